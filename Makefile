@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0
+# AF_SDP. `make help` lists what can be made.
+#
+# Modules are built in build/<kernel release>/, a tree of links to the sources, so that
+# several kernels live side by side and the sources stay clean.
+
+TOP	:= $(CURDIR)
+KVER	?= $(shell uname -r)
+VERSION	:= 0.1
+
+# KERNEL=6.1|6.12|debug names a kernel of the test matrix, made ready on demand;
+# otherwise KVER is a release installed here, or KDIR the place of its build tree.
+ifdef KERNEL
+KDIR	:= $(shell scripts/kernels.sh $(KERNEL))/build
+else
+KDIR	?= /lib/modules/$(KVER)/build
+endif
+
+MODULE_FLAGS := W=1
+
+.PHONY: all modules install uninstall dkms-install demo check check-style check-unit check-kunit \
+	check-vm check-wire check-runner bench clean help
+
+all: modules
+
+modules:
+	@scripts/build-module.sh "$(KDIR)" $(MODULE_FLAGS)
+
+install: modules
+	install -D -m 644 build/$(KVER)/sdp.ko $(DESTDIR)/lib/modules/$(KVER)/updates/sdp.ko
+	install -D -m 644 include/uapi/linux/sdp.h $(DESTDIR)/usr/include/linux/sdp.h
+	[ -n "$(DESTDIR)" ] || depmod -a $(KVER)
+
+uninstall:
+	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/sdp.ko $(DESTDIR)/usr/include/linux/sdp.h
+	[ -n "$(DESTDIR)" ] || depmod -a $(KVER)
+
+# The sources go where dkms looks for them; dkms builds them for every kernel installed.
+dkms-install:
+	mkdir -p $(DESTDIR)/usr/src/sdp-$(VERSION)
+	cp -r Kbuild Makefile dkms.conf LICENSE include net scripts $(DESTDIR)/usr/src/sdp-$(VERSION)/
+	[ -n "$(DESTDIR)" ] || { dkms add sdp/$(VERSION) && dkms install sdp/$(VERSION); }
+
+demo:
+	@tools/demo/demo.sh
+
+# Everything, in the order in which a mistake is found soonest.
+check:
+	@scripts/check.sh
+
+check-style:
+	@scripts/style.sh
+
+check-unit:
+	@scripts/setup.sh unit
+	@$(MAKE) --no-print-directory -C selftests/unit check
+
+check-kunit:
+	@selftests/unit/kunit.sh
+
+check-vm:
+	@selftests/vm/run.sh $(or $(KERNEL),all) $(TEST)
+
+check-runner:
+	@selftests/vm/selftest.sh
+
+check-wire:
+	@selftests/wire/run.sh $(or $(KERNEL),6.12)
+
+bench:
+	@tools/bench/run.sh
+
+clean:
+	rm -rf build
+
+help:
+	@echo 'make                  build/<release>/sdp.ko for the running kernel'
+	@echo 'make modules KVER=R   the same for another installed kernel'
+	@echo 'make modules KERNEL=K the same for a kernel of the test matrix: 6.1, 6.12, debug'
+	@echo 'make install          install the module and the header (as root)'
+	@echo 'make dkms-install     hand the sources to dkms (as root)'
+	@echo
+	@echo 'make demo             see it work: a VM, two soft-RoCE devices, socat over AF_SDP'
+	@echo 'make check            all of the following'
+	@echo '  check-style           checkpatch, sparse, W=1, kernel-doc, file sizes'
+	@echo '  check-unit            the engine in user space: unit tests, pair simulator, fuzz'
+	@echo '  check-kunit           the same tests inside the debug kernel'
+	@echo '  check-vm              kselftests in VMs; KERNEL=6.12 and TEST=name narrow it'
+	@echo '  check-wire            tshark watches the wire'
+	@echo '  check-runner          the test runner itself: it sees every kind of failure'
+	@echo 'make bench            AF_SDP beside TCP, rsockets, SMC-R and verbs: build/bench/'
+	@echo 'make clean            remove build/'

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Life of the per-namespace state: made with a namespace, freed with it.
+ *
+ * A socket holds its namespace, so none is left when the namespace goes.
+ */
+#include <linux/module.h>
+
+#include "net.h"
+
+unsigned int sdp_net_id __read_mostly;
+
+static const struct sdp_settings defaults = {
+	.recv_buffers		= 12,
+	.recv_buffer_size	= 1536,
+	.send_buffers		= 12,
+	.accept_buffers		= 3,
+	.credit_threshold	= 0,
+	.connect_timeout_ms	= 30 * 1000,
+	.fin_timeout_ms		= 60 * 1000,
+	.retry_count		= 7,
+	.rnr_retry_count	= 3,
+};
+
+static int __net_init init_one(struct net *net)
+{
+	struct sdp_net *sn = sdp_net(net);
+	int err;
+
+	sn->settings = defaults;
+	spin_lock_init(&sn->lock);
+	INIT_HLIST_HEAD(&sn->socks);
+	sn->mib = alloc_percpu(struct sdp_mib);
+	if (!sn->mib)
+		return -ENOMEM;
+	err = sdp_sysctl_register(net, sn);
+	if (err)
+		goto free_mib;
+	err = sdp_proc_register(net);
+	if (err)
+		goto unregister_sysctl;
+	return 0;
+
+unregister_sysctl:
+	sdp_sysctl_unregister(sn);
+free_mib:
+	free_percpu(sn->mib);
+	return err;
+}
+
+static void __net_exit exit_one(struct net *net)
+{
+	struct sdp_net *sn = sdp_net(net);
+
+	sdp_proc_unregister(net);
+	sdp_sysctl_unregister(sn);
+	WARN_ON_ONCE(!hlist_empty(&sn->socks));
+	free_percpu(sn->mib);
+}
+
+static struct pernet_operations sdp_net_ops = {
+	.init	= init_one,
+	.exit	= exit_one,
+	.id	= &sdp_net_id,
+	.size	= sizeof(struct sdp_net),
+};
+
+/**
+ * sdp_net_init() - make the state of all namespaces, present and future
+ *
+ * Return: 0 or an errno.
+ */
+int sdp_net_init(void)
+{
+	return register_pernet_subsys(&sdp_net_ops);
+}
+
+/**
+ * sdp_net_exit() - free the state of all namespaces; there are no sockets any more
+ */
+void sdp_net_exit(void)
+{
+	unregister_pernet_subsys(&sdp_net_ops);
+}

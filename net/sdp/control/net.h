@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What AF_SDP keeps per network namespace: settings, counters, the list of sockets.
+ */
+#ifndef SDP_NET_H
+#define SDP_NET_H
+
+#include <linux/percpu.h>
+#include <linux/spinlock.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#include "../proto/wire.h"
+#include "stats.h"
+
+/**
+ * struct sdp_settings - net.sdp.*, documented in sdp-sysctl.rst
+ * @recv_buffers: receives posted per connection
+ * @recv_buffer_size: bytes of each, header included
+ * @send_buffers: messages in flight per connection
+ * @accept_buffers: receives posted before accept
+ * @credit_threshold: T of the credit accounting, 0 for half of @recv_buffers
+ * @connect_timeout_ms: how long a connect may take
+ * @fin_timeout_ms: how long a closed socket may wait for its peer without progress
+ * @retry_count: retries of a lost packet
+ * @rnr_retry_count: retries when the peer has posted nothing
+ */
+struct sdp_settings {
+	unsigned int recv_buffers;
+	unsigned int recv_buffer_size;
+	unsigned int send_buffers;
+	unsigned int accept_buffers;
+	unsigned int credit_threshold;
+	unsigned int connect_timeout_ms;
+	unsigned int fin_timeout_ms;
+	unsigned int retry_count;
+	unsigned int rnr_retry_count;
+};
+
+/**
+ * struct sdp_net - one namespace
+ * @settings: read without a lock, each number by itself
+ * @mib: counters
+ * @lock: covers changes of @socks
+ * @socks: all sockets, walked under RCU
+ * @sysctl: the registered table
+ */
+struct sdp_net {
+	struct sdp_settings settings;
+	struct sdp_mib __percpu *mib;
+	spinlock_t lock; /* changes of @socks */
+	struct hlist_head socks;
+	struct ctl_table_header *sysctl;
+};
+
+extern unsigned int sdp_net_id;
+
+static inline struct sdp_net *sdp_net(const struct net *net)
+{
+	return net_generic(net, sdp_net_id);
+}
+
+static inline void sdp_count(const struct net *net, enum sdp_stat which, long n)
+{
+	this_cpu_add(sdp_net(net)->mib->count[which], n);
+}
+
+static inline void sdp_count_violation(const struct net *net, enum sdp_violation what)
+{
+	BUILD_BUG_ON(SDP_STAT_BadState - SDP_STAT_BadLen != SDP_BAD_STATE - SDP_BAD_LEN);
+	if (what)
+		sdp_count(net, SDP_STAT_BadLen + (what - SDP_BAD_LEN), 1);
+}
+
+#define SDP_INC(net, name)	sdp_count(net, SDP_STAT_##name, 1)
+#define SDP_ADD(net, name, n)	sdp_count(net, SDP_STAT_##name, n)
+
+int sdp_net_init(void);
+void sdp_net_exit(void);
+
+int sdp_sysctl_register(struct net *net, struct sdp_net *sn);
+void sdp_sysctl_unregister(struct sdp_net *sn);
+int sdp_proc_register(struct net *net);
+void sdp_proc_unregister(struct net *net);
+
+#endif /* SDP_NET_H */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Counters, per namespace and per CPU, shown in /proc/net/sdpstat.
+ *
+ * One list: the counters' enum and their names are both made of it.
+ */
+#ifndef SDP_STATS_H
+#define SDP_STATS_H
+
+#define SDP_STATS(_)							\
+	_(ActiveOpens)			/* connects begun */		\
+	_(PassiveOpens)			/* requests taken */		\
+	_(CurrEstab)			/* established now */		\
+	_(ConnRefused)			/* connects refused */		\
+	_(ConnTimeout)			/* connects without an answer */ \
+	_(ConnRetries)			/* connects tried again: the backlog was full */ \
+	_(BacklogFull)			/* requests sent away */	\
+	_(MsgsSent)							\
+	_(MsgsReceived)							\
+	_(BytesSent)			/* payload */			\
+	_(BytesReceived)						\
+	_(DataSent)			/* messages with payload */	\
+	_(CreditUpdatesSent)						\
+	_(CreditUpdatesReceived)					\
+	_(CreditStalls)			/* times that data had to wait for credit */ \
+	_(PartialHeld)			/* times that a small write gathered */ \
+	_(SendCompletions)		/* completions handled */	\
+	_(Coalesced)			/* small messages copied together */ \
+	_(NoMemory)			/* receives or messages put off */ \
+	_(WakeReadIssued)						\
+	_(WakeReadSkipped)						\
+	_(WakeUrgentIssued)						\
+	_(WakeUrgentSkipped)						\
+	_(WakeWriteIssued)						\
+	_(WakeWriteSkipped)						\
+	_(Aborts)			/* connections ended from this side */ \
+	_(Failures)			/* connections ended by an error */ \
+	_(OrphanTimeouts)		/* closed sockets that ran out of time */ \
+	_(BadLen)			/* what peers did wrong: enum sdp_violation */ \
+	_(BadHello)							\
+	_(BadMid)							\
+	_(BadFlags)							\
+	_(BadField)							\
+	_(BadPayload)							\
+	_(BadSeq)							\
+	_(BadAck)							\
+	_(BadBufs)							\
+	_(BadCredit)							\
+	_(BadState)
+
+enum sdp_stat {
+#define SDP_STAT_ENUM(name) SDP_STAT_##name,
+	SDP_STATS(SDP_STAT_ENUM)
+#undef SDP_STAT_ENUM
+	SDP_STAT_COUNT
+};
+
+/**
+ * struct sdp_mib - the counters of one CPU
+ * @count: by &enum sdp_stat; a gauge is the sum over all CPUs
+ */
+struct sdp_mib {
+	unsigned long count[SDP_STAT_COUNT];
+};
+
+#endif /* SDP_STATS_H */

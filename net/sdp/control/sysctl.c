@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * net.sdp.*: the settings of a namespace. Each is a bounded number; a new value holds
+ * for what is made afterwards.
+ */
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+
+#include "../proto/credit.h"
+#include "../transport/buf.h"
+#include "net.h"
+
+static int zero;
+static int one = 1;
+static int three_bits = 7;
+static int buffers_min = SDP_RECV_BUFFERS_MIN;
+static int buffers_max = 1024;
+static int size_min = 256;
+static int size_max = SDP_BUF_MAX;
+static int timeout_min = 100;
+static int timeout_max = 3600 * 1000;
+static int slots_min = 4;
+
+#define SDP_SETTING(field, low, high) {					\
+	.procname	= #field,					\
+	.data		= (void *)offsetof(struct sdp_settings, field),	\
+	.maxlen		= sizeof(unsigned int),				\
+	.mode		= 0644,						\
+	.proc_handler	= proc_dointvec_minmax,				\
+	.extra1		= low,						\
+	.extra2		= high,						\
+}
+
+/* .data is an offset here; each namespace gets a copy that points to its own settings. */
+static const struct ctl_table template[] = {
+	SDP_SETTING(recv_buffers, &buffers_min, &buffers_max),
+	SDP_SETTING(recv_buffer_size, &size_min, &size_max),
+	SDP_SETTING(send_buffers, &slots_min, &buffers_max),
+	SDP_SETTING(accept_buffers, &buffers_min, &buffers_max),
+	SDP_SETTING(credit_threshold, &zero, &buffers_max),
+	SDP_SETTING(connect_timeout_ms, &timeout_min, &timeout_max),
+	SDP_SETTING(fin_timeout_ms, &timeout_min, &timeout_max),
+	SDP_SETTING(retry_count, &one, &three_bits),
+	SDP_SETTING(rnr_retry_count, &zero, &three_bits),
+	{ }
+};
+
+/**
+ * sdp_sysctl_register() - make net.sdp.* of a namespace
+ * @net: namespace
+ * @sn: its state
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sdp_sysctl_register(struct net *net, struct sdp_net *sn)
+{
+	struct ctl_table *table = kmemdup(template, sizeof(template), GFP_KERNEL);
+	struct ctl_table *entry;
+
+	if (!table)
+		return -ENOMEM;
+	for (entry = table; entry->procname; entry++)
+		entry->data = (u8 *)&sn->settings + (uintptr_t)entry->data;
+	sn->sysctl = sdp_register_net_sysctl(net, "net/sdp", table, ARRAY_SIZE(template) - 1);
+	if (sn->sysctl)
+		return 0;
+	kfree(table);
+	return -ENOMEM;
+}
+
+/**
+ * sdp_sysctl_unregister() - undo sdp_sysctl_register()
+ * @sn: state of the namespace
+ */
+void sdp_sysctl_unregister(struct sdp_net *sn)
+{
+	const struct ctl_table *table = sn->sysctl->ctl_table_arg;
+
+	unregister_net_sysctl_table(sn->sysctl);
+	kfree(table);
+}

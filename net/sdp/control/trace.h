@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tracepoints: events/sdp/.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM sdp
+
+#if !defined(SDP_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define SDP_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <net/sock.h>
+
+#include "../proto/wire.h"
+
+TRACE_EVENT(sdp_state,
+	TP_PROTO(const struct sock *sk, u16 port, u16 peer, int from, int to,
+		 const char *conn),
+	TP_ARGS(sk, port, peer, from, to, conn),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u16, port)
+		__field(u16, peer)
+		__field(int, from)
+		__field(int, to)
+		__string(conn, conn)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->port = port;
+		__entry->peer = peer;
+		__entry->from = from;
+		__entry->to = to;
+		sdp_assign_str(conn, conn);
+	),
+	TP_printk("sk=%p port=%u peer=%u tcp-state %d -> %d conn=%s", __entry->sk,
+		  __entry->port, __entry->peer, __entry->from, __entry->to, __get_str(conn))
+);
+
+DECLARE_EVENT_CLASS(sdp_msg,
+	TP_PROTO(const struct sock *sk, const struct sdp_bsdh *h, u32 credit),
+	TP_ARGS(sk, h, credit),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u8, mid)
+		__field(u8, flags)
+		__field(u16, bufs)
+		__field(u32, len)
+		__field(u32, mseq)
+		__field(u32, mseq_ack)
+		__field(u32, credit)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->mid = h->mid;
+		__entry->flags = h->flags;
+		__entry->bufs = h->bufs;
+		__entry->len = h->len;
+		__entry->mseq = h->mseq;
+		__entry->mseq_ack = h->mseq_ack;
+		__entry->credit = credit;
+	),
+	TP_printk("sk=%p mid=0x%02x flags=%x bufs=%u len=%u mseq=%u ack=%u credit=%u",
+		  __entry->sk, __entry->mid, __entry->flags, __entry->bufs, __entry->len,
+		  __entry->mseq, __entry->mseq_ack, __entry->credit)
+);
+
+DEFINE_EVENT(sdp_msg, sdp_msg_send,
+	TP_PROTO(const struct sock *sk, const struct sdp_bsdh *h, u32 credit),
+	TP_ARGS(sk, h, credit)
+);
+
+DEFINE_EVENT(sdp_msg, sdp_msg_recv,
+	TP_PROTO(const struct sock *sk, const struct sdp_bsdh *h, u32 credit),
+	TP_ARGS(sk, h, credit)
+);
+
+TRACE_EVENT(sdp_credit_stall,
+	TP_PROTO(const struct sock *sk, u16 port, u16 peer, u32 mseq, u32 outq),
+	TP_ARGS(sk, port, peer, mseq, outq),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u16, port)
+		__field(u16, peer)
+		__field(u32, mseq)
+		__field(u32, outq)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->port = port;
+		__entry->peer = peer;
+		__entry->mseq = mseq;
+		__entry->outq = outq;
+	),
+	TP_printk("sk=%p port=%u peer=%u after mseq=%u waiting=%u bytes", __entry->sk,
+		  __entry->port, __entry->peer, __entry->mseq, __entry->outq)
+);
+
+TRACE_EVENT(sdp_error,
+	TP_PROTO(const struct sock *sk, u16 port, u16 peer, int error, const char *place),
+	TP_ARGS(sk, port, peer, error, place),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u16, port)
+		__field(u16, peer)
+		__field(int, error)
+		__string(place, place)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->port = port;
+		__entry->peer = peer;
+		__entry->error = error;
+		sdp_assign_str(place, place);
+	),
+	TP_printk("sk=%p port=%u peer=%u errno=%d at %s", __entry->sk, __entry->port,
+		  __entry->peer, __entry->error, __get_str(place))
+);
+
+#endif /* SDP_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

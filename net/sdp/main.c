@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_SDP: sockets over RDMA, the Sockets Direct Protocol.
+ *
+ * The module is put together here, from the bottom up: namespaces' state, transports,
+ * and last the family, with which sockets can exist. It comes apart in reverse; the
+ * kernel does not let it while a socket exists, orphans included.
+ */
+#include <linux/module.h>
+#include <linux/net.h>
+
+#include "control/net.h"
+#include "socket/family.h"
+#include "transport/transport.h"
+
+static int __init sdp_init(void)
+{
+	int err = sdp_net_init();
+
+	if (err)
+		return err;
+	err = sdp_loop_init(&sdp_stream_events);
+	if (err)
+		goto net;
+	err = sdp_rc_init(&sdp_stream_events);
+	if (err)
+		goto loop;
+	err = sdp_family_init();
+	if (err)
+		goto rc;
+	return 0;
+
+rc:
+	sdp_rc_exit();
+loop:
+	sdp_loop_exit();
+net:
+	sdp_net_exit();
+	return err;
+}
+
+static void __exit sdp_exit(void)
+{
+	sdp_family_exit();
+	sdp_rc_exit();
+	sdp_loop_exit();
+	sdp_net_exit();
+}
+
+module_init(sdp_init);
+module_exit(sdp_exit);
+
+MODULE_DESCRIPTION("AF_SDP: stream sockets over RDMA (Sockets Direct Protocol)");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS_NETPROTO(27);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The protocol engine: one per connection, events in, actions out.
+ *
+ * The owner (socket/stream.c in the kernel, a simulator in the tests) calls one function
+ * per event. What has to be done because of it is appended to a list of actions, which
+ * the owner carries out in order. After every event the owner also sends what may go:
+ *
+ *	while (sdp_engine_next(e, &view, &msg) == SDP_NEXT_SEND)
+ *		payload = as much as is ready, at most msg.payload_max
+ *		sdp_engine_commit(e, &msg, payload, header)
+ *		hand header and payload to the transport
+ *
+ * Life: init, Hello and HelloAck (in either direction), established, traffic, then
+ * either both DisConns and SDP_ACT_END, or SDP_ACT_FAIL. The engine owns no memory
+ * and is dead after END or FAIL. All calls are made under the owner's lock.
+ *
+ * Where the next things go: a mode or an advertisement is a file of its own beside
+ * credit.c, its messages become rows of receivers[] in engine.c, and its sends
+ * another case of sdp_engine_next().
+ */
+#ifndef SDP_PROTO_ENGINE_H
+#define SDP_PROTO_ENGINE_H
+
+#include "conn.h"
+#include "credit.h"
+
+/**
+ * struct sdp_engine_config - what a connection is made with
+ * @recv_size: bytes of each of our receive buffers, BSDH included
+ * @recv_target: receives to keep posted
+ * @threshold: credit threshold T, 0 for half of @recv_target
+ * @send_slots: messages the transport can hold at once
+ */
+struct sdp_engine_config {
+	u32 recv_size;
+	u16 recv_target;
+	u16 threshold;
+	u16 send_slots;
+};
+
+/**
+ * struct sdp_engine - protocol state of one connection
+ * @credit: both directions' credits
+ * @state: connection state
+ * @recv_size: own receive buffer size
+ * @send_size: the peer's receive buffer size
+ * @send_slots: messages the transport can still take
+ * @sent_seq: newest own message that the transport has completed
+ * @data_seq: newest own message that carried payload
+ * @disc_seq: our DisConn, once sent
+ * @peer_adverts: advertisements the peer can hold, from its Hello
+ * @shutdown: the application will write no more
+ * @dead: END or FAIL has been said
+ */
+struct sdp_engine {
+	struct sdp_credit credit;
+	enum sdp_conn_state state;
+	u32 recv_size;
+	u32 send_size;
+	u16 send_slots;
+	u32 sent_seq;
+	u32 data_seq;
+	u32 disc_seq;
+	u8 peer_adverts;
+	bool shutdown;
+	bool dead;
+};
+
+enum sdp_action_kind {
+	SDP_ACT_ESTABLISHED,	/* the connection stands */
+	SDP_ACT_DELIVER,	/* @offset, @len: payload for the application */
+	SDP_ACT_EOF,		/* the peer will send no more */
+	SDP_ACT_DISCONNECT,	/* both halves are closed: end the link in good order */
+	SDP_ACT_END,		/* the link has ended in good order */
+	SDP_ACT_FAIL,		/* @error, @violation: the connection has failed */
+};
+
+/**
+ * struct sdp_action - one thing to do
+ * @kind: what
+ * @offset: DELIVER: where in the message
+ * @len: DELIVER: bytes
+ * @error: FAIL: errno (positive)
+ * @violation: FAIL: what the peer did wrong, or %SDP_VALID
+ */
+struct sdp_action {
+	enum sdp_action_kind kind;
+	u32 offset;
+	u32 len;
+	int error;
+	enum sdp_violation violation;
+};
+
+#define SDP_ACTIONS_MAX	8
+
+/**
+ * struct sdp_actions - what one event led to, in order
+ * @n: how many
+ * @list: the actions
+ */
+struct sdp_actions {
+	u32 n;
+	struct sdp_action list[SDP_ACTIONS_MAX];
+};
+
+/**
+ * struct sdp_tx_view - what the application has ready to be sent
+ * @head_bytes: bytes of the oldest unsent segment, 0 when there is none
+ * @head_full: that segment will not grow: it is at its maximum or another one follows
+ * @hold: the application is about to add to it (MSG_MORE, or a copy in progress)
+ */
+struct sdp_tx_view {
+	u32 head_bytes;
+	bool head_full;
+	bool hold;
+};
+
+/* Why sdp_engine_next() has or has not a message to send. */
+enum sdp_next {
+	SDP_NEXT_SEND,
+	SDP_NEXT_IDLE,		/* nothing to send */
+	SDP_NEXT_NO_CREDIT,	/* D2: kept until the peer grants more */
+	SDP_NEXT_NO_SLOT,	/* kept until the transport completes something */
+	SDP_NEXT_GATHER,	/* a partial segment waits for the one before to arrive */
+};
+
+/**
+ * struct sdp_tx_msg - a message that may be sent now
+ * @mid: its kind
+ * @payload_max: how much payload it may carry; 0 for none
+ */
+struct sdp_tx_msg {
+	u8 mid;
+	u32 payload_max;
+};
+
+void sdp_engine_init(struct sdp_engine *e, const struct sdp_engine_config *config);
+void sdp_engine_hello(struct sdp_engine *e, struct sdp_hello *hello);
+enum sdp_violation sdp_engine_hello_received(struct sdp_engine *e, const struct sdp_hello *hello);
+void sdp_engine_hello_ack(struct sdp_engine *e, struct sdp_hello *ack);
+void sdp_engine_hello_ack_received(struct sdp_engine *e, const struct sdp_hello *ack,
+				   struct sdp_actions *acts);
+void sdp_engine_established(struct sdp_engine *e, struct sdp_actions *acts);
+
+void sdp_engine_set_target(struct sdp_engine *e, u16 target, u16 threshold);
+u16 sdp_engine_receives_wanted(const struct sdp_engine *e);
+void sdp_engine_posted(struct sdp_engine *e, u16 n);
+void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes, struct sdp_msg *msg,
+			struct sdp_actions *acts);
+void sdp_engine_sent(struct sdp_engine *e, u16 n, struct sdp_actions *acts);
+void sdp_engine_shutdown(struct sdp_engine *e);
+void sdp_engine_abort(struct sdp_engine *e, int error, struct sdp_actions *acts);
+void sdp_engine_link_ended(struct sdp_engine *e, struct sdp_actions *acts);
+
+enum sdp_next sdp_engine_next(const struct sdp_engine *e, const struct sdp_tx_view *view,
+			      struct sdp_tx_msg *msg);
+u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx, u32 payload, u8 *buf,
+		      struct sdp_msg *sent);
+u32 sdp_engine_payload_max(const struct sdp_engine *e);
+bool sdp_engine_all_arrived(const struct sdp_engine *e);
+
+#endif /* SDP_PROTO_ENGINE_H */

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Codec and validation of the SDP messages.
+ *
+ * Bytes are read and written one field at a time at explicit offsets, never through a
+ * structure laid over the buffer: no alignment, padding or byte order can go wrong, and
+ * a buffer that the peer might still be changing is read once per field.
+ */
+#include "wire.h"
+
+static u16 get16(const u8 *p)
+{
+	return (u16)(p[0] << 8 | p[1]);
+}
+
+static u32 get32(const u8 *p)
+{
+	return (u32)p[0] << 24 | (u32)p[1] << 16 | (u32)p[2] << 8 | p[3];
+}
+
+static u64 get64(const u8 *p)
+{
+	return (u64)get32(p) << 32 | get32(p + 4);
+}
+
+static void put16(u8 *p, u16 v)
+{
+	p[0] = v >> 8;
+	p[1] = (u8)v;
+}
+
+static void put32(u8 *p, u32 v)
+{
+	put16(p, v >> 16);
+	put16(p + 2, (u16)v);
+}
+
+static void put64(u8 *p, u64 v)
+{
+	put32(p, v >> 32);
+	put32(p + 4, (u32)v);
+}
+
+/*
+ *	 0                   1                   2                   3
+ *	+-------+-------+---------------+------------------------------+
+ *	| MID   | Flags | Bufs          | Len                          |
+ *	+-------+-------+---------------+------------------------------+
+ *	| MSeq                          | MSeqAck                      |
+ *	+-------------------------------+------------------------------+
+ */
+static void get_bsdh(const u8 *p, struct sdp_bsdh *h)
+{
+	h->mid = p[0];
+	h->flags = p[1];
+	h->bufs = get16(p + 2);
+	h->len = get32(p + 4);
+	h->mseq = get32(p + 8);
+	h->mseq_ack = get32(p + 12);
+}
+
+static void put_bsdh(u8 *p, const struct sdp_bsdh *h)
+{
+	p[0] = h->mid;
+	p[1] = h->flags;
+	put16(p + 2, h->bufs);
+	put32(p + 4, h->len);
+	put32(p + 8, h->mseq);
+	put32(p + 12, h->mseq_ack);
+}
+
+/**
+ * sdp_wire_header_len() - bytes before the payload of a message
+ * @mid: message identifier, one that travels as a Send (not Hello, HelloAck)
+ *
+ * Return: length of base and extended header, or 0 when there is no such message.
+ */
+u32 sdp_wire_header_len(u8 mid)
+{
+	switch (mid) {
+	case SDP_MID_DISCONN:
+	case SDP_MID_ABORT:
+	case SDP_MID_SENDSM:
+	case SDP_MID_SRC_CANCEL:
+	case SDP_MID_SINK_CANCEL:
+	case SDP_MID_SINK_CANCEL_ACK:
+	case SDP_MID_SUSPEND_ACK:
+	case SDP_MID_DATA:
+		return SDP_BSDH_LEN;
+	case SDP_MID_RDMA_WR_COMPL:
+	case SDP_MID_RDMA_RD_COMPL:
+	case SDP_MID_MODE_CHANGE:
+	case SDP_MID_CHRCVBUF:
+	case SDP_MID_CHRCVBUF_ACK:
+		return SDP_BSDH_LEN + 4;
+	case SDP_MID_SUSPEND:
+		return SDP_BSDH_LEN + 8;
+	case SDP_MID_SRC_AVAIL:
+		return SDP_BSDH_LEN + 16;
+	case SDP_MID_SINK_AVAIL:
+		return SDP_BSDH_LEN + 20;
+	default:
+		return 0;
+	}
+}
+
+static bool may_have_payload(u8 mid)
+{
+	return mid >= SDP_MID_SINK_AVAIL;
+}
+
+static enum sdp_violation check_flags(const struct sdp_msg *msg)
+{
+	u8 flags = msg->h.flags;
+
+	if (flags & ~SDP_FLAGS_ALL)
+		return SDP_BAD_FLAGS;
+	/* The urgent byte is the last byte of a Data message: it needs one to have. */
+	if ((flags & SDP_FLAG_OOB_PRES) && (msg->h.mid != SDP_MID_DATA || !msg->payload_len))
+		return SDP_BAD_FLAGS;
+	return SDP_VALID;
+}
+
+static enum sdp_violation get_region(const u8 *p, struct sdp_region *r)
+{
+	r->len = get32(p);
+	r->rkey = get32(p + 4);
+	r->va = get64(p + 8);
+	return r->len && r->va + r->len > r->va ? SDP_VALID : SDP_BAD_FIELD;
+}
+
+/*
+ * Byte 0 of the ModeChange header: bit 7 the half, bits 6:4 the mode. Only four
+ * values are transitions that exist: the source goes to Buffered, Combined or Pipelined,
+ * the sink leaves Buffered for Combined.
+ */
+static enum sdp_violation get_mode(const u8 *p, struct sdp_msg *msg)
+{
+	u8 b = p[0];
+
+	msg->mode = b >> 4 & 7;
+	msg->mode_send_half = b >> 7;
+	return b == 0x00 || b == 0x10 || b == 0x20 || b == 0x90 ? SDP_VALID : SDP_BAD_FIELD;
+}
+
+static enum sdp_violation get_size(const u8 *p, u32 *size)
+{
+	*size = get32(p);
+	return *size >= SDP_RECV_SIZE_MIN && *size <= SDP_RECV_SIZE_MAX ? SDP_VALID : SDP_BAD_FIELD;
+}
+
+static enum sdp_violation get_extended(const u8 *p, struct sdp_msg *msg)
+{
+	enum sdp_violation bad;
+
+	switch (msg->h.mid) {
+	case SDP_MID_RDMA_WR_COMPL:
+	case SDP_MID_RDMA_RD_COMPL:
+		msg->count = get32(p);
+		return SDP_VALID;
+	case SDP_MID_MODE_CHANGE:
+		return get_mode(p, msg);
+	case SDP_MID_CHRCVBUF:
+	case SDP_MID_CHRCVBUF_ACK:
+		return get_size(p, &msg->size);
+	case SDP_MID_SUSPEND:
+		msg->service_id = get64(p);
+		return SDP_VALID;
+	case SDP_MID_SRC_AVAIL:
+		bad = get_region(p, &msg->src);
+		/* What is advertised includes what is sent along, and is more than that. */
+		if (!bad && msg->src.len <= msg->payload_len)
+			bad = SDP_BAD_FIELD;
+		return bad;
+	case SDP_MID_SINK_AVAIL:
+		msg->non_discards = get32(p + 16);
+		return get_region(p, &msg->sink);
+	default:
+		return SDP_VALID;
+	}
+}
+
+/**
+ * sdp_wire_parse() - decode and check a message that arrived as a Send
+ * @buf: its first bytes; at least min(@bytes, %SDP_HEADER_MAX) can be read
+ * @bytes: how many bytes the transport received
+ * @msg: filled in; complete only when the result is %SDP_VALID
+ *
+ * Return: %SDP_VALID, or what is wrong with it (wire sections 1, 2, 6, 7).
+ */
+enum sdp_violation sdp_wire_parse(const u8 *buf, u32 bytes, struct sdp_msg *msg)
+{
+	enum sdp_violation bad;
+	u32 header;
+
+	memset(msg, 0, sizeof(*msg));
+	if (bytes < SDP_BSDH_LEN)
+		return SDP_BAD_LEN;
+	get_bsdh(buf, &msg->h);
+	if (msg->h.len != bytes)
+		return SDP_BAD_LEN;
+	header = sdp_wire_header_len(msg->h.mid);
+	if (!header)
+		return SDP_BAD_MID;
+	if (bytes < header)
+		return SDP_BAD_LEN;
+	if (bytes > header && !may_have_payload(msg->h.mid))
+		return SDP_BAD_PAYLOAD;
+	if (msg->h.bufs > SDP_BUFS_MAX)
+		return SDP_BAD_BUFS;
+	msg->payload = header;
+	msg->payload_len = bytes - header;
+	bad = check_flags(msg);
+	return bad ? bad : get_extended(buf + SDP_BSDH_LEN, msg);
+}
+
+static void put_region(u8 *p, const struct sdp_region *r)
+{
+	put32(p, r->len);
+	put32(p + 4, r->rkey);
+	put64(p + 8, r->va);
+}
+
+/**
+ * sdp_wire_build() - encode the headers of a message
+ * @buf: room for %SDP_HEADER_MAX bytes
+ * @msg: what to write; @h.len and @payload are computed from @h.mid and @payload_len
+ *
+ * Return: bytes written, after which the payload follows.
+ */
+u32 sdp_wire_build(u8 *buf, const struct sdp_msg *msg)
+{
+	u32 header = sdp_wire_header_len(msg->h.mid);
+	struct sdp_bsdh h = msg->h;
+	u8 *p = buf + SDP_BSDH_LEN;
+
+	h.len = header + msg->payload_len;
+	put_bsdh(buf, &h);
+	memset(p, 0, header - SDP_BSDH_LEN);
+	switch (h.mid) {
+	case SDP_MID_RDMA_WR_COMPL:
+	case SDP_MID_RDMA_RD_COMPL:
+		put32(p, msg->count);
+		break;
+	case SDP_MID_MODE_CHANGE:
+		p[0] = (u8)(msg->mode_send_half << 7 | msg->mode << 4);
+		break;
+	case SDP_MID_CHRCVBUF:
+	case SDP_MID_CHRCVBUF_ACK:
+		put32(p, msg->size);
+		break;
+	case SDP_MID_SUSPEND:
+		put64(p, msg->service_id);
+		break;
+	case SDP_MID_SRC_AVAIL:
+		put_region(p, &msg->src);
+		break;
+	case SDP_MID_SINK_AVAIL:
+		put_region(p, &msg->sink);
+		put32(p + 16, msg->non_discards);
+		break;
+	}
+	return header;
+}
+
+/*
+ * Hello, after the base header (absolute offsets):
+ *	16 version   17 IPV:4 Cap:4   18 reserved   19 MaxAdverts
+ *	20 DesRemRcvSz			24 LocalRcvSz
+ *	28 LocalPort  30 reserved	32 SrcIP (16)	48 DstIP (16)
+ *	64 reserved   66 ExtMaxAdverts	68 reserved to 92
+ */
+static bool ipv4_padded(const u8 a[16])
+{
+	static const u8 zero[12];
+
+	return !memcmp(a, zero, sizeof(zero));
+}
+
+static bool sizes_ok(const struct sdp_hello *h)
+{
+	return (h->version >> 4) == SDP_VERSION_MAJOR && h->max_adverts &&
+	       h->recv_size >= SDP_RECV_SIZE_MIN && h->recv_size <= SDP_RECV_SIZE_MAX;
+}
+
+static enum sdp_violation check_hello_bsdh(const struct sdp_bsdh *h, u8 mid, u32 len, u32 len_min)
+{
+	if (h->mid != mid)
+		return SDP_BAD_MID;
+	if (h->len != len && h->len != len_min)
+		return SDP_BAD_LEN;
+	if (h->flags)
+		return SDP_BAD_FLAGS;
+	if (h->mseq || h->mseq_ack)
+		return SDP_BAD_SEQ;
+	if (h->bufs < SDP_HELLO_BUFS_MIN || h->bufs > SDP_BUFS_MAX)
+		return SDP_BAD_BUFS;
+	return SDP_VALID;
+}
+
+/**
+ * sdp_hello_parse() - decode and check the private data of a connection request
+ * @buf: private data
+ * @bytes: its length; the CM always hands over its full field
+ * @hello: filled in
+ *
+ * Return: %SDP_VALID, or what is wrong with it (wire section 3).
+ */
+enum sdp_violation sdp_hello_parse(const u8 *buf, u32 bytes, struct sdp_hello *hello)
+{
+	enum sdp_violation bad;
+	struct sdp_bsdh h;
+
+	memset(hello, 0, sizeof(*hello));
+	if (!buf || bytes < SDP_HELLO_LEN_MIN)
+		return SDP_BAD_LEN;
+	get_bsdh(buf, &h);
+	bad = check_hello_bsdh(&h, SDP_MID_HELLO, SDP_HELLO_LEN, SDP_HELLO_LEN_MIN);
+	if (bad)
+		return bad;
+	if (h.len > bytes)
+		return SDP_BAD_LEN;
+	hello->bufs = h.bufs;
+	hello->version = buf[16];
+	hello->ip_version = buf[17] >> 4;
+	hello->cap = buf[17] & 0xF;
+	hello->max_adverts = buf[19];
+	hello->wanted_recv_size = get32(buf + 20);
+	hello->recv_size = get32(buf + 24);
+	hello->port = get16(buf + 28);
+	memcpy(hello->src, buf + 32, 16);
+	memcpy(hello->dst, buf + 48, 16);
+
+	if (!sizes_ok(hello) || !hello->port)
+		return SDP_BAD_HELLO;
+	if (hello->ip_version == 4)
+		return ipv4_padded(hello->src) && ipv4_padded(hello->dst) ?
+			SDP_VALID : SDP_BAD_HELLO;
+	return hello->ip_version == 6 ? SDP_VALID : SDP_BAD_HELLO;
+}
+
+/**
+ * sdp_hello_build() - encode a Hello
+ * @buf: the whole private data of the connection request
+ * @hello: what to say
+ */
+void sdp_hello_build(u8 buf[SDP_HELLO_LEN], const struct sdp_hello *hello)
+{
+	struct sdp_bsdh h = { .mid = SDP_MID_HELLO, .bufs = hello->bufs, .len = SDP_HELLO_LEN };
+
+	memset(buf, 0, SDP_HELLO_LEN);
+	put_bsdh(buf, &h);
+	buf[16] = hello->version;
+	buf[17] = (u8)(hello->ip_version << 4 | hello->cap);
+	buf[19] = hello->max_adverts;
+	put32(buf + 20, hello->wanted_recv_size);
+	put32(buf + 24, hello->recv_size);
+	put16(buf + 28, hello->port);
+	memcpy(buf + 32, hello->src, 16);
+	memcpy(buf + 48, hello->dst, 16);
+}
+
+/**
+ * sdp_hello_ack_parse() - decode and check the private data of a connection reply
+ * @buf: private data
+ * @bytes: its length
+ * @ack: filled in, as far as the message has the fields
+ *
+ * Return: %SDP_VALID, or what is wrong with it (wire section 4).
+ */
+enum sdp_violation sdp_hello_ack_parse(const u8 *buf, u32 bytes, struct sdp_hello *ack)
+{
+	enum sdp_violation bad;
+	struct sdp_bsdh h;
+
+	memset(ack, 0, sizeof(*ack));
+	if (!buf || bytes < SDP_HELLO_ACK_LEN_MIN)
+		return SDP_BAD_LEN;
+	get_bsdh(buf, &h);
+	bad = check_hello_bsdh(&h, SDP_MID_HELLO_ACK, SDP_HELLO_ACK_LEN, SDP_HELLO_ACK_LEN_MIN);
+	if (bad)
+		return bad;
+	if (h.len > bytes)
+		return SDP_BAD_LEN;
+	ack->bufs = h.bufs;
+	ack->version = buf[16];
+	ack->max_adverts = buf[19];
+	ack->recv_size = get32(buf + 20);
+	return sizes_ok(ack) ? SDP_VALID : SDP_BAD_HELLO;
+}
+
+/**
+ * sdp_hello_ack_build() - encode a HelloAck
+ * @buf: the whole private data of the connection reply
+ * @ack: what to say
+ */
+void sdp_hello_ack_build(u8 buf[SDP_HELLO_ACK_LEN], const struct sdp_hello *ack)
+{
+	struct sdp_bsdh h = {
+		.mid = SDP_MID_HELLO_ACK, .bufs = ack->bufs, .len = SDP_HELLO_ACK_LEN,
+	};
+
+	memset(buf, 0, SDP_HELLO_ACK_LEN);
+	put_bsdh(buf, &h);
+	buf[16] = ack->version;
+	buf[19] = ack->max_adverts;
+	put32(buf + 20, ack->recv_size);
+}
+
+/**
+ * sdp_mid_name() - a message's name, for people
+ * @mid: message identifier
+ *
+ * Return: a constant string.
+ */
+const char *sdp_mid_name(u8 mid)
+{
+	static const char * const control[] = {
+		"Hello", "HelloAck", "DisConn", "AbortConn", "SendSm", "RdmaWrCompl",
+		"RdmaRdCompl", "ModeChange", "SrcAvailCancel", "SinkAvailCancel",
+		"SinkCancelAck", "ChRcvBuf", "ChRcvBufAck", "SuspComm", "SuspCommAck",
+	};
+	static const char * const data[] = { "SinkAvail", "SrcAvail", "Data" };
+
+	if (mid < sizeof(control) / sizeof(control[0]))
+		return control[mid];
+	return mid >= SDP_MID_SINK_AVAIL ? data[mid - SDP_MID_SINK_AVAIL] : "unknown";
+}
+
+/**
+ * sdp_violation_name() - a violation's name, as the statistics print it
+ * @what: the violation
+ *
+ * Return: a constant string.
+ */
+const char *sdp_violation_name(enum sdp_violation what)
+{
+	static const char * const names[SDP_VIOLATION_KINDS] = {
+		"Valid", "BadLen", "BadHello", "BadMid", "BadFlags", "BadField",
+		"BadPayload", "BadSeq", "BadAck", "BadBufs", "BadCredit", "BadState",
+	};
+
+	return what < SDP_VIOLATION_KINDS ? names[what] : "unknown";
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The SDP wire: what the messages are, where their fields sit, which values are legal.
+ *
+ * wire.c alone knows byte offsets. Everybody else sees the structures below, in host
+ * byte order and already checked: a message that left sdp_wire_parse() with %SDP_VALID
+ * has a complete header, a length equal to what the transport received, and no field
+ * outside its range. What is legal only in some state is the engine's to judge.
+ */
+#ifndef SDP_PROTO_WIRE_H
+#define SDP_PROTO_WIRE_H
+
+#include "base.h"
+
+/* Message identifiers. A high nibble of 0 is control, 0xF is data-bearing. */
+enum sdp_mid {
+	SDP_MID_HELLO		 = 0x00,
+	SDP_MID_HELLO_ACK	 = 0x01,
+	SDP_MID_DISCONN		 = 0x02,
+	SDP_MID_ABORT		 = 0x03,
+	SDP_MID_SENDSM		 = 0x04,
+	SDP_MID_RDMA_WR_COMPL	 = 0x05,
+	SDP_MID_RDMA_RD_COMPL	 = 0x06,
+	SDP_MID_MODE_CHANGE	 = 0x07,
+	SDP_MID_SRC_CANCEL	 = 0x08,
+	SDP_MID_SINK_CANCEL	 = 0x09,
+	SDP_MID_SINK_CANCEL_ACK	 = 0x0A,
+	SDP_MID_CHRCVBUF	 = 0x0B,
+	SDP_MID_CHRCVBUF_ACK	 = 0x0C,
+	SDP_MID_SUSPEND		 = 0x0D,
+	SDP_MID_SUSPEND_ACK	 = 0x0E,
+	SDP_MID_SINK_AVAIL	 = 0xFD,
+	SDP_MID_SRC_AVAIL	 = 0xFE,
+	SDP_MID_DATA		 = 0xFF,
+};
+
+#define SDP_FLAG_OOB_PRES	0x01	/* the last payload byte is urgent */
+#define SDP_FLAG_OOB_PEND	0x02	/* an urgent byte will follow */
+#define SDP_FLAG_REQ_PIPE	0x04	/* the sink would like Pipelined mode */
+#define SDP_FLAGS_ALL		0x07
+
+#define SDP_BSDH_LEN		16	/* the header of every message */
+#define SDP_HEADER_MAX		36	/* BSDH and the longest extended header */
+#define SDP_HELLO_LEN		92	/* as sent: the whole CM REQ private data */
+#define SDP_HELLO_LEN_MIN	64	/* without the reserved tail; accepted */
+#define SDP_HELLO_ACK_LEN	196	/* as sent: the whole CM REP private data */
+#define SDP_HELLO_ACK_LEN_MIN	24
+
+#define SDP_VERSION		0x22	/* major 2, minor 2 */
+#define SDP_VERSION_MAJOR	2
+
+#define SDP_SERVICE_ID		0x0000000000010000ULL	/* | port in host order */
+
+/* Sane bounds for what a peer says of itself. */
+#define SDP_BUFS_MAX		8192	/* receives posted */
+#define SDP_HELLO_BUFS_MIN	2	/* fewer could never carry data (D5) */
+#define SDP_RECV_SIZE_MIN	64
+#define SDP_RECV_SIZE_MAX	(1U << 20)
+
+/* What can be wrong with something a peer sent; each is counted by itself. */
+enum sdp_violation {
+	SDP_VALID = 0,
+	SDP_BAD_LEN,		/* short, long, or Len unequal to the bytes received */
+	SDP_BAD_HELLO,		/* version, addresses, sizes or adverts of the Hello */
+	SDP_BAD_MID,		/* no such message */
+	SDP_BAD_FLAGS,		/* reserved flag, or a flag on the wrong message */
+	SDP_BAD_FIELD,		/* extended header out of range */
+	SDP_BAD_PAYLOAD,	/* payload on a message that may have none */
+	SDP_BAD_SEQ,		/* MSeq is not the successor of the last one */
+	SDP_BAD_ACK,		/* MSeqAck outside what was sent */
+	SDP_BAD_BUFS,		/* Bufs out of range, or a grant taken back */
+	SDP_BAD_CREDIT,		/* more messages than were granted */
+	SDP_BAD_STATE,		/* a legal message in the wrong state */
+	SDP_VIOLATION_KINDS
+};
+
+/**
+ * struct sdp_bsdh - base header, common to all messages
+ * @mid: &enum sdp_mid
+ * @flags: SDP_FLAG_*
+ * @bufs: receives posted by the sender of the message, an absolute count (PR)
+ * @len: bytes of the whole message: this header, extended header, payload
+ * @mseq: sequence number of this message
+ * @mseq_ack: sequence number of the last message received by its sender (LRSQ)
+ */
+struct sdp_bsdh {
+	u8 mid;
+	u8 flags;
+	u16 bufs;
+	u32 len;
+	u32 mseq;
+	u32 mseq_ack;
+};
+
+/* Which half connection of the receiver of a ModeChange is meant, and its new mode. */
+#define SDP_MODE_BUFFERED	0
+#define SDP_MODE_COMBINED	1
+#define SDP_MODE_PIPELINED	2
+
+/**
+ * struct sdp_msg - one message, decoded
+ * @h: base header
+ * @src: SrcAvail: the whole source buffer, bytes sent along included
+ * @sink: SinkAvail: the posted buffer
+ * @non_discards: SinkAvail: data-bearing messages received and not discarded
+ * @count: RdmaWrCompl, RdmaRdCompl: bytes moved
+ * @size: ChRcvBuf, ChRcvBufAck: receive buffer size wished for, or actual
+ * @service_id: SuspComm: where the session goes on
+ * @mode: ModeChange: SDP_MODE_*
+ * @mode_send_half: ModeChange: the receiver's sending half changes
+ * @payload: offset of the payload in the message
+ * @payload_len: its bytes
+ */
+struct sdp_msg {
+	struct sdp_bsdh h;
+	union {
+		struct sdp_region {
+			u32 len;
+			u32 rkey;
+			u64 va;
+		} src, sink;
+		u32 count;
+		u32 size;
+		u64 service_id;
+		struct {
+			u8 mode;
+			bool mode_send_half;
+		};
+	};
+	u32 non_discards;
+	u32 payload;
+	u32 payload_len;
+};
+
+/**
+ * struct sdp_hello - Hello, or HelloAck where only some fields exist
+ * @bufs: receives posted before the message went out
+ * @version: major and minor nibble
+ * @ip_version: 4 or 6 (Hello)
+ * @cap: capability bits (Hello)
+ * @max_adverts: advertisements the sender can hold, not 0
+ * @wanted_recv_size: receive buffer size wished for at the peer (Hello)
+ * @recv_size: the sender's own receive buffer size, BSDH included
+ * @port: the connecting side's port, host order (Hello)
+ * @src: the connecting side's address; IPv4 in the last 4 bytes (Hello)
+ * @dst: the address connected to (Hello)
+ */
+struct sdp_hello {
+	u16 bufs;
+	u8 version;
+	u8 ip_version;
+	u8 cap;
+	u8 max_adverts;
+	u32 wanted_recv_size;
+	u32 recv_size;
+	u16 port;
+	u8 src[16];
+	u8 dst[16];
+};
+
+#define SDP_CAP_INVALIDATE	0x1	/* the peer may use Send with Invalidate */
+#define SDP_CAP_EXT_ADVERTS	0x2	/* ExtMaxAdverts is present */
+
+u32 sdp_wire_header_len(u8 mid);
+enum sdp_violation sdp_wire_parse(const u8 *buf, u32 bytes, struct sdp_msg *msg);
+u32 sdp_wire_build(u8 *buf, const struct sdp_msg *msg);
+
+enum sdp_violation sdp_hello_parse(const u8 *buf, u32 bytes, struct sdp_hello *hello);
+void sdp_hello_build(u8 buf[SDP_HELLO_LEN], const struct sdp_hello *hello);
+enum sdp_violation sdp_hello_ack_parse(const u8 *buf, u32 bytes, struct sdp_hello *ack);
+void sdp_hello_ack_build(u8 buf[SDP_HELLO_ACK_LEN], const struct sdp_hello *ack);
+
+const char *sdp_mid_name(u8 mid);
+const char *sdp_violation_name(enum sdp_violation what);
+
+#endif /* SDP_PROTO_WIRE_H */

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Addresses as user space writes them: sockaddr_in, sockaddr_in6, and sockaddr_in whose
+ * family is 27, which old SDP programs use.
+ */
+#include <net/addrconf.h>
+#include <net/ip.h>
+#include <net/route.h>
+
+#include "sock.h"
+
+/**
+ * sdp_addr_get() - read an address
+ * @e: filled in
+ * @ss: as copied from user space
+ * @len: its length
+ *
+ * Return: 0, -EINVAL (too short) or -EAFNOSUPPORT.
+ */
+int sdp_addr_get(struct sdp_endpoint *e, const struct sockaddr_storage *ss, int len)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)ss;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)ss;
+
+	memset(e, 0, sizeof(*e));
+	if (len < offsetofend(struct sockaddr_storage, ss_family))
+		return -EINVAL;
+	switch (ss->ss_family) {
+	case AF_INET:
+	case AF_SDP:
+		if (len < (int)sizeof(*in))
+			return -EINVAL;
+		sdp_set_v4(e, in->sin_addr.s_addr);
+		e->port = ntohs(in->sin_port);
+		return 0;
+	case AF_INET6:
+		if (len < SIN6_LEN_RFC2133)
+			return -EINVAL;
+		e->ip = in6->sin6_addr;
+		e->port = ntohs(in6->sin6_port);
+		if (len >= (int)sizeof(*in6) &&
+		    (ipv6_addr_type(&e->ip) & IPV6_ADDR_LINKLOCAL))
+			e->scope = in6->sin6_scope_id;
+		return 0;
+	default:
+		return -EAFNOSUPPORT;
+	}
+}
+
+/**
+ * sdp_addr_put() - write an address for user space
+ * @out: room for a sockaddr_in6
+ * @e: the address
+ * @v6: as IPv6, mapped if it is IPv4
+ *
+ * Return: its length.
+ */
+int sdp_addr_put(struct sockaddr *out, const struct sdp_endpoint *e, bool v6)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)out;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)out;
+
+	if (v6) {
+		memset(in6, 0, sizeof(*in6));
+		in6->sin6_family = AF_INET6;
+		in6->sin6_port = htons(e->port);
+		in6->sin6_addr = e->ip;
+		in6->sin6_scope_id = e->scope;
+		return sizeof(*in6);
+	}
+	memset(in, 0, sizeof(*in));
+	in->sin_family = AF_INET;
+	in->sin_port = htons(e->port);
+	in->sin_addr.s_addr = sdp_v4(e);
+	return sizeof(*in);
+}
+
+/**
+ * sdp_addr_is_ours() - is this an address of this host?
+ * @net: namespace
+ * @e: not a wildcard
+ *
+ * Return: not 0 when it is.
+ */
+int sdp_addr_is_ours(struct net *net, const struct sdp_endpoint *e)
+{
+	struct net_device *dev = NULL;
+	int found;
+
+	if (sdp_is_v4(e))
+		return inet_addr_type(net, sdp_v4(e)) == RTN_LOCAL;
+	rcu_read_lock();
+	if (e->scope)
+		dev = dev_get_by_index_rcu(net, e->scope);
+	found = ipv6_chk_addr(net, &e->ip, dev, 0);
+	rcu_read_unlock();
+	return found;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bind, getsockname, getpeername.
+ */
+#include <net/inet_sock.h>
+#include <net/ip.h>
+
+#include "sock.h"
+
+static int may_bind(struct net *net, const struct sdp_endpoint *e)
+{
+	if (!sdp_is_any(e) && !sdp_addr_is_ours(net, e) &&
+	    !(sdp_is_loopback(e) && sdp_is_v4(e)))
+		return -EADDRNOTAVAIL;
+	if (e->port && inet_port_requires_bind_service(net, e->port) &&
+	    !ns_capable(net->user_ns, CAP_NET_BIND_SERVICE))
+		return -EACCES;
+	return 0;
+}
+
+static int do_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
+{
+	struct sdp_endpoint old = ssk->local;
+	int err;
+
+	if (ssk->sk.sk_state != TCP_CLOSE || ssk->port)
+		return -EINVAL;
+	ssk->local = *e;
+	err = sdp_port_bind(ssk, e->port);
+	if (err) {
+		ssk->local = old;
+		return err;
+	}
+	ssk->v6 = v6;
+	ssk->bound_ip = !sdp_is_any(e);
+	ssk->sk.sk_userlocks |= SOCK_BINDPORT_LOCK;
+	return 0;
+}
+
+/**
+ * sdp_bind() - bind(2)
+ * @sock: socket
+ * @addr: as copied from user space
+ * @len: its length
+ *
+ * Return: 0 or an errno.
+ */
+int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
+{
+	const struct sockaddr_storage *ss = (const struct sockaddr_storage *)addr;
+	struct sock *sk = sock->sk;
+	struct sdp_endpoint e;
+	int err;
+
+	err = sdp_addr_get(&e, ss, len);
+	/* As TCP, for programs that leave the family out of a wildcard. */
+	if (err == -EAFNOSUPPORT && ss->ss_family == AF_UNSPEC &&
+	    len >= (int)sizeof(struct sockaddr_in) &&
+	    ((const struct sockaddr_in *)ss)->sin_addr.s_addr == htonl(INADDR_ANY)) {
+		sdp_set_v4(&e, htonl(INADDR_ANY));
+		e.port = ntohs(((const struct sockaddr_in *)ss)->sin_port);
+		err = 0;
+	}
+	if (err)
+		return err;
+	err = may_bind(sock_net(sk), &e);
+	if (err)
+		return err;
+	lock_sock(sk);
+	err = do_bind(sdp_sk(sk), &e, ss->ss_family == AF_INET6);
+	release_sock(sk);
+	return err;
+}
+
+/**
+ * sdp_getname() - getsockname(2), getpeername(2)
+ * @sock: socket
+ * @addr: room for the address
+ * @peer: 0: own; 1: the peer's, once connected; 2: the peer's, as accept wants it
+ *
+ * Return: length of the address, or -ENOTCONN.
+ */
+int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
+{
+	struct sdp_sock *ssk = sdp_sk(sock->sk);
+	u8 state = READ_ONCE(sock->sk->sk_state);
+
+	if (!peer)
+		return sdp_addr_put(addr, &ssk->local, ssk->v6);
+	if (!ssk->peer.port)
+		return -ENOTCONN;
+	if (peer == 1 && (state == TCP_CLOSE || state == TCP_SYN_SENT))
+		return -ENOTCONN;
+	return sdp_addr_put(addr, &ssk->peer, ssk->v6);
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * connect(2), and the connecting side of a connection's set-up.
+ *
+ * One connect may take several attempts, each with a link of its own: a peer whose
+ * backlog is full is asked again, with growing pauses, until the time is over; an own
+ * address that no RDMA device routes is tried by loopback. The time is kept by
+ * sk_timer, the pauses by the work item @retry.
+ */
+#include <net/inet_common.h>
+
+#include "../control/trace.h"
+#include "sock.h"
+
+/* The first pause before asking a full peer again; it doubles, up to the second. */
+#define BACKOFF_FIRST	(HZ / 20 + 1)
+#define BACKOFF_LAST	HZ
+
+static unsigned int timeout_ms(const struct sdp_sock *ssk)
+{
+	return READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.connect_timeout_ms);
+}
+
+/* One attempt. What comes of it is told by the link's up-calls. */
+static int attempt(struct sdp_sock *ssk)
+{
+	const struct sdp_transport *ops = ssk->transport;
+	struct sock *sk = &ssk->sk;
+	struct sdp_link *link;
+	bool stale;
+
+	link = ops->create(sock_net(sk), &ssk->local, &ssk->peer);
+	if (!link)
+		return -ENOBUFS;
+	sock_hold(sk);
+	link->owner = ssk;
+	sdp_stream_lock(ssk);
+	stale = sk->sk_state != TCP_SYN_SENT || ssk->link;
+	if (!stale) {
+		ssk->link = link;
+		ops->connect(link, timeout_ms(ssk));
+	}
+	spin_unlock_bh(&ssk->lock);
+	if (stale)
+		ops->release(link, true);
+	return 0;
+}
+
+/**
+ * sdp_connect_retry() - work item: the next attempt
+ * @work: sdp_sock.retry
+ */
+void sdp_connect_retry(struct work_struct *work)
+{
+	struct sdp_sock *ssk = container_of(to_delayed_work(work), struct sdp_sock, retry);
+	struct sdp_todo todo = { };
+
+	if (attempt(ssk)) {
+		sdp_stream_lock(ssk);
+		if (ssk->sk.sk_state == TCP_SYN_SENT)
+			sdp_stream_fail(ssk, ENOBUFS, "connect retry", &todo);
+		sdp_stream_unlock(ssk, &todo);
+	}
+	sock_put(&ssk->sk);
+}
+
+static void retry_in(struct sdp_sock *ssk, unsigned long delay, struct sdp_todo *todo)
+{
+	sdp_stream_detach(ssk, true, todo);
+	if (queue_delayed_work(sdp_wq, &ssk->retry, delay))
+		sock_hold(&ssk->sk);
+}
+
+/**
+ * sdp_connect_again() - an attempt has failed; is another one worth it?
+ * @ssk: socket, locked
+ * @error: why
+ * @todo: notes the release of the link
+ *
+ * Return: true when another attempt will be made.
+ */
+bool sdp_connect_again(struct sdp_sock *ssk, int error, struct sdp_todo *todo)
+{
+	struct net *net = sock_net(&ssk->sk);
+
+	if (ssk->sk.sk_state != TCP_SYN_SENT)
+		return false;
+	if (error == EAGAIN && time_before(jiffies, ssk->deadline)) {
+		SDP_INC(net, ConnRetries);
+		retry_in(ssk, ssk->backoff, todo);
+		ssk->backoff = min_t(unsigned long, ssk->backoff * 2, BACKOFF_LAST);
+		return true;
+	}
+	if (error == ENETUNREACH && ssk->transport == &sdp_rc &&
+	    sdp_addr_is_ours(net, &ssk->peer)) {
+		ssk->transport = &sdp_loop;
+		retry_in(ssk, 0, todo);
+		return true;
+	}
+	if (error == ECONNREFUSED)
+		SDP_INC(net, ConnRefused);
+	else if (error == ETIMEDOUT)
+		SDP_INC(net, ConnTimeout);
+	return false;
+}
+
+/**
+ * sdp_connect_expired() - timer: the time to connect, or to complete a request, is over
+ * @ssk: socket
+ */
+void sdp_connect_expired(struct sdp_sock *ssk)
+{
+	struct sdp_todo todo = { };
+
+	sdp_stream_lock(ssk);
+	if (ssk->sk.sk_state == TCP_SYN_SENT) {
+		SDP_INC(sock_net(&ssk->sk), ConnTimeout);
+		sdp_stream_fail(ssk, ETIMEDOUT, "connect timeout", &todo);
+	} else if (ssk->sk.sk_state == TCP_SYN_RECV) {
+		sdp_stream_fail(ssk, ETIMEDOUT, "request timeout", &todo);
+	}
+	sdp_stream_unlock(ssk, &todo);
+}
+
+/**
+ * sdp_connect_hello() - up-call: the path is known, say Hello
+ * @link: link
+ * @local: our address on it
+ * @buf: the Hello, to be filled
+ *
+ * Return: 0 or an errno.
+ */
+int sdp_connect_hello(struct sdp_link *link, const struct sdp_endpoint *local,
+		      u8 buf[SDP_HELLO_LEN])
+{
+	struct sdp_sock *ssk = link->owner;
+	struct sdp_link_config config;
+	struct sdp_hello hello = { };
+	int err;
+
+	sdp_stream_config(ssk, link->ops, &config);
+	err = link->ops->prepare(link, &config);
+	if (err)
+		return err;
+	sdp_stream_lock(ssk);
+	if (ssk->link != link) {
+		err = -ECONNABORTED;
+	} else {
+		ssk->local.ip = local->ip;
+		ssk->local.scope = local->scope;
+		sdp_stream_start(ssk, &config, config.recv_max);
+		err = ssk->engine.credit.posted < SDP_HELLO_BUFS_MIN ? -ENOBUFS : 0;
+	}
+	if (!err) {
+		sdp_engine_hello(&ssk->engine, &hello);
+		hello.ip_version = sdp_is_v4(&ssk->peer) ? 4 : 6;
+		hello.port = ssk->local.port;
+		sdp_ip_to_wire(hello.src, &ssk->local);
+		sdp_ip_to_wire(hello.dst, &ssk->peer);
+		sdp_hello_build(buf, &hello);
+	}
+	spin_unlock_bh(&ssk->lock);
+	return err;
+}
+
+/* "Any" means this host, as with TCP. */
+static void name_this_host(struct sdp_endpoint *e)
+{
+	if (!sdp_is_any(e))
+		return;
+	if (sdp_is_v4(e))
+		sdp_set_v4(e, htonl(INADDR_LOOPBACK));
+	else
+		e->ip = in6addr_loopback;
+}
+
+static int choose_names(struct sdp_sock *ssk, const struct sdp_endpoint *peer, bool v6)
+{
+	if (!ssk->port) {
+		ssk->v6 = v6;
+		if (sdp_is_v4(peer))
+			sdp_set_v4(&ssk->local, htonl(INADDR_ANY));
+		else
+			ssk->local.ip = in6addr_any;
+	}
+	if (ssk->bound_ip && sdp_is_v4(peer) != sdp_is_v4(&ssk->local))
+		return -EAFNOSUPPORT;
+	if (!ssk->v6 && !sdp_is_v4(peer))
+		return -EAFNOSUPPORT;
+	return ssk->port ? 0 : sdp_port_bind(ssk, 0);
+}
+
+static int begin(struct sdp_sock *ssk, const struct sdp_endpoint *peer, bool v6)
+{
+	struct sock *sk = &ssk->sk;
+	struct sdp_todo todo = { };
+	int err = choose_names(ssk, peer, v6);
+
+	if (err == -EADDRINUSE)
+		err = -EADDRNOTAVAIL;
+	if (err)
+		return err;
+	ssk->peer = *peer;
+	name_this_host(&ssk->peer);
+	ssk->transport = sdp_is_loopback(&ssk->peer) ? &sdp_loop : &sdp_rc;
+	ssk->backoff = BACKOFF_FIRST;
+	ssk->deadline = jiffies + msecs_to_jiffies(timeout_ms(ssk));
+	SDP_INC(sock_net(sk), ActiveOpens);
+
+	sdp_stream_lock(ssk);
+	WRITE_ONCE(sk->sk_err, 0);
+	WRITE_ONCE(sk->sk_shutdown, 0);
+	sdp_set_state(ssk, TCP_SYN_SENT);
+	sk_reset_timer(sk, &sk->sk_timer, ssk->deadline);
+	spin_unlock_bh(&ssk->lock);
+	err = attempt(ssk);
+	if (err) {
+		sdp_stream_lock(ssk);
+		sdp_stream_fail(ssk, -err, "connect", &todo);
+		sdp_stream_unlock(ssk, &todo);
+	}
+	return 0;
+}
+
+static bool not_connecting(struct sdp_sock *ssk, u32 unused)
+{
+	return READ_ONCE(ssk->sk.sk_state) != TCP_SYN_SENT;
+}
+
+/* Wait for the outcome; the errno that connect returns. @err is for "not yet". */
+static int outcome(struct socket *sock, int err, int flags)
+{
+	struct sock *sk = sock->sk;
+	struct sdp_sock *ssk = sdp_sk(sk);
+	long timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
+	int waited;
+
+	if (!not_connecting(ssk, 0)) {
+		if (!timeo)
+			return err;
+		release_sock(sk);
+		waited = sdp_wait(ssk, SDP_WRITE, &timeo, not_connecting, 0);
+		lock_sock(sk);
+		if (waited)
+			return waited == -EAGAIN ? err : waited;
+	}
+	if (sk->sk_state == TCP_CLOSE) {
+		err = sock_error(sk) ?: -ECONNABORTED;
+		sock->state = SS_UNCONNECTED;
+		sdp_disconnect(ssk);
+		return err;
+	}
+	sock->state = SS_CONNECTED;
+	return 0;
+}
+
+static int connect_locked(struct socket *sock, const struct sockaddr_storage *ss, int len,
+			  int flags)
+{
+	struct sdp_sock *ssk = sdp_sk(sock->sk);
+	struct sdp_endpoint peer;
+	int err;
+
+	switch (sock->state) {
+	case SS_CONNECTED:
+		return -EISCONN;
+	case SS_CONNECTING:
+		return outcome(sock, -EALREADY, flags);
+	case SS_UNCONNECTED:
+		if (sock->sk->sk_state != TCP_CLOSE)
+			return -EISCONN;
+		break;
+	default:
+		return -EINVAL;
+	}
+	err = sdp_addr_get(&peer, ss, len);
+	if (!err)
+		err = begin(ssk, &peer, ss->ss_family == AF_INET6);
+	if (err)
+		return err;
+	sock->state = SS_CONNECTING;
+	/* However quick the peer was: a first call that may not wait says so, as with TCP. */
+	if (!sock_sndtimeo(sock->sk, flags & O_NONBLOCK))
+		return -EINPROGRESS;
+	return outcome(sock, -EINPROGRESS, flags);
+}
+
+/**
+ * sdp_connect() - connect(2)
+ * @sock: socket
+ * @addr: as copied from user space; AF_UNSPEC ends a connection
+ * @len: its length
+ * @flags: O_NONBLOCK
+ *
+ * Return: 0 or an errno; -EINPROGRESS when the outcome is still open.
+ */
+int sdp_connect(struct socket *sock, struct sdp_sockaddr *addr, int len, int flags)
+{
+	const struct sockaddr_storage *ss = (const struct sockaddr_storage *)addr;
+	int err;
+
+	if (len < (int)offsetofend(struct sockaddr_storage, ss_family))
+		return -EINVAL;
+	lock_sock(sock->sk);
+	if (ss->ss_family == AF_UNSPEC) {
+		err = sdp_disconnect(sdp_sk(sock->sk));
+		sock->state = SS_UNCONNECTED;
+	} else {
+		err = connect_locked(sock, ss, len, flags);
+	}
+	release_sock(sock->sk);
+	return err;
+}

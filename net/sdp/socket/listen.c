@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * listen(2), accept(2), and the accepting side of a connection's set-up.
+ *
+ * A request becomes a socket at once, with few receives (accept_buffers) and on the
+ * listener's @pending list; when the connection stands it moves to @accepted, and
+ * accept gives it its full receives. Both lists together are bounded by the backlog.
+ * Whoever takes a child off a list has the list's reference to it.
+ *
+ * The lists and sk_ack_backlog are covered by the listener's @lock.
+ */
+#include "sock.h"
+
+static int begin_listening(struct sdp_sock *ssk)
+{
+	struct net *net = sock_net(&ssk->sk);
+	int err;
+
+	if (!ssk->port) {
+		/* Nobody has named a family: both are welcome. */
+		ssk->local.ip = in6addr_any;
+		err = sdp_port_bind(ssk, 0);
+		if (err)
+			return err;
+	}
+	WRITE_ONCE(ssk->sk.sk_ack_backlog, 0);
+	WRITE_ONCE(ssk->sk.sk_shutdown, 0);
+	err = sdp_port_listen(ssk);
+	if (err)
+		return err;
+	err = sdp_rc.listen(net, ssk->local.port);
+	if (!err) {
+		err = sdp_loop.listen(net, ssk->local.port);
+		if (err)
+			sdp_rc.unlisten(net, ssk->local.port);
+	}
+	if (err)
+		sdp_set_state(ssk, TCP_CLOSE);
+	return err;
+}
+
+/**
+ * sdp_listen() - listen(2)
+ * @sock: socket
+ * @backlog: connections that may wait for accept, less one; may be changed by calling again
+ *
+ * Return: 0 or an errno.
+ */
+int sdp_listen(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+	int err = 0;
+
+	lock_sock(sk);
+	if (sock->state != SS_UNCONNECTED ||
+	    (sk->sk_state != TCP_CLOSE && sk->sk_state != TCP_LISTEN)) {
+		err = -EINVAL;
+		goto out;
+	}
+	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
+	if (sk->sk_state == TCP_CLOSE)
+		err = begin_listening(sdp_sk(sk));
+out:
+	release_sock(sk);
+	return err;
+}
+
+/* What TCP's accepted sockets have from their listener. */
+static void inherit(struct sock *sk, const struct sock *from)
+{
+	sk->sk_type = from->sk_type;
+	sk->sk_protocol = from->sk_protocol;
+	sk->sk_sndbuf = READ_ONCE(from->sk_sndbuf);
+	sk->sk_rcvbuf = READ_ONCE(from->sk_rcvbuf);
+	sk->sk_userlocks = from->sk_userlocks & ~SOCK_BINDPORT_LOCK;
+	sk->sk_rcvlowat = READ_ONCE(from->sk_rcvlowat);
+	sk->sk_rcvtimeo = READ_ONCE(from->sk_rcvtimeo);
+	sk->sk_sndtimeo = READ_ONCE(from->sk_sndtimeo);
+	sk->sk_lingertime = READ_ONCE(from->sk_lingertime);
+	sk->sk_reuse = from->sk_reuse;
+	sk->sk_priority = READ_ONCE(from->sk_priority);
+	sk->sk_mark = READ_ONCE(from->sk_mark);
+	sk->sk_uid = from->sk_uid;
+	sock_valbool_flag(sk, SOCK_LINGER, sock_flag(from, SOCK_LINGER));
+	sock_valbool_flag(sk, SOCK_KEEPOPEN, sock_flag(from, SOCK_KEEPOPEN));
+	sock_valbool_flag(sk, SOCK_URGINLINE, sock_flag(from, SOCK_URGINLINE));
+	sk->sk_data_ready = from->sk_data_ready;
+	sk->sk_write_space = from->sk_write_space;
+	sk->sk_state_change = from->sk_state_change;
+	sk->sk_error_report = from->sk_error_report;
+}
+
+static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_incoming *in)
+{
+	struct sdp_sock *child = sdp_sock_alloc(in->net, GFP_KERNEL,
+						!parent->sk.sk_net_refcnt);
+
+	if (!child)
+		return NULL;
+	sock_init_data(NULL, &child->sk);
+	sdp_sock_init(child);
+	inherit(&child->sk, &parent->sk);
+	child->nodelay = parent->nodelay;
+	child->local = in->local;
+	child->peer = in->peer;
+	child->v6 = parent->v6 || !sdp_is_v4(&in->local);
+	child->bound_ip = true;
+	return child;
+}
+
+/* Take a place in the backlog. The request holds the list's reference from now on. */
+static int enter_pending(struct sdp_sock *parent, struct sdp_sock *child)
+{
+	struct sock *sk = &parent->sk;
+	int err = 0;
+
+	sdp_stream_lock(parent);
+	if (sk->sk_state != TCP_LISTEN) {
+		err = -ECONNREFUSED;
+	} else if (sk_acceptq_is_full(sk)) {
+		err = -EAGAIN;
+	} else {
+		sk_acceptq_added(sk);
+		sock_hold(sk);
+		child->parent = parent;
+		list_add_tail(&child->queue_node, &parent->pending);
+	}
+	spin_unlock_bh(&parent->lock);
+	return err;
+}
+
+/* The engine meets the Hello, posts its first receives and answers. */
+static int answer(struct sdp_sock *child, struct sdp_link *link, struct sdp_incoming *in)
+{
+	const struct sdp_settings *set = &sdp_net(in->net)->settings;
+	struct sdp_link_config config;
+	struct sdp_hello ack = { };
+	int err;
+
+	sdp_stream_config(child, link->ops, &config);
+	err = link->ops->prepare(link, &config);
+	if (err)
+		return err;
+	sdp_stream_lock(child);
+	/* The listener may have closed meanwhile, and given the child up. */
+	if (sock_flag(&child->sk, SOCK_DEAD)) {
+		spin_unlock_bh(&child->lock);
+		return -ECONNREFUSED;
+	}
+	child->link = link;
+	sdp_stream_start(child, &config, READ_ONCE(set->accept_buffers));
+	if (child->engine.credit.posted < SDP_HELLO_BUFS_MIN) {
+		child->link = NULL;
+		err = -ENOBUFS;
+	} else {
+		sdp_engine_hello_received(&child->engine, &in->hello);
+		sdp_engine_hello_ack(&child->engine, &ack);
+		sdp_hello_ack_build(in->ack, &ack);
+		sdp_set_state(child, TCP_SYN_RECV);
+		/* The CM's own limit is the peer's choice, and may be a day. */
+		sk_reset_timer(&child->sk, &child->sk.sk_timer,
+			       jiffies + msecs_to_jiffies(READ_ONCE(set->connect_timeout_ms)));
+	}
+	spin_unlock_bh(&child->lock);
+	return err;
+}
+
+/* Off its list: the caller has the list's reference to the child now. */
+static bool leave_queue(struct sdp_sock *parent, struct sdp_sock *child)
+{
+	bool was_there;
+
+	sdp_stream_lock(parent);
+	was_there = !list_empty(&child->queue_node);
+	if (was_there) {
+		list_del_init(&child->queue_node);
+		sk_acceptq_removed(&parent->sk);
+	}
+	spin_unlock_bh(&parent->lock);
+	return was_there;
+}
+
+/* A child that nobody will accept. Drops the list's references to it and to its parent. */
+static void drop_child(struct sdp_sock *child)
+{
+	struct sdp_sock *parent = child->parent;
+
+	WRITE_ONCE(child->parent, NULL);
+	sock_orphan(&child->sk);
+	sk_stop_timer(&child->sk, &child->sk.sk_timer);
+	sdp_sock_end(child);
+	sock_put(&parent->sk);
+	sock_put(&child->sk);
+}
+
+static int take_request(struct sdp_sock *parent, struct sdp_link *link, struct sdp_incoming *in)
+{
+	struct sdp_sock *child = make_child(parent, in);
+	int err;
+
+	if (!child)
+		return -ENOMEM;
+	/* Both before others can see it: a closing listener may give it up at any time. */
+	sock_hold(&child->sk);
+	sdp_port_share(child, parent);
+	err = enter_pending(parent, child);
+	if (err) {
+		sdp_sock_end(child);
+		sock_put(&child->sk);
+		sock_put(&child->sk);
+		return err;
+	}
+	link->owner = child;
+	err = answer(child, link, in);
+	if (!err) {
+		SDP_INC(in->net, PassiveOpens);
+		return 0;
+	}
+	link->owner = NULL;
+	if (leave_queue(parent, child))
+		drop_child(child);
+	sock_put(&child->sk);
+	return err;
+}
+
+/**
+ * sdp_incoming() - up-call: a connection request has come
+ * @link: the link it will have
+ * @in: the request; its HelloAck is filled in
+ *
+ * Return: 0, -ECONNREFUSED, -EAGAIN when the backlog is full, or another errno.
+ */
+int sdp_incoming(struct sdp_link *link, struct sdp_incoming *in)
+{
+	struct sdp_sock *parent;
+	int err;
+
+	parent = sdp_port_find_listener(in->net, &in->local);
+	if (!parent)
+		return -ECONNREFUSED;
+	/* Looked at again under the lock; here it spares the work. */
+	err = sk_acceptq_is_full(&parent->sk) ? -EAGAIN : take_request(parent, link, in);
+	if (err == -EAGAIN)
+		SDP_INC(in->net, BacklogFull);
+	sock_put(&parent->sk);
+	return err;
+}
+
+/* The listener of a child, with a reference; it may be going away just now. */
+static struct sdp_sock *get_parent(const struct sdp_sock *child)
+{
+	struct sdp_sock *parent;
+
+	rcu_read_lock();
+	parent = READ_ONCE(child->parent);
+	if (parent && !refcount_inc_not_zero(&parent->sk.sk_refcnt))
+		parent = NULL;
+	rcu_read_unlock();
+	return parent;
+}
+
+/**
+ * sdp_accept_ready() - a request's connection stands: it can be accepted
+ * @child: the new socket
+ */
+void sdp_accept_ready(struct sdp_sock *child)
+{
+	struct sdp_sock *parent = get_parent(child);
+	bool there;
+
+	if (!parent)
+		return;
+	sdp_stream_lock(parent);
+	there = !list_empty(&child->queue_node);
+	if (there)
+		list_move_tail(&child->queue_node, &parent->accepted);
+	spin_unlock_bh(&parent->lock);
+	if (there)
+		parent->sk.sk_data_ready(&parent->sk);
+	sock_put(&parent->sk);
+}
+
+/**
+ * sdp_accept_forget() - a request has failed before its connection stood
+ * @child: the new socket; the caller has another reference
+ */
+void sdp_accept_forget(struct sdp_sock *child)
+{
+	struct sdp_sock *parent = get_parent(child);
+
+	if (!parent)
+		return;
+	if (leave_queue(parent, child))
+		drop_child(child);
+	sock_put(&parent->sk);
+}
+
+static struct sdp_sock *first_child(struct sdp_sock *parent)
+{
+	struct sdp_sock *child;
+
+	sdp_stream_lock(parent);
+	child = list_first_entry_or_null(&parent->accepted, struct sdp_sock, queue_node);
+	if (child) {
+		list_del_init(&child->queue_node);
+		sk_acceptq_removed(&parent->sk);
+	}
+	spin_unlock_bh(&parent->lock);
+	return child;
+}
+
+static bool acceptable(struct sdp_sock *parent, u32 unused)
+{
+	return !list_empty_careful(&parent->accepted) ||
+	       READ_ONCE(parent->sk.sk_state) != TCP_LISTEN;
+}
+
+static int next_child(struct sdp_sock *parent, long timeo, struct sdp_sock **child)
+{
+	int err;
+
+	for (;;) {
+		if (READ_ONCE(parent->sk.sk_state) != TCP_LISTEN)
+			return -EINVAL;
+		*child = first_child(parent);
+		if (*child)
+			return 0;
+		err = sdp_wait(parent, SDP_READ, &timeo, acceptable, 0);
+		if (err)
+			return err;
+	}
+}
+
+/* The connection has a user now: let the peer have its full credit. */
+static void open_up(struct sdp_sock *child)
+{
+	const struct sdp_settings *set = &sdp_net(sock_net(&child->sk))->settings;
+	struct sdp_todo todo = { };
+
+	sdp_stream_lock(child);
+	if (child->link) {
+		sdp_engine_set_target(&child->engine, child->recv_max,
+				      READ_ONCE(set->credit_threshold));
+		sdp_stream_progress(child, &todo);
+	}
+	sdp_stream_unlock(child, &todo);
+}
+
+/* accept(2), accept4(2): @newsock becomes the oldest waiting connection of @sock. */
+int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
+{
+	struct sdp_sock *parent = sdp_sk(sock->sk);
+	struct sdp_sock *child;
+	int err;
+
+	err = next_child(parent, sock_rcvtimeo(sock->sk, SDP_ACCEPT_FLAGS & O_NONBLOCK), &child);
+	if (err)
+		return err;
+	WRITE_ONCE(child->parent, NULL);
+	lock_sock(&child->sk);
+	sock_graft(&child->sk, newsock);
+	newsock->state = SS_CONNECTED;
+	release_sock(&child->sk);
+	sock_put(&parent->sk);
+	open_up(child);
+	return 0;
+}
+
+static struct sdp_sock *any_child(struct sdp_sock *parent)
+{
+	struct list_head *list;
+	struct sdp_sock *child = NULL;
+
+	sdp_stream_lock(parent);
+	list = list_empty(&parent->pending) ? &parent->accepted : &parent->pending;
+	if (!list_empty(list)) {
+		child = list_first_entry(list, struct sdp_sock, queue_node);
+		list_del_init(&child->queue_node);
+		sk_acceptq_removed(&parent->sk);
+	}
+	spin_unlock_bh(&parent->lock);
+	return child;
+}
+
+/**
+ * sdp_listen_stop() - stop listening; who waits to be accepted is sent away
+ * @ssk: listener, under lock_sock
+ */
+void sdp_listen_stop(struct sdp_sock *ssk)
+{
+	struct net *net = sock_net(&ssk->sk);
+	struct sdp_sock *child;
+
+	sdp_stream_lock(ssk);
+	sdp_set_state(ssk, TCP_CLOSE);
+	spin_unlock_bh(&ssk->lock);
+	sdp_rc.unlisten(net, ssk->local.port);
+	sdp_loop.unlisten(net, ssk->local.port);
+
+	while ((child = any_child(ssk))) {
+		struct sdp_todo todo = { };
+
+		/* Before the lock: answer() looks at it under the lock. */
+		sock_orphan(&child->sk);
+		sdp_stream_lock(child);
+		sdp_stream_fail(child, ECONNRESET, "listener closed", &todo);
+		todo.forget = false;
+		sdp_stream_unlock(child, &todo);
+		drop_child(child);
+	}
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ports: who has which one, per namespace.
+ *
+ * One hash of ports, one entry per port in use, in it every socket that has the port:
+ * bound, listening, connected, and the children of listeners. The rules of sharing are
+ * TCP's: addresses that overlap conflict, unless both sockets have SO_REUSEADDR and
+ * the one that was there first does not listen.
+ *
+ * Lock: ports_lock covers the hash, the entries and sdp_sock.port; it is a leaf.
+ */
+#include <linux/hash.h>
+#include <linux/slab.h>
+#include <net/ip.h>
+
+#include "sock.h"
+
+#define PORT_BITS	10
+
+/**
+ * struct sdp_port - a port in use
+ * @node: in the hash
+ * @net: namespace
+ * @socks: sockets that have it
+ * @number: host order
+ */
+struct sdp_port {
+	struct hlist_node node;
+	struct net *net;
+	struct hlist_head socks;
+	u16 number;
+};
+
+static DEFINE_SPINLOCK(ports_lock);
+static struct hlist_head ports[1 << PORT_BITS];
+
+static struct hlist_head *bucket(const struct net *net, u16 number)
+{
+	return &ports[hash_32(number ^ net_hash_mix(net), PORT_BITS)];
+}
+
+static struct sdp_port *find(const struct net *net, u16 number)
+{
+	struct sdp_port *port;
+
+	hlist_for_each_entry(port, bucket(net, number), node)
+		if (port->number == number && net_eq(port->net, net))
+			return port;
+	return NULL;
+}
+
+/* A wildcard overlaps with all of its family, the IPv6 one with IPv4 too. */
+static bool overlap(const struct sdp_sock *a, const struct sdp_sock *b)
+{
+	if (ipv6_addr_any(&a->local.ip) || ipv6_addr_any(&b->local.ip))
+		return true;
+	if (sdp_is_v4(&a->local) != sdp_is_v4(&b->local))
+		return false;
+	return sdp_is_any(&a->local) || sdp_is_any(&b->local) ||
+	       (ipv6_addr_equal(&a->local.ip, &b->local.ip) && a->local.scope == b->local.scope);
+}
+
+static bool may_share(const struct sdp_sock *other, const struct sdp_sock *ssk)
+{
+	return other->sk.sk_reuse && ssk->sk.sk_reuse &&
+	       READ_ONCE(other->sk.sk_state) != TCP_LISTEN;
+}
+
+static bool conflict(const struct sdp_port *port, const struct sdp_sock *ssk)
+{
+	const struct sdp_sock *other;
+
+	hlist_for_each_entry(other, &port->socks, port_node)
+		if (other != ssk && overlap(other, ssk) && !may_share(other, ssk))
+			return true;
+	return false;
+}
+
+static void enter(struct sdp_sock *ssk, struct sdp_port *port)
+{
+	hlist_add_head(&ssk->port_node, &port->socks);
+	ssk->port = port;
+	ssk->local.port = port->number;
+}
+
+/* Take @number for @ssk; @fresh is used when nobody has it yet, and then set to NULL. */
+static int take(struct sdp_sock *ssk, u16 number, bool alone, struct sdp_port **fresh)
+{
+	struct net *net = sock_net(&ssk->sk);
+	struct sdp_port *port;
+	int err = 0;
+
+	spin_lock_bh(&ports_lock);
+	port = find(net, number);
+	if (port && (alone || conflict(port, ssk))) {
+		err = -EADDRINUSE;
+	} else {
+		if (!port) {
+			port = *fresh;
+			*fresh = NULL;
+			port->net = net;
+			port->number = number;
+			INIT_HLIST_HEAD(&port->socks);
+			hlist_add_head(&port->node, bucket(net, number));
+		}
+		enter(ssk, port);
+	}
+	spin_unlock_bh(&ports_lock);
+	return err;
+}
+
+static int take_any(struct sdp_sock *ssk, struct sdp_port **fresh)
+{
+	int low, high, i, range, start;
+
+	inet_get_local_port_range(sock_net(&ssk->sk), &low, &high);
+	range = high - low + 1;
+	start = get_random_u32_below(range);
+	for (i = 0; i < range; i++)
+		if (!take(ssk, low + (start + i) % range, true, fresh))
+			return 0;
+	return -EADDRINUSE;
+}
+
+/**
+ * sdp_port_bind() - give a port to a socket
+ * @ssk: socket without a port; its local address is set
+ * @number: the port, or 0 for a free one of the ephemeral range
+ *
+ * Return: 0, -EADDRINUSE or -ENOBUFS.
+ */
+int sdp_port_bind(struct sdp_sock *ssk, u16 number)
+{
+	struct sdp_port *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL);
+	int err;
+
+	if (!fresh)
+		return -ENOBUFS;
+	err = number ? take(ssk, number, false, &fresh) : take_any(ssk, &fresh);
+	kfree(fresh);
+	return err;
+}
+
+/**
+ * sdp_port_listen() - turn a bound socket into a listener
+ * @ssk: socket with a port
+ *
+ * Return: 0, or -EADDRINUSE when another socket on the port forbids it.
+ */
+int sdp_port_listen(struct sdp_sock *ssk)
+{
+	int err = 0;
+
+	spin_lock_bh(&ports_lock);
+	if (conflict(ssk->port, ssk))
+		err = -EADDRINUSE;
+	else
+		sdp_set_state(ssk, TCP_LISTEN);
+	spin_unlock_bh(&ports_lock);
+	return err;
+}
+
+/**
+ * sdp_port_share() - a connection request gets its listener's port
+ * @child: new socket
+ * @parent: its listener
+ */
+void sdp_port_share(struct sdp_sock *child, struct sdp_sock *parent)
+{
+	spin_lock_bh(&ports_lock);
+	if (parent->port)
+		enter(child, parent->port);
+	spin_unlock_bh(&ports_lock);
+}
+
+/**
+ * sdp_port_release() - a socket gives its port back, if it has one
+ * @ssk: socket
+ */
+void sdp_port_release(struct sdp_sock *ssk)
+{
+	struct sdp_port *port;
+
+	spin_lock_bh(&ports_lock);
+	port = ssk->port;
+	if (port) {
+		hlist_del(&ssk->port_node);
+		ssk->port = NULL;
+		if (hlist_empty(&port->socks))
+			hlist_del(&port->node);
+		else
+			port = NULL;
+	}
+	spin_unlock_bh(&ports_lock);
+	kfree(port);
+}
+
+/* How well a listener fits an address: its own one, a wildcard of the family, any. */
+static int fit(const struct sdp_sock *ssk, const struct sdp_endpoint *local)
+{
+	if (READ_ONCE(ssk->sk.sk_state) != TCP_LISTEN)
+		return 0;
+	if (ipv6_addr_any(&ssk->local.ip))
+		return 1;
+	if (sdp_is_v4(&ssk->local) != sdp_is_v4(local))
+		return 0;
+	if (sdp_is_any(&ssk->local))
+		return 2;
+	if (!ipv6_addr_equal(&ssk->local.ip, &local->ip))
+		return 0;
+	return !ssk->local.scope || ssk->local.scope == local->scope ? 3 : 0;
+}
+
+/**
+ * sdp_port_find_listener() - who listens there?
+ * @net: namespace
+ * @local: address and port of a request
+ *
+ * Return: the best fitting listener with a reference, or NULL.
+ */
+struct sdp_sock *sdp_port_find_listener(struct net *net, const struct sdp_endpoint *local)
+{
+	struct sdp_sock *ssk, *best = NULL;
+	struct sdp_port *port;
+	int best_fit = 0;
+
+	spin_lock_bh(&ports_lock);
+	port = find(net, local->port);
+	if (port) {
+		hlist_for_each_entry(ssk, &port->socks, port_node) {
+			if (fit(ssk, local) > best_fit) {
+				best_fit = fit(ssk, local);
+				best = ssk;
+			}
+		}
+	}
+	if (best)
+		sock_hold(&best->sk);
+	spin_unlock_bh(&ports_lock);
+	return best;
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Bytes out: recvmsg(2) and its relatives, and the queue they read from.
+ *
+ * A received buffer is queued as it came and read in place; a small message is copied
+ * behind the one before, so that small messages do not each hold a whole buffer. The
+ * reader copies without the spinlock: it takes note of how much a buffer held, and what
+ * is appended meanwhile lies behind that.
+ */
+#include "sock.h"
+
+/* Messages up to here are copied together, rather than keep a buffer each. */
+#define COPY_BREAK	512
+
+static bool fits_behind(const struct sk_buff *tail, u32 len)
+{
+	return tail && !tail->data_len && !skb_cloned(tail) && (u32)skb_tailroom(tail) >= len;
+}
+
+static void copy_out(const struct sk_buff *skb, u32 offset, void *to, u32 len)
+{
+	/* A linear receive buffer's length is not set yet. */
+	if (!skb->len)
+		memcpy(to, skb->data + offset, len);
+	else
+		skb_copy_bits(skb, offset, to, len);
+}
+
+/* Where a small message is copied to: behind the last one, or into a buffer of its own. */
+static struct sk_buff *small_target(struct sdp_sock *ssk, u32 len)
+{
+	struct sock *sk = &ssk->sk;
+	struct sk_buff *tail = skb_peek_tail(&sk->sk_receive_queue);
+
+	if (fits_behind(tail, len))
+		return tail;
+	tail = alloc_skb(SKB_WITH_OVERHEAD(2048), GFP_ATOMIC | __GFP_NOWARN);
+	if (!tail)
+		return NULL;
+	sdp_buf_cb(tail)->offset = 0;
+	sdp_buf_cb(tail)->end = 0;
+	sdp_buf_cb(tail)->again = false;
+	atomic_add(tail->truesize, &sk->sk_rmem_alloc);
+	__skb_queue_tail(&sk->sk_receive_queue, tail);
+	return tail;
+}
+
+static bool deliver_small(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 len)
+{
+	struct sk_buff *to;
+
+	/* A small linear buffer is as cheap to keep, unless there is one to append to. */
+	if (skb_headlen(skb) == skb->len && skb_end_offset(skb) <= SDP_BUF_LINEAR_MAX &&
+	    !fits_behind(skb_peek_tail(&ssk->sk.sk_receive_queue), len))
+		return false;
+	to = small_target(ssk, len);
+	if (!to)
+		return false;
+	copy_out(skb, offset, skb_tail_pointer(to), len);
+	skb_put(to, len);
+	sdp_buf_cb(to)->end += len;
+	SDP_INC(sock_net(&ssk->sk), Coalesced);
+	return true;
+}
+
+/**
+ * sdp_deliver() - queue the payload of a received message
+ * @ssk: socket, locked
+ * @skb: the message; taken
+ * @offset: where its payload begins
+ * @len: bytes of payload
+ * @bytes: bytes of the whole message
+ */
+void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 len, u32 bytes)
+{
+	struct sock *sk = &ssk->sk;
+
+	if (len <= COPY_BREAK && deliver_small(ssk, skb, offset, len)) {
+		ssk->link->ops->recycle(ssk->link, skb);
+	} else {
+		sdp_buf_received(skb, offset, bytes);
+		atomic_add(skb->truesize, &sk->sk_rmem_alloc);
+		__skb_queue_tail(&sk->sk_receive_queue, skb);
+	}
+	WRITE_ONCE(ssk->rx_bytes, ssk->rx_bytes + len);
+}
+
+/**
+ * struct reading - one recvmsg
+ * @copied: bytes so far
+ * @peeked: MSG_PEEK: bytes to pass over from the beginning of the queue
+ * @flags: MSG_*
+ */
+struct reading {
+	size_t copied;
+	u32 peeked;
+	int flags;
+};
+
+/*
+ * The next buffer with something to read, where in it, and how much. It stays in the
+ * queue, where only this reader (rx_mutex) removes anything.
+ */
+static struct sk_buff *next_piece(struct sdp_sock *ssk, u32 skip, u32 *offset, u32 *avail)
+{
+	struct sk_buff *skb;
+
+	sdp_stream_lock(ssk);
+	skb_queue_walk(&ssk->sk.sk_receive_queue, skb) {
+		*offset = sdp_buf_cb(skb)->offset + skip;
+		*avail = sdp_buf_cb(skb)->end;
+		if (*offset < *avail) {
+			*avail -= *offset;
+			spin_unlock_bh(&ssk->lock);
+			return skb;
+		}
+		skip = *offset - *avail;
+	}
+	spin_unlock_bh(&ssk->lock);
+	return NULL;
+}
+
+/* @n bytes of the queue's first buffer have been read. */
+static void consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
+{
+	struct sock *sk = &ssk->sk;
+	struct sdp_todo todo = { };
+	struct sk_buff *done = NULL;
+
+	sdp_stream_lock(ssk);
+	sdp_buf_cb(skb)->offset += n;
+	WRITE_ONCE(ssk->rx_bytes, ssk->rx_bytes - n);
+	if (sdp_buf_cb(skb)->offset == sdp_buf_cb(skb)->end) {
+		__skb_unlink(skb, &sk->sk_receive_queue);
+		atomic_sub(skb->truesize, &sk->sk_rmem_alloc);
+		done = skb;
+	}
+	if (done && ssk->link && sdp_engine_receives_wanted(&ssk->engine)) {
+		/* The queue never outlives its link's successor: the buffer is this link's. */
+		if (sdp_buf_cb(done)->again) {
+			ssk->link->ops->recycle(ssk->link, done);
+			done = NULL;
+		}
+		sdp_stream_progress(ssk, &todo);
+	}
+	sdp_stream_unlock(ssk, &todo);
+	consume_skb(done);
+}
+
+/* Read from one buffer. Returns bytes, 0 when the queue is empty, or -EFAULT. */
+static int read_piece(struct sdp_sock *ssk, struct msghdr *msg, size_t left, struct reading *r)
+{
+	u32 offset, avail, n;
+	struct sk_buff *skb = next_piece(ssk, r->peeked, &offset, &avail);
+
+	if (!skb)
+		return 0;
+	n = min_t(size_t, avail, left);
+	if (!(r->flags & MSG_TRUNC) && skb_copy_datagram_msg(skb, offset, msg, n))
+		return -EFAULT;
+	if (r->flags & MSG_PEEK)
+		r->peeked += n;
+	else
+		consume(ssk, skb, n);
+	return n;
+}
+
+static bool input_over(struct sdp_sock *ssk)
+{
+	const struct sock *sk = &ssk->sk;
+
+	return READ_ONCE(sk->sk_err) || (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) ||
+	       READ_ONCE(sk->sk_state) == TCP_CLOSE;
+}
+
+static bool has_input(struct sdp_sock *ssk, u32 beyond)
+{
+	return READ_ONCE(ssk->rx_bytes) > beyond || input_over(ssk);
+}
+
+/* The input is over and nothing was read: what does the call return? */
+static int over_error(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+	int err = 0;
+
+	sdp_stream_lock(ssk);
+	if (sock_flag(sk, SOCK_DONE))
+		err = 0;
+	else if (sk->sk_err)
+		err = sock_error(sk);
+	else if (sk->sk_state == TCP_CLOSE && !(sk->sk_shutdown & RCV_SHUTDOWN))
+		err = -ENOTCONN;
+	spin_unlock_bh(&ssk->lock);
+	return err;
+}
+
+/* A peeking reader waits for bytes behind those it has seen. */
+static int wait_input(struct sdp_sock *ssk, const struct reading *r, long *timeo)
+{
+	int err;
+
+	mutex_unlock(&ssk->rx_mutex);
+	err = sdp_wait(ssk, SDP_READ, timeo, has_input, r->peeked);
+	mutex_lock(&ssk->rx_mutex);
+	return err;
+}
+
+static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct reading *r,
+		    long timeo)
+{
+	size_t target = sock_rcvlowat(&ssk->sk, r->flags & MSG_WAITALL, len);
+	int n;
+
+	do {
+		/* Asking for no bytes is asking whether there are any. */
+		if (!len && READ_ONCE(ssk->rx_bytes))
+			break;
+		n = read_piece(ssk, msg, len - r->copied, r);
+		if (n < 0)
+			return n;
+		r->copied += n;
+		if (n)
+			continue;
+		if (r->copied >= target)
+			break;
+		if (input_over(ssk)) {
+			/* Something may have come between the look and the end. */
+			if (READ_ONCE(ssk->rx_bytes) > r->peeked)
+				continue;
+			return r->copied ? 0 : over_error(ssk);
+		}
+		n = wait_input(ssk, r, &timeo);
+		if (n)
+			return n;
+	} while (r->copied < len || !len);
+	return 0;
+}
+
+/**
+ * sdp_recvmsg() - recv(2), read(2) and the like
+ * @sock: socket
+ * @msg: where to
+ * @len: bytes
+ * @flags: MSG_*
+ *
+ * Return: bytes, 0 at the end of the stream, or an errno.
+ */
+int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
+{
+	struct sock *sk = sock->sk;
+	struct sdp_sock *ssk = sdp_sk(sk);
+	struct reading r = { .flags = flags };
+	int err;
+
+	if (flags & MSG_OOB)
+		return -EINVAL;
+	if (flags & MSG_ERRQUEUE)
+		return -EAGAIN;
+	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
+		return -ENOTCONN;
+	mutex_lock(&ssk->rx_mutex);
+	err = read_all(ssk, msg, len, &r, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+	mutex_unlock(&ssk->rx_mutex);
+	return r.copied ?: err;
+}

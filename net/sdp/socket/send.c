@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Bytes in: sendmsg(2) and its relatives.
+ *
+ * Written bytes are copied into segments, one segment per future message: a linear part
+ * for small ones, page fragments behind it for large ones. The last segment stays open
+ * and gathers further writes until it is full or sent. A write returns when its bytes
+ * are in segments, within SO_SNDBUF (A2, B6).
+ *
+ * While a writer copies, without a spinlock, its segment is held back (@tx_hold) and
+ * tx_mutex keeps other writers away; whole segments before it go on being sent.
+ */
+#include "sock.h"
+
+/* Linear part of a segment that is likely to gather; with its headers, 2 KB. */
+#define GATHER_LINEAR	(SKB_WITH_OVERHEAD(2048) - SDP_TX_HEADROOM)
+/* Messages of this size are worth a block of their own. */
+#define BLOCK_MIN	4096
+/* Larger pieces go into pages. */
+#define LINEAR_WRITE	1024
+
+/* For a write that fills a large message: a block, used again if there is one. */
+static struct sk_buff *new_block(struct sdp_sock *ssk)
+{
+	struct sk_buff *skb;
+
+	sdp_stream_lock(ssk);
+	skb = __skb_dequeue(&ssk->tx_blocks);
+	spin_unlock_bh(&ssk->lock);
+	return skb ?: sdp_buf_block(sdp_engine_payload_max(&ssk->engine), ssk->tx_frags,
+				    ssk->sk.sk_allocation);
+}
+
+static struct sk_buff *new_segment(struct sdp_sock *ssk, size_t left)
+{
+	u32 max = sdp_engine_payload_max(&ssk->engine);
+	struct sk_buff *skb;
+	u32 linear = 0;
+
+	if (left >= max && max >= BLOCK_MIN) {
+		skb = new_block(ssk);
+		if (skb)
+			return skb;
+	}
+	/* A lone small message needs no more room than itself; others will follow one. */
+	if (left <= LINEAR_WRITE)
+		linear = sdp_engine_all_arrived(&ssk->engine) ? left : GATHER_LINEAR;
+	linear = min(linear, max);
+	skb = alloc_skb(SDP_TX_HEADROOM + linear, ssk->sk.sk_allocation);
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, SDP_TX_HEADROOM);
+	sdp_buf_cb(skb)->payload = 0;
+	sdp_buf_cb(skb)->again = false;
+	return skb;
+}
+
+/* Copy into the linear part's free room. Returns bytes copied or -EFAULT. */
+static int copy_linear(struct sk_buff *skb, struct iov_iter *from, u32 n)
+{
+	if (!copy_from_iter_full(skb_tail_pointer(skb), n, from))
+		return -EFAULT;
+	skb_put(skb, n);
+	return n;
+}
+
+static void add_page(struct sk_buff *skb, struct page_frag *pfrag, u32 n)
+{
+	int i = skb_shinfo(skb)->nr_frags;
+
+	if (skb_can_coalesce(skb, i, pfrag->page, pfrag->offset)) {
+		skb_frag_size_add(&skb_shinfo(skb)->frags[i - 1], n);
+	} else {
+		get_page(pfrag->page);
+		skb_fill_page_desc(skb, i, pfrag->page, pfrag->offset, n);
+	}
+	pfrag->offset += n;
+	skb->len += n;
+	skb->data_len += n;
+	skb->truesize += n;
+}
+
+/* Copy into page fragments. Returns bytes copied, -EFAULT, or -ENOBUFS without memory. */
+static int copy_pages(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from, u32 n)
+{
+	struct page_frag *pfrag = sk_page_frag(&ssk->sk);
+	int i = skb_shinfo(skb)->nr_frags;
+
+	if (!sk_page_frag_refill(&ssk->sk, pfrag))
+		return -ENOBUFS;
+	if (i == ssk->tx_frags && !skb_can_coalesce(skb, i, pfrag->page, pfrag->offset))
+		return 0;
+	n = min_t(u32, n, pfrag->size - pfrag->offset);
+	if (copy_page_from_iter(pfrag->page, pfrag->offset, n, from) != n)
+		return -EFAULT;
+	add_page(skb, pfrag, n);
+	return n;
+}
+
+/* Fill one segment from the iterator, as far as it goes. */
+static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from, u32 max)
+{
+	u32 room = min_t(size_t, max - sdp_buf_cb(skb)->payload, iov_iter_count(from));
+	u32 done = 0;
+	int n = 0;
+
+	if (sdp_buf_cb(skb)->again)
+		return skb_copy_datagram_from_iter(skb, sdp_buf_cb(skb)->payload, from, room) ?:
+		       room;
+	while (done < room) {
+		u32 linear = skb_shinfo(skb)->nr_frags ? 0 : skb_tailroom(skb);
+
+		if (linear)
+			n = copy_linear(skb, from, min(linear, room - done));
+		else
+			n = copy_pages(ssk, skb, from, room - done);
+		if (n <= 0)
+			break;
+		done += n;
+	}
+	return done ?: n;
+}
+
+/*
+ * Claim a segment to add to; its sending is held back until add_done(). A queued one gets
+ * a reference: the connection may fail during the copy, and the queue be purged.
+ */
+static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, bool *fresh)
+{
+	struct sk_buff *skb;
+
+	sdp_stream_lock(ssk);
+	skb = skb_peek_tail(&ssk->tx_queue);
+	if (skb && sdp_segment_full(ssk, skb))
+		skb = NULL;
+	if (skb) {
+		ssk->tx_hold = true;
+		ssk->tx_copying = true;
+		skb_get(skb);
+	}
+	spin_unlock_bh(&ssk->lock);
+	*fresh = !skb;
+	return skb ?: new_segment(ssk, left);
+}
+
+static int send_error(const struct sock *sk)
+{
+	return sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ? -EPIPE : 0;
+}
+
+/* The copy is made: hand the bytes to the engine, or drop them if all is over. */
+static int add_done(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh, u32 old_truesize,
+		    int n, bool hold)
+{
+	struct sock *sk = &ssk->sk;
+	struct sdp_todo todo = { };
+	int err;
+
+	sdp_stream_lock(ssk);
+	err = send_error(sk);
+	ssk->tx_hold = hold && !err;
+	ssk->tx_copying = false;
+	if (err) {
+		n = err;
+	} else if (n > 0) {
+		sdp_buf_cb(skb)->payload += n;
+		sk_wmem_queued_add(sk, skb->truesize - old_truesize);
+		ssk->tx_outq += n;
+		if (fresh)
+			__skb_queue_tail(&ssk->tx_queue, skb);
+	}
+	/* A claimed segment's reference goes, and so does a new one that was not queued. */
+	if (!fresh || n <= 0)
+		consume_skb(skb);
+	sdp_stream_progress(ssk, &todo);
+	sdp_stream_unlock(ssk, &todo);
+	return n;
+}
+
+/* Copy one segment's worth. Returns bytes, or an errno. tx_mutex is held. */
+static int send_some(struct sdp_sock *ssk, struct msghdr *msg, bool more)
+{
+	u32 max = sdp_engine_payload_max(&ssk->engine);
+	size_t left = msg_data_left(msg);
+	u32 old_truesize;
+	struct sk_buff *skb;
+	bool fresh;
+	int n;
+
+	skb = claim(ssk, left, &fresh);
+	if (!skb)
+		return -ENOBUFS;
+	old_truesize = fresh ? 0 : skb->truesize;
+	n = fill(ssk, skb, &msg->msg_iter, max);
+	/* With more of this write to come, the segment is not the last word. */
+	return add_done(ssk, skb, fresh, old_truesize, n, more || (n > 0 && (size_t)n < left));
+}
+
+static bool writable(struct sdp_sock *ssk, u32 unused)
+{
+	WRITE_ONCE(ssk->want_space, true);
+	/* Pairs with the barrier in note_space() of stream.c. */
+	smp_mb();
+	return sk_stream_memory_free(&ssk->sk) || send_error(&ssk->sk);
+}
+
+/* Without a spinlock or tx_mutex, which others may need meanwhile. */
+static int wait_for_space(struct sdp_sock *ssk, long *timeo)
+{
+	struct sdp_todo todo = { };
+	int err;
+
+	/* What is held for this write's sake must not wait for it. */
+	sdp_stream_lock(ssk);
+	ssk->tx_hold = false;
+	sdp_stream_progress(ssk, &todo);
+	sdp_stream_unlock(ssk, &todo);
+	mutex_unlock(&ssk->tx_mutex);
+	err = sdp_wait(ssk, SDP_WRITE, timeo, writable, 0);
+	mutex_lock(&ssk->tx_mutex);
+	return err;
+}
+
+static bool not_connecting(struct sdp_sock *ssk, u32 unused)
+{
+	return READ_ONCE(ssk->sk.sk_state) != TCP_SYN_SENT;
+}
+
+/* A write while connecting waits for the connection, as with TCP. */
+static int wait_connected(struct sdp_sock *ssk, long *timeo)
+{
+	struct sock *sk = &ssk->sk;
+	int err;
+
+	if (READ_ONCE(sk->sk_state) == TCP_SYN_SENT) {
+		err = sdp_wait(ssk, SDP_WRITE, timeo, not_connecting, 0);
+		if (err)
+			return err;
+	}
+	err = sock_error(sk);
+	if (err)
+		return err;
+	return READ_ONCE(sk->sk_state) == TCP_CLOSE || READ_ONCE(sk->sk_state) == TCP_LISTEN ?
+		-EPIPE : 0;
+}
+
+static int send_all(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, size_t *done)
+{
+	struct sock *sk = &ssk->sk;
+	int n;
+
+	while (msg_data_left(msg)) {
+		if (send_error(sk))
+			return -EPIPE;
+		if (!sk_stream_memory_free(sk)) {
+			n = wait_for_space(ssk, timeo);
+			if (n)
+				return n;
+			continue;
+		}
+		n = send_some(ssk, msg, msg->msg_flags & MSG_MORE);
+		if (n < 0)
+			return n;
+		*done += n;
+		cond_resched();
+	}
+	return send_error(sk);
+}
+
+/**
+ * sdp_sendmsg() - send(2), write(2) and the like
+ * @sock: socket
+ * @msg: what to send
+ * @len: bytes
+ *
+ * Return: bytes taken, or an errno; -EPIPE comes with SIGPIPE unless MSG_NOSIGNAL.
+ */
+int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	struct sock *sk = sock->sk;
+	struct sdp_sock *ssk = sdp_sk(sk);
+	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	size_t done = 0;
+	int err;
+
+	if (msg->msg_flags & MSG_OOB)
+		return -EOPNOTSUPP;
+	err = wait_connected(ssk, &timeo);
+	if (err)
+		return sk_stream_error(sk, msg->msg_flags, err);
+
+	mutex_lock(&ssk->tx_mutex);
+	err = send_all(ssk, msg, &timeo, &done);
+	mutex_unlock(&ssk->tx_mutex);
+	if (done)
+		return done;
+	return err ? sk_stream_error(sk, msg->msg_flags, err) : 0;
+}

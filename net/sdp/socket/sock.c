@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The socket object: made by socket() or by a connection request, listed in its
+ * namespace, freed with the last reference.
+ *
+ * References are held by the user's socket (or the listener's queue before accept), by
+ * the link, by running timers and by a pending connect retry.
+ */
+#include <linux/module.h>
+
+#include "../control/trace.h"
+#include "sock.h"
+
+/* Retries of connects. */
+struct workqueue_struct *sdp_wq;
+
+struct proto sdp_prot = {
+	.name		= "SDP",
+	.owner		= THIS_MODULE,
+	.obj_size	= sizeof(struct sdp_sock),
+};
+
+static void sdp_destruct(struct sock *sk)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+
+	__skb_queue_purge(&ssk->tx_queue);
+	__skb_queue_purge(&ssk->tx_blocks);
+	__skb_queue_purge(&sk->sk_receive_queue);
+	__skb_queue_purge(&sk->sk_error_queue);
+	WARN_ON_ONCE(ssk->link);
+	WARN_ON_ONCE(ssk->port);
+	WARN_ON_ONCE(!list_empty(&ssk->pending) || !list_empty(&ssk->accepted));
+}
+
+/* Either the time to connect is over, or that of a closed socket. */
+static void sdp_sk_timer(struct timer_list *timer)
+{
+	struct sock *sk = timer_container_of(sk, timer, sk_timer);
+
+	if (sock_flag(sk, SOCK_DEAD))
+		sdp_orphan_timer(sdp_sk(sk));
+	else
+		sdp_connect_expired(sdp_sk(sk));
+	sock_put(sk);
+}
+
+static void data_ready(struct sock *sk)
+{
+	sdp_notify(sdp_sk(sk), SDP_WAKE_READ);
+}
+
+static void write_space(struct sock *sk)
+{
+	sdp_notify(sdp_sk(sk), SDP_WAKE_WRITE);
+}
+
+static void state_change(struct sock *sk)
+{
+	sdp_notify(sdp_sk(sk), SDP_WAKE_STATE);
+}
+
+static void error_report(struct sock *sk)
+{
+	sdp_notify(sdp_sk(sk), SDP_WAKE_ERROR);
+}
+
+/**
+ * sdp_sock_alloc() - memory for a socket; sock_init_data() and sdp_sock_init() follow
+ * @net: namespace
+ * @gfp: how to allocate
+ * @kern: made for the kernel: does not hold the namespace
+ *
+ * Return: the socket or NULL.
+ */
+struct sdp_sock *sdp_sock_alloc(struct net *net, gfp_t gfp, bool kern)
+{
+	return (struct sdp_sock *)sk_alloc(net, PF_SDP, gfp, &sdp_prot, kern);
+}
+
+/**
+ * sdp_sock_init() - our part of a new socket
+ * @ssk: after sock_init_data()
+ */
+void sdp_sock_init(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+	struct sdp_net *sn = sdp_net(sock_net(sk));
+
+	spin_lock_init(&ssk->lock);
+	mutex_init(&ssk->tx_mutex);
+	mutex_init(&ssk->rx_mutex);
+	__skb_queue_head_init(&ssk->tx_queue);
+	__skb_queue_head_init(&ssk->tx_blocks);
+	INIT_LIST_HEAD(&ssk->queue_node);
+	INIT_LIST_HEAD(&ssk->pending);
+	INIT_LIST_HEAD(&ssk->accepted);
+	INIT_DELAYED_WORK(&ssk->retry, sdp_connect_retry);
+	sdp_ready_init(ssk);
+	timer_setup(&ssk->tick, sdp_stream_tick, 0);
+	timer_setup(&sk->sk_timer, sdp_sk_timer, 0);
+	sdp_set_v4(&ssk->local, htonl(INADDR_ANY));
+	sdp_set_v4(&ssk->peer, htonl(INADDR_ANY));
+
+	/* In-kernel users may replace these, as they do with TCP. */
+	sk->sk_data_ready = data_ready;
+	sk->sk_write_space = write_space;
+	sk->sk_state_change = state_change;
+	sk->sk_error_report = error_report;
+	sk->sk_destruct = sdp_destruct;
+	sock_set_flag(sk, SOCK_RCU_FREE);
+
+	spin_lock_bh(&sn->lock);
+	hlist_add_head_rcu(&ssk->list_node, &sn->socks);
+	ssk->listed = true;
+	spin_unlock_bh(&sn->lock);
+}
+
+/**
+ * sdp_sock_end() - the socket has no user and no connection any more
+ * @ssk: socket; its memory lives on until the last reference goes
+ *
+ * May be called more than once.
+ */
+void sdp_sock_end(struct sdp_sock *ssk)
+{
+	struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+
+	sdp_port_release(ssk);
+	spin_lock_bh(&sn->lock);
+	if (ssk->listed)
+		hlist_del_rcu(&ssk->list_node);
+	ssk->listed = false;
+	spin_unlock_bh(&sn->lock);
+}
+
+/**
+ * sdp_set_state() - the state that user space sees, a TCP_* number
+ * @ssk: socket, locked
+ * @state: new state
+ */
+void sdp_set_state(struct sdp_sock *ssk, int state)
+{
+	struct sock *sk = &ssk->sk;
+	int old = sk->sk_state;
+
+	if (old == state)
+		return;
+	if (state == TCP_ESTABLISHED)
+		SDP_INC(sock_net(sk), CurrEstab);
+	else if (old == TCP_ESTABLISHED)
+		SDP_ADD(sock_net(sk), CurrEstab, -1);
+	trace_sdp_state(sk, ssk->local.port, ssk->peer.port, old, state,
+			sdp_conn_state_name(ssk->engine.state));
+	WRITE_ONCE(sk->sk_state, state);
+}

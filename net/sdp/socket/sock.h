@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The socket of AF_SDP, and what its files offer each other.
+ *
+ *	family.c	the address family: create, the table of calls
+ *	sock.c		making, listing and freeing the object
+ *	addr.c		user space's addresses
+ *	port.c		who has which port
+ *	bind.c		bind, names
+ *	connect.c	connect, and the connecting side's up-calls
+ *	listen.c	listen, accept, and the accepting side's up-calls
+ *	stream.c	the middle: engine, queues and link of one connection
+ *	send.c recv.c	bytes in and out
+ *	ready.c		poll, waiting and waking
+ *	close.c		shutdown, release, disconnect
+ *	options.c	setsockopt, getsockopt, ioctl
+ *
+ * Locks, outermost first:
+ *	lock_sock()	calls that change what the socket is (bind, listen, connect,
+ *			shutdown, close)
+ *	tx_mutex	one writer copies at a time
+ *	rx_mutex	one reader copies at a time
+ *	lock		engine, queues, link, sk_state, sk_shutdown, sk_err; taken in softirq.
+ *			Of two sockets' locks only one is ever held.
+ *
+ * Nothing is woken, delivered or released under @lock: it is noted in a struct sdp_todo
+ * and done by sdp_stream_unlock().
+ */
+#ifndef SDP_SOCK_H
+#define SDP_SOCK_H
+
+#include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+#include <net/sock.h>
+#include <net/tcp_states.h>
+#include <uapi/linux/sdp.h>
+
+#include "../addr.h"
+#include "../control/net.h"
+#include "../proto/engine.h"
+#include "../transport/buf.h"
+#include "../transport/transport.h"
+
+/* Kinds of events that somebody may wait for (F1). */
+enum sdp_ready {
+	SDP_READ,
+	SDP_URGENT,
+	SDP_WRITE,
+	SDP_HANGUP,		/* pollers that ask for none of the others */
+	SDP_READY_KINDS
+};
+
+/* What to wake, collected in sdp_todo.wake. */
+#define SDP_WAKE_READ	BIT(SDP_READ)
+#define SDP_WAKE_URGENT	BIT(SDP_URGENT)
+#define SDP_WAKE_WRITE	BIT(SDP_WRITE)
+#define SDP_WAKE_STATE	BIT(SDP_HANGUP)		/* everybody: the state has changed */
+#define SDP_WAKE_ERROR	BIT(SDP_READY_KINDS)	/* everybody: sk_err is set */
+
+struct sdp_port;
+
+/**
+ * struct sdp_sock - an AF_SDP socket
+ * @sk: the generic part
+ * @lock: see above
+ * @tx_mutex: writers
+ * @rx_mutex: readers
+ * @engine: protocol state
+ * @link: transport's end, while there is one
+ * @transport: the one chosen for connecting
+ *
+ * @tx_queue: segments not yet sent; the last one may still grow
+ * @tx_blocks: blocks that have arrived, to be filled again
+ * @tx_frags: page fragments that a segment may have
+ * @tx_hold: that one is being added to, or MSG_MORE has promised more
+ * @tx_copying: a writer copies into the last segment: it does not count as full
+ * @recv_max: receives that the link has room for
+ * @tx_outq: payload bytes not yet known to have arrived
+ * @rx_bytes: payload bytes ready to be read
+ * @tick: tries again what lacked memory; ends a MSG_MORE that nobody ended
+ * @credit_stalled: data waits for credit, counted once
+ * @gathering: a partial segment waits, counted once
+ * @sent: messages sent
+ * @received: messages received
+ *
+ * @local: own address
+ * @peer: the other's address
+ * @v6: names are given to user space as IPv6
+ * @bound_ip: the address was chosen by bind
+ * @port: the bound port's entry
+ * @port_node: in that entry
+ * @listed: in the namespace's list
+ * @list_node: in it
+ *
+ * @parent: the listener that has not handed this socket out yet
+ * @queue_node: in its @pending or @accepted
+ * @pending: listener: requests answered and not yet complete
+ * @accepted: listener: complete, to be accepted
+ *
+ * @deadline: connecting: give up then (jiffies)
+ * @backoff: connecting: wait before the next attempt (jiffies)
+ * @retry: connecting: makes the next attempt
+ *
+ * @waiters: who waits, by kind
+ * @want_space: somebody has found no room to write and is to be told of it
+ * @wandering: kinds that a poller asked about without registering for them
+ *
+ * @nodelay: TCP_NODELAY as set
+ * @first_error: place of the first error, for people
+ */
+struct sdp_sock {
+	struct sock sk;		/* first */
+	spinlock_t lock;
+	struct mutex tx_mutex;
+	struct mutex rx_mutex;
+	struct sdp_engine engine;
+	struct sdp_link *link;
+	const struct sdp_transport *transport;
+
+	struct sk_buff_head tx_queue;
+	struct sk_buff_head tx_blocks;
+	u16 tx_frags;
+	bool tx_hold;
+	bool tx_copying;
+	u16 recv_max;
+	u32 tx_outq;
+	u32 rx_bytes;
+	struct timer_list tick;
+	bool credit_stalled;
+	bool gathering;
+	u64 sent;
+	u64 received;
+
+	struct sdp_endpoint local;
+	struct sdp_endpoint peer;
+	bool v6;
+	bool bound_ip;
+	struct sdp_port *port;
+	struct hlist_node port_node;
+	bool listed;
+	struct hlist_node list_node;
+
+	struct sdp_sock *parent;
+	struct list_head queue_node;
+	struct list_head pending;
+	struct list_head accepted;
+
+	unsigned long deadline;
+	unsigned long backoff;
+	struct delayed_work retry;
+
+	wait_queue_head_t waiters[SDP_READY_KINDS];
+	unsigned long wandering;
+	bool want_space;
+
+	bool nodelay;
+	const char *first_error;
+};
+
+static inline struct sdp_sock *sdp_sk(const struct sock *sk)
+{
+	return (struct sdp_sock *)sk;
+}
+
+/**
+ * struct sdp_todo - what to do when the lock has been dropped
+ * @wake: SDP_WAKE_*
+ * @kick: link that has put deliveries aside, held
+ * @release: link that the socket has let go
+ * @abort: how it ends
+ * @accepted: the connection can be accepted now
+ * @forget: the request has failed before it could be accepted
+ */
+struct sdp_todo {
+	u32 wake;
+	struct sdp_link *kick;
+	struct sdp_link *release;
+	bool abort;
+	bool accepted;
+	bool forget;
+};
+
+/* sock.c */
+extern struct proto sdp_prot;
+extern struct workqueue_struct *sdp_wq;
+struct sdp_sock *sdp_sock_alloc(struct net *net, gfp_t gfp, bool kern);
+void sdp_sock_init(struct sdp_sock *ssk);
+void sdp_sock_end(struct sdp_sock *ssk);
+void sdp_set_state(struct sdp_sock *ssk, int state);
+
+/* addr.c */
+int sdp_addr_get(struct sdp_endpoint *e, const struct sockaddr_storage *ss, int len);
+int sdp_addr_put(struct sockaddr *out, const struct sdp_endpoint *e, bool v6);
+int sdp_addr_is_ours(struct net *net, const struct sdp_endpoint *e);
+
+/* port.c */
+int sdp_port_bind(struct sdp_sock *ssk, u16 port);
+int sdp_port_listen(struct sdp_sock *ssk);
+void sdp_port_share(struct sdp_sock *child, struct sdp_sock *parent);
+void sdp_port_release(struct sdp_sock *ssk);
+struct sdp_sock *sdp_port_find_listener(struct net *net, const struct sdp_endpoint *local);
+
+/* bind.c, connect.c, listen.c, close.c: calls of the table in family.c */
+int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len);
+int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer);
+int sdp_connect(struct socket *sock, struct sdp_sockaddr *addr, int len, int flags);
+int sdp_listen(struct socket *sock, int backlog);
+int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS);
+int sdp_shutdown(struct socket *sock, int how);
+int sdp_release(struct socket *sock);
+int sdp_disconnect(struct sdp_sock *ssk);
+void sdp_orphan_timer(struct sdp_sock *ssk);
+void sdp_orphan_progress(struct sdp_sock *ssk);
+
+/* connect.c, listen.c: up-calls and what stream.c needs of them */
+int sdp_connect_hello(struct sdp_link *link, const struct sdp_endpoint *local,
+		      u8 buf[SDP_HELLO_LEN]);
+bool sdp_connect_again(struct sdp_sock *ssk, int error, struct sdp_todo *todo);
+void sdp_connect_retry(struct work_struct *work);
+void sdp_connect_expired(struct sdp_sock *ssk);
+int sdp_incoming(struct sdp_link *link, struct sdp_incoming *in);
+void sdp_accept_ready(struct sdp_sock *child);
+void sdp_accept_forget(struct sdp_sock *child);
+void sdp_listen_stop(struct sdp_sock *ssk);
+
+/* stream.c */
+extern const struct sdp_link_events sdp_stream_events;
+void sdp_stream_lock(struct sdp_sock *ssk);
+void sdp_stream_unlock(struct sdp_sock *ssk, struct sdp_todo *todo);
+void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config, u16 target);
+void sdp_stream_config(struct sdp_sock *ssk, const struct sdp_transport *ops,
+		       struct sdp_link_config *config);
+void sdp_stream_progress(struct sdp_sock *ssk, struct sdp_todo *todo);
+void sdp_stream_fail(struct sdp_sock *ssk, int error, const char *place, struct sdp_todo *todo);
+void sdp_stream_detach(struct sdp_sock *ssk, bool abort, struct sdp_todo *todo);
+bool sdp_segment_full(const struct sdp_sock *ssk, const struct sk_buff *skb);
+void sdp_stream_tick(struct timer_list *timer);
+void sdp_stream_purge(struct sdp_sock *ssk);
+
+/* send.c, recv.c */
+int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
+int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
+void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 len, u32 bytes);
+
+/* ready.c */
+typedef bool (*sdp_condition)(struct sdp_sock *ssk, u32 arg);
+
+void sdp_ready_init(struct sdp_sock *ssk);
+void sdp_notify(struct sdp_sock *ssk, u32 wake);
+int sdp_wait(struct sdp_sock *ssk, enum sdp_ready kind, long *timeo, sdp_condition done,
+	     u32 arg);
+__poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wait);
+
+/* options.c */
+int sdp_setsockopt(struct socket *sock, int level, int name, sockptr_t value, unsigned int len);
+int sdp_getsockopt(struct socket *sock, int level, int name, char __user *value,
+		   int __user *len);
+int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
+
+#endif /* SDP_SOCK_H */

@@ -1,0 +1,657 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The middle of a connection: engine, queues and link of one socket.
+ *
+ * Whatever happens (a message came, bytes were written, a send arrived, a timer ran)
+ * has the same course:
+ *
+ *	sdp_stream_lock
+ *	tell the engine, carry out its actions
+ *	sdp_stream_progress: post receives again, send what may go
+ *	sdp_stream_unlock: wake, deliver, release
+ *
+ * A connection fails through one function, sdp_stream_fail(), and lets its link go
+ * through one, sdp_stream_detach().
+ */
+#include <linux/module.h>
+
+#include "../control/trace.h"
+#include "sock.h"
+
+/* A MSG_MORE that nobody ends is ended after this long, as with TCP. */
+#define MORE_JIFFIES	(HZ / 5)
+/* Blocks kept to be filled again. */
+#define TX_BLOCKS	4
+/* What lacked memory is tried again after this long. */
+#define AGAIN_JIFFIES	(HZ / 100 + 1)
+
+/**
+ * sdp_stream_lock() - begin a change of a connection
+ * @ssk: socket
+ */
+void sdp_stream_lock(struct sdp_sock *ssk)
+{
+	spin_lock_bh(&ssk->lock);
+}
+
+/* After the last line an up-call's socket may be gone. */
+static void release_link(struct sdp_sock *ssk, struct sdp_link *link, bool abort)
+{
+	sk_stop_timer(&ssk->sk, &ssk->tick);
+	if (sock_flag(&ssk->sk, SOCK_DEAD)) {
+		sk_stop_timer(&ssk->sk, &ssk->sk.sk_timer);
+		sdp_sock_end(ssk);
+	}
+	link->ops->release(link, abort);
+}
+
+/**
+ * sdp_stream_unlock() - end a change, and do what had to wait for it
+ * @ssk: socket; an up-call may rely on the link's reference, which release ends
+ * @todo: what was noted
+ */
+void sdp_stream_unlock(struct sdp_sock *ssk, struct sdp_todo *todo)
+{
+	struct sock *sk = &ssk->sk;
+
+	spin_unlock_bh(&ssk->lock);
+	if (todo->kick)
+		todo->kick->ops->kick(todo->kick);
+	if (todo->accepted)
+		sdp_accept_ready(ssk);
+	if (todo->wake & SDP_WAKE_READ)
+		sk->sk_data_ready(sk);
+	if (todo->wake & SDP_WAKE_WRITE)
+		sk->sk_write_space(sk);
+	if (todo->wake & SDP_WAKE_STATE)
+		sk->sk_state_change(sk);
+	if (todo->wake & SDP_WAKE_ERROR)
+		sk_error_report(sk);
+	if (todo->forget)
+		sdp_accept_forget(ssk);
+	if (todo->release)
+		release_link(ssk, todo->release, todo->abort);
+}
+
+/**
+ * sdp_stream_detach() - let the link go; the transport ends it in its own time
+ * @ssk: socket, locked
+ * @abort: the peer shall see a reset
+ * @todo: notes the release
+ */
+void sdp_stream_detach(struct sdp_sock *ssk, bool abort, struct sdp_todo *todo)
+{
+	if (!ssk->link)
+		return;
+	todo->release = ssk->link;
+	todo->abort = abort;
+	ssk->link = NULL;
+}
+
+/**
+ * sdp_stream_purge() - forget what has not been sent
+ * @ssk: socket, locked
+ */
+void sdp_stream_purge(struct sdp_sock *ssk)
+{
+	__skb_queue_purge(&ssk->tx_queue);
+	__skb_queue_purge(&ssk->tx_blocks);
+	ssk->sk.sk_wmem_queued = 0;
+	ssk->tx_outq = 0;
+	ssk->tx_hold = false;
+}
+
+/**
+ * sdp_stream_fail() - the one way in which a connection fails
+ * @ssk: socket, locked
+ * @error: positive errno for the application; the first one counts
+ * @place: where it was noticed, a constant
+ * @todo: wakes everybody, releases the link
+ */
+void sdp_stream_fail(struct sdp_sock *ssk, int error, const char *place, struct sdp_todo *todo)
+{
+	struct sock *sk = &ssk->sk;
+
+	if (sk->sk_state == TCP_CLOSE && !ssk->link)
+		return;
+	/* What TCP says of a reset depends on the state. */
+	if (error == ECONNRESET && sk->sk_state == TCP_CLOSE_WAIT)
+		error = EPIPE;
+	SDP_INC(sock_net(sk), Failures);
+	trace_sdp_error(sk, ssk->local.port, ssk->peer.port, error, place);
+	todo->forget = sk->sk_state == TCP_SYN_RECV;
+	ssk->engine.dead = true;
+	ssk->first_error = place;
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	sdp_set_state(ssk, TCP_CLOSE);
+	/* Last: sdp_poll() reads them the other way round. */
+	smp_store_release(&sk->sk_err, error);
+	sdp_stream_purge(ssk);
+	sdp_stream_detach(ssk, true, todo);
+	todo->wake |= SDP_WAKE_STATE | SDP_WAKE_ERROR;
+}
+
+/* TCP's name for a state of the engine. */
+static int tcp_state(const struct sdp_engine *e)
+{
+	switch (e->state) {
+	case SDP_ESTABLISHED:
+		return e->shutdown ? TCP_FIN_WAIT1 : TCP_ESTABLISHED;
+	case SDP_DISC_SENT:
+		return TCP_FIN_WAIT1;
+	case SDP_DISC_ARRIVED:
+		return TCP_FIN_WAIT2;
+	case SDP_DISC_CROSSED:
+		return TCP_CLOSING;
+	case SDP_DISC_RCVD:
+		return e->shutdown ? TCP_LAST_ACK : TCP_CLOSE_WAIT;
+	case SDP_DISC_ANSWERED:
+		return TCP_LAST_ACK;
+	default:
+		return TCP_CLOSE;
+	}
+}
+
+static void follow_state(struct sdp_sock *ssk)
+{
+	if (ssk->engine.state >= SDP_ESTABLISHED)
+		sdp_set_state(ssk, tcp_state(&ssk->engine));
+}
+
+static void established(struct sdp_sock *ssk, struct sdp_todo *todo)
+{
+	sk_stop_timer(&ssk->sk, &ssk->sk.sk_timer);
+	sdp_set_state(ssk, TCP_ESTABLISHED);
+	todo->wake |= SDP_WAKE_STATE;
+	todo->accepted = ssk->parent;
+}
+
+static void end_of_input(struct sdp_sock *ssk, struct sdp_todo *todo)
+{
+	struct sock *sk = &ssk->sk;
+
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
+	sock_set_flag(sk, SOCK_DONE);
+	todo->wake |= SDP_WAKE_READ | SDP_WAKE_STATE;
+}
+
+/* Both halves are closed: the socket is as one of TCP in TIME_WAIT or beyond. */
+static void finished(struct sdp_sock *ssk, struct sdp_todo *todo)
+{
+	ssk->engine.dead = true;
+	WRITE_ONCE(ssk->sk.sk_shutdown, SHUTDOWN_MASK);
+	sdp_set_state(ssk, TCP_CLOSE);
+	sdp_stream_purge(ssk);
+	sdp_stream_detach(ssk, false, todo);
+	todo->wake |= SDP_WAKE_STATE;
+}
+
+static void failed_action(struct sdp_sock *ssk, const struct sdp_action *a, struct sdp_todo *todo)
+{
+	sdp_count_violation(sock_net(&ssk->sk), a->violation);
+	sdp_stream_fail(ssk, a->error, a->violation ? sdp_violation_name(a->violation) :
+			"ended by the peer", todo);
+}
+
+/* Carry out what the engine has decided. Returns whether @skb was taken. */
+static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, struct sk_buff *skb,
+		      u32 bytes, struct sdp_todo *todo)
+{
+	bool taken = false;
+	u32 i;
+
+	for (i = 0; i < acts->n; i++) {
+		const struct sdp_action *a = &acts->list[i];
+
+		switch (a->kind) {
+		case SDP_ACT_ESTABLISHED:
+			established(ssk, todo);
+			break;
+		case SDP_ACT_DELIVER:
+			/* Data for a reader that will never come: TCP answers with a reset. */
+			if (sock_flag(&ssk->sk, SOCK_DEAD)) {
+				SDP_INC(sock_net(&ssk->sk), Aborts);
+				sdp_stream_fail(ssk, ECONNRESET, "data after close", todo);
+				return taken;
+			}
+			sdp_deliver(ssk, skb, a->offset, a->len, bytes);
+			taken = true;
+			todo->wake |= SDP_WAKE_READ;
+			break;
+		case SDP_ACT_EOF:
+			end_of_input(ssk, todo);
+			break;
+		case SDP_ACT_DISCONNECT:
+		case SDP_ACT_END:
+			finished(ssk, todo);
+			return taken;
+		case SDP_ACT_FAIL:
+			failed_action(ssk, a, todo);
+			return taken;
+		}
+	}
+	follow_state(ssk);
+	return taken;
+}
+
+static void again_soon(struct sdp_sock *ssk)
+{
+	SDP_INC(sock_net(&ssk->sk), NoMemory);
+	sk_reset_timer(&ssk->sk, &ssk->tick, jiffies + AGAIN_JIFFIES);
+}
+
+static bool reader_behind(const struct sdp_sock *ssk)
+{
+	const struct sock *sk = &ssk->sk;
+
+	return ssk->rx_bytes && atomic_read(&sk->sk_rmem_alloc) >= READ_ONCE(sk->sk_rcvbuf);
+}
+
+/*
+ * Post receives again, as long as the reader keeps up; SO_RCVBUF is the limit. One is
+ * posted even beyond it: that is the peer's last credit, on which no data comes (D5),
+ * and without a posted receive we could not send either (A3).
+ */
+static void replenish(struct sdp_sock *ssk)
+{
+	u16 want = sdp_engine_receives_wanted(&ssk->engine);
+	u16 got;
+
+	if (want && reader_behind(ssk))
+		want = !ssk->engine.credit.posted;
+	if (!want)
+		return;
+	got = ssk->link->ops->post(ssk->link, want);
+	sdp_engine_posted(&ssk->engine, got);
+	if (got < want)
+		again_soon(ssk);
+}
+
+static struct sk_buff *control_skb(struct sdp_sock *ssk)
+{
+	struct sk_buff *skb = alloc_skb(SDP_TX_HEADROOM, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, SDP_TX_HEADROOM);
+	sdp_buf_cb(skb)->payload = 0;
+	sdp_buf_cb(skb)->again = false;
+	sk_wmem_queued_add(&ssk->sk, skb->truesize);
+	return skb;
+}
+
+static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
+{
+	struct net *net = sock_net(&ssk->sk);
+
+	ssk->sent++;
+	SDP_INC(net, MsgsSent);
+	if (msg->payload_len) {
+		SDP_INC(net, DataSent);
+		SDP_ADD(net, BytesSent, msg->payload_len);
+	} else if (msg->h.mid == SDP_MID_DATA) {
+		SDP_INC(net, CreditUpdatesSent);
+	}
+	trace_sdp_msg_send(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
+}
+
+/* Give a message its header. */
+static void seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx, struct sk_buff *skb)
+{
+	u8 header[SDP_HEADER_MAX];
+	struct sdp_msg msg;
+	u32 len;
+
+	len = sdp_engine_commit(&ssk->engine, tx, sdp_buf_cb(skb)->payload, header, &msg);
+	/* A block that did not get full loses its empty end, and with it its use again. */
+	if (skb->len > sdp_buf_cb(skb)->payload) {
+		sdp_buf_cb(skb)->again = false;
+		pskb_trim(skb, sdp_buf_cb(skb)->payload);
+	}
+	memcpy(skb_push(skb, len), header, len);
+	count_sent(ssk, &msg);
+}
+
+/**
+ * sdp_segment_full() - can nothing be added to a segment?
+ * @ssk: socket, locked
+ * @skb: the segment
+ *
+ * Return: true when it is at its maximum.
+ */
+bool sdp_segment_full(const struct sdp_sock *ssk, const struct sk_buff *skb)
+{
+	return sdp_buf_cb(skb)->payload >= sdp_engine_payload_max(&ssk->engine) ||
+	       (skb_shinfo(skb)->nr_frags >= ssk->tx_frags && !sdp_buf_cb(skb)->again);
+}
+
+static struct sdp_tx_view tx_view(struct sdp_sock *ssk)
+{
+	struct sk_buff *head = skb_peek(&ssk->tx_queue);
+	struct sdp_tx_view view = { .hold = ssk->tx_hold };
+
+	if (head) {
+		view.head_bytes = sdp_buf_cb(head)->payload;
+		view.head_full = !skb_queue_is_last(&ssk->tx_queue, head) ||
+				 (!ssk->tx_copying && sdp_segment_full(ssk, head));
+	}
+	return view;
+}
+
+static void note_stall(struct sdp_sock *ssk, enum sdp_next next)
+{
+	bool no_credit = next == SDP_NEXT_NO_CREDIT;
+	bool gather = next == SDP_NEXT_GATHER;
+
+	if (no_credit && !ssk->credit_stalled) {
+		SDP_INC(sock_net(&ssk->sk), CreditStalls);
+		trace_sdp_credit_stall(&ssk->sk, ssk->local.port, ssk->peer.port,
+				       ssk->engine.credit.tx_seq, ssk->tx_outq);
+	}
+	if (gather && !ssk->gathering)
+		SDP_INC(sock_net(&ssk->sk), PartialHeld);
+	ssk->credit_stalled = no_credit;
+	ssk->gathering = gather;
+}
+
+/* The next message that may go, sealed; or NULL, and @why not. */
+static struct sk_buff *next_message(struct sdp_sock *ssk, enum sdp_next *why)
+{
+	struct sdp_tx_view view = tx_view(ssk);
+	struct sdp_tx_msg tx;
+	struct sk_buff *skb;
+
+	*why = sdp_engine_next(&ssk->engine, &view, &tx);
+	if (*why != SDP_NEXT_SEND) {
+		note_stall(ssk, *why);
+		return NULL;
+	}
+	skb = tx.payload_max ? __skb_dequeue(&ssk->tx_queue) : control_skb(ssk);
+	if (skb)
+		seal(ssk, &tx, skb);
+	else
+		again_soon(ssk);
+	return skb;
+}
+
+/*
+ * Send everything that may go now. Of a train of messages the last one is flushed: its
+ * arrival may be what a gathering segment waits for, now or after the next grant.
+ */
+static bool pump(struct sdp_sock *ssk)
+{
+	struct sk_buff *skb, *following;
+	enum sdp_next why;
+
+	skb = next_message(ssk, &why);
+	if (!skb)
+		return false;
+	while ((following = next_message(ssk, &why))) {
+		ssk->link->ops->send(ssk->link, skb, false);
+		skb = following;
+	}
+	ssk->link->ops->send(ssk->link, skb, true);
+	return true;
+}
+
+/**
+ * sdp_stream_progress() - post receives and send messages, as far as both may go
+ * @ssk: socket, locked
+ * @todo: notes deliveries to be made
+ */
+void sdp_stream_progress(struct sdp_sock *ssk, struct sdp_todo *todo)
+{
+	struct sdp_link *link = ssk->link;
+
+	if (!link || ssk->engine.dead)
+		return;
+	replenish(ssk);
+	if (pump(ssk) && link->ops->hold) {
+		link->ops->hold(link);
+		todo->kick = link;
+	}
+	if (ssk->tx_hold && !timer_pending(&ssk->tick))
+		sk_reset_timer(&ssk->sk, &ssk->tick, jiffies + MORE_JIFFIES);
+	follow_state(ssk);
+}
+
+/**
+ * sdp_stream_tick() - timer: try again what lacked memory, end a MSG_MORE
+ * @timer: sdp_sock.tick
+ */
+void sdp_stream_tick(struct timer_list *timer)
+{
+	struct sdp_sock *ssk = timer_container_of(ssk, timer, tick);
+	struct sdp_todo todo = { };
+
+	sdp_stream_lock(ssk);
+	/* A writer that is copying ends its hold itself. */
+	if (!mutex_is_locked(&ssk->tx_mutex))
+		ssk->tx_hold = false;
+	sdp_stream_progress(ssk, &todo);
+	sdp_stream_unlock(ssk, &todo);
+	sock_put(&ssk->sk);
+}
+
+/**
+ * sdp_stream_config() - limits of a new link, by the settings and what suits it
+ * @ssk: socket
+ * @ops: transport
+ * @config: filled in
+ */
+void sdp_stream_config(struct sdp_sock *ssk, const struct sdp_transport *ops,
+		       struct sdp_link_config *config)
+{
+	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
+
+	config->recv_size = ops->recv_size ?: READ_ONCE(set->recv_buffer_size);
+	config->recv_max = ops->recv_buffers ?: READ_ONCE(set->recv_buffers);
+	config->send_slots = READ_ONCE(set->send_buffers);
+	config->tx_frags = config->recv_size <= SDP_BUF_LINEAR_MAX ? SDP_TX_FRAGS_SMALL :
+			   SDP_TX_FRAGS;
+	config->retry = READ_ONCE(set->retry_count);
+	config->rnr_retry = READ_ONCE(set->rnr_retry_count);
+}
+
+/**
+ * sdp_stream_start() - a new engine, and its first receives (A1)
+ * @ssk: socket, locked; its link is prepared
+ * @config: limits of the link
+ * @target: receives to post now
+ */
+void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config, u16 target)
+{
+	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
+	struct sdp_engine_config engine = {
+		.recv_size = config->recv_size,
+		.recv_target = min(target, config->recv_max),
+		.threshold = READ_ONCE(set->credit_threshold),
+		.send_slots = config->send_slots,
+	};
+
+	ssk->tx_frags = config->tx_frags;
+	ssk->recv_max = config->recv_max;
+	sdp_engine_init(&ssk->engine, &engine);
+	replenish(ssk);
+}
+
+/* The up-calls of struct sdp_link_events; each is for the socket's present link or void. */
+
+static void up_hello_ack(struct sdp_link *link, const u8 *buf, u32 bytes)
+{
+	struct sdp_sock *ssk = link->owner;
+	struct sdp_actions acts = { };
+	struct sdp_todo todo = { };
+	enum sdp_violation bad;
+	struct sdp_hello ack;
+
+	bad = sdp_hello_ack_parse(buf, bytes, &ack);
+	sdp_stream_lock(ssk);
+	if (ssk->link == link) {
+		if (bad) {
+			sdp_count_violation(sock_net(&ssk->sk), bad);
+			sdp_stream_fail(ssk, EPROTO, sdp_violation_name(bad), &todo);
+		} else {
+			sdp_engine_hello_ack_received(&ssk->engine, &ack, &acts);
+			carry_out(ssk, &acts, NULL, 0, &todo);
+			sdp_stream_progress(ssk, &todo);
+		}
+	}
+	sdp_stream_unlock(ssk, &todo);
+}
+
+static void up_established(struct sdp_link *link)
+{
+	struct sdp_sock *ssk = link->owner;
+	struct sdp_actions acts = { };
+	struct sdp_todo todo = { };
+
+	sdp_stream_lock(ssk);
+	if (ssk->link == link) {
+		sdp_engine_established(&ssk->engine, &acts);
+		carry_out(ssk, &acts, NULL, 0, &todo);
+		sdp_stream_progress(ssk, &todo);
+	}
+	sdp_stream_unlock(ssk, &todo);
+}
+
+static void count_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
+{
+	struct net *net = sock_net(&ssk->sk);
+
+	ssk->received++;
+	SDP_INC(net, MsgsReceived);
+	if (msg->payload_len)
+		SDP_ADD(net, BytesReceived, msg->payload_len);
+	else if (msg->h.mid == SDP_MID_DATA)
+		SDP_INC(net, CreditUpdatesReceived);
+	trace_sdp_msg_recv(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
+}
+
+static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)
+{
+	struct sdp_sock *ssk = link->owner;
+	struct sdp_actions acts = { };
+	struct sdp_todo todo = { };
+	struct sdp_msg msg;
+
+	sdp_stream_lock(ssk);
+	if (ssk->link != link) {
+		kfree_skb(skb);
+	} else {
+		sdp_engine_receive(&ssk->engine, sdp_buf_header(skb), bytes, &msg, &acts);
+		count_received(ssk, &msg);
+		if (!carry_out(ssk, &acts, skb, bytes, &todo))
+			link->ops->recycle(link, skb);
+		sdp_stream_progress(ssk, &todo);
+	}
+	sdp_stream_unlock(ssk, &todo);
+}
+
+/*
+ * Room for the writer: told when a third of the buffer is free, and only if somebody has
+ * met a full one since the last time (which edge-triggered pollers rely on), as with TCP.
+ */
+static void note_space(struct sdp_sock *ssk, struct sdp_todo *todo)
+{
+	/* Pairs with the barriers where want_space is set. */
+	smp_mb();
+	if (!READ_ONCE(ssk->want_space)) {
+		SDP_INC(sock_net(&ssk->sk), WakeWriteSkipped);
+		return;
+	}
+	if (!sk_stream_is_writeable(&ssk->sk) && ssk->tx_outq)
+		return;
+	WRITE_ONCE(ssk->want_space, false);
+	todo->wake |= SDP_WAKE_WRITE;
+}
+
+/* Keep a few blocks while data flows; an idle connection keeps none. */
+static void keep_blocks(struct sdp_sock *ssk, struct sk_buff_head *blocks)
+{
+	struct sk_buff *skb;
+
+	if (!ssk->tx_outq || sock_flag(&ssk->sk, SOCK_DEAD)) {
+		skb_queue_splice_tail_init(&ssk->tx_blocks, blocks);
+		return;
+	}
+	while (skb_queue_len(&ssk->tx_blocks) < TX_BLOCKS && (skb = __skb_dequeue(blocks))) {
+		__skb_pull(skb, skb_headlen(skb));
+		sdp_buf_cb(skb)->payload = 0;
+		__skb_queue_tail(&ssk->tx_blocks, skb);
+	}
+}
+
+static void up_sent(struct sdp_link *link, struct sdp_sent *sent)
+{
+	struct sdp_sock *ssk = link->owner;
+	struct sdp_actions acts = { };
+	struct sdp_todo todo = { };
+
+	sdp_stream_lock(ssk);
+	if (ssk->link == link) {
+		SDP_INC(sock_net(&ssk->sk), SendCompletions);
+		sk_wmem_queued_add(&ssk->sk, -(int)sent->truesize);
+		ssk->tx_outq -= sent->payload;
+		keep_blocks(ssk, &sent->blocks);
+		note_space(ssk, &todo);
+		sdp_engine_sent(&ssk->engine, sent->messages, &acts);
+		carry_out(ssk, &acts, NULL, 0, &todo);
+		sdp_stream_progress(ssk, &todo);
+		if (sock_flag(&ssk->sk, SOCK_DEAD) && ssk->link)
+			sdp_orphan_progress(ssk);
+	}
+	sdp_stream_unlock(ssk, &todo);
+	__skb_queue_purge(&sent->blocks);
+}
+
+static void up_failed(struct sdp_link *link, int error, const char *place)
+{
+	struct sdp_sock *ssk = link->owner;
+	struct sdp_todo todo = { };
+
+	sdp_stream_lock(ssk);
+	if (ssk->link == link && !sdp_connect_again(ssk, error, &todo))
+		sdp_stream_fail(ssk, error == EAGAIN ? ETIMEDOUT : error, place, &todo);
+	sdp_stream_unlock(ssk, &todo);
+}
+
+static void up_ended(struct sdp_link *link)
+{
+	struct sdp_sock *ssk = link->owner;
+	struct sdp_actions acts = { };
+	struct sdp_todo todo = { };
+
+	sdp_stream_lock(ssk);
+	if (ssk->link == link) {
+		sdp_engine_link_ended(&ssk->engine, &acts);
+		carry_out(ssk, &acts, NULL, 0, &todo);
+	}
+	sdp_stream_unlock(ssk, &todo);
+}
+
+static void up_released(struct sdp_link *link)
+{
+	struct sdp_sock *ssk = link->owner;
+
+	link->owner = NULL;
+	sock_put(&ssk->sk);
+}
+
+static void up_malformed(struct net *net, enum sdp_violation what)
+{
+	sdp_count_violation(net, what);
+}
+
+const struct sdp_link_events sdp_stream_events = {
+	.incoming	= sdp_incoming,
+	.hello		= sdp_connect_hello,
+	.hello_ack	= up_hello_ack,
+	.established	= up_established,
+	.received	= up_received,
+	.sent		= up_sent,
+	.malformed	= up_malformed,
+	.failed		= up_failed,
+	.ended		= up_ended,
+	.released	= up_released,
+};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Message buffers: an skb per message, header first.
+ *
+ * On the way out the header lies in the linear part and the payload behind it or in page
+ * fragments. On the way in a small receive buffer is linear and a large one is pages.
+ *
+ * Large buffers are used again rather than freed: pages are cleared when they are
+ * allocated (init_on_alloc is common), which costs as much as copying into them. A
+ * received buffer goes back to the transport when it has been read; a block, an outgoing
+ * buffer of a whole message, goes back to its socket when it has arrived.
+ */
+#ifndef SDP_BUF_H
+#define SDP_BUF_H
+
+#include <linux/skbuff.h>
+
+#include "../proto/wire.h"
+
+/* Linear receive buffers up to here; above, pages. */
+#define SDP_BUF_LINEAR_MAX	2048
+#define SDP_BUF_PAGE_ORDER	3
+/* Pieces of the largest receive buffer (64 KiB), when only single pages can be had. */
+#define SDP_RECV_SGE_MAX	16
+#define SDP_BUF_MAX		(SDP_RECV_SGE_MAX * 4096)
+/*
+ * Page fragments of one outgoing message: a send queue has room for as many in each
+ * entry, so a connection set up for small messages does with one.
+ */
+#define SDP_TX_FRAGS		4
+#define SDP_TX_FRAGS_SMALL	1
+/* Room for the header in front of an outgoing message's payload. */
+#define SDP_TX_HEADROOM		48
+
+/**
+ * struct sdp_buf_cb - our part of the skb
+ * @payload: outgoing: bytes behind the header
+ * @offset: received: where the reader is
+ * @end: received: where the message ends
+ * @again: received: the transport's buffer, to be recycled; outgoing: a block
+ */
+struct sdp_buf_cb {
+	u32 payload;
+	u32 offset;
+	u32 end;
+	bool again;
+};
+
+static inline struct sdp_buf_cb *sdp_buf_cb(const struct sk_buff *skb)
+{
+	return (struct sdp_buf_cb *)skb->cb;
+}
+
+struct sk_buff *sdp_buf_alloc(u32 size, gfp_t gfp);
+const u8 *sdp_buf_header(const struct sk_buff *skb);
+void sdp_buf_received(struct sk_buff *skb, u32 offset, u32 bytes);
+void sdp_buf_reset(struct sk_buff *skb);
+struct sk_buff *sdp_buf_block(u32 size, u16 frags, gfp_t gfp);
+
+#endif /* SDP_BUF_H */

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loopback transport: both ends on this host, memory only, no RDMA device.
+ *
+ * The two ends of a connection are one object, the pair. send() puts a message into the
+ * other end's inbox; kick(), called when the sender has dropped its lock, runs the pair:
+ * whoever finds it idle delivers what is in both inboxes, and what its own deliveries
+ * add, until they are empty. The skb itself changes hands, its pages are not copied. A
+ * message has arrived when the receiver has it, so "sent" follows at once.
+ *
+ * The end of a link is told when the other end is released and the inbox is empty, so it
+ * is seen in order. The pair is freed when both ends are released and nobody is about to
+ * run it (@refs: one per attached end, one per hold).
+ */
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "buf.h"
+#include "transport.h"
+
+struct loop_pair;
+
+/**
+ * struct loop_end - one end
+ * @link: what the owner holds
+ * @pair: both ends
+ * @inbox: messages for this end, under the pair's lock
+ * @attached: has an owner that has not released it
+ * @told: the owner has been told of the other end's end
+ */
+struct loop_end {
+	struct sdp_link link;
+	struct loop_pair *pair;
+	struct sk_buff_head inbox;
+	bool attached;
+	bool told;
+};
+
+/**
+ * struct loop_pair - a connection
+ * @lock: covers the inboxes and flags; never held across an up-call
+ * @refs: attached ends and holds
+ * @running: somebody is delivering
+ * @joined: both ends exist; before, there is nobody to tell of an end
+ * @net: namespace
+ * @local: connecting side's address
+ * @peer: address connected to
+ * @connect: joins the two ends
+ * @release: the last words, said from process context
+ * @end: connecting and accepting end
+ */
+struct loop_pair {
+	spinlock_t lock;
+	refcount_t refs;
+	bool running;
+	bool joined;
+	struct net *net;
+	struct sdp_endpoint local;
+	struct sdp_endpoint peer;
+	struct work_struct connect;
+	struct work_struct release;
+	struct loop_end end[2];
+};
+
+static const struct sdp_link_events *loop_up;
+static struct workqueue_struct *loop_wq;
+
+static struct loop_end *to_end(struct sdp_link *link)
+{
+	return container_of(link, struct loop_end, link);
+}
+
+static struct loop_end *other(struct loop_end *end)
+{
+	struct loop_pair *pair = end->pair;
+
+	return end == &pair->end[0] ? &pair->end[1] : &pair->end[0];
+}
+
+static void deliver(struct loop_end *to, struct sk_buff *skb)
+{
+	struct loop_end *from = other(to);
+	struct sdp_sent sent = {
+		.messages = 1,
+		.payload = sdp_buf_cb(skb)->payload,
+		.truesize = skb->truesize,
+	};
+
+	sdp_buf_cb(skb)->again = false;
+	loop_up->received(&to->link, skb, skb->len);
+	__skb_queue_head_init(&sent.blocks);
+	loop_up->sent(&from->link, &sent);
+}
+
+/* The other end is released and nothing is left in the inbox: say so, once. */
+static bool must_tell(struct loop_end *end)
+{
+	return end->pair->joined && end->attached && !end->told && !other(end)->attached &&
+	       skb_queue_empty(&end->inbox);
+}
+
+/* One thing to do for one end. Called and returns with the lock held. */
+static bool run_end(struct loop_end *end)
+{
+	struct loop_pair *pair = end->pair;
+	struct sk_buff *skb = __skb_dequeue(&end->inbox);
+
+	if (!skb && !must_tell(end))
+		return false;
+	if (!skb)
+		end->told = true;
+	spin_unlock_bh(&pair->lock);
+	if (skb)
+		deliver(end, skb);
+	else
+		loop_up->ended(&end->link);
+	spin_lock_bh(&pair->lock);
+	return true;
+}
+
+/*
+ * The last words drop references on sockets, the last of which may sleep: they are said
+ * by a work item.
+ */
+static void loop_free(struct work_struct *work)
+{
+	struct loop_pair *pair = container_of(work, struct loop_pair, release);
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		__skb_queue_purge(&pair->end[i].inbox);
+		if (pair->end[i].link.owner)
+			loop_up->released(&pair->end[i].link);
+	}
+	kfree(pair);
+}
+
+/* Deliver everything, unless somebody is at it, who then finds ours too. Drops a reference. */
+static void run_and_put(struct loop_pair *pair)
+{
+	spin_lock_bh(&pair->lock);
+	if (!pair->running) {
+		pair->running = true;
+		while (run_end(&pair->end[0]) || run_end(&pair->end[1]))
+			;
+		pair->running = false;
+	}
+	spin_unlock_bh(&pair->lock);
+	if (refcount_dec_and_test(&pair->refs))
+		queue_work(loop_wq, &pair->release);
+}
+
+static void init_end(struct loop_pair *pair, struct loop_end *end)
+{
+	end->link.ops = &sdp_loop;
+	end->link.up = loop_up;
+	end->pair = pair;
+	__skb_queue_head_init(&end->inbox);
+}
+
+/* A wildcard source becomes the address connected to, as on the lo interface. */
+static void choose_source(struct loop_pair *pair)
+{
+	if (sdp_is_any(&pair->local)) {
+		pair->local.ip = pair->peer.ip;
+		pair->local.scope = pair->peer.scope;
+	}
+}
+
+static void set_joined(struct loop_pair *pair, bool joined)
+{
+	spin_lock_bh(&pair->lock);
+	pair->end[1].attached = joined;
+	pair->joined = joined;
+	spin_unlock_bh(&pair->lock);
+	/* Never the last one: the caller holds the pair too. */
+	if (joined)
+		refcount_inc(&pair->refs);
+	else
+		refcount_dec(&pair->refs);
+}
+
+static int join(struct loop_pair *pair, struct sdp_incoming *in)
+{
+	struct sdp_link *mine = &pair->end[0].link;
+	struct sdp_link *theirs = &pair->end[1].link;
+	u8 hello[SDP_HELLO_LEN];
+	int err;
+
+	choose_source(pair);
+	err = loop_up->hello(mine, &pair->local, hello);
+	if (err)
+		return err;
+	if (sdp_hello_parse(hello, sizeof(hello), &in->hello))
+		return -EPROTO;
+	in->net = pair->net;
+	in->local = pair->peer;
+	in->peer = pair->local;
+	in->peer.port = in->hello.port;
+	/* Before the other end has an owner, who may release it at any time. */
+	set_joined(pair, true);
+	err = loop_up->incoming(theirs, in);
+	if (err)
+		set_joined(pair, false);
+	return err;
+}
+
+static void loop_join(struct work_struct *work)
+{
+	struct loop_pair *pair = container_of(work, struct loop_pair, connect);
+	struct sdp_link *link = &pair->end[0].link;
+	struct sdp_incoming *in = kmalloc(sizeof(*in), GFP_KERNEL);
+	int err = in ? join(pair, in) : -ENOMEM;
+
+	if (err) {
+		loop_up->failed(link, -err, "loop connect");
+	} else {
+		/* In this order: the accepting side may send as soon as it stands. */
+		loop_up->hello_ack(link, in->ack, sizeof(in->ack));
+		loop_up->established(&pair->end[1].link);
+	}
+	kfree(in);
+	run_and_put(pair);
+}
+
+static struct sdp_link *loop_create(struct net *net, const struct sdp_endpoint *local,
+				    const struct sdp_endpoint *peer)
+{
+	struct loop_pair *pair = kzalloc(sizeof(*pair), GFP_KERNEL);
+
+	if (!pair)
+		return NULL;
+	spin_lock_init(&pair->lock);
+	refcount_set(&pair->refs, 1);
+	INIT_WORK(&pair->connect, loop_join);
+	INIT_WORK(&pair->release, loop_free);
+	pair->net = net;
+	pair->local = *local;
+	pair->peer = *peer;
+	init_end(pair, &pair->end[0]);
+	init_end(pair, &pair->end[1]);
+	pair->end[0].attached = true;
+	return &pair->end[0].link;
+}
+
+/* Under the owner's lock, so the rest is done by a work item, which holds the pair. */
+static void loop_connect(struct sdp_link *link, unsigned long timeout_ms)
+{
+	struct loop_pair *pair = to_end(link)->pair;
+
+	refcount_inc(&pair->refs);
+	queue_work(loop_wq, &pair->connect);
+}
+
+static int loop_prepare(struct sdp_link *link, const struct sdp_link_config *config)
+{
+	return 0;
+}
+
+/* A receive is only a permission here; the memory comes with the message. */
+static u16 loop_post(struct sdp_link *link, u16 n)
+{
+	return n;
+}
+
+static void loop_recycle(struct sdp_link *link, struct sk_buff *skb)
+{
+	kfree_skb(skb);
+}
+
+static void loop_send(struct sdp_link *link, struct sk_buff *skb, bool flush)
+{
+	struct loop_end *end = to_end(link);
+	struct loop_pair *pair = end->pair;
+
+	spin_lock(&pair->lock);
+	__skb_queue_tail(&other(end)->inbox, skb);
+	spin_unlock(&pair->lock);
+}
+
+static void loop_hold(struct sdp_link *link)
+{
+	refcount_inc(&to_end(link)->pair->refs);
+}
+
+static void loop_kick(struct sdp_link *link)
+{
+	run_and_put(to_end(link)->pair);
+}
+
+static void loop_release(struct sdp_link *link, bool abort)
+{
+	struct loop_end *end = to_end(link);
+	struct loop_pair *pair = end->pair;
+
+	spin_lock_bh(&pair->lock);
+	end->attached = false;
+	spin_unlock_bh(&pair->lock);
+	run_and_put(pair);
+}
+
+static const char *loop_device(const struct sdp_link *link)
+{
+	return "loop";
+}
+
+static int loop_listen(struct net *net, u16 port)
+{
+	return 0;
+}
+
+static void loop_unlisten(struct net *net, u16 port)
+{
+}
+
+const struct sdp_transport sdp_loop = {
+	.name		= "loop",
+	.recv_size	= 32 * 1024,
+	.recv_buffers	= 16,
+	.create		= loop_create,
+	.connect	= loop_connect,
+	.prepare	= loop_prepare,
+	.post		= loop_post,
+	.recycle	= loop_recycle,
+	.send		= loop_send,
+	.hold		= loop_hold,
+	.kick		= loop_kick,
+	.release	= loop_release,
+	.device		= loop_device,
+	.listen		= loop_listen,
+	.unlisten	= loop_unlisten,
+};
+
+/**
+ * sdp_loop_init() - make the loopback transport usable
+ * @up: the layer above
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sdp_loop_init(const struct sdp_link_events *up)
+{
+	loop_up = up;
+	loop_wq = alloc_workqueue("sdp_loop", WQ_UNBOUND, 0);
+	return loop_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * sdp_loop_exit() - undo sdp_loop_init(); there are no links any more
+ */
+void sdp_loop_exit(void)
+{
+	destroy_workqueue(loop_wq);
+}

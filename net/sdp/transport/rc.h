@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RC transport: one reliable-connected queue pair per connection, set up by ib_cm.
+ *
+ *	rc_device.c	devices come and go; listeners of all ports on each of them
+ *	rc_link.c	life and end of a link: everything is freed there
+ *	rc_connect.c	connecting side: address, route (rdma_cm), then REQ
+ *	rc_accept.c	accepting side: REQ to REP; and the CM events of both
+ *	rc_qp.c		queue pair: posting, sending, completions
+ */
+#ifndef SDP_RC_H
+#define SDP_RC_H
+
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_cm.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include "buf.h"
+#include "transport.h"
+
+/* RDMA reads in flight, each way, as offered in REQ and REP. */
+#define RC_RD_ATOMIC	4
+/* CM replies are awaited for 4.096 us << 18 = 1 s, resent up to 15 times. */
+#define RC_CM_TIMEOUT	18
+#define RC_CM_RETRIES	15
+/* How long the peer may take to answer a DREQ before we go without. */
+#define RC_DREQ_WAIT	(3 * HZ)
+
+/**
+ * struct rc_device - an RDMA device in use
+ * @ib: the device
+ * @pd: protection domain of all our queue pairs on it
+ * @node: in the list of devices
+ * @listeners: CM listeners, one per port listened on; under the list's mutex
+ * @events: port and device events
+ * @lock: covers @links and @gone
+ * @links: every link on this device
+ * @going: no new link may come
+ * @refs: one for being registered, one per link
+ * @unused: the last reference is gone
+ */
+struct rc_device {
+	struct ib_device *ib;
+	struct ib_pd *pd;
+	struct list_head node;
+	struct list_head listeners;
+	struct ib_event_handler events;
+	spinlock_t lock;
+	struct list_head links;
+	bool going;
+	refcount_t refs;
+	struct completion unused;
+};
+
+/**
+ * struct rc_listener - one port on one device
+ * @node: in the device's list
+ * @dev: the device
+ * @cm: listening CM id
+ * @port: host order
+ */
+struct rc_listener {
+	struct list_head node;
+	struct rc_device *dev;
+	struct ib_cm_id *cm;
+	u16 port;
+};
+
+/* Where a link is in its life; bits of rc_link.flags. */
+enum rc_flag {
+	RC_START,		/* the owner wants it connected */
+	RC_CONNECTED,		/* the CM has an established connection */
+	RC_ROUTE_DONE,		/* the rdma_cm id has served its purpose */
+	RC_EARLY,		/* a message came before the CM's handshake was over */
+	RC_TELL_CM,		/* ... and the CM has to be told */
+	RC_BROKEN,		/* a post failed: say so from the work item */
+	RC_PEER_ENDED,		/* the peer has sent DREQ, or the CM has given up */
+	RC_ENDED_SAID,
+	RC_RELEASED,		/* the owner has let go */
+	RC_ABORT,
+	RC_CLOSING,		/* our DREQ is sent */
+	RC_FAILED_SAID,		/* device gone: told once */
+	RC_DRAINED,
+};
+
+/**
+ * struct rc_msg - a buffer in the hands of the queue pair
+ * @skb: the buffer
+ * @dma: its pieces: linear part first, then page fragments
+ * @signaled: a completion will come for it
+ */
+struct rc_msg {
+	struct sk_buff *skb;
+	u64 *dma;
+	bool signaled;
+};
+
+/**
+ * struct rc_ring - buffers posted and not yet completed; the order is the same
+ * @slots: the buffers
+ * @dma: memory of all their @dma
+ * @size: number of slots
+ * @sges: pieces per slot
+ * @head: next to post; moves under the owner's lock
+ * @tail: next to complete; moves in the completion handler
+ */
+struct rc_ring {
+	struct rc_msg *slots;
+	u64 *dma;
+	u16 size;
+	u16 sges;
+	u32 head;
+	u32 tail;
+};
+
+/**
+ * struct rc_link - one connection's end
+ * @link: what the owner holds
+ * @net: namespace
+ * @local: own address; connecting side: as bound, then as resolved
+ * @peer: the other address
+ * @dev: device, known once the route is (connecting) or from the beginning (accepting)
+ * @dev_node: in the device's list
+ * @port: port number of the device
+ * @pkey: partition key
+ * @psn: packet sequence number at which the peer shall begin
+ * @rdma: resolves address and route; destroyed by the work item
+ * @cm: CM id of the connection
+ * @qp: queue pair
+ * @cq: its completion queue, from the device's pool
+ * @cqes: entries taken of it
+ * @config: limits
+ * @rx: receive ring
+ * @tx: send ring
+ * @unsignaled: sends since the last one with a completion
+ * @spare: received buffers given back unread
+ * @rx_cqe: completes receives
+ * @tx_cqe: completes sends
+ * @timeout_ms: for resolving
+ * @flags: enum rc_flag
+ * @work: ends and frees the link, and whatever else must not run in a handler
+ * @refs: one for the link, one for each who walks the device's list
+ */
+struct rc_link {
+	struct sdp_link link;
+	struct net *net;
+	struct sdp_endpoint local;
+	struct sdp_endpoint peer;
+	struct rc_device *dev;
+	struct list_head dev_node;
+	u32 port;
+	u16 pkey;
+	u32 psn;
+	struct rdma_cm_id *rdma;
+	struct ib_cm_id *cm;
+	struct ib_qp *qp;
+	struct ib_cq *cq;
+	u32 cqes;
+	struct sdp_link_config config;
+	struct rc_ring rx;
+	struct rc_ring tx;
+	u16 unsignaled;
+	struct sk_buff_head spare;
+	struct ib_cqe rx_cqe;
+	struct ib_cqe tx_cqe;
+	unsigned long timeout_ms;
+	unsigned long flags;
+	struct delayed_work work;
+	refcount_t refs;
+};
+
+extern const struct sdp_link_events *rc_up;
+extern struct workqueue_struct *rc_wq;
+
+static inline struct rc_link *to_rc(struct sdp_link *link)
+{
+	return container_of(link, struct rc_link, link);
+}
+
+/* rc_device.c */
+bool rc_device_add_link(struct rc_device *dev, struct rc_link *rc);
+bool rc_device_find_add_link(struct ib_device *ib, struct rc_link *rc);
+void rc_device_del_link(struct rc_link *rc);
+int rc_device_init(void);
+void rc_device_exit(void);
+int rc_listen(struct net *net, u16 port);
+void rc_unlisten(struct net *net, u16 port);
+
+/* rc_link.c */
+struct rc_link *rc_link_alloc(struct net *net);
+void rc_link_put(struct rc_link *rc);
+void rc_link_discard(struct rc_link *rc);
+void rc_link_poke(struct rc_link *rc, enum rc_flag flag);
+void rc_link_fail(struct rc_link *rc, int error, const char *place);
+
+/* rc_connect.c */
+struct sdp_link *rc_create(struct net *net, const struct sdp_endpoint *local,
+			   const struct sdp_endpoint *peer);
+void rc_connect(struct sdp_link *link, unsigned long timeout_ms);
+void rc_resolve(struct rc_link *rc);
+
+/* rc_accept.c */
+int rc_listen_event(struct ib_cm_id *cm, const struct ib_cm_event *event);
+int rc_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event);
+int rc_reject(struct ib_cm_id *cm, enum ib_cm_rej_reason reason);
+
+/* rc_qp.c */
+int rc_prepare(struct sdp_link *link, const struct sdp_link_config *config);
+int rc_qp_ready(struct rc_link *rc);
+u16 rc_post(struct sdp_link *link, u16 n);
+void rc_recycle(struct sdp_link *link, struct sk_buff *skb);
+void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush);
+void rc_qp_drain(struct rc_link *rc);
+void rc_qp_destroy(struct rc_link *rc);
+
+#endif /* SDP_RC_H */

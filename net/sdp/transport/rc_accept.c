@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RC transport: the accepting side, from REQ to REP; and the CM events of a link.
+ *
+ * CM handlers run in process context, one at a time per CM id. They never wait for the
+ * link's work item, which waits for them.
+ */
+#include <net/addrconf.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_sa.h>
+
+#include "rc.h"
+
+/*
+ * On RoCE the addresses of the path are the IP addresses: a Hello that claims others is
+ * a lie. On InfiniBand GIDs say nothing about IP.
+ */
+static bool addresses_true(const struct ib_cm_req_event_param *req, struct ib_device *ib,
+			   const struct sdp_incoming *in)
+{
+	const struct sa_path_rec *path = req->primary_path;
+
+	if (!rdma_protocol_roce(ib, req->port))
+		return true;
+	return !memcmp(&in->local.ip, path->sgid.raw, 16) &&
+	       !memcmp(&in->peer.ip, path->dgid.raw, 16);
+}
+
+/* The namespace of the network device behind the address; a reference is taken. */
+static struct net *request_net(const struct ib_cm_req_event_param *req, struct ib_device *ib)
+{
+	struct net_device *ndev = NULL;
+	struct net *net = NULL;
+
+	rcu_read_lock();
+	if (req->ppath_sgid_attr)
+		ndev = rcu_dereference(req->ppath_sgid_attr->ndev);
+	if (ndev)
+		net = maybe_get_net(dev_net(ndev));
+	else if (!rdma_protocol_roce(ib, req->port))
+		net = get_net(&init_net);
+	rcu_read_unlock();
+	if (net && !rdma_dev_access_netns(ib, net)) {
+		put_net(net);
+		net = NULL;
+	}
+	return net;
+}
+
+/* Scope of a link-local address: the interface that the request came in by. */
+static u32 request_scope(const struct ib_cm_req_event_param *req, const struct sdp_incoming *in)
+{
+	struct net_device *ndev;
+	u32 scope = 0;
+
+	if (!(ipv6_addr_type(&in->local.ip) & IPV6_ADDR_LINKLOCAL) || !req->ppath_sgid_attr)
+		return 0;
+	rcu_read_lock();
+	ndev = rcu_dereference(req->ppath_sgid_attr->ndev);
+	if (ndev)
+		scope = ndev->ifindex;
+	rcu_read_unlock();
+	return scope;
+}
+
+static enum sdp_violation read_request(const struct ib_cm_event *event, struct rc_listener *l,
+				       struct sdp_incoming *in)
+{
+	const struct ib_cm_req_event_param *req = &event->param.req_rcvd;
+	enum sdp_violation bad;
+
+	bad = sdp_hello_parse(event->private_data, IB_CM_REQ_PRIVATE_DATA_SIZE, &in->hello);
+	if (bad)
+		return bad;
+	sdp_ip_from_wire(&in->local, in->hello.dst, in->hello.ip_version);
+	sdp_ip_from_wire(&in->peer, in->hello.src, in->hello.ip_version);
+	in->local.port = l->port;
+	in->peer.port = in->hello.port;
+	if (req->qp_type != IB_QPT_RC || !addresses_true(req, l->dev->ib, in))
+		return SDP_BAD_HELLO;
+	in->local.scope = request_scope(req, in);
+	in->peer.scope = in->local.scope;
+	return SDP_VALID;
+}
+
+static int send_rep(struct rc_link *rc, const struct ib_cm_req_event_param *req,
+		    const struct sdp_incoming *in)
+{
+	struct ib_device *ib = rc->dev->ib;
+	struct ib_cm_rep_param rep = {
+		.qp_num			= rc->qp->qp_num,
+		.starting_psn		= rc->psn,
+		.private_data		= in->ack,
+		.private_data_len	= SDP_HELLO_ACK_LEN,
+		.responder_resources	= min3((int)req->responder_resources, RC_RD_ATOMIC,
+					       ib->attrs.max_qp_rd_atom),
+		.initiator_depth	= min3((int)req->initiator_depth, RC_RD_ATOMIC,
+					       ib->attrs.max_qp_init_rd_atom),
+		.flow_control		= req->flow_control,
+		.rnr_retry_count	= min_t(u8, req->rnr_retry_count, rc->config.rnr_retry),
+	};
+	int err = rc_qp_ready(rc);
+
+	return err ? err : ib_send_cm_rep(rc->cm, &rep);
+}
+
+static enum ib_cm_rej_reason reject_reason(int err)
+{
+	switch (err) {
+	case -ECONNREFUSED:
+		return IB_CM_REJ_INVALID_SERVICE_ID;
+	case -EPROTO:
+		return IB_CM_REJ_CONSUMER_DEFINED;
+	default:
+		return IB_CM_REJ_NO_RESOURCES;
+	}
+}
+
+/**
+ * rc_reject() - refuse a request
+ * @cm: its id
+ * @reason: why
+ *
+ * Return: what the handler shall return, so that the CM destroys the id.
+ */
+int rc_reject(struct ib_cm_id *cm, enum ib_cm_rej_reason reason)
+{
+	ib_send_cm_rej(cm, reason, NULL, 0, NULL, 0);
+	return -ECONNREFUSED;
+}
+
+static int accept_request(struct rc_listener *l, struct ib_cm_id *cm,
+			  const struct ib_cm_req_event_param *req, struct sdp_incoming *in)
+{
+	struct rc_link *rc = rc_link_alloc(in->net);
+	int err;
+
+	if (!rc)
+		return -ENOMEM;
+	rc->local = in->local;
+	rc->peer = in->peer;
+	rc->port = req->port;
+	rc->pkey = be16_to_cpu(req->primary_path->pkey);
+	if (!rc_device_add_link(l->dev, rc)) {
+		rc_link_discard(rc);
+		return -ENETDOWN;
+	}
+	/*
+	 * Once it has an owner, the link may be released at any time, and its work item
+	 * destroys the CM id, which waits for this handler.
+	 */
+	rc->cm = cm;
+	cm->context = rc;
+	cm->cm_handler = rc_cm_event;
+	err = rc_up->incoming(&rc->link, in);
+	if (err) {
+		rc->cm = NULL;
+		rc_link_discard(rc);
+		return err;
+	}
+	err = send_rep(rc, req, in);
+	if (err)
+		rc_link_fail(rc, -err, "connect reply");
+	return 0;
+}
+
+static int request_received(struct rc_listener *l, struct ib_cm_id *cm,
+			    const struct ib_cm_event *event)
+{
+	const struct ib_cm_req_event_param *req = &event->param.req_rcvd;
+	struct sdp_incoming *in = kzalloc(sizeof(*in), GFP_KERNEL);
+	enum sdp_violation bad;
+	int err = -ENOMEM;
+
+	if (!in)
+		return rc_reject(cm, reject_reason(err));
+	in->net = request_net(req, l->dev->ib);
+	bad = read_request(event, l, in);
+	if (!in->net) {
+		err = -ECONNREFUSED;
+	} else if (bad) {
+		err = -EPROTO;
+		rc_up->malformed(in->net, bad);
+	} else {
+		err = accept_request(l, cm, req, in);
+	}
+	if (in->net)
+		put_net(in->net);
+	kfree(in);
+	return err ? rc_reject(cm, reject_reason(err)) : 0;
+}
+
+/**
+ * rc_listen_event() - CM handler of a listener
+ * @cm: id of the new request
+ * @event: what has come
+ *
+ * Return: 0, or an errno to have @cm destroyed.
+ */
+int rc_listen_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
+{
+	struct rc_listener *l = cm->context;
+
+	if (event->event != IB_CM_REQ_RECEIVED)
+		return -EINVAL;
+	return request_received(l, cm, event);
+}
+
+/* A full backlog is the one refusal that asking again can change. */
+static int reject_error(enum ib_cm_rej_reason reason)
+{
+	switch (reason) {
+	case IB_CM_REJ_NO_RESOURCES:
+	case IB_CM_REJ_NO_QP:
+	case IB_CM_REJ_STALE_CONN:
+		return EAGAIN;
+	case IB_CM_REJ_TIMEOUT:
+		return ETIMEDOUT;
+	case IB_CM_REJ_INVALID_GID:
+	case IB_CM_REJ_INVALID_LID:
+		return EHOSTUNREACH;
+	default:
+		return ECONNREFUSED;
+	}
+}
+
+static void reply_received(struct rc_link *rc, const struct ib_cm_event *event)
+{
+	int err = rc_qp_ready(rc);
+
+	if (!err)
+		err = ib_send_cm_rtu(rc->cm, NULL, 0);
+	if (err) {
+		rc_link_fail(rc, -err, "connect reply");
+		return;
+	}
+	set_bit(RC_CONNECTED, &rc->flags);
+	rc_up->hello_ack(&rc->link, event->private_data, IB_CM_REP_PRIVATE_DATA_SIZE);
+}
+
+static void rejected(struct rc_link *rc, const struct ib_cm_event *event)
+{
+	if (test_bit(RC_CONNECTED, &rc->flags))
+		rc_link_poke(rc, RC_PEER_ENDED);
+	else
+		rc_link_fail(rc, reject_error(event->param.rej_rcvd.reason), "rejected");
+}
+
+/**
+ * rc_cm_event() - CM handler of a link
+ * @cm: its id
+ * @event: what has come
+ *
+ * Return: 0; the link's work item destroys the id.
+ */
+int rc_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
+{
+	struct rc_link *rc = cm->context;
+
+	switch (event->event) {
+	case IB_CM_REP_RECEIVED:
+		reply_received(rc, event);
+		break;
+	case IB_CM_RTU_RECEIVED:
+	case IB_CM_USER_ESTABLISHED:
+		set_bit(RC_CONNECTED, &rc->flags);
+		rc_up->established(&rc->link);
+		break;
+	case IB_CM_REJ_RECEIVED:
+		rejected(rc, event);
+		break;
+	case IB_CM_REQ_ERROR:
+	case IB_CM_REP_ERROR:
+		rc_link_fail(rc, ETIMEDOUT, "no answer");
+		break;
+	case IB_CM_DREQ_RECEIVED:
+		ib_send_cm_drep(cm, NULL, 0);
+		fallthrough;
+	case IB_CM_DREP_RECEIVED:
+	case IB_CM_DREQ_ERROR:
+	case IB_CM_TIMEWAIT_EXIT:
+		rc_link_poke(rc, RC_PEER_ENDED);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RC transport: life and end of a link.
+ *
+ * Everything that must not happen in a CM handler, in softirq or under the owner's lock
+ * is done by the link's one work item: flags say what, the item does it in a fixed order
+ * and never runs beside itself. All resources are freed in one place, link_destroy(),
+ * in reverse order of their making.
+ *
+ * An end from our side: release() -> DREQ -> (DREP, or RC_DREQ_WAIT) -> destroy.
+ * An end from the peer's: DREQ -> DREP, drain (what had arrived is handed in), up->ended
+ *	-> the owner releases -> destroy.
+ * A device that goes away: up->failed -> the owner releases -> destroy at once.
+ */
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "rc.h"
+
+static bool device_going(const struct rc_link *rc)
+{
+	return rc->dev && READ_ONCE(rc->dev->going);
+}
+
+static void drop_rdma_id(struct rc_link *rc)
+{
+	/* Waits for a handler that runs; none can start afterwards. */
+	if (rc->rdma)
+		rdma_destroy_id(rc->rdma);
+	rc->rdma = NULL;
+}
+
+static void link_destroy(struct rc_link *rc)
+{
+	drop_rdma_id(rc);
+	rc_qp_drain(rc);
+	if (rc->cm)
+		ib_destroy_cm_id(rc->cm);
+	rc->cm = NULL;
+	if (rc->dev) {
+		rc_qp_destroy(rc);
+		rc_device_del_link(rc);
+	}
+	/* Whoever could poke is gone; a poke that came before must not run any more. */
+	cancel_delayed_work(&rc->work);
+	rc_up->released(&rc->link);
+	rc_link_put(rc);
+}
+
+/* Tell the peer, unless it knows. Returns true when its answer is to be awaited. */
+static bool disconnect(struct rc_link *rc)
+{
+	if (!rc->cm || !test_bit(RC_CONNECTED, &rc->flags) ||
+	    test_bit(RC_PEER_ENDED, &rc->flags) || device_going(rc))
+		return false;
+	if (test_and_set_bit(RC_CLOSING, &rc->flags))
+		return false;
+	return !ib_send_cm_dreq(rc->cm, NULL, 0);
+}
+
+static void link_work(struct work_struct *work)
+{
+	struct rc_link *rc = container_of(to_delayed_work(work), struct rc_link, work);
+
+	if (test_and_clear_bit(RC_START, &rc->flags) && !test_bit(RC_RELEASED, &rc->flags))
+		rc_resolve(rc);
+	if (test_bit(RC_ROUTE_DONE, &rc->flags))
+		drop_rdma_id(rc);
+	if (test_and_clear_bit(RC_TELL_CM, &rc->flags) && rc->cm)
+		ib_cm_notify(rc->cm, IB_EVENT_COMM_EST);
+	if (test_and_clear_bit(RC_BROKEN, &rc->flags))
+		rc_up->failed(&rc->link, ECONNRESET, "rc post");
+	if (test_bit(RC_PEER_ENDED, &rc->flags) && !test_and_set_bit(RC_ENDED_SAID, &rc->flags)) {
+		rc_qp_drain(rc);
+		rc_up->ended(&rc->link);
+	}
+	if (!test_bit(RC_RELEASED, &rc->flags))
+		return;
+	/* The second time here the answer has come, or the wait is over. */
+	if (disconnect(rc))
+		queue_delayed_work(rc_wq, &rc->work, RC_DREQ_WAIT);
+	else
+		link_destroy(rc);
+}
+
+/**
+ * rc_link_alloc() - a link without device or resources
+ * @net: namespace
+ *
+ * Return: the link, which rc_link_discard() or the work item frees; or NULL.
+ */
+struct rc_link *rc_link_alloc(struct net *net)
+{
+	struct rc_link *rc = kzalloc(sizeof(*rc), GFP_KERNEL);
+
+	if (!rc)
+		return NULL;
+	rc->link.ops = &sdp_rc;
+	rc->link.up = rc_up;
+	rc->net = net;
+	rc->psn = get_random_u32() & 0xffffff;
+	refcount_set(&rc->refs, 1);
+	__skb_queue_head_init(&rc->spare);
+	INIT_LIST_HEAD(&rc->dev_node);
+	INIT_DELAYED_WORK(&rc->work, link_work);
+	return rc;
+}
+
+/**
+ * rc_link_put() - drop a reference
+ * @rc: link
+ */
+void rc_link_put(struct rc_link *rc)
+{
+	if (refcount_dec_and_test(&rc->refs))
+		kfree(rc);
+}
+
+/**
+ * rc_link_discard() - free a link that never got an owner
+ * @rc: link; its CM id is somebody else's to destroy
+ */
+void rc_link_discard(struct rc_link *rc)
+{
+	if (rc->dev) {
+		rc_qp_drain(rc);
+		rc_qp_destroy(rc);
+		rc_device_del_link(rc);
+	}
+	rc_link_put(rc);
+}
+
+/**
+ * rc_link_poke() - let the work item see a flag
+ * @rc: link
+ * @flag: set before the item runs
+ */
+void rc_link_poke(struct rc_link *rc, enum rc_flag flag)
+{
+	set_bit(flag, &rc->flags);
+	mod_delayed_work(rc_wq, &rc->work, 0);
+}
+
+/**
+ * rc_link_fail() - the link is broken, for a reason outside its queue pair; said once
+ * @rc: link; a reference is held
+ * @error: positive errno
+ * @place: where
+ */
+void rc_link_fail(struct rc_link *rc, int error, const char *place)
+{
+	if (!test_and_set_bit(RC_FAILED_SAID, &rc->flags))
+		rc_up->failed(&rc->link, error, place);
+}
+
+static void rc_release(struct sdp_link *link, bool abort)
+{
+	rc_link_poke(to_rc(link), RC_RELEASED);
+}
+
+static const char *rc_device_name(const struct sdp_link *link)
+{
+	const struct rc_link *rc = container_of(link, struct rc_link, link);
+	const struct rc_device *dev = READ_ONCE(rc->dev);
+
+	return dev ? dev_name(&dev->ib->dev) : NULL;
+}
+
+const struct sdp_transport sdp_rc = {
+	.name		= "rc",
+	.create		= rc_create,
+	.connect	= rc_connect,
+	.prepare	= rc_prepare,
+	.post		= rc_post,
+	.recycle	= rc_recycle,
+	.send		= rc_send,
+	.release	= rc_release,
+	.device		= rc_device_name,
+	.listen		= rc_listen,
+	.unlisten	= rc_unlisten,
+};

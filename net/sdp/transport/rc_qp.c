@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RC transport: the queue pair of a link.
+ *
+ * Receives and sends are rings of buffers. A reliable connection completes in the order
+ * of posting, so one cqe per direction is enough: a completion is for the ring's tail.
+ * Heads move under the owner's lock, tails in the completion handler of the one CQ that
+ * serves both; they never meet, because the engine posts no more than the rings hold.
+ */
+#include <rdma/ib_cache.h>
+
+#include "rc.h"
+
+static struct rc_msg *slot(struct rc_ring *ring, u32 index)
+{
+	return &ring->slots[index % ring->size];
+}
+
+static int ring_alloc(struct rc_ring *ring, u16 size, u16 sges)
+{
+	int i;
+
+	ring->slots = kcalloc(size, sizeof(*ring->slots), GFP_KERNEL);
+	ring->dma = kcalloc(size * sges, sizeof(*ring->dma), GFP_KERNEL);
+	if (!ring->slots || !ring->dma)
+		return -ENOMEM;
+	for (i = 0; i < size; i++)
+		ring->slots[i].dma = &ring->dma[i * sges];
+	ring->size = size;
+	ring->sges = sges;
+	return 0;
+}
+
+/* Bytes of the linear part that the device sees: data to send, or room to receive. */
+static u32 linear_bytes(const struct sk_buff *skb, enum dma_data_direction dir, u32 recv_size)
+{
+	if (dir == DMA_TO_DEVICE)
+		return skb_headlen(skb);
+	return skb->data_len ? 0 : recv_size;
+}
+
+static void unmap(struct rc_link *rc, struct rc_msg *msg, enum dma_data_direction dir)
+{
+	struct ib_device *ib = rc->dev->ib;
+	struct sk_buff *skb = msg->skb;
+	u32 linear = linear_bytes(skb, dir, rc->config.recv_size);
+	u64 *dma = msg->dma;
+	int i;
+
+	if (linear)
+		ib_dma_unmap_single(ib, *dma++, linear, dir);
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++)
+		ib_dma_unmap_page(ib, *dma++, skb_frag_size(&skb_shinfo(skb)->frags[i]), dir);
+}
+
+static bool map_piece(struct rc_link *rc, struct ib_sge *sge, u64 addr, u32 len)
+{
+	sge->addr = addr;
+	sge->length = len;
+	sge->lkey = rc->dev->pd->local_dma_lkey;
+	return !ib_dma_mapping_error(rc->dev->ib, addr);
+}
+
+/* Map all pieces of msg->skb into @sge; returns their number, or 0 with nothing mapped. */
+static int map(struct rc_link *rc, struct rc_msg *msg, struct ib_sge *sge,
+	       enum dma_data_direction dir)
+{
+	struct ib_device *ib = rc->dev->ib;
+	struct sk_buff *skb = msg->skb;
+	u32 linear = linear_bytes(skb, dir, rc->config.recv_size);
+	int n = 0, i;
+
+	if (linear) {
+		if (!map_piece(rc, sge, ib_dma_map_single(ib, skb->data, linear, dir), linear))
+			return 0;
+		msg->dma[n++] = sge->addr;
+	}
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++, n++) {
+		skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
+		u64 addr = ib_dma_map_page(ib, skb_frag_page(frag), skb_frag_off(frag),
+					   skb_frag_size(frag), dir);
+
+		if (!map_piece(rc, &sge[n], addr, skb_frag_size(frag)))
+			goto undo;
+		msg->dma[n] = addr;
+	}
+	return n;
+
+undo:
+	while (i-- > 0)
+		ib_dma_unmap_page(ib, msg->dma[--n], skb_frag_size(&skb_shinfo(skb)->frags[i]),
+				  dir);
+	if (linear)
+		ib_dma_unmap_single(ib, msg->dma[0], linear, dir);
+	return 0;
+}
+
+/* The CM's locks are not made for softirq, so the work item tells it; once. */
+static void comm_established(struct rc_link *rc)
+{
+	if (!test_and_set_bit(RC_EARLY, &rc->flags))
+		rc_link_poke(rc, RC_TELL_CM);
+}
+
+static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, rx_cqe);
+	struct rc_msg *msg;
+	struct sk_buff *skb;
+
+	/* Flushed buffers stay in the ring; rc_qp_destroy() frees them. */
+	if (wc->status != IB_WC_SUCCESS) {
+		/* Longer than the receive; the second one is how soft-RoCE says it. */
+		if (wc->status == IB_WC_LOC_LEN_ERR || wc->status == IB_WC_LOC_QP_OP_ERR)
+			rc_up->malformed(rc->net, SDP_BAD_LEN);
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			rc_up->failed(&rc->link, EPROTO, ib_wc_status_msg(wc->status));
+		return;
+	}
+	msg = slot(&rc->rx, rc->rx.tail);
+	unmap(rc, msg, DMA_FROM_DEVICE);
+	skb = msg->skb;
+	msg->skb = NULL;
+	/* The slot is free only now; pairs with rc_post(). */
+	smp_store_release(&rc->rx.tail, rc->rx.tail + 1);
+
+	/* A message before the RTU: the CM must know, or it ends the connection. */
+	if (unlikely(!test_bit(RC_CONNECTED, &rc->flags)))
+		comm_established(rc);
+	rc_up->received(&rc->link, skb, wc->byte_len);
+}
+
+/* The peer's machine is silent, or has no receive posted, or its memory is wrong. */
+static int send_error(enum ib_wc_status status)
+{
+	return status == IB_WC_RETRY_EXC_ERR ? ETIMEDOUT : ECONNRESET;
+}
+
+static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, tx_cqe);
+	struct sdp_sent sent = { };
+	bool last;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			rc_up->failed(&rc->link, send_error(wc->status),
+				      ib_wc_status_msg(wc->status));
+		return;
+	}
+	__skb_queue_head_init(&sent.blocks);
+	do {
+		struct rc_msg *msg = slot(&rc->tx, rc->tx.tail);
+
+		unmap(rc, msg, DMA_TO_DEVICE);
+		last = msg->signaled;
+		sent.messages++;
+		sent.payload += sdp_buf_cb(msg->skb)->payload;
+		sent.truesize += msg->skb->truesize;
+		if (sdp_buf_cb(msg->skb)->again)
+			__skb_queue_tail(&sent.blocks, msg->skb);
+		else
+			consume_skb(msg->skb);
+		msg->skb = NULL;
+		rc->tx.tail++;
+	} while (!last);
+	rc_up->sent(&rc->link, &sent);
+}
+
+static void qp_event(struct ib_event *event, void *context)
+{
+	struct rc_link *rc = context;
+
+	switch (event->event) {
+	case IB_EVENT_COMM_EST:
+		comm_established(rc);
+		break;
+	case IB_EVENT_QP_FATAL:
+	case IB_EVENT_QP_REQ_ERR:
+	case IB_EVENT_QP_ACCESS_ERR:
+		rc_up->failed(&rc->link, ECONNRESET, ib_event_msg(event->event));
+		break;
+	default:
+		break;
+	}
+}
+
+static int to_init(struct rc_link *rc)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_INIT, .port_num = rc->port };
+	int err;
+
+	err = ib_find_cached_pkey(rc->dev->ib, rc->port, rc->pkey, &attr.pkey_index);
+	if (err)
+		return err;
+	return ib_modify_qp(rc->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+			    IB_QP_ACCESS_FLAGS);
+}
+
+static int create_qp(struct rc_link *rc)
+{
+	struct ib_qp_init_attr attr = {
+		.event_handler	= qp_event,
+		.qp_context	= rc,
+		.send_cq	= rc->cq,
+		.recv_cq	= rc->cq,
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+		.cap = {
+			/* One more each, to drain with. */
+			.max_send_wr	= rc->tx.size + 1,
+			.max_recv_wr	= rc->rx.size + 1,
+			.max_send_sge	= rc->tx.sges,
+			.max_recv_sge	= rc->rx.sges,
+		},
+	};
+	struct ib_qp *qp = ib_create_qp(rc->dev->pd, &attr);
+
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	rc->qp = qp;
+	return to_init(rc);
+}
+
+/**
+ * rc_prepare() - queue pair and rings of a link, in the state INIT
+ * @link: the link; its device is known
+ * @config: limits
+ *
+ * Return: 0 or an errno; what was made is freed with the link.
+ */
+int rc_prepare(struct sdp_link *link, const struct sdp_link_config *config)
+{
+	struct rc_link *rc = to_rc(link);
+	u16 rx_sges = config->recv_size <= SDP_BUF_LINEAR_MAX ? 1 :
+		      DIV_ROUND_UP(config->recv_size, PAGE_SIZE);
+	struct ib_cq *cq;
+	int err;
+
+	rc->config = *config;
+	rc->rx_cqe.done = rx_done;
+	rc->tx_cqe.done = tx_done;
+	if (rx_sges > rc->dev->ib->attrs.max_recv_sge ||
+	    1 + config->tx_frags > rc->dev->ib->attrs.max_send_sge)
+		return -EOPNOTSUPP;
+	err = ring_alloc(&rc->rx, config->recv_max, rx_sges);
+	if (!err)
+		err = ring_alloc(&rc->tx, config->send_slots, 1 + config->tx_frags);
+	if (err)
+		return err;
+
+	rc->cqes = rc->rx.size + rc->tx.size + 2;
+	cq = ib_cq_pool_get(rc->dev->ib, rc->cqes, -1, IB_POLL_SOFTIRQ);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	rc->cq = cq;
+	return create_qp(rc);
+}
+
+static int to_state(struct rc_link *rc, enum ib_qp_state state)
+{
+	struct ib_qp_attr attr = { .qp_state = state };
+	int mask, err;
+
+	err = ib_cm_init_qp_attr(rc->cm, &attr, &mask);
+	if (err)
+		return err;
+	/* The CM learns it only from our REP, which is sent later. */
+	attr.rq_psn = rc->psn;
+	return ib_modify_qp(rc->qp, &attr, mask);
+}
+
+/**
+ * rc_qp_ready() - the CM knows the other queue pair: go to RTR and RTS
+ * @rc: link
+ *
+ * Return: 0 or an errno.
+ */
+int rc_qp_ready(struct rc_link *rc)
+{
+	int err = to_state(rc, IB_QPS_RTR);
+
+	return err ? err : to_state(rc, IB_QPS_RTS);
+}
+
+static bool post_one(struct rc_link *rc)
+{
+	struct ib_sge sge[SDP_RECV_SGE_MAX];
+	struct ib_recv_wr wr = { .wr_cqe = &rc->rx_cqe, .sg_list = sge };
+	struct rc_msg *msg = slot(&rc->rx, rc->rx.head);
+	struct sk_buff *skb = __skb_dequeue(&rc->spare);
+
+	if (!skb)
+		skb = sdp_buf_alloc(rc->config.recv_size, GFP_ATOMIC);
+	if (!skb)
+		return false;
+	sdp_buf_cb(skb)->again = true;
+	msg->skb = skb;
+	wr.num_sge = map(rc, msg, sge, DMA_FROM_DEVICE);
+	if (!wr.num_sge)
+		goto drop;
+	rc->rx.head++;
+	if (!ib_post_recv(rc->qp, &wr, NULL))
+		return true;
+	rc->rx.head--;
+	unmap(rc, msg, DMA_FROM_DEVICE);
+drop:
+	msg->skb = NULL;
+	kfree_skb(skb);
+	return false;
+}
+
+/**
+ * rc_post() - post receives
+ * @link: the link, prepared; under its owner's lock
+ * @n: how many
+ *
+ * Return: how many were posted; fewer when memory is short.
+ */
+u16 rc_post(struct sdp_link *link, u16 n)
+{
+	struct rc_link *rc = to_rc(link);
+	u16 done;
+
+	for (done = 0; done < n; done++) {
+		/* Pairs with rx_done(). */
+		u32 tail = smp_load_acquire(&rc->rx.tail);
+
+		if (rc->rx.head - tail >= rc->rx.size || !post_one(rc))
+			break;
+	}
+	return done;
+}
+
+/**
+ * rc_recycle() - take a received buffer back
+ * @link: the link; under its owner's lock
+ * @skb: the buffer as it came
+ */
+void rc_recycle(struct sdp_link *link, struct sk_buff *skb)
+{
+	struct rc_link *rc = to_rc(link);
+
+	/* More than can be posted at once will never be needed. */
+	if (skb_queue_len(&rc->spare) >= rc->rx.size) {
+		kfree_skb(skb);
+		return;
+	}
+	sdp_buf_reset(skb);
+	__skb_queue_tail(&rc->spare, skb);
+}
+
+/*
+ * A completion is asked for when nothing follows at once (the owner waits for it to
+ * send what gathers meanwhile), else for every fourth part of the ring.
+ */
+static bool wants_completion(struct rc_link *rc, bool flush)
+{
+	if (!flush && ++rc->unsignaled < max(rc->tx.size / 4, 1))
+		return false;
+	rc->unsignaled = 0;
+	return true;
+}
+
+/**
+ * rc_send() - send a message
+ * @link: the link, connected; under its owner's lock
+ * @skb: header and payload; taken
+ * @flush: nothing follows at once
+ */
+void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush)
+{
+	struct rc_link *rc = to_rc(link);
+	struct ib_sge sge[1 + SDP_TX_FRAGS];
+	struct ib_send_wr wr = {
+		.wr_cqe = &rc->tx_cqe, .sg_list = sge, .opcode = IB_WR_SEND,
+	};
+	struct rc_msg *msg = slot(&rc->tx, rc->tx.head);
+
+	msg->skb = skb;
+	msg->signaled = wants_completion(rc, flush);
+	wr.send_flags = msg->signaled ? IB_SEND_SIGNALED : 0;
+	wr.num_sge = map(rc, msg, sge, DMA_TO_DEVICE);
+	if (!wr.num_sge)
+		goto broken;
+	rc->tx.head++;
+	if (!ib_post_send(rc->qp, &wr, NULL))
+		return;
+	rc->tx.head--;
+	unmap(rc, msg, DMA_TO_DEVICE);
+broken:
+	msg->skb = NULL;
+	kfree_skb(skb);
+	rc_link_poke(rc, RC_BROKEN);
+}
+
+/**
+ * rc_qp_drain() - stop the queue pair; all its completions have been handled afterwards
+ * @rc: link
+ *
+ * What had arrived has been handed to the owner; what had not will never be.
+ */
+void rc_qp_drain(struct rc_link *rc)
+{
+	if (rc->qp && !test_and_set_bit(RC_DRAINED, &rc->flags))
+		ib_drain_qp(rc->qp);
+}
+
+static void ring_free(struct rc_link *rc, struct rc_ring *ring, enum dma_data_direction dir)
+{
+	for (; ring->tail != ring->head; ring->tail++) {
+		struct rc_msg *msg = slot(ring, ring->tail);
+
+		unmap(rc, msg, dir);
+		kfree_skb(msg->skb);
+	}
+	kfree(ring->slots);
+	kfree(ring->dma);
+}
+
+/**
+ * rc_qp_destroy() - free everything that rc_prepare() and posting have made
+ * @rc: link; drained, its owner has let go
+ */
+void rc_qp_destroy(struct rc_link *rc)
+{
+	if (rc->qp)
+		ib_destroy_qp(rc->qp);
+	if (rc->cq)
+		ib_cq_pool_put(rc->cq, rc->cqes);
+	ring_free(rc, &rc->rx, DMA_FROM_DEVICE);
+	ring_free(rc, &rc->tx, DMA_TO_DEVICE);
+	__skb_queue_purge(&rc->spare);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a transport is: the two tables between the socket layer and the ways of moving
+ * messages (rc.h: RDMA queue pairs; loop.c: memory).
+ *
+ * A link is one end of one connection. Life of a connecting one:
+ *
+ *	create -> connect .. up->hello .. up->hello_ack -> established, traffic
+ *		-> release .. up->released
+ *
+ * and of an accepting one:
+ *
+ *	a request arrives .. up->incoming .. up->established, traffic -> release .. up->released
+ *
+ * A link belongs to its owner (a socket's connection) until the owner calls release();
+ * the transport then ends it in its own time and says up->released as its last word.
+ * A link holds one reference on its owner from create/incoming to released, so an
+ * up-call can never meet a freed owner.
+ *
+ * Locks: connect, send, post, recycle are called under the owner's lock and in order; kick is
+ * called after it has been dropped. Up-calls come from process or softirq context with no
+ * lock held.
+ */
+#ifndef SDP_TRANSPORT_H
+#define SDP_TRANSPORT_H
+
+#include <linux/skbuff.h>
+#include <net/net_namespace.h>
+
+#include "../addr.h"
+#include "../proto/engine.h"
+
+struct sdp_link;
+
+/**
+ * struct sdp_link_config - limits of a link, set by the owner before its first receive
+ * @recv_size: bytes of a receive buffer
+ * @recv_max: receives that may ever be posted at once
+ * @send_slots: messages that may be in flight at once
+ * @tx_frags: page fragments that one of them may have
+ * @retry: retries of a lost packet (0-7)
+ * @rnr_retry: retries when the peer has posted nothing (0-7, 7 for ever)
+ */
+struct sdp_link_config {
+	u32 recv_size;
+	u16 recv_max;
+	u16 send_slots;
+	u16 tx_frags;
+	u8 retry;
+	u8 rnr_retry;
+};
+
+/**
+ * struct sdp_sent - messages that have arrived at the peer
+ * @messages: how many, the oldest ones
+ * @payload: their payload bytes
+ * @truesize: memory that they held
+ * @blocks: those of their buffers that can be used again; taken by the owner
+ */
+struct sdp_sent {
+	u16 messages;
+	u32 payload;
+	u32 truesize;
+	struct sk_buff_head blocks;
+};
+
+/**
+ * struct sdp_incoming - a connection request
+ * @net: namespace it arrived in
+ * @local: address and port it is for
+ * @peer: where it comes from
+ * @hello: the Hello
+ * @ack: HelloAck, filled in by the owner
+ */
+struct sdp_incoming {
+	struct net *net;
+	struct sdp_endpoint local;
+	struct sdp_endpoint peer;
+	struct sdp_hello hello;
+	u8 ack[SDP_HELLO_ACK_LEN];
+};
+
+/**
+ * struct sdp_link_events - what a transport tells the owner of a link
+ * @incoming: a request has come for @link; makes @link->owner, calls prepare and post and
+ *	fills @in->ack. Returns 0, -ECONNREFUSED (nobody listens), -EAGAIN (backlog full) or
+ *	another errno; on error the link has no owner and the transport frees it.
+ * @hello: the path is known: @local's address is set if it was a wildcard, prepare and
+ *	post are called, @buf is filled. Returns 0, or an errno after which the link fails.
+ * @hello_ack: the answer of the peer
+ * @established: the transport's own handshake is complete
+ * @received: a message arrived; takes @skb, whose length is still to be set to @bytes
+ * @sent: messages have arrived at the peer
+ * @malformed: a request without a usable Hello has been refused, or a message did not fit
+ *	into its receive
+ * @failed: the link is broken. @error is positive; @place names where. -EAGAIN is said
+ *	as EAGAIN: the peer is there but full, try again.
+ * @ended: the peer has ended the link; everything that arrived has been handed in
+ * @released: the last word; drops the owner's reference
+ */
+struct sdp_link_events {
+	int (*incoming)(struct sdp_link *link, struct sdp_incoming *in);
+	int (*hello)(struct sdp_link *link, const struct sdp_endpoint *local,
+		     u8 buf[SDP_HELLO_LEN]);
+	void (*hello_ack)(struct sdp_link *link, const u8 *buf, u32 bytes);
+	void (*established)(struct sdp_link *link);
+	void (*received)(struct sdp_link *link, struct sk_buff *skb, u32 bytes);
+	void (*sent)(struct sdp_link *link, struct sdp_sent *sent);
+	void (*malformed)(struct net *net, enum sdp_violation what);
+	void (*failed)(struct sdp_link *link, int error, const char *place);
+	void (*ended)(struct sdp_link *link);
+	void (*released)(struct sdp_link *link);
+};
+
+/**
+ * struct sdp_transport - a way of moving messages
+ * @name: for people
+ * @recv_size: receive buffer size that suits it, or 0 for the setting
+ * @recv_buffers: how many, or 0 for the setting
+ * @create: a link for connecting from @local to @peer; NULL without memory
+ * @connect: start connecting; called under the owner's lock, does not sleep; the result
+ *	comes by hello and hello_ack, or failed
+ * @prepare: make room for the receives and sends of @config
+ * @post: post @n receives; returns how many could be
+ * @recycle: give a received buffer back, read or not, to be posted again
+ * @send: send @skb, header first; @flush when no other message follows at once. The
+ *	transport takes @skb. Never fails: a broken link says so by failed.
+ * @hold: keep the link for a kick; called under the owner's lock after sends. NULL when
+ *	send is all there is to do
+ * @kick: deliver what send has put aside, and end the hold; without the owner's lock
+ * @release: end the link: in good order, or (@abort) so that the peer notices; may be
+ *	called once, from any context
+ * @device: name of the device in use, or NULL
+ * @listen: requests for @port of @net are welcome from now on; counted
+ * @unlisten: undoes one listen
+ */
+struct sdp_transport {
+	const char *name;
+	u32 recv_size;
+	u16 recv_buffers;
+	struct sdp_link *(*create)(struct net *net, const struct sdp_endpoint *local,
+				   const struct sdp_endpoint *peer);
+	void (*connect)(struct sdp_link *link, unsigned long timeout_ms);
+	int (*prepare)(struct sdp_link *link, const struct sdp_link_config *config);
+	u16 (*post)(struct sdp_link *link, u16 n);
+	void (*recycle)(struct sdp_link *link, struct sk_buff *skb);
+	void (*send)(struct sdp_link *link, struct sk_buff *skb, bool flush);
+	void (*hold)(struct sdp_link *link);
+	void (*kick)(struct sdp_link *link);
+	void (*release)(struct sdp_link *link, bool abort);
+	const char *(*device)(const struct sdp_link *link);
+	int (*listen)(struct net *net, u16 port);
+	void (*unlisten)(struct net *net, u16 port);
+};
+
+/**
+ * struct sdp_link - one end of a connection, as both layers see it
+ * @ops: its transport
+ * @up: the layer above
+ * @owner: what the up-calls are for
+ */
+struct sdp_link {
+	const struct sdp_transport *ops;
+	const struct sdp_link_events *up;
+	void *owner;
+};
+
+extern const struct sdp_transport sdp_rc;
+extern const struct sdp_transport sdp_loop;
+
+int sdp_rc_init(const struct sdp_link_events *up);
+void sdp_rc_exit(void);
+int sdp_loop_init(const struct sdp_link_events *up);
+void sdp_loop_exit(void);
+
+#endif /* SDP_TRANSPORT_H */

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0
+# Sourced by the other scripts: where things are kept and how progress is shown.
+#
+# Everything big (kernels, their build trees, boot images) lives outside the
+# repository, in $SDP_CACHE, in directories named after what they were made of;
+# deleting the directory is always safe, it is made again.
+
+SDP_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+SDP_CACHE=${SDP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sdp}
+SDP_LOGS=$SDP_TOP/build/log
+mkdir -p "$SDP_CACHE" "$SDP_LOGS"
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "error: $*"; exit 1; }
+
+# step TEXT COMMAND...: one line of progress, the output kept in a log; the log's
+# tail is shown and the script ends when the command fails.
+step() {
+	local text=$1 log start=$SECONDS
+	shift
+	log=$SDP_LOGS/$(printf %s "$text" | tr -c 'A-Za-z0-9.\n' '-').log
+	printf '  %-52s ' "$text" >&2
+	if "$@" >"$log" 2>&1; then
+		printf 'ok %4ds\n' $((SECONDS - start)) >&2
+	else
+		printf 'FAILED, %s:\n' "$log" >&2
+		tail -n 25 "$log" >&2
+		exit 1
+	fi
+}
+
+# have_packages NAME...: succeeds when all of them are installed.
+have_packages() {
+	local status
+	status=$(dpkg-query -W -f '${db:Status-Status}\n' "$@" 2>/dev/null) || return 1
+	! grep -qv '^installed$' <<<"$status"
+}

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# kernels.sh NAME: make sure that the kernel of the test matrix called NAME is at
+# hand, and print where: a directory with
+#	boot/vmlinuz, lib/modules/RELEASE	what a VM boots
+#	build					what modules are built against
+# NAME is 6.1 or 6.12 (Debian's stock kernels, unpacked, never installed; only their
+# headers are) or debug (Debian's 7.x source with scripts/debug.config, built here).
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+as_root() { [ "$(id -u)" = 0 ] || die "kernels.sh needs root, for apt"; }
+
+# The newest stock flavour of a series: not -rt, -cloud, unsigned or debug.
+stock_package() {
+	apt-cache search --names-only "^linux-image-${1//./\\.}\.[0-9].*amd64$" |
+		awk '{print $1}' | grep -Ev -- '-(rt|cloud)-|unsigned|dbg' | sort -V | tail -n 1
+}
+
+stock() {
+	local series=$1 image release dir
+	image=$(stock_package "$series")
+	if [ -z "$image" ]; then
+		as_root
+		step "package lists" apt-get -q update
+		image=$(stock_package "$series")
+	fi
+	[ -n "$image" ] || die "Debian offers no linux-image-$series here; is the security suite enabled in apt?"
+	release=${image#linux-image-}
+	dir=$SDP_CACHE/kernels/$release
+	if [ ! -e "$dir/.complete" ] || [ ! -d "/usr/src/linux-headers-$release" ]; then
+		as_root
+		have_packages "linux-headers-$release" ||
+			step "headers $release" env DEBIAN_FRONTEND=noninteractive \
+				apt-get -q install -y --no-install-recommends "linux-headers-$release"
+		step "image $release" unpack_image "$image" "$release" "$dir"
+	fi
+	printf '%s\n' "$dir"
+}
+
+unpack_image() {
+	local image=$1 release=$2 dir=$3
+	rm -rf "$dir" && mkdir -p "$dir/deb"
+	(cd "$dir/deb" && apt-get -q download "$image" && dpkg -x ./*.deb "$dir")
+	rm -rf "$dir/deb"
+	ln -sf "vmlinuz-$release" "$dir/boot/vmlinuz"
+	ln -sfn "/usr/src/linux-headers-$release" "$dir/build"
+	depmod -b "$dir" "$release"
+	touch "$dir/.complete"
+}
+
+# The debug kernel's source comes from the release after this one (its backports),
+# through a package list of its own, so that nothing else is ever installed from it.
+# It is the same mirror as the machine's, and trusts the same keyring.
+apt_next() {
+	local lists=$SDP_CACHE/apt
+	mkdir -p "$lists/state/partial"
+	apt-get -q -o Dir::Etc::SourceList="$lists/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+		-o Dir::State::Lists="$lists/state" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= "$@"
+}
+
+fetch_source() {
+	local dir=$1 mirror
+	mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' |
+		awk '$2 == "bookworm" && $3 == "main" { print $1; exit }')
+	[ -n "$mirror" ] || { echo "no Debian bookworm mirror in the apt sources"; return 1; }
+	mkdir -p "$SDP_CACHE/apt"
+	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie-backports main" \
+		>"$SDP_CACHE/apt/sources.list"
+	apt_next update
+	rm -rf "$dir" && mkdir -p "$dir.deb"
+	(cd "$dir.deb" && apt_next download linux-source-7.2 && dpkg -x ./*.deb .)
+	mkdir -p "$dir"
+	tar -C "$dir" --strip-components=1 -xf "$dir.deb"/usr/src/linux-source-7.2.tar.xz
+	rm -rf "$dir.deb"
+	touch "$dir/.complete"
+}
+
+source_tree() {
+	local dir=$SDP_CACHE/linux-source-7.2
+	[ -e "$dir/.complete" ] || step "source of the debug kernel" fetch_source "$dir"
+	printf '%s\n' "$dir"
+}
+
+build_debug() {
+	local src=$1 dir=$2 build=$2/build release
+	rm -rf "$dir" && mkdir -p "$build"
+	make -C "$src" O="$build" tinyconfig
+	(cd "$src" && scripts/kconfig/merge_config.sh -m -O "$build" "$build/.config" "$SDP_TOP/scripts/debug.config")
+	make -C "$src" O="$build" olddefconfig
+	"$SDP_TOP/scripts/config-has.sh" "$build/.config" "$SDP_TOP/scripts/debug.config"
+	make -C "$src" O="$build" -j"$(nproc)" bzImage modules
+	make -C "$src" O="$build" modules_install INSTALL_MOD_PATH="$dir" INSTALL_MOD_STRIP=1
+	release=$(cat "$build/include/config/kernel.release")
+	mkdir -p "$dir/boot"
+	cp "$build/arch/x86/boot/bzImage" "$dir/boot/vmlinuz-$release"
+	ln -sf "vmlinuz-$release" "$dir/boot/vmlinuz"
+	touch "$dir/.complete"
+}
+
+debug() {
+	local src key dir
+	"$SDP_TOP/scripts/setup.sh" kernel
+	src=$(source_tree)
+	key=$(cat "$SDP_TOP/scripts/debug.config" "$src/Makefile" <(gcc -dumpfullversion) | sha256sum | cut -c1-12)
+	dir=$SDP_CACHE/kernels/debug-$key
+	[ -e "$dir/.complete" ] || step "debug kernel (about 10 minutes)" build_debug "$src" "$dir"
+	printf '%s\n' "$dir"
+}
+
+case ${1:-} in
+6.1 | 6.12)	stock "$1" ;;
+debug)		debug ;;
+source)		source_tree ;;
+*)		die "kernels.sh 6.1 | 6.12 | debug | source" ;;
+esac

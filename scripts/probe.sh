@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# probe.sh INCLUDE_DIR...: print sdp_probe.h for the kernel whose headers are there.
+# A feature is looked for in the headers themselves; version numbers lie, because
+# stable kernels take features over.
+
+# has FILE PATTERN NAME: define SDP_HAVE_NAME when FILE matches.
+has() {
+	file=$1 pattern=$2 name=$3
+	for dir in $dirs; do
+		if [ -f "$dir/$file" ]; then
+			grep -Eq -- "$pattern" "$dir/$file" && echo "#define SDP_HAVE_$name 1"
+			return
+		fi
+	done
+}
+
+dirs=$*
+echo '/* SPDX-License-Identifier: GPL-2.0 */'
+echo '/* Made by scripts/probe.sh; do not edit. */'
+has linux/net.h 'struct sockaddr_unsized \*' SOCKADDR_UNSIZED
+has linux/net.h 'struct proto_accept_arg' PROTO_ACCEPT_ARG
+has linux/sysctl.h 'register_net_sysctl_sz' SYSCTL_SZ
+has net/net_namespace.h 'register_net_sysctl_sz' SYSCTL_SZ
+has trace/stages/stage6_event_callback.h 'define __assign_str\(dst\)' ASSIGN_STR_1
+exit 0

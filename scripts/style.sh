@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# style.sh: what can be said about the code without running it. One line per check.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+cd "$SDP_TOP"
+
+scripts/setup.sh style build
+linux=$(scripts/kernels.sh source)
+mapfile -t module < <(git ls-files -co --exclude-standard 'net/*.[ch]' 'include/*.h')
+mapfile -t programs < <(git ls-files -co --exclude-standard 'selftests/*.[ch]' 'tools/*.[ch]')
+passed=0 failed=0
+
+# check NAME COMMAND...: passes when the command prints nothing.
+check() {
+	local name=$1 out
+	shift
+	out=$("$@" 2>&1 || true)
+	if [ -z "$out" ]; then
+		passed=$((passed + 1))
+		say "  ok      $name"
+	else
+		failed=$((failed + 1))
+		say "  FAILED  $name"
+		head -n 30 <<<"$out" | sed 's/^/            /' >&2
+	fi
+}
+
+# Macros that make lists, tables and trace events look wrong to a line-based reader, as
+# they do in the kernel itself; the harness's TEST() looks like a function call.
+# Positive errnos are what the layers below the socket calls hand upwards (sk_err's form);
+# kzalloc_obj() does not exist on 6.1; the engine is compiled in user space too.
+ignored=USE_NEGATIVE_ERRNO,ALLOC_WITH_SIZEOF,MINMAX,ARRAY_SIZE,BIT_MACRO,CONST_STRUCT
+ignored+=,FUNCTION_ARGUMENTS,FILE_PATH_CHANGES,SPDX_LICENSE_TAG,MACRO_ARG_REUSE,MACRO_ARG_PRECEDENCE
+ignored+=,COMPLEX_MACRO,OPEN_ENDED_LINE,VOLATILE,PREFER_KERNEL_TYPES,SSCANF_TO_KSTRTO
+ignored+=,CAMELCASE,MACRO_ARG_UNUSED,SPLIT_STRING,UNCOMMENTED_DEFINITION,MULTISTATEMENT_MACRO_USE_DO_WHILE,NEW_TYPEDEFS,MACRO_WITH_FLOW_CONTROL
+
+# What the kernel offers and user space does not.
+kernel_only=BIT_MACRO,PREFER_DEFINED_ATTRIBUTE_MACRO,EMBEDDED_FUNCTION_NAME,CAMELCASE,ENOSYS
+# Misread in programs: "1e-6" (SPACING), _Atomic (LINE_SPACING), tables of one-line functions.
+kernel_only+=,SPACING,LINE_SPACING,INITIALISED_STATIC,TYPO_SPELLING,BRACES,PARENTHESIS_ALIGNMENT
+kernel_only+=,SINGLE_STATEMENT_DO_WHILE_MACRO,C99_COMMENTS,STRLCPY,STRCPY,PREFER_FALLTHROUGH,ARRAY_SIZE,CONST_STRUCT,CONSTANT_COMPARISON
+kernel_only+=,USE_NEGATIVE_ERRNO,C99_COMMENT_TOLERANCE,CONSIDER_KSTRTO,AVOID_EXTERNS
+
+checkpatch() {
+	local more=$1
+	shift
+	perl "$linux/scripts/checkpatch.pl" --no-tree --strict --terse --no-summary \
+		--show-types --max-line-length=100 --ignore "$ignored,$more" -f "$@" |
+		grep -v 'TRACE_EVENT\|trace.h' || true
+}
+
+# Warnings of the compiler and of modpost, on every kernel of the matrix.
+warnings() {
+	find build -path "*/net/sdp/*" -name '*.o' -newer /dev/null -delete 2>/dev/null || true
+	make -s modules KERNEL="$1" 2>&1 | grep -E 'warning|error' || true
+}
+
+sparse() {
+	local dir
+	dir=$(scripts/kernels.sh debug)
+	find build -path '*/net/sdp/*' -name '*.o' -delete 2>/dev/null || true
+	scripts/build-module.sh "$dir/build" C=1 CHECK="sparse -Wno-shift-negative-value" 2>&1 |
+		grep -E '(net/sdp|include/compat)/.*(warning|error)' || true
+}
+
+kernel_doc() {
+	local tool=$linux/scripts/kernel-doc
+	[ -e "$tool" ] || tool=$linux/tools/docs/kernel-doc
+	python3 "$tool" -none -Wall net/sdp/*/*.[ch] 2>&1 | grep -v '^Info' || true
+}
+
+long_files() {
+	local file lines
+	while read -r file; do
+		lines=$(wc -l <"$file")
+		[ "$lines" -le 900 ] || echo "$file: $lines lines"
+	done < <(git ls-files -co --exclude-standard '*.c' '*.h' '*.sh' '*.py')
+}
+
+# The engine is pure: it includes nothing but itself and, in the kernel, four headers.
+pure_engine() {
+	grep -Hn '#include' net/sdp/proto/*.[ch] | grep -v 'base.h:' | grep -v '"[a-z]*\.h"' || true
+	grep -Hn 'kmalloc\|spin_lock\|schedule\|sleep(' net/sdp/proto/*.c || true
+}
+
+# Only include/compat knows kernel versions.
+versions() {
+	grep -rn 'LINUX_VERSION_CODE\|KERNEL_VERSION\|SDP_HAVE_' net || true
+}
+
+licences() {
+	git ls-files -co --exclude-standard '*.c' '*.h' '*.sh' '*.py' Makefile '*/Makefile' '*Kbuild' |
+		while read -r file; do
+			head -n 2 "$file" | grep -q SPDX-License-Identifier || echo "$file: no SPDX line"
+		done
+}
+
+scripts_parse() {
+	local file
+	while read -r file; do bash -n "$file"; done < <(git ls-files -co --exclude-standard '*.sh')
+	while read -r file; do
+		python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file"
+	done < <(git ls-files -co --exclude-standard '*.py')
+}
+
+say "style"
+check "checkpatch --strict, module" checkpatch NONE "${module[@]}"
+check "checkpatch --strict, programs" checkpatch "$kernel_only" "${programs[@]}"
+check "files of at most 900 lines" long_files
+check "the engine is pure" pure_engine
+check "kernel versions only in include/compat" versions
+check "an SPDX line in every file" licences
+check "scripts parse" scripts_parse
+check "kernel-doc" kernel_doc
+for kernel in 6.1 6.12 debug; do
+	check "no warning with W=1, kernel $kernel" warnings "$kernel"
+done
+check "sparse" sparse
+
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" = 0 ]

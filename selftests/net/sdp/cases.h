@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Programs that run a list of tests over address sets:
+ *	PROGRAM [--self] [--set NAME]... [TEST]...
+ * --self runs them on TCP, where they must pass too: it shows that the tests are right.
+ */
+#ifndef SDP_TEST_CASES_H
+#define SDP_TEST_CASES_H
+
+#include "setting.h"
+#include "sock.h"
+
+#define ALL_SETS	((1u << SET_COUNT) - 1)
+#define V4_SETS		(1u << SET_LO4 | 1u << SET_RC4)
+
+struct test {
+	const char *name;
+	int (*run)(void *arg);
+	int seconds;		/* limit on a stock kernel */
+	unsigned int sets;
+	bool sdp_only;		/* looks at counters or settings, which TCP does not have */
+	void *arg;
+};
+
+/* How often to repeat something: less on a slow kernel, which is there to find other things. */
+static inline int scaled(int count)
+{
+	return slow_kernel() ? (count + 7) / 8 : count;
+}
+
+static inline int patience(int seconds)
+{
+	return slow_kernel() ? 3 * seconds : seconds;
+}
+
+static inline bool named(const char *name, char **names)
+{
+	if (!*names)
+		return true;
+	for (; *names; names++)
+		if (!strcmp(*names, name))
+			return true;
+	return false;
+}
+
+static inline void run_test(const struct test *t)
+{
+	const char *reason = missing(set, use_sdp);
+
+	if (!reason && t->sdp_only && !use_sdp)
+		reason = "TCP has no such counters or settings";
+	if (reason) {
+		tap_skip(reason, "%s %s", t->name, set->name);
+		return;
+	}
+	tap_run(t->run, t->arg, patience(t->seconds), "%s %s", t->name, set->name);
+	settings_restore();
+}
+
+static inline int run_tests(char **argv, const struct test *tests, size_t count)
+{
+	unsigned int sets = 0;
+	size_t t;
+	int i;
+
+	for (argv++; *argv && **argv == '-'; argv++) {
+		if (!strcmp(*argv, "--self")) {
+			use_sdp = false;
+		} else if (!strcmp(*argv, "--set") && argv[1]) {
+			argv++;
+			for (i = 0; i < SET_COUNT; i++)
+				sets |= (unsigned int)!strcmp(*argv, addrsets[i].name) << i;
+		} else {
+			fprintf(stderr, "options: [--self] [--set lo4|lo6|rc4|rc6]... [TEST]...\n");
+			return EXIT_FAILED;
+		}
+	}
+	addrsets_from_environment();
+	signal(SIGPIPE, SIG_IGN);
+	tap_start();
+	settings_save();
+	for (t = 0; t < count; t++) {
+		for (i = 0; i < SET_COUNT; i++) {
+			set = &addrsets[i];
+			if (named(tests[t].name, argv) && tests[t].sets & 1u << i &&
+			    (!sets || sets & 1u << i))
+				run_test(&tests[t]);
+		}
+	}
+	return tap_finish();
+}
+
+/* A small generator of its own per thread, so that a run can be repeated from its seed. */
+static inline unsigned int next_random(unsigned int *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 17;
+	*state ^= *state << 5;
+	return *state;
+}
+
+/* 1 ... @max */
+static inline unsigned int random_up_to(unsigned int *state, unsigned int max)
+{
+	return 1 + next_random(state) % max;
+}
+
+#endif /* SDP_TEST_CASES_H */

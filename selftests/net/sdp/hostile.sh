@@ -1,0 +1,272 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A peer that breaks the rules of the wire, in every way that sdp_hostile.ko knows: its
+# connection ends, the violation is counted by its kind, and nothing else suffers. All the
+# while an honest connection streams beside it. timeout: 400 s
+. "$(dirname "$0")/lib.sh"
+# Some of them wait while all the cases run.
+export PEER_SECONDS=2000
+. "$(dirname "$0")/libpeers.sh"
+. "$here/../../vm/netlab.sh"
+. "$here/../../vm/checks.sh"
+
+hostile_module=${SDP_BIN:-$here/../../../build/selftests}/$(uname -r)/sdp_hostile.ko
+run=/sys/kernel/debug/sdp_hostile/run
+[ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
+[ -e "$hostile_module" ] || tap_skip_all "no $hostile_module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
+
+restore() {
+	peers_end
+	rmmod sdp_hostile
+	echo 30000 >/proc/sys/net/sdp/connect_timeout_ms
+	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
+}
+cleanup restore
+
+violations() { grep ^Bad /proc/net/sdpstat; }
+
+# The violations counted since $violations_before, as "Name+N Name+N"
+violations_since() {
+	violations | paste -d ' ' - <(echo "$violations_before") |
+		awk '$2 != $4 { printf "%s%s+%d", sep, $1, $2 - $4; sep = " " }'
+}
+
+listener_start() {
+	next_port
+	# The port after it stays free.
+	port=$((port + 1))
+	peer server bind $SDP_B $((port - 1)) listen 4 say up "$@"
+	port_here=$((port - 1))
+	says server $patience up >/dev/null || tap_not_ok "a listener" "$(show_peers)"
+}
+
+commit() { echo "$1 $port_here" >$run; }
+
+verdict() { cat $run | sort | uniq -c | awk '{ printf "%s%s", sep, $2 ($3 == "" ? "" : " " $3); sep = ", " }'; }
+
+verdict_is() {
+	local got
+	got=$(verdict)
+	[ "$got" = "$1" ] || { echo "verdict: $got, expected: $1"; return 1; }
+}
+
+counted() {
+	local got
+	got=$(violations_since)
+	[ "$got" = "$1" ] || { echo "counted: $got, expected: $1"; return 1; }
+}
+
+streaming() {
+	local before
+	before=$(sdpstat BytesReceived)
+	wait_for $patience eval "[ \$(sdpstat BytesReceived) -gt $((before + 40000)) ]"
+}
+
+honest_start() {
+	next_port
+	honest_port=$port
+	peer honest-server bind $SDP_B $port listen 5 say up accept drain
+	says honest-server $patience up >/dev/null
+	peer honest-client connect $SDP_B $port flow-until "$peers/stop" shutdown drain
+	check "an honest connection" says honest-client $patience connected
+	check "streams" streaming
+}
+
+honest_end() {
+	local sent
+	touch "$peers/stop"
+	check "the honest connection has survived all that" says honest-client $patience "sent [0-9]+"
+	sent=$(sed -n 's/^sent //p' "$peers/honest-client")
+	check "and its data is complete" says honest-server $((2 * patience)) "end after $sent bytes"
+	peers_end honest-client honest-server
+}
+
+# A Hello that is refused: hello CASE COUNTED [REASON]
+hello() {
+	violations_before=$(violations)
+	check "$1: said" commit "$1"
+	check "$1: the request is rejected" verdict_is "rejected ${3:-28}"
+	check "$1: counted as ${2:-nothing}" counted "${2:+$2+1}"
+}
+
+# A connection that is ended: message CASE COUNTED WHAT-THE-SOCKET-SAYS
+message() {
+	violations_before=$(violations)
+	listener_start accept ended
+	check "$1: said" commit "$1"
+	check "$1: the connection is ended" verdict_is ended
+	check "$1: the socket says $3" says server $patience "$3"
+	check "$1: counted as ${2:-nothing}" counted "${2:+$2+1}"
+	peers_end server
+}
+
+all_hellos() {
+	listener_start hold
+	hello hello-short-len BadLen
+	hello hello-zeroes BadLen
+	hello no-private-data BadLen
+	hello hello-mid BadMid
+	hello hello-garbage BadMid
+	hello hello-flags BadFlags
+	hello hello-mseq BadSeq
+	hello hello-bufs-0 BadBufs
+	hello hello-bufs-65535 BadBufs
+	hello hello-version-1 BadHello
+	hello hello-ip-version BadHello
+	hello hello-adverts-0 BadHello
+	hello hello-recvsize-0 BadHello
+	hello hello-recvsize-huge BadHello
+	hello hello-port-0 BadHello
+	hello hello-wrong-source BadHello
+	hello hello-wrong-destination BadHello
+	hello hello-padding BadHello
+	hello no-listener "" 8
+	check "after all these the listener is there, and its queue empty" queue_is 0
+	peers_end server
+}
+
+queue_is() {
+	awk -v state=$LISTEN -v port="$(printf ':%04X$' $port_here)" -v want="$(printf ':%08X$' "$1")" \
+		'$4 == state && $2 ~ port && $5 ~ want { found = 1 } END { exit !found }' /proc/net/sdp
+}
+
+all_messages() {
+	local proto="ended: EPROTO"
+	message msg-empty BadLen "$proto"
+	message msg-short BadLen "$proto"
+	message msg-no-header BadLen "$proto"
+	message msg-too-long BadLen "$proto"
+	message msg-wrong-len BadLen "$proto"
+	message msg-huge-len BadLen "$proto"
+	message msg-mseq-skip BadSeq "$proto"
+	message msg-mseq-repeat BadSeq "$proto"
+	message msg-ack-ahead BadAck "$proto"
+	message msg-ack-back BadAck "$proto"
+	message msg-bufs-65535 BadBufs "$proto"
+	message msg-bufs-takes-back BadBufs "$proto"
+	message msg-unknown-mid BadMid "$proto"
+	message msg-hello-again BadMid "$proto"
+	message msg-flags-reserved BadFlags "$proto"
+	message msg-oob-empty BadFlags "$proto"
+	message msg-payload-on-control BadPayload "$proto"
+	message msg-mode-field BadField "$proto"
+	message msg-srcavail-wrap BadField "$proto"
+	message msg-srcavail BadState "$proto"
+	message msg-sinkavail BadState "$proto"
+	message msg-mode BadState "$proto"
+	message msg-chrcvbuf BadState "$proto"
+	message msg-sendsm BadState "$proto"
+	message msg-abort-early BadState "ended: ECONNRESET"
+	message msg-overrun BadCredit "$proto"
+	# The end of the stream came first, in order; the error after it.
+	message msg-after-disconn BadState "ended"
+	message msg-second-disconn BadState "ended"
+	message ignores-dreq BadMid "$proto"
+	check "ignores-dreq: the connection is freed all the same" wait_for $patience only_honest
+}
+
+# Whatever the hostile peer has opened is gone, the honest pair and its listener are left.
+only_honest() {
+	awk -v port="$(printf ':%04X$' $honest_port)" \
+		'NR > 1 && $2 !~ port && $3 !~ port { bad = 1 } END { exit bad }' /proc/net/sdp
+}
+
+# left CASE SOCKET-SAYS: the peer goes away in the middle
+left() {
+	violations_before=$(violations)
+	listener_start accept ended
+	check "$1: done" commit "$1"
+	check "$1: the socket says $2" says server $patience "$2"
+	check "$1: that is no violation" counted ""
+	peers_end server
+}
+
+# An honest client after a hostile one, by the same listener
+still_accepts() {
+	peer after connect $SDP_B $port_here ended
+	says after $patience connected && peers_end after
+}
+
+courses() {
+	violations_before=$(violations)
+	# It never answers our DisConn.
+	echo 1000 >/proc/sys/net/sdp/fin_timeout_ms
+	listener_start accept ended
+	check "an honest message: said" commit msg-honest
+	check "an honest message: nothing happens" verdict_is open
+	check "an honest message: the connection is there" wait_for $patience eval \
+		'[ "$(connections st $ESTABLISHED $port_here)" = $ESTABLISHED ]'
+	peers_end server
+	check "closed, and no DisConn comes: it is ended" verdict_is ended
+
+	listener_start accept ended
+	check "a message instead of RTU: said" commit early-message
+	check "a message instead of RTU: it counts as one" says server $patience accepted
+	peers_end server
+	check "closed, and no DisConn comes: it is freed too" wait_for $patience only_honest
+	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
+
+	# Its queue pair is broken then, ours is not, and nothing can come by it any more.
+	listener_start accept ended
+	check "an RDMA write: done" commit msg-write-imm
+	check "an RDMA write: the hardware refuses it" verdict_is open
+	check "an RDMA write: nothing of it has reached us" counted ""
+	echo end >$run
+	check "an RDMA write: its end is seen" says server $patience "ended: ECONNRESET"
+	peers_end server
+
+	left leaves-after-rtu "ended: ECONNRESET"
+	left leaves-after-disconn "ended"
+
+	listener_start hold
+	check "leaves-after-req: done" commit leaves-after-req
+	check "leaves-after-req: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
+	check "bad-early-message: done" commit bad-early-message
+	check "bad-early-message: counted" wait_for $patience counted "BadMid+1"
+	check "bad-early-message: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
+	violations_before=$(violations)
+	check "leaves-after-rep: done" commit leaves-after-rep
+	check "leaves-after-rep: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
+	check "no-rtu: done" commit no-rtu
+	check "no-rtu: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
+	# What the peer asks for must not bind us for hours.
+	echo 2000 >/proc/sys/net/sdp/connect_timeout_ms
+	check "no-rtu-for-hours: done" commit no-rtu-for-hours
+	check "no-rtu-for-hours: our own time limit holds" wait_for $patience queue_is 0
+	echo 30000 >/proc/sys/net/sdp/connect_timeout_ms
+	check "and the listener still accepts" still_accepts
+	check "nothing of this was a violation" counted ""
+	echo end >$run
+	peers_end server
+}
+
+flood() {
+	local full
+	listener_start hold
+	full=$(sdpstat BacklogFull)
+	check "30 requests at once: done" commit req-flood
+	check "30 requests at once: the queue takes one more than the backlog" queue_is 5
+	check "30 requests at once: the others are sent away" \
+		test "$(sdpstat BacklogFull)" = $((full + 25))
+	check "30 requests at once: the honest connection streams" streaming
+	echo end >$run
+	check "30 requests at once: the queue empties when they go" wait_for $((2 * patience)) queue_is 0
+	check "30 requests at once: the listener still accepts" still_accepts
+	peers_end server
+}
+
+insmod "$hostile_module" || tap_skip_all "the module $hostile_module cannot be loaded"
+objects_before=$(rdma_counts)
+honest_start
+all_hellos
+all_messages
+check "the honest connection streams beside all these" streaming
+courses
+flood
+honest_end
+check "no socket is left" wait_for $patience no_sockets
+check "no RDMA object is left" wait_for $patience eval '[ "$(rdma_counts)" = "$objects_before" ]'
+check "the hostile module goes" rmmod sdp_hostile
+check "the module is unused" wait_for $patience grep -qx 0 /sys/module/sdp/refcnt
+check "and works" transfer $SDP_B
+tap_done

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The cases: what a hostile peer says, and when it stops saying anything.
+ *
+ * A case begins as an honest peer would and differs in one thing. Those of the first
+ * list spoil the Hello, those of the second one a message on a connection that stands,
+ * those of the third one the course of the exchange.
+ */
+#include <linux/inet.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "hostile.h"
+
+static void hello_short_len(u8 *p)	{ p[7] = 60; }
+static void hello_mid(u8 *p)		{ p[0] = SDP_MID_DATA; }
+static void hello_flags(u8 *p)		{ p[1] = SDP_FLAG_OOB_PEND; }
+static void hello_mseq(u8 *p)		{ p[11] = 1; }
+static void hello_version_1(u8 *p)	{ p[16] = 0x11; }
+static void hello_ip_version(u8 *p)	{ p[17] = 0x50; }
+static void hello_bufs_0(u8 *p)		{ memset(p + 2, 0, 2); }
+static void hello_bufs_65535(u8 *p)	{ memset(p + 2, 0xff, 2); }
+static void hello_adverts_0(u8 *p)	{ memset(p + 19, 0, 1); }
+static void hello_recvsize_0(u8 *p)	{ memset(p + 24, 0, 4); }
+static void hello_recvsize_huge(u8 *p)	{ memset(p + 24, 0xff, 4); }
+static void hello_port_0(u8 *p)		{ memset(p + 28, 0, 2); }
+static void hello_source(u8 *p)		{ p[32 + 15] ^= 0x40; }
+static void hello_destination(u8 *p)	{ p[48 + 15] ^= 0x40; }
+static void hello_padding(u8 *p)	{ p[32] = 1; }
+static void hello_garbage(u8 *p)	{ memset(p, 0xa5, SDP_HELLO_LEN); }
+static void hello_zeroes(u8 *p)		{ memset(p, 0, SDP_HELLO_LEN); }
+
+static const struct {
+	const char *name;
+	void (*spoil)(u8 *hello);
+} hellos[] = {
+	{ "hello-short-len",		hello_short_len },
+	{ "hello-mid",			hello_mid },
+	{ "hello-flags",		hello_flags },
+	{ "hello-mseq",			hello_mseq },
+	{ "hello-version-1",		hello_version_1 },
+	{ "hello-ip-version",		hello_ip_version },
+	{ "hello-bufs-0",		hello_bufs_0 },
+	{ "hello-bufs-65535",		hello_bufs_65535 },
+	{ "hello-adverts-0",		hello_adverts_0 },
+	{ "hello-recvsize-0",		hello_recvsize_0 },
+	{ "hello-recvsize-huge",	hello_recvsize_huge },
+	{ "hello-port-0",		hello_port_0 },
+	{ "hello-wrong-source",		hello_source },
+	{ "hello-wrong-destination",	hello_destination },
+	{ "hello-padding",		hello_padding },
+	{ "hello-garbage",		hello_garbage },
+	{ "hello-zeroes",		hello_zeroes },
+};
+
+/* The next message's header in h->send, as an honest peer would write it. */
+static u32 header(struct hostile *h, u8 mid, u32 payload)
+{
+	struct sdp_msg msg = {
+		.h = {
+			.mid = mid, .bufs = HOSTILE_BUFS, .mseq = ++h->mseq,
+			.mseq_ack = READ_ONCE(h->seen),
+		},
+		.payload_len = payload,
+	};
+	u32 len;
+
+	h->acked = msg.h.mseq_ack;
+	switch (mid) {
+	case SDP_MID_SRC_AVAIL:
+	case SDP_MID_SINK_AVAIL:
+		msg.src.len = 100000;
+		msg.src.rkey = 1;
+		msg.src.va = 4096;
+		break;
+	case SDP_MID_MODE_CHANGE:
+		msg.mode = SDP_MODE_PIPELINED;
+		break;
+	case SDP_MID_CHRCVBUF:
+		msg.size = 4096;
+		break;
+	}
+	len = sdp_wire_build(h->send, &msg);
+	memset(h->send + len, 0x5a, payload);
+	return len + payload;
+}
+
+static int say(struct hostile *h, u8 mid, u32 payload)
+{
+	return hostile_send(h, header(h, mid, payload));
+}
+
+/* Honest but for one byte. */
+static int say_spoiled(struct hostile *h, u8 mid, u32 payload, u32 at, u8 value)
+{
+	u32 len = header(h, mid, payload);
+
+	h->send[at] = value;
+	return hostile_send(h, len);
+}
+
+static int msg_empty(struct hostile *h)		{ return hostile_send(h, 0); }
+
+static int msg_disconn_twice(struct hostile *h)
+{
+	return say(h, SDP_MID_DISCONN, 0) ?: say(h, SDP_MID_DISCONN, 0);
+}
+
+static int msg_after_disconn(struct hostile *h)
+{
+	return say(h, SDP_MID_DISCONN, 0) ?: say(h, SDP_MID_DATA, 10);
+}
+
+static int msg_short(struct hostile *h)
+{
+	header(h, SDP_MID_DATA, 0);
+	return hostile_send(h, 8);
+}
+
+/* The extended header is cut off, and Len says so. */
+static int msg_no_header(struct hostile *h)
+{
+	header(h, SDP_MID_SRC_AVAIL, 0);
+	h->send[7] = SDP_BSDH_LEN;
+	return hostile_send(h, SDP_BSDH_LEN);
+}
+
+static int msg_mseq_repeat(struct hostile *h)
+{
+	int err = say(h, SDP_MID_DATA, 0);
+
+	h->mseq--;
+	return err ?: say(h, SDP_MID_DATA, 0);
+}
+
+static int msg_ack_ahead(struct hostile *h)
+{
+	h->seen += 1000;
+	return say(h, SDP_MID_DATA, 0);
+}
+
+static int msg_ack_back(struct hostile *h)
+{
+	u32 len = header(h, SDP_MID_DATA, 0);
+
+	memset(h->send + 12, 0xff, 4);
+	return hostile_send(h, len);
+}
+
+static int msg_bufs_65535(struct hostile *h)
+{
+	header(h, SDP_MID_DATA, 0);
+	memset(h->send + 2, 0xff, 2);
+	return hostile_send(h, SDP_BSDH_LEN);
+}
+
+/*
+ * Messages without end, whatever was granted. Nothing more is acknowledged, so the peer soon
+ * has no credit left to grant anything with, while its receives are posted again at once.
+ */
+static int msg_overrun(struct hostile *h)
+{
+	u32 acked = h->acked;
+	int i, err = 0;
+
+	for (i = 0; i < 500 && !err && READ_ONCE(h->end) == HOSTILE_OPEN; i++) {
+		header(h, SDP_MID_DATA, 0);
+		put_unaligned_be32(acked, h->send + 12);
+		err = hostile_send(h, SDP_BSDH_LEN);
+	}
+	return err;
+}
+
+static int msg_mseq_skip(struct hostile *h)
+{
+	h->mseq++;
+	return say(h, SDP_MID_DATA, 0);
+}
+
+static int msg_srcavail_wrap(struct hostile *h)
+{
+	u32 len = header(h, SDP_MID_SRC_AVAIL, 1);
+
+	memset(h->send + SDP_BSDH_LEN + 8, 0xff, 8);
+	return hostile_send(h, len);
+}
+
+/*
+ * What is said after an honest message: by a function, or a message that is legal by itself,
+ * or honest but for one byte.
+ */
+#define PLAIN(mid, payload)			NULL, mid, payload, -1, 0
+#define SPOILED(mid, payload, at, value)	NULL, mid, payload, at, value
+
+static const struct message {
+	const char *name;
+	int (*speak)(struct hostile *h);
+	u8 mid;
+	u16 payload;
+	s8 at;
+	u8 value;
+} messages[] = {
+	{ "msg-honest",			PLAIN(SDP_MID_DATA, 0) },
+	{ "msg-empty",			msg_empty },
+	{ "msg-write-imm",		hostile_write_imm },
+	{ "msg-short",			msg_short },
+	{ "msg-no-header",		msg_no_header },
+	{ "msg-too-long",		PLAIN(SDP_MID_DATA, 3000) },
+	{ "msg-wrong-len",		SPOILED(SDP_MID_DATA, 10, 7, 99) },
+	{ "msg-huge-len",		SPOILED(SDP_MID_DATA, 10, 4, 0xff) },
+	{ "msg-mseq-skip",		msg_mseq_skip },
+	{ "msg-mseq-repeat",		msg_mseq_repeat },
+	{ "msg-ack-ahead",		msg_ack_ahead },
+	{ "msg-ack-back",		msg_ack_back },
+	{ "msg-bufs-65535",		msg_bufs_65535 },
+	/* The Hello has granted more than two. */
+	{ "msg-bufs-takes-back",	SPOILED(SDP_MID_DATA, 0, 3, 2) },
+	{ "msg-unknown-mid",		SPOILED(SDP_MID_DATA, 0, 0, 0x42) },
+	{ "msg-hello-again",		SPOILED(SDP_MID_DATA, SDP_HELLO_LEN - SDP_BSDH_LEN, 0,
+						SDP_MID_HELLO) },
+	{ "msg-flags-reserved",		SPOILED(SDP_MID_DATA, 0, 1, 0x80) },
+	{ "msg-oob-empty",		SPOILED(SDP_MID_DATA, 0, 1, SDP_FLAG_OOB_PRES) },
+	{ "msg-payload-on-control",	PLAIN(SDP_MID_DISCONN, 8) },
+	{ "msg-mode-field",		SPOILED(SDP_MID_MODE_CHANGE, 0, SDP_BSDH_LEN, 0xa0) },
+	{ "msg-srcavail-wrap",		msg_srcavail_wrap },
+	{ "msg-srcavail",		PLAIN(SDP_MID_SRC_AVAIL, 1) },
+	{ "msg-sinkavail",		PLAIN(SDP_MID_SINK_AVAIL, 0) },
+	{ "msg-mode",			PLAIN(SDP_MID_MODE_CHANGE, 0) },
+	{ "msg-chrcvbuf",		PLAIN(SDP_MID_CHRCVBUF, 0) },
+	{ "msg-sendsm",			PLAIN(SDP_MID_SENDSM, 0) },
+	{ "msg-abort-early",		PLAIN(SDP_MID_ABORT, 0) },
+	{ "msg-after-disconn",		msg_after_disconn },
+	{ "msg-second-disconn",		msg_disconn_twice },
+	{ "msg-overrun",		msg_overrun },
+};
+
+static void honest_req(struct hostile_req *req, u16 port)
+{
+	struct sdp_hello hello = {
+		.bufs = HOSTILE_BUFS, .version = SDP_VERSION, .ip_version = 4, .max_adverts = 1,
+		.wanted_recv_size = HOSTILE_RECV_SIZE, .recv_size = HOSTILE_RECV_SIZE,
+		.port = 7777,
+	};
+	__be32 from = in_aton(hostile_from), to = in_aton(hostile_to);
+
+	memset(req, 0, sizeof(*req));
+	memcpy(hello.src + 12, &from, 4);
+	memcpy(hello.dst + 12, &to, 4);
+	req->port = port;
+	req->private_len = SDP_HELLO_LEN;
+	sdp_hello_build(req->private, &hello);
+}
+
+/* A connection whose REQ is sent. */
+static struct hostile *begin(const struct hostile_req *req, struct list_head *conns)
+{
+	struct hostile *h = hostile_make();
+	int err;
+
+	if (!h)
+		return ERR_PTR(-ENOMEM);
+	list_add(&h->node, conns);
+	err = hostile_resolve(h, in_aton(hostile_from), in_aton(hostile_to), req->port);
+	if (!err)
+		err = hostile_request(h, req);
+	return err ? ERR_PTR(err) : h;
+}
+
+static int run_hello(const struct hostile_req *req, struct list_head *conns)
+{
+	struct hostile *h = begin(req, conns);
+	int err;
+
+	if (IS_ERR(h))
+		return PTR_ERR(h);
+	err = hostile_answer(h);
+	return err == -ECONNREFUSED ? 0 : err;
+}
+
+/* A connection that stands. */
+static struct hostile *stand(u16 port, struct list_head *conns, bool rtu)
+{
+	struct hostile_req req;
+	struct hostile *h;
+	int err;
+
+	honest_req(&req, port);
+	h = begin(&req, conns);
+	if (IS_ERR(h))
+		return h;
+	err = hostile_answer(h);
+	if (!err)
+		err = hostile_ready(h);
+	if (!err && rtu)
+		err = ib_send_cm_rtu(h->cm, NULL, 0);
+	return err ? ERR_PTR(err) : h;
+}
+
+/*
+ * An honest message comes first: it is the surest sign that the connection stands, where RTU
+ * may be overtaken by what follows it. That the queue pair breaks while it misbehaves is the
+ * peer's right.
+ */
+static int run_message(const struct message *m, u16 port, struct list_head *conns)
+{
+	struct hostile *h = stand(port, conns, true);
+	int err;
+
+	if (IS_ERR(h))
+		return PTR_ERR(h);
+	err = say(h, SDP_MID_DATA, 0);
+	if (err)
+		return err;
+	if (m->speak)
+		err = m->speak(h);
+	else if (m->at < 0)
+		err = say(h, m->mid, m->payload);
+	else
+		err = say_spoiled(h, m->mid, m->payload, m->at, m->value);
+	return err == -EIO ? 0 : err;
+}
+
+/* Nobody listens on the port next to the one asked for, by agreement with the script. */
+static int course_no_listener(u16 port, struct list_head *conns)
+{
+	struct hostile_req req;
+
+	honest_req(&req, port + 1);
+	return run_hello(&req, conns);
+}
+
+static int course_no_private_data(u16 port, struct list_head *conns)
+{
+	struct hostile_req req;
+
+	honest_req(&req, port);
+	req.private_len = 0;
+	return run_hello(&req, conns);
+}
+
+static int silent(u16 port, struct list_head *conns, u8 cm_timeout)
+{
+	struct hostile_req req;
+	struct hostile *h;
+
+	honest_req(&req, port);
+	req.cm_timeout = cm_timeout;
+	h = begin(&req, conns);
+	return IS_ERR(h) ? PTR_ERR(h) : hostile_answer(h);
+}
+
+/* No RTU. The peer is to repeat its REP every 67 ms, or every two hours. */
+static int course_no_rtu(u16 port, struct list_head *conns)
+{
+	return silent(port, conns, 14);
+}
+
+static int course_no_rtu_for_hours(u16 port, struct list_head *conns)
+{
+	return silent(port, conns, 31);
+}
+
+static int course_req_flood(u16 port, struct list_head *conns)
+{
+	struct hostile_req req;
+	struct hostile *h;
+	int i;
+
+	honest_req(&req, port);
+	for (i = 0; i < 30; i++) {
+		h = begin(&req, conns);
+		if (IS_ERR(h))
+			return PTR_ERR(h);
+	}
+	list_for_each_entry(h, conns, node)
+		hostile_answer(h);
+	return 0;
+}
+
+/* A message instead of the RTU, which never comes: legal, and the peer must cope. */
+static int course_early_message(u16 port, struct list_head *conns)
+{
+	struct hostile *h = stand(port, conns, false);
+
+	return IS_ERR(h) ? PTR_ERR(h) : say(h, SDP_MID_DATA, 0);
+}
+
+/* The first message is a wrong one, and there is no RTU. */
+static int course_bad_early_message(u16 port, struct list_head *conns)
+{
+	struct hostile *h = stand(port, conns, false);
+
+	return IS_ERR(h) ? PTR_ERR(h) : say_spoiled(h, SDP_MID_DATA, 0, 0, 0x42);
+}
+
+static int course_ignores_dreq(u16 port, struct list_head *conns)
+{
+	struct hostile *h = stand(port, conns, true);
+
+	if (IS_ERR(h))
+		return PTR_ERR(h);
+	h->no_drep = true;
+	return say(h, SDP_MID_DATA, 0) ?: say_spoiled(h, SDP_MID_DATA, 0, 0, 0x42);
+}
+
+/* leave(): the connection is freed at once, which says REJ or DREQ, or breaks off. */
+static int leave(struct hostile *h)
+{
+	if (IS_ERR(h))
+		return PTR_ERR(h);
+	list_del(&h->node);
+	hostile_free(h);
+	return 0;
+}
+
+static int course_leaves_after_req(u16 port, struct list_head *conns)
+{
+	struct hostile_req req;
+
+	honest_req(&req, port);
+	return leave(begin(&req, conns));
+}
+
+static int course_leaves_after_rep(u16 port, struct list_head *conns)
+{
+	return leave(stand(port, conns, false));
+}
+
+static int course_leaves_after_rtu(u16 port, struct list_head *conns)
+{
+	struct hostile *h = stand(port, conns, true);
+	int err = IS_ERR(h) ? PTR_ERR(h) : say(h, SDP_MID_DATA, 0);
+
+	return err ? err : leave(h);
+}
+
+static int course_leaves_after_disconn(u16 port, struct list_head *conns)
+{
+	struct hostile *h = stand(port, conns, true);
+	int err = IS_ERR(h) ? PTR_ERR(h) : say(h, SDP_MID_DATA, 0) ?: say(h, SDP_MID_DISCONN, 0);
+
+	return err ? err : leave(h);
+}
+
+static const struct {
+	const char *name;
+	int (*run)(u16 port, struct list_head *conns);
+} courses[] = {
+	{ "no-listener",		course_no_listener },
+	{ "no-private-data",		course_no_private_data },
+	{ "no-rtu",			course_no_rtu },
+	{ "no-rtu-for-hours",		course_no_rtu_for_hours },
+	{ "req-flood",			course_req_flood },
+	{ "early-message",		course_early_message },
+	{ "bad-early-message",		course_bad_early_message },
+	{ "ignores-dreq",		course_ignores_dreq },
+	{ "leaves-after-req",		course_leaves_after_req },
+	{ "leaves-after-rep",		course_leaves_after_rep },
+	{ "leaves-after-rtu",		course_leaves_after_rtu },
+	{ "leaves-after-disconn",	course_leaves_after_disconn },
+};
+
+/**
+ * hostile_case() - run a case
+ * @name: its name
+ * @port: the listener's port
+ * @conns: its connections are added there, to be looked at and freed by the caller
+ *
+ * Return: 0 when it went as meant, -ENOENT when there is no such case, or another errno.
+ */
+int hostile_case(const char *name, u16 port, struct list_head *conns)
+{
+	struct hostile_req req;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(hellos); i++) {
+		if (strcmp(hellos[i].name, name))
+			continue;
+		honest_req(&req, port);
+		hellos[i].spoil(req.private);
+		return run_hello(&req, conns);
+	}
+	for (i = 0; i < ARRAY_SIZE(messages); i++)
+		if (!strcmp(messages[i].name, name))
+			return run_message(&messages[i], port, conns);
+	for (i = 0; i < ARRAY_SIZE(courses); i++)
+		if (!strcmp(courses[i].name, name))
+			return courses[i].run(port, conns);
+	return -ENOENT;
+}

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One connection by hand: address and route by rdma_cm, the exchange by ib_cm, messages
+ * by a queue pair whose every send is waited for.
+ *
+ * Everything is called from the writer of the debugfs file; only the handlers run elsewhere.
+ */
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <rdma/ib_cache.h>
+
+#include "hostile.h"
+
+#define RESOLVE_MS	5000
+#define ANSWER_TIME	(20 * HZ)
+#define SEND_TIME	(20 * HZ)
+/* For the peer to answer us: 4.096 us << 18 = 1 s. */
+#define CM_TIMEOUT	18
+#define CM_RETRIES	5
+
+static void send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct hostile *h = container_of(wc->wr_cqe, struct hostile, send_cqe);
+
+	h->sent_status = wc->status;
+	complete(&h->completed);
+}
+
+static void recv_done(struct ib_cq *cq, struct ib_wc *wc);
+
+static int post_recv(struct hostile *h, u32 i)
+{
+	struct ib_sge sge = {
+		.addr = h->recv_dma + i * HOSTILE_RECV_SIZE,
+		.length = HOSTILE_RECV_SIZE,
+		.lkey = h->pd->local_dma_lkey,
+	};
+	struct ib_recv_wr wr = {
+		.wr_cqe = &h->recv_cqe[i], .sg_list = &sge, .num_sge = 1,
+	};
+
+	h->recv_cqe[i].done = recv_done;
+	return ib_post_recv(h->qp, &wr, NULL);
+}
+
+static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct hostile *h = wc->qp->qp_context;
+	u32 i = wc->wr_cqe - h->recv_cqe;
+	struct sdp_msg msg;
+
+	if (wc->status != IB_WC_SUCCESS)
+		return;
+	ib_dma_sync_single_for_cpu(h->pd->device, h->recv_dma + i * HOSTILE_RECV_SIZE,
+				   HOSTILE_RECV_SIZE, DMA_FROM_DEVICE);
+	if (sdp_wire_parse(h->recv + i * HOSTILE_RECV_SIZE, wc->byte_len, &msg))
+		pr_err("sdp_hostile: AF_SDP has sent a malformed message\n");
+	WRITE_ONCE(h->seen, msg.h.mseq);
+	post_recv(h, i);
+}
+
+/**
+ * hostile_make() - a connection with nothing yet
+ *
+ * Return: it, or NULL.
+ */
+struct hostile *hostile_make(void)
+{
+	struct hostile *h = kzalloc(sizeof(*h), GFP_KERNEL);
+
+	if (!h)
+		return NULL;
+	h->recv = kzalloc(HOSTILE_RECVS * HOSTILE_RECV_SIZE, GFP_KERNEL);
+	h->send = kzalloc(HOSTILE_SEND_SIZE, GFP_KERNEL);
+	if (!h->recv || !h->send) {
+		kfree(h->recv);
+		kfree(h->send);
+		kfree(h);
+		return NULL;
+	}
+	INIT_LIST_HEAD(&h->node);
+	init_completion(&h->step);
+	init_completion(&h->answered);
+	init_completion(&h->over);
+	init_completion(&h->completed);
+	h->send_cqe.done = send_done;
+	h->psn = get_random_u32() & 0xffffff;
+	return h;
+}
+
+static int resolve_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct hostile *h = id->context;
+
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		h->step_status = 0;
+		break;
+	default:
+		h->step_status = event->status ? event->status : -EHOSTUNREACH;
+		break;
+	}
+	complete(&h->step);
+	return 0;
+}
+
+static int await_step(struct hostile *h, int err)
+{
+	if (err)
+		return err;
+	return wait_for_completion_timeout(&h->step, ANSWER_TIME) ? h->step_status : -ETIMEDOUT;
+}
+
+static int make_qp(struct hostile *h)
+{
+	struct ib_device *ib = h->rdma->device;
+	struct ib_qp_init_attr init = {
+		.qp_context = h, .sq_sig_type = IB_SIGNAL_ALL_WR, .qp_type = IB_QPT_RC,
+		.cap = {
+			.max_send_wr = 2, .max_recv_wr = HOSTILE_RECVS + 1,
+			.max_send_sge = 1, .max_recv_sge = 1,
+		},
+	};
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_INIT, .port_num = h->rdma->port_num };
+	u32 i;
+	int err;
+
+	h->pd = ib_alloc_pd(ib, 0);
+	if (IS_ERR(h->pd))
+		return PTR_ERR(h->pd);
+	h->cq = ib_alloc_cq(ib, h, HOSTILE_RECVS + 8, 0, IB_POLL_SOFTIRQ);
+	if (IS_ERR(h->cq))
+		return PTR_ERR(h->cq);
+	init.send_cq = h->cq;
+	init.recv_cq = h->cq;
+	h->qp = ib_create_qp(h->pd, &init);
+	if (IS_ERR(h->qp))
+		return PTR_ERR(h->qp);
+	h->recv_dma = ib_dma_map_single(ib, h->recv, HOSTILE_RECVS * HOSTILE_RECV_SIZE,
+					DMA_FROM_DEVICE);
+	h->send_dma = ib_dma_map_single(ib, h->send, HOSTILE_SEND_SIZE, DMA_TO_DEVICE);
+	err = ib_modify_qp(h->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+			   IB_QP_ACCESS_FLAGS);
+	for (i = 0; !err && i < HOSTILE_RECVS; i++)
+		err = post_recv(h, i);
+	return err;
+}
+
+static void set_address(struct sockaddr_in *in, __be32 ip, u16 port)
+{
+	*in = (struct sockaddr_in){
+		.sin_family = AF_INET, .sin_addr.s_addr = ip, .sin_port = htons(port),
+	};
+}
+
+/**
+ * hostile_resolve() - find device and path, and make the queue pair
+ * @h: connection
+ * @from: own address
+ * @to: peer's address
+ * @port: peer's port
+ *
+ * Return: 0 or an errno.
+ */
+int hostile_resolve(struct hostile *h, __be32 from, __be32 to, u16 port)
+{
+	struct sockaddr_in src, dst;
+	int err;
+
+	set_address(&src, from, 0);
+	set_address(&dst, to, port);
+	h->rdma = rdma_create_id(&init_net, resolve_event, h, RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(h->rdma))
+		return PTR_ERR(h->rdma);
+	err = await_step(h, rdma_resolve_addr(h->rdma, (struct sockaddr *)&src,
+					      (struct sockaddr *)&dst, RESOLVE_MS));
+	if (!err)
+		err = await_step(h, rdma_resolve_route(h->rdma, RESOLVE_MS));
+	return err ? err : make_qp(h);
+}
+
+static void ended(struct hostile *h, enum hostile_end how)
+{
+	WRITE_ONCE(h->end, how);
+	complete_all(&h->answered);
+	complete_all(&h->over);
+}
+
+static int cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
+{
+	struct hostile *h = cm->context;
+
+	switch (event->event) {
+	case IB_CM_REP_RECEIVED:
+		complete_all(&h->answered);
+		break;
+	case IB_CM_REJ_RECEIVED:
+		h->reason = event->param.rej_rcvd.reason;
+		ended(h, HOSTILE_REJECTED);
+		break;
+	case IB_CM_DREQ_RECEIVED:
+		if (!h->no_drep)
+			ib_send_cm_drep(cm, NULL, 0);
+		ended(h, HOSTILE_ENDED);
+		break;
+	case IB_CM_REQ_ERROR:
+	case IB_CM_DREQ_ERROR:
+	case IB_CM_DREP_RECEIVED:
+	case IB_CM_TIMEWAIT_EXIT:
+		ended(h, HOSTILE_ENDED);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+/**
+ * hostile_request() - send the REQ
+ * @h: connection, resolved
+ * @what: its contents
+ *
+ * Return: 0 or an errno.
+ */
+int hostile_request(struct hostile *h, const struct hostile_req *what)
+{
+	struct rdma_route *route = &h->rdma->route;
+	struct ib_cm_req_param req = {
+		.primary_path = &route->path_rec[0],
+		.ppath_sgid_attr = route->addr.dev_addr.sgid_attr,
+		.service_id = cpu_to_be64(SDP_SERVICE_ID | what->port),
+		.qp_num = h->qp->qp_num,
+		.qp_type = IB_QPT_RC,
+		.starting_psn = h->psn,
+		.private_data = what->private_len ? what->private : NULL,
+		.private_data_len = what->private_len,
+		.responder_resources = 1,
+		.initiator_depth = 1,
+		.remote_cm_response_timeout = CM_TIMEOUT,
+		.local_cm_response_timeout = what->cm_timeout ? what->cm_timeout : CM_TIMEOUT,
+		.flow_control = 1,
+		.retry_count = 6,
+		.rnr_retry_count = 6,
+		.max_cm_retries = CM_RETRIES,
+	};
+
+	h->cm = ib_create_cm_id(h->rdma->device, cm_event, h);
+	if (IS_ERR(h->cm))
+		return PTR_ERR(h->cm);
+	return ib_send_cm_req(h->cm, &req);
+}
+
+/**
+ * hostile_answer() - await REP or REJ
+ * @h: connection whose REQ is sent
+ *
+ * Return: 0 after a REP, -ECONNREFUSED after a REJ (@h->reason), or another errno.
+ */
+int hostile_answer(struct hostile *h)
+{
+	if (!wait_for_completion_timeout(&h->answered, ANSWER_TIME))
+		return -ETIMEDOUT;
+	return READ_ONCE(h->end) == HOSTILE_OPEN ? 0 : -ECONNREFUSED;
+}
+
+static int to_state(struct hostile *h, enum ib_qp_state state)
+{
+	struct ib_qp_attr attr = { .qp_state = state };
+	int mask, err;
+
+	err = ib_cm_init_qp_attr(h->cm, &attr, &mask);
+	return err ? err : ib_modify_qp(h->qp, &attr, mask);
+}
+
+/**
+ * hostile_ready() - make the queue pair ready to send; RTU is the caller's affair
+ * @h: connection with a REP
+ *
+ * Return: 0 or an errno.
+ */
+int hostile_ready(struct hostile *h)
+{
+	int err = to_state(h, IB_QPS_RTR);
+
+	return err ? err : to_state(h, IB_QPS_RTS);
+}
+
+static int post(struct hostile *h, struct ib_send_wr *wr)
+{
+	int err;
+
+	reinit_completion(&h->completed);
+	wr->wr_cqe = &h->send_cqe;
+	ib_dma_sync_single_for_device(h->pd->device, h->send_dma, HOSTILE_SEND_SIZE,
+				      DMA_TO_DEVICE);
+	err = ib_post_send(h->qp, wr, NULL);
+	if (err)
+		return err;
+	if (!wait_for_completion_timeout(&h->completed, SEND_TIME))
+		return -ETIMEDOUT;
+	return h->sent_status == IB_WC_SUCCESS ? 0 : -EIO;
+}
+
+/**
+ * hostile_send() - send what lies in @h->send, and wait for it to arrive
+ * @h: connection, ready
+ * @bytes: how much of it
+ *
+ * Return: 0, -EIO when the queue pair has failed, or another errno.
+ */
+int hostile_send(struct hostile *h, u32 bytes)
+{
+	struct ib_sge sge = {
+		.addr = h->send_dma, .length = bytes, .lkey = h->pd->local_dma_lkey,
+	};
+	struct ib_send_wr wr = {
+		.opcode = IB_WR_SEND, .sg_list = &sge, .num_sge = bytes ? 1 : 0,
+	};
+
+	return post(h, &wr);
+}
+
+/**
+ * hostile_write_imm() - an RDMA write of nothing that uses up one of the peer's receives
+ * @h: connection, ready
+ *
+ * Return: 0 or an errno.
+ */
+int hostile_write_imm(struct hostile *h)
+{
+	struct ib_rdma_wr wr = {
+		.wr = { .opcode = IB_WR_RDMA_WRITE_WITH_IMM, .ex.imm_data = htonl(1) },
+	};
+
+	return post(h, &wr.wr);
+}
+
+/**
+ * hostile_over() - has the peer ended the connection?
+ * @h: connection
+ * @seconds: how long it may take
+ *
+ * Return: true when it has.
+ */
+bool hostile_over(struct hostile *h, unsigned int seconds)
+{
+	return wait_for_completion_timeout(&h->over, seconds * HZ);
+}
+
+/**
+ * hostile_free() - end a connection, wherever it stands
+ * @h: connection
+ */
+void hostile_free(struct hostile *h)
+{
+	struct ib_device *ib = IS_ERR_OR_NULL(h->rdma) ? NULL : h->rdma->device;
+
+	/* Says to the peer what is fitting: REJ, DREQ or nothing. */
+	if (!IS_ERR_OR_NULL(h->cm))
+		ib_destroy_cm_id(h->cm);
+	if (!IS_ERR_OR_NULL(h->qp)) {
+		ib_drain_qp(h->qp);
+		ib_destroy_qp(h->qp);
+	}
+	if (!IS_ERR_OR_NULL(h->cq))
+		ib_free_cq(h->cq);
+	if (h->recv_dma)
+		ib_dma_unmap_single(ib, h->recv_dma, HOSTILE_RECVS * HOSTILE_RECV_SIZE,
+				    DMA_FROM_DEVICE);
+	if (h->send_dma)
+		ib_dma_unmap_single(ib, h->send_dma, HOSTILE_SEND_SIZE, DMA_TO_DEVICE);
+	if (!IS_ERR_OR_NULL(h->pd))
+		ib_dealloc_pd(h->pd);
+	if (!IS_ERR_OR_NULL(h->rdma))
+		rdma_destroy_id(h->rdma);
+	kfree(h->recv);
+	kfree(h->send);
+	kfree(h);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A peer of AF_SDP that speaks the wire by hand, so that it can say what no socket would.
+ *
+ *	conn.c	one connection: ib_cm, a queue pair, sends one by one
+ *	cases.c	what is said on it, by name
+ *	run.c	debugfs: which case to run, and what came of it
+ */
+#ifndef SDP_HOSTILE_H
+#define SDP_HOSTILE_H
+
+#include <linux/completion.h>
+#include <linux/list.h>
+#include <rdma/ib_cm.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include "wire.h"
+
+#define HOSTILE_RECVS		64
+#define HOSTILE_RECV_SIZE	2048
+#define HOSTILE_SEND_SIZE	4096
+/* What an honest peer would grant; fewer than are posted. */
+#define HOSTILE_BUFS		16
+
+/* How a connection attempt or a connection has ended. */
+enum hostile_end {
+	HOSTILE_OPEN,
+	HOSTILE_REJECTED,
+	HOSTILE_ENDED,
+};
+
+/**
+ * struct hostile - one connection
+ * @node: in the list of those to be ended by the next case
+ * @rdma: resolves address and route, holds the device
+ * @cm: the connection's CM id
+ * @pd: protection domain
+ * @cq: completions of both directions
+ * @qp: queue pair
+ * @recv: memory of all receives
+ * @recv_dma: its address for the device
+ * @send: memory of the message being sent
+ * @send_dma: its address for the device
+ * @psn: where the peer's packets begin
+ * @step: an event of address or route resolution has come
+ * @step_status: what it said
+ * @answered: REP or REJ has come
+ * @over: REJ, DREQ or the CM's own end has come
+ * @completed: the send has completed
+ * @sent_status: how
+ * @end: how far it has come
+ * @reason: reason of a REJ
+ * @no_drep: leave a DREQ without an answer
+ * @seen: number of the newest message received
+ * @acked: newest message acknowledged
+ * @mseq: number of the newest message sent
+ */
+struct hostile {
+	struct list_head node;
+	struct rdma_cm_id *rdma;
+	struct ib_cm_id *cm;
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct ib_qp *qp;
+	u8 *recv;
+	u64 recv_dma;
+	u8 *send;
+	u64 send_dma;
+	u32 psn;
+	struct completion step;
+	int step_status;
+	struct completion answered;
+	struct completion over;
+	struct completion completed;
+	enum ib_wc_status sent_status;
+	enum hostile_end end;
+	int reason;
+	bool no_drep;
+	u32 seen;
+	u32 acked;
+	u32 mseq;
+	struct ib_cqe send_cqe;
+	struct ib_cqe recv_cqe[HOSTILE_RECVS];
+};
+
+/**
+ * struct hostile_req - what goes into a REQ
+ * @port: listener's port
+ * @private: private data
+ * @private_len: its length
+ * @cm_timeout: time for the peer to repeat its REP, 4.096 us << this
+ */
+struct hostile_req {
+	u16 port;
+	u8 private[SDP_HELLO_LEN];
+	u8 private_len;
+	u8 cm_timeout;
+};
+
+/* conn.c */
+struct hostile *hostile_make(void);
+int hostile_resolve(struct hostile *h, __be32 from, __be32 to, u16 port);
+int hostile_request(struct hostile *h, const struct hostile_req *req);
+int hostile_answer(struct hostile *h);
+int hostile_ready(struct hostile *h);
+int hostile_send(struct hostile *h, u32 bytes);
+int hostile_write_imm(struct hostile *h);
+bool hostile_over(struct hostile *h, unsigned int seconds);
+void hostile_free(struct hostile *h);
+
+/* cases.c */
+int hostile_case(const char *name, u16 port, struct list_head *conns);
+
+/* run.c */
+extern char *hostile_from, *hostile_to;
+
+#endif /* SDP_HOSTILE_H */

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/debug/sdp_hostile/run: write "CASE PORT" to run a case, "end" to free its
+ * connections, which the next case does too. Read what came of them: a line each,
+ * "open", "ended", or "rejected REASON".
+ *
+ * A write returns when the case has said what it has to say; a read waits, at most
+ * ten seconds for each, for the peer's verdict.
+ */
+#include <linux/debugfs.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "hostile.h"
+
+#define VERDICT_SECONDS	10
+
+char *hostile_from = "10.9.0.1";
+module_param_named(from, hostile_from, charp, 0444);
+MODULE_PARM_DESC(from, "address of the hostile peer");
+
+char *hostile_to = "10.9.0.2";
+module_param_named(to, hostile_to, charp, 0444);
+MODULE_PARM_DESC(to, "address of the listener");
+
+static DEFINE_MUTEX(lock);
+static LIST_HEAD(conns);
+static struct dentry *dir;
+
+static void end_all(void)
+{
+	struct hostile *h, *next;
+
+	list_for_each_entry_safe(h, next, &conns, node) {
+		list_del(&h->node);
+		hostile_free(h);
+	}
+}
+
+static ssize_t run_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
+{
+	char text[80] = "", name[64];
+	unsigned int port;
+	int err = 0;
+
+	if (len >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, len))
+		return -EFAULT;
+	mutex_lock(&lock);
+	end_all();
+	if (strncmp(text, "end", 3))
+		err = sscanf(text, "%63s %u", name, &port) == 2 ?
+			hostile_case(name, port, &conns) : -EINVAL;
+	mutex_unlock(&lock);
+	return err ? err : len;
+}
+
+static int verdicts(char *text, size_t room)
+{
+	struct hostile *h;
+	int n = 0;
+
+	list_for_each_entry(h, &conns, node) {
+		hostile_over(h, VERDICT_SECONDS);
+		if (h->end == HOSTILE_REJECTED)
+			n += scnprintf(text + n, room - n, "rejected %d\n", h->reason);
+		else
+			n += scnprintf(text + n, room - n, "%s\n",
+				       h->end == HOSTILE_OPEN ? "open" : "ended");
+	}
+	return n;
+}
+
+static ssize_t run_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
+{
+	char *text = kzalloc(PAGE_SIZE, GFP_KERNEL);
+	ssize_t n;
+
+	if (!text)
+		return -ENOMEM;
+	mutex_lock(&lock);
+	n = *pos ? 0 : simple_read_from_buffer(buf, len, pos, text, verdicts(text, PAGE_SIZE));
+	mutex_unlock(&lock);
+	kfree(text);
+	return n;
+}
+
+static const struct file_operations run_ops = {
+	.owner	= THIS_MODULE,
+	.write	= run_write,
+	.read	= run_read,
+};
+
+static int __init hostile_init(void)
+{
+	dir = debugfs_create_dir("sdp_hostile", NULL);
+	debugfs_create_file("run", 0600, dir, NULL, &run_ops);
+	return 0;
+}
+
+static void __exit hostile_exit(void)
+{
+	debugfs_remove(dir);
+	end_all();
+}
+
+module_init(hostile_init);
+module_exit(hostile_exit);
+
+MODULE_DESCRIPTION("A peer of AF_SDP that breaks the rules, for the tests");
+MODULE_LICENSE("GPL");

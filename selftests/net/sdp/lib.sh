@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0
+# Sourced by the shell tests: TAP points, waiting for conditions, and what the module shows.
+#
+#	. "$(dirname "$0")/lib.sh"
+#	check "what is asserted" COMMAND...
+#	tap_done
+#
+# check		one point: ok if the command succeeds; its output is shown if it does not
+# check_not	one point: ok if the command fails
+# tap_ok, tap_not_ok, tap_skip NAME [WHY]	a point whose outcome is known
+# tap_skip_all WHY	ends a test that cannot run here
+# tap_done	prints the plan and ends the test with the right status
+# wait_for SECONDS COMMAND...	until the command succeeds
+# cleanup COMMAND...	run at the end, last one first, however the test ends
+# in_background COMMAND...	starts it, leaves its number in $bg and ends it at the end
+# sdpstat NAME		a counter of /proc/net/sdpstat
+set -uo pipefail
+
+tap_points=0 tap_failed=0 tap_passed=0 tap_cleanup=()
+
+tap_ok() {
+	tap_points=$((tap_points + 1)) tap_passed=$((tap_passed + 1))
+	echo "ok $tap_points $1"
+}
+
+tap_not_ok() {
+	tap_points=$((tap_points + 1)) tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_points $1"
+	[ $# -lt 2 ] || sed 's/^/# /' <<<"$2"
+}
+
+tap_skip() {
+	tap_points=$((tap_points + 1))
+	echo "ok $tap_points $1 # SKIP ${2:-}"
+}
+
+tap_skip_all() {
+	echo "1..0 # SKIP $1"
+	exit 4
+}
+
+tap_done() {
+	echo "1..$tap_points"
+	[ $tap_failed = 0 ] || exit 1
+	[ $tap_passed != 0 ] || exit 4
+	exit 0
+}
+
+check() {
+	local name=$1 output
+	shift
+	if output=$("$@" 2>&1); then
+		tap_ok "$name"
+	else
+		tap_not_ok "$name" "exit status $? of: $*${output:+$'\n'$output}"
+	fi
+}
+
+check_not() {
+	local name=$1 output
+	shift
+	if output=$("$@" 2>&1); then
+		tap_not_ok "$name" "succeeded: $*${output:+$'\n'$output}"
+	else
+		tap_ok "$name"
+	fi
+}
+
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || { echo "still not after its time: $*"; return 1; }
+		sleep 0.05
+	done
+}
+
+cleanup() { tap_cleanup=("$(printf '%q ' "$@")" "${tap_cleanup[@]}"); }
+
+tap_exit() {
+	local command
+	for command in "${tap_cleanup[@]}"; do
+		eval "$command" >/dev/null 2>&1
+	done
+}
+trap tap_exit EXIT
+trap 'exit 143' TERM
+
+in_background() {
+	"$@" &
+	bg=$!
+	cleanup kill $bg
+}
+
+sdpstat() { awk -v name="$1" '$1 == name { print $2; found = 1 } END { exit !found }' /proc/net/sdpstat; }

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+# Sourced after lib.sh by the tests that need processes at the ends of connections
+# (libpeer.pl says what they can be told), and questions to /proc/net/sdp.
+#
+# peer NAME OPERATION...	starts one, in namespace $peer_in if that is set; its process is
+#				${peer_pid[NAME]}
+# says NAME SECONDS TEXT	waits until it has printed TEXT, a whole line
+# over NAME SECONDS		waits until it has ended
+# reset_of NAME SECONDS		waits until it has ended with any of a connection's errors
+# peers_end [NAME...]		kills those that are left, or all, and forgets them
+# transfer ADDRESS		sends data both ways over a new connection, checked
+# connections COLUMN [STATE [PORT]]	a column of the sockets in a state, on a port
+# no_sockets			succeeds when there are none
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+declare -A peer_pid=()
+peers=$(mktemp -d)
+cleanup rm -rf "$peers"
+cleanup peers_end
+port=$((20000 + RANDOM % 1000 * 10))
+# Everything that is waited for is there long before; the debug kernel is slow.
+slow=$((1 + 3 * ${SDP_DEBUG:-0}))
+patience=$((30 * slow))
+export PEER_SECONDS=${PEER_SECONDS:-$((100 * slow))}
+peer_in=
+
+ESTABLISHED=01 SYN_SENT=02 SYN_RECV=03 CLOSED=07 LISTEN=0A
+
+peer() {
+	local name=$1
+	shift
+	: >"$peers/$name"
+	${peer_in:+ip netns exec "$peer_in"} perl "$here/libpeer.pl" "$@" >"$peers/$name" 2>&1 &
+	peer_pid[$name]=$!
+	# Without the shell's remarks on how it ended.
+	disown $!
+}
+
+# What the processes have printed, for the reader of a failure.
+show_peers() { (cd "$peers" && grep -H . ./* 2>/dev/null); }
+
+says() {
+	wait_for "$2" grep -qxE -- "$3" "$peers/$1" && return
+	show_peers
+	return 1
+}
+
+ended() { ! kill -0 "${peer_pid[$1]}" 2>/dev/null; }
+
+over() {
+	wait_for "$2" ended "$1" && return
+	echo "$1 is still there:"
+	cat "/proc/${peer_pid[$1]}/stack"
+	show_peers
+	return 1
+}
+
+# What a connection's end by force may look like at its other end.
+RESET='[a-z]*: (ECONNRESET|EPIPE|ENETDOWN|ETIMEDOUT|ECONNREFUSED)'
+
+reset_of() { over "$1" "$2" && says "$1" 1 "$RESET"; }
+
+peers_end() {
+	local name names=("$@")
+	if [ $# = 0 ]; then
+		names=("${!peer_pid[@]}")
+		rm -f "$peers/go"
+	fi
+	for name in "${names[@]}"; do
+		kill -KILL "-${peer_pid[$name]}" "${peer_pid[$name]}" 2>/dev/null
+		wait_for $patience ended "$name"
+		unset "peer_pid[$name]"
+		rm -f "$peers/$name"
+	done
+}
+
+next_port() { port=$((port + 1)); }
+
+connections() {
+	awk -v column="$1" -v state="${2:-}" -v port="$(printf ':%04X$' "${3:-0}")" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; shift = 0; next }
+		(state == "" || $4 == state) && (port == ":0000$" || $2 ~ port || $3 ~ port) {
+			# Two pairs of titles stand for one field each.
+			print $(at[column] - (at[column] > at["tx_queue"] ? 2 : 0))
+		}' /proc/net/sdp
+}
+
+no_sockets() { [ "$(wc -l </proc/net/sdp)" = 1 ]; }
+
+# transfer ADDRESS [FROM ADDRESS]
+transfer() {
+	local status=0 bytes=300000
+	next_port
+	peer to bind "$1" $port listen 5 say up accept recv $bytes send $bytes drain
+	says to $patience up &&
+		peer from connect "$1" $port send $bytes recv $bytes shutdown drain &&
+		says from $((2 * patience)) "end after $bytes bytes" && says to $patience "end after $bytes bytes" || status=1
+	peers_end to from
+	return $status
+}

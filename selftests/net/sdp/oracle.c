@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * TCP as the oracle: every scenario runs on TCP sockets and on AF_SDP sockets, over the same
+ * addresses and at the same time, and both runs write down each result, errno, poll mask, name and
+ * byte that they see. A line that differs is a failure, unless it stands in the table
+ * of known differences below, which must also be right about what AF_SDP does.
+ *
+ *	oracle [--self] [--set NAME]... [-v] [SCENARIO]...
+ *
+ * --self compares TCP with TCP, which proves the scenarios; -v shows the logs. The scenarios are
+ * in oracle_*.h, by subject; they are headers because they share one program and its tables.
+ * timeout: 240 s
+ */
+#include "oracle.h"
+#include "setting.h"
+#include "oracle_name.h"
+#include "oracle_connect.h"
+#include "oracle_data.h"
+#include "oracle_close.h"
+#include "oracle_share.h"
+
+#define SCENARIO_SECONDS	30	/* none needs more than three on a slow machine */
+
+/*
+ * Where AF_SDP differs from TCP on purpose: which observation (scenario, label, family of the
+ * address set or 0 for both), what AF_SDP shows, and why.
+ */
+static const struct difference {
+	const char *scenario, *label;
+	int family;
+	const char *sdp, *reason;
+} differences[] = {
+	{ "socket_args", "dgram, protocol 0", 0, "-ESOCKTNOSUPPORT", "family 27 has streams only" },
+	{ "socket_args", "dgram, tcp", 0, "-ESOCKTNOSUPPORT", "family 27 has streams only" },
+	{ "socket_flags", "SO_DOMAIN", 0, "27", "it is family 27" },
+	{ "names_by_state", "fresh: own", AF_INET6, "family 2, [0.0.0.0]:0, 16 bytes",
+	  "an unbound socket may still take addresses of either family" },
+	{ "bind_not_local", "name", AF_INET6, "family 2, [0.0.0.0]:0, 16 bytes",
+	  "an unbound socket may still take addresses of either family" },
+	{ "bind_again_after_failure", "after failure", AF_INET6,
+	  "family 2, [0.0.0.0]:0, 16 bytes",
+	  "an unbound socket may still take addresses of either family" },
+	{ "options_refused", "get, unknown level", AF_INET, "-ENOPROTOOPT",
+	  "a socket for either family answers as the IPv6 layer does; IPv4's answer is its own" },
+};
+
+static const struct {
+	const struct scenario *list;
+	size_t count;
+} groups[] = {
+#define GROUP(name)	{ name, ARRAY_SIZE(name) }
+	GROUP(name_scenarios),
+	GROUP(connect_scenarios),
+	GROUP(data_scenarios),
+	GROUP(close_scenarios),
+	GROUP(share_scenarios),
+};
+
+static bool self_test, verbose;
+static struct log *logs[2];		/* of TCP, of the family under test */
+
+struct job {
+	const struct scenario *scenario;
+	bool sdp;
+	struct log *log;
+};
+
+static int run_scenario(void *arg)
+{
+	const struct job *job = arg;
+
+	use_sdp = job->sdp;
+	obs = job->log;
+	signal(SIGPIPE, SIG_IGN);
+	if (geteuid())
+		rec("user", "not root");
+	job->scenario->run();
+	return EXIT_OK;
+}
+
+static const struct difference *known(const char *scenario, const char *label)
+{
+	size_t i;
+
+	for (i = 0; !self_test && i < ARRAY_SIZE(differences); i++) {
+		const struct difference *d = &differences[i];
+
+		if (!strcmp(d->scenario, scenario) && !strcmp(d->label, label) &&
+		    (!d->family || d->family == set->family))
+			return d;
+	}
+	return NULL;
+}
+
+/* Cuts "label = value" off the log at *@text, in place; false at the end. */
+static bool next_line(char **text, char **label, char **value)
+{
+	char *end = strchr(*text, '\n'), *sep;
+
+	if (!end)
+		return false;
+	*end = 0;
+	*label = *text;
+	*text = end + 1;
+	sep = strstr(*label, " = ");
+	need(sep, "a log line without a value: %s", *label);
+	*sep = 0;
+	*value = sep + 3;
+	return true;
+}
+
+/* Compares two observations of the same label; false when they differ without leave. */
+static bool same_value(const char *scenario, const char *label, const char *tcp, const char *sdp)
+{
+	const struct difference *d = known(scenario, label);
+
+	if (verbose)
+		printf("#   %-40s %-32s %s\n", label, tcp, strcmp(tcp, sdp) ? sdp : "");
+	if (d) {
+		if (!strcmp(sdp, d->sdp))
+			return true;
+		printf("# %s: %s: known to be %s (%s), but is %s, and %s on TCP\n", scenario, label,
+		       d->sdp, d->reason, sdp, tcp);
+		return false;
+	}
+	if (!strcmp(tcp, sdp))
+		return true;
+	printf("# %s: %s: TCP: %s, SDP: %s\n", scenario, label, tcp, sdp);
+	return false;
+}
+
+static bool compare_logs(const char *scenario)
+{
+	char *tcp_text = logs[0]->text, *sdp_text = logs[1]->text;
+	char *tcp_label, *tcp_value, *sdp_label, *sdp_value;
+	bool ok = true;
+
+	for (;;) {
+		bool tcp = next_line(&tcp_text, &tcp_label, &tcp_value);
+		bool sdp = next_line(&sdp_text, &sdp_label, &sdp_value);
+
+		if (!tcp && !sdp)
+			return ok;
+		if (!tcp || !sdp || strcmp(tcp_label, sdp_label)) {
+			printf("# %s: TCP is at \"%s\", SDP at \"%s\"\n", scenario,
+			       tcp ? tcp_label : "the end", sdp ? sdp_label : "the end");
+			return false;
+		}
+		if (!same_value(scenario, tcp_label, tcp_value, sdp_value))
+			ok = false;
+	}
+}
+
+static void run_point(const struct scenario *scenario)
+{
+	struct job jobs[2] = {
+		{ .scenario = scenario, .log = logs[0] },
+		{ .scenario = scenario, .log = logs[1], .sdp = !self_test },
+	};
+	static const char * const who[2] = { "TCP", "SDP" };
+	long long start = now_ms(), end = start + SCENARIO_SECONDS * 1000LL;
+	struct child children[2];
+	char why[80];
+	int i, status;
+	bool ok = true;
+
+	for (i = 0; i < 2; i++) {
+		memset(logs[i], 0, sizeof(*logs[i]));
+		children[i] = child_start(run_scenario, &jobs[i]);
+	}
+	for (i = 0; i < 2; i++) {
+		status = child_wait(&children[i], end, why);
+		if (status != EXIT_OK) {
+			printf("# %s on %s %s\n", scenario->name, who[i],
+			       why[0] ? why : "could not go on, see above");
+			ok = false;
+		}
+	}
+	settings_restore();
+	if (verbose)
+		printf("# %s took %lld ms\n", scenario->name, now_ms() - start);
+	if (ok && !logs[0]->used && !logs[1]->used) {
+		tap_skip("not for these addresses", "%s %s", scenario->name, set->name);
+		return;
+	}
+	ok &= compare_logs(scenario->name);
+	tap_point(ok, "%s %s", scenario->name, set->name);
+	tap_bail_if_hopeless();
+}
+
+static bool wanted(const char *name, char **names, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return !count;
+}
+
+static void run_set(char **names, int count)
+{
+	const char *reason = missing(set, !self_test);
+	long long start = now_ms();
+	size_t g, i;
+
+	if (reason) {
+		tap_skip(reason, "all scenarios %s", set->name);
+		return;
+	}
+	for (g = 0; g < ARRAY_SIZE(groups); g++) {
+		for (i = 0; i < groups[g].count; i++) {
+			const struct scenario *s = &groups[g].list[i];
+
+			if (wanted(s->name, names, count) && (!s->few || set->family == AF_INET))
+				run_point(s);
+		}
+	}
+	printf("# %s took %lld ms\n", set->name, now_ms() - start);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int sets = 0;
+	int i;
+
+	for (argv++, argc--; argc && **argv == '-'; argv++, argc--) {
+		if (!strcmp(*argv, "--self"))
+			self_test = true;
+		else if (!strcmp(*argv, "-v"))
+			verbose = true;
+		else if (!strcmp(*argv, "--set") && argc > 1) {
+			for (i = 0; i < SET_COUNT; i++)
+				sets |= !strcmp(argv[1], addrsets[i].name) << i;
+			argv++, argc--;
+		} else {
+			fputs("usage: oracle [--self] [--set lo4|lo6|rc4|rc6]... [-v]\n"
+			      "              [SCENARIO]...\n", stderr);
+			return EXIT_FAILED;
+		}
+	}
+	addrsets_from_environment();
+	tap_start();
+	settings_save();
+	for (i = 0; i < 2; i++) {
+		logs[i] = mmap(NULL, sizeof(struct log), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		need_errno(logs[i] != MAP_FAILED, "mmap");
+	}
+	for (i = 0; i < SET_COUNT; i++) {
+		set = &addrsets[i];
+		if (!sets || sets & 1u << i)
+			run_set(argv, argc);
+	}
+	return tap_finish();
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What an oracle scenario uses to write down what it sees. Each observation is one line
+ * "label = value" in a log that the parent process reads: one log of a run on TCP, one of a
+ * run on AF_SDP, and they have to be equal. So a value must not depend on timing or on
+ * port numbers: scenarios wait for the state they want to describe, ports get names (p1, p2, ...)
+ * in the order in which they are first seen.
+ */
+#ifndef SDP_TEST_ORACLE_H
+#define SDP_TEST_ORACLE_H
+
+#include "sock.h"
+#include <ctype.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+
+struct log {
+	size_t used;
+	char text[64 * 1024];
+};
+
+static struct log *obs;
+
+/* Something to send, or room for what is not looked at. */
+static char scratch[8192];
+static int scratch_int;
+
+struct scenario {
+	const char *name;
+	void (*run)(void);
+	bool few;		/* slow: on one address set of each transport only */
+};
+
+#define SCENARIO(fn)		{ .name = #fn, .run = fn }
+#define SLOW_SCENARIO(fn)	{ .name = #fn, .run = fn, .few = true }
+
+__attribute__((format(printf, 2, 3)))
+static inline void rec(const char *label, const char *fmt, ...)
+{
+	char value[256];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof(value), fmt, ap);
+	va_end(ap);
+	n = snprintf(obs->text + obs->used, sizeof(obs->text) - obs->used, "%s = %s\n",
+		     label, value);
+	need((size_t)n < sizeof(obs->text) - obs->used, "the log is full");
+	obs->used += n;
+}
+
+static inline long rec_ret(const char *label, long ret)
+{
+	int error = errno;
+
+	if (ret < 0)
+		rec(label, "-%s", errno_text(error));
+	else
+		rec(label, "%ld", ret);
+	errno = error;
+	return ret;
+}
+
+/* Makes the call, records its result or errno, and yields the result. */
+#define REC(label, call) rec_ret(label, (call))
+
+/* As REC(), for calls that return a new descriptor: its number is of no interest. */
+static inline int rec_fd(const char *label, int fd)
+{
+	int error = errno;
+
+	if (fd < 0)
+		rec(label, "-%s", errno_text(error));
+	else
+		rec(label, "descriptor");
+	errno = error;
+	return fd;
+}
+
+#define REC_FD(label, call) rec_fd(label, (call))
+
+static inline void rec_bool(const char *label, bool value)
+{
+	rec(label, "%s", value ? "yes" : "no");
+}
+
+static inline void rec_bytes(const char *label, const void *data, size_t len)
+{
+	const unsigned char *p = data;
+	char text[100];
+	size_t i, n = 0;
+
+	for (i = 0; i < len && n + 8 < sizeof(text); i++)
+		n += snprintf(text + n, sizeof(text) - n, isprint(p[i]) ? "%c" : "\\x%02x", p[i]);
+	text[n] = 0;
+	rec(label, "\"%s\"%s", text, i < len ? "..." : "");
+}
+
+/* recv() whose result and bytes are recorded. */
+static inline ssize_t rec_recv(const char *label, int fd, size_t len, int flags)
+{
+	char buf[4096];
+	ssize_t n;
+
+	need(len <= sizeof(buf), "rec_recv: %zu", len);
+	memset(buf, '.', sizeof(buf));
+	n = REC(label, recv(fd, buf, len, flags));
+	if (n > 0)
+		rec_bytes(label, buf, n);
+	return n;
+}
+
+#define EVERY_EVENT \
+	(POLLIN | POLLPRI | POLLOUT | POLLRDNORM | POLLRDBAND | POLLWRNORM | POLLWRBAND | POLLRDHUP)
+
+static inline void rec_events(const char *label, unsigned int mask)
+{
+	static const struct {
+		unsigned int bit;
+		const char *name;
+	} names[] = {
+		{ POLLIN, "IN" }, { POLLPRI, "PRI" }, { POLLOUT, "OUT" }, { POLLERR, "ERR" },
+		{ POLLHUP, "HUP" }, { POLLNVAL, "NVAL" }, { POLLRDNORM, "RDNORM" },
+		{ POLLRDBAND, "RDBAND" }, { POLLWRNORM, "WRNORM" }, { POLLWRBAND, "WRBAND" },
+		{ POLLRDHUP, "RDHUP" },
+	};
+	char text[100] = "-";
+	size_t i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (mask & names[i].bit)
+			n += snprintf(text + n, sizeof(text) - n, "%s%s", n ? "|" : "",
+				      names[i].name);
+	rec(label, "%s", text);
+}
+
+/* The poll mask as it is now. */
+static inline void rec_mask(const char *label, int fd)
+{
+	rec_events(label, (unsigned short)poll_for(fd, EVERY_EVENT, 0));
+}
+
+/* The poll mask once it shows @want. At the deadline it is recorded as it is, and will differ. */
+static inline void rec_mask_at(const char *label, int fd, short want)
+{
+	poll_for(fd, want, WAIT_MS);
+	rec_mask(label, fd);
+}
+
+/* A port's name: 0, or p1, p2, ... in the order of appearance. */
+static inline const char *port_name(unsigned int port)
+{
+	static unsigned int seen[64], count;
+	static char text[16];
+	unsigned int i;
+
+	if (!port)
+		return "0";
+	for (i = 0; i < count && seen[i] != port; i++)
+		;
+	if (i == count) {
+		need(count < 64, "too many ports");
+		seen[count++] = port;
+	}
+	snprintf(text, sizeof(text), "p%u", i + 1);
+	return text;
+}
+
+static inline void rec_addr(const char *label, const struct addr *a, socklen_t len)
+{
+	char host[INET6_ADDRSTRLEN] = "?";
+
+	if (a->sa.sa_family == AF_INET)
+		inet_ntop(AF_INET, &a->in.sin_addr, host, sizeof(host));
+	else if (a->sa.sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &a->in6.sin6_addr, host, sizeof(host));
+	rec(label, "family %d, [%s]:%s, %u bytes", a->sa.sa_family, host,
+	    port_name(addr_port(a)), len);
+}
+
+static inline void rec_sockname(const char *label, int fd)
+{
+	struct addr a = { .len = sizeof(a.ss) };
+
+	if (getsockname(fd, &a.sa, &a.len))
+		rec(label, "-%s", errno_text(errno));
+	else
+		rec_addr(label, &a, a.len);
+}
+
+static inline void rec_peername(const char *label, int fd)
+{
+	struct addr a = { .len = sizeof(a.ss) };
+
+	if (getpeername(fd, &a.sa, &a.len))
+		rec(label, "-%s", errno_text(errno));
+	else
+		rec_addr(label, &a, a.len);
+}
+
+/* The peer's name once the connection is gone altogether, after a last exchange with the peer. */
+static inline void rec_peername_gone(const char *label, int fd)
+{
+	long long end = now_ms() + WAIT_MS / 5;
+	struct addr a;
+
+	do {
+		a.len = sizeof(a.ss);
+		pause_ms(1);
+	} while (!getpeername(fd, &a.sa, &a.len) && now_ms() < end);
+	rec_peername(label, fd);
+}
+
+static inline int get_int(int fd, int level, int option)
+{
+	socklen_t len = sizeof(int);
+	int value = 0;
+
+	return getsockopt(fd, level, option, &value, &len) ? -1 : value;
+}
+
+static inline void rec_int(const char *label, int fd, int level, int option)
+{
+	REC(label, get_int(fd, level, option));
+}
+
+/* SO_ERROR by name; reading it clears it. */
+static inline void rec_so_error(const char *label, int fd)
+{
+	int error = get_int(fd, SOL_SOCKET, SO_ERROR);
+
+	rec(label, "%s", error ? errno_text(error) : "0");
+}
+
+static volatile sig_atomic_t ticks, pipes;
+
+static inline void on_tick(int sig)
+{
+	(void)sig;
+	ticks++;
+}
+
+static inline void on_pipe(int sig)
+{
+	(void)sig;
+	pipes++;
+}
+
+static inline void handle(int sig, void (*handler)(int), int flags)
+{
+	struct sigaction sa = { .sa_handler = handler, .sa_flags = flags };
+
+	sigaction(sig, &sa, NULL);
+}
+
+/*
+ * Interrupts this process every 50 ms from now on. Again and again, so that a signal that comes
+ * before the call of interest has begun to sleep does no harm.
+ */
+static inline void ticks_start(void (*handler)(int), int flags)
+{
+	struct itimerval every = { { 0, 50000 }, { 0, 50000 } };
+
+	ticks = 0;
+	handle(SIGALRM, handler, flags);
+	setitimer(ITIMER_REAL, &every, NULL);
+}
+
+static inline void ticks_stop(void)
+{
+	struct itimerval never = { { 0, 0 }, { 0, 0 } };
+
+	setitimer(ITIMER_REAL, &never, NULL);
+}
+
+static inline bool took_at_least(long long start, int ms)
+{
+	return now_ms() - start >= ms - 10;	/* a tick of the coarsest kernel clock */
+}
+
+/*
+ * A connection attempt that stays in progress: the listener's queue has room for one, and is full.
+ * Returns the descriptor of a fresh socket that has not called connect() yet.
+ */
+struct stuck {
+	int listening, filler, fd;
+	struct addr where;
+};
+
+static inline struct stuck stuck_make(int flags)
+{
+	struct stuck s;
+
+	s.listening = listener(0, &s.where);
+	s.filler = fresh(0);
+	connect_to(s.filler, &s.where);
+	s.fd = fresh(flags);
+	return s;
+}
+
+/* A thread that makes one call, for calls that another thread has to end. */
+struct caller {
+	pthread_t thread;
+	_Atomic pid_t tid;
+	int fd;
+	long (*call)(int fd);
+	long ret;
+	int error;
+};
+
+static inline void *caller_main(void *arg)
+{
+	struct caller *c = arg;
+
+	c->tid = gettid();
+	c->ret = c->call(c->fd);
+	c->error = errno;
+	return NULL;
+}
+
+/* Returns when the thread sleeps in its call. */
+static inline void caller_start(struct caller *c, long (*call)(int fd), int fd)
+{
+	c->call = call;
+	c->fd = fd;
+	c->tid = 0;
+	need(!pthread_create(&c->thread, NULL, caller_main, c), "pthread_create");
+	while (!c->tid)
+		pause_ms(1);
+	await_asleep(c->tid);
+}
+
+static inline void caller_end(const char *label, struct caller *c)
+{
+	pthread_join(c->thread, NULL);
+	errno = c->error;
+	rec_ret(label, c->ret);
+}
+
+#endif /* SDP_TEST_ORACLE_H */

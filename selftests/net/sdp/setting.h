@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Settings of the module (net.sdp.*) and its counters. The program's first process remembers the
+ * settings and puts them back at its end; children that change them may die as they like.
+ */
+#ifndef SDP_TEST_SETTING_H
+#define SDP_TEST_SETTING_H
+
+#include "tap.h"
+
+#define SETTING_DIR	"/proc/sys/net/sdp/"
+#define COUNTER_FILE	"/proc/net/sdpstat"
+
+static struct {
+	const char *name;
+	char was[32];
+} settings[] = {
+	{ .name = "connect_timeout_ms" },
+	{ .name = "recv_buffers" },
+	{ .name = "recv_buffer_size" },
+};
+
+#define SETTINGS	ARRAY_SIZE(settings)
+
+static pid_t settings_owner;
+
+/* False when there is no such setting, or the value is not taken. */
+static inline bool setting_write(const char *name, const char *value)
+{
+	char path[128];
+	FILE *f;
+	bool ok;
+
+	snprintf(path, sizeof(path), SETTING_DIR "%s", name);
+	f = fopen(path, "w");
+	if (!f)
+		return false;
+	ok = fputs(value, f) >= 0;
+	return !fclose(f) && ok;
+}
+
+static inline void setting_set(const char *name, long value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%ld", value);
+	need(setting_write(name, text), SETTING_DIR "%s does not take %ld", name, value);
+}
+
+static inline void settings_reset(void)
+{
+	size_t i;
+
+	for (i = 0; i < SETTINGS; i++)
+		if (settings[i].was[0])
+			setting_write(settings[i].name, settings[i].was);
+}
+
+static inline void settings_restore(void)
+{
+	if (getpid() == settings_owner)
+		settings_reset();
+}
+
+/* Remembers all settings that exist; they come back when the program exits. */
+static inline void settings_save(void)
+{
+	char path[128];
+	size_t i;
+
+	settings_owner = getpid();
+	for (i = 0; i < SETTINGS; i++) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), SETTING_DIR "%s", settings[i].name);
+		f = fopen(path, "r");
+		if (!f)
+			continue;
+		if (!fgets(settings[i].was, sizeof(settings[i].was), f))
+			settings[i].was[0] = 0;
+		fclose(f);
+	}
+	atexit(settings_restore);
+}
+
+/* The value of one counter of this namespace; -1 when there is none of that name. */
+static inline long long counter(const char *name)
+{
+	FILE *f = fopen(COUNTER_FILE, "r");
+	long long value, found = -1;
+	char key[64];
+
+	if (!f)
+		return -1;
+	while (fscanf(f, "%63s %lld", key, &value) == 2)
+		if (!strcmp(key, name))
+			found = value;
+	fclose(f);
+	return found;
+}
+
+#endif /* SDP_TEST_SETTING_H */

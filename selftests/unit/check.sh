@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# check.sh: everything that can be checked of the engine without a kernel. One line for each
+# part, what failed below it, and the sum at the end. The parts' output is kept in build/unit/tap.
+set -euo pipefail
+. "$(dirname "$0")/../../scripts/common.sh"
+
+here=$SDP_TOP/selftests/unit
+build=$SDP_TOP/build/unit
+tap=$build/tap
+fuzz_seconds=${FUZZ_SECONDS:-5}
+steps=${STEPS:-20000000}
+# Every check draws other schedules; a failure prints the seed to repeat it with.
+seed=${SEED:-$(date +%s)}
+
+# count PATTERN FILE
+count() { grep -cE "$1" "$2" || true; }
+
+sum() { printf '%d passed, %d failed, %d skipped' "$@"; }
+
+# run NAME COMMAND...: in $tap/NAME; nothing is printed yet.
+run() {
+	local name=$1 start=$SECONDS status=0
+	shift
+	"$@" >"$tap/$name" 2>"$tap/$name.err" || status=$?
+	printf '%d %d\n' $status $((SECONDS - start)) >"$tap/$name.status"
+}
+
+passed=0 failed=0 skipped=0
+
+# report NAME: what run NAME came to; a part that fails without saying where counts as one failure.
+report() {
+	local name=$1 file=$tap/$1 status seconds p f s
+	read -r status seconds <"$file.status"
+	s=$(count '^ok .*# SKIP' "$file")
+	p=$(($(count '^ok ' "$file") - s))
+	f=$(count '^not ok ' "$file")
+	if [ "$f" = 0 ] && { [ "$status" != 0 ] || [ $((p + s)) = 0 ]; }; then
+		f=1
+	fi
+	printf '  %-12s %s, %d s\n' "$name" "$(sum "$p" "$f" "$s")" "$seconds"
+	sed -n 's/^ok .*# SKIP/      skipped:/p' "$file"
+	if [ "$f" != 0 ]; then
+		grep '^not ok ' "$file" | sed 's/^/      /' || true
+		head -n 50 "$file.err" | sed 's/^/      /'
+		echo "      all of it: $file, $file.err"
+	fi
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+}
+
+# notes NAME PATTERN: lines of a part worth seeing.
+notes() { sed -n "s/^# \($2\)/               \1/p" "$tap/$1"; }
+
+one() { run "$@"; report "$1"; }
+
+mkdir -p "$tap"
+rm -f "$tap"/*
+step "programs" make -s -C "$here" -j"$(nproc)" programs
+step "programs for coverage" make -s -C "$here" -j"$(nproc)" coverage
+
+# Takes longest and uses one CPU: beside the others.
+run search "$build/search" &
+
+for test in "$build"/asan/test_*; do
+	[[ $test == *.[od] ]] || one "$(basename "$test")" "$test"
+done
+one pair "$build/pair" --seed "$seed" --steps "$steps"
+notes pair '[0-9].*'
+one pair.asan "$build/pair.asan" --seed $((seed + 1000000)) --steps $((steps / 4))
+notes pair.asan '[0-9].*'
+one mutants "$here/mutants.sh" "$build/mutants"
+one fuzz "$here/fuzz.sh" "$fuzz_seconds"
+notes fuzz '.*'
+wait
+report search
+notes search '.*'
+one coverage make -s -C "$here" coverage
+notes coverage '.*'
+
+sum $passed $failed $skipped
+echo
+[ $failed = 0 ]

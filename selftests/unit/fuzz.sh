@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# fuzz.sh SECONDS: libFuzzer with ASan and UBSan on codec and engine, each for that long. What
+# it learns is kept in build/unit/fuzz and used the next time. Prints TAP; without clang
+# all is skipped.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+proto=$here/../../net/sdp/proto
+out=$here/../../build/unit/fuzz
+seconds=${1:-60}
+targets=(fuzz_wire fuzz_engine)
+sanitizers=fuzzer,address,undefined
+flags=(-std=gnu11 -g -O1 -Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare
+	"-fsanitize=$sanitizers" -fno-sanitize-recover=all -I"$proto")
+
+have_libfuzzer() {
+	command -v clang >/dev/null || { missing="no clang here (package clang)"; return 1; }
+	echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
+		clang -x c - -fsanitize=fuzzer,address -o "$out/probe" 2>/dev/null ||
+		{ missing="clang has no libFuzzer here (package libclang-rt-dev)"; return 1; }
+}
+
+# fuzz NUMBER NAME
+fuzz() {
+	local name=$2 log=$out/$2.log dir=$out/$2.corpus
+	mkdir -p "$dir"
+	clang "${flags[@]}" "$here/$name.c" "$proto"/*.c -o "$out/$name"
+	if "$out/$name" -max_total_time="$seconds" -max_len=600 -artifact_prefix="$out/$name-" \
+		-print_final_stats=1 "$dir" >"$log" 2>&1; then
+		echo "ok $1 - $name"
+		awk -v name="$name" '/number_of_executed_units/ { units = $2 } /DONE/ { cov = $4 }
+			END { printf "# %s: %d inputs, %d edges\n", name, units, cov }' "$log"
+	else
+		echo "not ok $1 - $name"
+		grep -E 'not so:|runtime error:|ERROR:|Test unit written' "$log" >&2
+		echo "# again: $out/$name FILE" >&2
+		return 1
+	fi
+}
+
+mkdir -p "$out"
+echo "1..${#targets[@]}"
+status=0
+for i in "${!targets[@]}"; do
+	if have_libfuzzer; then
+		fuzz $((i + 1)) "${targets[$i]}" || status=1
+	else
+		echo "ok $((i + 1)) - ${targets[$i]} # SKIP $missing"
+	fi
+done
+exit $status

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fuzzing the codec: whatever is accepted must survive being built and parsed again, and
+ * nothing outside the bytes received may be read (ASan watches).
+ *
+ * The first byte of an input chooses what the rest is: a message as it is, a message whose
+ * Len is made right (to get past the first check), a Hello, a HelloAck.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "wire.h"
+
+#define CHECK(what)								\
+	do {									\
+		if (!(what)) {							\
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
+			abort();						\
+		}								\
+	} while (0)
+
+static void check_accepted(const struct sdp_msg *m, u32 bytes)
+{
+	CHECK(m->h.len == bytes);
+	CHECK(m->payload + m->payload_len == bytes);
+	CHECK(m->payload == sdp_wire_header_len(m->h.mid));
+	CHECK(m->h.bufs <= SDP_BUFS_MAX);
+	CHECK(!m->payload_len || m->h.mid >= SDP_MID_SINK_AVAIL);
+	CHECK(!(m->h.flags & ~SDP_FLAGS_ALL));
+	CHECK(!(m->h.flags & SDP_FLAG_OOB_PRES) || (m->h.mid == SDP_MID_DATA && m->payload_len));
+}
+
+static void fuzz_message(const u8 *data, u32 bytes)
+{
+	struct sdp_msg first, second;
+	u8 again[SDP_HEADER_MAX];
+	u32 header;
+
+	if (sdp_wire_parse(data, bytes, &first))
+		return;
+	check_accepted(&first, bytes);
+	header = sdp_wire_build(again, &first);
+	CHECK(header == first.payload);
+	/* Reserved bytes of a ModeChange are the only ones that need not come back. */
+	CHECK(!memcmp(data, again, first.h.mid == SDP_MID_MODE_CHANGE ? 17 : header));
+	CHECK(sdp_wire_parse(again, bytes, &second) == SDP_VALID);
+	CHECK(!memcmp(&first, &second, sizeof(first)));
+}
+
+static void check_hello(const struct sdp_hello *h)
+{
+	CHECK(h->bufs >= SDP_HELLO_BUFS_MIN && h->bufs <= SDP_BUFS_MAX);
+	CHECK(h->recv_size >= SDP_RECV_SIZE_MIN && h->recv_size <= SDP_RECV_SIZE_MAX);
+	CHECK(h->version >> 4 == SDP_VERSION_MAJOR && h->max_adverts);
+}
+
+static void fuzz_hello(const u8 *data, u32 bytes)
+{
+	struct sdp_hello first, second;
+	u8 again[SDP_HELLO_LEN];
+
+	if (sdp_hello_parse(data, bytes, &first))
+		return;
+	check_hello(&first);
+	CHECK(first.port && (first.ip_version == 4 || first.ip_version == 6));
+	sdp_hello_build(again, &first);
+	CHECK(sdp_hello_parse(again, sizeof(again), &second) == SDP_VALID);
+	CHECK(!memcmp(&first, &second, sizeof(first)));
+}
+
+static void fuzz_hello_ack(const u8 *data, u32 bytes)
+{
+	struct sdp_hello first, second;
+	u8 again[SDP_HELLO_ACK_LEN];
+
+	if (sdp_hello_ack_parse(data, bytes, &first))
+		return;
+	check_hello(&first);
+	sdp_hello_ack_build(again, &first);
+	CHECK(sdp_hello_ack_parse(again, sizeof(again), &second) == SDP_VALID);
+	CHECK(!memcmp(&first, &second, sizeof(first)));
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	u32 bytes = (u32)size - 1;
+	u8 *exact;
+
+	if (!size)
+		return 0;
+	/* A buffer of exactly this length, so that one byte too far is seen. */
+	exact = malloc(bytes ? bytes : 1);
+	if (!exact)
+		return 0;
+	memcpy(exact, data + 1, bytes);
+	switch (data[0] & 3) {
+	case 1:
+		if (bytes >= 8) {
+			exact[4] = 0;
+			exact[5] = bytes >> 16 & 0xff;
+			exact[6] = bytes >> 8 & 0xff;
+			exact[7] = bytes & 0xff;
+		}
+		/* fall through */
+	case 0:
+		fuzz_message(exact, bytes);
+		break;
+	case 2:
+		fuzz_hello(exact, bytes);
+		break;
+	case 3:
+		fuzz_hello_ack(exact, bytes);
+		break;
+	}
+	free(exact);
+	return 0;
+}

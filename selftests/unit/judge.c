@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The judge of the pair simulator. Numbers in the comments are those of the requirements
+ * (D1-D5, A2) and the sections of the wire description.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "judge.h"
+
+void (*sim_on_fault)(const struct sim *s);
+bool sim_outcome_only;
+
+/* A rule that nobody has to keep who keeps the connection going: see sim_outcome_only. */
+#define rule(...)	do { if (!sim_outcome_only) fault(__VA_ARGS__); } while (0)
+
+void fault_begin(const struct sim *s)
+{
+	fflush(stdout);
+	fprintf(stderr, "# FAULT after %" PRIu64 " steps: ", s->steps);
+}
+
+void fault_end(const struct sim *s)
+{
+	fprintf(stderr, "\n");
+	sim_print(s);
+	sim_on_fault(s);
+	exit(1);
+}
+
+/*
+ * The streams: bytes without a pattern that a shift, a loss or a repetition could hide
+ * in. A prime length, so that no message size divides it.
+ */
+#define PATTERN_PERIOD	65521
+
+const u8 *pattern(u32 side, u64 offset)
+{
+	static u8 table[2][PATTERN_PERIOD + PATTERN_MAX];
+	static bool made;
+	u32 x = 0x2545f491;
+
+	if (!made) {
+		for (u32 i = 0; i < 2 * sizeof(table[0]); i++) {
+			x ^= x << 13;
+			x ^= x >> 17;
+			x ^= x << 5;
+			table[i / sizeof(table[0])][i % sizeof(table[0])] = (u8)(x >> 11);
+		}
+		for (u32 i = 0; i < PATTERN_MAX; i++)
+			for (u32 t = 0; t < 2; t++)
+				table[t][PATTERN_PERIOD + i] = table[t][i];
+		made = true;
+	}
+	return table[side] + offset % PATTERN_PERIOD;
+}
+
+static u32 be(const u8 *p, int bytes)
+{
+	u32 v = 0;
+
+	while (bytes--)
+		v = v << 8 | *p++;
+	return v;
+}
+
+/* T as it is documented: the wish or half, at least 2, less than the receives. */
+u16 sim_threshold(u16 target, u16 wish)
+{
+	u16 t = wish ? wish : target / 2;
+
+	if (t > target - 1)
+		t = target - 1;
+	return t < 2 ? 2 : t;
+}
+
+void judge_start(struct sim *s)
+{
+	for (u32 i = 0; i < 2; i++) {
+		struct sim_truth *t = &s->side[i].t;
+
+		t->posted = s->cfg.first[i];
+		t->theirs = t->posted;
+		t->limit = s->cfg.first[!i];
+		t->target = max(s->cfg.target[i], 3);
+		t->threshold = sim_threshold(t->target, s->cfg.threshold[i]);
+		t->threshold_min = t->threshold;
+	}
+}
+
+/* D1: the send credit of the moment, from what the peer said last. */
+static u32 credit(const struct sim_truth *t)
+{
+	return t->limit - t->sent;
+}
+
+static bool arrived(const struct sim_side *me, u32 seq)
+{
+	return seq <= me->completed || seq <= me->t.peer_received;
+}
+
+/* D4: would a credit update be right now? */
+static bool update_right(const struct sim_side *me)
+{
+	const struct sim_truth *t = &me->t;
+
+	return t->theirs < t->threshold && t->posted - t->theirs >= t->threshold;
+}
+
+static void judge_update(struct sim *s, u32 side)
+{
+	struct sim_side *me = &s->side[side];
+	struct sim_truth *t = &me->t;
+
+	if (!update_right(me))
+		rule(s, "%u: credit update at theirs %d, posted %u, T %u (D4)", side,
+		      t->theirs, t->posted, t->threshold);
+	t->updates++;
+	s->sent[1]++;
+	/* Each one grants T, and a receive is granted once: no storm of updates is possible. */
+	if ((u64)t->updates * t->threshold_min > t->grants)
+		rule(s, "%u: %u credit updates for %u receives posted", side, t->updates,
+		      t->grants);
+}
+
+static void judge_data(struct sim *s, u32 side, u32 payload, bool full)
+{
+	struct sim_side *me = &s->side[side];
+
+	s->sent[0]++;
+	if (me->disconn_sent)
+		fault(s, "%u: payload after DisConn (wire 10)", side);
+	if (payload > s->cfg.recv_size[!side] - SDP_BSDH_LEN)
+		fault(s, "%u: %u bytes for receives of %u", side, payload, s->cfg.recv_size[!side]);
+	if (!full && !me->shutdown) {
+		if (me->hold)
+			rule(s, "%u: a held segment was sent", side);
+		if (!arrived(me, me->t.last_data))
+			rule(s, "%u: a partial segment went while one is on its way", side);
+	}
+	me->t.last_data = me->t.sent;
+}
+
+static void judge_disconn(struct sim *s, u32 side)
+{
+	struct sim_side *me = &s->side[side];
+
+	s->sent[2]++;
+	if (me->disconn_sent)
+		fault(s, "%u: second DisConn", side);
+	if (!me->shutdown || me->taken != me->written)
+		fault(s, "%u: DisConn before the last byte (wire 10)", side);
+	me->disconn_sent = true;
+	me->t.disconn = me->t.sent;
+}
+
+/* A message is handed to the transport. @full: its payload ends a segment that cannot grow. */
+void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool full)
+{
+	struct sim_side *me = &s->side[side], *peer = &s->side[!side];
+	struct sim_truth *t = &me->t;
+	bool update = header[0] == SDP_MID_DATA && !payload;
+
+	if (!me->established)
+		fault(s, "%u: message before the connection stands", side);
+	if (credit(t) < 1 || credit(t) > 0xffff)
+		fault(s, "%u: message without credit (D2)", side);
+	if (!update && credit(t) < 2)
+		rule(s, "%u: last credit used for MID %02x with %u bytes (D5)", side, header[0],
+		      payload);
+	t->sent++;
+	if (be(header + 8, 4) != t->sent + s->cfg.seq[side])
+		fault(s, "%u: MSeq is not one more than the last (wire 7)", side);
+	if (be(header + 12, 4) != t->received + s->cfg.seq[!side])
+		fault(s, "%u: MSeqAck is not what has been received (D1)", side);
+	if (be(header + 2, 2) != t->posted)
+		fault(s, "%u: Bufs %u, posted %u (D1)", side, be(header + 2, 2), t->posted);
+	if (header[1] || be(header + 4, 4) != SDP_BSDH_LEN + payload)
+		fault(s, "%u: flags or Len wrong (wire 1)", side);
+	if (t->sent - peer->t.received > peer->t.posted)
+		fault(s, "%u: %u messages for %u receives (D2)", side, t->sent - peer->t.received,
+		      peer->t.posted);
+	if (t->sent - me->completed > s->cfg.slots[side])
+		fault(s, "%u: more messages than the transport has slots", side);
+	if (update)
+		judge_update(s, side);
+	else if (header[0] == SDP_MID_DATA)
+		judge_data(s, side, payload, full);
+	else if (header[0] == SDP_MID_DISCONN)
+		judge_disconn(s, side);
+	else
+		fault(s, "%u: MID %02x", side, header[0]);
+	t->theirs = t->posted;
+}
+
+/* The engine has nothing to send: is that so? Nothing may wait without its reason. */
+void judge_no_send(struct sim *s, u32 side, enum sdp_next why)
+{
+	struct sim_side *me = &s->side[side];
+	struct sim_truth *t = &me->t;
+	bool slot = t->sent - me->completed < s->cfg.slots[side];
+	bool ready = me->segs && (me->segs > 1 || me->seg[0] >= s->cfg.segment[side] ||
+				  me->shutdown || !me->hold);
+
+	if (!me->established || me->failed || me->ended)
+		return;
+	if (slot && credit(t) && !me->eof && update_right(me))
+		rule(s, "%u: a credit update is due and does not go (D4)", side);
+	if (why == SDP_NEXT_NO_SLOT && slot)
+		fault(s, "%u: waits for a slot and has one", side);
+	if (why == SDP_NEXT_NO_CREDIT && credit(t) > 1 && t->posted)
+		rule(s, "%u: waits for credit and has %u (D1)", side, credit(t));
+	if (why == SDP_NEXT_GATHER && (arrived(me, t->last_data) || me->segs > 1))
+		rule(s, "%u: gathers with nothing on its way", side);
+	if (why == SDP_NEXT_IDLE && ready)
+		fault(s, "%u: idle with something to send (A2)", side);
+	if (why == SDP_NEXT_IDLE && me->shutdown && !me->disconn_sent)
+		fault(s, "%u: idle with DisConn to send", side);
+}
+
+/* A message is handed to the engine of @side, from its receive. */
+void judge_receive(struct sim *s, u32 side, const u8 *header)
+{
+	struct sim_side *me = &s->side[side];
+	struct sim_truth *t = &me->t;
+	u32 ack = be(header + 12, 4) - s->cfg.seq[side];
+	u32 limit = ack + be(header + 2, 2);
+
+	if (!t->posted)
+		fault(s, "%u: a message and no receive for it (D2)", side);
+	if (ack > t->sent || ack < t->peer_received)
+		fault(s, "%u: MSeqAck out of range", side);
+	if (limit < t->limit)
+		fault(s, "%u: a grant was taken back", side);
+	t->peer_received = ack;
+	t->limit = limit;
+	t->received++;
+	t->posted--;
+	if (--t->theirs < 0)
+		fault(s, "%u: more messages than the peer had credits (D3)", side);
+}
+
+void judge_actions(struct sim *s, u32 side, const struct sdp_actions *acts)
+{
+	if (acts->n > 3)
+		fault(s, "%u: one event led to %u actions", side, acts->n);
+	if (acts->n && (s->side[side].failed || s->side[side].ended))
+		fault(s, "%u: a dead engine acts", side);
+}
+
+void judge_deliver(struct sim *s, u32 side, const u8 *bytes, u32 len)
+{
+	struct sim_side *me = &s->side[side], *peer = &s->side[!side];
+
+	if (me->eof)
+		fault(s, "%u: bytes after the end", side);
+	if (me->delivered + len > peer->taken)
+		fault(s, "%u: more bytes than were sent", side);
+	if (memcmp(bytes, pattern(!side, me->delivered), len))
+		fault(s, "%u: bytes at %" PRIu64 " differ (A2)", side, me->delivered);
+}
+
+void judge_eof(struct sim *s, u32 side)
+{
+	struct sim_side *me = &s->side[side], *peer = &s->side[!side];
+
+	if (me->eof)
+		fault(s, "%u: second end of stream", side);
+	if (!peer->disconn_sent || me->delivered != peer->written)
+		fault(s, "%u: end of stream after %" PRIu64 " of %" PRIu64 " bytes", side,
+		      me->delivered, peer->written);
+}
+
+/* A link that ends in good order may lose credit updates, nothing else. */
+void judge_link_down(struct sim *s)
+{
+	for (u32 i = 0; i < 2 && !s->aborted; i++) {
+		struct sim_side *me = &s->side[i];
+
+		if (me->t.disconn > me->landed || !me->disconn_sent)
+			fault(s, "%u: the link ended before the DisConn arrived", i);
+		if (me->t.last_data > me->landed)
+			fault(s, "%u: the link ended before the last byte arrived", i);
+	}
+}
+
+/*
+ * Nothing more can happen but reading by those who do not read: whatever was written to one who
+ * reads must have got there (A2, D5: nobody is stuck).
+ */
+void judge_settled(const struct sim *s, u32 readers)
+{
+	for (u32 i = 0; i < 2 && !s->aborted; i++) {
+		const struct sim_side *me = &s->side[i], *peer = &s->side[!i];
+
+		if (!(readers & 1U << i))
+			continue;
+		if (me->read != peer->written)
+			fault(s, "%u: stuck, %" PRIu64 " of %" PRIu64 " bytes arrived", i,
+			      me->read, peer->written);
+		if (peer->shutdown && !me->eof)
+			fault(s, "%u: stuck, no end of stream", i);
+	}
+	if (!s->aborted && readers == 3 && s->side[0].shutdown && s->side[1].shutdown &&
+	    !sim_all_over(s))
+		fault(s, "both have shut down and the connection does not end");
+	if (s->aborted && !sim_all_over(s))
+		fault(s, "aborted and the connection does not end");
+}

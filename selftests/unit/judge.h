@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The judge of the pair simulator: every rule that must hold, in terms of the wire
+ * and of what the simulator did itself.
+ */
+#ifndef SDP_UNIT_JUDGE_H
+#define SDP_UNIT_JUDGE_H
+
+#include <stdio.h>
+
+#include "sim.h"
+
+void judge_start(struct sim *s);
+void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool full);
+void judge_no_send(struct sim *s, u32 side, enum sdp_next why);
+void judge_receive(struct sim *s, u32 side, const u8 *header);
+void judge_actions(struct sim *s, u32 side, const struct sdp_actions *acts);
+void judge_deliver(struct sim *s, u32 side, const u8 *bytes, u32 len);
+void judge_eof(struct sim *s, u32 side);
+void judge_link_down(struct sim *s);
+void judge_settled(const struct sim *s, u32 readers);
+
+const u8 *pattern(u32 side, u64 offset);
+
+#define PATTERN_MAX	4096	/* bytes that can be read from what pattern() returns */
+
+/* fault(s, format, ...): something is wrong; says what, and does not return. */
+#define fault(s, ...)	(fault_begin(s), fprintf(stderr, __VA_ARGS__), fault_end(s))
+
+void fault_begin(const struct sim *s);
+_Noreturn void fault_end(const struct sim *s);
+
+#endif /* SDP_UNIT_JUDGE_H */

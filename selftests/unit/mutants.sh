@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# mutants.sh DIRECTORY [NAME...]: do the simulators notice mistakes?
+#
+# For each entry of mutants.list, a copy of the engine gets that mistake and is simulated:
+# at random (pair), then exhaustively (search). One of them has to fail. The product's
+# source stays as it is; the copies are made in DIRECTORY. Prints TAP.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+proto=$here/../../net/sdp/proto
+out=$1
+shift
+only=("$@")
+cc=${CC:-gcc}
+flags=(-std=gnu11 -O1 -w)
+small=(-DSIM_MSGS=8 -DSIM_BYTES=18 -DSIM_SEGMENTS=4)
+engine=(wire credit conn engine)
+sim=(sim sim_state judge)
+
+chosen() {
+	local name
+	[ ${#only[@]} -gt 0 ] || return 0
+	for name in "${only[@]}"; do
+		[ "$name" != "$1" ] || return 0
+	done
+	return 1
+}
+
+# objects FROM TO NAME...: compile sources of FROM into TO, with the engine's headers in $headers.
+objects() {
+	local from=$1 to=$2 name
+	shift 2
+	for name in "$@"; do
+		"$cc" "${flags[@]}" "${extra[@]}" -I"$headers" -c "$from/$name.c" -o "$to/$name.o"
+	done
+}
+
+# simulators DIRECTORY: the objects of both, but the engine's.
+simulators() {
+	local extra=() to=$1
+	mkdir -p "$to/pair" "$to/search"
+	objects "$here" "$to/pair" pair "${sim[@]}"
+	extra=("${small[@]}")
+	objects "$here" "$to/search" search "${sim[@]}"
+}
+
+# build FILE: in $dir, with the objects of the right engine for all that FILE does not touch.
+build() {
+	local file=$1 base=$out/.base headers=$dir extra=() name list=()
+	if [[ $file == *.h ]]; then
+		base=$dir
+		simulators "$dir"
+		objects "$dir" "$dir" "${engine[@]}"
+	else
+		objects "$dir" "$dir" "${file%.c}"
+	fi
+	for name in "${engine[@]}"; do
+		[ -e "$dir/$name.o" ] && list+=("$dir/$name.o") || list+=("$base/$name.o")
+	done
+	"$cc" "$base"/pair/*.o "${list[@]}" -o "$dir/pair.run"
+	"$cc" "$base"/search/*.o "${list[@]}" -o "$dir/search.run"
+}
+
+# found BY COMMAND...: it fails, or takes much longer than the right engine would.
+found() {
+	local by=$1
+	shift
+	! timeout 60 "$@" >"$dir/log" 2>&1 || return 1
+	why=$(sed -n 's/^# FAULT after [0-9]* steps: //p' "$dir/log" | head -n 1)
+	echo "ok - $name # $by: ${why:-no fault, but it crashed or went on for ever}"
+}
+
+simulate() {
+	local runs=(--seed 1 --steps 400000) rules=()
+	[ "$judge" = rule ] || rules=(--outcome)
+	found pair "$dir/pair.run" "${runs[@]}" "${rules[@]}" ||
+		found search "$dir/search.run" --max-states 200000 "${rules[@]}" ||
+		echo "not ok - $name: neither pair nor search notices"
+}
+
+check() {
+	local name=$1 judge=$2 file=$3 program=$4 dir=$out/$1 why
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	cp "$proto"/*.[ch] "$dir"
+	sed -i -e "$program" "$dir/$file"
+	if cmp -s "$proto/$file" "$dir/$file"; then
+		echo "not ok - $name: changes nothing in $file; correct mutants.list"
+	elif ! build "$file" 2>"$dir/log"; then
+		echo "not ok - $name: does not compile, see $dir/log; correct mutants.list"
+	else
+		simulate
+	fi
+}
+
+# share WHICH OF: every OFth entry.
+share() {
+	local n=0 name judge file program
+	while IFS='|' read -r name judge file program; do
+		if [[ $name == '#'* ]] || ! chosen "$name"; then
+			continue
+		fi
+		n=$((n + 1))
+		[ $((n % $2)) != "$1" ] || check "$name" "$judge" "$file" "$program"
+	done <"$here/mutants.list"
+}
+
+mkdir -p "$out/.base"
+headers=$proto extra=()
+simulators "$out/.base"
+objects "$proto" "$out/.base" "${engine[@]}"
+
+jobs=$(nproc) results=()
+for ((i = 0; i < jobs; i++)); do
+	share $i "$jobs" >"$out/.result.$i" &
+	results+=("$out/.result.$i")
+done
+wait
+awk '{ sub(/ok -/, "ok " NR " -"); print } END { print "1.." NR }' "${results[@]}" |
+	tee "$out/.result"
+! grep -q '^not ok' "$out/.result"

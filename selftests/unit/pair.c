@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Random schedules of the pair simulator.
+ *
+ *	pair [--seed N] [--runs N] [--steps N] [--trace] [--outcome]
+ *
+ * Every run has a seed of its own, which is printed when it fails: `pair --seed THAT
+ * --runs 1` repeats it, --trace prints its steps. A run draws the sizes of both sides and
+ * then steps; from time to time it changes how often each kind of step is drawn, so that
+ * one side stops reading for a while, completions stay away, and so on.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "sim.h"
+
+#define LAST_STEPS	40	/* shown of a failed run */
+
+static struct sim sim, probe;
+static u64 rng_state, run_seed;
+static struct sim_step last[LAST_STEPS];
+static u64 n_last;
+static bool trace;
+
+static u32 rnd(u32 n)
+{
+	u64 z = rng_state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return (u32)(((z ^ z >> 31) >> 32) * n >> 32);
+}
+
+static bool chance(u32 percent)
+{
+	return rnd(100) < percent;
+}
+
+static u16 pick(const u16 *list, u32 n)
+{
+	return list[rnd(n)];
+}
+
+#define PICK(...)	pick((const u16[]){ __VA_ARGS__ },			\
+			     sizeof((u16[]){ __VA_ARGS__ }) / sizeof(u16))
+
+static void on_fault(const struct sim *s)
+{
+	u64 from = n_last > LAST_STEPS ? n_last - LAST_STEPS : 0;
+
+	(void)s;
+	fprintf(stderr, "# the last steps were:\n");
+	for (u64 i = from; i < n_last; i++)
+		sim_print_step(&last[i % LAST_STEPS]);
+	fprintf(stderr, "# again: --seed %" PRIu64 " --runs 1\n", run_seed);
+	printf("not ok 1 - random schedules\n");
+	exit(1);
+}
+
+static u32 draw_seq(void)
+{
+	switch (rnd(4)) {
+	case 0:		return 0;
+	case 1:		return 0x7fffffffU - rnd(64);
+	case 2:		return 0xffffffffU - rnd(64);
+	default:	return rnd(0xffffffffU);
+	}
+}
+
+static void draw_config(struct sim_config *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->post_first = chance(50);
+	for (u32 i = 0; i < 2; i++) {
+		c->target[i] = chance(40) ? PICK(2, 3, 4, 12) : (u16)(3 + rnd(62));
+		c->threshold[i] = chance(60) ? 0 : (u16)(1 + rnd(80));
+		c->first[i] = (u16)(2 + rnd(c->target[i] - 1U));
+		c->room[i] = (u16)(max(c->target[i], 3) + rnd(chance(50) ? 2 : 30));
+		c->slots[i] = chance(30) ? PICK(1, 2, 16) : (u16)(1 + rnd(40));
+		c->recv_size[i] = chance(30) ? PICK(64, 1536) : 64 + rnd(200);
+		c->segments[i] = (u16)(1 + rnd(8));
+		c->seq[i] = draw_seq();
+	}
+	for (u32 i = 0; i < 2; i++) {
+		u32 full = c->recv_size[!i] - SDP_BSDH_LEN;
+
+		c->segment[i] = (u16)(chance(70) ? full : 1 + rnd(2 * full));
+	}
+}
+
+/* How often each kind of step is drawn, per side. */
+struct mood {
+	u16 weight[2][SIM_KINDS];
+	u32 total;
+	u32 left;	/* steps until the next mood */
+};
+
+static void draw_mood(struct mood *m)
+{
+	static const u16 usual[SIM_KINDS] = {
+		[SIM_WRITE] = 20, [SIM_READ] = 20, [SIM_LAND] = 30, [SIM_RECEIVE] = 30,
+		[SIM_COMPLETE] = 15, [SIM_POST] = 20, [SIM_UNHOLD] = 10, [SIM_ESTABLISHED] = 1,
+	};
+
+	m->total = 0;
+	m->left = 20 + rnd(1000);
+	for (u32 side = 0; side < 2; side++)
+		for (u32 k = 0; k < SIM_KINDS; k++) {
+			u16 w = usual[k];
+
+			if (k <= SIM_UNHOLD && chance(15))
+				w = 0;
+			else if (chance(15))
+				w *= 4;
+			m->weight[side][k] = w;
+			m->total += w;
+		}
+	/* Never silence for ever: one kind of step always goes on. */
+	m->weight[0][SIM_LAND]++;
+	m->total++;
+}
+
+static void draw_step(const struct mood *m, struct sim_step *step)
+{
+	u32 x = rnd(m->total), side = 0, k = 0;
+
+	while (x >= m->weight[side][k]) {
+		x -= m->weight[side][k];
+		if (++k == SIM_KINDS) {
+			k = 0;
+			side++;
+		}
+	}
+	memset(step, 0, sizeof(*step));
+	step->kind = (u8)k;
+	step->side = (u8)side;
+}
+
+/* How much of it: often all there is, often little. */
+static void draw_amount(struct sim_step *step)
+{
+	const struct sim_side *me = &sim.side[step->side];
+	u32 most;
+
+	switch (step->kind) {
+	case SIM_WRITE:
+		step->arg = (u16)(1 + rnd(chance(50) ? 20 : 2000));
+		step->more = chance(20);
+		return;
+	case SIM_READ:
+		step->arg = chance(50) ? 0xffff : (u16)(1 + rnd(300));
+		return;
+	case SIM_COMPLETE:
+		most = me->landed - me->completed;
+		break;
+	case SIM_POST:
+		most = sim_can_post(&sim, step->side);
+		break;
+	default:
+		return;
+	}
+	step->arg = (u16)(most && chance(50) ? 1 + rnd(most) : most);
+}
+
+static bool do_step(const struct sim_step *step)
+{
+	if (!sim_may(&sim, step))
+		return false;
+	last[n_last++ % LAST_STEPS] = *step;
+	if (trace)
+		sim_print_step(step);
+	sim_do(&sim, step);
+	return true;
+}
+
+/* Rare events, each tried from time to time. */
+static void maybe_something_rare(u32 target_percent)
+{
+	struct sim_step step = { .kind = SIM_TARGET, .side = (u8)rnd(2) };
+
+	if (!chance(target_percent))
+		return;
+	step.arg = chance(50) ? PICK(2, 3, 4, 12) : (u16)(3 + rnd(62));
+	step.arg2 = chance(70) ? 0 : (u16)(1 + rnd(80));
+	/* The owner's room follows its target. */
+	sim.cfg.room[step.side] = max(sim.cfg.room[step.side], max(step.arg, 3));
+	do_step(&step);
+}
+
+static void check_settles(void)
+{
+	u32 readers = 1 + rnd(3);
+
+	memcpy(&probe, &sim, sizeof(sim));
+	sim_settle(&probe, readers);
+	sim.steps += probe.steps - sim.steps;
+}
+
+/* Shut down in either order, with traffic in between, then everything must end. */
+static void finish(struct mood *m, bool abortive)
+{
+	struct sim_step step = { .kind = SIM_SHUTDOWN, .side = (u8)rnd(2) };
+	u32 pause = rnd(3) ? rnd(40) : 0;
+
+	do_step(&step);
+	while (pause--) {
+		struct sim_step other;
+
+		draw_step(m, &other);
+		draw_amount(&other);
+		do_step(&other);
+	}
+	if (abortive) {
+		step.kind = SIM_ABORT;
+		step.side = (u8)rnd(2);
+		do_step(&step);
+	}
+	if (chance(30)) {
+		memcpy(&probe, &sim, sizeof(sim));
+		sim_settle(&probe, 1U << rnd(2));
+	}
+	step.kind = SIM_ESTABLISHED;
+	step.side = 1;
+	do_step(&step);
+	step.kind = SIM_SHUTDOWN;
+	do_step(&step);
+	step.side = 0;
+	do_step(&step);
+	sim_settle(&sim, 3);
+	if (!sim_all_over(&sim)) {
+		fprintf(stderr, "# the run does not end\n");
+		on_fault(&sim);
+	}
+}
+
+static void run(u32 max_steps)
+{
+	struct sim_config cfg;
+	struct mood mood;
+	u32 target_percent = chance(30);
+	u32 misses = 0;
+
+	rng_state = run_seed;
+	n_last = 0;
+	draw_config(&cfg);
+	sim_start(&sim, &cfg);
+	draw_mood(&mood);
+	for (u32 i = rnd(max_steps); i; i--) {
+		struct sim_step step;
+
+		if (!--mood.left) {
+			draw_mood(&mood);
+			check_settles();
+		}
+		draw_step(&mood, &step);
+		draw_amount(&step);
+		misses = do_step(&step) ? 0 : misses + 1;
+		if (misses > 50) {
+			draw_mood(&mood);
+			misses = 0;
+		}
+		maybe_something_rare(target_percent);
+	}
+	finish(&mood, chance(10));
+}
+
+static void explain(void)
+{
+	fprintf(stderr, "usage: pair [--seed N] [--runs N] [--steps N] [--trace] [--outcome]\n");
+	exit(2);
+}
+
+static u64 value_of(const char *text, const char *option)
+{
+	char *end;
+	u64 v = text ? strtoull(text, &end, 0) : 0;
+
+	if (!text || *end) {
+		fprintf(stderr, "pair: %s wants a number\n", option);
+		explain();
+	}
+	return v;
+}
+
+int main(int argc, char **argv)
+{
+	u64 seed = (u64)time(NULL), runs = ~0ULL, steps = 10000000, done = 0, n, sent[3] = { 0 };
+	struct timespec t0, t1;
+	double seconds;
+
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--seed"))
+			seed = value_of(argv[++i], "--seed");
+		else if (!strcmp(argv[i], "--runs"))
+			runs = value_of(argv[++i], "--runs");
+		else if (!strcmp(argv[i], "--steps"))
+			steps = value_of(argv[++i], "--steps");
+		else if (!strcmp(argv[i], "--trace"))
+			trace = true;
+		else if (!strcmp(argv[i], "--outcome"))
+			sim_outcome_only = true;
+		else
+			explain();
+	}
+	sim_on_fault = on_fault;
+	printf("1..1\n# seed %" PRIu64 "\n", seed);
+	fflush(stdout);
+	clock_gettime(CLOCK_MONOTONIC, &t0);
+	for (n = 0; n < runs && done < steps; n++) {
+		run_seed = seed + n;
+		run(20000);
+		done += sim.steps;
+		for (u32 i = 0; i < 3; i++)
+			sent[i] += sim.sent[i];
+	}
+	clock_gettime(CLOCK_MONOTONIC, &t1);
+	seconds = (double)(t1.tv_sec - t0.tv_sec) + (double)(t1.tv_nsec - t0.tv_nsec) / 1e9;
+	printf("# %" PRIu64 " connections, %" PRIu64 " steps, %.1f million a second; %" PRIu64
+	       " data, %" PRIu64 " credit updates, %" PRIu64 " DisConns\n",
+	       n, done, (double)done / seconds / 1e6, sent[0], sent[1], sent[2]);
+	printf("ok 1 - random schedules\n");
+	return 0;
+}

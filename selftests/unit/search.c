@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every schedule of small pairs: from each state that can be reached, every step is tried.
+ *
+ *	search [--deep] [--outcome] [--max-states N] [SCENARIO]
+ *
+ * Segments of two bytes and a few receives make the states few. sim_key() names a state
+ * without regard to how much went through, so a scenario in which the applications write
+ * for ever still ends, and what is found holds for streams of any length. Besides what
+ * the judge sees in every step, each state is asked: if now only one side reads, or the
+ * other, or both, does everything get there?
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "sim.h"
+
+#define SEGMENT		2
+#define STEPS_MAX	32	/* that can be tried in one state */
+
+/* What else may happen in a scenario. */
+#define WITH_MORE	1	/* MSG_MORE */
+#define WITH_CLOSE	2	/* shutdown on both sides */
+#define WITH_TARGET	4	/* side 1 goes from 3 receives to 4, and back */
+#define WITH_ABORT	8
+#define ONE_WAY		16	/* only side 0 writes */
+#define WITH_LATE_POST	32	/* receives are posted late and one by one */
+#define DEEP		64	/* takes long */
+
+struct scenario {
+	const char *name;
+	u16 target[2];
+	u16 threshold[2];
+	u16 first[2];
+	u16 slots[2];
+	u16 segments;
+	u32 with;
+};
+
+static const struct scenario scenarios[] = {
+	{ "both ways, 3 and 3 receives",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 2 }, 1, 0 },
+	{ "both ways, posted late",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, WITH_LATE_POST },
+	{ "one way, 5 receives and T of 4, posted late",
+	  { 3, 5 }, { 0, 4 }, { 2, 3 }, { 3, 3 }, 2, ONE_WAY | WITH_LATE_POST },
+	{ "small writes and MSG_MORE",
+	  { 3, 4 }, { 0, 0 }, { 3, 3 }, { 3, 2 }, 3, ONE_WAY | WITH_MORE },
+	{ "more receives midway, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 2, 2 }, 1, ONE_WAY | WITH_TARGET },
+	{ "shutdown in any order",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, WITH_CLOSE },
+	{ "shutdown, posted late",
+	  { 3, 3 }, { 0, 0 }, { 2, 3 }, { 1, 2 }, 1, WITH_CLOSE | WITH_LATE_POST | ONE_WAY },
+	{ "abort at any time",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, WITH_CLOSE | WITH_ABORT | ONE_WAY },
+	/* From here on only with --deep. */
+	{ "both ways, 3 and 4 receives",
+	  { 3, 4 }, { 0, 9 }, { 3, 2 }, { 2, 1 }, 1, DEEP },
+	{ "both ways, 3 and 3 receives, more slots",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 3, 3 }, 1, DEEP },
+	{ "more receives midway, both ways",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, DEEP | WITH_TARGET },
+	{ "both ways, MSG_MORE, shutdown",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, DEEP | WITH_MORE | WITH_CLOSE },
+};
+
+/* A state on the path that is being looked at, and the steps still to be tried in it. */
+struct frame {
+	struct sim sim;
+	struct sim_step steps[STEPS_MAX];
+	u32 n;
+	u32 at;
+};
+
+static struct frame *stack;
+static u32 depth, room;
+static u64 *seen;	/* open hashing; 0 is a free place */
+static u64 seen_n, seen_size;
+
+static void on_fault(const struct sim *s)
+{
+	(void)s;
+	fprintf(stderr, "# the path of %u steps there, its end:\n", depth);
+	for (u32 i = depth > 60 ? depth - 60 : 0; i < depth; i++)
+		sim_print_step(&stack[i].steps[stack[i].at - 1]);
+	printf("not ok 1 - a schedule fails\n");
+	exit(1);
+}
+
+static void *allocate(void *old, u64 bytes)
+{
+	void *p = realloc(old, bytes);
+
+	if (!p) {
+		fprintf(stderr, "search: out of memory; limit it with --max-states\n");
+		exit(2);
+	}
+	return p;
+}
+
+static bool insert(u64 *table, u64 size, u64 key)
+{
+	u64 i = key & (size - 1);
+
+	while (table[i]) {
+		if (table[i] == key)
+			return false;
+		i = (i + 1) & (size - 1);
+	}
+	table[i] = key;
+	return true;
+}
+
+static void forget_all(void)
+{
+	seen_size = 1 << 16;
+	seen_n = 0;
+	seen = allocate(seen, seen_size * sizeof(*seen));
+	memset(seen, 0, seen_size * sizeof(*seen));
+}
+
+static bool is_new(u64 key)
+{
+	u64 *old = seen;
+
+	key = key ? key : 1;
+	if (2 * seen_n > seen_size) {
+		seen = calloc(2 * seen_size, sizeof(*seen));
+		if (!seen)
+			seen = allocate(NULL, 2 * seen_size * sizeof(*seen));
+		for (u64 i = 0; i < seen_size; i++)
+			if (old[i])
+				insert(seen, 2 * seen_size, old[i]);
+		seen_size *= 2;
+		free(old);
+	}
+	if (!insert(seen, seen_size, key))
+		return false;
+	seen_n++;
+	return true;
+}
+
+static void offer(struct frame *f, u8 kind, u8 side, u32 arg, bool more)
+{
+	struct sim_step step = { .kind = kind, .side = side, .more = more, .arg = (u16)arg };
+
+	if (sim_may(&f->sim, &step) && f->n < STEPS_MAX)
+		f->steps[f->n++] = step;
+}
+
+/* All of something at once, and one of it. */
+static void offer_count(struct frame *f, u8 kind, u8 side, u32 all)
+{
+	offer(f, kind, side, 1, false);
+	if (all > 1)
+		offer(f, kind, side, all, false);
+}
+
+static void offer_application(struct frame *f, u8 side, u32 with)
+{
+	struct sim_side *me = &f->sim.side[side];
+
+	if (!side || !(with & ONE_WAY)) {
+		offer(f, SIM_WRITE, side, 1, false);
+		offer(f, SIM_WRITE, side, SEGMENT, false);
+		if (with & WITH_MORE) {
+			offer(f, SIM_WRITE, side, 1, true);
+			offer(f, SIM_UNHOLD, side, 0, false);
+		}
+	}
+	if (me->unread_n)
+		offer(f, SIM_READ, side, me->unread[me->unread_first], false);
+	if (with & WITH_CLOSE)
+		offer(f, SIM_SHUTDOWN, side, 0, false);
+	if (with & WITH_TARGET && side == 1)
+		offer(f, SIM_TARGET, side, me->t.target == 3 ? 4 : 3, false);
+	if (with & WITH_ABORT)
+		offer(f, SIM_ABORT, side, 0, false);
+}
+
+static void offer_all(struct frame *f, u32 with)
+{
+	f->n = 0;
+	f->at = 0;
+	for (u8 side = 0; side < 2; side++) {
+		struct sim_side *me = &f->sim.side[side];
+
+		offer_application(f, side, with);
+		offer(f, SIM_LAND, side, 0, false);
+		offer(f, SIM_RECEIVE, side, 0, false);
+		offer_count(f, SIM_COMPLETE, side, me->landed - me->completed);
+		if (with & WITH_LATE_POST)
+			offer(f, SIM_POST, side, 1, false);
+		else
+			offer(f, SIM_POST, side, sim_can_post(&f->sim, side), false);
+		offer(f, SIM_ESTABLISHED, side, 0, false);
+		offer(f, SIM_LINK_ENDED, side, 0, false);
+	}
+}
+
+static u64 check_settles(const struct sim *s)
+{
+	static struct sim probe;
+	u64 steps = 0;
+
+	for (u32 readers = 1; readers <= 3; readers++) {
+		memcpy(&probe, s, sizeof(probe));
+		sim_settle(&probe, readers);
+		steps += probe.steps - s->steps;
+	}
+	return steps;
+}
+
+static struct frame *push(void)
+{
+	if (depth == room) {
+		room = room ? 2 * room : 1024;
+		stack = allocate(stack, (u64)room * sizeof(*stack));
+	}
+	return &stack[depth];
+}
+
+static void start(const struct scenario *sc)
+{
+	struct sim_config cfg = { .post_first = !(sc->with & WITH_LATE_POST) };
+
+	for (u32 i = 0; i < 2; i++) {
+		cfg.target[i] = sc->target[i];
+		cfg.threshold[i] = sc->threshold[i];
+		cfg.first[i] = sc->first[i];
+		cfg.room[i] = sc->with & WITH_TARGET && i == 1 ? 4 : sc->target[i];
+		cfg.slots[i] = sc->slots[i];
+		cfg.segment[i] = SEGMENT;
+		cfg.segments[i] = sc->segments;
+		cfg.recv_size[i] = SDP_RECV_SIZE_MIN;
+		cfg.seq[i] = 0xffffffff;
+	}
+	depth = 0;
+	sim_start(&push()->sim, &cfg);
+	is_new(sim_key(&stack[0].sim));
+	offer_all(&stack[0], sc->with);
+}
+
+/* Depth first, with a stack of our own: a path can be as long as there are states. */
+static u64 search(const struct scenario *sc, u64 max_states)
+{
+	u64 steps = 0, next_report = 1000000;
+	u32 deepest = 0;
+
+	forget_all();
+	start(sc);
+	depth = 1;
+	while (depth && seen_n < max_states) {
+		struct frame *f = &stack[depth - 1], *g;
+
+		if (f->at == f->n) {
+			depth--;
+			continue;
+		}
+		g = push();
+		f = &stack[depth - 1];
+		memcpy(&g->sim, &f->sim, sizeof(f->sim));
+		sim_do(&g->sim, &f->steps[f->at++]);
+		steps++;
+		if (!is_new(sim_key(&g->sim)))
+			continue;
+		steps += check_settles(&g->sim);
+		offer_all(g, sc->with);
+		if (++depth > deepest)
+			deepest = depth;
+		if (seen_n == next_report) {
+			fprintf(stderr, "# %" PRIu64 " states so far\n", seen_n);
+			next_report += 1000000;
+		}
+	}
+	printf("# %s: %" PRIu64 " states%s, %" PRIu64 " steps, depth %u\n", sc->name, seen_n,
+	       depth ? " (stopped there)" : ", all", steps, deepest);
+	return steps;
+}
+
+static bool wanted(const struct scenario *sc, const char *only, bool deep)
+{
+	return (deep || !(sc->with & DEEP)) && (!only || strstr(sc->name, only));
+}
+
+int main(int argc, char **argv)
+{
+	u64 max_states = ~0ULL, steps = 0;
+	const char *only = NULL;
+	struct timespec t0, t1;
+	double seconds;
+	bool deep = false;
+	u32 passed = 0;
+
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--max-states") && i + 1 < argc)
+			max_states = strtoull(argv[++i], NULL, 0);
+		else if (!strcmp(argv[i], "--deep"))
+			deep = true;
+		else if (!strcmp(argv[i], "--outcome"))
+			sim_outcome_only = true;
+		else
+			only = argv[i];
+	}
+	sim_on_fault = on_fault;
+	clock_gettime(CLOCK_MONOTONIC, &t0);
+	for (u32 i = 0; i < ARRAY_SIZE(scenarios); i++) {
+		if (!wanted(&scenarios[i], only, deep))
+			continue;
+		steps += search(&scenarios[i], max_states);
+		printf("ok %u - every schedule: %s\n", ++passed, scenarios[i].name);
+		fflush(stdout);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &t1);
+	seconds = (double)(t1.tv_sec - t0.tv_sec) + (double)(t1.tv_nsec - t0.tv_nsec) / 1e9;
+	printf("# %" PRIu64 " steps, %.1f million a second\n1..%u\n", steps,
+	       (double)steps / seconds / 1e6, passed);
+	return passed ? 0 : 2;
+}

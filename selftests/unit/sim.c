@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The pair simulator: owners, transport and application around two engines. See sim.h.
+ */
+#include "judge.h"
+
+static void link_down(struct sim *s)
+{
+	if (s->link_down)
+		return;
+	judge_link_down(s);
+	s->link_down = true;
+	for (u32 i = 0; i < 2; i++)
+		s->side[i].t.sent = s->side[i].landed;
+}
+
+static void note_failure(struct sim *s, u32 side, const struct sdp_action *a)
+{
+	if (!s->aborted)
+		fault(s, "%u: failed with errno %d, %s", side, a->error,
+		      sdp_violation_name(a->violation));
+	if (a->violation)
+		fault(s, "%u: aborted, and the peer is blamed: %s", side,
+		      sdp_violation_name(a->violation));
+	s->side[side].failed = true;
+	link_down(s);
+}
+
+static void deliver(struct sim *s, u32 side, const u8 *bytes, u32 len)
+{
+	struct sim_side *me = &s->side[side];
+
+	judge_deliver(s, side, bytes, len);
+	me->delivered += len;
+	me->unread[(me->unread_first + me->unread_n++) % SIM_MSGS] = (u16)len;
+}
+
+/* Carry out what the engine asked for; @message is the one received, if it was that. */
+static void carry_out(struct sim *s, u32 side, const struct sdp_actions *acts,
+		      const struct sim_wire_msg *message)
+{
+	struct sim_side *me = &s->side[side];
+
+	judge_actions(s, side, acts);
+	for (u32 i = 0; i < acts->n; i++) {
+		const struct sdp_action *a = &acts->list[i];
+
+		switch (a->kind) {
+		case SDP_ACT_ESTABLISHED:
+			if (me->established)
+				fault(s, "%u: established twice", side);
+			me->established = true;
+			break;
+		case SDP_ACT_DELIVER:
+			if (!message || a->offset + a->len != message->len)
+				fault(s, "%u: delivers what is not there", side);
+			deliver(s, side, message->bytes + a->offset, a->len);
+			break;
+		case SDP_ACT_EOF:
+			judge_eof(s, side);
+			me->eof = true;
+			break;
+		case SDP_ACT_DISCONNECT:
+			me->disconnect = true;
+			link_down(s);
+			break;
+		case SDP_ACT_END:
+			me->ended = true;
+			break;
+		case SDP_ACT_FAIL:
+			note_failure(s, side, a);
+			break;
+		}
+	}
+}
+
+static void send_one(struct sim *s, u32 side, const struct sdp_tx_msg *tx, bool full)
+{
+	struct sim_side *me = &s->side[side];
+	struct sim_wire_msg *m = &me->wire[me->t.sent % SIM_MSGS];
+	struct sdp_msg sent;
+	u32 payload = 0, header;
+	u8 buf[SDP_HEADER_MAX];
+
+	if (tx->payload_max) {
+		payload = min(me->seg[0], tx->payload_max);
+		full = full || payload < me->seg[0];
+	}
+	header = sdp_engine_commit(&me->e, tx, payload, buf, &sent);
+	judge_send(s, side, buf, payload, full);
+	if (header + payload > SIM_BYTES || sent.payload_len != payload || sent.h.mid != tx->mid)
+		fault(s, "%u: commit reports a message that is not the one sent", side);
+	memcpy(m->bytes, buf, header);
+	memcpy(m->bytes + header, pattern(side, me->taken), payload);
+	m->len = (u16)(header + payload);
+	me->taken += payload;
+	if (!payload)
+		return;
+	me->seg[0] -= payload;
+	if (!me->seg[0])
+		memmove(me->seg, me->seg + 1, --me->segs * sizeof(me->seg[0]));
+}
+
+/* The owner's loop after every event. */
+static void pump(struct sim *s, u32 side)
+{
+	struct sim_side *me = &s->side[side];
+
+	while (!s->link_down) {
+		struct sdp_tx_view view = {
+			.head_bytes = me->segs ? me->seg[0] : 0,
+			.head_full = me->segs > 1 ||
+				     (me->segs && me->seg[0] == s->cfg.segment[side]),
+			.hold = me->hold,
+		};
+		struct sdp_tx_msg tx;
+		enum sdp_next next = sdp_engine_next(&me->e, &view, &tx);
+
+		if (next != SDP_NEXT_SEND) {
+			judge_no_send(s, side, next);
+			return;
+		}
+		send_one(s, side, &tx, view.head_full);
+	}
+}
+
+u16 sim_can_post(const struct sim *s, u32 side)
+{
+	const struct sim_side *me = &s->side[side];
+	u16 used = me->t.posted + me->unread_n, room = s->cfg.room[side];
+
+	return used < room ? min(sdp_engine_receives_wanted(&me->e), room - used) : 0;
+}
+
+static void post(struct sim *s, u32 side, u16 n)
+{
+	struct sim_truth *t = &s->side[side].t;
+
+	sdp_engine_posted(&s->side[side].e, n);
+	t->posted += n;
+	t->grants += n;
+}
+
+static void receive(struct sim *s, u32 side)
+{
+	struct sim_side *me = &s->side[side];
+	const struct sim_wire_msg *m = &s->side[!side].wire[me->t.received % SIM_MSGS];
+	struct sdp_actions acts = { 0 };
+	struct sdp_msg msg;
+
+	judge_receive(s, side, m->bytes);
+	sdp_engine_receive(&me->e, m->bytes, m->len, &msg, &acts);
+	carry_out(s, side, &acts, m);
+	if (s->cfg.post_first && !msg.payload_len && sim_can_post(s, side))
+		post(s, side, 1);
+}
+
+static u16 write_room(const struct sim *s, u32 side)
+{
+	const struct sim_side *me = &s->side[side];
+	u32 full = s->cfg.segment[side];
+	u32 tail = me->segs ? me->seg[me->segs - 1] : full;
+	u32 left = (s->cfg.segments[side] - me->segs) * full;
+
+	if (tail < full)
+		left += full - tail;
+	return (u16)min(left, 0xffffU);
+}
+
+static void write_bytes(struct sim *s, u32 side, u32 bytes)
+{
+	struct sim_side *me = &s->side[side];
+
+	me->written += bytes;
+	while (bytes) {
+		u32 room, n;
+
+		if (!me->segs || me->seg[me->segs - 1] >= s->cfg.segment[side])
+			me->seg[me->segs++] = 0;
+		room = s->cfg.segment[side] - me->seg[me->segs - 1];
+		n = min(bytes, room);
+		me->seg[me->segs - 1] += (u16)n;
+		bytes -= n;
+	}
+}
+
+static void read_bytes(struct sim_side *me, u32 bytes)
+{
+	while (bytes && me->unread_n) {
+		u16 *len = &me->unread[me->unread_first];
+		u32 n = min(bytes, *len);
+
+		*len -= (u16)n;
+		bytes -= n;
+		me->read += n;
+		if (*len)
+			break;
+		me->unread_first = (me->unread_first + 1) % SIM_MSGS;
+		me->unread_n--;
+	}
+}
+
+static void set_target(struct sim *s, u32 side, u16 target, u16 threshold)
+{
+	struct sim_truth *t = &s->side[side].t;
+
+	sdp_engine_set_target(&s->side[side].e, target, threshold);
+	t->target = max(target, 3);
+	t->threshold = sim_threshold(t->target, threshold);
+	t->threshold_min = min(t->threshold_min, t->threshold);
+}
+
+/* May this step happen now? */
+bool sim_may(const struct sim *s, const struct sim_step *step)
+{
+	const struct sim_side *me = &s->side[step->side], *peer = &s->side[!step->side];
+	bool open = me->established && !me->failed && !me->ended;
+
+	switch (step->kind) {
+	case SIM_WRITE:
+		return open && !me->shutdown && step->arg && step->arg <= write_room(s, step->side);
+	case SIM_READ:
+		return me->unread_n;
+	case SIM_LAND:
+		return sim_in_flight(me);
+	case SIM_RECEIVE:
+		return peer->landed > me->t.received;
+	case SIM_COMPLETE:
+		return step->arg && step->arg <= me->landed - me->completed;
+	case SIM_POST:
+		return step->arg && step->arg <= sim_can_post(s, step->side);
+	case SIM_UNHOLD:
+		return me->hold;
+	case SIM_SHUTDOWN:
+		return open && !me->shutdown;
+	case SIM_TARGET:
+		return step->arg;
+	case SIM_ESTABLISHED:
+		return !me->established && !me->failed && !me->ended && !s->link_down;
+	case SIM_LINK_ENDED:
+		return s->link_down && !me->failed && !me->ended && peer->landed == me->t.received;
+	case SIM_ABORT:
+		return !me->failed && !me->ended && !s->link_down;
+	}
+	return false;
+}
+
+/* Let a step happen, then let its side send. */
+void sim_do(struct sim *s, const struct sim_step *step)
+{
+	struct sim_side *me = &s->side[step->side];
+	struct sdp_actions acts = { 0 };
+
+	s->steps++;
+	switch (step->kind) {
+	case SIM_WRITE:
+		write_bytes(s, step->side, step->arg);
+		me->hold = step->more;
+		break;
+	case SIM_READ:
+		read_bytes(me, step->arg);
+		break;
+	case SIM_LAND:
+		me->landed++;
+		return;
+	case SIM_RECEIVE:
+		receive(s, step->side);
+		break;
+	case SIM_COMPLETE:
+		me->completed += step->arg;
+		sdp_engine_sent(&me->e, step->arg, &acts);
+		break;
+	case SIM_POST:
+		post(s, step->side, step->arg);
+		break;
+	case SIM_UNHOLD:
+		me->hold = false;
+		break;
+	case SIM_SHUTDOWN:
+		me->shutdown = true;
+		sdp_engine_shutdown(&me->e);
+		break;
+	case SIM_TARGET:
+		set_target(s, step->side, step->arg, step->arg2);
+		break;
+	case SIM_ESTABLISHED:
+		sdp_engine_established(&me->e, &acts);
+		if (!acts.n)
+			fault(s, "%u: the transport has connected and the engine not", step->side);
+		break;
+	case SIM_LINK_ENDED:
+		sdp_engine_link_ended(&me->e, &acts);
+		break;
+	case SIM_ABORT:
+		s->aborted = true;
+		sdp_engine_abort(&me->e, ECONNABORTED, &acts);
+		break;
+	}
+	carry_out(s, step->side, &acts, NULL);
+	pump(s, step->side);
+}
+
+static bool try_step(struct sim *s, u8 kind, u8 side, u16 arg)
+{
+	struct sim_step step = { .kind = kind, .side = side, .arg = arg };
+
+	if (!sim_may(s, &step))
+		return false;
+	sim_do(s, &step);
+	return true;
+}
+
+/* What the transport and the owner of one side would get done sooner or later. */
+static bool settle_side(struct sim *s, u8 side, bool reads)
+{
+	struct sim_side *me = &s->side[side];
+	bool moved = false;
+
+	moved |= try_step(s, SIM_ESTABLISHED, side, 0);
+	moved |= try_step(s, SIM_UNHOLD, side, 0);
+	while (try_step(s, SIM_LAND, side, 0))
+		moved = true;
+	while (try_step(s, SIM_RECEIVE, side, 0))
+		moved = true;
+	moved |= try_step(s, SIM_COMPLETE, side, (u16)(me->landed - me->completed));
+	if (reads)
+		moved |= try_step(s, SIM_READ, side, 0xffff);
+	moved |= try_step(s, SIM_POST, side, sim_can_post(s, side));
+	moved |= try_step(s, SIM_LINK_ENDED, side, 0);
+	return moved;
+}
+
+/* What is unsent at most, message by message with an answer to each, and much more. */
+#define ROUNDS_MAX	20000
+
+/**
+ * sim_settle() - let everything happen that must happen in the end
+ * @s: simulation
+ * @readers: bit set of the sides whose application reads
+ *
+ * Then nothing written to a reader may be left.
+ */
+void sim_settle(struct sim *s, u32 readers)
+{
+	u32 rounds = 0;
+	bool moved;
+
+	do {
+		moved = settle_side(s, 0, readers & 1);
+		moved |= settle_side(s, 1, readers & 2);
+		if (++rounds > ROUNDS_MAX)
+			fault(s, "nobody writes and there is no rest");
+	} while (moved);
+	judge_settled(s, readers);
+}
+
+bool sim_all_over(const struct sim *s)
+{
+	return (s->side[0].ended || s->side[0].failed) && (s->side[1].ended || s->side[1].failed);
+}
+
+/* Start the sequence numbers of a fresh connection elsewhere than at 0. */
+static void shift(struct sdp_engine *e, u32 own, u32 peers)
+{
+	e->credit.tx_seq += own;
+	e->credit.tx_acked += own;
+	e->credit.tx_limit += own;
+	e->sent_seq += own;
+	e->data_seq += own;
+	e->credit.rx_seq += peers;
+	e->credit.rx_limit += peers;
+}
+
+static void hello(struct sim *s)
+{
+	struct sdp_engine *a = &s->side[0].e, *b = &s->side[1].e;
+	struct sdp_hello says = { .ip_version = 4, .port = 1 }, heard;
+	struct sdp_actions acts = { 0 };
+	u8 buf[SDP_HELLO_ACK_LEN];
+
+	sdp_engine_hello(a, &says);
+	sdp_hello_build(buf, &says);
+	if (sdp_hello_parse(buf, SDP_HELLO_LEN, &heard) || sdp_engine_hello_received(b, &heard))
+		fault(s, "Hello refused");
+	sdp_engine_hello_ack(b, &says);
+	sdp_hello_ack_build(buf, &says);
+	if (sdp_hello_ack_parse(buf, SDP_HELLO_ACK_LEN, &heard))
+		fault(s, "HelloAck refused");
+	shift(b, s->cfg.seq[1], s->cfg.seq[0]);
+	sdp_engine_hello_ack_received(a, &heard, &acts);
+	shift(a, s->cfg.seq[0], s->cfg.seq[1]);
+	carry_out(s, 0, &acts, NULL);
+}
+
+/**
+ * sim_start() - two engines, connected as far as the connecting side can tell
+ * @s: to fill
+ * @cfg: sizes and counts
+ */
+void sim_start(struct sim *s, const struct sim_config *cfg)
+{
+	memset(s, 0, sizeof(*s));
+	s->cfg = *cfg;
+	for (u32 i = 0; i < 2; i++) {
+		struct sdp_engine_config c = {
+			.recv_size = cfg->recv_size[i], .recv_target = cfg->target[i],
+			.threshold = cfg->threshold[i], .send_slots = cfg->slots[i],
+		};
+
+		sdp_engine_init(&s->side[i].e, &c);
+		sdp_engine_posted(&s->side[i].e, cfg->first[i]);
+	}
+	judge_start(s);
+	hello(s);
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ends of a connection: DisConn in every order, abort, and a link that ends (wire 10).
+ */
+#include "fixture.h"
+
+/* Bring a connected engine into a state by what happens to it, not by writing it there. */
+static struct world *in_state(TEST_CTX, enum sdp_conn_state state)
+{
+	struct world *w;
+
+	if (state == SDP_CLOSED) {
+		w = &world;
+		make_engine(&w->a, 12);
+		return w;
+	}
+	if (state == SDP_HELLO_SENT || state == SDP_HELLO_RCVD) {
+		w = hello_exchanged(TEST_SELF, 12, 12);
+		if (state == SDP_HELLO_RCVD) {
+			struct sdp_hello ack;
+
+			sdp_engine_hello_ack(&w->b, &ack);
+			w->a = w->b;
+		}
+		return w;
+	}
+	w = connected(TEST_SELF);
+	/* Of one message, and of a DisConn if there is one, nothing is known to have arrived. */
+	emit(w, &w->a, SDP_MID_DATA, 9);
+	if (state == SDP_DISC_RCVD || state == SDP_DISC_ANSWERED) {
+		struct sdp_msg m = from_peer(&w->a, SDP_MID_DISCONN, 0);
+
+		m.h.mseq_ack = 0;
+		m.h.bufs = 12;
+		receive_msg(w, &w->a, &m);
+	}
+	if (state != SDP_ESTABLISHED && state != SDP_DISC_RCVD)
+		emit(w, &w->a, SDP_MID_DISCONN, 0);
+	if (state == SDP_DISC_CROSSED || state == SDP_FINISHED) {
+		struct sdp_msg m = from_peer(&w->a, SDP_MID_DISCONN, 0);
+
+		m.h.mseq_ack = 0;
+		m.h.bufs = 12;
+		receive_msg(w, &w->a, &m);
+	}
+	if (state == SDP_DISC_ARRIVED || state == SDP_FINISHED)
+		completed(w, &w->a, 2);
+	memset(&w->acts, 0, sizeof(w->acts));
+	return w;
+}
+
+TEST(in_state__reaches_all)
+{
+	enum sdp_conn_state s;
+
+	for (s = SDP_CLOSED; s < SDP_CONN_STATES; s++)
+		EXPECT_EQ(s, in_state(TEST_SELF, s)->a.state);
+}
+
+/* wire 10: a closes first, b answers; the one who began ends the link */
+TEST(sdp_engine_receive__disconn_one_after_the_other)
+{
+	struct world *w = connected(TEST_SELF);
+
+	pass(w, &w->a, &w->b, SDP_MID_DISCONN, 0);
+	EXPECT_ACT(w, SDP_ACT_EOF);
+	EXPECT_EQ(SDP_DISC_RCVD, w->b.state);
+	EXPECT_EQ(SDP_DISC_SENT, w->a.state);
+	completed(w, &w->a, 1);
+	EXPECT_NO_ACTS(w);
+	EXPECT_EQ(SDP_DISC_ARRIVED, w->a.state);
+	pass(w, &w->b, &w->a, SDP_MID_DATA, 3);
+	EXPECT_ACT(w, SDP_ACT_DELIVER);
+	pass(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
+	EXPECT_ACTS(w, SDP_ACT_EOF, SDP_ACT_DISCONNECT);
+	EXPECT_EQ(SDP_FINISHED, w->a.state);
+	EXPECT_EQ(SDP_DISC_ANSWERED, w->b.state);
+	completed(w, &w->b, 2);
+	EXPECT_NO_ACTS(w);
+	link_ended(w, &w->b);
+	EXPECT_ACT(w, SDP_ACT_END);
+	EXPECT_EQ(SDP_CLOSED, w->b.state);
+	link_ended(w, &w->a);
+	EXPECT_ACT(w, SDP_ACT_END);
+	EXPECT_TRUE(w->a.dead);
+}
+
+/* wire 10: the peer's answer itself says that our DisConn has arrived */
+TEST(sdp_engine_receive__disconn_acknowledged_by_disconn)
+{
+	struct world *w = connected(TEST_SELF);
+
+	pass(w, &w->a, &w->b, SDP_MID_DISCONN, 0);
+	pass(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
+	EXPECT_ACTS(w, SDP_ACT_EOF, SDP_ACT_DISCONNECT);
+	EXPECT_EQ(SDP_FINISHED, w->a.state);
+	/* The late completion is nothing new. */
+	completed(w, &w->a, 1);
+	EXPECT_NO_ACTS(w);
+}
+
+/* D1: any message of the peer can bring the acknowledgement */
+TEST(sdp_engine_receive__disconn_acknowledged_by_data)
+{
+	struct world *w = connected(TEST_SELF);
+
+	pass(w, &w->a, &w->b, SDP_MID_DISCONN, 0);
+	pass(w, &w->b, &w->a, SDP_MID_DATA, 0);
+	EXPECT_NO_ACTS(w);
+	EXPECT_EQ(SDP_DISC_ARRIVED, w->a.state);
+}
+
+/* wire 10: both at once; both may end the link, each once it knows that its own arrived */
+TEST(sdp_engine_receive__disconn_crossing)
+{
+	struct world *w = connected(TEST_SELF);
+	u8 from_a[SDP_HEADER_MAX];
+
+	emit(w, &w->a, SDP_MID_DISCONN, 0);
+	memcpy(from_a, w->buf, sizeof(from_a));
+	emit(w, &w->b, SDP_MID_DISCONN, 0);
+	receive_bytes(w, &w->a, w->buf, 16);
+	EXPECT_ACT(w, SDP_ACT_EOF);
+	EXPECT_EQ(SDP_DISC_CROSSED, w->a.state);
+	receive_bytes(w, &w->b, from_a, 16);
+	EXPECT_ACT(w, SDP_ACT_EOF);
+	EXPECT_EQ(SDP_DISC_CROSSED, w->b.state);
+	completed(w, &w->a, 1);
+	EXPECT_ACT(w, SDP_ACT_DISCONNECT);
+	EXPECT_EQ(SDP_FINISHED, w->a.state);
+	/* b's completion was flushed with the link: that it ended says enough. */
+	link_ended(w, &w->b);
+	EXPECT_ACT(w, SDP_ACT_END);
+	link_ended(w, &w->a);
+	EXPECT_ACT(w, SDP_ACT_END);
+}
+
+/* D1: crossing, and the acknowledgement comes with a credit update sent after it */
+TEST(sdp_engine_receive__disconn_crossing_acknowledged)
+{
+	struct world *w = in_state(TEST_SELF, SDP_DISC_CROSSED);
+
+	receive_right(w, &w->a, SDP_MID_DATA, 0);
+	EXPECT_ACT(w, SDP_ACT_DISCONNECT);
+	EXPECT_EQ(SDP_FINISHED, w->a.state);
+}
+
+/* Only our own DisConn counts, not what was sent before it */
+TEST(sdp_engine_sent__earlier_message_is_not_disconn)
+{
+	struct world *w = in_state(TEST_SELF, SDP_DISC_CROSSED);
+
+	completed(w, &w->a, 1);
+	EXPECT_NO_ACTS(w);
+	EXPECT_EQ(SDP_DISC_CROSSED, w->a.state);
+	completed(w, &w->a, 1);
+	EXPECT_ACT(w, SDP_ACT_DISCONNECT);
+}
+
+/* wire 10: one DisConn in each direction, and no payload after it */
+TEST(sdp_engine_receive__after_disconn)
+{
+	static const enum sdp_conn_state closed[] = {
+		SDP_DISC_RCVD, SDP_DISC_CROSSED, SDP_DISC_ANSWERED, SDP_FINISHED,
+	};
+	struct world *w;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(closed); i++) {
+		w = in_state(TEST_SELF, closed[i]);
+		receive_right(w, &w->a, SDP_MID_DISCONN, 0);
+		EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+		w = in_state(TEST_SELF, closed[i]);
+		receive_right(w, &w->a, SDP_MID_DATA, 1);
+		EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+		/* A credit update may still come: its sender can read on. */
+		w = in_state(TEST_SELF, closed[i]);
+		receive_right(w, &w->a, SDP_MID_DATA, 0);
+		EXPECT_FALSE(w->a.dead);
+	}
+}
+
+/* wire 10: a peer that has shut down can still be written to, and reads on */
+TEST(sdp_engine_receive__half_closed_traffic)
+{
+	struct world *w = connected(TEST_SELF);
+	u32 i;
+
+	pass(w, &w->a, &w->b, SDP_MID_DISCONN, 0);
+	for (i = 0; i < 50; i++) {
+		struct sdp_tx_view full = { .head_bytes = 100, .head_full = true }, none = { 0 };
+
+		EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->b, &full, &w->tx));
+		pass(w, &w->b, &w->a, SDP_MID_DATA, 100);
+		completed(w, &w->b, 1);
+		EXPECT_EQ(SDP_DISC_RCVD, w->b.state);
+		if (sdp_engine_next(&w->a, &none, &w->tx) == SDP_NEXT_SEND) {
+			EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
+			EXPECT_EQ(0, w->tx.payload_max);
+			pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
+		}
+	}
+	/* The one that was told of the end does not grant any more: nothing will come. */
+	w->b.credit.theirs = 0;
+	EXPECT_TRUE(sdp_credit_update_due(&w->b.credit));
+	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->b, &(struct sdp_tx_view){ 0 }, &w->tx));
+}
+
+/* wire 10: AbortConn once DisConn has begun; before that it is a mistake of the peer, too */
+TEST(sdp_engine_receive__abort_conn)
+{
+	enum sdp_conn_state s;
+
+	for (s = SDP_HELLO_RCVD; s < SDP_CONN_STATES; s++) {
+		struct world *w = in_state(TEST_SELF, s);
+		bool begun = s >= SDP_DISC_SENT;
+
+		receive_right(w, &w->a, SDP_MID_ABORT, 0);
+		EXPECT_FAIL(w, ECONNRESET, begun ? SDP_VALID : SDP_BAD_STATE);
+		EXPECT_EQ(SDP_CLOSED, w->a.state);
+		EXPECT_TRUE(w->a.dead);
+	}
+}
+
+/* wire 10: a link that ends is an abort, unless both DisConns went through */
+TEST(sdp_engine_link_ended__every_state)
+{
+	enum sdp_conn_state s;
+
+	for (s = SDP_CLOSED; s < SDP_CONN_STATES; s++) {
+		struct world *w = in_state(TEST_SELF, s);
+
+		link_ended(w, &w->a);
+		if (s == SDP_DISC_ANSWERED || s == SDP_DISC_CROSSED || s == SDP_FINISHED) {
+			EXPECT_ACT(w, SDP_ACT_END);
+		} else {
+			EXPECT_ACT(w, SDP_ACT_FAIL);
+			EXPECT_FAIL(w, ECONNRESET, SDP_VALID);
+		}
+		EXPECT_EQ(SDP_CLOSED, w->a.state);
+		EXPECT_TRUE(w->a.dead);
+		/* The end comes once. */
+		link_ended(w, &w->a);
+		EXPECT_NO_ACTS(w);
+	}
+}
+
+/* One door out: the first error is the one that counts */
+TEST(sdp_engine_abort__every_state)
+{
+	enum sdp_conn_state s;
+
+	for (s = SDP_CLOSED; s < SDP_CONN_STATES; s++) {
+		struct world *w = in_state(TEST_SELF, s);
+
+		aborted(w, &w->a, ETIMEDOUT);
+		EXPECT_ACT(w, SDP_ACT_FAIL);
+		EXPECT_FAIL(w, ETIMEDOUT, SDP_VALID);
+		aborted(w, &w->a, EIO);
+		EXPECT_NO_ACTS(w);
+		link_ended(w, &w->a);
+		EXPECT_NO_ACTS(w);
+	}
+}
+
+/* wire 10: DisConn follows the last byte; D5: and not with the last credit */
+TEST(sdp_engine_shutdown__disconn_after_last_byte)
+{
+	struct world *w = connected(TEST_SELF);
+	struct sdp_tx_view view = { .head_bytes = 5 };
+
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &view, &w->tx));
+	emit(w, &w->a, SDP_MID_DATA, 5);
+	sdp_engine_shutdown(&w->a);
+	/* The first byte is still on its way: what is left goes all the same. */
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &view, &w->tx));
+	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
+	EXPECT_EQ(PAYLOAD_MAX, w->tx.payload_max);
+	emit(w, &w->a, SDP_MID_DATA, 5);
+	view.head_bytes = 0;
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &view, &w->tx));
+	EXPECT_EQ(SDP_MID_DISCONN, w->tx.mid);
+	EXPECT_EQ(0, w->tx.payload_max);
+	EXPECT_EQ(16, emit(w, &w->a, SDP_MID_DISCONN, 0));
+	EXPECT_EQ(SDP_MID_DISCONN, w->buf[0]);
+	EXPECT_EQ(SDP_DISC_SENT, w->a.state);
+	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->a, &view, &w->tx));
+}
+
+/* D5: DisConn waits for a second credit */
+TEST(sdp_engine_shutdown__disconn_waits_for_credit)
+{
+	struct world *w = connected_with(TEST_SELF, 12, 3);
+	struct sdp_tx_view nothing = { 0 };
+
+	pass(w, &w->a, &w->b, SDP_MID_DATA, 1);
+	emit(w, &w->a, SDP_MID_DATA, 1);
+	sdp_engine_shutdown(&w->a);
+	EXPECT_EQ(1, sdp_credit_available(&w->a.credit));
+	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &nothing, &w->tx));
+	EXPECT_EQ(SDP_ESTABLISHED, w->a.state);
+	/* The peer's next message brings the one that it has posted again. */
+	pass(w, &w->b, &w->a, SDP_MID_DATA, 1);
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &nothing, &w->tx));
+	EXPECT_EQ(SDP_MID_DISCONN, w->tx.mid);
+}
+
+/* Shut down before the connection stands: DisConn goes as the first message */
+TEST(sdp_engine_shutdown__before_established)
+{
+	struct world *w = hello_exchanged(TEST_SELF, 12, 12);
+	struct sdp_tx_view nothing = { 0 };
+
+	sdp_engine_shutdown(&w->a);
+	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->a, &nothing, &w->tx));
+	hello_answered(TEST_SELF, w);
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &nothing, &w->tx));
+	EXPECT_EQ(SDP_MID_DISCONN, w->tx.mid);
+}
+
+/*
+ * Every message that exists, in every state, with the acknowledgement missing or there:
+ * an event never leads to more than three actions, a failure is the last of them, and no
+ * message makes an engine do anything after its end.
+ */
+TEST(sdp_engine_receive__at_most_three_actions)
+{
+	enum sdp_conn_state s;
+	u32 mid, payload, ack;
+
+	for (s = SDP_CLOSED; s < SDP_CONN_STATES; s++)
+		for (mid = 0; mid < 256; mid++)
+			for (payload = 0; payload < 2; payload++)
+				for (ack = 0; ack < 2; ack++) {
+					struct world *w = in_state(TEST_SELF, s);
+					struct sdp_msg m = from_peer(&w->a, SDP_MID_DATA, payload);
+					u32 i;
+
+					m.h.mseq_ack -= ack ? 0 : m.h.mseq_ack;
+					m.h.bufs = 20;
+					sdp_wire_build(w->buf, &m);
+					w->buf[0] = (u8)mid;
+					receive_bytes(w, &w->a, w->buf, 16 + payload);
+					EXPECT_LE(w->acts.n, 3U);
+					for (i = 0; i + 1 < w->acts.n; i++)
+						EXPECT_NE(SDP_ACT_FAIL, w->acts.list[i].kind);
+				}
+}
+
+TEST_MAIN

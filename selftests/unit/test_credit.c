@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Credit arithmetic: D1 to D5, everywhere on the circle of sequence numbers.
+ */
+#include "credit.h"
+#include "test.h"
+
+/* Where sequence numbers may stand when a test begins: around every wrap there is. */
+static const u32 bases[] = {
+	0, 1, 0x7ffffff0U, 0x7ffffffeU, 0x7fffffffU, 0x80000000U,
+	0xfffffff0U, 0xfffffffdU, 0xffffffffU,
+};
+
+/*
+ * Both sides after a Hello exchange in which we posted @posted and the peer @peers; our
+ * numbers start at @own, the peer's at @other.
+ */
+static void start(struct sdp_credit *c, u16 posted, u16 peers, u32 own, u32 other)
+{
+	sdp_credit_init(c, posted, 0);
+	sdp_credit_posted(c, posted);
+	sdp_credit_granted_hello(c);
+	sdp_credit_peer_hello(c, peers);
+	c->tx_seq += own;
+	c->tx_acked += own;
+	c->tx_limit += own;
+	c->rx_seq += other;
+	c->rx_limit += other;
+}
+
+static struct sdp_bsdh header(u32 mseq, u32 ack, u16 bufs)
+{
+	struct sdp_bsdh h = { .mid = SDP_MID_DATA, .bufs = bufs, .mseq = mseq, .mseq_ack = ack };
+
+	return h;
+}
+
+static u32 send(struct sdp_credit *c)
+{
+	struct sdp_bsdh h = { 0 };
+
+	sdp_credit_sent(c, &h);
+	return h.mseq;
+}
+
+TEST(sdp_seq_after__circle)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		u32 b = bases[i];
+
+		EXPECT_FALSE(sdp_seq_after(b, b));
+		EXPECT_TRUE(sdp_seq_after(b + 1, b));
+		EXPECT_FALSE(sdp_seq_after(b, b + 1));
+		EXPECT_TRUE(sdp_seq_after(b + 0x7fffffff, b));
+		EXPECT_FALSE(sdp_seq_after(b - 0x7fffffff, b));
+	}
+}
+
+/* D4: T is half of the receives: 5-6 for 10-12, as the requirement names it */
+TEST(sdp_credit_init__threshold_is_half)
+{
+	static const u16 want[][2] = {
+		{ 3, 2 }, { 4, 2 }, { 5, 2 }, { 6, 3 }, { 10, 5 }, { 12, 6 }, { 13, 6 }, { 64, 32 },
+		{ 8192, 4096 }, { 65535, 32767 },
+	};
+	struct sdp_credit c;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(want); i++) {
+		sdp_credit_init(&c, want[i][0], 0);
+		EXPECT_EQ(want[i][0], c.target);
+		EXPECT_EQ(want[i][1], c.threshold);
+	}
+}
+
+/* D5: below three receives two sides could lock each other up */
+TEST(sdp_credit_init__at_least_three_receives)
+{
+	struct sdp_credit c;
+	u16 target;
+
+	for (target = 0; target <= 3; target++) {
+		sdp_credit_init(&c, target, 0);
+		EXPECT_EQ(3, c.target);
+		EXPECT_EQ(2, c.threshold);
+		EXPECT_EQ(0, c.posted);
+	}
+}
+
+/*
+ * D4, D5: whatever is wished for, T is at least 2 (an update that grants one credit only
+ * moves the last credit about), and a peer left with one credit or none can be
+ * granted T more once all receives are posted.
+ */
+TEST(sdp_credit_set_target__never_a_deadlock)
+{
+	static const u16 wishes[] = {
+		0, 1, 2, 3, 4, 5, 6, 11, 12, 13, 31, 32, 63, 64, 65, 1000, 65535,
+	};
+	struct sdp_credit c;
+	u16 target;
+	u32 i;
+
+	sdp_credit_init(&c, 12, 0);
+	sdp_credit_peer_hello(&c, 1);
+	for (target = 3; target <= 64; target++)
+		for (i = 0; i < ARRAY_SIZE(wishes); i++) {
+			sdp_credit_set_target(&c, target, wishes[i]);
+			EXPECT_GE(c.threshold, 2);
+			EXPECT_LT(c.threshold, target);
+			if (wishes[i] >= 2 && wishes[i] < target)
+				EXPECT_EQ(wishes[i], c.threshold);
+			c.posted = target;
+			c.theirs = 1;
+			EXPECT_TRUE(sdp_credit_update_due(&c));
+			c.theirs = 0;
+			EXPECT_TRUE(sdp_credit_update_due(&c));
+		}
+}
+
+/* A1, D1: credit begins with the Bufs of the peer's Hello */
+TEST(sdp_credit_peer_hello__first_credits)
+{
+	struct sdp_credit c;
+
+	sdp_credit_init(&c, 12, 0);
+	EXPECT_EQ(0, sdp_credit_available(&c));
+	EXPECT_FALSE(sdp_credit_may_send_data(&c));
+	sdp_credit_posted(&c, 12);
+	sdp_credit_peer_hello(&c, 5);
+	EXPECT_EQ(5, sdp_credit_available(&c));
+	EXPECT_EQ(0, c.theirs);
+	sdp_credit_granted_hello(&c);
+	EXPECT_EQ(12, c.theirs);
+}
+
+/* wire 7: the first message has MSeq 1; D1: header fields; credit falls by one each */
+TEST(sdp_credit_sent__header)
+{
+	struct sdp_credit c;
+	struct sdp_bsdh h = { .mid = SDP_MID_DATA };
+	u32 i;
+
+	start(&c, 7, 5, 0, 0);
+	for (i = 1; i <= 5; i++) {
+		sdp_credit_sent(&c, &h);
+		EXPECT_EQ(i, h.mseq);
+		EXPECT_EQ(0, h.mseq_ack);
+		EXPECT_EQ(7, h.bufs);
+		EXPECT_EQ(5 - i, sdp_credit_available(&c));
+	}
+	EXPECT_EQ(SDP_MID_DATA, h.mid);
+}
+
+/* D1: credit = PR - (LSSQ - LRSQ), by the formula itself, at every base */
+TEST(sdp_credit_available__formula)
+{
+	struct sdp_credit c;
+	u32 i, sent, acked;
+	u16 bufs;
+
+	for (i = 0; i < ARRAY_SIZE(bases); i++)
+		for (sent = 0; sent <= 6; sent++)
+			for (acked = 0; acked <= sent; acked++)
+				for (bufs = (u16)(8 - acked); bufs <= 20; bufs += 5) {
+					u32 own = bases[i], n;
+					struct sdp_bsdh h = header(own + 100, own + acked, bufs);
+
+					start(&c, 3, 8, own, own + 99);
+					for (n = 0; n < sent; n++)
+						send(&c);
+					EXPECT_EQ(SDP_VALID, sdp_credit_received(&c, &h));
+					EXPECT_EQ(bufs - (sent - acked), sdp_credit_available(&c));
+				}
+}
+
+/* D5: the last credit carries a credit update only */
+TEST(sdp_credit_may_send_data__last_credit)
+{
+	struct sdp_credit c;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		start(&c, 4, 3, bases[i], ~bases[i]);
+		EXPECT_TRUE(sdp_credit_may_send_data(&c));
+		send(&c);
+		EXPECT_EQ(2, sdp_credit_available(&c));
+		EXPECT_TRUE(sdp_credit_may_send_data(&c));
+		send(&c);
+		EXPECT_EQ(1, sdp_credit_available(&c));
+		EXPECT_FALSE(sdp_credit_may_send_data(&c));
+		send(&c);
+		EXPECT_EQ(0, sdp_credit_available(&c));
+		EXPECT_FALSE(sdp_credit_may_send_data(&c));
+	}
+}
+
+/* D5: a message that grants nothing back would use up what the peer's last credit bought */
+TEST(sdp_credit_may_send_data__nothing_posted)
+{
+	struct sdp_credit c;
+
+	start(&c, 0, 8, 0, 0);
+	EXPECT_EQ(8, sdp_credit_available(&c));
+	EXPECT_FALSE(sdp_credit_may_send_data(&c));
+	sdp_credit_posted(&c, 1);
+	EXPECT_TRUE(sdp_credit_may_send_data(&c));
+}
+
+/* D3: set to PR by each message sent, one less by each received, never below 0 */
+TEST(sdp_credit_received__other_sides_credit)
+{
+	struct sdp_credit c;
+	struct sdp_bsdh h;
+	u32 i;
+
+	start(&c, 5, 9, 0, 0);
+	EXPECT_EQ(5, c.theirs);
+	for (i = 1; i <= 3; i++) {
+		h = header(i, 0, 9);
+		EXPECT_EQ(SDP_VALID, sdp_credit_received(&c, &h));
+		EXPECT_EQ(5 - i, c.theirs);
+		EXPECT_EQ(5 - i, c.posted);
+		EXPECT_EQ(i, c.rx_seq);
+	}
+	sdp_credit_posted(&c, 3);
+	EXPECT_EQ(2, c.theirs);
+	send(&c);
+	EXPECT_EQ(5, c.theirs);
+}
+
+/* D4: below T, and at least T more than the peer has */
+TEST(sdp_credit_update_due__threshold)
+{
+	struct sdp_credit c;
+	u16 theirs, posted;
+
+	start(&c, 12, 8, 0, 0);
+	EXPECT_EQ(6, c.threshold);
+	for (theirs = 0; theirs <= 12; theirs++)
+		for (posted = theirs; posted <= 24; posted++) {
+			c.theirs = theirs;
+			c.posted = posted;
+			EXPECT_EQ(theirs < 6 && posted - theirs >= 6, sdp_credit_update_due(&c));
+		}
+}
+
+/* D5: an update may use the last credit, but needs one */
+TEST(sdp_credit_update_due__needs_a_credit)
+{
+	struct sdp_credit c;
+
+	start(&c, 12, 2, 0, 0);
+	c.theirs = 0;
+	EXPECT_TRUE(sdp_credit_update_due(&c));
+	send(&c);
+	c.theirs = 0;
+	EXPECT_EQ(1, sdp_credit_available(&c));
+	EXPECT_TRUE(sdp_credit_update_due(&c));
+	send(&c);
+	c.theirs = 0;
+	EXPECT_EQ(0, sdp_credit_available(&c));
+	EXPECT_FALSE(sdp_credit_update_due(&c));
+}
+
+/* One update grants at least T, so that after it none is due until T more are posted */
+TEST(sdp_credit_update_due__not_twice)
+{
+	struct sdp_credit c;
+	struct sdp_bsdh h;
+	u32 i;
+
+	start(&c, 12, 20, 0, 0);
+	for (i = 1; i <= 7; i++) {
+		h = header(i, 0, 20);
+		EXPECT_EQ(SDP_VALID, sdp_credit_received(&c, &h));
+		sdp_credit_posted(&c, 1);
+		EXPECT_EQ(i >= 7, sdp_credit_update_due(&c));
+	}
+	send(&c);
+	EXPECT_FALSE(sdp_credit_update_due(&c));
+}
+
+/* wire 7: MSeq is the successor of the last one, nothing else */
+TEST(sdp_credit_received__mseq)
+{
+	static const u32 wrong[] = {
+		0, 2, 3, 12, 13, 0x7fffffff, 0x80000000, 0x80000001, 0xffffffff,
+	};
+	struct sdp_credit c;
+	struct sdp_bsdh h;
+	u32 i, j;
+
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		start(&c, 12, 12, 5, bases[i]);
+		for (j = 0; j < ARRAY_SIZE(wrong); j++) {
+			h = header(bases[i] + wrong[j], 5, 12);
+			EXPECT_EQ(SDP_BAD_SEQ, sdp_credit_received(&c, &h));
+		}
+		h = header(bases[i] + 1, 5, 12);
+		EXPECT_EQ(SDP_VALID, sdp_credit_received(&c, &h));
+		EXPECT_EQ(SDP_BAD_SEQ, sdp_credit_received(&c, &h));
+	}
+}
+
+/* D2, wire 7: more messages than were granted; a receive that the peer was not told of is none */
+TEST(sdp_credit_received__overrun)
+{
+	struct sdp_credit c;
+	struct sdp_bsdh h;
+	u32 i, n;
+
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		start(&c, 3, 12, 0, bases[i]);
+		sdp_credit_posted(&c, 5);
+		for (n = 1; n <= 3; n++) {
+			h = header(bases[i] + n, 0, 12);
+			EXPECT_EQ(SDP_VALID, sdp_credit_received(&c, &h));
+		}
+		h = header(bases[i] + 4, 0, 12);
+		EXPECT_EQ(SDP_BAD_CREDIT, sdp_credit_received(&c, &h));
+		send(&c);
+		EXPECT_EQ(SDP_VALID, sdp_credit_received(&c, &h));
+	}
+}
+
+/* D1: what a message told the peer counts from what had been received when it was sent */
+TEST(sdp_credit_received__crossing_messages)
+{
+	struct sdp_credit c;
+	struct sdp_bsdh h;
+	u32 n;
+
+	start(&c, 4, 12, 0, 0);
+	for (n = 1; n <= 2; n++) {
+		h = header(n, 0, 12);
+		EXPECT_EQ(SDP_VALID, sdp_credit_received(&c, &h));
+	}
+	/* LRSQ 2, PR 2: the peer may send up to 4, whatever of that is on its way already. */
+	send(&c);
+	for (n = 3; n <= 4; n++) {
+		h = header(n, 0, 12);
+		EXPECT_EQ(SDP_VALID, sdp_credit_received(&c, &h));
+	}
+	sdp_credit_posted(&c, 1);
+	h = header(5, 0, 12);
+	EXPECT_EQ(SDP_BAD_CREDIT, sdp_credit_received(&c, &h));
+}
+
+/* wire 7: MSeqAck lies between the last one and what was sent */
+TEST(sdp_credit_received__mseq_ack_range)
+{
+	struct sdp_credit c;
+	struct sdp_bsdh h;
+	u32 i, n;
+
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		u32 own = bases[i];
+
+		start(&c, 12, 12, own, 0);
+		for (n = 0; n < 4; n++)
+			send(&c);
+		h = header(1, own + 5, 12);
+		EXPECT_EQ(SDP_BAD_ACK, sdp_credit_received(&c, &h));
+		h = header(1, own - 1, 13);
+		EXPECT_EQ(SDP_BAD_ACK, sdp_credit_received(&c, &h));
+		h = header(1, own + 0x80000000U, 12);
+		EXPECT_EQ(SDP_BAD_ACK, sdp_credit_received(&c, &h));
+		h = header(1, own + 3, 12);
+		EXPECT_EQ(SDP_VALID, sdp_credit_received(&c, &h));
+		h = header(2, own + 2, 13);
+		EXPECT_EQ(SDP_BAD_ACK, sdp_credit_received(&c, &h));
+		h = header(2, own + 4, 11);
+		EXPECT_EQ(SDP_VALID, sdp_credit_received(&c, &h));
+	}
+}
+
+/* D1: a posted receive cannot be taken back, so neither can LRSQ + PR */
+TEST(sdp_credit_received__grant_taken_back)
+{
+	struct sdp_credit c;
+	struct sdp_bsdh h;
+	u32 i, n;
+
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		u32 own = bases[i];
+
+		start(&c, 12, 6, own, 0);
+		for (n = 0; n < 3; n++)
+			send(&c);
+		h = header(1, own, 5);
+		EXPECT_EQ(SDP_BAD_BUFS, sdp_credit_received(&c, &h));
+		h = header(1, own + 3, 2);
+		EXPECT_EQ(SDP_BAD_BUFS, sdp_credit_received(&c, &h));
+		h = header(1, own + 3, 0);
+		EXPECT_EQ(SDP_BAD_BUFS, sdp_credit_received(&c, &h));
+		h = header(1, own + 3, 3);
+		EXPECT_EQ(SDP_VALID, sdp_credit_received(&c, &h));
+		EXPECT_EQ(3, sdp_credit_available(&c));
+	}
+}
+
+/* A refused header leaves no trace */
+TEST(sdp_credit_received__refusal_changes_nothing)
+{
+	struct sdp_credit c, before;
+	struct sdp_bsdh h[4];
+	u32 i;
+
+	start(&c, 3, 6, 10, 20);
+	send(&c);
+	before = c;
+	h[0] = header(22, 10, 6);
+	h[1] = header(21, 12, 6);
+	h[2] = header(21, 10, 5);
+	h[3] = header(20, 10, 6);
+	for (i = 0; i < ARRAY_SIZE(h); i++) {
+		EXPECT_NE(SDP_VALID, sdp_credit_received(&c, &h[i]));
+		EXPECT_EQ(0, memcmp(&before, &c, sizeof(c)));
+	}
+}
+
+/* The numbers go once around the end of the circle, both ways at once */
+TEST(sdp_credit_received__wrap_in_traffic)
+{
+	struct sdp_credit a, b;
+	struct sdp_bsdh h = { 0 };
+	u32 i;
+
+	start(&a, 5, 5, 0xffffffe0U, 0x7fffffe0U);
+	start(&b, 5, 5, 0x7fffffe0U, 0xffffffe0U);
+	for (i = 0; i < 100; i++) {
+		EXPECT_TRUE(sdp_credit_may_send_data(&a));
+		sdp_credit_sent(&a, &h);
+		EXPECT_EQ(SDP_VALID, sdp_credit_received(&b, &h));
+		sdp_credit_posted(&b, 1);
+		EXPECT_TRUE(sdp_credit_may_send_data(&b));
+		sdp_credit_sent(&b, &h);
+		EXPECT_EQ(SDP_VALID, sdp_credit_received(&a, &h));
+		sdp_credit_posted(&a, 1);
+	}
+	EXPECT_EQ(0xffffffe0U + 100, a.tx_seq);
+	EXPECT_EQ(0x7fffffe0U + 100, a.rx_seq);
+}
+
+/* A message of @from reaches @to; its receive is posted again at once if it is @consumed. */
+static enum sdp_violation pass(struct sdp_credit *from, struct sdp_credit *to, bool consumed)
+{
+	struct sdp_bsdh h = { 0 };
+	enum sdp_violation bad;
+
+	sdp_credit_sent(from, &h);
+	bad = sdp_credit_received(to, &h);
+	if (!bad && consumed)
+		sdp_credit_posted(to, 1);
+	return bad;
+}
+
+/*
+ * D5: both sides write until they have one credit each and nobody reads; then one of
+ * them reads. It can say so, and is written to again; for all sizes.
+ */
+TEST(sdp_credit_update_due__one_credit_each)
+{
+	struct sdp_credit a, b;
+	u16 ta, tb;
+
+	for (ta = 3; ta <= 64; ta++)
+		for (tb = 3; tb <= 64; tb += 3) {
+			start(&a, ta, tb, 0xfffffff0U, 0);
+			start(&b, tb, ta, 0, 0xfffffff0U);
+			while (sdp_credit_may_send_data(&a))
+				EXPECT_EQ(SDP_VALID, pass(&a, &b, false));
+			while (sdp_credit_may_send_data(&b))
+				EXPECT_EQ(SDP_VALID, pass(&b, &a, false));
+			EXPECT_EQ(1, sdp_credit_available(&a));
+			EXPECT_FALSE(sdp_credit_may_send_data(&a));
+			EXPECT_FALSE(sdp_credit_update_due(&a));
+			sdp_credit_posted(&b, (u16)(b.target - b.posted));
+			EXPECT_TRUE(sdp_credit_update_due(&b));
+			EXPECT_EQ(SDP_VALID, pass(&b, &a, true));
+			EXPECT_GE(sdp_credit_available(&a), 1U + b.threshold);
+			EXPECT_TRUE(sdp_credit_may_send_data(&a));
+			/* Its first message gives back the credit that the update used. */
+			EXPECT_EQ(SDP_VALID, pass(&a, &b, false));
+			EXPECT_EQ(1, sdp_credit_available(&b));
+		}
+}
+
+TEST_MAIN

@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# boot.sh [OPTION...] KERNEL SCRIPT [ARGUMENT...]
+#
+# Boot KERNEL (6.1, 6.12, debug, or a directory as scripts/kernels.sh prints it) under QEMU's
+# software emulation and run SCRIPT in it as root. The guest's root is the host's, with
+# a tmpfs on top: every file is where it is on the host, and what the guest writes is
+# gone afterwards, except in the run directory, which is shared and writable.
+#
+#	-i		instruction counting: guest time is 1 ns per instruction, for figures
+#			that do not depend on what else the host does; bad at finding races
+#	-c CPUS		(2)
+#	-m MEMORY	(2G, debug 3G)
+#	-t SECONDS	time limit for the whole run (300)
+#	-a CMDLINE	more kernel parameters
+#	-e VAR=VALUE	environment of SCRIPT, may be repeated
+#	-d DIRECTORY	run directory; by default a new one in build/vm, which keeps the last 10
+#
+# SCRIPT's output is printed as it comes; SCRIPT finds the run directory in $SDP_RUN and may
+# leave files there. console.log there is the kernel's log.
+# Exit status: SCRIPT's; 124 after the time limit; 99 when the guest died; 98 when it
+# could not be started. Only one VM runs at a time, others wait here for their turn.
+set -euo pipefail
+. "$(dirname "$0")/../../scripts/common.sh"
+
+here=$SDP_TOP/selftests/vm
+runs=$SDP_TOP/build/vm
+keep_runs=10
+
+usage() { sed -n '3,/^set -/{/^#/{s/^# \{0,1\}//;p}}' "$0" >&2; exit 98; }
+
+cannot() { say "error: $*"; exit 98; }
+
+cpus=2 memory='' limit=300 cmdline='' run='' icount=0 guest_env=()
+while getopts ic:m:t:a:e:d: option; do
+	case $option in
+	i)	icount=1 ;;
+	c)	cpus=$OPTARG ;;
+	m)	memory=$OPTARG ;;
+	t)	limit=$OPTARG ;;
+	a)	cmdline=$OPTARG ;;
+	e)	guest_env+=("$OPTARG") ;;
+	d)	run=$OPTARG ;;
+	*)	usage ;;
+	esac
+done
+shift $((OPTIND - 1))
+[ $# -ge 2 ] || usage
+kernel=$1 script=$2
+shift 2
+
+[ -d "$kernel" ] || kernel=$("$SDP_TOP/scripts/kernels.sh" "$kernel")
+kernel=$(realpath "$kernel")
+[ -e "$kernel/boot/vmlinuz" ] ||
+	cannot "$kernel holds no boot/vmlinuz; make one with scripts/kernels.sh"
+release=$(basename "$kernel"/lib/modules/*)
+[ -f "$script" ] || cannot "no script $script"
+script=$(realpath "$script")
+
+debug=0
+! grep -qs '^CONFIG_KASAN=y' "$kernel/build/.config" || debug=1
+
+# Limits that only a stuck kernel reaches, not one whose virtual CPU the host left
+# waiting; printk.devkmsg and log_buf_len serve the runner, which reads the log by marks.
+base="console=ttyS0 panic=-1 reboot=t loglevel=6 mitigations=off no_timer_check"
+base+=" tsc=reliable clocksource=tsc random.trust_cpu=on slab_nomerge"
+base+=" printk.devkmsg=on log_buf_len=8M watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60"
+if [ $debug = 1 ]; then
+	memory=${memory:-3G}
+	# KASAN makes ACPI's interrupt routing tables take minutes, and nothing needs them.
+	base+=" acpi=noirq kasan_multi_shot workqueue.watchdog_thresh=60"
+fi
+memory=${memory:-2G}
+
+accel=(-accel tcg,thread=multi,tb-size=512)
+if [ "$icount" = 1 ]; then
+	accel=(-accel tcg,thread=single,tb-size=512 -icount shift=0,sleep=off)
+	# 6.1 with two virtual CPUs stops early in its boot when instructions are counted.
+	[[ $release != 6.1.* ]] || cpus=1
+fi
+
+make_run_directory() {
+	[ -n "$run" ] || run=$runs/$(date +%Y%m%d-%H%M%S)-$(basename "$script" .sh)-$$
+	mkdir -p "$run"
+	run=$(realpath "$run")
+	rm -f "$run/status" "$run/done"
+	: >"$run/console.log"
+	cp "$here/boot-init.sh" "$run/init"
+	printf 'exec bash %q' "$script" >"$run/cmd"
+	[ $# -eq 0 ] || printf ' %q' "$@" >>"$run/cmd"
+	echo >>"$run/cmd"
+	{
+		printf 'export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n'
+		printf 'export HOME=/root LANG=C.UTF-8 TERM=dumb SDP_DEBUG=%d\n' $debug
+		printf 'export SDP_RUN=%q SDP_TOP=%q\n' "$run" "$SDP_TOP"
+		printf 'export SDP_KERNEL=%q SDP_RELEASE=%q\n' "$kernel" "$release"
+		[ ${#guest_env[@]} -eq 0 ] || printf 'export %q\n' "${guest_env[@]}"
+	} >"$run/env"
+}
+
+# Only finished runs, others may be waiting for their turn; and what a killed one left.
+remove_old_runs() {
+	local old
+	[ -d "$runs" ] || return 0
+	find "$runs" -mindepth 2 -maxdepth 2 -name done -printf '%T@ %h\n' | sort -rn |
+		tail -n +$((keep_runs + 1)) | while read -r _ old; do rm -rf "$old"; done
+	find "$runs" -mindepth 1 -maxdepth 1 -type d -mmin +1440 -exec rm -rf {} +
+}
+
+# The lock's file says who holds it, for those who wait.
+take_turn() {
+	local lock=$SDP_CACHE/vm.lock
+	exec 9>>"$lock"
+	if ! flock -n 9; then
+		say "waiting for another VM to end: $(cat "$lock")"
+		flock 9
+	fi
+	echo "$(basename "$script") on $release, process $$, since $(date +%T), at most $limit s" >"$lock"
+}
+
+start_qemu() {
+	local root=local,path=/,security_model=none,multidevs=remap
+	local share=local,path=${run//,/,,},security_model=none,multidevs=remap
+	exec setpriv --pdeathsig TERM timeout --foreground -k 5 "$limit" qemu-system-x86_64 "${accel[@]}" \
+		-cpu max,la57=off -smp "$cpus" -m "$memory" \
+		-display none -nodefaults -no-reboot -monitor none \
+		-serial "file:$run/console.log" -serial stdio -device virtio-rng-pci \
+		-fsdev "$root,id=root,readonly=on" -device virtio-9p-pci,fsdev=root,mount_tag=root \
+		-fsdev "$share,id=run" -device virtio-9p-pci,fsdev=run,mount_tag=run \
+		-kernel "$kernel/boot/vmlinuz" -initrd "$initramfs" -append "$base $cmdline" </dev/null
+}
+
+show_console() {
+	say "--- the last lines of $run/console.log"
+	tail -n 30 "$run/console.log" | tr -d '\r' >&2
+	say "---"
+}
+
+for tool in qemu-system-x86_64 busybox modprobe cpio flock; do
+	command -v "$tool" >/dev/null || cannot "no $tool here; run scripts/setup.sh vm"
+done
+initramfs=$("$here/initramfs.sh" "$kernel")
+make_run_directory "$@"
+qemu=''
+end() {
+	if [ -n "$qemu" ] && kill "$qemu" 2>/dev/null; then
+		wait "$qemu" || true
+	fi
+	touch "$run/done"
+}
+trap end EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+take_turn
+remove_old_runs
+
+# In the background, so that a signal to this script ends the guest at once; if it is killed
+# without being asked, the kernel tells `timeout`.
+start=$SECONDS
+start_qemu &
+qemu=$!
+ended=0
+wait $qemu || ended=$?
+
+if [ -s "$run/status" ]; then
+	exit "$(cat "$run/status")"
+elif [ $ended = 124 ] || [ $((SECONDS - start)) -ge "$limit" ]; then
+	say "the guest did not end within $limit s; give it more with -t, or see what it waited for:"
+	show_console
+	exit 124
+elif [ ! -s "$run/boot-seconds" ] && [ ! -s "$run/console.log" ]; then
+	cannot "qemu ended with status $ended before the kernel printed anything"
+fi
+say "the guest died before its script ended:"
+show_console
+exit 99

@@ -1,0 +1,227 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# guest.sh TEST...: run tests in the guest, with the lab up and $SDP_MODULE loaded, and look
+# after each one and at the end for what went wrong below them. Called by run.sh.
+#
+# One line per test goes to stdout and to $SDP_RUN/results (name, points passed, failed,
+# skipped, seconds); a test's output is in $SDP_RUN/NAME.tap. Exit status 0 when all is well.
+#
+# A test may ask for more time than the default (120 s, on the debug kernel 300 s) by a
+# comment in its first 40 lines: "timeout: 300 s"; the debug kernel gives it 2.5 times that.
+#
+# For the runner's own test: SDP_TESTS (where the scripts are), SDP_LAB=no (no lab), and
+# SDP_UNLOAD_SECONDS (how long rmmod may take).
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/tests.sh"
+. "$here/netlab.sh"
+. "$here/checks.sh"
+
+SDP_LAB=${SDP_LAB:-yes}
+# Orphaned connections may need net.sdp.fin_timeout_ms (60 s) to end.
+SDP_UNLOAD_SECONDS=${SDP_UNLOAD_SECONDS:-100}
+module=$(basename "$SDP_MODULE" .ko)
+module=${module//-/_}
+export SDP_BIN=$SDP_TOP/build/selftests
+
+failed=0 splats=0
+: >"$SDP_RUN/results"
+# A pipe that never has data: `read` with a time limit on it waits without a process.
+exec {never}<> <(:)
+
+# pause SECONDS
+pause() { read -rt "$1" -u "$never" || true; }
+
+# report NAME PASSED FAILED SKIPPED SECONDS
+report() {
+	local verdict=ok
+	[ "$2" -gt 0 ] || verdict=skip
+	[ "$3" -eq 0 ] || { verdict=FAIL; failed=1; }
+	printf '%s %d %d %d %d\n' "$@" >>"$SDP_RUN/results"
+	printf '  %-28s %-4s %5d points %4d s\n' "$1" $verdict $(($2 + $3 + $4)) "$5"
+}
+
+# check NAME COMMAND...: one point, failed if COMMAND prints anything.
+check() {
+	local name=$1 start=$SECONDS output
+	shift
+	output=$("$@" 2>&1)
+	if [ -z "$output" ]; then
+		report "$name" 1 0 0 $((SECONDS - start))
+	else
+		report "$name" 0 1 0 $((SECONDS - start))
+		printf '=== %s\n%s\n' "$name" "$output" >>"$SDP_RUN/checks"
+		head -n 40 <<<"$output" | sed 's/^/    /'
+	fi
+}
+
+check_kernel() {
+	check_log "$1" || splats=$((splats + 1))
+	check_taint "$1" || splats=$((splats + 1))
+}
+
+test_file() {
+	if [ -f "$SDP_TESTS/$1.sh" ]; then
+		echo "$SDP_TESTS/$1.sh"
+	else
+		echo "$SDP_BIN/$1"
+	fi
+}
+
+# Wait for process PID, at most SECONDS: fails if it is still there, that is, if even
+# SIGKILL did not reach it.
+wait_ended() {
+	local pid=$1 end=$((SECONDS + $2))
+	while [ -d "/proc/$pid" ]; do
+		[ $SECONDS -lt $end ] || return 1
+		pause 0.1
+	done
+}
+
+show_stacks() {
+	local pid
+	for pid in $(pgrep -s "$1"); do
+		echo "    process $pid ($(tr '\0' ' ' <"/proc/$pid/cmdline")) is in:"
+		sed 's/^/      /' "/proc/$pid/stack"
+	done
+}
+
+# Planned, passed, failed and skipped points of a TAP file; plan -1 when there is none.
+count_points() {
+	awk 'BEGIN { plan = -1 }
+		/^1\.\.[0-9]+/		{ split($1, p, "."); plan = p[3] + 0 }
+		/^not ok [0-9]+/	{ failed++ }
+		/^ok [0-9]+/		{ if (toupper($0) ~ /# *SKIP/) skipped++; else passed++ }
+		END			{ print plan, passed + 0, failed + 0, skipped + 0 }' "$1"
+}
+
+# What is wrong with a test beyond its "not ok" lines: STATUS PLAN PASSED FAILED SKIPPED LIMIT
+test_problem() {
+	local status=$1 plan=$2 passed=$3 failed=$4 skipped=$5
+	if [ "$status" = 124 ] || [ "$status" = 137 ]; then
+		echo "did not end within $6 s"
+	elif [ "$plan" -lt 0 ]; then
+		echo "exit status $status and no plan line (1..N)"
+	elif [ "$plan" != $((passed + failed + skipped)) ]; then
+		echo "exit status $status after $((passed + failed + skipped)) of $plan points"
+	elif [ "$plan" = 0 ] && [ "$status" != 4 ]; then
+		echo "tested nothing"
+	elif [ "$status" = 4 ] && [ $((passed + failed)) -gt 0 ]; then
+		echo "exit status 4 (all skipped), but not all was"
+	elif [ "$status" != 0 ] && [ "$status" != 4 ] && [ "$failed" = 0 ]; then
+		echo "exit status $status without a failed point"
+	fi
+}
+
+run_test() {
+	local name=$1 file limit out=$SDP_RUN/$1.tap start=$SECONDS pid status=0 problem
+	local plan passed failed skipped command=()
+	file=$(test_file "$name")
+	limit=$(test_limit "$name" "$SDP_DEBUG")
+	[[ $file != *.sh ]] || command=(bash)
+	(cd "$SDP_TESTS" && exec setsid timeout -k 5 "$limit" "${command[@]}" "$file") \
+		>"$out" 2>&1 </dev/null &
+	pid=$!
+	if ! wait_ended $pid $((limit + 20)); then
+		report "$name" 0 1 0 $((SECONDS - start))
+		echo "    cannot be killed, the rest is not run; its processes:"
+		show_stacks $pid
+		check_kernel "$name"
+		return 1
+	fi
+	{ wait $pid || status=$?; } 2>/dev/null
+	pkill -KILL -s $pid
+	read -r plan passed failed skipped < <(count_points "$out")
+	problem=$(test_problem $status "$plan" "$passed" "$failed" "$skipped" "$limit")
+	[ -z "$problem" ] || failed=$((failed + 1))
+	# A test that says `1..0 # SKIP why` is one skipped point.
+	[ "$plan" != 0 ] || [ $failed != 0 ] || skipped=1
+	report "$name" "$passed" "$failed" "$skipped" $((SECONDS - start))
+	if [ $failed != 0 ]; then
+		[ -z "$problem" ] || echo "    $problem"
+		grep '^not ok' "$out" | head -n 20 | sed 's/^/    /'
+		echo "    the end of $out:"
+		tail -n 12 "$out" | sed 's/^/    | /'
+	fi
+	check_kernel "$name"
+	check_lab "$name"
+}
+
+# Tests may take devices away, but have to put them back; the next test gets a fresh lab.
+check_lab() {
+	[ "$SDP_LAB" = yes ] || return 0
+	lab_intact && return
+	report "lab-after-$1" 0 1 0 0
+	echo "    $1 left the lab changed: $(rdma link | tr '\n' ';')"
+	lab_down && lab_up
+}
+
+load_module() {
+	local depends
+	depends=$(modinfo -F depends "$SDP_MODULE" | tr , ' ')
+	# shellcheck disable=SC2086 # a list
+	[ -z "$depends" ] || modprobe -a $depends
+	insmod "$SDP_MODULE"
+}
+
+# rmmod may be refused while orphans end; prints why if it stays so.
+unload_module() {
+	local end=$((SECONDS + SDP_UNLOAD_SECONDS)) pid
+	save_symbols "$module"
+	while :; do
+		rmmod "$module" 2>"$SDP_RUN/rmmod" &
+		pid=$!
+		if ! wait_ended $pid "$SDP_UNLOAD_SECONDS"; then
+			echo "rmmod hangs in:"
+			cat /proc/$pid/stack
+			return
+		fi
+		wait $pid && return
+		[ $SECONDS -lt $end ] || break
+		pause 0.2
+	done
+	echo "after $SDP_UNLOAD_SECONDS s: $(cat "$SDP_RUN/rmmod")"
+	echo "users: $(cat "/sys/module/$module/refcnt")"
+	cat "/proc/net/$module" "/proc/net/${module}stat" 2>/dev/null
+}
+
+leaks() {
+	leak_names "$module"
+	if [ "$SDP_LAB" = yes ]; then
+		leak_rdma "$module"
+		leak_references
+	fi
+	leak_memory
+}
+
+# The last word on the kernel log, after everything is gone.
+no_splat() { [ $splats = 0 ] || echo "$splats complaints, see above and $SDP_RUN/splats"; }
+
+begin() {
+	if [ "$SDP_LAB" = yes ]; then
+		lab_up || { report lab 0 1 0 0; return 1; }
+		rdma_before=$(rdma_counts)
+	fi
+	kmemleak_begin
+	checks_begin
+	if lockdep_blind; then
+		report lockdep-on 0 1 0 0
+		echo "    lockdep gave up before the tests: dmesg in $SDP_RUN/console.log says why"
+	fi
+	load_module && return
+	report insmod 0 1 0 0
+	dmesg | tail -n 15
+	return 1
+}
+
+begin || exit 1
+check_kernel insmod
+for name in "$@"; do
+	run_test "$name" || break
+done
+check rmmod unload_module
+check_kernel rmmod
+[ -d "/sys/module/$module" ] || check no-leak leaks
+check_kernel "the leak check"
+check no-splat no_splat
+exit $failed

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0
+# Sourced in the guest: two soft-RoCE devices joined by a cable.
+#
+#	10.9.0.1, fd09::1                            10.9.0.2, fd09::2
+#	    rxa on va  ============= veth =============  vb under rxb
+#
+# lab_up	Both ends are in the first network namespace, the only one where rxe works
+#		on every kernel. The kernel would deliver from one own address to another
+#		by way of lo; policy routing sends .1 <-> .2 over the cable instead. A
+#		socket that connects to .2 unbound has .1 as its source and uses rxa.
+# lab_up_ns	The same between namespaces A and B: rxna on na in A with 10.9.1.1 and
+#		fd09:1::1, rxnb on nb in B with .2. From Linux 7 on; may be up beside the
+#		first one.
+# lab_intact	succeeds when the first lab is as lab_up left it.
+# lab_down, lab_down_ns		remove all of it; fine also when only half of it is there.
+
+# 4200 leaves room for RDMA packets with 4096 bytes of data.
+LAB_MTU=${LAB_MTU:-4200}
+# Users before what they use: the order in which they can be unloaded.
+LAB_MODULES="rdma_rxe rdma_ucm ib_umad ib_uverbs rdma_cm ib_cm veth"
+
+export SDP_A=10.9.0.1 SDP_B=10.9.0.2 SDP_A6=fd09::1 SDP_B6=fd09::2
+export SDP_NS_A=10.9.1.1 SDP_NS_B=10.9.1.2 SDP_NS_A6=fd09:1::1 SDP_NS_B6=fd09:1::2
+
+# lab_wait WHAT COMMAND...: until COMMAND succeeds, at most 60 s.
+lab_wait() {
+	local what=$1 end=$((SECONDS + 60))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || { echo "netlab: waited 60 s for: $what" >&2; return 1; }
+		sleep 0.05
+	done
+}
+
+# rdma_cm and ib_cm find a device by its GIDs, which follow the addresses with a delay.
+# lab_device_ready RDMA NET HOST; without other programs, they are slow in the debug kernel.
+lab_device_ready() {
+	local port=/sys/class/infiniband/$1/ports/1 state gid v4 v6 i gids=
+	[ -e "$port" ] && read -r state <"$port/state" && [[ $state == *ACTIVE* ]] || return
+	printf -v v4 '0000:0000:0000:0000:0000:ffff:0a09:%02x%02x' "$2" "$3"
+	printf -v v6 'fd09:%04x:0000:0000:0000:0000:0000:%04x' "$2" "$3"
+	for i in {0..7}; do
+		read -r gid <"$port/gids/$i" && gids+=" $gid"
+	done
+	[[ $gids == *$v4* && $gids == *$v6* ]]
+}
+
+# lab_device NETNS RDMA NETDEV NET HOST: the soft-RoCE device on NETDEV, once it is usable.
+# NETNS is empty for the first namespace; devices are seen from everywhere.
+lab_device() {
+	local netns=$1 rdma=$2 netdev=$3
+	${netns:+ip netns exec "$netns"} rdma link add "$rdma" type rxe netdev "$netdev" || return
+	lab_wait "$rdma to be active with its GIDs" lab_device_ready "$rdma" "$4" "$5"
+}
+
+lab_no_tentative() { [ -z "$(ip ${1:+-n "$1"} -6 address show tentative)" ]; }
+
+# lab_end NETNS NETDEV NET HOST: addresses of one end of the cable.
+lab_end() {
+	local netdev=$2 v6=fd09
+	[ "$3" = 0 ] || v6=fd09:$3
+	ip ${1:+-n "$1"} -batch - <<-EOF
+		address add 10.9.$3.$4/24 dev $netdev
+		address add $v6::$4/64 dev $netdev nodad
+		link set $netdev mtu $LAB_MTU up
+	EOF
+}
+
+# lab_neighbour NETNS NETDEV NET HOST MAC: who the other end is, without asking.
+lab_neighbour() {
+	local v6=fd09
+	[ "$3" = 0 ] || v6=fd09:$3
+	ip ${1:+-n "$1"} -batch - <<-EOF
+		neighbour replace 10.9.$3.$4 lladdr $5 dev $2 nud permanent
+		neighbour replace $v6::$4 lladdr $5 dev $2 nud permanent
+	EOF
+}
+
+lab_mac() { ip ${1:+-n "$1"} -o link show "$2" | sed 's/.*link\/ether \([^ ]*\).*/\1/'; }
+
+# What arrives by cable is for us (10); what we send goes out on the sender's end (20), and
+# so does what has no sender yet (21); all else that is for us stays inside (100).
+lab_rules() {
+	local v a b
+	for v in -4 -6; do
+		a=10.9.0.1 b=10.9.0.2
+		[ $v = -4 ] || a=fd09::1 b=fd09::2
+		ip $v -batch - <<-EOF || return
+			route add $b dev va src $a table 101
+			route add $a dev vb src $b table 102
+			rule add pref 10 iif va lookup local
+			rule add pref 10 iif vb lookup local
+			rule add pref 20 from $a to $b lookup 101
+			rule add pref 20 from $b to $a lookup 102
+			rule add pref 21 iif lo to $b lookup 101
+			rule add pref 100 lookup local
+			rule del pref 0
+		EOF
+	done
+}
+
+lab_rules_down() {
+	local v pref
+	for v in -4 -6; do
+		ip $v rule | grep -q '^0:' || ip $v rule add pref 0 lookup local
+		for pref in 10 20 21 100; do
+			while ip $v rule del pref $pref 2>/dev/null; do :; done
+		done
+		ip $v route flush table 101 2>/dev/null
+		ip $v route flush table 102 2>/dev/null
+	done
+	return 0
+}
+
+lab_accept_local() {
+	local dev
+	for dev in all va vb; do
+		echo "$1" >/proc/sys/net/ipv4/conf/$dev/accept_local
+		echo $((1 - $1)) >/proc/sys/net/ipv4/conf/$dev/rp_filter
+	done
+}
+
+lab_up() {
+	# shellcheck disable=SC2086 # a list
+	modprobe -a $LAB_MODULES || return
+	ip link add va type veth peer name vb || return
+	lab_accept_local 1
+	lab_end "" va 0 1 && lab_end "" vb 0 2 && lab_rules || return
+	lab_neighbour "" va 0 2 "$(lab_mac "" vb)" &&
+		lab_neighbour "" vb 0 1 "$(lab_mac "" va)" || return
+	lab_device "" rxa va 0 1 && lab_device "" rxb vb 0 2 || return
+	lab_wait "addresses to be usable" lab_no_tentative ""
+}
+
+lab_intact() {
+	lab_device_ready rxa 0 1 && lab_device_ready rxb 0 2 &&
+		[[ $(ip rule) == *"lookup 101"*"lookup 102"*"lookup 101"* ]]
+}
+
+lab_down() {
+	local rdma
+	for rdma in rxa rxb; do
+		[ ! -e /sys/class/infiniband/$rdma ] || rdma link delete $rdma || return
+	done
+	[ ! -e /sys/class/net/va ] || ip link delete va || return
+	lab_rules_down
+	echo 0 >/proc/sys/net/ipv4/conf/all/accept_local
+}
+
+lab_has_ns() { [ "$(uname -r | cut -d . -f 1)" -ge 7 ]; }
+
+lab_up_ns() {
+	local ns
+	lab_has_ns || { echo "netlab: rxe works in namespaces from Linux 7 on" >&2; return 1; }
+	# shellcheck disable=SC2086 # a list
+	modprobe -a $LAB_MODULES || return
+	for ns in A B; do
+		ip netns add $ns && ip -n $ns link set lo up || return
+	done
+	ip link add na netns A type veth peer name nb netns B || return
+	lab_end A na 1 1 && lab_end B nb 1 2 || return
+	lab_neighbour A na 1 2 "$(lab_mac B nb)" && lab_neighbour B nb 1 1 "$(lab_mac A na)" || return
+	lab_device A rxna na 1 1 && lab_device B rxnb nb 1 2 || return
+	lab_wait "addresses to be usable in A" lab_no_tentative A &&
+		lab_wait "addresses to be usable in B" lab_no_tentative B
+}
+
+lab_down_ns() {
+	local ns
+	[ ! -e /sys/class/infiniband/rxna ] || ip netns exec A rdma link delete rxna
+	[ ! -e /sys/class/infiniband/rxnb ] || ip netns exec B rdma link delete rxnb
+	for ns in A B; do
+		[ ! -e /run/netns/$ns ] || ip netns delete $ns || return
+	done
+}

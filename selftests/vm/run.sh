@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# run.sh [-M MODULE.ko] KERNEL|all [TEST...]
+#
+# Build the module and the tests for KERNEL (6.1, 6.12, debug; `all` is the three in turn),
+# boot it and run the tests of selftests/net/sdp in it: the named ones, or all. Output of
+# the tests, kernel log and captures are in build/vm/. With -M that module is loaded
+# and none is built. Exit status 0 when nothing failed.
+set -euo pipefail
+. "$(dirname "$0")/../../scripts/common.sh"
+
+here=$SDP_TOP/selftests/vm
+. "$here/tests.sh"
+# Booting, the lab, and the checks at the end; the tests' own limits come on top.
+overhead=600
+
+module=''
+while getopts M: option; do
+	case $option in
+	M)	module=$(realpath "$OPTARG") ;;
+	*)	die "run.sh [-M MODULE.ko] 6.1|6.12|debug|all [TEST...]" ;;
+	esac
+done
+shift $((OPTIND - 1))
+[ $# -ge 1 ] || die "run.sh [-M MODULE.ko] 6.1|6.12|debug|all [TEST...]"
+kernel=$1
+shift
+
+check_names() {
+	local name
+	for name in "$@"; do
+		grep -qxF -- "$name" <<<"$known" || die "no test '$name'; there are: $(tr '\n' ' ' <<<"$known")"
+	done
+}
+
+# Seconds for the whole run: what the tests may take, and each one's aftermath.
+time_limit() {
+	local sum=$overhead name
+	for name in "$@"; do
+		sum=$((sum + $(test_limit "$name" 1) + 30))
+	done
+	echo "$sum"
+}
+
+# totals FILE: the points passed, failed and skipped
+totals() { awk '{ p += $2; f += $3; s += $4 } END { print p + 0, f + 0, s + 0 }' "$1"; }
+
+print_totals() {
+	local passed failed skipped
+	read -r passed failed skipped
+	echo "$passed passed, $failed failed, $skipped skipped"
+}
+
+# run_kernel KERNEL TEST...: adds its points to $sums
+run_kernel() {
+	local kernel=$1 dir release ko=$module run status=0
+	shift
+	dir=$("$SDP_TOP/scripts/kernels.sh" "$kernel")
+	release=$(basename "$dir"/lib/modules/*)
+	if [ -z "$ko" ]; then
+		step "module for $release" make -s -C "$SDP_TOP" modules KERNEL="$kernel"
+		ko=$SDP_TOP/build/$release/sdp.ko
+	fi
+	step "hostile peer for $release" make -s -C "$SDP_TESTS/hostile" KERNEL="$kernel"
+	[ -e "$ko" ] || die "the build left no $ko"
+	run=$SDP_TOP/build/vm/$(date +%Y%m%d-%H%M%S)-$kernel-$$
+	mkdir -p "$run"
+	: >"$run/results"
+	ln -sfn "$(basename "$run")" "$SDP_TOP/build/vm/last"
+	echo "kernel $release, files in $run"
+	setpriv --pdeathsig TERM "$here/boot.sh" -d "$run" -t "$(time_limit "$@")" -e SDP_MODULE="$ko" \
+		-e SDP_TESTS="$SDP_TESTS" "$dir" "$here/guest.sh" "$@" || status=$?
+	# Whatever ended the guest early is a failure even if every finished test was fine.
+	if [ $status -gt 1 ] || ! grep -q '^no-splat ' "$run/results"; then
+		echo "the run did not reach its end (status $status)"
+		echo "guest 0 1 0 0" >>"$run/results"
+	fi
+	cat "$run/results" >>"$sums"
+	summary+=("$(printf '%-6s %s' "$kernel" "$(totals "$run/results" | print_totals)")")
+}
+
+"$SDP_TOP/scripts/setup.sh" vm build
+known=$(all_tests)
+check_names "$@"
+names=("$@")
+[ $# -gt 0 ] || mapfile -t names <<<"$known"
+[ ! -e "$SDP_TESTS/Makefile" ] || step "test programs" make -s -C "$SDP_TESTS"
+
+sums=$(mktemp) summary=()
+trap 'rm -f "$sums"' EXIT
+kernels=("$kernel")
+[ "$kernel" != all ] || kernels=(6.1 6.12 debug)
+for kernel in "${kernels[@]}"; do
+	run_kernel "$kernel" "${names[@]}"
+done
+
+[ ${#kernels[@]} = 1 ] || printf '%s\n' "${summary[@]}"
+totals "$sums" | print_totals
+awk '$3 > 0 { bad = 1 } END { exit bad || NR == 0 }' "$sums"

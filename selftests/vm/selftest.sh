@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# selftest.sh: does the VM runner notice what it has to? One boot of the debug kernel with
+# failing tests and a module (bad/) that warns, leaks, pins itself and takes its locks in
+# both orders. Also: a guest that dies or hangs is told apart from one that ends.
+set -euo pipefail
+. "$(dirname "$0")/../../scripts/common.sh"
+
+here=$SDP_TOP/selftests/vm
+passed=0 failed=0
+
+build_bad() {
+	mkdir -p "$1"
+	cp "$here/bad/bad.c" "$here/bad/Kbuild" "$1"
+	make -C "$(realpath "$kernel/build")" M="$1" modules
+}
+
+point() {
+	local name=$1
+	shift
+	if "$@"; then
+		passed=$((passed + 1))
+		echo "ok $((passed + failed)) $name"
+	else
+		failed=$((failed + 1))
+		echo "not ok $((passed + failed)) $name"
+	fi
+}
+
+# boot_status STATUS SCRIPT OPTION...: does booting 6.12 with SCRIPT end in STATUS?
+boot_status() {
+	local want=$1 script got=0
+	script=$(mktemp --suffix=.sh)
+	echo "$2" >"$script"
+	shift 2
+	"$here/boot.sh" "$@" 6.12 "$script" >"$script.log" 2>&1 || got=$?
+	[ "$got" = "$want" ] || { echo "# status $got instead of $want"; sed 's/^/# /' "$script.log"; }
+	rm -f "$script" "$script.log"
+	[ "$got" = "$want" ]
+}
+
+"$SDP_TOP/scripts/setup.sh" vm build
+kernel=$("$SDP_TOP/scripts/kernels.sh" debug)
+bad=$SDP_TOP/build/$(basename "$kernel"/lib/modules/*)-bad
+step "module with faults" build_bad "$bad"
+
+point "the script's exit status comes back" boot_status 7 'exit 7'
+point "a guest that panics gives 99" boot_status 99 'echo c >/proc/sysrq-trigger; sleep 60'
+point "a guest that hangs gives 124" boot_status 124 'sleep 1000' -t 15
+
+run=$SDP_TOP/build/vm/$(date +%Y%m%d-%H%M%S)-selftest-$$
+mkdir -p "$run"
+say "faults in the debug kernel (about 3 minutes), files in $run"
+"$here/boot.sh" -d "$run" -t 1800 -e SDP_MODULE="$bad/bad.ko" "$kernel" "$here/selftest-guest.sh" |
+	tee "$run/tap" | sed -u 's/^/    /' || true
+# The plan comes last: without it the script did not reach its end.
+point "all faults were tried" grep -q '^1\.\.' "$run/tap"
+passed=$((passed + $(grep -c '^ok ' "$run/tap" || true)))
+failed=$((failed + $(grep -c '^not ok ' "$run/tap" || true)))
+printf '%d passed, %d failed, 0 skipped\n' $passed $failed
+[ $failed = 0 ]

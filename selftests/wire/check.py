@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""check.py [-s SDPSTAT] FACTS CAPTURE...
+
+Check captures of AF_SDP connections against the rules of the wire (rules.py). FACTS has a line
+per connection that was made, as guest.sh writes it; every one must be in the captures, and no
+other. SDPSTAT, a copy of /proc/net/sdpstat, is compared with what was captured too.
+
+Output: TAP, one point per rule and connection, and at the end "N passed, N failed, N skipped".
+Exit status 0 when no point failed.
+"""
+import argparse
+import collections
+import sys
+
+import decode
+import rules
+
+SHOWN = 5
+
+
+class Tap:
+    """Prints points, with the first few complaints of those that fail."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def point(self, name, complaints):
+        ok = not complaints
+        self.passed += ok
+        self.failed += not ok
+        print(f"{'ok' if ok else 'not ok'} {self.passed + self.failed} {name}")
+        for line in complaints[:SHOWN]:
+            print(f"#   {line}")
+        if len(complaints) > SHOWN:
+            print(f"#   and {len(complaints) - SHOWN} more")
+
+    def end(self):
+        print(f"1..{self.passed + self.failed}")
+        print(f"{self.passed} passed, {self.failed} failed, 0 skipped")
+        return 1 if self.failed or not self.passed else 0
+
+
+def complaints(rule, connection, facts):
+    """What a rule finds. If what it looks at is not there, it has failed."""
+    if rule in rules.TRAFFIC and not connection.reply:
+        return ["there is no REP"]
+    try:
+        return list(rule(connection, facts))
+    except (AttributeError, TypeError, ValueError) as error:
+        return [f"a field is missing: {error}"]
+
+
+def judge(decoder, facts):
+    """(connection's name, rule's name, complaints) of every rule of every connection."""
+    by_port = collections.defaultdict(list)
+    for connection in decoder.connections:
+        by_port[connection.request.service_id & 0xffff].append(connection)
+    for fact in facts:
+        found = by_port.pop(fact.port, [])
+        missing = [] if len(found) == 1 else [f"{len(found)} requests for port {fact.port}"]
+        yield fact.name, "request", missing
+        for rule in rules.RULES[fact.end] if found else ():
+            yield fact.name, rule.__name__, complaints(rule, found[0], fact)
+    strangers = [f"a request for port {port}" for port in by_port]
+    strangers += [f"frame {packet.number} belongs to no connection" for packet in decoder.unknown]
+    yield "capture", "strangers", strangers
+
+
+def counted(decoder):
+    """What the module's counters should say, by the capture."""
+    sides = [side for c in decoder.connections for side, _ in c.sides()]
+    messages = [m for side in sides for m in side.messages]
+    data = [m for m in messages if m.mid == rules.DATA]
+    return {
+        "ActiveOpens": len(decoder.connections),
+        "PassiveOpens": sum(bool(c.reply) for c in decoder.connections),
+        "ConnRefused": sum(bool(c.reject) for c in decoder.connections),
+        "MsgsSent": len(messages),
+        "DataSent": sum(m.payload > 0 for m in data),
+        "BytesSent": sum(m.payload for m in data),
+        "CreditUpdatesSent": sum(not m.payload for m in data),
+    }
+
+
+def judge_counters(decoder, text):
+    """The module counts what the wire shows, and finds no fault with its peers."""
+    counters = {name: int(value) for name, value in (line.split() for line in text.splitlines())}
+    expected = counted(decoder)
+    expected.update((name, 0) for name in counters if name.startswith("Bad"))
+    wrong = list(rules.differ("sdpstat", [(n, counters.get(n), v) for n, v in expected.items()]))
+    return "sdpstat", "counters", wrong
+
+
+def read_facts(path):
+    with open(path, encoding="ascii") as lines:
+        return [rules.Facts(line) for line in lines if line.strip()]
+
+
+def summary(decoder):
+    """What there was to look at, for the reader of the output."""
+    sides = [side for c in decoder.connections for side, _ in c.sides()]
+    messages = [m for side in sides for m in side.messages]
+    print(f"# {len(decoder.connections)} connections, {len(messages)} messages, "
+          f"{sum(m.packets > 1 for m in messages)} of them in several packets, "
+          f"{sum(m.mid == rules.DATA and not m.payload for m in messages)} credit updates, "
+          f"{sum(side.repeated for side in sides)} packets sent again")
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[0])
+    parser.add_argument("-s", dest="sdpstat")
+    parser.add_argument("facts")
+    parser.add_argument("captures", nargs="+")
+    options = parser.parse_args()
+
+    facts = read_facts(options.facts)
+    try:
+        decoder = decode.decode(options.captures)
+    except decode.DecodeError as error:
+        sys.exit(f"error: {error}")
+    tap = Tap()
+    summary(decoder)
+    for name, rule, wrong in judge(decoder, facts):
+        tap.point(f"{name}: {rule}", wrong)
+    if options.sdpstat:
+        with open(options.sdpstat, encoding="ascii") as file:
+            name, rule, wrong = judge_counters(decoder, file.read())
+        tap.point(f"{name}: {rule}", wrong)
+    return tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

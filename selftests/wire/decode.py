@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Captures of SDP over RoCE v2, decoded by tshark, as connections and their messages.
+
+tshark reads every field that it knows; this file only puts its packets together: the CM
+exchange into connections, the packets of one Send into a message. What is right and what is
+wrong is not judged here.
+
+With -2 tshark knows from its first pass which queue pairs speak SDP, and so decodes the Hello
+of the request itself too. It calls an empty Data malformed, and shows the later packets of
+a long Send as messages: both are its own ways, so neither is looked at.
+"""
+import ipaddress
+import os
+import subprocess
+import tempfile
+
+UD_SEND_ONLY, ACKNOWLEDGE = 100, 17
+SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_ONLY = 0, 1, 2, 4
+SENDS = (SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_ONLY)
+
+# Bytes of a UDP datagram that are not payload of the Send: UDP, BTH and invariant CRC.
+OVERHEAD = 8 + 12 + 4
+
+# Dissectors that guess by a payload's bytes, and would take some of ours for their own.
+RIVALS = ("rpcordma", "smc", "smb_direct", "nvme-rdma", "lnet", "iser", "infiniband.eoib", "fcoib",
+          "drbd")
+
+CM_ATTRIBUTES = {0x10: "REQ", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x15: "DREQ", 0x16: "DREP"}
+# Where the private data lies in the data of these MADs.
+PRIVATE_DATA = {"REQ": 140, "REP": 36}
+
+FIELDS = {
+    "number": "frame.number",
+    "src4": "ip.src", "dst4": "ip.dst", "src6": "ipv6.src", "dst6": "ipv6.dst",
+    "udp_len": "udp.length",
+    "opcode": "infiniband.bth.opcode", "pad": "infiniband.bth.padcnt",
+    "qpn": "infiniband.bth.destqp", "psn": "infiniband.bth.psn",
+    "syndrome": "infiniband.aeth.syndrome",
+    "attribute": "infiniband.mad.attributeid", "data": "infiniband.mad.data",
+    "req_id": "infiniband.cm.req", "req_qpn": "infiniband.cm.req.localqpn",
+    "req_psn": "infiniband.cm.req.startpsn", "service_id": "infiniband.cm.req.serviceid",
+    "service_type": "infiniband.cm.req.transpsvctype",
+    "gid_from4": "infiniband.cm.req.prim_localgid_ipv4",
+    "gid_from6": "infiniband.cm.req.prim_localgid",
+    "gid_to4": "infiniband.cm.req.prim_remotegid_ipv4",
+    "gid_to6": "infiniband.cm.req.prim_remotegid",
+    "rep_id": "infiniband.cm.rep", "rep_to": "infiniband.cm.rep.remotecommid",
+    "rep_qpn": "infiniband.cm.rep.localqpn", "rep_psn": "infiniband.cm.rep.startpsn",
+    "rtu_to": "infiniband.cm.rtu.remotecommid",
+    "rej_to": "infiniband.cm.rej.remotecommid", "rej_reason": "infiniband.cm.rej.reason",
+    "dreq_to": "infiniband.cm.dreq.remotecommid", "drep_to": "infiniband.cm.drsp.remotecommid",
+    "mid": "infiniband_sdp.bsdh.mid", "flags": "infiniband_sdp.bsdh.flags",
+    "bufs": "infiniband_sdp.bsdh.bufs", "len": "infiniband_sdp.bsdh.len",
+    "mseq": "infiniband_sdp.bsdh.mseq", "ack": "infiniband_sdp.bsdh.mseqack",
+    "major": "infiniband_sdp.hh.majv", "minor": "infiniband_sdp.hh.minv",
+    "ipv": "infiniband_sdp.hh.ipv", "cap": "infiniband_sdp.hh.cap",
+    "adverts": "infiniband_sdp.hh.maxadverts", "ext_adverts": "infiniband_sdp.hh.extmaxadverts",
+    "wanted_size": "infiniband_sdp.hh.desremrcvsz", "recv_size": "infiniband_sdp.hh.localrcvsz",
+    "local_port": "infiniband_sdp.hh.localport",
+    "src_ip": "infiniband_sdp.hh.src_ip", "dst_ip": "infiniband_sdp.hh.dst_ip",
+}
+AS_TEXT = {"src4", "dst4", "src6", "dst6", "data", "gid_from4", "gid_from6", "gid_to4", "gid_to6",
+           "src_ip", "dst_ip"}
+BSDH = ("mid", "flags", "bufs", "len", "mseq", "ack")
+
+
+class DecodeError(Exception):
+    """The capture cannot be read; the text says what to do."""
+
+
+class Packet:
+    """One packet; its attributes are the keys of FIELDS, None when it has no such field."""
+
+    __slots__ = list(FIELDS) + ["src", "dst", "cm"]
+
+    def __init__(self, columns):
+        for name, text in zip(FIELDS, columns):
+            value = None
+            if text:
+                value = text if name in AS_TEXT else int(text, 0)
+            setattr(self, name, value)
+        self.src = ipaddress.ip_address(self.src4 or self.src6)
+        self.dst = ipaddress.ip_address(self.dst4 or self.dst6)
+        self.cm = CM_ATTRIBUTES.get(self.attribute) if self.opcode == UD_SEND_ONLY else None
+
+    def private_data(self):
+        return bytes.fromhex(self.data)[PRIVATE_DATA[self.cm]:]
+
+
+class Message:
+    """One Send. `bytes` is what really travelled, `len` what its header says."""
+
+    __slots__ = BSDH + ("number", "bytes", "packets", "complete")
+
+    def __init__(self, packet):
+        for name in BSDH:
+            setattr(self, name, getattr(packet, name))
+        self.number = packet.number
+        self.bytes = 0
+        self.packets = 0
+        self.complete = False
+
+    def add(self, packet):
+        self.bytes += packet.udp_len - OVERHEAD - packet.pad
+        self.packets += 1
+        self.complete = packet.opcode in (SEND_LAST, SEND_ONLY)
+
+    @property
+    def payload(self):
+        return self.bytes - 16
+
+    def __str__(self):
+        return f"frame {self.number}, MSeq {self.mseq}"
+
+
+class Side:
+    """What one end has sent, in order.
+
+    messages	its Sends, each packet counted once however often it was sent
+    repeated	packets that were sent again
+    faults	breaks in the packet numbers or in the order First, Middle, Last
+    strange	opcodes other than Send and Acknowledge: (frame, opcode)
+    acks	(frame, syndrome) of its acknowledgements
+    """
+
+    def __init__(self, name, address, psn):
+        self.name = name
+        self.address = address
+        self.first_psn = psn
+        self.next_psn = psn
+        self.messages = []
+        self.repeated = 0
+        self.faults = []
+        self.strange = []
+        self.acks = []
+        self.open = None
+
+    def add(self, packet):
+        if packet.opcode == ACKNOWLEDGE:
+            self.acks.append((packet.number, packet.syndrome))
+        elif packet.opcode in SENDS:
+            self.add_send(packet)
+        else:
+            self.strange.append((packet.number, packet.opcode))
+
+    def add_send(self, packet):
+        ahead = (packet.psn - self.next_psn) & 0xffffff
+        if ahead >= 0x800000:
+            self.repeated += 1
+            return
+        if ahead:
+            self.faults.append(f"frame {packet.number}: packet number {packet.psn}, "
+                               f"not {self.next_psn}")
+        self.next_psn = (packet.psn + 1) & 0xffffff
+        begins = packet.opcode in (SEND_FIRST, SEND_ONLY)
+        if begins != (self.open is None):
+            self.faults.append(f"frame {packet.number}: a Send that begins or goes on out of place")
+        if begins or self.open is None:
+            self.open = Message(packet)
+            self.messages.append(self.open)
+        self.open.add(packet)
+        if self.open.complete:
+            self.open = None
+
+
+class Connection:
+    """One connection attempt: its request, and what came of it."""
+
+    def __init__(self, request):
+        self.request = request
+        self.reply = None
+        self.rtu = None
+        self.reject = None
+        self.ends = []          # (frame, "DREQ" or "DREP", Side)
+        self.client = Side("client", request.src, None)
+        self.server = Side("server", request.dst, request.req_psn)
+
+    def set_reply(self, packet):
+        self.reply = packet
+        self.client.first_psn = self.client.next_psn = packet.rep_psn
+
+    def side_at(self, address):
+        return self.client if address == self.client.address else self.server
+
+    def peer_of(self, side):
+        return self.server if side is self.client else self.client
+
+    def sides(self):
+        return ((self.client, self.server), (self.server, self.client))
+
+
+class Decoder:
+    """Sorts packets into connections."""
+
+    def __init__(self):
+        self.connections = []
+        self.by_id = {}         # communication id and the address that chose it
+        self.by_qpn = {}        # queue pair and its address
+        self.unknown = []       # packets that belong to no connection
+
+    def add(self, packet):
+        if packet.cm:
+            self.add_cm(packet)
+        elif packet.opcode != UD_SEND_ONLY:
+            connection = self.by_qpn.get((packet.dst, packet.qpn))
+            if connection:
+                connection.side_at(packet.src).add(packet)
+            else:
+                self.unknown.append(packet)
+
+    def add_cm(self, packet):
+        if packet.cm == "REQ":
+            self.add_request(packet)
+            return
+        to = (packet.rep_to, packet.rtu_to, packet.rej_to, packet.dreq_to, packet.drep_to)
+        to = next((comm for comm in to if comm is not None), None)
+        connection = self.by_id.get((packet.dst, to))
+        if connection is None:
+            self.unknown.append(packet)
+        elif packet.cm == "REP" and not connection.reply:
+            connection.set_reply(packet)
+            self.by_id[packet.src, packet.rep_id] = connection
+            self.by_qpn[packet.src, packet.rep_qpn] = connection
+        elif packet.cm == "RTU":
+            connection.rtu = connection.rtu or packet
+        elif packet.cm == "REJ":
+            connection.reject = connection.reject or packet
+        elif packet.cm in ("DREQ", "DREP"):
+            connection.ends.append((packet.number, packet.cm, connection.side_at(packet.src)))
+
+    def add_request(self, packet):
+        # A request that is repeated is the same request.
+        known = self.by_id.get((packet.src, packet.req_id))
+        if known and known.request.req_qpn == packet.req_qpn:
+            return
+        connection = Connection(packet)
+        self.connections.append(connection)
+        self.by_id[packet.src, packet.req_id] = connection
+        self.by_qpn[packet.src, packet.req_qpn] = connection
+
+
+def run(command):
+    """The output of a command; its complaints only matter when it fails."""
+    try:
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    except FileNotFoundError:
+        raise DecodeError(f"no {command[0]} here; scripts/setup.sh wire installs it") from None
+    except subprocess.CalledProcessError as error:
+        raise DecodeError(f"{command[0]} failed: {error.stderr.strip()}") from None
+
+
+def packets(capture):
+    """All InfiniBand packets of one capture file, in the order of their times."""
+    command = ["tshark", "-2", "-n", "-r", capture, "-Y", "infiniband", "-T", "fields",
+               "-E", "separator=/t", "-E", "occurrence=f"]
+    for rival in RIVALS:
+        command += ["--disable-protocol", rival]
+    for field in FIELDS.values():
+        command += ["-e", field]
+    for line in run(command).splitlines():
+        yield Packet(line.split("\t"))
+
+
+def decode(captures):
+    """The connections in these captures, which may each hold one direction only."""
+    with tempfile.TemporaryDirectory() as directory:
+        merged = os.path.join(directory, "merged.pcapng")
+        run(["mergecap", "-w", merged] + list(captures))
+        decoder = Decoder()
+        for packet in packets(merged):
+            decoder.add(packet)
+    return decoder

@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# guest.sh: run in the guest by run.sh. Makes real connections over AF_SDP while both ends of
+# the cable are captured, and leaves in $SDP_RUN:
+#
+#	va.pcap vb.pcap		what each end has sent. What arrives is left out: on some kernels
+#				it carries a wrong time, and the other file has it anyway.
+#	facts			one line per connection: what the programs and the settings say
+#				of it, which is what check.py compares the captures with
+#	sdpstat			the module's counters of all of it
+#
+# Needs SDP_MODULE and SDP_TRAFFIC (the traffic program).
+set -uo pipefail
+vm=$SDP_TOP/selftests/vm
+. "$vm/netlab.sh"
+. "$vm/checks.sh"
+
+work=/dev/shm/wire
+port=5000
+captures=()
+
+# What has been captured so far may tell why.
+fail() {
+	echo "failed: $*"
+	cp $work/*.pcap $work/*.log "$SDP_RUN/" 2>/dev/null
+	exit 1
+}
+
+set_to() { echo "$2" >"/proc/sys/net/sdp/$1" || fail "net.sdp.$1=$2"; }
+
+defaults() {
+	set_to recv_buffers 12
+	set_to recv_buffer_size 1536
+	set_to accept_buffers 3
+	set_to credit_threshold 0
+}
+
+settings() {
+	local name value
+	for name in recv_buffers recv_buffer_size accept_buffers credit_threshold; do
+		read -r value <"/proc/sys/net/sdp/$name"
+		printf ' %s=%s' "$name" "$value"
+	done
+}
+
+# connection NAME CLIENT SERVER [OPTION...]: see traffic.c
+connection() {
+	local name=$1 line
+	port=$((port + 1))
+	line=$("$work/traffic" "$1" "$2" "$3" $port "${@:4}" 2>&1) || fail "$name: $line"
+	echo "$line$(settings)" >>"$SDP_RUN/facts"
+	echo "  $name"
+}
+
+mark_both() { "$work/traffic" mark $SDP_A $SDP_B "$1" && "$work/traffic" mark $SDP_B $SDP_A "$1"; }
+
+marked() { grep -q "$1" $work/va.pcap && grep -q "$1" $work/vb.pcap; }
+
+# A mark that has come through says that the capture runs, or that all before it is in the
+# file. The file's end is the only sign: tcpdump drops what it has not read when it is ended.
+mark_and_look() { mark_both "$1" && marked "$1"; }
+
+capture_start() {
+	local dev
+	for dev in va vb; do
+		tcpdump -Z root -i $dev -Q out -U -B 65536 --time-stamp-precision=nano \
+			-w $work/$dev.pcap 'udp port 4791 or udp port 9' 2>$work/$dev.log &
+		captures+=($!)
+	done
+	lab_wait "the captures to begin" mark_and_look sdp-capture-begins ||
+		fail "tcpdump: $(cat $work/*.log)"
+}
+
+capture_end() {
+	lab_wait "the captures to end" mark_and_look sdp-capture-ends || fail "capture: no end mark"
+	kill -INT "${captures[@]}" && wait "${captures[@]}"
+	grep -q '^0 packets dropped by kernel' $work/va.log &&
+		grep -q '^0 packets dropped by kernel' $work/vb.log ||
+		fail "the capture is not complete: $(grep dropped $work/*.log)"
+	cp $work/*.pcap "$SDP_RUN/" || fail "copying the captures"
+}
+
+queue_pairs() { rdma resource show qp | wc -l; }
+
+# Links outlive their sockets, and the last packets are theirs.
+no_links() { [ "$(queue_pairs)" = "$queue_pairs_before" ]; }
+
+traffic() {
+	local a=$SDP_A b=$SDP_B a6=$SDP_A6 b6=$SDP_B6
+
+	connection upload $a $b up=1000000
+	connection download $a $b down=1000000
+	connection both-ways $a $b up=600000 down=600000
+	connection both-ways-from-b $b $a up=600000 down=600000
+	connection ping-pong $a $b write=64 rounds=100 first=client
+	connection small-writes $a $b up=40000 down=40000 write=100
+	connection empty $a $b
+	connection half-close-client $a $b up=5000 down=100000 first=client
+	connection half-close-server $a $b up=100000 down=5000 first=server
+	connection slow-reader $a $b up=400000 slow=1 rcvbuf=8192
+	connection refused $a $b end=refused
+	connection reset $a $b up=300 end=reset
+
+	connection both-ways-v6 $a6 $b6 up=600000 down=600000
+	connection ping-pong-v6 $b6 $a6 write=64 rounds=100 first=client
+	connection half-close-v6 $a6 $b6 up=5000 down=100000 first=client
+	connection refused-v6 $a6 $b6 end=refused
+
+	set_to recv_buffers 32
+	set_to recv_buffer_size 16384
+	connection larger-buffers $a $b up=1000000 down=1000000
+	set_to recv_buffers 64
+	set_to recv_buffer_size 65536
+	set_to accept_buffers 8
+	set_to credit_threshold 20
+	connection largest-buffers $a $b up=4000000 down=4000000
+	connection largest-buffers-v6 $a6 $b6 up=4000000 write=200000
+	defaults
+
+	# As few as there can be: the last credit is nearly always the next one.
+	set_to recv_buffers 3
+	connection three-buffers $a $b up=100000 down=100000
+	connection three-buffers-slow $a $b up=400000 slow=1 rcvbuf=8192
+	defaults
+
+	# Messages that take several packets each, and a capture small enough to be kept.
+	ip link set va mtu 600 && ip link set vb mtu 600
+	connection small-packets $a $b up=5000 down=2000 write=1000 first=client
+	ip link set va mtu $LAB_MTU && ip link set vb mtu $LAB_MTU
+}
+
+mkdir -p $work
+# What runs in the middle of traffic shall not be read by way of 9p.
+cp "$SDP_TRAFFIC" $work/traffic
+: >"$SDP_RUN/facts"
+lab_up || fail "the lab"
+# shellcheck disable=SC2046 # a list
+modprobe -a $(modinfo -F depends "$SDP_MODULE" | tr , ' ') || fail "modprobe"
+queue_pairs_before=$(queue_pairs)
+insmod "$SDP_MODULE" || fail "insmod: $(dmesg | tail -n 5)"
+checks_begin
+capture_start
+traffic
+lab_wait "the last connections to end" no_links || fail "still there: $(rdma resource show qp)"
+capture_end
+cat /proc/net/sdpstat >"$SDP_RUN/sdpstat"
+check_log traffic || exit 1

@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What has to be true of a connection on the wire: one function per rule.
+
+A rule takes the connection as it was captured and the facts as the programs and settings
+tell them, and yields a line for each thing that is wrong. Where a rule needs to know what one
+end had heard from the other, it takes the header's own word for it, MSeqAck: that is exact,
+while the order of capture is only an upper bound. The one rule that checks MSeqAck itself uses
+the order of capture.
+"""
+import ipaddress
+
+DISCONN, DATA = 0x02, 0xff
+HELLO, HELLO_ACK = 0x00, 0x01
+HELLO_LEN, HELLO_ACK_LEN, BSDH_LEN = 92, 196, 16
+SERVICE_ID = 0x10000
+MAJOR, MINOR = 2, 2
+MAX_ADVERTS = 1
+REJ_INVALID_SERVICE_ID = 8
+RNR_NAK = 1
+
+NUMBERS = ("port", "client_port", "up", "down", "recv_buffers", "recv_buffer_size",
+           "accept_buffers", "credit_threshold")
+WORDS = ("name", "client", "server", "first", "end")
+
+
+class Facts:
+    """One line of the facts file."""
+
+    def __init__(self, line):
+        pairs = dict(pair.split("=", 1) for pair in line.split())
+        for name in NUMBERS:
+            setattr(self, name, int(pairs[name]))
+        for name in WORDS:
+            setattr(self, name, pairs[name])
+        self.client_ip = ipaddress.ip_address(self.client)
+        self.server_ip = ipaddress.ip_address(self.server)
+
+    @property
+    def hello_ack_bufs(self):
+        return min(self.accept_buffers, self.recv_buffers)
+
+    def threshold(self, target):
+        """T of the credit accounting, of one that keeps `target` receives posted."""
+        return max(2, min(self.credit_threshold or target // 2, target - 1))
+
+
+def differ(what, pairs):
+    """A complaint for each (field, found, expected) that differs."""
+    for field, found, expected in pairs:
+        if found != expected:
+            yield f"{what}: {field} is {found}, not {expected}"
+
+
+def is_zero(what, data, *ranges):
+    for first, end in ranges:
+        if any(data[first:end]):
+            yield f"{what}: reserved bytes {first} to {end - 1} are not zero"
+
+
+def as_ipv6(address):
+    """As Hello writes it: an IPv4 address is in the last four bytes, the others are zero."""
+    return ipaddress.IPv6Address(int(address))
+
+
+def first_bufs(connection, side):
+    """Receives that this end has told of in its Hello or HelloAck."""
+    return connection.request.bufs if side is connection.client else connection.reply.bufs
+
+
+def grant(connection, side, heard):
+    """The newest sequence number that `side` may use, when it has heard `heard` messages."""
+    peer = connection.peer_of(side)
+    heard = min(heard, len(peer.messages))
+    if not heard:
+        return first_bufs(connection, peer)
+    header = peer.messages[heard - 1]
+    return header.ack + header.bufs
+
+
+def credit_before(connection, side, message):
+    """How many messages `side` might have sent just before it sent this one."""
+    return grant(connection, side, message.ack) - (message.mseq - 1)
+
+
+def service_id(connection, facts):
+    """The request asks for this service, between these addresses."""
+    req = connection.request
+    yield from differ("REQ", [
+        ("service id", hex(req.service_id), hex(SERVICE_ID | facts.port)),
+        ("transport", req.service_type, 0),
+        ("sender", req.src, facts.client_ip),
+        ("receiver", req.dst, facts.server_ip),
+        ("local GID", ipaddress.ip_address(req.gid_from4 or req.gid_from6), facts.client_ip),
+        ("remote GID", ipaddress.ip_address(req.gid_to4 or req.gid_to6), facts.server_ip),
+    ])
+
+
+def hello(connection, facts):
+    """Every field of the Hello, at the beginning of the request's private data."""
+    req = connection.request
+    data = req.private_data()
+    yield from differ("Hello", [
+        ("size", len(data), HELLO_LEN),
+        ("MID", req.mid, HELLO), ("Flags", req.flags, 0),
+        ("Bufs", req.bufs, facts.recv_buffers), ("Len", req.len, HELLO_LEN),
+        ("MSeq", req.mseq, 0), ("MSeqAck", req.ack, 0),
+        ("MajV", req.major, MAJOR), ("MinV", req.minor, MINOR),
+        ("IPV", req.ipv, facts.client_ip.version), ("Cap", req.cap, 0),
+        ("MaxAdverts", req.adverts, MAX_ADVERTS), ("ExtMaxAdverts", req.ext_adverts, 0),
+        ("DesRemRcvSz", req.wanted_size, facts.recv_buffer_size),
+        ("LocalRcvSz", req.recv_size, facts.recv_buffer_size),
+        ("LocalPort", req.local_port, facts.client_port),
+        ("SrcIP", int.from_bytes(data[32:48], "big"), int(facts.client_ip)),
+        ("DstIP", int.from_bytes(data[48:64], "big"), int(facts.server_ip)),
+        ("SrcIP by tshark", ipaddress.ip_address(req.src_ip), as_ipv6(facts.client_ip)),
+        ("DstIP by tshark", ipaddress.ip_address(req.dst_ip), as_ipv6(facts.server_ip)),
+    ])
+    yield from is_zero("Hello", data, (18, 19), (30, 32), (64, 66), (68, HELLO_LEN))
+
+
+def hello_ack(connection, facts):
+    """Every field of the HelloAck. tshark decodes no more of it than the base header."""
+    rep = connection.reply
+    data = rep.private_data()
+    yield from differ("HelloAck", [
+        ("size", len(data), HELLO_ACK_LEN),
+        ("MID", rep.mid, HELLO_ACK), ("Flags", rep.flags, 0),
+        ("Bufs", rep.bufs, facts.hello_ack_bufs), ("Len", rep.len, HELLO_ACK_LEN),
+        ("MSeq", rep.mseq, 0), ("MSeqAck", rep.ack, 0),
+        ("version", hex(data[16]), hex(MAJOR << 4 | MINOR)),
+        ("MaxAdverts", data[19], MAX_ADVERTS),
+        ("ActRcvSz", int.from_bytes(data[20:24], "big"), facts.recv_buffer_size),
+    ])
+    yield from is_zero("HelloAck", data, (17, 19), (24, HELLO_ACK_LEN))
+
+
+def refusal(connection, facts):
+    """Nobody listens: REJ with "invalid service id", and nothing else."""
+    if connection.reply:
+        yield "there is a REP"
+    if not connection.reject:
+        yield "there is no REJ"
+        return
+    yield from differ("REJ", [("reason", connection.reject.rej_reason, REJ_INVALID_SERVICE_ID)])
+    for side, _ in connection.sides():
+        if side.messages:
+            yield f"the {side.name} has sent messages"
+
+
+def packets(connection, facts):
+    """Packet numbers run from the one in REQ and REP without a gap: nothing was missed."""
+    if connection.reject:
+        yield f"there is a REJ, reason {connection.reject.rej_reason}"
+    for side, _ in connection.sides():
+        for fault in side.faults:
+            yield f"{side.name}: {fault}"
+        if side.open:
+            yield f"{side.name}: the last Send is not complete"
+
+
+def sends_only(connection, facts):
+    """Only Sends and acknowledgements: in this mode there is no RDMA, and no immediate data."""
+    for side, _ in connection.sides():
+        for number, opcode in side.strange:
+            yield f"{side.name}: frame {number} has opcode {opcode}"
+
+
+def no_rnr(connection, facts):
+    """No message came where no receive was posted."""
+    for side, _ in connection.sides():
+        for number, syndrome in side.acks:
+            if syndrome >> 5 == RNR_NAK:
+                yield f"{side.name}: frame {number} is an RNR NAK"
+
+
+def kinds(connection, facts):
+    """Data and DisConn are all there is in this mode, without flags."""
+    for side, _ in connection.sides():
+        for m in side.messages:
+            if m.mid is None:
+                yield f"{side.name}: tshark does not see SDP in {m}"
+            elif m.mid not in (DATA, DISCONN) or m.flags:
+                yield f"{side.name}: {m} has MID {m.mid:#x}, Flags {m.flags:#x}"
+
+
+def length(connection, facts):
+    """Len is the length of the Send, and no more than the receiver's buffers hold."""
+    for side, _ in connection.sides():
+        for m in side.messages:
+            if m.len != m.bytes:
+                yield f"{side.name}: {m}: Len is {m.len}, the Send has {m.bytes} bytes"
+            if not BSDH_LEN <= m.bytes <= facts.recv_buffer_size:
+                yield f"{side.name}: {m}: {m.bytes} bytes for buffers of {facts.recv_buffer_size}"
+
+
+def sequence(connection, facts):
+    """MSeq begins at 1 and grows by one."""
+    for side, _ in connection.sides():
+        for expected, m in enumerate(side.messages, 1):
+            if m.mseq != expected:
+                yield f"{side.name}: frame {m.number}: MSeq is {m.mseq}, not {expected}"
+
+
+def acknowledged(connection, facts):
+    """MSeqAck never goes back and is never ahead of what the other end had sent."""
+    for side, peer in connection.sides():
+        last = sent = 0
+        for m in side.messages:
+            while sent < len(peer.messages) and peer.messages[sent].number < m.number:
+                sent += 1
+            if m.ack > sent:
+                yield f"{side.name}: {m}: MSeqAck is {m.ack}, but the {peer.name} had sent {sent}"
+            if m.ack < last:
+                yield f"{side.name}: {m}: MSeqAck is {m.ack} after {last}"
+            last = m.ack
+
+
+def grants(connection, facts):
+    """Bufs is within what is posted at most, and what was granted is never taken back."""
+    for side, _ in connection.sides():
+        limit = first_bufs(connection, side)
+        for m in side.messages:
+            if m.bufs > facts.recv_buffers:
+                yield f"{side.name}: {m}: Bufs is {m.bufs}, there are {facts.recv_buffers}"
+            if m.ack + m.bufs < limit:
+                yield f"{side.name}: {m} allows {m.ack + m.bufs} after {limit}"
+            limit = m.ack + m.bufs
+
+
+def credit(connection, facts):
+    """No message without credit."""
+    for side, _ in connection.sides():
+        for m in side.messages:
+            if credit_before(connection, side, m) < 1:
+                yield (f"{side.name}: {m}, but what it had received allows no more than "
+                       f"{grant(connection, side, m.ack)}")
+
+
+def last_credit(connection, facts):
+    """The last credit is used by nothing but an empty Data, a credit update."""
+    for side, _ in connection.sides():
+        for m in side.messages:
+            update = m.mid == DATA and not m.payload
+            if credit_before(connection, side, m) == 1 and not update:
+                yield (f"{side.name}: {m}: MID {m.mid:#x} with {m.payload} bytes "
+                       "takes the last credit")
+
+
+def updates(connection, facts):
+    """A credit update goes when the other end has less than T, and grants T or more."""
+    for side, _ in connection.sides():
+        target = facts.recv_buffers if side is connection.client else facts.hello_ack_bufs
+        bufs, ack = first_bufs(connection, side), 0
+        for m in side.messages:
+            # The listener's few receives become the full number once it is accepted.
+            if m.bufs > target:
+                target = facts.recv_buffers
+            theirs = max(bufs - (m.ack - ack), 0)
+            need = facts.threshold(target)
+            if m.mid == DATA and not m.payload and not (theirs < need and m.bufs >= theirs + need):
+                yield f"{side.name}: {m} raises the credit from {theirs} to {m.bufs} (T is {need})"
+            bufs, ack = m.bufs, m.ack
+
+
+def payload(connection, facts):
+    """Payload is on Data only, and all of it adds up to what the program wrote."""
+    written = {"client": facts.up, "server": facts.down}
+    for side, _ in connection.sides():
+        for m in side.messages:
+            if m.mid != DATA and m.payload:
+                yield f"{side.name}: {m}: MID {m.mid:#x} has {m.payload} bytes of payload"
+        total = sum(m.payload for m in side.messages if m.mid == DATA)
+        if total != written[side.name]:
+            yield f"{side.name}: {total} bytes travelled, {written[side.name]} were written"
+
+
+def disconn(connection, facts):
+    """One DisConn each, and nothing but credit updates after it."""
+    firsts = {}
+    for side, _ in connection.sides():
+        found = [i for i, m in enumerate(side.messages) if m.mid == DISCONN]
+        if len(found) != 1:
+            yield f"{side.name}: {len(found)} DisConns"
+        if not found:
+            continue
+        firsts[side.name] = side.messages[found[0]].number
+        for m in side.messages[found[0] + 1:]:
+            if m.mid != DATA or m.payload:
+                yield f"{side.name}: {m} after its DisConn"
+    if facts.first != "any" and firsts and min(firsts, key=firsts.get) != facts.first:
+        yield f"the {facts.first} closed first, but its DisConn is the second"
+
+
+def ending(connection, facts):
+    """DREQ comes from the end whose DisConn was first, after both; DREP answers it.
+
+    It goes by a queue pair of its own, and so may overtake a credit update that its sender had
+    queued before it heard the other's DisConn.
+    """
+    if [kind for _, kind, _ in connection.ends][:1] != ["DREQ"]:
+        yield "there is no DREQ"
+        return
+    if not any(kind == "DREP" for _, kind, _ in connection.ends):
+        yield "there is no DREP"
+    sent = {side.name: [m for m in side.messages if m.mid == DISCONN]
+            for side, _ in connection.sides()}
+    if not all(sent.values()):
+        yield "a DREQ without both DisConns"
+        return
+    number, _, asker = connection.ends[0]
+    other = connection.peer_of(asker)
+    mine, theirs = sent[asker.name][0], sent[other.name][0]
+    if number < max(mine.number, theirs.number):
+        yield f"frame {number}: DREQ before both DisConns"
+    # It had been told of the other's DisConn when it sent its own: it was the second.
+    if mine.ack >= theirs.mseq:
+        yield f"frame {number}: DREQ from the {asker.name}, whose DisConn was the second"
+    for side, peer in connection.sides():
+        for m in side.messages:
+            update = m.mid == DATA and not m.payload and m.ack < sent[peer.name][0].mseq
+            if m.number > number and not update:
+                yield f"{side.name}: {m} after the DREQ in frame {number}"
+
+
+def reset(connection, facts):
+    """A reset from the client: DREQ, with no DisConn and no AbortConn before it."""
+    for side, _ in connection.sides():
+        for m in side.messages:
+            if m.mid != DATA:
+                yield f"{side.name}: {m} has MID {m.mid:#x}"
+    if not connection.ends or connection.ends[0][1] != "DREQ":
+        yield "there is no DREQ"
+        return
+    number, _, asker = connection.ends[0]
+    yield from differ("DREQ", [("sender", asker.name, "client")])
+    if any(m.number > number for m in asker.messages):
+        yield f"the {asker.name} has sent messages after its DREQ in frame {number}"
+
+
+SET_UP = (service_id, hello)
+TRAFFIC = (hello_ack, packets, sends_only, no_rnr, kinds, length, sequence, acknowledged, grants,
+           credit, last_credit, updates, payload)
+RULES = {
+    "close": SET_UP + TRAFFIC + (disconn, ending),
+    "reset": SET_UP + TRAFFIC + (reset,),
+    "refused": SET_UP + (refusal,),
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# run.sh [KERNEL]: real traffic over AF_SDP in a VM (6.12 if none is named), captured on both
+# ends of the cable, and every message of it checked with the help of tshark.
+#
+# The checker itself is tested first, on a recorded sample with one fault at a time. What the
+# run leaves (captures, facts, TAP) is in build/wire/last/. Exit status 0 when nothing failed.
+set -euo pipefail
+. "$(dirname "$0")/../../scripts/common.sh"
+
+here=$SDP_TOP/selftests/wire
+out=$SDP_TOP/build/wire
+# A guest needs about 40 s for its traffic; the debug kernel, and a busy host, several times that.
+limit=900
+
+kernel=${1:-6.12}
+export PYTHONDONTWRITEBYTECODE=1
+
+# tap NAME COMMAND...: keep the command's TAP, show what has failed and a line per connection
+# (of the checker's own test: one line), and add up the points.
+tap() {
+	local name=$1 file=$run/$1.tap status=0
+	shift
+	"$@" >"$file" || status=$?
+	awk -v name="$name" '
+		BEGIN		{ brief = name == "selftest" }
+		/^#   /		{ print "    " substr($0, 5); next }
+		/^# /		{ print "  " substr($0, 3) }
+		/^(not )?ok /	{
+			point = $0
+			sub(/^(not )?ok [0-9]+ /, "", point)
+			group = brief ? "all of it" : substr(point, 1, index(point, ":") - 1)
+			if (!(group in passed))
+				order[++groups] = group
+			passed[group] += /^ok/
+			failed[group] += /^not/
+			if (/^not/)
+				print "  not ok " point
+		}
+		END {
+			for (i = 1; i <= groups; i++)
+				printf "  %-24s %3d passed, %d failed\n", order[i], passed[order[i]],
+					failed[order[i]]
+		}' "$file"
+	# What is not a matter of points: it stopped half way.
+	[ $status -le 1 ] && grep -q '^1\.\.' "$file" || die "the output in $file is not complete"
+	count "$file"
+}
+
+count() {
+	local p f
+	read -r p f < <(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, .*/\1 \2/p' "$1")
+	passed=$((passed + p)) failed=$((failed + f))
+}
+
+passed=0 failed=0 status=0
+"$SDP_TOP/scripts/setup.sh" vm build wire
+run=$out/$(date +%Y%m%d-%H%M%S)-$kernel-$$
+mkdir -p "$run"
+ln -sfn "$(basename "$run")" "$out/last"
+# Runs that have ended, but for the last five.
+find "$out" -mindepth 2 -maxdepth 2 -name done -printf '%h\n' | sort | head -n -5 | xargs -r rm -rf
+
+echo "the checker, by faults put into a recorded sample:"
+tap selftest "$here/selftest.py"
+
+dir=$("$SDP_TOP/scripts/kernels.sh" "$kernel")
+release=$(basename "$dir"/lib/modules/*)
+step "module for $release" make -s -C "$SDP_TOP" modules KERNEL="$kernel"
+step "traffic program" gcc -O2 -g -Wall -Wextra -Werror -pthread -I "$SDP_TOP/include/uapi" \
+	-o "$out/traffic" "$here/traffic.c"
+
+echo "traffic on $release:"
+"$SDP_TOP/selftests/vm/boot.sh" -d "$run" -t $limit -e SDP_TRAFFIC="$out/traffic" \
+	-e SDP_MODULE="$SDP_TOP/build/$release/sdp.ko" "$dir" "$here/guest.sh" || status=$?
+if [ $status = 0 ]; then
+	echo "what was on the wire:"
+	tap wire "$here/check.py" -s "$run/sdpstat" "$run/facts" "$run/va.pcap" "$run/vb.pcap"
+else
+	echo "  not ok the guest's script ended with status $status"
+	failed=$((failed + 1))
+fi
+echo "captures and all points: $run"
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed = 0 ]

@@ -1,0 +1,553 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""selftest.py: does the checker see what is wrong?
+
+Takes the recorded sample, which breaks no rule, changes its bytes in one way at a time, and
+looks whether the rule that the change breaks complains, and no complaint is about another
+connection. Every rule there is must be broken by some change. TAP on stdout.
+"""
+import copy
+import os
+import sys
+import tempfile
+
+import check
+import decode
+import rules
+import sample
+from sample import AETH, BSDH, BTH, MAD_DATA
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MID, FLAGS, BUFS, LEN, MSEQ, ACK = BSDH, BSDH + 1, BSDH + 2, BSDH + 4, BSDH + 8, BSDH + 12
+PSN = BTH + 9
+RDMA_WRITE_ONLY, SEND_ONLY_IMMEDIATE = 10, 5
+
+
+class Case:
+    """The sample, to be changed; the methods find frames in one of its connections."""
+
+    def __init__(self, connections, name):
+        self.connections = copy.deepcopy(connections)
+        self.name = name
+        self.frames = self.connections[name][1]
+        self.stat = {}
+
+    def set_fact(self, key, value):
+        line, frames = self.connections[self.name]
+        words = [f"{key}={value}" if word.startswith(key + "=") else word for word in line.split()]
+        self.connections[self.name] = (" ".join(words), frames)
+
+    def cm(self, kind):
+        return next(frame for frame in self.frames if frame.cm == kind)
+
+    def of(self, side, *opcodes):
+        client = self.frames[0].source
+        return [frame for frame in self.frames if frame.opcode in opcodes
+                and (frame.source == client) == (side == "client")]
+
+    def sends(self, side):
+        """First packets of its messages."""
+        return self.of(side, decode.SEND_FIRST, decode.SEND_ONLY)
+
+    def data(self, side):
+        """First packets of messages with payload; without: credit updates."""
+        return [f for f in self.sends(side) if f.get(MID, 1) == rules.DATA and f.get(LEN, 4) > 16]
+
+    def updates(self, side):
+        return [f for f in self.sends(side) if f.get(MID, 1) == rules.DATA and f.get(LEN, 4) == 16]
+
+    def disconn(self, side):
+        return next(f for f in self.sends(side) if f.get(MID, 1) == rules.DISCONN)
+
+    def heard(self, side, message):
+        """The header of the other side that was the newest one when `message` was sent."""
+        peer = "server" if side == "client" else "client"
+        return self.sends(peer)[message.get(ACK, 4) - 1]
+
+    def answered(self, side):
+        """The messages of one side that were sent after it had heard something."""
+        return [f for f in self.sends(side) if f.get(ACK, 4)]
+
+
+CASES = []
+
+
+def breaks(rule, on="small-packets"):
+    """The decorated function changes a Case so that `rule` is broken."""
+    def remember(change):
+        CASES.append((rule, on, change.__name__, change))
+        return change
+    return remember
+
+
+def breaks_field(rule, what, kind, offset, size, on="small-packets"):
+    """A change of one field of private data."""
+    def change(case):
+        frame = case.cm(kind)
+        frame.add(frame.private_data + offset, size, 1)
+    CASES.append((rule, on, f"{kind.lower()}_{what}", change))
+
+
+# Changes that break no rule.
+
+@breaks(None)
+def nothing(case):
+    pass
+
+
+@breaks(None)
+def sent_again(case):
+    first = case.of("client", decode.SEND_MIDDLE)[0]
+    again = copy.deepcopy(first)
+    again.time = first.time + 2000
+    case.frames.append(again)
+
+
+@breaks(None)
+def request_sent_again(case):
+    again = copy.deepcopy(case.cm("REQ"))
+    again.time += 1000
+    case.frames.append(again)
+
+
+@breaks(None)
+def packet_numbers_wrap(case):
+    """All packets of the client are moved so that the numbers pass 2^24 in the middle."""
+    own = case.of("client", *decode.SENDS)
+    shift = -own[len(own) // 2].get(PSN, 3)
+    for frame in own:
+        frame.add(PSN, 3, shift)
+    case.cm("REP").add(MAD_DATA + 20, 3, shift)
+
+
+HELLO_FIELDS = (
+    ("mid", 0, 1), ("flags", 1, 1), ("bufs", 2, 2), ("len", 4, 4), ("mseq", 8, 4),
+    ("mseqack", 12, 4), ("version", 16, 1), ("ipv_cap", 17, 1), ("reserved_18", 18, 1),
+    ("max_adverts", 19, 1), ("des_rem_rcv_sz", 20, 4), ("local_rcv_sz", 24, 4),
+    ("local_port", 28, 2), ("reserved_30", 30, 2), ("src_ip", 44, 4), ("src_ip_padding", 32, 1),
+    ("dst_ip", 60, 4), ("dst_ip_padding", 59, 1), ("reserved_64", 64, 2),
+    ("ext_max_adverts", 66, 2), ("reserved_68", 68, 1), ("reserved_91", 91, 1),
+)
+HELLO_ACK_FIELDS = (
+    ("mid", 0, 1), ("flags", 1, 1), ("bufs", 2, 2), ("len", 4, 4), ("mseq", 8, 4),
+    ("mseqack", 12, 4), ("version", 16, 1), ("reserved_17", 17, 1), ("reserved_18", 18, 1),
+    ("max_adverts", 19, 1), ("act_rcv_sz", 20, 4), ("reserved_24", 24, 1), ("reserved_195", 195, 1),
+)
+for field in HELLO_FIELDS:
+    breaks_field("hello", field[0], "REQ", *field[1:])
+for field in HELLO_ACK_FIELDS:
+    breaks_field("hello_ack", field[0], "REP", *field[1:])
+
+
+@breaks("hello")
+def req_minor_version_zero(case):
+    req = case.cm("REQ")
+    req.put(req.private_data + 16, 1, 0x20)
+
+
+@breaks("request")
+def no_req(case):
+    case.frames.remove(case.cm("REQ"))
+
+
+@breaks("strangers")
+def unknown_req(case):
+    req = copy.deepcopy(case.cm("REQ"))
+    req.add(MAD_DATA, 4, 77)            # communication id
+    req.add(MAD_DATA + 8, 8, 3)         # service id
+    case.frames.append(req)
+
+
+@breaks("strangers")
+def unknown_queue_pair(case):
+    case.sends("client")[0].add(BTH + 5, 3, 99)
+
+
+@breaks("service_id")
+def other_service_id_prefix(case):
+    case.cm("REQ").put(MAD_DATA + 8, 6, 0x0106)
+
+
+@breaks("service_id")
+def rdma_cm_port_space(case):
+    case.cm("REQ").add(MAD_DATA + 8, 6, 0x013f - 1)
+
+
+@breaks("service_id", on="refused")
+def other_gid(case):
+    case.cm("REQ").add(MAD_DATA + 68, 4, 1)
+
+
+@breaks("service_id")
+def not_reliable(case):
+    case.cm("REQ").put(MAD_DATA + 43, 1, case.cm("REQ").get(MAD_DATA + 43, 1) | 0x02)
+
+
+@breaks("refusal", on="refused")
+def other_reason(case):
+    case.cm("REJ").put(MAD_DATA + 10, 2, 28)
+
+
+@breaks("refusal", on="refused")
+def no_rej(case):
+    case.frames.remove(case.cm("REJ"))
+
+
+@breaks("hello_ack")
+def no_rep(case):
+    case.frames.remove(case.cm("REP"))
+
+
+@breaks("packets")
+def first_packet_number(case):
+    case.cm("REP").add(MAD_DATA + 20, 3, 1)
+
+
+@breaks("packets")
+def lost_middle(case):
+    case.frames.remove(case.of("client", decode.SEND_MIDDLE)[0])
+
+
+@breaks("packets")
+def lost_last(case):
+    case.frames.remove(case.of("client", decode.SEND_LAST)[-1])
+
+
+@breaks("packets")
+def first_twice(case):
+    case.of("client", decode.SEND_MIDDLE)[0].put(BTH, 1, decode.SEND_FIRST)
+
+
+@breaks("sequence")
+def lost_message(case):
+    case.frames.remove(case.updates("server")[0])
+
+
+@breaks("sends_only")
+def rdma_write(case):
+    case.sends("client")[-1].put(BTH, 1, RDMA_WRITE_ONLY)
+
+
+@breaks("sends_only", on="reset")
+def immediate_data(case):
+    case.data("client")[0].put(BTH, 1, SEND_ONLY_IMMEDIATE)
+
+
+@breaks("no_rnr")
+def rnr_nak(case):
+    case.of("server", decode.ACKNOWLEDGE)[1].put(AETH, 1, rules.RNR_NAK << 5 | 14)
+
+
+@breaks("kinds")
+def src_avail(case):
+    case.data("server")[0].put(MID, 1, 0xfe)
+
+
+@breaks("kinds")
+def unknown_mid(case):
+    case.data("client")[0].put(MID, 1, 0x42)
+
+
+@breaks("kinds")
+def urgent_pending(case):
+    case.data("client")[1].put(FLAGS, 1, 2)
+
+
+@breaks("kinds")
+def reserved_flag(case):
+    case.disconn("server").put(FLAGS, 1, 0x80)
+
+
+@breaks("length")
+def len_too_long(case):
+    case.data("client")[0].add(LEN, 4, 1)
+
+
+@breaks("length")
+def len_too_short(case):
+    case.data("server")[-1].add(LEN, 4, -4)
+
+
+@breaks("length")
+def len_of_disconn(case):
+    case.disconn("client").put(LEN, 4, 0)
+
+
+@breaks("length")
+def other_padding(case):
+    last = case.of("client", decode.SEND_LAST)[0]
+    last.put(BTH + 1, 1, last.get(BTH + 1, 1) ^ 0x10)
+
+
+@breaks("length")
+def longer_than_the_buffer(case):
+    case.set_fact("recv_buffer_size", 1024)
+
+
+@breaks("sequence")
+def number_skipped(case):
+    case.data("client")[-1].add(MSEQ, 4, 1)
+
+
+@breaks("sequence")
+def number_repeated(case):
+    case.disconn("server").add(MSEQ, 4, -1)
+
+
+@breaks("sequence")
+def begins_at_zero(case):
+    for frame in case.sends("server"):
+        frame.add(MSEQ, 4, -1)
+
+
+@breaks("acknowledged")
+def ack_ahead(case):
+    case.data("client")[0].add(ACK, 4, 9)
+
+
+@breaks("acknowledged")
+def ack_one_ahead(case):
+    case.disconn("server").put(ACK, 4, len(case.sends("client")) + 1)
+
+
+@breaks("acknowledged")
+def ack_back(case):
+    case.disconn("server").put(ACK, 4, 0)
+
+
+@breaks("grants")
+def bufs_taken_back(case):
+    case.disconn("server").put(BUFS, 2, 0)
+
+
+@breaks("grants")
+def bufs_above_all(case):
+    case.data("server")[0].put(BUFS, 2, 13)
+
+
+@breaks("credit")
+def none_had_been_granted(case):
+    last = case.data("client")[-1]
+    case.heard("client", last).put(BUFS, 2, 0)
+
+
+@breaks("credit")
+def one_too_many(case):
+    message = case.answered("client")[-1]
+    header = case.heard("client", message)
+    header.put(BUFS, 2, message.get(MSEQ, 4) - header.get(ACK, 4) - 1)
+
+
+@breaks("credit")
+def grant_was_not_heard(case):
+    case.disconn("client").put(ACK, 4, 0)
+
+
+@breaks("last_credit")
+def data_with_the_last_credit(case):
+    message = [f for f in case.data("client") if f.get(ACK, 4)][-1]
+    header = case.heard("client", message)
+    header.put(BUFS, 2, message.get(MSEQ, 4) - header.get(ACK, 4))
+
+
+@breaks("last_credit")
+def disconn_with_the_last_credit(case):
+    message = case.disconn("server")
+    header = case.heard("server", message)
+    header.put(BUFS, 2, message.get(MSEQ, 4) - header.get(ACK, 4))
+
+
+@breaks("updates")
+def grants_too_little(case):
+    case.updates("server")[0].put(BUFS, 2, 8)
+
+
+@breaks("updates")
+def without_need(case):
+    case.cm("REP").put(case.cm("REP").private_data + 2, 2, 12)
+
+
+@breaks("payload")
+def disconn_with_payload(case):
+    case.data("server")[-1].put(MID, 1, rules.DISCONN)
+
+
+@breaks("payload")
+def bytes_missing(case):
+    case.set_fact("up", 5001)
+
+
+@breaks("payload", on="reset")
+def bytes_too_many(case):
+    case.set_fact("up", 299)
+
+
+@breaks("disconn")
+def two_disconns(case):
+    case.updates("server")[0].put(MID, 1, rules.DISCONN)
+
+
+@breaks("disconn")
+def no_disconn(case):
+    case.disconn("client").put(MID, 1, rules.DATA)
+
+
+@breaks("disconn")
+def data_after_disconn(case):
+    case.disconn("client").put(MID, 1, rules.DATA)
+    case.data("client")[0].put(MID, 1, rules.DISCONN)
+
+
+@breaks("disconn")
+def other_side_first(case):
+    case.set_fact("first", "server")
+
+
+@breaks("ending")
+def no_dreq(case):
+    case.frames.remove(case.cm("DREQ"))
+
+
+@breaks("ending")
+def no_drep(case):
+    case.frames.remove(case.cm("DREP"))
+
+
+@breaks("ending")
+def dreq_too_early(case):
+    case.cm("DREQ").time = case.disconn("server").time - 1
+
+
+@breaks("ending")
+def dreq_without_disconn(case):
+    case.disconn("client").put(MID, 1, rules.DATA)
+
+
+@breaks("ending")
+def dreq_from_the_second(case):
+    message = case.disconn("client")
+    message.put(ACK, 4, case.disconn("server").get(MSEQ, 4))
+
+
+@breaks("ending")
+def message_after_dreq(case):
+    case.disconn("server").time = case.cm("DREQ").time + 1
+
+
+@breaks("reset", on="reset")
+def reset_with_disconn(case):
+    case.sends("client")[-1].put(MID, 1, rules.DISCONN)
+
+
+@breaks("reset", on="reset")
+def reset_with_abort(case):
+    case.sends("client")[-1].put(MID, 1, 0x03)
+
+
+@breaks("reset", on="reset")
+def reset_without_dreq(case):
+    case.frames.remove(case.cm("DREQ"))
+
+
+@breaks("reset", on="reset")
+def reset_and_still_sending(case):
+    case.sends("client")[-1].time = case.cm("DREQ").time + 1
+
+
+@breaks("counters")
+def counted_without_two_connections(case):
+    case.stat["MsgsSent"] = len(case.sends("client") + case.sends("server"))
+
+
+@breaks("counters")
+def counted_no_updates(case):
+    case.stat["CreditUpdatesSent"] = 0
+
+
+@breaks("counters")
+def peer_found_wrong(case):
+    case.stat["BadSeq"] = 1
+
+
+def in_order(case):
+    """All frames of a case."""
+    offset, frames = 0, []
+    for _, own in case.connections.values():
+        frames += [sample.Frame(offset + frame.time, frame.data) for frame in own]
+        offset = max(frame.time for frame in frames) + 1
+    return frames
+
+
+def readdress(connections, index):
+    """The sample in a network of its own, so that one run of tshark does for all cases."""
+    here, there = bytes([10, 9, 0]), bytes([10, 200, index])
+    return {
+        name: (line.replace("10.9.0.", f"10.200.{index}."),
+               [sample.Frame(frame.time, frame.data.replace(here, there)) for frame in frames])
+        for name, (line, frames) in connections.items()
+    }
+
+
+def decode_all(cases):
+    """A Decoder for each case."""
+    frames, offset = [], 0
+    for case in cases:
+        own = in_order(case)
+        frames += [sample.Frame(offset + frame.time, frame.data) for frame in own]
+        offset = max(frame.time for frame in frames) + 1
+    decoders = [decode.Decoder() for _ in cases]
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "cases.pcap")
+        sample.write_pcap(path, frames)
+        for packet in decode.packets(path):
+            decoders[packet.src.packed[2]].add(packet)
+    return decoders
+
+
+def judge(case, decoder, stat):
+    """The rules that complain: [(connection, rule, complaints)]."""
+    facts = [rules.Facts(line) for line, _ in case.connections.values()]
+    verdicts = list(check.judge(decoder, facts))
+    text = "".join(f"{name} {value}\n" for name, value in {**stat, **case.stat}.items())
+    verdicts.append(check.judge_counters(decoder, text))
+    return [verdict for verdict in verdicts if verdict[2]]
+
+
+def problem(rule, on, failed):
+    """What is wrong with the checker, by what it complains of: a list of lines."""
+    lines = [f"{name}: {broken}: {wrong[0]}" for name, broken, wrong in failed]
+    if rule is None:
+        return lines
+    if rule not in [broken for _, broken, _ in failed]:
+        return ["not noticed; the complaints are:"] + lines
+    return [line for line in lines if line.split(":")[0] not in (on, "capture", "sdpstat")]
+
+
+def rules_without_a_case():
+    known = {rule.__name__ for group in rules.RULES.values() for rule in group}
+    known |= {"request", "strangers", "counters"}
+    return sorted(known - {rule for rule, _, _, _ in CASES})
+
+
+def main():
+    connections = sample.read_sample(os.path.join(HERE, "sample.txt"))
+    cases = []
+    for index, (_, on, _, change) in enumerate(CASES):
+        case = Case(readdress(connections, index), on)
+        change(case)
+        cases.append(case)
+    try:
+        decoders = decode_all(cases)
+    except decode.DecodeError as error:
+        sys.exit(f"error: {error}")
+    # The first case is the sample as it is, which the module's counters agreed with.
+    stat = {**check.counted(decoders[0]), "BadSeq": 0}
+    tap = check.Tap()
+    for (rule, on, name, _), case, decoder in zip(CASES, cases, decoders):
+        tap.point(f"{rule or 'no rule'}: {name}", problem(rule, on, judge(case, decoder, stat)))
+    tap.point("every rule has a case", rules_without_a_case())
+    return tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Traffic for the wire check: one AF_SDP connection, both ends in this process.
+ *
+ *	traffic NAME CLIENT SERVER PORT [KEY=VALUE]...
+ *
+ *	up=BYTES down=BYTES	what the client and the server send (0)
+ *	write=BYTES		per write (16384)
+ *	rounds=N		ping-pong of `write` bytes, before anything else (0)
+ *	first=client|server	who half closes first; the other one only then begins to
+ *				send. Without it both send, and close, at the same time.
+ *	slow=1			the server reads nothing until the client's writes block, or end
+ *	rcvbuf=BYTES		SO_RCVBUF of the listener, and so of the server
+ *	end=refused		nobody listens
+ *	end=reset		the client closes with SO_LINGER 0 after `up` has arrived
+ *
+ * Both ends check every byte. A line of KEY=VALUE pairs that says what happened goes to
+ * stdout. A run that hangs is ended, and failed, after a minute.
+ *
+ *	traffic mark FROM TO TEXT
+ *
+ * sends TEXT in a UDP datagram to the discard port: a mark in a capture.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/sdp.h>
+
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
+#define LIMIT_SECONDS	60
+#define WRITE_MAX	(1 << 20)
+#define DISCARD_PORT	9
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+enum end { END_CLOSE, END_REFUSED, END_RESET };
+
+static struct plan {
+	const char *name;
+	size_t up, down, write, rounds, rcvbuf;
+	const char *first;
+	bool slow;
+	enum end end;
+} plan = { .write = 16384 };
+
+/* One end of the connection. */
+struct side {
+	const char *name;
+	int fd;
+	size_t sends, expects;
+	bool sends_last;		/* only after the other side's half close */
+	bool reads_late;		/* only after the other's writes have blocked, or ended */
+	unsigned char sends_seed, expects_seed;
+	struct side *other;
+	sem_t got_eof, got_all, blocked;
+};
+
+static struct side client = { .name = "client", .sends_seed = 3, .expects_seed = 101 };
+static struct side server = { .name = "server", .sends_seed = 101, .expects_seed = 3 };
+
+__attribute__((format(printf, 1, 2), noreturn))
+static void give_up(const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "traffic %s: ", plan.name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+	exit(1);
+}
+
+static void need(bool ok, const char *what)
+{
+	if (!ok)
+		give_up("%s: %s", what, strerror(errno));
+}
+
+static void on_alarm(int sig)
+{
+	static const char text[] = "traffic: did not end within a minute\n";
+
+	(void)sig;
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(3);
+	_exit(2);
+}
+
+/* Byte @at of a stream. */
+static unsigned char pattern(unsigned char seed, size_t at)
+{
+	return seed + at * 7 + (at >> 8) + (at >> 16);
+}
+
+static void send_all(struct side *side, size_t bytes)
+{
+	unsigned char *buf = malloc(plan.write);
+	size_t done = 0;
+
+	need(buf, "malloc");
+	while (done < bytes) {
+		size_t n = bytes - done < plan.write ? bytes - done : plan.write, i;
+		ssize_t sent;
+
+		for (i = 0; i < n; i++)
+			buf[i] = pattern(side->sends_seed, done + i);
+		sent = send(side->fd, buf, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (sent < 0 && errno == EAGAIN) {
+			sem_post(&side->blocked);
+			sent = send(side->fd, buf, n, MSG_NOSIGNAL);
+		}
+		need(sent > 0, "send");
+		done += sent;
+	}
+	sem_post(&side->blocked);
+	free(buf);
+}
+
+static void check_bytes(struct side *side, const unsigned char *buf, size_t at, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (buf[i] != pattern(side->expects_seed, at + i))
+			give_up("%s: byte %zu of the stream is wrong", side->name, at + i);
+	}
+}
+
+static void receive_exactly(struct side *side, size_t bytes)
+{
+	unsigned char *buf = malloc(WRITE_MAX);
+	size_t got = 0;
+
+	need(buf, "malloc");
+	while (got < bytes) {
+		size_t room = bytes - got < WRITE_MAX ? bytes - got : WRITE_MAX;
+		ssize_t n = recv(side->fd, buf, room, 0);
+
+		need(n >= 0, "recv");
+		if (!n)
+			give_up("%s: the stream ended after %zu of %zu bytes", side->name, got,
+				bytes);
+		check_bytes(side, buf, got, n);
+		got += n;
+	}
+	free(buf);
+}
+
+static void expect_end(struct side *side)
+{
+	char byte;
+	ssize_t n = recv(side->fd, &byte, 1, 0);
+
+	if (plan.end == END_RESET) {
+		if (n >= 0 || errno != ECONNRESET)
+			give_up("%s: no reset: recv says %zd, %s", side->name, n, strerror(errno));
+		return;
+	}
+	need(n >= 0, "recv at the end");
+	if (n)
+		give_up("%s: more bytes than were sent", side->name);
+}
+
+static void *receiver(void *arg)
+{
+	struct side *side = arg;
+
+	if (side->reads_late)
+		sem_wait(&side->other->blocked);
+	receive_exactly(side, side->expects);
+	sem_post(&side->got_all);
+	if (plan.end == END_RESET && side == &client)
+		return NULL;
+	expect_end(side);
+	sem_post(&side->got_eof);
+	return NULL;
+}
+
+static void reset(struct side *side)
+{
+	struct linger linger = { .l_onoff = 1 };
+
+	sem_wait(&side->other->got_all);
+	need(!setsockopt(side->fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), "SO_LINGER");
+	close(side->fd);
+	side->fd = -1;
+}
+
+static void *sender(void *arg)
+{
+	struct side *side = arg;
+
+	if (side->sends_last)
+		sem_wait(&side->got_eof);
+	send_all(side, side->sends);
+	if (plan.end == END_CLOSE)
+		need(!shutdown(side->fd, SHUT_WR), "shutdown");
+	else if (side == &client)
+		reset(side);
+	return NULL;
+}
+
+static void *pong(void *arg)
+{
+	size_t i;
+
+	for (i = 0; i < plan.rounds; i++) {
+		receive_exactly(arg, plan.write);
+		send_all(arg, plan.write);
+	}
+	return NULL;
+}
+
+static void start(pthread_t *thread, void *(*fn)(void *arg), void *arg)
+{
+	errno = pthread_create(thread, NULL, fn, arg);
+	need(!errno, "pthread_create");
+}
+
+static void ping_pong(void)
+{
+	pthread_t thread;
+	size_t i;
+
+	start(&thread, pong, &server);
+	for (i = 0; i < plan.rounds; i++) {
+		send_all(&client, plan.write);
+		receive_exactly(&client, plan.write);
+	}
+	pthread_join(thread, NULL);
+}
+
+static void exchange(void)
+{
+	void *(*const work[4])(void *) = { receiver, receiver, sender, sender };
+	struct side *const of[4] = { &server, &client, &server, &client };
+	pthread_t threads[4];
+	int i;
+
+	for (i = 0; i < 4; i++)
+		start(&threads[i], work[i], of[i]);
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static socklen_t parse(union address *a, const char *text, unsigned int port)
+{
+	memset(a, 0, sizeof(*a));
+	if (inet_pton(AF_INET, text, &a->v4.sin_addr) == 1) {
+		a->v4.sin_family = AF_INET;
+		a->v4.sin_port = htons(port);
+		return sizeof(a->v4);
+	}
+	if (inet_pton(AF_INET6, text, &a->v6.sin6_addr) != 1)
+		give_up("not an address: %s", text);
+	a->v6.sin6_family = AF_INET6;
+	a->v6.sin6_port = htons(port);
+	return sizeof(a->v6);
+}
+
+static unsigned int local_port(int fd)
+{
+	union address a;
+	socklen_t len = sizeof(a);
+
+	need(!getsockname(fd, &a.any, &len), "getsockname");
+	return ntohs(a.any.sa_family == AF_INET6 ? a.v6.sin6_port : a.v4.sin_port);
+}
+
+static int bound(const char *address, unsigned int port)
+{
+	int fd = socket(AF_SDP, SOCK_STREAM, 0), rcvbuf = plan.rcvbuf;
+	union address a;
+	socklen_t len = parse(&a, address, port);
+
+	need(fd >= 0, "socket(AF_SDP)");
+	if (rcvbuf && port)
+		need(!setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &rcvbuf, sizeof(rcvbuf)), "SO_RCVBUF");
+	need(!bind(fd, &a.any, len), "bind");
+	return fd;
+}
+
+static void connect_both(const char *from, const char *to, unsigned int port)
+{
+	int listener = -1;
+	union address a;
+	socklen_t len = parse(&a, to, port);
+	int err;
+
+	if (plan.end != END_REFUSED) {
+		listener = bound(to, port);
+		need(!listen(listener, 4), "listen");
+	}
+	client.fd = bound(from, 0);
+	printf("client_port=%u ", local_port(client.fd));
+	err = connect(client.fd, &a.any, len);
+	if (plan.end == END_REFUSED) {
+		if (!err || errno != ECONNREFUSED)
+			give_up("connect was not refused: %s", err ? strerror(errno) : "it worked");
+		return;
+	}
+	need(!err, "connect");
+	server.fd = accept(listener, NULL, NULL);
+	need(server.fd >= 0, "accept");
+	close(listener);
+}
+
+static void set_up(struct side *side, struct side *other, size_t sends, size_t expects)
+{
+	side->other = other;
+	side->sends = sends;
+	side->expects = expects;
+	side->sends_last = plan.first && strcmp(plan.first, side->name);
+	sem_init(&side->got_eof, 0, 0);
+	sem_init(&side->got_all, 0, 0);
+	sem_init(&side->blocked, 0, 0);
+}
+
+static void read_option(const char *option)
+{
+	static const struct {
+		const char *key;
+		size_t *value;
+	} numbers[] = {
+		{ "up=", &plan.up }, { "down=", &plan.down }, { "write=", &plan.write },
+		{ "rounds=", &plan.rounds }, { "rcvbuf=", &plan.rcvbuf },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		size_t len = strlen(numbers[i].key);
+
+		if (!strncmp(option, numbers[i].key, len)) {
+			*numbers[i].value = strtoul(option + len, NULL, 10);
+			return;
+		}
+	}
+	if (!strcmp(option, "first=client") || !strcmp(option, "first=server"))
+		plan.first = strchr(option, '=') + 1;
+	else if (!strcmp(option, "slow=1"))
+		plan.slow = true;
+	else if (!strcmp(option, "end=refused"))
+		plan.end = END_REFUSED;
+	else if (!strcmp(option, "end=reset"))
+		plan.end = END_RESET;
+	else
+		give_up("no such option: %s", option);
+}
+
+static int mark(const char *from, const char *to, const char *text)
+{
+	union address local, peer;
+	socklen_t len = parse(&local, from, 0);
+	int fd = socket(local.any.sa_family, SOCK_DGRAM, 0);
+
+	need(fd >= 0 && !bind(fd, &local.any, len), "bind");
+	len = parse(&peer, to, DISCARD_PORT);
+	need(sendto(fd, text, strlen(text), 0, &peer.any, len) > 0, "sendto");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const char * const ends[] = { "close", "refused", "reset" };
+	int i;
+
+	if (argc < 5) {
+		fprintf(stderr, "usage: traffic NAME CLIENT SERVER PORT [KEY=VALUE]...\n");
+		return 1;
+	}
+	plan.name = argv[1];
+	if (!strcmp(plan.name, "mark"))
+		return mark(argv[2], argv[3], argv[4]);
+	for (i = 5; i < argc; i++)
+		read_option(argv[i]);
+	if (!plan.write || plan.write > WRITE_MAX)
+		give_up("write= is 1 to %d", WRITE_MAX);
+	signal(SIGALRM, on_alarm);
+	alarm(LIMIT_SECONDS);
+	set_up(&client, &server, plan.up, plan.down);
+	set_up(&server, &client, plan.down, plan.up);
+	server.reads_late = plan.slow;
+
+	printf("name=%s client=%s server=%s port=%s ", plan.name, argv[2], argv[3], argv[4]);
+	connect_both(argv[2], argv[3], strtoul(argv[4], NULL, 10));
+	if (plan.end != END_REFUSED) {
+		ping_pong();
+		exchange();
+	}
+	printf("up=%zu down=%zu first=%s end=%s\n", plan.up + plan.rounds * plan.write,
+	       plan.down + plan.rounds * plan.write, plan.first ? plan.first : "any",
+	       ends[plan.end]);
+	return 0;
+}

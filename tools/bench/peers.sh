@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Sourced by guest.sh: what is compared, and how each of it is called.
+#
+#	tcp	TCP over the veth pair, which carries frames of 64 KB: no RDMA on soft-RoCE can
+#	tcpmtu	the same in packets of the size that RDMA has
+#	rs	rsockets, the library of librdmacm, preloaded
+#	smc	SMC-R version 2
+#	verbs	perftest, raw sends on a queue pair, woken by events as sockets are
+#	sdp	AF_SDP over RDMA with the default buffers
+#	sdpbig	the same with larger ones, by sysctl
+#	sdploop	AF_SDP over the loopback transport
+#	unix	AF_UNIX streams
+#	tcplo	TCP over lo
+
+SDP_RECV_BUFFER_SIZE=${SDP_RECV_BUFFER_SIZE:-32768}
+SDP_RECV_BUFFERS=${SDP_RECV_BUFFERS:-16}
+SDP_SEND_BUFFERS=${SDP_SEND_BUFFERS:-32}
+
+# The sysctls that sdpbig changes, and what they were.
+SDP_BIG="recv_buffer_size=$SDP_RECV_BUFFER_SIZE recv_buffers=$SDP_RECV_BUFFERS send_buffers=$SDP_SEND_BUFFERS"
+declare -A sdp_default=()
+
+PERFTEST_PORT=18515
+
+peer_name() {
+	case $1 in
+	tcp)	 echo "TCP" ;;
+	tcpmtu)	 echo "TCP, MTU-size packets" ;;
+	rs)	 echo "rsockets" ;;
+	smc)	 echo "SMC-R v2" ;;
+	verbs)	 echo "raw verbs" ;;
+	sdp)	 echo "AF_SDP" ;;
+	sdpbig)	 echo "AF_SDP, larger buffers" ;;
+	sdploop) echo "AF_SDP loopback" ;;
+	unix)	 echo "AF_UNIX" ;;
+	tcplo)	 echo "TCP on lo" ;;
+	*)	 return 1 ;;
+	esac
+}
+
+peer_tool() { [ "$1" = verbs ] && echo perftest || echo sockbench; }
+
+peer_is_rdma() { [[ $1 =~ ^(rs|smc|verbs|sdp|sdpbig)$ ]]; }
+
+# peer_command PEER [OPTION...]: sockbench up to its family.
+peer_command() {
+	local peer=$1 preload='' family=inet
+	shift
+	case $peer in
+	rs)	preload="env LD_PRELOAD=$WORK/bin/librspreload.so.1" ;;
+	smc)	family=smc ;;
+	sdp*)	family=sdp ;;
+	unix)	family=unix ;;
+	esac
+	echo "$preload $WORK/bin/sockbench $* $family"
+}
+
+# peer_target PEER PORT: where its server is.
+peer_target() {
+	case $1 in
+	unix)		echo "@bench-$2 -" ;;
+	sdploop|tcplo)	echo "127.0.0.1 $2" ;;
+	*)		echo "$SDP_B $2" ;;
+	esac
+}
+
+segmentation() {
+	local dev
+	for dev in va vb; do
+		ethtool -K $dev tso "$1" gso "$1" gro "$1" >/dev/null
+	done
+}
+
+peer_prepare() {
+	local setting
+	case $1 in
+	tcpmtu)
+		segmentation off ;;
+	sdpbig)
+		for setting in $SDP_BIG; do
+			echo "${setting#*=}" >"/proc/sys/net/sdp/${setting%=*}"
+		done ;;
+	esac
+}
+
+peer_restore() {
+	local name
+	case $1 in
+	tcpmtu)
+		segmentation on ;;
+	sdpbig)
+		for name in "${!sdp_default[@]}"; do
+			echo "${sdp_default[$name]}" >"/proc/sys/net/sdp/$name"
+		done ;;
+	esac
+}
+
+# Each makes its peers ready, or says why they cannot be.
+
+set_up_rs() {
+	[ -e "$WORK/bin/librspreload.so.1" ] ||
+		{ echo "librspreload is not installed; run scripts/setup.sh bench"; return 1; }
+}
+
+set_up_smc() {
+	modprobe -a smc smc_diag 2>/dev/null || { echo "this kernel has no SMC"; return 1; }
+	smcsetup pnet BENCHA va rxa 1 && smcsetup pnet BENCHB vb rxb 1 &&
+		smcsetup eid SDP-BENCH
+}
+
+set_up_verbs() {
+	[ -e "$WORK/bin/ib_send_bw" ] ||
+		{ echo "perftest is not installed; run scripts/setup.sh bench"; return 1; }
+}
+
+set_up_sdp() {
+	local setting name
+	[ -e /proc/net/sdp ] && return
+	[ -e "$SDP_MODULE" ] || { echo "there is no module (SDP_MODULE='$SDP_MODULE')"; return 1; }
+	insmod "$SDP_MODULE" || return
+	for setting in $SDP_BIG; do
+		name=${setting%=*}
+		sdp_default[$name]=$(cat "/proc/sys/net/sdp/$name") || return
+	done
+}
+
+set_up_peers() {
+	local peer set_up reason=$WORK/reason kept=()
+	for peer in $PEERS; do
+		peer_name "$peer" >/dev/null || { say "no peer '$peer'"; exit 1; }
+		set_up=set_up_${peer/#sdp*/sdp}
+		if ! declare -F "$set_up" >/dev/null || $set_up >"$reason" 2>&1; then
+			kept+=("$peer")
+		else
+			note "$(peer_name "$peer") is left out: $(tail -n 1 "$reason")"
+		fi
+	done
+	PEERS=${kept[*]}
+}
+
+# Raw verbs
+
+# The index of the GID that stands for DEVICE's IPv4 address.
+gid_index() {
+	grep -l ':ffff:0a09:' /sys/class/infiniband/"$1"/ports/1/gids/* 2>/dev/null |
+		head -n 1 | sed 's/.*\///'
+}
+
+perftest_listens() { grep -q "$(printf ':%04X 0*:0* 0A' $PERFTEST_PORT)" /proc/net/tcp; }
+
+# perftest's event mode sleeps for ever now and then; that says nothing of the device.
+run_perftest() {
+	local status=0
+	for _ in 1 2 3; do
+		status=0
+		try_perftest "$@" || status=$?
+		[ $status = 124 ] || break
+	done
+	return $status
+}
+
+try_perftest() {
+	local test=$2 size=$3 count=$4 output=$5 tool=ib_send_bw server status=0
+	[ "$test" = stream ] || tool=ib_send_lat
+	: >"$output"
+	timeout -k 2 "$LIMIT" $tool -e -d rxb -x "$(gid_index rxb)" -p $PERFTEST_PORT \
+		-s "$size" -n "$count" >"$output.server" 2>&1 </dev/null &
+	server=$!
+	patiently perftest_listens &&
+		limited "$output" $tool -e -d rxa -x "$(gid_index rxa)" -p $PERFTEST_PORT \
+			-s "$size" -n "$count" "$SDP_B" || status=$?
+	[ $status = 0 ] || kill $server 2>/dev/null || true
+	wait $server 2>/dev/null || true
+	[ $status != 0 ] || [ -n "$(perftest_line "$size" "$output")" ] || status=1
+	return $status
+}
+
+perftest_line() { grep -E "^ *$1 " "$2" | tail -n 1; }
+
+# Bandwidth comes in units of 2^20 bytes; the typical latency is the median, one way.
+result_perftest() {
+	perftest_line "$2" "$3" | awk -v test="$1" '
+		test == "stream" { printf "value=%.2f\n", $4 * 1.048576 }
+		test == "pingpong" { printf "value=%s p99=%s\n", $5, $8 }'
+}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Draws the benchmark's figures with gnuplot, each as PNG and SVG."""
+
+import math
+import pathlib
+import subprocess
+
+from results import LOCAL_PEERS, PEERS, REMOTE_PEERS, size_name
+
+STYLE = pathlib.Path(__file__).with_name("style.gp")
+FORMATS = {
+    "png": ('pngcairo size 1500,900 font "DejaVu Sans,18" background rgb "white"', 24),
+    "svg": ('svg size 1000,600 font "DejaVu Sans,12" background rgb "white"', 16),
+}
+
+# Colour, dash type, point type, width: AF_SDP stands out, what it is measured against does not.
+LOOKS = {
+    "tcp": ("#9aa0a6", 1, 9, 2),
+    "tcpmtu": ("#9aa0a6", "'-'", 8, 2),
+    "rs": ("#1a73e8", 1, 5, 2),
+    "smc": ("#12858d", 1, 13, 2),
+    "verbs": ("#202124", "'.'", 2, 2),
+    "sdp": ("#f29900", 1, 7, 3),
+    "sdpbig": ("#d93025", 1, 7, 3),
+    "sdploop": ("#d93025", 1, 7, 3),
+    "unix": ("#1a73e8", 1, 5, 2),
+    "tcplo": ("#9aa0a6", 1, 9, 2),
+}
+
+PLOTS = (
+    ("stream", "stream", REMOTE_PEERS, "One-way stream over soft-RoCE, MB/s"),
+    ("pingpong", "pingpong", REMOTE_PEERS, "Ping-pong over soft-RoCE, µs one way"),
+    ("stream-local", "stream", LOCAL_PEERS, "One-way stream inside the host, MB/s"),
+    ("pingpong-local", "pingpong", LOCAL_PEERS, "Ping-pong inside the host, µs one way"),
+)
+
+
+def points(results, test, peer):
+    """(size, sample) of every size that has a figure."""
+    return [(s, results.samples[test, peer, s]) for s in results.sizes()
+            if (test, peer, s) in results.samples]
+
+
+def y_tics(low, high):
+    """1, 2 and 5 of each power of ten between the bounds; wide ranges do without 2 and 5."""
+    steps = (1, 2, 5) if high / low < 2000 else (1,)
+    tics = [m * 10.0 ** e for e in range(-2, 7) for m in steps]
+    return [t for t in tics if low <= t <= high]
+
+
+def data_block(peer, series):
+    lines = [f"{size} {s.median:.4g} {s.low:.4g} {s.high:.4g}" for size, s in series]
+    return "\n".join([f"${peer} << END", *lines, "END"])
+
+
+def curve(peer):
+    colour, dash, point, width = LOOKS[peer]
+    look = f'linecolor rgb "{colour}" linewidth {width}'
+    line = f"with linespoints dashtype {dash} pointtype {point} pointsize 1.2 {look}"
+    return (f"${peer} using 1:2:3:4 with yerrorbars pointtype -1 {look} notitle",
+            f"${peer} using 1:2 {line} notitle",
+            f'keyentry {line} title "{PEERS[peer]}"')
+
+
+def plot_command(series):
+    """AF_SDP is drawn last, over the others; the key is in the order in which curves end."""
+    drawn = sorted(series, key=lambda p: p.startswith("sdp"))
+    listed = sorted(series, key=lambda p: -series[p][-1][1].median)
+    parts = [part for p in drawn for part in curve(p)[:2]] + [curve(p)[2] for p in listed]
+    return "plot " + ", \\\n     ".join(parts)
+
+
+def subtitle(results, test):
+    info = results.info
+    clock = ", 1 ns an instruction" if info.get("clock") == "instructions" else ""
+    rounds = info.get("rounds", "?")
+    figures = "one round" if rounds == "1" else f"median and range of {rounds} rounds"
+    return (f"{'higher' if test == 'stream' else 'lower'} is better; "
+            f"Linux {info.get('kernel', '?')}{clock}; {figures}")
+
+
+def script(results, test, among):
+    """The gnuplot script but for its output, or None when there is nothing to draw."""
+    series = {p: points(results, test, p) for p in results.peers(test, among)}
+    series = {p: s for p, s in series.items() if s}
+    if not series:
+        return None
+    samples = [s for values in series.values() for _, s in values]
+    low, high = min(s.low for s in samples) / 1.4, max(s.high for s in samples) * 1.4
+    sizes = results.sizes()
+    x_tics = ", ".join(f'"{size_name(s)}" {s}' for s in sizes)
+    tics = ", ".join(f'"{t:g}" {t:g}' for t in y_tics(low, high))
+    return "\n".join([
+        STYLE.read_text(encoding="utf-8"),
+        f'set label 2 "{subtitle(results, test)}" at graph 0, 1.05 left textcolor rgb "#5f6368"',
+        'set xlabel "size of a message"',
+        f"set xrange [{sizes[0] / math.sqrt(2):g}:{sizes[-1] * math.sqrt(2):g}]",
+        f"set yrange [{low:.4g}:{high:.4g}]",
+        f"set xtics ({x_tics})",
+        f"set ytics ({tics})",
+        *(data_block(p, s) for p, s in series.items()),
+        plot_command(series),
+        "",
+    ])
+
+
+def draw_all(results, out):
+    """Writes the plots into directory out and says where they are."""
+    if len(results.sizes()) < 2:
+        print("no plots: they need two sizes at least")
+        return
+    for name, test, among, title in PLOTS:
+        body = script(results, test, among)
+        if not body:
+            continue
+        heads = [f'set terminal {terminal}\nset output "{name}.{ending}"\n'
+                 f'set label 1 "{title}" at graph 0, 1.11 left font ",{points_high}"\n'
+                 for ending, (terminal, points_high) in FORMATS.items()]
+        path = out / f"{name}.gp"
+        path.write_text(f"{heads[0]}\n{body}\n{heads[1]}\nreplot\n", encoding="utf-8")
+        subprocess.run(["gnuplot", path.name], cwd=out, check=True)
+        print(f"plot: {out / name}.png and .svg")

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads the file of results that guest.sh writes."""
+
+import collections
+import statistics
+
+PEERS = {
+    "tcp": "TCP",
+    "tcpmtu": "TCP, MTU-size packets",
+    "rs": "rsockets",
+    "smc": "SMC-R v2",
+    "verbs": "raw verbs",
+    "sdp": "AF_SDP, default buffers",
+    "sdpbig": "AF_SDP, larger buffers",
+    "sdploop": "AF_SDP loopback",
+    "unix": "AF_UNIX",
+    "tcplo": "TCP on lo",
+}
+LOCAL_PEERS = ("sdploop", "unix", "tcplo")
+REMOTE_PEERS = tuple(p for p in PEERS if p not in LOCAL_PEERS)
+
+
+class Sample:
+    """The rounds of one peer, test and size: median, and half of the spread around it."""
+
+    def __init__(self, values):
+        self.values = values
+        self.median = statistics.median(values)
+        self.low, self.high = min(values), max(values)
+
+    def spread_percent(self):
+        return 50 * (self.high - self.low) / self.median if self.median else 0
+
+
+class Results:
+    """What a run of the benchmark measured; samples are found by (test, peer, size)."""
+
+    def __init__(self, path):
+        self.info = {}
+        self.notes = []
+        self.complete = False
+        self.failures = collections.Counter()
+        self.packets_per_mb = {}
+        self.idle = collections.defaultdict(list)
+        self._values = collections.defaultdict(list)
+        self._packets = collections.defaultdict(list)
+        with open(path, encoding="utf-8") as lines:
+            for line in lines:
+                kind, _, rest = line.strip().partition(" ")
+                if kind == "note":
+                    self.notes += [rest] if rest not in self.notes else []
+                else:
+                    self._take(kind, dict(w.split("=", 1) for w in rest.split() if "=" in w))
+        self.samples = {k: Sample(v) for k, v in self._values.items()}
+        for key, values in self._packets.items():
+            self.packets_per_mb[key] = statistics.median(values)
+
+    def _take(self, kind, words):
+        if kind == "info":
+            self.info.update(words)
+        elif kind == "end":
+            self.complete = True
+        elif kind == "idle" and "bytes" in words:
+            self.idle[words["peer"]].append({k: int(v) for k, v in words.items() if k != "peer"})
+        elif kind == "idle":
+            self.failures[("idle", words["peer"], 0, words["fail"])] += 1
+        elif kind == "run":
+            self._take_run(words)
+
+    def _take_run(self, words):
+        size = int(words["size"])
+        key = (words["test"], words["peer"], size)
+        if "value" not in words or not words["value"]:
+            self.failures[key + (words.get("fail", "no-figure"),)] += 1
+            return
+        self._values[key].append(float(words["value"]))
+        if words["test"] == "stream":
+            packets = int(words["packets"]) + int(words["back"])
+            self._packets[key[1:]].append(packets * 1e6 / (size * int(words["count"])))
+
+    def sizes(self):
+        return sorted({size for _, _, size in self.samples if size})
+
+    def peers(self, test, among=tuple(PEERS)):
+        """The peers that have a figure of this test, or failed at it."""
+        seen = {k[1] for k in self.samples if k[0] == test}
+        seen |= {k[1] for k in self.failures if k[0] == test}
+        return [p for p in among if p in seen]
+
+    def median(self, test, peer, size):
+        sample = self.samples.get((test, peer, size))
+        return sample.median if sample else None
+
+
+def size_name(size):
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"

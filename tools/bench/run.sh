@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# run.sh: measure AF_SDP and its peers in one guest, then make the tables and plots in
+# build/bench. Peers and their names: tools/bench/peers.sh. All options are variables:
+#
+#	PEERS="sdp rs"		only these (all)
+#	SIZES="64 65536"	only these message sizes (64 256 1024 4096 16384 65536 1048576)
+#	ROUNDS=3		every size and peer once in each
+#	PLAIN=1			real time instead of counted instructions
+#	TIME=3600		seconds after which the guest is given up
+#	OUT=DIRECTORY		leave everything there instead, and a former run where it is
+#	SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS	the larger buffers
+set -euo pipefail
+. "$(dirname "$0")/../../scripts/common.sh"
+
+here=$SDP_TOP/tools/bench
+out=$(realpath -m "${OUT:-$SDP_TOP/build/bench}")
+kernel=6.12		# the stock kernel on which all the peers work, SMC-R included
+
+PEERS=${PEERS:-tcp tcpmtu rs smc verbs sdp sdpbig sdploop unix tcplo}
+PLAIN=${PLAIN:-0} TIME=${TIME:-3600} ROUNDS=${ROUNDS:-3}
+module='' first=1
+died=99			# exit status of boot.sh
+
+build_tools() {
+	local name
+	mkdir -p "$out/bin"
+	for name in sockbench smcsetup; do
+		cc -O2 -Wall -Wextra -Werror -pthread -o "$out/bin/$name" "$here/$name.c"
+	done
+}
+
+build_module() {
+	local directory release
+	directory=$("$SDP_TOP/scripts/kernels.sh" $kernel)
+	release=$(basename "$directory"/lib/modules/*)
+	step "module for $release" make -C "$SDP_TOP" modules KERNEL=$kernel
+	module=$SDP_TOP/build/$release/sdp.ko
+	[ -e "$module" ] || die "make modules KERNEL=$kernel left no $module"
+}
+
+# Passes the guest's output on with the time that has gone by.
+with_time() {
+	local line started=
+	while IFS= read -r line; do
+		started=${started:-$SECONDS}
+		printf '[%5d s] %s\n' $((SECONDS - started)) "$line"
+	done
+}
+
+measure() {
+	# Without cx16: QEMU up to 7.2 at least leaves rubbish in the flags between the slab's
+	# cmpxchg16b and the next arithmetic, and an interrupt just there ends in a double fault.
+	local name arguments=(-t "$TIME" -d "$out/run" -a clearcpuid=cx16)
+	# Counted time leaps from timer to timer while the guest has nothing to do, by some
+	# 1000 s in a second, also while it waits for the host: a limit has to be long.
+	[ "$PLAIN" = 1 ] || arguments+=(-i -e BENCH_CLOCK=instructions -e LIMIT=10000)
+	for name in PEERS SIZES ROUNDS HOLD CONNECTS LIMIT \
+		SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS; do
+		[ -z "${!name:-}" ] || arguments+=(-e "$name=${!name}")
+	done
+	"$SDP_TOP/selftests/vm/boot.sh" "${arguments[@]}" -e "SDP_MODULE=$module" \
+		-e "FIRST=$first" $kernel "$here/guest.sh" | with_time
+}
+
+# A guest that dies takes along no more than the round that it was in.
+next_round() {
+	local log
+	first=$((1 + $(awk '$1 == "round" { last = $2 } END { print last + 0 }' "$out/results")))
+	log=$out/died-$try.log
+	cp "$out/run/console.log" "$log"
+	echo "note a guest died in round $first, see $log" >>"$out/results"
+}
+
+"$SDP_TOP/scripts/setup.sh" vm bench build
+step "benchmark programs" build_tools
+[[ " $PEERS" != *" sdp"* ]] || build_module
+rm -f "$out"/*.png "$out"/*.svg "$out"/*.gp "$out"/table.* "$out"/results "$out"/died-*.log
+touch "$out/results"
+for try in 1 2 3; do
+	rm -f "$out/run/results"
+	status=0
+	measure || status=$?
+	[ ! -e "$out/run/results" ] || cat "$out/run/results" >>"$out/results"
+	[ $status = $died ] || break
+	next_round
+	[ $try -lt 3 ] && [ $first -le "$ROUNDS" ] || break
+	say "another guest goes on with round $first"
+done
+[ $status = 0 ] || say "the guest ended with status $status, its log is $out/run/console.log"
+[ -s "$out/results" ] || die "nothing was measured; see $out/run/console.log"
+python3 -B "$here/table.py" "$out/results" "$out"
+say "tables: $out/table.txt and .rst; the results of every run: $out/results"
+exit $status

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""table.py RESULTS DIRECTORY: tables and plots of what guest.sh measured.
+
+Leaves in DIRECTORY: table.txt (also printed), table.rst, and for each plot NAME.png,
+NAME.svg and the gnuplot script NAME.gp that drew it.
+"""
+
+import pathlib
+import sys
+
+import plots
+from results import LOCAL_PEERS, PEERS, REMOTE_PEERS, Results, size_name
+
+# AF_SDP, and whom it is compared with.
+COMPARISONS = (
+    (("sdp", "sdpbig"), ("rs", "smc", "verbs", "tcp", "tcpmtu")),
+    (("sdploop",), ("unix", "tcplo")),
+)
+
+
+class Table:
+    """Rows of text, the first column left, the others right aligned."""
+
+    def __init__(self, title, header, rows, remark=""):
+        self.title = title
+        self.header = header
+        self.rows = rows
+        self.remark = remark
+
+    def _widths(self):
+        return [max(len(r[i]) for r in [self.header, *self.rows]) for i in range(len(self.header))]
+
+    def _lines(self, gap):
+        widths = self._widths()
+        for row in [self.header, *self.rows]:
+            cells = [row[0].ljust(widths[0])]
+            cells += [c.rjust(w) for c, w in zip(row[1:], widths[1:])]
+            yield gap.join(cells).rstrip()
+
+    def text(self):
+        lines = list(self._lines("   "))
+        head = [self.title] + ([f"({self.remark})"] if self.remark else [])
+        rule = "-" * max(len(line) for line in lines)
+        return "\n".join([*head, rule, lines[0], rule, *lines[1:], ""])
+
+    def rst(self):
+        lines = list(self._lines("  "))
+        rule = "  ".join("=" * w for w in self._widths())
+        head = [self.title, "~" * len(self.title), ""]
+        if self.remark:
+            head += [self.remark[0].upper() + self.remark[1:] + ".", ""]
+        return "\n".join([*head, rule, lines[0], rule, *lines[1:], rule, ""])
+
+
+def number(value):
+    """Three digits are all that such figures carry."""
+    if value >= 100:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def cell(results, test, peer, size):
+    sample = results.samples.get((test, peer, size))
+    if not sample:
+        failed = any(key[:3] == (test, peer, size) for key in results.failures)
+        return "failed" if failed else "-"
+    if len(sample.values) == 1:
+        return number(sample.median)
+    return f"{number(sample.median)} ±{sample.spread_percent():.0f}%"
+
+
+def by_size(results, title, test, among, remark=""):
+    sizes = results.sizes()
+    rows = [[PEERS[p]] + [cell(results, test, p, s) for s in sizes]
+            for p in results.peers(test, among)]
+    return Table(title, [""] + [size_name(s) for s in sizes], rows, remark)
+
+
+def packets(results):
+    sizes = results.sizes()
+    rows = []
+    for peer in results.peers("stream", REMOTE_PEERS):
+        row = [results.packets_per_mb.get((peer, s)) for s in sizes]
+        rows.append([PEERS[peer]] + ["-" if v is None else number(v) for v in row])
+    return Table("Packets on the veth for a streamed MB", [""] + [size_name(s) for s in sizes],
+                 rows, "both directions, acknowledgements included")
+
+
+def ratio(results, test, ours, other, size):
+    a, b = results.median(test, ours, size), results.median(test, other, size)
+    if not a or not b:
+        return "-"
+    return f"{a / b if test == 'stream' else b / a:.2f}"
+
+
+def ratios(results, test, title):
+    sizes = results.sizes()
+    rows = []
+    for ours_all, others in COMPARISONS:
+        for ours in results.peers(test, ours_all):
+            for other in results.peers(test, others):
+                rows.append([f"{PEERS[ours]} : {PEERS[other]}"] +
+                            [ratio(results, test, ours, other, s) for s in sizes])
+    return Table(title, [""] + [size_name(s) for s in sizes], rows,
+                 "above 1: AF_SDP is ahead, below 1: behind")
+
+
+def connections(results):
+    rows = [[PEERS[p], cell(results, "connect", p, 0)] for p in results.peers("connect")]
+    return Table("Connections per second", ["", "per second"], rows,
+                 "one after the other: connect, one request, the server closes, the client closes")
+
+
+def idle_memory(results):
+    rows = []
+    for peer in (p for p in PEERS if results.idle.get(p)):
+        steps = results.idle[peer]
+
+        def mean(what, steps=steps):
+            return sum(s[what] for s in steps) / len(steps)
+
+        posted = number(mean("posted")) if mean("posted") else "-"
+        rows.append([PEERS[peer], number(mean("bytes") / 1024), number(mean("slab") / 1024),
+                     posted, str(sum(s["connections"] for s in steps))])
+    return Table("Memory of an idle connection, both ends together",
+                 ["", "KiB", "of it slab", "receives posted", "connections"], rows,
+                 "all memory that they take: slab, pages for data, user space; the page cache is not counted")
+
+
+def failures(results):
+    rows = [[PEERS[peer], test, size_name(size) if size else "-", reason, str(count)]
+            for (test, peer, size, reason), count in sorted(results.failures.items())]
+    return Table("Runs that failed", ["", "test", "size", "reason", "runs"], rows)
+
+
+def all_tables(results):
+    tables = [
+        by_size(results, "Stream, MB/s", "stream", REMOTE_PEERS,
+                "median of the rounds, half of their spread; 1 MB = 10^6 bytes"),
+        by_size(results, "Ping-pong, us one way", "pingpong", REMOTE_PEERS,
+                "median of the rounds' medians, half of their spread"),
+        by_size(results, "Stream inside the host, MB/s", "stream", LOCAL_PEERS),
+        by_size(results, "Ping-pong inside the host, us one way", "pingpong", LOCAL_PEERS),
+        ratios(results, "stream", "Stream: AF_SDP compared"),
+        ratios(results, "pingpong", "Ping-pong: AF_SDP compared"),
+        connections(results),
+        idle_memory(results),
+        packets(results),
+        failures(results),
+    ]
+    return [t for t in tables if t.rows]
+
+
+def heading(results):
+    info = results.info
+    clock = {"instructions": "guest time counts instructions, 1 ns each, of both ends together",
+             "real": "real time"}.get(info.get("clock"), "unknown clock")
+    lines = [
+        f"Linux {info.get('kernel', '?')}, {info.get('cpus', '?')} CPUs, soft-RoCE on a veth pair"
+        f" with MTU {info.get('mtu', '?')}; rounds: {info.get('rounds', '?')}; {clock}.",
+    ]
+    if results.peers("stream", ("sdpbig",)):
+        lines.append(f"Larger buffers: {info['recv_buffers']} receives of"
+                     f" {info['recv_buffer_size']} bytes, {info['send_buffers']} sends.")
+    return lines + [f"{note[0].upper()}{note[1:]}." for note in results.notes]
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    results, out = Results(sys.argv[1]), pathlib.Path(sys.argv[2])
+    if not results.samples:
+        sys.exit(f"error: {sys.argv[1]} holds no figure; see what guest.sh printed")
+    tables = all_tables(results)
+    head = heading(results)
+    if not results.complete:
+        head.append("The run did not come to its end, figures are missing.")
+    text = "\n".join([*head, "", *(t.text() for t in tables)])
+    (out / "table.txt").write_text(text, encoding="utf-8")
+    rst = "\n".join([".. SPDX-License-Identifier: GPL-2.0", "", *(f"| {line}" for line in head), "",
+                     *(t.rst() for t in tables)])
+    (out / "table.rst").write_text(rst, encoding="utf-8")
+    print(text)
+    plots.draw_all(results, out)
+
+
+if __name__ == "__main__":
+    main()

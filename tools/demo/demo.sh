@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# demo.sh: see AF_SDP at work. Installs what is missing, builds the module for Debian's stock
+# 6.12, boots that kernel in a VM (no KVM needed), and streams the tar of a real directory
+# tree between two soft-RoCE devices, through AF_SDP sockets of an unmodified socat.
+#
+# SDP_DEMO_TREE names another directory to send. Exit status 0 when all of it arrived.
+set -euo pipefail
+. "$(dirname "$0")/../../scripts/common.sh"
+
+here=$SDP_TOP/tools/demo
+out=$SDP_TOP/build/demo
+least=$((50 << 20))
+limit=600
+
+bold=''
+[ ! -t 1 ] || bold=1
+headline() { printf '\n%s%s%s\n' "${bold:+$'\e[1m'}" "$*" "${bold:+$'\e[0m'}"; }
+
+# Made here, because the guest would read every small file by way of a slow file system.
+make_tar() { tar -C "$(dirname "$tree")" -cf "$out/tree.tar" "$(basename "$tree")"; }
+
+cat <<-'END'
+	AF_SDP: sockets, and below them RDMA instead of TCP.
+
+	This boots a stock kernel in a VM, gives it two software RDMA adapters with a cable between
+	them, loads the module built here, and sends a directory tree to and fro with Debian's own
+	socat, which has never heard of SDP. All of it takes two or three minutes once the packages
+	and the kernel are there.
+END
+mkdir -p "$out"
+
+headline "Preparing"
+"$SDP_TOP/scripts/setup.sh" build vm demo
+dir=$("$SDP_TOP/scripts/kernels.sh" 6.12)
+release=$(basename "$dir"/lib/modules/*)
+step "sdp.ko for $release" make -s -C "$SDP_TOP" modules KERNEL=6.12
+# The common headers are the larger part of what the module was built with.
+tree=${SDP_DEMO_TREE:-/usr/src/linux-headers-${release%-amd64}-common}
+[ -d "$tree" ] || die "no directory $tree to send; name one with SDP_DEMO_TREE=/some/directory"
+step "tar of $(basename "$tree")" make_tar
+[ "$(stat -c %s "$out/tree.tar")" -ge $least ] ||
+	die "$tree is too small for a demo, it makes less than 50 MB"
+
+headline "Booting $release (emulated in software: this takes about 15 s)"
+status=0
+"$SDP_TOP/selftests/vm/boot.sh" -t $limit -e SDP_MODULE="$SDP_TOP/build/$release/sdp.ko" \
+	-e SDP_DEMO_TAR="$out/tree.tar" -e SDP_DEMO_TREE="$tree" \
+	-e SDP_DEMO_BOLD="$bold" "$dir" "$here/guest.sh" || status=$?
+[ $status = 0 ] || die "the demo failed (status $status); what went wrong is said above"
+
+headline "What to try next"
+cat <<-END
+	  make check                      every test, on three kernels
+	  make bench                      beside TCP, rsockets, SMC-R and raw verbs
+	  make && sudo make install       on a machine with an RDMA adapter; then  modprobe sdp
+	In a program of your own: socket(27, SOCK_STREAM, 0), and the rest as with TCP.
+END
