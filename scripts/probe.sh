@@ -23,4 +23,5 @@ has linux/net.h 'struct proto_accept_arg' PROTO_ACCEPT_ARG
 has linux/sysctl.h 'register_net_sysctl_sz' SYSCTL_SZ
 has net/net_namespace.h 'register_net_sysctl_sz' SYSCTL_SZ
 has trace/stages/stage6_event_callback.h 'define __assign_str\(dst\)' ASSIGN_STR_1
+has net/sock.h 'ipv6_pinfo_offset;' PINFO_OFFSET
 exit 0

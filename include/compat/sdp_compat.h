@@ -51,6 +51,16 @@
 #define sdp_assign_str(dst, src)	__assign_str(dst, src)
 #endif
 
+/*
+ * Where the kernel's IPv6 code finds its part of a socket: before 6.6 at the end of the
+ * object, now where struct proto says.
+ */
+#ifdef SDP_HAVE_PINFO_OFFSET
+#define SDP_PROTO_PINFO(type, member)	.ipv6_pinfo_offset = offsetof(type, member),
+#else
+#define SDP_PROTO_PINFO(type, member)
+#endif
+
 /* poll_does_not_wait() is gone; the question is whether poll_wait() would register. */
 static inline bool sdp_poll_registers(const poll_table *wait)
 {

@@ -52,4 +52,8 @@ module_exit(sdp_exit);
 
 MODULE_DESCRIPTION("AF_SDP: stream sockets over RDMA (Sockets Direct Protocol)");
 MODULE_LICENSE("GPL");
+MODULE_VERSION("0.2");
 MODULE_ALIAS_NETPROTO(27);
+/* socket(AF_INET | AF_INET6, SOCK_STREAM, IPPROTO_SDP) */
+MODULE_ALIAS("net-pf-2-proto-257-type-1");
+MODULE_ALIAS("net-pf-10-proto-257-type-1");

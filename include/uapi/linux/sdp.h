@@ -3,9 +3,12 @@
  * What user space needs to know of AF_SDP.
  *
  *	int fd = socket(AF_SDP, SOCK_STREAM, 0);
+ *	int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SDP);
+ *	int fd = socket(AF_INET6, SOCK_STREAM, IPPROTO_SDP);
  *
- * Addresses are struct sockaddr_in and struct sockaddr_in6; everything else is as
- * with TCP.
+ * The same sockets; the first one takes addresses of both families, struct sockaddr_in
+ * and struct sockaddr_in6, the others keep to their own family's rules. Everything else
+ * is as with TCP.
  */
 #ifndef _UAPI_LINUX_SDP_H
 #define _UAPI_LINUX_SDP_H
@@ -13,6 +16,10 @@
 #ifndef AF_SDP
 #define AF_SDP	27	/* in a 16-byte address it is read as AF_INET */
 #define PF_SDP	AF_SDP
+#endif
+
+#ifndef IPPROTO_SDP
+#define IPPROTO_SDP	257	/* of AF_INET and AF_INET6 */
 #endif
 
 #endif /* _UAPI_LINUX_SDP_H */

@@ -176,6 +176,21 @@ static void receive_data(struct sdp_engine *e, const struct sdp_msg *msg, struct
 	a = act(acts, SDP_ACT_DELIVER);
 	a->offset = msg->payload;
 	a->len = msg->payload_len;
+	a->urgent = msg->h.flags & SDP_FLAG_OOB_PRES;
+}
+
+/*
+ * B7, wire section 9: the peer announces an urgent byte as soon as it can, maybe on several
+ * messages, and then sends it. The application is told once of each.
+ */
+static void note_urgent(struct sdp_engine *e, const struct sdp_bsdh *h, struct sdp_actions *acts)
+{
+	if (!(h->flags & (SDP_FLAG_OOB_PRES | SDP_FLAG_OOB_PEND)) ||
+	    !sdp_conn_may_receive(e->state))
+		return;
+	if (!e->urgent_announced)
+		act(acts, SDP_ACT_URGENT);
+	e->urgent_announced = !(h->flags & SDP_FLAG_OOB_PRES);
 }
 
 static void receive_disconn(struct sdp_engine *e, const struct sdp_msg *msg,
@@ -238,8 +253,8 @@ static void note_arrivals(struct sdp_engine *e, struct sdp_actions *acts)
  * @buf: its first min(@bytes, %SDP_HEADER_MAX) bytes
  * @bytes: bytes that the transport received
  * @msg: the message decoded, for the caller's statistics
- * @acts: ESTABLISHED (the peer may speak before the transport reports it), DELIVER,
- *	EOF, DISCONNECT, FAIL
+ * @acts: ESTABLISHED (the peer may speak before the transport reports it), URGENT,
+ *	DELIVER, EOF, DISCONNECT, FAIL
  */
 void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes, struct sdp_msg *msg,
 			struct sdp_actions *acts)
@@ -265,6 +280,7 @@ void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes, struct s
 	}
 	sdp_engine_established(e, acts);
 	note_arrivals(e, acts);
+	note_urgent(e, &msg->h, acts);
 	receiver(e, msg, acts);
 }
 
@@ -358,6 +374,19 @@ static enum sdp_next next_wanted(const struct sdp_engine *e, const struct sdp_tx
 	return SDP_NEXT_SEND;
 }
 
+/*
+ * B7: whatever goes while an urgent byte waits announces it. The message that carries it
+ * announces it too: peers are known that signal their application for that flag only.
+ */
+static u8 urgent_flags(const struct sdp_tx_view *view, const struct sdp_tx_msg *msg)
+{
+	u8 flags = SDP_FLAG_OOB_PEND;
+
+	if (msg->payload_max && view->head_urgent)
+		flags |= SDP_FLAG_OOB_PRES;
+	return flags;
+}
+
 /**
  * sdp_engine_next() - which message may be sent now?
  * @e: engine
@@ -369,6 +398,9 @@ static enum sdp_next next_wanted(const struct sdp_engine *e, const struct sdp_tx
  *
  * Small writes: the first one leaves at once; what is written while it is on its way
  * gathers in the open segment and leaves with its arrival, never later (no timer).
+ *
+ * No message goes only to announce an urgent byte: at the last credit it could leave both
+ * sides without one.
  *
  * Return: %SDP_NEXT_SEND and @msg, or why not.
  */
@@ -388,6 +420,8 @@ enum sdp_next sdp_engine_next(const struct sdp_engine *e, const struct sdp_tx_vi
 		msg->mid = SDP_MID_DATA;
 		next = SDP_NEXT_SEND;
 	}
+	if (view->urgent)
+		msg->flags = urgent_flags(view, msg);
 	return next;
 }
 
@@ -406,6 +440,7 @@ u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx, u32 pay
 {
 	memset(sent, 0, sizeof(*sent));
 	sent->h.mid = tx->mid;
+	sent->h.flags = tx->flags;
 	sent->payload_len = payload;
 	sdp_credit_sent(&e->credit, &sent->h);
 	sent->h.len = sdp_wire_header_len(tx->mid) + payload;

@@ -50,6 +50,7 @@ struct sdp_engine_config {
  * @data_seq: newest own message that carried payload
  * @disc_seq: our DisConn, once sent
  * @peer_adverts: advertisements the peer can hold, from its Hello
+ * @urgent_announced: the peer has said that an urgent byte will come, and it has not yet
  * @shutdown: the application will write no more
  * @dead: END or FAIL has been said
  */
@@ -63,13 +64,15 @@ struct sdp_engine {
 	u32 data_seq;
 	u32 disc_seq;
 	u8 peer_adverts;
+	bool urgent_announced;
 	bool shutdown;
 	bool dead;
 };
 
 enum sdp_action_kind {
 	SDP_ACT_ESTABLISHED,	/* the connection stands */
-	SDP_ACT_DELIVER,	/* @offset, @len: payload for the application */
+	SDP_ACT_DELIVER,	/* @offset, @len, @urgent: payload for the application */
+	SDP_ACT_URGENT,		/* an urgent byte is on its way, or comes with the next action */
 	SDP_ACT_EOF,		/* the peer will send no more */
 	SDP_ACT_DISCONNECT,	/* both halves are closed: end the link in good order */
 	SDP_ACT_END,		/* the link has ended in good order */
@@ -81,6 +84,7 @@ enum sdp_action_kind {
  * @kind: what
  * @offset: DELIVER: where in the message
  * @len: DELIVER: bytes
+ * @urgent: DELIVER: the last of them is urgent
  * @error: FAIL: errno (positive)
  * @violation: FAIL: what the peer did wrong, or %SDP_VALID
  */
@@ -88,6 +92,7 @@ struct sdp_action {
 	enum sdp_action_kind kind;
 	u32 offset;
 	u32 len;
+	bool urgent;
 	int error;
 	enum sdp_violation violation;
 };
@@ -108,11 +113,15 @@ struct sdp_actions {
  * struct sdp_tx_view - what the application has ready to be sent
  * @head_bytes: bytes of the oldest unsent segment, 0 when there is none
  * @head_full: that segment will not grow: it is at its maximum or another one follows
+ * @head_urgent: its last byte is urgent; it is full then
+ * @urgent: an urgent byte is somewhere in what is unsent
  * @hold: the application is about to add to it (MSG_MORE, or a copy in progress)
  */
 struct sdp_tx_view {
 	u32 head_bytes;
 	bool head_full;
+	bool head_urgent;
+	bool urgent;
 	bool hold;
 };
 
@@ -128,10 +137,12 @@ enum sdp_next {
 /**
  * struct sdp_tx_msg - a message that may be sent now
  * @mid: its kind
+ * @flags: SDP_FLAG_*; OOB_PRES is for a payload that is the whole segment
  * @payload_max: how much payload it may carry; 0 for none
  */
 struct sdp_tx_msg {
 	u8 mid;
+	u8 flags;
 	u32 payload_max;
 };
 

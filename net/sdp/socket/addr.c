@@ -9,22 +9,38 @@
 
 #include "sock.h"
 
+/* An internet socket looks at the length first, and only then at the family. */
+static int shortest(int domain)
+{
+	switch (domain) {
+	case AF_INET:
+		return sizeof(struct sockaddr_in);
+	case AF_INET6:
+		return SIN6_LEN_RFC2133;
+	default:
+		return offsetofend(struct sockaddr_storage, ss_family);
+	}
+}
+
 /**
  * sdp_addr_get() - read an address
  * @e: filled in
  * @ss: as copied from user space
  * @len: its length
+ * @domain: the socket's: AF_SDP for either form, AF_INET or AF_INET6 for only theirs
  *
  * Return: 0, -EINVAL (too short) or -EAFNOSUPPORT.
  */
-int sdp_addr_get(struct sdp_endpoint *e, const struct sockaddr_storage *ss, int len)
+int sdp_addr_get(struct sdp_endpoint *e, const struct sockaddr_storage *ss, int len, int domain)
 {
 	const struct sockaddr_in *in = (const struct sockaddr_in *)ss;
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)ss;
 
 	memset(e, 0, sizeof(*e));
-	if (len < offsetofend(struct sockaddr_storage, ss_family))
+	if (len < shortest(domain))
 		return -EINVAL;
+	if (domain != AF_SDP && ss->ss_family != domain)
+		return -EAFNOSUPPORT;
 	switch (ss->ss_family) {
 	case AF_INET:
 	case AF_SDP:

@@ -52,9 +52,9 @@ int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
 	struct sdp_endpoint e;
 	int err;
 
-	err = sdp_addr_get(&e, ss, len);
+	err = sdp_addr_get(&e, ss, len, sk->sk_family);
 	/* As TCP, for programs that leave the family out of a wildcard. */
-	if (err == -EAFNOSUPPORT && ss->ss_family == AF_UNSPEC &&
+	if (err == -EAFNOSUPPORT && ss->ss_family == AF_UNSPEC && sk->sk_family != AF_INET6 &&
 	    len >= (int)sizeof(struct sockaddr_in) &&
 	    ((const struct sockaddr_in *)ss)->sin_addr.s_addr == htonl(INADDR_ANY)) {
 		sdp_set_v4(&e, htonl(INADDR_ANY));

@@ -92,6 +92,7 @@ static void forget_input(struct sdp_sock *ssk)
 	__skb_queue_purge(&ssk->sk.sk_receive_queue);
 	atomic_set(&ssk->sk.sk_rmem_alloc, 0);
 	WRITE_ONCE(ssk->rx_bytes, 0);
+	sdp_urgent_forget(ssk);
 }
 
 /**
@@ -121,7 +122,7 @@ int sdp_disconnect(struct sdp_sock *ssk)
 	mutex_unlock(&ssk->tx_mutex);
 	mutex_unlock(&ssk->rx_mutex);
 	if (!ssk->bound_ip) {
-		if (sdp_is_v4(&ssk->local))
+		if (sdp_is_v4(&ssk->local) && sk->sk_family != PF_INET6)
 			sdp_set_v4(&ssk->local, htonl(INADDR_ANY));
 		else
 			ssk->local.ip = in6addr_any;

@@ -273,7 +273,7 @@ static int connect_locked(struct socket *sock, const struct sockaddr_storage *ss
 	default:
 		return -EINVAL;
 	}
-	err = sdp_addr_get(&peer, ss, len);
+	err = sdp_addr_get(&peer, ss, len, sock->sk->sk_family);
 	if (!err)
 		err = begin(ssk, &peer, ss->ss_family == AF_INET6);
 	if (err)

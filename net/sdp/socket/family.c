@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The address family: socket(AF_SDP, SOCK_STREAM, ...) and the table of calls.
+ * How a socket is asked for: socket(AF_SDP, SOCK_STREAM, 0), or, as an internet socket,
+ * socket(AF_INET | AF_INET6, SOCK_STREAM, IPPROTO_SDP). And the table of calls, which is
+ * the same for all three.
+ *
+ * An internet socket is made by the kernel's inet_create() and inet6_create(), which
+ * allocate what our struct proto says and call its init.
  */
 #include <linux/module.h>
 #include <linux/net.h>
+#include <net/inet_common.h>
+#include <net/ipv6.h>
+#include <net/protocol.h>
 
 #include "family.h"
 #include "sock.h"
@@ -13,26 +21,29 @@ static int no_socketpair(struct socket *a, struct socket *b)
 	return -EOPNOTSUPP;
 }
 
-static const struct proto_ops sdp_ops = {
-	.family		= PF_SDP,
-	.owner		= THIS_MODULE,
-	.release	= sdp_release,
-	.bind		= sdp_bind,
-	.connect	= sdp_connect,
-	.socketpair	= no_socketpair,
-	.accept		= sdp_accept,
-	.getname	= sdp_getname,
-	.poll		= sdp_poll,
-	.ioctl		= sdp_ioctl,
-	.gettstamp	= sock_gettstamp,
-	.listen		= sdp_listen,
-	.shutdown	= sdp_shutdown,
-	.setsockopt	= sdp_setsockopt,
-	.getsockopt	= sdp_getsockopt,
-	.sendmsg	= sdp_sendmsg,
-	.recvmsg	= sdp_recvmsg,
-	.mmap		= sock_no_mmap,
-};
+#define SDP_CALLS(domain) {				\
+	.family		= (domain),			\
+	.owner		= THIS_MODULE,			\
+	.release	= sdp_release,			\
+	.bind		= sdp_bind,			\
+	.connect	= sdp_connect,			\
+	.socketpair	= no_socketpair,		\
+	.accept		= sdp_accept,			\
+	.getname	= sdp_getname,			\
+	.poll		= sdp_poll,			\
+	.ioctl		= sdp_ioctl,			\
+	.gettstamp	= sock_gettstamp,		\
+	.listen		= sdp_listen,			\
+	.shutdown	= sdp_shutdown,			\
+	.setsockopt	= sdp_setsockopt,		\
+	.getsockopt	= sdp_getsockopt,		\
+	.sendmsg	= sdp_sendmsg,			\
+	.recvmsg	= sdp_recvmsg,			\
+	.mmap		= sock_no_mmap,			\
+}
+
+static const struct proto_ops sdp_ops = SDP_CALLS(PF_SDP);
+static const struct proto_ops sdp_inet_ops = SDP_CALLS(PF_INET);
 
 /* J1: stream sockets only; a protocol, if one is named, is TCP. */
 static int sdp_create(struct net *net, struct socket *sock, int protocol, int kern)
@@ -45,7 +56,7 @@ static int sdp_create(struct net *net, struct socket *sock, int protocol, int ke
 		return -ESOCKTNOSUPPORT;
 	if (protocol && protocol != IPPROTO_TCP)
 		return -EPROTONOSUPPORT;
-	ssk = sdp_sock_alloc(net, GFP_KERNEL, kern);
+	ssk = sdp_sock_alloc(net, PF_SDP, GFP_KERNEL, kern);
 	if (!ssk)
 		return -ENOBUFS;
 	sock->ops = &sdp_ops;
@@ -60,6 +71,50 @@ static const struct net_proto_family sdp_family = {
 	.create	= sdp_create,
 	.owner	= THIS_MODULE,
 };
+
+static struct inet_protosw sdp_inet_protosw = {
+	.type		= SOCK_STREAM,
+	.protocol	= IPPROTO_SDP,
+	.prot		= &sdp_prot,
+	.ops		= &sdp_inet_ops,
+};
+
+#if IS_ENABLED(CONFIG_IPV6)
+static const struct proto_ops sdp_inet6_ops = SDP_CALLS(PF_INET6);
+
+static struct inet_protosw sdp_inet6_protosw = {
+	.type		= SOCK_STREAM,
+	.protocol	= IPPROTO_SDP,
+	.prot		= &sdp_v6_prot,
+	.ops		= &sdp_inet6_ops,
+};
+
+static int inet6_twin_init(void)
+{
+	int err = proto_register(&sdp_v6_prot, 1);
+
+	if (err)
+		return err;
+	err = inet6_register_protosw(&sdp_inet6_protosw);
+	if (err)
+		proto_unregister(&sdp_v6_prot);
+	return err;
+}
+
+static void inet6_twin_exit(void)
+{
+	inet6_unregister_protosw(&sdp_inet6_protosw);
+}
+
+static void inet6_twin_free(void)
+{
+	proto_unregister(&sdp_v6_prot);
+}
+#else
+static int inet6_twin_init(void) { return 0; }
+static void inet6_twin_exit(void) { }
+static void inet6_twin_free(void) { }
+#endif
 
 /**
  * sdp_family_init() - sockets can be made from now on
@@ -76,11 +131,19 @@ int sdp_family_init(void)
 	err = proto_register(&sdp_prot, 1);
 	if (err)
 		goto workqueue;
-	err = sock_register(&sdp_family);
+	err = inet6_twin_init();
 	if (err)
 		goto proto;
+	err = sock_register(&sdp_family);
+	if (err)
+		goto inet6;
+	inet_register_protosw(&sdp_inet_protosw);
 	return 0;
 
+inet6:
+	inet6_twin_exit();
+	rcu_barrier();
+	inet6_twin_free();
 proto:
 	proto_unregister(&sdp_prot);
 workqueue:
@@ -93,9 +156,12 @@ workqueue:
  */
 void sdp_family_exit(void)
 {
+	inet_unregister_protosw(&sdp_inet_protosw);
+	inet6_twin_exit();
 	sock_unregister(PF_SDP);
-	/* Sockets are freed under RCU; their cache must outlive them. */
+	/* Sockets are freed under RCU; their caches must outlive them. */
 	rcu_barrier();
+	inet6_twin_free();
 	proto_unregister(&sdp_prot);
 	destroy_workqueue(sdp_wq);
 }

@@ -18,7 +18,8 @@ static int begin_listening(struct sdp_sock *ssk)
 
 	if (!ssk->port) {
 		/* Nobody has named a family: both are welcome. */
-		ssk->local.ip = in6addr_any;
+		if (ssk->sk.sk_family == PF_SDP)
+			ssk->local.ip = in6addr_any;
 		err = sdp_port_bind(ssk, 0);
 		if (err)
 			return err;
@@ -92,7 +93,7 @@ static void inherit(struct sock *sk, const struct sock *from)
 
 static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_incoming *in)
 {
-	struct sdp_sock *child = sdp_sock_alloc(in->net, GFP_KERNEL,
+	struct sdp_sock *child = sdp_sock_alloc(in->net, parent->sk.sk_family, GFP_KERNEL,
 						!parent->sk.sk_net_refcnt);
 
 	if (!child)

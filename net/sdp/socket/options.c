@@ -76,7 +76,7 @@ static int unsent_bytes(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_ioctl() - ioctl(2): FIONREAD, SIOCOUTQ, SIOCOUTQNSD
+ * sdp_ioctl() - ioctl(2): FIONREAD, SIOCOUTQ, SIOCOUTQNSD, SIOCATMARK
  * @sock: socket
  * @cmd: which
  * @arg: pointer to an int
@@ -88,12 +88,15 @@ int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	struct sdp_sock *ssk = sdp_sk(sock->sk);
 	int val;
 
+	if (cmd == SIOCATMARK)
+		return put_user(sdp_urgent_at_mark(ssk, READ_ONCE(ssk->rx_read)),
+				(int __user *)arg);
 	if (cmd != SIOCINQ && cmd != SIOCOUTQ && cmd != SIOCOUTQNSD)
 		return -ENOIOCTLCMD;
 	if (READ_ONCE(sock->sk->sk_state) == TCP_LISTEN)
 		return -EINVAL;
 	if (cmd == SIOCINQ)
-		val = READ_ONCE(ssk->rx_bytes);
+		val = sdp_urgent_inq(ssk);
 	else if (cmd == SIOCOUTQ)
 		val = READ_ONCE(ssk->tx_outq);
 	else

@@ -200,9 +200,13 @@ static bool readable(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 	u32 bytes = READ_ONCE(ssk->rx_bytes);
+	u32 target = sock_rcvlowat(sk, 0, INT_MAX);
 
+	/* A read would pass over the urgent byte. */
+	if (!sock_flag(sk, SOCK_URGINLINE) && sdp_urgent_at_mark(ssk, READ_ONCE(ssk->rx_read)))
+		target++;
 	/* With the buffer full, no more can come: waiting for a low-water mark is over. */
-	return bytes && (bytes >= sock_rcvlowat(sk, 0, INT_MAX) ||
+	return bytes && (bytes >= target ||
 			 atomic_read(&sk->sk_rmem_alloc) >= READ_ONCE(sk->sk_rcvbuf));
 }
 
@@ -220,6 +224,8 @@ static __poll_t stream_mask(struct sdp_sock *ssk, u8 state)
 		return mask;
 	if (readable(ssk))
 		mask |= EPOLLIN | EPOLLRDNORM;
+	if (READ_ONCE(ssk->urg_state) == SDP_URG_HERE)
+		mask |= EPOLLPRI;
 	if ((shutdown & SEND_SHUTDOWN) || sk_stream_is_writeable(sk))
 		return mask | EPOLLOUT | EPOLLWRNORM;
 	/* For SIGIO: its owner wants to hear of space. */

@@ -63,26 +63,38 @@ static bool deliver_small(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset,
 	return true;
 }
 
+static void note_urgent(struct sdp_sock *ssk, const struct sk_buff *skb,
+			const struct sdp_action *a, struct sdp_todo *todo)
+{
+	u8 byte;
+
+	copy_out(skb, a->offset + a->len - 1, &byte, 1);
+	sdp_urgent_arrived(ssk, byte, a->len, todo);
+}
+
 /**
  * sdp_deliver() - queue the payload of a received message
  * @ssk: socket, locked
  * @skb: the message; taken
- * @offset: where its payload begins
- * @len: bytes of payload
+ * @a: where its payload begins, how long it is, whether its last byte is urgent
  * @bytes: bytes of the whole message
+ * @todo: notes what urgent data wakes
  */
-void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 len, u32 bytes)
+void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_action *a,
+		 u32 bytes, struct sdp_todo *todo)
 {
 	struct sock *sk = &ssk->sk;
 
-	if (len <= COPY_BREAK && deliver_small(ssk, skb, offset, len)) {
+	if (a->urgent)
+		note_urgent(ssk, skb, a, todo);
+	if (a->len <= COPY_BREAK && deliver_small(ssk, skb, a->offset, a->len)) {
 		ssk->link->ops->recycle(ssk->link, skb);
 	} else {
-		sdp_buf_received(skb, offset, bytes);
+		sdp_buf_received(skb, a->offset, bytes);
 		atomic_add(skb->truesize, &sk->sk_rmem_alloc);
 		__skb_queue_tail(&sk->sk_receive_queue, skb);
 	}
-	WRITE_ONCE(ssk->rx_bytes, ssk->rx_bytes + len);
+	WRITE_ONCE(ssk->rx_bytes, ssk->rx_bytes + a->len);
 }
 
 /**
@@ -97,27 +109,46 @@ struct reading {
 	int flags;
 };
 
-/*
- * The next buffer with something to read, where in it, and how much. It stays in the
- * queue, where only this reader (rx_mutex) removes anything.
+/**
+ * struct piece - what can be read at once
+ * @skb: the buffer
+ * @offset: where in it
+ * @avail: bytes
+ * @hole: bytes before them to be passed over: an urgent one
  */
-static struct sk_buff *next_piece(struct sdp_sock *ssk, u32 skip, u32 *offset, u32 *avail)
-{
+struct piece {
 	struct sk_buff *skb;
+	u32 offset;
+	u32 avail;
+	u32 hole;
+};
+
+/*
+ * The next piece, @skip bytes from the reader's place. Its buffer stays in the queue, where
+ * only this reader (rx_mutex) removes anything.
+ */
+static bool next_piece(struct sdp_sock *ssk, u32 skip, struct piece *p)
+{
+	const u32 seq = ssk->rx_read + skip;
+	bool found = false;
 
 	sdp_stream_lock(ssk);
-	skb_queue_walk(&ssk->sk.sk_receive_queue, skb) {
-		*offset = sdp_buf_cb(skb)->offset + skip;
-		*avail = sdp_buf_cb(skb)->end;
-		if (*offset < *avail) {
-			*avail -= *offset;
-			spin_unlock_bh(&ssk->lock);
-			return skb;
-		}
-		skip = *offset - *avail;
+	skb_queue_walk(&ssk->sk.sk_receive_queue, p->skb) {
+		p->offset = sdp_buf_cb(p->skb)->offset + skip;
+		p->avail = sdp_buf_cb(p->skb)->end;
+		found = p->offset < p->avail;
+		if (found)
+			break;
+		skip = p->offset - p->avail;
+	}
+	if (found) {
+		p->avail -= p->offset;
+		p->hole = sdp_urgent_bound(ssk, seq, &p->avail);
+		p->offset += p->hole;
+		p->avail -= p->hole;
 	}
 	spin_unlock_bh(&ssk->lock);
-	return NULL;
+	return found;
 }
 
 /* @n bytes of the queue's first buffer have been read. */
@@ -130,6 +161,8 @@ static void consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 	sdp_stream_lock(ssk);
 	sdp_buf_cb(skb)->offset += n;
 	WRITE_ONCE(ssk->rx_bytes, ssk->rx_bytes - n);
+	WRITE_ONCE(ssk->rx_read, ssk->rx_read + n);
+	sdp_urgent_passed(ssk);
 	if (sdp_buf_cb(skb)->offset == sdp_buf_cb(skb)->end) {
 		__skb_unlink(skb, &sk->sk_receive_queue);
 		atomic_sub(skb->truesize, &sk->sk_rmem_alloc);
@@ -150,18 +183,20 @@ static void consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 /* Read from one buffer. Returns bytes, 0 when the queue is empty, or -EFAULT. */
 static int read_piece(struct sdp_sock *ssk, struct msghdr *msg, size_t left, struct reading *r)
 {
-	u32 offset, avail, n;
-	struct sk_buff *skb = next_piece(ssk, r->peeked, &offset, &avail);
+	struct piece p;
+	u32 n;
 
-	if (!skb)
-		return 0;
-	n = min_t(size_t, avail, left);
-	if (!(r->flags & MSG_TRUNC) && skb_copy_datagram_msg(skb, offset, msg, n))
-		return -EFAULT;
-	if (r->flags & MSG_PEEK)
-		r->peeked += n;
-	else
-		consume(ssk, skb, n);
+	do {
+		if (!next_piece(ssk, r->peeked, &p))
+			return 0;
+		n = min_t(size_t, p.avail, left);
+		if (!(r->flags & MSG_TRUNC) && skb_copy_datagram_msg(p.skb, p.offset, msg, n))
+			return -EFAULT;
+		if (r->flags & MSG_PEEK)
+			r->peeked += p.hole + n;
+		else
+			consume(ssk, p.skb, p.hole + n);
+	} while (!p.avail);
 	return n;
 }
 
@@ -216,6 +251,8 @@ static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct
 		/* Asking for no bytes is asking whether there are any. */
 		if (!len && READ_ONCE(ssk->rx_bytes))
 			break;
+		if (r->copied && sdp_urgent_at_mark(ssk, ssk->rx_read + r->peeked))
+			break;
 		n = read_piece(ssk, msg, len - r->copied, r);
 		if (n < 0)
 			return n;
@@ -253,12 +290,12 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	struct reading r = { .flags = flags };
 	int err;
 
-	if (flags & MSG_OOB)
-		return -EINVAL;
 	if (flags & MSG_ERRQUEUE)
 		return -EAGAIN;
 	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		return -ENOTCONN;
+	if (flags & MSG_OOB)
+		return sdp_urgent_recv(ssk, msg, len, flags);
 	mutex_lock(&ssk->rx_mutex);
 	err = read_all(ssk, msg, len, &r, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
 	mutex_unlock(&ssk->rx_mutex);

@@ -52,6 +52,7 @@ static struct sk_buff *new_segment(struct sdp_sock *ssk, size_t left)
 	skb_reserve(skb, SDP_TX_HEADROOM);
 	sdp_buf_cb(skb)->payload = 0;
 	sdp_buf_cb(skb)->again = false;
+	sdp_buf_cb(skb)->urgent = false;
 	return skb;
 }
 
@@ -148,9 +149,13 @@ static int send_error(const struct sock *sk)
 	return sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ? -EPIPE : 0;
 }
 
+/* What is said of the bytes that were added: more will follow; the last one is urgent. */
+#define ADD_HOLD	BIT(0)
+#define ADD_URGENT	BIT(1)
+
 /* The copy is made: hand the bytes to the engine, or drop them if all is over. */
 static int add_done(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh, u32 old_truesize,
-		    int n, bool hold)
+		    int n, int how)
 {
 	struct sock *sk = &ssk->sk;
 	struct sdp_todo todo = { };
@@ -158,7 +163,7 @@ static int add_done(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh, u32 o
 
 	sdp_stream_lock(ssk);
 	err = send_error(sk);
-	ssk->tx_hold = hold && !err;
+	ssk->tx_hold = (how & ADD_HOLD) && !err;
 	ssk->tx_copying = false;
 	if (err) {
 		n = err;
@@ -168,6 +173,8 @@ static int add_done(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh, u32 o
 		ssk->tx_outq += n;
 		if (fresh)
 			__skb_queue_tail(&ssk->tx_queue, skb);
+		if (how & ADD_URGENT)
+			sdp_urgent_mark_last(ssk);
 	}
 	/* A claimed segment's reference goes, and so does a new one that was not queued. */
 	if (!fresh || n <= 0)
@@ -178,14 +185,14 @@ static int add_done(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh, u32 o
 }
 
 /* Copy one segment's worth. Returns bytes, or an errno. tx_mutex is held. */
-static int send_some(struct sdp_sock *ssk, struct msghdr *msg, bool more)
+static int send_some(struct sdp_sock *ssk, struct msghdr *msg)
 {
 	u32 max = sdp_engine_payload_max(&ssk->engine);
 	size_t left = msg_data_left(msg);
 	u32 old_truesize;
 	struct sk_buff *skb;
+	int n, how = 0;
 	bool fresh;
-	int n;
 
 	skb = claim(ssk, left, &fresh);
 	if (!skb)
@@ -193,7 +200,11 @@ static int send_some(struct sdp_sock *ssk, struct msghdr *msg, bool more)
 	old_truesize = fresh ? 0 : skb->truesize;
 	n = fill(ssk, skb, &msg->msg_iter, max);
 	/* With more of this write to come, the segment is not the last word. */
-	return add_done(ssk, skb, fresh, old_truesize, n, more || (n > 0 && (size_t)n < left));
+	if ((msg->msg_flags & MSG_MORE) || (n > 0 && (size_t)n < left))
+		how |= ADD_HOLD;
+	if ((msg->msg_flags & MSG_OOB) && n > 0 && (size_t)n == left)
+		how |= ADD_URGENT;
+	return add_done(ssk, skb, fresh, old_truesize, n, how);
 }
 
 static bool writable(struct sdp_sock *ssk, u32 unused)
@@ -258,7 +269,7 @@ static int send_all(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, size_
 				return n;
 			continue;
 		}
-		n = send_some(ssk, msg, msg->msg_flags & MSG_MORE);
+		n = send_some(ssk, msg);
 		if (n < 0)
 			return n;
 		*done += n;
@@ -283,8 +294,6 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	size_t done = 0;
 	int err;
 
-	if (msg->msg_flags & MSG_OOB)
-		return -EOPNOTSUPP;
 	err = wait_connected(ssk, &timeo);
 	if (err)
 		return sk_stream_error(sk, msg->msg_flags, err);

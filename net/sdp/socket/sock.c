@@ -7,6 +7,7 @@
  * the link, by running timers and by a pending connect retry.
  */
 #include <linux/module.h>
+#include <net/inet_common.h>
 
 #include "../control/trace.h"
 #include "sock.h"
@@ -14,10 +15,34 @@
 /* Retries of connects. */
 struct workqueue_struct *sdp_wq;
 
+/* For inet_create() and inet6_create(). */
+static int init_twin(struct sock *sk)
+{
+	sdp_sock_init(sdp_sk(sk));
+	return 0;
+}
+
+/* For the same two, when a BPF program has refused the new socket. */
+static void unhash(struct sock *sk)
+{
+	sdp_sock_end(sdp_sk(sk));
+}
+
 struct proto sdp_prot = {
 	.name		= "SDP",
 	.owner		= THIS_MODULE,
+	.init		= init_twin,
+	.unhash		= unhash,
 	.obj_size	= sizeof(struct sdp_sock),
+};
+
+struct proto sdp_v6_prot = {
+	.name		= "SDPv6",
+	.owner		= THIS_MODULE,
+	.init		= init_twin,
+	.unhash		= unhash,
+	.obj_size	= sizeof(struct sdp_v6_sock),
+	SDP_PROTO_PINFO(struct sdp_v6_sock, np)
 };
 
 static void sdp_destruct(struct sock *sk)
@@ -31,6 +56,9 @@ static void sdp_destruct(struct sock *sk)
 	WARN_ON_ONCE(ssk->link);
 	WARN_ON_ONCE(ssk->port);
 	WARN_ON_ONCE(!list_empty(&ssk->pending) || !list_empty(&ssk->accepted));
+	/* What others (netlabel, for one) have hung on an internet socket. */
+	if (sk->sk_family != PF_SDP)
+		inet_sock_destruct(sk);
 }
 
 /* Either the time to connect is over, or that of a closed socket. */
@@ -68,14 +96,22 @@ static void error_report(struct sock *sk)
 /**
  * sdp_sock_alloc() - memory for a socket; sock_init_data() and sdp_sock_init() follow
  * @net: namespace
+ * @family: PF_SDP, PF_INET or PF_INET6
  * @gfp: how to allocate
  * @kern: made for the kernel: does not hold the namespace
  *
  * Return: the socket or NULL.
  */
-struct sdp_sock *sdp_sock_alloc(struct net *net, gfp_t gfp, bool kern)
+struct sdp_sock *sdp_sock_alloc(struct net *net, int family, gfp_t gfp, bool kern)
 {
-	return (struct sdp_sock *)sk_alloc(net, PF_SDP, gfp, &sdp_prot, kern);
+	bool v6 = family == PF_INET6;
+	struct sock *sk = sk_alloc(net, family, gfp, v6 ? &sdp_v6_prot : &sdp_prot, kern);
+
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk && v6)
+		inet_sk(sk)->pinet6 = &((struct sdp_v6_sock *)sk)->np;
+#endif
+	return (struct sdp_sock *)sk;
 }
 
 /**
@@ -99,7 +135,9 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	sdp_ready_init(ssk);
 	timer_setup(&ssk->tick, sdp_stream_tick, 0);
 	timer_setup(&sk->sk_timer, sdp_sk_timer, 0);
-	sdp_set_v4(&ssk->local, htonl(INADDR_ANY));
+	ssk->v6 = sk->sk_family == PF_INET6;
+	if (!ssk->v6)
+		sdp_set_v4(&ssk->local, htonl(INADDR_ANY));
 	sdp_set_v4(&ssk->peer, htonl(INADDR_ANY));
 
 	/* In-kernel users may replace these, as they do with TCP. */

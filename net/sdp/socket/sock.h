@@ -11,6 +11,7 @@
  *	listen.c	listen, accept, and the accepting side's up-calls
  *	stream.c	the middle: engine, queues and link of one connection
  *	send.c recv.c	bytes in and out
+ *	urgent.c	urgent data
  *	ready.c		poll, waiting and waking
  *	close.c		shutdown, release, disconnect
  *	options.c	setsockopt, getsockopt, ioctl
@@ -33,6 +34,7 @@
 #include <linux/poll.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
+#include <net/inet_sock.h>
 #include <net/sock.h>
 #include <net/tcp_states.h>
 #include <uapi/linux/sdp.h>
@@ -59,11 +61,20 @@ enum sdp_ready {
 #define SDP_WAKE_STATE	BIT(SDP_HANGUP)		/* everybody: the state has changed */
 #define SDP_WAKE_ERROR	BIT(SDP_READY_KINDS)	/* everybody: sk_err is set */
 
+/* What is known of the urgent byte. */
+enum sdp_urgent_state {
+	SDP_URG_NONE,
+	SDP_URG_COMING,		/* announced */
+	SDP_URG_HERE,
+	SDP_URG_TAKEN,		/* by MSG_OOB; the reader has not passed the mark yet */
+};
+
 struct sdp_port;
 
 /**
  * struct sdp_sock - an AF_SDP socket
- * @sk: the generic part
+ * @sk: the generic part; its sk_family is AF_SDP, or that of the internet twin
+ * @inet: the same, as the kernel's internet code sees its own sockets
  * @lock: see above
  * @tx_mutex: writers
  * @rx_mutex: readers
@@ -79,6 +90,13 @@ struct sdp_port;
  * @recv_max: receives that the link has room for
  * @tx_outq: payload bytes not yet known to have arrived
  * @rx_bytes: payload bytes ready to be read
+ * @rx_read: place in the stream of the next byte to be read
+ * @tx_urgent: unsent segments that end with an urgent byte
+ * @urg_state: &enum sdp_urgent_state
+ * @urg_byte: the urgent byte, when it is here
+ * @urg_seq: the mark: its place in the stream
+ * @urg_hole: an older mark's byte is still to be passed over, at @urg_hole_seq
+ * @urg_hole_seq: where
  * @tick: tries again what lacked memory; ends a MSG_MORE that nobody ended
  * @credit_stalled: data waits for credit, counted once
  * @gathering: a partial segment waits, counted once
@@ -87,7 +105,8 @@ struct sdp_port;
  *
  * @local: own address
  * @peer: the other's address
- * @v6: names are given to user space as IPv6
+ * @v6: names are given to user space as IPv6; an AF_SDP socket takes this from the first
+ *	name it is given
  * @bound_ip: the address was chosen by bind
  * @port: the bound port's entry
  * @port_node: in that entry
@@ -111,7 +130,10 @@ struct sdp_port;
  * @first_error: place of the first error, for people
  */
 struct sdp_sock {
-	struct sock sk;		/* first */
+	union {			/* first */
+		struct sock sk;
+		struct inet_sock inet;
+	};
 	spinlock_t lock;
 	struct mutex tx_mutex;
 	struct mutex rx_mutex;
@@ -127,6 +149,13 @@ struct sdp_sock {
 	u16 recv_max;
 	u32 tx_outq;
 	u32 rx_bytes;
+	u32 rx_read;
+	u32 tx_urgent;
+	u8 urg_state;
+	u8 urg_byte;
+	bool urg_hole;
+	u32 urg_seq;
+	u32 urg_hole_seq;
 	struct timer_list tick;
 	bool credit_stalled;
 	bool gathering;
@@ -159,6 +188,16 @@ struct sdp_sock {
 	const char *first_error;
 };
 
+/**
+ * struct sdp_v6_sock - a socket of AF_INET6
+ * @ssk: the socket
+ * @np: where the kernel's IPv6 code keeps its own
+ */
+struct sdp_v6_sock {
+	struct sdp_sock ssk;
+	struct ipv6_pinfo np;
+};
+
 static inline struct sdp_sock *sdp_sk(const struct sock *sk)
 {
 	return (struct sdp_sock *)sk;
@@ -171,6 +210,7 @@ static inline struct sdp_sock *sdp_sk(const struct sock *sk)
  * @release: link that the socket has let go
  * @abort: how it ends
  * @accepted: the connection can be accepted now
+ * @sigurg: tell the owner of urgent data
  * @forget: the request has failed before it could be accepted
  */
 struct sdp_todo {
@@ -179,19 +219,21 @@ struct sdp_todo {
 	struct sdp_link *release;
 	bool abort;
 	bool accepted;
+	bool sigurg;
 	bool forget;
 };
 
 /* sock.c */
 extern struct proto sdp_prot;
+extern struct proto sdp_v6_prot;
 extern struct workqueue_struct *sdp_wq;
-struct sdp_sock *sdp_sock_alloc(struct net *net, gfp_t gfp, bool kern);
+struct sdp_sock *sdp_sock_alloc(struct net *net, int family, gfp_t gfp, bool kern);
 void sdp_sock_init(struct sdp_sock *ssk);
 void sdp_sock_end(struct sdp_sock *ssk);
 void sdp_set_state(struct sdp_sock *ssk, int state);
 
 /* addr.c */
-int sdp_addr_get(struct sdp_endpoint *e, const struct sockaddr_storage *ss, int len);
+int sdp_addr_get(struct sdp_endpoint *e, const struct sockaddr_storage *ss, int len, int domain);
 int sdp_addr_put(struct sockaddr *out, const struct sdp_endpoint *e, bool v6);
 int sdp_addr_is_ours(struct net *net, const struct sdp_endpoint *e);
 
@@ -242,7 +284,20 @@ void sdp_stream_purge(struct sdp_sock *ssk);
 /* send.c, recv.c */
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
-void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 len, u32 bytes);
+void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_action *a,
+		 u32 bytes, struct sdp_todo *todo);
+
+/* urgent.c */
+void sdp_urgent_mark_last(struct sdp_sock *ssk);
+void sdp_urgent_announced(struct sdp_sock *ssk, struct sdp_todo *todo);
+void sdp_urgent_arrived(struct sdp_sock *ssk, u8 byte, u32 len, struct sdp_todo *todo);
+void sdp_urgent_signal(struct sdp_sock *ssk);
+bool sdp_urgent_at_mark(const struct sdp_sock *ssk, u32 seq);
+u32 sdp_urgent_bound(const struct sdp_sock *ssk, u32 seq, u32 *avail);
+void sdp_urgent_passed(struct sdp_sock *ssk);
+void sdp_urgent_forget(struct sdp_sock *ssk);
+int sdp_urgent_recv(struct sdp_sock *ssk, struct msghdr *msg, size_t len, int flags);
+u32 sdp_urgent_inq(struct sdp_sock *ssk);
 
 /* ready.c */
 typedef bool (*sdp_condition)(struct sdp_sock *ssk, u32 arg);

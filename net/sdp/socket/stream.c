@@ -59,8 +59,12 @@ void sdp_stream_unlock(struct sdp_sock *ssk, struct sdp_todo *todo)
 		todo->kick->ops->kick(todo->kick);
 	if (todo->accepted)
 		sdp_accept_ready(ssk);
+	if (todo->sigurg)
+		sdp_urgent_signal(ssk);
 	if (todo->wake & SDP_WAKE_READ)
 		sk->sk_data_ready(sk);
+	if (todo->wake & SDP_WAKE_URGENT)
+		sdp_notify(ssk, SDP_WAKE_URGENT);
 	if (todo->wake & SDP_WAKE_WRITE)
 		sk->sk_write_space(sk);
 	if (todo->wake & SDP_WAKE_STATE)
@@ -98,6 +102,7 @@ void sdp_stream_purge(struct sdp_sock *ssk)
 	__skb_queue_purge(&ssk->tx_blocks);
 	ssk->sk.sk_wmem_queued = 0;
 	ssk->tx_outq = 0;
+	ssk->tx_urgent = 0;
 	ssk->tx_hold = false;
 }
 
@@ -214,9 +219,12 @@ static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, stru
 				sdp_stream_fail(ssk, ECONNRESET, "data after close", todo);
 				return taken;
 			}
-			sdp_deliver(ssk, skb, a->offset, a->len, bytes);
+			sdp_deliver(ssk, skb, a, bytes, todo);
 			taken = true;
 			todo->wake |= SDP_WAKE_READ;
+			break;
+		case SDP_ACT_URGENT:
+			sdp_urgent_announced(ssk, todo);
 			break;
 		case SDP_ACT_EOF:
 			end_of_input(ssk, todo);
@@ -276,6 +284,7 @@ static struct sk_buff *control_skb(struct sdp_sock *ssk)
 	skb_reserve(skb, SDP_TX_HEADROOM);
 	sdp_buf_cb(skb)->payload = 0;
 	sdp_buf_cb(skb)->again = false;
+	sdp_buf_cb(skb)->urgent = false;
 	sk_wmem_queued_add(&ssk->sk, skb->truesize);
 	return skb;
 }
@@ -317,21 +326,23 @@ static void seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx, struct sk_bu
  * @ssk: socket, locked
  * @skb: the segment
  *
- * Return: true when it is at its maximum.
+ * Return: true when it is at its maximum, or ends with an urgent byte.
  */
 bool sdp_segment_full(const struct sdp_sock *ssk, const struct sk_buff *skb)
 {
-	return sdp_buf_cb(skb)->payload >= sdp_engine_payload_max(&ssk->engine) ||
+	return sdp_buf_cb(skb)->urgent ||
+	       sdp_buf_cb(skb)->payload >= sdp_engine_payload_max(&ssk->engine) ||
 	       (skb_shinfo(skb)->nr_frags >= ssk->tx_frags && !sdp_buf_cb(skb)->again);
 }
 
 static struct sdp_tx_view tx_view(struct sdp_sock *ssk)
 {
 	struct sk_buff *head = skb_peek(&ssk->tx_queue);
-	struct sdp_tx_view view = { .hold = ssk->tx_hold };
+	struct sdp_tx_view view = { .hold = ssk->tx_hold, .urgent = ssk->tx_urgent };
 
 	if (head) {
 		view.head_bytes = sdp_buf_cb(head)->payload;
+		view.head_urgent = sdp_buf_cb(head)->urgent;
 		view.head_full = !skb_queue_is_last(&ssk->tx_queue, head) ||
 				 (!ssk->tx_copying && sdp_segment_full(ssk, head));
 	}
@@ -367,10 +378,12 @@ static struct sk_buff *next_message(struct sdp_sock *ssk, enum sdp_next *why)
 		return NULL;
 	}
 	skb = tx.payload_max ? __skb_dequeue(&ssk->tx_queue) : control_skb(ssk);
-	if (skb)
-		seal(ssk, &tx, skb);
-	else
+	if (!skb) {
 		again_soon(ssk);
+		return NULL;
+	}
+	ssk->tx_urgent -= sdp_buf_cb(skb)->urgent;
+	seal(ssk, &tx, skb);
 	return skb;
 }
 
@@ -578,6 +591,7 @@ static void keep_blocks(struct sdp_sock *ssk, struct sk_buff_head *blocks)
 	while (skb_queue_len(&ssk->tx_blocks) < TX_BLOCKS && (skb = __skb_dequeue(blocks))) {
 		__skb_pull(skb, skb_headlen(skb));
 		sdp_buf_cb(skb)->payload = 0;
+		sdp_buf_cb(skb)->urgent = false;
 		__skb_queue_tail(&ssk->tx_blocks, skb);
 	}
 }

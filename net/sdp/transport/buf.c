@@ -90,5 +90,6 @@ struct sk_buff *sdp_buf_block(u32 size, u16 frags, gfp_t gfp)
 	skb->data_len = size;
 	sdp_buf_cb(skb)->payload = 0;
 	sdp_buf_cb(skb)->again = true;
+	sdp_buf_cb(skb)->urgent = false;
 	return skb;
 }

@@ -38,12 +38,14 @@
  * @offset: received: where the reader is
  * @end: received: where the message ends
  * @again: received: the transport's buffer, to be recycled; outgoing: a block
+ * @urgent: outgoing: the last byte is urgent
  */
 struct sdp_buf_cb {
 	u32 payload;
 	u32 offset;
 	u32 end;
 	bool again;
+	bool urgent;
 };
 
 static inline struct sdp_buf_cb *sdp_buf_cb(const struct sk_buff *skb)

@@ -5,9 +5,10 @@
  * byte that they see. A line that differs is a failure, unless it stands in the table
  * of known differences below, which must also be right about what AF_SDP does.
  *
- *	oracle [--self] [--set NAME]... [-v] [SCENARIO]...
+ *	oracle [--self | --twin] [--set NAME]... [-v] [SCENARIO]...
  *
- * --self compares TCP with TCP, which proves the scenarios; -v shows the logs. The scenarios are
+ * --self compares TCP with TCP, which proves the scenarios; --twin compares it with IPPROTO_SDP
+ * sockets of the internet families; -v shows the logs. The scenarios are
  * in oracle_*.h, by subject; they are headers because they share one program and its tables.
  * timeout: 240 s
  */
@@ -23,25 +24,31 @@
 
 /*
  * Where AF_SDP differs from TCP on purpose: which observation (scenario, label, family of the
- * address set or 0 for both), what AF_SDP shows, and why.
+ * address set or 0 for both), of which sockets, what they show, and why.
  */
+enum { FAMILY_27 = 1, TWIN = 2 };
+
 static const struct difference {
 	const char *scenario, *label;
-	int family;
+	int family, sockets;
 	const char *sdp, *reason;
 } differences[] = {
-	{ "socket_args", "dgram, protocol 0", 0, "-ESOCKTNOSUPPORT", "family 27 has streams only" },
-	{ "socket_args", "dgram, tcp", 0, "-ESOCKTNOSUPPORT", "family 27 has streams only" },
-	{ "socket_flags", "SO_DOMAIN", 0, "27", "it is family 27" },
-	{ "names_by_state", "fresh: own", AF_INET6, "family 2, [0.0.0.0]:0, 16 bytes",
+	{ "socket_args", "dgram, protocol 0", 0, FAMILY_27, "-ESOCKTNOSUPPORT",
+	  "family 27 has streams only" },
+	{ "socket_args", "dgram, tcp", 0, FAMILY_27, "-ESOCKTNOSUPPORT",
+	  "family 27 has streams only" },
+	{ "socket_flags", "SO_DOMAIN", 0, FAMILY_27, "27", "it is family 27" },
+	{ "names_by_state", "fresh: own", AF_INET6, FAMILY_27, "family 2, [0.0.0.0]:0, 16 bytes",
 	  "an unbound socket may still take addresses of either family" },
-	{ "bind_not_local", "name", AF_INET6, "family 2, [0.0.0.0]:0, 16 bytes",
+	{ "bind_not_local", "name", AF_INET6, FAMILY_27, "family 2, [0.0.0.0]:0, 16 bytes",
 	  "an unbound socket may still take addresses of either family" },
-	{ "bind_again_after_failure", "after failure", AF_INET6,
+	{ "bind_again_after_failure", "after failure", AF_INET6, FAMILY_27,
 	  "family 2, [0.0.0.0]:0, 16 bytes",
 	  "an unbound socket may still take addresses of either family" },
-	{ "options_refused", "get, unknown level", AF_INET, "-ENOPROTOOPT",
+	{ "options_refused", "get, unknown level", AF_INET, FAMILY_27 | TWIN, "-ENOPROTOOPT",
 	  "a socket for either family answers as the IPv6 layer does; IPv4's answer is its own" },
+	{ "socket_flags", "SO_PROTOCOL", 0, TWIN, "257", "the protocol is its own" },
+	{ "accepted_inherits", "SO_PROTOCOL", 0, TWIN, "257", "the protocol is its own" },
 };
 
 static const struct {
@@ -86,7 +93,8 @@ static const struct difference *known(const char *scenario, const char *label)
 		const struct difference *d = &differences[i];
 
 		if (!strcmp(d->scenario, scenario) && !strcmp(d->label, label) &&
-		    (!d->family || d->family == set->family))
+		    (!d->family || d->family == set->family) &&
+		    d->sockets & (use_twin ? TWIN : FAMILY_27))
 			return d;
 	}
 	return NULL;
@@ -227,6 +235,8 @@ int main(int argc, char **argv)
 	for (argv++, argc--; argc && **argv == '-'; argv++, argc--) {
 		if (!strcmp(*argv, "--self"))
 			self_test = true;
+		else if (!strcmp(*argv, "--twin"))
+			use_twin = true;
 		else if (!strcmp(*argv, "-v"))
 			verbose = true;
 		else if (!strcmp(*argv, "--set") && argc > 1) {
@@ -234,7 +244,7 @@ int main(int argc, char **argv)
 				sets |= !strcmp(argv[1], addrsets[i].name) << i;
 			argv++, argc--;
 		} else {
-			fputs("usage: oracle [--self] [--set lo4|lo6|rc4|rc6]... [-v]\n"
+			fputs("usage: oracle [--self | --twin] [--set lo4|lo6|rc4|rc6]... [-v]\n"
 			      "              [SCENARIO]...\n", stderr);
 			return EXIT_FAILED;
 		}

@@ -32,6 +32,8 @@ static void socket_args(void)
 	int pair[2];
 	size_t i;
 
+	if (use_twin)
+		return;
 	for (i = 0; i < ARRAY_SIZE(args); i++)
 		close(REC_FD(args[i].label, socket(use_sdp ? AF_SDP : set->family, args[i].type,
 						   args[i].protocol)));
@@ -237,7 +239,7 @@ static void bind_own_family_number(void)
 	struct addr a = server_addr(0);
 	int fd = fresh(0), client = fresh(0);
 
-	if (set->family != AF_INET)
+	if (set->family != AF_INET || use_twin)
 		return;
 	if (use_sdp)
 		a.sa.sa_family = AF_SDP;

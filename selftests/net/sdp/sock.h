@@ -21,6 +21,9 @@
 #ifndef AF_SDP
 #define AF_SDP		27
 #endif
+#ifndef IPPROTO_SDP
+#define IPPROTO_SDP	257
+#endif
 
 #define WAIT_MS		10000	/* longer than anything that works may take, on any kernel */
 #define MSG_PAYLOAD	1520	/* what one message of the default buffer size carries */
@@ -70,6 +73,7 @@ static struct addrset addrsets[SET_COUNT] = {
 /* What the process at hand works with. */
 static const struct addrset *set = &addrsets[SET_LO4];
 static bool use_sdp = true;
+static bool use_twin;		/* SDP as a protocol of the internet families, not as family 27 */
 
 static inline void addrsets_from_environment(void)
 {
@@ -156,7 +160,8 @@ static inline struct addr name_of(int fd)
 /* A stream socket that takes addresses of @family. */
 static inline int socket_for(int family, int flags)
 {
-	int fd = socket(use_sdp ? AF_SDP : family, SOCK_STREAM | flags, 0);
+	int fd = socket(use_sdp && !use_twin ? AF_SDP : family, SOCK_STREAM | flags,
+			use_sdp && use_twin ? IPPROTO_SDP : 0);
 
 	need_errno(fd >= 0, "socket");
 	return fd;
