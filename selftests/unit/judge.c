@@ -154,6 +154,16 @@ static void judge_disconn(struct sim *s, u32 side)
 	me->t.disconn = me->t.sent;
 }
 
+/* B7: an urgent byte is announced by every message that goes while it waits, its own too. */
+static u8 flags_due(const struct sim_side *me, u32 payload)
+{
+	u8 flags = me->seg_urgent ? SDP_FLAG_OOB_PEND : 0;
+
+	if (payload && payload == me->seg[0] && me->seg_urgent & 1)
+		flags |= SDP_FLAG_OOB_PRES;
+	return flags;
+}
+
 /* A message is handed to the transport. @full: its payload ends a segment that cannot grow. */
 void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool full)
 {
@@ -175,8 +185,8 @@ void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool ful
 		fault(s, "%u: MSeqAck is not what has been received (D1)", side);
 	if (be(header + 2, 2) != t->posted)
 		fault(s, "%u: Bufs %u, posted %u (D1)", side, be(header + 2, 2), t->posted);
-	if (header[1] || be(header + 4, 4) != SDP_BSDH_LEN + payload)
-		fault(s, "%u: flags or Len wrong (wire 1)", side);
+	if (header[1] != flags_due(me, payload) || be(header + 4, 4) != SDP_BSDH_LEN + payload)
+		fault(s, "%u: flags %02x or Len wrong (wire 1, 9)", side, header[1]);
 	if (t->sent - peer->t.received > peer->t.posted)
 		fault(s, "%u: %u messages for %u receives (D2)", side, t->sent - peer->t.received,
 		      peer->t.posted);
@@ -200,7 +210,7 @@ void judge_no_send(struct sim *s, u32 side, enum sdp_next why)
 	struct sim_truth *t = &me->t;
 	bool slot = t->sent - me->completed < s->cfg.slots[side];
 	bool ready = me->segs && (me->segs > 1 || me->seg[0] >= s->cfg.segment[side] ||
-				  me->shutdown || !me->hold);
+				  me->seg_urgent || me->shutdown || !me->hold);
 
 	if (!me->established || me->failed || me->ended)
 		return;
@@ -210,7 +220,8 @@ void judge_no_send(struct sim *s, u32 side, enum sdp_next why)
 		fault(s, "%u: waits for a slot and has one", side);
 	if (why == SDP_NEXT_NO_CREDIT && credit(t) > 1 && t->posted)
 		rule(s, "%u: waits for credit and has %u (D1)", side, credit(t));
-	if (why == SDP_NEXT_GATHER && (arrived(me, t->last_data) || me->segs > 1))
+	if (why == SDP_NEXT_GATHER &&
+	    (arrived(me, t->last_data) || me->segs > 1 || me->seg_urgent))
 		rule(s, "%u: gathers with nothing on its way", side);
 	if (why == SDP_NEXT_IDLE && ready)
 		fault(s, "%u: idle with something to send (A2)", side);
@@ -258,6 +269,22 @@ void judge_deliver(struct sim *s, u32 side, const u8 *bytes, u32 len)
 		fault(s, "%u: more bytes than were sent", side);
 	if (memcmp(bytes, pattern(!side, me->delivered), len))
 		fault(s, "%u: bytes at %" PRIu64 " differ (A2)", side, me->delivered);
+}
+
+/* B7: the urgent byte is the one that was written as such, told of once and before it comes. */
+void judge_urgent(struct sim *s, u32 side, const struct sdp_action *a)
+{
+	struct sim_side *me = &s->side[side], *peer = &s->side[!side];
+	u32 at = peer->urgent_at[me->urgent_delivered % SIM_MSGS];
+	bool due = me->urgent_delivered != peer->urgent_written && at == (u32)me->delivered;
+
+	if (a->urgent != due)
+		fault(s, "%u: byte %" PRIu64 " is %surgent (B7)", side, me->delivered,
+		      due ? "" : "not ");
+	me->urgent_delivered += due;
+	if (due && me->urgent_told != me->urgent_delivered)
+		fault(s, "%u: told of %u urgent bytes, this is the %uth", side, me->urgent_told,
+		      me->urgent_delivered);
 }
 
 void judge_eof(struct sim *s, u32 side)

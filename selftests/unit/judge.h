@@ -16,6 +16,7 @@ void judge_no_send(struct sim *s, u32 side, enum sdp_next why);
 void judge_receive(struct sim *s, u32 side, const u8 *header);
 void judge_actions(struct sim *s, u32 side, const struct sdp_actions *acts);
 void judge_deliver(struct sim *s, u32 side, const u8 *bytes, u32 len);
+void judge_urgent(struct sim *s, u32 side, const struct sdp_action *a);
 void judge_eof(struct sim *s, u32 side);
 void judge_link_down(struct sim *s);
 void judge_settled(const struct sim *s, u32 readers);

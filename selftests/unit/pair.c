@@ -148,6 +148,7 @@ static void draw_amount(struct sim_step *step)
 	case SIM_WRITE:
 		step->arg = (u16)(1 + rnd(chance(50) ? 20 : 2000));
 		step->more = chance(20);
+		step->urgent = chance(4);
 		return;
 	case SIM_READ:
 		step->arg = chance(50) ? 0xffff : (u16)(1 + rnd(300));

@@ -55,6 +55,10 @@ static void carry_out(struct sim *s, u32 side, const struct sdp_actions *acts,
 			if (!message || a->offset + a->len != message->len)
 				fault(s, "%u: delivers what is not there", side);
 			deliver(s, side, message->bytes + a->offset, a->len);
+			judge_urgent(s, side, a);
+			break;
+		case SDP_ACT_URGENT:
+			me->urgent_told++;
 			break;
 		case SDP_ACT_EOF:
 			judge_eof(s, side);
@@ -97,8 +101,18 @@ static void send_one(struct sim *s, u32 side, const struct sdp_tx_msg *tx, bool 
 	if (!payload)
 		return;
 	me->seg[0] -= payload;
-	if (!me->seg[0])
-		memmove(me->seg, me->seg + 1, --me->segs * sizeof(me->seg[0]));
+	if (me->seg[0])
+		return;
+	memmove(me->seg, me->seg + 1, --me->segs * sizeof(me->seg[0]));
+	me->seg_urgent >>= 1;
+}
+
+static bool tail_full(const struct sim *s, u32 side)
+{
+	const struct sim_side *me = &s->side[side];
+
+	return !me->segs || me->seg[me->segs - 1] >= s->cfg.segment[side] ||
+	       me->seg_urgent >> (me->segs - 1);
 }
 
 /* The owner's loop after every event. */
@@ -109,8 +123,9 @@ static void pump(struct sim *s, u32 side)
 	while (!s->link_down) {
 		struct sdp_tx_view view = {
 			.head_bytes = me->segs ? me->seg[0] : 0,
-			.head_full = me->segs > 1 ||
-				     (me->segs && me->seg[0] == s->cfg.segment[side]),
+			.head_full = me->segs > 1 || (me->segs && tail_full(s, side)),
+			.head_urgent = me->seg_urgent & 1,
+			.urgent = me->seg_urgent,
 			.hold = me->hold,
 		};
 		struct sdp_tx_msg tx;
@@ -159,7 +174,7 @@ static u16 write_room(const struct sim *s, u32 side)
 {
 	const struct sim_side *me = &s->side[side];
 	u32 full = s->cfg.segment[side];
-	u32 tail = me->segs ? me->seg[me->segs - 1] : full;
+	u32 tail = tail_full(s, side) ? full : me->seg[me->segs - 1];
 	u32 left = (s->cfg.segments[side] - me->segs) * full;
 
 	if (tail < full)
@@ -175,13 +190,23 @@ static void write_bytes(struct sim *s, u32 side, u32 bytes)
 	while (bytes) {
 		u32 room, n;
 
-		if (!me->segs || me->seg[me->segs - 1] >= s->cfg.segment[side])
+		if (tail_full(s, side))
 			me->seg[me->segs++] = 0;
 		room = s->cfg.segment[side] - me->seg[me->segs - 1];
 		n = min(bytes, room);
 		me->seg[me->segs - 1] += (u16)n;
 		bytes -= n;
 	}
+}
+
+static void mark_urgent(struct sim *s, u32 side)
+{
+	struct sim_side *me = &s->side[side];
+
+	if (me->urgent_written - s->side[!side].urgent_delivered >= SIM_MSGS)
+		return;
+	me->seg_urgent |= 1U << (me->segs - 1);
+	me->urgent_at[me->urgent_written++ % SIM_MSGS] = (u32)me->written;
 }
 
 static void read_bytes(struct sim_side *me, u32 bytes)
@@ -255,6 +280,8 @@ void sim_do(struct sim *s, const struct sim_step *step)
 	switch (step->kind) {
 	case SIM_WRITE:
 		write_bytes(s, step->side, step->arg);
+		if (step->urgent)
+			mark_urgent(s, step->side);
 		me->hold = step->more;
 		break;
 	case SIM_READ:

@@ -30,7 +30,7 @@
 #endif
 
 enum sim_kind {
-	SIM_WRITE,		/* arg bytes; more: MSG_MORE */
+	SIM_WRITE,		/* arg bytes; more: MSG_MORE; urgent: MSG_OOB */
 	SIM_READ,		/* arg bytes */
 	SIM_LAND,		/* the oldest message that side has in flight reaches a receive */
 	SIM_RECEIVE,		/* side is handed the oldest message that has landed */
@@ -49,6 +49,7 @@ struct sim_step {
 	u8 kind;
 	u8 side;
 	bool more;
+	bool urgent;
 	u16 arg;
 	u16 arg2;
 };
@@ -99,6 +100,11 @@ struct sim_side {
 	u64 read;
 	u16 seg[SIM_SEGMENTS];
 	u16 segs;
+	u32 seg_urgent;		/* bit i: segment i ends with an urgent byte */
+	u32 urgent_at[SIM_MSGS];	/* where in the own stream they end, low bits */
+	u32 urgent_written;
+	u32 urgent_delivered;	/* of the peer's */
+	u32 urgent_told;
 	u16 unread[SIM_MSGS];	/* lengths of received messages that hold a buffer */
 	u16 unread_first;
 	u16 unread_n;

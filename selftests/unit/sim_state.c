@@ -15,7 +15,7 @@ static const char * const kinds[SIM_KINDS] = {
 void sim_print_step(const struct sim_step *step)
 {
 	fprintf(stderr, "#   %u %-11s %u%s", step->side, kinds[step->kind], step->arg,
-		step->more ? " more" : "");
+		step->more ? " more" : step->urgent ? " urgent" : "");
 	if (step->arg2)
 		fprintf(stderr, " %u", step->arg2);
 	fprintf(stderr, "\n");

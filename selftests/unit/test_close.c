@@ -319,19 +319,20 @@ TEST(sdp_engine_shutdown__before_established)
 }
 
 /*
- * Every message that exists, in every state, with the acknowledgement missing or there:
+ * Every message that exists, in every state, urgent or not, with the acknowledgement missing
+ * or there:
  * an event never leads to more than three actions, a failure is the last of them, and no
  * message makes an engine do anything after its end.
  */
 TEST(sdp_engine_receive__at_most_three_actions)
 {
 	enum sdp_conn_state s;
-	u32 mid, payload, ack;
+	u32 mid, payload, ack, flags;
 
 	for (s = SDP_CLOSED; s < SDP_CONN_STATES; s++)
 		for (mid = 0; mid < 256; mid++)
 			for (payload = 0; payload < 2; payload++)
-				for (ack = 0; ack < 2; ack++) {
+				for (ack = 0, flags = 0; flags <= SDP_FLAGS_ALL; flags += ack, ack ^= 1) {
 					struct world *w = in_state(TEST_SELF, s);
 					struct sdp_msg m = from_peer(&w->a, SDP_MID_DATA, payload);
 					u32 i;
@@ -340,6 +341,7 @@ TEST(sdp_engine_receive__at_most_three_actions)
 					m.h.bufs = 20;
 					sdp_wire_build(w->buf, &m);
 					w->buf[0] = (u8)mid;
+					w->buf[1] = (u8)flags;
 					receive_bytes(w, &w->a, w->buf, 16 + payload);
 					EXPECT_LE(w->acts.n, 3U);
 					for (i = 0; i + 1 < w->acts.n; i++)

@@ -137,7 +137,7 @@ enum sdp_next {
 /**
  * struct sdp_tx_msg - a message that may be sent now
  * @mid: its kind
- * @flags: SDP_FLAG_*; OOB_PRES is for a payload that is the whole segment
+ * @flags: SDP_FLAG_*
  * @payload_max: how much payload it may carry; 0 for none
  */
 struct sdp_tx_msg {
