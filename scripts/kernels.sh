@@ -108,6 +108,11 @@ debug() {
 	printf '%s\n' "$dir"
 }
 
+# One at a time: two that make the same kernel would take it away from each other.
+mkdir -p "$SDP_CACHE"
+exec 8>"$SDP_CACHE/kernels.lock"
+flock -n 8 || { echo "  (waiting: kernels are being made ready already)" >&2; flock 8; }
+
 case ${1:-} in
 6.1 | 6.12)	stock "$1" ;;
 debug)		debug ;;

@@ -19,6 +19,7 @@
 #include "oracle_data.h"
 #include "oracle_close.h"
 #include "oracle_share.h"
+#include "oracle_urgent.h"
 
 #define SCENARIO_SECONDS	30	/* none needs more than three on a slow machine */
 
@@ -61,6 +62,7 @@ static const struct {
 	GROUP(data_scenarios),
 	GROUP(close_scenarios),
 	GROUP(share_scenarios),
+	GROUP(urgent_scenarios),
 };
 
 static bool self_test, verbose;
