@@ -56,6 +56,8 @@ static void sdp_destruct(struct sock *sk)
 	WARN_ON_ONCE(ssk->link);
 	WARN_ON_ONCE(ssk->port);
 	WARN_ON_ONCE(!list_empty(&ssk->pending) || !list_empty(&ssk->accepted));
+	atomic_set(&sk->sk_rmem_alloc, 0);
+	sk->sk_wmem_queued = 0;
 	/* What others (netlabel, for one) have hung on an internet socket. */
 	if (sk->sk_family != PF_SDP)
 		inet_sock_destruct(sk);

@@ -121,18 +121,18 @@ bool sdp_urgent_at_mark(const struct sdp_sock *ssk, u32 seq)
  */
 u32 sdp_urgent_bound(const struct sdp_sock *ssk, u32 seq, u32 *avail)
 {
+	u32 hole = ssk->urg_hole && ssk->urg_hole_seq == seq;
 	u32 before;
 
-	if (ssk->urg_hole && ssk->urg_hole_seq == seq)
-		return 1;
 	if (!marked(ssk))
-		return 0;
+		return hole;
 	before = ssk->urg_seq - seq;
 	if (before >= *avail)
-		return 0;
-	if (before)
-		*avail = before;
-	return !before && !inlined(ssk);
+		return hole;
+	if (!before)
+		return !inlined(ssk);
+	*avail = before;
+	return hole;
 }
 
 /**

@@ -49,7 +49,7 @@ static const struct difference {
 	{ "options_refused", "get, unknown level", AF_INET, FAMILY_27 | TWIN, "-ENOPROTOOPT",
 	  "a socket for either family answers as the IPv6 layer does; IPv4's answer is its own" },
 	{ "socket_flags", "SO_PROTOCOL", 0, TWIN, "257", "the protocol is its own" },
-	{ "accepted_inherits", "SO_PROTOCOL", 0, TWIN, "257", "the protocol is its own" },
+	{ "options_inherited", "SO_PROTOCOL", 0, TWIN, "257", "the protocol is its own" },
 };
 
 static const struct {
