@@ -72,7 +72,14 @@ static struct pernet_operations sdp_net_ops = {
  */
 int sdp_net_init(void)
 {
-	return register_pernet_subsys(&sdp_net_ops);
+	int err = register_pernet_subsys(&sdp_net_ops);
+
+	if (err)
+		return err;
+	err = sdp_sysctl_init();
+	if (err)
+		unregister_pernet_subsys(&sdp_net_ops);
+	return err;
 }
 
 /**
@@ -80,5 +87,6 @@ int sdp_net_init(void)
  */
 void sdp_net_exit(void)
 {
+	sdp_sysctl_exit();
 	unregister_pernet_subsys(&sdp_net_ops);
 }

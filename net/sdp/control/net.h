@@ -78,6 +78,9 @@ static inline void sdp_count_violation(const struct net *net, enum sdp_violation
 int sdp_net_init(void);
 void sdp_net_exit(void);
 
+extern long sdp_mem[3];
+int sdp_sysctl_init(void);
+void sdp_sysctl_exit(void);
 int sdp_sysctl_register(struct net *net, struct sdp_net *sn);
 void sdp_sysctl_unregister(struct sdp_net *sn);
 int sdp_proc_register(struct net *net);

@@ -27,6 +27,8 @@
 	_(SendCompletions)		/* completions handled */	\
 	_(Coalesced)			/* small messages copied together */ \
 	_(NoMemory)			/* receives or messages put off */ \
+	_(MemoryShort)			/* net.sdp.mem, or a cgroup, allowed no more */ \
+	_(MemoryPressure)		/* times that net.sdp.mem came near its end */ \
 	_(WakeReadIssued)						\
 	_(WakeReadSkipped)						\
 	_(WakeUrgentIssued)						\

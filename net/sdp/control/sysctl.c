@@ -45,6 +45,44 @@ static const struct ctl_table template[] = {
 	{ }
 };
 
+/* Pages of all sockets together: no pressure below, pressure above, limit. As tcp_mem. */
+long sdp_mem[3];
+
+static struct ctl_table global_table[] = {
+	{
+		.procname	= "mem",
+		.data		= sdp_mem,
+		.maxlen		= sizeof(sdp_mem),
+		.mode		= 0644,
+		.proc_handler	= proc_doulongvec_minmax,
+	},
+	{ }
+};
+
+static struct ctl_table_header *global;
+
+/**
+ * sdp_sysctl_init() - make the settings that are one for the whole machine
+ *
+ * Like tcp_mem they are seen in the first namespace only.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sdp_sysctl_init(void)
+{
+	global = sdp_register_net_sysctl(&init_net, "net/sdp", global_table,
+					 ARRAY_SIZE(global_table) - 1);
+	return global ? 0 : -ENOMEM;
+}
+
+/**
+ * sdp_sysctl_exit() - undo sdp_sysctl_init()
+ */
+void sdp_sysctl_exit(void)
+{
+	unregister_net_sysctl_table(global);
+}
+
 /**
  * sdp_sysctl_register() - make net.sdp.* of a namespace
  * @net: namespace

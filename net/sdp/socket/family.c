@@ -128,9 +128,12 @@ int sdp_family_init(void)
 	sdp_wq = alloc_workqueue("sdp", WQ_UNBOUND, 0);
 	if (!sdp_wq)
 		return -ENOMEM;
-	err = proto_register(&sdp_prot, 1);
+	err = sdp_memory_init();
 	if (err)
 		goto workqueue;
+	err = proto_register(&sdp_prot, 1);
+	if (err)
+		goto memory;
 	err = inet6_twin_init();
 	if (err)
 		goto proto;
@@ -146,6 +149,8 @@ inet6:
 	inet6_twin_free();
 proto:
 	proto_unregister(&sdp_prot);
+memory:
+	sdp_memory_exit();
 workqueue:
 	destroy_workqueue(sdp_wq);
 	return err;
@@ -163,5 +168,6 @@ void sdp_family_exit(void)
 	rcu_barrier();
 	inet6_twin_free();
 	proto_unregister(&sdp_prot);
+	sdp_memory_exit();
 	destroy_workqueue(sdp_wq);
 }

@@ -100,6 +100,7 @@ static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_inc
 		return NULL;
 	sock_init_data(NULL, &child->sk);
 	sdp_sock_init(child);
+	sdp_memory_inherit(&child->sk, &parent->sk);
 	inherit(&child->sk, &parent->sk);
 	child->nodelay = parent->nodelay;
 	child->local = in->local;

@@ -16,6 +16,8 @@
 #define GATHER_LINEAR	(SKB_WITH_OVERHEAD(2048) - SDP_TX_HEADROOM)
 /* Messages of this size are worth a block of their own. */
 #define BLOCK_MIN	4096
+/* When all sockets together hold too much memory, a writer asks again after this long. */
+#define MEMORY_JIFFIES	(HZ / 10 + 1)
 /* Larger pieces go into pages. */
 #define LINEAR_WRITE	1024
 
@@ -124,13 +126,19 @@ static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from
 
 /*
  * Claim a segment to add to; its sending is held back until add_done(). A queued one gets
- * a reference: the connection may fail during the copy, and the queue be purged.
+ * a reference: the connection may fail during the copy, and the queue be purged. -EAGAIN:
+ * the memory of all sockets together is short.
  */
 static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, bool *fresh)
 {
+	u32 most = min_t(size_t, left, sdp_engine_payload_max(&ssk->engine));
 	struct sk_buff *skb;
 
 	sdp_stream_lock(ssk);
+	if (!sdp_memory_for_write(ssk, SKB_TRUESIZE(most))) {
+		spin_unlock_bh(&ssk->lock);
+		return ERR_PTR(-EAGAIN);
+	}
 	skb = skb_peek_tail(&ssk->tx_queue);
 	if (skb && sdp_segment_full(ssk, skb))
 		skb = NULL;
@@ -169,7 +177,7 @@ static int add_done(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh, u32 o
 		n = err;
 	} else if (n > 0) {
 		sdp_buf_cb(skb)->payload += n;
-		sk_wmem_queued_add(sk, skb->truesize - old_truesize);
+		sdp_memory_sent(ssk, skb->truesize - old_truesize);
 		ssk->tx_outq += n;
 		if (fresh)
 			__skb_queue_tail(&ssk->tx_queue, skb);
@@ -195,8 +203,8 @@ static int send_some(struct sdp_sock *ssk, struct msghdr *msg)
 	bool fresh;
 
 	skb = claim(ssk, left, &fresh);
-	if (!skb)
-		return -ENOBUFS;
+	if (IS_ERR_OR_NULL(skb))
+		return skb ? PTR_ERR(skb) : -ENOBUFS;
 	old_truesize = fresh ? 0 : skb->truesize;
 	n = fill(ssk, skb, &msg->msg_iter, max);
 	/* With more of this write to come, the segment is not the last word. */
@@ -216,7 +224,7 @@ static bool writable(struct sdp_sock *ssk, u32 unused)
 }
 
 /* Without a spinlock or tx_mutex, which others may need meanwhile. */
-static int wait_for_space(struct sdp_sock *ssk, long *timeo)
+static int writer_waits(struct sdp_sock *ssk, long *timeo, sdp_condition done, u32 arg)
 {
 	struct sdp_todo todo = { };
 	int err;
@@ -227,9 +235,32 @@ static int wait_for_space(struct sdp_sock *ssk, long *timeo)
 	sdp_stream_progress(ssk, &todo);
 	sdp_stream_unlock(ssk, &todo);
 	mutex_unlock(&ssk->tx_mutex);
-	err = sdp_wait(ssk, SDP_WRITE, timeo, writable, 0);
+	err = sdp_wait(ssk, SDP_WRITE, timeo, done, arg);
 	mutex_lock(&ssk->tx_mutex);
 	return err;
+}
+
+/* Next to nothing queued is always granted. */
+static bool less_queued(struct sdp_sock *ssk, u32 before)
+{
+	int queued = READ_ONCE(ssk->sk.sk_wmem_queued);
+
+	return queued < (int)before || queued < sdp_memory_least[0] || send_error(&ssk->sk);
+}
+
+/* All sockets together hold too much: until something of ours has arrived, or for a while. */
+static int wait_for_memory(struct sdp_sock *ssk, long *timeo)
+{
+	u32 before = READ_ONCE(ssk->sk.sk_wmem_queued);
+	long slice = min_t(long, *timeo, MEMORY_JIFFIES);
+	long left = *timeo - slice;
+	int err;
+
+	WRITE_ONCE(ssk->want_space, true);
+	err = writer_waits(ssk, &slice, less_queued, before);
+	if (*timeo != MAX_SCHEDULE_TIMEOUT)
+		*timeo = left + slice;
+	return err == -EAGAIN && *timeo ? 0 : err;
 }
 
 static bool not_connecting(struct sdp_sock *ssk, u32 unused)
@@ -264,12 +295,18 @@ static int send_all(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, size_
 		if (send_error(sk))
 			return -EPIPE;
 		if (!sk_stream_memory_free(sk)) {
-			n = wait_for_space(ssk, timeo);
+			n = writer_waits(ssk, timeo, writable, 0);
 			if (n)
 				return n;
 			continue;
 		}
 		n = send_some(ssk, msg);
+		if (n == -EAGAIN) {
+			n = wait_for_memory(ssk, timeo);
+			if (n)
+				return n;
+			continue;
+		}
 		if (n < 0)
 			return n;
 		*done += n;

@@ -28,20 +28,28 @@ static void unhash(struct sock *sk)
 	sdp_sock_end(sdp_sk(sk));
 }
 
+#define SDP_PROTO(title, object)				\
+	.name			= (title),			\
+	.owner			= THIS_MODULE,			\
+	.init			= init_twin,			\
+	.unhash			= unhash,			\
+	.obj_size		= sizeof(object),		\
+	.sockets_allocated	= &sdp_sockets_allocated,	\
+	.memory_allocated	= &sdp_memory_allocated,	\
+	.per_cpu_fw_alloc	= &sdp_memory_per_cpu_fw_alloc,	\
+	.memory_pressure	= &sdp_memory_pressure,		\
+	.enter_memory_pressure	= sdp_memory_enter_pressure,	\
+	.leave_memory_pressure	= sdp_memory_leave_pressure,	\
+	.sysctl_mem		= sdp_mem,			\
+	.sysctl_wmem		= sdp_memory_least,		\
+	.sysctl_rmem		= sdp_memory_least
+
 struct proto sdp_prot = {
-	.name		= "SDP",
-	.owner		= THIS_MODULE,
-	.init		= init_twin,
-	.unhash		= unhash,
-	.obj_size	= sizeof(struct sdp_sock),
+	SDP_PROTO("SDP", struct sdp_sock),
 };
 
 struct proto sdp_v6_prot = {
-	.name		= "SDPv6",
-	.owner		= THIS_MODULE,
-	.init		= init_twin,
-	.unhash		= unhash,
-	.obj_size	= sizeof(struct sdp_v6_sock),
+	SDP_PROTO("SDPv6", struct sdp_v6_sock),
 	SDP_PROTO_PINFO(struct sdp_v6_sock, np)
 };
 
@@ -56,8 +64,7 @@ static void sdp_destruct(struct sock *sk)
 	WARN_ON_ONCE(ssk->link);
 	WARN_ON_ONCE(ssk->port);
 	WARN_ON_ONCE(!list_empty(&ssk->pending) || !list_empty(&ssk->accepted));
-	atomic_set(&sk->sk_rmem_alloc, 0);
-	sk->sk_wmem_queued = 0;
+	sdp_memory_end(ssk);
 	/* What others (netlabel, for one) have hung on an internet socket. */
 	if (sk->sk_family != PF_SDP)
 		inet_sock_destruct(sk);
@@ -149,10 +156,13 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	sk->sk_error_report = error_report;
 	sk->sk_destruct = sdp_destruct;
 	sock_set_flag(sk, SOCK_RCU_FREE);
+	sk_sockets_allocated_inc(sk);
+	ssk->sndbuf_first = sk->sk_sndbuf;
 
 	spin_lock_bh(&sn->lock);
 	hlist_add_head_rcu(&ssk->list_node, &sn->socks);
 	ssk->listed = true;
+	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
 	spin_unlock_bh(&sn->lock);
 }
 
@@ -168,8 +178,10 @@ void sdp_sock_end(struct sdp_sock *ssk)
 
 	sdp_port_release(ssk);
 	spin_lock_bh(&sn->lock);
-	if (ssk->listed)
+	if (ssk->listed) {
 		hlist_del_rcu(&ssk->list_node);
+		sock_prot_inuse_add(sock_net(&ssk->sk), ssk->sk.sk_prot, -1);
+	}
 	ssk->listed = false;
 	spin_unlock_bh(&sn->lock);
 }

@@ -12,6 +12,7 @@
  *	stream.c	the middle: engine, queues and link of one connection
  *	send.c recv.c	bytes in and out
  *	urgent.c	urgent data
+ *	memory.c	what all sockets hold together
  *	ready.c		poll, waiting and waking
  *	close.c		shutdown, release, disconnect
  *	options.c	setsockopt, getsockopt, ioctl
@@ -90,6 +91,9 @@ struct sdp_port;
  * @recv_max: receives that the link has room for
  * @tx_outq: payload bytes not yet known to have arrived
  * @rx_bytes: payload bytes ready to be read
+ * @sndbuf_first: size of the send buffer while memory is not short
+ * @recv_cost: memory that a posted receive holds
+ * @rx_charged: bytes charged for posted receives and for what is unread
  * @rx_read: place in the stream of the next byte to be read
  * @tx_urgent: unsent segments that end with an urgent byte
  * @urg_state: &enum sdp_urgent_state
@@ -149,6 +153,9 @@ struct sdp_sock {
 	u16 recv_max;
 	u32 tx_outq;
 	u32 rx_bytes;
+	int sndbuf_first;
+	u32 recv_cost;
+	int rx_charged;
 	u32 rx_read;
 	u32 tx_urgent;
 	u8 urg_state;
@@ -286,6 +293,24 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
 void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_action *a,
 		 u32 bytes, struct sdp_todo *todo);
+
+/* memory.c */
+extern atomic_long_t sdp_memory_allocated;
+DECLARE_PER_CPU(int, sdp_memory_per_cpu_fw_alloc);
+extern struct percpu_counter sdp_sockets_allocated;
+extern unsigned long sdp_memory_pressure;
+extern int sdp_memory_least[3];
+int sdp_memory_init(void);
+void sdp_memory_exit(void);
+void sdp_memory_enter_pressure(struct sock *sk);
+void sdp_memory_leave_pressure(struct sock *sk);
+u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want);
+bool sdp_memory_for_write(struct sdp_sock *ssk, int bytes);
+void sdp_memory_regrow(struct sdp_sock *ssk);
+void sdp_memory_sent(struct sdp_sock *ssk, int bytes);
+void sdp_memory_settle(struct sdp_sock *ssk);
+void sdp_memory_inherit(struct sock *child, const struct sock *parent);
+void sdp_memory_end(struct sdp_sock *ssk);
 
 /* urgent.c */
 void sdp_urgent_mark_last(struct sdp_sock *ssk);

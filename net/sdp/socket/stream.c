@@ -54,6 +54,7 @@ void sdp_stream_unlock(struct sdp_sock *ssk, struct sdp_todo *todo)
 {
 	struct sock *sk = &ssk->sk;
 
+	sdp_memory_settle(ssk);
 	spin_unlock_bh(&ssk->lock);
 	if (todo->kick)
 		todo->kick->ops->kick(todo->kick);
@@ -100,7 +101,7 @@ void sdp_stream_purge(struct sdp_sock *ssk)
 {
 	__skb_queue_purge(&ssk->tx_queue);
 	__skb_queue_purge(&ssk->tx_blocks);
-	ssk->sk.sk_wmem_queued = 0;
+	sdp_memory_sent(ssk, -ssk->sk.sk_wmem_queued);
 	ssk->tx_outq = 0;
 	ssk->tx_urgent = 0;
 	ssk->tx_hold = false;
@@ -267,6 +268,8 @@ static void replenish(struct sdp_sock *ssk)
 
 	if (want && reader_behind(ssk))
 		want = !ssk->engine.credit.posted;
+	if (want && ssk->recv_cost)
+		want = sdp_memory_for_receives(ssk, want);
 	if (!want)
 		return;
 	got = ssk->link->ops->post(ssk->link, want);
@@ -285,7 +288,7 @@ static struct sk_buff *control_skb(struct sdp_sock *ssk)
 	sdp_buf_cb(skb)->payload = 0;
 	sdp_buf_cb(skb)->again = false;
 	sdp_buf_cb(skb)->urgent = false;
-	sk_wmem_queued_add(&ssk->sk, skb->truesize);
+	sdp_memory_sent(ssk, skb->truesize);
 	return skb;
 }
 
@@ -484,6 +487,7 @@ void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config
 
 	ssk->tx_frags = config->tx_frags;
 	ssk->recv_max = config->recv_max;
+	ssk->recv_cost = ssk->link->ops->posts_memory ? SKB_TRUESIZE(config->recv_size) : 0;
 	sdp_engine_init(&ssk->engine, &engine);
 	replenish(ssk);
 }
@@ -567,6 +571,7 @@ static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)
  */
 static void note_space(struct sdp_sock *ssk, struct sdp_todo *todo)
 {
+	sdp_memory_regrow(ssk);
 	/* Pairs with the barriers where want_space is set. */
 	smp_mb();
 	if (!READ_ONCE(ssk->want_space)) {
@@ -605,7 +610,7 @@ static void up_sent(struct sdp_link *link, struct sdp_sent *sent)
 	sdp_stream_lock(ssk);
 	if (ssk->link == link) {
 		SDP_INC(sock_net(&ssk->sk), SendCompletions);
-		sk_wmem_queued_add(&ssk->sk, -(int)sent->truesize);
+		sdp_memory_sent(ssk, -(int)sent->truesize);
 		ssk->tx_outq -= sent->payload;
 		keep_blocks(ssk, &sent->blocks);
 		note_space(ssk, &todo);

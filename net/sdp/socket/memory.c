@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory of all sockets together: counted as the kernel counts that of TCP, charged to
+ * memory cgroups, bounded by net.sdp.mem.
+ *
+ * What is counted is what a socket really holds: written bytes until they have arrived
+ * (sk_wmem_queued), received bytes until they are read (sk_rmem_alloc), and the receives
+ * that are posted for the peer. Data that has arrived is never dropped, its peer has been
+ * told that it is safe; so memory that is short shows earlier: writers wait, and fewer
+ * receives are posted, which is fewer credits for the peer. A few receives and the first
+ * bytes of a write are always granted, so that every connection can get going again.
+ *
+ * sk_forward_alloc, what a socket has been granted and does not use, is covered by the
+ * socket's @lock.
+ */
+#include <linux/memcontrol.h>
+#include <linux/percpu_counter.h>
+#include <linux/swap.h>
+
+#include "sock.h"
+
+atomic_long_t sdp_memory_allocated ____cacheline_aligned_in_smp;
+DEFINE_PER_CPU(int, sdp_memory_per_cpu_fw_alloc);
+struct percpu_counter sdp_sockets_allocated;
+unsigned long sdp_memory_pressure;
+
+/* What a socket is granted even when memory is short: only the first number is used. */
+int sdp_memory_least[3] = { 4096, 4096, 4096 };
+
+/**
+ * sdp_memory_enter_pressure() - net.sdp.mem is nearly used up
+ * @sk: the socket that noticed
+ */
+void sdp_memory_enter_pressure(struct sock *sk)
+{
+	if (READ_ONCE(sdp_memory_pressure))
+		return;
+	WRITE_ONCE(sdp_memory_pressure, 1);
+	SDP_INC(sock_net(sk), MemoryPressure);
+}
+
+/**
+ * sdp_memory_leave_pressure() - there is enough memory again
+ * @sk: the socket that noticed
+ */
+void sdp_memory_leave_pressure(struct sock *sk)
+{
+	WRITE_ONCE(sdp_memory_pressure, 0);
+}
+
+/* Bytes that the receiving half holds now. */
+static int receive_bytes(const struct sdp_sock *ssk, u16 posted)
+{
+	return (ssk->link ? posted * ssk->recv_cost : 0) + atomic_read(&ssk->sk.sk_rmem_alloc);
+}
+
+/**
+ * sdp_memory_for_receives() - how many more receives may be posted?
+ * @ssk: socket, locked
+ * @want: receives
+ *
+ * Return: as many, or fewer when memory is short, but enough for the connection to go on.
+ */
+u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want)
+{
+	struct sock *sk = &ssk->sk;
+	u16 posted = ssk->engine.credit.posted;
+	int least = max(0, SDP_RECV_BUFFERS_MIN - posted);
+
+	while (want > least) {
+		int more = receive_bytes(ssk, posted + want) - ssk->rx_charged -
+			   sk->sk_forward_alloc;
+
+		if (more <= 0 || __sk_mem_schedule(sk, more, SK_MEM_RECV))
+			break;
+		SDP_INC(sock_net(sk), MemoryShort);
+		want = max_t(int, want / 2, least);
+	}
+	return want;
+}
+
+/**
+ * sdp_memory_settle() - bring the receiving half's charge in line with what it holds
+ * @ssk: socket, locked
+ */
+void sdp_memory_settle(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+	int now = receive_bytes(ssk, ssk->engine.credit.posted);
+	int more = now - ssk->rx_charged;
+
+	ssk->rx_charged = now;
+	if (more <= 0) {
+		if (more)
+			sk_mem_uncharge(sk, -more);
+		return;
+	}
+	/* It is here, whether it is granted or not; then the next receives are not posted. */
+	if (more > sk->sk_forward_alloc &&
+	    !__sk_mem_schedule(sk, more - sk->sk_forward_alloc, SK_MEM_RECV))
+		SDP_INC(sock_net(sk), MemoryShort);
+	sk_mem_charge(sk, more);
+}
+
+/**
+ * sdp_memory_for_write() - may a writer add to the send buffer?
+ * @ssk: socket, locked
+ * @bytes: how much, with what surrounds it
+ *
+ * Return: false when it has to wait until some of what it wrote has arrived.
+ */
+bool sdp_memory_for_write(struct sdp_sock *ssk, int bytes)
+{
+	struct sock *sk = &ssk->sk;
+
+	if (sk_wmem_schedule(sk, bytes))
+		return true;
+	SDP_INC(sock_net(sk), MemoryShort);
+	return sk->sk_wmem_queued < sdp_memory_least[0];
+}
+
+/**
+ * sdp_memory_regrow() - give a send buffer back what a shortage took from it
+ * @ssk: socket, locked
+ *
+ * Where memory is short, sk_wmem_schedule() halves a buffer whose size nobody has set.
+ */
+void sdp_memory_regrow(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	if (sk->sk_sndbuf < ssk->sndbuf_first && !(sk->sk_userlocks & SOCK_SNDBUF_LOCK) &&
+	    !READ_ONCE(sdp_memory_pressure))
+		WRITE_ONCE(sk->sk_sndbuf, min(2 * sk->sk_sndbuf, ssk->sndbuf_first));
+}
+
+/**
+ * sdp_memory_sent() - the send buffer has grown, or shrunk
+ * @ssk: socket, locked
+ * @bytes: by how much
+ */
+void sdp_memory_sent(struct sdp_sock *ssk, int bytes)
+{
+	struct sock *sk = &ssk->sk;
+
+	sk_wmem_queued_add(sk, bytes);
+	if (bytes > 0)
+		sk_mem_charge(sk, bytes);
+	else
+		sk_mem_uncharge(sk, -bytes);
+}
+
+/**
+ * sdp_memory_inherit() - an accepted socket is charged to its listener's cgroup
+ * @child: new socket; it was made by a work item, in nobody's name
+ * @parent: listener
+ */
+void sdp_memory_inherit(struct sock *child, const struct sock *parent)
+{
+#ifdef CONFIG_MEMCG
+	if (!parent->sk_memcg || child->sk_memcg)
+		return;
+	css_get(&parent->sk_memcg->css);
+	child->sk_memcg = parent->sk_memcg;
+#endif
+}
+
+/**
+ * sdp_memory_end() - the socket is being freed
+ * @ssk: socket; its queues are empty
+ */
+void sdp_memory_end(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	atomic_set(&sk->sk_rmem_alloc, 0);
+	sdp_memory_settle(ssk);
+	sdp_memory_sent(ssk, -sk->sk_wmem_queued);
+	sk_mem_reclaim_final(sk);
+	sk_sockets_allocated_dec(sk);
+}
+
+/**
+ * sdp_memory_init() - limits by the machine's size, as TCP has them
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sdp_memory_init(void)
+{
+	unsigned long limit = max(nr_free_buffer_pages() / 16, 128UL);
+
+	sdp_mem[0] = limit / 4 * 3;
+	sdp_mem[1] = limit;
+	sdp_mem[2] = sdp_mem[0] * 2;
+	return percpu_counter_init(&sdp_sockets_allocated, 0, GFP_KERNEL);
+}
+
+/**
+ * sdp_memory_exit() - undo sdp_memory_init(); there are no sockets any more
+ */
+void sdp_memory_exit(void)
+{
+	percpu_counter_destroy(&sdp_sockets_allocated);
+}
