@@ -15,6 +15,16 @@
 /* Retries of connects. */
 struct workqueue_struct *sdp_wq;
 
+/* TCP_NOTSENT_LOWAT: no room for a writer while so much waits to be sent. */
+static bool memory_free(const struct sock *sk, int wake)
+{
+	const struct sdp_sock *ssk = sdp_sk(sk);
+	u32 limit = READ_ONCE(ssk->opt.notsent_lowat) ?:
+		    READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_notsent_lowat);
+
+	return (u64)sdp_unsent(ssk) << wake < limit;
+}
+
 /* For inet_create() and inet6_create(). */
 static int init_twin(struct sock *sk)
 {
@@ -34,6 +44,8 @@ struct proto sdp_prot = {
 	.init		= init_twin,
 	.unhash		= unhash,
 	.obj_size	= sizeof(struct sdp_sock),
+	.keepalive	= sdp_set_keepalive,
+	.stream_memory_free = memory_free,
 };
 
 struct proto sdp_v6_prot = {
@@ -42,6 +54,8 @@ struct proto sdp_v6_prot = {
 	.init		= init_twin,
 	.unhash		= unhash,
 	.obj_size	= sizeof(struct sdp_v6_sock),
+	.keepalive	= sdp_set_keepalive,
+	.stream_memory_free = memory_free,
 	SDP_PROTO_PINFO(struct sdp_v6_sock, np)
 };
 
@@ -136,6 +150,10 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	INIT_DELAYED_WORK(&ssk->retry, sdp_connect_retry);
 	sdp_ready_init(ssk);
 	timer_setup(&ssk->tick, sdp_stream_tick, 0);
+	sdp_alive_init(ssk);
+	sdp_options_init(ssk);
+	if (sk->sk_socket)
+		sdp_ask_for_sol_socket(sk->sk_socket);
 	timer_setup(&sk->sk_timer, sdp_sk_timer, 0);
 	ssk->v6 = sk->sk_family == PF_INET6;
 	if (!ssk->v6)
