@@ -20,6 +20,8 @@ echo '/* SPDX-License-Identifier: GPL-2.0 */'
 echo '/* Made by scripts/probe.sh; do not edit. */'
 has linux/net.h 'struct sockaddr_unsized \*' SOCKADDR_UNSIZED
 has linux/net.h 'struct proto_accept_arg' PROTO_ACCEPT_ARG
+has linux/net.h 'SOCK_CUSTOM_SOCKOPT' CUSTOM_SOCKOPT
+has linux/socket.h 'ktime_t ts\[3\]' SCM_TS_KTIME
 has linux/sysctl.h 'register_net_sysctl_sz' SYSCTL_SZ
 has net/net_namespace.h 'register_net_sysctl_sz' SYSCTL_SZ
 has trace/stages/stage6_event_callback.h 'define __assign_str\(dst\)' ASSIGN_STR_1

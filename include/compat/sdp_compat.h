@@ -8,6 +8,7 @@
 #ifndef SDP_COMPAT_H
 #define SDP_COMPAT_H
 
+#include <linux/net.h>
 #include <linux/poll.h>
 #include <linux/timer.h>
 
@@ -59,6 +60,21 @@
 #define SDP_PROTO_PINFO(type, member)	.ipv6_pinfo_offset = offsetof(type, member),
 #else
 #define SDP_PROTO_PINFO(type, member)
+#endif
+
+/* From 6.6 on a family may ask for SOL_SOCKET options to be shown to it first. */
+static inline void sdp_ask_for_sol_socket(struct socket *sock)
+{
+#ifdef SDP_HAVE_CUSTOM_SOCKOPT
+	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
+#endif
+}
+
+/* Time stamps on their way to user space are kept in another form since 7.0. */
+#ifdef SDP_HAVE_SCM_TS_KTIME
+#define sdp_scm_ts(stamp)	(stamp)
+#else
+#define sdp_scm_ts(stamp)	ktime_to_timespec64(stamp)
 #endif
 
 /* poll_does_not_wait() is gone; the question is whether poll_wait() would register. */

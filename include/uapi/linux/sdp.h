@@ -8,10 +8,12 @@
  *
  * The same sockets; the first one takes addresses of both families, struct sockaddr_in
  * and struct sockaddr_in6, the others keep to their own family's rules. Everything else
- * is as with TCP.
+ * is as with TCP. What TCP does not have is at the level SOL_SDP.
  */
 #ifndef _UAPI_LINUX_SDP_H
 #define _UAPI_LINUX_SDP_H
+
+#include <linux/types.h>
 
 #ifndef AF_SDP
 #define AF_SDP	27	/* in a 16-byte address it is read as AF_INET */
@@ -21,5 +23,69 @@
 #ifndef IPPROTO_SDP
 #define IPPROTO_SDP	257	/* of AF_INET and AF_INET6 */
 #endif
+
+#ifndef SOL_SDP
+#define SOL_SDP	1025	/* level of getsockopt */
+#endif
+
+/* Options of SOL_SDP. */
+#define SDP_INFO	1	/* get: struct sdp_info */
+
+/* How data travels in one direction of a connection. */
+enum sdp_info_mode {
+	SDP_INFO_BUFFERED,
+	SDP_INFO_COMBINED,
+	SDP_INFO_PIPELINED,
+};
+
+#define SDP_INFO_VERSION	1
+
+/**
+ * struct sdp_info - a connection in numbers; later versions may add members at the end
+ * @version: %SDP_INFO_VERSION of the module
+ * @state: as tcpi_state: TCP_ESTABLISHED and so on
+ * @tx_mode: enum sdp_info_mode of the direction out
+ * @rx_mode: enum sdp_info_mode of the direction in
+ * @credit: messages that may be sent now
+ * @posted: receives posted now
+ * @peer_credit: messages that the peer may send, as far as it has been told
+ * @recv_size: bytes of an own receive buffer, message header included
+ * @send_size: bytes of a receive buffer of the peer
+ * @recv_buffers: receives to be kept posted
+ * @send_slots: messages that the transport can take now
+ * @bytes_unsent: written, and not yet handed to the transport
+ * @bytes_unarrived: handed to the transport, not known to have arrived
+ * @bytes_unread: arrived here, not yet read
+ * @probes: keepalive probes without a sign of life since
+ * @msgs_sent: messages, those without payload included
+ * @msgs_received: likewise
+ * @bytes_sent: payload handed to the transport
+ * @bytes_received: payload that has arrived here
+ * @transport: "rc" or "loop", empty without a connection
+ * @device: name of the device
+ */
+struct sdp_info {
+	__u8 version;
+	__u8 state;
+	__u8 tx_mode;
+	__u8 rx_mode;
+	__u32 credit;
+	__u32 posted;
+	__u32 peer_credit;
+	__u32 recv_size;
+	__u32 send_size;
+	__u32 recv_buffers;
+	__u32 send_slots;
+	__u32 bytes_unsent;
+	__u32 bytes_unarrived;
+	__u32 bytes_unread;
+	__u32 probes;
+	__u64 msgs_sent;
+	__u64 msgs_received;
+	__u64 bytes_sent;
+	__u64 bytes_received;
+	char transport[16];
+	char device[64];
+};
 
 #endif /* _UAPI_LINUX_SDP_H */

@@ -37,6 +37,8 @@
 	_(WakeWriteSkipped)						\
 	_(Aborts)			/* connections ended from this side */ \
 	_(Failures)			/* connections ended by an error */ \
+	_(KeepaliveProbes)		/* questions whether a peer is there */ \
+	_(SilentPeers)			/* connections ended because it was not */ \
 	_(OrphanTimeouts)		/* closed sockets that ran out of time */ \
 	_(BadLen)			/* what peers did wrong: enum sdp_violation */ \
 	_(BadHello)							\

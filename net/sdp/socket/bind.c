@@ -7,9 +7,13 @@
 
 #include "sock.h"
 
-static int may_bind(struct net *net, const struct sdp_endpoint *e)
+static int may_bind(const struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
 {
-	if (!sdp_is_any(e) && !sdp_addr_is_ours(net, e) &&
+	struct net *net = sock_net(&ssk->sk);
+
+	if (v6 && ssk->sk.sk_ipv6only && sdp_is_v4(e))
+		return -EINVAL;
+	if (!sdp_is_any(e) && !sdp_addr_is_ours(net, e) && !READ_ONCE(ssk->opt.freebind) &&
 	    !(sdp_is_loopback(e) && sdp_is_v4(e)))
 		return -EADDRNOTAVAIL;
 	if (e->port && inet_port_requires_bind_service(net, e->port) &&
@@ -33,6 +37,9 @@ static int do_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
 	}
 	ssk->v6 = v6;
 	ssk->bound_ip = !sdp_is_any(e);
+	/* As TCP shows it: there is no IPv4 by such an address. */
+	if (ssk->bound_ip && !sdp_is_v4(e))
+		ssk->sk.sk_ipv6only = 1;
 	ssk->sk.sk_userlocks |= SOCK_BINDPORT_LOCK;
 	return 0;
 }
@@ -63,7 +70,7 @@ int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
 	}
 	if (err)
 		return err;
-	err = may_bind(sock_net(sk), &e);
+	err = may_bind(sdp_sk(sk), &e, ss->ss_family == AF_INET6);
 	if (err)
 		return err;
 	lock_sock(sk);

@@ -134,10 +134,14 @@ int sdp_disconnect(struct sdp_sock *ssk)
 	return 0;
 }
 
+/* TCP_LINGER2 is for the time when only the peer's end is still to come. */
 static unsigned long fin_timeout(const struct sdp_sock *ssk)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
+	int linger2 = READ_ONCE(ssk->opt.linger2);
 
+	if (linger2 && ssk->engine.state == SDP_DISC_ARRIVED)
+		return max(linger2, 0) * HZ;
 	return msecs_to_jiffies(READ_ONCE(set->fin_timeout_ms));
 }
 

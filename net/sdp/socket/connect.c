@@ -16,9 +16,23 @@
 #define BACKOFF_FIRST	(HZ / 20 + 1)
 #define BACKOFF_LAST	HZ
 
+/* As long as TCP's retransmissions of its first packet would take, if their number is set. */
 static unsigned int timeout_ms(const struct sdp_sock *ssk)
 {
-	return READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.connect_timeout_ms);
+	unsigned int ms = READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.connect_timeout_ms);
+	unsigned int limit = READ_ONCE(ssk->opt.user_timeout);
+	int syncnt = READ_ONCE(ssk->opt.syncnt);
+
+	if (syncnt)
+		ms = sdp_backoff_seconds(syncnt + 1) * MSEC_PER_SEC;
+	return limit ? min(ms, limit) : ms;
+}
+
+static void path_wish(const struct sdp_sock *ssk, struct sdp_path_wish *wish)
+{
+	wish->timeout_ms = timeout_ms(ssk);
+	wish->ifindex = READ_ONCE(ssk->sk.sk_bound_dev_if);
+	wish->tos = sdp_tos(ssk, sdp_is_v4(&ssk->peer));
 }
 
 /* One attempt. What comes of it is told by the link's up-calls. */
@@ -26,6 +40,7 @@ static int attempt(struct sdp_sock *ssk)
 {
 	const struct sdp_transport *ops = ssk->transport;
 	struct sock *sk = &ssk->sk;
+	struct sdp_path_wish wish;
 	struct sdp_link *link;
 	bool stale;
 
@@ -34,11 +49,12 @@ static int attempt(struct sdp_sock *ssk)
 		return -ENOBUFS;
 	sock_hold(sk);
 	link->owner = ssk;
+	path_wish(ssk, &wish);
 	sdp_stream_lock(ssk);
 	stale = sk->sk_state != TCP_SYN_SENT || ssk->link;
 	if (!stale) {
 		ssk->link = link;
-		ops->connect(link, timeout_ms(ssk));
+		ops->connect(link, &wish);
 	}
 	spin_unlock_bh(&ssk->lock);
 	if (stale)
@@ -85,7 +101,8 @@ bool sdp_connect_again(struct sdp_sock *ssk, int error, struct sdp_todo *todo)
 
 	if (ssk->sk.sk_state != TCP_SYN_SENT)
 		return false;
-	if (error == EAGAIN && time_before(jiffies, ssk->deadline)) {
+	/* Full, or silent: the transport gives up on its own terms, we on the user's. */
+	if ((error == EAGAIN || error == ETIMEDOUT) && time_before(jiffies, ssk->deadline)) {
 		SDP_INC(net, ConnRetries);
 		retry_in(ssk, ssk->backoff, todo);
 		ssk->backoff = min_t(unsigned long, ssk->backoff * 2, BACKOFF_LAST);
@@ -105,7 +122,8 @@ bool sdp_connect_again(struct sdp_sock *ssk, int error, struct sdp_todo *todo)
 }
 
 /**
- * sdp_connect_expired() - timer: the time to connect, or to complete a request, is over
+ * sdp_connect_expired() - timer: the time to connect, to complete a request, or to wait
+ *	for its first data is over
  * @ssk: socket
  */
 void sdp_connect_expired(struct sdp_sock *ssk)
@@ -118,6 +136,9 @@ void sdp_connect_expired(struct sdp_sock *ssk)
 		sdp_stream_fail(ssk, ETIMEDOUT, "connect timeout", &todo);
 	} else if (ssk->sk.sk_state == TCP_SYN_RECV) {
 		sdp_stream_fail(ssk, ETIMEDOUT, "request timeout", &todo);
+	} else if (ssk->deferred) {
+		ssk->deferred = false;
+		todo.accepted = true;
 	}
 	sdp_stream_unlock(ssk, &todo);
 }
@@ -183,11 +204,21 @@ static int choose_names(struct sdp_sock *ssk, const struct sdp_endpoint *peer, b
 		else
 			ssk->local.ip = in6addr_any;
 	}
+	if (v6 && ssk->sk.sk_ipv6only && sdp_is_v4(peer))
+		return -ENETUNREACH;
 	if (ssk->bound_ip && sdp_is_v4(peer) != sdp_is_v4(&ssk->local))
 		return -EAFNOSUPPORT;
 	if (!ssk->v6 && !sdp_is_v4(peer))
 		return -EAFNOSUPPORT;
 	return ssk->port ? 0 : sdp_port_bind(ssk, 0);
+}
+
+/* A socket bound to another device than lo has asked for that one. */
+static bool by_loop(const struct sdp_sock *ssk)
+{
+	int ifindex = READ_ONCE(ssk->sk.sk_bound_dev_if);
+
+	return !ifindex || ifindex == sock_net(&ssk->sk)->loopback_dev->ifindex;
 }
 
 static int begin(struct sdp_sock *ssk, const struct sdp_endpoint *peer, bool v6)
@@ -202,7 +233,7 @@ static int begin(struct sdp_sock *ssk, const struct sdp_endpoint *peer, bool v6)
 		return err;
 	ssk->peer = *peer;
 	name_this_host(&ssk->peer);
-	ssk->transport = sdp_is_loopback(&ssk->peer) ? &sdp_loop : &sdp_rc;
+	ssk->transport = sdp_is_loopback(&ssk->peer) && by_loop(ssk) ? &sdp_loop : &sdp_rc;
 	ssk->backoff = BACKOFF_FIRST;
 	ssk->deadline = jiffies + msecs_to_jiffies(timeout_ms(ssk));
 	SDP_INC(sock_net(sk), ActiveOpens);

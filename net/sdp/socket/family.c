@@ -37,6 +37,8 @@ static int no_socketpair(struct socket *a, struct socket *b)
 	.shutdown	= sdp_shutdown,			\
 	.setsockopt	= sdp_setsockopt,		\
 	.getsockopt	= sdp_getsockopt,		\
+	.set_rcvlowat	= sdp_set_rcvlowat,		\
+	.set_peek_off	= sk_set_peek_off,		\
 	.sendmsg	= sdp_sendmsg,			\
 	.recvmsg	= sdp_recvmsg,			\
 	.mmap		= sock_no_mmap,			\

@@ -79,7 +79,6 @@ static void inherit(struct sock *sk, const struct sock *from)
 	sk->sk_sndtimeo = READ_ONCE(from->sk_sndtimeo);
 	sk->sk_lingertime = READ_ONCE(from->sk_lingertime);
 	sk->sk_reuse = from->sk_reuse;
-	sk->sk_priority = READ_ONCE(from->sk_priority);
 	sk->sk_mark = READ_ONCE(from->sk_mark);
 	sk->sk_uid = from->sk_uid;
 	sock_valbool_flag(sk, SOCK_LINGER, sock_flag(from, SOCK_LINGER));
@@ -102,7 +101,7 @@ static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_inc
 	sdp_sock_init(child);
 	sdp_memory_inherit(&child->sk, &parent->sk);
 	inherit(&child->sk, &parent->sk);
-	child->nodelay = parent->nodelay;
+	sdp_options_inherit(child, parent);
 	child->local = in->local;
 	child->peer = in->peer;
 	child->v6 = parent->v6 || !sdp_is_v4(&in->local);
@@ -237,7 +236,7 @@ int sdp_incoming(struct sdp_link *link, struct sdp_incoming *in)
 	struct sdp_sock *parent;
 	int err;
 
-	parent = sdp_port_find_listener(in->net, &in->local);
+	parent = sdp_port_find_listener(in);
 	if (!parent)
 		return -ECONNREFUSED;
 	/* Looked at again under the lock; here it spares the work. */
@@ -359,6 +358,7 @@ int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
 	if (err)
 		return err;
 	WRITE_ONCE(child->parent, NULL);
+	sdp_ask_for_sol_socket(newsock);
 	lock_sock(&child->sk);
 	sock_graft(&child->sk, newsock);
 	newsock->state = SS_CONNECTED;

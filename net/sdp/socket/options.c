@@ -1,38 +1,153 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * setsockopt(2), getsockopt(2) at the levels that are ours, and ioctl(2).
+ * setsockopt(2) and getsockopt(2): by level to the file that knows it; integers in and
+ * out; tables of options.
  *
- * SOL_SOCKET is the kernel's own. At IPPROTO_TCP there is TCP_NODELAY: a lone small
- * message never waits here, so it changes nothing; programs set it and ask for it.
+ * Values are set and read without the socket's lock: each is one integer. An option
+ * that changes what a connection does at once says so in its row (changed).
  */
-#include <asm/ioctls.h>
-#include <linux/sockios.h>
-#include <linux/tcp.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/net.h>
 
 #include "sock.h"
 
 /**
- * sdp_setsockopt() - setsockopt(2), all levels but SOL_SOCKET
+ * sdp_options_init() - options of a socket on which nobody has set any
+ * @ssk: new socket
+ */
+void sdp_options_init(struct sdp_sock *ssk)
+{
+	const struct net *net = sock_net(&ssk->sk);
+
+	ssk->opt.quickack = 1;
+	ssk->opt.ttl = -1;
+	ssk->opt.hops = -1;
+	ssk->opt.mtu_discover = READ_ONCE(net->ipv4.sysctl_ip_no_pmtu_disc) ?
+				IP_PMTUDISC_DONT : IP_PMTUDISC_WANT;
+	ssk->opt.mtu_discover6 = IPV6_PMTUDISC_WANT;
+#if IS_ENABLED(CONFIG_IPV6)
+	ssk->sk.sk_ipv6only = READ_ONCE(net->ipv6.sysctl.bindv6only);
+#endif
+}
+
+static const struct sdp_option *find(const struct sdp_option *table, size_t n, int name)
+{
+	for (; n; n--, table++)
+		if (table->name == name)
+			return table;
+	return NULL;
+}
+
+static int *field_of(struct sdp_sock *ssk, const struct sdp_option *option)
+{
+	return (int *)((u8 *)&ssk->opt + option->field);
+}
+
+static int store(struct sdp_sock *ssk, const struct sdp_option *option, int val)
+{
+	if (option->high < option->low)
+		val = !!val;
+	else if (val < option->low || val > option->high)
+		return -EINVAL;
+	WRITE_ONCE(*field_of(ssk, option), val);
+	return 0;
+}
+
+/**
+ * sdp_option_set() - set an option that is in a table
+ * @ssk: socket
+ * @table: options of a level
+ * @n: how many
+ * @name: which
+ * @val: new value
+ *
+ * Return: 0, -EINVAL, -ENOPROTOOPT when it is not there, or what its set() says.
+ */
+int sdp_option_set(struct sdp_sock *ssk, const struct sdp_option *table, size_t n, int name,
+		   int val)
+{
+	const struct sdp_option *option = find(table, n, name);
+	int err;
+
+	if (!option)
+		return -ENOPROTOOPT;
+	err = option->set ? option->set(ssk, val) : store(ssk, option, val);
+	if (!err && option->changed)
+		option->changed(ssk);
+	return err;
+}
+
+/**
+ * sdp_option_get() - what an option of a table is set to
+ * @ssk: socket
+ * @table: options of a level
+ * @n: how many
+ * @name: which
+ * @val: the value
+ *
+ * Return: 0, or -ENOPROTOOPT when it is not there.
+ */
+int sdp_option_get(struct sdp_sock *ssk, const struct sdp_option *table, size_t n, int name,
+		   int *val)
+{
+	const struct sdp_option *option = find(table, n, name);
+
+	if (!option)
+		return -ENOPROTOOPT;
+	*val = option->get ? option->get(ssk) : READ_ONCE(*field_of(ssk, option));
+	return 0;
+}
+
+/**
+ * sdp_option_copy() - hand a value to user space, as much as there is room for
+ * @value: where to
+ * @len: room, in and out
+ * @from: the value
+ * @size: its size
+ *
+ * Return: 0, -EFAULT or -EINVAL.
+ */
+int sdp_option_copy(char __user *value, int __user *len, const void *from, int size)
+{
+	int room;
+
+	if (get_user(room, len))
+		return -EFAULT;
+	if (room < 0)
+		return -EINVAL;
+	size = min(room, size);
+	return put_user(size, len) || copy_to_user(value, from, size) ? -EFAULT : 0;
+}
+
+/**
+ * sdp_setsockopt() - setsockopt(2)
  * @sock: socket
- * @level: protocol level
+ * @level: protocol level; SOL_SOCKET comes here only where the kernel can be asked to
  * @name: option
- * @value: an int
- * @len: its length
+ * @value: its value
+ * @len: length of the value
  *
  * Return: 0 or an errno.
  */
 int sdp_setsockopt(struct socket *sock, int level, int name, sockptr_t value, unsigned int len)
 {
-	int val;
+	struct sdp_sock *ssk = sdp_sk(sock->sk);
 
-	if (level != IPPROTO_TCP || name != TCP_NODELAY)
+	switch (level) {
+	case SOL_SOCKET:
+		return sdp_sol_socket_set(sock, name, value, len);
+	case SOL_TCP:
+		return sdp_tcp_set(ssk, name, value, len);
+	case SOL_IP:
+		return sdp_ip_set(ssk, name, value, len);
+	case SOL_IPV6:
+		if (sock->sk->sk_family == PF_INET)
+			return -ENOPROTOOPT;
+		return sdp_ipv6_set(ssk, name, value, len);
+	default:
 		return -ENOPROTOOPT;
-	if (len < sizeof(val))
-		return -EINVAL;
-	if (copy_from_sockptr(&val, value, sizeof(val)))
-		return -EFAULT;
-	sdp_sk(sock->sk)->nodelay = val;
-	return 0;
+	}
 }
 
 /**
@@ -40,66 +155,33 @@ int sdp_setsockopt(struct socket *sock, int level, int name, sockptr_t value, un
  * @sock: socket
  * @level: protocol level
  * @name: option
- * @value: room for an int
- * @len: its length, in and out
+ * @value: room for its value
+ * @len: length of that, in and out
  *
  * Return: 0 or an errno.
  */
 int sdp_getsockopt(struct socket *sock, int level, int name, char __user *value,
 		   int __user *len)
 {
-	int val, n;
-
-	if (level != IPPROTO_TCP || name != TCP_NODELAY)
-		return -ENOPROTOOPT;
-	if (get_user(n, len))
-		return -EFAULT;
-	if (n < 0)
-		return -EINVAL;
-	n = min_t(int, n, sizeof(val));
-	val = sdp_sk(sock->sk)->nodelay;
-	if (put_user(n, len) || copy_to_user(value, &val, n))
-		return -EFAULT;
-	return 0;
-}
-
-static int unsent_bytes(struct sdp_sock *ssk)
-{
-	struct sk_buff *skb;
-	int bytes = 0;
-
-	sdp_stream_lock(ssk);
-	skb_queue_walk(&ssk->tx_queue, skb)
-		bytes += sdp_buf_cb(skb)->payload;
-	spin_unlock_bh(&ssk->lock);
-	return bytes;
-}
-
-/**
- * sdp_ioctl() - ioctl(2): FIONREAD, SIOCOUTQ, SIOCOUTQNSD, SIOCATMARK
- * @sock: socket
- * @cmd: which
- * @arg: pointer to an int
- *
- * Return: 0 or an errno.
- */
-int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
-{
 	struct sdp_sock *ssk = sdp_sk(sock->sk);
-	int val;
+	bool v4 = sock->sk->sk_family == PF_INET;
+	int room;
 
-	if (cmd == SIOCATMARK)
-		return put_user(sdp_urgent_at_mark(ssk, READ_ONCE(ssk->rx_read)),
-				(int __user *)arg);
-	if (cmd != SIOCINQ && cmd != SIOCOUTQ && cmd != SIOCOUTQNSD)
-		return -ENOIOCTLCMD;
-	if (READ_ONCE(sock->sk->sk_state) == TCP_LISTEN)
+	/* As with TCP, whose IPv4 and IPv6 layers differ; and before the option is looked at. */
+	if (level != SOL_TCP && level != SOL_IP && (v4 || level != SOL_IPV6) && level != SOL_SDP)
+		return v4 ? -EOPNOTSUPP : -ENOPROTOOPT;
+	if (get_user(room, len))
+		return -EFAULT;
+	if (room < 0)
 		return -EINVAL;
-	if (cmd == SIOCINQ)
-		val = sdp_urgent_inq(ssk);
-	else if (cmd == SIOCOUTQ)
-		val = READ_ONCE(ssk->tx_outq);
-	else
-		val = unsent_bytes(ssk);
-	return put_user(val, (int __user *)arg);
+	switch (level) {
+	case SOL_TCP:
+		return sdp_tcp_get(ssk, name, value, len);
+	case SOL_IP:
+		return sdp_ip_get(ssk, name, value, len);
+	case SOL_IPV6:
+		return sdp_ipv6_get(ssk, name, value, len);
+	default:
+		return name == SDP_INFO ? sdp_info(ssk, value, len) : -ENOPROTOOPT;
+	}
 }

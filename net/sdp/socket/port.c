@@ -5,11 +5,14 @@
  * One hash of ports, one entry per port in use, in it every socket that has the port:
  * bound, listening, connected, and the children of listeners. The rules of sharing are
  * TCP's: addresses that overlap conflict, unless both sockets have SO_REUSEADDR and
- * the one that was there first does not listen.
+ * the one that was there first does not listen, or both have SO_REUSEPORT and the same
+ * user. Listeners that share an address by the latter take turns, by a hash of the
+ * connecting end's address.
  *
  * Lock: ports_lock covers the hash, the entries and sdp_sock.port; it is a leaf.
  */
 #include <linux/hash.h>
+#include <linux/jhash.h>
 #include <linux/slab.h>
 #include <net/ip.h>
 
@@ -49,12 +52,28 @@ static struct sdp_port *find(const struct net *net, u16 number)
 	return NULL;
 }
 
-/* A wildcard overlaps with all of its family, the IPv6 one with IPv4 too. */
+static bool has_v4(const struct sdp_sock *ssk)
+{
+	return sdp_is_v4(&ssk->local) ||
+	       (ipv6_addr_any(&ssk->local.ip) && !ssk->sk.sk_ipv6only);
+}
+
+/* On different devices a socket does not see what the other one gets. */
+static bool same_device(const struct sdp_sock *a, const struct sdp_sock *b)
+{
+	int if_a = READ_ONCE(a->sk.sk_bound_dev_if);
+	int if_b = READ_ONCE(b->sk.sk_bound_dev_if);
+
+	return !if_a || !if_b || if_a == if_b;
+}
+
+/* A wildcard overlaps with all of its family, the IPv6 one with IPv4 too if it may. */
 static bool overlap(const struct sdp_sock *a, const struct sdp_sock *b)
 {
-	if (ipv6_addr_any(&a->local.ip) || ipv6_addr_any(&b->local.ip))
-		return true;
-	if (sdp_is_v4(&a->local) != sdp_is_v4(&b->local))
+	bool v4 = has_v4(a) && has_v4(b);
+	bool v6 = !sdp_is_v4(&a->local) && !sdp_is_v4(&b->local);
+
+	if ((!v4 && !v6) || !same_device(a, b))
 		return false;
 	return sdp_is_any(&a->local) || sdp_is_any(&b->local) ||
 	       (ipv6_addr_equal(&a->local.ip, &b->local.ip) && a->local.scope == b->local.scope);
@@ -62,8 +81,11 @@ static bool overlap(const struct sdp_sock *a, const struct sdp_sock *b)
 
 static bool may_share(const struct sdp_sock *other, const struct sdp_sock *ssk)
 {
-	return other->sk.sk_reuse && ssk->sk.sk_reuse &&
-	       READ_ONCE(other->sk.sk_state) != TCP_LISTEN;
+	if (other->sk.sk_reuse && ssk->sk.sk_reuse &&
+	    READ_ONCE(other->sk.sk_state) != TCP_LISTEN)
+		return true;
+	return other->sk.sk_reuseport && ssk->sk.sk_reuseport &&
+	       uid_eq(other->sk.sk_uid, ssk->sk.sk_uid);
 }
 
 static bool conflict(const struct sdp_port *port, const struct sdp_sock *ssk)
@@ -195,13 +217,11 @@ void sdp_port_release(struct sdp_sock *ssk)
 	kfree(port);
 }
 
-/* How well a listener fits an address: its own one, a wildcard of the family, any. */
-static int fit(const struct sdp_sock *ssk, const struct sdp_endpoint *local)
+/* How well a listener's address fits: its own one, a wildcard of the family, any. */
+static int fit_address(const struct sdp_sock *ssk, const struct sdp_endpoint *local)
 {
-	if (READ_ONCE(ssk->sk.sk_state) != TCP_LISTEN)
-		return 0;
 	if (ipv6_addr_any(&ssk->local.ip))
-		return 1;
+		return !sdp_is_v4(local) || has_v4(ssk);
 	if (sdp_is_v4(&ssk->local) != sdp_is_v4(local))
 		return 0;
 	if (sdp_is_any(&ssk->local))
@@ -211,31 +231,71 @@ static int fit(const struct sdp_sock *ssk, const struct sdp_endpoint *local)
 	return !ssk->local.scope || ssk->local.scope == local->scope ? 3 : 0;
 }
 
+/* After the address the device counts, and then the processor we are on. */
+static int fit(const struct sdp_sock *ssk, const struct sdp_incoming *in)
+{
+	int ifindex = READ_ONCE(ssk->sk.sk_bound_dev_if);
+	int address;
+
+	if (READ_ONCE(ssk->sk.sk_state) != TCP_LISTEN)
+		return 0;
+	address = fit_address(ssk, &in->local);
+	if (!address || (ifindex && ifindex != in->ifindex))
+		return 0;
+	return 4 * address + (ifindex ? 2 : 0) +
+	       (READ_ONCE(ssk->sk.sk_incoming_cpu) == raw_smp_processor_id());
+}
+
+/* The @nth of those that fit as well as the best one. */
+static struct sdp_sock *nth_listener(struct sdp_port *port, const struct sdp_incoming *in,
+				     int best, u32 nth)
+{
+	struct sdp_sock *ssk;
+
+	hlist_for_each_entry(ssk, &port->socks, port_node)
+		if (fit(ssk, in) == best && !nth--)
+			return ssk;
+	return NULL;
+}
+
+static struct sdp_sock *find_listener(struct sdp_port *port, const struct sdp_incoming *in)
+{
+	struct sdp_sock *ssk;
+	int best = 0, n = 0, f;
+	u32 hash;
+
+	hlist_for_each_entry(ssk, &port->socks, port_node) {
+		f = fit(ssk, in);
+		if (f > best)
+			n = 0;
+		if (f >= best && f)
+			n++;
+		best = max(best, f);
+	}
+	if (!best)
+		return NULL;
+	/* More than one is so only by SO_REUSEPORT. */
+	hash = jhash2((const u32 *)in->peer.ip.s6_addr32, 4, in->peer.port);
+	return nth_listener(port, in, best, reciprocal_scale(hash, n));
+}
+
 /**
  * sdp_port_find_listener() - who listens there?
- * @net: namespace
- * @local: address and port of a request
+ * @in: a request
  *
  * Return: the best fitting listener with a reference, or NULL.
  */
-struct sdp_sock *sdp_port_find_listener(struct net *net, const struct sdp_endpoint *local)
+struct sdp_sock *sdp_port_find_listener(const struct sdp_incoming *in)
 {
-	struct sdp_sock *ssk, *best = NULL;
+	struct sdp_sock *ssk = NULL;
 	struct sdp_port *port;
-	int best_fit = 0;
 
 	spin_lock_bh(&ports_lock);
-	port = find(net, local->port);
-	if (port) {
-		hlist_for_each_entry(ssk, &port->socks, port_node) {
-			if (fit(ssk, local) > best_fit) {
-				best_fit = fit(ssk, local);
-				best = ssk;
-			}
-		}
-	}
-	if (best)
-		sock_hold(&best->sk);
+	port = find(in->net, in->local.port);
+	if (port)
+		ssk = find_listener(port, in);
+	if (ssk)
+		sock_hold(&ssk->sk);
 	spin_unlock_bh(&ports_lock);
-	return best;
+	return ssk;
 }

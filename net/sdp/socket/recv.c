@@ -94,6 +94,9 @@ void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_act
 		atomic_add(skb->truesize, &sk->sk_rmem_alloc);
 		__skb_queue_tail(&sk->sk_receive_queue, skb);
 	}
+	/* Of bytes that share a buffer the last ones' time counts. */
+	skb_peek_tail(&sk->sk_receive_queue)->tstamp =
+		sk->sk_flags & SK_FLAGS_TIMESTAMP ? ktime_get_real() : 0;
 	WRITE_ONCE(ssk->rx_bytes, ssk->rx_bytes + a->len);
 }
 
@@ -102,11 +105,13 @@ void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_act
  * @copied: bytes so far
  * @peeked: MSG_PEEK: bytes to pass over from the beginning of the queue
  * @flags: MSG_*
+ * @stamp: when the last byte read arrived, or 0
  */
 struct reading {
 	size_t copied;
 	u32 peeked;
 	int flags;
+	ktime_t stamp;
 };
 
 /**
@@ -192,6 +197,7 @@ static int read_piece(struct sdp_sock *ssk, struct msghdr *msg, size_t left, str
 		n = min_t(size_t, p.avail, left);
 		if (!(r->flags & MSG_TRUNC) && skb_copy_datagram_msg(p.skb, p.offset, msg, n))
 			return -EFAULT;
+		r->stamp = p.skb->tstamp;
 		if (r->flags & MSG_PEEK)
 			r->peeked += p.hole + n;
 		else
@@ -297,7 +303,14 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	if (flags & MSG_OOB)
 		return sdp_urgent_recv(ssk, msg, len, flags);
 	mutex_lock(&ssk->rx_mutex);
+	r.peeked = max(sk_peek_offset(sk, flags), 0);
 	err = read_all(ssk, msg, len, &r, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+	if (flags & MSG_PEEK)
+		sk_peek_offset_fwd(sk, r.copied);
+	else
+		sk_peek_offset_bwd(sk, r.copied);
 	mutex_unlock(&ssk->rx_mutex);
+	if (!err || r.copied)
+		sdp_put_cmsgs(ssk, msg, r.stamp);
 	return r.copied ?: err;
 }

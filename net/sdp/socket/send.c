@@ -208,7 +208,7 @@ static int send_some(struct sdp_sock *ssk, struct msghdr *msg)
 	old_truesize = fresh ? 0 : skb->truesize;
 	n = fill(ssk, skb, &msg->msg_iter, max);
 	/* With more of this write to come, the segment is not the last word. */
-	if ((msg->msg_flags & MSG_MORE) || (n > 0 && (size_t)n < left))
+	if ((msg->msg_flags & MSG_MORE) || READ_ONCE(ssk->opt.cork) || (n > 0 && (size_t)n < left))
 		how |= ADD_HOLD;
 	if ((msg->msg_flags & MSG_OOB) && n > 0 && (size_t)n == left)
 		how |= ADD_URGENT;

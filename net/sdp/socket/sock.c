@@ -15,6 +15,16 @@
 /* Retries of connects. */
 struct workqueue_struct *sdp_wq;
 
+/* TCP_NOTSENT_LOWAT: no room for a writer while so much waits to be sent. */
+static bool memory_free(const struct sock *sk, int wake)
+{
+	const struct sdp_sock *ssk = sdp_sk(sk);
+	u32 limit = READ_ONCE(ssk->opt.notsent_lowat) ?:
+		    READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_notsent_lowat);
+
+	return (u64)sdp_unsent(ssk) << wake < limit;
+}
+
 /* For inet_create() and inet6_create(). */
 static int init_twin(struct sock *sk)
 {
@@ -33,6 +43,8 @@ static void unhash(struct sock *sk)
 	.owner			= THIS_MODULE,			\
 	.init			= init_twin,			\
 	.unhash			= unhash,			\
+	.keepalive		= sdp_set_keepalive,		\
+	.stream_memory_free	= memory_free,			\
 	.obj_size		= sizeof(object),		\
 	.sockets_allocated	= &sdp_sockets_allocated,	\
 	.memory_allocated	= &sdp_memory_allocated,	\
@@ -143,6 +155,10 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	INIT_DELAYED_WORK(&ssk->retry, sdp_connect_retry);
 	sdp_ready_init(ssk);
 	timer_setup(&ssk->tick, sdp_stream_tick, 0);
+	sdp_alive_init(ssk);
+	sdp_options_init(ssk);
+	if (sk->sk_socket)
+		sdp_ask_for_sol_socket(sk->sk_socket);
 	timer_setup(&sk->sk_timer, sdp_sk_timer, 0);
 	ssk->v6 = sk->sk_family == PF_INET6;
 	if (!ssk->v6)

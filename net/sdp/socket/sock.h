@@ -15,7 +15,10 @@
  *	memory.c	what all sockets hold together
  *	ready.c		poll, waiting and waking
  *	close.c		shutdown, release, disconnect
- *	options.c	setsockopt, getsockopt, ioctl
+ *	keepalive.c	whether the other machine is still there
+ *	options*.c	setsockopt, getsockopt (options.h)
+ *	info.c cmsg.c	TCP_INFO, SDP_INFO; what recvmsg tells beside the data
+ *	ioctl.c		ioctl
  *
  * Locks, outermost first:
  *	lock_sock()	calls that change what the socket is (bind, listen, connect,
@@ -45,6 +48,7 @@
 #include "../proto/engine.h"
 #include "../transport/buf.h"
 #include "../transport/transport.h"
+#include "options.h"
 
 /* Kinds of events that somebody may wait for (F1). */
 enum sdp_ready {
@@ -90,6 +94,7 @@ struct sdp_port;
  * @tx_copying: a writer copies into the last segment: it does not count as full
  * @recv_max: receives that the link has room for
  * @tx_outq: payload bytes not yet known to have arrived
+ * @tx_inflight: those of them that the transport has
  * @rx_bytes: payload bytes ready to be read
  * @sndbuf_first: size of the send buffer while memory is not short
  * @recv_cost: memory that a posted receive holds
@@ -106,6 +111,20 @@ struct sdp_port;
  * @gathering: a partial segment waits, counted once
  * @sent: messages sent
  * @received: messages received
+ * @data_sent: those of them with payload
+ * @data_received: those of them with payload
+ * @bytes_sent: their payload
+ * @bytes_received: their payload
+ * @last_sent: when payload was sent last (jiffies), or 0
+ * @last_received: when payload came last (jiffies), or 0
+ *
+ * @alive: watches over the connection: see keepalive.c
+ * @heard: when the peer's machine gave its last sign of life (jiffies)
+ * @probe_due: when the next probe is due, if @probes (jiffies)
+ * @probes: keepalive probes since @heard
+ * @probing: one is on its way
+ * @tx_waits: @tx_outq is not 0, and ...
+ * @tx_since: ... none of it has arrived since then (jiffies)
  *
  * @local: own address
  * @peer: the other's address
@@ -119,6 +138,7 @@ struct sdp_port;
  *
  * @parent: the listener that has not handed this socket out yet
  * @queue_node: in its @pending or @accepted
+ * @deferred: waits for data before it may be accepted (TCP_DEFER_ACCEPT)
  * @pending: listener: requests answered and not yet complete
  * @accepted: listener: complete, to be accepted
  *
@@ -130,7 +150,7 @@ struct sdp_port;
  * @want_space: somebody has found no room to write and is to be told of it
  * @wandering: kinds that a poller asked about without registering for them
  *
- * @nodelay: TCP_NODELAY as set
+ * @opt: options as set
  * @first_error: place of the first error, for people
  */
 struct sdp_sock {
@@ -152,6 +172,7 @@ struct sdp_sock {
 	bool tx_copying;
 	u16 recv_max;
 	u32 tx_outq;
+	u32 tx_inflight;
 	u32 rx_bytes;
 	int sndbuf_first;
 	u32 recv_cost;
@@ -168,6 +189,20 @@ struct sdp_sock {
 	bool gathering;
 	u64 sent;
 	u64 received;
+	u32 data_sent;
+	u32 data_received;
+	u64 bytes_sent;
+	u64 bytes_received;
+	unsigned long last_sent;
+	unsigned long last_received;
+
+	struct timer_list alive;
+	unsigned long heard;
+	unsigned long probe_due;
+	int probes;
+	bool probing;
+	bool tx_waits;
+	unsigned long tx_since;
 
 	struct sdp_endpoint local;
 	struct sdp_endpoint peer;
@@ -180,6 +215,7 @@ struct sdp_sock {
 
 	struct sdp_sock *parent;
 	struct list_head queue_node;
+	bool deferred;
 	struct list_head pending;
 	struct list_head accepted;
 
@@ -191,7 +227,7 @@ struct sdp_sock {
 	unsigned long wandering;
 	bool want_space;
 
-	bool nodelay;
+	struct sdp_options opt;
 	const char *first_error;
 };
 
@@ -208,6 +244,14 @@ struct sdp_v6_sock {
 static inline struct sdp_sock *sdp_sk(const struct sock *sk)
 {
 	return (struct sdp_sock *)sk;
+}
+
+/* Bytes written and not yet handed to the transport; without the lock, about so many. */
+static inline u32 sdp_unsent(const struct sdp_sock *ssk)
+{
+	int bytes = READ_ONCE(ssk->tx_outq) - READ_ONCE(ssk->tx_inflight);
+
+	return max(bytes, 0);
 }
 
 /**
@@ -249,7 +293,7 @@ int sdp_port_bind(struct sdp_sock *ssk, u16 port);
 int sdp_port_listen(struct sdp_sock *ssk);
 void sdp_port_share(struct sdp_sock *child, struct sdp_sock *parent);
 void sdp_port_release(struct sdp_sock *ssk);
-struct sdp_sock *sdp_port_find_listener(struct net *net, const struct sdp_endpoint *local);
+struct sdp_sock *sdp_port_find_listener(const struct sdp_incoming *in);
 
 /* bind.c, connect.c, listen.c, close.c: calls of the table in family.c */
 int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len);
@@ -333,10 +377,20 @@ int sdp_wait(struct sdp_sock *ssk, enum sdp_ready kind, long *timeo, sdp_conditi
 	     u32 arg);
 __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wait);
 
-/* options.c */
-int sdp_setsockopt(struct socket *sock, int level, int name, sockptr_t value, unsigned int len);
-int sdp_getsockopt(struct socket *sock, int level, int name, char __user *value,
-		   int __user *len);
-int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
+/* keepalive.c */
+void sdp_alive_init(struct sdp_sock *ssk);
+void sdp_alive_heard(struct sdp_sock *ssk);
+void sdp_alive_start(struct sdp_sock *ssk);
+void sdp_alive_stop(struct sdp_sock *ssk);
+void sdp_alive_watch(struct sdp_sock *ssk);
+void sdp_alive_changed(struct sdp_sock *ssk);
+void sdp_set_keepalive(struct sock *sk, int on);
+int sdp_keepidle(struct sdp_sock *ssk);
+int sdp_keepintvl(struct sdp_sock *ssk);
+int sdp_keepcnt(struct sdp_sock *ssk);
+
+/* options_ip.c, cmsg.c: what the others need of them */
+u8 sdp_tos(const struct sdp_sock *ssk, bool v4);
+void sdp_put_cmsgs(struct sdp_sock *ssk, struct msghdr *msg, ktime_t stamp);
 
 #endif /* SDP_SOCK_H */

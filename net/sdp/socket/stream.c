@@ -91,6 +91,7 @@ void sdp_stream_detach(struct sdp_sock *ssk, bool abort, struct sdp_todo *todo)
 	todo->release = ssk->link;
 	todo->abort = abort;
 	ssk->link = NULL;
+	sdp_alive_stop(ssk);
 }
 
 /**
@@ -104,6 +105,7 @@ void sdp_stream_purge(struct sdp_sock *ssk)
 	sdp_memory_sent(ssk, -ssk->sk.sk_wmem_queued);
 	ssk->tx_outq = 0;
 	ssk->tx_urgent = 0;
+	ssk->tx_inflight = 0;
 	ssk->tx_hold = false;
 }
 
@@ -125,7 +127,8 @@ void sdp_stream_fail(struct sdp_sock *ssk, int error, const char *place, struct 
 		error = EPIPE;
 	SDP_INC(sock_net(sk), Failures);
 	trace_sdp_error(sk, ssk->local.port, ssk->peer.port, error, place);
-	todo->forget = sk->sk_state == TCP_SYN_RECV;
+	todo->forget = sk->sk_state == TCP_SYN_RECV || ssk->deferred;
+	ssk->deferred = false;
 	ssk->engine.dead = true;
 	ssk->first_error = place;
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
@@ -168,8 +171,27 @@ static void established(struct sdp_sock *ssk, struct sdp_todo *todo)
 {
 	sk_stop_timer(&ssk->sk, &ssk->sk.sk_timer);
 	sdp_set_state(ssk, TCP_ESTABLISHED);
+	sdp_alive_start(ssk);
 	todo->wake |= SDP_WAKE_STATE;
-	todo->accepted = ssk->parent;
+	if (ssk->parent && ssk->opt.defer_accept) {
+		ssk->deferred = true;
+		sk_reset_timer(&ssk->sk, &ssk->sk.sk_timer,
+			       jiffies + ssk->opt.defer_accept * HZ);
+		/* A listener's option; what is accepted shows 0. */
+		ssk->opt.defer_accept = 0;
+	} else {
+		todo->accepted = ssk->parent;
+	}
+}
+
+/* TCP_DEFER_ACCEPT: something has come, so there is something to accept. */
+static void end_deferral(struct sdp_sock *ssk, struct sdp_todo *todo)
+{
+	if (!ssk->deferred)
+		return;
+	ssk->deferred = false;
+	sk_stop_timer(&ssk->sk, &ssk->sk.sk_timer);
+	todo->accepted = true;
 }
 
 static void end_of_input(struct sdp_sock *ssk, struct sdp_todo *todo)
@@ -178,6 +200,7 @@ static void end_of_input(struct sdp_sock *ssk, struct sdp_todo *todo)
 
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
 	sock_set_flag(sk, SOCK_DONE);
+	end_deferral(ssk, todo);
 	todo->wake |= SDP_WAKE_READ | SDP_WAKE_STATE;
 }
 
@@ -222,6 +245,7 @@ static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, stru
 			}
 			sdp_deliver(ssk, skb, a, bytes, todo);
 			taken = true;
+			end_deferral(ssk, todo);
 			todo->wake |= SDP_WAKE_READ;
 			break;
 		case SDP_ACT_URGENT:
@@ -301,6 +325,10 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 	if (msg->payload_len) {
 		SDP_INC(net, DataSent);
 		SDP_ADD(net, BytesSent, msg->payload_len);
+		ssk->data_sent++;
+		ssk->bytes_sent += msg->payload_len;
+		ssk->last_sent = jiffies;
+		WRITE_ONCE(ssk->tx_inflight, ssk->tx_inflight + msg->payload_len);
 	} else if (msg->h.mid == SDP_MID_DATA) {
 		SDP_INC(net, CreditUpdatesSent);
 	}
@@ -426,6 +454,7 @@ void sdp_stream_progress(struct sdp_sock *ssk, struct sdp_todo *todo)
 		link->ops->hold(link);
 		todo->kick = link;
 	}
+	sdp_alive_watch(ssk);
 	if (ssk->tx_hold && !timer_pending(&ssk->tick))
 		sk_reset_timer(&ssk->sk, &ssk->tick, jiffies + MORE_JIFFIES);
 	follow_state(ssk);
@@ -538,10 +567,16 @@ static void count_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
 
 	ssk->received++;
 	SDP_INC(net, MsgsReceived);
-	if (msg->payload_len)
+	sdp_alive_heard(ssk);
+	if (msg->payload_len) {
 		SDP_ADD(net, BytesReceived, msg->payload_len);
-	else if (msg->h.mid == SDP_MID_DATA)
+		ssk->data_received++;
+		ssk->bytes_received += msg->payload_len;
+		ssk->last_received = jiffies;
+		sk_incoming_cpu_update(&ssk->sk);
+	} else if (msg->h.mid == SDP_MID_DATA) {
 		SDP_INC(net, CreditUpdatesReceived);
+	}
 	trace_sdp_msg_recv(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
 }
 
@@ -612,6 +647,9 @@ static void up_sent(struct sdp_link *link, struct sdp_sent *sent)
 		SDP_INC(sock_net(&ssk->sk), SendCompletions);
 		sdp_memory_sent(ssk, -(int)sent->truesize);
 		ssk->tx_outq -= sent->payload;
+		WRITE_ONCE(ssk->tx_inflight, ssk->tx_inflight - sent->payload);
+		sdp_alive_heard(ssk);
+		ssk->tx_since = jiffies;
 		keep_blocks(ssk, &sent->blocks);
 		note_space(ssk, &todo);
 		sdp_engine_sent(&ssk->engine, sent->messages, &acts);
@@ -622,6 +660,18 @@ static void up_sent(struct sdp_link *link, struct sdp_sent *sent)
 	}
 	sdp_stream_unlock(ssk, &todo);
 	__skb_queue_purge(&sent->blocks);
+}
+
+static void up_alive(struct sdp_link *link)
+{
+	struct sdp_sock *ssk = link->owner;
+
+	sdp_stream_lock(ssk);
+	if (ssk->link == link) {
+		ssk->probing = false;
+		sdp_alive_heard(ssk);
+	}
+	spin_unlock_bh(&ssk->lock);
 }
 
 static void up_failed(struct sdp_link *link, int error, const char *place)
@@ -669,6 +719,7 @@ const struct sdp_link_events sdp_stream_events = {
 	.established	= up_established,
 	.received	= up_received,
 	.sent		= up_sent,
+	.alive		= up_alive,
 	.malformed	= up_malformed,
 	.failed		= up_failed,
 	.ended		= up_ended,

@@ -198,6 +198,7 @@ static int join(struct loop_pair *pair, struct sdp_incoming *in)
 	in->local = pair->peer;
 	in->peer = pair->local;
 	in->peer.port = in->hello.port;
+	in->ifindex = pair->net->loopback_dev->ifindex;
 	/* Before the other end has an owner, who may release it at any time. */
 	set_joined(pair, true);
 	err = loop_up->incoming(theirs, in);
@@ -245,7 +246,7 @@ static struct sdp_link *loop_create(struct net *net, const struct sdp_endpoint *
 }
 
 /* Under the owner's lock, so the rest is done by a work item, which holds the pair. */
-static void loop_connect(struct sdp_link *link, unsigned long timeout_ms)
+static void loop_connect(struct sdp_link *link, const struct sdp_path_wish *wish)
 {
 	struct loop_pair *pair = to_end(link)->pair;
 

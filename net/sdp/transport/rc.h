@@ -139,7 +139,8 @@ struct rc_ring {
  * @spare: received buffers given back unread
  * @rx_cqe: completes receives
  * @tx_cqe: completes sends
- * @timeout_ms: for resolving
+ * @probe_cqe: completes probes
+ * @wish: for resolving
  * @flags: enum rc_flag
  * @work: ends and frees the link, and whatever else must not run in a handler
  * @refs: one for the link, one for each who walks the device's list
@@ -166,7 +167,8 @@ struct rc_link {
 	struct sk_buff_head spare;
 	struct ib_cqe rx_cqe;
 	struct ib_cqe tx_cqe;
-	unsigned long timeout_ms;
+	struct ib_cqe probe_cqe;
+	struct sdp_path_wish wish;
 	unsigned long flags;
 	struct delayed_work work;
 	refcount_t refs;
@@ -199,7 +201,7 @@ void rc_link_fail(struct rc_link *rc, int error, const char *place);
 /* rc_connect.c */
 struct sdp_link *rc_create(struct net *net, const struct sdp_endpoint *local,
 			   const struct sdp_endpoint *peer);
-void rc_connect(struct sdp_link *link, unsigned long timeout_ms);
+void rc_connect(struct sdp_link *link, const struct sdp_path_wish *wish);
 void rc_resolve(struct rc_link *rc);
 
 /* rc_accept.c */
@@ -213,6 +215,7 @@ int rc_qp_ready(struct rc_link *rc);
 u16 rc_post(struct sdp_link *link, u16 n);
 void rc_recycle(struct sdp_link *link, struct sk_buff *skb);
 void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush);
+void rc_probe(struct sdp_link *link);
 void rc_qp_drain(struct rc_link *rc);
 void rc_qp_destroy(struct rc_link *rc);
 

@@ -47,20 +47,20 @@ static struct net *request_net(const struct ib_cm_req_event_param *req, struct i
 	return net;
 }
 
-/* Scope of a link-local address: the interface that the request came in by. */
-static u32 request_scope(const struct ib_cm_req_event_param *req, const struct sdp_incoming *in)
+/* The network device that the request came in by, 0 if there is none. */
+static int request_ifindex(const struct ib_cm_req_event_param *req)
 {
 	struct net_device *ndev;
-	u32 scope = 0;
+	int ifindex = 0;
 
-	if (!(ipv6_addr_type(&in->local.ip) & IPV6_ADDR_LINKLOCAL) || !req->ppath_sgid_attr)
+	if (!req->ppath_sgid_attr)
 		return 0;
 	rcu_read_lock();
 	ndev = rcu_dereference(req->ppath_sgid_attr->ndev);
 	if (ndev)
-		scope = ndev->ifindex;
+		ifindex = ndev->ifindex;
 	rcu_read_unlock();
-	return scope;
+	return ifindex;
 }
 
 static enum sdp_violation read_request(const struct ib_cm_event *event, struct rc_listener *l,
@@ -78,7 +78,9 @@ static enum sdp_violation read_request(const struct ib_cm_event *event, struct r
 	in->peer.port = in->hello.port;
 	if (req->qp_type != IB_QPT_RC || !addresses_true(req, l->dev->ib, in))
 		return SDP_BAD_HELLO;
-	in->local.scope = request_scope(req, in);
+	in->ifindex = request_ifindex(req);
+	if (ipv6_addr_type(&in->local.ip) & IPV6_ADDR_LINKLOCAL)
+		in->local.scope = in->ifindex;
 	in->peer.scope = in->local.scope;
 	return SDP_VALID;
 }

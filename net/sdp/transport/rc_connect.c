@@ -119,7 +119,7 @@ static int resolve_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		resolve_step(rc, rdma_resolve_route(id, rc->timeout_ms), "resolve route");
+		resolve_step(rc, rdma_resolve_route(id, rc->wish.timeout_ms), "resolve route");
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		resolve_step(rc, route_resolved(rc), "connect request");
@@ -175,21 +175,24 @@ void rc_resolve(struct rc_link *rc)
 		return;
 	}
 	rc->rdma = id;
+	id->route.addr.dev_addr.bound_dev_if = rc->wish.ifindex;
+	if (rc->wish.tos)
+		rdma_set_service_type(id, rc->wish.tos);
 	to_sockaddr(&src, &rc->local);
 	to_sockaddr(&dst, &rc->peer);
 	resolve_step(rc, rdma_resolve_addr(id, any ? NULL : (struct sockaddr *)&src,
-					   (struct sockaddr *)&dst, rc->timeout_ms),
+					   (struct sockaddr *)&dst, rc->wish.timeout_ms),
 		     "resolve address");
 }
 
 /**
  * rc_connect() - start connecting
  * @link: the link; under its owner's lock
- * @timeout_ms: for each of address and route
+ * @wish: how to get there
  */
-void rc_connect(struct sdp_link *link, unsigned long timeout_ms)
+void rc_connect(struct sdp_link *link, const struct sdp_path_wish *wish)
 {
-	to_rc(link)->timeout_ms = timeout_ms;
+	to_rc(link)->wish = *wish;
 	rc_link_poke(to_rc(link), RC_START);
 }
 

@@ -175,6 +175,7 @@ const struct sdp_transport sdp_rc = {
 	.post		= rc_post,
 	.recycle	= rc_recycle,
 	.send		= rc_send,
+	.probe		= rc_probe,
 	.release	= rc_release,
 	.device		= rc_device_name,
 	.listen		= rc_listen,

@@ -127,7 +127,8 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	/* A message before the RTU: the CM must know, or it ends the connection. */
 	if (unlikely(!test_bit(RC_CONNECTED, &rc->flags)))
 		comm_established(rc);
-	rc_up->received(&rc->link, skb, wc->byte_len);
+	/* A write with immediate data uses up a receive and brings no message. */
+	rc_up->received(&rc->link, skb, wc->opcode == IB_WC_RECV ? wc->byte_len : 0);
 }
 
 /* The peer's machine is silent, or has no receive posted, or its memory is wrong. */
@@ -167,6 +168,16 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	rc_up->sent(&rc->link, &sent);
 }
 
+static void probe_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, probe_cqe);
+
+	if (wc->status == IB_WC_SUCCESS)
+		rc_up->alive(&rc->link);
+	else if (wc->status != IB_WC_WR_FLUSH_ERR)
+		rc_up->failed(&rc->link, send_error(wc->status), ib_wc_status_msg(wc->status));
+}
+
 static void qp_event(struct ib_event *event, void *context)
 {
 	struct rc_link *rc = context;
@@ -185,9 +196,16 @@ static void qp_event(struct ib_event *event, void *context)
 	}
 }
 
+/*
+ * The peer may write, so that its probes are answered; but nothing is registered that it
+ * could write to, so they cannot have any length.
+ */
 static int to_init(struct rc_link *rc)
 {
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_INIT, .port_num = rc->port };
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT, .port_num = rc->port,
+		.qp_access_flags = IB_ACCESS_REMOTE_WRITE,
+	};
 	int err;
 
 	err = ib_find_cached_pkey(rc->dev->ib, rc->port, rc->pkey, &attr.pkey_index);
@@ -207,8 +225,8 @@ static int create_qp(struct rc_link *rc)
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
 		.qp_type	= IB_QPT_RC,
 		.cap = {
-			/* One more each, to drain with. */
-			.max_send_wr	= rc->tx.size + 1,
+			/* One more each, to drain with, and one for a probe. */
+			.max_send_wr	= rc->tx.size + 2,
 			.max_recv_wr	= rc->rx.size + 1,
 			.max_send_sge	= rc->tx.sges,
 			.max_recv_sge	= rc->rx.sges,
@@ -240,6 +258,7 @@ int rc_prepare(struct sdp_link *link, const struct sdp_link_config *config)
 	rc->config = *config;
 	rc->rx_cqe.done = rx_done;
 	rc->tx_cqe.done = tx_done;
+	rc->probe_cqe.done = probe_done;
 	if (rx_sges > rc->dev->ib->attrs.max_recv_sge ||
 	    1 + config->tx_frags > rc->dev->ib->attrs.max_send_sge)
 		return -EOPNOTSUPP;
@@ -249,7 +268,7 @@ int rc_prepare(struct sdp_link *link, const struct sdp_link_config *config)
 	if (err)
 		return err;
 
-	rc->cqes = rc->rx.size + rc->tx.size + 2;
+	rc->cqes = rc->rx.size + rc->tx.size + 3;
 	cq = ib_cq_pool_get(rc->dev->ib, rc->cqes, -1, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
@@ -392,6 +411,27 @@ broken:
 	msg->skb = NULL;
 	kfree_skb(skb);
 	rc_link_poke(rc, RC_BROKEN);
+}
+
+/**
+ * rc_probe() - ask the other queue pair for a sign of life
+ * @link: the link, connected; under its owner's lock
+ *
+ * A write of nothing: no address and no key are looked at, no receive is used up, and no
+ * software takes part at the other end.
+ */
+void rc_probe(struct sdp_link *link)
+{
+	struct rc_link *rc = to_rc(link);
+	struct ib_rdma_wr wr = {
+		.wr = {
+			.wr_cqe = &rc->probe_cqe, .opcode = IB_WR_RDMA_WRITE,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+	};
+
+	if (ib_post_send(rc->qp, &wr.wr, NULL))
+		rc_link_poke(rc, RC_BROKEN);
 }
 
 /**

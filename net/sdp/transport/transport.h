@@ -17,9 +17,9 @@
  * A link holds one reference on its owner from create/incoming to released, so an
  * up-call can never meet a freed owner.
  *
- * Locks: connect, send, post, recycle are called under the owner's lock and in order; kick is
- * called after it has been dropped. Up-calls come from process or softirq context with no
- * lock held.
+ * Locks: connect, send, post, recycle and probe are called under the owner's lock and in
+ * order; kick is called after it has been dropped. Up-calls come from process or softirq
+ * context with no lock held.
  */
 #ifndef SDP_TRANSPORT_H
 #define SDP_TRANSPORT_H
@@ -51,6 +51,18 @@ struct sdp_link_config {
 };
 
 /**
+ * struct sdp_path_wish - what a connecting link shall heed on its way to the peer
+ * @timeout_ms: for each step
+ * @ifindex: network device to go out by, or 0
+ * @tos: type of service or traffic class, or 0 for the device's default
+ */
+struct sdp_path_wish {
+	unsigned int timeout_ms;
+	int ifindex;
+	u8 tos;
+};
+
+/**
  * struct sdp_sent - messages that have arrived at the peer
  * @messages: how many, the oldest ones
  * @payload: their payload bytes
@@ -69,6 +81,7 @@ struct sdp_sent {
  * @net: namespace it arrived in
  * @local: address and port it is for
  * @peer: where it comes from
+ * @ifindex: network device it came in by
  * @hello: the Hello
  * @ack: HelloAck, filled in by the owner
  */
@@ -76,6 +89,7 @@ struct sdp_incoming {
 	struct net *net;
 	struct sdp_endpoint local;
 	struct sdp_endpoint peer;
+	int ifindex;
 	struct sdp_hello hello;
 	u8 ack[SDP_HELLO_ACK_LEN];
 };
@@ -91,6 +105,7 @@ struct sdp_incoming {
  * @established: the transport's own handshake is complete
  * @received: a message arrived; takes @skb, whose length is still to be set to @bytes
  * @sent: messages have arrived at the peer
+ * @alive: the probe has been answered: the peer's machine is there
  * @malformed: a request without a usable Hello has been refused, or a message did not fit
  *	into its receive
  * @failed: the link is broken. @error is positive; @place names where. -EAGAIN is said
@@ -106,6 +121,7 @@ struct sdp_link_events {
 	void (*established)(struct sdp_link *link);
 	void (*received)(struct sdp_link *link, struct sk_buff *skb, u32 bytes);
 	void (*sent)(struct sdp_link *link, struct sdp_sent *sent);
+	void (*alive)(struct sdp_link *link);
 	void (*malformed)(struct net *net, enum sdp_violation what);
 	void (*failed)(struct sdp_link *link, int error, const char *place);
 	void (*ended)(struct sdp_link *link);
@@ -126,6 +142,9 @@ struct sdp_link_events {
  * @recycle: give a received buffer back, read or not, to be posted again
  * @send: send @skb, header first; @flush when no other message follows at once. The
  *	transport takes @skb. Never fails: a broken link says so by failed.
+ * @probe: find out whether the peer's machine is there, without its software's help and
+ *	without using up a receive of it; the answer comes by alive, or failed, or never.
+ *	One at a time. NULL when the other end is here
  * @hold: keep the link for a kick; called under the owner's lock after sends. NULL when
  *	send is all there is to do
  * @kick: deliver what send has put aside, and end the hold; without the owner's lock
@@ -142,11 +161,12 @@ struct sdp_transport {
 	bool posts_memory;
 	struct sdp_link *(*create)(struct net *net, const struct sdp_endpoint *local,
 				   const struct sdp_endpoint *peer);
-	void (*connect)(struct sdp_link *link, unsigned long timeout_ms);
+	void (*connect)(struct sdp_link *link, const struct sdp_path_wish *wish);
 	int (*prepare)(struct sdp_link *link, const struct sdp_link_config *config);
 	u16 (*post)(struct sdp_link *link, u16 n);
 	void (*recycle)(struct sdp_link *link, struct sk_buff *skb);
 	void (*send)(struct sdp_link *link, struct sk_buff *skb, bool flush);
+	void (*probe)(struct sdp_link *link);
 	void (*hold)(struct sdp_link *link);
 	void (*kick)(struct sdp_link *link);
 	void (*release)(struct sdp_link *link, bool abort);

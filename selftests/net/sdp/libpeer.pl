@@ -16,6 +16,7 @@
 #	say TEXT	prints TEXT
 #	wait FILE	until FILE exists
 #	fork N		N processes go on from here; this one waits for them and ends
+#	option LEVEL NAME VALUE	an option that is an int, in numbers; a listener hands it on
 #	open		a socket, which otherwise comes with the first use
 #	hold		until killed
 #
@@ -86,6 +87,11 @@ sub ready {
 
 my %operations = (
 	open => sub { make(); },
+	option => sub {
+		my ($level, $name, $value) = splice(@ARGV, 0, 3);
+		make();
+		setsockopt($s, $level, $name, pack('i', $value)) or failed('option');
+	},
 	bind => sub { make(); bind($s, address(shift @ARGV, shift @ARGV)) or failed('bind'); },
 	listen => sub { listen($s, shift @ARGV) or failed('listen'); $listener = $s; },
 	accept => sub {

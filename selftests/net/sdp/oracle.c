@@ -20,6 +20,7 @@
 #include "oracle_close.h"
 #include "oracle_share.h"
 #include "oracle_urgent.h"
+#include "oracle_options.h"
 
 #define SCENARIO_SECONDS	30	/* none needs more than three on a slow machine */
 
@@ -46,7 +47,7 @@ static const struct difference {
 	{ "bind_again_after_failure", "after failure", AF_INET6, FAMILY_27,
 	  "family 2, [0.0.0.0]:0, 16 bytes",
 	  "an unbound socket may still take addresses of either family" },
-	{ "options_refused", "get, unknown level", AF_INET, FAMILY_27 | TWIN, "-ENOPROTOOPT",
+	{ "options_refused", "get, unknown level", AF_INET, FAMILY_27, "-ENOPROTOOPT",
 	  "a socket for either family answers as the IPv6 layer does; IPv4's answer is its own" },
 	{ "socket_flags", "SO_PROTOCOL", 0, TWIN, "257", "the protocol is its own" },
 	{ "options_inherited", "SO_PROTOCOL", 0, TWIN, "257", "the protocol is its own" },
@@ -63,6 +64,7 @@ static const struct {
 	GROUP(close_scenarios),
 	GROUP(share_scenarios),
 	GROUP(urgent_scenarios),
+	GROUP(option_scenarios),
 };
 
 static bool self_test, verbose;

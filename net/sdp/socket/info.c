@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * TCP_INFO and SDP_INFO: a connection in numbers.
+ *
+ * In struct tcp_info only what has a meaning here is filled in: a segment is a message,
+ * and what TCP measures of the network (times, losses, windows in packets) is the
+ * device's business and 0. Both structures are cut to the room that user space has.
+ */
+#include <linux/tcp.h>
+
+#include "sock.h"
+
+static u32 ms_since(unsigned long when)
+{
+	return when ? jiffies_to_msecs(jiffies - when) : 0;
+}
+
+static void fill_tcp_info(struct sdp_sock *ssk, struct tcp_info *info)
+{
+	const struct sdp_engine *e = &ssk->engine;
+
+	info->tcpi_state = ssk->sk.sk_state;
+	info->tcpi_pacing_rate = ~0ULL;
+	info->tcpi_max_pacing_rate = ~0ULL;
+	if (info->tcpi_state == TCP_LISTEN) {
+		info->tcpi_unacked = ssk->sk.sk_ack_backlog;
+		info->tcpi_sacked = ssk->sk.sk_max_ack_backlog;
+		return;
+	}
+	info->tcpi_probes = ssk->probes;
+	info->tcpi_bytes_sent = ssk->bytes_sent;
+	info->tcpi_bytes_acked = ssk->bytes_sent - ssk->tx_inflight;
+	info->tcpi_bytes_received = ssk->bytes_received;
+	info->tcpi_segs_out = ssk->sent;
+	info->tcpi_segs_in = ssk->received;
+	info->tcpi_data_segs_out = ssk->data_sent;
+	info->tcpi_data_segs_in = ssk->data_received;
+	info->tcpi_delivered = e->sent_seq;
+	info->tcpi_notsent_bytes = sdp_unsent(ssk);
+	info->tcpi_last_data_sent = ms_since(ssk->last_sent);
+	info->tcpi_last_data_recv = ms_since(ssk->last_received);
+	info->tcpi_last_ack_recv = ms_since(ssk->heard);
+	if (!e->send_size)
+		return;
+	info->tcpi_snd_mss = sdp_engine_payload_max(e);
+	info->tcpi_rcv_mss = e->recv_size - SDP_BSDH_LEN;
+	info->tcpi_advmss = info->tcpi_rcv_mss;
+	info->tcpi_unacked = e->credit.tx_seq - e->sent_seq;
+	info->tcpi_snd_cwnd = info->tcpi_unacked + sdp_credit_available(&e->credit);
+	info->tcpi_snd_wnd = sdp_credit_available(&e->credit) * info->tcpi_snd_mss;
+	info->tcpi_rcv_space = READ_ONCE(ssk->sk.sk_rcvbuf);
+}
+
+/**
+ * sdp_tcp_info() - getsockopt(2) of TCP_INFO
+ * @ssk: socket
+ * @value: room for a struct tcp_info
+ * @len: length of that, in and out
+ *
+ * Return: 0 or an errno.
+ */
+int sdp_tcp_info(struct sdp_sock *ssk, char __user *value, int __user *len)
+{
+	struct tcp_info info;
+
+	memset(&info, 0, sizeof(info));
+	sdp_stream_lock(ssk);
+	fill_tcp_info(ssk, &info);
+	spin_unlock_bh(&ssk->lock);
+	return sdp_option_copy(value, len, &info, sizeof(info));
+}
+
+static void fill_sdp_info(struct sdp_sock *ssk, struct sdp_info *info)
+{
+	const struct sdp_engine *e = &ssk->engine;
+	const char *device;
+
+	info->version = SDP_INFO_VERSION;
+	info->state = ssk->sk.sk_state;
+	info->tx_mode = SDP_INFO_COMBINED;
+	info->rx_mode = SDP_INFO_COMBINED;
+	info->credit = sdp_credit_available(&e->credit);
+	info->posted = e->credit.posted;
+	info->peer_credit = e->credit.theirs;
+	info->recv_size = e->recv_size;
+	info->send_size = e->send_size;
+	info->recv_buffers = e->credit.target;
+	info->send_slots = e->send_slots;
+	info->bytes_unsent = sdp_unsent(ssk);
+	info->bytes_unarrived = ssk->tx_inflight;
+	info->bytes_unread = ssk->rx_bytes;
+	info->probes = ssk->probes;
+	info->msgs_sent = ssk->sent;
+	info->msgs_received = ssk->received;
+	info->bytes_sent = ssk->bytes_sent;
+	info->bytes_received = ssk->bytes_received;
+	if (!ssk->link)
+		return;
+	strscpy(info->transport, ssk->link->ops->name, sizeof(info->transport));
+	device = ssk->link->ops->device(ssk->link);
+	if (device)
+		strscpy(info->device, device, sizeof(info->device));
+}
+
+/**
+ * sdp_info() - getsockopt(2) of SDP_INFO
+ * @ssk: socket
+ * @value: room for a struct sdp_info
+ * @len: length of that, in and out
+ *
+ * Return: 0 or an errno.
+ */
+int sdp_info(struct sdp_sock *ssk, char __user *value, int __user *len)
+{
+	struct sdp_info info;
+
+	memset(&info, 0, sizeof(info));
+	sdp_stream_lock(ssk);
+	fill_sdp_info(ssk, &info);
+	spin_unlock_bh(&ssk->lock);
+	return sdp_option_copy(value, len, &info, sizeof(info));
+}

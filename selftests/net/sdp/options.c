@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Socket options that TCP cannot be the oracle for: SDP_INFO, what only this family refuses, and
+ * options whose effect is in the numbers that SDP_INFO shows.
+ */
+#include "cases.h"
+#include <linux/filter.h>
+#include <linux/sdp.h>
+#include <stddef.h>
+#include <sys/utsname.h>
+
+#ifndef SO_ATTACH_REUSEPORT_CBPF
+#define SO_ATTACH_REUSEPORT_CBPF	51
+#endif
+
+static struct sdp_info info_of(int fd)
+{
+	struct sdp_info info;
+	socklen_t len = sizeof(info);
+
+	memset(&info, 0xee, sizeof(info));
+	need_errno(!getsockopt(fd, SOL_SDP, SDP_INFO, &info, &len), "SDP_INFO");
+	need(len == sizeof(info), "%u bytes", len);
+	need(info.version == SDP_INFO_VERSION, "version %u", info.version);
+	return info;
+}
+
+static bool by_rdma(void)
+{
+	return set == &addrsets[SET_RC4] || set == &addrsets[SET_RC6];
+}
+
+static int info_by_state(void *arg)
+{
+	struct addr where;
+	int listening = listener(1, &where), fd = fresh(0), accepted;
+	struct sdp_info info = info_of(fd);
+
+	(void)arg;
+	need(info.state == 7 && !info.transport[0] && !info.send_size, "fresh: state %u, \"%s\"",
+	     info.state, info.transport);
+	info = info_of(listening);
+	need(info.state == 10, "listening: state %u", info.state);
+	connect_to(fd, &where);
+	accepted = accept_from(listening);
+	info = info_of(fd);
+	need(info.state == 1, "connected: state %u", info.state);
+	need(!strcmp(info.transport, by_rdma() ? "rc" : "loop"), "transport %s", info.transport);
+	need(info.device[0], "no device");
+	need(info.tx_mode == SDP_INFO_COMBINED && info.rx_mode == SDP_INFO_COMBINED, "modes");
+	need(info.recv_size == info.send_size && info.recv_size > 16, "sizes %u, %u",
+	     info.recv_size, info.send_size);
+	need(info.recv_buffers && info.posted <= info.recv_buffers, "%u of %u posted", info.posted,
+	     info.recv_buffers);
+	need(info_of(accepted).state == 1, "accepted");
+	shutdown(fd, SHUT_WR);
+	need(poll_for(accepted, POLLRDHUP, WAIT_MS), "no end");
+	need(info_of(accepted).state == 8, "CLOSE_WAIT is state %u", info_of(accepted).state);
+	return EXIT_OK;
+}
+
+static int info_counts(void *arg)
+{
+	static char data[10000];
+	struct pair p = pair_make();
+	struct sdp_info c, s;
+
+	(void)arg;
+	send_all(p.c, data, sizeof(data));
+	need(await_bytes(p.s, sizeof(data)) == sizeof(data), "not all arrives");
+	c = info_of(p.c);
+	s = info_of(p.s);
+	need(c.bytes_sent == sizeof(data), "%llu sent", (unsigned long long)c.bytes_sent);
+	need(s.bytes_received == sizeof(data), "%llu received",
+	     (unsigned long long)s.bytes_received);
+	need(s.bytes_unread == sizeof(data), "%u unread", s.bytes_unread);
+	need(c.msgs_sent && s.msgs_received, "no messages");
+	drain(p.s, sizeof(data));
+	need(!info_of(p.s).bytes_unread, "unread after reading");
+	return EXIT_OK;
+}
+
+/* What a cork holds is unsent, and what a full peer does not take stays so. */
+static int info_unsent(void *arg)
+{
+	struct pair p = pair_make();
+	struct sdp_info info;
+	int value = -1;
+	long n;
+
+	(void)arg;
+	set_int(p.c, IPPROTO_TCP, TCP_CORK, 1);
+	send_all(p.c, "0123456789", 10);
+	need(info_of(p.c).bytes_unsent == 10, "corked: %u unsent", info_of(p.c).bytes_unsent);
+	set_int(p.c, IPPROTO_TCP, TCP_CORK, 0);
+	need(await_bytes(p.s, 10) == 10, "uncorked: nothing arrives");
+	n = fill(p.c);
+	info = info_of(p.c);
+	need(info.bytes_unsent > 0, "full: nothing unsent");
+	need(!ioctl(p.c, SIOCOUTQNSD, &value) && (unsigned int)value == info.bytes_unsent,
+	     "SIOCOUTQNSD says %d, SDP_INFO %u", value, info.bytes_unsent);
+	drain(p.s, n + 10);
+	return EXIT_OK;
+}
+
+static int info_lengths(void *arg)
+{
+	unsigned char buf[sizeof(struct sdp_info) + 16];
+	int fd = fresh(0), value = 1;
+	socklen_t len = 2;
+
+	(void)arg;
+	memset(buf, 0xee, sizeof(buf));
+	need_errno(!getsockopt(fd, SOL_SDP, SDP_INFO, buf, &len), "SDP_INFO");
+	need(len == 2 && buf[0] == SDP_INFO_VERSION && buf[2] == 0xee, "2 bytes: %u", len);
+	len = sizeof(buf);
+	need_errno(!getsockopt(fd, SOL_SDP, SDP_INFO, buf, &len), "SDP_INFO");
+	need(len == sizeof(struct sdp_info) && buf[len] == 0xee, "too long: %u", len);
+	need(getsockopt(fd, SOL_SDP, 999, buf, &len) && errno == ENOPROTOOPT, "no such option");
+	need(setsockopt(fd, SOL_SDP, SDP_INFO, &value, sizeof(value)) && errno == ENOPROTOOPT,
+	     "SDP_INFO can be set");
+	return EXIT_OK;
+}
+
+/* 6.1 does not ask the family. */
+static int filters_refused(void *arg)
+{
+	static const int names[] = { SO_ATTACH_FILTER, SO_ATTACH_REUSEPORT_CBPF };
+	struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, 0xffff);
+	struct sock_fprog prog = { .len = 1, .filter = &all };
+	struct utsname name;
+	int fd = fresh(0);
+	size_t i;
+
+	(void)arg;
+	if (!uname(&name) && !strncmp(name.release, "6.1.", 4))
+		return EXIT_SKIPPED;
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		need(setsockopt(fd, SOL_SOCKET, names[i], &prog, sizeof(prog)) &&
+		     errno == EOPNOTSUPP, "option %d: %s", names[i], errno_text(errno));
+	return EXIT_OK;
+}
+
+static const struct test tests[] = {
+	{ "info_by_state", info_by_state, 30, ALL_SETS, true, NULL },
+	{ "info_counts", info_counts, 30, ALL_SETS, true, NULL },
+	{ "info_unsent", info_unsent, 30, ALL_SETS, true, NULL },
+	{ "info_lengths", info_lengths, 30, V4_SETS, true, NULL },
+	{ "filters_refused", filters_refused, 30, V4_SETS, true, NULL },
+};
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	return run_tests(argv, tests, ARRAY_SIZE(tests));
+}
