@@ -22,4 +22,12 @@
 #define IPPROTO_SDP	257	/* of AF_INET and AF_INET6 */
 #endif
 
+/* Level of the options that only AF_SDP has. */
+#ifndef SOL_SDP
+#define SOL_SDP	1025
+#endif
+
+/* int: as SO_ZEROCOPY, which kernels before 6.6 refuse to this family */
+#define SDP_ZEROCOPY	1
+
 #endif /* _UAPI_LINUX_SDP_H */

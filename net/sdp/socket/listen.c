@@ -85,6 +85,7 @@ static void inherit(struct sock *sk, const struct sock *from)
 	sock_valbool_flag(sk, SOCK_LINGER, sock_flag(from, SOCK_LINGER));
 	sock_valbool_flag(sk, SOCK_KEEPOPEN, sock_flag(from, SOCK_KEEPOPEN));
 	sock_valbool_flag(sk, SOCK_URGINLINE, sock_flag(from, SOCK_URGINLINE));
+	sock_valbool_flag(sk, SOCK_ZEROCOPY, sock_flag(from, SOCK_ZEROCOPY));
 	sk->sk_data_ready = from->sk_data_ready;
 	sk->sk_write_space = from->sk_write_space;
 	sk->sk_state_change = from->sk_state_change;
@@ -360,6 +361,7 @@ int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
 	WRITE_ONCE(child->parent, NULL);
 	lock_sock(&child->sk);
 	sock_graft(&child->sk, newsock);
+	sdp_socket_flags(newsock);
 	newsock->state = SS_CONNECTED;
 	release_sock(&child->sk);
 	sock_put(&parent->sk);

@@ -2,7 +2,9 @@
 /*
  * setsockopt(2), getsockopt(2) at the levels that are ours, and ioctl(2).
  *
- * SOL_SOCKET is the kernel's own. At IPPROTO_TCP there is TCP_NODELAY: a lone small
+ * SOL_SOCKET is the kernel's own, but for SO_ZEROCOPY, which it refuses to this family;
+ * where the kernel lets a family have its say in SOL_SOCKET, it is honoured here, and
+ * everywhere SDP_ZEROCOPY means the same. At IPPROTO_TCP there is TCP_NODELAY: a lone small
  * message never waits here, so it changes nothing; programs set it and ask for it.
  */
 #include <asm/ioctls.h>
@@ -25,6 +27,11 @@ int sdp_setsockopt(struct socket *sock, int level, int name, sockptr_t value, un
 {
 	int val;
 
+	/* What comes by this way is all of SOL_SOCKET, for the sake of one option. */
+	if (level == SOL_SOCKET && name != SO_ZEROCOPY)
+		return sock_setsockopt(sock, level, name, value, len);
+	if (level == SOL_SOCKET || (level == SOL_SDP && name == SDP_ZEROCOPY))
+		return sdp_set_zerocopy(sock->sk, value, len);
 	if (level != IPPROTO_TCP || name != TCP_NODELAY)
 		return -ENOPROTOOPT;
 	if (len < sizeof(val))
@@ -48,16 +55,17 @@ int sdp_setsockopt(struct socket *sock, int level, int name, sockptr_t value, un
 int sdp_getsockopt(struct socket *sock, int level, int name, char __user *value,
 		   int __user *len)
 {
+	bool zerocopy = level == SOL_SDP && name == SDP_ZEROCOPY;
 	int val, n;
 
-	if (level != IPPROTO_TCP || name != TCP_NODELAY)
+	if (!zerocopy && (level != IPPROTO_TCP || name != TCP_NODELAY))
 		return -ENOPROTOOPT;
 	if (get_user(n, len))
 		return -EFAULT;
 	if (n < 0)
 		return -EINVAL;
 	n = min_t(int, n, sizeof(val));
-	val = sdp_sk(sock->sk)->nodelay;
+	val = zerocopy ? sock_flag(sock->sk, SOCK_ZEROCOPY) : sdp_sk(sock->sk)->nodelay;
 	if (put_user(n, len) || copy_to_user(value, &val, n))
 		return -EFAULT;
 	return 0;

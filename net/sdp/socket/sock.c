@@ -149,6 +149,8 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	sk->sk_error_report = error_report;
 	sk->sk_destruct = sdp_destruct;
 	sock_set_flag(sk, SOCK_RCU_FREE);
+	if (sk->sk_socket)
+		sdp_socket_flags(sk->sk_socket);
 
 	spin_lock_bh(&sn->lock);
 	hlist_add_head_rcu(&ssk->list_node, &sn->socks);

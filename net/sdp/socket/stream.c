@@ -457,6 +457,7 @@ void sdp_stream_config(struct sdp_sock *ssk, const struct sdp_transport *ops,
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 
+	ssk->tx_user_pages = !ops->hands_over;
 	config->recv_size = ops->recv_size ?: READ_ONCE(set->recv_buffer_size);
 	config->recv_max = ops->recv_buffers ?: READ_ONCE(set->recv_buffers);
 	config->send_slots = READ_ONCE(set->send_buffers);
