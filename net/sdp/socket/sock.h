@@ -27,7 +27,8 @@
  *			Of two sockets' locks only one is ever held.
  *
  * Nothing is woken, delivered or released under @lock: it is noted in a struct sdp_todo
- * and done by sdp_stream_unlock().
+ * and done by sdp_stream_unlock(). (The kernel wakes for a report of MSG_ZEROCOPY when its
+ * last skb is freed, and that may be there; see zerocopy.c.)
  */
 #ifndef SDP_SOCK_H
 #define SDP_SOCK_H
