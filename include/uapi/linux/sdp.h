@@ -28,6 +28,6 @@
 #endif
 
 /* int: as SO_ZEROCOPY, which kernels before 6.6 refuse to this family */
-#define SDP_ZEROCOPY	1
+#define SDP_ZEROCOPY	2
 
 #endif /* _UAPI_LINUX_SDP_H */

@@ -7,7 +7,7 @@
 #include "pattern.h"
 #include <sys/sendfile.h>
 
-#define FILE_LEN	(6L << 20)
+#define FILE_LEN	(3L << 20)
 #define PAGE		4096
 
 struct pipe_ends {
