@@ -6,7 +6,7 @@
 #include "pattern.h"
 #include <linux/errqueue.h>
 #include <linux/sdp.h>
-#include <sys/mman.h>
+#include <sys/epoll.h>
 
 #define BLOCK	(64 * 1024)
 
@@ -200,7 +200,8 @@ static int told(void *arg)
 	struct pair p = lending_pair();
 	struct reports done = { 0 };
 	unsigned char *mem = memory(BLOCK);
-	int error = -1;
+	struct epoll_event e = { .events = EPOLLET };
+	int error = -1, ep = epoll_create1(0), i;
 	socklen_t len = sizeof(error);
 
 	(void)arg;
@@ -213,6 +214,15 @@ static int told(void *arg)
 	reports_await(p.c, &done, 1);
 	need(!poll_for(p.c, 0, 0), "POLLERR after the last report");
 	drain(p.s, 10010);
+
+	need_errno(!epoll_ctl(ep, EPOLL_CTL_ADD, p.c, &e), "EPOLL_CTL_ADD");
+	for (i = 0; i < 3; i++) {
+		need(!epoll_wait(ep, &e, 1, 0), "an event without a new report");
+		need(send(p.c, mem, 10000, MSG_ZEROCOPY) == 10000, "send: %s", errno_text(errno));
+		need(epoll_wait(ep, &e, 1, WAIT_MS) == 1 && e.events == EPOLLERR,
+		     "not told of report %d", i);
+	}
+	reports_await(p.c, &done, 4);
 	return EXIT_OK;
 }
 
