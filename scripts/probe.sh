@@ -26,4 +26,9 @@ has linux/sysctl.h 'register_net_sysctl_sz' SYSCTL_SZ
 has net/net_namespace.h 'register_net_sysctl_sz' SYSCTL_SZ
 has trace/stages/stage6_event_callback.h 'define __assign_str\(dst\)' ASSIGN_STR_1
 has net/sock.h 'ipv6_pinfo_offset;' PINFO_OFFSET
+has linux/net.h '\(\*sendpage\)' SENDPAGE
+has linux/net.h '\(\*splice_eof\)' SPLICE_EOF
+has linux/net.h 'SOCK_CUSTOM_SOCKOPT' CUSTOM_SOCKOPT
+has linux/uio.h 'iov_iter_extract_pages' EXTRACT_PAGES
+has linux/skbuff.h 'bool devmem\)' ZEROCOPY_DEVMEM
 exit 0

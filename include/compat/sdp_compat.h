@@ -10,7 +10,9 @@
 
 #include <linux/net.h>
 #include <linux/poll.h>
+#include <linux/skbuff.h>
 #include <linux/timer.h>
+#include <linux/uio.h>
 
 #include "sdp_probe.h"
 
@@ -62,9 +64,61 @@
 #define SDP_PROTO_PINFO(type, member)
 #endif
 
-/* From 6.6 on a family may ask for SOL_SOCKET options to be shown to it first. */
-static inline void sdp_ask_for_sol_socket(struct socket *sock)
+/* How splice(2) and sendfile(2) hand over a page before 6.5; since then, by sendmsg. */
+#ifdef SDP_HAVE_SENDPAGE
+static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int offset,
+				   size_t size, int flags)
 {
+	struct bio_vec bvec = { .bv_page = page, .bv_offset = offset, .bv_len = size };
+	struct msghdr msg = { .msg_flags = flags | MSG_SPLICE_PAGES };
+
+	if (flags & MSG_SENDPAGE_NOTLAST)
+		msg.msg_flags |= MSG_MORE;
+	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, &bvec, 1, size);
+	return sock->ops->sendmsg(sock, &msg, size);
+}
+
+#define SDP_SENDPAGE	.sendpage = sdp_sendpage,
+#else
+#define SDP_SENDPAGE
+#endif
+
+/* proto_ops.splice_eof: a splice that has announced more has come to its end. */
+#ifdef SDP_HAVE_SPLICE_EOF
+#define SDP_SPLICE_EOF(function)	.splice_eof = (function),
+#else
+#define SDP_SPLICE_EOF(function)
+#endif
+
+/* The last argument is for the memory of devices. */
+#ifdef SDP_HAVE_ZEROCOPY_DEVMEM
+#define sdp_zerocopy_alloc(sk, size)	msg_zerocopy_realloc(sk, size, NULL, false)
+#else
+#define sdp_zerocopy_alloc(sk, size)	msg_zerocopy_realloc(sk, size, NULL)
+#endif
+
+/*
+ * One page of an iterator over kernel memory, without a reference: whoever made the
+ * iterator has one. The iterator advances; returns bytes or an errno.
+ */
+static inline ssize_t sdp_iter_page(struct iov_iter *iter, size_t max, struct page **page,
+				    size_t *offset)
+{
+#ifdef SDP_HAVE_EXTRACT_PAGES
+	return iov_iter_extract_pages(iter, &page, max, 1, 0, offset);
+#else
+	ssize_t n = iov_iter_get_pages2(iter, page, max, 1, offset);
+
+	if (n > 0)
+		put_page(*page);
+	return n;
+#endif
+}
+
+/* What the generic code may do with sockets of this family. */
+static inline void sdp_socket_flags(struct socket *sock)
+{
+	set_bit(SOCK_SUPPORT_ZC, &sock->flags);
 #ifdef SDP_HAVE_CUSTOM_SOCKOPT
 	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
 #endif

@@ -30,6 +30,8 @@
 
 /* Options of SOL_SDP. */
 #define SDP_INFO	1	/* get: struct sdp_info */
+/* int: as SO_ZEROCOPY, which kernels before 6.6 refuse to this family */
+#define SDP_ZEROCOPY	2
 
 /* How data travels in one direction of a connection. */
 enum sdp_info_mode {

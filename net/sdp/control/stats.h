@@ -25,6 +25,7 @@
 	_(CreditStalls)			/* times that data had to wait for credit */ \
 	_(PartialHeld)			/* times that a small write gathered */ \
 	_(SendCompletions)		/* completions handled */	\
+	_(BytesReferenced)		/* sent without being copied */	\
 	_(Coalesced)			/* small messages copied together */ \
 	_(NoMemory)			/* receives or messages put off */ \
 	_(MemoryShort)			/* net.sdp.mem, or a cgroup, allowed no more */ \

@@ -42,6 +42,9 @@ static int no_socketpair(struct socket *a, struct socket *b)
 	.sendmsg	= sdp_sendmsg,			\
 	.recvmsg	= sdp_recvmsg,			\
 	.mmap		= sock_no_mmap,			\
+	.splice_read	= sdp_splice_read,		\
+	SDP_SENDPAGE					\
+	SDP_SPLICE_EOF(sdp_splice_eof)			\
 }
 
 static const struct proto_ops sdp_ops = SDP_CALLS(PF_SDP);

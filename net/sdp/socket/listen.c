@@ -84,6 +84,7 @@ static void inherit(struct sock *sk, const struct sock *from)
 	sock_valbool_flag(sk, SOCK_LINGER, sock_flag(from, SOCK_LINGER));
 	sock_valbool_flag(sk, SOCK_KEEPOPEN, sock_flag(from, SOCK_KEEPOPEN));
 	sock_valbool_flag(sk, SOCK_URGINLINE, sock_flag(from, SOCK_URGINLINE));
+	sock_valbool_flag(sk, SOCK_ZEROCOPY, sock_flag(from, SOCK_ZEROCOPY));
 	sk->sk_data_ready = from->sk_data_ready;
 	sk->sk_write_space = from->sk_write_space;
 	sk->sk_state_change = from->sk_state_change;
@@ -358,9 +359,9 @@ int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
 	if (err)
 		return err;
 	WRITE_ONCE(child->parent, NULL);
-	sdp_ask_for_sol_socket(newsock);
 	lock_sock(&child->sk);
 	sock_graft(&child->sk, newsock);
+	sdp_socket_flags(newsock);
 	newsock->state = SS_CONNECTED;
 	release_sock(&child->sk);
 	sock_put(&parent->sk);

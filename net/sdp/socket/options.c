@@ -145,6 +145,25 @@ int sdp_setsockopt(struct socket *sock, int level, int name, sockptr_t value, un
 		if (sock->sk->sk_family == PF_INET)
 			return -ENOPROTOOPT;
 		return sdp_ipv6_set(ssk, name, value, len);
+	case SOL_SDP:
+		if (name == SDP_ZEROCOPY)
+			return sdp_set_zerocopy(sock->sk, value, len);
+		return -ENOPROTOOPT;
+	default:
+		return -ENOPROTOOPT;
+	}
+}
+
+/* SOL_SDP */
+static int get_own(struct sdp_sock *ssk, int name, char __user *value, int __user *len)
+{
+	int val = sock_flag(&ssk->sk, SOCK_ZEROCOPY);
+
+	switch (name) {
+	case SDP_INFO:
+		return sdp_info(ssk, value, len);
+	case SDP_ZEROCOPY:
+		return sdp_option_copy(value, len, &val, sizeof(val));
 	default:
 		return -ENOPROTOOPT;
 	}
@@ -182,6 +201,6 @@ int sdp_getsockopt(struct socket *sock, int level, int name, char __user *value,
 	case SOL_IPV6:
 		return sdp_ipv6_get(ssk, name, value, len);
 	default:
-		return name == SDP_INFO ? sdp_info(ssk, value, len) : -ENOPROTOOPT;
+		return get_own(ssk, name, value, len);
 	}
 }

@@ -46,6 +46,8 @@ int sdp_sol_socket_set(struct socket *sock, int name, sockptr_t value, unsigned 
 	switch (name) {
 	case SO_REUSEPORT:
 		return set_reuseport(sock->sk, value, len);
+	case SO_ZEROCOPY:
+		return sdp_set_zerocopy(sock->sk, value, len);
 	case SO_ATTACH_FILTER:
 	case SO_ATTACH_BPF:
 	case SO_ATTACH_REUSEPORT_CBPF:

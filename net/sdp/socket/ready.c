@@ -255,7 +255,7 @@ __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wait)
 
 	register_waiter(file, ssk, wait);
 	/* Pairs with sdp_stream_fail(): who sees the error sees the end it came with. */
-	if (smp_load_acquire(&sk->sk_err))
+	if (smp_load_acquire(&sk->sk_err) || !skb_queue_empty_lockless(&sk->sk_error_queue))
 		mask = EPOLLERR;
 	state = READ_ONCE(sk->sk_state);
 	return mask | (state == TCP_LISTEN ? listen_mask(ssk) : stream_mask(ssk, state));

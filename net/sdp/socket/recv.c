@@ -106,12 +106,14 @@ void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_act
  * @peeked: MSG_PEEK: bytes to pass over from the beginning of the queue
  * @flags: MSG_*
  * @stamp: when the last byte read arrived, or 0
+ * @pipe: where to, instead of the caller's memory
  */
 struct reading {
 	size_t copied;
 	u32 peeked;
 	int flags;
 	ktime_t stamp;
+	struct pipe_inode_info *pipe;
 };
 
 /**
@@ -185,18 +187,29 @@ static void consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 	consume_skb(done);
 }
 
-/* Read from one buffer. Returns bytes, 0 when the queue is empty, or -EFAULT. */
+/* Give @n bytes of a piece to who asks. Returns how many have gone, or an errno. */
+static int take_piece(struct sdp_sock *ssk, struct msghdr *msg, u32 n, const struct piece *p,
+		      const struct reading *r)
+{
+	if (!n || (r->flags & MSG_TRUNC))
+		return n;
+	if (r->pipe)
+		return sdp_splice_piece(ssk, p->skb, p->offset, n, r->pipe);
+	return skb_copy_datagram_msg(p->skb, p->offset, msg, n) ?: n;
+}
+
+/* Read from one buffer. Returns bytes, 0 when the queue is empty, or an errno. */
 static int read_piece(struct sdp_sock *ssk, struct msghdr *msg, size_t left, struct reading *r)
 {
 	struct piece p;
-	u32 n;
+	int n;
 
 	do {
 		if (!next_piece(ssk, r->peeked, &p))
 			return 0;
-		n = min_t(size_t, p.avail, left);
-		if (!(r->flags & MSG_TRUNC) && skb_copy_datagram_msg(p.skb, p.offset, msg, n))
-			return -EFAULT;
+		n = take_piece(ssk, msg, min_t(size_t, p.avail, left), &p, r);
+		if (n < 0)
+			return n;
 		r->stamp = p.skb->tstamp;
 		if (r->flags & MSG_PEEK)
 			r->peeked += p.hole + n;
@@ -250,7 +263,7 @@ static int wait_input(struct sdp_sock *ssk, const struct reading *r, long *timeo
 static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct reading *r,
 		    long timeo)
 {
-	size_t target = sock_rcvlowat(&ssk->sk, r->flags & MSG_WAITALL, len);
+	size_t target = r->pipe ? 1 : sock_rcvlowat(&ssk->sk, r->flags & MSG_WAITALL, len);
 	int n;
 
 	do {
@@ -281,6 +294,27 @@ static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct
 }
 
 /**
+ * sdp_recv_to_pipe() - read into a pipe
+ * @ssk: socket
+ * @pipe: the pipe, locked
+ * @len: bytes, at most
+ * @timeo: how long to wait for the first one (jiffies)
+ *
+ * Return: bytes, 0 at the end of the stream, or an errno; -EAGAIN also for a full pipe.
+ */
+ssize_t sdp_recv_to_pipe(struct sdp_sock *ssk, struct pipe_inode_info *pipe, size_t len,
+			 long timeo)
+{
+	struct reading r = { .pipe = pipe };
+	int err;
+
+	mutex_lock(&ssk->rx_mutex);
+	err = read_all(ssk, NULL, len, &r, timeo);
+	mutex_unlock(&ssk->rx_mutex);
+	return r.copied ?: err;
+}
+
+/**
  * sdp_recvmsg() - recv(2), read(2) and the like
  * @sock: socket
  * @msg: where to
@@ -297,7 +331,7 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	int err;
 
 	if (flags & MSG_ERRQUEUE)
-		return -EAGAIN;
+		return sdp_recv_report(ssk, msg);
 	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		return -ENOTCONN;
 	if (flags & MSG_OOB)

@@ -5,7 +5,8 @@
  * Written bytes are copied into segments, one segment per future message: a linear part
  * for small ones, page fragments behind it for large ones. The last segment stays open
  * and gathers further writes until it is full or sent. A write returns when its bytes
- * are in segments, within SO_SNDBUF (A2, B6).
+ * are in segments, within SO_SNDBUF (A2, B6). Pages may be referenced instead of copied:
+ * see zerocopy.c.
  *
  * While a writer copies, without a spinlock, its segment is held back (@tx_hold) and
  * tx_mutex keeps other writers away; whole segments before it go on being sent.
@@ -20,6 +21,8 @@
 #define MEMORY_JIFFIES	(HZ / 10 + 1)
 /* Larger pieces go into pages. */
 #define LINEAR_WRITE	1024
+/* Linear part of a segment that gets its bytes by reference: for its odd ends. */
+#define LINEAR_REFS	256
 
 /* For a write that fills a large message: a block, used again if there is one. */
 static struct sk_buff *new_block(struct sdp_sock *ssk)
@@ -33,13 +36,13 @@ static struct sk_buff *new_block(struct sdp_sock *ssk)
 				    ssk->sk.sk_allocation);
 }
 
-static struct sk_buff *new_segment(struct sdp_sock *ssk, size_t left)
+static struct sk_buff *new_segment(struct sdp_sock *ssk, size_t left, bool refs)
 {
 	u32 max = sdp_engine_payload_max(&ssk->engine);
 	struct sk_buff *skb;
 	u32 linear = 0;
 
-	if (left >= max && max >= BLOCK_MIN) {
+	if (left >= max && max >= BLOCK_MIN && !refs) {
 		skb = new_block(ssk);
 		if (skb)
 			return skb;
@@ -47,6 +50,8 @@ static struct sk_buff *new_segment(struct sdp_sock *ssk, size_t left)
 	/* A lone small message needs no more room than itself; others will follow one. */
 	if (left <= LINEAR_WRITE)
 		linear = sdp_engine_all_arrived(&ssk->engine) ? left : GATHER_LINEAR;
+	if (refs)
+		linear = LINEAR_REFS;
 	linear = min(linear, max);
 	skb = alloc_skb(SDP_TX_HEADROOM + linear, ssk->sk.sk_allocation);
 	if (!skb)
@@ -100,8 +105,18 @@ static int copy_pages(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter
 	return n;
 }
 
+static int copy_some(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from, u32 n)
+{
+	u32 linear = skb_shinfo(skb)->nr_frags ? 0 : skb_tailroom(skb);
+
+	if (linear)
+		return copy_linear(skb, from, min(linear, n));
+	return copy_pages(ssk, skb, from, n);
+}
+
 /* Fill one segment from the iterator, as far as it goes. */
-static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from, u32 max)
+static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from, u32 max,
+		struct sdp_refs *refs)
 {
 	u32 room = min_t(size_t, max - sdp_buf_cb(skb)->payload, iov_iter_count(from));
 	u32 done = 0;
@@ -111,12 +126,11 @@ static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from
 		return skb_copy_datagram_from_iter(skb, sdp_buf_cb(skb)->payload, from, room) ?:
 		       room;
 	while (done < room) {
-		u32 linear = skb_shinfo(skb)->nr_frags ? 0 : skb_tailroom(skb);
+		u32 part = room - done;
 
-		if (linear)
-			n = copy_linear(skb, from, min(linear, room - done));
-		else
-			n = copy_pages(ssk, skb, from, room - done);
+		n = sdp_refs_any(refs) ? sdp_refer(ssk, skb, refs, from, &part) : 0;
+		if (!n && part)
+			n = copy_some(ssk, skb, from, part);
 		if (n <= 0)
 			break;
 		done += n;
@@ -129,7 +143,8 @@ static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from
  * a reference: the connection may fail during the copy, and the queue be purged. -EAGAIN:
  * the memory of all sockets together is short.
  */
-static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, bool *fresh)
+static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, const struct sdp_refs *refs,
+			     bool *fresh)
 {
 	u32 most = min_t(size_t, left, sdp_engine_payload_max(&ssk->engine));
 	struct sk_buff *skb;
@@ -140,7 +155,7 @@ static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, bool *fresh)
 		return ERR_PTR(-EAGAIN);
 	}
 	skb = skb_peek_tail(&ssk->tx_queue);
-	if (skb && sdp_segment_full(ssk, skb))
+	if (skb && (sdp_segment_full(ssk, skb) || !sdp_refs_fit(refs, skb)))
 		skb = NULL;
 	if (skb) {
 		ssk->tx_hold = true;
@@ -149,7 +164,7 @@ static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, bool *fresh)
 	}
 	spin_unlock_bh(&ssk->lock);
 	*fresh = !skb;
-	return skb ?: new_segment(ssk, left);
+	return skb ?: new_segment(ssk, left, sdp_refs_any(refs));
 }
 
 static int send_error(const struct sock *sk)
@@ -192,8 +207,8 @@ static int add_done(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh, u32 o
 	return n;
 }
 
-/* Copy one segment's worth. Returns bytes, or an errno. tx_mutex is held. */
-static int send_some(struct sdp_sock *ssk, struct msghdr *msg)
+/* Take one segment's worth. Returns bytes, or an errno. tx_mutex is held. */
+static int send_some(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *refs)
 {
 	u32 max = sdp_engine_payload_max(&ssk->engine);
 	size_t left = msg_data_left(msg);
@@ -202,11 +217,11 @@ static int send_some(struct sdp_sock *ssk, struct msghdr *msg)
 	int n, how = 0;
 	bool fresh;
 
-	skb = claim(ssk, left, &fresh);
+	skb = claim(ssk, left, refs, &fresh);
 	if (IS_ERR_OR_NULL(skb))
 		return skb ? PTR_ERR(skb) : -ENOBUFS;
 	old_truesize = fresh ? 0 : skb->truesize;
-	n = fill(ssk, skb, &msg->msg_iter, max);
+	n = fill(ssk, skb, &msg->msg_iter, max, refs);
 	/* With more of this write to come, the segment is not the last word. */
 	if ((msg->msg_flags & MSG_MORE) || READ_ONCE(ssk->opt.cork) || (n > 0 && (size_t)n < left))
 		how |= ADD_HOLD;
@@ -286,7 +301,8 @@ static int wait_connected(struct sdp_sock *ssk, long *timeo)
 		-EPIPE : 0;
 }
 
-static int send_all(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, size_t *done)
+static int send_all(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *refs, long *timeo,
+		    size_t *done)
 {
 	struct sock *sk = &ssk->sk;
 	int n;
@@ -300,8 +316,13 @@ static int send_all(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, size_
 				return n;
 			continue;
 		}
-		n = send_some(ssk, msg);
+		/* Here, because tx_mutex is kept from now until the first byte is taken. */
+		n = *done ? 0 : sdp_refs_begin(ssk, msg, refs);
+		if (!n)
+			n = send_some(ssk, msg, refs);
 		if (n == -EAGAIN) {
+			if (!*done)
+				sdp_refs_undo(refs);
 			n = wait_for_memory(ssk, timeo);
 			if (n)
 				return n;
@@ -328,6 +349,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	struct sock *sk = sock->sk;
 	struct sdp_sock *ssk = sdp_sk(sk);
 	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	struct sdp_refs refs = { };
 	size_t done = 0;
 	int err;
 
@@ -336,7 +358,8 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return sk_stream_error(sk, msg->msg_flags, err);
 
 	mutex_lock(&ssk->tx_mutex);
-	err = send_all(ssk, msg, &timeo, &done);
+	err = send_all(ssk, msg, &refs, &timeo, &done);
+	sdp_refs_end(&refs, done);
 	mutex_unlock(&ssk->tx_mutex);
 	if (done)
 		return done;

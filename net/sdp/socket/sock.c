@@ -158,7 +158,7 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	sdp_alive_init(ssk);
 	sdp_options_init(ssk);
 	if (sk->sk_socket)
-		sdp_ask_for_sol_socket(sk->sk_socket);
+		sdp_socket_flags(sk->sk_socket);
 	timer_setup(&sk->sk_timer, sdp_sk_timer, 0);
 	ssk->v6 = sk->sk_family == PF_INET6;
 	if (!ssk->v6)

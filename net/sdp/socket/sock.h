@@ -13,6 +13,8 @@
  *	send.c recv.c	bytes in and out
  *	urgent.c	urgent data
  *	memory.c	what all sockets hold together
+ *	zerocopy.c	pages referenced instead of copied, and when they are free again
+ *	splice.c	splice(2), sendfile(2)
  *	ready.c		poll, waiting and waking
  *	close.c		shutdown, release, disconnect
  *	keepalive.c	whether the other machine is still there
@@ -29,12 +31,14 @@
  *			Of two sockets' locks only one is ever held.
  *
  * Nothing is woken, delivered or released under @lock: it is noted in a struct sdp_todo
- * and done by sdp_stream_unlock().
+ * and done by sdp_stream_unlock(). (The kernel wakes for a report of MSG_ZEROCOPY when its
+ * last skb is freed, and that may be there; see zerocopy.c.)
  */
 #ifndef SDP_SOCK_H
 #define SDP_SOCK_H
 
 #include <linux/mutex.h>
+#include <linux/pipe_fs_i.h>
 #include <linux/poll.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
@@ -92,6 +96,7 @@ struct sdp_port;
  * @tx_frags: page fragments that a segment may have
  * @tx_hold: that one is being added to, or MSG_MORE has promised more
  * @tx_copying: a writer copies into the last segment: it does not count as full
+ * @tx_user_pages: a writer's own pages may be referenced until they have arrived
  * @recv_max: receives that the link has room for
  * @tx_outq: payload bytes not yet known to have arrived
  * @tx_inflight: those of them that the transport has
@@ -170,6 +175,7 @@ struct sdp_sock {
 	u16 tx_frags;
 	bool tx_hold;
 	bool tx_copying;
+	bool tx_user_pages;
 	u16 recv_max;
 	u32 tx_outq;
 	u32 tx_inflight;
@@ -337,6 +343,8 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
 void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_action *a,
 		 u32 bytes, struct sdp_todo *todo);
+ssize_t sdp_recv_to_pipe(struct sdp_sock *ssk, struct pipe_inode_info *pipe, size_t len,
+			 long timeo);
 
 /* memory.c */
 extern atomic_long_t sdp_memory_allocated;
@@ -367,6 +375,40 @@ void sdp_urgent_passed(struct sdp_sock *ssk);
 void sdp_urgent_forget(struct sdp_sock *ssk);
 int sdp_urgent_recv(struct sdp_sock *ssk, struct msghdr *msg, size_t len, int flags);
 u32 sdp_urgent_inq(struct sdp_sock *ssk);
+
+/* splice.c */
+int sdp_splice_piece(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 len,
+		     struct pipe_inode_info *pipe);
+ssize_t sdp_splice_read(struct socket *sock, loff_t *ppos, struct pipe_inode_info *pipe,
+			size_t len, unsigned int flags);
+void sdp_splice_eof(struct socket *sock);
+
+/**
+ * struct sdp_refs - whose pages a write may refer to instead of copying them
+ * @splice: those in its iterator, for good (MSG_SPLICE_PAGES)
+ * @user: the user's (MSG_ZEROCOPY): what to tell when they are not needed any more
+ * @own: the report of this write on the error queue
+ */
+struct sdp_refs {
+	bool splice;
+	struct ubuf_info *user;
+	struct ubuf_info *own;
+};
+
+/* zerocopy.c */
+int sdp_refs_begin(struct sdp_sock *ssk, const struct msghdr *msg, struct sdp_refs *refs);
+void sdp_refs_undo(struct sdp_refs *refs);
+void sdp_refs_end(struct sdp_refs *refs, bool taken);
+bool sdp_refs_fit(const struct sdp_refs *refs, struct sk_buff *skb);
+int sdp_refer(struct sdp_sock *ssk, struct sk_buff *skb, struct sdp_refs *refs,
+	      struct iov_iter *from, u32 *part);
+int sdp_recv_report(struct sdp_sock *ssk, struct msghdr *msg);
+int sdp_set_zerocopy(struct sock *sk, sockptr_t value, unsigned int len);
+
+static inline bool sdp_refs_any(const struct sdp_refs *refs)
+{
+	return refs->splice || refs->user;
+}
 
 /* ready.c */
 typedef bool (*sdp_condition)(struct sdp_sock *ssk, u32 arg);

@@ -489,6 +489,7 @@ void sdp_stream_config(struct sdp_sock *ssk, const struct sdp_transport *ops,
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 
+	ssk->tx_user_pages = !ops->hands_over;
 	config->recv_size = ops->recv_size ?: READ_ONCE(set->recv_buffer_size);
 	config->recv_max = ops->recv_buffers ?: READ_ONCE(set->recv_buffers);
 	config->send_slots = READ_ONCE(set->send_buffers);
@@ -516,7 +517,7 @@ void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config
 
 	ssk->tx_frags = config->tx_frags;
 	ssk->recv_max = config->recv_max;
-	ssk->recv_cost = ssk->link->ops->posts_memory ? SKB_TRUESIZE(config->recv_size) : 0;
+	ssk->recv_cost = ssk->link->ops->hands_over ? 0 : SKB_TRUESIZE(config->recv_size);
 	sdp_engine_init(&ssk->engine, &engine);
 	replenish(ssk);
 }

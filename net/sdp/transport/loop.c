@@ -319,6 +319,7 @@ const struct sdp_transport sdp_loop = {
 	.name		= "loop",
 	.recv_size	= 32 * 1024,
 	.recv_buffers	= 16,
+	.hands_over	= true,
 	.create		= loop_create,
 	.connect	= loop_connect,
 	.prepare	= loop_prepare,

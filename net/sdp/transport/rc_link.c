@@ -168,7 +168,6 @@ static const char *rc_device_name(const struct sdp_link *link)
 
 const struct sdp_transport sdp_rc = {
 	.name		= "rc",
-	.posts_memory	= true,
 	.create		= rc_create,
 	.connect	= rc_connect,
 	.prepare	= rc_prepare,

@@ -133,7 +133,7 @@ struct sdp_link_events {
  * @name: for people
  * @recv_size: receive buffer size that suits it, or 0 for the setting
  * @recv_buffers: how many, or 0 for the setting
- * @posts_memory: a posted receive holds its buffer; else it is only a permission
+ * @hands_over: the peer reads in the memory of the sender, in its own time
  * @create: a link for connecting from @local to @peer; NULL without memory
  * @connect: start connecting; called under the owner's lock, does not sleep; the result
  *	comes by hello and hello_ack, or failed
@@ -158,7 +158,7 @@ struct sdp_transport {
 	const char *name;
 	u32 recv_size;
 	u16 recv_buffers;
-	bool posts_memory;
+	bool hands_over;
 	struct sdp_link *(*create)(struct net *net, const struct sdp_endpoint *local,
 				   const struct sdp_endpoint *peer);
 	void (*connect)(struct sdp_link *link, const struct sdp_path_wish *wish);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What calls return: the same questions are put to TCP and to AF_SDP, one after the other, and
+ * their answers compared.
+ */
+#ifndef SDP_TEST_ANSWERS_H
+#define SDP_TEST_ANSWERS_H
+
+#include "sock.h"
+
+struct answer {
+	const char *what;
+	long value;
+	int error;
+};
+
+static struct answer answers[2][128];	/* TCP's, the other's */
+static unsigned int answers_round, asked, asked_before;
+
+static inline void answer_error(const char *what, long value, int error)
+{
+	need(asked < ARRAY_SIZE(answers[0]), "too many questions");
+	answers[answers_round][asked++] = (struct answer){ what, value, error };
+}
+
+static inline void answer(const char *what, long value)
+{
+	answer_error(what, value, value < 0 ? errno : 0);
+}
+
+#define ASK(call)	answer(#call, call)
+
+/*
+ * Puts all the questions of @ask to TCP, then to the family that is to be tested (TCP itself, when
+ * the test is tested), and compares.
+ */
+static inline int answers_compare(void (*ask)(void))
+{
+	unsigned int i, wrong = 0;
+	bool sdp = use_sdp;
+
+	use_sdp = false;
+	ask();
+	answers_round = 1;
+	asked_before = asked;
+	asked = 0;
+	use_sdp = sdp;
+	ask();
+	need(asked == asked_before, "%u answers and %u", asked_before, asked);
+	for (i = 0; i < asked; i++) {
+		const struct answer *tcp = &answers[0][i], *sdp = &answers[1][i];
+
+		if (tcp->value == sdp->value && tcp->error == sdp->error)
+			continue;
+		wrong++;
+		printf("# %u %s: TCP %ld %s, AF_SDP %ld %s\n", i, tcp->what, tcp->value,
+		       errno_text(tcp->error), sdp->value, errno_text(sdp->error));
+	}
+	printf("# %u answers compared\n", asked);
+	return wrong ? EXIT_FAILED : EXIT_OK;
+}
+
+#endif /* SDP_TEST_ANSWERS_H */
