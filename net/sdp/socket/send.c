@@ -315,6 +315,17 @@ static int send_all(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, size_
 	return send_error(sk);
 }
 
+/* They ask for nothing that there is here, but those of SOL_SOCKET have to be well formed. */
+static int check_control(struct sock *sk, struct msghdr *msg)
+{
+	struct sockcm_cookie cookie;
+
+	if (!msg->msg_controllen)
+		return 0;
+	sockcm_init(&cookie, sk);
+	return sock_cmsg_send(sk, msg, &cookie) ? -EINVAL : 0;
+}
+
 /**
  * sdp_sendmsg() - send(2), write(2) and the like
  * @sock: socket
@@ -331,7 +342,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	size_t done = 0;
 	int err;
 
-	err = wait_connected(ssk, &timeo);
+	err = wait_connected(ssk, &timeo) ?: check_control(sk, msg);
 	if (err)
 		return sk_stream_error(sk, msg->msg_flags, err);
 
