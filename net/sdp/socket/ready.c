@@ -258,5 +258,6 @@ __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wait)
 	if (smp_load_acquire(&sk->sk_err))
 		mask = EPOLLERR;
 	state = READ_ONCE(sk->sk_state);
-	return mask | (state == TCP_LISTEN ? listen_mask(ssk) : stream_mask(ssk, state));
+	/* An error from before listen() is there to be fetched, but is no event of a listener. */
+	return state == TCP_LISTEN ? listen_mask(ssk) : mask | stream_mask(ssk, state);
 }
