@@ -130,10 +130,9 @@ int sdp_disconnect(struct sdp_sock *ssk)
 		else
 			ssk->local.ip = in6addr_any;
 	}
-	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK)) {
+	/* As TCP does, getsockname() goes on naming a port that is no longer the socket's. */
+	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
 		sdp_port_release(ssk);
-		ssk->local.port = 0;
-	}
 	return 0;
 }
 
