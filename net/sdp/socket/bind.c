@@ -27,8 +27,10 @@ static int needs_name(struct sdp_sock *ssk)
 {
 	if (ssk->sk.sk_state != TCP_CLOSE)
 		return -EINVAL;
-	if (ssk->peer.port && !(ssk->sk.sk_userlocks & SOCK_BINDPORT_LOCK))
+	if (ssk->peer.port && !(ssk->sk.sk_userlocks & SOCK_BINDPORT_LOCK)) {
 		sdp_port_release(ssk);
+		ssk->peer.port = 0;
+	}
 	return ssk->port ? -EINVAL : 0;
 }
 
