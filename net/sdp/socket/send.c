@@ -265,7 +265,8 @@ static int wait_for_memory(struct sdp_sock *ssk, long *timeo)
 
 static bool not_connecting(struct sdp_sock *ssk, u32 unused)
 {
-	return READ_ONCE(ssk->sk.sk_state) != TCP_SYN_SENT;
+	/* Pairs with sdp_stream_fail(): who sees the end sees the error that it came with. */
+	return smp_load_acquire(&ssk->sk.sk_state) != TCP_SYN_SENT;
 }
 
 /* A write while connecting waits for the connection, as with TCP. */
@@ -282,8 +283,7 @@ static int wait_connected(struct sdp_sock *ssk, long *timeo)
 	err = sock_error(sk);
 	if (err)
 		return err;
-	return READ_ONCE(sk->sk_state) == TCP_CLOSE || READ_ONCE(sk->sk_state) == TCP_LISTEN ?
-		-EPIPE : 0;
+	return BIT(READ_ONCE(sk->sk_state)) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) ? 0 : -EPIPE;
 }
 
 static int send_all(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, size_t *done)
