@@ -12,7 +12,7 @@
  * --self compares TCP with TCP, which proves that the results do not depend on chance; -v shows
  * them all. A child process makes all cells of one state. Calls that leave a state as it is share
  * one socket; each of the others gets a socket of its own.
- * timeout: 300 s
+ * timeout: 400 s
  */
 #include "matrix.h"
 #include "setting.h"
@@ -27,15 +27,21 @@
 /*
  * Where AF_SDP differs from TCP on purpose: patterns for the state and the result ("call", or
  * "call: what it left behind"), the family of the address set or 0 for both, what AF_SDP shows
- * (a pattern), and why. @later: not there yet; may also be as with TCP.
+ * (a pattern), and why. The first one that fits counts; one that none needs fails the test.
  */
-static const struct difference {
+static struct difference {
 	const char *state, *cell;
 	int family;
 	const char *sdp, *reason;
-	bool later;
+	bool used;
 } differences[] = {
 	{ "*", "get SO_DOMAIN", 0, "0 27", "it is family 27" },
+	{ "*", "mmap", 0, "-ENODEV", "TCP's mapping of received pages is an interface of its own" },
+	{ "fresh", "getsockname*", AF_INET6, "0 *16 bytes",
+	  "an unbound socket may still take addresses of either family" },
+	{ "*", "bind, family 0*", AF_INET6, "*", "what is a wildcard for IPv4 is welcome" },
+	{ "[!f]*", "ioctl SIOCOUTQ*", 0, "0 0",
+	  "SYN and FIN are no bytes here, and what is over has nothing left to send" },
 };
 
 static const struct {
@@ -112,12 +118,12 @@ static int run_state(void *arg)
 	return EXIT_OK;
 }
 
-static const struct difference *known(const char *state, const char *label)
+static struct difference *known(const char *state, const char *label)
 {
 	size_t i;
 
 	for (i = 0; !self_test && i < ARRAY_SIZE(differences); i++) {
-		const struct difference *d = &differences[i];
+		struct difference *d = &differences[i];
 
 		if (!fnmatch(d->state, state, 0) && !fnmatch(d->cell, label, 0) &&
 		    (!d->family || d->family == set->family))
@@ -128,24 +134,23 @@ static const struct difference *known(const char *state, const char *label)
 
 static bool same_value(const char *state, const char *label, const char *tcp, const char *sdp)
 {
-	const struct difference *d = known(state, label);
+	struct difference *d = known(state, label);
+	bool same = !strcmp(tcp, sdp);
 
 	compared++;
 	if (verbose)
-		printf("#   %-50s %s%s%s\n", label, tcp, strcmp(tcp, sdp) ? " | " : "",
-		       strcmp(tcp, sdp) ? sdp : "");
+		printf("#   %-50s %s%s%s\n", label, tcp, same ? "" : " | ", same ? "" : sdp);
+	if (same)
+		return true;
 	if (d && !fnmatch(d->sdp, sdp, 0)) {
+		d->used = true;
 		excused++;
 		return true;
 	}
-	if (d && !(d->later && !strcmp(tcp, sdp))) {
-		printf("# %s/%s: known to be %s (%s), but is %s, and %s on TCP\n", state, label,
-		       d->sdp, d->reason, sdp, tcp);
-		return false;
-	}
-	if (!strcmp(tcp, sdp))
-		return true;
-	printf("# %s/%s: TCP: %s, SDP: %s\n", state, label, tcp, sdp);
+	printf("# %s/%s: TCP: %s, SDP: %s", state, label, tcp, sdp);
+	if (d)
+		printf(", known to be %s (%s)", d->sdp, d->reason);
+	printf("\n");
 	return false;
 }
 
@@ -280,6 +285,22 @@ static void run_set(struct run runs[2][BATCH], char **names, int count)
 	       now_ms() - start);
 }
 
+/* The table has to shrink when what it excuses has been put right. */
+static void check_differences(void)
+{
+	bool ok = true;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(differences); i++) {
+		if (differences[i].used)
+			continue;
+		printf("# not seen any more: %s/%s: %s\n", differences[i].state,
+		       differences[i].cell, differences[i].sdp);
+		ok = false;
+	}
+	tap_point(ok, "all known differences are still there");
+}
+
 static struct log *log_make(void)
 {
 	struct log *log = mmap(NULL, sizeof(*log), PROT_READ | PROT_WRITE,
@@ -320,5 +341,7 @@ int main(int argc, char **argv)
 			run_set(runs, argv, argc);
 	}
 	printf("# %u results compared, %u of them known to differ\n", compared, excused);
+	if (!self_test && !sets && !argc && tap_passed + tap_failed >= 2 * ARRAY_SIZE(states))
+		check_differences();
 	return tap_finish();
 }
