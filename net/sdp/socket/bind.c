@@ -7,28 +7,53 @@
 
 #include "sock.h"
 
-static int may_bind(const struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
+static int may_have_address(const struct sdp_sock *ssk, const struct sdp_endpoint *e)
 {
-	struct net *net = sock_net(&ssk->sk);
+	if (sdp_is_any(e) || sdp_addr_is_ours(sock_net(&ssk->sk), e) ||
+	    READ_ONCE(ssk->opt.freebind) || (sdp_is_loopback(e) && sdp_is_v4(e)))
+		return 0;
+	return -EADDRNOTAVAIL;
+}
 
-	if (v6 && ssk->sk.sk_ipv6only && sdp_is_v4(e))
-		return -EINVAL;
-	if (!sdp_is_any(e) && !sdp_addr_is_ours(net, e) && !READ_ONCE(ssk->opt.freebind) &&
-	    !(sdp_is_loopback(e) && sdp_is_v4(e)))
-		return -EADDRNOTAVAIL;
+static int may_have_port(struct net *net, const struct sdp_endpoint *e)
+{
 	if (e->port && inet_port_requires_bind_service(net, e->port) &&
 	    !ns_capable(net->user_ns, CAP_NET_BIND_SERVICE))
 		return -EACCES;
 	return 0;
 }
 
+/* A port that the kernel chose goes with the connection it was for, as soon as that is gone. */
+static int needs_name(struct sdp_sock *ssk)
+{
+	if (ssk->sk.sk_state != TCP_CLOSE)
+		return -EINVAL;
+	if (ssk->peer.port && !(ssk->sk.sk_userlocks & SOCK_BINDPORT_LOCK)) {
+		sdp_port_release(ssk);
+		ssk->peer.port = 0;
+	}
+	return ssk->port ? -EINVAL : 0;
+}
+
+/* With several things wrong, which one is told depends on the IP version. */
+static int may_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
+{
+	struct net *net = sock_net(&ssk->sk);
+
+	if (v6 && ssk->sk.sk_ipv6only && sdp_is_v4(e))
+		return -EINVAL;
+	if (v6)
+		return may_have_port(net, e) ?: needs_name(ssk) ?: may_have_address(ssk, e);
+	return may_have_address(ssk, e) ?: may_have_port(net, e) ?: needs_name(ssk);
+}
+
 static int do_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
 {
 	struct sdp_endpoint old = ssk->local;
-	int err;
+	int err = may_bind(ssk, e, v6);
 
-	if (ssk->sk.sk_state != TCP_CLOSE || ssk->port)
-		return -EINVAL;
+	if (err)
+		return err;
 	ssk->local = *e;
 	err = sdp_port_bind(ssk, e->port);
 	if (err) {
@@ -40,7 +65,9 @@ static int do_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
 	/* As TCP shows it: there is no IPv4 by such an address. */
 	if (ssk->bound_ip && !sdp_is_v4(e))
 		ssk->sk.sk_ipv6only = 1;
-	ssk->sk.sk_userlocks |= SOCK_BINDPORT_LOCK;
+	/* One that was left to the kernel is not kept over a disconnect. */
+	if (e->port)
+		ssk->sk.sk_userlocks |= SOCK_BINDPORT_LOCK;
 	return 0;
 }
 
@@ -68,9 +95,6 @@ int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
 		e.port = ntohs(((const struct sockaddr_in *)ss)->sin_port);
 		err = 0;
 	}
-	if (err)
-		return err;
-	err = may_bind(sdp_sk(sk), &e, ss->ss_family == AF_INET6);
 	if (err)
 		return err;
 	lock_sock(sk);

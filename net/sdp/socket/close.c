@@ -111,8 +111,11 @@ int sdp_disconnect(struct sdp_sock *ssk)
 	mutex_lock(&ssk->rx_mutex);
 	mutex_lock(&ssk->tx_mutex);
 	sdp_stream_lock(ssk);
-	if (sk->sk_state != TCP_CLOSE)
+	if (sk->sk_state != TCP_CLOSE) {
 		sdp_stream_fail(ssk, ECONNRESET, "disconnect", &todo);
+		/* Whether the peer had ended its stream matters for its resets, not for ours. */
+		WRITE_ONCE(sk->sk_err, ECONNRESET);
+	}
 	forget_input(ssk);
 	sk_stop_timer(sk, &sk->sk_timer);
 	ssk->peer.port = 0;
@@ -127,10 +130,9 @@ int sdp_disconnect(struct sdp_sock *ssk)
 		else
 			ssk->local.ip = in6addr_any;
 	}
-	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK)) {
+	/* As TCP does, getsockname() goes on naming a port that is no longer the socket's. */
+	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
 		sdp_port_release(ssk);
-		ssk->local.port = 0;
-	}
 	return 0;
 }
 

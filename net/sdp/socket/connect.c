@@ -255,7 +255,8 @@ static int begin(struct sdp_sock *ssk, const struct sdp_endpoint *peer, bool v6)
 
 static bool not_connecting(struct sdp_sock *ssk, u32 unused)
 {
-	return READ_ONCE(ssk->sk.sk_state) != TCP_SYN_SENT;
+	/* Pairs with sdp_stream_fail(): who sees the end sees the error that it came with. */
+	return smp_load_acquire(&ssk->sk.sk_state) != TCP_SYN_SENT;
 }
 
 /* Wait for the outcome; the errno that connect returns. @err is for "not yet". */

@@ -242,7 +242,7 @@ static __poll_t stream_mask(struct sdp_sock *ssk, u8 state)
  * @sock: socket
  * @wait: who asks, and for what
  *
- * Takes no lock, so it never waits behind a sender or reader.
+ * Takes no mutex, so it never waits behind a sender or reader.
  *
  * Return: EPOLL* bits.
  */
@@ -250,13 +250,26 @@ __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wait)
 {
 	struct sdp_sock *ssk = sdp_sk(sock->sk);
 	struct sock *sk = sock->sk;
-	__poll_t mask = 0;
+	__poll_t mask;
 	u8 state;
 
 	register_waiter(file, ssk, wait);
-	/* Pairs with sdp_stream_fail(): who sees the error sees the end it came with. */
-	if (smp_load_acquire(&sk->sk_err) || !skb_queue_empty_lockless(&sk->sk_error_queue))
-		mask = EPOLLERR;
 	state = READ_ONCE(sk->sk_state);
-	return mask | (state == TCP_LISTEN ? listen_mask(ssk) : stream_mask(ssk, state));
+	/* An error from before listen() is there to be fetched, but is no event of a listener. */
+	if (state == TCP_LISTEN)
+		return listen_mask(ssk);
+	mask = stream_mask(ssk, state);
+	if (!skb_queue_empty_lockless(&sk->sk_error_queue))
+		mask |= EPOLLERR;
+	/* Pairs with sdp_stream_fail(): who sees the end sees the error that it came with ... */
+	smp_rmb();
+	if (!READ_ONCE(sk->sk_err))
+		return mask;
+	/* ... and who sees the error sees the end: it may be just about to be written. */
+	if (!(mask & EPOLLHUP)) {
+		sdp_stream_lock(ssk);
+		spin_unlock_bh(&ssk->lock);
+		mask |= stream_mask(ssk, READ_ONCE(sk->sk_state));
+	}
+	return mask | EPOLLERR;
 }

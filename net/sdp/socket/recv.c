@@ -264,6 +264,7 @@ static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct
 		    long timeo)
 {
 	size_t target = r->pipe ? 1 : sock_rcvlowat(&ssk->sk, r->flags & MSG_WAITALL, len);
+	const bool may_wait = timeo;
 	int n;
 
 	do {
@@ -287,9 +288,10 @@ static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct
 			return r->copied ? 0 : over_error(ssk);
 		}
 		n = wait_input(ssk, r, &timeo);
-		if (n)
+		/* Who asks for no bytes waits once and gets them, whatever has ended the wait. */
+		if (n && (len || !may_wait))
 			return n;
-	} while (r->copied < len || !len);
+	} while (r->copied < len);
 	return 0;
 }
 

@@ -280,7 +280,8 @@ static int wait_for_memory(struct sdp_sock *ssk, long *timeo)
 
 static bool not_connecting(struct sdp_sock *ssk, u32 unused)
 {
-	return READ_ONCE(ssk->sk.sk_state) != TCP_SYN_SENT;
+	/* Pairs with sdp_stream_fail(): who sees the end sees the error that it came with. */
+	return smp_load_acquire(&ssk->sk.sk_state) != TCP_SYN_SENT;
 }
 
 /* A write while connecting waits for the connection, as with TCP. */
@@ -297,8 +298,7 @@ static int wait_connected(struct sdp_sock *ssk, long *timeo)
 	err = sock_error(sk);
 	if (err)
 		return err;
-	return READ_ONCE(sk->sk_state) == TCP_CLOSE || READ_ONCE(sk->sk_state) == TCP_LISTEN ?
-		-EPIPE : 0;
+	return BIT(READ_ONCE(sk->sk_state)) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) ? 0 : -EPIPE;
 }
 
 static int send_all(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *refs, long *timeo,
@@ -336,6 +336,17 @@ static int send_all(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *r
 	return send_error(sk);
 }
 
+/* They ask for nothing that there is here, but those of SOL_SOCKET have to be well formed. */
+static int check_control(struct sock *sk, struct msghdr *msg)
+{
+	struct sockcm_cookie cookie;
+
+	if (!msg->msg_controllen)
+		return 0;
+	sockcm_init(&cookie, sk);
+	return sock_cmsg_send(sk, msg, &cookie) ? -EINVAL : 0;
+}
+
 /**
  * sdp_sendmsg() - send(2), write(2) and the like
  * @sock: socket
@@ -353,7 +364,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	size_t done = 0;
 	int err;
 
-	err = wait_connected(ssk, &timeo);
+	err = wait_connected(ssk, &timeo) ?: check_control(sk, msg);
 	if (err)
 		return sk_stream_error(sk, msg->msg_flags, err);
 

@@ -131,10 +131,11 @@ void sdp_stream_fail(struct sdp_sock *ssk, int error, const char *place, struct 
 	ssk->deferred = false;
 	ssk->engine.dead = true;
 	ssk->first_error = place;
+	WRITE_ONCE(sk->sk_err, error);
+	/* Those who look without the lock (poll, a waiting connect) read them the other way round. */
+	smp_wmb();
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	sdp_set_state(ssk, TCP_CLOSE);
-	/* Last: sdp_poll() reads them the other way round. */
-	smp_store_release(&sk->sk_err, error);
 	sdp_stream_purge(ssk);
 	sdp_stream_detach(ssk, true, todo);
 	todo->wake |= SDP_WAKE_STATE | SDP_WAKE_ERROR;

@@ -104,23 +104,6 @@ static const struct difference *known(const char *scenario, const char *label)
 	return NULL;
 }
 
-/* Cuts "label = value" off the log at *@text, in place; false at the end. */
-static bool next_line(char **text, char **label, char **value)
-{
-	char *end = strchr(*text, '\n'), *sep;
-
-	if (!end)
-		return false;
-	*end = 0;
-	*label = *text;
-	*text = end + 1;
-	sep = strstr(*label, " = ");
-	need(sep, "a log line without a value: %s", *label);
-	*sep = 0;
-	*value = sep + 3;
-	return true;
-}
-
 /* Compares two observations of the same label; false when they differ without leave. */
 static bool same_value(const char *scenario, const char *label, const char *tcp, const char *sdp)
 {
@@ -144,7 +127,7 @@ static bool same_value(const char *scenario, const char *label, const char *tcp,
 static bool compare_logs(const char *scenario)
 {
 	char *tcp_text = logs[0]->text, *sdp_text = logs[1]->text;
-	char *tcp_label, *tcp_value, *sdp_label, *sdp_value;
+	char *tcp_label = NULL, *tcp_value = NULL, *sdp_label = NULL, *sdp_value = NULL;
 	bool ok = true;
 
 	for (;;) {

@@ -18,14 +18,14 @@
 
 struct log {
 	size_t used;
-	char text[64 * 1024];
+	char text[128 * 1024];
 };
 
 static struct log *obs;
 
 /* Something to send, or room for what is not looked at. */
-static char scratch[8192];
-static int scratch_int;
+static __attribute__((unused)) char scratch[8192];
+static __attribute__((unused)) int scratch_int;
 
 struct scenario {
 	const char *name;
@@ -50,6 +50,23 @@ static inline void rec(const char *label, const char *fmt, ...)
 		     label, value);
 	need((size_t)n < sizeof(obs->text) - obs->used, "the log is full");
 	obs->used += n;
+}
+
+/* Cuts "label = value" off the log at *@text, in place; false at the end. */
+static inline bool next_line(char **text, char **label, char **value)
+{
+	char *end = strchr(*text, '\n'), *sep;
+
+	if (!end)
+		return false;
+	*end = 0;
+	*label = *text;
+	*text = end + 1;
+	sep = strstr(*label, " = ");
+	need(sep, "a log line without a value: %s", *label);
+	*sep = 0;
+	*value = sep + 3;
+	return true;
 }
 
 static inline long rec_ret(const char *label, long ret)
@@ -116,7 +133,8 @@ static inline ssize_t rec_recv(const char *label, int fd, size_t len, int flags)
 #define EVERY_EVENT \
 	(POLLIN | POLLPRI | POLLOUT | POLLRDNORM | POLLRDBAND | POLLWRNORM | POLLWRBAND | POLLRDHUP)
 
-static inline void rec_events(const char *label, unsigned int mask)
+/* A poll mask in words. */
+static inline void events_text(unsigned int mask, char *text, size_t size)
 {
 	static const struct {
 		unsigned int bit;
@@ -127,13 +145,19 @@ static inline void rec_events(const char *label, unsigned int mask)
 		{ POLLRDBAND, "RDBAND" }, { POLLWRNORM, "WRNORM" }, { POLLWRBAND, "WRBAND" },
 		{ POLLRDHUP, "RDHUP" },
 	};
-	char text[100] = "-";
 	size_t i, n = 0;
 
+	snprintf(text, size, "-");
 	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (mask & names[i].bit)
-			n += snprintf(text + n, sizeof(text) - n, "%s%s", n ? "|" : "",
-				      names[i].name);
+		if (mask & names[i].bit && n < size)
+			n += snprintf(text + n, size - n, "%s%s", n ? "|" : "", names[i].name);
+}
+
+static inline void rec_events(const char *label, unsigned int mask)
+{
+	char text[100];
+
+	events_text(mask, text, sizeof(text));
 	rec(label, "%s", text);
 }
 
