@@ -19,7 +19,7 @@ endif
 MODULE_FLAGS := W=1
 
 .PHONY: all modules install uninstall dkms-install demo check check-style check-unit check-kunit \
-	check-vm check-wire check-runner bench clean help
+	check-vm check-wire check-runner check-programs bench clean help
 
 all: modules
 
@@ -67,6 +67,9 @@ check-runner:
 check-wire:
 	@selftests/wire/run.sh $(or $(KERNEL),6.12)
 
+check-programs:
+	@selftests/programs/run.sh $(or $(KERNEL),6.12) $(TEST)
+
 bench:
 	@tools/bench/run.sh
 
@@ -87,6 +90,7 @@ help:
 	@echo '  check-kunit           the same tests inside the debug kernel'
 	@echo '  check-vm              kselftests in VMs; KERNEL=6.12 and TEST=name narrow it'
 	@echo '  check-wire            tshark watches the wire'
+	@echo '  check-programs        iperf3, redis, nginx, ssh, PostgreSQL ... beside TCP, in a VM'
 	@echo '  check-runner          the test runner itself: it sees every kind of failure'
 	@echo 'make bench            AF_SDP beside TCP, rsockets, SMC-R and verbs: build/bench/'
 	@echo 'make clean            remove build/'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # setup.sh SET...: install the Debian packages that the named sets need, if any is
-# missing. Sets: build, vm, style, unit, wire, bench, demo, kernel.
+# missing. Sets: build, vm, style, unit, wire, bench, demo, kernel, programs.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -14,6 +14,7 @@ declare -A SETS=(
 	[wire]="tshark tcpdump python3"
 	[bench]="gnuplot-nox perftest librdmacm1 librdmacm-dev ibverbs-providers ibverbs-utils rdmacm-utils ethtool python3 gcc libc6-dev"
 	[demo]="socat tar coreutils"
+	[programs]="iperf3 redis-server redis-tools nginx wrk openssh-server openssh-client rsync postgresql curl python3 gcc libc6-dev make"
 )
 
 want=()
@@ -25,6 +26,15 @@ done
 have_packages "${want[@]}" && exit 0
 
 [ "$(id -u)" = 0 ] || die "these packages are needed; install them or run as root: ${want[*]}"
+# Debian starts a service when it installs it, unless this file says no. The tests start
+# what they need in the guest; nothing shall run here that did not before.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+	trap 'rm -f $policy' EXIT
+	printf '#!/bin/sh\nexit 101\n' >$policy
+	chmod 755 $policy
+fi
+
 export DEBIAN_FRONTEND=noninteractive
 step "package lists" apt-get -q update
 step "packages for: $*" apt-get -q install -y --no-install-recommends "${want[@]}"

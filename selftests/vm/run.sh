@@ -3,9 +3,9 @@
 # run.sh [-M MODULE.ko] KERNEL|all [TEST...]
 #
 # Build the module and the tests for KERNEL (6.1, 6.12, debug; `all` is the three in turn),
-# boot it and run the tests of selftests/net/sdp in it: the named ones, or all. Output of
-# the tests, kernel log and captures are in build/vm/. With -M that module is loaded
-# and none is built. Exit status 0 when nothing failed.
+# boot it and run the tests of selftests/net/sdp (or $SDP_TESTS) in it: the named ones, or
+# all. Output of the tests, kernel log and captures are in build/vm/. With -M that module is
+# loaded and none is built. Exit status 0 when nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -61,7 +61,8 @@ run_kernel() {
 		step "module for $release" make -s -C "$SDP_TOP" modules KERNEL="$kernel"
 		ko=$SDP_TOP/build/$release/sdp.ko
 	fi
-	step "hostile peer for $release" make -s -C "$SDP_TESTS/hostile" KERNEL="$kernel"
+	[ ! -e "$SDP_TESTS/hostile" ] ||
+		step "hostile peer for $release" make -s -C "$SDP_TESTS/hostile" KERNEL="$kernel"
 	[ -e "$ko" ] || die "the build left no $ko"
 	run=$SDP_TOP/build/vm/$(date +%Y%m%d-%H%M%S)-$kernel-$$
 	mkdir -p "$run"

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Python's http.server, with curl: whole files, a listing, what is not there.
+# timeout: 240 s
+. "$(dirname "$0")/libprograms.sh"
+
+mkdir -p "$dir/tree"
+make_file "$dir/tree/large" 20
+for i in {1..20}; do
+	head -c $((i * 997)) "$dir/tree/large" >"$dir/tree/$i"
+done
+
+work() {
+	local url=http://$address:$port rate
+	serve python3 -u -m http.server --bind "$address" --directory "$dir/tree" "$port"
+	client "a large file" curl -sSf -w '%{stderr}%{speed_download}' -o "$dir/got" "$url/large" &&
+		read -r rate <"$dir/client.log" && figure "large file, MB/s" $((rate / 1000000))
+	result "large: $(sum_of "$dir/got")"
+	check "$label: it is what was sent" cmp "$dir/tree/large" "$dir/got"
+	moved $((20 << 20))
+	client "20 files" curl -sSf "$url/[1-20]"
+	result "20 files: $(sum_of "$out")"
+	client "the listing" curl -sSf "$url/"
+	result "listing: $(sum_of "$out")"
+	client "what is not there" curl -sS -o /dev/null -w '%{http_code}' "$url/no"
+	result "not there: $(cat "$out")"
+	result "answers: $(grep -c '" 200 -$' "$dir/server.log")"
+}
+
+each_case work
+tap_done

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Preload library: the TCP sockets that a program opens become SDP sockets.
+ *
+ *	LD_PRELOAD=.../libsdp_preload.so [SDP_PRELOAD=sdp|inet] program ...
+ *
+ * Only socket(2) is replaced, and nothing else is adapted: what a program does with the
+ * socket meets the kernel's SDP as it is. That is the purpose of these tests.
+ *
+ *	sdp	(default) family 27, AF_SDP
+ *	inet	family AF_INET or AF_INET6 as asked for, protocol IPPROTO_SDP
+ *
+ * The system call is made directly, without the C library's own socket(): there is nothing
+ * to look up, so that it works at any time, also in constructors and after fork.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <netinet/in.h>
+#include <linux/sdp.h>
+
+static int is_tcp(int domain, int type, int protocol)
+{
+	if (domain != AF_INET && domain != AF_INET6)
+		return 0;
+	if ((type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) != SOCK_STREAM)
+		return 0;
+	return protocol == 0 || protocol == IPPROTO_TCP;
+}
+
+int socket(int domain, int type, int protocol)
+{
+	if (is_tcp(domain, type, protocol)) {
+		const char *as = getenv("SDP_PRELOAD");
+
+#ifdef IPPROTO_SDP
+		if (as && !strcmp(as, "inet"))
+			return syscall(SYS_socket, domain, type, IPPROTO_SDP);
+#endif
+		if (!as || !strcmp(as, "sdp"))
+			return syscall(SYS_socket, AF_SDP, type, protocol);
+	}
+	return syscall(SYS_socket, domain, type, protocol);
+}

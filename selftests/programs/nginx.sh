@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# nginx: a large file by sendfile, as a whole, in part and upwards, and many small ones.
+# timeout: 240 s
+. "$(dirname "$0")/libprograms.sh"
+
+make_file "$dir/large" 20
+echo "a small file" >"$dir/small"
+
+config() {
+	cat >"$dir/nginx.conf" <<-END
+		daemon off;
+		user root;
+		worker_processes 1;
+		pid $dir/nginx.pid;
+		error_log $dir/error.log notice;
+		events { worker_connections 256; }
+		http {
+			sendfile $1;
+			tcp_nopush on;
+			access_log off;
+			client_body_temp_path $dir/body;
+			proxy_temp_path $dir/proxy;
+			fastcgi_temp_path $dir/fastcgi;
+			uwsgi_temp_path $dir/uwsgi;
+			scgi_temp_path $dir/scgi;
+			client_max_body_size 100m;
+			server {
+				listen $address:$port;
+				root $dir;
+				location /put/ { dav_methods PUT; create_full_put_path on; }
+			}
+		}
+	END
+}
+
+# What nginx found worth an alarm, without what tells that it starts and ends.
+complaints() { grep -E '\[(warn|error|crit|alert|emerg)\]' "$dir/error.log"; }
+
+get() {
+	local url=http://$address:$port
+	client "the large file" curl -sSf -w '%{stderr}%{http_code} %{size_download} %{speed_download}' \
+		-o "$dir/got" "$url/large" || return
+	read -r code size rate <"$dir/client.log"
+	result "large: $code $size $(sum_of "$dir/got")"
+	check "$label: it is what was sent" cmp "$dir/large" "$dir/got"
+	figure "large file, MB/s" $((rate / 1000000))
+	moved $((20 << 20))
+	client "a part of it" curl -sSf -r 5000001-9999999 -o "$dir/got" "$url/large"
+	result "part: $(sum_of "$dir/got")"
+	moved 4999999
+	client "a file upwards" curl -sSf -T "$dir/large" "$url/put/up"
+	result "upwards: $(sum_of "$dir/put/up")"
+	moved $((20 << 20))
+}
+
+# wrk counts answers, and says so if there were errors of any kind.
+many() {
+	client "many requests" wrk -t 1 -c 16 -d 3s "http://$address:$port/small" || return
+	result "errors: $(grep -cE 'Socket errors|Non-2xx' "$out")"
+	check "$label: more than 100 answers" \
+		test "$(sed -n 's/^ *\([0-9]*\) requests in.*/\1/p' "$out")" -gt 100
+	figure "small file, requests/s" "$(sed -n 's/^Requests.sec: *\([0-9]*\).*/\1/p' "$out")"
+}
+
+work() {
+	local code size rate
+	rm -rf "$dir/put" "$dir/error.log"
+	config on
+	serve nginx -c "$dir/nginx.conf" -e "$dir/error.log"
+	get
+	many
+	# Each connection for one request.
+	client "a connection per request" wrk -t 1 -c 4 -d 2s -H 'Connection: close' \
+		"http://$address:$port/small"
+	result "closing, errors: $(grep -cE 'Socket errors|Non-2xx' "$out")"
+	figure "a connection per request, requests/s" \
+		"$(sed -n 's/^Requests.sec: *\([0-9]*\).*/\1/p' "$out")"
+	check_not "$label: nothing in nginx's error log" complaints
+}
+
+each_case work
+tap_done

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# redis-server with redis-benchmark, one request at a time and pipelined, and one large value.
+# timeout: 240 s
+. "$(dirname "$0")/libprograms.sh"
+
+requests=4000
+make_file "$dir/value" 2
+
+# benchmark PIPELINE
+benchmark() {
+	local test rate
+	client "pipeline of $1" redis-benchmark -h "$address" -p "$port" -t set,get \
+		-n $requests -c 20 -d 100 -P "$1" --csv || return
+	while IFS=, read -r test rate _; do
+		[ "$test" = test ] || figure "$test, pipeline of $1, requests/s" "${rate%%.*}"
+	done < <(tr -d '"' <"$out")
+	moved $((2 * requests * 100))
+}
+
+# The server's own count of each command: calls and failures.
+count_commands() {
+	client "the server's counts" redis-cli -h "$address" -p "$port" info commandstats
+	result "$(sed -nE 's/^cmdstat_(get|set):(calls=[0-9]+).*,(rejected.*)/\1 \2 \3/p' "$out" |
+		tr -d '\r' | sort)"
+}
+
+large_value() {
+	client "a value of 2 MB is set" bash -c \
+		"redis-cli -h $address -p $port -x set large <$dir/value" || return
+	client "and read again" redis-cli -h "$address" -p "$port" --raw get large
+	# redis-cli ends the value with a newline of its own.
+	head -c -1 "$out" >"$dir/back"
+	result "large value $(sum_of "$dir/back")"
+	check "$label: it is what was set" cmp "$dir/value" "$dir/back"
+	moved $((4 << 20))
+}
+
+work() {
+	serve redis-server --bind "$address" --port "$port" --save '' --appendonly no \
+		--dir "$dir" --protected-mode no
+	benchmark 1
+	benchmark 16
+	large_value
+	count_commands
+}
+
+each_case work
+tap_done

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# run.sh [KERNEL [TEST...]]: unmodified programs of Debian over SDP, by way of a preload
+# library, in a VM (6.12 if none is named). Each program does the same work over TCP, and the
+# results are compared; so are the rates, in the table at the end.
+#
+# It is the runner of selftests/vm with this directory's tests: any complaint of the kernel
+# fails the run, and so does anything left after rmmod. Exit status 0 when nothing failed.
+set -euo pipefail
+. "$(dirname "$0")/../../scripts/common.sh"
+
+here=$SDP_TOP/selftests/programs
+last=$SDP_TOP/build/vm/last
+
+# Lines of `figures` are: program, way, family, value, what.
+table() {
+	awk '
+		{
+			what = $1 ": "
+			for (i = 5; i <= NF; i++)
+				what = what (i > 5 ? " " : "") $i
+			if (!(what in seen))
+				order[++n] = what
+			seen[what]
+			value[what, $2, $3] = $4
+		}
+		function cell(what, way,	tcp, sdp) {
+			tcp = value[what, way, "tcp"]
+			sdp = value[what, way, "sdp"]
+			if (tcp == "" || sdp == "" || !(tcp + 0))
+				return sprintf("%10s%10s%8s", tcp, sdp, "")
+			return sprintf("%10d%10d%8.2f", tcp, sdp, sdp / tcp)
+		}
+		END {
+			printf "  %-48s%28s%28s\n", "", "RDMA", "inside the host"
+			printf "  %-48s%10s%10s%8s%10s%10s%8s\n", "", "TCP", "AF_SDP", "ratio", "TCP",
+				"AF_SDP", "ratio"
+			for (i = 1; i <= n; i++)
+				printf "  %-48s%s%s\n", order[i], cell(order[i], "rc"),
+					cell(order[i], "loop")
+		}' "$1"
+}
+
+"$SDP_TOP/scripts/setup.sh" programs
+status=0
+log=$SDP_LOGS/programs.log
+rm -f "$last"
+SDP_TESTS=$here "$SDP_TOP/selftests/vm/run.sh" "${1:-6.12}" "${@:2}" | tee "$log" || status=$?
+if [ -s "$last/figures" ]; then
+	echo "rates (more is better) on an emulated processor that also does the adapter's work:"
+	table "$last/figures"
+	tail -n 1 "$log"
+fi
+exit $status
