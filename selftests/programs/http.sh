@@ -5,7 +5,7 @@
 . "$(dirname "$0")/libprograms.sh"
 
 mkdir -p "$dir/tree"
-make_file "$dir/tree/large" 20
+make_file "$dir/tree/large" 6
 for i in {1..20}; do
 	head -c $((i * 997)) "$dir/tree/large" >"$dir/tree/$i"
 done
@@ -17,7 +17,7 @@ work() {
 		read -r rate <"$dir/client.log" && figure "large file, MB/s" $((rate / 1000000))
 	result "large: $(sum_of "$dir/got")"
 	check "$label: it is what was sent" cmp "$dir/tree/large" "$dir/got"
-	moved $((20 << 20))
+	moved $((6 << 20))
 	client "20 files" curl -sSf "$url/[1-20]"
 	result "20 files: $(sum_of "$out")"
 	client "the listing" curl -sSf "$url/"

@@ -4,26 +4,28 @@
 # timeout: 240 s
 . "$(dirname "$0")/libprograms.sh"
 
-mega=24
+mega=10
 
-# From iperf3's report: bytes that were sent, bits per second received, error message if any.
+# From iperf3's report: bytes sent and received, bits per second received, error if any.
 numbers() {
 	python3 -c '
 import json, sys
 r = json.load(open(sys.argv[1]))
 e = r["end"]
-print(e["sum_sent"]["bytes"], int(e["sum_received"]["bits_per_second"]), r.get("error", "none"))
+print(e["sum_sent"]["bytes"], e["sum_received"]["bytes"],
+      int(e["sum_received"]["bits_per_second"]), r.get("error", "none"))
 ' "$out"
 }
 
 # transfer WHAT OPTION...
 transfer() {
-	local what=$1 sent rate error
+	local what=$1 sent received rate error
 	shift
 	client "$what" iperf3 -c "$address" -p "$port" -n ${mega}M -J "$@" || return
-	read -r sent rate error < <(numbers)
+	read -r sent received rate error < <(numbers)
 	result "$what: error $error, all sent: $((sent >= mega << 20))"
-	moved $((mega << 20))
+	# It ends when all is written, so the last bytes may not be read any more.
+	moved "$received"
 	figure "$what, Mbit/s" $((rate / 1000000))
 }
 

@@ -150,7 +150,7 @@ one_case() {
 
 each_case() {
 	local families
-	read -ra families <<<"${SDP_FAMILIES:-tcp sdp}"
+	read -ra families <<<"${SDP_FAMILIES:-tcp sdp inet}"
 	for way in rc loop; do
 		address=$SDP_B
 		[ $way = rc ] || address=127.0.0.1

@@ -5,6 +5,7 @@
 . "$(dirname "$0")/libprograms.sh"
 
 make_file "$dir/large" 20
+make_file "$dir/up" 6
 echo "a small file" >"$dir/small"
 
 config() {
@@ -49,9 +50,9 @@ get() {
 	client "a part of it" curl -sSf -r 5000001-9999999 -o "$dir/got" "$url/large"
 	result "part: $(sum_of "$dir/got")"
 	moved 4999999
-	client "a file upwards" curl -sSf -T "$dir/large" "$url/put/up"
+	client "a file upwards" curl -sSf -T "$dir/up" "$url/put/up"
 	result "upwards: $(sum_of "$dir/put/up")"
-	moved $((20 << 20))
+	moved $((6 << 20))
 }
 
 # wrk counts answers, and says so if there were errors of any kind.
