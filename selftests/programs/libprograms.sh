@@ -132,7 +132,7 @@ check_transport() {
 }
 
 one_case() {
-	local watcher
+	local watcher start=$SECONDS
 	set_family "$2"
 	label="$way, $family"
 	port=$((port + 1)) payload=0 servers=()
@@ -145,6 +145,7 @@ one_case() {
 	kill $watcher
 	wait $watcher 2>/dev/null
 	check_transport
+	echo "# $label: $((SECONDS - start)) s"
 	cp "$dir/server.log" "$SDP_RUN/$name-$way-$family.log"
 }
 
