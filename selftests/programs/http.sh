@@ -5,8 +5,8 @@
 . "$(dirname "$0")/libprograms.sh"
 
 mkdir -p "$dir/tree"
-make_file "$dir/tree/large" 6
-for i in {1..20}; do
+make_file "$dir/tree/large" 4
+for i in {1..8}; do
 	head -c $((i * 997)) "$dir/tree/large" >"$dir/tree/$i"
 done
 
@@ -17,9 +17,9 @@ work() {
 		read -r rate <"$dir/client.log" && figure "large file, MB/s" $((rate / 1000000))
 	result "large: $(sum_of "$dir/got")"
 	check "$label: it is what was sent" cmp "$dir/tree/large" "$dir/got"
-	moved $((6 << 20))
-	client "20 files" curl -sSf "$url/[1-20]"
-	result "20 files: $(sum_of "$out")"
+	moved $((4 << 20))
+	client "8 files" curl -sSf "$url/[1-8]"
+	result "8 files: $(sum_of "$out")"
 	client "the listing" curl -sSf "$url/"
 	result "listing: $(sum_of "$out")"
 	client "what is not there" curl -sS -o /dev/null -w '%{http_code}' "$url/no"

@@ -4,7 +4,7 @@
 # timeout: 240 s
 . "$(dirname "$0")/libprograms.sh"
 
-mega=10
+mega=6
 
 # From iperf3's report: bytes sent and received, bits per second received, error if any.
 numbers() {

@@ -151,11 +151,11 @@ one_case() {
 
 each_case() {
 	local families
-	read -ra families <<<"${SDP_FAMILIES:-tcp sdp inet}"
 	for way in rc loop; do
-		address=$SDP_B
-		[ $way = rc ] || address=127.0.0.1
-		for family in "${families[@]}"; do
+		address=$SDP_B families=${SDP_FAMILIES:-tcp sdp inet}
+		# What IPPROTO_SDP does otherwise shows in one of the two ways.
+		[ $way = rc ] || address=127.0.0.1 families=${SDP_FAMILIES:-tcp sdp}
+		for family in $families; do
 			one_case "$1" "$family"
 			[ "$family" = tcp ] || check "$label: the results are those of TCP" \
 				diff "$dir/results.tcp" "$dir/results.$family"

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/libprograms.sh"
 
 make_file "$dir/large" 20
-make_file "$dir/up" 6
+make_file "$dir/up" 3
 echo "a small file" >"$dir/small"
 
 config() {
@@ -52,12 +52,12 @@ get() {
 	moved 4999999
 	client "a file upwards" curl -sSf -T "$dir/up" "$url/put/up"
 	result "upwards: $(sum_of "$dir/put/up")"
-	moved $((6 << 20))
+	moved $((3 << 20))
 }
 
 # wrk counts answers, and says so if there were errors of any kind.
 many() {
-	client "many requests" wrk -t 1 -c 16 -d 3s "http://$address:$port/small" || return
+	client "many requests" wrk -t 1 -c 16 -d 2s "http://$address:$port/small" || return
 	result "errors: $(grep -cE 'Socket errors|Non-2xx' "$out")"
 	check "$label: more than 100 answers" \
 		test "$(sed -n 's/^ *\([0-9]*\) requests in.*/\1/p' "$out")" -gt 100
@@ -72,7 +72,7 @@ work() {
 	get
 	many
 	# Each connection for one request.
-	client "a connection per request" wrk -t 1 -c 4 -d 2s -H 'Connection: close' \
+	client "a connection per request" wrk -t 1 -c 4 -d 1s -H 'Connection: close' \
 		"http://$address:$port/small"
 	result "closing, errors: $(grep -cE 'Socket errors|Non-2xx' "$out")"
 	figure "a connection per request, requests/s" \

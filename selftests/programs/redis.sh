@@ -4,8 +4,8 @@
 # timeout: 240 s
 . "$(dirname "$0")/libprograms.sh"
 
-requests=4000
-make_file "$dir/value" 2
+requests=2500
+make_file "$dir/value" 1
 
 # benchmark PIPELINE
 benchmark() {
@@ -26,14 +26,14 @@ count_commands() {
 }
 
 large_value() {
-	client "a value of 2 MB is set" bash -c \
+	client "a value of 1 MB is set" bash -c \
 		"redis-cli -h $address -p $port -x set large <$dir/value" || return
 	client "and read again" redis-cli -h "$address" -p "$port" --raw get large
 	# redis-cli ends the value with a newline of its own.
 	head -c -1 "$out" >"$dir/back"
 	result "large value $(sum_of "$dir/back")"
 	check "$label: it is what was set" cmp "$dir/value" "$dir/back"
-	moved $((4 << 20))
+	moved $((2 << 20))
 }
 
 work() {

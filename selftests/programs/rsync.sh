@@ -6,7 +6,7 @@
 
 mkdir -p "$dir/tree/below"
 make_file "$dir/tree/large" 10
-for i in {1..60}; do
+for i in {1..25}; do
 	head -c $((i * 1777)) "$dir/tree/large" >"$dir/tree/below/$i"
 done
 cp -a "$dir/tree" "$dir/first"
@@ -39,7 +39,7 @@ work() {
 	result "up: $(tree_sum "$dir/served")"
 	moved $((10 << 20))
 	echo changed >>"$dir/tree/below/7"
-	printf x | dd of="$dir/tree/large" bs=1 seek=5000000 conv=notrunc status=none
+	printf x | dd of="$dir/tree/large" bs=1 seek=1500000 conv=notrunc status=none
 	rm "$dir/tree/below/9"
 	client "what has changed" rsync -a -c --delete --no-whole-file --stats "$dir/tree/" "$url"
 	result "changed: $(grep -E 'Literal|Matched|deleted' "$out")"
