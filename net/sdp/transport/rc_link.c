@@ -47,11 +47,16 @@ static void link_destroy(struct rc_link *rc)
 	rc_link_put(rc);
 }
 
-/* Tell the peer, unless it knows. Returns true when its answer is to be awaited. */
+/*
+ * Tell the peer, unless it knows. Returns true when its answer is to be awaited.
+ *
+ * Whether the connection stands is for the CM to say, and it refuses if not: our own flag
+ * comes after its state, and an id destroyed in between would send a DREQ whose answer the
+ * CM does not take, so that ib_destroy_cm_id() waits until all its repetitions are sent.
+ */
 static bool disconnect(struct rc_link *rc)
 {
-	if (!rc->cm || !test_bit(RC_CONNECTED, &rc->flags) ||
-	    test_bit(RC_PEER_ENDED, &rc->flags) || device_going(rc))
+	if (!rc->cm || test_bit(RC_PEER_ENDED, &rc->flags) || device_going(rc))
 		return false;
 	if (test_and_set_bit(RC_CLOSING, &rc->flags))
 		return false;
