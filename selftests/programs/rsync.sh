@@ -5,7 +5,7 @@
 . "$(dirname "$0")/libprograms.sh"
 
 mkdir -p "$dir/tree/below"
-make_file "$dir/tree/large" 10
+make_file "$dir/tree/large" 3
 for i in {1..25}; do
 	head -c $((i * 1777)) "$dir/tree/large" >"$dir/tree/below/$i"
 done
@@ -35,9 +35,9 @@ work() {
 		--port="$port" --log-file=/dev/stderr
 	begin=${EPOCHREALTIME/./}
 	client "upwards" rsync -a --whole-file "$dir/tree/" "$url"
-	figure "a tree upwards, kB/s" $((10 * (1 << 20) * 1000 / (${EPOCHREALTIME/./} - begin)))
+	figure "a tree upwards, kB/s" $((3 * (1 << 20) * 1000 / (${EPOCHREALTIME/./} - begin)))
 	result "up: $(tree_sum "$dir/served")"
-	moved $((10 << 20))
+	moved $((3 << 20))
 	echo changed >>"$dir/tree/below/7"
 	printf x | dd of="$dir/tree/large" bs=1 seek=1500000 conv=notrunc status=none
 	rm "$dir/tree/below/9"
@@ -46,7 +46,7 @@ work() {
 	check "$label: the same tree at both ends" diff -r "$dir/tree" "$dir/served"
 	client "down" rsync -a "$url" "$dir/back"
 	check "$label: the same tree is back" diff -r "$dir/tree" "$dir/back"
-	moved $((10 << 20))
+	moved $((3 << 20))
 	result "log: $(grep -ciE 'error|failed' "$dir/server.log")"
 }
 
