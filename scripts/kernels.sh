@@ -9,6 +9,15 @@
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
+# One at a time: two that make the same kernel would take it away from each other. What is
+# complete is never touched, so only those who find something missing wait here, and look
+# again afterwards.
+take_turn() {
+	mkdir -p "$SDP_CACHE"
+	exec 8>"$SDP_CACHE/kernels.lock"
+	flock -n 8 || { echo "  (waiting: kernels are being made ready already)" >&2; flock 8; }
+}
+
 as_root() { [ "$(id -u)" = 0 ] || die "kernels.sh needs root, for apt"; }
 
 # The newest stock flavour of a series: not -rt, -cloud, unsigned or debug.
@@ -16,6 +25,9 @@ stock_package() {
 	apt-cache search --names-only "^linux-image-${1//./\\.}\.[0-9].*amd64$" |
 		awk '{print $1}' | grep -Ev -- '-(rt|cloud)-|unsigned|dbg' | sort -V | tail -n 1
 }
+
+# stock_complete DIR RELEASE
+stock_complete() { [ -e "$1/.complete" ] && [ -d "/usr/src/linux-headers-$2" ]; }
 
 stock() {
 	local series=$1 image release dir
@@ -28,8 +40,11 @@ stock() {
 	[ -n "$image" ] || die "Debian offers no linux-image-$series here; is the security suite enabled in apt?"
 	release=${image#linux-image-}
 	dir=$SDP_CACHE/kernels/$release
-	if [ ! -e "$dir/.complete" ] || [ ! -d "/usr/src/linux-headers-$release" ]; then
+	if ! stock_complete "$dir" "$release"; then
 		as_root
+		take_turn
+	fi
+	if ! stock_complete "$dir" "$release"; then
 		have_packages "linux-headers-$release" ||
 			step "headers $release" env DEBIAN_FRONTEND=noninteractive \
 				apt-get -q install -y --no-install-recommends "linux-headers-$release"
@@ -78,6 +93,7 @@ fetch_source() {
 
 source_tree() {
 	local dir=$SDP_CACHE/linux-source-7.2
+	[ -e "$dir/.complete" ] || take_turn
 	[ -e "$dir/.complete" ] || step "source of the debug kernel" fetch_source "$dir"
 	printf '%s\n' "$dir"
 }
@@ -104,14 +120,10 @@ debug() {
 	src=$(source_tree)
 	key=$(cat "$SDP_TOP/scripts/debug.config" "$src/Makefile" <(gcc -dumpfullversion) | sha256sum | cut -c1-12)
 	dir=$SDP_CACHE/kernels/debug-$key
+	[ -e "$dir/.complete" ] || take_turn
 	[ -e "$dir/.complete" ] || step "debug kernel (about 10 minutes)" build_debug "$src" "$dir"
 	printf '%s\n' "$dir"
 }
-
-# One at a time: two that make the same kernel would take it away from each other.
-mkdir -p "$SDP_CACHE"
-exec 8>"$SDP_CACHE/kernels.lock"
-flock -n 8 || { echo "  (waiting: kernels are being made ready already)" >&2; flock 8; }
 
 case ${1:-} in
 6.1 | 6.12)	stock "$1" ;;
