@@ -132,7 +132,7 @@ void sdp_stream_fail(struct sdp_sock *ssk, int error, const char *place, struct 
 	ssk->engine.dead = true;
 	ssk->first_error = place;
 	WRITE_ONCE(sk->sk_err, error);
-	/* Those who look without the lock (poll, a waiting connect) read them the other way round. */
+	/* Who looks without the lock (poll, a waiting connect) reads them the other way round. */
 	smp_wmb();
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	sdp_set_state(ssk, TCP_CLOSE);
