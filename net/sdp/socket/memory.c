@@ -65,7 +65,8 @@ u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want)
 {
 	struct sock *sk = &ssk->sk;
 	u16 posted = ssk->engine.credit.posted;
-	int least = max(0, SDP_RECV_BUFFERS_MIN - posted);
+	/* With fewer, a peer down to its last credit could never be granted T more (D4, D5). */
+	int least = max(0, ssk->engine.credit.threshold + 1 - posted);
 
 	while (want > least) {
 		int more = receive_bytes(ssk, posted + want) - ssk->rx_charged -
