@@ -23,6 +23,8 @@ keys() {
 		PasswordAuthentication no
 		UseDNS no
 		UsePAM no
+		# So that bash does not read the .bashrc of whoever runs this test.
+		SetEnv SHLVL=2
 		Subsystem sftp /usr/lib/openssh/sftp-server
 	END
 	cat >"$dir/ssh_config" <<-END
@@ -33,6 +35,9 @@ keys() {
 		UserKnownHostsFile /dev/null
 		LogLevel ERROR
 		KexAlgorithms curve25519-sha256
+		# Key exchange is what takes long here: one for the first command, one for the rest.
+		ControlPath $dir/master-%p
+		ControlPersist 30
 	END
 }
 
@@ -45,7 +50,8 @@ work() {
 	client "a command" $ssh "$address" 'echo $SSH_CONNECTION; exit 0'
 	result "addresses: $(sed -E 's/ [0-9]{4,5}( |$)/ PORT\1/g' "$out")"
 	begin=${EPOCHREALTIME/./}
-	client "a file upwards" bash -c "$ssh $address 'cat >$dir/up' <$dir/file"
+	client "a file upwards" bash -c \
+		"$ssh -o ControlMaster=yes $address 'cat >$dir/up' <$dir/file"
 	figure "a file upwards, kB/s" $(((1 << 20) * 1000 / (${EPOCHREALTIME/./} - begin)))
 	result "up: $(sum_of "$dir/up")"
 	client "a file downwards" $ssh "$address" cat "$dir/file"
@@ -57,6 +63,7 @@ work() {
 	client "rsync over ssh" rsync -a -e "$ssh" "$dir/tree/" "$address:$dir/copy/"
 	result "rsync: $(tree_sum "$dir/copy")"
 	client "a command that fails" bash -c "$ssh $address 'exit 7'; test \$? = 7"
+	ssh -F "$dir/ssh_config" -p "$port" -O exit "$address" 2>/dev/null
 	# What sshd says of options and addresses it could not use.
 	result "log: $(grep -cE '^error|^fatal|setsockopt|getsockopt' "$dir/server.log")"
 }
