@@ -20,8 +20,12 @@ mend() { lab_neighbour "" va 0 2 "$(lab_mac "" vb)"; }
 restore() {
 	peers_end
 	mend
+	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
 }
 cleanup restore
+# The peer of an end that has given up may not hear of it, and has closed itself; it shall not
+# keep the test waiting for a minute.
+echo 5000 >/proc/sys/net/sdp/fin_timeout_ms
 
 established() { [ "$(connections st $ESTABLISHED $port | wc -l)" -ge 2 ]; }
 
