@@ -83,11 +83,22 @@ static inline void addrsets_from_environment(void)
 	addrsets[SET_RC6].server = getenv("SDP_B6");
 }
 
+/* The debug kernel needs minutes for what others do in seconds: there one set of each kind. */
+static inline bool left_to_others(const struct addrset *which)
+{
+	const char *debug = getenv("SDP_DEBUG");
+
+	return debug && *debug == '1' && which != &addrsets[SET_LO6] &&
+	       which != &addrsets[SET_RC4];
+}
+
 /* NULL when sockets can be made, else the reason to skip a test. */
 static inline const char *missing(const struct addrset *which, bool sdp)
 {
 	int fd;
 
+	if (left_to_others(which))
+		return "this kernel is slow; the others do it";
 	if (!which->client || !which->server)
 		return "no RDMA pair here: set SDP_A, SDP_B, SDP_A6 and SDP_B6";
 	if (!sdp)
