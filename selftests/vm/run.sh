@@ -83,8 +83,6 @@ run_kernel() {
 "$SDP_TOP/scripts/setup.sh" vm build
 known=$(all_tests)
 check_names "$@"
-names=("$@")
-[ $# -gt 0 ] || mapfile -t names <<<"$known"
 [ ! -e "$SDP_TESTS/Makefile" ] || step "test programs" make -s -C "$SDP_TESTS"
 
 sums=$(mktemp) summary=()
@@ -92,7 +90,11 @@ trap 'rm -f "$sums"' EXIT
 kernels=("$kernel")
 [ "$kernel" != all ] || kernels=(6.1 6.12 debug)
 for kernel in "${kernels[@]}"; do
+	names=("$@")
+	[ $# -gt 0 ] || mapfile -t names <<<"$(usual_tests "$kernel")"
 	run_kernel "$kernel" "${names[@]}"
+	left_out=$([ $# -gt 0 ] || usual_tests "$kernel" | grep -vxFf - <(all_tests) | tr '\n' ' ')
+	[ -z "$left_out" ] || say "  not run on $kernel unless named: $left_out"
 done
 
 [ ${#kernels[@]} = 1 ] || printf '%s\n' "${summary[@]}"

@@ -13,6 +13,17 @@ all_tests() {
 		-printf '%f\n' | sed 's/\.[a-z]*$//' | sort -u
 }
 
+# Those that run on KERNEL when none is named. One that would take too long there says so in
+# its first 40 lines: "only when named: debug".
+usual_tests() {
+	local name source
+	for name in $(all_tests); do
+		source=$SDP_TESTS/$name.sh
+		[ -f "$source" ] || source=$SDP_TESTS/$name.c
+		head -n 40 "$source" | grep -q "only when named:.* $1" || echo "$name"
+	done
+}
+
 # Seconds that test NAME may take on a stock kernel; DEBUG=1 for the debug kernel, where
 # everything takes longer: test_limit NAME DEBUG
 test_limit() {
