@@ -90,7 +90,7 @@ help:
 	@echo '  check-kunit           the same tests inside the debug kernel'
 	@echo '  check-vm              kselftests in VMs; KERNEL=6.12 and TEST=name narrow it'
 	@echo '  check-wire            tshark watches the wire'
-	@echo '  check-programs        iperf3, redis, nginx, ssh, PostgreSQL ... beside TCP, in a VM'
 	@echo '  check-runner          the test runner itself: it sees every kind of failure'
+	@echo 'make check-programs   iperf3, redis, nginx, ssh, PostgreSQL ... beside TCP, in a VM'
 	@echo 'make bench            AF_SDP beside TCP, rsockets, SMC-R and verbs: build/bench/'
 	@echo 'make clean            remove build/'
