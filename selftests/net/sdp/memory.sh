@@ -14,6 +14,7 @@ rc=
 [ -n "${SDP_A:-}" ] && lab_intact && rc=$SDP_B
 # Pages that the kernel may hold back per CPU before it adds them to the sum: 1 MiB.
 slack=$((256 * $(nproc)))
+amount=$((1000000 / slow))
 
 restore() {
 	peers_end
@@ -58,11 +59,11 @@ starved() {
 	echo "1 2 3" >$limits
 	before=$(sdpstat MemoryShort)
 	next_port
-	peer server bind "$2" $port listen 2 say up accept recv 1000000 send 1000000 shutdown drain
+	peer server bind "$2" $port listen 2 say up accept recv $amount send $amount shutdown drain
 	check "$1, 3 pages for all: a listener" says server $patience up
-	peer client connect "$2" $port send 1000000 recv 1000000 shutdown drain
-	check "$1, 3 pages for all: data arrives" says server $((2 * patience)) "received 1000000"
-	check "$1, 3 pages for all: and returns" says client $((2 * patience)) "received 1000000"
+	peer client connect "$2" $port send $amount recv $amount shutdown drain
+	check "$1, 3 pages for all: data arrives" says server $((2 * patience)) "received $amount"
+	check "$1, 3 pages for all: and returns" says client $((2 * patience)) "received $amount"
 	check "$1: the shortage is counted" [ "$(sdpstat MemoryShort)" -gt "$before" ]
 	peers_end
 	echo "$limits_before" >$limits
