@@ -125,12 +125,32 @@ static void set_and_get(const char *state, int fd, const struct option *o, int v
 	rec(label, "%s%s", set, get);
 }
 
+/*
+ * SO_REUSEPORT: late kernels of the 6.1 series refuse it to every family but the internet's, and
+ * ask no family first. The twin has it there.
+ */
+static bool ports_can_be_shared(void)
+{
+	int fd = socket(AF_SDP, SOCK_STREAM, 0), on = 1;
+	bool can = fd < 0 || use_twin || !setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+
+	close(fd);
+	return can;
+}
+
+static bool comparable(const struct option *o)
+{
+	if (o->level == SOL_SOCKET && o->option == SO_REUSEPORT && !ports_can_be_shared())
+		return false;
+	return !o->v6 || set->family == AF_INET6;
+}
+
 static void whole_table(const char *state, int fd, const struct option *table, size_t n)
 {
 	for (; n; n--, table++) {
 		int i;
 
-		for (i = 0; i < table->count && (!table->v6 || set->family == AF_INET6); i++)
+		for (i = 0; i < table->count && comparable(table); i++)
 			set_and_get(state, fd, table, table->values[i]);
 	}
 }
@@ -223,7 +243,7 @@ static void options_handed_on(void)
 	connect_to(client, &where);
 	accepted = accept_from(fd);
 	for (i = 0; i < ARRAY_SIZE(given); i++)
-		if (!given[i].v6 || set->family == AF_INET6)
+		if (comparable(&given[i]))
 			rec_int(given[i].name, accepted, given[i].level, given[i].option);
 }
 
@@ -618,6 +638,8 @@ static void port_shared(void)
 	int fd[LISTENERS], got[LISTENERS] = { 0 }, i, j, sum = 0, served = 0;
 	int clients[CLIENTS], late = fresh(0);
 
+	if (!ports_can_be_shared())
+		return;
 	for (i = 0; i < LISTENERS; i++) {
 		fd[i] = fresh(0);
 		set_int(fd[i], SOL_SOCKET, SO_REUSEPORT, 1);
