@@ -83,12 +83,10 @@ static inline void addrsets_from_environment(void)
 	addrsets[SET_RC6].server = getenv("SDP_B6");
 }
 
-/* The debug kernel needs minutes for what others do in seconds: there one set of each kind. */
+/* What others do in seconds takes a slow kernel minutes: there one set of each kind has to do. */
 static inline bool left_to_others(const struct addrset *which)
 {
-	const char *debug = getenv("SDP_DEBUG");
-
-	return debug && *debug == '1' && which != &addrsets[SET_LO6] &&
+	return slow_kernel() && which != &addrsets[SET_LO6] &&
 	       which != &addrsets[SET_RC4];
 }
 
