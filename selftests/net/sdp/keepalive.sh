@@ -166,11 +166,11 @@ half_closed() { [ "$(connections st $FIN_WAIT2 $port | wc -l)" = 1 ]; }
 whole() { ! half_closed; }
 
 orphans() {
-	pair -- hold -- "${linger2[@]}" 2 to_server wait "$peers/go" close say closed hold
+	pair -- hold -- "${linger2[@]}" $((2 * slow)) to_server wait "$peers/go" close say closed hold
 	touch "$peers/go"
 	says client $patience closed >/dev/null
 	check "TCP_LINGER2: a closed end waits for its peer's" wait_for $patience half_closed
-	within "TCP_LINGER2: only for a while" 1000 6000 wait_for $patience whole
+	within "TCP_LINGER2: only for a while" 1000 8000 wait_for $patience whole
 	nothing_left "TCP_LINGER2"
 }
 
