@@ -23,6 +23,7 @@
 
 #define STATE_SECONDS	60
 #define BATCH		4	/* states at a time */
+#define REPEATS		4	/* states that may be made once more */
 
 /*
  * Where AF_SDP differs from TCP on purpose: patterns for the state and the result ("call", or
@@ -57,7 +58,7 @@ static const struct {
 };
 
 static bool self_test, verbose;
-static unsigned int compared, excused;
+static unsigned int compared, excused, repeated;
 
 struct job {
 	const struct state *state;
@@ -218,11 +219,31 @@ static void run_end(struct run *r, bool second)
 	r->ok = false;
 }
 
+/*
+ * What TCP shows depends on timing now and then: a reset may not have been looked at yet. So a
+ * state that differs is made once more, with nothing beside it, and that counts. It is said, and
+ * only a few states may need it.
+ */
+static bool run_again(struct run *r)
+{
+	if (repeated >= REPEATS)
+		return false;
+	repeated++;
+	printf("# %s %s: differs; once more, by itself\n", r->state->name, set->name);
+	run_begin(r, false);
+	run_end(r, false);
+	run_begin(r, true);
+	run_end(r, true);
+	return r->ok && compare(r->state->name, r->logs);
+}
+
 static void run_judge(struct run *r)
 {
 	if (!r->state)
 		return;
 	r->ok &= compare(r->state->name, r->logs);
+	if (!r->ok)
+		r->ok = run_again(r);
 	tap_point(r->ok, "%s %s", r->state->name, set->name);
 	r->state = NULL;
 	tap_bail_if_hopeless();
@@ -340,7 +361,8 @@ int main(int argc, char **argv)
 		if (!sets || sets & 1u << i)
 			run_set(runs, argv, argc);
 	}
-	printf("# %u results compared, %u of them known to differ\n", compared, excused);
+	printf("# %u results compared, %u of them known to differ; %u states made once more\n",
+	       compared, excused, repeated);
 	if (!self_test && !sets && !argc && tap_passed + tap_failed >= 2 * ARRAY_SIZE(states))
 		check_differences();
 	return tap_finish();
