@@ -28,8 +28,6 @@
 #define RC_CM_RETRIES	15
 /* How long the peer may take to answer a DREQ before we go without. */
 #define RC_DREQ_WAIT	(3 * HZ)
-/* How long the RTU may be late before the CM is told that it is not needed. */
-#define RC_RTU_WAIT	HZ
 
 /**
  * struct rc_device - an RDMA device in use

@@ -63,18 +63,6 @@ static bool disconnect(struct rc_link *rc)
 	return !ib_send_cm_dreq(rc->cm, NULL, 0);
 }
 
-/*
- * Data has come, the RTU has not. Not for a link that is about to end: the CM takes back its
- * REP only when it handles this notice in a standing connection. If a DREQ of either side
- * comes first, the REP is repeated to its end, and ib_destroy_cm_id() waits for that.
- */
-static void tell_cm(struct rc_link *rc)
-{
-	if (rc->cm && !test_bit(RC_CONNECTED, &rc->flags) &&
-	    !test_bit(RC_RELEASED, &rc->flags) && !test_bit(RC_PEER_ENDED, &rc->flags))
-		ib_cm_notify(rc->cm, IB_EVENT_COMM_EST);
-}
-
 static void link_work(struct work_struct *work)
 {
 	struct rc_link *rc = container_of(to_delayed_work(work), struct rc_link, work);
@@ -83,8 +71,8 @@ static void link_work(struct work_struct *work)
 		rc_resolve(rc);
 	if (test_bit(RC_ROUTE_DONE, &rc->flags))
 		drop_rdma_id(rc);
-	if (test_and_clear_bit(RC_TELL_CM, &rc->flags))
-		tell_cm(rc);
+	if (test_and_clear_bit(RC_TELL_CM, &rc->flags) && rc->cm)
+		ib_cm_notify(rc->cm, IB_EVENT_COMM_EST);
 	if (test_and_clear_bit(RC_BROKEN, &rc->flags))
 		rc_up->failed(&rc->link, ECONNRESET, "rc post");
 	if (test_bit(RC_PEER_ENDED, &rc->flags) && !test_and_set_bit(RC_ENDED_SAID, &rc->flags)) {

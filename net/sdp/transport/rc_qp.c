@@ -95,16 +95,11 @@ undo:
 	return 0;
 }
 
-/*
- * The RTU is late or lost. The CM's locks are not made for softirq, so the work item tells
- * it; once, and only if the RTU does not come after all, which it nearly always does.
- */
+/* The CM's locks are not made for softirq, so the work item tells it; once. */
 static void comm_established(struct rc_link *rc)
 {
-	if (test_and_set_bit(RC_EARLY, &rc->flags))
-		return;
-	set_bit(RC_TELL_CM, &rc->flags);
-	queue_delayed_work(rc_wq, &rc->work, RC_RTU_WAIT);
+	if (!test_and_set_bit(RC_EARLY, &rc->flags))
+		rc_link_poke(rc, RC_TELL_CM);
 }
 
 static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
