@@ -79,6 +79,9 @@ static void judge_actions(struct judge *j, const struct sdp_actions *acts, u32 b
 			CHECK(a->len && a->offset >= SDP_BSDH_LEN && a->len <= bytes);
 			CHECK(a->offset + a->len == bytes && bytes <= RECV_SIZE);
 			break;
+		case SDP_ACT_URGENT:
+			CHECK(j->established && !j->ends);
+			break;
 		case SDP_ACT_EOF:
 			CHECK(j->established && !j->ends++);
 			break;
@@ -108,6 +111,8 @@ static void pump(struct judge *j, struct input *in)
 
 	view.head_full = flags & 1;
 	view.hold = flags & 2;
+	view.urgent = flags & 4;
+	view.head_urgent = view.urgent && view.head_full && flags & 8;
 	while (sdp_engine_next(&j->e, &view, &tx) == SDP_NEXT_SEND) {
 		u32 credit = sdp_credit_available(&j->e.credit);
 		u32 payload = min(view.head_bytes, tx.payload_max);
@@ -119,6 +124,9 @@ static void pump(struct judge *j, struct input *in)
 		CHECK(credit >= 1 && credit <= 0x10000);
 		CHECK(credit >= 2 || (tx.mid == SDP_MID_DATA && !payload));
 		CHECK(!j->disconn_sent || !payload);
+		CHECK(!(sent.h.flags & SDP_FLAG_OOB_PEND) == !view.urgent);
+		CHECK(!(sent.h.flags & SDP_FLAG_OOB_PRES) ||
+		      (view.head_urgent && payload && payload == view.head_bytes));
 		CHECK(sdp_wire_parse(buf, header + payload, &seen) == SDP_VALID);
 		CHECK(!memcmp(&seen.h, &sent.h, sizeof(seen.h)));
 		if (tx.mid == SDP_MID_DISCONN) {

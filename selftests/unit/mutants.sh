@@ -72,7 +72,7 @@ found() {
 }
 
 simulate() {
-	local runs=(--seed 1 --steps 400000) rules=()
+	local runs=(--seed 1 --steps 1600000) rules=()
 	[ "$judge" = rule ] || rules=(--outcome)
 	found pair "$dir/pair.run" "${runs[@]}" "${rules[@]}" ||
 		found search "$dir/search.run" --max-states 200000 "${rules[@]}" ||

@@ -382,7 +382,7 @@ static u8 urgent_flags(const struct sdp_tx_view *view, const struct sdp_tx_msg *
 {
 	u8 flags = SDP_FLAG_OOB_PEND;
 
-	if (view->head_urgent && msg->payload_max >= view->head_bytes)
+	if (view->head_urgent && msg->payload_max && msg->payload_max >= view->head_bytes)
 		flags |= SDP_FLAG_OOB_PRES;
 	return flags;
 }
