@@ -20,8 +20,12 @@ restore() {
 	rmmod sdp_hostile
 	echo 30000 >/proc/sys/net/sdp/connect_timeout_ms
 	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
+	echo 3 >/proc/sys/net/sdp/accept_buffers
 }
 cleanup restore
+# Three messages fit, whether accept() has opened the connection up yet or not: else the third
+# one is judged by its credit and not by what is wrong with it.
+echo 6 >/proc/sys/net/sdp/accept_buffers
 
 violations() { grep ^Bad /proc/net/sdpstat; }
 
