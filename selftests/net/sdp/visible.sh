@@ -360,6 +360,13 @@ retry_setting() {
 	peers_end
 }
 
+mem_is_global() {
+	local seen
+	ip netns add sdpmem && seen=$(ip netns exec sdpmem ls $settings)
+	ip netns delete sdpmem
+	grep -qx recv_buffers <<<"$seen" && ! grep -qx mem <<<"$seen"
+}
+
 # Few slots and much to send: the stream gets through all the same.
 slots_setting() {
 	setting send_buffers 4
@@ -377,8 +384,10 @@ tracepoints
 while read -r name default least most; do
 	[ -z "$name" ] || one_setting "$name" "$default" "$least" "$most"
 done <<<"$every_setting"
-check "no other settings than these" test "$(ls $settings | sort | tr '\n' ' ')" = \
-	"$(awk 'NF { print $1 }' <<<"$every_setting" | sort | tr '\n' ' ')"
+# mem is three numbers, for the whole machine, and has memory.sh.
+check "no other settings than these and mem" test "$(ls $settings | sort | tr '\n' ' ')" = \
+	"$( (awk 'NF { print $1 }' <<<"$every_setting"; echo mem) | sort | tr '\n' ' ')"
+check "mem is not seen in other namespaces" mem_is_global
 check "recv_buffers: both ends post as many" connection_with recv_buffers 20 posted_is 20
 check "recv_buffers: they are the peer's credit" connection_with recv_buffers 30 credit_seen 30
 check "accept_buffers: posted before accept" waiting_with 7
