@@ -43,33 +43,17 @@ static bool before_connect(const struct sdp_sock *ssk)
 	return state == TCP_CLOSE || state == TCP_LISTEN;
 }
 
-/*
- * End what is held back for more to come. The mutex keeps away from a segment that a
- * writer is copying into.
- */
-static void flush(struct sdp_sock *ssk)
-{
-	struct sdp_todo todo = { };
-
-	mutex_lock(&ssk->tx_mutex);
-	sdp_stream_lock(ssk);
-	ssk->tx_hold = false;
-	sdp_stream_progress(ssk, &todo);
-	sdp_stream_unlock(ssk, &todo);
-	mutex_unlock(&ssk->tx_mutex);
-}
-
 /* As with TCP, setting it sends even what a cork holds. */
 static void nodelay_changed(struct sdp_sock *ssk)
 {
 	if (READ_ONCE(ssk->opt.nodelay))
-		flush(ssk);
+		sdp_send_held(ssk);
 }
 
 static void cork_changed(struct sdp_sock *ssk)
 {
 	if (!READ_ONCE(ssk->opt.cork))
-		flush(ssk);
+		sdp_send_held(ssk);
 }
 
 static int set_maxseg(struct sdp_sock *ssk, int val)

@@ -376,3 +376,21 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return done;
 	return err ? sk_stream_error(sk, msg->msg_flags, err) : 0;
 }
+
+/**
+ * sdp_send_held() - end what is held back for more to come
+ * @ssk: socket
+ *
+ * tx_mutex keeps away from a segment that a writer is copying into.
+ */
+void sdp_send_held(struct sdp_sock *ssk)
+{
+	struct sdp_todo todo = { };
+
+	mutex_lock(&ssk->tx_mutex);
+	sdp_stream_lock(ssk);
+	ssk->tx_hold = false;
+	sdp_stream_progress(ssk, &todo);
+	sdp_stream_unlock(ssk, &todo);
+	mutex_unlock(&ssk->tx_mutex);
+}

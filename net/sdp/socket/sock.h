@@ -339,6 +339,7 @@ void sdp_stream_tick(struct timer_list *timer);
 void sdp_stream_purge(struct sdp_sock *ssk);
 
 /* send.c, recv.c */
+void sdp_send_held(struct sdp_sock *ssk);
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
 void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_action *a,

@@ -64,13 +64,5 @@ ssize_t sdp_splice_read(struct socket *sock, loff_t *ppos, struct pipe_inode_inf
  */
 void sdp_splice_eof(struct socket *sock)
 {
-	struct sdp_sock *ssk = sdp_sk(sock->sk);
-	struct sdp_todo todo = { };
-
-	mutex_lock(&ssk->tx_mutex);
-	sdp_stream_lock(ssk);
-	ssk->tx_hold = false;
-	sdp_stream_progress(ssk, &todo);
-	sdp_stream_unlock(ssk, &todo);
-	mutex_unlock(&ssk->tx_mutex);
+	sdp_send_held(sdp_sk(sock->sk));
 }
