@@ -80,6 +80,13 @@ lab_mac() { ip ${1:+-n "$1"} -o link show "$2" | sed 's/.*link\/ether \([^ ]*\).
 
 # What arrives by cable is for us (10); what we send goes out on the sender's end (20), and
 # so does what has no sender yet (21); all else that is for us stays inside (100).
+# lab_rule_lines ADDRESS-A ADDRESS-B: the rules that are added to the kernel's own ones.
+lab_rule_lines() {
+	printf '%s\n' "pref 10 iif va lookup local" "pref 10 iif vb lookup local" \
+		"pref 20 from $1 to $2 lookup 101" "pref 20 from $2 to $1 lookup 102" \
+		"pref 21 iif lo to $2 lookup 101" "pref 100 lookup local"
+}
+
 lab_rules() {
 	local v a b
 	for v in -4 -6; do
@@ -88,26 +95,24 @@ lab_rules() {
 		ip $v -batch - <<-EOF || return
 			route add $b dev va src $a table 101
 			route add $a dev vb src $b table 102
-			rule add pref 10 iif va lookup local
-			rule add pref 10 iif vb lookup local
-			rule add pref 20 from $a to $b lookup 101
-			rule add pref 20 from $b to $a lookup 102
-			rule add pref 21 iif lo to $b lookup 101
-			rule add pref 100 lookup local
+			$(lab_rule_lines $a $b | sed 's/^/rule add /')
 			rule del pref 0
 		EOF
 	done
 }
 
+# Also when only some of them are there.
 lab_rules_down() {
-	local v pref
+	local v a b
 	for v in -4 -6; do
-		ip $v rule | grep -q '^0:' || ip $v rule add pref 0 lookup local
-		for pref in 10 20 21 100; do
-			while ip $v rule del pref $pref 2>/dev/null; do :; done
-		done
-		ip $v route flush table 101 2>/dev/null
-		ip $v route flush table 102 2>/dev/null
+		a=10.9.0.1 b=10.9.0.2
+		[ $v = -4 ] || a=fd09::1 b=fd09::2
+		[[ $(ip $v rule) == 0:* ]] || ip $v rule add pref 0 lookup local
+		ip $v -force -batch - 2>/dev/null <<-EOF
+			$(lab_rule_lines $a $b | sed 's/^/rule del /')
+			route flush table 101
+			route flush table 102
+		EOF
 	done
 	return 0
 }
