@@ -20,6 +20,9 @@ static const struct sdp_settings defaults = {
 	.fin_timeout_ms		= 60 * 1000,
 	.retry_count		= 7,
 	.rnr_retry_count	= 3,
+	/* As far as TCP's by default. */
+	.rmem_max		= 6 << 20,
+	.wmem_max		= 4 << 20,
 };
 
 static int __net_init init_one(struct net *net)

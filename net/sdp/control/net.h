@@ -24,6 +24,8 @@
  * @fin_timeout_ms: how long a closed socket may wait for its peer without progress
  * @retry_count: retries of a lost packet
  * @rnr_retry_count: retries when the peer has posted nothing
+ * @rmem_max: bytes up to which a receive buffer grows by itself
+ * @wmem_max: bytes up to which a send buffer does
  */
 struct sdp_settings {
 	unsigned int recv_buffers;
@@ -35,6 +37,8 @@ struct sdp_settings {
 	unsigned int fin_timeout_ms;
 	unsigned int retry_count;
 	unsigned int rnr_retry_count;
+	unsigned int rmem_max;
+	unsigned int wmem_max;
 };
 
 /**

@@ -30,6 +30,7 @@
 	_(NoMemory)			/* receives or messages put off */ \
 	_(MemoryShort)			/* net.sdp.mem, or a cgroup, allowed no more */ \
 	_(MemoryPressure)		/* times that net.sdp.mem came near its end */ \
+	_(BuffersGrown)			/* times that a send or receive buffer doubled */ \
 	_(WakeReadIssued)						\
 	_(WakeReadSkipped)						\
 	_(WakeUrgentIssued)						\

@@ -20,6 +20,8 @@ static int size_max = SDP_BUF_MAX;
 static int timeout_min = 100;
 static int timeout_max = 3600 * 1000;
 static int slots_min = 4;
+static int memory_min = 4096;
+static int memory_max = 1 << 30;
 
 #define SDP_SETTING(field, low, high) {					\
 	.procname	= #field,					\
@@ -42,6 +44,8 @@ static const struct ctl_table template[] = {
 	SDP_SETTING(fin_timeout_ms, &timeout_min, &timeout_max),
 	SDP_SETTING(retry_count, &one, &three_bits),
 	SDP_SETTING(rnr_retry_count, &zero, &three_bits),
+	SDP_SETTING(rmem_max, &memory_min, &memory_max),
+	SDP_SETTING(wmem_max, &memory_min, &memory_max),
 	{ }
 };
 

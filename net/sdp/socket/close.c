@@ -120,7 +120,7 @@ int sdp_disconnect(struct sdp_sock *ssk)
 	sk_stop_timer(sk, &sk->sk_timer);
 	ssk->peer.port = 0;
 	WRITE_ONCE(sk->sk_shutdown, 0);
-	sock_reset_flag(sk, SOCK_DONE);
+	WRITE_ONCE(ssk->rx_ended, false);
 	sdp_stream_unlock(ssk, &todo);
 	mutex_unlock(&ssk->tx_mutex);
 	mutex_unlock(&ssk->rx_mutex);

@@ -65,7 +65,7 @@ void sdp_put_cmsgs(struct sdp_sock *ssk, struct msghdr *msg, ktime_t stamp)
 	int left = sdp_urgent_inq(ssk);
 
 	/* The end of the stream is to be read, too. */
-	if (!left && sock_flag(&ssk->sk, SOCK_DONE))
+	if (!left && READ_ONCE(ssk->rx_ended))
 		left = 1;
 	if (stamp)
 		put_stamp(&ssk->sk, msg, stamp);

@@ -103,6 +103,7 @@ static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_inc
 	sdp_memory_inherit(&child->sk, &parent->sk);
 	inherit(&child->sk, &parent->sk);
 	sdp_options_inherit(child, parent);
+	sdp_tune_init(child);
 	child->local = in->local;
 	child->peer = in->peer;
 	child->v6 = parent->v6 || !sdp_is_v4(&in->local);

@@ -121,21 +121,6 @@ bool sdp_memory_for_write(struct sdp_sock *ssk, int bytes)
 }
 
 /**
- * sdp_memory_regrow() - give a send buffer back what a shortage took from it
- * @ssk: socket, locked
- *
- * Where memory is short, sk_wmem_schedule() halves a buffer whose size nobody has set.
- */
-void sdp_memory_regrow(struct sdp_sock *ssk)
-{
-	struct sock *sk = &ssk->sk;
-
-	if (sk->sk_sndbuf < ssk->sndbuf_first && !(sk->sk_userlocks & SOCK_SNDBUF_LOCK) &&
-	    !READ_ONCE(sdp_memory_pressure))
-		WRITE_ONCE(sk->sk_sndbuf, min(2 * sk->sk_sndbuf, ssk->sndbuf_first));
-}
-
-/**
  * sdp_memory_sent() - the send buffer has grown, or shrunk
  * @ssk: socket, locked
  * @bytes: by how much

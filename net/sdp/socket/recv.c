@@ -175,6 +175,8 @@ static void consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 		atomic_sub(skb->truesize, &sk->sk_rmem_alloc);
 		done = skb;
 	}
+	if (!ssk->rx_bytes)
+		sdp_tune_emptied(ssk);
 	if (done && ssk->link && sdp_engine_receives_wanted(&ssk->engine)) {
 		/* The queue never outlives its link's successor: the buffer is this link's. */
 		if (sdp_buf_cb(done)->again) {
@@ -239,7 +241,7 @@ static int over_error(struct sdp_sock *ssk)
 	int err = 0;
 
 	sdp_stream_lock(ssk);
-	if (sock_flag(sk, SOCK_DONE))
+	if (ssk->rx_ended)
 		err = 0;
 	else if (sk->sk_err)
 		err = sock_error(sk);

@@ -194,6 +194,7 @@ static int add_done(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh, u32 o
 		sdp_buf_cb(skb)->payload += n;
 		sdp_memory_sent(ssk, skb->truesize - old_truesize);
 		ssk->tx_outq += n;
+		ssk->tx_was_full = false;
 		if (fresh)
 			__skb_queue_tail(&ssk->tx_queue, skb);
 		if (how & ADD_URGENT)

@@ -173,7 +173,7 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	sk->sk_destruct = sdp_destruct;
 	sock_set_flag(sk, SOCK_RCU_FREE);
 	sk_sockets_allocated_inc(sk);
-	ssk->sndbuf_first = sk->sk_sndbuf;
+	sdp_tune_init(ssk);
 
 	spin_lock_bh(&sn->lock);
 	hlist_add_head_rcu(&ssk->list_node, &sn->socks);

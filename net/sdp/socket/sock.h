@@ -13,6 +13,7 @@
  *	send.c recv.c	bytes in and out
  *	urgent.c	urgent data
  *	memory.c	what all sockets hold together
+ *	autotune.c	buffers that grow with use
  *	zerocopy.c	pages referenced instead of copied, and when they are free again
  *	splice.c	splice(2), sendfile(2)
  *	ready.c		poll, waiting and waking
@@ -101,7 +102,11 @@ struct sdp_port;
  * @tx_outq: payload bytes not yet known to have arrived
  * @tx_inflight: those of them that the transport has
  * @rx_bytes: payload bytes ready to be read
- * @sndbuf_first: size of the send buffer while memory is not short
+ * @tx_was_full: a writer has met a full send buffer, and has written nothing since
+ * @rx_was_full: since the reader last had everything, receives were withheld for it
+ * @rx_ended: the peer's stream has come to its end, in order
+ * @sndbuf_first: size of the send buffer at first
+ * @rcvbuf_first: size of the receive buffer at first
  * @recv_cost: memory that a posted receive holds
  * @rx_charged: bytes charged for posted receives and for what is unread
  * @rx_read: place in the stream of the next byte to be read
@@ -180,7 +185,11 @@ struct sdp_sock {
 	u32 tx_outq;
 	u32 tx_inflight;
 	u32 rx_bytes;
+	bool tx_was_full;
+	bool rx_was_full;
+	bool rx_ended;
 	int sndbuf_first;
+	int rcvbuf_first;
 	u32 recv_cost;
 	int rx_charged;
 	u32 rx_read;
@@ -364,6 +373,14 @@ void sdp_memory_sent(struct sdp_sock *ssk, int bytes);
 void sdp_memory_settle(struct sdp_sock *ssk);
 void sdp_memory_inherit(struct sock *child, const struct sock *parent);
 void sdp_memory_end(struct sdp_sock *ssk);
+
+/* autotune.c */
+void sdp_tune_init(struct sdp_sock *ssk);
+void sdp_tune_emptied(struct sdp_sock *ssk);
+void sdp_tune_arrived(struct sdp_sock *ssk);
+void sdp_tune_sending(struct sdp_sock *ssk);
+void sdp_tune_receiving(struct sdp_sock *ssk);
+void sdp_tune_regrow(struct sdp_sock *ssk);
 
 /* urgent.c */
 void sdp_urgent_mark_last(struct sdp_sock *ssk);

@@ -200,7 +200,7 @@ static void end_of_input(struct sdp_sock *ssk, struct sdp_todo *todo)
 	struct sock *sk = &ssk->sk;
 
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
-	sock_set_flag(sk, SOCK_DONE);
+	WRITE_ONCE(ssk->rx_ended, true);
 	end_deferral(ssk, todo);
 	todo->wake |= SDP_WAKE_READ | SDP_WAKE_STATE;
 }
@@ -291,8 +291,10 @@ static void replenish(struct sdp_sock *ssk)
 	u16 want = sdp_engine_receives_wanted(&ssk->engine);
 	u16 got;
 
-	if (want && reader_behind(ssk))
+	if (want && reader_behind(ssk)) {
 		want = !ssk->engine.credit.posted;
+		ssk->rx_was_full = true;
+	}
 	if (want && ssk->recv_cost)
 		want = sdp_memory_for_receives(ssk, want);
 	if (!want)
@@ -326,6 +328,7 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 	if (msg->payload_len) {
 		SDP_INC(net, DataSent);
 		SDP_ADD(net, BytesSent, msg->payload_len);
+		sdp_tune_sending(ssk);
 		ssk->data_sent++;
 		ssk->bytes_sent += msg->payload_len;
 		ssk->last_sent = jiffies;
@@ -572,6 +575,7 @@ static void count_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
 	sdp_alive_heard(ssk);
 	if (msg->payload_len) {
 		SDP_ADD(net, BytesReceived, msg->payload_len);
+		sdp_tune_receiving(ssk);
 		ssk->data_received++;
 		ssk->bytes_received += msg->payload_len;
 		ssk->last_received = jiffies;
@@ -608,13 +612,14 @@ static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)
  */
 static void note_space(struct sdp_sock *ssk, struct sdp_todo *todo)
 {
-	sdp_memory_regrow(ssk);
+	sdp_tune_regrow(ssk);
 	/* Pairs with the barriers where want_space is set. */
 	smp_mb();
 	if (!READ_ONCE(ssk->want_space)) {
 		SDP_INC(sock_net(&ssk->sk), WakeWriteSkipped);
 		return;
 	}
+	ssk->tx_was_full = true;
 	if (!sk_stream_is_writeable(&ssk->sk) && ssk->tx_outq)
 		return;
 	WRITE_ONCE(ssk->want_space, false);
@@ -654,6 +659,8 @@ static void up_sent(struct sdp_link *link, struct sdp_sent *sent)
 		ssk->tx_since = jiffies;
 		keep_blocks(ssk, &sent->blocks);
 		note_space(ssk, &todo);
+		if (!ssk->tx_outq)
+			sdp_tune_arrived(ssk);
 		sdp_engine_sent(&ssk->engine, sent->messages, &acts);
 		carry_out(ssk, &acts, NULL, 0, &todo);
 		sdp_stream_progress(ssk, &todo);

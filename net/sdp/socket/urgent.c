@@ -168,7 +168,7 @@ static int take_byte(struct sdp_sock *ssk, int flags, u8 *byte)
 	sdp_stream_lock(ssk);
 	if (inlined(ssk) || ssk->urg_state == SDP_URG_NONE || ssk->urg_state == SDP_URG_TAKEN) {
 		ret = -EINVAL;
-	} else if (sk->sk_state == TCP_CLOSE && !sock_flag(sk, SOCK_DONE)) {
+	} else if (sk->sk_state == TCP_CLOSE && !ssk->rx_ended) {
 		ret = -ENOTCONN;
 	} else if (ssk->urg_state == SDP_URG_HERE) {
 		*byte = ssk->urg_byte;

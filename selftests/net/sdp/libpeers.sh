@@ -26,7 +26,8 @@ port=$((20000 + RANDOM % 1000 * 10))
 # Everything that is waited for is there long before; the debug kernel is slow.
 slow=$((1 + 3 * ${SDP_DEBUG:-0}))
 patience=$((30 * slow))
-export PEER_SECONDS=${PEER_SECONDS:-$((100 * slow))} PEER_FULL_MS=$((200 * slow))
+export PEER_SECONDS=${PEER_SECONDS:-$((100 * slow))}
+export PEER_FULL_MS=$((200 * slow)) PEER_REST_MS=$((50 * slow * slow))
 peer_in=
 
 ESTABLISHED=01 SYN_SENT=02 SYN_RECV=03 CLOSED=07 LISTEN=0A

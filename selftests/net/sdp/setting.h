@@ -18,6 +18,8 @@ static struct {
 	{ .name = "connect_timeout_ms" },
 	{ .name = "recv_buffers" },
 	{ .name = "recv_buffer_size" },
+	{ .name = "rmem_max" },
+	{ .name = "wmem_max" },
 };
 
 #define SETTINGS	ARRAY_SIZE(settings)

@@ -21,6 +21,8 @@ connect_timeout_ms 30000 100 3600000
 fin_timeout_ms 60000 100 3600000
 retry_count 7 1 7
 rnr_retry_count 3 0 7
+rmem_max 6291456 4096 1073741824
+wmem_max 4194304 4096 1073741824
 "
 
 setting() { echo "$2" >$settings/"$1"; }

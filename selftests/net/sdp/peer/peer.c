@@ -9,7 +9,7 @@
  *	connect ADDRESS PORT	shutdown		close
  *	send N		N bytes of a pattern that recv knows
  *	flow		send until it fails
- *	flow-until FILE	send at leisure until FILE exists; prints "sent N"
+ *	flow-until FILE	send a piece every PEER_REST_MS (50) until FILE exists; prints "sent N"
  *	fill		send until there is no room for PEER_FULL_MS (200), reading nothing
  *	recv N		exactly N bytes of the pattern, checked; prints "received N"
  *	drain		all there is until the end, checked; prints "end after N bytes"
@@ -51,6 +51,7 @@ static unsigned long long sent, got;	/* on `sock` */
 static unsigned char pattern[CHUNK + PATTERN];
 static unsigned int time_limit = 100;	/* seconds */
 static unsigned int full_after = 200;	/* ms */
+static unsigned int leisure = 50;	/* ms */
 static char **next_word;		/* of the command line */
 
 static char *word(void)
@@ -226,7 +227,7 @@ static void do_flow_until(void)
 	while (access(file, F_OK)) {
 		if (send_piece(CHUNK, 0) < 0)
 			failed("flow-until");
-		rest(50);
+		rest(leisure);
 	}
 	printf("sent %llu\n", sent);
 }
@@ -367,6 +368,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	time_limit = setting("PEER_SECONDS", time_limit);
 	full_after = setting("PEER_FULL_MS", full_after);
+	leisure = setting("PEER_REST_MS", leisure);
 	for (i = 0; i < sizeof(pattern); i++)
 		pattern[i] = (i * 7 + 3) % PATTERN;
 	setvbuf(stdout, NULL, _IOLBF, 0);
