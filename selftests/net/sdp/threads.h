@@ -49,7 +49,7 @@ static inline void await_count(atomic_int *count, int n)
 		pause_ms(1);
 }
 
-/* A listener with no room left: whoever connects next has to wait. The two that wait are @queued. */
+/* A listener with no room left, for @queued: whoever connects next has to wait. */
 static inline int full_listener(struct addr *where, int queued[2])
 {
 	int fd = listener(1, where), i;		/* a queue of n takes n + 1 */

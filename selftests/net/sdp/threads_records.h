@@ -17,8 +17,8 @@
 enum {
 	SENDERS = 4,
 	RECEIVERS = 4,
-	CELL = 8,
-	RECORD_CELLS = 60,
+	CELL = 9,			/* no divisor of a message: messages end within cells */
+	RECORD_CELLS = 55,
 	RECORD = CELL * RECORD_CELLS,
 	WINDOW = 12,			/* records under way, when that is bounded */
 	RECORDS_MAX = 2000,
@@ -42,7 +42,7 @@ struct sender {
 	int id;
 };
 
-/* The first byte alone has its upper bit set; the last four are a sum that few accidents pass. */
+/* The first byte alone has its upper bit set; the last five are a sum that no accident passes. */
 static void cell_make(unsigned char cell[CELL], int sender, unsigned int number)
 {
 	unsigned int sum = (number * SENDERS + sender + 1) * 2654435761u;
@@ -52,7 +52,7 @@ static void cell_make(unsigned char cell[CELL], int sender, unsigned int number)
 	cell[0] = 0x80 | sender;
 	for (i = 0; i < 3; i++)
 		cell[1 + i] = number >> 7 * i & 0x7f;
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 5; i++)
 		cell[4 + i] = sum >> 7 * i & 0x7f;
 }
 
@@ -101,9 +101,9 @@ static void *receive_in_order(void *arg)
 		for (i = 0; i < RECORD_CELLS; i++) {
 			number = cell_number(record + i * CELL, &sender);
 			need(number >= 0 && number == next[sender],
-			     "%s: cell %d of a record is %d of sender %d, %d was due", family_name(),
-			     i, number, sender, next[sender]);
-			need((*record & 0x7f) == sender, "%s: a record is torn at cell %d",
+			     "%s: cell %d of a record is %d of sender %d, due was %d",
+			     family_name(), i, number, sender, next[sender]);
+			need((record[0] & 0x7f) == sender, "%s: record torn at its cell %d",
 			     family_name(), i);
 			next[sender]++;
 		}
