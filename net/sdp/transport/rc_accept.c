@@ -85,6 +85,15 @@ static enum sdp_violation read_request(const struct ib_cm_event *event, struct r
 	return SDP_VALID;
 }
 
+/*
+ * The CM refuses what does not fit its state, which a message of the peer may have changed since
+ * the event at hand: the peer has given up, and its message will be the next event.
+ */
+static int cm_error(int err)
+{
+	return err == -EINVAL ? ECONNRESET : -err;
+}
+
 static int send_rep(struct rc_link *rc, const struct ib_cm_req_event_param *req,
 		    const struct sdp_incoming *in)
 {
@@ -162,7 +171,7 @@ static int accept_request(struct rc_listener *l, struct ib_cm_id *cm,
 	}
 	err = send_rep(rc, req, in);
 	if (err)
-		rc_link_fail(rc, -err, "connect reply");
+		rc_link_fail(rc, cm_error(err), "connect reply");
 	return 0;
 }
 
@@ -233,7 +242,7 @@ static void reply_received(struct rc_link *rc, const struct ib_cm_event *event)
 	if (!err)
 		err = ib_send_cm_rtu(rc->cm, NULL, 0);
 	if (err) {
-		rc_link_fail(rc, -err, "connect reply");
+		rc_link_fail(rc, cm_error(err), "connect reply");
 		return;
 	}
 	set_bit(RC_CONNECTED, &rc->flags);
