@@ -73,7 +73,9 @@ static void connect_once(struct flapping *f)
 	char c = 'q';
 
 	if (connect(fd, &f->where.sa, f->where.len)) {
-		need(errno == ECONNREFUSED || errno == ECONNRESET || errno == ETIMEDOUT,
+		/* EPIPE is TCP's for an end and a reset that both come before it returns. */
+		need(errno == ECONNREFUSED || errno == ECONNRESET || errno == ETIMEDOUT ||
+		     (!use_sdp && errno == EPIPE),
 		     "%s: connect: %s", family_name(), errno_text(errno));
 		f->refused++;
 	} else if (send(fd, &c, 1, MSG_NOSIGNAL) == 1 && recv(fd, &c, 1, 0) == 1) {
