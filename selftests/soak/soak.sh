@@ -19,7 +19,7 @@ settings=/proc/sys/net/sdp
 places=8
 [ "${SDP_DEBUG:-0}" = 0 ] || places=4
 # Work that goes on for longer hangs, and the processes shall not end by themselves before.
-work_seconds=$((100 * slow))
+work_seconds=$((150 * slow))
 export PEER_SECONDS=$((10 * work_seconds))
 addresses=(127.0.0.1 ::1 "$SDP_B" "$SDP_B6" "$SDP_B" "$SDP_B6")
 
@@ -90,7 +90,7 @@ work_flow() {
 
 work_bulk() {
 	local bytes
-	between 1 $((4000000 / slow))
+	between 1 $((2000000 / slow))
 	bytes=$number
 	serve accept stop recv $bytes send $bytes drain
 	will_connect send $bytes recv $bytes shutdown drain say done
@@ -100,7 +100,7 @@ work_short() {
 	local count bytes
 	between 5 $((120 / slow))
 	count=$number
-	between 1 20000
+	between 1 8000
 	bytes=$number
 	serve fork 2 repeat $count accept recv $bytes close
 	# Who asks for more than there will be is refused or reset in the end.
@@ -110,7 +110,7 @@ work_short() {
 
 work_talk() {
 	local count bytes
-	between 20 $((600 / slow))
+	between 20 $((300 / slow))
 	count=$number
 	between 1 3000
 	bytes=$number
@@ -122,7 +122,7 @@ work_talk() {
 work_program() {
 	local commands=("stream --set lo4 both_directions" "stream --set lo6 small_socket_buffers"
 			"threads --set lo4 shared_stream writers_only" "threads --set lo6 signals_in_streams"
-			"splice --set lo4" "many --set lo6 one_by_one_v6")
+			"threads --set lo4 closed_by_another" "stream --set lo4 processes")
 	# shellcheck disable=SC2086 # a command line
 	program ${commands[RANDOM % ${#commands[@]}]}
 	state[at]=working
@@ -227,8 +227,8 @@ remove_device() {
 }
 
 something_happens() {
-	chance 3 && kill_somebody
-	chance 3 && change_setting
+	chance 6 && kill_somebody
+	chance 6 && change_setting
 	[ $SECONDS -lt $next_removal ] || { remove_device; next_removal=$((SECONDS + 30 * slow + RANDOM % 60)); }
 }
 
