@@ -121,8 +121,8 @@ work_talk() {
 # Nothing of what happens here, short of a lack of time, may hurt those on loopback.
 work_program() {
 	local commands=("stream --set lo4 both_directions" "stream --set lo6 small_socket_buffers"
-			"threads --set lo4 shared_stream writers_only" "threads --set lo6 signals_in_streams"
-			"threads --set lo4 closed_by_another" "stream --set lo4 processes")
+			"threads --set lo4 shared_stream whole_records" "threads --set lo6 signals_in_streams"
+			"threads --set lo6 writers_only" "stream --set lo4 processes")
 	# shellcheck disable=SC2086 # a command line
 	program ${commands[RANDOM % ${#commands[@]}]}
 	state[at]=working
@@ -232,7 +232,9 @@ something_happens() {
 	[ $SECONDS -lt $next_removal ] || { remove_device; next_removal=$((SECONDS + 30 * slow + RANDOM % 60)); }
 }
 
-queue_pairs() { rdma resource show | awk '{ for (i = 1; i < NF; i++) if ($i == "qp") n += $(i + 1) } END { print n + 0 }'; }
+queue_pairs() {
+	rdma resource show | awk '{ for (i = 1; i < NF; i++) if ($i == "qp") n += $(i + 1) } END { print n + 0 }'
+}
 
 # Leaves what there is now in $sockets, $pages, $slab, $free and $qps; sockets without header.
 take_sample() {
@@ -255,9 +257,12 @@ show_minute() {
 	opens=$(sdpstat ActiveOpens) bytes=$(sdpstat BytesReceived)
 	[ "$bytes" -gt "$bytes_shown" ] || idle_minutes=$((idle_minutes + 1))
 	bytes_shown=$bytes
-	printf '%4d min %7d connects %6d MB %5d kills %4d settings %3d removals; %3d sockets %6d pages %4d QPs, slab %d MB, free %d MB\n' \
-		$(((SECONDS - begin) / 60)) "$opens" $((bytes >> 20)) $kills $changes $removals $sockets \
-		"$pages" "$qps" $((slab >> 10)) $((free >> 10)) >>"$SDP_RUN/progress"
+	{
+		printf '%4d min %7d connects %6d MB %5d kills %4d settings %3d removals; ' \
+			$(((SECONDS - begin) / 60)) "$opens" $((bytes >> 20)) $kills $changes $removals
+		printf '%3d sockets %6d pages %4d QPs, slab %d MB, free %d MB\n' $sockets "$pages" \
+			"$qps" $((slab >> 10)) $((free >> 10))
+	} >>"$SDP_RUN/progress"
 }
 
 run_load() {

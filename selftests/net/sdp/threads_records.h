@@ -21,7 +21,7 @@ enum {
 	RECORD_CELLS = 55,
 	RECORD = CELL * RECORD_CELLS,
 	WINDOW = 12,			/* records under way, when that is bounded */
-	RECORDS_MAX = 2000,
+	RECORDS_MAX = 400,
 };
 
 struct exchange {
@@ -203,13 +203,13 @@ static void exchange_run(int buffer, int records, bool bounded)
 
 static void whole_records(void)
 {
-	exchange_run(0, scaled(1000), true);
+	exchange_run(0, scaled(400), true);
 }
 
 static void shared_stream(void)
 {
-	exchange_run(0, scaled(1000), false);
-	exchange_run(8192, scaled(300), false);
+	exchange_run(0, scaled(400), false);
+	exchange_run(8192, scaled(200), false);
 }
 
 /* Both ends write, and nobody reads, until both writers wait; only then does anybody read. */

@@ -108,7 +108,7 @@ static void *pelted_reader(void *arg)
 static void signals_in_streams(void)
 {
 	struct pair p = pair_sized(16384);
-	long total = scaled(2 << 20);
+	long total = scaled(1 << 20);
 	struct pelted w[2], r[2];
 	pthread_t threads[4];
 	int i;
@@ -217,7 +217,7 @@ static void signals_in_connects(void)
 {
 	struct addr where;
 	struct pelted_accepts acceptor = { .p = { .fd = listener(8, &where), .sig = SIGUSR1 },
-					   .count = scaled(80) };
+					   .count = scaled(60) };
 	pthread_t thread;
 	int i, fd, interrupted = 0;
 	unsigned int back;
