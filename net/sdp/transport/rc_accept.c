@@ -112,7 +112,14 @@ static int send_rep(struct rc_link *rc, const struct ib_cm_req_event_param *req,
 	};
 	int err = rc_qp_ready(rc);
 
-	return err ? err : ib_send_cm_rep(rc->cm, &rep);
+	if (err)
+		return err;
+	/* Before, because the link may be released as soon as it is sent. */
+	set_bit(RC_REPLIED, &rc->flags);
+	err = ib_send_cm_rep(rc->cm, &rep);
+	if (err)
+		clear_bit(RC_REPLIED, &rc->flags);
+	return err;
 }
 
 static enum ib_cm_rej_reason reject_reason(int err)
@@ -251,7 +258,7 @@ static void reply_received(struct rc_link *rc, const struct ib_cm_event *event)
 
 static void rejected(struct rc_link *rc, const struct ib_cm_event *event)
 {
-	if (test_bit(RC_CONNECTED, &rc->flags))
+	if (test_bit(RC_CONNECTED, &rc->flags) || test_bit(RC_RELEASED, &rc->flags))
 		rc_link_poke(rc, RC_PEER_ENDED);
 	else
 		rc_link_fail(rc, reject_error(event->param.rej_rcvd.reason), "rejected");
@@ -276,6 +283,10 @@ int rc_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 	case IB_CM_USER_ESTABLISHED:
 		set_bit(RC_CONNECTED, &rc->flags);
 		rc_up->established(&rc->link);
+		/* Released meanwhile; pairs with await_answer(). */
+		smp_mb__after_atomic();
+		if (test_and_clear_bit(RC_AWAITED, &rc->flags))
+			rc_link_poke(rc, RC_RELEASED);
 		break;
 	case IB_CM_REJ_RECEIVED:
 		rejected(rc, event);
