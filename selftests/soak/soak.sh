@@ -74,7 +74,7 @@ serve() {
 will_connect() { clients[at]="connect ${where[at]} $port $*"; }
 
 begin_work() {
-	local kinds=(flow bulk bulk short short talk talk program)
+	local kinds=(flow bulk bulk short short short talk talk program)
 	started=$((started + 1))
 	kind[at]=${kinds[RANDOM % ${#kinds[@]}]}
 	where[at]=${addresses[RANDOM % ${#addresses[@]}]}
@@ -192,8 +192,8 @@ look_after() {
 			judge_work
 			forget_work
 		elif [ ${kind[at]} = flow ]; then
-			# It has no end of its own.
-			[ $((SECONDS - since[at])) -lt 40 ] || { judge_work; forget_work; }
+			# It has no end of its own, and would keep the processors from the others.
+			[ $((SECONDS - since[at])) -lt 15 ] || { judge_work; forget_work; }
 		elif [ $((SECONDS - since[at])) -gt $work_seconds ]; then
 			show_stuck
 			judge_work
@@ -226,9 +226,10 @@ remove_device() {
 	fi
 }
 
+# Called every few seconds: so long a look at all places takes where all is busy.
 something_happens() {
-	chance 6 && kill_somebody
-	chance 6 && change_setting
+	chance 2 && kill_somebody
+	chance 2 && change_setting
 	[ $SECONDS -lt $next_removal ] || { remove_device; next_removal=$((SECONDS + 30 * slow + RANDOM % 60)); }
 }
 
