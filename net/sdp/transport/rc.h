@@ -26,7 +26,7 @@
 /* CM replies are awaited for 4.096 us << 18 = 1 s, resent up to 15 times. */
 #define RC_CM_TIMEOUT	18
 #define RC_CM_RETRIES	15
-/* How long the peer may take to answer a DREQ before we go without. */
+/* How long the peer may take to answer a DREQ, or a REP, before we go without. */
 #define RC_DREQ_WAIT	(3 * HZ)
 
 /**
@@ -72,6 +72,7 @@ struct rc_listener {
 /* Where a link is in its life; bits of rc_link.flags. */
 enum rc_flag {
 	RC_START,		/* the owner wants it connected */
+	RC_REPLIED,		/* accepting side: our REP was sent */
 	RC_CONNECTED,		/* the CM has an established connection */
 	RC_ROUTE_DONE,		/* the rdma_cm id has served its purpose */
 	RC_EARLY,		/* a message came before the CM's handshake was over */
@@ -81,6 +82,7 @@ enum rc_flag {
 	RC_ENDED_SAID,
 	RC_RELEASED,		/* the owner has let go */
 	RC_ABORT,
+	RC_AWAITED,		/* it is released, and waits for the answer to its REP */
 	RC_CLOSING,		/* our DREQ is sent */
 	RC_FAILED_SAID,		/* device gone: told once */
 	RC_DRAINED,

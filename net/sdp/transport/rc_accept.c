@@ -85,6 +85,15 @@ static enum sdp_violation read_request(const struct ib_cm_event *event, struct r
 	return SDP_VALID;
 }
 
+/*
+ * The CM refuses what does not fit its state, which a message of the peer may have changed since
+ * the event at hand: the peer has given up, and its message will be the next event.
+ */
+static int cm_error(int err)
+{
+	return err == -EINVAL ? ECONNRESET : -err;
+}
+
 static int send_rep(struct rc_link *rc, const struct ib_cm_req_event_param *req,
 		    const struct sdp_incoming *in)
 {
@@ -103,7 +112,14 @@ static int send_rep(struct rc_link *rc, const struct ib_cm_req_event_param *req,
 	};
 	int err = rc_qp_ready(rc);
 
-	return err ? err : ib_send_cm_rep(rc->cm, &rep);
+	if (err)
+		return err;
+	/* Before, because the link may be released as soon as it is sent. */
+	set_bit(RC_REPLIED, &rc->flags);
+	err = ib_send_cm_rep(rc->cm, &rep);
+	if (err)
+		clear_bit(RC_REPLIED, &rc->flags);
+	return err;
 }
 
 static enum ib_cm_rej_reason reject_reason(int err)
@@ -162,7 +178,7 @@ static int accept_request(struct rc_listener *l, struct ib_cm_id *cm,
 	}
 	err = send_rep(rc, req, in);
 	if (err)
-		rc_link_fail(rc, -err, "connect reply");
+		rc_link_fail(rc, cm_error(err), "connect reply");
 	return 0;
 }
 
@@ -233,7 +249,7 @@ static void reply_received(struct rc_link *rc, const struct ib_cm_event *event)
 	if (!err)
 		err = ib_send_cm_rtu(rc->cm, NULL, 0);
 	if (err) {
-		rc_link_fail(rc, -err, "connect reply");
+		rc_link_fail(rc, cm_error(err), "connect reply");
 		return;
 	}
 	set_bit(RC_CONNECTED, &rc->flags);
@@ -242,7 +258,7 @@ static void reply_received(struct rc_link *rc, const struct ib_cm_event *event)
 
 static void rejected(struct rc_link *rc, const struct ib_cm_event *event)
 {
-	if (test_bit(RC_CONNECTED, &rc->flags))
+	if (test_bit(RC_CONNECTED, &rc->flags) || test_bit(RC_RELEASED, &rc->flags))
 		rc_link_poke(rc, RC_PEER_ENDED);
 	else
 		rc_link_fail(rc, reject_error(event->param.rej_rcvd.reason), "rejected");
@@ -267,6 +283,10 @@ int rc_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 	case IB_CM_USER_ESTABLISHED:
 		set_bit(RC_CONNECTED, &rc->flags);
 		rc_up->established(&rc->link);
+		/* Released meanwhile; pairs with await_answer(). */
+		smp_mb__after_atomic();
+		if (test_and_clear_bit(RC_AWAITED, &rc->flags))
+			rc_link_poke(rc, RC_RELEASED);
 		break;
 	case IB_CM_REJ_RECEIVED:
 		rejected(rc, event);

@@ -48,6 +48,25 @@ static void link_destroy(struct rc_link *rc)
 }
 
 /*
+ * A REP has to be answered before we can go. To destroy its id now would send a REJ, once. The
+ * peer's CM works on several CPUs; if it comes to the REJ first, it does not know yet whom that
+ * is about, and takes the REP that follows for a connection, whose end nobody will tell it.
+ *
+ * Returns true when the answer is to be awaited. It may come just now: either its handler or this
+ * function takes RC_AWAITED back, and goes on.
+ */
+static bool await_answer(struct rc_link *rc)
+{
+	if (!test_and_clear_bit(RC_REPLIED, &rc->flags))
+		return false;
+	set_bit(RC_AWAITED, &rc->flags);
+	/* Pairs with rc_cm_event(): one of us sees what the other has set. */
+	smp_mb__after_atomic();
+	return !test_bit(RC_CONNECTED, &rc->flags) ||
+	       !test_and_clear_bit(RC_AWAITED, &rc->flags);
+}
+
+/*
  * Tell the peer, unless it knows. Returns true when its answer is to be awaited.
  *
  * Whether the connection stands is for the CM to say, and it refuses if not: our own flag
@@ -58,6 +77,8 @@ static bool disconnect(struct rc_link *rc)
 {
 	if (!rc->cm || test_bit(RC_PEER_ENDED, &rc->flags) || device_going(rc))
 		return false;
+	if (await_answer(rc))
+		return true;
 	if (test_and_set_bit(RC_CLOSING, &rc->flags))
 		return false;
 	return !ib_send_cm_dreq(rc->cm, NULL, 0);
@@ -81,7 +102,7 @@ static void link_work(struct work_struct *work)
 	}
 	if (!test_bit(RC_RELEASED, &rc->flags))
 		return;
-	/* The second time here the answer has come, or the wait is over. */
+	/* Each wait ends when the answer has come, or its time is over. */
 	if (disconnect(rc))
 		queue_delayed_work(rc_wq, &rc->work, RC_DREQ_WAIT);
 	else

@@ -17,6 +17,9 @@
  *	say TEXT	prints TEXT
  *	wait FILE	until FILE exists
  *	fork N		N processes go on from here; this one waits for them and ends
+ *	repeat N	the operations from here on N times
+ *	stop		closes the listener; the connection goes on
+ *	urgent		an urgent byte, which recv passes over; one in a connection, or it would not
  *	option LEVEL NAME VALUE	an option that is an int, in numbers; a listener hands it on
  *	open		a socket, which otherwise comes with the first use
  *	hold		until killed
@@ -53,6 +56,8 @@ static unsigned int time_limit = 100;	/* seconds */
 static unsigned int full_after = 200;	/* ms */
 static unsigned int leisure = 50;	/* ms */
 static char **next_word;		/* of the command line */
+static char **repeat_from;
+static long repeats;
 
 static char *word(void)
 {
@@ -109,6 +114,8 @@ static void do_open(void)
 	sock = socket(AF_SDP, SOCK_STREAM, 0);
 	if (sock < 0)
 		failed("socket");
+	sent = 0;
+	got = 0;
 }
 
 static void do_bind(void)
@@ -160,6 +167,25 @@ static void do_close(void)
 	if (close(sock))
 		failed("close");
 	sock = -1;
+}
+
+static void do_stop(void)
+{
+	if (close(listener))
+		failed("stop");
+	listener = -1;
+}
+
+static void do_urgent(void)
+{
+	if (send(sock, "!", 1, MSG_OOB) != 1)
+		failed("urgent");
+}
+
+static void do_repeat(void)
+{
+	repeats = number();
+	repeat_from = next_word;
 }
 
 static void do_option(void)
@@ -336,7 +362,8 @@ static const struct {
 	{ "close", do_close }, { "send", do_send }, { "flow", do_flow },
 	{ "flow-until", do_flow_until }, { "fill", do_fill }, { "recv", do_recv },
 	{ "drain", do_drain }, { "ended", do_ended }, { "say", do_say }, { "wait", do_wait },
-	{ "fork", do_fork }, { "hold", do_hold },
+	{ "fork", do_fork }, { "hold", do_hold }, { "repeat", do_repeat }, { "stop", do_stop },
+	{ "urgent", do_urgent },
 };
 
 static void carry_out(const char *name)
@@ -376,7 +403,10 @@ int main(int argc, char **argv)
 	setpgid(0, 0);
 	alarm(time_limit);
 	next_word = argv + 1;
-	while (*next_word)
+	while (*next_word) {
 		carry_out(word());
+		if (!*next_word && --repeats > 0)
+			next_word = repeat_from;
+	}
 	return 0;
 }

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of threads.c share: bodies that run on TCP first, threads that block in a call,
+ * and signals that come all the time.
+ */
+#ifndef SDP_TEST_THREADS_H
+#define SDP_TEST_THREADS_H
+
+#include "pattern.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct body {
+	void (*run)(void);
+};
+
+/* TCP goes first: what does not hold there is not asked of SDP. */
+static inline int tcp_first(void *arg)
+{
+	const struct body *body = arg;
+	bool sdp = use_sdp;
+
+	use_sdp = false;
+	body->run();
+	if (!sdp)
+		return EXIT_OK;
+	use_sdp = true;
+	body->run();
+	return EXIT_OK;
+}
+
+static inline const char *family_name(void)
+{
+	return use_sdp ? "SDP" : "TCP";
+}
+
+static inline pthread_t thread_start(void *(*body)(void *), void *arg)
+{
+	pthread_t thread;
+
+	need(!pthread_create(&thread, NULL, body, arg), "pthread_create");
+	return thread;
+}
+
+/* Waits until @n of something have been counted; the case's time limit bounds it. */
+static inline void await_count(atomic_int *count, int n)
+{
+	while (atomic_load(count) < n)
+		pause_ms(1);
+}
+
+/* A listener with no room left, for @queued: whoever connects next has to wait. */
+static inline int full_listener(struct addr *where, int queued[2])
+{
+	int fd = listener(1, where), i;		/* a queue of n takes n + 1 */
+
+	for (i = 0; i < 2; i++) {
+		queued[i] = fresh(0);
+		connect_to(queued[i], where);
+	}
+	return fd;
+}
+
+static inline void no_action(int sig)
+{
+	(void)sig;
+}
+
+/* Signals interrupt calls: without SA_RESTART none is begun again behind the program's back. */
+static inline void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = no_action };
+
+	need_errno(!sigaction(SIGUSR1, &action, NULL), "sigaction");
+	need_errno(!sigaction(SIGALRM, &action, NULL), "sigaction");
+}
+
+/* From now on the calling thread gets @sig all the time, until timer_delete(). */
+static inline timer_t pelted_with(int sig)
+{
+	/* A slow kernel would do nothing but deliver signals. */
+	long period = slow_kernel() ? 20000000 : 500000;
+	struct itimerspec when = { .it_interval.tv_nsec = period, .it_value.tv_nsec = period };
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = sig };
+	timer_t timer;
+
+	event._sigev_un._tid = gettid();
+	need_errno(!timer_create(CLOCK_MONOTONIC, &event, &timer), "timer_create");
+	need_errno(!timer_settime(timer, 0, &when, NULL), "timer_settime");
+	return timer;
+}
+
+#endif /* SDP_TEST_THREADS_H */

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# run.sh [MINUTES [KERNEL]]: a mixed load for so long (30) in a VM with KERNEL (6.12), with
+# processes killed, listeners closed, settings changed and devices removed at random. soak.sh
+# says what. SEED=n chooses what chance does.
+#
+# It is the runner of selftests/vm with one test: any complaint of the kernel fails the run, and
+# so does anything left after rmmod. The samples and their plot are in build/soak/. Exit status 0
+# when nothing failed.
+set -euo pipefail
+. "$(dirname "$0")/../../scripts/common.sh"
+
+here=$SDP_TOP/selftests/soak
+last=$SDP_TOP/build/vm/last
+out=$SDP_TOP/build/soak
+minutes=${1:-30} kernel=${2:-6.12} seed=${SEED:-$((RANDOM + 1))}
+
+[[ $minutes =~ ^[1-9][0-9]*$ ]] || die "MINUTES=$minutes is no number of minutes"
+[[ $seed =~ ^[0-9]+$ ]] || die "SEED=$seed is no number"
+
+# The runner takes a test's time limit from its first lines, and here it follows the minutes.
+write_test() {
+	mkdir -p "$out/tests"
+	cat >"$out/tests/soak.sh" <<-END
+		# SPDX-License-Identifier: GPL-2.0
+		# Written by selftests/soak/run.sh. timeout: $((minutes * 60 + 300)) s
+		minutes=$minutes seed=$seed
+		. "$here/soak.sh"
+	END
+}
+
+# The guest adds a line each minute; it is shown as long as the runner lives.
+show_progress() {
+	until [ -e "$last/progress" ]; do
+		kill -0 "$1" 2>/dev/null || return 0
+		sleep 1
+	done
+	tail -q -n +1 -s 2 -f --pid="$1" "$last/progress"
+}
+
+# Columns of the samples: seconds, sockets, pages, slab in kB, free memory in kB, QPs.
+plot() {
+	command -v gnuplot >/dev/null || { say "no gnuplot here, so no plot"; return 0; }
+	gnuplot <<-END
+		set terminal pngcairo size 1000,900
+		set output "$out/soak.png"
+		set multiplot layout 4,1
+		set lmargin 12
+		set grid
+		set yrange [0:*]
+		unset key
+		set title "sockets"
+		plot "$out/samples" using (\$1/60):2 with steps
+		set title "memory of the sockets (/proc/net/protocols), pages"
+		plot "$out/samples" using (\$1/60):3 with lines
+		set title "queue pairs"
+		plot "$out/samples" using (\$1/60):6 with steps
+		set title "slab and memory in use, MB more than at the start"
+		set yrange [*:*]
+		set key left top
+		set xlabel "minutes"
+		slab = 0; free = 0
+		plot "$out/samples" using (\$1/60):(slab = \$0 < 1 ? \$4 : slab, (\$4 - slab)/1024) \
+			with lines title "slab", \
+			"" using (\$1/60):(free = \$0 < 1 ? \$5 : free, (free - \$5)/1024) \
+			with lines title "in use"
+		unset multiplot
+	END
+	say "plot: $out/soak.png"
+}
+
+"$SDP_TOP/scripts/setup.sh" vm build
+write_test
+step "test programs" make -s -C "$SDP_TOP/selftests/net/sdp"
+say "$minutes minutes on $kernel, SEED=$seed"
+rm -f "$last"
+status=0
+log=$SDP_LOGS/soak.log
+SDP_TESTS=$out/tests "$SDP_TOP/selftests/vm/run.sh" "$kernel" soak >"$log" &
+runner=$!
+trap 'kill $runner 2>/dev/null || true' EXIT
+show_progress $runner
+wait $runner || status=$?
+trap - EXIT
+sed '$d' "$log"
+if [ -s "$last/samples" ]; then
+	cp "$last/samples" "$out/samples"
+	plot || say "gnuplot failed"
+fi
+tail -n 1 "$log"
+exit $status

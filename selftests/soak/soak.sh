@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: GPL-2.0
+# Sourced in the guest by the test that run.sh writes: $minutes of a mixed load, chosen by $seed.
+#
+# There are some places for work. Each is taken by a listener and those who connect to it: for a
+# stream one way that never ends by itself, data there and back, many short connections, a
+# conversation with urgent data; or by one of the other test programs, on loopback. Once its
+# work has ended, a place gets new work, over another address. Meanwhile processes are killed,
+# listeners go, settings change, devices are removed and come back.
+#
+# Whatever of this hits a connection may end it, with an error. What may not happen: a wrong
+# byte, a call that does not end, a minute in which nothing moves, anything left at the end.
+. "$SDP_TOP/selftests/net/sdp/lib.sh"
+. "$SDP_TOP/selftests/net/sdp/libpeers.sh"
+. "$SDP_TOP/selftests/vm/netlab.sh"
+. "$SDP_TOP/selftests/vm/checks.sh"
+
+RANDOM=$seed
+settings=/proc/sys/net/sdp
+places=8
+[ "${SDP_DEBUG:-0}" = 0 ] || places=4
+# Work that goes on for longer hangs, and the processes shall not end by themselves before.
+work_seconds=$((150 * slow))
+export PEER_SECONDS=$((10 * work_seconds))
+addresses=(127.0.0.1 ::1 "$SDP_B" "$SDP_B6" "$SDP_B" "$SDP_B6")
+
+# Of each place: free, listening or working; since when; its work and its clients.
+declare -a state=() since=() kind=() clients=() where=()
+declare -A begun=() completed=() was=()
+kills=0 removals=0 changes=0 stuck=0 wrong=0 bad_programs=0 idle_minutes=0 started=0
+
+chance() { [ $((RANDOM % $1)) = 0 ]; }
+
+# between LOW HIGH: a number in $number, more often a small one
+between() {
+	local span=$((($2 - $1 + 1) >> RANDOM % 8))
+	number=$(($1 + (RANDOM << 15 | RANDOM) % (span > 0 ? span : 1)))
+}
+
+remember_settings() {
+	local file
+	for file in "$settings"/*; do
+		[ "${file##*/}" = mem ] || was[${file##*/}]=$(<"$file")
+	done
+}
+
+restore() {
+	local name
+	peers_end
+	for name in "${!was[@]}"; do
+		echo "${was[$name]}" >"$settings/$name"
+	done
+	lab_intact || { lab_down; lab_up; }
+}
+
+# Within their ranges, but for what would need more memory or time than a VM has.
+change_setting() {
+	local ranges=(recv_buffers:3:64 recv_buffer_size:256:65536 send_buffers:4:256
+		accept_buffers:3:64 credit_threshold:0:1024 connect_timeout_ms:1000:30000
+		fin_timeout_ms:2000:20000 retry_count:3:7 rnr_retry_count:0:7) name low high
+	IFS=: read -r name low high <<<"${ranges[RANDOM % ${#ranges[@]}]}"
+	between "$low" "$high"
+	echo $number >"$settings/$name"
+	changes=$((changes + 1))
+}
+
+# serve OPERATION...: the listener of place $at
+serve() {
+	port=$((20000 + started % 10000))
+	peer server-$at bind "${where[at]}" $port listen 20 say up "$@"
+	state[at]=listening
+}
+
+# What the client of place $at will be told, once somebody listens.
+will_connect() { clients[at]="connect ${where[at]} $port $*"; }
+
+begin_work() {
+	local kinds=(flow bulk bulk short short short talk talk program)
+	started=$((started + 1))
+	kind[at]=${kinds[RANDOM % ${#kinds[@]}]}
+	where[at]=${addresses[RANDOM % ${#addresses[@]}]}
+	since[at]=$SECONDS
+	begun[${kind[at]}]=$((${begun[${kind[at]}]:-0} + 1))
+	"work_${kind[at]}"
+}
+
+work_flow() {
+	serve accept stop drain
+	will_connect flow
+}
+
+work_bulk() {
+	local bytes
+	between 1 $((2000000 / slow))
+	bytes=$number
+	serve accept stop recv $bytes send $bytes drain
+	will_connect send $bytes recv $bytes shutdown drain say done
+}
+
+work_short() {
+	local count bytes
+	between 5 $((120 / slow))
+	count=$number
+	between 1 8000
+	bytes=$number
+	serve fork 2 repeat $count accept recv $bytes close
+	# Who asks for more than there will be is refused or reset in the end.
+	clients[at]="fork $((2 + RANDOM % 2)) repeat $count connect ${where[at]} $port send $bytes"
+	clients[at]+=" shutdown ended close"
+}
+
+work_talk() {
+	local count bytes
+	between 20 $((300 / slow))
+	count=$number
+	between 1 3000
+	bytes=$number
+	serve accept urgent repeat $count recv $bytes send $bytes
+	will_connect urgent repeat $count send $bytes recv $bytes
+}
+
+# Nothing of what happens here, short of a lack of time, may hurt those on loopback.
+work_program() {
+	local commands=("stream --set lo4 both_directions" "stream --set lo6 small_socket_buffers"
+			"threads --set lo4 shared_stream whole_records" "threads --set lo6 signals_in_streams"
+			"threads --set lo6 writers_only" "stream --set lo4 processes")
+	# shellcheck disable=SC2086 # a command line
+	program ${commands[RANDOM % ${#commands[@]}]}
+	state[at]=working
+}
+
+program() {
+	: >"$peers/client-$at"
+	"$programs/$1" "${@:2}" >"$peers/client-$at" 2>&1 &
+	peer_pid[client-$at]=$!
+	disown $!
+}
+
+forget_work() {
+	peers_end ${peer_pid[client-$at]:+client-$at} ${peer_pid[server-$at]:+server-$at}
+	state[at]=free
+}
+
+# What is printed by those who are gone: data must have been right, programs must have passed.
+judge_work() {
+	local text
+	text=$([ ! -e "$peers/client-$at" ] || echo "$(<"$peers/client-$at")"
+		[ ! -e "$peers/server-$at" ] || echo "$(<"$peers/server-$at")")
+	if [[ $text == *"wrong data"* || $text == *"data came instead"* || $text == *"no operation"* ]]; then
+		wrong=$((wrong + 1))
+		printf '%s\n' "# ${kind[at]} over ${where[at]}:" "$text" >>"$SDP_RUN/wrong"
+	fi
+	if [ "${kind[at]}" = program ] && [[ $text != *" 0 failed"* ]]; then
+		bad_programs=$((bad_programs + 1))
+		printf '%s\n' "$text" >>"$SDP_RUN/wrong"
+	fi
+	if [[ $text != *": E"* && $text != *missing* ]]; then
+		completed[${kind[at]}]=$((${completed[${kind[at]}]:-0} + 1))
+	fi
+}
+
+show_stuck() {
+	local pid
+	stuck=$((stuck + 1))
+	{
+		echo "# after $((SECONDS - since[at])) s: ${kind[at]} over ${where[at]}"
+		for pid in $(pgrep -g "${peer_pid[client-$at]}"); do
+			echo "client $pid"
+			cat "/proc/$pid/stack"
+		done
+		cat /proc/net/sdp
+	} >>"$SDP_RUN/stuck" 2>&1
+}
+
+# One look at place $at.
+look_after() {
+	case ${state[at]} in
+	free)
+		begin_work
+		;;
+	listening)
+		if printed server-$at up; then
+			# shellcheck disable=SC2086 # a command line
+			peer client-$at ${clients[at]}
+			state[at]=working
+		elif ended server-$at; then
+			judge_work
+			forget_work
+		fi
+		;;
+	working)
+		if ended client-$at; then
+			judge_work
+			forget_work
+		elif [ ${kind[at]} = flow ]; then
+			# It has no end of its own, and would keep the processors from the others.
+			[ $((SECONDS - since[at])) -lt 15 ] || { judge_work; forget_work; }
+		elif [ $((SECONDS - since[at])) -gt $work_seconds ]; then
+			show_stuck
+			judge_work
+			forget_work
+		fi
+	esac
+}
+
+# Of some place the server, with its listener, or the client; all of its processes, or one.
+kill_somebody() {
+	local place=$((RANDOM % places)) name pids
+	name=client-$place
+	chance 2 || name=server-$place
+	[ -n "${peer_pid[$name]:-}" ] && [ "${kind[place]}" != program ] || return
+	if chance 2; then
+		kill -KILL "-${peer_pid[$name]}" 2>/dev/null && kills=$((kills + 1))
+		return
+	fi
+	mapfile -t pids < <(pgrep -g "${peer_pid[$name]}")
+	[ ${#pids[@]} = 0 ] || kill -KILL "${pids[RANDOM % ${#pids[@]}]}" && kills=$((kills + 1))
+}
+
+remove_device() {
+	local device=rxa netdev=va number=1
+	chance 2 || device=rxb netdev=vb number=2
+	removals=$((removals + 1))
+	if ! timeout $((60 * slow)) rdma link delete $device || ! lab_device "" $device $netdev 0 $number; then
+		stuck=$((stuck + 1))
+		echo "# $device cannot be removed, or does not come back" >>"$SDP_RUN/stuck"
+	fi
+}
+
+# Called every few seconds: so long a look at all places takes where all is busy.
+something_happens() {
+	chance 2 && kill_somebody
+	chance 2 && change_setting
+	[ $SECONDS -lt $next_removal ] || { remove_device; next_removal=$((SECONDS + 30 * slow + RANDOM % 60)); }
+}
+
+queue_pairs() {
+	rdma resource show | awk '{ for (i = 1; i < NF; i++) if ($i == "qp") n += $(i + 1) } END { print n + 0 }'
+}
+
+# Leaves what there is now in $sockets, $pages, $slab, $free and $qps; sockets without header.
+take_sample() {
+	local lines name value
+	mapfile -t lines </proc/net/sdp
+	sockets=$((${#lines[@]} - 1))
+	pages=$(awk '$1 == "SDP" { print $4 }' /proc/net/protocols)
+	while read -r name value _; do
+		case $name in
+		Slab:)		slab=$value ;;
+		MemAvailable:)	free=$value ;;
+		esac
+	done </proc/meminfo
+	qps=$(queue_pairs)
+	echo "$((SECONDS - begin)) $sockets $pages $slab $free $qps" >>"$SDP_RUN/samples"
+}
+
+show_minute() {
+	local opens bytes
+	opens=$(sdpstat ActiveOpens) bytes=$(sdpstat BytesReceived)
+	[ "$bytes" -gt "$bytes_shown" ] || idle_minutes=$((idle_minutes + 1))
+	bytes_shown=$bytes
+	{
+		printf '%4d min %7d connects %6d MB %5d kills %4d settings %3d removals; ' \
+			$(((SECONDS - begin) / 60)) "$opens" $((bytes >> 20)) $kills $changes $removals
+		printf '%3d sockets %6d pages %4d QPs, slab %d MB, free %d MB\n' $sockets "$pages" \
+			"$qps" $((slab >> 10)) $((free >> 10))
+	} >>"$SDP_RUN/progress"
+}
+
+run_load() {
+	local at next_sample=0 next_minute=60
+	begin=$SECONDS bytes_shown=0 next_removal=$((SECONDS + 20))
+	for ((at = 0; at < places; at++)); do
+		state[at]=free kind[at]='' since[at]=0
+	done
+	while [ $((SECONDS - begin)) -lt $((minutes * 60)) ]; do
+		for ((at = 0; at < places; at++)); do
+			look_after
+		done
+		something_happens
+		if [ $((SECONDS - begin)) -ge $next_sample ]; then
+			take_sample
+			next_sample=$((next_sample + 5))
+		fi
+		if [ $((SECONDS - begin)) -ge $next_minute ]; then
+			show_minute
+			next_minute=$((next_minute + 60))
+		fi
+		pause 0.2
+	done
+	take_sample
+	show_minute
+}
+
+violations() { awk '/^Bad/ && $2 { print; n++ } END { exit n > 0 }' /proc/net/sdpstat; }
+
+objects_as_before() {
+	[ "$(rdma_counts)" = "$objects" ] && [ -z "$(rdma_owned sdp)" ] && return
+	printf 'before, and now\n%s\n%s\n' "$objects" "$(rdma_counts)"
+	rdma_owned sdp
+	return 1
+}
+
+# Every kind of work was done, most of it to its end.
+kinds_done() {
+	local name status=0
+	for name in bulk short talk program; do
+		echo "$name: ${begun[$name]:-0} begun, ${completed[$name]:-0} without an error"
+		[ "${completed[$name]:-0}" -gt 0 ] || status=1
+	done
+	return $status
+}
+
+nothing_in() {
+	[ "$1" = 0 ] || { head -n 60 "$SDP_RUN/$2"; return 1; }
+}
+
+pages_at_most() { [ "$(awk '$1 == "SDP" { print $4 }' /proc/net/protocols)" -le "$1" ]; }
+
+lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by make check-soak"
+objects=$(rdma_counts)
+cleanup restore
+remember_settings
+run_load
+echo 5000 >"$settings/fin_timeout_ms"
+peers_end
+check "no wrong byte" nothing_in $wrong wrong
+check "no call that does not end" nothing_in $stuck stuck
+check "the programs on loopback passed" nothing_in $bad_programs wrong
+check "something moved in every minute" test $idle_minutes = 0
+check "work of every kind was done" kinds_done
+kinds_done | sed 's/^/# /'
+check "no socket is left" wait_for $((2 * patience)) no_sockets
+check "nobody broke the protocol" violations
+restore
+check "RDMA objects are as before" wait_for $patience objects_as_before
+# The kernel keeps up to 1 MiB per CPU back before it changes the sum.
+check "the sockets' memory is given back" wait_for $patience pages_at_most $((256 * $(nproc)))
+for address in 127.0.0.1 ::1 "$SDP_B" "$SDP_B6"; do
+	check "afterwards data over $address" transfer "$address"
+done
+tap_done
