@@ -40,8 +40,9 @@ static int grow(void *arg)
 	     size_of(p.c, SO_SNDBUF));
 	need(rcv < LIMIT && size_of(p.s, SO_RCVBUF) == LIMIT, "SO_RCVBUF was %d, is %d", rcv,
 	     size_of(p.s, SO_RCVBUF));
-	need(size_of(p.s, SO_SNDBUF) == snd, "the reader's SO_SNDBUF is %d", size_of(p.s, SO_SNDBUF));
-	need(size_of(p.c, SO_RCVBUF) == rcv, "the writer's SO_RCVBUF is %d", size_of(p.c, SO_RCVBUF));
+	need(size_of(p.s, SO_SNDBUF) == snd && size_of(p.c, SO_RCVBUF) == rcv,
+	     "the buffers not used are %d and %d", size_of(p.s, SO_SNDBUF),
+	     size_of(p.c, SO_RCVBUF));
 	last = fill(p.c);
 	need(last > 2 * first, "%ld bytes were in between, now %ld", first, last);
 	drain(p.s, last);
