@@ -57,7 +57,7 @@ plot() {
 		plot "$out/samples" using (\$1/60):6 with steps
 		set title "slab and memory in use, MB more than at the start"
 		set yrange [*:*]
-		set key left top
+		set key outside top center horizontal
 		set xlabel "minutes"
 		slab = 0; free = 0
 		plot "$out/samples" using (\$1/60):(slab = \$0 < 1 ? \$4 : slab, (\$4 - slab)/1024) \

@@ -288,17 +288,14 @@ run_load() {
 		pause 0.2
 	done
 	take_sample
-	show_minute
+	[ $next_minute -gt $((minutes * 60)) ] || show_minute
 }
 
 violations() { awk '/^Bad/ && $2 { print; n++ } END { exit n > 0 }' /proc/net/sdpstat; }
 
-objects_as_before() {
-	[ "$(rdma_counts)" = "$objects" ] && [ -z "$(rdma_owned sdp)" ] && return
-	printf 'before, and now\n%s\n%s\n' "$objects" "$(rdma_counts)"
-	rdma_owned sdp
-	return 1
-}
+objects_as_before() { [ "$(rdma_counts)" = "$objects" ]; }
+
+show_objects() { printf 'before, and now\n%s\n%s\n' "$objects" "$(rdma_counts)"; }
 
 # Every kind of work was done, most of it to its end.
 kinds_done() {
@@ -332,7 +329,7 @@ kinds_done | sed 's/^/# /'
 check "no socket is left" wait_for $((2 * patience)) no_sockets
 check "nobody broke the protocol" violations
 restore
-check "RDMA objects are as before" wait_for $patience objects_as_before
+check "RDMA objects are as before" eval 'wait_for $patience objects_as_before || { show_objects; false; }'
 # The kernel keeps up to 1 MiB per CPU back before it changes the sum.
 check "the sockets' memory is given back" wait_for $patience pages_at_most $((256 * $(nproc)))
 for address in 127.0.0.1 ::1 "$SDP_B" "$SDP_B6"; do

@@ -125,8 +125,9 @@ name_frames() {
 }
 
 # RDMA objects: whatever names the module as its owner, and every count above what it was
-# before. CQs are not counted, ib_core keeps its pool until the device goes.
-rdma_counts() { rdma resource show | sed -E 's/ cq [0-9]+//; s/ +$//; s/^[0-9]+: //'; }
+# before. CQs are not counted, ib_core keeps its pool until the device goes. A device that was
+# made anew comes last, hence the order.
+rdma_counts() { rdma resource show | sed -E 's/ cq [0-9]+//; s/ +$//; s/^[0-9]+: //' | sort; }
 
 rdma_owned() {
 	local kind
