@@ -51,6 +51,12 @@ print_totals() {
 	echo "$passed passed, $failed failed, $skipped skipped"
 }
 
+say_left_out() {
+	local names
+	names=$(comm -23 <(all_tests | sort) <(usual_tests "$1" | sort) | tr '\n' ' ')
+	[ -z "$names" ] || say "  not run on $1 unless named: $names"
+}
+
 # run_kernel KERNEL TEST...: adds its points to $sums
 run_kernel() {
 	local kernel=$1 dir release ko=$module run status=0
@@ -93,8 +99,7 @@ for kernel in "${kernels[@]}"; do
 	names=("$@")
 	[ $# -gt 0 ] || mapfile -t names <<<"$(usual_tests "$kernel")"
 	run_kernel "$kernel" "${names[@]}"
-	left_out=$([ $# -gt 0 ] || usual_tests "$kernel" | grep -vxFf - <(all_tests) | tr '\n' ' ')
-	[ -z "$left_out" ] || say "  not run on $kernel unless named: $left_out"
+	[ $# -gt 0 ] || say_left_out "$kernel"
 done
 
 [ ${#kernels[@]} = 1 ] || printf '%s\n' "${summary[@]}"

@@ -8,7 +8,7 @@
 
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
 
-# Options by number, for libpeer.pl: LEVEL NAME
+# Options by number, for peer: LEVEL NAME
 keepalive=(option 1 9) keepidle=(option 6 4) keepintvl=(option 6 5) keepcnt=(option 6 6)
 syncnt=(option 6 7) linger2=(option 6 8) user_timeout=(option 6 18)
 FIN_WAIT2=05
@@ -47,8 +47,6 @@ pair() {
 	peer client "${client[@]}"
 	wait_for $patience established >/dev/null || tap_not_ok "a connection" "$(show_peers)"
 }
-
-ms() { echo $(($(date +%s%N) / 1000000)); }
 
 # within WHAT FROM TO COMMAND...: it takes so many ms until COMMAND has come true
 within() {
@@ -105,7 +103,7 @@ peer_back() {
 	pair -- recv 1000 hold -- "${keepidle[@]}" 1 "${keepintvl[@]}" 1 "${keepcnt[@]}" 60 \
 		"${keepalive[@]}" 1 to_server wait "$peers/go" send 1000 hold
 	cut
-	sleep 4
+	pause 4
 	check "away for 4 s: the connection stands" established
 	mend
 	touch "$peers/go"
@@ -121,7 +119,7 @@ not_asked() {
 	pair -- hold -- "${keepidle[@]}" 1 "${keepintvl[@]}" 1 "${keepcnt[@]}" 1 to_server \
 		ended
 	cut
-	sleep 4
+	pause 4
 	check "without SO_KEEPALIVE: no probe is sent" test "$(sdpstat KeepaliveProbes)" = "$probes"
 	check "without SO_KEEPALIVE: the connection stands" established
 	nothing_left "without SO_KEEPALIVE"
@@ -145,7 +143,7 @@ user_timeouts() {
 	# Nothing is on its way, so nothing can be late.
 	pair -- hold -- "${user_timeout[@]}" 1000 to_server ended
 	cut
-	sleep 3
+	pause 3
 	check "TCP_USER_TIMEOUT, idle: the connection stands" established
 	nothing_left "TCP_USER_TIMEOUT, idle"
 }

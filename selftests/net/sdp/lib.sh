@@ -13,10 +13,18 @@
 # wait_for SECONDS COMMAND...	until the command succeeds
 # cleanup COMMAND...	run at the end, last one first, however the test ends
 # in_background COMMAND...	starts it, leaves its number in $bg and ends it at the end
+# pause SECONDS		waits so long
 # sdpstat NAME		a counter of /proc/net/sdpstat
+#
+# These start no process where the shell can do it itself: in an emulated debug kernel each
+# one takes half a second.
 set -uo pipefail
 
 tap_points=0 tap_failed=0 tap_passed=0 tap_cleanup=()
+# What the command of the current point prints.
+tap_output=$(mktemp)
+# A pipe that never has data: `read` with a time limit on it waits without a process.
+exec {tap_never}<> <(:)
 
 tap_ok() {
 	tap_points=$((tap_points + 1)) tap_passed=$((tap_passed + 1))
@@ -47,31 +55,34 @@ tap_done() {
 }
 
 check() {
-	local name=$1 output
+	local name=$1 status=0
 	shift
-	if output=$("$@" 2>&1); then
+	"$@" >"$tap_output" 2>&1 || status=$?
+	if [ $status = 0 ]; then
 		tap_ok "$name"
 	else
-		tap_not_ok "$name" "exit status $? of: $*${output:+$'\n'$output}"
+		tap_not_ok "$name" "exit status $status of: $*"$'\n'"$(<"$tap_output")"
 	fi
 }
 
 check_not() {
-	local name=$1 output
+	local name=$1
 	shift
-	if output=$("$@" 2>&1); then
-		tap_not_ok "$name" "succeeded: $*${output:+$'\n'$output}"
+	if "$@" >"$tap_output" 2>&1; then
+		tap_not_ok "$name" "succeeded: $*"$'\n'"$(<"$tap_output")"
 	else
 		tap_ok "$name"
 	fi
 }
+
+pause() { read -rt "$1" -u "$tap_never" || true; }
 
 wait_for() {
 	local end=$((SECONDS + $1))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || { echo "still not after its time: $*"; return 1; }
-		sleep 0.05
+		pause 0.05
 	done
 }
 
@@ -82,6 +93,7 @@ tap_exit() {
 	for command in "${tap_cleanup[@]}"; do
 		eval "$command" >/dev/null 2>&1
 	done
+	rm -f "$tap_output"
 }
 trap tap_exit EXIT
 trap 'exit 143' TERM
@@ -92,4 +104,11 @@ in_background() {
 	cleanup kill $bg
 }
 
-sdpstat() { awk -v name="$1" '$1 == name { print $2; found = 1 } END { exit !found }' /proc/net/sdpstat; }
+sdpstat() {
+	local line lines
+	mapfile -t lines </proc/net/sdpstat
+	for line in "${lines[@]}"; do
+		[[ $line != "$1 "* ]] || { echo "${line##* }"; return; }
+	done
+	return 1
+}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Sourced after lib.sh by the tests that need processes at the ends of connections
-# (libpeer.pl says what they can be told), and questions to /proc/net/sdp.
+# (peer/peer.c says what they can be told), and questions to /proc/net/sdp.
 #
 # peer NAME OPERATION...	starts one, in namespace $peer_in if that is set; its process is
 #				${peer_pid[NAME]}
@@ -9,10 +9,15 @@
 # reset_of NAME SECONDS		waits until it has ended with any of a connection's errors
 # peers_end [NAME...]		kills those that are left, or all, and forgets them
 # transfer ADDRESS		sends data both ways over a new connection, checked
+# ms				the time of day in milliseconds
 # connections COLUMN [STATE [PORT]]	a column of the sockets in a state, on a port
 # no_sockets			succeeds when there are none
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+programs=${SDP_BIN:-$here/../../../build/selftests}
+[ -x "$programs/peer" ] || tap_skip_all "no $programs/peer; make it with make -C selftests/net/sdp"
+# The tools that follow, by a program that is quick to start.
+[ ! -d "$programs/quick" ] || PATH=$programs/quick:$PATH
 declare -A peer_pid=()
 peers=$(mktemp -d)
 cleanup rm -rf "$peers"
@@ -30,7 +35,7 @@ peer() {
 	local name=$1
 	shift
 	: >"$peers/$name"
-	${peer_in:+ip netns exec "$peer_in"} perl "$here/libpeer.pl" "$@" >"$peers/$name" 2>&1 &
+	${peer_in:+ip netns exec "$peer_in"} "$programs/peer" "$@" >"$peers/$name" 2>&1 &
 	peer_pid[$name]=$!
 	# Without the shell's remarks on how it ended.
 	disown $!
@@ -39,8 +44,18 @@ peer() {
 # What the processes have printed, for the reader of a failure.
 show_peers() { (cd "$peers" && grep -H . ./* 2>/dev/null); }
 
+# printed NAME TEXT: it has, by now
+printed() {
+	local line lines
+	mapfile -t lines <"$peers/$1"
+	for line in "${lines[@]}"; do
+		[[ ! $line =~ ^($2)$ ]] || return 0
+	done
+	return 1
+}
+
 says() {
-	wait_for "$2" grep -qxE -- "$3" "$peers/$1" && return
+	wait_for "$2" printed "$1" "$3" && return
 	show_peers
 	return 1
 }
@@ -74,6 +89,8 @@ peers_end() {
 	done
 }
 
+ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
+
 next_port() { port=$((port + 1)); }
 
 connections() {
@@ -85,7 +102,11 @@ connections() {
 		}' /proc/net/sdp
 }
 
-no_sockets() { [ "$(wc -l </proc/net/sdp)" = 1 ]; }
+no_sockets() {
+	local lines
+	mapfile -t lines </proc/net/sdp
+	[ ${#lines[@]} = 1 ]
+}
 
 # transfer ADDRESS [FROM ADDRESS]
 transfer() {

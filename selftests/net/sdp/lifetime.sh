@@ -45,13 +45,15 @@ refuses_to_unload() {
 }
 
 unload_refused() {
+	local listening
 	up_and_listening p open say up hold
 	refuses_to_unload "an unused socket"
 	peers_end
 	next_port
-	up_and_listening p bind 127.0.0.1 $port listen 5 say up hold
+	listening=$port
+	up_and_listening p bind 127.0.0.1 $listening listen 5 say up hold
 	refuses_to_unload "a listener"
-	peer q connect 127.0.0.1 $port say queued hold
+	peer q connect 127.0.0.1 $listening say queued hold
 	check "a connection in the queue" says q $patience queued
 	refuses_to_unload "a connection waiting to be accepted"
 	peers_end

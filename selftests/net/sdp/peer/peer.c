@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * peer OPERATION...: one end of AF_SDP connections, as told: the operations are carried out in
+ * turn, and what comes of them is printed, a line each. The first one that fails prints
+ * "OPERATION: ERRNO" and ends the program with status 3.
+ *
+ *	bind ADDRESS PORT	listen BACKLOG
+ *	accept		and go on with the new connection; what came before stays open
+ *	connect ADDRESS PORT	shutdown		close
+ *	send N		N bytes of a pattern that recv knows
+ *	flow		send until it fails
+ *	flow-until FILE	send at leisure until FILE exists; prints "sent N"
+ *	fill		send until there is no room for a while, reading nothing
+ *	recv N		exactly N bytes of the pattern, checked; prints "received N"
+ *	drain		all there is until the end, checked; prints "end after N bytes"
+ *	ended		waits for the end of a connection on which nothing comes; prints "ended"
+ *	say TEXT	prints TEXT
+ *	wait FILE	until FILE exists
+ *	fork N		N processes go on from here; this one waits for them and ends
+ *	option LEVEL NAME VALUE	an option that is an int, in numbers; a listener hands it on
+ *	open		a socket, which otherwise comes with the first use
+ *	hold		until killed
+ *
+ * A process that would hang is killed after PEER_SECONDS (100). It has a process group of its
+ * own, with what it forks. Linked statically: the tests start hundreds of these in emulated
+ * machines, where resolving symbols takes longer than all that they do.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AF_SDP		27
+#define CHUNK		16384
+#define PATTERN		251	/* any so many bytes in a row tell where in the stream they are */
+#define STATUS_FAILED	3
+#define STATUS_USAGE	2
+
+static int sock = -1;
+static int listener = -1;
+static unsigned long long sent, got;	/* on `sock` */
+static unsigned char pattern[CHUNK + PATTERN];
+static unsigned int time_limit = 100;
+static char **next_word;		/* of the command line */
+
+static char *word(void)
+{
+	if (!*next_word) {
+		fprintf(stderr, "an operation lacks its argument\n");
+		exit(STATUS_USAGE);
+	}
+	return *next_word++;
+}
+
+static long number(void)
+{
+	return strtol(word(), NULL, 10);
+}
+
+__attribute__((noreturn))
+static void failed(const char *what)
+{
+	printf("%s: %s\n", what, strerrorname_np(errno));
+	exit(STATUS_FAILED);
+}
+
+static void rest(int ms)
+{
+	poll(NULL, 0, ms);
+}
+
+static socklen_t address(struct sockaddr_storage *where)
+{
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)where;
+	struct sockaddr_in *in = (struct sockaddr_in *)where;
+	const char *host = word();
+	long port = number();
+
+	memset(where, 0, sizeof(*where));
+	if (inet_pton(AF_INET6, host, &in6->sin6_addr) == 1) {
+		in6->sin6_family = AF_INET6;
+		in6->sin6_port = htons(port);
+		return sizeof(*in6);
+	}
+	in->sin_family = AF_INET;
+	in->sin_port = htons(port);
+	if (inet_pton(AF_INET, host, &in->sin_addr) != 1) {
+		fprintf(stderr, "no address: %s\n", host);
+		exit(STATUS_USAGE);
+	}
+	return sizeof(*in);
+}
+
+static void do_open(void)
+{
+	if (sock >= 0)
+		return;
+	sock = socket(AF_SDP, SOCK_STREAM, 0);
+	if (sock < 0)
+		failed("socket");
+}
+
+static void do_bind(void)
+{
+	struct sockaddr_storage where;
+	socklen_t length = address(&where);
+
+	do_open();
+	if (bind(sock, (struct sockaddr *)&where, length))
+		failed("bind");
+}
+
+static void do_listen(void)
+{
+	if (listen(sock, number()))
+		failed("listen");
+	listener = sock;
+}
+
+static void do_accept(void)
+{
+	sock = accept(listener, NULL, NULL);
+	if (sock < 0)
+		failed("accept");
+	sent = 0;
+	got = 0;
+	printf("accepted\n");
+}
+
+static void do_connect(void)
+{
+	struct sockaddr_storage where;
+	socklen_t length = address(&where);
+
+	do_open();
+	if (connect(sock, (struct sockaddr *)&where, length))
+		failed("connect");
+	printf("connected\n");
+}
+
+static void do_shutdown(void)
+{
+	if (shutdown(sock, SHUT_WR))
+		failed("shutdown");
+}
+
+static void do_close(void)
+{
+	if (close(sock))
+		failed("close");
+	sock = -1;
+}
+
+static void do_option(void)
+{
+	int level = number(), name = number(), value = number();
+
+	do_open();
+	if (setsockopt(sock, level, name, &value, sizeof(value)))
+		failed("option");
+}
+
+/* Sends up to @n bytes; returns how many went, or -1. */
+static ssize_t send_piece(size_t n, int flags)
+{
+	ssize_t done = send(sock, pattern + sent % PATTERN, n > CHUNK ? CHUNK : n, flags);
+
+	if (done > 0)
+		sent += done;
+	return done;
+}
+
+/* Receives up to @n bytes and checks them; returns how many, or -1. */
+static ssize_t recv_piece(size_t n)
+{
+	unsigned char data[CHUNK];
+	ssize_t done = recv(sock, data, n > CHUNK ? CHUNK : n, 0);
+
+	if (done <= 0)
+		return done;
+	if (memcmp(data, pattern + got % PATTERN, done)) {
+		printf("recv: wrong data within %zd bytes at %llu\n", done, got);
+		exit(STATUS_FAILED);
+	}
+	got += done;
+	return done;
+}
+
+static void do_send(void)
+{
+	long left = number();
+
+	while (left > 0) {
+		ssize_t done = send_piece(left, 0);
+
+		if (done < 0)
+			failed("send");
+		left -= done;
+	}
+}
+
+static void do_flow(void)
+{
+	if (send_piece(CHUNK, 0) < 0)
+		failed("flow");
+	printf("flowing\n");
+	while (send_piece(CHUNK, 0) >= 0)
+		;
+	failed("flow");
+}
+
+static void do_flow_until(void)
+{
+	const char *file = word();
+
+	while (access(file, F_OK)) {
+		if (send_piece(CHUNK, 0) < 0)
+			failed("flow-until");
+		rest(50);
+	}
+	printf("sent %llu\n", sent);
+}
+
+static void do_fill(void)
+{
+	struct pollfd room;
+
+	do {
+		while (send_piece(CHUNK, MSG_DONTWAIT) >= 0)
+			;
+		if (errno != EAGAIN)
+			failed("fill");
+		room = (struct pollfd){ .fd = sock, .events = POLLOUT };
+	} while (poll(&room, 1, 200) > 0);
+	printf("filled\n");
+}
+
+static void do_recv(void)
+{
+	long n = number(), left = n;
+
+	while (left > 0) {
+		ssize_t done = recv_piece(left);
+
+		if (done < 0)
+			failed("recv");
+		if (!done) {
+			printf("recv: end, %ld bytes missing\n", left);
+			exit(STATUS_FAILED);
+		}
+		left -= done;
+	}
+	printf("received %ld\n", n);
+}
+
+static void do_drain(void)
+{
+	ssize_t done;
+
+	do {
+		done = recv_piece(CHUNK);
+	} while (done > 0);
+	if (done < 0)
+		failed("drain");
+	printf("end after %llu bytes\n", got);
+}
+
+static void do_ended(void)
+{
+	char byte;
+	ssize_t done = recv(sock, &byte, 1, 0);
+
+	if (done < 0)
+		failed("ended");
+	printf(done ? "ended: data came instead\n" : "ended\n");
+	if (done)
+		exit(STATUS_FAILED);
+}
+
+static void do_say(void)
+{
+	printf("%s\n", word());
+}
+
+static void do_wait(void)
+{
+	const char *file = word();
+
+	while (access(file, F_OK))
+		rest(20);
+}
+
+static void do_fork(void)
+{
+	long n;
+
+	for (n = number(); n > 0; n--) {
+		pid_t child = fork();
+
+		if (child < 0)
+			failed("fork");
+		if (!child) {
+			alarm(time_limit);
+			return;
+		}
+	}
+	printf("forked\n");
+	while (wait(NULL) > 0)
+		;
+	exit(0);
+}
+
+static void do_hold(void)
+{
+	for (;;)
+		pause();
+}
+
+static const struct {
+	const char *name;
+	void (*carry_out)(void);
+} operations[] = {
+	{ "open", do_open }, { "option", do_option }, { "bind", do_bind }, { "listen", do_listen },
+	{ "accept", do_accept }, { "connect", do_connect }, { "shutdown", do_shutdown },
+	{ "close", do_close }, { "send", do_send }, { "flow", do_flow },
+	{ "flow-until", do_flow_until }, { "fill", do_fill }, { "recv", do_recv },
+	{ "drain", do_drain }, { "ended", do_ended }, { "say", do_say }, { "wait", do_wait },
+	{ "fork", do_fork }, { "hold", do_hold },
+};
+
+static void carry_out(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		if (!strcmp(name, operations[i].name)) {
+			operations[i].carry_out();
+			return;
+		}
+	}
+	fprintf(stderr, "no operation %s\n", name);
+	exit(STATUS_USAGE);
+}
+
+int main(int argc, char **argv)
+{
+	const char *limit = getenv("PEER_SECONDS");
+	size_t i;
+
+	(void)argc;
+	for (i = 0; i < sizeof(pattern); i++)
+		pattern[i] = (i * 7 + 3) % PATTERN;
+	if (limit && atoi(limit) > 0)
+		time_limit = atoi(limit);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	signal(SIGPIPE, SIG_IGN);
+	setpgid(0, 0);
+	alarm(time_limit);
+	next_word = argv + 1;
+	while (*next_word)
+		carry_out(word());
+	return 0;
+}
