@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/debug/sdp_hostile/run: write "CASE PORT" to run a case, "end" to free its
- * connections, which the next case does too. Read what came of them: a line each,
- * "open", "ended", or "rejected REASON".
+ * /sys/kernel/debug/sdp_hostile/run: write "CASE PORT [COUNT]" to run a case, "end" to
+ * free its connections, which the next case does too. Read what came of them: a line each,
+ * "open", "ended", or "rejected REASON"; or the sums of a flood of COUNT requests.
  *
  * A write returns when the case has said what it has to say; a read waits, at most
  * ten seconds for each, for the peer's verdict.
@@ -42,7 +42,7 @@ static void end_all(void)
 static ssize_t run_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
 	char text[80] = "", name[64];
-	unsigned int port;
+	unsigned int port, count = 0;
 	int err = 0;
 
 	if (len >= sizeof(text))
@@ -52,8 +52,8 @@ static ssize_t run_write(struct file *file, const char __user *buf, size_t len, 
 	mutex_lock(&lock);
 	end_all();
 	if (strncmp(text, "end", 3))
-		err = sscanf(text, "%63s %u", name, &port) == 2 ?
-			hostile_case(name, port, &conns) : -EINVAL;
+		err = sscanf(text, "%63s %u %u", name, &port, &count) >= 2 ?
+			hostile_case(name, port, count, &conns) : -EINVAL;
 	mutex_unlock(&lock);
 	return err ? err : len;
 }
@@ -64,6 +64,10 @@ static int verdicts(char *text, size_t room)
 	int n = 0;
 
 	list_for_each_entry(h, &conns, node) {
+		if (h->flood) {
+			n += hostile_flood_verdict(h, text + n, room - n);
+			continue;
+		}
 		hostile_over(h, VERDICT_SECONDS);
 		if (h->end == HOSTILE_REJECTED)
 			n += scnprintf(text + n, room - n, "rejected %d\n", h->reason);
