@@ -13,29 +13,30 @@
 #include <sys/epoll.h>
 
 enum {
-	IDLE = 1000,			/* connections, if SDP_LOAD does not say how many */
+	IDLE_LOOP = 1500,		/* idle connections, if SDP_LOAD does not say how many */
+	IDLE_RC = 500,
 	IDLE_MAX = 20000,
 	BUSY = 200,
 	BUSY_PART = 64 * 1024,		/* bytes that each busy one is to have, on average */
 	UNFAIR = 8,			/* how far from the average nobody may be */
 };
 
-/* What an idle connection may cost, both ends and the device's part: a quarter more than today. */
-#define LOOP_LIMIT	(12 * 1024)
-#define RC_LIMIT	(130 * 1024)
-
-static int idle_count(void)
-{
-	const char *text = getenv("SDP_LOAD");
-	int n = text ? atoi(text) : IDLE;
-
-	need(n > 0 && n <= IDLE_MAX, "SDP_LOAD is 1 ... %d", IDLE_MAX);
-	return n;
-}
+/* Bytes an idle connection may cost, both ends and the device's part: some more than today. */
+#define LOOP_LIMIT	(16 * 1024)
+#define RC_LIMIT	(150 * 1024)
 
 static bool over_rdma(void)
 {
 	return set == &addrsets[SET_RC4] || set == &addrsets[SET_RC6];
+}
+
+static int idle_count(void)
+{
+	const char *text = getenv("SDP_LOAD");
+	int n = text ? atoi(text) : over_rdma() ? IDLE_RC : IDLE_LOOP;
+
+	need(n > 0 && n <= IDLE_MAX, "SDP_LOAD is 1 ... %d", IDLE_MAX);
+	return n;
 }
 
 /* Sockets, by the lines of /proc/net/sdp. */
