@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Thousands of connection requests of which none is ever completed: no more are held than the
 # backlog allows, memory and queue pairs stay bounded, an honest connection streams on beside
-# them, and an honest client gets in, at the latest when the flood is over. timeout: 200 s
+# them, and an honest client gets in, at the latest when the flood is over. And what is said
+# when a device has no more queue pairs. timeout: 200 s
 . "$(dirname "$0")/lib.sh"
 # Some of them wait while all floods run.
 export PEER_SECONDS=2000
@@ -107,10 +108,40 @@ flood() {
 	check "$name: no queue pair is left" wait_for $patience queue_pairs_at_most "${before[4]}"
 }
 
+# A client on a full device: client_told ERRNO WHY
+client_told() {
+	echo "rxa $2" >$full
+	peer refused connect $SDP_B $port_here
+	check "no queue pair for a client (${2:-table full}): $1" says refused $patience "connect: $1"
+	echo none >$full
+	peers_end refused
+}
+
+no_queue_pairs() {
+	local full=/sys/kernel/debug/sdp_hostile/full before
+	listener_start hold
+	client_told ENOBUFS ""
+	client_told ENOMEM memory
+	before=$(sdpstat NoResources)
+	echo rxb >$full
+	peer patient connect $SDP_B $port_here
+	check "no queue pair for a listener: its clients ask again, in vain" \
+		says patient $patience "connect: ETIMEDOUT"
+	check "no queue pair for a listener: counted" [ "$(sdpstat NoResources)" -gt "$before" ]
+	check "no queue pair for a listener: its queue is empty" queue_is 0
+	peer patient option 6 7 7 connect $SDP_B $port_here ended
+	pause 0.3
+	echo none >$full
+	check "with queue pairs again, who goes on asking gets in" says patient $patience connected
+	check "the honest connection streams beside that" streaming
+	peers_end server patient
+}
+
 hostile_begin
 honest_start
 flood flood-silent
 flood flood-leaving
+no_queue_pairs
 honest_end
 hostile_end
 tap_done

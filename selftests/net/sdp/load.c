@@ -205,9 +205,10 @@ static void be_busy(const char *beside)
 	kill(writer, SIGKILL);
 	waitpid(writer, NULL, 0);
 	qsort(got, BUSY, sizeof(got[0]), compare);
-	printf("# %d busy connections%s: %lld of %lld KiB in %lld ms: min %lld, median %lld, max %lld KiB\n",
-	       BUSY, beside, BUSY * part / 1024, BUSY * part / 1024, now_ms() - start,
-	       got[0] / 1024, got[BUSY / 2] / 1024, got[BUSY - 1] / 1024);
+	printf("# %d busy connections%s, %lld KiB in %lld ms: ", BUSY, beside, BUSY * part / 1024,
+	       now_ms() - start);
+	printf("min %lld, median %lld, max %lld KiB\n", got[0] / 1024, got[BUSY / 2] / 1024,
+	       got[BUSY - 1] / 1024);
 	close_pairs(pairs, BUSY);
 	need(got[0] * UNFAIR >= part, "one had %lld bytes when the average was %lld", got[0], part);
 	need(got[BUSY - 1] <= part * UNFAIR, "one had %lld bytes when the average was %lld",
@@ -248,9 +249,9 @@ static void report_cost(const struct inventory *before, const struct inventory *
 	long long cost = (before->memory - now->memory) / n;
 	long long limit = over_rdma() ? RC_LIMIT : LOOP_LIMIT;
 
-	printf("# an idle connection, both ends: %lld bytes, of which slab %lld; %d MiB in all, %d queue pairs\n",
-	       cost, (now->slab - before->slab) / n,
-	       (int)((before->memory - now->memory) >> 20),
+	printf("# an idle connection, both ends: %lld bytes, of which slab %lld; ", cost,
+	       (now->slab - before->slab) / n);
+	printf("%lld MiB in all, %d queue pairs\n", (before->memory - now->memory) >> 20,
 	       now->queue_pairs - before->queue_pairs);
 	if (!use_sdp)
 		return;

@@ -4,6 +4,7 @@
  *
  *	conn.c	one connection: ib_cm, a queue pair, sends one by one
  *	flood.c	requests without end
+ *	full.c	a device without queue pairs
  *	cases.c	what is said on it, by name
  *	run.c	debugfs: which case to run, and what came of it
  */
@@ -120,6 +121,10 @@ void hostile_free(struct hostile *h);
 int hostile_flood(struct hostile *h, const struct hostile_req *what, u32 count, bool leaves);
 int hostile_flood_verdict(struct hostile *h, char *text, size_t room);
 void hostile_flood_free(struct hostile *h);
+
+/* full.c */
+int hostile_full(const char *name, bool memory);
+void hostile_no_more_full(void);
 
 /* cases.c */
 int hostile_case(const char *name, u16 port, u32 count, struct list_head *conns);

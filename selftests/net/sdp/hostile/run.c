@@ -4,6 +4,8 @@
  * free its connections, which the next case does too. Read what came of them: a line each,
  * "open", "ended", or "rejected REASON"; or the sums of a flood of COUNT requests.
  *
+ * .../full: write "DEVICE" or "DEVICE memory", and it has no more queue pairs; "none" ends that.
+ *
  * A write returns when the case has said what it has to say; a read waits, at most
  * ten seconds for each, for the peer's verdict.
  */
@@ -98,16 +100,42 @@ static const struct file_operations run_ops = {
 	.read	= run_read,
 };
 
+static ssize_t full_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
+{
+	char text[80] = "", name[64] = "", why[8] = "";
+	int err = 0;
+
+	if (len >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, len))
+		return -EFAULT;
+	sscanf(text, "%63s %7s", name, why);
+	mutex_lock(&lock);
+	if (!strcmp(name, "none"))
+		hostile_no_more_full();
+	else
+		err = hostile_full(name, why[0]);
+	mutex_unlock(&lock);
+	return err ? err : len;
+}
+
+static const struct file_operations full_ops = {
+	.owner	= THIS_MODULE,
+	.write	= full_write,
+};
+
 static int __init hostile_init(void)
 {
 	dir = debugfs_create_dir("sdp_hostile", NULL);
 	debugfs_create_file("run", 0600, dir, NULL, &run_ops);
+	debugfs_create_file("full", 0200, dir, NULL, &full_ops);
 	return 0;
 }
 
 static void __exit hostile_exit(void)
 {
 	debugfs_remove(dir);
+	hostile_no_more_full();
 	end_all();
 }
 
