@@ -37,6 +37,6 @@ part "debug kernel" check-vm KERNEL=debug
 part "the test runner" check-runner
 
 printf '\n%s\n' "$summary"
-echo "not part of this, for the time and the packages it takes: make check-programs"
+echo "not part of this, for the time and the packages it takes: make check-programs and check-load"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]
