@@ -73,7 +73,7 @@ honest_client() {
 
 flood() {
 	local name=$1 before most now full begin verdict writer samples=0
-	listener_start accept recv 1000 send 1000 drain hold
+	listener_start accept recv 1000 send 1000 shutdown drain hold
 	look
 	before=("${now[@]}") most=("${now[@]}") full=$(sdpstat BacklogFull) begin=$(ms)
 	commit $name $attempts &

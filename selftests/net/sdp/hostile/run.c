@@ -109,7 +109,8 @@ static ssize_t full_write(struct file *file, const char __user *buf, size_t len,
 		return -EINVAL;
 	if (copy_from_user(text, buf, len))
 		return -EFAULT;
-	sscanf(text, "%63s %7s", name, why);
+	if (sscanf(text, "%63s %7s", name, why) < 1)
+		return -EINVAL;
 	mutex_lock(&lock);
 	if (!strcmp(name, "none"))
 		hostile_no_more_full();
