@@ -19,7 +19,7 @@ endif
 MODULE_FLAGS := W=1
 
 .PHONY: all modules install uninstall dkms-install demo check check-style check-unit check-kunit \
-	check-vm check-wire check-runner check-programs check-soak bench clean help
+	check-vm check-wire check-runner check-programs check-load check-soak bench clean help
 
 all: modules
 
@@ -73,6 +73,9 @@ check-programs:
 check-soak:
 	@selftests/soak/run.sh $(or $(MINUTES),30) $(or $(KERNEL),6.12)
 
+check-load:
+	@selftests/load/run.sh $(or $(KERNEL),6.12)
+
 bench:
 	@tools/bench/run.sh
 
@@ -96,5 +99,6 @@ help:
 	@echo '  check-runner          the test runner itself: it sees every kind of failure'
 	@echo 'make check-programs   iperf3, redis, nginx, ssh, PostgreSQL ... beside TCP, in a VM'
 	@echo 'make check-soak MINUTES=n   a mixed load for so long (30), with all that may go wrong'
+	@echo 'make check-load       10,000 idle connections, by loopback and by RDMA, in a VM of 4 GB'
 	@echo 'make bench            AF_SDP beside TCP, rsockets, SMC-R and verbs: build/bench/'
 	@echo 'make clean            remove build/'

@@ -37,6 +37,6 @@ part "debug kernel" check-vm KERNEL=debug
 part "the test runner" check-runner
 
 printf '\n%s\n' "$summary"
-echo "not part of this, for the time and the packages it takes: make check-programs, make check-soak"
+echo "not part of this, for the time they take: make check-programs, check-load, check-soak"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

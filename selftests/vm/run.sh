@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh [-M MODULE.ko] KERNEL|all [TEST...]
+# run.sh [-M MODULE.ko] [-m MEMORY] [-e VAR=VALUE]... KERNEL|all [TEST...]
 #
 # Build the module and the tests for KERNEL (6.1, 6.12, debug; `all` is the three in turn),
 # boot it and run the tests of selftests/net/sdp (or $SDP_TESTS) in it: the named ones, or
 # all. Output of the tests, kernel log and captures are in build/vm/. With -M that module is
-# loaded and none is built. Exit status 0 when nothing failed.
+# loaded and none is built; -m and -e are for boot.sh. Exit status 0 when nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -14,15 +14,17 @@ here=$SDP_TOP/selftests/vm
 # Booting, the lab, and the checks at the end; the tests' own limits come on top.
 overhead=600
 
-module=''
-while getopts M: option; do
+usage='run.sh [-M MODULE.ko] [-m MEMORY] [-e VAR=VALUE]... 6.1|6.12|debug|all [TEST...]'
+module='' boot_options=()
+while getopts M:m:e: option; do
 	case $option in
 	M)	module=$(realpath "$OPTARG") ;;
-	*)	die "run.sh [-M MODULE.ko] 6.1|6.12|debug|all [TEST...]" ;;
+	m | e)	boot_options+=("-$option" "$OPTARG") ;;
+	*)	die "$usage" ;;
 	esac
 done
 shift $((OPTIND - 1))
-[ $# -ge 1 ] || die "run.sh [-M MODULE.ko] 6.1|6.12|debug|all [TEST...]"
+[ $# -ge 1 ] || die "$usage"
 kernel=$1
 shift
 
@@ -75,8 +77,8 @@ run_kernel() {
 	: >"$run/results"
 	ln -sfn "$(basename "$run")" "$SDP_TOP/build/vm/last"
 	echo "kernel $release, files in $run"
-	setpriv --pdeathsig TERM "$here/boot.sh" -d "$run" -t "$(time_limit "$@")" -e SDP_MODULE="$ko" \
-		-e SDP_TESTS="$SDP_TESTS" "$dir" "$here/guest.sh" "$@" || status=$?
+	setpriv --pdeathsig TERM "$here/boot.sh" -d "$run" -t "$(time_limit "$@")" \
+		"${boot_options[@]}" -e SDP_MODULE="$ko" -e SDP_TESTS="$SDP_TESTS" "$dir" "$here/guest.sh" "$@" || status=$?
 	# Whatever ended the guest early is a failure even if every finished test was fine.
 	if [ $status -gt 1 ] || ! grep -q '^no-splat ' "$run/results"; then
 		echo "the run did not reach its end (status $status)"

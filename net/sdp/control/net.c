@@ -32,7 +32,6 @@ static int __net_init init_one(struct net *net)
 
 	sn->settings = defaults;
 	spin_lock_init(&sn->lock);
-	INIT_HLIST_HEAD(&sn->socks);
 	sn->mib = alloc_percpu(struct sdp_mib);
 	if (!sn->mib)
 		return -ENOMEM;
@@ -54,10 +53,12 @@ free_mib:
 static void __net_exit exit_one(struct net *net)
 {
 	struct sdp_net *sn = sdp_net(net);
+	int i;
 
 	sdp_proc_unregister(net);
 	sdp_sysctl_unregister(sn);
-	WARN_ON_ONCE(!hlist_empty(&sn->socks));
+	for (i = 0; i < ARRAY_SIZE(sn->socks); i++)
+		WARN_ON_ONCE(!hlist_empty(&sn->socks[i]));
 	free_percpu(sn->mib);
 }
 

@@ -5,6 +5,7 @@
 #ifndef SDP_NET_H
 #define SDP_NET_H
 
+#include <linux/hash.h>
 #include <linux/percpu.h>
 #include <linux/spinlock.h>
 #include <net/net_namespace.h>
@@ -41,19 +42,22 @@ struct sdp_settings {
 	unsigned int wmem_max;
 };
 
+#define SDP_SOCKS_BITS	8
+
 /**
  * struct sdp_net - one namespace
  * @settings: read without a lock, each number by itself
  * @mib: counters
  * @lock: covers changes of @socks
- * @socks: all sockets, walked under RCU
+ * @socks: all sockets, walked under RCU; many lists, each so short that who reads them in
+ *	pieces soon finds its place again
  * @sysctl: the registered table
  */
 struct sdp_net {
 	struct sdp_settings settings;
 	struct sdp_mib __percpu *mib;
 	spinlock_t lock; /* changes of @socks */
-	struct hlist_head socks;
+	struct hlist_head socks[1 << SDP_SOCKS_BITS];
 	struct ctl_table_header *sysctl;
 };
 
@@ -62,6 +66,12 @@ extern unsigned int sdp_net_id;
 static inline struct sdp_net *sdp_net(const struct net *net)
 {
 	return net_generic(net, sdp_net_id);
+}
+
+/* The list that a socket belongs to. */
+static inline struct hlist_head *sdp_socks(struct sdp_net *sn, const struct sock *sk)
+{
+	return &sn->socks[hash_ptr(sk, SDP_SOCKS_BITS)];
 }
 
 static inline void sdp_count(const struct net *net, enum sdp_stat which, long n)

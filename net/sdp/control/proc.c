@@ -70,13 +70,13 @@ static void take_line(struct sdp_sock *ssk, struct line *l)
 	spin_unlock_bh(&ssk->lock);
 }
 
-static void show_sock(struct seq_file *seq, struct sdp_sock *ssk, loff_t number)
+static void show_sock(struct seq_file *seq, struct sdp_sock *ssk, u32 number)
 {
 	struct sock *sk = &ssk->sk;
 	struct line l;
 
 	take_line(ssk, &l);
-	seq_printf(seq, "%4lld:", number);
+	seq_printf(seq, "%4u:", number);
 	show_address(seq, &l.local, ssk->v6);
 	show_address(seq, &l.peer, ssk->v6);
 	seq_printf(seq, " %02X %08X:%08X %02X:%08lX %08X %5u %8d %llu", l.state, l.tx_queue,
@@ -87,18 +87,70 @@ static void show_sock(struct seq_file *seq, struct sdp_sock *ssk, loff_t number)
 		   l.device, l.credit, l.posted, l.theirs, l.sent, l.received);
 }
 
+/**
+ * struct reader - somebody who reads the file, a piece at a time
+ * @p: namespace
+ * @line: number of the line, as shown
+ *
+ * The position is 0 for the titles, else 1 + the number of a list << PLACE_BITS + a place in
+ * it. So it is found again without a walk through all sockets.
+ */
+struct reader {
+	struct seq_net_private p;
+	u32 line;
+};
+
+#define PLACE_BITS	32
+
+static loff_t position(u32 list, u32 place)
+{
+	return 1 + ((loff_t)list << PLACE_BITS | place);
+}
+
+/* The socket at a position, or the first one after it, whose position it is then. */
+static struct sdp_sock *seek(struct sdp_net *sn, loff_t *pos)
+{
+	u32 list = (*pos - 1) >> PLACE_BITS, place = *pos - 1, i;
+	struct sdp_sock *ssk;
+
+	for (; list < ARRAY_SIZE(sn->socks); list++, place = 0) {
+		i = 0;
+		hlist_for_each_entry_rcu(ssk, &sn->socks[list], list_node) {
+			if (i++ < place)
+				continue;
+			*pos = position(list, place);
+			return ssk;
+		}
+	}
+	return NULL;
+}
+
 static void *socks_start(struct seq_file *seq, loff_t *pos)
 	__acquires(RCU)
 {
-	struct sdp_net *sn = sdp_net(seq_file_net(seq));
+	struct reader *reader = seq->private;
 
 	rcu_read_lock();
-	return seq_hlist_start_head_rcu(&sn->socks, *pos);
+	if (*pos)
+		return seek(sdp_net(seq_file_net(seq)), pos);
+	reader->line = 0;
+	return SEQ_START_TOKEN;
 }
 
 static void *socks_next(struct seq_file *seq, void *v, loff_t *pos)
 {
-	return seq_hlist_next_rcu(v, &sdp_net(seq_file_net(seq))->socks, pos);
+	struct reader *reader = seq->private;
+	struct hlist_node *node = NULL;
+
+	if (v == SEQ_START_TOKEN) {
+		*pos = position(0, 0);
+	} else {
+		reader->line++;
+		node = rcu_dereference(hlist_next_rcu(&((struct sdp_sock *)v)->list_node));
+		*pos = node ? *pos + 1 : position(((*pos - 1) >> PLACE_BITS) + 1, 0);
+	}
+	return node ? hlist_entry(node, struct sdp_sock, list_node) :
+		      seek(sdp_net(seq_file_net(seq)), pos);
 }
 
 static void socks_stop(struct seq_file *seq, void *v)
@@ -109,12 +161,12 @@ static void socks_stop(struct seq_file *seq, void *v)
 
 static int socks_show(struct seq_file *seq, void *v)
 {
-	struct hlist_node *node = v;
+	const struct reader *reader = seq->private;
 
 	if (v == SEQ_START_TOKEN)
 		seq_puts(seq, COLUMNS);
 	else
-		show_sock(seq, hlist_entry(node, struct sdp_sock, list_node), seq->index - 1);
+		show_sock(seq, v, reader->line);
 	return 0;
 }
 
@@ -154,7 +206,7 @@ static int stats_show(struct seq_file *seq, void *v)
 int sdp_proc_register(struct net *net)
 {
 	if (!proc_create_net("sdp", 0444, net->proc_net, &socks_ops,
-			     sizeof(struct seq_net_private)))
+			     sizeof(struct reader)))
 		return -ENOMEM;
 	if (proc_create_net_single("sdpstat", 0444, net->proc_net, stats_show, NULL))
 		return 0;

@@ -15,6 +15,7 @@
 	_(ConnTimeout)			/* connects without an answer */ \
 	_(ConnRetries)			/* connects tried again: the backlog was full */ \
 	_(BacklogFull)			/* requests sent away */	\
+	_(NoResources)			/* the same, for lack of memory or a queue pair */ \
 	_(MsgsSent)							\
 	_(MsgsReceived)							\
 	_(BytesSent)			/* payload */			\

@@ -245,6 +245,8 @@ int sdp_incoming(struct sdp_link *link, struct sdp_incoming *in)
 	err = sk_acceptq_is_full(&parent->sk) ? -EAGAIN : take_request(parent, link, in);
 	if (err == -EAGAIN)
 		SDP_INC(in->net, BacklogFull);
+	else if (err == -ENOMEM || err == -ENOBUFS)
+		SDP_INC(in->net, NoResources);
 	sock_put(&parent->sk);
 	return err;
 }

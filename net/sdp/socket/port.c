@@ -3,11 +3,12 @@
  * Ports: who has which one, per namespace.
  *
  * One hash of ports, one entry per port in use, in it every socket that has the port:
- * bound, listening, connected, and the children of listeners. The rules of sharing are
- * TCP's: addresses that overlap conflict, unless both sockets have SO_REUSEADDR and
- * the one that was there first does not listen, or both have SO_REUSEPORT and the same
- * user. Listeners that share an address by the latter take turns, by a hash of the
- * connecting end's address.
+ * bound, listening, connected, and the children of listeners. Listeners are in a list of
+ * their own: a request looks for the one it is for among them, not among the thousands of
+ * connections that a busy port may have. The rules of sharing are TCP's: addresses that
+ * overlap conflict, unless both sockets have SO_REUSEADDR and the one that was there first
+ * does not listen, or both have SO_REUSEPORT and the same user. Listeners that share an
+ * address by the latter take turns, by a hash of the connecting end's address.
  *
  * Lock: ports_lock covers the hash, the entries and sdp_sock.port; it is a leaf.
  */
@@ -24,12 +25,14 @@
  * struct sdp_port - a port in use
  * @node: in the hash
  * @net: namespace
- * @socks: sockets that have it
+ * @listeners: sockets that have it and listen, or have done so
+ * @socks: all others that have it
  * @number: host order
  */
 struct sdp_port {
 	struct hlist_node node;
 	struct net *net;
+	struct hlist_head listeners;
 	struct hlist_head socks;
 	u16 number;
 };
@@ -88,14 +91,19 @@ static bool may_share(const struct sdp_sock *other, const struct sdp_sock *ssk)
 	       uid_eq(other->sk.sk_uid, ssk->sk.sk_uid);
 }
 
-static bool conflict(const struct sdp_port *port, const struct sdp_sock *ssk)
+static bool conflict_in(const struct hlist_head *list, const struct sdp_sock *ssk)
 {
 	const struct sdp_sock *other;
 
-	hlist_for_each_entry(other, &port->socks, port_node)
+	hlist_for_each_entry(other, list, port_node)
 		if (other != ssk && overlap(other, ssk) && !may_share(other, ssk))
 			return true;
 	return false;
+}
+
+static bool conflict(const struct sdp_port *port, const struct sdp_sock *ssk)
+{
+	return conflict_in(&port->listeners, ssk) || conflict_in(&port->socks, ssk);
 }
 
 static void enter(struct sdp_sock *ssk, struct sdp_port *port)
@@ -122,6 +130,7 @@ static int take(struct sdp_sock *ssk, u16 number, bool alone, struct sdp_port **
 			*fresh = NULL;
 			port->net = net;
 			port->number = number;
+			INIT_HLIST_HEAD(&port->listeners);
 			INIT_HLIST_HEAD(&port->socks);
 			hlist_add_head(&port->node, bucket(net, number));
 		}
@@ -174,10 +183,13 @@ int sdp_port_listen(struct sdp_sock *ssk)
 	int err = 0;
 
 	spin_lock_bh(&ports_lock);
-	if (conflict(ssk->port, ssk))
+	if (conflict(ssk->port, ssk)) {
 		err = -EADDRINUSE;
-	else
+	} else {
+		hlist_del(&ssk->port_node);
+		hlist_add_head(&ssk->port_node, &ssk->port->listeners);
 		sdp_set_state(ssk, TCP_LISTEN);
+	}
 	spin_unlock_bh(&ports_lock);
 	return err;
 }
@@ -208,7 +220,7 @@ void sdp_port_release(struct sdp_sock *ssk)
 	if (port) {
 		hlist_del(&ssk->port_node);
 		ssk->port = NULL;
-		if (hlist_empty(&port->socks))
+		if (hlist_empty(&port->listeners) && hlist_empty(&port->socks))
 			hlist_del(&port->node);
 		else
 			port = NULL;
@@ -252,7 +264,7 @@ static struct sdp_sock *nth_listener(struct sdp_port *port, const struct sdp_inc
 {
 	struct sdp_sock *ssk;
 
-	hlist_for_each_entry(ssk, &port->socks, port_node)
+	hlist_for_each_entry(ssk, &port->listeners, port_node)
 		if (fit(ssk, in) == best && !nth--)
 			return ssk;
 	return NULL;
@@ -264,7 +276,7 @@ static struct sdp_sock *find_listener(struct sdp_port *port, const struct sdp_in
 	int best = 0, n = 0, f;
 	u32 hash;
 
-	hlist_for_each_entry(ssk, &port->socks, port_node) {
+	hlist_for_each_entry(ssk, &port->listeners, port_node) {
 		f = fit(ssk, in);
 		if (f > best)
 			n = 0;

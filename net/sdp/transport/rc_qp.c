@@ -215,6 +215,12 @@ static int to_init(struct rc_link *rc)
 			    IB_QP_ACCESS_FLAGS);
 }
 
+/* A device that has no more of them says so in its own way; soft-RoCE calls it an argument. */
+static int no_more(int err)
+{
+	return err == -ENOMEM ? err : -ENOBUFS;
+}
+
 static int create_qp(struct rc_link *rc)
 {
 	struct ib_qp_init_attr attr = {
@@ -235,7 +241,7 @@ static int create_qp(struct rc_link *rc)
 	struct ib_qp *qp = ib_create_qp(rc->dev->pd, &attr);
 
 	if (IS_ERR(qp))
-		return PTR_ERR(qp);
+		return no_more(PTR_ERR(qp));
 	rc->qp = qp;
 	return to_init(rc);
 }
@@ -271,7 +277,7 @@ int rc_prepare(struct sdp_link *link, const struct sdp_link_config *config)
 	rc->cqes = rc->rx.size + rc->tx.size + 3;
 	cq = ib_cq_pool_get(rc->dev->ib, rc->cqes, -1, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
-		return PTR_ERR(cq);
+		return no_more(PTR_ERR(cq));
 	rc->cq = cq;
 	return create_qp(rc);
 }

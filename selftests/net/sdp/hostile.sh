@@ -7,13 +7,7 @@
 # Some of them wait while all the cases run.
 export PEER_SECONDS=2000
 . "$(dirname "$0")/libpeers.sh"
-. "$here/../../vm/netlab.sh"
-. "$here/../../vm/checks.sh"
-
-hostile_module=${SDP_BIN:-$here/../../../build/selftests}/$(uname -r)/sdp_hostile.ko
-run=/sys/kernel/debug/sdp_hostile/run
-[ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
-[ -e "$hostile_module" ] || tap_skip_all "no $hostile_module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
+. "$(dirname "$0")/libhostile.sh"
 
 restore() {
 	peers_end
@@ -35,17 +29,6 @@ violations_since() {
 		awk '$2 != $4 { printf "%s%s+%d", sep, $1, $2 - $4; sep = " " }'
 }
 
-listener_start() {
-	next_port
-	# The port after it stays free.
-	port=$((port + 1))
-	peer server bind $SDP_B $((port - 1)) listen 4 say up "$@"
-	port_here=$((port - 1))
-	says server $patience up >/dev/null || tap_not_ok "a listener" "$(show_peers)"
-}
-
-commit() { echo "$1 $port_here" >$run; }
-
 verdict() { cat $run | sort | uniq -c | awk '{ printf "%s%s", sep, $2 ($3 == "" ? "" : " " $3); sep = ", " }'; }
 
 verdict_is() {
@@ -58,31 +41,6 @@ counted() {
 	local got
 	got=$(violations_since)
 	[ "$got" = "$1" ] || { echo "counted: $got, expected: $1"; return 1; }
-}
-
-streaming() {
-	local before
-	before=$(sdpstat BytesReceived)
-	wait_for $patience eval "[ \$(sdpstat BytesReceived) -gt $((before + 40000)) ]"
-}
-
-honest_start() {
-	next_port
-	honest_port=$port
-	peer honest-server bind $SDP_B $port listen 5 say up accept drain
-	says honest-server $patience up >/dev/null
-	peer honest-client connect $SDP_B $port flow-until "$peers/stop" shutdown drain
-	check "an honest connection" says honest-client $patience connected
-	check "streams" streaming
-}
-
-honest_end() {
-	local sent
-	touch "$peers/stop"
-	check "the honest connection has survived all that" says honest-client $patience "sent [0-9]+"
-	sent=$(sed -n 's/^sent //p' "$peers/honest-client")
-	check "and its data is complete" says honest-server $((2 * patience)) "end after $sent bytes"
-	peers_end honest-client honest-server
 }
 
 # A Hello that is refused: hello CASE COUNTED [REASON]
@@ -129,11 +87,6 @@ all_hellos() {
 	hello no-listener "" 8
 	check "after all these the listener is there, and its queue empty" queue_is 0
 	peers_end server
-}
-
-queue_is() {
-	awk -v state=$LISTEN -v port="$(printf ':%04X$' $port_here)" -v want="$(printf ':%08X$' "$1")" \
-		'$4 == state && $2 ~ port && $5 ~ want { found = 1 } END { exit !found }' /proc/net/sdp
 }
 
 all_messages() {
@@ -185,12 +138,6 @@ left() {
 	check "$1: the socket says $2" says server $patience "$2"
 	check "$1: that is no violation" counted ""
 	peers_end server
-}
-
-# An honest client after a hostile one, by the same listener
-still_accepts() {
-	peer after connect $SDP_B $port_here ended
-	says after $patience connected && peers_end after
 }
 
 courses() {
@@ -256,8 +203,7 @@ flood() {
 	peers_end server
 }
 
-insmod "$hostile_module" || tap_skip_all "the module $hostile_module cannot be loaded"
-objects_before=$(rdma_counts)
+hostile_begin
 honest_start
 all_hellos
 all_messages
@@ -265,9 +211,5 @@ check "the honest connection streams beside all these" streaming
 courses
 flood
 honest_end
-check "no socket is left" wait_for $patience no_sockets
-check "no RDMA object is left" wait_for $patience eval '[ "$(rdma_counts)" = "$objects_before" ]'
-check "the hostile module goes" rmmod sdp_hostile
-check "the module is unused" wait_for $patience grep -qx 0 /sys/module/sdp/refcnt
-check "and works" transfer $SDP_B
+hostile_end
 tap_done

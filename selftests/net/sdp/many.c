@@ -4,34 +4,10 @@
  * listeners that close while connections of theirs are open. timeout: 300 s
  */
 #include "cases.h"
+#include "machine.h"
 #include <sys/epoll.h>
 
 #define MEMORY_LIMIT	(512 * 1024)	/* bytes an idle connection may cost, both ends */
-
-static void allow_descriptors(unsigned int n)
-{
-	struct rlimit limit;
-
-	need_errno(!getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
-	if (limit.rlim_cur >= n)
-		return;
-	limit.rlim_cur = n;
-	if (limit.rlim_max < n)
-		limit.rlim_max = n;
-	need_errno(!setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
-}
-
-/* Waits until no more connections are counted than at the start. */
-static void await_established(long long want)
-{
-	long long end = now_ms() + 2 * WAIT_MS;
-
-	while (use_sdp && counter("CurrEstab") > want) {
-		need(now_ms() < end, "CurrEstab is %lld, and was %lld before", counter("CurrEstab"),
-		     want);
-		pause_ms(5);
-	}
-}
 
 /* One connection: opened, used both ways, closed in one of three orders. */
 static void one_connection(int listening, const struct addr *where, unsigned int i)
@@ -244,37 +220,6 @@ static int at_once(void *arg)
 	}
 	await_established(before);
 	return EXIT_OK;
-}
-
-/* A line of /proc/meminfo, in bytes. */
-static long long meminfo(const char *name)
-{
-	FILE *f = fopen("/proc/meminfo", "r");
-	char key[64], rest[64];
-	long long value, found = -1;
-
-	need_errno(f, "/proc/meminfo");
-	while (fscanf(f, "%63[^:]: %lld%63[^\n]\n", key, &value, rest) == 3)
-		if (!strcmp(key, name))
-			found = value * 1024;
-	fclose(f);
-	need(found >= 0, "/proc/meminfo has no %s", name);
-	return found;
-}
-
-/* Free memory settles only when the kernel has done with what came before: the best of some. */
-static long long memory_now(void)
-{
-	long long most = 0, value;
-	int i;
-
-	for (i = 0; i < 10; i++) {
-		value = meminfo("MemAvailable");
-		if (value > most)
-			most = value;
-		pause_ms(20);
-	}
-	return most;
 }
 
 /*

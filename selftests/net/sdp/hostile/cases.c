@@ -251,8 +251,8 @@ static void honest_req(struct hostile_req *req, u16 port)
 	sdp_hello_build(req->private, &hello);
 }
 
-/* A connection whose REQ is sent. */
-static struct hostile *begin(const struct hostile_req *req, struct list_head *conns)
+/* A connection that knows the way. */
+static struct hostile *resolve(u16 port, struct list_head *conns)
 {
 	struct hostile *h = hostile_make();
 	int err;
@@ -260,9 +260,19 @@ static struct hostile *begin(const struct hostile_req *req, struct list_head *co
 	if (!h)
 		return ERR_PTR(-ENOMEM);
 	list_add(&h->node, conns);
-	err = hostile_resolve(h, in_aton(hostile_from), in_aton(hostile_to), req->port);
-	if (!err)
-		err = hostile_request(h, req);
+	err = hostile_resolve(h, in_aton(hostile_from), in_aton(hostile_to), port);
+	return err ? ERR_PTR(err) : h;
+}
+
+/* A connection whose REQ is sent. */
+static struct hostile *begin(const struct hostile_req *req, struct list_head *conns)
+{
+	struct hostile *h = resolve(req->port, conns);
+	int err;
+
+	if (IS_ERR(h))
+		return h;
+	err = hostile_request(h, req);
 	return err ? ERR_PTR(err) : h;
 }
 
@@ -377,6 +387,15 @@ static int course_req_flood(u16 port, struct list_head *conns)
 	return 0;
 }
 
+static int run_flood(u16 port, u32 count, bool leaves, struct list_head *conns)
+{
+	struct hostile *h = resolve(port, conns);
+	struct hostile_req req;
+
+	honest_req(&req, port);
+	return IS_ERR(h) ? PTR_ERR(h) : hostile_flood(h, &req, count, leaves);
+}
+
 /* A message instead of the RTU, which never comes: legal, and the peer must cope. */
 static int course_early_message(u16 port, struct list_head *conns)
 {
@@ -464,11 +483,12 @@ static const struct {
  * hostile_case() - run a case
  * @name: its name
  * @port: the listener's port
+ * @count: requests of a flood
  * @conns: its connections are added there, to be looked at and freed by the caller
  *
  * Return: 0 when it went as meant, -ENOENT when there is no such case, or another errno.
  */
-int hostile_case(const char *name, u16 port, struct list_head *conns)
+int hostile_case(const char *name, u16 port, u32 count, struct list_head *conns)
 {
 	struct hostile_req req;
 	u32 i;
@@ -486,5 +506,7 @@ int hostile_case(const char *name, u16 port, struct list_head *conns)
 	for (i = 0; i < ARRAY_SIZE(courses); i++)
 		if (!strcmp(courses[i].name, name))
 			return courses[i].run(port, conns);
+	if (!strcmp(name, "flood-silent") || !strcmp(name, "flood-leaving"))
+		return run_flood(port, count, !strcmp(name, "flood-leaving"), conns);
 	return -ENOENT;
 }

@@ -218,16 +218,17 @@ static int cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 }
 
 /**
- * hostile_request() - send the REQ
+ * hostile_req_param() - a REQ
  * @h: connection, resolved
  * @what: its contents
- *
- * Return: 0 or an errno.
+ * @req: filled in
  */
-int hostile_request(struct hostile *h, const struct hostile_req *what)
+void hostile_req_param(struct hostile *h, const struct hostile_req *what,
+		       struct ib_cm_req_param *req)
 {
 	struct rdma_route *route = &h->rdma->route;
-	struct ib_cm_req_param req = {
+
+	*req = (struct ib_cm_req_param){
 		.primary_path = &route->path_rec[0],
 		.ppath_sgid_attr = route->addr.dev_addr.sgid_attr,
 		.service_id = cpu_to_be64(SDP_SERVICE_ID | what->port),
@@ -245,7 +246,20 @@ int hostile_request(struct hostile *h, const struct hostile_req *what)
 		.rnr_retry_count = 6,
 		.max_cm_retries = CM_RETRIES,
 	};
+}
 
+/**
+ * hostile_request() - send the REQ
+ * @h: connection, resolved
+ * @what: its contents
+ *
+ * Return: 0 or an errno.
+ */
+int hostile_request(struct hostile *h, const struct hostile_req *what)
+{
+	struct ib_cm_req_param req;
+
+	hostile_req_param(h, what, &req);
 	h->cm = ib_create_cm_id(h->rdma->device, cm_event, h);
 	if (IS_ERR(h->cm))
 		return PTR_ERR(h->cm);
@@ -357,6 +371,7 @@ void hostile_free(struct hostile *h)
 {
 	struct ib_device *ib = IS_ERR_OR_NULL(h->rdma) ? NULL : h->rdma->device;
 
+	hostile_flood_free(h);
 	/* Says to the peer what is fitting: REJ, DREQ or nothing. */
 	if (!IS_ERR_OR_NULL(h->cm))
 		ib_destroy_cm_id(h->cm);

@@ -3,6 +3,8 @@
  * A peer of AF_SDP that speaks the wire by hand, so that it can say what no socket would.
  *
  *	conn.c	one connection: ib_cm, a queue pair, sends one by one
+ *	flood.c	requests without end
+ *	full.c	a device without queue pairs
  *	cases.c	what is said on it, by name
  *	run.c	debugfs: which case to run, and what came of it
  */
@@ -30,6 +32,8 @@ enum hostile_end {
 	HOSTILE_ENDED,
 };
 
+struct hostile_flood;
+
 /**
  * struct hostile - one connection
  * @node: in the list of those to be ended by the next case
@@ -55,6 +59,7 @@ enum hostile_end {
  * @seen: number of the newest message received
  * @acked: newest message acknowledged
  * @mseq: number of the newest message sent
+ * @flood: requests beside its own, if there are any
  */
 struct hostile {
 	struct list_head node;
@@ -80,6 +85,7 @@ struct hostile {
 	u32 seen;
 	u32 acked;
 	u32 mseq;
+	struct hostile_flood *flood;
 	struct ib_cqe send_cqe;
 	struct ib_cqe recv_cqe[HOSTILE_RECVS];
 };
@@ -101,6 +107,8 @@ struct hostile_req {
 /* conn.c */
 struct hostile *hostile_make(void);
 int hostile_resolve(struct hostile *h, __be32 from, __be32 to, u16 port);
+void hostile_req_param(struct hostile *h, const struct hostile_req *what,
+		       struct ib_cm_req_param *req);
 int hostile_request(struct hostile *h, const struct hostile_req *req);
 int hostile_answer(struct hostile *h);
 int hostile_ready(struct hostile *h);
@@ -109,8 +117,17 @@ int hostile_write_imm(struct hostile *h);
 bool hostile_over(struct hostile *h, unsigned int seconds);
 void hostile_free(struct hostile *h);
 
+/* flood.c */
+int hostile_flood(struct hostile *h, const struct hostile_req *what, u32 count, bool leaves);
+int hostile_flood_verdict(struct hostile *h, char *text, size_t room);
+void hostile_flood_free(struct hostile *h);
+
+/* full.c */
+int hostile_full(const char *name, bool memory);
+void hostile_no_more_full(void);
+
 /* cases.c */
-int hostile_case(const char *name, u16 port, struct list_head *conns);
+int hostile_case(const char *name, u16 port, u32 count, struct list_head *conns);
 
 /* run.c */
 extern char *hostile_from, *hostile_to;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/debug/sdp_hostile/run: write "CASE PORT" to run a case, "end" to free its
- * connections, which the next case does too. Read what came of them: a line each,
- * "open", "ended", or "rejected REASON".
+ * /sys/kernel/debug/sdp_hostile/run: write "CASE PORT [COUNT]" to run a case, "end" to
+ * free its connections, which the next case does too. Read what came of them: a line each,
+ * "open", "ended", or "rejected REASON"; or the sums of a flood of COUNT requests.
+ *
+ * .../full: write "DEVICE" or "DEVICE memory", and it has no more queue pairs; "none" ends that.
  *
  * A write returns when the case has said what it has to say; a read waits, at most
  * ten seconds for each, for the peer's verdict.
@@ -42,7 +44,7 @@ static void end_all(void)
 static ssize_t run_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
 	char text[80] = "", name[64];
-	unsigned int port;
+	unsigned int port, count = 0;
 	int err = 0;
 
 	if (len >= sizeof(text))
@@ -52,8 +54,8 @@ static ssize_t run_write(struct file *file, const char __user *buf, size_t len, 
 	mutex_lock(&lock);
 	end_all();
 	if (strncmp(text, "end", 3))
-		err = sscanf(text, "%63s %u", name, &port) == 2 ?
-			hostile_case(name, port, &conns) : -EINVAL;
+		err = sscanf(text, "%63s %u %u", name, &port, &count) >= 2 ?
+			hostile_case(name, port, count, &conns) : -EINVAL;
 	mutex_unlock(&lock);
 	return err ? err : len;
 }
@@ -64,6 +66,10 @@ static int verdicts(char *text, size_t room)
 	int n = 0;
 
 	list_for_each_entry(h, &conns, node) {
+		if (h->flood) {
+			n += hostile_flood_verdict(h, text + n, room - n);
+			continue;
+		}
 		hostile_over(h, VERDICT_SECONDS);
 		if (h->end == HOSTILE_REJECTED)
 			n += scnprintf(text + n, room - n, "rejected %d\n", h->reason);
@@ -94,16 +100,43 @@ static const struct file_operations run_ops = {
 	.read	= run_read,
 };
 
+static ssize_t full_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
+{
+	char text[80] = "", name[64] = "", why[8] = "";
+	int err = 0;
+
+	if (len >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, len))
+		return -EFAULT;
+	if (sscanf(text, "%63s %7s", name, why) < 1)
+		return -EINVAL;
+	mutex_lock(&lock);
+	if (!strcmp(name, "none"))
+		hostile_no_more_full();
+	else
+		err = hostile_full(name, why[0]);
+	mutex_unlock(&lock);
+	return err ? err : len;
+}
+
+static const struct file_operations full_ops = {
+	.owner	= THIS_MODULE,
+	.write	= full_write,
+};
+
 static int __init hostile_init(void)
 {
 	dir = debugfs_create_dir("sdp_hostile", NULL);
 	debugfs_create_file("run", 0600, dir, NULL, &run_ops);
+	debugfs_create_file("full", 0200, dir, NULL, &full_ops);
 	return 0;
 }
 
 static void __exit hostile_exit(void)
 {
 	debugfs_remove(dir);
+	hostile_no_more_full();
 	end_all();
 }
 

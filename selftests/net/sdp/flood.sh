@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Thousands of connection requests of which none is ever completed: no more are held than the
+# backlog allows, memory and queue pairs stay bounded, an honest connection streams on beside
+# them, and an honest client gets in, at the latest when the flood is over. And what is said
+# when a device has no more queue pairs. timeout: 200 s
+. "$(dirname "$0")/lib.sh"
+# Some of them wait while all floods run.
+export PEER_SECONDS=2000
+. "$(dirname "$0")/libpeers.sh"
+. "$(dirname "$0")/libhostile.sh"
+
+attempts=$((1000 / slow))
+# The listener's backlog of 4 is for 5.
+room=5
+# A request that is dropped takes its queue pair with it, a little later than its place.
+passing=$((2 * room + 5))
+# What the attacker's own CM ids take of the same machine, and noise.
+memory_limit=$((48 * 1024))
+
+restore() {
+	peers_end
+	rmmod sdp_hostile
+	echo 30000 >/proc/sys/net/sdp/connect_timeout_ms
+}
+cleanup restore
+# A request without its last message is given up after this; so the flood gets many places.
+echo 500 >/proc/sys/net/sdp/connect_timeout_ms
+
+queue_pairs() { rdma resource show | awk '{ for (i = 1; i < NF; i++) if ($i == "qp") n += $(i + 1) } END { print n + 0 }'; }
+
+# In $now: requests without their last message at the newest listener, all sockets, pages of
+# their memory, KiB that the machine has left, queue pairs
+look() {
+	# shellcheck disable=SC2207 # numbers
+	now=($(awk -v state=$SYN_RECV -v port="$(printf ':%04X$' $port_here)" '
+		FILENAME ~ "/sdp$" { sockets += FNR > 1; requests += $4 == state && $2 ~ port }
+		FILENAME ~ "protocols$" && $1 == "SDP" { pages = $4 }
+		$1 == "MemAvailable:" { left = $2 }
+		END { print requests + 0, sockets + 0, pages + 0, left }' \
+		/proc/net/sdp /proc/net/protocols /proc/meminfo) $(queue_pairs))
+}
+
+# Keeps the most of each, and of the memory that is left the least.
+sample() {
+	local now i
+	look
+	for i in 0 1 2 4; do
+		[ "${now[i]}" -le "${most[i]}" ] || most[i]=${now[i]}
+	done
+	[ "${now[3]}" -ge "${most[3]}" ] || most[3]=${now[3]}
+	samples=$((samples + 1))
+}
+
+requests_come() { look && [ "${now[0]}" != 0 ]; }
+sockets_at_most() { look && [ "${now[1]}" -le "$1" ]; }
+queue_pairs_at_most() { [ "$(queue_pairs)" -le "$1" ]; }
+
+sample_while() {
+	while kill -0 "$1" 2>/dev/null; do
+		sample
+		pause 0.05
+	done
+}
+
+# got WORD: the number after it in the flood's verdict
+got() { sed -n "s/.*$1 \([0-9]*\).*/\1/p" <<<"$verdict"; }
+
+# An honest client that asks again for longer than the flood lasts: TCP_SYNCNT says how often.
+honest_client() {
+	peer late option 6 7 7 connect $SDP_B $port_here send 1000 recv 1000 shutdown drain
+}
+
+flood() {
+	local name=$1 before most now full begin verdict writer samples=0
+	listener_start accept recv 1000 send 1000 shutdown drain hold
+	look
+	before=("${now[@]}") most=("${now[@]}") full=$(sdpstat BacklogFull) begin=$(ms)
+	commit $name $attempts &
+	writer=$!
+	check "$name: requests come" wait_for $patience requests_come
+	honest_client
+	sample_while $writer
+	check "$name: all $attempts are sent" wait $writer
+	begin=$(($(ms) - begin))
+	verdict=$(cat $run)
+	echo "# $name, $begin ms: $verdict"
+	echo "# the most in $samples looks: ${most[0]} requests, $((most[1] - before[1])) sockets," \
+		"$((most[4] - before[4])) queue pairs, $((most[2] - before[2])) pages," \
+		"$((before[3] - most[3])) KiB; sent away: $(($(sdpstat BacklogFull) - full))"
+	check "$name: the honest connection streams" streaming
+	check "$name: never more requests than places" [ ${most[0]} -le $room -a ${most[0]} -gt 0 ]
+	# The honest client has two sockets and two queue pairs, the attacker a queue pair.
+	check "$name: nor more sockets" [ $((most[1] - before[1])) -le $((passing + 2)) ]
+	check "$name: nor more queue pairs" [ $((most[4] - before[4])) -le $((passing + 3)) ]
+	check "$name: the sockets' memory is bounded" [ $((most[2] - before[2])) -le 512 ]
+	check "$name: that of the machine is, too" [ $((before[3] - most[3])) -le $memory_limit ]
+	check "$name: the places were used more than once" [ "$(got replies)" -gt $((2 * room)) ]
+	check "$name: most are sent away" [ $(($(sdpstat BacklogFull) - full)) -gt $((attempts / 2)) ]
+	check "$name: an honest client gets in" says late $((2 * patience)) "received 1000"
+	check "$name: and is served" says late $patience "end after 1000 bytes"
+	# The attacker goes on holding what it has: that it is given up is our doing.
+	check "$name: all places are free again" wait_for $((2 * patience)) queue_is 0
+	peers_end server late
+	check "$name: no socket is left but the honest ones" wait_for $patience sockets_at_most \
+		$((before[1] - 1))
+	echo end >$run
+	check "$name: no queue pair is left" wait_for $patience queue_pairs_at_most "${before[4]}"
+}
+
+# A client on a full device: client_told ERRNO WHY
+client_told() {
+	echo "rxa $2" >$full
+	peer refused connect $SDP_B $port_here
+	check "no queue pair for a client (${2:-table full}): $1" says refused $patience "connect: $1"
+	echo none >$full
+	peers_end refused
+}
+
+no_queue_pairs() {
+	local full=/sys/kernel/debug/sdp_hostile/full before
+	listener_start hold
+	client_told ENOBUFS ""
+	client_told ENOMEM memory
+	before=$(sdpstat NoResources)
+	echo rxb >$full
+	peer patient connect $SDP_B $port_here
+	check "no queue pair for a listener: its clients ask again, in vain" \
+		says patient $patience "connect: ETIMEDOUT"
+	check "no queue pair for a listener: counted" [ "$(sdpstat NoResources)" -gt "$before" ]
+	check "no queue pair for a listener: its queue is empty" queue_is 0
+	peer patient option 6 7 7 connect $SDP_B $port_here ended
+	pause 0.3
+	echo none >$full
+	check "with queue pairs again, who goes on asking gets in" says patient $patience connected
+	check "the honest connection streams beside that" streaming
+	peers_end server patient
+}
+
+hostile_begin
+honest_start
+flood flood-silent
+flood flood-leaving
+no_queue_pairs
+honest_end
+hostile_end
+tap_done

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A device that has no more queue pairs: soft-RoCE's million cannot be used up, and cards are
+ * not at hand. Its function for making them is replaced by one that refuses, as soft-RoCE does
+ * when its table is full (EINVAL) or as cards do (ENOMEM).
+ */
+#include <linux/module.h>
+
+#include "hostile.h"
+
+static struct ib_device *full;
+static int (*create_qp)(struct ib_qp *qp, struct ib_qp_init_attr *attr, struct ib_udata *udata);
+
+static int refuse_table(struct ib_qp *qp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
+{
+	return -EINVAL;
+}
+
+static int refuse_memory(struct ib_qp *qp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
+{
+	return -ENOMEM;
+}
+
+/**
+ * hostile_no_more_full() - the device makes queue pairs again
+ */
+void hostile_no_more_full(void)
+{
+	if (!full)
+		return;
+	WRITE_ONCE(full->ops.create_qp, create_qp);
+	ib_device_put(full);
+	full = NULL;
+}
+
+/**
+ * hostile_full() - a device has no more queue pairs from now on
+ * @name: the device
+ * @memory: because there is no memory for them
+ *
+ * Return: 0 or an errno.
+ */
+int hostile_full(const char *name, bool memory)
+{
+	hostile_no_more_full();
+	full = ib_device_get_by_name(name, RDMA_DRIVER_UNKNOWN);
+	if (!full)
+		return -ENODEV;
+	create_qp = full->ops.create_qp;
+	WRITE_ONCE(full->ops.create_qp, memory ? refuse_memory : refuse_table);
+	return 0;
+}

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+# Sourced after libpeers.sh by the tests with a hostile peer (hostile/hostile.h), beside which
+# an honest connection streams.
+#
+# hostile_begin		loads sdp_hostile.ko
+# hostile_end		checks that nothing is left, and unloads it
+# commit CASE [COUNT]	the peer does it to the newest listener
+# listener_start [OPERATION...]	a listener, at $port_here, by the process "server"
+# queue_is N		so many wait at the newest listener
+# still_accepts		it takes an honest client
+# honest_start		checks that an honest connection begins to stream
+# streaming		succeeds when it still does
+# honest_end		checks that it has survived, and ends it
+. "$here/../../vm/netlab.sh"
+. "$here/../../vm/checks.sh"
+
+hostile_module=${SDP_BIN:-$here/../../../build/selftests}/$(uname -r)/sdp_hostile.ko
+run=/sys/kernel/debug/sdp_hostile/run
+[ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
+[ -e "$hostile_module" ] || tap_skip_all "no $hostile_module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
+
+hostile_begin() {
+	insmod "$hostile_module" || tap_skip_all "the module $hostile_module cannot be loaded"
+	objects_before=$(rdma_counts)
+}
+
+hostile_end() {
+	check "no socket is left" wait_for $patience no_sockets
+	check "no RDMA object is left" wait_for $patience eval '[ "$(rdma_counts)" = "$objects_before" ]'
+	check "the hostile module goes" rmmod sdp_hostile
+	check "the module is unused" wait_for $patience grep -qx 0 /sys/module/sdp/refcnt
+	check "and works" transfer $SDP_B
+}
+
+listener_start() {
+	next_port
+	# The port after it stays free.
+	port=$((port + 1))
+	peer server bind $SDP_B $((port - 1)) listen 4 say up "$@"
+	port_here=$((port - 1))
+	says server $patience up >/dev/null || tap_not_ok "a listener" "$(show_peers)"
+}
+
+commit() { echo "$1 $port_here ${2:-}" >$run; }
+
+queue_is() {
+	awk -v state=$LISTEN -v port="$(printf ':%04X$' $port_here)" -v want="$(printf ':%08X$' "$1")" \
+		'$4 == state && $2 ~ port && $5 ~ want { found = 1 } END { exit !found }' /proc/net/sdp
+}
+
+# An honest client after a hostile one, by the same listener
+still_accepts() {
+	peer after connect $SDP_B $port_here ended
+	says after $patience connected && peers_end after
+}
+
+streaming() {
+	local before
+	before=$(sdpstat BytesReceived)
+	wait_for $patience eval "[ \$(sdpstat BytesReceived) -gt $((before + 40000)) ]"
+}
+
+honest_start() {
+	next_port
+	honest_port=$port
+	peer honest-server bind $SDP_B $port listen 5 say up accept drain
+	says honest-server $patience up >/dev/null
+	peer honest-client connect $SDP_B $port flow-until "$peers/stop" shutdown drain
+	check "an honest connection" says honest-client $patience connected
+	check "streams" streaming
+}
+
+honest_end() {
+	local sent
+	touch "$peers/stop"
+	check "the honest connection has survived all that" says honest-client $patience "sent [0-9]+"
+	sent=$(sed -n 's/^sent //p' "$peers/honest-client")
+	check "and its data is complete" says honest-server $((2 * patience)) "end after $sent bytes"
+	peers_end honest-client honest-server
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What many connections need of the machine, and what they take of it.
+ */
+#ifndef SDP_TEST_MACHINE_H
+#define SDP_TEST_MACHINE_H
+
+#include "setting.h"
+#include "sock.h"
+
+static inline void allow_descriptors(unsigned int n)
+{
+	struct rlimit limit;
+
+	need_errno(!getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
+	if (limit.rlim_cur >= n)
+		return;
+	limit.rlim_cur = n;
+	if (limit.rlim_max < n)
+		limit.rlim_max = n;
+	need_errno(!setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
+}
+
+/* Waits until no more connections are counted than at the start. */
+static inline void await_established(long long want)
+{
+	long long end = now_ms() + 2 * WAIT_MS;
+
+	while (use_sdp && counter("CurrEstab") > want) {
+		need(now_ms() < end, "CurrEstab is %lld, and was %lld before", counter("CurrEstab"),
+		     want);
+		pause_ms(5);
+	}
+}
+
+/* A line of /proc/meminfo, in bytes. */
+static inline long long meminfo(const char *name)
+{
+	FILE *f = fopen("/proc/meminfo", "r");
+	char key[64], rest[64];
+	long long value, found = -1;
+
+	need_errno(f, "/proc/meminfo");
+	while (fscanf(f, "%63[^:]: %lld%63[^\n]\n", key, &value, rest) == 3)
+		if (!strcmp(key, name))
+			found = value * 1024;
+	fclose(f);
+	need(found >= 0, "/proc/meminfo has no %s", name);
+	return found;
+}
+
+/* Free memory settles only when the kernel has done with what came before: the best of some. */
+static inline long long memory_now(void)
+{
+	long long most = 0, value;
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		value = meminfo("MemAvailable");
+		if (value > most)
+			most = value;
+		pause_ms(20);
+	}
+	return most;
+}
+
+#endif /* SDP_TEST_MACHINE_H */
