@@ -110,7 +110,7 @@ flood() {
 
 # A client on a full device: client_told ERRNO WHY
 client_told() {
-	echo "rxa $2" >$full
+	echo "va $2" >$full
 	peer refused connect $SDP_B $port_here
 	check "no queue pair for a client (${2:-table full}): $1" says refused $patience "connect: $1"
 	echo none >$full
@@ -123,7 +123,7 @@ no_queue_pairs() {
 	client_told ENOBUFS ""
 	client_told ENOMEM memory
 	before=$(sdpstat NoResources)
-	echo rxb >$full
+	echo vb >$full
 	peer patient connect $SDP_B $port_here
 	check "no queue pair for a listener: its clients ask again, in vain" \
 		says patient $patience "connect: ETIMEDOUT"

@@ -5,6 +5,7 @@
  * when its table is full (EINVAL) or as cards do (ENOMEM).
  */
 #include <linux/module.h>
+#include <linux/netdevice.h>
 
 #include "hostile.h"
 
@@ -35,15 +36,20 @@ void hostile_no_more_full(void)
 
 /**
  * hostile_full() - a device has no more queue pairs from now on
- * @name: the device
+ * @name: its network device
  * @memory: because there is no memory for them
  *
  * Return: 0 or an errno.
  */
 int hostile_full(const char *name, bool memory)
 {
+	struct net_device *ndev = dev_get_by_name(&init_net, name);
+
 	hostile_no_more_full();
-	full = ib_device_get_by_name(name, RDMA_DRIVER_UNKNOWN);
+	if (!ndev)
+		return -ENODEV;
+	full = ib_device_get_by_netdev(ndev, RDMA_DRIVER_UNKNOWN);
+	dev_put(ndev);
 	if (!full)
 		return -ENODEV;
 	create_qp = full->ops.create_qp;

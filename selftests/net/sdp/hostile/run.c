@@ -4,7 +4,7 @@
  * free its connections, which the next case does too. Read what came of them: a line each,
  * "open", "ended", or "rejected REASON"; or the sums of a flood of COUNT requests.
  *
- * .../full: write "DEVICE" or "DEVICE memory", and it has no more queue pairs; "none" ends that.
+ * .../full: write "NETDEV" or "NETDEV memory", and it has no more queue pairs; "none" ends that.
  *
  * A write returns when the case has said what it has to say; a read waits, at most
  * ten seconds for each, for the peer's verdict.
