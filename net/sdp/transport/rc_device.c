@@ -227,6 +227,8 @@ static struct rc_link *next_untold(struct rc_device *dev, u32 port)
 	list_for_each_entry(rc, &dev->links, dev_node) {
 		if ((port && rc->port != port) || test_bit(RC_FAILED_SAID, &rc->flags))
 			continue;
+		/* Thousands that are told already are not looked at again before each other. */
+		list_move_tail(&rc->dev_node, &dev->links);
 		refcount_inc(&rc->refs);
 		return rc;
 	}
