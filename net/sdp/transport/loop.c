@@ -168,17 +168,23 @@ static void choose_source(struct loop_pair *pair)
 	}
 }
 
-static void set_joined(struct loop_pair *pair, bool joined)
+/* The reference is never the last one: the caller holds the pair too. */
+static void set_attached(struct loop_pair *pair, bool attached)
 {
 	spin_lock_bh(&pair->lock);
-	pair->end[1].attached = joined;
-	pair->joined = joined;
+	pair->end[1].attached = attached;
 	spin_unlock_bh(&pair->lock);
-	/* Never the last one: the caller holds the pair too. */
-	if (joined)
+	if (attached)
 		refcount_inc(&pair->refs);
 	else
 		refcount_dec(&pair->refs);
+}
+
+static void set_joined(struct loop_pair *pair)
+{
+	spin_lock_bh(&pair->lock);
+	pair->joined = true;
+	spin_unlock_bh(&pair->lock);
 }
 
 static int join(struct loop_pair *pair, struct sdp_incoming *in)
@@ -200,10 +206,13 @@ static int join(struct loop_pair *pair, struct sdp_incoming *in)
 	in->peer.port = in->hello.port;
 	in->ifindex = pair->net->loopback_dev->ifindex;
 	/* Before the other end has an owner, who may release it at any time. */
-	set_joined(pair, true);
+	set_attached(pair, true);
 	err = loop_up->incoming(theirs, in);
+	/* But there is nobody to tell of an end before: whoever let go meanwhile is told of later. */
 	if (err)
-		set_joined(pair, false);
+		set_attached(pair, false);
+	else
+		set_joined(pair);
 	return err;
 }
 

@@ -26,8 +26,10 @@
 /* CM replies are awaited for 4.096 us << 18 = 1 s, resent up to 15 times. */
 #define RC_CM_TIMEOUT	18
 #define RC_CM_RETRIES	15
-/* How long the peer may take to answer a DREQ, or a REP, before we go without. */
+/* How long the peer may take to answer a DREQ before we go without. */
 #define RC_DREQ_WAIT	(3 * HZ)
+/* How old an unanswered REP must be for us to go: it has been taken in by then. */
+#define RC_REP_WAIT	(HZ / 2)
 
 /**
  * struct rc_device - an RDMA device in use
@@ -129,6 +131,7 @@ struct rc_ring {
  * @port: port number of the device
  * @pkey: partition key
  * @psn: packet sequence number at which the peer shall begin
+ * @replied: when our REP was sent (jiffies), with RC_REPLIED
  * @rdma: resolves address and route; destroyed by the work item
  * @cm: CM id of the connection
  * @qp: queue pair
@@ -157,6 +160,7 @@ struct rc_link {
 	u32 port;
 	u16 pkey;
 	u32 psn;
+	unsigned long replied;
 	struct rdma_cm_id *rdma;
 	struct ib_cm_id *cm;
 	struct ib_qp *qp;

@@ -115,6 +115,7 @@ static int send_rep(struct rc_link *rc, const struct ib_cm_req_event_param *req,
 	if (err)
 		return err;
 	/* Before, because the link may be released as soon as it is sent. */
+	rc->replied = jiffies;
 	set_bit(RC_REPLIED, &rc->flags);
 	err = ib_send_cm_rep(rc->cm, &rep);
 	if (err)
@@ -258,6 +259,8 @@ static void reply_received(struct rc_link *rc, const struct ib_cm_event *event)
 
 static void rejected(struct rc_link *rc, const struct ib_cm_event *event)
 {
+	/* If there was a REP, this is its answer. */
+	clear_bit(RC_REPLIED, &rc->flags);
 	if (test_bit(RC_CONNECTED, &rc->flags) || test_bit(RC_RELEASED, &rc->flags))
 		rc_link_poke(rc, RC_PEER_ENDED);
 	else
@@ -293,6 +296,8 @@ int rc_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 		break;
 	case IB_CM_REQ_ERROR:
 	case IB_CM_REP_ERROR:
+		/* There will be no answer. */
+		clear_bit(RC_REPLIED, &rc->flags);
 		rc_link_fail(rc, ETIMEDOUT, "no answer");
 		break;
 	case IB_CM_DREQ_RECEIVED:

@@ -52,41 +52,48 @@ static void link_destroy(struct rc_link *rc)
  * peer's CM works on several CPUs; if it comes to the REJ first, it does not know yet whom that
  * is about, and takes the REP that follows for a connection, whose end nobody will tell it.
  *
- * Returns true when the answer is to be awaited. It may come just now: either its handler or this
+ * Returns how long to wait for the answer. It may come just now: either its handler or this
  * function takes RC_AWAITED back, and goes on.
  */
-static bool await_answer(struct rc_link *rc)
+static unsigned long await_answer(struct rc_link *rc)
 {
-	if (!test_and_clear_bit(RC_REPLIED, &rc->flags))
-		return false;
+	long wait = rc->replied + RC_REP_WAIT - jiffies;
+
+	if (!test_and_clear_bit(RC_REPLIED, &rc->flags) || wait <= 0)
+		return 0;
 	set_bit(RC_AWAITED, &rc->flags);
 	/* Pairs with rc_cm_event(): one of us sees what the other has set. */
 	smp_mb__after_atomic();
-	return !test_bit(RC_CONNECTED, &rc->flags) ||
-	       !test_and_clear_bit(RC_AWAITED, &rc->flags);
+	if (test_bit(RC_CONNECTED, &rc->flags) && test_and_clear_bit(RC_AWAITED, &rc->flags))
+		return 0;
+	return wait;
 }
 
 /*
- * Tell the peer, unless it knows. Returns true when its answer is to be awaited.
+ * Tell the peer, unless it knows. Returns how long to wait for its answer.
  *
  * Whether the connection stands is for the CM to say, and it refuses if not: our own flag
  * comes after its state, and an id destroyed in between would send a DREQ whose answer the
  * CM does not take, so that ib_destroy_cm_id() waits until all its repetitions are sent.
  */
-static bool disconnect(struct rc_link *rc)
+static unsigned long disconnect(struct rc_link *rc)
 {
+	unsigned long wait;
+
 	if (!rc->cm || test_bit(RC_PEER_ENDED, &rc->flags) || device_going(rc))
-		return false;
-	if (await_answer(rc))
-		return true;
+		return 0;
+	wait = await_answer(rc);
+	if (wait)
+		return wait;
 	if (test_and_set_bit(RC_CLOSING, &rc->flags))
-		return false;
-	return !ib_send_cm_dreq(rc->cm, NULL, 0);
+		return 0;
+	return ib_send_cm_dreq(rc->cm, NULL, 0) ? 0 : RC_DREQ_WAIT;
 }
 
 static void link_work(struct work_struct *work)
 {
 	struct rc_link *rc = container_of(to_delayed_work(work), struct rc_link, work);
+	unsigned long wait;
 
 	if (test_and_clear_bit(RC_START, &rc->flags) && !test_bit(RC_RELEASED, &rc->flags))
 		rc_resolve(rc);
@@ -103,8 +110,9 @@ static void link_work(struct work_struct *work)
 	if (!test_bit(RC_RELEASED, &rc->flags))
 		return;
 	/* Each wait ends when the answer has come, or its time is over. */
-	if (disconnect(rc))
-		queue_delayed_work(rc_wq, &rc->work, RC_DREQ_WAIT);
+	wait = disconnect(rc);
+	if (wait)
+		queue_delayed_work(rc_wq, &rc->work, wait);
 	else
 		link_destroy(rc);
 }

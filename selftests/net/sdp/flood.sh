@@ -13,6 +13,8 @@ export PEER_SECONDS=2000
 attempts=$((1000 / slow))
 # The listener's backlog of 4 is for 5.
 room=5
+# One whose place is free already may still be seen, one on each CPU.
+seen=$((room + $(nproc)))
 # A request that is dropped takes its queue pair with it, a little later than its place.
 passing=$((2 * room + 5))
 # What the attacker's own CM ids take of the same machine, and noise.
@@ -89,13 +91,13 @@ flood() {
 		"$((most[4] - before[4])) queue pairs, $((most[2] - before[2])) pages," \
 		"$((before[3] - most[3])) KiB; sent away: $(($(sdpstat BacklogFull) - full))"
 	check "$name: the honest connection streams" streaming
-	check "$name: never more requests than places" [ ${most[0]} -le $room -a ${most[0]} -gt 0 ]
+	check "$name: never more requests than places" [ ${most[0]} -le $seen -a ${most[0]} -gt 0 ]
 	# The honest client has two sockets and two queue pairs, the attacker a queue pair.
 	check "$name: nor more sockets" [ $((most[1] - before[1])) -le $((passing + 2)) ]
 	check "$name: nor more queue pairs" [ $((most[4] - before[4])) -le $((passing + 3)) ]
 	check "$name: the sockets' memory is bounded" [ $((most[2] - before[2])) -le 512 ]
 	check "$name: that of the machine is, too" [ $((before[3] - most[3])) -le $memory_limit ]
-	check "$name: the places were used more than once" [ "$(got replies)" -gt $((2 * room)) ]
+	check "$name: the places were used more than once" [ "$(got replies)" -gt $room ]
 	check "$name: most are sent away" [ $(($(sdpstat BacklogFull) - full)) -gt $((attempts / 2)) ]
 	check "$name: an honest client gets in" says late $((2 * patience)) "received 1000"
 	check "$name: and is served" says late $patience "end after 1000 bytes"

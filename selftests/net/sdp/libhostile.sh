@@ -24,9 +24,18 @@ hostile_begin() {
 	objects_before=$(rdma_counts)
 }
 
+objects_as_before() { [ "$(rdma_counts)" = "$objects_before" ]; }
+
+objects_gone() {
+	wait_for $patience objects_as_before && return
+	printf 'before, and now\n%s\n%s\n' "$objects_before" "$(rdma_counts)"
+	rdma resource show qp
+	return 1
+}
+
 hostile_end() {
 	check "no socket is left" wait_for $patience no_sockets
-	check "no RDMA object is left" wait_for $patience eval '[ "$(rdma_counts)" = "$objects_before" ]'
+	check "no RDMA object is left" objects_gone
 	check "the hostile module goes" rmmod sdp_hostile
 	check "the module is unused" wait_for $patience grep -qx 0 /sys/module/sdp/refcnt
 	check "and works" transfer $SDP_B

@@ -7,6 +7,7 @@
 # says NAME SECONDS TEXT	waits until it has printed TEXT, a whole line
 # over NAME SECONDS		waits until it has ended
 # reset_of NAME SECONDS		waits until it has ended with any of a connection's errors
+# silence_noticed		of "client" flow, "server" drain one gets ETIMEDOUT, the other is over
 # peers_end [NAME...]		kills those that are left, or all, and forgets them
 # transfer ADDRESS		sends data both ways over a new connection, checked
 # ms				the time of day in milliseconds
@@ -75,6 +76,13 @@ over() {
 RESET='[a-z]*: (ECONNRESET|EPIPE|ENETDOWN|ETIMEDOUT|ECONNREFUSED)'
 
 reset_of() { over "$1" "$2" && says "$1" 1 "$RESET"; }
+
+# Nothing reaches "server" any more, neither data nor acknowledgements. Either end may find out
+# first, and the other one then hears of it.
+silence_noticed() {
+	says client $((3 * patience)) "flow: E(TIMEDOUT|CONNRESET)" || return
+	printed client "flow: ETIMEDOUT" || says server $patience "drain: ETIMEDOUT"
+}
 
 peers_end() {
 	local name names=("$@")

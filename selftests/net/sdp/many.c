@@ -409,15 +409,18 @@ static int clients_vanish(void *arg)
 {
 	enum { ROOM = 4, TRIES = 40 };
 	struct addr where;
-	int fds[TRIES], i, fd = listener(ROOM, &where), late;
+	int fds[TRIES], i, fd = listener(ROOM, &where), late, round;
 
 	(void)arg;
-	for (i = 0; i < TRIES; i++) {
-		fds[i] = fresh(SOCK_NONBLOCK);
-		connect(fds[i], &where.sa, where.len);
+	/* In the last rounds sooner and sooner after the request. */
+	for (round = 0; round < TRIES; round++) {
+		for (i = 0; i < TRIES - round; i++) {
+			fds[i] = fresh(SOCK_NONBLOCK);
+			connect(fds[i], &where.sa, where.len);
+		}
+		while (i--)
+			close(fds[i]);
 	}
-	for (i = 0; i < TRIES; i++)
-		close(fds[i]);
 	late = fresh(SOCK_NONBLOCK);
 	connect(late, &where.sa, where.len);
 	await_late_client(fd, late);
