@@ -86,6 +86,7 @@ enum rc_flag {
 	RC_ABORT,
 	RC_AWAITED,		/* it is released, and waits for the answer to its REP */
 	RC_CLOSING,		/* our DREQ is sent */
+	RC_GONE,		/* everything is freed but the link itself */
 	RC_FAILED_SAID,		/* device gone: told once */
 	RC_DRAINED,
 };
@@ -148,7 +149,7 @@ struct rc_ring {
  * @wish: for resolving
  * @flags: enum rc_flag
  * @work: ends and frees the link, and whatever else must not run in a handler
- * @refs: one for the link, one for each who walks the device's list
+ * @refs: one for the link, one for its queued @work, one for each who walks the device's list
  */
 struct rc_link {
 	struct sdp_link link;

@@ -4,10 +4,10 @@
  *
  * Everything that must not happen in a CM handler, in softirq or under the owner's lock
  * is done by the link's one work item: flags say what, the item does it in a fixed order
- * and never runs beside itself. All resources are freed in one place, link_destroy(),
- * in reverse order of their making.
+ * and never runs beside itself. All resources are freed in one place, link_destroy(), in
+ * reverse order of their making; the link itself when nobody refers to it any more.
  *
- * An end from our side: release() -> DREQ -> (DREP, or RC_DREQ_WAIT) -> destroy.
+ * An end from our side: release() -> (answer to a fresh REP) -> DREQ -> (DREP, or RC_DREQ_WAIT) -> destroy.
  * An end from the peer's: DREQ -> DREP, drain (what had arrived is handed in), up->ended
  *	-> the owner releases -> destroy.
  * A device that goes away: up->failed -> the owner releases -> destroy at once.
@@ -32,6 +32,7 @@ static void drop_rdma_id(struct rc_link *rc)
 
 static void link_destroy(struct rc_link *rc)
 {
+	set_bit(RC_GONE, &rc->flags);
 	drop_rdma_id(rc);
 	rc_qp_drain(rc);
 	if (rc->cm)
@@ -41,8 +42,6 @@ static void link_destroy(struct rc_link *rc)
 		rc_qp_destroy(rc);
 		rc_device_del_link(rc);
 	}
-	/* Whoever could poke is gone; a poke that came before must not run any more. */
-	cancel_delayed_work(&rc->work);
 	rc_up->released(&rc->link);
 	rc_link_put(rc);
 }
@@ -90,9 +89,9 @@ static unsigned long disconnect(struct rc_link *rc)
 	return ib_send_cm_dreq(rc->cm, NULL, 0) ? 0 : RC_DREQ_WAIT;
 }
 
-static void link_work(struct work_struct *work)
+/* Everything there is to do. Returns how long to wait before it is looked at again, or 0. */
+static unsigned long link_step(struct rc_link *rc)
 {
-	struct rc_link *rc = container_of(to_delayed_work(work), struct rc_link, work);
 	unsigned long wait;
 
 	if (test_and_clear_bit(RC_START, &rc->flags) && !test_bit(RC_RELEASED, &rc->flags))
@@ -108,13 +107,27 @@ static void link_work(struct work_struct *work)
 		rc_up->ended(&rc->link);
 	}
 	if (!test_bit(RC_RELEASED, &rc->flags))
-		return;
+		return 0;
 	/* Each wait ends when the answer has come, or its time is over. */
 	wait = disconnect(rc);
-	if (wait)
-		queue_delayed_work(rc_wq, &rc->work, wait);
-	else
+	if (!wait)
 		link_destroy(rc);
+	return wait;
+}
+
+/*
+ * The item has a reference while it is queued. Somebody's flag may be seen, and be the link's
+ * end, before that somebody has queued the item for it: then there is nothing left to do.
+ */
+static void link_work(struct work_struct *work)
+{
+	struct rc_link *rc = container_of(to_delayed_work(work), struct rc_link, work);
+	unsigned long wait = 0;
+
+	if (!test_bit(RC_GONE, &rc->flags))
+		wait = link_step(rc);
+	if (!wait || !queue_delayed_work(rc_wq, &rc->work, wait))
+		rc_link_put(rc);
 }
 
 /**
@@ -171,8 +184,11 @@ void rc_link_discard(struct rc_link *rc)
  */
 void rc_link_poke(struct rc_link *rc, enum rc_flag flag)
 {
+	/* First: once the flag is seen, the link may go at any time. */
+	refcount_inc(&rc->refs);
 	set_bit(flag, &rc->flags);
-	mod_delayed_work(rc_wq, &rc->work, 0);
+	if (mod_delayed_work(rc_wq, &rc->work, 0))
+		rc_link_put(rc);
 }
 
 /**
