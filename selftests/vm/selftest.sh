@@ -39,6 +39,18 @@ boot_status() {
 	[ "$got" = "$want" ]
 }
 
+# A run of all tests there are, where there is one and it passes.
+runs_unnamed() {
+	local tests status=0
+	tests=$(mktemp -d)
+	printf '#!/usr/bin/env bash\necho "ok 1 fine"\necho 1..1\n' >"$tests/only.sh"
+	SDP_TESTS=$tests "$here/run.sh" 6.12 >"$tests/log" 2>&1 || status=$?
+	grep -qx '4 passed, 0 failed, 0 skipped' "$tests/log" || status=1
+	[ $status = 0 ] || sed 's/^/# /' "$tests/log"
+	rm -rf "$tests"
+	return $status
+}
+
 "$SDP_TOP/scripts/setup.sh" vm build
 kernel=$("$SDP_TOP/scripts/kernels.sh" debug)
 bad=$SDP_TOP/build/$(basename "$kernel"/lib/modules/*)-bad
@@ -47,6 +59,7 @@ step "module with faults" build_bad "$bad"
 point "the script's exit status comes back" boot_status 7 'exit 7'
 point "a guest that panics gives 99" boot_status 99 'echo c >/proc/sysrq-trigger; sleep 60'
 point "a guest that hangs gives 124" boot_status 124 'sleep 1000' -t 15
+point "a run of all tests, none of them named" runs_unnamed
 
 run=$SDP_TOP/build/vm/$(date +%Y%m%d-%H%M%S)-selftest-$$
 mkdir -p "$run"

@@ -17,11 +17,25 @@ static int size_of(int fd, int option)
 	return value;
 }
 
+static bool all_arrived(int fd)
+{
+	int unsent;
+
+	need_errno(!ioctl(fd, SIOCOUTQ, &unsent), "SIOCOUTQ");
+	return !unsent;
+}
+
 /* The writer fills everything, then the reader takes it all: both come seldom. */
 static void in_turn(const struct pair *p, int rounds)
 {
-	while (rounds--)
+	long long end = now_ms() + WAIT_MS;
+
+	while (rounds--) {
 		drain(p->s, fill(p->c));
+		/* Only then has its buffer turned out too small. */
+		while (!all_arrived(p->c) && now_ms() < end)
+			pause_ms(1);
+	}
 }
 
 static int grow(void *arg)
@@ -80,10 +94,11 @@ static int slow_reader(void *arg)
 static int idle_shrinks(void *arg)
 {
 	struct pair p = pair_make();
-	int snd = size_of(p.c, SO_SNDBUF), rcv = size_of(p.s, SO_RCVBUF);
+	int snd = size_of(p.c, SO_SNDBUF), rcv = size_of(p.s, SO_RCVBUF), rounds = ROUNDS;
 
 	(void)arg;
-	in_turn(&p, 2);
+	while (rounds-- && (size_of(p.c, SO_SNDBUF) == snd || size_of(p.s, SO_RCVBUF) == rcv))
+		in_turn(&p, 1);
 	need(size_of(p.c, SO_SNDBUF) > snd && size_of(p.s, SO_RCVBUF) > rcv, "nothing grows");
 	pause_ms((IDLE_SECONDS + 1) * 1000);
 	send_all(p.c, "x", 1);
