@@ -208,7 +208,7 @@ static int join(struct loop_pair *pair, struct sdp_incoming *in)
 	/* Before the other end has an owner, who may release it at any time. */
 	set_attached(pair, true);
 	err = loop_up->incoming(theirs, in);
-	/* But there is nobody to tell of an end before: whoever let go meanwhile is told of later. */
+	/* But there was nobody to tell of an end; whoever let go meanwhile is told of from now. */
 	if (err)
 		set_attached(pair, false);
 	else

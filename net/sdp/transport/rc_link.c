@@ -7,7 +7,8 @@
  * and never runs beside itself. All resources are freed in one place, link_destroy(), in
  * reverse order of their making; the link itself when nobody refers to it any more.
  *
- * An end from our side: release() -> (answer to a fresh REP) -> DREQ -> (DREP, or RC_DREQ_WAIT) -> destroy.
+ * An end from our side: release() -> (answer to a fresh REP) -> DREQ -> (DREP, or
+ *	RC_DREQ_WAIT) -> destroy.
  * An end from the peer's: DREQ -> DREP, drain (what had arrived is handed in), up->ended
  *	-> the owner releases -> destroy.
  * A device that goes away: up->failed -> the owner releases -> destroy at once.
