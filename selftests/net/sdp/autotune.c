@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Buffers that grow with use: when, how far, and not when somebody has set their sizes.
+ * only when named: debug (so slow that a round can last longer than the pause that ends a use)
  */
 #include "cases.h"
 
