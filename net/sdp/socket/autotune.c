@@ -17,13 +17,15 @@
 /* A pause this long ends what a connection was used for. */
 #define IDLE_JIFFIES	(10 * HZ)
 
-/* Twice as much, within bounds; @size itself if it may not grow. */
-static int grown(struct sdp_sock *ssk, int size, unsigned int most, int lock)
+/* Twice as much, within bounds. A size that setsockopt(), under lock_sock, sets just now stays. */
+static void grow(struct sdp_sock *ssk, int *size, unsigned int most, int lock)
 {
-	if ((ssk->sk.sk_userlocks & lock) || READ_ONCE(sdp_memory_pressure) || size >= (int)most)
-		return size;
-	SDP_INC(sock_net(&ssk->sk), BuffersGrown);
-	return min(2U * size, most);
+	int was = READ_ONCE(*size);
+
+	if ((ssk->sk.sk_userlocks & lock) || READ_ONCE(sdp_memory_pressure) || was >= (int)most)
+		return;
+	if (cmpxchg(size, was, (int)min(2U * was, most)) == was)
+		SDP_INC(sock_net(&ssk->sk), BuffersGrown);
 }
 
 /**
@@ -43,13 +45,11 @@ void sdp_tune_init(struct sdp_sock *ssk)
 void sdp_tune_emptied(struct sdp_sock *ssk)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
-	struct sock *sk = &ssk->sk;
 
 	if (!ssk->rx_was_full)
 		return;
 	ssk->rx_was_full = false;
-	WRITE_ONCE(sk->sk_rcvbuf, grown(ssk, sk->sk_rcvbuf, READ_ONCE(set->rmem_max),
-					SOCK_RCVBUF_LOCK));
+	grow(ssk, &ssk->sk.sk_rcvbuf, READ_ONCE(set->rmem_max), SOCK_RCVBUF_LOCK);
 }
 
 /**
@@ -59,13 +59,11 @@ void sdp_tune_emptied(struct sdp_sock *ssk)
 void sdp_tune_arrived(struct sdp_sock *ssk)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
-	struct sock *sk = &ssk->sk;
 
 	if (!ssk->tx_was_full)
 		return;
 	ssk->tx_was_full = false;
-	WRITE_ONCE(sk->sk_sndbuf, grown(ssk, sk->sk_sndbuf, READ_ONCE(set->wmem_max),
-					SOCK_SNDBUF_LOCK));
+	grow(ssk, &ssk->sk.sk_sndbuf, READ_ONCE(set->wmem_max), SOCK_SNDBUF_LOCK);
 }
 
 static bool idle_since(unsigned long last)
