@@ -6,7 +6,7 @@
 #include "cases.h"
 
 #define ROUNDS		4
-#define MOST_ROUNDS	12	/* in some, a slow machine's writer is back before all has arrived */
+#define MOST_ROUNDS	12	/* in some a slow writer finds that all has arrived */
 #define LIMIT		900000
 #define IDLE_SECONDS	10	/* after which a connection begins anew; and a bit */
 
