@@ -177,13 +177,15 @@ static void consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 	}
 	if (!ssk->rx_bytes)
 		sdp_tune_emptied(ssk);
-	if (done && ssk->link && sdp_engine_receives_wanted(&ssk->engine)) {
+	if (done && ssk->link) {
 		/* The queue never outlives its link's successor: the buffer is this link's. */
 		if (sdp_buf_cb(done)->again) {
 			ssk->link->ops->recycle(ssk->link, done);
+			sdp_tick_watch_spares(ssk);
 			done = NULL;
 		}
-		sdp_stream_progress(ssk, &todo);
+		if (sdp_engine_receives_wanted(&ssk->engine))
+			sdp_stream_progress(ssk, &todo);
 	}
 	sdp_stream_unlock(ssk, &todo);
 	consume_skb(done);

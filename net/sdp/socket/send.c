@@ -9,8 +9,11 @@
  * see zerocopy.c.
  *
  * While a writer copies, without a spinlock, its segment is held back (@tx_hold) and
- * tx_mutex keeps other writers away; whole segments before it go on being sent.
+ * tx_mutex keeps other writers away; whole segments before it go on being sent. A small
+ * write that only adds to what gathers anyway is copied under the spinlock: gather().
  */
+#include <linux/uaccess.h>
+
 #include "sock.h"
 
 /* Linear part of a segment that is likely to gather; with its headers, 2 KB. */
@@ -21,6 +24,8 @@
 #define MEMORY_JIFFIES	(HZ / 10 + 1)
 /* Larger pieces go into pages. */
 #define LINEAR_WRITE	1024
+/* Writes up to here may be copied under the spinlock. */
+#define GATHER_MAX	512
 /* Linear part of a segment that gets its bytes by reference: for its odd ends. */
 #define LINEAR_REFS	256
 
@@ -337,6 +342,78 @@ static int send_all(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *r
 	return send_error(sk);
 }
 
+/* The open segment, if all that could be sent has been, also with @n bytes more in it. */
+static struct sk_buff *gathering_segment(const struct sdp_sock *ssk, u32 n)
+{
+	struct sk_buff *skb = skb_peek_tail(&ssk->tx_queue);
+
+	if (!skb || ssk->tx_hold || !(ssk->gathering || ssk->credit_stalled) ||
+	    sdp_buf_cb(skb)->again || sdp_segment_full(ssk, skb) ||
+	    sdp_buf_cb(skb)->payload + n >= sdp_engine_payload_max(&ssk->engine))
+		return NULL;
+	return skb;
+}
+
+/* Where its next @n bytes go, if there is room that needs no new memory. */
+static void *room_for(struct sdp_sock *ssk, const struct sk_buff *skb, u32 n)
+{
+	struct page_frag *pfrag = sk_page_frag(&ssk->sk);
+	int frags = skb_shinfo(skb)->nr_frags;
+
+	if (!frags)
+		return skb_tailroom(skb) >= (int)n ? skb_tail_pointer(skb) : NULL;
+	if (!skb_can_coalesce((struct sk_buff *)skb, frags, pfrag->page, pfrag->offset) ||
+	    pfrag->size - pfrag->offset < n || !sdp_memory_for_write(ssk, n))
+		return NULL;
+	return page_address(pfrag->page) + pfrag->offset;
+}
+
+static void gathered(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
+{
+	if (skb_shinfo(skb)->nr_frags) {
+		add_page(skb, sk_page_frag(&ssk->sk), n);
+		sdp_memory_sent(ssk, n);
+	} else {
+		skb_put(skb, n);
+	}
+	sdp_buf_cb(skb)->payload += n;
+	ssk->tx_outq += n;
+	ssk->tx_was_full = false;
+}
+
+/*
+ * The short way of most small writes: while everything that may go is on its way, what is
+ * written adds to the open segment, and that is all. It is copied under the spinlock, so a
+ * page of the caller's that is not there sends the write the long way. tx_mutex is held.
+ *
+ * Returns the bytes taken: all or none.
+ */
+static size_t gather(struct sdp_sock *ssk, struct msghdr *msg)
+{
+	size_t n = msg_data_left(msg);
+	struct sk_buff *skb = NULL;
+	void *to = NULL;
+
+	if (n > GATHER_MAX || (msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL)) ||
+	    READ_ONCE(ssk->opt.cork))
+		return 0;
+	sdp_stream_lock(ssk);
+	if (!send_error(&ssk->sk) && sk_stream_memory_free(&ssk->sk))
+		skb = gathering_segment(ssk, n);
+	if (skb)
+		to = room_for(ssk, skb, n);
+	if (to) {
+		pagefault_disable();
+		if (!copy_from_iter_full(to, n, &msg->msg_iter))
+			to = NULL;
+		pagefault_enable();
+	}
+	if (to)
+		gathered(ssk, skb, n);
+	spin_unlock_bh(&ssk->lock);
+	return to ? n : 0;
+}
+
 /* They ask for nothing that there is here, but those of SOL_SOCKET have to be well formed. */
 static int check_control(struct sock *sk, struct msghdr *msg)
 {
@@ -370,8 +447,11 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return sk_stream_error(sk, msg->msg_flags, err);
 
 	mutex_lock(&ssk->tx_mutex);
-	err = send_all(ssk, msg, &refs, &timeo, &done);
-	sdp_refs_end(&refs, done);
+	done = gather(ssk, msg);
+	if (!done) {
+		err = send_all(ssk, msg, &refs, &timeo, &done);
+		sdp_refs_end(&refs, done);
+	}
 	mutex_unlock(&ssk->tx_mutex);
 	if (done)
 		return done;

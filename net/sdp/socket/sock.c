@@ -154,7 +154,7 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	INIT_LIST_HEAD(&ssk->accepted);
 	INIT_DELAYED_WORK(&ssk->retry, sdp_connect_retry);
 	sdp_ready_init(ssk);
-	timer_setup(&ssk->tick, sdp_stream_tick, 0);
+	timer_setup(&ssk->tick, sdp_tick, 0);
 	sdp_alive_init(ssk);
 	sdp_options_init(ssk);
 	if (sk->sk_socket)

@@ -116,7 +116,11 @@ struct sdp_port;
  * @urg_seq: the mark: its place in the stream
  * @urg_hole: an older mark's byte is still to be passed over, at @urg_hole_seq
  * @urg_hole_seq: where
- * @tick: tries again what lacked memory; ends a MSG_MORE that nobody ended
+ * @tick: tries again what lacked memory; ends a MSG_MORE that nobody ended; gives spare
+ *	buffers back
+ * @spares: there may be some, the tick looks after them
+ * @hold_watched: the tick ends @tx_hold at ...
+ * @hold_until: ... this time (jiffies)
  * @credit_stalled: data waits for credit, counted once
  * @gathering: a partial segment waits, counted once
  * @sent: messages sent
@@ -200,6 +204,9 @@ struct sdp_sock {
 	u32 urg_seq;
 	u32 urg_hole_seq;
 	struct timer_list tick;
+	bool spares;
+	bool hold_watched;
+	unsigned long hold_until;
 	bool credit_stalled;
 	bool gathering;
 	u64 sent;
@@ -344,7 +351,6 @@ void sdp_stream_progress(struct sdp_sock *ssk, struct sdp_todo *todo);
 void sdp_stream_fail(struct sdp_sock *ssk, int error, const char *place, struct sdp_todo *todo);
 void sdp_stream_detach(struct sdp_sock *ssk, bool abort, struct sdp_todo *todo);
 bool sdp_segment_full(const struct sdp_sock *ssk, const struct sk_buff *skb);
-void sdp_stream_tick(struct timer_list *timer);
 void sdp_stream_purge(struct sdp_sock *ssk);
 
 /* send.c, recv.c */
@@ -355,6 +361,12 @@ void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_act
 		 u32 bytes, struct sdp_todo *todo);
 ssize_t sdp_recv_to_pipe(struct sdp_sock *ssk, struct pipe_inode_info *pipe, size_t len,
 			 long timeo);
+
+/* tick.c */
+void sdp_tick_again(struct sdp_sock *ssk);
+void sdp_tick_watch_hold(struct sdp_sock *ssk);
+void sdp_tick_watch_spares(struct sdp_sock *ssk);
+void sdp_tick(struct timer_list *timer);
 
 /* memory.c */
 extern atomic_long_t sdp_memory_allocated;

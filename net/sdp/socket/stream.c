@@ -18,12 +18,8 @@
 #include "../control/trace.h"
 #include "sock.h"
 
-/* A MSG_MORE that nobody ends is ended after this long, as with TCP. */
-#define MORE_JIFFIES	(HZ / 5)
 /* Blocks kept to be filled again. */
-#define TX_BLOCKS	4
-/* What lacked memory is tried again after this long. */
-#define AGAIN_JIFFIES	(HZ / 100 + 1)
+#define TX_BLOCKS	16
 
 /**
  * sdp_stream_lock() - begin a change of a connection
@@ -268,12 +264,6 @@ static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, stru
 	return taken;
 }
 
-static void again_soon(struct sdp_sock *ssk)
-{
-	SDP_INC(sock_net(&ssk->sk), NoMemory);
-	sk_reset_timer(&ssk->sk, &ssk->tick, jiffies + AGAIN_JIFFIES);
-}
-
 static bool reader_behind(const struct sdp_sock *ssk)
 {
 	const struct sock *sk = &ssk->sk;
@@ -302,7 +292,7 @@ static void replenish(struct sdp_sock *ssk)
 	got = ssk->link->ops->post(ssk->link, want);
 	sdp_engine_posted(&ssk->engine, got);
 	if (got < want)
-		again_soon(ssk);
+		sdp_tick_again(ssk);
 }
 
 static struct sk_buff *control_skb(struct sdp_sock *ssk)
@@ -414,7 +404,7 @@ static struct sk_buff *next_message(struct sdp_sock *ssk, enum sdp_next *why)
 	}
 	skb = tx.payload_max ? __skb_dequeue(&ssk->tx_queue) : control_skb(ssk);
 	if (!skb) {
-		again_soon(ssk);
+		sdp_tick_again(ssk);
 		return NULL;
 	}
 	ssk->tx_urgent -= sdp_buf_cb(skb)->urgent;
@@ -459,27 +449,8 @@ void sdp_stream_progress(struct sdp_sock *ssk, struct sdp_todo *todo)
 		todo->kick = link;
 	}
 	sdp_alive_watch(ssk);
-	if (ssk->tx_hold && !timer_pending(&ssk->tick))
-		sk_reset_timer(&ssk->sk, &ssk->tick, jiffies + MORE_JIFFIES);
+	sdp_tick_watch_hold(ssk);
 	follow_state(ssk);
-}
-
-/**
- * sdp_stream_tick() - timer: try again what lacked memory, end a MSG_MORE
- * @timer: sdp_sock.tick
- */
-void sdp_stream_tick(struct timer_list *timer)
-{
-	struct sdp_sock *ssk = timer_container_of(ssk, timer, tick);
-	struct sdp_todo todo = { };
-
-	sdp_stream_lock(ssk);
-	/* A writer that is copying ends its hold itself. */
-	if (!mutex_is_locked(&ssk->tx_mutex))
-		ssk->tx_hold = false;
-	sdp_stream_progress(ssk, &todo);
-	sdp_stream_unlock(ssk, &todo);
-	sock_put(&ssk->sk);
 }
 
 /**
@@ -591,13 +562,15 @@ static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)
 	struct sdp_sock *ssk = link->owner;
 	struct sdp_actions acts = { };
 	struct sdp_todo todo = { };
+	u8 tmp[SDP_HEADER_MAX];
 	struct sdp_msg msg;
 
 	sdp_stream_lock(ssk);
 	if (ssk->link != link) {
 		kfree_skb(skb);
 	} else {
-		sdp_engine_receive(&ssk->engine, sdp_buf_header(skb), bytes, &msg, &acts);
+		sdp_engine_receive(&ssk->engine, sdp_buf_header(skb, bytes, tmp), bytes, &msg,
+				   &acts);
 		count_received(ssk, &msg);
 		if (!carry_out(ssk, &acts, skb, bytes, &todo))
 			link->ops->recycle(link, skb);
@@ -626,15 +599,14 @@ static void note_space(struct sdp_sock *ssk, struct sdp_todo *todo)
 	todo->wake |= SDP_WAKE_WRITE;
 }
 
-/* Keep a few blocks while data flows; an idle connection keeps none. */
+/* Keep a few blocks; an idle connection keeps none. */
 static void keep_blocks(struct sdp_sock *ssk, struct sk_buff_head *blocks)
 {
 	struct sk_buff *skb;
 
-	if (!ssk->tx_outq || sock_flag(&ssk->sk, SOCK_DEAD)) {
-		skb_queue_splice_tail_init(&ssk->tx_blocks, blocks);
+	if (skb_queue_empty(blocks) || sock_flag(&ssk->sk, SOCK_DEAD))
 		return;
-	}
+	sdp_tick_watch_spares(ssk);
 	while (skb_queue_len(&ssk->tx_blocks) < TX_BLOCKS && (skb = __skb_dequeue(blocks))) {
 		__skb_pull(skb, skb_headlen(skb));
 		sdp_buf_cb(skb)->payload = 0;

@@ -9,7 +9,7 @@
  * @size: bytes, header included
  * @gfp: how to allocate
  *
- * Return: a buffer of length 0 (linear) or @size (pages), or NULL.
+ * Return: a buffer of length 0 (linear) or @size (header and pages), or NULL.
  */
 struct sk_buff *sdp_buf_alloc(u32 size, gfp_t gfp)
 {
@@ -18,25 +18,43 @@ struct sk_buff *sdp_buf_alloc(u32 size, gfp_t gfp)
 
 	if (size <= SDP_BUF_LINEAR_MAX)
 		return alloc_skb(size, gfp | __GFP_NOWARN);
-	skb = alloc_skb_with_frags(0, size, SDP_BUF_PAGE_ORDER, &err, gfp | __GFP_NOWARN);
+	skb = alloc_skb_with_frags(SDP_BSDH_LEN, size - SDP_BSDH_LEN, SDP_BUF_PAGE_ORDER, &err,
+				   gfp | __GFP_NOWARN);
 	if (skb) {
+		skb_put(skb, SDP_BSDH_LEN);
 		skb->len = size;
-		skb->data_len = size;
+		skb->data_len = size - SDP_BSDH_LEN;
 	}
 	return skb;
 }
 
 /**
- * sdp_buf_header() - where a received message begins
- * @skb: the buffer; its first bytes are in one piece
+ * sdp_buf_pieces() - scatter entries that a receive buffer may need
+ * @size: bytes, header included
  *
- * Return: pointer to its first byte.
+ * Return: entries.
  */
-const u8 *sdp_buf_header(const struct sk_buff *skb)
+u16 sdp_buf_pieces(u32 size)
 {
-	if (skb->data_len && !skb_headlen(skb))
-		return skb_frag_address(&skb_shinfo(skb)->frags[0]);
-	return skb->data;
+	if (size <= SDP_BUF_LINEAR_MAX)
+		return 1;
+	return 1 + DIV_ROUND_UP(size - SDP_BSDH_LEN, PAGE_SIZE);
+}
+
+/**
+ * sdp_buf_header() - the first bytes of a received message, in one piece
+ * @skb: the buffer
+ * @bytes: length of the message
+ * @tmp: room for them, if they are in several
+ *
+ * Return: pointer to min(@bytes, %SDP_HEADER_MAX) bytes.
+ */
+const u8 *sdp_buf_header(const struct sk_buff *skb, u32 bytes, u8 tmp[SDP_HEADER_MAX])
+{
+	/* A linear receive buffer's length is not set yet. */
+	if (!skb->len)
+		return skb->data;
+	return skb_header_pointer(skb, 0, min_t(u32, bytes, SDP_HEADER_MAX), tmp);
 }
 
 /**

@@ -3,7 +3,8 @@
  * Message buffers: an skb per message, header first.
  *
  * On the way out the header lies in the linear part and the payload behind it or in page
- * fragments. On the way in a small receive buffer is linear and a large one is pages.
+ * fragments. On the way in a small receive buffer is linear; a large one has room for the
+ * header in the linear part, so that payload begins where a page does.
  *
  * Large buffers are used again rather than freed: pages are cleared when they are
  * allocated (init_on_alloc is common), which costs as much as copying into them. A
@@ -20,9 +21,12 @@
 /* Linear receive buffers up to here; above, pages. */
 #define SDP_BUF_LINEAR_MAX	2048
 #define SDP_BUF_PAGE_ORDER	3
-/* Pieces of the largest receive buffer (64 KiB), when only single pages can be had. */
-#define SDP_RECV_SGE_MAX	16
-#define SDP_BUF_MAX		(SDP_RECV_SGE_MAX * 4096)
+/*
+ * The largest receive buffer: 64 KiB and a header; and its pieces, when only single pages
+ * can be had.
+ */
+#define SDP_BUF_MAX		(SDP_BSDH_LEN + 16 * 4096)
+#define SDP_RECV_SGE_MAX	17
 /*
  * Page fragments of one outgoing message: a send queue has room for as many in each
  * entry, so a connection set up for small messages does with one.
@@ -54,7 +58,8 @@ static inline struct sdp_buf_cb *sdp_buf_cb(const struct sk_buff *skb)
 }
 
 struct sk_buff *sdp_buf_alloc(u32 size, gfp_t gfp);
-const u8 *sdp_buf_header(const struct sk_buff *skb);
+const u8 *sdp_buf_header(const struct sk_buff *skb, u32 bytes, u8 tmp[SDP_HEADER_MAX]);
+u16 sdp_buf_pieces(u32 size);
 void sdp_buf_received(struct sk_buff *skb, u32 offset, u32 bytes);
 void sdp_buf_reset(struct sk_buff *skb);
 struct sk_buff *sdp_buf_block(u32 size, u16 frags, gfp_t gfp);

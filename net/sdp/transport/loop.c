@@ -326,7 +326,7 @@ static void loop_unlisten(struct net *net, u16 port)
 
 const struct sdp_transport sdp_loop = {
 	.name		= "loop",
-	.recv_size	= 32 * 1024,
+	.recv_size	= SDP_BSDH_LEN + 32 * 1024,
 	.recv_buffers	= 16,
 	.hands_over	= true,
 	.create		= loop_create,

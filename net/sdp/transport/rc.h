@@ -221,6 +221,7 @@ int rc_prepare(struct sdp_link *link, const struct sdp_link_config *config);
 int rc_qp_ready(struct rc_link *rc);
 u16 rc_post(struct sdp_link *link, u16 n);
 void rc_recycle(struct sdp_link *link, struct sk_buff *skb);
+void rc_trim(struct sdp_link *link);
 void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush);
 void rc_probe(struct sdp_link *link);
 void rc_qp_drain(struct rc_link *rc);

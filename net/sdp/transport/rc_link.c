@@ -224,6 +224,7 @@ const struct sdp_transport sdp_rc = {
 	.prepare	= rc_prepare,
 	.post		= rc_post,
 	.recycle	= rc_recycle,
+	.trim		= rc_trim,
 	.send		= rc_send,
 	.probe		= rc_probe,
 	.release	= rc_release,

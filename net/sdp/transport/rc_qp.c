@@ -36,7 +36,7 @@ static u32 linear_bytes(const struct sk_buff *skb, enum dma_data_direction dir, 
 {
 	if (dir == DMA_TO_DEVICE)
 		return skb_headlen(skb);
-	return skb->data_len ? 0 : recv_size;
+	return skb->data_len ? skb_headlen(skb) : recv_size;
 }
 
 static void unmap(struct rc_link *rc, struct rc_msg *msg, enum dma_data_direction dir)
@@ -256,8 +256,7 @@ static int create_qp(struct rc_link *rc)
 int rc_prepare(struct sdp_link *link, const struct sdp_link_config *config)
 {
 	struct rc_link *rc = to_rc(link);
-	u16 rx_sges = config->recv_size <= SDP_BUF_LINEAR_MAX ? 1 :
-		      DIV_ROUND_UP(config->recv_size, PAGE_SIZE);
+	u16 rx_sges = sdp_buf_pieces(config->recv_size);
 	struct ib_cq *cq;
 	int err;
 
@@ -366,13 +365,22 @@ void rc_recycle(struct sdp_link *link, struct sk_buff *skb)
 {
 	struct rc_link *rc = to_rc(link);
 
-	/* More than can be posted at once will never be needed. */
+	/* So many can lie unread while as many are posted in their place. */
 	if (skb_queue_len(&rc->spare) >= rc->rx.size) {
 		kfree_skb(skb);
 		return;
 	}
 	sdp_buf_reset(skb);
 	__skb_queue_tail(&rc->spare, skb);
+}
+
+/**
+ * rc_trim() - free the buffers that wait to be posted again
+ * @link: the link; under its owner's lock
+ */
+void rc_trim(struct sdp_link *link)
+{
+	__skb_queue_purge(&to_rc(link)->spare);
 }
 
 /*

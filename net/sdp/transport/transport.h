@@ -17,7 +17,7 @@
  * A link holds one reference on its owner from create/incoming to released, so an
  * up-call can never meet a freed owner.
  *
- * Locks: connect, send, post, recycle and probe are called under the owner's lock and in
+ * Locks: connect, send, post, recycle, trim and probe are called under the owner's lock and in
  * order; kick is called after it has been dropped. Up-calls come from process or softirq
  * context with no lock held.
  */
@@ -140,6 +140,8 @@ struct sdp_link_events {
  * @prepare: make room for the receives and sends of @config
  * @post: post @n receives; returns how many could be
  * @recycle: give a received buffer back, read or not, to be posted again
+ * @trim: nothing has moved for a while: free the buffers that wait to be posted again. NULL
+ *	when none are kept
  * @send: send @skb, header first; @flush when no other message follows at once. The
  *	transport takes @skb. Never fails: a broken link says so by failed.
  * @probe: find out whether the peer's machine is there, without its software's help and
@@ -165,6 +167,7 @@ struct sdp_transport {
 	int (*prepare)(struct sdp_link *link, const struct sdp_link_config *config);
 	u16 (*post)(struct sdp_link *link, u16 n);
 	void (*recycle)(struct sdp_link *link, struct sk_buff *skb);
+	void (*trim)(struct sdp_link *link);
 	void (*send)(struct sdp_link *link, struct sk_buff *skb, bool flush);
 	void (*probe)(struct sdp_link *link);
 	void (*hold)(struct sdp_link *link);

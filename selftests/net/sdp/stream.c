@@ -6,6 +6,7 @@
  */
 #include "cases.h"
 #include <pthread.h>
+#include <sys/mman.h>
 
 #define PERIOD		65521	/* a prime: no buffer size hides a slip behind the pattern */
 #define LARGEST		(1 << 20)
@@ -284,6 +285,35 @@ static int tiny_writes(void *arg)
 	return EXIT_OK;
 }
 
+/*
+ * Small writes, while others are on their way, from pages that are not in memory yet, and
+ * from where there is none.
+ */
+static int absent_memory(void *arg)
+{
+	enum { PAGE = 4096, PAGES = 64, SIZE = 80, LEN = PAGE * PAGES };
+	int file = memfd_create("absent", 0), i;
+	struct pair p = pair_make();
+	unsigned char got[SIZE], *map;
+
+	(void)arg;
+	need_errno(file >= 0 && write(file, pattern, LEN) == LEN, "a file in memory");
+	map = mmap(NULL, LEN + PAGE, PROT_READ, MAP_PRIVATE, file, 0);
+	need_errno(map != MAP_FAILED && !munmap(map + LEN, PAGE), "map");
+	for (i = 1; i < PAGES; i++) {
+		need_errno(write(p.c, map + i * PAGE - SIZE / 2, SIZE) == SIZE, "write");
+		need(write(p.c, map + LEN, SIZE) == -1 && errno == EFAULT,
+		     "a write of nothing that is there: %s", errno_text(errno));
+		need_errno(!madvise(map, LEN, MADV_DONTNEED), "madvise");
+	}
+	for (i = 1; i < PAGES; i++) {
+		recv_all(p.s, got, SIZE);
+		need(!memcmp(got, pattern + i * PAGE - SIZE / 2, SIZE), "write %d came wrong", i);
+	}
+	need(queued_bytes(p.s) == 0, "more came than was written");
+	return EXIT_OK;
+}
+
 struct worker {
 	struct pair p;
 	const struct load *load;
@@ -331,7 +361,8 @@ static int message_buffers(void *arg)
 		long value;
 	} cases[] = {
 		{ "recv_buffers", 3 }, { "recv_buffers", 64 }, { "recv_buffer_size", 256 },
-		{ "recv_buffer_size", 16384 }, { "recv_buffer_size", 65536 },
+		{ "recv_buffer_size", 16384 }, { "recv_buffer_size", 32784 },
+		{ "recv_buffer_size", 65536 }, { "recv_buffer_size", 65552 },
 	};
 	size_t i;
 
@@ -364,6 +395,7 @@ static const struct test tests[] = {
 	{ "both_directions", both_directions, 30, ALL_SETS, .arg = &mixed_load },
 	{ "small_socket_buffers", small_socket_buffers, 30, ALL_SETS, .arg = &small_load },
 	{ "tiny_writes", tiny_writes, 20, V4_SETS, .arg = NULL },
+	{ "absent_memory", absent_memory, 20, V4_SETS, .arg = NULL },
 	{ "slow_reader", both_directions, 30, V4_SETS, .arg = &slow_load },
 	{ "processes", processes, 40, V4_SETS, .arg = &short_load },
 	{ "message_buffers", message_buffers, 60, V4_SETS, .sdp_only = true, .arg = &short_load },

@@ -13,7 +13,7 @@ tracing=/sys/kernel/tracing
 # Name, default, least, most.
 every_setting="
 recv_buffers 12 3 1024
-recv_buffer_size 1536 256 65536
+recv_buffer_size 1536 256 65552
 send_buffers 12 4 1024
 accept_buffers 3 3 1024
 credit_threshold 0 0 1024

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The tick: what a connection does by time, because no event will.
+ *
+ * One timer serves three purposes. Each says when it needs the tick at the latest; the tick
+ * may come earlier for another one, so each finds out whether its own time has come. The
+ * timer holds a reference to the socket, runs while there is a link, and takes the socket's
+ * @lock.
+ */
+#include "sock.h"
+
+/* A MSG_MORE that nobody ends is ended after this long, as with TCP. */
+#define MORE_JIFFIES	(HZ / 5)
+/* Buffers kept to be used again are given back after a pause this long. */
+#define SPARE_JIFFIES	HZ
+/* What lacked memory is tried again after this long. */
+#define AGAIN_JIFFIES	(HZ / 100 + 1)
+
+static void tick_within(struct sdp_sock *ssk, unsigned long delay)
+{
+	unsigned long when = jiffies + delay;
+
+	if (!timer_pending(&ssk->tick) || time_before(when, ssk->tick.expires))
+		sk_reset_timer(&ssk->sk, &ssk->tick, when);
+}
+
+/**
+ * sdp_tick_again() - something lacked memory and is to be tried again
+ * @ssk: socket, locked
+ */
+void sdp_tick_again(struct sdp_sock *ssk)
+{
+	SDP_INC(sock_net(&ssk->sk), NoMemory);
+	tick_within(ssk, AGAIN_JIFFIES);
+}
+
+/**
+ * sdp_tick_watch_hold() - see whether something is held back for more to come
+ * @ssk: socket, locked
+ *
+ * It is held for a while only, counted from the first look that finds it held.
+ */
+void sdp_tick_watch_hold(struct sdp_sock *ssk)
+{
+	if (!ssk->tx_hold) {
+		ssk->hold_watched = false;
+	} else if (!ssk->hold_watched) {
+		ssk->hold_watched = true;
+		ssk->hold_until = jiffies + MORE_JIFFIES;
+		tick_within(ssk, MORE_JIFFIES);
+	}
+}
+
+static void end_hold(struct sdp_sock *ssk)
+{
+	if (!ssk->hold_watched)
+		return;
+	if (time_before(jiffies, ssk->hold_until)) {
+		tick_within(ssk, ssk->hold_until - jiffies);
+		return;
+	}
+	/* A writer that is copying ends its hold itself. */
+	if (!mutex_is_locked(&ssk->tx_mutex))
+		ssk->tx_hold = false;
+	ssk->hold_watched = false;
+}
+
+/**
+ * sdp_tick_watch_spares() - a buffer is kept to be used again
+ * @ssk: socket, locked
+ *
+ * All of them are given back once the connection is idle.
+ */
+void sdp_tick_watch_spares(struct sdp_sock *ssk)
+{
+	if (ssk->spares)
+		return;
+	ssk->spares = true;
+	tick_within(ssk, SPARE_JIFFIES);
+}
+
+static bool lately(unsigned long when)
+{
+	return when && time_before(jiffies, when + SPARE_JIFFIES);
+}
+
+static void drop_spares(struct sdp_sock *ssk)
+{
+	if (!ssk->spares)
+		return;
+	if (lately(ssk->last_sent) || lately(ssk->last_received)) {
+		tick_within(ssk, SPARE_JIFFIES);
+		return;
+	}
+	ssk->spares = false;
+	__skb_queue_purge(&ssk->tx_blocks);
+	if (ssk->link && ssk->link->ops->trim)
+		ssk->link->ops->trim(ssk->link);
+}
+
+/**
+ * sdp_tick() - the timer
+ * @timer: sdp_sock.tick
+ */
+void sdp_tick(struct timer_list *timer)
+{
+	struct sdp_sock *ssk = timer_container_of(ssk, timer, tick);
+	struct sdp_todo todo = { };
+
+	sdp_stream_lock(ssk);
+	end_hold(ssk);
+	drop_spares(ssk);
+	sdp_stream_progress(ssk, &todo);
+	sdp_stream_unlock(ssk, &todo);
+	sock_put(&ssk->sk);
+}
