@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Large buffers are used again while data moves, and are the system's again once it rests.
+ */
+#include "cases.h"
+
+#define PAIRS		32
+#define BUFFER_SIZE	65552
+/* What the kernel's own lists and caches make of the free memory's size, and the peers' slabs. */
+#define SLACK_KB	3072
+
+static long free_kb(void)
+{
+	FILE *file = fopen("/proc/meminfo", "r");
+	char line[128];
+	long kb = -1;
+
+	need_errno(!!file, "/proc/meminfo");
+	while (kb < 0 && fgets(line, sizeof(line), file))
+		sscanf(line, "MemFree: %ld kB", &kb);
+	fclose(file);
+	return kb;
+}
+
+/* As much as goes, in writes of several messages each, then read: many buffers are in use. */
+static void use(const struct pair *p)
+{
+	static char block[1 << 18];
+	long total = 0;
+	ssize_t n;
+
+	while ((n = send(p->c, block, sizeof(block), MSG_DONTWAIT | MSG_NOSIGNAL)) > 0)
+		total += n;
+	need(errno == EAGAIN, "send: %s", errno_text(errno));
+	drain(p->s, total);
+}
+
+static int given_back(void *arg)
+{
+	struct pair pairs[PAIRS];
+	long before, used, now;
+	long long end;
+	int i;
+
+	(void)arg;
+	setting_set("recv_buffer_size", BUFFER_SIZE);
+	for (i = 0; i < PAIRS; i++)
+		pairs[i] = pair_make();
+	before = free_kb();
+	for (i = 0; i < PAIRS; i++)
+		use(&pairs[i]);
+	now = free_kb();
+	used = before - now;
+	for (end = now_ms() + patience(10000); now < before - SLACK_KB && now_ms() < end;) {
+		pause_ms(50);
+		now = free_kb();
+	}
+	printf("# %ld KB held after use, %ld KB at rest\n", used, before - now);
+	need(now >= before - SLACK_KB, "%ld KB are still held", before - now);
+	/* And all goes on from there. */
+	use(&pairs[0]);
+	return EXIT_OK;
+}
+
+static const struct test tests[] = {
+	{ "given_back", given_back, 60, V4_SETS, .sdp_only = true, .arg = NULL },
+};
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	return run_tests(argv, tests, ARRAY_SIZE(tests));
+}
