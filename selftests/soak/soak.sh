@@ -233,10 +233,6 @@ something_happens() {
 	[ $SECONDS -lt $next_removal ] || { remove_device; next_removal=$((SECONDS + 30 * slow + RANDOM % 60)); }
 }
 
-queue_pairs() {
-	rdma resource show | awk '{ for (i = 1; i < NF; i++) if ($i == "qp") n += $(i + 1) } END { print n + 0 }'
-}
-
 # Leaves what there is now in $sockets, $pages, $slab, $free and $qps; sockets without header.
 take_sample() {
 	local lines name value
@@ -293,10 +289,6 @@ run_load() {
 
 violations() { awk '/^Bad/ && $2 { print; n++ } END { exit n > 0 }' /proc/net/sdpstat; }
 
-objects_as_before() { [ "$(rdma_counts)" = "$objects" ]; }
-
-show_objects() { printf 'before, and now\n%s\n%s\n' "$objects" "$(rdma_counts)"; }
-
 # Every kind of work was done, most of it to its end.
 kinds_done() {
 	local name status=0
@@ -329,7 +321,7 @@ kinds_done | sed 's/^/# /'
 check "no socket is left" wait_for $((2 * patience)) no_sockets
 check "nobody broke the protocol" violations
 restore
-check "RDMA objects are as before" eval 'wait_for $patience objects_as_before || { show_objects; false; }'
+check "RDMA objects are as before" eval 'wait_for $patience rdma_counts_are "$objects" || rdma_counts_are "$objects"'
 # The kernel keeps up to 1 MiB per CPU back before it changes the sum.
 check "the sockets' memory is given back" wait_for $patience pages_at_most $((256 * $(nproc)))
 for address in 127.0.0.1 ::1 "$SDP_B" "$SDP_B6"; do

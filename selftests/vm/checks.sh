@@ -129,6 +129,17 @@ name_frames() {
 # made anew comes last, hence the order.
 rdma_counts() { rdma resource show | sed -E 's/ cq [0-9]+//; s/ +$//; s/^[0-9]+: //' | sort; }
 
+# rdma_counts_are COUNTS: the same as then; if not, shows both.
+rdma_counts_are() {
+	local now
+	now=$(rdma_counts)
+	[ "$now" = "$1" ] || { printf 'before, and now\n%s\n%s\n' "$1" "$now"; return 1; }
+}
+
+queue_pairs() {
+	rdma resource show | awk '{ for (i = 1; i < NF; i++) if ($i == "qp") n += $(i + 1) } END { print n + 0 }'
+}
+
 rdma_owned() {
 	local kind
 	for kind in qp cq pd mr cm_id; do
@@ -143,10 +154,9 @@ leak_rdma() {
 		echo "RDMA objects of $1 are left:"
 		echo "$owned"
 	fi
-	if [ "$(rdma_counts)" != "$rdma_before" ]; then
-		echo "the counts of RDMA objects differ: before, and now"
-		echo "$rdma_before"
-		rdma_counts
+	if ! rdma_counts_are "$rdma_before" >/dev/null; then
+		echo "the counts of RDMA objects differ:"
+		rdma_counts_are "$rdma_before" || true
 	fi
 }
 

@@ -90,11 +90,13 @@ void sdp_tune_sending(struct sdp_sock *ssk)
  */
 void sdp_tune_receiving(struct sdp_sock *ssk)
 {
+	/* SO_RCVLOWAT, without our lock, may be changing it. */
+	int first = READ_ONCE(ssk->rcvbuf_first);
 	struct sock *sk = &ssk->sk;
 
-	if (sk->sk_rcvbuf > ssk->rcvbuf_first && !(sk->sk_userlocks & SOCK_RCVBUF_LOCK) &&
+	if (sk->sk_rcvbuf > first && !(sk->sk_userlocks & SOCK_RCVBUF_LOCK) &&
 	    idle_since(ssk->last_received))
-		WRITE_ONCE(sk->sk_rcvbuf, ssk->rcvbuf_first);
+		WRITE_ONCE(sk->sk_rcvbuf, first);
 }
 
 /**

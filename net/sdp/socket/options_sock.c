@@ -75,7 +75,7 @@ int sdp_set_rcvlowat(struct sock *sk, int val)
 	WRITE_ONCE(sk->sk_rcvlowat, val ?: 1);
 	if (!fixed && sk->sk_rcvbuf < 2 * val) {
 		WRITE_ONCE(sk->sk_rcvbuf, 2 * val);
-		sdp_sk(sk)->rcvbuf_first = 2 * val;
+		WRITE_ONCE(sdp_sk(sk)->rcvbuf_first, 2 * val);
 	}
 	/* Somebody may have waited for more than is wanted now. */
 	sk->sk_data_ready(sk);

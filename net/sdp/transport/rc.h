@@ -83,7 +83,6 @@ enum rc_flag {
 	RC_PEER_ENDED,		/* the peer has sent DREQ, or the CM has given up */
 	RC_ENDED_SAID,
 	RC_RELEASED,		/* the owner has let go */
-	RC_ABORT,
 	RC_AWAITED,		/* it is released, and waits for the answer to its REP */
 	RC_CLOSING,		/* our DREQ is sent */
 	RC_GONE,		/* everything is freed but the link itself */
@@ -203,6 +202,7 @@ struct rc_link *rc_link_alloc(struct net *net);
 void rc_link_put(struct rc_link *rc);
 void rc_link_discard(struct rc_link *rc);
 void rc_link_poke(struct rc_link *rc, enum rc_flag flag);
+void rc_link_wake(struct rc_link *rc);
 void rc_link_fail(struct rc_link *rc, int error, const char *place);
 
 /* rc_connect.c */

@@ -286,10 +286,9 @@ int rc_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 	case IB_CM_USER_ESTABLISHED:
 		set_bit(RC_CONNECTED, &rc->flags);
 		rc_up->established(&rc->link);
-		/* Released meanwhile; pairs with await_answer(). */
-		smp_mb__after_atomic();
+		/* Released meanwhile; fully ordered, pairs with the barrier in await_answer(). */
 		if (test_and_clear_bit(RC_AWAITED, &rc->flags))
-			rc_link_poke(rc, RC_RELEASED);
+			rc_link_wake(rc);
 		break;
 	case IB_CM_REJ_RECEIVED:
 		rejected(rc, event);

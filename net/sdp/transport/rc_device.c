@@ -249,7 +249,7 @@ static void fail_links(struct rc_device *dev, u32 port, const char *place)
 	/* Links that only wait for a peer's last word need not wait any longer. */
 	list_for_each_entry(rc, &dev->links, dev_node)
 		if (test_bit(RC_RELEASED, &rc->flags))
-			rc_link_poke(rc, RC_RELEASED);
+			rc_link_wake(rc);
 	spin_unlock_bh(&dev->lock);
 }
 

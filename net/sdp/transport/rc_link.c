@@ -178,6 +178,13 @@ void rc_link_discard(struct rc_link *rc)
 	rc_link_put(rc);
 }
 
+/* The caller's reference becomes the item's. */
+static void queue_item(struct rc_link *rc)
+{
+	if (mod_delayed_work(rc_wq, &rc->work, 0))
+		rc_link_put(rc);
+}
+
 /**
  * rc_link_poke() - let the work item see a flag
  * @rc: link
@@ -188,8 +195,17 @@ void rc_link_poke(struct rc_link *rc, enum rc_flag flag)
 	/* First: once the flag is seen, the link may go at any time. */
 	refcount_inc(&rc->refs);
 	set_bit(flag, &rc->flags);
-	if (mod_delayed_work(rc_wq, &rc->work, 0))
-		rc_link_put(rc);
+	queue_item(rc);
+}
+
+/**
+ * rc_link_wake() - let the work item look again now, instead of after its wait
+ * @rc: link; a reference is held
+ */
+void rc_link_wake(struct rc_link *rc)
+{
+	refcount_inc(&rc->refs);
+	queue_item(rc);
 }
 
 /**

@@ -29,8 +29,6 @@ cleanup restore
 # A request without its last message is given up after this; so the flood gets many places.
 echo 500 >/proc/sys/net/sdp/connect_timeout_ms
 
-queue_pairs() { rdma resource show | awk '{ for (i = 1; i < NF; i++) if ($i == "qp") n += $(i + 1) } END { print n + 0 }'; }
-
 # In $now: requests without their last message at the newest listener, all sockets, pages of
 # their memory, KiB that the machine has left, queue pairs
 look() {

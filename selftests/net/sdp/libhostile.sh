@@ -24,11 +24,9 @@ hostile_begin() {
 	objects_before=$(rdma_counts)
 }
 
-objects_as_before() { [ "$(rdma_counts)" = "$objects_before" ]; }
-
 objects_gone() {
-	wait_for $patience objects_as_before && return
-	printf 'before, and now\n%s\n%s\n' "$objects_before" "$(rdma_counts)"
+	wait_for $patience rdma_counts_are "$objects_before" && return
+	rdma_counts_are "$objects_before"
 	rdma resource show qp
 	return 1
 }

@@ -66,8 +66,7 @@ leftovers() {
 	leak_names sdp
 	owned=$(rdma_owned sdp)
 	[ -z "$owned" ] || echo "RDMA objects: $owned"
-	[ -z "${objects_without:-}" ] || [ "$(rdma_counts)" = "$objects_without" ] ||
-		printf 'RDMA objects differ: before, and now\n%s\n%s\n' "$objects_without" "$(rdma_counts)"
+	[ -z "${objects_without:-}" ] || rdma_counts_are "$objects_without"
 }
 
 nothing_left() {
