@@ -61,7 +61,7 @@ end_servers() {
 	local pid status
 	for pid in "${servers[@]}"; do
 		kill "$pid" 2>/dev/null
-		if ! wait_for 20 test ! -d "/proc/$pid"; then
+		if ! wait_for 20 process_gone "$pid"; then
 			tap_not_ok "$label: the server ends" "$(tail -n 20 "$dir/server.log")"
 			kill -KILL "$pid"
 		fi

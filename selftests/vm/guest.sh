@@ -14,6 +14,7 @@
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/tests.sh"
+. "$here/process.sh"
 . "$here/netlab.sh"
 . "$here/checks.sh"
 
@@ -26,12 +27,6 @@ export SDP_BIN=$SDP_TOP/build/selftests
 
 failed=0 splats=0
 : >"$SDP_RUN/results"
-# A pipe that never has data: `read` with a time limit on it waits without a process.
-exec {never}<> <(:)
-
-# pause SECONDS
-pause() { read -rt "$1" -u "$never" || true; }
-
 # report NAME PASSED FAILED SKIPPED SECONDS
 report() {
 	local verdict=ok
@@ -72,7 +67,7 @@ test_file() {
 # SIGKILL did not reach it.
 wait_ended() {
 	local pid=$1 end=$((SECONDS + $2))
-	while [ -d "/proc/$pid" ]; do
+	until process_gone "$pid"; do
 		[ $SECONDS -lt $end ] || return 1
 		pause 0.1
 	done

@@ -7,6 +7,7 @@ set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
 here=$SDP_TOP/selftests/vm
+. "$here/process.sh"
 passed=0 failed=0
 
 build_bad() {
@@ -51,11 +52,26 @@ runs_unnamed() {
 	return $status
 }
 
+# Its parent does not wait for it: it has ended, and is there.
+zombie_is_gone() {
+	local parent child='' end=$((SECONDS + 10)) status=1
+	sh -c 'sleep 0 & exec sleep 60' &
+	parent=$!
+	while [ $SECONDS -lt $end ] && [ $status != 0 ]; do
+		child=$(pgrep -P $parent || true)
+		[ -z "$child" ] || process_gone "$child" && [ -d "/proc/$child" ] && status=0
+	done
+	! process_gone $parent || status=1
+	kill $parent
+	return $status
+}
+
 "$SDP_TOP/scripts/setup.sh" vm build
 kernel=$("$SDP_TOP/scripts/kernels.sh" debug)
 bad=$SDP_TOP/build/$(basename "$kernel"/lib/modules/*)-bad
 step "module with faults" build_bad "$bad"
 
+point "a process that nobody has waited for has ended" zombie_is_gone
 point "the script's exit status comes back" boot_status 7 'exit 7'
 point "a guest that panics gives 99" boot_status 99 'echo c >/proc/sysrq-trigger; sleep 60'
 point "a guest that hangs gives 124" boot_status 124 'sleep 1000' -t 15

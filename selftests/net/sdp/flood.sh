@@ -57,7 +57,7 @@ sockets_at_most() { look && [ "${now[1]}" -le "$1" ]; }
 queue_pairs_at_most() { [ "$(queue_pairs)" -le "$1" ]; }
 
 sample_while() {
-	while kill -0 "$1" 2>/dev/null; do
+	until process_gone "$1"; do
 		sample
 		pause 0.05
 	done

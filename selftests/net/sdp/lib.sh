@@ -13,18 +13,17 @@
 # wait_for SECONDS COMMAND...	until the command succeeds
 # cleanup COMMAND...	run at the end, last one first, however the test ends
 # in_background COMMAND...	starts it, leaves its number in $bg and ends it at the end
-# pause SECONDS		waits so long
+# pause SECONDS, process_gone PID	see process.sh
 # sdpstat NAME		a counter of /proc/net/sdpstat
 #
 # These start no process where the shell can do it itself: in an emulated debug kernel each
 # one takes half a second.
 set -uo pipefail
+. "${BASH_SOURCE[0]%/*}/../../vm/process.sh"
 
 tap_points=0 tap_failed=0 tap_passed=0 tap_cleanup=()
 # What the command of the current point prints.
 tap_output=$(mktemp)
-# A pipe that never has data: `read` with a time limit on it waits without a process.
-exec {tap_never}<> <(:)
 
 tap_ok() {
 	tap_points=$((tap_points + 1)) tap_passed=$((tap_passed + 1))
@@ -74,8 +73,6 @@ check_not() {
 		tap_ok "$name"
 	fi
 }
-
-pause() { read -rt "$1" -u "$tap_never" || true; }
 
 wait_for() {
 	local end=$((SECONDS + $1))

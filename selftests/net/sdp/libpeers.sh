@@ -62,7 +62,7 @@ says() {
 	return 1
 }
 
-ended() { ! kill -0 "${peer_pid[$1]}" 2>/dev/null; }
+ended() { process_gone "${peer_pid[$1]}"; }
 
 over() {
 	wait_for "$2" ended "$1" && return

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Sourced in the guest: waiting, and looking after processes, without starting one for it; in
+# an emulated debug kernel each takes half a second.
+#
+# pause SECONDS		waits so long
+# process_gone PID	succeeds when it has ended
+
+# A pipe that never has data: `read` with a time limit on it waits without a process.
+exec {pause_on}<> <(:)
+
+pause() { read -rt "$1" -u "$pause_on" || true; }
+
+# Now and then bash does not notice the end of a child before it waits for one or starts
+# another: so a zombie has ended.
+process_gone() {
+	local line
+	[ -n "$1" ] || return 0
+	{ read -r line <"/proc/$1/stat"; } 2>/dev/null || return 0
+	[[ ${line##*) } == [ZX]* ]]
+}
