@@ -7,8 +7,7 @@
 #	info	what was measured on
 #	note	text for whoever reads the table
 #	run	one run: peer test round count value packets ..., and size or connections;
-#		elapsed_us and busy_us (of all processors) where they are known; instead of
-#		value fail=REASON
+#		busy_us (of all processors) where it is known; instead of value fail=REASON
 #	idle	memory of idle connections of one peer
 #	round	this one is complete
 #	end	nothing is missing
@@ -116,6 +115,7 @@ copy_into_memory() {
 		ldd "$file" | awk '$2 == "=>" { print $3 }'
 	done | sort -u | xargs cp -L -t $WORK/lib
 	export PATH=$WORK/bin:$PATH LD_LIBRARY_PATH=$WORK/lib
+	export OPENSSL_CONF=/dev/null
 	loader=$(realpath /lib64/ld-linux-x86-64.so.2)
 	for file in /etc/libibverbs.d /usr/lib/*/libibverbs "$loader"; do
 		[ -e "$file" ] || continue

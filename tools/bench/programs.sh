@@ -16,11 +16,9 @@ NGINX_REQUESTS=${NGINX_REQUESTS:-2000}
 
 declare -A program_over=()		# [peer program]: not tried again
 
-# carries PEER PROGRAM: whether to try it, or why not.
-carries() {
-	case $1 in
-	rs)	echo "librspreload knows nothing of epoll" ;;
-	esac
+# cannot_carry PEER: why not, if so.
+cannot_carry() {
+	[ "$1" != rs ] || echo "Debian's build needs epoll and accept4, which librspreload does not have"
 }
 
 # program_via PEER: what to put before a program for its sockets to be those of PEER.
@@ -28,7 +26,6 @@ program_via() {
 	case $1 in
 	sdp*)	echo "env LD_PRELOAD=$WORK/bin/libsdp_preload.so SDP_PRELOAD=sdp" ;;
 	smc)	echo "env LD_PRELOAD=$WORK/bin/libsdp_preload.so SDP_PRELOAD=smc" ;;
-	rs)	echo "env LD_PRELOAD=$WORK/bin/librspreload.so.1" ;;
 	esac
 }
 
@@ -36,26 +33,27 @@ program_address() { [[ $1 =~ ^(sdploop|tcplo)$ ]] && echo 127.0.0.1 || echo "$SD
 
 # program PROGRAM ... of rates_round is called with the peer first: program PEER PROGRAM ROUND.
 program() {
-	local peer=$1 program=$2 round=$3 reason shown='' via address port start_elapsed start_busy
+	local peer=$1 program=$2 round=$3 reason shown='' via address port start_busy
 	[[ ! $peer =~ ^(verbs|unix)$ ]] && [ -z "${program_over[$peer $program]:-}" ] || return 0
-	reason=$(carries "$peer" "$program")
-	[ -z "$reason" ] || { program_fails "$peer" "$program" "$reason"; return 0; }
+	reason=$(cannot_carry "$peer")
+	[ -z "$reason" ] || { left_out "$peer" "$program" "$reason"; return 0; }
 	read -ra via <<<"$(program_via "$peer")"
 	address=$(program_address "$peer") port=$((next_port++))
 	peer_prepare "$peer"
 	if start_"$program"; then
-		"$program"_round || program_fails "$peer" "$program" "$last"
+		"$program"_round || left_out "$peer" "$program" "$last"
 	else
-		program_fails "$peer" "$program" "no server: $(why 1 "$WORK/program.log")"
+		left_out "$peer" "$program" "no server: $(why 1 "$WORK/program.log")"
 	fi
 	stop_program
 	peer_restore "$peer"
 	last=$shown
 }
 
-program_fails() {
+# left_out PEER PROGRAM REASON: from here on.
+left_out() {
 	program_over[$1 $2]=1
-	note "$2 over $(peer_name "$1"): $3; not measured any further"
+	note "$2 over $(peer_name "$1") is left out: $3"
 }
 
 # serve_program COMMAND...: starts a server and waits until `probe` has an answer from it.
@@ -63,15 +61,16 @@ serve_program() {
 	"${via[@]}" "$@" >"$WORK/program.log" 2>&1 </dev/null &
 	program_pid=$!
 	disown
-	patiently program_settled && kill -0 $program_pid 2>/dev/null
+	patiently program_settled && ! program_ended
 }
 
-program_settled() { ! kill -0 $program_pid 2>/dev/null || limited "${via[@]}" "${probe[@]}"; }
-program_ended() { ! kill -0 $program_pid 2>/dev/null; }
+program_settled() { program_ended || limited "${via[@]}" "${probe[@]}"; }
+program_ended() { ! kill -0 "$program_pid" 2>/dev/null; }
 
 stop_program() {
-	kill $program_pid 2>/dev/null || return 0
-	patiently program_ended || kill -9 $program_pid
+	[ -n "${program_pid:-}" ] && kill "$program_pid" 2>/dev/null || return 0
+	patiently program_ended || kill -9 "$program_pid"
+	program_pid=
 }
 
 # client_start COMMAND...: next to no requests.
@@ -79,7 +78,7 @@ client_start() {
 	local line
 	limited meter "${via[@]}" "$@" || { last=$(why $? "$OUTPUT"); return 1; }
 	line=$(tail -n 1 "$OUTPUT")
-	start_elapsed=$(word elapsed_us "$line") start_busy=$(word busy_us "$line")
+	start_busy=$(word busy_us "$line")
 }
 
 # program_run TEST COUNT LEAST COMMAND...: one figure of the program.
@@ -100,11 +99,10 @@ result_client() {
 	local line
 	line=$(tail -n 1 "$OUTPUT")
 	echo "value=$(figure_"${1%%_*}" "$1")" \
-		"elapsed_us=$(less "$(word elapsed_us "$line")" "$start_elapsed")" \
-		"busy_us=$(less "$(word busy_us "$line")" "$start_busy")"
+		"busy_us=$(minus "$(word busy_us "$line")" "$start_busy")"
 }
 
-less() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f\n", a - b }'; }
+minus() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f\n", a - b }'; }
 
 # redis
 
@@ -116,16 +114,16 @@ start_redis() {
 
 redis_round() {
 	local pipeline command count
-	local benchmark=(redis-benchmark -h "$address" -p "$port" -c $PROGRAM_CLIENTS
-		-d $REDIS_VALUE --csv)
+	local benchmark=(redis-benchmark -h "$address" -p "$port" -c "$PROGRAM_CLIENTS"
+		-d "$REDIS_VALUE" --csv)
 	client_start "${benchmark[@]}" -t set -n $PROGRAM_CLIENTS || return
 	for pipeline in 1 16; do
 		# Four times as many requests with pipelining, or it is over too soon.
 		count=$REDIS_REQUESTS
 		[ $pipeline = 1 ] || count=$((4 * count))
 		for command in set get; do
-			program_run "redis_$command$pipeline" $count $((count / pipeline / 2)) \
-				"${benchmark[@]}" -t $command -n $count -P $pipeline || return
+			program_run "redis_$command$pipeline" "$count" $((count / pipeline / 2)) \
+				"${benchmark[@]}" -t $command -n "$count" -P $pipeline || return
 		done
 	done
 }
@@ -160,7 +158,7 @@ nginx_config() {
 }
 
 start_nginx() {
-	local probe=(curl -sSf -o /dev/null "http://$address:$port/small")
+	local probe=(curl -qsSf -o /dev/null "http://$address:$port/small")
 	mkdir -p "$WORK/nginx"
 	[ -e "$WORK/nginx/large" ] || {
 		head -c $NGINX_SMALL /dev/zero >"$WORK/nginx/small"
@@ -172,8 +170,8 @@ start_nginx() {
 
 nginx_round() {
 	local url=http://$address:$port
-	local small=(ab -q -k -c $PROGRAM_CLIENTS)
-	local large=(curl -sSf -o /dev/null -w '%{time_total} %{size_download}\n')
+	local small=(ab -q -k -c "$PROGRAM_CLIENTS")
+	local large=(curl -qsSf -o /dev/null -w '%{time_total} %{size_download}\n')
 	client_start "${small[@]}" -n $PROGRAM_CLIENTS "$url/small" || return
 	program_run nginx_small "$NGINX_REQUESTS" $((NGINX_REQUESTS / 2)) \
 		"${small[@]}" -n "$NGINX_REQUESTS" "$url/small" || return

@@ -31,7 +31,7 @@ PROGRAMS = {
 
 
 class Sample:
-    """The rounds of one peer, test and size (or connections): median, and half of the spread around it."""
+    """The rounds of one peer, test and size: median, and half of the spread around it."""
 
     def __init__(self, values):
         self.values = values
@@ -97,11 +97,7 @@ class Results:
     def _take_busy(self, key, words):
         """Nanoseconds for a byte of bulk data, microseconds for anything else."""
         test, peer, size = key
-        busy = float(words["busy_us"])
-        if self.info.get("clock") == "instructions":
-            # One processor at a time executes then; the other one is busy waiting its turn.
-            busy = min(busy, float(words["elapsed_us"]))
-        busy /= int(words["count"])
+        busy = float(words["busy_us"]) / int(words["count"])
         if test == "stream":
             self._values["cpu", peer, size].append(busy * 1e3 / size)
         else:

@@ -105,7 +105,7 @@ run_sockbench() {
 result_sockbench() {
 	local line busy
 	line=$(tail -n 1 "$OUTPUT")
-	busy="elapsed_us=$(word elapsed_us "$line") busy_us=$(word busy_us "$line")"
+	busy=busy_us=$(word busy_us "$line")
 	case $2 in
 	stream)		echo "value=$(word mbps "$line") $busy" ;;
 	pingpong)	echo "value=$(word p50_us "$line") p99=$(word p99_us "$line") $busy" ;;

@@ -691,7 +691,8 @@ int main(int argc, char **argv)
 {
 	static int (*const run[])(void) = {
 		[SERVER] = run_server, [STREAM] = run_stream, [PINGPONG] = run_pingpong,
-		[ECHO_MANY] = run_echo, [CONNECT] = run_connect, [HOLD] = run_hold, [QUIT] = run_quit,
+		[ECHO_MANY] = run_echo, [CONNECT] = run_connect, [HOLD] = run_hold,
+		[QUIT] = run_quit,
 	};
 
 	parse(argc, argv);
