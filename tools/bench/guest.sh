@@ -176,10 +176,8 @@ one_round() {
 	for n in $(wanted echo && echo "$ECHO_CONNECTIONS"); do
 		rates_round "$title, exchanges per second, connections: $n" echo_rate "$n" "$round"
 	done
-	! wanted redis ||
-		rates_round "$title, redis, requests per second" program redis "$round"
-	! wanted nginx ||
-		rates_round "$title, nginx, requests per second and MB/s" program nginx "$round"
+	! wanted redis || program_round redis "$round" "requests per second"
+	! wanted nginx || program_round nginx "$round" "requests per second and MB/s"
 }
 
 each_peer() {

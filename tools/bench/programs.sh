@@ -31,7 +31,25 @@ program_via() {
 
 program_address() { [[ $1 =~ ^(sdploop|tcplo)$ ]] && echo 127.0.0.1 || echo "$SDP_B"; }
 
-# program PROGRAM ... of rates_round is called with the peer first: program PEER PROGRAM ROUND.
+# While a program starts and ends, the guest waits for files of the host. When instructions are
+# counted the clock leaps meanwhile, and with two processors that take turns nobody could say
+# for how much of the time none had anything to do. With one it is known.
+processors() {
+	local online
+	[ "${BENCH_CLOCK:-real}" = instructions ] || return 0
+	for online in /sys/devices/system/cpu/cpu*/online; do
+		[ ! -e "$online" ] || [[ $online == */cpu0/* ]] || echo "$1" >"$online"
+	done
+}
+
+program_round() {
+	local program=$1 round=$2
+	processors 0
+	rates_round "round $round of $ROUNDS, $program, $3" program "$program" "$round"
+	processors 1
+}
+
+# program PEER PROGRAM ROUND
 program() {
 	local peer=$1 program=$2 round=$3 reason shown='' via address port start_busy
 	[[ ! $peer =~ ^(verbs|unix)$ ]] && [ -z "${program_over[$peer $program]:-}" ] || return 0
