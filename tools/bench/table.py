@@ -207,7 +207,7 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     results, out = Results(sys.argv[1]), pathlib.Path(sys.argv[2])
-    if not results.samples:
+    if not results.samples and not results.idle:
         sys.exit(f"error: {sys.argv[1]} holds no figure; see what guest.sh printed")
     tables = all_tables(results)
     head = heading(results)
