@@ -66,7 +66,7 @@ measure() {
 		[ -z "${!name:-}" ] || arguments+=(-e "$name=${!name}")
 	done
 	"$SDP_TOP/selftests/vm/boot.sh" "${arguments[@]}" -e "SDP_MODULE=$module" \
-		-e "FIRST=$first" $kernel "$here/guest.sh" | with_time
+		-e "BENCH_BIN=$out/bin" -e "FIRST=$first" $kernel "$here/guest.sh" | with_time
 }
 
 # A guest that dies takes along no more than the round that it was in.
