@@ -12,7 +12,7 @@ declare -A SETS=(
 	[style]="sparse perl python3 git"
 	[unit]="gcc libc6-dev make"
 	[wire]="tshark tcpdump python3"
-	[bench]="gnuplot-nox perftest librdmacm1 librdmacm-dev ibverbs-providers ibverbs-utils rdmacm-utils ethtool python3 gcc libc6-dev"
+	[bench]="gnuplot-nox perftest librdmacm1 librdmacm-dev ibverbs-providers ibverbs-utils rdmacm-utils ethtool python3 gcc libc6-dev make redis-server redis-tools nginx apache2-utils curl"
 	[demo]="socat tar coreutils"
 	[programs]="iperf3 redis-server redis-tools nginx wrk openssh-server openssh-client rsync postgresql curl python3 gcc libc6-dev make"
 )

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Preload library: the TCP sockets that a program opens become SDP sockets.
+ * Preload library: the TCP sockets that a program opens become sockets of another family.
  *
- *	LD_PRELOAD=.../libsdp_preload.so [SDP_PRELOAD=sdp|inet] program ...
+ *	LD_PRELOAD=.../libsdp_preload.so [SDP_PRELOAD=sdp|inet|smc] program ...
  *
  * Only socket(2) is replaced, and nothing else is adapted: what a program does with the
- * socket meets the kernel's SDP as it is. That is the purpose of these tests.
+ * socket meets the kernel's sockets as they are. That is the purpose of these tests.
  *
  *	sdp	(default) family 27, AF_SDP
  *	inet	family AF_INET or AF_INET6 as asked for, protocol IPPROTO_SDP
+ *	smc	family 43, AF_SMC, which the benchmark compares with
  *
  * The system call is made directly, without the C library's own socket(): there is nothing
  * to look up, so that it works at any time, also in constructors and after fork.
@@ -20,6 +21,10 @@
 #include <unistd.h>
 #include <netinet/in.h>
 #include <linux/sdp.h>
+
+#define FAMILY_SMC	43
+#define SMC_OVER_IPV4	0
+#define SMC_OVER_IPV6	1
 
 static int is_tcp(int domain, int type, int protocol)
 {
@@ -39,6 +44,9 @@ int socket(int domain, int type, int protocol)
 		if (as && !strcmp(as, "inet"))
 			return syscall(SYS_socket, domain, type, IPPROTO_SDP);
 #endif
+		if (as && !strcmp(as, "smc"))
+			return syscall(SYS_socket, FAMILY_SMC, type,
+				       domain == AF_INET6 ? SMC_OVER_IPV6 : SMC_OVER_IPV4);
 		if (!as || !strcmp(as, "sdp"))
 			return syscall(SYS_socket, AF_SDP, type, protocol);
 	}

@@ -161,18 +161,17 @@ run_perftest() {
 }
 
 try_perftest() {
-	local test=$2 size=$3 count=$4 output=$5 tool=ib_send_bw server status=0
+	local test=$2 size=$3 count=$4 tool=ib_send_bw server status=0
 	[ "$test" = stream ] || tool=ib_send_lat
-	: >"$output"
 	timeout -k 2 "$LIMIT" $tool -e -d rxb -x "$(gid_index rxb)" -p $PERFTEST_PORT \
-		-s "$size" -n "$count" >"$output.server" 2>&1 </dev/null &
+		-s "$size" -n "$count" >"$OUTPUT.server" 2>&1 </dev/null &
 	server=$!
 	patiently perftest_listens &&
-		limited "$output" $tool -e -d rxa -x "$(gid_index rxa)" -p $PERFTEST_PORT \
+		limited $tool -e -d rxa -x "$(gid_index rxa)" -p $PERFTEST_PORT \
 			-s "$size" -n "$count" "$SDP_B" || status=$?
 	[ $status = 0 ] || kill $server 2>/dev/null || true
 	wait $server 2>/dev/null || true
-	[ $status != 0 ] || [ -n "$(perftest_line "$size" "$output")" ] || status=1
+	[ $status != 0 ] || [ -n "$(perftest_line "$size" "$OUTPUT")" ] || status=1
 	return $status
 }
 
@@ -180,7 +179,7 @@ perftest_line() { grep -E "^ *$1 " "$2" | tail -n 1; }
 
 # Bandwidth comes in units of 2^20 bytes; the typical latency is the median, one way.
 result_perftest() {
-	perftest_line "$2" "$3" | awk -v test="$1" '
+	perftest_line "$3" "$OUTPUT" | awk -v test="$2" '
 		test == "stream" { printf "value=%.2f\n", $4 * 1.048576 }
 		test == "pingpong" { printf "value=%s p99=%s\n", $5, $8 }'
 }

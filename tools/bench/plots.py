@@ -5,7 +5,7 @@ import math
 import pathlib
 import subprocess
 
-from results import LOCAL_PEERS, PEERS, REMOTE_PEERS, size_name
+from results import LOCAL_PEERS, PEERS, PROGRAMS, REMOTE_PEERS, size_name
 
 STYLE = pathlib.Path(__file__).with_name("style.gp")
 FORMATS = {
@@ -30,14 +30,25 @@ LOOKS = {
 PLOTS = (
     ("stream", "stream", REMOTE_PEERS, "One-way stream over soft-RoCE, MB/s"),
     ("pingpong", "pingpong", REMOTE_PEERS, "Ping-pong over soft-RoCE, µs one way"),
+    ("cpu", "cpu", REMOTE_PEERS, "Processor time of a byte streamed over soft-RoCE, ns"),
+    ("echo", "echo", REMOTE_PEERS, "Echo of 64 bytes over soft-RoCE, exchanges per second"),
     ("stream-local", "stream", LOCAL_PEERS, "One-way stream inside the host, MB/s"),
     ("pingpong-local", "pingpong", LOCAL_PEERS, "Ping-pong inside the host, µs one way"),
 )
+MORE_IS_BETTER = {"stream", "echo"}
+PROGRAMS_TITLE = "Programs over soft-RoCE: rate, where that of TCP is 1"
+
+
+def positions(results, test):
+    """Where a plot has points, each with its name, and what they are."""
+    if test == "echo":
+        return {n: str(n) for n in results.sizes(("echo",))}, "connections"
+    return {s: size_name(s) for s in results.sizes()}, "size of a message"
 
 
 def points(results, test, peer):
-    """(size, sample) of every size that has a figure."""
-    return [(s, results.samples[test, peer, s]) for s in results.sizes()
+    """(size, sample) of every position that has a figure."""
+    return [(s, results.samples[test, peer, s]) for s in positions(results, test)[0]
             if (test, peer, s) in results.samples]
 
 
@@ -75,26 +86,26 @@ def subtitle(results, test):
     clock = ", 1 ns an instruction" if info.get("clock") == "instructions" else ""
     rounds = info.get("rounds", "?")
     figures = "one round" if rounds == "1" else f"median and range of {rounds} rounds"
-    return (f"{'higher' if test == 'stream' else 'lower'} is better; "
+    return (f"{'higher' if test in MORE_IS_BETTER else 'lower'} is better; "
             f"Linux {info.get('kernel', '?')}{clock}; {figures}")
 
 
 def script(results, test, among):
     """The gnuplot script but for its output, or None when there is nothing to draw."""
+    names, axis = positions(results, test)
     series = {p: points(results, test, p) for p in results.peers(test, among)}
     series = {p: s for p, s in series.items() if s}
-    if not series:
+    if not series or len(names) < 2:
         return None
     samples = [s for values in series.values() for _, s in values]
     low, high = min(s.low for s in samples) / 1.4, max(s.high for s in samples) * 1.4
-    sizes = results.sizes()
-    x_tics = ", ".join(f'"{size_name(s)}" {s}' for s in sizes)
+    x_tics = ", ".join(f'"{name}" {s}' for s, name in names.items())
     tics = ", ".join(f'"{t:g}" {t:g}' for t in y_tics(low, high))
     return "\n".join([
         STYLE.read_text(encoding="utf-8"),
         f'set label 2 "{subtitle(results, test)}" at graph 0, 1.05 left textcolor rgb "#5f6368"',
-        'set xlabel "size of a message"',
-        f"set xrange [{sizes[0] / math.sqrt(2):g}:{sizes[-1] * math.sqrt(2):g}]",
+        f'set xlabel "{axis}"',
+        f"set xrange [{min(names) / math.sqrt(2):g}:{max(names) * math.sqrt(2):g}]",
         f"set yrange [{low:.4g}:{high:.4g}]",
         f"set xtics ({x_tics})",
         f"set ytics ({tics})",
@@ -104,19 +115,55 @@ def script(results, test, among):
     ])
 
 
+def programs_script(results):
+    """Bars: programs side by side, each peer's rate as a part of TCP's."""
+    tests = [t for t in PROGRAMS if results.median(t, "tcp", 0)]
+    peers = [p for p in REMOTE_PEERS if p != "tcp" and
+             any(results.median(t, p, 0) for t in tests)]
+    if not peers:
+        return None
+    rows = []
+    for test in tests:
+        rates = [(results.median(test, p, 0) or 0) / results.median(test, "tcp", 0) for p in peers]
+        rows.append(" ".join([f'"{PROGRAMS[test][0]}"', *(f"{rate:.3f}" for rate in rates)]))
+    bars = [f'$rates using {i + 2}:xtic(1) title "{PEERS[p]}" linecolor rgb "{LOOKS[p][0]}"'
+            for i, p in enumerate(peers)]
+    return "\n".join([
+        STYLE.read_text(encoding="utf-8"),
+        "unset logscale",
+        f'set label 2 "{subtitle(results, "stream")}" at graph 0, 1.05 left'
+        ' textcolor rgb "#5f6368"',
+        "set style data histograms",
+        "set style histogram clustered gap 1",
+        "set style fill solid noborder",
+        "set xtics rotate by -20",
+        "set bmargin 6",
+        "set rmargin 34",
+        "set yrange [0:*]",
+        "\n".join(["$rates << END", *rows, "END"]),
+        "plot 1 with lines linecolor rgb \"#9aa0a6\" title \"TCP\", " + ", ".join(bars),
+        "",
+    ])
+
+
+def draw(out, name, title, body):
+    heads = [f'set terminal {terminal}\nset output "{name}.{ending}"\n'
+             f'set label 1 "{title}" at graph 0, 1.11 left font ",{points_high}"\n'
+             for ending, (terminal, points_high) in FORMATS.items()]
+    path = out / f"{name}.gp"
+    path.write_text(f"{heads[0]}\n{body}\n{heads[1]}\nreplot\n", encoding="utf-8")
+    subprocess.run(["gnuplot", path.name], cwd=out, check=True)
+    print(f"plot: {out / name}.png and .svg")
+
+
 def draw_all(results, out):
     """Writes the plots into directory out and says where they are."""
-    if len(results.sizes()) < 2:
-        print("no plots: they need two sizes at least")
-        return
     for name, test, among, title in PLOTS:
         body = script(results, test, among)
-        if not body:
-            continue
-        heads = [f'set terminal {terminal}\nset output "{name}.{ending}"\n'
-                 f'set label 1 "{title}" at graph 0, 1.11 left font ",{points_high}"\n'
-                 for ending, (terminal, points_high) in FORMATS.items()]
-        path = out / f"{name}.gp"
-        path.write_text(f"{heads[0]}\n{body}\n{heads[1]}\nreplot\n", encoding="utf-8")
-        subprocess.run(["gnuplot", path.name], cwd=out, check=True)
-        print(f"plot: {out / name}.png and .svg")
+        if body:
+            draw(out, name, title, body)
+        elif results.peers(test, among):
+            print(f"no plot {name}: it needs two sizes at least")
+    body = programs_script(results)
+    if body:
+        draw(out, "programs", PROGRAMS_TITLE, body)

@@ -19,6 +19,16 @@ PEERS = {
 LOCAL_PEERS = ("sdploop", "unix", "tcplo")
 REMOTE_PEERS = tuple(p for p in PEERS if p not in LOCAL_PEERS)
 
+# What real programs do: name of the test, and its unit.
+PROGRAMS = {
+    "redis_set1": ("redis SET", "requests/s"),
+    "redis_get1": ("redis GET", "requests/s"),
+    "redis_set16": ("redis SET, 16 at once", "requests/s"),
+    "redis_get16": ("redis GET, 16 at once", "requests/s"),
+    "nginx_small": ("nginx, 1 KiB", "requests/s"),
+    "nginx_large": ("nginx, 20 MiB", "MB/s"),
+}
+
 
 class Sample:
     """The rounds of one peer, test and size: median, and half of the spread around it."""
@@ -33,7 +43,11 @@ class Sample:
 
 
 class Results:
-    """What a run of the benchmark measured; samples are found by (test, peer, size)."""
+    """What a run of the benchmark measured; samples are found by (test, peer, size).
+
+    Size is the number of connections in the test echo, and 0 where there is none. Busy time
+    makes samples of its own: "cpu" for streams, "cpu_TEST" for other tests.
+    """
 
     def __init__(self, path):
         self.info = {}
@@ -68,18 +82,30 @@ class Results:
             self._take_run(words)
 
     def _take_run(self, words):
-        size = int(words["size"])
+        size = int(words.get("size") or words["connections"])
         key = (words["test"], words["peer"], size)
         if "value" not in words or not words["value"]:
             self.failures[key + (words.get("fail", "no-figure"),)] += 1
             return
         self._values[key].append(float(words["value"]))
+        if words.get("busy_us"):
+            self._take_busy(key, words)
         if words["test"] == "stream":
             packets = int(words["packets"]) + int(words["back"])
             self._packets[key[1:]].append(packets * 1e6 / (size * int(words["count"])))
 
-    def sizes(self):
-        return sorted({size for _, _, size in self.samples if size})
+    def _take_busy(self, key, words):
+        """Nanoseconds for a byte of bulk data, microseconds for anything else."""
+        test, peer, size = key
+        busy = float(words["busy_us"]) / int(words["count"])
+        if test == "stream":
+            self._values["cpu", peer, size].append(busy * 1e3 / size)
+        else:
+            unit = 1e3 if test == "nginx_large" else 1
+            self._values["cpu_" + test, peer, size].append(busy * unit)
+
+    def sizes(self, tests=("stream", "pingpong")):
+        return sorted({size for test, _, size in self.samples if test in tests})
 
     def peers(self, test, among=tuple(PEERS)):
         """The peers that have a figure of this test, or failed at it."""

@@ -4,6 +4,7 @@
 # build/bench. Peers and their names: tools/bench/peers.sh. All options are variables:
 #
 #	PEERS="sdp rs"		only these (all)
+#	TESTS="stream redis"	only these (stream pingpong connect echo redis nginx idle)
 #	SIZES="64 65536"	only these message sizes (64 256 1024 4096 16384 65536 1048576)
 #	ROUNDS=3		every size and peer once in each
 #	PLAIN=1			real time instead of counted instructions
@@ -24,10 +25,15 @@ died=99			# exit status of boot.sh
 
 build_tools() {
 	local name
+	local -A sources=([sockbench]="sockbench.c echo.c busy.c" [smcsetup]="smcsetup.c"
+		[meter]="meter.c busy.c")
+	rm -rf "$out/bin"
 	mkdir -p "$out/bin"
-	for name in sockbench smcsetup; do
-		cc -O2 -Wall -Wextra -Werror -pthread -o "$out/bin/$name" "$here/$name.c"
+	for name in "${!sources[@]}"; do
+		# shellcheck disable=SC2086 # several files
+		(cd "$here" && cc -O2 -Wall -Wextra -Werror -pthread -o "$out/bin/$name" ${sources[$name]})
 	done
+	make -C "$SDP_TOP/selftests/programs" OUT="$out/bin"
 }
 
 build_module() {
@@ -55,12 +61,12 @@ measure() {
 	# Counted time leaps from timer to timer while the guest has nothing to do, by some
 	# 1000 s in a second, also while it waits for the host: a limit has to be long.
 	[ "$PLAIN" = 1 ] || arguments+=(-i -e BENCH_CLOCK=instructions -e LIMIT=10000)
-	for name in PEERS SIZES ROUNDS HOLD CONNECTS LIMIT \
+	for name in PEERS TESTS SIZES ROUNDS HOLD CONNECTS ECHOES ECHO_SIZE ECHO_CONNECTIONS LIMIT \
 		SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS; do
 		[ -z "${!name:-}" ] || arguments+=(-e "$name=${!name}")
 	done
 	"$SDP_TOP/selftests/vm/boot.sh" "${arguments[@]}" -e "SDP_MODULE=$module" \
-		-e "FIRST=$first" $kernel "$here/guest.sh" | with_time
+		-e "BENCH_BIN=$out/bin" -e "FIRST=$first" $kernel "$here/guest.sh" | with_time
 }
 
 # A guest that dies takes along no more than the round that it was in.

@@ -5,6 +5,7 @@
  *	sockbench [options] FAMILY server   ADDRESS PORT
  *	sockbench [options] FAMILY stream   ADDRESS PORT SIZE COUNT
  *	sockbench [options] FAMILY pingpong ADDRESS PORT SIZE COUNT
+ *	sockbench [options] FAMILY echo     ADDRESS PORT SIZE COUNT CONNECTIONS
  *	sockbench [options] FAMILY connect  ADDRESS PORT COUNT
  *	sockbench [options] FAMILY hold     ADDRESS PORT
  *	sockbench [options] FAMILY quit     ADDRESS PORT
@@ -15,6 +16,7 @@
  *	stream		COUNT sends of SIZE bytes one way; the clock stops when the
  *			server says that it has received everything
  *	pingpong	SIZE bytes there and back, COUNT times; times are one way
+ *	echo		the same COUNT times in all over many connections at once (echo.c)
  *	connect		COUNT times connect, ask, see the server close, close
  *	hold		for every number read from standard input, open that many
  *			more connections and keep them; end of input closes them all
@@ -26,7 +28,8 @@
  * what is to be measured.
  *
  * Results are one line of words "name=value" after the name of the action. Times
- * are microseconds, mbps is 10^6 bytes per second. Exit status: 0 done, 1 failed,
+ * are microseconds, mbps is 10^6 bytes per second, busy_us is the time that processors of
+ * the machine were busy, within elapsed_us (with -u, see busy.c). Exit status: 0 done, 1 failed,
  * 2 wrong usage.
  */
 #define _GNU_SOURCE
@@ -49,23 +52,26 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "busy.h"
+#include "sockbench.h"
+
 #define FAMILY_SDP	27
 #define FAMILY_SMC	43
 #define SMC_OVER_IPV6	1		/* the protocol number of AF_SMC for IPv6 */
 
 #define MAGIC		0x53424348	/* keeps a stray client from being obeyed */
 #define MAX_SIZE	(64u << 20)
+#define MAX_CONNECTIONS	65536u
 #define MIN_RECV	65536u		/* a receiver asks for at least this much at once */
 #define BACKLOG		64
 #define PERIOD		251		/* of the check pattern: prime, no size hides a shift */
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-enum action { SERVER, STREAM, PINGPONG, CONNECT, HOLD, DROP, QUIT };
-
 static const char *const action_names[] = {
 	[SERVER] = "server", [STREAM] = "stream", [PINGPONG] = "pingpong",
-	[CONNECT] = "connect", [HOLD] = "hold", [DROP] = "drop", [QUIT] = "quit",
+	[ECHO_MANY] = "echo", [CONNECT] = "connect", [HOLD] = "hold",
+	[DROP] = "drop", [QUIT] = "quit",
 };
 
 /* What a client sends first; big endian, the ends may be different machines. */
@@ -83,22 +89,9 @@ struct reply {
 	uint64_t wrong;
 };
 
-static struct {
-	const char *family_name;
-	int family;
-	int protocol;
-	enum action action;
-	uint32_t size;
-	uint64_t count;
-	int check;
-	int nagle;
-	int bufsize;
-	const char *source;
-	struct sockaddr_storage addr;
-	socklen_t addr_len;
-} cfg;
+struct config cfg;
 
-static double now_us(void)
+double now_us(void)
 {
 	struct timespec t;
 
@@ -108,7 +101,7 @@ static double now_us(void)
 
 /* Whole buffers in and out. */
 
-static int send_all(int fd, const void *data, size_t len)
+int send_all(int fd, const void *data, size_t len)
 {
 	const char *p = data;
 
@@ -126,7 +119,7 @@ static int send_all(int fd, const void *data, size_t len)
 }
 
 /* Returns 0, or -1 on an error or an early end of the stream (ENODATA). */
-static int recv_all(int fd, void *data, size_t len)
+int recv_all(int fd, void *data, size_t len)
 {
 	char *p = data;
 
@@ -145,7 +138,7 @@ static int recv_all(int fd, void *data, size_t len)
 	return 0;
 }
 
-static int send_reply(int fd, uint64_t received, uint64_t wrong)
+int send_reply(int fd, uint64_t received, uint64_t wrong)
 {
 	struct reply r = { htobe64(received), htobe64(wrong) };
 
@@ -156,7 +149,7 @@ static int send_reply(int fd, uint64_t received, uint64_t wrong)
  * The check pattern: byte i of a stream is i modulo PERIOD. A buffer one period
  * longer than the data holds it for every offset into the stream.
  */
-static char *new_buffer(size_t len)
+char *new_buffer(size_t len)
 {
 	char *buf = aligned_alloc(4096, (len + PERIOD + 4095) & ~4095ul);
 	size_t i;
@@ -193,7 +186,7 @@ static int new_socket(void)
 }
 
 /* Families differ in what they know of these; a refusal is no error. */
-static void tune(int fd)
+void tune(int fd)
 {
 	int on = 1;
 
@@ -238,14 +231,14 @@ static socklen_t parse_path(const char *path, struct sockaddr_storage *ss)
 }
 
 /* A new connection that has made its request and is ready, see struct request. */
-static int open_connection(enum action action)
+int open_connection(enum action action, uint64_t count)
 {
 	struct request rq = {
 		.magic = htobe32(MAGIC),
 		.action = htobe32(action),
 		.size = htobe32(cfg.size),
 		.check = htobe32(cfg.check),
-		.count = htobe64(cfg.count),
+		.count = htobe64(count),
 	};
 	struct sockaddr_storage src;
 	struct reply r;
@@ -382,6 +375,9 @@ static int serve_client(int fd)
 	case PINGPONG:
 		start_transfer(fd, &rq);
 		return 1;
+	case ECHO_MANY:
+		echo_join(fd, be32toh(rq.size), be64toh(rq.count));
+		return 1;
 	case HOLD:
 		hold(fd);
 		send_reply(fd, 0, 0);
@@ -419,10 +415,34 @@ static int run_server(void)
 
 /* Client */
 
-static void print_head(void)
+static struct {
+	struct busy_meter busy;
+	double start;
+	double us;
+} stopwatch;
+
+void start_clock(void)
 {
-	printf("%s family=%s size=%u count=%llu ", action_names[cfg.action], cfg.family_name,
-	       cfg.size, (unsigned long long)cfg.count);
+	if (cfg.busy && busy_start(&stopwatch.busy))
+		err(1, "busy time");
+	stopwatch.start = now_us();
+}
+
+double stop_clock(void)
+{
+	stopwatch.us = now_us() - stopwatch.start;
+	if (cfg.busy && busy_stop(&stopwatch.busy))
+		err(1, "busy time");
+	return stopwatch.us;
+}
+
+void print_head(void)
+{
+	printf("%s family=%s size=%u count=%llu seconds=%.6f ", action_names[cfg.action],
+	       cfg.family_name, cfg.size, (unsigned long long)cfg.count, stopwatch.us * 1e-6);
+	if (cfg.busy)
+		printf("elapsed_us=%.1f busy_us=%.1f ", busy_elapsed_us(&stopwatch.busy),
+		       busy_us(&stopwatch.busy));
 }
 
 static int compare(const void *a, const void *b)
@@ -452,16 +472,17 @@ static int run_stream(void)
 {
 	uint64_t total = cfg.size * cfg.count, offset;
 	char *buf = new_buffer(cfg.size);
-	int fd = open_connection(STREAM);
-	double start = now_us(), us;
+	int fd = open_connection(STREAM, cfg.count);
 	struct reply r;
+	double us;
 
+	start_clock();
 	for (offset = 0; offset < total; offset += cfg.size)
 		if (send_all(fd, buf + (cfg.check ? offset % PERIOD : 0), cfg.size))
 			err(1, "send after %llu bytes", (unsigned long long)offset);
 	if (recv_all(fd, &r, sizeof(r)))
 		err(1, "the server did not confirm");
-	us = now_us() - start;
+	us = stop_clock();
 	close(fd);
 	free(buf);
 	if (be64toh(r.received) != total)
@@ -470,17 +491,18 @@ static int run_stream(void)
 	if (r.wrong)
 		errx(1, "%llu bytes arrived wrong", (unsigned long long)be64toh(r.wrong));
 	print_head();
-	printf("seconds=%.6f mbps=%.2f checked=%d\n", us * 1e-6, total / us, cfg.check);
+	printf("mbps=%.2f checked=%d\n", total / us, cfg.check);
 	return 0;
 }
 
 static int run_pingpong(void)
 {
 	char *out = new_buffer(cfg.size), *in = new_buffer(cfg.size);
-	int fd = open_connection(PINGPONG);
-	double *us = new_samples(), start = now_us(), total;
+	int fd = open_connection(PINGPONG, cfg.count);
+	double *us = new_samples(), total;
 	uint64_t i;
 
+	start_clock();
 	for (i = 0; i < cfg.count; i++) {
 		double sent = now_us();
 		size_t at = cfg.check ? i % PERIOD : 0;
@@ -491,11 +513,10 @@ static int run_pingpong(void)
 		if (cfg.check && memcmp(in, out + at, cfg.size))
 			errx(1, "exchange %llu came back wrong", (unsigned long long)i);
 	}
-	total = now_us() - start;
+	total = stop_clock();
 	close(fd);
 	print_head();
-	printf("seconds=%.6f mean_us=%.1f checked=%d ", total * 1e-6,
-	       total / cfg.count / 2, cfg.check);
+	printf("mean_us=%.1f checked=%d ", total / cfg.count / 2, cfg.check);
 	print_samples(us, 0.5);
 	free(us);
 	free(in);
@@ -505,12 +526,13 @@ static int run_pingpong(void)
 
 static int run_connect(void)
 {
-	double *us = new_samples(), start = now_us(), total;
+	double *us = new_samples(), total;
 	uint64_t i;
 
+	start_clock();
 	for (i = 0; i < cfg.count; i++) {
 		double began = now_us();
-		int fd = open_connection(CONNECT);
+		int fd = open_connection(CONNECT, 0);
 		char byte;
 
 		/* The server has closed before the next connection is begun. */
@@ -519,9 +541,9 @@ static int run_connect(void)
 		close(fd);
 		us[i] = now_us() - began;
 	}
-	total = now_us() - start;
+	total = stop_clock();
 	print_head();
-	printf("seconds=%.6f per_second=%.1f ", total * 1e-6, cfg.count * 1e6 / total);
+	printf("per_second=%.1f ", cfg.count * 1e6 / total);
 	print_samples(us, 1);
 	free(us);
 	return 0;
@@ -536,31 +558,33 @@ static int run_hold(void)
 	while (getline(&line, &room, stdin) > 0) {
 		cfg.count = strtoull(line, NULL, 10);
 		for (i = 0; i < cfg.count; i++)
-			hold(open_connection(HOLD));
+			hold(open_connection(HOLD, 0));
 		printf("hold family=%s count=%zu\n", cfg.family_name, held.used);
 		fflush(stdout);
 	}
 	free(line);
 	/* The client's ends first, so that a TCP port does not stay in TIME_WAIT at the server. */
 	drop_held();
-	close(open_connection(DROP));
+	close(open_connection(DROP, 0));
 	return 0;
 }
 
 static int run_quit(void)
 {
-	close(open_connection(QUIT));
+	close(open_connection(QUIT, 0));
 	return 0;
 }
 
 static noreturn void usage(void)
 {
-	fputs("Usage: sockbench [-c] [-n] [-b BYTES] [-s SOURCE] FAMILY ACTION\n"
-	      "                 ADDRESS PORT [SIZE] [COUNT]\n"
+	fputs("Usage: sockbench [-c] [-n] [-u] [-b BYTES] [-s SOURCE] FAMILY ACTION\n"
+	      "                 ADDRESS PORT [SIZE] [COUNT] [CONNECTIONS]\n"
 	      "  FAMILY  inet, inet6, unix, smc, sdp or a number\n"
-	      "  ACTION  server | stream SIZE COUNT | pingpong SIZE COUNT | connect COUNT | hold | quit\n"
+	      "  ACTION  server | stream SIZE COUNT | pingpong SIZE COUNT\n"
+	      "          echo SIZE COUNT CONNECTIONS | connect COUNT | hold | quit\n"
 	      "  -c      check every byte (client)\n"
 	      "  -n      leave Nagle's algorithm on\n"
+	      "  -u      measure the processors' busy time too (client, root)\n"
 	      "  -b      SO_SNDBUF and SO_RCVBUF\n"
 	      "  -s      the client's own address\n", stderr);
 	exit(2);
@@ -614,13 +638,16 @@ static void parse_options(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+cnb:s:")) != -1) {
+	while ((c = getopt(argc, argv, "+cnub:s:")) != -1) {
 		switch (c) {
 		case 'c':
 			cfg.check = 1;
 			break;
 		case 'n':
 			cfg.nagle = 1;
+			break;
+		case 'u':
+			cfg.busy = 1;
 			break;
 		case 'b':
 			cfg.bufsize = parse_number(optarg, INT32_MAX);
@@ -650,10 +677,12 @@ static void parse(int argc, char **argv)
 	if (cfg.family == FAMILY_SMC && cfg.addr.ss_family == AF_INET6)
 		cfg.protocol = SMC_OVER_IPV6;
 	argv += 4;
-	if (cfg.action == STREAM || cfg.action == PINGPONG)
+	if (cfg.action == STREAM || cfg.action == PINGPONG || cfg.action == ECHO_MANY)
 		cfg.size = parse_number(*argv++, MAX_SIZE);
-	if (cfg.action == STREAM || cfg.action == PINGPONG || cfg.action == CONNECT)
+	if (cfg.size || cfg.action == CONNECT)
 		cfg.count = parse_number(*argv++, UINT32_MAX);
+	if (cfg.action == ECHO_MANY)
+		cfg.connections = parse_number(*argv++, MAX_CONNECTIONS);
 	if (*argv)
 		usage();
 }
@@ -662,7 +691,8 @@ int main(int argc, char **argv)
 {
 	static int (*const run[])(void) = {
 		[SERVER] = run_server, [STREAM] = run_stream, [PINGPONG] = run_pingpong,
-		[CONNECT] = run_connect, [HOLD] = run_hold, [QUIT] = run_quit,
+		[ECHO_MANY] = run_echo, [CONNECT] = run_connect, [HOLD] = run_hold,
+		[QUIT] = run_quit,
 	};
 
 	parse(argc, argv);

@@ -10,13 +10,15 @@ import pathlib
 import sys
 
 import plots
-from results import LOCAL_PEERS, PEERS, REMOTE_PEERS, Results, size_name
+from results import LOCAL_PEERS, PEERS, PROGRAMS, REMOTE_PEERS, Results, size_name
 
 # AF_SDP, and whom it is compared with.
 COMPARISONS = (
     (("sdp", "sdpbig"), ("rs", "smc", "verbs", "tcp", "tcpmtu")),
     (("sdploop",), ("unix", "tcplo")),
 )
+
+MORE_IS_BETTER = {"stream", "echo"}
 
 
 class Table:
@@ -70,6 +72,10 @@ def cell(results, test, peer, size):
     return f"{number(sample.median)} ±{sample.spread_percent():.0f}%"
 
 
+def connections_name(count):
+    return f"{count} connection{'s' if count > 1 else ''}"
+
+
 def by_size(results, title, test, among, remark=""):
     sizes = results.sizes()
     rows = [[PEERS[p]] + [cell(results, test, p, s) for s in sizes]
@@ -91,7 +97,7 @@ def ratio(results, test, ours, other, size):
     a, b = results.median(test, ours, size), results.median(test, other, size)
     if not a or not b:
         return "-"
-    return f"{a / b if test == 'stream' else b / a:.2f}"
+    return f"{a / b if test in MORE_IS_BETTER else b / a:.2f}"
 
 
 def ratios(results, test, title):
@@ -112,6 +118,28 @@ def connections(results):
                  "one after the other: connect, one request, the server closes, the client closes")
 
 
+def echo(results):
+    counts = results.sizes(("echo",))
+    rows = [[PEERS[p]] + [cell(results, "echo", p, n) for n in counts] +
+            [cell(results, "cpu_echo", p, n) for n in counts] for p in results.peers("echo")]
+    header = [""] + [connections_name(n) for n in counts] + [f"{n}: busy" for n in counts]
+    return Table("Echo over many connections, exchanges per second", header, rows,
+                 "one message under way on each connection, poll() at both ends;"
+                 " busy: processor time of an exchange, us")
+
+
+def programs(results):
+    """Rates, and the processor time that they took."""
+    tests = [t for t in PROGRAMS if results.peers(t)]
+    peers = [p for p in PEERS if any(p in results.peers(t) for t in tests)]
+    header = [""] + [PROGRAMS[t][0] for t in tests]
+    rates = [[PEERS[p]] + [cell(results, t, p, 0) for t in tests] for p in peers]
+    busy = [[PEERS[p]] + [cell(results, "cpu_" + t, p, 0) for t in tests] for p in peers]
+    return [Table("Programs: requests per second, MB/s for 20 MiB", header, rates),
+            Table("Programs: processor time of a request in us, of a byte in ns for 20 MiB", header,
+                  busy, "client, server and everything below them; without the client's start")]
+
+
 def idle_memory(results):
     rows = []
     for peer in (p for p in PEERS if results.idle.get(p)):
@@ -129,9 +157,13 @@ def idle_memory(results):
 
 
 def failures(results):
-    rows = [[PEERS[peer], test, size_name(size) if size else "-", reason, str(count)]
+    def what(test, size):
+        name = connections_name if test == "echo" else size_name
+        return name(size) if size else "-"
+
+    rows = [[PEERS[peer], test, what(test, size), reason, str(count)]
             for (test, peer, size, reason), count in sorted(results.failures.items())]
-    return Table("Runs that failed", ["", "test", "size", "reason", "runs"], rows)
+    return Table("Runs that failed", ["", "test", "of", "reason", "runs"], rows)
 
 
 def all_tables(results):
@@ -144,7 +176,12 @@ def all_tables(results):
         by_size(results, "Ping-pong inside the host, us one way", "pingpong", LOCAL_PEERS),
         ratios(results, "stream", "Stream: AF_SDP compared"),
         ratios(results, "pingpong", "Ping-pong: AF_SDP compared"),
+        by_size(results, "Processor time of a streamed byte, ns", "cpu", tuple(PEERS),
+                "of both ends and everything below them"),
+        ratios(results, "cpu", "Processor time of a streamed byte: AF_SDP compared"),
         connections(results),
+        echo(results),
+        *programs(results),
         idle_memory(results),
         packets(results),
         failures(results),
@@ -170,7 +207,7 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     results, out = Results(sys.argv[1]), pathlib.Path(sys.argv[2])
-    if not results.samples:
+    if not results.samples and not results.idle:
         sys.exit(f"error: {sys.argv[1]} holds no figure; see what guest.sh printed")
     tables = all_tables(results)
     head = heading(results)

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* sockbench.h: what the parts of sockbench share; its use is at the head of sockbench.c. */
+#ifndef SOCKBENCH_H
+#define SOCKBENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+enum action { SERVER, STREAM, PINGPONG, ECHO_MANY, CONNECT, HOLD, DROP, QUIT };
+
+struct config {
+	const char *family_name;
+	int family;
+	int protocol;
+	enum action action;
+	uint32_t size;
+	uint64_t count;
+	uint32_t connections;
+	int check;
+	int nagle;
+	int bufsize;
+	int busy;
+	const char *source;
+	struct sockaddr_storage addr;
+	socklen_t addr_len;
+};
+
+extern struct config cfg;
+
+double now_us(void);
+
+/* Whole buffers in and out; 0 or -1. */
+int send_all(int fd, const void *data, size_t len);
+int recv_all(int fd, void *data, size_t len);
+
+/* A buffer of @len bytes that holds the check pattern, from every offset into the pattern. */
+char *new_buffer(size_t len);
+
+void tune(int fd);
+
+/* A new connection that has made its request, with @count, and has the server's reply. */
+int open_connection(enum action action, uint64_t count);
+
+/* The server's reply to a request. */
+int send_reply(int fd, uint64_t received, uint64_t wrong);
+
+/* Around what is timed; the second one returns microseconds. */
+void start_clock(void);
+double stop_clock(void);
+
+/* The beginning of the line of results. */
+void print_head(void);
+
+/* echo.c */
+void echo_join(int fd, uint32_t size, uint64_t missing);
+int run_echo(void);
+
+#endif
