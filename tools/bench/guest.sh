@@ -31,6 +31,7 @@ OUTPUT=$WORK/output	# of the run that is under way
 MAX_FAILURES=8
 MAX_CPU=60
 
+. "$SDP_TOP/selftests/vm/process.sh"
 . "$SDP_TOP/selftests/vm/netlab.sh"
 for part in peers runs idle programs; do
 	. "$SDP_TOP/tools/bench/$part.sh"

@@ -23,7 +23,7 @@ close_held() {
 	patiently held_ended || { kill -9 "$held_pid"; return 1; }
 }
 
-held_ended() { ! kill -0 "$held_pid" 2>/dev/null; }
+held_ended() { process_gone "$held_pid"; }
 
 # Bytes in use by anything but the page cache, and of these the slab's. Pages kept on the
 # per-CPU lists are free too, though not in MemFree: megabytes, and different every time.

@@ -24,7 +24,7 @@ start_server() {
 }
 
 server_ready() { grep -q ready "$(server_log "$1")"; }
-server_settled() { server_ready "$1" || ! kill -0 "${server_pid[$1]}" 2>/dev/null; }
+server_settled() { server_ready "$1" || process_gone "${server_pid[$1]}"; }
 
 stop_server() {
 	[ -n "${server_pid[$1]:-}" ] || return 0

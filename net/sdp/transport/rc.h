@@ -75,7 +75,8 @@ struct rc_listener {
 enum rc_flag {
 	RC_START,		/* the owner wants it connected */
 	RC_REPLIED,		/* accepting side: our REP was sent */
-	RC_CONNECTED,		/* the CM has an established connection */
+	RC_ANSWERING,		/* connecting side: our RTU is about to be sent */
+	RC_CONNECTED,		/* the CM has an established connection, or is about to */
 	RC_ROUTE_DONE,		/* the rdma_cm id has served its purpose */
 	RC_EARLY,		/* a message came before the CM's handshake was over */
 	RC_TELL_CM,		/* ... and the CM has to be told */

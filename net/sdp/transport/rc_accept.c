@@ -243,18 +243,23 @@ static int reject_error(enum ib_cm_rej_reason reason)
 	}
 }
 
+/*
+ * The peer may send as soon as it has our RTU, and its first message must not come to somebody
+ * who does not know yet how it answered: so the RTU goes last.
+ */
 static void reply_received(struct rc_link *rc, const struct ib_cm_event *event)
 {
 	int err = rc_qp_ready(rc);
 
-	if (!err)
+	if (!err) {
+		set_bit(RC_ANSWERING, &rc->flags);
+		set_bit(RC_CONNECTED, &rc->flags);
+		rc_up->hello_ack(&rc->link, event->private_data, IB_CM_REP_PRIVATE_DATA_SIZE);
 		err = ib_send_cm_rtu(rc->cm, NULL, 0);
-	if (err) {
-		rc_link_fail(rc, cm_error(err), "connect reply");
-		return;
+		clear_bit(RC_ANSWERING, &rc->flags);
 	}
-	set_bit(RC_CONNECTED, &rc->flags);
-	rc_up->hello_ack(&rc->link, event->private_data, IB_CM_REP_PRIVATE_DATA_SIZE);
+	if (err)
+		rc_link_fail(rc, cm_error(err), "connect reply");
 }
 
 static void rejected(struct rc_link *rc, const struct ib_cm_event *event)

@@ -80,6 +80,9 @@ static unsigned long disconnect(struct rc_link *rc)
 {
 	unsigned long wait;
 
+	/* The owner knows the answer, and has let go at once; the CM will know it in a moment. */
+	if (test_bit(RC_ANSWERING, &rc->flags))
+		return 1;
 	if (!rc->cm || test_bit(RC_PEER_ENDED, &rc->flags) || device_going(rc))
 		return 0;
 	wait = await_answer(rc);
