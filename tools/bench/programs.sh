@@ -83,7 +83,7 @@ serve_program() {
 }
 
 program_settled() { program_ended || limited "${via[@]}" "${probe[@]}"; }
-program_ended() { ! kill -0 "$program_pid" 2>/dev/null; }
+program_ended() { process_gone "$program_pid"; }
 
 stop_program() {
 	[ -n "${program_pid:-}" ] && kill "$program_pid" 2>/dev/null || return 0
