@@ -32,6 +32,7 @@ PRIVATE_DATA = {"REQ": 140, "REP": 36}
 FIELDS = {
     "number": "frame.number",
     "src4": "ip.src", "dst4": "ip.dst", "src6": "ipv6.src", "dst6": "ipv6.dst",
+    "class4": "ip.dsfield", "class6": "ipv6.tclass",
     "udp_len": "udp.length",
     "opcode": "infiniband.bth.opcode", "pad": "infiniband.bth.padcnt",
     "qpn": "infiniband.bth.destqp", "psn": "infiniband.bth.psn",
@@ -71,7 +72,7 @@ class DecodeError(Exception):
 class Packet:
     """One packet; its attributes are the keys of FIELDS, None when it has no such field."""
 
-    __slots__ = list(FIELDS) + ["src", "dst", "cm"]
+    __slots__ = list(FIELDS) + ["src", "dst", "traffic_class", "cm"]
 
     def __init__(self, columns):
         for name, text in zip(FIELDS, columns):
@@ -81,6 +82,7 @@ class Packet:
             setattr(self, name, value)
         self.src = ipaddress.ip_address(self.src4 or self.src6)
         self.dst = ipaddress.ip_address(self.dst4 or self.dst6)
+        self.traffic_class = self.class6 if self.class4 is None else self.class4
         self.cm = CM_ATTRIBUTES.get(self.attribute) if self.opcode == UD_SEND_ONLY else None
 
     def private_data(self):
@@ -121,6 +123,7 @@ class Side:
     faults	breaks in the packet numbers or in the order First, Middle, Last
     strange	opcodes other than Send and Acknowledge: (frame, opcode)
     acks	(frame, syndrome) of its acknowledgements
+    classes	IP traffic class of its packets: class -> the first frame that has it
     """
 
     def __init__(self, name, address, psn):
@@ -133,9 +136,11 @@ class Side:
         self.faults = []
         self.strange = []
         self.acks = []
+        self.classes = {}
         self.open = None
 
     def add(self, packet):
+        self.classes.setdefault(packet.traffic_class, packet.number)
         if packet.opcode == ACKNOWLEDGE:
             self.acks.append((packet.number, packet.syndrome))
         elif packet.opcode in SENDS:

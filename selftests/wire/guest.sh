@@ -98,11 +98,13 @@ traffic() {
 	connection half-close-client $a $b up=5000 down=100000 first=client
 	connection half-close-server $a $b up=100000 down=5000 first=server
 	connection slow-reader $a $b up=400000 slow=1 rcvbuf=8192
+	connection class-of-service $a $b up=20000 down=20000 tos=32
 	connection refused $a $b end=refused
 	connection reset $a $b up=300 end=reset
 
 	connection both-ways-v6 $a6 $b6 up=600000 down=600000
 	connection ping-pong-v6 $b6 $a6 write=64 rounds=100 first=client
+	connection class-of-service-v6 $b6 $a6 up=20000 down=20000 tos=72
 	connection half-close-v6 $a6 $b6 up=5000 down=100000 first=client
 	connection refused-v6 $a6 $b6 end=refused
 

@@ -18,7 +18,7 @@ MAX_ADVERTS = 1
 REJ_INVALID_SERVICE_ID = 8
 RNR_NAK = 1
 
-NUMBERS = ("port", "client_port", "up", "down", "recv_buffers", "recv_buffer_size",
+NUMBERS = ("port", "client_port", "tos", "up", "down", "recv_buffers", "recv_buffer_size",
            "accept_buffers", "credit_threshold")
 WORDS = ("name", "client", "server", "first", "end")
 
@@ -156,6 +156,14 @@ def packets(connection, facts):
             yield f"{side.name}: {fault}"
         if side.open:
             yield f"{side.name}: the last Send is not complete"
+
+
+def traffic_class(connection, facts):
+    """IP_TOS of the end that connects is the traffic class of all packets, both ways."""
+    for side, _ in connection.sides():
+        for found, frame in side.classes.items():
+            if found != facts.tos:
+                yield f"{side.name}: traffic class {found:#x} in frame {frame}, not {facts.tos:#x}"
 
 
 def sends_only(connection, facts):
@@ -338,7 +346,7 @@ def reset(connection, facts):
 
 
 SET_UP = (service_id, hello)
-TRAFFIC = (hello_ack, packets, sends_only, no_rnr, kinds, length, sequence, acknowledged, grants,
+TRAFFIC = (hello_ack, packets, traffic_class, sends_only, no_rnr, kinds, length, sequence, acknowledged, grants,
            credit, last_credit, updates, payload)
 RULES = {
     "close": SET_UP + TRAFFIC + (disconn, ending),

@@ -23,6 +23,7 @@ import rules
 PCAP_NANOSECONDS, ETHERNET = 0xa1b23c4d, 1
 
 # Where things lie in a frame of RoCE v2 over IPv4.
+IP_TOS = 14 + 1
 IP_SOURCE = 14 + 12
 BTH = 14 + 20 + 8
 AETH = BTH + 12

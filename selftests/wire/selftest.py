@@ -15,7 +15,7 @@ import check
 import decode
 import rules
 import sample
-from sample import AETH, BSDH, BTH, MAD_DATA
+from sample import AETH, BSDH, BTH, IP_TOS, MAD_DATA
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MID, FLAGS, BUFS, LEN, MSEQ, ACK = BSDH, BSDH + 1, BSDH + 2, BSDH + 4, BSDH + 8, BSDH + 12
@@ -221,6 +221,17 @@ def first_twice(case):
 @breaks("sequence")
 def lost_message(case):
     case.frames.remove(case.updates("server")[0])
+
+
+@breaks("traffic_class")
+def class_of_client(case):
+    case.data("client")[0].put(IP_TOS, 1, 8)
+
+
+@breaks("traffic_class")
+def class_of_server(case):
+    for frame in case.of("server", decode.ACKNOWLEDGE):
+        frame.put(IP_TOS, 1, 8)
 
 
 @breaks("sends_only")

@@ -12,6 +12,7 @@
  *	slow=1			the server reads nothing until the client's writes block, or end
  *	rcvbuf=BYTES		SO_RCVBUF of the listener, and so of the server
  *	end=refused		nobody listens
+ *	tos=N			IP_TOS, or IPV6_TCLASS, of the client
  *	end=reset		the client closes with SO_LINGER 0 after `up` has arrived
  *
  * Both ends check every byte. A line of KEY=VALUE pairs that says what happened goes to
@@ -55,7 +56,7 @@ enum end { END_CLOSE, END_REFUSED, END_RESET };
 
 static struct plan {
 	const char *name;
-	size_t up, down, write, rounds, rcvbuf;
+	size_t up, down, write, rounds, rcvbuf, tos;
 	const char *first;
 	bool slow;
 	enum end end;
@@ -299,6 +300,14 @@ static int bound(const char *address, unsigned int port)
 	return fd;
 }
 
+static void set_class(int fd, int family, int tos)
+{
+	bool v6 = family == AF_INET6;
+
+	need(!setsockopt(fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP, v6 ? IPV6_TCLASS : IP_TOS, &tos,
+			 sizeof(tos)), "traffic class");
+}
+
 static void connect_both(const char *from, const char *to, unsigned int port)
 {
 	int listener = -1;
@@ -311,7 +320,9 @@ static void connect_both(const char *from, const char *to, unsigned int port)
 		need(!listen(listener, 4), "listen");
 	}
 	client.fd = bound(from, 0);
-	printf("client_port=%u ", local_port(client.fd));
+	printf("client_port=%u tos=%zu ", local_port(client.fd), plan.tos);
+	if (plan.tos)
+		set_class(client.fd, a.any.sa_family, plan.tos);
 	err = connect(client.fd, &a.any, len);
 	if (plan.end == END_REFUSED) {
 		if (!err || errno != ECONNREFUSED)
@@ -343,6 +354,7 @@ static void read_option(const char *option)
 	} numbers[] = {
 		{ "up=", &plan.up }, { "down=", &plan.down }, { "write=", &plan.write },
 		{ "rounds=", &plan.rounds }, { "rcvbuf=", &plan.rcvbuf },
+		{ "tos=", &plan.tos },
 	};
 	size_t i;
 

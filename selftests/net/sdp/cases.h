@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Programs that run a list of tests over address sets:
- *	PROGRAM [--self] [--set NAME]... [TEST]...
+ *	PROGRAM [--self | --twin] [--set NAME]... [TEST]...
  * --self runs them on TCP, where they must pass too: it shows that the tests are right.
+ * --twin runs them on IPPROTO_SDP of the internet families.
  */
 #ifndef SDP_TEST_CASES_H
 #define SDP_TEST_CASES_H
@@ -66,12 +67,14 @@ static inline int run_tests(char **argv, const struct test *tests, size_t count)
 	for (argv++; *argv && **argv == '-'; argv++) {
 		if (!strcmp(*argv, "--self")) {
 			use_sdp = false;
+		} else if (!strcmp(*argv, "--twin")) {
+			use_twin = true;
 		} else if (!strcmp(*argv, "--set") && argv[1]) {
 			argv++;
 			for (i = 0; i < SET_COUNT; i++)
 				sets |= (unsigned int)!strcmp(*argv, addrsets[i].name) << i;
 		} else {
-			fprintf(stderr, "options: [--self] [--set lo4|lo6|rc4|rc6]... [TEST]...\n");
+			fprintf(stderr, "options: [--self | --twin] [--set lo4|lo6|rc4|rc6]... [TEST]...\n");
 			return EXIT_FAILED;
 		}
 	}
