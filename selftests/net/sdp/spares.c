@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Large buffers are used again while data moves, and are the system's again once it rests.
+ * only when named: debug (KASAN keeps freed memory back)
  */
 #include "cases.h"
 
