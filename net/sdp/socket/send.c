@@ -29,7 +29,7 @@
 /* Linear part of a segment that gets its bytes by reference: for its odd ends. */
 #define LINEAR_REFS	256
 
-/* For a write that fills a large message: a block, used again if there is one. */
+/* For a large message that will be full: a block, used again if there is one. */
 static struct sk_buff *new_block(struct sdp_sock *ssk)
 {
 	struct sk_buff *skb;
@@ -47,7 +47,7 @@ static struct sk_buff *new_segment(struct sdp_sock *ssk, size_t left, bool refs)
 	struct sk_buff *skb;
 	u32 linear = 0;
 
-	if (left >= max && max >= BLOCK_MIN && !refs) {
+	if ((left >= max || READ_ONCE(ssk->tx_bulk)) && max >= BLOCK_MIN && !refs) {
 		skb = new_block(ssk);
 		if (skb)
 			return skb;
@@ -348,10 +348,28 @@ static struct sk_buff *gathering_segment(const struct sdp_sock *ssk, u32 n)
 	struct sk_buff *skb = skb_peek_tail(&ssk->tx_queue);
 
 	if (!skb || ssk->tx_hold || !(ssk->gathering || ssk->credit_stalled) ||
-	    sdp_buf_cb(skb)->again || sdp_segment_full(ssk, skb) ||
+	    sdp_segment_full(ssk, skb) ||
 	    sdp_buf_cb(skb)->payload + n >= sdp_engine_payload_max(&ssk->engine))
 		return NULL;
 	return skb;
+}
+
+/* The next @n bytes of a block, if they lie in one piece. */
+static void *room_in_block(const struct sk_buff *skb, u32 n)
+{
+	u32 at = sdp_buf_cb(skb)->payload;
+	int i;
+
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
+		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
+
+		if (at + n <= skb_frag_size(frag))
+			return skb_frag_address(frag) + at;
+		if (at < skb_frag_size(frag))
+			return NULL;
+		at -= skb_frag_size(frag);
+	}
+	return NULL;
 }
 
 /* Where its next @n bytes go, if there is room that needs no new memory. */
@@ -360,6 +378,8 @@ static void *room_for(struct sdp_sock *ssk, const struct sk_buff *skb, u32 n)
 	struct page_frag *pfrag = sk_page_frag(&ssk->sk);
 	int frags = skb_shinfo(skb)->nr_frags;
 
+	if (sdp_buf_cb(skb)->again)
+		return room_in_block(skb, n);
 	if (!frags)
 		return skb_tailroom(skb) >= (int)n ? skb_tail_pointer(skb) : NULL;
 	if (!skb_can_coalesce((struct sk_buff *)skb, frags, pfrag->page, pfrag->offset) ||
@@ -370,7 +390,9 @@ static void *room_for(struct sdp_sock *ssk, const struct sk_buff *skb, u32 n)
 
 static void gathered(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 {
-	if (skb_shinfo(skb)->nr_frags) {
+	if (sdp_buf_cb(skb)->again) {
+		/* Its length is that of the whole block until it is sent. */
+	} else if (skb_shinfo(skb)->nr_frags) {
 		add_page(skb, sk_page_frag(&ssk->sk), n);
 		sdp_memory_sent(ssk, n);
 	} else {

@@ -97,6 +97,7 @@ struct sdp_port;
  * @tx_frags: page fragments that a segment may have
  * @tx_hold: that one is being added to, or MSG_MORE has promised more
  * @tx_copying: a writer copies into the last segment: it does not count as full
+ * @tx_bulk: the last message was full, of copied bytes: the next one will be as well
  * @tx_user_pages: a writer's own pages may be referenced until they have arrived
  * @recv_max: receives that the link has room for
  * @tx_outq: payload bytes not yet known to have arrived
@@ -184,6 +185,7 @@ struct sdp_sock {
 	u16 tx_frags;
 	bool tx_hold;
 	bool tx_copying;
+	bool tx_bulk;
 	bool tx_user_pages;
 	u16 recv_max;
 	u32 tx_outq;

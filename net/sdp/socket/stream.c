@@ -336,6 +336,10 @@ static void seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx, struct sk_bu
 	struct sdp_msg msg;
 	u32 len;
 
+	/* What is handed over does not come back, so there a block has no advantage. */
+	if (tx->payload_max)
+		WRITE_ONCE(ssk->tx_bulk, sdp_buf_cb(skb)->payload == tx->payload_max &&
+			   !ssk->link->ops->hands_over && !skb_has_shared_frag(skb));
 	len = sdp_engine_commit(&ssk->engine, tx, sdp_buf_cb(skb)->payload, header, &msg);
 	/* A block that did not get full loses its empty end, and with it its use again. */
 	if (skb->len > sdp_buf_cb(skb)->payload) {
