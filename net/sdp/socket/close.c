@@ -253,7 +253,6 @@ int sdp_release(struct socket *sock)
 	spin_unlock_bh(&ssk->lock);
 	if (gone) {
 		sk_stop_timer(sk, &sk->sk_timer);
-		sk_stop_timer(sk, &ssk->tick);
 		sdp_sock_end(ssk);
 	}
 	sock->sk = NULL;

@@ -10,6 +10,9 @@
  * receives are posted, which is fewer credits for the peer. A few receives and the first
  * bytes of a write are always granted, so that every connection can get going again.
  *
+ * Buffers that are kept for a moment to be used again (tick.c) are not counted; none are
+ * kept while memory is short.
+ *
  * sk_forward_alloc, what a socket has been granted and does not use, is covered by the
  * socket's @lock.
  */

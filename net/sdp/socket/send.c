@@ -151,7 +151,9 @@ static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from
 static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, const struct sdp_refs *refs,
 			     bool *fresh)
 {
-	u32 most = min_t(size_t, left, sdp_engine_payload_max(&ssk->engine));
+	u32 max = sdp_engine_payload_max(&ssk->engine);
+	/* A small write may bring a whole block with it. */
+	u32 most = READ_ONCE(ssk->tx_bulk) ? max : min_t(size_t, left, max);
 	struct sk_buff *skb;
 
 	sdp_stream_lock(ssk);

@@ -368,6 +368,7 @@ ssize_t sdp_recv_to_pipe(struct sdp_sock *ssk, struct pipe_inode_info *pipe, siz
 void sdp_tick_again(struct sdp_sock *ssk);
 void sdp_tick_watch_hold(struct sdp_sock *ssk);
 void sdp_tick_watch_spares(struct sdp_sock *ssk);
+void sdp_tick_stop(struct sdp_sock *ssk);
 void sdp_tick(struct timer_list *timer);
 
 /* memory.c */

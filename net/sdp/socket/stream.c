@@ -33,7 +33,6 @@ void sdp_stream_lock(struct sdp_sock *ssk)
 /* After the last line an up-call's socket may be gone. */
 static void release_link(struct sdp_sock *ssk, struct sdp_link *link, bool abort)
 {
-	sk_stop_timer(&ssk->sk, &ssk->tick);
 	if (sock_flag(&ssk->sk, SOCK_DEAD)) {
 		sk_stop_timer(&ssk->sk, &ssk->sk.sk_timer);
 		sdp_sock_end(ssk);
@@ -88,6 +87,7 @@ void sdp_stream_detach(struct sdp_sock *ssk, bool abort, struct sdp_todo *todo)
 	todo->abort = abort;
 	ssk->link = NULL;
 	sdp_alive_stop(ssk);
+	sdp_tick_stop(ssk);
 }
 
 /**
@@ -329,6 +329,19 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 	trace_sdp_msg_send(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
 }
 
+/*
+ * A block that did not get full loses its empty end, and with it its use again. If little is
+ * left, that moves to the linear part and the pages go, so it is charged anew.
+ */
+static void trim_block(struct sdp_sock *ssk, struct sk_buff *skb)
+{
+	int before = skb->truesize;
+
+	sdp_buf_cb(skb)->again = false;
+	pskb_trim(skb, sdp_buf_cb(skb)->payload);
+	sdp_memory_sent(ssk, (int)skb->truesize - before);
+}
+
 /* Give a message its header. */
 static void seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx, struct sk_buff *skb)
 {
@@ -341,11 +354,8 @@ static void seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx, struct sk_bu
 		WRITE_ONCE(ssk->tx_bulk, sdp_buf_cb(skb)->payload == tx->payload_max &&
 			   !ssk->link->ops->hands_over && !skb_has_shared_frag(skb));
 	len = sdp_engine_commit(&ssk->engine, tx, sdp_buf_cb(skb)->payload, header, &msg);
-	/* A block that did not get full loses its empty end, and with it its use again. */
-	if (skb->len > sdp_buf_cb(skb)->payload) {
-		sdp_buf_cb(skb)->again = false;
-		pskb_trim(skb, sdp_buf_cb(skb)->payload);
-	}
+	if (skb->len > sdp_buf_cb(skb)->payload)
+		trim_block(ssk, skb);
 	memcpy(skb_push(skb, len), header, len);
 	count_sent(ssk, &msg);
 }
@@ -608,7 +618,8 @@ static void keep_blocks(struct sdp_sock *ssk, struct sk_buff_head *blocks)
 {
 	struct sk_buff *skb;
 
-	if (skb_queue_empty(blocks) || sock_flag(&ssk->sk, SOCK_DEAD))
+	if (skb_queue_empty(blocks) || sock_flag(&ssk->sk, SOCK_DEAD) ||
+	    READ_ONCE(sdp_memory_pressure))
 		return;
 	sdp_tick_watch_spares(ssk);
 	while (skb_queue_len(&ssk->tx_blocks) < TX_BLOCKS && (skb = __skb_dequeue(blocks))) {

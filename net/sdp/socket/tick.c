@@ -4,8 +4,8 @@
  *
  * One timer serves three purposes. Each says when it needs the tick at the latest; the tick
  * may come earlier for another one, so each finds out whether its own time has come. The
- * timer holds a reference to the socket, runs while there is a link, and takes the socket's
- * @lock.
+ * timer holds a reference to the socket, runs only while there is a link, and takes the
+ * socket's @lock.
  */
 #include "sock.h"
 
@@ -88,14 +88,26 @@ static void drop_spares(struct sdp_sock *ssk)
 {
 	if (!ssk->spares)
 		return;
-	if (lately(ssk->last_sent) || lately(ssk->last_received)) {
+	if (!READ_ONCE(sdp_memory_pressure) &&
+	    (lately(ssk->last_sent) || lately(ssk->last_received))) {
 		tick_within(ssk, SPARE_JIFFIES);
 		return;
 	}
 	ssk->spares = false;
 	__skb_queue_purge(&ssk->tx_blocks);
-	if (ssk->link && ssk->link->ops->trim)
+	if (ssk->link->ops->trim)
 		ssk->link->ops->trim(ssk->link);
+}
+
+/**
+ * sdp_tick_stop() - the link goes, and all that the tick looks after with it
+ * @ssk: socket, locked; there is another reference to it
+ */
+void sdp_tick_stop(struct sdp_sock *ssk)
+{
+	sk_stop_timer(&ssk->sk, &ssk->tick);
+	ssk->spares = false;
+	ssk->hold_watched = false;
 }
 
 /**
@@ -108,9 +120,12 @@ void sdp_tick(struct timer_list *timer)
 	struct sdp_todo todo = { };
 
 	sdp_stream_lock(ssk);
-	end_hold(ssk);
-	drop_spares(ssk);
-	sdp_stream_progress(ssk, &todo);
+	/* It may have waited for the lock while the link went. */
+	if (ssk->link) {
+		end_hold(ssk);
+		drop_spares(ssk);
+		sdp_stream_progress(ssk, &todo);
+	}
 	sdp_stream_unlock(ssk, &todo);
 	sock_put(&ssk->sk);
 }

@@ -74,7 +74,8 @@ static inline int run_tests(char **argv, const struct test *tests, size_t count)
 			for (i = 0; i < SET_COUNT; i++)
 				sets |= (unsigned int)!strcmp(*argv, addrsets[i].name) << i;
 		} else {
-			fprintf(stderr, "options: [--self | --twin] [--set lo4|lo6|rc4|rc6]... [TEST]...\n");
+			fputs("options: [--self | --twin] [--set lo4|lo6|rc4|rc6]... [TEST]...\n",
+			      stderr);
 			return EXIT_FAILED;
 		}
 	}

@@ -380,6 +380,24 @@ static int message_buffers(void *arg)
 	return EXIT_OK;
 }
 
+/* Full messages and a little more, again and again: all of the send buffer comes back. */
+static int remainders(void *arg)
+{
+	enum { FULL = 1 << 16, ROUNDS = 60 };
+	struct pair p;
+	int i;
+
+	(void)arg;
+	setting_set("recv_buffer_size", FULL + 16);
+	p = pair_sized(1 << 17);
+	set_timeout(p.c, SO_SNDTIMEO, WAIT_MS);
+	for (i = 0; i < ROUNDS; i++) {
+		send_all(p.c, pattern, FULL + 14);
+		drain(p.s, FULL + 14);
+	}
+	return EXIT_OK;
+}
+
 static struct load mixed_load = {
 	.total = 4 << 20, .largest_write = LARGEST, .largest_read = LARGEST,
 };
@@ -398,6 +416,7 @@ static const struct test tests[] = {
 	{ "absent_memory", absent_memory, 20, V4_SETS, .arg = NULL },
 	{ "slow_reader", both_directions, 30, V4_SETS, .arg = &slow_load },
 	{ "processes", processes, 40, V4_SETS, .arg = &short_load },
+	{ "remainders", remainders, 30, V4_SETS, .sdp_only = true, .arg = NULL },
 	{ "message_buffers", message_buffers, 60, V4_SETS, .sdp_only = true, .arg = &short_load },
 };
 
