@@ -28,8 +28,8 @@
 #define RC_CM_RETRIES	15
 /* How long the peer may take to answer a DREQ before we go without. */
 #define RC_DREQ_WAIT	(3 * HZ)
-/* How old an unanswered REP must be for us to go: it has been taken in by then. */
-#define RC_REP_WAIT	(HZ / 2)
+/* How old an unanswered REQ or REP must be for us to go: it has been taken in by then. */
+#define RC_ANSWER_WAIT	(HZ / 2)
 
 /**
  * struct rc_device - an RDMA device in use
@@ -74,8 +74,8 @@ struct rc_listener {
 /* Where a link is in its life; bits of rc_link.flags. */
 enum rc_flag {
 	RC_START,		/* the owner wants it connected */
-	RC_REPLIED,		/* accepting side: our REP was sent */
-	RC_ANSWERING,		/* connecting side: our RTU is about to be sent */
+	RC_ASKED,		/* our REQ or REP was sent, and has no answer yet */
+	RC_ANSWERING,		/* connecting side: the REP is being dealt with */
 	RC_CONNECTED,		/* the CM has an established connection, or is about to */
 	RC_ROUTE_DONE,		/* the rdma_cm id has served its purpose */
 	RC_EARLY,		/* a message came before the CM's handshake was over */
@@ -84,7 +84,7 @@ enum rc_flag {
 	RC_PEER_ENDED,		/* the peer has sent DREQ, or the CM has given up */
 	RC_ENDED_SAID,
 	RC_RELEASED,		/* the owner has let go */
-	RC_AWAITED,		/* it is released, and waits for the answer to its REP */
+	RC_AWAITED,		/* it is released, and waits for the answer to its REQ or REP */
 	RC_CLOSING,		/* our DREQ is sent */
 	RC_GONE,		/* everything is freed but the link itself */
 	RC_FAILED_SAID,		/* device gone: told once */
@@ -132,7 +132,7 @@ struct rc_ring {
  * @port: port number of the device
  * @pkey: partition key
  * @psn: packet sequence number at which the peer shall begin
- * @replied: when our REP was sent (jiffies), with RC_REPLIED
+ * @asked: when our REQ or REP was sent (jiffies), with RC_ASKED
  * @rdma: resolves address and route; destroyed by the work item
  * @cm: CM id of the connection
  * @qp: queue pair
@@ -161,7 +161,7 @@ struct rc_link {
 	u32 port;
 	u16 pkey;
 	u32 psn;
-	unsigned long replied;
+	unsigned long asked;
 	struct rdma_cm_id *rdma;
 	struct ib_cm_id *cm;
 	struct ib_qp *qp;

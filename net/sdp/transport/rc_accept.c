@@ -115,11 +115,11 @@ static int send_rep(struct rc_link *rc, const struct ib_cm_req_event_param *req,
 	if (err)
 		return err;
 	/* Before, because the link may be released as soon as it is sent. */
-	rc->replied = jiffies;
-	set_bit(RC_REPLIED, &rc->flags);
+	rc->asked = jiffies;
+	set_bit(RC_ASKED, &rc->flags);
 	err = ib_send_cm_rep(rc->cm, &rep);
 	if (err)
-		clear_bit(RC_REPLIED, &rc->flags);
+		clear_bit(RC_ASKED, &rc->flags);
 	return err;
 }
 
@@ -243,29 +243,49 @@ static int reject_error(enum ib_cm_rej_reason reason)
 	}
 }
 
+/* The answer has come. If the link was released meanwhile, its work item goes on. */
+static void answered(struct rc_link *rc)
+{
+	/* Fully ordered, pairs with the barrier in await_answer(). */
+	if (test_and_clear_bit(RC_AWAITED, &rc->flags))
+		rc_link_wake(rc);
+}
+
 /*
  * The peer may send as soon as it has our RTU, and its first message must not come to somebody
  * who does not know yet how it answered: so the RTU goes last.
  */
+static int take_reply(struct rc_link *rc, const struct ib_cm_event *event)
+{
+	int err;
+
+	if (test_bit(RC_RELEASED, &rc->flags))
+		return ib_send_cm_rej(rc->cm, IB_CM_REJ_CONSUMER_DEFINED, NULL, 0, NULL, 0);
+	err = rc_qp_ready(rc);
+	if (err)
+		return err;
+	set_bit(RC_CONNECTED, &rc->flags);
+	rc_up->hello_ack(&rc->link, event->private_data, IB_CM_REP_PRIVATE_DATA_SIZE);
+	return ib_send_cm_rtu(rc->cm, NULL, 0);
+}
+
 static void reply_received(struct rc_link *rc, const struct ib_cm_event *event)
 {
-	int err = rc_qp_ready(rc);
+	int err;
 
-	if (!err) {
-		set_bit(RC_ANSWERING, &rc->flags);
-		set_bit(RC_CONNECTED, &rc->flags);
-		rc_up->hello_ack(&rc->link, event->private_data, IB_CM_REP_PRIVATE_DATA_SIZE);
-		err = ib_send_cm_rtu(rc->cm, NULL, 0);
-		clear_bit(RC_ANSWERING, &rc->flags);
-	}
+	set_bit(RC_ANSWERING, &rc->flags);
+	/* Fully ordered: who sees that there is an answer sees that it is dealt with. */
+	test_and_clear_bit(RC_ASKED, &rc->flags);
+	err = take_reply(rc, event);
+	clear_bit(RC_ANSWERING, &rc->flags);
 	if (err)
 		rc_link_fail(rc, cm_error(err), "connect reply");
+	answered(rc);
 }
 
 static void rejected(struct rc_link *rc, const struct ib_cm_event *event)
 {
-	/* If there was a REP, this is its answer. */
-	clear_bit(RC_REPLIED, &rc->flags);
+	clear_bit(RC_ASKED, &rc->flags);
 	if (test_bit(RC_CONNECTED, &rc->flags) || test_bit(RC_RELEASED, &rc->flags))
 		rc_link_poke(rc, RC_PEER_ENDED);
 	else
@@ -291,9 +311,7 @@ int rc_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 	case IB_CM_USER_ESTABLISHED:
 		set_bit(RC_CONNECTED, &rc->flags);
 		rc_up->established(&rc->link);
-		/* Released meanwhile; fully ordered, pairs with the barrier in await_answer(). */
-		if (test_and_clear_bit(RC_AWAITED, &rc->flags))
-			rc_link_wake(rc);
+		answered(rc);
 		break;
 	case IB_CM_REJ_RECEIVED:
 		rejected(rc, event);
@@ -301,7 +319,7 @@ int rc_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 	case IB_CM_REQ_ERROR:
 	case IB_CM_REP_ERROR:
 		/* There will be no answer. */
-		clear_bit(RC_REPLIED, &rc->flags);
+		clear_bit(RC_ASKED, &rc->flags);
 		rc_link_fail(rc, ETIMEDOUT, "no answer");
 		break;
 	case IB_CM_DREQ_RECEIVED:

@@ -78,11 +78,17 @@ static int send_req(struct rc_link *rc, const u8 *hello)
 		.max_cm_retries		= RC_CM_RETRIES,
 	};
 	struct ib_cm_id *cm = ib_create_cm_id(rc->dev->ib, rc_cm_event, rc);
+	int err;
 
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
 	rc->cm = cm;
-	return ib_send_cm_req(cm, &req);
+	rc->asked = jiffies;
+	set_bit(RC_ASKED, &rc->flags);
+	err = ib_send_cm_req(cm, &req);
+	if (err)
+		clear_bit(RC_ASKED, &rc->flags);
+	return err;
 }
 
 static int route_resolved(struct rc_link *rc)

@@ -7,7 +7,7 @@
  * and never runs beside itself. All resources are freed in one place, link_destroy(), in
  * reverse order of their making; the link itself when nobody refers to it any more.
  *
- * An end from our side: release() -> (answer to a fresh REP) -> DREQ -> (DREP, or
+ * An end from our side: release() -> (answer to a fresh REQ or REP) -> DREQ -> (DREP, or
  *	RC_DREQ_WAIT) -> destroy.
  * An end from the peer's: DREQ -> DREP, drain (what had arrived is handed in), up->ended
  *	-> the owner releases -> destroy.
@@ -48,18 +48,19 @@ static void link_destroy(struct rc_link *rc)
 }
 
 /*
- * A REP has to be answered before we can go. To destroy its id now would send a REJ, once. The
- * peer's CM works on several CPUs; if it comes to the REJ first, it does not know yet whom that
- * is about, and takes the REP that follows for a connection, whose end nobody will tell it.
+ * A REQ or REP has to be answered before we can go. To destroy its id now would send a REJ, once.
+ * The peer's CM works on several CPUs; if it comes to the REJ first, it does not know yet whom
+ * that is about. It takes a REP that follows for a connection, whose end nobody will tell it; and
+ * a REQ for one to come, which keeps a place in a backlog until all its REPs are sent.
  *
  * Returns how long to wait for the answer. It may come just now: either its handler or this
  * function takes RC_AWAITED back, and goes on.
  */
 static unsigned long await_answer(struct rc_link *rc)
 {
-	long wait = rc->replied + RC_REP_WAIT - jiffies;
+	long wait = rc->asked + RC_ANSWER_WAIT - jiffies;
 
-	if (!test_and_clear_bit(RC_REPLIED, &rc->flags) || wait <= 0)
+	if (!test_and_clear_bit(RC_ASKED, &rc->flags) || wait <= 0)
 		return 0;
 	set_bit(RC_AWAITED, &rc->flags);
 	/* Pairs with rc_cm_event(): one of us sees what the other has set. */
@@ -80,14 +81,14 @@ static unsigned long disconnect(struct rc_link *rc)
 {
 	unsigned long wait;
 
-	/* The owner knows the answer, and has let go at once; the CM will know it in a moment. */
-	if (test_bit(RC_ANSWERING, &rc->flags))
-		return 1;
 	if (!rc->cm || test_bit(RC_PEER_ENDED, &rc->flags) || device_going(rc))
 		return 0;
 	wait = await_answer(rc);
 	if (wait)
 		return wait;
+	/* The owner knows the answer, and has let go at once; the CM will know it in a moment. */
+	if (test_bit(RC_ANSWERING, &rc->flags))
+		return 1;
 	if (test_and_set_bit(RC_CLOSING, &rc->flags))
 		return 0;
 	return ib_send_cm_dreq(rc->cm, NULL, 0) ? 0 : RC_DREQ_WAIT;
