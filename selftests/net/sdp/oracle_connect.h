@@ -76,7 +76,7 @@ static void backlog(int room)
 	rec_peername("accepted", accepted);
 	rec_mask_at("room made", clients[room + 1], POLLOUT);
 	rec_so_error("room made, error", clients[room + 1]);
-	/* A busy host may let them in in another order, which is not looked at here. */
+	/* A busy host may let them in not quite in order, which is not looked at here. */
 	for (i = 1; i < room + 2; i++)
 		send_all(clients[i], "a", 1);
 	for (i = 1; i < room + 2; i++) {
