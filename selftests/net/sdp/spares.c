@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Large buffers are used again while data moves, and are the system's again once it rests.
- * only when named: debug (KASAN keeps freed memory back)
+ * only when named: 6.1 debug (there freed memory is kept back, by per-CPU lists or by KASAN)
  */
 #include "cases.h"
 
