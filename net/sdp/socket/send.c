@@ -375,7 +375,7 @@ static void *room_in_block(const struct sk_buff *skb, u32 n)
 }
 
 /* Where its next @n bytes go, if there is room that needs no new memory. */
-static void *room_for(struct sdp_sock *ssk, const struct sk_buff *skb, u32 n)
+static void *room_for(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 {
 	struct page_frag *pfrag = sk_page_frag(&ssk->sk);
 	int frags = skb_shinfo(skb)->nr_frags;
@@ -384,7 +384,7 @@ static void *room_for(struct sdp_sock *ssk, const struct sk_buff *skb, u32 n)
 		return room_in_block(skb, n);
 	if (!frags)
 		return skb_tailroom(skb) >= (int)n ? skb_tail_pointer(skb) : NULL;
-	if (!skb_can_coalesce((struct sk_buff *)skb, frags, pfrag->page, pfrag->offset) ||
+	if (!skb_can_coalesce(skb, frags, pfrag->page, pfrag->offset) ||
 	    pfrag->size - pfrag->offset < n || !sdp_memory_for_write(ssk, n))
 		return NULL;
 	return page_address(pfrag->page) + pfrag->offset;
@@ -392,13 +392,12 @@ static void *room_for(struct sdp_sock *ssk, const struct sk_buff *skb, u32 n)
 
 static void gathered(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 {
-	if (sdp_buf_cb(skb)->again) {
-		/* Its length is that of the whole block until it is sent. */
-	} else if (skb_shinfo(skb)->nr_frags) {
+	if (!skb_shinfo(skb)->nr_frags) {
+		skb_put(skb, n);
+	} else if (!sdp_buf_cb(skb)->again) {
+		/* A block has its whole length, and is charged for it, until it is sent. */
 		add_page(skb, sk_page_frag(&ssk->sk), n);
 		sdp_memory_sent(ssk, n);
-	} else {
-		skb_put(skb, n);
 	}
 	sdp_buf_cb(skb)->payload += n;
 	ssk->tx_outq += n;
