@@ -88,7 +88,6 @@ enum rc_flag {
 	RC_CLOSING,		/* our DREQ is sent */
 	RC_GONE,		/* everything is freed but the link itself */
 	RC_FAILED_SAID,		/* device gone: told once */
-	RC_DRAINED,
 };
 
 /**
@@ -141,6 +140,7 @@ struct rc_ring {
  * @config: limits
  * @rx: receive ring
  * @tx: send ring
+ * @flushed: receives that failed; they stay in @rx
  * @unsignaled: sends since the last one with a completion
  * @spare: received buffers given back unread
  * @rx_cqe: completes receives
@@ -170,6 +170,7 @@ struct rc_link {
 	struct sdp_link_config config;
 	struct rc_ring rx;
 	struct rc_ring tx;
+	u32 flushed;
 	u16 unsignaled;
 	struct sk_buff_head spare;
 	struct ib_cqe rx_cqe;

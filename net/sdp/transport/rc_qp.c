@@ -110,6 +110,7 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	/* Flushed buffers stay in the ring; rc_qp_destroy() frees them. */
 	if (wc->status != IB_WC_SUCCESS) {
+		rc->flushed++;
 		/* Longer than the receive; the second one is how soft-RoCE says it. */
 		if (wc->status == IB_WC_LOC_LEN_ERR || wc->status == IB_WC_LOC_QP_OP_ERR)
 			rc_up->malformed(rc->net, SDP_BAD_LEN);
@@ -452,11 +453,13 @@ void rc_probe(struct sdp_link *link)
  * rc_qp_drain() - stop the queue pair; all its completions have been handled afterwards
  * @rc: link
  *
- * What had arrived has been handed to the owner; what had not will never be.
+ * What had arrived has been handed to the owner; what had not will never be. Until it lets go the
+ * owner may still post, which fails in a completion of its own: so an end that the peer began is
+ * drained twice, the second time when nobody posts any more.
  */
 void rc_qp_drain(struct rc_link *rc)
 {
-	if (rc->qp && !test_and_set_bit(RC_DRAINED, &rc->flags))
+	if (rc->qp)
 		ib_drain_qp(rc->qp);
 }
 
@@ -478,6 +481,8 @@ static void ring_free(struct rc_link *rc, struct rc_ring *ring, enum dma_data_di
  */
 void rc_qp_destroy(struct rc_link *rc)
 {
+	/* A completion that came later would find freed memory. */
+	WARN_ON_ONCE(rc->rx.head - rc->rx.tail != rc->flushed);
 	if (rc->qp)
 		ib_destroy_qp(rc->qp);
 	if (rc->cq)
