@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Large buffers are used again while data moves, and are the system's again once it rests.
- * only when named: 6.1 debug (there freed memory is kept back, by per-CPU lists or by KASAN)
+ * only when named: debug (there KASAN keeps freed memory back)
  */
 #include "cases.h"
+#include "machine.h"
 
 #define PAIRS		32
 #define BUFFER_SIZE	65552
@@ -12,15 +13,7 @@
 
 static long free_kb(void)
 {
-	FILE *file = fopen("/proc/meminfo", "r");
-	char line[128];
-	long kb = -1;
-
-	need_errno(!!file, "/proc/meminfo");
-	while (kb < 0 && fgets(line, sizeof(line), file))
-		sscanf(line, "MemFree: %ld kB", &kb);
-	fclose(file);
-	return kb;
+	return (meminfo("MemFree") + memory_in_cpu_lists()) / 1024;
 }
 
 /* As much as goes, in writes of several messages each, then read: many buffers are in use. */
