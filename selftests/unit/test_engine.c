@@ -11,7 +11,7 @@ TEST(sdp_engine_init__fields)
 	memset(&w->a, 0xee, sizeof(w->a));
 	sdp_engine_init(&w->a, &usual);
 	EXPECT_EQ(SDP_CLOSED, w->a.state);
-	EXPECT_EQ(RECV_SIZE, w->a.recv_size);
+	EXPECT_EQ(RECV_SIZE, w->a.resize.recv_size);
 	EXPECT_EQ(16, w->a.send_slots);
 	EXPECT_EQ(12, w->a.credit.target);
 	EXPECT_EQ(6, w->a.credit.threshold);

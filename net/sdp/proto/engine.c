@@ -43,9 +43,9 @@ static void fail(struct sdp_engine *e, int error, enum sdp_violation violation,
 void sdp_engine_init(struct sdp_engine *e, const struct sdp_engine_config *config)
 {
 	memset(e, 0, sizeof(*e));
-	e->recv_size = config->recv_size;
 	e->send_slots = config->send_slots;
 	sdp_credit_init(&e->credit, config->recv_target, config->threshold);
+	sdp_resize_init(&e->resize, config->recv_size, config->recv_size_max, config->split_level);
 }
 
 /**
@@ -58,15 +58,16 @@ void sdp_engine_hello(struct sdp_engine *e, struct sdp_hello *hello)
 	hello->version = SDP_VERSION;
 	hello->max_adverts = 1;
 	hello->bufs = e->credit.posted;
-	hello->recv_size = e->recv_size;
-	hello->wanted_recv_size = e->recv_size;
+	hello->recv_size = e->resize.recv_size;
+	hello->wanted_recv_size = e->resize.recv_size;
+	e->resize.connecting = true;
 	sdp_credit_granted_hello(&e->credit);
 	sdp_conn_step(&e->state, SDP_EV_HELLO_SENT);
 }
 
 static void take_hello(struct sdp_engine *e, const struct sdp_hello *hello)
 {
-	e->send_size = hello->recv_size;
+	sdp_resize_peer_hello(&e->resize, hello->recv_size);
 	e->peer_adverts = hello->max_adverts;
 	sdp_credit_peer_hello(&e->credit, hello->bufs);
 }
@@ -96,7 +97,7 @@ void sdp_engine_hello_ack(struct sdp_engine *e, struct sdp_hello *ack)
 	ack->version = SDP_VERSION;
 	ack->max_adverts = 1;
 	ack->bufs = e->credit.posted;
-	ack->recv_size = e->recv_size;
+	ack->recv_size = e->resize.recv_size;
 	sdp_credit_granted_hello(&e->credit);
 }
 
@@ -125,7 +126,7 @@ void sdp_engine_hello_ack_received(struct sdp_engine *e, const struct sdp_hello 
 void sdp_engine_established(struct sdp_engine *e, struct sdp_actions *acts)
 {
 	/* Before the peer's Hello there is nothing that could be established. */
-	if (!e->dead && e->send_size && sdp_conn_step(&e->state, SDP_EV_ESTABLISHED))
+	if (!e->dead && e->resize.send_size && sdp_conn_step(&e->state, SDP_EV_ESTABLISHED))
 		act(acts, SDP_ACT_ESTABLISHED);
 }
 
@@ -161,6 +162,62 @@ u16 sdp_engine_receives_wanted(const struct sdp_engine *e)
 void sdp_engine_posted(struct sdp_engine *e, u16 n)
 {
 	sdp_credit_posted(&e->credit, n);
+}
+
+/**
+ * sdp_engine_post_size() - which size shall receives have that are posted now? (E2)
+ * @e: engine
+ *
+ * Return: bytes, BSDH included.
+ */
+u32 sdp_engine_post_size(const struct sdp_engine *e)
+{
+	return e->resize.posting;
+}
+
+/**
+ * sdp_engine_resize_refuse() - larger receives, as the peer wants them, cannot be had (E2)
+ * @e: engine
+ *
+ * Nothing happens if the peer has been told already that it has them.
+ */
+void sdp_engine_resize_refuse(struct sdp_engine *e)
+{
+	sdp_resize_refuse(&e->resize);
+}
+
+/**
+ * sdp_engine_split() - a send of the application did not fit into one message (E1)
+ * @e: engine, after its Hello exchange
+ * @bytes: size of the send
+ */
+void sdp_engine_split(struct sdp_engine *e, u32 bytes)
+{
+	sdp_resize_split(&e->resize, bytes);
+}
+
+/**
+ * sdp_engine_shrink() - nothing was sent for long: the peer may have smaller receives again
+ * @e: engine; nothing is unsent, and nobody is about to add something of the present size
+ *
+ * What is sent next asks for it. sdp_engine_shrink_end() has to be called before anything can
+ * be added, because a request that is sent binds us at once.
+ *
+ * Return: true when there is something to ask for.
+ */
+bool sdp_engine_shrink(struct sdp_engine *e)
+{
+	return !e->dead && sdp_conn_may_send(e->state) && !e->shutdown &&
+	       sdp_resize_shrink(&e->resize);
+}
+
+/**
+ * sdp_engine_shrink_end() - if the request could not be sent it is not wanted any more
+ * @e: engine
+ */
+void sdp_engine_shrink_end(struct sdp_engine *e)
+{
+	sdp_resize_shrink_end(&e->resize);
 }
 
 static void receive_data(struct sdp_engine *e, const struct sdp_msg *msg, struct sdp_actions *acts)
@@ -211,6 +268,29 @@ static void receive_abort(struct sdp_engine *e, const struct sdp_msg *msg,
 	fail(e, ECONNRESET, sdp_conn_disconn_begun(e->state) ? SDP_VALID : SDP_BAD_STATE, acts);
 }
 
+static void receive_resize(struct sdp_engine *e, const struct sdp_msg *msg,
+			   struct sdp_actions *acts)
+{
+	enum sdp_violation bad;
+
+	if (!sdp_conn_may_receive(e->state))
+		bad = SDP_BAD_STATE;
+	else
+		bad = sdp_resize_asked(&e->resize, msg->size, e->credit.posted);
+	if (bad)
+		fail(e, EPROTO, bad, acts);
+}
+
+static void receive_resize_ack(struct sdp_engine *e, const struct sdp_msg *msg,
+			       struct sdp_actions *acts)
+{
+	enum sdp_violation bad;
+
+	bad = sdp_resize_answered(&e->resize, msg->size, sdp_credit_available(&e->credit));
+	if (bad)
+		fail(e, EPROTO, bad, acts);
+}
+
 typedef void (*receiver_fn)(struct sdp_engine *e, const struct sdp_msg *msg,
 			    struct sdp_actions *acts);
 
@@ -224,6 +304,10 @@ static receiver_fn receiver_of(u8 mid)
 		return receive_disconn;
 	case SDP_MID_ABORT:
 		return receive_abort;
+	case SDP_MID_CHRCVBUF:
+		return receive_resize;
+	case SDP_MID_CHRCVBUF_ACK:
+		return receive_resize_ack;
 	default:
 		return NULL;
 	}
@@ -264,7 +348,7 @@ void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes, struct s
 
 	if (e->dead)
 		return;
-	if (!bad && bytes > e->recv_size)
+	if (!bad && bytes > e->resize.recv_limit)
 		bad = SDP_BAD_LEN;
 	/* Whatever the peer knew of our grants: this was the last credit, or none (D5). */
 	if (!bad && msg->payload_len && !sdp_seq_after(e->credit.rx_limit, msg->h.mseq))
@@ -278,6 +362,7 @@ void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes, struct s
 		fail(e, EPROTO, bad, acts);
 		return;
 	}
+	sdp_resize_receive_used(&e->resize);
 	sdp_engine_established(e, acts);
 	note_arrivals(e, acts);
 	note_urgent(e, &msg->h, acts);
@@ -359,18 +444,32 @@ static enum sdp_next next_data(const struct sdp_engine *e, const struct sdp_tx_v
 	return SDP_NEXT_SEND;
 }
 
+/* Resize: the answer that we owe, then our own request. */
+static bool next_resize(const struct sdp_engine *e, struct sdp_tx_msg *msg)
+{
+	if (!sdp_credit_may_send_data(&e->credit))
+		return false;
+	if (e->resize.answer && sdp_conn_may_receive(e->state))
+		msg->mid = SDP_MID_CHRCVBUF_ACK;
+	else if (sdp_resize_may_ask(&e->resize) && sdp_conn_may_send(e->state) && !e->shutdown)
+		msg->mid = SDP_MID_CHRCVBUF;
+	return msg->mid;
+}
+
 static enum sdp_next next_wanted(const struct sdp_engine *e, const struct sdp_tx_view *view,
 				 struct sdp_tx_msg *msg)
 {
+	if (next_resize(e, msg))
+		return SDP_NEXT_SEND;
 	if (!sdp_conn_may_send(e->state))
 		return SDP_NEXT_IDLE;
 	if (view->head_bytes)
 		return next_data(e, view, msg);
-	if (!e->shutdown)
+	if (!e->shutdown && !e->resize.flush)
 		return SDP_NEXT_IDLE;
 	if (!sdp_credit_may_send_data(&e->credit))
 		return SDP_NEXT_NO_CREDIT;
-	msg->mid = SDP_MID_DISCONN;
+	msg->mid = e->shutdown ? SDP_MID_DISCONN : SDP_MID_DATA;
 	return SDP_NEXT_SEND;
 }
 
@@ -393,7 +492,7 @@ static u8 urgent_flags(const struct sdp_tx_view *view, const struct sdp_tx_msg *
  * @view: what the application has ready
  * @msg: the message, when there is one
  *
- * Order: data, then DisConn, then a credit update if no other message carries the
+ * Order: resize, data, then DisConn, then a credit update if no other message carries the
  * count (D4). A credit update may use the last credit, nothing else may (D5).
  *
  * Small writes: the first one leaves at once; what is written while it is on its way
@@ -425,6 +524,25 @@ enum sdp_next sdp_engine_next(const struct sdp_engine *e, const struct sdp_tx_vi
 	return next;
 }
 
+/* What messages do to the engine that carry no data. */
+static void commit_control(struct sdp_engine *e, struct sdp_msg *sent)
+{
+	switch (sent->h.mid) {
+	case SDP_MID_DISCONN:
+		e->disc_seq = sent->h.mseq;
+		sdp_conn_step(&e->state, SDP_EV_DISC_SENT);
+		break;
+	case SDP_MID_CHRCVBUF:
+		sent->size = e->resize.asked;
+		sdp_resize_ask_sent(&e->resize);
+		break;
+	case SDP_MID_CHRCVBUF_ACK:
+		sent->size = e->resize.answer;
+		sdp_resize_answer_sent(&e->resize);
+		break;
+	}
+}
+
 /**
  * sdp_engine_commit() - the message of sdp_engine_next() is being sent
  * @e: engine
@@ -447,10 +565,9 @@ u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx, u32 pay
 	e->send_slots--;
 	if (payload)
 		e->data_seq = sent->h.mseq;
-	if (tx->mid == SDP_MID_DISCONN) {
-		e->disc_seq = sent->h.mseq;
-		sdp_conn_step(&e->state, SDP_EV_DISC_SENT);
-	}
+	if (e->resize.flush)
+		e->resize.flush--;
+	commit_control(e, sent);
 	return sdp_wire_build(buf, sent);
 }
 
@@ -462,7 +579,7 @@ u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx, u32 pay
  */
 u32 sdp_engine_payload_max(const struct sdp_engine *e)
 {
-	return e->send_size - SDP_BSDH_LEN;
+	return e->resize.send_size - SDP_BSDH_LEN;
 }
 
 /**

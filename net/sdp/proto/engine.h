@@ -24,16 +24,21 @@
 
 #include "conn.h"
 #include "credit.h"
+#include "resize.h"
 
 /**
  * struct sdp_engine_config - what a connection is made with
  * @recv_size: bytes of each of our receive buffers, BSDH included
+ * @recv_size_max: what either side's may grow to by a resize, 0 for fixed sizes
+ * @split_level: split sends that lead to a resize
  * @recv_target: receives to keep posted
  * @threshold: credit threshold T, 0 for half of @recv_target
  * @send_slots: messages the transport can hold at once
  */
 struct sdp_engine_config {
 	u32 recv_size;
+	u32 recv_size_max;
+	u16 split_level;
 	u16 recv_target;
 	u16 threshold;
 	u16 send_slots;
@@ -42,9 +47,8 @@ struct sdp_engine_config {
 /**
  * struct sdp_engine - protocol state of one connection
  * @credit: both directions' credits
+ * @resize: both directions' buffer sizes
  * @state: connection state
- * @recv_size: own receive buffer size
- * @send_size: the peer's receive buffer size
  * @send_slots: messages the transport can still take
  * @sent_seq: newest own message that the transport has completed
  * @data_seq: newest own message that carried payload
@@ -56,9 +60,8 @@ struct sdp_engine_config {
  */
 struct sdp_engine {
 	struct sdp_credit credit;
+	struct sdp_resize resize;
 	enum sdp_conn_state state;
-	u32 recv_size;
-	u32 send_size;
 	u16 send_slots;
 	u32 sent_seq;
 	u32 data_seq;
@@ -157,6 +160,11 @@ void sdp_engine_established(struct sdp_engine *e, struct sdp_actions *acts);
 void sdp_engine_set_target(struct sdp_engine *e, u16 target, u16 threshold);
 u16 sdp_engine_receives_wanted(const struct sdp_engine *e);
 void sdp_engine_posted(struct sdp_engine *e, u16 n);
+u32 sdp_engine_post_size(const struct sdp_engine *e);
+void sdp_engine_resize_refuse(struct sdp_engine *e);
+void sdp_engine_split(struct sdp_engine *e, u32 bytes);
+bool sdp_engine_shrink(struct sdp_engine *e);
+void sdp_engine_shrink_end(struct sdp_engine *e);
 void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes, struct sdp_msg *msg,
 			struct sdp_actions *acts);
 void sdp_engine_sent(struct sdp_engine *e, u16 n, struct sdp_actions *acts);

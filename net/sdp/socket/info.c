@@ -40,10 +40,10 @@ static void fill_tcp_info(struct sdp_sock *ssk, struct tcp_info *info)
 	info->tcpi_last_data_sent = ms_since(ssk->last_sent);
 	info->tcpi_last_data_recv = ms_since(ssk->last_received);
 	info->tcpi_last_ack_recv = ms_since(ssk->heard);
-	if (!e->send_size)
+	if (!e->resize.send_size)
 		return;
 	info->tcpi_snd_mss = sdp_engine_payload_max(e);
-	info->tcpi_rcv_mss = e->recv_size - SDP_BSDH_LEN;
+	info->tcpi_rcv_mss = e->resize.recv_size - SDP_BSDH_LEN;
 	info->tcpi_advmss = info->tcpi_rcv_mss;
 	info->tcpi_unacked = e->credit.tx_seq - e->sent_seq;
 	info->tcpi_snd_cwnd = info->tcpi_unacked + sdp_credit_available(&e->credit);
@@ -82,8 +82,8 @@ static void fill_sdp_info(struct sdp_sock *ssk, struct sdp_info *info)
 	info->credit = sdp_credit_available(&e->credit);
 	info->posted = e->credit.posted;
 	info->peer_credit = e->credit.theirs;
-	info->recv_size = e->recv_size;
-	info->send_size = e->send_size;
+	info->recv_size = e->resize.recv_size;
+	info->send_size = e->resize.send_size;
 	info->recv_buffers = e->credit.target;
 	info->send_slots = e->send_slots;
 	info->bytes_unsent = sdp_unsent(ssk);

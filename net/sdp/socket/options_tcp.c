@@ -68,7 +68,7 @@ static int get_maxseg(struct sdp_sock *ssk)
 {
 	int val = READ_ONCE(ssk->opt.maxseg);
 
-	if (before_connect(ssk) || !READ_ONCE(ssk->engine.send_size))
+	if (before_connect(ssk) || !READ_ONCE(ssk->engine.resize.send_size))
 		return val ?: MSS_UNCONNECTED;
 	return sdp_engine_payload_max(&ssk->engine);
 }
