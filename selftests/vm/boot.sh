@@ -122,7 +122,7 @@ start_qemu() {
 	local root=local,path=/,security_model=none,multidevs=remap
 	local share=local,path=${run//,/,,},security_model=none,multidevs=remap
 	exec setpriv --pdeathsig TERM timeout --foreground -k 5 "$limit" qemu-system-x86_64 "${accel[@]}" \
-		-cpu max,la57=off -smp "$cpus" -m "$memory" \
+		-cpu max,la57=off,cx16=off -smp "$cpus" -m "$memory" \
 		-display none -nodefaults -no-reboot -monitor none \
 		-serial "file:$run/console.log" -serial stdio -device virtio-rng-pci \
 		-fsdev "$root,id=root,readonly=on" -device virtio-9p-pci,fsdev=root,mount_tag=root \

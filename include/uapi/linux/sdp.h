@@ -40,7 +40,7 @@ enum sdp_info_mode {
 	SDP_INFO_PIPELINED,
 };
 
-#define SDP_INFO_VERSION	1
+#define SDP_INFO_VERSION	2
 
 /**
  * struct sdp_info - a connection in numbers; later versions may add members at the end
@@ -65,6 +65,8 @@ enum sdp_info_mode {
  * @bytes_received: payload that has arrived here
  * @transport: "rc" or "loop", empty without a connection
  * @device: name of the device
+ * @split_sends: sends that did not fit into one message
+ * @resizes: times that the peer has changed @send_size as asked
  */
 struct sdp_info {
 	__u8 version;
@@ -88,6 +90,8 @@ struct sdp_info {
 	__u64 bytes_received;
 	char transport[16];
 	char device[64];
+	__u32 split_sends;
+	__u32 resizes;
 };
 
 #endif /* _UAPI_LINUX_SDP_H */

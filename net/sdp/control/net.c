@@ -6,6 +6,7 @@
  */
 #include <linux/module.h>
 
+#include "../transport/buf.h"
 #include "net.h"
 
 unsigned int sdp_net_id __read_mostly;
@@ -13,6 +14,9 @@ unsigned int sdp_net_id __read_mostly;
 static const struct sdp_settings defaults = {
 	.recv_buffers		= 12,
 	.recv_buffer_size	= 1536,
+	.recv_buffer_max	= SDP_BUF_MAX,
+	.resize_after		= 3,
+	.resize_idle_ms		= 10000,
 	.send_buffers		= 12,
 	.accept_buffers		= 3,
 	.credit_threshold	= 0,

@@ -18,6 +18,9 @@
  * struct sdp_settings - net.sdp.*, documented in sdp-sysctl.rst
  * @recv_buffers: receives posted per connection
  * @recv_buffer_size: bytes of each, header included
+ * @recv_buffer_max: what they may grow to by a resize; no more than @recv_buffer_size: fixed
+ * @resize_after: sends that had to be split before the peer is asked for larger ones
+ * @resize_idle_ms: rest after which they may be small again
  * @send_buffers: messages in flight per connection
  * @accept_buffers: receives posted before accept
  * @credit_threshold: T of the credit accounting, 0 for half of @recv_buffers
@@ -31,6 +34,9 @@
 struct sdp_settings {
 	unsigned int recv_buffers;
 	unsigned int recv_buffer_size;
+	unsigned int recv_buffer_max;
+	unsigned int resize_after;
+	unsigned int resize_idle_ms;
 	unsigned int send_buffers;
 	unsigned int accept_buffers;
 	unsigned int credit_threshold;

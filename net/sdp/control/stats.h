@@ -23,6 +23,11 @@
 	_(DataSent)			/* messages with payload */	\
 	_(CreditUpdatesSent)						\
 	_(CreditUpdatesReceived)					\
+	_(SplitSends)			/* writes that did not fit into one message */ \
+	_(ResizesAsked)			/* other receive buffer sizes wished for at peers */ \
+	_(ResizesGranted)						\
+	_(ResizesRefused)						\
+	_(ResizesAnswered)		/* peers' wishes answered */	\
 	_(CreditStalls)			/* times that data had to wait for credit */ \
 	_(PartialHeld)			/* times that a small write gathered */ \
 	_(SendCompletions)		/* completions handled */	\

@@ -17,6 +17,7 @@ static int buffers_min = SDP_RECV_BUFFERS_MIN;
 static int buffers_max = 1024;
 static int size_min = 256;
 static int size_max = SDP_BUF_MAX;
+static int splits_max = 10000;
 static int timeout_min = 100;
 static int timeout_max = 3600 * 1000;
 static int slots_min = 4;
@@ -37,6 +38,9 @@ static int memory_max = 1 << 30;
 static const struct ctl_table template[] = {
 	SDP_SETTING(recv_buffers, &buffers_min, &buffers_max),
 	SDP_SETTING(recv_buffer_size, &size_min, &size_max),
+	SDP_SETTING(recv_buffer_max, &zero, &size_max),
+	SDP_SETTING(resize_after, &one, &splits_max),
+	SDP_SETTING(resize_idle_ms, &timeout_min, &timeout_max),
 	SDP_SETTING(send_buffers, &slots_min, &buffers_max),
 	SDP_SETTING(accept_buffers, &buffers_min, &buffers_max),
 	SDP_SETTING(credit_threshold, &zero, &buffers_max),

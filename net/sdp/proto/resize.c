@@ -67,7 +67,7 @@ void sdp_resize_split(struct sdp_resize *r, u32 bytes)
 /* The peer has asked, and its answer is due, or will be when the smaller receives are gone. */
 static bool owes_answer(const struct sdp_resize *r)
 {
-	return r->answer || r->posting > r->recv_size;
+	return r->answer || sdp_resize_growing(r);
 }
 
 /**
@@ -162,7 +162,7 @@ enum sdp_violation sdp_resize_answered(struct sdp_resize *r, u32 size, u32 credi
 /* All receives that are posted have one size now. */
 static void settle(struct sdp_resize *r)
 {
-	if (r->posting > r->recv_size)
+	if (sdp_resize_growing(r))
 		r->answer = r->posting;
 	r->recv_size = r->posting;
 	r->recv_limit = r->posting;
@@ -215,7 +215,7 @@ void sdp_resize_receive_used(struct sdp_resize *r)
  */
 void sdp_resize_refuse(struct sdp_resize *r)
 {
-	if (r->posting <= r->recv_size)
+	if (!sdp_resize_growing(r))
 		return;
 	r->posting = r->recv_size;
 	r->answer = r->recv_size;

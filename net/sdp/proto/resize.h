@@ -75,6 +75,12 @@ struct sdp_resize {
 	u32 answer;
 };
 
+/* Are larger receives being posted, and the peer not told yet? */
+static inline bool sdp_resize_growing(const struct sdp_resize *r)
+{
+	return r->posting > r->recv_size;
+}
+
 void sdp_resize_init(struct sdp_resize *r, u32 recv_size, u32 max, u16 level);
 void sdp_resize_peer_hello(struct sdp_resize *r, u32 size);
 void sdp_resize_split(struct sdp_resize *r, u32 bytes);

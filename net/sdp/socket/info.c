@@ -94,6 +94,8 @@ static void fill_sdp_info(struct sdp_sock *ssk, struct sdp_info *info)
 	info->msgs_received = ssk->received;
 	info->bytes_sent = ssk->bytes_sent;
 	info->bytes_received = ssk->bytes_received;
+	info->split_sends = ssk->split_sends;
+	info->resizes = ssk->resizes;
 	if (!ssk->link)
 		return;
 	strscpy(info->transport, ssk->link->ops->name, sizeof(info->transport));

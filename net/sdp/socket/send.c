@@ -33,12 +33,15 @@
 static struct sk_buff *new_block(struct sdp_sock *ssk)
 {
 	struct sk_buff *skb;
+	u32 max;
 
 	sdp_stream_lock(ssk);
-	skb = __skb_dequeue(&ssk->tx_blocks);
+	max = sdp_engine_payload_max(&ssk->engine);
+	/* One from before a resize has served. */
+	while ((skb = __skb_dequeue(&ssk->tx_blocks)) && skb->len != max)
+		kfree_skb(skb);
 	spin_unlock_bh(&ssk->lock);
-	return skb ?: sdp_buf_block(sdp_engine_payload_max(&ssk->engine), ssk->tx_frags,
-				    ssk->sk.sk_allocation);
+	return skb ?: sdp_buf_block(max, ssk->tx_frags, ssk->sk.sk_allocation);
 }
 
 static struct sk_buff *new_segment(struct sdp_sock *ssk, size_t left, bool refs)
@@ -120,9 +123,14 @@ static int copy_some(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter 
 }
 
 /* Fill one segment from the iterator, as far as it goes. */
-static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from, u32 max,
+static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from,
 		struct sdp_refs *refs)
 {
+	/*
+	 * A resize makes messages larger at any time, but smaller only while nobody writes: see
+	 * sdp_engine_shrink(). A block keeps its size.
+	 */
+	u32 max = sdp_buf_cb(skb)->again ? skb->len : sdp_engine_payload_max(&ssk->engine);
 	u32 room = min_t(size_t, max - sdp_buf_cb(skb)->payload, iov_iter_count(from));
 	u32 done = 0;
 	int n = 0;
@@ -149,7 +157,7 @@ static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from
  * the memory of all sockets together is short.
  */
 static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, const struct sdp_refs *refs,
-			     bool *fresh)
+			     bool first, bool *fresh)
 {
 	u32 max = sdp_engine_payload_max(&ssk->engine);
 	/* A small write may bring a whole block with it. */
@@ -162,6 +170,8 @@ static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, const struct sdp
 		return ERR_PTR(-EAGAIN);
 	}
 	skb = skb_peek_tail(&ssk->tx_queue);
+	if (first)
+		sdp_size_of_send(ssk, left, skb && sdp_segment_full(ssk, skb));
 	if (skb && (sdp_segment_full(ssk, skb) || !sdp_refs_fit(refs, skb)))
 		skb = NULL;
 	if (skb) {
@@ -216,20 +226,19 @@ static int add_done(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh, u32 o
 }
 
 /* Take one segment's worth. Returns bytes, or an errno. tx_mutex is held. */
-static int send_some(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *refs)
+static int send_some(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *refs, bool first)
 {
-	u32 max = sdp_engine_payload_max(&ssk->engine);
 	size_t left = msg_data_left(msg);
 	u32 old_truesize;
 	struct sk_buff *skb;
 	int n, how = 0;
 	bool fresh;
 
-	skb = claim(ssk, left, refs, &fresh);
+	skb = claim(ssk, left, refs, first, &fresh);
 	if (IS_ERR_OR_NULL(skb))
 		return skb ? PTR_ERR(skb) : -ENOBUFS;
 	old_truesize = fresh ? 0 : skb->truesize;
-	n = fill(ssk, skb, &msg->msg_iter, max, refs);
+	n = fill(ssk, skb, &msg->msg_iter, refs);
 	/* With more of this write to come, the segment is not the last word. */
 	if ((msg->msg_flags & MSG_MORE) || READ_ONCE(ssk->opt.cork) || (n > 0 && (size_t)n < left))
 		how |= ADD_HOLD;
@@ -327,7 +336,7 @@ static int send_all(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *r
 		/* Here, because tx_mutex is kept from now until the first byte is taken. */
 		n = *done ? 0 : sdp_refs_begin(ssk, msg, refs);
 		if (!n)
-			n = send_some(ssk, msg, refs);
+			n = send_some(ssk, msg, refs, !*done);
 		if (n == -EAGAIN) {
 			if (!*done)
 				sdp_refs_undo(refs);

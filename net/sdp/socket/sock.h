@@ -11,6 +11,7 @@
  *	listen.c	listen, accept, and the accepting side's up-calls
  *	stream.c	the middle: engine, queues and link of one connection
  *	send.c recv.c	bytes in and out
+ *	size.c		message buffers that follow the size of what is sent
  *	urgent.c	urgent data
  *	memory.c	what all sockets hold together
  *	autotune.c	buffers that grow with use
@@ -100,6 +101,7 @@ struct sdp_port;
  * @tx_bulk: the last message was full, of copied bytes: the next one will be as well
  * @tx_user_pages: a writer's own pages may be referenced until they have arrived
  * @recv_max: receives that the link has room for
+ * @recv_largest: size of the largest receives that may be posted
  * @tx_outq: payload bytes not yet known to have arrived
  * @tx_inflight: those of them that the transport has
  * @rx_bytes: payload bytes ready to be read
@@ -120,10 +122,15 @@ struct sdp_port;
  * @tick: tries again what lacked memory; ends a MSG_MORE that nobody ended; gives spare
  *	buffers back
  * @spares: there may be some, the tick looks after them
+ * @rest_watched: the tick looks whether the sending half rests
+ * @growth_watched: the tick ends a growth of our receives at ...
+ * @growth_until: ... this time (jiffies)
  * @hold_watched: the tick ends @tx_hold at ...
  * @hold_until: ... this time (jiffies)
  * @credit_stalled: data waits for credit, counted once
  * @gathering: a partial segment waits, counted once
+ * @split_sends: sends that did not fit into one message
+ * @resizes: requests for other sizes that the peer has granted
  * @sent: messages sent
  * @received: messages received
  * @data_sent: those of them with payload
@@ -188,6 +195,7 @@ struct sdp_sock {
 	bool tx_bulk;
 	bool tx_user_pages;
 	u16 recv_max;
+	u32 recv_largest;
 	u32 tx_outq;
 	u32 tx_inflight;
 	u32 rx_bytes;
@@ -207,10 +215,15 @@ struct sdp_sock {
 	u32 urg_hole_seq;
 	struct timer_list tick;
 	bool spares;
+	bool rest_watched;
+	bool growth_watched;
+	unsigned long growth_until;
 	bool hold_watched;
 	unsigned long hold_until;
 	bool credit_stalled;
 	bool gathering;
+	u32 split_sends;
+	u32 resizes;
 	u64 sent;
 	u64 received;
 	u32 data_sent;
@@ -364,8 +377,17 @@ void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_act
 ssize_t sdp_recv_to_pipe(struct sdp_sock *ssk, struct pipe_inode_info *pipe, size_t len,
 			 long timeo);
 
+/* size.c */
+void sdp_size_of_send(struct sdp_sock *ssk, size_t bytes, bool full);
+u32 sdp_size_to_post(struct sdp_sock *ssk);
+bool sdp_size_rest(struct sdp_sock *ssk);
+void sdp_size_message_sent(struct sdp_sock *ssk, const struct sdp_msg *msg);
+void sdp_size_message_received(struct sdp_sock *ssk, const struct sdp_msg *msg);
+
 /* tick.c */
 void sdp_tick_again(struct sdp_sock *ssk);
+void sdp_tick_watch_rest(struct sdp_sock *ssk);
+void sdp_tick_watch_growth(struct sdp_sock *ssk, bool growing);
 void sdp_tick_watch_hold(struct sdp_sock *ssk);
 void sdp_tick_watch_spares(struct sdp_sock *ssk);
 void sdp_tick_stop(struct sdp_sock *ssk);

@@ -278,6 +278,7 @@ static bool reader_behind(const struct sdp_sock *ssk)
  */
 static void replenish(struct sdp_sock *ssk)
 {
+	u32 size = sdp_size_to_post(ssk);
 	u16 want = sdp_engine_receives_wanted(&ssk->engine);
 	u16 got;
 
@@ -289,10 +290,12 @@ static void replenish(struct sdp_sock *ssk)
 		want = sdp_memory_for_receives(ssk, want);
 	if (!want)
 		return;
-	got = ssk->link->ops->post(ssk->link, want);
+	got = ssk->link->ops->post(ssk->link, want, size);
 	sdp_engine_posted(&ssk->engine, got);
-	if (got < want)
+	if (got < want) {
+		sdp_engine_resize_refuse(&ssk->engine);
 		sdp_tick_again(ssk);
+	}
 }
 
 static struct sk_buff *control_skb(struct sdp_sock *ssk)
@@ -325,6 +328,8 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 		WRITE_ONCE(ssk->tx_inflight, ssk->tx_inflight + msg->payload_len);
 	} else if (msg->h.mid == SDP_MID_DATA) {
 		SDP_INC(net, CreditUpdatesSent);
+	} else {
+		sdp_size_message_sent(ssk, msg);
 	}
 	trace_sdp_msg_send(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
 }
@@ -369,9 +374,12 @@ static void seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx, struct sk_bu
  */
 bool sdp_segment_full(const struct sdp_sock *ssk, const struct sk_buff *skb)
 {
-	return sdp_buf_cb(skb)->urgent ||
-	       sdp_buf_cb(skb)->payload >= sdp_engine_payload_max(&ssk->engine) ||
-	       (skb_shinfo(skb)->nr_frags >= ssk->tx_frags && !sdp_buf_cb(skb)->again);
+	const struct sdp_buf_cb *cb = sdp_buf_cb(skb);
+
+	if (cb->urgent || cb->payload >= sdp_engine_payload_max(&ssk->engine))
+		return true;
+	/* A block may have been made when messages were smaller. */
+	return cb->again ? cb->payload >= skb->len : skb_shinfo(skb)->nr_frags >= ssk->tx_frags;
 }
 
 static struct sdp_tx_view tx_view(struct sdp_sock *ssk)
@@ -464,6 +472,7 @@ void sdp_stream_progress(struct sdp_sock *ssk, struct sdp_todo *todo)
 	}
 	sdp_alive_watch(ssk);
 	sdp_tick_watch_hold(ssk);
+	sdp_tick_watch_rest(ssk);
 	follow_state(ssk);
 }
 
@@ -480,10 +489,14 @@ void sdp_stream_config(struct sdp_sock *ssk, const struct sdp_transport *ops,
 
 	ssk->tx_user_pages = !ops->hands_over;
 	config->recv_size = ops->recv_size ?: READ_ONCE(set->recv_buffer_size);
+	/* A transport that knows what suits it needs no other size. */
+	config->recv_size_max = ops->recv_size ? 0 : READ_ONCE(set->recv_buffer_max);
+	if (config->recv_size_max <= config->recv_size)
+		config->recv_size_max = 0;
 	config->recv_max = ops->recv_buffers ?: READ_ONCE(set->recv_buffers);
 	config->send_slots = READ_ONCE(set->send_buffers);
-	config->tx_frags = config->recv_size <= SDP_BUF_LINEAR_MAX ? SDP_TX_FRAGS_SMALL :
-			   SDP_TX_FRAGS;
+	config->tx_frags = max(config->recv_size, config->recv_size_max) <= SDP_BUF_LINEAR_MAX ?
+			   SDP_TX_FRAGS_SMALL : SDP_TX_FRAGS;
 	config->retry = READ_ONCE(set->retry_count);
 	config->rnr_retry = READ_ONCE(set->rnr_retry_count);
 }
@@ -499,6 +512,8 @@ void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 	struct sdp_engine_config engine = {
 		.recv_size = config->recv_size,
+		.recv_size_max = config->recv_size_max,
+		.split_level = READ_ONCE(set->resize_after),
 		.recv_target = min(target, config->recv_max),
 		.threshold = READ_ONCE(set->credit_threshold),
 		.send_slots = config->send_slots,
@@ -506,6 +521,7 @@ void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config
 
 	ssk->tx_frags = config->tx_frags;
 	ssk->recv_max = config->recv_max;
+	ssk->recv_largest = config->recv_size;
 	ssk->recv_cost = ssk->link->ops->hands_over ? 0 : SKB_TRUESIZE(config->recv_size);
 	sdp_engine_init(&ssk->engine, &engine);
 	replenish(ssk);
@@ -567,6 +583,8 @@ static void count_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
 		sk_incoming_cpu_update(&ssk->sk);
 	} else if (msg->h.mid == SDP_MID_DATA) {
 		SDP_INC(net, CreditUpdatesReceived);
+	} else {
+		sdp_size_message_received(ssk, msg);
 	}
 	trace_sdp_msg_recv(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
 }

@@ -2,7 +2,7 @@
 /*
  * The tick: what a connection does by time, because no event will.
  *
- * One timer serves three purposes. Each says when it needs the tick at the latest; the tick
+ * One timer serves several purposes. Each says when it needs the tick at the latest; the tick
  * may come earlier for another one, so each finds out whether its own time has come. The
  * timer holds a reference to the socket, runs only while there is a link, and takes the
  * socket's @lock.
@@ -13,6 +13,8 @@
 #define MORE_JIFFIES	(HZ / 5)
 /* Buffers kept to be used again are given back after a pause this long. */
 #define SPARE_JIFFIES	HZ
+/* So long the peer may take to use up smaller receives before it is told that they stay. */
+#define GROWTH_JIFFIES	HZ
 /* What lacked memory is tried again after this long. */
 #define AGAIN_JIFFIES	(HZ / 100 + 1)
 
@@ -100,6 +102,67 @@ static void drop_spares(struct sdp_sock *ssk)
 }
 
 /**
+ * sdp_tick_watch_growth() - our receives are growing, or are not any more (E2)
+ * @ssk: socket, locked
+ * @growing: larger ones are posted, and the peer has not been told yet
+ */
+void sdp_tick_watch_growth(struct sdp_sock *ssk, bool growing)
+{
+	if (growing && !ssk->growth_watched) {
+		ssk->growth_until = jiffies + GROWTH_JIFFIES;
+		tick_within(ssk, GROWTH_JIFFIES);
+	}
+	ssk->growth_watched = growing;
+}
+
+/* The peer may be waiting for our answer before it sends on, or rest: then they stay small. */
+static void end_growth(struct sdp_sock *ssk)
+{
+	if (!ssk->growth_watched)
+		return;
+	if (time_before(jiffies, ssk->growth_until))
+		tick_within(ssk, ssk->growth_until - jiffies);
+	else
+		sdp_engine_resize_refuse(&ssk->engine);
+}
+
+static unsigned long rest_jiffies(const struct sdp_sock *ssk)
+{
+	return msecs_to_jiffies(READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.resize_idle_ms));
+}
+
+/**
+ * sdp_tick_watch_rest() - see whether the peer's receives are larger than at first
+ * @ssk: socket, locked
+ *
+ * Once nothing has been sent for a while, it may have smaller ones again.
+ */
+void sdp_tick_watch_rest(struct sdp_sock *ssk)
+{
+	const struct sdp_resize *r = &ssk->engine.resize;
+
+	if (ssk->rest_watched || r->send_size == r->send_first)
+		return;
+	ssk->rest_watched = true;
+	tick_within(ssk, rest_jiffies(ssk));
+}
+
+/* Returns whether something is to be asked for, and sdp_engine_shrink_end() has to follow. */
+static bool end_rest(struct sdp_sock *ssk)
+{
+	unsigned long until = ssk->last_sent + rest_jiffies(ssk);
+
+	if (!ssk->rest_watched)
+		return false;
+	if (time_before(jiffies, until)) {
+		tick_within(ssk, until - jiffies);
+		return false;
+	}
+	ssk->rest_watched = false;
+	return sdp_size_rest(ssk);
+}
+
+/**
  * sdp_tick_stop() - the link goes, and all that the tick looks after with it
  * @ssk: socket, locked; there is another reference to it
  */
@@ -108,6 +171,8 @@ void sdp_tick_stop(struct sdp_sock *ssk)
 	sk_stop_timer(&ssk->sk, &ssk->tick);
 	ssk->spares = false;
 	ssk->hold_watched = false;
+	ssk->growth_watched = false;
+	ssk->rest_watched = false;
 }
 
 /**
@@ -118,13 +183,18 @@ void sdp_tick(struct timer_list *timer)
 {
 	struct sdp_sock *ssk = timer_container_of(ssk, timer, tick);
 	struct sdp_todo todo = { };
+	bool smaller;
 
 	sdp_stream_lock(ssk);
 	/* It may have waited for the lock while the link went. */
 	if (ssk->link) {
 		end_hold(ssk);
 		drop_spares(ssk);
+		end_growth(ssk);
+		smaller = end_rest(ssk);
 		sdp_stream_progress(ssk, &todo);
+		if (smaller)
+			sdp_engine_shrink_end(&ssk->engine);
 	}
 	sdp_stream_unlock(ssk, &todo);
 	sock_put(&ssk->sk);

@@ -13,18 +13,23 @@
  */
 struct sk_buff *sdp_buf_alloc(u32 size, gfp_t gfp)
 {
+	u32 pages = size <= SDP_BUF_LINEAR_MAX ? 0 : size - SDP_BSDH_LEN;
 	struct sk_buff *skb;
 	int err;
 
-	if (size <= SDP_BUF_LINEAR_MAX)
-		return alloc_skb(size, gfp | __GFP_NOWARN);
-	skb = alloc_skb_with_frags(SDP_BSDH_LEN, size - SDP_BSDH_LEN, SDP_BUF_PAGE_ORDER, &err,
-				   gfp | __GFP_NOWARN);
-	if (skb) {
+	if (pages)
+		skb = alloc_skb_with_frags(SDP_BSDH_LEN, pages, SDP_BUF_PAGE_ORDER, &err,
+					   gfp | __GFP_NOWARN);
+	else
+		skb = alloc_skb(size, gfp | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	if (pages) {
 		skb_put(skb, SDP_BSDH_LEN);
 		skb->len = size;
-		skb->data_len = size - SDP_BSDH_LEN;
+		skb->data_len = pages;
 	}
+	sdp_buf_cb(skb)->size = size;
 	return skb;
 }
 

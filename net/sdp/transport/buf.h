@@ -41,6 +41,7 @@
  * @payload: outgoing: bytes behind the header
  * @offset: received: where the reader is
  * @end: received: where the message ends
+ * @size: to receive in: its room
  * @again: received: the transport's buffer, to be recycled; outgoing: a block
  * @urgent: outgoing: the last byte is urgent
  */
@@ -48,6 +49,7 @@ struct sdp_buf_cb {
 	u32 payload;
 	u32 offset;
 	u32 end;
+	u32 size;
 	bool again;
 	bool urgent;
 };

@@ -263,13 +263,13 @@ static void loop_connect(struct sdp_link *link, const struct sdp_path_wish *wish
 	queue_work(loop_wq, &pair->connect);
 }
 
-static int loop_prepare(struct sdp_link *link, const struct sdp_link_config *config)
+static int loop_prepare(struct sdp_link *link, struct sdp_link_config *config)
 {
 	return 0;
 }
 
 /* A receive is only a permission here; the memory comes with the message. */
-static u16 loop_post(struct sdp_link *link, u16 n)
+static u16 loop_post(struct sdp_link *link, u16 n, u32 size)
 {
 	return n;
 }

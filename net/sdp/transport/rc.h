@@ -219,9 +219,9 @@ int rc_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event);
 int rc_reject(struct ib_cm_id *cm, enum ib_cm_rej_reason reason);
 
 /* rc_qp.c */
-int rc_prepare(struct sdp_link *link, const struct sdp_link_config *config);
+int rc_prepare(struct sdp_link *link, struct sdp_link_config *config);
 int rc_qp_ready(struct rc_link *rc);
-u16 rc_post(struct sdp_link *link, u16 n);
+u16 rc_post(struct sdp_link *link, u16 n, u32 size);
 void rc_recycle(struct sdp_link *link, struct sk_buff *skb);
 void rc_trim(struct sdp_link *link);
 void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush);

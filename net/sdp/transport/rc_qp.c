@@ -32,18 +32,18 @@ static int ring_alloc(struct rc_ring *ring, u16 size, u16 sges)
 }
 
 /* Bytes of the linear part that the device sees: data to send, or room to receive. */
-static u32 linear_bytes(const struct sk_buff *skb, enum dma_data_direction dir, u32 recv_size)
+static u32 linear_bytes(const struct sk_buff *skb, enum dma_data_direction dir)
 {
 	if (dir == DMA_TO_DEVICE)
 		return skb_headlen(skb);
-	return skb->data_len ? skb_headlen(skb) : recv_size;
+	return skb->data_len ? skb_headlen(skb) : sdp_buf_cb(skb)->size;
 }
 
 static void unmap(struct rc_link *rc, struct rc_msg *msg, enum dma_data_direction dir)
 {
 	struct ib_device *ib = rc->dev->ib;
 	struct sk_buff *skb = msg->skb;
-	u32 linear = linear_bytes(skb, dir, rc->config.recv_size);
+	u32 linear = linear_bytes(skb, dir);
 	u64 *dma = msg->dma;
 	int i;
 
@@ -67,7 +67,7 @@ static int map(struct rc_link *rc, struct rc_msg *msg, struct ib_sge *sge,
 {
 	struct ib_device *ib = rc->dev->ib;
 	struct sk_buff *skb = msg->skb;
-	u32 linear = linear_bytes(skb, dir, rc->config.recv_size);
+	u32 linear = linear_bytes(skb, dir);
 	int n = 0, i;
 
 	if (linear) {
@@ -250,17 +250,20 @@ static int create_qp(struct rc_link *rc)
 /**
  * rc_prepare() - queue pair and rings of a link, in the state INIT
  * @link: the link; its device is known
- * @config: limits
+ * @config: limits; lowered to what the device can
  *
  * Return: 0 or an errno; what was made is freed with the link.
  */
-int rc_prepare(struct sdp_link *link, const struct sdp_link_config *config)
+int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 {
 	struct rc_link *rc = to_rc(link);
-	u16 rx_sges = sdp_buf_pieces(config->recv_size);
+	u16 rx_sges;
 	struct ib_cq *cq;
 	int err;
 
+	if (sdp_buf_pieces(config->recv_size_max) > rc->dev->ib->attrs.max_recv_sge)
+		config->recv_size_max = 0;
+	rx_sges = sdp_buf_pieces(max(config->recv_size, config->recv_size_max));
 	rc->config = *config;
 	rc->rx_cqe.done = rx_done;
 	rc->tx_cqe.done = tx_done;
@@ -308,15 +311,25 @@ int rc_qp_ready(struct rc_link *rc)
 	return err ? err : to_state(rc, IB_QPS_RTS);
 }
 
-static bool post_one(struct rc_link *rc)
+/* A buffer to be posted again; those of another size have served. */
+static struct sk_buff *take_spare(struct rc_link *rc, u32 size)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(&rc->spare)) && sdp_buf_cb(skb)->size != size)
+		kfree_skb(skb);
+	return skb;
+}
+
+static bool post_one(struct rc_link *rc, u32 size)
 {
 	struct ib_sge sge[SDP_RECV_SGE_MAX];
 	struct ib_recv_wr wr = { .wr_cqe = &rc->rx_cqe, .sg_list = sge };
 	struct rc_msg *msg = slot(&rc->rx, rc->rx.head);
-	struct sk_buff *skb = __skb_dequeue(&rc->spare);
+	struct sk_buff *skb = take_spare(rc, size);
 
 	if (!skb)
-		skb = sdp_buf_alloc(rc->config.recv_size, GFP_ATOMIC);
+		skb = sdp_buf_alloc(size, GFP_ATOMIC);
 	if (!skb)
 		return false;
 	sdp_buf_cb(skb)->again = true;
@@ -339,10 +352,11 @@ drop:
  * rc_post() - post receives
  * @link: the link, prepared; under its owner's lock
  * @n: how many
+ * @size: bytes of each
  *
  * Return: how many were posted; fewer when memory is short.
  */
-u16 rc_post(struct sdp_link *link, u16 n)
+u16 rc_post(struct sdp_link *link, u16 n, u32 size)
 {
 	struct rc_link *rc = to_rc(link);
 	u16 done;
@@ -351,7 +365,7 @@ u16 rc_post(struct sdp_link *link, u16 n)
 		/* Pairs with rx_done(). */
 		u32 tail = smp_load_acquire(&rc->rx.tail);
 
-		if (rc->rx.head - tail >= rc->rx.size || !post_one(rc))
+		if (rc->rx.head - tail >= rc->rx.size || !post_one(rc, size))
 			break;
 	}
 	return done;

@@ -35,6 +35,8 @@ struct sdp_link;
 /**
  * struct sdp_link_config - limits of a link, set by the owner before its first receive
  * @recv_size: bytes of a receive buffer
+ * @recv_size_max: larger ones may be posted later, up to here; 0 for none. The transport
+ *	lowers what the device cannot do
  * @recv_max: receives that may ever be posted at once
  * @send_slots: messages that may be in flight at once
  * @tx_frags: page fragments that one of them may have
@@ -43,6 +45,7 @@ struct sdp_link;
  */
 struct sdp_link_config {
 	u32 recv_size;
+	u32 recv_size_max;
 	u16 recv_max;
 	u16 send_slots;
 	u16 tx_frags;
@@ -138,7 +141,7 @@ struct sdp_link_events {
  * @connect: start connecting; called under the owner's lock, does not sleep; the result
  *	comes by hello and hello_ack, or failed
  * @prepare: make room for the receives and sends of @config
- * @post: post @n receives; returns how many could be
+ * @post: post @n receives of @size bytes; returns how many could be
  * @recycle: give a received buffer back, read or not, to be posted again
  * @trim: nothing has moved for a while: free the buffers that wait to be posted again. NULL
  *	when none are kept
@@ -164,8 +167,8 @@ struct sdp_transport {
 	struct sdp_link *(*create)(struct net *net, const struct sdp_endpoint *local,
 				   const struct sdp_endpoint *peer);
 	void (*connect)(struct sdp_link *link, const struct sdp_path_wish *wish);
-	int (*prepare)(struct sdp_link *link, const struct sdp_link_config *config);
-	u16 (*post)(struct sdp_link *link, u16 n);
+	int (*prepare)(struct sdp_link *link, struct sdp_link_config *config);
+	u16 (*post)(struct sdp_link *link, u16 n, u32 size);
 	void (*recycle)(struct sdp_link *link, struct sk_buff *skb);
 	void (*trim)(struct sdp_link *link);
 	void (*send)(struct sdp_link *link, struct sk_buff *skb, bool flush);

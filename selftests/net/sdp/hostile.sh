@@ -113,7 +113,9 @@ all_messages() {
 	message msg-srcavail BadState "$proto"
 	message msg-sinkavail BadState "$proto"
 	message msg-mode BadState "$proto"
-	message msg-chrcvbuf BadState "$proto"
+	message msg-chrcvbuf-twice BadState "$proto"
+	message msg-chrcvbuf-hasty BadLen "$proto"
+	message msg-chrcvbuf-ack BadState "$proto"
 	message msg-sendsm BadState "$proto"
 	message msg-abort-early BadState "ended: ECONNRESET"
 	message msg-overrun BadCredit "$proto"
@@ -151,6 +153,16 @@ courses() {
 		'[ "$(connections st $ESTABLISHED $port_here)" = $ESTABLISHED ]'
 	peers_end server
 	check "closed, and no DisConn comes: it is ended" verdict_is ended
+
+	# It asks for larger receives, and waits for the answer before it sends on.
+	listener_start accept ended
+	resizes_before=$(sdpstat ResizesAnswered)
+	check "asks for larger receives: said" commit msg-chrcvbuf
+	check "asks for larger receives: answered all the same" wait_for $patience eval \
+		'[ $(sdpstat ResizesAnswered) = $((resizes_before + 1)) ]'
+	check "asks for larger receives: nothing else happens" verdict_is open
+	peers_end server
+	check "closed, and no DisConn comes: it is ended, too" verdict_is ended
 
 	listener_start accept ended
 	check "a message instead of RTU: said" commit early-message

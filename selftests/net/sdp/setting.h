@@ -18,6 +18,9 @@ static struct {
 	{ .name = "connect_timeout_ms" },
 	{ .name = "recv_buffers" },
 	{ .name = "recv_buffer_size" },
+	{ .name = "recv_buffer_max" },
+	{ .name = "resize_after" },
+	{ .name = "resize_idle_ms" },
 	{ .name = "rmem_max" },
 	{ .name = "wmem_max" },
 };
@@ -44,7 +47,11 @@ static inline bool setting_write(const char *name, const char *value)
 static inline void setting_set(const char *name, long value)
 {
 	char text[32];
+	size_t i = 0;
 
+	while (i < SETTINGS && strcmp(settings[i].name, name))
+		i++;
+	need(i < SETTINGS, "%s would not be put back at the end", name);
 	snprintf(text, sizeof(text), "%ld", value);
 	need(setting_write(name, text), SETTING_DIR "%s does not take %ld", name, value);
 }

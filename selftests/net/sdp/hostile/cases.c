@@ -77,6 +77,7 @@ static u32 header(struct hostile *h, u8 mid, u32 payload)
 		msg.mode = SDP_MODE_PIPELINED;
 		break;
 	case SDP_MID_CHRCVBUF:
+	case SDP_MID_CHRCVBUF_ACK:
 		msg.size = 4096;
 		break;
 	}
@@ -104,6 +105,18 @@ static int msg_empty(struct hostile *h)		{ return hostile_send(h, 0); }
 static int msg_disconn_twice(struct hostile *h)
 {
 	return say(h, SDP_MID_DISCONN, 0) ?: say(h, SDP_MID_DISCONN, 0);
+}
+
+/* The first one is not answered before the small receives are used up. */
+static int msg_chrcvbuf_twice(struct hostile *h)
+{
+	return say(h, SDP_MID_CHRCVBUF, 0) ?: say(h, SDP_MID_CHRCVBUF, 0);
+}
+
+/* Larger than the receives that are posted, before the answer. */
+static int msg_chrcvbuf_hasty(struct hostile *h)
+{
+	return say(h, SDP_MID_CHRCVBUF, 0) ?: say(h, SDP_MID_DATA, 3000);
 }
 
 static int msg_after_disconn(struct hostile *h)
@@ -227,6 +240,9 @@ static const struct message {
 	{ "msg-sinkavail",		PLAIN(SDP_MID_SINK_AVAIL, 0) },
 	{ "msg-mode",			PLAIN(SDP_MID_MODE_CHANGE, 0) },
 	{ "msg-chrcvbuf",		PLAIN(SDP_MID_CHRCVBUF, 0) },
+	{ "msg-chrcvbuf-twice",		msg_chrcvbuf_twice },
+	{ "msg-chrcvbuf-hasty",		msg_chrcvbuf_hasty },
+	{ "msg-chrcvbuf-ack",		PLAIN(SDP_MID_CHRCVBUF_ACK, 0) },
 	{ "msg-sendsm",			PLAIN(SDP_MID_SENDSM, 0) },
 	{ "msg-abort-early",		PLAIN(SDP_MID_ABORT, 0) },
 	{ "msg-after-disconn",		msg_after_disconn },

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The size of message buffers: how the resize handshake (proto/resize.h) meets what a socket
+ * sends, how much memory it may hold, and time.
+ *
+ * A connection begins with small receives. When our sends do not fit, the engine asks the
+ * peer for larger ones; when the peer asks, the receives that are posted from then on are
+ * larger and fewer, so that all of them together hold RECV_BYTES at most. A sending half
+ * that rests gives the peer's memory back.
+ */
+#include "sock.h"
+
+/* All larger receives together, unless SO_RCVBUF says less. */
+#define RECV_BYTES	(512 * 1024)
+
+/**
+ * sdp_size_of_send() - a write begins
+ * @ssk: socket, locked
+ * @bytes: its size
+ * @full: it will not go into the open segment, because that is full
+ *
+ * Small writes that come faster than they can be sent are like one large one.
+ */
+void sdp_size_of_send(struct sdp_sock *ssk, size_t bytes, bool full)
+{
+	if (!full && bytes <= sdp_engine_payload_max(&ssk->engine))
+		return;
+	SDP_INC(sock_net(&ssk->sk), SplitSends);
+	ssk->split_sends++;
+	sdp_engine_split(&ssk->engine, min_t(size_t, bytes + sdp_unsent(ssk), SDP_BUF_MAX));
+}
+
+/* How many receives of @size there shall be, when they are larger than at first. */
+static u32 receives_of(const struct sdp_sock *ssk, u32 size)
+{
+	u32 bytes = RECV_BYTES;
+
+	if (ssk->sk.sk_userlocks & SOCK_RCVBUF_LOCK)
+		bytes = min_t(u32, bytes, READ_ONCE(ssk->sk.sk_rcvbuf));
+	return min_t(u32, bytes / (size - SDP_BSDH_LEN), ssk->recv_max);
+}
+
+/* A connection that nobody has accepted, and one without room, stays small. */
+static bool may_grow(const struct sdp_sock *ssk, u32 size)
+{
+	return !ssk->parent && !READ_ONCE(sdp_memory_pressure) &&
+	       receives_of(ssk, size) > SDP_RECV_BUFFERS_MIN;
+}
+
+/* Number and charge of the receives follow the largest one that may be posted. */
+static void follow_size(struct sdp_sock *ssk, u32 size)
+{
+	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
+	u16 target = ssk->recv_max;
+
+	if (size > ssk->engine.resize.recv_first)
+		target = receives_of(ssk, size);
+	ssk->recv_largest = size;
+	ssk->recv_cost = ssk->link->ops->hands_over ? 0 : SKB_TRUESIZE(size);
+	if (!ssk->parent)
+		sdp_engine_set_target(&ssk->engine, target, READ_ONCE(set->credit_threshold));
+}
+
+/**
+ * sdp_size_to_post() - which size shall receives have that are posted now?
+ * @ssk: socket, locked
+ *
+ * Return: bytes, header included.
+ */
+u32 sdp_size_to_post(struct sdp_sock *ssk)
+{
+	const struct sdp_resize *r = &ssk->engine.resize;
+	u32 largest;
+
+	if (sdp_resize_growing(r) && !may_grow(ssk, r->posting))
+		sdp_engine_resize_refuse(&ssk->engine);
+	sdp_tick_watch_growth(ssk, sdp_resize_growing(r));
+	largest = max(r->posting, r->recv_limit);
+	if (largest != ssk->recv_largest)
+		follow_size(ssk, largest);
+	return r->posting;
+}
+
+/**
+ * sdp_size_rest() - the sending half may have rested: give the peer's memory back
+ * @ssk: socket, locked
+ *
+ * Not while somebody writes, who may have begun a message of the present size: a writer has
+ * tx_mutex before he looks at the size under our lock.
+ *
+ * Return: true when a request is to be sent now; sdp_engine_shrink_end() has to follow.
+ */
+bool sdp_size_rest(struct sdp_sock *ssk)
+{
+	return !ssk->tx_outq && !mutex_is_locked(&ssk->tx_mutex) &&
+	       sdp_engine_shrink(&ssk->engine);
+}
+
+/**
+ * sdp_size_message_sent() - count what is said about sizes
+ * @ssk: socket, locked
+ * @msg: message sent, without payload
+ */
+void sdp_size_message_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
+{
+	struct net *net = sock_net(&ssk->sk);
+
+	if (msg->h.mid == SDP_MID_CHRCVBUF)
+		SDP_INC(net, ResizesAsked);
+	else if (msg->h.mid == SDP_MID_CHRCVBUF_ACK)
+		SDP_INC(net, ResizesAnswered);
+}
+
+/**
+ * sdp_size_message_received() - count what is said about sizes
+ * @ssk: socket, locked; the engine has taken the message in
+ * @msg: message received, without payload
+ */
+void sdp_size_message_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
+{
+	const struct sdp_resize *r = &ssk->engine.resize;
+	struct net *net = sock_net(&ssk->sk);
+
+	if (msg->h.mid != SDP_MID_CHRCVBUF_ACK || ssk->engine.dead)
+		return;
+	if (msg->size == r->asked) {
+		SDP_INC(net, ResizesGranted);
+		ssk->resizes++;
+	} else {
+		SDP_INC(net, ResizesRefused);
+	}
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Message buffers that follow the size of what is sent (requirements E1-E5): they grow on
+ * both sides when writes have to be split, not when there is no room for it or sizes are fixed,
+ * and are small again after a rest. timeout: 180 s
+ */
+#include "pattern.h"
+#include <linux/sdp.h>
+
+#define SMALL		1536
+#define LARGE		65552
+#define WRITE		16384
+#define WRITE_FITS	(16 + WRITE)
+#define IDLE_MS		200
+
+static struct sdp_info info_of(int fd)
+{
+	struct sdp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	need_errno(!getsockopt(fd, SOL_SDP, SDP_INFO, &info, &len), "SDP_INFO");
+	return info;
+}
+
+/* The stream from its byte *@at on, @n writes of @size bytes, each read before the next. */
+static void in_step(int from, int to, long *at, int n, long size)
+{
+	while (n--) {
+		pattern_write(from, *at, size);
+		pattern_read(to, *at, size, PATTERN_LARGEST);
+		*at += size;
+	}
+}
+
+/* Both ends' view of the buffers that what @from writes arrives in. */
+static bool size_is(int from, int to, unsigned int size)
+{
+	return info_of(from).send_size == size && info_of(to).recv_size == size;
+}
+
+static void await_size(int from, int to, unsigned int size, const char *when)
+{
+	long long end = now_ms() + WAIT_MS;
+
+	while (!size_is(from, to, size)) {
+		need(now_ms() < end, "%s: the sender says %u, the receiver %u, not %u", when,
+		     info_of(from).send_size, info_of(to).recv_size, size);
+		pause_ms(5);
+	}
+}
+
+/* Writes until the size has changed: every message uses up one of the smaller receives. */
+static void write_until(int from, int to, long *at, long size, unsigned int want)
+{
+	int i;
+
+	for (i = 0; i < 40 && !size_is(from, to, want); i++)
+		in_step(from, to, at, 1, size);
+	need(size_is(from, to, want),
+	     "after %d writes of %ld the sender says %u, the receiver %u; %lld asked, %lld refused",
+	     i, size, info_of(from).send_size, info_of(to).recv_size, counter("ResizesAsked"),
+	     counter("ResizesRefused"));
+}
+
+/* E1-E3: after some split writes messages are as large as the writes; others stay as they are. */
+static int grow(void *arg)
+{
+	struct pair p = pair_make();
+	long long asked = counter("ResizesAsked"), granted = counter("ResizesGranted");
+	struct sdp_info info;
+	long at = 0;
+
+	(void)arg;
+	need(size_is(p.c, p.s, SMALL), "at first %u", info_of(p.c).send_size);
+	in_step(p.c, p.s, &at, 7, WRITE);
+	need(size_is(p.c, p.s, SMALL), "after 7 writes %u", info_of(p.c).send_size);
+	write_until(p.c, p.s, &at, WRITE, WRITE_FITS);
+	info = info_of(p.c);
+	need(info.split_sends >= 8, "%u split", info.split_sends);
+	need(info.resizes == 1, "%u resizes", info.resizes);
+	need(counter("ResizesAsked") == asked + 1 && counter("ResizesGranted") == granted + 1,
+	     "%lld asked, %lld granted", counter("ResizesAsked") - asked,
+	     counter("ResizesGranted") - granted);
+	need(size_is(p.s, p.c, SMALL), "the other direction has grown, too");
+	in_step(p.c, p.s, &at, 40, WRITE);
+	need(info_of(p.c).split_sends == info.split_sends, "still split");
+	write_until(p.c, p.s, &at, 1 << 18, LARGE);
+	in_step(p.c, p.s, &at, 20, 1 << 18);
+	in_step(p.c, p.s, &at, 20, 100);
+	return EXIT_OK;
+}
+
+/* E1: small writes that gather faster than they can leave are a large send as well. */
+static int gathered(void *arg)
+{
+	struct pair p = pair_make();
+	long at = 0, end = 0;
+	int i;
+
+	(void)arg;
+	for (i = 0; i < 40 && size_is(p.c, p.s, SMALL); i++) {
+		while (end - at < 60000) {
+			pattern_write(p.c, end, 100);
+			end += 100;
+		}
+		pattern_read(p.s, at, end - at, PATTERN_LARGEST);
+		at = end;
+	}
+	need(!size_is(p.c, p.s, SMALL), "still small after %d rounds", i);
+	return EXIT_OK;
+}
+
+static void echo_main(void *arg)
+{
+	struct pair *p = arg;
+	static char buf[1 << 18];
+	ssize_t n;
+
+	close(p->c);
+	while ((n = read(p->s, buf, sizeof(buf))) > 0)
+		send_all(p->s, buf, n);
+	need(!n, "read: %s", errno_text(errno));
+}
+
+/* E4: both sides ask, maybe at once; both get what they want in the end. */
+static int both_ask(void *arg)
+{
+	struct pair p = pair_make();
+	pid_t pid = helper_start(echo_main, &p);
+	long at = 0;
+	int i;
+
+	(void)arg;
+	close(p.s);
+	for (i = 0; i < 400; i++) {
+		pattern_write(p.c, at, WRITE);
+		pattern_read(p.c, at, WRITE, PATTERN_LARGEST);
+		at += WRITE;
+		if (info_of(p.c).send_size >= WRITE_FITS && info_of(p.c).recv_size >= WRITE_FITS)
+			break;
+	}
+	need(i < 400, "sizes out %u, in %u", info_of(p.c).send_size, info_of(p.c).recv_size);
+	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
+	helper_end(pid);
+	return EXIT_OK;
+}
+
+/* E5: on either side a limit no larger than the first size fixes it. */
+static int fixed(void *arg)
+{
+	long long asked = counter("ResizesAsked");
+	struct pair p;
+	long at = 0;
+
+	(void)arg;
+	setting_set("recv_buffer_max", 0);
+	p = pair_make();
+	in_step(p.c, p.s, &at, 40, WRITE);
+	need(size_is(p.c, p.s, SMALL) && counter("ResizesAsked") == asked, "it has grown to %u",
+	     info_of(p.c).send_size);
+	return EXIT_OK;
+}
+
+/* E2: who has set a small SO_RCVBUF gets no large receives; all goes on with the old size. */
+static int refused(void *arg)
+{
+	struct pair p = pair_sized(8192);
+	long long refusals = counter("ResizesRefused"), asked = counter("ResizesAsked");
+	struct pattern_reader r = { p.s, p.c, 200 * WRITE, 5000, 0 };
+	pid_t pid = helper_start(pattern_reader_main, &r);
+	long at;
+
+	(void)arg;
+	for (at = 0; at < r.len; at += WRITE)
+		pattern_write(p.c, at, WRITE);
+	need(counter("ResizesRefused") > refusals, "it was not refused, and asked %lld times",
+	     counter("ResizesAsked") - asked);
+	/* After each refusal it takes twice as many writes: 8, 16, 32, 64. */
+	need(counter("ResizesAsked") - asked <= 5, "asked %lld times",
+	     counter("ResizesAsked") - asked);
+	need(size_is(p.c, p.s, SMALL), "it has grown to %u", info_of(p.c).send_size);
+	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
+	helper_end(pid);
+	return EXIT_OK;
+}
+
+/* Before anybody has accepted it a connection stays small; afterwards it may grow. */
+static int not_accepted(void *arg)
+{
+	long long refusals = counter("ResizesRefused");
+	struct addr where;
+	int listening = listener(1, &where), c = fresh(0), s;
+	long at;
+
+	(void)arg;
+	setting_set("resize_after", 1);
+	connect_to(c, &where);
+	at = send(c, pattern(0), PATTERN_LARGEST, MSG_DONTWAIT);
+	need(at > 0, "send: %s", errno_text(errno));
+	need(info_of(c).send_size == SMALL, "it has grown to %u", info_of(c).send_size);
+	s = accept_from(listening);
+	pattern_read(s, 0, at, PATTERN_LARGEST);
+	need(counter("ResizesRefused") == refusals + 1, "%lld refusals",
+	     counter("ResizesRefused") - refusals);
+	write_until(c, s, &at, WRITE, WRITE_FITS);
+	return EXIT_OK;
+}
+
+/* After a rest both sides have small buffers again, posted ones too; then they grow anew. */
+static int rest(void *arg)
+{
+	struct pair p;
+	long at = 0;
+	int i;
+
+	(void)arg;
+	setting_set("resize_idle_ms", IDLE_MS);
+	p = pair_make();
+	for (i = 0; i < scaled(16); i++) {
+		write_until(p.c, p.s, &at, WRITE, WRITE_FITS);
+		await_size(p.c, p.s, SMALL, "after a rest");
+		in_step(p.c, p.s, &at, 5, 1000);
+	}
+	need(info_of(p.s).recv_buffers == 12, "%u receives", info_of(p.s).recv_buffers);
+	return EXIT_OK;
+}
+
+/* A rest that ends at any moment of the handshake does no harm. */
+static int short_rests(void *arg)
+{
+	unsigned int seed = 4711;
+	struct pair p;
+	long at = 0;
+	int i;
+
+	(void)arg;
+	setting_set("resize_idle_ms", 100);
+	p = pair_make();
+	for (i = 0; i < scaled(60); i++) {
+		in_step(p.c, p.s, &at, 12, random_up_to(&seed, 1 << 16));
+		pause_ms(96 + random_up_to(&seed, 10));
+	}
+	return EXIT_OK;
+}
+
+#define RC_SETS	(1u << SET_RC4)
+
+static const struct test tests[] = {
+	{ "grow", grow, 30, RC_SETS | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
+	{ "gathered", gathered, 30, RC_SETS, .sdp_only = true, .arg = NULL },
+	{ "both_ask", both_ask, 30, RC_SETS, .sdp_only = true, .arg = NULL },
+	{ "fixed", fixed, 30, RC_SETS, .sdp_only = true, .arg = NULL },
+	{ "refused", refused, 30, RC_SETS, .sdp_only = true, .arg = NULL },
+	{ "not_accepted", not_accepted, 30, RC_SETS, .sdp_only = true, .arg = NULL },
+	{ "rest", rest, 30, RC_SETS, .sdp_only = true, .arg = NULL },
+	{ "short_rests", short_rests, 30, RC_SETS, .sdp_only = true, .arg = NULL },
+};
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	pattern_make();
+	return run_tests(argv, tests, ARRAY_SIZE(tests));
+}
