@@ -55,6 +55,7 @@ restore() {
 # Within their ranges, but for what would need more memory or time than a VM has.
 change_setting() {
 	local ranges=(recv_buffers:3:64 recv_buffer_size:256:65552 send_buffers:4:256
+		recv_buffer_max:0:65552 resize_after:1:20 resize_idle_ms:100:5000
 		accept_buffers:3:64 credit_threshold:0:1024 connect_timeout_ms:1000:30000
 		fin_timeout_ms:2000:20000 retry_count:3:7 rnr_retry_count:0:7) name low high
 	IFS=: read -r name low high <<<"${ranges[RANDOM % ${#ranges[@]}]}"

@@ -14,6 +14,9 @@ tracing=/sys/kernel/tracing
 every_setting="
 recv_buffers 12 3 1024
 recv_buffer_size 1536 256 65552
+recv_buffer_max 65552 0 65552
+resize_after 3 1 10000
+resize_idle_ms 10000 100 3600000
 send_buffers 12 4 1024
 accept_buffers 3 3 1024
 credit_threshold 0 0 1024
@@ -292,10 +295,12 @@ waiting_posted() { [ "$(line $ESTABLISHED $port | field 15)" = "$1" ]; }
 # The longest message of a stream is as long as the peer's receive buffers.
 longest_message() {
 	setting recv_buffer_size "$1"
+	setting recv_buffer_max 0
 	trace_start sdp_msg_send
 	transfer $SDP_B || return
 	echo 0 >$tracing/events/sdp/sdp_msg_send/enable
 	reset_setting recv_buffer_size
+	reset_setting recv_buffer_max
 	sed -n 's/.*mid=0xff.* len=\([0-9]*\) .*/\1/p' $tracing/trace | sort -n | tail -n 1 | grep -x "$1"
 }
 
@@ -303,11 +308,13 @@ longest_message() {
 updates_with() {
 	local before
 	setting credit_threshold "$1"
+	setting recv_buffer_max 0
 	before=$(sdpstat CreditUpdatesSent)
 	pair $SDP_B accept drain -- send 1000000 shutdown drain
 	says server $((2 * patience)) "end after 1000000 bytes" >/dev/null
 	peers_end
 	reset_setting credit_threshold
+	reset_setting recv_buffer_max
 	echo $(($(sdpstat CreditUpdatesSent) - before))
 }
 
