@@ -44,7 +44,7 @@ static u32 receives_of(const struct sdp_sock *ssk, u32 size)
 static bool may_grow(const struct sdp_sock *ssk, u32 size)
 {
 	return !ssk->parent && !READ_ONCE(sdp_memory_pressure) &&
-	       receives_of(ssk, size) > SDP_RECV_BUFFERS_MIN;
+	       receives_of(ssk, size) >= SDP_RECV_BUFFERS_MIN;
 }
 
 /* Number and charge of the receives follow the largest one that may be posted. */

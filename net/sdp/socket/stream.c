@@ -495,8 +495,8 @@ void sdp_stream_config(struct sdp_sock *ssk, const struct sdp_transport *ops,
 		config->recv_size_max = 0;
 	config->recv_max = ops->recv_buffers ?: READ_ONCE(set->recv_buffers);
 	config->send_slots = READ_ONCE(set->send_buffers);
-	config->tx_frags = max(config->recv_size, config->recv_size_max) <= SDP_BUF_LINEAR_MAX ?
-			   SDP_TX_FRAGS_SMALL : SDP_TX_FRAGS;
+	config->tx_frags = config->recv_size <= SDP_BUF_LINEAR_MAX ? SDP_TX_FRAGS_SMALL :
+			   SDP_TX_FRAGS;
 	config->retry = READ_ONCE(set->retry_count);
 	config->rnr_retry = READ_ONCE(set->rnr_retry_count);
 }

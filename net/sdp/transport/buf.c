@@ -7,11 +7,13 @@
 /**
  * sdp_buf_alloc() - a buffer to receive a message in
  * @size: bytes, header included
+ * @pieces: that it may have
  * @gfp: how to allocate
  *
- * Return: a buffer of length 0 (linear) or @size (header and pages), or NULL.
+ * Return: a buffer of length 0 (linear) or @size (header and pages), or NULL when memory is short
+ * or in smaller pieces.
  */
-struct sk_buff *sdp_buf_alloc(u32 size, gfp_t gfp)
+struct sk_buff *sdp_buf_alloc(u32 size, u16 pieces, gfp_t gfp)
 {
 	u32 pages = size <= SDP_BUF_LINEAR_MAX ? 0 : size - SDP_BSDH_LEN;
 	struct sk_buff *skb;
@@ -24,6 +26,10 @@ struct sk_buff *sdp_buf_alloc(u32 size, gfp_t gfp)
 		skb = alloc_skb(size, gfp | __GFP_NOWARN);
 	if (!skb)
 		return NULL;
+	if (1 + skb_shinfo(skb)->nr_frags > pieces) {
+		kfree_skb(skb);
+		return NULL;
+	}
 	if (pages) {
 		skb_put(skb, SDP_BSDH_LEN);
 		skb->len = size;
@@ -34,16 +40,21 @@ struct sk_buff *sdp_buf_alloc(u32 size, gfp_t gfp)
 }
 
 /**
- * sdp_buf_pieces() - scatter entries that a receive buffer may need
- * @size: bytes, header included
+ * sdp_buf_pieces() - scatter entries that receive buffers may need
+ * @size: bytes of one at first, header included
+ * @grown: bytes of one that it may be replaced with, or 0
  *
  * Return: entries.
  */
-u16 sdp_buf_pieces(u32 size)
+u16 sdp_buf_pieces(u32 size, u32 grown)
 {
-	if (size <= SDP_BUF_LINEAR_MAX)
-		return 1;
-	return 1 + DIV_ROUND_UP(size - SDP_BSDH_LEN, PAGE_SIZE);
+	u16 first = 1, later = 1;
+
+	if (size > SDP_BUF_LINEAR_MAX)
+		first += DIV_ROUND_UP(size - SDP_BSDH_LEN, PAGE_SIZE);
+	if (grown > SDP_BUF_LINEAR_MAX)
+		later += DIV_ROUND_UP(grown - SDP_BSDH_LEN, SDP_GROWN_PIECE);
+	return max(first, later);
 }
 
 /**

@@ -28,11 +28,17 @@
 #define SDP_BUF_MAX		(SDP_BSDH_LEN + 16 * 4096)
 #define SDP_RECV_SGE_MAX	17
 /*
+ * Buffers that a connection may grow to later are made of pieces this large at least, or are
+ * not to be had: every entry of a receive queue has room for all pieces, used or not, and an
+ * idle connection is to be small.
+ */
+#define SDP_GROWN_PIECE		max(4 * 4096UL, PAGE_SIZE)
+/*
  * Page fragments of one outgoing message: a send queue has room for as many in each
- * entry, so a connection set up for small messages does with one.
+ * entry, so a connection that begins with small messages does with two.
  */
 #define SDP_TX_FRAGS		4
-#define SDP_TX_FRAGS_SMALL	1
+#define SDP_TX_FRAGS_SMALL	2
 /* Room for the header in front of an outgoing message's payload. */
 #define SDP_TX_HEADROOM		48
 
@@ -59,9 +65,9 @@ static inline struct sdp_buf_cb *sdp_buf_cb(const struct sk_buff *skb)
 	return (struct sdp_buf_cb *)skb->cb;
 }
 
-struct sk_buff *sdp_buf_alloc(u32 size, gfp_t gfp);
+struct sk_buff *sdp_buf_alloc(u32 size, u16 pieces, gfp_t gfp);
 const u8 *sdp_buf_header(const struct sk_buff *skb, u32 bytes, u8 tmp[SDP_HEADER_MAX]);
-u16 sdp_buf_pieces(u32 size);
+u16 sdp_buf_pieces(u32 size, u32 grown);
 void sdp_buf_received(struct sk_buff *skb, u32 offset, u32 bytes);
 void sdp_buf_reset(struct sk_buff *skb);
 struct sk_buff *sdp_buf_block(u32 size, u16 frags, gfp_t gfp);

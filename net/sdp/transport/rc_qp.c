@@ -257,13 +257,15 @@ static int create_qp(struct rc_link *rc)
 int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 {
 	struct rc_link *rc = to_rc(link);
-	u16 rx_sges;
 	struct ib_cq *cq;
+	u16 rx_sges;
 	int err;
 
-	if (sdp_buf_pieces(config->recv_size_max) > rc->dev->ib->attrs.max_recv_sge)
+	rx_sges = sdp_buf_pieces(config->recv_size, config->recv_size_max);
+	if (rx_sges > rc->dev->ib->attrs.max_recv_sge) {
 		config->recv_size_max = 0;
-	rx_sges = sdp_buf_pieces(max(config->recv_size, config->recv_size_max));
+		rx_sges = sdp_buf_pieces(config->recv_size, 0);
+	}
 	rc->config = *config;
 	rc->rx_cqe.done = rx_done;
 	rc->tx_cqe.done = tx_done;
@@ -329,7 +331,7 @@ static bool post_one(struct rc_link *rc, u32 size)
 	struct sk_buff *skb = take_spare(rc, size);
 
 	if (!skb)
-		skb = sdp_buf_alloc(size, GFP_ATOMIC);
+		skb = sdp_buf_alloc(size, rc->rx.sges, GFP_ATOMIC);
 	if (!skb)
 		return false;
 	sdp_buf_cb(skb)->again = true;
