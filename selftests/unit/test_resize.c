@@ -57,6 +57,26 @@ TEST(sdp_resize_split__rounding)
 	}
 }
 
+/* E1: a maximum that is no header and whole pages is reached all the same */
+TEST(sdp_resize_split__odd_maximum)
+{
+	static const struct { u32 max, bytes, want; } cases[] = {
+		{ 8300, 8192, PAGES(2) }, { 8300, 8193, 8300 }, { 8300, 12288, 8300 },
+		{ 2000, 1521, 2000 }, { 2000, 4096, 2000 }, { 2000, 0xffffffff, 2000 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct sdp_resize r;
+
+		sdp_resize_init(&r, RECV_SIZE, cases[i].max, 1);
+		sdp_resize_peer_hello(&r, RECV_SIZE);
+		sdp_resize_split(&r, cases[i].bytes);
+		EXPECT_EQ(cases[i].want, r.asked);
+		EXPECT_TRUE(sdp_resize_may_ask(&r));
+	}
+}
+
 /* E5: with fixed sizes nothing is ever asked */
 TEST(sdp_resize_split__fixed)
 {

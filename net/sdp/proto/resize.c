@@ -40,9 +40,10 @@ void sdp_resize_peer_hello(struct sdp_resize *r, u32 size)
 
 static u32 size_for(const struct sdp_resize *r, u32 bytes)
 {
-	u32 grains = min(bytes, r->max) / SIZE_GRAIN + (bytes % SIZE_GRAIN != 0);
+	u32 most = r->max - SDP_BSDH_LEN;
+	u32 grains = (min(bytes, most) + SIZE_GRAIN - 1) / SIZE_GRAIN;
 
-	return min(r->max, SDP_BSDH_LEN + grains * SIZE_GRAIN);
+	return SDP_BSDH_LEN + min(most, grains * SIZE_GRAIN);
 }
 
 /**
