@@ -384,6 +384,38 @@ TEST(sdp_resize_refuse__after_answer)
 	EXPECT_EQ(RECV_SIZE, say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
 }
 
+/*
+ * E2: the last smaller receive is used up, and then there is no memory for a larger one: the peer
+ * has not been told yet, so it is still the old size
+ */
+TEST(sdp_resize_refuse__answer_due)
+{
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+	u32 i;
+
+	ask(TEST_SELF, w, &w->a, &w->b, 5000);
+	use_up_old(w, &w->a, &w->b);
+	EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, offered(w, &w->b));
+	/* Nor may the peer use what it does not know of. */
+	EXPECT_EQ(RECV_SIZE, w->b.resize.recv_limit);
+	sdp_engine_resize_refuse(&w->b);
+	EXPECT_EQ(RECV_SIZE, sdp_engine_post_size(&w->b));
+	EXPECT_EQ(RECV_SIZE, say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
+	EXPECT_EQ(PAYLOAD_MAX, sdp_engine_payload_max(&w->a));
+	EXPECT_EQ(0, offered(w, &w->b));
+	/* With nothing posted nobody could ever speak again. */
+	w = joined(TEST_SELF, &growing, &growing);
+	split(&w->a, LEVEL, 5000);
+	use_up(w, &w->a, &w->b, SDP_MID_CHRCVBUF, 0);
+	for (i = 0; i < POSTED - 1; i++)
+		use_up(w, &w->a, &w->b, SDP_MID_DATA, 0);
+	EXPECT_EQ(0, w->b.credit.posted);
+	sdp_engine_resize_refuse(&w->b);
+	EXPECT_EQ(RECV_SIZE, sdp_engine_post_size(&w->b));
+	sdp_engine_posted(&w->b, 1);
+	EXPECT_EQ(RECV_SIZE, say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
+}
+
 /* E2: after a refusal the next request waits for all receives of the old size, later ones too */
 TEST(sdp_resize_refuse__and_asked_again)
 {

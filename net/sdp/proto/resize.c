@@ -125,6 +125,11 @@ void sdp_resize_ask_sent(struct sdp_resize *r)
  */
 void sdp_resize_answer_sent(struct sdp_resize *r)
 {
+	/* Only now: before that, there might have been no memory after all. */
+	if (r->answer > r->recv_size) {
+		r->recv_size = r->answer;
+		r->recv_limit = r->answer;
+	}
 	r->answer = 0;
 }
 
@@ -165,8 +170,8 @@ static void settle(struct sdp_resize *r)
 {
 	if (r->posting > r->recv_size)
 		r->answer = r->posting;
-	r->recv_size = r->posting;
-	r->recv_limit = r->posting;
+	else
+		r->recv_limit = r->recv_size;
 }
 
 /**
@@ -220,4 +225,6 @@ void sdp_resize_refuse(struct sdp_resize *r)
 		return;
 	r->posting = r->recv_size;
 	r->answer = r->recv_size;
+	if (!r->old)
+		settle(r);
 }
