@@ -597,6 +597,25 @@ TEST(sdp_resize_answered__stray)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
+/* ... or before that: then there is nothing left to ask for */
+TEST(sdp_resize_answered__stray_before_asked_again)
+{
+	struct world *w = crossed(TEST_SELF);
+
+	foreign(w, &w->a, SDP_MID_CHRCVBUF_ACK, PAGES(1));
+	EXPECT_NO_ACTS(w);
+	EXPECT_EQ(PAGES(1) - SDP_BSDH_LEN, sdp_engine_payload_max(&w->a));
+	EXPECT_NE(SDP_MID_CHRCVBUF, offered(w, &w->a));
+	/* It is grown and no more, so it can be shrunk. */
+	EXPECT_TRUE(sdp_engine_shrink(&w->a));
+	emit(w, &w->a, SDP_MID_CHRCVBUF, 0);
+	EXPECT_EQ(RECV_SIZE, w->sent.size);
+	foreign(w, &w->a, SDP_MID_CHRCVBUF_ACK, RECV_SIZE);
+	EXPECT_NO_ACTS(w);
+	foreign(w, &w->a, SDP_MID_CHRCVBUF_ACK, RECV_SIZE);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
 /* wire 1, 8: the bytes of a request and of its answer */
 TEST(sdp_resize_ask_sent__golden_bytes)
 {

@@ -143,7 +143,8 @@ void sdp_resize_answer_sent(struct sdp_resize *r)
  */
 enum sdp_violation sdp_resize_answered(struct sdp_resize *r, u32 size, u32 credit)
 {
-	bool asked = r->ask == SDP_ASK_SENT;
+	/* An answer to a void request is one to the same request that is still to be sent. */
+	bool asked = r->ask == SDP_ASK_SENT || (r->ask == SDP_ASK_WANTED && r->stray);
 	bool shrink = asked && r->asked <= r->send_size;
 
 	if (!asked && !r->stray)
@@ -151,7 +152,7 @@ enum sdp_violation sdp_resize_answered(struct sdp_resize *r, u32 size, u32 credi
 	/* Whatever was asked for, what is on its way must fit. */
 	if (size < r->send_size)
 		return SDP_BAD_FIELD;
-	if (!asked)
+	if (r->ask != SDP_ASK_SENT)
 		r->stray = false;
 	/* Who does not go back to the first size is not asked for that again. */
 	if (shrink && size > r->send_first)
