@@ -333,6 +333,33 @@ TEST(sdp_resize_asked__after_disconn)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
+/*
+ * E2, E4: a request was not answered yet when DisConn follows it. There is nothing left to grow
+ * for, but the answer still goes, because our own request has to wait for it.
+ */
+TEST(sdp_resize_asked__disconn_while_owing)
+{
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+
+	ask(TEST_SELF, w, &w->a, &w->b, 5000);
+	split(&w->b, LEVEL, 5000);
+	pass(w, &w->a, &w->b, SDP_MID_DISCONN, 0);
+	EXPECT_ACT(w, SDP_ACT_EOF);
+	EXPECT_EQ(RECV_SIZE, sdp_engine_post_size(&w->b));
+	EXPECT_EQ(RECV_SIZE, say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
+	EXPECT_EQ(PAGES(2), say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF));
+	pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
+	use_up_old(w, &w->b, &w->a);
+	EXPECT_EQ(PAGES(2), say(TEST_SELF, w, &w->a, &w->b, SDP_MID_CHRCVBUF_ACK));
+	EXPECT_EQ(PAGES(2) - SDP_BSDH_LEN, sdp_engine_payload_max(&w->b));
+	/* After both DisConns nobody answers anything. */
+	w = joined(TEST_SELF, &growing, &growing);
+	ask(TEST_SELF, w, &w->a, &w->b, 5000);
+	use_up(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
+	use_up(w, &w->a, &w->b, SDP_MID_DISCONN, 0);
+	EXPECT_EQ(0, offered(w, &w->b));
+}
+
 /* Our own DisConn does not close the peer's half: it is answered, and the answer understood */
 TEST(sdp_resize_asked__after_own_disconn)
 {
