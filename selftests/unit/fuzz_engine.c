@@ -5,7 +5,9 @@
  * An input is a list of events; messages are either bytes as they stand in the input or
  * ones whose header is made acceptable, so that the fuzzer gets deep. What must hold
  * whatever the peer says: at most three actions; payload inside the message; one end of
- * stream and nothing after it; never a message without credit; silence after the end.
+ * stream and nothing after it; never a message without credit, or longer than the peer said
+ * last; answers only to requests, and only what every posted receive has; one request at a
+ * time; silence after the end.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,11 @@
 	} while (0)
 
 #define RECV_SIZE	256
+#define RECV_SIZE_MAX	4500	/* what it may grow to */
 #define SLOTS		5
+
+/* Sizes of the receives posted, by their number. */
+static u16 receives[SDP_BUFS_MAX];
 
 /* The input, read from its front; zeros when it is used up. */
 struct input {
@@ -32,6 +38,12 @@ struct input {
 struct judge {
 	struct sdp_engine e;
 	u32 on_the_way;		/* sent and not completed */
+	u32 posted;		/* receives, ever */
+	u32 requests;		/* ChRcvBuf received */
+	u32 answers;		/* ... and answered */
+	u32 asked;		/* ChRcvBuf sent */
+	u32 may_ask;		/* ... at most */
+	u32 most;		/* no message may be longer */
 	u32 established;
 	u32 ends;		/* of the stream */
 	u32 disconnects;
@@ -77,7 +89,7 @@ static void judge_actions(struct judge *j, const struct sdp_actions *acts, u32 b
 		case SDP_ACT_DELIVER:
 			CHECK(j->established && !j->ends);
 			CHECK(a->len && a->offset >= SDP_BSDH_LEN && a->len <= bytes);
-			CHECK(a->offset + a->len == bytes && bytes <= RECV_SIZE);
+			CHECK(a->offset + a->len == bytes && bytes <= RECV_SIZE_MAX);
 			break;
 		case SDP_ACT_URGENT:
 			CHECK(j->established && !j->ends);
@@ -100,6 +112,45 @@ static void judge_actions(struct judge *j, const struct sdp_actions *acts, u32 b
 		}
 	}
 	CHECK(j->over == j->e.dead);
+}
+
+static void post(struct judge *j, u16 n)
+{
+	u32 size = sdp_engine_post_size(&j->e);
+
+	CHECK(size >= RECV_SIZE && size <= RECV_SIZE_MAX);
+	for (u32 i = 0; i < n; i++)
+		receives[j->posted++ % SDP_BUFS_MAX] = (u16)size;
+	sdp_engine_posted(&j->e, n);
+}
+
+/* What is sent about sizes keeps to what is so. */
+static void judge_resize(struct judge *j, const struct sdp_msg *sent)
+{
+	CHECK(sent->h.len <= j->most);
+	if (sent->h.mid == SDP_MID_CHRCVBUF) {
+		CHECK(j->asked++ < j->may_ask);
+		CHECK(sent->size <= RECV_SIZE_MAX);
+		j->most = min(j->most, sent->size);
+	}
+	if (sent->h.mid != SDP_MID_CHRCVBUF_ACK)
+		return;
+	CHECK(j->answers++ < j->requests);
+	CHECK(sent->size >= RECV_SIZE && sent->size <= RECV_SIZE_MAX);
+	for (u32 i = j->posted - j->e.credit.posted; i != j->posted; i++)
+		CHECK(receives[i % SDP_BUFS_MAX] >= sent->size);
+}
+
+/* An answer allows a request, and so does one of the peer's, which may have made ours void. */
+static void note_resize(struct judge *j, const struct sdp_msg *msg)
+{
+	if (msg->h.mid == SDP_MID_CHRCVBUF) {
+		j->requests++;
+		j->may_ask++;
+	} else if (msg->h.mid == SDP_MID_CHRCVBUF_ACK) {
+		j->may_ask++;
+		j->most = max(j->most, msg->size);
+	}
 }
 
 /* Let it send what it likes to. */
@@ -129,6 +180,7 @@ static void pump(struct judge *j, struct input *in)
 		      (view.head_urgent && payload && payload == view.head_bytes));
 		CHECK(sdp_wire_parse(buf, header + payload, &seen) == SDP_VALID);
 		CHECK(!memcmp(&seen.h, &sent.h, sizeof(seen.h)));
+		judge_resize(j, &sent);
 		if (tx.mid == SDP_MID_DISCONN) {
 			CHECK(!j->disconn_sent);
 			j->disconn_sent = true;
@@ -144,7 +196,7 @@ static void receive(struct judge *j, struct input *in, bool raw)
 	struct sdp_actions acts = { 0 };
 	const struct sdp_credit *c = &j->e.credit;
 	struct sdp_msg msg, m = { 0 };
-	u8 buf[RECV_SIZE + 64] = { 0 };
+	u8 buf[RECV_SIZE_MAX + 1024] = { 0 };
 	u32 bytes;
 
 	if (raw) {
@@ -154,9 +206,12 @@ static void receive(struct judge *j, struct input *in, bool raw)
 	} else {
 		u8 mid = byte(in), choice = byte(in);
 
-		m.h.mid = mid & 0x80 ? SDP_MID_DATA : mid;
+		m.h.mid = mid & 0x80 ? SDP_MID_DATA : mid & 0x0f;
 		m.h.flags = choice & 0x20 ? byte(in) : 0;
 		m.payload_len = choice & 0x10 ? byte(in) + (choice & 0x0f) : 0;
+		m.payload_len *= choice & 0x80 ? 20 : 1;
+		if (m.h.mid == SDP_MID_CHRCVBUF || m.h.mid == SDP_MID_CHRCVBUF_ACK)
+			m.size = SDP_RECV_SIZE_MIN + word(in) % (RECV_SIZE_MAX + 100);
 		m.h.mseq = c->rx_seq + 1;
 		m.h.mseq_ack = choice & 0x40 ? c->tx_seq : c->tx_acked;
 		m.h.bufs = (u16)(c->tx_limit - m.h.mseq_ack + (choice & 0x0f));
@@ -166,12 +221,15 @@ static void receive(struct judge *j, struct input *in, bool raw)
 	}
 	sdp_engine_receive(&j->e, buf, bytes, &msg, &acts);
 	judge_actions(j, &acts, bytes);
+	if (!j->over)
+		note_resize(j, &msg);
 }
 
 static bool connect_engine(struct judge *j, struct input *in)
 {
 	struct sdp_engine_config cfg = {
 		.recv_size = RECV_SIZE, .recv_target = byte(in), .threshold = byte(in),
+		.recv_size_max = byte(in) & 1 ? RECV_SIZE_MAX : 0, .split_level = 1,
 		.send_slots = SLOTS,
 	};
 	struct sdp_hello ours = { .ip_version = 4, .port = 1 }, theirs = {
@@ -182,7 +240,9 @@ static bool connect_engine(struct judge *j, struct input *in)
 	bool active = byte(in) & 1;
 
 	sdp_engine_init(&j->e, &cfg);
-	sdp_engine_posted(&j->e, number(in, 2, sdp_engine_receives_wanted(&j->e)));
+	post(j, number(in, 2, sdp_engine_receives_wanted(&j->e)));
+	j->most = theirs.recv_size;
+	j->may_ask = 1;
 	if (active) {
 		sdp_engine_hello(&j->e, &ours);
 		if (byte(in) & 1)
@@ -202,7 +262,7 @@ static void event(struct judge *j, struct input *in)
 	struct sdp_actions acts = { 0 };
 	u16 n;
 
-	switch (byte(in) % 12) {
+	switch (byte(in) % 15) {
 	case 0:
 		receive(j, in, true);
 		break;
@@ -210,7 +270,7 @@ static void event(struct judge *j, struct input *in)
 		receive(j, in, false);
 		break;
 	case 5:
-		sdp_engine_posted(&j->e, number(in, 0, sdp_engine_receives_wanted(&j->e)));
+		post(j, number(in, 0, sdp_engine_receives_wanted(&j->e)));
 		break;
 	case 6:
 		n = number(in, 0, j->on_the_way);
@@ -234,6 +294,17 @@ static void event(struct judge *j, struct input *in)
 	case 11:
 		if (byte(in) < 32)
 			sdp_engine_link_ended(&j->e, &acts);
+		break;
+	case 12:
+		sdp_engine_split(&j->e, sdp_engine_payload_max(&j->e) + 1 + word(in));
+		break;
+	case 13:
+		sdp_engine_shrink(&j->e);
+		pump(j, in);
+		sdp_engine_shrink_end(&j->e);
+		break;
+	case 14:
+		sdp_engine_resize_refuse(&j->e);
 		break;
 	}
 	judge_actions(j, &acts, 0);

@@ -11,9 +11,6 @@
 void (*sim_on_fault)(const struct sim *s);
 bool sim_outcome_only;
 
-/* A rule that nobody has to keep who keeps the connection going: see sim_outcome_only. */
-#define rule(...)	do { if (!sim_outcome_only) fault(__VA_ARGS__); } while (0)
-
 void fault_begin(const struct sim *s)
 {
 	fflush(stdout);
@@ -55,15 +52,6 @@ const u8 *pattern(u32 side, u64 offset)
 	return table[side] + offset % PATTERN_PERIOD;
 }
 
-static u32 be(const u8 *p, int bytes)
-{
-	u32 v = 0;
-
-	while (bytes--)
-		v = v << 8 | *p++;
-	return v;
-}
-
 /* T as it is documented: the wish or half, at least 2, less than the receives. */
 u16 sim_threshold(u16 target, u16 wish)
 {
@@ -86,12 +74,7 @@ void judge_start(struct sim *s)
 		t->threshold = sim_threshold(t->target, s->cfg.threshold[i]);
 		t->threshold_min = t->threshold;
 	}
-}
-
-/* D1: the send credit of the moment, from what the peer said last. */
-static u32 credit(const struct sim_truth *t)
-{
-	return t->limit - t->sent;
+	judge_resize_start(s);
 }
 
 static bool arrived(const struct sim_side *me, u32 seq)
@@ -130,8 +113,6 @@ static void judge_data(struct sim *s, u32 side, u32 payload, bool full)
 	s->sent[0]++;
 	if (me->disconn_sent)
 		fault(s, "%u: payload after DisConn (wire 10)", side);
-	if (payload > s->cfg.recv_size[!side] - SDP_BSDH_LEN)
-		fault(s, "%u: %u bytes for receives of %u", side, payload, s->cfg.recv_size[!side]);
 	if (!full && !me->shutdown) {
 		if (me->hold)
 			rule(s, "%u: a held segment was sent", side);
@@ -169,13 +150,16 @@ void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool ful
 {
 	struct sim_side *me = &s->side[side], *peer = &s->side[!side];
 	struct sim_truth *t = &me->t;
-	bool update = header[0] == SDP_MID_DATA && !payload;
+	bool empty = header[0] == SDP_MID_DATA && !payload;
+	/* After a shrink, empty messages may go though they grant little: then they are as any. */
+	bool update = empty && (!me->z.flush || update_right(me));
+	u32 len = sdp_wire_header_len(header[0]) + payload;
 
 	if (!me->established)
 		fault(s, "%u: message before the connection stands", side);
-	if (credit(t) < 1 || credit(t) > 0xffff)
+	if (judge_credit(t) < 1 || judge_credit(t) > 0xffff)
 		fault(s, "%u: message without credit (D2)", side);
-	if (!update && credit(t) < 2)
+	if (!update && judge_credit(t) < 2)
 		rule(s, "%u: last credit used for MID %02x with %u bytes (D5)", side, header[0],
 		      payload);
 	t->sent++;
@@ -185,20 +169,24 @@ void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool ful
 		fault(s, "%u: MSeqAck is not what has been received (D1)", side);
 	if (be(header + 2, 2) != t->posted)
 		fault(s, "%u: Bufs %u, posted %u (D1)", side, be(header + 2, 2), t->posted);
-	if (header[1] != flags_due(me, payload) || be(header + 4, 4) != SDP_BSDH_LEN + payload)
+	if (header[1] != flags_due(me, payload) || be(header + 4, 4) != len)
 		fault(s, "%u: flags %02x or Len wrong (wire 1, 9)", side, header[1]);
 	if (t->sent - peer->t.received > peer->t.posted)
 		fault(s, "%u: %u messages for %u receives (D2)", side, t->sent - peer->t.received,
 		      peer->t.posted);
 	if (t->sent - me->completed > s->cfg.slots[side])
 		fault(s, "%u: more messages than the transport has slots", side);
+	judge_fits(s, side, len);
+	judge_resize_sent(s, side, header);
 	if (update)
 		judge_update(s, side);
+	else if (empty)
+		s->sent[5]++;
 	else if (header[0] == SDP_MID_DATA)
 		judge_data(s, side, payload, full);
 	else if (header[0] == SDP_MID_DISCONN)
 		judge_disconn(s, side);
-	else
+	else if (header[0] != SDP_MID_CHRCVBUF && header[0] != SDP_MID_CHRCVBUF_ACK)
 		fault(s, "%u: MID %02x", side, header[0]);
 	t->theirs = t->posted;
 }
@@ -209,17 +197,19 @@ void judge_no_send(struct sim *s, u32 side, enum sdp_next why)
 	struct sim_side *me = &s->side[side];
 	struct sim_truth *t = &me->t;
 	bool slot = t->sent - me->completed < s->cfg.slots[side];
-	bool ready = me->segs && (me->segs > 1 || me->seg[0] >= s->cfg.segment[side] ||
+	bool ready = me->segs && (me->segs > 1 || me->seg[0] >= me->seg_max[0] ||
 				  me->seg_urgent || me->shutdown || !me->hold);
 
 	if (!me->established || me->failed || me->ended)
 		return;
-	if (slot && credit(t) && !me->eof && update_right(me))
+	if (slot && judge_credit(t) && !me->eof && update_right(me))
 		rule(s, "%u: a credit update is due and does not go (D4)", side);
+	if (slot && judge_credit(t) > 1 && t->posted)
+		judge_resize_silent(s, side);
 	if (why == SDP_NEXT_NO_SLOT && slot)
 		fault(s, "%u: waits for a slot and has one", side);
-	if (why == SDP_NEXT_NO_CREDIT && credit(t) > 1 && t->posted)
-		rule(s, "%u: waits for credit and has %u (D1)", side, credit(t));
+	if (why == SDP_NEXT_NO_CREDIT && judge_credit(t) > 1 && t->posted)
+		rule(s, "%u: waits for credit and has %u (D1)", side, judge_credit(t));
 	if (why == SDP_NEXT_GATHER &&
 	    (arrived(me, t->last_data) || me->segs > 1 || me->seg_urgent))
 		rule(s, "%u: gathers with nothing on its way", side);
@@ -249,6 +239,7 @@ void judge_receive(struct sim *s, u32 side, const u8 *header)
 	t->posted--;
 	if (--t->theirs < 0)
 		fault(s, "%u: more messages than the peer had credits (D3)", side);
+	judge_resize_received(s, side, header);
 }
 
 void judge_actions(struct sim *s, u32 side, const struct sdp_actions *acts)
@@ -296,6 +287,8 @@ void judge_eof(struct sim *s, u32 side)
 	if (!peer->disconn_sent || me->delivered != peer->written)
 		fault(s, "%u: end of stream after %" PRIu64 " of %" PRIu64 " bytes", side,
 		      me->delivered, peer->written);
+	/* There is nothing left to grow for. */
+	judge_refuse(s, side);
 }
 
 /* A link that ends in good order may lose credit updates, nothing else. */
@@ -327,6 +320,8 @@ void judge_settled(const struct sim *s, u32 readers)
 			      me->read, peer->written);
 		if (peer->shutdown && !me->eof)
 			fault(s, "%u: stuck, no end of stream", i);
+		if (readers == 3 && !s->link_down)
+			judge_resize_settled(s, i);
 	}
 	if (!s->aborted && readers == 3 && s->side[0].shutdown && s->side[1].shutdown &&
 	    !sim_all_over(s))

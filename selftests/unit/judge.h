@@ -21,12 +21,41 @@ void judge_eof(struct sim *s, u32 side);
 void judge_link_down(struct sim *s);
 void judge_settled(const struct sim *s, u32 readers);
 
+void judge_resize_start(struct sim *s);
+void judge_posted(struct sim *s, u32 side, u16 n, u32 size);
+void judge_split(struct sim *s, u32 side, u32 bytes);
+void judge_shrink(struct sim *s, u32 side, bool begun);
+void judge_refuse(struct sim *s, u32 side);
+void judge_fits(struct sim *s, u32 side, u32 len);
+void judge_resize_sent(struct sim *s, u32 side, const u8 *header);
+void judge_resize_received(struct sim *s, u32 side, const u8 *header);
+void judge_resize_silent(struct sim *s, u32 side);
+void judge_resize_settled(const struct sim *s, u32 side);
+
 const u8 *pattern(u32 side, u64 offset);
 
-#define PATTERN_MAX	4096	/* bytes that can be read from what pattern() returns */
+#define PATTERN_MAX	9216	/* bytes that can be read from what pattern() returns */
 
 /* fault(s, format, ...): something is wrong; says what, and does not return. */
 #define fault(s, ...)	(fault_begin(s), fprintf(stderr, __VA_ARGS__), fault_end(s))
+
+/* A rule that nobody has to keep who keeps the connection going: see sim_outcome_only. */
+#define rule(...)	do { if (!sim_outcome_only) fault(__VA_ARGS__); } while (0)
+
+static inline u32 be(const u8 *p, int bytes)
+{
+	u32 v = 0;
+
+	while (bytes--)
+		v = v << 8 | *p++;
+	return v;
+}
+
+/* D1: the send credit of the moment, from what the peer said last. */
+static inline u32 judge_credit(const struct sim_truth *t)
+{
+	return t->limit - t->sent;
+}
 
 void fault_begin(const struct sim *s);
 _Noreturn void fault_end(const struct sim *s);

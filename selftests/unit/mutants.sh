@@ -14,9 +14,9 @@ shift
 only=("$@")
 cc=${CC:-gcc}
 flags=(-std=gnu11 -O1 -w)
-small=(-DSIM_MSGS=8 -DSIM_BYTES=18 -DSIM_SEGMENTS=4)
-engine=(wire credit conn engine)
-sim=(sim sim_state judge)
+small=(-DSIM_MSGS=8 -DSIM_BYTES=112 -DSIM_SEGMENTS=4)
+engine=(wire credit resize conn engine)
+sim=(sim sim_state judge judge_resize)
 
 chosen() {
 	local name

@@ -69,6 +69,21 @@ static u32 draw_seq(void)
 	}
 }
 
+/* Either side's receives may grow, by a few bytes or to some pages; or they may not. */
+static void draw_resize(struct sim_config *c)
+{
+	if (chance(40))
+		return;
+	for (u32 i = 0; i < 2; i++) {
+		u32 most = max(c->recv_size[0], c->recv_size[1]);
+
+		if (chance(15))
+			continue;
+		c->recv_size_max[i] = chance(50) ? most + rnd(300) : most + rnd(SIM_BYTES - most);
+		c->split_level[i] = (u16)(1 + rnd(chance(70) ? 3 : 40));
+	}
+}
+
 static void draw_config(struct sim_config *c)
 {
 	memset(c, 0, sizeof(*c));
@@ -83,10 +98,11 @@ static void draw_config(struct sim_config *c)
 		c->segments[i] = (u16)(1 + rnd(8));
 		c->seq[i] = draw_seq();
 	}
+	draw_resize(c);
 	for (u32 i = 0; i < 2; i++) {
 		u32 full = c->recv_size[!i] - SDP_BSDH_LEN;
 
-		c->segment[i] = (u16)(chance(70) ? full : 1 + rnd(2 * full));
+		c->segment[i] = (u16)(chance(70) ? 0 : 1 + rnd(2 * full));
 	}
 }
 
@@ -102,6 +118,7 @@ static void draw_mood(struct mood *m)
 	static const u16 usual[SIM_KINDS] = {
 		[SIM_WRITE] = 20, [SIM_READ] = 20, [SIM_LAND] = 30, [SIM_RECEIVE] = 30,
 		[SIM_COMPLETE] = 15, [SIM_POST] = 20, [SIM_UNHOLD] = 10, [SIM_ESTABLISHED] = 1,
+		[SIM_SHRINK] = 3, [SIM_REFUSE] = 1,
 	};
 
 	m->total = 0;
@@ -138,6 +155,16 @@ static void draw_step(const struct mood *m, struct sim_step *step)
 	step->side = (u8)side;
 }
 
+/* A few bytes, or many, or more than one message holds at the moment. */
+static u16 draw_write(const struct sim_side *me)
+{
+	u32 most = sdp_engine_payload_max(&me->e);
+
+	if (!me->established || chance(70))
+		return (u16)(1 + rnd(chance(60) ? 20 : 2000));
+	return (u16)(most + 1 + rnd(2 * most));
+}
+
 /* How much of it: often all there is, often little. */
 static void draw_amount(struct sim_step *step)
 {
@@ -146,7 +173,7 @@ static void draw_amount(struct sim_step *step)
 
 	switch (step->kind) {
 	case SIM_WRITE:
-		step->arg = (u16)(1 + rnd(chance(50) ? 20 : 2000));
+		step->arg = draw_write(me);
 		step->more = chance(20);
 		step->urgent = chance(4);
 		return;
@@ -194,8 +221,10 @@ static void check_settles(void)
 {
 	u32 readers = 1 + rnd(3);
 
-	memcpy(&probe, &sim, sizeof(sim));
+	sim_copy(&probe, &sim);
 	sim_settle(&probe, readers);
+	if (readers == 3)
+		sim_traffic(&probe);
 	sim.steps += probe.steps - sim.steps;
 }
 
@@ -219,7 +248,7 @@ static void finish(struct mood *m, bool abortive)
 		do_step(&step);
 	}
 	if (chance(30)) {
-		memcpy(&probe, &sim, sizeof(sim));
+		sim_copy(&probe, &sim);
 		sim_settle(&probe, 1U << rnd(2));
 	}
 	step.kind = SIM_ESTABLISHED;
@@ -287,7 +316,7 @@ static u64 value_of(const char *text, const char *option)
 
 int main(int argc, char **argv)
 {
-	u64 seed = (u64)time(NULL), runs = ~0ULL, steps = 10000000, done = 0, n, sent[3] = { 0 };
+	u64 seed = (u64)time(NULL), runs = ~0ULL, steps = 10000000, done = 0, n, sent[6] = { 0 };
 	struct timespec t0, t1;
 	double seconds;
 
@@ -313,7 +342,7 @@ int main(int argc, char **argv)
 		run_seed = seed + n;
 		run(20000);
 		done += sim.steps;
-		for (u32 i = 0; i < 3; i++)
+		for (u32 i = 0; i < 6; i++)
 			sent[i] += sim.sent[i];
 	}
 	clock_gettime(CLOCK_MONOTONIC, &t1);
@@ -321,6 +350,8 @@ int main(int argc, char **argv)
 	printf("# %" PRIu64 " connections, %" PRIu64 " steps, %.1f million a second; %" PRIu64
 	       " data, %" PRIu64 " credit updates, %" PRIu64 " DisConns\n",
 	       n, done, (double)done / seconds / 1e6, sent[0], sent[1], sent[2]);
+	printf("# resize: %" PRIu64 " requests, %" PRIu64 " answers, %" PRIu64 " to flush\n",
+	       sent[3], sent[4], sent[5]);
 	printf("ok 1 - random schedules\n");
 	return 0;
 }

@@ -27,7 +27,16 @@
 #define WITH_ABORT	8
 #define ONE_WAY		16	/* only side 0 writes */
 #define WITH_LATE_POST	32	/* receives are posted late and one by one */
-#define DEEP		64	/* takes long */
+#define WITH_RESIZE	64	/* receives may grow, and larger writes ask for that */
+#define WITH_SHRINK	128	/* ... and are given back when nothing is unsent */
+#define WITH_REFUSE	256	/* ... or there is no memory for them, once */
+#define WITH_PROMPT	512	/* first of all complete, read and post what there is */
+#define DEEP		1024	/* takes long */
+
+/* A write fills one message of the larger size or two of the smaller one: few states. */
+#define SIZE_SMALL	SDP_RECV_SIZE_MIN
+#define WRITE_LARGE	(2 * (SIZE_SMALL - SDP_BSDH_LEN))
+#define SIZE_LARGE	(SDP_BSDH_LEN + WRITE_LARGE)
 
 struct scenario {
 	const char *name;
@@ -56,6 +65,19 @@ static const struct scenario scenarios[] = {
 	  { 3, 3 }, { 0, 0 }, { 2, 3 }, { 1, 2 }, 1, WITH_CLOSE | WITH_LATE_POST | ONE_WAY },
 	{ "abort at any time",
 	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, WITH_CLOSE | WITH_ABORT | ONE_WAY },
+	{ "larger receives, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 2, 2 }, 2, ONE_WAY | WITH_RESIZE | WITH_REFUSE },
+	{ "larger receives and back, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 2, ONE_WAY | WITH_RESIZE | WITH_SHRINK },
+	{ "larger receives and back, posted late, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 2,
+	  ONE_WAY | WITH_RESIZE | WITH_SHRINK | WITH_LATE_POST },
+	{ "larger receives, both ways",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 2, WITH_RESIZE | WITH_REFUSE | WITH_PROMPT },
+	{ "larger receives and back, both ways",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 2, WITH_RESIZE | WITH_SHRINK | WITH_PROMPT },
+	{ "larger receives, shutdown",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 2, ONE_WAY | WITH_RESIZE | WITH_CLOSE },
 	/* From here on only with --deep. */
 	{ "both ways, 3 and 4 receives",
 	  { 3, 4 }, { 0, 9 }, { 3, 2 }, { 2, 1 }, 1, DEEP },
@@ -63,6 +85,9 @@ static const struct scenario scenarios[] = {
 	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 3, 3 }, 1, DEEP },
 	{ "more receives midway, both ways",
 	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, DEEP | WITH_TARGET },
+	{ "larger receives and back, both ways, no memory",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 2, 2 }, 2,
+	  DEEP | WITH_RESIZE | WITH_SHRINK | WITH_REFUSE | WITH_PROMPT },
 	{ "both ways, MSG_MORE, shutdown",
 	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, DEEP | WITH_MORE | WITH_CLOSE },
 };
@@ -163,7 +188,10 @@ static void offer_application(struct frame *f, u8 side, u32 with)
 {
 	struct sim_side *me = &f->sim.side[side];
 
-	if (!side || !(with & ONE_WAY)) {
+	if (with & WITH_RESIZE) {
+		if (!side || !(with & ONE_WAY))
+			offer(f, SIM_WRITE, side, WRITE_LARGE, false);
+	} else if (!side || !(with & ONE_WAY)) {
 		offer(f, SIM_WRITE, side, 1, false);
 		offer(f, SIM_WRITE, side, SEGMENT, false);
 		if (with & WITH_MORE) {
@@ -177,14 +205,35 @@ static void offer_application(struct frame *f, u8 side, u32 with)
 		offer(f, SIM_SHUTDOWN, side, 0, false);
 	if (with & WITH_TARGET && side == 1)
 		offer(f, SIM_TARGET, side, me->t.target == 3 ? 4 : 3, false);
+	if (with & WITH_SHRINK)
+		offer(f, SIM_SHRINK, side, 0, false);
+	if (with & WITH_REFUSE && f->sim.side[!side].z.level == 1)
+		offer(f, SIM_REFUSE, side, 0, false);
 	if (with & WITH_ABORT)
 		offer(f, SIM_ABORT, side, 0, false);
+}
+
+/* Only what is of no account in the scenario, if there is something of the kind. */
+static bool offer_prompt(struct frame *f)
+{
+	for (u8 side = 0; side < 2; side++) {
+		struct sim_side *me = &f->sim.side[side];
+
+		offer(f, SIM_READ, side, 0xffff, false);
+		offer(f, SIM_COMPLETE, side, me->landed - me->completed, false);
+		offer(f, SIM_POST, side, sim_can_post(&f->sim, side), false);
+		if (f->n)
+			return true;
+	}
+	return false;
 }
 
 static void offer_all(struct frame *f, u32 with)
 {
 	f->n = 0;
 	f->at = 0;
+	if (with & WITH_PROMPT && offer_prompt(f))
+		return;
 	for (u8 side = 0; side < 2; side++) {
 		struct sim_side *me = &f->sim.side[side];
 
@@ -207,8 +256,10 @@ static u64 check_settles(const struct sim *s)
 	u64 steps = 0;
 
 	for (u32 readers = 1; readers <= 3; readers++) {
-		memcpy(&probe, s, sizeof(probe));
+		sim_copy(&probe, s);
 		sim_settle(&probe, readers);
+		if (readers == 3)
+			sim_traffic(&probe);
 		steps += probe.steps - s->steps;
 	}
 	return steps;
@@ -233,9 +284,11 @@ static void start(const struct scenario *sc)
 		cfg.first[i] = sc->first[i];
 		cfg.room[i] = sc->with & WITH_TARGET && i == 1 ? 4 : sc->target[i];
 		cfg.slots[i] = sc->slots[i];
-		cfg.segment[i] = SEGMENT;
+		cfg.segment[i] = sc->with & WITH_RESIZE ? 0 : SEGMENT;
 		cfg.segments[i] = sc->segments;
-		cfg.recv_size[i] = SDP_RECV_SIZE_MIN;
+		cfg.recv_size[i] = SIZE_SMALL;
+		cfg.recv_size_max[i] = sc->with & WITH_RESIZE ? SIZE_LARGE : 0;
+		cfg.split_level[i] = 1;
 		cfg.seq[i] = 0xffffffff;
 	}
 	depth = 0;
@@ -262,7 +315,7 @@ static u64 search(const struct scenario *sc, u64 max_states)
 		}
 		g = push();
 		f = &stack[depth - 1];
-		memcpy(&g->sim, &f->sim, sizeof(f->sim));
+		sim_copy(&g->sim, &f->sim);
 		sim_do(&g->sim, &f->steps[f->at++]);
 		steps++;
 		if (!is_new(sim_key(&g->sim)))

@@ -104,6 +104,7 @@ static void send_one(struct sim *s, u32 side, const struct sdp_tx_msg *tx, bool 
 	if (me->seg[0])
 		return;
 	memmove(me->seg, me->seg + 1, --me->segs * sizeof(me->seg[0]));
+	memmove(me->seg_max, me->seg_max + 1, me->segs * sizeof(me->seg_max[0]));
 	me->seg_urgent >>= 1;
 }
 
@@ -111,7 +112,7 @@ static bool tail_full(const struct sim *s, u32 side)
 {
 	const struct sim_side *me = &s->side[side];
 
-	return !me->segs || me->seg[me->segs - 1] >= s->cfg.segment[side] ||
+	return !me->segs || me->seg[me->segs - 1] >= me->seg_max[me->segs - 1] ||
 	       me->seg_urgent >> (me->segs - 1);
 }
 
@@ -151,6 +152,7 @@ static void post(struct sim *s, u32 side, u16 n)
 {
 	struct sim_truth *t = &s->side[side].t;
 
+	judge_posted(s, side, n, sdp_engine_post_size(&s->side[side].e));
 	sdp_engine_posted(&s->side[side].e, n);
 	t->posted += n;
 	t->grants += n;
@@ -170,15 +172,20 @@ static void receive(struct sim *s, u32 side)
 		post(s, side, 1);
 }
 
+static u16 segment_max(const struct sim *s, u32 side)
+{
+	u16 max = s->cfg.segment[side];
+
+	return max ? max : (u16)sdp_engine_payload_max(&s->side[side].e);
+}
+
 static u16 write_room(const struct sim *s, u32 side)
 {
 	const struct sim_side *me = &s->side[side];
-	u32 full = s->cfg.segment[side];
-	u32 tail = tail_full(s, side) ? full : me->seg[me->segs - 1];
-	u32 left = (s->cfg.segments[side] - me->segs) * full;
+	u32 left = (s->cfg.segments[side] - me->segs) * segment_max(s, side);
 
-	if (tail < full)
-		left += full - tail;
+	if (!tail_full(s, side))
+		left += me->seg_max[me->segs - 1] - me->seg[me->segs - 1];
 	return (u16)min(left, 0xffffU);
 }
 
@@ -187,12 +194,18 @@ static void write_bytes(struct sim *s, u32 side, u32 bytes)
 	struct sim_side *me = &s->side[side];
 
 	me->written += bytes;
+	if (bytes > sdp_engine_payload_max(&me->e)) {
+		judge_split(s, side, bytes);
+		sdp_engine_split(&me->e, bytes);
+	}
 	while (bytes) {
 		u32 room, n;
 
-		if (tail_full(s, side))
+		if (tail_full(s, side)) {
+			me->seg_max[me->segs] = segment_max(s, side);
 			me->seg[me->segs++] = 0;
-		room = s->cfg.segment[side] - me->seg[me->segs - 1];
+		}
+		room = me->seg_max[me->segs - 1] - me->seg[me->segs - 1];
 		n = min(bytes, room);
 		me->seg[me->segs - 1] += (u16)n;
 		bytes -= n;
@@ -235,6 +248,23 @@ static void set_target(struct sim *s, u32 side, u16 target, u16 threshold)
 	t->threshold_min = min(t->threshold_min, t->threshold);
 }
 
+/* Nobody can write meanwhile, for the owner keeps its lock. */
+static void shrink(struct sim *s, u32 side)
+{
+	struct sim_side *me = &s->side[side];
+
+	judge_shrink(s, side, sdp_engine_shrink(&me->e));
+	pump(s, side);
+	sdp_engine_shrink_end(&me->e);
+	me->z.shrinks = false;
+}
+
+static void refuse(struct sim *s, u32 side)
+{
+	judge_refuse(s, side);
+	sdp_engine_resize_refuse(&s->side[side].e);
+}
+
 /* May this step happen now? */
 bool sim_may(const struct sim *s, const struct sim_step *step)
 {
@@ -266,6 +296,10 @@ bool sim_may(const struct sim *s, const struct sim_step *step)
 		return s->link_down && !me->failed && !me->ended && peer->landed == me->t.received;
 	case SIM_ABORT:
 		return !me->failed && !me->ended && !s->link_down;
+	case SIM_SHRINK:
+		return open && !me->shutdown && !me->segs && me->z.may_send > me->z.back_to;
+	case SIM_REFUSE:
+		return open && me->z.owes > me->z.told && !me->z.refused;
 	}
 	return false;
 }
@@ -321,6 +355,12 @@ void sim_do(struct sim *s, const struct sim_step *step)
 	case SIM_ABORT:
 		s->aborted = true;
 		sdp_engine_abort(&me->e, ECONNABORTED, &acts);
+		break;
+	case SIM_SHRINK:
+		shrink(s, step->side);
+		break;
+	case SIM_REFUSE:
+		refuse(s, step->side);
 		break;
 	}
 	carry_out(s, step->side, &acts, NULL);
@@ -381,6 +421,53 @@ void sim_settle(struct sim *s, u32 readers)
 	judge_settled(s, readers);
 }
 
+/* More than receives can be posted, for both sides, one after the other. */
+#define TRAFFIC_MAX	(4 * SIM_MSGS)
+
+/**
+ * sim_traffic() - let those who wait for the answer to a request go on sending
+ * @s: simulation that has settled with both applications reading
+ *
+ * Then the answer must come, because smaller receives are used up (E2).
+ */
+void sim_traffic(struct sim *s)
+{
+	u32 rounds = 0;
+	bool moved;
+
+	do {
+		moved = false;
+		for (u8 side = 0; side < 2 && !s->link_down; side++)
+			if (s->side[side].z.asked)
+				moved |= try_step(s, SIM_WRITE, side, 1);
+		if (++rounds > TRAFFIC_MAX)
+			fault(s, "a request is never answered (E2)");
+		if (moved)
+			sim_settle(s, 3);
+	} while (moved);
+}
+
+/**
+ * sim_copy() - copy a simulation, without the messages that are not on the way any more
+ * @to: the copy
+ * @from: the original
+ */
+void sim_copy(struct sim *to, const struct sim *from)
+{
+	memcpy(to, from, offsetof(struct sim, side));
+	for (u32 i = 0; i < 2; i++) {
+		const struct sim_side *me = &from->side[i];
+
+		memcpy(&to->side[i], me, offsetof(struct sim_side, wire));
+		for (u32 j = from->side[!i].t.received; j != me->t.sent; j++) {
+			const struct sim_wire_msg *m = &me->wire[j % SIM_MSGS];
+
+			memcpy(&to->side[i].wire[j % SIM_MSGS], m,
+			       offsetof(struct sim_wire_msg, bytes) + m->len);
+		}
+	}
+}
+
 bool sim_all_over(const struct sim *s)
 {
 	return (s->side[0].ended || s->side[0].failed) && (s->side[1].ended || s->side[1].failed);
@@ -426,11 +513,14 @@ static void hello(struct sim *s)
  */
 void sim_start(struct sim *s, const struct sim_config *cfg)
 {
-	memset(s, 0, sizeof(*s));
+	memset(s, 0, offsetof(struct sim, side));
 	s->cfg = *cfg;
+	for (u32 i = 0; i < 2; i++)
+		memset(&s->side[i], 0, offsetof(struct sim_side, wire));
 	for (u32 i = 0; i < 2; i++) {
 		struct sdp_engine_config c = {
-			.recv_size = cfg->recv_size[i], .recv_target = cfg->target[i],
+			.recv_size = cfg->recv_size[i], .recv_size_max = cfg->recv_size_max[i],
+			.split_level = cfg->split_level[i], .recv_target = cfg->target[i],
 			.threshold = cfg->threshold[i], .send_slots = cfg->slots[i],
 		};
 

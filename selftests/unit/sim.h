@@ -21,7 +21,7 @@
 /* How much a simulation can hold; the exhaustive search makes these small. */
 #ifndef SIM_MSGS
 #define SIM_MSGS	128	/* messages on the way, each direction */
-#define SIM_BYTES	1552	/* of one message */
+#define SIM_BYTES	8704	/* of one message */
 #define SIM_SEGMENTS	32	/* of unsent bytes */
 #endif
 
@@ -42,6 +42,8 @@ enum sim_kind {
 	SIM_ESTABLISHED,	/* the transport tells the accepting side */
 	SIM_LINK_ENDED,		/* the transport tells side */
 	SIM_ABORT,
+	SIM_SHRINK,		/* idle for long: the owner gives large receives back */
+	SIM_REFUSE,		/* no memory for the larger receives that the peer wants */
 	SIM_KINDS
 };
 
@@ -60,9 +62,11 @@ struct sim_config {
 	u16 first[2];		/* receives posted before the Hello */
 	u16 room[2];		/* receives posted or holding unread data, at most */
 	u16 slots[2];
-	u16 segment[2];		/* bytes of a full segment */
+	u16 segment[2];		/* bytes of a full segment, 0 for what the peer takes */
 	u16 segments[2];	/* SO_SNDBUF, so to say */
 	u32 recv_size[2];
+	u32 recv_size_max[2];
+	u16 split_level[2];
 	u32 seq[2];		/* where sequence numbers start, to cross a wrap */
 	bool post_first;	/* what held no payload is posted again before anything is sent */
 };
@@ -89,9 +93,29 @@ struct sim_truth {
 	u16 threshold_min;	/* the smallest ever in force */
 };
 
+/* ... and of sizes, all with the header. */
+struct sim_sizes {
+	u16 recv[SIM_MSGS];	/* of the receives posted, by their number */
+	u32 may_send;		/* what the peer has said, or we asked for if that was less */
+	u32 back_to;		/* after long idleness */
+	u32 told;		/* what we have said */
+	u32 asked;		/* our request, 0 when there is none or it is void */
+	u32 wants;		/* a request that shall be sent as soon as possible */
+	u32 owes;		/* the peer's request that waits for our answer */
+	u32 owes_after;		/* so many receives must have been used up before that */
+	u32 level;
+	u32 splits;
+	u32 largest;
+	u32 flush;		/* empty messages that may go after a shrink */
+	bool flushed;		/* ... after which nothing large may be left */
+	bool refused;		/* no memory for the peer's request */
+	bool shrinks;		/* may ask for less right now */
+};
+
 struct sim_side {
 	struct sdp_engine e;
 	struct sim_truth t;
+	struct sim_sizes z;
 	u32 landed;		/* of own messages */
 	u32 completed;
 	u64 written;		/* stream offsets, own direction */
@@ -99,6 +123,7 @@ struct sim_side {
 	u64 delivered;		/* peer's direction */
 	u64 read;
 	u16 seg[SIM_SEGMENTS];
+	u16 seg_max[SIM_SEGMENTS];
 	u16 segs;
 	u32 seg_urgent;		/* bit i: segment i ends with an urgent byte */
 	u32 urgent_at[SIM_MSGS];	/* where in the own stream they end, low bits */
@@ -116,7 +141,7 @@ struct sim_side {
 	bool disconnect;	/* engine asked to end the link */
 	bool ended;
 	bool failed;
-	struct sim_wire_msg wire[SIM_MSGS];
+	struct sim_wire_msg wire[SIM_MSGS];	/* the last: see sim_copy() */
 };
 
 struct sim {
@@ -124,14 +149,18 @@ struct sim {
 	bool link_down;
 	bool aborted;
 	u64 steps;
-	u64 sent[3];		/* data, credit updates, DisConns */
+	u64 sent[6];		/* data, credit updates, DisConns; of resize: requests,
+				 * answers, flushes
+				 */
 	struct sim_side side[2];
 };
 
 void sim_start(struct sim *s, const struct sim_config *cfg);
 bool sim_may(const struct sim *s, const struct sim_step *step);
 void sim_do(struct sim *s, const struct sim_step *step);
+void sim_copy(struct sim *to, const struct sim *from);
 void sim_settle(struct sim *s, u32 readers);
+void sim_traffic(struct sim *s);
 bool sim_all_over(const struct sim *s);
 u64 sim_key(const struct sim *s);
 void sim_print_step(const struct sim_step *step);

@@ -9,7 +9,7 @@
 
 static const char * const kinds[SIM_KINDS] = {
 	"write", "read", "land", "receive", "complete", "post", "unhold", "shutdown",
-	"target", "established", "link-ended", "abort",
+	"target", "established", "link-ended", "abort", "shrink", "refuse",
 };
 
 void sim_print_step(const struct sim_step *step)
@@ -19,6 +19,19 @@ void sim_print_step(const struct sim_step *step)
 	if (step->arg2)
 		fprintf(stderr, " %u", step->arg2);
 	fprintf(stderr, "\n");
+}
+
+static void print_sizes(const struct sim_side *me)
+{
+	const struct sdp_resize *r = &me->e.resize;
+	const struct sim_sizes *z = &me->z;
+
+	fprintf(stderr, "#   sizes: may send %u, told %u, asked %u, wants %u, owes %u, level %u\n",
+		z->may_send, z->told, z->asked, z->wants, z->owes, z->level);
+	fprintf(stderr, "#   engine receives %u, limit %u, posts %u, old %u, answer %u\n",
+		r->recv_size, r->recv_limit, r->posting, r->old, r->answer);
+	fprintf(stderr, "#   engine sends %u, ask %u of %u%s, flush %u\n",
+		r->send_size, r->ask, r->asked, r->stray ? ", stray" : "", r->flush);
 }
 
 void sim_print(const struct sim *s)
@@ -40,6 +53,7 @@ void sim_print(const struct sim *s)
 			me->written, me->taken, me->delivered, me->read, me->segs, me->unread_n,
 			me->hold ? ", held" : "", me->shutdown ? ", shut down" : "",
 			me->eof ? ", end seen" : "");
+		print_sizes(me);
 	}
 }
 
@@ -63,6 +77,33 @@ static u64 key_engine(u64 h, const struct sdp_engine *e)
 	return mix(h, (u64)e->state << 32 | e->send_slots << 16 | e->shutdown << 1 | e->dead);
 }
 
+static u64 key_sizes(u64 h, const struct sim *s, u32 side)
+{
+	const struct sim_side *me = &s->side[side];
+	const struct sdp_resize *r = &me->e.resize;
+	const struct sim_sizes *z = &me->z;
+	u32 posted = s->cfg.first[side] + me->t.grants;
+
+	h = mix(h, (u64)r->send_size << 32 | r->send_first);
+	h = mix(h, (u64)r->recv_size << 32 | r->recv_limit);
+	h = mix(h, (u64)r->posting << 32 | r->answer);
+	h = mix(h, (u64)r->asked << 32 | r->ask << 8 | r->stray);
+	h = mix(h, (u64)r->largest << 32 | r->flush);
+	h = mix(h, (u64)r->level << 32 | r->splits << 16 | r->old);
+	h = mix(h, (u64)z->may_send << 32 | z->back_to);
+	h = mix(h, (u64)z->told << 32 | z->asked);
+	h = mix(h, (u64)z->wants << 32 | z->owes);
+	h = mix(h, (u64)z->level << 32 | z->splits);
+	h = mix(h, (u64)z->largest << 32 | z->flush);
+	h = mix(h, (s32)(z->owes_after - me->t.received) > 0 ? z->owes_after - me->t.received : 0);
+	h = mix(h, z->flushed | z->refused << 1);
+	for (u32 i = me->t.received; i != posted; i++)
+		h = mix(h, z->recv[i % SIM_MSGS]);
+	for (u32 i = 0; i < me->segs; i++)
+		h = mix(h, me->seg_max[i]);
+	return h;
+}
+
 /*
  * Equal for two simulations that differ only in how much has gone through them: sequence
  * numbers count from the newest, and bytes are not looked at, because the judge has seen that
@@ -76,6 +117,8 @@ u64 sim_key(const struct sim *s)
 		const struct sim_side *me = &s->side[i], *peer = &s->side[!i];
 
 		h = key_engine(h, &me->e);
+		if (s->cfg.recv_size_max[0] | s->cfg.recv_size_max[1])
+			h = key_sizes(h, s, i);
 		h = mix(h, (u64)(me->t.sent - me->landed) << 32 | (me->t.sent - me->completed));
 		h = mix(h, me->hold | me->shutdown << 1 | me->established << 2 | me->eof << 3 |
 			me->ended << 4 | me->failed << 5 | me->disconn_sent << 6 | me->segs << 8 |
@@ -91,6 +134,8 @@ u64 sim_key(const struct sim *s)
 			sdp_wire_parse(m->bytes, m->len, &msg);
 			h = mix(h, (u64)msg.h.mid << 48 | (u64)m->len << 32 | msg.h.bufs);
 			h = mix(h, msg.h.mseq_ack - peer->e.credit.tx_seq);
+			if (msg.h.mid == SDP_MID_CHRCVBUF || msg.h.mid == SDP_MID_CHRCVBUF_ACK)
+				h = mix(h, msg.size);
 		}
 	}
 	return h;

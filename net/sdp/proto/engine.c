@@ -258,6 +258,8 @@ static void receive_disconn(struct sdp_engine *e, const struct sdp_msg *msg,
 		return;
 	}
 	act(acts, SDP_ACT_EOF);
+	/* Larger receives would stay empty, and our own request waits for that answer. */
+	sdp_resize_refuse(&e->resize);
 	if (e->state == SDP_FINISHED)
 		act(acts, SDP_ACT_DISCONNECT);
 }
@@ -449,7 +451,7 @@ static bool next_resize(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 {
 	if (!sdp_credit_may_send_data(&e->credit))
 		return false;
-	if (e->resize.answer && sdp_conn_may_receive(e->state))
+	if (e->resize.answer && (sdp_conn_may_receive(e->state) || sdp_conn_may_send(e->state)))
 		msg->mid = SDP_MID_CHRCVBUF_ACK;
 	else if (sdp_resize_may_ask(&e->resize) && sdp_conn_may_send(e->state) && !e->shutdown)
 		msg->mid = SDP_MID_CHRCVBUF;

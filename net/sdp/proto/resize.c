@@ -40,9 +40,10 @@ void sdp_resize_peer_hello(struct sdp_resize *r, u32 size)
 
 static u32 size_for(const struct sdp_resize *r, u32 bytes)
 {
-	u32 grains = min(bytes, r->max) / SIZE_GRAIN + (bytes % SIZE_GRAIN != 0);
+	u32 most = r->max - SDP_BSDH_LEN;
+	u32 grains = (min(bytes, most) + SIZE_GRAIN - 1) / SIZE_GRAIN;
 
-	return min(r->max, SDP_BSDH_LEN + grains * SIZE_GRAIN);
+	return SDP_BSDH_LEN + min(most, grains * SIZE_GRAIN);
 }
 
 /**
@@ -124,6 +125,11 @@ void sdp_resize_ask_sent(struct sdp_resize *r)
  */
 void sdp_resize_answer_sent(struct sdp_resize *r)
 {
+	/* Only now: before that, there might have been no memory after all. */
+	if (r->answer > r->recv_size) {
+		r->recv_size = r->answer;
+		r->recv_limit = r->answer;
+	}
 	r->answer = 0;
 }
 
@@ -137,7 +143,8 @@ void sdp_resize_answer_sent(struct sdp_resize *r)
  */
 enum sdp_violation sdp_resize_answered(struct sdp_resize *r, u32 size, u32 credit)
 {
-	bool asked = r->ask == SDP_ASK_SENT;
+	/* An answer to a void request is one to the same request that is still to be sent. */
+	bool asked = r->ask == SDP_ASK_SENT || (r->ask == SDP_ASK_WANTED && r->stray);
 	bool shrink = asked && r->asked <= r->send_size;
 
 	if (!asked && !r->stray)
@@ -145,7 +152,7 @@ enum sdp_violation sdp_resize_answered(struct sdp_resize *r, u32 size, u32 credi
 	/* Whatever was asked for, what is on its way must fit. */
 	if (size < r->send_size)
 		return SDP_BAD_FIELD;
-	if (!asked)
+	if (r->ask != SDP_ASK_SENT)
 		r->stray = false;
 	/* Who does not go back to the first size is not asked for that again. */
 	if (shrink && size > r->send_first)
@@ -164,8 +171,8 @@ static void settle(struct sdp_resize *r)
 {
 	if (sdp_resize_growing(r))
 		r->answer = r->posting;
-	r->recv_size = r->posting;
-	r->recv_limit = r->posting;
+	else
+		r->recv_limit = r->recv_size;
 }
 
 /**
@@ -219,4 +226,6 @@ void sdp_resize_refuse(struct sdp_resize *r)
 		return;
 	r->posting = r->recv_size;
 	r->answer = r->recv_size;
+	if (!r->old)
+		settle(r);
 }
