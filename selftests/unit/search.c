@@ -71,7 +71,7 @@ static const struct scenario scenarios[] = {
 	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 2, ONE_WAY | WITH_RESIZE | WITH_SHRINK },
 	{ "larger receives and back, posted late, one way",
 	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 2,
-	  ONE_WAY | WITH_RESIZE | WITH_SHRINK | WITH_LATE_POST },
+	  ONE_WAY | WITH_RESIZE | WITH_SHRINK | WITH_REFUSE | WITH_LATE_POST },
 	{ "larger receives, both ways",
 	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 2, WITH_RESIZE | WITH_REFUSE | WITH_PROMPT },
 	{ "larger receives and back, both ways",
