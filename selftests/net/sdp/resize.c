@@ -22,6 +22,13 @@ static struct sdp_info info_of(int fd)
 	return info;
 }
 
+/* A connection that asks after so many split writes; with socket buffers of that size, if any. */
+static struct pair pair_after(int splits, int buffer)
+{
+	setting_set("resize_after", splits);
+	return buffer ? pair_sized(buffer) : pair_make();
+}
+
 /* The stream from its byte *@at on, @n writes of @size bytes, each read before the next. */
 static void in_step(int from, int to, long *at, int n, long size)
 {
@@ -65,7 +72,7 @@ static void write_until(int from, int to, long *at, long size, unsigned int want
 /* E1-E3: after some split writes messages are as large as the writes; others stay as they are. */
 static int grow(void *arg)
 {
-	struct pair p = pair_make();
+	struct pair p = pair_after(8, 0);
 	long long asked = counter("ResizesAsked"), granted = counter("ResizesGranted");
 	struct sdp_info info;
 	long at = 0;
@@ -164,7 +171,7 @@ static int fixed(void *arg)
 /* E2: who has set a small SO_RCVBUF gets no large receives; all goes on with the old size. */
 static int refused(void *arg)
 {
-	struct pair p = pair_sized(8192);
+	struct pair p = pair_after(8, 8192);
 	long long refusals = counter("ResizesRefused"), asked = counter("ResizesAsked");
 	struct pattern_reader r = { p.s, p.c, 200 * WRITE, 5000, 0 };
 	pid_t pid = helper_start(pattern_reader_main, &r);
