@@ -5,7 +5,7 @@
  */
 #include "judge.h"
 
-#define LEVEL_MAX	(1U << 14)
+#define LEVEL_MAX	16384U
 
 void judge_resize_start(struct sim *s)
 {

@@ -7,7 +7,7 @@
 /* Sizes are a header and whole pages, so that payload begins and ends where a page does. */
 #define SIZE_GRAIN	4096
 /* A peer that refuses again and again is asked less and less often. */
-#define LEVEL_MAX	(1U << 14)
+#define LEVEL_MAX	16384U
 
 /**
  * sdp_resize_init() - a connection before its Hello

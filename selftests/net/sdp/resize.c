@@ -214,7 +214,7 @@ static int not_accepted(void *arg)
 }
 
 /* After a rest both sides have small buffers again, posted ones too; then they grow anew. */
-static int rest(void *arg)
+static int shrink(void *arg)
 {
 	struct pair p;
 	long at = 0;
@@ -259,7 +259,7 @@ static const struct test tests[] = {
 	{ "fixed", fixed, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "refused", refused, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "not_accepted", not_accepted, 30, RC_SETS, .sdp_only = true, .arg = NULL },
-	{ "rest", rest, 30, RC_SETS, .sdp_only = true, .arg = NULL },
+	{ "shrink", shrink, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "short_rests", short_rests, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 };
 
