@@ -426,7 +426,9 @@ def bytes_too_many(case):
 
 @breaks("payload", on="small-rest")
 def answer_with_payload(case):
-    case.data("client")[0].put(MID, 1, rules.CHRCVBUF_ACK)
+    message = case.data("client")[0]
+    case.set_fact("up", case.facts().up - message.get(LEN, 4) + 16)
+    message.put(MID, 1, rules.CHRCVBUF_ACK)
 
 
 # The resize handshake. small-rest: the client's direction grows, shrinks, and does both again.
@@ -549,7 +551,8 @@ def granted_without_room(case):
 def granted_instead_of_refused(case):
     """When all smaller receives are used up, so that nothing else is wrong."""
     request, answer = case.requests("client")[0], case.answers("server")[0]
-    answer.put(SIZE, 4, request.get(SIZE, 4))
+    for frame in case.answers("server"):
+        frame.put(SIZE, 4, request.get(SIZE, 4))
     answer.put(ACK, 4, case.told_before("server", request))
 
 
@@ -616,13 +619,43 @@ def empty_ones_after_the_smaller_answer(case):
 def empty_ones_after_a_refused_rest(case):
     answer = case.answers("server")[3]
     answer.put(SIZE, 4, case.answers("server")[2].get(SIZE, 4))
+    for frame in case.updates("server"):
+        if frame.get(MSEQ, 4) > answer.get(MSEQ, 4):
+            frame.put(MID, 1, rules.DISCONN)
+
+
+@breaks("updates", on="small-rest")
+def threshold_of_the_first_size_while_growing(case):
+    """The first update after the request: right by T of 12 receives, not by T of 6."""
+    number = case.requests("client")[0].get(MSEQ, 4)
+    update, following = [f for f in case.updates("server") if f.get(ACK, 4) > number][:2]
+    target = case.facts().recv_buffers
+    theirs = case.told_before("server", case.requests("client")[0]) - update.get(ACK, 4)
+    update.put(ACK, 4, update.get(ACK, 4) + theirs - (target // 2 - 1))
+    update.put(BUFS, 2, target)
+    following.put(MID, 1, rules.DISCONN)
+
+
+@breaks("updates", on="small-rest")
+def threshold_of_the_larger_size_after_the_rest(case):
+    """When all larger receives are used up: right by T of 6 receives, not by T of 12."""
+    small = case.answers("server")[1].get(ACK, 4) + case.answers("server")[1].get(BUFS, 2)
+    update = next(f for f in case.updates("server") if f.get(ACK, 4) > small)
+    before = case.sends("server")[update.get(MSEQ, 4) - 2]
+    before.put(MID, 1, rules.DISCONN)
+    before.put(BUFS, 2, update.get(ACK, 4) - before.get(ACK, 4) + 2)
+    update.put(BUFS, 2, 6)
 
 
 @breaks("updates", on="small-rest")
 def empty_one_with_the_last_credit(case):
-    last = case.empty_after("client", case.answers("server")[1])[-1]
-    header = case.heard("client", last)
-    header.put(BUFS, 2, last.get(MSEQ, 4) - header.get(ACK, 4))
+    answer = case.answers("server")[1]
+    number = answer.get(MSEQ, 4)
+    empty = case.empty_after("client", answer)
+    last = [frame for frame in empty if frame.get(ACK, 4) == number][-1]
+    answer.put(BUFS, 2, last.get(MSEQ, 4) - answer.get(ACK, 4))
+    for frame in empty[empty.index(last) + 1:]:
+        frame.put(MID, 1, rules.DISCONN)
 
 
 @breaks("resize_crossing", on="small-crossing-1")
