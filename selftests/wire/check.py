@@ -80,6 +80,8 @@ def counted(decoder):
         "DataSent": sum(m.payload > 0 for m in data),
         "BytesSent": sum(m.payload for m in data),
         "CreditUpdatesSent": sum(not m.payload for m in data),
+        "ResizesAsked": sum(m.mid == rules.CHRCVBUF for m in messages),
+        "ResizesAnswered": sum(m.mid == rules.CHRCVBUF_ACK for m in messages),
     }
 
 
@@ -104,6 +106,8 @@ def summary(decoder):
     print(f"# {len(decoder.connections)} connections, {len(messages)} messages, "
           f"{sum(m.packets > 1 for m in messages)} of them in several packets, "
           f"{sum(m.mid == rules.DATA and not m.payload for m in messages)} credit updates, "
+          f"{sum(m.mid == rules.CHRCVBUF for m in messages)} requests for other sizes "
+          f"and {sum(m.mid == rules.CHRCVBUF_ACK for m in messages)} answers, "
           f"{sum(side.repeated for side in sides)} packets sent again")
 
 

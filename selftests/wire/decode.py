@@ -30,10 +30,10 @@ CM_ATTRIBUTES = {0x10: "REQ", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x15: "DREQ
 PRIVATE_DATA = {"REQ": 140, "REP": 36}
 
 FIELDS = {
-    "number": "frame.number",
+    "number": "frame.number", "time": "frame.time_relative",
     "src4": "ip.src", "dst4": "ip.dst", "src6": "ipv6.src", "dst6": "ipv6.dst",
     "class4": "ip.dsfield", "class6": "ipv6.tclass",
-    "udp_len": "udp.length",
+    "udp_len": "udp.length", "udp": "udp.payload",
     "opcode": "infiniband.bth.opcode", "pad": "infiniband.bth.padcnt",
     "qpn": "infiniband.bth.destqp", "psn": "infiniband.bth.psn",
     "syndrome": "infiniband.aeth.syndrome",
@@ -60,9 +60,13 @@ FIELDS = {
     "local_port": "infiniband_sdp.hh.localport",
     "src_ip": "infiniband_sdp.hh.src_ip", "dst_ip": "infiniband_sdp.hh.dst_ip",
 }
-AS_TEXT = {"src4", "dst4", "src6", "dst6", "data", "gid_from4", "gid_from6", "gid_to4", "gid_to6",
-           "src_ip", "dst_ip"}
+AS_TEXT = {"time", "udp", "src4", "dst4", "src6", "dst6", "data", "gid_from4", "gid_from6",
+           "gid_to4", "gid_to6", "src_ip", "dst_ip"}
 BSDH = ("mid", "flags", "bufs", "len", "mseq", "ack")
+BTH_LEN, BSDH_LEN = 12, 16
+# ChRcvBuf and ChRcvBufAck: a buffer size follows, for which tshark has no field.
+WITH_SIZE = (0x0b, 0x0c)
+SIZE_LEN = 4
 
 
 class DecodeError(Exception):
@@ -88,16 +92,25 @@ class Packet:
     def private_data(self):
         return bytes.fromhex(self.data)[PRIVATE_DATA[self.cm]:]
 
+    def buffer_size(self):
+        """What ChRcvBuf and ChRcvBufAck say; None of other messages."""
+        if self.mid not in WITH_SIZE:
+            return None
+        at = BTH_LEN + BSDH_LEN
+        return int.from_bytes(bytes.fromhex(self.udp)[at:at + SIZE_LEN], "big")
+
 
 class Message:
     """One Send. `bytes` is what really travelled, `len` what its header says."""
 
-    __slots__ = BSDH + ("number", "bytes", "packets", "complete")
+    __slots__ = BSDH + ("number", "time", "size", "bytes", "packets", "complete")
 
     def __init__(self, packet):
         for name in BSDH:
             setattr(self, name, getattr(packet, name))
         self.number = packet.number
+        self.time = float(packet.time)
+        self.size = packet.buffer_size()
         self.bytes = 0
         self.packets = 0
         self.complete = False
@@ -109,7 +122,7 @@ class Message:
 
     @property
     def payload(self):
-        return self.bytes - 16
+        return self.bytes - BSDH_LEN - (SIZE_LEN if self.mid in WITH_SIZE else 0)
 
     def __str__(self):
         return f"frame {self.number}, MSeq {self.mseq}"

@@ -33,11 +33,15 @@ defaults() {
 	set_to recv_buffer_size 1536
 	set_to accept_buffers 3
 	set_to credit_threshold 0
+	set_to recv_buffer_max 65552
+	set_to resize_after 3
+	set_to resize_idle_ms 10000
 }
 
 settings() {
 	local name value
-	for name in recv_buffers recv_buffer_size accept_buffers credit_threshold; do
+	for name in recv_buffers recv_buffer_size accept_buffers credit_threshold \
+		recv_buffer_max resize_after resize_idle_ms; do
 		read -r value <"/proc/sys/net/sdp/$name"
 		printf ' %s=%s' "$name" "$value"
 	done
@@ -86,7 +90,7 @@ queue_pairs() { rdma resource show qp | wc -l; }
 no_links() { [ "$(queue_pairs)" = "$queue_pairs_before" ]; }
 
 traffic() {
-	local a=$SDP_A b=$SDP_B a6=$SDP_A6 b6=$SDP_B6
+	local a=$SDP_A b=$SDP_B a6=$SDP_A6 b6=$SDP_B6 try
 
 	connection upload $a $b up=1000000
 	connection download $a $b down=1000000
@@ -123,6 +127,50 @@ traffic() {
 	set_to recv_buffers 3
 	connection three-buffers $a $b up=100000 down=100000
 	connection three-buffers-slow $a $b up=400000 slow=1 rcvbuf=8192
+	defaults
+
+	# Receives that follow the size of what is written (E1-E5).
+	connection grow $a $b up=600000 shows=grow
+	connection grow-both-ways $a $b up=2000000 down=2000000 write=65536 shows=grow
+	connection grow-v6 $b6 $a6 up=600000 write=50000 shows=grow
+	connection no-room $a $b up=600000 rcvbuf=8192 shows=refused
+	connection room-for-some $a $b up=2000000 write=100000 rcvbuf=150000
+	# It writes too little to use up the smaller ones before the time is over.
+	set_to recv_buffers 64
+	set_to accept_buffers 64
+	connection given-up $a $b up=100000 pause=1500 shows=refused
+	defaults
+	set_to resize_after 1
+	connection crossing-large $a $b up=300000 down=300000
+	connection crossing-large-v6 $b6 $a6 up=300000 down=300000
+	set_to resize_after 3
+	set_to resize_idle_ms 200
+	connection rest $a $b up=400000 pause=3000 shows=grow,shrink,grow,shrink
+	connection rest-both-ways $b $a up=400000 down=400000 pause=3000 \
+		shows=grow,shrink,grow,shrink
+	defaults
+	set_to recv_buffer_max 0
+	connection fixed $a $b up=300000 down=300000
+	set_to recv_buffer_max 1024
+	connection fixed-by-a-small-limit $a $b up=300000
+	defaults
+
+	# The same with few and small messages, a capture small enough to be kept.
+	set_to recv_buffers 12
+	set_to accept_buffers 12
+	set_to recv_buffer_size 256
+	connection small-refused $a $b up=10000 write=600 pause=300 rcvbuf=4096 shows=refused
+	# That they cross is likely, no more.
+	set_to resize_after 1
+	for try in 1 2 3 4; do
+		connection small-crossing-$try $a $b up=5000 down=5000 write=600 pause=300
+	done
+	set_to resize_after 3
+	set_to resize_idle_ms 200
+	connection small-rest $a $b up=14400 write=600 gap=10 pause=1500 rcvbuf=13000 \
+		shows=grow,shrink,grow,shrink
+	set_to recv_buffer_max 8000
+	connection odd-limit $a $b up=300000 write=50000 shows=grow
 	defaults
 
 	# Messages that take several packets each, and a capture small enough to be kept.

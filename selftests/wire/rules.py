@@ -9,9 +9,12 @@ the order of capture.
 """
 import ipaddress
 
-DISCONN, DATA = 0x02, 0xff
+import resize
+from resize import CHRCVBUF, CHRCVBUF_ACK, DATA, DISCONN
+
 HELLO, HELLO_ACK = 0x00, 0x01
 HELLO_LEN, HELLO_ACK_LEN, BSDH_LEN = 92, 196, 16
+SIZE_GRAIN = 4096
 SERVICE_ID = 0x10000
 MAJOR, MINOR = 2, 2
 MAX_ADVERTS = 1
@@ -19,8 +22,9 @@ REJ_INVALID_SERVICE_ID = 8
 RNR_NAK = 1
 
 NUMBERS = ("port", "client_port", "tos", "up", "down", "recv_buffers", "recv_buffer_size",
-           "accept_buffers", "credit_threshold")
-WORDS = ("name", "client", "server", "first", "end")
+           "accept_buffers", "credit_threshold", "recv_buffer_max", "resize_after",
+           "resize_idle_ms", "rcvbuf")
+WORDS = ("name", "client", "server", "first", "end", "shows")
 
 
 class Facts:
@@ -38,6 +42,10 @@ class Facts:
     @property
     def hello_ack_bufs(self):
         return min(self.accept_buffers, self.recv_buffers)
+
+    @property
+    def sizes_are_fixed(self):
+        return self.recv_buffer_max <= self.recv_buffer_size
 
     def threshold(self, target):
         """T of the credit accounting, of one that keeps `target` receives posted."""
@@ -182,23 +190,26 @@ def no_rnr(connection, facts):
 
 
 def kinds(connection, facts):
-    """Data and DisConn are all there is in this mode, without flags."""
+    """Data, DisConn and the resize handshake are all there is in this mode, without flags."""
     for side, _ in connection.sides():
         for m in side.messages:
             if m.mid is None:
                 yield f"{side.name}: tshark does not see SDP in {m}"
-            elif m.mid not in (DATA, DISCONN) or m.flags:
+            elif m.mid not in (DATA, DISCONN, CHRCVBUF, CHRCVBUF_ACK) or m.flags:
                 yield f"{side.name}: {m} has MID {m.mid:#x}, Flags {m.flags:#x}"
 
 
 def length(connection, facts):
-    """Len is the length of the Send, and no more than the receiver's buffers hold."""
+    """Len is the length of the Send, and no more than the receiver's buffers hold (E2).
+
+    That is what the receiver has answered, or what the sender has asked for if that is less.
+    """
     for side, _ in connection.sides():
-        for m in side.messages:
+        for m, end in resize.walk(connection, facts, side):
             if m.len != m.bytes:
                 yield f"{side.name}: {m}: Len is {m.len}, the Send has {m.bytes} bytes"
-            if not BSDH_LEN <= m.bytes <= facts.recv_buffer_size:
-                yield f"{side.name}: {m}: {m.bytes} bytes for buffers of {facts.recv_buffer_size}"
+            if not BSDH_LEN <= m.bytes <= end.send_size:
+                yield f"{side.name}: {m}: {m.bytes} bytes for buffers of {end.send_size}"
 
 
 def sequence(connection, facts):
@@ -224,12 +235,19 @@ def acknowledged(connection, facts):
 
 
 def grants(connection, facts):
-    """Bufs is within what is posted at most, and what was granted is never taken back."""
+    """Bufs is within what is posted at most, and what was granted is never taken back.
+
+    Of larger receives than at first there are fewer, once all are of that size (E3).
+    """
     for side, _ in connection.sides():
         limit = first_bufs(connection, side)
-        for m in side.messages:
-            if m.bufs > facts.recv_buffers:
-                yield f"{side.name}: {m}: Bufs is {m.bufs}, there are {facts.recv_buffers}"
+        for m, end in resize.walk(connection, facts, side):
+            size = m.size if m.mid == CHRCVBUF_ACK else end.recv_size
+            most = facts.recv_buffers
+            if size > facts.recv_buffer_size:
+                most = end.receives(size)
+            if m.bufs > most:
+                yield f"{side.name}: {m}: Bufs is {m.bufs}, there are {most} of {size} bytes"
             if m.ack + m.bufs < limit:
                 yield f"{side.name}: {m} allows {m.ack + m.bufs} after {limit}"
             limit = m.ack + m.bufs
@@ -248,26 +266,143 @@ def last_credit(connection, facts):
     """The last credit is used by nothing but an empty Data, a credit update."""
     for side, _ in connection.sides():
         for m in side.messages:
-            update = m.mid == DATA and not m.payload
-            if credit_before(connection, side, m) == 1 and not update:
+            if credit_before(connection, side, m) == 1 and not resize.is_update(m):
                 yield (f"{side.name}: {m}: MID {m.mid:#x} with {m.payload} bytes "
                        "takes the last credit")
 
 
 def updates(connection, facts):
-    """A credit update goes when the other end has less than T, and grants T or more."""
+    """A credit update goes when the other end has less than T, and grants T or more (D4).
+
+    Beside them there are empty messages that use up receives which the other end had posted when
+    it answered that they are smaller from then on: no more than those, and never with the last
+    credit.
+    """
     for side, _ in connection.sides():
-        target = facts.recv_buffers if side is connection.client else facts.hello_ack_bufs
         bufs, ack = first_bufs(connection, side), 0
-        for m in side.messages:
-            # The listener's few receives become the full number once it is accepted.
-            if m.bufs > target:
-                target = facts.recv_buffers
+        for m, end in resize.walk(connection, facts, side):
             theirs = max(bufs - (m.ack - ack), 0)
-            need = facts.threshold(target)
-            if m.mid == DATA and not m.payload and not (theirs < need and m.bufs >= theirs + need):
-                yield f"{side.name}: {m} raises the credit from {theirs} to {m.bufs} (T is {need})"
+            needs = sorted(end.thresholds())
+            due = any(theirs < need and m.bufs >= theirs + need for need in needs)
+            uses_up = m.mseq <= end.flush_to and credit_before(connection, side, m) > 1
+            if resize.is_update(m) and not due and not uses_up:
+                yield (f"{side.name}: {m} raises the credit from {theirs} to {m.bufs} "
+                       f"(T is {' or '.join(map(str, needs))})")
             bufs, ack = m.bufs, m.ack
+
+
+def request_larger(side, facts, end, m):
+    """Complaints about a request that is larger than the present size."""
+    if (m.size - BSDH_LEN) % SIZE_GRAIN and m.size != facts.recv_buffer_max:
+        yield f"asks for {m.size}, which is not a header and whole pages"
+    if m.size > facts.recv_buffer_max:
+        yield f"asks for {m.size}, more than {facts.recv_buffer_max}"
+    # A send that was split has filled a message; what is full may still wait for credit, so it
+    # may be sent after the request. Each refusal doubles how many it takes. The first one after
+    # an answer may have been split because the last message was full by the size before.
+    full = sum(n.bytes == end.send_size for n in side.messages[end.since:])
+    need = (facts.resize_after << end.refusals) - (end.since > 0)
+    if full < need:
+        yield f"asks for {m.size}, and no more than {full} messages are full, not {need}"
+
+
+def request_smaller(facts, end, m):
+    """Complaints about a request that is not larger than the present size."""
+    if m.size != end.send_first or m.size == end.send_size:
+        yield f"asks for {m.size}, the size is {end.send_size}, and was {end.send_first} at first"
+    # The module counts from the moment when it hands a message to the adapter, in ticks, and
+    # either message may be late on the wire: half of the time is certain.
+    pause = (m.time - end.paused_at) * 1000 if end.paused_at is not None else 0
+    if pause < facts.resize_idle_ms / 2:
+        yield f"asks for {m.size} after {pause:.0f} ms, not {facts.resize_idle_ms}"
+
+
+def request_faults(side, facts, end, m):
+    if end.asked is not None:
+        yield f"is a second request, {end.asked} has no answer yet"
+    if end.void is not None:
+        # What a crossing request has made void is asked again as it was.
+        yield from differ("again", [("size", m.size, end.void.size)])
+    elif m.size > end.send_size:
+        yield from request_larger(side, facts, end, m)
+    else:
+        yield from request_smaller(facts, end, m)
+
+
+def resize_requests(connection, facts):
+    """E1: larger receives are asked for after sends were split, the first size after a rest."""
+    for side, _ in connection.sides():
+        for m, end in resize.walk(connection, facts, side):
+            if m.mid == CHRCVBUF:
+                for fault in request_faults(side, facts, end, m):
+                    yield f"{side.name}: {m} {fault}"
+
+
+def answer_faults(end, m):
+    if end.owed is None:
+        if end.ignored is None:
+            yield "answers no request"
+        return
+    if m.size not in (end.owed.size, end.recv_size):
+        yield f"answers {m.size} to {end.owed.size}, the size is {end.recv_size}"
+    if m.size <= end.recv_size:
+        return
+    if not end.may_grow(m.size):
+        yield f"answers {m.size}, there is no room for so many"
+    # All smaller receives that it had told of before it heard the request, at the least.
+    if m.ack < end.used_up[0]:
+        yield (f"answers {m.size} after message {m.ack}, but receives up to {end.used_up[0]} "
+               f"have {end.recv_size}")
+
+
+def resize_answers(connection, facts):
+    """E2: an answer follows a request, and a larger size the last use of a smaller receive.
+
+    When it is due, nothing else goes before it.
+    """
+    for side, _ in connection.sides():
+        for m, end in resize.walk(connection, facts, side):
+            if m.mid == CHRCVBUF_ACK:
+                for fault in answer_faults(end, m):
+                    yield f"{side.name}: {m} {fault}"
+            elif m.bufs and credit_before(connection, side, m) > 1 and end.answer_due(m):
+                yield f"{side.name}: {m} goes before the answer to {end.owed}"
+
+
+def resize_crossing(connection, facts):
+    """E4: who owes an answer does not ask; of requests that cross, the server's counts."""
+    for side, _ in connection.sides():
+        for m, end in resize.walk(connection, facts, side):
+            if m.mid == CHRCVBUF and end.owed is not None:
+                yield f"{side.name}: {m} asks, and owes the answer to {end.owed}"
+            if m.mid == CHRCVBUF_ACK and end.owed is None and end.ignored is not None:
+                yield f"{side.name}: {m} answers {end.ignored}, which its own has made void"
+
+
+def resize_fixed(connection, facts):
+    """E5: with fixed sizes nobody asks, and the answer is the present size."""
+    if not facts.sizes_are_fixed:
+        return
+    for side, _ in connection.sides():
+        for m in side.messages:
+            if m.mid == CHRCVBUF:
+                yield f"{side.name}: {m} asks for {m.size}"
+            if m.mid == CHRCVBUF_ACK and m.size != facts.recv_buffer_size:
+                yield f"{side.name}: {m} answers {m.size}"
+
+
+def resize_shown(connection, facts):
+    """The client's requests came to what this connection was made for."""
+    if facts.shows == "any":
+        return
+    found = []
+    for m, end in resize.walk(connection, facts, connection.server):
+        if m.mid == CHRCVBUF_ACK and end.owed is not None:
+            what = "grow" if m.size > end.recv_size else "shrink"
+            what = "refused" if m.size == end.recv_size else what
+            found += [what] if found[-1:] != [what] else []
+    if found[:len(facts.shows.split(","))] != facts.shows.split(","):
+        yield f"there is {','.join(found) or 'nothing'}, not {facts.shows}"
 
 
 def payload(connection, facts):
@@ -283,7 +418,7 @@ def payload(connection, facts):
 
 
 def disconn(connection, facts):
-    """One DisConn each, and nothing but credit updates after it."""
+    """One DisConn each, and nothing but credit updates and answers after it."""
     firsts = {}
     for side, _ in connection.sides():
         found = [i for i, m in enumerate(side.messages) if m.mid == DISCONN]
@@ -293,7 +428,7 @@ def disconn(connection, facts):
             continue
         firsts[side.name] = side.messages[found[0]].number
         for m in side.messages[found[0] + 1:]:
-            if m.mid != DATA or m.payload:
+            if not resize.is_update(m) and m.mid != CHRCVBUF_ACK:
                 yield f"{side.name}: {m} after its DisConn"
     if facts.first != "any" and firsts and min(firsts, key=firsts.get) != facts.first:
         yield f"the {facts.first} closed first, but its DisConn is the second"
@@ -302,8 +437,8 @@ def disconn(connection, facts):
 def ending(connection, facts):
     """DREQ comes from the end whose DisConn was first, after both; DREP answers it.
 
-    It goes by a queue pair of its own, and so may overtake a credit update that its sender had
-    queued before it heard the other's DisConn.
+    It goes by a queue pair of its own, and so may overtake a credit update, or the answer to a
+    request, that its sender had queued before it heard the other's DisConn.
     """
     if [kind for _, kind, _ in connection.ends][:1] != ["DREQ"]:
         yield "there is no DREQ"
@@ -325,8 +460,9 @@ def ending(connection, facts):
         yield f"frame {number}: DREQ from the {asker.name}, whose DisConn was the second"
     for side, peer in connection.sides():
         for m in side.messages:
-            update = m.mid == DATA and not m.payload and m.ack < sent[peer.name][0].mseq
-            if m.number > number and not update:
+            queued = resize.is_update(m) or m.mid == CHRCVBUF_ACK
+            early = queued and m.ack < sent[peer.name][0].mseq
+            if m.number > number and not early:
                 yield f"{side.name}: {m} after the DREQ in frame {number}"
 
 
@@ -334,7 +470,7 @@ def reset(connection, facts):
     """A reset from the client: DREQ, with no DisConn and no AbortConn before it."""
     for side, _ in connection.sides():
         for m in side.messages:
-            if m.mid != DATA:
+            if m.mid not in (DATA, CHRCVBUF, CHRCVBUF_ACK):
                 yield f"{side.name}: {m} has MID {m.mid:#x}"
     if not connection.ends or connection.ends[0][1] != "DREQ":
         yield "there is no DREQ"
@@ -346,8 +482,9 @@ def reset(connection, facts):
 
 
 SET_UP = (service_id, hello)
-TRAFFIC = (hello_ack, packets, traffic_class, sends_only, no_rnr, kinds, length, sequence, acknowledged, grants,
-           credit, last_credit, updates, payload)
+TRAFFIC = (hello_ack, packets, traffic_class, sends_only, no_rnr, kinds, length, sequence,
+           acknowledged, grants, credit, last_credit, updates, payload, resize_requests,
+           resize_answers, resize_crossing, resize_fixed, resize_shown)
 RULES = {
     "close": SET_UP + TRAFFIC + (disconn, ending),
     "reset": SET_UP + TRAFFIC + (reset,),

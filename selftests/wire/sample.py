@@ -6,8 +6,11 @@ The checker's own test works on such a sample, sample.txt. When what the module 
 for good, it is recorded again from a run that passed:
 
     cd build/wire/last
-    ../../../selftests/wire/sample.py small-packets,refused,reset facts va.pcap vb.pcap >sample.txt
+    names=small-packets,refused,reset,small-rest,small-refused,small-crossing-1
+    ../../../selftests/wire/sample.py $names facts va.pcap vb.pcap >sample.txt
     mv sample.txt ../../../selftests/wire/
+
+Of the connections that were to have requests which cross, take one where they do.
 
 A line "connection" and its facts begins each connection; then a line per frame follows: the
 time in nanoseconds since the first one, and its bytes in hexadecimal.

@@ -9,8 +9,12 @@
  *	rounds=N		ping-pong of `write` bytes, before anything else (0)
  *	first=client|server	who half closes first; the other one only then begins to
  *				send. Without it both send, and close, at the same time.
+ *	gap=MS			pause after each write
+ *	pause=MS		pause after each half of a side's bytes
  *	slow=1			the server reads nothing until the client's writes block, or end
  *	rcvbuf=BYTES		SO_RCVBUF of the listener, and so of the server
+ *	shows=WORD,...		what is to come of the client's requests for other sizes: grow,
+ *				shrink, refused; goes into the output as it is
  *	end=refused		nobody listens
  *	tos=N			IP_TOS, or IPV6_TCLASS, of the client
  *	end=reset		the client closes with SO_LINGER 0 after `up` has arrived
@@ -56,11 +60,11 @@ enum end { END_CLOSE, END_REFUSED, END_RESET };
 
 static struct plan {
 	const char *name;
-	size_t up, down, write, rounds, rcvbuf, tos;
-	const char *first;
+	size_t up, down, write, rounds, rcvbuf, tos, gap, pause;
+	const char *first, *shows;
 	bool slow;
 	enum end end;
-} plan = { .write = 16384 };
+} plan = { .write = 16384, .shows = "any" };
 
 /* One end of the connection. */
 struct side {
@@ -75,6 +79,7 @@ struct side {
 };
 
 static struct side client = { .name = "client", .sends_seed = 3, .expects_seed = 101 };
+static pthread_barrier_t both_begin;
 static struct side server = { .name = "server", .sends_seed = 101, .expects_seed = 3 };
 
 __attribute__((format(printf, 1, 2), noreturn))
@@ -112,10 +117,10 @@ static unsigned char pattern(unsigned char seed, size_t at)
 	return seed + at * 7 + (at >> 8) + (at >> 16);
 }
 
-static void send_all(struct side *side, size_t bytes)
+/* The bytes from @done on, up to @bytes. */
+static void send_from(struct side *side, size_t done, size_t bytes)
 {
 	unsigned char *buf = malloc(plan.write);
-	size_t done = 0;
 
 	need(buf, "malloc");
 	while (done < bytes) {
@@ -131,9 +136,20 @@ static void send_all(struct side *side, size_t bytes)
 		}
 		need(sent > 0, "send");
 		done += sent;
+		usleep(plan.gap * 1000);
 	}
 	sem_post(&side->blocked);
 	free(buf);
+}
+
+static void send_all(struct side *side, size_t bytes)
+{
+	size_t half = plan.pause ? bytes / 2 : 0;
+
+	send_from(side, 0, half);
+	usleep(plan.pause * 1000);
+	send_from(side, half, bytes);
+	usleep(plan.pause * 1000);
 }
 
 static void check_bytes(struct side *side, const unsigned char *buf, size_t at, size_t n)
@@ -210,6 +226,9 @@ static void *sender(void *arg)
 {
 	struct side *side = arg;
 
+	/* At the same time, as nearly as can be: what both ask for shall cross. */
+	if (!plan.first)
+		pthread_barrier_wait(&both_begin);
 	if (side->sends_last)
 		sem_wait(&side->got_eof);
 	send_all(side, side->sends);
@@ -257,6 +276,7 @@ static void exchange(void)
 	pthread_t threads[4];
 	int i;
 
+	pthread_barrier_init(&both_begin, NULL, 2);
 	for (i = 0; i < 4; i++)
 		start(&threads[i], work[i], of[i]);
 	for (i = 0; i < 4; i++)
@@ -300,6 +320,17 @@ static int bound(const char *address, unsigned int port)
 	return fd;
 }
 
+/* What an application that has set SO_RCVBUF has got, else 0. */
+static int room(int fd)
+{
+	int rcvbuf = 0;
+	socklen_t len = sizeof(rcvbuf);
+
+	if (plan.rcvbuf && fd >= 0)
+		need(!getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &rcvbuf, &len), "SO_RCVBUF");
+	return rcvbuf;
+}
+
 static void set_class(int fd, int family, int tos)
 {
 	bool v6 = family == AF_INET6;
@@ -327,11 +358,13 @@ static void connect_both(const char *from, const char *to, unsigned int port)
 	if (plan.end == END_REFUSED) {
 		if (!err || errno != ECONNREFUSED)
 			give_up("connect was not refused: %s", err ? strerror(errno) : "it worked");
+		printf("rcvbuf=0 ");
 		return;
 	}
 	need(!err, "connect");
 	server.fd = accept(listener, NULL, NULL);
 	need(server.fd >= 0, "accept");
+	printf("rcvbuf=%d ", room(server.fd));
 	close(listener);
 }
 
@@ -354,7 +387,8 @@ static void read_option(const char *option)
 	} numbers[] = {
 		{ "up=", &plan.up }, { "down=", &plan.down }, { "write=", &plan.write },
 		{ "rounds=", &plan.rounds }, { "rcvbuf=", &plan.rcvbuf },
-		{ "tos=", &plan.tos },
+		{ "tos=", &plan.tos }, { "gap=", &plan.gap },
+		{ "pause=", &plan.pause },
 	};
 	size_t i;
 
@@ -368,6 +402,8 @@ static void read_option(const char *option)
 	}
 	if (!strcmp(option, "first=client") || !strcmp(option, "first=server"))
 		plan.first = strchr(option, '=') + 1;
+	else if (!strncmp(option, "shows=", 6))
+		plan.shows = option + 6;
 	else if (!strcmp(option, "slow=1"))
 		plan.slow = true;
 	else if (!strcmp(option, "end=refused"))
@@ -418,8 +454,8 @@ int main(int argc, char **argv)
 		ping_pong();
 		exchange();
 	}
-	printf("up=%zu down=%zu first=%s end=%s\n", plan.up + plan.rounds * plan.write,
+	printf("up=%zu down=%zu first=%s shows=%s end=%s\n", plan.up + plan.rounds * plan.write,
 	       plan.down + plan.rounds * plan.write, plan.first ? plan.first : "any",
-	       ends[plan.end]);
+	       plan.shows, ends[plan.end]);
 	return 0;
 }

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What each end knows of receive sizes, just before each message that it sends.
+
+A header's MSeqAck says exactly which messages its sender had heard, so the resize handshake
+(E1-E4) can be followed from each end's point of view, without the order of capture. How many
+receives are posted at a moment is not on the wire; Bufs gives bounds:
+
+	when a request is heard	no fewer are posted than the last header before has told of,
+				less what has arrived since, and no more than the next header
+				says, and what arrives until then
+
+Nothing is judged here: that is for rules.py.
+"""
+DATA, DISCONN, CHRCVBUF, CHRCVBUF_ACK = 0xff, 0x02, 0x0b, 0x0c
+
+BSDH_LEN = 16
+# All larger receives together, unless SO_RCVBUF says less; fewer than these are of no use.
+RECEIVES_BYTES = 512 * 1024
+RECEIVES_LEAST = 3
+
+
+def is_update(m):
+    """An empty Data: a credit update, or it uses up a larger receive."""
+    return m.mid == DATA and not m.payload
+
+
+class End:
+    """One end: its view of both directions.
+
+    send_size		the other's receives: no message may be longer
+    send_first		the same at first
+    recv_size		its own receives, as it has told
+    asked		its request that awaits an answer
+    void		its request that the other's, which crossed it, has made void (E4)
+    owed		the other's request that it has heard and has not answered
+    ignored		the other's request that crossed its own, and is void (E4)
+    refusals		answers that were not what it had asked for
+    since		its messages before the last answer that it has heard
+    paused_at		when it has sent its last payload
+    flush_to		up to this number its messages may be empty: they use up receives that
+			were larger than is needed now
+    used_up		numbers of the other's messages that must have, and that may have, used
+			the last receive of the size before the request `owed`
+    """
+
+    def __init__(self, connection, facts, side):
+        self.facts = facts
+        self.side = side
+        self.peer = connection.peer_of(side)
+        self.connecting = side is connection.client
+        self.send_size = self.send_first = self.recv_size = facts.recv_buffer_size
+        self.asked = self.void = self.owed = self.ignored = None
+        self.heard = self.refusals = self.since = self.flush_to = 0
+        self.paused_at = None
+        self.disconn_heard = False
+        self.used_up = (0, None)
+        # The listener's few receives become the full number once it is accepted.
+        self.base = facts.recv_buffers if self.connecting else facts.hello_ack_bufs
+        self.told = connection.request.bufs if self.connecting else connection.reply.bufs
+        # A size above recv_size of which receives may still be posted after a shrink.
+        self.lingers = None
+        self.granted = False
+
+    def receives(self, size):
+        """How many receives of this size it keeps posted."""
+        if size <= self.facts.recv_buffer_size:
+            return self.base
+        return max(RECEIVES_LEAST, self.room_for(size))
+
+    def room_for(self, size):
+        room = RECEIVES_BYTES
+        if self.facts.rcvbuf and not self.connecting:
+            room = min(room, self.facts.rcvbuf)
+        return min(room // (size - BSDH_LEN), self.facts.recv_buffers)
+
+    def may_grow(self, size):
+        """Would it have enough receives of this size?"""
+        return (size <= self.facts.recv_buffer_max
+                and self.facts.recv_buffer_max > self.facts.recv_buffer_size
+                and self.room_for(size) > RECEIVES_LEAST)
+
+    def grows(self):
+        """Is it asked for larger receives?"""
+        return self.owed is not None and self.owed.size > self.recv_size
+
+    def sizes(self):
+        """Sizes that the number of its receives may follow now."""
+        found = {self.recv_size}
+        if self.grows() and self.may_grow(self.owed.size):
+            # Refused in the end, it may have tried for a while.
+            found = {self.owed.size} if self.granted else found | {self.owed.size}
+        elif self.owed is not None and not self.grows():
+            found = {self.owed.size}
+        if self.lingers:
+            found |= {max(size, self.lingers) for size in found}
+        return found
+
+    def thresholds(self):
+        """What T may be now: nearly always one number."""
+        return {self.facts.threshold(self.receives(size)) for size in self.sizes()}
+
+    def answer_due(self, m):
+        """Is it certain that `m` should have been the answer?"""
+        if self.owed is None or self.disconn_heard:
+            return False
+        if not self.grows() or not self.may_grow(self.owed.size):
+            return True
+        return self.used_up[1] is not None and m.ack >= self.used_up[1]
+
+    def hear(self, m, following):
+        """`following`: what it has sent afterwards."""
+        if m.mid == CHRCVBUF:
+            self.hear_request(m, following)
+        elif m.mid == CHRCVBUF_ACK:
+            self.hear_answer(m)
+        elif m.mid == DISCONN:
+            self.disconn_heard = True
+
+    def hear_request(self, m, following):
+        if self.asked is not None and not self.connecting:
+            self.ignored = m
+            return
+        if self.asked is not None:
+            self.void, self.asked = self.asked, None
+        self.owed, self.ignored = m, None
+        self.used_up = (self.told, None)
+        if m.size < self.recv_size:
+            self.lingers = self.recv_size
+        answers = [n.size for n in following if n.mid == CHRCVBUF_ACK]
+        self.granted = answers[:1] == [m.size]
+
+    def hear_answer(self, m):
+        if self.asked is None:
+            return
+        wanted = self.asked.size
+        if wanted > self.send_size:
+            self.refusals += m.size == self.send_size
+        elif m.size == wanted:
+            self.flush_to = m.ack + m.bufs
+        self.send_size = max(self.send_size, min(m.size, self.facts.recv_buffer_max))
+        self.asked = None
+        self.since = -1
+
+    def accepted(self, m):
+        """Is it now known to be accepted? It has told of more than before it was."""
+        if m.bufs > self.base or m.mid == CHRCVBUF_ACK and m.size > self.facts.recv_buffer_size:
+            self.base = self.facts.recv_buffers
+
+    def send(self, m):
+        if self.used_up[1] is None:
+            self.used_up = (self.used_up[0], m.ack + m.bufs)
+        if m.mid == CHRCVBUF:
+            self.asked, self.void = m, None
+            self.send_size = min(self.send_size, m.size)
+        elif m.mid == CHRCVBUF_ACK and self.owed is not None:
+            if m.size > self.recv_size:
+                self.lingers = None
+            self.recv_size = m.size
+            self.owed = None
+        if m.payload:
+            self.paused_at = m.time
+        self.told = m.ack + m.bufs
+
+
+def walk(connection, facts, side):
+    """Each message that `side` has sent, and its End as it was just before."""
+    end = End(connection, facts, side)
+    for index, m in enumerate(side.messages):
+        for news in end.peer.messages[end.heard:m.ack]:
+            end.hear(news, side.messages[index:])
+        end.heard = max(end.heard, m.ack)
+        if end.since < 0:
+            end.since = index
+        if end.used_up[1] is not None and m.ack >= end.used_up[1]:
+            end.lingers = None
+        end.accepted(m)
+        yield m, end
+        end.send(m)
