@@ -134,7 +134,7 @@ class Side:
     messages	its Sends, each packet counted once however often it was sent
     repeated	packets that were sent again
     faults	breaks in the packet numbers or in the order First, Middle, Last
-    strange	opcodes other than Send and Acknowledge: (frame, opcode)
+    strange	opcodes other than Send and Acknowledge: (frame, opcode, bytes behind the BTH)
     acks	(frame, syndrome) of its acknowledgements
     classes	IP traffic class of its packets: class -> the first frame that has it
     """
@@ -159,7 +159,8 @@ class Side:
         elif packet.opcode in SENDS:
             self.add_send(packet)
         else:
-            self.strange.append((packet.number, packet.opcode))
+            size = packet.udp_len - OVERHEAD - packet.pad
+            self.strange.append((packet.number, packet.opcode, size))
 
     def add_send(self, packet):
         ahead = (packet.psn - self.next_psn) & 0xffffff

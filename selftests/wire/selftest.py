@@ -23,7 +23,7 @@ SIZE = BSDH + 16
 PSN = BTH + 9
 # With these each case is tried beside the connection that it changes.
 ALWAYS = ("small-packets", "refused", "reset")
-RDMA_WRITE_ONLY, SEND_ONLY_IMMEDIATE = 10, 5
+SEND_ONLY_IMMEDIATE = 5
 
 
 class Case:
@@ -265,9 +265,27 @@ def class_of_server(case):
         frame.put(IP_TOS, 1, 8)
 
 
+def write_after_the_end(case, frame):
+    write = copy.deepcopy(frame)
+    write.put(BTH, 1, rules.RDMA_WRITE_ONLY)
+    write.time = max(other.time for other in case.frames) + 1
+    case.frames.append(write)
+
+
+@breaks(None)
+def drained(case):
+    """A DisConn is as long as what a write of nothing has behind its BTH."""
+    write_after_the_end(case, case.disconn("client"))
+
+
+@breaks("sends_only")
+def data_after_the_end(case):
+    write_after_the_end(case, case.data("client")[0])
+
+
 @breaks("sends_only")
 def rdma_write(case):
-    case.sends("client")[-1].put(BTH, 1, RDMA_WRITE_ONLY)
+    case.sends("client")[-1].put(BTH, 1, rules.RDMA_WRITE_ONLY)
 
 
 @breaks("sends_only", on="reset")

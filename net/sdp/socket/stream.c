@@ -491,7 +491,8 @@ void sdp_stream_config(struct sdp_sock *ssk, const struct sdp_transport *ops,
 	config->recv_size = ops->recv_size ?: READ_ONCE(set->recv_buffer_size);
 	/* A transport that knows what suits it needs no other size. */
 	config->recv_size_max = ops->recv_size ? 0 : READ_ONCE(set->recv_buffer_max);
-	if (config->recv_size_max <= config->recv_size)
+	/* Nor is a little more worth a resize, after which there are fewer of them. */
+	if (config->recv_size_max <= config->recv_size + config->recv_size / 8)
 		config->recv_size_max = 0;
 	config->recv_max = ops->recv_buffers ?: READ_ONCE(set->recv_buffers);
 	config->send_slots = READ_ONCE(set->send_buffers);
