@@ -197,6 +197,18 @@ void sdp_engine_split(struct sdp_engine *e, u32 bytes)
 }
 
 /**
+ * sdp_engine_may_shrink() - could we ask the peer for its first, smaller receives?
+ * @e: engine
+ *
+ * Return: true when that makes sense, now or later.
+ */
+bool sdp_engine_may_shrink(const struct sdp_engine *e)
+{
+	return !e->dead && sdp_conn_may_send(e->state) && !e->shutdown &&
+	       e->resize.ask == SDP_ASK_NONE && e->resize.send_size > e->resize.send_first;
+}
+
+/**
  * sdp_engine_shrink() - nothing was sent for long: the peer may have smaller receives again
  * @e: engine; nothing is unsent, and nobody is about to add something of the present size
  *
@@ -207,8 +219,7 @@ void sdp_engine_split(struct sdp_engine *e, u32 bytes)
  */
 bool sdp_engine_shrink(struct sdp_engine *e)
 {
-	return !e->dead && sdp_conn_may_send(e->state) && !e->shutdown &&
-	       sdp_resize_shrink(&e->resize);
+	return sdp_engine_may_shrink(e) && sdp_resize_shrink(&e->resize);
 }
 
 /**

@@ -163,6 +163,7 @@ void sdp_engine_posted(struct sdp_engine *e, u16 n);
 u32 sdp_engine_post_size(const struct sdp_engine *e);
 void sdp_engine_resize_refuse(struct sdp_engine *e);
 void sdp_engine_split(struct sdp_engine *e, u32 bytes);
+bool sdp_engine_may_shrink(const struct sdp_engine *e);
 bool sdp_engine_shrink(struct sdp_engine *e);
 void sdp_engine_shrink_end(struct sdp_engine *e);
 void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes, struct sdp_msg *msg,

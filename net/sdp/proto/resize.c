@@ -156,7 +156,7 @@ enum sdp_violation sdp_resize_answered(struct sdp_resize *r, u32 size, u32 credi
 		r->stray = false;
 	/* Who does not go back to the first size is not asked for that again. */
 	if (shrink && size > r->send_first)
-		r->send_first = size;
+		r->send_first = min(size, r->max);
 	else if (shrink)
 		r->flush = credit;
 	else if (asked && size == r->send_size)

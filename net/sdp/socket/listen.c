@@ -339,13 +339,12 @@ static int next_child(struct sdp_sock *parent, long timeo, struct sdp_sock **chi
 /* The connection has a user now: let the peer have its full credit. */
 static void open_up(struct sdp_sock *child)
 {
-	const struct sdp_settings *set = &sdp_net(sock_net(&child->sk))->settings;
 	struct sdp_todo todo = { };
 
 	sdp_stream_lock(child);
 	if (child->link) {
-		sdp_engine_set_target(&child->engine, child->recv_max,
-				      READ_ONCE(set->credit_threshold));
+		/* They may be growing already: size.c knows how many there shall be. */
+		child->recv_largest = 0;
 		sdp_stream_progress(child, &todo);
 	}
 	sdp_stream_unlock(child, &todo);

@@ -52,19 +52,32 @@ void sdp_memory_leave_pressure(struct sock *sk)
 }
 
 /* Bytes that the receiving half holds now. */
-static int receive_bytes(const struct sdp_sock *ssk, u16 posted)
+static int receive_bytes(const struct sdp_sock *ssk)
 {
-	return (ssk->link ? posted * ssk->recv_cost : 0) + atomic_read(&ssk->sk.sk_rmem_alloc);
+	return (ssk->link ? ssk->posted_bytes : 0) + atomic_read(&ssk->sk.sk_rmem_alloc);
+}
+
+/**
+ * sdp_memory_of_receive() - what a posted receive holds
+ * @ssk: socket, locked, with a link
+ * @size: its bytes
+ *
+ * Return: bytes, with what surrounds them.
+ */
+int sdp_memory_of_receive(const struct sdp_sock *ssk, u32 size)
+{
+	return ssk->link->ops->hands_over ? 0 : SKB_TRUESIZE(size);
 }
 
 /**
  * sdp_memory_for_receives() - how many more receives may be posted?
  * @ssk: socket, locked
  * @want: receives
+ * @size: bytes of each
  *
  * Return: as many, or fewer when memory is short, but enough for the connection to go on.
  */
-u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want)
+u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want, u32 size)
 {
 	struct sock *sk = &ssk->sk;
 	u16 posted = ssk->engine.credit.posted;
@@ -72,8 +85,8 @@ u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want)
 	int least = max(0, ssk->engine.credit.threshold + 1 - posted);
 
 	while (want > least) {
-		int more = receive_bytes(ssk, posted + want) - ssk->rx_charged -
-			   sk->sk_forward_alloc;
+		int more = receive_bytes(ssk) + want * sdp_memory_of_receive(ssk, size) -
+			   ssk->rx_charged - sk->sk_forward_alloc;
 
 		if (more <= 0 || __sk_mem_schedule(sk, more, SK_MEM_RECV))
 			break;
@@ -90,7 +103,7 @@ u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want)
 void sdp_memory_settle(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
-	int now = receive_bytes(ssk, ssk->engine.credit.posted);
+	int now = receive_bytes(ssk);
 	int more = now - ssk->rx_charged;
 
 	ssk->rx_charged = now;

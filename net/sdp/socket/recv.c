@@ -88,7 +88,7 @@ void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_act
 	if (a->urgent)
 		note_urgent(ssk, skb, a, todo);
 	if (a->len <= COPY_BREAK && deliver_small(ssk, skb, a->offset, a->len)) {
-		ssk->link->ops->recycle(ssk->link, skb);
+		sdp_stream_recycle(ssk, ssk->link, skb);
 	} else {
 		sdp_buf_received(skb, a->offset, bytes);
 		atomic_add(skb->truesize, &sk->sk_rmem_alloc);
@@ -180,8 +180,7 @@ static void consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 	if (done && ssk->link) {
 		/* The queue never outlives its link's successor: the buffer is this link's. */
 		if (sdp_buf_cb(done)->again && !READ_ONCE(sdp_memory_pressure)) {
-			ssk->link->ops->recycle(ssk->link, done);
-			sdp_tick_watch_spares(ssk);
+			sdp_stream_recycle(ssk, ssk->link, done);
 			done = NULL;
 		}
 		if (sdp_engine_receives_wanted(&ssk->engine))

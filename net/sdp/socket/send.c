@@ -151,6 +151,17 @@ static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from
 	return done ?: n;
 }
 
+static int send_error(const struct sock *sk)
+{
+	return sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ? -EPIPE : 0;
+}
+
+/* Another thread may have disconnected the socket, and connect it to somebody else. */
+static bool may_send(const struct sock *sk)
+{
+	return BIT(sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT);
+}
+
 /*
  * Claim a segment to add to; its sending is held back until add_done(). A queued one gets
  * a reference: the connection may fail during the copy, and the queue be purged. -EAGAIN:
@@ -165,9 +176,9 @@ static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, const struct sdp
 	struct sk_buff *skb;
 
 	sdp_stream_lock(ssk);
-	if (!sdp_memory_for_write(ssk, SKB_TRUESIZE(most))) {
+	if (!may_send(&ssk->sk) || !sdp_memory_for_write(ssk, SKB_TRUESIZE(most))) {
 		spin_unlock_bh(&ssk->lock);
-		return ERR_PTR(-EAGAIN);
+		return ERR_PTR(may_send(&ssk->sk) ? -EAGAIN : -EPIPE);
 	}
 	skb = skb_peek_tail(&ssk->tx_queue);
 	if (first)
@@ -184,10 +195,6 @@ static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, const struct sdp
 	return skb ?: new_segment(ssk, left, sdp_refs_any(refs));
 }
 
-static int send_error(const struct sock *sk)
-{
-	return sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ? -EPIPE : 0;
-}
 
 /* What is said of the bytes that were added: more will follow; the last one is urgent. */
 #define ADD_HOLD	BIT(0)
@@ -202,7 +209,7 @@ static int add_done(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh, u32 o
 	int err;
 
 	sdp_stream_lock(ssk);
-	err = send_error(sk);
+	err = may_send(sk) ? send_error(sk) : -EPIPE;
 	ssk->tx_hold = (how & ADD_HOLD) && !err;
 	ssk->tx_copying = false;
 	if (err) {

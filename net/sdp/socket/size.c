@@ -5,8 +5,8 @@
  *
  * A connection begins with small receives. When our sends do not fit, the engine asks the
  * peer for larger ones; when the peer asks, the receives that are posted from then on are
- * larger and fewer, so that all of them together hold RECV_BYTES at most. A sending half
- * that rests gives the peer's memory back.
+ * larger and fewer: as many as RECV_BYTES hold. A sending half that rests gives the peer's
+ * memory back.
  */
 #include "sock.h"
 
@@ -40,14 +40,17 @@ static u32 receives_of(const struct sdp_sock *ssk, u32 size)
 	return min_t(u32, bytes / (size - SDP_BSDH_LEN), ssk->recv_max);
 }
 
-/* A connection that nobody has accepted, and one without room, stays small. */
+/* A connection that nobody has accepted, or reads from, and one without room, stays small. */
 static bool may_grow(const struct sdp_sock *ssk, u32 size)
 {
-	return !ssk->parent && !READ_ONCE(sdp_memory_pressure) &&
+	const struct sock *sk = &ssk->sk;
+
+	return !ssk->parent && !sock_flag(sk, SOCK_DEAD) && !(sk->sk_shutdown & RCV_SHUTDOWN) &&
+	       !READ_ONCE(sdp_memory_pressure) &&
 	       receives_of(ssk, size) >= SDP_RECV_BUFFERS_MIN;
 }
 
-/* Number and charge of the receives follow the largest one that may be posted. */
+/* The number of the receives follows the largest one that may be posted. */
 static void follow_size(struct sdp_sock *ssk, u32 size)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
@@ -56,7 +59,6 @@ static void follow_size(struct sdp_sock *ssk, u32 size)
 	if (size > ssk->engine.resize.recv_first)
 		target = receives_of(ssk, size);
 	ssk->recv_largest = size;
-	ssk->recv_cost = ssk->link->ops->hands_over ? 0 : SKB_TRUESIZE(size);
 	if (!ssk->parent)
 		sdp_engine_set_target(&ssk->engine, target, READ_ONCE(set->credit_threshold));
 }

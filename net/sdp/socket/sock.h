@@ -110,7 +110,7 @@ struct sdp_port;
  * @rx_ended: the peer's stream has come to its end, in order
  * @sndbuf_first: size of the send buffer at first
  * @rcvbuf_first: size of the receive buffer at first
- * @recv_cost: memory that a posted receive holds
+ * @posted_bytes: memory that the posted receives hold
  * @rx_charged: bytes charged for posted receives and for what is unread
  * @rx_read: place in the stream of the next byte to be read
  * @tx_urgent: unsent segments that end with an urgent byte
@@ -204,7 +204,7 @@ struct sdp_sock {
 	bool rx_ended;
 	int sndbuf_first;
 	int rcvbuf_first;
-	u32 recv_cost;
+	int posted_bytes;
 	int rx_charged;
 	u32 rx_read;
 	u32 tx_urgent;
@@ -366,6 +366,7 @@ void sdp_stream_progress(struct sdp_sock *ssk, struct sdp_todo *todo);
 void sdp_stream_fail(struct sdp_sock *ssk, int error, const char *place, struct sdp_todo *todo);
 void sdp_stream_detach(struct sdp_sock *ssk, bool abort, struct sdp_todo *todo);
 bool sdp_segment_full(const struct sdp_sock *ssk, const struct sk_buff *skb);
+void sdp_stream_recycle(struct sdp_sock *ssk, struct sdp_link *link, struct sk_buff *skb);
 void sdp_stream_purge(struct sdp_sock *ssk);
 
 /* send.c, recv.c */
@@ -403,7 +404,8 @@ int sdp_memory_init(void);
 void sdp_memory_exit(void);
 void sdp_memory_enter_pressure(struct sock *sk);
 void sdp_memory_leave_pressure(struct sock *sk);
-u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want);
+int sdp_memory_of_receive(const struct sdp_sock *ssk, u32 size);
+u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want, u32 size);
 bool sdp_memory_for_write(struct sdp_sock *ssk, int bytes);
 void sdp_memory_regrow(struct sdp_sock *ssk);
 void sdp_memory_sent(struct sdp_sock *ssk, int bytes);

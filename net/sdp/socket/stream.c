@@ -271,6 +271,34 @@ static bool reader_behind(const struct sdp_sock *ssk)
 	return ssk->rx_bytes && atomic_read(&sk->sk_rmem_alloc) >= READ_ONCE(sk->sk_rcvbuf);
 }
 
+/**
+ * sdp_stream_recycle() - give a received buffer back to be posted again
+ * @ssk: socket, locked
+ * @link: where it came by; the socket may have let it go just now
+ * @skb: the buffer; taken
+ */
+void sdp_stream_recycle(struct sdp_sock *ssk, struct sdp_link *link, struct sk_buff *skb)
+{
+	if (ssk->link && link->ops->trim)
+		sdp_tick_watch_spares(ssk);
+	link->ops->recycle(link, skb);
+}
+
+/* How many receives may be posted, and of which size: larger ones only if all of them may be. */
+static u16 afforded(struct sdp_sock *ssk, u16 want, u32 *size)
+{
+	u16 n = want;
+
+	/* Where the peer's own buffers are handed over, a receive is only a permission. */
+	if (!ssk->link->ops->hands_over)
+		n = sdp_memory_for_receives(ssk, want, *size);
+	if (n == want || !sdp_resize_growing(&ssk->engine.resize))
+		return n;
+	sdp_engine_resize_refuse(&ssk->engine);
+	*size = sdp_size_to_post(ssk);
+	return sdp_memory_for_receives(ssk, want, *size);
+}
+
 /*
  * Post receives again, as long as the reader keeps up; SO_RCVBUF is the limit. One is
  * posted even beyond it: that is the peer's last credit, on which no data comes (D5),
@@ -286,12 +314,13 @@ static void replenish(struct sdp_sock *ssk)
 		want = !ssk->engine.credit.posted;
 		ssk->rx_was_full = true;
 	}
-	if (want && ssk->recv_cost)
-		want = sdp_memory_for_receives(ssk, want);
+	if (want)
+		want = afforded(ssk, want, &size);
 	if (!want)
 		return;
 	got = ssk->link->ops->post(ssk->link, want, size);
 	sdp_engine_posted(&ssk->engine, got);
+	ssk->posted_bytes += got * sdp_memory_of_receive(ssk, size);
 	if (got < want) {
 		sdp_engine_resize_refuse(&ssk->engine);
 		sdp_tick_again(ssk);
@@ -523,7 +552,7 @@ void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config
 	ssk->tx_frags = config->tx_frags;
 	ssk->recv_max = config->recv_max;
 	ssk->recv_largest = config->recv_size;
-	ssk->recv_cost = ssk->link->ops->hands_over ? 0 : SKB_TRUESIZE(config->recv_size);
+	ssk->posted_bytes = 0;
 	sdp_engine_init(&ssk->engine, &engine);
 	replenish(ssk);
 }
@@ -602,11 +631,12 @@ static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)
 	if (ssk->link != link) {
 		kfree_skb(skb);
 	} else {
+		ssk->posted_bytes -= sdp_memory_of_receive(ssk, sdp_buf_cb(skb)->size);
 		sdp_engine_receive(&ssk->engine, sdp_buf_header(skb, bytes, tmp), bytes, &msg,
 				   &acts);
 		count_received(ssk, &msg);
 		if (!carry_out(ssk, &acts, skb, bytes, &todo))
-			link->ops->recycle(link, skb);
+			sdp_stream_recycle(ssk, link, skb);
 		sdp_stream_progress(ssk, &todo);
 	}
 	sdp_stream_unlock(ssk, &todo);

@@ -139,9 +139,7 @@ static unsigned long rest_jiffies(const struct sdp_sock *ssk)
  */
 void sdp_tick_watch_rest(struct sdp_sock *ssk)
 {
-	const struct sdp_resize *r = &ssk->engine.resize;
-
-	if (ssk->rest_watched || r->send_size == r->send_first)
+	if (ssk->rest_watched || !sdp_engine_may_shrink(&ssk->engine))
 		return;
 	ssk->rest_watched = true;
 	tick_within(ssk, rest_jiffies(ssk));

@@ -4,6 +4,19 @@
  */
 #include "buf.h"
 
+static struct sk_buff *alloc_pages_skb(u32 bytes, u16 pieces, int order, gfp_t gfp)
+{
+	struct sk_buff *skb;
+	int err;
+
+	skb = alloc_skb_with_frags(SDP_BSDH_LEN, bytes, order, &err, gfp | __GFP_NOWARN);
+	if (skb && 1 + skb_shinfo(skb)->nr_frags > pieces) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	return skb;
+}
+
 /**
  * sdp_buf_alloc() - a buffer to receive a message in
  * @size: bytes, header included
@@ -17,19 +30,17 @@ struct sk_buff *sdp_buf_alloc(u32 size, u16 pieces, gfp_t gfp)
 {
 	u32 pages = size <= SDP_BUF_LINEAR_MAX ? 0 : size - SDP_BSDH_LEN;
 	struct sk_buff *skb;
-	int err;
 
-	if (pages)
-		skb = alloc_skb_with_frags(SDP_BSDH_LEN, pages, SDP_BUF_PAGE_ORDER, &err,
-					   gfp | __GFP_NOWARN);
-	else
+	if (pages) {
+		skb = alloc_pages_skb(pages, pieces, SDP_BUF_PAGE_ORDER, gfp);
+		/* Up to 6.4 who cannot have such pages is given single ones. */
+		if (!skb && pieces == 1 + SDP_GROWN_PIECES)
+			skb = alloc_pages_skb(pages, pieces, SDP_GROWN_ORDER, gfp);
+	} else {
 		skb = alloc_skb(size, gfp | __GFP_NOWARN);
+	}
 	if (!skb)
 		return NULL;
-	if (1 + skb_shinfo(skb)->nr_frags > pieces) {
-		kfree_skb(skb);
-		return NULL;
-	}
 	if (pages) {
 		skb_put(skb, SDP_BSDH_LEN);
 		skb->len = size;
@@ -53,7 +64,7 @@ u16 sdp_buf_pieces(u32 size, u32 grown)
 	if (size > SDP_BUF_LINEAR_MAX)
 		first += DIV_ROUND_UP(size - SDP_BSDH_LEN, PAGE_SIZE);
 	if (grown > SDP_BUF_LINEAR_MAX)
-		later += DIV_ROUND_UP(grown - SDP_BSDH_LEN, SDP_GROWN_PIECE);
+		later += SDP_GROWN_PIECES;
 	return max(first, later);
 }
 

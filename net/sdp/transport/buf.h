@@ -28,11 +28,13 @@
 #define SDP_BUF_MAX		(SDP_BSDH_LEN + 16 * 4096)
 #define SDP_RECV_SGE_MAX	17
 /*
- * Buffers that a connection may grow to later are made of pieces this large at least, or are
- * not to be had: every entry of a receive queue has room for all pieces, used or not, and an
- * idle connection is to be small.
+ * Buffers that a connection may grow to later have no more pieces behind the header, or are not
+ * to be had: every entry of a receive queue has room for all pieces, used or not, and an idle
+ * connection is to be small. It is enough for 15 pages as 8, 4, 2 and 1, and for 16 as four
+ * times 4.
  */
-#define SDP_GROWN_PIECE		max(4 * 4096UL, PAGE_SIZE)
+#define SDP_GROWN_PIECES	4
+#define SDP_GROWN_ORDER		2
 /*
  * Page fragments of one outgoing message: a send queue has room for as many in each
  * entry, so a connection that begins with small messages does with two.

@@ -11,6 +11,9 @@
 
 #include "rc.h"
 
+/* What buffers hold that wait to be posted again, at most. */
+#define SPARE_BYTES	(512 * 1024)
+
 static struct rc_msg *slot(struct rc_ring *ring, u32 index)
 {
 	return &ring->slots[index % ring->size];
@@ -240,11 +243,18 @@ static int create_qp(struct rc_link *rc)
 		},
 	};
 	struct ib_qp *qp = ib_create_qp(rc->dev->pd, &attr);
+	int err;
 
 	if (IS_ERR(qp))
 		return no_more(PTR_ERR(qp));
 	rc->qp = qp;
-	return to_init(rc);
+	err = to_init(rc);
+	if (err) {
+		/* One that never was in INIT cannot be drained. */
+		ib_destroy_qp(qp);
+		rc->qp = NULL;
+	}
+	return err;
 }
 
 /**
@@ -266,12 +276,12 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 		config->recv_size_max = 0;
 		rx_sges = sdp_buf_pieces(config->recv_size, 0);
 	}
+	config->tx_frags = min_t(int, config->tx_frags, rc->dev->ib->attrs.max_send_sge - 1);
 	rc->config = *config;
 	rc->rx_cqe.done = rx_done;
 	rc->tx_cqe.done = tx_done;
 	rc->probe_cqe.done = probe_done;
-	if (rx_sges > rc->dev->ib->attrs.max_recv_sge ||
-	    1 + config->tx_frags > rc->dev->ib->attrs.max_send_sge)
+	if (rx_sges > rc->dev->ib->attrs.max_recv_sge || !config->tx_frags)
 		return -EOPNOTSUPP;
 	err = ring_alloc(&rc->rx, config->recv_max, rx_sges);
 	if (!err)
@@ -382,8 +392,10 @@ void rc_recycle(struct sdp_link *link, struct sk_buff *skb)
 {
 	struct rc_link *rc = to_rc(link);
 
+	u32 most = min_t(u32, rc->rx.size, SPARE_BYTES / sdp_buf_cb(skb)->size);
+
 	/* So many can lie unread while as many are posted in their place. */
-	if (skb_queue_len(&rc->spare) >= rc->rx.size) {
+	if (skb_queue_len(&rc->spare) >= most) {
 		kfree_skb(skb);
 		return;
 	}
