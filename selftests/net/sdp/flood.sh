@@ -63,8 +63,6 @@ sample_while() {
 	done
 }
 
-# got WORD: the number after it in the flood's verdict
-got() { sed -n "s/.*$1 \([0-9]*\).*/\1/p" <<<"$verdict"; }
 
 # An honest client that asks again for longer than the flood lasts: TCP_SYNCNT says how often.
 honest_client() {
