@@ -36,6 +36,36 @@ TEST(sdp_resize_shrink__nothing_to_do)
 	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
 }
 
+/* Whether there is something to wait for: an owner's timer asks that before it starts again */
+TEST(sdp_resize_shrink__may)
+{
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+
+	EXPECT_FALSE(sdp_engine_may_shrink(&w->a));
+	w = grown(TEST_SELF, 5000);
+	EXPECT_TRUE(sdp_engine_may_shrink(&w->a));
+	EXPECT_FALSE(sdp_engine_may_shrink(&w->b));
+	sdp_engine_shutdown(&w->a);
+	EXPECT_FALSE(sdp_engine_may_shrink(&w->a));
+	w = shrinking(TEST_SELF);
+	EXPECT_FALSE(sdp_engine_may_shrink(&w->a));
+}
+
+/* E1: what was split before the rest does not count after it */
+TEST(sdp_resize_shrink__counts_anew)
+{
+	struct world *w = grown(TEST_SELF, 5000);
+
+	split(&w->a, LEVEL - 1, 9000);
+	EXPECT_TRUE(sdp_engine_shrink(&w->a));
+	say(TEST_SELF, w, &w->a, &w->b, SDP_MID_CHRCVBUF);
+	say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK);
+	split(&w->a, LEVEL - 1, 9000);
+	EXPECT_NE(SDP_MID_CHRCVBUF, offered(w, &w->a));
+	split(&w->a, 1, 9000);
+	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
+}
+
 /* D5: a request to shrink that could not go is forgotten: it would bind what is written later */
 TEST(sdp_resize_shrink__end)
 {

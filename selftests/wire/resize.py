@@ -76,8 +76,8 @@ class End:
     def may_grow(self, size):
         """Would it have enough receives of this size?"""
         return (size <= self.facts.recv_buffer_max
-                and self.facts.recv_buffer_max > self.facts.recv_buffer_size
-                and self.room_for(size) > RECEIVES_LEAST)
+                and self.facts.recv_buffer_max > self.facts.recv_buffer_size * 9 // 8
+                and self.room_for(size) >= RECEIVES_LEAST)
 
     def grows(self):
         """Is it asked for larger receives?"""

@@ -46,7 +46,7 @@ class Facts:
 
     @property
     def sizes_are_fixed(self):
-        return self.recv_buffer_max <= self.recv_buffer_size
+        return self.recv_buffer_max <= self.recv_buffer_size * 9 // 8
 
     def threshold(self, target):
         """T of the credit accounting, of one that keeps `target` receives posted."""

@@ -83,6 +83,9 @@ bool sdp_resize_shrink(struct sdp_resize *r)
 		return false;
 	r->asked = r->send_first;
 	r->ask = SDP_ASK_WANTED;
+	/* What was split before the rest says nothing about what comes after it. */
+	r->splits = 0;
+	r->largest = 0;
 	return true;
 }
 

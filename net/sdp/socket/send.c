@@ -195,7 +195,6 @@ static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, const struct sdp
 	return skb ?: new_segment(ssk, left, sdp_refs_any(refs));
 }
 
-
 /* What is said of the bytes that were added: more will follow; the last one is urgent. */
 #define ADD_HOLD	BIT(0)
 #define ADD_URGENT	BIT(1)

@@ -63,7 +63,6 @@ sample_while() {
 	done
 }
 
-
 # An honest client that asks again for longer than the flood lasts: TCP_SYNCNT says how often.
 honest_client() {
 	peer late option 6 7 7 connect $SDP_B $port_here send 1000 recv 1000 shutdown drain
