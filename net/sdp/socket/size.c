@@ -8,6 +8,8 @@
  * larger and fewer: as many as RECV_BYTES hold. A sending half that rests gives the peer's
  * memory back.
  */
+#include <linux/log2.h>
+
 #include "sock.h"
 
 /* All larger receives together, unless SO_RCVBUF says less. */
@@ -19,15 +21,19 @@
  * @bytes: its size
  * @full: it will not go into the open segment, because that is full
  *
- * Small writes that come faster than they can be sent are like one large one.
+ * Small writes that come faster than they can be sent are like one large one. A segment that
+ * is not at its maximum, but has no fragment left, does not count: larger buffers were no help.
  */
 void sdp_size_of_send(struct sdp_sock *ssk, size_t bytes, bool full)
 {
+	u32 all = min_t(size_t, bytes + sdp_unsent(ssk), SDP_BUF_MAX - SDP_BSDH_LEN);
+
 	if (!full && bytes <= sdp_engine_payload_max(&ssk->engine))
 		return;
 	SDP_INC(sock_net(&ssk->sk), SplitSends);
 	ssk->split_sends++;
-	sdp_engine_split(&ssk->engine, min_t(size_t, bytes + sdp_unsent(ssk), SDP_BUF_MAX));
+	/* Buffers of a power of two have the fewest pieces. */
+	sdp_engine_split(&ssk->engine, roundup_pow_of_two(all));
 }
 
 /* How many receives of @size there shall be, when they are larger than at first. */
