@@ -111,6 +111,11 @@ static void ask_sent(struct sim *s, u32 side, u32 size)
 	if (size != (z->shrinks && !z->wants ? z->back_to : z->wants))
 		rule(s, "%u: request for %u without a reason (E1)", side, size);
 	z->asked = size;
+	/* After a rest splits are counted anew. */
+	if (size < z->may_send) {
+		z->splits = 0;
+		z->largest = 0;
+	}
 	z->may_send = min(z->may_send, size);
 	z->wants = 0;
 	z->shrinks = false;

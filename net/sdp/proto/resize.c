@@ -83,9 +83,6 @@ bool sdp_resize_shrink(struct sdp_resize *r)
 		return false;
 	r->asked = r->send_first;
 	r->ask = SDP_ASK_WANTED;
-	/* What was split before the rest says nothing about what comes after it. */
-	r->splits = 0;
-	r->largest = 0;
 	return true;
 }
 
@@ -119,7 +116,12 @@ bool sdp_resize_may_ask(const struct sdp_resize *r)
 void sdp_resize_ask_sent(struct sdp_resize *r)
 {
 	r->ask = SDP_ASK_SENT;
-	r->send_size = min(r->send_size, r->asked);
+	if (r->asked >= r->send_size)
+		return;
+	r->send_size = r->asked;
+	/* What was split before the rest says nothing about what comes after it. */
+	r->splits = 0;
+	r->largest = 0;
 }
 
 /**
