@@ -182,7 +182,7 @@ static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, const struct sdp
 	}
 	skb = skb_peek_tail(&ssk->tx_queue);
 	if (first)
-		sdp_size_of_send(ssk, left, skb && sdp_buf_cb(skb)->payload >= max);
+		sdp_size_of_send(ssk, left, skb ? sdp_buf_cb(skb)->payload : 0);
 	if (skb && (sdp_segment_full(ssk, skb) || !sdp_refs_fit(refs, skb)))
 		skb = NULL;
 	if (skb) {

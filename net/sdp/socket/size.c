@@ -19,16 +19,16 @@
  * sdp_size_of_send() - a write begins
  * @ssk: socket, locked
  * @bytes: its size
- * @full: it will not go into the open segment, because that is full
+ * @open: bytes in the open segment, to which it would be added
  *
- * Small writes that come faster than they can be sent are like one large one. A segment that
- * is not at its maximum, but has no fragment left, does not count: larger buffers were no help.
+ * Small writes that come faster than they can be sent are like one large one: those count
+ * that go over the end of a message.
  */
-void sdp_size_of_send(struct sdp_sock *ssk, size_t bytes, bool full)
+void sdp_size_of_send(struct sdp_sock *ssk, size_t bytes, u32 open)
 {
 	u32 all = min_t(size_t, bytes + sdp_unsent(ssk), SDP_BUF_MAX - SDP_BSDH_LEN);
 
-	if (!full && bytes <= sdp_engine_payload_max(&ssk->engine))
+	if (open + bytes <= sdp_engine_payload_max(&ssk->engine))
 		return;
 	SDP_INC(sock_net(&ssk->sk), SplitSends);
 	ssk->split_sends++;

@@ -379,7 +379,7 @@ ssize_t sdp_recv_to_pipe(struct sdp_sock *ssk, struct pipe_inode_info *pipe, siz
 			 long timeo);
 
 /* size.c */
-void sdp_size_of_send(struct sdp_sock *ssk, size_t bytes, bool full);
+void sdp_size_of_send(struct sdp_sock *ssk, size_t bytes, u32 open);
 u32 sdp_size_to_post(struct sdp_sock *ssk);
 bool sdp_size_rest(struct sdp_sock *ssk);
 void sdp_size_message_sent(struct sdp_sock *ssk, const struct sdp_msg *msg);
