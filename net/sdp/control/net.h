@@ -18,7 +18,7 @@
  * struct sdp_settings - net.sdp.*, documented in sdp-sysctl.rst
  * @recv_buffers: receives posted per connection
  * @recv_buffer_size: bytes of each, header included
- * @recv_buffer_max: what they may grow to by a resize; no more than @recv_buffer_size: fixed
+ * @recv_buffer_max: what they may grow to by a resize; little more than @recv_buffer_size: fixed
  * @resize_after: sends that had to be split before the peer is asked for larger ones
  * @resize_idle_ms: rest after which they may be small again
  * @send_buffers: messages in flight per connection

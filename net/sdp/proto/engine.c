@@ -205,7 +205,7 @@ void sdp_engine_split(struct sdp_engine *e, u32 bytes)
 bool sdp_engine_may_shrink(const struct sdp_engine *e)
 {
 	return !e->dead && sdp_conn_may_send(e->state) && !e->shutdown &&
-	       e->resize.ask == SDP_ASK_NONE && e->resize.send_size > e->resize.send_first;
+	       sdp_resize_may_shrink(&e->resize);
 }
 
 /**

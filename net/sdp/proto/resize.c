@@ -79,7 +79,7 @@ static bool owes_answer(const struct sdp_resize *r)
  */
 bool sdp_resize_shrink(struct sdp_resize *r)
 {
-	if (r->ask != SDP_ASK_NONE || r->flush || owes_answer(r) || r->send_size <= r->send_first)
+	if (!sdp_resize_may_shrink(r) || r->flush || owes_answer(r))
 		return false;
 	r->asked = r->send_first;
 	r->ask = SDP_ASK_WANTED;

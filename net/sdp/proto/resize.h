@@ -81,6 +81,12 @@ static inline bool sdp_resize_growing(const struct sdp_resize *r)
 	return r->posting > r->recv_size;
 }
 
+/* Are the peer's receives larger than at first, and nothing else being asked for? */
+static inline bool sdp_resize_may_shrink(const struct sdp_resize *r)
+{
+	return r->ask == SDP_ASK_NONE && r->send_size > r->send_first;
+}
+
 void sdp_resize_init(struct sdp_resize *r, u32 recv_size, u32 max, u16 level);
 void sdp_resize_peer_hello(struct sdp_resize *r, u32 size);
 void sdp_resize_split(struct sdp_resize *r, u32 bytes);

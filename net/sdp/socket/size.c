@@ -26,12 +26,13 @@
  */
 void sdp_size_of_send(struct sdp_sock *ssk, size_t bytes, u32 open)
 {
-	u32 all = min_t(size_t, bytes + sdp_unsent(ssk), SDP_BUF_MAX - SDP_BSDH_LEN);
+	u32 all;
 
 	if (open + bytes <= sdp_engine_payload_max(&ssk->engine))
 		return;
 	SDP_INC(sock_net(&ssk->sk), SplitSends);
 	ssk->split_sends++;
+	all = min_t(size_t, bytes + sdp_unsent(ssk), SDP_BUF_MAX - SDP_BSDH_LEN);
 	/* Buffers of a power of two have the fewest pieces. */
 	sdp_engine_split(&ssk->engine, roundup_pow_of_two(all));
 }

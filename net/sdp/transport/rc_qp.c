@@ -391,7 +391,6 @@ u16 rc_post(struct sdp_link *link, u16 n, u32 size)
 void rc_recycle(struct sdp_link *link, struct sk_buff *skb)
 {
 	struct rc_link *rc = to_rc(link);
-
 	u32 most = min_t(u32, rc->rx.size, SPARE_BYTES / sdp_buf_cb(skb)->size);
 
 	/* So many can lie unread while as many are posted in their place. */
