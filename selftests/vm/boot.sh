@@ -83,7 +83,7 @@ make_run_directory() {
 	[ -n "$run" ] || run=$runs/$(date +%Y%m%d-%H%M%S)-$(basename "$script" .sh)-$$
 	mkdir -p "$run"
 	run=$(realpath "$run")
-	rm -f "$run/status" "$run/done"
+	rm -f "$run/status" "$run/done" "$run/boot-seconds" "$run"/console-*.log
 	: >"$run/console.log"
 	cp "$here/boot-init.sh" "$run/init"
 	printf 'exec bash %q' "$script" >"$run/cmd"
@@ -158,11 +158,29 @@ remove_old_runs
 
 # In the background, so that a signal to this script ends the guest at once; if it is killed
 # without being asked, the kernel tells `timeout`.
+run_guest() {
+	ended=0
+	start_qemu &
+	qemu=$!
+	wait $qemu || ended=$?
+	qemu=''
+}
+
+# The emulator now and then lets a kernel crash that patches its own code while it boots, long
+# before anything of ours runs in it: int3 in sched_clock_cpu().
+crashed_in_boot() {
+	[ $ended != 124 ] && [ ! -s "$run/boot-seconds" ] && grep -q '] Oops: int3' "$run/console.log"
+}
+
 start=$SECONDS
-start_qemu &
-qemu=$!
-ended=0
-wait $qemu || ended=$?
+run_guest
+for try in 2 3; do
+	crashed_in_boot || break
+	say "the emulated kernel crashed while it booted, before any test; try $try of 3"
+	mv "$run/console.log" "$run/console-$((try - 1)).log"
+	: >"$run/console.log"
+	run_guest
+done
 
 if [ -s "$run/status" ]; then
 	exit "$(cat "$run/status")"

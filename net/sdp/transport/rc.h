@@ -30,6 +30,8 @@
 #define RC_DREQ_WAIT	(3 * HZ)
 /* How old an unanswered REQ or REP must be for us to go: it has been taken in by then. */
 #define RC_ANSWER_WAIT	(HZ / 2)
+/* How long to wait before we look again whether packets are still under way. */
+#define RC_QUIET_WAIT	(HZ / 50)
 
 /**
  * struct rc_device - an RDMA device in use
@@ -86,6 +88,7 @@ enum rc_flag {
 	RC_RELEASED,		/* the owner has let go */
 	RC_AWAITED,		/* it is released, and waits for the answer to its REQ or REP */
 	RC_CLOSING,		/* our DREQ is sent */
+	RC_STOPPED,		/* no handler and no completion will come any more */
 	RC_GONE,		/* everything is freed but the link itself */
 	RC_FAILED_SAID,		/* device gone: told once */
 };
@@ -141,6 +144,7 @@ struct rc_ring {
  * @rx: receive ring
  * @tx: send ring
  * @flushed: receives that failed; they stay in @rx
+ * @drained: RCU grace period that has to end after @qp was drained
  * @unsignaled: sends since the last one with a completion
  * @spare: received buffers given back unread
  * @rx_cqe: completes receives
@@ -171,6 +175,7 @@ struct rc_link {
 	struct rc_ring rx;
 	struct rc_ring tx;
 	u32 flushed;
+	unsigned long drained;
 	u16 unsignaled;
 	struct sk_buff_head spare;
 	struct ib_cqe rx_cqe;
@@ -227,6 +232,7 @@ void rc_trim(struct sdp_link *link);
 void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush);
 void rc_probe(struct sdp_link *link);
 void rc_qp_drain(struct rc_link *rc);
+bool rc_qp_quiet(const struct rc_link *rc);
 void rc_qp_destroy(struct rc_link *rc);
 
 #endif /* SDP_RC_H */

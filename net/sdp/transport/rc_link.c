@@ -8,10 +8,10 @@
  * reverse order of their making; the link itself when nobody refers to it any more.
  *
  * An end from our side: release() -> (answer to a fresh REQ or REP) -> DREQ -> (DREP, or
- *	RC_DREQ_WAIT) -> destroy.
+ *	RC_DREQ_WAIT) -> stop -> (packets under way) -> destroy.
  * An end from the peer's: DREQ -> DREP, drain (what had arrived is handed in), up->ended
- *	-> the owner releases -> destroy.
- * A device that goes away: up->failed -> the owner releases -> destroy at once.
+ *	-> the owner releases -> stop -> (packets under way) -> destroy.
+ * A device that goes away: up->failed -> the owner releases -> stop, and so on.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -34,17 +34,28 @@ static void drop_rdma_id(struct rc_link *rc)
 static void link_destroy(struct rc_link *rc)
 {
 	set_bit(RC_GONE, &rc->flags);
-	drop_rdma_id(rc);
-	rc_qp_drain(rc);
-	if (rc->cm)
-		ib_destroy_cm_id(rc->cm);
-	rc->cm = NULL;
 	if (rc->dev) {
 		rc_qp_destroy(rc);
 		rc_device_del_link(rc);
 	}
 	rc_up->released(&rc->link);
 	rc_link_put(rc);
+}
+
+/* From the first call on nothing reaches the link. Returns how long to wait for the next. */
+static unsigned long link_end(struct rc_link *rc)
+{
+	if (!test_and_set_bit(RC_STOPPED, &rc->flags)) {
+		drop_rdma_id(rc);
+		rc_qp_drain(rc);
+		if (rc->cm)
+			ib_destroy_cm_id(rc->cm);
+		rc->cm = NULL;
+	}
+	if (!rc_qp_quiet(rc))
+		return RC_QUIET_WAIT;
+	link_destroy(rc);
+	return 0;
 }
 
 /*
@@ -115,9 +126,7 @@ static unsigned long link_step(struct rc_link *rc)
 		return 0;
 	/* Each wait ends when the answer has come, or its time is over. */
 	wait = disconnect(rc);
-	if (!wait)
-		link_destroy(rc);
-	return wait;
+	return wait ?: link_end(rc);
 }
 
 /*
@@ -130,7 +139,7 @@ static void link_work(struct work_struct *work)
 	unsigned long wait = 0;
 
 	if (!test_bit(RC_GONE, &rc->flags))
-		wait = link_step(rc);
+		wait = test_bit(RC_STOPPED, &rc->flags) ? link_end(rc) : link_step(rc);
 	if (!wait || !queue_delayed_work(rc_wq, &rc->work, wait))
 		rc_link_put(rc);
 }

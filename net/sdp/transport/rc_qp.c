@@ -486,8 +486,27 @@ void rc_probe(struct sdp_link *link)
  */
 void rc_qp_drain(struct rc_link *rc)
 {
-	if (rc->qp)
-		ib_drain_qp(rc->qp);
+	if (!rc->qp)
+		return;
+	ib_drain_qp(rc->qp);
+	rc->drained = start_poll_synchronize_rcu();
+}
+
+/**
+ * rc_qp_quiet() - is the queue pair out of the device's reach?
+ * @rc: link; drained, and no longer known to the CM
+ *
+ * soft-RoCE's receive path holds its reference to a queue pair by the packet it queues, and
+ * still touches the queue pair afterwards, when a task on another processor may have consumed
+ * the packet. ib_destroy_qp() waits for the reference alone, and frees too early. Receiving
+ * happens in an RCU read-side section, so packets that met the queue pair before it was drained
+ * are over after a grace period. The peer, which has been told, sends no more.
+ *
+ * Return: whether rc_qp_destroy() may be called.
+ */
+bool rc_qp_quiet(const struct rc_link *rc)
+{
+	return !rc->qp || poll_state_synchronize_rcu(rc->drained);
 }
 
 static void ring_free(struct rc_link *rc, struct rc_ring *ring, enum dma_data_direction dir)
@@ -504,7 +523,7 @@ static void ring_free(struct rc_link *rc, struct rc_ring *ring, enum dma_data_di
 
 /**
  * rc_qp_destroy() - free everything that rc_prepare() and posting have made
- * @rc: link; drained, its owner has let go
+ * @rc: link; drained and quiet (or never beyond INIT), its owner has let go
  */
 void rc_qp_destroy(struct rc_link *rc)
 {

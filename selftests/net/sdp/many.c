@@ -427,6 +427,74 @@ static int clients_vanish(void *arg)
 	return EXIT_OK;
 }
 
+enum { BUSY = 6, CUT = 3000 };
+
+/* Answers whatever comes, until the client is gone or it has had enough. */
+static void busy_server(int listening)
+{
+	static char data[1 << 16];
+	int fd, i, served = 0;
+
+	for (;;) {
+		fd = accept_from(listening);
+		i = served++ % 2 ? 4 : -1;
+		while (i-- && recv(fd, data, sizeof(data), 0) > 0)
+			send(fd, data, 100, MSG_NOSIGNAL);
+		close(fd);
+	}
+}
+
+static void busy_client(const struct addr *where)
+{
+	static char data[CUT];
+	int i, j, fd, count = scaled(100);
+
+	for (i = 0; i < count; i++) {
+		fd = fresh(0);
+		connect_to(fd, where);
+		for (j = 0; j < 8 && send(fd, data, sizeof(data), MSG_NOSIGNAL) > 0; j++)
+			;
+		if (i % 2)
+			recv(fd, data, sizeof(data), 0);
+		close(fd);
+	}
+	_exit(EXIT_OK);
+}
+
+/*
+ * Either end closes while answers and data are under way, several at a time: packets keep coming
+ * for queue pairs that go.
+ */
+static int closed_in_traffic(void *arg)
+{
+	long long before = counter("CurrEstab");
+	pid_t servers[BUSY], clients[BUSY];
+	struct addr where;
+	int i, status, fd = listener(8 * BUSY, &where);
+
+	(void)arg;
+	for (i = 0; i < BUSY; i++) {
+		servers[i] = fork();
+		if (!servers[i])
+			busy_server(fd);
+		clients[i] = fork();
+		if (!clients[i])
+			busy_client(&where);
+		need_errno(servers[i] > 0 && clients[i] > 0, "fork");
+	}
+	for (i = 0; i < BUSY; i++) {
+		need_errno(waitpid(clients[i], &status, 0) == clients[i], "waitpid");
+		need(!status, "client %d ended with status %d", i, status);
+	}
+	for (i = 0; i < BUSY; i++) {
+		kill(servers[i], SIGKILL);
+		waitpid(servers[i], NULL, 0);
+	}
+	close(fd);
+	await_established(before);
+	return EXIT_OK;
+}
+
 static int thousand = 1000, hundred = 100;
 
 static const struct test tests[] = {
@@ -437,6 +505,7 @@ static const struct test tests[] = {
 	{ "killed", killed, 30, V4_SETS, false, NULL },
 	{ "listener_closed", listener_closed, 30, V4_SETS, false, NULL },
 	{ "clients_vanish", clients_vanish, 30, V4_SETS, false, NULL },
+	{ "closed_in_traffic", closed_in_traffic, 60, V4_SETS, false, NULL },
 };
 
 int main(int argc, char **argv)

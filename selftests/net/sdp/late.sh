@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Connections end while soft-RoCE is still busy with packets for them: queue pairs have to outlive
+# those. timeout: 150 s
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/libpeers.sh"
+. "$here/../../vm/netlab.sh"
+. "$here/../../vm/checks.sh"
+
+bin=${SDP_BIN:-$here/../../../build/selftests}
+module=$bin/$(uname -r)/sdp_slow.ko
+delayed=/sys/module/sdp_slow/parameters/delayed
+[ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
+[ -e "$module" ] || tap_skip_all "no $module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
+
+objects_before=$(rdma_counts)
+insmod "$module" || tap_skip_all "the module $module cannot be loaded"
+cleanup rmmod sdp_slow
+
+check "connections end in the middle of traffic" "$bin/many" --set rc4 closed_in_traffic
+check "packets were late" test "$(<$delayed)" -gt 50
+check "no RDMA object is left" wait_for $patience rdma_counts_are "$objects_before"
+tap_done
