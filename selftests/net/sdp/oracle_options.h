@@ -32,7 +32,9 @@ struct option {
 static const struct option tcp_table[] = {
 	OPT(IPPROTO_TCP, TCP_NODELAY, 1, 0, 5, -1),
 	OPT(IPPROTO_TCP, TCP_CORK, 1, 0, 7, 0),
-	OPT(IPPROTO_TCP, TCP_QUICKACK, 0, 1),
+	/* Delayed acknowledgements are a wish that TCP drops when one of them gets late. */
+	OPT_SET(IPPROTO_TCP, TCP_QUICKACK, 0),
+	OPT(IPPROTO_TCP, TCP_QUICKACK, 1),
 	OPT(IPPROTO_TCP, TCP_KEEPIDLE, 0, 1, 100, 32767, 32768, -1),
 	OPT(IPPROTO_TCP, TCP_KEEPINTVL, 0, 1, 100, 32767, 32768, -1),
 	OPT(IPPROTO_TCP, TCP_KEEPCNT, 0, 1, 5, 127, 128, -1),
