@@ -8,30 +8,65 @@ cd "$SDP_TOP"
 
 passed=0 failed=0 skipped=0 summary=
 
-# part NAME MAKE ARGUMENTS...: its last line is "N passed, N failed, N skipped".
+log_of() { echo "$SDP_LOGS/check-$(tr -c 'a-z0-9.\n' - <<<"$1").log"; }
+
+# add_up NAME LOG STATUS SECONDS: the log's last line is "N passed, N failed, N skipped".
+add_up() {
+	local counts p f s
+	counts=$(grep -aE '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$2" | tail -n 1)
+	read -r p f s <<<"$(tr -cd '0-9 \n' <<<"${counts:-0 0 0}" | awk '{print $1, $2, $3}')"
+	# A part that failed without counting a failure has failed as a whole.
+	if [ "$3" != 0 ] && [ "$f" = 0 ]; then f=1; fi
+	if [ -z "$counts" ] && [ "$3" = 0 ]; then f=1; fi
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	summary+=$(printf '  %-28s %6d passed %4d failed %4d skipped %5d s' \
+		"$1" "$p" "$f" "$s" "$4")$'\n'
+}
+
+# part NAME MAKE ARGUMENTS...
 part() {
-	local name=$1 log start=$SECONDS counts status p f s
+	local name=$1 log start=$SECONDS
 	shift
-	log=$SDP_LOGS/check-$(tr -c 'a-z0-9.\n' - <<<"$name").log
+	log=$(log_of "$name")
 	say ""
 	say "== $name"
 	make --no-print-directory "$@" 2>&1 | tee "$log"
-	status=${PIPESTATUS[0]}
-	counts=$(grep -aE '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
-	read -r p f s <<<"$(tr -cd '0-9 \n' <<<"${counts:-0 0 0}" | awk '{print $1, $2, $3}')"
-	# A part that failed without counting a failure has failed as a whole.
-	if [ "$status" != 0 ] && [ "$f" = 0 ]; then f=1; fi
-	if [ -z "$counts" ] && [ "$status" = 0 ]; then f=1; fi
-	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-	summary+=$(printf '  %-28s %6d passed %4d failed %4d skipped %5d s' \
-		"$name" "$p" "$f" "$s" $((SECONDS - start)))$'\n'
+	add_up "$name" "$log" "${PIPESTATUS[0]}" $((SECONDS - start))
+}
+
+# beside NAME MAKE ARGUMENTS...: while the next parts run, with what they leave of the processors.
+beside() {
+	local name=$1 start=$SECONDS
+	shift
+	say ""
+	say "== $name: beside what follows, shown when that is over"
+	beside_name=$name
+	{
+		nice -n 19 make --no-print-directory "$@"
+		echo "status $? after $((SECONDS - start)) s"
+	} >"$(log_of "$name")" 2>&1 &
+	beside_pid=$!
+}
+
+beside_end() {
+	local log status seconds
+	log=$(log_of "$beside_name")
+	wait "$beside_pid"
+	read -r status seconds < <(sed -n 's/^status \([0-9]*\) after \([0-9]*\) s$/\1 \2/p' "$log" | tail -n 1)
+	say ""
+	say "== $beside_name"
+	grep -av '^status [0-9]* after' "$log"
+	add_up "$beside_name" "$log" "${status:-1}" "${seconds:-0}"
 }
 
 part "style" check-style
-part "engine, user space" check-unit
+# Packages are installed by one at a time.
+scripts/setup.sh unit
+beside "engine, user space" check-unit
 part "engine, KUnit" check-kunit
 part "wire" check-wire
 part "kernel 6.12" check-vm KERNEL=6.12
+beside_end
 part "kernel 6.1" check-vm KERNEL=6.1
 part "debug kernel" check-vm KERNEL=debug
 part "the test runner" check-runner

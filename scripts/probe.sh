@@ -30,5 +30,6 @@ has linux/net.h '\(\*sendpage\)' SENDPAGE
 has linux/net.h '\(\*splice_eof\)' SPLICE_EOF
 has linux/net.h 'SOCK_CUSTOM_SOCKOPT' CUSTOM_SOCKOPT
 has linux/uio.h 'iov_iter_extract_pages' EXTRACT_PAGES
+has linux/uio.h 'iter_iov\(const struct' ITER_IOV
 has linux/skbuff.h 'bool devmem\)' ZEROCOPY_DEVMEM
 exit 0

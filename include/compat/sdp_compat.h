@@ -97,6 +97,12 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int o
 #define sdp_zerocopy_alloc(sk, size)	msg_zerocopy_realloc(sk, size, NULL)
 #endif
 
+#ifdef SDP_HAVE_ITER_IOV
+#define sdp_iter_iov(iter)	iter_iov(iter)
+#else
+#define sdp_iter_iov(iter)	((iter)->iov)
+#endif
+
 /*
  * One page of an iterator over kernel memory, without a reference: whoever made the
  * iterator has one. The iterator advances; returns bytes or an errno.
@@ -113,6 +119,14 @@ static inline ssize_t sdp_iter_page(struct iov_iter *iter, size_t max, struct pa
 		put_page(*page);
 	return n;
 #endif
+}
+
+/* Where the first piece of an iterator over a program's memory lies. */
+static inline const void __user *sdp_iter_addr(const struct iov_iter *iter)
+{
+	if (iter_is_ubuf(iter))
+		return iter->ubuf + iter->iov_offset;
+	return sdp_iter_iov(iter)->iov_base + iter->iov_offset;
 }
 
 /* What the generic code may do with sockets of this family. */

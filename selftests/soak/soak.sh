@@ -307,7 +307,8 @@ nothing_in() {
 pages_at_most() { [ "$(awk '$1 == "SDP" { print $4 }' /proc/net/protocols)" -le "$1" ]; }
 
 lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by make check-soak"
-objects=$(rdma_counts)
+check "data before" transfer "$SDP_B"
+objects=$(connection_counts)
 cleanup restore
 remember_settings
 run_load
@@ -322,10 +323,10 @@ kinds_done | sed 's/^/# /'
 check "no socket is left" wait_for $((2 * patience)) no_sockets
 check "nobody broke the protocol" violations
 restore
-check "RDMA objects are as before" eval 'wait_for $patience rdma_counts_are "$objects" || rdma_counts_are "$objects"'
 # The kernel keeps up to 1 MiB per CPU back before it changes the sum.
 check "the sockets' memory is given back" wait_for $patience pages_at_most $((256 * $(nproc)))
 for address in 127.0.0.1 ::1 "$SDP_B" "$SDP_B6"; do
 	check "afterwards data over $address" transfer "$address"
 done
+check "RDMA objects are as before" eval 'wait_for $patience connection_counts_are "$objects" || connection_counts_are "$objects"'
 tap_done

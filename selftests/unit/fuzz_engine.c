@@ -4,10 +4,12 @@
  *
  * An input is a list of events; messages are either bytes as they stand in the input or
  * ones whose header is made acceptable, so that the fuzzer gets deep. What must hold
- * whatever the peer says: at most three actions; payload inside the message; one end of
+ * whatever the peer says: few actions; payload inside the message; one end of
  * stream and nothing after it; never a message without credit, or longer than the peer said
  * last; answers only to requests, and only what every posted receive has; one request at a
- * time; silence after the end.
+ * time; nothing overtakes an advertisement, and nothing outside of one is read; modes change
+ * only as either end may change them, and in Buffered nothing is advertised; a buffer ends once,
+ * and a write is reported before what follows it; silence after the end.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +51,28 @@ struct judge {
 	u32 disconnects;
 	bool disconn_sent;
 	bool over;
+	struct sdp_region ours;	/* advertised, while @offered */
+	u32 inlined;
+	bool offered;
+	bool out;		/* ... and the peer knows */
+	u32 out_seq;		/* ... by this message */
+	u32 ack;		/* of the message received last */
+	struct sdp_region theirs; /* advertised by the peer, while @open */
+	u32 got;
+	u32 unreported;
+	u32 reading;
+	bool open;
+	u16 after;		/* declined in a row: no more of it */
+	u8 tx;			/* modes, as the messages say */
+	u8 rx;
+	struct buffer {
+		u32 id;
+		u32 len;
+		bool sent;
+	} buffers[SDP_ADVERTS_MAX]; /* of our reader */
+	u32 n_buffers;
+	u32 written;		/* into one of the peer's, not reported */
+	bool large;		/* a reader has waited with a large buffer since then */
 };
 
 static u8 byte(struct input *in)
@@ -74,9 +98,55 @@ static u16 number(struct input *in, u32 low, u32 high)
 	return (u16)min(n, high);
 }
 
+/* Our advertisement is over: the peer has at least what went along, at most all. */
+static void judge_offer_over(struct judge *j, u32 len)
+{
+	bool pipelined = j->tx == SDP_MODE_PIPELINED;
+
+	CHECK(j->offered && len >= j->inlined && len <= j->ours.len);
+	CHECK(pipelined || (j->out && !sdp_seq_after(j->out_seq, j->ack)));
+	CHECK(j->out || !len);
+	CHECK(!sdp_engine_offering(&j->e));
+	j->offered = false;
+	j->out = false;
+}
+
+/* One of our buffers is over; what was it? */
+static struct buffer buffer_over(struct judge *j, u32 id)
+{
+	struct buffer b;
+	u32 i = 0;
+
+	while (i < j->n_buffers && j->buffers[i].id != id)
+		i++;
+	CHECK(i < j->n_buffers);
+	b = j->buffers[i];
+	j->n_buffers--;
+	memmove(j->buffers + i, j->buffers + i + 1, (j->n_buffers - i) * sizeof(b));
+	return b;
+}
+
+static void judge_written(struct judge *j, const struct sdp_action *a)
+{
+	struct buffer b = buffer_over(j, a->id);
+
+	CHECK(j->established && !j->ends && !j->open);
+	CHECK(b.sent && a->len && a->len <= b.len);
+}
+
+/* In Combined the beginning has come along, in Pipelined nothing. */
+static void judge_offered(struct judge *j, const struct sdp_action *a, bool delivered)
+{
+	CHECK(delivered == (j->rx == SDP_MODE_COMBINED) && j->rx != SDP_MODE_BUFFERED);
+	CHECK(!j->open && a->len && a->len == sdp_engine_offered(&j->e));
+	CHECK(a->len <= SDP_REGION_MAX);
+	j->open = true;
+	j->got = delivered ? a[-1].len : 0;
+}
+
 static void judge_actions(struct judge *j, const struct sdp_actions *acts, u32 bytes)
 {
-	CHECK(acts->n <= 3);
+	CHECK(acts->n <= 4 + SDP_ADVERTS_MAX);
 	CHECK(!acts->n || !j->over);
 	for (u32 i = 0; i < acts->n; i++) {
 		const struct sdp_action *a = &acts->list[i];
@@ -90,12 +160,25 @@ static void judge_actions(struct judge *j, const struct sdp_actions *acts, u32 b
 			CHECK(j->established && !j->ends);
 			CHECK(a->len && a->offset >= SDP_BSDH_LEN && a->len <= bytes);
 			CHECK(a->offset + a->len == bytes && bytes <= RECV_SIZE_MAX);
+			CHECK(!j->open);
+			break;
+		case SDP_ACT_OFFERED:
+			judge_offered(j, a, i && a[-1].kind == SDP_ACT_DELIVER);
+			break;
+		case SDP_ACT_WRITTEN:
+			judge_written(j, a);
+			break;
+		case SDP_ACT_ADVERT_OVER:
+			buffer_over(j, a->id);
+			break;
+		case SDP_ACT_OFFER_OVER:
+			judge_offer_over(j, a->len);
 			break;
 		case SDP_ACT_URGENT:
 			CHECK(j->established && !j->ends);
 			break;
 		case SDP_ACT_EOF:
-			CHECK(j->established && !j->ends++);
+			CHECK(j->established && !j->ends++ && !j->open && !j->n_buffers);
 			break;
 		case SDP_ACT_DISCONNECT:
 			CHECK(j->ends && j->disconn_sent && !j->disconnects++);
@@ -153,6 +236,100 @@ static void note_resize(struct judge *j, const struct sdp_msg *msg)
 	}
 }
 
+/* What is sent about advertisements keeps to what is so. */
+static void judge_advert(struct judge *j, const struct sdp_msg *sent, u32 head_bytes)
+{
+	CHECK(!j->out || (!sent->payload_len && sent->h.mid != SDP_MID_DISCONN));
+	switch (sent->h.mid) {
+	case SDP_MID_SRC_AVAIL:
+		CHECK(j->offered && !head_bytes && sent->payload_len == j->inlined);
+		CHECK(!memcmp(&sent->src, &j->ours, sizeof(j->ours)));
+		j->out = true;
+		j->out_seq = sent->h.mseq;
+		break;
+	case SDP_MID_SRC_CANCEL:
+		CHECK(j->out);
+		break;
+	case SDP_MID_RDMA_RD_COMPL:
+		CHECK(j->open && sent->count && sent->count == j->unreported);
+		j->unreported = 0;
+		j->open = j->got != j->theirs.len;
+		break;
+	case SDP_MID_SENDSM:
+		CHECK(j->open && !j->reading && !j->unreported && j->got < j->theirs.len);
+		j->open = false;
+		break;
+	}
+}
+
+/* wire 8: what the source may change. */
+static bool source_may(u8 from, u8 to)
+{
+	return from == SDP_MODE_COMBINED ? to != SDP_MODE_COMBINED :
+	       from == SDP_MODE_PIPELINED && to == SDP_MODE_COMBINED;
+}
+
+/* What is sent about buffers keeps to what is so. */
+static void judge_buffers(struct judge *j, const struct sdp_msg *sent)
+{
+	u32 i = 0;
+
+	CHECK(!j->written || (!sent->payload_len && sent->h.mid != SDP_MID_DISCONN));
+	switch (sent->h.mid) {
+	case SDP_MID_SINK_AVAIL:
+		while (i < j->n_buffers && j->buffers[i].sent)
+			i++;
+		CHECK(i < j->n_buffers && sent->sink.len == j->buffers[i].len);
+		CHECK(j->rx == SDP_MODE_PIPELINED && !j->ends && !j->reading);
+		CHECK(!j->open || (!j->got && !sent->payload_len));
+		j->buffers[i].sent = true;
+		j->open = false;
+		break;
+	case SDP_MID_SINK_CANCEL:
+		CHECK(j->n_buffers && j->buffers[0].sent);
+		break;
+	case SDP_MID_RDMA_WR_COMPL:
+		CHECK(j->written && sent->count == j->written);
+		j->written = 0;
+		break;
+	case SDP_MID_SINK_CANCEL_ACK:
+		CHECK(!j->written);
+		break;
+	}
+}
+
+/* What is sent about modes keeps to what is so. */
+static void judge_mode(struct judge *j, const struct sdp_msg *sent)
+{
+	CHECK(j->tx != SDP_MODE_BUFFERED || sent->h.mid != SDP_MID_SRC_AVAIL);
+	if (sent->h.mid != SDP_MID_MODE_CHANGE)
+		return;
+	if (sent->mode_send_half) {
+		CHECK(sent->mode == SDP_MODE_COMBINED && j->rx == SDP_MODE_BUFFERED);
+		CHECK(j->large && !j->ends);
+		j->rx = sent->mode;
+		j->large = false;
+	} else {
+		CHECK(j->after && source_may(j->tx, sent->mode));
+		CHECK(!j->offered && !j->disconn_sent && !j->written);
+		j->tx = sent->mode;
+	}
+}
+
+/* A change of the peer's that the engine has taken for right. */
+static void note_mode(struct judge *j, const struct sdp_msg *msg)
+{
+	if (msg->h.mid == SDP_MID_MODE_CHANGE && msg->mode_send_half) {
+		CHECK(j->tx == SDP_MODE_BUFFERED && msg->mode == SDP_MODE_COMBINED);
+		j->tx = msg->mode;
+	} else if (msg->h.mid == SDP_MID_MODE_CHANGE) {
+		CHECK(source_may(j->rx, msg->mode) && !j->open && !j->ends && !j->n_buffers);
+		j->rx = msg->mode;
+	}
+	CHECK(sdp_engine_tx_mode(&j->e) == j->tx && sdp_engine_rx_mode(&j->e) == j->rx);
+	CHECK(sdp_engine_adverts_out(&j->e) == j->n_buffers);
+}
+
 /* Let it send what it likes to. */
 static void pump(struct judge *j, struct input *in)
 {
@@ -163,17 +340,22 @@ static void pump(struct judge *j, struct input *in)
 	view.head_full = flags & 1;
 	view.hold = flags & 2;
 	view.urgent = flags & 4;
-	view.head_urgent = view.urgent && view.head_full && flags & 8;
+	view.head_urgent = view.urgent && view.head_full && view.head_bytes &&
+			   flags & 8;
 	while (sdp_engine_next(&j->e, &view, &tx) == SDP_NEXT_SEND) {
 		u32 credit = sdp_credit_available(&j->e.credit);
-		u32 payload = min(view.head_bytes, tx.payload_max);
+		u32 payload = tx.mid == SDP_MID_SRC_AVAIL ? tx.payload_max :
+			      min(view.head_bytes, tx.payload_max);
+		bool answer = tx.mid >= SDP_MID_SENDSM && tx.mid <= SDP_MID_SINK_CANCEL_ACK &&
+			      tx.mid != SDP_MID_MODE_CHANGE && tx.mid != SDP_MID_SRC_CANCEL;
 		struct sdp_msg sent, seen;
 		u8 buf[SDP_HEADER_MAX];
 		u32 header = sdp_engine_commit(&j->e, &tx, payload, buf, &sent);
 
 		CHECK(j->established && !j->over && j->on_the_way++ < SLOTS);
 		CHECK(credit >= 1 && credit <= 0x10000);
-		CHECK(credit >= 2 || (tx.mid == SDP_MID_DATA && !payload));
+		answer = answer || (tx.mid == SDP_MID_SINK_AVAIL && j->open);
+		CHECK(credit >= 2 || answer || (tx.mid == SDP_MID_DATA && !payload));
 		CHECK(!j->disconn_sent || !payload);
 		CHECK(!(sent.h.flags & SDP_FLAG_OOB_PEND) == !view.urgent);
 		CHECK(!(sent.h.flags & SDP_FLAG_OOB_PRES) ||
@@ -181,12 +363,52 @@ static void pump(struct judge *j, struct input *in)
 		CHECK(sdp_wire_parse(buf, header + payload, &seen) == SDP_VALID);
 		CHECK(!memcmp(&seen.h, &sent.h, sizeof(seen.h)));
 		judge_resize(j, &sent);
+		judge_advert(j, &sent, view.head_bytes);
+		judge_buffers(j, &sent);
+		judge_mode(j, &sent);
 		if (tx.mid == SDP_MID_DISCONN) {
 			CHECK(!j->disconn_sent);
 			j->disconn_sent = true;
 		}
-		if (payload)
+		CHECK(tx.mid != SDP_MID_SINK_AVAIL || !payload || payload == view.head_bytes);
+		if (tx.mid != SDP_MID_SRC_AVAIL && payload) {
 			view.head_bytes = 0;
+			view.head_urgent = false;
+		}
+	}
+}
+
+/* What a message says besides its counts: now and then what it should. */
+static void fill_in(const struct judge *j, struct sdp_msg *m, struct input *in)
+{
+	switch (m->h.mid) {
+	case SDP_MID_CHRCVBUF:
+	case SDP_MID_CHRCVBUF_ACK:
+		m->size = SDP_RECV_SIZE_MIN + word(in) % (RECV_SIZE_MAX + 100);
+		break;
+	case SDP_MID_MODE_CHANGE:
+		m->mode = byte(in) % 3;
+		m->mode_send_half = m->mode == SDP_MODE_COMBINED && !(byte(in) & 1);
+		break;
+	case SDP_MID_RDMA_RD_COMPL:
+		m->count = word(in);
+		if (m->count & 1)
+			m->count = j->ours.len - j->inlined;
+		break;
+	case SDP_MID_RDMA_WR_COMPL:
+		m->count = byte(in) + 1;
+		break;
+	case SDP_MID_SINK_AVAIL:
+		m->sink.len = 1 + word(in);
+		m->sink.rkey = 9;
+		m->sink.va = 4096;
+		m->non_discards = j->e.target.non_discards + !(byte(in) & 7);
+		break;
+	case SDP_MID_SRC_AVAIL:
+		m->src.len = m->payload_len + ((u32)word(in) << (byte(in) & 16));
+		m->src.rkey = 1;
+		m->src.va = byte(in) & 1 ? 4096 : ~0ULL - m->src.len - byte(in);
+		break;
 	}
 }
 
@@ -206,12 +428,12 @@ static void receive(struct judge *j, struct input *in, bool raw)
 	} else {
 		u8 mid = byte(in), choice = byte(in);
 
-		m.h.mid = mid & 0x80 ? SDP_MID_DATA : mid & 0x0f;
+		m.h.mid = mid & 0x80 ? SDP_MID_DATA : mid & 0x40 ? SDP_MID_SRC_AVAIL :
+			  mid & 0x20 ? SDP_MID_SINK_AVAIL : mid & 0x0f;
 		m.h.flags = choice & 0x20 ? byte(in) : 0;
 		m.payload_len = choice & 0x10 ? byte(in) + (choice & 0x0f) : 0;
 		m.payload_len *= choice & 0x80 ? 20 : 1;
-		if (m.h.mid == SDP_MID_CHRCVBUF || m.h.mid == SDP_MID_CHRCVBUF_ACK)
-			m.size = SDP_RECV_SIZE_MIN + word(in) % (RECV_SIZE_MAX + 100);
+		fill_in(j, &m, in);
 		m.h.mseq = c->rx_seq + 1;
 		m.h.mseq_ack = choice & 0x40 ? c->tx_seq : c->tx_acked;
 		m.h.bufs = (u16)(c->tx_limit - m.h.mseq_ack + (choice & 0x0f));
@@ -220,9 +442,14 @@ static void receive(struct judge *j, struct input *in, bool raw)
 		bytes = sdp_wire_build(buf, &m) + m.payload_len;
 	}
 	sdp_engine_receive(&j->e, buf, bytes, &msg, &acts);
+	j->ack = msg.h.mseq_ack;
 	judge_actions(j, &acts, bytes);
-	if (!j->over)
-		note_resize(j, &msg);
+	if (j->over)
+		return;
+	note_resize(j, &msg);
+	note_mode(j, &msg);
+	if (msg.h.mid == SDP_MID_SRC_AVAIL)
+		j->theirs = msg.src;
 }
 
 static bool connect_engine(struct judge *j, struct input *in)
@@ -230,11 +457,11 @@ static bool connect_engine(struct judge *j, struct input *in)
 	struct sdp_engine_config cfg = {
 		.recv_size = RECV_SIZE, .recv_target = byte(in), .threshold = byte(in),
 		.recv_size_max = byte(in) & 1 ? RECV_SIZE_MAX : 0, .split_level = 1,
-		.send_slots = SLOTS,
+		.send_slots = SLOTS, .mode_after = byte(in) & 3,
 	};
 	struct sdp_hello ours = { .ip_version = 4, .port = 1 }, theirs = {
 		.bufs = SDP_HELLO_BUFS_MIN + byte(in), .recv_size = SDP_RECV_SIZE_MIN + byte(in),
-		.max_adverts = 1,
+		.max_adverts = SDP_ADVERTS_MAX,
 	};
 	struct sdp_actions acts = { 0 };
 	bool active = byte(in) & 1;
@@ -242,6 +469,9 @@ static bool connect_engine(struct judge *j, struct input *in)
 	sdp_engine_init(&j->e, &cfg);
 	post(j, number(in, 2, sdp_engine_receives_wanted(&j->e)));
 	j->most = theirs.recv_size;
+	j->after = cfg.mode_after;
+	j->tx = SDP_MODE_COMBINED;
+	j->rx = SDP_MODE_COMBINED;
 	j->may_ask = 1;
 	if (active) {
 		sdp_engine_hello(&j->e, &ours);
@@ -257,12 +487,96 @@ static bool connect_engine(struct judge *j, struct input *in)
 	return true;
 }
 
+/* Advertise something, or take it back. */
+static void offer(struct judge *j, struct input *in)
+{
+	struct sdp_region region = { .rkey = 7, .va = 0x10000 };
+	u32 most = sdp_engine_inline_max(&j->e);
+
+	if (!sdp_engine_may_offer(&j->e)) {
+		sdp_engine_withdraw(&j->e);
+		CHECK(j->over || sdp_engine_offering(&j->e) == j->out);
+		j->offered = j->out;
+		return;
+	}
+	CHECK(!j->offered && j->established && !j->disconn_sent && !j->open);
+	CHECK(j->tx != SDP_MODE_BUFFERED && !j->written);
+	j->inlined = most ? number(in, 1, most) : 0;
+	CHECK(!j->inlined == (j->tx == SDP_MODE_PIPELINED));
+	region.len = j->inlined + 1 + word(in);
+	j->ours = region;
+	j->offered = true;
+	sdp_engine_offer(&j->e, &region, j->inlined);
+	CHECK(sdp_engine_offering(&j->e));
+}
+
+/* Begin a read, anywhere; or end the one that goes on; or decline. */
+static void look_at_offer(struct judge *j, struct input *in)
+{
+	u32 bytes = word(in), left = sdp_engine_offered(&j->e);
+	struct sdp_region from;
+
+	CHECK(!left || (j->open && !j->over && left == j->theirs.len - j->got));
+	CHECK(sdp_engine_reading(&j->e) == (j->reading && !j->over));
+	CHECK(sdp_engine_read_so_far(&j->e) == (j->open && !j->over ? j->got : 0));
+	if (bytes % 8 == 7) {
+		sdp_engine_decline(&j->e);
+		CHECK(!sdp_engine_offered(&j->e));
+	} else if (j->reading) {
+		sdp_engine_read_end(&j->e, bytes & 1);
+		j->got += bytes & 1 ? j->reading : 0;
+		j->unreported += bytes & 1 ? j->reading : 0;
+		j->reading = 0;
+	} else if (sdp_engine_read_begin(&j->e, bytes, &from)) {
+		CHECK(bytes && bytes <= left && from.len == bytes && from.rkey == 1);
+		CHECK(from.va == j->theirs.va + j->got);
+		CHECK(from.va + from.len <= j->theirs.va + j->theirs.len);
+		j->reading = bytes;
+	} else {
+		CHECK(!bytes || bytes > left);
+	}
+}
+
+/* Post a buffer, take all back, or write into one of the peer's. */
+static void look_at_buffers(struct judge *j, struct input *in, struct sdp_actions *acts)
+{
+	struct sdp_region region = { .rkey = 3, .va = 0x20000 };
+	u32 what = byte(in), least = sdp_engine_may_advertise(&j->e);
+	u32 room = sdp_engine_may_write(&j->e), bytes;
+
+	CHECK(!least || (j->rx == SDP_MODE_PIPELINED && !j->ends && !j->over &&
+			 j->n_buffers < SDP_ADVERTS_MAX && !j->reading));
+	CHECK(!room || (j->tx == SDP_MODE_PIPELINED && !j->disconn_sent && !j->over &&
+			!j->offered && !j->written));
+	if (what < 8) {
+		sdp_engine_advert_cancel(&j->e, acts);
+	} else if (what < 16) {
+		sdp_engine_want_pipelined(&j->e);
+	} else if (what < 128) {
+		struct buffer b = { .len = least + byte(in) };
+
+		region.len = b.len;
+		b.id = sdp_engine_advertise(&j->e, &region);
+		CHECK(!b.id == !least);
+		if (b.id)
+			j->buffers[j->n_buffers++] = b;
+	} else {
+		bytes = what & 1 ? room : word(in);
+		if (!sdp_engine_write(&j->e, bytes, &region)) {
+			CHECK(!bytes || bytes > room);
+			return;
+		}
+		CHECK(region.len == bytes && bytes <= room);
+		j->written = bytes;
+	}
+}
+
 static void event(struct judge *j, struct input *in)
 {
 	struct sdp_actions acts = { 0 };
 	u16 n;
 
-	switch (byte(in) % 15) {
+	switch (byte(in) % 22) {
 	case 0:
 		receive(j, in, true);
 		break;
@@ -305,6 +619,19 @@ static void event(struct judge *j, struct input *in)
 		break;
 	case 14:
 		sdp_engine_resize_refuse(&j->e);
+		break;
+	case 15:
+		offer(j, in);
+		break;
+	case 16 ... 17:
+		look_at_offer(j, in);
+		break;
+	case 18:
+		sdp_engine_posted_large(&j->e);
+		j->large = j->large || j->rx == SDP_MODE_BUFFERED;
+		break;
+	case 19 ... 21:
+		look_at_buffers(j, in, &acts);
 		break;
 	}
 	judge_actions(j, &acts, 0);

@@ -71,10 +71,12 @@ void judge_start(struct sim *s)
 		t->theirs = t->posted;
 		t->limit = s->cfg.first[!i];
 		t->target = max(s->cfg.target[i], 3);
+		t->target_max = t->target;
 		t->threshold = sim_threshold(t->target, s->cfg.threshold[i]);
 		t->threshold_min = t->threshold;
 	}
 	judge_resize_start(s);
+	judge_mode_start(s);
 }
 
 static bool arrived(const struct sim_side *me, u32 seq)
@@ -82,12 +84,44 @@ static bool arrived(const struct sim_side *me, u32 seq)
 	return seq <= me->completed || seq <= me->t.peer_received;
 }
 
+/*
+ * D1: what the next message says is posted. A receive is kept back for the last answer to the
+ * peer's advertisement to grant, if what goes before that leaves a credit for it. One that is
+ * beyond the target is kept for a cancel, while there is something that could be cancelled.
+ */
+static s32 told(const struct sim_side *me, const u8 *header)
+{
+	const struct sim_truth *t = &me->t;
+	bool answer = me->of.open && !(header && judge_last_answer(me, header));
+	bool spare = judge_may_cancel(me, header) && t->posted > t->target;
+
+	if (!(answer || spare) || t->posted < 2 || judge_credit(t) < 2)
+		return t->posted;
+	return max(t->theirs, t->posted - 1);
+}
+
 /* D4: would a credit update be right now? */
 static bool update_right(const struct sim_side *me)
 {
 	const struct sim_truth *t = &me->t;
 
-	return t->theirs < t->threshold && t->posted - t->theirs >= t->threshold;
+	return t->theirs < t->threshold && told(me, NULL) - t->theirs >= t->threshold;
+}
+
+/* ... or has the peer to answer an advertisement, and no credit at all? */
+static bool update_for_answer(const struct sim_side *me)
+{
+	const struct sim_truth *t = &me->t;
+
+	return me->ad.out && !t->theirs && t->posted && judge_credit(t) > 1;
+}
+
+/* Has the peer more to say? Data, an answer, that a reader waits (C3), a buffer (C5). */
+static bool judge_needs_credit(const struct sim_side *me)
+{
+	bool asks = me->mo.tx != SDP_MODE_COMBINED && !me->disconn_sent;
+
+	return !me->eof || me->ad.out || asks;
 }
 
 static void judge_update(struct sim *s, u32 side)
@@ -113,12 +147,14 @@ static void judge_data(struct sim *s, u32 side, u32 payload, bool full)
 	s->sent[0]++;
 	if (me->disconn_sent)
 		fault(s, "%u: payload after DisConn (wire 10)", side);
-	if (!full && !me->shutdown) {
+	if (!full && !me->shutdown && !me->ad.offered) {
 		if (me->hold)
 			rule(s, "%u: a held segment was sent", side);
 		if (!arrived(me, me->t.last_data))
 			rule(s, "%u: a partial segment went while one is on its way", side);
 	}
+	if (me->mo.due && !me->shutdown && !me->ad.offered)
+		rule(s, "%u: data before the change of the mode (C3)", side);
 	me->t.last_data = me->t.sent;
 }
 
@@ -129,20 +165,39 @@ static void judge_disconn(struct sim *s, u32 side)
 	s->sent[2]++;
 	if (me->disconn_sent)
 		fault(s, "%u: second DisConn", side);
-	if (!me->shutdown || me->taken != me->written)
+	if (!me->shutdown || me->taken != me->written || me->ad.offered)
 		fault(s, "%u: DisConn before the last byte (wire 10)", side);
 	me->disconn_sent = true;
 	me->t.disconn = me->t.sent;
 }
 
 /* B7: an urgent byte is announced by every message that goes while it waits, its own too. */
-static u8 flags_due(const struct sim_side *me, u32 payload)
+static u8 flags_due(const struct sim_side *me, u8 mid, u32 payload)
 {
 	u8 flags = me->seg_urgent ? SDP_FLAG_OOB_PEND : 0;
 
-	if (payload && payload == me->seg[0] && me->seg_urgent & 1)
+	if (payload && !me->rest && payload == me->seg[0] && me->seg_urgent & 1)
 		flags |= SDP_FLAG_OOB_PRES;
+	if (me->of.open && me->of.pipe && (mid == SDP_MID_RDMA_RD_COMPL || mid == SDP_MID_SENDSM))
+		flags |= SDP_FLAG_REQ_PIPE;
 	return flags;
+}
+
+/* What is more than an empty Data. */
+static void judge_kind(struct sim *s, u32 side, const u8 *header, u32 payload, bool full)
+{
+	if (judge_mode_sent(s, side, header) || judge_advert_sent(s, side, header, payload))
+		return;
+	if (header[0] == SDP_MID_SINK_AVAIL && payload)
+		judge_data(s, side, payload, true);
+	if (judge_buffer_sent(s, side, header, payload))
+		return;
+	if (header[0] == SDP_MID_DATA)
+		judge_data(s, side, payload, full);
+	else if (header[0] == SDP_MID_DISCONN)
+		judge_disconn(s, side);
+	else if (header[0] != SDP_MID_CHRCVBUF && header[0] != SDP_MID_CHRCVBUF_ACK)
+		fault(s, "%u: MID %02x", side, header[0]);
 }
 
 /* A message is handed to the transport. @full: its payload ends a segment that cannot grow. */
@@ -153,23 +208,29 @@ void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool ful
 	bool empty = header[0] == SDP_MID_DATA && !payload;
 	/* After a shrink, empty messages may go though they grant little: then they are as any. */
 	bool update = empty && (!me->z.flush || update_right(me));
+	bool for_answer = empty && update_for_answer(me) && !update_right(me);
 	u32 len = sdp_wire_header_len(header[0]) + payload;
+	s32 bufs = (s32)be(header + 2, 2);
 
+	if (bufs > t->posted)
+		fault(s, "%u: Bufs %u, posted %u (D1)", side, bufs, t->posted);
+	if (bufs != told(me, header))
+		rule(s, "%u: Bufs %u, posted %u, owes an answer (D1)", side, bufs, t->posted);
 	if (!me->established)
 		fault(s, "%u: message before the connection stands", side);
 	if (judge_credit(t) < 1 || judge_credit(t) > 0xffff)
 		fault(s, "%u: message without credit (D2)", side);
-	if (!update && judge_credit(t) < 2)
+	if (!update && judge_credit(t) < 2 &&
+	    !(judge_answer(me, header) && (s32)t->posted > t->theirs))
 		rule(s, "%u: last credit used for MID %02x with %u bytes (D5)", side, header[0],
 		      payload);
+	me->discards[t->sent % SIM_MSGS] = false;
 	t->sent++;
 	if (be(header + 8, 4) != t->sent + s->cfg.seq[side])
 		fault(s, "%u: MSeq is not one more than the last (wire 7)", side);
 	if (be(header + 12, 4) != t->received + s->cfg.seq[!side])
 		fault(s, "%u: MSeqAck is not what has been received (D1)", side);
-	if (be(header + 2, 2) != t->posted)
-		fault(s, "%u: Bufs %u, posted %u (D1)", side, be(header + 2, 2), t->posted);
-	if (header[1] != flags_due(me, payload) || be(header + 4, 4) != len)
+	if (header[1] != flags_due(me, header[0], payload) || be(header + 4, 4) != len)
 		fault(s, "%u: flags %02x or Len wrong (wire 1, 9)", side, header[1]);
 	if (t->sent - peer->t.received > peer->t.posted)
 		fault(s, "%u: %u messages for %u receives (D2)", side, t->sent - peer->t.received,
@@ -178,17 +239,17 @@ void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool ful
 		fault(s, "%u: more messages than the transport has slots", side);
 	judge_fits(s, side, len);
 	judge_resize_sent(s, side, header);
-	if (update)
+	if (for_answer)
+		s->sent[10]++;
+	else if (update)
 		judge_update(s, side);
 	else if (empty)
 		s->sent[5]++;
-	else if (header[0] == SDP_MID_DATA)
-		judge_data(s, side, payload, full);
-	else if (header[0] == SDP_MID_DISCONN)
-		judge_disconn(s, side);
-	else if (header[0] != SDP_MID_CHRCVBUF && header[0] != SDP_MID_CHRCVBUF_ACK)
-		fault(s, "%u: MID %02x", side, header[0]);
-	t->theirs = t->posted;
+	else
+		judge_kind(s, side, header, payload, full);
+	if (payload)
+		judge_buffer_payload(s, side);
+	t->theirs = bufs;
 }
 
 /* The engine has nothing to send: is that so? Nothing may wait without its reason. */
@@ -197,25 +258,34 @@ void judge_no_send(struct sim *s, u32 side, enum sdp_next why)
 	struct sim_side *me = &s->side[side];
 	struct sim_truth *t = &me->t;
 	bool slot = t->sent - me->completed < s->cfg.slots[side];
+	bool could = slot && judge_credit(t) > 1 && t->posted;
 	bool ready = me->segs && (me->segs > 1 || me->seg[0] >= me->seg_max[0] ||
 				  me->seg_urgent || me->shutdown || !me->hold);
 
 	if (!me->established || me->failed || me->ended)
 		return;
-	if (slot && judge_credit(t) && !me->eof && update_right(me))
+	judge_advert_silent(s, side, could);
+	judge_mode_silent(s, side, could);
+	judge_buffer_silent(s, side, could);
+	/* In front of what is advertised all is ready; behind it nothing. */
+	ready = !me->ad.out && (ready || me->rest || me->ad.offered);
+	if (slot && judge_credit(t) && judge_needs_credit(me) && update_right(me))
 		rule(s, "%u: a credit update is due and does not go (D4)", side);
-	if (slot && judge_credit(t) > 1 && t->posted)
+	if (slot && update_for_answer(me))
+		rule(s, "%u: the peer has no credit to answer with", side);
+	if (could)
 		judge_resize_silent(s, side);
 	if (why == SDP_NEXT_NO_SLOT && slot)
 		fault(s, "%u: waits for a slot and has one", side);
 	if (why == SDP_NEXT_NO_CREDIT && judge_credit(t) > 1 && t->posted)
 		rule(s, "%u: waits for credit and has %u (D1)", side, judge_credit(t));
 	if (why == SDP_NEXT_GATHER &&
-	    (arrived(me, t->last_data) || me->segs > 1 || me->seg_urgent))
+	    (arrived(me, t->last_data) || me->segs > 1 || me->seg_urgent || me->ad.offered ||
+	     me->rest))
 		rule(s, "%u: gathers with nothing on its way", side);
 	if (why == SDP_NEXT_IDLE && ready)
 		fault(s, "%u: idle with something to send (A2)", side);
-	if (why == SDP_NEXT_IDLE && me->shutdown && !me->disconn_sent)
+	if (why == SDP_NEXT_IDLE && me->shutdown && !me->disconn_sent && !me->ad.offered)
 		fault(s, "%u: idle with DisConn to send", side);
 }
 
@@ -240,11 +310,14 @@ void judge_receive(struct sim *s, u32 side, const u8 *header)
 	if (--t->theirs < 0)
 		fault(s, "%u: more messages than the peer had credits (D3)", side);
 	judge_resize_received(s, side, header);
+	judge_mode_received(s, side, header);
+	judge_advert_received(s, side, header);
+	judge_buffer_received(s, side, header);
 }
 
 void judge_actions(struct sim *s, u32 side, const struct sdp_actions *acts)
 {
-	if (acts->n > 3)
+	if (acts->n > 4 + SDP_ADVERTS_MAX)
 		fault(s, "%u: one event led to %u actions", side, acts->n);
 	if (acts->n && (s->side[side].failed || s->side[side].ended))
 		fault(s, "%u: a dead engine acts", side);
@@ -315,6 +388,7 @@ void judge_settled(const struct sim *s, u32 readers)
 
 		if (!(readers & 1U << i))
 			continue;
+		judge_advert_settled(s, i);
 		if (me->read != peer->written)
 			fault(s, "%u: stuck, %" PRIu64 " of %" PRIu64 " bytes arrived", i,
 			      me->read, peer->written);
@@ -322,6 +396,10 @@ void judge_settled(const struct sim *s, u32 readers)
 			fault(s, "%u: stuck, no end of stream", i);
 		if (readers == 3 && !s->link_down)
 			judge_resize_settled(s, i);
+	}
+	if (!s->aborted && !s->link_down) {
+		judge_mode_settled(s);
+		judge_buffer_settled(s, readers);
 	}
 	if (!s->aborted && readers == 3 && s->side[0].shutdown && s->side[1].shutdown &&
 	    !sim_all_over(s))

@@ -32,6 +32,37 @@ void judge_resize_received(struct sim *s, u32 side, const u8 *header);
 void judge_resize_silent(struct sim *s, u32 side);
 void judge_resize_settled(const struct sim *s, u32 side);
 
+bool judge_may_advertise(const struct sim *s, u32 side);
+void judge_may_offer(struct sim *s, u32 side);
+bool judge_advert_sent(struct sim *s, u32 side, const u8 *header, u32 payload);
+void judge_advert_received(struct sim *s, u32 side, const u8 *header);
+void judge_offered(struct sim *s, u32 side, u32 len);
+void judge_offer_over(struct sim *s, u32 side, u32 taken);
+void judge_access(struct sim *s, u32 side, u32 bytes);
+void judge_advert_silent(struct sim *s, u32 side, bool could);
+void judge_advert_settled(const struct sim *s, u32 side);
+
+void judge_mode_start(struct sim *s);
+bool judge_mode_sent(struct sim *s, u32 side, const u8 *header);
+void judge_mode_received(struct sim *s, u32 side, const u8 *header);
+void judge_mode_answered(struct sim *s, u32 side, bool read, bool pipe);
+void judge_mode_put(struct sim *s, u32 side);
+void judge_mode_discarded(struct sim *s, u32 side);
+void judge_large(struct sim *s, u32 side);
+void judge_mode_silent(struct sim *s, u32 side, bool could);
+void judge_mode_settled(const struct sim *s);
+
+bool judge_may_put(const struct sim *s, u32 side);
+bool judge_may_post(const struct sim *s, u32 side);
+void judge_put(struct sim *s, u32 side, u32 bytes, const struct sdp_region *to);
+void judge_put_moves(struct sim *s, u32 side, const struct sim_place *put);
+bool judge_buffer_sent(struct sim *s, u32 side, const u8 *header, u32 payload);
+void judge_buffer_payload(struct sim *s, u32 side);
+void judge_buffer_received(struct sim *s, u32 side, const u8 *header);
+void judge_buffer_over(struct sim *s, u32 side, const struct sim_buffer *b);
+void judge_buffer_silent(struct sim *s, u32 side, bool could);
+void judge_buffer_settled(const struct sim *s, u32 readers);
+
 const u8 *pattern(u32 side, u64 offset);
 
 #define PATTERN_MAX	9216	/* bytes that can be read from what pattern() returns */
@@ -49,6 +80,38 @@ static inline u32 be(const u8 *p, int bytes)
 	while (bytes--)
 		v = v << 8 | *p++;
 	return v;
+}
+
+/* What the peer's advertisement waits for; or its buffer, or who takes his back. */
+static inline bool judge_answer(const struct sim_side *me, const u8 *header)
+{
+	switch (header[0]) {
+	case SDP_MID_RDMA_RD_COMPL:
+	case SDP_MID_SENDSM:
+	case SDP_MID_RDMA_WR_COMPL:
+	case SDP_MID_SINK_CANCEL_ACK:
+	case SDP_MID_SINK_CANCEL:
+		return true;
+	case SDP_MID_SINK_AVAIL:
+		return me->of.open;
+	}
+	return false;
+}
+
+/* May buffers have to be taken back, also after this message? */
+static inline bool judge_may_cancel(const struct sim_side *me, const u8 *header)
+{
+	if (header && header[0] == SDP_MID_SINK_AVAIL)
+		return true;
+	return me->bu.n && me->bu.list[0].seq && !me->bu.cancel_sent &&
+	       !(header && header[0] == SDP_MID_SINK_CANCEL);
+}
+
+/* ... and will not wait for any more. */
+static inline bool judge_last_answer(const struct sim_side *me, const u8 *header)
+{
+	return header[0] == SDP_MID_SENDSM || header[0] == SDP_MID_SINK_AVAIL ||
+	       (header[0] == SDP_MID_RDMA_RD_COMPL && me->of.got == me->of.len);
 }
 
 /* D1: the send credit of the moment, from what the peer said last. */

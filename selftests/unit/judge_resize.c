@@ -41,6 +41,10 @@ void judge_posted(struct sim *s, u32 side, u16 n, u32 size)
 {
 	struct sim_side *me = &s->side[side];
 
+	/* One more for a cancel, while there is something that could be cancelled. */
+	if (me->t.posted + n > me->t.target_max + judge_may_cancel(me, NULL))
+		fault(s, "%u: %u receives are to be posted, %u more than there may be", side, n,
+		      me->t.posted + n - me->t.target_max);
 	if (size != answer_for(s, side))
 		rule(s, "%u: receives of %u are posted, not of %u (E2)", side, size,
 		     answer_for(s, side));
@@ -69,7 +73,8 @@ void judge_split(struct sim *s, u32 side, u32 bytes)
 void judge_shrink(struct sim *s, u32 side, bool begun)
 {
 	struct sim_sizes *z = &s->side[side].z;
-	bool right = !z->asked && !z->wants && !z->owes && !z->flush && z->may_send > z->back_to;
+	bool right = !z->asked && !z->wants && !z->owes && !z->flush &&
+		     z->may_send > z->back_to && !s->side[side].ad.offered;
 
 	if (begun != right)
 		rule(s, "%u: the engine %s to shrink", side, begun ? "wants" : "does not want");
@@ -213,7 +218,7 @@ void judge_resize_silent(struct sim *s, u32 side)
 		return;
 	if (z->wants && !z->owes)
 		rule(s, "%u: could ask for %u and does not (E1)", side, z->wants);
-	if (z->flush && !me->segs)
+	if (z->flush && ((!me->segs && !me->rest) || me->ad.out))
 		rule(s, "%u: %u large receives of the peer are left", side, z->flush);
 }
 

@@ -3,8 +3,9 @@
 # mutants.sh DIRECTORY [NAME...]: do the simulators notice mistakes?
 #
 # For each entry of mutants.list, a copy of the engine gets that mistake and is simulated:
-# at random (pair), then exhaustively (search). One of them has to fail. The product's
-# source stays as it is; the copies are made in DIRECTORY. Prints TAP.
+# at random (pair), then exhaustively (search). One of them has to fail. What only a hostile peer
+# would find is for a unit test to notice. The product's source stays as it is; the copies are
+# made in DIRECTORY. Prints TAP.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,8 +16,9 @@ only=("$@")
 cc=${CC:-gcc}
 flags=(-std=gnu11 -O1 -w)
 small=(-DSIM_MSGS=8 -DSIM_BYTES=112 -DSIM_SEGMENTS=4)
-engine=(wire credit resize conn engine)
-sim=(sim sim_state judge judge_resize)
+ksft=$("$here/../../scripts/kernels.sh" source)/tools/testing/selftests
+engine=(wire credit resize source sink advert target mode conn engine engine_act engine_advert engine_send engine_owner)
+sim=(sim sim_advert sim_buffer sim_state judge judge_resize judge_advert judge_buffer judge_mode)
 
 chosen() {
 	local name
@@ -32,7 +34,8 @@ objects() {
 	local from=$1 to=$2 name
 	shift 2
 	for name in "$@"; do
-		"$cc" "${flags[@]}" "${extra[@]}" -I"$headers" -c "$from/$name.c" -o "$to/$name.o"
+		"$cc" "${flags[@]}" "${extra[@]}" -I"$headers" -c "$from/$name.c" -o "$to/$name.o" ||
+			return 1
 	done
 }
 
@@ -40,42 +43,52 @@ objects() {
 simulators() {
 	local extra=() to=$1
 	mkdir -p "$to/pair" "$to/search"
-	objects "$here" "$to/pair" pair "${sim[@]}"
+	objects "$here" "$to/pair" pair "${sim[@]}" || return 1
 	extra=("${small[@]}")
 	objects "$here" "$to/search" search "${sim[@]}"
 }
 
 # build FILE: in $dir, with the objects of the right engine for all that FILE does not touch.
+# It is called as a condition, so no command that fails ends it by itself.
 build() {
 	local file=$1 base=$out/.base headers=$dir extra=() name list=()
 	if [[ $file == *.h ]]; then
 		base=$dir
-		simulators "$dir"
-		objects "$dir" "$dir" "${engine[@]}"
+		simulators "$dir" && objects "$dir" "$dir" "${engine[@]}" || return 1
 	else
-		objects "$dir" "$dir" "${file%.c}"
+		objects "$dir" "$dir" "${file%.c}" || return 1
 	fi
 	for name in "${engine[@]}"; do
 		[ -e "$dir/$name.o" ] && list+=("$dir/$name.o") || list+=("$base/$name.o")
 	done
-	"$cc" "$base"/pair/*.o "${list[@]}" -o "$dir/pair.run"
-	"$cc" "$base"/search/*.o "${list[@]}" -o "$dir/search.run"
+	if [[ $judge == test_* ]]; then
+		"$cc" "${flags[@]}" -I"$dir" -I"$ksft" "$here/$judge.c" "${list[@]}" \
+			-o "$dir/test.run"
+		return
+	fi
+	"$cc" "$base"/pair/*.o "${list[@]}" -o "$dir/pair.run" &&
+		"$cc" "$base"/search/*.o "${list[@]}" -o "$dir/search.run"
 }
 
-# found BY COMMAND...: it fails, or takes much longer than the right engine would.
+# found BY SECONDS COMMAND...: it fails, or takes much longer than the right engine would.
 found() {
-	local by=$1
-	shift
-	! timeout 60 "$@" >"$dir/log" 2>&1 || return 1
-	why=$(sed -n 's/^# FAULT after [0-9]* steps: //p' "$dir/log" | head -n 1)
+	local by=$1 seconds=$2
+	shift 2
+	! timeout "$seconds" "$@" >"$dir/log" 2>&1 || return 1
+	why=$(sed -n 's/^# FAULT after [0-9]* steps: //p; s/^not ok [0-9]* //p' "$dir/log" |
+		head -n 1)
 	echo "ok - $name # $by: ${why:-no fault, but it crashed or went on for ever}"
 }
 
 simulate() {
-	local runs=(--seed 1 --steps 1600000) rules=()
+	local runs=(--seed 1 --steps 8000000) rules=()
+	if [[ $judge == test_* ]]; then
+		found "$judge" 60 "$dir/test.run" || echo "not ok - $name: $judge does not notice"
+		return
+	fi
 	[ "$judge" = rule ] || rules=(--outcome)
-	found pair "$dir/pair.run" "${runs[@]}" "${rules[@]}" ||
-		found search "$dir/search.run" --max-states 200000 "${rules[@]}" ||
+	found pair 60 "$dir/pair.run" "${runs[@]}" "${rules[@]}" ||
+		found search 300 "$dir/search.run" --max-states 200000 "${rules[@]}" ||
 		echo "not ok - $name: neither pair nor search notices"
 }
 

@@ -98,6 +98,16 @@ static void draw_config(struct sim_config *c)
 		c->segments[i] = (u16)(1 + rnd(8));
 		c->seq[i] = draw_seq();
 	}
+	for (u32 i = 0; i < 2; i++)
+		c->adverts[i] = chance(50);
+	for (u32 i = 0; i < 2; i++) {
+		c->buffers[i] = chance(50) ? (u8)(1 + rnd(SDP_ADVERTS_MAX)) : 0;
+		c->pipelined[!i] = c->buffers[i] && chance(50);
+	}
+	for (u32 i = 0; i < 2; i++) {
+		c->late[i] = chance(30);
+		c->mode_after[i] = chance(20) ? 0 : (u16)(1 + rnd(4));
+	}
 	draw_resize(c);
 	for (u32 i = 0; i < 2; i++) {
 		u32 full = c->recv_size[!i] - SDP_BSDH_LEN;
@@ -118,22 +128,48 @@ static void draw_mood(struct mood *m)
 	static const u16 usual[SIM_KINDS] = {
 		[SIM_WRITE] = 20, [SIM_READ] = 20, [SIM_LAND] = 30, [SIM_RECEIVE] = 30,
 		[SIM_COMPLETE] = 15, [SIM_POST] = 20, [SIM_UNHOLD] = 10, [SIM_ESTABLISHED] = 1,
-		[SIM_SHRINK] = 3, [SIM_REFUSE] = 1,
+		[SIM_SHRINK] = 3, [SIM_REFUSE] = 1, [SIM_OFFER] = 8, [SIM_WITHDRAW] = 1,
+		[SIM_RDMA] = 8, [SIM_RDMA_MOVE] = 8, [SIM_RDMA_END] = 8, [SIM_DECLINE] = 1,
+		[SIM_LATE] = 4, [SIM_LARGE] = 4, [SIM_WANT] = 8, [SIM_BUFFER] = 12,
+		[SIM_UNBUFFER] = 1, [SIM_PUT] = 12, [SIM_PUT_MOVE] = 8,
 	};
+	bool small, pipe, quiet;
 
 	m->total = 0;
 	m->left = 20 + rnd(1000);
-	for (u32 side = 0; side < 2; side++)
+	for (u32 side = 0; side < 2; side++) {
+		/* A reader reads small for a while, then large. */
+		small = chance(40);
+		/* ... or one that posts buffers before anything comes, and cannot read maybe. */
+		pipe = sim.cfg.buffers[side] && chance(60);
+		/* Somebody who writes little leaves time for buffers to be used. */
+		quiet = sim.cfg.buffers[!side] && chance(50);
 		for (u32 k = 0; k < SIM_KINDS; k++) {
 			u16 w = usual[k];
 
-			if (k <= SIM_UNHOLD && chance(15))
+			if (small && (k == SIM_RDMA || k == SIM_LARGE))
+				w = 0;
+			if (small && k == SIM_DECLINE)
+				w = 10;
+			if (quiet && k == SIM_WRITE)
+				w = 1;
+			if (k == SIM_WANT)
+				w = pipe ? 60 : 0;
+			if ((k == SIM_BUFFER || k == SIM_UNBUFFER) && !sim.cfg.buffers[side])
+				w = 0;
+			if (k >= SIM_PUT && !sim.cfg.buffers[!side])
+				w = 0;
+			if ((k <= SIM_UNHOLD || k >= SIM_OFFER) && chance(15))
+				w = 0;
+			else if (k >= SIM_OFFER && k < SIM_WANT &&
+				 !sim.cfg.adverts[side ^ (k >= SIM_RDMA)])
 				w = 0;
 			else if (chance(15))
 				w *= 4;
 			m->weight[side][k] = w;
 			m->total += w;
 		}
+	}
 	/* Never silence for ever: one kind of step always goes on. */
 	m->weight[0][SIM_LAND]++;
 	m->total++;
@@ -165,6 +201,17 @@ static u16 draw_write(const struct sim_side *me)
 	return (u16)(most + 1 + rnd(2 * most));
 }
 
+/* Something large, or what would not be worth it; as much as fits goes along, or a little. */
+static void draw_offer(struct sim_step *step)
+{
+	u32 most = sdp_engine_inline_max(&sim.side[step->side].e), len;
+
+	len = 2 + rnd(chance(20) ? 10 : chance(50) ? 2000 : 60000);
+	most = min(most, len - 1);
+	step->arg = (u16)len;
+	step->arg2 = (u16)(chance(50) ? most : 1 + rnd(most));
+}
+
 /* How much of it: often all there is, often little. */
 static void draw_amount(struct sim_step *step)
 {
@@ -185,6 +232,25 @@ static void draw_amount(struct sim_step *step)
 		break;
 	case SIM_POST:
 		most = sim_can_post(&sim, step->side);
+		break;
+	case SIM_OFFER:
+		if (me->established)
+			draw_offer(step);
+		return;
+	case SIM_RDMA:
+		most = me->of.len - me->of.got;
+		break;
+	case SIM_RDMA_MOVE:
+		most = me->of.reading - me->of.moved;
+		break;
+	case SIM_RDMA_END:
+		step->arg = chance(2);
+		return;
+	case SIM_BUFFER:
+		step->arg = (u16)(chance(50) ? 0 : rnd(5000));
+		return;
+	case SIM_PUT:
+		most = me->pl.n ? me->pl.list[0].len : 0;
 		break;
 	default:
 		return;
@@ -222,9 +288,13 @@ static void check_settles(void)
 	u32 readers = 1 + rnd(3);
 
 	sim_copy(&probe, &sim);
+	probe.declines = chance(30);
+	probe.posts = chance(30);
 	sim_settle(&probe, readers);
-	if (readers == 3)
+	if (readers == 3) {
 		sim_traffic(&probe);
+		sim_learn(&probe);
+	}
 	sim.steps += probe.steps - sim.steps;
 }
 
@@ -316,7 +386,8 @@ static u64 value_of(const char *text, const char *option)
 
 int main(int argc, char **argv)
 {
-	u64 seed = (u64)time(NULL), runs = ~0ULL, steps = 10000000, done = 0, n, sent[6] = { 0 };
+	u64 seed = (u64)time(NULL), runs = ~0ULL, steps = 10000000, done = 0, n;
+	u64 sent[SIM_SENT] = { 0 };
 	struct timespec t0, t1;
 	double seconds;
 
@@ -342,7 +413,7 @@ int main(int argc, char **argv)
 		run_seed = seed + n;
 		run(20000);
 		done += sim.steps;
-		for (u32 i = 0; i < 6; i++)
+		for (u32 i = 0; i < SIM_SENT; i++)
 			sent[i] += sim.sent[i];
 	}
 	clock_gettime(CLOCK_MONOTONIC, &t1);
@@ -352,6 +423,14 @@ int main(int argc, char **argv)
 	       n, done, (double)done / seconds / 1e6, sent[0], sent[1], sent[2]);
 	printf("# resize: %" PRIu64 " requests, %" PRIu64 " answers, %" PRIu64 " to flush\n",
 	       sent[3], sent[4], sent[5]);
+	printf("# advertisements: %" PRIu64 ", reports %" PRIu64 ", declined %" PRIu64
+	       ", cancels %" PRIu64 ", credits to answer %" PRIu64 "\n", sent[6], sent[7],
+	       sent[8], sent[9], sent[10]);
+	printf("# modes: to Pipelined %" PRIu64 ", to Buffered or from Pipelined %" PRIu64
+	       ", from Buffered %" PRIu64 "\n", sent[20], sent[11] - sent[20], sent[12]);
+	printf("# buffers: %" PRIu64 ", with payload %" PRIu64 ", written %" PRIu64 ", discarded %"
+	       PRIu64 ", stale %" PRIu64 ", cancels %" PRIu64 ", answers %" PRIu64 "\n", sent[13],
+	       sent[14], sent[15], sent[16], sent[17], sent[18], sent[19]);
 	printf("ok 1 - random schedules\n");
 	return 0;
 }

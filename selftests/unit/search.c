@@ -32,11 +32,24 @@
 #define WITH_REFUSE	256	/* ... or there is no memory for them, once */
 #define WITH_PROMPT	512	/* first of all complete, read and post what there is */
 #define DEEP		1024	/* takes long */
+#define WITH_ADVERT	2048	/* side 0 advertises, instead of writing; what comes of it */
+#define BOTH_ADVERTISE	4096	/* ... and side 1, too */
+#define WITH_LATE	8192	/* ... which answers cancels that it need not answer */
+#define WITH_MODES	16384	/* ... and has large buffers, and is known to read small */
+#define WITH_BUFFERS	32768	/* side 1 posts buffers, side 0 writes into them or sends */
+#define WITH_TWO	65536	/* ... two at once */
+#define WITH_UNBUFFER	131072	/* ... and takes them back */
+#define WITH_WANT	262144	/* they are not in Pipelined yet; how they get there */
+#define BOTH_POST	524288	/* ... and the other way round */
 
 /* A write fills one message of the larger size or two of the smaller one: few states. */
 #define SIZE_SMALL	SDP_RECV_SIZE_MIN
 #define WRITE_LARGE	(2 * (SIZE_SMALL - SDP_BSDH_LEN))
 #define SIZE_LARGE	(SDP_BSDH_LEN + WRITE_LARGE)
+
+/* What is advertised, and goes along: leaves two bytes, to be read at once or one by one. */
+#define ADVERT_LEN	3
+#define ADVERT_INLINED	1
 
 struct scenario {
 	const char *name;
@@ -78,6 +91,52 @@ static const struct scenario scenarios[] = {
 	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 2, WITH_RESIZE | WITH_SHRINK | WITH_PROMPT },
 	{ "larger receives, shutdown",
 	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 2, ONE_WAY | WITH_RESIZE | WITH_CLOSE },
+	{ "advertisements, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, ONE_WAY | WITH_ADVERT },
+	{ "advertisements, late answers to cancels",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, ONE_WAY | WITH_ADVERT | WITH_LATE },
+	{ "modes, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, ONE_WAY | WITH_ADVERT | WITH_MODES },
+	{ "modes, posted late, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1,
+	  ONE_WAY | WITH_ADVERT | WITH_MODES | WITH_LATE_POST },
+	{ "modes, shutdown",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1,
+	  ONE_WAY | WITH_ADVERT | WITH_MODES | WITH_CLOSE | WITH_PROMPT },
+	{ "advertisements, posted late, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, ONE_WAY | WITH_ADVERT | WITH_LATE_POST },
+	{ "advertisements, shutdown",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, ONE_WAY | WITH_ADVERT | WITH_CLOSE },
+	{ "advertisements, data the other way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, WITH_ADVERT },
+	{ "advertisements, both ways",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1,
+	  WITH_ADVERT | BOTH_ADVERTISE | WITH_PROMPT },
+	{ "buffers, data one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, ONE_WAY | WITH_BUFFERS | WITH_TWO },
+	{ "buffers, taken back, data one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, ONE_WAY | WITH_BUFFERS | WITH_UNBUFFER },
+	{ "buffers, data both ways",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, WITH_BUFFERS | WITH_UNBUFFER | WITH_PROMPT },
+	{ "buffers and advertisements, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, ONE_WAY | WITH_BUFFERS | WITH_ADVERT },
+	{ "buffers, taken back, and advertisements, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1,
+	  ONE_WAY | WITH_BUFFERS | WITH_ADVERT | WITH_UNBUFFER | WITH_PROMPT },
+	{ "buffers, shutdown",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1,
+	  ONE_WAY | WITH_BUFFERS | WITH_UNBUFFER | WITH_CLOSE | WITH_PROMPT },
+	{ "buffers, both ways",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, WITH_BUFFERS | BOTH_POST | WITH_PROMPT },
+	{ "buffers, taken back, both ways",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1,
+	  WITH_BUFFERS | BOTH_POST | WITH_UNBUFFER | WITH_PROMPT },
+	{ "buffers, taken back, posted late, one way",
+	  { 3, 4 }, { 0, 0 }, { 3, 4 }, { 1, 1 }, 1,
+	  ONE_WAY | WITH_BUFFERS | WITH_UNBUFFER | WITH_LATE_POST },
+	{ "modes with buffers, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1,
+	  ONE_WAY | WITH_ADVERT | WITH_MODES | WITH_BUFFERS | WITH_WANT | WITH_PROMPT },
 	/* From here on only with --deep. */
 	{ "both ways, 3 and 4 receives",
 	  { 3, 4 }, { 0, 9 }, { 3, 2 }, { 2, 1 }, 1, DEEP },
@@ -88,6 +147,11 @@ static const struct scenario scenarios[] = {
 	{ "larger receives and back, both ways, no memory",
 	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 2, 2 }, 2,
 	  DEEP | WITH_RESIZE | WITH_SHRINK | WITH_REFUSE | WITH_PROMPT },
+	{ "advertisements, fewer receives midway",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, DEEP | WITH_ADVERT | WITH_TARGET },
+	{ "modes, both ways",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1,
+	  DEEP | WITH_ADVERT | BOTH_ADVERTISE | WITH_MODES | WITH_PROMPT },
 	{ "both ways, MSG_MORE, shutdown",
 	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, DEEP | WITH_MORE | WITH_CLOSE },
 };
@@ -184,21 +248,71 @@ static void offer_count(struct frame *f, u8 kind, u8 side, u32 all)
 		offer(f, kind, side, all, false);
 }
 
+/* Of a side that advertises. */
+static void offer_advert(struct frame *f, u8 side)
+{
+	struct sim_step step = {
+		.kind = SIM_OFFER, .side = side, .arg = ADVERT_LEN, .arg2 = ADVERT_INLINED,
+	};
+
+	if (sim_may(&f->sim, &step))
+		f->steps[f->n++] = step;
+	offer(f, SIM_WITHDRAW, side, 0, false);
+}
+
+/* Of the side that may read. */
+static void offer_reads(struct frame *f, u8 side)
+{
+	struct sim_offered *of = &f->sim.side[side].of;
+
+	offer_count(f, SIM_RDMA, side, of->len - of->got);
+	offer(f, SIM_RDMA_MOVE, side, of->reading - of->moved, false);
+	offer(f, SIM_RDMA_END, side, 0, false);
+	offer(f, SIM_RDMA_END, side, 1, false);
+	offer(f, SIM_DECLINE, side, 0, false);
+	offer(f, SIM_LATE, side, 0, false);
+	if (f->sim.side[side].mo.rx == SDP_MODE_BUFFERED)
+		offer(f, SIM_LARGE, side, 0, false);
+}
+
+/* Of readers that post buffers, and those who write to them. */
+static void offer_buffers(struct frame *f, u8 side, u32 with)
+{
+	if (side || with & BOTH_POST) {
+		offer(f, SIM_BUFFER, side, 0, false);
+		if (with & WITH_UNBUFFER)
+			offer(f, SIM_UNBUFFER, side, 0, false);
+		if (with & WITH_WANT)
+			offer(f, SIM_WANT, side, 0, false);
+	}
+	if (!side || with & BOTH_POST) {
+		offer(f, SIM_PUT, side, ADVERT_LEN, false);
+		offer(f, SIM_PUT_MOVE, side, 0, false);
+	}
+}
+
 static void offer_application(struct frame *f, u8 side, u32 with)
 {
 	struct sim_side *me = &f->sim.side[side];
 
-	if (with & WITH_RESIZE) {
+	if (with & WITH_BUFFERS)
+		offer_buffers(f, side, with);
+	if (with & WITH_ADVERT && (!side || with & BOTH_ADVERTISE)) {
+		offer_advert(f, side);
+	} else if (with & WITH_RESIZE) {
 		if (!side || !(with & ONE_WAY))
 			offer(f, SIM_WRITE, side, WRITE_LARGE, false);
 	} else if (!side || !(with & ONE_WAY)) {
-		offer(f, SIM_WRITE, side, 1, false);
+		if (!(with & WITH_BUFFERS))
+			offer(f, SIM_WRITE, side, 1, false);
 		offer(f, SIM_WRITE, side, SEGMENT, false);
 		if (with & WITH_MORE) {
 			offer(f, SIM_WRITE, side, 1, true);
 			offer(f, SIM_UNHOLD, side, 0, false);
 		}
 	}
+	if (with & WITH_ADVERT)
+		offer_reads(f, side);
 	if (me->unread_n)
 		offer(f, SIM_READ, side, me->unread[me->unread_first], false);
 	if (with & WITH_CLOSE)
@@ -255,11 +369,19 @@ static u64 check_settles(const struct sim *s)
 	static struct sim probe;
 	u64 steps = 0;
 
-	for (u32 readers = 1; readers <= 3; readers++) {
+	for (u32 i = 0; i < 9; i++) {
+		u32 readers = i % 3 + 1;
+
 		sim_copy(&probe, s);
+		probe.declines = i / 3 == 1;
+		probe.posts = i / 3 == 2;
+		if ((probe.declines && !s->cfg.adverts[0]) || (probe.posts && !s->cfg.buffers[1]))
+			break;
 		sim_settle(&probe, readers);
-		if (readers == 3)
+		if (readers == 3) {
 			sim_traffic(&probe);
+			sim_learn(&probe);
+		}
 		steps += probe.steps - s->steps;
 	}
 	return steps;
@@ -283,6 +405,8 @@ static void start(const struct scenario *sc)
 		cfg.threshold[i] = sc->threshold[i];
 		cfg.first[i] = sc->first[i];
 		cfg.room[i] = sc->with & WITH_TARGET && i == 1 ? 4 : sc->target[i];
+		/* One more for a cancel. */
+		cfg.room[i] += !!(sc->with & WITH_UNBUFFER);
 		cfg.slots[i] = sc->slots[i];
 		cfg.segment[i] = sc->with & WITH_RESIZE ? 0 : SEGMENT;
 		cfg.segments[i] = sc->segments;
@@ -290,6 +414,13 @@ static void start(const struct scenario *sc)
 		cfg.recv_size_max[i] = sc->with & WITH_RESIZE ? SIZE_LARGE : 0;
 		cfg.split_level[i] = 1;
 		cfg.seq[i] = 0xffffffff;
+		cfg.mode_after[i] = sc->with & WITH_MODES ? 1 : 0;
+		cfg.late[i] = sc->with & WITH_LATE;
+		cfg.adverts[i] = sc->with & (i ? BOTH_ADVERTISE : WITH_ADVERT);
+		if (sc->with & (i ? WITH_BUFFERS : BOTH_POST)) {
+			cfg.buffers[i] = sc->with & WITH_TWO ? 2 : 1;
+			cfg.pipelined[!i] = !(sc->with & WITH_WANT);
+		}
 	}
 	depth = 0;
 	sim_start(&push()->sim, &cfg);

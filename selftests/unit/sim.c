@@ -10,8 +10,10 @@ static void link_down(struct sim *s)
 		return;
 	judge_link_down(s);
 	s->link_down = true;
-	for (u32 i = 0; i < 2; i++)
+	for (u32 i = 0; i < 2; i++) {
 		s->side[i].t.sent = s->side[i].landed;
+		s->side[i].pl.puts = 0;
+	}
 }
 
 static void note_failure(struct sim *s, u32 side, const struct sdp_action *a)
@@ -60,6 +62,18 @@ static void carry_out(struct sim *s, u32 side, const struct sdp_actions *acts,
 		case SDP_ACT_URGENT:
 			me->urgent_told++;
 			break;
+		case SDP_ACT_OFFERED:
+			judge_offered(s, side, a->len);
+			break;
+		case SDP_ACT_OFFER_OVER:
+			sim_offer_over(s, side, a->len);
+			break;
+		case SDP_ACT_WRITTEN:
+			sim_buffer_written(s, side, a);
+			break;
+		case SDP_ACT_ADVERT_OVER:
+			sim_buffer_over(s, side, a->id);
+			break;
 		case SDP_ACT_EOF:
 			judge_eof(s, side);
 			me->eof = true;
@@ -78,7 +92,7 @@ static void carry_out(struct sim *s, u32 side, const struct sdp_actions *acts,
 	}
 }
 
-static void send_one(struct sim *s, u32 side, const struct sdp_tx_msg *tx, bool full)
+void sim_send(struct sim *s, u32 side, const struct sdp_tx_msg *tx, bool full)
 {
 	struct sim_side *me = &s->side[side];
 	struct sim_wire_msg *m = &me->wire[me->t.sent % SIM_MSGS];
@@ -86,20 +100,31 @@ static void send_one(struct sim *s, u32 side, const struct sdp_tx_msg *tx, bool 
 	u32 payload = 0, header;
 	u8 buf[SDP_HEADER_MAX];
 
-	if (tx->payload_max) {
-		payload = min(me->seg[0], tx->payload_max);
-		full = full || payload < me->seg[0];
+	if (tx->mid == SDP_MID_SRC_AVAIL) {
+		payload = me->ad.inlined;
+	} else if (tx->payload_max) {
+		u32 head = me->rest ? me->rest : me->seg[0];
+
+		payload = min(head, tx->payload_max);
+		if (tx->mid == SDP_MID_SINK_AVAIL && tx->payload_max != head)
+			fault(s, "%u: %u bytes ride, %u are ready", side, tx->payload_max, head);
+		full = full || payload < head;
 	}
 	header = sdp_engine_commit(&me->e, tx, payload, buf, &sent);
 	judge_send(s, side, buf, payload, full);
-	if (header + payload > SIM_BYTES || sent.payload_len != payload || sent.h.mid != tx->mid)
+	if (header + payload > SIM_BYTES || sent.payload_len != payload || sent.h.mid != tx->mid ||
+	    payload > tx->payload_max)
 		fault(s, "%u: commit reports a message that is not the one sent", side);
 	memcpy(m->bytes, buf, header);
 	memcpy(m->bytes + header, pattern(side, me->taken), payload);
 	m->len = (u16)(header + payload);
 	me->taken += payload;
-	if (!payload)
+	if (!payload || tx->mid == SDP_MID_SRC_AVAIL)
 		return;
+	if (me->rest) {
+		me->rest -= payload;
+		return;
+	}
 	me->seg[0] -= payload;
 	if (me->seg[0])
 		return;
@@ -116,19 +141,32 @@ static bool tail_full(const struct sim *s, u32 side)
 	       me->seg_urgent >> (me->segs - 1);
 }
 
+static struct sdp_tx_view tx_view(const struct sim *s, u32 side)
+{
+	const struct sim_side *me = &s->side[side];
+	struct sdp_tx_view view = {
+		.head_bytes = me->segs ? me->seg[0] : 0,
+		.head_full = me->segs > 1 || (me->segs && tail_full(s, side)),
+		.head_urgent = me->seg_urgent & 1,
+		.urgent = me->seg_urgent,
+		.hold = me->hold,
+	};
+
+	if (me->rest) {
+		view.head_bytes = me->rest;
+		view.head_full = true;
+		view.head_urgent = false;
+	}
+	return view;
+}
+
 /* The owner's loop after every event. */
 static void pump(struct sim *s, u32 side)
 {
 	struct sim_side *me = &s->side[side];
 
 	while (!s->link_down) {
-		struct sdp_tx_view view = {
-			.head_bytes = me->segs ? me->seg[0] : 0,
-			.head_full = me->segs > 1 || (me->segs && tail_full(s, side)),
-			.head_urgent = me->seg_urgent & 1,
-			.urgent = me->seg_urgent,
-			.hold = me->hold,
-		};
+		struct sdp_tx_view view = tx_view(s, side);
 		struct sdp_tx_msg tx;
 		enum sdp_next next = sdp_engine_next(&me->e, &view, &tx);
 
@@ -136,7 +174,7 @@ static void pump(struct sim *s, u32 side)
 			judge_no_send(s, side, next);
 			return;
 		}
-		send_one(s, side, &tx, view.head_full);
+		sim_send(s, side, &tx, view.head_full);
 	}
 }
 
@@ -244,6 +282,7 @@ static void set_target(struct sim *s, u32 side, u16 target, u16 threshold)
 
 	sdp_engine_set_target(&s->side[side].e, target, threshold);
 	t->target = max(target, 3);
+	t->target_max = max(t->target_max, t->target);
 	t->threshold = sim_threshold(t->target, threshold);
 	t->threshold_min = min(t->threshold_min, t->threshold);
 }
@@ -273,7 +312,8 @@ bool sim_may(const struct sim *s, const struct sim_step *step)
 
 	switch (step->kind) {
 	case SIM_WRITE:
-		return open && !me->shutdown && step->arg && step->arg <= write_room(s, step->side);
+		return open && !me->shutdown && (!me->ad.offered || me->ad.out) && step->arg &&
+		       step->arg <= write_room(s, step->side);
 	case SIM_READ:
 		return me->unread_n;
 	case SIM_LAND:
@@ -297,11 +337,13 @@ bool sim_may(const struct sim *s, const struct sim_step *step)
 	case SIM_ABORT:
 		return !me->failed && !me->ended && !s->link_down;
 	case SIM_SHRINK:
-		return open && !me->shutdown && !me->segs && me->z.may_send > me->z.back_to;
+		return open && !me->shutdown && !me->segs && !me->rest &&
+		       me->z.may_send > me->z.back_to;
 	case SIM_REFUSE:
 		return open && me->z.owes > me->z.told && !me->z.refused;
 	}
-	return false;
+	return step->kind < SIM_WANT ? sim_may_advert(s, step, open) :
+				       sim_may_buffer(s, step, open);
 }
 
 /* Let a step happen, then let its side send. */
@@ -322,6 +364,7 @@ void sim_do(struct sim *s, const struct sim_step *step)
 		read_bytes(me, step->arg);
 		break;
 	case SIM_LAND:
+		sim_puts_land(s, step->side);
 		me->landed++;
 		return;
 	case SIM_RECEIVE:
@@ -362,6 +405,12 @@ void sim_do(struct sim *s, const struct sim_step *step)
 	case SIM_REFUSE:
 		refuse(s, step->side);
 		break;
+	default:
+		if (step->kind < SIM_WANT)
+			sim_do_advert(s, step);
+		else
+			sim_do_buffer(s, step);
+		break;
 	}
 	carry_out(s, step->side, &acts, NULL);
 	pump(s, step->side);
@@ -375,6 +424,27 @@ static bool try_step(struct sim *s, u8 kind, u8 side, u16 arg)
 		return false;
 	sim_do(s, &step);
 	return true;
+}
+
+/* A read that has begun comes to its end; the others are made, or what is left is declined. */
+static bool settle_advert(struct sim *s, u8 side, bool reads)
+{
+	struct sim_offered *of = &s->side[side].of;
+	u32 left = of->open ? of->len - of->got : 0;
+	bool moved = false;
+
+	if (reads && s->wants)
+		moved |= try_step(s, SIM_WANT, side, 0);
+	if (reads && s->posts)
+		moved |= of->open && try_step(s, SIM_BUFFER, side, 1);
+	if (reads && s->declines)
+		moved |= try_step(s, SIM_DECLINE, side, 0);
+	else if (reads && !(s->posts && s->side[side].bu.n && !of->got))
+		moved |= try_step(s, SIM_RDMA, side, (u16)left);
+	moved |= try_step(s, SIM_RDMA_MOVE, side, (u16)(of->reading - of->moved));
+	moved |= try_step(s, SIM_RDMA_END, side, 0);
+	moved |= try_step(s, SIM_PUT_MOVE, side, 0);
+	return moved;
 }
 
 /* What the transport and the owner of one side would get done sooner or later. */
@@ -392,6 +462,7 @@ static bool settle_side(struct sim *s, u8 side, bool reads)
 	moved |= try_step(s, SIM_COMPLETE, side, (u16)(me->landed - me->completed));
 	if (reads)
 		moved |= try_step(s, SIM_READ, side, 0xffff);
+	moved |= settle_advert(s, side, reads);
 	moved |= try_step(s, SIM_POST, side, sim_can_post(s, side));
 	moved |= try_step(s, SIM_LINK_ENDED, side, 0);
 	return moved;
@@ -447,6 +518,94 @@ void sim_traffic(struct sim *s)
 	} while (moved);
 }
 
+/* How a reader takes what is written. */
+enum taste {
+	READS_SMALL,
+	READS_LARGE,
+	POSTS_FIRST,
+};
+
+/* C2: @side writes much at once, @n times; the other side takes it in the same way each time. */
+static void learn(struct sim *s, u8 side, u32 n, enum taste taste)
+{
+	struct sim_step offer = { .kind = SIM_OFFER, .side = side, .arg = 3, .arg2 = 1 };
+
+	s->posts = false;
+	s->declines = taste == READS_SMALL;
+	s->wants = taste == POSTS_FIRST;
+	while (n--) {
+		if (sim_may(s, &offer))
+			sim_do(s, &offer);
+		sim_settle(s, 3);
+	}
+	s->wants = false;
+}
+
+static bool mode_is(const struct sim *s, u8 side, u8 mode)
+{
+	return sdp_engine_tx_mode(&s->side[side].e) == mode &&
+	       sdp_engine_rx_mode(&s->side[!side].e) == mode;
+}
+
+/* A buffer is posted and known, then something is written: large, or small. */
+static void write_into(struct sim *s, u8 side, u8 kind, u16 bytes)
+{
+	try_step(s, SIM_BUFFER, !side, 0);
+	sim_settle(s, 3);
+	if (!try_step(s, kind, side, bytes))
+		fault(s, "%u: cannot write %u to one who posts buffers (C5)", side, bytes);
+	sim_settle(s, 3);
+}
+
+/* C5: the reader posts first, and so it is written to; until what is written is small. */
+static void learn_pipelined(struct sim *s, u8 side, u32 after)
+{
+	learn(s, side, after, POSTS_FIRST);
+	if (!mode_is(s, side, SDP_MODE_PIPELINED))
+		fault(s, "%u: %u large writes to who posts first (C2)", side, after);
+	write_into(s, side, SIM_PUT, 3);
+	for (u32 i = 0; i < after; i++) {
+		if (!mode_is(s, side, SDP_MODE_PIPELINED))
+			fault(s, "%u: Pipelined is left after %u small writes", side, i);
+		write_into(s, side, SIM_WRITE, 1);
+	}
+	if (!mode_is(s, side, SDP_MODE_COMBINED))
+		fault(s, "%u: %u small writes into buffers have changed nothing", side, after);
+}
+
+/**
+ * sim_learn() - does either half follow what its reader does? (C2, C3, C5)
+ * @s: simulation that has settled with both applications reading
+ *
+ * So many large writes to one who reads small lead to Buffered, one large buffer back; and then
+ * a write is taken as it was meant. So many to one who posts buffers first lead to Pipelined.
+ */
+void sim_learn(struct sim *s)
+{
+	for (u8 side = 0; side < 2 && !s->link_down; side++) {
+		struct sim_side *me = &s->side[side];
+		u32 after = s->cfg.mode_after[side];
+
+		if (!after || !s->cfg.adverts[side] || me->shutdown || !me->established)
+			continue;
+		/* Who reads small has no buffers out; and one more to leave Pipelined first. */
+		try_step(s, SIM_UNBUFFER, !side, 0);
+		sim_settle(s, 3);
+		learn(s, side, after + 1, READS_SMALL);
+		if (!mode_is(s, side, SDP_MODE_BUFFERED))
+			fault(s, "%u: %u large writes to a small reader (C2)", side, after + 1);
+		try_step(s, SIM_LARGE, !side, 0);
+		sim_settle(s, 3);
+		if (!mode_is(s, side, SDP_MODE_COMBINED))
+			fault(s, "%u: a large buffer has changed nothing (C3)", side);
+		learn(s, side, 1, READS_LARGE);
+		if (me->mo.alike || !mode_is(s, side, SDP_MODE_COMBINED))
+			fault(s, "%u: a large reader has not read (C3)", side);
+		if (s->cfg.buffers[!side])
+			learn_pipelined(s, side, after);
+	}
+}
+
 /**
  * sim_copy() - copy a simulation, without the messages that are not on the way any more
  * @to: the copy
@@ -494,12 +653,16 @@ static void hello(struct sim *s)
 
 	sdp_engine_hello(a, &says);
 	sdp_hello_build(buf, &says);
-	if (sdp_hello_parse(buf, SDP_HELLO_LEN, &heard) || sdp_engine_hello_received(b, &heard))
+	if (sdp_hello_parse(buf, SDP_HELLO_LEN, &heard))
 		fault(s, "Hello refused");
+	heard.max_adverts = max(s->cfg.buffers[1], (u8)1);
+	if (sdp_engine_hello_received(b, &heard))
+		fault(s, "Hello comes too early");
 	sdp_engine_hello_ack(b, &says);
 	sdp_hello_ack_build(buf, &says);
 	if (sdp_hello_ack_parse(buf, SDP_HELLO_ACK_LEN, &heard))
 		fault(s, "HelloAck refused");
+	heard.max_adverts = max(s->cfg.buffers[0], (u8)1);
 	shift(b, s->cfg.seq[1], s->cfg.seq[0]);
 	sdp_engine_hello_ack_received(a, &heard, &acts);
 	shift(a, s->cfg.seq[0], s->cfg.seq[1]);
@@ -522,6 +685,7 @@ void sim_start(struct sim *s, const struct sim_config *cfg)
 			.recv_size = cfg->recv_size[i], .recv_size_max = cfg->recv_size_max[i],
 			.split_level = cfg->split_level[i], .recv_target = cfg->target[i],
 			.threshold = cfg->threshold[i], .send_slots = cfg->slots[i],
+			.mode_after = cfg->mode_after[i],
 		};
 
 		sdp_engine_init(&s->side[i].e, &c);
@@ -529,4 +693,5 @@ void sim_start(struct sim *s, const struct sim_config *cfg)
 	}
 	judge_start(s);
 	hello(s);
+	sim_buffer_init(s);
 }

@@ -3,7 +3,9 @@
  * The pair simulator: two engines, what surrounds them, and a judge.
  *
  *	application   write, read, stop reading, shut down
- *	owner         keeps segments, posts receives, sends whatever the engine allows
+ *	owner         keeps segments, posts receives, sends whatever the engine allows;
+ *	              advertises large sends, reads or declines what the peer advertises;
+ *	              advertises buffers, writes into the peer's
  *	engine        the product code, unchanged
  *	transport     reliable and in order; messages fly, land in a posted receive, are
  *	              handed in; sends complete late, several at a time; the link ends
@@ -44,6 +46,21 @@ enum sim_kind {
 	SIM_ABORT,
 	SIM_SHRINK,		/* idle for long: the owner gives large receives back */
 	SIM_REFUSE,		/* no memory for the larger receives that the peer wants */
+	SIM_OFFER,		/* arg bytes are written and advertised, arg2 of them go along */
+	SIM_WITHDRAW,		/* ... and that is taken back */
+	SIM_RDMA,		/* a read of arg bytes of what the peer advertises begins */
+	SIM_RDMA_MOVE,		/* arg bytes of it are moved */
+	SIM_RDMA_END,		/* it has ended; arg: it has failed */
+	SIM_DECLINE,		/* no room for what the peer advertises, or for the rest */
+	SIM_LATE,		/* as another implementation: a cancel that has crossed the last
+				 * answer is answered as well
+				 */
+	SIM_LARGE,		/* a reader has read all there is, and waits with a large buffer */
+	SIM_WANT,		/* its buffer had been there before what the peer advertises */
+	SIM_BUFFER,		/* arg bytes are posted and advertised, to be written into */
+	SIM_UNBUFFER,		/* ... and all of these are taken back */
+	SIM_PUT,		/* arg bytes are written into the peer's oldest buffer */
+	SIM_PUT_MOVE,		/* ... by the RDMA hardware, before the next message lands */
 	SIM_KINDS
 };
 
@@ -68,6 +85,11 @@ struct sim_config {
 	u32 recv_size_max[2];
 	u16 split_level[2];
 	u32 seq[2];		/* where sequence numbers start, to cross a wrap */
+	bool adverts[2];	/* large writes may be advertised */
+	u16 mode_after[2];	/* declined in a row: all goes in messages */
+	bool late[2];		/* answers a cancel that has crossed the last answer as well */
+	bool pipelined[2];	/* their sending half begins in Pipelined */
+	u8 buffers[2];		/* readers post so many buffers at most */
 	bool post_first;	/* what held no payload is posted again before anything is sent */
 };
 
@@ -89,6 +111,7 @@ struct sim_truth {
 	s32 theirs;		/* D3 */
 	u16 posted;
 	u16 target;
+	u16 target_max;		/* the largest ever in force: there is room for so many */
 	u16 threshold;
 	u16 threshold_min;	/* the smallest ever in force */
 };
@@ -112,16 +135,104 @@ struct sim_sizes {
 	bool shrinks;		/* may ask for less right now */
 };
 
+/* ... of what this side advertises. */
+struct sim_advert {
+	bool offered;		/* to the engine */
+	bool out;		/* the message has gone, the key is valid */
+	bool withdrawn;
+	bool cancel_sent;
+	bool over_due;		/* the peer has said so, the engine not yet */
+	u64 at;			/* in the own stream */
+	u32 len;
+	u32 inlined;
+	u32 read;		/* by the peer's reports */
+	u32 seq;		/* its message */
+	u32 key;
+};
+
+/* ... and of what the peer does, from the wire. */
+struct sim_offered {
+	bool open;
+	bool told;		/* the owner knows of it */
+	bool declined;		/* by the owner, or cancelled */
+	u32 len;
+	u32 key;
+	u64 va;
+	u32 got;
+	u32 reading;		/* bytes of the read that goes on */
+	u32 moved;		/* ... that are here */
+	u32 unreported;
+	bool pipe;		/* what is said of it asks for Pipelined */
+	bool crossed;		/* a cancel came when all had been reported */
+};
+
+/* ... and of the modes of its halves, from the wire. */
+struct sim_modes {
+	u8 tx;
+	u8 rx;
+	u8 toward;		/* what the last transfers speak for */
+	u32 alike;		/* ... so many in a row */
+	bool due;		/* the mode has to be changed to that */
+	bool large;		/* a reader waits, so the peer has to be told */
+};
+
+/* ... of a buffer that its reader has posted. */
+struct sim_buffer {
+	u32 id;
+	u32 key;
+	u32 len;
+	u32 seq;		/* the message that says so; 0 until then */
+	u32 filled;		/* by the peer's RDMA hardware */
+	u64 from;		/* those bytes stand there in the peer's stream */
+};
+
+struct sim_buffers {
+	struct sim_buffer list[SDP_ADVERTS_MAX];
+	u8 n;
+	bool cancel;		/* they are not wanted any more */
+	bool cancel_sent;
+	u32 came;		/* messages with payload that have discarded none */
+};
+
+/* ... and of those of the peer, as the wire tells of them. */
+struct sim_place {
+	u32 key;
+	u32 len;
+	u32 behind;		/* of a write: the messages sent before */
+	u64 at;			/* ... and what it takes from the own stream */
+};
+
+struct sim_places {
+	struct sim_place list[SDP_ADVERTS_MAX];
+	struct sim_place put[SDP_ADVERTS_MAX];	/* given to the hardware, which has not done it */
+	u8 n;
+	u8 puts;
+	u32 unreported;
+	bool owes_ack;
+	u32 went;		/* messages with payload that have discarded none */
+};
+
+/* The address of the beginning of a side's stream. */
+#define SIM_VA		0x7f0000000000ULL
+#define SIM_SENT	21
+
 struct sim_side {
 	struct sdp_engine e;
 	struct sim_truth t;
 	struct sim_sizes z;
+	struct sim_advert ad;
+	struct sim_offered of;
+	struct sim_modes mo;
+	struct sim_buffers bu;
+	struct sim_places pl;
+	bool discards[SIM_MSGS];	/* own messages: each takes the place of a buffer */
 	u32 landed;		/* of own messages */
 	u32 completed;
 	u64 written;		/* stream offsets, own direction */
 	u64 taken;		/* given to the engine */
 	u64 delivered;		/* peer's direction */
 	u64 read;
+	u32 rest;		/* of what was advertised, to be sent before the segments */
 	u16 seg[SIM_SEGMENTS];
 	u16 seg_max[SIM_SEGMENTS];
 	u16 segs;
@@ -149,8 +260,16 @@ struct sim {
 	bool link_down;
 	bool aborted;
 	u64 steps;
-	u64 sent[6];		/* data, credit updates, DisConns; of resize: requests,
-				 * answers, flushes
+	bool declines;		/* what is to be settled is declined, not read */
+	bool posts;		/* ... or written into a buffer */
+	bool wants;		/* ... and the buffer had been there before */
+	u32 keys;		/* made so far */
+	u64 sent[SIM_SENT];	/* data, credit updates, DisConns; of resize: requests,
+				 * answers, flushes; of advertisements: these, reports,
+				 * SendSms, cancels, credits to answer; of modes:
+				 * changes by the source, by the sink; of buffers: these,
+				 * with payload, written, discarded, stale, cancels, answers
+				 * to them; of modes: to Pipelined
 				 */
 	struct sim_side side[2];
 };
@@ -161,6 +280,7 @@ void sim_do(struct sim *s, const struct sim_step *step);
 void sim_copy(struct sim *to, const struct sim *from);
 void sim_settle(struct sim *s, u32 readers);
 void sim_traffic(struct sim *s);
+void sim_learn(struct sim *s);
 bool sim_all_over(const struct sim *s);
 u64 sim_key(const struct sim *s);
 void sim_print_step(const struct sim_step *step);
@@ -175,8 +295,34 @@ extern void (*sim_on_fault)(const struct sim *s);
  */
 extern bool sim_outcome_only;
 
+void sim_offer(struct sim *s, u32 side, u32 len, u32 inlined);
+void sim_withdraw(struct sim *s, u32 side);
+void sim_offer_over(struct sim *s, u32 side, u32 taken);
+void sim_rdma_begin(struct sim *s, u32 side, u32 bytes);
+void sim_rdma_move(struct sim *s, u32 side, u32 bytes);
+void sim_rdma_end(struct sim *s, u32 side, bool ok);
+void sim_decline(struct sim *s, u32 side);
+void sim_late(struct sim *s, u32 side);
+void sim_send(struct sim *s, u32 side, const struct sdp_tx_msg *tx, bool full);
+bool sim_may_advert(const struct sim *s, const struct sim_step *step, bool open);
+void sim_do_advert(struct sim *s, const struct sim_step *step);
+
+void sim_buffer_init(struct sim *s);
+bool sim_may_buffer(const struct sim *s, const struct sim_step *step, bool open);
+void sim_do_buffer(struct sim *s, const struct sim_step *step);
+void sim_buffer_written(struct sim *s, u32 side, const struct sdp_action *a);
+void sim_buffer_over(struct sim *s, u32 side, u32 id);
+void sim_put_rest(struct sim *s, u32 side);
+void sim_puts_land(struct sim *s, u32 side);
+
 u16 sim_threshold(u16 target, u16 wish);
 u16 sim_can_post(const struct sim *s, u32 side);
+
+/* Could one more receive be posted? */
+static inline bool sim_room(const struct sim *s, u32 side)
+{
+	return s->side[side].t.posted + s->side[side].unread_n < s->cfg.room[side];
+}
 
 static inline u32 sim_in_flight(const struct sim_side *me)
 {

@@ -10,6 +10,8 @@
 static const char * const kinds[SIM_KINDS] = {
 	"write", "read", "land", "receive", "complete", "post", "unhold", "shutdown",
 	"target", "established", "link-ended", "abort", "shrink", "refuse",
+	"offer", "withdraw", "rdma", "rdma-move", "rdma-end", "decline", "late", "large",
+	"want", "buffer", "unbuffer", "put", "put-move",
 };
 
 void sim_print_step(const struct sim_step *step)
@@ -34,6 +36,40 @@ static void print_sizes(const struct sim_side *me)
 		r->send_size, r->ask, r->asked, r->stray ? ", stray" : "", r->flush);
 }
 
+static void print_adverts(const struct sim_side *me)
+{
+	const struct sdp_source *so = &me->e.source;
+	const struct sdp_sink *si = &me->e.sink;
+	const struct sim_offered *of = &me->of;
+
+	if (me->ad.offered || me->rest)
+		fprintf(stderr, "#   advertises %u, %u along, read %u%s%s%s; rest %u\n",
+			me->ad.len, me->ad.inlined, me->ad.read,
+			me->ad.out ? ", out" : "", me->ad.withdrawn ? ", withdrawn" : "",
+			me->ad.cancel_sent ? ", cancelled" : "", me->rest);
+	if (of->open)
+		fprintf(stderr, "#   offered %u, got %u, reading %u, moved %u, unreported %u%s\n",
+			of->len, of->got, of->reading, of->moved, of->unreported,
+			of->declined ? ", declined" : "");
+	fprintf(stderr, "#   modes: sends in %u%s, receives in %u%s; %u speak for %u\n",
+		me->e.tx_mode.mode, me->e.tx_mode.wanted ? ", to be changed" : "",
+		me->e.rx_mode.mode, me->e.rx_mode.wanted ? ", to be changed" : "",
+		me->mo.alike, me->mo.toward);
+	fprintf(stderr, "#   buffers: %u, first sent as %u%s%s, %u came\n", me->bu.n,
+		me->bu.list[0].seq, me->bu.cancel ? ", cancelled" : "",
+		me->bu.cancel_sent ? " and sent" : "", me->bu.came);
+	fprintf(stderr, "#   may write into %u, %u not done, %u unreported%s, %u went\n", me->pl.n,
+		me->pl.puts, me->pl.unreported, me->pl.owes_ack ? ", answer owed" : "",
+		me->pl.went);
+	fprintf(stderr, "#   engine buffers: %u, %u sent, %u seen, cancel %u\n",
+		me->e.adverts.n, me->e.adverts.sent, me->e.adverts.seen, me->e.adverts.cancel);
+	fprintf(stderr, "#   engine may write into %u, %u unreported\n", me->e.target.n,
+		me->e.target.written);
+	fprintf(stderr, "#   engine source %u, sink %s%s, got %u, reading %u, unreported %u\n",
+		so->state, si->open ? "open" : "closed", si->declined ? ", declined" : "",
+		si->got, si->reading, si->unreported);
+}
+
 void sim_print(const struct sim *s)
 {
 	for (u32 i = 0; i < 2; i++) {
@@ -54,6 +90,7 @@ void sim_print(const struct sim *s)
 			me->hold ? ", held" : "", me->shutdown ? ", shut down" : "",
 			me->eof ? ", end seen" : "");
 		print_sizes(me);
+		print_adverts(me);
 	}
 }
 
@@ -104,6 +141,85 @@ static u64 key_sizes(u64 h, const struct sim *s, u32 side)
 	return h;
 }
 
+static u64 key_adverts(u64 h, const struct sim_side *me)
+{
+	const struct sdp_source *so = &me->e.source;
+	const struct sdp_sink *si = &me->e.sink;
+	const struct sim_advert *ad = &me->ad;
+	const struct sim_offered *of = &me->of;
+
+	/* Of what is over only that it is. */
+	if (ad->offered) {
+		h = mix(h, 1 | ad->out << 1 | ad->withdrawn << 2 | ad->cancel_sent << 3);
+		h = mix(h, (u64)ad->len << 32 | ad->inlined);
+		h = mix(h, ad->read);
+	}
+	if (of->open || of->reading) {
+		h = mix(h, 1 | of->open << 1 | of->declined << 2 | of->pipe << 3);
+		h = mix(h, (u64)of->len << 32 | of->got);
+		h = mix(h, (u64)of->reading << 32 | of->moved);
+		h = mix(h, of->unreported);
+	}
+	if (so->state != SDP_SOURCE_IDLE) {
+		h = mix(h, so->state);
+		h = mix(h, (u64)so->region.len << 32 | so->inlined);
+		h = mix(h, so->read);
+	}
+	if (si->open) {
+		h = mix(h, 1 | si->declined << 1);
+		h = mix(h, (u64)si->region.len << 32 | si->got);
+		h = mix(h, (u64)si->reading << 32 | si->unreported);
+	}
+	return mix(h, me->rest);
+}
+
+/* Of an answer, which of what @to has advertised it is about. */
+static u64 key_answer(u64 h, const struct sdp_source *to, const struct sdp_msg *msg)
+{
+	bool seen = !sdp_seq_after(to->seq, msg->h.mseq_ack);
+	bool late = !sdp_seq_after(to->late_seq, msg->h.mseq_ack);
+
+	h = mix(h, seen << 1 | (to->late && late));
+	return msg->h.mid == SDP_MID_RDMA_RD_COMPL ? mix(h, msg->count) : h;
+}
+
+static u64 key_modes(u64 h, const struct sim_side *me)
+{
+	const struct sdp_mode *tx = &me->e.tx_mode, *rx = &me->e.rx_mode;
+
+	h = mix(h, tx->mode | tx->wanted << 4 | rx->mode << 8 | rx->wanted << 12);
+	h = mix(h, (u64)tx->alike << 32 | me->mo.alike);
+	h = mix(h, tx->alike || tx->wanted ? tx->toward : 0);
+	return mix(h, me->mo.tx | me->mo.rx << 4 | me->mo.large << 8 | me->mo.due << 9);
+}
+
+/* Buffers are known by their age, not by their key. */
+static u64 key_buffers(u64 h, const struct sim_side *me, const struct sim_side *peer)
+{
+	const struct sdp_adverts *a = &me->e.adverts;
+	const struct sdp_target *t = &me->e.target;
+	const struct sim_buffers *bu = &me->bu;
+	const struct sim_places *pl = &me->pl;
+
+	h = mix(h, a->n | a->sent << 4 | a->seen << 8 | a->cancel << 12);
+	h = mix(h, t->n | t->cancelled << 4 | t->left << 5 | (u64)t->written << 32);
+	h = mix(h, t->left ? t->left_seq - me->e.credit.tx_seq : 0);
+	h = mix(h, a->cancel >= SDP_CANCEL_SENT ? a->cancel_seq - me->e.credit.tx_seq : 0);
+	h = mix(h, a->non_discards - peer->e.target.non_discards);
+	h = mix(h, bu->n | bu->cancel << 4 | bu->cancel_sent << 5);
+	for (u32 i = 0; i < bu->n; i++) {
+		/* Which acknowledgement will be of it; once one was, no matter which. */
+		h = mix(h, i < a->seen ? 1 : i < a->sent ? bu->list[i].seq - me->t.sent : 2);
+		h = mix(h, (u64)bu->list[i].len << 32 | bu->list[i].filled);
+	}
+	h = mix(h, pl->n | pl->puts << 4 | pl->owes_ack << 8 | (u64)pl->unreported << 32);
+	for (u32 i = 0; i < pl->n; i++)
+		h = mix(h, pl->list[i].key - (peer->bu.n ? peer->bu.list[0].key : 0));
+	for (u32 i = 0; i < pl->puts; i++)
+		h = mix(h, (u64)(pl->put[i].behind - me->t.sent) << 32 | pl->put[i].len);
+	return h;
+}
+
 /*
  * Equal for two simulations that differ only in how much has gone through them: sequence
  * numbers count from the newest, and bytes are not looked at, because the judge has seen that
@@ -119,6 +235,15 @@ u64 sim_key(const struct sim *s)
 		h = key_engine(h, &me->e);
 		if (s->cfg.recv_size_max[0] | s->cfg.recv_size_max[1])
 			h = key_sizes(h, s, i);
+		if (s->cfg.adverts[0] | s->cfg.adverts[1])
+			h = key_adverts(h, me);
+		if (s->cfg.mode_after[0] | s->cfg.mode_after[1] |
+		    s->cfg.pipelined[0] | s->cfg.pipelined[1])
+			h = key_modes(h, me);
+		if (s->cfg.buffers[0] | s->cfg.buffers[1])
+			h = key_buffers(h, me, peer);
+		if (s->cfg.late[!i])
+			h = mix(h, me->e.source.late | peer->of.crossed << 1);
 		h = mix(h, (u64)(me->t.sent - me->landed) << 32 | (me->t.sent - me->completed));
 		h = mix(h, me->hold | me->shutdown << 1 | me->established << 2 | me->eof << 3 |
 			me->ended << 4 | me->failed << 5 | me->disconn_sent << 6 | me->segs << 8 |
@@ -136,6 +261,17 @@ u64 sim_key(const struct sim *s)
 			h = mix(h, msg.h.mseq_ack - peer->e.credit.tx_seq);
 			if (msg.h.mid == SDP_MID_CHRCVBUF || msg.h.mid == SDP_MID_CHRCVBUF_ACK)
 				h = mix(h, msg.size);
+			else if (msg.h.mid == SDP_MID_RDMA_RD_COMPL || msg.h.mid == SDP_MID_SENDSM)
+				h = key_answer(h, &peer->e.source, &msg);
+			else if (msg.h.mid == SDP_MID_MODE_CHANGE)
+				h = mix(h, msg.mode_send_half | msg.mode << 1);
+			else if (msg.h.mid == SDP_MID_RDMA_WR_COMPL)
+				h = mix(h, msg.count);
+			else if (msg.h.mid == SDP_MID_SINK_AVAIL)
+				h = mix(h, msg.non_discards - peer->e.target.non_discards);
+			else if (msg.h.mid == SDP_MID_SRC_AVAIL)
+				h = mix(h, msg.src.len);
+			h = mix(h, msg.h.flags | me->discards[j % SIM_MSGS] << 8);
 		}
 	}
 	return h;

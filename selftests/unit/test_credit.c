@@ -489,4 +489,119 @@ TEST(sdp_credit_update_due__one_credit_each)
 		}
 }
 
+/* wire 7: an answer may use the last credit when it grants one for it, and no other */
+TEST(sdp_credit_may_answer__last_credit)
+{
+	u32 available, posted, theirs;
+
+	for (available = 0; available < 4; available++)
+		for (posted = 0; posted < 6; posted++)
+			for (theirs = 0; theirs <= posted; theirs++) {
+				struct sdp_credit c;
+				bool right = posted && (available > 1 ||
+							(available == 1 && posted > theirs));
+
+				start(&c, 5, available, 0xffffffff, 7);
+				c.posted = posted;
+				c.theirs = theirs;
+				EXPECT_EQ(right, sdp_credit_may_answer(&c));
+				EXPECT_EQ(posted && available > 1, sdp_credit_may_send_data(&c));
+			}
+}
+
+/* The peer has nothing, we have something to grant and more than the last credit for it */
+TEST(sdp_credit_peer_is_mute__conditions)
+{
+	struct sdp_credit c;
+
+	start(&c, 5, 3, 0, 0);
+	EXPECT_FALSE(sdp_credit_peer_is_mute(&c));
+	c.theirs = 1;
+	EXPECT_FALSE(sdp_credit_peer_is_mute(&c));
+	c.theirs = 0;
+	EXPECT_TRUE(sdp_credit_peer_is_mute(&c));
+	c.posted = 1;
+	EXPECT_TRUE(sdp_credit_peer_is_mute(&c));
+	c.posted = 0;
+	EXPECT_FALSE(sdp_credit_peer_is_mute(&c));
+	c.posted = 5;
+	c.tx_seq++;
+	EXPECT_TRUE(sdp_credit_peer_is_mute(&c));
+	c.tx_seq++;
+	EXPECT_FALSE(sdp_credit_peer_is_mute(&c));
+}
+
+/* While an answer is owed, one receive is not told of, unless it was, or credits end with this */
+TEST(sdp_credit_sent__reserve)
+{
+	static const struct { u16 posted, theirs, available, want; } cases[] = {
+		{ 5, 4, 3, 4 }, { 5, 4, 2, 4 }, { 5, 4, 1, 5 }, { 5, 0, 2, 4 }, { 5, 5, 9, 5 },
+		{ 2, 0, 2, 1 }, { 2, 1, 2, 1 }, { 1, 0, 2, 1 }, { 1, 1, 2, 1 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct sdp_bsdh h = { 0 };
+		struct sdp_credit c;
+
+		start(&c, 5, cases[i].available, 0xfffffffe, 9);
+		c.posted = cases[i].posted;
+		c.theirs = cases[i].theirs;
+		c.reserve = true;
+		sdp_credit_sent(&c, &h);
+		EXPECT_EQ(cases[i].want, h.bufs);
+		EXPECT_EQ(cases[i].want, c.theirs);
+		EXPECT_EQ(9U + cases[i].want, c.rx_limit);
+		EXPECT_EQ(cases[i].posted, c.posted);
+		c.reserve = false;
+		c.tx_limit++;
+		sdp_credit_sent(&c, &h);
+		EXPECT_EQ(cases[i].posted, h.bufs);
+	}
+}
+
+/* D4: an update grants T of those that it tells of */
+TEST(sdp_credit_update_due__reserve)
+{
+	struct sdp_credit c;
+
+	start(&c, 4, 3, 0, 0);
+	c.reserve = true;
+	c.theirs = 2;
+	EXPECT_FALSE(sdp_credit_update_due(&c));
+	c.theirs = 1;
+	EXPECT_EQ(2, c.threshold);
+	EXPECT_TRUE(sdp_credit_update_due(&c));
+	c.posted = 3;
+	EXPECT_FALSE(sdp_credit_update_due(&c));
+	c.tx_seq += 2;
+	EXPECT_TRUE(sdp_credit_update_due(&c));
+}
+
+/* One more than shall be, when the peer has been told of all there are */
+TEST(sdp_credit_wanted__reserve)
+{
+	struct sdp_credit c;
+
+	start(&c, 5, 3, 0, 0);
+	EXPECT_EQ(0, sdp_credit_wanted(&c));
+	c.reserve = true;
+	EXPECT_EQ(1, sdp_credit_wanted(&c));
+	c.tx_seq += 3;
+	EXPECT_EQ(0, sdp_credit_wanted(&c));
+	c.tx_limit++;
+	EXPECT_EQ(1, sdp_credit_wanted(&c));
+	c.theirs = 4;
+	EXPECT_EQ(0, sdp_credit_wanted(&c));
+	c.posted = 4;
+	EXPECT_EQ(1, sdp_credit_wanted(&c));
+	c.posted = 3;
+	c.theirs = 3;
+	EXPECT_EQ(2, sdp_credit_wanted(&c));
+	c.reserve = false;
+	EXPECT_EQ(2, sdp_credit_wanted(&c));
+	c.posted = 9;
+	EXPECT_EQ(0, sdp_credit_wanted(&c));
+}
+
 TEST_MAIN

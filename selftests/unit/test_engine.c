@@ -30,7 +30,7 @@ TEST(sdp_engine_hello__says)
 	sdp_engine_hello(&w->a, &h);
 	EXPECT_EQ(9, h.bufs);
 	EXPECT_EQ(SDP_VERSION, h.version);
-	EXPECT_EQ(1, h.max_adverts);
+	EXPECT_EQ(SDP_ADVERTS_MAX, h.max_adverts);
 	EXPECT_EQ(RECV_SIZE, h.recv_size);
 	EXPECT_EQ(RECV_SIZE, h.wanted_recv_size);
 	EXPECT_EQ(77, h.port);
@@ -53,7 +53,7 @@ TEST(sdp_engine_hello_received__learns)
 	EXPECT_EQ(SDP_HELLO_RCVD, w->b.state);
 	EXPECT_EQ(5, sdp_credit_available(&w->b.credit));
 	EXPECT_EQ(4096 - 16, sdp_engine_payload_max(&w->b));
-	EXPECT_EQ(200, w->b.peer_adverts);
+	EXPECT_EQ(SDP_ADVERTS_MAX, w->b.adverts.max);
 }
 
 /* wire 10: a Hello only at the beginning, and never on an engine that has ended */
@@ -82,7 +82,7 @@ TEST(sdp_engine_hello_ack__establishes)
 	sdp_engine_hello_ack(&w->b, &ack);
 	EXPECT_EQ(7, ack.bufs);
 	EXPECT_EQ(SDP_VERSION, ack.version);
-	EXPECT_EQ(1, ack.max_adverts);
+	EXPECT_EQ(SDP_ADVERTS_MAX, ack.max_adverts);
 	EXPECT_EQ(RECV_SIZE, ack.recv_size);
 	EXPECT_EQ(7, w->b.credit.theirs);
 	EXPECT_EQ(SDP_HELLO_RCVD, w->b.state);
@@ -293,13 +293,16 @@ TEST(sdp_engine_receive__messages_out_of_place)
 		struct world *w;
 		struct sdp_msg m;
 
-		/* A request needs nothing before it; its answer does. */
-		if (!sdp_wire_header_len((u8)mid) || mid == SDP_MID_CHRCVBUF)
+		/* A request needs nothing before it; its answer does. A cancel may have crossed. */
+		if (!sdp_wire_header_len((u8)mid) || mid == SDP_MID_CHRCVBUF ||
+		    mid == SDP_MID_SRC_CANCEL || mid == SDP_MID_SRC_AVAIL)
 			continue;
 		w = connected(TEST_SELF);
 		m = from_peer(&w->b, (u8)mid, 0);
 		if (mid == SDP_MID_CHRCVBUF_ACK) {
 			m.size = 4096;
+		} else if (mid == SDP_MID_MODE_CHANGE) {
+			m.mode = SDP_MODE_COMBINED;
 		} else if (mid >= SDP_MID_SINK_AVAIL) {
 			m.src.len = 100;
 			m.src.va = 4096;

@@ -370,7 +370,7 @@ static enum sdp_violation parse_region(u8 mid, u32 bytes, u32 len, u32 va_hi, u3
 	return sdp_wire_parse(buf, bytes, &msg);
 }
 
-/* wire 6: a region has bytes and does not wrap around the address space */
+/* wire 6: a region has bytes, not too many, and does not wrap around the address space */
 TEST(sdp_wire_parse__region_bounds)
 {
 	static const struct { u8 mid; u8 header; } kinds[] = {
@@ -384,12 +384,15 @@ TEST(sdp_wire_parse__region_bounds)
 		EXPECT_EQ(SDP_BAD_FIELD, parse_region(mid, n, 0, 0, 0x1000));
 		EXPECT_EQ(SDP_BAD_FIELD, parse_region(mid, n, 0, 0xffffffff, 0xffffffff));
 		EXPECT_EQ(SDP_VALID, parse_region(mid, n, 1, 0, 0));
-		EXPECT_EQ(SDP_VALID, parse_region(mid, n, 0xffffffff, 0, 0));
-		EXPECT_EQ(SDP_VALID, parse_region(mid, n, 0xffffffff, 0xfffffffe, 0xffffffff));
+		EXPECT_EQ(SDP_VALID, parse_region(mid, n, SDP_REGION_MAX, 0, 0));
+		EXPECT_EQ(SDP_VALID, parse_region(mid, n, SDP_REGION_MAX, 0, 0xffffffff));
+		EXPECT_EQ(SDP_BAD_FIELD, parse_region(mid, n, SDP_REGION_MAX + 1, 0, 0x1000));
+		EXPECT_EQ(SDP_BAD_FIELD, parse_region(mid, n, 0xffffffff, 0, 0));
 		EXPECT_EQ(SDP_VALID, parse_region(mid, n, 0x0fff, 0xffffffff, 0xfffff000));
 		EXPECT_EQ(SDP_BAD_FIELD, parse_region(mid, n, 0x1001, 0xffffffff, 0xfffff000));
 		EXPECT_EQ(SDP_BAD_FIELD, parse_region(mid, n, 1, 0xffffffff, 0xffffffff));
-		EXPECT_EQ(SDP_BAD_FIELD, parse_region(mid, n, 0xffffffff, 0xffffffff, 0x1));
+		EXPECT_EQ(SDP_BAD_FIELD, parse_region(mid, n, SDP_REGION_MAX, 0xffffffff,
+						      0xc0000001));
 	}
 }
 

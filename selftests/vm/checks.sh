@@ -129,12 +129,17 @@ name_frames() {
 # made anew comes last, hence the order.
 rdma_counts() { rdma resource show | sed -E 's/ cq [0-9]+//; s/ +$//; s/^[0-9]+: //' | sort; }
 
+same_counts() { [ "$1" = "$2" ] || { printf 'before, and now\n%s\n%s\n' "$1" "$2"; return 1; }; }
+
 # rdma_counts_are COUNTS: the same as then; if not, shows both.
-rdma_counts_are() {
-	local now
-	now=$(rdma_counts)
-	[ "$now" = "$1" ] || { printf 'before, and now\n%s\n%s\n' "$1" "$now"; return 1; }
-}
+rdma_counts_are() { same_counts "$1" "$(rdma_counts)"; }
+
+# What connections have. From its first connection on a device has a queue pair for registering
+# and keeps memory regions for the next time, until it or the module goes: take the first look
+# after a connection.
+connection_counts() { rdma_counts | sed -E 's/ mr [0-9]+//'; }
+
+connection_counts_are() { same_counts "$1" "$(connection_counts)"; }
 
 queue_pairs() {
 	rdma resource show | awk '{ for (i = 1; i < NF; i++) if ($i == "qp") n += $(i + 1) } END { print n + 0 }'

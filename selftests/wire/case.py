@@ -1,12 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The recorded sample, and how its frames are found, for the cases of selftest.py."""
+"""The recorded sample, and how its frames are found and changed, for the cases of selftest.py."""
 import copy
 
 import decode
 import rules
-from sample import BSDH
+from sample import BSDH, BTH, IP_LEN, UDP_LEN
 
 MID, FLAGS, BUFS, LEN, MSEQ, ACK = BSDH, BSDH + 1, BSDH + 2, BSDH + 4, BSDH + 8, BSDH + 12
+PSN = BTH + 9
+RETH = BTH + 12
+ICRC_LEN = 4
+
+# How a change breaks a rule: maybe others, too; no other; not this one, but maybe others.
+ALSO, ALONE, NOT = range(3)
+
+CASES = []
+
+
+def breaks(rule, on="small-packets", alone=False):
+    """The decorated function changes a Case so that `rule` is broken; if alone, no other is."""
+    def remember(change):
+        CASES.append((rule, on, change.__name__, change, ALONE if alone else ALSO))
+        return change
+    return remember
+
+
+def keeps(rule, on):
+    """The decorated function changes a Case in a way that `rule` allows, whatever others say."""
+    def remember(change):
+        CASES.append((rule, on, change.__name__, change, NOT))
+        return change
+    return remember
 
 
 class Case:
@@ -17,6 +41,7 @@ class Case:
         self.name = name
         self.frames = self.connections[name][1]
         self.stat = {}
+        self.added = 0
 
     def facts(self):
         return rules.Facts(self.connections[self.name][0])
@@ -72,6 +97,20 @@ class Case:
         hello = self.cm("REP" if side == "server" else "REQ")
         return hello.get(hello.private_data + 2, 2)
 
+    def left_before(self, side, message):
+        """What the other end may still send by the count of `side`, just before `message`."""
+        number = message.get(MSEQ, 4)
+        if number > 1:
+            header = self.sends(side)[number - 2]
+            return header.get(ACK, 4) + header.get(BUFS, 2) - message.get(ACK, 4)
+        hello = self.cm("REP" if side == "server" else "REQ")
+        return hello.get(hello.private_data + 2, 2) - message.get(ACK, 4)
+
+    def make_last_credit(self, side, message):
+        """As if `side` had heard that it may send `message`, and no other one."""
+        header = self.heard(side, message)
+        header.put(BUFS, 2, message.get(MSEQ, 4) - header.get(ACK, 4))
+
     def empty_after(self, side, news):
         """Its first messages without payload after it has heard the other's `news`."""
         later = [f for f in self.updates(side) if f.get(ACK, 4) >= news.get(MSEQ, 4)]
@@ -81,3 +120,50 @@ class Case:
     def answered(self, side):
         """The messages of one side that were sent after it had heard something."""
         return [f for f in self.sends(side) if f.get(ACK, 4)]
+
+    def of_kind(self, side, mid):
+        return [f for f in self.sends(side) if f.get(MID, 1) == mid]
+
+    def reads(self, side):
+        """Its requests for RDMA reads."""
+        return self.of(side, decode.READ_REQUEST)
+
+    def set_rest(self, frame, mid, rest=b""):
+        """Make a Send of one packet another message, with this behind its base header."""
+        end = BSDH + 16
+        frame.data[end:] = rest + frame.data[-ICRC_LEN:]
+        frame.put(MID, 1, mid)
+        frame.put(LEN, 4, 16 + len(rest))
+        self.fit(frame)
+
+    def fit(self, frame):
+        """Lengths of the packet, by its bytes; there is no padding."""
+        frame.put(IP_LEN, 2, len(frame.data) - 14)
+        frame.put(UDP_LEN, 2, len(frame.data) - 14 - 20)
+        frame.put(BTH + 1, 1, frame.get(BTH + 1, 1) & 0xcf)
+
+    def insert(self, side, before, mid, rest=b""):
+        """A message without payload after the one in `before`; what follows moves on."""
+        peer = "server" if side == "client" else "client"
+        later = [f for f in self.of(side, *decode.SENDS, *decode.WRITES, decode.READ_REQUEST)
+                 if f.time > before.time]
+        reads = [f for f in later if f.opcode == decode.READ_REQUEST]
+        if reads:
+            first = reads[0].get(PSN, 3)
+            later += [f for f in self.of(peer, *decode.RESPONSES) if f.get(PSN, 3) >= first]
+        for frame in later:
+            frame.add(PSN, 3, 1)
+            if frame.opcode in (decode.SEND_FIRST, decode.SEND_ONLY):
+                frame.add(MSEQ, 4, 1)
+        for frame in self.sends(peer):
+            if frame.get(ACK, 4) > before.get(MSEQ, 4):
+                frame.add(ACK, 4, 1)
+        new = copy.deepcopy(before)
+        new.time += 1
+        new.put(BTH, 1, decode.SEND_ONLY)
+        new.add(PSN, 3, 1)
+        new.add(MSEQ, 4, 1)
+        self.set_rest(new, mid, rest)
+        self.frames.append(new)
+        self.added += 1
+        return new

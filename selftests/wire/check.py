@@ -13,7 +13,10 @@ import argparse
 import collections
 import sys
 
+import adverts
 import decode
+import modes
+import offers
 import rules
 
 SHOWN = 5
@@ -72,16 +75,39 @@ def counted(decoder):
     sides = [side for c in decoder.connections for side, _ in c.sides()]
     messages = [m for side in sides for m in side.messages]
     data = [m for m in messages if m.mid == rules.DATA]
+    offered = [offer for c in decoder.connections for _, _, offer in offers.all_offers(c)]
+    written = sum(r.length for side in sides for r in side.requests
+                  if isinstance(r, decode.Write))
+    # Whoever sends a change counts it, and so does who hears it.
+    changes = collections.Counter(modes.new_mode(m) for m in messages
+                                  if m.mid == modes.MODE_CHANGE)
+    with_payload = [m for m in messages if m.payload > 0]
     return {
         "ActiveOpens": len(decoder.connections),
         "PassiveOpens": sum(bool(c.reply) for c in decoder.connections),
         "ConnRefused": sum(bool(c.reject) for c in decoder.connections),
         "MsgsSent": len(messages),
-        "DataSent": sum(m.payload > 0 for m in data),
-        "BytesSent": sum(m.payload for m in data),
+        "DataSent": len(with_payload),
+        "BytesSent": sum(m.payload for m in with_payload),
         "CreditUpdatesSent": sum(not m.payload for m in data),
         "ResizesAsked": sum(m.mid == rules.CHRCVBUF for m in messages),
         "ResizesAnswered": sum(m.mid == rules.CHRCVBUF_ACK for m in messages),
+        "OffersSent": len(offered),
+        "OffersReceived": len(offered),
+        "OffersTaken": sum(o.end is not None and not o.declined and not o.overtaken
+                           for o in offered),
+        "OffersRefused": sum(o.declined for o in offered),
+        "OffersCrossed": sum(o.overtaken for o in offered),
+        "OffersDeclined": sum(m.mid == rules.SENDSM for m in messages),
+        "ModeBuffered": 2 * changes[modes.BUFFERED],
+        "ModeCombined": 2 * changes[modes.COMBINED],
+        "ModePipelined": 2 * changes[modes.PIPELINED],
+        "PostsSent": sum(m.mid == adverts.SINK_AVAIL for m in messages),
+        "PostsReceived": sum(m.mid == adverts.SINK_AVAIL for m in messages),
+        "BytesWritten": written,
+        "BytesPlaced": written,
+        "BytesRead": sum(read.length for side in sides for read in side.reads),
+        "BytesFetched": sum(o.reported for o in offered if o.end is not None),
     }
 
 
@@ -89,6 +115,11 @@ def judge_counters(decoder, text):
     """The module counts what the wire shows, and finds no fault with its peers."""
     counters = {name: int(value) for name, value in (line.split() for line in text.splitlines())}
     expected = counted(decoder)
+    # A connection's last credit updates are of use to nobody. Its end may come before they go.
+    lost = counters.get("CreditUpdatesSent", 0) - expected["CreditUpdatesSent"]
+    if 0 < lost <= len(decoder.connections):
+        expected["CreditUpdatesSent"] += lost
+        expected["MsgsSent"] += lost
     expected.update((name, 0) for name in counters if name.startswith("Bad"))
     wrong = list(rules.differ("sdpstat", [(n, counters.get(n), v) for n, v in expected.items()]))
     return "sdpstat", "counters", wrong
@@ -109,6 +140,17 @@ def summary(decoder):
           f"{sum(m.mid == rules.CHRCVBUF for m in messages)} requests for other sizes "
           f"and {sum(m.mid == rules.CHRCVBUF_ACK for m in messages)} answers, "
           f"{sum(side.repeated for side in sides)} packets sent again")
+    kinds = collections.Counter(o.kind for c in decoder.connections
+                                for _, _, o in offers.all_offers(c))
+    print(f"# {sum(kinds.values())} offers and {sum(len(side.reads) for side in sides)} "
+          "RDMA reads; of the offers are " +
+          (", ".join(f"{kind} {number}" for kind, number in sorted(kinds.items())) or "none") +
+          f"; {sum(m.mid == modes.MODE_CHANGE for m in messages)} changes of mode")
+    fates = collections.Counter(advert.fate for c in decoder.connections if c.reply
+                                for flow in adverts.flows(c) for advert in flow.adverts)
+    print(f"# {sum(fates.values())} buffers and {sum(len(side.writes) for side in sides)} "
+          "RDMA writes; of the buffers are " +
+          (", ".join(f"{fate} {number}" for fate, number in sorted(fates.items())) or "none"))
 
 
 def main():

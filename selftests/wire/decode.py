@@ -17,6 +17,11 @@ import tempfile
 UD_SEND_ONLY, ACKNOWLEDGE = 100, 17
 SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_ONLY = 0, 1, 2, 4
 SENDS = (SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_ONLY)
+WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_ONLY = 6, 7, 8, 10
+WRITES = (WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_ONLY)
+READ_REQUEST = 12
+RESPONSE_FIRST, RESPONSE_MIDDLE, RESPONSE_LAST, RESPONSE_ONLY = 13, 14, 15, 16
+RESPONSES = (RESPONSE_FIRST, RESPONSE_MIDDLE, RESPONSE_LAST, RESPONSE_ONLY)
 
 # Bytes of a UDP datagram that are not payload of the Send: UDP, BTH and invariant CRC.
 OVERHEAD = 8 + 12 + 4
@@ -37,10 +42,12 @@ FIELDS = {
     "opcode": "infiniband.bth.opcode", "pad": "infiniband.bth.padcnt",
     "qpn": "infiniband.bth.destqp", "psn": "infiniband.bth.psn",
     "syndrome": "infiniband.aeth.syndrome",
+    "rdma_va": "infiniband.reth.va", "rdma_rkey": "infiniband.reth.r_key",
+    "rdma_len": "infiniband.reth.dmalen",
     "attribute": "infiniband.mad.attributeid", "data": "infiniband.mad.data",
     "req_id": "infiniband.cm.req", "req_qpn": "infiniband.cm.req.localqpn",
     "req_psn": "infiniband.cm.req.startpsn", "service_id": "infiniband.cm.req.serviceid",
-    "service_type": "infiniband.cm.req.transpsvctype",
+    "service_type": "infiniband.cm.req.transpsvctype", "mtu": "infiniband.cm.req.pppmtu",
     "gid_from4": "infiniband.cm.req.prim_localgid_ipv4",
     "gid_from6": "infiniband.cm.req.prim_localgid",
     "gid_to4": "infiniband.cm.req.prim_remotegid_ipv4",
@@ -63,10 +70,18 @@ FIELDS = {
 AS_TEXT = {"time", "udp", "src4", "dst4", "src6", "dst6", "data", "gid_from4", "gid_from6",
            "gid_to4", "gid_to6", "src_ip", "dst_ip"}
 BSDH = ("mid", "flags", "bufs", "len", "mseq", "ack")
-BTH_LEN, BSDH_LEN = 12, 16
-# ChRcvBuf and ChRcvBufAck: a buffer size follows, for which tshark has no field.
-WITH_SIZE = (0x0b, 0x0c)
-SIZE_LEN = 4
+BTH_LEN, BSDH_LEN, AETH_LEN, RETH_LEN = 12, 16, 4, 16
+# Extended headers, for whose fields tshark has no names: (name, bytes) in their order.
+EXTENDED = {
+    0x05: (("count", 4),),                              # RdmaWrCompl
+    0x06: (("count", 4),),                              # RdmaRdCompl
+    0x07: (("change", 1), ("reserved", 3)),             # ModeChange
+    0x0b: (("size", 4),),                               # ChRcvBuf
+    0x0c: (("size", 4),),                               # ChRcvBufAck
+    0xfd: (("whole", 4), ("rkey", 4), ("va", 8), ("non_discards", 4)),      # SinkAvail
+    0xfe: (("whole", 4), ("rkey", 4), ("va", 8)),       # SrcAvail
+}
+EXTENDED_FIELDS = ("count", "change", "reserved", "size", "whole", "rkey", "va", "non_discards")
 
 
 class DecodeError(Exception):
@@ -92,25 +107,33 @@ class Packet:
     def private_data(self):
         return bytes.fromhex(self.data)[PRIVATE_DATA[self.cm]:]
 
-    def buffer_size(self):
-        """What ChRcvBuf and ChRcvBufAck say; None of other messages."""
-        if self.mid not in WITH_SIZE:
-            return None
-        at = BTH_LEN + BSDH_LEN
-        return int.from_bytes(bytes.fromhex(self.udp)[at:at + SIZE_LEN], "big")
+    def extended(self):
+        """The fields of the extended header, if there is one: [(name, value)]."""
+        at, found = BTH_LEN + BSDH_LEN, []
+        for name, size in EXTENDED.get(self.mid, ()):
+            found.append((name, int.from_bytes(bytes.fromhex(self.udp)[at:at + size], "big")))
+            at += size
+        return found
 
 
 class Message:
-    """One Send. `bytes` is what really travelled, `len` what its header says."""
+    """One Send. `bytes` is what really travelled, `len` what its header says.
 
-    __slots__ = BSDH + ("number", "time", "size", "bytes", "packets", "complete")
+    `number` is the frame it begins with, `end` the one that makes it complete. Fields of an
+    extended header that it does not have are None.
+    """
+
+    __slots__ = BSDH + EXTENDED_FIELDS + ("number", "end", "time", "bytes", "packets", "complete")
 
     def __init__(self, packet):
         for name in BSDH:
             setattr(self, name, getattr(packet, name))
+        for name in EXTENDED_FIELDS:
+            setattr(self, name, None)
+        for name, value in packet.extended():
+            setattr(self, name, value)
         self.number = packet.number
         self.time = float(packet.time)
-        self.size = packet.buffer_size()
         self.bytes = 0
         self.packets = 0
         self.complete = False
@@ -118,23 +141,72 @@ class Message:
     def add(self, packet):
         self.bytes += packet.udp_len - OVERHEAD - packet.pad
         self.packets += 1
+        self.end = packet.number
         self.complete = packet.opcode in (SEND_LAST, SEND_ONLY)
 
     @property
     def payload(self):
-        return self.bytes - BSDH_LEN - (SIZE_LEN if self.mid in WITH_SIZE else 0)
+        return self.bytes - BSDH_LEN - sum(size for _, size in EXTENDED.get(self.mid, ()))
 
     def __str__(self):
         return f"frame {self.number}, MSeq {self.mseq}"
+
+
+class Read:
+    """One RDMA read: the request, and what the other end has sent for it.
+
+    It takes a packet number for each packet of the answer. `end` is the frame of the last of
+    them, `bytes` what they have carried so far.
+    """
+
+    def __init__(self, packet, mtu):
+        self.number = packet.number
+        self.psn = packet.psn
+        self.va = packet.rdma_va
+        self.rkey = packet.rdma_rkey
+        self.length = packet.rdma_len
+        self.packets = max(1, -(-self.length // mtu))
+        self.answered = self.bytes = 0
+        self.end = None
+
+    def __str__(self):
+        return f"frame {self.number}, a read of {self.length} bytes"
+
+
+class Write:
+    """One RDMA write: where to, how much its first packet says, and how much it has carried."""
+
+    def __init__(self, packet):
+        self.number = packet.number
+        self.va = packet.rdma_va
+        self.rkey = packet.rdma_rkey
+        self.length = packet.rdma_len
+        self.bytes = 0
+        self.complete = False
+
+    def add(self, packet):
+        self.bytes += packet.udp_len - OVERHEAD - packet.pad
+        if packet.opcode in (WRITE_FIRST, WRITE_ONLY):
+            self.bytes -= RETH_LEN
+        self.end = packet.number
+        self.complete = packet.opcode in (WRITE_LAST, WRITE_ONLY)
+
+    def __str__(self):
+        return f"frame {self.number}, a write of {self.length} bytes"
 
 
 class Side:
     """What one end has sent, in order.
 
     messages	its Sends, each packet counted once however often it was sent
+    reads	its RDMA reads, counted likewise, with what the other end has answered
+    writes	its RDMA writes, counted likewise
+    requests	all of them, in order
+    empty	frames of writes of nothing, which have nothing to do with what was sent before
     repeated	packets that were sent again
     faults	breaks in the packet numbers or in the order First, Middle, Last
-    strange	opcodes other than Send and Acknowledge: (frame, opcode, bytes behind the BTH)
+    strange	opcodes that are neither Sends, RDMA reads and writes, answers to reads of the
+		other end, nor Acknowledge: (frame, opcode)
     acks	(frame, syndrome) of its acknowledgements
     classes	IP traffic class of its packets: class -> the first frame that has it
     """
@@ -144,7 +216,12 @@ class Side:
         self.address = address
         self.first_psn = psn
         self.next_psn = psn
+        self.mtu = None
         self.messages = []
+        self.reads = []
+        self.writes = []
+        self.requests = []
+        self.empty = []
         self.repeated = 0
         self.faults = []
         self.strange = []
@@ -152,34 +229,83 @@ class Side:
         self.classes = {}
         self.open = None
 
-    def add(self, packet):
+    def add(self, packet, peer):
         self.classes.setdefault(packet.traffic_class, packet.number)
         if packet.opcode == ACKNOWLEDGE:
             self.acks.append((packet.number, packet.syndrome))
         elif packet.opcode in SENDS:
-            self.add_send(packet)
-        else:
-            size = packet.udp_len - OVERHEAD - packet.pad
-            self.strange.append((packet.number, packet.opcode, size))
+            self.add_part(packet, SENDS, Message, self.messages)
+        elif packet.opcode == WRITE_ONLY and not packet.rdma_len:
+            self.empty.append(packet.number)
+        elif packet.opcode in WRITES:
+            self.add_part(packet, WRITES, Write, self.writes)
+        elif packet.opcode == READ_REQUEST:
+            self.add_read(packet)
+        elif packet.opcode not in RESPONSES or not self.add_response(packet, peer.reads):
+            self.strange.append((packet.number, packet.opcode))
 
-    def add_send(self, packet):
+    def is_new(self, packet, numbers):
+        """Is it the first time that this packet is sent? It takes so many packet numbers."""
         ahead = (packet.psn - self.next_psn) & 0xffffff
         if ahead >= 0x800000:
             self.repeated += 1
-            return
+            return False
         if ahead:
             self.faults.append(f"frame {packet.number}: packet number {packet.psn}, "
                                f"not {self.next_psn}")
-        self.next_psn = (packet.psn + 1) & 0xffffff
-        begins = packet.opcode in (SEND_FIRST, SEND_ONLY)
-        if begins != (self.open is None):
-            self.faults.append(f"frame {packet.number}: a Send that begins or goes on out of place")
-        if begins or self.open is None:
-            self.open = Message(packet)
-            self.messages.append(self.open)
+        self.next_psn = (packet.psn + numbers) & 0xffffff
+        return True
+
+    def add_part(self, packet, opcodes, kind, found):
+        """A packet of a Message, or of a Write, which may have several."""
+        if not self.is_new(packet, 1):
+            return
+        first, _, _, only = opcodes
+        begins = packet.opcode in (first, only)
+        if begins != (self.open is None) or not begins and not isinstance(self.open, kind):
+            self.faults.append(f"frame {packet.number}: a {kind.__name__.lower()} that begins or "
+                               "goes on out of place")
+        if begins or not isinstance(self.open, kind):
+            self.open = kind(packet)
+            found.append(self.open)
+            self.requests.append(self.open)
         self.open.add(packet)
         if self.open.complete:
             self.open = None
+
+    def add_read(self, packet):
+        read = Read(packet, self.mtu)
+        if not self.is_new(packet, read.packets):
+            return
+        if self.open is not None:
+            self.faults.append(f"frame {packet.number}: a read in the middle of something else")
+        self.reads.append(read)
+        self.requests.append(read)
+
+    def add_response(self, packet, reads):
+        """False when it is the answer to nothing."""
+        for read in reversed(reads):
+            index = (packet.psn - read.psn) & 0xffffff
+            if index < read.packets:
+                self.add_answer(packet, read, index)
+                return True
+        return False
+
+    def add_answer(self, packet, read, index):
+        # What a reader has missed it asks for again, and gets with the numbers it had.
+        if index < read.answered:
+            self.repeated += 1
+            return
+        last = packet.opcode in (RESPONSE_LAST, RESPONSE_ONLY)
+        if index > read.answered or last != (index == read.packets - 1):
+            self.faults.append(f"frame {packet.number}: answer {index + 1} of {read.packets} "
+                               f"to a read, after {read.answered}")
+        read.bytes += packet.udp_len - OVERHEAD - packet.pad
+        if packet.opcode != RESPONSE_MIDDLE:
+            read.bytes -= AETH_LEN
+        read.answered = index + 1
+        if read.answered == read.packets:
+            read.end = packet.number
 
 
 class Connection:
@@ -193,10 +319,15 @@ class Connection:
         self.ends = []          # (frame, "DREQ" or "DREP", Side)
         self.client = Side("client", request.src, None)
         self.server = Side("server", request.dst, request.req_psn)
+        self.client.mtu = self.server.mtu = 128 << request.mtu
 
     def set_reply(self, packet):
         self.reply = packet
         self.client.first_psn = self.client.next_psn = packet.rep_psn
+
+    def add(self, packet):
+        side = self.side_at(packet.src)
+        side.add(packet, self.peer_of(side))
 
     def side_at(self, address):
         return self.client if address == self.client.address else self.server
@@ -223,7 +354,7 @@ class Decoder:
         elif packet.opcode != UD_SEND_ONLY:
             connection = self.by_qpn.get((packet.dst, packet.qpn))
             if connection:
-                connection.side_at(packet.src).add(packet)
+                connection.add(packet)
             else:
                 self.unknown.append(packet)
 

@@ -18,6 +18,8 @@ vm=$SDP_TOP/selftests/vm
 work=/dev/shm/wire
 port=5000
 captures=()
+# What the module can hold of the other end's advertisements; no setting.
+MAX_ADVERTS=4
 
 # What has been captured so far may tell why.
 fail() {
@@ -36,15 +38,20 @@ defaults() {
 	set_to recv_buffer_max 65552
 	set_to resize_after 3
 	set_to resize_idle_ms 10000
+	set_to rdma_threshold 32768
+	set_to rdma_read 1
+	set_to mode_after 3
+	set_to scan_ms 100
 }
 
 settings() {
 	local name value
 	for name in recv_buffers recv_buffer_size accept_buffers credit_threshold \
-		recv_buffer_max resize_after resize_idle_ms; do
+		recv_buffer_max resize_after resize_idle_ms rdma_threshold rdma_read mode_after; do
 		read -r value <"/proc/sys/net/sdp/$name"
 		printf ' %s=%s' "$name" "$value"
 	done
+	printf ' max_adverts=%s' $MAX_ADVERTS
 }
 
 # connection NAME CLIENT SERVER [OPTION...]: see traffic.c
@@ -86,8 +93,97 @@ capture_end() {
 
 queue_pairs() { rdma resource show qp | wc -l; }
 
-# Links outlive their sockets, and the last packets are theirs.
-no_links() { [ "$(queue_pairs)" = "$queue_pairs_before" ]; }
+# Links outlive their sockets, and the last packets are theirs. From its first connection on each
+# of the two devices has a queue pair for registering memory.
+no_links() { [ "$(queue_pairs)" = $((queue_pairs_before + 2)) ]; }
+
+# Large writes that are offered, and read by RDMA or not (B1-B4, C4, C9).
+offers() {
+	local a=$SDP_A b=$SDP_B a6=$SDP_A6 b6=$SDP_B6 never=600000
+
+	connection offer-read $a $b up=2000000 write=1000000 wait=1 seen=1 offers=read
+	connection offer-read-down $b $a down=600000 write=300000 wait=1 seen=1 offers=read
+	connection offer-read-v6 $a6 $b6 up=600000 write=200000 wait=1 seen=1 offers=read
+	connection offer-parts $a $b up=600000 write=300000 read=100000 wait=1 seen=1 offers=parts
+	connection offer-ping-pong $a $b write=65536 rounds=20 wait=1 first=client offers=read
+	connection offer-half-closed $a $b up=200000 down=400000 write=100000 wait=1 \
+		first=client offers=read
+	# More reports than the other end has credit for, when nothing comes from it any more.
+	connection offer-to-half-closed $a $b up=1000000 write=1000000 read=40000 wait=1 \
+		first=server offers=parts
+	set_to scan_ms $never
+	# Both write before either reads. Who has heard of the other's offer writes in messages, which
+	# the other's socket has to hold; only offers that cross are out at the same time.
+	set_to recv_buffer_max 0
+	connection offer-both $a $b up=180000 down=180000 write=60000 wait=1 seen=1 offers=read
+	set_to recv_buffer_max 65552
+	connection offer-small-reads $a $b up=400000 write=100000 read=1000 wait=1 seen=1 \
+		offers=declined,to-buffered
+	connection offer-cancelled $a $b up=200000 write=100000 wait=1 slow=1 sndtimeo=100 \
+		offers=cancelled
+	# Whoever comes first: the reader, or the writer's time limit.
+	connection offer-cancel-races $a $b up=2000000 down=2000000 write=300000 read=50000 \
+		readgap=10 wait=1 sndtimeo=20
+	set_to scan_ms 100
+	connection offer-nobody-reads $a $b up=65536 write=65536 wait=1 slow=1 offers=declined
+	connection offer-rest $a $b up=200000 write=200000 read=40000 readgap=1000 wait=1 seen=1 \
+		offers=rest
+	connection offer-or-not $a $b up=2000000 down=2000000 write=300000 read=70000 offers=any
+	set_to rdma_read 0
+	connection offer-unwanted $a $b up=400000 write=200000 wait=1 offers=declined
+	connection offer-unwanted-v6 $a6 $b6 up=400000 write=200000 wait=1 offers=declined
+	set_to rdma_read 1
+	set_to rdma_threshold 100001
+	connection offer-below $a $b up=400000 down=400000 write=100000 wait=1 offers=none
+	set_to rdma_threshold 0
+	connection offer-never $a $b up=2000000 write=1000000 wait=1 offers=none
+	defaults
+}
+
+# Modes that follow what the reader does (C1-C3).
+modes() {
+	local a=$SDP_A b=$SDP_B a6=$SDP_A6 b6=$SDP_B6 both=to-buffered,to-combined
+
+	connection mode-learnt $a $b up=400000 write=40000 read=1000 later=200000 gap=20 wait=1 \
+		offers=declined,$both,read
+	connection mode-learnt-v6 $b6 $a6 up=400000 write=40000 read=1000 later=200000 gap=20 \
+		wait=1 offers=declined,$both,read
+	connection mode-both-ways $a $b up=400000 down=400000 write=40000 read=1000 later=200000 \
+		gap=20 wait=1 offers=declined,$both
+	# Who has sent its last byte may still want to be offered memory.
+	connection mode-half-closed $a $b up=400000 write=40000 read=1000 later=200000 gap=20 \
+		wait=1 first=server offers=declined,$both,read
+	set_to mode_after 1
+	connection mode-at-once $a $b up=400000 write=40000 read=1000 later=200000 gap=20 wait=1 \
+		offers=declined,$both,read
+	set_to mode_after 1000
+	connection mode-kept $a $b up=400000 write=40000 read=1000 wait=1 offers=declined
+	defaults
+	set_to rdma_read 0
+	connection mode-unread $a $b up=400000 write=40000 wait=1 offers=declined,to-pipelined,written
+	defaults
+}
+
+# Captures small enough to be kept.
+small_offers() {
+	local a=$SDP_A b=$SDP_B
+
+	set_to accept_buffers 12
+	set_to recv_buffer_size 256
+	set_to recv_buffer_max 0
+	set_to rdma_threshold 2000
+	connection small-declined $a $b up=3000 write=3000 read=500 wait=1 seen=1 offers=declined
+	connection small-rest-refused $a $b up=8000 write=8000 read=5000 readgap=1000 wait=1 seen=1 \
+		offers=rest
+	set_to scan_ms 600000
+	connection small-parts $a $b up=12000 write=6000 read=4500 wait=1 seen=1 offers=parts
+	connection small-cancelled $a $b up=3000 write=3000 wait=1 slow=1 sndtimeo=100 \
+		offers=cancelled
+	set_to mode_after 2
+	connection small-modes $a $b up=24000 write=3000 read=500 later=6000 gap=20 wait=1 \
+		offers=declined,to-buffered,to-combined,read
+	defaults
+}
 
 traffic() {
 	local a=$SDP_A b=$SDP_B a6=$SDP_A6 b6=$SDP_B6 try
@@ -145,8 +241,11 @@ traffic() {
 	connection crossing-large-v6 $b6 $a6 up=300000 down=300000
 	set_to resize_after 3
 	set_to resize_idle_ms 200
-	connection rest $a $b up=400000 pause=3000 shows=grow,shrink,grow,shrink
-	connection rest-both-ways $b $a up=400000 down=400000 pause=3000 \
+	# Writes so large that they want the largest receives at once: a second step up might come so
+	# late that there is not enough left to be sent for it.
+	set_to rdma_threshold 0
+	connection rest $a $b up=1200000 write=65536 pause=3000 shows=grow,shrink,grow,shrink
+	connection rest-both-ways $b $a up=1200000 down=1200000 write=65536 pause=3000 \
 		shows=grow,shrink,grow,shrink
 	defaults
 	set_to recv_buffer_max 0
@@ -172,6 +271,10 @@ traffic() {
 	set_to recv_buffer_max 8000
 	connection odd-limit $a $b up=300000 write=50000 shows=grow
 	defaults
+
+	offers
+	modes
+	small_offers
 
 	# Messages that take several packets each, and a capture small enough to be kept.
 	ip link set va mtu 600 && ip link set vb mtu 600

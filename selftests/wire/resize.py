@@ -12,6 +12,7 @@ receives are posted at a moment is not on the wire; Bufs gives bounds:
 Nothing is judged here: that is for rules.py.
 """
 DATA, DISCONN, CHRCVBUF, CHRCVBUF_ACK = 0xff, 0x02, 0x0b, 0x0c
+RDMA_WR_COMPL, RDMA_RD_COMPL = 0x05, 0x06
 
 BSDH_LEN = 16
 # All larger receives together, unless SO_RCVBUF says less; fewer than these are of no use.
@@ -36,7 +37,7 @@ class End:
     ignored		the other's request that crossed its own, and is void (E4)
     refusals		answers that were not what it had asked for
     since		its messages before the last answer that it has heard
-    paused_at		when it has sent its last payload
+    paused_at		when it has sent its last payload, or the other has reported its last read
     flush_to		up to this number its messages may be empty: they use up receives that
 			were larger than is needed now
     used_up		numbers of the other's messages that must have, and that may have, used
@@ -115,6 +116,8 @@ class End:
             self.hear_answer(m)
         elif m.mid == DISCONN:
             self.disconn_heard = True
+        elif m.mid == RDMA_RD_COMPL:
+            self.paused_at = m.time
 
     def hear_request(self, m, following):
         if self.asked is not None and not self.connecting:
@@ -157,7 +160,7 @@ class End:
                 self.lingers = None
             self.recv_size = m.size
             self.owed = None
-        if m.payload:
+        if m.payload or m.mid == RDMA_WR_COMPL:
             self.paused_at = m.time
         self.told = m.ack + m.bufs
 

@@ -9,7 +9,15 @@ the order of capture.
 """
 import ipaddress
 
+import advert_rules
+import adverts
+import mode_rules
+import modes
+import offers
 import resize
+from adverts import RDMA_WR_COMPL, SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK
+from modes import MODE_CHANGE
+from offers import RDMA_RD_COMPL, REQ_PIPE, SENDSM, SRC_AVAIL, SRC_CANCEL
 from resize import CHRCVBUF, CHRCVBUF_ACK, DATA, DISCONN
 
 HELLO, HELLO_ACK = 0x00, 0x01
@@ -17,15 +25,21 @@ HELLO_LEN, HELLO_ACK_LEN, BSDH_LEN = 92, 196, 16
 SIZE_GRAIN = 4096
 SERVICE_ID = 0x10000
 MAJOR, MINOR = 2, 2
-MAX_ADVERTS = 1
 REJ_INVALID_SERVICE_ID = 8
 RNR_NAK = 1
-RDMA_WRITE_ONLY, RETH_LEN = 10, 16
 
 NUMBERS = ("port", "client_port", "tos", "up", "down", "recv_buffers", "recv_buffer_size",
            "accept_buffers", "credit_threshold", "recv_buffer_max", "resize_after",
-           "resize_idle_ms", "rcvbuf")
-WORDS = ("name", "client", "server", "first", "end", "shows")
+           "resize_idle_ms", "rcvbuf", "sndtimeo", "rdma_threshold", "rdma_read", "mode_after",
+           "max_adverts", "read")
+WORDS = ("name", "client", "server", "first", "end", "shows", "offers")
+MESSAGES = (DATA, DISCONN, CHRCVBUF, CHRCVBUF_ACK, SRC_AVAIL, RDMA_RD_COMPL, SENDSM, SRC_CANCEL,
+            MODE_CHANGE, SINK_AVAIL, RDMA_WR_COMPL, SINK_CANCEL, SINK_CANCEL_ACK)
+
+# What a receiver says, and so may say when its own half is closed.
+OF_SINKS = (CHRCVBUF_ACK, RDMA_RD_COMPL, SENDSM, SINK_AVAIL, SINK_CANCEL)
+# What somebody waits for, a reader or a writer: it may take the last credit if it grants something.
+AWAITED = (RDMA_RD_COMPL, SENDSM, RDMA_WR_COMPL, SINK_CANCEL, SINK_CANCEL_ACK)
 
 
 class Facts:
@@ -115,7 +129,7 @@ def hello(connection, facts):
         ("MSeq", req.mseq, 0), ("MSeqAck", req.ack, 0),
         ("MajV", req.major, MAJOR), ("MinV", req.minor, MINOR),
         ("IPV", req.ipv, facts.client_ip.version), ("Cap", req.cap, 0),
-        ("MaxAdverts", req.adverts, MAX_ADVERTS), ("ExtMaxAdverts", req.ext_adverts, 0),
+        ("MaxAdverts", req.adverts, facts.max_adverts), ("ExtMaxAdverts", req.ext_adverts, 0),
         ("DesRemRcvSz", req.wanted_size, facts.recv_buffer_size),
         ("LocalRcvSz", req.recv_size, facts.recv_buffer_size),
         ("LocalPort", req.local_port, facts.client_port),
@@ -137,7 +151,7 @@ def hello_ack(connection, facts):
         ("Bufs", rep.bufs, facts.hello_ack_bufs), ("Len", rep.len, HELLO_ACK_LEN),
         ("MSeq", rep.mseq, 0), ("MSeqAck", rep.ack, 0),
         ("version", hex(data[16]), hex(MAJOR << 4 | MINOR)),
-        ("MaxAdverts", data[19], MAX_ADVERTS),
+        ("MaxAdverts", data[19], facts.max_adverts),
         ("ActRcvSz", int.from_bytes(data[20:24], "big"), facts.recv_buffer_size),
     ])
     yield from is_zero("HelloAck", data, (17, 19), (24, HELLO_ACK_LEN))
@@ -175,18 +189,20 @@ def traffic_class(connection, facts):
                 yield f"{side.name}: traffic class {found:#x} in frame {frame}, not {facts.tos:#x}"
 
 
-def sends_only(connection, facts):
-    """Only Sends and acknowledgements: in this mode there is no RDMA, and no immediate data.
+def sends_and_rdma(connection, facts):
+    """Only Sends, RDMA reads and writes, answers to reads and acknowledgements: there is no
+    immediate data, and nobody answers a read that was not asked for.
 
-    But for a write of nothing after the end. That is how the kernel waits for a queue pair that it
-    has stopped; a soft-RoCE that was just looking for work sends it.
+    A write of nothing is there after the end only. That is how the kernel waits for a queue pair
+    that it has stopped; a soft-RoCE that was just looking for work sends it.
     """
     for side, _ in connection.sides():
         ended = min((frame for frame, _, end in connection.ends if end is side), default=None)
-        for number, opcode, size in side.strange:
-            late = ended is not None and number > ended
-            if not (late and opcode == RDMA_WRITE_ONLY and size == RETH_LEN):
-                yield f"{side.name}: frame {number} has opcode {opcode}"
+        for number, opcode in side.strange:
+            yield f"{side.name}: frame {number} has opcode {opcode}"
+        for number in side.empty:
+            if ended is None or number < ended:
+                yield f"{side.name}: frame {number} is a write of nothing"
 
 
 def no_rnr(connection, facts):
@@ -197,13 +213,19 @@ def no_rnr(connection, facts):
                 yield f"{side.name}: frame {number} is an RNR NAK"
 
 
+def allowed_flags(m):
+    return REQ_PIPE if m.mid in (RDMA_RD_COMPL, SENDSM) else 0
+
+
 def kinds(connection, facts):
-    """Data, DisConn and the resize handshake are all there is in this mode, without flags."""
+    """Data, DisConn, offers, buffers, changes of size and of mode are all there is; without flags,
+    but for the wish for Pipelined on an answer to an offer.
+    """
     for side, _ in connection.sides():
         for m in side.messages:
             if m.mid is None:
                 yield f"{side.name}: tshark does not see SDP in {m}"
-            elif m.mid not in (DATA, DISCONN, CHRCVBUF, CHRCVBUF_ACK) or m.flags:
+            elif m.mid not in MESSAGES or m.flags & ~allowed_flags(m):
                 yield f"{side.name}: {m} has MID {m.mid:#x}, Flags {m.flags:#x}"
 
 
@@ -245,17 +267,19 @@ def acknowledged(connection, facts):
 def grants(connection, facts):
     """Bufs is within what is posted at most, and what was granted is never taken back.
 
-    Of larger receives than at first there are fewer, once all are of that size (E3).
+    Of larger receives than at first there are fewer, once all are of that size (E3). Who has
+    advertised buffers may have one more, to be granted when they are to be taken back.
     """
     for side, _ in connection.sides():
-        limit = first_bufs(connection, side)
+        limit, spare = first_bufs(connection, side), 0
         for m, end in resize.walk(connection, facts, side):
             size = m.size if m.mid == CHRCVBUF_ACK else end.recv_size
             most = facts.recv_buffers
             if size > facts.recv_buffer_size:
                 most = end.receives(size)
-            if m.bufs > most:
+            if m.bufs > most + spare:
                 yield f"{side.name}: {m}: Bufs is {m.bufs}, there are {most} of {size} bytes"
+            spare = spare or m.mid == SINK_AVAIL
             if m.ack + m.bufs < limit:
                 yield f"{side.name}: {m} allows {m.ack + m.bufs} after {limit}"
             limit = m.ack + m.bufs
@@ -270,33 +294,49 @@ def credit(connection, facts):
                        f"{grant(connection, side, m.ack)}")
 
 
+def standing(connection, side):
+    """(message, what the other end may still send by `side`'s count) just before each message."""
+    bufs, ack = first_bufs(connection, side), 0
+    for m in side.messages:
+        yield m, max(bufs - (m.ack - ack), 0)
+        bufs, ack = m.bufs, m.ack
+
+
 def last_credit(connection, facts):
-    """The last credit is used by nothing but an empty Data, a credit update."""
-    for side, _ in connection.sides():
-        for m in side.messages:
-            if credit_before(connection, side, m) == 1 and not resize.is_update(m):
+    """The last credit is used by nothing but an empty Data, a credit update; or by what somebody
+    waits for, if that has no payload and grants something, as an update would. A buffer is
+    waited for where it answers an offer.
+    """
+    for side, peer in connection.sides():
+        ends = [offer.end for offer in offers.of_source(connection, peer)]
+        for m, theirs in standing(connection, side):
+            answers = m.mid in AWAITED or m.mid == SINK_AVAIL and m in ends and not m.payload
+            answers = answers and m.bufs > theirs
+            if credit_before(connection, side, m) == 1 and not resize.is_update(m) and not answers:
                 yield (f"{side.name}: {m}: MID {m.mid:#x} with {m.payload} bytes "
-                       "takes the last credit")
+                       f"takes the last credit, and raises the other's from {theirs} to {m.bufs}")
 
 
 def updates(connection, facts):
     """A credit update goes when the other end has less than T, and grants T or more (D4).
 
     Beside them there are empty messages that use up receives which the other end had posted when
-    it answered that they are smaller from then on: no more than those, and never with the last
-    credit.
+    it answered that they are smaller from then on: no more than those. And while its sender's
+    own offer is out, one goes to an end that has no credit at all, and has to answer. Neither
+    takes the last credit.
     """
     for side, _ in connection.sides():
-        bufs, ack = first_bufs(connection, side), 0
-        for m, end in resize.walk(connection, facts, side):
-            theirs = max(bufs - (m.ack - ack), 0)
+        own = offers.of_source(connection, side)
+        walk = zip(resize.walk(connection, facts, side), standing(connection, side))
+        for (m, end), (_, theirs) in walk:
             needs = sorted(end.thresholds())
             due = any(theirs < need and m.bufs >= theirs + need for need in needs)
-            uses_up = m.mseq <= end.flush_to and credit_before(connection, side, m) > 1
-            if resize.is_update(m) and not due and not uses_up:
+            uses_up = m.mseq <= end.flush_to
+            mute = not theirs and m.bufs and any(offer.out(m) for offer in own)
+            spare = credit_before(connection, side, m) > 1
+            if resize.is_update(m) and not due and not (spare and (uses_up or mute)):
                 yield (f"{side.name}: {m} raises the credit from {theirs} to {m.bufs} "
                        f"(T is {' or '.join(map(str, needs))})")
-            bufs, ack = m.bufs, m.ack
 
 
 def request_larger(side, facts, end, m):
@@ -308,7 +348,8 @@ def request_larger(side, facts, end, m):
     # A send that was split has filled a message; what is full may still wait for credit, so it
     # may be sent after the request. Each refusal doubles how many it takes. The first one after
     # an answer may have been split because the last message was full by the size before.
-    full = sum(n.bytes == end.send_size for n in side.messages[end.since:])
+    # With an offer as much goes as is thought fit, so its being full says nothing.
+    full = sum(n.mid == DATA and n.bytes == end.send_size for n in side.messages[end.since:])
     need = (facts.resize_after << end.refusals) - (end.since > 0)
     if full < need:
         yield f"asks for {m.size}, and no more than {full} messages are full, not {need}"
@@ -366,13 +407,16 @@ def answer_faults(end, m):
 def resize_answers(connection, facts):
     """E2: an answer follows a request, and a larger size the last use of a smaller receive.
 
-    When it is due, nothing else goes before it.
+    When it is due, nothing goes before it but what ends an offer, or the use of a buffer, for
+    which somebody waits.
     """
     for side, _ in connection.sides():
         for m, end in resize.walk(connection, facts, side):
             if m.mid == CHRCVBUF_ACK:
                 for fault in answer_faults(end, m):
                     yield f"{side.name}: {m} {fault}"
+            elif m.mid in (RDMA_RD_COMPL, SENDSM, RDMA_WR_COMPL, SINK_CANCEL_ACK):
+                continue
             elif m.bufs and credit_before(connection, side, m) > 1 and end.answer_due(m):
                 yield f"{side.name}: {m} goes before the answer to {end.owed}"
 
@@ -413,20 +457,35 @@ def resize_shown(connection, facts):
         yield f"there is {','.join(found) or 'nothing'}, not {facts.shows}"
 
 
+def offers_shown(connection, facts):
+    """Each exchange, and change of mode, that this connection was made for is there."""
+    found = sorted(offers.exchanges(connection) | modes.shown(connection) |
+                   adverts.shown(connection))
+    for name in facts.offers.split(","):
+        if name not in found + ["any"]:
+            yield f"there is {', '.join(found)}, but not {name}"
+
+
 def payload(connection, facts):
-    """Payload is on Data only, and all of it adds up to what the program wrote."""
+    """Payload is on Data, SrcAvail and SinkAvail only. With what was read, and what was written by
+    RDMA, it is what the program wrote.
+    """
     written = {"client": facts.up, "server": facts.down}
     for side, _ in connection.sides():
         for m in side.messages:
-            if m.mid != DATA and m.payload:
+            if m.mid not in (DATA, SRC_AVAIL, SINK_AVAIL) and m.payload:
                 yield f"{side.name}: {m}: MID {m.mid:#x} has {m.payload} bytes of payload"
-        total = sum(m.payload for m in side.messages if m.mid == DATA)
+        total = offers.travelled(connection, side)
         if total != written[side.name]:
             yield f"{side.name}: {total} bytes travelled, {written[side.name]} were written"
 
 
 def disconn(connection, facts):
-    """One DisConn each, and nothing but credit updates and answers after it."""
+    """One DisConn each, and nothing but credit updates, answers and a sink's wishes after it.
+
+    Its sender may still get, and read, what the other end offers, want it to offer again, and
+    advertise buffers.
+    """
     firsts = {}
     for side, _ in connection.sides():
         found = [i for i, m in enumerate(side.messages) if m.mid == DISCONN]
@@ -436,7 +495,8 @@ def disconn(connection, facts):
             continue
         firsts[side.name] = side.messages[found[0]].number
         for m in side.messages[found[0] + 1:]:
-            if not resize.is_update(m) and m.mid != CHRCVBUF_ACK:
+            still = m.mid in OF_SINKS or m.mid == MODE_CHANGE and modes.from_sink(m)
+            if m.payload or not resize.is_update(m) and not still:
                 yield f"{side.name}: {m} after its DisConn"
     if facts.first != "any" and firsts and min(firsts, key=firsts.get) != facts.first:
         yield f"the {facts.first} closed first, but its DisConn is the second"
@@ -445,8 +505,9 @@ def disconn(connection, facts):
 def ending(connection, facts):
     """DREQ comes from the end whose DisConn was first, after both; DREP answers it.
 
-    It goes by a queue pair of its own, and so may overtake a credit update, or the answer to a
-    request, that its sender had queued before it heard the other's DisConn.
+    It goes by a queue pair of its own, and so may overtake a credit update, the answer to a
+    request, a change of mode, or a buffer, that its sender had queued before it heard the other's
+    DisConn.
     """
     if [kind for _, kind, _ in connection.ends][:1] != ["DREQ"]:
         yield "there is no DREQ"
@@ -468,7 +529,8 @@ def ending(connection, facts):
         yield f"frame {number}: DREQ from the {asker.name}, whose DisConn was the second"
     for side, peer in connection.sides():
         for m in side.messages:
-            queued = resize.is_update(m) or m.mid == CHRCVBUF_ACK
+            queued = (resize.is_update(m) or
+                      m.mid in (CHRCVBUF_ACK, MODE_CHANGE, SINK_AVAIL, SINK_CANCEL))
             early = queued and m.ack < sent[peer.name][0].mseq
             if m.number > number and not early:
                 yield f"{side.name}: {m} after the DREQ in frame {number}"
@@ -490,11 +552,12 @@ def reset(connection, facts):
 
 
 SET_UP = (service_id, hello)
-TRAFFIC = (hello_ack, packets, traffic_class, sends_only, no_rnr, kinds, length, sequence,
+TRAFFIC = (hello_ack, packets, traffic_class, sends_and_rdma, no_rnr, kinds, length, sequence,
            acknowledged, grants, credit, last_credit, updates, payload, resize_requests,
-           resize_answers, resize_crossing, resize_fixed, resize_shown)
+           resize_answers, resize_crossing, resize_fixed, resize_shown, offers_shown)
+TRAFFIC += offers.RULES + mode_rules.RULES + advert_rules.RULES
 RULES = {
-    "close": SET_UP + TRAFFIC + (disconn, ending),
+    "close": SET_UP + TRAFFIC + (offers.offer_ends, disconn, ending),
     "reset": SET_UP + TRAFFIC + (reset,),
     "refused": SET_UP + (refusal,),
 }

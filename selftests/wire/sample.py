@@ -7,6 +7,7 @@ for good, it is recorded again from a run that passed:
 
     cd build/wire/last
     names=small-packets,refused,reset,small-rest,small-refused,small-crossing-1
+    names=$names,small-declined,small-rest-refused,small-parts,small-cancelled,small-modes
     ../../../selftests/wire/sample.py $names facts va.pcap vb.pcap >sample.txt
     mv sample.txt ../../../selftests/wire/
 
@@ -27,7 +28,9 @@ PCAP_NANOSECONDS, ETHERNET = 0xa1b23c4d, 1
 
 # Where things lie in a frame of RoCE v2 over IPv4.
 IP_TOS = 14 + 1
+IP_LEN = 14 + 2
 IP_SOURCE = 14 + 12
+UDP_LEN = 14 + 20 + 4
 BTH = 14 + 20 + 8
 AETH = BTH + 12
 BSDH = BTH + 12

@@ -2,39 +2,35 @@
 # SPDX-License-Identifier: GPL-2.0
 """selftest.py: does the checker see what is wrong?
 
-Takes the recorded sample, which breaks no rule, changes its bytes in one way at a time, and
-looks whether the rule that the change breaks complains, and no complaint is about another
-connection. Every rule there is must be broken by some change. TAP on stdout.
+Takes the recorded sample, and a conversation that was written by hand (conversation.py), which
+break no rule, changes their bytes in one way at a time, and looks whether the rule that the change
+breaks complains, and no complaint is about another connection. Every rule there is must be broken
+by some change. TAP on stdout.
 """
 import copy
 import os
 import sys
 import tempfile
 
+import advert_cases     # noqa: F401, which adds its own to CASES
 import check
+import conversation
 import decode
+import mode_cases       # noqa: F401, likewise
+import offer_cases      # noqa: F401, likewise
 import rules
 import sample
-from case import ACK, BUFS, Case, FLAGS, LEN, MID, MSEQ
+from case import ACK, ALONE, ALSO, breaks, BUFS, Case, CASES, FLAGS, LEN, MID, MSEQ, NOT, PSN, RETH
 from sample import AETH, BSDH, BTH, IP_TOS, MAD_DATA
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIZE = BSDH + 16
-PSN = BTH + 9
 # With these each case is tried beside the connection that it changes.
 ALWAYS = ("small-packets", "refused", "reset")
 SEND_ONLY_IMMEDIATE = 5
-
-
-CASES = []
-
-
-def breaks(rule, on="small-packets"):
-    """The decorated function changes a Case so that `rule` is broken."""
-    def remember(change):
-        CASES.append((rule, on, change.__name__, change))
-        return change
-    return remember
+# The cases are in networks 10.x.y of their own, from this x.y on.
+FIRST_NETWORK = 200 << 8
+RETH_LENGTH = RETH + 12
 
 
 def breaks_field(rule, what, kind, offset, size, on="small-packets"):
@@ -42,7 +38,7 @@ def breaks_field(rule, what, kind, offset, size, on="small-packets"):
     def change(case):
         frame = case.cm(kind)
         frame.add(frame.private_data + offset, size, 1)
-    CASES.append((rule, on, f"{kind.lower()}_{what}", change))
+    CASES.append((rule, on, f"{kind.lower()}_{what}", change, ALSO))
 
 
 # Changes that break no rule.
@@ -193,28 +189,30 @@ def class_of_server(case):
 
 def write_after_the_end(case, frame):
     write = copy.deepcopy(frame)
-    write.put(BTH, 1, rules.RDMA_WRITE_ONLY)
+    write.put(BTH, 1, decode.WRITE_ONLY)
     write.time = max(other.time for other in case.frames) + 1
     case.frames.append(write)
+    return write
 
 
 @breaks(None)
 def drained(case):
     """A DisConn is as long as what a write of nothing has behind its BTH."""
-    write_after_the_end(case, case.disconn("client"))
+    write_after_the_end(case, case.disconn("client")).put(RETH_LENGTH, 4, 0)
 
 
-@breaks("sends_only")
-def data_after_the_end(case):
-    write_after_the_end(case, case.data("client")[0])
+@breaks("writes_within")
+def write_after_the_end_that_is_not_empty(case):
+    write_after_the_end(case, case.disconn("client")).add(PSN, 3, 1)
 
 
-@breaks("sends_only")
-def rdma_write(case):
-    case.sends("client")[-1].put(BTH, 1, rules.RDMA_WRITE_ONLY)
+@breaks("sends_and_rdma")
+def empty_write_before_the_end(case):
+    write_after_the_end(case, case.disconn("client")).put(RETH_LENGTH, 4, 0)
+    case.frames[-1].time = case.disconn("client").time
 
 
-@breaks("sends_only", on="reset")
+@breaks("sends_and_rdma", on="reset")
 def immediate_data(case):
     case.data("client")[0].put(BTH, 1, SEND_ONLY_IMMEDIATE)
 
@@ -224,9 +222,9 @@ def rnr_nak(case):
     case.of("server", decode.ACKNOWLEDGE)[1].put(AETH, 1, rules.RNR_NAK << 5 | 14)
 
 
-@breaks("kinds")
-def src_avail(case):
-    case.data("server")[0].put(MID, 1, 0xfe)
+@breaks("advert_modes")
+def sink_avail(case):
+    case.data("server")[0].put(MID, 1, 0xfd)
 
 
 @breaks("kinds")
@@ -332,15 +330,12 @@ def grant_was_not_heard(case):
 @breaks("last_credit")
 def data_with_the_last_credit(case):
     message = [f for f in case.data("client") if f.get(ACK, 4)][-1]
-    header = case.heard("client", message)
-    header.put(BUFS, 2, message.get(MSEQ, 4) - header.get(ACK, 4))
+    case.make_last_credit("client", message)
 
 
 @breaks("last_credit")
 def disconn_with_the_last_credit(case):
-    message = case.disconn("server")
-    header = case.heard("server", message)
-    header.put(BUFS, 2, message.get(MSEQ, 4) - header.get(ACK, 4))
+    case.make_last_credit("server", case.disconn("server"))
 
 
 @breaks("updates")
@@ -753,6 +748,11 @@ def peer_found_wrong(case):
     case.stat["BadSeq"] = 1
 
 
+@breaks(None, on="pipelined")
+def nothing_in_pipelined(case):
+    pass
+
+
 def in_order(case):
     """All frames of a case."""
     offset, frames = 0, []
@@ -764,9 +764,9 @@ def in_order(case):
 
 def readdress(connections, index):
     """The sample in a network of its own, so that one run of tshark does for all cases."""
-    here, there = bytes([10, 9, 0]), bytes([10, 200, index])
+    here, there = bytes([10, 9, 0]), bytes([10, *divmod(FIRST_NETWORK + index, 256)])
     return {
-        name: (line.replace("10.9.0.", f"10.200.{index}."),
+        name: (line.replace("10.9.0.", "{}.{}.{}.".format(*there)),
                [sample.Frame(frame.time, frame.data.replace(here, there)) for frame in frames])
         for name, (line, frames) in connections.items()
     }
@@ -784,15 +784,17 @@ def decode_all(cases):
         path = os.path.join(directory, "cases.pcap")
         sample.write_pcap(path, frames)
         for packet in decode.packets(path):
-            decoders[packet.src.packed[2]].add(packet)
+            network = int.from_bytes(packet.src.packed[1:3], "big")
+            decoders[network - FIRST_NETWORK].add(packet)
     return decoders
 
 
-def some(decoder, case):
+def some(decoders, case):
     """A Decoder with those connections only that a case has."""
     ports = [rules.Facts(line).port for line, _ in case.connections.values()]
+    found = {c.request.service_id & 0xffff: c for d in decoders for c in d.connections}
     few = decode.Decoder()
-    few.connections = [c for c in decoder.connections if c.request.service_id & 0xffff in ports]
+    few.connections = [c for port, c in found.items() if port in ports]
     return few
 
 
@@ -805,28 +807,35 @@ def judge(case, decoder, stat):
     return [verdict for verdict in verdicts if verdict[2]]
 
 
-def problem(rule, on, failed):
+def problem(rule, on, how, failed):
     """What is wrong with the checker, by what it complains of: a list of lines."""
     lines = [f"{name}: {broken}: {wrong[0]}" for name, broken, wrong in failed]
     if rule is None:
         return lines
-    if rule not in [broken for _, broken, _ in failed]:
+    broken = {broken for _, broken, _ in failed}
+    if how == NOT:
+        return [line for line in lines if line.split(": ")[1] == rule]
+    if rule not in broken:
         return ["not noticed; the complaints are:"] + lines
+    # What was changed is not what was counted.
+    if how == ALONE and broken - {rule, "counters"}:
+        return ["other rules complain, too:"] + lines
     return [line for line in lines if line.split(":")[0] not in (on, "capture", "sdpstat")]
 
 
 def rules_without_a_case():
     known = {rule.__name__ for group in rules.RULES.values() for rule in group}
     known |= {"request", "strangers", "counters"}
-    return sorted(known - {rule for rule, _, _, _ in CASES})
+    return sorted(known - {rule for rule, *_, how in CASES if how != NOT})
 
 
 def main():
-    connections = sample.read_sample(os.path.join(HERE, "sample.txt"))
+    recorded = sample.read_sample(os.path.join(HERE, "sample.txt"))
+    connections = {**recorded, "pipelined": conversation.pipelined(*recorded["small-parts"])}
     cases = []
-    for index, (_, on, name, change) in enumerate(CASES):
+    for index, (_, on, name, change, _) in enumerate(CASES):
         own = {key: value for key, value in connections.items()
-               if key in ALWAYS + (on,) or name == "nothing"}
+               if key in ALWAYS + (on,) or name == "nothing" and key in recorded}
         case = Case(readdress(own, index), on)
         change(case)
         cases.append(case)
@@ -834,11 +843,15 @@ def main():
         decoders = decode_all(cases)
     except decode.DecodeError as error:
         sys.exit(f"error: {error}")
+    # The sample as it is, which the module's counters agreed with; and what is made by hand.
+    plain = [decoder for decoder, (_, _, name, *_) in zip(decoders, CASES)
+             if name in ("nothing", "nothing_in_pipelined")]
     tap = check.Tap()
-    for (rule, on, name, _), case, decoder in zip(CASES, cases, decoders):
-        # The first case is the sample as it is, which the module's counters agreed with.
-        stat = {**check.counted(some(decoders[0], case)), "BadSeq": 0}
-        tap.point(f"{rule or 'no rule'}: {name}", problem(rule, on, judge(case, decoder, stat)))
+    for (rule, on, name, _, how), case, decoder in zip(CASES, cases, decoders):
+        stat = {**check.counted(some(plain, case)), "BadSeq": 0}
+        stat["MsgsSent"] += case.added
+        tap.point(f"{rule or 'no rule'}: {name}",
+                  problem(rule, on, how, judge(case, decoder, stat)))
     tap.point("every rule has a case", rules_without_a_case())
     return tap.end()
 

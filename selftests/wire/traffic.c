@@ -11,10 +11,23 @@
  *				send. Without it both send, and close, at the same time.
  *	gap=MS			pause after each write
  *	pause=MS		pause after each half of a side's bytes
- *	slow=1			the server reads nothing until the client's writes block, or end
+ *	slow=1			the server reads nothing until the client's writes block, or end, or
+ *				one of them has timed out
+ *	wait=1			writes wait at once, so that large ones are offered for RDMA;
+ *				otherwise they do when there is no room
+ *	sndtimeo=MS		SO_SNDTIMEO of both ends; what was not taken is written again
+ *	read=BYTES		at most, per read (1 MiB)
+ *	later=BYTES		likewise, for the second half of the bytes
+ *	readgap=MS		pause after each read
+ *	seen=1			nobody reads until both ends can read all of the other's first write
  *	rcvbuf=BYTES		SO_RCVBUF of the listener, and so of the server
  *	shows=WORD,...		what is to come of the client's requests for other sizes: grow,
  *				shrink, refused; goes into the output as it is
+ *	offers=WORD,...		what is to be seen of writes that are offered: read (by one RDMA
+ *				read), parts (by several), declined (without a read), rest
+ *				(declined, after a part of it was), cancelled, crossed (the
+ *				cancel, and the end), both (ways at the same time), none; and of
+ *				the modes of both directions: to-buffered, to-combined; likewise
  *	end=refused		nobody listens
  *	tos=N			IP_TOS, or IPV6_TCLASS, of the client
  *	end=reset		the client closes with SO_LINGER 0 after `up` has arrived
@@ -39,7 +52,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <linux/sdp.h>
@@ -60,11 +75,11 @@ enum end { END_CLOSE, END_REFUSED, END_RESET };
 
 static struct plan {
 	const char *name;
-	size_t up, down, write, rounds, rcvbuf, tos, gap, pause;
-	const char *first, *shows;
-	bool slow;
+	size_t up, down, write, rounds, rcvbuf, tos, gap, pause, sndtimeo, read, later, readgap;
+	const char *first, *shows, *offers;
+	bool slow, wait, seen;
 	enum end end;
-} plan = { .write = 16384, .shows = "any" };
+} plan = { .write = 16384, .read = WRITE_MAX, .shows = "any", .offers = "any" };
 
 /* One end of the connection. */
 struct side {
@@ -79,7 +94,7 @@ struct side {
 };
 
 static struct side client = { .name = "client", .sends_seed = 3, .expects_seed = 101 };
-static pthread_barrier_t both_begin;
+static pthread_barrier_t both_begin, both_seen;
 static struct side server = { .name = "server", .sends_seed = 101, .expects_seed = 3 };
 
 __attribute__((format(printf, 1, 2), noreturn))
@@ -117,6 +132,28 @@ static unsigned char pattern(unsigned char seed, size_t at)
 	return seed + at * 7 + (at >> 8) + (at >> 16);
 }
 
+/* Returns how many bytes were taken, which may be none if there is a time limit. */
+static size_t send_piece(struct side *side, const unsigned char *buf, size_t n)
+{
+	ssize_t sent = -1;
+
+	errno = EAGAIN;
+	if (!plan.wait)
+		sent = send(side->fd, buf, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (sent < 0 && errno == EAGAIN) {
+		if (!plan.wait)
+			sem_post(&side->blocked);
+		sent = send(side->fd, buf, n, MSG_NOSIGNAL);
+	}
+	if (plan.sndtimeo && sent < (ssize_t)n) {
+		need(sent > 0 || errno == EAGAIN, "send with a time limit");
+		sem_post(&side->blocked);
+		return sent < 0 ? 0 : sent;
+	}
+	need(sent > 0, "send");
+	return sent;
+}
+
 /* The bytes from @done on, up to @bytes. */
 static void send_from(struct side *side, size_t done, size_t bytes)
 {
@@ -125,20 +162,12 @@ static void send_from(struct side *side, size_t done, size_t bytes)
 	need(buf, "malloc");
 	while (done < bytes) {
 		size_t n = bytes - done < plan.write ? bytes - done : plan.write, i;
-		ssize_t sent;
 
 		for (i = 0; i < n; i++)
 			buf[i] = pattern(side->sends_seed, done + i);
-		sent = send(side->fd, buf, n, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (sent < 0 && errno == EAGAIN) {
-			sem_post(&side->blocked);
-			sent = send(side->fd, buf, n, MSG_NOSIGNAL);
-		}
-		need(sent > 0, "send");
-		done += sent;
+		done += send_piece(side, buf, n);
 		usleep(plan.gap * 1000);
 	}
-	sem_post(&side->blocked);
 	free(buf);
 }
 
@@ -149,6 +178,7 @@ static void send_all(struct side *side, size_t bytes)
 	send_from(side, 0, half);
 	usleep(plan.pause * 1000);
 	send_from(side, half, bytes);
+	sem_post(&side->blocked);
 	usleep(plan.pause * 1000);
 }
 
@@ -169,7 +199,8 @@ static void receive_exactly(struct side *side, size_t bytes)
 
 	need(buf, "malloc");
 	while (got < bytes) {
-		size_t room = bytes - got < WRITE_MAX ? bytes - got : WRITE_MAX;
+		size_t most = got < bytes / 2 ? plan.read : plan.later;
+		size_t room = bytes - got < most ? bytes - got : most;
 		ssize_t n = recv(side->fd, buf, room, 0);
 
 		need(n >= 0, "recv");
@@ -178,6 +209,7 @@ static void receive_exactly(struct side *side, size_t bytes)
 				bytes);
 		check_bytes(side, buf, got, n);
 		got += n;
+		usleep(plan.readgap * 1000);
 	}
 	free(buf);
 }
@@ -197,10 +229,28 @@ static void expect_end(struct side *side)
 		give_up("%s: more bytes than were sent", side->name);
 }
 
+/* What is offered counts: it can be read, by RDMA. */
+static void await_first_write(const struct side *side)
+{
+	size_t first = side->expects < plan.write ? side->expects : plan.write;
+	int bytes = 0;
+
+	for (;;) {
+		need(!ioctl(side->fd, FIONREAD, &bytes), "FIONREAD");
+		if ((size_t)bytes >= first)
+			return;
+		usleep(1000);
+	}
+}
+
 static void *receiver(void *arg)
 {
 	struct side *side = arg;
 
+	if (plan.seen) {
+		await_first_write(side);
+		pthread_barrier_wait(&both_seen);
+	}
 	if (side->reads_late)
 		sem_wait(&side->other->blocked);
 	receive_exactly(side, side->expects);
@@ -277,6 +327,7 @@ static void exchange(void)
 	int i;
 
 	pthread_barrier_init(&both_begin, NULL, 2);
+	pthread_barrier_init(&both_seen, NULL, 2);
 	for (i = 0; i < 4; i++)
 		start(&threads[i], work[i], of[i]);
 	for (i = 0; i < 4; i++)
@@ -331,6 +382,15 @@ static int room(int fd)
 	return rcvbuf;
 }
 
+static void set_time_limit(int fd)
+{
+	struct timeval limit = {
+		.tv_sec = plan.sndtimeo / 1000, .tv_usec = plan.sndtimeo % 1000 * 1000,
+	};
+
+	need(!setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)), "SO_SNDTIMEO");
+}
+
 static void set_class(int fd, int family, int tos)
 {
 	bool v6 = family == AF_INET6;
@@ -366,6 +426,8 @@ static void connect_both(const char *from, const char *to, unsigned int port)
 	need(server.fd >= 0, "accept");
 	printf("rcvbuf=%d ", room(server.fd));
 	close(listener);
+	set_time_limit(client.fd);
+	set_time_limit(server.fd);
 }
 
 static void set_up(struct side *side, struct side *other, size_t sends, size_t expects)
@@ -379,7 +441,8 @@ static void set_up(struct side *side, struct side *other, size_t sends, size_t e
 	sem_init(&side->blocked, 0, 0);
 }
 
-static void read_option(const char *option)
+/* False if it is none of those that are a number. */
+static bool read_number(const char *option)
 {
 	static const struct {
 		const char *key;
@@ -388,7 +451,8 @@ static void read_option(const char *option)
 		{ "up=", &plan.up }, { "down=", &plan.down }, { "write=", &plan.write },
 		{ "rounds=", &plan.rounds }, { "rcvbuf=", &plan.rcvbuf },
 		{ "tos=", &plan.tos }, { "gap=", &plan.gap },
-		{ "pause=", &plan.pause },
+		{ "pause=", &plan.pause }, { "sndtimeo=", &plan.sndtimeo },
+		{ "read=", &plan.read }, { "later=", &plan.later }, { "readgap=", &plan.readgap },
 	};
 	size_t i;
 
@@ -397,15 +461,28 @@ static void read_option(const char *option)
 
 		if (!strncmp(option, numbers[i].key, len)) {
 			*numbers[i].value = strtoul(option + len, NULL, 10);
-			return;
+			return true;
 		}
 	}
+	return false;
+}
+
+static void read_option(const char *option)
+{
+	if (read_number(option))
+		return;
 	if (!strcmp(option, "first=client") || !strcmp(option, "first=server"))
 		plan.first = strchr(option, '=') + 1;
 	else if (!strncmp(option, "shows=", 6))
 		plan.shows = option + 6;
+	else if (!strncmp(option, "offers=", 7))
+		plan.offers = option + 7;
 	else if (!strcmp(option, "slow=1"))
 		plan.slow = true;
+	else if (!strcmp(option, "wait=1"))
+		plan.wait = true;
+	else if (!strcmp(option, "seen=1"))
+		plan.seen = true;
 	else if (!strcmp(option, "end=refused"))
 		plan.end = END_REFUSED;
 	else if (!strcmp(option, "end=reset"))
@@ -442,6 +519,10 @@ int main(int argc, char **argv)
 		read_option(argv[i]);
 	if (!plan.write || plan.write > WRITE_MAX)
 		give_up("write= is 1 to %d", WRITE_MAX);
+	if (!plan.read || plan.read > WRITE_MAX || plan.later > WRITE_MAX)
+		give_up("read= is 1 to %d, and later= no more", WRITE_MAX);
+	if (!plan.later)
+		plan.later = plan.read;
 	signal(SIGALRM, on_alarm);
 	alarm(LIMIT_SECONDS);
 	set_up(&client, &server, plan.up, plan.down);
@@ -454,8 +535,9 @@ int main(int argc, char **argv)
 		ping_pong();
 		exchange();
 	}
-	printf("up=%zu down=%zu first=%s shows=%s end=%s\n", plan.up + plan.rounds * plan.write,
-	       plan.down + plan.rounds * plan.write, plan.first ? plan.first : "any",
-	       plan.shows, ends[plan.end]);
+	printf("up=%zu down=%zu first=%s shows=%s offers=%s sndtimeo=%zu read=%zu end=%s\n",
+	       plan.up + plan.rounds * plan.write, plan.down + plan.rounds * plan.write,
+	       plan.first ? plan.first : "any", plan.shows, plan.offers, plan.sndtimeo,
+	       plan.read > plan.later ? plan.read : plan.later, ends[plan.end]);
 	return 0;
 }

@@ -40,7 +40,7 @@ enum sdp_info_mode {
 	SDP_INFO_PIPELINED,
 };
 
-#define SDP_INFO_VERSION	2
+#define SDP_INFO_VERSION	3
 
 /**
  * struct sdp_info - a connection in numbers; later versions may add members at the end
@@ -67,6 +67,8 @@ enum sdp_info_mode {
  * @device: name of the device
  * @split_sends: sends that did not fit into one message
  * @resizes: times that the peer has changed @send_size as asked
+ * @rdma_sent: those bytes of @bytes_sent that went by RDMA, not in messages
+ * @rdma_received: likewise
  */
 struct sdp_info {
 	__u8 version;
@@ -92,6 +94,8 @@ struct sdp_info {
 	char device[64];
 	__u32 split_sends;
 	__u32 resizes;
+	__u64 rdma_sent;
+	__u64 rdma_received;
 };
 
 #endif /* _UAPI_LINUX_SDP_H */

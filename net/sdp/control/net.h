@@ -21,6 +21,11 @@
  * @recv_buffer_max: what they may grow to by a resize; little more than @recv_buffer_size: fixed
  * @resize_after: sends that had to be split before the peer is asked for larger ones
  * @resize_idle_ms: rest after which they may be small again
+ * @rdma_threshold: writes from here on are offered for RDMA, 0 for none
+ * @rdma_read: RDMA may be used to read from peers
+ * @mode_after: offers declined in a row after which a peer gets all in messages
+ * @scan_ms: how often it is looked whether an offer waits for a reader
+ * @scan_count: after so many looks without a reader, messages are asked for
  * @send_buffers: messages in flight per connection
  * @accept_buffers: receives posted before accept
  * @credit_threshold: T of the credit accounting, 0 for half of @recv_buffers
@@ -37,6 +42,11 @@ struct sdp_settings {
 	unsigned int recv_buffer_max;
 	unsigned int resize_after;
 	unsigned int resize_idle_ms;
+	unsigned int rdma_threshold;
+	unsigned int rdma_read;
+	unsigned int mode_after;
+	unsigned int scan_ms;
+	unsigned int scan_count;
 	unsigned int send_buffers;
 	unsigned int accept_buffers;
 	unsigned int credit_threshold;

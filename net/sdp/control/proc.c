@@ -41,6 +41,8 @@ struct line {
 	u64 sent;
 	u64 received;
 	u8 state;
+	u8 tx_mode;
+	u8 rx_mode;
 	bool timer;
 };
 
@@ -56,18 +58,28 @@ static void take_line(struct sdp_sock *ssk, struct line *l)
 	l->peer = ssk->peer;
 	l->state = sk->sk_state;
 	l->tx_queue = ssk->tx_outq;
-	l->rx_queue = l->state == TCP_LISTEN ? sk->sk_ack_backlog : ssk->rx_bytes;
+	l->rx_queue = l->state == TCP_LISTEN ? sk->sk_ack_backlog : sdp_readable(ssk);
 	l->sent = ssk->sent;
 	l->received = ssk->received;
+	/* What a connection begins with. */
+	l->tx_mode = SDP_MODE_COMBINED;
+	l->rx_mode = SDP_MODE_COMBINED;
 	l->timer = timer_pending(&sk->sk_timer);
 	if (ssk->link) {
 		device = ssk->link->ops->device(ssk->link);
 		l->credit = sdp_credit_available(c);
 		l->posted = c->posted;
 		l->theirs = c->theirs;
+		l->tx_mode = sdp_engine_tx_mode(&ssk->engine);
+		l->rx_mode = sdp_engine_rx_mode(&ssk->engine);
 	}
 	strscpy(l->device, device ?: "-", sizeof(l->device));
 	spin_unlock_bh(&ssk->lock);
+}
+
+static char mode_letter(u8 mode)
+{
+	return mode == SDP_MODE_BUFFERED ? 'B' : mode == SDP_MODE_PIPELINED ? 'P' : 'C';
 }
 
 static void show_sock(struct seq_file *seq, struct sdp_sock *ssk, u32 number)
@@ -83,8 +95,9 @@ static void show_sock(struct seq_file *seq, struct sdp_sock *ssk, u32 number)
 		   l.rx_queue, l.timer ? 1 : 0,
 		   l.timer ? jiffies_delta_to_clock_t(sk->sk_timer.expires - jiffies) : 0, 0,
 		   from_kuid_munged(seq_user_ns(seq), sk->sk_uid), 0, (u64)sock_i_ino(sk));
-	seq_printf(seq, " %d %s C/C %u %u %u %llu %llu\n", refcount_read(&sk->sk_refcnt),
-		   l.device, l.credit, l.posted, l.theirs, l.sent, l.received);
+	seq_printf(seq, " %d %s %c/%c %u %u %u %llu %llu\n", refcount_read(&sk->sk_refcnt),
+		   l.device, mode_letter(l.tx_mode), mode_letter(l.rx_mode), l.credit, l.posted,
+		   l.theirs, l.sent, l.received);
 }
 
 /**

@@ -28,6 +28,24 @@
 	_(ResizesGranted)						\
 	_(ResizesRefused)						\
 	_(ResizesAnswered)		/* peers' wishes answered */	\
+	_(OffersSent)			/* large writes offered for RDMA */ \
+	_(OffersTaken)			/* those that peers have read */ \
+	_(OffersRefused)		/* those that they wanted in messages */ \
+	_(OffersCrossed)		/* a reader's memory came instead: C8 */ \
+	_(OffersWithdrawn)						\
+	_(OffersReceived)						\
+	_(OffersDeclined)		/* those that we wanted in messages */ \
+	_(ModeBuffered)			/* directions that use messages only from now on */ \
+	_(ModeCombined)			/* ... that may use RDMA again */ \
+	_(ModePipelined)		/* ... whose readers' memory is advertised from now on */ \
+	_(PostsSent)			/* readers' memory advertised to writers */ \
+	_(PostsReceived)		/* peers' readers' memory */	\
+	_(PostsCancelled)		/* ... and taken back */ \
+	_(ScansFired)			/* because nobody read them for long */ \
+	_(BytesRead)			/* by RDMA, from peers */	\
+	_(BytesFetched)			/* by RDMA, by peers */		\
+	_(BytesWritten)			/* by RDMA, to peers */		\
+	_(BytesPlaced)			/* by RDMA, by peers */		\
 	_(CreditStalls)			/* times that data had to wait for credit */ \
 	_(PartialHeld)			/* times that a small write gathered */ \
 	_(SendCompletions)		/* completions handled */	\

@@ -18,6 +18,8 @@ static int buffers_max = 1024;
 static int size_min = 256;
 static int size_max = SDP_BUF_MAX;
 static int splits_max = 10000;
+static int offers_max = 1000;
+static int scan_min = 10;
 static int timeout_min = 100;
 static int timeout_max = 3600 * 1000;
 static int slots_min = 4;
@@ -41,6 +43,11 @@ static const struct ctl_table template[] = {
 	SDP_SETTING(recv_buffer_max, &zero, &size_max),
 	SDP_SETTING(resize_after, &one, &splits_max),
 	SDP_SETTING(resize_idle_ms, &timeout_min, &timeout_max),
+	SDP_SETTING(rdma_threshold, &zero, &memory_max),
+	SDP_SETTING(rdma_read, &zero, &one),
+	SDP_SETTING(mode_after, &one, &offers_max),
+	SDP_SETTING(scan_ms, &scan_min, &timeout_max),
+	SDP_SETTING(scan_count, &one, &splits_max),
 	SDP_SETTING(send_buffers, &slots_min, &buffers_max),
 	SDP_SETTING(accept_buffers, &buffers_min, &buffers_max),
 	SDP_SETTING(credit_threshold, &zero, &buffers_max),

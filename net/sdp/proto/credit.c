@@ -52,6 +52,25 @@ void sdp_credit_posted(struct sdp_credit *c, u16 n)
 }
 
 /**
+ * sdp_credit_wanted() - how many receives shall be posted now
+ * @c: credit state
+ *
+ * If fewer shall be than there were, none replaces the one that the peer's advertisement has
+ * used, and one more is needed to keep it back. With no credit left that is not so: before
+ * we can answer, a message of the peer's will have used one.
+ *
+ * What @spare keeps back is always one more, for no message of the peer's has used it.
+ *
+ * Return: receives.
+ */
+u16 sdp_credit_wanted(const struct sdp_credit *c)
+{
+	if (c->posted < c->target)
+		return c->target - c->posted;
+	return (c->reserve || c->spare) && c->posted == c->theirs && sdp_credit_available(c);
+}
+
+/**
  * sdp_credit_available() - how many messages may be sent (D1)
  * @c: credit state
  *
@@ -81,6 +100,37 @@ bool sdp_credit_may_send_data(const struct sdp_credit *c)
 	return c->posted && sdp_credit_available(c) > 1;
 }
 
+/*
+ * What a message says is posted. As long as we owe the peer an answer, something is left for
+ * that one to grant, unless this message is the last that we may send. While our buffers are
+ * out, which can be for very long, only what is beyond the target: the peer could not go on with
+ * less.
+ */
+static u16 told(const struct sdp_credit *c)
+{
+	bool keep = c->reserve || (c->spare && c->posted > c->target);
+
+	if (!keep || c->posted < 2 || sdp_credit_available(c) < 2)
+		return c->posted;
+	return max(c->theirs, (u16)(c->posted - 1));
+}
+
+/**
+ * sdp_credit_may_answer() - may what somebody waits for be sent, as the peer's application? (D5)
+ * @c: credit state
+ *
+ * With the last credit, too, if it grants the peer something, as an update would: a peer whose
+ * application does not read can grant us nothing more, and waits for this to go on sending; or our
+ * own reader, who wants its buffer back.
+ *
+ * Return: true when it may.
+ */
+bool sdp_credit_may_answer(const struct sdp_credit *c)
+{
+	return sdp_credit_may_send_data(c) ||
+	       (sdp_credit_available(c) == 1 && c->posted > c->theirs);
+}
+
 /**
  * sdp_credit_update_due() - shall a credit update be sent? (D4, D5)
  * @c: credit state
@@ -92,7 +142,21 @@ bool sdp_credit_may_send_data(const struct sdp_credit *c)
 bool sdp_credit_update_due(const struct sdp_credit *c)
 {
 	return sdp_credit_available(c) && c->theirs < c->threshold &&
-	       c->posted >= c->theirs + c->threshold;
+	       told(c) >= c->theirs + c->threshold;
+}
+
+/**
+ * sdp_credit_peer_is_mute() - has the peer no credit at all, though there is some to grant?
+ * @c: credit state
+ *
+ * Less than T is granted with data that goes the other way (D4). While our advertisement is
+ * out none goes, and the peer needs a credit to answer it.
+ *
+ * Return: true when it is so, and we can say so without our own last credit.
+ */
+bool sdp_credit_peer_is_mute(const struct sdp_credit *c)
+{
+	return !c->theirs && sdp_credit_may_send_data(c);
 }
 
 /**
@@ -122,11 +186,11 @@ void sdp_credit_granted_hello(struct sdp_credit *c)
  */
 void sdp_credit_sent(struct sdp_credit *c, struct sdp_bsdh *h)
 {
+	h->bufs = told(c);
 	h->mseq = ++c->tx_seq;
 	h->mseq_ack = c->rx_seq;
-	h->bufs = c->posted;
-	c->theirs = c->posted;
-	c->rx_limit = c->rx_seq + c->posted;
+	c->theirs = h->bufs;
+	c->rx_limit = c->rx_seq + h->bufs;
 }
 
 /**

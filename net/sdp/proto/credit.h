@@ -27,6 +27,8 @@
  * @target: receives that shall be posted
  * @theirs: the peer's send credit by our count; PR at each send, one less at each receive
  * @threshold: T: an update goes below it, and grants at least that many
+ * @reserve: the peer's advertisement is open: keep a receive posted that it is not told of
+ * @spare: our buffers are out, and may have to be taken back: the same, if there is one to spare
  */
 struct sdp_credit {
 	u32 tx_seq;
@@ -38,6 +40,8 @@ struct sdp_credit {
 	u16 target;
 	u16 theirs;
 	u16 threshold;
+	bool reserve;
+	bool spare;
 };
 
 /* With fewer receives a peer could stop at its last credit and never be granted T more. */
@@ -46,9 +50,12 @@ struct sdp_credit {
 void sdp_credit_init(struct sdp_credit *c, u16 target, u16 threshold);
 void sdp_credit_set_target(struct sdp_credit *c, u16 target, u16 threshold);
 void sdp_credit_posted(struct sdp_credit *c, u16 n);
+u16 sdp_credit_wanted(const struct sdp_credit *c);
 u32 sdp_credit_available(const struct sdp_credit *c);
 bool sdp_credit_may_send_data(const struct sdp_credit *c);
+bool sdp_credit_may_answer(const struct sdp_credit *c);
 bool sdp_credit_update_due(const struct sdp_credit *c);
+bool sdp_credit_peer_is_mute(const struct sdp_credit *c);
 void sdp_credit_peer_hello(struct sdp_credit *c, u16 bufs);
 void sdp_credit_granted_hello(struct sdp_credit *c);
 void sdp_credit_sent(struct sdp_credit *c, struct sdp_bsdh *h);

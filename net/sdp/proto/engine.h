@@ -15,16 +15,35 @@
  * either both DisConns and SDP_ACT_END, or SDP_ACT_FAIL. The engine owns no memory
  * and is dead after END or FAIL. All calls are made under the owner's lock.
  *
- * Where the next things go: a mode or an advertisement is a file of its own beside
- * credit.c, its messages become rows of receivers[] in engine.c, and its sends
- * another case of sdp_engine_next().
+ * A large send may be advertised instead of being sent (Combined mode): sdp_engine_offer(),
+ * and the message that goes out carries the beginning. The peer's owner sees OFFERED, and
+ * answers by reads and reports or by declining; then ours sees OFFER_OVER.
+ *
+ * How the peer's reader takes that decides whether it goes on so: after some that were
+ * declined all goes in messages (Buffered mode), until the peer's owner says that a reader
+ * waits with a large buffer, sdp_engine_posted_large(). After some of which the peer's owner said
+ * that the buffer had been there before, sdp_engine_want_pipelined(), the reader leads:
+ *
+ * In Pipelined mode the owner of the receiving half advertises the buffers that readers have
+ * posted, sdp_engine_advertise(). Each one ends with WRITTEN or ADVERT_OVER, or with the
+ * connection; until then the peer may write into it. The owner of the sending half asks
+ * sdp_engine_may_write() when it has something large and nothing unsent before it, tells
+ * sdp_engine_write(), gives the RDMA write to the transport, and then sends what
+ * sdp_engine_next() yields, behind it in the same queue. If nothing may be written it may offer as
+ * in Combined, but nothing goes along; OFFER_OVER with 0 bytes means that a buffer has been
+ * advertised meanwhile, or that it was declined.
  */
 #ifndef SDP_PROTO_ENGINE_H
 #define SDP_PROTO_ENGINE_H
 
+#include "advert.h"
 #include "conn.h"
 #include "credit.h"
+#include "mode.h"
 #include "resize.h"
+#include "sink.h"
+#include "source.h"
+#include "target.h"
 
 /**
  * struct sdp_engine_config - what a connection is made with
@@ -34,6 +53,7 @@
  * @recv_target: receives to keep posted
  * @threshold: credit threshold T, 0 for half of @recv_target
  * @send_slots: messages the transport can hold at once
+ * @mode_after: so many large sends in a row that were taken alike change the mode, 0 for never
  */
 struct sdp_engine_config {
 	u32 recv_size;
@@ -42,18 +62,24 @@ struct sdp_engine_config {
 	u16 recv_target;
 	u16 threshold;
 	u16 send_slots;
+	u16 mode_after;
 };
 
 /**
  * struct sdp_engine - protocol state of one connection
  * @credit: both directions' credits
  * @resize: both directions' buffer sizes
+ * @source: what we have advertised
+ * @sink: what the peer has advertised
+ * @adverts: what our receiving half has advertised
+ * @target: where our sending half may write
+ * @tx_mode: mode of our sending half
+ * @rx_mode: mode of our receiving half
  * @state: connection state
  * @send_slots: messages the transport can still take
  * @sent_seq: newest own message that the transport has completed
  * @data_seq: newest own message that carried payload
  * @disc_seq: our DisConn, once sent
- * @peer_adverts: advertisements the peer can hold, from its Hello
  * @urgent_announced: the peer has said that an urgent byte will come, and it has not yet
  * @shutdown: the application will write no more
  * @dead: END or FAIL has been said
@@ -61,12 +87,17 @@ struct sdp_engine_config {
 struct sdp_engine {
 	struct sdp_credit credit;
 	struct sdp_resize resize;
+	struct sdp_source source;
+	struct sdp_sink sink;
+	struct sdp_adverts adverts;
+	struct sdp_target target;
+	struct sdp_mode tx_mode;
+	struct sdp_mode rx_mode;
 	enum sdp_conn_state state;
 	u16 send_slots;
 	u32 sent_seq;
 	u32 data_seq;
 	u32 disc_seq;
-	u8 peer_adverts;
 	bool urgent_announced;
 	bool shutdown;
 	bool dead;
@@ -76,6 +107,10 @@ enum sdp_action_kind {
 	SDP_ACT_ESTABLISHED,	/* the connection stands */
 	SDP_ACT_DELIVER,	/* @offset, @len, @urgent: payload for the application */
 	SDP_ACT_URGENT,		/* an urgent byte is on its way, or comes with the next action */
+	SDP_ACT_OFFERED,	/* @len: bytes that may be read by RDMA, after what is delivered */
+	SDP_ACT_OFFER_OVER,	/* @len: bytes of our advertised region that the peer has got */
+	SDP_ACT_WRITTEN,	/* @id, @len: bytes are in our buffer, after what is delivered */
+	SDP_ACT_ADVERT_OVER,	/* @id: nobody will write into our buffer any more */
 	SDP_ACT_EOF,		/* the peer will send no more */
 	SDP_ACT_DISCONNECT,	/* both halves are closed: end the link in good order */
 	SDP_ACT_END,		/* the link has ended in good order */
@@ -86,7 +121,8 @@ enum sdp_action_kind {
  * struct sdp_action - one thing to do
  * @kind: what
  * @offset: DELIVER: where in the message
- * @len: DELIVER: bytes
+ * @len: DELIVER, OFFERED, OFFER_OVER, WRITTEN: bytes
+ * @id: WRITTEN, ADVERT_OVER: what sdp_engine_advertise() has returned
  * @urgent: DELIVER: the last of them is urgent
  * @error: FAIL: errno (positive)
  * @violation: FAIL: what the peer did wrong, or %SDP_VALID
@@ -95,12 +131,14 @@ struct sdp_action {
 	enum sdp_action_kind kind;
 	u32 offset;
 	u32 len;
+	u32 id;
 	bool urgent;
 	int error;
 	enum sdp_violation violation;
 };
 
-#define SDP_ACTIONS_MAX	8
+/* Urgent, delivered, an offer over; all our buffers over; failed: more than that is never. */
+#define SDP_ACTIONS_MAX	(SDP_ADVERTS_MAX + 8)
 
 /**
  * struct sdp_actions - what one event led to, in order
@@ -131,7 +169,7 @@ struct sdp_tx_view {
 /* Why sdp_engine_next() has or has not a message to send. */
 enum sdp_next {
 	SDP_NEXT_SEND,
-	SDP_NEXT_IDLE,		/* nothing to send */
+	SDP_NEXT_IDLE,		/* nothing to send, or nothing that may follow an advertisement */
 	SDP_NEXT_NO_CREDIT,	/* D2: kept until the peer grants more */
 	SDP_NEXT_NO_SLOT,	/* kept until the transport completes something */
 	SDP_NEXT_GATHER,	/* a partial segment waits for the one before to arrive */
@@ -141,7 +179,7 @@ enum sdp_next {
  * struct sdp_tx_msg - a message that may be sent now
  * @mid: its kind
  * @flags: SDP_FLAG_*
- * @payload_max: how much payload it may carry; 0 for none
+ * @payload_max: how much payload it may carry, 0 for none; all of it unless it is Data
  */
 struct sdp_tx_msg {
 	u8 mid;
@@ -166,6 +204,31 @@ void sdp_engine_split(struct sdp_engine *e, u32 bytes);
 bool sdp_engine_may_shrink(const struct sdp_engine *e);
 bool sdp_engine_shrink(struct sdp_engine *e);
 void sdp_engine_shrink_end(struct sdp_engine *e);
+
+bool sdp_engine_may_offer(const struct sdp_engine *e);
+u32 sdp_engine_inline_max(const struct sdp_engine *e);
+void sdp_engine_offer(struct sdp_engine *e, const struct sdp_region *region, u32 inlined);
+bool sdp_engine_offering(const struct sdp_engine *e);
+void sdp_engine_withdraw(struct sdp_engine *e);
+u32 sdp_engine_offered(const struct sdp_engine *e);
+bool sdp_engine_reading(const struct sdp_engine *e);
+u32 sdp_engine_read_so_far(const struct sdp_engine *e);
+bool sdp_engine_read_begin(struct sdp_engine *e, u32 bytes, struct sdp_region *from);
+void sdp_engine_read_end(struct sdp_engine *e, bool ok);
+void sdp_engine_decline(struct sdp_engine *e);
+
+u32 sdp_engine_may_advertise(const struct sdp_engine *e);
+u32 sdp_engine_advertise(struct sdp_engine *e, const struct sdp_region *region);
+u32 sdp_engine_adverts_out(const struct sdp_engine *e);
+void sdp_engine_advert_cancel(struct sdp_engine *e, struct sdp_actions *acts);
+u32 sdp_engine_may_write(const struct sdp_engine *e);
+bool sdp_engine_write(struct sdp_engine *e, u32 bytes, struct sdp_region *to);
+
+void sdp_engine_want_pipelined(struct sdp_engine *e);
+void sdp_engine_posted_large(struct sdp_engine *e);
+u8 sdp_engine_tx_mode(const struct sdp_engine *e);
+u8 sdp_engine_rx_mode(const struct sdp_engine *e);
+
 void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes, struct sdp_msg *msg,
 			struct sdp_actions *acts);
 void sdp_engine_sent(struct sdp_engine *e, u16 n, struct sdp_actions *acts);

@@ -126,7 +126,9 @@ static enum sdp_violation get_region(const u8 *p, struct sdp_region *r)
 	r->len = get32(p);
 	r->rkey = get32(p + 4);
 	r->va = get64(p + 8);
-	return r->len && r->va + r->len > r->va ? SDP_VALID : SDP_BAD_FIELD;
+	if (!r->len || r->len > SDP_REGION_MAX)
+		return SDP_BAD_FIELD;
+	return r->va + r->len > r->va ? SDP_VALID : SDP_BAD_FIELD;
 }
 
 /*

@@ -56,6 +56,7 @@ enum sdp_mid {
 #define SDP_HELLO_BUFS_MIN	2	/* fewer could never carry data (D5) */
 #define SDP_RECV_SIZE_MIN	64
 #define SDP_RECV_SIZE_MAX	(1U << 20)
+#define SDP_REGION_MAX		(1U << 30)	/* memory advertised at once */
 
 /* What can be wrong with something a peer sent; each is counted by itself. */
 enum sdp_violation {
@@ -65,7 +66,7 @@ enum sdp_violation {
 	SDP_BAD_MID,		/* no such message */
 	SDP_BAD_FLAGS,		/* reserved flag, or a flag on the wrong message */
 	SDP_BAD_FIELD,		/* extended header out of range */
-	SDP_BAD_PAYLOAD,	/* payload on a message that may have none */
+	SDP_BAD_PAYLOAD,	/* payload where there may be none, or none where there must be */
 	SDP_BAD_SEQ,		/* MSeq is not the successor of the last one */
 	SDP_BAD_ACK,		/* MSeqAck outside what was sent */
 	SDP_BAD_BUFS,		/* Bufs out of range, or a grant taken back */
@@ -92,6 +93,18 @@ struct sdp_bsdh {
 	u32 mseq_ack;
 };
 
+/**
+ * struct sdp_region - memory that its owner advertises for RDMA
+ * @len: bytes, at most %SDP_REGION_MAX
+ * @rkey: the key that allows access
+ * @va: where it begins
+ */
+struct sdp_region {
+	u32 len;
+	u32 rkey;
+	u64 va;
+};
+
 /* Which half connection of the receiver of a ModeChange is meant, and its new mode. */
 #define SDP_MODE_BUFFERED	0
 #define SDP_MODE_COMBINED	1
@@ -114,11 +127,8 @@ struct sdp_bsdh {
 struct sdp_msg {
 	struct sdp_bsdh h;
 	union {
-		struct sdp_region {
-			u32 len;
-			u32 rkey;
-			u64 va;
-		} src, sink;
+		struct sdp_region src;
+		struct sdp_region sink;
 		u32 count;
 		u32 size;
 		u64 service_id;

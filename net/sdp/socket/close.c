@@ -95,6 +95,21 @@ static void forget_input(struct sdp_sock *ssk)
 	sdp_urgent_forget(ssk);
 }
 
+/* Before a mutex is taken: it also ends what readers and writers wait for. */
+static void end_at_once(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+	struct sdp_todo todo = { };
+
+	sdp_stream_lock(ssk);
+	if (sk->sk_state != TCP_CLOSE) {
+		sdp_stream_fail(ssk, ECONNRESET, "disconnect", &todo);
+		/* Whether the peer had ended its stream matters for its resets, not for ours. */
+		WRITE_ONCE(sk->sk_err, ECONNRESET);
+	}
+	sdp_stream_unlock(ssk, &todo);
+}
+
 /**
  * sdp_disconnect() - back to an unconnected socket, whatever it was
  * @ssk: socket, under lock_sock
@@ -108,14 +123,10 @@ int sdp_disconnect(struct sdp_sock *ssk)
 
 	if (sk->sk_state == TCP_LISTEN)
 		sdp_listen_stop(ssk);
+	end_at_once(ssk);
 	mutex_lock(&ssk->rx_mutex);
 	mutex_lock(&ssk->tx_mutex);
 	sdp_stream_lock(ssk);
-	if (sk->sk_state != TCP_CLOSE) {
-		sdp_stream_fail(ssk, ECONNRESET, "disconnect", &todo);
-		/* Whether the peer had ended its stream matters for its resets, not for ours. */
-		WRITE_ONCE(sk->sk_err, ECONNRESET);
-	}
 	forget_input(ssk);
 	sk_stop_timer(sk, &sk->sk_timer);
 	ssk->peer.port = 0;
@@ -199,7 +210,7 @@ static void linger(struct sdp_sock *ssk)
 /* Unread data, and SO_LINGER with time 0, make a close a reset. */
 static bool close_aborts(const struct sdp_sock *ssk)
 {
-	return ssk->rx_bytes || !connection_stands(ssk) ||
+	return sdp_readable(ssk) || !connection_stands(ssk) ||
 	       (sock_flag(&ssk->sk, SOCK_LINGER) && !ssk->sk.sk_lingertime);
 }
 
@@ -208,7 +219,7 @@ static void end_connection(struct sdp_sock *ssk)
 	struct sock *sk = &ssk->sk;
 	struct sdp_todo todo = { };
 
-	if (sock_flag(sk, SOCK_LINGER) && sk->sk_lingertime && !ssk->rx_bytes &&
+	if (sock_flag(sk, SOCK_LINGER) && sk->sk_lingertime && !sdp_readable(ssk) &&
 	    !(current->flags & PF_EXITING))
 		linger(ssk);
 	sock_orphan(sk);

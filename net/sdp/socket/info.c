@@ -70,6 +70,19 @@ int sdp_tcp_info(struct sdp_sock *ssk, char __user *value, int __user *len)
 	return sdp_option_copy(value, len, &info, sizeof(info));
 }
 
+/* A connection begins in Combined. */
+static u8 info_mode(const struct sdp_sock *ssk, u8 mode)
+{
+	switch (ssk->link ? mode : SDP_MODE_COMBINED) {
+	case SDP_MODE_BUFFERED:
+		return SDP_INFO_BUFFERED;
+	case SDP_MODE_PIPELINED:
+		return SDP_INFO_PIPELINED;
+	default:
+		return SDP_INFO_COMBINED;
+	}
+}
+
 static void fill_sdp_info(struct sdp_sock *ssk, struct sdp_info *info)
 {
 	const struct sdp_engine *e = &ssk->engine;
@@ -77,8 +90,8 @@ static void fill_sdp_info(struct sdp_sock *ssk, struct sdp_info *info)
 
 	info->version = SDP_INFO_VERSION;
 	info->state = ssk->sk.sk_state;
-	info->tx_mode = SDP_INFO_COMBINED;
-	info->rx_mode = SDP_INFO_COMBINED;
+	info->tx_mode = info_mode(ssk, sdp_engine_tx_mode(e));
+	info->rx_mode = info_mode(ssk, sdp_engine_rx_mode(e));
 	info->credit = sdp_credit_available(&e->credit);
 	info->posted = e->credit.posted;
 	info->peer_credit = e->credit.theirs;
@@ -88,7 +101,7 @@ static void fill_sdp_info(struct sdp_sock *ssk, struct sdp_info *info)
 	info->send_slots = e->send_slots;
 	info->bytes_unsent = sdp_unsent(ssk);
 	info->bytes_unarrived = ssk->tx_inflight;
-	info->bytes_unread = ssk->rx_bytes;
+	info->bytes_unread = sdp_readable(ssk);
 	info->probes = ssk->probes;
 	info->msgs_sent = ssk->sent;
 	info->msgs_received = ssk->received;
@@ -96,6 +109,8 @@ static void fill_sdp_info(struct sdp_sock *ssk, struct sdp_info *info)
 	info->bytes_received = ssk->bytes_received;
 	info->split_sends = ssk->split_sends;
 	info->resizes = ssk->resizes;
+	info->rdma_sent = ssk->rdma_sent;
+	info->rdma_received = ssk->rdma_received;
 	if (!ssk->link)
 		return;
 	strscpy(info->transport, ssk->link->ops->name, sizeof(info->transport));

@@ -9,7 +9,11 @@
  * of the connection when it fires:
  *
  *	heard		the last sign of life: a message, or the arrival of one of ours
- *	tx_since	since when what was written waits without any of it arriving
+ *	tx_since	since when what was written, or offered, waits without any of it arriving
+ *
+ * Who waits for a peer that has taken everything in (for credit, or until it has read what it is
+ * offered) asks now and then as well, as TCP does about a window that is shut; and a silence as
+ * long as that of a message that does not arrive is the end.
  *
  * A probe is an operation of the transport that needs nothing of the peer's software
  * and uses up none of its receives; rc repeats it by itself until it is answered. So
@@ -26,6 +30,12 @@
  * with retry_count 7.
  */
 #define SILENCE_LIMIT	(925 * HZ)
+/*
+ * Everything has arrived, and yet we wait for the peer: for credit, or until it has read what it
+ * is offered. Its machine may be gone, so it is asked this often, as TCP asks about a window
+ * that is shut.
+ */
+#define PERSIST_JIFFIES	(60 * HZ)
 
 static unsigned long keep_idle(const struct sdp_sock *ssk)
 {
@@ -101,19 +111,40 @@ static void judge_keepalive(const struct sdp_sock *ssk, struct verdict *v)
 		v->probe = true;
 }
 
+static bool waits_for_peer(const struct sdp_sock *ssk)
+{
+	return ssk->tx_outq || ssk->offer_out || ssk->fetch || ssk->placing;
+}
+
+static void judge_persistence(const struct sdp_sock *ssk, struct verdict *v)
+{
+	unsigned long due = ssk->heard + PERSIST_JIFFIES;
+
+	if (time_after_eq(jiffies, ssk->heard + SILENCE_LIMIT))
+		v->dead = "silence";
+	else if (ssk->probing)
+		look_again(v, jiffies + PERSIST_JIFFIES);
+	else if (time_before(jiffies, due))
+		look_again(v, due);
+	else
+		v->probe = true;
+}
+
 /* What was written makes no progress. With a limit of the user's, a full peer counts too. */
 static void judge_data(const struct sdp_sock *ssk, struct verdict *v)
 {
 	unsigned int limit = READ_ONCE(ssk->opt.user_timeout);
 	unsigned long end;
 
-	if (!ssk->tx_outq)
+	if (!waits_for_peer(ssk))
 		return;
 	if (limit) {
 		end = ssk->tx_since + msecs_to_jiffies(limit);
 	} else {
-		if (sdp_engine_all_arrived(&ssk->engine))
+		if (sdp_engine_all_arrived(&ssk->engine)) {
+			judge_persistence(ssk, v);
 			return;
+		}
 		end = (time_after(ssk->heard, ssk->tx_since) ? ssk->heard : ssk->tx_since) +
 		      SILENCE_LIMIT;
 	}
@@ -228,7 +259,7 @@ void sdp_alive_watch(struct sdp_sock *ssk)
 	unsigned int limit;
 	unsigned long end;
 
-	if (!ssk->tx_outq) {
+	if (!waits_for_peer(ssk)) {
 		ssk->tx_waits = false;
 		return;
 	}
@@ -236,7 +267,7 @@ void sdp_alive_watch(struct sdp_sock *ssk)
 		ssk->tx_since = jiffies;
 	ssk->tx_waits = true;
 	limit = READ_ONCE(ssk->opt.user_timeout);
-	end = ssk->tx_since + (limit ? msecs_to_jiffies(limit) : SILENCE_LIMIT);
+	end = ssk->tx_since + (limit ? msecs_to_jiffies(limit) : PERSIST_JIFFIES);
 	if ((!timer_pending(&ssk->alive) || time_after(ssk->alive.expires, end)) &&
 	    watched(ssk))
 		sk_reset_timer(&ssk->sk, &ssk->alive, end);

@@ -199,7 +199,7 @@ static __poll_t listen_mask(const struct sdp_sock *ssk)
 static bool readable(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
-	u32 bytes = READ_ONCE(ssk->rx_bytes);
+	u32 bytes = sdp_readable(ssk);
 	u32 target = sock_rcvlowat(sk, 0, INT_MAX);
 
 	/* A read would pass over the urgent byte. */
@@ -208,6 +208,11 @@ static bool readable(struct sdp_sock *ssk)
 	/* With the buffer full, no more can come: waiting for a low-water mark is over. */
 	return bytes && (bytes >= target ||
 			 atomic_read(&sk->sk_rmem_alloc) >= READ_ONCE(sk->sk_rcvbuf));
+}
+
+static bool writeable(const struct sdp_sock *ssk)
+{
+	return sk_stream_is_writeable(&ssk->sk) && !READ_ONCE(ssk->offering);
 }
 
 static __poll_t stream_mask(struct sdp_sock *ssk, u8 state)
@@ -226,14 +231,14 @@ static __poll_t stream_mask(struct sdp_sock *ssk, u8 state)
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (READ_ONCE(ssk->urg_state) == SDP_URG_HERE)
 		mask |= EPOLLPRI;
-	if ((shutdown & SEND_SHUTDOWN) || sk_stream_is_writeable(sk))
+	if ((shutdown & SEND_SHUTDOWN) || writeable(ssk))
 		return mask | EPOLLOUT | EPOLLWRNORM;
 	/* For SIGIO: its owner wants to hear of space. */
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	WRITE_ONCE(ssk->want_space, true);
 	/* Pairs with the barrier in note_space() of stream.c. */
 	smp_mb();
-	return sk_stream_is_writeable(sk) ? mask | EPOLLOUT | EPOLLWRNORM : mask;
+	return writeable(ssk) ? mask | EPOLLOUT | EPOLLWRNORM : mask;
 }
 
 /**

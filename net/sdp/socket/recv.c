@@ -72,6 +72,11 @@ static void note_urgent(struct sdp_sock *ssk, const struct sk_buff *skb,
 	sdp_urgent_arrived(ssk, byte, a->len, todo);
 }
 
+static ktime_t stamp_now(const struct sdp_sock *ssk)
+{
+	return ssk->sk.sk_flags & SK_FLAGS_TIMESTAMP ? ktime_get_real() : 0;
+}
+
 /**
  * sdp_deliver() - queue the payload of a received message
  * @ssk: socket, locked
@@ -95,13 +100,41 @@ void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_act
 		__skb_queue_tail(&sk->sk_receive_queue, skb);
 	}
 	/* Of bytes that share a buffer the last ones' time counts. */
-	skb_peek_tail(&sk->sk_receive_queue)->tstamp =
-		sk->sk_flags & SK_FLAGS_TIMESTAMP ? ktime_get_real() : 0;
+	skb_peek_tail(&sk->sk_receive_queue)->tstamp = stamp_now(ssk);
 	WRITE_ONCE(ssk->rx_bytes, ssk->rx_bytes + a->len);
 }
 
 /**
+ * sdp_queue_read() - queue what was read by RDMA, like a message
+ * @ssk: socket, locked
+ * @skb: the bytes; taken
+ * @n: how many
+ */
+void sdp_queue_read(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
+{
+	struct sock *sk = &ssk->sk;
+
+	atomic_add(skb->truesize, &sk->sk_rmem_alloc);
+	__skb_queue_tail(&sk->sk_receive_queue, skb);
+	skb->tstamp = stamp_now(ssk);
+	WRITE_ONCE(ssk->rx_bytes, ssk->rx_bytes + n);
+}
+
+/**
+ * sdp_passed() - bytes have gone to the reader without being queued
+ * @ssk: socket, locked
+ * @n: how many
+ */
+void sdp_passed(struct sdp_sock *ssk, u32 n)
+{
+	WRITE_ONCE(ssk->rx_read, ssk->rx_read + n);
+	sdp_urgent_passed(ssk);
+}
+
+/**
  * struct reading - one recvmsg
+ * @start: place in the stream where it has begun
+ * @may_wait: and is not satisfied by nothing
  * @copied: bytes so far
  * @peeked: MSG_PEEK: bytes to pass over from the beginning of the queue
  * @flags: MSG_*
@@ -109,6 +142,8 @@ void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_act
  * @pipe: where to, instead of the caller's memory
  */
 struct reading {
+	u32 start;
+	bool may_wait;
 	size_t copied;
 	u32 peeked;
 	int flags;
@@ -134,12 +169,14 @@ struct piece {
  * The next piece, @skip bytes from the reader's place. Its buffer stays in the queue, where
  * only this reader (rx_mutex) removes anything.
  */
-static bool next_piece(struct sdp_sock *ssk, u32 skip, struct piece *p)
+static bool next_piece(struct sdp_sock *ssk, u32 skip, bool begun, struct piece *p)
 {
-	const u32 seq = ssk->rx_read + skip;
 	bool found = false;
+	u32 seq;
 
 	sdp_stream_lock(ssk);
+	/* What is written into another reader's memory moves it as well. */
+	seq = ssk->rx_read + skip;
 	skb_queue_walk(&ssk->sk.sk_receive_queue, p->skb) {
 		p->offset = sdp_buf_cb(p->skb)->offset + skip;
 		p->avail = sdp_buf_cb(p->skb)->end;
@@ -148,6 +185,8 @@ static bool next_piece(struct sdp_sock *ssk, u32 skip, struct piece *p)
 			break;
 		skip = p->offset - p->avail;
 	}
+	if (begun && sdp_urgent_at_mark(ssk, seq))
+		found = false;
 	if (found) {
 		p->avail -= p->offset;
 		p->hole = sdp_urgent_bound(ssk, seq, &p->avail);
@@ -208,7 +247,7 @@ static int read_piece(struct sdp_sock *ssk, struct msghdr *msg, size_t left, str
 	int n;
 
 	do {
-		if (!next_piece(ssk, r->peeked, &p))
+		if (!next_piece(ssk, r->peeked, r->copied, &p))
 			return 0;
 		n = take_piece(ssk, msg, min_t(size_t, p.avail, left), &p, r);
 		if (n < 0)
@@ -222,7 +261,13 @@ static int read_piece(struct sdp_sock *ssk, struct msghdr *msg, size_t left, str
 	return n;
 }
 
-static bool input_over(struct sdp_sock *ssk)
+/**
+ * sdp_input_over() - will nothing more come?
+ * @ssk: socket
+ *
+ * Return: true when the stream, or the connection, is over.
+ */
+bool sdp_input_over(const struct sdp_sock *ssk)
 {
 	const struct sock *sk = &ssk->sk;
 
@@ -232,7 +277,7 @@ static bool input_over(struct sdp_sock *ssk)
 
 static bool has_input(struct sdp_sock *ssk, u32 beyond)
 {
-	return READ_ONCE(ssk->rx_bytes) > beyond || input_over(ssk);
+	return sdp_readable(ssk) > beyond || sdp_input_over(ssk);
 }
 
 /* The input is over and nothing was read: what does the call return? */
@@ -252,6 +297,12 @@ static int over_error(struct sdp_sock *ssk)
 	return err;
 }
 
+/* Into the reader's own memory, that is: not into a pipe, nor only to be looked at. */
+static bool reads_direct(const struct reading *r)
+{
+	return !r->pipe && !(r->flags & (MSG_PEEK | MSG_TRUNC));
+}
+
 /* A peeking reader waits for bytes behind those it has seen. */
 static int wait_input(struct sdp_sock *ssk, const struct reading *r, long *timeo)
 {
@@ -263,20 +314,64 @@ static int wait_input(struct sdp_sock *ssk, const struct reading *r, long *timeo
 	return err;
 }
 
+/*
+ * Nothing to read. Returns bytes that have come into the reader's memory, 0 when there may be
+ * something in the queue, or an errno.
+ */
+static int await_more(struct sdp_sock *ssk, struct msghdr *msg, size_t left, struct reading *r,
+		      long *timeo)
+{
+	size_t room = reads_direct(r) && user_backed_iter(&msg->msg_iter) ? left : 0;
+	int n;
+
+	if (room) {
+		sdp_fetch_later(ssk, room);
+		if (sdp_post(ssk, &msg->msg_iter, room, timeo, &n)) {
+			if (n > 0)
+				r->stamp = stamp_now(ssk);
+			return n;
+		}
+	}
+	sdp_fetch_decline(ssk);
+	return wait_input(ssk, r, timeo);
+}
+
+/* Beyond what has come in messages. Returns as sdp_fetch() does. */
+static int fetch(struct sdp_sock *ssk, struct msghdr *msg, size_t len, size_t target,
+		 struct reading *r)
+{
+	bool direct = reads_direct(r);
+	int n;
+
+	n = sdp_fetch(ssk, direct ? &msg->msg_iter : NULL, len, len - r->copied,
+		      r->copied >= target,
+		      r->may_wait && !sdp_seq_after(r->start, READ_ONCE(ssk->rx_offer)));
+	if (n > 0)
+		r->stamp = stamp_now(ssk);
+	return n;
+}
+
 static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct reading *r,
 		    long timeo)
 {
 	size_t target = r->pipe ? 1 : sock_rcvlowat(&ssk->sk, r->flags & MSG_WAITALL, len);
-	const bool may_wait = timeo;
 	int n;
 
+	r->start = ssk->rx_read;
+	r->may_wait = timeo;
 	do {
 		/* Asking for no bytes is asking whether there are any. */
-		if (!len && READ_ONCE(ssk->rx_bytes))
-			break;
-		if (r->copied && sdp_urgent_at_mark(ssk, ssk->rx_read + r->peeked))
+		if (!len && sdp_readable(ssk))
 			break;
 		n = read_piece(ssk, msg, len - r->copied, r);
+		if (!n && r->copied && sdp_urgent_at_mark(ssk, ssk->rx_read + r->peeked))
+			break;
+		if (!n && len) {
+			n = fetch(ssk, msg, len, target, r);
+			if (n == -EAGAIN)
+				continue;
+		}
+		/* A pipe that is full says EAGAIN as well, and then this call is over. */
 		if (n < 0)
 			return n;
 		r->copied += n;
@@ -284,16 +379,17 @@ static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct
 			continue;
 		if (r->copied >= target)
 			break;
-		if (input_over(ssk)) {
+		if (sdp_input_over(ssk)) {
 			/* Something may have come between the look and the end. */
 			if (READ_ONCE(ssk->rx_bytes) > r->peeked)
 				continue;
 			return r->copied ? 0 : over_error(ssk);
 		}
-		n = wait_input(ssk, r, &timeo);
+		n = await_more(ssk, msg, len - r->copied, r, &timeo);
 		/* Who asks for no bytes waits once and gets them, whatever has ended the wait. */
-		if (n && (len || !may_wait))
+		if (n < 0 && (len || !r->may_wait))
 			return n;
+		r->copied += max(n, 0);
 	} while (r->copied < len);
 	return 0;
 }

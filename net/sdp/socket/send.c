@@ -253,12 +253,18 @@ static int send_some(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *
 	return add_done(ssk, skb, fresh, old_truesize, n, how);
 }
 
+/* Whether there is room, and nobody else's large write under way. */
+static bool may_take(const struct sdp_sock *ssk)
+{
+	return sk_stream_memory_free(&ssk->sk) && !READ_ONCE(ssk->offering);
+}
+
 static bool writable(struct sdp_sock *ssk, u32 unused)
 {
 	WRITE_ONCE(ssk->want_space, true);
 	/* Pairs with the barrier in note_space() of stream.c. */
 	smp_mb();
-	return sk_stream_memory_free(&ssk->sk) || send_error(&ssk->sk);
+	return may_take(ssk) || send_error(&ssk->sk);
 }
 
 /* Without a spinlock or tx_mutex, which others may need meanwhile. */
@@ -328,15 +334,23 @@ static int send_all(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *r
 		    size_t *done)
 {
 	struct sock *sk = &ssk->sk;
+	bool refused = false;
 	int n;
 
 	while (msg_data_left(msg)) {
 		if (send_error(sk))
 			return -EPIPE;
-		if (!sk_stream_memory_free(sk)) {
+		if (!may_take(ssk)) {
 			n = writer_waits(ssk, timeo, writable, 0);
 			if (n)
 				return n;
+			continue;
+		}
+		n = sdp_offer(ssk, msg, timeo, &refused);
+		if (n) {
+			*done += n;
+			if (signal_pending(current))
+				return sock_intr_errno(*timeo);
 			continue;
 		}
 		/* Here, because tx_mutex is kept from now until the first byte is taken. */
@@ -436,7 +450,7 @@ static size_t gather(struct sdp_sock *ssk, struct msghdr *msg)
 	    READ_ONCE(ssk->opt.cork))
 		return 0;
 	sdp_stream_lock(ssk);
-	if (!send_error(&ssk->sk) && sk_stream_memory_free(&ssk->sk))
+	if (!send_error(&ssk->sk) && may_take(ssk))
 		skb = gathering_segment(ssk, n);
 	if (skb)
 		to = room_for(ssk, skb, n);

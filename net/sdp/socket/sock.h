@@ -11,6 +11,12 @@
  *	listen.c	listen, accept, and the accepting side's up-calls
  *	stream.c	the middle: engine, queues and link of one connection
  *	send.c recv.c	bytes in and out
+ *	rdma.c		large writes and reads by RDMA, what they have in common:
+ *	offer.c		a writer's memory, offered to the peer
+ *	fetch.c		... that a reader reads from
+ *	post.c		a reader's memory, advertised to the peer
+ *	place.c		... that a writer writes to
+ *	pin.c		programs' pages for all of them
  *	size.c		message buffers that follow the size of what is sent
  *	urgent.c	urgent data
  *	memory.c	what all sockets hold together
@@ -27,8 +33,8 @@
  * Locks, outermost first:
  *	lock_sock()	calls that change what the socket is (bind, listen, connect,
  *			shutdown, close)
- *	tx_mutex	one writer copies at a time
- *	rx_mutex	one reader copies at a time
+ *	rx_mutex	one reader at a time copies, or reads by RDMA
+ *	tx_mutex	one writer at a time copies
  *	lock		engine, queues, link, sk_state, sk_shutdown, sk_err; taken in softirq.
  *			Of two sockets' locks only one is ever held.
  *
@@ -81,6 +87,9 @@ enum sdp_urgent_state {
 };
 
 struct sdp_port;
+struct sdp_offer;
+struct sdp_fetch;
+struct sdp_post;
 
 /**
  * struct sdp_sock - an AF_SDP socket
@@ -100,11 +109,26 @@ struct sdp_port;
  * @tx_copying: a writer copies into the last segment: it does not count as full
  * @tx_bulk: the last message was full, of copied bytes: the next one will be as well
  * @tx_user_pages: a writer's own pages may be referenced until they have arrived
+ * @rdma: the link can do RDMA
+ * @offer: memory that a writer offers to the peer, or NULL (offer.c)
+ * @offering: others that want to write wait for that writer
+ * @offer_out: the peer has not answered yet
  * @recv_max: receives that the link has room for
  * @recv_largest: size of the largest receives that may be posted
  * @tx_outq: payload bytes not yet known to have arrived
  * @tx_inflight: those of them that the transport has
  * @rx_bytes: payload bytes ready to be read
+ * @fetch: a reader's RDMA read under way, or NULL (fetch.c)
+ * @post: memory that a reader advertises to the peer, or NULL (post.c)
+ * @posts: how often that has come to its end
+ * @placing: a writer's RDMA write is under way (place.c)
+ * @may_offer: large writes may be offered to the peer now
+ * @may_write: bytes that the peer's reader has room for, to be written by RDMA
+ * @tx_mode: what is used for large writes (SDP_MODE_*)
+ * @rx_mode: ... and by the peer
+ * @rx_offered: bytes that the peer offers, to be read by RDMA
+ * @rx_reads: they can be
+ * @rx_offer: place of that in the stream, and of the bytes that came along
  * @tx_was_full: a writer has met a full send buffer, and has written nothing since
  * @rx_was_full: since the reader last had everything, receives were withheld for it
  * @rx_ended: the peer's stream has come to its end, in order
@@ -127,6 +151,10 @@ struct sdp_port;
  * @growth_until: ... this time (jiffies)
  * @hold_watched: the tick ends @tx_hold at ...
  * @hold_until: ... this time (jiffies)
+ * @scan_watched: the tick looks whether somebody reads an offer of the peer at ...
+ * @scan_at: ... this time (jiffies)
+ * @scans: how often nobody has
+ * @scan_got: bytes of it that were read at the last look
  * @credit_stalled: data waits for credit, counted once
  * @gathering: a partial segment waits, counted once
  * @split_sends: sends that did not fit into one message
@@ -137,6 +165,8 @@ struct sdp_port;
  * @data_received: those of them with payload
  * @bytes_sent: their payload
  * @bytes_received: their payload
+ * @rdma_sent: bytes of @bytes_sent that went by RDMA
+ * @rdma_received: likewise
  * @last_sent: when payload was sent last (jiffies), or 0
  * @last_received: when payload came last (jiffies), or 0
  *
@@ -194,11 +224,26 @@ struct sdp_sock {
 	bool tx_copying;
 	bool tx_bulk;
 	bool tx_user_pages;
+	bool rdma;
+	struct sdp_offer *offer;
+	bool offering;
+	bool offer_out;
+	bool may_offer;
 	u16 recv_max;
 	u32 recv_largest;
 	u32 tx_outq;
 	u32 tx_inflight;
 	u32 rx_bytes;
+	struct sdp_fetch *fetch;
+	struct sdp_post *post;
+	u32 posts;
+	bool placing;
+	u32 may_write;
+	u8 tx_mode;
+	u8 rx_mode;
+	u32 rx_offered;
+	bool rx_reads;
+	u32 rx_offer;
 	bool tx_was_full;
 	bool rx_was_full;
 	bool rx_ended;
@@ -220,6 +265,10 @@ struct sdp_sock {
 	unsigned long growth_until;
 	bool hold_watched;
 	unsigned long hold_until;
+	bool scan_watched;
+	unsigned long scan_at;
+	unsigned int scans;
+	u32 scan_got;
 	bool credit_stalled;
 	bool gathering;
 	u32 split_sends;
@@ -230,6 +279,8 @@ struct sdp_sock {
 	u32 data_received;
 	u64 bytes_sent;
 	u64 bytes_received;
+	u64 rdma_sent;
+	u64 rdma_received;
 	unsigned long last_sent;
 	unsigned long last_received;
 
@@ -281,6 +332,12 @@ struct sdp_v6_sock {
 static inline struct sdp_sock *sdp_sk(const struct sock *sk)
 {
 	return (struct sdp_sock *)sk;
+}
+
+/* Bytes that can be read now; without the lock, about so many. */
+static inline u32 sdp_readable(const struct sdp_sock *ssk)
+{
+	return READ_ONCE(ssk->rx_bytes) + READ_ONCE(ssk->rx_offered);
 }
 
 /* Bytes written and not yet handed to the transport; without the lock, about so many. */
@@ -378,6 +435,54 @@ void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_act
 ssize_t sdp_recv_to_pipe(struct sdp_sock *ssk, struct pipe_inode_info *pipe, size_t len,
 			 long timeo);
 
+void sdp_queue_read(struct sdp_sock *ssk, struct sk_buff *skb, u32 n);
+void sdp_passed(struct sdp_sock *ssk, u32 n);
+bool sdp_input_over(const struct sdp_sock *ssk);
+
+/**
+ * struct sdp_pinned - pages of a program that stay where they are
+ * @mem: the pages
+ * @account: who answers for them
+ */
+struct sdp_pinned {
+	struct sdp_pages mem;
+	struct mmpin account;
+};
+
+/* pin.c */
+u32 sdp_pin(struct sdp_pinned *p, const struct iov_iter *iter, size_t max,
+	    enum sdp_mem_use use);
+void sdp_unpin(struct sdp_pinned *p);
+
+/* rdma.c */
+bool sdp_rdma_worth(const struct sdp_sock *ssk, size_t bytes);
+struct sdp_link *sdp_link_use(struct sdp_sock *ssk);
+void sdp_await_move(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *mem);
+void sdp_await_answer(struct sdp_sock *ssk, const bool *over);
+
+/* offer.c */
+u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool *refused);
+struct sk_buff *sdp_offer_take(struct sdp_sock *ssk);
+void sdp_offer_answered(struct sdp_sock *ssk, u32 got);
+void sdp_offer_over(struct sdp_sock *ssk, u32 got);
+
+/* fetch.c */
+void sdp_offered(struct sdp_sock *ssk, u32 inlined);
+void sdp_fetched(struct sdp_sock *ssk, bool ok, struct sdp_todo *todo);
+int sdp_fetch(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
+	      bool first);
+void sdp_fetch_decline(struct sdp_sock *ssk);
+void sdp_fetch_later(struct sdp_sock *ssk, size_t room);
+
+/* post.c */
+void sdp_post_over(struct sdp_sock *ssk, u32 got);
+void sdp_post_look(struct sdp_sock *ssk);
+bool sdp_post(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *timeo, int *result);
+
+/* place.c */
+bool sdp_place_await(struct sdp_sock *ssk, long *timeo);
+u32 sdp_place(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages);
+
 /* size.c */
 void sdp_size_of_send(struct sdp_sock *ssk, size_t bytes, u32 open);
 u32 sdp_size_to_post(struct sdp_sock *ssk);
@@ -390,6 +495,7 @@ void sdp_tick_again(struct sdp_sock *ssk);
 void sdp_tick_watch_rest(struct sdp_sock *ssk);
 void sdp_tick_watch_growth(struct sdp_sock *ssk, bool growing);
 void sdp_tick_watch_hold(struct sdp_sock *ssk);
+void sdp_tick_watch_offer(struct sdp_sock *ssk);
 void sdp_tick_watch_spares(struct sdp_sock *ssk);
 void sdp_tick_stop(struct sdp_sock *ssk);
 void sdp_tick(struct timer_list *timer);

@@ -40,6 +40,24 @@ static void release_link(struct sdp_sock *ssk, struct sdp_link *link, bool abort
 	link->ops->release(link, abort);
 }
 
+/* What readers and writers look at without the lock. */
+static void note_rdma(struct sdp_sock *ssk, struct sdp_todo *todo)
+{
+	const struct sdp_engine *e = &ssk->engine;
+	u32 room = ssk->link ? sdp_engine_may_write(e) : 0;
+
+	WRITE_ONCE(ssk->rx_offered, ssk->link ? sdp_engine_offered(e) : 0);
+	WRITE_ONCE(ssk->rx_reads, ssk->link && ssk->rdma && ssk->link->reads &&
+		   READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.rdma_read));
+	WRITE_ONCE(ssk->rx_mode, sdp_engine_rx_mode(e));
+	WRITE_ONCE(ssk->tx_mode, sdp_engine_tx_mode(e));
+	WRITE_ONCE(ssk->may_offer, ssk->link && sdp_engine_may_offer(e));
+	/* A large write may be waiting for that; others would wait in vain. */
+	if (room && !ssk->may_write && ssk->offering)
+		todo->wake |= SDP_WAKE_WRITE;
+	WRITE_ONCE(ssk->may_write, room);
+}
+
 /**
  * sdp_stream_unlock() - end a change, and do what had to wait for it
  * @ssk: socket; an up-call may rely on the link's reference, which release ends
@@ -50,6 +68,7 @@ void sdp_stream_unlock(struct sdp_sock *ssk, struct sdp_todo *todo)
 	struct sock *sk = &ssk->sk;
 
 	sdp_memory_settle(ssk);
+	note_rdma(ssk, todo);
 	spin_unlock_bh(&ssk->lock);
 	if (todo->kick)
 		todo->kick->ops->kick(todo->kick);
@@ -86,6 +105,7 @@ void sdp_stream_detach(struct sdp_sock *ssk, bool abort, struct sdp_todo *todo)
 	todo->release = ssk->link;
 	todo->abort = abort;
 	ssk->link = NULL;
+	ssk->rdma = false;
 	sdp_alive_stop(ssk);
 	sdp_tick_stop(ssk);
 }
@@ -98,6 +118,8 @@ void sdp_stream_purge(struct sdp_sock *ssk)
 {
 	__skb_queue_purge(&ssk->tx_queue);
 	__skb_queue_purge(&ssk->tx_blocks);
+	sdp_offer_over(ssk, 0);
+	sdp_post_over(ssk, 0);
 	sdp_memory_sent(ssk, -ssk->sk.sk_wmem_queued);
 	ssk->tx_outq = 0;
 	ssk->tx_urgent = 0;
@@ -224,7 +246,7 @@ static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, stru
 		      u32 bytes, struct sdp_todo *todo)
 {
 	bool taken = false;
-	u32 i;
+	u32 i, inlined = 0;
 
 	for (i = 0; i < acts->n; i++) {
 		const struct sdp_action *a = &acts->list[i];
@@ -242,11 +264,25 @@ static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, stru
 			}
 			sdp_deliver(ssk, skb, a, bytes, todo);
 			taken = true;
+			inlined = a->len;
 			end_deferral(ssk, todo);
 			todo->wake |= SDP_WAKE_READ;
 			break;
 		case SDP_ACT_URGENT:
 			sdp_urgent_announced(ssk, todo);
+			break;
+		case SDP_ACT_OFFERED:
+			sdp_offered(ssk, inlined);
+			todo->wake |= SDP_WAKE_READ;
+			break;
+		case SDP_ACT_OFFER_OVER:
+			sdp_offer_answered(ssk, a->len);
+			todo->wake |= SDP_WAKE_WRITE;
+			break;
+		case SDP_ACT_WRITTEN:
+		case SDP_ACT_ADVERT_OVER:
+			sdp_post_over(ssk, a->len);
+			todo->wake |= SDP_WAKE_READ;
 			break;
 		case SDP_ACT_EOF:
 			end_of_input(ssk, todo);
@@ -341,6 +377,17 @@ static struct sk_buff *control_skb(struct sdp_sock *ssk)
 	return skb;
 }
 
+/* C2, C3: either end of a direction has changed what it uses. */
+static void count_mode(struct net *net, const struct sdp_msg *msg)
+{
+	if (msg->mode == SDP_MODE_BUFFERED)
+		SDP_INC(net, ModeBuffered);
+	else if (msg->mode == SDP_MODE_PIPELINED)
+		SDP_INC(net, ModePipelined);
+	else
+		SDP_INC(net, ModeCombined);
+}
+
 static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 {
 	struct net *net = sock_net(&ssk->sk);
@@ -359,7 +406,13 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 		SDP_INC(net, CreditUpdatesSent);
 	} else {
 		sdp_size_message_sent(ssk, msg);
+		if (msg->h.mid == SDP_MID_SENDSM)
+			SDP_INC(net, OffersDeclined);
+		if (msg->h.mid == SDP_MID_MODE_CHANGE)
+			count_mode(net, msg);
 	}
+	if (msg->h.mid == SDP_MID_SINK_AVAIL)
+		SDP_INC(net, PostsSent);
 	trace_sdp_msg_send(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
 }
 
@@ -384,7 +437,7 @@ static void seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx, struct sk_bu
 	u32 len;
 
 	/* What is handed over does not come back, so there a block has no advantage. */
-	if (tx->payload_max)
+	if (tx->payload_max && tx->mid == SDP_MID_DATA)
 		WRITE_ONCE(ssk->tx_bulk, sdp_buf_cb(skb)->payload == tx->payload_max &&
 			   !ssk->link->ops->hands_over && !skb_has_shared_frag(skb));
 	len = sdp_engine_commit(&ssk->engine, tx, sdp_buf_cb(skb)->payload, header, &msg);
@@ -453,7 +506,10 @@ static struct sk_buff *next_message(struct sdp_sock *ssk, enum sdp_next *why)
 		note_stall(ssk, *why);
 		return NULL;
 	}
-	skb = tx.payload_max ? __skb_dequeue(&ssk->tx_queue) : control_skb(ssk);
+	if (tx.mid == SDP_MID_SRC_AVAIL)
+		skb = sdp_offer_take(ssk);
+	else
+		skb = tx.payload_max ? __skb_dequeue(&ssk->tx_queue) : control_skb(ssk);
 	if (!skb) {
 		sdp_tick_again(ssk);
 		return NULL;
@@ -495,6 +551,7 @@ void sdp_stream_progress(struct sdp_sock *ssk, struct sdp_todo *todo)
 	if (!link || ssk->engine.dead)
 		return;
 	replenish(ssk);
+	sdp_post_look(ssk);
 	if (pump(ssk) && link->ops->hold) {
 		link->ops->hold(link);
 		todo->kick = link;
@@ -527,6 +584,7 @@ void sdp_stream_config(struct sdp_sock *ssk, const struct sdp_transport *ops,
 	config->send_slots = READ_ONCE(set->send_buffers);
 	config->tx_frags = config->recv_size <= SDP_BUF_LINEAR_MAX ? SDP_TX_FRAGS_SMALL :
 			   SDP_TX_FRAGS;
+	config->rdma = ops->use;
 	config->retry = READ_ONCE(set->retry_count);
 	config->rnr_retry = READ_ONCE(set->rnr_retry_count);
 }
@@ -547,9 +605,11 @@ void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config
 		.recv_target = min(target, config->recv_max),
 		.threshold = READ_ONCE(set->credit_threshold),
 		.send_slots = config->send_slots,
+		.mode_after = READ_ONCE(set->mode_after),
 	};
 
 	ssk->tx_frags = config->tx_frags;
+	ssk->rdma = config->rdma;
 	ssk->recv_max = config->recv_max;
 	ssk->recv_largest = config->recv_size;
 	ssk->posted_bytes = 0;
@@ -615,7 +675,14 @@ static void count_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
 		SDP_INC(net, CreditUpdatesReceived);
 	} else {
 		sdp_size_message_received(ssk, msg);
+		if (msg->h.mid == SDP_MID_MODE_CHANGE && !ssk->engine.dead)
+			count_mode(net, msg);
 	}
+	/* With payload or without; and whether or not something is made of it. */
+	if (msg->h.mid == SDP_MID_SRC_AVAIL)
+		SDP_INC(net, OffersReceived);
+	if (msg->h.mid == SDP_MID_SINK_AVAIL)
+		SDP_INC(net, PostsReceived);
 	trace_sdp_msg_recv(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
 }
 
@@ -707,6 +774,19 @@ static void up_sent(struct sdp_link *link, struct sdp_sent *sent)
 	__skb_queue_purge(&sent->blocks);
 }
 
+static void up_read_done(struct sdp_link *link, int error)
+{
+	struct sdp_sock *ssk = link->owner;
+	struct sdp_todo todo = { };
+
+	sdp_stream_lock(ssk);
+	if (ssk->link == link) {
+		sdp_fetched(ssk, !error, &todo);
+		sdp_stream_progress(ssk, &todo);
+	}
+	sdp_stream_unlock(ssk, &todo);
+}
+
 static void up_alive(struct sdp_link *link)
 {
 	struct sdp_sock *ssk = link->owner;
@@ -764,6 +844,7 @@ const struct sdp_link_events sdp_stream_events = {
 	.established	= up_established,
 	.received	= up_received,
 	.sent		= up_sent,
+	.read		= up_read_done,
 	.alive		= up_alive,
 	.malformed	= up_malformed,
 	.failed		= up_failed,

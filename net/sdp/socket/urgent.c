@@ -221,7 +221,7 @@ u32 sdp_urgent_inq(struct sdp_sock *ssk)
 	u32 bytes;
 
 	sdp_stream_lock(ssk);
-	bytes = marked(ssk) && !inlined(ssk) ? ssk->urg_seq - ssk->rx_read : ssk->rx_bytes;
+	bytes = marked(ssk) && !inlined(ssk) ? ssk->urg_seq - ssk->rx_read : sdp_readable(ssk);
 	spin_unlock_bh(&ssk->lock);
 	return bytes;
 }

@@ -65,6 +65,8 @@ struct loop_pair {
 
 static const struct sdp_link_events *loop_up;
 static struct workqueue_struct *loop_wq;
+/* In the order in which they were asked for: so a listener accepts them. */
+static struct workqueue_struct *loop_connects;
 
 static struct loop_end *to_end(struct sdp_link *link)
 {
@@ -260,7 +262,7 @@ static void loop_connect(struct sdp_link *link, const struct sdp_path_wish *wish
 	struct loop_pair *pair = to_end(link)->pair;
 
 	refcount_inc(&pair->refs);
-	queue_work(loop_wq, &pair->connect);
+	queue_work(loop_connects, &pair->connect);
 }
 
 static int loop_prepare(struct sdp_link *link, struct sdp_link_config *config)
@@ -353,7 +355,13 @@ int sdp_loop_init(const struct sdp_link_events *up)
 {
 	loop_up = up;
 	loop_wq = alloc_workqueue("sdp_loop", WQ_UNBOUND, 0);
-	return loop_wq ? 0 : -ENOMEM;
+	if (!loop_wq)
+		return -ENOMEM;
+	loop_connects = alloc_ordered_workqueue("sdp_loop_connect", 0);
+	if (loop_connects)
+		return 0;
+	destroy_workqueue(loop_wq);
+	return -ENOMEM;
 }
 
 /**
@@ -361,5 +369,6 @@ int sdp_loop_init(const struct sdp_link_events *up)
  */
 void sdp_loop_exit(void)
 {
+	destroy_workqueue(loop_connects);
 	destroy_workqueue(loop_wq);
 }

@@ -7,12 +7,15 @@
  *	rc_connect.c	connecting side: address, route (rdma_cm), then REQ
  *	rc_accept.c	accepting side: REQ to REP; and the CM events of both
  *	rc_qp.c		queue pair: posting, sending, completions
+ *	rc_mem.c	memory that RDMA reaches
+ *	rc_reg.c	a device's queue pair for registering it
  */
 #ifndef SDP_RC_H
 #define SDP_RC_H
 
 #include <linux/list.h>
 #include <linux/refcount.h>
+#include <linux/semaphore.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_cm.h>
 #include <rdma/ib_verbs.h>
@@ -30,6 +33,8 @@
 #define RC_DREQ_WAIT	(3 * HZ)
 /* How old an unanswered REQ or REP must be for us to go: it has been taken in by then. */
 #define RC_ANSWER_WAIT	(HZ / 2)
+/* Memory regions that a device keeps to be used again. */
+#define RC_FREE_REGIONS	64
 /* How long to wait before we look again whether packets are still under way. */
 #define RC_QUIET_WAIT	(HZ / 50)
 
@@ -40,8 +45,15 @@
  * @node: in the list of devices
  * @listeners: CM listeners, one per port listened on; under the list's mutex
  * @events: port and device events
- * @lock: covers @links and @gone
+ * @lock: covers @links, @regions, @free_regions and @going
  * @links: every link on this device
+ * @regions: memory regions to be used again
+ * @free_regions: how many
+ * @reg_mutex: covers the making of the three that follow
+ * @reg_ready: the two that follow are there
+ * @reg_qp: queue pair for registering memory
+ * @reg_cq: its completion queue
+ * @reg_room: how many may still register at once
  * @going: no new link may come
  * @refs: one for being registered, one per link
  * @unused: the last reference is gone
@@ -54,6 +66,13 @@ struct rc_device {
 	struct ib_event_handler events;
 	spinlock_t lock;
 	struct list_head links;
+	struct list_head regions;
+	unsigned int free_regions;
+	struct mutex reg_mutex; /* makes the queue pair */
+	bool reg_ready;
+	struct ib_qp *reg_qp;
+	struct ib_cq *reg_cq;
+	struct semaphore reg_room;
 	bool going;
 	refcount_t refs;
 	struct completion unused;
@@ -124,6 +143,16 @@ struct rc_ring {
 };
 
 /**
+ * struct rc_move - one RDMA read or write
+ * @cqe: completes it
+ * @mem: our end of it, or NULL when there is none
+ */
+struct rc_move {
+	struct ib_cqe cqe;
+	struct sdp_mem *mem;
+};
+
+/**
  * struct rc_link - one connection's end
  * @link: what the owner holds
  * @net: namespace
@@ -144,12 +173,15 @@ struct rc_ring {
  * @rx: receive ring
  * @tx: send ring
  * @flushed: receives that failed; they stay in @rx
- * @drained: RCU grace period that has to end after @qp was drained
+ * @stopped: RCU grace period that has to end after @qp was stopped
  * @unsignaled: sends since the last one with a completion
  * @spare: received buffers given back unread
  * @rx_cqe: completes receives
  * @tx_cqe: completes sends
  * @probe_cqe: completes probes
+ * @reading: the RDMA read under way
+ * @writing: the RDMA write under way
+ * @users: those who keep device and queue pair, although the owner may have let go
  * @wish: for resolving
  * @flags: enum rc_flag
  * @work: ends and frees the link, and whatever else must not run in a handler
@@ -175,12 +207,15 @@ struct rc_link {
 	struct rc_ring rx;
 	struct rc_ring tx;
 	u32 flushed;
-	unsigned long drained;
+	unsigned long stopped;
 	u16 unsignaled;
 	struct sk_buff_head spare;
 	struct ib_cqe rx_cqe;
 	struct ib_cqe tx_cqe;
 	struct ib_cqe probe_cqe;
+	struct rc_move reading;
+	struct rc_move writing;
+	atomic_t users;
 	struct sdp_path_wish wish;
 	unsigned long flags;
 	struct delayed_work work;
@@ -232,7 +267,25 @@ void rc_trim(struct sdp_link *link);
 void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush);
 void rc_probe(struct sdp_link *link);
 void rc_qp_drain(struct rc_link *rc);
+void rc_qp_stop(struct rc_link *rc);
 bool rc_qp_quiet(const struct rc_link *rc);
 void rc_qp_destroy(struct rc_link *rc);
+
+int rc_send_error(enum ib_wc_status status);
+
+/* rc_mem.c */
+bool rc_mem_able(const struct ib_device *ib);
+void rc_mem_drop_pool(struct rc_device *dev);
+struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages);
+void rc_unmap(struct sdp_link *link, struct sdp_mem *mem);
+void rc_move_init(struct rc_link *rc);
+bool rc_move(struct sdp_link *link, struct sdp_mem *mem, const struct sdp_region *remote);
+
+/* rc_reg.c */
+void rc_reg_init(struct rc_device *dev);
+void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr, int mask);
+void rc_reg_stop(struct rc_device *dev);
+int rc_reg_mr(struct rc_device *dev, struct ib_mr *mr, u32 stale, int access);
+int rc_reg_end(struct rc_device *dev, struct ib_mr *mr);
 
 #endif /* SDP_RC_H */

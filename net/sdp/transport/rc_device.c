@@ -319,6 +319,8 @@ static int client_add(struct ib_device *ib)
 	}
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->links);
+	INIT_LIST_HEAD(&dev->regions);
+	rc_reg_init(dev);
 	INIT_LIST_HEAD(&dev->listeners);
 	refcount_set(&dev->refs, 1);
 	init_completion(&dev->unused);
@@ -346,6 +348,8 @@ static void client_remove(struct ib_device *ib, void *data)
 	fail_links(dev, 0, "device removed");
 	device_put(dev);
 	wait_for_completion(&dev->unused);
+	rc_mem_drop_pool(dev);
+	rc_reg_stop(dev);
 	ib_dealloc_pd(dev->pd);
 	kfree(dev);
 }

@@ -47,12 +47,13 @@ static unsigned long link_end(struct rc_link *rc)
 {
 	if (!test_and_set_bit(RC_STOPPED, &rc->flags)) {
 		drop_rdma_id(rc);
-		rc_qp_drain(rc);
+		rc_qp_stop(rc);
 		if (rc->cm)
 			ib_destroy_cm_id(rc->cm);
 		rc->cm = NULL;
 	}
-	if (!rc_qp_quiet(rc))
+	/* Users have been told that the link is over, and wait for nothing but it. */
+	if (!rc_qp_quiet(rc) || atomic_read_acquire(&rc->users))
 		return RC_QUIET_WAIT;
 	link_destroy(rc);
 	return 0;
@@ -238,6 +239,17 @@ static void rc_release(struct sdp_link *link, bool abort)
 	rc_link_poke(to_rc(link), RC_RELEASED);
 }
 
+static void rc_use(struct sdp_link *link)
+{
+	atomic_inc(&to_rc(link)->users);
+}
+
+/* The link may be gone afterwards; all that was done in between comes before that. */
+static void rc_unuse(struct sdp_link *link)
+{
+	atomic_dec_return_release(&to_rc(link)->users);
+}
+
 static const char *rc_device_name(const struct sdp_link *link)
 {
 	const struct rc_link *rc = container_of(link, struct rc_link, link);
@@ -256,6 +268,11 @@ const struct sdp_transport sdp_rc = {
 	.trim		= rc_trim,
 	.send		= rc_send,
 	.probe		= rc_probe,
+	.use		= rc_use,
+	.unuse		= rc_unuse,
+	.map		= rc_map,
+	.unmap		= rc_unmap,
+	.move		= rc_move,
 	.release	= rc_release,
 	.device		= rc_device_name,
 	.listen		= rc_listen,

@@ -135,8 +135,14 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	rc_up->received(&rc->link, skb, wc->opcode == IB_WC_RECV ? wc->byte_len : 0);
 }
 
-/* The peer's machine is silent, or has no receive posted, or its memory is wrong. */
-static int send_error(enum ib_wc_status status)
+/**
+ * rc_send_error() - what a failed send, write or read says of the peer
+ * @status: of the completion
+ *
+ * Return: errno, positive: its machine is silent, or it has no receive posted, or its memory is
+ * not what it says.
+ */
+int rc_send_error(enum ib_wc_status status)
 {
 	return status == IB_WC_RETRY_EXC_ERR ? ETIMEDOUT : ECONNRESET;
 }
@@ -149,7 +155,7 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (wc->status != IB_WC_SUCCESS) {
 		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			rc_up->failed(&rc->link, send_error(wc->status),
+			rc_up->failed(&rc->link, rc_send_error(wc->status),
 				      ib_wc_status_msg(wc->status));
 		return;
 	}
@@ -179,7 +185,7 @@ static void probe_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status == IB_WC_SUCCESS)
 		rc_up->alive(&rc->link);
 	else if (wc->status != IB_WC_WR_FLUSH_ERR)
-		rc_up->failed(&rc->link, send_error(wc->status), ib_wc_status_msg(wc->status));
+		rc_up->failed(&rc->link, rc_send_error(wc->status), ib_wc_status_msg(wc->status));
 }
 
 static void qp_event(struct ib_event *event, void *context)
@@ -201,14 +207,14 @@ static void qp_event(struct ib_event *event, void *context)
 }
 
 /*
- * The peer may write, so that its probes are answered; but nothing is registered that it
- * could write to, so they cannot have any length.
+ * The peer may read and write what is exposed to it for that, and nothing else. Its probes are
+ * writes of nothing.
  */
 static int to_init(struct rc_link *rc)
 {
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT, .port_num = rc->port,
-		.qp_access_flags = IB_ACCESS_REMOTE_WRITE,
+		.qp_access_flags = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ,
 	};
 	int err;
 
@@ -235,8 +241,8 @@ static int create_qp(struct rc_link *rc)
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
 		.qp_type	= IB_QPT_RC,
 		.cap = {
-			/* One more each, to drain with, and one for a probe. */
-			.max_send_wr	= rc->tx.size + 2,
+			/* One more each, to drain with; and for a probe, a read and a write. */
+			.max_send_wr	= rc->tx.size + 4,
 			.max_recv_wr	= rc->rx.size + 1,
 			.max_send_sge	= rc->tx.sges,
 			.max_recv_sge	= rc->rx.sges,
@@ -277,19 +283,22 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 		rx_sges = sdp_buf_pieces(config->recv_size, 0);
 	}
 	config->tx_frags = min_t(int, config->tx_frags, rc->dev->ib->attrs.max_send_sge - 1);
+	config->rdma = config->rdma && rc_mem_able(rc->dev->ib);
 	rc->config = *config;
+	rc_move_init(rc);
 	rc->rx_cqe.done = rx_done;
 	rc->tx_cqe.done = tx_done;
 	rc->probe_cqe.done = probe_done;
 	if (rx_sges > rc->dev->ib->attrs.max_recv_sge || !config->tx_frags)
 		return -EOPNOTSUPP;
-	err = ring_alloc(&rc->rx, config->recv_max, rx_sges);
+	/* One more while a reader's memory is advertised: see credit.h. */
+	err = ring_alloc(&rc->rx, config->recv_max + config->rdma, rx_sges);
 	if (!err)
 		err = ring_alloc(&rc->tx, config->send_slots, 1 + config->tx_frags);
 	if (err)
 		return err;
 
-	rc->cqes = rc->rx.size + rc->tx.size + 3;
+	rc->cqes = rc->rx.size + rc->tx.size + 5;
 	cq = ib_cq_pool_get(rc->dev->ib, rc->cqes, -1, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return no_more(PTR_ERR(cq));
@@ -307,7 +316,13 @@ static int to_state(struct rc_link *rc, enum ib_qp_state state)
 		return err;
 	/* The CM learns it only from our REP, which is sent later. */
 	attr.rq_psn = rc->psn;
-	return ib_modify_qp(rc->qp, &attr, mask);
+	err = ib_modify_qp(rc->qp, &attr, mask);
+	if (!err && state == IB_QPS_RTR && rc->config.rdma)
+		rc_reg_start(rc->dev, rc->port, &attr, mask);
+	/* Both sides had a say in that. */
+	if (state == IB_QPS_RTS)
+		rc->link.reads = attr.max_rd_atomic;
+	return err;
 }
 
 /**
@@ -486,27 +501,43 @@ void rc_probe(struct sdp_link *link)
  */
 void rc_qp_drain(struct rc_link *rc)
 {
+	if (rc->qp)
+		ib_drain_qp(rc->qp);
+}
+
+/**
+ * rc_qp_stop() - drain the queue pair, and let nothing reach it any more
+ * @rc: link; its owner has let go, and posts nothing
+ *
+ * In the error state packets are still taken in, and a peer that has not heard of the end repeats
+ * what is not acknowledged. In RESET they are dropped at once.
+ */
+void rc_qp_stop(struct rc_link *rc)
+{
+	struct ib_qp_attr reset = { .qp_state = IB_QPS_RESET };
+
 	if (!rc->qp)
 		return;
 	ib_drain_qp(rc->qp);
-	rc->drained = start_poll_synchronize_rcu();
+	ib_modify_qp(rc->qp, &reset, IB_QP_STATE);
+	rc->stopped = start_poll_synchronize_rcu();
 }
 
 /**
  * rc_qp_quiet() - is the queue pair out of the device's reach?
- * @rc: link; drained, and no longer known to the CM
+ * @rc: link; stopped
  *
  * soft-RoCE's receive path holds its reference to a queue pair by the packet it queues, and
  * still touches the queue pair afterwards, when a task on another processor may have consumed
  * the packet. ib_destroy_qp() waits for the reference alone, and frees too early. Receiving
- * happens in an RCU read-side section, so packets that met the queue pair before it was drained
- * are over after a grace period. The peer, which has been told, sends no more.
+ * happens in an RCU read-side section, so packets that met the queue pair before it was stopped
+ * are over after a grace period.
  *
  * Return: whether rc_qp_destroy() may be called.
  */
 bool rc_qp_quiet(const struct rc_link *rc)
 {
-	return !rc->qp || poll_state_synchronize_rcu(rc->drained);
+	return !rc->qp || poll_state_synchronize_rcu(rc->stopped);
 }
 
 static void ring_free(struct rc_link *rc, struct rc_ring *ring, enum dma_data_direction dir)

@@ -17,13 +17,14 @@
  * A link holds one reference on its owner from create/incoming to released, so an
  * up-call can never meet a freed owner.
  *
- * Locks: connect, send, post, recycle, trim and probe are called under the owner's lock and in
- * order; kick is called after it has been dropped. Up-calls come from process or softirq
- * context with no lock held.
+ * Locks: connect, send, post, recycle, trim, probe and move are called under the owner's lock and
+ * in order; kick is called after it has been dropped. Up-calls come from process or softirq context
+ * with no lock held.
  */
 #ifndef SDP_TRANSPORT_H
 #define SDP_TRANSPORT_H
 
+#include <linux/completion.h>
 #include <linux/skbuff.h>
 #include <net/net_namespace.h>
 
@@ -40,6 +41,7 @@ struct sdp_link;
  * @recv_max: receives that may ever be posted at once
  * @send_slots: messages that may be in flight at once
  * @tx_frags: page fragments that one of them may have
+ * @rdma: RDMA is wished for; the transport says no where the device cannot
  * @retry: retries of a lost packet (0-7)
  * @rnr_retry: retries when the peer has posted nothing (0-7, 7 for ever)
  */
@@ -49,8 +51,63 @@ struct sdp_link_config {
 	u16 recv_max;
 	u16 send_slots;
 	u16 tx_frags;
+	bool rdma;
 	u8 retry;
 	u8 rnr_retry;
+};
+
+/* The longest transfer by RDMA; and its pages, wherever it begins. */
+#define SDP_MEM_MAX	(1 << 20)
+#define SDP_MEM_PAGES	(SDP_MEM_MAX / PAGE_SIZE + 1)
+
+enum sdp_mem_use {
+	SDP_MEM_PEER_READS,	/* the peer reads from it, when it is told of it */
+	SDP_MEM_PEER_WRITES,	/* the peer writes into it, when it is told of it */
+	SDP_MEM_READ_INTO,	/* we read the peer's into it */
+	SDP_MEM_WRITE_FROM,	/* we write from it into the peer's */
+};
+
+/* Does what is done to it change it? */
+static inline bool sdp_mem_changes(enum sdp_mem_use use)
+{
+	return use == SDP_MEM_PEER_WRITES || use == SDP_MEM_READ_INTO;
+}
+
+/* Can the peer reach it? */
+static inline bool sdp_mem_exposed(enum sdp_mem_use use)
+{
+	return use == SDP_MEM_PEER_READS || use == SDP_MEM_PEER_WRITES;
+}
+
+/**
+ * struct sdp_pages - memory for a transfer by RDMA
+ * @pages: the pages; the caller keeps them where they are
+ * @n: how many, at most %SDP_MEM_PAGES
+ * @offset: where it begins in the first one
+ * @len: bytes
+ * @use: what for
+ */
+struct sdp_pages {
+	struct page **pages;
+	unsigned int n;
+	u32 offset;
+	u32 len;
+	enum sdp_mem_use use;
+};
+
+/**
+ * struct sdp_mem - memory that the transport has made reachable by RDMA
+ * @region: what the peer has to know of it
+ * @done: what was begun has ended
+ * @error: how: 0 or an errno
+ * @settled: the peer has not been told of it, or has said that it is done with it; kept by the
+ *	owner. If not, it may be just at it when the memory is unmapped, which then takes longer
+ */
+struct sdp_mem {
+	struct sdp_region region;
+	struct completion done;
+	int error;
+	bool settled;
 };
 
 /**
@@ -108,6 +165,8 @@ struct sdp_incoming {
  * @established: the transport's own handshake is complete
  * @received: a message arrived; takes @skb, whose length is still to be set to @bytes
  * @sent: messages have arrived at the peer
+ * @read: a read that move() has begun is over; @error is 0 or an errno. Before @done of its
+ *	memory; of a write, that is all there is
  * @alive: the probe has been answered: the peer's machine is there
  * @malformed: a request without a usable Hello has been refused, or a message did not fit
  *	into its receive
@@ -124,6 +183,7 @@ struct sdp_link_events {
 	void (*established)(struct sdp_link *link);
 	void (*received)(struct sdp_link *link, struct sk_buff *skb, u32 bytes);
 	void (*sent)(struct sdp_link *link, struct sdp_sent *sent);
+	void (*read)(struct sdp_link *link, int error);
 	void (*alive)(struct sdp_link *link);
 	void (*malformed)(struct net *net, enum sdp_violation what);
 	void (*failed)(struct sdp_link *link, int error, const char *place);
@@ -153,6 +213,14 @@ struct sdp_link_events {
  * @hold: keep the link for a kick; called under the owner's lock after sends. NULL when
  *	send is all there is to do
  * @kick: deliver what send has put aside, and end the hold; without the owner's lock
+ * @use: keep device and queue pair, also after release; called under the owner's lock. NULL,
+ *	like the four that follow, when there is no RDMA
+ * @unuse: undoes one use
+ * @map: memory that RDMA shall reach. May sleep; in use. Returns it or an ERR_PTR
+ * @unmap: frees it; the peer cannot reach it any more. May sleep; in use
+ * @move: read the peer's into it, or write from it into the peer's, as much as @remote is long,
+ *	before what is sent next; one of each at a time. Returns whether @done will come, and
+ *	up->read before that; if not, or if there is an error, the link is broken
  * @release: end the link: in good order, or (@abort) so that the peer notices; may be
  *	called once, from any context
  * @device: name of the device in use, or NULL
@@ -175,6 +243,11 @@ struct sdp_transport {
 	void (*probe)(struct sdp_link *link);
 	void (*hold)(struct sdp_link *link);
 	void (*kick)(struct sdp_link *link);
+	void (*use)(struct sdp_link *link);
+	void (*unuse)(struct sdp_link *link);
+	struct sdp_mem *(*map)(struct sdp_link *link, const struct sdp_pages *pages);
+	void (*unmap)(struct sdp_link *link, struct sdp_mem *mem);
+	bool (*move)(struct sdp_link *link, struct sdp_mem *mem, const struct sdp_region *remote);
 	void (*release)(struct sdp_link *link, bool abort);
 	const char *(*device)(const struct sdp_link *link);
 	int (*listen)(struct net *net, u16 port);
@@ -186,11 +259,13 @@ struct sdp_transport {
  * @ops: its transport
  * @up: the layer above
  * @owner: what the up-calls are for
+ * @reads: the peer lets us read from its memory; known when the connection stands
  */
 struct sdp_link {
 	const struct sdp_transport *ops;
 	const struct sdp_link_events *up;
 	void *owner;
+	bool reads;
 };
 
 extern const struct sdp_transport sdp_rc;

@@ -51,16 +51,26 @@ hello() {
 	check "$1: counted as ${2:-nothing}" counted "${2:+$2+1}"
 }
 
-# A connection that is ended: message CASE COUNTED WHAT-THE-SOCKET-SAYS
+# A connection that is ended: message CASE COUNTED WHAT-THE-SOCKET-SAYS [WHAT-IT-DOES-BEFORE]...
 message() {
 	violations_before=$(violations)
 	# Held: a socket closed at the end of the stream would end the connection before what
 	# comes behind that end is looked at.
-	listener_start accept ended hold
+	listener_start accept "${@:4}" ended hold
 	check "$1: said" commit "$1"
 	check "$1: the connection is ended" verdict_is ended
 	check "$1: the socket says $3" says server $patience "$3"
 	check "$1: counted as ${2:-nothing}" counted "${2:+$2+1}"
+	peers_end server
+}
+
+# An offer of memory, after which the peer breaks the rules; nobody reads it: offer CASE COUNTED
+offer() {
+	violations_before=$(violations)
+	listener_start accept hold
+	check "$1: said" commit "$1"
+	check "$1: the connection is ended" verdict_is ended
+	check "$1: counted as $2" counted "$2+1"
 	peers_end server
 }
 
@@ -110,10 +120,21 @@ all_messages() {
 	message msg-payload-on-control BadPayload "$proto"
 	message msg-mode-field BadField "$proto"
 	message msg-srcavail-wrap BadField "$proto"
-	message msg-srcavail BadState "$proto"
+	message msg-srcavail-huge BadField "$proto"
+	message msg-srcavail-empty BadPayload "$proto"
+	offer msg-srcavail-twice BadState
+	offer msg-srcavail-data BadState
+	offer msg-srcavail-disconn BadState
+	message msg-rdcompl BadState "$proto"
 	message msg-sinkavail BadState "$proto"
 	message msg-mode BadState "$proto"
-	message msg-chrcvbuf-twice BadState "$proto"
+	message msg-wrcompl BadState "$proto"
+	message msg-wrcompl-no-buffer BadState "$proto"
+	message msg-srcavail-piece BadPayload "$proto"
+	message msg-sinkcancel BadState "$proto"
+	message msg-sinkcancel-ack BadState "$proto"
+	message msg-mode-again BadState "$proto"
+	message msg-chrcvbuf-twice BadState "$proto" send 1
 	message msg-chrcvbuf-hasty BadLen "$proto"
 	message msg-chrcvbuf-ack BadState "$proto"
 	message msg-sendsm BadState "$proto"
@@ -163,6 +184,26 @@ courses() {
 	check "asks for larger receives: nothing else happens" verdict_is open
 	peers_end server
 	check "closed, and no DisConn comes: it is ended, too" verdict_is ended
+
+	# There was nothing to take back.
+	listener_start accept ended
+	check "a cancel of nothing: said" commit msg-cancel
+	check "a cancel of nothing: nothing happens" verdict_is open
+	peers_end server
+	check "closed, and no DisConn comes: it is ended as well" verdict_is ended
+
+	# It offers memory by a key that it has never made: who reads it finds out.
+	violations_before=$(violations)
+	# However long it takes to come.
+	echo 600000 >/proc/sys/net/sdp/scan_ms
+	listener_start accept swallow hold
+	check "an offer with a wrong key: said" commit msg-srcavail-key
+	check "an offer with a wrong key: the connection is ended" verdict_is ended
+	check "an offer with a wrong key: the reader is told" says server $patience \
+		"swallow: ECONNRESET"
+	check "an offer with a wrong key: counted as nothing" counted ""
+	peers_end server
+	echo 100 >/proc/sys/net/sdp/scan_ms
 
 	listener_start accept ended
 	check "a message instead of RTU: said" commit early-message

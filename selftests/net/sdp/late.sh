@@ -13,11 +13,12 @@ delayed=/sys/module/sdp_slow/parameters/delayed
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
 [ -e "$module" ] || tap_skip_all "no $module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
 
-objects_before=$(rdma_counts)
+check "data before" transfer "$SDP_B"
+objects_before=$(connection_counts)
 insmod "$module" || tap_skip_all "the module $module cannot be loaded"
 cleanup rmmod sdp_slow
 
 check "connections end in the middle of traffic" "$bin/many" --set rc4 closed_in_traffic
 check "packets were late" test "$(<$delayed)" -gt 50
-check "no RDMA object is left" wait_for $patience rdma_counts_are "$objects_before"
+check "no RDMA object is left" wait_for $patience connection_counts_are "$objects_before"
 tap_done

@@ -21,12 +21,13 @@ run=/sys/kernel/debug/sdp_hostile/run
 
 hostile_begin() {
 	insmod "$hostile_module" || tap_skip_all "the module $hostile_module cannot be loaded"
-	objects_before=$(rdma_counts)
+	check "data before" transfer "$SDP_B"
+	objects_before=$(connection_counts)
 }
 
 objects_gone() {
-	wait_for $patience rdma_counts_are "$objects_before" && return
-	rdma_counts_are "$objects_before"
+	wait_for $patience connection_counts_are "$objects_before" && return
+	connection_counts_are "$objects_before"
 	rdma resource show qp
 	return 1
 }

@@ -5,13 +5,6 @@
 
 #include "oracle.h"
 
-static void linger_zero(int fd)
-{
-	struct linger now = { .l_onoff = 1 };
-
-	need_errno(!setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now)), "SO_LINGER");
-}
-
 static void masks_by_state(void)
 {
 	struct addr where = server_addr(0);

@@ -4,8 +4,8 @@
  * both sides when writes have to be split, not when there is no room for it or sizes are fixed,
  * and are small again after a rest. timeout: 180 s
  */
+#include "info.h"
 #include "pattern.h"
-#include <linux/sdp.h>
 
 #define SMALL		1536
 #define LARGE		65552
@@ -13,20 +13,17 @@
 #define WRITE_FITS	(16 + WRITE)
 #define IDLE_MS		200
 
-static struct sdp_info info_of(int fd)
-{
-	struct sdp_info info = { 0 };
-	socklen_t len = sizeof(info);
-
-	need_errno(!getsockopt(fd, SOL_SDP, SDP_INFO, &info, &len), "SDP_INFO");
-	return info;
-}
-
 /* A connection that asks after so many split writes; with socket buffers of that size, if any. */
 static struct pair pair_after(int splits, int buffer)
 {
 	setting_set("resize_after", splits);
 	return buffer ? pair_sized(buffer) : pair_make();
+}
+
+/* What is large and could wait would be offered for RDMA instead. */
+static void messages_only(void)
+{
+	setting_set("rdma_threshold", 0);
 }
 
 /* The stream from its byte *@at on, @n writes of @size bytes, each read before the next. */
@@ -78,6 +75,7 @@ static int grow(void *arg)
 	long at = 0;
 
 	(void)arg;
+	messages_only();
 	need(size_is(p.c, p.s, SMALL), "at first %u", info_of(p.c).send_size);
 	in_step(p.c, p.s, &at, 7, WRITE);
 	need(size_is(p.c, p.s, SMALL), "after 7 writes %u", info_of(p.c).send_size);
@@ -105,6 +103,7 @@ static int gathered(void *arg)
 	int i;
 
 	(void)arg;
+	messages_only();
 	for (i = 0; i < 40 && size_is(p.c, p.s, SMALL); i++) {
 		/* Held back, so that they gather however fast the machine is. */
 		while (end - at < 60000) {
@@ -141,6 +140,7 @@ static int both_ask(void *arg)
 	int i;
 
 	(void)arg;
+	messages_only();
 	close(p.s);
 	for (i = 0; i < 400; i++) {
 		pattern_write(p.c, at, WRITE);
@@ -163,6 +163,7 @@ static int fixed(void *arg)
 	long at = 0;
 
 	(void)arg;
+	messages_only();
 	setting_set("recv_buffer_max", 0);
 	p = pair_make();
 	in_step(p.c, p.s, &at, 40, WRITE);
@@ -181,6 +182,7 @@ static int refused(void *arg)
 	long at;
 
 	(void)arg;
+	messages_only();
 	for (at = 0; at < r.len; at += WRITE)
 		pattern_write(p.c, at, WRITE);
 	need(counter("ResizesRefused") > refusals, "it was not refused, and asked %lld times",
@@ -204,6 +206,7 @@ static int not_accepted(void *arg)
 	long at;
 
 	(void)arg;
+	messages_only();
 	setting_set("resize_after", 1);
 	connect_to(c, &where);
 	at = send(c, pattern(0), PATTERN_LARGEST, MSG_DONTWAIT);
@@ -225,6 +228,7 @@ static int shrink(void *arg)
 	int i;
 
 	(void)arg;
+	messages_only();
 	setting_set("resize_idle_ms", IDLE_MS);
 	p = pair_make();
 	for (i = 0; i < scaled(16); i++) {
@@ -260,6 +264,7 @@ static int charged(void *arg)
 	size_t i;
 
 	(void)arg;
+	messages_only();
 	setting_set("resize_idle_ms", patience(6000));
 	before = charged_pages();
 	for (i = 0; i < ARRAY_SIZE(pairs); i++) {
@@ -291,6 +296,7 @@ static int short_rests(void *arg)
 	int i;
 
 	(void)arg;
+	messages_only();
 	setting_set("resize_idle_ms", 100);
 	p = pair_make();
 	for (i = 0; i < scaled(60); i++) {

@@ -21,6 +21,11 @@ static struct {
 	{ .name = "recv_buffer_max" },
 	{ .name = "resize_after" },
 	{ .name = "resize_idle_ms" },
+	{ .name = "rdma_threshold" },
+	{ .name = "rdma_read" },
+	{ .name = "mode_after" },
+	{ .name = "scan_ms" },
+	{ .name = "scan_count" },
 	{ .name = "rmem_max" },
 	{ .name = "wmem_max" },
 };

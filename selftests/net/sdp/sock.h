@@ -391,4 +391,11 @@ static inline void await_asleep(pid_t tid)
 	}
 }
 
+static inline void linger_zero(int fd)
+{
+	struct linger now = { .l_onoff = 1 };
+
+	need_errno(!setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now)), "SO_LINGER");
+}
+
 #endif /* SDP_TEST_SOCK_H */

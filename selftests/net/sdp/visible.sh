@@ -17,6 +17,11 @@ recv_buffer_size 1536 256 65552
 recv_buffer_max 65552 0 65552
 resize_after 3 1 10000
 resize_idle_ms 10000 100 3600000
+rdma_threshold 65536 0 1073741824
+rdma_read 1 0 1
+mode_after 3 1 1000
+scan_ms 100 10 3600000
+scan_count 2 1 10000
 send_buffers 12 4 1024
 accept_buffers 3 3 1024
 credit_threshold 0 0 1024

@@ -6,6 +6,7 @@
  * list spoil the Hello, those of the second one a message on a connection that stands,
  * those of the third one the course of the exchange.
  */
+#include <linux/delay.h>
 #include <linux/inet.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -73,6 +74,10 @@ static u32 header(struct hostile *h, u8 mid, u32 payload)
 		msg.src.rkey = 1;
 		msg.src.va = 4096;
 		break;
+	case SDP_MID_RDMA_RD_COMPL:
+	case SDP_MID_RDMA_WR_COMPL:
+		msg.count = 100;
+		break;
 	case SDP_MID_MODE_CHANGE:
 		msg.mode = SDP_MODE_PIPELINED;
 		break;
@@ -107,16 +112,60 @@ static int msg_disconn_twice(struct hostile *h)
 	return say(h, SDP_MID_DISCONN, 0) ?: say(h, SDP_MID_DISCONN, 0);
 }
 
-/* The first one is not answered before the small receives are used up. */
+/* Until the other program has said something: then it has accepted the connection. */
+static int await_message(struct hostile *h)
+{
+	unsigned long end = jiffies + 10 * HZ;
+
+	while (!READ_ONCE(h->seen)) {
+		if (time_after(jiffies, end))
+			return -ETIMEDOUT;
+		usleep_range(1000, 2000);
+	}
+	return 0;
+}
+
+/*
+ * The first one is not answered before the small receives are used up; but before the connection
+ * is accepted it is refused at once.
+ */
 static int msg_chrcvbuf_twice(struct hostile *h)
 {
-	return say(h, SDP_MID_CHRCVBUF, 0) ?: say(h, SDP_MID_CHRCVBUF, 0);
+	return await_message(h) ?: say(h, SDP_MID_CHRCVBUF, 0) ?: say(h, SDP_MID_CHRCVBUF, 0);
 }
 
 /* Larger than the receives that are posted, before the answer. */
 static int msg_chrcvbuf_hasty(struct hostile *h)
 {
 	return say(h, SDP_MID_CHRCVBUF, 0) ?: say(h, SDP_MID_DATA, 3000);
+}
+
+/* An offer is there already, and has not been answered. */
+static int msg_srcavail_twice(struct hostile *h)
+{
+	return say(h, SDP_MID_SRC_AVAIL, 1) ?: say(h, SDP_MID_SRC_AVAIL, 1);
+}
+
+static int msg_srcavail_data(struct hostile *h)
+{
+	return say(h, SDP_MID_SRC_AVAIL, 1) ?: say(h, SDP_MID_DATA, 10);
+}
+
+static int msg_srcavail_disconn(struct hostile *h)
+{
+	return say(h, SDP_MID_SRC_AVAIL, 1) ?: say(h, SDP_MID_DISCONN, 0);
+}
+
+/* Pipelined, and nothing to be written into has been advertised. */
+static int msg_wrcompl_no_buffer(struct hostile *h)
+{
+	return say(h, SDP_MID_MODE_CHANGE, 0) ?: say(h, SDP_MID_RDMA_WR_COMPL, 0);
+}
+
+/* In Pipelined mode nothing goes along with an offer. */
+static int msg_srcavail_piece(struct hostile *h)
+{
+	return say(h, SDP_MID_MODE_CHANGE, 0) ?: say(h, SDP_MID_SRC_AVAIL, 1);
 }
 
 static int msg_after_disconn(struct hostile *h)
@@ -236,9 +285,25 @@ static const struct message {
 	{ "msg-payload-on-control",	PLAIN(SDP_MID_DISCONN, 8) },
 	{ "msg-mode-field",		SPOILED(SDP_MID_MODE_CHANGE, 0, SDP_BSDH_LEN, 0xa0) },
 	{ "msg-srcavail-wrap",		msg_srcavail_wrap },
-	{ "msg-srcavail",		PLAIN(SDP_MID_SRC_AVAIL, 1) },
+	/* 2 GiB. */
+	{ "msg-srcavail-huge",		SPOILED(SDP_MID_SRC_AVAIL, 1, SDP_BSDH_LEN, 0x80) },
+	{ "msg-srcavail-key",		PLAIN(SDP_MID_SRC_AVAIL, 1) },
+	{ "msg-srcavail-empty",		PLAIN(SDP_MID_SRC_AVAIL, 0) },
+	{ "msg-srcavail-twice",		msg_srcavail_twice },
+	{ "msg-srcavail-data",		msg_srcavail_data },
+	{ "msg-srcavail-disconn",	msg_srcavail_disconn },
+	{ "msg-rdcompl",		PLAIN(SDP_MID_RDMA_RD_COMPL, 0) },
+	{ "msg-cancel",			PLAIN(SDP_MID_SRC_CANCEL, 0) },
 	{ "msg-sinkavail",		PLAIN(SDP_MID_SINK_AVAIL, 0) },
-	{ "msg-mode",			PLAIN(SDP_MID_MODE_CHANGE, 0) },
+	/* Out of a mode that it is not in. */
+	{ "msg-mode",			SPOILED(SDP_MID_MODE_CHANGE, 0, SDP_BSDH_LEN, 0x10) },
+	{ "msg-wrcompl",		PLAIN(SDP_MID_RDMA_WR_COMPL, 0) },
+	{ "msg-wrcompl-no-buffer",	msg_wrcompl_no_buffer },
+	{ "msg-srcavail-piece",		msg_srcavail_piece },
+	{ "msg-sinkcancel",		PLAIN(SDP_MID_SINK_CANCEL, 0) },
+	{ "msg-sinkcancel-ack",		PLAIN(SDP_MID_SINK_CANCEL_ACK, 0) },
+	/* To the mode that holds already. */
+	{ "msg-mode-again",		SPOILED(SDP_MID_MODE_CHANGE, 0, SDP_BSDH_LEN, 0x90) },
 	{ "msg-chrcvbuf",		PLAIN(SDP_MID_CHRCVBUF, 0) },
 	{ "msg-chrcvbuf-twice",		msg_chrcvbuf_twice },
 	{ "msg-chrcvbuf-hasty",		msg_chrcvbuf_hasty },

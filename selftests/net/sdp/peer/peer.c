@@ -13,6 +13,7 @@
  *	fill		send until there is no room for PEER_FULL_MS (200), reading nothing
  *	recv N		exactly N bytes of the pattern, checked; prints "received N"
  *	drain		all there is until the end, checked; prints "end after N bytes"
+ *	swallow		all there is until the end, whatever it is; prints "swallowed"
  *	ended		waits for the end of a connection on which nothing comes; prints "ended"
  *	say TEXT	prints TEXT
  *	wait FILE	until FILE exists
@@ -302,6 +303,19 @@ static void do_drain(void)
 	printf("end after %llu bytes\n", got);
 }
 
+static void do_swallow(void)
+{
+	static char data[CHUNK];
+	ssize_t done;
+
+	do {
+		done = recv(sock, data, sizeof(data), 0);
+	} while (done > 0);
+	if (done < 0)
+		failed("swallow");
+	printf("swallowed\n");
+}
+
 static void do_ended(void)
 {
 	char byte;
@@ -361,7 +375,8 @@ static const struct {
 	{ "accept", do_accept }, { "connect", do_connect }, { "shutdown", do_shutdown },
 	{ "close", do_close }, { "send", do_send }, { "flow", do_flow },
 	{ "flow-until", do_flow_until }, { "fill", do_fill }, { "recv", do_recv },
-	{ "drain", do_drain }, { "ended", do_ended }, { "say", do_say }, { "wait", do_wait },
+	{ "drain", do_drain }, { "swallow", do_swallow }, { "ended", do_ended }, { "say", do_say },
+	{ "wait", do_wait },
 	{ "fork", do_fork }, { "hold", do_hold }, { "repeat", do_repeat }, { "stop", do_stop },
 	{ "urgent", do_urgent },
 };

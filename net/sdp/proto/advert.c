@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What our receiving half advertises: see advert.h.
+ */
+#include "advert.h"
+
+/**
+ * sdp_adverts_add() - a reader has posted a buffer (C5)
+ * @a: our advertisements, with room for one more
+ * @region: the buffer
+ *
+ * Return: its id, not 0.
+ */
+u32 sdp_adverts_add(struct sdp_adverts *a, const struct sdp_region *region)
+{
+	struct sdp_advert *new = &a->list[a->n++];
+
+	if (!++a->last_id)
+		a->last_id++;
+	new->region = *region;
+	new->id = a->last_id;
+	return new->id;
+}
+
+/**
+ * sdp_adverts_sent() - SinkAvail of the oldest that waits is being sent
+ * @a: our advertisements, of which one waits
+ * @msg: the message: what is its own is filled in
+ * @seq: its MSeq
+ */
+void sdp_adverts_sent(struct sdp_adverts *a, struct sdp_msg *msg, u32 seq)
+{
+	struct sdp_advert *out = &a->list[a->sent++];
+
+	out->seq = seq;
+	msg->sink = out->region;
+	msg->non_discards = a->non_discards;
+}
+
+/**
+ * sdp_adverts_note() - which of ours had the source when it sent a message?
+ * @a: our advertisements
+ * @ack: MSeqAck of that message, which is looked at next
+ */
+void sdp_adverts_note(struct sdp_adverts *a, u32 ack)
+{
+	while (a->seen < a->sent && !sdp_seq_after(a->list[a->seen].seq, ack))
+		a->seen++;
+	if (a->cancel == SDP_CANCEL_SENT && !sdp_seq_after(a->cancel_seq, ack))
+		a->cancel = SDP_CANCEL_SEEN;
+}
+
+/**
+ * sdp_adverts_data_came() - a message with payload has arrived (C7)
+ * @a: our advertisements, after sdp_adverts_note()
+ *
+ * Who has seen our cancel has none any more, and we shall hear of that.
+ *
+ * Return: so many of the oldest are over; sdp_adverts_end() for each.
+ */
+u32 sdp_adverts_data_came(struct sdp_adverts *a)
+{
+	bool cancelled = a->cancel == SDP_CANCEL_SEEN;
+
+	if (a->seen && !cancelled)
+		return 1;
+	a->non_discards++;
+	return cancelled ? 0 : a->sent;
+}
+
+/**
+ * sdp_adverts_written() - RdmaWrCompl has arrived (B4)
+ * @a: our advertisements, after sdp_adverts_note(); the oldest is over if this is right
+ * @count: bytes in it
+ *
+ * Return: %SDP_VALID, %SDP_BAD_STATE when the source had none, or %SDP_BAD_FIELD.
+ */
+enum sdp_violation sdp_adverts_written(const struct sdp_adverts *a, u32 count)
+{
+	if (!a->seen)
+		return SDP_BAD_STATE;
+	return count && count <= a->list[0].region.len ? SDP_VALID : SDP_BAD_FIELD;
+}
+
+static u32 take_out(struct sdp_adverts *a, u32 at)
+{
+	u32 id = a->list[at].id;
+
+	a->n--;
+	memmove(a->list + at, a->list + at + 1, (a->n - at) * sizeof(a->list[0]));
+	return id;
+}
+
+/**
+ * sdp_adverts_end() - the oldest is over
+ * @a: our advertisements; with the last that was sent a cancel is settled
+ *
+ * Return: its id.
+ */
+u32 sdp_adverts_end(struct sdp_adverts *a)
+{
+	if (a->sent)
+		a->sent--;
+	if (a->seen)
+		a->seen--;
+	if (!a->sent)
+		a->cancel = SDP_CANCEL_NONE;
+	return take_out(a, 0);
+}
+
+/**
+ * sdp_adverts_recall() - one that waits is not wanted any more
+ * @a: our advertisements; that one is over
+ *
+ * Return: its id, or 0 if none waits.
+ */
+u32 sdp_adverts_recall(struct sdp_adverts *a)
+{
+	return sdp_adverts_waiting(a) ? take_out(a, a->sent) : 0;
+}
+
+/**
+ * sdp_adverts_cancel() - what has been sent is not wanted any more
+ * @a: our advertisements, of which none waits
+ */
+void sdp_adverts_cancel(struct sdp_adverts *a)
+{
+	if (a->sent && a->cancel == SDP_CANCEL_NONE)
+		a->cancel = SDP_CANCEL_WANTED;
+}
+
+/**
+ * sdp_adverts_cancel_sent() - SinkAvailCancel is being sent
+ * @a: our advertisements, which shall be cancelled
+ * @seq: its MSeq
+ */
+void sdp_adverts_cancel_sent(struct sdp_adverts *a, u32 seq)
+{
+	a->cancel = SDP_CANCEL_SENT;
+	a->cancel_seq = seq;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What our receiving half advertises: buffers that a reader has posted, which the source may
+ * fill by RDMA write (requirements C5-C8, B5, wire section 8, Pipelined).
+ *
+ *	WAITING --SinkAvail sent--> SENT --a message from someone who had it--> SEEN --> over
+ *
+ * Each one ends exactly once, by the first of these to come:
+ *
+ *	RdmaWrCompl	the oldest one has bytes in it: WRITTEN
+ *	Data		the source has sent that instead, and dropped the oldest that it had
+ *	Data		... or it had none: then all that are on the way are stale, see below
+ *	SinkCancelAck	we did not want them any more
+ *	ModeChange, DisConn	the source drops all
+ *
+ * One RdmaWrCompl ends one, though there is room left in it: only one message goes into a posted
+ * buffer (C7). So the reader has its bytes at once, and nobody has to guess whether more follow.
+ * Other implementations go on to fill the same buffer; with ours they must not.
+ *
+ * NonDiscards (C7): both ends count the messages with payload that have discarded none, from
+ * the beginning of the connection and in every mode. SinkAvail carries the sink's count; the source
+ * drops one whose count is not its own, for something has gone into another place before. The
+ * sink knows which those are, without being told: MSeqAck says which of ours the source had when
+ * it sent a message, so we see its list as it did then.
+ *
+ *	If it had one, a message with payload has discarded the oldest of them.
+ *	If it had none, the count has moved on, and no sent one can be valid any more.
+ *
+ * So everything in our list has the count of now, and those that the source can write into are
+ * always some of the oldest in it. It never writes into one that we regard as over.
+ *
+ * A cancel is for all that are out; nothing new goes until it is settled. The source answers only
+ * if it dropped one. Otherwise all had ended in another way, and the messages that say so
+ * are before what could have been the answer; so it is settled when the list is empty.
+ *
+ * Pure arithmetic; the owner's lock covers it.
+ */
+#ifndef SDP_PROTO_ADVERT_H
+#define SDP_PROTO_ADVERT_H
+
+#include "wire.h"
+
+/* How many we hold, of either kind: MaxAdverts of our Hello. */
+#define SDP_ADVERTS_MAX	4
+
+enum sdp_advert_cancel {
+	SDP_CANCEL_NONE,
+	SDP_CANCEL_WANTED,	/* SinkAvailCancel is to be sent */
+	SDP_CANCEL_SENT,
+	SDP_CANCEL_SEEN,	/* the source had it when it sent its last message */
+};
+
+/**
+ * struct sdp_advert - one of them
+ * @region: the buffer
+ * @id: what the owner knows it by, not 0
+ * @seq: MSeq of its SinkAvail, once sent
+ */
+struct sdp_advert {
+	struct sdp_region region;
+	u32 id;
+	u32 seq;
+};
+
+/**
+ * struct sdp_adverts - all of them
+ * @list: the oldest first
+ * @n: in the list
+ * @sent: the oldest so many have been sent
+ * @seen: the source had the oldest so many when it sent its last message
+ * @max: so many at once, no more than either side can hold
+ * @cancel: they are not wanted any more
+ * @cancel_seq: MSeq of SinkAvailCancel, from %SDP_CANCEL_SENT on
+ * @non_discards: messages with payload received that have discarded none
+ * @last_id: the newest one's
+ */
+struct sdp_adverts {
+	struct sdp_advert list[SDP_ADVERTS_MAX];
+	u8 n;
+	u8 sent;
+	u8 seen;
+	u8 max;
+	enum sdp_advert_cancel cancel;
+	u32 cancel_seq;
+	u32 non_discards;
+	u32 last_id;
+};
+
+/* Is there room for one more? */
+static inline bool sdp_adverts_room(const struct sdp_adverts *a)
+{
+	return a->n < a->max && a->cancel == SDP_CANCEL_NONE;
+}
+
+/* Is one to be sent? None is added while a cancel is not settled. */
+static inline bool sdp_adverts_waiting(const struct sdp_adverts *a)
+{
+	return a->sent < a->n;
+}
+
+/* Is one out that could have to be taken back? */
+static inline bool sdp_adverts_may_cancel(const struct sdp_adverts *a)
+{
+	return a->sent && a->cancel <= SDP_CANCEL_WANTED;
+}
+
+/* C8: will the source write into one, whatever it has advertised itself meanwhile? */
+static inline bool sdp_adverts_win(const struct sdp_adverts *a)
+{
+	return a->sent && a->cancel != SDP_CANCEL_SEEN;
+}
+
+u32 sdp_adverts_add(struct sdp_adverts *a, const struct sdp_region *region);
+void sdp_adverts_sent(struct sdp_adverts *a, struct sdp_msg *msg, u32 seq);
+void sdp_adverts_note(struct sdp_adverts *a, u32 ack);
+u32 sdp_adverts_data_came(struct sdp_adverts *a);
+enum sdp_violation sdp_adverts_written(const struct sdp_adverts *a, u32 count);
+u32 sdp_adverts_end(struct sdp_adverts *a);
+u32 sdp_adverts_recall(struct sdp_adverts *a);
+void sdp_adverts_cancel(struct sdp_adverts *a);
+void sdp_adverts_cancel_sent(struct sdp_adverts *a, u32 seq);
+
+#endif /* SDP_PROTO_ADVERT_H */

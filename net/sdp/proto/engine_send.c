@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The protocol engine: which message goes next, and what becomes of the engine when it does.
+ */
+#include "engine_parts.h"
+
+/* May the oldest segment still grow? Not in front of an advertisement. */
+static bool partial(const struct sdp_engine *e, const struct sdp_tx_view *view)
+{
+	return !view->head_full && !e->shutdown && e->source.state == SDP_SOURCE_IDLE;
+}
+
+/* Data to send: a whole segment at once, a partial one when nothing is on its way. */
+static enum sdp_next next_data(const struct sdp_engine *e, const struct sdp_tx_view *view,
+			       struct sdp_tx_msg *msg)
+{
+	if (partial(e, view) && view->hold)
+		return SDP_NEXT_IDLE;
+	if (!sdp_credit_may_send_data(&e->credit))
+		return SDP_NEXT_NO_CREDIT;
+	if (partial(e, view) && !sdp_engine_arrived(e, e->data_seq))
+		return SDP_NEXT_GATHER;
+	msg->mid = SDP_MID_DATA;
+	msg->payload_max = sdp_engine_payload_max(e);
+	return SDP_NEXT_SEND;
+}
+
+/* Resize: the answer that we owe, then our own request. */
+static bool next_resize(const struct sdp_engine *e, struct sdp_tx_msg *msg)
+{
+	if (!sdp_credit_may_send_data(&e->credit))
+		return false;
+	if (e->resize.answer && (sdp_conn_may_receive(e->state) || sdp_conn_may_send(e->state)))
+		msg->mid = SDP_MID_CHRCVBUF_ACK;
+	else if (sdp_resize_may_ask(&e->resize) && sdp_conn_may_send(e->state) && !e->shutdown)
+		msg->mid = SDP_MID_CHRCVBUF;
+	return msg->mid;
+}
+
+/*
+ * What the peer's advertisements ask for: its large send, then its buffers. They are open, so
+ * our messages still reach the peer. What belongs behind a write needs no less credit, so it
+ * cannot overtake its report.
+ */
+static bool next_answer(const struct sdp_engine *e, struct sdp_tx_msg *msg)
+{
+	if (!sdp_credit_may_answer(&e->credit))
+		return false;
+	msg->mid = sdp_sink_answer(&e->sink);
+	if (msg->mid && e->sink.pipe)
+		msg->flags = SDP_FLAG_REQ_PIPE;
+	if (!msg->mid)
+		msg->mid = sdp_target_owed(&e->target);
+	return msg->mid;
+}
+
+/* C3: the peer shall advertise again; as long as it can send at all. */
+static bool sink_wants_mode(const struct sdp_engine *e)
+{
+	return e->rx_mode.wanted && sdp_conn_may_receive(e->state);
+}
+
+/*
+ * ... or we shall not any more, or otherwise. Nothing is advertised then: it is wanted when that
+ * is over, or when a buffer is discarded, which there is none of meanwhile (C8). After the last
+ * byte there is nothing that could be.
+ */
+static bool source_wants_mode(const struct sdp_engine *e)
+{
+	return e->tx_mode.wanted && sdp_conn_may_send(e->state) && !e->shutdown;
+}
+
+/* C2: a change of a mode. Nobody waits for it, so it needs the credit of data (D5). */
+static bool next_mode(const struct sdp_engine *e, struct sdp_tx_msg *msg)
+{
+	if ((sink_wants_mode(e) || source_wants_mode(e)) && sdp_credit_may_send_data(&e->credit))
+		msg->mid = SDP_MID_MODE_CHANGE;
+	return msg->mid;
+}
+
+/*
+ * How much may go along with SinkAvail (C6)? A whole segment or nothing. It need not wait to
+ * become more, because the message goes in any case. The urgent byte is for Data alone.
+ */
+static u32 rides(const struct sdp_engine *e, const struct sdp_tx_view *view)
+{
+	u32 room = e->resize.send_size - sdp_wire_header_len(SDP_MID_SINK_AVAIL);
+
+	if (!sdp_conn_may_send(e->state) || sdp_source_out(&e->source) || view->head_urgent ||
+	    (view->hold && partial(e, view)))
+		return 0;
+	return view->head_bytes <= room ? view->head_bytes : 0;
+}
+
+/*
+ * C5: a posted buffer, or that all are taken back, for which a reader waits. In the place of an
+ * answer to what the peer advertises it is one (C8), and nothing goes along then, as with the
+ * others (D5).
+ */
+static bool next_advert(const struct sdp_engine *e, const struct sdp_tx_view *view,
+			struct sdp_tx_msg *msg)
+{
+	bool waits = sdp_adverts_waiting(&e->adverts);
+
+	if (!sdp_credit_may_answer(&e->credit))
+		return false;
+	if (e->adverts.cancel == SDP_CANCEL_WANTED) {
+		msg->mid = SDP_MID_SINK_CANCEL;
+	} else if (waits && sdp_sink_untouched(&e->sink)) {
+		msg->mid = SDP_MID_SINK_AVAIL;
+	} else if (waits && !e->sink.open && sdp_credit_may_send_data(&e->credit)) {
+		msg->mid = SDP_MID_SINK_AVAIL;
+		msg->payload_max = rides(e, view);
+	}
+	return msg->mid;
+}
+
+/* What goes when there is no data, or none that may go; 0 for nothing. */
+static u8 wanted_mid(const struct sdp_engine *e)
+{
+	if (e->source.state == SDP_SOURCE_READY)
+		return SDP_MID_SRC_AVAIL;
+	if (e->source.state == SDP_SOURCE_CANCEL)
+		return SDP_MID_SRC_CANCEL;
+	if (e->shutdown && e->source.state == SDP_SOURCE_IDLE)
+		return SDP_MID_DISCONN;
+	return e->resize.flush ? SDP_MID_DATA : 0;
+}
+
+static enum sdp_next next_wanted(const struct sdp_engine *e, const struct sdp_tx_view *view,
+				 struct sdp_tx_msg *msg)
+{
+	u8 mid;
+
+	if (next_answer(e, msg) || next_resize(e, msg) || next_mode(e, msg) ||
+	    next_advert(e, view, msg))
+		return SDP_NEXT_SEND;
+	if (!sdp_conn_may_send(e->state))
+		return SDP_NEXT_IDLE;
+	if (view->head_bytes && !sdp_source_out(&e->source))
+		return next_data(e, view, msg);
+	mid = wanted_mid(e);
+	if (!mid)
+		return SDP_NEXT_IDLE;
+	if (!sdp_credit_may_send_data(&e->credit))
+		return SDP_NEXT_NO_CREDIT;
+	msg->mid = mid;
+	msg->payload_max = mid == SDP_MID_SRC_AVAIL ? e->source.inlined : 0;
+	return SDP_NEXT_SEND;
+}
+
+/*
+ * In Buffered the peer may want another mode for our half, in Pipelined it advertises buffers,
+ * even if its own half is closed (C3, C5).
+ */
+static bool may_be_asked(const struct sdp_engine *e)
+{
+	return sdp_conn_may_send(e->state) && e->tx_mode.mode != SDP_MODE_COMBINED;
+}
+
+/* Does the peer need to be told of receives, for its data or to answer our advertisement? */
+static bool update_due(const struct sdp_engine *e)
+{
+	bool out = sdp_source_out(&e->source);
+
+	if (out && sdp_credit_peer_is_mute(&e->credit))
+		return true;
+	return (out || sdp_conn_may_receive(e->state) || may_be_asked(e)) &&
+	       sdp_credit_update_due(&e->credit);
+}
+
+/*
+ * B7: whatever goes while an urgent byte waits announces it. The message that carries it
+ * announces it too: peers are known that signal their application for that flag only.
+ */
+static u8 urgent_flags(const struct sdp_tx_view *view, const struct sdp_tx_msg *msg)
+{
+	u8 flags = SDP_FLAG_OOB_PEND;
+
+	if (view->head_urgent && msg->payload_max && msg->payload_max >= view->head_bytes)
+		flags |= SDP_FLAG_OOB_PRES;
+	return flags;
+}
+
+/**
+ * sdp_engine_next() - which message may be sent now?
+ * @e: engine
+ * @view: what the application has ready
+ * @msg: the message, when there is one
+ *
+ * Order: what the peer's advertisements ask for, resize, modes, our buffers, data, then our own
+ * advertisement or DisConn, then a credit update if no other message carries the count (D4). A
+ * credit update may use the last credit, and an answer that grants something in its place; nothing
+ * else may (D5). While our advertisement is out, what follows it in the stream waits: data and
+ * DisConn (wire section 8).
+ *
+ * Small writes: the first one leaves at once; what is written while it is on its way
+ * gathers in the open segment and leaves with its arrival, never later (no timer).
+ *
+ * No message goes only to announce an urgent byte: at the last credit it could leave both
+ * sides without one.
+ *
+ * Return: %SDP_NEXT_SEND and @msg, or why not.
+ */
+enum sdp_next sdp_engine_next(const struct sdp_engine *e, const struct sdp_tx_view *view,
+			      struct sdp_tx_msg *msg)
+{
+	enum sdp_next next;
+
+	memset(msg, 0, sizeof(*msg));
+	if (e->dead || e->state < SDP_ESTABLISHED)
+		return SDP_NEXT_IDLE;
+	if (!e->send_slots)
+		return SDP_NEXT_NO_SLOT;
+	next = next_wanted(e, view, msg);
+	if (next != SDP_NEXT_SEND && update_due(e)) {
+		msg->mid = SDP_MID_DATA;
+		next = SDP_NEXT_SEND;
+	}
+	if (view->urgent)
+		msg->flags |= urgent_flags(view, msg);
+	return next;
+}
+
+static void commit_mode(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
+{
+	sent->mode_send_half = sink_wants_mode(e);
+	if (!sent->mode_send_half && e->tx_mode.mode == SDP_MODE_PIPELINED)
+		sdp_target_leave(&e->target, seq);
+	sent->mode = sdp_mode_change_sent(sent->mode_send_half ? &e->rx_mode : &e->tx_mode);
+}
+
+/* What messages of advertisements do to the engine. */
+static void commit_advert(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
+{
+	switch (sent->h.mid) {
+	case SDP_MID_SRC_AVAIL:
+		sent->src = e->source.region;
+		sdp_source_sent(&e->source, seq);
+		break;
+	case SDP_MID_SRC_CANCEL:
+		sdp_source_cancel_sent(&e->source, seq);
+		break;
+	case SDP_MID_RDMA_RD_COMPL:
+		sent->count = e->sink.unreported;
+		sdp_sink_reported(&e->sink);
+		break;
+	case SDP_MID_SENDSM:
+		sdp_sink_closed(&e->sink);
+		break;
+	case SDP_MID_SINK_AVAIL:
+		sdp_adverts_sent(&e->adverts, sent, seq);
+		sdp_sink_closed(&e->sink);
+		break;
+	case SDP_MID_SINK_CANCEL:
+		sdp_adverts_cancel_sent(&e->adverts, seq);
+		break;
+	case SDP_MID_RDMA_WR_COMPL:
+		sent->count = sdp_target_reported(&e->target);
+		break;
+	case SDP_MID_SINK_CANCEL_ACK:
+		e->target.cancelled = false;
+		break;
+	}
+}
+
+/* What messages do to the engine besides carrying data. */
+static void commit_message(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
+{
+	switch (sent->h.mid) {
+	case SDP_MID_DISCONN:
+		e->disc_seq = seq;
+		e->target.n = 0;
+		sdp_conn_step(&e->state, SDP_EV_DISC_SENT);
+		break;
+	case SDP_MID_MODE_CHANGE:
+		commit_mode(e, sent, seq);
+		break;
+	case SDP_MID_CHRCVBUF:
+		sent->size = e->resize.asked;
+		sdp_resize_ask_sent(&e->resize);
+		break;
+	case SDP_MID_CHRCVBUF_ACK:
+		sent->size = e->resize.answer;
+		sdp_resize_answer_sent(&e->resize);
+		break;
+	default:
+		commit_advert(e, sent, seq);
+		break;
+	}
+}
+
+/* It has payload: a small write gathers behind it, and a buffer of the peer's is discarded (C7). */
+static void commit_payload(struct sdp_engine *e, u32 seq)
+{
+	e->data_seq = seq;
+	if (sdp_target_data_sent(&e->target))
+		sdp_mode_discarded(&e->tx_mode);
+}
+
+/**
+ * sdp_engine_commit() - the message of sdp_engine_next() is being sent
+ * @e: engine
+ * @tx: that message
+ * @payload: bytes it carries, at most @tx->payload_max; all of that with SrcAvail and SinkAvail
+ * @buf: room for its header, %SDP_HEADER_MAX bytes
+ * @sent: the message as sent, for the caller's statistics
+ *
+ * Return: length of the header.
+ */
+u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx, u32 payload, u8 *buf,
+		      struct sdp_msg *sent)
+{
+	memset(sent, 0, sizeof(*sent));
+	sent->h.mid = tx->mid;
+	sent->h.flags = tx->flags;
+	sent->payload_len = payload;
+	commit_message(e, sent, e->credit.tx_seq + 1);
+	/* Our last word about the peer's advertisement grants what was kept back for it. */
+	sdp_engine_keep_back(e);
+	sdp_credit_sent(&e->credit, &sent->h);
+	sent->h.len = sdp_wire_header_len(tx->mid) + payload;
+	e->send_slots--;
+	if (payload)
+		commit_payload(e, sent->h.mseq);
+	if (e->resize.flush)
+		e->resize.flush--;
+	return sdp_wire_build(buf, sent);
+}
+
+/**
+ * sdp_engine_payload_max() - payload of a full message to this peer
+ * @e: engine, after its Hello exchange
+ *
+ * Return: bytes.
+ */
+u32 sdp_engine_payload_max(const struct sdp_engine *e)
+{
+	return e->resize.send_size - SDP_BSDH_LEN;
+}
+
+/**
+ * sdp_engine_all_arrived() - is everything that was sent known to have arrived?
+ * @e: engine
+ *
+ * Return: true when it is.
+ */
+bool sdp_engine_all_arrived(const struct sdp_engine *e)
+{
+	return sdp_engine_arrived(e, e->credit.tx_seq);
+}

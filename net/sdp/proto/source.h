@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The advertisement of our sending half: a large send whose beginning goes along with the
+ * message and whose rest the peer may read by RDMA (requirements B2, C4, wire section 8). In
+ * Pipelined nothing goes along, so that the peer may answer with a buffer of its own.
+ *
+ *	IDLE --offered--> READY --SrcAvail sent--> OUT --withdrawn--> CANCEL --sent--> CANCELLED
+ *
+ *	READY is withdrawn to IDLE at once, for nobody knows of it.
+ *	OUT, CANCEL, CANCELLED: RdmaRdCompl for all of it, or SendSm, ends it: IDLE.
+ *	SinkAvail that is not stale ends it in any state: both advertise, and the sink wins (C8).
+ *
+ * One at a time, and while it is out nothing with payload follows it and no DisConn: what
+ * the peer has not read is sent again as data, in its place in the stream.
+ *
+ * An answer belongs to the advertisement that its sender had seen, which its MSeqAck tells.
+ * The last answer and a cancel may cross. Ours is a sink that has nothing to say then; others
+ * answer the cancel all the same. So one SendSm is ignored if its sender had seen the cancel,
+ * and not yet the next advertisement.
+ *
+ * Pure arithmetic; the owner's lock covers it.
+ */
+#ifndef SDP_PROTO_SOURCE_H
+#define SDP_PROTO_SOURCE_H
+
+#include "wire.h"
+
+enum sdp_source_state {
+	SDP_SOURCE_IDLE,
+	SDP_SOURCE_READY,	/* SrcAvail is to be sent */
+	SDP_SOURCE_OUT,		/* the peer reads, or will answer */
+	SDP_SOURCE_CANCEL,	/* as OUT, and SrcAvailCancel is to be sent */
+	SDP_SOURCE_CANCELLED,	/* as OUT, and SrcAvailCancel has been sent */
+};
+
+/**
+ * struct sdp_source - what we have advertised
+ * @state: how far it is
+ * @region: the whole of it, what is sent along included
+ * @inlined: bytes sent along with SrcAvail
+ * @read: bytes that the peer says it has read
+ * @seq: MSeq of SrcAvail
+ * @cancel_seq: MSeq of SrcAvailCancel, from %SDP_SOURCE_CANCELLED on
+ * @late_seq: MSeq of a cancel that the last answer has crossed
+ * @late: a SendSm may still come for that one
+ */
+struct sdp_source {
+	enum sdp_source_state state;
+	struct sdp_region region;
+	u32 inlined;
+	u32 read;
+	u32 seq;
+	u32 cancel_seq;
+	u32 late_seq;
+	bool late;
+};
+
+/* Does the peer know of it, so that nothing may overtake it? */
+static inline bool sdp_source_out(const struct sdp_source *s)
+{
+	return s->state >= SDP_SOURCE_OUT;
+}
+
+void sdp_source_offer(struct sdp_source *s, const struct sdp_region *region, u32 inlined);
+void sdp_source_sent(struct sdp_source *s, u32 seq);
+void sdp_source_withdraw(struct sdp_source *s);
+void sdp_source_overtaken(struct sdp_source *s);
+void sdp_source_cancel_sent(struct sdp_source *s, u32 seq);
+enum sdp_violation sdp_source_was_read(struct sdp_source *s, u32 count, u32 ack);
+enum sdp_violation sdp_source_declined(struct sdp_source *s, u32 ack);
+u32 sdp_source_taken(const struct sdp_source *s);
+
+#endif /* SDP_PROTO_SOURCE_H */

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading by RDMA what the peer has offered (B3, B4, C3, C4).
+ *
+ * The bytes of an offer count as readable from the moment at which it has come: the first ones
+ * were in its message, the rest is one RDMA read away. A reader that has taken all that came in
+ * messages reads them straight into its own memory, if it has given enough of it. Else they are
+ * read into a buffer of the kernel, which is queued like a message. Who has room for little at
+ * all reads in small pieces: then the peer is asked to send the rest in messages.
+ *
+ * The place in the stream moves, or the buffer is queued, when the read completes and before the
+ * peer is told: what it sends next belongs behind.
+ *
+ * A peer whose offers are declined again and again makes no more. Who then waits with much room,
+ * or would have to, brings them back.
+ *
+ * A read waits for the fabric, not for the peer's program. When that takes too long (the other
+ * machine is gone) the watch of keepalive.c, or a kill, ends the connection, and with it the read.
+ */
+#include "sock.h"
+
+/* Less than this, unless it is all there is, is not worth a registration. */
+#define DIRECT_MIN	4096
+/* What is read into the kernel's memory at once. */
+#define STAGED_MAX	16384
+
+/**
+ * struct sdp_fetch - a read under way, on the reader's stack
+ * @skb: where to, if not into the reader's memory; until it is queued
+ * @n: bytes
+ * @large: the first call that reads of the offer has room for much, and may wait for it
+ * @done: they are here, and part of the stream
+ */
+struct sdp_fetch {
+	struct sk_buff *skb;
+	u32 n;
+	bool large;
+	bool done;
+};
+
+/**
+ * sdp_fetched() - a read is over
+ * @ssk: socket, locked
+ * @ok: the bytes are here
+ * @todo: wakes others that want to read
+ */
+void sdp_fetched(struct sdp_sock *ssk, bool ok, struct sdp_todo *todo)
+{
+	struct sdp_fetch *f = ssk->fetch;
+
+	ssk->fetch = NULL;
+	sdp_engine_read_end(&ssk->engine, ok);
+	if (!ok)
+		return;
+	f->done = true;
+	if (f->skb)
+		sdp_queue_read(ssk, f->skb, f->n);
+	else
+		sdp_passed(ssk, f->n);
+	f->skb = NULL;
+	SDP_ADD(sock_net(&ssk->sk), BytesRead, f->n);
+	ssk->bytes_received += f->n;
+	ssk->rdma_received += f->n;
+	ssk->last_received = jiffies;
+	sdp_alive_heard(ssk);
+	todo->wake |= SDP_WAKE_READ;
+}
+
+static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *mem,
+		  struct sdp_fetch *f)
+{
+	struct sdp_region from;
+	bool posted = false;
+
+	sdp_stream_lock(ssk);
+	if (ssk->link == link && sdp_engine_read_begin(&ssk->engine, f->n, &from)) {
+		ssk->fetch = f;
+		posted = link->ops->move(link, mem, &from);
+		if (!posted) {
+			sdp_engine_read_end(&ssk->engine, false);
+			ssk->fetch = NULL;
+		} else if (f->large) {
+			/* It could have said so before, and had it written there (C1, C2). */
+			sdp_engine_want_pipelined(&ssk->engine);
+		}
+		sdp_alive_watch(ssk);
+	}
+	spin_unlock_bh(&ssk->lock);
+	return posted;
+}
+
+/* Fill @pages. Returns 0 or an errno. */
+static int read_pages(struct sdp_sock *ssk, struct sdp_link *link, const struct sdp_pages *pages,
+		      struct sdp_fetch *f)
+{
+	struct sdp_mem *mem = link->ops->map(link, pages);
+
+	if (IS_ERR(mem))
+		return PTR_ERR(mem);
+	f->n = pages->len;
+	if (begin(ssk, link, mem, f)) {
+		sdp_await_move(ssk, link, mem);
+		/* The connection may have been lost before it was told of the end. */
+		sdp_stream_lock(ssk);
+		if (ssk->fetch == f)
+			ssk->fetch = NULL;
+		spin_unlock_bh(&ssk->lock);
+	}
+	link->ops->unmap(link, mem);
+	return f->done ? 0 : -EAGAIN;
+}
+
+/* Into the reader's own memory. Returns bytes or an errno. */
+static int read_direct(struct sdp_sock *ssk, struct iov_iter *to, u32 n, bool large)
+{
+	struct sdp_fetch f = { .large = large };
+	struct sdp_pinned pin;
+	struct sdp_link *link;
+	int err = -EAGAIN;
+
+	n = sdp_pin(&pin, to, n, SDP_MEM_READ_INTO);
+	if (!n)
+		return -EFAULT;
+	link = sdp_link_use(ssk);
+	if (link) {
+		err = read_pages(ssk, link, &pin.mem, &f);
+		link->ops->unuse(link);
+	}
+	sdp_unpin(&pin);
+	if (err)
+		return err;
+	iov_iter_advance(to, n);
+	return n;
+}
+
+/* Into a buffer that is queued like a message. Returns 0 or an errno. */
+static int read_staged(struct sdp_sock *ssk, u32 n)
+{
+	struct page *pages[DIV_ROUND_UP(STAGED_MAX, PAGE_SIZE)];
+	struct sdp_pages mem = { .pages = pages, .len = n, .use = SDP_MEM_READ_INTO };
+	struct sdp_fetch f = { };
+	struct sdp_link *link;
+	int err = -EAGAIN;
+
+	f.skb = sdp_buf_pages(n, pages, &mem.n, ssk->sk.sk_allocation);
+	if (!f.skb)
+		return -ENOBUFS;
+	link = sdp_link_use(ssk);
+	if (link) {
+		err = read_pages(ssk, link, &mem, &f);
+		link->ops->unuse(link);
+	}
+	kfree_skb(f.skb);
+	return err;
+}
+
+/* With @write the peer is told that it could write the bytes into a reader's memory. */
+static void decline(struct sdp_sock *ssk, bool write)
+{
+	struct sdp_todo todo = { };
+
+	sdp_stream_lock(ssk);
+	if (write)
+		sdp_engine_want_pipelined(&ssk->engine);
+	sdp_engine_decline(&ssk->engine);
+	sdp_stream_progress(ssk, &todo);
+	sdp_stream_unlock(ssk, &todo);
+}
+
+/**
+ * sdp_fetch_later() - all that came is read, and a reader has room for more (C3)
+ * @ssk: socket, with rx_mutex
+ * @room: bytes of its own memory
+ *
+ * Much room: what comes next could be read by RDMA. If the peer has learnt that nobody reads
+ * much, it is told that somebody does.
+ */
+void sdp_fetch_later(struct sdp_sock *ssk, size_t room)
+{
+	struct sdp_todo todo = { };
+
+	if (READ_ONCE(ssk->rx_mode) != SDP_MODE_BUFFERED || !sdp_rdma_worth(ssk, room))
+		return;
+	sdp_stream_lock(ssk);
+	sdp_engine_posted_large(&ssk->engine);
+	sdp_stream_progress(ssk, &todo);
+	sdp_stream_unlock(ssk, &todo);
+}
+
+/**
+ * sdp_offered() - the peer has offered its memory
+ * @ssk: socket, locked
+ * @inlined: bytes of it that have come along
+ */
+void sdp_offered(struct sdp_sock *ssk, u32 inlined)
+{
+	WRITE_ONCE(ssk->rx_offer, ssk->rx_read + ssk->rx_bytes - inlined);
+	sdp_tick_watch_offer(ssk);
+}
+
+static bool queue_full(const struct sdp_sock *ssk)
+{
+	const struct sock *sk = &ssk->sk;
+
+	return atomic_read(&sk->sk_rmem_alloc) >= READ_ONCE(sk->sk_rcvbuf) ||
+	       READ_ONCE(sdp_memory_pressure);
+}
+
+/* Into the queue; or the peer is asked for messages. */
+static int stage(struct sdp_sock *ssk, u32 n, bool last)
+{
+	if (queue_full(ssk)) {
+		decline(ssk, false);
+		return 0;
+	}
+	if (read_staged(ssk, min_t(u32, n, STAGED_MAX)) || last)
+		decline(ssk, false);
+	return -EAGAIN;
+}
+
+/*
+ * Without RDMA read the peer may write into a reader's memory instead, once it has learnt to
+ * (B5): then post.c answers the offer. Returns 0, as there is nothing to be read.
+ */
+static int unreadable(struct sdp_sock *ssk, bool large)
+{
+	if (!large || READ_ONCE(ssk->rx_mode) != SDP_MODE_PIPELINED)
+		decline(ssk, large);
+	return 0;
+}
+
+/**
+ * sdp_fetch_decline() - a reader waits who can do nothing with what the peer offers
+ * @ssk: socket
+ */
+void sdp_fetch_decline(struct sdp_sock *ssk)
+{
+	if (READ_ONCE(ssk->rx_offered) && !READ_ONCE(ssk->rx_reads))
+		decline(ssk, false);
+}
+
+/**
+ * sdp_fetch() - read what the peer offers
+ * @ssk: socket, with rx_mutex; all that came in messages has been read
+ * @to: the reader's memory, or NULL when it wants to look or to pass on
+ * @len: bytes that it has room for in all
+ * @left: those of them that are still free
+ * @enough: it has got enough already
+ * @first: the call is the first one that reads of the offer, and may wait
+ *
+ * Return: bytes put into @to; -EAGAIN when there may be something in the queue now; 0 when there
+ * is nothing to be had but messages.
+ */
+int sdp_fetch(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
+	      bool first)
+{
+	u32 all = READ_ONCE(ssk->rx_offered);
+	bool small = len < DIRECT_MIN, direct, large;
+	int got = 0;
+	u32 n;
+
+	if (!all)
+		return 0;
+	large = first && to && sdp_rdma_worth(ssk, len);
+	if (!READ_ONCE(ssk->rx_reads))
+		return unreadable(ssk, large);
+	n = min_t(size_t, all, left);
+	direct = to && user_backed_iter(to) && (n >= DIRECT_MIN || n == all);
+	if (direct)
+		got = read_direct(ssk, to, n, large);
+	else if (enough && small)
+		decline(ssk, false);
+	if (got > 0 || enough)
+		return max(got, 0);
+	return stage(ssk, n, small || direct);
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Large writes: the program's memory is offered to the peer, which reads it by RDMA (B1, B2).
+ *
+ * A writer that may wait pins its pages, has them registered and offers them: a message with the
+ * first bytes tells the peer where the rest is (SrcAvail). Then it waits until the peer has read
+ * them (RdmaRdCompl), or has said that it wants the rest in messages (SendSm). What the peer has
+ * got counts as written; the rest goes the usual way.
+ *
+ * While it waits nobody else may write: @offering keeps them away like a full buffer does, so a
+ * write is never mixed with another one, and who must not wait does not.
+ *
+ * A writer that may wait no longer (a signal, a timeout, shutdown by another thread) takes the
+ * offer back, waits for the peer's answer, which its kernel gives without its program, and goes
+ * on with messages as far as there is room, as every interrupted write does. A peer that does not
+ * answer loses the connection. No access is left open when the call returns.
+ */
+#include <linux/highmem.h>
+
+#include "sock.h"
+
+/* The first bytes, which go along: enough for a reader to begin with. */
+#define FIRST_BYTES	1024
+
+/**
+ * struct sdp_offer - a writer's memory, as long as the peer may read it; on the writer's stack
+ * @link: the link, in use
+ * @mem: the memory
+ * @skb: the message that offers it, until it is sent
+ * @first: bytes in it
+ * @got: bytes that the peer has got, when it is over
+ * @over: the peer has answered, or the connection has ended
+ */
+struct sdp_offer {
+	struct sdp_link *link;
+	struct sdp_mem *mem;
+	struct sk_buff *skb;
+	u32 first;
+	u32 got;
+	bool over;
+};
+
+static bool worth_it(struct sdp_sock *ssk, const struct msghdr *msg, long timeo)
+{
+	const struct iov_iter *from = &msg->msg_iter;
+
+	if (!timeo || !(READ_ONCE(ssk->may_offer) || READ_ONCE(ssk->may_write)))
+		return false;
+	return !(msg->msg_flags & (MSG_OOB | MSG_ZEROCOPY)) && user_backed_iter(from) &&
+	       sdp_rdma_worth(ssk, iov_iter_single_seg_count(from));
+}
+
+/* The message, with the first bytes of the pages: what is read of them later is the same write. */
+static struct sk_buff *first_bytes(struct sdp_sock *ssk, const struct sdp_pages *pages, u32 n)
+{
+	struct sk_buff *skb = alloc_skb(SDP_TX_HEADROOM + n, ssk->sk.sk_allocation);
+	u32 part, offset = pages->offset;
+	unsigned int i;
+
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, SDP_TX_HEADROOM);
+	sdp_buf_cb(skb)->payload = n;
+	sdp_buf_cb(skb)->again = false;
+	sdp_buf_cb(skb)->urgent = false;
+	for (i = 0; n; i++, n -= part, offset = 0) {
+		part = min_t(u32, n, PAGE_SIZE - offset);
+		memcpy_from_page(skb_put(skb, part), pages->pages[i], offset, part);
+	}
+	return skb;
+}
+
+static void begin(struct sdp_sock *ssk, struct sdp_offer *o)
+{
+	sdp_engine_offer(&ssk->engine, &o->mem->region, o->first);
+	ssk->offer = o;
+	o->mem->settled = false;
+	WRITE_ONCE(ssk->offer_out, true);
+	/* What is held back for more to come would hold this back as well. */
+	ssk->tx_hold = false;
+	sdp_memory_sent(ssk, o->skb->truesize);
+	ssk->tx_outq += o->first;
+	ssk->tx_was_full = false;
+}
+
+/* Offer it if that is possible now. The message is the connection's from then on. */
+static bool offered(struct sdp_sock *ssk, struct sdp_offer *o)
+{
+	struct sdp_todo todo = { };
+	bool may;
+
+	sdp_stream_lock(ssk);
+	may = ssk->link == o->link && sdp_engine_may_offer(&ssk->engine) &&
+	      !o->first == (sdp_engine_tx_mode(&ssk->engine) == SDP_MODE_PIPELINED) &&
+	      !ssk->sk.sk_err && !(ssk->sk.sk_shutdown & SEND_SHUTDOWN);
+	if (may) {
+		begin(ssk, o);
+		sdp_stream_progress(ssk, &todo);
+	}
+	sdp_stream_unlock(ssk, &todo);
+	return may;
+}
+
+static bool over_or_refused(struct sdp_sock *ssk, u32 unused)
+{
+	return !READ_ONCE(ssk->offer_out) || READ_ONCE(ssk->sk.sk_err) ||
+	       (READ_ONCE(ssk->sk.sk_shutdown) & SEND_SHUTDOWN);
+}
+
+static void withdraw(struct sdp_sock *ssk)
+{
+	struct sdp_todo todo = { };
+
+	sdp_stream_lock(ssk);
+	if (ssk->offer_out) {
+		SDP_INC(sock_net(&ssk->sk), OffersWithdrawn);
+		sdp_engine_withdraw(&ssk->engine);
+		if (!sdp_engine_offering(&ssk->engine))
+			sdp_offer_over(ssk, 0);
+		sdp_stream_progress(ssk, &todo);
+	}
+	sdp_stream_unlock(ssk, &todo);
+}
+
+/* Without tx_mutex: others that want to write shall find out that they cannot now. */
+static void await_end(struct sdp_sock *ssk, const struct sdp_offer *o, long *timeo)
+{
+	mutex_unlock(&ssk->tx_mutex);
+	sdp_wait(ssk, SDP_WRITE, timeo, over_or_refused, 0);
+	if (!READ_ONCE(o->over)) {
+		withdraw(ssk);
+		sdp_await_answer(ssk, &o->over);
+	}
+	mutex_lock(&ssk->tx_mutex);
+}
+
+static void end(struct sdp_sock *ssk)
+{
+	sdp_stream_lock(ssk);
+	ssk->offer = NULL;
+	spin_unlock_bh(&ssk->lock);
+}
+
+/* In Pipelined mode the reader's memory is soon there, so nothing goes along (wire section 8). */
+static u32 first_of(const struct sdp_sock *ssk)
+{
+	if (READ_ONCE(ssk->tx_mode) == SDP_MODE_PIPELINED)
+		return 0;
+	return min_t(u32, sdp_engine_inline_max(&ssk->engine), FIRST_BYTES);
+}
+
+/* Offer what is pinned, and see it through. Returns bytes that the peer has got. */
+static u32 offer_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages,
+		       long *timeo)
+{
+	struct sdp_offer o = { .link = link, .first = first_of(ssk) };
+
+	if (pages->len <= o.first || !READ_ONCE(ssk->may_offer))
+		return 0;
+	pages->use = SDP_MEM_PEER_READS;
+	o.mem = link->ops->map(link, pages);
+	if (IS_ERR(o.mem))
+		return 0;
+	o.skb = first_bytes(ssk, pages, o.first);
+	if (o.skb && offered(ssk, &o)) {
+		await_end(ssk, &o, timeo);
+		end(ssk);
+	}
+	kfree_skb(o.skb);
+	link->ops->unmap(link, o.mem);
+	return o.got;
+}
+
+/*
+ * Where a reader has made room they are written there; else they are offered. An offer that meets
+ * a reader's memory on its way ends with nothing, and then that is used (C8). Returns bytes that
+ * the peer has got.
+ */
+static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages,
+		      long *timeo, bool *refused)
+{
+	u32 got = 0;
+
+	*refused = false;
+	if (READ_ONCE(ssk->tx_mode) == SDP_MODE_PIPELINED && sdp_place_await(ssk, timeo))
+		got = sdp_place(ssk, link, pages);
+	if (got)
+		return got;
+	got = offer_pages(ssk, link, pages, timeo);
+	if (!got && READ_ONCE(ssk->may_write))
+		return sdp_place(ssk, link, pages);
+	*refused = got < pages->len;
+	return got;
+}
+
+/* Nobody else may write meanwhile: what is written stays in one piece. */
+static void keep_others_away(struct sdp_sock *ssk, bool away)
+{
+	struct sdp_todo todo = { .wake = away ? 0 : SDP_WAKE_WRITE };
+
+	sdp_stream_lock(ssk);
+	WRITE_ONCE(ssk->offering, away);
+	sdp_stream_unlock(ssk, &todo);
+}
+
+/**
+ * sdp_offer() - send from the memory of a large write by RDMA, if that can be (B1, B2)
+ * @ssk: socket, with tx_mutex, which is let go while the peer reads
+ * @msg: what to send; advanced
+ * @timeo: how long to wait (jiffies); the rest is left in it
+ * @refused: what follows has to go in messages
+ *
+ * Return: bytes that the peer has got.
+ */
+u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool *refused)
+{
+	struct sdp_pinned pin;
+	struct sdp_link *link;
+	u32 got = 0;
+
+	if (*refused || !worth_it(ssk, msg, *timeo))
+		return 0;
+	*refused = true;
+	if (!sdp_pin(&pin, &msg->msg_iter, msg_data_left(msg), SDP_MEM_PEER_READS))
+		return 0;
+	link = sdp_link_use(ssk);
+	if (link) {
+		keep_others_away(ssk, true);
+		got = move_pages(ssk, link, &pin.mem, timeo, refused);
+		keep_others_away(ssk, false);
+		link->ops->unuse(link);
+	}
+	sdp_unpin(&pin);
+	iov_iter_advance(&msg->msg_iter, got);
+	return got;
+}
+
+/**
+ * sdp_offer_take() - the offer's message is about to be sent
+ * @ssk: socket, locked; the engine has said that it may
+ *
+ * Return: the message, without its header.
+ */
+struct sk_buff *sdp_offer_take(struct sdp_sock *ssk)
+{
+	struct sdp_offer *o = ssk->offer;
+	struct sk_buff *skb = o->skb;
+
+	o->skb = NULL;
+	SDP_INC(sock_net(&ssk->sk), OffersSent);
+	return skb;
+}
+
+/**
+ * sdp_offer_answered() - the peer has read what it wanted of the offer
+ * @ssk: socket, locked
+ * @got: bytes of the offer that it has
+ */
+void sdp_offer_answered(struct sdp_sock *ssk, u32 got)
+{
+	struct sdp_offer *o = ssk->offer;
+	struct net *net = sock_net(&ssk->sk);
+
+	if (got == o->mem->region.len)
+		SDP_INC(net, OffersTaken);
+	else if (!got && sdp_engine_may_write(&ssk->engine))
+		SDP_INC(net, OffersCrossed);
+	else
+		SDP_INC(net, OffersRefused);
+	SDP_ADD(net, BytesFetched, got - o->first);
+	ssk->bytes_sent += got - o->first;
+	ssk->rdma_sent += got - o->first;
+	ssk->last_sent = jiffies;
+	ssk->tx_since = jiffies;
+	sdp_offer_over(ssk, got);
+}
+
+/**
+ * sdp_offer_over() - the peer has read, or refused; or the connection has failed
+ * @ssk: socket, locked
+ * @got: bytes of the offer that the peer has
+ */
+void sdp_offer_over(struct sdp_sock *ssk, u32 got)
+{
+	struct sdp_offer *o = ssk->offer;
+
+	if (!ssk->offer_out)
+		return;
+	o->got = got;
+	o->mem->settled = !ssk->engine.dead;
+	/* Not sent, so nobody has got anything of it; the writer frees it. */
+	if (o->skb) {
+		ssk->tx_outq -= o->first;
+		sdp_memory_sent(ssk, -(int)o->skb->truesize);
+	}
+	WRITE_ONCE(ssk->offer_out, false);
+	/* Pairs with sdp_await_answer(). */
+	smp_store_release(&o->over, true);
+}

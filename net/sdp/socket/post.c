@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Large reads of a direction in Pipelined mode: the reader's memory is advertised to the peer,
+ * whose writer puts its bytes straight there (B4, C5).
+ *
+ * A reader that would have to wait, with much room, pins its pages, has them registered and
+ * advertises them (SinkAvail). Then it waits, like every reader. What the peer writes
+ * (RdmaWrCompl) is in its memory and has its place in the stream; whatever else happens (bytes
+ * in a message, the end of the stream, a change of the mode) ends the advertisement, and the
+ * reader looks again. One write goes into it, however long it is.
+ *
+ * One at a time: other readers wait without. Who may wait no longer (a signal, a timeout) takes
+ * it back and waits for the peer's answer, which its kernel gives without its program: what was
+ * written meanwhile is read. No access is left open when the call returns.
+ */
+#include "sock.h"
+
+/**
+ * struct sdp_post - a reader's memory, as long as the peer may write to it; on the reader's stack
+ * @mem: the memory
+ * @got: bytes that the peer has written, when it is over
+ * @over: the peer does not write to it any more
+ */
+struct sdp_post {
+	struct sdp_mem *mem;
+	u32 got;
+	bool over;
+};
+
+/**
+ * sdp_post_over() - the advertisement has come to its end, or the connection has
+ * @ssk: socket, locked
+ * @got: bytes written to it, which come next in the stream
+ *
+ * The caller wakes readers.
+ */
+void sdp_post_over(struct sdp_sock *ssk, u32 got)
+{
+	struct sdp_post *p = ssk->post;
+
+	if (!p)
+		return;
+	if (got) {
+		sdp_passed(ssk, got);
+		SDP_ADD(sock_net(&ssk->sk), BytesPlaced, got);
+		ssk->bytes_received += got;
+		ssk->rdma_received += got;
+		ssk->last_received = jiffies;
+	}
+	p->got = got;
+	p->mem->settled = !ssk->engine.dead;
+	ssk->post = NULL;
+	/* The last look at it: pairs with sdp_await_answer(). */
+	smp_store_release(&p->over, true);
+	WRITE_ONCE(ssk->posts, ssk->posts + 1);
+}
+
+/**
+ * sdp_post_look() - before something is sent: is what a reader advertises still next?
+ * @ssk: socket, locked
+ *
+ * One that the peer has been told of is over when a message with bytes comes, for the peer knows
+ * of both. One that still waits for credit must not go behind bytes that nobody has read: what is
+ * written to it would overtake them.
+ */
+void sdp_post_look(struct sdp_sock *ssk)
+{
+	struct sdp_actions acts = { };
+
+	if (!ssk->post || !ssk->rx_bytes || !sdp_adverts_waiting(&ssk->engine.adverts))
+		return;
+	sdp_engine_advert_cancel(&ssk->engine, &acts);
+	sdp_post_over(ssk, 0);
+}
+
+/* With what comes in between there is no need. */
+static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_post *p, u32 *number)
+{
+	struct sdp_todo todo = { };
+	bool may;
+	u32 least;
+
+	sdp_stream_lock(ssk);
+	least = sdp_engine_may_advertise(&ssk->engine);
+	may = ssk->link == link && !ssk->post && !ssk->rx_bytes && !ssk->sk.sk_err &&
+	      !(ssk->sk.sk_shutdown & RCV_SHUTDOWN) && least && p->mem->region.len >= least &&
+	      sdp_engine_advertise(&ssk->engine, &p->mem->region);
+	if (may) {
+		ssk->post = p;
+		p->mem->settled = false;
+		*number = ssk->posts;
+		sdp_stream_progress(ssk, &todo);
+	}
+	sdp_stream_unlock(ssk, &todo);
+	return may;
+}
+
+static bool over_or_other_news(struct sdp_sock *ssk, u32 number)
+{
+	return READ_ONCE(ssk->posts) != number || READ_ONCE(ssk->rx_bytes) ||
+	       (READ_ONCE(ssk->rx_offered) && READ_ONCE(ssk->rx_reads)) || sdp_input_over(ssk);
+}
+
+static int await_end(struct sdp_sock *ssk, struct sdp_post *p, u32 number, long *timeo)
+{
+	struct sdp_actions acts = { };
+	struct sdp_todo todo = { };
+	int err;
+
+	err = sdp_wait(ssk, SDP_READ, timeo, over_or_other_news, number);
+	sdp_stream_lock(ssk);
+	if (!p->over) {
+		SDP_INC(sock_net(&ssk->sk), PostsCancelled);
+		sdp_engine_advert_cancel(&ssk->engine, &acts);
+		/* The peer has not been told of it. */
+		if (acts.n)
+			sdp_post_over(ssk, 0);
+		sdp_stream_progress(ssk, &todo);
+	}
+	sdp_stream_unlock(ssk, &todo);
+	sdp_await_answer(ssk, &p->over);
+	return err;
+}
+
+static bool worth_it(struct sdp_sock *ssk, const struct iov_iter *to, size_t room, long timeo)
+{
+	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
+	u32 threshold = READ_ONCE(set->rdma_threshold);
+
+	return READ_ONCE(ssk->rx_mode) == SDP_MODE_PIPELINED && timeo && threshold &&
+	       !READ_ONCE(ssk->post) && min(room, iov_iter_single_seg_count(to)) >= threshold;
+}
+
+/**
+ * sdp_post() - advertise a reader's memory to the peer, and wait (C5)
+ * @ssk: socket, with rx_mutex, which is let go meanwhile; there is nothing to read
+ * @to: the reader's memory; advanced
+ * @room: bytes of it
+ * @timeo: how long to wait (jiffies); the rest is left in it
+ * @result: bytes that have come, 0 when there may be something to be read now, or an errno
+ *
+ * Return: false when nothing has happened: then wait without.
+ */
+bool sdp_post(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *timeo, int *result)
+{
+	struct sdp_post p = { };
+	struct sdp_pinned pin;
+	struct sdp_link *link;
+	bool posted = false;
+	u32 number;
+
+	if (!worth_it(ssk, to, room, *timeo) || !sdp_pin(&pin, to, room, SDP_MEM_PEER_WRITES))
+		return false;
+	/* Others may look, or wait, meanwhile; who keeps them waiting does not keep this. */
+	mutex_unlock(&ssk->rx_mutex);
+	link = sdp_link_use(ssk);
+	p.mem = link ? link->ops->map(link, &pin.mem) : ERR_PTR(-ENOTCONN);
+	if (!IS_ERR(p.mem)) {
+		posted = begin(ssk, link, &p, &number);
+		if (posted)
+			*result = await_end(ssk, &p, number, timeo);
+		link->ops->unmap(link, p.mem);
+	}
+	if (link)
+		link->ops->unuse(link);
+	sdp_unpin(&pin);
+	mutex_lock(&ssk->rx_mutex);
+	if (p.got) {
+		iov_iter_advance(to, p.got);
+		*result = p.got;
+	}
+	return posted;
+}

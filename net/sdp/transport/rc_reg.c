@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RC transport: a device's queue pair for registering memory.
+ *
+ * Fast registration goes through a queue pair, any one of the protection domain. This one is
+ * connected to itself and carries nothing else, because on a connection's own
+ *
+ *	- a registration would wait for whatever the peer does not acknowledge, and so would the
+ *	  end of one, without which a call must not return;
+ *	- soft-RoCE carries a registration out again when it has to send again what was posted
+ *	  before it, fails to, and ends the connection;
+ *	- every connection would need room for it.
+ *
+ * It allows the other end nothing, as there is none.
+ *
+ * It is made when the first connection of a device stands: that one knows an address to connect
+ * to. Its requests are waited for, each by itself; they are local, so that takes no longer than
+ * the device needs.
+ */
+#include <linux/random.h>
+
+#include "rc.h"
+
+/* Registrations under way at once; more wait. */
+#define REG_DEPTH	64
+
+/**
+ * struct reg_op - one request, on the stack of who waits for it
+ * @cqe: finds it
+ * @done: completed
+ * @status: how
+ */
+struct reg_op {
+	struct ib_cqe cqe;
+	struct completion done;
+	enum ib_wc_status status;
+};
+
+static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct reg_op *op = container_of(wc->wr_cqe, struct reg_op, cqe);
+
+	op->status = wc->status;
+	complete(&op->done);
+}
+
+static int to_init(struct rc_device *dev, u32 port)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT, .port_num = port,
+	};
+
+	return ib_modify_qp(dev->reg_qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+			    IB_QP_ACCESS_FLAGS);
+}
+
+/* Through INIT and RTR to RTS, along the path of the connection that @rtr is of. */
+static int connect_to_itself(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr,
+			     int mask)
+{
+	struct ib_qp_attr attr = *rtr;
+	struct ib_qp_attr rts = {
+		.qp_state = IB_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7,
+		.sq_psn = get_random_u32() & 0xffffff,
+	};
+	int err;
+
+	attr.dest_qp_num = dev->reg_qp->qp_num;
+	/* A packet from elsewhere, for this queue pair, shall not be taken for the next one. */
+	attr.rq_psn = rts.sq_psn;
+	err = to_init(dev, port);
+	if (!err)
+		err = ib_modify_qp(dev->reg_qp, &attr, mask);
+	if (!err)
+		err = ib_modify_qp(dev->reg_qp, &rts, IB_QP_STATE | IB_QP_TIMEOUT |
+				   IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_SQ_PSN |
+				   IB_QP_MAX_QP_RD_ATOMIC);
+	return err;
+}
+
+static int create(struct rc_device *dev)
+{
+	struct ib_qp_init_attr attr = {
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+		.cap = {
+			.max_send_wr	= 2 * REG_DEPTH,
+			.max_recv_wr	= 1,
+			.max_send_sge	= 1,
+			.max_recv_sge	= 1,
+		},
+	};
+
+	dev->reg_cq = ib_alloc_cq_any(dev->ib, dev, 2 * REG_DEPTH + 1, IB_POLL_SOFTIRQ);
+	if (IS_ERR(dev->reg_cq))
+		return PTR_ERR(dev->reg_cq);
+	attr.send_cq = dev->reg_cq;
+	attr.recv_cq = dev->reg_cq;
+	dev->reg_qp = ib_create_qp(dev->pd, &attr);
+	if (!IS_ERR(dev->reg_qp))
+		return 0;
+	ib_free_cq(dev->reg_cq);
+	return PTR_ERR(dev->reg_qp);
+}
+
+/**
+ * rc_reg_init() - prepare a device for making its queue pair
+ * @dev: device
+ */
+void rc_reg_init(struct rc_device *dev)
+{
+	mutex_init(&dev->reg_mutex);
+	sema_init(&dev->reg_room, REG_DEPTH);
+}
+
+/**
+ * rc_reg_start() - a connection stands: make the device's queue pair, if there is none yet
+ * @dev: device
+ * @port: port number of the connection
+ * @rtr: attributes with which its queue pair went to RTR
+ * @mask: which of them are set
+ *
+ * Without one no memory can be registered, and everything goes in messages.
+ */
+void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr, int mask)
+{
+	/* Pairs with the release below. */
+	if (smp_load_acquire(&dev->reg_ready) || !rc_mem_able(dev->ib))
+		return;
+	mutex_lock(&dev->reg_mutex);
+	if (!dev->reg_ready && !create(dev)) {
+		if (!connect_to_itself(dev, port, rtr, mask)) {
+			/* Whoever sees it sees the queue pair. */
+			smp_store_release(&dev->reg_ready, true);
+		} else {
+			ib_destroy_qp(dev->reg_qp);
+			ib_free_cq(dev->reg_cq);
+		}
+	}
+	mutex_unlock(&dev->reg_mutex);
+}
+
+/**
+ * rc_reg_stop() - a device goes
+ * @dev: device; nobody registers memory any more
+ */
+void rc_reg_stop(struct rc_device *dev)
+{
+	if (!dev->reg_ready)
+		return;
+	ib_drain_qp(dev->reg_qp);
+	ib_destroy_qp(dev->reg_qp);
+	ib_free_cq(dev->reg_cq);
+}
+
+/* Carry out @first and what follows it; @last is the last one. */
+static int run(struct rc_device *dev, const struct ib_send_wr *first, struct ib_send_wr *last)
+{
+	struct reg_op op = { .cqe.done = reg_done };
+	int err;
+
+	init_completion(&op.done);
+	last->wr_cqe = &op.cqe;
+	last->send_flags = IB_SEND_SIGNALED;
+	down(&dev->reg_room);
+	err = ib_post_send(dev->reg_qp, first, NULL);
+	if (!err)
+		wait_for_completion(&op.done);
+	up(&dev->reg_room);
+	return err ?: op.status == IB_WC_SUCCESS ? 0 : -EIO;
+}
+
+/**
+ * rc_reg_mr() - let a memory region, with the pages it was given, be used
+ * @dev: device
+ * @mr: region, with the key that it shall have
+ * @stale: a key that it still has, to be ended first; or 0
+ * @access: IB_ACCESS_*
+ *
+ * Return: 0 or an errno.
+ */
+int rc_reg_mr(struct rc_device *dev, struct ib_mr *mr, u32 stale, int access)
+{
+	/* Completes only when it fails, and then before what follows it. */
+	struct reg_op unseen = { .cqe.done = reg_done };
+	struct ib_reg_wr reg = {
+		.wr.opcode = IB_WR_REG_MR, .mr = mr, .key = mr->rkey, .access = access,
+	};
+	struct ib_send_wr inv = {
+		.wr_cqe = &unseen.cqe, .next = &reg.wr, .opcode = IB_WR_LOCAL_INV,
+		.ex.invalidate_rkey = stale,
+	};
+
+	init_completion(&unseen.done);
+	return run(dev, stale ? &inv : &reg.wr, &reg.wr);
+}
+
+/**
+ * rc_reg_end() - end a memory region's use
+ * @dev: device
+ * @mr: region
+ *
+ * Return: 0 or an errno, after which nothing but its deregistration ends it.
+ */
+int rc_reg_end(struct rc_device *dev, struct ib_mr *mr)
+{
+	struct ib_send_wr inv = {
+		.opcode = IB_WR_LOCAL_INV, .ex.invalidate_rkey = mr->rkey,
+	};
+
+	return run(dev, &inv, &inv);
+}

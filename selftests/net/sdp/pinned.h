@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Pages that stay where they are for a transfer by RDMA: none may be left when it is over.
+ */
+#ifndef SDP_TEST_PINNED_H
+#define SDP_TEST_PINNED_H
+
+#include "sock.h"
+
+/* Pages that somebody has pinned, all over the machine. */
+static inline long pinned_pages(void)
+{
+	FILE *f = fopen("/proc/vmstat", "r");
+	long acquired = -1, released = -1, value;
+	char key[64];
+
+	need_errno(f, "/proc/vmstat");
+	while (fscanf(f, "%63s %ld", key, &value) == 2) {
+		if (!strcmp(key, "nr_foll_pin_acquired"))
+			acquired = value;
+		if (!strcmp(key, "nr_foll_pin_released"))
+			released = value;
+	}
+	fclose(f);
+	need(acquired >= 0 && released >= 0, "/proc/vmstat does not count pinned pages");
+	return acquired - released;
+}
+
+/* Nobody else pins any here. The counters are brought up to date now and then. */
+static inline void await_unpinned(void)
+{
+	long long end = now_ms() + 2 * WAIT_MS;
+
+	while (pinned_pages()) {
+		need(now_ms() < end, "%ld pages are pinned", pinned_pages());
+		pause_ms(20);
+	}
+}
+
+#endif /* SDP_TEST_PINNED_H */

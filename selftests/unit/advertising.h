@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the tests of advertisements share: a is the source, b the sink.
+ */
+#ifndef SDP_UNIT_ADVERTISING_H
+#define SDP_UNIT_ADVERTISING_H
+
+#include "resizing.h"
+
+#define LEN		1000U
+#define INLINED		100U
+#define REST		(LEN - INLINED)
+
+static const struct sdp_region region = {
+	.len = LEN, .rkey = 0x0a0b0c0d, .va = 0x0123456789abcdefULL,
+};
+
+/* What offered() has found is sent, with all the payload it may have; returns the bytes. */
+static inline u32 emit_offered(struct world *w, struct sdp_engine *from)
+{
+	u32 payload = w->tx.payload_max;
+
+	return sdp_engine_commit(from, &w->tx, payload, w->buf, &w->sent) + payload;
+}
+
+/* What one engine wants to send arrives, and its receive is posted again. */
+static inline void tell(TEST_CTX, struct world *w, struct sdp_engine *from, struct sdp_engine *to,
+			u8 mid)
+{
+	EXPECT_EQ(mid, offered(w, from));
+	receive_bytes(w, to, w->buf, emit_offered(w, from));
+	sdp_engine_posted(to, 1);
+}
+
+/* A connection on which a has an advertisement that b knows of. */
+static inline struct world *advertised(TEST_CTX)
+{
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+
+	sdp_engine_offer(&w->a, &region, INLINED);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
+	return w;
+}
+
+/* A report that a peer could send. */
+static inline void report(struct world *w, struct sdp_engine *to, u32 count)
+{
+	struct sdp_msg m = from_peer(to, SDP_MID_RDMA_RD_COMPL, 0);
+
+	m.count = count;
+	receive_msg(w, to, &m);
+	sdp_engine_posted(to, 1);
+}
+
+/* The last event did one thing, and to so many bytes. */
+#define EXPECT_ACT_LEN(w, a, bytes)						\
+	do {									\
+		EXPECT_ACT(w, a);						\
+		EXPECT_EQ(bytes, (w)->acts.list[0].len);			\
+	} while (0)
+
+#endif /* SDP_UNIT_ADVERTISING_H */

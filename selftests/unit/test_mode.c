@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Flow-control modes of both halves and how they are learnt: C1-C3, wire section 8.
+ */
+#include "pipelining.h"
+
+static const struct sdp_tx_view full = { .head_bytes = PAYLOAD_MAX, .head_full = true };
+
+/* a advertises, and b knows. */
+static void advertise(TEST_CTX, struct world *w)
+{
+	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	sdp_engine_offer(&w->a, &region, INLINED);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
+}
+
+/* ... and b wants that in messages. */
+static void declined(TEST_CTX, struct world *w, u32 times)
+{
+	while (times--) {
+		advertise(TEST_SELF, w);
+		sdp_engine_decline(&w->b);
+		tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
+	}
+}
+
+/* ... or b reads all of it. */
+static void taken(TEST_CTX, struct world *w)
+{
+	struct sdp_region from;
+
+	advertise(TEST_SELF, w);
+	EXPECT_TRUE(sdp_engine_read_begin(&w->b, REST, &from));
+	sdp_engine_read_end(&w->b, true);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_RDMA_RD_COMPL);
+}
+
+/* Both ends of a's half are in Buffered. */
+static struct world *buffered(TEST_CTX)
+{
+	struct world *w = learners(TEST_SELF);
+
+	declined(TEST_SELF, w, N);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_tx_mode(&w->a));
+	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_rx_mode(&w->b));
+	return w;
+}
+
+/* C1: both ends of both halves begin in Combined, where the mode is learnt */
+TEST(sdp_mode_init__combined)
+{
+	struct world *w = learners(TEST_SELF);
+
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->a));
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->b));
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->b));
+	EXPECT_EQ(0, offered(w, &w->a));
+}
+
+/* C2: N in a row end Combined, and nothing is advertised any more from the last one on */
+TEST(sdp_mode_offer_declined__in_a_row)
+{
+	struct world *w = learners(TEST_SELF);
+
+	declined(TEST_SELF, w, N - 1);
+	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	declined(TEST_SELF, w, 1);
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	EXPECT_NO_ACTS(w);
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_tx_mode(&w->a));
+	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_rx_mode(&w->b));
+	EXPECT_EQ(0, offered(w, &w->a));
+	/* The other half has nothing to do with it. */
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->a));
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->b));
+	EXPECT_TRUE(sdp_engine_may_offer(&w->b));
+}
+
+/* ... or one, or as many as there may be; 0: never */
+TEST(sdp_mode_offer_declined__config)
+{
+	static const u16 after[] = { 1, 2, 1000, 0xffff, 0 };
+	struct sdp_engine_config config = learning;
+	u32 i, n;
+
+	for (i = 0; i < ARRAY_SIZE(after); i++) {
+		struct world *w;
+		struct sdp_mode m;
+
+		config.mode_after = after[i];
+		w = joined(TEST_SELF, &config, &config);
+		m = w->a.tx_mode;
+		for (n = 1; n < 0x20000 && !m.wanted; n++)
+			sdp_mode_offer_declined(&m, false);
+		EXPECT_EQ(after[i] ? after[i] + 1U : 0x20000U, n);
+		EXPECT_EQ(!after[i], sdp_mode_may_offer(&m));
+	}
+}
+
+/* C2: one that was read to its end begins the count anew */
+TEST(sdp_mode_offer_read__resets)
+{
+	struct world *w = learners(TEST_SELF);
+
+	declined(TEST_SELF, w, N - 1);
+	taken(TEST_SELF, w);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	declined(TEST_SELF, w, N - 1);
+	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	declined(TEST_SELF, w, 1);
+	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
+}
+
+/* ... but not one that was read in part, and then declined */
+TEST(sdp_mode_offer_declined__after_a_part)
+{
+	struct world *w = learners(TEST_SELF);
+
+	declined(TEST_SELF, w, N - 1);
+	advertise(TEST_SELF, w);
+	report(w, &w->a, 300);
+	EXPECT_EQ(N - 1, w->a.tx_mode.alike);
+	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED + 300);
+	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
+}
+
+/* One that was withdrawn says nothing of the reader, however it ends */
+TEST(sdp_mode_offer_declined__withdrawn)
+{
+	static const struct { bool sent, read; } cases[] = {
+		{ false, false }, { false, true }, { true, false }, { true, true },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct world *w = learners(TEST_SELF);
+
+		declined(TEST_SELF, w, N - 1);
+		advertise(TEST_SELF, w);
+		sdp_engine_withdraw(&w->a);
+		if (cases[i].sent)
+			emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
+		if (cases[i].read)
+			report(w, &w->a, REST);
+		else
+			receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+		EXPECT_ACT(w, SDP_ACT_OFFER_OVER);
+		EXPECT_EQ(N - 1, w->a.tx_mode.alike);
+		EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	}
+}
+
+/* Nor does a SendSm that comes late (source.h) */
+TEST(sdp_mode_offer_declined__late)
+{
+	struct world *w = learners(TEST_SELF);
+
+	declined(TEST_SELF, w, N - 1);
+	advertise(TEST_SELF, w);
+	sdp_engine_withdraw(&w->a);
+	emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
+	report(w, &w->a, REST);
+	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+	EXPECT_NO_ACTS(w);
+	EXPECT_EQ(N - 1, w->a.tx_mode.alike);
+}
+
+/* wire 6: byte 0 of the header */
+TEST(sdp_engine_commit__mode_golden_bytes)
+{
+	static const u8 to_buffered[20] = {
+		0x07, 0, 0, 5, 0, 0, 0, 20, 0, 0, 0, 4, 0, 0, 0, 3, 0x00, 0, 0, 0,
+	};
+	static const u8 to_combined[20] = {
+		0x07, 0, 0, 5, 0, 0, 0, 20, 0, 0, 0, 4, 0, 0, 0, 4, 0x90, 0, 0, 0,
+	};
+	struct world *w = buffered(TEST_SELF);
+
+	EXPECT_EQ(20, w->sent.h.len);
+	EXPECT_FALSE(w->sent.mode_send_half);
+	EXPECT_BYTES(to_buffered, w->buf, 20);
+	sdp_engine_posted_large(&w->b);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
+	EXPECT_BYTES(to_combined, w->buf, 20);
+	EXPECT_TRUE(w->sent.mode_send_half);
+}
+
+/* C3: before further data, which then goes as ever */
+TEST(sdp_engine_next__mode_before_data)
+{
+	struct world *w = learners(TEST_SELF);
+
+	declined(TEST_SELF, w, N);
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
+	EXPECT_EQ(SDP_MID_MODE_CHANGE, w->tx.mid);
+	EXPECT_EQ(0, w->tx.payload_max);
+	EXPECT_EQ(0, w->tx.flags);
+	pass(w, &w->a, &w->b, SDP_MID_MODE_CHANGE, 0);
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
+	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
+	pass(w, &w->a, &w->b, SDP_MID_DATA, 5);
+	EXPECT_ACT(w, SDP_ACT_DELIVER);
+}
+
+/* D5: like data, it needs two credits, something posted, and a slot; data waits with it */
+TEST(sdp_engine_next__mode_credit)
+{
+	struct world *w = learners(TEST_SELF);
+	u16 slots;
+
+	declined(TEST_SELF, w, N);
+	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
+	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &full, &w->tx));
+	w->a.credit.tx_limit++;
+	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
+	slots = w->a.send_slots;
+	w->a.send_slots = 0;
+	EXPECT_EQ(0, offered(w, &w->a));
+	w->a.send_slots = slots;
+	w->a.credit.posted = 0;
+	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &full, &w->tx));
+
+	w = buffered(TEST_SELF);
+	sdp_engine_posted_large(&w->b);
+	w->b.credit.tx_limit = w->b.credit.tx_seq + 1;
+	EXPECT_EQ(0, offered(w, &w->b));
+	w->b.credit.tx_limit++;
+	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->b));
+}
+
+/* After shutdown nothing can be advertised, so nobody needs to know */
+TEST(sdp_engine_next__mode_after_shutdown)
+{
+	struct world *w = learners(TEST_SELF);
+
+	declined(TEST_SELF, w, N);
+	sdp_engine_shutdown(&w->a);
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
+	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_DISCONN);
+	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->b));
+}
+
+/* wire 8: in Buffered there is data, and nothing is advertised */
+TEST(sdp_sink_opened__buffered)
+{
+	struct world *w = buffered(TEST_SELF);
+	struct sdp_msg m;
+
+	receive_right(w, &w->b, SDP_MID_DATA, 100);
+	EXPECT_ACT(w, SDP_ACT_DELIVER);
+	m = from_peer(&w->b, SDP_MID_SRC_AVAIL, INLINED);
+	m.src = region;
+	receive_msg(w, &w->b, &m);
+	EXPECT_ACT(w, SDP_ACT_FAIL);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	EXPECT_EQ(0, sdp_engine_offered(&w->b));
+	/* What is wanted is not so yet. */
+	w = buffered(TEST_SELF);
+	sdp_engine_posted_large(&w->b);
+	m = from_peer(&w->b, SDP_MID_SRC_AVAIL, INLINED);
+	m.src = region;
+	receive_msg(w, &w->b, &m);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
+/* C3: a reader that waits with a large buffer ends Buffered; told once */
+TEST(sdp_engine_posted_large__buffered)
+{
+	struct world *w = buffered(TEST_SELF);
+
+	sdp_engine_posted_large(&w->b);
+	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_rx_mode(&w->b));
+	sdp_engine_posted_large(&w->b);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
+	EXPECT_NO_ACTS(w);
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->b));
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));
+	sdp_engine_posted_large(&w->b);
+	EXPECT_EQ(0, offered(w, &w->b));
+	taken(TEST_SELF, w);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+}
+
+/* ... and says nothing in Combined, now or later */
+TEST(sdp_engine_posted_large__combined)
+{
+	struct world *w = learners(TEST_SELF);
+
+	sdp_engine_posted_large(&w->b);
+	EXPECT_EQ(0, offered(w, &w->b));
+	declined(TEST_SELF, w, N);
+	sdp_engine_posted_large(&w->b);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	EXPECT_EQ(0, offered(w, &w->b));
+}
+
+/* C2: a different behaviour learns anew, from the beginning */
+TEST(sdp_engine_posted_large__counts_anew)
+{
+	struct world *w = buffered(TEST_SELF);
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		sdp_engine_posted_large(&w->b);
+		tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
+		declined(TEST_SELF, w, N - 1);
+		EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+		declined(TEST_SELF, w, 1);
+		tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+		EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_rx_mode(&w->b));
+	}
+}
+
+/* Our own half may be closed: the other one goes on */
+TEST(sdp_engine_posted_large__own_half_closed)
+{
+	struct world *w = buffered(TEST_SELF);
+
+	sdp_engine_shutdown(&w->b);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_DISCONN);
+	sdp_engine_posted_large(&w->b);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
+	EXPECT_NO_ACTS(w);
+	taken(TEST_SELF, w);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+}
+
+/* D4: ... and whoever may be told so grants credits for it as ever, but not after its own end */
+TEST(sdp_engine_next__updates_in_buffered)
+{
+	struct world *w = buffered(TEST_SELF);
+
+	use_up(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
+	while (sdp_credit_available(&w->b.credit) > 1)
+		use_up(w, &w->b, &w->a, SDP_MID_DATA, 0);
+	sdp_engine_posted(&w->a, 12);
+	sdp_engine_posted_large(&w->b);
+	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(SDP_MID_DATA, offered(w, &w->a));
+	EXPECT_EQ(0, w->tx.payload_max);
+	pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
+	/* In Combined it has nothing to say any more. */
+	while (sdp_credit_available(&w->b.credit) > 1)
+		use_up(w, &w->b, &w->a, SDP_MID_DATA, 0);
+	sdp_engine_posted(&w->a, 12);
+	EXPECT_EQ(0, offered(w, &w->a));
+
+	w = buffered(TEST_SELF);
+	use_up(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
+	pass(w, &w->a, &w->b, SDP_MID_DISCONN, 0);
+	while (sdp_credit_available(&w->b.credit) > 1)
+		use_up(w, &w->b, &w->a, SDP_MID_DATA, 0);
+	sdp_engine_posted(&w->a, 12);
+	EXPECT_EQ(0, offered(w, &w->a));
+}
+
+/* wire 8: the half has ended; then there is nothing to be said of it */
+TEST(sdp_engine_posted_large__half_over)
+{
+	struct world *w = buffered(TEST_SELF);
+
+	sdp_engine_posted_large(&w->b);
+	sdp_engine_shutdown(&w->a);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_DISCONN);
+	EXPECT_EQ(0, offered(w, &w->b));
+	sdp_engine_posted_large(&w->b);
+	EXPECT_EQ(0, offered(w, &w->b));
+	w = buffered(TEST_SELF);
+	aborted(w, &w->b, ECONNABORTED);
+	sdp_engine_posted_large(&w->b);
+	EXPECT_EQ(0, offered(w, &w->b));
+}
+
+/* Both halves at once: each is for itself */
+TEST(sdp_engine_next__mode_of_both_halves)
+{
+	struct world *w = buffered(TEST_SELF);
+	u32 i;
+
+	for (i = 0; i < N; i++) {
+		sdp_engine_offer(&w->b, &region, INLINED);
+		tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SRC_AVAIL);
+		sdp_engine_decline(&w->a);
+		tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SENDSM);
+	}
+	sdp_engine_posted_large(&w->b);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
+	EXPECT_TRUE(w->sent.mode_send_half);
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->a));
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
+	EXPECT_FALSE(w->sent.mode_send_half);
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));
+	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_rx_mode(&w->a));
+	EXPECT_EQ(0, offered(w, &w->b));
+}
+
+/* wire 8: to the mode already held, or one that only Pipelined leads to */
+TEST(sdp_mode_changed__refused)
+{
+	static const struct { bool buffered; bool source; u8 byte; } cases[] = {
+		{ false, true, 0x90 }, { false, true, 0x10 },
+		{ false, false, 0x10 }, { false, false, 0x90 },
+		{ true, true, 0x10 },
+		{ true, false, 0x00 }, { true, false, 0x10 }, { true, false, 0x20 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct world *w = cases[i].buffered ? buffered(TEST_SELF) : learners(TEST_SELF);
+
+		change(w, cases[i].source ? &w->a : &w->b, cases[i].byte);
+		EXPECT_ACT(w, SDP_ACT_FAIL);
+		EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	}
+}
+
+/* ... and twice the same */
+TEST(sdp_mode_changed__twice)
+{
+	struct world *w = buffered(TEST_SELF);
+
+	change(w, &w->a, 0x90);
+	EXPECT_NO_ACTS(w);
+	change(w, &w->a, 0x90);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	w = learners(TEST_SELF);
+	change(w, &w->b, 0x00);
+	EXPECT_NO_ACTS(w);
+	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_rx_mode(&w->b));
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->b));
+	change(w, &w->b, 0x00);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
+/* wire 8: to Buffered only with nothing advertised */
+TEST(sdp_mode_changed__while_offered)
+{
+	struct world *w = learners(TEST_SELF);
+
+	advertise(TEST_SELF, w);
+	change(w, &w->b, 0x00);
+	EXPECT_ACT(w, SDP_ACT_FAIL);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
+/* wire 8: not after DisConn of that half, as far as its sender could know */
+TEST(sdp_mode_changed__after_disconn)
+{
+	struct world *w = learners(TEST_SELF);
+	struct sdp_msg m;
+
+	receive_right(w, &w->b, SDP_MID_DISCONN, 0);
+	change(w, &w->b, 0x00);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+
+	w = buffered(TEST_SELF);
+	emit(w, &w->a, SDP_MID_DISCONN, 0);
+	m = from_peer(&w->a, SDP_MID_MODE_CHANGE, 0);
+	m.mode = SDP_MODE_COMBINED;
+	m.mode_send_half = true;
+	m.h.mseq_ack--;
+	m.h.bufs++;
+	receive_msg(w, &w->a, &m);
+	EXPECT_NO_ACTS(w);
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));
+
+	w = buffered(TEST_SELF);
+	emit(w, &w->a, SDP_MID_DISCONN, 0);
+	change(w, &w->a, 0x90);
+	EXPECT_ACT(w, SDP_ACT_FAIL);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
+/* The other half's DisConn does not matter */
+TEST(sdp_mode_changed__other_half_over)
+{
+	struct world *w = learners(TEST_SELF);
+
+	sdp_engine_shutdown(&w->b);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_DISCONN);
+	declined(TEST_SELF, w, N);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	EXPECT_NO_ACTS(w);
+	sdp_engine_posted_large(&w->b);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
+	EXPECT_NO_ACTS(w);
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));
+}
+
+TEST_MAIN

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pipelined mode, how it is learnt and left: C1, C2, C5, B5, wire section 8.
+ */
+#include "pipelining.h"
+
+static const struct sdp_tx_view full = { .head_bytes = PAYLOAD_MAX, .head_full = true };
+
+/* C2: so many in a row whose reader had posted its buffer before */
+TEST(sdp_engine_want_pipelined__in_a_row)
+{
+	struct world *w = learners(TEST_SELF);
+	u32 i;
+
+	for (i = 0; i < N; i++) {
+		expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
+		EXPECT_EQ(0, offered(w, &w->a));
+		offer_read(TEST_SELF, w, true);
+		EXPECT_EQ(SDP_FLAG_REQ_PIPE, w->msg.h.flags);
+	}
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	EXPECT_EQ(0x20, w->buf[16]);
+	EXPECT_NO_ACTS(w);
+	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->b));
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->a));
+	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	EXPECT_EQ(0, offered(w, &w->a));
+}
+
+/* B5: one that cannot read declines, and that does not lead to Buffered */
+TEST(sdp_engine_want_pipelined__declined)
+{
+	struct world *w = learners(TEST_SELF);
+
+	offer_declined(TEST_SELF, w, true);
+	EXPECT_EQ(SDP_FLAG_REQ_PIPE, w->msg.h.flags);
+	EXPECT_EQ(INLINED, w->acts.list[0].len);
+	offer_read(TEST_SELF, w, true);
+	offer_declined(TEST_SELF, w, true);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
+}
+
+/* C2: a transfer of another kind, and it begins anew */
+TEST(sdp_engine_want_pipelined__another_kind)
+{
+	struct world *w = learners(TEST_SELF);
+	u32 i;
+
+	for (i = 0; i < N - 1; i++)
+		offer_read(TEST_SELF, w, true);
+	offer_read(TEST_SELF, w, false);
+	EXPECT_EQ(0, w->msg.h.flags);
+	for (i = 0; i < N - 1; i++)
+		offer_read(TEST_SELF, w, true);
+	offer_declined(TEST_SELF, w, false);
+	for (i = 0; i < N - 1; i++)
+		offer_declined(TEST_SELF, w, true);
+	for (i = 0; i < N; i++) {
+		EXPECT_EQ(0, offered(w, &w->a));
+		offer_declined(TEST_SELF, w, false);
+	}
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	expect_mode(TEST_SELF, w, SDP_MODE_BUFFERED);
+}
+
+/* It belongs to what is open, and is forgotten with it */
+TEST(sdp_engine_want_pipelined__without_offer)
+{
+	struct world *w = learners(TEST_SELF);
+
+	sdp_engine_want_pipelined(&w->b);
+	offer_read(TEST_SELF, w, false);
+	EXPECT_EQ(0, w->msg.h.flags);
+	offer_read(TEST_SELF, w, true);
+	offer_read(TEST_SELF, w, false);
+	EXPECT_EQ(0, w->msg.h.flags);
+}
+
+/* C2: one that was taken back says nothing */
+TEST(sdp_engine_want_pipelined__withdrawn)
+{
+	struct world *w = learners(TEST_SELF);
+	u32 i;
+
+	for (i = 0; i < N; i++) {
+		offer(TEST_SELF, w);
+		sdp_engine_withdraw(&w->a);
+		sdp_engine_want_pipelined(&w->b);
+		tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_CANCEL);
+		tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
+		EXPECT_EQ(SDP_FLAG_REQ_PIPE, w->msg.h.flags);
+	}
+	EXPECT_EQ(0, w->a.tx_mode.alike);
+}
+
+/* B7: both flags on one message */
+TEST(sdp_engine_want_pipelined__urgent)
+{
+	static const struct sdp_tx_view urgent = {
+		.head_bytes = 5, .head_full = true, .head_urgent = true, .urgent = true,
+	};
+	struct world *w = learners(TEST_SELF);
+
+	offer(TEST_SELF, w);
+	sdp_engine_want_pipelined(&w->b);
+	sdp_engine_decline(&w->b);
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->b, &urgent, &w->tx));
+	EXPECT_EQ(SDP_MID_SENDSM, w->tx.mid);
+	EXPECT_EQ(SDP_FLAG_REQ_PIPE | SDP_FLAG_OOB_PEND, w->tx.flags);
+}
+
+/* 0 for never */
+TEST(sdp_engine_want_pipelined__mode_after_0)
+{
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+	u32 i;
+
+	for (i = 0; i < 20; i++)
+		offer_read(TEST_SELF, w, true);
+	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+}
+
+/* C2: in Pipelined, one who reads small, or nobody who reads (C9), is learnt from the beginning */
+TEST(sdp_mode_offer_declined__pipelined)
+{
+	struct world *w = pipelined(TEST_SELF);
+
+	offer_declined(TEST_SELF, w, true);
+	EXPECT_EQ(0, w->acts.list[0].len);
+	EXPECT_EQ(0, offered(w, &w->a));
+	offer_declined(TEST_SELF, w, false);
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	EXPECT_EQ(0x10, w->buf[16]);
+	expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
+	offer_read(TEST_SELF, w, true);
+	offer_read(TEST_SELF, w, true);
+	EXPECT_EQ(0, offered(w, &w->a));
+	offer_read(TEST_SELF, w, true);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
+}
+
+/* ... and reading is as good as being written to, if the buffer was there first now and then */
+TEST(sdp_mode_offer_read__pipelined)
+{
+	struct world *w = pipelined(TEST_SELF);
+	u32 i;
+
+	for (i = 0; i < 2 * N; i++)
+		offer_read(TEST_SELF, w, i % 2);
+	EXPECT_EQ(0, offered(w, &w->a));
+	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
+	for (i = 0; i < N; i++) {
+		EXPECT_EQ(0, offered(w, &w->a));
+		offer_read(TEST_SELF, w, false);
+	}
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	EXPECT_EQ(0x10, w->buf[16]);
+	expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
+}
+
+/* C2, C5: small sends into posted buffers: some are right, many in a row are another behaviour */
+TEST(sdp_mode_discarded__in_a_row)
+{
+	struct world *w = pipelined(TEST_SELF);
+	u32 i;
+
+	for (i = 0; i < N - 1; i++) {
+		posted_buffer(TEST_SELF, w);
+		pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
+	}
+	/* One into nothing says nothing; a large one begins anew. */
+	pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
+	EXPECT_EQ(N - 1, w->a.tx_mode.alike);
+	posted_buffer(TEST_SELF, w);
+	write_bytes(TEST_SELF, w, 2000);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
+	for (i = 0; i < N; i++) {
+		EXPECT_EQ(0, offered(w, &w->a));
+		posted_buffer(TEST_SELF, w);
+		pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
+	}
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	EXPECT_EQ(0x10, w->buf[16]);
+	expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
+}
+
+/* ... and a large send that finds a buffer before that could be said has the last word */
+TEST(sdp_mode_written__wanted)
+{
+	struct world *w = pipelined(TEST_SELF);
+	u32 i;
+
+	for (i = 0; i < N; i++) {
+		posted_buffer(TEST_SELF, w);
+		pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
+	}
+	EXPECT_TRUE(w->a.tx_mode.wanted);
+	posted_buffer(TEST_SELF, w);
+	write_bytes(TEST_SELF, w, 2000);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
+	EXPECT_EQ(0, offered(w, &w->a));
+	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
+}
+
+/* wire 8: not under what is about to be advertised in the mode of now */
+TEST(sdp_mode_discarded__while_offering)
+{
+	struct world *w = pipelined(TEST_SELF);
+	u32 i;
+
+	for (i = 0; i < N - 1; i++) {
+		posted_buffer(TEST_SELF, w);
+		pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
+	}
+	sdp_engine_offer(&w->a, &region, 0);
+	posted_buffer(TEST_SELF, w);
+	EXPECT_FALSE(sdp_engine_offering(&w->a));
+	pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
+	EXPECT_TRUE(w->a.tx_mode.wanted);
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
+}
+
+/* C3: Buffered is left for Combined, and Pipelined is learnt from there */
+TEST(sdp_engine_posted_large__not_pipelined)
+{
+	struct world *w = pipelined(TEST_SELF);
+
+	sdp_engine_posted_large(&w->b);
+	EXPECT_EQ(0, offered(w, &w->b));
+	change(w, &w->a, 0x90);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
+/* wire 8: what is no change from Pipelined */
+TEST(sdp_mode_changed__refused_in_pipelined)
+{
+	static const u8 to_sink[] = { 0x00, 0x20, 0x90 }, to_source[] = { 0x10, 0x90 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(to_sink); i++) {
+		struct world *w = pipelined(TEST_SELF);
+
+		change(w, &w->b, to_sink[i]);
+		EXPECT_ACT(w, SDP_ACT_FAIL);
+		EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	}
+	for (i = 0; i < ARRAY_SIZE(to_source); i++) {
+		struct world *w = pipelined(TEST_SELF);
+
+		change(w, &w->a, to_source[i]);
+		EXPECT_ACT(w, SDP_ACT_FAIL);
+		EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	}
+}
+
+/* wire 8: with nothing advertised only */
+TEST(sdp_mode_changed__pipelined_while_offered)
+{
+	struct world *w = learners(TEST_SELF);
+
+	offer(TEST_SELF, w);
+	change(w, &w->b, 0x20);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	w = pipelined(TEST_SELF);
+	offer(TEST_SELF, w);
+	change(w, &w->b, 0x10);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
+/* D4: who may advertise buffers gets credit for that, even after its own end */
+TEST(sdp_engine_next__updates_in_pipelined)
+{
+	struct world *w = pipelined(TEST_SELF);
+
+	use_up(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
+	while (sdp_credit_available(&w->b.credit) > 1)
+		use_up(w, &w->b, &w->a, SDP_MID_DATA, 0);
+	sdp_engine_posted(&w->a, 12);
+	post_buffer(TEST_SELF, w);
+	EXPECT_EQ(0, offered(w, &w->b));
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_DATA);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
+	EXPECT_EQ(buffer.len, sdp_engine_may_write(&w->a));
+}
+
+/* D5: ModeChange needs the credit of data, whichever it is */
+TEST(sdp_engine_next__pipelined_credit)
+{
+	struct world *w = learners(TEST_SELF);
+	u32 i;
+
+	for (i = 0; i < N; i++)
+		offer_read(TEST_SELF, w, true);
+	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
+	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &full, &w->tx));
+	w->a.credit.tx_limit++;
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
+	EXPECT_EQ(SDP_MID_MODE_CHANGE, w->tx.mid);
+}
+
+/* After the last byte nothing has to be learnt */
+TEST(sdp_engine_next__pipelined_and_shut_down)
+{
+	struct world *w = learners(TEST_SELF);
+	u32 i;
+
+	for (i = 0; i < N; i++)
+		offer_read(TEST_SELF, w, true);
+	sdp_engine_shutdown(&w->a);
+	EXPECT_EQ(SDP_MID_DISCONN, offered(w, &w->a));
+}
+
+TEST_MAIN

@@ -1,0 +1,689 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Advertisements of the sending half, Combined mode: B2, C4, wire section 8.
+ */
+#include "advertising.h"
+
+static const struct sdp_tx_view full = { .head_bytes = PAYLOAD_MAX, .head_full = true };
+static const struct sdp_tx_view partial = { .head_bytes = 5 };
+
+/* B2: whenever data could be written, and nothing is advertised */
+TEST(sdp_engine_may_offer__states)
+{
+	struct world *w = hello_exchanged(TEST_SELF, 5, 5);
+
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_FALSE(sdp_engine_may_offer(&w->b));
+	w = connected(TEST_SELF);
+	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	pass(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
+	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	EXPECT_FALSE(sdp_engine_may_offer(&w->b));
+	sdp_engine_shutdown(&w->a);
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	w = connected(TEST_SELF);
+	aborted(w, &w->a, ECONNABORTED);
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+}
+
+/* wire 8: one at a time, until it is over */
+TEST(sdp_engine_may_offer__one_at_a_time)
+{
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+
+	EXPECT_FALSE(sdp_engine_offering(&w->a));
+	sdp_engine_offer(&w->a, &region, INLINED);
+	EXPECT_TRUE(sdp_engine_offering(&w->a));
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_TRUE(sdp_engine_may_offer(&w->b));
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	sdp_engine_withdraw(&w->a);
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_CANCEL);
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_TRUE(sdp_engine_offering(&w->a));
+	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	EXPECT_FALSE(sdp_engine_offering(&w->a));
+}
+
+/* C9: not while the peer's own is open: both programs might wait for each other's scan */
+TEST(sdp_engine_may_offer__not_while_peers_is_open)
+{
+	struct world *w = advertised(TEST_SELF);
+
+	EXPECT_FALSE(sdp_engine_may_offer(&w->b));
+	sdp_engine_decline(&w->b);
+	EXPECT_FALSE(sdp_engine_may_offer(&w->b));
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
+	EXPECT_TRUE(sdp_engine_may_offer(&w->b));
+	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+}
+
+/* What goes along has to fit into the peer's receive, behind a longer header */
+TEST(sdp_engine_inline_max__follows_resize)
+{
+	struct world *w = connected(TEST_SELF);
+
+	EXPECT_EQ(RECV_SIZE - 32, sdp_engine_inline_max(&w->a));
+	w = grown(TEST_SELF, 5000);
+	EXPECT_EQ(PAGES(2) - 32, sdp_engine_inline_max(&w->a));
+}
+
+/* wire 6, 8: the message describes the whole, and carries the beginning */
+TEST(sdp_engine_offer__golden_bytes)
+{
+	static const u8 golden[32] = {
+		0xfe, 0, 0, 5, 0, 0, 0, 132, 0, 0, 0, 1, 0, 0, 0, 0,
+		0, 0, 0x03, 0xe8, 0x0a, 0x0b, 0x0c, 0x0d,
+		0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef,
+	};
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+
+	sdp_engine_offer(&w->a, &region, INLINED);
+	EXPECT_EQ(SDP_MID_SRC_AVAIL, offered(w, &w->a));
+	EXPECT_EQ(INLINED, w->tx.payload_max);
+	EXPECT_EQ(0, w->tx.flags);
+	EXPECT_EQ(132, emit(w, &w->a, SDP_MID_SRC_AVAIL, INLINED));
+	EXPECT_BYTES(golden, w->buf, 32);
+	EXPECT_EQ(INLINED, w->sent.payload_len);
+	EXPECT_EQ(LEN, w->sent.src.len);
+	EXPECT_EQ(0, offered(w, &w->a));
+}
+
+/* As much as fits goes along, whatever has become of the size since it was offered (E3) */
+TEST(sdp_engine_offer__largest_inline)
+{
+	struct sdp_region large = region;
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+
+	large.len = 100000;
+	ask(TEST_SELF, w, &w->a, &w->b, 5000);
+	use_up_old(w, &w->a, &w->b);
+	sdp_engine_offer(&w->a, &large, sdp_engine_inline_max(&w->a));
+	say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK);
+	EXPECT_EQ(PAGES(2) - 32, sdp_engine_inline_max(&w->a));
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
+	EXPECT_EQ(RECV_SIZE, w->msg.h.len);
+	EXPECT_EQ(RECV_SIZE - 32, w->msg.payload_len);
+}
+
+/* Whatever was ready before goes before, and does not wait to become more */
+TEST(sdp_engine_offer__after_data)
+{
+	static const struct sdp_tx_view held = { .head_bytes = 5, .hold = true };
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+
+	emit(w, &w->a, SDP_MID_DATA, 5);
+	EXPECT_EQ(SDP_NEXT_GATHER, sdp_engine_next(&w->a, &partial, &w->tx));
+	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->a, &held, &w->tx));
+	sdp_engine_offer(&w->a, &region, INLINED);
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
+	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
+	EXPECT_EQ(PAYLOAD_MAX, w->tx.payload_max);
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &held, &w->tx));
+	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &partial, &w->tx));
+	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
+	emit(w, &w->a, SDP_MID_DATA, 5);
+	EXPECT_EQ(SDP_MID_SRC_AVAIL, offered(w, &w->a));
+}
+
+/* D5: it carries data, so it needs the credit of data */
+TEST(sdp_engine_offer__credit)
+{
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+
+	sdp_engine_offer(&w->a, &region, INLINED);
+	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
+	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &nothing, &w->tx));
+	w->a.credit.tx_limit++;
+	EXPECT_EQ(SDP_MID_SRC_AVAIL, offered(w, &w->a));
+	w->a.credit.posted = 0;
+	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &nothing, &w->tx));
+}
+
+/* Our half is open after the peer's DisConn; the peer still answers */
+TEST(sdp_engine_offer__after_peers_disconn)
+{
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+
+	pass(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
+	sdp_engine_offer(&w->a, &region, INLINED);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
+	EXPECT_ACTS(w, SDP_ACT_DELIVER, SDP_ACT_OFFERED);
+	sdp_engine_decline(&w->b);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED);
+	sdp_engine_shutdown(&w->a);
+	EXPECT_EQ(SDP_MID_DISCONN, offered(w, &w->a));
+}
+
+/* The peer's DisConn may come while it is out */
+TEST(sdp_engine_offer__peers_disconn_meanwhile)
+{
+	struct world *w = advertised(TEST_SELF);
+
+	receive_right(w, &w->a, SDP_MID_DISCONN, 0);
+	EXPECT_ACT(w, SDP_ACT_EOF);
+	EXPECT_TRUE(sdp_engine_offering(&w->a));
+	report(w, &w->a, REST);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+}
+
+/* D4: the peer has sent DisConn, and needs credit nevertheless, to say what it has read */
+TEST(sdp_engine_offer__credit_after_peers_disconn)
+{
+	struct world *w = connected(TEST_SELF);
+	struct sdp_region from;
+	u32 i;
+
+	sdp_engine_offer(&w->a, &region, INLINED);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
+	pass(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
+	for (i = 0; i < REST; i++) {
+		completed(w, &w->b, 1);
+		EXPECT_TRUE(sdp_engine_read_begin(&w->b, 1, &from));
+		sdp_engine_read_end(&w->b, true);
+		if (offered(w, &w->a)) {
+			tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_DATA);
+			completed(w, &w->a, 1);
+		}
+		tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_RDMA_RD_COMPL);
+	}
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	EXPECT_EQ(0, offered(w, &w->a));
+}
+
+/* Every way to have it out: after SrcAvail, when it is to be withdrawn, and when that was sent. */
+static struct world *out(TEST_CTX, enum sdp_source_state state)
+{
+	struct world *w = advertised(TEST_SELF);
+
+	if (state >= SDP_SOURCE_CANCEL)
+		sdp_engine_withdraw(&w->a);
+	if (state == SDP_SOURCE_CANCELLED)
+		emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
+	EXPECT_EQ(state, w->a.source.state);
+	return w;
+}
+
+/* wire 8: no data and no DisConn while it is out */
+TEST(sdp_engine_next__nothing_overtakes)
+{
+	enum sdp_source_state s;
+
+	for (s = SDP_SOURCE_OUT; s <= SDP_SOURCE_CANCELLED; s++) {
+		struct world *w = out(TEST_SELF, s);
+		u8 want = s == SDP_SOURCE_CANCEL ? SDP_MID_SRC_CANCEL : 0;
+
+		sdp_engine_next(&w->a, &full, &w->tx);
+		EXPECT_EQ(want, w->tx.mid);
+		EXPECT_EQ(0, w->tx.payload_max);
+		sdp_engine_shutdown(&w->a);
+		EXPECT_EQ(want, offered(w, &w->a));
+		sdp_engine_next(&w->a, &full, &w->tx);
+		EXPECT_EQ(want, w->tx.mid);
+		receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+		EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED);
+		EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
+		EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
+		EXPECT_EQ(SDP_MID_DISCONN, offered(w, &w->a));
+	}
+}
+
+/* ... but credit updates (D4), requests, answers and empty messages of resize go */
+TEST(sdp_engine_next__what_goes_meanwhile)
+{
+	struct world *w = advertised(TEST_SELF);
+
+	use_up(w, &w->b, &w->a, SDP_MID_DATA, 5);
+	while (w->a.credit.theirs >= w->a.credit.threshold)
+		pass(w, &w->b, &w->a, SDP_MID_DATA, 5);
+	sdp_engine_posted(&w->a, w->a.credit.threshold);
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
+	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
+	EXPECT_EQ(0, w->tx.payload_max);
+	pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
+	split(&w->a, LEVEL, 5000);
+	say(TEST_SELF, w, &w->a, &w->b, SDP_MID_CHRCVBUF);
+
+	w = shrinking(TEST_SELF);
+	say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK);
+	sdp_engine_offer(&w->a, &region, INLINED);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
+	EXPECT_EQ(SDP_MID_DATA, offered(w, &w->a));
+	EXPECT_EQ(0, w->tx.payload_max);
+	foreign(w, &w->a, SDP_MID_CHRCVBUF, RECV_SIZE);
+	EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, offered(w, &w->a));
+}
+
+/*
+ * A peer that has no credit left cannot answer, and nothing of ours will grant it one: so it is
+ * granted even one, but not with our last credit (D5).
+ */
+TEST(sdp_engine_next__credit_to_answer)
+{
+	struct world *w = advertised(TEST_SELF);
+
+	while (w->b.credit.tx_limit != w->b.credit.tx_seq)
+		use_up(w, &w->b, &w->a, SDP_MID_DATA, 0);
+	EXPECT_EQ(0, w->a.credit.theirs);
+	EXPECT_EQ(0, offered(w, &w->a));
+	sdp_engine_posted(&w->a, 1);
+	EXPECT_LT(1, w->a.credit.threshold);
+	EXPECT_EQ(SDP_MID_DATA, offered(w, &w->a));
+	EXPECT_EQ(0, w->tx.payload_max);
+	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
+	EXPECT_EQ(0, offered(w, &w->a));
+	w->a.credit.tx_limit++;
+	pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
+	EXPECT_EQ(1, sdp_credit_available(&w->b.credit));
+	EXPECT_EQ(0, offered(w, &w->a));
+	sdp_engine_decline(&w->b);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED);
+	/* From then on it is as always: less than T is granted with data. */
+	EXPECT_EQ(0, w->a.credit.theirs);
+	EXPECT_EQ(0, offered(w, &w->a));
+}
+
+/* D4: a peer that has sent DisConn needs credits only to answer */
+TEST(sdp_engine_next__updates_after_peers_disconn)
+{
+	struct world *w = advertised(TEST_SELF);
+
+	use_up(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
+	while (sdp_credit_available(&w->b.credit) > 1)
+		use_up(w, &w->b, &w->a, SDP_MID_DATA, 0);
+	sdp_engine_posted(&w->a, 12);
+	EXPECT_EQ(SDP_MID_DATA, offered(w, &w->a));
+	EXPECT_EQ(0, w->tx.payload_max);
+	sdp_engine_decline(&w->b);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
+	EXPECT_EQ(0, offered(w, &w->a));
+}
+
+/* What was offered before shutdown goes before DisConn */
+TEST(sdp_engine_next__offer_before_disconn)
+{
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+
+	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_shutdown(&w->a);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
+	EXPECT_ACTS(w, SDP_ACT_DELIVER, SDP_ACT_OFFERED);
+}
+
+/* What nobody knows of is withdrawn at once, and nothing is sent of it */
+TEST(sdp_engine_withdraw__ready)
+{
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+
+	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_withdraw(&w->a);
+	EXPECT_FALSE(sdp_engine_offering(&w->a));
+	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	EXPECT_EQ(0, offered(w, &w->a));
+	sdp_engine_withdraw(&w->a);
+	EXPECT_EQ(SDP_SOURCE_IDLE, w->a.source.state);
+}
+
+/* wire 8: what the peer knows of is cancelled, once */
+TEST(sdp_engine_withdraw__out)
+{
+	static const u8 golden[16] = { 0x08, 0, 0, 5, 0, 0, 0, 16, 0, 0, 0, 2 };
+	struct world *w = advertised(TEST_SELF);
+
+	EXPECT_EQ(0, offered(w, &w->a));
+	sdp_engine_withdraw(&w->a);
+	sdp_engine_withdraw(&w->a);
+	EXPECT_EQ(SDP_MID_SRC_CANCEL, offered(w, &w->a));
+	EXPECT_EQ(0, w->tx.payload_max);
+	emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
+	EXPECT_BYTES(golden, w->buf, 16);
+	sdp_engine_withdraw(&w->a);
+	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_TRUE(sdp_engine_offering(&w->a));
+}
+
+/* D5: a cancel does not use the last credit */
+TEST(sdp_engine_withdraw__credit)
+{
+	struct world *w = out(TEST_SELF, SDP_SOURCE_CANCEL);
+
+	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
+	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &full, &w->tx));
+	w->a.credit.tx_limit++;
+	EXPECT_EQ(SDP_MID_SRC_CANCEL, offered(w, &w->a));
+	w->a.credit.posted = 0;
+	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &nothing, &w->tx));
+}
+
+/* B4: all has been read; a cancel that has not gone is not wanted any more */
+TEST(sdp_source_was_read__whole)
+{
+	enum sdp_source_state s;
+
+	for (s = SDP_SOURCE_OUT; s <= SDP_SOURCE_CANCELLED; s++) {
+		struct world *w = out(TEST_SELF, s);
+
+		report(w, &w->a, REST);
+		EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+		EXPECT_FALSE(sdp_engine_offering(&w->a));
+		EXPECT_EQ(0, offered(w, &w->a));
+	}
+}
+
+/* wire 8: several reports for one advertisement */
+TEST(sdp_source_was_read__parts)
+{
+	enum sdp_source_state s;
+
+	for (s = SDP_SOURCE_OUT; s <= SDP_SOURCE_CANCELLED; s++) {
+		struct world *w = out(TEST_SELF, s);
+
+		report(w, &w->a, 1);
+		EXPECT_NO_ACTS(w);
+		report(w, &w->a, REST - 2);
+		EXPECT_NO_ACTS(w);
+		EXPECT_EQ(s, w->a.source.state);
+		report(w, &w->a, 1);
+		EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	}
+}
+
+/* wire 8: peers are known that count what came along as well */
+TEST(sdp_source_was_read__counts_inlined)
+{
+	struct world *w = advertised(TEST_SELF);
+
+	report(w, &w->a, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	w = advertised(TEST_SELF);
+	report(w, &w->a, INLINED + 1);
+	EXPECT_NO_ACTS(w);
+	report(w, &w->a, REST - 1);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	/* More than there was to be read, so it cannot be that all has been read. */
+	w = advertised(TEST_SELF);
+	report(w, &w->a, REST + 1);
+	EXPECT_NO_ACTS(w);
+	report(w, &w->a, INLINED - 1);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	w = advertised(TEST_SELF);
+	report(w, &w->a, REST + 1);
+	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, REST + 1);
+	/* Less than went along is no such sum, whatever it is. */
+	w = joined(TEST_SELF, &growing, &growing);
+	sdp_engine_offer(&w->a, &region, LEN - 10);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
+	report(w, &w->a, 11);
+	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN - 10);
+}
+
+/* A report of nothing, or of more than there is */
+TEST(sdp_source_was_read__bad_count)
+{
+	static const struct { u32 first, then; } cases[] = {
+		{ 0, 0 }, { 0, LEN + 1 }, { 0, 0xffffffff }, { 5, 0 }, { 5, LEN - 4 },
+		{ REST - 1, LEN - REST + 2 }, { 5, 0xffffffff },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct world *w = advertised(TEST_SELF);
+
+		if (cases[i].first)
+			report(w, &w->a, cases[i].first);
+		report(w, &w->a, cases[i].then);
+		EXPECT_ACT(w, SDP_ACT_FAIL);
+		EXPECT_FAIL(w, EPROTO, SDP_BAD_FIELD);
+		EXPECT_FALSE(sdp_engine_offering(&w->a));
+	}
+}
+
+/* An answer to what was never sent, or is over */
+TEST(sdp_source_was_read__bad_state)
+{
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+
+	report(w, &w->a, 1);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	w = joined(TEST_SELF, &growing, &growing);
+	sdp_engine_offer(&w->a, &region, INLINED);
+	report(w, &w->a, 1);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	w = advertised(TEST_SELF);
+	report(w, &w->a, REST);
+	report(w, &w->a, 1);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
+/* B3: the rest as data, from where the peer has got to */
+TEST(sdp_source_declined__len)
+{
+	enum sdp_source_state s;
+
+	for (s = SDP_SOURCE_OUT; s <= SDP_SOURCE_CANCELLED; s++) {
+		struct world *w = out(TEST_SELF, s);
+
+		receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+		EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED);
+		EXPECT_FALSE(sdp_engine_offering(&w->a));
+		EXPECT_EQ(0, offered(w, &w->a));
+		w = out(TEST_SELF, s);
+		report(w, &w->a, 77);
+		receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+		EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED + 77);
+		w = out(TEST_SELF, s);
+		report(w, &w->a, REST - 1);
+		receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+		EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN - 1);
+	}
+}
+
+TEST(sdp_source_declined__bad_state)
+{
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+
+	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	w = joined(TEST_SELF, &growing, &growing);
+	sdp_engine_offer(&w->a, &region, INLINED);
+	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	w = advertised(TEST_SELF);
+	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
+/* An answer whose sender has seen our messages up to @ack. */
+static void answer_from(struct world *w, u8 mid, u32 count, u32 ack)
+{
+	struct sdp_msg m = from_peer(&w->a, mid, 0);
+
+	m.h.bufs += (u16)(m.h.mseq_ack - ack);
+	m.h.mseq_ack = ack;
+	m.count = count;
+	receive_msg(w, &w->a, &m);
+	sdp_engine_posted(&w->a, 1);
+}
+
+/* wire 8: nobody can answer what he has not seen */
+TEST(sdp_source_answers__not_seen)
+{
+	static const u8 mids[] = { SDP_MID_SENDSM, SDP_MID_RDMA_RD_COMPL };
+	u32 i, base;
+
+	for (i = 0; i < 4; i++) {
+		struct world *w = joined(TEST_SELF, &growing, &growing);
+
+		/* SrcAvail is 2, or the wrap lies before it. */
+		base = i / 2 ? 0xffffffff : 1;
+		start_at(w, base - 1);
+		emit(w, &w->a, SDP_MID_DATA, 0);
+		sdp_engine_offer(&w->a, &region, INLINED);
+		emit(w, &w->a, SDP_MID_SRC_AVAIL, INLINED);
+		EXPECT_EQ(base + 1, w->sent.h.mseq);
+		answer_from(w, mids[i % 2], REST, base);
+		EXPECT_ACT(w, SDP_ACT_FAIL);
+		EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	}
+}
+
+/* ... and somebody who has need not have seen what followed */
+TEST(sdp_source_answers__only_just_seen)
+{
+	struct world *w = out(TEST_SELF, SDP_SOURCE_CANCELLED);
+
+	answer_from(w, SDP_MID_RDMA_RD_COMPL, 5, 1);
+	EXPECT_NO_ACTS(w);
+	answer_from(w, SDP_MID_SENDSM, 0, 1);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED + 5);
+}
+
+/* All was read while the cancel, message 2, was on its way. */
+static struct world *cancel_crossed(TEST_CTX)
+{
+	struct world *w = out(TEST_SELF, SDP_SOURCE_CANCELLED);
+
+	EXPECT_EQ(2, w->sent.h.mseq);
+	answer_from(w, SDP_MID_RDMA_RD_COMPL, REST, 1);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	return w;
+}
+
+/* ... and the next advertisement, message 3, is out. */
+static struct world *next_one_out(TEST_CTX)
+{
+	struct world *w = cancel_crossed(TEST_SELF);
+
+	sdp_engine_offer(&w->a, &region, INLINED);
+	emit(w, &w->a, SDP_MID_SRC_AVAIL, INLINED);
+	EXPECT_EQ(3, w->sent.h.mseq);
+	return w;
+}
+
+/* wire 8: peers are known that answer the cancel as well; once */
+TEST(sdp_source_declined__late)
+{
+	struct world *w = cancel_crossed(TEST_SELF);
+
+	answer_from(w, SDP_MID_SENDSM, 0, 2);
+	EXPECT_NO_ACTS(w);
+	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	answer_from(w, SDP_MID_SENDSM, 0, 2);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	/* The next one does not take it for its own. */
+	w = next_one_out(TEST_SELF);
+	answer_from(w, SDP_MID_SENDSM, 0, 2);
+	EXPECT_NO_ACTS(w);
+	EXPECT_EQ(SDP_SOURCE_OUT, w->a.source.state);
+	answer_from(w, SDP_MID_SENDSM, 0, 3);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED);
+	/* Whoever had seen the next one has answered that. */
+	w = next_one_out(TEST_SELF);
+	answer_from(w, SDP_MID_SENDSM, 0, 3);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED);
+	answer_from(w, SDP_MID_SENDSM, 0, 3);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	w = next_one_out(TEST_SELF);
+	answer_from(w, SDP_MID_RDMA_RD_COMPL, REST, 3);
+	answer_from(w, SDP_MID_SENDSM, 0, 3);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	/* The next one's cancel is not that one's. */
+	w = next_one_out(TEST_SELF);
+	sdp_engine_withdraw(&w->a);
+	emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
+	answer_from(w, SDP_MID_SENDSM, 0, 2);
+	EXPECT_NO_ACTS(w);
+	EXPECT_EQ(SDP_SOURCE_CANCELLED, w->a.source.state);
+}
+
+/* wire 8: ... but not one that cannot be meant for it, and never a report */
+TEST(sdp_source_declined__not_late)
+{
+	struct world *w = cancel_crossed(TEST_SELF);
+
+	answer_from(w, SDP_MID_SENDSM, 0, 1);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	w = cancel_crossed(TEST_SELF);
+	answer_from(w, SDP_MID_RDMA_RD_COMPL, 1, 2);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	w = next_one_out(TEST_SELF);
+	answer_from(w, SDP_MID_RDMA_RD_COMPL, 1, 2);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	/* A cancel that did not go, or was answered by SendSm. */
+	w = out(TEST_SELF, SDP_SOURCE_CANCEL);
+	report(w, &w->a, REST);
+	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	w = out(TEST_SELF, SDP_SOURCE_CANCELLED);
+	answer_from(w, SDP_MID_SENDSM, 0, 1);
+	EXPECT_ACT(w, SDP_ACT_OFFER_OVER);
+	answer_from(w, SDP_MID_SENDSM, 0, 2);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
+/* The next one knows nothing of the one before */
+TEST(sdp_source_offer__again)
+{
+	struct sdp_region other = { .len = 50, .rkey = 3, .va = 0x7000 };
+	struct world *w = advertised(TEST_SELF);
+
+	report(w, &w->a, 300);
+	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+	sdp_engine_offer(&w->a, &other, 20);
+	EXPECT_EQ(SDP_MID_SRC_AVAIL, offered(w, &w->a));
+	EXPECT_EQ(20, w->tx.payload_max);
+	emit(w, &w->a, SDP_MID_SRC_AVAIL, 20);
+	EXPECT_EQ(50, w->sent.src.len);
+	EXPECT_EQ(3, w->sent.src.rkey);
+	EXPECT_EQ(0x7000, w->sent.src.va);
+	report(w, &w->a, 29);
+	EXPECT_NO_ACTS(w);
+	report(w, &w->a, 1);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 50);
+}
+
+/* A shrink would make what is cut for the present size too long */
+TEST(sdp_engine_shrink__not_while_offering)
+{
+	struct world *w = grown(TEST_SELF, 5000);
+
+	EXPECT_TRUE(sdp_engine_may_shrink(&w->a));
+	sdp_engine_offer(&w->a, &region, INLINED);
+	EXPECT_FALSE(sdp_engine_may_shrink(&w->a));
+	EXPECT_FALSE(sdp_engine_shrink(&w->a));
+	emit(w, &w->a, SDP_MID_SRC_AVAIL, INLINED);
+	EXPECT_FALSE(sdp_engine_may_shrink(&w->a));
+	EXPECT_FALSE(sdp_engine_shrink(&w->a));
+	report(w, &w->a, REST);
+	EXPECT_TRUE(sdp_engine_shrink(&w->a));
+}
+
+/* After the end there is nothing to wait for, and nothing is sent */
+TEST(sdp_engine_offering__dead)
+{
+	enum sdp_source_state s;
+
+	for (s = SDP_SOURCE_OUT; s <= SDP_SOURCE_CANCELLED; s++) {
+		struct world *w = out(TEST_SELF, s);
+
+		aborted(w, &w->a, ECONNABORTED);
+		EXPECT_ACT(w, SDP_ACT_FAIL);
+		EXPECT_FALSE(sdp_engine_offering(&w->a));
+		EXPECT_EQ(0, offered(w, &w->a));
+		report(w, &w->a, REST);
+		EXPECT_NO_ACTS(w);
+		sdp_engine_withdraw(&w->a);
+		EXPECT_EQ(0, offered(w, &w->a));
+	}
+}
+
+TEST_MAIN

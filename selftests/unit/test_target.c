@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Buffers of the peer's that our sending half writes into: B4, C5, C7, C8, wire section 8.
+ */
+#include "pipelining.h"
+
+static const struct sdp_tx_view full = { .head_bytes = PAYLOAD_MAX, .head_full = true };
+
+/* SinkAvail that a peer could send to a. */
+static struct sdp_msg avail(const struct world *w, u32 non_discards)
+{
+	struct sdp_msg m = from_peer(&w->a, SDP_MID_SINK_AVAIL, 0);
+
+	m.sink = buffer;
+	m.non_discards = non_discards;
+	return m;
+}
+
+/* B4: the oldest, once, and nothing before the peer has been told */
+TEST(sdp_engine_write__reports)
+{
+	struct world *w = pipelined(TEST_SELF);
+	struct sdp_region to;
+
+	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
+	EXPECT_FALSE(sdp_engine_write(&w->a, 1, &to));
+	posted_buffer(TEST_SELF, w);
+	posted_buffer(TEST_SELF, w);
+	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_FALSE(sdp_engine_write(&w->a, 0, &to));
+	EXPECT_FALSE(sdp_engine_write(&w->a, 4001, &to));
+	EXPECT_EQ(0, offered(w, &w->a));
+	write_bytes(TEST_SELF, w, 3000);
+	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
+	EXPECT_FALSE(sdp_engine_write(&w->a, 1, &to));
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
+	EXPECT_EQ(SDP_MID_RDMA_WR_COMPL, w->tx.mid);
+	EXPECT_EQ(0, w->tx.payload_max);
+	EXPECT_EQ(20, emit_offered(w, &w->a));
+	EXPECT_EQ(3000, w->sent.count);
+	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(0, offered(w, &w->a));
+}
+
+/* D5: it goes with the last credit if it grants something; what follows it never goes before */
+TEST(sdp_engine_write__credit)
+{
+	struct world *w = pipelined(TEST_SELF);
+
+	posted_buffer(TEST_SELF, w);
+	write_bytes(TEST_SELF, w, 3000);
+	sdp_engine_shutdown(&w->a);
+	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
+	w->a.credit.posted = w->a.credit.theirs;
+	EXPECT_NE(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
+	EXPECT_EQ(0, offered(w, &w->a));
+	w->a.credit.posted++;
+	EXPECT_EQ(SDP_MID_RDMA_WR_COMPL, offered(w, &w->a));
+	w->a.credit.posted--;
+	w->a.credit.tx_limit++;
+	EXPECT_EQ(SDP_MID_RDMA_WR_COMPL, offered(w, &w->a));
+	emit_offered(w, &w->a);
+	w->a.credit.tx_limit++;
+	EXPECT_EQ(SDP_MID_DISCONN, offered(w, &w->a));
+}
+
+/* Only as long as something can be written at all, and nothing is advertised before it */
+TEST(sdp_engine_may_write__states)
+{
+	struct world *w = pipelined(TEST_SELF);
+	struct sdp_region to;
+
+	posted_buffer(TEST_SELF, w);
+	pass(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
+	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	sdp_engine_shutdown(&w->a);
+	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
+	EXPECT_FALSE(sdp_engine_write(&w->a, 1, &to));
+	w = pipelined(TEST_SELF);
+	posted_buffer(TEST_SELF, w);
+	aborted(w, &w->a, EIO);
+	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
+}
+
+/* In Pipelined it is offered only when there is nowhere to write, and nothing goes along */
+TEST(sdp_engine_may_offer__pipelined)
+{
+	struct world *w = pipelined(TEST_SELF);
+
+	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	EXPECT_EQ(0, sdp_engine_inline_max(&w->a));
+	EXPECT_EQ(RECV_SIZE - 32, sdp_engine_inline_max(&w->b));
+	posted_buffer(TEST_SELF, w);
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	w = pipelined(TEST_SELF);
+	offer(TEST_SELF, w);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFERED, LEN);
+	EXPECT_EQ(32, w->msg.h.len);
+	EXPECT_EQ(N, w->a.target.non_discards);
+	EXPECT_EQ(N, w->b.adverts.non_discards);
+}
+
+/* wire 8: payload, or none, in the wrong mode */
+TEST(sdp_engine_receive__src_avail_payload)
+{
+	struct world *w = pipelined(TEST_SELF);
+	struct sdp_msg m = from_peer(&w->b, SDP_MID_SRC_AVAIL, 1);
+
+	m.src = region;
+	receive_msg(w, &w->b, &m);
+	EXPECT_ACT(w, SDP_ACT_FAIL);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_PAYLOAD);
+	w = learners(TEST_SELF);
+	m = from_peer(&w->b, SDP_MID_SRC_AVAIL, 0);
+	m.src = region;
+	receive_msg(w, &w->b, &m);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_PAYLOAD);
+}
+
+/* wire 8: one at a time, though more could be held of the other kind */
+TEST(sdp_engine_receive__second_src_avail)
+{
+	struct world *w = pipelined(TEST_SELF);
+	struct sdp_msg m;
+
+	offer(TEST_SELF, w);
+	m = from_peer(&w->b, SDP_MID_SRC_AVAIL, 0);
+	m.src = region;
+	receive_msg(w, &w->b, &m);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
+/* C8: before it has been sent it is over as well, and goes into the buffer */
+TEST(sdp_engine_offer__overtaken)
+{
+	struct world *w = pipelined(TEST_SELF);
+
+	sdp_engine_offer(&w->a, &region, 0);
+	posted_buffer(TEST_SELF, w);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 0);
+	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_FALSE(sdp_engine_offering(&w->a));
+}
+
+/* C8: what the peer had read before it is kept: other sinks do that */
+TEST(sdp_engine_offer__overtaken_after_a_part)
+{
+	struct world *w = pipelined(TEST_SELF);
+	struct sdp_msg m;
+
+	offer(TEST_SELF, w);
+	report(w, &w->a, 100);
+	m = avail(w, N);
+	receive_msg(w, &w->a, &m);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 100);
+}
+
+/* C7: another count than ours: it is as if it had never come */
+TEST(sdp_engine_receive__stale_avail)
+{
+	static const u32 counts[] = { 0, N - 1, N + 1, 0xffffffff };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		struct world *w = pipelined(TEST_SELF);
+		struct sdp_msg m = avail(w, counts[i]);
+
+		receive_msg(w, &w->a, &m);
+		EXPECT_NO_ACTS(w);
+		EXPECT_EQ(0, sdp_engine_may_write(&w->a));
+		EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+		emit(w, &w->a, SDP_MID_DATA, 1);
+		EXPECT_EQ(N + 1, w->a.target.non_discards);
+	}
+}
+
+/* wire 3, 8: more than we have said that we can hold; any length is taken */
+TEST(sdp_engine_receive__too_many_avail)
+{
+	struct world *w = pipelined(TEST_SELF);
+	struct sdp_msg m;
+	u32 i;
+
+	w->a.credit.rx_limit += 10;
+	for (i = 0; i < SDP_ADVERTS_MAX; i++) {
+		m = avail(w, N);
+		m.sink.len = i + 1;
+		receive_msg(w, &w->a, &m);
+		sdp_engine_posted(&w->a, 1);
+		EXPECT_NO_ACTS(w);
+		EXPECT_EQ(1, sdp_engine_may_write(&w->a));
+	}
+	m = avail(w, N + 1);
+	receive_msg(w, &w->a, &m);
+	sdp_engine_posted(&w->a, 1);
+	EXPECT_NO_ACTS(w);
+	m = avail(w, N);
+	receive_msg(w, &w->a, &m);
+	EXPECT_ACT(w, SDP_ACT_FAIL);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
+/* wire 8: buffers are for Pipelined; who knows that we have left it must not speak of them */
+TEST(sdp_engine_receive__avail_in_another_mode)
+{
+	static const u8 mids[] = { SDP_MID_SINK_AVAIL, SDP_MID_SINK_CANCEL };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(mids); i++) {
+		struct world *w = learners(TEST_SELF);
+		struct sdp_msg m = avail(w, 0);
+
+		m.h.mid = mids[i];
+		receive_msg(w, &w->a, &m);
+		EXPECT_ACT(w, SDP_ACT_FAIL);
+		EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+
+		w = pipelined(TEST_SELF);
+		offer_declined(TEST_SELF, w, false);
+		launch(TEST_SELF, w, &w->a, SDP_MID_MODE_CHANGE);
+		m = avail(w, N);
+		m.h.mid = mids[i];
+		m.h.mseq_ack--;
+		m.h.bufs++;
+		receive_msg(w, &w->a, &m);
+		EXPECT_NO_ACTS(w);
+		EXPECT_EQ(0, sdp_engine_may_write(&w->a));
+		EXPECT_EQ(0, offered(w, &w->a));
+		EXPECT_TRUE(w->a.target.left);
+		m = avail(w, N);
+		m.h.mid = mids[i];
+		receive_msg(w, &w->a, &m);
+		EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	}
+}
+
+/* ... payload that comes with what is ignored is the peer's stream nevertheless (C6) */
+TEST(sdp_engine_receive__ignored_avail_with_payload)
+{
+	struct world *w = pipelined(TEST_SELF);
+	struct sdp_msg m;
+
+	offer_declined(TEST_SELF, w, false);
+	launch(TEST_SELF, w, &w->a, SDP_MID_MODE_CHANGE);
+	m = avail(w, N);
+	m.h.mseq_ack--;
+	m.h.bufs++;
+	m.payload_len = 7;
+	receive_msg(w, &w->a, &m);
+	EXPECT_ACT_LEN(w, SDP_ACT_DELIVER, 7);
+	EXPECT_EQ(36, w->acts.list[0].offset);
+	EXPECT_EQ(1, w->a.adverts.non_discards);
+}
+
+/* What was pending is not written into after a change of the mode */
+TEST(sdp_target_leave__drops)
+{
+	struct world *w = pipelined(TEST_SELF);
+	u32 i;
+
+	posted_buffer(TEST_SELF, w);
+	for (i = 0; i < N; i++) {
+		posted_buffer(TEST_SELF, w);
+		pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
+	}
+	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(1, sdp_engine_adverts_out(&w->b));
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	expect_over(TEST_SELF, w, 1, N + 1);
+	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
+	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	/* A message counts again. */
+	pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
+	EXPECT_EQ(N + 1, w->a.target.non_discards);
+	EXPECT_EQ(N + 1, w->b.adverts.non_discards);
+}
+
+/* wire 10: our end; what the peer sent before it knew is ignored, what it sends after is not */
+TEST(sdp_engine_receive__avail_after_own_disconn)
+{
+	static const u8 mids[] = { SDP_MID_SINK_AVAIL, SDP_MID_SINK_CANCEL };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(mids); i++) {
+		struct world *w = pipelined(TEST_SELF);
+		struct sdp_msg m;
+
+		posted_buffer(TEST_SELF, w);
+		sdp_engine_shutdown(&w->a);
+		launch(TEST_SELF, w, &w->a, SDP_MID_DISCONN);
+		EXPECT_EQ(0, sdp_engine_may_write(&w->a));
+		m = avail(w, N);
+		m.h.mid = mids[i];
+		m.h.mseq_ack--;
+		m.h.bufs++;
+		receive_msg(w, &w->a, &m);
+		EXPECT_NO_ACTS(w);
+		EXPECT_EQ(0, offered(w, &w->a));
+		m = avail(w, N);
+		m.h.mid = mids[i];
+		receive_msg(w, &w->a, &m);
+		EXPECT_ACT(w, SDP_ACT_FAIL);
+		EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	}
+}
+
+/* wire 10: no payload and no report after the peer's own end */
+TEST(sdp_engine_receive__after_peers_disconn)
+{
+	struct world *w = pipelined(TEST_SELF);
+	struct sdp_msg m;
+
+	posted_buffer(TEST_SELF, w);
+	pass(w, &w->a, &w->b, SDP_MID_DISCONN, 0);
+	m = from_peer(&w->b, SDP_MID_RDMA_WR_COMPL, 0);
+	m.count = 1;
+	receive_msg(w, &w->b, &m);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	w = pipelined(TEST_SELF);
+	pass(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
+	m = avail(w, N);
+	receive_msg(w, &w->a, &m);
+	EXPECT_NO_ACTS(w);
+	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	sdp_engine_posted(&w->a, 1);
+	m = avail(w, N);
+	m.payload_len = 1;
+	receive_msg(w, &w->a, &m);
+	EXPECT_ACT(w, SDP_ACT_FAIL);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
+/* Both halves at once: each message is about one, its payload about the other */
+TEST(sdp_engine_receive__both_halves)
+{
+	struct world *w = pipelined(TEST_SELF);
+	u32 i, id;
+
+	for (i = 0; i < N; i++) {
+		struct sdp_region from;
+
+		sdp_engine_offer(&w->b, &region, INLINED);
+		tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SRC_AVAIL);
+		sdp_engine_want_pipelined(&w->a);
+		EXPECT_TRUE(sdp_engine_read_begin(&w->a, REST, &from));
+		sdp_engine_read_end(&w->a, true);
+		tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_RD_COMPL);
+	}
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
+	EXPECT_EQ(SDP_MODE_PIPELINED, sdp_engine_rx_mode(&w->a));
+	id = sdp_engine_advertise(&w->a, &buffer);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SINK_AVAIL);
+	post_buffer(TEST_SELF, w);
+	/* b's buffer goes with data that takes the place of a's. */
+	EXPECT_EQ(SDP_NEXT_SEND,
+		  sdp_engine_next(&w->b, &(struct sdp_tx_view){ .head_bytes = 9 }, &w->tx));
+	EXPECT_EQ(9, w->tx.payload_max);
+	receive_bytes(w, &w->a, w->buf, emit_offered(w, &w->b));
+	EXPECT_ACTS(w, SDP_ACT_ADVERT_OVER, SDP_ACT_DELIVER);
+	EXPECT_EQ(id, w->acts.list[0].id);
+	EXPECT_EQ(0, sdp_engine_may_write(&w->b));
+	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(1, w->b.tx_mode.alike);
+}
+
+TEST_MAIN

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What has to be true of SinkAvail, and of RDMA writes and all that follows from it (C5-C8)."""
+import adverts
+import offers
+import resize
+from adverts import SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK
+from modes import Half, MODE_CHANGE, name, PIPELINED
+from resize import BSDH_LEN, DISCONN
+
+
+def advert_modes(connection, facts):
+    """C5: the sink advertises buffers, and takes them back, in Pipelined only, and to a source that
+    has not closed.
+    """
+    for source, sink in connection.sides():
+        closed = min((m.mseq for m in source.messages if m.mid == DISCONN), default=None)
+        for m, mode in Half(connection, source).walk(sink):
+            if m.mid not in (SINK_AVAIL, SINK_CANCEL):
+                continue
+            if mode != PIPELINED:
+                yield f"{sink.name}: {m}: MID {m.mid:#x}, the mode is {name(mode)}"
+            if closed and m.ack >= closed:
+                yield f"{sink.name}: {m}: MID {m.mid:#x}, the {source.name} will send no more"
+
+
+def advert_sizes(connection, facts):
+    """A buffer has room for all that a message may bring, which could come in its place."""
+    for side, _ in connection.sides():
+        for m, end in resize.walk(connection, facts, side):
+            if m.mid == SINK_AVAIL and m.whole < end.recv_size - BSDH_LEN:
+                yield f"{side.name}: {m}: a buffer of {m.whole}, receives have {end.recv_size}"
+
+
+def adverts_most(connection, facts):
+    """No more buffers are out than the source can hold, which is what its Hello says."""
+    hold = {"client": connection.request.adverts, "server": connection.reply.private_data()[19]}
+    for flow in adverts.flows(connection):
+        for advert in flow.adverts:
+            out = flow.out(advert.message)
+            if len(out) >= hold[flow.source.name]:
+                yield (f"{flow.sink.name}: {advert.message}: {len(out)} buffers are out, the "
+                       f"{flow.source.name} can hold {hold[flow.source.name]}")
+
+
+def advert_counts(connection, facts):
+    """C7: NonDiscards is the number of messages with payload that the sink has heard, but for those
+    that have discarded a buffer.
+    """
+    for flow in adverts.flows(connection):
+        for advert in flow.adverts:
+            m = advert.message
+            count = flow.non_discards(m.ack)
+            if m.non_discards != count:
+                yield f"{flow.sink.name}: {m}: NonDiscards is {m.non_discards}, not {count}"
+
+
+def advert_answers(connection, facts):
+    """C8: a buffer is an answer to an offer only if nothing of that was read, nor will be."""
+    for direction in offers.directions(connection):
+        for offer in direction.offers:
+            if not offer.overtaken:
+                continue
+            for what in offer.reads + offer.reports:
+                if what.number < offer.end.number:
+                    yield f"{direction.sink.name}: {offer.end} answers {offer}, after {what}"
+
+
+def advert_keys(connection, facts):
+    """Buffers that are out at the same time have different keys."""
+    for flow in adverts.flows(connection):
+        for advert in flow.adverts:
+            m = advert.message
+            for other in flow.out(m):
+                if other.message.rkey == m.rkey:
+                    yield f"{flow.sink.name}: {m} has the key {m.rkey:#x} of {other}"
+
+
+def writes_within(connection, facts):
+    """Writes go into the oldest buffer that is not stale, with its key, from its beginning on."""
+    for flow in adverts.flows(connection):
+        for write, oldest in flow.stray_writes:
+            yield (f"{flow.source.name}: {write} with the key {write.rkey:#x}, " +
+                   (f"the oldest is {oldest} with {oldest.message.rkey:#x}" if oldest else
+                    "no buffer is there"))
+        for filling in flow.fillings:
+            m = filling.advert.message
+            following = m.va
+            for write in filling.writes:
+                if write.va != following:
+                    yield f"{flow.source.name}: {write} to {write.va:#x}, {following:#x} is next"
+                if not m.va <= write.va <= write.va + write.length <= m.va + m.whole:
+                    yield (f"{flow.source.name}: {write} to {write.va:#x}, {filling.advert} is "
+                           f"{m.va:#x} to {m.va + m.whole:#x}")
+                following = write.va + write.length
+
+
+def writes_whole(connection, facts):
+    """A write carries as many bytes as it says."""
+    for side, _ in connection.sides():
+        for write in side.writes:
+            if not write.complete or write.bytes != write.length:
+                yield f"{side.name}: {write} carries {write.bytes}"
+
+
+def write_reports(connection, facts):
+    """RdmaWrCompl says how much was written into a buffer, and of each one it is said once."""
+    for flow in adverts.flows(connection):
+        for m in flow.stray_reports:
+            yield f"{flow.source.name}: {m} reports {m.count}, and nothing was written"
+        for filling in flow.fillings:
+            if filling.report is None:
+                yield f"{flow.source.name}: {filling.writes[-1]} is not reported"
+            elif filling.report.count != filling.length:
+                yield (f"{flow.source.name}: {filling.report} reports {filling.report.count}, "
+                       f"{filling.length} were written")
+
+
+def write_order(connection, facts):
+    """The report of a write goes before all that belongs behind it: payload, what is offered, a
+    change of the mode, what ends a cancel, and DisConn.
+    """
+    for flow in adverts.flows(connection):
+        for filling in flow.fillings:
+            begin = filling.last.mseq if filling.last else 0
+            end = filling.report.mseq if filling.report else len(flow.source.messages) + 1
+            for m in flow.source.messages:
+                stream = (m.payload > 0 or m.mid in (offers.SRC_AVAIL, SINK_CANCEL_ACK, DISCONN)
+                          or m.mid == MODE_CHANGE and flow.half.concerned(flow.source, m))
+                if stream and begin < m.mseq < end:
+                    yield f"{flow.source.name}: {m} before the report of {filling.writes[0]}"
+
+
+def cancel_settled(connection, facts):
+    """Buffers are taken back if some are out; until that is settled nothing new is advertised, and
+    nothing is taken back again.
+    """
+    for flow in adverts.flows(connection):
+        before = []
+        for m in flow.sink.messages:
+            out = flow.out(m)
+            if m.mid in (SINK_AVAIL, SINK_CANCEL):
+                for cancel in before:
+                    if any(advert.message.mseq < cancel.mseq for advert in out):
+                        yield (f"{flow.sink.name}: {m}: MID {m.mid:#x}, the cancel in frame "
+                               f"{cancel.number} is not settled")
+            if m.mid == SINK_CANCEL:
+                if not out:
+                    yield f"{flow.sink.name}: {m} takes buffers back, and none is out"
+                before.append(m)
+
+
+def cancel_answers(connection, facts):
+    """SinkCancelAck goes if something was taken back, once, and before what belongs behind it."""
+    for flow in adverts.flows(connection):
+        for m in flow.stray_answers:
+            yield f"{flow.source.name}: {m} answers, and nothing was taken back"
+        for cancel in flow.cancels:
+            if not cancel.taken:
+                continue
+            if cancel.answer is None:
+                yield (f"{flow.source.name}: no answer to the cancel in frame "
+                       f"{cancel.message.number}")
+                continue
+            for m in flow.source.messages[cancel.before - 1:cancel.answer.mseq - 1]:
+                if m.payload > 0 or m.mid in (offers.SRC_AVAIL, DISCONN):
+                    yield (f"{flow.source.name}: {m} before the answer to the cancel in frame "
+                           f"{cancel.message.number}")
+
+
+RULES = (advert_modes, advert_sizes, adverts_most, advert_counts, advert_answers, advert_keys,
+         writes_within, writes_whole, write_reports, write_order, cancel_settled, cancel_answers)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What has to be true of ModeChange: who changes the mode of a half, when, and why (C1-C8)."""
+import adverts
+import offers
+from modes import (BUFFERED, COMBINED, halves, MODE_CHANGE, name, NAMES, new_mode, PIPELINED,
+                   REST_MASK)
+
+SOURCE_MAY = {(COMBINED, BUFFERED), (COMBINED, PIPELINED), (PIPELINED, COMBINED)}
+SINK_MAY = {(BUFFERED, COMBINED)}
+
+
+def mode_forms(connection, facts):
+    """ModeChange names a half and a mode, all its other bits are zero."""
+    for side, _ in connection.sides():
+        for m in side.messages:
+            if m.mid != MODE_CHANGE:
+                continue
+            if new_mode(m) not in NAMES:
+                yield f"{side.name}: {m}: there is no mode {new_mode(m)}"
+            if m.change & REST_MASK or m.reserved:
+                yield f"{side.name}: {m}: reserved bits in {m.change:#04x} {m.reserved:06x}"
+
+
+def mode_changes(connection, facts):
+    """C1: the source ends Combined and Pipelined, the sink ends Buffered; Combined is between
+    the two others, and nobody changes to what holds.
+    """
+    for half in halves(connection):
+        for side, m, mode in half.changes():
+            may = SINK_MAY if side is half.sink else SOURCE_MAY
+            if (mode, new_mode(m)) not in may:
+                yield (f"{side.name}: {m}: the {'sink' if side is half.sink else 'source'} "
+                       f"changes from {name(mode)} to {name(new_mode(m))}")
+
+
+def mode_quiet(connection, facts):
+    """No mode changes while an offer is out, or open."""
+    for half in halves(connection):
+        for side, m, _ in half.changes():
+            for offer in offers.of_source(connection, half.source):
+                if offer.out(m) if side is half.source else offer.open_at(m):
+                    yield f"{side.name}: {m} changes the mode while {offer} is out"
+
+
+def mode_offers(connection, facts):
+    """There are offers in Combined and in Pipelined only."""
+    for half in halves(connection):
+        for m, mode in half.walk(half.source):
+            if m.mid == offers.SRC_AVAIL and mode == BUFFERED:
+                yield f"{half.source.name}: {m} offers, the mode is {name(mode)}"
+
+
+class Learnt:
+    """What the source has learnt of the reader since the last change: how many transfers in a row
+    spoke for each mode. A refusal in Pipelined counts for as many as it takes.
+
+    A writer that may give up takes offers back, and what is taken back does not count. If that is
+    not on the wire, because the answer came first, there are a least and a most.
+    """
+
+    def __init__(self, facts, mode):
+        self.enough = facts.mode_after
+        self.unsure = bool(facts.sndtimeo)
+        self.mode = mode
+        self.least = dict.fromkeys(NAMES, 0)
+        self.most = dict.fromkeys(NAMES, 0)
+
+    def begins_anew(self, unsure=False, but=None):
+        for mode in NAMES:
+            if mode != but:
+                self.least[mode] = 0
+                self.most[mode] *= unsure
+
+    def speaks_for(self, mode, unsure=False):
+        self.begins_anew(unsure, but=mode)
+        self.least[mode] += not unsure
+        self.most[mode] += 1
+
+    def ended(self, offer):
+        if offer.cancels or offer.overtaken:
+            return
+        if self.mode == COMBINED and offer.wants_writes:
+            self.speaks_for(PIPELINED, self.unsure)
+        elif self.mode == COMBINED and offer.declined:
+            self.speaks_for(BUFFERED, self.unsure)
+        elif not offer.declined:
+            self.begins_anew(self.unsure)
+        elif not offer.wants_writes:
+            self.most[COMBINED] = self.enough
+            self.least[COMBINED] = 0 if self.unsure else self.enough
+
+    def wants_change(self):
+        return max(self.least.values()) >= self.enough
+
+
+def learning(connection, facts, half):
+    """Each message of the source, and what it has learnt until then."""
+    discards = adverts.Flow(connection, half.source).discards
+    ends = [o for o in offers.of_source(connection, half.source) if o.end is not None]
+    learnt, heard = Learnt(facts, COMBINED), 0
+    for m in half.source.messages:
+        for news in half.sink.messages[heard:m.ack]:
+            for offer in ends:
+                if offer.end is news:
+                    learnt.ended(offer)
+            if half.concerned(half.sink, news):
+                learnt = Learnt(facts, new_mode(news))
+        heard = max(heard, m.ack)
+        yield m, learnt
+        if half.concerned(half.source, m):
+            learnt = Learnt(facts, new_mode(m))
+        elif m in discards:
+            learnt.speaks_for(COMBINED)
+        elif m.mid == adverts.RDMA_WR_COMPL:
+            learnt.begins_anew()
+
+
+def mode_learnt(connection, facts):
+    """C2: the source changes the mode after so many transfers in a row that were all alike, and
+    offers nothing before it does.
+
+    To Buffered: offers that were refused. To Pipelined: offers whose answers wish for it. Back:
+    messages that have discarded a buffer; or one refusal, after which it learns anew.
+    """
+    for half in halves(connection):
+        for m, learnt in learning(connection, facts, half):
+            alike = learnt.most.get(new_mode(m), 0) if half.concerned(half.source, m) else None
+            if alike is not None and alike < facts.mode_after:
+                yield (f"{half.source.name}: {m} changes to {name(new_mode(m))} after {alike} "
+                       f"transfers, not {facts.mode_after}")
+            if m.mid == offers.SRC_AVAIL and learnt.wants_change():
+                yield (f"{half.source.name}: {m} offers after {max(learnt.least.values())} "
+                       "transfers that were alike")
+
+
+def mode_wished(connection, facts):
+    """C3: the sink says Combined if its program reads so much at once, and reading is allowed."""
+    written = {"client": facts.up, "server": facts.down}
+    for half in halves(connection):
+        most = min(facts.read, written[half.source.name])
+        large = facts.rdma_read and facts.rdma_threshold and most >= facts.rdma_threshold
+        for side, m, _ in half.changes():
+            if side is half.sink and new_mode(m) == COMBINED and not large:
+                yield (f"{side.name}: {m} wants to be offered memory, the program reads {most} "
+                       f"bytes, the threshold is {facts.rdma_threshold}")
+
+
+RULES = (mode_forms, mode_changes, mode_quiet, mode_offers, mode_learnt, mode_wished)

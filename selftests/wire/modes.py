@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The flow-control mode of each half connection, as its ends see it (C1-C8).
+
+A half is named by its source, the end that sends on it. Both halves begin in Combined. Each end
+changes when it sends ModeChange, or hears it; what it had heard is what its headers acknowledge.
+So there are two views of each half, and a message is judged by that of its sender.
+
+ModeChange names the half by what it is at the receiver, its receiving or its sending half: by
+that it is known who speaks, the source or the sink.
+
+Nothing is judged here: that is for mode_rules.py.
+"""
+MODE_CHANGE = 0x07
+BUFFERED, COMBINED, PIPELINED = 0, 1, 2
+NAMES = {BUFFERED: "Buffered", COMBINED: "Combined", PIPELINED: "Pipelined"}
+
+# The byte of ModeChange: the receiver's sending half is meant, so it comes from the sink; the mode.
+FROM_SINK, MODE_SHIFT, MODE_MASK, REST_MASK = 0x80, 4, 0x70, 0x0f
+
+
+def from_sink(m):
+    return bool(m.change & FROM_SINK)
+
+
+def new_mode(m):
+    return (m.change & MODE_MASK) >> MODE_SHIFT
+
+
+def name(mode):
+    return NAMES.get(mode, f"mode {mode}")
+
+
+class Half:
+    """One half connection, and the changes that either end has sent."""
+
+    def __init__(self, connection, source):
+        self.source = source
+        self.sink = connection.peer_of(source)
+
+    def concerned(self, side, m):
+        """Is the message `m` of `side` a change of this half?"""
+        return m.mid == MODE_CHANGE and (side is self.sink) == from_sink(m)
+
+    def walk(self, side):
+        """Each message of `side`, and the mode of the half in its view just before."""
+        mode, heard = COMBINED, 0
+        peer = self.sink if side is self.source else self.source
+        for m in side.messages:
+            for news in peer.messages[heard:m.ack]:
+                if self.concerned(peer, news):
+                    mode = new_mode(news)
+            heard = max(heard, m.ack)
+            yield m, mode
+            if self.concerned(side, m):
+                mode = new_mode(m)
+
+    def changes(self):
+        """(its sender, ModeChange, the mode that it has been until then in the sender's view)."""
+        return [(side, m, mode) for side in (self.source, self.sink)
+                for m, mode in self.walk(side) if self.concerned(side, m)]
+
+
+def halves(connection):
+    return [Half(connection, side) for side, _ in connection.sides()]
+
+
+def shown(connection):
+    """Changes that there were, as words of traffic.c's offers=."""
+    return {f"to-{name(new_mode(m)).lower()}" for half in halves(connection)
+            for _, m, _ in half.changes()}
