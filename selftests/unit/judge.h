@@ -54,6 +54,7 @@ void judge_mode_settled(const struct sim *s);
 
 bool judge_may_put(const struct sim *s, u32 side);
 bool judge_may_post(const struct sim *s, u32 side);
+void judge_revoke(struct sim *s, u32 side, u8 mid, u32 key);
 void judge_put(struct sim *s, u32 side, u32 bytes, const struct sdp_region *to);
 void judge_put_moves(struct sim *s, u32 side, const struct sim_place *put);
 bool judge_buffer_sent(struct sim *s, u32 side, const u8 *header, u32 payload);

@@ -45,8 +45,24 @@ void judge_put(struct sim *s, u32 side, u32 bytes, const struct sdp_region *to)
 	if (to->rkey != pl->list[0].key || to->len != bytes || bytes > pl->list[0].len)
 		fault(s, "%u: writes %u bytes with key %u", side, to->len, to->rkey);
 	pl->unreported = bytes;
+	pl->key = to->rkey;
 	drop_place(pl);
 	judge_mode_put(s, side);
+}
+
+/* A message that ends the use of the peer's memory takes the key with it, if that is agreed. */
+void judge_revoke(struct sim *s, u32 side, u8 mid, u32 key)
+{
+	const struct sim_side *me = &s->side[side];
+	bool last = mid == SDP_MID_RDMA_RD_COMPL || mid == SDP_MID_SENDSM;
+	u32 due = 0;
+
+	if (last && !me->of.open)
+		due = me->of.key;
+	if (mid == SDP_MID_RDMA_WR_COMPL)
+		due = me->pl.key;
+	if (key != (s->cfg.revocable[!side] ? due : 0))
+		fault(s, "%u: MID %02x revokes key %x", side, mid, key);
 }
 
 /* The RDMA hardware at the other end looks at every access. */

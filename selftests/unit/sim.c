@@ -112,6 +112,7 @@ void sim_send(struct sim *s, u32 side, const struct sdp_tx_msg *tx, bool full)
 	}
 	header = sdp_engine_commit(&me->e, tx, payload, buf, &sent);
 	judge_send(s, side, buf, payload, full);
+	judge_revoke(s, side, tx->mid, sent.revoke);
 	if (header + payload > SIM_BYTES || sent.payload_len != payload || sent.h.mid != tx->mid ||
 	    payload > tx->payload_max)
 		fault(s, "%u: commit reports a message that is not the one sent", side);
@@ -686,6 +687,7 @@ void sim_start(struct sim *s, const struct sim_config *cfg)
 			.split_level = cfg->split_level[i], .recv_target = cfg->target[i],
 			.threshold = cfg->threshold[i], .send_slots = cfg->slots[i],
 			.mode_after = cfg->mode_after[i],
+			.revocable = cfg->revocable[i],
 		};
 
 		sdp_engine_init(&s->side[i].e, &c);

@@ -90,6 +90,7 @@ struct sim_config {
 	bool late[2];		/* answers a cancel that has crossed the last answer as well */
 	bool pipelined[2];	/* their sending half begins in Pipelined */
 	u8 buffers[2];		/* readers post so many buffers at most */
+	bool revocable[2];	/* the other end may take keys back with its last word */
 	bool post_first;	/* what held no payload is posted again before anything is sent */
 };
 
@@ -208,6 +209,7 @@ struct sim_places {
 	u8 n;
 	u8 puts;
 	u32 unreported;
+	u32 key;		/* ... they are in its buffer */
 	bool owes_ack;
 	u32 went;		/* messages with payload that have discarded none */
 };

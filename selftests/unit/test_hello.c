@@ -15,7 +15,7 @@ static const u8 hello_v4[SDP_HELLO_LEN] = {
 
 static const u8 hello_ack[SDP_HELLO_ACK_LEN] = {
 	0x01, 0x00, 0x01, 0x02, 0x00, 0x00, 0x00, 0xc4, 0, 0, 0, 0, 0, 0, 0, 0,
-	0x22, 0x00, 0x00, 0x03, 0x00, 0x01, 0x00, 0x00,
+	0x22, 0x01, 0x00, 0x03, 0x00, 0x01, 0x00, 0x00,
 };
 
 static void put(u8 *p, u32 bytes, u32 v)
@@ -246,6 +246,7 @@ TEST(sdp_hello_ack_parse__fields)
 	EXPECT_EQ(SDP_VALID, sdp_hello_ack_parse(hello_ack, SDP_HELLO_ACK_LEN, &a));
 	EXPECT_EQ(0x102, a.bufs);
 	EXPECT_EQ(0x22, a.version);
+	EXPECT_EQ(SDP_CAP_INVALIDATE, a.cap);
 	EXPECT_EQ(3, a.max_adverts);
 	EXPECT_EQ(0x10000U, a.recv_size);
 	EXPECT_EQ(0, a.port);

@@ -466,6 +466,7 @@ TEST(sdp_violation_name__all)
 		[SDP_BAD_FIELD] = "BadField", [SDP_BAD_PAYLOAD] = "BadPayload",
 		[SDP_BAD_SEQ] = "BadSeq", [SDP_BAD_ACK] = "BadAck", [SDP_BAD_BUFS] = "BadBufs",
 		[SDP_BAD_CREDIT] = "BadCredit", [SDP_BAD_STATE] = "BadState",
+		[SDP_BAD_KEY] = "BadKey",
 	};
 	u32 i;
 

@@ -168,6 +168,16 @@ def move_write(case, key, to):
             frame.put(WRITE_RKEY, 4, to)
 
 
+@breaks("keys_revoked", on=ON, alone=True)
+def written_and_not_revoked(case):
+    case.of_kind("client", RDMA_WR_COMPL)[0].revoked = None
+
+
+@breaks("keys_revoked", on=ON, alone=True)
+def another_buffer_revoked(case):
+    case.of_kind("client", RDMA_WR_COMPL)[1].revoked += 1
+
+
 @breaks("writes_within", on=ON)
 def write_with_another_key(case):
     write(case, 0x2105).add(WRITE_RKEY, 4, 1)

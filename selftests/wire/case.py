@@ -160,6 +160,7 @@ class Case:
                 frame.add(ACK, 4, 1)
         new = copy.deepcopy(before)
         new.time += 1
+        new.revoked = None
         new.put(BTH, 1, decode.SEND_ONLY)
         new.add(PSN, 3, 1)
         new.add(MSEQ, 4, 1)

@@ -85,8 +85,9 @@ class Conversation:
         frame.put(IP_LEN, 2, len(frame.data) - 14)
         frame.put(UDP_LEN, 2, len(frame.data) - 14 - 20)
         self.frames.append(frame)
+        return frame
 
-    def send(self, side, mid, rest=b"", payload=0, heard=None, flags=0):
+    def send(self, side, mid, rest=b"", payload=0, heard=None, flags=0, revoked=None):
         peer = "server" if side == "client" else "client"
         self.heard[side] = self.sent[peer] if heard is None else heard
         self.sent[side] += 1
@@ -94,7 +95,9 @@ class Conversation:
         length = 16 + len(rest) + payload
         header = (bytes([mid, flags]) + number(BUFS, 2) + number(length) + number(self.sent[side]) +
                   number(self.heard[side]))
-        self.packet(side, decode.SEND_ONLY, self.psn[side], header + rest + bytes(payload))
+        frame = self.packet(side, decode.SEND_ONLY, self.psn[side],
+                            header + rest + bytes(payload))
+        frame.revoked = revoked
         self.psn[side] += 1
 
     def data(self, payload, **how):
@@ -114,7 +117,7 @@ class Conversation:
             self.packet("client", opcode, self.psn["server"] + index, aeth + bytes(size))
         self.psn["server"] += len(parts)
         self.stream["client"] += length
-        self.send("server", RDMA_RD_COMPL, number(length), flags=flags)
+        self.send("server", RDMA_RD_COMPL, number(length), flags=flags, revoked=key)
 
     def change(self, byte, **how):
         self.send("client", MODE_CHANGE, bytes([byte, 0, 0, 0]), **how)
@@ -135,7 +138,7 @@ class Conversation:
         """The client writes into a buffer, and reports it."""
         self.write(key, length)
         self.stream["client"] += length
-        self.send("client", RDMA_WR_COMPL, number(length), **how)
+        self.send("client", RDMA_WR_COMPL, number(length), revoked=key, **how)
 
     def take_back(self, **how):
         self.send("server", SINK_CANCEL, **how)
@@ -171,7 +174,7 @@ def pipelined(line, recorded):
     c.stream["client"] += 400
     c.write(0x2202, 100, at=400)
     c.stream["client"] += 100
-    c.send("client", RDMA_WR_COMPL, number(500))
+    c.send("client", RDMA_WR_COMPL, number(500), revoked=0x2202)
     # A message discards one; another message makes one stale, which had not heard of it.
     c.buffer(0x2103, 3000, 2)
     c.data(100)

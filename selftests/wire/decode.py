@@ -16,6 +16,8 @@ import tempfile
 
 UD_SEND_ONLY, ACKNOWLEDGE = 100, 17
 SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_ONLY = 0, 1, 2, 4
+# What this one is about is short; it ends the use of a key, which comes in front.
+SEND_ONLY_INVALIDATE = 23
 SENDS = (SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_ONLY)
 WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_ONLY = 6, 7, 8, 10
 WRITES = (WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_ONLY)
@@ -44,6 +46,7 @@ FIELDS = {
     "syndrome": "infiniband.aeth.syndrome",
     "rdma_va": "infiniband.reth.va", "rdma_rkey": "infiniband.reth.r_key",
     "rdma_len": "infiniband.reth.dmalen",
+    "revoked": "infiniband.ieth",
     "attribute": "infiniband.mad.attributeid", "data": "infiniband.mad.data",
     "req_id": "infiniband.cm.req", "req_qpn": "infiniband.cm.req.localqpn",
     "req_psn": "infiniband.cm.req.startpsn", "service_id": "infiniband.cm.req.serviceid",
@@ -67,10 +70,10 @@ FIELDS = {
     "local_port": "infiniband_sdp.hh.localport",
     "src_ip": "infiniband_sdp.hh.src_ip", "dst_ip": "infiniband_sdp.hh.dst_ip",
 }
-AS_TEXT = {"time", "udp", "src4", "dst4", "src6", "dst6", "data", "gid_from4", "gid_from6",
+AS_TEXT = {"time", "revoked", "udp", "src4", "dst4", "src6", "dst6", "data", "gid_from4", "gid_from6",
            "gid_to4", "gid_to6", "src_ip", "dst_ip"}
 BSDH = ("mid", "flags", "bufs", "len", "mseq", "ack")
-BTH_LEN, BSDH_LEN, AETH_LEN, RETH_LEN = 12, 16, 4, 16
+BTH_LEN, BSDH_LEN, AETH_LEN, RETH_LEN, IETH_LEN = 12, 16, 4, 16, 4
 # Extended headers, for whose fields tshark has no names: (name, bytes) in their order.
 EXTENDED = {
     0x05: (("count", 4),),                              # RdmaWrCompl
@@ -104,12 +107,16 @@ class Packet:
         self.traffic_class = self.class6 if self.class4 is None else self.class4
         self.cm = CM_ATTRIBUTES.get(self.attribute) if self.opcode == UD_SEND_ONLY else None
 
+    @property
+    def ieth_len(self):
+        return IETH_LEN if self.opcode == SEND_ONLY_INVALIDATE else 0
+
     def private_data(self):
         return bytes.fromhex(self.data)[PRIVATE_DATA[self.cm]:]
 
     def extended(self):
         """The fields of the extended header, if there is one: [(name, value)]."""
-        at, found = BTH_LEN + BSDH_LEN, []
+        at, found = BTH_LEN + self.ieth_len + BSDH_LEN, []
         for name, size in EXTENDED.get(self.mid, ()):
             found.append((name, int.from_bytes(bytes.fromhex(self.udp)[at:at + size], "big")))
             at += size
@@ -120,10 +127,12 @@ class Message:
     """One Send. `bytes` is what really travelled, `len` what its header says.
 
     `number` is the frame it begins with, `end` the one that makes it complete. Fields of an
-    extended header that it does not have are None.
+    extended header that it does not have are None. `revoked` is the key of the other end's memory
+    that it takes back (Send with Invalidate), or None.
     """
 
-    __slots__ = BSDH + EXTENDED_FIELDS + ("number", "end", "time", "bytes", "packets", "complete")
+    __slots__ = BSDH + EXTENDED_FIELDS + ("number", "end", "time", "bytes", "packets", "complete",
+                                          "revoked")
 
     def __init__(self, packet):
         for name in BSDH:
@@ -134,15 +143,18 @@ class Message:
             setattr(self, name, value)
         self.number = packet.number
         self.time = float(packet.time)
+        self.revoked = None
+        if packet.opcode == SEND_ONLY_INVALIDATE:
+            self.revoked = int(packet.revoked.replace(":", ""), 16)
         self.bytes = 0
         self.packets = 0
         self.complete = False
 
     def add(self, packet):
-        self.bytes += packet.udp_len - OVERHEAD - packet.pad
+        self.bytes += packet.udp_len - OVERHEAD - packet.pad - packet.ieth_len
         self.packets += 1
         self.end = packet.number
-        self.complete = packet.opcode in (SEND_LAST, SEND_ONLY)
+        self.complete = packet.opcode in (SEND_LAST, SEND_ONLY, SEND_ONLY_INVALIDATE)
 
     @property
     def payload(self):
@@ -233,7 +245,7 @@ class Side:
         self.classes.setdefault(packet.traffic_class, packet.number)
         if packet.opcode == ACKNOWLEDGE:
             self.acks.append((packet.number, packet.syndrome))
-        elif packet.opcode in SENDS:
+        elif packet.opcode in SENDS or packet.opcode == SEND_ONLY_INVALIDATE:
             self.add_part(packet, SENDS, Message, self.messages)
         elif packet.opcode == WRITE_ONLY and not packet.rdma_len:
             self.empty.append(packet.number)
@@ -261,7 +273,7 @@ class Side:
         if not self.is_new(packet, 1):
             return
         first, _, _, only = opcodes
-        begins = packet.opcode in (first, only)
+        begins = packet.opcode in (first, only, SEND_ONLY_INVALIDATE)
         if begins != (self.open is None) or not begins and not isinstance(self.open, kind):
             self.faults.append(f"frame {packet.number}: a {kind.__name__.lower()} that begins or "
                                "goes on out of place")

@@ -180,7 +180,7 @@ small_offers() {
 	connection small-cancelled $a $b up=3000 write=3000 wait=1 slow=1 sndtimeo=100 \
 		offers=cancelled
 	set_to mode_after 2
-	connection small-modes $a $b up=24000 write=3000 read=500 later=6000 gap=20 wait=1 \
+	connection small-modes $a $b up=15000 write=3000 read=500 later=6000 gap=20 wait=1 \
 		offers=declined,to-buffered,to-combined,read
 	defaults
 }

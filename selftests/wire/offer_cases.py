@@ -178,6 +178,27 @@ def same_key_again(case):
     first, second = source_offers(case)
     for frame, at in [(second, RKEY)] + [(read, READ_RKEY) for read in case.reads("server")]:
         frame.put(at, 4, first.get(RKEY, 4))
+    reports(case)[3].revoked = first.get(RKEY, 4)
+
+
+@breaks("keys_revoked", on="small-parts", alone=True)
+def key_left_to_the_owner(case):
+    reports(case)[3].revoked = None
+
+
+@breaks("keys_revoked", on="small-parts", alone=True)
+def another_key_revoked(case):
+    reports(case)[1].revoked += 1
+
+
+@breaks("keys_revoked", on="small-parts", alone=True)
+def revoked_before_the_last_report(case):
+    reports(case)[0].revoked = source_offers(case)[0].get(RKEY, 4)
+
+
+@breaks("keys_revoked", on="small-declined", alone=True)
+def declined_and_not_revoked(case):
+    sendsm(case).revoked = None
 
 
 # Reads.

@@ -15,7 +15,7 @@ end has sent, reads and messages, has an order of its own, that of the packet nu
 The count of RdmaRdCompl is taken as bytes read by RDMA, those in SrcAvail not included.
 """
 import decode
-from adverts import Flow, RDMA_WR_COMPL, SINK_AVAIL
+from adverts import Flow, flows, RDMA_WR_COMPL, SINK_AVAIL
 from modes import Half, PIPELINED
 from resize import DATA, DISCONN
 
@@ -30,6 +30,7 @@ class Offer:
     """One SrcAvail, and what the sink has made of it.
 
     reads		RDMA reads while it was open at the sink
+    parts		how often something was read: several requests may follow one another
     reports		RdmaRdCompl
     end			the message that ends it: the report of its last byte, SendSm, or SinkAvail
     cancels		SrcAvailCancel, sent before its end was heard
@@ -38,6 +39,7 @@ class Offer:
     def __init__(self, message):
         self.message = message
         self.reads = []
+        self.parts = 0
         self.reports = []
         self.end = None
         self.cancels = []
@@ -87,7 +89,7 @@ class Offer:
             return "cancelled"
         if self.declined:
             return "rest" if self.reads else "declined"
-        return "parts" if len(self.reads) > 1 else "read"
+        return "parts" if self.parts > 1 else "read"
 
     def out(self, m):
         """Is it out when the source sends `m`? It has not heard the end then."""
@@ -116,9 +118,9 @@ class Direction:
         self.stray_reads, self.stray_answers, self.stray_cancels = [], [], []
         self.overtakes = {advert.message: advert for advert in Flow(connection, source).adverts
                           if advert.accepted} if self.offers else {}
-        for request in self.sink.requests:
+        for before, request in zip([None] + self.sink.requests, self.sink.requests):
             if isinstance(request, decode.Read):
-                self.add_read(request)
+                self.add_read(request, not isinstance(before, decode.Read))
             elif request in self.overtakes:
                 self.add_buffer(self.overtakes[request])
             elif isinstance(request, decode.Message) and request.mid in (RDMA_RD_COMPL, SENDSM):
@@ -127,10 +129,11 @@ class Direction:
             if m.mid == SRC_CANCEL:
                 self.add_cancel(m)
 
-    def add_read(self, read):
+    def add_read(self, read, begins):
         come = [o for o in self.offers if o.message.end < read.number]
         if come and come[-1].end is None:
             come[-1].reads.append(read)
+            come[-1].parts += begins or not come[-1].parts
         else:
             self.stray_reads.append(read)
 
@@ -242,6 +245,26 @@ def offer_keys(connection, facts):
                 if keys.get(registration) == request.rkey:
                     yield f"{direction.source.name}: {request} has the key {request.rkey:#x} again"
                 keys[registration] = request.rkey
+
+
+def keys_revoked(connection, facts):
+    """Who has no more use for the other's memory takes its key back, with its last word about it:
+    the report of the last byte read, SendSm, or the report of what was written.
+    """
+    due = {}
+    for direction in directions(connection):
+        due.update((offer.end, offer.message.rkey) for offer in direction.offers
+                   if offer.end is not None and not offer.overtaken)
+    for flow in flows(connection):
+        due.update((filling.report, filling.advert.message.rkey) for filling in flow.fillings)
+    for side, _ in connection.sides():
+        for m in side.messages:
+            if m.revoked != due.get(m):
+                yield f"{side.name}: {m} revokes {show(m.revoked)}, not {show(due.get(m))}"
+
+
+def show(key):
+    return "nothing" if key is None else f"{key:#x}"
 
 
 def reads_open(connection, facts):
@@ -369,6 +392,6 @@ def exchanges(connection):
     return found | ({"both"} if both_out(connection) else set())
 
 
-RULES = (offer_forms, offer_settings, offers_single, offer_order, offer_keys, reads_open,
-         reads_within, reads_once, read_answers, read_reports, offer_answers, offer_cancels,
-         offer_rest)
+RULES = (offer_forms, offer_settings, offers_single, offer_order, offer_keys, keys_revoked,
+         reads_open, reads_within, reads_once, read_answers, read_reports, offer_answers,
+         offer_cancels, offer_rest)

@@ -25,6 +25,7 @@ HELLO_LEN, HELLO_ACK_LEN, BSDH_LEN = 92, 196, 16
 SIZE_GRAIN = 4096
 SERVICE_ID = 0x10000
 MAJOR, MINOR = 2, 2
+CAP_INVALIDATE = 1
 REJ_INVALID_SERVICE_ID = 8
 RNR_NAK = 1
 
@@ -128,7 +129,7 @@ def hello(connection, facts):
         ("Bufs", req.bufs, facts.recv_buffers), ("Len", req.len, HELLO_LEN),
         ("MSeq", req.mseq, 0), ("MSeqAck", req.ack, 0),
         ("MajV", req.major, MAJOR), ("MinV", req.minor, MINOR),
-        ("IPV", req.ipv, facts.client_ip.version), ("Cap", req.cap, 0),
+        ("IPV", req.ipv, facts.client_ip.version), ("Cap", req.cap, CAP_INVALIDATE),
         ("MaxAdverts", req.adverts, facts.max_adverts), ("ExtMaxAdverts", req.ext_adverts, 0),
         ("DesRemRcvSz", req.wanted_size, facts.recv_buffer_size),
         ("LocalRcvSz", req.recv_size, facts.recv_buffer_size),
@@ -150,11 +151,11 @@ def hello_ack(connection, facts):
         ("MID", rep.mid, HELLO_ACK), ("Flags", rep.flags, 0),
         ("Bufs", rep.bufs, facts.hello_ack_bufs), ("Len", rep.len, HELLO_ACK_LEN),
         ("MSeq", rep.mseq, 0), ("MSeqAck", rep.ack, 0),
-        ("version", hex(data[16]), hex(MAJOR << 4 | MINOR)),
+        ("version", hex(data[16]), hex(MAJOR << 4 | MINOR)), ("Cap", data[17], CAP_INVALIDATE),
         ("MaxAdverts", data[19], facts.max_adverts),
         ("ActRcvSz", int.from_bytes(data[20:24], "big"), facts.recv_buffer_size),
     ])
-    yield from is_zero("HelloAck", data, (17, 19), (24, HELLO_ACK_LEN))
+    yield from is_zero("HelloAck", data, (18, 19), (24, HELLO_ACK_LEN))
 
 
 def refusal(connection, facts):

@@ -39,11 +39,34 @@ MAD_DATA = MAD + 24
 
 
 class Frame:
-    """One frame: when, and its bytes."""
+    """One frame: when, and its bytes.
+
+    A Send with Invalidate is kept as a Send without, so that all of them look alike; `revoked` is
+    the key that stood in front of the message, or None.
+    """
 
     def __init__(self, time, data):
         self.time = time
         self.data = bytearray(data)
+        self.revoked = None
+        if self.opcode == decode.SEND_ONLY_INVALIDATE:
+            self.revoked = self.get(BTH + 12, 4)
+            del self.data[BTH + 12:BTH + 12 + decode.IETH_LEN]
+            self.as_send(decode.SEND_ONLY, -decode.IETH_LEN)
+
+    def as_send(self, opcode, longer):
+        self.put(BTH, 1, opcode)
+        self.add(IP_LEN, 2, longer)
+        self.add(UDP_LEN, 2, longer)
+
+    def wire(self):
+        """Its bytes as they travel."""
+        if self.revoked is None or self.opcode != decode.SEND_ONLY:
+            return self.data
+        frame = Frame(self.time, self.data)
+        frame.data[BTH + 12:BTH + 12] = self.revoked.to_bytes(decode.IETH_LEN, "big")
+        frame.as_send(decode.SEND_ONLY_INVALIDATE, decode.IETH_LEN)
+        return frame.data
 
     def get(self, offset, size):
         return int.from_bytes(self.data[offset:offset + size], "big")
@@ -80,8 +103,8 @@ def write_pcap(path, frames):
         file.write(struct.pack("<IHHiIII", PCAP_NANOSECONDS, 2, 4, 0, 0, 1 << 18, ETHERNET))
         for frame in sorted(frames, key=lambda frame: frame.time):
             seconds, nanoseconds = divmod(frame.time, 10 ** 9)
-            size = len(frame.data)
-            file.write(struct.pack("<IIII", seconds, nanoseconds, size, size) + frame.data)
+            data = frame.wire()
+            file.write(struct.pack("<IIII", seconds, nanoseconds, len(data), len(data)) + data)
 
 
 def read_pcap(path):
@@ -135,7 +158,7 @@ def record(facts_path, captures, names):
         for frame in own:
             # Without the marks that guest.sh puts into the capture.
             if frame.get(BTH - 6, 2) == 4791:
-                print(frame.time - own[0].time, frame.data.hex())
+                print(frame.time - own[0].time, frame.wire().hex())
 
 
 def main():

@@ -527,7 +527,9 @@ def longer_than_the_answer(case):
 @breaks("length", on="small-rest")
 def longer_before_the_answer(case):
     first = case.long_ones("client")[0]
-    first.put(ACK, 4, case.answers("server")[0].get(MSEQ, 4) - 1)
+    before = case.answers("server")[0].get(MSEQ, 4) - 1
+    for frame in case.sends("client")[:first.get(MSEQ, 4)]:
+        frame.put(ACK, 4, min(frame.get(ACK, 4), before))
 
 
 @breaks("length", on="small-rest")
@@ -757,7 +759,7 @@ def in_order(case):
     """All frames of a case."""
     offset, frames = 0, []
     for _, own in case.connections.values():
-        frames += [sample.Frame(offset + frame.time, frame.data) for frame in own]
+        frames += [sample.Frame(offset + frame.time, frame.wire()) for frame in own]
         offset = max(frame.time for frame in frames) + 1
     return frames
 
@@ -767,7 +769,7 @@ def readdress(connections, index):
     here, there = bytes([10, 9, 0]), bytes([10, *divmod(FIRST_NETWORK + index, 256)])
     return {
         name: (line.replace("10.9.0.", "{}.{}.{}.".format(*there)),
-               [sample.Frame(frame.time, frame.data.replace(here, there)) for frame in frames])
+               [sample.Frame(frame.time, frame.wire().replace(here, there)) for frame in frames])
         for name, (line, frames) in connections.items()
     }
 
@@ -777,7 +779,7 @@ def decode_all(cases):
     frames, offset = [], 0
     for case in cases:
         own = in_order(case)
-        frames += [sample.Frame(offset + frame.time, frame.data) for frame in own]
+        frames += [sample.Frame(offset + frame.time, frame.wire()) for frame in own]
         offset = max(frame.time for frame in frames) + 1
     decoders = [decode.Decoder() for _ in cases]
     with tempfile.TemporaryDirectory() as directory:

@@ -32,6 +32,8 @@
 #define SDP_INFO	1	/* get: struct sdp_info */
 /* int: as SO_ZEROCOPY, which kernels before 6.6 refuse to this family */
 #define SDP_ZEROCOPY	2
+/* int: writes of so many bytes go by RDMA if they can; 0: none, -1: as net.sdp.rdma_threshold */
+#define SDP_RDMA_THRESHOLD	3
 
 /* How data travels in one direction of a connection. */
 enum sdp_info_mode {

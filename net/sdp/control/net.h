@@ -97,7 +97,7 @@ static inline void sdp_count(const struct net *net, enum sdp_stat which, long n)
 
 static inline void sdp_count_violation(const struct net *net, enum sdp_violation what)
 {
-	BUILD_BUG_ON(SDP_STAT_BadState - SDP_STAT_BadLen != SDP_BAD_STATE - SDP_BAD_LEN);
+	BUILD_BUG_ON(SDP_STAT_BadKey - SDP_STAT_BadLen != SDP_BAD_KEY - SDP_BAD_LEN);
 	if (what)
 		sdp_count(net, SDP_STAT_BadLen + (what - SDP_BAD_LEN), 1);
 }

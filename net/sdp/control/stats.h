@@ -76,7 +76,8 @@
 	_(BadAck)							\
 	_(BadBufs)							\
 	_(BadCredit)							\
-	_(BadState)
+	_(BadState)							\
+	_(BadKey)
 
 enum sdp_stat {
 #define SDP_STAT_ENUM(name) SDP_STAT_##name,

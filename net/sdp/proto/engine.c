@@ -18,6 +18,7 @@ void sdp_engine_init(struct sdp_engine *e, const struct sdp_engine_config *confi
 {
 	memset(e, 0, sizeof(*e));
 	e->send_slots = config->send_slots;
+	e->revocable = config->revocable;
 	sdp_credit_init(&e->credit, config->recv_target, config->threshold);
 	sdp_resize_init(&e->resize, config->recv_size, config->recv_size_max, config->split_level);
 	sdp_mode_init(&e->tx_mode, config->mode_after);
@@ -32,6 +33,7 @@ void sdp_engine_init(struct sdp_engine *e, const struct sdp_engine_config *confi
 void sdp_engine_hello(struct sdp_engine *e, struct sdp_hello *hello)
 {
 	hello->version = SDP_VERSION;
+	hello->cap = e->revocable ? SDP_CAP_INVALIDATE : 0;
 	hello->max_adverts = SDP_ADVERTS_MAX;
 	hello->bufs = e->credit.posted;
 	hello->recv_size = e->resize.recv_size;
@@ -45,6 +47,7 @@ static void take_hello(struct sdp_engine *e, const struct sdp_hello *hello)
 {
 	sdp_resize_peer_hello(&e->resize, hello->recv_size);
 	e->adverts.max = min(hello->max_adverts, (u8)SDP_ADVERTS_MAX);
+	e->may_revoke = hello->cap & SDP_CAP_INVALIDATE;
 	sdp_credit_peer_hello(&e->credit, hello->bufs);
 }
 
@@ -71,6 +74,7 @@ enum sdp_violation sdp_engine_hello_received(struct sdp_engine *e, const struct 
 void sdp_engine_hello_ack(struct sdp_engine *e, struct sdp_hello *ack)
 {
 	ack->version = SDP_VERSION;
+	ack->cap = e->revocable ? SDP_CAP_INVALIDATE : 0;
 	ack->max_adverts = SDP_ADVERTS_MAX;
 	ack->bufs = e->credit.posted;
 	ack->recv_size = e->resize.recv_size;

@@ -54,6 +54,7 @@
  * @threshold: credit threshold T, 0 for half of @recv_target
  * @send_slots: messages the transport can hold at once
  * @mode_after: so many large sends in a row that were taken alike change the mode, 0 for never
+ * @revocable: the peer may take keys back with the message that ends their use
  */
 struct sdp_engine_config {
 	u32 recv_size;
@@ -63,6 +64,7 @@ struct sdp_engine_config {
 	u16 threshold;
 	u16 send_slots;
 	u16 mode_after;
+	bool revocable;
 };
 
 /**
@@ -80,6 +82,8 @@ struct sdp_engine_config {
  * @sent_seq: newest own message that the transport has completed
  * @data_seq: newest own message that carried payload
  * @disc_seq: our DisConn, once sent
+ * @revocable: as configured
+ * @may_revoke: the peer has said so of its own keys
  * @urgent_announced: the peer has said that an urgent byte will come, and it has not yet
  * @shutdown: the application will write no more
  * @dead: END or FAIL has been said
@@ -98,6 +102,8 @@ struct sdp_engine {
 	u32 sent_seq;
 	u32 data_seq;
 	u32 disc_seq;
+	bool revocable;
+	bool may_revoke;
 	bool urgent_announced;
 	bool shutdown;
 	bool dead;

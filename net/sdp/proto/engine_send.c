@@ -244,9 +244,12 @@ static void commit_advert(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 	case SDP_MID_RDMA_RD_COMPL:
 		sent->count = e->sink.unreported;
 		sdp_sink_reported(&e->sink);
+		/* The last of it: the peer's memory is not needed any more. */
+		sent->revoke = e->sink.open ? 0 : e->sink.region.rkey;
 		break;
 	case SDP_MID_SENDSM:
 		sdp_sink_closed(&e->sink);
+		sent->revoke = e->sink.region.rkey;
 		break;
 	case SDP_MID_SINK_AVAIL:
 		sdp_adverts_sent(&e->adverts, sent, seq);
@@ -257,6 +260,7 @@ static void commit_advert(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 		break;
 	case SDP_MID_RDMA_WR_COMPL:
 		sent->count = sdp_target_reported(&e->target);
+		sent->revoke = e->target.written_key;
 		break;
 	case SDP_MID_SINK_CANCEL_ACK:
 		e->target.cancelled = false;
@@ -316,6 +320,8 @@ u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx, u32 pay
 	sent->h.flags = tx->flags;
 	sent->payload_len = payload;
 	commit_message(e, sent, e->credit.tx_seq + 1);
+	if (!e->may_revoke)
+		sent->revoke = 0;
 	/* Our last word about the peer's advertisement grants what was kept back for it. */
 	sdp_engine_keep_back(e);
 	sdp_credit_sent(&e->credit, &sent->h);

@@ -51,6 +51,7 @@ bool sdp_target_write(struct sdp_target *t, u32 bytes, struct sdp_region *to)
 	*to = t->list[0];
 	to->len = bytes;
 	t->written = bytes;
+	t->written_key = to->rkey;
 	drop_oldest(t);
 	return true;
 }

@@ -25,6 +25,7 @@
  * @list: the oldest first
  * @n: so many
  * @written: bytes written that the peer has not been told of
+ * @written_key: key of the buffer that they are in
  * @cancelled: the peer has taken some back: SinkCancelAck is to be sent
  * @left: the peer may not know yet that we have left Pipelined
  * @left_seq: MSeq of the ModeChange that says so
@@ -36,6 +37,7 @@ struct sdp_target {
 	bool cancelled;
 	bool left;
 	u32 written;
+	u32 written_key;
 	u32 left_seq;
 	u32 non_discards;
 };

@@ -386,6 +386,7 @@ enum sdp_violation sdp_hello_ack_parse(const u8 *buf, u32 bytes, struct sdp_hell
 		return SDP_BAD_LEN;
 	ack->bufs = h.bufs;
 	ack->version = buf[16];
+	ack->cap = buf[17] & 0xF;
 	ack->max_adverts = buf[19];
 	ack->recv_size = get32(buf + 20);
 	return sizes_ok(ack) ? SDP_VALID : SDP_BAD_HELLO;
@@ -405,6 +406,7 @@ void sdp_hello_ack_build(u8 buf[SDP_HELLO_ACK_LEN], const struct sdp_hello *ack)
 	memset(buf, 0, SDP_HELLO_ACK_LEN);
 	put_bsdh(buf, &h);
 	buf[16] = ack->version;
+	buf[17] = ack->cap;
 	buf[19] = ack->max_adverts;
 	put32(buf + 20, ack->recv_size);
 }
@@ -440,6 +442,7 @@ const char *sdp_violation_name(enum sdp_violation what)
 	static const char * const names[SDP_VIOLATION_KINDS] = {
 		"Valid", "BadLen", "BadHello", "BadMid", "BadFlags", "BadField",
 		"BadPayload", "BadSeq", "BadAck", "BadBufs", "BadCredit", "BadState",
+		"BadKey",
 	};
 
 	return what < SDP_VIOLATION_KINDS ? names[what] : "unknown";

@@ -72,6 +72,7 @@ enum sdp_violation {
 	SDP_BAD_BUFS,		/* Bufs out of range, or a grant taken back */
 	SDP_BAD_CREDIT,		/* more messages than were granted */
 	SDP_BAD_STATE,		/* a legal message in the wrong state */
+	SDP_BAD_KEY,		/* it took back a key that the peer was not told of */
 	SDP_VIOLATION_KINDS
 };
 
@@ -123,6 +124,7 @@ struct sdp_region {
  * @mode_send_half: ModeChange: the receiver's sending half changes
  * @payload: offset of the payload in the message
  * @payload_len: its bytes
+ * @revoke: a message to be sent: the key that it may take from the peer with it, or 0
  */
 struct sdp_msg {
 	struct sdp_bsdh h;
@@ -140,6 +142,7 @@ struct sdp_msg {
 	u32 non_discards;
 	u32 payload;
 	u32 payload_len;
+	u32 revoke;
 };
 
 /**
@@ -147,7 +150,7 @@ struct sdp_msg {
  * @bufs: receives posted before the message went out
  * @version: major and minor nibble
  * @ip_version: 4 or 6 (Hello)
- * @cap: capability bits (Hello)
+ * @cap: capability bits, SDP_CAP_*
  * @max_adverts: advertisements the sender can hold, not 0
  * @wanted_recv_size: receive buffer size wished for at the peer (Hello)
  * @recv_size: the sender's own receive buffer size, BSDH included

@@ -23,6 +23,7 @@ void sdp_options_init(struct sdp_sock *ssk)
 	ssk->opt.quickack = 1;
 	ssk->opt.ttl = -1;
 	ssk->opt.hops = -1;
+	ssk->opt.rdma_threshold = -1;
 	ssk->opt.mtu_discover = READ_ONCE(net->ipv4.sysctl_ip_no_pmtu_disc) ?
 				IP_PMTUDISC_DONT : IP_PMTUDISC_WANT;
 	ssk->opt.mtu_discover6 = IPV6_PMTUDISC_WANT;
@@ -146,24 +147,7 @@ int sdp_setsockopt(struct socket *sock, int level, int name, sockptr_t value, un
 			return -ENOPROTOOPT;
 		return sdp_ipv6_set(ssk, name, value, len);
 	case SOL_SDP:
-		if (name == SDP_ZEROCOPY)
-			return sdp_set_zerocopy(sock->sk, value, len);
-		return -ENOPROTOOPT;
-	default:
-		return -ENOPROTOOPT;
-	}
-}
-
-/* SOL_SDP */
-static int get_own(struct sdp_sock *ssk, int name, char __user *value, int __user *len)
-{
-	int val = sock_flag(&ssk->sk, SOCK_ZEROCOPY);
-
-	switch (name) {
-	case SDP_INFO:
-		return sdp_info(ssk, value, len);
-	case SDP_ZEROCOPY:
-		return sdp_option_copy(value, len, &val, sizeof(val));
+		return sdp_own_set(ssk, name, value, len);
 	default:
 		return -ENOPROTOOPT;
 	}
@@ -201,6 +185,6 @@ int sdp_getsockopt(struct socket *sock, int level, int name, char __user *value,
 	case SOL_IPV6:
 		return sdp_ipv6_get(ssk, name, value, len);
 	default:
-		return get_own(ssk, name, value, len);
+		return sdp_own_get(ssk, name, value, len);
 	}
 }

@@ -58,6 +58,7 @@ struct socket;
  * @recvtclass: IPV6_RECVTCLASS
  * @recvhops: IPV6_RECVHOPLIMIT
  * @recvpktinfo: IPV6_RECVPKTINFO
+ * @rdma_threshold: SDP_RDMA_THRESHOLD, -1 for that of the namespace
  */
 struct sdp_options {
 	int nodelay;
@@ -98,6 +99,8 @@ struct sdp_options {
 	int recvtclass;
 	int recvhops;
 	int recvpktinfo;
+
+	int rdma_threshold;
 };
 
 /**
@@ -148,6 +151,10 @@ int sdp_ip_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int len
 int sdp_ip_get(struct sdp_sock *ssk, int name, char __user *value, int __user *len);
 int sdp_ipv6_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int len);
 int sdp_ipv6_get(struct sdp_sock *ssk, int name, char __user *value, int __user *len);
+
+/* options_sdp.c */
+int sdp_own_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int len);
+int sdp_own_get(struct sdp_sock *ssk, int name, char __user *value, int __user *len);
 
 /* options_sock.c */
 int sdp_sol_socket_set(struct socket *sock, int name, sockptr_t value, unsigned int len);

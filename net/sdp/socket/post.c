@@ -124,11 +124,8 @@ static int await_end(struct sdp_sock *ssk, struct sdp_post *p, u32 number, long 
 
 static bool worth_it(struct sdp_sock *ssk, const struct iov_iter *to, size_t room, long timeo)
 {
-	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
-	u32 threshold = READ_ONCE(set->rdma_threshold);
-
-	return READ_ONCE(ssk->rx_mode) == SDP_MODE_PIPELINED && timeo && threshold &&
-	       !READ_ONCE(ssk->post) && min(room, iov_iter_single_seg_count(to)) >= threshold;
+	return READ_ONCE(ssk->rx_mode) == SDP_MODE_PIPELINED && timeo && !READ_ONCE(ssk->post) &&
+	       sdp_rdma_worth(ssk, min(room, iov_iter_single_seg_count(to)));
 }
 
 /**

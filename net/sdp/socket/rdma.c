@@ -11,6 +11,19 @@
 #define CANCEL_JIFFIES	(10 * HZ)
 
 /**
+ * sdp_rdma_threshold() - from what size on is memory worth an RDMA transfer? (B1)
+ * @ssk: socket
+ *
+ * Return: bytes, as set for the socket, or else for the namespace; 0 for never.
+ */
+u32 sdp_rdma_threshold(const struct sdp_sock *ssk)
+{
+	int own = READ_ONCE(ssk->opt.rdma_threshold);
+
+	return own >= 0 ? own : READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.rdma_threshold);
+}
+
+/**
  * sdp_rdma_worth() - is so much memory worth an RDMA transfer? (B1)
  * @ssk: socket
  * @bytes: how much
@@ -19,7 +32,7 @@
  */
 bool sdp_rdma_worth(const struct sdp_sock *ssk, size_t bytes)
 {
-	u32 threshold = READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.rdma_threshold);
+	u32 threshold = sdp_rdma_threshold(ssk);
 
 	return ssk->rdma && threshold && bytes >= threshold;
 }

@@ -455,6 +455,7 @@ u32 sdp_pin(struct sdp_pinned *p, const struct iov_iter *iter, size_t max,
 void sdp_unpin(struct sdp_pinned *p);
 
 /* rdma.c */
+u32 sdp_rdma_threshold(const struct sdp_sock *ssk);
 bool sdp_rdma_worth(const struct sdp_sock *ssk, size_t bytes);
 struct sdp_link *sdp_link_use(struct sdp_sock *ssk);
 void sdp_await_move(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *mem);

@@ -441,6 +441,7 @@ static void seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx, struct sk_bu
 		WRITE_ONCE(ssk->tx_bulk, sdp_buf_cb(skb)->payload == tx->payload_max &&
 			   !ssk->link->ops->hands_over && !skb_has_shared_frag(skb));
 	len = sdp_engine_commit(&ssk->engine, tx, sdp_buf_cb(skb)->payload, header, &msg);
+	sdp_buf_cb(skb)->revoke = msg.revoke;
 	if (skb->len > sdp_buf_cb(skb)->payload)
 		trim_block(ssk, skb);
 	memcpy(skb_push(skb, len), header, len);
@@ -606,6 +607,7 @@ void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config
 		.threshold = READ_ONCE(set->credit_threshold),
 		.send_slots = config->send_slots,
 		.mode_after = READ_ONCE(set->mode_after),
+		.revocable = config->rdma,
 	};
 
 	ssk->tx_frags = config->tx_frags;

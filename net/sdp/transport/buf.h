@@ -50,6 +50,7 @@
  * @offset: received: where the reader is
  * @end: received: where the message ends
  * @size: to receive in: its room
+ * @revoke: outgoing: the peer's key that goes with the message, or 0
  * @again: received: the transport's buffer, to be recycled; outgoing: a block
  * @urgent: outgoing: the last byte is urgent
  */
@@ -58,6 +59,7 @@ struct sdp_buf_cb {
 	u32 offset;
 	u32 end;
 	u32 size;
+	u32 revoke;
 	bool again;
 	bool urgent;
 };

@@ -8,6 +8,7 @@
  *	rc_accept.c	accepting side: REQ to REP; and the CM events of both
  *	rc_qp.c		queue pair: posting, sending, completions
  *	rc_mem.c	memory that RDMA reaches
+ *	rc_move.c	RDMA reads and writes
  *	rc_reg.c	a device's queue pair for registering it
  */
 #ifndef SDP_RC_H
@@ -143,6 +144,44 @@ struct rc_ring {
 };
 
 /**
+ * struct rc_mr - a memory region of a device
+ * @node: in the device's list, while it is not used
+ * @mr: the region
+ * @valid: its key is still good, for ourselves
+ */
+struct rc_mr {
+	struct list_head node;
+	struct ib_mr *mr;
+	bool valid;
+};
+
+/**
+ * struct rc_mem - an application's memory, prepared for one transfer
+ * @mem: what the owner holds
+ * @region: its memory region; NULL if it is moved in pieces
+ * @sgt: the pages, mapped for the device
+ * @use: what for
+ * @partly: a move has failed that was posted in part
+ * @node: in the link's list, as long as the peer may reach it
+ */
+struct rc_mem {
+	struct sdp_mem mem;
+	struct rc_mr *region;
+	struct sg_table sgt;
+	enum sdp_mem_use use;
+	bool partly;
+	struct list_head node;
+};
+
+static inline struct rc_mem *to_rc_mem(struct sdp_mem *mem)
+{
+	return container_of(mem, struct rc_mem, mem);
+}
+
+/* Memory that only we move from or to may take so many requests without a registration. */
+#define RC_MOVE_REQUESTS	7
+
+/**
  * struct rc_move - one RDMA read or write
  * @cqe: completes it
  * @mem: our end of it, or NULL when there is none
@@ -173,12 +212,16 @@ struct rc_move {
  * @rx: receive ring
  * @tx: send ring
  * @flushed: receives that failed; they stay in @rx
- * @stopped: RCU grace period that has to end after @qp was stopped
+ * @stopped: RCU grace period that has to end before the next step to free @qp
+ * @reset: that is the last one: @qp takes no packets any more
  * @unsignaled: sends since the last one with a completion
  * @spare: received buffers given back unread
  * @rx_cqe: completes receives
  * @tx_cqe: completes sends
  * @probe_cqe: completes probes
+ * @exposed: memory that the peer may be told of, whose keys it may take back
+ * @exposed_lock: of that list
+ * @part_cqe: completes all but the last request of a move, if they fail
  * @reading: the RDMA read under way
  * @writing: the RDMA write under way
  * @users: those who keep device and queue pair, although the owner may have let go
@@ -208,11 +251,15 @@ struct rc_link {
 	struct rc_ring tx;
 	u32 flushed;
 	unsigned long stopped;
+	bool reset;
 	u16 unsignaled;
 	struct sk_buff_head spare;
 	struct ib_cqe rx_cqe;
 	struct ib_cqe tx_cqe;
 	struct ib_cqe probe_cqe;
+	struct list_head exposed;
+	spinlock_t exposed_lock;
+	struct ib_cqe part_cqe;
 	struct rc_move reading;
 	struct rc_move writing;
 	atomic_t users;
@@ -268,7 +315,7 @@ void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush);
 void rc_probe(struct sdp_link *link);
 void rc_qp_drain(struct rc_link *rc);
 void rc_qp_stop(struct rc_link *rc);
-bool rc_qp_quiet(const struct rc_link *rc);
+bool rc_qp_quiet(struct rc_link *rc);
 void rc_qp_destroy(struct rc_link *rc);
 
 int rc_send_error(enum ib_wc_status status);
@@ -278,8 +325,13 @@ bool rc_mem_able(const struct ib_device *ib);
 void rc_mem_drop_pool(struct rc_device *dev);
 struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages);
 void rc_unmap(struct sdp_link *link, struct sdp_mem *mem);
+void rc_mem_revoked(struct rc_link *rc, u32 rkey);
+
+/* rc_move.c */
+u32 rc_move_pieces(const struct rc_link *rc);
 void rc_move_init(struct rc_link *rc);
 bool rc_move(struct sdp_link *link, struct sdp_mem *mem, const struct sdp_region *remote);
+void rc_move_drained(struct rc_link *rc);
 
 /* rc_reg.c */
 void rc_reg_init(struct rc_device *dev);

@@ -4,11 +4,10 @@
  *
  * Pages of an application, or ours, are registered for one transfer, by a memory region of the
  * device's pool (rc_reg.c). What a peer may reach has a new key and a new address each time, and
- * is out of its reach before rc_unmap() returns. What only we move from or to is known to nobody
- * else: its registration is ended when the region is used again, which saves a wait.
- *
- * A link reads one thing at a time, and writes one. The completion is found by the link, not by
- * the memory, as the link outlives every request of its queue pair.
+ * is out of its reach before rc_unmap() returns; a peer that has no more use for it may have seen
+ * to that itself (Send with Invalidate), which saves a wait. What only we move from or to is known to nobody
+ * else: its registration is ended when the region is used again, which saves a wait; and if it is
+ * in few pieces it is not registered at all, but moved piece by piece (rc_move.c).
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -17,37 +16,6 @@
 
 /* Made-up addresses: any that no device takes for negative. */
 #define VA_BITS		47
-
-/**
- * struct rc_mr - a memory region of a device
- * @node: in the device's list, while it is not used
- * @mr: the region
- * @valid: its key is still good, for ourselves
- */
-struct rc_mr {
-	struct list_head node;
-	struct ib_mr *mr;
-	bool valid;
-};
-
-/**
- * struct rc_mem - registered memory
- * @mem: what the owner holds
- * @region: its memory region
- * @sgt: the pages, mapped for the device
- * @use: what for
- */
-struct rc_mem {
-	struct sdp_mem mem;
-	struct rc_mr *region;
-	struct sg_table sgt;
-	enum sdp_mem_use use;
-};
-
-static struct rc_mem *to_rc_mem(struct sdp_mem *mem)
-{
-	return container_of(mem, struct rc_mem, mem);
-}
 
 /**
  * rc_mem_able() - can the device register memory by a queue pair, and read by RDMA?
@@ -126,7 +94,7 @@ void rc_mem_drop_pool(struct rc_device *dev)
 }
 
 /* Give the region its pages, and a key and an address that tell nothing; then let it be used. */
-static int set_region(struct rc_device *dev, struct rc_mem *m, u32 len)
+static int set_region(struct rc_device *dev, struct rc_mem *m)
 {
 	static const int access[] = {
 		[SDP_MEM_PEER_READS]	= IB_ACCESS_REMOTE_READ,
@@ -150,7 +118,6 @@ static int set_region(struct rc_device *dev, struct rc_mem *m, u32 len)
 	if (err)
 		return err;
 	m->region->valid = true;
-	m->mem.region.len = len;
 	m->mem.region.rkey = mr->rkey;
 	m->mem.region.va = mr->iova;
 	return 0;
@@ -181,6 +148,52 @@ static void unmap_pages(struct ib_device *ib, struct rc_mem *m)
 	sg_free_table(&m->sgt);
 }
 
+static void expose(struct rc_link *rc, struct rc_mem *m)
+{
+	spin_lock_bh(&rc->exposed_lock);
+	list_add(&m->node, &rc->exposed);
+	spin_unlock_bh(&rc->exposed_lock);
+}
+
+/* Returns whether the peer can still reach it. */
+static bool conceal(struct rc_link *rc, struct rc_mem *m)
+{
+	bool reachable;
+
+	spin_lock_bh(&rc->exposed_lock);
+	reachable = !list_empty(&m->node);
+	list_del_init(&m->node);
+	spin_unlock_bh(&rc->exposed_lock);
+	return reachable;
+}
+
+/**
+ * rc_mem_revoked() - a message has taken a key back
+ * @rc: link that the message came by, which has not been looked at yet
+ * @rkey: the key; the device has found it valid
+ *
+ * Keys of other connections are none of the peer's business, though a device lets it.
+ */
+void rc_mem_revoked(struct rc_link *rc, u32 rkey)
+{
+	struct rc_mem *m;
+	bool found = false;
+
+	spin_lock_bh(&rc->exposed_lock);
+	list_for_each_entry(m, &rc->exposed, node) {
+		found = m->mem.region.rkey == rkey;
+		if (found) {
+			list_del_init(&m->node);
+			break;
+		}
+	}
+	spin_unlock_bh(&rc->exposed_lock);
+	if (found)
+		return;
+	rc_up->malformed(rc->net, SDP_BAD_KEY);
+	rc_up->failed(&rc->link, EPROTO, "took back a foreign key");
+}
+
 /**
  * rc_map() - register memory
  * @link: the link, in use by the caller
@@ -204,17 +217,23 @@ struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages)
 		return ERR_PTR(-ENOMEM);
 	m->use = pages->use;
 	m->mem.settled = true;
+	m->mem.region.len = pages->len;
 	init_completion(&m->mem.done);
 	err = map_pages(dev->ib, m, pages);
 	if (err)
 		goto free;
+	if (!sdp_mem_exposed(m->use) && m->sgt.nents <= rc_move_pieces(to_rc(link)))
+		return &m->mem;
 	m->region = take_region(dev);
 	err = PTR_ERR_OR_ZERO(m->region);
 	if (err)
 		goto unmap;
-	err = set_region(dev, m, pages->len);
-	if (!err)
+	err = set_region(dev, m);
+	if (!err) {
+		if (sdp_mem_exposed(m->use))
+			expose(to_rc(link), m);
 		return &m->mem;
+	}
 	give_region(dev, m->region, false);
 unmap:
 	unmap_pages(dev->ib, m);
@@ -236,85 +255,18 @@ void rc_unmap(struct sdp_link *link, struct sdp_mem *mem)
 	struct rc_mem *m = to_rc_mem(mem);
 	bool again = true;
 
+	/* Its owner has given the link up. */
+	if (m->partly)
+		wait_for_completion(&mem->done);
 	if (sdp_mem_exposed(m->use)) {
+		if (conceal(to_rc(link), m))
+			again = !rc_reg_end(dev, m->region->mr);
 		/* To free a region is to wait until nobody is at it, on whatever processor. */
-		again = !rc_reg_end(dev, m->region->mr) && mem->settled;
+		again = again && mem->settled;
 		m->region->valid = false;
 	}
-	give_region(dev, m->region, again);
+	if (m->region)
+		give_region(dev, m->region, again);
 	unmap_pages(dev->ib, m);
 	kfree(m);
-}
-
-static void move_done(struct rc_link *rc, struct rc_move *move, const struct ib_wc *wc)
-{
-	struct sdp_mem *mem = move->mem;
-
-	move->mem = NULL;
-	if (wc->status != IB_WC_SUCCESS && wc->status != IB_WC_WR_FLUSH_ERR)
-		rc_up->failed(&rc->link, rc_send_error(wc->status), ib_wc_status_msg(wc->status));
-	mem->error = wc->status == IB_WC_SUCCESS ? 0 : -EIO;
-	if (move == &rc->reading)
-		rc_up->read(&rc->link, mem->error);
-	complete(&mem->done);
-}
-
-static void read_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, reading.cqe);
-
-	move_done(rc, &rc->reading, wc);
-}
-
-static void write_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, writing.cqe);
-
-	move_done(rc, &rc->writing, wc);
-}
-
-/**
- * rc_move_init() - prepare a link for reads and writes
- * @rc: link
- */
-void rc_move_init(struct rc_link *rc)
-{
-	rc->reading.cqe.done = read_done;
-	rc->writing.cqe.done = write_done;
-}
-
-/**
- * rc_move() - read from the peer's memory into ours, or write from ours into the peer's
- * @link: the link, connected; under its owner's lock; nothing else is being moved that way
- * @mem: registered for one of these, and as long as @remote at least
- * @remote: the peer's memory
- *
- * Return: true when @mem's completion will come, and up->read() for a read; else the link is
- * broken.
- */
-bool rc_move(struct sdp_link *link, struct sdp_mem *mem, const struct sdp_region *remote)
-{
-	struct rc_link *rc = to_rc(link);
-	bool read = to_rc_mem(mem)->use == SDP_MEM_READ_INTO;
-	struct rc_move *move = read ? &rc->reading : &rc->writing;
-	struct ib_sge sge = {
-		.addr = mem->region.va, .length = remote->len,
-		.lkey = to_rc_mem(mem)->region->mr->lkey,
-	};
-	struct ib_rdma_wr wr = {
-		.wr = {
-			.wr_cqe = &move->cqe,
-			.opcode = read ? IB_WR_RDMA_READ : IB_WR_RDMA_WRITE,
-			.send_flags = IB_SEND_SIGNALED, .sg_list = &sge, .num_sge = 1,
-		},
-		.remote_addr = remote->va,
-		.rkey = remote->rkey,
-	};
-
-	move->mem = mem;
-	if (!ib_post_send(rc->qp, &wr.wr, NULL))
-		return true;
-	move->mem = NULL;
-	rc_link_poke(rc, RC_BROKEN);
-	return false;
 }

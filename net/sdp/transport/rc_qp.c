@@ -131,6 +131,8 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	/* A message before the RTU: the CM must know, or it ends the connection. */
 	if (unlikely(!test_bit(RC_CONNECTED, &rc->flags)))
 		comm_established(rc);
+	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
+		rc_mem_revoked(rc, wc->ex.invalidate_rkey);
 	/* A write with immediate data uses up a receive and brings no message. */
 	rc_up->received(&rc->link, skb, wc->opcode == IB_WC_RECV ? wc->byte_len : 0);
 }
@@ -242,7 +244,7 @@ static int create_qp(struct rc_link *rc)
 		.qp_type	= IB_QPT_RC,
 		.cap = {
 			/* One more each, to drain with; and for a probe, a read and a write. */
-			.max_send_wr	= rc->tx.size + 4,
+			.max_send_wr	= rc->tx.size + 2 + 2 * RC_MOVE_REQUESTS,
 			.max_recv_wr	= rc->rx.size + 1,
 			.max_send_sge	= rc->tx.sges,
 			.max_recv_sge	= rc->rx.sges,
@@ -298,7 +300,7 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 	if (err)
 		return err;
 
-	rc->cqes = rc->rx.size + rc->tx.size + 5;
+	rc->cqes = rc->rx.size + rc->tx.size + 3 + 2 * RC_MOVE_REQUESTS;
 	cq = ib_cq_pool_get(rc->dev->ib, rc->cqes, -1, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return no_more(PTR_ERR(cq));
@@ -450,9 +452,12 @@ void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush)
 	struct ib_sge sge[1 + SDP_TX_FRAGS];
 	struct ib_send_wr wr = {
 		.wr_cqe = &rc->tx_cqe, .sg_list = sge, .opcode = IB_WR_SEND,
+		.ex.invalidate_rkey = sdp_buf_cb(skb)->revoke,
 	};
 	struct rc_msg *msg = slot(&rc->tx, rc->tx.head);
 
+	if (wr.ex.invalidate_rkey)
+		wr.opcode = IB_WR_SEND_WITH_INV;
 	msg->skb = skb;
 	msg->signaled = wants_completion(rc, flush);
 	wr.send_flags = msg->signaled ? IB_SEND_SIGNALED : 0;
@@ -506,20 +511,15 @@ void rc_qp_drain(struct rc_link *rc)
 }
 
 /**
- * rc_qp_stop() - drain the queue pair, and let nothing reach it any more
+ * rc_qp_stop() - drain the queue pair
  * @rc: link; its owner has let go, and posts nothing
- *
- * In the error state packets are still taken in, and a peer that has not heard of the end repeats
- * what is not acknowledged. In RESET they are dropped at once.
  */
 void rc_qp_stop(struct rc_link *rc)
 {
-	struct ib_qp_attr reset = { .qp_state = IB_QPS_RESET };
-
 	if (!rc->qp)
 		return;
 	ib_drain_qp(rc->qp);
-	ib_modify_qp(rc->qp, &reset, IB_QP_STATE);
+	rc_move_drained(rc);
 	rc->stopped = start_poll_synchronize_rcu();
 }
 
@@ -530,14 +530,29 @@ void rc_qp_stop(struct rc_link *rc)
  * soft-RoCE's receive path holds its reference to a queue pair by the packet it queues, and
  * still touches the queue pair afterwards, when a task on another processor may have consumed
  * the packet. ib_destroy_qp() waits for the reference alone, and frees too early. Receiving
- * happens in an RCU read-side section, so packets that met the queue pair before it was stopped
- * are over after a grace period.
+ * happens in an RCU read-side section, so packets that met the queue pair before it stopped
+ * taking them are over after a grace period. It takes them in the error state too, as a peer
+ * repeats what is not acknowledged; in RESET they are dropped at once.
  *
- * Return: whether rc_qp_destroy() may be called.
+ * To get there soft-RoCE waits for its tasks of the queue pair, and spins meanwhile, up to a tick
+ * if they need this processor. So that comes a grace period later, when they rest.
+ *
+ * Return: whether rc_qp_destroy() may be called; else ask again.
  */
-bool rc_qp_quiet(const struct rc_link *rc)
+bool rc_qp_quiet(struct rc_link *rc)
 {
-	return !rc->qp || poll_state_synchronize_rcu(rc->stopped);
+	struct ib_qp_attr reset = { .qp_state = IB_QPS_RESET };
+
+	if (!rc->qp)
+		return true;
+	if (!poll_state_synchronize_rcu(rc->stopped))
+		return false;
+	if (rc->reset)
+		return true;
+	rc->reset = true;
+	ib_modify_qp(rc->qp, &reset, IB_QP_STATE);
+	rc->stopped = start_poll_synchronize_rcu();
+	return false;
 }
 
 static void ring_free(struct rc_link *rc, struct rc_ring *ring, enum dma_data_direction dir)

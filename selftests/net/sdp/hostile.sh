@@ -216,6 +216,12 @@ courses() {
 	# length it writes nothing, but it must not pass for a message either.
 	message msg-write-imm BadLen "ended: EPROTO"
 
+	# Keys are the peer's to take back if it was told of them.
+	message msg-revoke-none "" "ended: EPROTO"
+	printf %s "$SDP_B" >$hostile_from
+	message msg-revoke-foreign BadKey "ended: EPROTO"
+	printf %s "$SDP_A" >$hostile_from
+
 	left leaves-after-rtu "ended: ECONNRESET"
 	left leaves-after-disconn "ended"
 

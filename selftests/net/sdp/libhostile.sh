@@ -16,6 +16,7 @@
 
 hostile_module=${SDP_BIN:-$here/../../../build/selftests}/$(uname -r)/sdp_hostile.ko
 run=/sys/kernel/debug/sdp_hostile/run
+hostile_from=/sys/module/sdp_hostile/parameters/from
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
 [ -e "$hostile_module" ] || tap_skip_all "no $hostile_module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
 

@@ -180,7 +180,7 @@ counters() {
 	check "every line of sdpstat is a name and a number" \
 		eval '! grep -qvxE "[A-Z][A-Za-z]+ +[0-9]+" /proc/net/sdpstat'
 	for counter in BadLen BadHello BadMid BadFlags BadField BadPayload BadSeq BadAck BadBufs \
-		BadCredit BadState; do
+		BadCredit BadState BadKey; do
 		check "no violation by ourselves: $counter is 0" test "$(sdpstat $counter)" = 0
 	done
 	check "data moves its counters" grows ActiveOpens PassiveOpens MsgsSent MsgsReceived BytesSent \

@@ -107,6 +107,25 @@ static int say_spoiled(struct hostile *h, u8 mid, u32 payload, u32 at, u8 value)
 
 static int msg_empty(struct hostile *h)		{ return hostile_send(h, 0); }
 
+/* A key that there is not. */
+static int msg_revoke_none(struct hostile *h)
+{
+	return hostile_send_revoking(h, header(h, SDP_MID_DATA, 10), 0xdead00);
+}
+
+/* A key that there is, on the device of both, and that has nothing to do with the connection. */
+static int msg_revoke_foreign(struct hostile *h)
+{
+	struct ib_mr *mr = ib_alloc_mr(h->pd, IB_MR_TYPE_MEM_REG, 1);
+	int err;
+
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	err = hostile_send_revoking(h, header(h, SDP_MID_DATA, 10), mr->rkey);
+	ib_dereg_mr(mr);
+	return err;
+}
+
 static int msg_disconn_twice(struct hostile *h)
 {
 	return say(h, SDP_MID_DISCONN, 0) ?: say(h, SDP_MID_DISCONN, 0);
@@ -265,6 +284,8 @@ static const struct message {
 	{ "msg-honest",			PLAIN(SDP_MID_DATA, 0) },
 	{ "msg-empty",			msg_empty },
 	{ "msg-write-imm",		hostile_write_imm },
+	{ "msg-revoke-none",		msg_revoke_none },
+	{ "msg-revoke-foreign",		msg_revoke_foreign },
 	{ "msg-short",			msg_short },
 	{ "msg-no-header",		msg_no_header },
 	{ "msg-too-long",		PLAIN(SDP_MID_DATA, 3000) },

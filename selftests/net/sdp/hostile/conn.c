@@ -317,6 +317,19 @@ static int post(struct hostile *h, struct ib_send_wr *wr)
 	return h->sent_status == IB_WC_SUCCESS ? 0 : -EIO;
 }
 
+static int send_as(struct hostile *h, u32 bytes, enum ib_wr_opcode opcode, u32 rkey)
+{
+	struct ib_sge sge = {
+		.addr = h->send_dma, .length = bytes, .lkey = h->pd->local_dma_lkey,
+	};
+	struct ib_send_wr wr = {
+		.opcode = opcode, .sg_list = &sge, .num_sge = bytes ? 1 : 0,
+		.ex.invalidate_rkey = rkey,
+	};
+
+	return post(h, &wr);
+}
+
 /**
  * hostile_send() - send what lies in @h->send, and wait for it to arrive
  * @h: connection, ready
@@ -326,14 +339,20 @@ static int post(struct hostile *h, struct ib_send_wr *wr)
  */
 int hostile_send(struct hostile *h, u32 bytes)
 {
-	struct ib_sge sge = {
-		.addr = h->send_dma, .length = bytes, .lkey = h->pd->local_dma_lkey,
-	};
-	struct ib_send_wr wr = {
-		.opcode = IB_WR_SEND, .sg_list = &sge, .num_sge = bytes ? 1 : 0,
-	};
+	return send_as(h, bytes, IB_WR_SEND, 0);
+}
 
-	return post(h, &wr);
+/**
+ * hostile_send_revoking() - likewise, and take a key back
+ * @h: connection, ready
+ * @bytes: how much of @h->send
+ * @rkey: the key
+ *
+ * Return: as hostile_send().
+ */
+int hostile_send_revoking(struct hostile *h, u32 bytes, u32 rkey)
+{
+	return send_as(h, bytes, IB_WR_SEND_WITH_INV, rkey);
 }
 
 /**

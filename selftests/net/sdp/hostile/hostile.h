@@ -113,6 +113,7 @@ int hostile_request(struct hostile *h, const struct hostile_req *req);
 int hostile_answer(struct hostile *h);
 int hostile_ready(struct hostile *h);
 int hostile_send(struct hostile *h, u32 bytes);
+int hostile_send_revoking(struct hostile *h, u32 bytes, u32 rkey);
 int hostile_write_imm(struct hostile *h);
 bool hostile_over(struct hostile *h, unsigned int seconds);
 void hostile_free(struct hostile *h);

@@ -20,7 +20,7 @@
 #define VERDICT_SECONDS	10
 
 char *hostile_from = "10.9.0.1";
-module_param_named(from, hostile_from, charp, 0444);
+module_param_named(from, hostile_from, charp, 0644);
 MODULE_PARM_DESC(from, "address of the hostile peer");
 
 char *hostile_to = "10.9.0.2";

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The message that ends the use of the peer's memory takes the key with it, where the peer has
+ * said that it may (wire section 4, Cap).
+ */
+#include "pipelining.h"
+
+static const struct sdp_engine_config revocable = {
+	.recv_size = RECV_SIZE, .recv_target = 12, .send_slots = 100, .revocable = true,
+};
+
+/* wire 4: each end says it for itself */
+TEST(sdp_engine_hello__revocable)
+{
+	struct world *w = joined(TEST_SELF, &learning, &revocable);
+
+	EXPECT_TRUE(w->a.may_revoke);
+	EXPECT_FALSE(w->b.may_revoke);
+	w = joined(TEST_SELF, &revocable, &learning);
+	EXPECT_FALSE(w->a.may_revoke);
+	EXPECT_TRUE(w->b.may_revoke);
+}
+
+/* C4: with the last report, not with one before */
+TEST(sdp_engine_commit__revokes_what_is_read)
+{
+	struct world *w = joined(TEST_SELF, &revocable, &learning);
+	struct sdp_region from;
+
+	offer(TEST_SELF, w);
+	EXPECT_EQ(0, w->sent.revoke);
+	EXPECT_TRUE(sdp_engine_read_begin(&w->b, 1, &from));
+	sdp_engine_read_end(&w->b, true);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_RDMA_RD_COMPL);
+	EXPECT_EQ(0, w->sent.revoke);
+	EXPECT_TRUE(sdp_engine_read_begin(&w->b, REST - 1, &from));
+	sdp_engine_read_end(&w->b, true);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_RDMA_RD_COMPL);
+	EXPECT_EQ(region.rkey, w->sent.revoke);
+}
+
+/* B3: what is wanted in messages will not be read */
+TEST(sdp_engine_commit__revokes_what_is_declined)
+{
+	struct world *w = joined(TEST_SELF, &revocable, &learning);
+
+	offer_declined(TEST_SELF, w, false);
+	EXPECT_EQ(region.rkey, w->sent.revoke);
+}
+
+static struct world *written(TEST_CTX, const struct sdp_engine_config *sink)
+{
+	struct world *w = joined(TEST_SELF, &learning, sink);
+	struct sdp_region to;
+	u32 i;
+
+	for (i = 0; i < N; i++)
+		offer_read(TEST_SELF, w, true);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	EXPECT_TRUE(sdp_engine_advertise(&w->b, &buffer));
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
+	EXPECT_EQ(0, w->sent.revoke);
+	EXPECT_TRUE(sdp_engine_write(&w->a, 17, &to));
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
+	return w;
+}
+
+/* C5, C7: a buffer is used up, however much was written */
+TEST(sdp_engine_commit__revokes_what_is_written)
+{
+	struct world *w = written(TEST_SELF, &revocable);
+
+	EXPECT_EQ(buffer.rkey, w->sent.revoke);
+}
+
+/* wire 4: not what the peer has not allowed */
+TEST(sdp_engine_commit__revokes_nothing)
+{
+	struct world *w = written(TEST_SELF, &learning);
+
+	EXPECT_EQ(0, w->sent.revoke);
+	w = joined(TEST_SELF, &learning, &revocable);
+	offer_read(TEST_SELF, w, false);
+	EXPECT_EQ(0, w->sent.revoke);
+	offer_declined(TEST_SELF, w, false);
+	EXPECT_EQ(0, w->sent.revoke);
+}
+
+TEST_MAIN
