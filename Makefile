@@ -101,4 +101,7 @@ help:
 	@echo 'make check-soak MINUTES=n   a mixed load for so long (30), with all that may go wrong'
 	@echo 'make check-load       10,000 idle connections, by loopback and by RDMA, in a VM of 4 GB'
 	@echo 'make bench            AF_SDP beside TCP, rsockets, SMC-R and verbs: build/bench/'
+	@echo 'make bench TESTS="modes cost pinned"   only large writes of AF_SDP by message, read and'
+	@echo '                      write, processor time of a byte, pinned memory; see'
+	@echo '                      tools/bench/run.sh for all that narrows it'
 	@echo 'make clean            remove build/'

@@ -7,19 +7,21 @@
 #	info	what was measured on
 #	note	text for whoever reads the table
 #	run	one run: peer test round count value packets ..., and size or connections;
-#		busy_us (of all processors) where it is known; instead of value fail=REASON
+#		busy_us (of all processors) where it is known; read and written (by RDMA, percent)
+#		in the tests modes_*; instead of value fail=REASON
 #	idle	memory of idle connections of one peer
+#	pinned	memory pinned by one peer: on an idle connection, at most in a stream, after it, KiB
 #	round	this one is complete
 #	end	nothing is missing
 #
 # Environment: BENCH_BIN (directory of what run.sh builds), SDP_TOP, SDP_MODULE, ROUNDS, FIRST
 # (round to begin with), TESTS, SIZES, PEERS, HOLD (connections per step of the memory
 # measurement), CONNECTS, ECHOES (exchanges), ECHO_SIZE, ECHO_CONNECTIONS, LIMIT (guest seconds
-# for one run or answer), and the larger buffers of the peer sdpbig: SDP_RECV_BUFFER_SIZE,
-# SDP_RECV_BUFFERS, SDP_SEND_BUFFERS.
+# for one run or answer), MODE_SIZES and COST_SIZES (see modes.sh), and the larger buffers of the
+# peer sdpbig: SDP_RECV_BUFFER_SIZE, SDP_RECV_BUFFERS, SDP_SEND_BUFFERS.
 set -euo pipefail
 
-TESTS=${TESTS:-stream pingpong connect echo redis nginx idle}
+TESTS=${TESTS:-stream pingpong connect echo redis nginx idle modes cost pinned}
 SIZES=${SIZES:-64 256 1024 4096 16384 65536 1048576}
 PEERS=${PEERS:-tcp tcpmtu rs smc verbs sdp sdpbig sdploop unix tcplo}
 ROUNDS=${ROUNDS:-3} FIRST=${FIRST:-1} HOLD=${HOLD:-100} CONNECTS=${CONNECTS:-200} LIMIT=${LIMIT:-60}
@@ -33,7 +35,7 @@ MAX_CPU=60
 
 . "$SDP_TOP/selftests/vm/process.sh"
 . "$SDP_TOP/selftests/vm/netlab.sh"
-for part in peers runs idle programs; do
+for part in peers runs idle programs modes; do
 	. "$SDP_TOP/tools/bench/$part.sh"
 done
 
@@ -128,7 +130,7 @@ copy_into_memory() {
 set_up() {
 	local test
 	for test in $TESTS; do
-		[[ $test =~ ^(stream|pingpong|connect|echo|redis|nginx|idle)$ ]] ||
+		[[ $test =~ ^(stream|pingpong|connect|echo|redis|nginx|idle|modes|cost|pinned)$ ]] ||
 			{ say "no test '$test'"; exit 1; }
 	done
 	: >"$SDP_RUN/results"
@@ -139,7 +141,8 @@ set_up() {
 	set_up_peers
 	record "info kernel=$(uname -r) cpus=$(nproc) mtu=$(cat /sys/class/net/va/mtu) rounds=$ROUNDS" \
 		"clock=${BENCH_CLOCK:-real} recv_buffer_size=$SDP_RECV_BUFFER_SIZE" \
-		"recv_buffers=$SDP_RECV_BUFFERS send_buffers=$SDP_SEND_BUFFERS"
+		"recv_buffers=$SDP_RECV_BUFFERS send_buffers=$SDP_SEND_BUFFERS" \
+		"rdma_threshold=${sdp_default[rdma_threshold]:-}"
 }
 
 sizes_round() {
@@ -179,6 +182,8 @@ one_round() {
 	done
 	! wanted redis || program_round redis "$round" "requests per second"
 	! wanted nginx || program_round nginx "$round" "requests per second and MB/s"
+	! wanted modes || modes_round "$round"
+	! wanted cost || cost_round "$round"
 }
 
 each_peer() {
@@ -198,6 +203,7 @@ main() {
 	set_up
 	[[ " $PEERS " != *" smc "* ]] || prove_smc
 	! wanted idle || measure_idle
+	! wanted pinned || measure_pinned
 	say "data check"
 	each_peer check_data
 	for ((round = FIRST; round <= ROUNDS; round++)); do

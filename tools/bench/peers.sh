@@ -9,6 +9,8 @@
 #	verbs	perftest, raw sends on a queue pair, woken by events as sockets are
 #	sdp	AF_SDP over RDMA with the default buffers
 #	sdpbig	the same with larger ones, by sysctl
+#	sdpmsg sdpread sdpwrite		AF_SDP over RDMA whose large writes go in messages, are read
+#		by the peer, are written to the peer: for modes.sh
 #	sdploop	AF_SDP over the loopback transport
 #	unix	AF_UNIX streams
 #	tcplo	TCP over lo
@@ -17,8 +19,15 @@ SDP_RECV_BUFFER_SIZE=${SDP_RECV_BUFFER_SIZE:-65552}
 SDP_RECV_BUFFERS=${SDP_RECV_BUFFERS:-8}
 SDP_SEND_BUFFERS=${SDP_SEND_BUFFERS:-32}
 
-# The sysctls that sdpbig changes, and what they were.
-SDP_BIG="recv_buffer_size=$SDP_RECV_BUFFER_SIZE recv_buffers=$SDP_RECV_BUFFERS send_buffers=$SDP_SEND_BUFFERS"
+# The sysctls that a peer changes, and what they were. What is read is read for ever with
+# mode_after at its largest; what cannot be read is written.
+declare -A sdp_settings=(
+	[sdpbig]="recv_buffer_size=$SDP_RECV_BUFFER_SIZE recv_buffers=$SDP_RECV_BUFFERS
+		send_buffers=$SDP_SEND_BUFFERS"
+	[sdpmsg]="rdma_threshold=0"
+	[sdpread]="rdma_threshold=4096 mode_after=1000"
+	[sdpwrite]="rdma_threshold=4096 rdma_read=0"
+)
 declare -A sdp_default=()
 
 PERFTEST_PORT=18515
@@ -32,6 +41,9 @@ peer_name() {
 	verbs)	 echo "raw verbs" ;;
 	sdp)	 echo "AF_SDP" ;;
 	sdpbig)	 echo "AF_SDP, larger buffers" ;;
+	sdpmsg)	 echo "AF_SDP, messages" ;;
+	sdpread) echo "AF_SDP, read" ;;
+	sdpwrite) echo "AF_SDP, written" ;;
 	sdploop) echo "AF_SDP loopback" ;;
 	unix)	 echo "AF_UNIX" ;;
 	tcplo)	 echo "TCP on lo" ;;
@@ -41,7 +53,7 @@ peer_name() {
 
 peer_tool() { [ "$1" = verbs ] && echo perftest || echo sockbench; }
 
-peer_is_rdma() { [[ $1 =~ ^(rs|smc|verbs|sdp|sdpbig)$ ]]; }
+peer_is_rdma() { [[ $1 =~ ^(rs|smc|verbs|sdp|sdpbig|sdpmsg|sdpread|sdpwrite)$ ]]; }
 
 # peer_command PEER [OPTION...]: sockbench up to its family.
 peer_command() {
@@ -74,26 +86,19 @@ segmentation() {
 
 peer_prepare() {
 	local setting
-	case $1 in
-	tcpmtu)
-		segmentation off ;;
-	sdpbig)
-		for setting in $SDP_BIG; do
-			echo "${setting#*=}" >"/proc/sys/net/sdp/${setting%=*}"
-		done ;;
-	esac
+	[ "$1" != tcpmtu ] || segmentation off
+	for setting in ${sdp_settings[$1]:-}; do
+		echo "${setting#*=}" >"/proc/sys/net/sdp/${setting%=*}"
+	done
 }
 
 peer_restore() {
-	local name
-	case $1 in
-	tcpmtu)
-		segmentation on ;;
-	sdpbig)
-		for name in "${!sdp_default[@]}"; do
-			echo "${sdp_default[$name]}" >"/proc/sys/net/sdp/$name"
-		done ;;
-	esac
+	local setting name
+	[ "$1" != tcpmtu ] || segmentation on
+	for setting in ${sdp_settings[$1]:-}; do
+		name=${setting%=*}
+		echo "${sdp_default[$name]}" >"/proc/sys/net/sdp/$name"
+	done
 }
 
 # Each makes its peers ready, or says why they cannot be.
@@ -119,7 +124,8 @@ set_up_sdp() {
 	[ -e /proc/net/sdp ] && return
 	[ -e "$SDP_MODULE" ] || { echo "there is no module (SDP_MODULE='$SDP_MODULE')"; return 1; }
 	insmod "$SDP_MODULE" || return
-	for setting in $SDP_BIG; do
+	# shellcheck disable=SC2068 # lists of words
+	for setting in ${sdp_settings[@]}; do
 		name=${setting%=*}
 		sdp_default[$name]=$(cat "/proc/sys/net/sdp/$name") || return
 	done
@@ -149,7 +155,8 @@ gid_index() {
 
 perftest_listens() { grep -q "$(printf ':%04X 0*:0* 0A' $PERFTEST_PORT)" /proc/net/tcp; }
 
-# perftest's event mode sleeps for ever now and then; that says nothing of the device.
+# perftest's event mode sleeps for ever now and then; that says nothing of the device. The
+# client runs under the program $perftest_via, if that is set.
 run_perftest() {
 	local status=0
 	for _ in 1 2 3; do
@@ -167,7 +174,7 @@ try_perftest() {
 		-s "$size" -n "$count" >"$OUTPUT.server" 2>&1 </dev/null &
 	server=$!
 	patiently perftest_listens &&
-		limited $tool -e -d rxa -x "$(gid_index rxa)" -p $PERFTEST_PORT \
+		limited ${perftest_via:-} $tool -e -d rxa -x "$(gid_index rxa)" -p $PERFTEST_PORT \
 			-s "$size" -n "$count" "$SDP_B" || status=$?
 	[ $status = 0 ] || kill $server 2>/dev/null || true
 	wait $server 2>/dev/null || true

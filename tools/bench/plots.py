@@ -5,7 +5,7 @@ import math
 import pathlib
 import subprocess
 
-from results import LOCAL_PEERS, PEERS, PROGRAMS, REMOTE_PEERS, size_name
+from results import LOCAL_PEERS, MODES, PEERS, PROGRAMS, REMOTE_PEERS, size_name
 
 STYLE = pathlib.Path(__file__).with_name("style.gp")
 FORMATS = {
@@ -25,17 +25,27 @@ LOOKS = {
     "sdploop": ("#d93025", 1, 7, 3),
     "unix": ("#1a73e8", 1, 5, 2),
     "tcplo": ("#9aa0a6", 1, 9, 2),
+    "sdpmsg": ("#202124", 1, 5, 2),
+    "sdpread": ("#1a73e8", 1, 9, 2),
+    "sdpwrite": ("#d93025", 1, 7, 2),
 }
+
+# What the others are drawn over comes first: the default settings choose one of them.
+BY_MODE = tuple(reversed(MODES))
 
 PLOTS = (
     ("stream", "stream", REMOTE_PEERS, "One-way stream over soft-RoCE, MB/s"),
     ("pingpong", "pingpong", REMOTE_PEERS, "Ping-pong over soft-RoCE, µs one way"),
     ("cpu", "cpu", REMOTE_PEERS, "Processor time of a byte streamed over soft-RoCE, ns"),
     ("echo", "echo", REMOTE_PEERS, "Echo of 64 bytes over soft-RoCE, exchanges per second"),
+    ("modes-stream", "modes_stream", BY_MODE, "AF_SDP by the way of large writes: stream, MB/s"),
+    ("modes-pingpong", "modes_pingpong", BY_MODE,
+     "AF_SDP by the way of large writes: ping-pong, µs one way"),
     ("stream-local", "stream", LOCAL_PEERS, "One-way stream inside the host, MB/s"),
     ("pingpong-local", "pingpong", LOCAL_PEERS, "Ping-pong inside the host, µs one way"),
 )
-MORE_IS_BETTER = {"stream", "echo"}
+MORE_IS_BETTER = {"stream", "echo", "modes_stream"}
+NAMES_IN_ONE_LINE = 8
 PROGRAMS_TITLE = "Programs over soft-RoCE: rate, where that of TCP is 1"
 
 
@@ -43,7 +53,8 @@ def positions(results, test):
     """Where a plot has points, each with its name, and what they are."""
     if test == "echo":
         return {n: str(n) for n in results.sizes(("echo",))}, "connections"
-    return {s: size_name(s) for s in results.sizes()}, "size of a message"
+    tests = (test,) if test.startswith("modes_") else ("stream", "pingpong")
+    return {s: size_name(s) for s in results.sizes(tests)}, "size of a message"
 
 
 def points(results, test, peer):
@@ -64,20 +75,21 @@ def data_block(peer, series):
     return "\n".join([f"${peer} << END", *lines, "END"])
 
 
-def curve(peer):
+def curve(peer, names):
     colour, dash, point, width = LOOKS[peer]
     look = f'linecolor rgb "{colour}" linewidth {width}'
     line = f"with linespoints dashtype {dash} pointtype {point} pointsize 1.2 {look}"
     return (f"${peer} using 1:2:3:4 with yerrorbars pointtype -1 {look} notitle",
             f"${peer} using 1:2 {line} notitle",
-            f'keyentry {line} title "{PEERS[peer]}"')
+            f'keyentry {line} title "{names[peer]}"')
 
 
-def plot_command(series):
+def plot_command(series, names):
     """AF_SDP is drawn last, over the others; the key is in the order in which curves end."""
     drawn = sorted(series, key=lambda p: p.startswith("sdp"))
     listed = sorted(series, key=lambda p: -series[p][-1][1].median)
-    parts = [part for p in drawn for part in curve(p)[:2]] + [curve(p)[2] for p in listed]
+    parts = [part for p in drawn for part in curve(p, names)[:2]]
+    parts += [curve(p, names)[2] for p in listed]
     return "plot " + ", \\\n     ".join(parts)
 
 
@@ -99,10 +111,13 @@ def script(results, test, among):
         return None
     samples = [s for values in series.values() for _, s in values]
     low, high = min(s.low for s in samples) / 1.4, max(s.high for s in samples) * 1.4
-    x_tics = ", ".join(f'"{name}" {s}' for s, name in names.items())
+    crowded = len(names) > NAMES_IN_ONE_LINE
+    gap = "\\n" if crowded else " "
+    x_tics = ", ".join(f'"{name.replace(" ", gap)}" {s}' for s, name in names.items())
     tics = ", ".join(f'"{t:g}" {t:g}' for t in y_tics(low, high))
     return "\n".join([
         STYLE.read_text(encoding="utf-8"),
+        "set bmargin 5\nset xlabel offset 0,-0.9" if crowded else "",
         f'set label 2 "{subtitle(results, test)}" at graph 0, 1.05 left textcolor rgb "#5f6368"',
         f'set xlabel "{axis}"',
         f"set xrange [{min(names) / math.sqrt(2):g}:{max(names) * math.sqrt(2):g}]",
@@ -110,7 +125,7 @@ def script(results, test, among):
         f"set xtics ({x_tics})",
         f"set ytics ({tics})",
         *(data_block(p, s) for p, s in series.items()),
-        plot_command(series),
+        plot_command(series, MODES if test.startswith("modes_") else PEERS),
         "",
     ])
 

@@ -15,9 +15,20 @@ PEERS = {
     "sdploop": "AF_SDP loopback",
     "unix": "AF_UNIX",
     "tcplo": "TCP on lo",
+    "sdpmsg": "AF_SDP, messages",
+    "sdpread": "AF_SDP, read (Combined)",
+    "sdpwrite": "AF_SDP, written (Pipelined)",
 }
 LOCAL_PEERS = ("sdploop", "unix", "tcplo")
 REMOTE_PEERS = tuple(p for p in PEERS if p not in LOCAL_PEERS)
+
+# Large writes of AF_SDP by the way that they go: tests modes_stream and modes_pingpong.
+MODES = {
+    "sdpmsg": "messages",
+    "sdpread": "read (Combined)",
+    "sdpwrite": "written (Pipelined)",
+    "sdp": "default settings",
+}
 
 # What real programs do: name of the test, and its unit.
 PROGRAMS = {
@@ -46,7 +57,8 @@ class Results:
     """What a run of the benchmark measured; samples are found by (test, peer, size).
 
     Size is the number of connections in the test echo, and 0 where there is none. Busy time
-    makes samples of its own: "cpu" for streams, "cpu_TEST" for other tests.
+    makes samples of its own: "cpu" for streams, "cpu_TEST" for other tests. What part of the
+    bytes was read and written by RDMA, in percent, is in by_rdma for the tests modes_*.
     """
 
     def __init__(self, path):
@@ -56,6 +68,8 @@ class Results:
         self.failures = collections.Counter()
         self.packets_per_mb = {}
         self.idle = collections.defaultdict(list)
+        self.pinned = {}
+        self.by_rdma = {}
         self._values = collections.defaultdict(list)
         self._packets = collections.defaultdict(list)
         with open(path, encoding="utf-8") as lines:
@@ -78,6 +92,10 @@ class Results:
             self.idle[words["peer"]].append({k: int(v) for k, v in words.items() if k != "peer"})
         elif kind == "idle":
             self.failures[("idle", words["peer"], 0, words["fail"])] += 1
+        elif kind == "pinned" and "peak" in words:
+            self.pinned[words["peer"]] = words
+        elif kind == "pinned":
+            self.failures[("pinned", words["peer"], 0, words["fail"])] += 1
         elif kind == "run":
             self._take_run(words)
 
@@ -88,6 +106,8 @@ class Results:
             self.failures[key + (words.get("fail", "no-figure"),)] += 1
             return
         self._values[key].append(float(words["value"]))
+        if "read" in words:
+            self.by_rdma[key] = int(words["read"]), int(words["written"])
         if words.get("busy_us"):
             self._take_busy(key, words)
         if words["test"] == "stream":
@@ -98,8 +118,9 @@ class Results:
         """Nanoseconds for a byte of bulk data, microseconds for anything else."""
         test, peer, size = key
         busy = float(words["busy_us"]) / int(words["count"])
-        if test == "stream":
-            self._values["cpu", peer, size].append(busy * 1e3 / size)
+        if test in ("stream", "cost"):
+            name = "cpu" if test == "stream" else "cpu_cost"
+            self._values[name, peer, size].append(busy * 1e3 / size)
         else:
             unit = 1e3 if test == "nginx_large" else 1
             self._values["cpu_" + test, peer, size].append(busy * unit)

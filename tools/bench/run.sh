@@ -4,11 +4,14 @@
 # build/bench. Peers and their names: tools/bench/peers.sh. All options are variables:
 #
 #	PEERS="sdp rs"		only these (all)
-#	TESTS="stream redis"	only these (stream pingpong connect echo redis nginx idle)
+#	TESTS="stream redis"	only these (stream pingpong connect echo redis nginx idle modes cost
+#				pinned; the last three: tools/bench/modes.sh)
 #	SIZES="64 65536"	only these message sizes (64 256 1024 4096 16384 65536 1048576)
+#	MODE_SIZES="4096 65536"	the same for modes (4096 and its doubles up to 4194304)
+#	COST_SIZES=65536	the same for cost (65536 1048576)
 #	ROUNDS=3		every size and peer once in each
 #	PLAIN=1			real time instead of counted instructions
-#	TIME=3600		seconds after which the guest is given up
+#	TIME=7200		seconds after which the guest is given up
 #	OUT=DIRECTORY		leave everything there instead, and a former run where it is
 #	SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS	the larger buffers
 set -euo pipefail
@@ -19,14 +22,14 @@ out=$(realpath -m "${OUT:-$SDP_TOP/build/bench}")
 kernel=6.12		# the stock kernel on which all the peers work, SMC-R included
 
 PEERS=${PEERS:-tcp tcpmtu rs smc verbs sdp sdpbig sdploop unix tcplo}
-PLAIN=${PLAIN:-0} TIME=${TIME:-3600} ROUNDS=${ROUNDS:-3}
+PLAIN=${PLAIN:-0} TIME=${TIME:-7200} ROUNDS=${ROUNDS:-3}
 module='' first=1
 died=99			# exit status of boot.sh
 
 build_tools() {
 	local name
 	local -A sources=([sockbench]="sockbench.c echo.c busy.c" [smcsetup]="smcsetup.c"
-		[meter]="meter.c busy.c")
+		[meter]="meter.c busy.c" [pinned]="pinned.c")
 	rm -rf "$out/bin"
 	mkdir -p "$out/bin"
 	for name in "${!sources[@]}"; do
@@ -61,8 +64,8 @@ measure() {
 	# Counted time leaps from timer to timer while the guest has nothing to do, by some
 	# 1000 s in a second, also while it waits for the host: a limit has to be long.
 	[ "$PLAIN" = 1 ] || arguments+=(-i -e BENCH_CLOCK=instructions -e LIMIT=10000)
-	for name in PEERS TESTS SIZES ROUNDS HOLD CONNECTS ECHOES ECHO_SIZE ECHO_CONNECTIONS LIMIT \
-		SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS; do
+	for name in PEERS TESTS SIZES MODE_SIZES COST_SIZES ROUNDS HOLD CONNECTS ECHOES ECHO_SIZE \
+		ECHO_CONNECTIONS LIMIT SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS; do
 		[ -z "${!name:-}" ] || arguments+=(-e "$name=${!name}")
 	done
 	"$SDP_TOP/selftests/vm/boot.sh" "${arguments[@]}" -e "SDP_MODULE=$module" \
@@ -81,7 +84,8 @@ next_round() {
 "$SDP_TOP/scripts/setup.sh" vm bench build
 step "benchmark programs" build_tools
 [[ " $PEERS" != *" sdp"* ]] || build_module
-rm -f "$out"/*.png "$out"/*.svg "$out"/*.gp "$out"/table.* "$out"/results "$out"/died-*.log
+rm -f "$out"/*.png "$out"/*.svg "$out"/*.gp "$out"/table.* "$out"/modes.csv "$out"/results \
+	"$out"/died-*.log
 touch "$out/results"
 for try in 1 2 3; do
 	rm -f "$out/run/results"

@@ -22,6 +22,9 @@
  *			more connections and keep them; end of input closes them all
  *	quit		ends the server
  *
+ * With -w, a stream or ping-pong begins with so many messages that do not count: the clock starts
+ * when all of them have arrived, on the connection that is then measured.
+ *
  * Every connection begins with a request and the server's reply, so the clock of a
  * transfer starts when both ends are ready. Transfers run in a thread each: a stuck
  * client does not stop the server. Held connections cost no thread, their memory is
@@ -81,9 +84,10 @@ struct request {
 	uint32_t size;
 	uint32_t check;
 	uint64_t count;
+	uint64_t warm;
 };
 
-/* The server's answer: once when it is ready, once more at the end of a stream. */
+/* The server's answer: when it is ready, after what warms a stream up, and at its end. */
 struct reply {
 	uint64_t received;
 	uint64_t wrong;
@@ -239,6 +243,7 @@ int open_connection(enum action action, uint64_t count)
 		.size = htobe32(cfg.size),
 		.check = htobe32(cfg.check),
 		.count = htobe64(count),
+		.warm = htobe64(cfg.warm),
 	};
 	struct sockaddr_storage src;
 	struct reply r;
@@ -264,6 +269,7 @@ struct transfer {
 	uint32_t size;
 	uint32_t check;
 	uint64_t count;
+	uint64_t warm;
 };
 
 static struct {
@@ -289,28 +295,43 @@ static void drop_held(void)
 		close(held.fd[--held.used]);
 }
 
-static void serve_stream(const struct transfer *t)
-{
-	size_t want = t->size > MIN_RECV ? t->size : MIN_RECV;
-	uint64_t total = t->size * t->count, got = 0, wrong = 0;
-	char *pattern = t->check ? new_buffer(want) : NULL;
-	char *buf = new_buffer(want);
+struct inflow {
+	char *buf;
+	char *pattern;
+	size_t room;
+	uint64_t got;
+	uint64_t wrong;
+};
 
-	send_reply(t->fd, 0, 0);
-	while (got < total) {
-		ssize_t n = recv(t->fd, buf, total - got < want ? total - got : want, 0);
+static void receive_until(int fd, struct inflow *in, uint64_t total)
+{
+	while (in->got < total) {
+		uint64_t left = total - in->got;
+		ssize_t n = recv(fd, in->buf, left < in->room ? left : in->room, 0);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			break;
-		if (t->check)
-			wrong += count_wrong(buf, pattern, got, n);
-		got += n;
+		if (in->pattern)
+			in->wrong += count_wrong(in->buf, in->pattern, in->got, n);
+		in->got += n;
 	}
-	send_reply(t->fd, got, wrong);
-	free(pattern);
-	free(buf);
+	send_reply(fd, in->got, in->wrong);
+}
+
+static void serve_stream(const struct transfer *t)
+{
+	struct inflow in = { .room = t->size > MIN_RECV ? t->size : MIN_RECV };
+
+	in.buf = new_buffer(in.room);
+	in.pattern = t->check ? new_buffer(in.room) : NULL;
+	send_reply(t->fd, 0, 0);
+	if (t->warm)
+		receive_until(t->fd, &in, t->size * t->warm);
+	receive_until(t->fd, &in, t->size * (t->warm + t->count));
+	free(in.pattern);
+	free(in.buf);
 }
 
 static void serve_pingpong(const struct transfer *t)
@@ -319,7 +340,7 @@ static void serve_pingpong(const struct transfer *t)
 	uint64_t i;
 
 	send_reply(t->fd, 0, 0);
-	for (i = 0; i < t->count; i++)
+	for (i = 0; i < t->warm + t->count; i++)
 		if (recv_all(t->fd, buf, t->size) || send_all(t->fd, buf, t->size))
 			break;
 	free(buf);
@@ -354,6 +375,7 @@ static void start_transfer(int fd, const struct request *rq)
 	t->size = be32toh(rq->size);
 	t->check = be32toh(rq->check);
 	t->count = be64toh(rq->count);
+	t->warm = be64toh(rq->warm);
 	errno = pthread_create(&thread, NULL, serve, t);
 	if (errno)
 		err(1, "thread for a client");
@@ -468,31 +490,54 @@ static void print_samples(double *us, double scale)
 	       us[cfg.count / 2] * scale, us[cfg.count * 99 / 100] * scale);
 }
 
-static int run_stream(void)
+/* Messages of a stream until it has @total bytes, and the server's word for it. */
+static void stream_until(int fd, const char *buf, uint64_t offset, uint64_t total)
 {
-	uint64_t total = cfg.size * cfg.count, offset;
-	char *buf = new_buffer(cfg.size);
-	int fd = open_connection(STREAM, cfg.count);
 	struct reply r;
-	double us;
 
-	start_clock();
-	for (offset = 0; offset < total; offset += cfg.size)
+	for (; offset < total; offset += cfg.size)
 		if (send_all(fd, buf + (cfg.check ? offset % PERIOD : 0), cfg.size))
 			err(1, "send after %llu bytes", (unsigned long long)offset);
 	if (recv_all(fd, &r, sizeof(r)))
 		err(1, "the server did not confirm");
-	us = stop_clock();
-	close(fd);
-	free(buf);
 	if (be64toh(r.received) != total)
 		errx(1, "%llu of %llu bytes arrived", (unsigned long long)be64toh(r.received),
 		     (unsigned long long)total);
 	if (r.wrong)
 		errx(1, "%llu bytes arrived wrong", (unsigned long long)be64toh(r.wrong));
+}
+
+static int run_stream(void)
+{
+	uint64_t warm = cfg.size * cfg.warm, total = cfg.size * cfg.count;
+	char *buf = new_buffer(cfg.size);
+	int fd = open_connection(STREAM, cfg.count);
+	double us;
+
+	if (warm)
+		stream_until(fd, buf, 0, warm);
+	start_clock();
+	stream_until(fd, buf, warm, warm + total);
+	us = stop_clock();
+	close(fd);
+	free(buf);
 	print_head();
 	printf("mbps=%.2f checked=%d\n", total / us, cfg.check);
 	return 0;
+}
+
+/* One exchange, number @i; returns how long it took. */
+static double exchange(int fd, uint64_t i, char *out, char *in)
+{
+	size_t at = cfg.check ? i % PERIOD : 0;
+	double sent = now_us(), us;
+
+	if (send_all(fd, out + at, cfg.size) || recv_all(fd, in, cfg.size))
+		err(1, "exchange %llu", (unsigned long long)i);
+	us = now_us() - sent;
+	if (cfg.check && memcmp(in, out + at, cfg.size))
+		errx(1, "exchange %llu came back wrong", (unsigned long long)i);
+	return us;
 }
 
 static int run_pingpong(void)
@@ -502,17 +547,11 @@ static int run_pingpong(void)
 	double *us = new_samples(), total;
 	uint64_t i;
 
+	for (i = 0; i < cfg.warm; i++)
+		exchange(fd, i, out, in);
 	start_clock();
-	for (i = 0; i < cfg.count; i++) {
-		double sent = now_us();
-		size_t at = cfg.check ? i % PERIOD : 0;
-
-		if (send_all(fd, out + at, cfg.size) || recv_all(fd, in, cfg.size))
-			err(1, "exchange %llu", (unsigned long long)i);
-		us[i] = now_us() - sent;
-		if (cfg.check && memcmp(in, out + at, cfg.size))
-			errx(1, "exchange %llu came back wrong", (unsigned long long)i);
-	}
+	for (i = 0; i < cfg.count; i++)
+		us[i] = exchange(fd, i, out, in);
 	total = stop_clock();
 	close(fd);
 	print_head();
@@ -577,8 +616,8 @@ static int run_quit(void)
 
 static noreturn void usage(void)
 {
-	fputs("Usage: sockbench [-c] [-n] [-u] [-b BYTES] [-s SOURCE] FAMILY ACTION\n"
-	      "                 ADDRESS PORT [SIZE] [COUNT] [CONNECTIONS]\n"
+	fputs("Usage: sockbench [-c] [-n] [-u] [-b BYTES] [-s SOURCE] [-w MESSAGES]\n"
+	      "                 FAMILY ACTION ADDRESS PORT [SIZE] [COUNT] [CONNECTIONS]\n"
 	      "  FAMILY  inet, inet6, unix, smc, sdp or a number\n"
 	      "  ACTION  server | stream SIZE COUNT | pingpong SIZE COUNT\n"
 	      "          echo SIZE COUNT CONNECTIONS | connect COUNT | hold | quit\n"
@@ -586,7 +625,8 @@ static noreturn void usage(void)
 	      "  -n      leave Nagle's algorithm on\n"
 	      "  -u      measure the processors' busy time too (client, root)\n"
 	      "  -b      SO_SNDBUF and SO_RCVBUF\n"
-	      "  -s      the client's own address\n", stderr);
+	      "  -s      the client's own address\n"
+	      "  -w      messages before the clock starts (stream and pingpong)\n", stderr);
 	exit(2);
 }
 
@@ -638,7 +678,7 @@ static void parse_options(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+cnub:s:")) != -1) {
+	while ((c = getopt(argc, argv, "+cnub:s:w:")) != -1) {
 		switch (c) {
 		case 'c':
 			cfg.check = 1;
@@ -654,6 +694,9 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 's':
 			cfg.source = optarg;
+			break;
+		case 'w':
+			cfg.warm = parse_number(optarg, UINT32_MAX);
 			break;
 		default:
 			usage();

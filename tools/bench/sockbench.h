@@ -17,6 +17,7 @@ struct config {
 	uint32_t size;
 	uint64_t count;
 	uint32_t connections;
+	uint64_t warm;
 	int check;
 	int nagle;
 	int bufsize;

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """table.py RESULTS DIRECTORY: tables and plots of what guest.sh measured.
 
-Leaves in DIRECTORY: table.txt (also printed), table.rst, and for each plot NAME.png,
-NAME.svg and the gnuplot script NAME.gp that drew it.
+Leaves in DIRECTORY: table.txt (also printed), table.rst, modes.csv (see modes.py), and for
+each plot NAME.png, NAME.svg and the gnuplot script NAME.gp that drew it.
 """
 
 import pathlib
 import sys
 
+import modes
 import plots
-from results import LOCAL_PEERS, PEERS, PROGRAMS, REMOTE_PEERS, Results, size_name
+from results import LOCAL_PEERS, MODES, PEERS, PROGRAMS, REMOTE_PEERS, Results, size_name
 
 # AF_SDP, and whom it is compared with.
 COMPARISONS = (
@@ -81,6 +82,40 @@ def by_size(results, title, test, among, remark=""):
     rows = [[PEERS[p]] + [cell(results, test, p, s) for s in sizes]
             for p in results.peers(test, among)]
     return Table(title, [""] + [size_name(s) for s in sizes], rows, remark)
+
+
+def by_mode(results, title, test, remark=""):
+    sizes = results.sizes((test,))
+    rows = [[MODES[p]] + [cell(results, test, p, s) for s in sizes]
+            for p in results.peers(test, tuple(MODES))]
+    return Table(title, [""] + [size_name(s) for s in sizes], rows, remark)
+
+
+def crossover(results):
+    rows = [[MODES[p]] + [modes.crossover_name(results, t, p) for t in modes.TESTS]
+            for p in modes.ZERO_COPY if any(results.peers(t, (p,)) for t in modes.TESTS)]
+    return Table("Smallest size from which zero copy is level with messages, or ahead",
+                 ["", "stream", "ping-pong"], rows,
+                 "not more than 2 % behind, there and at every larger size;"
+                 f" default of rdma_threshold: {modes.threshold_name(results)}")
+
+
+def cost(results):
+    """Busy time counts everything on the guest's one processor, and both ends are on it."""
+    sizes = results.sizes(("cost",))
+    rows = [[PEERS[p]] + [cell(results, test, p, s) for test in ("cpu_cost", "cost") for s in sizes]
+            for p in results.peers("cost")]
+    return Table("Processor time of a streamed byte on one processor, ns", [""] +
+                 [size_name(s) for s in sizes] + [f"{size_name(s)}: MB/s" for s in sizes], rows,
+                 "programs and kernel, both ends and everything below them, without idle time")
+
+
+def pinned(results):
+    rows = [[PEERS[p], results.pinned[p].get("idle", "-"), results.pinned[p]["peak"],
+             results.pinned[p]["after"]] for p in PEERS if p in results.pinned]
+    return Table("Memory of programs that is pinned, KiB, both ends together",
+                 ["", "idle connection", "stream of 1 MiB, at most", "after it"], rows,
+                 "pages that the kernel has pinned for anybody; its own buffers are not counted")
 
 
 def packets(results):
@@ -183,6 +218,12 @@ def all_tables(results):
         echo(results),
         *programs(results),
         idle_memory(results),
+        by_mode(results, "AF_SDP by the way of large writes: stream, MB/s", "modes_stream"),
+        by_mode(results, "AF_SDP by the way of large writes: ping-pong, us one way",
+                "modes_pingpong"),
+        crossover(results),
+        cost(results),
+        pinned(results),
         packets(results),
         failures(results),
     ]
@@ -207,7 +248,7 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     results, out = Results(sys.argv[1]), pathlib.Path(sys.argv[2])
-    if not results.samples and not results.idle:
+    if not results.samples and not results.idle and not results.pinned:
         sys.exit(f"error: {sys.argv[1]} holds no figure; see what guest.sh printed")
     tables = all_tables(results)
     head = heading(results)
@@ -219,6 +260,7 @@ def main():
                      *(t.rst() for t in tables)])
     (out / "table.rst").write_text(rst, encoding="utf-8")
     print(text)
+    modes.write_csv(results, out)
     plots.draw_all(results, out)
 
 
