@@ -19,7 +19,7 @@ endif
 MODULE_FLAGS := W=1
 
 .PHONY: all modules install uninstall dkms-install demo check check-style check-unit check-kunit \
-	check-vm check-wire check-runner check-programs check-load check-soak bench clean help
+	check-vm check-wire check-runner check-deep check-programs check-load check-soak bench clean help
 
 all: modules
 
@@ -57,6 +57,10 @@ check-unit:
 
 check-kunit:
 	@selftests/unit/kunit.sh
+
+check-deep:
+	@scripts/setup.sh unit
+	@$(MAKE) --no-print-directory -C selftests/unit check-deep
 
 check-vm:
 	@selftests/vm/run.sh $(or $(KERNEL),all) $(TEST)
@@ -97,6 +101,7 @@ help:
 	@echo '  check-vm              kselftests in VMs; KERNEL=6.12 and TEST=name narrow it'
 	@echo '  check-wire            tshark watches the wire'
 	@echo '  check-runner          the test runner itself: it sees every kind of failure'
+	@echo 'make check-deep       100 million random steps of two engines, and all schedules of larger pairs'
 	@echo 'make check-programs   iperf3, redis, nginx, ssh, PostgreSQL ... beside TCP, in a VM'
 	@echo 'make check-soak MINUTES=n   a mixed load for so long (30), with all that may go wrong'
 	@echo 'make check-load       10,000 idle connections, by loopback and by RDMA, in a VM of 4 GB'

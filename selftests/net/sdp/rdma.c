@@ -5,6 +5,7 @@
  * meanwhile, no byte is lost, doubled or out of order, and no page stays pinned. timeout: 200 s
  */
 #include "pattern.h"
+#include "info.h"
 #include "pinned.h"
 #include <pthread.h>
 #include <sys/ioctl.h>
@@ -148,6 +149,43 @@ static int switched_off(void *arg)
 	stream_to(&q, 4, WRITE, WRITE);
 	need(counter("OffersSent") > sent && counter("BytesRead") == bytes, "%lld bytes read",
 	     counter("BytesRead") - bytes);
+	return EXIT_OK;
+}
+
+static int threshold_of(int fd)
+{
+	socklen_t len = sizeof(int);
+	int value;
+
+	need_errno(!getsockopt(fd, SOL_SDP, SDP_RDMA_THRESHOLD, &value, &len), "SDP_RDMA_THRESHOLD");
+	return value;
+}
+
+static int threshold_set(int fd, int value)
+{
+	return setsockopt(fd, SOL_SDP, SDP_RDMA_THRESHOLD, &value, sizeof(value));
+}
+
+/* B1: a socket's own threshold, in both directions of what the others have. */
+static int own_threshold(void *arg)
+{
+	long long sent = counter("OffersSent");
+	struct pair p = pair_make(), q = pair_make();
+
+	(void)arg;
+	need(threshold_of(p.c) == 65536, "it begins with %d", threshold_of(p.c));
+	need(threshold_set(p.c, -2) && errno == EINVAL, "it takes -2");
+	need(threshold_set(p.c, (1 << 30) + 1) && errno == EINVAL, "it takes more than 1 GiB");
+	need_errno(!threshold_set(p.c, 0), "set to 0");
+	stream_to(&p, 2, WRITE, WRITE);
+	need(counter("OffersSent") == sent, "%lld offers", counter("OffersSent") - sent);
+	setting_set("rdma_threshold", 0);
+	need(threshold_of(q.c) == 0, "with the setting at 0 it is %d", threshold_of(q.c));
+	need_errno(!threshold_set(q.c, WRITE), "set");
+	stream_to(&q, 2, WRITE, WRITE);
+	need(counter("OffersSent") > sent && threshold_of(q.c) == WRITE, "no offers, at %d",
+	     threshold_of(q.c));
+	need_errno(!threshold_set(q.c, -1) && !threshold_of(q.c), "set to -1");
 	return EXIT_OK;
 }
 
@@ -736,6 +774,7 @@ static const struct test tests[] = {
 	{ "learns_small", learns_small, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "learns_large_again", learns_large_again, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "switched_off", switched_off, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "own_threshold", own_threshold, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "nobody_reads", nobody_reads, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "both_write", both_write, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "taken_back_by_signal", taken_back, 30, RC, .sdp_only = true, .arg = &signals },
