@@ -340,11 +340,12 @@ static void run(u32 max_steps)
 {
 	struct sim_config cfg;
 	struct mood mood;
-	u32 target_percent = chance(30);
-	u32 misses = 0;
+	u32 target_percent, misses = 0;
 
+	/* First of all: a run depends on its seed alone. */
 	rng_state = run_seed;
 	n_last = 0;
+	target_percent = chance(30);
 	draw_config(&cfg);
 	sim_start(&sim, &cfg);
 	draw_mood(&mood);

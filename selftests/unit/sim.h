@@ -130,6 +130,7 @@ struct sim_sizes {
 	u32 level;
 	u32 splits;
 	u32 largest;
+	u32 kept;		/* receives that our last answer did not tell of */
 	u32 flush;		/* empty messages that may go after a shrink */
 	bool flushed;		/* ... after which nothing large may be left */
 	bool refused;		/* no memory for the peer's request */

@@ -133,7 +133,7 @@ static u64 key_sizes(u64 h, const struct sim *s, u32 side)
 	h = mix(h, (u64)z->level << 32 | z->splits);
 	h = mix(h, (u64)z->largest << 32 | z->flush);
 	h = mix(h, (s32)(z->owes_after - me->t.received) > 0 ? z->owes_after - me->t.received : 0);
-	h = mix(h, z->flushed | z->refused << 1);
+	h = mix(h, z->flushed | z->refused << 1 | z->kept << 2);
 	for (u32 i = me->t.received; i != posted; i++)
 		h = mix(h, z->recv[i % SIM_MSGS]);
 	for (u32 i = 0; i < me->segs; i++)
@@ -243,7 +243,7 @@ u64 sim_key(const struct sim *s)
 		if (s->cfg.buffers[0] | s->cfg.buffers[1])
 			h = key_buffers(h, me, peer);
 		if (s->cfg.late[!i])
-			h = mix(h, me->e.source.late | peer->of.crossed << 1);
+			h = mix(h, me->e.source.late << 1 | peer->of.crossed);
 		h = mix(h, (u64)(me->t.sent - me->landed) << 32 | (me->t.sent - me->completed));
 		h = mix(h, me->hold | me->shutdown << 1 | me->established << 2 | me->eof << 3 |
 			me->ended << 4 | me->failed << 5 | me->disconn_sent << 6 | me->segs << 8 |

@@ -157,6 +157,50 @@ TEST(sdp_engine_offer__overtaken_after_a_part)
 	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 100);
 }
 
+/* A message that a had sent @ack before, and nothing after, when the peer sent it. */
+static void heard_from(struct world *w, struct sdp_msg *m, u32 ack)
+{
+	m->h.bufs = 50;
+	m->h.mseq_ack = ack;
+	receive_msg(w, &w->a, m);
+	sdp_engine_posted(&w->a, 1);
+}
+
+static void answered_late(struct world *w, u32 ack)
+{
+	struct sdp_msg m = from_peer(&w->a, SDP_MID_SENDSM, 0);
+
+	heard_from(w, &m, ack);
+}
+
+/* wire 8, C8: two in a row are overtaken, and both cancels are answered all the same */
+TEST(sdp_source_declined__two_late)
+{
+	struct world *w = pipelined(TEST_SELF);
+	u32 i, cancels[2], before = w->a.credit.tx_seq;
+	struct sdp_region to;
+	struct sdp_msg m;
+
+	for (i = 0; i < 2; i++) {
+		sdp_engine_offer(&w->a, &region, 0);
+		emit(w, &w->a, SDP_MID_SRC_AVAIL, 0);
+		sdp_engine_withdraw(&w->a);
+		emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
+		cancels[i] = w->sent.h.mseq;
+		m = avail(w, N);
+		heard_from(w, &m, before);
+		EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 0);
+		EXPECT_TRUE(sdp_engine_write(&w->a, 10, &to));
+		emit(w, &w->a, SDP_MID_RDMA_WR_COMPL, 0);
+	}
+	answered_late(w, cancels[0]);
+	EXPECT_NO_ACTS(w);
+	answered_late(w, cancels[1]);
+	EXPECT_NO_ACTS(w);
+	answered_late(w, cancels[1]);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
 /* C7: another count than ours: it is as if it had never come */
 TEST(sdp_engine_receive__stale_avail)
 {

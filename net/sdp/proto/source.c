@@ -4,6 +4,9 @@
  */
 #include "source.h"
 
+/* More cancels than that are not on their way at the same time. */
+#define LATE_MAX	4U
+
 /**
  * sdp_source_offer() - there is something to advertise (B2)
  * @s: source state, %SDP_SOURCE_IDLE
@@ -60,10 +63,21 @@ static bool answers(const struct sdp_source *s, u32 ack)
 	return sdp_source_out(s) && !sdp_seq_after(s->seq, ack);
 }
 
-/* ... or only the cancel of the one before, which it has answered already? */
+/* ... or only the cancel of one before, which was over already? */
 static bool comes_late(const struct sdp_source *s, u32 ack)
 {
 	return s->late && !sdp_seq_after(s->late_seq, ack);
+}
+
+/* It is over, and if a cancel has been sent, that was not the reason. */
+static void ended_without_cancel(struct sdp_source *s)
+{
+	if (s->state == SDP_SOURCE_CANCELLED) {
+		if (!s->late)
+			s->late_seq = s->cancel_seq;
+		s->late = min(s->late + 1, LATE_MAX);
+	}
+	s->state = SDP_SOURCE_IDLE;
 }
 
 static u32 to_be_read(const struct sdp_source *s)
@@ -92,9 +106,9 @@ enum sdp_violation sdp_source_was_read(struct sdp_source *s, u32 count, u32 ack)
 	s->read += count;
 	if (s->read != to_be_read(s) && s->read != s->region.len)
 		return SDP_VALID;
-	s->late = s->state == SDP_SOURCE_CANCELLED;
-	s->late_seq = s->cancel_seq;
-	s->state = SDP_SOURCE_IDLE;
+	/* Whatever was late before has come before this. */
+	s->late = 0;
+	ended_without_cancel(s);
 	return SDP_VALID;
 }
 
@@ -106,11 +120,7 @@ enum sdp_violation sdp_source_was_read(struct sdp_source *s, u32 count, u32 ack)
  */
 void sdp_source_overtaken(struct sdp_source *s)
 {
-	if (s->state == SDP_SOURCE_CANCELLED) {
-		s->late = true;
-		s->late_seq = s->cancel_seq;
-	}
-	s->state = SDP_SOURCE_IDLE;
+	ended_without_cancel(s);
 }
 
 /**
@@ -122,11 +132,15 @@ void sdp_source_overtaken(struct sdp_source *s)
  */
 enum sdp_violation sdp_source_declined(struct sdp_source *s, u32 ack)
 {
-	if (answers(s, ack))
+	if (answers(s, ack)) {
+		/* Whatever was late before has come before this. */
+		s->late = 0;
 		s->state = SDP_SOURCE_IDLE;
-	else if (!comes_late(s, ack))
+	} else if (comes_late(s, ack)) {
+		s->late--;
+	} else {
 		return SDP_BAD_STATE;
-	s->late = false;
+	}
 	return SDP_VALID;
 }
 

@@ -15,8 +15,8 @@
  *
  * An answer belongs to the advertisement that its sender had seen, which its MSeqAck tells.
  * The last answer and a cancel may cross. Ours is a sink that has nothing to say then; others
- * answer the cancel all the same. So one SendSm is ignored if its sender had seen the cancel,
- * and not yet the next advertisement.
+ * answer the cancel all the same. So one SendSm is ignored for each, if its sender had seen the
+ * first such cancel, and not yet the present advertisement.
  *
  * Pure arithmetic; the owner's lock covers it.
  */
@@ -41,8 +41,8 @@ enum sdp_source_state {
  * @read: bytes that the peer says it has read
  * @seq: MSeq of SrcAvail
  * @cancel_seq: MSeq of SrcAvailCancel, from %SDP_SOURCE_CANCELLED on
- * @late_seq: MSeq of a cancel that the last answer has crossed
- * @late: a SendSm may still come for that one
+ * @late_seq: MSeq of the first cancel for which a SendSm may still come, with @late
+ * @late: so many cancels have crossed what ended their advertisement
  */
 struct sdp_source {
 	enum sdp_source_state state;
@@ -52,7 +52,7 @@ struct sdp_source {
 	u32 seq;
 	u32 cancel_seq;
 	u32 late_seq;
-	bool late;
+	u32 late;
 };
 
 /* Does the peer know of it, so that nothing may overtake it? */

@@ -220,7 +220,7 @@ struct rc_move {
  * @tx_cqe: completes sends
  * @probe_cqe: completes probes
  * @exposed: memory that the peer may be told of, whose keys it may take back
- * @exposed_lock: of that list
+ * @exposed_lock: of that list, which completions look at
  * @part_cqe: completes all but the last request of a move, if they fail
  * @reading: the RDMA read under way
  * @writing: the RDMA write under way
@@ -328,7 +328,7 @@ void rc_unmap(struct sdp_link *link, struct sdp_mem *mem);
 void rc_mem_revoked(struct rc_link *rc, u32 rkey);
 
 /* rc_move.c */
-u32 rc_move_pieces(const struct rc_link *rc);
+u32 rc_move_pieces(const struct rc_link *rc, enum sdp_mem_use use);
 void rc_move_init(struct rc_link *rc);
 bool rc_move(struct sdp_link *link, struct sdp_mem *mem, const struct sdp_region *remote);
 void rc_move_drained(struct rc_link *rc);

@@ -222,7 +222,7 @@ struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages)
 	err = map_pages(dev->ib, m, pages);
 	if (err)
 		goto free;
-	if (!sdp_mem_exposed(m->use) && m->sgt.nents <= rc_move_pieces(to_rc(link)))
+	if (m->sgt.nents <= rc_move_pieces(to_rc(link), m->use))
 		return &m->mem;
 	m->region = take_region(dev);
 	err = PTR_ERR_OR_ZERO(m->region);

@@ -60,15 +60,24 @@ void rc_move_init(struct rc_link *rc)
 	rc->writing.cqe.done = write_done;
 }
 
+/* Pieces of one request; some adapters do not read into as many as they write from. */
+static u32 request_pieces(const struct rc_link *rc, enum sdp_mem_use use)
+{
+	u32 most = rc->tx.sges;
+
+	return use == SDP_MEM_READ_INTO ? min_t(u32, most, rc->dev->ib->attrs.max_sge_rd) : most;
+}
+
 /**
  * rc_move_pieces() - in how many pieces may memory be that is not registered?
  * @rc: link, prepared
+ * @use: what for
  *
- * Return: so many.
+ * Return: so many; 0 when the peer has to reach it.
  */
-u32 rc_move_pieces(const struct rc_link *rc)
+u32 rc_move_pieces(const struct rc_link *rc, enum sdp_mem_use use)
 {
-	return RC_MOVE_REQUESTS * rc->tx.sges;
+	return sdp_mem_exposed(use) ? 0 : RC_MOVE_REQUESTS * request_pieces(rc, use);
 }
 
 /* Returns whether all has been posted; of @m is known what has been without that. */
@@ -76,6 +85,7 @@ static bool post_pieces(struct rc_link *rc, struct rc_mem *m, struct ib_rdma_wr 
 {
 	struct ib_cqe *last = wr->wr.wr_cqe;
 	struct ib_sge *sge = wr->wr.sg_list;
+	u32 most = request_pieces(rc, m->use);
 	struct scatterlist *sg;
 	u32 bytes = 0;
 	int i, n = 0;
@@ -86,7 +96,7 @@ static bool post_pieces(struct rc_link *rc, struct rc_mem *m, struct ib_rdma_wr 
 		sge[n].lkey = rc->dev->pd->local_dma_lkey;
 		bytes += sge[n].length;
 		left -= sge[n++].length;
-		if (left && n < rc->tx.sges)
+		if (left && n < most)
 			continue;
 		wr->wr.num_sge = n;
 		wr->wr.wr_cqe = left ? &rc->part_cqe : last;

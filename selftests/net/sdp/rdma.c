@@ -157,7 +157,7 @@ static int threshold_of(int fd)
 	socklen_t len = sizeof(int);
 	int value;
 
-	need_errno(!getsockopt(fd, SOL_SDP, SDP_RDMA_THRESHOLD, &value, &len), "SDP_RDMA_THRESHOLD");
+	need_errno(!getsockopt(fd, SOL_SDP, SDP_RDMA_THRESHOLD, &value, &len), "its threshold");
 	return value;
 }
 
