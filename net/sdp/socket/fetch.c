@@ -232,10 +232,13 @@ static int unreadable(struct sdp_sock *ssk, bool large)
 /**
  * sdp_fetch_decline() - a reader waits who can do nothing with what the peer offers
  * @ssk: socket
+ *
+ * An offer that has come since it looked has brought bytes along. It has to look again, which tells
+ * how much room it has: the peer learns from the answer.
  */
 void sdp_fetch_decline(struct sdp_sock *ssk)
 {
-	if (READ_ONCE(ssk->rx_offered) && !READ_ONCE(ssk->rx_reads))
+	if (READ_ONCE(ssk->rx_offered) && !READ_ONCE(ssk->rx_reads) && !READ_ONCE(ssk->rx_bytes))
 		decline(ssk, false);
 }
 

@@ -4,51 +4,11 @@
  * memory written to by the peer; whatever comes instead, no byte is lost, doubled or out of order,
  * and no page stays pinned. timeout: 200 s
  */
-#include "info.h"
-#include "pattern.h"
-#include "pinned.h"
-#include <pthread.h>
+#include "killing.h"
+#include "reading.h"
 #include <sys/time.h>
 
 #define WRITE		(1 << 18)
-#define NO_SCAN_MS	600000
-/* Transfers alike that change the mode. */
-#define AFTER		3
-
-/* Answers every @piece bytes with as many. */
-static void echoes(void *arg)
-{
-	struct pattern_reader *r = arg;
-	static unsigned char buf[PATTERN_LARGEST];
-	long at;
-
-	close(r->other);
-	for (at = 0; at < r->len; at += r->piece) {
-		recv_all(r->fd, buf, r->piece);
-		pattern_check(at, buf, r->piece);
-		send_all(r->fd, buf, r->piece);
-	}
-}
-
-static void ping(int fd, long at, long size)
-{
-	static unsigned char buf[PATTERN_LARGEST];
-
-	send_all(fd, pattern(at), size);
-	recv_all(fd, buf, size);
-	pattern_check(at, buf, size);
-}
-
-static void ping_pong(const struct pair *p, int n, long size)
-{
-	struct pattern_reader r = { p->s, p->c, n * size, size, 0 };
-	pid_t pid = helper_start(echoes, &r);
-	int i;
-
-	for (i = 0; i < n; i++)
-		ping(p->c, i * size, size);
-	helper_end(pid);
-}
 
 /* C1, C2, C5: readers that are always there first have their memory written to. */
 static int learns(void *arg)
@@ -85,88 +45,52 @@ static int without_read(void *arg)
 	return EXIT_OK;
 }
 
-/* A pair whose first direction is in Pipelined mode; @at bytes have gone through it. */
-static struct pair pipelined(long *at)
+/*
+ * C2, B5: who reads as much as is written, and waits for it, is never taken for somebody else,
+ * however close the race between the two: the mode is learnt at once, and stays.
+ */
+static int learns_surely(void *arg)
 {
-	long long modes = counter("ModePipelined");
-	struct pattern_reader r = { 0 };
-	struct pair p;
-	pid_t pid;
-	int i;
+	int i, rounds = scaled(100);
 
+	setting_set("rdma_read", *(bool *)arg);
 	setting_set("mode_after", AFTER);
 	setting_set("scan_ms", NO_SCAN_MS);
-	p = pair_make();
-	r.fd = p.s;
-	r.other = p.c;
-	r.len = 10L * WRITE;
-	r.piece = WRITE;
-	pid = helper_start(echoes, &r);
-	for (i = 0; i < 10; i++)
-		ping(p.c, (long)i * WRITE, WRITE);
-	helper_end(pid);
-	need(counter("ModePipelined") - modes >= 2, "the mode has not changed");
-	need(info_of(p.c).tx_mode == SDP_INFO_PIPELINED &&
-	     info_of(p.s).rx_mode == SDP_INFO_PIPELINED && info_of(p.c).rdma_sent >= 5L * WRITE &&
+	for (i = 0; i < rounds; i++) {
+		struct pair p = pair_make();
+		int pings = AFTER + 1 + i % 4;
+
+		ping_pong(&p, pings, 1 << 16);
+		need(info_of(p.c).tx_mode == SDP_INFO_PIPELINED &&
+		     info_of(p.s).tx_mode == SDP_INFO_PIPELINED,
+		     "modes %u and %u after %d in round %d", info_of(p.c).tx_mode,
+		     info_of(p.s).tx_mode, pings, i);
+		close(p.c);
+		close(p.s);
+	}
+	await_unpinned();
+	return EXIT_OK;
+}
+
+/* A pair in Pipelined mode; @at bytes have gone through it. SDP_INFO says how. */
+static struct pair pipelined(long *at)
+{
+	struct pair p = pair_pipelined(WRITE, at);
+
+	need(info_of(p.c).rdma_sent >= 5L * WRITE &&
 	     info_of(p.c).rdma_sent == info_of(p.s).rdma_received, "SDP_INFO does not say so");
-	*at = 10L * WRITE;
 	return p;
 }
 
-static void await_counter(const char *name, long long more_than)
-{
-	long long end = now_ms() + WAIT_MS;
-
-	while (counter(name) <= more_than)
-		need(now_ms() < end, "%s is still %lld", name, counter(name));
-}
-
-/**
- * struct reading - a read in a thread of its own
- * @fd: socket
- * @len: room
- * @flags: MSG_*
- * @n: what recv has returned
- * @error: errno
- * @buf: where to
- * @thread: who reads
- */
-struct reading {
-	int fd;
-	long len;
-	int flags;
-	ssize_t n;
-	int error;
-	unsigned char *buf;
-	pthread_t thread;
-};
-
-static void *reads(void *arg)
-{
-	struct reading *r = arg;
-
-	r->n = recv(r->fd, r->buf, r->len, r->flags);
-	r->error = errno;
-	return NULL;
-}
-
+/* Into memory that is only there for it. */
 static void reading_start(struct reading *r, int fd, long len, int flags)
 {
-	long long posts = counter("PostsReceived");
-
-	r->fd = fd;
-	r->len = len;
-	r->flags = flags;
-	r->buf = malloc(len);
-	need(r->buf && !pthread_create(&r->thread, NULL, reads, r), "pthread_create");
-	await_counter("PostsReceived", posts);
+	reading_post(r, fd, malloc(len), len, flags);
 }
 
-static void reading_end(struct reading *r, ssize_t n, int error, long at)
+static void reading_check(struct reading *r, ssize_t n, int error, long at)
 {
-	pthread_join(r->thread, NULL);
-	need(r->n == n && (n >= 0 || r->error == error), "recv: %zd, %s", r->n,
-	     errno_text(r->error));
+	reading_end(r, n, error);
 	if (n > 0)
 		pattern_check(at, r->buf, n);
 	free(r->buf);
@@ -183,7 +107,7 @@ static int partly(void *arg)
 	p = pipelined(&at);
 	reading_start(&r, p.s, 4 * WRITE, 0);
 	send_all(p.c, pattern(at), WRITE);
-	reading_end(&r, WRITE, 0, at);
+	reading_check(&r, WRITE, 0, at);
 	return EXIT_OK;
 }
 
@@ -200,7 +124,40 @@ static int waits_for_all(void *arg)
 	reading_start(&r, p.s, 4 * WRITE, MSG_WAITALL);
 	for (i = 0; i < 4; i++)
 		send_all(p.c, pattern(at + (long)i * WRITE), WRITE);
-	reading_end(&r, 4 * WRITE, 0, at);
+	reading_check(&r, 4 * WRITE, 0, at);
+	return EXIT_OK;
+}
+
+/*
+ * One call that waits for more than is written at once is a reader who is there first, for each of
+ * the writes: so it is enough to learn it, and what is left of its memory is advertised.
+ */
+static int learns_from_all(void *arg)
+{
+	const int writes = AFTER + 3;
+	static unsigned char buf[(AFTER + 3) * WRITE];
+	long long placed = counter("BytesPlaced"), read = counter("BytesRead");
+	struct reading r;
+	struct pair p;
+	int i;
+
+	(void)arg;
+	setting_set("mode_after", AFTER);
+	setting_set("scan_ms", NO_SCAN_MS);
+	p = pair_make();
+	reading_begin(&r, p.s, buf, sizeof(buf), MSG_WAITALL);
+	for (i = 0; i < writes; i++)
+		send_all(p.c, pattern((long)i * WRITE), WRITE);
+	reading_end(&r, sizeof(buf), 0);
+	for (i = 0; i < writes; i++)
+		pattern_check((long)i * WRITE, buf + (long)i * WRITE, WRITE);
+	need(info_of(p.c).tx_mode == SDP_INFO_PIPELINED, "it has not learnt it");
+	read = counter("BytesRead") - read;
+	placed = counter("BytesPlaced") - placed;
+	need(read >= AFTER * (WRITE - 4096L) && placed >= WRITE &&
+	     read + placed == (long long)info_of(p.s).rdma_received,
+	     "%lld bytes read, %lld placed", read, placed);
+	await_unpinned();
 	return EXIT_OK;
 }
 
@@ -219,7 +176,7 @@ static int small_between(void *arg)
 
 		reading_start(&r, p.s, WRITE, 0);
 		send_all(p.c, pattern(at), n);
-		reading_end(&r, n, 0, at);
+		reading_check(&r, n, 0, at);
 		at += n;
 	}
 	await_unpinned();
@@ -241,7 +198,7 @@ static int learns_small(void *arg)
 		need(counter("ModeCombined") == changes, "only %d small writes", i);
 		reading_start(&r, p.s, WRITE, 0);
 		send_all(p.c, pattern(at), 1);
-		reading_end(&r, 1, 0, at++);
+		reading_check(&r, 1, 0, at++);
 	}
 	await_counter("ModeCombined", changes);
 	posts = counter("PostsSent");
@@ -314,16 +271,16 @@ static int ends_meanwhile(void *arg)
 	p = pipelined(&at);
 	reading_start(&r, p.s, WRITE, 0);
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
-	reading_end(&r, 0, 0, at);
+	reading_check(&r, 0, 0, at);
 	p = pipelined(&at);
 	reading_start(&r, p.s, WRITE, 0);
 	linger_zero(p.c);
 	close(p.c);
-	reading_end(&r, -1, ECONNRESET, at);
+	reading_check(&r, -1, ECONNRESET, at);
 	p = pipelined(&at);
 	reading_start(&r, p.s, WRITE, 0);
 	need_errno(!shutdown(p.s, SHUT_RD), "shutdown");
-	reading_end(&r, 0, 0, at);
+	reading_check(&r, 0, 0, at);
 	await_unpinned();
 	return EXIT_OK;
 }
@@ -342,7 +299,7 @@ static int urgent_between(void *arg)
 	send_all(p.c, pattern(at), WRITE);
 	need(send(p.c, "!", 1, MSG_OOB) == 1, "MSG_OOB");
 	send_all(p.c, pattern(at + WRITE), 1000);
-	reading_end(&r, WRITE, 0, at);
+	reading_check(&r, WRITE, 0, at);
 	need(poll_for(p.s, POLLPRI, WAIT_MS), "no urgent byte");
 	need(recv(p.s, &byte, 1, MSG_OOB) == 1 && byte == '!', "not the urgent byte");
 	pattern_read(p.s, at + WRITE, 1000, WRITE);
@@ -364,67 +321,31 @@ static int others_look(void *arg)
 	need(recv(p.s, &c, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN, "to be seen");
 	need(!poll_for(p.s, POLLIN, 0), "readable");
 	send_all(p.c, pattern(at), WRITE);
-	reading_end(&r, WRITE, 0, at);
+	reading_check(&r, WRITE, 0, at);
 	return EXIT_OK;
-}
-
-static void endless_ping(void *arg)
-{
-	static unsigned char buf[WRITE];
-	const struct pair *p = arg;
-
-	close(p->s);
-	while (send(p->c, buf, WRITE, MSG_NOSIGNAL) > 0 &&
-	       recv(p->c, buf, WRITE, MSG_WAITALL) > 0)
-		;
-}
-
-static void endless_pong(void *arg)
-{
-	static unsigned char buf[WRITE];
-	const struct pair *p = arg;
-
-	close(p->c);
-	while (recv(p->s, buf, WRITE, MSG_WAITALL) > 0 &&
-	       send(p->s, buf, WRITE, MSG_NOSIGNAL) > 0)
-		;
 }
 
 /* One of the two is killed at any moment: the other is told, and nothing is left behind. */
 static int killed(void *arg)
 {
-	long long established = counter("CurrEstab");
-	unsigned int seed = 57721;
-	int i, rounds = scaled(60);
-
 	(void)arg;
 	setting_set("mode_after", 1);
-	for (i = 0; i < rounds; i++) {
-		struct pair p = pair_make();
-		pid_t a = helper_start(endless_ping, &p), b = helper_start(endless_pong, &p);
-
-		close(p.c);
-		close(p.s);
-		pause_ms(random_up_to(&seed, 60));
-		kill(i % 2 ? a : b, SIGKILL);
-		waitpid(a, NULL, 0);
-		waitpid(b, NULL, 0);
-	}
-	await_unpinned();
-	while (counter("CurrEstab") > established)
-		pause_ms(5);
+	talks_killed(&endless_dialogue, scaled(60), 60, 57721);
 	return EXIT_OK;
 }
 
-static bool signals = true, timeouts;
+static bool signals = true, timeouts, with_read = true, no_read;
 
 #define RC	(1u << SET_RC4)
 
 static const struct test tests[] = {
 	{ "learns", learns, 30, RC | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
 	{ "without_read", without_read, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "learns_surely", learns_surely, 30, RC, .sdp_only = true, .arg = &with_read },
+	{ "learns_surely_unread", learns_surely, 30, RC, .sdp_only = true, .arg = &no_read },
 	{ "partly", partly, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "waits_for_all", waits_for_all, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "learns_from_all", learns_from_all, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "small_between", small_between, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "learns_small", learns_small, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "timed_out", taken_back, 30, RC, .sdp_only = true, .arg = &timeouts },

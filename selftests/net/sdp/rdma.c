@@ -4,9 +4,8 @@
  * straight into its memory, who reads little or nothing gets them in messages; whatever happens
  * meanwhile, no byte is lost, doubled or out of order, and no page stays pinned. timeout: 200 s
  */
-#include "pattern.h"
 #include "info.h"
-#include "pinned.h"
+#include "killing.h"
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -717,49 +716,11 @@ static int forked(void *arg)
 	return EXIT_OK;
 }
 
-static void endless_writer(void *arg)
-{
-	const struct pair *p = arg;
-	long at;
-
-	close(p->s);
-	for (at = 0; send(p->c, pattern(at), WRITE, MSG_NOSIGNAL) > 0; at += WRITE)
-		;
-}
-
-static void endless_reader(void *arg)
-{
-	static unsigned char buf[WRITE];
-	const struct pair *p = arg;
-
-	close(p->c);
-	while (recv(p->s, buf, sizeof(buf), 0) > 0)
-		;
-}
-
 /* One of the two is killed at any moment: the other is told, and nothing is left behind. */
 static int killed(void *arg)
 {
-	long long established = counter("CurrEstab");
-	unsigned int seed = 271828;
-	int i, rounds = scaled(100);
-
 	(void)arg;
-	for (i = 0; i < rounds; i++) {
-		struct pair p = pair_make();
-		pid_t writer = helper_start(endless_writer, &p);
-		pid_t reader = helper_start(endless_reader, &p);
-
-		close(p.c);
-		close(p.s);
-		pause_ms(random_up_to(&seed, 30));
-		kill(i % 2 ? writer : reader, SIGKILL);
-		waitpid(writer, NULL, 0);
-		waitpid(reader, NULL, 0);
-	}
-	await_unpinned();
-	while (counter("CurrEstab") > established)
-		pause_ms(5);
+	talks_killed(&endless_stream, scaled(100), 30, 271828);
 	return EXIT_OK;
 }
 

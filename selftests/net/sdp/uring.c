@@ -4,7 +4,9 @@
  * timeout: 120 s
  */
 #include "answers.h"
+#include "info.h"
 #include "pattern.h"
+#include "pinned.h"
 #include <liburing.h>
 
 #define ENTRIES		64
@@ -416,11 +418,122 @@ static int abandoned(void *arg)
 	return EXIT_OK;
 }
 
+#define LARGE		(1 << 18)
+#define LARGE_TIMES	10
+
+/* A writer of large pieces, each when it is told to; the whole stream in one go at the end. */
+struct piecewise {
+	struct pair p;
+	int tell[2];
+	int more;
+};
+
+static void piecewise_writer(void *arg)
+{
+	const struct piecewise *w = arg;
+	long at;
+	char c;
+
+	close(w->p.s);
+	for (at = 0; at < (long)LARGE_TIMES * LARGE; at += LARGE) {
+		need(read(w->tell[0], &c, 1) == 1, "not told to write");
+		send_all(w->p.c, pattern(at), LARGE);
+	}
+	need(read(w->tell[0], &c, 1) == 1, "not told to write");
+	for (; at < (long)(LARGE_TIMES + w->more) * LARGE; at += LARGE)
+		send_all(w->p.c, pattern(at), LARGE);
+}
+
+/* A receive of @len bytes, posted before the writer is told to begin. */
+static void recv_posted(const struct piecewise *w, unsigned char *buf, long len, int flags,
+			unsigned int how)
+{
+	struct io_uring_sqe *sqe = request(1);
+	struct done cqe;
+
+	io_uring_prep_recv(sqe, w->p.s, buf, len, flags);
+	sqe->flags |= how;
+	submit();
+	need(!completion(&cqe, 30), "recv completes at once with %d", cqe.res);
+	need(write(w->tell[1], "w", 1) == 1, "the writer is gone");
+	need(completion(&cqe, WAIT_MS), "recv does not complete");
+	need(cqe.res == len, "recv: %d instead of %ld", cqe.res, len);
+}
+
+/*
+ * A large receive waits in the ring, not in the socket: io_uring polls, in a worker (IOSQE_ASYNC)
+ * as well, and receives when there is something. So the bytes are read by RDMA into its memory, but
+ * the memory is not advertised before, and the direction stays in Combined mode.
+ */
+static int recv_large(void *arg)
+{
+	const unsigned int how = *(unsigned int *)arg;
+	static unsigned char buf[4 * LARGE];
+	struct piecewise w = { .more = 4 };
+	long long posts = counter("PostsSent");
+	struct sdp_info info;
+	pid_t pid;
+	long at;
+
+	w.p = pair_make();
+	need_errno(!pipe(w.tell), "pipe");
+	pid = helper_start(piecewise_writer, &w);
+	close(w.p.c);
+	ring_open();
+	for (at = 0; at < (long)LARGE_TIMES * LARGE; at += LARGE) {
+		recv_posted(&w, buf, LARGE, 0, how);
+		pattern_check(at, buf, LARGE);
+	}
+	recv_posted(&w, buf, sizeof(buf), MSG_WAITALL, how);
+	pattern_check(at, buf, sizeof(buf));
+	info = info_of(w.p.s);
+	need(info.rx_mode == SDP_INFO_COMBINED, "mode %u", info.rx_mode);
+	need(info.rdma_received >= (LARGE_TIMES + 4) * (LARGE - 4096ULL), "%llu bytes by RDMA",
+	     (unsigned long long)info.rdma_received);
+	need(counter("PostsSent") == posts, "memory was advertised");
+	helper_end(pid);
+	await_unpinned();
+	return EXIT_OK;
+}
+
+/* Without RDMA read it gets the bytes in messages, as every reader who polls does. */
+static int recv_unread(void *arg)
+{
+	static unsigned char buf[4 * LARGE];
+	struct piecewise w = { .more = 4 };
+	pid_t pid;
+	long at;
+
+	(void)arg;
+	setting_set("rdma_read", 0);
+	w.p = pair_make();
+	need_errno(!pipe(w.tell), "pipe");
+	pid = helper_start(piecewise_writer, &w);
+	close(w.p.c);
+	ring_open();
+	for (at = 0; at < (long)LARGE_TIMES * LARGE; at += LARGE) {
+		recv_posted(&w, buf, LARGE, MSG_WAITALL, 0);
+		pattern_check(at, buf, LARGE);
+	}
+	recv_posted(&w, buf, sizeof(buf), MSG_WAITALL, IOSQE_ASYNC);
+	pattern_check(at, buf, sizeof(buf));
+	helper_end(pid);
+	await_unpinned();
+	return EXIT_OK;
+}
+
+static unsigned int inline_first, by_worker = IOSQE_ASYNC;
+
+#define RC	(1u << SET_RC4)
+
 static const struct test tests[] = {
 	{ "results", results, 30, ALL_SETS, .arg = NULL },
 	{ "recv_multishot", recv_multishot, 20, V4_SETS, .arg = NULL },
 	{ "send_zc_train", send_zc_train, 30, V4_SETS, .arg = NULL },
 	{ "abandoned", abandoned, 20, V4_SETS, .arg = NULL },
+	{ "recv_large", recv_large, 30, RC, .sdp_only = true, .arg = &inline_first },
+	{ "recv_large_async", recv_large, 30, RC, .sdp_only = true, .arg = &by_worker },
+	{ "recv_unread", recv_unread, 30, RC, .sdp_only = true, .arg = NULL },
 };
 
 int main(int argc, char **argv)

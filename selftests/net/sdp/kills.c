@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A sender or a receiver is killed at a random moment, 500 times: large writes in messages, read by
+ * RDMA, written by RDMA, some of them while one waits for the other with its memory pinned. Each
+ * time the other end is told and no page stays pinned; in the end all queue pairs have gone, and of
+ * memory regions no more are left than devices keep for the next time.
+ * timeout: 120 s, only when named: debug (rdma and pipelined kill a few there)
+ *
+ * The moments follow from a seed, which is printed; SEED=n in the environment sets it.
+ */
+#include "killing.h"
+
+/* Memory regions that the module keeps: 64 for each of the two devices. */
+#define REGIONS_KEPT	(2 * 64)
+/* What the link of a connection takes at most, once both ends are gone. */
+#define SETTLED_MS	2000
+
+static unsigned int seed;
+
+/**
+ * struct manner - how the bytes go
+ * @talk: what is said
+ * @threshold: rdma_threshold
+ * @after: mode_after
+ * @read: rdma_read
+ * @used: the counter that shows it, or NULL: then none of the others moves
+ * @rounds: how many are killed
+ */
+struct manner {
+	const struct talk *talk;
+	int threshold;
+	int after;
+	int read;
+	const char *used;
+	int rounds;
+};
+
+/*
+ * So long that it goes by RDMA, and no longer: when it is declined, what follows in messages leaves
+ * the reader too little room to advertise, which the messages would discard.
+ */
+#define LAZY_WRITE	(1 << 16)
+
+/* Like endless_stream, but now the one waits with its memory pinned and now the other. */
+static void lazy_writer(void *arg)
+{
+	const struct pair *p = arg;
+	long at;
+
+	close(p->s);
+	for (at = 0; send(p->c, pattern(at), LAZY_WRITE, MSG_NOSIGNAL) > 0; at += LAZY_WRITE)
+		pause_ms(random_up_to(&seed, 8) - 1);
+}
+
+static void lazy_reader(void *arg)
+{
+	static unsigned char buf[LAZY_WRITE];
+	const struct pair *p = arg;
+
+	close(p->c);
+	/* Another one's numbers. */
+	seed = ~seed | 1;
+	while (recv(p->s, buf, sizeof(buf), MSG_WAITALL) > 0)
+		pause_ms(random_up_to(&seed, 8) - 1);
+}
+
+static const struct talk lazy_stream = { lazy_writer, lazy_reader };
+
+/* Objects of one kind, such as "qp", that all RDMA devices have. */
+static int rdma_objects(const char *kind)
+{
+	FILE *f = popen("rdma resource show", "r");
+	char word[64];
+	int n, sum = 0;
+
+	need_errno(f, "rdma resource show");
+	while (fscanf(f, "%63s", word) == 1)
+		if (!strcmp(word, kind) && fscanf(f, "%d", &n) == 1)
+			sum += n;
+	need(!pclose(f), "no program named rdma here");
+	return sum;
+}
+
+static void await_queue_pairs(int n)
+{
+	long long end = now_ms() + 3 * WAIT_MS;
+
+	while (rdma_objects("qp") > n) {
+		need(now_ms() < end, "%d queue pairs are left", rdma_objects("qp") - n);
+		pause_ms(100);
+	}
+}
+
+static long long moved(void)
+{
+	return counter("BytesRead") + counter("BytesPlaced");
+}
+
+/* Mostly while it is in full swing; now and then when it has hardly begun. */
+static int random_moment(void)
+{
+	return random_up_to(&seed, random_up_to(&seed, 4) == 1 ? 2000 : 40000);
+}
+
+static int killed(void *arg)
+{
+	const struct manner *m = arg;
+	long long established = counter("CurrEstab"), before;
+	int i, pairs, rounds = scaled(m->rounds);
+
+	printf("# SEED=%u\n", seed);
+	setting_set("rdma_threshold", m->threshold);
+	setting_set("mode_after", m->after);
+	setting_set("rdma_read", m->read);
+	/* The first connection of a device makes it a queue pair that stays. */
+	talk_killed(m->talk, 10000, true);
+	pause_ms(SETTLED_MS);
+	pairs = rdma_objects("qp");
+	before = m->used ? counter(m->used) : moved();
+	for (i = 0; i < rounds; i++) {
+		talk_killed(m->talk, random_moment(), next_random(&seed) >> 8 & 1);
+		await_unpinned();
+		await_established(established);
+	}
+	await_queue_pairs(pairs);
+	need(rdma_objects("mr") <= REGIONS_KEPT, "%d memory regions", rdma_objects("mr"));
+	need(!m->used == (moved() == before) && (!m->used || counter(m->used) > before),
+	     "it has gone another way");
+	return EXIT_OK;
+}
+
+static struct manner messages = { &endless_stream, 0, 3, 1, NULL, 100 };
+static struct manner reads = { &lazy_stream, 65536, 1000, 1, "BytesRead", 150 };
+static struct manner writes = { &endless_dialogue, 65536, 1, 1, "BytesPlaced", 150 };
+static struct manner only_writes = { &lazy_stream, 65536, 1, 0, "BytesPlaced", 100 };
+
+#define RC	(1u << SET_RC4)
+
+static const struct test tests[] = {
+	{ "messages", killed, 90, RC, .sdp_only = true, .arg = &messages },
+	{ "read", killed, 90, RC, .sdp_only = true, .arg = &reads },
+	{ "written", killed, 90, RC, .sdp_only = true, .arg = &writes },
+	{ "only_written", killed, 90, RC, .sdp_only = true, .arg = &only_writes },
+};
+
+int main(int argc, char **argv)
+{
+	const char *given = getenv("SEED");
+	struct timespec now;
+
+	(void)argc;
+	clock_gettime(CLOCK_REALTIME, &now);
+	seed = given ? (unsigned int)strtoul(given, NULL, 0) :
+		       (unsigned int)(now.tv_sec ^ now.tv_nsec);
+	/* From 0 no other number would follow. */
+	seed += !seed;
+	pattern_make();
+	return run_tests(argv, tests, ARRAY_SIZE(tests));
+}

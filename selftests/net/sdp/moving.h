@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Transfers by RDMA in every way there is, with the proof that they have gone that way.
+ */
+#ifndef SDP_TEST_MOVING_H
+#define SDP_TEST_MOVING_H
+
+#include "mappings.h"
+#include "pinned.h"
+#include "reading.h"
+
+/* Bytes of an offer that come in its message. */
+#define FIRST		4096
+/* Combined mode for ever. */
+#define NEVER		1000
+#define SMALL		777
+
+/* Read by RDMA; written by RDMA; written by RDMA, and what is offered cannot be read. */
+enum route { READ, WRITE, WRITE_ONLY, WAYS };
+
+/* A connection that goes this @way. */
+static inline struct pair pair_for(enum route way, long *at)
+{
+	setting_set("scan_ms", NO_SCAN_MS);
+	setting_set("rdma_read", way != WRITE_ONLY);
+	/* Of larger writes that are declined the rest, in messages, may look like small writes. */
+	if (way != READ)
+		return pair_pipelined(1 << 16, at);
+	setting_set("mode_after", NEVER);
+	*at = 0;
+	return pair_make();
+}
+
+static inline void pair_close(const struct pair *p)
+{
+	close(p->c);
+	close(p->s);
+	await_unpinned();
+}
+
+/* What has gone by RDMA, in whatever way. */
+static inline long long moved(void)
+{
+	return counter("BytesRead") + counter("BytesPlaced");
+}
+
+static inline void need_moved(enum route way, long long read, long long placed, long n)
+{
+	read = counter("BytesRead") - read;
+	placed = counter("BytesPlaced") - placed;
+	if (way == READ)
+		need(read >= n - FIRST && !placed, "%lld of %ld bytes read, %lld written", read, n,
+		     placed);
+	else
+		need(placed == n && !read, "%lld of %ld bytes written, %lld read", placed, n, read);
+}
+
+static inline void reading_for(struct reading *r, enum route way, int fd, unsigned char *to,
+			       long len)
+{
+	if (way == READ)
+		reading_begin(r, fd, to, len, MSG_WAITALL);
+	else
+		reading_post(r, fd, to, len, MSG_WAITALL);
+}
+
+/* The connection lives: something small, both ways. */
+static inline void lives(const struct pair *p, long at)
+{
+	send_all(p->c, pattern(at), SMALL);
+	pattern_read(p->s, at, SMALL, SMALL);
+	send_all(p->s, pattern(at), SMALL);
+	pattern_read(p->c, at, SMALL, SMALL);
+}
+
+/**
+ * struct writing - a write in a thread of its own
+ * @fd: socket
+ * @iov: from where
+ * @pieces: how many
+ * @n: what sendmsg has returned
+ * @error: errno
+ * @thread: who writes
+ */
+struct writing {
+	int fd;
+	struct iovec iov[4];
+	int pieces;
+	ssize_t n;
+	int error;
+	pthread_t thread;
+};
+
+static inline void *writes(void *arg)
+{
+	struct writing *w = arg;
+	struct msghdr msg = { .msg_iov = w->iov, .msg_iovlen = w->pieces };
+
+	w->n = sendmsg(w->fd, &msg, MSG_NOSIGNAL);
+	w->error = errno;
+	return NULL;
+}
+
+static inline void writing_begin(struct writing *w, int fd)
+{
+	w->fd = fd;
+	need(!pthread_create(&w->thread, NULL, writes, w), "pthread_create");
+}
+
+static inline void writing_end(struct writing *w, ssize_t n)
+{
+	pthread_join(w->thread, NULL);
+	need(w->n == n, "sendmsg: %zd instead of %zd, %s", w->n, n, errno_text(w->error));
+}
+
+/* Its pages are pinned when it returns, and stay so until somebody reads. */
+static inline void writing_offer(struct writing *w, int fd, const struct memory *m, long len)
+{
+	*w = (struct writing){ .iov = { { window(m), len } }, .pieces = 1 };
+	writing_begin(w, fd);
+}
+
+static inline void await_offer(int fd, long len)
+{
+	need(await_bytes(fd, len) >= len, "only %d bytes can be read", queued_bytes(fd));
+}
+
+#endif /* SDP_TEST_MOVING_H */

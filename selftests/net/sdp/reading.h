@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Readers who are there before what they read is written, and connections whose directions have
+ * learnt that: Pipelined mode.
+ */
+#ifndef SDP_TEST_READING_H
+#define SDP_TEST_READING_H
+
+#include "info.h"
+#include "pattern.h"
+#include <pthread.h>
+
+#define NO_SCAN_MS	600000
+/* Transfers alike that change the mode. */
+#define AFTER		3
+/* More than it takes until both directions have learnt it. */
+#define PINGS		10
+
+/* Answers every @piece bytes with as many. */
+static inline void echoes(void *arg)
+{
+	struct pattern_reader *r = arg;
+	static unsigned char buf[PATTERN_LARGEST];
+	long at;
+
+	close(r->other);
+	for (at = 0; at < r->len; at += r->piece) {
+		recv_all(r->fd, buf, r->piece);
+		pattern_check(at, buf, r->piece);
+		send_all(r->fd, buf, r->piece);
+	}
+}
+
+static inline void ping(int fd, long at, long size)
+{
+	static unsigned char buf[PATTERN_LARGEST];
+
+	send_all(fd, pattern(at), size);
+	recv_all(fd, buf, size);
+	pattern_check(at, buf, size);
+}
+
+static inline void ping_pong(const struct pair *p, int n, long size)
+{
+	struct pattern_reader r = { p->s, p->c, n * size, size, 0 };
+	pid_t pid = helper_start(echoes, &r);
+	int i;
+
+	for (i = 0; i < n; i++)
+		ping(p->c, i * size, size);
+	helper_end(pid);
+}
+
+/* A pair in Pipelined mode, both ways; @at bytes have gone through it, in writes of @size. */
+static inline struct pair pair_pipelined(long size, long *at)
+{
+	struct pair p;
+
+	setting_set("mode_after", AFTER);
+	setting_set("scan_ms", NO_SCAN_MS);
+	p = pair_make();
+	ping_pong(&p, PINGS, size);
+	need(info_of(p.c).tx_mode == SDP_INFO_PIPELINED &&
+	     info_of(p.s).rx_mode == SDP_INFO_PIPELINED &&
+	     info_of(p.s).tx_mode == SDP_INFO_PIPELINED, "modes %u and %u", info_of(p.c).tx_mode,
+	     info_of(p.s).tx_mode);
+	*at = PINGS * size;
+	return p;
+}
+
+static inline void await_counter(const char *name, long long more_than)
+{
+	long long end = now_ms() + WAIT_MS;
+
+	while (counter(name) <= more_than)
+		need(now_ms() < end, "%s is still %lld", name, counter(name));
+}
+
+/**
+ * struct reading - a read in a thread of its own
+ * @fd: socket
+ * @buf: where to
+ * @len: room
+ * @flags: MSG_*
+ * @n: what recv has returned
+ * @error: errno
+ * @thread: who reads
+ * @tid: its number, once it runs
+ */
+struct reading {
+	int fd;
+	unsigned char *buf;
+	long len;
+	int flags;
+	ssize_t n;
+	int error;
+	pthread_t thread;
+	_Atomic pid_t tid;
+};
+
+static inline void *reads(void *arg)
+{
+	struct reading *r = arg;
+
+	r->tid = gettid();
+	r->n = recv(r->fd, r->buf, r->len, r->flags);
+	r->error = errno;
+	return NULL;
+}
+
+/* When it returns, the reader waits. */
+static inline void reading_begin(struct reading *r, int fd, unsigned char *buf, long len,
+				 int flags)
+{
+	*r = (struct reading){ .fd = fd, .buf = buf, .len = len, .flags = flags };
+	need(r->buf && !pthread_create(&r->thread, NULL, reads, r), "pthread_create");
+	while (!r->tid)
+		pause_ms(1);
+	await_asleep(r->tid);
+}
+
+/* In Pipelined mode: the peer knows of its memory. */
+static inline void reading_post(struct reading *r, int fd, unsigned char *buf, long len,
+				int flags)
+{
+	long long posts = counter("PostsReceived");
+
+	reading_begin(r, fd, buf, len, flags);
+	await_counter("PostsReceived", posts);
+}
+
+static inline void reading_end(struct reading *r, ssize_t n, int error)
+{
+	pthread_join(r->thread, NULL);
+	need(r->n == n && (n >= 0 || r->error == error), "recv: %zd, %s", r->n,
+	     errno_text(r->error));
+}
+
+#endif /* SDP_TEST_READING_H */
