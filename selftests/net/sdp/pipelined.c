@@ -218,6 +218,7 @@ static int taken_back(void *arg)
 {
 	const bool by_signal = *(bool *)arg;
 	struct sigaction act = { .sa_handler = on_alarm };
+	const struct itimerval never = { 0 };
 	static unsigned char buf[WRITE];
 	unsigned int seed = 1618;
 	struct pair p;
@@ -254,6 +255,7 @@ static int taken_back(void *arg)
 			pattern_check(read, buf, n);
 		read += n > 0 ? n : 0;
 	}
+	need_errno(!setitimer(ITIMER_REAL, &never, NULL), "setitimer");
 	helper_end(pid);
 	need(recv(p.s, buf, 1, 0) == 0, "no end of the stream");
 	await_unpinned();

@@ -42,9 +42,18 @@ static bool size_is(int from, int to, unsigned int size)
 	return info_of(from).send_size == size && info_of(to).recv_size == size;
 }
 
+static long rest_ms;
+
+static void rest_after(long ms)
+{
+	setting_set("resize_idle_ms", ms);
+	rest_ms = ms;
+}
+
 static void await_size(int from, int to, unsigned int size, const char *when)
 {
-	long long end = now_ms() + WAIT_MS;
+	/* For a smaller one it has to rest so long before anything happens. */
+	long long end = now_ms() + WAIT_MS + rest_ms;
 
 	while (!size_is(from, to, size)) {
 		need(now_ms() < end, "%s: the sender says %u, the receiver %u, not %u", when,
@@ -265,7 +274,7 @@ static int charged(void *arg)
 
 	(void)arg;
 	messages_only();
-	setting_set("resize_idle_ms", patience(6000));
+	rest_after(patience(6000));
 	before = charged_pages();
 	for (i = 0; i < ARRAY_SIZE(pairs); i++) {
 		pairs[i] = pair_make();
