@@ -66,6 +66,10 @@ void sdp_fetched(struct sdp_sock *ssk, bool ok, struct sdp_todo *todo)
 	todo->wake |= SDP_WAKE_READ;
 }
 
+/*
+ * Straight into the reader's memory only what is next: the offer may have come since the reader
+ * looked, and then its first bytes are in the queue.
+ */
 static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *mem,
 		  struct sdp_fetch *f)
 {
@@ -73,7 +77,8 @@ static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *m
 	bool posted = false;
 
 	sdp_stream_lock(ssk);
-	if (ssk->link == link && sdp_engine_read_begin(&ssk->engine, f->n, &from)) {
+	if (ssk->link == link && (f->skb || !ssk->rx_bytes) &&
+	    sdp_engine_read_begin(&ssk->engine, f->n, &from)) {
 		ssk->fetch = f;
 		posted = link->ops->move(link, mem, &from);
 		if (!posted) {
@@ -273,6 +278,9 @@ int sdp_fetch(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left
 		got = read_direct(ssk, to, n, large);
 	else if (enough && small)
 		decline(ssk, false);
+	/* It was not next. */
+	if (got < 0 && READ_ONCE(ssk->rx_bytes))
+		return -EAGAIN;
 	if (got > 0 || enough)
 		return max(got, 0);
 	return stage(ssk, n, small || direct);

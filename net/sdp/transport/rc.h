@@ -179,7 +179,7 @@ static inline struct rc_mem *to_rc_mem(struct sdp_mem *mem)
 }
 
 /* Memory that only we move from or to may take so many requests without a registration. */
-#define RC_MOVE_REQUESTS	7
+#define RC_MOVE_REQUESTS	4
 
 /**
  * struct rc_move - one RDMA read or write

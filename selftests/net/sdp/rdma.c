@@ -44,6 +44,44 @@ static int posted_large(void *arg)
 	return EXIT_OK;
 }
 
+/* Comes back at any moment of what the writer does. */
+static void comes_back(void *arg)
+{
+	struct pattern_reader *r = arg;
+	static unsigned char buf[PATTERN_LARGEST];
+	unsigned int seed = 8128;
+	long at, spin;
+
+	close(r->other);
+	for (at = 0; at < r->len; at += r->piece) {
+		for (spin = random_up_to(&seed, 200000); spin; spin--)
+			__asm__ volatile("");
+		recv_all(r->fd, buf, r->piece);
+		pattern_check(at, buf, r->piece);
+	}
+}
+
+/* C4: an offer that comes while the reader looks: its first bytes are read first. */
+static int looked_for(void *arg)
+{
+	const long size = 8192, n = scaled(3000);
+	struct pattern_reader r;
+	struct pair p;
+	pid_t pid;
+	long at;
+
+	(void)arg;
+	setting_set("rdma_threshold", size);
+	setting_set("mode_after", 1000);
+	p = pair_make();
+	r = (struct pattern_reader){ p.s, p.c, n * size, size, 0 };
+	pid = helper_start(comes_back, &r);
+	for (at = 0; at < n * size; at += size)
+		send_all(p.c, pattern(at), size);
+	helper_end(pid);
+	return EXIT_OK;
+}
+
 /* C4: several reads of one offer, and writes longer than one. */
 static int in_parts(void *arg)
 {
@@ -730,6 +768,7 @@ static bool signals = true, timeouts;
 
 static const struct test tests[] = {
 	{ "posted_large", posted_large, 30, RC | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
+	{ "looked_for", looked_for, 60, RC, .sdp_only = true, .arg = NULL },
 	{ "in_parts", in_parts, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "posted_small", posted_small, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "learns_small", learns_small, 30, RC, .sdp_only = true, .arg = NULL },
