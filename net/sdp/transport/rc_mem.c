@@ -5,9 +5,9 @@
  * Pages of an application, or ours, are registered for one transfer, by a memory region of the
  * device's pool (rc_reg.c). What a peer may reach has a new key and a new address each time, and
  * is out of its reach before rc_unmap() returns; a peer that has no more use for it may have seen
- * to that itself (Send with Invalidate), which saves a wait. What only we move from or to is known to nobody
- * else: its registration is ended when the region is used again, which saves a wait; and if it is
- * in few pieces it is not registered at all, but moved piece by piece (rc_move.c).
+ * to that itself (Send with Invalidate), which saves a wait. What only we move from or to is known
+ * to nobody else: its registration is ended when the region is used again, which saves a wait as
+ * well; and if it is in few pieces it is not registered at all (rc_move.c).
  */
 #include <linux/random.h>
 #include <linux/slab.h>
