@@ -88,6 +88,15 @@ static void reading_start(struct reading *r, int fd, long len, int flags)
 	reading_post(r, fd, malloc(len), len, flags);
 }
 
+/* A pair in Pipelined mode, whose reader waits with much room. */
+static struct pair posted(struct reading *r, long *at)
+{
+	struct pair p = pipelined(at);
+
+	reading_start(r, p.s, WRITE, 0);
+	return p;
+}
+
 static void reading_check(struct reading *r, ssize_t n, int error, long at)
 {
 	reading_end(r, n, error);
@@ -270,17 +279,14 @@ static int ends_meanwhile(void *arg)
 	long at;
 
 	(void)arg;
-	p = pipelined(&at);
-	reading_start(&r, p.s, WRITE, 0);
+	p = posted(&r, &at);
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
 	reading_check(&r, 0, 0, at);
-	p = pipelined(&at);
-	reading_start(&r, p.s, WRITE, 0);
+	p = posted(&r, &at);
 	linger_zero(p.c);
 	close(p.c);
 	reading_check(&r, -1, ECONNRESET, at);
-	p = pipelined(&at);
-	reading_start(&r, p.s, WRITE, 0);
+	p = posted(&r, &at);
 	need_errno(!shutdown(p.s, SHUT_RD), "shutdown");
 	reading_check(&r, 0, 0, at);
 	await_unpinned();
@@ -296,8 +302,7 @@ static int urgent_between(void *arg)
 	long at;
 
 	(void)arg;
-	p = pipelined(&at);
-	reading_start(&r, p.s, WRITE, 0);
+	p = posted(&r, &at);
 	send_all(p.c, pattern(at), WRITE);
 	need(send(p.c, "!", 1, MSG_OOB) == 1, "MSG_OOB");
 	send_all(p.c, pattern(at + WRITE), 1000);
@@ -317,8 +322,7 @@ static int others_look(void *arg)
 	char c;
 
 	(void)arg;
-	p = pipelined(&at);
-	reading_start(&r, p.s, WRITE, 0);
+	p = posted(&r, &at);
 	need(recv(p.s, &c, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN, "something to read");
 	need(recv(p.s, &c, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN, "to be seen");
 	need(!poll_for(p.s, POLLIN, 0), "readable");
