@@ -237,13 +237,15 @@ static int unreadable(struct sdp_sock *ssk, bool large)
 /**
  * sdp_fetch_decline() - a reader waits who can do nothing with what the peer offers
  * @ssk: socket
+ * @seen: bytes in the queue that it knows of
  *
- * An offer that has come since it looked has brought bytes along. It has to look again, which tells
+ * An offer that has come since it looked has brought more along. It has to look again, which tells
  * how much room it has: the peer learns from the answer.
  */
-void sdp_fetch_decline(struct sdp_sock *ssk)
+void sdp_fetch_decline(struct sdp_sock *ssk, u32 seen)
 {
-	if (READ_ONCE(ssk->rx_offered) && !READ_ONCE(ssk->rx_reads) && !READ_ONCE(ssk->rx_bytes))
+	if (READ_ONCE(ssk->rx_offered) && !READ_ONCE(ssk->rx_reads) &&
+	    READ_ONCE(ssk->rx_bytes) <= seen)
 		decline(ssk, false);
 }
 

@@ -332,7 +332,7 @@ static int await_more(struct sdp_sock *ssk, struct msghdr *msg, size_t left, str
 			return n;
 		}
 	}
-	sdp_fetch_decline(ssk);
+	sdp_fetch_decline(ssk, r->peeked);
 	return wait_input(ssk, r, timeo);
 }
 

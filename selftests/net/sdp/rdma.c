@@ -634,6 +634,31 @@ static int looked_at(void *arg)
 	return EXIT_OK;
 }
 
+static void one_writer(void *arg)
+{
+	send_all(((struct pair *)arg)->c, pattern(0), WRITE);
+}
+
+/* B5: who wants to see more than has come along gets it, by whatever way is left. */
+static int looked_at_unread(void *arg)
+{
+	const long more = 8192;
+	static unsigned char buf[PATTERN_LARGEST];
+	struct pair p;
+	pid_t pid;
+
+	(void)arg;
+	setting_set("rdma_read", 0);
+	setting_set("scan_ms", NO_SCAN_MS);
+	p = pair_make();
+	pid = helper_start(one_writer, &p);
+	need(recv(p.s, buf, more, MSG_PEEK | MSG_WAITALL) == more, "not all to be seen");
+	pattern_check(0, buf, more);
+	pattern_read(p.s, 0, WRITE, WRITE);
+	helper_end(pid);
+	return EXIT_OK;
+}
+
 static void urgent_writer(void *arg)
 {
 	const struct pair *p = arg;
@@ -786,6 +811,7 @@ static const struct test tests[] = {
 	{ "anywhere", anywhere, 60, RC, .sdp_only = true, .arg = NULL },
 	{ "shapes", shapes, 60, RC, .sdp_only = true, .arg = NULL },
 	{ "looked_at", looked_at, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "looked_at_unread", looked_at_unread, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "urgent_behind", urgent_behind, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "bad_memory", bad_memory, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "no_memlock", no_memlock, 30, RC, .sdp_only = true, .arg = NULL },
