@@ -50,7 +50,7 @@ void judge_put(struct sim *s, u32 side, u32 bytes, const struct sdp_region *to)
 	judge_mode_put(s, side);
 }
 
-/* A message that ends the use of the peer's memory takes the key with it, if that is agreed. */
+/* A message that ends the use of the peer's memory takes the key with it, if both can do that. */
 void judge_revoke(struct sim *s, u32 side, u8 mid, u32 key)
 {
 	const struct sim_side *me = &s->side[side];
@@ -61,7 +61,7 @@ void judge_revoke(struct sim *s, u32 side, u8 mid, u32 key)
 		due = me->of.key;
 	if (mid == SDP_MID_RDMA_WR_COMPL)
 		due = me->pl.key;
-	if (key != (s->cfg.revocable[!side] ? due : 0))
+	if (key != (s->cfg.revocable[0] && s->cfg.revocable[1] ? due : 0))
 		fault(s, "%u: MID %02x revokes key %x", side, mid, key);
 }
 

@@ -107,7 +107,7 @@ static void draw_config(struct sim_config *c)
 	for (u32 i = 0; i < 2; i++) {
 		c->late[i] = chance(30);
 		c->mode_after[i] = chance(20) ? 0 : (u16)(1 + rnd(4));
-		c->revocable[i] = chance(70);
+		c->revocable[i] = chance(80);
 	}
 	draw_resize(c);
 	for (u32 i = 0; i < 2; i++) {

@@ -416,7 +416,7 @@ static void start(const struct scenario *sc)
 		cfg.seq[i] = 0xffffffff;
 		cfg.mode_after[i] = sc->with & WITH_MODES ? 1 : 0;
 		cfg.late[i] = sc->with & WITH_LATE;
-		cfg.revocable[i] = i;
+		cfg.revocable[i] = true;
 		cfg.adverts[i] = sc->with & (i ? BOTH_ADVERTISE : WITH_ADVERT);
 		if (sc->with & (i ? WITH_BUFFERS : BOTH_POST)) {
 			cfg.buffers[i] = sc->with & WITH_TWO ? 2 : 1;

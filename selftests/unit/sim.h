@@ -90,7 +90,7 @@ struct sim_config {
 	bool late[2];		/* answers a cancel that has crossed the last answer as well */
 	bool pipelined[2];	/* their sending half begins in Pipelined */
 	u8 buffers[2];		/* readers post so many buffers at most */
-	bool revocable[2];	/* the other end may take keys back with its last word */
+	bool revocable[2];	/* keys may be taken back with the last word */
 	bool post_first;	/* what held no payload is posted again before anything is sent */
 };
 

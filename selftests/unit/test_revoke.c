@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The message that ends the use of the peer's memory takes the key with it, where the peer has
- * said that it may (wire section 4, Cap).
+ * The message that ends the use of the peer's memory takes the key with it, where both ends have
+ * said that they can do that (wire section 4, Cap).
  */
 #include "pipelining.h"
 
 static const struct sdp_engine_config revocable = {
-	.recv_size = RECV_SIZE, .recv_target = 12, .send_slots = 100, .revocable = true,
+	.recv_size = RECV_SIZE, .recv_target = 12, .send_slots = 100, .mode_after = N,
+	.revocable = true,
 };
 
-/* wire 4: each end says it for itself */
+/* wire 4: each end says it for itself; whose adapter cannot do it does not do it to others */
 TEST(sdp_engine_hello__revocable)
 {
 	struct world *w = joined(TEST_SELF, &learning, &revocable);
 
-	EXPECT_TRUE(w->a.may_revoke);
+	EXPECT_FALSE(w->a.may_revoke);
 	EXPECT_FALSE(w->b.may_revoke);
 	w = joined(TEST_SELF, &revocable, &learning);
 	EXPECT_FALSE(w->a.may_revoke);
+	EXPECT_FALSE(w->b.may_revoke);
+	w = joined(TEST_SELF, &revocable, &revocable);
+	EXPECT_TRUE(w->a.may_revoke);
 	EXPECT_TRUE(w->b.may_revoke);
 }
 
 /* C4: with the last report, not with one before */
 TEST(sdp_engine_commit__revokes_what_is_read)
 {
-	struct world *w = joined(TEST_SELF, &revocable, &learning);
+	struct world *w = joined(TEST_SELF, &revocable, &revocable);
 	struct sdp_region from;
 
 	offer(TEST_SELF, w);
@@ -42,7 +46,7 @@ TEST(sdp_engine_commit__revokes_what_is_read)
 /* B3: what is wanted in messages will not be read */
 TEST(sdp_engine_commit__revokes_what_is_declined)
 {
-	struct world *w = joined(TEST_SELF, &revocable, &learning);
+	struct world *w = joined(TEST_SELF, &revocable, &revocable);
 
 	offer_declined(TEST_SELF, w, false);
 	EXPECT_EQ(region.rkey, w->sent.revoke);
@@ -50,7 +54,7 @@ TEST(sdp_engine_commit__revokes_what_is_declined)
 
 static struct world *written(TEST_CTX, const struct sdp_engine_config *sink)
 {
-	struct world *w = joined(TEST_SELF, &learning, sink);
+	struct world *w = joined(TEST_SELF, &revocable, sink);
 	struct sdp_region to;
 	u32 i;
 

@@ -47,7 +47,8 @@ static void take_hello(struct sdp_engine *e, const struct sdp_hello *hello)
 {
 	sdp_resize_peer_hello(&e->resize, hello->recv_size);
 	e->adverts.max = min(hello->max_adverts, (u8)SDP_ADVERTS_MAX);
-	e->may_revoke = hello->cap & SDP_CAP_INVALIDATE;
+	/* Whose own keys can be taken back can take back others'. */
+	e->may_revoke = e->revocable && (hello->cap & SDP_CAP_INVALIDATE);
 	sdp_credit_peer_hello(&e->credit, hello->bufs);
 }
 

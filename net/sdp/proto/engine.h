@@ -54,7 +54,7 @@
  * @threshold: credit threshold T, 0 for half of @recv_target
  * @send_slots: messages the transport can hold at once
  * @mode_after: so many large sends in a row that were taken alike change the mode, 0 for never
- * @revocable: the peer may take keys back with the message that ends their use
+ * @revocable: keys may be taken back with the message that ends their use, at either end
  */
 struct sdp_engine_config {
 	u32 recv_size;
@@ -83,7 +83,7 @@ struct sdp_engine_config {
  * @data_seq: newest own message that carried payload
  * @disc_seq: our DisConn, once sent
  * @revocable: as configured
- * @may_revoke: the peer has said so of its own keys
+ * @may_revoke: so is the peer
  * @urgent_announced: the peer has said that an urgent byte will come, and it has not yet
  * @shutdown: the application will write no more
  * @dead: END or FAIL has been said

@@ -244,8 +244,15 @@ static int unreadable(struct sdp_sock *ssk, bool large)
  */
 void sdp_fetch_decline(struct sdp_sock *ssk, u32 seen)
 {
-	if (READ_ONCE(ssk->rx_offered) && !READ_ONCE(ssk->rx_reads) &&
-	    READ_ONCE(ssk->rx_bytes) <= seen)
+	bool may;
+
+	if (!READ_ONCE(ssk->rx_offered) || READ_ONCE(ssk->rx_reads))
+		return;
+	/* Both came at the same time. */
+	sdp_stream_lock(ssk);
+	may = ssk->rx_bytes <= seen;
+	spin_unlock_bh(&ssk->lock);
+	if (may)
 		decline(ssk, false);
 }
 

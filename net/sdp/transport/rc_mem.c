@@ -259,10 +259,13 @@ void rc_unmap(struct sdp_link *link, struct sdp_mem *mem)
 	if (m->partly)
 		wait_for_completion(&mem->done);
 	if (sdp_mem_exposed(m->use)) {
-		if (conceal(to_rc(link), m))
+		/*
+		 * To free a region is to wait until nobody is at it, on whatever processor. And
+		 * its key may be invalid already, and we have not heard: not to be asked for again.
+		 */
+		again = mem->settled;
+		if (conceal(to_rc(link), m) && again)
 			again = !rc_reg_end(dev, m->region->mr);
-		/* To free a region is to wait until nobody is at it, on whatever processor. */
-		again = again && mem->settled;
 		m->region->valid = false;
 	}
 	if (m->region)
