@@ -78,6 +78,14 @@ long_files() {
 	done < <(git ls-files -co --exclude-standard '*.c' '*.h' '*.sh' '*.py')
 }
 
+# What /proc/net/sdpstat counts is told in the user's document.
+counters_told() {
+	local name
+	while read -r name; do
+		grep -q "^$name " Documentation/networking/sdp.rst || echo "$name is not in sdp.rst"
+	done < <(sed -n 's/^\t_(\([A-Z][A-Za-z]*\)).*/\1/p' net/sdp/control/stats.h)
+}
+
 # The engine is pure: it includes nothing but itself and, in the kernel, four headers.
 pure_engine() {
 	grep -Hn '#include' net/sdp/proto/*.[ch] | grep -v 'base.h:' | grep -v '"[a-z_]*\.h"' || true
@@ -108,6 +116,7 @@ say "style"
 check "checkpatch --strict, module" checkpatch NONE "${module[@]}"
 check "checkpatch --strict, programs" checkpatch "$kernel_only" "${programs[@]}"
 check "files of at most 900 lines" long_files
+check "every counter is documented" counters_told
 check "the engine is pure" pure_engine
 check "kernel versions only in include/compat" versions
 check "an SPDX line in every file" licences

@@ -111,7 +111,11 @@ watch() {
 # Counters that say that the two ends disagreed.
 violations() { awk '/^Bad/ && $2 { print; n++ } END { exit n > 0 }' /proc/net/sdpstat; }
 
-bytes_sent() { sdpstat BytesSent 2>/dev/null || echo 0; }
+# In messages, and by RDMA: read by the receiver, or written to it.
+bytes_sent() {
+	awk '/^Bytes(Sent|Fetched|Written) / { sum += $2 } END { print sum + 0 }' /proc/net/sdpstat \
+		2>/dev/null || echo 0
+}
 
 check_transport() {
 	local sent=$(($(bytes_sent) - bytes_before)) device='^rx[ab]$'
