@@ -159,17 +159,27 @@ static int read_staged(struct sdp_sock *ssk, u32 n)
 	return err;
 }
 
-/* With @write the peer is told that it could write the bytes into a reader's memory. */
-static void decline(struct sdp_sock *ssk, bool write)
+/*
+ * With @write the peer is told that it could write the bytes into a reader's memory. Not if more
+ * bytes lie in the queue than @seen.
+ */
+static void decline_if(struct sdp_sock *ssk, bool write, u32 seen)
 {
 	struct sdp_todo todo = { };
 
 	sdp_stream_lock(ssk);
-	if (write)
-		sdp_engine_want_pipelined(&ssk->engine);
-	sdp_engine_decline(&ssk->engine);
-	sdp_stream_progress(ssk, &todo);
+	if (ssk->rx_bytes <= seen) {
+		if (write)
+			sdp_engine_want_pipelined(&ssk->engine);
+		sdp_engine_decline(&ssk->engine);
+		sdp_stream_progress(ssk, &todo);
+	}
 	sdp_stream_unlock(ssk, &todo);
+}
+
+static void decline(struct sdp_sock *ssk, bool write)
+{
+	decline_if(ssk, write, U32_MAX);
 }
 
 /**
@@ -244,16 +254,8 @@ static int unreadable(struct sdp_sock *ssk, bool large)
  */
 void sdp_fetch_decline(struct sdp_sock *ssk, u32 seen)
 {
-	bool may;
-
-	if (!READ_ONCE(ssk->rx_offered) || READ_ONCE(ssk->rx_reads))
-		return;
-	/* Both came at the same time. */
-	sdp_stream_lock(ssk);
-	may = ssk->rx_bytes <= seen;
-	spin_unlock_bh(&ssk->lock);
-	if (may)
-		decline(ssk, false);
+	if (READ_ONCE(ssk->rx_offered) && !READ_ONCE(ssk->rx_reads))
+		decline_if(ssk, false, seen);
 }
 
 /**

@@ -54,7 +54,6 @@ static void end(struct sdp_sock *ssk, u32 n)
 {
 	sdp_stream_lock(ssk);
 	ssk->placing = false;
-	sdp_alive_watch(ssk);
 	if (n) {
 		SDP_ADD(sock_net(&ssk->sk), BytesWritten, n);
 		ssk->bytes_sent += n;
@@ -62,6 +61,7 @@ static void end(struct sdp_sock *ssk, u32 n)
 		ssk->last_sent = jiffies;
 		ssk->tx_since = jiffies;
 	}
+	sdp_alive_watch(ssk);
 	spin_unlock_bh(&ssk->lock);
 }
 
