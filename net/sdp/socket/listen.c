@@ -4,7 +4,8 @@
  *
  * A request becomes a socket at once, with few receives (accept_buffers) and on the
  * listener's @pending list; when the connection stands it moves to @accepted, and
- * accept gives it its full receives. Both lists together are bounded by the backlog.
+ * accept gives it its full receives. Both lists together are bounded by the backlog; so are,
+ * beside them, the links that still go of requests given up (@child_links).
  * Whoever takes a child off a list has the list's reference to it.
  *
  * The lists and sk_ack_backlog are covered by the listener's @lock.
@@ -111,6 +112,18 @@ static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_inc
 	return child;
 }
 
+/*
+ * A request that was given up leaves its place, and its queue pair goes a little later; of these,
+ * there may be as many as places. So who asks and leaves at once costs little more than who stays.
+ */
+static bool is_full(const struct sdp_sock *parent)
+{
+	const struct sock *sk = &parent->sk;
+
+	return sk_acceptq_is_full(sk) ||
+	       atomic_read(&parent->child_links) / 2 > READ_ONCE(sk->sk_max_ack_backlog);
+}
+
 /* Take a place in the backlog. The request holds the list's reference from now on. */
 static int enter_pending(struct sdp_sock *parent, struct sdp_sock *child)
 {
@@ -120,12 +133,15 @@ static int enter_pending(struct sdp_sock *parent, struct sdp_sock *child)
 	sdp_stream_lock(parent);
 	if (sk->sk_state != TCP_LISTEN) {
 		err = -ECONNREFUSED;
-	} else if (sk_acceptq_is_full(sk)) {
+	} else if (is_full(parent)) {
 		err = -EAGAIN;
 	} else {
 		sk_acceptq_added(sk);
 		sock_hold(sk);
 		child->parent = parent;
+		sock_hold(sk);
+		child->host = parent;
+		atomic_inc(&parent->child_links);
 		list_add_tail(&child->queue_node, &parent->pending);
 	}
 	spin_unlock_bh(&parent->lock);
@@ -196,6 +212,20 @@ static void drop_child(struct sdp_sock *child)
 	sock_put(&child->sk);
 }
 
+/**
+ * sdp_listen_forget_link() - a link need not be counted at a listener any more
+ * @child: its owner: it was accepted, or the link has said its last word; or any other socket
+ */
+void sdp_listen_forget_link(struct sdp_sock *child)
+{
+	struct sdp_sock *host = xchg(&child->host, NULL);
+
+	if (!host)
+		return;
+	atomic_dec(&host->child_links);
+	sock_put(&host->sk);
+}
+
 static int take_request(struct sdp_sock *parent, struct sdp_link *link, struct sdp_incoming *in)
 {
 	struct sdp_sock *child = make_child(parent, in);
@@ -222,6 +252,7 @@ static int take_request(struct sdp_sock *parent, struct sdp_link *link, struct s
 	link->owner = NULL;
 	if (leave_queue(parent, child))
 		drop_child(child);
+	sdp_listen_forget_link(child);
 	sock_put(&child->sk);
 	return err;
 }
@@ -242,7 +273,7 @@ int sdp_incoming(struct sdp_link *link, struct sdp_incoming *in)
 	if (!parent)
 		return -ECONNREFUSED;
 	/* Looked at again under the lock; here it spares the work. */
-	err = sk_acceptq_is_full(&parent->sk) ? -EAGAIN : take_request(parent, link, in);
+	err = is_full(parent) ? -EAGAIN : take_request(parent, link, in);
 	if (err == -EAGAIN)
 		SDP_INC(in->net, BacklogFull);
 	else if (err == -ENOMEM || err == -ENOBUFS)
@@ -361,6 +392,7 @@ int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
 	if (err)
 		return err;
 	WRITE_ONCE(child->parent, NULL);
+	sdp_listen_forget_link(child);
 	lock_sock(&child->sk);
 	sock_graft(&child->sk, newsock);
 	sdp_socket_flags(newsock);

@@ -190,9 +190,11 @@ struct sdp_post;
  *
  * @parent: the listener that has not handed this socket out yet
  * @queue_node: in its @pending or @accepted
+ * @host: the listener among whose @child_links its link counts, with a reference
  * @deferred: waits for data before it may be accepted (TCP_DEFER_ACCEPT)
  * @pending: listener: requests answered and not yet complete
  * @accepted: listener: complete, to be accepted
+ * @child_links: listener: links of all that nobody has accepted, until their last word
  *
  * @deadline: connecting: give up then (jiffies)
  * @backoff: connecting: wait before the next attempt (jiffies)
@@ -303,9 +305,11 @@ struct sdp_sock {
 
 	struct sdp_sock *parent;
 	struct list_head queue_node;
+	struct sdp_sock *host;
 	bool deferred;
 	struct list_head pending;
 	struct list_head accepted;
+	atomic_t child_links;
 
 	unsigned long deadline;
 	unsigned long backoff;
@@ -394,6 +398,7 @@ int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len);
 int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer);
 int sdp_connect(struct socket *sock, struct sdp_sockaddr *addr, int len, int flags);
 int sdp_listen(struct socket *sock, int backlog);
+void sdp_listen_forget_link(struct sdp_sock *child);
 int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS);
 int sdp_shutdown(struct socket *sock, int how);
 int sdp_release(struct socket *sock);

@@ -831,6 +831,7 @@ static void up_released(struct sdp_link *link)
 	struct sdp_sock *ssk = link->owner;
 
 	link->owner = NULL;
+	sdp_listen_forget_link(ssk);
 	sock_put(&ssk->sk);
 }
 
