@@ -86,10 +86,13 @@ counters_told() {
 	done < <(sed -n 's/^\t_(\([A-Z][A-Za-z]*\)).*/\1/p' net/sdp/control/stats.h)
 }
 
-# The engine is pure: it includes nothing but itself and, in the kernel, four headers.
+# The engine is pure: it includes nothing but itself and, in the kernel, four headers. So are the
+# policy's rules, which take base.h from it.
 pure_engine() {
-	grep -Hn '#include' net/sdp/proto/*.[ch] | grep -v 'base.h:' | grep -v '"[a-z_]*\.h"' || true
-	grep -Hn 'kmalloc\|spin_lock\|schedule\|sleep(' net/sdp/proto/*.c || true
+	local rules=(net/sdp/policy/rules*.[ch] net/sdp/policy/glob.[ch])
+	grep -Hn '#include' net/sdp/proto/*.[ch] "${rules[@]}" | grep -v 'proto/base.h:' |
+		grep -v '"[a-z_]*\.h"\|"\.\./proto/base\.h"' || true
+	grep -Hn 'k[mzvc]*alloc\|spin_lock\|mutex\|schedule\|sleep(' net/sdp/proto/*.c "${rules[@]}" || true
 }
 
 # Only include/compat knows kernel versions.
@@ -117,7 +120,7 @@ check "checkpatch --strict, module" checkpatch NONE "${module[@]}"
 check "checkpatch --strict, programs" checkpatch "$kernel_only" "${programs[@]}"
 check "files of at most 900 lines" long_files
 check "every counter is documented" counters_told
-check "the engine is pure" pure_engine
+check "engine and policy rules are pure" pure_engine
 check "kernel versions only in include/compat" versions
 check "an SPDX line in every file" licences
 check "scripts parse" scripts_parse

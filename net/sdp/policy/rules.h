@@ -101,7 +101,7 @@ struct sdp_query {
  * struct sdp_rules_error - why a text is not a policy
  * @line: 1 is the first
  * @column: in bytes, 1 is the first
- * @what: a constant string: what was expected there
+ * @what: a constant string that goes on from "expected": what should have been there
  */
 struct sdp_rules_error {
 	unsigned int line;
@@ -117,7 +117,6 @@ const struct sdp_rule *sdp_rules_match(const struct sdp_rule *rules, unsigned in
 				       const char *text, const struct sdp_query *query);
 bool sdp_rules_need_path(const struct sdp_rule *rules, unsigned int count);
 bool sdp_rules_need_cgroup(const struct sdp_rule *rules, unsigned int count);
-bool sdp_glob_match(const char *glob, size_t len, const char *string);
 const char *sdp_verdict_name(enum sdp_verdict verdict);
 
 #endif /* SDP_POLICY_RULES_H */
