@@ -23,12 +23,14 @@ has linux/net.h 'struct proto_accept_arg' PROTO_ACCEPT_ARG
 has linux/net.h 'SOCK_CUSTOM_SOCKOPT' CUSTOM_SOCKOPT
 has linux/socket.h 'ktime_t ts\[3\]' SCM_TS_KTIME
 has linux/sysctl.h 'register_net_sysctl_sz' SYSCTL_SZ
+has linux/sysctl.h 'typedef int proc_handler\(const struct ctl_table' CONST_CTL_TABLE
 has net/net_namespace.h 'register_net_sysctl_sz' SYSCTL_SZ
 has trace/stages/stage6_event_callback.h 'define __assign_str\(dst\)' ASSIGN_STR_1
 has net/sock.h 'ipv6_pinfo_offset;' PINFO_OFFSET
 has linux/net.h '\(\*sendpage\)' SENDPAGE
 has linux/net.h '\(\*splice_eof\)' SPLICE_EOF
 has linux/net.h 'SOCK_CUSTOM_SOCKOPT' CUSTOM_SOCKOPT
+has linux/fs.h 'get_file_rcu\(struct file __rcu \*\*' GET_FILE_RCU_PLACE
 has linux/uio.h 'iov_iter_extract_pages' EXTRACT_PAGES
 has linux/uio.h 'iter_iov\(const struct' ITER_IOV
 has linux/skbuff.h 'bool devmem\)' ZEROCOPY_DEVMEM

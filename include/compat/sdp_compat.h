@@ -28,10 +28,36 @@
 #define SDP_ACCEPT_ARGS		struct proto_accept_arg *arg
 #define SDP_ACCEPT_FLAGS	(arg->flags)
 #define SDP_ACCEPT_KERN		(arg->kern)
+#define SDP_ACCEPT_PASS		arg
+
+/* Accept without waiting. */
+#define sdp_accept_now(ops, sock, newsock, arg) ({				\
+	struct proto_accept_arg sdp_now = *(arg);				\
+	int sdp_err;								\
+										\
+	sdp_now.flags |= O_NONBLOCK;						\
+	sdp_err = (ops)->accept(sock, newsock, &sdp_now);			\
+	(arg)->is_empty = sdp_now.is_empty;					\
+	sdp_err;								\
+})
 #else
 #define SDP_ACCEPT_ARGS		int accept_flags, bool accept_kern
 #define SDP_ACCEPT_FLAGS	accept_flags
 #define SDP_ACCEPT_KERN		accept_kern
+#define SDP_ACCEPT_PASS		accept_flags, accept_kern
+
+static inline int sdp_accept_now(const struct proto_ops *ops, struct socket *sock,
+				 struct socket *newsock, int flags, bool kern)
+{
+	return ops->accept(sock, newsock, flags | O_NONBLOCK, kern);
+}
+#endif
+
+/* What a proc_handler gets is const since 6.11. */
+#ifdef SDP_HAVE_CONST_CTL_TABLE
+typedef const struct ctl_table sdp_ctl_table;
+#else
+typedef struct ctl_table sdp_ctl_table;
 #endif
 
 /* sysctl tables: 6.1 wants an empty last entry and no size, newer ones the reverse. */
@@ -81,6 +107,13 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int o
 #define SDP_SENDPAGE	.sendpage = sdp_sendpage,
 #else
 #define SDP_SENDPAGE
+#endif
+
+/* A splice to a socket whose calls may change meanwhile goes by sendmsg. */
+#ifdef SDP_HAVE_SENDPAGE
+#define sdp_plain_splice(ops)	((ops)->sendpage = sock_no_sendpage)
+#else
+#define sdp_plain_splice(ops)	((ops)->splice_eof = NULL)
 #endif
 
 /* proto_ops.splice_eof: a splice that has announced more has come to its end. */
@@ -144,6 +177,25 @@ static inline void sdp_socket_flags(struct socket *sock)
 #else
 #define sdp_scm_ts(stamp)	ktime_to_timespec64(stamp)
 #endif
+
+/* The file that a process executes, with a reference; or NULL. */
+#ifdef SDP_HAVE_GET_FILE_RCU_PLACE
+#define sdp_get_file(place)	get_file_rcu(place)
+#else
+#define sdp_get_file(place) ({					\
+	struct file *sdp_file = rcu_dereference(*(place));	\
+								\
+	sdp_file && get_file_rcu(sdp_file) ? sdp_file : NULL;	\
+})
+#endif
+#define sdp_exe_file(mm) ({					\
+	struct file *sdp_exe;					\
+								\
+	rcu_read_lock();					\
+	sdp_exe = sdp_get_file(&(mm)->exe_file);		\
+	rcu_read_unlock();					\
+	sdp_exe;						\
+})
 
 /* poll_does_not_wait() is gone; the question is whether poll_wait() would register. */
 static inline bool sdp_poll_registers(const poll_table *wait)

@@ -3,13 +3,14 @@
  * AF_SDP: sockets over RDMA, the Sockets Direct Protocol.
  *
  * The module is put together here, from the bottom up: namespaces' state, transports,
- * and last the family, with which sockets can exist. It comes apart in reverse; the
+ * the family, with which sockets can exist, and last the policy, which makes them of others. It comes apart in reverse; the
  * kernel does not let it while a socket exists, orphans included.
  */
 #include <linux/module.h>
 #include <linux/net.h>
 
 #include "control/net.h"
+#include "policy/policy.h"
 #include "socket/family.h"
 #include "transport/transport.h"
 
@@ -28,8 +29,13 @@ static int __init sdp_init(void)
 	err = sdp_family_init();
 	if (err)
 		goto rc;
+	err = sdp_policy_init();
+	if (err)
+		goto family;
 	return 0;
 
+family:
+	sdp_family_exit();
 rc:
 	sdp_rc_exit();
 loop:
@@ -41,6 +47,7 @@ net:
 
 static void __exit sdp_exit(void)
 {
+	sdp_policy_exit();
 	sdp_family_exit();
 	sdp_rc_exit();
 	sdp_loop_exit();

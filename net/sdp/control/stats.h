@@ -66,6 +66,18 @@
 	_(KeepaliveProbes)		/* questions whether a peer is there */ \
 	_(SilentPeers)			/* connections ended because it was not */ \
 	_(OrphanTimeouts)		/* closed sockets that ran out of time */ \
+	_(PolicyConnects)		/* the policy's: sockets of TCP's that became SDP */ \
+	_(PolicyListens)						\
+	_(PolicyAccepts)						\
+	_(FellRoute)			/* that should have: enum sdp_fallback */ \
+	_(FellRefused)							\
+	_(FellTimeout)							\
+	_(FellRemembered)						\
+	_(FellResources)						\
+	_(FellOption)							\
+	_(FellPort)							\
+	_(FellEnded)							\
+	_(FellError)							\
 	_(BadLen)			/* what peers did wrong: enum sdp_violation */ \
 	_(BadHello)							\
 	_(BadMid)							\

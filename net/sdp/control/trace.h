@@ -37,6 +37,23 @@ TRACE_EVENT(sdp_state,
 		  __entry->port, __entry->peer, __entry->from, __entry->to, __get_str(conn))
 );
 
+TRACE_EVENT(sdp_fallback,
+	TP_PROTO(bool connects, u16 port, const char *why),
+	TP_ARGS(connects, port, why),
+	TP_STRUCT__entry(
+		__field(bool, connects)
+		__field(u16, port)
+		__string(why, why)
+	),
+	TP_fast_assign(
+		__entry->connects = connects;
+		__entry->port = port;
+		sdp_assign_str(why, why);
+	),
+	TP_printk("%s port=%u: %s", __entry->connects ? "connect" : "listen", __entry->port,
+		  __get_str(why))
+);
+
 DECLARE_EVENT_CLASS(sdp_msg,
 	TP_PROTO(const struct sock *sk, const struct sdp_bsdh *h, u32 credit),
 	TP_ARGS(sk, h, credit),

@@ -247,12 +247,14 @@ static void end_connection(struct sdp_sock *ssk)
 int sdp_release(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
+	struct socket *tcp;
 	struct sdp_sock *ssk;
 	bool gone;
 
 	if (!sk)
 		return 0;
 	ssk = sdp_sk(sk);
+	tcp = ssk->tcp;
 	lock_sock(sk);
 	if (sk->sk_state == TCP_LISTEN)
 		sdp_listen_stop(ssk);
@@ -269,5 +271,7 @@ int sdp_release(struct socket *sock)
 	sock->sk = NULL;
 	release_sock(sk);
 	sock_put(sk);
+	if (tcp)
+		sock_release(tcp);
 	return 0;
 }

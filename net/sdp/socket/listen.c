@@ -75,17 +75,6 @@ static void inherit(struct sock *sk, const struct sock *from)
 	sk->sk_sndbuf = READ_ONCE(from->sk_sndbuf);
 	sk->sk_rcvbuf = READ_ONCE(from->sk_rcvbuf);
 	sk->sk_userlocks = from->sk_userlocks & ~SOCK_BINDPORT_LOCK;
-	sk->sk_rcvlowat = READ_ONCE(from->sk_rcvlowat);
-	sk->sk_rcvtimeo = READ_ONCE(from->sk_rcvtimeo);
-	sk->sk_sndtimeo = READ_ONCE(from->sk_sndtimeo);
-	sk->sk_lingertime = READ_ONCE(from->sk_lingertime);
-	sk->sk_reuse = from->sk_reuse;
-	sk->sk_mark = READ_ONCE(from->sk_mark);
-	sk->sk_uid = from->sk_uid;
-	sock_valbool_flag(sk, SOCK_LINGER, sock_flag(from, SOCK_LINGER));
-	sock_valbool_flag(sk, SOCK_KEEPOPEN, sock_flag(from, SOCK_KEEPOPEN));
-	sock_valbool_flag(sk, SOCK_URGINLINE, sock_flag(from, SOCK_URGINLINE));
-	sock_valbool_flag(sk, SOCK_ZEROCOPY, sock_flag(from, SOCK_ZEROCOPY));
 	sk->sk_data_ready = from->sk_data_ready;
 	sk->sk_write_space = from->sk_write_space;
 	sk->sk_state_change = from->sk_state_change;

@@ -71,6 +71,9 @@ int sdp_set_rcvlowat(struct sock *sk, int val)
 {
 	bool fixed = sk->sk_userlocks & SOCK_RCVBUF_LOCK;
 
+	/* The policy may exchange a socket's sock while somebody is on his way here. */
+	if (sk->sk_destruct != sdp_sk_destruct)
+		return -EAGAIN;
 	val = min(val, fixed ? sk->sk_rcvbuf >> 1 : LOWAT_MAX);
 	WRITE_ONCE(sk->sk_rcvlowat, val ?: 1);
 	if (!fixed && sk->sk_rcvbuf < 2 * val) {
@@ -89,13 +92,46 @@ static void inherit_stamps(struct sock *sk, const struct sock *from)
 		SOCK_TIMESTAMP, SOCK_TIMESTAMPING_RX_SOFTWARE, SOCK_RCVTSTAMP, SOCK_RCVTSTAMPNS,
 		SOCK_TSTAMP_NEW,
 	};
+	bool had = sk->sk_flags & SK_FLAGS_TIMESTAMP;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(flags); i++)
 		sock_valbool_flag(sk, flags[i], sock_flag(from, flags[i]));
 	sk->sk_tsflags = READ_ONCE(from->sk_tsflags);
-	if (sk->sk_flags & SK_FLAGS_TIMESTAMP)
+	if (!had && (sk->sk_flags & SK_FLAGS_TIMESTAMP))
 		net_enable_timestamp();
+	else if (had && !(sk->sk_flags & SK_FLAGS_TIMESTAMP))
+		net_disable_timestamp();
+}
+
+/**
+ * sdp_sol_socket_inherit() - what a socket has from another one of SOL_SOCKET
+ * @sk: new socket, not yet seen by its user
+ * @from: its listener, or the TCP socket whose place it takes
+ *
+ * The buffers' sizes are left to the caller.
+ */
+void sdp_sol_socket_inherit(struct sock *sk, const struct sock *from)
+{
+	static const enum sock_flags flags[] = {
+		SOCK_LINGER, SOCK_KEEPOPEN, SOCK_URGINLINE, SOCK_ZEROCOPY,
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(flags); i++)
+		sock_valbool_flag(sk, flags[i], sock_flag(from, flags[i]));
+	sk->sk_rcvlowat = READ_ONCE(from->sk_rcvlowat);
+	sk->sk_rcvtimeo = READ_ONCE(from->sk_rcvtimeo);
+	sk->sk_sndtimeo = READ_ONCE(from->sk_sndtimeo);
+	sk->sk_lingertime = READ_ONCE(from->sk_lingertime);
+	sk->sk_reuse = from->sk_reuse;
+	sk->sk_reuseport = from->sk_reuseport;
+	sk->sk_ipv6only = from->sk_ipv6only;
+	sk->sk_mark = READ_ONCE(from->sk_mark);
+	sk->sk_uid = from->sk_uid;
+	sk->sk_bound_dev_if = READ_ONCE(from->sk_bound_dev_if);
+	sk->sk_peek_off = READ_ONCE(from->sk_peek_off);
+	inherit_stamps(sk, from);
 }
 
 /**
@@ -105,13 +141,6 @@ static void inherit_stamps(struct sock *sk, const struct sock *from)
  */
 void sdp_options_inherit(struct sdp_sock *child, const struct sdp_sock *parent)
 {
-	const struct sock *from = &parent->sk;
-	struct sock *sk = &child->sk;
-
 	child->opt = parent->opt;
-	sk->sk_reuseport = from->sk_reuseport;
-	sk->sk_ipv6only = from->sk_ipv6only;
-	sk->sk_bound_dev_if = READ_ONCE(from->sk_bound_dev_if);
-	sk->sk_peek_off = READ_ONCE(from->sk_peek_off);
-	inherit_stamps(sk, from);
+	sdp_sol_socket_inherit(&child->sk, &parent->sk);
 }

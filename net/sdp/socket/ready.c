@@ -13,6 +13,9 @@
  * it sits in one kind's queue and waits for another kind too. The kind is noted in
  * @wandering, and from then on its events wake all queues (the entries filter by the
  * event mask themselves). The note is dropped when no queue has a waiter any more.
+ *
+ * A socket that the policy has made of one of TCP's may have waiters in the common queue, from
+ * before; it wakes them all.
  */
 #include <linux/sched/signal.h>
 
@@ -80,6 +83,27 @@ static bool wake_kind(struct sdp_sock *ssk, enum sdp_ready kind)
 	return true;
 }
 
+/* Those who polled when another sock was the socket's; the caller has issued a full barrier. */
+static void wake_early(struct sdp_sock *ssk, u32 wake)
+{
+	__poll_t mask = 0;
+	struct socket_wq *wq;
+	int kind;
+
+	for (kind = SDP_READ; kind < SDP_HANGUP; kind++)
+		if (wake & BIT(kind))
+			mask |= kind_mask[kind];
+	if (wake & (SDP_WAKE_STATE | SDP_WAKE_ERROR))
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM | EPOLLHUP | EPOLLRDHUP;
+	if (wake & SDP_WAKE_ERROR)
+		mask |= EPOLLERR;
+	rcu_read_lock();
+	wq = rcu_dereference(ssk->sk.sk_wq);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_poll(&wq->wait, mask);
+	rcu_read_unlock();
+}
+
 static void signal_owner(struct sock *sk, u32 wake)
 {
 	struct socket_wq *wq;
@@ -129,6 +153,8 @@ void sdp_notify(struct sdp_sock *ssk, u32 wake)
 			    EPOLLRDHUP);
 	if (wake & SDP_WAKE_ERROR)
 		wake_queues(ssk, EPOLLERR | EPOLLIN | EPOLLOUT | EPOLLHUP);
+	if (unlikely(READ_ONCE(ssk->shares_wq)))
+		wake_early(ssk, wake);
 	signal_owner(sk, wake);
 }
 

@@ -65,7 +65,11 @@ struct proto sdp_v6_prot = {
 	SDP_PROTO_PINFO(struct sdp_v6_sock, np)
 };
 
-static void sdp_destruct(struct sock *sk)
+/**
+ * sdp_sk_destruct() - the last reference to a socket is gone
+ * @sk: socket; also what tells one of ours from others
+ */
+void sdp_sk_destruct(struct sock *sk)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
 
@@ -170,7 +174,7 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	sk->sk_write_space = write_space;
 	sk->sk_state_change = state_change;
 	sk->sk_error_report = error_report;
-	sk->sk_destruct = sdp_destruct;
+	sk->sk_destruct = sdp_sk_destruct;
 	sock_set_flag(sk, SOCK_RCU_FREE);
 	sk_sockets_allocated_inc(sk);
 	sdp_tune_init(ssk);

@@ -204,6 +204,9 @@ struct sdp_post;
  * @want_space: somebody has found no room to write and is to be told of it
  * @wandering: kinds that a poller asked about without registering for them
  *
+ * @shares_wq: somebody may wait in sk_wq, who polled before this was the socket's sock
+ * @tcp: holds what was the socket's sock before, until it is closed; or NULL
+ *
  * @opt: options as set
  * @first_error: place of the first error, for people
  */
@@ -319,6 +322,9 @@ struct sdp_sock {
 	unsigned long wandering;
 	bool want_space;
 
+	bool shares_wq;
+	struct socket *tcp;
+
 	struct sdp_options opt;
 	const char *first_error;
 };
@@ -378,6 +384,7 @@ extern struct proto sdp_v6_prot;
 extern struct workqueue_struct *sdp_wq;
 struct sdp_sock *sdp_sock_alloc(struct net *net, int family, gfp_t gfp, bool kern);
 void sdp_sock_init(struct sdp_sock *ssk);
+void sdp_sk_destruct(struct sock *sk);
 void sdp_sock_end(struct sdp_sock *ssk);
 void sdp_set_state(struct sdp_sock *ssk, int state);
 

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * connect(2) of an undecided socket: SDP first; if that does not work, TCP, where the policy
+ * allows it.
+ *
+ * The SDP socket connects by itself, without waiting; the program's socket stays as it is, and
+ * says "connecting" to everybody. A work item looks at the outcome: when the state changes, and
+ * when the time for it is over. A connection takes the TCP socket's place; else TCP connects,
+ * as if nothing had been. Who polls has been in the socket's own wait queue all the time.
+ *
+ * A connect that may wait waits for the decision, and then for the connection by the calls that
+ * the socket has then.
+ */
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <net/inet_common.h>
+
+#include "../socket/sock.h"
+#include "shim.h"
+
+static struct workqueue_struct *attempt_wq;
+
+static void look(struct sdp_shadow *shadow, unsigned long delay)
+{
+	sdp_shadow_get(shadow);
+	if (mod_delayed_work(attempt_wq, &shadow->work, delay))
+		sdp_shadow_put(shadow);
+}
+
+/* The SDP socket has news; the callback lock keeps the shadow. */
+static void news(struct sock *sk)
+{
+	struct sdp_shadow *shadow;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	shadow = sk->sk_user_data;
+	if (shadow)
+		look(shadow, 0);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void listen_to(struct sdp_shadow *shadow)
+{
+	struct sock *sk = shadow->sdp->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	shadow->state_change = sk->sk_state_change;
+	shadow->error_report = sk->sk_error_report;
+	sk->sk_user_data = shadow;
+	sk->sk_state_change = news;
+	sk->sk_error_report = news;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void listen_no_more(struct sdp_shadow *shadow)
+{
+	struct sock *sk = shadow->sdp->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_user_data = NULL;
+	sk->sk_state_change = shadow->state_change;
+	sk->sk_error_report = shadow->error_report;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/* The decision is made: nobody finds the shadow any more. The bucket is locked for writing. */
+static void settle(struct sdp_shadow *shadow)
+{
+	hlist_del_init(&shadow->node);
+	complete_all(&shadow->decided);
+}
+
+static void report(struct sock *sk, int error)
+{
+	WRITE_ONCE(sk->sk_err, error);
+	sk_error_report(sk);
+}
+
+/* TCP connects where nobody waits to do it himself. */
+static void connect_by_tcp(struct sdp_shadow *shadow)
+{
+	struct socket *sock = shadow->sock;
+	int err;
+
+	sock->state = SS_UNCONNECTED;
+	sdp_shim_end(sock);
+	if (shadow->waited)
+		return;
+	err = shadow->tcp->connect(sock, (struct sdp_sockaddr *)&shadow->addr, shadow->len,
+				   O_NONBLOCK);
+	if (err && err != -EINPROGRESS)
+		report(sock->sk, -err);
+	else
+		sock->sk->sk_state_change(sock->sk);
+}
+
+/* It may not: the socket is as before, and the next connect a new one. */
+static void connect_not(struct sdp_shadow *shadow, int error)
+{
+	shadow->sock->state = SS_UNCONNECTED;
+	shadow->error = -error;
+	if (!shadow->waited)
+		report(shadow->sock->sk, error);
+}
+
+static void fail(struct sdp_shadow *shadow, int error, enum sdp_fallback why)
+{
+	listen_no_more(shadow);
+	if (shadow->verdict == SDP_VERDICT_BOTH) {
+		sdp_fallback_note(sock_net(shadow->sock->sk), &shadow->fell, why);
+		connect_by_tcp(shadow);
+	} else {
+		connect_not(shadow, error);
+	}
+	settle(shadow);
+}
+
+static void succeed(struct sdp_shadow *shadow)
+{
+	struct sock *sk = shadow->sdp->sk;
+
+	listen_no_more(shadow);
+	sdp_shadow_adopt(shadow);
+	SDP_INC(sock_net(sk), PolicyConnects);
+	settle(shadow);
+	sk->sk_state_change(sk);
+	sk->sk_write_space(sk);
+}
+
+/* Returns whether there was something to decide. */
+static bool decide(struct sdp_shadow *shadow)
+{
+	struct sock *sk = shadow->sdp->sk;
+	int state = smp_load_acquire(&sk->sk_state);
+	int error;
+
+	if (state == TCP_SYN_SENT) {
+		if (time_before(jiffies, shadow->deadline))
+			return false;
+		fail(shadow, ETIMEDOUT, SDP_FELL_TIMEOUT);
+	} else if (state == TCP_CLOSE) {
+		error = -sock_error(sk) ?: ECONNABORTED;
+		fail(shadow, error, sdp_fallback_reason(error));
+	} else {
+		succeed(shadow);
+	}
+	return true;
+}
+
+static void attempt_work(struct work_struct *work)
+{
+	struct sdp_shadow *shadow = container_of(to_delayed_work(work), struct sdp_shadow, work);
+	struct sdp_bucket *b = sdp_bucket(shadow->sock);
+	bool decided = false, here;
+
+	down_write(&b->lock);
+	/* Else it was stopped, and the socket may be gone. */
+	here = !hlist_unhashed(&shadow->node);
+	if (here) {
+		decided = decide(shadow);
+		if (!decided)
+			look(shadow, shadow->deadline - jiffies + 1);
+	}
+	up_write(&b->lock);
+	if (decided)
+		sdp_shadow_put(shadow);
+	sdp_shadow_put(shadow);
+}
+
+static int begin(struct sdp_shadow *shadow, const struct sdp_endpoint *peer)
+{
+	struct net *net = sock_net(shadow->sock->sk);
+	int err = sdp_shadow_bind(shadow);
+
+	if (err)
+		return err;
+	INIT_DELAYED_WORK(&shadow->work, attempt_work);
+	shadow->deadline = jiffies + msecs_to_jiffies(shadow->verdict == SDP_VERDICT_BOTH ?
+		READ_ONCE(sdp_policy(net)->fallback_ms) :
+		READ_ONCE(sdp_net(net)->settings.connect_timeout_ms) + 1000);
+	listen_to(shadow);
+	err = shadow->sdp->ops->connect(shadow->sdp, (struct sdp_sockaddr *)&shadow->addr,
+					shadow->len, O_NONBLOCK);
+	if (err == -EINPROGRESS)
+		return 0;
+	listen_no_more(shadow);
+	return err ?: -EINVAL;
+}
+
+/* Bucket locked for writing. Returns 0 when the attempt is on its way, else an errno. */
+static int try_sdp(struct sdp_bucket *b, struct socket *sock, const struct sdp_endpoint *peer,
+		   const void *addr, int len, enum sdp_verdict verdict, struct sdp_shadow **out)
+{
+	struct sdp_shadow *shadow = sdp_shadow_make(sock, sdp_shim_tcp(sock), verdict);
+	int err;
+
+	if (IS_ERR(shadow))
+		return PTR_ERR(shadow);
+	memcpy(&shadow->addr, addr, min_t(size_t, len, sizeof(shadow->addr)));
+	shadow->len = len;
+	sdp_fallback_describe(&shadow->fell, SDP_ROLE_CONNECT, peer);
+	err = begin(shadow, peer);
+	if (err) {
+		sdp_shadow_put(shadow);
+		return err;
+	}
+	sdp_shadow_enter(b, shadow);
+	sock->state = SS_CONNECTING;
+	look(shadow, shadow->deadline - jiffies + 1);
+	*out = shadow;
+	return 0;
+}
+
+static int by_tcp(struct socket *sock, const struct sdp_endpoint *peer, enum sdp_fallback why)
+{
+	struct sdp_fell fell = { };
+
+	if (why) {
+		sdp_fallback_describe(&fell, SDP_ROLE_CONNECT, peer);
+		sdp_fallback_note(sock_net(sock->sk), &fell, why);
+	}
+	sdp_shim_end(sock);
+	return 0;
+}
+
+/*
+ * What becomes of a connect, bucket locked for writing: an attempt in @shadow; or 0 without
+ * one: TCP's calls go on; or an errno.
+ */
+static int decide_first(struct sdp_bucket *b, struct socket *sock, const void *addr, int len,
+			struct sdp_shadow **shadow)
+{
+	struct sock *sk = sock->sk;
+	struct net *net = sock_net(sk);
+	enum sdp_verdict verdict;
+	struct sdp_endpoint peer;
+	int err;
+
+	/* TCP knows what to say to these; the socket stays undecided. */
+	if (sock->state != SS_UNCONNECTED || sk->sk_state != TCP_CLOSE ||
+	    sdp_addr_get(&peer, addr, len, sk->sk_family))
+		return 0;
+	verdict = sdp_policy_ask(net, SDP_ROLE_CONNECT, &peer);
+	if (verdict == SDP_VERDICT_TCP)
+		return by_tcp(sock, &peer, SDP_FELL_NOT);
+	if (!sdp_carry_possible(sk))
+		return verdict == SDP_VERDICT_SDP ? -EOPNOTSUPP :
+						    by_tcp(sock, &peer, SDP_FELL_OPTION);
+	if (verdict == SDP_VERDICT_BOTH && sdp_fallback_silent(net, &peer))
+		return by_tcp(sock, &peer, SDP_FELL_REMEMBERED);
+	err = try_sdp(b, sock, &peer, addr, len, verdict, shadow);
+	if (err && verdict == SDP_VERDICT_BOTH)
+		return by_tcp(sock, &peer, sdp_fallback_reason(-err));
+	return err;
+}
+
+/**
+ * sdp_attempt_wait() - wait until it is decided what a connecting socket becomes
+ * @shadow: its shadow, with a reference
+ * @timeo: how long (jiffies)
+ *
+ * Return: 0, -EAGAIN when the time is over, or the errno of a signal.
+ */
+int sdp_attempt_wait(struct sdp_shadow *shadow, long timeo)
+{
+	long left;
+
+	if (!timeo)
+		return completion_done(&shadow->decided) ? 0 : -EAGAIN;
+	left = wait_for_completion_interruptible_timeout(&shadow->decided, timeo);
+	if (left > 0)
+		return 0;
+	return left ? sock_intr_errno(timeo) : -EAGAIN;
+}
+
+/* Whoever gives up waiting leaves the rest to the work item. */
+static int wait_here(struct sdp_bucket *b, struct sdp_shadow *shadow, long timeo)
+{
+	int err = sdp_attempt_wait(shadow, timeo);
+
+	if (!err)
+		return shadow->error;
+	down_write(&b->lock);
+	if (completion_done(&shadow->decided))
+		err = shadow->error;
+	else
+		shadow->waited = false;
+	up_write(&b->lock);
+	return err == -EAGAIN ? -EINPROGRESS : err;
+}
+
+/**
+ * sdp_attempt() - connect(2) of a socket that was undecided a moment ago
+ * @sock: socket
+ * @addr: as copied from user space
+ * @len: its length
+ * @flags: O_NONBLOCK
+ *
+ * Return: 0 or an errno, as TCP would say it.
+ */
+int sdp_attempt(struct socket *sock, struct sdp_sockaddr *addr, int len, int flags)
+{
+	struct sdp_bucket *b = sdp_bucket(sock);
+	struct sdp_shadow *shadow = NULL, *old;
+	const struct proto_ops *ops;
+	long timeo = 0;
+	int err = 0;
+
+	down_write(&b->lock);
+	ops = sdp_shim_tcp(sock);
+	if (ops) {
+		timeo = sock_sndtimeo(sock->sk, flags & O_NONBLOCK);
+		old = sdp_shadow_find(b, sock);
+		if (!old)
+			err = decide_first(b, sock, addr, len, &shadow);
+		else if (!old->listening)
+			shadow = old;
+		if (shadow) {
+			err = timeo ? 0 : old ? -EALREADY : -EINPROGRESS;
+			sdp_shadow_get(shadow);
+			shadow->waited |= timeo;
+		}
+	}
+	up_write(&b->lock);
+	if (shadow) {
+		if (!err)
+			err = wait_here(b, shadow, timeo);
+		sdp_shadow_put(shadow);
+	}
+	if (err)
+		return err;
+	return (sdp_shim_tcp(sock) ?: READ_ONCE(sock->ops))->connect(sock, addr, len, flags);
+}
+
+/**
+ * sdp_attempt_stop() - a connect ends, or a pair of listeners
+ * @b: bucket, locked for writing
+ * @shadow: found there; the bucket's reference becomes the caller's
+ */
+void sdp_attempt_stop(struct sdp_bucket *b, struct sdp_shadow *shadow)
+{
+	if (!shadow->listening) {
+		listen_no_more(shadow);
+		shadow->sock->state = SS_UNCONNECTED;
+		shadow->error = -ECONNABORTED;
+	}
+	settle(shadow);
+}
+
+/**
+ * sdp_attempt_init() - attempts can be made
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sdp_attempt_init(void)
+{
+	attempt_wq = alloc_workqueue("sdp_policy", WQ_UNBOUND, 0);
+	return attempt_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * sdp_attempt_exit() - wait for the end of the last one
+ */
+void sdp_attempt_exit(void)
+{
+	destroy_workqueue(attempt_wq);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a program has set on its socket while that was TCP's holds for the SDP socket that takes
+ * its place: it is taken from where TCP keeps it. It is done twice, when the SDP socket is made
+ * and when it takes over, because a program may go on setting things while it connects.
+ *
+ * What SDP does not have at all keeps the socket TCP (sdp_carry_possible()).
+ */
+#include <linux/tcp.h>
+#include <net/inet_connection_sock.h>
+#include <net/tcp.h>
+
+#include "../socket/sock.h"
+#include "shim.h"
+
+/**
+ * sdp_carry_possible() - could an SDP socket do what was set?
+ * @tcp: TCP's
+ *
+ * Return: false when something was set that only TCP has: fast open, repair, an upper layer
+ * protocol, IP options, a filter.
+ */
+bool sdp_carry_possible(const struct sock *tcp)
+{
+	const struct tcp_sock *tp = tcp_sk(tcp);
+
+	return !tp->repair && !tp->fastopen_connect && !inet_csk(tcp)->icsk_ulp_ops &&
+	       !rcu_access_pointer(inet_sk(tcp)->inet_opt) &&
+	       !rcu_access_pointer(tcp->sk_filter) &&
+	       !rcu_access_pointer(tcp->sk_reuseport_cb);
+}
+
+static void carry_tcp(struct sdp_options *opt, const struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	opt->nodelay = !!(tp->nonagle & TCP_NAGLE_OFF);
+	opt->cork = !!(tp->nonagle & TCP_NAGLE_CORK);
+	opt->maxseg = tp->rx_opt.user_mss;
+	opt->thin_timeouts = tp->thin_lto;
+	opt->notsent_lowat = tp->notsent_lowat;
+	opt->keepidle = READ_ONCE(tp->keepalive_time) / HZ;
+	opt->keepintvl = READ_ONCE(tp->keepalive_intvl) / HZ;
+	opt->keepcnt = READ_ONCE(tp->keepalive_probes);
+	opt->user_timeout = READ_ONCE(icsk->icsk_user_timeout);
+	opt->syncnt = READ_ONCE(icsk->icsk_syn_retries);
+	opt->linger2 = tp->linger2 < 0 ? -1 : tp->linger2 / HZ;
+	opt->defer_accept = sdp_backoff_seconds(icsk->icsk_accept_queue.rskq_defer_accept);
+	opt->inq = tp->recvmsg_inq;
+}
+
+static void carry_ip(struct sdp_options *opt, const struct sock *sk)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+	const struct ipv6_pinfo *np = sk->sk_family == PF_INET6 ? inet->pinet6 : NULL;
+
+	opt->tos = inet->tos;
+	opt->ttl = inet->uc_ttl;
+	opt->min_ttl = inet->min_ttl;
+	opt->mtu_discover = inet->pmtudisc;
+	if (!np)
+		return;
+	opt->tclass = np->tclass;
+	opt->hops = np->hop_limit;
+}
+
+/* A size that was not set is left to each protocol. */
+static void carry_buffers(struct sock *to, const struct sock *from)
+{
+	u8 locks = from->sk_userlocks & (SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK);
+
+	if (locks & SOCK_SNDBUF_LOCK)
+		WRITE_ONCE(to->sk_sndbuf, READ_ONCE(from->sk_sndbuf));
+	if (locks & SOCK_RCVBUF_LOCK)
+		WRITE_ONCE(to->sk_rcvbuf, READ_ONCE(from->sk_rcvbuf));
+	to->sk_userlocks |= locks;
+	sdp_tune_init(sdp_sk(to));
+}
+
+/**
+ * sdp_carry() - let an SDP socket have what was set on TCP's
+ * @sdp: the one
+ * @tcp: the other
+ *
+ * Nobody else sets anything meanwhile: the program does not know @sdp yet.
+ */
+void sdp_carry(struct sock *sdp, const struct sock *tcp)
+{
+	sdp_sol_socket_inherit(sdp, tcp);
+	sdp->sk_priority = READ_ONCE(tcp->sk_priority);
+	sock_valbool_flag(sdp, SOCK_FASYNC, sock_flag(tcp, SOCK_FASYNC));
+	carry_buffers(sdp, tcp);
+	carry_tcp(&sdp_sk(sdp)->opt, tcp);
+	carry_ip(&sdp_sk(sdp)->opt, tcp);
+	if (sock_flag(sdp, SOCK_KEEPOPEN))
+		sdp_set_keepalive(sdp, 1);
+}

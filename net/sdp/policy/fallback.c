@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fall-backs: their reasons, counted and shown; and the peers that did not answer, which
+ * need not be waited for again for a while.
+ */
+#include <linux/jhash.h>
+#include <linux/jiffies.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/timekeeping.h>
+
+#include "../control/net.h"
+#include "../control/trace.h"
+#include "state.h"
+
+static const char * const reasons[SDP_FALLBACKS] = {
+	[SDP_FELL_NOT]		= "none",
+	[SDP_FELL_ROUTE]	= "no RDMA device leads there",
+	[SDP_FELL_REFUSED]	= "nobody listens there for SDP",
+	[SDP_FELL_TIMEOUT]	= "no answer in time",
+	[SDP_FELL_REMEMBERED]	= "no answer shortly before",
+	[SDP_FELL_RESOURCES]	= "no memory or queue pair",
+	[SDP_FELL_OPTION]	= "asked for what only TCP has",
+	[SDP_FELL_PORT]		= "port taken by another SDP socket",
+	[SDP_FELL_ENDED]	= "shut down meanwhile",
+	[SDP_FELL_ERROR]	= "failed",
+};
+
+/**
+ * sdp_fallback_reason() - the reason that an errno stands for
+ * @error: positive errno of an SDP socket's bind, connect or listen
+ *
+ * Return: enum sdp_fallback.
+ */
+enum sdp_fallback sdp_fallback_reason(int error)
+{
+	switch (error) {
+	case ENETUNREACH:
+	case EHOSTUNREACH:
+	case EADDRNOTAVAIL:
+	case ENODEV:
+	case ENETDOWN:
+		return SDP_FELL_ROUTE;
+	case ECONNREFUSED:
+		return SDP_FELL_REFUSED;
+	case ETIMEDOUT:
+		return SDP_FELL_TIMEOUT;
+	case ENOMEM:
+	case ENOBUFS:
+	case ENOSPC:
+		return SDP_FELL_RESOURCES;
+	case EADDRINUSE:
+		return SDP_FELL_PORT;
+	default:
+		return SDP_FELL_ERROR;
+	}
+}
+
+static struct sdp_silent *place_of(struct sdp_policy *policy, const struct sdp_endpoint *peer)
+{
+	u32 hash = jhash(&peer->ip, sizeof(peer->ip), peer->port);
+
+	return &policy->silent[hash >> (32 - SDP_SILENT_BITS)];
+}
+
+static bool same(const struct sdp_endpoint *a, const struct sdp_endpoint *b)
+{
+	return a->port == b->port && a->scope == b->scope && ipv6_addr_equal(&a->ip, &b->ip);
+}
+
+/**
+ * sdp_fallback_silent() - has a peer let a connect wait for nothing, not long ago?
+ * @net: namespace
+ * @peer: its address
+ *
+ * Return: true when it need not be asked.
+ */
+bool sdp_fallback_silent(struct net *net, const struct sdp_endpoint *peer)
+{
+	struct sdp_policy *policy = sdp_policy(net);
+	struct sdp_silent *silent = place_of(policy, peer);
+	bool is;
+
+	spin_lock_bh(&policy->note_lock);
+	is = silent->peer.port && same(&silent->peer, peer) &&
+	     time_before(jiffies, silent->until);
+	spin_unlock_bh(&policy->note_lock);
+	return is;
+}
+
+static void remember(struct sdp_policy *policy, const struct sdp_endpoint *peer)
+{
+	struct sdp_silent *silent = place_of(policy, peer);
+
+	silent->peer = *peer;
+	silent->until = jiffies + msecs_to_jiffies(READ_ONCE(policy->fallback_memory_ms));
+}
+
+/**
+ * sdp_fallback_describe() - what the current process is about to do by SDP
+ * @fell: filled in, but for the reason
+ * @role: listen or connect
+ * @where: the address
+ */
+void sdp_fallback_describe(struct sdp_fell *fell, enum sdp_role role,
+			   const struct sdp_endpoint *where)
+{
+	fell->pid = task_tgid_vnr(current);
+	get_task_comm(fell->comm, current);
+	fell->role = role;
+	fell->where = *where;
+}
+
+/**
+ * sdp_fallback_note() - a socket became TCP that should have become SDP
+ * @net: its namespace
+ * @fell: what was wanted
+ * @why: the reason
+ */
+void sdp_fallback_note(struct net *net, struct sdp_fell *fell, enum sdp_fallback why)
+{
+	struct sdp_policy *policy = sdp_policy(net);
+
+	BUILD_BUG_ON(SDP_STAT_FellError - SDP_STAT_FellRoute != SDP_FELL_ERROR - SDP_FELL_ROUTE);
+	sdp_count(net, SDP_STAT_FellRoute + (why - SDP_FELL_ROUTE), 1);
+	trace_sdp_fallback(fell->role == SDP_ROLE_CONNECT, fell->where.port, reasons[why]);
+	fell->at = ktime_get_real_seconds();
+	fell->why = why;
+	spin_lock_bh(&policy->note_lock);
+	if (why == SDP_FELL_TIMEOUT)
+		remember(policy, &fell->where);
+	policy->fell[policy->fell_next++ % SDP_FELL_SHOWN] = *fell;
+	spin_unlock_bh(&policy->note_lock);
+}
+
+static void show_one(struct seq_file *seq, const struct sdp_fell *fell)
+{
+	seq_printf(seq, "%lld %d %s %s ", fell->at, fell->pid, fell->comm,
+		   fell->role == SDP_ROLE_CONNECT ? "connect" : "listen");
+	if (sdp_is_v4(&fell->where))
+		seq_printf(seq, "%pI4:%u", &fell->where.ip.s6_addr32[3], fell->where.port);
+	else
+		seq_printf(seq, "[%pI6c]:%u", &fell->where.ip, fell->where.port);
+	seq_printf(seq, " %s\n", reasons[fell->why]);
+}
+
+static int fallbacks_show(struct seq_file *seq, void *v)
+{
+	struct sdp_policy *policy = sdp_policy(seq_file_single_net(seq));
+	unsigned int i, next;
+	struct sdp_fell fell;
+
+	next = READ_ONCE(policy->fell_next);
+	for (i = 0; i < SDP_FELL_SHOWN; i++) {
+		spin_lock_bh(&policy->note_lock);
+		fell = policy->fell[(next + i) % SDP_FELL_SHOWN];
+		spin_unlock_bh(&policy->note_lock);
+		if (fell.at)
+			show_one(seq, &fell);
+	}
+	return 0;
+}
+
+/**
+ * sdp_fallback_register() - make the file that shows the last fall-backs of a namespace
+ * @net: namespace
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sdp_fallback_register(struct net *net)
+{
+	return proc_create_net_single("sdp_fallbacks", 0444, net->proc_net, fallbacks_show,
+				      NULL) ? 0 : -ENOMEM;
+}
+
+/**
+ * sdp_fallback_unregister() - remove it
+ * @net: namespace
+ */
+void sdp_fallback_unregister(struct net *net)
+{
+	remove_proc_entry("sdp_fallbacks", net->proc_net);
+}

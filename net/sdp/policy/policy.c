@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The policy of a namespace: its rules and its switches, by sysctl.
+ *
+ * A text is parsed whole before it replaces the one in force, so a bad one changes nothing;
+ * what was wrong with it, and where, is in net.sdp.policy_error. Sockets keep the verdict
+ * that they got.
+ */
+#include <linux/cgroup.h>
+#include <linux/cred.h>
+#include <linux/file.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+
+#include "shim.h"
+#include "state.h"
+
+unsigned int sdp_policy_id __read_mostly;
+
+static int zero;
+static int one = 1;
+static int wait_min = 10;
+static int wait_max = 3600 * 1000;
+
+/* Programs' paths, for rules that ask for them. */
+struct names {
+	char comm[TASK_COMM_LEN];
+	char *path_page;
+	char *cgroup_page;
+};
+
+static const char *program_path(struct names *n)
+{
+	struct file *exe;
+	char *path = NULL;
+
+	n->path_page = (char *)__get_free_page(GFP_KERNEL);
+	exe = n->path_page && current->mm ? sdp_exe_file(current->mm) : NULL;
+	if (!exe)
+		return NULL;
+	path = d_path(&exe->f_path, n->path_page, PAGE_SIZE);
+	fput(exe);
+	return IS_ERR(path) ? NULL : path;
+}
+
+#ifdef CONFIG_CGROUPS
+static const char *cgroup_path_of(struct names *n)
+{
+	int len = -ENOMEM;
+
+	n->cgroup_page = (char *)__get_free_page(GFP_KERNEL);
+	if (!n->cgroup_page)
+		return NULL;
+	rcu_read_lock();
+	len = cgroup_path(task_dfl_cgroup(current), n->cgroup_page, PAGE_SIZE);
+	rcu_read_unlock();
+	return len < 0 ? NULL : n->cgroup_page;
+}
+#else
+static const char *cgroup_path_of(struct names *n)
+{
+	return NULL;
+}
+#endif
+
+static void describe(struct sdp_query *q, struct names *n, const struct sdp_endpoint *where)
+{
+	q->comm = get_task_comm(n->comm, current);
+	q->uid = from_kuid(&init_user_ns, current_fsuid());
+	memcpy(q->addr, &where->ip, sizeof(q->addr));
+	/* The IPv6 wildcard takes IPv4 too, but is no address of either. */
+	q->port = where->port;
+}
+
+/* What rules ask for that costs something to know. */
+static void look_up(struct net *net, struct sdp_query *q, struct names *n)
+{
+	const struct sdp_rules *rules;
+	bool path, cgroup;
+
+	rcu_read_lock();
+	rules = rcu_dereference(sdp_policy(net)->rules);
+	path = rules && rules->need_path;
+	cgroup = rules && rules->need_cgroup;
+	rcu_read_unlock();
+	q->path = path ? program_path(n) : NULL;
+	q->cgroup = cgroup ? cgroup_path_of(n) : NULL;
+}
+
+/**
+ * sdp_policy_ask() - what shall become of a socket of the current process?
+ * @net: its namespace
+ * @role: what it is about to do
+ * @where: the address
+ *
+ * May sleep.
+ *
+ * Return: the verdict; SDP_VERDICT_TCP when rewriting is off or no rule matches.
+ */
+enum sdp_verdict sdp_policy_ask(struct net *net, enum sdp_role role,
+				const struct sdp_endpoint *where)
+{
+	struct sdp_policy *policy = sdp_policy(net);
+	struct sdp_query q = { .role = role };
+	enum sdp_verdict verdict = SDP_VERDICT_TCP;
+	const struct sdp_rule *rule = NULL;
+	const struct sdp_rules *rules;
+	struct names n = { };
+
+	if (!READ_ONCE(policy->rewrite))
+		return verdict;
+	describe(&q, &n, where);
+	look_up(net, &q, &n);
+	rcu_read_lock();
+	rules = rcu_dereference(policy->rules);
+	if (rules)
+		rule = sdp_rules_match(rules->rule, rules->count, rules->text, &q);
+	if (rule)
+		verdict = rule->verdict;
+	rcu_read_unlock();
+	free_page((unsigned long)n.path_page);
+	free_page((unsigned long)n.cgroup_page);
+	return verdict;
+}
+
+/* Room for what both texts together can say at most. */
+static struct sdp_rules *rules_alloc(const char *first, size_t first_len, const char *text,
+				     size_t len)
+{
+	unsigned int bound = min_t(unsigned int, SDP_POLICY_RULES_MAX,
+				   sdp_rules_bound(first, first_len) + sdp_rules_bound(text, len));
+	struct sdp_rules *rules;
+
+	rules = kvzalloc(struct_size(rules, rule, bound) + first_len + len + 1, GFP_KERNEL_ACCOUNT);
+	if (!rules)
+		return NULL;
+	rules->count = bound;
+	rules->text = (char *)&rules->rule[bound];
+	rules->len = first_len + len;
+	memcpy(rules->text, first, first_len);
+	memcpy(rules->text + first_len, text, len);
+	return rules;
+}
+
+/*
+ * A text, or the next part of one: shells write line by line. Each part has to be right by
+ * itself, and is in force at once. Under the policy's lock.
+ */
+static int set_rules(struct sdp_policy *policy, const char *text, size_t len, loff_t pos)
+{
+	struct sdp_rules_error error = { };
+	struct sdp_rules *rules, *old;
+	int count;
+
+	old = rcu_dereference_protected(policy->rules, lockdep_is_held(&policy->lock));
+	if (pos && (!old || pos != old->len))
+		return -EINVAL;
+	if (pos + len > SDP_POLICY_TEXT_MAX)
+		return -E2BIG;
+	rules = rules_alloc(old ? old->text : "", pos, text, len);
+	if (!rules)
+		return -ENOMEM;
+	count = sdp_rules_parse(rules->text, rules->len, rules->rule, rules->count, &error);
+	if (count < 0) {
+		snprintf(policy->error, sizeof(policy->error), "line %u, column %u: expected %s",
+			 error.line, error.column, error.what);
+		kvfree(rules);
+		return -EINVAL;
+	}
+	policy->error[0] = 0;
+	rules->count = count;
+	rules->need_path = sdp_rules_need_path(rules->rule, count);
+	rules->need_cgroup = sdp_rules_need_cgroup(rules->rule, count);
+	rcu_assign_pointer(policy->rules, rules);
+	if (old)
+		kvfree_rcu(old, rcu);
+	return 0;
+}
+
+/* Part of a text, as a file is read. */
+static void show(const char *text, size_t size, void *buffer, size_t *len, loff_t *pos)
+{
+	size_t n = *pos < size ? min_t(size_t, size - *pos, *len) : 0;
+
+	memcpy(buffer, text + *pos, n);
+	*len = n;
+	*pos += n;
+}
+
+static int policy_handler(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	struct sdp_policy *policy = table->extra1;
+	const struct sdp_rules *rules;
+	int err = 0;
+
+	mutex_lock(&policy->lock);
+	rules = rcu_dereference_protected(policy->rules, lockdep_is_held(&policy->lock));
+	if (!write)
+		show(rules ? rules->text : "", rules ? rules->len : 0, buffer, len, pos);
+	else
+		err = set_rules(policy, buffer, *len, *pos);
+	if (write && !err)
+		*pos += *len;
+	mutex_unlock(&policy->lock);
+	return err;
+}
+
+static int error_handler(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	struct sdp_policy *policy = table->extra1;
+	char text[sizeof(policy->error) + 1];
+	int n;
+
+	mutex_lock(&policy->lock);
+	n = snprintf(text, sizeof(text), "%s\n", policy->error);
+	mutex_unlock(&policy->lock);
+	show(text, n, buffer, len, pos);
+	return 0;
+}
+
+/* The hook is there while some namespace wants it. */
+static int rewrite_handler(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	struct sdp_policy *policy = table->extra1;
+	struct ctl_table copy = *table;
+	int value, err;
+
+	mutex_lock(&policy->lock);
+	value = policy->rewrite;
+	copy.data = &value;
+	copy.extra1 = &zero;
+	err = proc_dointvec_minmax(&copy, write, buffer, len, pos);
+	if (!err && value && !policy->rewrite)
+		err = sdp_hook_get();
+	if (!err && !value && policy->rewrite)
+		sdp_hook_put();
+	if (!err)
+		WRITE_ONCE(policy->rewrite, value);
+	mutex_unlock(&policy->lock);
+	return err;
+}
+
+static const struct ctl_table template[] = {
+	{ .procname = "policy", .maxlen = SDP_POLICY_TEXT_MAX, .mode = 0644,
+	  .proc_handler = policy_handler },
+	{ .procname = "policy_error", .mode = 0444, .proc_handler = error_handler },
+	{ .procname = "rewrite", .maxlen = sizeof(int), .mode = 0644,
+	  .proc_handler = rewrite_handler, .extra2 = &one },
+	{ .procname = "fallback_ms", .maxlen = sizeof(int), .mode = 0644,
+	  .proc_handler = proc_dointvec_minmax, .extra1 = &wait_min, .extra2 = &wait_max },
+	{ .procname = "fallback_memory_ms", .maxlen = sizeof(int), .mode = 0644,
+	  .proc_handler = proc_dointvec_minmax, .extra1 = &zero, .extra2 = &wait_max },
+	{ }
+};
+
+static int sysctl_register(struct net *net, struct sdp_policy *policy)
+{
+	struct ctl_table *table = kmemdup(template, sizeof(template), GFP_KERNEL);
+
+	if (!table)
+		return -ENOMEM;
+	table[0].extra1 = policy;
+	table[1].extra1 = policy;
+	table[2].extra1 = policy;
+	table[3].data = &policy->fallback_ms;
+	table[4].data = &policy->fallback_memory_ms;
+	policy->table = table;
+	policy->header = sdp_register_net_sysctl(net, "net/sdp", table, ARRAY_SIZE(template) - 1);
+	if (policy->header)
+		return 0;
+	kfree(table);
+	return -ENOMEM;
+}
+
+static void sysctl_unregister(struct sdp_policy *policy)
+{
+	unregister_net_sysctl_table(policy->header);
+	kfree(policy->table);
+}
+
+static int __net_init init_one(struct net *net)
+{
+	struct sdp_policy *policy = sdp_policy(net);
+	int err;
+
+	mutex_init(&policy->lock);
+	spin_lock_init(&policy->note_lock);
+	policy->fallback_ms = 1000;
+	policy->fallback_memory_ms = 60 * 1000;
+	err = sysctl_register(net, policy);
+	if (err)
+		return err;
+	err = sdp_fallback_register(net);
+	if (err)
+		sysctl_unregister(policy);
+	return err;
+}
+
+static void __net_exit exit_one(struct net *net)
+{
+	struct sdp_policy *policy = sdp_policy(net);
+
+	sdp_fallback_unregister(net);
+	sysctl_unregister(policy);
+	if (policy->rewrite)
+		sdp_hook_put();
+	kvfree(rcu_dereference_protected(policy->rules, 1));
+}
+
+static struct pernet_operations policy_ops = {
+	.init	= init_one,
+	.exit	= exit_one,
+	.id	= &sdp_policy_id,
+	.size	= sizeof(struct sdp_policy),
+};
+
+/**
+ * sdp_policy_init() - namespaces can have a policy from now on; none has
+ *
+ * Return: 0 or an errno.
+ */
+int sdp_policy_init(void)
+{
+	int err = sdp_shim_init();
+
+	if (err)
+		return err;
+	err = register_pernet_subsys(&policy_ops);
+	if (err)
+		sdp_shim_exit();
+	return err;
+}
+
+/**
+ * sdp_policy_exit() - undo sdp_policy_init(); there is no undecided socket any more
+ */
+void sdp_policy_exit(void)
+{
+	unregister_pernet_subsys(&policy_ops);
+	sdp_shim_exit();
+}
