@@ -76,7 +76,6 @@
 	_(FellResources)						\
 	_(FellOption)							\
 	_(FellPort)							\
-	_(FellEnded)							\
 	_(FellError)							\
 	_(BadLen)			/* what peers did wrong: enum sdp_violation */ \
 	_(BadHello)							\

@@ -94,24 +94,11 @@ static void connect_by_tcp(struct sdp_shadow *shadow)
 		sock->sk->sk_state_change(sock->sk);
 }
 
-/* It may not: the socket is as before, and the next connect a new one. */
-static void connect_not(struct sdp_shadow *shadow, int error)
-{
-	shadow->sock->state = SS_UNCONNECTED;
-	shadow->error = -error;
-	if (!shadow->waited)
-		report(shadow->sock->sk, error);
-}
-
-static void fail(struct sdp_shadow *shadow, int error, enum sdp_fallback why)
+static void fail(struct sdp_shadow *shadow, enum sdp_fallback why)
 {
 	listen_no_more(shadow);
-	if (shadow->verdict == SDP_VERDICT_BOTH) {
-		sdp_fallback_note(sock_net(shadow->sock->sk), &shadow->fell, why);
-		connect_by_tcp(shadow);
-	} else {
-		connect_not(shadow, error);
-	}
+	sdp_fallback_note(sock_net(shadow->sock->sk), &shadow->fell, why);
+	connect_by_tcp(shadow);
 	settle(shadow);
 }
 
@@ -132,15 +119,13 @@ static bool decide(struct sdp_shadow *shadow)
 {
 	struct sock *sk = shadow->sdp->sk;
 	int state = smp_load_acquire(&sk->sk_state);
-	int error;
 
 	if (state == TCP_SYN_SENT) {
 		if (time_before(jiffies, shadow->deadline))
 			return false;
-		fail(shadow, ETIMEDOUT, SDP_FELL_TIMEOUT);
+		fail(shadow, SDP_FELL_TIMEOUT);
 	} else if (state == TCP_CLOSE) {
-		error = -sock_error(sk) ?: ECONNABORTED;
-		fail(shadow, error, sdp_fallback_reason(error));
+		fail(shadow, sdp_fallback_reason(-sock_error(sk)));
 	} else {
 		succeed(shadow);
 	}
@@ -167,7 +152,7 @@ static void attempt_work(struct work_struct *work)
 	sdp_shadow_put(shadow);
 }
 
-static int begin(struct sdp_shadow *shadow, const struct sdp_endpoint *peer)
+static int begin(struct sdp_shadow *shadow)
 {
 	struct net *net = sock_net(shadow->sock->sk);
 	int err = sdp_shadow_bind(shadow);
@@ -175,9 +160,7 @@ static int begin(struct sdp_shadow *shadow, const struct sdp_endpoint *peer)
 	if (err)
 		return err;
 	INIT_DELAYED_WORK(&shadow->work, attempt_work);
-	shadow->deadline = jiffies + msecs_to_jiffies(shadow->verdict == SDP_VERDICT_BOTH ?
-		READ_ONCE(sdp_policy(net)->fallback_ms) :
-		READ_ONCE(sdp_net(net)->settings.connect_timeout_ms) + 1000);
+	shadow->deadline = jiffies + msecs_to_jiffies(READ_ONCE(sdp_policy(net)->fallback_ms));
 	listen_to(shadow);
 	err = shadow->sdp->ops->connect(shadow->sdp, (struct sdp_sockaddr *)&shadow->addr,
 					shadow->len, O_NONBLOCK);
@@ -187,11 +170,31 @@ static int begin(struct sdp_shadow *shadow, const struct sdp_endpoint *peer)
 	return err ?: -EINVAL;
 }
 
+/* SDP or nothing: the SDP socket takes the TCP one's place before it connects. */
+static int only_sdp(struct socket *sock)
+{
+	struct sdp_shadow *shadow;
+	int err;
+
+	if (!sdp_carry_possible(sock->sk))
+		return -EOPNOTSUPP;
+	shadow = sdp_shadow_make(sock, sdp_shim_tcp(sock));
+	if (IS_ERR(shadow))
+		return PTR_ERR(shadow);
+	err = sdp_shadow_bind(shadow);
+	if (!err) {
+		SDP_INC(sock_net(sock->sk), PolicyConnects);
+		sdp_shadow_adopt(shadow);
+	}
+	sdp_shadow_put(shadow);
+	return err;
+}
+
 /* Bucket locked for writing. Returns 0 when the attempt is on its way, else an errno. */
 static int try_sdp(struct sdp_bucket *b, struct socket *sock, const struct sdp_endpoint *peer,
-		   const void *addr, int len, enum sdp_verdict verdict, struct sdp_shadow **out)
+		   const void *addr, int len, struct sdp_shadow **out)
 {
-	struct sdp_shadow *shadow = sdp_shadow_make(sock, sdp_shim_tcp(sock), verdict);
+	struct sdp_shadow *shadow = sdp_shadow_make(sock, sdp_shim_tcp(sock));
 	int err;
 
 	if (IS_ERR(shadow))
@@ -199,7 +202,7 @@ static int try_sdp(struct sdp_bucket *b, struct socket *sock, const struct sdp_e
 	memcpy(&shadow->addr, addr, min_t(size_t, len, sizeof(shadow->addr)));
 	shadow->len = len;
 	sdp_fallback_describe(&shadow->fell, SDP_ROLE_CONNECT, peer);
-	err = begin(shadow, peer);
+	err = begin(shadow);
 	if (err) {
 		sdp_shadow_put(shadow);
 		return err;
@@ -225,14 +228,13 @@ static int by_tcp(struct socket *sock, const struct sdp_endpoint *peer, enum sdp
 
 /*
  * What becomes of a connect, bucket locked for writing: an attempt in @shadow; or 0 without
- * one: TCP's calls go on; or an errno.
+ * one: the socket's calls go on, whosever they are now; or an errno.
  */
 static int decide_first(struct sdp_bucket *b, struct socket *sock, const void *addr, int len,
 			struct sdp_shadow **shadow)
 {
 	struct sock *sk = sock->sk;
 	struct net *net = sock_net(sk);
-	enum sdp_verdict verdict;
 	struct sdp_endpoint peer;
 	int err;
 
@@ -240,18 +242,20 @@ static int decide_first(struct sdp_bucket *b, struct socket *sock, const void *a
 	if (sock->state != SS_UNCONNECTED || sk->sk_state != TCP_CLOSE ||
 	    sdp_addr_get(&peer, addr, len, sk->sk_family))
 		return 0;
-	verdict = sdp_policy_ask(net, SDP_ROLE_CONNECT, &peer);
-	if (verdict == SDP_VERDICT_TCP)
+	switch (sdp_policy_ask(net, SDP_ROLE_CONNECT, &peer)) {
+	case SDP_VERDICT_SDP:
+		return only_sdp(sock);
+	case SDP_VERDICT_BOTH:
+		break;
+	default:
 		return by_tcp(sock, &peer, SDP_FELL_NOT);
+	}
 	if (!sdp_carry_possible(sk))
-		return verdict == SDP_VERDICT_SDP ? -EOPNOTSUPP :
-						    by_tcp(sock, &peer, SDP_FELL_OPTION);
-	if (verdict == SDP_VERDICT_BOTH && sdp_fallback_silent(net, &peer))
+		return by_tcp(sock, &peer, SDP_FELL_OPTION);
+	if (sdp_fallback_silent(net, &peer))
 		return by_tcp(sock, &peer, SDP_FELL_REMEMBERED);
-	err = try_sdp(b, sock, &peer, addr, len, verdict, shadow);
-	if (err && verdict == SDP_VERDICT_BOTH)
-		return by_tcp(sock, &peer, sdp_fallback_reason(-err));
-	return err;
+	err = try_sdp(b, sock, &peer, addr, len, shadow);
+	return err ? by_tcp(sock, &peer, sdp_fallback_reason(-err)) : 0;
 }
 
 /**
@@ -273,20 +277,57 @@ int sdp_attempt_wait(struct sdp_shadow *shadow, long timeo)
 	return left ? sock_intr_errno(timeo) : -EAGAIN;
 }
 
-/* Whoever gives up waiting leaves the rest to the work item. */
-static int wait_here(struct sdp_bucket *b, struct sdp_shadow *shadow, long timeo)
+/* Whoever gives up waiting leaves the rest to the work item; @err is for "not yet". */
+static int wait_here(struct sdp_bucket *b, struct sdp_shadow *shadow, long timeo, int err)
 {
-	int err = sdp_attempt_wait(shadow, timeo);
+	int waited = sdp_attempt_wait(shadow, timeo);
 
-	if (!err)
+	if (!waited)
 		return shadow->error;
 	down_write(&b->lock);
 	if (completion_done(&shadow->decided))
-		err = shadow->error;
+		waited = shadow->error;
 	else
 		shadow->waited = false;
 	up_write(&b->lock);
-	return err == -EAGAIN ? -EINPROGRESS : err;
+	return waited == -EAGAIN ? err : waited;
+}
+
+/* As TCP ends a connect that is on its way: the socket is unconnected, and reset. */
+static void stop_connecting(struct sdp_shadow *shadow)
+{
+	listen_no_more(shadow);
+	shadow->sock->state = SS_UNCONNECTED;
+	shadow->error = -ECONNABORTED;
+	report(shadow->sock->sk, ECONNRESET);
+}
+
+/* The part of connect(2) under the lock. Returns an errno, or 0 and what to wait for, if anything. */
+static int begin_or_join(struct sdp_bucket *b, struct socket *sock, struct sdp_sockaddr *addr,
+			 int len, bool waits, struct sdp_shadow **out)
+{
+	struct sdp_shadow *old = sdp_shadow_find(b, sock);
+	struct sdp_shadow *shadow = NULL;
+	int err = 0;
+
+	if (!old)
+		err = decide_first(b, sock, addr, len, &shadow);
+	else if (!old->listening)
+		shadow = old;
+	if (!shadow)
+		return err;
+	sdp_shadow_get(shadow);
+	*out = shadow;
+	shadow->waited |= waits;
+	return old ? -EALREADY : -EINPROGRESS;
+}
+
+static bool ends_it(const struct sdp_sockaddr *addr, int len)
+{
+	const struct sockaddr_storage *ss = (const struct sockaddr_storage *)addr;
+
+	return len >= (int)offsetofend(struct sockaddr_storage, ss_family) &&
+	       ss->ss_family == AF_UNSPEC;
 }
 
 /**
@@ -301,30 +342,23 @@ static int wait_here(struct sdp_bucket *b, struct sdp_shadow *shadow, long timeo
 int sdp_attempt(struct socket *sock, struct sdp_sockaddr *addr, int len, int flags)
 {
 	struct sdp_bucket *b = sdp_bucket(sock);
-	struct sdp_shadow *shadow = NULL, *old;
-	const struct proto_ops *ops;
+	struct sdp_shadow *shadow = NULL;
 	long timeo = 0;
 	int err = 0;
 
-	down_write(&b->lock);
-	ops = sdp_shim_tcp(sock);
-	if (ops) {
-		timeo = sock_sndtimeo(sock->sk, flags & O_NONBLOCK);
-		old = sdp_shadow_find(b, sock);
-		if (!old)
-			err = decide_first(b, sock, addr, len, &shadow);
-		else if (!old->listening)
-			shadow = old;
-		if (shadow) {
-			err = timeo ? 0 : old ? -EALREADY : -EINPROGRESS;
-			sdp_shadow_get(shadow);
-			shadow->waited |= timeo;
+	if (ends_it(addr, len)) {
+		sdp_attempt_stop(sock, false);
+	} else {
+		down_write(&b->lock);
+		if (sdp_shim_tcp(sock)) {
+			timeo = sock_sndtimeo(sock->sk, flags & O_NONBLOCK);
+			err = begin_or_join(b, sock, addr, len, timeo, &shadow);
 		}
+		up_write(&b->lock);
 	}
-	up_write(&b->lock);
 	if (shadow) {
-		if (!err)
-			err = wait_here(b, shadow, timeo);
+		if (timeo)
+			err = wait_here(b, shadow, timeo, err);
 		sdp_shadow_put(shadow);
 	}
 	if (err)
@@ -333,18 +367,36 @@ int sdp_attempt(struct socket *sock, struct sdp_sockaddr *addr, int len, int fla
 }
 
 /**
- * sdp_attempt_stop() - a connect ends, or a pair of listeners
- * @b: bucket, locked for writing
- * @shadow: found there; the bucket's reference becomes the caller's
+ * sdp_attempt_stop() - end what is beside a socket: a connect, or a pair's SDP listener
+ * @sock: socket
+ * @listener: a listener, too
+ *
+ * The socket is as undecided as it was before.
+ *
+ * Return: true when it was a connect.
  */
-void sdp_attempt_stop(struct sdp_bucket *b, struct sdp_shadow *shadow)
+bool sdp_attempt_stop(struct socket *sock, bool listener)
 {
-	if (!shadow->listening) {
-		listen_no_more(shadow);
-		shadow->sock->state = SS_UNCONNECTED;
-		shadow->error = -ECONNABORTED;
+	struct sdp_bucket *b = sdp_bucket(sock);
+	struct sdp_shadow *shadow;
+	bool connects = false;
+
+	down_write(&b->lock);
+	shadow = sdp_shadow_find(b, sock);
+	if (shadow && shadow->listening && !listener)
+		shadow = NULL;
+	if (shadow) {
+		connects = !shadow->listening;
+		if (connects)
+			stop_connecting(shadow);
+		settle(shadow);
 	}
-	settle(shadow);
+	up_write(&b->lock);
+	if (connects && cancel_delayed_work(&shadow->work))
+		sdp_shadow_put(shadow);
+	if (shadow)
+		sdp_shadow_put(shadow);
+	return connects;
 }
 
 /**

@@ -22,7 +22,6 @@ static const char * const reasons[SDP_FALLBACKS] = {
 	[SDP_FELL_RESOURCES]	= "no memory or queue pair",
 	[SDP_FELL_OPTION]	= "asked for what only TCP has",
 	[SDP_FELL_PORT]		= "port taken by another SDP socket",
-	[SDP_FELL_ENDED]	= "shut down meanwhile",
 	[SDP_FELL_ERROR]	= "failed",
 };
 

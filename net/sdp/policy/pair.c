@@ -41,7 +41,7 @@ static int only_sdp(struct socket *sock, const struct proto_ops *tcp, int backlo
 
 	if (!sdp_carry_possible(sock->sk))
 		return -EOPNOTSUPP;
-	shadow = sdp_shadow_make(sock, tcp, SDP_VERDICT_SDP);
+	shadow = sdp_shadow_make(sock, tcp);
 	if (IS_ERR(shadow))
 		return PTR_ERR(shadow);
 	err = listen_by_sdp(shadow, backlog);
@@ -57,7 +57,7 @@ static int only_sdp(struct socket *sock, const struct proto_ops *tcp, int backlo
 static int beside(struct sdp_bucket *b, struct socket *sock, const struct proto_ops *tcp,
 		  int backlog)
 {
-	struct sdp_shadow *shadow = sdp_shadow_make(sock, tcp, SDP_VERDICT_BOTH);
+	struct sdp_shadow *shadow = sdp_shadow_make(sock, tcp);
 	int err;
 
 	if (IS_ERR(shadow))

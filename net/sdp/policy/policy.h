@@ -37,7 +37,6 @@ struct sdp_endpoint;
  * @SDP_FELL_RESOURCES: memory, queue pairs
  * @SDP_FELL_OPTION: something was set, or asked for, that only TCP has
  * @SDP_FELL_PORT: the port is taken by another SDP socket
- * @SDP_FELL_ENDED: shut down before there was an answer
  * @SDP_FELL_ERROR: any other error
  * @SDP_FALLBACKS: their number
  */
@@ -50,7 +49,6 @@ enum sdp_fallback {
 	SDP_FELL_RESOURCES,
 	SDP_FELL_OPTION,
 	SDP_FELL_PORT,
-	SDP_FELL_ENDED,
 	SDP_FELL_ERROR,
 	SDP_FALLBACKS
 };

@@ -62,12 +62,10 @@ struct sdp_shadow *sdp_shadow_find(struct sdp_bucket *b, const struct socket *so
  * sdp_shadow_make() - an SDP socket like a TCP one
  * @sock: the TCP socket, undecided
  * @tcp: its calls
- * @verdict: what the policy said
  *
  * Return: the shadow, with one reference; or an errno.
  */
-struct sdp_shadow *sdp_shadow_make(struct socket *sock, const struct proto_ops *tcp,
-				   enum sdp_verdict verdict)
+struct sdp_shadow *sdp_shadow_make(struct socket *sock, const struct proto_ops *tcp)
 {
 	struct sock *sk = sock->sk;
 	struct sdp_shadow *shadow;
@@ -85,7 +83,6 @@ struct sdp_shadow *sdp_shadow_make(struct socket *sock, const struct proto_ops *
 	init_completion(&shadow->decided);
 	shadow->sock = sock;
 	shadow->tcp = tcp;
-	shadow->verdict = verdict;
 	sdp_carry(shadow->sdp->sk, sk);
 	return shadow;
 }

@@ -280,40 +280,16 @@ static int shim_compat_ioctl(struct socket *sock, unsigned int cmd, unsigned lon
 #endif
 
 /* As with TCP, to shut down what connects, or listens, is to make it unconnected. */
-static bool stop(struct socket *sock, int how)
-{
-	struct sdp_bucket *b = sdp_bucket(sock);
-	struct sdp_shadow *shadow = NULL;
-	bool connects = false;
-
-	down_write(&b->lock);
-	if (sdp_shim_tcp(sock))
-		shadow = sdp_shadow_find(b, sock);
-	if (shadow && shadow->listening && how == SHUT_WR)
-		shadow = NULL;
-	if (shadow) {
-		connects = !shadow->listening;
-		sdp_attempt_stop(b, shadow);
-		sdp_shim_end(sock);
-	}
-	up_write(&b->lock);
-	if (shadow)
-		sdp_shadow_put(shadow);
-	return connects;
-}
-
 static int shim_shutdown(struct socket *sock, int how)
 {
 	struct turn t;
 	int ret = 0;
 
 	atomic_inc(&inside);
-	if (how < SHUT_RD || how > SHUT_RDWR || !stop(sock, how)) {
+	if (how < SHUT_RD || how > SHUT_RDWR || !sdp_attempt_stop(sock, how != SHUT_WR)) {
 		turn_begin(&t, sock);
 		ret = t.ops->shutdown(sock, how);
 		turn_end(&t);
-	} else {
-		sock->sk->sk_state_change(sock->sk);
 	}
 	atomic_dec(&inside);
 	return ret;
@@ -400,26 +376,19 @@ static ssize_t shim_splice_read(struct socket *sock, loff_t *pos, struct pipe_in
 
 static int shim_release(struct socket *sock)
 {
-	struct sdp_bucket *b = sdp_bucket(sock);
-	struct sdp_shadow *shadow;
 	const struct proto_ops *ops;
 	int ret;
 
 	atomic_inc(&inside);
-	down_write(&b->lock);
-	shadow = sdp_shadow_find(b, sock);
-	if (shadow)
-		sdp_attempt_stop(b, shadow);
+	if (sock->sk)
+		sdp_attempt_stop(sock, true);
 	ops = sdp_shim_tcp(sock);
-	up_write(&b->lock);
 	/* A work item has decided since the caller, who drops the module, looked at the calls. */
 	if (!ops) {
 		ops = READ_ONCE(sock->ops);
 		if (ops->owner != THIS_MODULE)
 			__module_get(THIS_MODULE);
 	}
-	if (shadow)
-		sdp_shadow_put(shadow);
 	ret = ops->release(sock);
 	atomic_dec(&inside);
 	return ret;

@@ -35,11 +35,10 @@ struct sdp_bucket {
  * @sock: the program's socket
  * @sdp: the SDP socket, with a struct socket of its own; NULL when it has been taken out
  * @tcp: the calls of TCP
- * @verdict: what the policy said
  * @listening: both listen; else a connect is on its way
  * @waited: a connect waits and goes on by itself
  * @decided: the outcome is there
- * @error: a connect that may not fall back has failed: errno, negative
+ * @error: a connect was ended from this side: errno, negative
  * @deadline: no longer (jiffies)
  * @work: looks at what has become of the connect
  * @state_change: of the SDP socket, while the attempt has its place
@@ -54,7 +53,6 @@ struct sdp_shadow {
 	struct socket *sock;
 	struct socket *sdp;
 	const struct proto_ops *tcp;
-	enum sdp_verdict verdict;
 	bool listening;
 	bool waited;
 	struct completion decided;
@@ -79,8 +77,7 @@ void sdp_shim_end(struct socket *sock);
 struct sdp_bucket *sdp_bucket(const struct socket *sock);
 void sdp_shadow_init(void);
 struct sdp_shadow *sdp_shadow_find(struct sdp_bucket *b, const struct socket *sock);
-struct sdp_shadow *sdp_shadow_make(struct socket *sock, const struct proto_ops *tcp,
-				   enum sdp_verdict verdict);
+struct sdp_shadow *sdp_shadow_make(struct socket *sock, const struct proto_ops *tcp);
 void sdp_shadow_enter(struct sdp_bucket *b, struct sdp_shadow *shadow);
 void sdp_shadow_get(struct sdp_shadow *shadow);
 void sdp_shadow_put(struct sdp_shadow *shadow);
@@ -92,7 +89,7 @@ int sdp_attempt_init(void);
 void sdp_attempt_exit(void);
 int sdp_attempt(struct socket *sock, struct sdp_sockaddr *addr, int len, int flags);
 int sdp_attempt_wait(struct sdp_shadow *shadow, long timeo);
-void sdp_attempt_stop(struct sdp_bucket *b, struct sdp_shadow *shadow);
+bool sdp_attempt_stop(struct socket *sock, bool listener);
 
 /* pair.c */
 int sdp_pair_listen(struct socket *sock, int backlog);

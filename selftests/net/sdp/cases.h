@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Programs that run a list of tests over address sets:
- *	PROGRAM [--self | --twin] [--set NAME]... [TEST]...
+ *	PROGRAM [--self | --twin | --policy] [--set NAME]... [TEST]...
  * --self runs them on TCP, where they must pass too: it shows that the tests are right.
  * --twin runs them on IPPROTO_SDP of the internet families.
+ * --policy runs them on TCP sockets of which a policy makes SDP (rewritten.sh).
  */
 #ifndef SDP_TEST_CASES_H
 #define SDP_TEST_CASES_H
@@ -69,12 +70,14 @@ static inline int run_tests(char **argv, const struct test *tests, size_t count)
 			use_sdp = false;
 		} else if (!strcmp(*argv, "--twin")) {
 			use_twin = true;
+		} else if (!strcmp(*argv, "--policy")) {
+			use_twin = use_policy = true;
 		} else if (!strcmp(*argv, "--set") && argv[1]) {
 			argv++;
 			for (i = 0; i < SET_COUNT; i++)
 				sets |= (unsigned int)!strcmp(*argv, addrsets[i].name) << i;
 		} else {
-			fputs("options: [--self | --twin] [--set lo4|lo6|rc4|rc6]... [TEST]...\n",
+			fputs("options: [--self | --twin | --policy] [--set lo4|lo6|rc4|rc6]... [TEST]...\n",
 			      stderr);
 			return EXIT_FAILED;
 		}

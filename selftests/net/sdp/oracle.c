@@ -5,10 +5,11 @@
  * byte that they see. A line that differs is a failure, unless it stands in the table
  * of known differences below, which must also be right about what AF_SDP does.
  *
- *	oracle [--self | --twin] [--set NAME]... [-v] [SCENARIO]...
+ *	oracle [--self | --twin | --policy] [--set NAME]... [-v] [SCENARIO]...
  *
  * --self compares TCP with TCP, which proves the scenarios; --twin compares it with IPPROTO_SDP
- * sockets of the internet families; -v shows the logs. The scenarios are
+ * sockets of the internet families; --policy with TCP sockets of which a policy has made SDP by the
+ * name of the program (rewritten.sh); -v shows the logs. The scenarios are
  * in oracle_*.h, by subject; they are headers because they share one program and its tables.
  * timeout: 240 s
  */
@@ -28,7 +29,7 @@
  * Where AF_SDP differs from TCP on purpose: which observation (scenario, label, family of the
  * address set or 0 for both), of which sockets, what they show, and why.
  */
-enum { FAMILY_27 = 1, TWIN = 2 };
+enum { FAMILY_27 = 1, TWIN = 2, POLICY = 4 };
 
 static const struct difference {
 	const char *scenario, *label;
@@ -50,7 +51,10 @@ static const struct difference {
 	{ "options_refused", "get, unknown level", AF_INET, FAMILY_27, "-ENOPROTOOPT",
 	  "a socket for either family answers as the IPv6 layer does; IPv4's answer is its own" },
 	{ "socket_flags", "SO_PROTOCOL", 0, TWIN, "257", "the protocol is its own" },
-	{ "options_inherited", "SO_PROTOCOL", 0, TWIN, "257", "the protocol is its own" },
+	{ "options_inherited", "SO_PROTOCOL", 0, TWIN | POLICY, "257", "the protocol is its own" },
+	{ "bind_reuse", "third, one listens", 0, POLICY, "0",
+	  "until it listens it is a TCP socket, and the one that listens is not" },
+	{ "bind_port_of_connection", "plain", 0, POLICY, "0", "the connection's port is not TCP's" },
 };
 
 static const struct {
@@ -98,7 +102,7 @@ static const struct difference *known(const char *scenario, const char *label)
 
 		if (!strcmp(d->scenario, scenario) && !strcmp(d->label, label) &&
 		    (!d->family || d->family == set->family) &&
-		    d->sockets & (use_twin ? TWIN : FAMILY_27))
+		    d->sockets & (use_policy ? POLICY : use_twin ? TWIN : FAMILY_27))
 			return d;
 	}
 	return NULL;
@@ -236,6 +240,8 @@ int main(int argc, char **argv)
 			self_test = true;
 		else if (!strcmp(*argv, "--twin"))
 			use_twin = true;
+		else if (!strcmp(*argv, "--policy"))
+			use_twin = use_policy = true;
 		else if (!strcmp(*argv, "-v"))
 			verbose = true;
 		else if (!strcmp(*argv, "--set") && argc > 1) {
@@ -243,7 +249,7 @@ int main(int argc, char **argv)
 				sets |= !strcmp(argv[1], addrsets[i].name) << i;
 			argv++, argc--;
 		} else {
-			fputs("usage: oracle [--self | --twin] [--set lo4|lo6|rc4|rc6]... [-v]\n"
+			fputs("usage: oracle [--self | --twin | --policy] [--set lo4|lo6|rc4|rc6]... [-v]\n"
 			      "              [SCENARIO]...\n", stderr);
 			return EXIT_FAILED;
 		}

@@ -74,6 +74,11 @@ static struct addrset addrsets[SET_COUNT] = {
 static const struct addrset *set = &addrsets[SET_LO4];
 static bool use_sdp = true;
 static bool use_twin;		/* SDP as a protocol of the internet families, not as family 27 */
+static bool use_policy;		/* TCP sockets of which the policy makes SDP, by the thread's name */
+
+/* What rules of the policy can tell by. */
+#define SDP_SIDE	"sdp-side"
+#define TCP_SIDE	"tcp-side"
 
 static inline void addrsets_from_environment(void)
 {
@@ -169,9 +174,12 @@ static inline struct addr name_of(int fd)
 /* A stream socket that takes addresses of @family. */
 static inline int socket_for(int family, int flags)
 {
-	int fd = socket(use_sdp && !use_twin ? AF_SDP : family, SOCK_STREAM | flags,
-			use_sdp && use_twin ? IPPROTO_SDP : 0);
+	int fd;
 
+	if (use_policy)
+		prctl(PR_SET_NAME, use_sdp ? SDP_SIDE : TCP_SIDE);
+	fd = socket(use_sdp && !use_twin ? AF_SDP : family, SOCK_STREAM | flags,
+		    use_sdp && use_twin && !use_policy ? IPPROTO_SDP : 0);
 	need_errno(fd >= 0, "socket");
 	return fd;
 }

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Unmodified programs (J2): TCP sockets of which the policy has made SDP against TCP sockets of
+# which it has not, all of the oracle's scenarios, over RDMA with IPv4 and over loopback with IPv6.
+# One program is both: the rule tells by the name of the thread.
+# timeout: 200 s; only when named: debug
+top=$(dirname "$0")/../../..
+settings=/proc/sys/net/sdp
+restore() {
+	echo 0 >$settings/rewrite
+	echo "" >$settings/policy
+}
+trap restore EXIT
+echo "any * program sdp-side sdp" >$settings/policy && echo 1 >$settings/rewrite || {
+	echo "1..1"
+	echo "not ok 1 the policy is taken: $(cat $settings/policy_error)"
+	exit 1
+}
+"${SDP_BIN:-$top/build/selftests}/oracle" --policy --set rc4 --set lo6 "$@"
