@@ -18,13 +18,17 @@ endif
 
 MODULE_FLAGS := W=1
 
-.PHONY: all modules install uninstall dkms-install demo check check-style check-unit check-kunit \
+.PHONY: all modules tools install uninstall dkms-install demo check check-style check-unit check-kunit \
 	check-vm check-wire check-runner check-deep check-programs check-load check-soak bench clean help
 
 all: modules
 
 modules:
 	@scripts/build-module.sh "$(KDIR)" $(MODULE_FLAGS)
+
+tools:
+	@$(MAKE) --no-print-directory -s -C tools/sdp
+	@echo 'program: build/tools/sdp'
 
 install: modules
 	install -D -m 644 build/$(KVER)/sdp.ko $(DESTDIR)/lib/modules/$(KVER)/updates/sdp.ko
@@ -90,13 +94,14 @@ help:
 	@echo 'make                  build/<release>/sdp.ko for the running kernel'
 	@echo 'make modules KVER=R   the same for another installed kernel'
 	@echo 'make modules KERNEL=K the same for a kernel of the test matrix: 6.1, 6.12, debug'
+	@echo 'make tools            build/tools/sdp: checks a policy, explains what it decides'
 	@echo 'make install          install the module and the header (as root)'
 	@echo 'make dkms-install     hand the sources to dkms (as root)'
 	@echo
 	@echo 'make demo             see it work: a VM, two soft-RoCE devices, socat over AF_SDP'
 	@echo 'make check            all of the following'
 	@echo '  check-style           checkpatch, sparse, W=1, kernel-doc, file sizes'
-	@echo '  check-unit            the engine in user space: unit tests, pair simulator, fuzz'
+	@echo '  check-unit            engine and policy in user space: unit tests, pair simulator, fuzz'
 	@echo '  check-kunit           the same tests inside the debug kernel'
 	@echo '  check-vm              kselftests in VMs; KERNEL=6.12 and TEST=name narrow it'
 	@echo '  check-wire            tshark watches the wire'

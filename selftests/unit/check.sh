@@ -68,6 +68,7 @@ one pair "$build/pair" --seed "$seed" --steps "$steps"
 notes pair '[0-9].*'
 one pair.asan "$build/pair.asan" --seed $((seed + 1000000)) --steps $((steps / 4))
 notes pair.asan '[0-9].*'
+one policy-tool "$here/../tools/policy.sh"
 one mutants "$here/mutants.sh" "$build/mutants"
 one fuzz "$here/fuzz.sh" "$fuzz_seconds"
 notes fuzz '.*'

@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# fuzz.sh SECONDS: libFuzzer with ASan and UBSan on codec and engine, each for that long. What
-# it learns is kept in build/unit/fuzz and used the next time. Prints TAP; without clang
-# all is skipped.
+# fuzz.sh SECONDS: libFuzzer with ASan and UBSan on codec, engine and the policy's rules, each for
+# that long. What it learns is kept in build/unit/fuzz and used the next time. Prints TAP; without
+# clang all is skipped.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 proto=$here/../../net/sdp/proto
+policy=$here/../../net/sdp/policy
 out=$here/../../build/unit/fuzz
 seconds=${1:-60}
-targets=(fuzz_wire fuzz_engine)
+targets=(fuzz_wire fuzz_engine fuzz_rules)
 sanitizers=fuzzer,address,undefined
 flags=(-std=gnu11 -g -O1 -Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare
-	"-fsanitize=$sanitizers" -fno-sanitize-recover=all -I"$proto")
+	"-fsanitize=$sanitizers" -fno-sanitize-recover=all -I"$proto" -I"$policy")
+pure=("$proto"/*.c "$policy"/glob.c "$policy"/rules_*.c)
 
 have_libfuzzer() {
 	command -v clang >/dev/null || { missing="no clang here (package clang)"; return 1; }
@@ -23,10 +25,11 @@ have_libfuzzer() {
 
 # fuzz NUMBER NAME
 fuzz() {
-	local name=$2 log=$out/$2.log dir=$out/$2.corpus
+	local name=$2 log=$out/$2.log dir=$out/$2.corpus words=()
 	mkdir -p "$dir"
-	clang "${flags[@]}" "$here/$name.c" "$proto"/*.c -o "$out/$name"
-	if "$out/$name" -max_total_time="$seconds" -max_len=600 -artifact_prefix="$out/$name-" \
+	[ ! -e "$here/$name.dict" ] || words=(-dict="$here/$name.dict")
+	clang "${flags[@]}" "$here/$name.c" "${pure[@]}" -o "$out/$name"
+	if "$out/$name" "${words[@]}" -max_total_time="$seconds" -max_len=600 -artifact_prefix="$out/$name-" \
 		-print_final_stats=1 "$dir" >"$log" 2>&1; then
 		echo "ok $1 - $name"
 		awk -v name="$name" '/number_of_executed_units/ { units = $2 } /DONE/ { cov = $4 }

@@ -8,6 +8,7 @@ set -euo pipefail
 
 here=$SDP_TOP/selftests/unit
 proto=$SDP_TOP/net/sdp/proto
+policy=$SDP_TOP/net/sdp/policy
 build=$SDP_TOP/build/unit/kunit
 
 # suite NAME: a KUnit suite around test_NAME.c; its cases are that file's TEST() lines, so that
@@ -21,7 +22,7 @@ suite() {
 	echo "};"
 	echo "static struct kunit_suite suite = { .name = \"sdp_$1\", .test_cases = cases };"
 	echo "kunit_test_suite(suite);"
-	echo "MODULE_DESCRIPTION(\"Unit tests of the SDP protocol engine\");"
+	echo "MODULE_DESCRIPTION(\"Unit tests of the SDP protocol engine and policy\");"
 	echo "MODULE_LICENSE(\"GPL\");"
 }
 
@@ -34,7 +35,10 @@ update() {
 prepare() {
 	local test name
 	mkdir -p "$build"
-	ln -sf "$proto"/*.[ch] "$here"/test_*.c "$here"/*.h "$here/kunit/Kbuild" "$build"
+	ln -sf "$proto"/*.[ch] "$policy"/glob.[ch] "$policy"/rules*.[ch] \
+		"$here"/test_*.c "$here"/*.h "$here/kunit/Kbuild" "$build"
+	# Where the policy's ../proto/base.h is found from.
+	ln -sfn "$proto" "$build/proto"
 	for test in "$here"/test_*.c; do
 		name=$(basename "$test" .c)
 		suite "${name#test_}" | update "$build/suite_${name#test_}.c"

@@ -4,12 +4,13 @@
 #
 # For each entry of mutants.list, a copy of the engine gets that mistake and is simulated:
 # at random (pair), then exhaustively (search). One of them has to fail. What only a hostile peer
-# would find is for a unit test to notice. The product's source stays as it is; the copies are
+# would find is for a unit test to notice, and so is a mistake in the policy's rules. The product's source stays as it is; the copies are
 # made in DIRECTORY. Prints TAP.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 proto=$here/../../net/sdp/proto
+policy=$here/../../net/sdp/policy
 out=$1
 shift
 only=("$@")
@@ -18,6 +19,8 @@ flags=(-std=gnu11 -O1 -w)
 small=(-DSIM_MSGS=8 -DSIM_BYTES=112 -DSIM_SEGMENTS=4)
 ksft=$("$here/../../scripts/kernels.sh" source)/tools/testing/selftests
 engine=(wire credit resize source sink advert target mode conn engine engine_act engine_advert engine_send engine_owner)
+rules=(glob rules_target rules_parse rules_match)
+pure=("${engine[@]}" "${rules[@]}")
 sim=(sim sim_advert sim_buffer sim_state judge judge_resize judge_advert judge_buffer judge_mode)
 
 chosen() {
@@ -54,11 +57,11 @@ build() {
 	local file=$1 base=$out/.base headers=$dir extra=() name list=()
 	if [[ $file == *.h ]]; then
 		base=$dir
-		simulators "$dir" && objects "$dir" "$dir" "${engine[@]}" || return 1
+		simulators "$dir" && objects "$dir" "$dir" "${pure[@]}" || return 1
 	else
 		objects "$dir" "$dir" "${file%.c}" || return 1
 	fi
-	for name in "${engine[@]}"; do
+	for name in "${pure[@]}"; do
 		[ -e "$dir/$name.o" ] && list+=("$dir/$name.o") || list+=("$base/$name.o")
 	done
 	if [[ $judge == test_* ]]; then
@@ -96,9 +99,9 @@ check() {
 	local name=$1 judge=$2 file=$3 program=$4 dir=$out/$1 why
 	rm -rf "$dir"
 	mkdir -p "$dir"
-	cp "$proto"/*.[ch] "$dir"
+	cp "$sources"/*.[ch] "$dir"
 	sed -i -e "$program" "$dir/$file"
-	if cmp -s "$proto/$file" "$dir/$file"; then
+	if cmp -s "$sources/$file" "$dir/$file"; then
 		echo "not ok - $name: changes nothing in $file; correct mutants.list"
 	elif ! build "$file" 2>"$dir/log"; then
 		echo "not ok - $name: does not compile, see $dir/log; correct mutants.list"
@@ -119,10 +122,14 @@ share() {
 	done <"$here/mutants.list"
 }
 
-mkdir -p "$out/.base"
-headers=$proto extra=()
+# Engine and rules as they are, side by side like in each copy; the rules' ../proto is a link.
+sources=$out/.sources
+mkdir -p "$out/.base" "$sources"
+cp "$proto"/*.[ch] "$policy"/glob.[ch] "$policy"/rules*.[ch] "$sources"
+ln -sfn "$(realpath "$proto")" "$out/proto"
+headers=$sources extra=()
 simulators "$out/.base"
-objects "$proto" "$out/.base" "${engine[@]}"
+objects "$sources" "$out/.base" "${pure[@]}"
 
 jobs=$(nproc) results=()
 for ((i = 0; i < jobs; i++)); do

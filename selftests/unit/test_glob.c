@@ -11,7 +11,7 @@ struct glob_case {
 	bool matches;
 };
 
-static const struct glob_case cases[] = {
+static const struct glob_case patterns[] = {
 	{ "iperf3", "iperf3", true },
 	{ "iperf3", "iperf", false },
 	{ "iperf3", "iperf33", false },
@@ -107,8 +107,8 @@ TEST(sdp_glob_match__table)
 {
 	size_t i, len, shortest;
 
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		const struct glob_case *c = &cases[i];
+	for (i = 0; i < ARRAY_SIZE(patterns); i++) {
+		const struct glob_case *c = &patterns[i];
 
 		len = strlen(c->glob);
 		EXPECT_EQ(len, sdp_glob_check(c->glob, len, &shortest));

@@ -78,7 +78,7 @@ TEST(sdp_rules_parse__nothing)
 {
 	EXPECT_EQ(0, parse(TEST_SELF, ""));
 	EXPECT_EQ(0, parse(TEST_SELF, "\n"));
-	EXPECT_EQ(0, parse(TEST_SELF, " \t\n\n ; ;; \n"));
+	EXPECT_EQ(0, parse(TEST_SELF, " \t\n\n ; ;;\n\t "));
 	EXPECT_EQ(0, parse(TEST_SELF, "# connect * sdp"));
 	EXPECT_EQ(0, parse(TEST_SELF, "#\n  # a; connect * sdp\n#;\n"));
 }
@@ -108,7 +108,8 @@ TEST(sdp_rules_parse__everything)
 {
 	static const u8 addr[16] = { [10] = 0xff, 0xff, 10, 9, 0, 0 };
 	static const char text[] =
-		"\t connect  10.9.0.0/24:80-89 cgroup /a/* uid 33-65534\tpath */nginx program ngin? both # x";
+		"\t connect  10.9.0.0/24:80-89 cgroup /a/* uid 33-65534\t"
+		"path */nginx program ngin? both # x";
 	const struct sdp_rule *r = rules;
 
 	EXPECT_EQ(1, parse(TEST_SELF, text));
@@ -131,7 +132,8 @@ TEST(sdp_rules_parse__separators_and_lines)
 {
 	static const u8 line[] = { 2, 2, 3, 5, 7 };
 	static const u8 verdict[] = {
-		SDP_VERDICT_TCP, SDP_VERDICT_SDP, SDP_VERDICT_BOTH, SDP_VERDICT_TCP, SDP_VERDICT_SDP,
+		SDP_VERDICT_TCP, SDP_VERDICT_SDP, SDP_VERDICT_BOTH, SDP_VERDICT_TCP,
+		SDP_VERDICT_SDP,
 	};
 	unsigned int i;
 
@@ -146,7 +148,7 @@ TEST(sdp_rules_parse__separators_and_lines)
 
 TEST(sdp_rules_parse__words_that_are_keywords_elsewhere)
 {
-	static const char text[] = "listen * program sdp sdp; listen * program program tcp;"
+	static const char text[] = "listen * program sdp\tsdp; listen * program\tprogram tcp;"
 				   "use tcp client use *:*; use sdp server log *:*";
 
 	EXPECT_EQ(4, parse(TEST_SELF, text));
@@ -245,9 +247,9 @@ TEST(sdp_rules_parse__libsdp_conf)
 		"log min-level 9 destination file libsdp.log\n"
 		"use both server * *:*\n"
 		"use both client * *:*\n"
-		"use sdp    connect *         192.168.1.0/24:* \n"
-		"use sdp    connect *         1234:5678::0/64:* \n"
-		"use sdp    listen  ttcp      *:5001 \n"
+		"use sdp    connect *         192.168.1.0/24:*\t\n"
+		"use sdp    connect *         1234:5678::0/64:*\t\n"
+		"use sdp    listen  ttcp      *:5001\t\n"
 		"use tcp    server  ttcp*     *:22-25\n"
 		"use both   connect *         11.4.8.0/24:22\n";
 	const struct sdp_rule *r = rules;
@@ -319,7 +321,7 @@ TEST(sdp_rules_parse__wrong_words)
 		{ "listen;any * sdp", 1, 7, EXP_ADDR },
 		{ "listen # * sdp", 1, 8, EXP_ADDR },
 		{ "listen *", 1, 9, EXP_MORE },
-		{ "listen *   \n sdp", 1, 12, EXP_MORE },
+		{ "listen *  \t\n sdp", 1, 12, EXP_MORE },
 		{ "listen * # sdp", 1, 10, EXP_MORE },
 		{ "listen * SDP", 1, 10, EXP_MORE },
 		{ "listen * user 3 sdp", 1, 10, EXP_MORE },
