@@ -347,7 +347,7 @@ int sdp_attempt(struct socket *sock, struct sdp_sockaddr *addr, int len, int fla
 	int err = 0;
 
 	if (ends_it(addr, len)) {
-		sdp_attempt_stop(sock, false);
+		sdp_attempt_stop(sock, true);
 	} else {
 		down_write(&b->lock);
 		if (sdp_shim_tcp(sock)) {

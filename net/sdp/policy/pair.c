@@ -20,6 +20,23 @@ static void share_wait_queue(struct sock *sdp, struct socket *sock)
 	WRITE_ONCE(sdp_sk(sdp)->shares_wq, true);
 }
 
+static DEFINE_MUTEX(like_lock); /* requests may come by two devices at once */
+
+static void take_over(struct sock *sk, const struct sock *like)
+{
+	mutex_lock(&like_lock);
+	sdp_carry(sk, like);
+	mutex_unlock(&like_lock);
+}
+
+/* What is set on the TCP listener later shall hold for the connections of both. */
+static void be_like(struct sdp_sock *ssk, struct sock *tcp)
+{
+	sock_hold(tcp);
+	ssk->be_like = take_over;
+	ssk->like = tcp;
+}
+
 static void name_of(struct socket *sock, const struct proto_ops *tcp, struct sdp_endpoint *e)
 {
 	struct sockaddr_storage name = { };
@@ -64,6 +81,7 @@ static int beside(struct sdp_bucket *b, struct socket *sock, const struct proto_
 		return -PTR_ERR(shadow);
 	shadow->listening = true;
 	share_wait_queue(shadow->sdp->sk, sock);
+	be_like(sdp_sk(shadow->sdp->sk), sock->sk);
 	err = listen_by_sdp(shadow, backlog);
 	if (err) {
 		sdp_shadow_put(shadow);

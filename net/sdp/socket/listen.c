@@ -88,6 +88,8 @@ static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_inc
 
 	if (!child)
 		return NULL;
+	if (parent->like)
+		parent->be_like(&parent->sk, parent->like);
 	sock_init_data(NULL, &child->sk);
 	sdp_sock_init(child);
 	sdp_memory_inherit(&child->sk, &parent->sk);

@@ -81,6 +81,8 @@ void sdp_sk_destruct(struct sock *sk)
 	WARN_ON_ONCE(ssk->port);
 	WARN_ON_ONCE(!list_empty(&ssk->pending) || !list_empty(&ssk->accepted));
 	sdp_memory_end(ssk);
+	if (ssk->like)
+		sock_put(ssk->like);
 	/* What others (netlabel, for one) have hung on an internet socket. */
 	if (sk->sk_family != PF_SDP)
 		inet_sock_destruct(sk);

@@ -206,6 +206,8 @@ struct sdp_post;
  *
  * @shares_wq: somebody may wait in sk_wq, who polled before this was the socket's sock
  * @tcp: holds what was the socket's sock before, until it is closed; or NULL
+ * @like: listener: TCP's beside it, whose options its connections get; with a reference
+ * @be_like: takes them over
  *
  * @opt: options as set
  * @first_error: place of the first error, for people
@@ -324,6 +326,8 @@ struct sdp_sock {
 
 	bool shares_wq;
 	struct socket *tcp;
+	struct sock *like;
+	void (*be_like)(struct sock *sk, const struct sock *like);
 
 	struct sdp_options opt;
 	const char *first_error;

@@ -5,11 +5,11 @@
  * byte that they see. A line that differs is a failure, unless it stands in the table
  * of known differences below, which must also be right about what AF_SDP does.
  *
- *	oracle [--self | --twin | --policy] [--set NAME]... [-v] [SCENARIO]...
+ *	oracle [--self | --twin | --policy | --both] [--set NAME]... [-v] [SCENARIO]...
  *
  * --self compares TCP with TCP, which proves the scenarios; --twin compares it with IPPROTO_SDP
  * sockets of the internet families; --policy with TCP sockets of which a policy has made SDP by the
- * name of the program (rewritten.sh); -v shows the logs. The scenarios are
+ * name of the program, or --both by trying SDP first (rewritten.sh); -v shows the logs. The scenarios are
  * in oracle_*.h, by subject; they are headers because they share one program and its tables.
  * timeout: 240 s
  */
@@ -29,7 +29,7 @@
  * Where AF_SDP differs from TCP on purpose: which observation (scenario, label, family of the
  * address set or 0 for both), of which sockets, what they show, and why.
  */
-enum { FAMILY_27 = 1, TWIN = 2, POLICY = 4 };
+enum { FAMILY_27 = 1, TWIN = 2, POLICY = 4, BOTH = 8 };
 
 static const struct difference {
 	const char *scenario, *label;
@@ -51,10 +51,15 @@ static const struct difference {
 	{ "options_refused", "get, unknown level", AF_INET, FAMILY_27, "-ENOPROTOOPT",
 	  "a socket for either family answers as the IPv6 layer does; IPv4's answer is its own" },
 	{ "socket_flags", "SO_PROTOCOL", 0, TWIN, "257", "the protocol is its own" },
-	{ "options_inherited", "SO_PROTOCOL", 0, TWIN | POLICY, "257", "the protocol is its own" },
+	{ "options_inherited", "SO_PROTOCOL", 0, TWIN | POLICY | BOTH, "257",
+	  "the protocol is its own" },
 	{ "bind_reuse", "third, one listens", 0, POLICY, "0",
 	  "until it listens it is a TCP socket, and the one that listens is not" },
-	{ "bind_port_of_connection", "plain", 0, POLICY, "0", "the connection's port is not TCP's" },
+	{ "tcp_info_by_state", "one waits", 0, BOTH,
+	  "state 10, unacked 0, sacked 3, retransmits 0, probes 0, lost 0",
+	  "it is TCP's listener, and what waits is at the other one" },
+	{ "bind_port_of_connection", "plain", 0, POLICY | BOTH, "0",
+	  "the connection's port is not TCP's" },
 };
 
 static const struct {
@@ -71,7 +76,7 @@ static const struct {
 	GROUP(option_scenarios),
 };
 
-static bool self_test, verbose;
+static bool self_test, use_both, verbose;
 static struct log *logs[2];		/* of TCP, of the family under test */
 
 struct job {
@@ -95,6 +100,7 @@ static int run_scenario(void *arg)
 
 static const struct difference *known(const char *scenario, const char *label)
 {
+	int kind = use_both ? BOTH : use_policy ? POLICY : use_twin ? TWIN : FAMILY_27;
 	size_t i;
 
 	for (i = 0; !self_test && i < ARRAY_SIZE(differences); i++) {
@@ -102,7 +108,7 @@ static const struct difference *known(const char *scenario, const char *label)
 
 		if (!strcmp(d->scenario, scenario) && !strcmp(d->label, label) &&
 		    (!d->family || d->family == set->family) &&
-		    d->sockets & (use_policy ? POLICY : use_twin ? TWIN : FAMILY_27))
+		    d->sockets & kind)
 			return d;
 	}
 	return NULL;
@@ -242,6 +248,8 @@ int main(int argc, char **argv)
 			use_twin = true;
 		else if (!strcmp(*argv, "--policy"))
 			use_twin = use_policy = true;
+		else if (!strcmp(*argv, "--both"))
+			use_twin = use_policy = use_both = true;
 		else if (!strcmp(*argv, "-v"))
 			verbose = true;
 		else if (!strcmp(*argv, "--set") && argc > 1) {
@@ -249,8 +257,8 @@ int main(int argc, char **argv)
 				sets |= !strcmp(argv[1], addrsets[i].name) << i;
 			argv++, argc--;
 		} else {
-			fputs("usage: oracle [--self | --twin | --policy] [--set lo4|lo6|rc4|rc6]... [-v]\n"
-			      "              [SCENARIO]...\n", stderr);
+			fputs("usage: oracle [--self | --twin | --policy | --both] [--set SET]...\n"
+			      "              [-v] [SCENARIO]...\n", stderr);
 			return EXIT_FAILED;
 		}
 	}

@@ -74,7 +74,7 @@ static struct addrset addrsets[SET_COUNT] = {
 static const struct addrset *set = &addrsets[SET_LO4];
 static bool use_sdp = true;
 static bool use_twin;		/* SDP as a protocol of the internet families, not as family 27 */
-static bool use_policy;		/* TCP sockets of which the policy makes SDP, by the thread's name */
+static bool use_policy;	/* TCP sockets of which the policy makes SDP, by the thread's name */
 
 /* What rules of the policy can tell by. */
 #define SDP_SIDE	"sdp-side"
