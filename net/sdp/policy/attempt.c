@@ -118,6 +118,7 @@ static void succeed(struct sdp_shadow *shadow)
 static bool decide(struct sdp_shadow *shadow)
 {
 	struct sock *sk = shadow->sdp->sk;
+	/* Pairs with sdp_stream_fail(): who sees the end sees the error that it came with. */
 	int state = smp_load_acquire(&sk->sk_state);
 
 	if (state == TCP_SYN_SENT) {
@@ -226,36 +227,66 @@ static int by_tcp(struct socket *sock, const struct sdp_endpoint *peer, enum sdp
 	return 0;
 }
 
+/**
+ * struct wish - a connect
+ * @addr: as copied from user space
+ * @len: its length
+ * @peer: the same, if it is a name that can be connected to
+ * @valid: it is
+ * @verdict: the policy's
+ * @timeo: how long it may wait (jiffies)
+ */
+struct wish {
+	struct sdp_sockaddr *addr;
+	int len;
+	struct sdp_endpoint peer;
+	bool valid;
+	enum sdp_verdict verdict;
+	long timeo;
+};
+
+/* Rules may be many, and a path long: without the lock, which others share. */
+static void wish_make(struct wish *w, struct socket *sock, struct sdp_sockaddr *addr, int len,
+		      int flags)
+{
+	struct sock *sk = sock->sk;
+
+	w->addr = addr;
+	w->len = len;
+	w->timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
+	w->valid = !sdp_addr_get(&w->peer, (struct sockaddr_storage *)addr, len, sk->sk_family);
+	w->verdict = SDP_VERDICT_TCP;
+	if (w->valid && sdp_shim_tcp(sock))
+		w->verdict = sdp_policy_ask(sock_net(sk), SDP_ROLE_CONNECT, &w->peer);
+}
+
 /*
  * What becomes of a connect, bucket locked for writing: an attempt in @shadow; or 0 without
  * one: the socket's calls go on, whosever they are now; or an errno.
  */
-static int decide_first(struct sdp_bucket *b, struct socket *sock, const void *addr, int len,
+static int decide_first(struct sdp_bucket *b, struct socket *sock, const struct wish *w,
 			struct sdp_shadow **shadow)
 {
 	struct sock *sk = sock->sk;
-	struct net *net = sock_net(sk);
-	struct sdp_endpoint peer;
 	int err;
 
 	/* TCP knows what to say to these; the socket stays undecided. */
-	if (sock->state != SS_UNCONNECTED || sk->sk_state != TCP_CLOSE ||
-	    sdp_addr_get(&peer, addr, len, sk->sk_family))
+	if (sock->state != SS_UNCONNECTED || sk->sk_state != TCP_CLOSE || !w->valid)
 		return 0;
-	switch (sdp_policy_ask(net, SDP_ROLE_CONNECT, &peer)) {
+	switch (w->verdict) {
 	case SDP_VERDICT_SDP:
 		return only_sdp(sock);
 	case SDP_VERDICT_BOTH:
 		break;
 	default:
-		return by_tcp(sock, &peer, SDP_FELL_NOT);
+		return by_tcp(sock, &w->peer, SDP_FELL_NOT);
 	}
 	if (!sdp_carry_possible(sk))
-		return by_tcp(sock, &peer, SDP_FELL_OPTION);
-	if (sdp_fallback_silent(net, &peer))
-		return by_tcp(sock, &peer, SDP_FELL_REMEMBERED);
-	err = try_sdp(b, sock, &peer, addr, len, shadow);
-	return err ? by_tcp(sock, &peer, sdp_fallback_reason(-err)) : 0;
+		return by_tcp(sock, &w->peer, SDP_FELL_OPTION);
+	if (sdp_fallback_silent(sock_net(sk), &w->peer))
+		return by_tcp(sock, &w->peer, SDP_FELL_REMEMBERED);
+	err = try_sdp(b, sock, &w->peer, w->addr, w->len, shadow);
+	return err ? by_tcp(sock, &w->peer, sdp_fallback_reason(-err)) : 0;
 }
 
 /**
@@ -302,23 +333,23 @@ static void stop_connecting(struct sdp_shadow *shadow)
 	report(shadow->sock->sk, ECONNRESET);
 }
 
-/* The part of connect(2) under the lock. Returns an errno, or 0 and what to wait for, if anything. */
-static int begin_or_join(struct sdp_bucket *b, struct socket *sock, struct sdp_sockaddr *addr,
-			 int len, bool waits, struct sdp_shadow **out)
+/* The part of connect(2) under the lock: an errno, or 0; and what to wait for, if anything. */
+static int begin_or_join(struct sdp_bucket *b, struct socket *sock, const struct wish *w,
+			 struct sdp_shadow **out)
 {
 	struct sdp_shadow *old = sdp_shadow_find(b, sock);
 	struct sdp_shadow *shadow = NULL;
 	int err = 0;
 
 	if (!old)
-		err = decide_first(b, sock, addr, len, &shadow);
+		err = decide_first(b, sock, w, &shadow);
 	else if (!old->listening)
 		shadow = old;
 	if (!shadow)
 		return err;
 	sdp_shadow_get(shadow);
 	*out = shadow;
-	shadow->waited |= waits;
+	shadow->waited |= !!w->timeo;
 	return old ? -EALREADY : -EINPROGRESS;
 }
 
@@ -343,22 +374,21 @@ int sdp_attempt(struct socket *sock, struct sdp_sockaddr *addr, int len, int fla
 {
 	struct sdp_bucket *b = sdp_bucket(sock);
 	struct sdp_shadow *shadow = NULL;
-	long timeo = 0;
+	struct wish w = { };
 	int err = 0;
 
 	if (ends_it(addr, len)) {
 		sdp_attempt_stop(sock, true);
 	} else {
+		wish_make(&w, sock, addr, len, flags);
 		down_write(&b->lock);
-		if (sdp_shim_tcp(sock)) {
-			timeo = sock_sndtimeo(sock->sk, flags & O_NONBLOCK);
-			err = begin_or_join(b, sock, addr, len, timeo, &shadow);
-		}
+		if (sdp_shim_tcp(sock))
+			err = begin_or_join(b, sock, &w, &shadow);
 		up_write(&b->lock);
 	}
 	if (shadow) {
-		if (timeo)
-			err = wait_here(b, shadow, timeo, err);
+		if (w.timeo)
+			err = wait_here(b, shadow, w.timeo, err);
 		sdp_shadow_put(shadow);
 	}
 	if (err)

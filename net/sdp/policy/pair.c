@@ -115,14 +115,11 @@ static int both(struct sdp_bucket *b, struct socket *sock, const struct proto_op
 }
 
 static int listen_first(struct sdp_bucket *b, struct socket *sock, const struct proto_ops *tcp,
-			int backlog)
+			int backlog, enum sdp_verdict verdict)
 {
-	struct sdp_endpoint where;
-
 	if (sock->state != SS_UNCONNECTED || sock->sk->sk_state != TCP_CLOSE)
 		return tcp->listen(sock, backlog);
-	name_of(sock, tcp, &where);
-	switch (sdp_policy_ask(sock_net(sock->sk), SDP_ROLE_LISTEN, &where)) {
+	switch (verdict) {
 	case SDP_VERDICT_SDP:
 		return only_sdp(sock, tcp, backlog);
 	case SDP_VERDICT_BOTH:
@@ -131,6 +128,18 @@ static int listen_first(struct sdp_bucket *b, struct socket *sock, const struct 
 		sdp_shim_end(sock);
 		return tcp->listen(sock, backlog);
 	}
+}
+
+/* Without the lock, as in attempt.c. A name that changes meanwhile is the program's own doing. */
+static enum sdp_verdict ask(struct socket *sock)
+{
+	const struct proto_ops *tcp = sdp_shim_tcp(sock);
+	struct sdp_endpoint where;
+
+	if (!tcp)
+		return SDP_VERDICT_TCP;
+	name_of(sock, tcp, &where);
+	return sdp_policy_ask(sock_net(sock->sk), SDP_ROLE_LISTEN, &where);
 }
 
 /**
@@ -143,6 +152,7 @@ static int listen_first(struct sdp_bucket *b, struct socket *sock, const struct 
 int sdp_pair_listen(struct socket *sock, int backlog)
 {
 	struct sdp_bucket *b = sdp_bucket(sock);
+	enum sdp_verdict verdict = ask(sock);
 	const struct proto_ops *tcp;
 	struct sdp_shadow *shadow;
 	int err;
@@ -155,7 +165,7 @@ int sdp_pair_listen(struct socket *sock, int backlog)
 	}
 	shadow = sdp_shadow_find(b, sock);
 	if (!shadow)
-		err = listen_first(b, sock, tcp, backlog);
+		err = listen_first(b, sock, tcp, backlog, verdict);
 	else if (!shadow->listening)
 		err = -EINVAL;
 	else

@@ -18,8 +18,6 @@
 
 unsigned int sdp_policy_id __read_mostly;
 
-static int zero;
-static int one = 1;
 static int wait_min = 10;
 static int wait_max = 3600 * 1000;
 
@@ -229,7 +227,7 @@ static int rewrite_handler(sdp_ctl_table *table, int write, void *buffer, size_t
 	mutex_lock(&policy->lock);
 	value = policy->rewrite;
 	copy.data = &value;
-	copy.extra1 = &zero;
+	copy.extra1 = SYSCTL_ZERO;
 	err = proc_dointvec_minmax(&copy, write, buffer, len, pos);
 	if (!err && value && !policy->rewrite)
 		err = sdp_hook_get();
@@ -246,11 +244,11 @@ static const struct ctl_table template[] = {
 	  .proc_handler = policy_handler },
 	{ .procname = "policy_error", .mode = 0444, .proc_handler = error_handler },
 	{ .procname = "rewrite", .maxlen = sizeof(int), .mode = 0644,
-	  .proc_handler = rewrite_handler, .extra2 = &one },
+	  .proc_handler = rewrite_handler, .extra2 = SYSCTL_ONE },
 	{ .procname = "fallback_ms", .maxlen = sizeof(int), .mode = 0644,
 	  .proc_handler = proc_dointvec_minmax, .extra1 = &wait_min, .extra2 = &wait_max },
 	{ .procname = "fallback_memory_ms", .maxlen = sizeof(int), .mode = 0644,
-	  .proc_handler = proc_dointvec_minmax, .extra1 = &zero, .extra2 = &wait_max },
+	  .proc_handler = proc_dointvec_minmax, .extra1 = SYSCTL_ZERO, .extra2 = &wait_max },
 	{ }
 };
 

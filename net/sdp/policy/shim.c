@@ -78,6 +78,7 @@ void sdp_shim_begin(struct socket *sock)
  */
 void sdp_shim_end(struct socket *sock)
 {
+	/* After all that was done to the socket before. */
 	smp_store_release(&sock->ops, sdp_shim_tcp(sock));
 	/* Who is on his way out of here is counted in @inside. */
 	module_put(THIS_MODULE);
