@@ -55,6 +55,14 @@ lab_device() {
 
 lab_no_tentative() { [ -z "$(ip ${1:+-n "$1"} -6 address show tentative)" ]; }
 
+# lab_in_order NETNS NETDEV: what arrives goes through one CPU. Else it waits on the CPU that sent
+# it, and packets of one connection overtake each other, as on no cable: soft-RoCE sends what seems
+# lost again, and a repeated RDMA read of memory that is not exposed any more ends its queue pair.
+lab_in_order() {
+	${1:+ip netns exec "$1"} bash -c "
+		for cpus in /sys/class/net/$2/queues/rx-*/rps_cpus; do echo 1 >\$cpus || exit; done"
+}
+
 # lab_end NETNS NETDEV NET HOST: addresses of one end of the cable.
 lab_end() {
 	local netdev=$2 v6=fd09
@@ -64,6 +72,7 @@ lab_end() {
 		address add $v6::$4/64 dev $netdev nodad
 		link set $netdev mtu $LAB_MTU up
 	EOF
+	lab_in_order "$1" "$netdev"
 }
 
 # lab_neighbour NETNS NETDEV NET HOST MAC: who the other end is, without asking.

@@ -169,6 +169,11 @@ static void run_point(const struct scenario *scenario)
 	int i, status;
 	bool ok = true;
 
+	if (use_both && !strcmp(scenario->name, "connect_timed_out")) {
+		tap_skip("where one listener has no room, the other one has", "%s %s",
+			 scenario->name, set->name);
+		return;
+	}
 	for (i = 0; i < 2; i++) {
 		memset(logs[i], 0, sizeof(*logs[i]));
 		children[i] = child_start(run_scenario, &jobs[i]);
