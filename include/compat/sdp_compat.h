@@ -109,6 +109,25 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int o
 #define SDP_SENDPAGE
 #endif
 
+/* Signatures of TCP's segments; a macro, as struct tcp_sock is not known here. */
+#ifdef CONFIG_TCP_MD5SIG
+#define sdp_tcp_md5(tp)		rcu_access_pointer((tp)->md5sig_info)
+#else
+#define sdp_tcp_md5(tp)		false
+#endif
+#ifdef CONFIG_TCP_AO
+#define sdp_tcp_signs(tp)	(sdp_tcp_md5(tp) || rcu_access_pointer((tp)->ao_info))
+#else
+#define sdp_tcp_signs(tp)	sdp_tcp_md5(tp)
+#endif
+
+/* A second getsockopt, which TCP might have one day, must not pass by ours. */
+#ifdef SDP_HAVE_GETSOCKOPT_ITER
+#define sdp_one_getsockopt(ops)	((ops)->getsockopt_iter = NULL)
+#else
+#define sdp_one_getsockopt(ops)	do { } while (0)
+#endif
+
 /* A splice to a socket whose calls may change meanwhile goes by sendmsg. */
 #ifdef SDP_HAVE_SENDPAGE
 #define sdp_plain_splice(ops)	((ops)->sendpage = sock_no_sendpage)

@@ -72,6 +72,7 @@
 	_(FellRoute)			/* that should have: enum sdp_fallback */ \
 	_(FellRefused)							\
 	_(FellTimeout)							\
+	_(FellBusy)							\
 	_(FellRemembered)						\
 	_(FellResources)						\
 	_(FellOption)							\

@@ -20,10 +20,13 @@
 
 static struct workqueue_struct *attempt_wq;
 
-static void look(struct sdp_shadow *shadow, unsigned long delay)
+/* The item's own reference; of several times the first one that is set holds. */
+static void look_later(struct sdp_shadow *shadow)
 {
+	unsigned long wait = shadow->deadline - jiffies + 1;
+
 	sdp_shadow_get(shadow);
-	if (mod_delayed_work(attempt_wq, &shadow->work, delay))
+	if (!queue_delayed_work(attempt_wq, &shadow->work, min_t(unsigned long, wait, HZ * 3600)))
 		sdp_shadow_put(shadow);
 }
 
@@ -34,8 +37,11 @@ static void news(struct sock *sk)
 
 	read_lock_bh(&sk->sk_callback_lock);
 	shadow = sk->sk_user_data;
-	if (shadow)
-		look(shadow, 0);
+	if (shadow) {
+		sdp_shadow_get(shadow);
+		if (mod_delayed_work(attempt_wq, &shadow->work, 0))
+			sdp_shadow_put(shadow);
+	}
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -63,43 +69,38 @@ static void listen_no_more(struct sdp_shadow *shadow)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-/* The decision is made: nobody finds the shadow any more. The bucket is locked for writing. */
-static void settle(struct sdp_shadow *shadow)
-{
-	hlist_del_init(&shadow->node);
-	complete_all(&shadow->decided);
-}
-
 static void report(struct sock *sk, int error)
 {
 	WRITE_ONCE(sk->sk_err, error);
 	sk_error_report(sk);
 }
 
-/* TCP connects where nobody waits to do it himself. */
-static void connect_by_tcp(struct sdp_shadow *shadow)
+/* The SDP connect is over, without a connection. */
+static void abandon(struct sdp_shadow *shadow)
+{
+	listen_no_more(shadow);
+	sdp_shadow_drop_sdp(shadow);
+	shadow->sock->state = SS_UNCONNECTED;
+	shadow->stage = SDP_UNDECIDED;
+}
+
+/* TCP connects, unless somebody waits to do it himself. The socket is given back last. */
+static void fail(struct sdp_shadow *shadow, enum sdp_fallback why)
 {
 	struct socket *sock = shadow->sock;
 	int err;
 
-	sock->state = SS_UNCONNECTED;
-	sdp_shim_end(sock);
-	if (shadow->waited)
-		return;
-	err = shadow->tcp->connect(sock, (struct sdp_sockaddr *)&shadow->addr, shadow->len,
-				   O_NONBLOCK);
-	if (err && err != -EINPROGRESS)
-		report(sock->sk, -err);
-	else
-		sock->sk->sk_state_change(sock->sk);
-}
-
-static void fail(struct sdp_shadow *shadow, enum sdp_fallback why)
-{
-	listen_no_more(shadow);
-	sdp_fallback_note(sock_net(shadow->sock->sk), &shadow->fell, why);
-	connect_by_tcp(shadow);
-	settle(shadow);
+	abandon(shadow);
+	sdp_fallback_note(sock_net(sock->sk), &shadow->fell, why);
+	if (!shadow->waited) {
+		err = shadow->tcp->connect(sock, (struct sdp_sockaddr *)&shadow->addr, shadow->len,
+					   O_NONBLOCK);
+		if (err && err != -EINPROGRESS)
+			report(sock->sk, -err);
+		else
+			sock->sk->sk_state_change(sock->sk);
+	}
+	sdp_shadow_by_tcp(shadow);
 }
 
 static void succeed(struct sdp_shadow *shadow)
@@ -107,60 +108,106 @@ static void succeed(struct sdp_shadow *shadow)
 	struct sock *sk = shadow->sdp->sk;
 
 	listen_no_more(shadow);
-	sdp_shadow_adopt(shadow);
 	SDP_INC(sock_net(sk), PolicyConnects);
-	settle(shadow);
+	/* The program may close it as soon as it has it. */
+	sock_hold(sk);
+	sdp_shadow_by_sdp(shadow);
 	sk->sk_state_change(sk);
 	sk->sk_write_space(sk);
+	sock_put(sk);
 }
 
-/* Returns whether there was something to decide. */
-static bool decide(struct sdp_shadow *shadow)
+/* A peer that is busy answers: it is another thing than silence, and soon over. */
+static enum sdp_fallback too_late(const struct sock *sk)
+{
+	return READ_ONCE(sdp_sk(sk)->peer_busy) ? SDP_FELL_BUSY : SDP_FELL_TIMEOUT;
+}
+
+static void decide(struct sdp_shadow *shadow)
 {
 	struct sock *sk = shadow->sdp->sk;
 	/* Pairs with sdp_stream_fail(): who sees the end sees the error that it came with. */
 	int state = smp_load_acquire(&sk->sk_state);
 
-	if (state == TCP_SYN_SENT) {
-		if (time_before(jiffies, shadow->deadline))
-			return false;
-		fail(shadow, SDP_FELL_TIMEOUT);
-	} else if (state == TCP_CLOSE) {
+	if (state == TCP_SYN_SENT && time_before(jiffies, shadow->deadline))
+		look_later(shadow);
+	else if (state == TCP_SYN_SENT)
+		fail(shadow, too_late(sk));
+	else if (state == TCP_CLOSE)
 		fail(shadow, sdp_fallback_reason(-sock_error(sk)));
-	} else {
+	else if (!sdp_carry_possible(shadow->sock->sk))
+		fail(shadow, SDP_FELL_OPTION);
+	else
 		succeed(shadow);
-	}
-	return true;
 }
 
+/* A call may be held up by its program's own memory: it shall not hold up others' connects. */
 static void attempt_work(struct work_struct *work)
 {
 	struct sdp_shadow *shadow = container_of(to_delayed_work(work), struct sdp_shadow, work);
-	struct sdp_bucket *b = sdp_bucket(shadow->sock);
-	bool decided = false, here;
 
-	down_write(&b->lock);
-	/* Else it was stopped, and the socket may be gone. */
-	here = !hlist_unhashed(&shadow->node);
-	if (here) {
-		decided = decide(shadow);
-		if (!decided)
-			look(shadow, shadow->deadline - jiffies + 1);
+	if (!down_write_trylock(&shadow->lock)) {
+		if (!queue_delayed_work(attempt_wq, &shadow->work, 1))
+			sdp_shadow_put(shadow);
+		return;
 	}
-	up_write(&b->lock);
-	if (decided)
-		sdp_shadow_put(shadow);
+	/* Else it was stopped; the socket may be gone. */
+	if (shadow->stage == SDP_CONNECTING)
+		decide(shadow);
+	up_write(&shadow->lock);
 	sdp_shadow_put(shadow);
 }
 
-static int begin(struct sdp_shadow *shadow)
+/**
+ * sdp_attempt_prepare() - part of a new shadow
+ * @shadow: shadow
+ */
+void sdp_attempt_prepare(struct sdp_shadow *shadow)
+{
+	INIT_DELAYED_WORK(&shadow->work, attempt_work);
+}
+
+/**
+ * struct wish - a connect
+ * @addr: as copied from user space
+ * @len: its length
+ * @flags: O_NONBLOCK
+ * @peer: the same, if it is a name that can be connected to
+ * @valid: it is
+ * @verdict: the policy's
+ * @timeo: how long it may wait (jiffies)
+ */
+struct wish {
+	struct sdp_sockaddr *addr;
+	int len;
+	int flags;
+	struct sdp_endpoint peer;
+	bool valid;
+	enum sdp_verdict verdict;
+	long timeo;
+};
+
+/* Rules may be many, and a path long: without a lock. */
+static void wish_make(struct wish *w, const struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	w->timeo = sock_sndtimeo(sk, w->flags & O_NONBLOCK);
+	w->valid = !sdp_addr_get(&w->peer, (struct sockaddr_storage *)w->addr, w->len,
+				 sk->sk_family);
+	w->verdict = w->valid ? sdp_policy_ask(sock_net(sk), SDP_ROLE_CONNECT, &w->peer) :
+				SDP_VERDICT_TCP;
+}
+
+static int begin(struct sdp_shadow *shadow, const struct wish *w)
 {
 	struct net *net = sock_net(shadow->sock->sk);
-	int err = sdp_shadow_bind(shadow);
+	int err = sdp_shadow_make_sdp(shadow) ?: sdp_shadow_bind(shadow);
 
 	if (err)
 		return err;
-	INIT_DELAYED_WORK(&shadow->work, attempt_work);
+	memcpy(&shadow->addr, w->addr, min_t(size_t, w->len, sizeof(shadow->addr)));
+	shadow->len = w->len;
 	shadow->deadline = jiffies + msecs_to_jiffies(READ_ONCE(sdp_policy(net)->fallback_ms));
 	listen_to(shadow);
 	err = shadow->sdp->ops->connect(shadow->sdp, (struct sdp_sockaddr *)&shadow->addr,
@@ -172,261 +219,215 @@ static int begin(struct sdp_shadow *shadow)
 }
 
 /* SDP or nothing: the SDP socket takes the TCP one's place before it connects. */
-static int only_sdp(struct socket *sock)
+static int only_sdp(struct sdp_shadow *shadow)
 {
-	struct sdp_shadow *shadow;
+	struct net *net = sock_net(shadow->sock->sk);
 	int err;
 
-	if (!sdp_carry_possible(sock->sk))
+	if (!sdp_carry_possible(shadow->sock->sk))
 		return -EOPNOTSUPP;
-	shadow = sdp_shadow_make(sock, sdp_shim_tcp(sock));
-	if (IS_ERR(shadow))
-		return PTR_ERR(shadow);
-	err = sdp_shadow_bind(shadow);
-	if (!err) {
-		SDP_INC(sock_net(sock->sk), PolicyConnects);
-		sdp_shadow_adopt(shadow);
-	}
-	sdp_shadow_put(shadow);
-	return err;
-}
-
-/* Bucket locked for writing. Returns 0 when the attempt is on its way, else an errno. */
-static int try_sdp(struct sdp_bucket *b, struct socket *sock, const struct sdp_endpoint *peer,
-		   const void *addr, int len, struct sdp_shadow **out)
-{
-	struct sdp_shadow *shadow = sdp_shadow_make(sock, sdp_shim_tcp(sock));
-	int err;
-
-	if (IS_ERR(shadow))
-		return PTR_ERR(shadow);
-	memcpy(&shadow->addr, addr, min_t(size_t, len, sizeof(shadow->addr)));
-	shadow->len = len;
-	sdp_fallback_describe(&shadow->fell, SDP_ROLE_CONNECT, peer);
-	err = begin(shadow);
+	err = sdp_shadow_make_sdp(shadow) ?: sdp_shadow_bind(shadow);
 	if (err) {
-		sdp_shadow_put(shadow);
+		sdp_shadow_drop_sdp(shadow);
 		return err;
 	}
-	sdp_shadow_enter(b, shadow);
-	sock->state = SS_CONNECTING;
-	look(shadow, shadow->deadline - jiffies + 1);
-	*out = shadow;
+	SDP_INC(net, PolicyConnects);
+	sdp_shadow_by_sdp(shadow);
 	return 0;
 }
 
-static int by_tcp(struct socket *sock, const struct sdp_endpoint *peer, enum sdp_fallback why)
+/* Returns why not, or SDP_FELL_NOT: the attempt is on its way. */
+static enum sdp_fallback try_sdp(struct sdp_shadow *shadow, const struct wish *w)
 {
-	struct sdp_fell fell = { };
-
-	if (why) {
-		sdp_fallback_describe(&fell, SDP_ROLE_CONNECT, peer);
-		sdp_fallback_note(sock_net(sock->sk), &fell, why);
-	}
-	sdp_shim_end(sock);
-	return 0;
-}
-
-/**
- * struct wish - a connect
- * @addr: as copied from user space
- * @len: its length
- * @peer: the same, if it is a name that can be connected to
- * @valid: it is
- * @verdict: the policy's
- * @timeo: how long it may wait (jiffies)
- */
-struct wish {
-	struct sdp_sockaddr *addr;
-	int len;
-	struct sdp_endpoint peer;
-	bool valid;
-	enum sdp_verdict verdict;
-	long timeo;
-};
-
-/* Rules may be many, and a path long: without the lock, which others share. */
-static void wish_make(struct wish *w, struct socket *sock, struct sdp_sockaddr *addr, int len,
-		      int flags)
-{
-	struct sock *sk = sock->sk;
-
-	w->addr = addr;
-	w->len = len;
-	w->timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
-	w->valid = !sdp_addr_get(&w->peer, (struct sockaddr_storage *)addr, len, sk->sk_family);
-	w->verdict = SDP_VERDICT_TCP;
-	if (w->valid && sdp_shim_tcp(sock))
-		w->verdict = sdp_policy_ask(sock_net(sk), SDP_ROLE_CONNECT, &w->peer);
-}
-
-/*
- * What becomes of a connect, bucket locked for writing: an attempt in @shadow; or 0 without
- * one: the socket's calls go on, whosever they are now; or an errno.
- */
-static int decide_first(struct sdp_bucket *b, struct socket *sock, const struct wish *w,
-			struct sdp_shadow **shadow)
-{
-	struct sock *sk = sock->sk;
+	struct sock *sk = shadow->sock->sk;
 	int err;
 
-	/* TCP knows what to say to these; the socket stays undecided. */
-	if (sock->state != SS_UNCONNECTED || sk->sk_state != TCP_CLOSE || !w->valid)
-		return 0;
+	if (!sdp_carry_possible(sk))
+		return SDP_FELL_OPTION;
+	if (sdp_fallback_silent(sock_net(sk), &w->peer))
+		return SDP_FELL_REMEMBERED;
+	err = begin(shadow, w);
+	if (err) {
+		sdp_shadow_drop_sdp(shadow);
+		return sdp_fallback_reason(-err);
+	}
+	shadow->stage = SDP_CONNECTING;
+	shadow->attempt++;
+	shadow->waited = false;
+	shadow->sock->state = SS_CONNECTING;
+	look_later(shadow);
+	return SDP_FELL_NOT;
+}
+
+/* What becomes of a connect, shadow locked for writing. An errno leaves it undecided. */
+static int decide_first(struct sdp_shadow *shadow, const struct wish *w)
+{
+	enum sdp_fallback why;
+
 	switch (w->verdict) {
 	case SDP_VERDICT_SDP:
-		return only_sdp(sock);
+		return only_sdp(shadow);
 	case SDP_VERDICT_BOTH:
-		break;
+		sdp_fallback_describe(&shadow->fell, SDP_ROLE_CONNECT, &w->peer);
+		why = try_sdp(shadow, w);
+		if (!why)
+			return 0;
+		sdp_fallback_note(sock_net(shadow->sock->sk), &shadow->fell, why);
+		fallthrough;
 	default:
-		return by_tcp(sock, &w->peer, SDP_FELL_NOT);
+		sdp_shadow_by_tcp(shadow);
+		return 0;
 	}
-	if (!sdp_carry_possible(sk))
-		return by_tcp(sock, &w->peer, SDP_FELL_OPTION);
-	if (sdp_fallback_silent(sock_net(sk), &w->peer))
-		return by_tcp(sock, &w->peer, SDP_FELL_REMEMBERED);
-	err = try_sdp(b, sock, &w->peer, w->addr, w->len, shadow);
-	return err ? by_tcp(sock, &w->peer, sdp_fallback_reason(-err)) : 0;
+}
+
+static bool over(struct sdp_shadow *shadow, u32 attempt)
+{
+	return READ_ONCE(shadow->stage) != SDP_CONNECTING ||
+	       READ_ONCE(shadow->attempt) != attempt;
 }
 
 /**
  * sdp_attempt_wait() - wait until it is decided what a connecting socket becomes
  * @shadow: its shadow, with a reference
+ * @attempt: the one to wait for
  * @timeo: how long (jiffies)
  *
  * Return: 0, -EAGAIN when the time is over, or the errno of a signal.
  */
-int sdp_attempt_wait(struct sdp_shadow *shadow, long timeo)
+int sdp_attempt_wait(struct sdp_shadow *shadow, u32 attempt, long timeo)
 {
 	long left;
 
 	if (!timeo)
-		return completion_done(&shadow->decided) ? 0 : -EAGAIN;
-	left = wait_for_completion_interruptible_timeout(&shadow->decided, timeo);
+		return over(shadow, attempt) ? 0 : -EAGAIN;
+	left = wait_event_interruptible_timeout(shadow->decided, over(shadow, attempt), timeo);
 	if (left > 0)
 		return 0;
 	return left ? sock_intr_errno(timeo) : -EAGAIN;
 }
 
-/* Whoever gives up waiting leaves the rest to the work item; @err is for "not yet". */
-static int wait_here(struct sdp_bucket *b, struct sdp_shadow *shadow, long timeo, int err)
+/*
+ * Whoever gives up waiting leaves the rest to the work item. Returns 0 when the socket's new calls
+ * shall go on; @err is for "not yet".
+ */
+static int wait_here(struct sdp_shadow *shadow, u32 attempt, long timeo, int err)
 {
-	int waited = sdp_attempt_wait(shadow, timeo);
+	int waited = sdp_attempt_wait(shadow, attempt, timeo);
 
-	if (!waited)
-		return shadow->error;
-	down_write(&b->lock);
-	if (completion_done(&shadow->decided))
-		waited = shadow->error;
+	down_write(&shadow->lock);
+	if (shadow->stage == SDP_DECIDED)
+		err = 0;
+	else if (over(shadow, attempt))
+		err = -ECONNABORTED;
 	else
 		shadow->waited = false;
-	up_write(&b->lock);
-	return waited == -EAGAIN ? err : waited;
+	up_write(&shadow->lock);
+	if (waited && waited != -EAGAIN)
+		return waited;
+	return err;
 }
 
-/* As TCP ends a connect that is on its way: the socket is unconnected, and reset. */
-static void stop_connecting(struct sdp_shadow *shadow)
+static bool ends_it(const struct wish *w)
 {
-	listen_no_more(shadow);
-	shadow->sock->state = SS_UNCONNECTED;
-	shadow->error = -ECONNABORTED;
-	report(shadow->sock->sk, ECONNRESET);
-}
+	const struct sockaddr_storage *ss = (const struct sockaddr_storage *)w->addr;
 
-/* The part of connect(2) under the lock: an errno, or 0; and what to wait for, if anything. */
-static int begin_or_join(struct sdp_bucket *b, struct socket *sock, const struct wish *w,
-			 struct sdp_shadow **out)
-{
-	struct sdp_shadow *old = sdp_shadow_find(b, sock);
-	struct sdp_shadow *shadow = NULL;
-	int err = 0;
-
-	if (!old)
-		err = decide_first(b, sock, w, &shadow);
-	else if (!old->listening)
-		shadow = old;
-	if (!shadow)
-		return err;
-	sdp_shadow_get(shadow);
-	*out = shadow;
-	shadow->waited |= !!w->timeo;
-	return old ? -EALREADY : -EINPROGRESS;
-}
-
-static bool ends_it(const struct sdp_sockaddr *addr, int len)
-{
-	const struct sockaddr_storage *ss = (const struct sockaddr_storage *)addr;
-
-	return len >= (int)offsetofend(struct sockaddr_storage, ss_family) &&
+	return w->len >= (int)offsetofend(struct sockaddr_storage, ss_family) &&
 	       ss->ss_family == AF_UNSPEC;
+}
+
+/* For what TCP knows what to say to; the socket stays undecided. */
+static bool for_tcp(const struct sdp_shadow *shadow, const struct wish *w)
+{
+	return shadow->stage == SDP_LISTENING || !w->valid ||
+	       shadow->sock->state != SS_UNCONNECTED || shadow->sock->sk->sk_state != TCP_CLOSE;
+}
+
+/*
+ * The part of connect(2) under the lock. Returns true when that was all, with the result in @err;
+ * else the attempt is on its way, and @err for who may not wait, or the socket is decided.
+ */
+static bool connect_locked(struct sdp_shadow *shadow, const struct wish *w, int *err)
+{
+	if (shadow->stage == SDP_DECIDED)
+		return false;
+	if (ends_it(w))
+		sdp_attempt_stop(shadow);
+	if (shadow->stage == SDP_CONNECTING) {
+		*err = -EALREADY;
+	} else if (for_tcp(shadow, w)) {
+		*err = shadow->tcp->connect(shadow->sock, w->addr, w->len, w->flags | O_NONBLOCK);
+		return true;
+	} else {
+		*err = decide_first(shadow, w);
+		if (*err)
+			return true;
+		*err = -EINPROGRESS;
+	}
+	if (shadow->stage == SDP_CONNECTING && w->timeo)
+		shadow->waited = true;
+	return false;
 }
 
 /**
  * sdp_attempt() - connect(2) of a socket that was undecided a moment ago
- * @sock: socket
+ * @shadow: its shadow, with a reference
  * @addr: as copied from user space
  * @len: its length
  * @flags: O_NONBLOCK
  *
  * Return: 0 or an errno, as TCP would say it.
  */
-int sdp_attempt(struct socket *sock, struct sdp_sockaddr *addr, int len, int flags)
+int sdp_attempt(struct sdp_shadow *shadow, struct sdp_sockaddr *addr, int len, int flags)
 {
-	struct sdp_bucket *b = sdp_bucket(sock);
-	struct sdp_shadow *shadow = NULL;
-	struct wish w = { };
+	struct wish w = { .addr = addr, .len = len, .flags = flags };
+	struct socket *sock = shadow->sock;
+	bool all, connecting, joined;
+	u32 attempt;
 	int err = 0;
 
-	if (ends_it(addr, len)) {
-		sdp_attempt_stop(sock, true);
-	} else {
-		wish_make(&w, sock, addr, len, flags);
-		down_write(&b->lock);
-		if (sdp_shim_tcp(sock))
-			err = begin_or_join(b, sock, &w, &shadow);
-		up_write(&b->lock);
-	}
-	if (shadow) {
-		if (w.timeo)
-			err = wait_here(b, shadow, w.timeo, err);
-		sdp_shadow_put(shadow);
-	}
-	if (err)
+	wish_make(&w, sock);
+	down_write(&shadow->lock);
+	all = connect_locked(shadow, &w, &err);
+	connecting = shadow->stage == SDP_CONNECTING;
+	attempt = shadow->attempt;
+	up_write(&shadow->lock);
+	if (all)
 		return err;
-	return (sdp_shim_tcp(sock) ?: READ_ONCE(sock->ops))->connect(sock, addr, len, flags);
+	joined = err == -EALREADY;
+	if (connecting)
+		err = w.timeo ? wait_here(shadow, attempt, w.timeo, err) : err;
+	if (connecting && err)
+		return err;
+	err = READ_ONCE(sock->ops)->connect(sock, addr, len, flags);
+	/* Two that wait for one connection both have it. */
+	return err == -EISCONN && joined ? 0 : err;
 }
 
 /**
  * sdp_attempt_stop() - end what is beside a socket: a connect, or a pair's SDP listener
- * @sock: socket
- * @listener: a listener, too
+ * @shadow: shadow, locked for writing, not decided
  *
- * The socket is as undecided as it was before.
+ * As TCP ends a connect that is on its way, the socket is reset then; it is undecided again.
  *
  * Return: true when it was a connect.
  */
-bool sdp_attempt_stop(struct socket *sock, bool listener)
+bool sdp_attempt_stop(struct sdp_shadow *shadow)
 {
-	struct sdp_bucket *b = sdp_bucket(sock);
-	struct sdp_shadow *shadow;
-	bool connects = false;
+	bool connects = shadow->stage == SDP_CONNECTING;
 
-	down_write(&b->lock);
-	shadow = sdp_shadow_find(b, sock);
-	if (shadow && shadow->listening && !listener)
-		shadow = NULL;
-	if (shadow) {
-		connects = !shadow->listening;
-		if (connects)
-			stop_connecting(shadow);
-		settle(shadow);
+	if (shadow->stage == SDP_LISTENING) {
+		sdp_shadow_drop_sdp(shadow);
+		shadow->stage = SDP_UNDECIDED;
 	}
-	up_write(&b->lock);
-	if (connects && cancel_delayed_work(&shadow->work))
+	if (!connects)
+		return false;
+	abandon(shadow);
+	wake_up_all(&shadow->decided);
+	report(shadow->sock->sk, ECONNRESET);
+	/* It would find nothing to do, at its time. */
+	if (cancel_delayed_work(&shadow->work))
 		sdp_shadow_put(shadow);
-	if (shadow)
-		sdp_shadow_put(shadow);
-	return connects;
+	return true;
 }
 
 /**

@@ -13,18 +13,35 @@
 #include "../socket/sock.h"
 #include "shim.h"
 
+/* IP_XFRM_POLICY, IPV6_XFRM_POLICY */
+static bool encrypts(const struct sock *sk)
+{
+#ifdef CONFIG_XFRM
+	return rcu_access_pointer(sk->sk_policy[0]) || rcu_access_pointer(sk->sk_policy[1]);
+#else
+	return false;
+#endif
+}
+
+static bool has_ipv6_headers(const struct sock *sk)
+{
+	const struct ipv6_pinfo *np = sk->sk_family == PF_INET6 ? inet_sk(sk)->pinet6 : NULL;
+
+	return np && rcu_access_pointer(np->opt);
+}
+
 /**
  * sdp_carry_possible() - could an SDP socket do what was set?
  * @tcp: TCP's
  *
- * Return: false when something was set that only TCP has: fast open, repair, an upper layer
- * protocol, IP options, a filter.
+ * Return: false when something was set that only TCP has: signatures, IPsec policies, fast open,
+ * repair, an upper layer protocol, IP options or extension headers, a filter.
  */
 bool sdp_carry_possible(const struct sock *tcp)
 {
 	const struct tcp_sock *tp = tcp_sk(tcp);
 
-	return !tp->repair && !tp->fastopen_connect && !inet_csk(tcp)->icsk_ulp_ops &&
+	return !sdp_tcp_signs(tp) && !encrypts(tcp) && !has_ipv6_headers(tcp) && !tp->repair && !tp->fastopen_connect && !inet_csk(tcp)->icsk_ulp_ops &&
 	       !rcu_access_pointer(inet_sk(tcp)->inet_opt) &&
 	       !rcu_access_pointer(tcp->sk_filter) &&
 	       !rcu_access_pointer(tcp->sk_reuseport_cb);

@@ -18,10 +18,11 @@ static const char * const reasons[SDP_FALLBACKS] = {
 	[SDP_FELL_ROUTE]	= "no RDMA device leads there",
 	[SDP_FELL_REFUSED]	= "nobody listens there for SDP",
 	[SDP_FELL_TIMEOUT]	= "no answer in time",
+	[SDP_FELL_BUSY]		= "its backlog stayed full",
 	[SDP_FELL_REMEMBERED]	= "no answer shortly before",
 	[SDP_FELL_RESOURCES]	= "no memory or queue pair",
 	[SDP_FELL_OPTION]	= "asked for what only TCP has",
-	[SDP_FELL_PORT]		= "port taken by another SDP socket",
+	[SDP_FELL_PORT]		= "no such address or port for SDP",
 	[SDP_FELL_ERROR]	= "failed",
 };
 
@@ -36,7 +37,6 @@ enum sdp_fallback sdp_fallback_reason(int error)
 	switch (error) {
 	case ENETUNREACH:
 	case EHOSTUNREACH:
-	case EADDRNOTAVAIL:
 	case ENODEV:
 	case ENETDOWN:
 		return SDP_FELL_ROUTE;
@@ -49,6 +49,7 @@ enum sdp_fallback sdp_fallback_reason(int error)
 	case ENOSPC:
 		return SDP_FELL_RESOURCES;
 	case EADDRINUSE:
+	case EADDRNOTAVAIL:
 		return SDP_FELL_PORT;
 	default:
 		return SDP_FELL_ERROR;
@@ -104,7 +105,7 @@ static void remember(struct sdp_policy *policy, const struct sdp_endpoint *peer)
 void sdp_fallback_describe(struct sdp_fell *fell, enum sdp_role role,
 			   const struct sdp_endpoint *where)
 {
-	fell->pid = task_tgid_vnr(current);
+	fell->pid = task_tgid_nr(current);
 	get_task_comm(fell->comm, current);
 	fell->role = role;
 	fell->where = *where;
@@ -134,8 +135,9 @@ void sdp_fallback_note(struct net *net, struct sdp_fell *fell, enum sdp_fallback
 
 static void show_one(struct seq_file *seq, const struct sdp_fell *fell)
 {
-	seq_printf(seq, "%lld %d %s %s ", fell->at, fell->pid, fell->comm,
-		   fell->role == SDP_ROLE_CONNECT ? "connect" : "listen");
+	seq_printf(seq, "%lld %d ", fell->at, fell->pid);
+	seq_escape(seq, fell->comm, " \t\n\\");
+	seq_printf(seq, " %s ", fell->role == SDP_ROLE_CONNECT ? "connect" : "listen");
 	if (sdp_is_v4(&fell->where))
 		seq_printf(seq, "%pI4:%u", &fell->where.ip.s6_addr32[3], fell->where.port);
 	else
@@ -168,7 +170,7 @@ static int fallbacks_show(struct seq_file *seq, void *v)
  */
 int sdp_fallback_register(struct net *net)
 {
-	return proc_create_net_single("sdp_fallbacks", 0444, net->proc_net, fallbacks_show,
+	return proc_create_net_single("sdp_fallbacks", 0400, net->proc_net, fallbacks_show,
 				      NULL) ? 0 : -ENOMEM;
 }
 

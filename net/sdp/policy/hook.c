@@ -14,57 +14,55 @@
 #include "shim.h"
 #include "state.h"
 
-static DEFINE_MUTEX(lock); /* covers users */
-static int users;
+static DEFINE_MUTEX(lock); /* covers hooked */
+static bool hooked;
 
 static int new_file(struct kprobe *p, struct pt_regs *regs)
 {
 	struct socket *sock = (struct socket *)regs_get_kernel_argument(regs, 0);
 	struct sock *sk = sock ? sock->sk : NULL;
 
-	if (!sk || sk->sk_kern_sock || sk->sk_type != SOCK_STREAM)
+	if (!sk || sk->sk_kern_sock || sk->sk_type != SOCK_STREAM || sk->sk_state != TCP_CLOSE)
 		return 0;
 	if (READ_ONCE(sdp_policy(sock_net(sk))->rewrite))
 		sdp_shim_begin(sock);
 	return 0;
 }
 
-static struct kprobe probe;
+static struct kprobe probe = {
+	.symbol_name	= "sock_alloc_file",
+	.pre_handler	= new_file,
+};
 
 /**
- * sdp_hook_get() - a namespace wants its programs' sockets to be looked at
+ * sdp_hook_begin() - a namespace wants its programs' sockets to be looked at
+ *
+ * The probe stays until the module goes: to put it in and take it out is work for the whole
+ * machine, and a namespace's owner might do so in a loop.
  *
  * Return: 0, or why this kernel does not allow it.
  */
-int sdp_hook_get(void)
+int sdp_hook_begin(void)
 {
 	int err = 0;
 
 	mutex_lock(&lock);
-	if (!users) {
-		/* What register_kprobe() has left in it from an earlier time is in its way. */
-		probe = (struct kprobe) {
-			.symbol_name	= "sock_alloc_file",
-			.pre_handler	= new_file,
-		};
+	if (!hooked)
 		err = register_kprobe(&probe);
-	}
-	if (!err)
-		users++;
+	hooked |= !err;
 	mutex_unlock(&lock);
 	if (err)
-		pr_warn("sdp: no kprobe at sock_alloc_file (%d): net.sdp.rewrite needs CONFIG_KPROBES\n",
-			err);
+		pr_warn_once("sdp: no kprobe at sock_alloc_file (%d): net.sdp.rewrite needs CONFIG_KPROBES\n",
+			     err);
 	return err;
 }
 
 /**
- * sdp_hook_put() - a namespace does not want it any more
+ * sdp_hook_end() - no socket is looked at any more
  */
-void sdp_hook_put(void)
+void sdp_hook_end(void)
 {
-	mutex_lock(&lock);
-	if (!--users)
+	if (hooked)
 		unregister_kprobe(&probe);
-	mutex_unlock(&lock);
+	hooked = false;
 }

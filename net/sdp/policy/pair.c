@@ -20,20 +20,11 @@ static void share_wait_queue(struct sock *sdp, struct socket *sock)
 	WRITE_ONCE(sdp_sk(sdp)->shares_wq, true);
 }
 
-static DEFINE_MUTEX(like_lock); /* requests may come by two devices at once */
-
-static void take_over(struct sock *sk, const struct sock *like)
-{
-	mutex_lock(&like_lock);
-	sdp_carry(sk, like);
-	mutex_unlock(&like_lock);
-}
-
 /* What is set on the TCP listener later shall hold for the connections of both. */
 static void be_like(struct sdp_sock *ssk, struct sock *tcp)
 {
 	sock_hold(tcp);
-	ssk->be_like = take_over;
+	ssk->be_like = sdp_carry;
 	ssk->like = tcp;
 }
 
@@ -51,131 +42,121 @@ static int listen_by_sdp(struct sdp_shadow *shadow, int backlog)
 	return sdp_shadow_bind(shadow) ?: shadow->sdp->ops->listen(shadow->sdp, backlog);
 }
 
-static int only_sdp(struct socket *sock, const struct proto_ops *tcp, int backlog)
+static int only_sdp(struct sdp_shadow *shadow, int backlog)
 {
-	struct sdp_shadow *shadow;
+	struct net *net = sock_net(shadow->sock->sk);
 	int err;
 
-	if (!sdp_carry_possible(sock->sk))
+	if (!sdp_carry_possible(shadow->sock->sk))
 		return -EOPNOTSUPP;
-	shadow = sdp_shadow_make(sock, tcp);
-	if (IS_ERR(shadow))
-		return PTR_ERR(shadow);
-	err = listen_by_sdp(shadow, backlog);
-	if (!err) {
-		SDP_INC(sock_net(sock->sk), PolicyListens);
-		sdp_shadow_adopt(shadow);
-	}
-	sdp_shadow_put(shadow);
-	return err;
-}
-
-/* The SDP one beside a socket that listens by TCP already. Returns a positive errno, or 0. */
-static int beside(struct sdp_bucket *b, struct socket *sock, const struct proto_ops *tcp,
-		  int backlog)
-{
-	struct sdp_shadow *shadow = sdp_shadow_make(sock, tcp);
-	int err;
-
-	if (IS_ERR(shadow))
-		return -PTR_ERR(shadow);
-	shadow->listening = true;
-	share_wait_queue(shadow->sdp->sk, sock);
-	be_like(sdp_sk(shadow->sdp->sk), sock->sk);
-	err = listen_by_sdp(shadow, backlog);
+	err = sdp_shadow_make_sdp(shadow) ?: listen_by_sdp(shadow, backlog);
 	if (err) {
-		sdp_shadow_put(shadow);
-		return -err;
+		sdp_shadow_drop_sdp(shadow);
+		return err;
 	}
-	SDP_INC(sock_net(sock->sk), PolicyListens);
-	sdp_shadow_enter(b, shadow);
+	SDP_INC(net, PolicyListens);
+	sdp_shadow_by_sdp(shadow);
 	return 0;
 }
 
-static int both(struct sdp_bucket *b, struct socket *sock, const struct proto_ops *tcp, int backlog)
+/* The SDP one beside a socket that listens by TCP already. */
+static int beside(struct sdp_shadow *shadow, int backlog)
 {
-	enum sdp_fallback why = SDP_FELL_OPTION;
-	struct sdp_fell fell = { };
-	struct sdp_endpoint where;
-	int err = tcp->listen(sock, backlog);
+	int err = sdp_shadow_make_sdp(shadow);
 
 	if (err)
 		return err;
-	if (sdp_carry_possible(sock->sk)) {
-		err = beside(b, sock, tcp, backlog);
-		if (!err)
-			return 0;
-		why = sdp_fallback_reason(err);
+	share_wait_queue(shadow->sdp->sk, shadow->sock);
+	be_like(sdp_sk(shadow->sdp->sk), shadow->sock->sk);
+	err = listen_by_sdp(shadow, backlog);
+	if (err) {
+		sdp_shadow_drop_sdp(shadow);
+		return err;
 	}
-	name_of(sock, tcp, &where);
-	sdp_fallback_describe(&fell, SDP_ROLE_LISTEN, &where);
-	sdp_fallback_note(sock_net(sock->sk), &fell, why);
-	sdp_shim_end(sock);
+	SDP_INC(sock_net(shadow->sock->sk), PolicyListens);
+	shadow->stage = SDP_LISTENING;
 	return 0;
 }
 
-static int listen_first(struct sdp_bucket *b, struct socket *sock, const struct proto_ops *tcp,
-			int backlog, enum sdp_verdict verdict)
+static int both(struct sdp_shadow *shadow, int backlog)
 {
-	if (sock->state != SS_UNCONNECTED || sock->sk->sk_state != TCP_CLOSE)
-		return tcp->listen(sock, backlog);
-	switch (verdict) {
-	case SDP_VERDICT_SDP:
-		return only_sdp(sock, tcp, backlog);
-	case SDP_VERDICT_BOTH:
-		return both(b, sock, tcp, backlog);
-	default:
-		sdp_shim_end(sock);
-		return tcp->listen(sock, backlog);
+	struct socket *sock = shadow->sock;
+	/* Asked before: TCP's listen itself makes what SO_REUSEPORT needs. */
+	bool possible = sdp_carry_possible(sock->sk);
+	enum sdp_fallback why = SDP_FELL_OPTION;
+	struct sdp_endpoint where;
+	int err = shadow->tcp->listen(sock, backlog);
+
+	if (err)
+		return err;
+	if (possible) {
+		err = beside(shadow, backlog);
+		if (!err)
+			return 0;
+		why = sdp_fallback_reason(-err);
 	}
+	name_of(sock, shadow->tcp, &where);
+	sdp_fallback_describe(&shadow->fell, SDP_ROLE_LISTEN, &where);
+	sdp_fallback_note(sock_net(sock->sk), &shadow->fell, why);
+	sdp_shadow_by_tcp(shadow);
+	return 0;
 }
 
-/* Without the lock, as in attempt.c. A name that changes meanwhile is the program's own doing. */
-static enum sdp_verdict ask(struct socket *sock)
+/* Shadow locked for writing. */
+static int decide(struct sdp_shadow *shadow, int backlog, enum sdp_verdict verdict)
 {
-	const struct proto_ops *tcp = sdp_shim_tcp(sock);
-	struct sdp_endpoint where;
+	struct socket *sock = shadow->sock;
+	int err;
 
-	if (!tcp)
-		return SDP_VERDICT_TCP;
-	name_of(sock, tcp, &where);
-	return sdp_policy_ask(sock_net(sock->sk), SDP_ROLE_LISTEN, &where);
+	switch (shadow->stage) {
+	case SDP_CONNECTING:
+		return -EINVAL;
+	case SDP_LISTENING:
+		return shadow->tcp->listen(sock, backlog) ?:
+		       shadow->sdp->ops->listen(shadow->sdp, backlog);
+	default:
+		break;
+	}
+	if (sock->state != SS_UNCONNECTED || sock->sk->sk_state != TCP_CLOSE)
+		return shadow->tcp->listen(sock, backlog);
+	if (verdict == SDP_VERDICT_SDP)
+		return only_sdp(shadow, backlog);
+	if (verdict == SDP_VERDICT_BOTH)
+		return both(shadow, backlog);
+	err = shadow->tcp->listen(sock, backlog);
+	if (!err)
+		sdp_shadow_by_tcp(shadow);
+	return err;
 }
 
 /**
  * sdp_pair_listen() - listen(2) of a socket that was undecided a moment ago
- * @sock: socket
+ * @shadow: its shadow, with a reference
  * @backlog: connections that may wait, of each kind
  *
  * Return: 0 or an errno, as TCP would say it.
  */
-int sdp_pair_listen(struct socket *sock, int backlog)
+int sdp_pair_listen(struct sdp_shadow *shadow, int backlog)
 {
-	struct sdp_bucket *b = sdp_bucket(sock);
-	enum sdp_verdict verdict = ask(sock);
-	const struct proto_ops *tcp;
-	struct sdp_shadow *shadow;
+	struct socket *sock = shadow->sock;
+	enum sdp_verdict verdict;
+	struct sdp_endpoint where;
 	int err;
 
-	down_write(&b->lock);
-	tcp = sdp_shim_tcp(sock);
-	if (!tcp) {
-		up_write(&b->lock);
-		return READ_ONCE(sock->ops)->listen(sock, backlog);
+	/* Without the lock, as in attempt.c: a name that changes meanwhile is the program's doing. */
+	name_of(sock, shadow->tcp, &where);
+	verdict = sdp_policy_ask(sock_net(sock->sk), SDP_ROLE_LISTEN, &where);
+	down_write(&shadow->lock);
+	if (shadow->stage != SDP_DECIDED) {
+		err = decide(shadow, backlog, verdict);
+		up_write(&shadow->lock);
+		return err;
 	}
-	shadow = sdp_shadow_find(b, sock);
-	if (!shadow)
-		err = listen_first(b, sock, tcp, backlog, verdict);
-	else if (!shadow->listening)
-		err = -EINVAL;
-	else
-		err = tcp->listen(sock, backlog) ?: shadow->sdp->ops->listen(shadow->sdp, backlog);
-	up_write(&b->lock);
-	return err;
+	up_write(&shadow->lock);
+	return READ_ONCE(sock->ops)->listen(sock, backlog);
 }
 
-/* Whoever has something. -EAGAIN: neither. */
-static int accept_either(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEPT_ARGS)
+static int accept_sdp(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEPT_ARGS)
 {
 	int err;
 
@@ -183,26 +164,51 @@ static int accept_either(struct sdp_shadow *shadow, struct socket *newsock, SDP_
 	err = sdp_accept_now(shadow->sdp->ops, shadow->sdp, newsock, SDP_ACCEPT_PASS);
 	if (!err)
 		SDP_INC(sock_net(newsock->sk), PolicyAccepts);
-	if (err != -EAGAIN)
-		return err;
+	return err;
+}
+
+/* The reference to the module was for our calls; the kernel's have another owner. */
+static int accept_tcp(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEPT_ARGS)
+{
+	int err;
+
 	newsock->ops = shadow->tcp;
 	err = sdp_accept_now(shadow->tcp, shadow->sock, newsock, SDP_ACCEPT_PASS);
-	/* The reference was for our calls, and the kernel's need none. */
-	if (!err)
+	if (!err) {
+		__module_get(shadow->tcp->owner);
 		module_put(THIS_MODULE);
+	}
+	return err;
+}
+
+/* Whoever has something. -EAGAIN: neither. */
+static int accept_either(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEPT_ARGS)
+{
+	const struct proto_ops *ops = newsock->ops;
+	int err = -EINVAL;
+
+	down_read(&shadow->lock);
+	if (shadow->stage == SDP_LISTENING) {
+		err = accept_sdp(shadow, newsock, SDP_ACCEPT_PASS);
+		if (err == -EAGAIN)
+			err = accept_tcp(shadow, newsock, SDP_ACCEPT_PASS);
+	}
+	up_read(&shadow->lock);
+	/* A socket that has become nothing goes with the calls that it came with. */
+	if (err)
+		newsock->ops = ops;
 	return err;
 }
 
 /* accept(2) of a socket that listens by both; the caller has a reference to @shadow. */
 int sdp_pair_accept(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEPT_ARGS)
 {
-	const struct proto_ops *ops = newsock->ops;
-	struct sock *sk = shadow->sock->sk;
-	long timeo = sock_rcvtimeo(sk, SDP_ACCEPT_FLAGS & O_NONBLOCK);
+	struct socket *sock = shadow->sock;
+	long timeo = sock_rcvtimeo(sock->sk, SDP_ACCEPT_FLAGS & O_NONBLOCK);
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err;
 
-	add_wait_queue(sk_sleep(sk), &wait);
+	add_wait_queue_exclusive(&sock->wq.wait, &wait);
 	for (;;) {
 		err = accept_either(shadow, newsock, SDP_ACCEPT_PASS);
 		if (err != -EAGAIN || !timeo)
@@ -213,17 +219,14 @@ int sdp_pair_accept(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEP
 		}
 		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
 	}
-	remove_wait_queue(sk_sleep(sk), &wait);
-	/* A socket that has become nothing goes with the calls that it came with. */
-	if (err)
-		newsock->ops = ops;
+	remove_wait_queue(&sock->wq.wait, &wait);
 	return err;
 }
 
 /**
  * sdp_pair_poll() - what is ready at a socket that listens by both
  * @file: for poll_wait
- * @shadow: its shadow, in a locked bucket
+ * @shadow: its shadow, locked
  * @wait: who asks
  *
  * Return: EPOLL* bits.

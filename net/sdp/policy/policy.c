@@ -154,8 +154,11 @@ static int set_rules(struct sdp_policy *policy, const char *text, size_t len, lo
 	old = rcu_dereference_protected(policy->rules, lockdep_is_held(&policy->lock));
 	if (pos && (!old || pos != old->len))
 		return -EINVAL;
-	if (pos + len > SDP_POLICY_TEXT_MAX)
+	if (pos + len > SDP_POLICY_TEXT_MAX) {
+		snprintf(policy->error, sizeof(policy->error), "expected at most %u bytes",
+			 SDP_POLICY_TEXT_MAX);
 		return -E2BIG;
+	}
 	rules = rules_alloc(old ? old->text : "", pos, text, len);
 	if (!rules)
 		return -ENOMEM;
@@ -217,7 +220,7 @@ static int error_handler(sdp_ctl_table *table, int write, void *buffer, size_t *
 	return 0;
 }
 
-/* The hook is there while some namespace wants it. */
+/* The hook is there from the first time that some namespace wants it. */
 static int rewrite_handler(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
 	struct sdp_policy *policy = table->extra1;
@@ -229,10 +232,8 @@ static int rewrite_handler(sdp_ctl_table *table, int write, void *buffer, size_t
 	copy.data = &value;
 	copy.extra1 = SYSCTL_ZERO;
 	err = proc_dointvec_minmax(&copy, write, buffer, len, pos);
-	if (!err && value && !policy->rewrite)
-		err = sdp_hook_get();
-	if (!err && !value && policy->rewrite)
-		sdp_hook_put();
+	if (!err && value)
+		err = sdp_hook_begin();
 	if (!err)
 		WRITE_ONCE(policy->rewrite, value);
 	mutex_unlock(&policy->lock);
@@ -301,8 +302,6 @@ static void __net_exit exit_one(struct net *net)
 
 	sdp_fallback_unregister(net);
 	sysctl_unregister(policy);
-	if (policy->rewrite)
-		sdp_hook_put();
 	kvfree(rcu_dereference_protected(policy->rules, 1));
 }
 
@@ -335,6 +334,7 @@ int sdp_policy_init(void)
  */
 void sdp_policy_exit(void)
 {
+	sdp_hook_end();
 	unregister_pernet_subsys(&policy_ops);
 	sdp_shim_exit();
 }

@@ -33,10 +33,11 @@ struct sdp_endpoint;
  * @SDP_FELL_ROUTE: no RDMA device leads there
  * @SDP_FELL_REFUSED: nobody listens there for SDP
  * @SDP_FELL_TIMEOUT: no answer in time
+ * @SDP_FELL_BUSY: its backlog was full, all that time
  * @SDP_FELL_REMEMBERED: there was none shortly before
  * @SDP_FELL_RESOURCES: memory, queue pairs
  * @SDP_FELL_OPTION: something was set, or asked for, that only TCP has
- * @SDP_FELL_PORT: the port is taken by another SDP socket
+ * @SDP_FELL_PORT: no such address for SDP, or its port is taken by another SDP socket
  * @SDP_FELL_ERROR: any other error
  * @SDP_FALLBACKS: their number
  */
@@ -45,6 +46,7 @@ enum sdp_fallback {
 	SDP_FELL_ROUTE,
 	SDP_FELL_REFUSED,
 	SDP_FELL_TIMEOUT,
+	SDP_FELL_BUSY,
 	SDP_FELL_REMEMBERED,
 	SDP_FELL_RESOURCES,
 	SDP_FELL_OPTION,

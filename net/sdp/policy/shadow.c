@@ -1,100 +1,80 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The SDP socket beside an undecided TCP one, and how it takes the other's place.
+ * What is beside an undecided socket, from the socket's birth until it is decided or closed; and
+ * how an SDP socket takes its place.
  *
  * Then the two struct sockets exchange their struct socks: the program's has the SDP one, and
  * the other one keeps the TCP one, with its port, for as long as the program's lives. So who
  * still works with the TCP one, in another thread, never sees it freed.
  */
+#include <linux/cred.h>
 #include <linux/hash.h>
+#include <linux/init_task.h>
 #include <linux/module.h>
+#include <linux/security.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 
 #include "../socket/sock.h"
 #include "shim.h"
 
-#define BUCKET_BITS	6
+#define TABLE_BITS	8
 
-static struct sdp_bucket buckets[1 << BUCKET_BITS];
+static struct hlist_head table[1 << TABLE_BITS];
+static DEFINE_SPINLOCK(table_lock); /* covers table; process context only */
 
-/**
- * sdp_shadow_init() - there are none
- */
-void sdp_shadow_init(void)
+static struct hlist_head *place_of(const struct socket *sock)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(buckets); i++) {
-		init_rwsem(&buckets[i].lock);
-		INIT_HLIST_HEAD(&buckets[i].shadows);
-	}
+	return &table[hash_ptr((void *)sock, TABLE_BITS)];
 }
 
 /**
- * sdp_bucket() - where the state of a socket is
- * @sock: socket
- *
- * Return: its bucket.
- */
-struct sdp_bucket *sdp_bucket(const struct socket *sock)
-{
-	return &buckets[hash_ptr((void *)sock, BUCKET_BITS)];
-}
-
-/**
- * sdp_shadow_find() - the SDP socket beside a socket
- * @b: its bucket, locked
- * @sock: socket
- *
- * Return: its shadow, or NULL.
- */
-struct sdp_shadow *sdp_shadow_find(struct sdp_bucket *b, const struct socket *sock)
-{
-	struct sdp_shadow *shadow;
-
-	hlist_for_each_entry(shadow, &b->shadows, node)
-		if (shadow->sock == sock)
-			return shadow;
-	return NULL;
-}
-
-/**
- * sdp_shadow_make() - an SDP socket like a TCP one
- * @sock: the TCP socket, undecided
+ * sdp_shadow_begin() - a new socket is undecided
+ * @sock: socket that nobody else knows yet
  * @tcp: its calls
  *
- * Return: the shadow, with one reference; or an errno.
+ * Called with preemption off.
+ *
+ * Return: false when there is no memory.
  */
-struct sdp_shadow *sdp_shadow_make(struct socket *sock, const struct proto_ops *tcp)
+bool sdp_shadow_begin(struct socket *sock, const struct proto_ops *tcp)
 {
-	struct sock *sk = sock->sk;
-	struct sdp_shadow *shadow;
-	int err;
+	struct sdp_shadow *shadow = kzalloc(sizeof(*shadow), GFP_ATOMIC);
 
-	shadow = kzalloc(sizeof(*shadow), GFP_KERNEL);
 	if (!shadow)
-		return ERR_PTR(-ENOMEM);
-	err = __sock_create(sock_net(sk), sk->sk_family, SOCK_STREAM, IPPROTO_SDP, &shadow->sdp, 0);
-	if (err) {
-		kfree(shadow);
-		return ERR_PTR(err);
-	}
+		return false;
 	refcount_set(&shadow->refs, 1);
-	init_completion(&shadow->decided);
+	init_rwsem(&shadow->lock);
+	init_waitqueue_head(&shadow->decided);
+	sdp_attempt_prepare(shadow);
 	shadow->sock = sock;
 	shadow->tcp = tcp;
-	sdp_carry(shadow->sdp->sk, sk);
-	return shadow;
+	spin_lock(&table_lock);
+	hlist_add_head(&shadow->node, place_of(sock));
+	spin_unlock(&table_lock);
+	return true;
 }
 
 /**
- * sdp_shadow_enter() - let others find it; the caller's reference becomes the bucket's
- * @b: bucket, locked for writing
- * @shadow: shadow
+ * sdp_shadow_of() - what is beside a socket
+ * @sock: socket
+ *
+ * Return: its shadow, with a reference; or NULL when it is decided.
  */
-void sdp_shadow_enter(struct sdp_bucket *b, struct sdp_shadow *shadow)
+struct sdp_shadow *sdp_shadow_of(const struct socket *sock)
 {
-	hlist_add_head(&shadow->node, &b->shadows);
+	struct sdp_shadow *shadow, *found = NULL;
+
+	spin_lock(&table_lock);
+	hlist_for_each_entry(shadow, place_of(sock), node) {
+		if (shadow->sock == sock) {
+			sdp_shadow_get(shadow);
+			found = shadow;
+			break;
+		}
+	}
+	spin_unlock(&table_lock);
+	return found;
 }
 
 /**
@@ -107,23 +87,52 @@ void sdp_shadow_get(struct sdp_shadow *shadow)
 }
 
 /**
- * sdp_shadow_put() - drop a reference; the last one ends the SDP socket, if it is still here
+ * sdp_shadow_put() - drop a reference
  * @shadow: shadow
- *
- * May sleep.
  */
 void sdp_shadow_put(struct sdp_shadow *shadow)
 {
-	if (!refcount_dec_and_test(&shadow->refs))
-		return;
+	if (refcount_dec_and_test(&shadow->refs))
+		kfree(shadow);
+}
+
+/**
+ * sdp_shadow_make_sdp() - an SDP socket like the TCP one
+ * @shadow: shadow, locked for writing
+ *
+ * Return: 0 or an errno.
+ */
+int sdp_shadow_make_sdp(struct sdp_shadow *shadow)
+{
+	struct sock *sk = shadow->sock->sk;
+	int err;
+
+	err = __sock_create(sock_net(sk), sk->sk_family, SOCK_STREAM, IPPROTO_SDP, &shadow->sdp, 0);
+	if (err) {
+		shadow->sdp = NULL;
+		return err;
+	}
+	security_sk_clone(sk, shadow->sdp->sk);
+	sdp_carry(shadow->sdp->sk, sk);
+	return 0;
+}
+
+/**
+ * sdp_shadow_drop_sdp() - it is not needed any more
+ * @shadow: shadow, locked for writing
+ */
+void sdp_shadow_drop_sdp(struct sdp_shadow *shadow)
+{
 	if (shadow->sdp)
 		sock_release(shadow->sdp);
-	kfree(shadow);
+	shadow->sdp = NULL;
 }
 
 /**
  * sdp_shadow_bind() - give the SDP socket the name that the TCP one was given
- * @shadow: shadow
+ * @shadow: shadow, locked for writing
+ *
+ * Whoever was allowed to have the name has it already, so nobody is asked again.
  *
  * Return: 0 or an errno.
  */
@@ -131,14 +140,54 @@ int sdp_shadow_bind(struct sdp_shadow *shadow)
 {
 	struct socket *sock = shadow->sock;
 	struct sockaddr_storage name = { };
-	int len;
+	const struct cred *old;
+	struct cred *kernel;
+	int len, err;
 
 	if (!inet_sk(sock->sk)->inet_num)
 		return 0;
 	len = shadow->tcp->getname(sock, (struct sockaddr *)&name, 0);
 	if (len < 0)
 		return len;
-	return shadow->sdp->ops->bind(shadow->sdp, (struct sdp_sockaddr *)&name, len);
+	kernel = prepare_kernel_cred(&init_task);
+	if (!kernel)
+		return -ENOMEM;
+	old = override_creds(kernel);
+	err = shadow->sdp->ops->bind(shadow->sdp, (struct sdp_sockaddr *)&name, len);
+	revert_creds(old);
+	put_cred(kernel);
+	return err;
+}
+
+/**
+ * sdp_shadow_end() - it is decided: nobody finds the shadow any more
+ * @shadow: shadow, locked for writing, not decided before; the caller has a reference
+ */
+void sdp_shadow_end(struct sdp_shadow *shadow)
+{
+	shadow->stage = SDP_DECIDED;
+	spin_lock(&table_lock);
+	hlist_del(&shadow->node);
+	spin_unlock(&table_lock);
+	wake_up_all(&shadow->decided);
+	sdp_shadow_put(shadow);
+}
+
+/**
+ * sdp_shadow_by_tcp() - the socket is the kernel's TCP, for good
+ * @shadow: shadow, locked for writing; the caller has a reference
+ *
+ * Its program may close it from now on without coming by here: the caller does not touch it.
+ */
+void sdp_shadow_by_tcp(struct sdp_shadow *shadow)
+{
+	struct socket *sock = shadow->sock;
+
+	sdp_shadow_end(shadow);
+	/* After all that was done to the socket before. */
+	smp_store_release(&sock->ops, shadow->tcp);
+	/* Who is on his way out of here has a reference of his own, or is waited for. */
+	module_put(THIS_MODULE);
 }
 
 static void sit_in(struct sock *sk, struct socket *sock)
@@ -151,20 +200,11 @@ static void sit_in(struct sock *sk, struct socket *sock)
 	WRITE_ONCE(sock->sk, sk);
 }
 
-/**
- * sdp_shadow_adopt() - the SDP socket takes the TCP one's place
- * @shadow: shadow; its bucket is locked for writing
- *
- * From the last line on the program's socket is decided.
- */
-void sdp_shadow_adopt(struct sdp_shadow *shadow)
+static void exchange(struct sdp_shadow *shadow)
 {
 	struct socket *sock = shadow->sock, *other = shadow->sdp;
-	const struct proto_ops *ops = other->ops;
 	struct sock *tcp = sock->sk, *sdp = other->sk;
 
-	lock_sock(tcp);
-	lock_sock_nested(sdp, SINGLE_DEPTH_NESTING);
 	sdp_carry(sdp, tcp);
 	WRITE_ONCE(sdp_sk(sdp)->shares_wq, true);
 	WRITE_ONCE(other->ops, shadow->tcp);
@@ -174,11 +214,32 @@ void sdp_shadow_adopt(struct sdp_shadow *shadow)
 	sock->state = other->state;
 	other->state = SS_UNCONNECTED;
 	sdp_socket_flags(sock);
-	shadow->sdp = NULL;
-	/* Who sees these calls sees their sock. */
-	smp_store_release(&sock->ops, ops);
+}
+
+/**
+ * sdp_shadow_by_sdp() - the SDP socket takes the TCP one's place, for good
+ * @shadow: shadow, locked for writing; the caller has a reference
+ *
+ * As with sdp_shadow_by_tcp(), the socket is not touched afterwards; who wants to go on with the
+ * SDP sock has a reference to it.
+ */
+void sdp_shadow_by_sdp(struct sdp_shadow *shadow)
+{
+	struct socket *sock = shadow->sock, *other = shadow->sdp;
+	const struct proto_ops *ops = other->ops;
+	struct sock *tcp = sock->sk, *sdp = other->sk;
+
+	lock_sock(tcp);
+	lock_sock_nested(sdp, SINGLE_DEPTH_NESTING);
+	exchange(shadow);
 	release_sock(sdp);
 	release_sock(tcp);
+	shadow->sdp = NULL;
+	sdp_shadow_end(shadow);
+	/* Who finds the new calls must find their sock: the one load does not depend on the other. */
+	if (!IS_ENABLED(CONFIG_X86))
+		kick_all_cpus_sync();
+	smp_store_release(&sock->ops, ops);
 	/* @other's calls were ours, and are the kernel's now; @sock's are ours as before. */
 	module_put(THIS_MODULE);
 }

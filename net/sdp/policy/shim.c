@@ -4,9 +4,10 @@
  * whether SDP will take its place.
  *
  * They are the kernel's, but for connect and listen, which decide; and each looks, under the
- * bucket's lock, whether somebody has just decided, and then goes to the calls that the socket
- * has now. A socket with these calls holds the module; and so that the module does not go while
- * a thread that found them has not come out of them yet, they are counted.
+ * shadow's lock, whether somebody has just decided, and then goes to the calls that the socket
+ * has now. A socket with these calls holds the module, and so does a thread that waits here; and
+ * so that the module does not go before a thread that found them has come out of them, they are
+ * counted.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -41,19 +42,6 @@ static const struct shim *shim_of(const struct proto_ops *ops)
 }
 
 /**
- * sdp_shim_tcp() - the kernel's calls for an undecided socket
- * @sock: socket; with its bucket locked, the answer stays true
- *
- * Return: the calls, or NULL when it is decided.
- */
-const struct proto_ops *sdp_shim_tcp(const struct socket *sock)
-{
-	const struct shim *shim = shim_of(READ_ONCE(sock->ops));
-
-	return shim ? shim->tcp : NULL;
-}
-
-/**
  * sdp_shim_begin() - a new socket is undecided from now on, if it is one of the kernel's TCP
  * @sock: socket that nobody else knows yet
  *
@@ -64,96 +52,112 @@ void sdp_shim_begin(struct socket *sock)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(shims); i++) {
-		if (sock->ops != shims[i].tcp || !shims[i].tcp)
+		if (sock->ops != shims[i].tcp || !try_module_get(THIS_MODULE))
 			continue;
-		if (try_module_get(THIS_MODULE))
+		if (sdp_shadow_begin(sock, shims[i].tcp))
 			WRITE_ONCE(sock->ops, &shims[i].calls);
+		else
+			module_put(THIS_MODULE);
 		return;
 	}
-}
-
-/**
- * sdp_shim_end() - the socket is TCP, for good
- * @sock: undecided socket, its bucket locked for writing
- */
-void sdp_shim_end(struct socket *sock)
-{
-	/* After all that was done to the socket before. */
-	smp_store_release(&sock->ops, sdp_shim_tcp(sock));
-	/* Who is on his way out of here is counted in @inside. */
-	module_put(THIS_MODULE);
 }
 
 /**
  * struct turn - one call
- * @b: bucket, locked for reading while the socket is undecided; else NULL
+ * @shadow: of an undecided socket, with a reference; or NULL
+ * @locked: it is locked for reading
+ * @pinned: the call may take long, and holds the module
  * @ops: the calls to go to
- * @shadow: what is beside the socket, or NULL
  */
 struct turn {
-	struct sdp_bucket *b;
-	const struct proto_ops *ops;
 	struct sdp_shadow *shadow;
+	bool locked;
+	bool pinned;
+	const struct proto_ops *ops;
 };
 
-static void look(struct turn *t, struct socket *sock)
+static void pin(struct turn *t)
 {
-	t->b = sdp_bucket(sock);
-	t->shadow = NULL;
-	down_read(&t->b->lock);
-	t->ops = sdp_shim_tcp(sock);
-	if (t->ops) {
-		t->shadow = sdp_shadow_find(t->b, sock);
+	if (!t->pinned)
+		__module_get(THIS_MODULE);
+	t->pinned = true;
+}
+
+/* The calls of a decided socket; those of here are none, for a socket of which nothing is known. */
+static const struct proto_ops *decided_ops(const struct socket *sock)
+{
+	const struct proto_ops *ops = READ_ONCE(sock->ops);
+	const struct shim *shim = shim_of(ops);
+
+	return shim ? shim->tcp : ops;
+}
+
+static void lock(struct turn *t, struct socket *sock)
+{
+	down_read(&t->shadow->lock);
+	t->locked = t->shadow->stage != SDP_DECIDED;
+	t->ops = t->shadow->tcp;
+	if (t->locked)
 		return;
-	}
-	up_read(&t->b->lock);
-	t->b = NULL;
-	t->ops = READ_ONCE(sock->ops);
+	up_read(&t->shadow->lock);
+	t->ops = decided_ops(sock);
+	pin(t);
+}
+
+static void unlock(struct turn *t)
+{
+	pin(t);
+	up_read(&t->shadow->lock);
+	t->locked = false;
 }
 
 static void turn_begin(struct turn *t, struct socket *sock)
 {
 	atomic_inc(&inside);
-	look(t, sock);
-}
-
-/* For what may take long: the lock goes, the count stays. */
-static void unlock(struct turn *t)
-{
-	up_read(&t->b->lock);
-	t->b = NULL;
+	*t = (struct turn){ .shadow = sdp_shadow_of(sock) };
+	if (t->shadow) {
+		lock(t, sock);
+	} else {
+		t->ops = decided_ops(sock);
+		pin(t);
+	}
 }
 
 static void turn_end(struct turn *t)
 {
-	if (t->b)
-		up_read(&t->b->lock);
+	if (t->locked)
+		up_read(&t->shadow->lock);
+	if (t->shadow)
+		sdp_shadow_put(t->shadow);
+	if (t->pinned)
+		module_put(THIS_MODULE);
 	atomic_dec(&inside);
 }
 
-static bool connecting(const struct turn *t)
+static bool is(const struct turn *t, enum sdp_stage stage)
 {
-	return t->shadow && !t->shadow->listening;
+	return t->locked && t->shadow->stage == stage;
 }
 
 /*
  * A call that may wait for the peer, on a socket that is about to connect: it waits for the
- * decision first, without the lock. Returns 0 when the socket's own calls shall go on.
+ * decision first, without the lock. Returns 0 when the calls in @t shall go on.
  */
 static int wait_decided(struct turn *t, struct socket *sock, long timeo)
 {
-	struct sdp_shadow *shadow = t->shadow;
+	u32 attempt;
 	int err;
 
-	if (!connecting(t))
+	if (!is(t, SDP_CONNECTING))
 		return 0;
-	sdp_shadow_get(shadow);
+	attempt = t->shadow->attempt;
 	unlock(t);
-	err = sdp_attempt_wait(shadow, timeo);
-	sdp_shadow_put(shadow);
-	look(t, sock);
-	/* Undecided again, after an attempt that failed for good, and connecting again already. */
-	return !err && connecting(t) ? -ENOTCONN : err;
+	err = sdp_attempt_wait(t->shadow, attempt, timeo);
+	if (err)
+		return err;
+	lock(t, sock);
+	/* Undecided again, after an attempt that was stopped, and connecting again already. */
+	return is(t, SDP_CONNECTING) ? -ENOTCONN : 0;
 }
 
 /* The new socket has the listener's calls, and a reference to the module for them. */
@@ -165,11 +169,24 @@ static int accept_by(const struct proto_ops *ops, struct socket *sock, struct so
 
 	newsock->ops = ops;
 	err = ops->accept(sock, newsock, SDP_ACCEPT_PASS);
-	if (err)
+	if (err) {
 		newsock->ops = old;
-	else if (ops->owner != THIS_MODULE)
+	} else if (old && ops->owner != THIS_MODULE) {
+		__module_get(ops->owner);
 		module_put(THIS_MODULE);
+	}
 	return err;
+}
+
+/* In the kernel, who accepts gives the new socket the calls of the listener as it was: TCP's. */
+static void be_plain(struct sdp_shadow *shadow)
+{
+	down_write(&shadow->lock);
+	if (shadow->stage != SDP_DECIDED) {
+		sdp_attempt_stop(shadow);
+		sdp_shadow_by_tcp(shadow);
+	}
+	up_write(&shadow->lock);
 }
 
 static int shim_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
@@ -178,47 +195,58 @@ static int shim_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
 	int ret;
 
 	turn_begin(&t, sock);
-	ret = connecting(&t) ? -EINVAL : t.ops->bind(sock, addr, len);
+	ret = is(&t, SDP_CONNECTING) ? -EINVAL : t.ops->bind(sock, addr, len);
 	turn_end(&t);
 	return ret;
 }
 
 static int shim_connect(struct socket *sock, struct sdp_sockaddr *addr, int len, int flags)
 {
+	struct turn t;
 	int ret;
 
-	atomic_inc(&inside);
-	ret = sdp_attempt(sock, addr, len, flags);
-	atomic_dec(&inside);
+	turn_begin(&t, sock);
+	if (t.locked) {
+		unlock(&t);
+		ret = sdp_attempt(t.shadow, addr, len, flags);
+	} else {
+		ret = t.ops->connect(sock, addr, len, flags);
+	}
+	turn_end(&t);
 	return ret;
 }
 
 static int shim_listen(struct socket *sock, int backlog)
 {
+	struct turn t;
 	int ret;
 
-	atomic_inc(&inside);
-	ret = sdp_pair_listen(sock, backlog);
-	atomic_dec(&inside);
+	turn_begin(&t, sock);
+	if (t.locked) {
+		unlock(&t);
+		ret = sdp_pair_listen(t.shadow, backlog);
+	} else {
+		ret = t.ops->listen(sock, backlog);
+	}
+	turn_end(&t);
 	return ret;
 }
 
 static int shim_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
 {
-	struct sdp_shadow *shadow;
 	struct turn t;
-	int ret;
+	int ret = -EINVAL;
 
 	turn_begin(&t, sock);
-	shadow = t.shadow;
-	if (shadow && shadow->listening) {
-		sdp_shadow_get(shadow);
+	if (is(&t, SDP_LISTENING) && SDP_ACCEPT_KERN) {
 		unlock(&t);
-		ret = sdp_pair_accept(shadow, newsock, SDP_ACCEPT_PASS);
-		sdp_shadow_put(shadow);
-	} else if (t.b) {
-		ret = -EINVAL;
-	} else {
+		be_plain(t.shadow);
+		lock(&t, sock);
+	}
+	if (is(&t, SDP_LISTENING)) {
+		unlock(&t);
+		ret = sdp_pair_accept(t.shadow, newsock, SDP_ACCEPT_PASS);
+	} else if (!t.locked) {
 		ret = accept_by(t.ops, sock, newsock, SDP_ACCEPT_PASS);
 	}
 	turn_end(&t);
@@ -231,7 +259,7 @@ static int shim_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	int ret;
 
 	turn_begin(&t, sock);
-	if (connecting(&t))
+	if (is(&t, SDP_CONNECTING))
 		ret = t.shadow->sdp->ops->getname(t.shadow->sdp, addr, peer);
 	else
 		ret = t.ops->getname(sock, addr, peer);
@@ -245,9 +273,9 @@ static __poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wa
 	struct turn t;
 
 	turn_begin(&t, sock);
-	if (connecting(&t))
+	if (is(&t, SDP_CONNECTING))
 		sock_poll_wait(file, sock, wait);
-	else if (t.shadow)
+	else if (is(&t, SDP_LISTENING))
 		mask = sdp_pair_poll(file, t.shadow, wait);
 	else
 		mask = t.ops->poll(file, sock, wait);
@@ -281,18 +309,32 @@ static int shim_compat_ioctl(struct socket *sock, unsigned int cmd, unsigned lon
 #endif
 
 /* As with TCP, to shut down what connects, or listens, is to make it unconnected. */
+static bool stop(struct sdp_shadow *shadow, int how)
+{
+	bool connects = false;
+
+	down_write(&shadow->lock);
+	if (shadow->stage == SDP_CONNECTING || (shadow->stage == SDP_LISTENING && how != SHUT_WR))
+		connects = sdp_attempt_stop(shadow);
+	up_write(&shadow->lock);
+	return connects;
+}
+
 static int shim_shutdown(struct socket *sock, int how)
 {
+	bool connects = false;
 	struct turn t;
 	int ret = 0;
 
-	atomic_inc(&inside);
-	if (how < SHUT_RD || how > SHUT_RDWR || !sdp_attempt_stop(sock, how != SHUT_WR)) {
-		turn_begin(&t, sock);
-		ret = t.ops->shutdown(sock, how);
-		turn_end(&t);
+	turn_begin(&t, sock);
+	if (t.locked && how >= SHUT_RD && how <= SHUT_RDWR) {
+		unlock(&t);
+		connects = stop(t.shadow, how);
+		lock(&t, sock);
 	}
-	atomic_dec(&inside);
+	if (!connects)
+		ret = t.ops->shutdown(sock, how);
+	turn_end(&t);
 	return ret;
 }
 
@@ -321,30 +363,34 @@ static int shim_getsockopt(struct socket *sock, int level, int name, char __user
 }
 
 /* Data with the first packet is TCP's alone. */
-static void fast_open(struct socket *sock)
+static void fast_open(struct turn *t, struct socket *sock)
 {
-	struct sdp_bucket *b = sdp_bucket(sock);
+	struct sdp_shadow *shadow = t->shadow;
 
-	down_write(&b->lock);
-	if (sdp_shim_tcp(sock) && !sdp_shadow_find(b, sock))
-		sdp_shim_end(sock);
-	up_write(&b->lock);
+	unlock(t);
+	down_write(&shadow->lock);
+	if (shadow->stage == SDP_UNDECIDED)
+		sdp_shadow_by_tcp(shadow);
+	up_write(&shadow->lock);
+	lock(t, sock);
 }
 
 static int shim_sendmsg(struct socket *sock, struct msghdr *msg, size_t size)
 {
+	long timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
 	struct turn t;
 	int ret;
 
-	atomic_inc(&inside);
-	if (msg->msg_flags & MSG_FASTOPEN)
-		fast_open(sock);
 	turn_begin(&t, sock);
-	ret = wait_decided(&t, sock, sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT));
+	ret = wait_decided(&t, sock, timeo);
+	if (!ret && (msg->msg_flags & MSG_FASTOPEN) && is(&t, SDP_UNDECIDED))
+		fast_open(&t, sock);
+	/* Somebody else's connect came in between. */
+	if (!ret && is(&t, SDP_CONNECTING))
+		ret = -EALREADY;
 	if (!ret)
 		ret = t.ops->sendmsg(sock, msg, size);
 	turn_end(&t);
-	atomic_dec(&inside);
 	return ret;
 }
 
@@ -375,22 +421,42 @@ static ssize_t shim_splice_read(struct socket *sock, loff_t *pos, struct pipe_in
 	return ret;
 }
 
+/* The caller will drop a reference to this module, where one to another is to be dropped. */
+static void exchange_owners(const struct proto_ops *ops)
+{
+	__module_get(THIS_MODULE);
+	module_put(ops->owner);
+}
+
+/*
+ * The last file is closed, so nobody else is here but a work item, which may just have decided;
+ * the caller drops the reference to the module, whatever the calls are now.
+ */
 static int shim_release(struct socket *sock)
 {
+	struct sdp_shadow *shadow = sdp_shadow_of(sock);
 	const struct proto_ops *ops;
+	bool undecided = false;
 	int ret;
 
 	atomic_inc(&inside);
-	if (sock->sk)
-		sdp_attempt_stop(sock, true);
-	ops = sdp_shim_tcp(sock);
-	/* A work item has decided since the caller, who drops the module, looked at the calls. */
-	if (!ops) {
-		ops = READ_ONCE(sock->ops);
-		if (ops->owner != THIS_MODULE)
-			__module_get(THIS_MODULE);
+	if (shadow) {
+		down_write(&shadow->lock);
+		undecided = shadow->stage != SDP_DECIDED;
+		if (undecided) {
+			sdp_attempt_stop(shadow);
+			sdp_shadow_end(shadow);
+		}
+		up_write(&shadow->lock);
+		sdp_shadow_put(shadow);
 	}
+	ops = decided_ops(sock);
 	ret = ops->release(sock);
+	/* Its reference to the owner of TCP's calls, which it had before ours. */
+	if (undecided)
+		module_put(ops->owner);
+	else if (!shim_of(READ_ONCE(sock->ops)) && ops->owner != THIS_MODULE)
+		exchange_owners(ops);
 	atomic_dec(&inside);
 	return ret;
 }
@@ -418,6 +484,7 @@ static void make_calls(struct shim *shim)
 	calls->sendmsg = shim_sendmsg;
 	calls->recvmsg = shim_recvmsg;
 	calls->splice_read = shim_splice_read;
+	sdp_one_getsockopt(calls);
 	sdp_plain_splice(calls);
 }
 
@@ -444,7 +511,6 @@ int sdp_shim_init(void)
 	static const int families[] = { AF_INET, AF_INET6 };
 	size_t i;
 
-	sdp_shadow_init();
 	for (i = 0; i < ARRAY_SIZE(shims); i++) {
 		shims[i].tcp = calls_of_tcp(families[i]);
 		if (shims[i].tcp)

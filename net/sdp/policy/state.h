@@ -108,8 +108,8 @@ enum sdp_verdict sdp_policy_ask(struct net *net, enum sdp_role role,
 				const struct sdp_endpoint *where);
 
 /* hook.c */
-int sdp_hook_get(void);
-void sdp_hook_put(void);
+int sdp_hook_begin(void);
+void sdp_hook_end(void);
 
 /* fallback.c */
 void sdp_fallback_describe(struct sdp_fell *fell, enum sdp_role role,

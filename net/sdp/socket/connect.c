@@ -104,6 +104,7 @@ bool sdp_connect_again(struct sdp_sock *ssk, int error, struct sdp_todo *todo)
 	/* Full, or silent: the transport gives up on its own terms, we on the user's. */
 	if ((error == EAGAIN || error == ETIMEDOUT) && time_before(jiffies, ssk->deadline)) {
 		SDP_INC(net, ConnRetries);
+		WRITE_ONCE(ssk->peer_busy, error == EAGAIN);
 		retry_in(ssk, ssk->backoff, todo);
 		ssk->backoff = min_t(unsigned long, ssk->backoff * 2, BACKOFF_LAST);
 		return true;

@@ -88,13 +88,13 @@ static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_inc
 
 	if (!child)
 		return NULL;
-	if (parent->like)
-		parent->be_like(&parent->sk, parent->like);
 	sock_init_data(NULL, &child->sk);
 	sdp_sock_init(child);
 	sdp_memory_inherit(&child->sk, &parent->sk);
 	inherit(&child->sk, &parent->sk);
 	sdp_options_inherit(child, parent);
+	if (parent->like)
+		parent->be_like(&child->sk, parent->like);
 	sdp_tune_init(child);
 	child->local = in->local;
 	child->peer = in->peer;
@@ -386,6 +386,8 @@ int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
 	sdp_listen_forget_link(child);
 	lock_sock(&child->sk);
 	sock_graft(&child->sk, newsock);
+	/* Before 6.10 it may have those that the listener had a moment ago. */
+	newsock->ops = sock->ops;
 	sdp_socket_flags(newsock);
 	newsock->state = SS_CONNECTED;
 	release_sock(&child->sk);

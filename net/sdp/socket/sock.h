@@ -199,6 +199,7 @@ struct sdp_post;
  * @deadline: connecting: give up then (jiffies)
  * @backoff: connecting: wait before the next attempt (jiffies)
  * @retry: connecting: makes the next attempt
+ * @peer_busy: connecting: the last attempt found the peer's backlog full
  *
  * @waiters: who waits, by kind
  * @want_space: somebody has found no room to write and is to be told of it
@@ -319,6 +320,7 @@ struct sdp_sock {
 	unsigned long deadline;
 	unsigned long backoff;
 	struct delayed_work retry;
+	bool peer_busy;
 
 	wait_queue_head_t waiters[SDP_READY_KINDS];
 	unsigned long wandering;
