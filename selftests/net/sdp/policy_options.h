@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ */
+#ifndef SDP_TEST_POLICY_OPTIONS_H
+#define SDP_TEST_POLICY_OPTIONS_H
+
+#include "policy_common.h"
+
+#endif /* SDP_TEST_POLICY_OPTIONS_H */
