@@ -25,6 +25,8 @@
 	{ "rules_" #name, rules, 30, ALL_SETS, true, (void *)name ## _rows }
 #define WATCHED(name, way) \
 	{ "connect_watched_" name, connect_watched, 60, ALL_SETS, true, (void *)(long)(way) }
+#define RACE(name, kind) \
+	{ "race_" name, race_one, 60, TWO_SETS, true, (void *)(long)(kind) }
 #define CASE(body, seconds, sets) { #body, body, seconds, sets, true, NULL }
 
 static const struct test tests[] = {
@@ -76,6 +78,32 @@ static const struct test tests[] = {
 	CASE(connect_fast_open, 30, TWO_SETS),
 	CASE(connect_wrong, 30, TWO_SETS),
 	CASE(connect_again, 30, TWO_SETS),
+	CASE(pair_accepts, 30, ALL_SETS),
+	CASE(pair_wakes, 60, TWO_SETS),
+	CASE(pair_accept_ends, 30, TWO_SETS),
+	CASE(pair_accept_flags, 30, TWO_SETS),
+	CASE(pair_close, 30, TWO_SETS),
+	CASE(pair_copies, 30, TWO_SETS),
+	CASE(pair_shutdown, 30, TWO_SETS),
+	CASE(pair_shutdown_wakes, 30, TWO_SETS),
+	CASE(pair_port_0, 30, TWO_SETS),
+	CASE(pair_backlog, 30, TWO_SETS),
+	CASE(pair_port_taken, 30, TWO_SETS),
+	CASE(pair_ports_meet, 30, TWO_SETS),
+	CASE(pair_lives_on, 30, ALL_SETS),
+	CASE(pair_wildcard, 30, ONE_SET),
+	CASE(options_connect, 30, ALL_SETS),
+	{ "options_accepted", options_accepted, 30, ALL_SETS, true, (void *)BEFORE_BIND },
+	{ "options_accepted_bound", options_accepted, 30, V4_SETS, true, (void *)AFTER_BIND },
+	{ "options_accepted_later", options_accepted, 30, V4_SETS, true, (void *)AFTER_LISTEN },
+	CASE(options_work, 30, TWO_SETS),
+	CASE(options_async, 30, TWO_SETS),
+	CASE(crowd, 100, TWO_SETS),
+	CASE(stress, 100, TWO_SETS),
+	RACE("tcp", TCP_ONLY),
+	RACE("sdp", SDP_ONLY),
+	RACE("pair", PAIR),
+	RACE("nobody", NOBODY),
 };
 
 int main(int argc, char **argv)

@@ -47,18 +47,21 @@ static inline int get_int(int fd, int level, int option)
 	return value;
 }
 
+/* Only SDP has SDP_INFO. Family 27 says of itself, as TCP does, that it is protocol 6. */
 static inline void need_protocol(int fd, int want, const char *what)
 {
-	struct tcp_info tcp;
-	struct sdp_info sdp;
-	socklen_t len = want == BY_SDP ? sizeof(sdp) : sizeof(tcp);
+	bool family_27 = get_int(fd, SOL_SOCKET, SO_DOMAIN) == AF_SDP;
+	struct sdp_info info;
+	socklen_t len = sizeof(info);
 	int is = protocol_of(fd);
+	bool sdp = !getsockopt(fd, SOL_SDP, SDP_INFO, &info, &len);
 
-	need(is == want, "%s is by protocol %d instead of %d", what, is, want);
-	if (want == BY_SDP)
-		need_errno(!getsockopt(fd, SOL_SDP, SDP_INFO, &sdp, &len), "SDP_INFO");
-	else
-		need_errno(!getsockopt(fd, IPPROTO_TCP, TCP_INFO, &tcp, &len), "TCP_INFO");
+	need(is == want || (family_27 && want == BY_SDP), "%s is by protocol %d instead of %d",
+	     what, is, want);
+	need(sdp == (want == BY_SDP), "%s, by protocol %d: SDP_INFO %s", what, is,
+	     sdp ? "is there" : errno_text(errno));
+	if (!sdp)
+		need(get_int(fd, IPPROTO_TCP, TCP_INFO) >= 0, "%s has no TCP_INFO", what);
 }
 
 __attribute__((format(printf, 1, 2)))

@@ -255,6 +255,8 @@ static int pair_shutdown(void *arg)
 		     errno_text(errno));
 		as(BOTH_SIDE);
 		need_errno(!listen(listening, 4), "listen again");
+		/* A port that was not asked for by its number is another one now. */
+		where = name_of(listening);
 	}
 	need_errno(!shutdown(listening, SHUT_RDWR), "shutdown");
 	c = listener_of(PAIR, 4, &other);
@@ -366,9 +368,8 @@ static int pair_port_taken(void *arg)
 	close(accept_and_talk(tcp, connected_as(TCP_SIDE, &where), BY_TCP));
 	c = connected_as(SDP_SIDE, &where);
 	close(accept_and_talk(sdp, c, BY_SDP));
-	close(tcp);
+	sdp = listener(4, &where);
 	tcp = stream(0);
-	set_int(tcp, SOL_SOCKET, SO_REUSEADDR, 1);
 	need_errno(!bind(tcp, &where.sa, where.len), "bind");
 	as(SDP_SIDE);
 	error = listen(tcp, 4) ? errno : 0;
