@@ -24,7 +24,7 @@
 #define RULES(name) \
 	{ "rules_" #name, rules, 30, ALL_SETS, true, (void *)name ## _rows }
 #define WATCHED(name, way) \
-	{ "connect_watched_" name, connect_watched, 60, ALL_SETS, true, (void *)(long)(way) }
+	{ "connect_watched_" name, connect_watched, 60, TWO_SETS, true, (void *)(long)(way) }
 #define RACE(name, kind) \
 	{ "race_" name, race_one, 60, TWO_SETS, true, (void *)(long)(kind) }
 #define CASE(body, seconds, sets) { #body, body, seconds, sets, true, NULL }

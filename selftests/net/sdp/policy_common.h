@@ -190,17 +190,24 @@ struct silent {
 static inline struct silent silent_peer(void)
 {
 	struct silent s;
-	int i;
+	int i, tries;
 
-	s.sdp = listener(1, &s.where);	/* a queue of n takes n + 1 */
-	for (i = 0; i < 2; i++) {
+	as(TCP_SIDE);
+	for (tries = 0; ; tries++) {
+		s.tcp = bound();
+		s.where = name_of(s.tcp);
+		s.sdp = fresh(0);
+		if (!bind(s.sdp, &s.where.sa, s.where.len))
+			break;
+		need(tries < 10, "no port that is free for both: %s", errno_text(errno));
+		close(s.sdp);
+		close(s.tcp);
+	}
+	need_errno(!listen(s.tcp, 50) && !listen(s.sdp, 1), "listen");
+	for (i = 0; i < 2; i++) {	/* a queue of n takes n + 1 */
 		s.queued[i] = fresh(0);
 		connect_to(s.queued[i], &s.where);
 	}
-	as(TCP_SIDE);
-	s.tcp = stream(0);
-	need_errno(!bind(s.tcp, &s.where.sa, s.where.len), "bind to the same port by TCP");
-	need_errno(!listen(s.tcp, 50), "listen");
 	return s;
 }
 
@@ -301,8 +308,7 @@ static inline int table_lines(void)
 	return n;
 }
 
-/* Everything that came before has ended; the module's users then. */
-static inline long await_none(void)
+static inline void await_none(void)
 {
 	long long end = now_ms() + 3 * WAIT_MS;
 
@@ -310,6 +316,16 @@ static inline long await_none(void)
 		need(now_ms() < end, "%d SDP sockets are still there", table_lines());
 		pause_ms(20);
 	}
+}
+
+/* The module's users, when all that came before has ended: what ends late is soon no user. */
+static inline long idle_users(void)
+{
+	long long end = now_ms() + 2000;
+
+	await_none();
+	while (module_users() > 0 && now_ms() < end)
+		pause_ms(20);
 	return module_users();
 }
 
@@ -318,7 +334,7 @@ static inline void await_users(long want)
 	long long end = now_ms() + WAIT_MS;
 
 	await_none();
-	while (module_users() != want) {
+	while (module_users() > want) {
 		need(now_ms() < end, "the module has %ld users, and had %ld", module_users(), want);
 		pause_ms(20);
 	}

@@ -212,7 +212,8 @@ static int options_work(void *arg)
 		s = accept_from(listening);
 		start = now_ms();
 		need(recv(c, &byte, 1, 0) < 0 && errno == EAGAIN, "recv: %s", errno_text(errno));
-		need(now_ms() - start >= 190, "after %lld ms", now_ms() - start);
+		/* An emulated machine's ticks come late, and then many at once. */
+		need(now_ms() - start >= 120, "after %lld ms", now_ms() - start);
 		send_all(c, "x", 1);
 		close(c);
 		while (recv(s, &byte, 1, 0) > 0)
@@ -230,14 +231,14 @@ static int options_work(void *arg)
 	return EXIT_OK;
 }
 
-static volatile sig_atomic_t told_fd, told;
+static volatile sig_atomic_t told[64];
 
 static void tell(int sig, siginfo_t *info, void *context)
 {
 	(void)sig;
 	(void)context;
-	told_fd = info->si_fd;
-	told++;
+	if (info->si_fd >= 0 && info->si_fd < 64)
+		told[info->si_fd] = 1;
 }
 
 static void make_async(int fd)
@@ -255,15 +256,16 @@ static int accept_signalled(int listening)
 	return fd;
 }
 
-/* A signal for @fd comes; and what came before is forgotten by the next one. */
+/* A signal for @fd comes, or has come since the last time. */
 static void need_told(int fd, const char *of)
 {
 	long long end = now_ms() + WAIT_MS;
 
-	while (!told || told_fd != fd) {
+	while (!told[fd]) {
 		need(now_ms() < end, "no signal of %s", of);
 		pause_ms(5);
 	}
+	told[fd] = 0;
 }
 
 static int options_async(void *arg)
@@ -282,23 +284,22 @@ static int options_async(void *arg)
 		make_async(listening);
 		c = stream(SOCK_NONBLOCK);
 		make_async(c);
-		told = 0;
 		connect_as(BOTH_SIDE, c, &where);
 		s = accept_signalled(listening);
 		need_told(c, "the connection");
 		while (!(poll_for(c, POLLOUT, WAIT_MS) & POLLOUT))
 			need(errno == EINTR, "not connected");
+		need_told(listening, "somebody to accept");
 		pause_ms(quiet_ms());
+		told[c] = 0;
 		need_protocol(c, i ? BY_TCP : BY_SDP, "the client");
 		need(fcntl(c, F_GETOWN) == getpid(), "F_GETOWN");
-		told = 0;
 		send_all(s, "x", 1);
 		need_told(c, "data");
-		told = 0;
 		close(s);
 		need_told(c, "the end");
 		close(c);
-		told = 0;
+		told[listening] = 0;
 		c = connected_as(i ? TCP_SIDE : SDP_SIDE, &where);
 		need_told(listening, "somebody to accept");
 		close(c);

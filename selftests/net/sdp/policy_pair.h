@@ -106,7 +106,7 @@ static int pair_accept_ends(void *arg)
 	listening = listener_of(PAIR, 4, &where);
 	set_timeout(listening, SO_RCVTIMEO, 200);
 	need(accept(listening, NULL, NULL) < 0 && errno == EAGAIN, "%s", errno_text(errno));
-	need(now_ms() - start >= 190, "after %lld ms", now_ms() - start);
+	need(now_ms() - start >= 120, "after %lld ms", now_ms() - start);
 	set_timeout(listening, SO_RCVTIMEO, 0);
 	need_errno(!sigaction(SIGALRM, &action, NULL), "sigaction");
 	need_errno(!setitimer(ITIMER_REAL, &soon, NULL), "setitimer");

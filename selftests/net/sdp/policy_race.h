@@ -170,18 +170,19 @@ static void *stress_connect(void *arg)
 	while (!stress_over) {
 		const struct addr *where = &doors[next_random(&seed) % DOORS];
 		int fd = socket(set->family, SOCK_STREAM | (seed & 8 ? SOCK_NONBLOCK : 0), 0);
+		bool early = seed & 16;
 
 		if (fd < 0)
 			continue;
 		set_timeout(fd, SO_SNDTIMEO, 200);
 		set_timeout(fd, SO_RCVTIMEO, 50);
-		if (seed & 16)
+		if (early)
 			share(&seed, fd);
 		as(any_side(&seed));
 		/* Once it is shared, it may be closed, and another one by now. */
 		if (!connect(fd, &where->sa, where->len))
 			done_connects++;
-		if (!(seed & 16))
+		if (!early)
 			share(&seed, fd);
 	}
 	return NULL;
@@ -300,7 +301,7 @@ static int stress(void *arg)
 						   stress_accept, stress_call, stress_call,
 						   stress_call };
 	pthread_t threads[ARRAY_SIZE(bodies)];
-	long users = await_none();
+	long users = idle_users();
 	size_t i;
 
 	(void)arg;
@@ -416,7 +417,7 @@ static int race_one(void *arg)
 {
 	enum kind kind = (enum kind)(long)arg;
 	pthread_t threads[RACERS];
-	long users = await_none();
+	long users = idle_users();
 	unsigned int seed = 4711;
 	long i;
 

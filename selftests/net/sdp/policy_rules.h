@@ -367,7 +367,7 @@ static int rules_others(void *arg)
 	(void)arg;
 	policy_set("any * sdp");
 	setting_set("rewrite", 1);
-	users = await_none();
+	users = idle_users();
 	fd[0] = socket(AF_INET, SOCK_DGRAM, 0);
 	fd[1] = socket(AF_INET6, SOCK_DGRAM, 0);
 	fd[2] = socket(AF_UNIX, SOCK_STREAM, 0);

@@ -211,7 +211,7 @@ static int switch_namespaces(void *arg)
 /* A namespace goes while it is on, with sockets of all kinds open. */
 static int switch_namespace_gone(void *arg)
 {
-	long users = await_none();
+	long users = idle_users();
 	struct addr where;
 	int first = own_namespace(), listening, round;
 
