@@ -7,6 +7,7 @@
 #define SDP_TEST_SETTING_H
 
 #include "tap.h"
+#include <fcntl.h>
 
 #define SETTING_DIR	"/proc/sys/net/sdp/"
 #define COUNTER_FILE	"/proc/net/sdpstat"
@@ -28,11 +29,18 @@ static struct {
 	{ .name = "scan_count" },
 	{ .name = "rmem_max" },
 	{ .name = "wmem_max" },
+	{ .name = "rewrite" },
+	{ .name = "fallback_ms" },
+	{ .name = "fallback_memory_ms" },
 };
 
 #define SETTINGS	ARRAY_SIZE(settings)
+#define POLICY_FILE	SETTING_DIR "policy"
+#define POLICY_MAX	16384
 
 static pid_t settings_owner;
+static char policy_was[POLICY_MAX];
+static ssize_t policy_was_len = -1;
 
 /* False when there is no such setting, or the value is not taken. */
 static inline bool setting_write(const char *name, const char *value)
@@ -61,10 +69,39 @@ static inline void setting_set(const char *name, long value)
 	need(setting_write(name, text), SETTING_DIR "%s does not take %ld", name, value);
 }
 
+/* One write is one text. The errno, or 0. */
+static inline int policy_write(const char *text, size_t len)
+{
+	int fd = open(POLICY_FILE, O_WRONLY), error = 0;
+
+	if (fd < 0)
+		return errno;
+	if (write(fd, text, len) != (ssize_t)len)
+		error = errno;
+	close(fd);
+	return error;
+}
+
+/* Reads the policy; its bytes, or -1 when there is no such file. */
+static inline ssize_t policy_read(char text[POLICY_MAX])
+{
+	int fd = open(POLICY_FILE, O_RDONLY);
+	ssize_t n, len = 0;
+
+	if (fd < 0)
+		return -1;
+	while ((n = read(fd, text + len, POLICY_MAX - len)) > 0)
+		len += n;
+	close(fd);
+	return n < 0 ? -1 : len;
+}
+
 static inline void settings_reset(void)
 {
 	size_t i;
 
+	if (policy_was_len >= 0)
+		policy_write(policy_was_len ? policy_was : "\n", policy_was_len ?: 1);
 	for (i = 0; i < SETTINGS; i++)
 		if (settings[i].was[0])
 			setting_write(settings[i].name, settings[i].was);
@@ -94,6 +131,7 @@ static inline void settings_save(void)
 			settings[i].was[0] = 0;
 		fclose(f);
 	}
+	policy_was_len = policy_read(policy_was);
 	atexit(settings_restore);
 }
 

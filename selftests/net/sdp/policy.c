@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The policy (J2): TCP sockets of unmodified programs that become SDP by the rules of
+ * net.sdp.policy, or fall back to TCP: which rule decides, texts, the switch, connecting and
+ * listening by both, options that were set before, many at once, and threads that race.
+ * timeout: 240 s
+ *
+ *	policy_rules.h		which rule decides
+ *	policy_text.h		what is a policy, what is not, and what is said about it
+ *	policy_switch.h		net.sdp.rewrite; who may turn it; namespaces
+ *	policy_connect.h	connections by both
+ *	policy_pair.h		listeners by both
+ *	policy_options.h	what is set before holds afterwards
+ *	policy_race.h		many sockets, and many threads
+ */
+#include "policy_rules.h"
+#include "policy_text.h"
+#include "policy_switch.h"
+#include "policy_connect.h"
+#include "policy_pair.h"
+#include "policy_options.h"
+#include "policy_race.h"
+
+#define RULES(name) \
+	{ "rules_" #name, rules, 30, ALL_SETS, true, (void *)name ## _rows }
+#define WATCHED(name, way) \
+	{ "connect_watched_" name, connect_watched, 60, TWO_SETS, true, (void *)(long)(way) }
+#define RACE(name, kind) \
+	{ "race_" name, race_one, 60, TWO_SETS, true, (void *)(long)(kind) }
+#define CASE(body, seconds, sets) { #body, body, seconds, sets, true, NULL }
+
+static const struct test tests[] = {
+	RULES(role),
+	RULES(program),
+	RULES(path),
+	RULES(uid),
+	RULES(address),
+	{ "rules_mapped", rules, 30, V4_SETS, true, (void *)mapped_rows },
+	RULES(port),
+	RULES(order),
+	RULES(libsdp),
+	CASE(rules_cgroup, 30, TWO_SETS),
+	CASE(rules_others, 30, ONE_SET),
+	CASE(text_bad, 30, ONE_SET),
+	CASE(text_nul, 30, ONE_SET),
+	CASE(text_long, 30, ONE_SET),
+	CASE(text_many_rules, 30, ONE_SET),
+	CASE(text_in_parts, 30, ONE_SET),
+	CASE(text_wrong_parts, 30, ONE_SET),
+	CASE(text_empty, 30, ONE_SET),
+	CASE(text_read_in_parts, 30, ONE_SET),
+	CASE(text_switches, 30, ONE_SET),
+	CASE(switch_off, 30, TWO_SETS),
+	CASE(switch_between, 30, TWO_SETS),
+	CASE(switch_keeps, 30, ALL_SETS),
+	CASE(switch_not_root, 30, ONE_SET),
+	CASE(switch_user_namespace, 30, ONE_SET),
+	CASE(switch_namespaces, 30, ONE_SET),
+	CASE(switch_namespace_gone, 60, ONE_SET),
+	CASE(connect_tcp_alone, 30, ALL_SETS),
+	CASE(connect_sdp_alone, 30, ALL_SETS),
+	CASE(connect_pair, 30, ALL_SETS),
+	CASE(connect_only_sdp, 30, ALL_SETS),
+	CASE(connect_bound, 30, ALL_SETS),
+	WATCHED("epoll", LEVEL),
+	WATCHED("epoll_edge", EDGE),
+	WATCHED("epoll_oneshot", ONESHOT),
+	WATCHED("poll", POLL),
+	WATCHED("select", SELECT),
+	CASE(connect_asked_again, 30, TWO_SETS),
+	CASE(connect_silent, 30, TWO_SETS),
+	CASE(connect_silent_no_more, 30, TWO_SETS),
+	CASE(connect_no_host, 30, RC_SETS),
+	CASE(connect_send_timeout, 30, TWO_SETS),
+	CASE(connect_interrupted, 30, TWO_SETS),
+	CASE(connect_given_up, 30, TWO_SETS),
+	CASE(connect_option, 30, TWO_SETS),
+	CASE(connect_fast_open, 30, TWO_SETS),
+	CASE(connect_wrong, 30, TWO_SETS),
+	CASE(connect_again, 30, TWO_SETS),
+	CASE(pair_accepts, 30, ALL_SETS),
+	CASE(pair_wakes, 60, TWO_SETS),
+	CASE(pair_accept_ends, 30, TWO_SETS),
+	CASE(pair_accept_flags, 30, TWO_SETS),
+	CASE(pair_close, 30, TWO_SETS),
+	CASE(pair_copies, 30, TWO_SETS),
+	CASE(pair_shutdown, 30, TWO_SETS),
+	CASE(pair_shutdown_wakes, 30, TWO_SETS),
+	CASE(pair_port_0, 30, TWO_SETS),
+	CASE(pair_backlog, 30, TWO_SETS),
+	CASE(pair_port_taken, 30, TWO_SETS),
+	CASE(pair_ports_meet, 30, TWO_SETS),
+	CASE(pair_lives_on, 30, ALL_SETS),
+	CASE(pair_wildcard, 30, ONE_SET),
+	CASE(options_connect, 30, ALL_SETS),
+	{ "options_accepted", options_accepted, 30, ALL_SETS, true, (void *)BEFORE_BIND },
+	{ "options_accepted_bound", options_accepted, 30, V4_SETS, true, (void *)AFTER_BIND },
+	{ "options_accepted_later", options_accepted, 30, V4_SETS, true, (void *)AFTER_LISTEN },
+	CASE(options_work, 30, TWO_SETS),
+	CASE(options_async, 30, TWO_SETS),
+	CASE(crowd, 100, TWO_SETS),
+	CASE(stress, 100, TWO_SETS),
+	RACE("tcp", TCP_ONLY),
+	RACE("sdp", SDP_ONLY),
+	RACE("pair", PAIR),
+	RACE("nobody", NOBODY),
+};
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	return run_tests(argv, tests, ARRAY_SIZE(tests));
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of policy.c share: a policy that tells by the thread's name, listeners of each
+ * kind, and what a socket has become.
+ */
+#ifndef SDP_TEST_POLICY_COMMON_H
+#define SDP_TEST_POLICY_COMMON_H
+
+#include "cases.h"
+#include "info.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+
+/* Names of threads, beside those of sock.h. */
+#define BOTH_SIDE	"both-side"
+#define NAMED		"any * program " BOTH_SIDE " both\nany * program " SDP_SIDE " sdp\n"
+
+enum { BY_TCP = IPPROTO_TCP, BY_SDP = IPPROTO_SDP };
+
+/* Tests that addresses make no difference for; a slow kernel has these sets. */
+#define ONE_SET		(1u << SET_LO6)
+#define RC_SETS		(1u << SET_RC4 | 1u << SET_RC6)
+#define TWO_SETS	(1u << SET_LO6 | 1u << SET_RC4)
+
+static inline void as(const char *name)
+{
+	prctl(PR_SET_NAME, name);
+}
+
+static inline int protocol_of(int fd)
+{
+	socklen_t len = sizeof(int);
+	int value = -1;
+
+	need_errno(!getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &value, &len), "SO_PROTOCOL");
+	return value;
+}
+
+static inline int get_int(int fd, int level, int option)
+{
+	socklen_t len = sizeof(int);
+	int value = -1;
+
+	need_errno(!getsockopt(fd, level, option, &value, &len), "getsockopt");
+	return value;
+}
+
+/* Only SDP has SDP_INFO. Family 27 says of itself, as TCP does, that it is protocol 6. */
+static inline void need_protocol(int fd, int want, const char *what)
+{
+	bool family_27 = get_int(fd, SOL_SOCKET, SO_DOMAIN) == AF_SDP;
+	struct sdp_info info;
+	socklen_t len = sizeof(info);
+	int is = protocol_of(fd);
+	bool sdp = !getsockopt(fd, SOL_SDP, SDP_INFO, &info, &len);
+
+	need(is == want || (family_27 && want == BY_SDP), "%s is by protocol %d instead of %d",
+	     what, is, want);
+	need(sdp == (want == BY_SDP), "%s, by protocol %d: SDP_INFO %s", what, is,
+	     sdp ? "is there" : errno_text(errno));
+	if (!sdp)
+		need(get_int(fd, IPPROTO_TCP, TCP_INFO) >= 0, "%s has no TCP_INFO", what);
+}
+
+__attribute__((format(printf, 1, 2)))
+static inline void policy_set(const char *fmt, ...)
+{
+	char text[POLICY_MAX];
+	va_list ap;
+	int error;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	error = policy_write(text[0] ? text : "\n", strlen(text) ?: 1);
+	need(!error, "\"%s\" is refused: %s", text, errno_text(error));
+}
+
+/* Sockets that are made from now on are looked at; the names decide. */
+static inline void by_names(void)
+{
+	policy_set("%s", NAMED);
+	setting_set("rewrite", 1);
+	setting_set("fallback_ms", slow_kernel() ? 20000 : 5000);
+}
+
+static inline int stream(int flags)
+{
+	int fd = socket(set->family, SOCK_STREAM | flags, 0);
+
+	need_errno(fd >= 0, "socket");
+	return fd;
+}
+
+enum kind { TCP_ONLY, SDP_ONLY, PAIR, NOBODY, KINDS };
+
+static const char *const kind_names[KINDS] = { "TCP alone", "SDP alone", "both", "nobody" };
+
+static inline int bound(void)
+{
+	struct addr a = server_addr(0);
+	int fd = stream(0);
+
+	need_errno(!bind(fd, &a.sa, a.len), "bind");
+	return fd;
+}
+
+/* Who listens; for nobody, a port that nobody has, and -1. */
+static inline int listener_of(enum kind kind, int backlog, struct addr *where)
+{
+	int fd;
+
+	if (kind == SDP_ONLY)
+		return listener(backlog, where);
+	as(kind == PAIR ? BOTH_SIDE : TCP_SIDE);
+	fd = bound();
+	*where = name_of(fd);
+	if (kind == NOBODY) {
+		close(fd);
+		return -1;
+	}
+	need_errno(!listen(fd, backlog), "listen");
+	return fd;
+}
+
+/* The errno of a connect by @name, or 0. */
+static inline int connect_as(const char *name, int fd, const struct addr *where)
+{
+	as(name);
+	return connect(fd, &where->sa, where->len) ? errno : 0;
+}
+
+static inline int connected_as(const char *name, const struct addr *where)
+{
+	int fd = stream(0), error = connect_as(name, fd, where);
+
+	need(!error, "connect by %s: %s", name, errno_text(error));
+	return fd;
+}
+
+/* Two ends of one connection tell each other something. */
+static inline void talk(int c, int s)
+{
+	static char out[40000], in[40000];
+	size_t i;
+
+	for (i = 0; i < sizeof(out); i++)
+		out[i] = i * 7 + c;
+	send_all(c, out, 20000);
+	recv_all(s, in, 20000);
+	need(!memcmp(in, out, 20000), "other data arrives");
+	send_all(s, out + 20000, 20000);
+	recv_all(c, in, 20000);
+	need(!memcmp(in, out + 20000, 20000), "other data comes back");
+}
+
+/* Two ends by @protocol; returns the second. */
+static inline int both_talk(int c, int s, int protocol)
+{
+	need_protocol(c, protocol, "the client");
+	need_protocol(s, protocol, "the accepted one");
+	talk(c, s);
+	return s;
+}
+
+/* Accepts, and looks whether it is the other end of @c; the new descriptor. */
+static inline int accept_and_talk(int listening, int c, int protocol)
+{
+	return both_talk(c, accept_from(listening), protocol);
+}
+
+static inline void need_count(const char *name, long long before, long long more)
+{
+	long long now = counter(name);
+
+	need(now == before + more, "%s: %lld more instead of %lld", name, now - before, more);
+}
+
+/*
+ * For SDP somebody is there who does not answer, because his queue is full; for TCP, somebody who
+ * does, with the listener @tcp.
+ */
+struct silent {
+	struct addr where;
+	int sdp, queued[2], tcp;
+};
+
+static inline struct silent silent_peer(void)
+{
+	struct silent s;
+	int i, tries;
+
+	as(TCP_SIDE);
+	for (tries = 0; ; tries++) {
+		s.tcp = bound();
+		s.where = name_of(s.tcp);
+		s.sdp = fresh(0);
+		if (!bind(s.sdp, &s.where.sa, s.where.len))
+			break;
+		need(tries < 10, "no port that is free for both: %s", errno_text(errno));
+		close(s.sdp);
+		close(s.tcp);
+	}
+	need_errno(!listen(s.tcp, 50) && !listen(s.sdp, 1), "listen");
+	for (i = 0; i < 2; i++) {	/* a queue of n takes n + 1 */
+		s.queued[i] = fresh(0);
+		connect_to(s.queued[i], &s.where);
+	}
+	return s;
+}
+
+/* An address of the lab's network that nobody has. */
+static inline struct addr no_such_host(unsigned int port)
+{
+	struct addr a = server_addr(port);
+
+	if (a.sa.sa_family == AF_INET)
+		((unsigned char *)&a.in.sin_addr)[3] = 99;
+	else
+		a.in6.sin6_addr.s6_addr[15] = 0x99;
+	return a;
+}
+
+static inline pthread_t start_thread(void *(*body)(void *), void *arg)
+{
+	pthread_t thread;
+
+	need(!pthread_create(&thread, NULL, body, arg), "pthread_create");
+	return thread;
+}
+
+static inline pid_t helper_start(void (*body)(void *arg), void *arg)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	need_errno(pid >= 0, "fork");
+	if (!pid) {
+		body(arg);
+		fflush(stdout);
+		_exit(EXIT_OK);
+	}
+	return pid;
+}
+
+static inline void helper_end(pid_t pid)
+{
+	int status;
+
+	need_errno(waitpid(pid, &status, 0) == pid, "waitpid");
+	need(!status, "the other process ended with status %#x", status);
+}
+
+static inline char process_state(pid_t pid)
+{
+	char path[64], line[256], *end;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	end = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+	fclose(f);
+	return end ? end[2] : 0;
+}
+
+/* Another process sleeps in the call it is about to make. */
+static inline void await_process_asleep(pid_t pid)
+{
+	long long end = now_ms() + WAIT_MS;
+	int seen = 0;
+
+	while (seen < 5) {
+		need(now_ms() < end, "the process does not sleep");
+		seen = process_state(pid) == 'S' ? seen + 1 : 0;
+		pause_ms(2);
+	}
+}
+
+static inline long module_users(void)
+{
+	FILE *f = fopen("/sys/module/sdp/refcnt", "r");
+	long users = -1;
+
+	if (!f)
+		return -1;
+	if (fscanf(f, "%ld", &users) != 1)
+		users = -1;
+	fclose(f);
+	return users;
+}
+
+/* Lines of the table of SDP sockets, without its head. */
+static inline int table_lines(void)
+{
+	FILE *f = fopen("/proc/net/sdp", "r");
+	char line[512];
+	int n = -1;
+
+	need_errno(f, "/proc/net/sdp");
+	while (fgets(line, sizeof(line), f))
+		n++;
+	fclose(f);
+	return n;
+}
+
+static inline void await_none(void)
+{
+	long long end = now_ms() + 3 * WAIT_MS;
+
+	while (table_lines() > 0) {
+		need(now_ms() < end, "%d SDP sockets are still there", table_lines());
+		pause_ms(20);
+	}
+}
+
+/* The module's users, when all that came before has ended: what ends late is soon no user. */
+static inline long idle_users(void)
+{
+	long long end = now_ms() + 2000;
+
+	await_none();
+	while (module_users() > 0 && now_ms() < end)
+		pause_ms(20);
+	return module_users();
+}
+
+static inline void await_users(long want)
+{
+	long long end = now_ms() + WAIT_MS;
+
+	await_none();
+	while (module_users() > want) {
+		need(now_ms() < end, "the module has %ld users, and had %ld", module_users(), want);
+		pause_ms(20);
+	}
+}
+
+#endif /* SDP_TEST_POLICY_COMMON_H */

@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Connections by both: to whom, how one waits for them, and what makes them fall back.
+ */
+#ifndef SDP_TEST_POLICY_CONNECT_H
+#define SDP_TEST_POLICY_CONNECT_H
+
+#include "policy_common.h"
+#include <linux/filter.h>
+
+/* The last line of the fall-backs that has @port; false when there is none. */
+static bool fell_line(unsigned int port, char line[300])
+{
+	FILE *f = fopen("/proc/net/sdp_fallbacks", "r");
+	char text[300], key[20];
+	bool found = false;
+
+	need_errno(f, "sdp_fallbacks");
+	snprintf(key, sizeof(key), ":%u ", port);
+	while (fgets(text, sizeof(text), f)) {
+		if (strstr(text, key)) {
+			strcpy(line, text);
+			found = true;
+		}
+	}
+	fclose(f);
+	return found;
+}
+
+static void need_fell(const struct addr *where, const char *role, const char *reason)
+{
+	unsigned int port = addr_port(where);
+	char line[300], want[300];
+	const char *rest;
+
+	need(fell_line(port, line), "no line for port %u", port);
+	snprintf(want, sizeof(want), set->family == AF_INET ? " %d %s %s %s:%u %s\n" :
+		 " %d %s %s [%s]:%u %s\n", getpid(), BOTH_SIDE, role, set->server, port, reason);
+	rest = strchr(line, ' ');
+	need(rest && !strcmp(rest, want), "the line is \"%s\" instead of \"%s\"", line, want);
+	need(labs(atol(line) - (long)time(NULL)) < 60, "the time of \"%s\"", line);
+}
+
+static int connect_tcp_alone(void *arg)
+{
+	long long refused = counter("FellRefused"), connects = counter("PolicyConnects");
+	struct addr where;
+	int listening, c;
+
+	(void)arg;
+	by_names();
+	listening = listener_of(TCP_ONLY, 4, &where);
+	c = connected_as(BOTH_SIDE, &where);
+	need_count("FellRefused", refused, 1);
+	need_count("PolicyConnects", connects, 0);
+	need_fell(&where, "connect", "nobody listens there for SDP");
+	accept_and_talk(listening, c, BY_TCP);
+	return EXIT_OK;
+}
+
+static int connect_sdp_alone(void *arg)
+{
+	long long connects = counter("PolicyConnects");
+	struct addr where;
+	char line[300];
+	int listening, c;
+
+	(void)arg;
+	by_names();
+	listening = listener_of(SDP_ONLY, 4, &where);
+	c = connected_as(BOTH_SIDE, &where);
+	accept_and_talk(listening, c, BY_SDP);
+	need_count("PolicyConnects", connects, 1);
+	need(!fell_line(addr_port(&where), line), "it fell back: %s", line);
+	c = connected_as(SDP_SIDE, &where);
+	accept_and_talk(listening, c, BY_SDP);
+	need_count("PolicyConnects", connects, 2);
+	return EXIT_OK;
+}
+
+static int connect_pair(void *arg)
+{
+	long long accepts = counter("PolicyAccepts");
+	struct addr where;
+	int listening;
+
+	(void)arg;
+	by_names();
+	listening = listener_of(PAIR, 4, &where);
+	need_protocol(listening, BY_TCP, "the listener");
+	accept_and_talk(listening, connected_as(BOTH_SIDE, &where), BY_SDP);
+	accept_and_talk(listening, connected_as(SDP_SIDE, &where), BY_SDP);
+	need_count("PolicyAccepts", accepts, 2);
+	accept_and_talk(listening, connected_as(TCP_SIDE, &where), BY_TCP);
+	need_count("PolicyAccepts", accepts, 2);
+	return EXIT_OK;
+}
+
+/* SDP alone never falls back. */
+static int connect_only_sdp(void *arg)
+{
+	long long refused = counter("FellRefused");
+	struct addr where;
+	int fd = -1, listening;
+
+	(void)arg;
+	by_names();
+	listening = listener_of(TCP_ONLY, 4, &where);
+	fd = stream(0);
+	need(connect_as(SDP_SIDE, fd, &where) == ECONNREFUSED, "TCP was found");
+	need_protocol(fd, BY_SDP, "the client");
+	need_count("FellRefused", refused, 0);
+	need(!poll_for(listening, POLLIN, quiet_ms()), "TCP was asked");
+	return EXIT_OK;
+}
+
+/* Both ends have names before, and they stay. */
+static int connect_bound(void *arg)
+{
+	enum kind kinds[] = { TCP_ONLY, SDP_ONLY, PAIR };
+	struct addr where, own, a, peer = { .len = sizeof(peer.ss) };
+	int listening, c, s;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		listening = listener_of(kinds[i], 4, &where);
+		c = stream(0);
+		own = client_addr(0);
+		need_errno(!bind(c, &own.sa, own.len), "bind");
+		own = name_of(c);
+		need(!connect_as(BOTH_SIDE, c, &where), "connect: %s", errno_text(errno));
+		a = name_of(c);
+		need(a.len == own.len && !memcmp(&a.ss, &own.ss, own.len),
+		     "to %s: port %u became %u", kind_names[kinds[i]], addr_port(&own),
+		     addr_port(&a));
+		s = accept_and_talk(listening, c, i ? BY_SDP : BY_TCP);
+		need_errno(!getpeername(s, &peer.sa, &peer.len), "getpeername");
+		need(addr_port(&peer) == addr_port(&own), "the peer sees port %u",
+		     addr_port(&peer));
+		close(s);
+		close(c);
+		close(listening);
+	}
+	return EXIT_OK;
+}
+
+enum way { LEVEL, EDGE, ONESHOT, POLL, SELECT, WAYS };
+
+static const char *const way_names[WAYS] = { "epoll", "epoll edge", "epoll oneshot", "poll",
+					     "select" };
+
+struct watch {
+	enum way way;
+	int fd, ep, last;
+	char log[1000];
+};
+
+__attribute__((format(printf, 2, 3)))
+static void note(struct watch *w, const char *fmt, ...)
+{
+	size_t len = strlen(w->log);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(w->log + len, sizeof(w->log) - len, fmt, ap);
+	va_end(ap);
+}
+
+static void watch_begin(struct watch *w, enum way way, int fd)
+{
+	static const unsigned int modes[] = { 0, EPOLLET, EPOLLONESHOT };
+	struct epoll_event e = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI };
+
+	*w = (struct watch){ .way = way, .fd = fd, .ep = -1 };
+	if (way > ONESHOT)
+		return;
+	e.events |= modes[way];
+	w->ep = epoll_create1(0);
+	need_errno(w->ep >= 0 && !epoll_ctl(w->ep, EPOLL_CTL_ADD, fd, &e), "epoll");
+}
+
+static void watch_again(struct watch *w)
+{
+	struct epoll_event e = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI |
+				 EPOLLONESHOT };
+
+	if (w->way == ONESHOT)
+		need_errno(!epoll_ctl(w->ep, EPOLL_CTL_MOD, w->fd, &e), "epoll");
+}
+
+static int select_all(int fd, int ms)
+{
+	struct timeval tv = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
+	fd_set in, out, more;
+
+	FD_ZERO(&in);
+	FD_ZERO(&out);
+	FD_ZERO(&more);
+	FD_SET(fd, &in);
+	FD_SET(fd, &out);
+	FD_SET(fd, &more);
+	if (select(fd + 1, &in, &out, &more, &tv) <= 0)
+		return 0;
+	return FD_ISSET(fd, &in) | FD_ISSET(fd, &out) << 1 | FD_ISSET(fd, &more) << 2;
+}
+
+static int watch_for(struct watch *w, int ms)
+{
+	struct pollfd pfd = { .fd = w->fd, .events = POLLIN | POLLOUT | POLLRDHUP | POLLPRI };
+	struct epoll_event e = { 0 };
+
+	if (w->way == SELECT)
+		return select_all(w->fd, ms);
+	if (w->way == POLL)
+		return poll(&pfd, 1, ms) == 1 ? pfd.revents : 0;
+	return epoll_wait(w->ep, &e, 1, ms) == 1 ? (int)e.events : 0;
+}
+
+/* What there is within @ms; of edges, those that say something new: there may always be more. */
+static void watch_note(struct watch *w, const char *what, int ms)
+{
+	long long end = now_ms() + ms;
+	int events;
+
+	do {
+		events = watch_for(w, end > now_ms() ? end - now_ms() : 0);
+	} while (w->way == EDGE && events && !(events & ~w->last));
+	if (events)
+		w->last = events;
+	note(w, "%s %#x; ", what, events);
+}
+
+static void watch_connected(struct watch *w, int listening)
+{
+	char c;
+	int s = accept_from(listening);
+
+	w->last = 0;
+	send_all(s, "x", 1);
+	if (w->way != LEVEL && w->way != EDGE)
+		need(poll_for(w->fd, POLLIN, WAIT_MS) & POLLIN, "no data");
+	else
+		await_bytes(w->fd, 1);
+	watch_again(w);
+	watch_note(w, "data", WAIT_MS);
+	note(w, "recv %zd; ", recv(w->fd, &c, 1, 0));
+	watch_again(w);
+	w->last = 0;
+	shutdown(s, SHUT_WR);
+	need(poll_for(w->fd, POLLRDHUP, WAIT_MS) & POLLRDHUP, "no end");
+	watch_note(w, "end", WAIT_MS);
+	note(w, "recv %zd", recv(w->fd, &c, 1, 0));
+	close(s);
+}
+
+/* A program connects as @name and waits by @way: what it sees. */
+static void watch_connect(struct watch *w, enum way way, const char *name, int listening,
+			  const struct addr *where)
+{
+	int error, fd;
+
+	as(name);
+	fd = stream(SOCK_NONBLOCK);
+	watch_begin(w, way, fd);
+	watch_note(w, "fresh", 0);
+	watch_again(w);
+	w->last = 0;
+	error = connect_as(name, fd, where);
+	note(w, "connect %s; ", errno_text(error));
+	watch_note(w, "then", WAIT_MS);
+	note(w, "SO_ERROR %s; ", errno_text(get_int(fd, SOL_SOCKET, SO_ERROR)));
+	watch_note(w, "after", quiet_ms());
+	watch_again(w);
+	if (listening >= 0)
+		watch_connected(w, listening);
+	close(fd);
+	close(w->ep);
+}
+
+/* What a program that connects by both, or by SDP, sees is what one by TCP sees. */
+static int connect_watched(void *arg)
+{
+	enum way way = (enum way)(long)arg;
+	struct watch tcp, both;
+	struct addr where;
+	bool fine = true;
+	int listening;
+	int kind;
+
+	by_names();
+	for (kind = 0; kind < KINDS; kind++) {
+		int reference = listener_of(kind == NOBODY ? NOBODY : TCP_ONLY, 4, &where);
+
+		watch_connect(&tcp, way, TCP_SIDE, reference, &where);
+		close(reference);
+		listening = listener_of(kind, 4, &where);
+		watch_connect(&both, way, BOTH_SIDE, listening, &where);
+		if (strcmp(tcp.log, both.log)) {
+			printf("# %s, to %s:\n#  TCP:  %s\n#  both: %s\n", way_names[way],
+			       kind_names[kind], tcp.log, both.log);
+			fine = false;
+		}
+		close(listening);
+	}
+	return fine ? EXIT_OK : EXIT_FAILED;
+}
+
+/* Non-blocking, and asking again: EALREADY, EISCONN, as with TCP. */
+static int connect_asked_again(void *arg)
+{
+	struct silent s;
+	int c, error;
+
+	(void)arg;
+	by_names();
+	s = silent_peer();
+	setting_set("fallback_ms", 5 * quiet_ms());
+	c = stream(SOCK_NONBLOCK);
+	error = connect_as(BOTH_SIDE, c, &s.where);
+	need(error == EINPROGRESS, "first: %s", errno_text(error));
+	error = connect_as(BOTH_SIDE, c, &s.where);
+	need(error == EALREADY, "second: %s", errno_text(error));
+	need(!poll_for(c, POLLOUT, 0), "ready before it is connected");
+	need(send(c, "x", 1, MSG_NOSIGNAL) < 0 && errno == EAGAIN, "send: %s", errno_text(errno));
+	need(recv(c, &c, 1, 0) < 0 && errno == EAGAIN, "recv: %s", errno_text(errno));
+	need(poll_for(c, POLLOUT, WAIT_MS) == POLLOUT, "not connected");
+	error = connect_as(BOTH_SIDE, c, &s.where);
+	need(!error || error == EISCONN, "third: %s", errno_text(error));
+	error = connect_as(BOTH_SIDE, c, &s.where);
+	need(error == EISCONN, "fourth: %s", errno_text(error));
+	set_nonblock(c, false);
+	accept_and_talk(s.tcp, c, BY_TCP);
+	return EXIT_OK;
+}
+
+/* Nobody answers by SDP: TCP after fallback_ms, and the next time at once. */
+static int connect_silent(void *arg)
+{
+	long long timeouts = counter("FellTimeout"), remembered = counter("FellRemembered");
+	long long start;
+	int wait = 5 * quiet_ms(), c;
+	struct silent s;
+
+	(void)arg;
+	by_names();
+	s = silent_peer();
+	setting_set("fallback_ms", wait);
+	setting_set("fallback_memory_ms", 4 * wait);
+	start = now_ms();
+	c = connected_as(BOTH_SIDE, &s.where);
+	need(now_ms() - start >= wait * 2 / 3, "after %lld ms", now_ms() - start);
+	need_count("FellTimeout", timeouts, 1);
+	need_fell(&s.where, "connect", "no answer in time");
+	close(accept_and_talk(s.tcp, c, BY_TCP));
+	start = now_ms();
+	c = connected_as(BOTH_SIDE, &s.where);
+	need(now_ms() - start < wait, "it waited again: %lld ms", now_ms() - start);
+	need_count("FellRemembered", remembered, 1);
+	need_count("FellTimeout", timeouts, 1);
+	need_fell(&s.where, "connect", "no answer shortly before");
+	close(accept_and_talk(s.tcp, c, BY_TCP));
+	pause_ms(4 * wait + 100);
+	c = connected_as(BOTH_SIDE, &s.where);
+	need_count("FellTimeout", timeouts, 2);
+	need_count("FellRemembered", remembered, 1);
+	close(accept_and_talk(s.tcp, c, BY_TCP));
+	return EXIT_OK;
+}
+
+/* It answers again: SDP, when it is asked again. */
+static int connect_silent_no_more(void *arg)
+{
+	long long timeouts = counter("FellTimeout");
+	int wait = 5 * quiet_ms(), c, i;
+	struct silent s;
+
+	(void)arg;
+	by_names();
+	s = silent_peer();
+	setting_set("fallback_ms", wait);
+	setting_set("fallback_memory_ms", 0);
+	c = connected_as(BOTH_SIDE, &s.where);
+	need_count("FellTimeout", timeouts, 1);
+	close(accept_and_talk(s.tcp, c, BY_TCP));
+	setting_set("fallback_ms", 20000);
+	for (i = 0; i < 2; i++)
+		close(accept_from(s.sdp));
+	pause_ms(quiet_ms());
+	c = stream(SOCK_NONBLOCK);
+	connect_as(BOTH_SIDE, c, &s.where);
+	/* Those who gave up may still be in the queue. */
+	while (!poll_for(c, POLLOUT, 20))
+		if (poll_for(s.sdp, POLLIN, 0))
+			close(accept(s.sdp, NULL, NULL));
+	need_protocol(c, BY_SDP, "the client");
+	return EXIT_OK;
+}
+
+/* An address that nobody has: the same, and TCP finds nobody either. */
+static int connect_no_host(void *arg)
+{
+	long long timeouts = counter("FellTimeout"), remembered = counter("FellRemembered");
+	struct addr where = no_such_host(21500);
+	int fd[3], i;
+
+	(void)arg;
+	by_names();
+	setting_set("fallback_ms", 200);
+	setting_set("fallback_memory_ms", slow_kernel() ? 8000 : 1500);
+	for (i = 0; i < 3; i++) {
+		int error;
+
+		fd[i] = stream(SOCK_NONBLOCK);
+		if (i == 2)
+			pause_ms(slow_kernel() ? 8200 : 1700);
+		error = connect_as(BOTH_SIDE, fd[i], &where);
+		need(error == EINPROGRESS, "connect %d: %s", i, errno_text(error));
+		if (i != 1)
+			pause_ms(slow_kernel() ? 3000 : 600);
+		need_count("FellTimeout", timeouts, i == 2 ? 2 : 1);
+		need_count("FellRemembered", remembered, i >= 1);
+		need_protocol(fd[i], BY_TCP, "it");
+	}
+	return EXIT_OK;
+}
+
+/* With SO_SNDTIMEO, a connect that takes longer goes on by itself. */
+static int connect_send_timeout(void *arg)
+{
+	struct silent s;
+	int c, error;
+
+	(void)arg;
+	by_names();
+	s = silent_peer();
+	setting_set("fallback_ms", 8 * quiet_ms());
+	c = stream(0);
+	set_timeout(c, SO_SNDTIMEO, quiet_ms());
+	error = connect_as(BOTH_SIDE, c, &s.where);
+	need(error == EINPROGRESS, "connect: %s", errno_text(error));
+	need(!poll_for(c, POLLOUT, 0), "ready at once");
+	need(poll_for(c, POLLOUT, WAIT_MS) == POLLOUT, "not connected");
+	need(!get_int(c, SOL_SOCKET, SO_ERROR), "SO_ERROR");
+	set_timeout(c, SO_SNDTIMEO, 0);
+	accept_and_talk(s.tcp, c, BY_TCP);
+	return EXIT_OK;
+}
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+/* A signal in the middle of it: EINTR and it goes on, or, with SA_RESTART, nothing is seen. */
+static int connect_interrupted(void *arg)
+{
+	struct sigaction action = { .sa_handler = nothing };
+	struct itimerval soon = { .it_value.tv_usec = 1000 * quiet_ms() % 1000000,
+				  .it_value.tv_sec = quiet_ms() / 1000 };
+	struct silent s;
+	int c, error, restart;
+
+	(void)arg;
+	by_names();
+	s = silent_peer();
+	setting_set("fallback_ms", 4 * quiet_ms());
+	setting_set("fallback_memory_ms", 0);
+	for (restart = 0; restart < 2; restart++) {
+		action.sa_flags = restart ? SA_RESTART : 0;
+		need_errno(!sigaction(SIGALRM, &action, NULL), "sigaction");
+		c = stream(0);
+		need_errno(!setitimer(ITIMER_REAL, &soon, NULL), "setitimer");
+		error = connect_as(BOTH_SIDE, c, &s.where);
+		need(error == (restart ? 0 : EINTR), "connect, restart %d: %s", restart,
+		     errno_text(error));
+		need(poll_for(c, POLLOUT, WAIT_MS) == POLLOUT, "not connected");
+		close(accept_and_talk(s.tcp, c, BY_TCP));
+		close(c);
+	}
+	return EXIT_OK;
+}
+
+/* Closed, or shut down, while SDP is being asked: it is over. */
+static int connect_given_up(void *arg)
+{
+	long users;
+	struct silent s;
+	int c, error;
+
+	(void)arg;
+	by_names();
+	await_none();
+	s = silent_peer();
+	users = module_users();
+	setting_set("fallback_ms", 3 * quiet_ms());
+	c = stream(SOCK_NONBLOCK);
+	connect_as(BOTH_SIDE, c, &s.where);
+	close(c);
+	need(!poll_for(s.tcp, POLLIN, 6 * quiet_ms()), "a socket that is closed connects by TCP");
+	c = stream(SOCK_NONBLOCK);
+	connect_as(BOTH_SIDE, c, &s.where);
+	need_errno(!shutdown(c, SHUT_RDWR), "shutdown");
+	need(poll_for(c, POLLOUT, WAIT_MS) & POLLHUP, "no end");
+	error = get_int(c, SOL_SOCKET, SO_ERROR);
+	need(error == ECONNRESET, "SO_ERROR: %s", errno_text(error));
+	need(!poll_for(s.tcp, POLLIN, 6 * quiet_ms()), "a socket that is shut down connects");
+	close(c);
+	while (module_users() > users)
+		pause_ms(20);
+	return EXIT_OK;
+}
+
+static void fast_open_connect(int fd)
+{
+	set_int(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
+}
+
+static void filter(int fd)
+{
+	struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, 0xffffffff);
+	struct sock_fprog prog = { .len = 1, .filter = &all };
+
+	need_errno(!setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog)), "filter");
+}
+
+static void ip_options(int fd)
+{
+	unsigned char nops[4] = { 1, 1, 1, 1 };
+
+	if (set->family == AF_INET)
+		need_errno(!setsockopt(fd, IPPROTO_IP, IP_OPTIONS, nops, 4), "IP_OPTIONS");
+	else
+		filter(fd);
+}
+
+/* What only TCP has makes it TCP; with SDP alone, it fails. */
+static int connect_option(void *arg)
+{
+	static void (*const sets[])(int) = { fast_open_connect, filter, ip_options };
+	long long options = counter("FellOption");
+	struct addr where;
+	int listening, c, s, error;
+	char data[5];
+	size_t i;
+
+	(void)arg;
+	by_names();
+	listening = listener_of(TCP_ONLY, 8, &where);
+	for (i = 0; i < ARRAY_SIZE(sets); i++) {
+		c = stream(0);
+		sets[i](c);
+		error = connect_as(BOTH_SIDE, c, &where);
+		need(!error, "connect with option %zu: %s", i, errno_text(error));
+		need_count("FellOption", options, i + 1);
+		need_fell(&where, "connect", "asked for what only TCP has");
+		send_all(c, "hello", 5);
+		s = accept_from(listening);
+		recv_all(s, data, 5);
+		close(both_talk(c, s, BY_TCP));
+		close(c);
+	}
+	return EXIT_OK;
+}
+
+static int connect_fast_open(void *arg)
+{
+	long long connects = counter("PolicyConnects");
+	char data[5];
+	struct addr where;
+	int listening, c, s;
+
+	(void)arg;
+	by_names();
+	listening = listener_of(PAIR, 8, &where);
+	as(BOTH_SIDE);
+	c = stream(0);
+	need_errno(sendto(c, "hello", 5, MSG_FASTOPEN, &where.sa, where.len) == 5, "sendto");
+	s = accept_from(listening);
+	need_protocol(c, BY_TCP, "the client");
+	need_protocol(s, BY_TCP, "the accepted one");
+	recv_all(s, data, 5);
+	need(!memcmp(data, "hello", 5), "other data");
+	need_count("PolicyConnects", connects, 0);
+	return EXIT_OK;
+}
+
+/* What TCP says to wrong addresses, it says now; and the socket can still be anything. */
+static int connect_wrong(void *arg)
+{
+	struct addr where, wrong;
+	int listening, c, error;
+
+	(void)arg;
+	by_names();
+	listening = listener_of(PAIR, 4, &where);
+	c = stream(0);
+	wrong = where;
+	wrong.len = 3;
+	error = connect_as(BOTH_SIDE, c, &wrong);
+	need(error == EINVAL, "a short address: %s", errno_text(error));
+	wrong = where;
+	wrong.sa.sa_family = AF_UNIX;
+	error = connect_as(BOTH_SIDE, c, &wrong);
+	need(error == EAFNOSUPPORT, "another family: %s", errno_text(error));
+	need(connect(c, NULL, 20) && errno == EFAULT, "no address: %s", errno_text(errno));
+	error = connect_as(BOTH_SIDE, c, &where);
+	need(!error, "then: %s", errno_text(error));
+	accept_and_talk(listening, c, BY_SDP);
+	return EXIT_OK;
+}
+
+/* AF_UNSPEC ends a connection, and an attempt; the next connect may become something else. */
+static int connect_again(void *arg)
+{
+	struct addr nobody, where, none = { .len = sizeof(none.sa) };
+	int listening, c, error;
+
+	(void)arg;
+	by_names();
+	listener_of(NOBODY, 1, &nobody);
+	listening = listener_of(PAIR, 4, &where);
+	none.sa.sa_family = AF_UNSPEC;
+	c = stream(0);
+	error = connect_as(BOTH_SIDE, c, &none);
+	need(!error, "AF_UNSPEC on a new socket: %s", errno_text(error));
+	error = connect_as(BOTH_SIDE, c, &nobody);
+	need(error == ECONNREFUSED, "nobody: %s", errno_text(error));
+	error = connect_as(BOTH_SIDE, c, &where);
+	need(!error, "then somebody: %s", errno_text(error));
+	/* It has become TCP for good. */
+	accept_and_talk(listening, c, BY_TCP);
+	error = connect_as(BOTH_SIDE, c, &none);
+	need(!error, "AF_UNSPEC on a connection: %s", errno_text(error));
+	return EXIT_OK;
+}
+
+#endif /* SDP_TEST_POLICY_CONNECT_H */

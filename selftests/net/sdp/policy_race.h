@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Many sockets at once, and many threads: on sockets that they share while the policy changes,
+ * and on one socket whose fate is being decided. At the end nothing is left of any of it.
+ */
+#ifndef SDP_TEST_POLICY_RACE_H
+#define SDP_TEST_POLICY_RACE_H
+
+#include "machine.h"
+#include "policy_connect.h"
+
+enum { CROWD = 1000 };
+
+struct guest {
+	int fd;
+	bool connected, answered;
+};
+
+/* Accepts from both and echoes, until @clients have been and gone. */
+static void echo_server(const int listening[2], int clients)
+{
+	struct epoll_event events[64], e = { .events = EPOLLIN };
+	int ep = epoll_create1(0), i, n;
+	char data[16];
+
+	for (i = 0; i < 2; i++) {
+		e.data.fd = listening[i];
+		set_nonblock(listening[i], true);
+		need_errno(!epoll_ctl(ep, EPOLL_CTL_ADD, listening[i], &e), "epoll_ctl");
+	}
+	while (clients) {
+		n = epoll_wait(ep, events, 64, 6 * WAIT_MS);
+		need(n > 0, "nothing happens, and %d clients are missing", clients);
+		for (i = 0; i < n; i++) {
+			int fd = events[i].data.fd;
+			ssize_t got;
+
+			if (fd == listening[0] || fd == listening[1]) {
+				e.data.fd = accept4(fd, NULL, NULL, SOCK_NONBLOCK);
+				need(e.data.fd >= 0 || errno == EAGAIN, "accept: %s",
+				     errno_text(errno));
+				if (e.data.fd >= 0)
+					epoll_ctl(ep, EPOLL_CTL_ADD, e.data.fd, &e);
+				continue;
+			}
+			got = recv(fd, data, sizeof(data), 0);
+			if (got > 0) {
+				send_all(fd, data, got);
+				continue;
+			}
+			close(fd);
+			clients--;
+		}
+	}
+}
+
+static void crowd_event(struct guest *g, int id, int *connected, int *answered)
+{
+	int back;
+
+	if (!g->connected) {
+		int error = get_int(g->fd, SOL_SOCKET, SO_ERROR);
+
+		need(!error, "client %d: %s", id, errno_text(error));
+		if (!(poll_for(g->fd, POLLOUT, 0) & POLLOUT))
+			return;
+		g->connected = true;
+		++*connected;
+		send_all(g->fd, &id, sizeof(id));
+	}
+	if (!g->answered && recv(g->fd, &back, sizeof(back), MSG_DONTWAIT) == sizeof(back)) {
+		need(back == id, "client %d gets an answer for %d", id, back);
+		g->answered = true;
+		++*answered;
+	}
+}
+
+static void crowd_start(struct guest *guests, int n, int ep, const struct addr where[2])
+{
+	int i;
+
+	as(BOTH_SIDE);
+	for (i = 0; i < n; i++) {
+		struct epoll_event e = { .events = EPOLLIN | EPOLLOUT | EPOLLET, .data.u32 = i };
+
+		guests[i] = (struct guest){ .fd = stream(SOCK_NONBLOCK) };
+		need_errno(!epoll_ctl(ep, EPOLL_CTL_ADD, guests[i].fd, &e), "epoll_ctl");
+	}
+	for (i = 0; i < n; i++)
+		need(connect(guests[i].fd, &where[i % 2].sa, where[i % 2].len) &&
+		     errno == EINPROGRESS, "connect %d: %s", i, errno_text(errno));
+}
+
+/* Half of them reach who has SDP, half who has not; all at once, in one program. */
+static int crowd(void *arg)
+{
+	static struct guest guests[CROWD];
+	int n = scaled(CROWD), listening[2], ep = epoll_create1(0), i, connected = 0, answered = 0;
+	long long refused = counter("FellRefused"), connects = counter("PolicyConnects");
+	struct epoll_event events[64];
+	struct addr where[2];
+	pid_t pid;
+
+	(void)arg;
+	allow_descriptors(2 * CROWD + 50);
+	by_names();
+	setting_set("fallback_ms", 60000);
+	listening[0] = listener_of(PAIR, CROWD, &where[0]);
+	listening[1] = listener_of(TCP_ONLY, CROWD, &where[1]);
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		close(ep);
+		echo_server(listening, n);
+		_exit(EXIT_OK);
+	}
+	crowd_start(guests, n, ep, where);
+	while (answered < n) {
+		int ready = epoll_wait(ep, events, 64, 6 * WAIT_MS);
+
+		need(ready > 0, "%d of %d connected, %d answered", connected, n, answered);
+		for (i = 0; i < ready; i++)
+			crowd_event(&guests[events[i].data.u32], events[i].data.u32, &connected,
+				    &answered);
+	}
+	for (i = 0; i < n; i++) {
+		need_protocol(guests[i].fd, i % 2 ? BY_TCP : BY_SDP, "a client");
+		close(guests[i].fd);
+	}
+	helper_end(pid);
+	need_count("FellRefused", refused, n / 2);
+	need_count("PolicyConnects", connects, n - n / 2);
+	return EXIT_OK;
+}
+
+/* Descriptors that all threads work with. */
+enum { SHARED = 24, DOORS = 3 };
+
+static atomic_int shared[SHARED];
+static struct addr doors[DOORS];
+static atomic_int door_fds[DOORS];
+static atomic_bool stress_over;
+static atomic_long done_connects, done_accepts, done_bytes;
+
+static int any_shared(unsigned int *seed)
+{
+	return atomic_load(&shared[next_random(seed) % SHARED]);
+}
+
+/* Puts @fd in a place, and closes what was there. */
+static void share(unsigned int *seed, int fd)
+{
+	int old = atomic_exchange(&shared[next_random(seed) % SHARED], fd);
+
+	if (old >= 0)
+		close(old);
+}
+
+static const char *any_side(unsigned int *seed)
+{
+	static const char *const names[] = { TCP_SIDE, SDP_SIDE, BOTH_SIDE, BOTH_SIDE };
+
+	return names[next_random(seed) % ARRAY_SIZE(names)];
+}
+
+static void *stress_connect(void *arg)
+{
+	unsigned int seed = (unsigned int)(long)arg;
+
+	while (!stress_over) {
+		const struct addr *where = &doors[next_random(&seed) % DOORS];
+		int fd = socket(set->family, SOCK_STREAM | (seed & 8 ? SOCK_NONBLOCK : 0), 0);
+		bool early = seed & 16;
+
+		if (fd < 0)
+			continue;
+		set_timeout(fd, SO_SNDTIMEO, 200);
+		set_timeout(fd, SO_RCVTIMEO, 50);
+		if (early)
+			share(&seed, fd);
+		as(any_side(&seed));
+		/* Once it is shared, it may be closed, and another one by now. */
+		if (!connect(fd, &where->sa, where->len))
+			done_connects++;
+		if (!early)
+			share(&seed, fd);
+	}
+	return NULL;
+}
+
+static void *stress_accept(void *arg)
+{
+	unsigned int seed = (unsigned int)(long)arg;
+
+	while (!stress_over) {
+		int fd = door_fds[next_random(&seed) % DOORS], s;
+
+		if (!poll_for(fd, POLLIN, 2))
+			continue;
+		s = accept4(fd, NULL, NULL, SOCK_NONBLOCK);
+		if (s < 0)
+			continue;
+		done_accepts++;
+		if (seed & 4)
+			share(&seed, s);
+		else
+			close(s);
+	}
+	return NULL;
+}
+
+/* One call of any kind on a descriptor that may be anything, or nothing. */
+static void any_call(int fd, unsigned int *seed)
+{
+	struct addr a = { .len = sizeof(a.ss) };
+	int value = 1 + next_random(seed) % 3;
+	socklen_t len = sizeof(value);
+	char data[100] = "";
+
+	switch (next_random(seed) % 12) {
+	case 0:
+		poll_for(fd, POLLIN | POLLOUT, value);
+		break;
+	case 1:
+		getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &value, &len);
+		break;
+	case 2:
+		setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &value, len);
+		break;
+	case 3:
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &value, len);
+		break;
+	case 4:
+		if (next_random(seed) % 16 == 0)
+			shutdown(fd, next_random(seed) % 3);
+		break;
+	case 5:
+	case 6:
+		if (send(fd, data, sizeof(data), MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+			done_bytes++;
+		break;
+	case 7:
+	case 8:
+		recv(fd, data, sizeof(data), MSG_DONTWAIT);
+		break;
+	case 9:
+		getsockname(fd, &a.sa, &a.len);
+		break;
+	case 10:
+		getpeername(fd, &a.sa, &a.len);
+		break;
+	default:
+		ioctl(fd, FIONREAD, &value);
+	}
+}
+
+static void *stress_call(void *arg)
+{
+	unsigned int seed = (unsigned int)(long)arg;
+
+	while (!stress_over) {
+		any_call(any_shared(&seed), &seed);
+		if (next_random(&seed) % 50 == 0)
+			share(&seed, -1);
+	}
+	return NULL;
+}
+
+static void stress_turn(int rounds)
+{
+	static const char *const policies[] = {
+		NAMED, "any * both", "any * sdp", "connect * both\nlisten * sdp", "",
+		"any * program nobody sdp", NAMED "any * path /* cgroup * both\n",
+	};
+	unsigned int seed = 99;
+	int i;
+
+	for (i = 0; i < rounds; i++) {
+		policy_set("%s", policies[next_random(&seed) % ARRAY_SIZE(policies)]);
+		if (i % 10 == 5)
+			setting_set("rewrite", 0);
+		if (i % 10 == 6)
+			setting_set("rewrite", 1);
+		if (i % 100 == 7) {
+			/* The pair's door closes, and another one opens. */
+			int old = door_fds[0];
+
+			int new = listener_of(PAIR, 8, &doors[0]);
+
+			set_nonblock(new, true);
+			door_fds[0] = new;
+			close(old);
+		}
+		pause_ms(1);
+	}
+}
+
+static int stress(void *arg)
+{
+	static void *(*const bodies[])(void *) = { stress_connect, stress_connect, stress_accept,
+						   stress_accept, stress_call, stress_call,
+						   stress_call };
+	pthread_t threads[ARRAY_SIZE(bodies)];
+	long users = idle_users();
+	size_t i;
+
+	(void)arg;
+	by_names();
+	setting_set("fallback_ms", 100);
+	setting_set("fallback_memory_ms", 50);
+	for (i = 0; i < SHARED; i++)
+		shared[i] = -1;
+	door_fds[0] = listener_of(PAIR, 8, &doors[0]);
+	door_fds[1] = listener_of(TCP_ONLY, 8, &doors[1]);
+	door_fds[2] = listener_of(SDP_ONLY, 8, &doors[2]);
+	for (i = 0; i < DOORS; i++)
+		set_nonblock(door_fds[i], true);
+	for (i = 0; i < ARRAY_SIZE(bodies); i++)
+		threads[i] = start_thread(bodies[i], (void *)(i + 1));
+	stress_turn(scaled(1000));
+	stress_over = true;
+	for (i = 0; i < ARRAY_SIZE(bodies); i++)
+		pthread_join(threads[i], NULL);
+	for (i = 0; i < DOORS; i++)
+		close(door_fds[i]);
+	for (i = 0; i < SHARED; i++)
+		close(shared[i]);
+	printf("# %ld connects, %ld accepts, %ld sends\n", done_connects, done_accepts, done_bytes);
+	need(done_connects > 10 && done_accepts > 10, "hardly anything happened");
+	settings_reset();
+	await_users(users);
+	return EXIT_OK;
+}
+
+/* Threads that go for one undecided socket at the same moment, again and again. */
+enum { RACERS = 5 };
+
+static struct race {
+	pthread_barrier_t start, end;
+	atomic_int fd;
+	atomic_bool over;
+	struct addr where;
+	int listening;
+} race;
+
+/* Now and then it is closed, shut down, or connected a second time. */
+static void race_call(int fd, unsigned int *seed)
+{
+	switch (next_random(seed) % 200) {
+	case 0:
+		shutdown(fd, next_random(seed) % 3);
+		break;
+	case 1:
+		if (atomic_exchange(&race.fd, -1) == fd)
+			close(fd);
+		break;
+	case 2:
+		connect(fd, &race.where.sa, race.where.len);
+		break;
+	case 3:
+		recv(fd, seed, 0, 0);
+		break;
+	default:
+		any_call(fd, seed);
+	}
+}
+
+static void *racer(void *arg)
+{
+	unsigned int seed = (unsigned int)(long)arg + 17;
+	int i, fd;
+
+	as(BOTH_SIDE);
+	for (;;) {
+		pthread_barrier_wait(&race.start);
+		if (race.over)
+			return NULL;
+		for (i = 0; i < 12; i++) {
+			fd = race.fd;
+			if (fd >= 0)
+				race_call(fd, &seed);
+		}
+		pthread_barrier_wait(&race.end);
+	}
+}
+
+static void race_drain(void)
+{
+	int s;
+
+	while (race.listening >= 0 && (s = accept(race.listening, NULL, NULL)) >= 0)
+		close(s);
+}
+
+static void race_round(unsigned int *seed)
+{
+	int fd = stream(next_random(seed) % 2 ? SOCK_NONBLOCK : 0), spin, protocol = BY_TCP;
+
+	set_timeout(fd, SO_SNDTIMEO, 100);
+	set_timeout(fd, SO_RCVTIMEO, 5);
+	race.fd = fd;
+	pthread_barrier_wait(&race.start);
+	for (spin = next_random(seed) % 20000; spin; spin--)
+		__asm__ volatile("");
+	connect(fd, &race.where.sa, race.where.len);
+	pthread_barrier_wait(&race.end);
+	fd = atomic_exchange(&race.fd, -1);
+	if (fd >= 0) {
+		protocol = protocol_of(fd);
+		close(fd);
+	}
+	need(protocol == BY_TCP || protocol == BY_SDP, "it is by protocol %d", protocol);
+	race_drain();
+}
+
+static int race_one(void *arg)
+{
+	enum kind kind = (enum kind)(long)arg;
+	pthread_t threads[RACERS];
+	long users = idle_users();
+	unsigned int seed = 4711;
+	long i;
+
+	by_names();
+	setting_set("fallback_ms", 200);
+	setting_set("fallback_memory_ms", 20);
+	race.listening = listener_of(kind, 50, &race.where);
+	if (race.listening >= 0)
+		set_nonblock(race.listening, true);
+	pthread_barrier_init(&race.start, NULL, RACERS + 1);
+	pthread_barrier_init(&race.end, NULL, RACERS + 1);
+	for (i = 0; i < RACERS; i++)
+		threads[i] = start_thread(racer, (void *)i);
+	as(BOTH_SIDE);
+	for (i = 0; i < scaled(300); i++)
+		race_round(&seed);
+	race.over = true;
+	pthread_barrier_wait(&race.start);
+	for (i = 0; i < RACERS; i++)
+		pthread_join(threads[i], NULL);
+	close(race.listening);
+	await_users(users);
+	return EXIT_OK;
+}
+
+#endif /* SDP_TEST_POLICY_RACE_H */
