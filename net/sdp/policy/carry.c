@@ -105,7 +105,6 @@ static void carry_buffers(struct sock *to, const struct sock *from)
 void sdp_carry(struct sock *sdp, const struct sock *tcp)
 {
 	sdp_sol_socket_inherit(sdp, tcp);
-	sdp->sk_priority = READ_ONCE(tcp->sk_priority);
 	sock_valbool_flag(sdp, SOCK_FASYNC, sock_flag(tcp, SOCK_FASYNC));
 	carry_buffers(sdp, tcp);
 	carry_tcp(&sdp_sk(sdp)->opt, tcp);

@@ -96,6 +96,13 @@ void sdp_shadow_put(struct sdp_shadow *shadow)
 		kfree(shadow);
 }
 
+/* Besides what a listener hands on. */
+static void be_like(struct sock *sdp, const struct sock *tcp)
+{
+	sdp_carry(sdp, tcp);
+	sdp->sk_priority = READ_ONCE(tcp->sk_priority);
+}
+
 /**
  * sdp_shadow_make_sdp() - an SDP socket like the TCP one
  * @shadow: shadow, locked for writing
@@ -113,7 +120,7 @@ int sdp_shadow_make_sdp(struct sdp_shadow *shadow)
 		return err;
 	}
 	security_sk_clone(sk, shadow->sdp->sk);
-	sdp_carry(shadow->sdp->sk, sk);
+	be_like(shadow->sdp->sk, sk);
 	return 0;
 }
 
@@ -162,12 +169,19 @@ int sdp_shadow_bind(struct sdp_shadow *shadow)
 /**
  * sdp_shadow_end() - it is decided: nobody finds the shadow any more
  * @shadow: shadow, locked for writing, not decided before; the caller has a reference
+ * @ops: the socket's new calls, or NULL when it is being closed
+ *
+ * Who does not find the shadow finds the new calls. The program may close its socket from now on
+ * without coming by here: the caller does not touch it.
  */
-void sdp_shadow_end(struct sdp_shadow *shadow)
+void sdp_shadow_end(struct sdp_shadow *shadow, const struct proto_ops *ops)
 {
 	shadow->stage = SDP_DECIDED;
 	spin_lock(&table_lock);
 	hlist_del(&shadow->node);
+	/* After all that was done to the socket before. */
+	if (ops)
+		smp_store_release(&shadow->sock->ops, ops);
 	spin_unlock(&table_lock);
 	wake_up_all(&shadow->decided);
 	sdp_shadow_put(shadow);
@@ -175,17 +189,11 @@ void sdp_shadow_end(struct sdp_shadow *shadow)
 
 /**
  * sdp_shadow_by_tcp() - the socket is the kernel's TCP, for good
- * @shadow: shadow, locked for writing; the caller has a reference
- *
- * Its program may close it from now on without coming by here: the caller does not touch it.
+ * @shadow: as for sdp_shadow_end()
  */
 void sdp_shadow_by_tcp(struct sdp_shadow *shadow)
 {
-	struct socket *sock = shadow->sock;
-
-	sdp_shadow_end(shadow);
-	/* After all that was done to the socket before. */
-	smp_store_release(&sock->ops, shadow->tcp);
+	sdp_shadow_end(shadow, shadow->tcp);
 	/* Who is on his way out of here has a reference of his own, or is waited for. */
 	module_put(THIS_MODULE);
 }
@@ -205,7 +213,7 @@ static void exchange(struct sdp_shadow *shadow)
 	struct socket *sock = shadow->sock, *other = shadow->sdp;
 	struct sock *tcp = sock->sk, *sdp = other->sk;
 
-	sdp_carry(sdp, tcp);
+	be_like(sdp, tcp);
 	WRITE_ONCE(sdp_sk(sdp)->shares_wq, true);
 	WRITE_ONCE(other->ops, shadow->tcp);
 	sit_in(tcp, other);
@@ -218,10 +226,9 @@ static void exchange(struct sdp_shadow *shadow)
 
 /**
  * sdp_shadow_by_sdp() - the SDP socket takes the TCP one's place, for good
- * @shadow: shadow, locked for writing; the caller has a reference
+ * @shadow: as for sdp_shadow_end()
  *
- * As with sdp_shadow_by_tcp(), the socket is not touched afterwards; who wants to go on with the
- * SDP sock has a reference to it.
+ * Who wants to go on with the SDP sock has a reference to it.
  */
 void sdp_shadow_by_sdp(struct sdp_shadow *shadow)
 {
@@ -235,11 +242,10 @@ void sdp_shadow_by_sdp(struct sdp_shadow *shadow)
 	release_sock(sdp);
 	release_sock(tcp);
 	shadow->sdp = NULL;
-	sdp_shadow_end(shadow);
 	/* Who finds the new calls must find their sock: the one load does not depend on the other. */
 	if (!IS_ENABLED(CONFIG_X86))
 		kick_all_cpus_sync();
-	smp_store_release(&sock->ops, ops);
+	sdp_shadow_end(shadow, ops);
 	/* @other's calls were ours, and are the kernel's now; @sock's are ours as before. */
 	module_put(THIS_MODULE);
 }

@@ -445,7 +445,7 @@ static int shim_release(struct socket *sock)
 		undecided = shadow->stage != SDP_DECIDED;
 		if (undecided) {
 			sdp_attempt_stop(shadow);
-			sdp_shadow_end(shadow);
+			sdp_shadow_end(shadow, NULL);
 		}
 		up_write(&shadow->lock);
 		sdp_shadow_put(shadow);

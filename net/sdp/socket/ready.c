@@ -104,23 +104,23 @@ static void wake_early(struct sdp_sock *ssk, u32 wake)
 	rcu_read_unlock();
 }
 
-static void signal_owner(struct sock *sk, u32 wake)
+/* O_ASYNC. Where sk_wq is shared, it may have been asked for by way of another sock. */
+static void signal_owner(struct sdp_sock *ssk, u32 wake)
 {
+	struct sock *sk = &ssk->sk;
 	struct socket_wq *wq;
 
-	if (!sock_flag(sk, SOCK_FASYNC))
+	if (!sock_flag(sk, SOCK_FASYNC) && !READ_ONCE(ssk->shares_wq))
 		return;
-	if (wake & (SDP_WAKE_STATE | SDP_WAKE_ERROR))
-		sk_wake_async(sk, SOCK_WAKE_IO, wake & SDP_WAKE_ERROR ? POLL_ERR : POLL_IN);
-	if (wake & SDP_WAKE_READ)
-		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
-	if (wake & (SDP_WAKE_WRITE | SDP_WAKE_STATE)) {
-		rcu_read_lock();
-		wq = rcu_dereference(sk->sk_wq);
-		if (wq)
-			sock_wake_async(wq, SOCK_WAKE_SPACE, POLL_OUT);
-		rcu_read_unlock();
-	}
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	if (wq && (wake & (SDP_WAKE_STATE | SDP_WAKE_ERROR)))
+		sock_wake_async(wq, SOCK_WAKE_IO, wake & SDP_WAKE_ERROR ? POLL_ERR : POLL_IN);
+	if (wq && (wake & SDP_WAKE_READ))
+		sock_wake_async(wq, SOCK_WAKE_WAITD, POLL_IN);
+	if (wq && (wake & (SDP_WAKE_WRITE | SDP_WAKE_STATE)))
+		sock_wake_async(wq, SOCK_WAKE_SPACE, POLL_OUT);
+	rcu_read_unlock();
 }
 
 /**
@@ -155,7 +155,7 @@ void sdp_notify(struct sdp_sock *ssk, u32 wake)
 		wake_queues(ssk, EPOLLERR | EPOLLIN | EPOLLOUT | EPOLLHUP);
 	if (unlikely(READ_ONCE(ssk->shares_wq)))
 		wake_early(ssk, wake);
-	signal_owner(sk, wake);
+	signal_owner(ssk, wake);
 }
 
 /**
