@@ -340,7 +340,7 @@ static int connect_silent(void *arg)
 {
 	long long timeouts = counter("FellTimeout"), remembered = counter("FellRemembered");
 	long long start;
-	int wait = 5 * quiet_ms(), c;
+	int wait = 3 * quiet_ms(), c;
 	struct silent s;
 
 	(void)arg;
@@ -408,17 +408,17 @@ static int connect_no_host(void *arg)
 	(void)arg;
 	by_names();
 	setting_set("fallback_ms", 200);
-	setting_set("fallback_memory_ms", slow_kernel() ? 8000 : 1500);
+	setting_set("fallback_memory_ms", slow_kernel() ? 8000 : 1000);
 	for (i = 0; i < 3; i++) {
 		int error;
 
 		fd[i] = stream(SOCK_NONBLOCK);
 		if (i == 2)
-			pause_ms(slow_kernel() ? 8200 : 1700);
+			pause_ms(slow_kernel() ? 8200 : 1050);
 		error = connect_as(BOTH_SIDE, fd[i], &where);
 		need(error == EINPROGRESS, "connect %d: %s", i, errno_text(error));
 		if (i != 1)
-			pause_ms(slow_kernel() ? 3000 : 600);
+			pause_ms(slow_kernel() ? 3000 : 400);
 		need_count("FellTimeout", timeouts, i == 2 ? 2 : 1);
 		need_count("FellRemembered", remembered, i >= 1);
 		need_protocol(fd[i], BY_TCP, "it");
