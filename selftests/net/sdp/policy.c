@@ -76,6 +76,8 @@ static const struct test tests[] = {
 	CASE(connect_interrupted, 30, TWO_SETS),
 	CASE(connect_given_up, 30, TWO_SETS),
 	CASE(connect_option, 30, TWO_SETS),
+	CASE(connect_signed, 30, TWO_SETS),
+	CASE(connect_option_only_sdp, 30, TWO_SETS),
 	CASE(connect_fast_open, 30, TWO_SETS),
 	CASE(connect_wrong, 30, TWO_SETS),
 	CASE(connect_again, 30, TWO_SETS),

@@ -98,7 +98,8 @@ static void crowd_start(struct guest *guests, int n, int ep, const struct addr w
 static int crowd(void *arg)
 {
 	static struct guest guests[CROWD];
-	int n = scaled(set == &addrsets[SET_RC4] ? CROWD / 4 : CROWD), listening[2], ep = epoll_create1(0), i, connected = 0, answered = 0;
+	int n = scaled(set == &addrsets[SET_RC4] ? CROWD / 4 : CROWD), connected = 0, answered = 0;
+	int listening[2], ep = epoll_create1(0), i;
 	long long refused = counter("FellRefused"), connects = counter("PolicyConnects");
 	struct epoll_event events[64];
 	struct addr where[2];
@@ -347,10 +348,10 @@ static struct race {
 	bool closes;
 } race;
 
-/* Now and then it is closed, shut down, or connected a second time; in every tenth round or so. */
+/* Now and then it is shut down, connected a second time, or closed. */
 static void race_call(int fd, unsigned int *seed)
 {
-	switch (next_random(seed) % 200) {
+	switch (next_random(seed) % (race.closes ? 50 : 200)) {
 	case 0:
 		shutdown(fd, next_random(seed) % 3);
 		break;
@@ -439,7 +440,7 @@ static int race_one(void *arg)
 	for (i = 0; i < RACERS; i++)
 		threads[i] = start_thread(racer, (void *)i);
 	as(BOTH_SIDE);
-	for (i = 0; i < scaled(200); i++)
+	for (i = 0; i < scaled(race.closes ? 600 : 200); i++)
 		race_round(&seed);
 	race.over = true;
 	pthread_barrier_wait(&race.start);
