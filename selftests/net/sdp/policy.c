@@ -27,6 +27,7 @@
 	{ "connect_watched_" name, connect_watched, 60, TWO_SETS, true, (void *)(long)(way) }
 #define RACE(name, kind) \
 	{ "race_" name, race_one, 60, TWO_SETS, true, (void *)(long)(kind) }
+#define CLOSE_RACE(name, kind)	RACE("close_" name, RACE_CLOSES + (kind))
 #define CASE(body, seconds, sets) { #body, body, seconds, sets, true, NULL }
 
 static const struct test tests[] = {
@@ -75,6 +76,8 @@ static const struct test tests[] = {
 	CASE(connect_interrupted, 30, TWO_SETS),
 	CASE(connect_given_up, 30, TWO_SETS),
 	CASE(connect_option, 30, TWO_SETS),
+	CASE(connect_signed, 30, TWO_SETS),
+	CASE(connect_option_only_sdp, 30, TWO_SETS),
 	CASE(connect_fast_open, 30, TWO_SETS),
 	CASE(connect_wrong, 30, TWO_SETS),
 	CASE(connect_again, 30, TWO_SETS),
@@ -104,6 +107,10 @@ static const struct test tests[] = {
 	RACE("sdp", SDP_ONLY),
 	RACE("pair", PAIR),
 	RACE("nobody", NOBODY),
+	CLOSE_RACE("tcp", TCP_ONLY),
+	CLOSE_RACE("sdp", SDP_ONLY),
+	CLOSE_RACE("pair", PAIR),
+	CLOSE_RACE("nobody", NOBODY),
 };
 
 int main(int argc, char **argv)

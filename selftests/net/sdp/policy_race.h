@@ -91,11 +91,15 @@ static void crowd_start(struct guest *guests, int n, int ep, const struct addr w
 		     errno == EINPROGRESS, "connect %d: %s", i, errno_text(errno));
 }
 
-/* Half of them reach who has SDP, half who has not; all at once, in one program. */
+/*
+ * Half of them reach who has SDP, half who has not; all at once, in one program. A soft device
+ * needs ten times as long for each.
+ */
 static int crowd(void *arg)
 {
 	static struct guest guests[CROWD];
-	int n = scaled(CROWD), listening[2], ep = epoll_create1(0), i, connected = 0, answered = 0;
+	int n = scaled(set == &addrsets[SET_RC4] ? CROWD / 4 : CROWD), connected = 0, answered = 0;
+	int listening[2], ep = epoll_create1(0), i;
 	long long refused = counter("FellRefused"), connects = counter("PolicyConnects");
 	struct epoll_event events[64];
 	struct addr where[2];
@@ -277,9 +281,9 @@ static void stress_turn(int rounds)
 
 	for (i = 0; i < rounds; i++) {
 		policy_set("%s", policies[next_random(&seed) % ARRAY_SIZE(policies)]);
-		if (i % 10 == 5)
+		if (i % 20 == 5)
 			setting_set("rewrite", 0);
-		if (i % 10 == 6)
+		if (i % 20 == 8)
 			setting_set("rewrite", 1);
 		if (i % 100 == 7) {
 			/* The pair's door closes, and another one opens. */
@@ -341,17 +345,18 @@ static struct race {
 	atomic_bool over;
 	struct addr where;
 	int listening;
+	bool closes;
 } race;
 
-/* Now and then it is closed, shut down, or connected a second time. */
+/* Now and then it is shut down, connected a second time, or closed. */
 static void race_call(int fd, unsigned int *seed)
 {
-	switch (next_random(seed) % 200) {
+	switch (next_random(seed) % (race.closes ? 50 : 200)) {
 	case 0:
 		shutdown(fd, next_random(seed) % 3);
 		break;
 	case 1:
-		if (atomic_exchange(&race.fd, -1) == fd)
+		if (race.closes && atomic_exchange(&race.fd, -1) == fd)
 			close(fd);
 		break;
 	case 2:
@@ -413,14 +418,17 @@ static void race_round(unsigned int *seed)
 	race_drain();
 }
 
+#define RACE_CLOSES	KINDS	/* beside the kind of listener */
+
 static int race_one(void *arg)
 {
-	enum kind kind = (enum kind)(long)arg;
+	enum kind kind = (enum kind)((long)arg % RACE_CLOSES);
 	pthread_t threads[RACERS];
 	long users = idle_users();
 	unsigned int seed = 4711;
 	long i;
 
+	race.closes = (long)arg >= RACE_CLOSES;
 	by_names();
 	setting_set("fallback_ms", 200);
 	setting_set("fallback_memory_ms", 20);
@@ -432,7 +440,7 @@ static int race_one(void *arg)
 	for (i = 0; i < RACERS; i++)
 		threads[i] = start_thread(racer, (void *)i);
 	as(BOTH_SIDE);
-	for (i = 0; i < scaled(300); i++)
+	for (i = 0; i < scaled(race.closes ? 600 : 200); i++)
 		race_round(&seed);
 	race.over = true;
 	pthread_barrier_wait(&race.start);
