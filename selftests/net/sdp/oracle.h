@@ -170,7 +170,9 @@ static inline void rec_mask(const char *label, int fd)
 /* The poll mask once it shows @want. At the deadline it is recorded as it is, and will differ. */
 static inline void rec_mask_at(const char *label, int fd, short want)
 {
-	poll_for(fd, want, WAIT_MS);
+	/* An error is there a moment before the end that it comes with. */
+	if (poll_for(fd, want, WAIT_MS) & POLLERR)
+		poll_for(fd, POLLHUP, 50);
 	rec_mask(label, fd);
 }
 
