@@ -146,13 +146,13 @@ static int connect_bound(void *arg)
 	return EXIT_OK;
 }
 
-enum way { LEVEL, EDGE, ONESHOT, POLL, SELECT, WAYS };
+enum waiting { LEVEL, EDGE, ONESHOT, POLL, SELECT, WAYS };
 
 static const char *const way_names[WAYS] = { "epoll", "epoll edge", "epoll oneshot", "poll",
 					     "select" };
 
 struct watch {
-	enum way way;
+	enum waiting way;
 	int fd, ep, last;
 	char log[1000];
 };
@@ -168,7 +168,7 @@ static void note(struct watch *w, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void watch_begin(struct watch *w, enum way way, int fd)
+static void watch_begin(struct watch *w, enum waiting way, int fd)
 {
 	static const unsigned int modes[] = { 0, EPOLLET, EPOLLONESHOT };
 	struct epoll_event e = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI };
@@ -256,7 +256,7 @@ static void watch_connected(struct watch *w, int listening)
 }
 
 /* A program connects as @name and waits by @way: what it sees. */
-static void watch_connect(struct watch *w, enum way way, const char *name, int listening,
+static void watch_connect(struct watch *w, enum waiting way, const char *name, int listening,
 			  const struct addr *where)
 {
 	int error, fd;
@@ -282,7 +282,7 @@ static void watch_connect(struct watch *w, enum way way, const char *name, int l
 /* What a program that connects by both, or by SDP, sees is what one by TCP sees. */
 static int connect_watched(void *arg)
 {
-	enum way way = (enum way)(long)arg;
+	enum waiting way = (enum waiting)(long)arg;
 	struct watch tcp, both;
 	struct addr where;
 	bool fine = true;
