@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # check.sh: run every part of the tests, show how it goes, add up. A part that fails does
-# not keep the others from running.
+# not keep the others from running. With SDP_SHORT=1 in the environment every part runs in its short
+# form, and says so in lines "short form: ..."; they are shown once more at the end.
 set -uo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$SDP_TOP"
 
-passed=0 failed=0 skipped=0 summary=
+passed=0 failed=0 skipped=0 summary= logs=()
 
 log_of() { echo "$SDP_LOGS/check-$(tr -c 'a-z0-9.\n' - <<<"$1").log"; }
 
@@ -18,7 +19,7 @@ add_up() {
 	# A part that failed without counting a failure has failed as a whole.
 	if [ "$3" != 0 ] && [ "$f" = 0 ]; then f=1; fi
 	if [ -z "$counts" ] && [ "$3" = 0 ]; then f=1; fi
-	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s)) logs+=("$2")
 	summary+=$(printf '  %-28s %6d passed %4d failed %4d skipped %5d s' \
 		"$1" "$p" "$f" "$s" "$4")$'\n'
 }
@@ -72,6 +73,11 @@ part "debug kernel" check-vm KERNEL=debug
 part "the test runner" check-runner
 
 printf '\n%s\n' "$summary"
+if [ -n "${SDP_SHORT:-}" ]; then
+	sed -n 's/^ *short form: /  /p' "${logs[@]}" | sort -u
+	echo "this was the short form, which leaves that out; make check-all runs everything"
+fi
 echo "not part of this, for the time they take: make check-programs, check-load, check-soak"
+echo "$((SECONDS / 60)) minutes $((SECONDS % 60)) seconds"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

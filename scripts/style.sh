@@ -9,7 +9,6 @@ scripts/setup.sh style build
 linux=$(scripts/kernels.sh source)
 mapfile -t module < <(git ls-files -co --exclude-standard 'net/*.[ch]' 'include/*.h')
 mapfile -t programs < <(git ls-files -co --exclude-standard 'selftests/*.[ch]' 'tools/*.[ch]')
-passed=0 failed=0
 
 # check NAME COMMAND...: passes when the command prints nothing.
 check() {
@@ -17,12 +16,10 @@ check() {
 	shift
 	out=$("$@" 2>&1 || true)
 	if [ -z "$out" ]; then
-		passed=$((passed + 1))
-		say "  ok      $name"
+		echo "  ok      $name"
 	else
-		failed=$((failed + 1))
-		say "  FAILED  $name"
-		head -n 30 <<<"$out" | sed 's/^/            /' >&2
+		echo "  FAILED  $name"
+		head -n 30 <<<"$out" | sed 's/^/            /'
 	fi
 }
 
@@ -50,17 +47,24 @@ checkpatch() {
 		grep -v 'TRACE_EVENT\|trace.h' || true
 }
 
+# Each kernel's objects are made anew, for what is up to date warns of nothing.
+remove_objects() {
+	local release
+	release=$(basename "$(scripts/kernels.sh "$1")"/lib/modules/*)
+	find "build/$release/net" -name '*.o' -delete 2>/dev/null || true
+}
+
 # Warnings of the compiler and of modpost, on every kernel of the matrix.
 warnings() {
-	find build -path "*/net/sdp/*" -name '*.o' -newer /dev/null -delete 2>/dev/null || true
+	remove_objects "$1"
 	make -s modules KERNEL="$1" 2>&1 | grep -E 'warning|error' || true
 }
 
 sparse() {
 	local dir
 	dir=$(scripts/kernels.sh debug)
-	find build -path '*/net/sdp/*' -name '*.o' -delete 2>/dev/null || true
-	scripts/build-module.sh "$dir/build" C=1 CHECK="sparse -Wno-shift-negative-value" 2>&1 |
+	remove_objects debug
+	scripts/build-module.sh "$dir/build" W=1 C=1 CHECK="sparse -Wno-shift-negative-value" 2>&1 |
 		grep -E '(net/sdp|include/compat)/.*(warning|error)' || true
 }
 
@@ -112,20 +116,37 @@ scripts_parse() {
 	done < <(git ls-files -co --exclude-standard '*.py')
 }
 
-say "style"
-check "checkpatch --strict, module" checkpatch NONE "${module[@]}"
-check "checkpatch --strict, programs" checkpatch "$kernel_only" "${programs[@]}"
-check "files of at most 900 lines" long_files
-check "every counter is documented" counters_told
-check "the engine is pure" pure_engine
-check "kernel versions only in include/compat" versions
-check "an SPDX line in every file" licences
-check "scripts parse" scripts_parse
-check "kernel-doc" kernel_doc
-for kernel in 6.1 6.12 debug; do
-	check "no warning with W=1, kernel $kernel" warnings "$kernel"
-done
-check "sparse" sparse
+check_text() {
+	check "checkpatch --strict, module" checkpatch NONE "${module[@]}"
+	check "checkpatch --strict, programs" checkpatch "$kernel_only" "${programs[@]}"
+	check "files of at most 900 lines" long_files
+	check "every counter is documented" counters_told
+	check "the engine is pure" pure_engine
+	check "kernel versions only in include/compat" versions
+	check "an SPDX line in every file" licences
+	check "scripts parse" scripts_parse
+	check "kernel-doc" kernel_doc
+}
 
+check_builds() {
+	local kernel
+	for kernel in 6.1 6.12 debug; do
+		check "no warning with W=1, kernel $kernel" warnings "$kernel"
+	done
+	check "sparse" sparse
+}
+
+say "style"
+check_text >"$SDP_LOGS/style-text" &
+check_builds | tee "$SDP_LOGS/style-builds" >&2
+wait
+cat "$SDP_LOGS/style-text" >&2
+
+# count VERDICT
+count() { cat "$SDP_LOGS"/style-{text,builds} | grep -c "^  $1 " || true; }
+
+passed=$(count ok) failed=$(count FAILED)
+# A check that said nothing has not been made.
+[ $((passed + failed)) = 13 ] || failed=$((failed + 1))
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

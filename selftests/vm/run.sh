@@ -5,11 +5,14 @@
 # Build the module and the tests for KERNEL (6.1, 6.12, debug; `all` is the three in turn),
 # boot it and run the tests of selftests/net/sdp (or $SDP_TESTS) in it: the named ones, or
 # all. Output of the tests, kernel log and captures are in build/vm/. With -M that module is
-# loaded and none is built; -m and -e are for boot.sh. Exit status 0 when nothing failed.
+# loaded and none is built; -m and -e are for boot.sh. With SDP_SHORT=1 in the environment it is
+# the short form: fewer tests on each kernel, and those with fewer rounds and cases, of which each
+# says "# short form: ..." in its output. Exit status 0 when nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
 here=$SDP_TOP/selftests/vm
+short=${SDP_SHORT:-}
 . "$here/tests.sh"
 # Booting, the lab, and the checks at the end; the tests' own limits come on top.
 overhead=600
@@ -56,7 +59,7 @@ print_totals() {
 say_left_out() {
 	local names
 	names=$(comm -23 <(all_tests | sort) <(usual_tests "$1" | sort) | tr '\n' ' ')
-	[ -z "$names" ] || say "  not run on $1 unless named: $names"
+	[ -z "$names" ] || echo "  ${short:+short form: }not run on $1 unless named: $names"
 }
 
 # run_kernel KERNEL TEST...: adds its points to $sums
@@ -78,7 +81,8 @@ run_kernel() {
 	ln -sfn "$(basename "$run")" "$SDP_TOP/build/vm/last"
 	echo "kernel $release, files in $run"
 	setpriv --pdeathsig TERM "$here/boot.sh" -d "$run" -t "$(time_limit "$@")" \
-		"${boot_options[@]}" -e SDP_MODULE="$ko" -e SDP_TESTS="$SDP_TESTS" "$dir" "$here/guest.sh" "$@" || status=$?
+		"${boot_options[@]}" -e SDP_MODULE="$ko" -e SDP_TESTS="$SDP_TESTS" -e SDP_SHORT="$short" \
+		"$dir" "$here/guest.sh" "$@" || status=$?
 	# Whatever ended the guest early is a failure even if every finished test was fine.
 	if [ $status -gt 1 ] || ! grep -q '^no-splat ' "$run/results"; then
 		echo "the run did not reach its end (status $status)"

@@ -15,6 +15,8 @@
 # in_background COMMAND...	starts it, leaves its number in $bg and ends it at the end
 # pause SECONDS, process_gone PID	see process.sh
 # sdpstat NAME		a counter of /proc/net/sdpstat
+# short_form		succeeds in `make check`, which does less than `make check-all`
+# left_out WHAT		says what that leaves out
 #
 # These start no process where the shell can do it itself: in an emulated debug kernel each
 # one takes half a second.
@@ -24,6 +26,9 @@ set -uo pipefail
 tap_points=0 tap_failed=0 tap_passed=0 tap_cleanup=()
 # What the command of the current point prints.
 tap_output=$(mktemp)
+
+short_form() { [ -n "${SDP_SHORT:-}" ]; }
+left_out() { ! short_form || echo "# short form: $*"; }
 
 tap_ok() {
 	tap_points=$((tap_points + 1)) tap_passed=$((tap_passed + 1))
