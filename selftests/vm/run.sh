@@ -62,6 +62,14 @@ say_left_out() {
 	[ -z "$names" ] || echo "  ${short:+short form: }not run on $1 unless named: $names"
 }
 
+# What the tests say of their short form: the names of all that say the same in one line.
+say_shortened() {
+	[ -z "$short" ] || (cd "$2" && grep -s '^# short form: ' ./*.tap) | awk -v kernel="$1" '
+		{ i = index($0, "# short form: "); what = substr($0, i + 14) }
+		{ name = substr($0, 3, i - 8); names[what] = names[what] " " name }
+		END { for (what in names) print "  short form: on " kernel "," names[what] ": " what }'
+}
+
 # run_kernel KERNEL TEST...: adds its points to $sums
 run_kernel() {
 	local kernel=$1 dir release ko=$module run status=0
@@ -88,6 +96,7 @@ run_kernel() {
 		echo "the run did not reach its end (status $status)"
 		echo "guest 0 1 0 0" >>"$run/results"
 	fi
+	say_shortened "$kernel" "$run"
 	cat "$run/results" >>"$sums"
 	summary+=("$(printf '%-6s %s' "$kernel" "$(totals "$run/results" | print_totals)")")
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Buffers that grow with use: when, how far, and not when somebody has set their sizes.
- * only when named: debug (so slow that a round can last longer than the pause that ends a use)
+ * short form: 6.1; only when named: debug (so slow that a round can last longer than the pause
+ * that ends a use)
  */
 #include "cases.h"
 

@@ -17,18 +17,25 @@
 # sdpstat NAME		a counter of /proc/net/sdpstat
 # short_form		succeeds in `make check`, which does less than `make check-all`
 # left_out WHAT		says what that leaves out
+# my_turn		succeeds for every other call there: the debug kernel has the odd ones, the
+#			others have the even ones
 #
 # These start no process where the shell can do it itself: in an emulated debug kernel each
 # one takes half a second.
 set -uo pipefail
 . "${BASH_SOURCE[0]%/*}/../../vm/process.sh"
 
-tap_points=0 tap_failed=0 tap_passed=0 tap_cleanup=()
+tap_points=0 tap_failed=0 tap_passed=0 tap_turns=0 tap_cleanup=()
 # What the command of the current point prints.
 tap_output=$(mktemp)
 
 short_form() { [ -n "${SDP_SHORT:-}" ]; }
 left_out() { ! short_form || echo "# short form: $*"; }
+
+my_turn() {
+	tap_turns=$((tap_turns + 1))
+	! short_form || [ $((tap_turns % 2)) = "${SDP_DEBUG:-0}" ]
+}
 
 tap_ok() {
 	tap_points=$((tap_points + 1)) tap_passed=$((tap_passed + 1))

@@ -2,7 +2,7 @@
 /*
  * Pipelined mode (requirements B4, B5, C1, C2, C5-C8): a reader that waits with much room has its
  * memory written to by the peer; whatever comes instead, no byte is lost, doubled or out of order,
- * and no page stays pinned. timeout: 200 s
+ * and no page stays pinned. timeout: 200 s; short form: 6.12
  */
 #include "killing.h"
 #include "reading.h"

@@ -2,7 +2,7 @@
 /*
  * Message buffers that follow the size of what is sent (requirements E1-E5): they grow on
  * both sides when writes have to be split, not when there is no room for it or sizes are fixed,
- * and are small again after a rest. timeout: 180 s
+ * and are small again after a rest. timeout: 180 s; short form: 6.1
  */
 #include "info.h"
 #include "pattern.h"
