@@ -64,7 +64,8 @@ say_left_out() {
 
 # What the tests say of their short form: the names of all that say the same in one line.
 say_shortened() {
-	[ -z "$short" ] || (cd "$2" && grep -s '^# short form: ' ./*.tap) | awk -v kernel="$1" '
+	[ -n "$short" ] || return 0
+	(cd "$2" && grep -Hs '^# short form: ' ./*.tap || true) | awk -v kernel="$1" '
 		{ i = index($0, "# short form: "); what = substr($0, i + 14) }
 		{ name = substr($0, 3, i - 8); names[what] = names[what] " " name }
 		END { for (what in names) print "  short form: on " kernel "," names[what] ": " what }'
