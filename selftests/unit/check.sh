@@ -14,7 +14,7 @@ seed=${SEED:-$(date +%s)}
 if [ -z "${SDP_SHORT:-}" ]; then
 	fuzz_seconds=${FUZZ_SECONDS:-5} steps=${STEPS:-20000000} states=() every=1
 else
-	fuzz_seconds=${FUZZ_SECONDS:-2} steps=${STEPS:-10000000} states=(--max-states 30000) every=8
+	fuzz_seconds=${FUZZ_SECONDS:-2} steps=${STEPS:-10000000} states=(--max-states 100000) every=4
 fi
 
 # count PATTERN FILE
@@ -83,7 +83,7 @@ one coverage make -s -C "$here" coverage
 notes coverage '.*'
 
 if [ -n "${SDP_SHORT:-}" ]; then
-	echo "  short form: half of the random steps, 30000 states of each small pair, one mistake in" \
+	echo "  short form: half of the random steps, 100000 states of each small pair at most, one mistake in" \
 		"$every planted (SEED=$seed), $fuzz_seconds s of each fuzzer"
 fi
 sum $passed $failed $skipped
