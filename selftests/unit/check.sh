@@ -83,8 +83,8 @@ one coverage make -s -C "$here" coverage
 notes coverage '.*'
 
 if [ -n "${SDP_SHORT:-}" ]; then
-	echo "  short form: half of the random steps, 100000 states of each small pair at most, one mistake in" \
-		"$every planted (SEED=$seed), $fuzz_seconds s of each fuzzer"
+	echo "  short form: $steps random steps, ${states[1]} states of each small pair at most, one" \
+		"planted mistake in $every (SEED=$seed), $fuzz_seconds s of each fuzzer"
 fi
 sum $passed $failed $skipped
 echo

@@ -258,8 +258,7 @@ namespace_rc() {
 	check "rc in namespaces: the rest can be removed" lab_down_ns
 }
 
-left_out "one reload of three; each end of a connection by one transport, on the debug kernel by" \
-	"the other"
+left_out "one reload of three; each scenario by one transport, on the debug kernel by the other"
 unload_refused
 reload
 for how in loopback rc; do
