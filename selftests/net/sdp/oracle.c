@@ -10,7 +10,7 @@
  * --self compares TCP with TCP, which proves the scenarios; --twin compares it with IPPROTO_SDP
  * sockets of the internet families; -v shows the logs. The scenarios are
  * in oracle_*.h, by subject; they are headers because they share one program and its tables.
- * timeout: 240 s; short form: 6.12 debug
+ * timeout: 240 s; short form: 6.12
  */
 #include "oracle.h"
 #include "setting.h"

@@ -325,7 +325,7 @@ static const struct test tests[] = {
 	{ "refused", refused, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "not_accepted", not_accepted, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "shrink", shrink, 30, RC_SETS, .sdp_only = true, .arg = NULL },
-	{ "charged", charged, 90, RC_SETS, .sdp_only = true, .arg = NULL },
+	{ "charged", charged, 90, RC_SETS | NOT_SHORT, .sdp_only = true, .arg = NULL },
 	{ "short_rests", short_rests, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 };
 
