@@ -54,7 +54,7 @@ check-all:
 	@SDP_SHORT= scripts/check.sh
 
 check-style:
-	@scripts/style.sh
+	@scripts/style.sh $(PART)
 
 check-unit:
 	@scripts/setup.sh unit

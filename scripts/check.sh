@@ -7,7 +7,7 @@ set -uo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$SDP_TOP"
 
-passed=0 failed=0 skipped=0 summary= logs=()
+passed=0 failed=0 skipped=0 summary= logs=() beside_names=() beside_pids=()
 
 log_of() { echo "$SDP_LOGS/check-$(tr -c 'a-z0-9.\n' - <<<"$1").log"; }
 
@@ -41,28 +41,33 @@ beside() {
 	shift
 	say ""
 	say "== $name: beside what follows, shown when that is over"
-	beside_name=$name
+	beside_names+=("$name")
 	{
 		nice -n 19 make --no-print-directory "$@"
 		echo "status $? after $((SECONDS - start)) s"
 	} >"$(log_of "$name")" 2>&1 &
-	beside_pid=$!
+	beside_pids+=($!)
 }
 
 beside_end() {
-	local log status seconds
-	log=$(log_of "$beside_name")
-	wait "$beside_pid"
-	read -r status seconds < <(sed -n 's/^status \([0-9]*\) after \([0-9]*\) s$/\1 \2/p' "$log" | tail -n 1)
-	say ""
-	say "== $beside_name"
-	grep -av '^status [0-9]* after' "$log"
-	add_up "$beside_name" "$log" "${status:-1}" "${seconds:-0}"
+	local i name log status seconds
+	for i in "${!beside_pids[@]}"; do
+		name=${beside_names[i]}
+		log=$(log_of "$name")
+		wait "${beside_pids[i]}"
+		read -r status seconds < <(sed -n 's/^status \([0-9]*\) after \([0-9]*\) s$/\1 \2/p' "$log" |
+			tail -n 1)
+		say ""
+		say "== $name"
+		grep -av '^status [0-9]* after' "$log"
+		add_up "$name" "$log" "${status:-1}" "${seconds:-0}"
+	done
 }
 
-part "style" check-style
+part "style, by building" check-style PART=builds
 # Packages are installed by one at a time.
 scripts/setup.sh unit
+beside "style, by reading" check-style PART=texts
 beside "engine, user space" check-unit
 part "engine, KUnit" check-kunit
 part "wire" check-wire

@@ -82,7 +82,7 @@ run_kernel() {
 		ko=$SDP_TOP/build/$release/sdp.ko
 	fi
 	[ ! -e "$SDP_TESTS/hostile" ] ||
-		step "hostile peer for $release" make -s -C "$SDP_TESTS/hostile" KERNEL="$kernel"
+		step "hostile peer for $release" make -s -j"$(nproc)" -C "$SDP_TESTS/hostile" KERNEL="$kernel"
 	[ -e "$ko" ] || die "the build left no $ko"
 	run=$SDP_TOP/build/vm/$(date +%Y%m%d-%H%M%S)-$kernel-$$
 	mkdir -p "$run"
@@ -105,7 +105,7 @@ run_kernel() {
 "$SDP_TOP/scripts/setup.sh" vm build
 known=$(all_tests)
 check_names "$@"
-[ ! -e "$SDP_TESTS/Makefile" ] || step "test programs" make -s -C "$SDP_TESTS"
+[ ! -e "$SDP_TESTS/Makefile" ] || step "test programs" make -s -j"$(nproc)" -C "$SDP_TESTS"
 
 sums=$(mktemp) summary=()
 trap 'rm -f "$sums"' EXIT
