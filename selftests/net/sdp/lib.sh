@@ -17,8 +17,8 @@
 # sdpstat NAME		a counter of /proc/net/sdpstat
 # short_form		succeeds in `make check`, which does less than `make check-all`
 # left_out WHAT		says what that leaves out
-# my_turn		succeeds for every other call there: the debug kernel has the odd ones, the
-#			others have the even ones
+# my_turn		succeeds there for every third call on the debug kernel, and for every third one
+#			on the others: for which ones, SDP_SHORT says
 #
 # These start no process where the shell can do it itself: in an emulated debug kernel each
 # one takes half a second.
@@ -34,7 +34,7 @@ left_out() { ! short_form || echo "# short form: $*"; }
 
 my_turn() {
 	tap_turns=$((tap_turns + 1))
-	! short_form || [ $((tap_turns % 2)) = "${SDP_DEBUG:-0}" ]
+	! short_form || [ $(((tap_turns + SDP_SHORT) % 3)) = "${SDP_DEBUG:-0}" ]
 }
 
 tap_ok() {
