@@ -38,6 +38,8 @@ else
 	mv "$out/generated/sdp_probe.h.new" "$out/generated/sdp_probe.h"
 fi
 
+# Who calls from a make with -j has its share of the processors already.
+[[ ${MAKEFLAGS:-} == *jobserver* ]] || set -- -j"$(nproc)" "$@"
 # A build tree that a newer compiler made may know options that this one does not.
 make -C "$kdir" M="$out" "$@" modules
 echo "module: build/$release/sdp.ko"

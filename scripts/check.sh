@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # check.sh: run every part of the tests, show how it goes, add up. A part that fails does
-# not keep the others from running.
+# not keep the others from running. With SDP_SHORT=1 in the environment every part runs in its short
+# form, and says so in lines "short form: ..."; they are shown once more at the end.
 set -uo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$SDP_TOP"
 
-passed=0 failed=0 skipped=0 summary=
+passed=0 failed=0 skipped=0 summary= logs=() beside_names=() beside_pids=()
 
 log_of() { echo "$SDP_LOGS/check-$(tr -c 'a-z0-9.\n' - <<<"$1").log"; }
 
@@ -18,7 +19,7 @@ add_up() {
 	# A part that failed without counting a failure has failed as a whole.
 	if [ "$3" != 0 ] && [ "$f" = 0 ]; then f=1; fi
 	if [ -z "$counts" ] && [ "$3" = 0 ]; then f=1; fi
-	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s)) logs+=("$2")
 	summary+=$(printf '  %-28s %6d passed %4d failed %4d skipped %5d s' \
 		"$1" "$p" "$f" "$s" "$4")$'\n'
 }
@@ -40,38 +41,54 @@ beside() {
 	shift
 	say ""
 	say "== $name: beside what follows, shown when that is over"
-	beside_name=$name
+	beside_names+=("$name")
 	{
-		nice -n 19 make --no-print-directory "$@"
+		SDP_VM_LOCK=vm-beside.lock nice -n 19 make --no-print-directory "$@"
 		echo "status $? after $((SECONDS - start)) s"
 	} >"$(log_of "$name")" 2>&1 &
-	beside_pid=$!
+	beside_pids+=($!)
 }
 
 beside_end() {
-	local log status seconds
-	log=$(log_of "$beside_name")
-	wait "$beside_pid"
-	read -r status seconds < <(sed -n 's/^status \([0-9]*\) after \([0-9]*\) s$/\1 \2/p' "$log" | tail -n 1)
-	say ""
-	say "== $beside_name"
-	grep -av '^status [0-9]* after' "$log"
-	add_up "$beside_name" "$log" "${status:-1}" "${seconds:-0}"
+	local i name log status seconds
+	for i in "${!beside_pids[@]}"; do
+		name=${beside_names[i]}
+		log=$(log_of "$name")
+		wait "${beside_pids[i]}"
+		read -r status seconds < <(sed -n 's/^status \([0-9]*\) after \([0-9]*\) s$/\1 \2/p' "$log" |
+			tail -n 1)
+		say ""
+		say "== $name"
+		grep -av '^status [0-9]* after' "$log"
+		add_up "$name" "$log" "${status:-1}" "${seconds:-0}"
+	done
 }
 
-part "style" check-style
+part "style, by building" check-style PART=builds
 # Packages are installed by one at a time.
-scripts/setup.sh unit
+scripts/setup.sh unit vm style build
+beside "style, by reading" check-style PART=texts
 beside "engine, user space" check-unit
-part "engine, KUnit" check-kunit
+# KUnit and, in its short form, the runner's own test do not depend on how fast they go.
+if [ -n "${SDP_SHORT:-}" ]; then
+	beside "engine, KUnit" check-kunit
+	beside "the test runner" check-runner
+else
+	part "engine, KUnit" check-kunit
+fi
 part "wire" check-wire
 part "kernel 6.12" check-vm KERNEL=6.12
-beside_end
 part "kernel 6.1" check-vm KERNEL=6.1
+beside_end
 part "debug kernel" check-vm KERNEL=debug
-part "the test runner" check-runner
+[ -n "${SDP_SHORT:-}" ] || part "the test runner" check-runner
 
 printf '\n%s\n' "$summary"
+if [ -n "${SDP_SHORT:-}" ]; then
+	sed -n 's/^ *short form: /  /p' "${logs[@]}" | sort -u
+	echo "this was the short form, which leaves that out; make check-all runs everything"
+fi
 echo "not part of this, for the time they take: make check-programs, check-load, check-soak"
+echo "$((SECONDS / 60)) minutes $((SECONDS % 60)) seconds"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

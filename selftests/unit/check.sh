@@ -2,16 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0
 # check.sh: everything that can be checked of the engine without a kernel. One line for each
 # part, what failed below it, and the sum at the end. The parts' output is kept in build/unit/tap.
+# With SDP_SHORT=1 in the environment the short form, which says what it leaves out.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
 here=$SDP_TOP/selftests/unit
 build=$SDP_TOP/build/unit
 tap=$build/tap
-fuzz_seconds=${FUZZ_SECONDS:-5}
-steps=${STEPS:-20000000}
 # Every check draws other schedules; a failure prints the seed to repeat it with.
 seed=${SEED:-$(date +%s)}
+if [ -z "${SDP_SHORT:-}" ]; then
+	fuzz_seconds=${FUZZ_SECONDS:-5} steps=${STEPS:-20000000} states=() every=1
+else
+	fuzz_seconds=${FUZZ_SECONDS:-2} steps=${STEPS:-10000000} states=(--max-states 100000) every=4
+fi
 
 # count PATTERN FILE
 count() { grep -cE "$1" "$2" || true; }
@@ -59,7 +63,7 @@ step "programs" make -s -C "$here" -j"$(nproc)" programs
 step "programs for coverage" make -s -C "$here" -j"$(nproc)" coverage
 
 # Takes longest and uses one CPU: beside the others.
-run search "$build/search" &
+run search "$build/search" "${states[@]}" &
 
 for test in "$build"/asan/test_*; do
 	[[ $test == *.[od] ]] || one "$(basename "$test")" "$test"
@@ -69,7 +73,8 @@ notes pair '[0-9].*'
 one pair.asan "$build/pair.asan" --seed $((seed + 1000000)) --steps $((steps / 4))
 notes pair.asan '[0-9].*'
 one policy-tool "$here/../tools/policy.sh"
-one mutants "$here/mutants.sh" "$build/mutants"
+# Which of them follows from the seed, so that in time all have their turn.
+EVERY=$every FROM=$((seed % every)) one mutants "$here/mutants.sh" "$build/mutants"
 one fuzz "$here/fuzz.sh" "$fuzz_seconds"
 notes fuzz '.*'
 wait
@@ -78,6 +83,10 @@ notes search '.*'
 one coverage make -s -C "$here" coverage
 notes coverage '.*'
 
+if [ -n "${SDP_SHORT:-}" ]; then
+	echo "  short form: $steps random steps, ${states[1]} states of each small pair at most, one" \
+		"planted mistake in $every (SEED=$seed), $fuzz_seconds s of each fuzzer"
+fi
 sum $passed $failed $skipped
 echo
 [ $failed = 0 ]

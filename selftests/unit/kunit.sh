@@ -50,7 +50,7 @@ count() { grep -cE "$1" "$run/ktap" || true; }
 
 kernel=$("$SDP_TOP/scripts/kernels.sh" debug)
 prepare
-step "KUnit module" make -C "$kernel/build" M="$build" modules
+step "KUnit module" make -j"$(nproc)" -C "$kernel/build" M="$build" modules
 [ "${1:-}" != build ] || exit 0
 
 run=$build/run

@@ -14,6 +14,7 @@ policy=$here/../../net/sdp/policy
 out=$1
 shift
 only=("$@")
+every=${EVERY:-1} from=${FROM:-0} entries=0
 cc=${CC:-gcc}
 flags=(-std=gnu11 -O1 -w)
 small=(-DSIM_MSGS=8 -DSIM_BYTES=112 -DSIM_SEGMENTS=4)
@@ -25,7 +26,8 @@ sim=(sim sim_advert sim_buffer sim_state judge judge_resize judge_advert judge_b
 
 chosen() {
 	local name
-	[ ${#only[@]} -gt 0 ] || return 0
+	entries=$((entries + 1))
+	[ ${#only[@]} -gt 0 ] || return $((entries % every != from))
 	for name in "${only[@]}"; do
 		[ "$name" != "$1" ] || return 0
 	done

@@ -496,7 +496,8 @@ int main(int argc, char **argv)
 		if (!wanted(&scenarios[i], only, deep))
 			continue;
 		steps += search(&scenarios[i], max_states);
-		printf("ok %u - every schedule: %s\n", ++passed, scenarios[i].name);
+		printf("ok %u - %s: %s\n", ++passed,
+		       depth ? "the first schedules" : "every schedule", scenarios[i].name);
 		fflush(stdout);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &t1);

@@ -19,7 +19,8 @@
 # SCRIPT's output is printed as it comes; SCRIPT finds the run directory in $SDP_RUN and may
 # leave files there. console.log there is the kernel's log.
 # Exit status: SCRIPT's; 124 after the time limit; 99 when the guest died; 98 when it
-# could not be started. Only one VM runs at a time, others wait here for their turn.
+# could not be started. Only one VM runs at a time, others wait here for their turn; but for one
+# more that nothing is measured in: SDP_VM_LOCK in the environment names what that waits for.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -109,7 +110,7 @@ remove_old_runs() {
 
 # The lock's file says who holds it, for those who wait.
 take_turn() {
-	local lock=$SDP_CACHE/vm.lock
+	local lock=$SDP_CACHE/${SDP_VM_LOCK:-vm.lock}
 	exec 9>>"$lock"
 	if ! flock -n 9; then
 		say "waiting for another VM to end: $(cat "$lock")"

@@ -5,11 +5,14 @@
 # Build the module and the tests for KERNEL (6.1, 6.12, debug; `all` is the three in turn),
 # boot it and run the tests of selftests/net/sdp (or $SDP_TESTS) in it: the named ones, or
 # all. Output of the tests, kernel log and captures are in build/vm/. With -M that module is
-# loaded and none is built; -m and -e are for boot.sh. Exit status 0 when nothing failed.
+# loaded and none is built; -m and -e are for boot.sh. With SDP_SHORT=1 in the environment it is
+# the short form: fewer tests on each kernel, and those with fewer rounds and cases, of which each
+# says "# short form: ..." in its output. Exit status 0 when nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
 here=$SDP_TOP/selftests/vm
+short=${SDP_SHORT:-}
 . "$here/tests.sh"
 # Booting, the lab, and the checks at the end; the tests' own limits come on top.
 overhead=600
@@ -56,7 +59,16 @@ print_totals() {
 say_left_out() {
 	local names
 	names=$(comm -23 <(all_tests | sort) <(usual_tests "$1" | sort) | tr '\n' ' ')
-	[ -z "$names" ] || say "  not run on $1 unless named: $names"
+	[ -z "$names" ] || echo "  ${short:+short form: }not run on $1 unless named: $names"
+}
+
+# What the tests say of their short form: the names of all that say the same in one line.
+say_shortened() {
+	[ -n "$short" ] || return 0
+	(cd "$2" && grep -Hs '^# short form: ' ./*.tap || true) | awk -v kernel="$1" '
+		{ i = index($0, "# short form: "); what = substr($0, i + 14) }
+		{ name = substr($0, 3, i - 8); names[what] = names[what] " " name }
+		END { for (what in names) print "  short form: on " kernel "," names[what] ": " what }'
 }
 
 # run_kernel KERNEL TEST...: adds its points to $sums
@@ -70,7 +82,7 @@ run_kernel() {
 		ko=$SDP_TOP/build/$release/sdp.ko
 	fi
 	[ ! -e "$SDP_TESTS/hostile" ] ||
-		step "hostile peer for $release" make -s -C "$SDP_TESTS/hostile" KERNEL="$kernel"
+		step "hostile peer for $release" make -s -j"$(nproc)" -C "$SDP_TESTS/hostile" KERNEL="$kernel"
 	[ -e "$ko" ] || die "the build left no $ko"
 	run=$SDP_TOP/build/vm/$(date +%Y%m%d-%H%M%S)-$kernel-$$
 	mkdir -p "$run"
@@ -78,12 +90,14 @@ run_kernel() {
 	ln -sfn "$(basename "$run")" "$SDP_TOP/build/vm/last"
 	echo "kernel $release, files in $run"
 	setpriv --pdeathsig TERM "$here/boot.sh" -d "$run" -t "$(time_limit "$@")" \
-		"${boot_options[@]}" -e SDP_MODULE="$ko" -e SDP_TESTS="$SDP_TESTS" "$dir" "$here/guest.sh" "$@" || status=$?
+		"${boot_options[@]}" -e SDP_MODULE="$ko" -e SDP_TESTS="$SDP_TESTS" -e SDP_SHORT="$short" \
+		"$dir" "$here/guest.sh" "$@" || status=$?
 	# Whatever ended the guest early is a failure even if every finished test was fine.
 	if [ $status -gt 1 ] || ! grep -q '^no-splat ' "$run/results"; then
 		echo "the run did not reach its end (status $status)"
 		echo "guest 0 1 0 0" >>"$run/results"
 	fi
+	say_shortened "$kernel" "$run"
 	cat "$run/results" >>"$sums"
 	summary+=("$(printf '%-6s %s' "$kernel" "$(totals "$run/results" | print_totals)")")
 }
@@ -91,7 +105,7 @@ run_kernel() {
 "$SDP_TOP/scripts/setup.sh" vm build
 known=$(all_tests)
 check_names "$@"
-[ ! -e "$SDP_TESTS/Makefile" ] || step "test programs" make -s -C "$SDP_TESTS"
+[ ! -e "$SDP_TESTS/Makefile" ] || step "test programs" make -s -j"$(nproc)" -C "$SDP_TESTS"
 
 sums=$(mktemp) summary=()
 trap 'rm -f "$sums"' EXIT

@@ -13,14 +13,30 @@ all_tests() {
 		-printf '%f\n' | sed 's/\.[a-z]*$//' | sort -u
 }
 
-# Those that run on KERNEL when none is named. One that would take too long there says so in
-# its first 40 lines: "only when named: debug".
+# head_of NAME: where a test says what it needs, in its first 40 lines
+head_of() {
+	local source=$SDP_TESTS/$1.sh
+	[ -f "$source" ] || source=$SDP_TESTS/$1.c
+	[ ! -f "$source" ] || head -n 40 "$source"
+}
+
+# In the short form ($SDP_SHORT not empty) a test runs on the kernels that it names, one at least:
+# "short form: 6.1 debug"; if it names none, on all of them.
+in_short_form() {
+	local kernels
+	kernels=$(sed -n 's/.*short form: \([^;(]*\).*/\1/p')
+	[ -z "$kernels" ] || [[ " $kernels " == *" $1 "* ]]
+}
+
+# Those that run on KERNEL when none is named. One that would take too long there says so:
+# "only when named: debug".
 usual_tests() {
-	local name source
+	local name head
 	for name in $(all_tests); do
-		source=$SDP_TESTS/$name.sh
-		[ -f "$source" ] || source=$SDP_TESTS/$name.c
-		head -n 40 "$source" | grep -q "only when named:.* $1" || echo "$name"
+		head=$(head_of "$name")
+		if grep -q "only when named:.* $1" <<<"$head"; then continue; fi
+		[ -z "${SDP_SHORT:-}" ] || in_short_form "$1" <<<"$head" || continue
+		echo "$name"
 	done
 }
 

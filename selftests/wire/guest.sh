@@ -57,6 +57,9 @@ settings() {
 # connection NAME CLIENT SERVER [OPTION...]: see traffic.c
 connection() {
 	local name=$1 line
+	# In the short form not those that rest for seconds, and of IPv6 only the first ones.
+	[[ -z ${SDP_SHORT:-} || ! $name =~ ^(rest|rest-both-ways|given-up|(gr|cr|of|mo|la).*-v6)$ ]] ||
+		return 0
 	port=$((port + 1))
 	line=$("$work/traffic" "$1" "$2" "$3" $port "${@:4}" 2>&1) || fail "$name: $line"
 	echo "$line$(settings)" >>"$SDP_RUN/facts"

@@ -3,7 +3,7 @@
 # Thousands of connection requests of which none is ever completed: no more are held than the
 # backlog allows, memory and queue pairs stay bounded, an honest connection streams on beside
 # them, and an honest client gets in, at the latest when the flood is over. And what is said
-# when a device has no more queue pairs. timeout: 200 s; only when named: debug
+# when a device has no more queue pairs. timeout: 200 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 # Some of them wait while all floods run.
 export PEER_SECONDS=2000

@@ -15,15 +15,27 @@
 # in_background COMMAND...	starts it, leaves its number in $bg and ends it at the end
 # pause SECONDS, process_gone PID	see process.sh
 # sdpstat NAME		a counter of /proc/net/sdpstat
+# short_form		succeeds in `make check`, which does less than `make check-all`
+# left_out WHAT		says what that leaves out
+# my_turn		succeeds there for every third call on the debug kernel, and for every third one
+#			on the others: for which ones, SDP_SHORT says
 #
 # These start no process where the shell can do it itself: in an emulated debug kernel each
 # one takes half a second.
 set -uo pipefail
 . "${BASH_SOURCE[0]%/*}/../../vm/process.sh"
 
-tap_points=0 tap_failed=0 tap_passed=0 tap_cleanup=()
+tap_points=0 tap_failed=0 tap_passed=0 tap_turns=0 tap_cleanup=()
 # What the command of the current point prints.
 tap_output=$(mktemp)
+
+short_form() { [ -n "${SDP_SHORT:-}" ]; }
+left_out() { ! short_form || echo "# short form: $*"; }
+
+my_turn() {
+	tap_turns=$((tap_turns + 1))
+	! short_form || [ $(((tap_turns + SDP_SHORT) % 3)) = "${SDP_DEBUG:-0}" ]
+}
 
 tap_ok() {
 	tap_points=$((tap_points + 1)) tap_passed=$((tap_passed + 1))

@@ -76,11 +76,12 @@ nothing_left() {
 }
 
 reload() {
-	local round address
+	local round address rounds="1 2 3"
+	! short_form || rounds=1
 	check "rmmod works when nothing uses it" wait_for $patience rmmod sdp
 	objects_without=$(rdma_counts)
 	check "and leaves nothing" nothing_left
-	for round in 1 2 3; do
+	for round in $rounds; do
 		check "round $round: insmod" insmod "$SDP_MODULE"
 		for address in 127.0.0.1 ::1 $rc; do
 			check "round $round: data over $address" transfer "$address"
@@ -257,6 +258,8 @@ namespace_rc() {
 	check "rc in namespaces: the rest can be removed" lab_down_ns
 }
 
+left_out "one reload of three, a third of the cases here, a third on another kernel" \
+	"(SDP_SHORT=${SDP_SHORT:-} of 1 to 3)"
 unload_refused
 reload
 for how in loopback rc; do
@@ -268,7 +271,7 @@ for how in loopback rc; do
 	fi
 	for scenario in kill_receiver kill_sender kill_both kill_accepting kill_listener \
 		close_listener orphan; do
-		$scenario $how $address
+		my_turn && $scenario $how $address
 	done
 done
 namespace_loopback

@@ -2,7 +2,7 @@
 /*
  * Load: thousands of connections that are idle, all of which still work; hundreds that are busy,
  * none of which starves beside the others, nor beside the idle ones; more clients than a queue
- * holds; and what is said when there are no more ports. timeout: 900 s
+ * holds; and what is said when there are no more ports. timeout: 900 s; short form: 6.12
  * only when named: debug
  *
  * SDP_LOAD is the number of idle connections, by loopback and then as many by RDMA; both of their

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Many connections: one after another, at the same time, and idle; processes that are killed and
- * listeners that close while connections of theirs are open. timeout: 300 s
+ * listeners that close while connections of theirs are open. timeout: 300 s; short form: 6.12
  */
 #include "cases.h"
 #include "machine.h"

@@ -2,7 +2,7 @@
 /*
  * Large writes and reads by RDMA (requirements B4, B5, C4, C5) from and into every kind of memory,
  * from several kinds in one call, and where memory ends early: every byte is in its place, none is
- * anywhere else, and no page stays pinned. timeout: 120 s
+ * anywhere else, and no page stays pinned. timeout: 120 s; short form: 6.12
  */
 #include "moving.h"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Memory of all sockets together: shown, charged to the cgroups that use it, bounded by
-# net.sdp.mem without a byte lost. timeout: 300 s
+# net.sdp.mem without a byte lost. timeout: 300 s; short form: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"

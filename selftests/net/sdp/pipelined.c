@@ -2,7 +2,7 @@
 /*
  * Pipelined mode (requirements B4, B5, C1, C2, C5-C8): a reader that waits with much room has its
  * memory written to by the peer; whatever comes instead, no byte is lost, doubled or out of order,
- * and no page stays pinned. timeout: 200 s
+ * and no page stays pinned. timeout: 200 s; short form: 6.12
  */
 #include "killing.h"
 #include "reading.h"
@@ -348,7 +348,8 @@ static const struct test tests[] = {
 	{ "learns", learns, 30, RC | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
 	{ "without_read", without_read, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "learns_surely", learns_surely, 30, RC, .sdp_only = true, .arg = &with_read },
-	{ "learns_surely_unread", learns_surely, 30, RC, .sdp_only = true, .arg = &no_read },
+	{ "learns_surely_unread", learns_surely, 30, RC | NOT_SHORT, .sdp_only = true,
+	  .arg = &no_read },
 	{ "partly", partly, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "waits_for_all", waits_for_all, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "learns_from_all", learns_from_all, 30, RC, .sdp_only = true, .arg = NULL },

@@ -6,7 +6,7 @@
  *
  * A lost wake-up shows only while nothing else happens that would wake the sleeper: so these
  * tests go step by step, and no step sends anything before the last one was seen. Every wait has
- * a deadline of WAIT_MS, and missing it is the failure. timeout: 240 s
+ * a deadline of WAIT_MS, and missing it is the failure. timeout: 240 s; short form: 6.12
  */
 #include "cases.h"
 #include <pthread.h>

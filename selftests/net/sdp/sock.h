@@ -95,6 +95,26 @@ static inline bool left_to_others(const struct addrset *which)
 	       which != &addrsets[SET_RC4];
 }
 
+/*
+ * The short form of a test with many cases: the @n'th runs on one of the address sets @sets that
+ * this kernel takes, and the next case on the next one. Is it the set at hand?
+ */
+static inline bool dealt_out(unsigned int n, unsigned int sets)
+{
+	int i;
+
+	if (!short_form())
+		return true;
+	for (i = 0; i < SET_COUNT; i++)
+		if (left_to_others(&addrsets[i]))
+			sets &= ~(1u << i);
+	n %= sets ? __builtin_popcount(sets) : 1;
+	for (i = 0; i < SET_COUNT; i++)
+		if (sets & 1u << i && !n--)
+			break;
+	return set == &addrsets[i];
+}
+
 /* NULL when sockets can be made, else the reason to skip a test. */
 static inline const char *missing(const struct addrset *which, bool sdp)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Large buffers are used again while data moves, and are the system's again once it rests.
- * only when named: debug (there KASAN keeps freed memory back)
+ * short form: 6.12; only when named: debug (there KASAN keeps freed memory back)
  */
 #include "cases.h"
 #include "machine.h"

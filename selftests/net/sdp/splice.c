@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * splice, sendfile, vmsplice and tee: bytes that go into and out of sockets without being
- * read or written by the program. timeout: 180 s
+ * read or written by the program. timeout: 180 s; short form: 6.1
  */
 #include "answers.h"
 #include "pattern.h"

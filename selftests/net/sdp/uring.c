@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Sockets by io_uring: every result as with TCP, and no byte lost or out of place.
- * timeout: 120 s
+ * timeout: 120 s; short form: 6.12
  */
 #include "answers.h"
 #include "info.h"

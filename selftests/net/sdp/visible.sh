@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # What an administrator sees: the connection table, the counters, the tracepoints, and that
-# every setting does what its name says. timeout: 240 s
+# every setting does what its name says. timeout: 240 s; short form: 6.12
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"

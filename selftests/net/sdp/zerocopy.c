@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * MSG_ZEROCOPY: the bytes arrive, and the error queue says when the program's memory is its own
- * again, with the same numbers as TCP's. timeout: 180 s
+ * again, with the same numbers as TCP's. timeout: 180 s; short form: 6.12
  */
 #include "pattern.h"
 #include <linux/errqueue.h>
