@@ -2,9 +2,9 @@
 /*
  * AF_SDP: sockets over RDMA, the Sockets Direct Protocol.
  *
- * The module is put together here, from the bottom up: namespaces' state, transports,
- * the family, with which sockets can exist, and last the policy, which makes them of others. It comes apart in reverse; the
- * kernel does not let it while a socket exists, orphans included.
+ * The module is put together here, from the bottom up: namespaces' state, transports, the
+ * family, with which sockets can exist, and last the policy, which makes them of others. It comes
+ * apart in reverse; the kernel does not let it while a socket exists, orphans included.
  */
 #include <linux/module.h>
 #include <linux/net.h>

@@ -348,18 +348,20 @@ static bool for_tcp(const struct sdp_shadow *shadow, const struct wish *w)
  */
 static bool connect_locked(struct sdp_shadow *shadow, const struct wish *w, int *err)
 {
+	bool all;
+
 	if (shadow->stage == SDP_DECIDED)
 		return false;
 	if (ends_it(w))
 		sdp_attempt_stop(shadow);
 	if (shadow->stage == SDP_CONNECTING) {
 		*err = -EALREADY;
-	} else if (for_tcp(shadow, w)) {
-		*err = shadow->tcp->connect(shadow->sock, w->addr, w->len, w->flags | O_NONBLOCK);
-		return true;
 	} else {
-		*err = decide_first(shadow, w);
-		if (*err)
+		all = for_tcp(shadow, w);
+		*err = all ? shadow->tcp->connect(shadow->sock, w->addr, w->len,
+						  w->flags | O_NONBLOCK) :
+			     decide_first(shadow, w);
+		if (all || *err)
 			return true;
 		*err = -EINPROGRESS;
 	}

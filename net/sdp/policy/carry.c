@@ -41,7 +41,8 @@ bool sdp_carry_possible(const struct sock *tcp)
 {
 	const struct tcp_sock *tp = tcp_sk(tcp);
 
-	return !sdp_tcp_signs(tp) && !encrypts(tcp) && !has_ipv6_headers(tcp) && !tp->repair && !tp->fastopen_connect && !inet_csk(tcp)->icsk_ulp_ops &&
+	return !sdp_tcp_signs(tp) && !encrypts(tcp) && !has_ipv6_headers(tcp) &&
+	       !tp->repair && !tp->fastopen_connect && !inet_csk(tcp)->icsk_ulp_ops &&
 	       !rcu_access_pointer(inet_sk(tcp)->inet_opt) &&
 	       !rcu_access_pointer(tcp->sk_filter) &&
 	       !rcu_access_pointer(tcp->sk_reuseport_cb);

@@ -143,7 +143,7 @@ int sdp_pair_listen(struct sdp_shadow *shadow, int backlog)
 	struct sdp_endpoint where;
 	int err;
 
-	/* Without the lock, as in attempt.c: a name that changes meanwhile is the program's doing. */
+	/* Without the lock, as in attempt.c; whoever changes the name meanwhile is the program. */
 	name_of(sock, shadow->tcp, &where);
 	verdict = sdp_policy_ask(sock_net(sock->sk), SDP_ROLE_LISTEN, &where);
 	down_write(&shadow->lock);

@@ -179,8 +179,8 @@ void sdp_shadow_end(struct sdp_shadow *shadow, const struct proto_ops *ops)
 	shadow->stage = SDP_DECIDED;
 	spin_lock(&table_lock);
 	hlist_del(&shadow->node);
-	/* After all that was done to the socket before. */
 	if (ops)
+		/* After all that was done to the socket before. */
 		smp_store_release(&shadow->sock->ops, ops);
 	spin_unlock(&table_lock);
 	wake_up_all(&shadow->decided);
@@ -242,7 +242,7 @@ void sdp_shadow_by_sdp(struct sdp_shadow *shadow)
 	release_sock(sdp);
 	release_sock(tcp);
 	shadow->sdp = NULL;
-	/* Who finds the new calls must find their sock: the one load does not depend on the other. */
+	/* Who finds the new calls must find their sock: one load does not depend on the other. */
 	if (!IS_ENABLED(CONFIG_X86))
 		kick_all_cpus_sync();
 	sdp_shadow_end(shadow, ops);

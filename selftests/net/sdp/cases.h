@@ -79,14 +79,15 @@ static inline int run_tests(char **argv, const struct test *tests, size_t count)
 		} else if (!strcmp(*argv, "--twin")) {
 			use_twin = true;
 		} else if (!strcmp(*argv, "--policy")) {
-			use_twin = use_policy = true;
+			use_policy = true;
+			use_twin = true;
 		} else if (!strcmp(*argv, "--set") && argv[1]) {
 			argv++;
 			for (i = 0; i < SET_COUNT; i++)
 				sets |= (unsigned int)!strcmp(*argv, addrsets[i].name) << i;
 		} else {
-			fputs("options: [--self | --twin | --policy] [--set lo4|lo6|rc4|rc6]... [TEST]...\n",
-			      stderr);
+			fputs("options: [--self | --twin | --policy] [--set lo4|lo6|rc4|rc6]...\n"
+			      "         [TEST]...\n", stderr);
 			return EXIT_FAILED;
 		}
 	}

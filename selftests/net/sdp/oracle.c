@@ -9,8 +9,9 @@
  *
  * --self compares TCP with TCP, which proves the scenarios; --twin compares it with IPPROTO_SDP
  * sockets of the internet families; --policy with TCP sockets of which a policy has made SDP by the
- * name of the program, or --both by trying SDP first (rewritten.sh); -v shows the logs. The scenarios are
- * in oracle_*.h, by subject; they are headers because they share one program and its tables.
+ * name of the program, or --both by trying SDP first (rewritten.sh); -v shows the logs. The
+ * scenarios are in oracle_*.h, by subject; they are headers because they share one program and its
+ * tables.
  * timeout: 240 s; short form: 6.12
  */
 #include "oracle.h"
@@ -256,9 +257,9 @@ int main(int argc, char **argv)
 		else if (!strcmp(*argv, "--twin"))
 			use_twin = true;
 		else if (!strcmp(*argv, "--policy"))
-			use_twin = use_policy = true;
+			use_policy = true;
 		else if (!strcmp(*argv, "--both"))
-			use_twin = use_policy = use_both = true;
+			use_both = true;
 		else if (!strcmp(*argv, "-v"))
 			verbose = true;
 		else if (!strcmp(*argv, "--set") && argc > 1) {
@@ -271,6 +272,8 @@ int main(int argc, char **argv)
 			return EXIT_FAILED;
 		}
 	}
+	use_policy |= use_both;
+	use_twin |= use_policy;
 	addrsets_from_environment();
 	if (!sets)
 		sets = (1u << SET_COUNT) - 1;
