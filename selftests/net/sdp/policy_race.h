@@ -440,7 +440,7 @@ static int race_one(void *arg)
 	for (i = 0; i < RACERS; i++)
 		threads[i] = start_thread(racer, (void *)i);
 	as(BOTH_SIDE);
-	for (i = 0; i < scaled(race.closes ? 600 : 200); i++)
+	for (i = 0; i < (race.closes ? 300 : 0) + scaled(300); i++)
 		race_round(&seed);
 	race.over = true;
 	pthread_barrier_wait(&race.start);
