@@ -107,6 +107,7 @@ static const struct test tests[] = {
 	RACE("sdp", SDP_ONLY),
 	RACE("pair", PAIR),
 	RACE("nobody", NOBODY),
+	CASE(race_option, 60, TWO_SETS),
 	CLOSE_RACE("tcp", TCP_ONLY),
 	CLOSE_RACE("sdp", SDP_ONLY),
 	CLOSE_RACE("pair", PAIR),

@@ -310,7 +310,7 @@ static inline int table_lines(void)
 
 static inline void await_none(void)
 {
-	long long end = now_ms() + 3 * WAIT_MS;
+	long long end = now_ms() + 1000 * patience(30);
 
 	while (table_lines() > 0) {
 		need(now_ms() < end, "%d SDP sockets are still there", table_lines());

@@ -424,7 +424,7 @@ static int connect_send_timeout(void *arg)
 	(void)arg;
 	by_names();
 	s = silent_peer();
-	setting_set("fallback_ms", 8 * quiet_ms());
+	setting_set("fallback_ms", 4 * quiet_ms());
 	c = stream(0);
 	set_timeout(c, SO_SNDTIMEO, quiet_ms());
 	error = connect_as(BOTH_SIDE, c, &s.where);

@@ -440,7 +440,7 @@ static int race_one(void *arg)
 	for (i = 0; i < RACERS; i++)
 		threads[i] = start_thread(racer, (void *)i);
 	as(BOTH_SIDE);
-	for (i = 0; i < scaled(race.closes ? 600 : 200); i++)
+	for (i = 0; i < (race.closes ? 300 : 0) + scaled(300); i++)
 		race_round(&seed);
 	race.over = true;
 	pthread_barrier_wait(&race.start);
@@ -448,6 +448,53 @@ static int race_one(void *arg)
 		pthread_join(threads[i], NULL);
 	close(race.listening);
 	await_users(users);
+	return EXIT_OK;
+}
+
+static void *sets_once(void *arg)
+{
+	unsigned int seed = 31;
+	int spin;
+
+	(void)arg;
+	for (;;) {
+		pthread_barrier_wait(&race.start);
+		if (race.over)
+			return NULL;
+		for (spin = next_random(&seed) % 60000; spin; spin--)
+			__asm__ volatile("");
+		set_int(race.fd, SOL_SOCKET, SO_RCVLOWAT, 7);
+		pthread_barrier_wait(&race.end);
+	}
+}
+
+/* What is set at the very moment when SDP takes TCP's place is set. */
+static int race_option(void *arg)
+{
+	pthread_t thread;
+	int i, n = scaled(1000), lost = 0;
+
+	(void)arg;
+	by_names();
+	race.listening = listener_of(SDP_ONLY, 50, &race.where);
+	set_nonblock(race.listening, true);
+	pthread_barrier_init(&race.start, NULL, 2);
+	pthread_barrier_init(&race.end, NULL, 2);
+	thread = start_thread(sets_once, NULL);
+	for (i = 0; i < n; i++) {
+		race.fd = stream(0);
+		pthread_barrier_wait(&race.start);
+		need(!connect_as(BOTH_SIDE, race.fd, &race.where), "connect: %s",
+		     errno_text(errno));
+		pthread_barrier_wait(&race.end);
+		lost += get_int(race.fd, SOL_SOCKET, SO_RCVLOWAT) != 7;
+		close(race.fd);
+		race_drain();
+	}
+	race.over = true;
+	pthread_barrier_wait(&race.start);
+	pthread_join(thread, NULL);
+	need(!lost, "%d of %d were lost", lost, n);
 	return EXIT_OK;
 }
 
