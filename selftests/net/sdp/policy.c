@@ -3,7 +3,7 @@
  * The policy (J2): TCP sockets of unmodified programs that become SDP by the rules of
  * net.sdp.policy, or fall back to TCP: which rule decides, texts, the switch, connecting and
  * listening by both, options that were set before, many at once, and threads that race.
- * timeout: 240 s
+ * timeout: 240 s; short form: 6.12
  *
  *	policy_rules.h		which rule decides
  *	policy_text.h		what is a policy, what is not, and what is said about it
