@@ -26,7 +26,7 @@
 #define WATCHED(name, way) \
 	{ "connect_watched_" name, connect_watched, 60, TWO_SETS, true, (void *)(long)(way) }
 #define RACE(name, kind) \
-	{ "race_" name, race_one, 60, TWO_SETS, true, (void *)(long)(kind) }
+	{ "race_" name, race_one, 90, TWO_SETS, true, (void *)(long)(kind) }
 #define CLOSE_RACE(name, kind)	RACE("close_" name, RACE_CLOSES + (kind))
 #define CASE(body, seconds, sets) { #body, body, seconds, sets, true, NULL }
 

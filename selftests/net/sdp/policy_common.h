@@ -331,7 +331,7 @@ static inline long idle_users(void)
 
 static inline void await_users(long want)
 {
-	long long end = now_ms() + WAIT_MS;
+	long long end = now_ms() + 3 * WAIT_MS;
 
 	await_none();
 	while (module_users() > want) {
