@@ -227,6 +227,11 @@ static void watch_note(struct watch *w, const char *what, int ms)
 	do {
 		events = watch_for(w, end > now_ms() ? end - now_ms() : 0);
 	} while (w->way == EDGE && events && !(events & ~w->last));
+	/* An error is there a moment before the end that it comes with. */
+	if (w->way != SELECT && (events & (POLLERR | POLLHUP)) == POLLERR) {
+		pause_ms(50);
+		events |= watch_for(w, 0);
+	}
 	if (events)
 		w->last = events;
 	note(w, "%s %#x; ", what, events);

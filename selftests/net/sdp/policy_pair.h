@@ -337,7 +337,8 @@ static int pair_backlog(void *arg)
 	n = connected_of_ten(SDP_SIDE, &where);
 	need(n == 3, "%d by SDP in a queue of 2", n);
 	n = connected_of_ten(TCP_SIDE, &where);
-	need(n >= 3 && n < 10, "%d by TCP in a queue of 2", n);
+	/* To a client of TCP, one whose last packet was dropped for want of room is connected. */
+	need(n >= 3, "%d by TCP in a queue of 2", n);
 	close(listening);
 	listening = listener_of(PAIR, 0, &where);
 	as(BOTH_SIDE);

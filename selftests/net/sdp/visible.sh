@@ -31,6 +31,9 @@ retry_count 7 1 7
 rnr_retry_count 3 0 7
 rmem_max 6291456 4096 1073741824
 wmem_max 4194304 4096 1073741824
+rewrite 0 0 1
+fallback_ms 1000 10 3600000
+fallback_memory_ms 60000 0 3600000
 "
 
 setting() { echo "$2" >$settings/"$1"; }
@@ -403,9 +406,11 @@ tracepoints
 while read -r name default least most; do
 	[ -z "$name" ] || one_setting "$name" "$default" "$least" "$most"
 done <<<"$every_setting"
-# mem is three numbers, for the whole machine, and has memory.sh.
-check "no other settings than these and mem" test "$(ls $settings | sort | tr '\n' ' ')" = \
-	"$( (awk 'NF { print $1 }' <<<"$every_setting"; echo mem) | sort | tr '\n' ' ')"
+# mem is three numbers, for the whole machine, and has memory.sh; the policy's text has policy.c.
+others=$'mem\npolicy\npolicy_error'
+check "no other settings than these, mem and the policy" \
+	test "$(ls $settings | sort | tr '\n' ' ')" = \
+	"$( (awk 'NF { print $1 }' <<<"$every_setting"; echo "$others") | sort | tr '\n' ' ')"
 check "mem is not seen in other namespaces" mem_is_global
 check "recv_buffers: both ends post as many" connection_with recv_buffers 20 posted_is 20
 check "recv_buffers: they are the peer's credit" connection_with recv_buffers 30 credit_seen 30
