@@ -8,6 +8,7 @@
 
 #include "cases.h"
 #include "info.h"
+#include "pattern.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
@@ -229,56 +230,6 @@ static inline pthread_t start_thread(void *(*body)(void *), void *arg)
 
 	need(!pthread_create(&thread, NULL, body, arg), "pthread_create");
 	return thread;
-}
-
-static inline pid_t helper_start(void (*body)(void *arg), void *arg)
-{
-	pid_t pid;
-
-	fflush(stdout);
-	pid = fork();
-	need_errno(pid >= 0, "fork");
-	if (!pid) {
-		body(arg);
-		fflush(stdout);
-		_exit(EXIT_OK);
-	}
-	return pid;
-}
-
-static inline void helper_end(pid_t pid)
-{
-	int status;
-
-	need_errno(waitpid(pid, &status, 0) == pid, "waitpid");
-	need(!status, "the other process ended with status %#x", status);
-}
-
-static inline char process_state(pid_t pid)
-{
-	char path[64], line[256], *end;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "r");
-	if (!f)
-		return 0;
-	end = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
-	fclose(f);
-	return end ? end[2] : 0;
-}
-
-/* Another process sleeps in the call it is about to make. */
-static inline void await_process_asleep(pid_t pid)
-{
-	long long end = now_ms() + WAIT_MS;
-	int seen = 0;
-
-	while (seen < 5) {
-		need(now_ms() < end, "the process does not sleep");
-		seen = process_state(pid) == 'S' ? seen + 1 : 0;
-		pause_ms(2);
-	}
 }
 
 static inline long module_users(void)

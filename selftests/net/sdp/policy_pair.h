@@ -53,7 +53,7 @@ static void connect_later(void *arg)
 	char c;
 	int fd;
 
-	await_process_asleep(getppid());
+	await_asleep(getppid());
 	fd = connected_as(comm_of_helper, where);
 	recv(fd, &c, 1, 0);
 }
@@ -279,7 +279,7 @@ static int pair_shutdown_wakes(void *arg)
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
-		await_process_asleep(getppid());
+		await_asleep(getppid());
 		need_errno(!shutdown(listening, SHUT_RDWR), "shutdown");
 		_exit(EXIT_OK);
 	}

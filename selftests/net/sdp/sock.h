@@ -392,12 +392,13 @@ static inline void recv_all(int fd, void *data, size_t len)
 	need((size_t)n == len, "recv: %zd bytes instead of %zu", n, len);
 }
 
+/* Of a thread, or of the first one of another process. */
 static inline char thread_state(pid_t tid)
 {
 	char path[64], line[256], *end;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
 	f = fopen(path, "r");
 	if (!f)
 		return 0;
@@ -406,14 +407,14 @@ static inline char thread_state(pid_t tid)
 	return end ? end[2] : 0;
 }
 
-/* Waits until the thread @tid sleeps, and goes on sleeping, in the call it is about to make. */
+/* Waits until @tid sleeps, and goes on sleeping, in the call it is about to make. */
 static inline void await_asleep(pid_t tid)
 {
 	long long end = now_ms() + WAIT_MS;
 	int seen = 0;
 
 	while (seen < 5) {
-		need(now_ms() < end, "the thread does not sleep");
+		need(now_ms() < end, "it does not sleep");
 		seen = thread_state(tid) == 'S' ? seen + 1 : 0;
 		pause_ms(2);
 	}
