@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What lives how long: the module while sockets exist, connections of processes that are
 # killed, namespaces with sockets in them, queues of closed listeners, closed sockets whose
-# peer does not listen any more. timeout: 300 s
+# peer does not listen any more. timeout: 300 s; short form: 6.1 6.12
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
