@@ -351,6 +351,23 @@ static int pair_backlog(void *arg)
 }
 
 /* The port is another SDP socket's: TCP has it, and works. */
+/* A socket of TCP's with the name of a new SDP listener: another socket may have it already. */
+static int bound_like_sdp(int *sdp, struct addr *where)
+{
+	int tries, tcp;
+
+	for (tries = 0; tries < 10; tries++) {
+		*sdp = listener(4, where);
+		tcp = stream(0);
+		if (!bind(tcp, &where->sa, where->len))
+			return tcp;
+		need(errno == EADDRINUSE, "bind: %s", errno_text(errno));
+		close(tcp);
+		close(*sdp);
+	}
+	give_up("no port that is free for both");
+}
+
 static int pair_port_taken(void *arg)
 {
 	long long taken = counter("FellPort");
@@ -359,19 +376,15 @@ static int pair_port_taken(void *arg)
 
 	(void)arg;
 	by_names();
-	sdp = listener(4, &where);
-	tcp = stream(0);
+	tcp = bound_like_sdp(&sdp, &where);
 	as(BOTH_SIDE);
-	need_errno(!bind(tcp, &where.sa, where.len), "bind");
 	need_errno(!listen(tcp, 4), "listen");
 	need_count("FellPort", taken, 1);
 	need_fell(&where, "listen", "no such address or port for SDP");
 	close(accept_and_talk(tcp, connected_as(TCP_SIDE, &where), BY_TCP));
 	c = connected_as(SDP_SIDE, &where);
 	close(accept_and_talk(sdp, c, BY_SDP));
-	sdp = listener(4, &where);
-	tcp = stream(0);
-	need_errno(!bind(tcp, &where.sa, where.len), "bind");
+	tcp = bound_like_sdp(&sdp, &where);
 	as(SDP_SIDE);
 	error = listen(tcp, 4) ? errno : 0;
 	need(error == EADDRINUSE, "SDP alone: %s", errno_text(error));
