@@ -53,7 +53,8 @@ static const char *cgroup_path_of(struct names *n)
 	rcu_read_lock();
 	len = cgroup_path(task_dfl_cgroup(current), n->cgroup_page, PAGE_SIZE);
 	rcu_read_unlock();
-	return len < 0 ? NULL : n->cgroup_page;
+	/* Before 6.8 a path that does not fit is cut, and its whole length told. */
+	return len < 0 || len >= PAGE_SIZE ? NULL : n->cgroup_page;
 }
 #else
 static const char *cgroup_path_of(struct names *n)
@@ -67,7 +68,6 @@ static void describe(struct sdp_query *q, struct names *n, const struct sdp_endp
 	q->comm = get_task_comm(n->comm, current);
 	q->uid = from_kuid(&init_user_ns, current_fsuid());
 	memcpy(q->addr, &where->ip, sizeof(q->addr));
-	/* The IPv6 wildcard takes IPv4 too, but is no address of either. */
 	q->port = where->port;
 }
 
