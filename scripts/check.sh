@@ -69,19 +69,24 @@ part "style, by building" check-style PART=builds
 scripts/setup.sh unit vm style build
 beside "style, by reading" check-style PART=texts
 beside "engine, user space" check-unit
-# KUnit and, in its short form, the runner's own test do not depend on how fast they go.
+# KUnit and, in their short form, the next two do not depend on how fast they go.
 if [ -n "${SDP_SHORT:-}" ]; then
 	beside "engine, KUnit" check-kunit
 	beside "the test runner" check-runner
+	beside "wire" check-wire
 else
 	part "engine, KUnit" check-kunit
+	part "wire" check-wire
 fi
-part "wire" check-wire
 part "kernel 6.12" check-vm KERNEL=6.12
 part "kernel 6.1" check-vm KERNEL=6.1
-beside_end
+[ -n "${SDP_SHORT:-}" ] || beside_end
 part "debug kernel" check-vm KERNEL=debug
-[ -n "${SDP_SHORT:-}" ] || part "the test runner" check-runner
+if [ -n "${SDP_SHORT:-}" ]; then
+	beside_end
+else
+	part "the test runner" check-runner
+fi
 
 printf '\n%s\n' "$summary"
 if [ -n "${SDP_SHORT:-}" ]; then

@@ -167,6 +167,7 @@ TEST(sdp_engine_receive__stale)
 	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
 	land(w, &w->a, &three);
 	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(2, w->a.target.stale);
 	EXPECT_EQ(N + 1, w->a.target.non_discards);
 	EXPECT_EQ(N + 1, w->b.adverts.non_discards);
 }

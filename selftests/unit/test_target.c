@@ -215,6 +215,7 @@ TEST(sdp_engine_receive__stale_avail)
 		EXPECT_NO_ACTS(w);
 		EXPECT_EQ(0, sdp_engine_may_write(&w->a));
 		EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+		EXPECT_EQ(1, w->a.target.stale);
 		emit(w, &w->a, SDP_MID_DATA, 1);
 		EXPECT_EQ(N + 1, w->a.target.non_discards);
 	}

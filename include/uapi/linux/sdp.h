@@ -42,7 +42,7 @@ enum sdp_info_mode {
 	SDP_INFO_PIPELINED,
 };
 
-#define SDP_INFO_VERSION	3
+#define SDP_INFO_VERSION	4
 
 /**
  * struct sdp_info - a connection in numbers; later versions may add members at the end
@@ -71,6 +71,14 @@ enum sdp_info_mode {
  * @resizes: times that the peer has changed @send_size as asked
  * @rdma_sent: those bytes of @bytes_sent that went by RDMA, not in messages
  * @rdma_received: likewise
+ * @rdma_threshold: writes, and reads, of so many bytes go by RDMA if they can; 0: none
+ * @learning: of the direction out: so many transfers in a row speak for another mode
+ * @adverts_out: buffers of readers here that the peer may write into, or soon may
+ * @adverts_in: buffers of readers there
+ * @adverts_stale: of those that have come, so many were void on arrival
+ * @offers: large writes offered to the peer
+ * @offers_crossed: ... that met a buffer of the peer's reader on its way
+ * @scans_fired: the peer's offers that no reader came for in time
  */
 struct sdp_info {
 	__u8 version;
@@ -98,6 +106,14 @@ struct sdp_info {
 	__u32 resizes;
 	__u64 rdma_sent;
 	__u64 rdma_received;
+	__u32 rdma_threshold;
+	__u32 learning;
+	__u32 adverts_out;
+	__u32 adverts_in;
+	__u32 adverts_stale;
+	__u32 offers;
+	__u32 offers_crossed;
+	__u32 scans_fired;
 };
 
 #endif /* _UAPI_LINUX_SDP_H */

@@ -21,7 +21,8 @@
  * @recv_buffer_max: what they may grow to by a resize; little more than @recv_buffer_size: fixed
  * @resize_after: sends that had to be split before the peer is asked for larger ones
  * @resize_idle_ms: rest after which they may be small again
- * @rdma_threshold: writes from here on are offered for RDMA, 0 for none
+ * @rdma_threshold: writes from here on are offered for RDMA, 0 for none, -1 for what is measured
+ *	of the device
  * @rdma_read: RDMA may be used to read from peers
  * @mode_after: offers declined in a row after which a peer gets all in messages
  * @scan_ms: how often it is looked whether an offer waits for a reader
@@ -42,7 +43,7 @@ struct sdp_settings {
 	unsigned int recv_buffer_max;
 	unsigned int resize_after;
 	unsigned int resize_idle_ms;
-	unsigned int rdma_threshold;
+	int rdma_threshold;
 	unsigned int rdma_read;
 	unsigned int mode_after;
 	unsigned int scan_ms;

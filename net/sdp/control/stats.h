@@ -41,6 +41,7 @@
 	_(PostsSent)			/* readers' memory advertised to writers */ \
 	_(PostsReceived)		/* peers' readers' memory */	\
 	_(PostsCancelled)		/* ... and taken back */ \
+	_(PostsStale)			/* peers', void when they came: C7 */ \
 	_(ScansFired)			/* because nobody read them for long */ \
 	_(BytesRead)			/* by RDMA, from peers */	\
 	_(BytesFetched)			/* by RDMA, by peers */		\

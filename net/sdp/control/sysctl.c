@@ -10,6 +10,7 @@
 #include "../transport/buf.h"
 #include "net.h"
 
+static int none = -1;
 static int zero;
 static int one = 1;
 static int three_bits = 7;
@@ -43,7 +44,7 @@ static const struct ctl_table template[] = {
 	SDP_SETTING(recv_buffer_max, &zero, &size_max),
 	SDP_SETTING(resize_after, &one, &splits_max),
 	SDP_SETTING(resize_idle_ms, &timeout_min, &timeout_max),
-	SDP_SETTING(rdma_threshold, &zero, &memory_max),
+	SDP_SETTING(rdma_threshold, &none, &memory_max),
 	SDP_SETTING(rdma_read, &zero, &one),
 	SDP_SETTING(mode_after, &one, &offers_max),
 	SDP_SETTING(scan_ms, &scan_min, &timeout_max),

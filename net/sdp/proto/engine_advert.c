@@ -163,6 +163,8 @@ void sdp_engine_receive_sink_avail(struct sdp_engine *e, const struct sdp_msg *m
 	/* C7: what we have sent meanwhile belongs before what could be written. */
 	if (!ignore && msg->non_discards == e->target.non_discards)
 		add_target(e, msg, acts);
+	else
+		e->target.stale++;
 }
 
 /**

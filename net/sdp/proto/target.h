@@ -30,6 +30,7 @@
  * @left: the peer may not know yet that we have left Pipelined
  * @left_seq: MSeq of the ModeChange that says so
  * @non_discards: messages with payload sent that have discarded none
+ * @stale: buffers that were void when they came
  */
 struct sdp_target {
 	struct sdp_region list[SDP_ADVERTS_MAX];
@@ -40,6 +41,7 @@ struct sdp_target {
 	u32 written_key;
 	u32 left_seq;
 	u32 non_discards;
+	u32 stale;
 };
 
 enum sdp_violation sdp_target_add(struct sdp_target *t, const struct sdp_region *region);

@@ -111,6 +111,14 @@ static void fill_sdp_info(struct sdp_sock *ssk, struct sdp_info *info)
 	info->resizes = ssk->resizes;
 	info->rdma_sent = ssk->rdma_sent;
 	info->rdma_received = ssk->rdma_received;
+	info->rdma_threshold = ssk->rdma ? sdp_rdma_threshold(ssk) : 0;
+	info->learning = e->tx_mode.alike;
+	info->adverts_out = sdp_engine_adverts_out(e);
+	info->adverts_in = e->target.n;
+	info->adverts_stale = e->target.stale;
+	info->offers = ssk->offers;
+	info->offers_crossed = ssk->offers_crossed;
+	info->scans_fired = ssk->scans_fired;
 	if (!ssk->link)
 		return;
 	strscpy(info->transport, ssk->link->ops->name, sizeof(info->transport));

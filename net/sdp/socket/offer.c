@@ -248,7 +248,14 @@ struct sk_buff *sdp_offer_take(struct sdp_sock *ssk)
 
 	o->skb = NULL;
 	SDP_INC(sock_net(&ssk->sk), OffersSent);
+	ssk->offers++;
 	return skb;
+}
+
+static void crossed(struct sdp_sock *ssk)
+{
+	SDP_INC(sock_net(&ssk->sk), OffersCrossed);
+	ssk->offers_crossed++;
 }
 
 /**
@@ -264,7 +271,7 @@ void sdp_offer_answered(struct sdp_sock *ssk, u32 got)
 	if (got == o->mem->region.len)
 		SDP_INC(net, OffersTaken);
 	else if (!got && sdp_engine_may_write(&ssk->engine))
-		SDP_INC(net, OffersCrossed);
+		crossed(ssk);
 	else
 		SDP_INC(net, OffersRefused);
 	SDP_ADD(net, BytesFetched, got - o->first);

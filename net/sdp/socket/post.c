@@ -9,37 +9,53 @@
  * in a message, the end of the stream, a change of the mode) ends the advertisement, and the
  * reader looks again. One write goes into it, however long it is.
  *
- * One at a time: other readers wait without. Who may wait no longer (a signal, a timeout) takes
- * it back and waits for the peer's answer, which its kernel gives without its program: what was
- * written meanwhile is read. No access is left open when the call returns.
+ * Several readers may each have their memory advertised; it is filled in the order in which they
+ * came. Who may wait no longer (a signal, a timeout) takes back what is advertised, the others'
+ * as well, because the wire knows no other way, and waits for the peer's answer, which its kernel
+ * gives without its program: what was written meanwhile is read. No access is left open when the
+ * call returns.
  */
 #include "sock.h"
 
 /**
  * struct sdp_post - a reader's memory, as long as the peer may write to it; on the reader's stack
+ * @node: in the socket's list until it is over; under the socket's lock
+ * @id: what the engine knows it by
  * @mem: the memory
  * @got: bytes that the peer has written, when it is over
  * @over: the peer does not write to it any more
  */
 struct sdp_post {
+	struct list_head node;
+	u32 id;
 	struct sdp_mem *mem;
 	u32 got;
 	bool over;
 };
 
+/* It is not looked at here any more. The caller wakes readers. */
+static void over(struct sdp_sock *ssk, struct sdp_post *p, u32 got)
+{
+	p->got = got;
+	p->mem->settled = !ssk->engine.dead;
+	list_del(&p->node);
+	/* The last look at it: pairs with sdp_await_answer(). */
+	smp_store_release(&p->over, true);
+	WRITE_ONCE(ssk->posts_over, ssk->posts_over + 1);
+}
+
 /**
- * sdp_post_over() - the advertisement has come to its end, or the connection has
+ * sdp_post_over() - an advertisement has come to its end
  * @ssk: socket, locked
+ * @id: which
  * @got: bytes written to it, which come next in the stream
  *
  * The caller wakes readers.
  */
-void sdp_post_over(struct sdp_sock *ssk, u32 got)
+void sdp_post_over(struct sdp_sock *ssk, u32 id, u32 got)
 {
-	struct sdp_post *p = ssk->post;
+	struct sdp_post *p;
 
-	if (!p)
-		return;
 	if (got) {
 		sdp_passed(ssk, got);
 		SDP_ADD(sock_net(&ssk->sk), BytesPlaced, got);
@@ -47,12 +63,37 @@ void sdp_post_over(struct sdp_sock *ssk, u32 got)
 		ssk->rdma_received += got;
 		ssk->last_received = jiffies;
 	}
-	p->got = got;
-	p->mem->settled = !ssk->engine.dead;
-	ssk->post = NULL;
-	/* The last look at it: pairs with sdp_await_answer(). */
-	smp_store_release(&p->over, true);
-	WRITE_ONCE(ssk->posts, ssk->posts + 1);
+	list_for_each_entry(p, &ssk->posts, node) {
+		if (p->id != id)
+			continue;
+		over(ssk, p, got);
+		return;
+	}
+}
+
+/**
+ * sdp_posts_end() - so have all, with the connection
+ * @ssk: socket, locked
+ *
+ * The caller wakes readers.
+ */
+void sdp_posts_end(struct sdp_sock *ssk)
+{
+	struct sdp_post *p, *next;
+
+	list_for_each_entry_safe(p, next, &ssk->posts, node)
+		over(ssk, p, 0);
+}
+
+/* Nobody wants them any more. Those that the peer does not know of are over at once. */
+static void take_back(struct sdp_sock *ssk)
+{
+	struct sdp_actions acts = { };
+	u32 i;
+
+	sdp_engine_advert_cancel(&ssk->engine, &acts);
+	for (i = 0; i < acts.n; i++)
+		sdp_post_over(ssk, acts.list[i].id, 0);
 }
 
 /**
@@ -65,16 +106,12 @@ void sdp_post_over(struct sdp_sock *ssk, u32 got)
  */
 void sdp_post_look(struct sdp_sock *ssk)
 {
-	struct sdp_actions acts = { };
-
-	if (!ssk->post || !ssk->rx_bytes || !sdp_adverts_waiting(&ssk->engine.adverts))
-		return;
-	sdp_engine_advert_cancel(&ssk->engine, &acts);
-	sdp_post_over(ssk, 0);
+	if (ssk->rx_bytes && sdp_adverts_waiting(&ssk->engine.adverts))
+		take_back(ssk);
 }
 
 /* With what comes in between there is no need. */
-static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_post *p, u32 *number)
+static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_post *p)
 {
 	struct sdp_todo todo = { };
 	bool may;
@@ -82,39 +119,62 @@ static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_post *
 
 	sdp_stream_lock(ssk);
 	least = sdp_engine_may_advertise(&ssk->engine);
-	may = ssk->link == link && !ssk->post && !ssk->rx_bytes && !ssk->sk.sk_err &&
-	      !(ssk->sk.sk_shutdown & RCV_SHUTDOWN) && least && p->mem->region.len >= least &&
-	      sdp_engine_advertise(&ssk->engine, &p->mem->region);
-	if (may) {
-		ssk->post = p;
+	may = ssk->link == link && !ssk->rx_bytes && !ssk->sk.sk_err &&
+	      !(ssk->sk.sk_shutdown & RCV_SHUTDOWN) && least && p->mem->region.len >= least;
+	if (may)
+		p->id = sdp_engine_advertise(&ssk->engine, &p->mem->region);
+	if (p->id) {
+		list_add_tail(&p->node, &ssk->posts);
 		p->mem->settled = false;
-		*number = ssk->posts;
 		sdp_stream_progress(ssk, &todo);
 	}
 	sdp_stream_unlock(ssk, &todo);
-	return may;
+	return p->id;
 }
 
-static bool over_or_other_news(struct sdp_sock *ssk, u32 number)
+static bool other_news(struct sdp_sock *ssk)
 {
-	return READ_ONCE(ssk->posts) != number || READ_ONCE(ssk->rx_bytes) ||
+	return READ_ONCE(ssk->rx_bytes) ||
 	       (READ_ONCE(ssk->rx_offered) && READ_ONCE(ssk->rx_reads)) || sdp_input_over(ssk);
 }
 
-static int await_end(struct sdp_sock *ssk, struct sdp_post *p, u32 number, long *timeo)
+static bool some_over_or_other_news(struct sdp_sock *ssk, u32 number)
 {
-	struct sdp_actions acts = { };
+	return READ_ONCE(ssk->posts_over) != number || other_news(ssk);
+}
+
+static bool is_over(struct sdp_sock *ssk, const struct sdp_post *p, u32 *number)
+{
+	bool is;
+
+	sdp_stream_lock(ssk);
+	is = p->over;
+	*number = ssk->posts_over;
+	spin_unlock_bh(&ssk->lock);
+	return is;
+}
+
+/* What ends another reader's memory is no news for this one. */
+static int await_news(struct sdp_sock *ssk, const struct sdp_post *p, long *timeo)
+{
+	int err = 0;
+	u32 number;
+
+	while (!err && !is_over(ssk, p, &number) && !other_news(ssk))
+		err = sdp_wait(ssk, SDP_READ, timeo, some_over_or_other_news, number);
+	return err;
+}
+
+static int await_end(struct sdp_sock *ssk, struct sdp_post *p, long *timeo)
+{
 	struct sdp_todo todo = { };
 	int err;
 
-	err = sdp_wait(ssk, SDP_READ, timeo, over_or_other_news, number);
+	err = await_news(ssk, p, timeo);
 	sdp_stream_lock(ssk);
 	if (!p->over) {
 		SDP_INC(sock_net(&ssk->sk), PostsCancelled);
-		sdp_engine_advert_cancel(&ssk->engine, &acts);
-		/* The peer has not been told of it. */
-		if (acts.n)
-			sdp_post_over(ssk, 0);
+		take_back(ssk);
 		sdp_stream_progress(ssk, &todo);
 	}
 	sdp_stream_unlock(ssk, &todo);
@@ -122,10 +182,18 @@ static int await_end(struct sdp_sock *ssk, struct sdp_post *p, u32 number, long 
 	return err;
 }
 
+/* To find out later that it may not be costs a registration. */
 static bool worth_it(struct sdp_sock *ssk, const struct iov_iter *to, size_t room, long timeo)
 {
-	return READ_ONCE(ssk->rx_mode) == SDP_MODE_PIPELINED && timeo && !READ_ONCE(ssk->post) &&
-	       sdp_rdma_worth(ssk, min(room, iov_iter_single_seg_count(to)));
+	u32 least;
+
+	if (READ_ONCE(ssk->rx_mode) != SDP_MODE_PIPELINED || !timeo)
+		return false;
+	sdp_stream_lock(ssk);
+	least = sdp_engine_may_advertise(&ssk->engine);
+	spin_unlock_bh(&ssk->lock);
+	room = min(room, iov_iter_single_seg_count(to));
+	return least && room >= least && sdp_rdma_worth(ssk, room);
 }
 
 /**
@@ -144,7 +212,6 @@ bool sdp_post(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *time
 	struct sdp_pinned pin;
 	struct sdp_link *link;
 	bool posted = false;
-	u32 number;
 
 	if (!worth_it(ssk, to, room, *timeo) || !sdp_pin(&pin, to, room, SDP_MEM_PEER_WRITES))
 		return false;
@@ -153,9 +220,9 @@ bool sdp_post(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *time
 	link = sdp_link_use(ssk);
 	p.mem = link ? link->ops->map(link, &pin.mem) : ERR_PTR(-ENOTCONN);
 	if (!IS_ERR(p.mem)) {
-		posted = begin(ssk, link, &p, &number);
+		posted = begin(ssk, link, &p);
 		if (posted)
-			*result = await_end(ssk, &p, number, timeo);
+			*result = await_end(ssk, &p, timeo);
 		link->ops->unmap(link, p.mem);
 	}
 	if (link)

@@ -14,13 +14,16 @@
  * sdp_rdma_threshold() - from what size on is memory worth an RDMA transfer? (B1)
  * @ssk: socket
  *
- * Return: bytes, as set for the socket, or else for the namespace; 0 for never.
+ * Return: bytes, as set for the socket, or else for the namespace, or else as measured for the
+ * device of its connection; 0 for never.
  */
 u32 sdp_rdma_threshold(const struct sdp_sock *ssk)
 {
-	int own = READ_ONCE(ssk->opt.rdma_threshold);
+	int set = READ_ONCE(ssk->opt.rdma_threshold);
 
-	return own >= 0 ? own : READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.rdma_threshold);
+	if (set < 0)
+		set = READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.rdma_threshold);
+	return set >= 0 ? set : READ_ONCE(ssk->rdma_worth);
 }
 
 /**

@@ -89,7 +89,6 @@ enum sdp_urgent_state {
 struct sdp_port;
 struct sdp_offer;
 struct sdp_fetch;
-struct sdp_post;
 
 /**
  * struct sdp_sock - an AF_SDP socket
@@ -119,13 +118,14 @@ struct sdp_post;
  * @tx_inflight: those of them that the transport has
  * @rx_bytes: payload bytes ready to be read
  * @fetch: a reader's RDMA read under way, or NULL (fetch.c)
- * @post: memory that a reader advertises to the peer, or NULL (post.c)
- * @posts: how often that has come to its end
+ * @posts: memory that readers advertise to the peer (post.c)
+ * @posts_over: how often one has come to its end
  * @placing: a writer's RDMA write is under way (place.c)
  * @may_offer: large writes may be offered to the peer now
  * @may_write: bytes that the peer's reader has room for, to be written by RDMA
  * @tx_mode: what is used for large writes (SDP_MODE_*)
  * @rx_mode: ... and by the peer
+ * @rdma_worth: RDMA is worth it from so many bytes on, says the link
  * @rx_offered: bytes that the peer offers, to be read by RDMA
  * @rx_reads: they can be
  * @rx_offer: place of that in the stream, and of the bytes that came along
@@ -167,6 +167,9 @@ struct sdp_post;
  * @bytes_received: their payload
  * @rdma_sent: bytes of @bytes_sent that went by RDMA
  * @rdma_received: likewise
+ * @offers: large writes offered to the peer
+ * @offers_crossed: those that met a buffer of the peer's reader on its way
+ * @scans_fired: the peer's offers that no reader came for in time
  * @last_sent: when payload was sent last (jiffies), or 0
  * @last_received: when payload came last (jiffies), or 0
  *
@@ -243,12 +246,13 @@ struct sdp_sock {
 	u32 tx_inflight;
 	u32 rx_bytes;
 	struct sdp_fetch *fetch;
-	struct sdp_post *post;
-	u32 posts;
+	struct list_head posts;
+	u32 posts_over;
 	bool placing;
 	u32 may_write;
 	u8 tx_mode;
 	u8 rx_mode;
+	u32 rdma_worth;
 	u32 rx_offered;
 	bool rx_reads;
 	u32 rx_offer;
@@ -289,6 +293,9 @@ struct sdp_sock {
 	u64 bytes_received;
 	u64 rdma_sent;
 	u64 rdma_received;
+	u32 offers;
+	u32 offers_crossed;
+	u32 scans_fired;
 	unsigned long last_sent;
 	unsigned long last_received;
 
@@ -494,7 +501,8 @@ void sdp_fetch_decline(struct sdp_sock *ssk, u32 seen);
 void sdp_fetch_later(struct sdp_sock *ssk, size_t room);
 
 /* post.c */
-void sdp_post_over(struct sdp_sock *ssk, u32 got);
+void sdp_post_over(struct sdp_sock *ssk, u32 id, u32 got);
+void sdp_posts_end(struct sdp_sock *ssk);
 void sdp_post_look(struct sdp_sock *ssk);
 bool sdp_post(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *timeo, int *result);
 

@@ -49,6 +49,7 @@ static void note_rdma(struct sdp_sock *ssk, struct sdp_todo *todo)
 	WRITE_ONCE(ssk->rx_offered, ssk->link ? sdp_engine_offered(e) : 0);
 	WRITE_ONCE(ssk->rx_reads, ssk->link && ssk->rdma && ssk->link->reads &&
 		   READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.rdma_read));
+	WRITE_ONCE(ssk->rdma_worth, ssk->link ? ssk->link->worth : 0);
 	WRITE_ONCE(ssk->rx_mode, sdp_engine_rx_mode(e));
 	WRITE_ONCE(ssk->tx_mode, sdp_engine_tx_mode(e));
 	WRITE_ONCE(ssk->may_offer, ssk->link && sdp_engine_may_offer(e));
@@ -119,7 +120,7 @@ void sdp_stream_purge(struct sdp_sock *ssk)
 	__skb_queue_purge(&ssk->tx_queue);
 	__skb_queue_purge(&ssk->tx_blocks);
 	sdp_offer_over(ssk, 0);
-	sdp_post_over(ssk, 0);
+	sdp_posts_end(ssk);
 	sdp_memory_sent(ssk, -ssk->sk.sk_wmem_queued);
 	ssk->tx_outq = 0;
 	ssk->tx_urgent = 0;
@@ -281,7 +282,7 @@ static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, stru
 			break;
 		case SDP_ACT_WRITTEN:
 		case SDP_ACT_ADVERT_OVER:
-			sdp_post_over(ssk, a->len);
+			sdp_post_over(ssk, a->id, a->len);
 			todo->wake |= SDP_WAKE_READ;
 			break;
 		case SDP_ACT_EOF:
@@ -695,15 +696,18 @@ static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)
 	struct sdp_todo todo = { };
 	u8 tmp[SDP_HEADER_MAX];
 	struct sdp_msg msg;
+	u32 stale;
 
 	sdp_stream_lock(ssk);
 	if (ssk->link != link) {
 		kfree_skb(skb);
 	} else {
+		stale = ssk->engine.target.stale;
 		ssk->posted_bytes -= sdp_memory_of_receive(ssk, sdp_buf_cb(skb)->size);
 		sdp_engine_receive(&ssk->engine, sdp_buf_header(skb, bytes, tmp), bytes, &msg,
 				   &acts);
 		count_received(ssk, &msg);
+		SDP_ADD(sock_net(&ssk->sk), PostsStale, ssk->engine.target.stale - stale);
 		if (!carry_out(ssk, &acts, skb, bytes, &todo))
 			sdp_stream_recycle(ssk, link, skb);
 		sdp_stream_progress(ssk, &todo);

@@ -171,6 +171,7 @@ static void scan_offer(struct sdp_sock *ssk)
 		return;
 	ssk->scan_watched = false;
 	SDP_INC(sock_net(&ssk->sk), ScansFired);
+	ssk->scans_fired++;
 	sdp_engine_decline(&ssk->engine);
 }
 

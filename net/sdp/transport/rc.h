@@ -10,6 +10,7 @@
  *	rc_mem.c	memory that RDMA reaches
  *	rc_move.c	RDMA reads and writes
  *	rc_reg.c	a device's queue pair for registering it
+ *	rc_worth.c	from what size on that is worth it
  */
 #ifndef SDP_RC_H
 #define SDP_RC_H
@@ -36,6 +37,8 @@
 #define RC_ANSWER_WAIT	(HZ / 2)
 /* Memory regions that a device keeps to be used again. */
 #define RC_FREE_REGIONS	64
+/* From so many bytes on RDMA is worth it, as long as that has not been measured. */
+#define RC_WORTH_GUESS	65536
 /* How long to wait before we look again whether packets are still under way. */
 #define RC_QUIET_WAIT	(HZ / 50)
 
@@ -55,6 +58,8 @@
  * @reg_qp: queue pair for registering memory
  * @reg_cq: its completion queue
  * @reg_room: how many may still register at once
+ * @worth: RDMA is worth it from so many bytes on
+ * @worth_work: measures that
  * @going: no new link may come
  * @refs: one for being registered, one per link
  * @unused: the last reference is gone
@@ -74,6 +79,8 @@ struct rc_device {
 	struct ib_qp *reg_qp;
 	struct ib_cq *reg_cq;
 	struct semaphore reg_room;
+	u32 worth;
+	struct work_struct worth_work;
 	bool going;
 	refcount_t refs;
 	struct completion unused;
@@ -325,6 +332,7 @@ bool rc_mem_able(const struct ib_device *ib);
 void rc_mem_drop_pool(struct rc_device *dev);
 struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages);
 void rc_unmap(struct sdp_link *link, struct sdp_mem *mem);
+int rc_mem_try(struct rc_device *dev, const struct sdp_pages *pages);
 void rc_mem_revoked(struct rc_link *rc, u32 rkey);
 
 /* rc_move.c */
@@ -339,5 +347,10 @@ void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr,
 void rc_reg_stop(struct rc_device *dev);
 int rc_reg_mr(struct rc_device *dev, struct ib_mr *mr, u32 stale, int access);
 int rc_reg_end(struct rc_device *dev, struct ib_mr *mr);
+
+/* rc_worth.c */
+void rc_worth_init(struct rc_device *dev);
+void rc_worth_start(struct rc_device *dev);
+void rc_worth_stop(struct rc_device *dev);
 
 #endif /* SDP_RC_H */

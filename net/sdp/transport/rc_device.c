@@ -348,6 +348,7 @@ static void client_remove(struct ib_device *ib, void *data)
 	fail_links(dev, 0, "device removed");
 	device_put(dev);
 	wait_for_completion(&dev->unused);
+	rc_worth_stop(dev);
 	rc_mem_drop_pool(dev);
 	rc_reg_stop(dev);
 	ib_dealloc_pd(dev->pd);

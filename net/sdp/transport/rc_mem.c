@@ -194,6 +194,48 @@ void rc_mem_revoked(struct rc_link *rc, u32 rkey)
 	rc_up->failed(&rc->link, EPROTO, "took back a foreign key");
 }
 
+/* In up to @pieces it needs no registration. Returns an ERR_PTR when it cannot be. */
+static struct rc_mem *make(struct rc_device *dev, const struct sdp_pages *pages, u32 pieces)
+{
+	struct rc_mem *m;
+	int err;
+
+	m = kzalloc(sizeof(*m), GFP_KERNEL);
+	if (!m)
+		return ERR_PTR(-ENOMEM);
+	m->use = pages->use;
+	m->mem.settled = true;
+	m->mem.region.len = pages->len;
+	init_completion(&m->mem.done);
+	err = map_pages(dev->ib, m, pages);
+	if (err)
+		goto free;
+	if (m->sgt.nents <= pieces)
+		return m;
+	m->region = take_region(dev);
+	err = PTR_ERR_OR_ZERO(m->region);
+	if (err)
+		goto unmap;
+	err = set_region(dev, m);
+	if (!err)
+		return m;
+	give_region(dev, m->region, false);
+unmap:
+	unmap_pages(dev->ib, m);
+free:
+	kfree(m);
+	return ERR_PTR(err);
+}
+
+/* @again: its region can be used again. */
+static void unmake(struct rc_device *dev, struct rc_mem *m, bool again)
+{
+	if (m->region)
+		give_region(dev, m->region, again);
+	unmap_pages(dev->ib, m);
+	kfree(m);
+}
+
 /**
  * rc_map() - register memory
  * @link: the link, in use by the caller
@@ -205,41 +247,18 @@ void rc_mem_revoked(struct rc_link *rc, u32 rkey)
  */
 struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages)
 {
-	struct rc_device *dev = to_rc(link)->dev;
+	struct rc_link *rc = to_rc(link);
 	struct rc_mem *m;
-	int err;
 
 	/* Pairs with rc_reg_start(). */
-	if (!smp_load_acquire(&dev->reg_ready))
+	if (!smp_load_acquire(&rc->dev->reg_ready))
 		return ERR_PTR(-EOPNOTSUPP);
-	m = kzalloc(sizeof(*m), GFP_KERNEL);
-	if (!m)
-		return ERR_PTR(-ENOMEM);
-	m->use = pages->use;
-	m->mem.settled = true;
-	m->mem.region.len = pages->len;
-	init_completion(&m->mem.done);
-	err = map_pages(dev->ib, m, pages);
-	if (err)
-		goto free;
-	if (m->sgt.nents <= rc_move_pieces(to_rc(link), m->use))
-		return &m->mem;
-	m->region = take_region(dev);
-	err = PTR_ERR_OR_ZERO(m->region);
-	if (err)
-		goto unmap;
-	err = set_region(dev, m);
-	if (!err) {
-		if (sdp_mem_exposed(m->use))
-			expose(to_rc(link), m);
-		return &m->mem;
-	}
-	give_region(dev, m->region, false);
-unmap:
-	unmap_pages(dev->ib, m);
-free:
-	kfree(m);
-	return ERR_PTR(err);
+	m = make(rc->dev, pages, rc_move_pieces(rc, pages->use));
+	if (IS_ERR(m))
+		return ERR_CAST(m);
+	if (m->region && sdp_mem_exposed(m->use))
+		expose(rc, m);
+	return &m->mem;
 }
 
 /**
@@ -268,8 +287,24 @@ void rc_unmap(struct sdp_link *link, struct sdp_mem *mem)
 			again = !rc_reg_end(dev, m->region->mr);
 		m->region->valid = false;
 	}
-	if (m->region)
-		give_region(dev, m->region, again);
-	unmap_pages(dev->ib, m);
-	kfree(m);
+	unmake(dev, m, again);
+}
+
+/**
+ * rc_mem_try() - register memory for nothing
+ * @dev: device that can
+ * @pages: what, and what for: to be known to ourselves only
+ *
+ * May sleep.
+ *
+ * Return: 0 or an errno.
+ */
+int rc_mem_try(struct rc_device *dev, const struct sdp_pages *pages)
+{
+	struct rc_mem *m = make(dev, pages, 0);
+
+	if (IS_ERR(m))
+		return PTR_ERR(m);
+	unmake(dev, m, true);
+	return 0;
 }

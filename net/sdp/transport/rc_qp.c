@@ -322,8 +322,10 @@ static int to_state(struct rc_link *rc, enum ib_qp_state state)
 	if (!err && state == IB_QPS_RTR && rc->config.rdma)
 		rc_reg_start(rc->dev, rc->port, &attr, mask);
 	/* Both sides had a say in that. */
-	if (state == IB_QPS_RTS)
+	if (state == IB_QPS_RTS) {
 		rc->link.reads = attr.max_rd_atomic;
+		rc->link.worth = READ_ONCE(rc->dev->worth);
+	}
 	return err;
 }
 

@@ -111,6 +111,7 @@ void rc_reg_init(struct rc_device *dev)
 {
 	mutex_init(&dev->reg_mutex);
 	sema_init(&dev->reg_room, REG_DEPTH);
+	rc_worth_init(dev);
 }
 
 /**
@@ -132,6 +133,7 @@ void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr,
 		if (!connect_to_itself(dev, port, rtr, mask)) {
 			/* Whoever sees it sees the queue pair. */
 			smp_store_release(&dev->reg_ready, true);
+			rc_worth_start(dev);
 		} else {
 			ib_destroy_qp(dev->reg_qp);
 			ib_free_cq(dev->reg_cq);

@@ -259,13 +259,15 @@ struct sdp_transport {
  * @ops: its transport
  * @up: the layer above
  * @owner: what the up-calls are for
- * @reads: the peer lets us read from its memory; known when the connection stands
+ * @reads: the peer lets us read from its memory; known when the connection stands, as is
+ * @worth: from so many bytes on RDMA is worth it, with this device
  */
 struct sdp_link {
 	const struct sdp_transport *ops;
 	const struct sdp_link_events *up;
 	void *owner;
 	bool reads;
+	u32 worth;
 };
 
 extern const struct sdp_transport sdp_rc;

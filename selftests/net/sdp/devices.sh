@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # RDMA devices that come and go under connections in every state, links that go down, and
-# connects that lead nowhere. timeout: 300 s; short form: 6.1 debug
+# connects that lead nowhere. timeout: 300 s; short form: 6.1 debug/1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"

@@ -12,7 +12,7 @@
  * --self compares TCP with TCP, which proves that the results do not depend on chance; -v shows
  * them all. A child process makes all cells of one state. Calls that leave a state as it is share
  * one socket; each of the others gets a socket of its own.
- * timeout: 400 s; short form: 6.1; only when named: debug (a quarter of an hour)
+ * timeout: 400 s; short form: 6.1/3; only when named: debug (a quarter of an hour)
  */
 #include "matrix.h"
 #include "setting.h"

@@ -199,6 +199,18 @@ static inline void settle_end(const struct cell *x)
 		poll_for(x->peer, POLLRDHUP, PATIENCE_MS);
 }
 
+/* ... that may be a reset. A peer who knew of the stream's end does not show that it is to come. */
+static inline void settle_reset(const struct cell *x)
+{
+	const short told = POLLERR | POLLHUP;
+	int i;
+
+	settle_end(x);
+	if (!reference && x->peer >= 0 && !(x->state->kind & S_FULL))
+		for (i = 0; i < 30 && !(poll_for(x->peer, POLLRDHUP, 0) & told); i++)
+			pause_ms(1);
+}
+
 /* Makes the call and writes down its result, what it noted, and whether it raised SIGPIPE. */
 static inline void rec_call(struct cell *x, const struct call *c)
 {

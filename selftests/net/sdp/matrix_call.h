@@ -428,7 +428,7 @@ static long do_disconnect(struct cell *x, const struct call *c)
 
 	noted(" port %s", addr_port(&name) ? "kept" : "0");
 	if (c->a == sizeof(none))
-		settle_end(x);
+		settle_reset(x);
 	errno = error;
 	return ret;
 }
@@ -453,7 +453,7 @@ static long do_close(struct cell *x, const struct call *c)
 		setsockopt(x->fd, SOL_SOCKET, SO_LINGER, &value, sizeof(value));
 	ret = close(x->fd);
 	x->fd = -1;
-	settle_end(x);
+	settle_reset(x);
 	return ret;
 }
 

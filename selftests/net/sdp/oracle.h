@@ -170,9 +170,15 @@ static inline void rec_mask(const char *label, int fd)
 /* The poll mask once it shows @want. At the deadline it is recorded as it is, and will differ. */
 static inline void rec_mask_at(const char *label, int fd, short want)
 {
-	/* An error is there a moment before the end that it comes with. */
+	int i;
+
+	/*
+	 * TCP's error is there a moment before the end that it comes with, piece by piece: the
+	 * hang-up, then the end of reading. poll() does not wait for those once there is an error.
+	 */
 	if (poll_for(fd, want, WAIT_MS) & POLLERR)
-		poll_for(fd, POLLHUP, 50);
+		for (i = 0; i < 50 && !(poll_for(fd, POLLRDHUP, 0) & POLLRDHUP); i++)
+			pause_ms(1);
 	rec_mask(label, fd);
 }
 

@@ -331,6 +331,117 @@ static int others_look(void *arg)
 	return EXIT_OK;
 }
 
+#define READERS		4
+
+/* Which of the @n writes that begin at @at is in @buf? Each is taken once. */
+static void take_write(const unsigned char *buf, long at, int n, bool *taken)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (!taken[i] && !memcmp(buf, pattern(at + (long)i * WRITE), WRITE)) {
+			taken[i] = true;
+			return;
+		}
+	need(false, "what a reader got is none of the writes, or was got twice");
+}
+
+/* C5: several readers, each with its own memory out at once, which is filled in their order. */
+static int several_readers(void *arg)
+{
+	long long placed = counter("BytesPlaced");
+	struct reading r[READERS], more;
+	struct pair p;
+	long at;
+	int i;
+
+	(void)arg;
+	p = pipelined(&at);
+	placed = counter("BytesPlaced");
+	for (i = 0; i < READERS; i++)
+		reading_start(&r[i], p.s, WRITE, 0);
+	need(info_of(p.s).adverts_out == READERS, "%u buffers out", info_of(p.s).adverts_out);
+	need(info_of(p.c).adverts_in == READERS, "%u have come", info_of(p.c).adverts_in);
+	/* There is no room for its memory; it waits without. */
+	reading_begin(&more, p.s, malloc(WRITE), WRITE, 0);
+	need(info_of(p.s).adverts_out == READERS, "%u are out now", info_of(p.s).adverts_out);
+	for (i = 0; i < READERS; i++)
+		send_all(p.c, pattern(at + (long)i * WRITE), WRITE);
+	for (i = 0; i < READERS; i++)
+		reading_check(&r[i], WRITE, 0, at + (long)i * WRITE);
+	need(counter("BytesPlaced") - placed == READERS * (long)WRITE, "%lld bytes placed",
+	     counter("BytesPlaced") - placed);
+	send_all(p.c, pattern(at + READERS * (long)WRITE), WRITE);
+	reading_end(&more, WRITE, 0);
+	pattern_check(at + READERS * (long)WRITE, more.buf, WRITE);
+	await_unpinned();
+	return EXIT_OK;
+}
+
+/* One of them is interrupted, which takes back all; the others wait on, and get theirs. */
+static int one_reader_leaves(void *arg)
+{
+	struct sigaction act = { .sa_handler = on_alarm };
+	bool taken[READERS - 1] = { false };
+	struct reading r[READERS];
+	struct pair p;
+	int i, round;
+	long at;
+
+	(void)arg;
+	need_errno(!sigaction(SIGUSR1, &act, NULL), "sigaction");
+	p = pipelined(&at);
+	for (round = 0; round < scaled(20); round++) {
+		int leaves = round % READERS;
+
+		for (i = 0; i < READERS; i++)
+			reading_begin(&r[i], p.s, malloc(WRITE), WRITE, 0);
+		need(!pthread_kill(r[leaves].thread, SIGUSR1), "pthread_kill");
+		reading_end(&r[leaves], -1, EINTR);
+		memset(taken, 0, sizeof(taken));
+		for (i = 0; i < READERS - 1; i++)
+			send_all(p.c, pattern(at + (long)i * WRITE), WRITE);
+		for (i = 0; i < READERS; i++) {
+			if (i != leaves) {
+				reading_end(&r[i], WRITE, 0);
+				take_write(r[i].buf, at, READERS - 1, taken);
+			}
+			free(r[i].buf);
+		}
+		at += (READERS - 1) * (long)WRITE;
+	}
+	need(counter("PostsCancelled") > 0, "nothing was taken back");
+	await_unpinned();
+	return EXIT_OK;
+}
+
+/* The connection ends under several of them. */
+static int ends_under_several(void *arg)
+{
+	struct reading r[READERS];
+	int i, told = 0;
+	struct pair p;
+	long at;
+
+	(void)arg;
+	p = pipelined(&at);
+	for (i = 0; i < READERS; i++)
+		reading_start(&r[i], p.s, WRITE, 0);
+	linger_zero(p.c);
+	close(p.c);
+	for (i = 0; i < READERS; i++) {
+		pthread_join(r[i].thread, NULL);
+		need(r[i].n == 0 || (r[i].n < 0 && r[i].error == ECONNRESET), "recv: %zd, %s",
+		     r[i].n, errno_text(r[i].error));
+		told += r[i].n < 0;
+		free(r[i].buf);
+	}
+	/* An error is told once, as with TCP; for the others the stream is over. */
+	need(told == 1, "%d were told of the reset", told);
+	await_unpinned();
+	return EXIT_OK;
+}
+
 /* One of the two is killed at any moment: the other is told, and nothing is left behind. */
 static int killed(void *arg)
 {
@@ -360,6 +471,9 @@ static const struct test tests[] = {
 	{ "ends_meanwhile", ends_meanwhile, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "urgent_between", urgent_between, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "others_look", others_look, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "several_readers", several_readers, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "one_reader_leaves", one_reader_leaves, 60, RC, .sdp_only = true, .arg = NULL },
+	{ "ends_under_several", ends_under_several, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "killed", killed, 90, RC, .sdp_only = true, .arg = NULL },
 };
 

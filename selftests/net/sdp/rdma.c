@@ -226,6 +226,37 @@ static int own_threshold(void *arg)
 	return EXIT_OK;
 }
 
+/* B1: measured for the device; from the second connection on, for the first one brings it about. */
+static int measured_threshold(void *arg)
+{
+	long long end = now_ms() + WAIT_MS;
+	struct pair p = pair_make();
+	long long sent;
+	int worth;
+
+	(void)arg;
+	setting_set("rdma_threshold", -1);
+	do {
+		close(p.c);
+		close(p.s);
+		p = pair_make();
+		worth = threshold_of(p.c);
+		need(worth >= 1 << 14 && worth <= 1 << 20 && !(worth % 4096), "it is %d", worth);
+	} while (worth == 65536 && now_ms() < end - WAIT_MS / 2);
+	printf("# measured: %d\n", worth);
+	need((int)info_of(p.c).rdma_threshold == worth, "SDP_INFO says %u, not %d",
+	     info_of(p.c).rdma_threshold, worth);
+	sent = counter("OffersSent");
+	stream_to(&p, 2, worth - 1, worth);
+	need(counter("OffersSent") == sent, "less is offered, too");
+	p = pair_make();
+	stream_to(&p, 2, worth, worth);
+	need(counter("OffersSent") > sent, "%d bytes are not offered", worth);
+	setting_set("rdma_threshold", 4096);
+	need(threshold_of(p.c) == 4096, "what is set does not count");
+	return EXIT_OK;
+}
+
 /* C9: nobody reads; after two scans the bytes come in messages, and the writer goes on. */
 static int nobody_reads(void *arg)
 {
@@ -800,6 +831,7 @@ static const struct test tests[] = {
 	{ "learns_large_again", learns_large_again, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "switched_off", switched_off, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "own_threshold", own_threshold, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "measured_threshold", measured_threshold, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "nobody_reads", nobody_reads, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "both_write", both_write, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "taken_back_by_signal", taken_back, 30, RC, .sdp_only = true, .arg = &signals },

@@ -17,7 +17,7 @@ recv_buffer_size 1536 256 65552
 recv_buffer_max 65552 0 65552
 resize_after 3 1 10000
 resize_idle_ms 10000 100 3600000
-rdma_threshold 65536 0 1073741824
+rdma_threshold 65536 -1 1073741824
 rdma_read 1 0 1
 mode_after 3 1 1000
 scan_ms 100 10 3600000
