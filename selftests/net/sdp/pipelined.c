@@ -266,7 +266,8 @@ static int taken_back(void *arg)
 	}
 	need_errno(!setitimer(ITIMER_REAL, &never, NULL), "setitimer");
 	helper_end(pid);
-	need(recv(p.s, buf, 1, 0) == 0, "no end of the stream");
+	set_timeout(p.s, SO_RCVTIMEO, WAIT_MS);
+	need(recv(p.s, buf, 1, 0) == 0, "no end of the stream: %s", errno_text(errno));
 	await_unpinned();
 	return EXIT_OK;
 }
