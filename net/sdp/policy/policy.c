@@ -21,7 +21,7 @@ unsigned int sdp_policy_id __read_mostly;
 static int wait_min = 10;
 static int wait_max = 3600 * 1000;
 
-/* Programs' paths, for rules that ask for them. */
+/* What rules may ask for about a process. */
 struct names {
 	char comm[TASK_COMM_LEN];
 	char *path_page;
@@ -71,19 +71,38 @@ static void describe(struct sdp_query *q, struct names *n, const struct sdp_endp
 	q->port = where->port;
 }
 
-/* What rules ask for that costs something to know. */
-static void look_up(struct net *net, struct sdp_query *q, struct names *n)
+/* The rules in force, with a reference; or NULL. */
+static struct sdp_rules *rules_get(struct sdp_policy *policy)
 {
-	const struct sdp_rules *rules;
-	bool path, cgroup;
+	struct sdp_rules *rules;
 
 	rcu_read_lock();
-	rules = rcu_dereference(sdp_policy(net)->rules);
-	path = rules && rules->need_path;
-	cgroup = rules && rules->need_cgroup;
+	do
+		rules = rcu_dereference(policy->rules);
+	while (rules && !refcount_inc_not_zero(&rules->refs));
 	rcu_read_unlock();
-	q->path = path ? program_path(n) : NULL;
-	q->cgroup = cgroup ? cgroup_path_of(n) : NULL;
+	return rules;
+}
+
+static void rules_put(struct sdp_rules *rules)
+{
+	if (rules && refcount_dec_and_test(&rules->refs))
+		kvfree_rcu(rules, rcu);
+}
+
+/* Patterns for long strings may be made to be slow, some milliseconds each: one by one, then. */
+static enum sdp_verdict first_match(const struct sdp_rules *rules, const struct sdp_query *q)
+{
+	unsigned int step = rules->need_path || rules->need_cgroup ? 1 : rules->count, i;
+	const struct sdp_rule *rule;
+
+	for (i = 0; i < rules->count; i += step) {
+		rule = sdp_rules_match(&rules->rule[i], step, rules->text, q);
+		if (rule)
+			return rule->verdict;
+		cond_resched();
+	}
+	return SDP_VERDICT_TCP;
 }
 
 /**
@@ -92,7 +111,7 @@ static void look_up(struct net *net, struct sdp_query *q, struct names *n)
  * @role: what it is about to do
  * @where: the address
  *
- * May sleep.
+ * One set of rules is asked, whatever becomes of the policy meanwhile. May sleep.
  *
  * Return: the verdict; SDP_VERDICT_TCP when rewriting is off or no rule matches.
  */
@@ -101,22 +120,18 @@ enum sdp_verdict sdp_policy_ask(struct net *net, enum sdp_role role,
 {
 	struct sdp_policy *policy = sdp_policy(net);
 	struct sdp_query q = { .role = role };
-	enum sdp_verdict verdict = SDP_VERDICT_TCP;
-	const struct sdp_rule *rule = NULL;
-	const struct sdp_rules *rules;
+	enum sdp_verdict verdict;
+	struct sdp_rules *rules;
 	struct names n = { };
 
-	if (!READ_ONCE(policy->rewrite))
-		return verdict;
+	rules = READ_ONCE(policy->rewrite) ? rules_get(policy) : NULL;
+	if (!rules)
+		return SDP_VERDICT_TCP;
 	describe(&q, &n, where);
-	look_up(net, &q, &n);
-	rcu_read_lock();
-	rules = rcu_dereference(policy->rules);
-	if (rules)
-		rule = sdp_rules_match(rules->rule, rules->count, rules->text, &q);
-	if (rule)
-		verdict = rule->verdict;
-	rcu_read_unlock();
+	q.path = rules->need_path ? program_path(&n) : NULL;
+	q.cgroup = rules->need_cgroup ? cgroup_path_of(&n) : NULL;
+	verdict = first_match(rules, &q);
+	rules_put(rules);
 	free_page((unsigned long)n.path_page);
 	free_page((unsigned long)n.cgroup_page);
 	return verdict;
@@ -133,6 +148,7 @@ static struct sdp_rules *rules_alloc(const char *first, size_t first_len, const 
 	rules = kvzalloc(struct_size(rules, rule, bound) + first_len + len + 1, GFP_KERNEL_ACCOUNT);
 	if (!rules)
 		return NULL;
+	refcount_set(&rules->refs, 1);
 	rules->count = bound;
 	rules->text = (char *)&rules->rule[bound];
 	rules->len = first_len + len;
@@ -174,8 +190,7 @@ static int set_rules(struct sdp_policy *policy, const char *text, size_t len, lo
 	rules->need_path = sdp_rules_need_path(rules->rule, count);
 	rules->need_cgroup = sdp_rules_need_cgroup(rules->rule, count);
 	rcu_assign_pointer(policy->rules, rules);
-	if (old)
-		kvfree_rcu(old, rcu);
+	rules_put(old);
 	return 0;
 }
 
@@ -302,7 +317,7 @@ static void __net_exit exit_one(struct net *net)
 
 	sdp_fallback_unregister(net);
 	sysctl_unregister(policy);
-	kvfree(rcu_dereference_protected(policy->rules, 1));
+	rules_put(rcu_dereference_protected(policy->rules, 1));
 }
 
 static struct pernet_operations policy_ops = {

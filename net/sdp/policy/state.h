@@ -7,6 +7,7 @@
 
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
@@ -21,6 +22,7 @@
 
 /**
  * struct sdp_rules - a policy in force; replaced as a whole
+ * @refs: that of being in force, and of who is asking
  * @rcu: frees it
  * @count: rules
  * @need_path: some ask for the executable's path
@@ -30,6 +32,7 @@
  * @rule: the rules; their patterns are in @text
  */
 struct sdp_rules {
+	refcount_t refs;
 	struct rcu_head rcu;
 	unsigned int count;
 	bool need_path;

@@ -9,6 +9,7 @@
 #include "cases.h"
 #include "info.h"
 #include "pattern.h"
+#include <net/if.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
@@ -141,6 +142,19 @@ static inline int connected_as(const char *name, const struct addr *where)
 	return fd;
 }
 
+/* What a connection becomes now. */
+static inline int now_by(void)
+{
+	struct addr where;
+	int fd = stream(0), protocol;
+
+	listener_of(NOBODY, 1, &where);
+	need(connect_as("somebody", fd, &where) == ECONNREFUSED, "connect: %s", errno_text(errno));
+	protocol = protocol_of(fd);
+	close(fd);
+	return protocol;
+}
+
 /* Two ends of one connection tell each other something. */
 static inline void talk(int c, int s)
 {
@@ -222,6 +236,16 @@ static inline struct addr no_such_host(unsigned int port)
 	else
 		a.in6.sin6_addr.s6_addr[15] = 0x99;
 	return a;
+}
+
+static inline void loopback_up(void)
+{
+	struct ifreq ifr = { .ifr_flags = IFF_UP };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	strcpy(ifr.ifr_name, "lo");
+	need_errno(!ioctl(fd, SIOCSIFFLAGS, &ifr), "lo up");
+	close(fd);
 }
 
 static inline pthread_t start_thread(void *(*body)(void *), void *arg)

@@ -6,7 +6,6 @@
 #define SDP_TEST_POLICY_SWITCH_H
 
 #include "policy_text.h"
-#include <net/if.h>
 #include <sched.h>
 
 static int switch_off(void *arg)
@@ -103,16 +102,6 @@ static int switch_not_root(void *arg)
 	refused_open(SETTING_DIR "fallback_memory_ms");
 	need(policy_read(text) == (ssize_t)strlen(GOOD), "the policy cannot be read");
 	return EXIT_OK;
-}
-
-static void loopback_up(void)
-{
-	struct ifreq ifr = { .ifr_flags = IFF_UP };
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
-
-	strcpy(ifr.ifr_name, "lo");
-	need_errno(!ioctl(fd, SIOCSIFFLAGS, &ifr), "lo up");
-	close(fd);
 }
 
 static void need_off(const char *who)

@@ -29,19 +29,6 @@ static void need_policy(const char *want, size_t len)
 	     n > 100 ? 100 : (int)n, text);
 }
 
-/* What a connection becomes now. */
-static int now_by(void)
-{
-	struct addr where;
-	int fd = stream(0), protocol;
-
-	listener_of(NOBODY, 1, &where);
-	need(connect_as("somebody", fd, &where) == ECONNREFUSED, "connect: %s", errno_text(errno));
-	protocol = protocol_of(fd);
-	close(fd);
-	return protocol;
-}
-
 static const struct {
 	const char *text;
 	int line, column;
