@@ -20,7 +20,7 @@ MODULE_FLAGS := W=1
 
 .PHONY: all modules tools install uninstall dkms-install demo check check-all check-style \
 	check-unit check-kunit check-vm check-wire check-runner check-deep check-programs check-load \
-	check-soak bench clean help
+	check-soak bench bench-policy clean help
 
 all: modules
 
@@ -93,6 +93,9 @@ check-load:
 bench:
 	@tools/bench/run.sh
 
+bench-policy:
+	@tools/bench/policy.sh
+
 clean:
 	rm -rf build
 
@@ -123,4 +126,5 @@ help:
 	@echo 'make bench TESTS="modes cost pinned"   only large writes of AF_SDP by message, read and'
 	@echo '                      write, processor time of a byte, pinned memory; see'
 	@echo '                      tools/bench/run.sh for all that narrows it'
+	@echo 'make bench-policy     what the policy costs TCP and socket(2): build/bench-policy/'
 	@echo 'make clean            remove build/'

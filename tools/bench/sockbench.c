@@ -7,6 +7,7 @@
  *	sockbench [options] FAMILY pingpong ADDRESS PORT SIZE COUNT
  *	sockbench [options] FAMILY echo     ADDRESS PORT SIZE COUNT CONNECTIONS
  *	sockbench [options] FAMILY connect  ADDRESS PORT COUNT
+ *	sockbench [options] FAMILY socket   ADDRESS PORT COUNT
  *	sockbench [options] FAMILY hold     ADDRESS PORT
  *	sockbench [options] FAMILY quit     ADDRESS PORT
  *
@@ -18,6 +19,7 @@
  *	pingpong	SIZE bytes there and back, COUNT times; times are one way
  *	echo		the same COUNT times in all over many connections at once (echo.c)
  *	connect		COUNT times connect, ask, see the server close, close
+ *	socket		COUNT times make a socket and close it, and nothing else
  *	hold		for every number read from standard input, open that many
  *			more connections and keep them; end of input closes them all
  *	quit		ends the server
@@ -74,7 +76,7 @@
 static const char *const action_names[] = {
 	[SERVER] = "server", [STREAM] = "stream", [PINGPONG] = "pingpong",
 	[ECHO_MANY] = "echo", [CONNECT] = "connect", [HOLD] = "hold",
-	[DROP] = "drop", [QUIT] = "quit",
+	[DROP] = "drop", [QUIT] = "quit", [SOCKET] = "socket",
 };
 
 /* What a client sends first; big endian, the ends may be different machines. */
@@ -588,6 +590,20 @@ static int run_connect(void)
 	return 0;
 }
 
+static int run_socket(void)
+{
+	double total;
+	uint64_t i;
+
+	start_clock();
+	for (i = 0; i < cfg.count; i++)
+		close(new_socket());
+	total = stop_clock();
+	print_head();
+	printf("mean_us=%.4f\n", total / cfg.count);
+	return 0;
+}
+
 static int run_hold(void)
 {
 	char *line = NULL;
@@ -620,7 +636,7 @@ static noreturn void usage(void)
 	      "                 FAMILY ACTION ADDRESS PORT [SIZE] [COUNT] [CONNECTIONS]\n"
 	      "  FAMILY  inet, inet6, unix, smc, sdp or a number\n"
 	      "  ACTION  server | stream SIZE COUNT | pingpong SIZE COUNT\n"
-	      "          echo SIZE COUNT CONNECTIONS | connect COUNT | hold | quit\n"
+	      "          echo SIZE COUNT CONNECTIONS | connect COUNT | socket COUNT | hold | quit\n"
 	      "  -c      check every byte (client)\n"
 	      "  -n      leave Nagle's algorithm on\n"
 	      "  -u      measure the processors' busy time too (client, root)\n"
@@ -722,7 +738,7 @@ static void parse(int argc, char **argv)
 	argv += 4;
 	if (cfg.action == STREAM || cfg.action == PINGPONG || cfg.action == ECHO_MANY)
 		cfg.size = parse_number(*argv++, MAX_SIZE);
-	if (cfg.size || cfg.action == CONNECT)
+	if (cfg.size || cfg.action == CONNECT || cfg.action == SOCKET)
 		cfg.count = parse_number(*argv++, UINT32_MAX);
 	if (cfg.action == ECHO_MANY)
 		cfg.connections = parse_number(*argv++, MAX_CONNECTIONS);
@@ -735,7 +751,7 @@ int main(int argc, char **argv)
 	static int (*const run[])(void) = {
 		[SERVER] = run_server, [STREAM] = run_stream, [PINGPONG] = run_pingpong,
 		[ECHO_MANY] = run_echo, [CONNECT] = run_connect, [HOLD] = run_hold,
-		[QUIT] = run_quit,
+		[QUIT] = run_quit, [SOCKET] = run_socket,
 	};
 
 	parse(argc, argv);

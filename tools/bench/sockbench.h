@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-enum action { SERVER, STREAM, PINGPONG, ECHO_MANY, CONNECT, HOLD, DROP, QUIT };
+enum action { SERVER, STREAM, PINGPONG, ECHO_MANY, CONNECT, HOLD, DROP, QUIT, SOCKET };
 
 struct config {
 	const char *family_name;
