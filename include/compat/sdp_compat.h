@@ -8,6 +8,7 @@
 #ifndef SDP_COMPAT_H
 #define SDP_COMPAT_H
 
+#include <linux/ftrace.h>
 #include <linux/net.h>
 #include <linux/poll.h>
 #include <linux/skbuff.h>
@@ -215,6 +216,13 @@ static inline void sdp_socket_flags(struct socket *sock)
 	rcu_read_unlock();					\
 	sdp_exe;						\
 })
+
+/* An argument of a function that ftrace has stopped at; before 6.2 each architecture has its way. */
+#ifdef ftrace_regs_get_argument
+#define sdp_traced_argument(fregs, n)	ftrace_regs_get_argument(fregs, n)
+#else
+#define sdp_traced_argument(fregs, n)	regs_get_kernel_argument(&(fregs)->regs, n)
+#endif
 
 /* poll_does_not_wait() is gone; the question is whether poll_wait() would register. */
 static inline bool sdp_poll_registers(const poll_table *wait)

@@ -5,10 +5,11 @@
  * accept() have no struct sock yet. So what comes by here with one is what socket(2) has made,
  * by whatever program, statically linked or not.
  *
- * A kprobe at the function's entry, which is a call by ftrace on kernels that have it. The
- * handler runs with preemption off, and only exchanges a pointer.
+ * ftrace calls us at the function's entry. It saves no more than the arguments then, which makes
+ * it cheaper than a kprobe: every socket(2) of the machine pays for it. The handler only exchanges
+ * a pointer.
  */
-#include <linux/kprobes.h>
+#include <linux/ftrace.h>
 #include <linux/mutex.h>
 
 #include "shim.h"
@@ -17,22 +18,47 @@
 static DEFINE_MUTEX(lock); /* covers hooked */
 static bool hooked;
 
-static int new_file(struct kprobe *p, struct pt_regs *regs)
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
+static void notrace new_file(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			     struct ftrace_regs *fregs)
 {
-	struct socket *sock = (struct socket *)regs_get_kernel_argument(regs, 0);
+	struct socket *sock = (struct socket *)sdp_traced_argument(fregs, 0);
 	struct sock *sk = sock ? sock->sk : NULL;
 
 	if (!sk || sk->sk_kern_sock || sk->sk_type != SOCK_STREAM || sk->sk_state != TCP_CLOSE)
-		return 0;
+		return;
 	if (READ_ONCE(sdp_policy(sock_net(sk))->rewrite))
 		sdp_shim_begin(sock);
-	return 0;
 }
 
-static struct kprobe probe = {
-	.symbol_name	= "sock_alloc_file",
-	.pre_handler	= new_file,
+/* Nothing that the handler calls comes by the function; to switch tracing off is refused. */
+static struct ftrace_ops probe = {
+	.func	= new_file,
+	.flags	= FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_PERMANENT,
 };
+
+static int probe_begin(void)
+{
+	int err = ftrace_set_filter_ip(&probe, (unsigned long)sock_alloc_file, 0, 1);
+
+	return err ?: register_ftrace_function(&probe);
+}
+
+static void probe_end(void)
+{
+	unregister_ftrace_function(&probe);
+	ftrace_free_filter(&probe);
+}
+#else
+static int probe_begin(void)
+{
+	return -EOPNOTSUPP;
+}
+
+static void probe_end(void)
+{
+}
+#endif
 
 /**
  * sdp_hook_begin() - a namespace wants its programs' sockets to be looked at
@@ -48,11 +74,11 @@ int sdp_hook_begin(void)
 
 	mutex_lock(&lock);
 	if (!hooked)
-		err = register_kprobe(&probe);
+		err = probe_begin();
 	hooked |= !err;
 	mutex_unlock(&lock);
 	if (err)
-		pr_warn_once("sdp: no kprobe at sock_alloc_file (%d): net.sdp.rewrite needs CONFIG_KPROBES\n",
+		pr_warn_once("sdp: sock_alloc_file cannot be traced (%d), so net.sdp.rewrite cannot be on\n",
 			     err);
 	return err;
 }
@@ -63,6 +89,6 @@ int sdp_hook_begin(void)
 void sdp_hook_end(void)
 {
 	if (hooked)
-		unregister_kprobe(&probe);
+		probe_end();
 	hooked = false;
 }
