@@ -176,6 +176,7 @@ void sdp_attempt_prepare(struct sdp_shadow *shadow)
  * @valid: it is
  * @verdict: the policy's
  * @timeo: how long it may wait (jiffies)
+ * @end: when that is over, unless it is for ever
  */
 struct wish {
 	struct sdp_sockaddr *addr;
@@ -185,6 +186,7 @@ struct wish {
 	bool valid;
 	enum sdp_verdict verdict;
 	long timeo;
+	unsigned long end;
 };
 
 /* Rules may be many, and a path long: without a lock. */
@@ -193,6 +195,7 @@ static void wish_make(struct wish *w, const struct socket *sock)
 	struct sock *sk = sock->sk;
 
 	w->timeo = sock_sndtimeo(sk, w->flags & O_NONBLOCK);
+	w->end = jiffies + w->timeo;
 	w->valid = !sdp_addr_get(&w->peer, (struct sockaddr_storage *)w->addr, w->len,
 				 sk->sk_family);
 	w->verdict = w->valid ? sdp_policy_ask(sock_net(sk), SDP_ROLE_CONNECT, &w->peer) :
@@ -342,6 +345,52 @@ static bool for_tcp(const struct sdp_shadow *shadow, const struct wish *w)
 	       shadow->sock->state != SS_UNCONNECTED || shadow->sock->sk->sk_state != TCP_CLOSE;
 }
 
+static bool under_way(const struct socket *sock)
+{
+	return (1 << READ_ONCE(READ_ONCE(sock->sk)->sk_state)) & (TCPF_SYN_SENT | TCPF_SYN_RECV);
+}
+
+/*
+ * The rest of a connect that has waited for the decision, by the calls that the socket has now. All
+ * of it together has the time that was given for one: TCP's own wait would begin anew.
+ */
+static int go_on(struct socket *sock, const struct wish *w)
+{
+	const struct proto_ops *ops = READ_ONCE(sock->ops);
+	long left;
+	int err;
+
+	if (w->timeo == MAX_SCHEDULE_TIMEOUT)
+		return ops->connect(sock, w->addr, w->len, w->flags);
+	err = ops->connect(sock, w->addr, w->len, w->flags | O_NONBLOCK);
+	if (err != -EINPROGRESS && err != -EALREADY)
+		return err;
+	left = max(0L, (long)(w->end - jiffies));
+	left = wait_event_interruptible_timeout(sock->wq.wait, !under_way(sock), left);
+	if (left <= 0)
+		return left ? sock_intr_errno(w->timeo) : err;
+	err = ops->connect(sock, w->addr, w->len, w->flags | O_NONBLOCK);
+	return err == -EISCONN ? 0 : err;
+}
+
+/**
+ * sdp_attempt_asks() - would SDP be tried if a socket connected?
+ * @sock: socket, undecided
+ * @addr: where to, or NULL
+ * @len: its length
+ *
+ * Return: true when the policy says so.
+ */
+bool sdp_attempt_asks(struct socket *sock, struct sdp_sockaddr *addr, int len)
+{
+	struct wish w = { .addr = addr, .len = len };
+
+	if (!addr)
+		return false;
+	wish_make(&w, sock);
+	return w.verdict != SDP_VERDICT_TCP;
+}
+
 /*
  * The part of connect(2) under the lock. Returns true when that was all, with the result in @err;
  * else the attempt is on its way, and @err for who may not wait, or the socket is decided.
@@ -400,7 +449,7 @@ int sdp_attempt(struct sdp_shadow *shadow, struct sdp_sockaddr *addr, int len, i
 		err = w.timeo ? wait_here(shadow, attempt, w.timeo, err) : err;
 	if (connecting && err)
 		return err;
-	err = READ_ONCE(sock->ops)->connect(sock, addr, len, flags);
+	err = connecting ? go_on(sock, &w) : READ_ONCE(sock->ops)->connect(sock, addr, len, flags);
 	/* Two that wait for one connection both have it. */
 	return err == -EISCONN && joined ? 0 : err;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is beside an undecided socket, from the socket's birth until it is decided or closed; and
- * how an SDP socket takes its place.
+ * What is beside an undecided socket, from its first call until it is decided or closed; and how
+ * an SDP socket takes its place.
  *
  * Then the two struct sockets exchange their struct socks: the program's has the SDP one, and
  * the other one keeps the TCP one, with its port, for as long as the program's lives. So who
@@ -28,52 +28,77 @@ static struct hlist_head *place_of(const struct socket *sock)
 	return &table[hash_ptr((void *)sock, TABLE_BITS)];
 }
 
-/**
- * sdp_shadow_begin() - a new socket is undecided
- * @sock: socket that nobody else knows yet
- * @tcp: its calls
- *
- * Called with preemption off.
- *
- * Return: false when there is no memory.
- */
-bool sdp_shadow_begin(struct socket *sock, const struct proto_ops *tcp)
+static struct sdp_shadow *find_locked(const struct socket *sock)
 {
-	struct sdp_shadow *shadow = kzalloc(sizeof(*shadow), GFP_ATOMIC);
+	struct sdp_shadow *shadow;
+
+	hlist_for_each_entry(shadow, place_of(sock), node)
+		if (shadow->sock == sock)
+			return shadow;
+	return NULL;
+}
+
+/**
+ * sdp_shadow_find() - what is beside a socket
+ * @sock: socket
+ *
+ * Return: its shadow, with a reference; NULL when it is decided, or when nobody has called
+ * anything of it yet.
+ */
+struct sdp_shadow *sdp_shadow_find(const struct socket *sock)
+{
+	struct sdp_shadow *shadow;
+
+	spin_lock(&table_lock);
+	shadow = find_locked(sock);
+	if (shadow)
+		sdp_shadow_get(shadow);
+	spin_unlock(&table_lock);
+	return shadow;
+}
+
+static struct sdp_shadow *make(struct socket *sock, const struct proto_ops *tcp)
+{
+	struct sdp_shadow *shadow = kzalloc(sizeof(*shadow), GFP_KERNEL_ACCOUNT);
 
 	if (!shadow)
-		return false;
+		return NULL;
 	refcount_set(&shadow->refs, 1);
 	init_rwsem(&shadow->lock);
 	init_waitqueue_head(&shadow->decided);
 	sdp_attempt_prepare(shadow);
 	shadow->sock = sock;
 	shadow->tcp = tcp;
-	spin_lock(&table_lock);
-	hlist_add_head(&shadow->node, place_of(sock));
-	spin_unlock(&table_lock);
-	return true;
+	return shadow;
 }
 
 /**
- * sdp_shadow_of() - what is beside a socket
+ * sdp_shadow_of() - what is beside an undecided socket, from its first call on
  * @sock: socket
+ * @ours: the calls of an undecided one
+ * @tcp: the kernel's
  *
- * Return: its shadow, with a reference; or NULL when it is decided.
+ * Return: its shadow, with a reference; NULL when it is decided; -ENOBUFS when there is no memory.
  */
-struct sdp_shadow *sdp_shadow_of(const struct socket *sock)
+struct sdp_shadow *sdp_shadow_of(struct socket *sock, const struct proto_ops *ours,
+				 const struct proto_ops *tcp)
 {
-	struct sdp_shadow *shadow, *found = NULL;
+	struct sdp_shadow *shadow = make(sock, tcp), *spare = shadow, *found;
 
 	spin_lock(&table_lock);
-	hlist_for_each_entry(shadow, place_of(sock), node) {
-		if (shadow->sock == sock) {
-			sdp_shadow_get(shadow);
-			found = shadow;
-			break;
-		}
+	found = find_locked(sock);
+	if (!found && READ_ONCE(sock->ops) == ours) {
+		found = shadow;
+		spare = NULL;
+		if (found)
+			hlist_add_head(&found->node, place_of(sock));
+		else
+			found = ERR_PTR(-ENOBUFS);
 	}
+	if (!IS_ERR_OR_NULL(found))
+		sdp_shadow_get(found);
 	spin_unlock(&table_lock);
+	kfree(spare);
 	return found;
 }
 

@@ -45,7 +45,8 @@ static const struct shim *shim_of(const struct proto_ops *ops)
  * sdp_shim_begin() - a new socket is undecided from now on, if it is one of the kernel's TCP
  * @sock: socket that nobody else knows yet
  *
- * Called with preemption off.
+ * Does not sleep. What is to be beside the socket is made by its first call, which many sockets
+ * never see.
  */
 void sdp_shim_begin(struct socket *sock)
 {
@@ -54,10 +55,7 @@ void sdp_shim_begin(struct socket *sock)
 	for (i = 0; i < ARRAY_SIZE(shims); i++) {
 		if (sock->ops != shims[i].tcp || !try_module_get(THIS_MODULE))
 			continue;
-		if (sdp_shadow_begin(sock, shims[i].tcp))
-			WRITE_ONCE(sock->ops, &shims[i].calls);
-		else
-			module_put(THIS_MODULE);
+		WRITE_ONCE(sock->ops, &shims[i].calls);
 		return;
 	}
 }
@@ -111,16 +109,34 @@ static void unlock(struct turn *t)
 	t->locked = false;
 }
 
-static void turn_begin(struct turn *t, struct socket *sock)
+/* What is beside the socket; NULL when it is decided, -ENOBUFS when nothing can be. */
+static struct sdp_shadow *shadow_of(struct socket *sock)
 {
+	struct sdp_shadow *shadow = sdp_shadow_find(sock);
+	const struct shim *shim = shadow ? NULL : shim_of(READ_ONCE(sock->ops));
+
+	return shim ? sdp_shadow_of(sock, &shim->calls, shim->tcp) : shadow;
+}
+
+/* Returns 0, or -ENOBUFS: then that was the call. */
+static int turn_begin(struct turn *t, struct socket *sock)
+{
+	struct sdp_shadow *shadow;
+
 	atomic_inc(&inside);
-	*t = (struct turn){ .shadow = sdp_shadow_of(sock) };
-	if (t->shadow) {
+	shadow = shadow_of(sock);
+	if (IS_ERR(shadow)) {
+		atomic_dec(&inside);
+		return PTR_ERR(shadow);
+	}
+	*t = (struct turn){ .shadow = shadow };
+	if (shadow) {
 		lock(t, sock);
 	} else {
 		t->ops = decided_ops(sock);
 		pin(t);
 	}
+	return 0;
 }
 
 static void turn_end(struct turn *t)
@@ -189,90 +205,94 @@ static void be_plain(struct sdp_shadow *shadow)
 	up_write(&shadow->lock);
 }
 
+/* A call: @act is what it does, in the turn @t. */
+#define TURN(sock, t, act) ({						\
+	struct turn t;							\
+	long sdp_ret = turn_begin(&t, sock);				\
+									\
+	if (!sdp_ret) {							\
+		sdp_ret = (act);					\
+		turn_end(&t);						\
+	}								\
+	sdp_ret;							\
+})
+
 static int shim_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
 {
-	struct turn t;
-	int ret;
+	return TURN(sock, t, is(&t, SDP_CONNECTING) ? -EINVAL : t.ops->bind(sock, addr, len));
+}
 
-	turn_begin(&t, sock);
-	ret = is(&t, SDP_CONNECTING) ? -EINVAL : t.ops->bind(sock, addr, len);
-	turn_end(&t);
-	return ret;
+static int turn_connect(struct turn *t, struct socket *sock, struct sdp_sockaddr *addr, int len,
+			int flags)
+{
+	if (!t->locked)
+		return t->ops->connect(sock, addr, len, flags);
+	unlock(t);
+	return sdp_attempt(t->shadow, addr, len, flags);
 }
 
 static int shim_connect(struct socket *sock, struct sdp_sockaddr *addr, int len, int flags)
 {
-	struct turn t;
-	int ret;
+	return TURN(sock, t, turn_connect(&t, sock, addr, len, flags));
+}
 
-	turn_begin(&t, sock);
-	if (t.locked) {
-		unlock(&t);
-		ret = sdp_attempt(t.shadow, addr, len, flags);
-	} else {
-		ret = t.ops->connect(sock, addr, len, flags);
-	}
-	turn_end(&t);
-	return ret;
+static int turn_listen(struct turn *t, struct socket *sock, int backlog)
+{
+	if (!t->locked)
+		return t->ops->listen(sock, backlog);
+	unlock(t);
+	return sdp_pair_listen(t->shadow, backlog);
 }
 
 static int shim_listen(struct socket *sock, int backlog)
 {
-	struct turn t;
-	int ret;
+	return TURN(sock, t, turn_listen(&t, sock, backlog));
+}
 
-	turn_begin(&t, sock);
-	if (t.locked) {
-		unlock(&t);
-		ret = sdp_pair_listen(t.shadow, backlog);
-	} else {
-		ret = t.ops->listen(sock, backlog);
+static int turn_accept(struct turn *t, struct socket *sock, struct socket *newsock,
+		       SDP_ACCEPT_ARGS)
+{
+	if (is(t, SDP_LISTENING) && SDP_ACCEPT_KERN) {
+		unlock(t);
+		be_plain(t->shadow);
+		lock(t, sock);
 	}
-	turn_end(&t);
-	return ret;
+	if (!t->locked)
+		return accept_by(t->ops, sock, newsock, SDP_ACCEPT_PASS);
+	if (!is(t, SDP_LISTENING))
+		return -EINVAL;
+	unlock(t);
+	return sdp_pair_accept(t->shadow, newsock, SDP_ACCEPT_PASS);
 }
 
 static int shim_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
 {
-	struct turn t;
-	int ret = -EINVAL;
+	return TURN(sock, t, turn_accept(&t, sock, newsock, SDP_ACCEPT_PASS));
+}
 
-	turn_begin(&t, sock);
-	if (is(&t, SDP_LISTENING) && SDP_ACCEPT_KERN) {
-		unlock(&t);
-		be_plain(t.shadow);
-		lock(&t, sock);
-	}
-	if (is(&t, SDP_LISTENING)) {
-		unlock(&t);
-		ret = sdp_pair_accept(t.shadow, newsock, SDP_ACCEPT_PASS);
-	} else if (!t.locked) {
-		ret = accept_by(t.ops, sock, newsock, SDP_ACCEPT_PASS);
-	}
-	turn_end(&t);
-	return ret;
+static int turn_getname(struct turn *t, struct socket *sock, struct sockaddr *addr, int peer)
+{
+	struct socket *which = is(t, SDP_CONNECTING) ? t->shadow->sdp : sock;
+
+	return (which == sock ? t->ops : which->ops)->getname(which, addr, peer);
 }
 
 static int shim_getname(struct socket *sock, struct sockaddr *addr, int peer)
 {
-	struct turn t;
-	int ret;
-
-	turn_begin(&t, sock);
-	if (is(&t, SDP_CONNECTING))
-		ret = t.shadow->sdp->ops->getname(t.shadow->sdp, addr, peer);
-	else
-		ret = t.ops->getname(sock, addr, peer);
-	turn_end(&t);
-	return ret;
+	return TURN(sock, t, turn_getname(&t, sock, addr, peer));
 }
 
 static __poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wait)
 {
-	__poll_t mask = 0;
+	/* What a socket shows of which nothing has been asked, if there is no memory. */
+	__poll_t mask = EPOLLHUP | EPOLLOUT | EPOLLWRNORM;
 	struct turn t;
 
-	turn_begin(&t, sock);
+	if (turn_begin(&t, sock)) {
+		sock_poll_wait(file, sock, wait);
+		return mask;
+	}
+	mask = 0;
 	if (is(&t, SDP_CONNECTING))
 		sock_poll_wait(file, sock, wait);
 	else if (is(&t, SDP_LISTENING))
@@ -285,26 +305,14 @@ static __poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wa
 
 static int shim_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
-	struct turn t;
-	int ret;
-
-	turn_begin(&t, sock);
-	ret = t.ops->ioctl(sock, cmd, arg);
-	turn_end(&t);
-	return ret;
+	return TURN(sock, t, t.ops->ioctl(sock, cmd, arg));
 }
 
 #ifdef CONFIG_COMPAT
 static int shim_compat_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
-	struct turn t;
-	int ret = -ENOIOCTLCMD;
-
-	turn_begin(&t, sock);
-	if (t.ops->compat_ioctl)
-		ret = t.ops->compat_ioctl(sock, cmd, arg);
-	turn_end(&t);
-	return ret;
+	return TURN(sock, t, t.ops->compat_ioctl ? t.ops->compat_ioctl(sock, cmd, arg) :
+						   -ENOIOCTLCMD);
 }
 #endif
 
@@ -320,105 +328,92 @@ static bool stop(struct sdp_shadow *shadow, int how)
 	return connects;
 }
 
-static int shim_shutdown(struct socket *sock, int how)
+static int turn_shutdown(struct turn *t, struct socket *sock, int how)
 {
 	bool connects = false;
-	struct turn t;
-	int ret = 0;
 
-	turn_begin(&t, sock);
-	if (t.locked && how >= SHUT_RD && how <= SHUT_RDWR) {
-		unlock(&t);
-		connects = stop(t.shadow, how);
-		lock(&t, sock);
+	if (t->locked && how >= SHUT_RD && how <= SHUT_RDWR) {
+		unlock(t);
+		connects = stop(t->shadow, how);
+		lock(t, sock);
 	}
-	if (!connects)
-		ret = t.ops->shutdown(sock, how);
-	turn_end(&t);
-	return ret;
+	return connects ? 0 : t->ops->shutdown(sock, how);
+}
+
+static int shim_shutdown(struct socket *sock, int how)
+{
+	return TURN(sock, t, turn_shutdown(&t, sock, how));
 }
 
 static int shim_setsockopt(struct socket *sock, int level, int name, sockptr_t value,
 			   unsigned int len)
 {
-	struct turn t;
-	int ret;
-
-	turn_begin(&t, sock);
-	ret = t.ops->setsockopt(sock, level, name, value, len);
-	turn_end(&t);
-	return ret;
+	return TURN(sock, t, t.ops->setsockopt(sock, level, name, value, len));
 }
 
 static int shim_getsockopt(struct socket *sock, int level, int name, char __user *value,
 			   int __user *len)
 {
-	struct turn t;
-	int ret;
-
-	turn_begin(&t, sock);
-	ret = t.ops->getsockopt(sock, level, name, value, len);
-	turn_end(&t);
-	return ret;
+	return TURN(sock, t, t.ops->getsockopt(sock, level, name, value, len));
 }
 
-/* Data with the first packet is TCP's alone. */
-static void fast_open(struct turn *t, struct socket *sock)
+/*
+ * Data with the first packet is TCP's alone, and for who is to be TCP. For others it is what it is
+ * where TCP may not do so: a connect first.
+ */
+static int fast_open(struct turn *t, struct socket *sock, struct msghdr *msg)
 {
-	struct sdp_shadow *shadow = t->shadow;
+	struct sdp_sockaddr *name = msg->msg_name;
+	int err = 0;
 
 	unlock(t);
-	down_write(&shadow->lock);
-	if (shadow->stage == SDP_UNDECIDED)
-		sdp_shadow_by_tcp(shadow);
-	up_write(&shadow->lock);
+	if (sdp_attempt_asks(sock, name, msg->msg_namelen)) {
+		err = sdp_attempt(t->shadow, name, msg->msg_namelen,
+				  msg->msg_flags & MSG_DONTWAIT ? O_NONBLOCK : 0);
+		msg->msg_flags &= ~MSG_FASTOPEN;
+	} else {
+		down_write(&t->shadow->lock);
+		if (t->shadow->stage == SDP_UNDECIDED)
+			sdp_shadow_by_tcp(t->shadow);
+		up_write(&t->shadow->lock);
+	}
 	lock(t, sock);
+	return err;
+}
+
+static int turn_sendmsg(struct turn *t, struct socket *sock, struct msghdr *msg, size_t size)
+{
+	long timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
+	int err = wait_decided(t, sock, timeo);
+
+	if (!err && (msg->msg_flags & MSG_FASTOPEN) && is(t, SDP_UNDECIDED))
+		err = fast_open(t, sock, msg);
+	/* Somebody else's connect came in between. */
+	if (!err && is(t, SDP_CONNECTING))
+		err = -EALREADY;
+	return err ?: t->ops->sendmsg(sock, msg, size);
 }
 
 static int shim_sendmsg(struct socket *sock, struct msghdr *msg, size_t size)
 {
-	long timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
-	struct turn t;
-	int ret;
-
-	turn_begin(&t, sock);
-	ret = wait_decided(&t, sock, timeo);
-	if (!ret && (msg->msg_flags & MSG_FASTOPEN) && is(&t, SDP_UNDECIDED))
-		fast_open(&t, sock);
-	/* Somebody else's connect came in between. */
-	if (!ret && is(&t, SDP_CONNECTING))
-		ret = -EALREADY;
-	if (!ret)
-		ret = t.ops->sendmsg(sock, msg, size);
-	turn_end(&t);
-	return ret;
+	return TURN(sock, t, turn_sendmsg(&t, sock, msg, size));
 }
 
 static int shim_recvmsg(struct socket *sock, struct msghdr *msg, size_t size, int flags)
 {
-	struct turn t;
-	int ret;
+	long timeo = sock_rcvtimeo(sock->sk, flags & MSG_DONTWAIT);
 
-	turn_begin(&t, sock);
-	ret = wait_decided(&t, sock, sock_rcvtimeo(sock->sk, flags & MSG_DONTWAIT));
-	if (!ret)
-		ret = t.ops->recvmsg(sock, msg, size, flags);
-	turn_end(&t);
-	return ret;
+	return TURN(sock, t, wait_decided(&t, sock, timeo) ?:
+			     t.ops->recvmsg(sock, msg, size, flags));
 }
 
 static ssize_t shim_splice_read(struct socket *sock, loff_t *pos, struct pipe_inode_info *pipe,
 				size_t size, unsigned int flags)
 {
-	struct turn t;
-	ssize_t ret;
+	long timeo = sock_rcvtimeo(sock->sk, flags & SPLICE_F_NONBLOCK);
 
-	turn_begin(&t, sock);
-	ret = wait_decided(&t, sock, sock_rcvtimeo(sock->sk, flags & SPLICE_F_NONBLOCK));
-	if (!ret)
-		ret = t.ops->splice_read(sock, pos, pipe, size, flags);
-	turn_end(&t);
-	return ret;
+	return TURN(sock, t, wait_decided(&t, sock, timeo) ?:
+			     t.ops->splice_read(sock, pos, pipe, size, flags));
 }
 
 /* The caller will drop a reference to this module, where one to another is to be dropped. */
@@ -434,28 +429,29 @@ static void exchange_owners(const struct proto_ops *ops)
  */
 static int shim_release(struct socket *sock)
 {
-	struct sdp_shadow *shadow = sdp_shadow_of(sock);
+	struct sdp_shadow *shadow;
 	const struct proto_ops *ops;
-	bool undecided = false;
+	bool undecided;
 	int ret;
 
 	atomic_inc(&inside);
+	shadow = sdp_shadow_find(sock);
 	if (shadow) {
 		down_write(&shadow->lock);
-		undecided = shadow->stage != SDP_DECIDED;
-		if (undecided) {
+		if (shadow->stage != SDP_DECIDED) {
 			sdp_attempt_stop(shadow);
 			sdp_shadow_end(shadow, NULL);
 		}
 		up_write(&shadow->lock);
 		sdp_shadow_put(shadow);
 	}
+	undecided = shim_of(READ_ONCE(sock->ops));
 	ops = decided_ops(sock);
 	ret = ops->release(sock);
 	/* Its reference to the owner of TCP's calls, which it had before ours. */
 	if (undecided)
 		module_put(ops->owner);
-	else if (!shim_of(READ_ONCE(sock->ops)) && ops->owner != THIS_MODULE)
+	else if (ops->owner != THIS_MODULE)
 		exchange_owners(ops);
 	atomic_dec(&inside);
 	return ret;

@@ -78,8 +78,9 @@ void sdp_shim_exit(void);
 void sdp_shim_begin(struct socket *sock);
 
 /* shadow.c */
-bool sdp_shadow_begin(struct socket *sock, const struct proto_ops *tcp);
-struct sdp_shadow *sdp_shadow_of(const struct socket *sock);
+struct sdp_shadow *sdp_shadow_find(const struct socket *sock);
+struct sdp_shadow *sdp_shadow_of(struct socket *sock, const struct proto_ops *ours,
+				 const struct proto_ops *tcp);
 void sdp_shadow_get(struct sdp_shadow *shadow);
 void sdp_shadow_put(struct sdp_shadow *shadow);
 int sdp_shadow_make_sdp(struct sdp_shadow *shadow);
@@ -94,6 +95,7 @@ int sdp_attempt_init(void);
 void sdp_attempt_exit(void);
 void sdp_attempt_prepare(struct sdp_shadow *shadow);
 int sdp_attempt(struct sdp_shadow *shadow, struct sdp_sockaddr *addr, int len, int flags);
+bool sdp_attempt_asks(struct socket *sock, struct sdp_sockaddr *addr, int len);
 int sdp_attempt_wait(struct sdp_shadow *shadow, u32 attempt, long timeo);
 bool sdp_attempt_stop(struct sdp_shadow *shadow);
 

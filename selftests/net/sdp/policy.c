@@ -73,6 +73,7 @@ static const struct test tests[] = {
 	CASE(connect_busy_no_more, 30, TWO_SETS),
 	CASE(connect_no_host, 30, RC_SETS),
 	CASE(connect_send_timeout, 30, TWO_SETS),
+	CASE(connect_one_deadline, 30, RC_SETS),
 	CASE(connect_interrupted, 30, TWO_SETS),
 	CASE(connect_given_up, 30, TWO_SETS),
 	CASE(connect_option, 30, TWO_SETS),

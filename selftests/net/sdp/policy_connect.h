@@ -447,6 +447,38 @@ static void nothing(int sig)
 	(void)sig;
 }
 
+/* TCP has what SDP has left of it, and not as much once more. */
+static int connect_one_deadline(void *arg)
+{
+	int half = slow_kernel() ? 700 : 250, c, error, i;
+	struct sigaction action = { .sa_handler = nothing };
+	struct itimerval soon = { .it_value.tv_sec = 10 * half / 4000,
+				  .it_value.tv_usec = 10 * half / 4 * 1000 % 1000000 };
+	struct addr where = no_such_host(21600);
+	long long start;
+
+	(void)arg;
+	by_names();
+	setting_set("fallback_ms", 2 * half);
+	setting_set("fallback_memory_ms", 0);
+	need_errno(!sigaction(SIGALRM, &action, NULL), "sigaction");
+	for (i = 0; i < 2; i++) {
+		c = stream(0);
+		set_timeout(c, SO_SNDTIMEO, 3 * half);
+		start = now_ms();
+		if (i)
+			need_errno(!setitimer(ITIMER_REAL, &soon, NULL), "setitimer");
+		error = connect_as(BOTH_SIDE, c, &where);
+		need(error == (i ? EINTR : EINPROGRESS), "connect %d: %s after %lld ms", i,
+		     errno_text(error), now_ms() - start);
+		need_protocol(c, BY_TCP, "it");
+		need(now_ms() - start < 4 * half, "connect %d took %lld ms", i, now_ms() - start);
+		need(i || now_ms() - start >= 3 * half - 20, "after %lld ms", now_ms() - start);
+		close(c);
+	}
+	return EXIT_OK;
+}
+
 /* A signal in the middle of it: EINTR and it goes on, or, with SA_RESTART, nothing is seen. */
 static int connect_interrupted(void *arg)
 {
@@ -622,25 +654,63 @@ static int connect_option(void *arg)
 	return EXIT_OK;
 }
 
+/* Without a cookie, as here, it is a connect first; not waiting, only that. */
+static int send_at_once(int fd, const struct addr *where, bool waits)
+{
+	ssize_t n = sendto(fd, "hello", 5, MSG_FASTOPEN | (waits ? 0 : MSG_DONTWAIT), &where->sa,
+			   where->len);
+
+	if (waits || n >= 0)
+		return n == 5 ? 0 : errno;
+	if (errno != EINPROGRESS)
+		return errno;
+	need(poll_for(fd, POLLOUT, 2 * WAIT_MS) & POLLOUT, "not connected");
+	need_errno(!get_int(fd, SOL_SOCKET, SO_ERROR), "SO_ERROR");
+	send_all(fd, "hello", 5);
+	return 0;
+}
+
+/* Data with the connect, by whom the rules say, waiting and not; and by TCP where SDP is not. */
 static int connect_fast_open(void *arg)
 {
-	long long connects = counter("PolicyConnects");
-	char data[5];
+	static const struct {
+		const char *name;
+		enum kind to;
+		int protocol;
+	} rows[] = {
+		{ TCP_SIDE, PAIR, BY_TCP }, { BOTH_SIDE, PAIR, BY_SDP }, { SDP_SIDE, PAIR, BY_SDP },
+		{ BOTH_SIDE, TCP_ONLY, BY_TCP }, { BOTH_SIDE, SDP_ONLY, BY_SDP },
+	};
+	int listening, c, s, error;
 	struct addr where;
-	int listening, c, s;
+	char data[5];
+	size_t i;
 
 	(void)arg;
 	by_names();
-	listening = listener_of(PAIR, 8, &where);
-	as(BOTH_SIDE);
+	for (i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
+		long long refused = counter("FellRefused");
+		bool falls = rows[i / 2].to == TCP_ONLY;
+
+		listening = listener_of(rows[i / 2].to, 8, &where);
+		as(rows[i / 2].name);
+		c = stream(0);
+		error = send_at_once(c, &where, i % 2);
+		need(!error, "row %zu: %s", i / 2, errno_text(error));
+		s = accept_from(listening);
+		recv_all(s, data, 5);
+		need(!memcmp(data, "hello", 5), "other data");
+		close(both_talk(c, s, rows[i / 2].protocol));
+		need_count("FellRefused", refused, falls);
+		close(c);
+		close(listening);
+	}
+	listener_of(NOBODY, 1, &where);
+	as(SDP_SIDE);
 	c = stream(0);
-	need_errno(sendto(c, "hello", 5, MSG_FASTOPEN, &where.sa, where.len) == 5, "sendto");
-	s = accept_from(listening);
-	need_protocol(c, BY_TCP, "the client");
-	need_protocol(s, BY_TCP, "the accepted one");
-	recv_all(s, data, 5);
-	need(!memcmp(data, "hello", 5), "other data");
-	need_count("PolicyConnects", connects, 0);
+	error = send_at_once(c, &where, true);
+	need(error == ECONNREFUSED, "to nobody: %s", errno_text(error));
+	need_protocol(c, BY_SDP, "the client");
 	return EXIT_OK;
 }
 
