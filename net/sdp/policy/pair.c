@@ -181,6 +181,21 @@ static int accept_tcp(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACC
 	return err;
 }
 
+/* TCP's has been ended by somebody else (SOCK_DESTROY): the one is not without the other. */
+static bool half_gone(const struct sdp_shadow *shadow)
+{
+	return shadow->stage == SDP_LISTENING &&
+	       READ_ONCE(shadow->sock->sk->sk_state) != TCP_LISTEN;
+}
+
+static void end_other_half(struct sdp_shadow *shadow)
+{
+	down_write(&shadow->lock);
+	if (half_gone(shadow))
+		sdp_attempt_stop(shadow);
+	up_write(&shadow->lock);
+}
+
 /* Whoever has something. -EAGAIN: neither. */
 static int accept_either(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEPT_ARGS)
 {
@@ -188,7 +203,7 @@ static int accept_either(struct sdp_shadow *shadow, struct socket *newsock, SDP_
 	int err = -EINVAL;
 
 	down_read(&shadow->lock);
-	if (shadow->stage == SDP_LISTENING) {
+	if (shadow->stage == SDP_LISTENING && !half_gone(shadow)) {
 		err = accept_sdp(shadow, newsock, SDP_ACCEPT_PASS);
 		if (err == -EAGAIN)
 			err = accept_tcp(shadow, newsock, SDP_ACCEPT_PASS);
@@ -220,6 +235,8 @@ int sdp_pair_accept(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEP
 		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
 	}
 	remove_wait_queue(&sock->wq.wait, &wait);
+	if (err == -EINVAL)
+		end_other_half(shadow);
 	return err;
 }
 
@@ -235,7 +252,7 @@ __poll_t sdp_pair_poll(struct file *file, struct sdp_shadow *shadow, poll_table 
 {
 	__poll_t mask = shadow->tcp->poll(file, shadow->sock, wait);
 
-	if (!list_empty_careful(&sdp_sk(shadow->sdp->sk)->accepted))
+	if (!half_gone(shadow) && !list_empty_careful(&sdp_sk(shadow->sdp->sk)->accepted))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	return mask;
 }

@@ -289,6 +289,30 @@ static int pair_shutdown_wakes(void *arg)
 	return EXIT_OK;
 }
 
+/* ss -K knows TCP's half only; it ends the other one with it, and who waits there. */
+static int pair_destroyed(void *arg)
+{
+	struct addr where;
+	char command[80];
+	int listening, error, s;
+
+	(void)arg;
+	by_names();
+	listening = listener_of(PAIR, 4, &where);
+	connected_as(SDP_SIDE, &where);
+	snprintf(command, sizeof(command), "ss -K -l -t 'sport = :%u' >/dev/null 2>&1",
+		 addr_port(&where));
+	if (system(command) || !(poll_for(listening, 0, quiet_ms()) & POLLHUP))
+		return EXIT_SKIPPED;
+	s = accept(listening, NULL, NULL);
+	need(s < 0 && errno == EINVAL, "accept: %d, %s", s, errno_text(errno));
+	error = connect_as(SDP_SIDE, stream(0), &where);
+	need(error == ECONNREFUSED, "connect by SDP: %s", errno_text(error));
+	error = connect_as(TCP_SIDE, stream(0), &where);
+	need(error == ECONNREFUSED, "connect by TCP: %s", errno_text(error));
+	return EXIT_OK;
+}
+
 /* Without bind, both get the same port; a second listen() changes how many may wait. */
 static int pair_port_0(void *arg)
 {

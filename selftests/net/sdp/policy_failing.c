@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The policy (J2) without memory: each allocation of a connect, a listen, or a first call of a
+ * socket fails once, one after the other. The call then works by TCP where the rules allow it, or
+ * says so; the same call works once there is memory, and nothing is left behind. It takes
+ * a kernel with fault injection: the debug kernel.
+ * timeout: 200 s; short form: debug
+ */
+#include "policy_common.h"
+
+#define SLAB	"/sys/kernel/debug/failslab/"
+#define PAGES	"/sys/kernel/debug/fail_page_alloc/"
+#define NTH	"/proc/thread-self/fail-nth"
+
+/* More than any call allocates. */
+enum { MOST = 400 };
+
+static void write_to(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	need_errno(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text), path);
+	close(fd);
+}
+
+/* Allocations that may wait fail too, of any size; the log does not tell of each. */
+static bool can_fail(void)
+{
+	if (access(NTH, W_OK) || access(SLAB "verbose", W_OK) || access(PAGES "verbose", W_OK))
+		return false;
+	write_to(SLAB "ignore-gfp-wait", "N");
+	write_to(SLAB "verbose", "0");
+	write_to(PAGES "ignore-gfp-wait", "N");
+	write_to(PAGES "min-order", "0");
+	write_to(PAGES "verbose", "0");
+	return true;
+}
+
+static int nth_fd = -1;
+
+/* The @n'th allocation of this thread from now on fails; 0 is none. */
+static void fail_at(int n)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%d", n);
+
+	if (nth_fd < 0)
+		nth_fd = open(NTH, O_RDWR);
+	need_errno(nth_fd >= 0 && pwrite(nth_fd, text, len, 0) == len, NTH);
+}
+
+/* Has it come to that? It is over now, in any case. */
+static bool has_failed(void)
+{
+	char text[16] = "";
+
+	need_errno(pread(nth_fd, text, sizeof(text) - 1, 0) > 0, NTH);
+	fail_at(0);
+	return atoi(text) == 0;
+}
+
+static void need_shortage(const char *what, int n, int error)
+{
+	need(error == ENOMEM || error == ENOBUFS, "%s, allocation %d: %s", what, n,
+	     errno_text(error));
+}
+
+static int connect_failing(void *arg)
+{
+	const char *name = arg;
+	int listening, c, n, error, by_tcp = 0, refused = 0;
+	long long fell = counter("FellResources");
+	long users = idle_users();
+	struct addr where, own;
+	bool failed = true;
+
+	if (!can_fail())
+		return EXIT_SKIPPED;
+	by_names();
+	listening = listener_of(PAIR, 8, &where);
+	for (n = 1; failed; n++) {
+		need(n < MOST, "still an allocation to fail");
+		c = stream(0);
+		own = client_addr(0);
+		need_errno(n % 2 || !bind(c, &own.sa, own.len), "bind");
+		as(name);
+		fail_at(n);
+		error = connect(c, &where.sa, where.len) ? errno : 0;
+		failed = has_failed();
+		if (error) {
+			need(failed, "without a failure: %s", errno_text(error));
+			need_shortage("connect", n, error);
+			refused++;
+			error = connect_as(name, c, &where);
+		}
+		need(!error, "again, after allocation %d: %s", n, errno_text(error));
+		by_tcp += protocol_of(c) == BY_TCP;
+		close(accept_and_talk(listening, c, protocol_of(c)));
+		close(c);
+	}
+	printf("# %d allocations: %d connects refused, %d by TCP\n", n - 2, refused, by_tcp);
+	need(n > 5 && refused, "nothing failed");
+	need(strcmp(name, SDP_SIDE) ? by_tcp && counter("FellResources") > fell : !by_tcp,
+	     "%d by TCP", by_tcp);
+	close(listening);
+	settings_reset();
+	await_users(users);
+	return EXIT_OK;
+}
+
+static int listen_failing(void *arg)
+{
+	const char *name = arg;
+	bool failed = true, sdp = !strcmp(name, SDP_SIDE);
+	int fd, c, n, error, by_tcp = 0, refused = 0;
+	long users = idle_users();
+	struct addr where;
+
+	if (!can_fail())
+		return EXIT_SKIPPED;
+	by_names();
+	for (n = 1; failed; n++) {
+		need(n < MOST, "still an allocation to fail");
+		as(name);
+		fd = stream(0);
+		where = server_addr(0);
+		need_errno(!bind(fd, &where.sa, where.len), "bind");
+		where = name_of(fd);
+		fail_at(n);
+		error = listen(fd, 4) ? errno : 0;
+		failed = has_failed();
+		if (error) {
+			need(failed, "without a failure: %s", errno_text(error));
+			need_shortage("listen", n, error);
+			refused++;
+			need_errno(!listen(fd, 4), "listen again");
+		}
+		c = connected_as(BOTH_SIDE, &where);
+		by_tcp += protocol_of(c) == BY_TCP;
+		close(accept_and_talk(fd, c, protocol_of(c)));
+		close(c);
+		close(fd);
+	}
+	printf("# %d allocations: %d listens refused, %d by TCP\n", n - 2, refused, by_tcp);
+	need(n > 5 && (sdp ? refused && !by_tcp : by_tcp), "%d refused, %d by TCP", refused, by_tcp);
+	settings_reset();
+	await_users(users);
+	return EXIT_OK;
+}
+
+/* What is beside a socket is made by the first call. */
+static int first_call_failing(void *arg)
+{
+	int fd, listening, error, one = 1;
+	struct addr where;
+
+	(void)arg;
+	if (!can_fail())
+		return EXIT_SKIPPED;
+	by_names();
+	listening = listener_of(PAIR, 8, &where);
+	fd = stream(0);
+	fail_at(1);
+	error = setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) ? errno : 0;
+	need(has_failed() && error == ENOBUFS, "setsockopt: %s", errno_text(error));
+	fail_at(1);
+	need(poll_for(fd, POLLIN | POLLOUT, 0) == (POLLOUT | POLLHUP), "poll");
+	need(has_failed(), "poll has not failed");
+	need(poll_for(fd, POLLIN | POLLOUT, 0) == (POLLOUT | POLLHUP), "poll again");
+	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	need(!connect_as(BOTH_SIDE, fd, &where), "connect: %s", errno_text(errno));
+	accept_and_talk(listening, fd, BY_SDP);
+	need(get_int(fd, IPPROTO_TCP, TCP_NODELAY) == 1, "TCP_NODELAY is lost");
+	return EXIT_OK;
+}
+
+#define CASE(name, body, sets, arg) { name, body, 100, sets, true, (void *)(arg) }
+
+static const struct test tests[] = {
+	CASE("connect_both", connect_failing, TWO_SETS, BOTH_SIDE),
+	CASE("connect_sdp", connect_failing, TWO_SETS, SDP_SIDE),
+	CASE("listen_both", listen_failing, TWO_SETS, BOTH_SIDE),
+	CASE("listen_sdp", listen_failing, TWO_SETS, SDP_SIDE),
+	CASE("first_call", first_call_failing, ONE_SET, NULL),
+};
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	return run_tests(argv, tests, ARRAY_SIZE(tests));
+}
