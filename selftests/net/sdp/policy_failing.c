@@ -142,7 +142,8 @@ static int listen_failing(void *arg)
 		close(fd);
 	}
 	printf("# %d allocations: %d listens refused, %d by TCP\n", n - 2, refused, by_tcp);
-	need(n > 5 && (sdp ? refused && !by_tcp : by_tcp), "%d refused, %d by TCP", refused, by_tcp);
+	need(n > 5 && (sdp ? refused && !by_tcp : by_tcp), "%d refused, %d by TCP", refused,
+	     by_tcp);
 	settings_reset();
 	await_users(users);
 	return EXIT_OK;

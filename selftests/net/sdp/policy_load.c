@@ -2,9 +2,9 @@
 /*
  * The policy (J2) under load. While clients connect, talk and go, in many threads and to listeners
  * of every kind, texts change, good ones and bad ones; the switch is turned a thousand times;
- * namespaces with policies of their own come and go; the module is to be unloaded. Every
- * connection works, its data arrives, it is by what a policy says that was in force, and the
- * counters add up.
+ * namespaces with policies of their own come and go; devices go; the module is to be unloaded.
+ * Every connection works, its data arrives, it is by what a policy says that was in force, and
+ * the counters add up.
  * timeout: 300 s; short form: 6.12
  */
 #include "policy_load.h"
@@ -275,6 +275,51 @@ static int namespaces(void *arg)
 	return EXIT_OK;
 }
 
+static void device(const char *command)
+{
+	char line[300];
+
+	snprintf(line, sizeof(line), "bash -c '. %s/selftests/vm/netlab.sh; %s' >/dev/null 2>&1",
+		 getenv("SDP_TOP"), command);
+	need(!system(line), "%s", command);
+}
+
+/* A device goes while connects try it: they are by TCP then, whatever they have come to. */
+static int devices(void *arg)
+{
+	static const struct held both = {
+		"any * program at-* both\n", true, { BY_SDP, BY_TCP, BY_SDP }, true, PAIR
+	};
+	int i, n = scaled(8) < 2 ? 2 : scaled(8);
+	long users = idle_users();
+	long long fell;
+
+	(void)arg;
+	if (!getenv("SDP_TOP"))
+		return EXIT_SKIPPED;
+	plan.clients = 6;
+	plan.doors = DOOR(AT_TCP);
+	plan.devices_go = true;
+	load_begin(&both, 1);
+	for (i = 0; i < n; i++) {
+		long before = seen.connections;
+
+		while (seen.connections < before + 5)
+			pause_ms(1);
+		device(i % 2 ? "rdma link delete rxb" : "rdma link delete rxa");
+		while (seen.connections < before + 15)
+			pause_ms(1);
+		device(i % 2 ? "lab_device \"\" rxb vb 0 2" : "lab_device \"\" rxa va 0 1");
+	}
+	load_end();
+	fell = fell_counters() - run.fell - (counter("FellRefused") - run.refused);
+	printf("# %lld fell back for other reasons than no listener\n", fell);
+	need(fell > 0, "none has missed the device");
+	settings_reset();
+	await_users(users);
+	return EXIT_OK;
+}
+
 /* 0, or the errno. */
 static int module_remove(void)
 {
@@ -395,6 +440,7 @@ static const struct test tests[] = {
 	CASE(texts_agree, 60, ONE_SET),
 	CASE(switch_turns, 100, TWO_SETS),
 	CASE(namespaces, 100, ONE_SET),
+	CASE(devices, 100, 1u << SET_RC4),
 	CASE(unload, 100, TWO_SETS),
 };
 
