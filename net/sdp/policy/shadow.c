@@ -75,30 +75,31 @@ static struct sdp_shadow *make(struct socket *sock, const struct proto_ops *tcp)
 /**
  * sdp_shadow_of() - what is beside an undecided socket, from its first call on
  * @sock: socket
- * @ours: the calls of an undecided one
+ * @fresh: the calls of one that has nothing beside it yet
+ * @calls: those of one that has
  * @tcp: the kernel's
  *
  * Return: its shadow, with a reference; NULL when it is decided; -ENOBUFS when there is no memory.
  */
-struct sdp_shadow *sdp_shadow_of(struct socket *sock, const struct proto_ops *ours,
-				 const struct proto_ops *tcp)
+struct sdp_shadow *sdp_shadow_of(struct socket *sock, const struct proto_ops *fresh,
+				 const struct proto_ops *calls, const struct proto_ops *tcp)
 {
-	struct sdp_shadow *shadow = make(sock, tcp), *spare = shadow, *found;
+	struct sdp_shadow *shadow = make(sock, tcp), *found;
 
 	spin_lock(&table_lock);
 	found = find_locked(sock);
-	if (!found && READ_ONCE(sock->ops) == ours) {
-		found = shadow;
-		spare = NULL;
-		if (found)
-			hlist_add_head(&found->node, place_of(sock));
-		else
-			found = ERR_PTR(-ENOBUFS);
+	if (READ_ONCE(sock->ops) == fresh) {
+		found = shadow ?: ERR_PTR(-ENOBUFS);
+		if (shadow) {
+			hlist_add_head(&shadow->node, place_of(sock));
+			WRITE_ONCE(sock->ops, calls);
+		}
 	}
 	if (!IS_ERR_OR_NULL(found))
 		sdp_shadow_get(found);
 	spin_unlock(&table_lock);
-	kfree(spare);
+	if (found != shadow)
+		kfree(shadow);
 	return found;
 }
 

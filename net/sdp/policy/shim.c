@@ -20,10 +20,12 @@
 
 /**
  * struct shim - the calls for one address family
- * @calls: of undecided sockets
+ * @fresh: of undecided sockets of which nothing has been called, and that have no shadow
+ * @calls: of those that have one
  * @tcp: the kernel's
  */
 struct shim {
+	struct proto_ops fresh;
 	struct proto_ops calls;
 	const struct proto_ops *tcp;
 };
@@ -36,7 +38,7 @@ static const struct shim *shim_of(const struct proto_ops *ops)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(shims); i++)
-		if (ops == &shims[i].calls)
+		if (ops == &shims[i].calls || ops == &shims[i].fresh)
 			return &shims[i];
 	return NULL;
 }
@@ -55,7 +57,7 @@ void sdp_shim_begin(struct socket *sock)
 	for (i = 0; i < ARRAY_SIZE(shims); i++) {
 		if (sock->ops != shims[i].tcp || !try_module_get(THIS_MODULE))
 			continue;
-		WRITE_ONCE(sock->ops, &shims[i].calls);
+		WRITE_ONCE(sock->ops, &shims[i].fresh);
 		return;
 	}
 }
@@ -115,7 +117,7 @@ static struct sdp_shadow *shadow_of(struct socket *sock)
 	struct sdp_shadow *shadow = sdp_shadow_find(sock);
 	const struct shim *shim = shadow ? NULL : shim_of(READ_ONCE(sock->ops));
 
-	return shim ? sdp_shadow_of(sock, &shim->calls, shim->tcp) : shadow;
+	return shim ? sdp_shadow_of(sock, &shim->fresh, &shim->calls, shim->tcp) : shadow;
 }
 
 /* Returns 0, or -ENOBUFS: then that was the call. */
@@ -429,30 +431,48 @@ static void exchange_owners(const struct proto_ops *ops)
  */
 static int shim_release(struct socket *sock)
 {
-	struct sdp_shadow *shadow;
 	const struct proto_ops *ops;
-	bool undecided;
+	struct sdp_shadow *shadow;
+	bool undecided = false;
 	int ret;
 
 	atomic_inc(&inside);
 	shadow = sdp_shadow_find(sock);
 	if (shadow) {
 		down_write(&shadow->lock);
-		if (shadow->stage != SDP_DECIDED) {
+		undecided = shadow->stage != SDP_DECIDED;
+		if (undecided) {
 			sdp_attempt_stop(shadow);
 			sdp_shadow_end(shadow, NULL);
 		}
 		up_write(&shadow->lock);
 		sdp_shadow_put(shadow);
 	}
-	undecided = shim_of(READ_ONCE(sock->ops));
 	ops = decided_ops(sock);
 	ret = ops->release(sock);
 	/* Its reference to the owner of TCP's calls, which it had before ours. */
 	if (undecided)
 		module_put(ops->owner);
-	else if (ops->owner != THIS_MODULE)
+	else if (!shim_of(READ_ONCE(sock->ops)) && ops->owner != THIS_MODULE)
 		exchange_owners(ops);
+	atomic_dec(&inside);
+	return ret;
+}
+
+/*
+ * Likewise, of a socket of which nothing has been called. One that accept() has made in vain has
+ * its listener's calls, but it never had TCP's.
+ */
+static int shim_release_fresh(struct socket *sock)
+{
+	const struct proto_ops *ops = decided_ops(sock);
+	bool had_tcp = sock->sk;
+	int ret;
+
+	atomic_inc(&inside);
+	ret = ops->release(sock);
+	if (had_tcp)
+		module_put(ops->owner);
 	atomic_dec(&inside);
 	return ret;
 }
@@ -482,6 +502,8 @@ static void make_calls(struct shim *shim)
 	calls->splice_read = shim_splice_read;
 	sdp_one_getsockopt(calls);
 	sdp_plain_splice(calls);
+	shim->fresh = *calls;
+	shim->fresh.release = shim_release_fresh;
 }
 
 /* Only one of the two is exported by name on every kernel; a socket of its own tells both. */

@@ -79,8 +79,8 @@ void sdp_shim_begin(struct socket *sock);
 
 /* shadow.c */
 struct sdp_shadow *sdp_shadow_find(const struct socket *sock);
-struct sdp_shadow *sdp_shadow_of(struct socket *sock, const struct proto_ops *ours,
-				 const struct proto_ops *tcp);
+struct sdp_shadow *sdp_shadow_of(struct socket *sock, const struct proto_ops *fresh,
+				 const struct proto_ops *calls, const struct proto_ops *tcp);
 void sdp_shadow_get(struct sdp_shadow *shadow);
 void sdp_shadow_put(struct sdp_shadow *shadow);
 int sdp_shadow_make_sdp(struct sdp_shadow *shadow);
