@@ -143,7 +143,8 @@ int sdp_shadow_make_sdp(struct sdp_shadow *shadow)
 	err = __sock_create(sock_net(sk), sk->sk_family, SOCK_STREAM, IPPROTO_SDP, &shadow->sdp, 0);
 	if (err) {
 		shadow->sdp = NULL;
-		return err;
+		/* It is what the kernel says when there is no memory for the struct socket. */
+		return err == -ENFILE ? -ENOBUFS : err;
 	}
 	security_sk_clone(sk, shadow->sdp->sk);
 	be_like(shadow->sdp->sk, sk);
