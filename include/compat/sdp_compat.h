@@ -217,7 +217,7 @@ static inline void sdp_socket_flags(struct socket *sock)
 	sdp_exe;						\
 })
 
-/* An argument of a function that ftrace has stopped at; before 6.2 each architecture has its way. */
+/* An argument of a function that ftrace stops at; before 6.2 each architecture has its way. */
 #ifdef ftrace_regs_get_argument
 #define sdp_traced_argument(fregs, n)	ftrace_regs_get_argument(fregs, n)
 #else

@@ -13,7 +13,7 @@
  * Where clients connect to, by the name that they then have: a listener of both kinds, one of TCP
  * alone, one of SDP alone, and one of the client's own, made under the policy at hand.
  */
-enum door { AT_PAIR, AT_TCP, AT_SDP, DOORS, AT_OWN = DOORS };
+enum doors { AT_PAIR, AT_TCP, AT_SDP, DOORS, AT_OWN = DOORS };
 
 static const char *const door_names[] = { "at-pair", "at-tcp", "at-sdp", "at-own" };
 
@@ -68,7 +68,7 @@ struct span {
 	long first, last;
 };
 
-static bool may_be(const struct span *s, enum door door, int protocol)
+static bool may_be(const struct span *s, enum doors door, int protocol)
 {
 	long era;
 
@@ -113,7 +113,7 @@ static struct {
 	atomic_bool over, served;
 } load;
 
-static bool door_enter(enum door door)
+static bool door_enter(enum doors door)
 {
 	atomic_fetch_add(&load.guests[door], 1);
 	if (load.open[door])
@@ -122,7 +122,7 @@ static bool door_enter(enum door door)
 	return false;
 }
 
-static void door_open(enum door door)
+static void door_open(enum doors door)
 {
 	static const enum kind kinds[] = { PAIR, TCP_ONLY, SDP_ONLY };
 	int fd = listener_of(kinds[door], 128, &load.where[door]);
@@ -132,7 +132,7 @@ static void door_open(enum door door)
 	load.open[door] = true;
 }
 
-static void await_left(atomic_int *people, const char *who, enum door door)
+static void await_left(atomic_int *people, const char *who, enum doors door)
 {
 	long long end = now_ms() + 1000 * patience(30);
 
@@ -142,7 +142,7 @@ static void await_left(atomic_int *people, const char *who, enum door door)
 	}
 }
 
-static void door_close(enum door door)
+static void door_close(enum doors door)
 {
 	int fd;
 
@@ -181,7 +181,7 @@ static void patient(int fd)
 }
 
 /* An accepted socket: what it is told, and what it is. */
-static void serve(int fd, enum door door)
+static void serve(int fd, enum doors door)
 {
 	int protocol = door == AT_SDP ? BY_SDP : protocol_of(fd);
 	struct order o;
@@ -197,7 +197,7 @@ static void serve(int fd, enum door door)
 		seen.accepted_sdp++;
 }
 
-static void serve_one(enum door door, int listening)
+static void serve_one(enum doors door, int listening)
 {
 	int fd;
 
@@ -212,7 +212,7 @@ static void serve_one(enum door door, int listening)
 
 static void *server(void *arg)
 {
-	enum door door = (enum door)(long)arg;
+	enum doors door = (enum doors)(long)arg;
 	int listening;
 
 	while (!load.served) {
@@ -241,7 +241,7 @@ static void place_order(int fd, unsigned int *seed, int protocol)
 }
 
 /* Connects, waiting or not; @s is what was in force from the making of @fd on. */
-static void connect_some_way(int fd, enum door door, const struct addr *where, bool waits,
+static void connect_some_way(int fd, enum doors door, const struct addr *where, bool waits,
 			     struct span *s)
 {
 	int error = connect(fd, &where->sa, where->len) ? errno : 0;
@@ -279,7 +279,7 @@ static void count_connection(const struct span *s, int protocol)
 		seen.by_tcp++;
 }
 
-static void visit(enum door door, unsigned int *seed)
+static void visit(enum doors door, unsigned int *seed)
 {
 	bool waits = next_random(seed) % 2;
 	struct span s = { .first = eras.done };
@@ -368,7 +368,7 @@ static void *client(void *arg)
 	int i = 0;
 
 	while (plan.rounds ? i < plan.rounds : !load.over) {
-		enum door door = next_random(&seed) % (AT_OWN + 1);
+		enum doors door = next_random(&seed) % (AT_OWN + 1);
 
 		if (!(plan.doors & DOOR(door)))
 			continue;
