@@ -35,4 +35,6 @@ has linux/fs.h 'get_file_rcu\(struct file __rcu \*\*' GET_FILE_RCU_PLACE
 has linux/uio.h 'iov_iter_extract_pages' EXTRACT_PAGES
 has linux/uio.h 'iter_iov\(const struct' ITER_IOV
 has linux/skbuff.h 'bool devmem\)' ZEROCOPY_DEVMEM
+has linux/ftrace.h 'ftrace_regs_get_argument' FTRACE_ARGUMENT
+has linux/ftrace_regs.h 'ftrace_regs_get_argument' FTRACE_ARGUMENT
 exit 0

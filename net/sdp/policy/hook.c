@@ -6,10 +6,11 @@
  * by whatever program, statically linked or not.
  *
  * ftrace calls us at the function's entry. It saves no more than the arguments then, which makes
- * it cheaper than a kprobe: every socket(2) of the machine pays for it. The handler only exchanges
- * a pointer.
+ * it cheaper than a kprobe: every socket(2) of the machine pays for it. Where it cannot (arm64
+ * before 6.2) it is a kprobe. The handler only exchanges a pointer.
  */
 #include <linux/ftrace.h>
+#include <linux/kprobes.h>
 #include <linux/mutex.h>
 
 #include "shim.h"
@@ -18,11 +19,8 @@
 static DEFINE_MUTEX(lock); /* covers hooked */
 static bool hooked;
 
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
-static void notrace new_file(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			     struct ftrace_regs *fregs)
+static void notrace new_file(struct socket *sock)
 {
-	struct socket *sock = (struct socket *)sdp_traced_argument(fregs, 0);
 	struct sock *sk = sock ? sock->sk : NULL;
 
 	if (!sk || sk->sk_kern_sock || sk->sk_type != SOCK_STREAM || sk->sk_state != TCP_CLOSE)
@@ -31,9 +29,16 @@ static void notrace new_file(unsigned long ip, unsigned long parent_ip, struct f
 		sdp_shim_begin(sock);
 }
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
+static void notrace traced(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			   struct ftrace_regs *fregs)
+{
+	new_file((struct socket *)sdp_traced_argument(fregs, 0));
+}
+
 /* Nothing that the handler calls comes by the function; to switch tracing off is refused. */
 static struct ftrace_ops probe = {
-	.func	= new_file,
+	.func	= traced,
 	.flags	= FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_PERMANENT,
 };
 
@@ -50,13 +55,26 @@ static void probe_end(void)
 	ftrace_free_filter(&probe);
 }
 #else
+static int probed(struct kprobe *p, struct pt_regs *regs)
+{
+	new_file((struct socket *)regs_get_kernel_argument(regs, 0));
+	return 0;
+}
+
+static struct kprobe probe = {
+	.symbol_name	= "sock_alloc_file",
+	.pre_handler	= probed,
+};
+
+/* Without CONFIG_KPROBES the kernel's stub says so. */
 static int probe_begin(void)
 {
-	return -EOPNOTSUPP;
+	return register_kprobe(&probe);
 }
 
 static void probe_end(void)
 {
+	unregister_kprobe(&probe);
 }
 #endif
 
