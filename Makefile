@@ -33,11 +33,13 @@ tools:
 
 install: modules
 	install -D -m 644 build/$(KVER)/sdp.ko $(DESTDIR)/lib/modules/$(KVER)/updates/sdp.ko
-	install -D -m 644 include/uapi/linux/sdp.h $(DESTDIR)/usr/include/linux/sdp.h
+	install -d $(DESTDIR)/usr/include/linux
+	install -m 644 $(wildcard include/uapi/linux/sdp*.h) $(DESTDIR)/usr/include/linux/
 	[ -n "$(DESTDIR)" ] || depmod -a $(KVER)
 
 uninstall:
-	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/sdp.ko $(DESTDIR)/usr/include/linux/sdp.h
+	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/sdp.ko
+	rm -f $(addprefix $(DESTDIR)/usr/include/linux/,sdp.h sdp_netlink.h)
 	[ -n "$(DESTDIR)" ] || depmod -a $(KVER)
 
 # The sources go where dkms looks for them; dkms builds them for every kernel installed.

@@ -35,6 +35,41 @@
 /* int: writes of so many bytes go by RDMA if they can; 0: none, -1: as net.sdp.rdma_threshold */
 #define SDP_RDMA_THRESHOLD	3
 
+/*
+ * Option of SOL_IP, on SDP's and TCP's sockets of AF_INET and AF_INET6. get: int, enum
+ * sdp_fallback. SDP_FELL_NOT: it is SDP, or listens by both. Fails with ENODATA when it is TCP
+ * and nothing else is known of it
+ */
+#define IP_SDP_FALLBACK	1728
+
+/**
+ * enum sdp_fallback - why a connection is by TCP that should have been by SDP
+ * @SDP_FELL_NOT: it is not
+ * @SDP_FELL_ROUTE: no RDMA device leads there
+ * @SDP_FELL_REFUSED: nobody listens there for SDP
+ * @SDP_FELL_TIMEOUT: no answer in time
+ * @SDP_FELL_BUSY: its backlog was full, all that time
+ * @SDP_FELL_REMEMBERED: there was none shortly before
+ * @SDP_FELL_RESOURCES: memory, queue pairs
+ * @SDP_FELL_OPTION: something was set, or asked for, that only TCP has
+ * @SDP_FELL_PORT: no such address for SDP, or its port is taken by another SDP socket
+ * @SDP_FELL_ERROR: any other error
+ * @SDP_FALLBACKS: their number; grows with later versions
+ */
+enum sdp_fallback {
+	SDP_FELL_NOT,
+	SDP_FELL_ROUTE,
+	SDP_FELL_REFUSED,
+	SDP_FELL_TIMEOUT,
+	SDP_FELL_BUSY,
+	SDP_FELL_REMEMBERED,
+	SDP_FELL_RESOURCES,
+	SDP_FELL_OPTION,
+	SDP_FELL_PORT,
+	SDP_FELL_ERROR,
+	SDP_FALLBACKS
+};
+
 /* How data travels in one direction of a connection. */
 enum sdp_info_mode {
 	SDP_INFO_BUFFERED,

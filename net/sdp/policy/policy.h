@@ -22,38 +22,9 @@
 #define SDP_POLICY_H
 
 #include <linux/net.h>
+#include <linux/sdp.h>
 
 #include "rules.h"
-
-struct sdp_endpoint;
-
-/**
- * enum sdp_fallback - why a connection is by TCP that should have been by SDP
- * @SDP_FELL_NOT: it is not
- * @SDP_FELL_ROUTE: no RDMA device leads there
- * @SDP_FELL_REFUSED: nobody listens there for SDP
- * @SDP_FELL_TIMEOUT: no answer in time
- * @SDP_FELL_BUSY: its backlog was full, all that time
- * @SDP_FELL_REMEMBERED: there was none shortly before
- * @SDP_FELL_RESOURCES: memory, queue pairs
- * @SDP_FELL_OPTION: something was set, or asked for, that only TCP has
- * @SDP_FELL_PORT: no such address for SDP, or its port is taken by another SDP socket
- * @SDP_FELL_ERROR: any other error
- * @SDP_FALLBACKS: their number
- */
-enum sdp_fallback {
-	SDP_FELL_NOT,
-	SDP_FELL_ROUTE,
-	SDP_FELL_REFUSED,
-	SDP_FELL_TIMEOUT,
-	SDP_FELL_BUSY,
-	SDP_FELL_REMEMBERED,
-	SDP_FELL_RESOURCES,
-	SDP_FELL_OPTION,
-	SDP_FELL_PORT,
-	SDP_FELL_ERROR,
-	SDP_FALLBACKS
-};
 
 int sdp_policy_init(void);
 void sdp_policy_exit(void);
