@@ -65,15 +65,17 @@ struct sdp_settings {
  * struct sdp_net - one namespace
  * @settings: read without a lock, each number by itself
  * @mib: counters
- * @lock: covers changes of @socks
- * @socks: all sockets, walked under RCU; many lists, each so short that who reads them in
- *	pieces soon finds its place again
+ * @lock: covers changes of @socks, and @serial
+ * @serial: of the youngest socket
+ * @socks: all sockets, walked under RCU (socks.h); many lists, each so short that who reads them
+ *	in pieces soon finds its place again
  * @sysctl: the registered table
  */
 struct sdp_net {
 	struct sdp_settings settings;
 	struct sdp_mib __percpu *mib;
-	spinlock_t lock; /* changes of @socks */
+	spinlock_t lock; /* changes of @socks, and @serial */
+	u64 serial;
 	struct hlist_head socks[1 << SDP_SOCKS_BITS];
 	struct ctl_table_header *sysctl;
 };
@@ -105,6 +107,10 @@ static inline void sdp_count_violation(const struct net *net, enum sdp_violation
 
 #define SDP_INC(net, name)	sdp_count(net, SDP_STAT_##name, 1)
 #define SDP_ADD(net, name, n)	sdp_count(net, SDP_STAT_##name, n)
+
+/* stats.c */
+const char *sdp_stat_name(enum sdp_stat which);
+unsigned long sdp_stat_sum(const struct net *net, enum sdp_stat which);
 
 int sdp_net_init(void);
 void sdp_net_exit(void);

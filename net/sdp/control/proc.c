@@ -7,8 +7,8 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 
-#include "../socket/sock.h"
 #include "net.h"
+#include "socks.h"
 
 /* The first line; up to inode as in /proc/net/tcp. */
 #define COLUMNS								\
@@ -25,58 +25,6 @@ static void show_address(struct seq_file *seq, const struct sdp_endpoint *e, boo
 		seq_printf(seq, " %08X:%04X", sdp_v4(e), e->port);
 }
 
-/* As long as an RDMA device's name may be. */
-#define DEVICE_NAME	64
-
-/* Numbers of one socket, taken under its lock. */
-struct line {
-	struct sdp_endpoint local;
-	struct sdp_endpoint peer;
-	char device[DEVICE_NAME];
-	u32 tx_queue;
-	u32 rx_queue;
-	u32 credit;
-	u16 posted;
-	u16 theirs;
-	u64 sent;
-	u64 received;
-	u8 state;
-	u8 tx_mode;
-	u8 rx_mode;
-	bool timer;
-};
-
-static void take_line(struct sdp_sock *ssk, struct line *l)
-{
-	const struct sdp_credit *c = &ssk->engine.credit;
-	struct sock *sk = &ssk->sk;
-	const char *device = NULL;
-
-	memset(l, 0, sizeof(*l));
-	spin_lock_bh(&ssk->lock);
-	l->local = ssk->local;
-	l->peer = ssk->peer;
-	l->state = sk->sk_state;
-	l->tx_queue = ssk->tx_outq;
-	l->rx_queue = l->state == TCP_LISTEN ? sk->sk_ack_backlog : sdp_readable(ssk);
-	l->sent = ssk->sent;
-	l->received = ssk->received;
-	/* What a connection begins with. */
-	l->tx_mode = SDP_MODE_COMBINED;
-	l->rx_mode = SDP_MODE_COMBINED;
-	l->timer = timer_pending(&sk->sk_timer);
-	if (ssk->link) {
-		device = ssk->link->ops->device(ssk->link);
-		l->credit = sdp_credit_available(c);
-		l->posted = c->posted;
-		l->theirs = c->theirs;
-		l->tx_mode = sdp_engine_tx_mode(&ssk->engine);
-		l->rx_mode = sdp_engine_rx_mode(&ssk->engine);
-	}
-	strscpy(l->device, device ?: "-", sizeof(l->device));
-	spin_unlock_bh(&ssk->lock);
-}
-
 static char mode_letter(u8 mode)
 {
 	return mode == SDP_MODE_BUFFERED ? 'B' : mode == SDP_MODE_PIPELINED ? 'P' : 'C';
@@ -85,9 +33,9 @@ static char mode_letter(u8 mode)
 static void show_sock(struct seq_file *seq, struct sdp_sock *ssk, u32 number)
 {
 	struct sock *sk = &ssk->sk;
-	struct line l;
+	struct sdp_look l;
 
-	take_line(ssk, &l);
+	sdp_socks_look(ssk, &l, NULL);
 	seq_printf(seq, "%4u:", number);
 	show_address(seq, &l.local, ssk->v6);
 	show_address(seq, &l.peer, ssk->v6);
@@ -96,8 +44,8 @@ static void show_sock(struct seq_file *seq, struct sdp_sock *ssk, u32 number)
 		   l.timer ? jiffies_delta_to_clock_t(sk->sk_timer.expires - jiffies) : 0, 0,
 		   from_kuid_munged(seq_user_ns(seq), sk->sk_uid), 0, (u64)sock_i_ino(sk));
 	seq_printf(seq, " %d %s %c/%c %u %u %u %llu %llu\n", refcount_read(&sk->sk_refcnt),
-		   l.device, mode_letter(l.tx_mode), mode_letter(l.rx_mode), l.credit, l.posted,
-		   l.theirs, l.sent, l.received);
+		   l.device[0] ? l.device : "-", mode_letter(l.tx_mode), mode_letter(l.rx_mode),
+		   l.credit, l.posted, l.theirs, l.sent, l.received);
 }
 
 /**
@@ -105,65 +53,46 @@ static void show_sock(struct seq_file *seq, struct sdp_sock *ssk, u32 number)
  * @p: namespace
  * @line: number of the line, as shown
  *
- * The position is 0 for the titles, else 1 + the number of a list << PLACE_BITS + a place in
- * it. So it is found again without a walk through all sockets.
+ * The file's position is 0 for the titles, else 1 + that of a socket (socks.h).
  */
 struct reader {
 	struct seq_net_private p;
 	u32 line;
 };
 
-#define PLACE_BITS	32
-
-static loff_t position(u32 list, u32 place)
-{
-	return 1 + ((loff_t)list << PLACE_BITS | place);
-}
-
-/* The socket at a position, or the first one after it, whose position it is then. */
-static struct sdp_sock *seek(struct sdp_net *sn, loff_t *pos)
-{
-	u32 list = (*pos - 1) >> PLACE_BITS, place = *pos - 1, i;
-	struct sdp_sock *ssk;
-
-	for (; list < ARRAY_SIZE(sn->socks); list++, place = 0) {
-		i = 0;
-		hlist_for_each_entry_rcu(ssk, &sn->socks[list], list_node) {
-			if (i++ < place)
-				continue;
-			*pos = position(list, place);
-			return ssk;
-		}
-	}
-	return NULL;
-}
-
 static void *socks_start(struct seq_file *seq, loff_t *pos)
 	__acquires(RCU)
 {
 	struct reader *reader = seq->private;
+	struct sdp_sock *ssk;
+	loff_t at = *pos - 1;
 
 	rcu_read_lock();
-	if (*pos)
-		return seek(sdp_net(seq_file_net(seq)), pos);
-	reader->line = 0;
-	return SEQ_START_TOKEN;
+	if (!*pos) {
+		reader->line = 0;
+		return SEQ_START_TOKEN;
+	}
+	ssk = sdp_socks_at(sdp_net(seq_file_net(seq)), &at);
+	*pos = at + 1;
+	return ssk;
 }
 
 static void *socks_next(struct seq_file *seq, void *v, loff_t *pos)
 {
+	struct sdp_net *sn = sdp_net(seq_file_net(seq));
 	struct reader *reader = seq->private;
-	struct hlist_node *node = NULL;
+	loff_t at = *pos - 1;
+	struct sdp_sock *ssk;
 
 	if (v == SEQ_START_TOKEN) {
-		*pos = position(0, 0);
+		at = SDP_SOCKS_BEGIN;
+		ssk = sdp_socks_at(sn, &at);
 	} else {
 		reader->line++;
-		node = rcu_dereference(hlist_next_rcu(&((struct sdp_sock *)v)->list_node));
-		*pos = node ? *pos + 1 : position(((*pos - 1) >> PLACE_BITS) + 1, 0);
+		ssk = sdp_socks_next(sn, v, &at);
 	}
-	return node ? hlist_entry(node, struct sdp_sock, list_node) :
-		      seek(sdp_net(seq_file_net(seq)), pos);
+	*pos = at + 1;
+	return ssk;
 }
 
 static void socks_stop(struct seq_file *seq, void *v)
@@ -192,21 +121,11 @@ static const struct seq_operations socks_ops = {
 
 static int stats_show(struct seq_file *seq, void *v)
 {
-	static const char * const names[] = {
-#define SDP_STAT_NAME(name) #name,
-		SDP_STATS(SDP_STAT_NAME)
-#undef SDP_STAT_NAME
-	};
-	struct sdp_net *sn = sdp_net(seq_file_single_net(seq));
-	int i, cpu;
+	const struct net *net = seq_file_single_net(seq);
+	int i;
 
-	for (i = 0; i < SDP_STAT_COUNT; i++) {
-		unsigned long sum = 0;
-
-		for_each_possible_cpu(cpu)
-			sum += per_cpu_ptr(sn->mib, cpu)->count[i];
-		seq_printf(seq, "%-24s %lu\n", names[i], sum);
-	}
+	for (i = 0; i < SDP_STAT_COUNT; i++)
+		seq_printf(seq, "%-24s %lu\n", sdp_stat_name(i), sdp_stat_sum(net, i));
 	return 0;
 }
 

@@ -83,11 +83,17 @@ static u8 info_mode(const struct sdp_sock *ssk, u8 mode)
 	}
 }
 
-static void fill_sdp_info(struct sdp_sock *ssk, struct sdp_info *info)
+/**
+ * sdp_info_fill() - a connection in numbers
+ * @ssk: socket, locked
+ * @info: filled in
+ */
+void sdp_info_fill(struct sdp_sock *ssk, struct sdp_info *info)
 {
 	const struct sdp_engine *e = &ssk->engine;
 	const char *device;
 
+	memset(info, 0, sizeof(*info));
 	info->version = SDP_INFO_VERSION;
 	info->state = ssk->sk.sk_state;
 	info->tx_mode = info_mode(ssk, sdp_engine_tx_mode(e));
@@ -139,9 +145,8 @@ int sdp_info(struct sdp_sock *ssk, char __user *value, int __user *len)
 {
 	struct sdp_info info;
 
-	memset(&info, 0, sizeof(info));
 	sdp_stream_lock(ssk);
-	fill_sdp_info(ssk, &info);
+	sdp_info_fill(ssk, &info);
 	spin_unlock_bh(&ssk->lock);
 	return sdp_option_copy(value, len, &info, sizeof(info));
 }

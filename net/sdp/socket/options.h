@@ -17,6 +17,7 @@
 #include <linux/sockptr.h>
 #include <linux/types.h>
 
+struct sdp_info;
 struct sdp_sock;
 struct socket;
 
@@ -164,6 +165,7 @@ void sdp_options_inherit(struct sdp_sock *child, const struct sdp_sock *parent);
 
 /* info.c */
 int sdp_tcp_info(struct sdp_sock *ssk, char __user *value, int __user *len);
+void sdp_info_fill(struct sdp_sock *ssk, struct sdp_info *info);
 int sdp_info(struct sdp_sock *ssk, char __user *value, int __user *len);
 
 #endif /* SDP_OPTIONS_H */

@@ -183,6 +183,7 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	sdp_tune_init(ssk);
 
 	spin_lock_bh(&sn->lock);
+	ssk->serial = ++sn->serial;
 	hlist_add_head_rcu(&ssk->list_node, sdp_socks(sn, sk));
 	ssk->listed = true;
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);

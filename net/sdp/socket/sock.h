@@ -190,6 +190,7 @@ struct sdp_fetch;
  * @port_node: in that entry
  * @listed: in the namespace's list
  * @list_node: in it
+ * @serial: of the namespace's sockets, the younger the larger
  *
  * @parent: the listener that has not handed this socket out yet
  * @queue_node: in its @pending or @accepted
@@ -315,6 +316,7 @@ struct sdp_sock {
 	struct hlist_node port_node;
 	bool listed;
 	struct hlist_node list_node;
+	u64 serial;
 
 	struct sdp_sock *parent;
 	struct list_head queue_node;
@@ -432,6 +434,8 @@ int sdp_connect_hello(struct sdp_link *link, const struct sdp_endpoint *local,
 bool sdp_connect_again(struct sdp_sock *ssk, int error, struct sdp_todo *todo);
 void sdp_connect_retry(struct work_struct *work);
 void sdp_connect_expired(struct sdp_sock *ssk);
+bool sdp_connect_device(struct net *net, const struct sdp_endpoint *peer,
+			char name[SDP_DEVICE_NAME]);
 int sdp_incoming(struct sdp_link *link, struct sdp_incoming *in);
 void sdp_accept_ready(struct sdp_sock *child);
 void sdp_accept_forget(struct sdp_sock *child);

@@ -31,6 +31,9 @@
 #include "../addr.h"
 #include "../proto/engine.h"
 
+/* As long as a device's name may be, with its NUL. */
+#define SDP_DEVICE_NAME	64
+
 struct sdp_link;
 
 /**
@@ -275,6 +278,7 @@ extern const struct sdp_transport sdp_loop;
 
 int sdp_rc_init(const struct sdp_link_events *up);
 void sdp_rc_exit(void);
+bool sdp_rc_device(struct net *net, const struct sdp_endpoint *peer, char name[SDP_DEVICE_NAME]);
 int sdp_loop_init(const struct sdp_link_events *up);
 void sdp_loop_exit(void);
 
