@@ -3,8 +3,9 @@
  * AF_SDP: sockets over RDMA, the Sockets Direct Protocol.
  *
  * The module is put together here, from the bottom up: namespaces' state, transports, the
- * family, with which sockets can exist, and last the policy, which makes them of others. It comes
- * apart in reverse; the kernel does not let it while a socket exists, orphans included.
+ * family, with which sockets can exist, the policy, which makes them of others, and netlink, which
+ * asks about all of it. It comes apart in reverse; the kernel does not let it while a socket
+ * exists, orphans included.
  */
 #include <linux/module.h>
 #include <linux/net.h>
@@ -32,6 +33,7 @@ static int __init sdp_init(void)
 	err = sdp_policy_init();
 	if (err)
 		goto family;
+	sdp_policy_boot();
 	return 0;
 
 family:

@@ -247,7 +247,7 @@ static enum sdp_fallback try_sdp(struct sdp_shadow *shadow, const struct wish *w
 
 	if (!sdp_carry_possible(sk))
 		return SDP_FELL_OPTION;
-	if (sdp_fallback_silent(sock_net(sk), &w->peer))
+	if (sdp_fallback_silent_ms(sock_net(sk), &w->peer))
 		return SDP_FELL_REMEMBERED;
 	err = begin(shadow, w);
 	if (err) {
@@ -271,7 +271,7 @@ static int decide_first(struct sdp_shadow *shadow, const struct wish *w)
 	case SDP_VERDICT_SDP:
 		return only_sdp(shadow);
 	case SDP_VERDICT_BOTH:
-		sdp_fallback_describe(&shadow->fell, SDP_ROLE_CONNECT, &w->peer);
+		sdp_fallback_describe(&shadow->fell, shadow->sock, SDP_ROLE_CONNECT, &w->peer);
 		why = try_sdp(shadow, w);
 		if (!why)
 			return 0;

@@ -5,13 +5,18 @@
  */
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
+#include <linux/net.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/timekeeping.h>
+#include <net/sock.h>
 
 #include "../control/net.h"
 #include "../control/trace.h"
 #include "state.h"
+
+/* Lines of /proc/net/sdp_fallbacks. */
+#define SHOWN	32
 
 static const char * const reasons[SDP_FALLBACKS] = {
 	[SDP_FELL_NOT]		= "none",
@@ -69,42 +74,57 @@ static bool same(const struct sdp_endpoint *a, const struct sdp_endpoint *b)
 }
 
 /**
- * sdp_fallback_silent() - has a peer let a connect wait for nothing, not long ago?
+ * sdp_fallback_text() - a reason for people
+ * @why: the reason
+ *
+ * Return: a constant string.
+ */
+const char *sdp_fallback_text(enum sdp_fallback why)
+{
+	return reasons[why];
+}
+
+/**
+ * sdp_fallback_silent_ms() - has a peer let a connect wait for nothing, not long ago?
  * @net: namespace
  * @peer: its address
  *
- * Return: true when it need not be asked.
+ * Return: for how long it need not be asked (ms); 0 when it is.
  */
-bool sdp_fallback_silent(struct net *net, const struct sdp_endpoint *peer)
+unsigned int sdp_fallback_silent_ms(struct net *net, const struct sdp_endpoint *peer)
 {
 	struct sdp_policy *policy = sdp_policy(net);
 	struct sdp_silent *silent = place_of(policy, peer);
-	bool is;
+	long left = 0;
 
 	spin_lock_bh(&policy->note_lock);
-	is = silent->peer.port && same(&silent->peer, peer) &&
-	     time_before(jiffies, silent->until);
+	if (silent->peer.port && same(&silent->peer, peer))
+		left = silent->until - jiffies;
 	spin_unlock_bh(&policy->note_lock);
-	return is;
+	return left > 0 ? jiffies_to_msecs(left) : 0;
 }
 
 static void remember(struct sdp_policy *policy, const struct sdp_endpoint *peer)
 {
 	struct sdp_silent *silent = place_of(policy, peer);
 
+	spin_lock_bh(&policy->note_lock);
 	silent->peer = *peer;
 	silent->until = jiffies + msecs_to_jiffies(READ_ONCE(policy->fallback_memory_ms));
+	spin_unlock_bh(&policy->note_lock);
 }
 
 /**
  * sdp_fallback_describe() - what the current process is about to do by SDP
- * @fell: filled in, but for the reason
+ * @fell: filled in, but for time and reason
+ * @sock: its socket
  * @role: listen or connect
  * @where: the address
  */
-void sdp_fallback_describe(struct sdp_fell *fell, enum sdp_role role,
+void sdp_fallback_describe(struct sdp_fell *fell, struct socket *sock, enum sdp_role role,
 			   const struct sdp_endpoint *where)
 {
+	fell->inode = SOCK_INODE(sock)->i_ino;
 	fell->pid = task_tgid_nr(current);
 	get_task_comm(fell->comm, current);
 	fell->role = role;
@@ -116,6 +136,8 @@ void sdp_fallback_describe(struct sdp_fell *fell, enum sdp_role role,
  * @net: its namespace
  * @fell: what was wanted
  * @why: the reason
+ *
+ * May sleep.
  */
 void sdp_fallback_note(struct net *net, struct sdp_fell *fell, enum sdp_fallback why)
 {
@@ -126,11 +148,9 @@ void sdp_fallback_note(struct net *net, struct sdp_fell *fell, enum sdp_fallback
 	trace_sdp_fallback(fell->role == SDP_ROLE_CONNECT, fell->where.port, reasons[why]);
 	fell->at = ktime_get_real_seconds();
 	fell->why = why;
-	spin_lock_bh(&policy->note_lock);
 	if (why == SDP_FELL_TIMEOUT)
 		remember(policy, &fell->where);
-	policy->fell[policy->fell_next++ % SDP_FELL_SHOWN] = *fell;
-	spin_unlock_bh(&policy->note_lock);
+	sdp_fell_keep(policy, fell);
 }
 
 static void show_one(struct seq_file *seq, const struct sdp_fell *fell)
@@ -148,17 +168,12 @@ static void show_one(struct seq_file *seq, const struct sdp_fell *fell)
 static int fallbacks_show(struct seq_file *seq, void *v)
 {
 	struct sdp_policy *policy = sdp_policy(seq_file_single_net(seq));
-	unsigned int i, next;
+	u64 end = sdp_fell_count(policy);
+	u64 number = end > SHOWN ? end - SHOWN : 0;
 	struct sdp_fell fell;
 
-	next = READ_ONCE(policy->fell_next);
-	for (i = 0; i < SDP_FELL_SHOWN; i++) {
-		spin_lock_bh(&policy->note_lock);
-		fell = policy->fell[(next + i) % SDP_FELL_SHOWN];
-		spin_unlock_bh(&policy->note_lock);
-		if (fell.at)
-			show_one(seq, &fell);
-	}
+	for (; number < end && sdp_fell_at(policy, &number, &fell); number++)
+		show_one(seq, &fell);
 	return 0;
 }
 

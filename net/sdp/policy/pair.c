@@ -96,7 +96,7 @@ static int both(struct sdp_shadow *shadow, int backlog)
 		why = sdp_fallback_reason(-err);
 	}
 	name_of(sock, shadow->tcp, &where);
-	sdp_fallback_describe(&shadow->fell, SDP_ROLE_LISTEN, &where);
+	sdp_fallback_describe(&shadow->fell, sock, SDP_ROLE_LISTEN, &where);
 	sdp_fallback_note(sock_net(sock->sk), &shadow->fell, why);
 	sdp_shadow_by_tcp(shadow);
 	return 0;

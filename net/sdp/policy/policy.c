@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy of a namespace: its rules and its switches, by sysctl.
+ * The policy of a namespace: its rules and its switches, and how they are set by sysctl.
  *
  * A text is parsed whole before it replaces the one in force, so a bad one changes nothing;
  * what was wrong with it, and where, is in net.sdp.policy_error. Sockets keep the verdict
@@ -18,8 +18,8 @@
 
 unsigned int sdp_policy_id __read_mostly;
 
-static int wait_min = 10;
-static int wait_max = 3600 * 1000;
+static int wait_min = SDP_WAIT_MIN_MS;
+static int wait_max = SDP_WAIT_MAX_MS;
 
 /* What rules may ask for about a process. */
 struct names {
@@ -71,8 +71,13 @@ static void describe(struct sdp_query *q, struct names *n, const struct sdp_endp
 	q->port = where->port;
 }
 
-/* The rules in force, with a reference; or NULL. */
-static struct sdp_rules *rules_get(struct sdp_policy *policy)
+/**
+ * sdp_rules_get() - the rules in force
+ * @policy: of a namespace
+ *
+ * Return: them, with a reference; or NULL.
+ */
+struct sdp_rules *sdp_rules_get(struct sdp_policy *policy)
 {
 	struct sdp_rules *rules;
 
@@ -84,25 +89,39 @@ static struct sdp_rules *rules_get(struct sdp_policy *policy)
 	return rules;
 }
 
-static void rules_put(struct sdp_rules *rules)
+/**
+ * sdp_rules_put() - drop a reference
+ * @rules: rules or NULL
+ */
+void sdp_rules_put(struct sdp_rules *rules)
 {
 	if (rules && refcount_dec_and_test(&rules->refs))
 		kvfree_rcu(rules, rcu);
 }
 
-/* Patterns for long strings may be made to be slow, some milliseconds each: one by one, then. */
-static enum sdp_verdict first_match(const struct sdp_rules *rules, const struct sdp_query *q)
+/**
+ * sdp_policy_match() - which rule decides?
+ * @rules: rules, with a reference
+ * @query: about whom
+ *
+ * Patterns for long strings may be made to be slow, some milliseconds each: one by one, then. May
+ * sleep.
+ *
+ * Return: the rule, or NULL when none matches: then it is TCP.
+ */
+const struct sdp_rule *sdp_policy_match(const struct sdp_rules *rules,
+					const struct sdp_query *query)
 {
 	unsigned int step = rules->need_path || rules->need_cgroup ? 1 : rules->count, i;
 	const struct sdp_rule *rule;
 
 	for (i = 0; i < rules->count; i += step) {
-		rule = sdp_rules_match(&rules->rule[i], step, rules->text, q);
+		rule = sdp_rules_match(&rules->rule[i], step, rules->text, query);
 		if (rule)
-			return rule->verdict;
+			return rule;
 		cond_resched();
 	}
-	return SDP_VERDICT_TCP;
+	return NULL;
 }
 
 /**
@@ -120,18 +139,20 @@ enum sdp_verdict sdp_policy_ask(struct net *net, enum sdp_role role,
 {
 	struct sdp_policy *policy = sdp_policy(net);
 	struct sdp_query q = { .role = role };
+	const struct sdp_rule *rule;
 	enum sdp_verdict verdict;
 	struct sdp_rules *rules;
 	struct names n = { };
 
-	rules = READ_ONCE(policy->rewrite) ? rules_get(policy) : NULL;
+	rules = READ_ONCE(policy->rewrite) ? sdp_rules_get(policy) : NULL;
 	if (!rules)
 		return SDP_VERDICT_TCP;
 	describe(&q, &n, where);
 	q.path = rules->need_path ? program_path(&n) : NULL;
 	q.cgroup = rules->need_cgroup ? cgroup_path_of(&n) : NULL;
-	verdict = first_match(rules, &q);
-	rules_put(rules);
+	rule = sdp_policy_match(rules, &q);
+	verdict = rule ? rule->verdict : SDP_VERDICT_TCP;
+	sdp_rules_put(rules);
 	free_page((unsigned long)n.path_page);
 	free_page((unsigned long)n.cgroup_page);
 	return verdict;
@@ -157,41 +178,106 @@ static struct sdp_rules *rules_alloc(const char *first, size_t first_len, const 
 	return rules;
 }
 
-/*
- * A text, or the next part of one: shells write line by line. Each part has to be right by
- * itself, and is in force at once. Under the policy's lock.
- */
-static int set_rules(struct sdp_policy *policy, const char *text, size_t len, loff_t pos)
+/* What is wrong with a text stays to be read; under the policy's lock. */
+__printf(3, 4)
+static int refuse(struct sdp_policy *policy, struct sdp_policy_change *change, const char *fmt, ...)
 {
-	struct sdp_rules_error error = { };
-	struct sdp_rules *rules, *old;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(policy->error, sizeof(policy->error), fmt, args);
+	va_end(args);
+	strscpy(change->error, policy->error, sizeof(change->error));
+	return -EINVAL;
+}
+
+/*
+ * The rules of a text, or of what there is with its next part: shells write line by line. Each
+ * part has to be right by itself, and is in force at once. Under the policy's lock.
+ */
+static int rules_make(struct sdp_policy *policy, struct sdp_policy_change *change,
+		      struct sdp_rules **made)
+{
+	const struct sdp_rules *old;
+	struct sdp_rules *rules;
 	int count;
 
 	old = rcu_dereference_protected(policy->rules, lockdep_is_held(&policy->lock));
-	if (pos && (!old || pos != old->len))
+	if (change->pos && (!old || change->pos != old->len))
 		return -EINVAL;
-	if (pos + len > SDP_POLICY_TEXT_MAX) {
-		snprintf(policy->error, sizeof(policy->error), "expected at most %u bytes",
-			 SDP_POLICY_TEXT_MAX);
+	if (change->pos + change->len > SDP_POLICY_TEXT_MAX) {
+		refuse(policy, change, "expected at most %u bytes", SDP_POLICY_TEXT_MAX);
 		return -E2BIG;
 	}
-	rules = rules_alloc(old ? old->text : "", pos, text, len);
+	rules = rules_alloc(old ? old->text : "", change->pos, change->text, change->len);
 	if (!rules)
 		return -ENOMEM;
-	count = sdp_rules_parse(rules->text, rules->len, rules->rule, rules->count, &error);
+	count = sdp_rules_parse(rules->text, rules->len, rules->rule, rules->count,
+				&change->wrong);
 	if (count < 0) {
-		snprintf(policy->error, sizeof(policy->error), "line %u, column %u: expected %s",
-			 error.line, error.column, error.what);
 		kvfree(rules);
-		return -EINVAL;
+		return refuse(policy, change, "line %u, column %u: expected %s",
+			      change->wrong.line, change->wrong.column, change->wrong.what);
 	}
-	policy->error[0] = 0;
 	rules->count = count;
 	rules->need_path = sdp_rules_need_path(rules->rule, count);
 	rules->need_cgroup = sdp_rules_need_cgroup(rules->rule, count);
-	rcu_assign_pointer(policy->rules, rules);
-	rules_put(old);
+	*made = rules;
 	return 0;
+}
+
+/* From now on they are in force; under the policy's lock. */
+static void rules_set(struct sdp_policy *policy, struct sdp_rules *rules)
+{
+	struct sdp_rules *old;
+
+	old = rcu_dereference_protected(policy->rules, lockdep_is_held(&policy->lock));
+	policy->error[0] = 0;
+	rcu_assign_pointer(policy->rules, rules);
+	sdp_rules_put(old);
+}
+
+static int change_locked(struct sdp_policy *policy, struct sdp_policy_change *change)
+{
+	struct sdp_rules *rules = NULL;
+	int err = 0;
+
+	if (change->text)
+		err = rules_make(policy, change, &rules);
+	/* The hook is there from the first time that some namespace wants it. */
+	if (!err && change->rewrite > 0)
+		err = sdp_hook_begin();
+	if (err) {
+		kvfree(rules);
+		return err;
+	}
+	if (rules)
+		rules_set(policy, rules);
+	if (change->rewrite >= 0)
+		WRITE_ONCE(policy->rewrite, change->rewrite);
+	if (change->fallback_ms >= 0)
+		WRITE_ONCE(policy->fallback_ms, change->fallback_ms);
+	if (change->fallback_memory_ms >= 0)
+		WRITE_ONCE(policy->fallback_memory_ms, change->fallback_memory_ms);
+	return 0;
+}
+
+/**
+ * sdp_policy_change() - change a namespace's policy: all that is asked for, or nothing
+ * @net: namespace
+ * @change: what shall be otherwise; numbers are within their bounds
+ *
+ * Return: 0 or an errno: -EINVAL when the text has a mistake, -E2BIG when it is too long.
+ */
+int sdp_policy_change(struct net *net, struct sdp_policy_change *change)
+{
+	struct sdp_policy *policy = sdp_policy(net);
+	int err;
+
+	mutex_lock(&policy->lock);
+	err = change_locked(policy, change);
+	mutex_unlock(&policy->lock);
+	return err;
 }
 
 /* Part of a text, as a file is read. */
@@ -206,16 +292,21 @@ static void show(const char *text, size_t size, void *buffer, size_t *len, loff_
 
 static int policy_handler(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
+	struct sdp_policy_change change = SDP_POLICY_NO_CHANGE;
 	struct sdp_policy *policy = table->extra1;
 	const struct sdp_rules *rules;
 	int err = 0;
 
 	mutex_lock(&policy->lock);
 	rules = rcu_dereference_protected(policy->rules, lockdep_is_held(&policy->lock));
-	if (!write)
+	if (write) {
+		change.text = buffer;
+		change.len = *len;
+		change.pos = *pos;
+		err = change_locked(policy, &change);
+	} else {
 		show(rules ? rules->text : "", rules ? rules->len : 0, buffer, len, pos);
-	else
-		err = set_rules(policy, buffer, *len, *pos);
+	}
 	if (write && !err)
 		*pos += *len;
 	mutex_unlock(&policy->lock);
@@ -235,22 +326,20 @@ static int error_handler(sdp_ctl_table *table, int write, void *buffer, size_t *
 	return 0;
 }
 
-/* The hook is there from the first time that some namespace wants it. */
 static int rewrite_handler(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
+	struct sdp_policy_change change = SDP_POLICY_NO_CHANGE;
 	struct sdp_policy *policy = table->extra1;
 	struct ctl_table copy = *table;
-	int value, err;
+	int err;
 
 	mutex_lock(&policy->lock);
-	value = policy->rewrite;
-	copy.data = &value;
+	change.rewrite = policy->rewrite;
+	copy.data = &change.rewrite;
 	copy.extra1 = SYSCTL_ZERO;
 	err = proc_dointvec_minmax(&copy, write, buffer, len, pos);
-	if (!err && value)
-		err = sdp_hook_begin();
-	if (!err)
-		WRITE_ONCE(policy->rewrite, value);
+	if (!err && write)
+		err = change_locked(policy, &change);
 	mutex_unlock(&policy->lock);
 	return err;
 }
@@ -317,7 +406,8 @@ static void __net_exit exit_one(struct net *net)
 
 	sdp_fallback_unregister(net);
 	sysctl_unregister(policy);
-	rules_put(rcu_dereference_protected(policy->rules, 1));
+	sdp_fell_end(policy);
+	sdp_rules_put(rcu_dereference_protected(policy->rules, 1));
 }
 
 static struct pernet_operations policy_ops = {
@@ -339,9 +429,12 @@ int sdp_policy_init(void)
 	if (err)
 		return err;
 	err = register_pernet_subsys(&policy_ops);
-	if (err)
+	if (err) {
 		sdp_shim_exit();
-	return err;
+		return err;
+	}
+	sdp_reason_init();
+	return 0;
 }
 
 /**
@@ -349,6 +442,7 @@ int sdp_policy_init(void)
  */
 void sdp_policy_exit(void)
 {
+	sdp_reason_exit();
 	sdp_hook_end();
 	unregister_pernet_subsys(&policy_ops);
 	sdp_shim_exit();

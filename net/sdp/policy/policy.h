@@ -12,6 +12,11 @@
  *	pair.c		listen(2): both at once
  *	carry.c		what was set on the TCP socket holds for the SDP one
  *	fallback.c	why it became TCP; which peers need not be asked again soon
+ *	fell.c		the last ones that did
+ *	reason.c	the same, asked on the socket
+ *	requests.c	rules, switches, fall-backs by netlink
+ *	explain.c	what would become of a socket
+ *	boot.c		rules from a file when the module is loaded
  *
  * Every socket begins, and stays, a TCP socket of the kernel's until bind and connect or
  * listen tell address and role. A verdict for TCP gives it the kernel's own calls back: from
@@ -28,5 +33,7 @@
 
 int sdp_policy_init(void);
 void sdp_policy_exit(void);
+/* boot.c */
+void sdp_policy_boot(void);
 
 #endif /* SDP_POLICY_H */

@@ -6,6 +6,7 @@
 #define SDP_POLICY_STATE_H
 
 #include <linux/mutex.h>
+#include <linux/net.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
@@ -17,8 +18,10 @@
 
 /* Peers that did not answer, by hash; a new one takes an old one's place. */
 #define SDP_SILENT_BITS	6
-/* Fall-backs that are shown. */
-#define SDP_FELL_SHOWN	32
+/* Fall-backs that are kept. */
+#define SDP_FELL_KEPT	4096
+/* What is said about a text that is not a policy. */
+#define SDP_POLICY_ERROR	128
 
 /**
  * struct sdp_rules - a policy in force; replaced as a whole
@@ -53,8 +56,9 @@ struct sdp_silent {
 };
 
 /**
- * struct sdp_fell - one fall-back, for people
- * @at: when (seconds since the epoch); 0 for none
+ * struct sdp_fell - one fall-back
+ * @at: when (seconds since the epoch)
+ * @inode: of the socket
  * @pid: process
  * @comm: its name
  * @role: what it wanted
@@ -63,6 +67,7 @@ struct sdp_silent {
  */
 struct sdp_fell {
 	time64_t at;
+	u64 inode;
 	pid_t pid;
 	char comm[TASK_COMM_LEN];
 	enum sdp_role role;
@@ -80,10 +85,9 @@ struct sdp_fell {
  * @error: what was wrong with the last text, or ""
  * @table: its sysctls
  * @header: they are registered
- * @note_lock: covers @silent and @fell
+ * @note_lock: covers @silent and @fells
  * @silent: peers that did not answer
- * @fell: the last fall-backs, a ring
- * @fell_next: where the next one goes
+ * @fells: the last fall-backs; NULL before the first one
  */
 struct sdp_policy {
 	struct sdp_rules __rcu *rules;
@@ -91,13 +95,12 @@ struct sdp_policy {
 	int rewrite;
 	int fallback_ms;
 	int fallback_memory_ms;
-	char error[128];
+	char error[SDP_POLICY_ERROR];
 	struct ctl_table *table;
 	struct ctl_table_header *header;
 	spinlock_t note_lock; /* see above */
 	struct sdp_silent silent[1 << SDP_SILENT_BITS];
-	struct sdp_fell fell[SDP_FELL_SHOWN];
-	unsigned int fell_next;
+	struct sdp_fells *fells;
 };
 
 extern unsigned int sdp_policy_id;
@@ -107,20 +110,67 @@ static inline struct sdp_policy *sdp_policy(const struct net *net)
 	return net_generic(net, sdp_policy_id);
 }
 
+/**
+ * struct sdp_policy_change - what shall be otherwise in a namespace
+ * @text: new rules, or NULL for those that are there
+ * @len: its bytes
+ * @pos: the text goes on after so many bytes of the one in force
+ * @rewrite: net.sdp.rewrite, or -1 for no change
+ * @fallback_ms: net.sdp.fallback_ms, likewise
+ * @fallback_memory_ms: net.sdp.fallback_memory_ms, likewise
+ * @wrong: filled in when the text is not a policy: where the mistake is
+ * @error: filled in then: the same as text, as in net.sdp.policy_error; else untouched
+ */
+struct sdp_policy_change {
+	const char *text;
+	size_t len;
+	size_t pos;
+	int rewrite;
+	int fallback_ms;
+	int fallback_memory_ms;
+	struct sdp_rules_error wrong;
+	char error[SDP_POLICY_ERROR];
+};
+
+#define SDP_POLICY_NO_CHANGE	\
+	{ .rewrite = -1, .fallback_ms = -1, .fallback_memory_ms = -1 }
+
+/* Bounds of fallback_ms; fallback_memory_ms may also be 0. */
+#define SDP_WAIT_MIN_MS		10
+#define SDP_WAIT_MAX_MS		(3600 * 1000)
+
+/* policy.c */
 enum sdp_verdict sdp_policy_ask(struct net *net, enum sdp_role role,
 				const struct sdp_endpoint *where);
+struct sdp_rules *sdp_rules_get(struct sdp_policy *policy);
+void sdp_rules_put(struct sdp_rules *rules);
+const struct sdp_rule *sdp_policy_match(const struct sdp_rules *rules,
+					const struct sdp_query *query);
+int sdp_policy_change(struct net *net, struct sdp_policy_change *change);
 
 /* hook.c */
 int sdp_hook_begin(void);
 void sdp_hook_end(void);
 
 /* fallback.c */
-void sdp_fallback_describe(struct sdp_fell *fell, enum sdp_role role,
+void sdp_fallback_describe(struct sdp_fell *fell, struct socket *sock, enum sdp_role role,
 			   const struct sdp_endpoint *where);
 void sdp_fallback_note(struct net *net, struct sdp_fell *fell, enum sdp_fallback why);
 enum sdp_fallback sdp_fallback_reason(int error);
-bool sdp_fallback_silent(struct net *net, const struct sdp_endpoint *peer);
+const char *sdp_fallback_text(enum sdp_fallback why);
+unsigned int sdp_fallback_silent_ms(struct net *net, const struct sdp_endpoint *peer);
 int sdp_fallback_register(struct net *net);
 void sdp_fallback_unregister(struct net *net);
+
+/* fell.c */
+void sdp_fell_keep(struct sdp_policy *policy, const struct sdp_fell *fell);
+bool sdp_fell_at(struct sdp_policy *policy, u64 *number, struct sdp_fell *fell);
+u64 sdp_fell_count(struct sdp_policy *policy);
+int sdp_fell_reason(struct sdp_policy *policy, u64 inode);
+void sdp_fell_end(struct sdp_policy *policy);
+
+/* reason.c */
+void sdp_reason_init(void);
+void sdp_reason_exit(void);
 
 #endif /* SDP_POLICY_STATE_H */

@@ -105,6 +105,9 @@ int sdp_addr_is_ours(struct net *net, const struct sdp_endpoint *e)
 
 	if (sdp_is_v4(e))
 		return inet_addr_type(net, sdp_v4(e)) == RTN_LOCAL;
+	/* Switched off at boot, it has no table of addresses. */
+	if (!ipv6_mod_enabled())
+		return 0;
 	rcu_read_lock();
 	if (e->scope)
 		dev = dev_get_by_index_rcu(net, e->scope);

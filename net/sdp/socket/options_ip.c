@@ -9,6 +9,7 @@
  */
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <linux/sdp.h>
 #include <net/inet_ecn.h>
 #include <net/route.h>
 
@@ -82,6 +83,16 @@ static int get_v6only(struct sdp_sock *ssk)
 	return ssk->sk.sk_ipv6only;
 }
 
+static int get_fallback(struct sdp_sock *ssk)
+{
+	return SDP_FELL_NOT;
+}
+
+static int set_nothing(struct sdp_sock *ssk, int val)
+{
+	return -ENOPROTOOPT;
+}
+
 static const struct sdp_option ip_options[] = {
 	{ SDP_OPTION(IP_TOS, tos, 0, 0), .set = set_tos },
 	{ SDP_OPTION(IP_TTL, ttl, 0, 0), .set = set_ttl, .get = get_ttl },
@@ -92,6 +103,7 @@ static const struct sdp_option ip_options[] = {
 	{ SDP_OPTION_FLAG(IP_RECVTTL, recvttl) },
 	{ SDP_OPTION_FLAG(IP_PKTINFO, pktinfo) },
 	{ SDP_OPTION_FLAG(IP_FREEBIND, freebind) },
+	{ SDP_OPTION(IP_SDP_FALLBACK, tos, 0, 0), .set = set_nothing, .get = get_fallback },
 };
 
 static const struct sdp_option ipv6_options[] = {
