@@ -224,6 +224,20 @@ static inline void sdp_socket_flags(struct socket *sock)
 #define sdp_traced_argument(fregs, n)	regs_get_kernel_argument(&(fregs)->regs, n)
 #endif
 
+/* A text that is made up at the time can be said in an extended acknowledgment since 6.2. */
+#ifdef SDP_HAVE_EXTACK_BUF
+#define sdp_extack_text(extack, text, instead) do {				\
+	struct netlink_ext_ack *sdp_extack = (extack);				\
+										\
+	if (sdp_extack) {							\
+		strscpy(sdp_extack->_msg_buf, text, sizeof(sdp_extack->_msg_buf)); \
+		sdp_extack->_msg = sdp_extack->_msg_buf;			\
+	}									\
+} while (0)
+#else
+#define sdp_extack_text(extack, text, instead)	NL_SET_ERR_MSG(extack, instead)
+#endif
+
 /* poll_does_not_wait() is gone; the question is whether poll_wait() would register. */
 static inline bool sdp_poll_registers(const poll_table *wait)
 {

@@ -11,6 +11,7 @@
 #include <linux/net.h>
 
 #include "control/net.h"
+#include "netlink.h"
 #include "policy/policy.h"
 #include "socket/family.h"
 #include "transport/transport.h"
@@ -33,9 +34,14 @@ static int __init sdp_init(void)
 	err = sdp_policy_init();
 	if (err)
 		goto family;
+	err = sdp_netlink_init();
+	if (err)
+		goto policy;
 	sdp_policy_boot();
 	return 0;
 
+policy:
+	sdp_policy_exit();
 family:
 	sdp_family_exit();
 rc:
@@ -49,6 +55,7 @@ net:
 
 static void __exit sdp_exit(void)
 {
+	sdp_netlink_exit();
 	sdp_policy_exit();
 	sdp_family_exit();
 	sdp_rc_exit();

@@ -69,6 +69,7 @@ enum sdp_explain_attr {
 	SDP_EXPLAIN_A_REWRITE,		/* u8 */
 	SDP_EXPLAIN_A_SILENT_MS,	/* u32 */
 	SDP_EXPLAIN_A_DEVICE,		/* string: RDMA device, or "loop" */
+	SDP_EXPLAIN_A_SCOPE,		/* u32: asked: interface of a link-local address */
 	__SDP_EXPLAIN_A_MAX
 };
 
@@ -81,7 +82,7 @@ enum sdp_sock_attr {
 	SDP_SOCK_A_LOCAL_PORT,		/* u16 */
 	SDP_SOCK_A_PEER,		/* binary */
 	SDP_SOCK_A_PEER_PORT,		/* u16 */
-	SDP_SOCK_A_DEVICE,		/* string: RDMA device or "loop"; none before there is a link */
+	SDP_SOCK_A_DEVICE,		/* string: RDMA device or "loop"; none without a link */
 	SDP_SOCK_A_UID,			/* u32 */
 	SDP_SOCK_A_INODE,		/* u64 */
 	SDP_SOCK_A_RX_QUEUE,		/* u32: as in /proc/net/sdp */

@@ -196,6 +196,32 @@ static void name_this_host(struct sdp_endpoint *e)
 		e->ip = in6addr_loopback;
 }
 
+/**
+ * sdp_connect_device() - what would a connect to an address go by now?
+ * @net: namespace
+ * @peer: the address
+ * @name: filled in: the RDMA device that the route leads to, or the loopback transport's name
+ *
+ * For a socket that is not bound to a device.
+ *
+ * Return: false when SDP does not lead there.
+ */
+bool sdp_connect_device(struct net *net, const struct sdp_endpoint *peer,
+			char name[SDP_DEVICE_NAME])
+{
+	struct sdp_endpoint to = *peer;
+
+	name_this_host(&to);
+	if (!sdp_is_loopback(&to)) {
+		if (sdp_rc_device(net, &to, name))
+			return true;
+		if (!sdp_addr_is_ours(net, &to))
+			return false;
+	}
+	strscpy(name, sdp_loop.name, SDP_DEVICE_NAME);
+	return true;
+}
+
 static int choose_names(struct sdp_sock *ssk, const struct sdp_endpoint *peer, bool v6)
 {
 	if (!ssk->port) {

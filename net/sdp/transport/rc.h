@@ -5,6 +5,7 @@
  *	rc_device.c	devices come and go; listeners of all ports on each of them
  *	rc_link.c	life and end of a link: everything is freed there
  *	rc_connect.c	connecting side: address, route (rdma_cm), then REQ
+ *	rc_route.c	which device leads to an address
  *	rc_accept.c	accepting side: REQ to REP; and the CM events of both
  *	rc_qp.c		queue pair: posting, sending, completions
  *	rc_mem.c	memory that RDMA reaches
@@ -288,6 +289,7 @@ static inline struct rc_link *to_rc(struct sdp_link *link)
 bool rc_device_add_link(struct rc_device *dev, struct rc_link *rc);
 bool rc_device_find_add_link(struct ib_device *ib, struct rc_link *rc);
 void rc_device_del_link(struct rc_link *rc);
+bool rc_device_any(bool (*is)(struct ib_device *ib, void *arg), void *arg);
 int rc_device_init(void);
 void rc_device_exit(void);
 int rc_listen(struct net *net, u16 port);

@@ -205,6 +205,28 @@ bool rc_device_find_add_link(struct ib_device *ib, struct rc_link *rc)
 }
 
 /**
+ * rc_device_any() - is there a device of ours that a condition is true of?
+ * @is: the condition; called under a mutex
+ * @arg: for it
+ *
+ * Return: true when there is one; the first such device is the last that was asked about.
+ */
+bool rc_device_any(bool (*is)(struct ib_device *ib, void *arg), void *arg)
+{
+	struct rc_device *dev;
+	bool found = false;
+
+	mutex_lock(&rc_mutex);
+	list_for_each_entry(dev, &rc_devices, node) {
+		found = is(dev->ib, arg);
+		if (found)
+			break;
+	}
+	mutex_unlock(&rc_mutex);
+	return found;
+}
+
+/**
  * rc_device_del_link() - a link has freed all that it had of its device
  * @rc: link
  */

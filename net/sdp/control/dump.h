@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What /proc/net/sdp and /proc/net/sdpstat show, by netlink.
+ */
+#ifndef SDP_DUMP_H
+#define SDP_DUMP_H
+
+struct netlink_callback;
+struct sk_buff;
+
+int sdp_dump_socks(struct sk_buff *skb, struct netlink_callback *cb);
+int sdp_dump_stats(struct sk_buff *skb, struct netlink_callback *cb);
+
+#endif /* SDP_DUMP_H */

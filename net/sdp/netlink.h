@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The generic netlink family.
+ */
+#ifndef SDP_NETLINK_H
+#define SDP_NETLINK_H
+
+int sdp_netlink_init(void);
+void sdp_netlink_exit(void);
+
+#endif /* SDP_NETLINK_H */
