@@ -7,7 +7,7 @@ set -euo pipefail
 
 declare -A SETS=(
 	[build]="build-essential bc kmod libelf-dev"
-	[vm]="qemu-system-x86 busybox-static kmod zstd xz-utils cpio iproute2 procps rdma-core gcc libc6-dev liburing-dev"
+	[vm]="qemu-system-x86 busybox-static kmod zstd xz-utils cpio iproute2 procps rdma-core gcc libc6-dev liburing-dev libmnl-dev"
 	[kernel]="flex bison bc libelf-dev libssl-dev xz-utils kmod build-essential python3 rsync"
 	[style]="sparse perl python3 git"
 	[unit]="gcc libc6-dev make"

@@ -5,8 +5,7 @@
 #ifndef SDP_TEST_POLICY_CONNECT_H
 #define SDP_TEST_POLICY_CONNECT_H
 
-#include "policy_common.h"
-#include <linux/filter.h>
+#include "policy_share.h"
 
 /* The last line of the fall-backs that has @port; false when there is none. */
 static bool fell_line(unsigned int port, char line[300])
@@ -541,14 +540,6 @@ static int connect_given_up(void *arg)
 static void fast_open_connect(int fd)
 {
 	set_int(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
-}
-
-static void filter(int fd)
-{
-	struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, 0xffffffff);
-	struct sock_fprog prog = { .len = 1, .filter = &all };
-
-	need_errno(!setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog)), "filter");
 }
 
 static void ip_options(int fd)

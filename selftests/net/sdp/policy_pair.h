@@ -374,24 +374,6 @@ static int pair_backlog(void *arg)
 	return EXIT_OK;
 }
 
-/* The port is another SDP socket's: TCP has it, and works. */
-/* A socket of TCP's with the name of a new SDP listener: another socket may have it already. */
-static int bound_like_sdp(int *sdp, struct addr *where)
-{
-	int tries, tcp;
-
-	for (tries = 0; tries < 10; tries++) {
-		*sdp = listener(4, where);
-		tcp = stream(0);
-		if (!bind(tcp, &where->sa, where->len))
-			return tcp;
-		need(errno == EADDRINUSE, "bind: %s", errno_text(errno));
-		close(tcp);
-		close(*sdp);
-	}
-	give_up("no port that is free for both");
-}
-
 static int pair_port_taken(void *arg)
 {
 	long long taken = counter("FellPort");

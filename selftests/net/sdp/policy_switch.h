@@ -5,8 +5,7 @@
 #ifndef SDP_TEST_POLICY_SWITCH_H
 #define SDP_TEST_POLICY_SWITCH_H
 
-#include "policy_text.h"
-#include <sched.h>
+#include "policy_share.h"
 
 static int switch_off(void *arg)
 {
@@ -115,14 +114,6 @@ static void need_off(const char *who)
 	need(policy_read(text) == 0, "%s: there is a policy", who);
 }
 
-static void write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	need_errno(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text), path);
-	close(fd);
-}
-
 /* Somebody who is root nowhere else sets his own policy, and only his own. */
 static int switch_user_namespace(void *arg)
 {
@@ -153,19 +144,6 @@ static int switch_user_namespace(void *arg)
 	policy_set("any * uid 65534 sdp");
 	need(now_by() == BY_SDP, "the user is not whom all others take him for");
 	return EXIT_OK;
-}
-
-static void enter(int ns)
-{
-	need_errno(!setns(ns, CLONE_NEWNET), "setns");
-}
-
-static int own_namespace(void)
-{
-	int fd = open("/proc/self/ns/net", O_RDONLY);
-
-	need_errno(fd >= 0, "/proc/self/ns/net");
-	return fd;
 }
 
 /* Each namespace has its own; a socket is of the one that it was made in. */

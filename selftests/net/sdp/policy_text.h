@@ -5,66 +5,7 @@
 #ifndef SDP_TEST_POLICY_TEXT_H
 #define SDP_TEST_POLICY_TEXT_H
 
-#include "policy_common.h"
-
-/* Makes everybody SDP, and looks like no other. */
-#define GOOD	"any * program other tcp # before\n\n any   * sdp\n"
-
-static void error_text(char text[200])
-{
-	FILE *f = fopen(SETTING_DIR "policy_error", "r");
-
-	need_errno(f, "policy_error");
-	if (!fgets(text, 200, f))
-		text[0] = 0;
-	fclose(f);
-}
-
-static void need_policy(const char *want, size_t len)
-{
-	static char text[POLICY_MAX];
-	ssize_t n = policy_read(text);
-
-	need(n == (ssize_t)len && !memcmp(text, want, len), "the policy is %zd bytes: %.*s", n,
-	     n > 100 ? 100 : (int)n, text);
-}
-
-static const struct {
-	const char *text;
-	int line, column;
-} bad_texts[] = {
-	{ "nonsense", 1, 1 },
-	{ "any * sdp\n\n  listen * xyz", 3, 12 },
-	{ "any 10.9.0.1/24 sdp", 1, 5 },
-	{ "any 10.9.0/24 sdp", 1, 11 },
-	{ "any 10.9.0.256 sdp", 1, 12 },
-	{ "any [fd00::1/64] sdp", 1, 5 },
-	{ "any fd00::1:80 sdp", 1, 5 },
-	{ "any host sdp", 1, 5 },
-	{ "any * program", 1, 14 },
-	{ "any *", 1, 6 },
-	{ "any * both both", 1, 12 },
-	{ "any *:0 sdp", 1, 7 },
-	{ "any *:65536 sdp", 1, 7 },
-	{ "any *:80-79 sdp", 1, 10 },
-	{ "any *:080 sdp", 1, 7 },
-	{ "any * sdp; any * sdp;; bad", 1, 24 },
-	{ "any * uid 5-3 sdp", 1, 13 },
-	{ "any * uid root sdp", 1, 11 },
-	{ "any * uid 4294967295 sdp", 1, 11 },
-	{ "any * uid 1 uid 2 sdp", 1, 13 },
-	{ "any * program [a sdp", 1, 15 },
-	{ "any * program sixteen-bytes-xy sdp", 1, 15 },
-	{ "any * path relative sdp", 1, 12 },
-	{ "any * sdp\r\n", 1, 10 },
-	{ "any * sdp\n# \x01", 2, 3 },
-	{ "any * sdp # \xc3\xa4", 1, 13 },
-	{ "\tany * sdp\n\tany\t*\tnothing", 2, 8 },
-	{ "ANY * sdp", 1, 1 },
-	{ "use both somebody * *:*", 1, 10 },
-	{ "use sdp server *", 1, 17 },
-	{ "any * sdp\nany * sdp\nany * sdp both", 3, 11 },
-};
+#include "policy_share.h"
 
 static int text_bad(void *arg)
 {
