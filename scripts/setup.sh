@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # setup.sh SET...: install the Debian packages that the named sets need, if any is
-# missing. Sets: build, vm, style, unit, wire, bench, demo, kernel, programs.
+# missing. Sets: build, tool, vm, style, unit, wire, bench, demo, kernel, programs, deb.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 declare -A SETS=(
 	[build]="build-essential bc kmod libelf-dev"
-	[vm]="qemu-system-x86 busybox-static kmod zstd xz-utils cpio iproute2 procps rdma-core gcc libc6-dev liburing-dev libmnl-dev"
+	[tool]="gcc libc6-dev make pkg-config libmnl-dev libjansson-dev"
+	[vm]="qemu-system-x86 busybox-static kmod zstd xz-utils cpio iproute2 procps rdma-core gcc libc6-dev liburing-dev pkg-config libmnl-dev libjansson-dev python3"
 	[kernel]="flex bison bc libelf-dev libssl-dev xz-utils kmod build-essential python3 rsync"
 	[style]="sparse perl python3 git"
-	[unit]="gcc libc6-dev make"
+	[unit]="gcc libc6-dev make pkg-config libmnl-dev libjansson-dev mandoc python3"
 	[wire]="tshark tcpdump python3"
 	[bench]="gnuplot-nox perftest librdmacm1 librdmacm-dev ibverbs-providers ibverbs-utils rdmacm-utils ethtool python3 gcc libc6-dev make redis-server redis-tools nginx apache2-utils curl"
 	[demo]="socat tar coreutils"
 	[programs]="iperf3 redis-server redis-tools nginx wrk openssh-server openssh-client rsync postgresql curl python3 gcc libc6-dev make"
+	[deb]="build-essential debhelper dh-dkms lintian pkg-config libmnl-dev libjansson-dev xz-utils mmdebstrap"
 )
 
 want=()

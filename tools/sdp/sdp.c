@@ -1,49 +1,225 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sdp: looks after AF_SDP from the command line.
- *
- *	sdp policy check FILE
- *	sdp policy explain FILE PROGRAM listen|connect ADDRESS:PORT [--uid N] [--cgroup PATH]
+ * sdp: looks after AF_SDP from the command line. sdp(8) describes it.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "output.h"
 #include "sdp.h"
 
-static const char usage[] =
-	"usage: sdp policy check FILE\n"
-	"       sdp policy explain FILE PROGRAM listen|connect ADDRESS:PORT [--uid N] [--cgroup PATH]\n"
-	"\n"
-	"check    says where a policy is wrong: FILE:LINE:COLUMN: error: ...\n"
-	"explain  says which rule decides about a socket: VERDICT FILE:LINE: the line\n"
-	"\n"
-	"FILE may be - for standard input. PROGRAM is a command name, or the path of an executable.\n"
-	"An IPv6 ADDRESS stands in brackets. Without --uid it is the caller.\n"
-	"Status: 0 fine, 1 the policy is wrong, 2 the command line is.\n";
+static const struct sdp_command *const commands[] = {
+	&sdp_policy_command, &sdp_list_command, &sdp_stat_command, &sdp_fallbacks_command,
+	&sdp_check_command,
+};
+
+#define COMMANDS	(sizeof(commands) / sizeof(commands[0]))
+
+static const char statuses[] =
+	"Status: 0 fine; 1 wrong, or with check: not SDP; 2 the command line is wrong;\n"
+	"3 AF_SDP is not there; 4 the kernel refused. With --json what is printed is JSON.\n"
+	"sdp(8) tells more.\n";
+
+/* "usage: " in front of the first line; a line with a blank in front goes on from the one before. */
+static void print_usage(FILE *to, const char *lines, bool first)
+{
+	while (*lines) {
+		size_t len = strcspn(lines, "\n");
+		const char *name = *lines == ' ' ? "   " : "sdp";
+
+		fprintf(to, "%s %s %.*s\n", first ? "usage:" : "      ", name, (int)len, lines);
+		lines += len + (lines[len] == '\n');
+		first = false;
+	}
+}
+
+static void print_all(FILE *to)
+{
+	size_t i;
+
+	for (i = 0; i < COMMANDS; i++)
+		print_usage(to, commands[i]->usage, !i);
+	print_usage(to, "help [COMMAND]\n--version", false);
+	fprintf(to, "\n%s", statuses);
+}
+
+static void print_command(FILE *to, const struct sdp_command *command)
+{
+	print_usage(to, command->usage, true);
+	if (command->help)
+		fprintf(to, "\n%s", command->help);
+	fprintf(to, "\n%s", statuses);
+}
+
+static const struct sdp_command *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < COMMANDS; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
 
 /**
- * sdp_usage() - tell how the program is called
- * @wrong: what is wrong with the command line, or NULL when nobody said so
+ * sdp_usage() - the command line is wrong
+ * @command: that was called, NULL for none
+ * @wrong: what is wrong with it, or NULL when that has been said
  *
  * Return: %SDP_USAGE, for the caller to return.
  */
-int sdp_usage(const char *wrong)
+int sdp_usage(const struct sdp_command *command, const char *wrong)
 {
 	if (wrong)
 		fprintf(stderr, "sdp: %s\n", wrong);
-	fputs(usage, stderr);
+	if (command)
+		print_usage(stderr, command->usage, true);
+	else
+		print_all(stderr);
 	return SDP_USAGE;
 }
 
-int main(int argc, char **argv)
+static void say_bad_option(int found, char **argv)
 {
-	if (argc < 2)
-		return sdp_usage(NULL);
-	if (!strcmp(argv[1], "policy"))
-		return sdp_policy(argc - 2, argv + 2);
-	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-		fputs(usage, stdout);
+	const char *word = argv[optind - 1];
+
+	if (found == ':')
+		fprintf(stderr, "sdp: %s needs a value\n", word);
+	else if (!strncmp(word, "--", 2))
+		fprintf(stderr, "sdp: no such option: %s\n", word);
+	else
+		fprintf(stderr, "sdp: no such option: -%c\n", optopt);
+}
+
+/**
+ * sdp_option() - the next option of a command, by getopt_long()
+ * @argc: words
+ * @argv: these; they are put into another order, options first
+ * @shorts: short options, ":hj" in front
+ * @longs: long ones, SDP_COMMON_OPTIONS at the end
+ *
+ * Return: the option's letter; 'h' is for the caller to print its help; -1 after the last one; '?'
+ * for what is none, which has been said.
+ */
+int sdp_option(int argc, char **argv, const char *shorts, const struct option *longs)
+{
+	int found;
+
+	opterr = 0;
+	while ((found = getopt_long(argc, argv, shorts, longs, NULL)) == 'j')
+		sdp_json = true;
+	if (found == '?' || found == ':') {
+		say_bad_option(found, argv);
+		return '?';
+	}
+	return found;
+}
+
+/**
+ * sdp_help_or_usage() - what to do with an option that is none of the command's own
+ * @command: command
+ * @found: 'h' for help, or '?'
+ *
+ * Return: the program's status.
+ */
+int sdp_help_or_usage(const struct sdp_command *command, int found)
+{
+	if (found != 'h')
+		return sdp_usage(command, NULL);
+	print_command(stdout, command);
+	return SDP_FINE;
+}
+
+/**
+ * sdp_no_options() - the command line of a command that has no options of its own
+ * @command: command
+ * @argc: words
+ * @argv: these
+ * @words: how many have to be left
+ * @otherwise: what to say when there are fewer, or more
+ *
+ * Return: -1 when it is fine and the words begin at optind, else the program's status.
+ */
+int sdp_no_options(const struct sdp_command *command, int argc, char **argv, int words,
+		   const char *otherwise)
+{
+	static const struct option longs[] = { SDP_COMMON_OPTIONS };
+	int found = sdp_option(argc, argv, ":hj", longs);
+
+	if (found != -1)
+		return sdp_help_or_usage(command, found);
+	return argc - optind == words ? -1 : sdp_usage(command, otherwise);
+}
+
+/**
+ * sdp_number() - read a whole number
+ * @text: digits and nothing else
+ * @most: the largest that may be
+ * @value: the number
+ *
+ * Return: true if it is one.
+ */
+bool sdp_number(const char *text, unsigned long most, unsigned long *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoul(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && !errno && *value <= most;
+}
+
+static int help(int argc, char **argv)
+{
+	const struct sdp_command *command;
+
+	if (!argc) {
+		print_all(stdout);
 		return SDP_FINE;
 	}
-	return sdp_usage("no such command");
+	command = find(argv[0]);
+	if (!command)
+		return sdp_usage(NULL, "no such command");
+	print_command(stdout, command);
+	return SDP_FINE;
+}
+
+static int run(int argc, char **argv)
+{
+	const struct sdp_command *command;
+
+	while (argc && !strcmp(argv[0], "--json")) {
+		sdp_json = true;
+		argc--;
+		argv++;
+	}
+	if (!argc)
+		return sdp_usage(NULL, "what shall be done?");
+	if (!strcmp(argv[0], "--version") || !strcmp(argv[0], "-V")) {
+		puts("sdp " SDP_VERSION);
+		return SDP_FINE;
+	}
+	if (!strcmp(argv[0], "help") || !strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))
+		return help(argc - 1, argv + 1);
+	command = find(argv[0]);
+	if (!command)
+		return sdp_usage(NULL, "no such command");
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+		print_command(stdout, command);
+		return SDP_FINE;
+	}
+	return command->run(command, argc, argv);
+}
+
+/* A full disk is no success. */
+int main(int argc, char **argv)
+{
+	int status = run(argc - 1, argv + 1);
+
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "sdp: standard output: %s\n", strerror(errno));
+		return SDP_WRONG;
+	}
+	return status;
 }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * struct sdp_info of a connection: modes, credit, buffers, bytes by the path that they took.
+ */
+#include <linux/sdp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "info.h"
+#include "output.h"
+
+static const char *mode_name(__u8 mode)
+{
+	static const char *const names[] = {
+		[SDP_INFO_BUFFERED]	= "buffered",
+		[SDP_INFO_COMBINED]	= "combined",
+		[SDP_INFO_PIPELINED]	= "pipelined",
+	};
+
+	return mode < sizeof(names) / sizeof(names[0]) ? names[mode] : "unknown";
+}
+
+static void set(json_t *to, const char *name, __u64 value)
+{
+	json_object_set_new(to, name, sdp_need(json_integer((json_int_t)value)));
+}
+
+static json_t *direction(__u8 mode, __u64 messages, __u64 bytes, __u64 by_rdma)
+{
+	json_t *to = sdp_need(json_object());
+
+	json_object_set_new(to, "mode", json_string(mode_name(mode)));
+	set(to, "messages", messages);
+	set(to, "bytes_in_messages", bytes - by_rdma);
+	set(to, "bytes_by_rdma", by_rdma);
+	return to;
+}
+
+/**
+ * sdp_info_json() - the numbers by name
+ * @bytes: a struct sdp_info, perhaps of an older or newer module
+ * @len: bytes of it
+ *
+ * Return: an object, for the caller to release.
+ */
+json_t *sdp_info_json(const void *bytes, size_t len)
+{
+	json_t *info = sdp_need(json_object());
+	struct sdp_info i = {};
+
+	memcpy(&i, bytes, len < sizeof(i) ? len : sizeof(i));
+	json_object_set_new(info, "transport", sdp_escaped(i.transport, sizeof(i.transport)));
+	json_object_set_new(info, "out", direction(i.tx_mode, i.msgs_sent, i.bytes_sent,
+						   i.rdma_sent));
+	json_object_set_new(info, "in", direction(i.rx_mode, i.msgs_received, i.bytes_received,
+						  i.rdma_received));
+	set(info, "credit", i.credit);
+	set(info, "posted", i.posted);
+	set(info, "peer_credit", i.peer_credit);
+	set(info, "recv_size", i.recv_size);
+	set(info, "send_size", i.send_size);
+	set(info, "recv_buffers", i.recv_buffers);
+	set(info, "send_slots", i.send_slots);
+	set(info, "bytes_unsent", i.bytes_unsent);
+	set(info, "bytes_unarrived", i.bytes_unarrived);
+	set(info, "bytes_unread", i.bytes_unread);
+	set(info, "split_sends", i.split_sends);
+	set(info, "resizes", i.resizes);
+	set(info, "probes", i.probes);
+	return info;
+}
+
+static long long number(const json_t *from, const char *name)
+{
+	return json_integer_value(json_object_get(from, name));
+}
+
+static char *direction_text(const char *name, const json_t *from)
+{
+	return sdp_text("%s: %s, %lld messages with %lld bytes, %lld by RDMA", name,
+			json_string_value(json_object_get(from, "mode")),
+			number(from, "messages"), number(from, "bytes_in_messages"),
+			number(from, "bytes_by_rdma"));
+}
+
+/**
+ * sdp_info_text() - the numbers in a few lines
+ * @info: of sdp_info_json()
+ *
+ * Return: text for the caller to free.
+ */
+char *sdp_info_text(const json_t *info)
+{
+	char *out = direction_text("out", json_object_get(info, "out"));
+	char *in = direction_text("in", json_object_get(info, "in"));
+	char *text;
+
+	text = sdp_text("    %s\n    %s\n"
+			"    credit: %lld, the peer's %lld; receives: %lld of %lld posted, %lld bytes"
+			" each, the peer's %lld; slots: %lld\n"
+			"    unsent %lld, unarrived %lld, unread %lld bytes; split %lld, resized %lld,"
+			" probes %lld",
+			out, in, number(info, "credit"), number(info, "peer_credit"),
+			number(info, "posted"), number(info, "recv_buffers"),
+			number(info, "recv_size"), number(info, "send_size"),
+			number(info, "send_slots"), number(info, "bytes_unsent"),
+			number(info, "bytes_unarrived"), number(info, "bytes_unread"),
+			number(info, "split_sends"), number(info, "resizes"),
+			number(info, "probes"));
+	free(out);
+	free(in);
+	return text;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Connections made to see whether they can be made, and closed at once.
+ */
+#ifndef SDP_TOOL_PROBE_H
+#define SDP_TOOL_PROBE_H
+
+#include <linux/sdp.h>
+#include <sys/socket.h>
+
+/**
+ * struct sdp_probe - what came of one
+ * @error: 0, or a positive errno; ETIMEDOUT when the time was over
+ * @ms: how long it took
+ * @info: of the connection, by SDP
+ */
+struct sdp_probe {
+	int error;
+	long ms;
+	struct sdp_info info;
+};
+
+void sdp_probe_sdp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t len, int ms);
+void sdp_probe_tcp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t len, int ms);
+
+#endif /* SDP_TOOL_PROBE_H */
