@@ -28,7 +28,6 @@ modules:
 	@scripts/build-module.sh "$(KDIR)" $(MODULE_FLAGS)
 
 tools:
-	@scripts/setup.sh tool
 	@$(MAKE) --no-print-directory -s -C tools/sdp
 	@echo 'program: build/tools/sdp'
 

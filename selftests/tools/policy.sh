@@ -2,47 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # policy.sh: the program sdp's answers about policies, word by word. Needs no module, no root and no
 # VM. Prints TAP.
-set -uo pipefail
-
-top=$(cd "$(dirname "$0")/../.." && pwd)
-sdp=$top/build/tools/sdp
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-n=0 failed=0
-
-make -s -C "$top/tools/sdp" || { echo "1..1"; echo "not ok 1 - build"; exit 1; }
-
-# expect NAME STATUS TEXT COMMAND...: it ends with STATUS and says TEXT, on either stream.
-expect() {
-	local name=$1 status=$2 text=$3 seen seen_status=0
-	shift 3
-	seen=$("$@" 2>&1) || seen_status=$?
-	n=$((n + 1))
-	if [ "$seen" = "$text" ] && [ "$seen_status" = "$status" ]; then
-		echo "ok $n - $name"
-	else
-		failed=1
-		echo "not ok $n - $name"
-		printf '# wanted status %s, seen %s\n' "$status" "$seen_status"
-		{ diff <(echo "$text") <(echo "$seen") || true; } | sed 's/^/# /'
-	fi
-}
-
-# usage NAME TEXT ARGUMENTS...: refused with TEXT as the first line.
-usage() {
-	local name=$1 text=$2 first
-	shift 2
-	first() { local out status=0; out=$("$sdp" "$@" 2>&1) || status=$?; head -n 1 <<<"$out"; return $status; }
-	expect "$name" 2 "$text" first "$@"
-}
+. "$(dirname "$0")/libtools.sh"
 
 from() { printf '%b' "$1" | "${@:2}"; }
 
 good='# the cluster\nconnect 10.9.0.0/24:5201 program iperf3 both\nlisten *:80-89 uid 33 sdp\n'
 good+='any * path /opt/*/bin/db sdp\nconnect [fd00::/16]:* cgroup /system.slice/* sdp\n'
 good+='use tcp client ssh* *:22; any 10.0.0.0/8 sdp'
-printf '%b' "$good" >"$dir/good"
-cd "$dir" || exit 1
+printf '%b' "$good" >good
 
 expect "check: a policy" 0 "good: fine, 6 rules" "$sdp" policy check good
 expect "check: one rule, from standard input" 0 "standard input: fine, 1 rule" \
@@ -122,5 +89,4 @@ doc=$top/Documentation/networking/sdp-policy.rst
 sed -n 's/^\t\(\(connect\|listen\|any\|use both\|#\) .*\)/\1/p' "$doc" >shown
 expect "the documentation's rules" 0 "shown: fine, 6 rules" "$sdp" policy check shown
 
-echo "1..$n"
-exit $failed
+tools_done

@@ -270,7 +270,7 @@ const struct sdp_command sdp_check_command = {
 		"or TCP: why, and what to do about it; the status is 0 for SDP and 1 otherwise. (It\n"
 		"is neither: for a name that is none, and for the verdict sdp, which has no TCP to\n"
 		"fall back on.)\n"
-		"-4, -6                 an address of this version only\n"
+		"-4, --ipv4, -6, --ipv6 an address of this version only\n"
 		"-t, --timeout SECONDS  how long SDP may take; otherwise as net.sdp.fallback_ms\n"
 		"--program, --uid, --cgroup  whose socket it is, for rules that ask for that\n",
 	.run = run,

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0
+# Sourced by the tests of the program sdp that need no module, no root and no VM. Print TAP.
+#
+# expect NAME STATUS TEXT COMMAND...	it ends with STATUS and says TEXT, on either stream
+# usage NAME TEXT ARGUMENTS...		sdp refuses ARGUMENTS, with TEXT as the first line
+# tools_done				prints the plan and ends with the right status
+#
+# $sdp is the program, $top the top of the tree; the directory is a new one, $dir.
+set -uo pipefail
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+sdp=$top/build/tools/sdp
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+n=0 failed=0
+
+make -s -C "$top/tools/sdp" || { echo "1..1"; echo "not ok 1 - build"; exit 1; }
+cd "$dir" || exit 1
+
+expect() {
+	local name=$1 status=$2 text=$3 seen seen_status=0
+	shift 3
+	seen=$("$@" 2>&1) || seen_status=$?
+	n=$((n + 1))
+	if [ "$seen" = "$text" ] && [ "$seen_status" = "$status" ]; then
+		echo "ok $n - $name"
+	else
+		failed=1
+		echo "not ok $n - $name"
+		printf '# wanted status %s, seen %s\n' "$status" "$seen_status"
+		{ diff <(echo "$text") <(echo "$seen") || true; } | sed 's/^/# /'
+	fi
+}
+
+usage() {
+	local name=$1 text=$2 first
+	shift 2
+	first() { local out status=0; out=$("$sdp" "$@" 2>&1) || status=$?; head -n 1 <<<"$out"; return $status; }
+	expect "$name" 2 "$text" first "$@"
+}
+
+tools_done() {
+	echo "1..$n"
+	exit $failed
+}
