@@ -18,7 +18,16 @@ endif
 
 MODULE_FLAGS := W=1
 
-.PHONY: all modules tools install uninstall dkms-install demo check check-all check-style \
+# Where `make install` puts what is not the module; DESTDIR goes in front of everything.
+PREFIX		?= /usr/local
+UNITDIR		?= $(PREFIX)/lib/systemd/system
+COMPLETIONS	:= $(PREFIX)/share/bash-completion/completions
+EXAMPLES	:= $(PREFIX)/share/doc/sdp/examples
+DKMS_SOURCE	:= /usr/src/sdp-$(VERSION)
+HEADERS		:= sdp.h sdp_netlink.h
+
+.PHONY: all modules tools install install-module install-headers install-tools uninstall \
+	dkms-source dkms-install deb check-deb demo check check-all check-style \
 	check-unit check-kunit check-vm check-wire check-runner check-deep check-programs check-load \
 	check-soak bench bench-policy clean help
 
@@ -31,22 +40,49 @@ tools:
 	@$(MAKE) --no-print-directory -s -C tools/sdp
 	@echo 'program: build/tools/sdp'
 
-install: modules
+install: install-module install-headers install-tools
+
+install-module: modules
 	install -D -m 644 build/$(KVER)/sdp.ko $(DESTDIR)/lib/modules/$(KVER)/updates/sdp.ko
-	install -d $(DESTDIR)/usr/include/linux
-	install -m 644 $(wildcard include/uapi/linux/sdp*.h) $(DESTDIR)/usr/include/linux/
 	[ -n "$(DESTDIR)" ] || depmod -a $(KVER)
 
+install-headers:
+	install -d $(DESTDIR)$(PREFIX)/include/linux
+	install -m 644 $(addprefix include/uapi/linux/,$(HEADERS)) $(DESTDIR)$(PREFIX)/include/linux/
+
+# A policy that is there already stays.
+install-tools: tools
+	install -D build/tools/sdp $(DESTDIR)$(PREFIX)/bin/sdp
+	install -D -m 644 tools/sdp/sdp.8 $(DESTDIR)$(PREFIX)/share/man/man8/sdp.8
+	install -D -m 644 tools/sdp/sdp.bash $(DESTDIR)$(COMPLETIONS)/sdp
+	install -d $(DESTDIR)$(UNITDIR)
+	sed 's|@BINDIR@|$(PREFIX)/bin|' tools/etc/sdp.service.in >$(DESTDIR)$(UNITDIR)/sdp.service
+	chmod 644 $(DESTDIR)$(UNITDIR)/sdp.service
+	install -D -m 644 tools/etc/modprobe.conf $(DESTDIR)$(EXAMPLES)/modprobe.d/sdp.conf
+	install -D -m 644 tools/etc/sysctl.conf $(DESTDIR)$(EXAMPLES)/sysctl.d/sdp.conf
+	install -D -m 644 tools/etc/policy $(DESTDIR)$(EXAMPLES)/policy
+	[ -e $(DESTDIR)/etc/sdp/policy ] || install -D -m 644 tools/etc/policy $(DESTDIR)/etc/sdp/policy
+
+# What the administrator has written in /etc stays.
 uninstall:
 	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/sdp.ko
-	rm -f $(addprefix $(DESTDIR)/usr/include/linux/,sdp.h sdp_netlink.h)
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/include/linux/,$(HEADERS))
+	rm -f $(DESTDIR)$(PREFIX)/bin/sdp $(DESTDIR)$(PREFIX)/share/man/man8/sdp.8
+	rm -f $(DESTDIR)$(COMPLETIONS)/sdp $(DESTDIR)$(UNITDIR)/sdp.service
+	rm -rf $(DESTDIR)$(PREFIX)/share/doc/sdp
 	[ -n "$(DESTDIR)" ] || depmod -a $(KVER)
 
 # The sources go where dkms looks for them; dkms builds them for every kernel installed.
-dkms-install:
-	mkdir -p $(DESTDIR)/usr/src/sdp-$(VERSION)
-	cp -r Kbuild Makefile dkms.conf LICENSE include net scripts $(DESTDIR)/usr/src/sdp-$(VERSION)/
+dkms-source:
+	mkdir -p $(DESTDIR)$(DKMS_SOURCE)/scripts
+	cp -r Kbuild Makefile dkms.conf LICENSE include net $(DESTDIR)$(DKMS_SOURCE)/
+	cp scripts/build-module.sh scripts/probe.sh $(DESTDIR)$(DKMS_SOURCE)/scripts/
+
+dkms-install: dkms-source
 	[ -n "$(DESTDIR)" ] || { dkms add sdp/$(VERSION) && dkms install sdp/$(VERSION); }
+
+deb:
+	@scripts/deb.sh
 
 demo:
 	@tools/demo/demo.sh
@@ -89,6 +125,9 @@ check-programs:
 check-soak:
 	@selftests/soak/run.sh $(or $(MINUTES),30) $(or $(KERNEL),6.12)
 
+check-deb:
+	@selftests/deb/run.sh
+
 check-load:
 	@selftests/load/run.sh $(or $(KERNEL),6.12)
 
@@ -105,9 +144,10 @@ help:
 	@echo 'make                  build/<release>/sdp.ko for the running kernel'
 	@echo 'make modules KVER=R   the same for another installed kernel'
 	@echo 'make modules KERNEL=K the same for a kernel of the test matrix: 6.1, 6.12, debug'
-	@echo 'make tools            build/tools/sdp: checks a policy, explains what it decides'
-	@echo 'make install          install the module and the header (as root)'
+	@echo 'make tools            build/tools/sdp: the policy, sockets, counters; would it be SDP?'
+	@echo 'make install          install module, headers, tool, service (as root); PREFIX=/usr/local'
 	@echo 'make dkms-install     hand the sources to dkms (as root)'
+	@echo 'make deb              Debian packages, and their source, in build/deb/'
 	@echo
 	@echo 'make demo             see it work: a VM, two soft-RoCE devices, socat over AF_SDP'
 	@echo 'make check            all of the following in the short form, which says what it leaves out:'
@@ -123,6 +163,7 @@ help:
 	@echo 'make check-deep       100 million random steps of two engines, and all schedules of larger pairs'
 	@echo 'make check-programs   iperf3, redis, nginx, ssh, PostgreSQL ... beside TCP, in a VM'
 	@echo 'make check-soak MINUTES=n   a mixed load for so long (30), with all that may go wrong'
+	@echo 'make check-deb        the Debian packages: lintian, contents, installed in a clean system'
 	@echo 'make check-load       10,000 idle connections, by loopback and by RDMA, in a VM of 4 GB'
 	@echo 'make bench            AF_SDP beside TCP, rsockets, SMC-R and verbs: build/bench/'
 	@echo 'make bench TESTS="modes cost pinned"   only large writes of AF_SDP by message, read and'
