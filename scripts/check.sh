@@ -66,9 +66,10 @@ beside_end() {
 
 part "style, by building" check-style PART=builds
 # Packages are installed by one at a time.
-scripts/setup.sh unit vm style build
+scripts/setup.sh unit vm style build deb
 beside "style, by reading" check-style PART=texts
 beside "engine, user space" check-unit
+beside "packages" check-deb
 # KUnit and, in their short form, the next two do not depend on how fast they go.
 if [ -n "${SDP_SHORT:-}" ]; then
 	beside "engine, KUnit" check-kunit

@@ -26,7 +26,9 @@ moment() {
 files() {
 	if in_git; then
 		git ls-files -z --cached --others --exclude-standard |
-			while IFS= read -rd '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done
+			while IFS= read -rd '' file; do
+				[ ! -e "$file" ] || printf '%s\0' "$file"
+			done
 	else
 		find . -path ./build -prune -o -type f -printf '%P\0'
 	fi
@@ -41,8 +43,8 @@ make_source() {
 	rm -rf "$out"
 	mkdir -p "$source"
 	files | tar --null -cf - -T - | tar -C "$source" -xf -
-	tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
-		-cJf "$out/sdp_$version.orig.tar.xz" "sdp-$version"
+	tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner \
+		--mtime="@$SOURCE_DATE_EPOCH" -cJf "$out/sdp_$version.orig.tar.xz" "sdp-$version"
 	cp -r "$source/scripts/debian" "$source/debian"
 	fill_in "$source/debian/control" "$source/debian/changelog"
 }

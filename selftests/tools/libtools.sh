@@ -3,6 +3,7 @@
 #
 # expect NAME STATUS TEXT COMMAND...	it ends with STATUS and says TEXT, on either stream
 # usage NAME TEXT ARGUMENTS...		sdp refuses ARGUMENTS, with TEXT as the first line
+# first_line COMMAND...			runs it: prints its first line, and has its status
 # tools_done				prints the plan and ends with the right status
 #
 # $sdp is the program, $top the top of the tree; the directory is a new one, $dir.
@@ -32,11 +33,17 @@ expect() {
 	fi
 }
 
+first_line() {
+	local out status=0
+	out=$("$@" 2>&1) || status=$?
+	head -n 1 <<<"$out"
+	return $status
+}
+
 usage() {
-	local name=$1 text=$2 first
+	local name=$1 text=$2
 	shift 2
-	first() { local out status=0; out=$("$sdp" "$@" 2>&1) || status=$?; head -n 1 <<<"$out"; return $status; }
-	expect "$name" 2 "$text" first "$@"
+	expect "$name" 2 "$text" first_line "$sdp" "$@"
 }
 
 tools_done() {

@@ -50,7 +50,8 @@ expect "explain: the name of a path" 0 \
 	"$sdp" policy explain /usr/bin/iperf3 connect 10.9.0.7:5201 --file good
 expect "explain: IPv6 and a control group" 0 \
 	$'sdp\tgood:5: connect [fd00::/16]:* cgroup /system.slice/* sdp' \
-	"$sdp" policy explain /bin/x connect '[fd00::7]:1' --cgroup /system.slice/a --uid 0 --file good
+	"$sdp" policy explain /bin/x connect '[fd00::7]:1' --cgroup /system.slice/a --uid 0 \
+	--file good
 expect "explain: another control group" 0 "$none" \
 	"$sdp" policy explain /bin/x connect '[fd00::7]:1' --cgroup /user.slice --file good
 expect "explain: a line of libsdp.conf" 0 \
@@ -60,7 +61,8 @@ expect "explain: the last rule, without a newline; v4-mapped" 0 \
 	$'sdp\tgood:6: use tcp client ssh* *:22; any 10.0.0.0/8 sdp' \
 	"$sdp" policy explain /usr/bin/curl connect '[::ffff:10.1.1.1]:80' --cgroup / --file good
 expect "explain: a long name has 15 bytes" 0 $'sdp\tstandard input:1: any * program abcdefghijklmno sdp' \
-	from 'any * program abcdefghijklmno sdp' "$sdp" policy explain abcdefghijklmnopq listen 0.0.0.0:1 --file -
+	from 'any * program abcdefghijklmno sdp' \
+	"$sdp" policy explain abcdefghijklmnopq listen 0.0.0.0:1 --file -
 expect "explain: the caller" 0 $'sdp\tstandard input:1: any * uid '"$(id -u) sdp" \
 	from "any * uid $(id -u) sdp" "$sdp" policy explain x listen 0.0.0.0:1 --file -
 
@@ -69,7 +71,8 @@ usage "usage: policy alone" "sdp: policy show, set, on, off, check or explain" p
 usage "usage: two files" "sdp: policy check takes one FILE" policy check a b
 usage "usage: too few" "sdp: policy explain takes PROGRAM listen|connect ADDRESS:PORT" \
 	policy explain x listen --file good
-usage "usage: the role" "sdp: a socket can listen or connect" policy explain x any 1.2.3.4:5 --file good
+usage "usage: the role" "sdp: a socket can listen or connect" \
+	policy explain x any 1.2.3.4:5 --file good
 for target in 1.2.3.4 1.2.3.4: 1.2.3.4:0 1.2.3.4:65536 1.2.3:4 fd00::1:80 '[fd00::1]' '[1.2.3.4]:5' \
 	localhost:80 :80 '[]:80' "1.2.3.4:8x" "[$(printf '%060d' 0)]:1" "$(printf '%060d' 0):1"; do
 	usage "usage: target $target" "sdp: the target is 10.9.0.1:80 or [fd00::1]:80" \

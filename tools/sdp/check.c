@@ -49,15 +49,17 @@ void sdp_check_fails(struct sdp_check *check, const char *reason, const char *ne
 }
 
 /* The rules are asked about v4-mapped addresses. */
-static void ask_about(struct sdp_query *query, const struct sockaddr_storage *addr)
+static void ask_about(struct sdp_question *question, const struct sockaddr_storage *addr)
 {
 	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)addr;
 	const struct sockaddr_in *v4 = (const struct sockaddr_in *)addr;
+	struct sdp_query *query = &question->query;
 
 	query->role = SDP_ROLE_CONNECT;
 	if (addr->ss_family == AF_INET6) {
 		memcpy(query->addr, &v6->sin6_addr, sizeof(query->addr));
 		query->port = ntohs(v6->sin6_port);
+		question->scope = v6->sin6_scope_id;
 	} else {
 		query->addr[10] = 0xff;
 		query->addr[11] = 0xff;
@@ -86,7 +88,7 @@ static bool resolve(struct sdp_check *check)
 	freeaddrinfo(found);
 	getnameinfo((struct sockaddr *)&check->addr, check->len, numeric, sizeof(numeric), NULL, 0,
 		    NI_NUMERICHOST);
-	ask_about(&check->question.query, &check->addr);
+	ask_about(&check->question, &check->addr);
 	sdp_check_step(check, "name", true, sdp_text("%s", numeric));
 	return true;
 }
@@ -107,17 +109,19 @@ static bool module_is_there(struct sdp_check *check, struct sdp_nl **nl)
 
 static char *rule_text(const json_t *answer, const struct sdp_outlook *outlook)
 {
-	const char *reason = outlook->no_device ? "" : outlook->reason;
+	const char *verdict = json_string_value(json_object_get(answer, "verdict"));
+	bool remark = !outlook->no_device && *outlook->reason;
 	const json_t *line = json_object_get(answer, "line");
 
 	if (!line)
 		return sdp_text("no rule matches%s%s", outlook->no_rule ? "" : "; and ",
-				outlook->no_rule ? "" : reason);
-	return sdp_text("%s by line %lld: %s%s%s",
-			json_string_value(json_object_get(answer, "verdict")),
-			(long long)json_integer_value(line),
+				outlook->no_rule ? "" : outlook->reason);
+	/* Of TCP it is the rule itself. */
+	if (!strcmp(verdict, "tcp") && json_is_true(json_object_get(answer, "rewrite")))
+		remark = false;
+	return sdp_text("%s by line %lld: %s%s%s", verdict, (long long)json_integer_value(line),
 			json_string_value(json_object_get(answer, "rule")),
-			*reason ? "; but " : "", reason);
+			remark ? "; but " : "", remark ? outlook->reason : "");
 }
 
 static void judge_policy(struct sdp_check *check, const json_t *answer)

@@ -67,6 +67,14 @@ json_t *sdp_info_json(const void *bytes, size_t len)
 	set(info, "split_sends", i.split_sends);
 	set(info, "resizes", i.resizes);
 	set(info, "probes", i.probes);
+	set(info, "rdma_threshold", i.rdma_threshold);
+	set(info, "learning", i.learning);
+	set(info, "adverts_out", i.adverts_out);
+	set(info, "adverts_in", i.adverts_in);
+	set(info, "adverts_stale", i.adverts_stale);
+	set(info, "offers", i.offers);
+	set(info, "offers_crossed", i.offers_crossed);
+	set(info, "scans_fired", i.scans_fired);
 	return info;
 }
 
@@ -98,15 +106,20 @@ char *sdp_info_text(const json_t *info)
 	text = sdp_text("    %s\n    %s\n"
 			"    credit: %lld, the peer's %lld; receives: %lld of %lld posted, %lld bytes"
 			" each, the peer's %lld; slots: %lld\n"
+			"    RDMA from %lld bytes; offers: %lld, crossed %lld; buffers advertised: %lld"
+			" out, %lld in, stale %lld; scans %lld\n"
 			"    unsent %lld, unarrived %lld, unread %lld bytes; split %lld, resized %lld,"
 			" probes %lld",
 			out, in, number(info, "credit"), number(info, "peer_credit"),
 			number(info, "posted"), number(info, "recv_buffers"),
 			number(info, "recv_size"), number(info, "send_size"),
-			number(info, "send_slots"), number(info, "bytes_unsent"),
-			number(info, "bytes_unarrived"), number(info, "bytes_unread"),
-			number(info, "split_sends"), number(info, "resizes"),
-			number(info, "probes"));
+			number(info, "send_slots"), number(info, "rdma_threshold"),
+			number(info, "offers"), number(info, "offers_crossed"),
+			number(info, "adverts_out"), number(info, "adverts_in"),
+			number(info, "adverts_stale"), number(info, "scans_fired"),
+			number(info, "bytes_unsent"), number(info, "bytes_unarrived"),
+			number(info, "bytes_unread"), number(info, "split_sends"),
+			number(info, "resizes"), number(info, "probes"));
 	free(out);
 	free(in);
 	return text;

@@ -123,7 +123,8 @@ static int set(const struct sdp_command *command, int argc, char **argv)
 
 static int rewrite(const struct sdp_command *command, int argc, char **argv)
 {
-	int status = sdp_no_options(command, argc, argv, 0, "policy on and policy off take no words");
+	int status = sdp_no_options(command, argc, argv, 0,
+				    "policy on and policy off take no words");
 	struct nlmsghdr *request;
 	struct sdp_nl *nl;
 	int error;

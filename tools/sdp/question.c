@@ -197,5 +197,7 @@ int sdp_answer_by_kernel(struct sdp_nl *nl, const struct sdp_question *question,
 		return -ENAMETOOLONG;
 	if (question->has_uid)
 		mnl_attr_put_u32(request, SDP_EXPLAIN_A_UID, query->uid);
+	if (question->scope)
+		mnl_attr_put_u32(request, SDP_EXPLAIN_A_SCOPE, question->scope);
 	return sdp_nl_do(nl, request, read_answer, answer);
 }

@@ -18,11 +18,13 @@
  * @query: for the rules; its strings are those of the command line, or @comm
  * @comm: the command name
  * @has_uid: the user was said; else it is the caller
+ * @scope: interface of a link-local address, or 0
  */
 struct sdp_question {
 	struct sdp_query query;
 	char comm[SDP_COMM_LEN];
 	bool has_uid;
+	uint32_t scope;
 };
 
 void sdp_question_program(struct sdp_question *question, const char *name);

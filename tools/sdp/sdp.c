@@ -22,7 +22,7 @@ static const char statuses[] =
 	"3 AF_SDP is not there; 4 the kernel refused. With --json what is printed is JSON.\n"
 	"sdp(8) tells more.\n";
 
-/* "usage: " in front of the first line; a line with a blank in front goes on from the one before. */
+/* "usage: " before the first line; a line with a blank in front goes on from the one before. */
 static void print_usage(FILE *to, const char *lines, bool first)
 {
 	while (*lines) {
