@@ -123,12 +123,18 @@ uninstalled() {
 	[ "$left" = ./etc/sdp/policy ] || { echo "$left"; return 1; }
 }
 
+# The machine's own mirror.
+mirror() {
+	apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' |
+		awk '$2 == "bookworm" && $3 == "main" { print $1; exit }'
+}
+
 # in_fresh_system: leaves install.sh's points in a file
 in_fresh_system() {
 	mkdir "$work/debs"
 	cp "$debs"/sdp-*_"$version"-1_*.deb "$here/install.sh" "$work/debs/"
 	: >"$work/points"
-	mmdebstrap --quiet --variant=apt --include=linux-headers-amd64 bookworm /dev/null \
+	mmdebstrap --quiet --variant=apt --include=linux-headers-amd64 bookworm /dev/null "$(mirror)" \
 		--customize-hook="cp -r '$work/debs' \"\$1/debs\"" \
 		--customize-hook="chroot \"\$1\" bash /debs/install.sh >'$work/points'" \
 		>"$work/mmdebstrap.log" 2>&1
