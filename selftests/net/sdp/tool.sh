@@ -406,12 +406,14 @@ connections_checked() {
 
 # An address whose host does not answer: to RDMA, nor to anything.
 silence() {
+	local pid
 	next_port
 	ip neighbour replace $SDP_B lladdr 02:00:00:00:00:01 dev va nud permanent
 	checked "a silent address" 1 "TCP: no answer in time; is the host there?*" \
 		$SDP_B $port
 	echo 300 >$settings/fallback_ms
 	tcp_connect $SDP_B >"$files/connect" &
+	pid=$!
 	check "fallbacks: the reason, and whose it was" wait_for $patience eval \
 		'"$sdp" fallbacks | grep -qE "^2[0-9: -]+  perl\([0-9]+\)  +connect  +$SDP_B:$port  +no answer in time$"'
 	json "fallbacks" 'd[-1]["text"] == "no answer in time" and d[-1]["role"] == "connect" and
@@ -426,7 +428,7 @@ silence() {
 		policy explain x connect "$SDP_B:$port"
 	lab_neighbour "" va 0 2 "$(lab_mac "" vb)"
 	echo 1000 >$settings/fallback_ms
-	wait
+	wait $pid
 }
 
 unprivileged() {
