@@ -46,7 +46,7 @@ static const char *next_of(int error, int tcp_error)
 	case ENETDOWN:
 		return SDP_NEXT_ROUTE;
 	case ECONNREFUSED:
-		return tcp_error ? "start the server" :
+		return tcp_error == ECONNREFUSED ? "start the server" :
 		       "on that host: has its policy a rule with listen for the port, and was the"
 		       " server started after it? sdp list -l there";
 	case ETIMEDOUT:
@@ -65,7 +65,9 @@ static const char *next_of(int error, int tcp_error)
 
 static void try_tcp(struct sdp_check *check, int ms, struct sdp_probe *tcp)
 {
-	sdp_probe_tcp(tcp, (struct sockaddr *)&check->addr, check->len, ms);
+	sdp_probe_tcp(tcp, (struct sockaddr *)&check->addr, check->len, ms, check->met);
+	if (tcp->error == EPROTONOSUPPORT)
+		return;
 	if (tcp->error)
 		sdp_check_step(check, "tcp", false, sdp_text("%s", strerror(tcp->error)));
 	else

@@ -12,6 +12,10 @@
 
 #include "probe.h"
 
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP	262
+#endif
+
 static long now_ms(void)
 {
 	struct timespec t;
@@ -78,24 +82,25 @@ void sdp_probe_sdp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t
  * @to: peer
  * @len: length of @to
  * @ms: how long it may take
+ * @met: new TCP sockets are looked at
  *
- * Who connects by a send with MSG_FASTOPEN wants TCP; the policy leaves such sockets alone. Where
- * the kernel allows no fast open the errno is EOPNOTSUPP.
+ * The policy leaves sockets of MPTCP alone, which are TCP to a peer that knows no more. On a kernel
+ * without it the errno is EPROTONOSUPPORT: nothing was tried.
  */
-void sdp_probe_tcp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t len, int ms)
+void sdp_probe_tcp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t len, int ms,
+		   bool met)
 {
-	int fd = socket(to->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+	int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+	int fd = socket(to->sa_family, type, met ? IPPROTO_MPTCP : IPPROTO_TCP);
 	long start = now_ms();
 
 	memset(probe, 0, sizeof(*probe));
 	if (fd < 0) {
-		probe->error = errno;
+		probe->error = errno == ENOPROTOOPT ? EPROTONOSUPPORT : errno;
 		return;
 	}
-	if (sendto(fd, "", 0, MSG_FASTOPEN | MSG_DONTWAIT | MSG_NOSIGNAL, to, len) < 0)
-		probe->error = errno;
-	if (!probe->error || probe->error == EINPROGRESS)
-		probe->error = outcome(fd, start + ms);
+	if (connect(fd, to, len))
+		probe->error = errno == EINPROGRESS ? outcome(fd, start + ms) : errno;
 	probe->ms = now_ms() - start;
 	close(fd);
 }

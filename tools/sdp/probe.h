@@ -6,6 +6,7 @@
 #define SDP_TOOL_PROBE_H
 
 #include <linux/sdp.h>
+#include <stdbool.h>
 #include <sys/socket.h>
 
 /**
@@ -21,6 +22,7 @@ struct sdp_probe {
 };
 
 void sdp_probe_sdp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t len, int ms);
-void sdp_probe_tcp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t len, int ms);
+void sdp_probe_tcp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t len, int ms,
+		   bool met);
 
 #endif /* SDP_TOOL_PROBE_H */
