@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # setup.sh SET...: install the Debian packages that the named sets need, if any is
-# missing. Sets: build, tool, vm, style, unit, wire, bench, demo, kernel, programs, deb.
+# missing. Sets: build, tool, vm, style, unit, wire, bench, demo, kernel, programs, deb, go.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -14,8 +14,9 @@ declare -A SETS=(
 	[unit]="gcc libc6-dev make pkg-config libmnl-dev libjansson-dev mandoc python3"
 	[wire]="tshark tcpdump python3"
 	[bench]="gnuplot-nox perftest librdmacm1 librdmacm-dev ibverbs-providers ibverbs-utils rdmacm-utils ethtool python3 gcc libc6-dev make redis-server redis-tools nginx apache2-utils curl"
-	[demo]="socat tar coreutils"
-	[programs]="iperf3 redis-server redis-tools nginx wrk openssh-server openssh-client rsync postgresql curl python3 gcc libc6-dev make"
+	[demo]="socat tar coreutils iperf3 redis-server redis-tools nginx curl"
+	[programs]="iperf3 redis-server redis-tools nginx wrk openssh-server openssh-client rsync postgresql curl python3 default-jdk-headless gcc libc6-dev make"
+	[go]="golang-go gcc libc6-dev make"
 	[deb]="build-essential debhelper dh-dkms lintian pkg-config libmnl-dev libjansson-dev xz-utils mmdebstrap"
 )
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Python's http.server, with curl: whole files, a listing, what is not there.
-# timeout: 240 s
+# timeout: 400 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 mkdir -p "$dir/tree"

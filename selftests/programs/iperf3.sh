@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # iperf3: a bulk of bytes in both directions, at once and by four streams.
-# timeout: 240 s
+# timeout: 600 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 mega=6
@@ -30,11 +30,12 @@ transfer() {
 }
 
 work() {
-	serve iperf3 -s -B "$address" -p "$port"
+	serve iperf3 -s -B "$at" -p "$port"
 	transfer "to the server"
 	transfer "from the server" -R
 	transfer "four streams" -P 4
 }
 
-each_case work
+each_case work "rc tcp sdp inet rule only client server neither" "rc6 tcp rule" \
+	"mapped tcp rule client" "loop tcp sdp rule" "loop6 tcp rule"
 tap_done

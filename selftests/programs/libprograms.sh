@@ -3,13 +3,14 @@
 #
 #	. "$(dirname "$0")/libprograms.sh"
 #	work() { serve ...; client "what" ...; result ...; }
-#	each_case work
+#	each_case work [CASE...]
 #	tap_done
 #
-# each_case FUNCTION	calls it for each way (rc: from $SDP_A to $SDP_B over the cable; loop:
-#			127.0.0.1) and family (tcp, sdp: family 27, inet: IPPROTO_SDP), with
-#			$way, $family, $address and a fresh $port set; ends the servers; checks
-#			that the bytes went by SDP, or did not; compares the results with TCP's
+# each_case FUNCTION [CASE...]	calls it for each case with $way, $family, $address, $at (what a
+#			server binds), $host and $host_at (the same for URLs) and fresh ports $port
+#			and $port2 set; ends the servers; checks that the bytes went by SDP, or did
+#			not, and what was counted; compares the results with TCP's. A CASE is a way
+#			and the families that it is tried with, tcp first
 # serve COMMAND...	starts a server with sockets of $family, until it listens at $port; the
 #			case's end is SIGTERM for it
 # client WHAT COMMAND...	one point: a client with sockets of $family succeeds; its output
@@ -18,39 +19,88 @@
 # moved BYTES		at least so many bytes of payload were moved in this case
 # figure WHAT VALUE	a rate (more is better), to be shown beside TCP's
 #
-# Files are in $dir, which is in memory. SDP_FAMILIES narrows the families.
+# Ways: rc (from $SDP_A to $SDP_B over the cable), rc6 (the same with IPv6), mapped (to
+# ::ffff:$SDP_B by sockets of AF_INET6, the server bound to ::), loop (127.0.0.1), loop6 (::1).
+#
+# Families: what makes SDP sockets of a program's TCP sockets.
+#	tcp	nothing
+#	sdp, inet	a preload library: family 27, or IPPROTO_SDP
+#	rule	net.sdp.policy and rewrite=1, no library: both ends by SDP or TCP
+#	only	the same, both ends by SDP alone
+#	client	the policy is for connects only, so these fall back: the server has TCP
+#	server	it is for listeners only, so these have clients by TCP
+#	neither	it is for another port, so both ends are asked about and are TCP
+#
+# Files are in $dir, which is in memory. SDP_FAMILIES and SDP_WAYS narrow the cases.
 . "$SDP_TOP/selftests/net/sdp/lib.sh"
 
 name=$(basename "$0" .sh)
 dir=/dev/shm/programs-$name
 preload=$SDP_BIN/libsdp_preload.so
 port=7100
-client_limit=60
+client_limit=60 server_limit=60 fallback_ms=6000
 out=$dir/out
+settings=/proc/sys/net/sdp
+
+# An emulated debug kernel is many times slower.
+if [ "${SDP_DEBUG:-0}" = 1 ]; then
+	client_limit=300 server_limit=300 fallback_ms=30000
+	: "${SDP_FAMILIES:=tcp rule client}" "${SDP_WAYS:=rc}"
+fi
 
 mkdir -p "$dir"
 cleanup rm -rf "$dir"
+cleanup policy_set ""
+cleanup eval "echo $(<$settings/fallback_ms) >$settings/fallback_ms"
 
-hex_port() { printf ':%04X' "$port"; }
+hex_port() { printf ':%04X' "$1"; }
+
+# policy_set RULES: for programs that start from now on; without rules sockets are not looked at
+policy_set() {
+	echo "$1" >$settings/policy || tap_not_ok "the policy is taken" "$(<$settings/policy_error)"
+	echo $((${#1} > 0)) >$settings/rewrite
+}
+
+# rules_of FAMILY: for the ports of the case, and nothing else
+rules_of() {
+	local ports=$port-$port2 target=$address
+	[ "$way" != mapped ] || target=$SDP_B # an IPv4 address means its mapped one, too
+	[[ $target != *:* ]] || target="[$target]"
+	case $1 in
+	rule)	echo "connect $target:$ports both; listen *:$ports both" ;;
+	only)	echo "connect $target:$ports sdp; listen *:$ports sdp" ;;
+	client)	echo "connect $target:$ports both" ;;
+	server)	echo "listen *:$ports both" ;;
+	neither) echo "any *:1 sdp" ;;
+	esac
+}
 
 # set_family FAMILY: `via` is what to put before a command
 set_family() {
 	family=$1
 	via=(env)
-	[ "$family" = tcp ] || via=(env LD_PRELOAD="$preload" SDP_PRELOAD="$family")
+	[[ $family != sdp && $family != inet ]] ||
+		via=(env LD_PRELOAD="$preload" SDP_PRELOAD="$family")
+	policy_set "$(rules_of "$family")"
+}
+
+by_sdp() { [[ $family == @(sdp|inet|rule|only) ]]; }
+
+# A listener of both kinds is in both tables.
+listens_in() {
+	awk -v end="$(hex_port "$port")\$" '$2 ~ end && $4 == "0A" { n++ } END { exit !n }' "$@"
 }
 
 listening() {
-	local files=(/proc/net/tcp /proc/net/tcp6)
-	[ "$family" = tcp ] || files=(/proc/net/sdp)
-	awk -v end="$(hex_port)\$" '$2 ~ end && $4 == "0A" { n++ } END { exit !n }' "${files[@]}"
+	[[ $family == @(sdp|inet|only) ]] || listens_in /proc/net/tcp /proc/net/tcp6 || return
+	[[ $family == @(tcp|client|neither) ]] || listens_in /proc/net/sdp
 }
 
 serve() {
 	"${via[@]}" "$@" >>"$dir/server.log" 2>&1 </dev/null &
 	server=$!
 	servers+=($server)
-	if wait_for 60 listening; then
+	if wait_for $server_limit listening; then
 		tap_ok "$label: the server listens"
 	else
 		tap_not_ok "$label: the server listens" "$(tail -n 20 "$dir/server.log")"
@@ -96,73 +146,144 @@ sum_of() { sha256sum <"$1" | cut -d ' ' -f 1; }
 # make_file FILE MEGABYTES: bytes that do not repeat
 make_file() { head -c "$2"M /dev/urandom >"$1"; }
 
-# Note the devices of established connections that have an end at $port.
+# Note the devices of established connections that have an end at one of the case's ports.
 watch() {
-	local local remote state dev end
-	end=$(hex_port)
+	local end lines line words
+	end="@($(hex_port "$port")|$(hex_port "$port2"))"
+	set -f
 	while :; do
-		while read -r _ local remote state _ _ _ _ _ _ _ dev _; do
-			[[ $state != 01 || ($local != *$end && $remote != *$end) ]] || echo "$dev"
-		done </proc/net/sdp
-		sleep 0.1
+		mapfile -t lines </proc/net/sdp
+		for line in "${lines[@]}"; do
+			words=($line) # state, and the ends
+			# shellcheck disable=SC2053 # a pattern
+			[[ ${words[3]} != 01 || (${words[1]} != *$end && ${words[2]} != *$end) ]] ||
+				echo "${words[11]}"
+		done
+		pause 0.1
 	done >"$dir/seen" 2>/dev/null
+}
+
+# Everything that is counted, one "name value" per line: by SDP, and connects by TCP.
+counters() {
+	cat /proc/net/sdpstat
+	awk '/^Tcp: [0-9]/ { print "TcpConnects", $6 }' /proc/net/snmp
+}
+
+# grown PATTERN: by how much the counters whose names match it have grown in this case
+grown() {
+	{ sed 's/ \([0-9]*\)$/ -\1/' "$dir/before"; counters; } |
+		awk -v names="^($1)\$" '$1 ~ names { sum += $2 } END { print sum + 0 }'
 }
 
 # Counters that say that the two ends disagreed.
 violations() { awk '/^Bad/ && $2 { print; n++ } END { exit n > 0 }' /proc/net/sdpstat; }
 
 # In messages, and by RDMA: read by the receiver, or written to it.
-bytes_sent() {
-	awk '/^Bytes(Sent|Fetched|Written) / { sum += $2 } END { print sum + 0 }' /proc/net/sdpstat \
-		2>/dev/null || echo 0
-}
+bytes_sent() { grown 'Bytes(Sent|Fetched|Written)'; }
 
-check_transport() {
-	local sent=$(($(bytes_sent) - bytes_before)) device='^rx[ab]$'
-	[ $way = rc ] || device='^loop$'
-	if [ "$family" = tcp ]; then
-		check "$label: nothing of it went by SDP" test $sent = 0
-		return
-	fi
+check_sdp() {
+	local sent device='^rx[ab]$'
+	sent=$(bytes_sent)
+	[[ $way != loop* ]] || device='^loop$'
 	check "$label: $sent bytes went by SDP, at least $payload" \
-		test $sent -ge $payload -a $payload -gt 0
+		test "$sent" -ge $payload -a $payload -gt 0
 	if grep -qvE "$device" "$dir/seen" || ! grep -qE "$device" "$dir/seen"; then
 		tap_not_ok "$label: /proc/net/sdp shows connections by $device" \
 			"$(sort "$dir/seen" | uniq -c)"
 	else
 		tap_ok "$label: /proc/net/sdp shows connections by $device"
 	fi
+	check "$label: no connection was TCP" test "$(grown TcpConnects)" = 0
 	check "$label: no rule of the protocol was broken" violations
+}
+
+check_tcp() {
+	check "$label: nothing of it went by SDP" test "$(bytes_sent)" = 0
+	check "$label: /proc/net/sdp shows no connection" test ! -s "$dir/seen"
+	check "$label: there were connections by TCP" test "$(grown TcpConnects)" -gt 0
+}
+
+# Whether the counters of the policy say what it did.
+check_policy() {
+	local connects listens accepts fell refused opened
+	connects=$(grown PolicyConnects) listens=$(grown PolicyListens)
+	accepts=$(grown PolicyAccepts) fell=$(grown 'Fell.*') refused=$(grown FellRefused)
+	opened=$(grown TcpConnects)
+	echo "# $label: $connects connects and $listens listeners by SDP, $accepts accepted," \
+		"$refused refused and fell back, $opened connects by TCP"
+	case $family in
+	rule)	check "$label: connected, listened and accepted by the policy" \
+			test "$connects" -gt 0 -a "$listens" -gt 0 -a "$accepts" -gt 0 ;;
+	only)	check "$label: connected and listened by the policy" \
+			test "$connects" -gt 0 -a "$listens" -gt 0 ;;
+	server)	check "$label: listened by the policy, and nothing came by SDP" \
+			test "$connects" = 0 -a "$listens" -gt 0 -a "$accepts" = 0 ;;
+	*)	check "$label: nothing is SDP by the policy" test $((connects + listens + accepts)) = 0 ;;
+	esac
+	if [ "$family" != client ]; then
+		check "$label: nothing fell back" test "$fell" = 0
+		return
+	fi
+	check "$label: every connect was refused by SDP before it was TCP" \
+		test "$opened" -gt 0 -a "$refused" -ge "$opened" -a "$fell" = "$refused"
+	check "$label: /proc/net/sdp_fallbacks has it with its reason" grep -qF \
+		"${host/"[::ffff:$SDP_B]"/$SDP_B}:$port nobody listens there for SDP" \
+		/proc/net/sdp_fallbacks
+}
+
+# set_way WAY
+set_way() {
+	way=$1
+	case $way in
+	rc)	address=$SDP_B ;;
+	rc6)	address=$SDP_B6 ;;
+	mapped)	address=::ffff:$SDP_B ;;
+	loop)	address=127.0.0.1 ;;
+	loop6)	address=::1 ;;
+	esac
+	at=$address
+	[ "$way" != mapped ] || at=::
+	host=$address host_at=$at
+	[[ $host != *:* ]] || host="[$host]" host_at="[$host_at]"
 }
 
 one_case() {
 	local watcher start=$SECONDS
+	port=$((port + 2)) port2=$((port + 1)) payload=0 servers=()
+	label="$way, $2"
 	set_family "$2"
-	label="$way, $family"
-	port=$((port + 1)) payload=0 servers=()
 	: >"$dir/server.log" >"$dir/results.$family" >"$dir/seen"
-	bytes_before=$(bytes_sent)
+	counters >"$dir/before"
 	watch &
 	watcher=$!
 	"$1"
 	end_servers
 	kill $watcher
 	wait $watcher 2>/dev/null
-	check_transport
+	if by_sdp; then check_sdp; else check_tcp; fi
+	check_policy
+	[ "$family" = tcp ] || check "$label: the results are those of TCP" \
+		diff "$dir/results.tcp" "$dir/results.$family"
 	echo "# $label: $((SECONDS - start)) s"
 	cp "$dir/server.log" "$SDP_RUN/$name-$way-$family.log"
 }
 
+among() { [[ " $2 " == *" $1 "* ]]; }
+
 each_case() {
-	local families
-	for way in rc loop; do
-		address=$SDP_B families=${SDP_FAMILIES:-tcp sdp inet}
-		# What IPPROTO_SDP does otherwise shows in one of the two ways.
-		[ $way = rc ] || address=127.0.0.1 families=${SDP_FAMILIES:-tcp sdp}
+	local work=$1 families one
+	shift
+	# What IPPROTO_SDP does otherwise shows in one of the two ways.
+	[ $# -gt 0 ] || set -- "rc tcp sdp inet rule client" "loop tcp sdp rule"
+	# A busy processor needs longer to say no.
+	echo $fallback_ms >$settings/fallback_ms
+	for one; do
+		read -r way families <<<"$one"
+		among "$way" "${SDP_WAYS:-$way}" || continue
+		set_way "$way"
 		for family in $families; do
-			one_case "$1" "$family"
-			[ "$family" = tcp ] || check "$label: the results are those of TCP" \
-				diff "$dir/results.tcp" "$dir/results.$family"
+			among "$family" "${SDP_FAMILIES:-$family}" || continue
+			one_case "$work" "$family"
 		done
 	done
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # PostgreSQL with pgbench: its tables loaded by COPY, transactions in three protocol modes, and
 # a result of several megabytes.
-# timeout: 300 s
+# timeout: 500 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 bin=$(find /usr/lib/postgresql -path '*/bin/postgres' -printf '%h\n' | sort -V | tail -n 1)

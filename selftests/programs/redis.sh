@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # redis-server with redis-benchmark, one request at a time and pipelined, and one large value.
-# timeout: 240 s
+# timeout: 600 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 requests=2500
@@ -37,7 +37,10 @@ large_value() {
 }
 
 work() {
-	serve redis-server --bind "$address" --port "$port" --save '' --appendonly no \
+	# Its sockets of IPv6 are for nothing else, so what is mapped reaches one of IPv4.
+	local bind=$at
+	[ "$way" != mapped ] || bind=$SDP_B
+	serve redis-server --bind "$bind" --port "$port" --save '' --appendonly no \
 		--dir "$dir" --protected-mode no
 	benchmark 1
 	benchmark 16
@@ -45,5 +48,6 @@ work() {
 	count_commands
 }
 
-each_case work
+each_case work "rc tcp sdp inet rule only client server neither" "rc6 tcp rule" \
+	"mapped tcp rule client" "loop tcp sdp rule" "loop6 tcp rule"
 tap_done

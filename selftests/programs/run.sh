@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh [KERNEL [TEST...]]: unmodified programs of Debian over SDP, by way of a preload
+# run.sh [KERNEL [TEST...]]: unmodified programs over SDP, by the policy and by a preload
 # library, in a VM (6.12 if none is named). Each program does the same work over TCP, and the
-# results are compared; so are the rates, in the table at the end.
+# results are compared; so are the rates, in the table at the end. SDP_WAYS and SDP_FAMILIES in
+# the environment narrow the cases, see libprograms.sh.
 #
 # It is the runner of selftests/vm with this directory's tests: any complaint of the kernel
 # fails the run, and so does anything left after rmmod. Exit status 0 when nothing failed.
@@ -26,7 +27,7 @@ table() {
 		}
 		function cell(what, way,	tcp, sdp) {
 			tcp = value[what, way, "tcp"]
-			sdp = value[what, way, "sdp"]
+			sdp = value[what, way, "rule"]
 			if (tcp == "" || sdp == "" || !(tcp + 0))
 				return sprintf("%10s%10s%8s", tcp, sdp, "")
 			return sprintf("%10d%10d%8.2f", tcp, sdp, sdp / tcp)
@@ -41,11 +42,20 @@ table() {
 		}' "$1"
 }
 
-"$SDP_TOP/scripts/setup.sh" programs
+# The short form has one program, of Go.
+sets=(go)
+[ -n "${SDP_SHORT:-}" ] || sets+=(programs)
+[ $# -le 1 ] || sets=(go programs)
+"$SDP_TOP/scripts/setup.sh" "${sets[@]}"
+options=()
+for variable in SDP_WAYS SDP_FAMILIES; do
+	[ -z "${!variable:-}" ] || options+=(-e "$variable=${!variable}")
+done
 status=0
 log=$SDP_LOGS/programs.log
 rm -f "$last"
-SDP_TESTS=$here "$SDP_TOP/selftests/vm/run.sh" "${1:-6.12}" "${@:2}" | tee "$log" || status=$?
+SDP_TESTS=$here "$SDP_TOP/selftests/vm/run.sh" "${options[@]}" "${1:-6.12}" "${@:2}" |
+	tee "$log" || status=$?
 if [ -s "$last/figures" ]; then
 	echo "rates (more is better) on an emulated processor that also does the adapter's work:"
 	table "$last/figures"

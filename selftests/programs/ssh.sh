@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # OpenSSH: commands and a file both ways; sftp; rsync over ssh.
-# timeout: 240 s
+# timeout: 400 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 make_file "$dir/file" 1

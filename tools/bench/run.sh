@@ -36,7 +36,7 @@ build_tools() {
 		# shellcheck disable=SC2086 # several files
 		(cd "$here" && cc -O2 -Wall -Wextra -Werror -pthread -o "$out/bin/$name" ${sources[$name]})
 	done
-	make -C "$SDP_TOP/selftests/programs" OUT="$out/bin"
+	make -C "$SDP_TOP/selftests/programs" OUT="$out/bin" "$out/bin/libsdp_preload.so"
 }
 
 build_module() {
