@@ -66,15 +66,16 @@ beside_end() {
 
 part "style, by building" check-style PART=builds
 # Packages are installed by one at a time.
-scripts/setup.sh unit vm style build deb
+scripts/setup.sh unit vm style build deb wire go
 beside "style, by reading" check-style PART=texts
 beside "engine, user space" check-unit
 beside "packages" check-deb
-# KUnit and, in their short form, the next two do not depend on how fast they go.
+# KUnit and, in their short form, the next three do not depend on how fast they go.
 if [ -n "${SDP_SHORT:-}" ]; then
 	beside "engine, KUnit" check-kunit
 	beside "the test runner" check-runner
 	beside "wire" check-wire
+	beside "programs" check-programs
 else
 	part "engine, KUnit" check-kunit
 	part "wire" check-wire
@@ -86,6 +87,7 @@ part "debug kernel" check-vm KERNEL=debug
 if [ -n "${SDP_SHORT:-}" ]; then
 	beside_end
 else
+	part "programs" check-programs
 	part "the test runner" check-runner
 fi
 
@@ -94,7 +96,7 @@ if [ -n "${SDP_SHORT:-}" ]; then
 	sed -n 's/^ *short form: /  /p' "${logs[@]}" | sort -u
 	echo "this was the short form, which leaves that out; make check-all runs everything"
 fi
-echo "not part of this, for the time they take: make check-programs, check-load, check-soak"
+echo "not part of this, for the time they take: make check-load, check-soak"
 echo "$((SECONDS / 60)) minutes $((SECONDS % 60)) seconds"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]
