@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # demo.sh: see AF_SDP at work. Installs what is missing, builds the module for Debian's stock
-# 6.12, boots that kernel in a VM (no KVM needed), and streams the tar of a real directory
-# tree between two soft-RoCE devices, through AF_SDP sockets of an unmodified socat.
+# 6.12, boots that kernel in a VM (no KVM needed), and lets unmodified programs talk between two
+# soft-RoCE devices: iperf3, redis and nginx by a policy, by SDP and back by TCP; and socat, which
+# streams the tar of a real directory tree through sockets of AF_SDP.
 #
-# SDP_DEMO_TREE names another directory to send. Exit status 0 when all of it arrived.
+# SDP_DEMO_TREE names another directory to send. Exit status 0 when all was as it is shown.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -24,9 +25,9 @@ cat <<-'END'
 	AF_SDP: sockets, and below them RDMA instead of TCP.
 
 	This boots a stock kernel in a VM, gives it two software RDMA adapters with a cable between
-	them, loads the module built here, and sends a directory tree to and fro with Debian's own
-	socat, which has never heard of SDP. All of it takes two or three minutes once the packages
-	and the kernel are there.
+	them, and loads the module built here. Then Debian's own iperf3, redis and nginx, which have
+	never heard of SDP, go by it and not by TCP; and socat sends a directory tree to and fro.
+	All of it takes about three minutes once the packages and the kernel are there.
 END
 mkdir -p "$out"
 
@@ -54,5 +55,5 @@ cat <<-END
 	  make check                      every test, on three kernels
 	  make bench                      beside TCP, rsockets, SMC-R and raw verbs
 	  make && sudo make install       on a machine with an RDMA adapter; then  modprobe sdp
-	In a program of your own: socket(27, SOCK_STREAM, 0), and the rest as with TCP.
+	In a program of your own, without a policy: socket(27, SOCK_STREAM, 0), and the rest as with TCP.
 END

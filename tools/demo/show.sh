@@ -11,6 +11,11 @@ commas() { sed -E ':again; s/^([0-9]+)([0-9]{3})/\1,\2/; t again' <<<"$1"; }
 # as_millions NUMBER: with one decimal
 as_millions() { echo "$(($1 / 1000000)).$(($1 / 100000 % 10))"; }
 
+# listens_in PORT TABLE...: is there a listener?
+listens_in() {
+	awk -v end=":$(printf %04X "$1")\$" '$2 ~ end && $4 == "0A" { n++ } END { exit !n }' "${@:2}"
+}
+
 # bar FILE SIZE PID...: a bar that grows as FILE grows, until the processes have ended. Half way
 # it keeps the connection table in $shm/table. Fails when nothing has moved for half a minute.
 bar() {
@@ -35,13 +40,21 @@ bar() {
 	printf '%*s] %d %%\n' $((width - now * width / size)) '' $((now * 100 / size))
 }
 
-# The lines of /proc/net/sdp in $shm/table that are connections, for people: IPv4 addresses are
-# hexadecimal there, in the machine's byte order.
+# established PORT: how many lines of connections to it $shm/table has
+established() {
+	awk -v end=":$(printf %04X "$1")\$" '$4 == "01" && ($2 ~ end || $3 ~ end) { n++ }
+		END { print n + 0 }' $shm/table
+}
+
+# show_table WHAT PORT [MOST]: the lines of $shm/table that are connections to the port, for
+# people: addresses are hexadecimal there, in the machine's byte order, and IPv4 ones of sockets
+# of IPv6 are mapped.
 show_table() {
-	echo "  /proc/net/sdp half way (credit: messages that may be sent now):"
-	awk '
+	echo "  $1 (credit: messages that may be sent now):"
+	awk -v end=":$(printf %04X "$2")\$" -v most="${3:-100}" '
 		function address(text,  p) {
 			split(text, p, ":")
+			p[1] = substr(p[1], length(p[1]) - 7)
 			return sprintf("%d.%d.%d.%d:%d", hex(p[1], 7), hex(p[1], 5), hex(p[1], 3),
 				hex(p[1], 1), hex(p[2], 1, 4))
 		}
@@ -56,18 +69,21 @@ show_table() {
 			printf "    %-15s %-15s %-11s %-4s %6s %6s %6s %6s %9s\n", "local", "peer",
 				"state", "dev", "credit", "posted", "sent", "rcvd", "to read"
 		}
-		NR > 1 {
+		$4 != "01" || ($2 !~ end && $3 !~ end) { next }
+		++n <= most {
 			split($5, queue, ":")
 			printf "    %-15s %-15s %-11s %-4s %6d %6d %6d %6d %9d\n", address($2),
 				address($3), state[hex($4, 1)], $12, $14, $15, $17, $18,
 				hex(queue[2], 1, 8)
-		}' $shm/table
+		}
+		END { if (n > most) printf "    and %d more\n", n - most }' $shm/table
 }
 
 # Everything that can be counted, one "name value" per line.
 counters() {
 	local dev
 	cat /proc/net/sdpstat
+	awk '/^Tcp: [0-9]/ { print "TcpConnects", $6 }' /proc/net/snmp
 	for dev in va vb; do
 		echo "CableFrames $(cat /sys/class/net/$dev/statistics/tx_packets)"
 		echo "CableBytes $(cat /sys/class/net/$dev/statistics/tx_bytes)"
