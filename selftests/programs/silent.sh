@@ -7,6 +7,8 @@
 . "$(dirname "$0")/libprograms.sh"
 
 connects=40
+# Its ports are remembered for a minute, so they are not those of the tests that may follow.
+port=7900
 make_file "$dir/file" 1
 
 device_back() { [ -e /sys/class/infiniband/rxb ] || lab_device "" rxb vb 0 2; }
