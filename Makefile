@@ -6,7 +6,7 @@
 
 TOP	:= $(CURDIR)
 KVER	?= $(shell uname -r)
-VERSION	:= 0.1
+VERSION	:= 0.2
 
 # KERNEL=6.1|6.12|debug names a kernel of the test matrix, made ready on demand;
 # otherwise KVER is a release installed here, or KDIR the place of its build tree.

@@ -217,7 +217,7 @@ static inline void sdp_socket_flags(struct socket *sock)
 	sdp_exe;						\
 })
 
-/* An argument of a function that ftrace stops at; before 6.2 x86 alone can tell without a kprobe. */
+/* An argument of a function that ftrace stops at; before 6.2 x86 alone can say without a kprobe. */
 #ifdef SDP_HAVE_FTRACE_ARGUMENT
 #define sdp_traced_argument(fregs, n)	ftrace_regs_get_argument(fregs, n)
 #else

@@ -37,7 +37,7 @@ static void read_policy(void)
 	int err;
 
 	len = kernel_read_file_from_path(policy_file, 0, &text, SDP_POLICY_TEXT_MAX, NULL,
-					 READING_UNKNOWN);
+					 READING_POLICY);
 	if (len < 0) {
 		pr_err("sdp: %s cannot be read: error %zd; there are no rules\n", policy_file,
 		       len);

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 
 #define NL_ROOM		(64 * 1024)
+/* Of a dump; the kernel makes its pieces as large as the largest buffer so far. */
+#define NL_PIECE	8192
 
 /* One socket of netlink's, and what the last refusal said. */
 struct nl {
@@ -158,7 +160,7 @@ static inline struct nl nl_open(void)
 	nl_option(&nl, NETLINK_GET_STRICT_CHK);
 	r = nl_request(&nl, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_ACK);
 	mnl_attr_put_strz(&r->nlh, CTRL_ATTR_FAMILY_NAME, SDP_GENL_NAME);
-	error = nl_talk(&nl, r, take_family, &nl.family);
+	error = nl_talk_sized(&nl, r, take_family, &nl.family, NL_PIECE);
 	need(!error && nl.family, "no family \"%s\": %s", SDP_GENL_NAME, errno_text(error));
 	return nl;
 }

@@ -53,7 +53,7 @@ static int dump_stats(void *arg)
 	drain(p.s, 5);
 	pause_ms(quiet_ms());
 	read_stats(&before);
-	error = nl_talk_sized(&nl, nl_dump(&nl, SDP_CMD_STAT_GET), take_stat, &dump, 8192);
+	error = nl_talk_sized(&nl, nl_dump(&nl, SDP_CMD_STAT_GET), take_stat, &dump, NL_PIECE);
 	read_stats(&after);
 	need(!error, "STAT_GET: %s", errno_text(error));
 	need(dump.n == before.n && dump.n > 60, "%d counters, and %d in /proc", dump.n, before.n);
@@ -311,7 +311,7 @@ static int dump_many(void *arg)
 	for (i = 0; i < 2; i++)
 		threads[i] = start_thread(come_and_go, (void *)(long)i);
 	for (i = 0; i < scaled(24); i++) {
-		error = nl_talk_sized(&nl, nl_dump(&nl, SDP_CMD_SOCK_GET), meet_one, &all, 8192);
+		error = nl_talk_sized(&nl, nl_dump(&nl, SDP_CMD_SOCK_GET), meet_one, &all, NL_PIECE);
 		need(!error, "SOCK_GET: %s", errno_text(error));
 		need_each_once(&all, i, "netlink");
 		meet_lines(&all);
@@ -326,15 +326,17 @@ static int dump_many(void *arg)
 /* Whoever asks and goes away leaves nothing; who asks twice is told so. */
 static int dump_left(void *arg)
 {
-	static char room[8192];
-	long users = idle_users();
+	static char room[NL_PIECE];
 	long long end;
 	struct nl nl;
 	int i, n, error;
+	long users;
 
 	(void)arg;
+	idle_users();
 	for (i = 0; i < 600; i++)
 		fresh(0);
+	users = module_users();
 	for (i = 0; i < scaled(200); i++) {
 		nl = nl_open();
 		nl_send(&nl, nl_dump(&nl, SDP_CMD_SOCK_GET));
@@ -359,9 +361,9 @@ static int dump_left(void *arg)
 	nl_close(&nl);
 	/* The last piece of a dump is freed a moment after its socket. */
 	end = now_ms() + WAIT_MS;
-	while (module_users() != users + 600) {
+	while (module_users() != users) {
 		need(now_ms() < end, "%ld users of the module instead of %ld", module_users(),
-		     users + 600);
+		     users);
 		pause_ms(20);
 	}
 	return EXIT_OK;

@@ -54,7 +54,7 @@ static struct told_fells *fells_told(void)
 	int error;
 
 	all.n = 0;
-	error = nl_talk_sized(&nl, nl_dump(&nl, SDP_CMD_FALLBACK_GET), take_fell, &all, 8192);
+	error = nl_talk_sized(&nl, nl_dump(&nl, SDP_CMD_FALLBACK_GET), take_fell, &all, NL_PIECE);
 	need(!error, "FALLBACK_GET: %s", errno_text(error));
 	nl_close(&nl);
 	return &all;
