@@ -59,14 +59,15 @@ int sdp_policy_get(struct sdp_nl *nl, json_t **answer)
 	return sdp_nl_do(nl, sdp_nl_request(nl, SDP_CMD_POLICY_GET), read_policy, answer);
 }
 
-/* The text alone goes to standard output, so that it can be set again. */
+/* The text alone goes to standard output, so that it can be set again; blanks are no text. */
 static void print_policy(const json_t *answer)
 {
 	const char *text = json_string_value(json_object_get(answer, "text"));
-	size_t len = strlen(text);
+	bool empty = !text[strspn(text, " \t\n")];
+	size_t len = empty ? 0 : strlen(text);
 
-	printf("%s%s", text, len && text[len - 1] != '\n' ? "\n" : "");
-	if (!len)
+	printf("%.*s%s", (int)len, text, len && text[len - 1] != '\n' ? "\n" : "");
+	if (empty)
 		fputs("sdp: there are no rules; sdp policy set FILE sets some\n", stderr);
 	if (!json_is_true(json_object_get(answer, "rewrite")))
 		fputs("sdp: rewriting is off, no socket is met; sdp policy on\n", stderr);

@@ -15,6 +15,7 @@
 #define ALL_SETS	((1u << SET_COUNT) - 1)
 #define V4_SETS		(1u << SET_LO4 | 1u << SET_RC4)
 #define NOT_SHORT	(1u << SET_COUNT)	/* waits for long: not in the short form */
+#define NOT_SLOW	(2u << SET_COUNT)	/* takes minutes on the debug kernel */
 
 struct test {
 	const char *name;
@@ -57,6 +58,8 @@ static inline void run_test(const struct test *t)
 		printf("# short form: not run: %s %s\n", t->name, set->name);
 		return;
 	}
+	if (!reason && t->sets & NOT_SLOW && slow_kernel())
+		reason = "this kernel is slow; the others do it";
 	if (!reason && t->sdp_only && !use_sdp)
 		reason = "TCP has no such counters or settings";
 	if (reason) {

@@ -2,7 +2,7 @@
 /*
  * The generic netlink family "sdp", and the reason of a fall-back on the socket itself: each
  * request, what it refuses, who may ask, and that answers are what is so, while all of it changes.
- * timeout: 240 s; short form: 6.12 debug
+ * timeout: 240 s; short form: 6.12
  *
  *	netlink_policy.h	rules and switches
  *	netlink_dump.h		sockets and counters
@@ -44,7 +44,7 @@ static const struct test tests[] = {
 	CASE(reason_option_port, 30, TWO_SETS),
 	CASE(reason_wrong, 30, TWO_SETS),
 	CASE(reason_as_in_proc, 30, TWO_SETS),
-	CASE(reason_bound, 90, ONE_SET),
+	CASE(reason_bound, 90, ONE_SET | NOT_SLOW),
 	CASE(reason_while_noted, 60, ONE_SET),
 };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # The module's parameters: rules from a file, and the switch, from the moment of loading on; files
-# that are no policy, or are not there. timeout: 120 s; short form: 6.1 debug
+# that are no policy, or are not there. timeout: 120 s; short form: 6.1
 . "$(dirname "$0")/lib.sh"
 
 settings=/proc/sys/net/sdp

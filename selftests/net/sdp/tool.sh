@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The program sdp (tools/sdp) with the module: every command, as text and as JSON; what it says to
 # users without rights, without the module, and about connections that would not be SDP; and what
-# its service does. selftests/tools has what needs no module. timeout: 240 s; short form: 6.12 debug
+# its service does. selftests/tools has what needs no module. timeout: 240 s; short form: 6.12
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -130,6 +130,9 @@ fell() { awk '/^Fell/ { n += $2 } END { print n + 0 }' /proc/net/sdpstat; }
 policies() {
 	local rules=$'# two rules\nconnect 10.9.0.0/24 both; any *:22 tcp\n\nlisten * both\n'
 	says_to "policy show: nothing is set" 0 "" \
+		$'sdp: there are no rules*\nsdp: rewriting is off*sdp policy on' policy show
+	echo >$settings/policy
+	says_to "policy show: nor is anything by a blank line" 0 "" \
 		$'sdp: there are no rules*\nsdp: rewriting is off*sdp policy on' policy show
 	printf %s "$rules" >"$files/policy"
 	says_to "policy set" 0 "" "" policy set "$files/policy"
