@@ -337,6 +337,7 @@ ended_with() {
 
 # Without it TCP is not tried while rewriting is on, and less is said about what to do.
 has_mptcp() { [ -d /proc/sys/net/mptcp ]; }
+is_it_there() { has_mptcp && echo "is the host there?*" || echo "has that host an RDMA device*"; }
 start_it() { if has_mptcp; then echo "start the server"; else echo "on that host: *"; fi; }
 
 # checked NAME STATUS PATTERN-OF-THE-LAST-LINE ARGUMENTS...
@@ -417,7 +418,7 @@ silence() {
 	local pid
 	next_port
 	ip neighbour replace $SDP_B lladdr 02:00:00:00:00:01 dev va nud permanent
-	checked "a silent address" 1 "TCP: no answer in time; is the host there?*" \
+	checked "a silent address" 1 "TCP: no answer in time; $(is_it_there)" \
 		$SDP_B $port
 	echo 300 >$settings/fallback_ms
 	tcp_connect $SDP_B >"$files/connect" &
