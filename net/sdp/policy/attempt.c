@@ -23,10 +23,11 @@ static struct workqueue_struct *attempt_wq;
 /* The item's own reference; of several times the first one that is set holds. */
 static void look_later(struct sdp_shadow *shadow)
 {
-	unsigned long wait = shadow->deadline - jiffies + 1;
+	/* Over already when this thread was kept from running. */
+	long left = max(0L, (long)(shadow->deadline - jiffies));
 
 	sdp_shadow_get(shadow);
-	if (!queue_delayed_work(attempt_wq, &shadow->work, min_t(unsigned long, wait, HZ * 3600)))
+	if (!queue_delayed_work(attempt_wq, &shadow->work, min(left + 1, HZ * 3600L)))
 		sdp_shadow_put(shadow);
 }
 
@@ -310,8 +311,8 @@ int sdp_attempt_wait(struct sdp_shadow *shadow, u32 attempt, long timeo)
 }
 
 /*
- * Whoever gives up waiting leaves the rest to the work item. Returns 0 when the socket's new calls
- * shall go on; @err is for "not yet".
+ * Whoever gives up waiting leaves the rest to the work item, unless that has just left it to him.
+ * Returns 0 when the socket's new calls shall go on; @err is for "not yet".
  */
 static int wait_here(struct sdp_shadow *shadow, u32 attempt, long timeo, int err)
 {
@@ -322,11 +323,11 @@ static int wait_here(struct sdp_shadow *shadow, u32 attempt, long timeo, int err
 		err = 0;
 	else if (over(shadow, attempt))
 		err = -ECONNABORTED;
-	else
+	else if (waited && waited != -EAGAIN)
+		err = waited;
+	if (!over(shadow, attempt))
 		shadow->waited = false;
 	up_write(&shadow->lock);
-	if (waited && waited != -EAGAIN)
-		return waited;
 	return err;
 }
 
@@ -401,7 +402,7 @@ static bool connect_locked(struct sdp_shadow *shadow, const struct wish *w, int 
 
 	if (shadow->stage == SDP_DECIDED)
 		return false;
-	if (ends_it(w))
+	if (ends_it(w) || sdp_pair_half_gone(shadow))
 		sdp_attempt_stop(shadow);
 	if (shadow->stage == SDP_CONNECTING) {
 		*err = -EALREADY;

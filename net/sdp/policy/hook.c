@@ -46,7 +46,11 @@ static int probe_begin(void)
 {
 	int err = ftrace_set_filter_ip(&probe, (unsigned long)sock_alloc_file, 0, 1);
 
-	return err ?: register_ftrace_function(&probe);
+	if (!err)
+		err = register_ftrace_function(&probe);
+	if (err)
+		ftrace_free_filter(&probe);
+	return err;
 }
 
 static void probe_end(void)

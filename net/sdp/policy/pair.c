@@ -181,17 +181,10 @@ static int accept_tcp(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACC
 	return err;
 }
 
-/* TCP's has been ended by somebody else (SOCK_DESTROY): the one is not without the other. */
-static bool half_gone(const struct sdp_shadow *shadow)
-{
-	return shadow->stage == SDP_LISTENING &&
-	       READ_ONCE(shadow->sock->sk->sk_state) != TCP_LISTEN;
-}
-
 static void end_other_half(struct sdp_shadow *shadow)
 {
 	down_write(&shadow->lock);
-	if (half_gone(shadow))
+	if (sdp_pair_half_gone(shadow))
 		sdp_attempt_stop(shadow);
 	up_write(&shadow->lock);
 }
@@ -203,7 +196,7 @@ static int accept_either(struct sdp_shadow *shadow, struct socket *newsock, SDP_
 	int err = -EINVAL;
 
 	down_read(&shadow->lock);
-	if (shadow->stage == SDP_LISTENING && !half_gone(shadow)) {
+	if (shadow->stage == SDP_LISTENING && !sdp_pair_half_gone(shadow)) {
 		err = accept_sdp(shadow, newsock, SDP_ACCEPT_PASS);
 		if (err == -EAGAIN)
 			err = accept_tcp(shadow, newsock, SDP_ACCEPT_PASS);
@@ -252,7 +245,7 @@ __poll_t sdp_pair_poll(struct file *file, struct sdp_shadow *shadow, poll_table 
 {
 	__poll_t mask = shadow->tcp->poll(file, shadow->sock, wait);
 
-	if (!half_gone(shadow) && !list_empty_careful(&sdp_sk(shadow->sdp->sk)->accepted))
+	if (!sdp_pair_half_gone(shadow) && !list_empty_careful(&sdp_sk(shadow->sdp->sk)->accepted))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	return mask;
 }

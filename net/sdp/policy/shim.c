@@ -537,16 +537,28 @@ int sdp_shim_init(void)
 	return sdp_attempt_init();
 }
 
+/* accept() has found the calls, and a reference to the module for them, and is not here yet. */
+static bool held(void)
+{
+#ifdef CONFIG_MODULE_UNLOAD
+	/* -1 is the count of one that goes, and that nobody holds. */
+	return THIS_MODULE->state == MODULE_STATE_GOING && module_refcount(THIS_MODULE) >= 0;
+#else
+	return false;
+#endif
+}
+
 /**
  * sdp_shim_exit() - undo sdp_shim_init(); no socket is undecided any more
  *
  * Threads may still be between reading a socket's calls and counting themselves, or between
- * their last line here and their return: they run, and do not sleep in between.
+ * their last line here and their return: they run, and do not sleep in between, or hold the
+ * module before they do.
  */
 void sdp_shim_exit(void)
 {
 	synchronize_rcu_tasks();
-	while (atomic_read(&inside))
+	while (atomic_read(&inside) || held())
 		msleep(20);
 	sdp_attempt_exit();
 	synchronize_rcu_tasks();

@@ -15,6 +15,8 @@
 #include <linux/rwsem.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include <net/sock.h>
+#include <net/tcp_states.h>
 
 #include "state.h"
 
@@ -100,6 +102,13 @@ int sdp_attempt_wait(struct sdp_shadow *shadow, u32 attempt, long timeo);
 bool sdp_attempt_stop(struct sdp_shadow *shadow);
 
 /* pair.c */
+/* TCP's has been ended by somebody else (SOCK_DESTROY): the one is not without the other. */
+static inline bool sdp_pair_half_gone(const struct sdp_shadow *shadow)
+{
+	return shadow->stage == SDP_LISTENING &&
+	       READ_ONCE(shadow->sock->sk->sk_state) != TCP_LISTEN;
+}
+
 int sdp_pair_listen(struct sdp_shadow *shadow, int backlog);
 int sdp_pair_accept(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEPT_ARGS);
 __poll_t sdp_pair_poll(struct file *file, struct sdp_shadow *shadow, poll_table *wait);

@@ -175,6 +175,7 @@ static int await_end(struct sdp_sock *ssk, struct sdp_post *p, long *timeo)
 	if (!p->over) {
 		SDP_INC(sock_net(&ssk->sk), PostsCancelled);
 		take_back(ssk);
+		todo.wake |= SDP_WAKE_READ;
 		sdp_stream_progress(ssk, &todo);
 	}
 	sdp_stream_unlock(ssk, &todo);

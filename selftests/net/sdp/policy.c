@@ -91,6 +91,7 @@ static const struct test tests[] = {
 	CASE(pair_shutdown, 30, TWO_SETS),
 	CASE(pair_shutdown_wakes, 30, TWO_SETS),
 	CASE(pair_destroyed, 30, TWO_SETS),
+	CASE(pair_destroyed_connects, 30, TWO_SETS),
 	CASE(pair_port_0, 30, TWO_SETS),
 	CASE(pair_backlog, 30, TWO_SETS),
 	CASE(pair_port_taken, 30, TWO_SETS),

@@ -313,6 +313,29 @@ static int pair_destroyed(void *arg)
 	return EXIT_OK;
 }
 
+/* ... and so does a connect of what was the listener, which then is one like any other. */
+static int pair_destroyed_connects(void *arg)
+{
+	struct addr where, there;
+	int listening, other, error;
+	char command[80];
+
+	(void)arg;
+	by_names();
+	listening = listener_of(PAIR, 4, &where);
+	other = listener_of(PAIR, 4, &there);
+	snprintf(command, sizeof(command), "ss -K -l -t 'sport = :%u' >/dev/null 2>&1",
+		 addr_port(&where));
+	if (system(command) || !(poll_for(listening, 0, quiet_ms()) & POLLHUP))
+		return EXIT_SKIPPED;
+	error = connect_as(SDP_SIDE, listening, &there);
+	need(!error, "connect: %s", errno_text(error));
+	close(accept_and_talk(other, listening, BY_SDP));
+	error = connect_as(SDP_SIDE, stream(0), &where);
+	need(error == ECONNREFUSED, "connect to what it was: %s", errno_text(error));
+	return EXIT_OK;
+}
+
 /* Without bind, both get the same port; a second listen() changes how many may wait. */
 static int pair_port_0(void *arg)
 {
