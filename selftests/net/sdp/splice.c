@@ -328,8 +328,11 @@ static int sendfile_nonblocking(void *arg)
 			pattern_read(p.s, at % (1 << 20), part, part);
 			at += part;
 		}
+		/* What came after the last look may fill the reader's buffer: then he is to read. */
 		if (at < total)
-			need(poll_for(p.c, POLLOUT, WAIT_MS), "no room to write any more");
+			need(poll_for(p.c, POLLOUT, WAIT_MS) || queued_bytes(p.s) > 0,
+			     "no room to write any more, at %ld; unsent %d, now %s", at,
+			     unsent_bytes(p.c), poll_for(p.c, POLLOUT, 0) ? "there is" : "neither");
 	}
 	need(full, "never full");
 	return EXIT_OK;
