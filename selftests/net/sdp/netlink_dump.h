@@ -311,7 +311,8 @@ static int dump_many(void *arg)
 	for (i = 0; i < 2; i++)
 		threads[i] = start_thread(come_and_go, (void *)(long)i);
 	for (i = 0; i < scaled(24); i++) {
-		error = nl_talk_sized(&nl, nl_dump(&nl, SDP_CMD_SOCK_GET), meet_one, &all, NL_PIECE);
+		error = nl_talk_sized(&nl, nl_dump(&nl, SDP_CMD_SOCK_GET), meet_one, &all,
+				      NL_PIECE);
 		need(!error, "SOCK_GET: %s", errno_text(error));
 		need_each_once(&all, i, "netlink");
 		meet_lines(&all);
