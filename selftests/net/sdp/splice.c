@@ -331,8 +331,8 @@ static int sendfile_nonblocking(void *arg)
 		/* What came after the last look may fill the reader's buffer: then he is to read. */
 		if (at < total)
 			need(poll_for(p.c, POLLOUT, WAIT_MS) || queued_bytes(p.s) > 0,
-			     "no room to write any more, at %ld; unsent %d, now %s", at,
-			     unsent_bytes(p.c), poll_for(p.c, POLLOUT, 0) ? "there is" : "neither");
+			     "no room to write any more, at %ld; unsent %d, now %d", at,
+			     unsent_bytes(p.c), poll_for(p.c, POLLOUT, 0));
 	}
 	need(full, "never full");
 	return EXIT_OK;
