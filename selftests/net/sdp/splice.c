@@ -328,7 +328,7 @@ static int sendfile_nonblocking(void *arg)
 			pattern_read(p.s, at % (1 << 20), part, part);
 			at += part;
 		}
-		/* What came after the last look may fill the reader's buffer: he is to read then. */
+		/* What came after the last look may fill the reader's buffer: it is his turn. */
 		if (at < total)
 			need(poll_for(p.c, POLLOUT, WAIT_MS) || queued_bytes(p.s) > 0,
 			     "no room to write any more, at %ld; unsent %d, now %d", at,
