@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # A static program of Go, which makes its system calls by itself: net and net/http, server and
-# client. See work/work.go.
+# client. See own/work.go.
 # timeout: 400 s; short form: 6.12
 . "$(dirname "$0")/libprograms.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Java: java.net and NIO, server and client. See work/Work.java. All its sockets are of AF_INET6,
+# Java: java.net and NIO, server and client. See own/Work.java. All its sockets are of AF_INET6,
 # so that those of IPv4 have mapped addresses.
 # timeout: 500 s; short form: none
 . "$(dirname "$0")/libprograms.sh"

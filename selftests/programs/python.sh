@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Python: asyncio and blocking sockets, server and client. See work/work.py.
+# Python: asyncio and blocking sockets, server and client. See own/work.py.
 # timeout: 400 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 make_file "$dir/file" 2
-program="$SDP_TESTS/work/work.py"
+program="$SDP_TESTS/own/work.py"
 
 work() {
 	serve python3 "$program" server "$at" "$port" "$port2" "$dir/file"

@@ -58,7 +58,7 @@ echo $wait_ms >$settings/fallback_ms
 set_way rc
 set_family tcp
 check "the peer's device is gone" rdma link delete rxb
-python=(python3 "$SDP_TESTS/work/work.py")
+python=(python3 "$SDP_TESTS/own/work.py")
 silent "Go" "$SDP_BIN/work-go" server -- "$SDP_BIN/work-go" dials
 silent "asyncio" "${python[@]}" server -- "${python[@]}" dials
 check "the peer's device is back" device_back
