@@ -19,7 +19,8 @@
 # SCRIPT's output is printed as it comes; SCRIPT finds the run directory in $SDP_RUN and may
 # leave files there. console.log there is the kernel's log.
 # Exit status: SCRIPT's; 124 after the time limit; 99 when the guest died; 98 when it
-# could not be started. Only one VM runs at a time, others wait here for their turn; but for one
+# could not be started. SDP_BOOT_SECONDS in the environment (180; debug three times that) is the
+# processor time in which a guest has to boot before it is started again. Only one VM runs at a time, others wait here for their turn; but for one
 # more that nothing is measured in: SDP_VM_LOCK in the environment names what that waits for.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
@@ -58,8 +59,8 @@ release=$(basename "$kernel"/lib/modules/*)
 [ -f "$script" ] || cannot "no script $script"
 script=$(realpath "$script")
 
-debug=0
-! grep -qs '^CONFIG_KASAN=y' "$kernel/build/.config" || debug=1
+debug=0 boot_seconds=${SDP_BOOT_SECONDS:-180}
+! grep -qs '^CONFIG_KASAN=y' "$kernel/build/.config" || { debug=1 boot_seconds=$((boot_seconds * 3)); }
 
 # Limits that only a stuck kernel reaches, not one whose virtual CPU the host left
 # waiting; printk.devkmsg and log_buf_len serve the runner, which reads the log by marks.
@@ -157,14 +158,42 @@ trap 'exit 143' TERM
 take_turn
 remove_old_runs
 
+# Seconds of processor time that the emulator has taken so far.
+emulator_seconds() {
+	local pid ticks
+	pid=$(pgrep -P "$1" -f qemu-system) || { echo 0; return; }
+	ticks=$(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null | awk '{ print $12 + $13 }')
+	echo $((${ticks:-0} / $(getconf CLK_TCK)))
+}
+
+# The emulator now and then lets a guest stand still in its boot, both processors busy. Counted is
+# its own processor time, so a busy host does not matter: a boot takes 10 to 20 seconds of it, the
+# debug kernel's about 60.
+watch_boot() {
+	while [ ! -s "$run/boot-seconds" ] && kill -0 "$1" 2>/dev/null; do
+		if [ "$(emulator_seconds "$1")" -ge "$boot_seconds" ]; then
+			touch "$run/stood-still"
+			kill "$1"
+			return
+		fi
+		sleep 2 9>&-
+	done
+}
+
 # In the background, so that a signal to this script ends the guest at once; if it is killed
 # without being asked, the kernel tells `timeout`.
 run_guest() {
+	local watch
 	ended=0
+	rm -f "$run/stood-still"
 	start_qemu &
 	qemu=$!
+	watch_boot $qemu &
+	watch=$!
 	wait $qemu || ended=$?
 	qemu=''
+	kill $watch 2>/dev/null || true
+	wait $watch || true
 }
 
 # The emulator now and then lets a kernel crash that patches its own code while it boots, long
@@ -173,11 +202,22 @@ crashed_in_boot() {
 	[ $ended != 124 ] && [ ! -s "$run/boot-seconds" ] && grep -q '] Oops: int3' "$run/console.log"
 }
 
+# The emulator's own mistakes, which a second try does not repeat. Sets what it was.
+emulator_failed() {
+	if [ -e "$run/stood-still" ]; then
+		what="stood still while it booted"
+	elif crashed_in_boot; then
+		what="crashed while it booted"
+	else
+		return 1
+	fi
+}
+
 start=$SECONDS
 run_guest
 for try in 2 3; do
-	crashed_in_boot || break
-	say "the emulated kernel crashed while it booted, before any test; try $try of 3"
+	emulator_failed || break
+	say "the emulated kernel $what, before any test; try $try of 3"
 	mv "$run/console.log" "$run/console-$((try - 1)).log"
 	: >"$run/console.log"
 	run_guest

@@ -43,6 +43,18 @@ boot_status() {
 	[ "$got" = "$want" ]
 }
 
+# One that has no time to boot is started again, and that is said.
+starts_again() {
+	local script got=0
+	script=$(mktemp --suffix=.sh)
+	echo 'exit 0' >"$script"
+	SDP_BOOT_SECONDS=2 "$here/boot.sh" 6.12 "$script" >"$script.log" 2>&1 || got=$?
+	grep -q 'stood still while it booted.*try 3 of 3' "$script.log" || got=0
+	[ $got != 0 ] || sed 's/^/# /' "$script.log"
+	rm -f "$script" "$script.log"
+	[ $got != 0 ]
+}
+
 # A run of all tests there are, where there is one and it passes.
 runs_unnamed() {
 	local tests status=0
@@ -80,6 +92,7 @@ point "a process that nobody has waited for has ended" zombie_is_gone
 point "the script's exit status comes back" boot_status 7 'exit 7'
 point "a guest that panics gives 99" boot_status 99 'echo c >/proc/sysrq-trigger; sleep 60'
 point "a guest that hangs gives 124" boot_status 124 'sleep 1000' -t 15
+point "a guest that stands still in its boot is started again" starts_again
 point "a run of all tests, none of them named" runs_unnamed
 
 run=$SDP_TOP/build/vm/$(date +%Y%m%d-%H%M%S)-selftest-$$
