@@ -17,7 +17,8 @@
  *				otherwise they do when there is no room
  *	sndtimeo=MS		SO_SNDTIMEO of both ends; what was not taken is written again
  *	read=BYTES		at most, per read (1 MiB)
- *	later=BYTES		likewise, for the second half of the bytes
+ *	later=BYTES		likewise, for the second half of the bytes; the writer waits until
+ *				the first one has been read, so that the reader is there first
  *	readgap=MS		pause after each read
  *	seen=1			nobody reads until both ends can read all of the other's first write
  *	rcvbuf=BYTES		SO_RCVBUF of the listener, and so of the server
@@ -90,7 +91,7 @@ struct side {
 	bool reads_late;		/* only after the other's writes have blocked, or ended */
 	unsigned char sends_seed, expects_seed;
 	struct side *other;
-	sem_t got_eof, got_all, blocked;
+	sem_t got_eof, got_all, got_half, blocked;
 };
 
 static struct side client = { .name = "client", .sends_seed = 3, .expects_seed = 101 };
@@ -173,10 +174,13 @@ static void send_from(struct side *side, size_t done, size_t bytes)
 
 static void send_all(struct side *side, size_t bytes)
 {
-	size_t half = plan.pause ? bytes / 2 : 0;
+	bool changes = plan.later != plan.read;
+	size_t half = plan.pause || changes ? bytes / 2 : 0;
 
 	send_from(side, 0, half);
 	usleep(plan.pause * 1000);
+	if (changes && half)
+		sem_wait(&side->other->got_half);
 	send_from(side, half, bytes);
 	sem_post(&side->blocked);
 	usleep(plan.pause * 1000);
@@ -195,11 +199,11 @@ static void check_bytes(struct side *side, const unsigned char *buf, size_t at, 
 static void receive_exactly(struct side *side, size_t bytes)
 {
 	unsigned char *buf = malloc(WRITE_MAX);
-	size_t got = 0;
+	size_t got = 0, half = bytes / 2;
 
 	need(buf, "malloc");
 	while (got < bytes) {
-		size_t most = got < bytes / 2 ? plan.read : plan.later;
+		size_t most = got < half ? plan.read : plan.later;
 		size_t room = bytes - got < most ? bytes - got : most;
 		ssize_t n = recv(side->fd, buf, room, 0);
 
@@ -208,6 +212,8 @@ static void receive_exactly(struct side *side, size_t bytes)
 			give_up("%s: the stream ended after %zu of %zu bytes", side->name, got,
 				bytes);
 		check_bytes(side, buf, got, n);
+		if (got < half && got + n >= half)
+			sem_post(&side->got_half);
 		got += n;
 		usleep(plan.readgap * 1000);
 	}
@@ -438,6 +444,7 @@ static void set_up(struct side *side, struct side *other, size_t sends, size_t e
 	side->sends_last = plan.first && strcmp(plan.first, side->name);
 	sem_init(&side->got_eof, 0, 0);
 	sem_init(&side->got_all, 0, 0);
+	sem_init(&side->got_half, 0, 0);
 	sem_init(&side->blocked, 0, 0);
 }
 
