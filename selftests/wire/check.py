@@ -17,6 +17,7 @@ import adverts
 import decode
 import modes
 import offers
+import rings
 import rules
 
 SHOWN = 5
@@ -82,6 +83,7 @@ def counted(decoder):
     changes = collections.Counter(modes.new_mode(m) for m in messages
                                   if m.mid == modes.MODE_CHANGE)
     with_payload = [m for m in messages if m.payload > 0]
+    put = [m for m in messages if m.put is not None]
     return {
         "ActiveOpens": len(decoder.connections),
         "PassiveOpens": sum(bool(c.reply) for c in decoder.connections),
@@ -107,8 +109,16 @@ def counted(decoder):
         "BytesWritten": written,
         "BytesPlaced": written,
         "BytesRead": sum(read.length for side in sides for read in side.reads),
+        "RingWrites": len(put),
+        "RingReads": len(put),
+        "RingBytesWritten": sum(m.payload for m in put),
+        "RingBytesRead": sum(m.payload for m in put),
         "BytesFetched": sum(o.reported for o in offered if o.end is not None),
     }
+
+
+# Modules without rings do not have these.
+RING_COUNTERS = ("RingWrites", "RingReads", "RingBytesWritten", "RingBytesRead")
 
 
 def judge_counters(decoder, text):
@@ -121,7 +131,8 @@ def judge_counters(decoder, text):
         expected["CreditUpdatesSent"] += lost
         expected["MsgsSent"] += lost
     expected.update((name, 0) for name in counters if name.startswith("Bad"))
-    wrong = list(rules.differ("sdpstat", [(n, counters.get(n), v) for n, v in expected.items()]))
+    wrong = list(rules.differ("sdpstat", [(n, counters.get(n), v) for n, v in expected.items()
+                                          if n in counters or n not in RING_COUNTERS]))
     return "sdpstat", "counters", wrong
 
 
@@ -151,6 +162,9 @@ def summary(decoder):
     print(f"# {sum(fates.values())} buffers and {sum(len(side.writes) for side in sides)} "
           "RDMA writes; of the buffers are " +
           (", ".join(f"{fate} {number}" for fate, number in sorted(fates.items())) or "none"))
+    print(f"# {sum(m.mid == rings.RING_AVAIL and m.whole > 0 for m in messages)} rings, with "
+          f"{sum(m.put is not None for m in messages)} messages in them; "
+          f"{sum(m.freed is not None for m in messages)} messages say what has been read there")
 
 
 def main():

@@ -21,6 +21,9 @@ SEND_ONLY_INVALIDATE = 23
 SENDS = (SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_ONLY)
 WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_ONLY = 6, 7, 8, 10
 WRITES = (WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_ONLY)
+# A write whose end has immediate data is a message, which lies in a ring of the other end.
+WRITE_LAST_IMMEDIATE, WRITE_ONLY_IMMEDIATE = 9, 11
+ENDS_OF_MESSAGES = (WRITE_LAST_IMMEDIATE, WRITE_ONLY_IMMEDIATE)
 READ_REQUEST = 12
 RESPONSE_FIRST, RESPONSE_MIDDLE, RESPONSE_LAST, RESPONSE_ONLY = 13, 14, 15, 16
 RESPONSES = (RESPONSE_FIRST, RESPONSE_MIDDLE, RESPONSE_LAST, RESPONSE_ONLY)
@@ -73,7 +76,7 @@ FIELDS = {
 AS_TEXT = {"time", "revoked", "udp", "src4", "dst4", "src6", "dst6", "data", "gid_from4", "gid_from6",
            "gid_to4", "gid_to6", "src_ip", "dst_ip"}
 BSDH = ("mid", "flags", "bufs", "len", "mseq", "ack")
-BTH_LEN, BSDH_LEN, AETH_LEN, RETH_LEN, IETH_LEN = 12, 16, 4, 16, 4
+BTH_LEN, BSDH_LEN, AETH_LEN, RETH_LEN, IETH_LEN, IMM_LEN = 12, 16, 4, 16, 4, 4
 # Extended headers, for whose fields tshark has no names: (name, bytes) in their order.
 EXTENDED = {
     0x05: (("count", 4),),                              # RdmaWrCompl
@@ -81,10 +84,15 @@ EXTENDED = {
     0x07: (("change", 1), ("reserved", 3)),             # ModeChange
     0x0b: (("size", 4),),                               # ChRcvBuf
     0x0c: (("size", 4),),                               # ChRcvBufAck
+    0x40: (("size", 4),),                               # RingAsk
+    0x41: (("whole", 4), ("rkey", 4), ("va", 8)),       # RingAvail
     0xfd: (("whole", 4), ("rkey", 4), ("va", 8), ("non_discards", 4)),      # SinkAvail
     0xfe: (("whole", 4), ("rkey", 4), ("va", 8)),       # SrcAvail
 }
-EXTENDED_FIELDS = ("count", "change", "reserved", "size", "whole", "rkey", "va", "non_discards")
+EXTENDED_FIELDS = ("count", "change", "reserved", "size", "whole", "rkey", "va", "non_discards",
+                   "freed")
+# On Data: how much of a ring has been read. It has an extended header then.
+MID_DATA, FREED = 0xff, 0x08
 
 
 class DecodeError(Exception):
@@ -114,41 +122,71 @@ class Packet:
     def private_data(self):
         return bytes.fromhex(self.data)[PRIVATE_DATA[self.cm]:]
 
-    def extended(self):
-        """The fields of the extended header, if there is one: [(name, value)]."""
-        at, found = BTH_LEN + self.ieth_len + BSDH_LEN, []
-        for name, size in EXTENDED.get(self.mid, ()):
-            found.append((name, int.from_bytes(bytes.fromhex(self.udp)[at:at + size], "big")))
-            at += size
-        return found
+    def message(self):
+        """The bytes of a Send that are in this packet, its header first."""
+        return bytes.fromhex(self.udp)[BTH_LEN + self.ieth_len:]
+
+
+def layout(mid, flags):
+    """The fields of the extended header that a message has: ((name, bytes), ...)."""
+    if mid == MID_DATA and flags is not None and flags & FREED:
+        return (("freed", 4),)
+    return EXTENDED.get(mid, ())
+
+
+def base_header(data):
+    """The fields of a base header, by their names, for what tshark does not take for SDP."""
+    sizes = (1, 1, 2, 4, 4, 4)
+    at, found = 0, {}
+    for name, size in zip(BSDH, sizes):
+        found[name] = int.from_bytes(data[at:at + size], "big")
+        at += size
+    return found
 
 
 class Message:
-    """One Send. `bytes` is what really travelled, `len` what its header says.
+    """One Send, or what was written into a ring. `bytes` is what really travelled, `len` what its
+    header says.
 
     `number` is the frame it begins with, `end` the one that makes it complete. Fields of an
     extended header that it does not have are None. `revoked` is the key of the other end's memory
-    that it takes back (Send with Invalidate), or None.
+    that it takes back (Send with Invalidate), or None. `put` is the Write that has put it into a
+    ring, or None.
     """
 
     __slots__ = BSDH + EXTENDED_FIELDS + ("number", "end", "time", "bytes", "packets", "complete",
-                                          "revoked")
+                                          "revoked", "put")
 
     def __init__(self, packet):
-        for name in BSDH:
-            setattr(self, name, getattr(packet, name))
-        for name in EXTENDED_FIELDS:
-            setattr(self, name, None)
-        for name, value in packet.extended():
-            setattr(self, name, value)
+        self.take_header({name: getattr(packet, name) for name in BSDH}, packet.message())
         self.number = packet.number
         self.time = float(packet.time)
-        self.revoked = None
+        self.revoked = self.put = None
         if packet.opcode == SEND_ONLY_INVALIDATE:
             self.revoked = int(packet.revoked.replace(":", ""), 16)
         self.bytes = 0
         self.packets = 0
         self.complete = False
+
+    def take_header(self, base, data):
+        for name in BSDH:
+            setattr(self, name, base[name])
+        for name in EXTENDED_FIELDS:
+            setattr(self, name, None)
+        at = BSDH_LEN
+        for name, size in layout(self.mid, self.flags):
+            setattr(self, name, int.from_bytes(data[at:at + size], "big"))
+            at += size
+
+    @classmethod
+    def of_write(cls, write):
+        """What a write with immediate data has put into a ring."""
+        m = cls.__new__(cls)
+        m.take_header(base_header(write.begin), write.begin)
+        m.number, m.end, m.time = write.number, write.end, write.time
+        m.bytes, m.packets, m.complete = write.bytes, write.packets, True
+        m.revoked, m.put = None, write
+        return m
 
     def add(self, packet):
         self.bytes += packet.udp_len - OVERHEAD - packet.pad - packet.ieth_len
@@ -158,7 +196,7 @@ class Message:
 
     @property
     def payload(self):
-        return self.bytes - BSDH_LEN - sum(size for _, size in EXTENDED.get(self.mid, ()))
+        return self.bytes - BSDH_LEN - sum(size for _, size in layout(self.mid, self.flags))
 
     def __str__(self):
         return f"frame {self.number}, MSeq {self.mseq}"
@@ -186,22 +224,37 @@ class Read:
 
 
 class Write:
-    """One RDMA write: where to, how much its first packet says, and how much it has carried."""
+    """One RDMA write: where to, how much its first packet says, and how much it has carried.
+
+    `begin` is the first of that, as many bytes as a packet has; `immediate` what came along with
+    the last one, or None.
+    """
 
     def __init__(self, packet):
         self.number = packet.number
+        self.time = float(packet.time)
         self.va = packet.rdma_va
         self.rkey = packet.rdma_rkey
         self.length = packet.rdma_len
         self.bytes = 0
+        self.packets = 0
+        self.begin = b""
+        self.immediate = None
         self.complete = False
 
     def add(self, packet):
-        self.bytes += packet.udp_len - OVERHEAD - packet.pad
-        if packet.opcode in (WRITE_FIRST, WRITE_ONLY):
-            self.bytes -= RETH_LEN
+        at = BTH_LEN
+        if packet.opcode in (WRITE_FIRST, WRITE_ONLY, WRITE_ONLY_IMMEDIATE):
+            at += RETH_LEN
+        data = bytes.fromhex(packet.udp)
+        if packet.opcode in ENDS_OF_MESSAGES:
+            self.immediate = int.from_bytes(data[at:at + IMM_LEN], "big")
+            at += IMM_LEN
+        self.bytes += packet.udp_len - OVERHEAD - packet.pad + BTH_LEN - at
+        self.begin = self.begin or data[at:]
+        self.packets += 1
         self.end = packet.number
-        self.complete = packet.opcode in (WRITE_LAST, WRITE_ONLY)
+        self.complete = packet.opcode in (WRITE_LAST, WRITE_ONLY) + ENDS_OF_MESSAGES
 
     def __str__(self):
         return f"frame {self.number}, a write of {self.length} bytes"
@@ -210,9 +263,10 @@ class Write:
 class Side:
     """What one end has sent, in order.
 
-    messages	its Sends, each packet counted once however often it was sent
+    messages	its Sends, and what it has written into a ring of the other end's, each packet
+		counted once however often it was sent
     reads	its RDMA reads, counted likewise, with what the other end has answered
-    writes	its RDMA writes, counted likewise
+    writes	its other RDMA writes, counted likewise
     requests	all of them, in order
     empty	frames of writes of nothing, which have nothing to do with what was sent before
     repeated	packets that were sent again
@@ -249,7 +303,7 @@ class Side:
             self.add_part(packet, SENDS, Message, self.messages)
         elif packet.opcode == WRITE_ONLY and not packet.rdma_len:
             self.empty.append(packet.number)
-        elif packet.opcode in WRITES:
+        elif packet.opcode in WRITES or packet.opcode in ENDS_OF_MESSAGES:
             self.add_part(packet, WRITES, Write, self.writes)
         elif packet.opcode == READ_REQUEST:
             self.add_read(packet)
@@ -273,7 +327,7 @@ class Side:
         if not self.is_new(packet, 1):
             return
         first, _, _, only = opcodes
-        begins = packet.opcode in (first, only, SEND_ONLY_INVALIDATE)
+        begins = packet.opcode in (first, only, SEND_ONLY_INVALIDATE, WRITE_ONLY_IMMEDIATE)
         if begins != (self.open is None) or not begins and not isinstance(self.open, kind):
             self.faults.append(f"frame {packet.number}: a {kind.__name__.lower()} that begins or "
                                "goes on out of place")
@@ -283,7 +337,15 @@ class Side:
             self.requests.append(self.open)
         self.open.add(packet)
         if self.open.complete:
+            if packet.opcode in ENDS_OF_MESSAGES:
+                self.put_in_ring()
             self.open = None
+
+    def put_in_ring(self):
+        """The write that has just ended is a message."""
+        message = Message.of_write(self.writes.pop())
+        self.messages.append(message)
+        self.requests[-1] = message
 
     def add_read(self, packet):
         read = Read(packet, self.mtu)

@@ -42,12 +42,17 @@ defaults() {
 	set_to rdma_read 1
 	set_to mode_after 3
 	set_to scan_ms 100
+	! rings_known || set_to flow_control credit
 }
+
+# Does the module know rings?
+rings_known() { [ -e /proc/sys/net/sdp/flow_control ]; }
 
 settings() {
 	local name value
 	for name in recv_buffers recv_buffer_size accept_buffers credit_threshold \
-		recv_buffer_max resize_after resize_idle_ms rdma_threshold rdma_read mode_after; do
+		recv_buffer_max resize_after resize_idle_ms rdma_threshold rdma_read mode_after \
+		$(! rings_known || echo flow_control ring_size ring_window); do
 		read -r value <"/proc/sys/net/sdp/$name"
 		printf ' %s=%s' "$name" "$value"
 	done
@@ -58,7 +63,7 @@ settings() {
 connection() {
 	local name=$1 line
 	# In the short form not those that rest for seconds, and of IPv6 only the first ones.
-	[[ -z ${SDP_SHORT:-} || ! $name =~ ^(rest|rest-both-ways|given-up|(gr|cr|of|mo|la).*-v6)$ ]] ||
+	[[ -z ${SDP_SHORT:-} || ! $name =~ ^(rest|rest-both-ways|(rdma|nic)-rest|given-up|(gr|cr|of|mo|la|rdma|nic).*-v6)$ ]] ||
 		return 0
 	port=$((port + 1))
 	line=$("$work/traffic" "$1" "$2" "$3" $port "${@:4}" 2>&1) || fail "$name: $line"
@@ -165,6 +170,32 @@ modes() {
 	set_to rdma_read 0
 	connection mode-unread $a $b up=400000 write=40000 wait=1 offers=declined,to-pipelined,written
 	defaults
+}
+
+# What is written into rings, by either scheme (G2, G4, G6).
+rings() {
+	local a=$SDP_A b=$SDP_B a6=$SDP_A6 b6=$SDP_B6 scheme
+
+	for scheme in rdma nic; do
+		set_to flow_control $scheme
+		set_to rdma_threshold 0
+		connection $scheme-upload $a $b up=1000000 offers=ring
+		connection $scheme-both-ways $a $b up=600000 down=600000 offers=ring
+		connection $scheme-both-ways-v6 $b6 $a6 up=600000 down=600000 offers=ring
+		connection $scheme-small-writes $a $b up=40000 down=40000 write=100 offers=ring
+		connection $scheme-ping-pong $a $b write=1000 rounds=100 first=client offers=ring
+		connection $scheme-slow-reader $a $b up=400000 slow=1 offers=ring
+		connection $scheme-half-close $a $b up=100000 down=200000 first=client offers=ring
+		set_to recv_buffers 3
+		connection $scheme-three-buffers $a $b up=200000 down=100000 offers=ring
+		set_to recv_buffers 12
+		set_to rdma_threshold 32768
+		connection $scheme-offers $a $b up=2000000 down=1000000 write=100000 gap=1 wait=1 \
+			offers=any
+		set_to resize_idle_ms 200
+		connection $scheme-rest $a $b up=400000 write=10000 pause=3000 offers=ring,ring-back
+		defaults
+	done
 }
 
 # Captures small enough to be kept.
@@ -277,6 +308,7 @@ traffic() {
 
 	offers
 	modes
+	! rings_known || rings
 	small_offers
 
 	# Messages that take several packets each, and a capture small enough to be kept.

@@ -15,16 +15,22 @@ import mode_rules
 import modes
 import offers
 import resize
+import ring_rules
+import rings
 from adverts import RDMA_WR_COMPL, SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK
 from modes import MODE_CHANGE
 from offers import RDMA_RD_COMPL, REQ_PIPE, SENDSM, SRC_AVAIL, SRC_CANCEL
 from resize import CHRCVBUF, CHRCVBUF_ACK, DATA, DISCONN
+from rings import FREED, NIC, RING_ASK, RING_AVAIL, SCHEMES
 
 HELLO, HELLO_ACK = 0x00, 0x01
 HELLO_LEN, HELLO_ACK_LEN, BSDH_LEN = 92, 196, 16
 SIZE_GRAIN = 4096
 SERVICE_ID = 0x10000
 MAJOR, MINOR = 2, 2
+# Where a Hello and a HelloAck tell of rings.
+RINGS_LEN, RINGS_VERSION = 12, 1
+HELLO_RINGS, HELLO_ACK_RINGS = 68, 24
 CAP_INVALIDATE = 1
 REJ_INVALID_SERVICE_ID = 8
 RNR_NAK = 1
@@ -34,11 +40,13 @@ NUMBERS = ("port", "client_port", "tos", "up", "down", "recv_buffers", "recv_buf
            "resize_idle_ms", "rcvbuf", "sndtimeo", "rdma_threshold", "rdma_read", "mode_after",
            "max_adverts", "read")
 WORDS = ("name", "client", "server", "first", "end", "shows", "offers")
+# What is not known of connections that were recorded before there were rings.
+RINGS = {"flow_control": "credit", "ring_size": 0, "ring_window": 0}
 MESSAGES = (DATA, DISCONN, CHRCVBUF, CHRCVBUF_ACK, SRC_AVAIL, RDMA_RD_COMPL, SENDSM, SRC_CANCEL,
-            MODE_CHANGE, SINK_AVAIL, RDMA_WR_COMPL, SINK_CANCEL, SINK_CANCEL_ACK)
+            MODE_CHANGE, SINK_AVAIL, RDMA_WR_COMPL, SINK_CANCEL, SINK_CANCEL_ACK, RING_ASK, RING_AVAIL)
 
 # What a receiver says, and so may say when its own half is closed.
-OF_SINKS = (CHRCVBUF_ACK, RDMA_RD_COMPL, SENDSM, SINK_AVAIL, SINK_CANCEL)
+OF_SINKS = (CHRCVBUF_ACK, RDMA_RD_COMPL, SENDSM, SINK_AVAIL, SINK_CANCEL, RING_AVAIL)
 # What somebody waits for, a reader or a writer: it may take the last credit if it grants something.
 AWAITED = (RDMA_RD_COMPL, SENDSM, RDMA_WR_COMPL, SINK_CANCEL, SINK_CANCEL_ACK)
 
@@ -52,6 +60,8 @@ class Facts:
             setattr(self, name, int(pairs[name]))
         for name in WORDS:
             setattr(self, name, pairs[name])
+        for name, default in RINGS.items():
+            setattr(self, name, type(default)(pairs.get(name, default)))
         self.client_ip = ipaddress.ip_address(self.client)
         self.server_ip = ipaddress.ip_address(self.server)
 
@@ -79,6 +89,14 @@ def is_zero(what, data, *ranges):
     for first, end in ranges:
         if any(data[first:end]):
             yield f"{what}: reserved bytes {first} to {end - 1} are not zero"
+
+
+def rings_known(facts):
+    """What a Hello or HelloAck says of rings, in bytes that are reserved otherwise."""
+    if not facts.ring_size:
+        return bytes(RINGS_LEN)
+    return (b"RING" + bytes([RINGS_VERSION, SCHEMES[facts.flow_control], 0, 0]) +
+            facts.ring_window.to_bytes(4, "big"))
 
 
 def as_ipv6(address):
@@ -138,8 +156,10 @@ def hello(connection, facts):
         ("DstIP", int.from_bytes(data[48:64], "big"), int(facts.server_ip)),
         ("SrcIP by tshark", ipaddress.ip_address(req.src_ip), as_ipv6(facts.client_ip)),
         ("DstIP by tshark", ipaddress.ip_address(req.dst_ip), as_ipv6(facts.server_ip)),
+        ("rings", data[HELLO_RINGS:HELLO_RINGS + RINGS_LEN].hex(), rings_known(facts).hex()),
     ])
-    yield from is_zero("Hello", data, (18, 19), (30, 32), (64, 66), (68, HELLO_LEN))
+    yield from is_zero("Hello", data, (18, 19), (30, 32), (64, 66),
+                       (HELLO_RINGS + RINGS_LEN, HELLO_LEN))
 
 
 def hello_ack(connection, facts):
@@ -154,8 +174,10 @@ def hello_ack(connection, facts):
         ("version", hex(data[16]), hex(MAJOR << 4 | MINOR)), ("Cap", data[17], CAP_INVALIDATE),
         ("MaxAdverts", data[19], facts.max_adverts),
         ("ActRcvSz", int.from_bytes(data[20:24], "big"), facts.recv_buffer_size),
+        ("rings", data[HELLO_ACK_RINGS:HELLO_ACK_RINGS + RINGS_LEN].hex(),
+         rings_known(facts).hex()),
     ])
-    yield from is_zero("HelloAck", data, (18, 19), (24, HELLO_ACK_LEN))
+    yield from is_zero("HelloAck", data, (18, 19), (HELLO_ACK_RINGS + RINGS_LEN, HELLO_ACK_LEN))
 
 
 def refusal(connection, facts):
@@ -191,8 +213,8 @@ def traffic_class(connection, facts):
 
 
 def sends_and_rdma(connection, facts):
-    """Only Sends, RDMA reads and writes, answers to reads and acknowledgements: there is no
-    immediate data, and nobody answers a read that was not asked for.
+    """Only Sends, RDMA reads and writes, answers to reads and acknowledgements: there is no Send
+    with immediate data, and nobody answers a read that was not asked for.
 
     A write of nothing is there after the end only. That is how the kernel waits for a queue pair
     that it has stopped; a soft-RoCE that was just looking for work sends it.
@@ -207,7 +229,9 @@ def sends_and_rdma(connection, facts):
 
 
 def no_rnr(connection, facts):
-    """No message came where no receive was posted."""
+    """No message came where no receive was posted; unless the adapters are to see to that (G4)."""
+    if facts.flow_control == NIC:
+        return
     for side, _ in connection.sides():
         for number, syndrome in side.acks:
             if syndrome >> 5 == RNR_NAK:
@@ -215,12 +239,14 @@ def no_rnr(connection, facts):
 
 
 def allowed_flags(m):
+    if m.mid == DATA:
+        return FREED
     return REQ_PIPE if m.mid in (RDMA_RD_COMPL, SENDSM) else 0
 
 
 def kinds(connection, facts):
-    """Data, DisConn, offers, buffers, changes of size and of mode are all there is; without flags,
-    but for the wish for Pipelined on an answer to an offer.
+    """Data, DisConn, offers, buffers, rings, changes of size and of mode are all there is; without
+    flags, but for the wish for Pipelined on an answer to an offer, and FREED on Data.
     """
     for side, _ in connection.sides():
         for m in side.messages:
@@ -233,13 +259,14 @@ def kinds(connection, facts):
 def length(connection, facts):
     """Len is the length of the Send, and no more than the receiver's buffers hold (E2).
 
-    That is what the receiver has answered, or what the sender has asked for if that is less.
+    That is what the receiver has answered, or what the sender has asked for if that is less. What
+    lies in a ring needs no buffer.
     """
     for side, _ in connection.sides():
         for m, end in resize.walk(connection, facts, side):
             if m.len != m.bytes:
                 yield f"{side.name}: {m}: Len is {m.len}, the Send has {m.bytes} bytes"
-            if not BSDH_LEN <= m.bytes <= end.send_size:
+            if not BSDH_LEN <= m.bytes or m.put is None and m.bytes > end.send_size:
                 yield f"{side.name}: {m}: {m.bytes} bytes for buffers of {end.send_size}"
 
 
@@ -286,11 +313,16 @@ def grants(connection, facts):
             limit = m.ack + m.bufs
 
 
+def by_nic(facts, m):
+    """Do the adapters see to it that there is a receive for this message (G4)?"""
+    return facts.flow_control == NIC and m.put is not None
+
+
 def credit(connection, facts):
-    """No message without credit."""
+    """No message without credit; but in a ring of NIC-assisted flow control."""
     for side, _ in connection.sides():
         for m in side.messages:
-            if credit_before(connection, side, m) < 1:
+            if not by_nic(facts, m) and credit_before(connection, side, m) < 1:
                 yield (f"{side.name}: {m}, but what it had received allows no more than "
                        f"{grant(connection, side, m.ack)}")
 
@@ -313,7 +345,8 @@ def last_credit(connection, facts):
         for m, theirs in standing(connection, side):
             answers = m.mid in AWAITED or m.mid == SINK_AVAIL and m in ends and not m.payload
             answers = answers and m.bufs > theirs
-            if credit_before(connection, side, m) == 1 and not resize.is_update(m) and not answers:
+            if (credit_before(connection, side, m) == 1 and not resize.is_update(m) and
+                    not answers and not by_nic(facts, m)):
                 yield (f"{side.name}: {m}: MID {m.mid:#x} with {m.payload} bytes "
                        f"takes the last credit, and raises the other's from {theirs} to {m.bufs}")
 
@@ -324,18 +357,20 @@ def updates(connection, facts):
     Beside them there are empty messages that use up receives which the other end had posted when
     it answered that they are smaller from then on: no more than those. And while its sender's
     own offer is out, one goes to an end that has no credit at all, and has to answer. Neither
-    takes the last credit.
+    takes the last credit. And one goes to tell of what has been read in a ring.
     """
-    for side, _ in connection.sides():
+    for side, peer in connection.sides():
         own = offers.of_source(connection, side)
-        walk = zip(resize.walk(connection, facts, side), standing(connection, side))
-        for (m, end), (_, theirs) in walk:
+        sink = rings.Sink(side, peer)
+        walk = zip(resize.walk(connection, facts, side), standing(connection, side), sink.walk())
+        for (m, end), (_, theirs), _ in walk:
             needs = sorted(end.thresholds())
             due = any(theirs < need and m.bufs >= theirs + need for need in needs)
             uses_up = m.mseq <= end.flush_to
             mute = not theirs and m.bufs and any(offer.out(m) for offer in own)
             spare = credit_before(connection, side, m) > 1
-            if resize.is_update(m) and not due and not (spare and (uses_up or mute)):
+            if (resize.is_update(m) and not due and not (spare and (uses_up or mute)) and
+                    not sink.update_due(m)):
                 yield (f"{side.name}: {m} raises the credit from {theirs} to {m.bufs} "
                        f"(T is {' or '.join(map(str, needs))})")
 
@@ -461,7 +496,7 @@ def resize_shown(connection, facts):
 def offers_shown(connection, facts):
     """Each exchange, and change of mode, that this connection was made for is there."""
     found = sorted(offers.exchanges(connection) | modes.shown(connection) |
-                   adverts.shown(connection))
+                   adverts.shown(connection) | rings.shown(connection))
     for name in facts.offers.split(","):
         if name not in found + ["any"]:
             yield f"there is {', '.join(found)}, but not {name}"
@@ -531,7 +566,7 @@ def ending(connection, facts):
     for side, peer in connection.sides():
         for m in side.messages:
             queued = (resize.is_update(m) or
-                      m.mid in (CHRCVBUF_ACK, MODE_CHANGE, SINK_AVAIL, SINK_CANCEL))
+                      m.mid in (CHRCVBUF_ACK, MODE_CHANGE, SINK_AVAIL, SINK_CANCEL, RING_AVAIL))
             early = queued and m.ack < sent[peer.name][0].mseq
             if m.number > number and not early:
                 yield f"{side.name}: {m} after the DREQ in frame {number}"
@@ -541,7 +576,7 @@ def reset(connection, facts):
     """A reset from the client: DREQ, with no DisConn and no AbortConn before it."""
     for side, _ in connection.sides():
         for m in side.messages:
-            if m.mid not in (DATA, CHRCVBUF, CHRCVBUF_ACK):
+            if m.mid not in (DATA, CHRCVBUF, CHRCVBUF_ACK, RING_ASK, RING_AVAIL):
                 yield f"{side.name}: {m} has MID {m.mid:#x}"
     if not connection.ends or connection.ends[0][1] != "DREQ":
         yield "there is no DREQ"
@@ -556,7 +591,7 @@ SET_UP = (service_id, hello)
 TRAFFIC = (hello_ack, packets, traffic_class, sends_and_rdma, no_rnr, kinds, length, sequence,
            acknowledged, grants, credit, last_credit, updates, payload, resize_requests,
            resize_answers, resize_crossing, resize_fixed, resize_shown, offers_shown)
-TRAFFIC += offers.RULES + mode_rules.RULES + advert_rules.RULES
+TRAFFIC += offers.RULES + mode_rules.RULES + advert_rules.RULES + ring_rules.RULES
 RULES = {
     "close": SET_UP + TRAFFIC + (offers.offer_ends, disconn, ending),
     "reset": SET_UP + TRAFFIC + (reset,),

@@ -18,6 +18,8 @@ import conversation
 import decode
 import mode_cases       # noqa: F401, likewise
 import offer_cases      # noqa: F401, likewise
+import ring_cases       # noqa: F401, likewise
+import ring_conversation
 import rules
 import sample
 from case import ACK, ALONE, ALSO, breaks, BUFS, Case, CASES, FLAGS, LEN, MID, MSEQ, NOT, PSN, RETH
@@ -833,7 +835,10 @@ def rules_without_a_case():
 
 def main():
     recorded = sample.read_sample(os.path.join(HERE, "sample.txt"))
-    connections = {**recorded, "pipelined": conversation.pipelined(*recorded["small-parts"])}
+    base = recorded["small-parts"]
+    connections = {**recorded, "pipelined": conversation.pipelined(*base),
+                   "rdma": ring_conversation.ringed(*base),
+                   "nic": ring_conversation.held_back(*base)}
     cases = []
     for index, (_, on, name, change, _) in enumerate(CASES):
         own = {key: value for key, value in connections.items()
@@ -847,7 +852,8 @@ def main():
         sys.exit(f"error: {error}")
     # The sample as it is, which the module's counters agreed with; and what is made by hand.
     plain = [decoder for decoder, (_, _, name, *_) in zip(decoders, CASES)
-             if name in ("nothing", "nothing_in_pipelined")]
+             if name in ("nothing", "nothing_in_pipelined", "nothing_in_rings",
+                         "nothing_held_back")]
     tap = check.Tap()
     for (rule, on, name, _, how), case, decoder in zip(CASES, cases, decoders):
         stat = {**check.counted(some(plain, case)), "BadSeq": 0}
