@@ -25,6 +25,7 @@ static const struct sdp_settings defaults = {
 	.send_buffers		= 12,
 	.accept_buffers		= 3,
 	.credit_threshold	= 0,
+	.coalesce		= 1,
 	.connect_timeout_ms	= 30 * 1000,
 	.fin_timeout_ms		= 60 * 1000,
 	.retry_count		= 7,

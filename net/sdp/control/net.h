@@ -30,6 +30,7 @@
  * @send_buffers: messages in flight per connection
  * @accept_buffers: receives posted before accept
  * @credit_threshold: T of the credit accounting, 0 for half of @recv_buffers
+ * @coalesce: small writes gather in one message, and small messages in one buffer
  * @connect_timeout_ms: how long a connect may take
  * @fin_timeout_ms: how long a closed socket may wait for its peer without progress
  * @retry_count: retries of a lost packet
@@ -51,6 +52,7 @@ struct sdp_settings {
 	unsigned int send_buffers;
 	unsigned int accept_buffers;
 	unsigned int credit_threshold;
+	unsigned int coalesce;
 	unsigned int connect_timeout_ms;
 	unsigned int fin_timeout_ms;
 	unsigned int retry_count;

@@ -52,6 +52,7 @@ static const struct ctl_table template[] = {
 	SDP_SETTING(send_buffers, &slots_min, &buffers_max),
 	SDP_SETTING(accept_buffers, &buffers_min, &buffers_max),
 	SDP_SETTING(credit_threshold, &zero, &buffers_max),
+	SDP_SETTING(coalesce, &zero, &one),
 	SDP_SETTING(connect_timeout_ms, &timeout_min, &timeout_max),
 	SDP_SETTING(fin_timeout_ms, &timeout_min, &timeout_max),
 	SDP_SETTING(retry_count, &one, &three_bits),

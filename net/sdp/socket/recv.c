@@ -92,7 +92,7 @@ void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_act
 
 	if (a->urgent)
 		note_urgent(ssk, skb, a, todo);
-	if (a->len <= COPY_BREAK && deliver_small(ssk, skb, a->offset, a->len)) {
+	if (ssk->coalesce && a->len <= COPY_BREAK && deliver_small(ssk, skb, a->offset, a->len)) {
 		sdp_stream_recycle(ssk, ssk->link, skb);
 	} else {
 		sdp_buf_received(skb, a->offset, bytes);

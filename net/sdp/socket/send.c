@@ -57,7 +57,8 @@ static struct sk_buff *new_segment(struct sdp_sock *ssk, size_t left, bool refs)
 	}
 	/* A lone small message needs no more room than itself; others will follow one. */
 	if (left <= LINEAR_WRITE)
-		linear = sdp_engine_all_arrived(&ssk->engine) ? left : GATHER_LINEAR;
+		linear = !ssk->coalesce || sdp_engine_all_arrived(&ssk->engine) ? left :
+			 GATHER_LINEAR;
 	if (refs)
 		linear = LINEAR_REFS;
 	linear = min(linear, max);

@@ -108,6 +108,7 @@ struct sdp_fetch;
  * @tx_copying: a writer copies into the last segment: it does not count as full
  * @tx_bulk: the last message was full, of copied bytes: the next one will be as well
  * @tx_user_pages: a writer's own pages may be referenced until they have arrived
+ * @coalesce: writes share messages, and small messages share buffers
  * @rdma: the link can do RDMA
  * @offer: memory that a writer offers to the peer, or NULL (offer.c)
  * @offering: others that want to write wait for that writer
@@ -236,6 +237,7 @@ struct sdp_sock {
 	bool tx_copying;
 	bool tx_bulk;
 	bool tx_user_pages;
+	bool coalesce;
 	bool rdma;
 	struct sdp_offer *offer;
 	bool offering;

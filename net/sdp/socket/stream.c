@@ -308,6 +308,17 @@ static bool reader_behind(const struct sdp_sock *ssk)
 	return ssk->rx_bytes && atomic_read(&sk->sk_rmem_alloc) >= READ_ONCE(sk->sk_rcvbuf);
 }
 
+/*
+ * Nothing is coalesced: a message that is not read yet keeps its receive, and there are no more
+ * than the peer was told of at first. Again one is posted in any case.
+ */
+static u16 not_held(const struct sdp_sock *ssk, u16 want)
+{
+	u32 held = skb_queue_len(&ssk->sk.sk_receive_queue);
+
+	return want > held ? want - held : !ssk->engine.credit.posted;
+}
+
 /**
  * sdp_stream_recycle() - give a received buffer back to be posted again
  * @ssk: socket, locked
@@ -351,6 +362,8 @@ static void replenish(struct sdp_sock *ssk)
 		want = !ssk->engine.credit.posted;
 		ssk->rx_was_full = true;
 	}
+	if (want && !ssk->coalesce)
+		want = not_held(ssk, want);
 	if (want)
 		want = afforded(ssk, want, &size);
 	if (!want)
@@ -454,13 +467,13 @@ static void seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx, struct sk_bu
  * @ssk: socket, locked
  * @skb: the segment
  *
- * Return: true when it is at its maximum, or ends with an urgent byte.
+ * Return: true when it is at its maximum, ends with an urgent byte, or nothing is coalesced.
  */
 bool sdp_segment_full(const struct sdp_sock *ssk, const struct sk_buff *skb)
 {
 	const struct sdp_buf_cb *cb = sdp_buf_cb(skb);
 
-	if (cb->urgent || cb->payload >= sdp_engine_payload_max(&ssk->engine))
+	if (!ssk->coalesce || cb->urgent || cb->payload >= sdp_engine_payload_max(&ssk->engine))
 		return true;
 	/* A block may have been made when messages were smaller. */
 	return cb->again ? cb->payload >= skb->len : skb_shinfo(skb)->nr_frags >= ssk->tx_frags;
@@ -613,6 +626,7 @@ void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config
 
 	ssk->tx_frags = config->tx_frags;
 	ssk->rdma = config->rdma;
+	ssk->coalesce = READ_ONCE(set->coalesce);
 	ssk->recv_max = config->recv_max;
 	ssk->recv_largest = config->recv_size;
 	ssk->posted_bytes = 0;

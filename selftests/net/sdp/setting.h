@@ -27,6 +27,7 @@ static struct {
 	{ .name = "mode_after" },
 	{ .name = "scan_ms" },
 	{ .name = "scan_count" },
+	{ .name = "coalesce" },
 	{ .name = "rmem_max" },
 	{ .name = "wmem_max" },
 	{ .name = "rewrite" },

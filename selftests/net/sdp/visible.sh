@@ -25,6 +25,7 @@ scan_count 2 1 10000
 send_buffers 12 4 1024
 accept_buffers 3 3 1024
 credit_threshold 0 0 1024
+coalesce 1 0 1
 connect_timeout_ms 30000 100 3600000
 fin_timeout_ms 60000 100 3600000
 retry_count 7 1 7
