@@ -29,7 +29,7 @@ HEADERS		:= sdp.h sdp_netlink.h
 .PHONY: all modules tools install install-module install-headers install-tools uninstall \
 	dkms-source dkms-install deb check-deb demo check check-all check-style \
 	check-unit check-kunit check-vm check-wire check-runner check-deep check-programs check-load \
-	check-soak bench bench-policy clean help
+	check-soak bench bench-policy paper clean help
 
 all: modules
 
@@ -137,6 +137,10 @@ bench:
 bench-policy:
 	@tools/bench/policy.sh
 
+# PLAIN=1: real time instead of counted instructions; SMOKE=1: each experiment once, in minutes.
+paper:
+	@tools/paper/run.sh
+
 clean:
 	rm -rf build
 
@@ -171,4 +175,6 @@ help:
 	@echo '                      write, processor time of a byte, pinned memory; see'
 	@echo '                      tools/bench/run.sh for all that narrows it'
 	@echo 'make bench-policy     what the policy costs TCP and socket(2): build/bench-policy/'
+	@echo 'make paper            the experiments of the paper on flow control: build/paper/; PLAIN=1 in real'
+	@echo '                      time, SMOKE=1 each experiment once'
 	@echo 'make clean            remove build/'

@@ -17,11 +17,13 @@
 # Environment: BENCH_BIN (directory of what run.sh builds), SDP_TOP, SDP_MODULE, ROUNDS, FIRST
 # (round to begin with), TESTS, SIZES, PEERS, HOLD (connections per step of the memory
 # measurement), CONNECTS, ECHOES (exchanges), ECHO_SIZE, ECHO_CONNECTIONS, LIMIT (guest seconds
-# for one run or answer), MODE_SIZES and COST_SIZES (see modes.sh), and the larger buffers of the
-# peer sdpbig: SDP_RECV_BUFFER_SIZE, SDP_RECV_BUFFERS, SDP_SEND_BUFFERS.
+# for one run or answer), MODE_SIZES and COST_SIZES (see modes.sh), what tools/paper/experiments.sh
+# names, and the larger buffers of the peer sdpbig: SDP_RECV_BUFFER_SIZE, SDP_RECV_BUFFERS,
+# SDP_SEND_BUFFERS.
 set -euo pipefail
 
-TESTS=${TESTS:-stream pingpong connect echo redis nginx idle modes cost pinned}
+ALL_TESTS="stream pingpong connect echo redis nginx idle modes cost pinned"
+TESTS=${TESTS:-$ALL_TESTS}
 SIZES=${SIZES:-64 256 1024 4096 16384 65536 1048576}
 PEERS=${PEERS:-tcp tcpmtu rs smc verbs sdp sdpbig sdploop unix tcplo}
 ROUNDS=${ROUNDS:-3} FIRST=${FIRST:-1} HOLD=${HOLD:-100} CONNECTS=${CONNECTS:-200} LIMIT=${LIMIT:-60}
@@ -38,6 +40,7 @@ MAX_CPU=60
 for part in peers runs idle programs modes; do
 	. "$SDP_TOP/tools/bench/$part.sh"
 done
+. "$SDP_TOP/tools/paper/experiments.sh"
 
 say() { printf '%s\n' "$*"; }
 record() { printf '%s\n' "$*" >>"$SDP_RUN/results"; }
@@ -130,7 +133,7 @@ copy_into_memory() {
 set_up() {
 	local test
 	for test in $TESTS; do
-		[[ $test =~ ^(stream|pingpong|connect|echo|redis|nginx|idle|modes|cost|pinned)$ ]] ||
+		[[ " $ALL_TESTS $PAPER_TESTS " == *" $test "* ]] ||
 			{ say "no test '$test'"; exit 1; }
 	done
 	: >"$SDP_RUN/results"
@@ -184,6 +187,7 @@ one_round() {
 	! wanted nginx || program_round nginx "$round" "requests per second and MB/s"
 	! wanted modes || modes_round "$round"
 	! wanted cost || cost_round "$round"
+	paper_round "$round"
 }
 
 each_peer() {

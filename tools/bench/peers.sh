@@ -29,6 +29,7 @@ declare -A sdp_settings=(
 	[sdpwrite]="rdma_threshold=4096 rdma_read=0"
 )
 declare -A sdp_default=()
+. "$SDP_TOP/tools/paper/schemes.sh"
 
 PERFTEST_PORT=18515
 
@@ -47,13 +48,13 @@ peer_name() {
 	sdploop) echo "AF_SDP loopback" ;;
 	unix)	 echo "AF_UNIX" ;;
 	tcplo)	 echo "TCP on lo" ;;
-	*)	 return 1 ;;
+	*)	 scheme_name "$1" ;;
 	esac
 }
 
 peer_tool() { [ "$1" = verbs ] && echo perftest || echo sockbench; }
 
-peer_is_rdma() { [[ $1 =~ ^(rs|smc|verbs|sdp|sdpbig|sdpmsg|sdpread|sdpwrite)$ ]]; }
+peer_is_rdma() { [[ $1 =~ ^(rs|smc|verbs|sdp.*)$ && $1 != sdploop ]]; }
 
 # peer_command PEER [OPTION...]: sockbench up to its family.
 peer_command() {
@@ -121,13 +122,18 @@ set_up_verbs() {
 
 set_up_sdp() {
 	local setting name
-	[ -e /proc/net/sdp ] && return
-	[ -e "$SDP_MODULE" ] || { echo "there is no module (SDP_MODULE='$SDP_MODULE')"; return 1; }
-	insmod "$SDP_MODULE" || return
+	if [ ! -e /proc/net/sdp ]; then
+		[ -e "$SDP_MODULE" ] || { echo "there is no module (SDP_MODULE='$SDP_MODULE')"; return 1; }
+		insmod "$SDP_MODULE" || return
+	fi
 	# shellcheck disable=SC2068 # lists of words
 	for setting in ${sdp_settings[@]}; do
 		name=${setting%=*}
-		sdp_default[$name]=$(cat "/proc/sys/net/sdp/$name") || return
+		[ ! -e "/proc/sys/net/sdp/$name" ] || sdp_default[$name]=$(cat "/proc/sys/net/sdp/$name")
+	done
+	for setting in ${sdp_settings[$1]:-}; do
+		name=${setting%=*}
+		[ -n "${sdp_default[$name]:-}" ] || { echo "the module has no net.sdp.$name"; return 1; }
 	done
 }
 
@@ -136,7 +142,7 @@ set_up_peers() {
 	for peer in $PEERS; do
 		peer_name "$peer" >/dev/null || { say "no peer '$peer'"; exit 1; }
 		set_up=set_up_${peer/#sdp*/sdp}
-		if ! declare -F "$set_up" >/dev/null || $set_up >"$reason" 2>&1; then
+		if ! declare -F "$set_up" >/dev/null || $set_up "$peer" >"$reason" 2>&1; then
 			kept+=("$peer")
 		else
 			note "$(peer_name "$peer") is left out: $(tail -n 1 "$reason")"

@@ -12,6 +12,7 @@
 #	ROUNDS=3		every size and peer once in each
 #	PLAIN=1			real time instead of counted instructions
 #	TIME=7200		seconds after which the guest is given up
+#	REPORT=PROGRAM		reads the results (table.py)
 #	OUT=DIRECTORY		leave everything there instead, and a former run where it is
 #	SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS	the larger buffers
 set -euo pipefail
@@ -29,12 +30,14 @@ died=99			# exit status of boot.sh
 build_tools() {
 	local name
 	local -A sources=([sockbench]="sockbench.c echo.c busy.c" [smcsetup]="smcsetup.c"
-		[meter]="meter.c busy.c" [pinned]="pinned.c")
+		[meter]="meter.c busy.c" [pinned]="pinned.c"
+		[progress]="../paper/progress.c ../paper/ends.c"
+		[pipeline]="../paper/pipeline.c ../paper/filters.c ../paper/ends.c")
 	rm -rf "$out/bin"
 	mkdir -p "$out/bin"
 	for name in "${!sources[@]}"; do
 		# shellcheck disable=SC2086 # several files
-		(cd "$here" && cc -O2 -Wall -Wextra -Werror -pthread -o "$out/bin/$name" ${sources[$name]})
+		(cd "$here" && cc -O2 -Wall -Wextra -Werror -pthread -o "$out/bin/$name" ${sources[$name]} -lz)
 	done
 	make -C "$SDP_TOP/selftests/programs" OUT="$out/bin" "$out/bin/libsdp_preload.so"
 }
@@ -65,7 +68,8 @@ measure() {
 	# 1000 s in a second, also while it waits for the host: a limit has to be long.
 	[ "$PLAIN" = 1 ] || arguments+=(-i -e BENCH_CLOCK=instructions -e LIMIT=10000)
 	for name in PEERS TESTS SIZES MODE_SIZES COST_SIZES ROUNDS HOLD CONNECTS ECHOES ECHO_SIZE \
-		ECHO_CONNECTIONS LIMIT SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS; do
+		ECHO_CONNECTIONS LIMIT PAPER_SIZES SPACE_SIZES COMPUTES BURST_ROUNDS BURST_BUFFER DATA \
+		DATA_SIZES SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS; do
 		[ -z "${!name:-}" ] || arguments+=(-e "$name=${!name}")
 	done
 	"$SDP_TOP/selftests/vm/boot.sh" "${arguments[@]}" -e "SDP_MODULE=$module" \
@@ -84,7 +88,7 @@ next_round() {
 "$SDP_TOP/scripts/setup.sh" vm bench build
 step "benchmark programs" build_tools
 [[ " $PEERS" != *" sdp"* ]] || build_module
-rm -f "$out"/*.png "$out"/*.svg "$out"/*.gp "$out"/table.* "$out"/modes.csv "$out"/results \
+rm -f "$out"/*.png "$out"/*.svg "$out"/*.gp "$out"/table.* "$out"/*.csv "$out"/results \
 	"$out"/died-*.log
 touch "$out/results"
 for try in 1 2 3; do
@@ -99,6 +103,6 @@ for try in 1 2 3; do
 done
 [ $status = 0 ] || say "the guest ended with status $status, its log is $out/run/console.log"
 [ -s "$out/results" ] || die "nothing was measured; see $out/run/console.log"
-python3 -B "$here/table.py" "$out/results" "$out"
+python3 -B "${REPORT:-$here/table.py}" "$out/results" "$out"
 say "tables: $out/table.txt and .rst; the results of every run: $out/results"
 exit $status

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# run.sh: the experiments of the paper on flow control (see Documentation/sdp-paper.rst) in one
+# guest: a CSV file and a plot for each of its figures, in build/paper. It is tools/bench/run.sh
+# with other tests and peers, and takes the same variables: TESTS, PEERS, ROUNDS, PLAIN, TIME, OUT;
+# and those of experiments.sh. SMOKE=1 is each experiment once with one size: does it run?
+set -euo pipefail
+. "$(dirname "$0")/../../scripts/common.sh"
+
+here=$SDP_TOP/tools/paper
+export OUT=${OUT:-$SDP_TOP/build/paper}
+export TESTS=${TESTS:-latency bandwidth progress space64 space256 microscope words}
+export PEERS=${PEERS:-smc sdpplain sdpcredit sdpcredit8 sdprdma sdprdmastill sdpnic sdpplain256 \
+sdpcredit256 sdprdma256 sdpnic256}
+export REPORT=$here/figures.py
+if [ "${SMOKE:-0}" = 1 ]; then
+	export ROUNDS=1 PAPER_SIZES=1024 SPACE_SIZES=1024 COMPUTES=1000 BURST_ROUNDS=2
+	export DATA_SIZES=131072
+fi
+export DATA_SIZES=${DATA_SIZES:-524288 1048576 2097152}
+export DATA=$SDP_TOP/build/paper-data/text
+
+# The data set: headers of the kernel, as any machine has them that builds the module. It is a text
+# for one application; for the other one each byte is a pixel.
+make_data() {
+	local size most=0 headers tool=$SDP_TOP/build/paper-data/pipeline
+	headers=$("$SDP_TOP/scripts/kernels.sh" 6.12)/build
+	mkdir -p "$(dirname "$DATA")"
+	cc -O2 -Wall -Wextra -Werror -o "$tool" "$here"/{pipeline,filters,ends}.c -lz
+	for size in $DATA_SIZES; do
+		most=$((size > most ? size : most))
+	done
+	headers=$(sed -n 's/^include \(.*\)\/Makefile$/\1/p' "$headers/Makefile")
+	find "$headers/include" -name '*.h' -print0 | LC_ALL=C sort -z | xargs -0 cat >"$DATA.all"
+	head -c "$most" "$DATA.all" >"$DATA"
+	rm "$DATA.all"
+	for size in $DATA_SIZES; do
+		"$tool" prepare "$DATA" "$size"
+	done
+}
+
+"$SDP_TOP/scripts/setup.sh" build bench
+step "data set" make_data
+exec "$SDP_TOP/tools/bench/run.sh"

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+# space.awk: reads a trace of messages (events sdp_msg_send, sdp_msg_recv, and sdp_ring where there
+# is a ring) and prints how full the receiver's buffers were, in percent of -v space=BYTES: the
+# mean over the time from the first message with data to the last one, at the end that sent most.
+#
+# What is full is as its sender knows it: a message is in its buffer until the receiver has said
+# that it may be used again. With the credit scheme a message has one of -v buffers=N buffers, and
+# the sum of acknowledged number and posted receives tells the newest message that there is a
+# buffer for; N messages before that one, and all before them, have left theirs.
+
+function number(name,   at) {
+	at = index($0, " " name "=")
+	return at ? substr($0, at + length(name) + 2) + 0 : 0
+}
+
+function socket(   at, rest) {
+	at = index($0, " sk=")
+	rest = substr($0, at + 4)
+	return substr(rest, 1, index(rest, " ") - 1)
+}
+
+# Up to now what @sk knew held good.
+function pass(sk, now) {
+	if (sk in since && used[sk] > 0)
+		sum[sk] += used[sk] * (now - since[sk])
+	since[sk] = now
+}
+
+# The messages up to @last have left their buffers.
+function freed(sk, last) {
+	for (; oldest[sk] <= last; oldest[sk]++) {
+		used[sk] -= payload[sk, oldest[sk]]
+		delete payload[sk, oldest[sk]]
+	}
+}
+
+function stamp(   i) {
+	for (i = 3; i <= 6; i++)
+		if ($i ~ /^[0-9]+\.[0-9]+:$/)
+			return substr($i, 1, length($i) - 1) + 0
+	return 0
+}
+
+/ sdp_msg_send: / {
+	sk = socket()
+	bytes = number("len") - 16
+	if (!index($0, " mid=0xff ") || bytes <= 0)
+		next
+	now = stamp()
+	pass(sk, now)
+	if (!(sk in first)) {
+		first[sk] = now
+		oldest[sk] = number("mseq")
+	}
+	final[sk] = now
+	total[sk] += bytes
+	payload[sk, number("mseq")] = bytes
+	used[sk] += bytes
+	at_final[sk] = sum[sk]
+}
+
+/ sdp_msg_recv: / {
+	sk = socket()
+	pass(sk, stamp())
+	if (sk in first)
+		freed(sk, number("ack") + number("bufs") - buffers)
+}
+
+END {
+	for (sk in total)
+		if (total[sk] > total[most])
+			most = sk
+	if (most == "" || final[most] <= first[most]) {
+		print "0"
+		exit
+	}
+	printf "%.2f\n", 100 * at_final[most] / (final[most] - first[most]) / space
+}
