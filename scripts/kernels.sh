@@ -5,7 +5,8 @@
 #	boot/vmlinuz, lib/modules/RELEASE	what a VM boots
 #	build					what modules are built against
 # NAME is 6.1 or 6.12 (Debian's stock kernels, unpacked, never installed; only their
-# headers are) or debug (Debian's 7.x source with scripts/debug.config, built here).
+# headers are), debug (Debian's 7.x source with scripts/debug.config, built here) or watched (the
+# same with scripts/watched.config: for coverage and data races, which `make check` does without).
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -98,16 +99,30 @@ source_tree() {
 	printf '%s\n' "$dir"
 }
 
-# KASAN's checks are inline and the clock is slow: under emulation that makes the tests almost
-# twice as fast.
-build_debug() {
-	local src=$1 dir=$2 build=$2/build release
+# What is asked for: the lines of debug.config and those of other fragments that come after it and
+# have the last word.
+fragments() {
+	awk '
+		{ name = "" }
+		/^CONFIG_/ { name = $0; sub(/=.*/, "", name) }
+		/^# CONFIG_/ { name = $2 }
+		name == "" { next }
+		{ line[name] = $0; if (!(name in at)) { at[name] = ++n; names[n] = name } }
+		END { for (i = 1; i <= n; i++) print line[names[i]] }' "$@"
+}
+
+# build_ours SOURCE DIRECTORY MAKE-ARGUMENT FRAGMENT...: KASAN's checks are inline and the clock is
+# slow: under emulation that makes the tests almost twice as fast.
+build_ours() {
+	local src=$1 dir=$2 build=$2/build make_argument=$3 release
+	shift 3
 	rm -rf "$dir" && mkdir -p "$build"
 	make -C "$src" O="$build" tinyconfig
-	(cd "$src" && scripts/kconfig/merge_config.sh -m -O "$build" "$build/.config" "$SDP_TOP/scripts/debug.config")
+	fragments "$@" >"$dir/fragment"
+	(cd "$src" && scripts/kconfig/merge_config.sh -m -O "$build" "$build/.config" "$dir/fragment")
 	make -C "$src" O="$build" olddefconfig
-	"$SDP_TOP/scripts/config-has.sh" "$build/.config" "$SDP_TOP/scripts/debug.config"
-	make -C "$src" O="$build" -j"$(nproc)" bzImage modules
+	"$SDP_TOP/scripts/config-has.sh" "$build/.config" "$dir/fragment"
+	make -C "$src" O="$build" -j"$(nproc)" $make_argument bzImage modules
 	make -C "$src" O="$build" modules_install INSTALL_MOD_PATH="$dir" INSTALL_MOD_STRIP=1
 	release=$(cat "$build/include/config/kernel.release")
 	mkdir -p "$dir/boot"
@@ -116,20 +131,31 @@ build_debug() {
 	touch "$dir/.complete"
 }
 
-debug() {
-	local src key dir
+# ours NAME MAKE-ARGUMENT FRAGMENT...
+ours() {
+	local name=$1 make_argument=$2 src key dir
+	shift 2
 	"$SDP_TOP/scripts/setup.sh" kernel
 	src=$(source_tree)
-	key=$(cat "$SDP_TOP/scripts/debug.config" "$src/Makefile" <(gcc -dumpfullversion) | sha256sum | cut -c1-12)
-	dir=$SDP_CACHE/kernels/debug-$key
+	key=$(cat "$@" "$src/Makefile" <(gcc -dumpfullversion) | sha256sum | cut -c1-12)
+	dir=$SDP_CACHE/kernels/$name-$key
 	[ -e "$dir/.complete" ] || take_turn
-	[ -e "$dir/.complete" ] || step "debug kernel (about 10 minutes)" build_debug "$src" "$dir"
+	[ -e "$dir/.complete" ] || step "$name kernel (about 10 minutes)" \
+		build_ours "$src" "$dir" "$make_argument" "$@"
 	printf '%s\n' "$dir"
+}
+
+debug() { ours debug "" "$SDP_TOP/scripts/debug.config"; }
+
+# KCSAN would be in everything; it is to look at the module, and be quick.
+watched() {
+	ours watched KCSAN_SANITIZE=n "$SDP_TOP/scripts/debug.config" "$SDP_TOP/scripts/watched.config"
 }
 
 case ${1:-} in
 6.1 | 6.12)	stock "$1" ;;
 debug)		debug ;;
+watched)	watched ;;
 source)		source_tree ;;
-*)		die "kernels.sh 6.1 | 6.12 | debug | source" ;;
+*)		die "kernels.sh 6.1 | 6.12 | debug | watched | source" ;;
 esac

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# System calls at random, by several processes of several threads that share descriptors, on sockets
+# of AF_SDP and such that the policy makes: selftests/syscalls/. Nothing is expected of a call but
+# that it ends, and that everything goes when the processes have gone; the runner looks for
+# complaints of the kernel, and for what is left. `make check-syscalls CALLS=n` makes more of them.
+# timeout: 500 s; short form: 6.12; only when named: debug
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/libpeers.sh"
+. "$here/../../vm/netlab.sh"
+. "$here/../../vm/checks.sh"
+
+# CALLS, SEED and SECONDS_AT_MOST come from run.sh of selftests/syscalls, else it is a small number.
+calls=${SYSCALLS_CALLS:-60000} seed=${SYSCALLS_SEED:-$((RANDOM + 1))} most=${SYSCALLS_SECONDS:-60}
+if short_form; then
+	calls=10000 most=20
+	left_out "10000 calls, or as many as there are in 20 s"
+fi
+options=("-n" "$calls" "-s" "$seed" "-t" "$most" "-w" $((100 * slow)))
+description=$here/../../syscalls/sdp.txt
+
+lab_intact || tap_skip_all "no RDMA devices rxa and rxb"
+[ -x "$programs/calls" ] || tap_skip_all "no $programs/calls; make it with make -C selftests/syscalls"
+
+restore_timeout() { echo "$timeout_before" >/proc/sys/net/sdp/fin_timeout_ms; }
+timeout_before=$(</proc/sys/net/sdp/fin_timeout_ms)
+cleanup restore_timeout
+
+check "data before" transfer "$SDP_B"
+objects=$(connection_counts)
+# The kernel's own report of each failed allocation would fill the log.
+if [ -n "${SYSCALLS_FAILURES:-}" ]; then
+	options+=("-f")
+	for verbose in /sys/kernel/debug/{failslab,fail_page_alloc}/verbose; do
+		[ ! -e "$verbose" ] || echo 0 >"$verbose"
+	done
+fi
+[ -z "${SYSCALLS_KCOV:-}" ] || options+=("-k")
+status=0
+"$programs/calls" "${options[@]}" "$description" "$programs/calls.constants" |
+	tee "${SDP_RUN:-/tmp}/calls.log" || status=$?
+check "every call and every process ended" [ $status = 0 ]
+# Orphans of connections end soon, whatever the settings were that they began with.
+check "no socket is left" wait_for $((5 * patience)) no_sockets
+check "RDMA objects are as before" eval \
+	'wait_for $((3 * patience)) connection_counts_are "$objects" || connection_counts_are "$objects"'
+for address in 127.0.0.1 ::1 "$SDP_B" "$SDP_B6"; do
+	check "afterwards data over $address" transfer "$address"
+done
+tap_done
