@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# fuzz.sh SECONDS: libFuzzer with ASan and UBSan on codec, engine and the policy's rules, each for
-# that long. What it learns is kept in build/unit/fuzz and used the next time. Prints TAP; without
-# clang all is skipped.
+# fuzz.sh SECONDS [keep]: libFuzzer with ASan and UBSan on codec, engine and the policy's rules, each
+# for that long. It begins with the inputs in corpus/, and what it learns is kept in build/unit/fuzz
+# and used the next time. With `keep` the least that reaches all of it becomes the new corpus/. Prints
+# TAP; without clang all is skipped.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 proto=$here/../../net/sdp/proto
 policy=$here/../../net/sdp/policy
 out=$here/../../build/unit/fuzz
-seconds=${1:-60}
+seconds=${1:-60} keep=${2:-}
 targets=(fuzz_wire fuzz_engine fuzz_rules)
 sanitizers=fuzzer,address,undefined
 flags=(-std=gnu11 -g -O1 -Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare
@@ -23,17 +24,29 @@ have_libfuzzer() {
 		{ missing="clang has no libFuzzer here (package libclang-rt-dev)"; return 1; }
 }
 
+# The shortest inputs that reach everything that all of them reach.
+keep_corpus() {
+	local least=$out/$1.least
+	rm -rf "$least" && mkdir -p "$least" "$here/corpus"
+	"$out/$1" -merge=1 -max_len=600 "$least" "$2" >"$out/$1.merge.log" 2>&1 || return
+	python3 "$here/corpus.py" pack "$least" "$here/corpus/$1"
+}
+
 # fuzz NUMBER NAME
 fuzz() {
 	local name=$2 log=$out/$2.log dir=$out/$2.corpus words=()
 	mkdir -p "$dir"
+	[ ! -e "$here/corpus/$name" ] || python3 "$here/corpus.py" unpack "$here/corpus/$name" "$dir"
 	[ ! -e "$here/$name.dict" ] || words=(-dict="$here/$name.dict")
 	clang "${flags[@]}" "$here/$name.c" "${pure[@]}" -o "$out/$name"
 	if "$out/$name" "${words[@]}" -max_total_time="$seconds" -max_len=600 -artifact_prefix="$out/$name-" \
 		-print_final_stats=1 "$dir" >"$log" 2>&1; then
 		echo "ok $1 - $name"
 		awk -v name="$name" '/number_of_executed_units/ { units = $2 } /DONE/ { cov = $4 }
-			END { printf "# %s: %d inputs, %d edges\n", name, units, cov }' "$log"
+			/INITED/ { first = $4 }
+			END { printf "# %s: %d inputs, %d edges, %d of them by what was kept\n",
+				name, units, cov, first }' "$log"
+		[ "$keep" != keep ] || keep_corpus "$name" "$dir"
 	else
 		echo "not ok $1 - $name"
 		grep -E 'not so:|runtime error:|ERROR:|Test unit written' "$log" >&2

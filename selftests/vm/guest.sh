@@ -192,12 +192,29 @@ leaks() {
 # The last word on the kernel log, after everything is gone.
 no_splat() { [ $splats = 0 ] || echo "$splats complaints, see above and $SDP_RUN/splats"; }
 
+# What of the module has run, where the kernel counts it (scripts/watched.config), under the names of
+# its objects. These files have no size before they are read.
+save_coverage() {
+	local gcov=/sys/kernel/debug/gcov file
+	[ -d $gcov ] || return 0
+	(cd $gcov && find . -path '*/net/sdp/*.gcda') | while read -r file; do
+		mkdir -p "$SDP_RUN/gcov/${file%/*}"
+		cat "$gcov/$file" >"$SDP_RUN/gcov/$file"
+	done
+}
+
+# Data races are looked for when SDP_RACES says so and the kernel can.
+races_begin() {
+	[ -z "${SDP_RACES:-}" ] || echo on >/sys/kernel/debug/kcsan || report kcsan-on 0 1 0 0
+}
+
 begin() {
 	if [ "$SDP_LAB" = yes ]; then
 		lab_up || { report lab 0 1 0 0; return 1; }
 		rdma_before=$(rdma_counts)
 	fi
 	kmemleak_begin
+	races_begin
 	checks_begin
 	if lockdep_blind; then
 		report lockdep-on 0 1 0 0
@@ -219,4 +236,5 @@ check_kernel rmmod
 [ -d "/sys/module/$module" ] || check no-leak leaks
 check_kernel "the leak check"
 check no-splat no_splat
+save_coverage
 exit $failed
