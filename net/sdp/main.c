@@ -2,10 +2,11 @@
 /*
  * AF_SDP: sockets over RDMA, the Sockets Direct Protocol.
  *
- * The module is put together here, from the bottom up: namespaces' state, transports, the
- * family, with which sockets can exist, the policy, which makes them of others, and netlink, which
- * asks about all of it. It comes apart in reverse; the kernel does not let it while a socket
- * exists, orphans included.
+ * The module is put together here, from the bottom up: namespaces' state, transports, the policy,
+ * netlink, which asks about all of it, and the family, with which sockets can exist. That is last
+ * of what can fail, for the kernel frees a module whose loading has failed whoever holds it. Only
+ * then may the policy make sockets of others. It comes apart from the top; the kernel does not let
+ * it while a socket exists, orphans included.
  */
 #include <linux/module.h>
 #include <linux/net.h>
@@ -28,22 +29,22 @@ static int __init sdp_init(void)
 	err = sdp_rc_init(&sdp_stream_events);
 	if (err)
 		goto loop;
-	err = sdp_family_init();
-	if (err)
-		goto rc;
 	err = sdp_policy_init();
 	if (err)
-		goto family;
+		goto rc;
 	err = sdp_netlink_init();
 	if (err)
 		goto policy;
+	err = sdp_family_init();
+	if (err)
+		goto netlink;
 	sdp_policy_boot();
 	return 0;
 
+netlink:
+	sdp_netlink_exit();
 policy:
 	sdp_policy_exit();
-family:
-	sdp_family_exit();
 rc:
 	sdp_rc_exit();
 loop:

@@ -9,7 +9,7 @@
  * as if nothing had been. Who polls has been in the socket's own wait queue all the time.
  *
  * A connect that may wait waits for the decision, and then for the connection by the calls that
- * the socket has then.
+ * the socket has then: TCP's has been begun at once, so that nobody sees a socket that does nothing.
  */
 #include <linux/module.h>
 #include <linux/sched/signal.h>
@@ -85,22 +85,36 @@ static void abandon(struct sdp_shadow *shadow)
 	shadow->stage = SDP_UNDECIDED;
 }
 
-/* TCP connects, unless somebody waits to do it himself. The socket is given back last. */
+/*
+ * TCP begins to connect, as connect(2) would have it, but that BPF has said already what it thinks
+ * of it. Returns 0, or an errno: then it does not connect.
+ */
+static int begin_tcp(struct sdp_shadow *shadow)
+{
+	struct socket *sock = shadow->sock;
+	struct sock *sk = sock->sk;
+	int err;
+
+	lock_sock(sk);
+	err = sk->sk_prot->connect(sk, (struct sdp_sockaddr *)&shadow->addr, shadow->len);
+	if (!err)
+		sock->state = SS_CONNECTING;
+	release_sock(sk);
+	return err;
+}
+
+/* TCP it is; whoever waits is told himself if it cannot be. The socket is given back last. */
 static void fail(struct sdp_shadow *shadow, enum sdp_fallback why)
 {
 	struct socket *sock = shadow->sock;
-	int err;
 
 	abandon(shadow);
 	sdp_fallback_note(sock_net(sock->sk), &shadow->fell, why);
-	if (!shadow->waited) {
-		err = shadow->tcp->connect(sock, (struct sdp_sockaddr *)&shadow->addr, shadow->len,
-					   O_NONBLOCK);
-		if (err && err != -EINPROGRESS)
-			report(sock->sk, -err);
-		else
-			sock->sk->sk_state_change(sock->sk);
-	}
+	shadow->error = begin_tcp(shadow);
+	if (shadow->error && !shadow->waited)
+		report(sock->sk, -shadow->error);
+	else
+		sock->sk->sk_state_change(sock->sk);
 	sdp_shadow_by_tcp(shadow);
 }
 
@@ -176,6 +190,7 @@ void sdp_attempt_prepare(struct sdp_shadow *shadow)
  * @peer: the same, if it is a name that can be connected to
  * @valid: it is
  * @verdict: the policy's
+ * @begun: TCP has begun to connect
  * @timeo: how long it may wait (jiffies)
  * @end: when that is over, unless it is for ever
  */
@@ -186,6 +201,7 @@ struct wish {
 	struct sdp_endpoint peer;
 	bool valid;
 	enum sdp_verdict verdict;
+	bool begun;
 	long timeo;
 	unsigned long end;
 };
@@ -203,15 +219,13 @@ static void wish_make(struct wish *w, const struct socket *sock)
 				SDP_VERDICT_TCP;
 }
 
-static int begin(struct sdp_shadow *shadow, const struct wish *w)
+static int begin(struct sdp_shadow *shadow)
 {
 	struct net *net = sock_net(shadow->sock->sk);
 	int err = sdp_shadow_make_sdp(shadow) ?: sdp_shadow_bind(shadow);
 
 	if (err)
 		return err;
-	memcpy(&shadow->addr, w->addr, min_t(size_t, w->len, sizeof(shadow->addr)));
-	shadow->len = w->len;
 	shadow->deadline = jiffies + msecs_to_jiffies(READ_ONCE(sdp_policy(net)->fallback_ms));
 	listen_to(shadow);
 	err = shadow->sdp->ops->connect(shadow->sdp, (struct sdp_sockaddr *)&shadow->addr,
@@ -240,17 +254,31 @@ static int only_sdp(struct sdp_shadow *shadow)
 	return 0;
 }
 
+/*
+ * BPF programs of control groups may refuse a connect, or send it elsewhere: asked once, about
+ * TCP's socket, for whichever of the two will connect.
+ */
+static int ask_bpf(struct sdp_shadow *shadow, struct wish *w)
+{
+	int err;
+
+	shadow->len = min_t(size_t, w->len, sizeof(shadow->addr));
+	memcpy(&shadow->addr, w->addr, shadow->len);
+	err = sdp_connect_ask_bpf(shadow->sock->sk, (struct sdp_sockaddr *)&shadow->addr,
+				  shadow->len);
+	return err ?: sdp_addr_get(&w->peer, &shadow->addr, shadow->len,
+				   shadow->sock->sk->sk_family);
+}
+
 /* Returns why not, or SDP_FELL_NOT: the attempt is on its way. */
 static enum sdp_fallback try_sdp(struct sdp_shadow *shadow, const struct wish *w)
 {
 	struct sock *sk = shadow->sock->sk;
 	int err;
 
-	if (!sdp_carry_possible(sk))
-		return SDP_FELL_OPTION;
 	if (sdp_fallback_silent_ms(sock_net(sk), &w->peer))
 		return SDP_FELL_REMEMBERED;
-	err = begin(shadow, w);
+	err = begin(shadow);
 	if (err) {
 		sdp_shadow_drop_sdp(shadow);
 		return sdp_fallback_reason(-err);
@@ -258,30 +286,46 @@ static enum sdp_fallback try_sdp(struct sdp_shadow *shadow, const struct wish *w
 	shadow->stage = SDP_CONNECTING;
 	shadow->attempt++;
 	shadow->waited = false;
+	shadow->error = 0;
 	shadow->sock->state = SS_CONNECTING;
 	look_later(shadow);
 	return SDP_FELL_NOT;
 }
 
-/* What becomes of a connect, shadow locked for writing. An errno leaves it undecided. */
-static int decide_first(struct sdp_shadow *shadow, const struct wish *w)
+static void fall_back(struct sdp_shadow *shadow, enum sdp_fallback why)
 {
-	enum sdp_fallback why;
+	sdp_fallback_note(sock_net(shadow->sock->sk), &shadow->fell, why);
+	sdp_shadow_by_tcp(shadow);
+}
 
-	switch (w->verdict) {
-	case SDP_VERDICT_SDP:
+/* What becomes of a connect, shadow locked for writing. An errno is the end of it. */
+static int decide_first(struct sdp_shadow *shadow, struct wish *w)
+{
+	bool possible = sdp_carry_possible(shadow->sock->sk);
+	enum sdp_fallback why = SDP_FELL_OPTION;
+	int err = 0;
+
+	if (w->verdict == SDP_VERDICT_SDP)
 		return only_sdp(shadow);
-	case SDP_VERDICT_BOTH:
-		sdp_fallback_describe(&shadow->fell, shadow->sock, SDP_ROLE_CONNECT, &w->peer);
-		why = try_sdp(shadow, w);
-		if (!why)
-			return 0;
-		sdp_fallback_note(sock_net(shadow->sock->sk), &shadow->fell, why);
-		fallthrough;
-	default:
+	if (w->verdict == SDP_VERDICT_TCP) {
 		sdp_shadow_by_tcp(shadow);
 		return 0;
 	}
+	if (possible) {
+		err = ask_bpf(shadow, w);
+		if (err)
+			return err;
+	}
+	sdp_fallback_describe(&shadow->fell, shadow->sock, SDP_ROLE_CONNECT, &w->peer);
+	if (possible) {
+		why = try_sdp(shadow, w);
+		if (!why)
+			return 0;
+		err = begin_tcp(shadow);
+		w->begun = !err;
+	}
+	fall_back(shadow, why);
+	return err;
 }
 
 static bool over(struct sdp_shadow *shadow, u32 attempt)
@@ -311,16 +355,17 @@ int sdp_attempt_wait(struct sdp_shadow *shadow, u32 attempt, long timeo)
 }
 
 /*
- * Whoever gives up waiting leaves the rest to the work item, unless that has just left it to him.
- * Returns 0 when the socket's new calls shall go on; @err is for "not yet".
+ * Whoever gives up waiting leaves it to others to ask what came of it. Returns 0 when the socket's
+ * new calls shall go on; @err is for "not yet".
  */
 static int wait_here(struct sdp_shadow *shadow, u32 attempt, long timeo, int err)
 {
 	int waited = sdp_attempt_wait(shadow, attempt, timeo);
 
-	down_write(&shadow->lock);
+	if (down_write_killable(&shadow->lock))
+		return -EINTR;
 	if (shadow->stage == SDP_DECIDED)
-		err = 0;
+		err = shadow->error;
 	else if (over(shadow, attempt))
 		err = -ECONNABORTED;
 	else if (waited && waited != -EAGAIN)
@@ -352,25 +397,24 @@ static bool under_way(const struct socket *sock)
 }
 
 /*
- * The rest of a connect that has waited for the decision, by the calls that the socket has now. All
- * of it together has the time that was given for one: TCP's own wait would begin anew.
+ * The rest of a connect that is on its way, by the calls that the socket has now. All of it
+ * together has the time that was given for one: their own wait would begin anew. @err is for "not
+ * yet". Who comes second to a connection has it, too.
  */
-static int go_on(struct socket *sock, const struct wish *w)
+static int go_on(struct socket *sock, const struct wish *w, int err)
 {
 	const struct proto_ops *ops = READ_ONCE(sock->ops);
+	int flags = w->flags;
 	long left;
-	int err;
 
-	if (w->timeo == MAX_SCHEDULE_TIMEOUT)
-		return ops->connect(sock, w->addr, w->len, w->flags);
-	err = ops->connect(sock, w->addr, w->len, w->flags | O_NONBLOCK);
-	if (err != -EINPROGRESS && err != -EALREADY)
-		return err;
-	left = max(0L, (long)(w->end - jiffies));
-	left = wait_event_interruptible_timeout(sock->wq.wait, !under_way(sock), left);
-	if (left <= 0)
-		return left ? sock_intr_errno(w->timeo) : err;
-	err = ops->connect(sock, w->addr, w->len, w->flags | O_NONBLOCK);
+	if (w->timeo != MAX_SCHEDULE_TIMEOUT) {
+		left = max(0L, (long)(w->end - jiffies));
+		left = wait_event_interruptible_timeout(sock->wq.wait, !under_way(sock), left);
+		if (left <= 0)
+			return left ? sock_intr_errno(w->timeo) : err;
+		flags |= O_NONBLOCK;
+	}
+	err = ops->connect(sock, w->addr, w->len, flags);
 	return err == -EISCONN ? 0 : err;
 }
 
@@ -394,9 +438,10 @@ bool sdp_attempt_asks(struct socket *sock, struct sdp_sockaddr *addr, int len)
 
 /*
  * The part of connect(2) under the lock. Returns true when that was all, with the result in @err;
- * else the attempt is on its way, and @err for who may not wait, or the socket is decided.
+ * else the attempt, or TCP's, is on its way, and @err for who may not wait; or the socket is
+ * decided, and @err is 0.
  */
-static bool connect_locked(struct sdp_shadow *shadow, const struct wish *w, int *err)
+static bool connect_locked(struct sdp_shadow *shadow, struct wish *w, int *err)
 {
 	bool all;
 
@@ -413,7 +458,7 @@ static bool connect_locked(struct sdp_shadow *shadow, const struct wish *w, int 
 			     decide_first(shadow, w);
 		if (all || *err)
 			return true;
-		*err = -EINPROGRESS;
+		*err = shadow->stage == SDP_CONNECTING || w->begun ? -EINPROGRESS : 0;
 	}
 	if (shadow->stage == SDP_CONNECTING && w->timeo)
 		shadow->waited = true;
@@ -433,26 +478,27 @@ int sdp_attempt(struct sdp_shadow *shadow, struct sdp_sockaddr *addr, int len, i
 {
 	struct wish w = { .addr = addr, .len = len, .flags = flags };
 	struct socket *sock = shadow->sock;
-	bool all, connecting, joined;
+	bool all, connecting;
 	u32 attempt;
-	int err = 0;
+	int err = 0, waited;
 
+	if (len < (int)sizeof(sa_family_t))
+		return -EINVAL;
 	wish_make(&w, sock);
-	down_write(&shadow->lock);
+	if (down_write_killable(&shadow->lock))
+		return -EINTR;
 	all = connect_locked(shadow, &w, &err);
 	connecting = shadow->stage == SDP_CONNECTING;
 	attempt = shadow->attempt;
 	up_write(&shadow->lock);
 	if (all)
 		return err;
-	joined = err == -EALREADY;
-	if (connecting)
-		err = w.timeo ? wait_here(shadow, attempt, w.timeo, err) : err;
-	if (connecting && err)
+	if (!err)
+		return READ_ONCE(sock->ops)->connect(sock, addr, len, flags);
+	if (!w.timeo)
 		return err;
-	err = connecting ? go_on(sock, &w) : READ_ONCE(sock->ops)->connect(sock, addr, len, flags);
-	/* Two that wait for one connection both have it. */
-	return err == -EISCONN && joined ? 0 : err;
+	waited = connecting ? wait_here(shadow, attempt, w.timeo, err) : 0;
+	return waited ?: go_on(sock, &w, err);
 }
 
 /**

@@ -60,6 +60,7 @@ void sdp_policy_boot(void)
 {
 	struct sdp_policy_change on = SDP_POLICY_NO_CHANGE;
 
+	sdp_hook_open();
 	if (policy_file)
 		read_policy();
 	on.rewrite = 1;

@@ -8,6 +8,7 @@
  */
 #include <linux/tcp.h>
 #include <net/inet_connection_sock.h>
+#include <net/sock_reuseport.h>
 #include <net/tcp.h>
 
 #include "../socket/sock.h"
@@ -30,12 +31,25 @@ static bool has_ipv6_headers(const struct sock *sk)
 	return np && rcu_access_pointer(np->opt);
 }
 
+/* A program chooses among the listeners of a port (SO_ATTACH_REUSEPORT_CBPF and _EBPF). */
+static bool is_chosen(const struct sock *sk)
+{
+	const struct sock_reuseport *group;
+	bool chosen;
+
+	rcu_read_lock();
+	group = rcu_dereference(sk->sk_reuseport_cb);
+	chosen = group && rcu_access_pointer(group->prog);
+	rcu_read_unlock();
+	return chosen;
+}
+
 /**
  * sdp_carry_possible() - could an SDP socket do what was set?
  * @tcp: TCP's
  *
  * Return: false when something was set that only TCP has: signatures, IPsec policies, fast open,
- * repair, an upper layer protocol, IP options or extension headers, a filter.
+ * repair, an upper layer protocol, IP options or extension headers, a filter, a choice of listeners.
  */
 bool sdp_carry_possible(const struct sock *tcp)
 {
@@ -45,7 +59,7 @@ bool sdp_carry_possible(const struct sock *tcp)
 	       !tp->repair && !tp->fastopen_connect && !inet_csk(tcp)->icsk_ulp_ops &&
 	       !rcu_access_pointer(inet_sk(tcp)->inet_opt) &&
 	       !rcu_access_pointer(tcp->sk_filter) &&
-	       !rcu_access_pointer(tcp->sk_reuseport_cb);
+	       !is_chosen(tcp);
 }
 
 static void carry_tcp(struct sdp_options *opt, const struct sock *sk)

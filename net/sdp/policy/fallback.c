@@ -6,6 +6,7 @@
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/net.h>
+#include <linux/pid_namespace.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/timekeeping.h>
@@ -116,7 +117,7 @@ static void remember(struct sdp_policy *policy, const struct sdp_endpoint *peer)
 
 /**
  * sdp_fallback_describe() - what the current process is about to do by SDP
- * @fell: filled in, but for time and reason
+ * @fell: filled in, but for time and reason; another one may have been there before
  * @sock: its socket
  * @role: listen or connect
  * @where: the address
@@ -125,10 +126,22 @@ void sdp_fallback_describe(struct sdp_fell *fell, struct socket *sock, enum sdp_
 			   const struct sdp_endpoint *where)
 {
 	fell->inode = SOCK_INODE(sock)->i_ino;
-	fell->pid = task_tgid_nr(current);
+	put_pid(fell->pid);
+	fell->pid = get_task_pid(current, PIDTYPE_TGID);
 	get_task_comm(fell->comm, current);
 	fell->role = role;
 	fell->where = *where;
+}
+
+/**
+ * sdp_fallback_pid() - the number of a process that fell back
+ * @fell: the fall-back
+ *
+ * Return: as the current process knows it, 0 if it does not.
+ */
+pid_t sdp_fallback_pid(const struct sdp_fell *fell)
+{
+	return pid_nr_ns(fell->pid, task_active_pid_ns(current));
 }
 
 /**
@@ -155,7 +168,7 @@ void sdp_fallback_note(struct net *net, struct sdp_fell *fell, enum sdp_fallback
 
 static void show_one(struct seq_file *seq, const struct sdp_fell *fell)
 {
-	seq_printf(seq, "%lld %d ", fell->at, fell->pid);
+	seq_printf(seq, "%lld %d ", fell->at, sdp_fallback_pid(fell));
 	seq_escape(seq, fell->comm, " \t\n\\");
 	seq_printf(seq, " %s ", fell->role == SDP_ROLE_CONNECT ? "connect" : "listen");
 	if (sdp_is_v4(&fell->where))
@@ -172,8 +185,10 @@ static int fallbacks_show(struct seq_file *seq, void *v)
 	u64 number = end > SHOWN ? end - SHOWN : 0;
 	struct sdp_fell fell;
 
-	for (; number < end && sdp_fell_at(policy, &number, &fell); number++)
+	for (; number < end && sdp_fell_at(policy, &number, &fell); number++) {
 		show_one(seq, &fell);
+		put_pid(fell.pid);
+	}
 	return 0;
 }
 

@@ -49,17 +49,24 @@ static struct hlist_head *list_of(struct sdp_fells *fells, u64 inode)
 	return &fells->inodes[hash_64(inode, INODE_BITS)];
 }
 
-/* In a fresh place, or in that of the oldest; under the lock. Returns what it did not need. */
-static struct kept *enter(struct sdp_fells *fells, const struct sdp_fell *fell, struct kept *fresh)
+/*
+ * In a fresh place, or in that of the oldest, whose process is left in @pid; under the lock. Returns
+ * what it did not need.
+ */
+static struct kept *enter(struct sdp_fells *fells, const struct sdp_fell *fell, struct kept *fresh,
+			  struct pid **pid)
 {
 	struct kept **place = place_of(fells, fells->count);
 
-	if (*place)
+	if (*place) {
 		hlist_del(&(*place)->node);
-	else
+		*pid = (*place)->fell.pid;
+	} else {
 		swap(*place, fresh);
+	}
 	if (*place) {
 		(*place)->fell = *fell;
+		get_pid(fell->pid);
 		hlist_add_head(&(*place)->node, list_of(fells, fell->inode));
 		fells->count++;
 	}
@@ -77,6 +84,7 @@ void sdp_fell_keep(struct sdp_policy *policy, const struct sdp_fell *fell)
 {
 	struct sdp_fells *fells = NULL;
 	struct kept *fresh = NULL;
+	struct pid *pid = NULL;
 
 	/* More than is needed, perhaps, by others who are at it: then it is given back. */
 	if (!READ_ONCE(policy->fells))
@@ -87,8 +95,10 @@ void sdp_fell_keep(struct sdp_policy *policy, const struct sdp_fell *fell)
 	if (!policy->fells)
 		swap(policy->fells, fells);
 	if (policy->fells)
-		fresh = enter(policy->fells, fell, fresh);
+		fresh = enter(policy->fells, fell, fresh, &pid);
 	spin_unlock_bh(&policy->note_lock);
+	/* Its namespace may go with it, which takes time. */
+	put_pid(pid);
 	kfree(fresh);
 	kvfree(fells);
 }
@@ -114,7 +124,7 @@ u64 sdp_fell_count(struct sdp_policy *policy)
  * sdp_fell_at() - one of those that are kept
  * @policy: of a namespace
  * @number: its number; if it is not kept any more, the oldest that is
- * @fell: filled in
+ * @fell: filled in; its pid with a reference of its own
  *
  * Return: false when there is none of that number yet.
  */
@@ -130,6 +140,7 @@ bool sdp_fell_at(struct sdp_policy *policy, u64 *number, struct sdp_fell *fell)
 		if (fells->count - *number > SDP_FELL_KEPT)
 			*number = fells->count - SDP_FELL_KEPT;
 		*fell = (*place_of(fells, *number))->fell;
+		get_pid(fell->pid);
 	}
 	spin_unlock_bh(&policy->note_lock);
 	return found;
@@ -166,11 +177,16 @@ int sdp_fell_reason(struct sdp_policy *policy, u64 inode)
  */
 void sdp_fell_end(struct sdp_policy *policy)
 {
+	struct kept *kept;
 	int i;
 
 	if (!policy->fells)
 		return;
-	for (i = 0; i < SDP_FELL_KEPT; i++)
-		kfree(policy->fells->ring[i]);
+	for (i = 0; i < SDP_FELL_KEPT; i++) {
+		kept = policy->fells->ring[i];
+		if (kept)
+			put_pid(kept->fell.pid);
+		kfree(kept);
+	}
 	kvfree(policy->fells);
 }

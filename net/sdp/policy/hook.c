@@ -16,7 +16,8 @@
 #include "shim.h"
 #include "state.h"
 
-static DEFINE_MUTEX(lock); /* covers hooked */
+static DEFINE_MUTEX(lock); /* covers open and hooked */
+static bool open;
 static bool hooked;
 
 static void notrace new_file(struct socket *sock)
@@ -83,18 +84,34 @@ static void probe_end(void)
 #endif
 
 /**
+ * sdp_hook_open() - sockets may be looked at from now on, for the module is there to stay
+ *
+ * What is met holds the module, which helps nothing as long as loading it can fail.
+ */
+void sdp_hook_open(void)
+{
+	mutex_lock(&lock);
+	open = true;
+	mutex_unlock(&lock);
+}
+
+/**
  * sdp_hook_begin() - a namespace wants its programs' sockets to be looked at
  *
  * The probe stays until the module goes: to put it in and take it out is work for the whole
  * machine, and a namespace's owner might do so in a loop.
  *
- * Return: 0, or why this kernel does not allow it.
+ * Return: 0, -EAGAIN while the module comes or goes, or why this kernel does not allow it.
  */
 int sdp_hook_begin(void)
 {
 	int err = 0;
 
 	mutex_lock(&lock);
+	if (!open) {
+		mutex_unlock(&lock);
+		return -EAGAIN;
+	}
 	if (!hooked)
 		err = probe_begin();
 	hooked |= !err;
@@ -107,10 +124,15 @@ int sdp_hook_begin(void)
 
 /**
  * sdp_hook_end() - no socket is looked at any more
+ *
+ * The settings are there a little longer, and somebody may be writing them.
  */
 void sdp_hook_end(void)
 {
+	mutex_lock(&lock);
+	open = false;
 	if (hooked)
 		probe_end();
 	hooked = false;
+	mutex_unlock(&lock);
 }

@@ -20,11 +20,20 @@ static void share_wait_queue(struct sock *sdp, struct socket *sock)
 	WRITE_ONCE(sdp_sk(sdp)->shares_wq, true);
 }
 
+/* What only TCP has may be set at any time: from then on there are no connections by SDP. */
+static bool carry(struct sock *sdp, const struct sock *tcp)
+{
+	if (!sdp_carry_possible(tcp))
+		return false;
+	sdp_carry(sdp, tcp);
+	return true;
+}
+
 /* What is set on the TCP listener later shall hold for the connections of both. */
 static void be_like(struct sdp_sock *ssk, struct sock *tcp)
 {
 	sock_hold(tcp);
-	ssk->be_like = sdp_carry;
+	ssk->be_like = carry;
 	ssk->like = tcp;
 }
 
@@ -81,15 +90,14 @@ static int beside(struct sdp_shadow *shadow, int backlog)
 static int both(struct sdp_shadow *shadow, int backlog)
 {
 	struct socket *sock = shadow->sock;
-	/* Asked before: TCP's listen itself makes what SO_REUSEPORT needs. */
-	bool possible = sdp_carry_possible(sock->sk);
 	enum sdp_fallback why = SDP_FELL_OPTION;
 	struct sdp_endpoint where;
 	int err = shadow->tcp->listen(sock, backlog);
 
 	if (err)
 		return err;
-	if (possible) {
+	/* Now it is known, too, whether others of its port have a program that chooses. */
+	if (sdp_carry_possible(sock->sk)) {
 		err = beside(shadow, backlog);
 		if (!err)
 			return 0;
@@ -146,7 +154,8 @@ int sdp_pair_listen(struct sdp_shadow *shadow, int backlog)
 	/* Without the lock, as in attempt.c; whoever changes the name meanwhile is the program. */
 	name_of(sock, shadow->tcp, &where);
 	verdict = sdp_policy_ask(sock_net(sock->sk), SDP_ROLE_LISTEN, &where);
-	down_write(&shadow->lock);
+	if (down_write_killable(&shadow->lock))
+		return -EINTR;
 	if (shadow->stage != SDP_DECIDED) {
 		err = decide(shadow, backlog, verdict);
 		up_write(&shadow->lock);
@@ -183,7 +192,8 @@ static int accept_tcp(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACC
 
 static void end_other_half(struct sdp_shadow *shadow)
 {
-	down_write(&shadow->lock);
+	if (down_write_killable(&shadow->lock))
+		return;
 	if (sdp_pair_half_gone(shadow))
 		sdp_attempt_stop(shadow);
 	up_write(&shadow->lock);
@@ -195,7 +205,8 @@ static int accept_either(struct sdp_shadow *shadow, struct socket *newsock, SDP_
 	const struct proto_ops *ops = newsock->ops;
 	int err = -EINVAL;
 
-	down_read(&shadow->lock);
+	if (down_read_killable(&shadow->lock))
+		return -EINTR;
 	if (shadow->stage == SDP_LISTENING && !sdp_pair_half_gone(shadow)) {
 		err = accept_sdp(shadow, newsock, SDP_ACCEPT_PASS);
 		if (err == -EAGAIN)

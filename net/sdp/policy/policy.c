@@ -290,13 +290,21 @@ static void show(const char *text, size_t size, void *buffer, size_t *len, loff_
 	*pos += n;
 }
 
+/* The files' modes let user 0 write as well, who need not be its administrator. */
+static int may_write(const struct sdp_policy *policy)
+{
+	return ns_capable(policy->net->user_ns, CAP_NET_ADMIN) ? 0 : -EPERM;
+}
+
 static int policy_handler(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
 	struct sdp_policy_change change = SDP_POLICY_NO_CHANGE;
 	struct sdp_policy *policy = table->extra1;
 	const struct sdp_rules *rules;
-	int err = 0;
+	int err = write ? may_write(policy) : 0;
 
+	if (err)
+		return err;
 	mutex_lock(&policy->lock);
 	rules = rcu_dereference_protected(policy->rules, lockdep_is_held(&policy->lock));
 	if (write) {
@@ -331,8 +339,10 @@ static int rewrite_handler(sdp_ctl_table *table, int write, void *buffer, size_t
 	struct sdp_policy_change change = SDP_POLICY_NO_CHANGE;
 	struct sdp_policy *policy = table->extra1;
 	struct ctl_table copy = *table;
-	int err;
+	int err = write ? may_write(policy) : 0;
 
+	if (err)
+		return err;
 	mutex_lock(&policy->lock);
 	change.rewrite = policy->rewrite;
 	copy.data = &change.rewrite;
@@ -344,6 +354,23 @@ static int rewrite_handler(sdp_ctl_table *table, int write, void *buffer, size_t
 	return err;
 }
 
+static int wait_handler(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	struct sdp_policy *policy = container_of(table->data, struct sdp_policy, fallback_ms);
+	int err = write ? may_write(policy) : 0;
+
+	return err ?: proc_dointvec_minmax(table, write, buffer, len, pos);
+}
+
+static int memory_handler(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	struct sdp_policy *policy = container_of(table->data, struct sdp_policy,
+						 fallback_memory_ms);
+	int err = write ? may_write(policy) : 0;
+
+	return err ?: proc_dointvec_minmax(table, write, buffer, len, pos);
+}
+
 static const struct ctl_table template[] = {
 	{ .procname = "policy", .maxlen = SDP_POLICY_TEXT_MAX, .mode = 0644,
 	  .proc_handler = policy_handler },
@@ -351,9 +378,9 @@ static const struct ctl_table template[] = {
 	{ .procname = "rewrite", .maxlen = sizeof(int), .mode = 0644,
 	  .proc_handler = rewrite_handler, .extra2 = SYSCTL_ONE },
 	{ .procname = "fallback_ms", .maxlen = sizeof(int), .mode = 0644,
-	  .proc_handler = proc_dointvec_minmax, .extra1 = &wait_min, .extra2 = &wait_max },
+	  .proc_handler = wait_handler, .extra1 = &wait_min, .extra2 = &wait_max },
 	{ .procname = "fallback_memory_ms", .maxlen = sizeof(int), .mode = 0644,
-	  .proc_handler = proc_dointvec_minmax, .extra1 = SYSCTL_ZERO, .extra2 = &wait_max },
+	  .proc_handler = memory_handler, .extra1 = SYSCTL_ZERO, .extra2 = &wait_max },
 	{ }
 };
 
@@ -387,6 +414,7 @@ static int __net_init init_one(struct net *net)
 	struct sdp_policy *policy = sdp_policy(net);
 	int err;
 
+	policy->net = net;
 	mutex_init(&policy->lock);
 	spin_lock_init(&policy->note_lock);
 	policy->fallback_ms = 1000;

@@ -122,7 +122,7 @@ int sdp_request_set(struct sk_buff *skb, struct genl_info *info)
 static int put_fell(struct sk_buff *skb, const struct sdp_fell *fell)
 {
 	return nla_put_u64_64bit(skb, SDP_FELL_A_AT, fell->at, SDP_FELL_A_PAD) ||
-	       nla_put_u32(skb, SDP_FELL_A_PID, fell->pid) ||
+	       nla_put_u32(skb, SDP_FELL_A_PID, sdp_fallback_pid(fell)) ||
 	       nla_put_string(skb, SDP_FELL_A_COMM, fell->comm) ||
 	       nla_put_u8(skb, SDP_FELL_A_ROLE, fell->role) ||
 	       sdp_genl_put_addr(skb, SDP_FELL_A_ADDR, &fell->where, !sdp_is_v4(&fell->where)) ||
@@ -173,13 +173,18 @@ int sdp_request_fallbacks(struct sk_buff *skb, struct netlink_callback *cb)
 	struct sdp_policy *policy = sdp_policy(sock_net(skb->sk));
 	struct fallbacks *at = (struct fallbacks *)cb->ctx;
 	struct sdp_fell fell;
+	bool full;
 
 	BUILD_BUG_ON(sizeof(*at) > sizeof(cb->ctx));
 	if (!at->begun)
 		at->end = sdp_fell_count(policy);
 	at->begun = true;
-	while (at->next < at->end && sdp_fell_at(policy, &at->next, &fell) &&
-	       at->next < at->end && !answer_fell(skb, cb, &fell))
+	while (at->next < at->end && sdp_fell_at(policy, &at->next, &fell)) {
+		full = at->next < at->end && answer_fell(skb, cb, &fell);
+		put_pid(fell.pid);
+		if (full)
+			break;
 		at->next++;
+	}
 	return skb->len;
 }

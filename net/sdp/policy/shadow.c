@@ -118,8 +118,10 @@ void sdp_shadow_get(struct sdp_shadow *shadow)
  */
 void sdp_shadow_put(struct sdp_shadow *shadow)
 {
-	if (refcount_dec_and_test(&shadow->refs))
-		kfree(shadow);
+	if (!refcount_dec_and_test(&shadow->refs))
+		return;
+	put_pid(shadow->fell.pid);
+	kfree(shadow);
 }
 
 /* Besides what a listener hands on. */
@@ -162,6 +164,16 @@ void sdp_shadow_drop_sdp(struct sdp_shadow *shadow)
 	shadow->sdp = NULL;
 }
 
+/* With IP_BIND_ADDRESS_NO_PORT it may be an address alone. */
+static bool has_name(const struct sock *tcp)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tcp->sk_family == AF_INET6 && !ipv6_addr_any(&tcp->sk_v6_rcv_saddr))
+		return true;
+#endif
+	return inet_sk(tcp)->inet_num || inet_sk(tcp)->inet_rcv_saddr;
+}
+
 /**
  * sdp_shadow_bind() - give the SDP socket the name that the TCP one was given
  * @shadow: shadow, locked for writing
@@ -178,7 +190,7 @@ int sdp_shadow_bind(struct sdp_shadow *shadow)
 	struct cred *kernel;
 	int len, err;
 
-	if (!inet_sk(sock->sk)->inet_num)
+	if (!has_name(sock->sk))
 		return 0;
 	len = shadow->tcp->getname(sock, (struct sockaddr *)&name, 0);
 	if (len < 0)
@@ -190,6 +202,9 @@ int sdp_shadow_bind(struct sdp_shadow *shadow)
 	err = shadow->sdp->ops->bind(shadow->sdp, (struct sdp_sockaddr *)&name, len);
 	revert_creds(old);
 	put_cred(kernel);
+	/* A port that TCP has chosen is not kept over a disconnect. */
+	if (!err && !(sock->sk->sk_userlocks & SOCK_BINDPORT_LOCK))
+		shadow->sdp->sk->sk_userlocks &= ~SOCK_BINDPORT_LOCK;
 	return err;
 }
 

@@ -14,6 +14,7 @@
 #include <linux/rcupdate.h>
 #include <linux/splice.h>
 #include <net/inet_common.h>
+#include <net/inet_connection_sock.h>
 
 #include "../socket/sock.h"
 #include "shim.h"
@@ -92,16 +93,22 @@ static const struct proto_ops *decided_ops(const struct socket *sock)
 	return shim ? shim->tcp : ops;
 }
 
-static void lock(struct turn *t, struct socket *sock)
+/*
+ * Others who have the same socket may hold it for long, with memory that they made to be slow:
+ * who waits for them can be killed. Returns 0, or the errno of a call that ends then.
+ */
+static int lock(struct turn *t, struct socket *sock)
 {
-	down_read(&t->shadow->lock);
+	if (down_read_killable(&t->shadow->lock))
+		return -EINTR;
 	t->locked = t->shadow->stage != SDP_DECIDED;
 	t->ops = t->shadow->tcp;
 	if (t->locked)
-		return;
+		return 0;
 	up_read(&t->shadow->lock);
 	t->ops = decided_ops(sock);
 	pin(t);
+	return 0;
 }
 
 static void unlock(struct turn *t)
@@ -120,27 +127,6 @@ static struct sdp_shadow *shadow_of(struct socket *sock)
 	return shim ? sdp_shadow_of(sock, &shim->fresh, &shim->calls, shim->tcp) : shadow;
 }
 
-/* Returns 0, or -ENOBUFS: then that was the call. */
-static int turn_begin(struct turn *t, struct socket *sock)
-{
-	struct sdp_shadow *shadow;
-
-	atomic_inc(&inside);
-	shadow = shadow_of(sock);
-	if (IS_ERR(shadow)) {
-		atomic_dec(&inside);
-		return PTR_ERR(shadow);
-	}
-	*t = (struct turn){ .shadow = shadow };
-	if (shadow) {
-		lock(t, sock);
-	} else {
-		t->ops = decided_ops(sock);
-		pin(t);
-	}
-	return 0;
-}
-
 static void turn_end(struct turn *t)
 {
 	if (t->locked)
@@ -152,17 +138,60 @@ static void turn_end(struct turn *t)
 	atomic_dec(&inside);
 }
 
+/* Returns 0, or -ENOBUFS, or -EINTR: then that was the call. */
+static int turn_begin(struct turn *t, struct socket *sock)
+{
+	struct sdp_shadow *shadow;
+	int err;
+
+	atomic_inc(&inside);
+	shadow = shadow_of(sock);
+	if (IS_ERR(shadow)) {
+		atomic_dec(&inside);
+		return PTR_ERR(shadow);
+	}
+	*t = (struct turn){ .shadow = shadow };
+	if (shadow) {
+		err = lock(t, sock);
+		if (err)
+			turn_end(t);
+		return err;
+	}
+	t->ops = decided_ops(sock);
+	pin(t);
+	return 0;
+}
+
 static bool is(const struct turn *t, enum sdp_stage stage)
 {
 	return t->locked && t->shadow->stage == stage;
 }
 
 /*
+ * What is left of the time for a call is for the calls that the socket has by now; their own wait
+ * would begin anew. So they begin when there is something to do.
+ */
+static int wait_ready(const struct turn *t, struct socket *sock, __poll_t events,
+		      unsigned long end, long timeo)
+{
+	long left = max(0L, (long)(end - jiffies));
+
+	events |= EPOLLERR | EPOLLHUP;
+	left = wait_event_interruptible_timeout(sock->wq.wait,
+						t->ops->poll(sock->file, sock, NULL) & events,
+						left);
+	if (left > 0)
+		return 0;
+	return left ? sock_intr_errno(timeo) : -EAGAIN;
+}
+
+/*
  * A call that may wait for the peer, on a socket that is about to connect: it waits for the
  * decision first, without the lock. Returns 0 when the calls in @t shall go on.
  */
-static int wait_decided(struct turn *t, struct socket *sock, long timeo)
+static int wait_decided(struct turn *t, struct socket *sock, long timeo, __poll_t events)
 {
+	unsigned long end = jiffies + timeo;
 	u32 attempt;
 	int err;
 
@@ -171,11 +200,15 @@ static int wait_decided(struct turn *t, struct socket *sock, long timeo)
 	attempt = t->shadow->attempt;
 	unlock(t);
 	err = sdp_attempt_wait(t->shadow, attempt, timeo);
+	err = err ?: lock(t, sock);
 	if (err)
 		return err;
-	lock(t, sock);
 	/* Undecided again, after an attempt that was stopped, and connecting again already. */
-	return is(t, SDP_CONNECTING) ? -ENOTCONN : 0;
+	if (is(t, SDP_CONNECTING))
+		return -ENOTCONN;
+	if (t->locked || timeo == MAX_SCHEDULE_TIMEOUT)
+		return 0;
+	return wait_ready(t, sock, events, end, timeo);
 }
 
 /* The new socket has the listener's calls, and a reference to the module for them. */
@@ -196,15 +229,25 @@ static int accept_by(const struct proto_ops *ops, struct socket *sock, struct so
 	return err;
 }
 
-/* In the kernel, who accepts gives the new socket the calls of the listener as it was: TCP's. */
-static void be_plain(struct sdp_shadow *shadow)
+/*
+ * In the kernel, who accepts gives the new socket the calls that the listener had before, and those
+ * must not be ours: others make copies of them (kTLS), for good. So the listener becomes TCP's
+ * alone, and whoever accepts is asked to come again, and told at once that there is something.
+ */
+static int be_plain(struct socket *sock, struct sdp_shadow *shadow)
 {
-	down_write(&shadow->lock);
+	struct sock *sk = sock->sk;
+
+	if (down_write_killable(&shadow->lock))
+		return -EINTR;
 	if (shadow->stage != SDP_DECIDED) {
 		sdp_attempt_stop(shadow);
 		sdp_shadow_by_tcp(shadow);
 	}
 	up_write(&shadow->lock);
+	if (!reqsk_queue_empty(&inet_csk(sk)->icsk_accept_queue))
+		sk->sk_data_ready(sk);
+	return -EAGAIN;
 }
 
 /* A call: @act is what it does, in the turn @t. */
@@ -219,9 +262,19 @@ static void be_plain(struct sdp_shadow *shadow)
 	sdp_ret;							\
 })
 
+/* What is wrong with the address comes before that it connects. */
+static int turn_bind(struct turn *t, struct socket *sock, struct sdp_sockaddr *addr, int len)
+{
+	struct socket *sdp = t->shadow ? t->shadow->sdp : NULL;
+
+	if (!is(t, SDP_CONNECTING))
+		return t->ops->bind(sock, addr, len);
+	return sdp->ops->bind(sdp, addr, len) ?: -EINVAL;
+}
+
 static int shim_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
 {
-	return TURN(sock, t, is(&t, SDP_CONNECTING) ? -EINVAL : t.ops->bind(sock, addr, len));
+	return TURN(sock, t, turn_bind(&t, sock, addr, len));
 }
 
 static int turn_connect(struct turn *t, struct socket *sock, struct sdp_sockaddr *addr, int len,
@@ -256,8 +309,7 @@ static int turn_accept(struct turn *t, struct socket *sock, struct socket *newso
 {
 	if (is(t, SDP_LISTENING) && SDP_ACCEPT_KERN) {
 		unlock(t);
-		be_plain(t->shadow);
-		lock(t, sock);
+		return be_plain(sock, t->shadow);
 	}
 	if (!t->locked)
 		return accept_by(t->ops, sock, newsock, SDP_ACCEPT_PASS);
@@ -318,12 +370,16 @@ static int shim_compat_ioctl(struct socket *sock, unsigned int cmd, unsigned lon
 }
 #endif
 
-/* As with TCP, to shut down what connects, or listens, is to make it unconnected. */
-static bool stop(struct sdp_shadow *shadow, int how)
+/*
+ * As with TCP, to shut down what connects, or listens, is to make it unconnected. Returns 1 when it
+ * was a connect, which was all; 0 when it was not; or an errno.
+ */
+static int stop(struct sdp_shadow *shadow, int how)
 {
 	bool connects = false;
 
-	down_write(&shadow->lock);
+	if (down_write_killable(&shadow->lock))
+		return -EINTR;
 	if (shadow->stage == SDP_CONNECTING || (shadow->stage == SDP_LISTENING && how != SHUT_WR))
 		connects = sdp_attempt_stop(shadow);
 	up_write(&shadow->lock);
@@ -332,14 +388,15 @@ static bool stop(struct sdp_shadow *shadow, int how)
 
 static int turn_shutdown(struct turn *t, struct socket *sock, int how)
 {
-	bool connects = false;
+	int connects = 0;
 
 	if (t->locked && how >= SHUT_RD && how <= SHUT_RDWR) {
 		unlock(t);
 		connects = stop(t->shadow, how);
-		lock(t, sock);
+		if (!connects)
+			connects = lock(t, sock);
 	}
-	return connects ? 0 : t->ops->shutdown(sock, how);
+	return connects ? min(connects, 0) : t->ops->shutdown(sock, how);
 }
 
 static int shim_shutdown(struct socket *sock, int how)
@@ -373,20 +430,20 @@ static int fast_open(struct turn *t, struct socket *sock, struct msghdr *msg)
 		err = sdp_attempt(t->shadow, name, msg->msg_namelen,
 				  msg->msg_flags & MSG_DONTWAIT ? O_NONBLOCK : 0);
 		msg->msg_flags &= ~MSG_FASTOPEN;
+	} else if (down_write_killable(&t->shadow->lock)) {
+		err = -EINTR;
 	} else {
-		down_write(&t->shadow->lock);
 		if (t->shadow->stage == SDP_UNDECIDED)
 			sdp_shadow_by_tcp(t->shadow);
 		up_write(&t->shadow->lock);
 	}
-	lock(t, sock);
-	return err;
+	return err ?: lock(t, sock);
 }
 
 static int turn_sendmsg(struct turn *t, struct socket *sock, struct msghdr *msg, size_t size)
 {
 	long timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
-	int err = wait_decided(t, sock, timeo);
+	int err = wait_decided(t, sock, timeo, EPOLLOUT);
 
 	if (!err && (msg->msg_flags & MSG_FASTOPEN) && is(t, SDP_UNDECIDED))
 		err = fast_open(t, sock, msg);
@@ -401,20 +458,36 @@ static int shim_sendmsg(struct socket *sock, struct msghdr *msg, size_t size)
 	return TURN(sock, t, turn_sendmsg(&t, sock, msg, size));
 }
 
-static int shim_recvmsg(struct socket *sock, struct msghdr *msg, size_t size, int flags)
+static int turn_recvmsg(struct turn *t, struct socket *sock, struct msghdr *msg, size_t size,
+			int flags)
 {
 	long timeo = sock_rcvtimeo(sock->sk, flags & MSG_DONTWAIT);
+	int err;
 
-	return TURN(sock, t, wait_decided(&t, sock, timeo) ?:
-			     t.ops->recvmsg(sock, msg, size, flags));
+	/* It has no reports, and no urgent data. */
+	if (is(t, SDP_CONNECTING) && flags & MSG_ERRQUEUE)
+		return t->ops->recvmsg(sock, msg, size, flags);
+	if (is(t, SDP_CONNECTING) && flags & MSG_OOB)
+		return -EINVAL;
+	err = wait_decided(t, sock, timeo, EPOLLIN | EPOLLRDHUP);
+	/* TCP waits for nothing, too, and then has got it. */
+	if (err == -EAGAIN && timeo && !size)
+		return 0;
+	return err ?: t->ops->recvmsg(sock, msg, size, flags);
+}
+
+static int shim_recvmsg(struct socket *sock, struct msghdr *msg, size_t size, int flags)
+{
+	return TURN(sock, t, turn_recvmsg(&t, sock, msg, size, flags));
 }
 
 static ssize_t shim_splice_read(struct socket *sock, loff_t *pos, struct pipe_inode_info *pipe,
 				size_t size, unsigned int flags)
 {
-	long timeo = sock_rcvtimeo(sock->sk, flags & SPLICE_F_NONBLOCK);
+	/* SPLICE_F_NONBLOCK is for the pipe. */
+	long timeo = sock_rcvtimeo(sock->sk, sock->file->f_flags & O_NONBLOCK);
 
-	return TURN(sock, t, wait_decided(&t, sock, timeo) ?:
+	return TURN(sock, t, wait_decided(&t, sock, timeo, EPOLLIN | EPOLLRDHUP) ?:
 			     t.ops->splice_read(sock, pos, pipe, size, flags));
 }
 

@@ -44,8 +44,9 @@ enum sdp_stage {
  * @tcp: the kernel's calls for it
  * @sdp: the SDP socket, with a struct socket of its own; or NULL
  * @attempt: counts connects, so that who waits for one does not take the next one for it
- * @waited: a connect waits, and goes on by itself when it is decided
- * @decided: where it does
+ * @waited: a connect waits for the decision, and is told @error
+ * @error: of TCP's connect, when that could not be begun
+ * @decided: where it waits
  * @deadline: the connect has no more time (jiffies)
  * @work: looks at what has become of it
  * @state_change: of the SDP socket, while the attempt has its place
@@ -64,6 +65,7 @@ struct sdp_shadow {
 	struct socket *sdp;
 	u32 attempt;
 	bool waited;
+	int error;
 	wait_queue_head_t decided;
 	unsigned long deadline;
 	struct delayed_work work;

@@ -7,6 +7,7 @@
 
 #include <linux/mutex.h>
 #include <linux/net.h>
+#include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
@@ -59,7 +60,7 @@ struct sdp_silent {
  * struct sdp_fell - one fall-back
  * @at: when (seconds since the epoch)
  * @inode: of the socket
- * @pid: process
+ * @pid: process, with a reference; numbers of processes differ by who looks
  * @comm: its name
  * @role: what it wanted
  * @where: the address
@@ -68,7 +69,7 @@ struct sdp_silent {
 struct sdp_fell {
 	time64_t at;
 	u64 inode;
-	pid_t pid;
+	struct pid *pid;
 	char comm[TASK_COMM_LEN];
 	enum sdp_role role;
 	struct sdp_endpoint where;
@@ -77,6 +78,7 @@ struct sdp_fell {
 
 /**
  * struct sdp_policy - one namespace
+ * @net: it
  * @rules: in force, or NULL; read under RCU
  * @lock: covers changes of @rules, @rewrite and @error
  * @rewrite: net.sdp.rewrite
@@ -90,6 +92,7 @@ struct sdp_fell {
  * @fells: the last fall-backs; NULL before the first one
  */
 struct sdp_policy {
+	struct net *net;
 	struct sdp_rules __rcu *rules;
 	struct mutex lock; /* see above */
 	int rewrite;
@@ -149,6 +152,7 @@ const struct sdp_rule *sdp_policy_match(const struct sdp_rules *rules,
 int sdp_policy_change(struct net *net, struct sdp_policy_change *change);
 
 /* hook.c */
+void sdp_hook_open(void);
 int sdp_hook_begin(void);
 void sdp_hook_end(void);
 
@@ -157,6 +161,7 @@ void sdp_fallback_describe(struct sdp_fell *fell, struct socket *sock, enum sdp_
 			   const struct sdp_endpoint *where);
 void sdp_fallback_note(struct net *net, struct sdp_fell *fell, enum sdp_fallback why);
 enum sdp_fallback sdp_fallback_reason(int error);
+pid_t sdp_fallback_pid(const struct sdp_fell *fell);
 const char *sdp_fallback_text(enum sdp_fallback why);
 unsigned int sdp_fallback_silent_ms(struct net *net, const struct sdp_endpoint *peer);
 int sdp_fallback_register(struct net *net);

@@ -258,6 +258,9 @@ static int begin(struct sdp_sock *ssk, const struct sdp_endpoint *peer, bool v6)
 		err = -EADDRNOTAVAIL;
 	if (err)
 		return err;
+	/* Of a connect that was given up: it shall not be one to somebody else. */
+	if (cancel_delayed_work_sync(&ssk->retry))
+		sock_put(sk);
 	ssk->peer = *peer;
 	name_this_host(&ssk->peer);
 	ssk->transport = sdp_is_loopback(&ssk->peer) && by_loop(ssk) ? &sdp_loop : &sdp_rc;
@@ -313,6 +316,37 @@ static int outcome(struct socket *sock, int err, int flags)
 	return 0;
 }
 
+/**
+ * sdp_connect_ask_bpf() - what do BPF programs of the control group say to a connect?
+ * @tcp: TCP's socket: they know no other, and work on it
+ * @addr: where to; they may change it
+ * @len: its length
+ *
+ * Return: 0, or the errno that they want.
+ */
+int sdp_connect_ask_bpf(struct sock *tcp, struct sdp_sockaddr *addr, int len)
+{
+	int err;
+
+	if (!tcp->sk_prot->pre_connect)
+		return 0;
+	lock_sock(tcp);
+	err = tcp->sk_prot->pre_connect(tcp, addr, len);
+	release_sock(tcp);
+	return err;
+}
+
+/* A socket that took TCP's place connects once more. */
+static int may_connect(struct socket *sock, struct sdp_sockaddr *addr, int len)
+{
+	const struct sdp_sock *ssk = sdp_sk(sock->sk);
+
+	if (!ssk->tcp || sock->state != SS_UNCONNECTED ||
+	    READ_ONCE(sock->sk->sk_state) != TCP_CLOSE)
+		return 0;
+	return sdp_connect_ask_bpf(ssk->tcp->sk, addr, len);
+}
+
 static int connect_locked(struct socket *sock, const struct sockaddr_storage *ss, int len,
 			  int flags)
 {
@@ -360,6 +394,9 @@ int sdp_connect(struct socket *sock, struct sdp_sockaddr *addr, int len, int fla
 
 	if (len < (int)offsetofend(struct sockaddr_storage, ss_family))
 		return -EINVAL;
+	err = ss->ss_family == AF_UNSPEC ? 0 : may_connect(sock, addr, len);
+	if (err)
+		return err;
 	lock_sock(sock->sk);
 	if (ss->ss_family == AF_UNSPEC) {
 		err = sdp_disconnect(sdp_sk(sock->sk));

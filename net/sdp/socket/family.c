@@ -96,17 +96,15 @@ static struct inet_protosw sdp_inet6_protosw = {
 
 static int inet6_twin_init(void)
 {
-	int err = proto_register(&sdp_v6_prot, 1);
-
-	if (err)
-		return err;
-	err = inet6_register_protosw(&sdp_inet6_protosw);
-	if (err)
-		proto_unregister(&sdp_v6_prot);
-	return err;
+	return proto_register(&sdp_v6_prot, 1);
 }
 
-static void inet6_twin_exit(void)
+static void inet6_twin_begin(void)
+{
+	inet6_register_protosw(&sdp_inet6_protosw);
+}
+
+static void inet6_twin_end(void)
 {
 	inet6_unregister_protosw(&sdp_inet6_protosw);
 }
@@ -117,12 +115,15 @@ static void inet6_twin_free(void)
 }
 #else
 static int inet6_twin_init(void) { return 0; }
-static void inet6_twin_exit(void) { }
+static void inet6_twin_begin(void) { }
+static void inet6_twin_end(void) { }
 static void inet6_twin_free(void) { }
 #endif
 
 /**
  * sdp_family_init() - sockets can be made from now on
+ *
+ * Nothing fails after the first one could: the twins take places that are nobody's.
  *
  * Return: 0 or an errno.
  */
@@ -146,11 +147,10 @@ int sdp_family_init(void)
 	if (err)
 		goto inet6;
 	inet_register_protosw(&sdp_inet_protosw);
+	inet6_twin_begin();
 	return 0;
 
 inet6:
-	inet6_twin_exit();
-	rcu_barrier();
 	inet6_twin_free();
 proto:
 	proto_unregister(&sdp_prot);
@@ -167,7 +167,7 @@ workqueue:
 void sdp_family_exit(void)
 {
 	inet_unregister_protosw(&sdp_inet_protosw);
-	inet6_twin_exit();
+	inet6_twin_end();
 	sock_unregister(PF_SDP);
 	/* Sockets are freed under RCU; their caches must outlive them. */
 	rcu_barrier();

@@ -213,7 +213,7 @@ struct sdp_fetch;
  * @shares_wq: somebody may wait in sk_wq, who polled before this was the socket's sock
  * @tcp: holds what was the socket's sock before, until it is closed; or NULL
  * @like: listener: TCP's beside it, whose options its connections get; with a reference
- * @be_like: takes them over
+ * @be_like: takes them over; false when the connection cannot be like that
  *
  * @opt: options as set
  * @first_error: place of the first error, for people
@@ -340,7 +340,7 @@ struct sdp_sock {
 	bool shares_wq;
 	struct socket *tcp;
 	struct sock *like;
-	void (*be_like)(struct sock *sk, const struct sock *like);
+	bool (*be_like)(struct sock *sk, const struct sock *like);
 
 	struct sdp_options opt;
 	const char *first_error;
@@ -420,6 +420,7 @@ struct sdp_sock *sdp_port_find_listener(const struct sdp_incoming *in);
 /* bind.c, connect.c, listen.c, close.c: calls of the table in family.c */
 int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len);
 int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer);
+int sdp_connect_ask_bpf(struct sock *tcp, struct sdp_sockaddr *addr, int len);
 int sdp_connect(struct socket *sock, struct sdp_sockaddr *addr, int len, int flags);
 int sdp_listen(struct socket *sock, int backlog);
 void sdp_listen_forget_link(struct sdp_sock *child);

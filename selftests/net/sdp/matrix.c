@@ -7,9 +7,10 @@
  * address set; a result that differs fails it, unless it stands in the table of known
  * differences, which must also be right about what AF_SDP does.
  *
- *	matrix [--self] [--set NAME]... [-v] [STATE]...
+ *	matrix [--self | --policy] [--set NAME]... [-v] [STATE]...
  *
- * --self compares TCP with TCP, which proves that the results do not depend on chance; -v shows
+ * --self compares TCP with TCP, which proves that the results do not depend on chance; --policy
+ * takes TCP sockets of which a policy makes SDP by the name of the program (undecided.sh); -v shows
  * them all. A child process makes all cells of one state. Calls that leave a state as it is share
  * one socket; each of the others gets a socket of its own.
  * timeout: 400 s; short form: 6.1/3; only when named: debug (a quarter of an hour)
@@ -41,6 +42,15 @@ static struct difference {
 	{ "fresh", "getsockname*", AF_INET6, "0 *16 bytes",
 	  "an unbound socket may still take addresses of either family" },
 	{ "*", "bind, family 0*", AF_INET6, "*", "what is a wildcard for IPv4 is welcome" },
+	{ "[!f]*", "ioctl SIOCOUTQ*", 0, "0 0",
+	  "SYN and FIN are no bytes here, and what is over has nothing left to send" },
+};
+
+/* The same of sockets that the policy has made; they are not looked through for old ones. */
+static struct difference policy_differences[] = {
+	{ "*", "get SO_PROTOCOL", 0, "0 257", "once it is SDP, it says so" },
+	{ "connecting", "disconnect", 0, "0 port 0", "the port was SDP's, and went with it" },
+	{ "*", "mmap", 0, "-ENODEV", "TCP's mapping of received pages is an interface of its own" },
 	{ "[!f]*", "ioctl SIOCOUTQ*", 0, "0 0",
 	  "SYN and FIN are no bytes here, and what is over has nothing left to send" },
 };
@@ -121,10 +131,11 @@ static int run_state(void *arg)
 
 static struct difference *known(const char *state, const char *label)
 {
-	size_t i;
+	struct difference *list = use_policy ? policy_differences : differences;
+	size_t n = use_policy ? ARRAY_SIZE(policy_differences) : ARRAY_SIZE(differences), i;
 
-	for (i = 0; !self_test && i < ARRAY_SIZE(differences); i++) {
-		struct difference *d = &differences[i];
+	for (i = 0; !self_test && i < n; i++) {
+		struct difference *d = &list[i];
 
 		if (!fnmatch(d->state, state, 0) && !fnmatch(d->cell, label, 0) &&
 		    (!d->family || d->family == set->family))
@@ -340,6 +351,9 @@ int main(int argc, char **argv)
 	for (argv++, argc--; argc && **argv == '-'; argv++, argc--) {
 		if (!strcmp(*argv, "--self")) {
 			self_test = true;
+		} else if (!strcmp(*argv, "--policy")) {
+			use_policy = true;
+			use_twin = true;
 		} else if (!strcmp(*argv, "-v")) {
 			verbose = true;
 		} else if (!strcmp(*argv, "--set") && argc > 1) {
@@ -347,8 +361,8 @@ int main(int argc, char **argv)
 				sets |= !strcmp(argv[1], addrsets[i].name) << i;
 			argv++, argc--;
 		} else {
-			fputs("usage: matrix [--self] [--set lo4|lo6|rc4|rc6]... [-v] [STATE]...\n",
-			      stderr);
+			fputs("usage: matrix [--self | --policy] [--set lo4|lo6|rc4|rc6]... [-v]\n"
+			      "              [STATE]...\n", stderr);
 			return EXIT_FAILED;
 		}
 	}

@@ -7,39 +7,6 @@
 
 #include "policy_share.h"
 
-/* The last line of the fall-backs that has @port; false when there is none. */
-static bool fell_line(unsigned int port, char line[300])
-{
-	FILE *f = fopen("/proc/net/sdp_fallbacks", "r");
-	char text[300], key[20];
-	bool found = false;
-
-	need_errno(f, "sdp_fallbacks");
-	snprintf(key, sizeof(key), ":%u ", port);
-	while (fgets(text, sizeof(text), f)) {
-		if (strstr(text, key)) {
-			strcpy(line, text);
-			found = true;
-		}
-	}
-	fclose(f);
-	return found;
-}
-
-static void need_fell(const struct addr *where, const char *role, const char *reason)
-{
-	unsigned int port = addr_port(where);
-	char line[300], want[300];
-	const char *rest;
-
-	need(fell_line(port, line), "no line for port %u", port);
-	snprintf(want, sizeof(want), set->family == AF_INET ? " %d %s %s %s:%u %s\n" :
-		 " %d %s %s [%s]:%u %s\n", getpid(), BOTH_SIDE, role, set->server, port, reason);
-	rest = strchr(line, ' ');
-	need(rest && !strcmp(rest, want), "the line is \"%s\" instead of \"%s\"", line, want);
-	need(labs(atol(line) - (long)time(NULL)) < 60, "the time of \"%s\"", line);
-}
-
 static int connect_tcp_alone(void *arg)
 {
 	long long refused = counter("FellRefused"), connects = counter("PolicyConnects");
@@ -540,28 +507,6 @@ static int connect_given_up(void *arg)
 static void fast_open_connect(int fd)
 {
 	set_int(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
-}
-
-static void ip_options(int fd)
-{
-	unsigned char nops[4] = { 1, 1, 1, 1 }, padding[8] = { 0, 0, 1, 4 };
-
-	if (set->family == AF_INET)
-		need_errno(!setsockopt(fd, IPPROTO_IP, IP_OPTIONS, nops, 4), "IP_OPTIONS");
-	else
-		need_errno(!setsockopt(fd, IPPROTO_IPV6, IPV6_HOPOPTS, padding, 8), "HOPOPTS");
-}
-
-static void signature(int fd)
-{
-	struct tcp_md5sig sig = { .tcpm_keylen = 3, .tcpm_key = "key" };
-	struct addr peer = server_addr(0);
-
-	memcpy(&sig.tcpm_addr, &peer.ss, peer.len);
-	if (setsockopt(fd, IPPROTO_TCP, TCP_MD5SIG, &sig, sizeof(sig))) {
-		need(errno == ENOPROTOOPT || errno == EOPNOTSUPP, "%s", errno_text(errno));
-		exit(EXIT_SKIPPED);
-	}
 }
 
 /* SDP has no signatures: who asks for them shall not go without. Nobody answers this. */

@@ -9,7 +9,7 @@
 #ifndef SDP_TEST_POLICY_RULES_H
 #define SDP_TEST_POLICY_RULES_H
 
-#include "policy_common.h"
+#include "policy_share.h"
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 
@@ -310,23 +310,6 @@ static int rules(void *arg)
 		}
 	}
 	return fine ? EXIT_OK : EXIT_FAILED;
-}
-
-#define CGROUPS		"/sys/fs/cgroup"
-#define OWN_CGROUP	"/sdp-policy-test"
-
-static bool cgroup_enter(const char *name)
-{
-	char path[200];
-	bool ok;
-	FILE *f;
-
-	snprintf(path, sizeof(path), CGROUPS "%s/cgroup.procs", name);
-	f = fopen(path, "w");
-	if (!f)
-		return false;
-	ok = fprintf(f, "%d", getpid()) > 0;
-	return !fclose(f) && ok;
 }
 
 static int rules_cgroup(void *arg)

@@ -76,7 +76,28 @@ static inline void filter(int fd)
 	need_errno(!setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog)), "filter");
 }
 
-/* The port is another SDP socket's: TCP has it, and works. */
+static inline void ip_options(int fd)
+{
+	unsigned char nops[4] = { 1, 1, 1, 1 }, padding[8] = { 0, 0, 1, 4 };
+
+	if (set->family == AF_INET)
+		need_errno(!setsockopt(fd, IPPROTO_IP, IP_OPTIONS, nops, 4), "IP_OPTIONS");
+	else
+		need_errno(!setsockopt(fd, IPPROTO_IPV6, IPV6_HOPOPTS, padding, 8), "HOPOPTS");
+}
+
+static inline void signature(int fd)
+{
+	struct tcp_md5sig sig = { .tcpm_keylen = 3, .tcpm_key = "key" };
+	struct addr peer = server_addr(0);
+
+	memcpy(&sig.tcpm_addr, &peer.ss, peer.len);
+	if (setsockopt(fd, IPPROTO_TCP, TCP_MD5SIG, &sig, sizeof(sig))) {
+		need(errno == ENOPROTOOPT || errno == EOPNOTSUPP, "%s", errno_text(errno));
+		exit(EXIT_SKIPPED);
+	}
+}
+
 /* A socket of TCP's with the name of a new SDP listener: another socket may have it already. */
 static inline int bound_like_sdp(int *sdp, struct addr *where)
 {
@@ -100,6 +121,56 @@ static inline void write_file(const char *path, const char *text)
 
 	need_errno(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text), path);
 	close(fd);
+}
+
+/* The last line of the fall-backs that has @port; false when there is none. */
+static inline bool fell_line(unsigned int port, char line[300])
+{
+	FILE *f = fopen("/proc/net/sdp_fallbacks", "r");
+	char text[300], key[20];
+	bool found = false;
+
+	need_errno(f, "sdp_fallbacks");
+	snprintf(key, sizeof(key), ":%u ", port);
+	while (fgets(text, sizeof(text), f)) {
+		if (strstr(text, key)) {
+			strcpy(line, text);
+			found = true;
+		}
+	}
+	fclose(f);
+	return found;
+}
+
+static inline void need_fell(const struct addr *where, const char *role, const char *reason)
+{
+	unsigned int port = addr_port(where);
+	char line[300], want[300];
+	const char *rest;
+
+	need(fell_line(port, line), "no line for port %u", port);
+	snprintf(want, sizeof(want), set->family == AF_INET ? " %d %s %s %s:%u %s\n" :
+		 " %d %s %s [%s]:%u %s\n", getpid(), BOTH_SIDE, role, set->server, port, reason);
+	rest = strchr(line, ' ');
+	need(rest && !strcmp(rest, want), "the line is \"%s\" instead of \"%s\"", line, want);
+	need(labs(atol(line) - (long)time(NULL)) < 60, "the time of \"%s\"", line);
+}
+
+#define CGROUPS		"/sys/fs/cgroup"
+#define OWN_CGROUP	"/sdp-policy-test"
+
+static inline bool cgroup_enter(const char *name)
+{
+	char path[200];
+	bool ok;
+	FILE *f;
+
+	snprintf(path, sizeof(path), CGROUPS "%s/cgroup.procs", name);
+	f = fopen(path, "w");
+	if (!f)
+		return false;
+	ok = fprintf(f, "%d", getpid()) > 0;
+	return !fclose(f) && ok;
 }
 
 static inline void enter(int ns)

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The policy (J2) and what it must not open: who may change it, what others see of it, what
+ * programs of control groups and other guards forbid, sockets that somebody else has as well. And
+ * what a program sees while its connect falls back.
+ * timeout: 200 s; short form: 6.12
+ */
+#include "policy_guard_bpf.h"
+#include <linux/capability.h>
+#include <linux/userfaultfd.h>
+#include <linux/xfrm.h>
+
+static void drop_net_admin(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[2];
+
+	need_errno(!syscall(SYS_capget, &head, caps), "capget");
+	caps[0].effective &= ~(1u << CAP_NET_ADMIN);
+	caps[0].permitted &= ~(1u << CAP_NET_ADMIN);
+	need_errno(!syscall(SYS_capset, &head, caps), "capset");
+}
+
+/* User 0 without the capability may open the files, and no more; opened before or after. */
+static int without_capability(void *arg)
+{
+	static const struct {
+		const char *path, *text;
+	} files[] = {
+		{ POLICY_FILE, "any * sdp\n" },
+		{ SETTING_DIR "rewrite", "1\n" },
+		{ SETTING_DIR "fallback_ms", "777\n" },
+		{ SETTING_DIR "fallback_memory_ms", "777\n" },
+	};
+	int before[ARRAY_SIZE(files)], fd;
+	size_t i;
+
+	(void)arg;
+	policy_set("%s", GOOD);
+	for (i = 0; i < ARRAY_SIZE(files); i++)
+		before[i] = open(files[i].path, O_WRONLY);
+	drop_net_admin();
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		const char *text = files[i].text;
+
+		need(write(before[i], text, strlen(text)) < 0 && errno == EPERM,
+		     "%s, opened before: %s", files[i].path, errno_text(errno));
+		fd = open(files[i].path, O_WRONLY);
+		need(fd < 0 || (write(fd, text, strlen(text)) < 0 && errno == EPERM), "%s: %s",
+		     files[i].path, errno_text(errno));
+	}
+	need_policy(GOOD, strlen(GOOD));
+	need(now_by() == BY_TCP, "it is on");
+	return EXIT_OK;
+}
+
+/* The process in the last fall-back to a port, as it is shown. */
+static int fell_pid(const struct addr *where)
+{
+	char line[300];
+	int pid = -1;
+
+	need(fell_line(addr_port(where), line), "no line for port %u", addr_port(where));
+	need(sscanf(line, "%*d %d", &pid) == 1, "the line is \"%s\"", line);
+	return pid;
+}
+
+static void fall(struct addr *where)
+{
+	listener_of(NOBODY, 1, where);
+	need(connect_as(BOTH_SIDE, stream(0), where) == ECONNREFUSED, "connect: %s",
+	     errno_text(errno));
+}
+
+/* Numbers of processes are those of whoever looks; he does not see others'. */
+static int process_numbers(void *arg)
+{
+	struct addr outside, inside;
+	int own = getpid(), status;
+	pid_t pid;
+
+	(void)arg;
+	by_names();
+	fall(&outside);
+	need(fell_pid(&outside) == own, "%d instead of %d", fell_pid(&outside), own);
+	need_errno(!unshare(CLONE_NEWPID), "unshare");
+	listener_of(NOBODY, 1, &inside);
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		need(connect_as(BOTH_SIDE, stream(0), &inside) == ECONNREFUSED, "connect");
+		need(getpid() == 1, "it is process %d", getpid());
+		need(fell_pid(&inside) == 1, "%d is shown inside", fell_pid(&inside));
+		need(!fell_pid(&outside), "who is outside is %d inside", fell_pid(&outside));
+		_exit(EXIT_OK);
+	}
+	need_errno(waitpid(pid, &status, 0) == pid, "waitpid");
+	need(WIFEXITED(status) && !WEXITSTATUS(status), "see above");
+	need(fell_pid(&inside) == pid, "%d is shown outside, and it was %d", fell_pid(&inside),
+	     pid);
+	return EXIT_OK;
+}
+
+struct slow {
+	int fd, faults;
+	void *page;
+	struct addr where;
+};
+
+/* Memory whose first use waits until somebody says what is in it. */
+static bool slow_memory(struct slow *s)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+
+	s->faults = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+	if (s->faults < 0)
+		return false;
+	need_errno(!ioctl(s->faults, UFFDIO_API, &api), "UFFDIO_API");
+	s->page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	range.range.start = (unsigned long)s->page;
+	range.range.len = 4096;
+	need_errno(!ioctl(s->faults, UFFDIO_REGISTER, &range), "UFFDIO_REGISTER");
+	return true;
+}
+
+static void slow_memory_goes_on(struct slow *s)
+{
+	struct uffdio_zeropage zero = { .range = { (unsigned long)s->page, 4096 } };
+
+	need_errno(!ioctl(s->faults, UFFDIO_ZEROPAGE, &zero), "UFFDIO_ZEROPAGE");
+}
+
+static void *set_slowly(void *arg)
+{
+	struct slow *s = arg;
+
+	setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, s->page, sizeof(int));
+	return NULL;
+}
+
+static bool ends_within(pid_t pid, int ms)
+{
+	long long end = now_ms() + ms;
+	int status;
+
+	while (waitpid(pid, &status, WNOHANG) != pid) {
+		if (now_ms() > end)
+			return false;
+		pause_ms(5);
+	}
+	return true;
+}
+
+/* Whoever is handed a socket that others hold up with their memory can still be killed. */
+static int slow_memory_of_others(void *arg)
+{
+	static const char *const names[] = { "shutdown", "connect", "listen" };
+	struct slow s = { 0 };
+	pthread_t thread;
+	bool ended;
+	pid_t pid;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	listener_of(NOBODY, 1, &s.where);
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		as(BOTH_SIDE);
+		s.fd = stream(0);
+		if (!slow_memory(&s))
+			return EXIT_SKIPPED;
+		thread = start_thread(set_slowly, &s);
+		need(poll_for(s.faults, POLLIN, WAIT_MS) & POLLIN, "its memory is not slow");
+		fflush(stdout);
+		pid = fork();
+		if (!pid) {
+			if (!i)
+				shutdown(s.fd, SHUT_RDWR);
+			else if (i == 1)
+				connect(s.fd, &s.where.sa, s.where.len);
+			else
+				listen(s.fd, 1);
+			_exit(EXIT_OK);
+		}
+		need(!ends_within(pid, quiet_ms()), "%s does not wait", names[i]);
+		need_errno(!kill(pid, SIGKILL), "kill");
+		ended = ends_within(pid, WAIT_MS);
+		slow_memory_goes_on(&s);
+		pthread_join(thread, NULL);
+		need(ended, "%s cannot be killed", names[i]);
+		close(s.faults);
+		close(s.fd);
+	}
+	return EXIT_OK;
+}
+
+/* As <linux/landlock.h> has it since 6.7. */
+enum { LANDLOCK_PORT_RULE = 2, LANDLOCK_CONNECT_TCP = 2 };
+
+struct landlock_rules {
+	uint64_t files, net;
+};
+
+struct landlock_port {
+	uint64_t allowed, port;
+};
+
+/* Landlock's rules are for TCP's ports, and hold for what connects by them to SDP. */
+static int landlock(void *arg)
+{
+	struct landlock_rules all = { .net = LANDLOCK_CONNECT_TCP };
+	struct landlock_port one = { .allowed = LANDLOCK_CONNECT_TCP };
+	static const char *const names[] = { TCP_SIDE, BOTH_SIDE, SDP_SIDE };
+	int clear, barred, rules, fd, error;
+	struct addr where, other;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	barred = listener_of(PAIR, 8, &where);
+	clear = listener_of(PAIR, 8, &other);
+	rules = syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
+	if (rules < 0)
+		return EXIT_SKIPPED;
+	one.port = addr_port(&other);
+	need_errno(!syscall(SYS_landlock_add_rule, rules, LANDLOCK_PORT_RULE, &one, 0),
+		   "landlock_add_rule");
+	need_errno(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "PR_SET_NO_NEW_PRIVS");
+	need_errno(!syscall(SYS_landlock_restrict_self, rules, 0), "landlock_restrict_self");
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		fd = stream(0);
+		error = connect_as(names[i], fd, &where);
+		need(error == EACCES, "by %s: %s", names[i], errno_text(error));
+		need(!connect_as(names[i], fd, &other), "to another port by %s: %s", names[i],
+		     errno_text(errno));
+		close(accept_and_talk(clear, fd, i ? BY_SDP : BY_TCP));
+		close(fd);
+	}
+	need(!poll_for(barred, POLLIN, quiet_ms()), "somebody came by all the same");
+	return EXIT_OK;
+}
+
+/* IPsec, with a policy that lets everything by as it is. */
+static void ipsec(int fd)
+{
+	struct xfrm_userpolicy_info policy = {
+		.sel.family = set->family,
+		.lft = { .soft_byte_limit = XFRM_INF, .hard_byte_limit = XFRM_INF,
+			 .soft_packet_limit = XFRM_INF, .hard_packet_limit = XFRM_INF },
+		.dir = XFRM_POLICY_IN,
+		.action = XFRM_POLICY_ALLOW,
+	};
+	bool v4 = set->family == AF_INET;
+
+	if (setsockopt(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_XFRM_POLICY : IPV6_XFRM_POLICY,
+		       &policy, sizeof(policy)))
+		exit(EXIT_SKIPPED);
+}
+
+/* A program that chooses among the listeners of a port: always the first. */
+static void choice(int fd)
+{
+	struct sock_filter first = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog prog = { .len = 1, .filter = &first };
+
+	need_errno(!setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog, sizeof(prog)),
+		   "SO_ATTACH_REUSEPORT_CBPF");
+}
+
+/*
+ * What only TCP has, set on a listener by both: from then on nobody comes by SDP, and who tries both
+ * comes by TCP. Who came before is there.
+ */
+static int listener_option(void *arg)
+{
+	void (*set_option)(int) = arg;
+	int listening, before, late, error;
+	struct addr where;
+
+	by_names();
+	as(BOTH_SIDE);
+	listening = stream(0);
+	where = server_addr(0);
+	set_int(listening, SOL_SOCKET, SO_REUSEPORT, 1);
+	need_errno(!bind(listening, &where.sa, where.len) && !listen(listening, 8), "listen");
+	where = name_of(listening);
+	before = connected_as(SDP_SIDE, &where);
+	set_option(listening);
+	late = stream(0);
+	error = connect_as(SDP_SIDE, late, &where);
+	need(error == ECONNREFUSED, "by SDP afterwards: %s", errno_text(error));
+	close(accept_and_talk(listening, before, BY_SDP));
+	/* A client without the key would wait for long. */
+	if (set_option != signature)
+		close(accept_and_talk(listening, connected_as(BOTH_SIDE, &where), BY_TCP));
+	return EXIT_OK;
+}
+
+struct watched {
+	int fd;
+	atomic_bool over;
+	atomic_int looks;
+};
+
+/* From the first look at which it connects, it never looks like a socket that does nothing. */
+static void *look_on(void *arg)
+{
+	struct watched *w = arg;
+	bool connects = false;
+	int mask;
+	char c;
+
+	while (!atomic_load(&w->over)) {
+		mask = poll_for(w->fd, POLLIN | POLLOUT, 0);
+		connects |= !mask;
+		if (!connects)
+			continue;
+		atomic_fetch_add(&w->looks, 1);
+		need(!(mask & (POLLHUP | POLLERR)), "poll says %#x", mask);
+		need(recv(w->fd, &c, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN, "recv: %s",
+		     errno_text(errno));
+	}
+	return NULL;
+}
+
+/* A blocking connect falls back, and other threads look on. */
+static int fall_back_watched(void *arg)
+{
+	int i, rounds = scaled(200), listening, looks = 0;
+	struct watched w;
+	struct addr where;
+	pthread_t thread;
+
+	(void)arg;
+	by_names();
+	listening = listener_of(TCP_ONLY, 16, &where);
+	for (i = 0; i < rounds; i++) {
+		as(BOTH_SIDE);
+		w = (struct watched){ .fd = stream(0) };
+		thread = start_thread(look_on, &w);
+		need(!connect_as(BOTH_SIDE, w.fd, &where), "connect: %s", errno_text(errno));
+		atomic_store(&w.over, true);
+		pthread_join(thread, NULL);
+		looks += atomic_load(&w.looks);
+		close(accept_from(listening));
+		close(w.fd);
+	}
+	printf("# %d looks in %d rounds\n", looks, rounds);
+	return EXIT_OK;
+}
+
+/* SO_RCVTIMEO is for the whole of a call, which waits for the decision and then for data. */
+static int receive_in_time(void *arg)
+{
+	int unit = slow_kernel() ? 1000 : 300, c;
+	struct silent s;
+	long long start;
+	char data;
+
+	(void)arg;
+	by_names();
+	s = silent_peer();
+	setting_set("fallback_ms", 2 * unit);
+	c = stream(SOCK_NONBLOCK);
+	need(connect_as(BOTH_SIDE, c, &s.where) == EINPROGRESS, "connect: %s", errno_text(errno));
+	set_nonblock(c, false);
+	set_timeout(c, SO_RCVTIMEO, 3 * unit);
+	start = now_ms();
+	need(recv(c, &data, 1, 0) < 0 && errno == EAGAIN, "recv: %s", errno_text(errno));
+	need(now_ms() - start >= 3 * unit - 20, "after %lld ms", now_ms() - start);
+	/* It would be five of them. */
+	need(now_ms() - start < 4 * unit + unit / 2, "after %lld ms", now_ms() - start);
+	need_protocol(c, BY_TCP, "it");
+	return EXIT_OK;
+}
+
+/* An address without a port: the connection comes from there, whichever it is. */
+static int bound_without_port(void *arg)
+{
+	static const enum kind kinds[] = { PAIR, TCP_ONLY };
+	struct addr where, own = client_addr(0), peer;
+	int listening, c, s;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	if (set == &addrsets[SET_LO4])
+		own.in.sin_addr.s_addr = htonl(0x7f000005);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		listening = listener_of(kinds[i], 4, &where);
+		c = stream(0);
+		set_int(c, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+		need_errno(!bind(c, &own.sa, own.len), "bind");
+		need(!connect_as(BOTH_SIDE, c, &where), "connect: %s", errno_text(errno));
+		s = accept_and_talk(listening, c, kinds[i] == TCP_ONLY ? BY_TCP : BY_SDP);
+		peer = name_of(c);
+		need(addr_port(&peer), "no port");
+		if (set->family == AF_INET)
+			need(peer.in.sin_addr.s_addr == own.in.sin_addr.s_addr,
+			     "it comes from elsewhere");
+		else
+			need(!memcmp(&peer.in6.sin6_addr, &own.in6.sin6_addr, 16),
+			     "it comes from elsewhere");
+		close(s);
+		close(c);
+		close(listening);
+	}
+	return EXIT_OK;
+}
+
+static void sh(const char *command)
+{
+	need(!system(command), "%s", command);
+}
+
+#define AWAY	"sdp-guard"
+
+static void listen_away(int *port, int *listening)
+{
+	struct addr a = addr_make(AF_INET, "10.77.0.2", 0);
+	int here = own_namespace(), there = open("/var/run/netns/" AWAY, O_RDONLY);
+
+	need_errno(there >= 0, "the namespace " AWAY);
+	enter(there);
+	*listening = socket(AF_INET, SOCK_STREAM, 0);
+	need_errno(*listening >= 0 && !bind(*listening, &a.sa, a.len) && !listen(*listening, 4),
+		   "listen");
+	a = name_of(*listening);
+	*port = addr_port(&a);
+	enter(here);
+}
+
+/* The route to the peer goes by an interface without RDMA: TCP, which gets there. */
+static int no_device(void *arg)
+{
+	long long route = counter("FellRoute");
+	int port, listening, c;
+	struct addr where;
+	char line[300];
+
+	(void)arg;
+	if (system("ip netns add " AWAY " 2>/dev/null"))
+		return EXIT_SKIPPED;
+	sh("ip link add sdpguard0 address 02:00:00:00:77:01 type veth "
+	   "peer name sdpguard1 address 02:00:00:00:77:02 netns " AWAY);
+	sh("ip addr add 10.77.0.1/24 dev sdpguard0 && ip link set sdpguard0 up");
+	sh("ip -n " AWAY " addr add 10.77.0.2/24 dev sdpguard1");
+	sh("ip -n " AWAY " link set sdpguard1 up");
+	/* The two need not ask for each other first. */
+	sh("ip neighbour replace 10.77.0.2 lladdr 02:00:00:00:77:02 dev sdpguard0");
+	sh("ip -n " AWAY " neighbour replace 10.77.0.1 lladdr 02:00:00:00:77:01 dev sdpguard1");
+	by_names();
+	listen_away(&port, &listening);
+	where = addr_make(AF_INET, "10.77.0.2", port);
+	c = socket(AF_INET, SOCK_STREAM, 0);
+	need(!connect_as(BOTH_SIDE, c, &where), "connect: %s", errno_text(errno));
+	close(accept_and_talk(listening, c, BY_TCP));
+	need(fell_line(port, line) && strstr(line, " connect 10.77.0.2:") &&
+	     strstr(line, " no RDMA device leads there\n"), "the line is \"%s\"", line);
+	need_count("FellRoute", route, 1);
+	sh("ip netns delete " AWAY);
+	return EXIT_OK;
+}
+
+/* Protocols beside TCP are none of the policy's business, and work as ever. */
+static int other_protocols(void *arg)
+{
+	static const struct {
+		const char *name;
+		int family, type, protocol, shows;
+	} others[] = {
+		{ "MPTCP", AF_INET, SOCK_STREAM, 262, 262 },
+		{ "MPTCP by IPv6", AF_INET6, SOCK_STREAM, 262, 262 },
+		{ "SCTP", AF_INET, SOCK_STREAM, 132, 132 },
+		{ "SCTP, one to many", AF_INET, SOCK_SEQPACKET, 132, 132 },
+		{ "SMC", 43, SOCK_STREAM, 0, 0 },
+		{ "UDP", AF_INET, SOCK_DGRAM, 0, 17 },
+		{ "UDP by IPv6", AF_INET6, SOCK_DGRAM, 0, 17 },
+		{ "raw ICMP", AF_INET, SOCK_RAW, 1, 1 },
+	};
+	long users;
+	size_t i;
+
+	(void)arg;
+	if (system("modprobe -a sctp smc >/dev/null 2>&1"))
+		printf("# no SCTP or SMC here\n");
+	policy_set("any * sdp");
+	setting_set("rewrite", 1);
+	users = idle_users();
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		int fd = socket(others[i].family, others[i].type, others[i].protocol), protocol;
+
+		if (fd < 0) {
+			printf("# not here: %s\n", others[i].name);
+			continue;
+		}
+		bind(fd, &(struct sockaddr){ .sa_family = AF_UNSPEC }, 2);
+		listen(fd, 1);
+		protocol = protocol_of(fd);
+		need(protocol == others[i].shows, "%s says it is protocol %d", others[i].name,
+		     protocol);
+		need(module_users() == users, "%s holds the module", others[i].name);
+		close(fd);
+	}
+	return EXIT_OK;
+}
+
+#define OPTION(name, function) \
+	{ "listener_option_" name, listener_option, 30, TWO_SETS, true, (void *)(function) }
+#define CASE(body, seconds, sets) { #body, body, seconds, sets, true, NULL }
+
+static const struct test tests[] = {
+	CASE(without_capability, 30, ONE_SET),
+	CASE(process_numbers, 30, ONE_SET),
+	CASE(slow_memory_of_others, 60, ONE_SET),
+	CASE(bpf_refuses, 30, TWO_SETS),
+	CASE(bpf_redirects, 30, TWO_SETS),
+	CASE(bpf_forbids_sdp, 30, TWO_SETS),
+	CASE(landlock, 30, TWO_SETS),
+	OPTION("filter", filter),
+	OPTION("ip_options", ip_options),
+	OPTION("signature", signature),
+	OPTION("ipsec", ipsec),
+	OPTION("choice", choice),
+	CASE(fall_back_watched, 60, TWO_SETS),
+	CASE(receive_in_time, 30, TWO_SETS),
+	CASE(bound_without_port, 30, ALL_SETS),
+	CASE(no_device, 30, ONE_SET),
+	CASE(other_protocols, 30, ONE_SET),
+};
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	return run_tests(argv, tests, ARRAY_SIZE(tests));
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * BPF programs of a control group: what they say to TCP's connects holds when SDP makes them.
+ */
+#ifndef SDP_TEST_POLICY_GUARD_BPF_H
+#define SDP_TEST_POLICY_GUARD_BPF_H
+
+#include "policy_share.h"
+#include <linux/bpf.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#define GUARDED		OWN_CGROUP "-guarded"
+
+/* Instructions of which the programs here are made. */
+#define LOAD(reg, type, field) \
+	{ .code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = (reg), .src_reg = BPF_REG_1, \
+	  .off = offsetof(type, field) }
+#define STORE(type, field, reg) \
+	{ .code = BPF_STX | BPF_MEM | BPF_W, .dst_reg = BPF_REG_1, .src_reg = (reg), \
+	  .off = offsetof(type, field) }
+#define PUT(reg, value)	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (reg), .imm = (value) }
+#define SKIP_UNLESS(reg, value, n) \
+	{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = (reg), .off = (n), .imm = (value) }
+#define RETURN		{ .code = BPF_JMP | BPF_EXIT }
+
+static inline long bpf(int command, union bpf_attr *attr)
+{
+	return syscall(SYS_bpf, command, attr, sizeof(*attr));
+}
+
+/* This process is in a control group of its own from now on; its descriptor, or -1. */
+static inline int guarded_enter(void)
+{
+	if (mkdir(CGROUPS GUARDED, 0755) && errno != EEXIST)
+		return -1;
+	if (access(CGROUPS GUARDED "/cgroup.procs", W_OK))
+		return -1;
+	need_errno(cgroup_enter(GUARDED), "the control group");
+	return open(CGROUPS GUARDED, O_RDONLY | O_DIRECTORY);
+}
+
+static inline void guarded_leave(int cgroup)
+{
+	close(cgroup);
+	need_errno(cgroup_enter(""), "back to the first control group");
+	rmdir(CGROUPS GUARDED);
+}
+
+/* False when this kernel has no such programs. */
+static inline bool guard_by(int cgroup, int type, int where, const struct bpf_insn *insns,
+			    unsigned int count)
+{
+	union bpf_attr load = {
+		.prog_type = type,
+		.expected_attach_type = where,
+		.insns = (unsigned long)insns,
+		.insn_cnt = count,
+		.license = (unsigned long)"GPL",
+	};
+	union bpf_attr attach = { .target_fd = cgroup, .attach_type = where };
+	int prog = bpf(BPF_PROG_LOAD, &load);
+
+	if (prog < 0 && errno == EINVAL)
+		return false;
+	need_errno(prog >= 0, "BPF_PROG_LOAD");
+	attach.attach_bpf_fd = prog;
+	if (bpf(BPF_PROG_ATTACH, &attach)) {
+		need(errno == EINVAL, "BPF_PROG_ATTACH: %s", errno_text(errno));
+		return false;
+	}
+	close(prog);
+	return true;
+}
+
+/* Connects to port @from are refused if @to is 0, else they go to that port. */
+static inline bool guard_connects(int cgroup, unsigned int from, unsigned int to)
+{
+	struct bpf_insn refuse[] = {
+		PUT(BPF_REG_0, 1),
+		LOAD(BPF_REG_2, struct bpf_sock_addr, user_port),
+		SKIP_UNLESS(BPF_REG_2, htons(from), 1),
+		PUT(BPF_REG_0, 0),
+		RETURN,
+	};
+	struct bpf_insn redirect[] = {
+		PUT(BPF_REG_0, 1),
+		LOAD(BPF_REG_2, struct bpf_sock_addr, user_port),
+		SKIP_UNLESS(BPF_REG_2, htons(from), 2),
+		PUT(BPF_REG_3, htons(to)),
+		STORE(struct bpf_sock_addr, user_port, BPF_REG_3),
+		RETURN,
+	};
+	int where = set->family == AF_INET ? BPF_CGROUP_INET4_CONNECT : BPF_CGROUP_INET6_CONNECT;
+
+	return to ? guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR, where, redirect,
+			     ARRAY_SIZE(redirect)) :
+		    guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR, where, refuse,
+			     ARRAY_SIZE(refuse));
+}
+
+static inline void need_refused(const char *name, int fd, const struct addr *where,
+				const char *what)
+{
+	int error = connect_as(name, fd, where);
+
+	need(error == EPERM, "%s by %s: %s", what, name, errno_text(error));
+}
+
+/* A connect that a program refuses is made by neither, the first of a socket or a later one. */
+static int bpf_refuses(void *arg)
+{
+	static const char *const names[] = { TCP_SIDE, BOTH_SIDE, SDP_SIDE };
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct addr where, other;
+	int cgroup, barred, clear, fd;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	barred = listener_of(PAIR, 8, &where);
+	clear = listener_of(PAIR, 8, &other);
+	cgroup = guarded_enter();
+	if (cgroup < 0 || !guard_connects(cgroup, addr_port(&where), 0))
+		return EXIT_SKIPPED;
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		fd = stream(0);
+		need_refused(names[i], fd, &where, "the first connect");
+		need(!connect_as(names[i], fd, &other), "another one by %s: %s", names[i],
+		     errno_text(errno));
+		close(accept_and_talk(clear, fd, i ? BY_SDP : BY_TCP));
+		need_errno(!connect(fd, &none, sizeof(none)), "disconnect");
+		need_refused(names[i], fd, &where, "a later connect");
+		close(fd);
+	}
+	need(!poll_for(barred, POLLIN, quiet_ms()), "somebody came by all the same");
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
+/* One that a program sends elsewhere goes there, whichever of the two makes it. */
+static int bpf_redirects(void *arg)
+{
+	static const enum kind kinds[] = { PAIR, SDP_ONLY, TCP_ONLY };
+	struct addr from, to, peer = { .len = sizeof(peer.ss) };
+	int cgroup, old, listening, fd;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	old = listener_of(PAIR, 8, &from);
+	cgroup = guarded_enter();
+	if (cgroup < 0)
+		return EXIT_SKIPPED;
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		listening = listener_of(kinds[i], 8, &to);
+		if (!guard_connects(cgroup, addr_port(&from), addr_port(&to)))
+			return EXIT_SKIPPED;
+		fd = connected_as(BOTH_SIDE, &from);
+		need_errno(!getpeername(fd, &peer.sa, &peer.len), "getpeername");
+		need(addr_port(&peer) == addr_port(&to), "to port %u instead of %u",
+		     addr_port(&peer), addr_port(&to));
+		close(accept_and_talk(listening, fd, kinds[i] == TCP_ONLY ? BY_TCP : BY_SDP));
+		close(fd);
+		close(listening);
+	}
+	need(!poll_for(old, POLLIN, quiet_ms()), "somebody came by all the same");
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
+/* A program that lets nobody have SDP sockets: TCP then, or nothing. */
+static int bpf_forbids_sdp(void *arg)
+{
+	static const struct bpf_insn no_sdp[] = {
+		PUT(BPF_REG_0, 1),
+		LOAD(BPF_REG_2, struct bpf_sock, protocol),
+		SKIP_UNLESS(BPF_REG_2, IPPROTO_SDP, 1),
+		PUT(BPF_REG_0, 0),
+		RETURN,
+	};
+	long long errors = counter("FellError");
+	struct addr where, own;
+	int cgroup, listening, fd;
+
+	(void)arg;
+	by_names();
+	listening = listener_of(PAIR, 8, &where);
+	cgroup = guarded_enter();
+	if (cgroup < 0 || !guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_CREATE,
+				    no_sdp, ARRAY_SIZE(no_sdp)))
+		return EXIT_SKIPPED;
+	fd = connected_as(BOTH_SIDE, &where);
+	need_count("FellError", errors, 1);
+	need_fell(&where, "connect", "failed");
+	close(accept_and_talk(listening, fd, BY_TCP));
+	fd = stream(0);
+	need_refused(SDP_SIDE, fd, &where, "SDP alone");
+	need_protocol(fd, BY_TCP, "what may not be SDP");
+	listening = listener_of(PAIR, 8, &own);
+	need_count("FellError", errors, 2);
+	need_fell(&own, "listen", "failed");
+	close(accept_and_talk(listening, connected_as(TCP_SIDE, &own), BY_TCP));
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
+#endif /* SDP_TEST_POLICY_GUARD_BPF_H */
