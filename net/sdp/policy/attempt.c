@@ -9,7 +9,7 @@
  * as if nothing had been. Who polls has been in the socket's own wait queue all the time.
  *
  * A connect that may wait waits for the decision, and then for the connection by the calls that
- * the socket has then: TCP's has been begun at once, so that nobody sees a socket that does nothing.
+ * the socket has then. TCP's has been begun at once: nobody sees a socket that does nothing.
  */
 #include <linux/module.h>
 #include <linux/sched/signal.h>

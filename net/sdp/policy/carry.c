@@ -49,7 +49,8 @@ static bool is_chosen(const struct sock *sk)
  * @tcp: TCP's
  *
  * Return: false when something was set that only TCP has: signatures, IPsec policies, fast open,
- * repair, an upper layer protocol, IP options or extension headers, a filter, a choice of listeners.
+ * repair, an upper layer protocol, IP options or extension headers, a filter, or what chooses among
+ * listeners.
  */
 bool sdp_carry_possible(const struct sock *tcp)
 {

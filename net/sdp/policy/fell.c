@@ -50,8 +50,8 @@ static struct hlist_head *list_of(struct sdp_fells *fells, u64 inode)
 }
 
 /*
- * In a fresh place, or in that of the oldest, whose process is left in @pid; under the lock. Returns
- * what it did not need.
+ * In a fresh place, or in that of the oldest, whose process is left in @pid; under the lock.
+ * Returns what it did not need.
  */
 static struct kept *enter(struct sdp_fells *fells, const struct sdp_fell *fell, struct kept *fresh,
 			  struct pid **pid)

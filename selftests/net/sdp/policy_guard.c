@@ -3,7 +3,7 @@
  * The policy (J2) and what it must not open: who may change it, what others see of it, what
  * programs of control groups and other guards forbid, sockets that somebody else has as well. And
  * what a program sees while its connect falls back.
- * timeout: 200 s; short form: 6.12
+ * timeout: 400 s; short form: 6.12
  */
 #include "policy_guard_bpf.h"
 #include <linux/capability.h>
@@ -269,8 +269,8 @@ static void choice(int fd)
 }
 
 /*
- * What only TCP has, set on a listener by both: from then on nobody comes by SDP, and who tries both
- * comes by TCP. Who came before is there.
+ * What only TCP has, set on a listener by both: from then on nobody comes by SDP, and who tries
+ * both comes by TCP. Who came before is there.
  */
 static int listener_option(void *arg)
 {
@@ -353,7 +353,7 @@ static int fall_back_watched(void *arg)
 /* SO_RCVTIMEO is for the whole of a call, which waits for the decision and then for data. */
 static int receive_in_time(void *arg)
 {
-	int unit = slow_kernel() ? 1000 : 300, c;
+	int unit = slow_kernel() ? 4000 : 2000, c;
 	struct silent s;
 	long long start;
 	char data;
@@ -368,9 +368,9 @@ static int receive_in_time(void *arg)
 	set_timeout(c, SO_RCVTIMEO, 3 * unit);
 	start = now_ms();
 	need(recv(c, &data, 1, 0) < 0 && errno == EAGAIN, "recv: %s", errno_text(errno));
-	need(now_ms() - start >= 3 * unit - 20, "after %lld ms", now_ms() - start);
-	/* It would be five of them. */
-	need(now_ms() - start < 4 * unit + unit / 2, "after %lld ms", now_ms() - start);
+	need(now_ms() - start >= 2 * unit, "after %lld ms", now_ms() - start);
+	/* One time after the other, it would be five of them. */
+	need(now_ms() - start < 5 * unit, "after %lld ms", now_ms() - start);
 	need_protocol(c, BY_TCP, "it");
 	return EXIT_OK;
 }
@@ -524,10 +524,10 @@ static const struct test tests[] = {
 	OPTION("ipsec", ipsec),
 	OPTION("choice", choice),
 	CASE(fall_back_watched, 60, TWO_SETS),
-	CASE(receive_in_time, 30, TWO_SETS),
+	CASE(receive_in_time, 60, RC_SETS | NOT_SHORT),
 	CASE(bound_without_port, 30, ALL_SETS),
-	CASE(no_device, 30, ONE_SET),
-	CASE(other_protocols, 30, ONE_SET),
+	CASE(no_device, 120, ONE_SET),
+	CASE(other_protocols, 60, ONE_SET),
 };
 
 int main(int argc, char **argv)
