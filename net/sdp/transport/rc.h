@@ -3,6 +3,7 @@
  * RC transport: one reliable-connected queue pair per connection, set up by ib_cm.
  *
  *	rc_device.c	devices come and go; listeners of all ports on each of them
+ *	rc_fork.c	the machine is a copy of itself
  *	rc_link.c	life and end of a link: everything is freed there
  *	rc_connect.c	connecting side: address, route (rdma_cm), then REQ
  *	rc_route.c	which device leads to an address
@@ -138,7 +139,7 @@ enum rc_flag {
 	RC_ROUTE_DONE,		/* the rdma_cm id has served its purpose */
 	RC_EARLY,		/* a message came before the CM's handshake was over */
 	RC_TELL_CM,		/* ... and the CM has to be told */
-	RC_BROKEN,		/* a post failed, or the device says so: the work item passes it on */
+	RC_BROKEN,		/* a post failed, or an event says so: to be passed on */
 	RC_PEER_ENDED,		/* the peer has sent DREQ, or the CM has given up */
 	RC_ENDED_SAID,
 	RC_RELEASED,		/* the owner has let go */
@@ -334,10 +335,15 @@ bool rc_device_add_link(struct rc_device *dev, struct rc_link *rc);
 bool rc_device_find_add_link(struct ib_device *ib, struct rc_link *rc);
 void rc_device_del_link(struct rc_link *rc);
 bool rc_device_any(bool (*is)(struct ib_device *ib, void *arg), void *arg);
+void rc_device_fail_all(int error, const char *place);
 int rc_device_init(void);
 void rc_device_exit(void);
 int rc_listen(struct net *net, u16 port);
 void rc_unlisten(struct net *net, u16 port);
+
+/* rc_fork.c */
+int rc_fork_init(void);
+void rc_fork_exit(void);
 
 /* rc_link.c */
 struct rc_link *rc_link_alloc(struct net *net);

@@ -228,7 +228,13 @@ int sdp_rc_init(const struct sdp_link_events *up)
 		return -ENOMEM;
 	err = rc_device_init();
 	if (err)
-		destroy_workqueue(rc_wq);
+		goto no_devices;
+	err = rc_fork_init();
+	if (!err)
+		return 0;
+	rc_device_exit();
+no_devices:
+	destroy_workqueue(rc_wq);
 	return err;
 }
 
@@ -237,6 +243,7 @@ int sdp_rc_init(const struct sdp_link_events *up)
  */
 void sdp_rc_exit(void)
 {
+	rc_fork_exit();
 	rc_device_exit();
 	destroy_workqueue(rc_wq);
 }

@@ -518,8 +518,8 @@ void rc_probe(struct sdp_link *link)
  * rc_qp_drain() - stop the queue pair; all its completions have been handled afterwards
  * @rc: link
  *
- * What had arrived has been handed to the owner, unless the device has lost its completion, which the
- * engine finds out like every other loss; what had not will never be. Until it lets go the
+ * What had arrived has been handed to the owner, unless the device has lost its completion, which
+ * the engine finds out like every other loss; what had not will never be. Until it lets go the
  * owner may still post, which fails in a completion of its own: so an end that the peer began is
  * drained twice, the second time when nobody posts any more.
  */
@@ -578,15 +578,15 @@ bool rc_qp_quiet(struct rc_link *rc)
 		return true;
 	if (!poll_state_synchronize_rcu(rc->stopped))
 		return false;
-	if (!rc->reset) {
-		rc->reset = true;
-		ib_modify_qp(rc->qp, &reset, IB_QP_STATE);
-	} else if (!rc->drain.lost || rc->over) {
+	if (rc->reset && (!rc->drain.lost || rc->over)) {
 		rc_move_drained(rc);
 		return true;
-	} else {
-		rc->over = rc_drain_lost_over(&rc->drain, rc->cq);
 	}
+	if (rc->reset)
+		rc->over = rc_drain_lost_over(&rc->drain, rc->cq);
+	else
+		ib_modify_qp(rc->qp, &reset, IB_QP_STATE);
+	rc->reset = true;
 	rc->stopped = start_poll_synchronize_rcu();
 	return false;
 }

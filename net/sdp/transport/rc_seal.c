@@ -2,8 +2,8 @@
 /*
  * RC transport: whether a read has read anything.
  *
- * soft-RoCE may complete an RDMA read with success before its last packet has come. It does so when
- * it meets an ACK that it did not expect: of a request that was sent twice, or one that packets of
+ * soft-RoCE may complete an RDMA read with success before its last packet has come. It does so
+ * when it meets an ACK that it did not expect: of a request that was sent twice, or one that packets of
  * the answer have overtaken. Sometimes it then ends the queue pair, sometimes it goes on. To us that
  * would be bytes that the peer has never sent.
  *
