@@ -119,10 +119,10 @@ reads 1
 scenario "no harm" ALL delay 0ms
 scenario "delay" ALL delay 10ms
 scenario "slow" ALL rate 8mbit
-during=(shorter)
-scenario "shorter packets for a while" ALL delay 1ms
-during=(true)
 reads "${NETWORK_READS:-0}"
+during=(shorter)
+scenario "shorter packets for a while" SOME delay 1ms
+during=(true)
 scenario "loss of 0.1 %" SOME loss 0.1%
 scenario "loss of 1 %" SOME loss 1%
 scenario "loss of 5 %" SOME loss 5%
