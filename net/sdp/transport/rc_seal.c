@@ -2,10 +2,10 @@
 /*
  * RC transport: whether a read has read anything.
  *
- * soft-RoCE may complete an RDMA read with success before its last packet has come. It does so
- * when it meets an ACK that it did not expect: of a request that was sent twice, or one that packets of
- * the answer have overtaken. Sometimes it then ends the queue pair, sometimes it goes on. To us that
- * would be bytes that the peer has never sent.
+ * soft-RoCE may complete an RDMA read with success before its last packet has come. It does so when
+ * it meets an ACK that it did not expect: of a request that was sent twice, or one that packets of
+ * the answer have overtaken. Sometimes it then ends the queue pair, sometimes it goes on. To us
+ * that would be bytes that the peer has never sent.
  *
  * It copies an answer in order, so of a read that has come to its end the last bytes have been
  * written, and of another one they have not. They get a value by chance before the read is posted,

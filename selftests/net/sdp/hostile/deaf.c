@@ -9,7 +9,7 @@
 
 static int attribute;
 module_param(attribute, int, 0644);
-MODULE_PARM_DESC(attribute, "number of the message that is lost: 16 REQ, 18 REJ, 19 REP, 20 RTU, 21 DREQ, 22 DREP");
+MODULE_PARM_DESC(attribute, "message that is lost: 16 REQ, 18 REJ, 19 REP, 20 RTU, 21 DREQ, 22 DREP");
 
 /* Without a lock: the MADs of a test come one after the other, or all of them are lost. */
 static int count;
