@@ -44,6 +44,7 @@
 	_(PostsStale)			/* peers', void when they came: C7 */ \
 	_(ScansFired)			/* because nobody read them for long */ \
 	_(BytesRead)			/* by RDMA, from peers */	\
+	_(ReadsVoid)			/* that the device called done, and nothing had come */ \
 	_(BytesFetched)			/* by RDMA, by peers */		\
 	_(BytesWritten)			/* by RDMA, to peers */		\
 	_(BytesPlaced)			/* by RDMA, by peers */		\

@@ -41,16 +41,18 @@ struct sdp_fetch {
 /**
  * sdp_fetched() - a read is over
  * @ssk: socket, locked
- * @ok: the bytes are here
+ * @error: 0, and the bytes are here; -EAGAIN, and they are still to be had; or an errno
  * @todo: wakes others that want to read
  */
-void sdp_fetched(struct sdp_sock *ssk, bool ok, struct sdp_todo *todo)
+void sdp_fetched(struct sdp_sock *ssk, int error, struct sdp_todo *todo)
 {
 	struct sdp_fetch *f = ssk->fetch;
 
 	ssk->fetch = NULL;
-	sdp_engine_read_end(&ssk->engine, ok);
-	if (!ok)
+	sdp_engine_read_end(&ssk->engine, !error);
+	if (error == -EAGAIN)
+		SDP_INC(sock_net(&ssk->sk), ReadsVoid);
+	if (error)
 		return;
 	f->done = true;
 	if (f->skb)

@@ -501,7 +501,7 @@ void sdp_offer_over(struct sdp_sock *ssk, u32 got);
 
 /* fetch.c */
 void sdp_offered(struct sdp_sock *ssk, u32 inlined);
-void sdp_fetched(struct sdp_sock *ssk, bool ok, struct sdp_todo *todo);
+void sdp_fetched(struct sdp_sock *ssk, int error, struct sdp_todo *todo);
 int sdp_fetch(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
 	      bool first);
 void sdp_fetch_decline(struct sdp_sock *ssk, u32 seen);

@@ -801,7 +801,7 @@ static void up_read_done(struct sdp_link *link, int error)
 
 	sdp_stream_lock(ssk);
 	if (ssk->link == link) {
-		sdp_fetched(ssk, !error, &todo);
+		sdp_fetched(ssk, error, &todo);
 		sdp_stream_progress(ssk, &todo);
 	}
 	sdp_stream_unlock(ssk, &todo);

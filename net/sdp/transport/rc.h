@@ -3,13 +3,16 @@
  * RC transport: one reliable-connected queue pair per connection, set up by ib_cm.
  *
  *	rc_device.c	devices come and go; listeners of all ports on each of them
+ *	rc_fork.c	the machine is a copy of itself
  *	rc_link.c	life and end of a link: everything is freed there
  *	rc_connect.c	connecting side: address, route (rdma_cm), then REQ
  *	rc_route.c	which device leads to an address
  *	rc_accept.c	accepting side: REQ to REP; and the CM events of both
  *	rc_qp.c		queue pair: posting, sending, completions
+ *	rc_drain.c	the end of its completions
  *	rc_mem.c	memory that RDMA reaches
  *	rc_move.c	RDMA reads and writes
+ *	rc_seal.c	whether a read has read anything
  *	rc_reg.c	a device's queue pair for registering it
  *	rc_worth.c	from what size on that is worth it
  */
@@ -44,6 +47,30 @@
 #define RC_QUIET_WAIT	(HZ / 50)
 
 /**
+ * struct rc_drain_mark - the last request of a queue
+ * @cqe: completes it
+ * @done: it has
+ */
+struct rc_drain_mark {
+	struct ib_cqe cqe;
+	struct completion done;
+};
+
+/**
+ * struct rc_drain - drains a queue pair
+ * @send: last request of its send queue
+ * @recv: ... of its receive queue
+ * @lost: they have not completed in time
+ * @looks: so often the completion queue has been looked at since
+ */
+struct rc_drain {
+	struct rc_drain_mark send;
+	struct rc_drain_mark recv;
+	bool lost;
+	unsigned int looks;
+};
+
+/**
  * struct rc_device - an RDMA device in use
  * @ib: the device
  * @pd: protection domain of all our queue pairs on it
@@ -58,6 +85,7 @@
  * @reg_ready: the two that follow are there
  * @reg_qp: queue pair for registering memory
  * @reg_cq: its completion queue
+ * @reg_drain: drains it
  * @reg_room: how many may still register at once
  * @worth: RDMA is worth it from so many bytes on
  * @worth_work: measures that
@@ -79,6 +107,7 @@ struct rc_device {
 	bool reg_ready;
 	struct ib_qp *reg_qp;
 	struct ib_cq *reg_cq;
+	struct rc_drain reg_drain;
 	struct semaphore reg_room;
 	u32 worth;
 	struct work_struct worth_work;
@@ -110,7 +139,7 @@ enum rc_flag {
 	RC_ROUTE_DONE,		/* the rdma_cm id has served its purpose */
 	RC_EARLY,		/* a message came before the CM's handshake was over */
 	RC_TELL_CM,		/* ... and the CM has to be told */
-	RC_BROKEN,		/* a post failed: say so from the work item */
+	RC_BROKEN,		/* a post failed, or an event says so: to be passed on */
 	RC_PEER_ENDED,		/* the peer has sent DREQ, or the CM has given up */
 	RC_ENDED_SAID,
 	RC_RELEASED,		/* the owner has let go */
@@ -119,6 +148,7 @@ enum rc_flag {
 	RC_STOPPED,		/* no handler and no completion will come any more */
 	RC_GONE,		/* everything is freed but the link itself */
 	RC_FAILED_SAID,		/* device gone: told once */
+	RC_OWNED,		/* there is somebody to be told */
 };
 
 /**
@@ -163,6 +193,11 @@ struct rc_mr {
 	bool valid;
 };
 
+/* Memory that only we move from or to may take so many requests without a registration. */
+#define RC_MOVE_REQUESTS	4
+/* As many bytes at the end of a request show whether it has been carried out. */
+#define RC_SEAL_BYTES		8
+
 /**
  * struct rc_mem - an application's memory, prepared for one transfer
  * @mem: what the owner holds
@@ -170,6 +205,9 @@ struct rc_mr {
  * @sgt: the pages, mapped for the device
  * @use: what for
  * @partly: a move has failed that was posted in part
+ * @seal: what the last bytes of each of its requests were before they were posted
+ * @ends: where these end, and begin; see rc_seal.c
+ * @seals: how many
  * @node: in the link's list, as long as the peer may reach it
  */
 struct rc_mem {
@@ -178,6 +216,12 @@ struct rc_mem {
 	struct sg_table sgt;
 	enum sdp_mem_use use;
 	bool partly;
+	u8 seal[RC_SEAL_BYTES];
+	struct {
+		u32 end;
+		u32 bytes;
+	} ends[RC_MOVE_REQUESTS];
+	unsigned int seals;
 	struct list_head node;
 };
 
@@ -185,9 +229,6 @@ static inline struct rc_mem *to_rc_mem(struct sdp_mem *mem)
 {
 	return container_of(mem, struct rc_mem, mem);
 }
-
-/* Memory that only we move from or to may take so many requests without a registration. */
-#define RC_MOVE_REQUESTS	4
 
 /**
  * struct rc_move - one RDMA read or write
@@ -220,8 +261,10 @@ struct rc_move {
  * @rx: receive ring
  * @tx: send ring
  * @flushed: receives that failed; they stay in @rx
+ * @drain: drains @qp
  * @stopped: RCU grace period that has to end before the next step to free @qp
- * @reset: that is the last one: @qp takes no packets any more
+ * @reset: @qp takes no packets any more
+ * @over: nothing else is waited for
  * @unsignaled: sends since the last one with a completion
  * @spare: received buffers given back unread
  * @rx_cqe: completes receives
@@ -258,8 +301,10 @@ struct rc_link {
 	struct rc_ring rx;
 	struct rc_ring tx;
 	u32 flushed;
+	struct rc_drain drain;
 	unsigned long stopped;
 	bool reset;
+	bool over;
 	u16 unsignaled;
 	struct sk_buff_head spare;
 	struct ib_cqe rx_cqe;
@@ -290,10 +335,15 @@ bool rc_device_add_link(struct rc_device *dev, struct rc_link *rc);
 bool rc_device_find_add_link(struct ib_device *ib, struct rc_link *rc);
 void rc_device_del_link(struct rc_link *rc);
 bool rc_device_any(bool (*is)(struct ib_device *ib, void *arg), void *arg);
+void rc_device_fail_all(int error, const char *place);
 int rc_device_init(void);
 void rc_device_exit(void);
 int rc_listen(struct net *net, u16 port);
 void rc_unlisten(struct net *net, u16 port);
+
+/* rc_fork.c */
+int rc_fork_init(void);
+void rc_fork_exit(void);
 
 /* rc_link.c */
 struct rc_link *rc_link_alloc(struct net *net);
@@ -302,6 +352,7 @@ void rc_link_discard(struct rc_link *rc);
 void rc_link_poke(struct rc_link *rc, enum rc_flag flag);
 void rc_link_wake(struct rc_link *rc);
 void rc_link_fail(struct rc_link *rc, int error, const char *place);
+void rc_link_owned(struct rc_link *rc);
 
 /* rc_connect.c */
 struct sdp_link *rc_create(struct net *net, const struct sdp_endpoint *local,
@@ -325,9 +376,16 @@ void rc_probe(struct sdp_link *link);
 void rc_qp_drain(struct rc_link *rc);
 void rc_qp_stop(struct rc_link *rc);
 bool rc_qp_quiet(struct rc_link *rc);
+void rc_qp_settle(struct rc_link *rc);
 void rc_qp_destroy(struct rc_link *rc);
 
-int rc_send_error(enum ib_wc_status status);
+void rc_send_failed(struct rc_link *rc, const struct ib_wc *wc);
+
+/* rc_drain.c */
+bool rc_drain(struct rc_drain *d, struct ib_qp *qp);
+void rc_drain_failed(struct rc_drain *d, struct ib_qp *qp);
+bool rc_drain_lost_over(struct rc_drain *d, struct ib_cq *cq);
+void rc_drain_reset(struct rc_drain *d, struct ib_qp *qp);
 
 /* rc_mem.c */
 bool rc_mem_able(const struct ib_device *ib);
@@ -342,6 +400,10 @@ u32 rc_move_pieces(const struct rc_link *rc, enum sdp_mem_use use);
 void rc_move_init(struct rc_link *rc);
 bool rc_move(struct sdp_link *link, struct sdp_mem *mem, const struct sdp_region *remote);
 void rc_move_drained(struct rc_link *rc);
+
+/* rc_seal.c */
+void rc_seal(const struct rc_link *rc, struct rc_mem *m, u32 begin, u32 end);
+bool rc_seal_broken(const struct rc_mem *m);
 
 /* rc_reg.c */
 void rc_reg_init(struct rc_device *dev);

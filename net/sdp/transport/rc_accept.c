@@ -177,6 +177,7 @@ static int accept_request(struct rc_listener *l, struct ib_cm_id *cm,
 		rc_link_discard(rc);
 		return err;
 	}
+	rc_link_owned(rc);
 	err = send_rep(rc, req, in);
 	if (err)
 		rc_link_fail(rc, cm_error(err), "connect reply");

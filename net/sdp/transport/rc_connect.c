@@ -11,6 +11,13 @@
 
 #include "rc.h"
 
+/*
+ * How long an address is waited for before it is asked for anew (ms). ib_core does not hear of an
+ * answer that comes before it listens, and looks again only when that time is over; the owner tries
+ * again as long as it likes. A neighbour that is known by then is found at once.
+ */
+#define ADDRESS_MS	500
+
 const struct sdp_link_events *rc_up;
 struct workqueue_struct *rc_wq;
 
@@ -162,6 +169,8 @@ struct sdp_link *rc_create(struct net *net, const struct sdp_endpoint *local,
 		return NULL;
 	rc->local = *local;
 	rc->peer = *peer;
+	/* The caller is. */
+	set_bit(RC_OWNED, &rc->flags);
 	return &rc->link;
 }
 
@@ -172,6 +181,7 @@ struct sdp_link *rc_create(struct net *net, const struct sdp_endpoint *local,
 void rc_resolve(struct rc_link *rc)
 {
 	struct sockaddr_storage src, dst;
+	unsigned int ms = min_t(unsigned int, rc->wish.timeout_ms, ADDRESS_MS);
 	bool any = sdp_is_any(&rc->local);
 	struct rdma_cm_id *id;
 
@@ -187,7 +197,7 @@ void rc_resolve(struct rc_link *rc)
 	to_sockaddr(&src, &rc->local);
 	to_sockaddr(&dst, &rc->peer);
 	resolve_step(rc, rdma_resolve_addr(id, any ? NULL : (struct sockaddr *)&src,
-					   (struct sockaddr *)&dst, rc->wish.timeout_ms),
+					   (struct sockaddr *)&dst, ms),
 		     "resolve address");
 }
 
@@ -218,7 +228,13 @@ int sdp_rc_init(const struct sdp_link_events *up)
 		return -ENOMEM;
 	err = rc_device_init();
 	if (err)
-		destroy_workqueue(rc_wq);
+		goto no_devices;
+	err = rc_fork_init();
+	if (!err)
+		return 0;
+	rc_device_exit();
+no_devices:
+	destroy_workqueue(rc_wq);
 	return err;
 }
 
@@ -227,6 +243,7 @@ int sdp_rc_init(const struct sdp_link_events *up)
  */
 void sdp_rc_exit(void)
 {
+	rc_fork_exit();
 	rc_device_exit();
 	destroy_workqueue(rc_wq);
 }

@@ -257,14 +257,14 @@ static struct rc_link *next_untold(struct rc_device *dev, u32 port)
 	return NULL;
 }
 
-static void fail_links(struct rc_device *dev, u32 port, const char *place)
+static void fail_links(struct rc_device *dev, u32 port, int error, const char *place)
 {
 	struct rc_link *rc;
 
 	spin_lock_bh(&dev->lock);
 	while ((rc = next_untold(dev, port))) {
 		spin_unlock_bh(&dev->lock);
-		rc_link_fail(rc, ENETDOWN, place);
+		rc_link_fail(rc, error, place);
 		rc_link_put(rc);
 		spin_lock_bh(&dev->lock);
 	}
@@ -281,10 +281,10 @@ static void device_event(struct ib_event_handler *handler, struct ib_event *even
 
 	switch (event->event) {
 	case IB_EVENT_PORT_ERR:
-		fail_links(dev, event->element.port_num, ib_event_msg(event->event));
+		fail_links(dev, event->element.port_num, ENETDOWN, ib_event_msg(event->event));
 		break;
 	case IB_EVENT_DEVICE_FATAL:
-		fail_links(dev, 0, ib_event_msg(event->event));
+		fail_links(dev, 0, ENETDOWN, ib_event_msg(event->event));
 		break;
 	default:
 		break;
@@ -367,7 +367,7 @@ static void client_remove(struct ib_device *ib, void *data)
 	spin_lock_bh(&dev->lock);
 	WRITE_ONCE(dev->going, true);
 	spin_unlock_bh(&dev->lock);
-	fail_links(dev, 0, "device removed");
+	fail_links(dev, 0, ENETDOWN, "device removed");
 	device_put(dev);
 	wait_for_completion(&dev->unused);
 	rc_worth_stop(dev);
@@ -375,6 +375,21 @@ static void client_remove(struct ib_device *ib, void *data)
 	rc_reg_stop(dev);
 	ib_dealloc_pd(dev->pd);
 	kfree(dev);
+}
+
+/**
+ * rc_device_fail_all() - all links of all devices are over
+ * @error: positive errno
+ * @place: why
+ */
+void rc_device_fail_all(int error, const char *place)
+{
+	struct rc_device *dev;
+
+	mutex_lock(&rc_mutex);
+	list_for_each_entry(dev, &rc_devices, node)
+		fail_links(dev, 0, error, place);
+	mutex_unlock(&rc_mutex);
 }
 
 static struct ib_client rc_client = {

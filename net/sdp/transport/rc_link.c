@@ -118,7 +118,7 @@ static unsigned long link_step(struct rc_link *rc)
 	if (test_and_clear_bit(RC_TELL_CM, &rc->flags) && rc->cm)
 		ib_cm_notify(rc->cm, IB_EVENT_COMM_EST);
 	if (test_and_clear_bit(RC_BROKEN, &rc->flags))
-		rc_up->failed(&rc->link, ECONNRESET, "rc post");
+		rc_up->failed(&rc->link, ECONNRESET, "queue pair");
 	if (test_bit(RC_PEER_ENDED, &rc->flags) && !test_and_set_bit(RC_ENDED_SAID, &rc->flags)) {
 		rc_qp_drain(rc);
 		rc_up->ended(&rc->link);
@@ -185,7 +185,7 @@ void rc_link_put(struct rc_link *rc)
 void rc_link_discard(struct rc_link *rc)
 {
 	if (rc->dev) {
-		rc_qp_drain(rc);
+		rc_qp_settle(rc);
 		rc_qp_destroy(rc);
 		rc_device_del_link(rc);
 	}
@@ -230,8 +230,24 @@ void rc_link_wake(struct rc_link *rc)
  */
 void rc_link_fail(struct rc_link *rc, int error, const char *place)
 {
-	if (!test_and_set_bit(RC_FAILED_SAID, &rc->flags))
+	/* Fully ordered, pairs with rc_link_owned(). */
+	if (!test_and_set_bit(RC_FAILED_SAID, &rc->flags) && test_bit(RC_OWNED, &rc->flags))
 		rc_up->failed(&rc->link, error, place);
+}
+
+/**
+ * rc_link_owned() - a link has got its owner, who hears of what has happened before
+ * @rc: link
+ *
+ * A device's events find a link before its owner is made.
+ */
+void rc_link_owned(struct rc_link *rc)
+{
+	set_bit(RC_OWNED, &rc->flags);
+	/* Pairs with rc_link_fail(): one of us sees what the other has set. */
+	smp_mb__after_atomic();
+	if (test_bit(RC_FAILED_SAID, &rc->flags))
+		rc_up->failed(&rc->link, ENETDOWN, "device event");
 }
 
 static void rc_release(struct sdp_link *link, bool abort)

@@ -16,9 +16,12 @@ static void move_done(struct rc_link *rc, struct rc_move *move, const struct ib_
 	struct sdp_mem *mem = move->mem;
 
 	move->mem = NULL;
-	if (wc->status != IB_WC_SUCCESS && wc->status != IB_WC_WR_FLUSH_ERR)
-		rc_up->failed(&rc->link, rc_send_error(wc->status), ib_wc_status_msg(wc->status));
-	mem->error = wc->status == IB_WC_SUCCESS ? 0 : -EIO;
+	if (wc->status != IB_WC_SUCCESS) {
+		rc_send_failed(rc, wc);
+		mem->error = -EIO;
+	} else {
+		mem->error = rc_seal_broken(to_rc_mem(mem)) ? 0 : -EAGAIN;
+	}
 	if (move == &rc->reading)
 		rc_up->read(&rc->link, mem->error);
 	complete(&mem->done);
@@ -43,8 +46,8 @@ static void part_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, part_cqe);
 
-	if (wc->status != IB_WC_SUCCESS && wc->status != IB_WC_WR_FLUSH_ERR)
-		rc_up->failed(&rc->link, rc_send_error(wc->status), ib_wc_status_msg(wc->status));
+	if (wc->status != IB_WC_SUCCESS)
+		rc_send_failed(rc, wc);
 }
 
 /**
@@ -87,7 +90,7 @@ static bool post_pieces(struct rc_link *rc, struct rc_mem *m, struct ib_rdma_wr 
 	struct ib_sge *sge = wr->wr.sg_list;
 	u32 most = request_pieces(rc, m->use);
 	struct scatterlist *sg;
-	u32 bytes = 0;
+	u32 bytes = 0, posted = 0;
 	int i, n = 0;
 
 	for_each_sgtable_dma_sg(&m->sgt, sg, i) {
@@ -101,8 +104,10 @@ static bool post_pieces(struct rc_link *rc, struct rc_mem *m, struct ib_rdma_wr 
 		wr->wr.num_sge = n;
 		wr->wr.wr_cqe = left ? &rc->part_cqe : last;
 		wr->wr.send_flags = left ? 0 : IB_SEND_SIGNALED;
+		rc_seal(rc, m, posted, posted + bytes);
 		if (ib_post_send(rc->qp, &wr->wr, NULL))
 			return false;
+		posted += bytes;
 		m->partly = left;
 		if (!left)
 			return true;
@@ -113,8 +118,9 @@ static bool post_pieces(struct rc_link *rc, struct rc_mem *m, struct ib_rdma_wr 
 	return false;
 }
 
-static bool post_region(struct rc_link *rc, const struct rc_mem *m, struct ib_rdma_wr *wr, u32 len)
+static bool post_region(struct rc_link *rc, struct rc_mem *m, struct ib_rdma_wr *wr, u32 len)
 {
+	rc_seal(rc, m, 0, len);
 	wr->wr.sg_list[0] = (struct ib_sge) {
 		.addr = m->mem.region.va, .length = len, .lkey = m->region->mr->lkey,
 	};
@@ -158,14 +164,23 @@ bool rc_move(struct sdp_link *link, struct sdp_mem *mem, const struct sdp_region
 	return false;
 }
 
+static void lost(struct rc_move *move)
+{
+	struct sdp_mem *mem = move->mem;
+
+	move->mem = NULL;
+	if (!mem)
+		return;
+	mem->error = -EIO;
+	complete(&mem->done);
+}
+
 /**
- * rc_move_drained() - whatever was posted has been completed
+ * rc_move_drained() - whatever was posted has been completed, or never will be
  * @rc: link, drained; its owner posts nothing any more
  */
 void rc_move_drained(struct rc_link *rc)
 {
-	if (rc->reading.mem)
-		complete(&rc->reading.mem->done);
-	if (rc->writing.mem)
-		complete(&rc->writing.mem->done);
+	lost(&rc->reading);
+	lost(&rc->writing);
 }

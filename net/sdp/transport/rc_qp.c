@@ -98,6 +98,17 @@ undo:
 	return 0;
 }
 
+/*
+ * The queue pair has ended without a word, though nobody has ended the connection. soft-RoCE does
+ * that to a request that it calls carried out when it is not.
+ */
+static void flushed(struct rc_link *rc)
+{
+	if (test_bit(RC_CONNECTED, &rc->flags) && !test_bit(RC_PEER_ENDED, &rc->flags) &&
+	    !test_bit(RC_RELEASED, &rc->flags))
+		rc_up->failed(&rc->link, ECONNRESET, ib_wc_status_msg(IB_WC_WR_FLUSH_ERR));
+}
+
 /* The CM's locks are not made for softirq, so the work item tells it; once. */
 static void comm_established(struct rc_link *rc)
 {
@@ -119,6 +130,8 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 			rc_up->malformed(rc->net, SDP_BAD_LEN);
 		if (wc->status != IB_WC_WR_FLUSH_ERR)
 			rc_up->failed(&rc->link, EPROTO, ib_wc_status_msg(wc->status));
+		else
+			flushed(rc);
 		return;
 	}
 	msg = slot(&rc->rx, rc->rx.tail);
@@ -138,15 +151,19 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * rc_send_error() - what a failed send, write or read says of the peer
- * @status: of the completion
+ * rc_send_failed() - a send, write or read has failed, and with it the link
+ * @rc: link
+ * @wc: completion
  *
- * Return: errno, positive: its machine is silent, or it has no receive posted, or its memory is
- * not what it says.
+ * The peer's machine is silent, or it has no receive posted, or its memory is not what it says.
  */
-int rc_send_error(enum ib_wc_status status)
+void rc_send_failed(struct rc_link *rc, const struct ib_wc *wc)
 {
-	return status == IB_WC_RETRY_EXC_ERR ? ETIMEDOUT : ECONNRESET;
+	if (wc->status == IB_WC_WR_FLUSH_ERR)
+		flushed(rc);
+	else
+		rc_up->failed(&rc->link, wc->status == IB_WC_RETRY_EXC_ERR ? ETIMEDOUT : ECONNRESET,
+			      ib_wc_status_msg(wc->status));
 }
 
 static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -156,9 +173,7 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	bool last;
 
 	if (wc->status != IB_WC_SUCCESS) {
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			rc_up->failed(&rc->link, rc_send_error(wc->status),
-				      ib_wc_status_msg(wc->status));
+		rc_send_failed(rc, wc);
 		return;
 	}
 	__skb_queue_head_init(&sent.blocks);
@@ -186,10 +201,11 @@ static void probe_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (wc->status == IB_WC_SUCCESS)
 		rc_up->alive(&rc->link);
-	else if (wc->status != IB_WC_WR_FLUSH_ERR)
-		rc_up->failed(&rc->link, rc_send_error(wc->status), ib_wc_status_msg(wc->status));
+	else
+		rc_send_failed(rc, wc);
 }
 
+/* An adapter calls it from its interrupt, where the owner's lock cannot be taken. */
 static void qp_event(struct ib_event *event, void *context)
 {
 	struct rc_link *rc = context;
@@ -201,7 +217,7 @@ static void qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_QP_FATAL:
 	case IB_EVENT_QP_REQ_ERR:
 	case IB_EVENT_QP_ACCESS_ERR:
-		rc_up->failed(&rc->link, ECONNRESET, ib_event_msg(event->event));
+		rc_link_poke(rc, RC_BROKEN);
 		break;
 	default:
 		break;
@@ -502,14 +518,25 @@ void rc_probe(struct sdp_link *link)
  * rc_qp_drain() - stop the queue pair; all its completions have been handled afterwards
  * @rc: link
  *
- * What had arrived has been handed to the owner; what had not will never be. Until it lets go the
+ * What had arrived has been handed to the owner, unless the device has lost its completion, which
+ * the engine finds out like every other loss; what had not will never be. Until it lets go the
  * owner may still post, which fails in a completion of its own: so an end that the peer began is
  * drained twice, the second time when nobody posts any more.
  */
 void rc_qp_drain(struct rc_link *rc)
 {
 	if (rc->qp)
-		ib_drain_qp(rc->qp);
+		rc_drain(&rc->drain, rc->qp);
+}
+
+/* Returns whether all has been completed; of the receives each one is known. */
+static bool drained(struct rc_link *rc)
+{
+	if (!rc_drain(&rc->drain, rc->qp))
+		return false;
+	if (rc->rx.head - rc->rx.tail != rc->flushed)
+		rc_drain_failed(&rc->drain, rc->qp);
+	return !rc->drain.lost;
 }
 
 /**
@@ -520,8 +547,8 @@ void rc_qp_stop(struct rc_link *rc)
 {
 	if (!rc->qp)
 		return;
-	ib_drain_qp(rc->qp);
-	rc_move_drained(rc);
+	if (drained(rc))
+		rc_move_drained(rc);
 	rc->stopped = start_poll_synchronize_rcu();
 }
 
@@ -536,6 +563,8 @@ void rc_qp_stop(struct rc_link *rc)
  * taking them are over after a grace period. It takes them in the error state too, as a peer
  * repeats what is not acknowledged; in RESET they are dropped at once.
  *
+ * If the device has lost completions, more has to be waited for: see rc_drain.c.
+ *
  * To get there soft-RoCE waits for its tasks of the queue pair, and spins meanwhile, up to a tick
  * if they need this processor. So that comes a grace period later, when they rest.
  *
@@ -549,12 +578,32 @@ bool rc_qp_quiet(struct rc_link *rc)
 		return true;
 	if (!poll_state_synchronize_rcu(rc->stopped))
 		return false;
-	if (rc->reset)
+	if (rc->reset && (!rc->drain.lost || rc->over)) {
+		rc_move_drained(rc);
 		return true;
+	}
+	if (rc->reset)
+		rc->over = rc_drain_lost_over(&rc->drain, rc->cq);
+	else
+		ib_modify_qp(rc->qp, &reset, IB_QP_STATE);
 	rc->reset = true;
-	ib_modify_qp(rc->qp, &reset, IB_QP_STATE);
 	rc->stopped = start_poll_synchronize_rcu();
 	return false;
+}
+
+/**
+ * rc_qp_settle() - drain the queue pair of a link that nobody owns, and wait until it is quiet
+ * @rc: link
+ *
+ * It has not carried anything, so the first is enough but where completions are lost.
+ */
+void rc_qp_settle(struct rc_link *rc)
+{
+	if (!rc->qp || drained(rc))
+		return;
+	rc->stopped = start_poll_synchronize_rcu();
+	while (!rc_qp_quiet(rc))
+		schedule_timeout_uninterruptible(RC_QUIET_WAIT);
 }
 
 static void ring_free(struct rc_link *rc, struct rc_ring *ring, enum dma_data_direction dir)
@@ -575,8 +624,6 @@ static void ring_free(struct rc_link *rc, struct rc_ring *ring, enum dma_data_di
  */
 void rc_qp_destroy(struct rc_link *rc)
 {
-	/* A completion that came later would find freed memory. */
-	WARN_ON_ONCE(rc->rx.head - rc->rx.tail != rc->flushed);
 	if (rc->qp)
 		ib_destroy_qp(rc->qp);
 	if (rc->cq)

@@ -150,7 +150,7 @@ void rc_reg_stop(struct rc_device *dev)
 {
 	if (!dev->reg_ready)
 		return;
-	ib_drain_qp(dev->reg_qp);
+	rc_drain_reset(&dev->reg_drain, dev->reg_qp);
 	ib_destroy_qp(dev->reg_qp);
 	ib_free_cq(dev->reg_cq);
 }

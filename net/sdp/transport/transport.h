@@ -115,7 +115,7 @@ struct sdp_mem {
 
 /**
  * struct sdp_path_wish - what a connecting link shall heed on its way to the peer
- * @timeout_ms: for each step
+ * @timeout_ms: for each step, at most
  * @ifindex: network device to go out by, or 0
  * @tos: type of service or traffic class, or 0 for the device's default
  */
@@ -168,8 +168,9 @@ struct sdp_incoming {
  * @established: the transport's own handshake is complete
  * @received: a message arrived; takes @skb, whose length is still to be set to @bytes
  * @sent: messages have arrived at the peer
- * @read: a read that move() has begun is over; @error is 0 or an errno. Before @done of its
- *	memory; of a write, that is all there is
+ * @read: a read that move() has begun is over; @error is 0, or an errno: -EAGAIN if nothing else is
+ *	wrong, and the bytes can be asked for again. Before @done of its memory; of a write, that is
+ *	all there is
  * @alive: the probe has been answered: the peer's machine is there
  * @malformed: a request without a usable Hello has been refused, or a message did not fit
  *	into its receive
@@ -223,7 +224,7 @@ struct sdp_link_events {
  * @unmap: frees it; the peer cannot reach it any more. May sleep; in use
  * @move: read the peer's into it, or write from it into the peer's, as much as @remote is long,
  *	before what is sent next; one of each at a time. Returns whether @done will come, and
- *	up->read before that; if not, or if there is an error, the link is broken
+ *	up->read before that; if not, or if there is an error but -EAGAIN, the link is broken
  * @release: end the link: in good order, or (@abort) so that the peer notices; may be
  *	called once, from any context
  * @device: name of the device in use, or NULL

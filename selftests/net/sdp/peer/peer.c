@@ -7,6 +7,7 @@
  *	bind ADDRESS PORT	listen BACKLOG
  *	accept		and go on with the new connection; what came before stays open
  *	connect ADDRESS PORT	shutdown		close
+ *	pieces N	send, recv and the like move up to N bytes at once, and not 16384
  *	send N		N bytes of a pattern that recv knows
  *	flow		send until it fails
  *	flow-until FILE	send a piece every PEER_REST_MS (50) until FILE exists; prints "sent N"
@@ -45,6 +46,7 @@
 
 #define AF_SDP		27
 #define CHUNK		16384
+#define CHUNK_MAX	(1 << 20)
 #define PATTERN		251	/* any so many bytes in a row tell where in the stream they are */
 #define STATUS_FAILED	3
 #define STATUS_USAGE	2
@@ -52,7 +54,8 @@
 static int sock = -1;
 static int listener = -1;
 static unsigned long long sent, got;	/* on `sock` */
-static unsigned char pattern[CHUNK + PATTERN];
+static unsigned char pattern[CHUNK_MAX + PATTERN];
+static size_t chunk = CHUNK;
 static unsigned int time_limit = 100;	/* seconds */
 static unsigned int full_after = 200;	/* ms */
 static unsigned int leisure = 50;	/* ms */
@@ -201,7 +204,7 @@ static void do_option(void)
 /* Sends up to @n bytes; returns how many went, or -1. */
 static ssize_t send_piece(size_t n, int flags)
 {
-	ssize_t done = send(sock, pattern + sent % PATTERN, n > CHUNK ? CHUNK : n, flags);
+	ssize_t done = send(sock, pattern + sent % PATTERN, n > chunk ? chunk : n, flags);
 
 	if (done > 0)
 		sent += done;
@@ -211,8 +214,8 @@ static ssize_t send_piece(size_t n, int flags)
 /* Receives up to @n bytes and checks them; returns how many, or -1. */
 static ssize_t recv_piece(size_t n)
 {
-	unsigned char data[CHUNK];
-	ssize_t done = recv(sock, data, n > CHUNK ? CHUNK : n, 0);
+	static unsigned char data[CHUNK_MAX];
+	ssize_t done = recv(sock, data, n > chunk ? chunk : n, 0);
 
 	if (done <= 0)
 		return done;
@@ -222,6 +225,15 @@ static ssize_t recv_piece(size_t n)
 	}
 	got += done;
 	return done;
+}
+
+static void do_pieces(void)
+{
+	chunk = number();
+	if (chunk < 1 || chunk > CHUNK_MAX) {
+		fprintf(stderr, "pieces of 1 to %d bytes\n", CHUNK_MAX);
+		exit(STATUS_USAGE);
+	}
 }
 
 static void do_send(void)
@@ -239,10 +251,10 @@ static void do_send(void)
 
 static void do_flow(void)
 {
-	if (send_piece(CHUNK, 0) < 0)
+	if (send_piece(chunk, 0) < 0)
 		failed("flow");
 	printf("flowing\n");
-	while (send_piece(CHUNK, 0) >= 0)
+	while (send_piece(chunk, 0) >= 0)
 		;
 	failed("flow");
 }
@@ -252,7 +264,7 @@ static void do_flow_until(void)
 	const char *file = word();
 
 	while (access(file, F_OK)) {
-		if (send_piece(CHUNK, 0) < 0)
+		if (send_piece(chunk, 0) < 0)
 			failed("flow-until");
 		rest(leisure);
 	}
@@ -264,7 +276,7 @@ static void do_fill(void)
 	struct pollfd room;
 
 	do {
-		while (send_piece(CHUNK, MSG_DONTWAIT) >= 0)
+		while (send_piece(chunk, MSG_DONTWAIT) >= 0)
 			;
 		if (errno != EAGAIN)
 			failed("fill");
@@ -296,7 +308,7 @@ static void do_drain(void)
 	ssize_t done;
 
 	do {
-		done = recv_piece(CHUNK);
+		done = recv_piece(chunk);
 	} while (done > 0);
 	if (done < 0)
 		failed("drain");
@@ -373,7 +385,7 @@ static const struct {
 } operations[] = {
 	{ "open", do_open }, { "option", do_option }, { "bind", do_bind }, { "listen", do_listen },
 	{ "accept", do_accept }, { "connect", do_connect }, { "shutdown", do_shutdown },
-	{ "close", do_close }, { "send", do_send }, { "flow", do_flow },
+	{ "close", do_close }, { "pieces", do_pieces }, { "send", do_send }, { "flow", do_flow },
 	{ "flow-until", do_flow_until }, { "fill", do_fill }, { "recv", do_recv },
 	{ "drain", do_drain }, { "swallow", do_swallow }, { "ended", do_ended }, { "say", do_say },
 	{ "wait", do_wait },

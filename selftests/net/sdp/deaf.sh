@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Messages by which connections are made and ended get lost, each kind once, and always: connect and
+# close end all the same, in bounded time and with the right outcome. timeout: 400 s; short form: none
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/libpeers.sh"
+. "$here/../../vm/netlab.sh"
+. "$here/../../vm/checks.sh"
+
+bin=${SDP_BIN:-$here/../../../build/selftests}
+module=$bin/$(uname -r)/sdp_deaf.ko
+parameters=/sys/module/sdp_deaf/parameters
+[ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
+[ -e "$module" ] || tap_skip_all "no $module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
+settings=/proc/sys/net/sdp
+connect_before=$(<$settings/connect_timeout_ms) fin_before=$(<$settings/fin_timeout_ms)
+restore() {
+	peers_end
+	echo "$connect_before" >$settings/connect_timeout_ms
+	echo "$fin_before" >$settings/fin_timeout_ms
+	rmmod sdp_deaf
+}
+cleanup restore
+declare -A number=([REQ]=16 [REJ]=18 [REP]=19 [RTU]=20 [DREQ]=21 [DREP]=22)
+always=1000000
+
+# lose MESSAGE COUNT
+lose() {
+	echo 0 >$parameters/lost
+	echo "${number[$1]}" >$parameters/attribute
+	echo "$2" >$parameters/count
+}
+
+hear_again() { echo 0 >$parameters/count; }
+
+# Whatever was lost: all ends in time, and a connection of the usual kind works.
+aftermath() {
+	check "$1: messages were lost" test "$(<$parameters/lost)" -ge 1
+	peers_end
+	check "$1: the sockets end in time" wait_for $((2 * patience)) no_sockets
+	hear_again
+	check "$1: nothing is left" wait_for $((3 * patience)) connection_counts_are "$objects_before"
+	check "$1: afterwards a connection works" transfer $SDP_B
+	wait_for $patience no_sockets
+}
+
+# connects WHAT: it does, and data comes through to the end
+connects() {
+	next_port
+	peer server bind $SDP_B $port listen 5 say up accept recv 50000 send 50000 drain
+	says server $patience up
+	peer client connect $SDP_B $port send 50000 recv 50000 shutdown drain
+	check "$1: connects" says client $((2 * patience)) connected
+	check "$1: the client gets everything" says client $((2 * patience)) "end after 50000 bytes"
+	check "$1: so does the server" says server $patience "end after 50000 bytes"
+}
+
+# fails WHAT ERRNO: with a listener, or where there is none
+fails() {
+	next_port
+	if [ "${3:-}" = listener ]; then
+		peer server bind $SDP_B $port listen 5 say up accept hold
+		says server $patience up
+	fi
+	peer client connect $SDP_B $port
+	check "$1: connect fails with $2" says client $((2 * patience)) "connect: $2"
+}
+
+check "data before" transfer $SDP_B
+wait_for $patience no_sockets
+objects_before=$(connection_counts)
+insmod "$module" || tap_skip_all "the module $module cannot be loaded"
+echo 5000 >$settings/fin_timeout_ms
+
+for message in REQ REP RTU DREQ DREP; do
+	lose $message 1
+	connects "one $message lost"
+	# The last ones are sent when the programs have ended.
+	wait_for $patience eval '[ "$(<$parameters/lost)" = 1 ]'
+	aftermath "one $message lost"
+done
+lose REJ 1
+fails "one REJ lost" ECONNREFUSED
+aftermath "one REJ lost"
+
+for message in RTU DREQ DREP; do
+	lose $message $always
+	connects "every $message lost"
+	wait_for $patience eval '[ "$(<$parameters/lost)" -ge 1 ]'
+	aftermath "every $message lost"
+done
+echo 4000 >$settings/connect_timeout_ms
+for message in REQ REP; do
+	lose $message $always
+	fails "every $message lost" ETIMEDOUT listener
+	aftermath "every $message lost"
+done
+lose REJ $always
+fails "every REJ lost" ETIMEDOUT
+aftermath "every REJ lost"
+tap_done

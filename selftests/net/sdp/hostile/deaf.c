@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A machine that does not hear some of the messages by which connections are made and ended: they
+ * get lost where the CM takes them in, which then finds nothing that it knows.
+ */
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <rdma/ib_mad.h>
+
+static int attribute;
+module_param(attribute, int, 0644);
+MODULE_PARM_DESC(attribute, "message that is lost: 16 REQ, 18 REJ, 19 REP, 20 RTU, 21 DREQ, 22 DREP");
+
+/* Without a lock: the MADs of a test come one after the other, or all of them are lost. */
+static int count;
+module_param(count, int, 0644);
+MODULE_PARM_DESC(count, "how many are still to be lost");
+
+static unsigned int lost;
+module_param(lost, uint, 0644);
+MODULE_PARM_DESC(lost, "how many were lost");
+
+static int before_receive(struct kprobe *probe, struct pt_regs *regs)
+{
+	struct ib_mad_recv_wc *wc = (struct ib_mad_recv_wc *)regs_get_kernel_argument(regs, 2);
+	struct ib_mad_hdr *header = &wc->recv_buf.mad->mad_hdr;
+
+	if (be16_to_cpu(header->attr_id) != READ_ONCE(attribute) || READ_ONCE(count) <= 0)
+		return 0;
+	WRITE_ONCE(count, READ_ONCE(count) - 1);
+	WRITE_ONCE(lost, READ_ONCE(lost) + 1);
+	header->attr_id = 0;
+	return 0;
+}
+
+static struct kprobe receive = { .symbol_name = "cm_recv_handler", .pre_handler = before_receive };
+
+static int __init deaf_init(void)
+{
+	return register_kprobe(&receive);
+}
+
+static void __exit deaf_exit(void)
+{
+	unregister_kprobe(&receive);
+}
+
+module_init(deaf_init);
+module_exit(deaf_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Connection management with messages that get lost, for tests");

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# soft-RoCE loses completions of queue pairs that end: connections and devices have to end all the
+# same, within a bound. timeout: 300 s; short form: 6.12 debug/2
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/libpeers.sh"
+. "$here/../../vm/netlab.sh"
+. "$here/../../vm/checks.sh"
+
+bin=${SDP_BIN:-$here/../../../build/selftests}
+module=$bin/$(uname -r)/sdp_lose.ko
+parameters=/sys/module/sdp_lose/parameters
+[ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
+[ -e "$module" ] || tap_skip_all "no $module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
+# Two bounds of 10 s, one after the other, and what is usual beside them.
+lost_seconds=$((60 * slow))
+
+restore() {
+	peers_end
+	rmmod sdp_lose
+	lab_intact || { lab_down; lab_up; }
+}
+cleanup restore
+
+lost() { echo "$(<$parameters/lost)"; }
+
+# flowing N: so many connections, data on each
+flowing() {
+	next_port
+	peer server bind $SDP_B $port listen 20 say up fork "$1" accept drain
+	says server $patience up || return
+	peer client fork "$1" connect $SDP_B $port flow
+	wait_for $patience eval '[ "$(grep -c ^flowing "$peers/client")" = '"$1"' ]'
+}
+
+check "data before" transfer "$SDP_B"
+wait_for $patience no_sockets
+objects_before=$(connection_counts)
+insmod "$module" || tap_skip_all "the module $module cannot be loaded"
+
+check "all lost: data still arrives" transfer "$SDP_B"
+check "completions were lost" test "$(lost)" -gt 4
+check "all lost: the sockets end" wait_for $lost_seconds no_sockets
+check "all lost: so do queue pairs and the like" \
+	wait_for $lost_seconds connection_counts_are "$objects_before"
+
+echo 3 >$parameters/every
+check "every third lost: eight connections in traffic" flowing 8
+peers_end client
+check "every third lost: the other ends hear of it" over server $lost_seconds
+peers_end
+check "every third lost: the sockets end" wait_for $lost_seconds no_sockets
+check "every third lost: nothing is left" \
+	wait_for $lost_seconds connection_counts_are "$objects_before"
+
+echo 1 >$parameters/every
+check "a device goes: four connections in traffic" flowing 4
+check "a device goes: in time" timeout $lost_seconds rdma link delete rxa
+check "a device goes: the calls end" over client $lost_seconds
+peers_end
+check "a device goes: nothing is left" wait_for $lost_seconds no_sockets
+lab_device "" rxa va 0 1
+check "and comes back: data" transfer "$SDP_B"
+wait_for $lost_seconds no_sockets
+rmmod sdp_lose
+check "nothing lost any more: data" transfer "$SDP_B6"
+check "nothing is left at the end" wait_for $lost_seconds connection_counts_are "$objects_before"
+tap_done

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# soft-RoCE may call an RDMA read done whose last packet has not come. The bytes have to be right all
+# the same. timeout: 120 s; short form: 6.12 debug/1
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/libpeers.sh"
+. "$here/../../vm/netlab.sh"
+. "$here/../../vm/checks.sh"
+
+bin=${SDP_BIN:-$here/../../../build/selftests}
+module=$bin/$(uname -r)/sdp_void.ko
+parameters=/sys/module/sdp_void/parameters
+[ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
+[ -e "$module" ] || tap_skip_all "no $module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
+
+settings=/proc/sys/net/sdp
+threshold_before=$(<$settings/rdma_threshold) mode_after_before=$(<$settings/mode_after)
+restore() {
+	echo "$threshold_before" >$settings/rdma_threshold
+	echo "$mode_after_before" >$settings/mode_after
+}
+cleanup restore
+# Nothing that happens makes large writes messages for good.
+echo 16384 >$settings/rdma_threshold
+echo 1000 >$settings/mode_after
+
+# exchange BYTES READ-PIECE ADDRESS: large writes, read in pieces, both ways
+exchange() {
+	local bytes=$1 pieces=$2 address=$3
+	next_port
+	peer server bind "$address" $port listen 5 say up accept pieces "$pieces" recv "$bytes" \
+		pieces 65536 send "$bytes" drain
+	says server $patience up || return
+	peer client connect "$address" $port pieces 65536 send "$bytes" pieces "$pieces" \
+		recv "$bytes" shutdown drain
+	over client $((3 * patience)) && over server $patience || return
+	if ! printed client "end after $bytes bytes" || ! printed server "end after $bytes bytes"; then
+		show_peers
+		return 1
+	fi
+	peers_end
+}
+
+check "data before" transfer "$SDP_B"
+read_before=$(sdpstat BytesRead) objects_before=$(connection_counts)
+check "bytes are right when reads are" exchange 2000000 4096 "$SDP_B"
+check "it was read by RDMA" test $(($(sdpstat BytesRead) - read_before)) -gt 200000
+void_before=$(sdpstat ReadsVoid)
+insmod "$module" || tap_skip_all "the module $module cannot be loaded"
+cleanup rmmod sdp_void
+check "bytes are right when every third read is void" exchange 4000000 4096 "$SDP_B"
+check "answers were lost" test "$(<$parameters/lost)" -gt 20
+check "ReadsVoid counts them" test $(($(sdpstat ReadsVoid) - void_before)) -gt 20
+echo 1 >$parameters/every
+check "bytes are right when every read is void" exchange 1000000 4096 "$SDP_B6"
+# What is read ends in a packet with few bytes: a seal that short is what was read, now and then.
+echo 2 >$parameters/every
+check "bytes are right when packets are short" exchange 400000 4097 "$SDP_B"
+check "no RDMA object is left" wait_for $patience connection_counts_are "$objects_before"
+tap_done
