@@ -111,7 +111,7 @@ struct sdp_fetch;
  * @coalesce: writes share messages, and small messages share buffers
  * @rdma: the link can do RDMA
  * @offer: memory that a writer offers to the peer, or NULL (offer.c)
- * @offering: others that want to write wait for that writer
+ * @tx_turn: a writer has its turn until its call ends; others that want to write wait for it
  * @offer_out: the peer has not answered yet
  * @recv_max: receives that the link has room for
  * @recv_largest: size of the largest receives that may be posted
@@ -240,7 +240,7 @@ struct sdp_sock {
 	bool coalesce;
 	bool rdma;
 	struct sdp_offer *offer;
-	bool offering;
+	bool tx_turn;
 	bool offer_out;
 	bool may_offer;
 	u16 recv_max;
@@ -458,6 +458,7 @@ void sdp_stream_recycle(struct sdp_sock *ssk, struct sdp_link *link, struct sk_b
 void sdp_stream_purge(struct sdp_sock *ssk);
 
 /* send.c, recv.c */
+void sdp_turn_take(struct sdp_sock *ssk, bool *mine);
 void sdp_send_held(struct sdp_sock *ssk);
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
@@ -493,7 +494,7 @@ void sdp_await_move(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem 
 void sdp_await_answer(struct sdp_sock *ssk, const bool *over);
 
 /* offer.c */
-u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool *refused);
+u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool *refused, bool *turn);
 struct sk_buff *sdp_offer_take(struct sdp_sock *ssk);
 void sdp_offer_answered(struct sdp_sock *ssk, u32 got);
 void sdp_offer_over(struct sdp_sock *ssk, u32 got);

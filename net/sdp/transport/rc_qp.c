@@ -310,14 +310,22 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 
 static int to_state(struct rc_link *rc, enum ib_qp_state state)
 {
+	const struct ib_device *dev = rc->dev->ib;
 	struct ib_qp_attr attr = { .qp_state = state };
 	int mask, err;
 
 	err = ib_cm_init_qp_attr(rc->cm, &attr, &mask);
 	if (err)
 		return err;
-	/* The CM learns it only from our REP, which is sent later. */
+	/*
+	 * The CM of the accepting side learns it only from our REP, which is sent later; and so it
+	 * does that the device can do with fewer reads than the peer has offered.
+	 */
 	attr.rq_psn = rc->psn;
+	attr.max_rd_atomic = min3((int)attr.max_rd_atomic, RC_RD_ATOMIC,
+				  dev->attrs.max_qp_init_rd_atom);
+	attr.max_dest_rd_atomic = min3((int)attr.max_dest_rd_atomic, RC_RD_ATOMIC,
+				       dev->attrs.max_qp_rd_atom);
 	err = ib_modify_qp(rc->qp, &attr, mask);
 	if (!err && state == IB_QPS_RTR && rc->config.rdma)
 		rc_reg_start(rc->dev, rc->port, &attr, mask);
