@@ -14,6 +14,7 @@
  *	rdma.c		large writes and reads by RDMA, what they have in common:
  *	offer.c		a writer's memory, offered to the peer
  *	fetch.c		... that a reader reads from
+ *	stage.c		... or the kernel, for one that must not wait
  *	post.c		a reader's memory, advertised to the peer
  *	place.c		... that a writer writes to
  *	pin.c		programs' pages for all of them
@@ -502,10 +503,15 @@ void sdp_offer_over(struct sdp_sock *ssk, u32 got);
 /* fetch.c */
 void sdp_offered(struct sdp_sock *ssk, u32 inlined);
 void sdp_fetched(struct sdp_sock *ssk, bool ok, struct sdp_todo *todo);
+void sdp_was_read(struct sdp_sock *ssk, u32 n, struct sdp_todo *todo);
+bool sdp_queue_full(const struct sdp_sock *ssk);
 int sdp_fetch(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
-	      bool first);
+	      bool first, bool wait);
 void sdp_fetch_decline(struct sdp_sock *ssk, u32 seen);
 void sdp_fetch_later(struct sdp_sock *ssk, size_t room);
+
+/* stage.c */
+bool sdp_stage(struct sdp_sock *ssk, u32 room);
 
 /* post.c */
 void sdp_post_over(struct sdp_sock *ssk, u32 id, u32 got);

@@ -11,6 +11,14 @@
  */
 #include "rc.h"
 
+static void tell_ended(struct sdp_mem *mem)
+{
+	if (mem->ended)
+		mem->ended(mem);
+	else
+		complete(&mem->done);
+}
+
 static void move_done(struct rc_link *rc, struct rc_move *move, const struct ib_wc *wc)
 {
 	struct sdp_mem *mem = move->mem;
@@ -21,7 +29,7 @@ static void move_done(struct rc_link *rc, struct rc_move *move, const struct ib_
 	mem->error = wc->status == IB_WC_SUCCESS ? 0 : -EIO;
 	if (move == &rc->reading)
 		rc_up->read(&rc->link, mem->error);
-	complete(&mem->done);
+	tell_ended(mem);
 }
 
 static void read_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -165,7 +173,7 @@ bool rc_move(struct sdp_link *link, struct sdp_mem *mem, const struct sdp_region
 void rc_move_drained(struct rc_link *rc)
 {
 	if (rc->reading.mem)
-		complete(&rc->reading.mem->done);
+		tell_ended(rc->reading.mem);
 	if (rc->writing.mem)
-		complete(&rc->writing.mem->done);
+		tell_ended(rc->writing.mem);
 }

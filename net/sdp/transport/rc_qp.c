@@ -105,6 +105,18 @@ static void comm_established(struct rc_link *rc)
 		rc_link_poke(rc, RC_TELL_CM);
 }
 
+/*
+ * A peer that reaches for memory with a wrong key is refused by the adapter, which ends the queue
+ * pair. Some adapters say so by an event; on the others that receives are flushed, though nobody
+ * has ended the link, is all there is to tell. What else is wrong is said first: by the work item.
+ */
+static void rx_flushed(struct rc_link *rc)
+{
+	if (test_bit(RC_CONNECTED, &rc->flags) && !test_bit(RC_PEER_ENDED, &rc->flags) &&
+	    !test_bit(RC_RELEASED, &rc->flags) && !test_and_set_bit(RC_FLUSHED, &rc->flags))
+		rc_link_wake(rc);
+}
+
 static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, rx_cqe);
@@ -119,6 +131,8 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 			rc_up->malformed(rc->net, SDP_BAD_LEN);
 		if (wc->status != IB_WC_WR_FLUSH_ERR)
 			rc_up->failed(&rc->link, EPROTO, ib_wc_status_msg(wc->status));
+		else
+			rx_flushed(rc);
 		return;
 	}
 	msg = slot(&rc->rx, rc->rx.tail);

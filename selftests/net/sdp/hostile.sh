@@ -253,6 +253,18 @@ courses() {
 	peers_end server
 	echo 100 >/proc/sys/net/sdp/scan_ms
 
+	# It offers memory, and then does not let anybody read it: who must not wait does not.
+	echo 600000 >/proc/sys/net/sdp/scan_ms
+	listener_start accept wait "$peers/go" look hold
+	check "an offer of a silent peer: said" commit msg-srcavail-silent
+	touch "$peers/go"
+	check "an offer of a silent peer: a look does not wait for it" says server $patience \
+		"looked at 1"
+	echo end >$run
+	peers_end server
+	rm -f "$peers/go"
+	echo 100 >/proc/sys/net/sdp/scan_ms
+
 	listener_start accept ended
 	check "a message instead of RTU: said" commit early-message
 	check "a message instead of RTU: it counts as one" says server $patience accepted

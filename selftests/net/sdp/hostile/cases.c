@@ -173,6 +173,12 @@ static int msg_srcavail_twice(struct hostile *h)
 	return hostile_say(h, SDP_MID_SRC_AVAIL, 1) ?: hostile_say(h, SDP_MID_SRC_AVAIL, 1);
 }
 
+/* It is there to be read, says the peer, but nobody can. */
+static int msg_srcavail_silent(struct hostile *h)
+{
+	return hostile_say(h, SDP_MID_SRC_AVAIL, 1) ?: hostile_fall_silent(h);
+}
+
 static int msg_srcavail_data(struct hostile *h)
 {
 	return hostile_say(h, SDP_MID_SRC_AVAIL, 1) ?: hostile_say(h, SDP_MID_DATA, 10);
@@ -320,6 +326,7 @@ static const struct message {
 	{ "msg-srcavail-empty",		PLAIN(SDP_MID_SRC_AVAIL, 0) },
 	{ "msg-srcavail-twice",		msg_srcavail_twice },
 	{ "msg-srcavail-data",		msg_srcavail_data },
+	{ "msg-srcavail-silent",	msg_srcavail_silent },
 	{ "msg-srcavail-disconn",	msg_srcavail_disconn },
 	{ "msg-rdcompl",		PLAIN(SDP_MID_RDMA_RD_COMPL, 0) },
 	{ "msg-cancel",			PLAIN(SDP_MID_SRC_CANCEL, 0) },

@@ -406,6 +406,19 @@ int hostile_rdma(struct hostile *h, enum ib_wr_opcode opcode, u32 rkey, u64 va, 
 }
 
 /**
+ * hostile_fall_silent() - nothing is answered any more
+ * @h: connection, ready
+ *
+ * Return: 0 or an errno.
+ */
+int hostile_fall_silent(struct hostile *h)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	return ib_modify_qp(h->qp, &attr, IB_QP_STATE);
+}
+
+/**
  * hostile_over() - has the peer ended the connection?
  * @h: connection
  * @seconds: how long it may take

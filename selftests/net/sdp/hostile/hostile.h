@@ -126,6 +126,7 @@ int hostile_send(struct hostile *h, u32 bytes);
 int hostile_send_revoking(struct hostile *h, u32 bytes, u32 rkey);
 int hostile_write_imm(struct hostile *h);
 int hostile_rdma(struct hostile *h, enum ib_wr_opcode opcode, u32 rkey, u64 va, u32 bytes);
+int hostile_fall_silent(struct hostile *h);
 bool hostile_over(struct hostile *h, unsigned int seconds);
 void hostile_free(struct hostile *h);
 

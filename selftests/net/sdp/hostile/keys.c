@@ -79,10 +79,11 @@ int hostile_key_write_offer(struct hostile *h)
 	return await(&h->adverts, 1) ?: refused(h, write_at(h, 0));
 }
 
-/* From now on the peer's reader tells where its memory is. */
+/* From now on the peer's reader tells where its memory is, when it reads the next time. */
 static int await_buffer(struct hostile *h)
 {
-	return hostile_say(h, SDP_MID_MODE_CHANGE, 0) ?: await(&h->adverts, 1);
+	return hostile_say(h, SDP_MID_MODE_CHANGE, 0) ?: hostile_say(h, SDP_MID_DATA, 1) ?:
+	       await(&h->adverts, 1);
 }
 
 /* As it is meant; when the reader tells of its next one the call is over. */
