@@ -295,7 +295,7 @@ TEST(sdp_engine_receive__messages_out_of_place)
 
 		/* A request needs nothing before it; its answer does. A cancel may have crossed. */
 		if (!sdp_wire_header_len((u8)mid) || mid == SDP_MID_CHRCVBUF ||
-		    mid == SDP_MID_SRC_CANCEL || mid == SDP_MID_SRC_AVAIL)
+		    mid == SDP_MID_SUSPEND || mid == SDP_MID_SRC_CANCEL || mid == SDP_MID_SRC_AVAIL)
 			continue;
 		w = connected(TEST_SELF);
 		m = from_peer(&w->b, (u8)mid, 0);
@@ -312,6 +312,21 @@ TEST(sdp_engine_receive__messages_out_of_place)
 		EXPECT_ACT(w, SDP_ACT_FAIL);
 		EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 	}
+}
+
+/* SuspComm: we cannot follow the session elsewhere, so nothing is said and nothing changes */
+TEST(sdp_engine_receive__suspend)
+{
+	struct world *w = connected(TEST_SELF);
+	struct sdp_tx_view view = { 0 };
+
+	receive_right(w, &w->b, SDP_MID_SUSPEND, 0);
+	EXPECT_EQ(SDP_MID_SUSPEND, w->msg.h.mid);
+	EXPECT_NO_ACTS(w);
+	EXPECT_EQ(SDP_ESTABLISHED, w->b.state);
+	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->b, &view, &w->tx));
+	receive_right(w, &w->b, SDP_MID_DATA, 5);
+	EXPECT_ACT(w, SDP_ACT_DELIVER);
 }
 
 /* After its end an engine is silent, whatever comes */

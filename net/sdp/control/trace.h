@@ -113,6 +113,60 @@ TRACE_EVENT(sdp_credit_stall,
 		  __entry->port, __entry->peer, __entry->mseq, __entry->outq)
 );
 
+#define sdp_trace_mode(mode)							\
+	__print_symbolic(mode, { SDP_MODE_BUFFERED, "buffered" },		\
+			 { SDP_MODE_COMBINED, "combined" },			\
+			 { SDP_MODE_PIPELINED, "pipelined" })
+
+TRACE_EVENT(sdp_mode,
+	TP_PROTO(const struct sock *sk, u16 port, u16 peer, bool sends, u8 from, u8 to,
+		 bool ours),
+	TP_ARGS(sk, port, peer, sends, from, to, ours),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u16, port)
+		__field(u16, peer)
+		__field(bool, sends)
+		__field(u8, from)
+		__field(u8, to)
+		__field(bool, ours)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->port = port;
+		__entry->peer = peer;
+		__entry->sends = sends;
+		__entry->from = from;
+		__entry->to = to;
+		__entry->ours = ours;
+	),
+	TP_printk("sk=%p port=%u peer=%u %s half %s -> %s by %s", __entry->sk, __entry->port,
+		  __entry->peer, __entry->sends ? "sending" : "receiving",
+		  sdp_trace_mode(__entry->from), sdp_trace_mode(__entry->to),
+		  __entry->ours ? "this end" : "the peer")
+);
+
+TRACE_EVENT(sdp_scan,
+	TP_PROTO(const struct sock *sk, u16 port, u16 peer, u32 unread, unsigned int looks),
+	TP_ARGS(sk, port, peer, unread, looks),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u16, port)
+		__field(u16, peer)
+		__field(u32, unread)
+		__field(unsigned int, looks)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->port = port;
+		__entry->peer = peer;
+		__entry->unread = unread;
+		__entry->looks = looks;
+	),
+	TP_printk("sk=%p port=%u peer=%u nobody reads %u offered bytes after %u looks",
+		  __entry->sk, __entry->port, __entry->peer, __entry->unread, __entry->looks)
+);
+
 TRACE_EVENT(sdp_error,
 	TP_PROTO(const struct sock *sk, u16 port, u16 peer, int error, const char *place),
 	TP_ARGS(sk, port, peer, error, place),

@@ -179,6 +179,15 @@ static void receive_resize_ack(struct sdp_engine *e, const struct sdp_msg *msg,
 		sdp_engine_fail(e, EPROTO, bad, acts);
 }
 
+/*
+ * SuspComm (wire section 8): the peer would go on by another service id. The answer would promise
+ * that we follow, which we cannot; so there is none, and the session goes on where it is.
+ */
+static void receive_suspend(struct sdp_engine *e, const struct sdp_msg *msg,
+			    struct sdp_actions *acts)
+{
+}
+
 typedef void (*receiver_fn)(struct sdp_engine *e, const struct sdp_msg *msg,
 			    struct sdp_actions *acts);
 
@@ -213,6 +222,8 @@ static receiver_fn receiver_of(u8 mid)
 		return receive_resize;
 	case SDP_MID_CHRCVBUF_ACK:
 		return receive_resize_ack;
+	case SDP_MID_SUSPEND:
+		return receive_suspend;
 	default:
 		return NULL;
 	}

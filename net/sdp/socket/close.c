@@ -207,10 +207,10 @@ static void linger(struct sdp_sock *ssk)
 	lock_sock(sk);
 }
 
-/* Unread data, and SO_LINGER with time 0, make a close a reset. */
+/* Unread data, and SO_LINGER with time 0, make a close a reset; so does what is being read. */
 static bool close_aborts(const struct sdp_sock *ssk)
 {
-	return sdp_readable(ssk) || !connection_stands(ssk) ||
+	return sdp_readable(ssk) || sdp_engine_reading(&ssk->engine) || !connection_stands(ssk) ||
 	       (sock_flag(&ssk->sk, SOCK_LINGER) && !ssk->sk.sk_lingertime);
 }
 

@@ -14,6 +14,8 @@
  * A peer whose offers are declined again and again makes no more. Who then waits with much room,
  * or would have to, brings them back.
  *
+ * Who must not wait does not even do so for the fabric: see stage.c.
+ *
  * A read waits for the fabric, not for the peer's program. When that takes too long (the other
  * machine is gone) the watch of keepalive.c, or a kill, ends the connection, and with it the read.
  */
@@ -39,7 +41,23 @@ struct sdp_fetch {
 };
 
 /**
- * sdp_fetched() - a read is over
+ * sdp_was_read() - bytes have been read from the peer's memory, and are part of the stream
+ * @ssk: socket, locked
+ * @n: how many
+ * @todo: wakes others that want to read
+ */
+void sdp_was_read(struct sdp_sock *ssk, u32 n, struct sdp_todo *todo)
+{
+	SDP_ADD(sock_net(&ssk->sk), BytesRead, n);
+	ssk->bytes_received += n;
+	ssk->rdma_received += n;
+	ssk->last_received = jiffies;
+	sdp_alive_heard(ssk);
+	todo->wake |= SDP_WAKE_READ;
+}
+
+/**
+ * sdp_fetched() - a read that a reader waits for is over
  * @ssk: socket, locked
  * @error: 0, and the bytes are here; -EAGAIN, and they are still to be had; or an errno
  * @todo: wakes others that want to read
@@ -48,6 +66,9 @@ void sdp_fetched(struct sdp_sock *ssk, int error, struct sdp_todo *todo)
 {
 	struct sdp_fetch *f = ssk->fetch;
 
+	/* One that nobody waits for is ended by stage.c. */
+	if (!f)
+		return;
 	ssk->fetch = NULL;
 	sdp_engine_read_end(&ssk->engine, !error);
 	if (error == -EAGAIN)
@@ -60,12 +81,7 @@ void sdp_fetched(struct sdp_sock *ssk, int error, struct sdp_todo *todo)
 	else
 		sdp_passed(ssk, f->n);
 	f->skb = NULL;
-	SDP_ADD(sock_net(&ssk->sk), BytesRead, f->n);
-	ssk->bytes_received += f->n;
-	ssk->rdma_received += f->n;
-	ssk->last_received = jiffies;
-	sdp_alive_heard(ssk);
-	todo->wake |= SDP_WAKE_READ;
+	sdp_was_read(ssk, f->n, todo);
 }
 
 /*
@@ -149,7 +165,7 @@ static int read_staged(struct sdp_sock *ssk, u32 n)
 	struct sdp_link *link;
 	int err = -EAGAIN;
 
-	f.skb = sdp_buf_pages(n, pages, &mem.n, ssk->sk.sk_allocation);
+	f.skb = sdp_buf_pages(n, 0, pages, &mem.n, ssk->sk.sk_allocation);
 	if (!f.skb)
 		return -ENOBUFS;
 	link = sdp_link_use(ssk);
@@ -215,7 +231,13 @@ void sdp_offered(struct sdp_sock *ssk, u32 inlined)
 	sdp_tick_watch_offer(ssk);
 }
 
-static bool queue_full(const struct sdp_sock *ssk)
+/**
+ * sdp_queue_full() - is there no room for what would be read by RDMA?
+ * @ssk: socket
+ *
+ * Return: true when the receive buffer is full, or memory is short.
+ */
+bool sdp_queue_full(const struct sdp_sock *ssk)
 {
 	const struct sock *sk = &ssk->sk;
 
@@ -226,13 +248,24 @@ static bool queue_full(const struct sdp_sock *ssk)
 /* Into the queue; or the peer is asked for messages. */
 static int stage(struct sdp_sock *ssk, u32 n, bool last)
 {
-	if (queue_full(ssk)) {
+	if (sdp_queue_full(ssk)) {
 		decline(ssk, false);
 		return 0;
 	}
 	if (read_staged(ssk, min_t(u32, n, STAGED_MAX)) || last)
 		decline(ssk, false);
 	return -EAGAIN;
+}
+
+/*
+ * Without waiting. Who has room for little gets messages, as others do after their first read.
+ * Returns 0: what there will be is not there yet.
+ */
+static int begin_only(struct sdp_sock *ssk, u32 room, bool small)
+{
+	if (small || sdp_queue_full(ssk) || !sdp_stage(ssk, room))
+		decline(ssk, false);
+	return 0;
 }
 
 /*
@@ -268,12 +301,13 @@ void sdp_fetch_decline(struct sdp_sock *ssk, u32 seen)
  * @left: those of them that are still free
  * @enough: it has got enough already
  * @first: the call is the first one that reads of the offer, and may wait
+ * @wait: it may wait
  *
  * Return: bytes put into @to; -EAGAIN when there may be something in the queue now; 0 when there
  * is nothing to be had but messages.
  */
 int sdp_fetch(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
-	      bool first)
+	      bool first, bool wait)
 {
 	u32 all = READ_ONCE(ssk->rx_offered);
 	bool small = len < DIRECT_MIN, direct, large;
@@ -286,6 +320,8 @@ int sdp_fetch(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left
 	if (!READ_ONCE(ssk->rx_reads))
 		return unreadable(ssk, large);
 	n = min_t(size_t, all, left);
+	if (!wait)
+		return begin_only(ssk, n, small && n < all);
 	direct = to && user_backed_iter(to) && (n >= DIRECT_MIN || n == all);
 	if (direct)
 		got = read_direct(ssk, to, n, large);

@@ -7,8 +7,8 @@
  * them (RdmaRdCompl), or has said that it wants the rest in messages (SendSm). What the peer has
  * got counts as written; the rest goes the usual way.
  *
- * While it waits nobody else may write: @offering keeps them away like a full buffer does, so a
- * write is never mixed with another one, and who must not wait does not.
+ * While it waits nobody else may write: it has its turn, which keeps them away like a full buffer
+ * does. So a write is never mixed with another one, and who must not wait does not.
  *
  * A writer that may wait no longer (a signal, a timeout, shutdown by another thread) takes the
  * offer back, waits for the peer's answer, which its kernel gives without its program, and goes
@@ -193,26 +193,17 @@ static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pa
 	return got;
 }
 
-/* Nobody else may write meanwhile: what is written stays in one piece. */
-static void keep_others_away(struct sdp_sock *ssk, bool away)
-{
-	struct sdp_todo todo = { .wake = away ? 0 : SDP_WAKE_WRITE };
-
-	sdp_stream_lock(ssk);
-	WRITE_ONCE(ssk->offering, away);
-	sdp_stream_unlock(ssk, &todo);
-}
-
 /**
  * sdp_offer() - send from the memory of a large write by RDMA, if that can be (B1, B2)
  * @ssk: socket, with tx_mutex, which is let go while the peer reads
  * @msg: what to send; advanced
  * @timeo: how long to wait (jiffies); the rest is left in it
  * @refused: what follows has to go in messages
+ * @turn: it is the writer's turn; taken if need be
  *
  * Return: bytes that the peer has got.
  */
-u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool *refused)
+u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool *refused, bool *turn)
 {
 	struct sdp_pinned pin;
 	struct sdp_link *link;
@@ -225,9 +216,8 @@ u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool *refus
 		return 0;
 	link = sdp_link_use(ssk);
 	if (link) {
-		keep_others_away(ssk, true);
+		sdp_turn_take(ssk, turn);
 		got = move_pages(ssk, link, &pin.mem, timeo, refused);
-		keep_others_away(ssk, false);
 		link->ops->unuse(link);
 	}
 	sdp_unpin(&pin);

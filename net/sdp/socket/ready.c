@@ -238,7 +238,7 @@ static bool readable(struct sdp_sock *ssk)
 
 static bool writeable(const struct sdp_sock *ssk)
 {
-	return sk_stream_is_writeable(&ssk->sk) && !READ_ONCE(ssk->offering);
+	return sk_stream_is_writeable(&ssk->sk) && !READ_ONCE(ssk->tx_turn);
 }
 
 static __poll_t stream_mask(struct sdp_sock *ssk, u8 state)

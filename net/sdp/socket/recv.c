@@ -345,7 +345,8 @@ static int fetch(struct sdp_sock *ssk, struct msghdr *msg, size_t len, size_t ta
 
 	n = sdp_fetch(ssk, direct ? &msg->msg_iter : NULL, len, len - r->copied,
 		      r->copied >= target,
-		      r->may_wait && !sdp_seq_after(r->start, READ_ONCE(ssk->rx_offer)));
+		      r->may_wait && !sdp_seq_after(r->start, READ_ONCE(ssk->rx_offer)),
+		      r->may_wait);
 	if (n > 0)
 		r->stamp = stamp_now(ssk);
 	return n;

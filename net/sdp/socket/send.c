@@ -11,6 +11,10 @@
  * While a writer copies, without a spinlock, its segment is held back (@tx_hold) and
  * tx_mutex keeps other writers away; whole segments before it go on being sent. A small
  * write that only adds to what gathers anyway is copied under the spinlock: gather().
+ *
+ * Who has to wait in the middle of a write lets tx_mutex go, but has its turn (@tx_turn): others
+ * wait until the call ends, or are told that there is no room. So the bytes of one call are never
+ * mixed with another one's.
  */
 #include <linux/uaccess.h>
 
@@ -254,18 +258,42 @@ static int send_some(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *
 	return add_done(ssk, skb, fresh, old_truesize, n, how);
 }
 
-/* Whether there is room, and nobody else's large write under way. */
-static bool may_take(const struct sdp_sock *ssk)
+/**
+ * sdp_turn_take() - nobody else may write until the call ends
+ * @ssk: socket, with tx_mutex
+ * @mine: whether that is so already; set
+ */
+void sdp_turn_take(struct sdp_sock *ssk, bool *mine)
 {
-	return sk_stream_memory_free(&ssk->sk) && !READ_ONCE(ssk->offering);
+	if (*mine)
+		return;
+	sdp_stream_lock(ssk);
+	WRITE_ONCE(ssk->tx_turn, true);
+	spin_unlock_bh(&ssk->lock);
+	*mine = true;
 }
 
-static bool writable(struct sdp_sock *ssk, u32 unused)
+static void end_turn(struct sdp_sock *ssk)
+{
+	struct sdp_todo todo = { .wake = SDP_WAKE_WRITE };
+
+	sdp_stream_lock(ssk);
+	WRITE_ONCE(ssk->tx_turn, false);
+	sdp_stream_unlock(ssk, &todo);
+}
+
+/* Whether there is room, and nobody else's write under way. */
+static bool may_take(const struct sdp_sock *ssk, bool mine)
+{
+	return sk_stream_memory_free(&ssk->sk) && (mine || !READ_ONCE(ssk->tx_turn));
+}
+
+static bool writable(struct sdp_sock *ssk, u32 mine)
 {
 	WRITE_ONCE(ssk->want_space, true);
 	/* Pairs with the barrier in note_space() of stream.c. */
 	smp_mb();
-	return may_take(ssk) || send_error(&ssk->sk);
+	return may_take(ssk, mine) || send_error(&ssk->sk);
 }
 
 /* Without a spinlock or tx_mutex, which others may need meanwhile. */
@@ -331,8 +359,15 @@ static int wait_connected(struct sdp_sock *ssk, long *timeo)
 	return BIT(READ_ONCE(sk->sk_state)) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) ? 0 : -EPIPE;
 }
 
-static int send_all(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *refs, long *timeo,
-		    size_t *done)
+/* Before a wait for room: what is begun shall not be mixed with others' writes. */
+static void keep_together(struct sdp_sock *ssk, size_t done, bool *turn)
+{
+	if (done)
+		sdp_turn_take(ssk, turn);
+}
+
+static int send_parts(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *refs,
+		      long *timeo, size_t *done, bool *turn)
 {
 	struct sock *sk = &ssk->sk;
 	bool refused = false;
@@ -341,13 +376,14 @@ static int send_all(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *r
 	while (msg_data_left(msg)) {
 		if (send_error(sk))
 			return -EPIPE;
-		if (!may_take(ssk)) {
-			n = writer_waits(ssk, timeo, writable, 0);
+		if (!may_take(ssk, *turn)) {
+			keep_together(ssk, *done, turn);
+			n = writer_waits(ssk, timeo, writable, *turn);
 			if (n)
 				return n;
 			continue;
 		}
-		n = sdp_offer(ssk, msg, timeo, &refused);
+		n = sdp_offer(ssk, msg, timeo, &refused, turn);
 		if (n) {
 			*done += n;
 			if (signal_pending(current))
@@ -361,6 +397,7 @@ static int send_all(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *r
 		if (n == -EAGAIN) {
 			if (!*done)
 				sdp_refs_undo(refs);
+			keep_together(ssk, *done, turn);
 			n = wait_for_memory(ssk, timeo);
 			if (n)
 				return n;
@@ -372,6 +409,17 @@ static int send_all(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *r
 		cond_resched();
 	}
 	return send_error(sk);
+}
+
+static int send_all(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *refs, long *timeo,
+		    size_t *done)
+{
+	bool turn = false;
+	int err = send_parts(ssk, msg, refs, timeo, done, &turn);
+
+	if (turn)
+		end_turn(ssk);
+	return err;
 }
 
 /* The open segment, if all that could be sent has been, also with @n bytes more in it. */
@@ -451,7 +499,7 @@ static size_t gather(struct sdp_sock *ssk, struct msghdr *msg)
 	    READ_ONCE(ssk->opt.cork))
 		return 0;
 	sdp_stream_lock(ssk);
-	if (!send_error(&ssk->sk) && may_take(ssk))
+	if (!send_error(&ssk->sk) && may_take(ssk, false))
 		skb = gathering_segment(ssk, n);
 	if (skb)
 		to = room_for(ssk, skb, n);

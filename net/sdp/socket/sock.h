@@ -14,6 +14,7 @@
  *	rdma.c		large writes and reads by RDMA, what they have in common:
  *	offer.c		a writer's memory, offered to the peer
  *	fetch.c		... that a reader reads from
+ *	stage.c		... or the kernel, for one that must not wait
  *	post.c		a reader's memory, advertised to the peer
  *	place.c		... that a writer writes to
  *	pin.c		programs' pages for all of them
@@ -111,7 +112,7 @@ struct sdp_fetch;
  * @coalesce: writes share messages, and small messages share buffers
  * @rdma: the link can do RDMA
  * @offer: memory that a writer offers to the peer, or NULL (offer.c)
- * @offering: others that want to write wait for that writer
+ * @tx_turn: a writer has its turn until its call ends; others that want to write wait for it
  * @offer_out: the peer has not answered yet
  * @recv_max: receives that the link has room for
  * @recv_largest: size of the largest receives that may be posted
@@ -240,7 +241,7 @@ struct sdp_sock {
 	bool coalesce;
 	bool rdma;
 	struct sdp_offer *offer;
-	bool offering;
+	bool tx_turn;
 	bool offer_out;
 	bool may_offer;
 	u16 recv_max;
@@ -459,6 +460,7 @@ void sdp_stream_recycle(struct sdp_sock *ssk, struct sdp_link *link, struct sk_b
 void sdp_stream_purge(struct sdp_sock *ssk);
 
 /* send.c, recv.c */
+void sdp_turn_take(struct sdp_sock *ssk, bool *mine);
 void sdp_send_held(struct sdp_sock *ssk);
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
@@ -494,7 +496,7 @@ void sdp_await_move(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem 
 void sdp_await_answer(struct sdp_sock *ssk, const bool *over);
 
 /* offer.c */
-u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool *refused);
+u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool *refused, bool *turn);
 struct sk_buff *sdp_offer_take(struct sdp_sock *ssk);
 void sdp_offer_answered(struct sdp_sock *ssk, u32 got);
 void sdp_offer_over(struct sdp_sock *ssk, u32 got);
@@ -502,10 +504,15 @@ void sdp_offer_over(struct sdp_sock *ssk, u32 got);
 /* fetch.c */
 void sdp_offered(struct sdp_sock *ssk, u32 inlined);
 void sdp_fetched(struct sdp_sock *ssk, int error, struct sdp_todo *todo);
+void sdp_was_read(struct sdp_sock *ssk, u32 n, struct sdp_todo *todo);
+bool sdp_queue_full(const struct sdp_sock *ssk);
 int sdp_fetch(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
-	      bool first);
+	      bool first, bool wait);
 void sdp_fetch_decline(struct sdp_sock *ssk, u32 seen);
 void sdp_fetch_later(struct sdp_sock *ssk, size_t room);
+
+/* stage.c */
+bool sdp_stage(struct sdp_sock *ssk, u32 room);
 
 /* post.c */
 void sdp_post_over(struct sdp_sock *ssk, u32 id, u32 got);

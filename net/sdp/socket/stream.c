@@ -54,7 +54,7 @@ static void note_rdma(struct sdp_sock *ssk, struct sdp_todo *todo)
 	WRITE_ONCE(ssk->tx_mode, sdp_engine_tx_mode(e));
 	WRITE_ONCE(ssk->may_offer, ssk->link && sdp_engine_may_offer(e));
 	/* A large write may be waiting for that; others would wait in vain. */
-	if (room && !ssk->may_write && ssk->offering)
+	if (room && !ssk->may_write && ssk->tx_turn)
 		todo->wake |= SDP_WAKE_WRITE;
 	WRITE_ONCE(ssk->may_write, room);
 }
@@ -391,9 +391,15 @@ static struct sk_buff *control_skb(struct sdp_sock *ssk)
 	return skb;
 }
 
-/* C2, C3: either end of a direction has changed what it uses. */
-static void count_mode(struct net *net, const struct sdp_msg *msg)
+/* C2, C3: either end of a direction has changed what it uses; a message names the receiver's. */
+static void note_mode(struct sdp_sock *ssk, const struct sdp_msg *msg, bool ours)
 {
+	bool sends = msg->mode_send_half != ours;
+	u8 *mode = sends ? &ssk->tx_mode : &ssk->rx_mode;
+	struct net *net = sock_net(&ssk->sk);
+
+	trace_sdp_mode(&ssk->sk, ssk->local.port, ssk->peer.port, sends, *mode, msg->mode, ours);
+	WRITE_ONCE(*mode, msg->mode);
 	if (msg->mode == SDP_MODE_BUFFERED)
 		SDP_INC(net, ModeBuffered);
 	else if (msg->mode == SDP_MODE_PIPELINED)
@@ -423,7 +429,7 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 		if (msg->h.mid == SDP_MID_SENDSM)
 			SDP_INC(net, OffersDeclined);
 		if (msg->h.mid == SDP_MID_MODE_CHANGE)
-			count_mode(net, msg);
+			note_mode(ssk, msg, true);
 	}
 	if (msg->h.mid == SDP_MID_SINK_AVAIL)
 		SDP_INC(net, PostsSent);
@@ -693,7 +699,7 @@ static void count_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
 	} else {
 		sdp_size_message_received(ssk, msg);
 		if (msg->h.mid == SDP_MID_MODE_CHANGE && !ssk->engine.dead)
-			count_mode(net, msg);
+			note_mode(ssk, msg, false);
 	}
 	/* With payload or without; and whether or not something is made of it. */
 	if (msg->h.mid == SDP_MID_SRC_AVAIL)

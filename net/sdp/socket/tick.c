@@ -7,6 +7,7 @@
  * timer holds a reference to the socket, runs only while there is a link, and takes the
  * socket's @lock.
  */
+#include "../control/trace.h"
 #include "sock.h"
 
 /* A MSG_MORE that nobody ends is ended after this long, as with TCP. */
@@ -171,6 +172,8 @@ static void scan_offer(struct sdp_sock *ssk)
 		return;
 	ssk->scan_watched = false;
 	SDP_INC(sock_net(&ssk->sk), ScansFired);
+	trace_sdp_scan(&ssk->sk, ssk->local.port, ssk->peer.port,
+		       sdp_engine_offered(&ssk->engine), ssk->scans);
 	ssk->scans_fired++;
 	sdp_engine_decline(&ssk->engine);
 }

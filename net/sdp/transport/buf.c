@@ -140,27 +140,33 @@ struct sk_buff *sdp_buf_block(u32 size, u16 frags, gfp_t gfp)
 }
 
 /**
- * sdp_buf_pages() - a buffer of single pages, to be filled by RDMA
+ * sdp_buf_pages() - a buffer of pages, to be filled by RDMA
  * @bytes: its length
+ * @order: of the pages, where there are such
  * @pages: room for its pages
  * @n: how many there are
  * @gfp: how to allocate
  *
  * Return: a buffer of that length, to be read from its beginning; or NULL when memory is short.
  */
-struct sk_buff *sdp_buf_pages(u32 bytes, struct page **pages, unsigned int *n, gfp_t gfp)
+struct sk_buff *sdp_buf_pages(u32 bytes, int order, struct page **pages, unsigned int *n,
+			      gfp_t gfp)
 {
 	struct sk_buff *skb;
 	int err, i;
+	u32 at;
 
-	skb = alloc_skb_with_frags(0, bytes, 0, &err, gfp | __GFP_NOWARN);
+	skb = alloc_skb_with_frags(0, bytes, order, &err, gfp | __GFP_NOWARN);
 	if (!skb)
 		return NULL;
 	skb->len = bytes;
 	skb->data_len = bytes;
-	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++)
-		pages[i] = skb_frag_page(&skb_shinfo(skb)->frags[i]);
-	*n = i;
+	for (*n = 0, i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
+		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
+
+		for (at = 0; at < skb_frag_size(frag); at += PAGE_SIZE)
+			pages[(*n)++] = skb_frag_page(frag) + at / PAGE_SIZE;
+	}
 	sdp_buf_cb(skb)->offset = 0;
 	sdp_buf_cb(skb)->end = bytes;
 	sdp_buf_cb(skb)->again = false;

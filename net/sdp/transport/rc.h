@@ -140,6 +140,7 @@ enum rc_flag {
 	RC_EARLY,		/* a message came before the CM's handshake was over */
 	RC_TELL_CM,		/* ... and the CM has to be told */
 	RC_BROKEN,		/* a post failed, or an event says so: to be passed on */
+	RC_FLUSHED,		/* the queue pair is in error, and we have not ended it */
 	RC_PEER_ENDED,		/* the peer has sent DREQ, or the CM has given up */
 	RC_ENDED_SAID,
 	RC_RELEASED,		/* the owner has let go */

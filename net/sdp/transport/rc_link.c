@@ -119,6 +119,9 @@ static unsigned long link_step(struct rc_link *rc)
 		ib_cm_notify(rc->cm, IB_EVENT_COMM_EST);
 	if (test_and_clear_bit(RC_BROKEN, &rc->flags))
 		rc_up->failed(&rc->link, ECONNRESET, "queue pair");
+	if (test_bit(RC_FLUSHED, &rc->flags) && !test_bit(RC_PEER_ENDED, &rc->flags) &&
+	    !test_bit(RC_RELEASED, &rc->flags))
+		rc_link_fail(rc, ECONNRESET, "queue pair in error");
 	if (test_bit(RC_PEER_ENDED, &rc->flags) && !test_and_set_bit(RC_ENDED_SAID, &rc->flags)) {
 		rc_qp_drain(rc);
 		rc_up->ended(&rc->link);

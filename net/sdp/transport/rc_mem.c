@@ -18,16 +18,17 @@
 #define VA_BITS		47
 
 /**
- * rc_mem_able() - can the device register memory by a queue pair, and read by RDMA?
+ * rc_mem_able() - can the device register memory by a queue pair?
  * @ib: device
+ *
+ * One that cannot read by RDMA has memory that can be written to all the same (B5).
  *
  * Return: true when it can.
  */
 bool rc_mem_able(const struct ib_device *ib)
 {
 	return (ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) &&
-	       ib->attrs.max_fast_reg_page_list_len >= SDP_MEM_PAGES &&
-	       ib->attrs.max_qp_rd_atom && ib->attrs.max_qp_init_rd_atom;
+	       ib->attrs.max_fast_reg_page_list_len >= SDP_MEM_PAGES;
 }
 
 static struct rc_mr *new_region(struct rc_device *dev)

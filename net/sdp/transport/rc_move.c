@@ -11,6 +11,14 @@
  */
 #include "rc.h"
 
+static void tell_ended(struct sdp_mem *mem)
+{
+	if (mem->ended)
+		mem->ended(mem);
+	else
+		complete(&mem->done);
+}
+
 static void move_done(struct rc_link *rc, struct rc_move *move, const struct ib_wc *wc)
 {
 	struct sdp_mem *mem = move->mem;
@@ -24,7 +32,7 @@ static void move_done(struct rc_link *rc, struct rc_move *move, const struct ib_
 	}
 	if (move == &rc->reading)
 		rc_up->read(&rc->link, mem->error);
-	complete(&mem->done);
+	tell_ended(mem);
 }
 
 static void read_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -172,7 +180,7 @@ static void lost(struct rc_move *move)
 	if (!mem)
 		return;
 	mem->error = -EIO;
-	complete(&mem->done);
+	tell_ended(mem);
 }
 
 /**

@@ -99,14 +99,16 @@ undo:
 }
 
 /*
- * The queue pair has ended without a word, though nobody has ended the connection. soft-RoCE does
- * that to a request that it calls carried out when it is not.
+ * The queue pair is in error, though nobody has ended the connection: an adapter has refused a peer
+ * that reached for memory with a wrong key, or soft-RoCE has given up a request that it calls
+ * carried out. Not every adapter says so by an event. What else is wrong is said first: this is
+ * left to the work item.
  */
 static void flushed(struct rc_link *rc)
 {
 	if (test_bit(RC_CONNECTED, &rc->flags) && !test_bit(RC_PEER_ENDED, &rc->flags) &&
-	    !test_bit(RC_RELEASED, &rc->flags))
-		rc_up->failed(&rc->link, ECONNRESET, ib_wc_status_msg(IB_WC_WR_FLUSH_ERR));
+	    !test_bit(RC_RELEASED, &rc->flags) && !test_and_set_bit(RC_FLUSHED, &rc->flags))
+		rc_link_wake(rc);
 }
 
 /* The CM's locks are not made for softirq, so the work item tells it; once. */
@@ -326,14 +328,22 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 
 static int to_state(struct rc_link *rc, enum ib_qp_state state)
 {
+	const struct ib_device *dev = rc->dev->ib;
 	struct ib_qp_attr attr = { .qp_state = state };
 	int mask, err;
 
 	err = ib_cm_init_qp_attr(rc->cm, &attr, &mask);
 	if (err)
 		return err;
-	/* The CM learns it only from our REP, which is sent later. */
+	/*
+	 * The CM of the accepting side learns it only from our REP, which is sent later; and so it
+	 * does that the device can do with fewer reads than the peer has offered.
+	 */
 	attr.rq_psn = rc->psn;
+	attr.max_rd_atomic = min3((int)attr.max_rd_atomic, RC_RD_ATOMIC,
+				  dev->attrs.max_qp_init_rd_atom);
+	attr.max_dest_rd_atomic = min3((int)attr.max_dest_rd_atomic, RC_RD_ATOMIC,
+				       dev->attrs.max_qp_rd_atom);
 	err = ib_modify_qp(rc->qp, &attr, mask);
 	if (!err && state == IB_QPS_RTR && rc->config.rdma)
 		rc_reg_start(rc->dev, rc->port, &attr, mask);

@@ -103,12 +103,16 @@ struct sdp_pages {
  * @region: what the peer has to know of it
  * @done: what was begun has ended
  * @error: how: 0 or an errno
+ * @ended: called in the place of @done, from any context; or NULL
+ * @arg: for @ended's owner
  * @settled: the peer has not been told of it, or has said that it is done with it; kept by the
  *	owner. If not, it may be just at it when the memory is unmapped, which then takes longer
  */
 struct sdp_mem {
 	struct sdp_region region;
 	struct completion done;
+	void (*ended)(struct sdp_mem *mem);
+	void *arg;
 	int error;
 	bool settled;
 };

@@ -15,6 +15,8 @@ restore() {
 	echo 30000 >/proc/sys/net/sdp/connect_timeout_ms
 	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
 	echo 3 >/proc/sys/net/sdp/accept_buffers
+	echo 65536 >/proc/sys/net/sdp/rdma_threshold
+	echo 100 >/proc/sys/net/sdp/scan_ms
 }
 cleanup restore
 # Three messages fit, whether accept() has opened the connection up yet or not: else the third
@@ -143,6 +145,7 @@ all_messages() {
 	message msg-sendsm BadState "$proto"
 	message msg-abort-early BadState "ended: ECONNRESET"
 	message msg-overrun BadCredit "$proto"
+	message msg-suspend-ack BadState "$proto"
 	# The end of the stream came first, in order; the error after it.
 	message msg-after-disconn BadState "ended"
 	message msg-second-disconn BadState "ended"
@@ -154,6 +157,38 @@ all_messages() {
 only_honest() {
 	awk -v port="$(printf ':%04X$' $honest_port)" \
 		'NR > 1 && $2 !~ port && $3 !~ port { bad = 1 } END { exit bad }' /proc/net/sdp
+}
+
+# Keys are used as they are meant: as_meant CASE OPERATION...
+as_meant() {
+	my_turn || return 0
+	violations_before=$(violations)
+	listener_start accept "${@:2}" hold
+	check "$1: done" commit "$1"
+	check "$1: nothing happens" verdict_is open
+	check "$1: counted as nothing" counted ""
+	peers_end server
+}
+
+# The peer is told of memory, and reaches for more: refused by the adapter, which ends the connection.
+keys() {
+	local reset="ECONNRESET" chunk=16384
+	echo $((chunk / 2)) >/proc/sys/net/sdp/rdma_threshold
+	echo 600000 >/proc/sys/net/sdp/scan_ms
+	# What it offers is read, and then something small follows.
+	as_meant key-read send $chunk send 10
+	message key-read-late "" "ended: $reset" send $chunk send 10
+	message key-read-before "" "send: $reset" send $chunk
+	message key-read-beyond "" "send: $reset" send $chunk
+	message key-write-offer "" "send: $reset" send $chunk
+	# Its readers' memory is written to.
+	as_meant key-write swallow
+	message key-write-late "" "swallow: $reset" swallow
+	message key-write-before "" "swallow: $reset" swallow
+	message key-write-beyond "" "swallow: $reset" swallow
+	message key-read-buffer "" "swallow: $reset" swallow
+	echo 65536 >/proc/sys/net/sdp/rdma_threshold
+	echo 100 >/proc/sys/net/sdp/scan_ms
 }
 
 # left CASE SOCKET-SAYS: the peer goes away in the middle
@@ -189,6 +224,15 @@ courses() {
 	peers_end server
 	check "closed, and no DisConn comes: it is ended, too" verdict_is ended
 
+	# It would go on elsewhere, which nobody has to follow.
+	violations_before=$(violations)
+	listener_start accept ended
+	check "a wish to move: said" commit msg-suspend
+	check "a wish to move: nothing happens" verdict_is open
+	check "a wish to move: counted as nothing" counted ""
+	peers_end server
+	check "closed, and no DisConn comes: it is ended, as ever" verdict_is ended
+
 	# There was nothing to take back.
 	listener_start accept ended
 	check "a cancel of nothing: said" commit msg-cancel
@@ -207,6 +251,18 @@ courses() {
 		"swallow: ECONNRESET"
 	check "an offer with a wrong key: counted as nothing" counted ""
 	peers_end server
+	echo 100 >/proc/sys/net/sdp/scan_ms
+
+	# It offers memory, and then does not let anybody read it: who must not wait does not.
+	echo 600000 >/proc/sys/net/sdp/scan_ms
+	listener_start accept wait "$peers/go" look hold
+	check "an offer of a silent peer: said" commit msg-srcavail-silent
+	touch "$peers/go"
+	check "an offer of a silent peer: a look does not wait for it" says server $patience \
+		"looked at 1"
+	echo end >$run
+	peers_end server
+	rm -f "$peers/go"
 	echo 100 >/proc/sys/net/sdp/scan_ms
 
 	listener_start accept ended
@@ -277,6 +333,7 @@ all_hellos
 all_messages
 check "the honest connection streams beside all these" streaming
 courses
+keys
 my_turn && half_way
 my_turn && flood
 honest_end

@@ -76,7 +76,7 @@ static u32 header(struct hostile *h, u8 mid, u32 payload)
 		break;
 	case SDP_MID_RDMA_RD_COMPL:
 	case SDP_MID_RDMA_WR_COMPL:
-		msg.count = 100;
+		msg.count = h->count ?: 100;
 		break;
 	case SDP_MID_MODE_CHANGE:
 		msg.mode = SDP_MODE_PIPELINED;
@@ -91,7 +91,15 @@ static u32 header(struct hostile *h, u8 mid, u32 payload)
 	return len + payload;
 }
 
-static int say(struct hostile *h, u8 mid, u32 payload)
+/**
+ * hostile_say() - send a message as an honest peer would write it
+ * @h: connection, ready
+ * @mid: which
+ * @payload: bytes of it
+ *
+ * Return: as hostile_send().
+ */
+int hostile_say(struct hostile *h, u8 mid, u32 payload)
 {
 	return hostile_send(h, header(h, mid, payload));
 }
@@ -128,7 +136,7 @@ static int msg_revoke_foreign(struct hostile *h)
 
 static int msg_disconn_twice(struct hostile *h)
 {
-	return say(h, SDP_MID_DISCONN, 0) ?: say(h, SDP_MID_DISCONN, 0);
+	return hostile_say(h, SDP_MID_DISCONN, 0) ?: hostile_say(h, SDP_MID_DISCONN, 0);
 }
 
 /* Until the other program has said something: then it has accepted the connection. */
@@ -150,46 +158,52 @@ static int await_message(struct hostile *h)
  */
 static int msg_chrcvbuf_twice(struct hostile *h)
 {
-	return await_message(h) ?: say(h, SDP_MID_CHRCVBUF, 0) ?: say(h, SDP_MID_CHRCVBUF, 0);
+	return await_message(h) ?: hostile_say(h, SDP_MID_CHRCVBUF, 0) ?: hostile_say(h, SDP_MID_CHRCVBUF, 0);
 }
 
 /* Larger than the receives that are posted, before the answer. */
 static int msg_chrcvbuf_hasty(struct hostile *h)
 {
-	return say(h, SDP_MID_CHRCVBUF, 0) ?: say(h, SDP_MID_DATA, 3000);
+	return hostile_say(h, SDP_MID_CHRCVBUF, 0) ?: hostile_say(h, SDP_MID_DATA, 3000);
 }
 
 /* An offer is there already, and has not been answered. */
 static int msg_srcavail_twice(struct hostile *h)
 {
-	return say(h, SDP_MID_SRC_AVAIL, 1) ?: say(h, SDP_MID_SRC_AVAIL, 1);
+	return hostile_say(h, SDP_MID_SRC_AVAIL, 1) ?: hostile_say(h, SDP_MID_SRC_AVAIL, 1);
+}
+
+/* It is there to be read, says the peer, but nobody can. */
+static int msg_srcavail_silent(struct hostile *h)
+{
+	return hostile_say(h, SDP_MID_SRC_AVAIL, 1) ?: hostile_fall_silent(h);
 }
 
 static int msg_srcavail_data(struct hostile *h)
 {
-	return say(h, SDP_MID_SRC_AVAIL, 1) ?: say(h, SDP_MID_DATA, 10);
+	return hostile_say(h, SDP_MID_SRC_AVAIL, 1) ?: hostile_say(h, SDP_MID_DATA, 10);
 }
 
 static int msg_srcavail_disconn(struct hostile *h)
 {
-	return say(h, SDP_MID_SRC_AVAIL, 1) ?: say(h, SDP_MID_DISCONN, 0);
+	return hostile_say(h, SDP_MID_SRC_AVAIL, 1) ?: hostile_say(h, SDP_MID_DISCONN, 0);
 }
 
 /* Pipelined, and nothing to be written into has been advertised. */
 static int msg_wrcompl_no_buffer(struct hostile *h)
 {
-	return say(h, SDP_MID_MODE_CHANGE, 0) ?: say(h, SDP_MID_RDMA_WR_COMPL, 0);
+	return hostile_say(h, SDP_MID_MODE_CHANGE, 0) ?: hostile_say(h, SDP_MID_RDMA_WR_COMPL, 0);
 }
 
 /* In Pipelined mode nothing goes along with an offer. */
 static int msg_srcavail_piece(struct hostile *h)
 {
-	return say(h, SDP_MID_MODE_CHANGE, 0) ?: say(h, SDP_MID_SRC_AVAIL, 1);
+	return hostile_say(h, SDP_MID_MODE_CHANGE, 0) ?: hostile_say(h, SDP_MID_SRC_AVAIL, 1);
 }
 
 static int msg_after_disconn(struct hostile *h)
 {
-	return say(h, SDP_MID_DISCONN, 0) ?: say(h, SDP_MID_DATA, 10);
+	return hostile_say(h, SDP_MID_DISCONN, 0) ?: hostile_say(h, SDP_MID_DATA, 10);
 }
 
 static int msg_short(struct hostile *h)
@@ -208,16 +222,16 @@ static int msg_no_header(struct hostile *h)
 
 static int msg_mseq_repeat(struct hostile *h)
 {
-	int err = say(h, SDP_MID_DATA, 0);
+	int err = hostile_say(h, SDP_MID_DATA, 0);
 
 	h->mseq--;
-	return err ?: say(h, SDP_MID_DATA, 0);
+	return err ?: hostile_say(h, SDP_MID_DATA, 0);
 }
 
 static int msg_ack_ahead(struct hostile *h)
 {
 	h->seen += 1000;
-	return say(h, SDP_MID_DATA, 0);
+	return hostile_say(h, SDP_MID_DATA, 0);
 }
 
 static int msg_ack_back(struct hostile *h)
@@ -255,7 +269,7 @@ static int msg_overrun(struct hostile *h)
 static int msg_mseq_skip(struct hostile *h)
 {
 	h->mseq++;
-	return say(h, SDP_MID_DATA, 0);
+	return hostile_say(h, SDP_MID_DATA, 0);
 }
 
 static int msg_srcavail_wrap(struct hostile *h)
@@ -312,6 +326,7 @@ static const struct message {
 	{ "msg-srcavail-empty",		PLAIN(SDP_MID_SRC_AVAIL, 0) },
 	{ "msg-srcavail-twice",		msg_srcavail_twice },
 	{ "msg-srcavail-data",		msg_srcavail_data },
+	{ "msg-srcavail-silent",	msg_srcavail_silent },
 	{ "msg-srcavail-disconn",	msg_srcavail_disconn },
 	{ "msg-rdcompl",		PLAIN(SDP_MID_RDMA_RD_COMPL, 0) },
 	{ "msg-cancel",			PLAIN(SDP_MID_SRC_CANCEL, 0) },
@@ -334,6 +349,18 @@ static const struct message {
 	{ "msg-after-disconn",		msg_after_disconn },
 	{ "msg-second-disconn",		msg_disconn_twice },
 	{ "msg-overrun",		msg_overrun },
+	{ "msg-suspend",		PLAIN(SDP_MID_SUSPEND, 0) },
+	{ "msg-suspend-ack",		PLAIN(SDP_MID_SUSPEND_ACK, 0) },
+	{ "key-read",			hostile_key_read },
+	{ "key-read-late",		hostile_key_read_late },
+	{ "key-read-before",		hostile_key_read_before },
+	{ "key-read-beyond",		hostile_key_read_beyond },
+	{ "key-write-offer",		hostile_key_write_offer },
+	{ "key-write",			hostile_key_write },
+	{ "key-write-late",		hostile_key_write_late },
+	{ "key-write-before",		hostile_key_write_before },
+	{ "key-write-beyond",		hostile_key_write_beyond },
+	{ "key-read-buffer",		hostile_key_read_buffer },
 };
 
 static void honest_req(struct hostile_req *req, u16 port)
@@ -420,13 +447,13 @@ static int run_message(const struct message *m, u16 port, struct list_head *conn
 
 	if (IS_ERR(h))
 		return PTR_ERR(h);
-	err = say(h, SDP_MID_DATA, 0);
+	err = hostile_say(h, SDP_MID_DATA, 0);
 	if (err)
 		return err;
 	if (m->speak)
 		err = m->speak(h);
 	else if (m->at < 0)
-		err = say(h, m->mid, m->payload);
+		err = hostile_say(h, m->mid, m->payload);
 	else
 		err = say_spoiled(h, m->mid, m->payload, m->at, m->value);
 	return err == -EIO ? 0 : err;
@@ -503,7 +530,7 @@ static int course_early_message(u16 port, struct list_head *conns)
 {
 	struct hostile *h = stand(port, conns, false);
 
-	return IS_ERR(h) ? PTR_ERR(h) : say(h, SDP_MID_DATA, 0);
+	return IS_ERR(h) ? PTR_ERR(h) : hostile_say(h, SDP_MID_DATA, 0);
 }
 
 /* The first message is a wrong one, and there is no RTU. */
@@ -521,7 +548,7 @@ static int course_ignores_dreq(u16 port, struct list_head *conns)
 	if (IS_ERR(h))
 		return PTR_ERR(h);
 	h->no_drep = true;
-	return say(h, SDP_MID_DATA, 0) ?: say_spoiled(h, SDP_MID_DATA, 0, 0, 0x42);
+	return hostile_say(h, SDP_MID_DATA, 0) ?: say_spoiled(h, SDP_MID_DATA, 0, 0, 0x42);
 }
 
 /* leave(): the connection is freed at once, which says REJ or DREQ, or breaks off. */
@@ -550,7 +577,7 @@ static int course_leaves_after_rep(u16 port, struct list_head *conns)
 static int course_leaves_after_rtu(u16 port, struct list_head *conns)
 {
 	struct hostile *h = stand(port, conns, true);
-	int err = IS_ERR(h) ? PTR_ERR(h) : say(h, SDP_MID_DATA, 0);
+	int err = IS_ERR(h) ? PTR_ERR(h) : hostile_say(h, SDP_MID_DATA, 0);
 
 	return err ? err : leave(h);
 }
@@ -558,7 +585,7 @@ static int course_leaves_after_rtu(u16 port, struct list_head *conns)
 static int course_leaves_after_disconn(u16 port, struct list_head *conns)
 {
 	struct hostile *h = stand(port, conns, true);
-	int err = IS_ERR(h) ? PTR_ERR(h) : say(h, SDP_MID_DATA, 0) ?: say(h, SDP_MID_DISCONN, 0);
+	int err = IS_ERR(h) ? PTR_ERR(h) : hostile_say(h, SDP_MID_DATA, 0) ?: hostile_say(h, SDP_MID_DISCONN, 0);
 
 	return err ? err : leave(h);
 }

@@ -44,6 +44,17 @@ static int post_recv(struct hostile *h, u32 i)
 	return ib_post_recv(h->qp, &wr, NULL);
 }
 
+/* Who waits for a count sees what it counts: the release pairs with keys.c. */
+static void note_told(struct hostile *h, const struct sdp_msg *msg)
+{
+	if (msg->h.mid == SDP_MID_SRC_AVAIL || msg->h.mid == SDP_MID_SINK_AVAIL) {
+		h->advert = *msg;
+		smp_store_release(&h->adverts, h->adverts + 1);
+	} else if (msg->payload_len) {
+		smp_store_release(&h->datas, h->datas + 1);
+	}
+}
+
 static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct hostile *h = wc->qp->qp_context;
@@ -57,6 +68,7 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (sdp_wire_parse(h->recv + i * HOSTILE_RECV_SIZE, wc->byte_len, &msg))
 		pr_err("sdp_hostile: AF_SDP has sent a malformed message\n");
 	WRITE_ONCE(h->seen, msg.h.mseq);
+	note_told(h, &msg);
 	post_recv(h, i);
 }
 
@@ -140,7 +152,7 @@ static int make_qp(struct hostile *h)
 		return PTR_ERR(h->qp);
 	h->recv_dma = ib_dma_map_single(ib, h->recv, HOSTILE_RECVS * HOSTILE_RECV_SIZE,
 					DMA_FROM_DEVICE);
-	h->send_dma = ib_dma_map_single(ib, h->send, HOSTILE_SEND_SIZE, DMA_TO_DEVICE);
+	h->send_dma = ib_dma_map_single(ib, h->send, HOSTILE_SEND_SIZE, DMA_BIDIRECTIONAL);
 	err = ib_modify_qp(h->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
 			   IB_QP_ACCESS_FLAGS);
 	for (i = 0; !err && i < HOSTILE_RECVS; i++)
@@ -308,7 +320,7 @@ static int post(struct hostile *h, struct ib_send_wr *wr)
 	reinit_completion(&h->completed);
 	wr->wr_cqe = &h->send_cqe;
 	ib_dma_sync_single_for_device(h->pd->device, h->send_dma, HOSTILE_SEND_SIZE,
-				      DMA_TO_DEVICE);
+				      DMA_BIDIRECTIONAL);
 	err = ib_post_send(h->qp, wr, NULL);
 	if (err)
 		return err;
@@ -371,6 +383,42 @@ int hostile_write_imm(struct hostile *h)
 }
 
 /**
+ * hostile_rdma() - read from the peer's memory, or write into it
+ * @h: connection, ready
+ * @opcode: which of them; what lies in @h->send is written, or read into
+ * @rkey: key
+ * @va: where
+ * @bytes: how many
+ *
+ * Return: 0, -EIO when the queue pair has failed, or another errno.
+ */
+int hostile_rdma(struct hostile *h, enum ib_wr_opcode opcode, u32 rkey, u64 va, u32 bytes)
+{
+	struct ib_sge sge = {
+		.addr = h->send_dma, .length = bytes, .lkey = h->pd->local_dma_lkey,
+	};
+	struct ib_rdma_wr wr = {
+		.wr = { .opcode = opcode, .sg_list = &sge, .num_sge = 1 },
+		.remote_addr = va, .rkey = rkey,
+	};
+
+	return post(h, &wr.wr);
+}
+
+/**
+ * hostile_fall_silent() - nothing is answered any more
+ * @h: connection, ready
+ *
+ * Return: 0 or an errno.
+ */
+int hostile_fall_silent(struct hostile *h)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	return ib_modify_qp(h->qp, &attr, IB_QP_STATE);
+}
+
+/**
  * hostile_over() - has the peer ended the connection?
  * @h: connection
  * @seconds: how long it may take
@@ -404,7 +452,7 @@ void hostile_free(struct hostile *h)
 		ib_dma_unmap_single(ib, h->recv_dma, HOSTILE_RECVS * HOSTILE_RECV_SIZE,
 				    DMA_FROM_DEVICE);
 	if (h->send_dma)
-		ib_dma_unmap_single(ib, h->send_dma, HOSTILE_SEND_SIZE, DMA_TO_DEVICE);
+		ib_dma_unmap_single(ib, h->send_dma, HOSTILE_SEND_SIZE, DMA_BIDIRECTIONAL);
 	if (!IS_ERR_OR_NULL(h->pd))
 		ib_dealloc_pd(h->pd);
 	if (!IS_ERR_OR_NULL(h->rdma))

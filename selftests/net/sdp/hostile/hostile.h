@@ -5,6 +5,8 @@
  *	conn.c	one connection: ib_cm, a queue pair, sends one by one
  *	flood.c	requests without end
  *	full.c	a device without queue pairs
+ *	unread.c	devices without RDMA read
+ *	keys.c	what is done with memory that it is told of
  *	cases.c	what is said on it, by name
  *	run.c	debugfs: which case to run, and what came of it
  */
@@ -59,6 +61,10 @@ struct hostile_flood;
  * @seen: number of the newest message received
  * @acked: newest message acknowledged
  * @mseq: number of the newest message sent
+ * @adverts: so often the peer has told of its memory
+ * @advert: the message that did it last
+ * @datas: messages with payload that were nothing else
+ * @count: bytes that the next report says
  * @flood: requests beside its own, if there are any
  */
 struct hostile {
@@ -85,6 +91,10 @@ struct hostile {
 	u32 seen;
 	u32 acked;
 	u32 mseq;
+	u32 adverts;
+	struct sdp_msg advert;
+	u32 datas;
+	u32 count;
 	struct hostile_flood *flood;
 	struct ib_cqe send_cqe;
 	struct ib_cqe recv_cqe[HOSTILE_RECVS];
@@ -115,6 +125,8 @@ int hostile_ready(struct hostile *h);
 int hostile_send(struct hostile *h, u32 bytes);
 int hostile_send_revoking(struct hostile *h, u32 bytes, u32 rkey);
 int hostile_write_imm(struct hostile *h);
+int hostile_rdma(struct hostile *h, enum ib_wr_opcode opcode, u32 rkey, u64 va, u32 bytes);
+int hostile_fall_silent(struct hostile *h);
 bool hostile_over(struct hostile *h, unsigned int seconds);
 void hostile_free(struct hostile *h);
 
@@ -127,7 +139,24 @@ void hostile_flood_free(struct hostile *h);
 int hostile_full(const char *name, bool memory);
 void hostile_no_more_full(void);
 
+/* unread.c */
+int hostile_unread(const char *name);
+void hostile_all_read(void);
+
+/* keys.c */
+int hostile_key_read(struct hostile *h);
+int hostile_key_read_late(struct hostile *h);
+int hostile_key_read_before(struct hostile *h);
+int hostile_key_read_beyond(struct hostile *h);
+int hostile_key_write_offer(struct hostile *h);
+int hostile_key_write(struct hostile *h);
+int hostile_key_write_late(struct hostile *h);
+int hostile_key_write_before(struct hostile *h);
+int hostile_key_write_beyond(struct hostile *h);
+int hostile_key_read_buffer(struct hostile *h);
+
 /* cases.c */
+int hostile_say(struct hostile *h, u8 mid, u32 payload);
 int hostile_case(const char *name, u16 port, u32 count, struct list_head *conns);
 
 /* run.c */

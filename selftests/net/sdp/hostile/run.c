@@ -6,6 +6,8 @@
  *
  * .../full: write "NETDEV" or "NETDEV memory", and it has no more queue pairs; "none" ends that.
  *
+ * .../unread: write "NETDEV", and it has no RDMA read; "none" ends that.
+ *
  * A write returns when the case has said what it has to say; a read waits, at most
  * ten seconds for each, for the peer's verdict.
  */
@@ -125,11 +127,37 @@ static const struct file_operations full_ops = {
 	.write	= full_write,
 };
 
+static ssize_t unread_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
+{
+	char text[80] = "", name[64] = "";
+	int err = 0;
+
+	if (len >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, len))
+		return -EFAULT;
+	if (sscanf(text, "%63s", name) < 1)
+		return -EINVAL;
+	mutex_lock(&lock);
+	if (!strcmp(name, "none"))
+		hostile_all_read();
+	else
+		err = hostile_unread(name);
+	mutex_unlock(&lock);
+	return err ? err : len;
+}
+
+static const struct file_operations unread_ops = {
+	.owner	= THIS_MODULE,
+	.write	= unread_write,
+};
+
 static int __init hostile_init(void)
 {
 	dir = debugfs_create_dir("sdp_hostile", NULL);
 	debugfs_create_file("run", 0600, dir, NULL, &run_ops);
 	debugfs_create_file("full", 0200, dir, NULL, &full_ops);
+	debugfs_create_file("unread", 0200, dir, NULL, &unread_ops);
 	return 0;
 }
 
@@ -137,6 +165,7 @@ static void __exit hostile_exit(void)
 {
 	debugfs_remove(dir);
 	hostile_no_more_full();
+	hostile_all_read();
 	end_all();
 }
 

@@ -328,6 +328,29 @@ static void do_swallow(void)
 	printf("swallowed\n");
 }
 
+/*
+ * Reads until there is nothing more, and must not wait for it, even if the other end makes promises
+ * that it does not keep: meanwhile the connection has not come to an end.
+ */
+static void do_look(void)
+{
+	struct pollfd pfd = { .fd = sock, .events = POLLIN };
+	unsigned char data[CHUNK];
+	ssize_t done;
+	long n = 0;
+
+	poll(&pfd, 1, -1);
+	while ((done = recv(sock, data, sizeof(data), MSG_DONTWAIT)) > 0)
+		n += done;
+	if (done < 0 && errno != EAGAIN)
+		failed("look");
+	pfd.events = 0;
+	if (poll(&pfd, 1, 0))
+		printf("looked too long\n");
+	else
+		printf("looked at %ld\n", n);
+}
+
 static void do_ended(void)
 {
 	char byte;
@@ -387,7 +410,7 @@ static const struct {
 	{ "accept", do_accept }, { "connect", do_connect }, { "shutdown", do_shutdown },
 	{ "close", do_close }, { "pieces", do_pieces }, { "send", do_send }, { "flow", do_flow },
 	{ "flow-until", do_flow_until }, { "fill", do_fill }, { "recv", do_recv },
-	{ "drain", do_drain }, { "swallow", do_swallow }, { "ended", do_ended }, { "say", do_say },
+	{ "drain", do_drain }, { "swallow", do_swallow }, { "ended", do_ended }, { "look", do_look }, { "say", do_say },
 	{ "wait", do_wait },
 	{ "fork", do_fork }, { "hold", do_hold }, { "repeat", do_repeat }, { "stop", do_stop },
 	{ "urgent", do_urgent },

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Keys: the peer is told of memory, and uses what it was told otherwise than it was meant: beyond
+ * its ends, the wrong way round, or when the call is over that it was for. None of that may move a
+ * byte.
+ */
+#include <linux/delay.h>
+#include <linux/module.h>
+
+#include "hostile.h"
+
+#define WAIT_TIME	(20 * HZ)
+/* So much is moved, or half of it beyond an end. */
+#define BYTES		32
+
+static int await(const u32 *count, u32 n)
+{
+	unsigned long end = jiffies + WAIT_TIME;
+
+	/* Pairs with recv_done() of conn.c. */
+	while (smp_load_acquire(count) < n) {
+		if (time_after(jiffies, end))
+			return -ETIMEDOUT;
+		usleep_range(1000, 2000);
+	}
+	return 0;
+}
+
+/* It has to be refused, and by the other adapter. */
+static int refused(struct hostile *h, int err)
+{
+	if (!err)
+		return -EPERM;
+	return err == -EIO && h->sent_status == IB_WC_REM_ACCESS_ERR ? -EIO : -EPROTO;
+}
+
+/* All of an offer is read, it says, and waits until the call is over: a small write follows. */
+static int finish_reading(struct hostile *h)
+{
+	h->count = h->advert.src.len - h->advert.payload_len;
+	return hostile_say(h, SDP_MID_RDMA_RD_COMPL, 0) ?: await(&h->datas, 1);
+}
+
+static int read_at(struct hostile *h, s64 at)
+{
+	return hostile_rdma(h, IB_WR_RDMA_READ, h->advert.src.rkey, h->advert.src.va + at, BYTES);
+}
+
+static int write_at(struct hostile *h, s64 at)
+{
+	return hostile_rdma(h, IB_WR_RDMA_WRITE, h->advert.src.rkey, h->advert.src.va + at,
+			    BYTES);
+}
+
+/* As it is meant: then nothing happens to the connection. */
+int hostile_key_read(struct hostile *h)
+{
+	return await(&h->adverts, 1) ?: read_at(h, 0) ?:
+	       read_at(h, h->advert.src.len - BYTES) ?: finish_reading(h);
+}
+
+int hostile_key_read_late(struct hostile *h)
+{
+	return hostile_key_read(h) ?: refused(h, read_at(h, 0));
+}
+
+int hostile_key_read_before(struct hostile *h)
+{
+	return await(&h->adverts, 1) ?: refused(h, read_at(h, -BYTES / 2));
+}
+
+int hostile_key_read_beyond(struct hostile *h)
+{
+	return await(&h->adverts, 1) ?: refused(h, read_at(h, h->advert.src.len - BYTES / 2));
+}
+
+int hostile_key_write_offer(struct hostile *h)
+{
+	return await(&h->adverts, 1) ?: refused(h, write_at(h, 0));
+}
+
+/* From now on the peer's reader tells where its memory is, when it reads the next time. */
+static int await_buffer(struct hostile *h)
+{
+	return hostile_say(h, SDP_MID_MODE_CHANGE, 0) ?: hostile_say(h, SDP_MID_DATA, 1) ?:
+	       await(&h->adverts, 1);
+}
+
+/* As it is meant; when the reader tells of its next one the call is over. */
+int hostile_key_write(struct hostile *h)
+{
+	int err = await_buffer(h) ?: write_at(h, 0);
+
+	h->count = BYTES;
+	return err ?: hostile_say(h, SDP_MID_RDMA_WR_COMPL, 0) ?: await(&h->adverts, 2);
+}
+
+int hostile_key_write_late(struct hostile *h)
+{
+	struct sdp_msg first;
+	int err = await_buffer(h);
+
+	first = h->advert;
+	err = err ?: write_at(h, 0);
+	h->count = BYTES;
+	err = err ?: hostile_say(h, SDP_MID_RDMA_WR_COMPL, 0) ?: await(&h->adverts, 2);
+	h->advert = first;
+	return err ?: refused(h, write_at(h, 0));
+}
+
+int hostile_key_write_before(struct hostile *h)
+{
+	return await_buffer(h) ?: refused(h, write_at(h, -BYTES / 2));
+}
+
+int hostile_key_write_beyond(struct hostile *h)
+{
+	return await_buffer(h) ?: refused(h, write_at(h, h->advert.src.len - BYTES / 2));
+}
+
+int hostile_key_read_buffer(struct hostile *h)
+{
+	return await_buffer(h) ?: refused(h, read_at(h, 0));
+}

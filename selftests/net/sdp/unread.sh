@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Devices without RDMA read, one or both (B5): large writes go by RDMA all the same, into the memory
+# that readers advertise. timeout: 150 s; short form: 6.12
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/libpeers.sh"
+. "$(dirname "$0")/libhostile.sh"
+
+bin=${SDP_BIN:-$here/../../../build/selftests}
+unread=/sys/kernel/debug/sdp_hostile/unread
+
+restore() {
+	peers_end
+	rmmod sdp_hostile
+}
+cleanup restore
+
+without_read() { echo "$1" >$unread; }
+
+# moves READ NAME PROGRAM TEST...: bytes are read by RDMA (1) or not (0), and written in any case
+moves() {
+	local read=$1 before written
+	shift
+	before=$(sdpstat BytesRead) written=$(sdpstat BytesPlaced)
+	check "$1" "$bin/$2" --set rc4 "${@:3}"
+	check "$1: bytes are written by RDMA" test "$(sdpstat BytesPlaced)" -gt "$written"
+	check "$1: bytes read by RDMA: $read" \
+		test $(($(sdpstat BytesRead) > before)) = "$read"
+}
+
+hostile_begin
+# Before its peer's readers are known to come first a writer offers, and that is read.
+moves 1 "with RDMA read" pipelined learns
+without_read va
+moves 0 "the device that connects has none" pipelined learns
+without_read vb
+moves 0 "neither has" pipelined learns small_between several_readers timed_out
+without_read none
+without_read vb
+moves 0 "the device that accepts has none" pipelined learns
+without_read none
+moves 1 "both have it again" pipelined learns
+hostile_end
+tap_done
