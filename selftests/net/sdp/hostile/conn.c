@@ -86,7 +86,8 @@ struct hostile *hostile_make(void)
 
 	if (!h)
 		return NULL;
-	h->recv = kzalloc(HOSTILE_RECVS * HOSTILE_RECV_SIZE, GFP_KERNEL);
+	/* In one piece, and there are to be many of them. */
+	h->recv = kzalloc(HOSTILE_RECVS * HOSTILE_RECV_SIZE, GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	h->send = kzalloc(HOSTILE_SEND_SIZE, GFP_KERNEL);
 	if (!h->recv || !h->send) {
 		kfree(h->recv);
@@ -486,7 +487,7 @@ int hostile_expose(struct hostile *h, struct sdp_region *region)
 		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ,
 	};
 	struct ib_device *ib = h->pd->device;
-	void *memory = kmalloc(HOSTILE_MR_SIZE, GFP_KERNEL);
+	void *memory = kmalloc(HOSTILE_MR_SIZE, GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	struct ib_mr *mr;
 	int err = -EIO;
 

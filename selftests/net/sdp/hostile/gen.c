@@ -146,9 +146,12 @@ enum gen_end gen_verdict(struct gen *g, int err)
 {
 	if (err && err != -EIO && err != -ETIMEDOUT && err != -EINVAL)
 		return GEN_WRONG;
-	if (g->why)
-		return hostile_over(g->h, VERDICT_SECONDS) ? GEN_ENDED : GEN_WRONG;
-	return err ? GEN_BROKE : GEN_LEFT;
+	if (!g->why)
+		return err ? GEN_BROKE : GEN_LEFT;
+	if (hostile_over(g->h, VERDICT_SECONDS))
+		return GEN_ENDED;
+	/* The CM's word for it may be lost; but a queue pair that is gone takes nothing. */
+	return !err && hostile_send(g->h, 0) ? GEN_ENDED : GEN_WRONG;
 }
 
 /* Leave it alone; the oldest one that is has to go. */
