@@ -135,6 +135,19 @@ void gen_count(const struct gen *g, enum gen_end end)
 	spin_unlock(&sums_lock);
 }
 
+/* Did the last thing said get there? The peer's adapter may have refused it, too. */
+static bool arrived(const struct gen *g, int err)
+{
+	switch (g->h->sent_status) {
+	case IB_WC_REM_INV_REQ_ERR:
+	case IB_WC_REM_ACCESS_ERR:
+	case IB_WC_REM_OP_ERR:
+		return err == -EIO;
+	default:
+		return !err;
+	}
+}
+
 /**
  * gen_verdict() - has the peer ended the connection, if it had to?
  * @g: case that has said all
@@ -146,7 +159,7 @@ enum gen_end gen_verdict(struct gen *g, int err)
 {
 	if (err && err != -EIO && err != -ETIMEDOUT && err != -EINVAL)
 		return GEN_WRONG;
-	if (!g->why)
+	if (!g->why || !arrived(g, err))
 		return err ? GEN_BROKE : GEN_LEFT;
 	if (hostile_over(g->h, VERDICT_SECONDS))
 		return GEN_ENDED;
