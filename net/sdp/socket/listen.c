@@ -12,113 +12,6 @@
  */
 #include "sock.h"
 
-/* A child that nobody will accept. Drops the list's references to it and to its parent. */
-static void drop_child(struct sdp_sock *child)
-{
-	struct sdp_sock *parent = child->parent;
-
-	WRITE_ONCE(child->parent, NULL);
-	sock_orphan(&child->sk);
-	sk_stop_timer(&child->sk, &child->sk.sk_timer);
-	sdp_sock_end(child);
-	sock_put(&parent->sk);
-	sock_put(&child->sk);
-}
-
-static struct sdp_sock *any_child(struct sdp_sock *parent)
-{
-	struct list_head *list;
-	struct sdp_sock *child = NULL;
-
-	sdp_stream_lock(parent);
-	list = list_empty(&parent->pending) ? &parent->accepted : &parent->pending;
-	if (!list_empty(list)) {
-		child = list_first_entry(list, struct sdp_sock, queue_node);
-		list_del_init(&child->queue_node);
-		sk_acceptq_removed(&parent->sk);
-	}
-	spin_unlock_bh(&parent->lock);
-	return child;
-}
-
-/* Whoever waits to be accepted is sent away; no more come, for the listener is closed. */
-static void drop_children(struct sdp_sock *ssk)
-{
-	struct sdp_sock *child;
-
-	while ((child = any_child(ssk))) {
-		struct sdp_todo todo = { };
-
-		/* Before the lock: answer() looks at it under the lock. */
-		sock_orphan(&child->sk);
-		sdp_stream_lock(child);
-		sdp_stream_fail(child, ECONNRESET, "listener closed", &todo);
-		todo.forget = false;
-		sdp_stream_unlock(child, &todo);
-		drop_child(child);
-	}
-}
-
-static int begin_listening(struct sdp_sock *ssk)
-{
-	struct net *net = sock_net(&ssk->sk);
-	int err;
-
-	if (!ssk->port) {
-		/* Nobody has named a family: both are welcome. */
-		if (ssk->sk.sk_family == PF_SDP)
-			ssk->local.ip = in6addr_any;
-		err = sdp_port_bind(ssk, 0);
-		if (err)
-			return err;
-	}
-	WRITE_ONCE(ssk->sk.sk_ack_backlog, 0);
-	WRITE_ONCE(ssk->sk.sk_shutdown, 0);
-	err = sdp_port_listen(ssk);
-	if (err)
-		return err;
-	err = sdp_rc.listen(net, ssk->local.port);
-	if (!err) {
-		err = sdp_loop.listen(net, ssk->local.port);
-		if (err)
-			sdp_rc.unlisten(net, ssk->local.port);
-	}
-	if (err) {
-		sdp_stream_lock(ssk);
-		sdp_set_state(ssk, TCP_CLOSE);
-		spin_unlock_bh(&ssk->lock);
-		/* Some devices listened already. */
-		drop_children(ssk);
-	}
-	return err;
-}
-
-/**
- * sdp_listen() - listen(2)
- * @sock: socket
- * @backlog: connections that may wait for accept, less one; may be changed by calling again
- *
- * Return: 0 or an errno.
- */
-int sdp_listen(struct socket *sock, int backlog)
-{
-	struct sock *sk = sock->sk;
-	int err = 0;
-
-	lock_sock(sk);
-	if (sock->state != SS_UNCONNECTED ||
-	    (sk->sk_state != TCP_CLOSE && sk->sk_state != TCP_LISTEN)) {
-		err = -EINVAL;
-		goto out;
-	}
-	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
-	if (sk->sk_state == TCP_CLOSE)
-		err = begin_listening(sdp_sk(sk));
-out:
-	release_sock(sk);
-	return err;
-}
-
 /* What TCP's accepted sockets have from their listener. */
 static void inherit(struct sock *sk, const struct sock *from)
 {
@@ -133,7 +26,6 @@ static void inherit(struct sock *sk, const struct sock *from)
 	sk->sk_error_report = from->sk_error_report;
 }
 
-/* NULL for want of memory; -ECONNREFUSED when TCP's listener wants what it could not have. */
 static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_incoming *in)
 {
 	struct sdp_sock *child = sdp_sock_alloc(in->net, parent->sk.sk_family, GFP_KERNEL,
@@ -146,11 +38,8 @@ static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_inc
 	sdp_memory_inherit(&child->sk, &parent->sk);
 	inherit(&child->sk, &parent->sk);
 	sdp_options_inherit(child, parent);
-	if (parent->like && !parent->be_like(&child->sk, parent->like)) {
-		sdp_sock_end(child);
-		sock_put(&child->sk);
-		return ERR_PTR(-ECONNREFUSED);
-	}
+	if (parent->like)
+		parent->be_like(&child->sk, parent->like);
 	sdp_tune_init(child);
 	child->local = in->local;
 	child->peer = in->peer;
@@ -246,6 +135,19 @@ static bool leave_queue(struct sdp_sock *parent, struct sdp_sock *child)
 	return was_there;
 }
 
+/* A child that nobody will accept. Drops the list's references to it and to its parent. */
+static void drop_child(struct sdp_sock *child)
+{
+	struct sdp_sock *parent = child->parent;
+
+	WRITE_ONCE(child->parent, NULL);
+	sock_orphan(&child->sk);
+	sk_stop_timer(&child->sk, &child->sk.sk_timer);
+	sdp_sock_end(child);
+	sock_put(&parent->sk);
+	sock_put(&child->sk);
+}
+
 /**
  * sdp_listen_forget_link() - a link need not be counted at a listener any more
  * @child: its owner: it was accepted, or the link has said its last word; or any other socket
@@ -265,8 +167,8 @@ static int take_request(struct sdp_sock *parent, struct sdp_link *link, struct s
 	struct sdp_sock *child = make_child(parent, in);
 	int err;
 
-	if (IS_ERR_OR_NULL(child))
-		return child ? PTR_ERR(child) : -ENOMEM;
+	if (!child)
+		return -ENOMEM;
 	/* Both before others can see it: a closing listener may give it up at any time. */
 	sock_hold(&child->sk);
 	sdp_port_share(child, parent);
@@ -439,6 +341,48 @@ int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
 	return 0;
 }
 
+static struct sdp_sock *any_child(struct sdp_sock *parent)
+{
+	struct list_head *list;
+	struct sdp_sock *child = NULL;
+
+	sdp_stream_lock(parent);
+	list = list_empty(&parent->pending) ? &parent->accepted : &parent->pending;
+	if (!list_empty(list)) {
+		child = list_first_entry(list, struct sdp_sock, queue_node);
+		list_del_init(&child->queue_node);
+		sk_acceptq_removed(&parent->sk);
+	}
+	spin_unlock_bh(&parent->lock);
+	return child;
+}
+
+/* A request that is being answered finds out under the listener's lock. */
+static void take_no_more(struct sdp_sock *ssk)
+{
+	sdp_stream_lock(ssk);
+	sdp_set_state(ssk, TCP_CLOSE);
+	spin_unlock_bh(&ssk->lock);
+}
+
+/* Who waits to be accepted. No more can come. */
+static void send_away(struct sdp_sock *ssk)
+{
+	struct sdp_sock *child;
+
+	while ((child = any_child(ssk))) {
+		struct sdp_todo todo = { };
+
+		/* Before the lock: answer() looks at it under the lock. */
+		sock_orphan(&child->sk);
+		sdp_stream_lock(child);
+		sdp_stream_fail(child, ECONNRESET, "listener closed", &todo);
+		todo.forget = false;
+		sdp_stream_unlock(child, &todo);
+		drop_child(child);
+	}
+}
+
 /**
  * sdp_listen_stop() - stop listening; who waits to be accepted is sent away
  * @ssk: listener, under lock_sock
@@ -447,10 +391,66 @@ void sdp_listen_stop(struct sdp_sock *ssk)
 {
 	struct net *net = sock_net(&ssk->sk);
 
-	sdp_stream_lock(ssk);
-	sdp_set_state(ssk, TCP_CLOSE);
-	spin_unlock_bh(&ssk->lock);
+	take_no_more(ssk);
 	sdp_rc.unlisten(net, ssk->local.port);
 	sdp_loop.unlisten(net, ssk->local.port);
-	drop_children(ssk);
+	send_away(ssk);
+}
+
+static int begin_listening(struct sdp_sock *ssk)
+{
+	struct net *net = sock_net(&ssk->sk);
+	int err;
+
+	if (!ssk->port) {
+		/* Nobody has named a family: both are welcome. */
+		if (ssk->sk.sk_family == PF_SDP)
+			ssk->local.ip = in6addr_any;
+		err = sdp_port_bind(ssk, 0);
+		if (err)
+			return err;
+	}
+	WRITE_ONCE(ssk->sk.sk_ack_backlog, 0);
+	WRITE_ONCE(ssk->sk.sk_shutdown, 0);
+	err = sdp_port_listen(ssk);
+	if (err)
+		return err;
+	err = sdp_rc.listen(net, ssk->local.port);
+	if (!err) {
+		err = sdp_loop.listen(net, ssk->local.port);
+		if (err)
+			sdp_rc.unlisten(net, ssk->local.port);
+	}
+	if (err) {
+		/* By the other transport, or from within, somebody may have come meanwhile. */
+		take_no_more(ssk);
+		send_away(ssk);
+	}
+	return err;
+}
+
+/**
+ * sdp_listen() - listen(2)
+ * @sock: socket
+ * @backlog: connections that may wait for accept, less one; may be changed by calling again
+ *
+ * Return: 0 or an errno.
+ */
+int sdp_listen(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+	int err = 0;
+
+	lock_sock(sk);
+	if (sock->state != SS_UNCONNECTED ||
+	    (sk->sk_state != TCP_CLOSE && sk->sk_state != TCP_LISTEN)) {
+		err = -EINVAL;
+		goto out;
+	}
+	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
+	if (sk->sk_state == TCP_CLOSE)
+		err = begin_listening(sdp_sk(sk));
+out:
+	release_sock(sk);
+	return err;
 }

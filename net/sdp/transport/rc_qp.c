@@ -98,6 +98,20 @@ undo:
 	return 0;
 }
 
+/* The CM's locks are not made for softirq, so the work item tells it; once. */
+static void comm_established(struct rc_link *rc)
+{
+	if (!test_and_set_bit(RC_EARLY, &rc->flags))
+		rc_link_poke(rc, RC_TELL_CM);
+}
+
+/* We end it ourselves, or it has no owner (any more). */
+static bool ends_anyway(const struct rc_link *rc)
+{
+	return test_bit(RC_RELEASED, &rc->flags) || test_bit(RC_PEER_ENDED, &rc->flags) ||
+	       test_bit(RC_STOPPED, &rc->flags);
+}
+
 /*
  * The queue pair is in error, though nobody has ended the connection: an adapter has refused a peer
  * that reached for memory with a wrong key, or soft-RoCE has given up a request that it calls
@@ -106,16 +120,22 @@ undo:
  */
 static void flushed(struct rc_link *rc)
 {
-	if (test_bit(RC_CONNECTED, &rc->flags) && !test_bit(RC_PEER_ENDED, &rc->flags) &&
-	    !test_bit(RC_RELEASED, &rc->flags) && !test_and_set_bit(RC_FLUSHED, &rc->flags))
+	if (test_bit(RC_CONNECTED, &rc->flags) && !ends_anyway(rc) &&
+	    !test_and_set_bit(RC_FLUSHED, &rc->flags))
 		rc_link_wake(rc);
 }
 
-/* The CM's locks are not made for softirq, so the work item tells it; once. */
-static void comm_established(struct rc_link *rc)
+static void rx_failed(struct rc_link *rc, enum ib_wc_status status)
 {
-	if (!test_and_set_bit(RC_EARLY, &rc->flags))
-		rc_link_poke(rc, RC_TELL_CM);
+	/* The buffer stays in the ring; rc_qp_destroy() frees it. */
+	rc->flushed++;
+	/* Longer than the receive; the second one is how soft-RoCE says it. */
+	if (status == IB_WC_LOC_LEN_ERR || status == IB_WC_LOC_QP_OP_ERR)
+		rc_up->malformed(rc->net, SDP_BAD_LEN);
+	if (status != IB_WC_WR_FLUSH_ERR)
+		rc_up->failed(&rc->link, EPROTO, ib_wc_status_msg(status));
+	else
+		flushed(rc);
 }
 
 static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -124,16 +144,8 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct rc_msg *msg;
 	struct sk_buff *skb;
 
-	/* Flushed buffers stay in the ring; rc_qp_destroy() frees them. */
 	if (wc->status != IB_WC_SUCCESS) {
-		rc->flushed++;
-		/* Longer than the receive; the second one is how soft-RoCE says it. */
-		if (wc->status == IB_WC_LOC_LEN_ERR || wc->status == IB_WC_LOC_QP_OP_ERR)
-			rc_up->malformed(rc->net, SDP_BAD_LEN);
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			rc_up->failed(&rc->link, EPROTO, ib_wc_status_msg(wc->status));
-		else
-			flushed(rc);
+		rx_failed(rc, wc->status);
 		return;
 	}
 	msg = slot(&rc->rx, rc->rx.tail);

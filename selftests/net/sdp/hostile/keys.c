@@ -37,26 +37,35 @@ static int refused(struct hostile *h, int err)
 /* All of an offer is read, it says, and waits until the call is over: a small write follows. */
 static int finish_reading(struct hostile *h)
 {
-	h->count = h->advert.src.len - h->advert.payload_len;
+	h->count = h->told.src.len - h->told.payload_len;
 	return hostile_say(h, SDP_MID_RDMA_RD_COMPL, 0) ?: await(&h->datas, 1);
+}
+
+/* @at from where the memory begins that was told of last. */
+static int move_at(struct hostile *h, enum ib_wr_opcode opcode, s64 at)
+{
+	struct sdp_region where = h->told.src;
+
+	where.va += at;
+	where.len = BYTES;
+	return hostile_rdma(h, opcode, &where);
 }
 
 static int read_at(struct hostile *h, s64 at)
 {
-	return hostile_rdma(h, IB_WR_RDMA_READ, h->advert.src.rkey, h->advert.src.va + at, BYTES);
+	return move_at(h, IB_WR_RDMA_READ, at);
 }
 
 static int write_at(struct hostile *h, s64 at)
 {
-	return hostile_rdma(h, IB_WR_RDMA_WRITE, h->advert.src.rkey, h->advert.src.va + at,
-			    BYTES);
+	return move_at(h, IB_WR_RDMA_WRITE, at);
 }
 
 /* As it is meant: then nothing happens to the connection. */
 int hostile_key_read(struct hostile *h)
 {
 	return await(&h->adverts, 1) ?: read_at(h, 0) ?:
-	       read_at(h, h->advert.src.len - BYTES) ?: finish_reading(h);
+	       read_at(h, h->told.src.len - BYTES) ?: finish_reading(h);
 }
 
 int hostile_key_read_late(struct hostile *h)
@@ -71,7 +80,7 @@ int hostile_key_read_before(struct hostile *h)
 
 int hostile_key_read_beyond(struct hostile *h)
 {
-	return await(&h->adverts, 1) ?: refused(h, read_at(h, h->advert.src.len - BYTES / 2));
+	return await(&h->adverts, 1) ?: refused(h, read_at(h, h->told.src.len - BYTES / 2));
 }
 
 int hostile_key_write_offer(struct hostile *h)
@@ -100,11 +109,11 @@ int hostile_key_write_late(struct hostile *h)
 	struct sdp_msg first;
 	int err = await_buffer(h);
 
-	first = h->advert;
+	first = h->told;
 	err = err ?: write_at(h, 0);
 	h->count = BYTES;
 	err = err ?: hostile_say(h, SDP_MID_RDMA_WR_COMPL, 0) ?: await(&h->adverts, 2);
-	h->advert = first;
+	h->told = first;
 	return err ?: refused(h, write_at(h, 0));
 }
 
@@ -115,7 +124,7 @@ int hostile_key_write_before(struct hostile *h)
 
 int hostile_key_write_beyond(struct hostile *h)
 {
-	return await_buffer(h) ?: refused(h, write_at(h, h->advert.src.len - BYTES / 2));
+	return await_buffer(h) ?: refused(h, write_at(h, h->told.src.len - BYTES / 2));
 }
 
 int hostile_key_read_buffer(struct hostile *h)
