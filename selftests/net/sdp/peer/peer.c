@@ -23,6 +23,8 @@
  *	urgent		an urgent byte, which recv passes over; one in a connection, or it would not
  *	option LEVEL NAME VALUE	an option that is an int, in numbers; a listener hands it on
  *	open		a socket, which otherwise comes with the first use
+ *	tcp		sockets from here on are TCP's, which the policy may take
+ *	chunk N		how much a call reads or writes at most; it is 16384
  *	hold		until killed
  *
  * A process that would hang is killed after PEER_SECONDS (100). It has a process group of its
@@ -45,6 +47,7 @@
 
 #define AF_SDP		27
 #define CHUNK		16384
+#define CHUNK_MAX	(256 << 10)
 #define PATTERN		251	/* any so many bytes in a row tell where in the stream they are */
 #define STATUS_FAILED	3
 #define STATUS_USAGE	2
@@ -52,7 +55,9 @@
 static int sock = -1;
 static int listener = -1;
 static unsigned long long sent, got;	/* on `sock` */
-static unsigned char pattern[CHUNK + PATTERN];
+static unsigned char pattern[CHUNK_MAX + PATTERN];
+static size_t chunk = CHUNK;
+static bool by_tcp;
 static unsigned int time_limit = 100;	/* seconds */
 static unsigned int full_after = 200;	/* ms */
 static unsigned int leisure = 50;	/* ms */
@@ -108,15 +113,32 @@ static socklen_t address(struct sockaddr_storage *where)
 	return sizeof(*in);
 }
 
-static void do_open(void)
+static void open_for(int family)
 {
 	if (sock >= 0)
 		return;
-	sock = socket(AF_SDP, SOCK_STREAM, 0);
+	sock = socket(by_tcp ? family : AF_SDP, SOCK_STREAM, 0);
 	if (sock < 0)
 		failed("socket");
 	sent = 0;
 	got = 0;
+}
+
+static void do_open(void)
+{
+	open_for(AF_INET);
+}
+
+static void do_tcp(void)
+{
+	by_tcp = true;
+}
+
+static void do_chunk(void)
+{
+	long n = number();
+
+	chunk = n < 1 ? 1 : n > CHUNK_MAX ? CHUNK_MAX : n;
 }
 
 static void do_bind(void)
@@ -124,7 +146,7 @@ static void do_bind(void)
 	struct sockaddr_storage where;
 	socklen_t length = address(&where);
 
-	do_open();
+	open_for(where.ss_family);
 	if (bind(sock, (struct sockaddr *)&where, length))
 		failed("bind");
 }
@@ -151,7 +173,7 @@ static void do_connect(void)
 	struct sockaddr_storage where;
 	socklen_t length = address(&where);
 
-	do_open();
+	open_for(where.ss_family);
 	if (connect(sock, (struct sockaddr *)&where, length))
 		failed("connect");
 	printf("connected\n");
@@ -201,7 +223,7 @@ static void do_option(void)
 /* Sends up to @n bytes; returns how many went, or -1. */
 static ssize_t send_piece(size_t n, int flags)
 {
-	ssize_t done = send(sock, pattern + sent % PATTERN, n > CHUNK ? CHUNK : n, flags);
+	ssize_t done = send(sock, pattern + sent % PATTERN, n > chunk ? chunk : n, flags);
 
 	if (done > 0)
 		sent += done;
@@ -211,8 +233,8 @@ static ssize_t send_piece(size_t n, int flags)
 /* Receives up to @n bytes and checks them; returns how many, or -1. */
 static ssize_t recv_piece(size_t n)
 {
-	unsigned char data[CHUNK];
-	ssize_t done = recv(sock, data, n > CHUNK ? CHUNK : n, 0);
+	static unsigned char data[CHUNK_MAX];
+	ssize_t done = recv(sock, data, n > chunk ? chunk : n, 0);
 
 	if (done <= 0)
 		return done;
@@ -239,10 +261,10 @@ static void do_send(void)
 
 static void do_flow(void)
 {
-	if (send_piece(CHUNK, 0) < 0)
+	if (send_piece(chunk, 0) < 0)
 		failed("flow");
 	printf("flowing\n");
-	while (send_piece(CHUNK, 0) >= 0)
+	while (send_piece(chunk, 0) >= 0)
 		;
 	failed("flow");
 }
@@ -296,7 +318,7 @@ static void do_drain(void)
 	ssize_t done;
 
 	do {
-		done = recv_piece(CHUNK);
+		done = recv_piece(chunk);
 	} while (done > 0);
 	if (done < 0)
 		failed("drain");
@@ -378,7 +400,7 @@ static const struct {
 	{ "drain", do_drain }, { "swallow", do_swallow }, { "ended", do_ended }, { "say", do_say },
 	{ "wait", do_wait },
 	{ "fork", do_fork }, { "hold", do_hold }, { "repeat", do_repeat }, { "stop", do_stop },
-	{ "urgent", do_urgent },
+	{ "urgent", do_urgent }, { "tcp", do_tcp }, { "chunk", do_chunk },
 };
 
 static void carry_out(const char *name)
