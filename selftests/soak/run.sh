@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # run.sh [MINUTES [KERNEL]]: a mixed load for so long (30) in a VM with KERNEL (6.12), with
-# processes killed, listeners closed, settings changed and devices removed at random. soak.sh
-# says what. SEED=n chooses what chance does.
+# processes killed, listeners closed, settings and the policy changed and devices removed at random.
+# soak.sh says what. SEED=n chooses what chance does.
 #
 # It is the runner of selftests/vm with one test: any complaint of the kernel fails the run, and
 # so does anything left after rmmod. The samples and their plot are in build/soak/. Exit status 0
@@ -38,13 +38,13 @@ show_progress() {
 	tail -q -n +1 -s 2 -f --pid="$1" "$last/progress"
 }
 
-# Columns of the samples: seconds, sockets, pages, slab in kB, free memory in kB, QPs.
+# plot TERMINAL FILE: columns of the samples are seconds, sockets, pages, slab in kB, free memory in
+# kB, QPs, MRs, pinned pages.
 plot() {
-	command -v gnuplot >/dev/null || { say "no gnuplot here, so no plot"; return 0; }
 	gnuplot <<-END
-		set terminal pngcairo size 1000,900
-		set output "$out/soak.png"
-		set multiplot layout 4,1
+		set terminal $1
+		set output "$2"
+		set multiplot layout 6,1
 		set lmargin 12
 		set grid
 		set yrange [0:*]
@@ -55,6 +55,10 @@ plot() {
 		plot "$out/samples" using (\$1/60):3 with lines
 		set title "queue pairs"
 		plot "$out/samples" using (\$1/60):6 with steps
+		set title "memory regions"
+		plot "$out/samples" using (\$1/60):7 with steps
+		set title "pages pinned"
+		plot "$out/samples" using (\$1/60):8 with lines
 		set title "slab and memory in use, MB more than at the start"
 		set yrange [*:*]
 		set key outside top center horizontal
@@ -66,7 +70,12 @@ plot() {
 			with lines title "in use"
 		unset multiplot
 	END
-	say "plot: $out/soak.png"
+	say "plot: $2"
+}
+
+plots() {
+	command -v gnuplot >/dev/null || { say "no gnuplot here, so no plot"; return 0; }
+	plot "pngcairo size 1000,1300" "$out/soak.png" && plot "svg size 1000,1300" "$out/soak.svg"
 }
 
 "$SDP_TOP/scripts/setup.sh" vm build
@@ -85,7 +94,7 @@ trap - EXIT
 sed '$d' "$log"
 if [ -s "$last/samples" ]; then
 	cp "$last/samples" "$out/samples"
-	plot || say "gnuplot failed"
+	plots || say "gnuplot failed"
 fi
 tail -n 1 "$log"
 exit $status

@@ -2,13 +2,16 @@
 # Sourced in the guest by the test that run.sh writes: $minutes of a mixed load, chosen by $seed.
 #
 # There are some places for work. Each is taken by a listener and those who connect to it: for a
-# stream one way that never ends by itself, data there and back, many short connections, a
-# conversation with urgent data; or by one of the other test programs, on loopback. Once its
-# work has ended, a place gets new work, over another address. Meanwhile processes are killed,
-# listeners go, settings change, devices are removed and come back.
+# stream one way that never ends by itself, data there and back, in pieces that go in messages or by
+# RDMA, many short connections, a conversation with urgent data; or by one of the other test
+# programs, on loopback. Every other time the sockets of these are TCP's, and the policy decides
+# what becomes of them. Once its work has ended, a place gets new work, over another address.
+# Meanwhile processes are killed, listeners go, settings and the policy change, devices are removed
+# and come back.
 #
 # Whatever of this hits a connection may end it, with an error. What may not happen: a wrong
-# byte, a call that does not end, a minute in which nothing moves, anything left at the end.
+# byte, a call that does not end, a minute in which nothing moves, anything left at the end: memory
+# of the kernel, pinned pages, queue pairs and memory regions are as before, once all is at rest.
 . "$SDP_TOP/selftests/net/sdp/lib.sh"
 . "$SDP_TOP/selftests/net/sdp/libpeers.sh"
 . "$SDP_TOP/selftests/vm/netlab.sh"
@@ -24,9 +27,9 @@ export PEER_SECONDS=$((10 * work_seconds))
 addresses=(127.0.0.1 ::1 "$SDP_B" "$SDP_B6" "$SDP_B" "$SDP_B6")
 
 # Of each place: free, listening or working; since when; its work and its clients.
-declare -a state=() since=() kind=() clients=() where=()
+declare -a state=() since=() kind=() clients=() where=() family=()
 declare -A begun=() completed=() was=()
-kills=0 removals=0 changes=0 stuck=0 wrong=0 bad_programs=0 idle_minutes=0 started=0
+kills=0 removals=0 changes=0 policies_set=0 rewritten=0 stuck=0 wrong=0 bad_programs=0 idle_minutes=0 started=0
 
 chance() { [ $((RANDOM % $1)) = 0 ]; }
 
@@ -57,28 +60,44 @@ change_setting() {
 	local ranges=(recv_buffers:3:64 recv_buffer_size:256:65552 send_buffers:4:256
 		recv_buffer_max:0:65552 resize_after:1:20 resize_idle_ms:100:5000
 		accept_buffers:3:64 credit_threshold:0:1024 connect_timeout_ms:1000:30000
-		fin_timeout_ms:2000:20000 retry_count:3:7 rnr_retry_count:0:7) name low high
+		fin_timeout_ms:2000:20000 retry_count:3:7 rnr_retry_count:0:7
+		rdma_threshold:-1:200000 rdma_read:0:1 mode_after:1:20 scan_ms:10:1000
+		scan_count:1:20 coalesce:0:1) name low high
 	IFS=: read -r name low high <<<"${ranges[RANDOM % ${#ranges[@]}]}"
 	between "$low" "$high"
 	echo $number >"$settings/$name"
 	changes=$((changes + 1))
 }
 
+# Which TCP sockets become SDP's: those that come to be decided about from now on.
+change_policy() {
+	local policies=("any * both" "any * sdp" "any * tcp" "connect * both" "listen * both"
+		"any 10.9.0.0/24 both; any ::1 sdp" "listen *:20000-25000 sdp; any * both" "")
+	echo "${policies[RANDOM % ${#policies[@]}]}" >"$settings/policy"
+	policies_set=$((policies_set + 1))
+}
+
 # serve OPERATION...: the listener of place $at
 serve() {
 	port=$((20000 + started % 10000))
-	peer server-$at bind "${where[at]}" $port listen 20 say up "$@"
+	# shellcheck disable=SC2086 # nothing, or a word
+	peer server-$at ${family[at]} bind "${where[at]}" $port listen 20 say up "$@"
 	state[at]=listening
 }
 
 # What the client of place $at will be told, once somebody listens.
-will_connect() { clients[at]="connect ${where[at]} $port $*"; }
+will_connect() { clients[at]="${family[at]} connect ${where[at]} $port $*"; }
+
+# forks COUNT: the same for clients that are several
+will_fork() { clients[at]="${family[at]} fork $1 repeat $2 connect ${where[at]} $port ${*:3}"; }
 
 begin_work() {
-	local kinds=(flow bulk bulk short short short talk talk program)
+	local kinds=(flow bulk bulk large large short short short talk talk program)
 	started=$((started + 1))
 	kind[at]=${kinds[RANDOM % ${#kinds[@]}]}
 	where[at]=${addresses[RANDOM % ${#addresses[@]}]}
+	family[at]=
+	chance 2 || { family[at]=tcp; rewritten=$((rewritten + 1)); }
 	since[at]=$SECONDS
 	begun[${kind[at]}]=$((${begun[${kind[at]}]:-0} + 1))
 	"work_${kind[at]}"
@@ -97,6 +116,19 @@ work_bulk() {
 	will_connect send $bytes recv $bytes shutdown drain say done
 }
 
+# Pieces of a size at which a write may go by RDMA, read in pieces of another.
+work_large() {
+	local bytes piece read
+	between 100000 $((6000000 / slow))
+	bytes=$number
+	between 20000 262144
+	piece=$number
+	between 1000 262144
+	read=$number
+	serve accept stop chunk $read recv $bytes chunk $piece send $bytes drain
+	will_connect chunk $piece send $bytes chunk $read recv $bytes shutdown drain say done
+}
+
 work_short() {
 	local count bytes
 	between 5 $((120 / slow))
@@ -105,8 +137,7 @@ work_short() {
 	bytes=$number
 	serve fork 2 repeat $count accept recv $bytes close
 	# Who asks for more than there will be is refused or reset in the end.
-	clients[at]="fork $((2 + RANDOM % 2)) repeat $count connect ${where[at]} $port send $bytes"
-	clients[at]+=" shutdown ended close"
+	will_fork $((2 + RANDOM % 2)) $count send $bytes shutdown ended close
 }
 
 work_talk() {
@@ -231,10 +262,26 @@ remove_device() {
 something_happens() {
 	chance 2 && kill_somebody
 	chance 2 && change_setting
+	chance 4 && change_policy
 	[ $SECONDS -lt $next_removal ] || { remove_device; next_removal=$((SECONDS + 30 * slow + RANDOM % 60)); }
 }
 
-# Leaves what there is now in $sockets, $pages, $slab, $free and $qps; sockets without header.
+memory_regions() {
+	rdma resource show |
+		awk '{ for (i = 1; i < NF; i++) if ($i == "mr") n += $(i + 1) } END { print n + 0 }'
+}
+
+# Pages of programs that are kept in place now, by anybody.
+pinned_pages() {
+	awk '/^nr_foll_pin_acquired/ { n += $2 } /^nr_foll_pin_released/ { n -= $2 }
+		END { print n + 0 }' /proc/vmstat
+}
+
+# kB of slab that nobody could give back
+kept_slab() { awk '$1 == "SUnreclaim:" { print $2 }' /proc/meminfo; }
+
+# Leaves what there is now in $sockets, $pages, $slab, $free, $qps, $mrs and $pins; sockets without
+# header.
 take_sample() {
 	local lines name value
 	mapfile -t lines </proc/net/sdp
@@ -247,7 +294,9 @@ take_sample() {
 		esac
 	done </proc/meminfo
 	qps=$(queue_pairs)
-	echo "$((SECONDS - begin)) $sockets $pages $slab $free $qps" >>"$SDP_RUN/samples"
+	mrs=$(memory_regions)
+	pins=$(pinned_pages)
+	echo "$((SECONDS - begin)) $sockets $pages $slab $free $qps $mrs $pins" >>"$SDP_RUN/samples"
 }
 
 show_minute() {
@@ -258,8 +307,8 @@ show_minute() {
 	{
 		printf '%4d min %7d connects %6d MB %5d kills %4d settings %3d removals; ' \
 			$(((SECONDS - begin) / 60)) "$opens" $((bytes >> 20)) $kills $changes $removals
-		printf '%3d sockets %6d pages %4d QPs, slab %d MB, free %d MB\n' $sockets "$pages" \
-			"$qps" $((slab >> 10)) $((free >> 10))
+		printf '%3d sockets %6d pages %4d QPs %4d MRs %d pinned, slab %d MB, free %d MB\n' \
+			$sockets "$pages" "$qps" "$mrs" "$pins" $((slab >> 10)) $((free >> 10))
 	} >>"$SDP_RUN/progress"
 }
 
@@ -293,7 +342,7 @@ violations() { awk '/^Bad/ && $2 { print; n++ } END { exit n > 0 }' /proc/net/sd
 # Every kind of work was done, most of it to its end.
 kinds_done() {
 	local name status=0
-	for name in bulk short talk program; do
+	for name in bulk large short talk program; do
 		echo "$name: ${begun[$name]:-0} begun, ${completed[$name]:-0} without an error"
 		[ "${completed[$name]:-0}" -gt 0 ] || status=1
 	done
@@ -304,13 +353,43 @@ nothing_in() {
 	[ "$1" = 0 ] || { head -n 60 "$SDP_RUN/$2"; return 1; }
 }
 
+# What was pinned is let go; others pin pages for a moment.
+pins_at_most() {
+	pins=$(pinned_pages)
+	[ "$pins" -le "$1" ] || { echo "$pins pages, before $1"; return 1; }
+}
+
+# A leak of a few bytes in each connection would be more than this: tens of thousands are made.
+SLAB_SLACK=8192
+
+at_rest() { echo 3 >/proc/sys/vm/drop_caches; }
+
+slab_at_most() {
+	at_rest
+	slab=$(kept_slab)
+	[ "$slab" -le "$1" ] || { echo "$slab kB, at most $1 is expected"; return 1; }
+}
+
+# Every connection of each kind has its caches and regions by then.
+warm_up() {
+	local address
+	for address in 127.0.0.1 ::1 "$SDP_B" "$SDP_B6"; do
+		transfer "$address" || return
+	done
+}
+
 pages_at_most() { [ "$(awk '$1 == "SDP" { print $4 }' /proc/net/protocols)" -le "$1" ]; }
 
 lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by make check-soak"
-check "data before" transfer "$SDP_B"
-objects=$(connection_counts)
 cleanup restore
+check "data before" warm_up
+objects=$(connection_counts)
 remember_settings
+echo "any * both" >"$settings/policy"
+echo 1 >"$settings/rewrite"
+wait_for $patience no_sockets
+at_rest
+slab_before=$(kept_slab) pins_before=$(pinned_pages) mrs_before=$(memory_regions)
 run_load
 echo 5000 >"$settings/fin_timeout_ms"
 peers_end
@@ -328,5 +407,14 @@ check "the sockets' memory is given back" wait_for $patience pages_at_most $((25
 for address in 127.0.0.1 ::1 "$SDP_B" "$SDP_B6"; do
 	check "afterwards data over $address" transfer "$address"
 done
+rest_after() {
+	echo "slab $slab_before kB before, $(kept_slab) kB after; pinned pages $pins_before and" \
+		"$(pinned_pages); memory regions $mrs_before and $(memory_regions);" \
+		"$rewritten pieces of work by TCP sockets, $policies_set policies"
+}
+
+check "the kernel's memory is flat" wait_for $patience slab_at_most $((slab_before + SLAB_SLACK))
+check "no page is pinned for ever" wait_for $patience pins_at_most "$pins_before"
+rest_after | sed 's/^/# /'
 check "RDMA objects are as before" eval 'wait_for $patience connection_counts_are "$objects" || connection_counts_are "$objects"'
 tap_done

@@ -174,6 +174,8 @@ static int take_request(struct sdp_sock *parent, struct sdp_link *link, struct s
 	sdp_port_share(child, parent);
 	err = enter_pending(parent, child);
 	if (err) {
+		/* Nobody has seen it; internet sockets may only go when they are dead. */
+		sock_orphan(&child->sk);
 		sdp_sock_end(child);
 		sock_put(&child->sk);
 		sock_put(&child->sk);

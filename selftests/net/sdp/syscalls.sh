@@ -13,8 +13,8 @@
 # CALLS, SEED and SECONDS_AT_MOST come from run.sh of selftests/syscalls, else it is a small number.
 calls=${SYSCALLS_CALLS:-60000} seed=${SYSCALLS_SEED:-$((RANDOM + 1))} most=${SYSCALLS_SECONDS:-60}
 if short_form; then
-	calls=10000 most=20
-	left_out "10000 calls, or as many as there are in 20 s"
+	calls=5000 most=20
+	left_out "5000 calls, or as many as there are in 20 s"
 fi
 options=("-n" "$calls" "-s" "$seed" "-t" "$most" "-w" $((100 * slow)))
 description=$here/../../syscalls/sdp.txt

@@ -24,6 +24,8 @@
  *	urgent		an urgent byte, which recv passes over; one in a connection, or it would not
  *	option LEVEL NAME VALUE	an option that is an int, in numbers; a listener hands it on
  *	open		a socket, which otherwise comes with the first use
+ *	tcp		sockets from here on are TCP's, which the policy may take
+ *	chunk N		how much a call reads or writes at most; it is 16384
  *	hold		until killed
  *
  * A process that would hang is killed after PEER_SECONDS (100). It has a process group of its
@@ -56,6 +58,7 @@ static int listener = -1;
 static unsigned long long sent, got;	/* on `sock` */
 static unsigned char pattern[CHUNK_MAX + PATTERN];
 static size_t chunk = CHUNK;
+static bool by_tcp;
 static unsigned int time_limit = 100;	/* seconds */
 static unsigned int full_after = 200;	/* ms */
 static unsigned int leisure = 50;	/* ms */
@@ -111,15 +114,32 @@ static socklen_t address(struct sockaddr_storage *where)
 	return sizeof(*in);
 }
 
-static void do_open(void)
+static void open_for(int family)
 {
 	if (sock >= 0)
 		return;
-	sock = socket(AF_SDP, SOCK_STREAM, 0);
+	sock = socket(by_tcp ? family : AF_SDP, SOCK_STREAM, 0);
 	if (sock < 0)
 		failed("socket");
 	sent = 0;
 	got = 0;
+}
+
+static void do_open(void)
+{
+	open_for(AF_INET);
+}
+
+static void do_tcp(void)
+{
+	by_tcp = true;
+}
+
+static void do_chunk(void)
+{
+	long n = number();
+
+	chunk = n < 1 ? 1 : n > CHUNK_MAX ? CHUNK_MAX : n;
 }
 
 static void do_bind(void)
@@ -127,7 +147,7 @@ static void do_bind(void)
 	struct sockaddr_storage where;
 	socklen_t length = address(&where);
 
-	do_open();
+	open_for(where.ss_family);
 	if (bind(sock, (struct sockaddr *)&where, length))
 		failed("bind");
 }
@@ -154,7 +174,7 @@ static void do_connect(void)
 	struct sockaddr_storage where;
 	socklen_t length = address(&where);
 
-	do_open();
+	open_for(where.ss_family);
 	if (connect(sock, (struct sockaddr *)&where, length))
 		failed("connect");
 	printf("connected\n");
@@ -410,10 +430,10 @@ static const struct {
 	{ "accept", do_accept }, { "connect", do_connect }, { "shutdown", do_shutdown },
 	{ "close", do_close }, { "pieces", do_pieces }, { "send", do_send }, { "flow", do_flow },
 	{ "flow-until", do_flow_until }, { "fill", do_fill }, { "recv", do_recv },
-	{ "drain", do_drain }, { "swallow", do_swallow }, { "ended", do_ended }, { "look", do_look }, { "say", do_say },
-	{ "wait", do_wait },
-	{ "fork", do_fork }, { "hold", do_hold }, { "repeat", do_repeat }, { "stop", do_stop },
-	{ "urgent", do_urgent },
+	{ "drain", do_drain }, { "swallow", do_swallow }, { "ended", do_ended },
+	{ "look", do_look }, { "say", do_say }, { "wait", do_wait }, { "fork", do_fork },
+	{ "hold", do_hold }, { "repeat", do_repeat }, { "stop", do_stop },
+	{ "urgent", do_urgent }, { "tcp", do_tcp }, { "chunk", do_chunk },
 };
 
 static void carry_out(const char *name)
