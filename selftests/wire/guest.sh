@@ -63,7 +63,7 @@ settings() {
 connection() {
 	local name=$1 line
 	# In the short form not those that rest for seconds, and of IPv6 only the first ones.
-	[[ -z ${SDP_SHORT:-} || ! $name =~ ^(rest|rest-both-ways|(rdma|nic)-rest|given-up|(gr|cr|of|mo|la|rdma|nic).*-v6)$ ]] ||
+	[[ -z ${SDP_SHORT:-} || ! $name =~ ^(rest|rest-both-ways|given-up|(gr|cr|of|mo|la).*-v6)$ ]] ||
 		return 0
 	port=$((port + 1))
 	line=$("$work/traffic" "$1" "$2" "$3" $port "${@:4}" 2>&1) || fail "$name: $line"
@@ -186,8 +186,11 @@ rings() {
 		connection $scheme-ping-pong $a $b write=1000 rounds=100 first=client offers=ring
 		connection $scheme-slow-reader $a $b up=400000 slow=1 offers=ring
 		connection $scheme-half-close $a $b up=100000 down=200000 first=client offers=ring
+		# Not by NIC: there who has gone beyond what was granted has no credit to grant, and with
+		# so few receives neither end may be left with any.
 		set_to recv_buffers 3
-		connection $scheme-three-buffers $a $b up=200000 down=100000 offers=ring
+		[ $scheme = nic ] ||
+			connection $scheme-three-buffers $a $b up=200000 down=100000 offers=ring
 		set_to recv_buffers 12
 		set_to rdma_threshold 32768
 		connection $scheme-offers $a $b up=2000000 down=1000000 write=100000 gap=1 wait=1 \
@@ -308,7 +311,7 @@ traffic() {
 
 	offers
 	modes
-	! rings_known || rings
+	[ -n "${SDP_SHORT:-}" ] || ! rings_known || rings
 	small_offers
 
 	# Messages that take several packets each, and a capture small enough to be kept.

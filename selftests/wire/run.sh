@@ -83,6 +83,6 @@ else
 	failed=$((failed + 1))
 fi
 echo "captures and all points: $run"
-[ -z "${SDP_SHORT:-}" ] || echo "  short form: no connections that rest, and few by IPv6"
+[ -z "${SDP_SHORT:-}" ] || echo "  short form: no connections that rest or use rings, and few by IPv6"
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed = 0 ]

@@ -86,8 +86,9 @@ by_size() {
 	done
 }
 
-# Which peers an experiment compares.
+# Which peers an experiment compares. How full a ring is can be seen by a tracepoint only.
 peer_in_figure() {
+	[[ ! $2 = space* || ! $1 =~ rdma|nic ]] || [ -e $tracing/events/sdp/sdp_ring ] || return 1
 	case $2 in
 	latency|bandwidth)	[[ $1 =~ ^(smc|sdpplain|sdpcredit|sdprdma|sdpnic)$ ]] ;;
 	progress)		[[ $1 =~ ^(sdpplain|sdpcredit|sdprdma|sdprdmastill|sdpnic)$ ]] ;;
@@ -124,7 +125,6 @@ progress_round() {
 # Space
 
 trace_begin() {
-	[ -e $tracing/trace ] || mount -t tracefs none $tracing || return
 	echo 0 >$tracing/tracing_on
 	echo 16384 >$tracing/buffer_size_kb
 	echo >$tracing/trace
@@ -159,6 +159,7 @@ result_space() {
 # space_round TEST BYTES ROUND
 space_round() {
 	local test=$1 bytes=$2 round=$3 size peer count
+	[ -e $tracing/trace ] || mount -t tracefs none $tracing || { note "$test: no tracefs"; return; }
 	for size in $SPACE_SIZES; do
 		say "round $round of $ROUNDS, buffers of $((bytes / 1024)) KiB, percent in use by messages of" \
 			"$size bytes:"

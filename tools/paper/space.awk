@@ -6,7 +6,8 @@
 # What is full is as its sender knows it: a message is in its buffer until the receiver has said
 # that it may be used again. With the credit scheme a message has one of -v buffers=N buffers, and
 # the sum of acknowledged number and posted receives tells the newest message that there is a
-# buffer for; N messages before that one, and all before them, have left theirs.
+# buffer for; N messages before that one, and all before them, have left theirs. Of a ring sdp_ring
+# says how much is in use: as its writer knows it, or, where the adapters see to that, as its reader.
 
 function number(name,   at) {
 	at = index($0, " " name "=")
@@ -66,7 +67,22 @@ function stamp(   i) {
 		freed(sk, number("ack") + number("bufs") - buffers)
 }
 
+# Rings: the sum over time of what is in use of the peer's, and of the own.
+/ sdp_ring: / {
+	sk = socket()
+	now = stamp()
+	for (way = 0; way < 2; way++) {
+		if ((sk, way) in ring_used)
+			ring_sum[sk, way] += ring_used[sk, way] * (now - ring_since[sk])
+		ring_used[sk, way] = number(way ? "in_used" : "out_used")
+	}
+	ring_since[sk] = now
+}
+
 END {
+	for (ring in ring_sum)
+		if (ring_sum[ring] > ring_most)
+			ring_most = ring_sum[ring]
 	for (sk in total)
 		if (total[sk] > total[most])
 			most = sk
@@ -74,5 +90,6 @@ END {
 		print "0"
 		exit
 	}
-	printf "%.2f\n", 100 * at_final[most] / (final[most] - first[most]) / space
+	in_use = ring_most > 0 ? ring_most : at_final[most]
+	printf "%.2f\n", 100 * in_use / (final[most] - first[most]) / space
 }
