@@ -184,6 +184,8 @@ void rc_link_put(struct rc_link *rc)
  */
 void rc_link_discard(struct rc_link *rc)
 {
+	/* What is flushed now has nobody to be told. */
+	set_bit(RC_STOPPED, &rc->flags);
 	if (rc->dev) {
 		rc_qp_drain(rc);
 		rc_qp_destroy(rc);

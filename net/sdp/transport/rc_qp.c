@@ -105,20 +105,39 @@ static void comm_established(struct rc_link *rc)
 		rc_link_poke(rc, RC_TELL_CM);
 }
 
+/* We end it ourselves, or it has no owner (any more). */
+static bool ends_anyway(const struct rc_link *rc)
+{
+	return test_bit(RC_RELEASED, &rc->flags) || test_bit(RC_PEER_ENDED, &rc->flags) ||
+	       test_bit(RC_STOPPED, &rc->flags);
+}
+
+/*
+ * A receive that failed. If it is only flushed and we have not ended the queue pair, the peer has
+ * broken it by something that uses up no receive: RDMA with a key or to an address that it was
+ * not told of. Not every device has an event for that, and the peer may never say a word.
+ */
+static void rx_failed(struct rc_link *rc, enum ib_wc_status status)
+{
+	/* The buffer stays in the ring; rc_qp_destroy() frees it. */
+	rc->flushed++;
+	/* Longer than the receive; the second one is how soft-RoCE says it. */
+	if (status == IB_WC_LOC_LEN_ERR || status == IB_WC_LOC_QP_OP_ERR)
+		rc_up->malformed(rc->net, SDP_BAD_LEN);
+	if (status != IB_WC_WR_FLUSH_ERR)
+		rc_up->failed(&rc->link, EPROTO, ib_wc_status_msg(status));
+	else if (!ends_anyway(rc))
+		rc_up->failed(&rc->link, ECONNRESET, "queue pair broken by the peer");
+}
+
 static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, rx_cqe);
 	struct rc_msg *msg;
 	struct sk_buff *skb;
 
-	/* Flushed buffers stay in the ring; rc_qp_destroy() frees them. */
 	if (wc->status != IB_WC_SUCCESS) {
-		rc->flushed++;
-		/* Longer than the receive; the second one is how soft-RoCE says it. */
-		if (wc->status == IB_WC_LOC_LEN_ERR || wc->status == IB_WC_LOC_QP_OP_ERR)
-			rc_up->malformed(rc->net, SDP_BAD_LEN);
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			rc_up->failed(&rc->link, EPROTO, ib_wc_status_msg(wc->status));
+		rx_failed(rc, wc->status);
 		return;
 	}
 	msg = slot(&rc->rx, rc->rx.tail);
