@@ -771,9 +771,11 @@ static void up_sent(struct sdp_link *link, struct sdp_sent *sent)
 	struct sdp_sock *ssk = link->owner;
 	struct sdp_actions acts = { };
 	struct sdp_todo todo = { };
+	int state;
 
 	sdp_stream_lock(ssk);
 	if (ssk->link == link) {
+		state = ssk->engine.state;
 		SDP_INC(sock_net(&ssk->sk), SendCompletions);
 		sdp_memory_sent(ssk, -(int)sent->truesize);
 		ssk->tx_outq -= sent->payload;
@@ -787,7 +789,12 @@ static void up_sent(struct sdp_link *link, struct sdp_sent *sent)
 		sdp_engine_sent(&ssk->engine, sent->messages, &acts);
 		carry_out(ssk, &acts, NULL, 0, &todo);
 		sdp_stream_progress(ssk, &todo);
-		if (sock_flag(&ssk->sk, SOCK_DEAD) && ssk->link)
+		/*
+		 * The end is nearer when bytes have arrived, or our DisConn; answers to what a peer
+		 * may go on saying for ever do not count.
+		 */
+		if (sock_flag(&ssk->sk, SOCK_DEAD) && ssk->link &&
+		    (sent->payload || ssk->engine.state != state))
 			sdp_orphan_progress(ssk);
 	}
 	sdp_stream_unlock(ssk, &todo);
