@@ -12,61 +12,6 @@
  */
 #include "sock.h"
 
-static int begin_listening(struct sdp_sock *ssk)
-{
-	struct net *net = sock_net(&ssk->sk);
-	int err;
-
-	if (!ssk->port) {
-		/* Nobody has named a family: both are welcome. */
-		if (ssk->sk.sk_family == PF_SDP)
-			ssk->local.ip = in6addr_any;
-		err = sdp_port_bind(ssk, 0);
-		if (err)
-			return err;
-	}
-	WRITE_ONCE(ssk->sk.sk_ack_backlog, 0);
-	WRITE_ONCE(ssk->sk.sk_shutdown, 0);
-	err = sdp_port_listen(ssk);
-	if (err)
-		return err;
-	err = sdp_rc.listen(net, ssk->local.port);
-	if (!err) {
-		err = sdp_loop.listen(net, ssk->local.port);
-		if (err)
-			sdp_rc.unlisten(net, ssk->local.port);
-	}
-	if (err)
-		sdp_set_state(ssk, TCP_CLOSE);
-	return err;
-}
-
-/**
- * sdp_listen() - listen(2)
- * @sock: socket
- * @backlog: connections that may wait for accept, less one; may be changed by calling again
- *
- * Return: 0 or an errno.
- */
-int sdp_listen(struct socket *sock, int backlog)
-{
-	struct sock *sk = sock->sk;
-	int err = 0;
-
-	lock_sock(sk);
-	if (sock->state != SS_UNCONNECTED ||
-	    (sk->sk_state != TCP_CLOSE && sk->sk_state != TCP_LISTEN)) {
-		err = -EINVAL;
-		goto out;
-	}
-	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
-	if (sk->sk_state == TCP_CLOSE)
-		err = begin_listening(sdp_sk(sk));
-out:
-	release_sock(sk);
-	return err;
-}
-
 /* What TCP's accepted sockets have from their listener. */
 static void inherit(struct sock *sk, const struct sock *from)
 {
@@ -412,20 +357,18 @@ static struct sdp_sock *any_child(struct sdp_sock *parent)
 	return child;
 }
 
-/**
- * sdp_listen_stop() - stop listening; who waits to be accepted is sent away
- * @ssk: listener, under lock_sock
- */
-void sdp_listen_stop(struct sdp_sock *ssk)
+/* A request that is being answered finds out under the listener's lock. */
+static void take_no_more(struct sdp_sock *ssk)
 {
-	struct net *net = sock_net(&ssk->sk);
-	struct sdp_sock *child;
-
 	sdp_stream_lock(ssk);
 	sdp_set_state(ssk, TCP_CLOSE);
 	spin_unlock_bh(&ssk->lock);
-	sdp_rc.unlisten(net, ssk->local.port);
-	sdp_loop.unlisten(net, ssk->local.port);
+}
+
+/* Who waits to be accepted. No more can come. */
+static void send_away(struct sdp_sock *ssk)
+{
+	struct sdp_sock *child;
 
 	while ((child = any_child(ssk))) {
 		struct sdp_todo todo = { };
@@ -438,4 +381,76 @@ void sdp_listen_stop(struct sdp_sock *ssk)
 		sdp_stream_unlock(child, &todo);
 		drop_child(child);
 	}
+}
+
+/**
+ * sdp_listen_stop() - stop listening; who waits to be accepted is sent away
+ * @ssk: listener, under lock_sock
+ */
+void sdp_listen_stop(struct sdp_sock *ssk)
+{
+	struct net *net = sock_net(&ssk->sk);
+
+	take_no_more(ssk);
+	sdp_rc.unlisten(net, ssk->local.port);
+	sdp_loop.unlisten(net, ssk->local.port);
+	send_away(ssk);
+}
+
+static int begin_listening(struct sdp_sock *ssk)
+{
+	struct net *net = sock_net(&ssk->sk);
+	int err;
+
+	if (!ssk->port) {
+		/* Nobody has named a family: both are welcome. */
+		if (ssk->sk.sk_family == PF_SDP)
+			ssk->local.ip = in6addr_any;
+		err = sdp_port_bind(ssk, 0);
+		if (err)
+			return err;
+	}
+	WRITE_ONCE(ssk->sk.sk_ack_backlog, 0);
+	WRITE_ONCE(ssk->sk.sk_shutdown, 0);
+	err = sdp_port_listen(ssk);
+	if (err)
+		return err;
+	err = sdp_rc.listen(net, ssk->local.port);
+	if (!err) {
+		err = sdp_loop.listen(net, ssk->local.port);
+		if (err)
+			sdp_rc.unlisten(net, ssk->local.port);
+	}
+	if (err) {
+		/* By the other transport, or from within, somebody may have come meanwhile. */
+		take_no_more(ssk);
+		send_away(ssk);
+	}
+	return err;
+}
+
+/**
+ * sdp_listen() - listen(2)
+ * @sock: socket
+ * @backlog: connections that may wait for accept, less one; may be changed by calling again
+ *
+ * Return: 0 or an errno.
+ */
+int sdp_listen(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+	int err = 0;
+
+	lock_sock(sk);
+	if (sock->state != SS_UNCONNECTED ||
+	    (sk->sk_state != TCP_CLOSE && sk->sk_state != TCP_LISTEN)) {
+		err = -EINVAL;
+		goto out;
+	}
+	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
+	if (sk->sk_state == TCP_CLOSE)
+		err = begin_listening(sdp_sk(sk));
+out:
+	release_sock(sk);
+	return err;
 }
