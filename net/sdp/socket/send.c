@@ -133,13 +133,15 @@ static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from
 	 */
 	u32 max = sdp_buf_cb(skb)->again ? skb->len : sdp_engine_payload_max(&ssk->engine);
 	u32 room = min_t(size_t, max - sdp_buf_cb(skb)->payload, iov_iter_count(from));
+	size_t before = iov_iter_count(from);
 	u32 done = 0;
 	int n = 0;
 
-	if (sdp_buf_cb(skb)->again)
-		return skb_copy_datagram_from_iter(skb, sdp_buf_cb(skb)->payload, from, room) ?:
-		       room;
-	while (done < room) {
+	if (sdp_buf_cb(skb)->again) {
+		n = skb_copy_datagram_from_iter(skb, sdp_buf_cb(skb)->payload, from, room) ?: room;
+		done = max(n, 0);
+	}
+	while (!sdp_buf_cb(skb)->again && done < room) {
 		u32 part = room - done;
 
 		n = sdp_refs_any(refs) ? sdp_refer(ssk, skb, refs, from, &part) : 0;
@@ -149,6 +151,8 @@ static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from
 			break;
 		done += n;
 	}
+	/* A copy that ended at a page that is not there has begun, and does not count. */
+	iov_iter_revert(from, before - iov_iter_count(from) - done);
 	return done ?: n;
 }
 
