@@ -209,6 +209,31 @@ courses() {
 	peers_end server
 	echo 100 >/proc/sys/net/sdp/scan_ms
 
+	# It goes on talking to a closed socket, in messages that are answered.
+	timeouts=$(sdpstat OrphanTimeouts)
+	listener_start accept close hold
+	check "talks to a closed socket for ever: until it is ended" commit chatters
+	check "talks to a closed socket for ever: it is ended" verdict_is ended
+	check "talks to a closed socket for ever: by the time limit" \
+		[ "$(sdpstat OrphanTimeouts)" = $((timeouts + 1)) ]
+	peers_end server
+
+	# Sends find no receive: the adapter tries them again, as often as the peer wants it, which may
+	# be for ever, but no more often than rnr_retry_count.
+	for wish in takes-nothing takes-nothing-twice; do
+		listener_start accept flow hold
+		check "$wish: said" commit $wish
+		check "$wish: the writer is told" says server $((2 * patience)) \
+			"flow: E(CONNRESET|TIMEDOUT)"
+		check "$wish: the honest connection streams" streaming
+		peers_end server
+	done
+	listener_start accept flow hold
+	check "posts one receive now and then: bytes come" commit takes-one-by-one
+	check "posts one receive now and then: the honest connection streams" streaming
+	peers_end server
+	check "posts one receive now and then: closed, it is ended" verdict_is ended
+
 	listener_start accept ended
 	check "a message instead of RTU: said" commit early-message
 	check "a message instead of RTU: it counts as one" says server $patience accepted
@@ -219,6 +244,11 @@ courses() {
 	# A write may come, for that is how a peer asks whether we are there; without a
 	# length it writes nothing, but it must not pass for a message either.
 	message msg-write-imm BadLen "ended: EPROTO"
+
+	# Memory is reached by keys that were told only; a wrong one breaks the queue pair, and the
+	# peer says nothing more.
+	message msg-write-guessed "" "ended: ECONNRESET"
+	message msg-read-guessed "" "ended: ECONNRESET"
 
 	# Keys are the peer's to take back if it was told of them.
 	message msg-revoke-none "" "ended: EPROTO"
@@ -270,6 +300,17 @@ flood() {
 	peers_end server
 }
 
+# Somebody else has the service id of a port: listen() is refused, and who has come meanwhile, from
+# within the host, is not forgotten.
+refused_listener() {
+	next_port
+	echo "accept 1 0 0 $port" >/sys/kernel/debug/sdp_hostile/generate
+	check "a listener that one transport refuses: nobody waits there for ever" \
+		timeout $((4 * patience)) "$programs/victim" knock 127.0.0.1 $port $((400 / slow))
+	sed 's/^/# /' "$tap_output"
+	echo stop >/sys/kernel/debug/sdp_hostile/generate
+}
+
 hostile_begin
 left_out "a third of the cases here, a third on another kernel (SDP_SHORT=${SDP_SHORT:-} of 1 to 3)"
 honest_start
@@ -279,6 +320,7 @@ check "the honest connection streams beside all these" streaming
 courses
 my_turn && half_way
 my_turn && flood
+my_turn && refused_listener
 honest_end
 hostile_end
 tap_done

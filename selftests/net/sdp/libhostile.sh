@@ -36,6 +36,8 @@ objects_gone() {
 hostile_end() {
 	check "no socket is left" wait_for $patience no_sockets
 	check "no RDMA object is left" objects_gone
+	check "what AF_SDP has said was well formed, and no more than that" grep -q "malformed 0$" \
+		/sys/kernel/debug/sdp_hostile/generate
 	check "the hostile module goes" rmmod sdp_hostile
 	check "the module is unused" wait_for $patience grep -qx 0 /sys/module/sdp/refcnt
 	check "and works" transfer $SDP_B

@@ -126,6 +126,17 @@ static int msg_revoke_foreign(struct hostile *h)
 	return err;
 }
 
+/* Nobody has told of this memory. */
+static int move_guessed(struct hostile *h, enum ib_wr_opcode opcode)
+{
+	struct sdp_region guess = { .len = 8, .rkey = 0x1234, .va = 0x7654321000 };
+
+	return hostile_rdma(h, opcode, &guess);
+}
+
+static int msg_write_guessed(struct hostile *h)	{ return move_guessed(h, IB_WR_RDMA_WRITE); }
+static int msg_read_guessed(struct hostile *h)	{ return move_guessed(h, IB_WR_RDMA_READ); }
+
 static int msg_disconn_twice(struct hostile *h)
 {
 	return say(h, SDP_MID_DISCONN, 0) ?: say(h, SDP_MID_DISCONN, 0);
@@ -284,6 +295,8 @@ static const struct message {
 	{ "msg-honest",			PLAIN(SDP_MID_DATA, 0) },
 	{ "msg-empty",			msg_empty },
 	{ "msg-write-imm",		hostile_write_imm },
+	{ "msg-write-guessed",		msg_write_guessed },
+	{ "msg-read-guessed",		msg_read_guessed },
 	{ "msg-revoke-none",		msg_revoke_none },
 	{ "msg-revoke-foreign",		msg_revoke_foreign },
 	{ "msg-short",			msg_short },
@@ -336,7 +349,12 @@ static const struct message {
 	{ "msg-overrun",		msg_overrun },
 };
 
-static void honest_req(struct hostile_req *req, u16 port)
+/**
+ * hostile_honest_req() - a request as an honest peer makes it
+ * @req: filled in
+ * @port: listener's port
+ */
+void hostile_honest_req(struct hostile_req *req, u16 port)
 {
 	struct sdp_hello hello = {
 		.bufs = HOSTILE_BUFS, .version = SDP_VERSION, .ip_version = 4, .max_adverts = 1,
@@ -349,6 +367,7 @@ static void honest_req(struct hostile_req *req, u16 port)
 	memcpy(hello.src + 12, &from, 4);
 	memcpy(hello.dst + 12, &to, 4);
 	req->port = port;
+	req->rnr_retry = 6;
 	req->private_len = SDP_HELLO_LEN;
 	sdp_hello_build(req->private, &hello);
 }
@@ -396,7 +415,7 @@ static struct hostile *stand(u16 port, struct list_head *conns, bool rtu)
 	struct hostile *h;
 	int err;
 
-	honest_req(&req, port);
+	hostile_honest_req(&req, port);
 	h = begin(&req, conns);
 	if (IS_ERR(h))
 		return h;
@@ -437,7 +456,7 @@ static int course_no_listener(u16 port, struct list_head *conns)
 {
 	struct hostile_req req;
 
-	honest_req(&req, port + 1);
+	hostile_honest_req(&req, port + 1);
 	return run_hello(&req, conns);
 }
 
@@ -445,7 +464,7 @@ static int course_no_private_data(u16 port, struct list_head *conns)
 {
 	struct hostile_req req;
 
-	honest_req(&req, port);
+	hostile_honest_req(&req, port);
 	req.private_len = 0;
 	return run_hello(&req, conns);
 }
@@ -455,7 +474,7 @@ static int silent(u16 port, struct list_head *conns, u8 cm_timeout)
 	struct hostile_req req;
 	struct hostile *h;
 
-	honest_req(&req, port);
+	hostile_honest_req(&req, port);
 	req.cm_timeout = cm_timeout;
 	h = begin(&req, conns);
 	return IS_ERR(h) ? PTR_ERR(h) : hostile_answer(h);
@@ -478,7 +497,7 @@ static int course_req_flood(u16 port, struct list_head *conns)
 	struct hostile *h;
 	int i;
 
-	honest_req(&req, port);
+	hostile_honest_req(&req, port);
 	for (i = 0; i < 30; i++) {
 		h = begin(&req, conns);
 		if (IS_ERR(h))
@@ -494,7 +513,7 @@ static int run_flood(u16 port, u32 count, bool leaves, struct list_head *conns)
 	struct hostile *h = resolve(port, conns);
 	struct hostile_req req;
 
-	honest_req(&req, port);
+	hostile_honest_req(&req, port);
 	return IS_ERR(h) ? PTR_ERR(h) : hostile_flood(h, &req, count, leaves);
 }
 
@@ -524,6 +543,75 @@ static int course_ignores_dreq(u16 port, struct list_head *conns)
 	return say(h, SDP_MID_DATA, 0) ?: say_spoiled(h, SDP_MID_DATA, 0, 0, 0x42);
 }
 
+/* Promises receives, and posts @recvs of them. */
+static struct hostile *takes(u16 port, struct list_head *conns, u32 recvs, u8 rnr_retry)
+{
+	struct hostile *h = hostile_make();
+	struct hostile_req req;
+	int err;
+
+	if (!h)
+		return ERR_PTR(-ENOMEM);
+	list_add(&h->node, conns);
+	h->recvs = recvs;
+	h->stingy = true;
+	hostile_honest_req(&req, port);
+	req.rnr_retry = rnr_retry;
+	err = hostile_resolve(h, in_aton(hostile_from), in_aton(hostile_to), port) ?:
+	      hostile_request(h, &req) ?: hostile_answer(h) ?: hostile_ready(h) ?:
+	      ib_send_cm_rtu(h->cm, NULL, 0) ?: say(h, SDP_MID_DATA, 0);
+	return err ? ERR_PTR(err) : h;
+}
+
+/* What the peer sends finds no receive, and is to be tried for ever. */
+static int course_takes_nothing(u16 port, struct list_head *conns)
+{
+	return PTR_ERR_OR_ZERO(takes(port, conns, 0, 7));
+}
+
+/* Or a few times. */
+static int course_takes_nothing_twice(u16 port, struct list_head *conns)
+{
+	return PTR_ERR_OR_ZERO(takes(port, conns, 0, 1));
+}
+
+/* One receive at a time, after a while; so most of what is sent has to be tried again. */
+static int course_takes_one_by_one(u16 port, struct list_head *conns)
+{
+	struct hostile *h = takes(port, conns, 1, 7);
+	int i, err = PTR_ERR_OR_ZERO(h);
+
+	for (i = 0; !err && i < 60 && !hostile_over(h, 0); i++) {
+		msleep(20);
+		err = hostile_post_one(h);
+	}
+	if (!err && !READ_ONCE(h->seen))
+		err = -ENODATA;
+	return err;
+}
+
+/*
+ * It says nothing, in as many messages as it is let, for as long as it is let. Each few are
+ * answered by a grant of more.
+ */
+static int course_chatters(u16 port, struct list_head *conns)
+{
+	struct hostile *h = stand(port, conns, true);
+	unsigned long end = jiffies + 30 * HZ;
+	int err = IS_ERR(h) ? PTR_ERR(h) : say(h, SDP_MID_DATA, 0) ?: await_message(h);
+
+	while (!err && !hostile_over(h, 0)) {
+		if (time_after(jiffies, end))
+			return -ETIMEDOUT;
+		if (h->mseq < READ_ONCE(h->allowed))
+			err = say(h, SDP_MID_DATA, 0);
+		else
+			usleep_range(1000, 2000);
+	}
+	/* The queue pair may be the first to know. */
+	return err == -EIO ? 0 : err;
+}
+
 /* leave(): the connection is freed at once, which says REJ or DREQ, or breaks off. */
 static int leave(struct hostile *h)
 {
@@ -538,7 +626,7 @@ static int course_leaves_after_req(u16 port, struct list_head *conns)
 {
 	struct hostile_req req;
 
-	honest_req(&req, port);
+	hostile_honest_req(&req, port);
 	return leave(begin(&req, conns));
 }
 
@@ -575,6 +663,10 @@ static const struct {
 	{ "early-message",		course_early_message },
 	{ "bad-early-message",		course_bad_early_message },
 	{ "ignores-dreq",		course_ignores_dreq },
+	{ "chatters",			course_chatters },
+	{ "takes-nothing",		course_takes_nothing },
+	{ "takes-nothing-twice",	course_takes_nothing_twice },
+	{ "takes-one-by-one",		course_takes_one_by_one },
 	{ "leaves-after-req",		course_leaves_after_req },
 	{ "leaves-after-rep",		course_leaves_after_rep },
 	{ "leaves-after-rtu",		course_leaves_after_rtu },
@@ -598,7 +690,7 @@ int hostile_case(const char *name, u16 port, u32 count, struct list_head *conns)
 	for (i = 0; i < ARRAY_SIZE(hellos); i++) {
 		if (strcmp(hellos[i].name, name))
 			continue;
-		honest_req(&req, port);
+		hostile_honest_req(&req, port);
 		hellos[i].spoil(req.private);
 		return run_hello(&req, conns);
 	}

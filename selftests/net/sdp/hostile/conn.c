@@ -15,9 +15,14 @@
 #define RESOLVE_MS	5000
 #define ANSWER_TIME	(20 * HZ)
 #define SEND_TIME	(20 * HZ)
+/* Where there are many, one whose peer takes nothing is not waited for so long. */
+#define SEND_TIME_LANE	(3 * HZ)
 /* For the peer to answer us: 4.096 us << 18 = 1 s. */
 #define CM_TIMEOUT	18
 #define CM_RETRIES	5
+
+/* Messages of AF_SDP that break the rules themselves. */
+atomic_t hostile_malformed = ATOMIC_INIT(0);
 
 static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -54,10 +59,20 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	ib_dma_sync_single_for_cpu(h->pd->device, h->recv_dma + i * HOSTILE_RECV_SIZE,
 				   HOSTILE_RECV_SIZE, DMA_FROM_DEVICE);
-	if (sdp_wire_parse(h->recv + i * HOSTILE_RECV_SIZE, wc->byte_len, &msg))
+	if (sdp_wire_parse(h->recv + i * HOSTILE_RECV_SIZE, wc->byte_len, &msg)) {
 		pr_err("sdp_hostile: AF_SDP has sent a malformed message\n");
+		atomic_inc(&hostile_malformed);
+	}
+	/* Both have the region where the union begins. */
+	if (msg.h.mid == SDP_MID_SRC_AVAIL || msg.h.mid == SDP_MID_SINK_AVAIL) {
+		h->advert.region = msg.src;
+		/* Whoever sees it sees the region. */
+		smp_store_release(&h->advert.mid, msg.h.mid);
+	}
+	WRITE_ONCE(h->allowed, msg.h.mseq_ack + msg.h.bufs);
 	WRITE_ONCE(h->seen, msg.h.mseq);
-	post_recv(h, i);
+	if (!READ_ONCE(h->stingy))
+		post_recv(h, i);
 }
 
 /**
@@ -71,7 +86,8 @@ struct hostile *hostile_make(void)
 
 	if (!h)
 		return NULL;
-	h->recv = kzalloc(HOSTILE_RECVS * HOSTILE_RECV_SIZE, GFP_KERNEL);
+	/* In one piece, and there are to be many of them. */
+	h->recv = kzalloc(HOSTILE_RECVS * HOSTILE_RECV_SIZE, GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	h->send = kzalloc(HOSTILE_SEND_SIZE, GFP_KERNEL);
 	if (!h->recv || !h->send) {
 		kfree(h->recv);
@@ -85,6 +101,7 @@ struct hostile *hostile_make(void)
 	init_completion(&h->over);
 	init_completion(&h->completed);
 	h->send_cqe.done = send_done;
+	h->recvs = HOSTILE_RECVS;
 	h->psn = get_random_u32() & 0xffffff;
 	return h;
 }
@@ -119,7 +136,7 @@ static int make_qp(struct hostile *h)
 	struct ib_qp_init_attr init = {
 		.qp_context = h, .sq_sig_type = IB_SIGNAL_ALL_WR, .qp_type = IB_QPT_RC,
 		.cap = {
-			.max_send_wr = 2, .max_recv_wr = HOSTILE_RECVS + 1,
+			.max_send_wr = 3, .max_recv_wr = HOSTILE_RECVS + 1,
 			.max_send_sge = 1, .max_recv_sge = 1,
 		},
 	};
@@ -127,7 +144,8 @@ static int make_qp(struct hostile *h)
 	u32 i;
 	int err;
 
-	h->pd = ib_alloc_pd(ib, 0);
+	if (!h->pd)
+		h->pd = ib_alloc_pd(ib, 0);
 	if (IS_ERR(h->pd))
 		return PTR_ERR(h->pd);
 	h->cq = ib_alloc_cq(ib, h, HOSTILE_RECVS + 8, 0, IB_POLL_SOFTIRQ);
@@ -143,7 +161,7 @@ static int make_qp(struct hostile *h)
 	h->send_dma = ib_dma_map_single(ib, h->send, HOSTILE_SEND_SIZE, DMA_TO_DEVICE);
 	err = ib_modify_qp(h->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
 			   IB_QP_ACCESS_FLAGS);
-	for (i = 0; !err && i < HOSTILE_RECVS; i++)
+	for (i = 0; !err && i < h->recvs; i++)
 		err = post_recv(h, i);
 	return err;
 }
@@ -181,6 +199,21 @@ int hostile_resolve(struct hostile *h, __be32 from, __be32 to, u16 port)
 	return err ? err : make_qp(h);
 }
 
+/**
+ * hostile_borrow() - likewise, with what another one has found
+ * @h: connection
+ * @lane: the other one, resolved, which outlives it
+ *
+ * Return: 0 or an errno.
+ */
+int hostile_borrow(struct hostile *h, struct hostile *lane)
+{
+	h->lane = lane;
+	h->rdma = lane->rdma;
+	h->pd = lane->pd;
+	return make_qp(h);
+}
+
 static void ended(struct hostile *h, enum hostile_end how)
 {
 	WRITE_ONCE(h->end, how);
@@ -188,12 +221,35 @@ static void ended(struct hostile *h, enum hostile_end how)
 	complete_all(&h->over);
 }
 
-static int cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
+/* Nothing of AF_SDP's memory may go along in the reserved fields. */
+static void check_ack(const u8 *ack)
+{
+	struct sdp_hello hello;
+
+	if (!sdp_hello_ack_parse(ack, IB_CM_REP_PRIVATE_DATA_SIZE, &hello) && !ack[18] &&
+	    !memchr_inv(ack + SDP_HELLO_ACK_LEN_MIN, 0, SDP_HELLO_ACK_LEN - SDP_HELLO_ACK_LEN_MIN))
+		return;
+	pr_err("sdp_hostile: AF_SDP has sent a malformed HelloAck\n");
+	atomic_inc(&hostile_malformed);
+}
+
+/**
+ * hostile_cm_event() - CM handler of a connection
+ * @cm: its id
+ * @event: what has come
+ *
+ * Return: 0.
+ */
+int hostile_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 {
 	struct hostile *h = cm->context;
 
 	switch (event->event) {
 	case IB_CM_REP_RECEIVED:
+		check_ack(event->private_data);
+		complete_all(&h->answered);
+		break;
+	case IB_CM_RTU_RECEIVED:
 		complete_all(&h->answered);
 		break;
 	case IB_CM_REJ_RECEIVED:
@@ -206,6 +262,7 @@ static int cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 		ended(h, HOSTILE_ENDED);
 		break;
 	case IB_CM_REQ_ERROR:
+	case IB_CM_REP_ERROR:
 	case IB_CM_DREQ_ERROR:
 	case IB_CM_DREP_RECEIVED:
 	case IB_CM_TIMEWAIT_EXIT:
@@ -243,9 +300,24 @@ void hostile_req_param(struct hostile *h, const struct hostile_req *what,
 		.local_cm_response_timeout = what->cm_timeout ? what->cm_timeout : CM_TIMEOUT,
 		.flow_control = 1,
 		.retry_count = 6,
-		.rnr_retry_count = 6,
+		.rnr_retry_count = what->rnr_retry,
 		.max_cm_retries = CM_RETRIES,
 	};
+}
+
+/**
+ * hostile_send_req() - send a REQ
+ * @h: connection, resolved
+ * @req: the REQ
+ *
+ * Return: 0 or an errno.
+ */
+int hostile_send_req(struct hostile *h, struct ib_cm_req_param *req)
+{
+	h->cm = ib_create_cm_id(h->rdma->device, hostile_cm_event, h);
+	if (IS_ERR(h->cm))
+		return PTR_ERR(h->cm);
+	return ib_send_cm_req(h->cm, req);
 }
 
 /**
@@ -260,10 +332,7 @@ int hostile_request(struct hostile *h, const struct hostile_req *what)
 	struct ib_cm_req_param req;
 
 	hostile_req_param(h, what, &req);
-	h->cm = ib_create_cm_id(h->rdma->device, cm_event, h);
-	if (IS_ERR(h->cm))
-		return PTR_ERR(h->cm);
-	return ib_send_cm_req(h->cm, &req);
+	return hostile_send_req(h, &req);
 }
 
 /**
@@ -312,9 +381,20 @@ static int post(struct hostile *h, struct ib_send_wr *wr)
 	err = ib_post_send(h->qp, wr, NULL);
 	if (err)
 		return err;
-	if (!wait_for_completion_timeout(&h->completed, SEND_TIME))
+	if (!wait_for_completion_timeout(&h->completed, h->lane ? SEND_TIME_LANE : SEND_TIME))
 		return -ETIMEDOUT;
 	return h->sent_status == IB_WC_SUCCESS ? 0 : -EIO;
+}
+
+/**
+ * hostile_post_one() - post one more receive
+ * @h: connection with less than %HOSTILE_RECVS of them posted
+ *
+ * Return: 0 or an errno.
+ */
+int hostile_post_one(struct hostile *h)
+{
+	return post_recv(h, h->recvs++ % HOSTILE_RECVS);
 }
 
 static int send_as(struct hostile *h, u32 bytes, enum ib_wr_opcode opcode, u32 rkey)
@@ -371,6 +451,77 @@ int hostile_write_imm(struct hostile *h)
 }
 
 /**
+ * hostile_rdma() - read from the peer's memory, or write to it
+ * @h: connection, ready
+ * @opcode: which
+ * @to: the memory; as many bytes as fit are moved
+ *
+ * Return: as hostile_send().
+ */
+int hostile_rdma(struct hostile *h, enum ib_wr_opcode opcode, const struct sdp_region *to)
+{
+	struct ib_sge sge = {
+		.addr = h->send_dma, .length = min_t(u32, to->len, HOSTILE_SEND_SIZE),
+		.lkey = h->pd->local_dma_lkey,
+	};
+	struct ib_rdma_wr wr = {
+		.wr = { .opcode = opcode, .sg_list = &sge, .num_sge = 1 },
+		.remote_addr = to->va,
+		.rkey = to->rkey,
+	};
+
+	return post(h, &wr.wr);
+}
+
+/**
+ * hostile_expose() - let the peer read and write memory
+ * @h: connection, ready
+ * @region: filled in
+ *
+ * Return: 0 or an errno.
+ */
+int hostile_expose(struct hostile *h, struct sdp_region *region)
+{
+	struct ib_reg_wr wr = {
+		.wr.opcode = IB_WR_REG_MR,
+		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ,
+	};
+	struct ib_device *ib = h->pd->device;
+	void *memory = kmalloc(HOSTILE_MR_SIZE, GFP_KERNEL | __GFP_RETRY_MAYFAIL);
+	struct ib_mr *mr;
+	int err = -EIO;
+
+	if (!memory)
+		return -ENOMEM;
+	memset(memory, 0x5a, HOSTILE_MR_SIZE);
+	sg_init_one(&h->mr_sg, memory, HOSTILE_MR_SIZE);
+	mr = ib_alloc_mr(h->pd, IB_MR_TYPE_MEM_REG, HOSTILE_MR_SIZE / PAGE_SIZE + 1);
+	if (IS_ERR(mr)) {
+		kfree(memory);
+		return PTR_ERR(mr);
+	}
+	h->mr = mr;
+	if (ib_dma_map_sg(ib, &h->mr_sg, 1, DMA_BIDIRECTIONAL) == 1 &&
+	    ib_map_mr_sg(mr, &h->mr_sg, 1, NULL, PAGE_SIZE) == 1) {
+		wr.mr = mr;
+		wr.key = mr->rkey;
+		err = post(h, &wr.wr);
+	}
+	region->len = HOSTILE_MR_SIZE;
+	region->rkey = mr->rkey;
+	region->va = mr->iova;
+	return err;
+}
+
+static void conceal(struct hostile *h)
+{
+	if (!h->mr)
+		return;
+	ib_dereg_mr(h->mr);
+	kfree(sg_virt(&h->mr_sg));
+}
+
+/**
  * hostile_over() - has the peer ended the connection?
  * @h: connection
  * @seconds: how long it may take
@@ -398,6 +549,7 @@ void hostile_free(struct hostile *h)
 		ib_drain_qp(h->qp);
 		ib_destroy_qp(h->qp);
 	}
+	conceal(h);
 	if (!IS_ERR_OR_NULL(h->cq))
 		ib_free_cq(h->cq);
 	if (h->recv_dma)
@@ -405,9 +557,9 @@ void hostile_free(struct hostile *h)
 				    DMA_FROM_DEVICE);
 	if (h->send_dma)
 		ib_dma_unmap_single(ib, h->send_dma, HOSTILE_SEND_SIZE, DMA_TO_DEVICE);
-	if (!IS_ERR_OR_NULL(h->pd))
+	if (!h->lane && !IS_ERR_OR_NULL(h->pd))
 		ib_dealloc_pd(h->pd);
-	if (!IS_ERR_OR_NULL(h->rdma))
+	if (!h->lane && !IS_ERR_OR_NULL(h->rdma))
 		rdma_destroy_id(h->rdma);
 	kfree(h->recv);
 	kfree(h->send);

@@ -6,6 +6,9 @@
  *	flood.c	requests without end
  *	full.c	a device without queue pairs
  *	cases.c	what is said on it, by name
+ *	gen.c	cases without end, drawn from a seed: requests, and who connects
+ *	gen_accept.c	likewise, as the end that accepts
+ *	gen_msg.c	what either says then
  *	run.c	debugfs: which case to run, and what came of it
  */
 #ifndef SDP_HOSTILE_H
@@ -13,6 +16,7 @@
 
 #include <linux/completion.h>
 #include <linux/list.h>
+#include <linux/scatterlist.h>
 #include <rdma/ib_cm.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
@@ -24,6 +28,8 @@
 #define HOSTILE_SEND_SIZE	4096
 /* What an honest peer would grant; fewer than are posted. */
 #define HOSTILE_BUFS		16
+/* Memory that a peer may be told of. */
+#define HOSTILE_MR_SIZE		65536
 
 /* How a connection attempt or a connection has ended. */
 enum hostile_end {
@@ -33,6 +39,16 @@ enum hostile_end {
 };
 
 struct hostile_flood;
+
+/**
+ * struct hostile_advert - memory that the peer has told of
+ * @mid: by which message, or 0
+ * @region: the memory
+ */
+struct hostile_advert {
+	u8 mid;
+	struct sdp_region region;
+};
 
 /**
  * struct hostile - one connection
@@ -59,7 +75,14 @@ struct hostile_flood;
  * @seen: number of the newest message received
  * @acked: newest message acknowledged
  * @mseq: number of the newest message sent
+ * @allowed: number of the newest that the peer lets us send, as far as it has said so
  * @flood: requests beside its own, if there are any
+ * @lane: has device, path and protection domain, if they are not its own
+ * @stingy: receives are not posted again
+ * @recvs: receives to post at first
+ * @advert: the newest that came from the peer
+ * @mr: memory that the peer may read and write, or NULL
+ * @mr_sg: it
  */
 struct hostile {
 	struct list_head node;
@@ -85,7 +108,14 @@ struct hostile {
 	u32 seen;
 	u32 acked;
 	u32 mseq;
+	u32 allowed;
 	struct hostile_flood *flood;
+	struct hostile *lane;
+	bool stingy;
+	u32 recvs;
+	struct hostile_advert advert;
+	struct ib_mr *mr;
+	struct scatterlist mr_sg;
 	struct ib_cqe send_cqe;
 	struct ib_cqe recv_cqe[HOSTILE_RECVS];
 };
@@ -96,25 +126,33 @@ struct hostile {
  * @private: private data
  * @private_len: its length
  * @cm_timeout: time for the peer to repeat its REP, 4.096 us << this
+ * @rnr_retry: how often the peer shall try what finds no receive; 7: for ever
  */
 struct hostile_req {
 	u16 port;
 	u8 private[SDP_HELLO_LEN];
 	u8 private_len;
 	u8 cm_timeout;
+	u8 rnr_retry;
 };
 
 /* conn.c */
 struct hostile *hostile_make(void);
 int hostile_resolve(struct hostile *h, __be32 from, __be32 to, u16 port);
+int hostile_borrow(struct hostile *h, struct hostile *lane);
 void hostile_req_param(struct hostile *h, const struct hostile_req *what,
 		       struct ib_cm_req_param *req);
+int hostile_send_req(struct hostile *h, struct ib_cm_req_param *req);
 int hostile_request(struct hostile *h, const struct hostile_req *req);
+int hostile_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event);
 int hostile_answer(struct hostile *h);
 int hostile_ready(struct hostile *h);
 int hostile_send(struct hostile *h, u32 bytes);
 int hostile_send_revoking(struct hostile *h, u32 bytes, u32 rkey);
 int hostile_write_imm(struct hostile *h);
+int hostile_post_one(struct hostile *h);
+int hostile_rdma(struct hostile *h, enum ib_wr_opcode opcode, const struct sdp_region *to);
+int hostile_expose(struct hostile *h, struct sdp_region *region);
 bool hostile_over(struct hostile *h, unsigned int seconds);
 void hostile_free(struct hostile *h);
 
@@ -129,8 +167,16 @@ void hostile_no_more_full(void);
 
 /* cases.c */
 int hostile_case(const char *name, u16 port, u32 count, struct list_head *conns);
+void hostile_honest_req(struct hostile_req *req, u16 port);
+
+/* gen.c */
+int hostile_gen_command(char *text);
+int hostile_gen_report(char *text, size_t room);
+int hostile_gen_init(void);
+void hostile_gen_exit(void);
 
 /* run.c */
 extern char *hostile_from, *hostile_to;
+extern atomic_t hostile_malformed;
 
 #endif /* SDP_HOSTILE_H */

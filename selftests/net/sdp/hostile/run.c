@@ -4,6 +4,8 @@
  * free its connections, which the next case does too. Read what came of them: a line each,
  * "open", "ended", or "rejected REASON"; or the sums of a flood of COUNT requests.
  *
+ * .../generate: cases drawn from a seed, see gen.c.
+ *
  * .../full: write "NETDEV" or "NETDEV memory", and it has no more queue pairs; "none" ends that.
  *
  * A write returns when the case has said what it has to say; a read waits, at most
@@ -125,10 +127,46 @@ static const struct file_operations full_ops = {
 	.write	= full_write,
 };
 
+static ssize_t generate_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
+{
+	char text[80] = "";
+	int err;
+
+	if (len >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, len))
+		return -EFAULT;
+	err = hostile_gen_command(text);
+	return err ? err : len;
+}
+
+static ssize_t generate_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
+{
+	char *text = kzalloc(PAGE_SIZE, GFP_KERNEL);
+	ssize_t n;
+
+	if (!text)
+		return -ENOMEM;
+	n = simple_read_from_buffer(buf, len, pos, text, hostile_gen_report(text, PAGE_SIZE));
+	kfree(text);
+	return n;
+}
+
+static const struct file_operations generate_ops = {
+	.owner	= THIS_MODULE,
+	.write	= generate_write,
+	.read	= generate_read,
+};
+
 static int __init hostile_init(void)
 {
+	int err = hostile_gen_init();
+
+	if (err)
+		return err;
 	dir = debugfs_create_dir("sdp_hostile", NULL);
 	debugfs_create_file("run", 0600, dir, NULL, &run_ops);
+	debugfs_create_file("generate", 0600, dir, NULL, &generate_ops);
 	debugfs_create_file("full", 0200, dir, NULL, &full_ops);
 	return 0;
 }
@@ -137,6 +175,7 @@ static void __exit hostile_exit(void)
 {
 	debugfs_remove(dir);
 	hostile_no_more_full();
+	hostile_gen_exit();
 	end_all();
 }
 

@@ -1,0 +1,180 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Cases drawn from a seed by a peer that breaks the rules of the wire (hostile/gen.c), as the end
+# that connects and as the one that accepts: fields at their bounds and beyond, messages cut and
+# too long, replayed and skipped, credits ignored, RDMA beside what was told, Hello and HelloAck of
+# every kind, and leaving at every step. What must end a connection ends it, no memory is reached
+# that must not be, no call has an error that is not a connection's, nothing else suffers, and
+# nothing is left. SDP_SEED and SDP_CASES in the environment repeat a run or make it longer: make
+# check-hostile. timeout: 400 s; short form: 6.12; only when named: debug
+tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$tests/lib.sh"
+export PEER_SECONDS=100000
+. "$tests/libpeers.sh"
+. "$tests/libhostile.sh"
+
+generate=/sys/kernel/debug/sdp_hostile/generate
+cases=${SDP_CASES:-$((600 / slow))}
+seed=${SDP_SEED:-$((RANDOM * 32768 + RANDOM))}
+first=${SDP_FIRST:-0}
+progress=${SDP_RUN:-/tmp}/progress
+# So many at once, and so many in a row.
+writers=3 batch=25
+writer_pids=()
+
+restore() {
+	kill "${writer_pids[@]}"
+	peers_end
+	echo stop >$generate
+	rmmod sdp_hostile
+	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
+	echo 30000 >/proc/sys/net/sdp/connect_timeout_ms
+}
+cleanup restore
+
+# victim NAME ARGUMENT...: as peer() does
+victim() {
+	local name=$1
+	shift
+	: >"$peers/$name"
+	"$programs/victim" "$@" >"$peers/$name" 2>&1 &
+	peer_pid[$name]=$!
+	disown $!
+	says "$name" $patience up
+}
+
+# Messages that the honest server has received.
+honest_messages() {
+	local line
+	while read -ra line; do
+		[[ ${line[1]} != *:$honest_hex || ${line[3]} != 01 ]] || { echo "${line[-1]}"; return; }
+	done </proc/net/sdp
+	echo 0
+}
+
+honest_moves() {
+	local before
+	before=$(honest_messages)
+	wait_for $patience eval "[ \$(honest_messages) -gt $((before + 2)) ]"
+}
+
+sum() {
+	local words
+	read -ra words <$generate
+	local i
+	for ((i = 0; i < ${#words[@]}; i += 2)); do
+		[ "${words[i]}" != "$1" ] || echo "${words[i + 1]}"
+	done
+}
+
+connect_batches() {
+	local i=$1
+	for (( ; i < cases; i += writers * batch)); do
+		echo "connect $seed $((first + i)) $((cases - i < batch ? cases - i : batch)) $victims" \
+			>$generate || return
+	done
+}
+
+# A line each ten seconds, and a look at the honest connection.
+watch() {
+	local moved=0 next=$SECONDS done_before=0 now
+	until eval "$1"; do
+		pause 0.2
+		[ $SECONDS -ge $next ] || continue
+		next=$((SECONDS + 10))
+		now=$(sum cases)
+		echo "# after $SECONDS s: $now cases; honest messages $(honest_messages);" \
+			"sockets $(connections st | wc -l), queue pairs $(queue_pairs)," \
+			"$(awk '$1 == "MemAvailable:" { print int($2 / 1024) }' /proc/meminfo) MB left" |
+			tee -a "$progress"
+		honest_moves || { echo "# the honest connection stands still"; return 1; }
+		# Not one case in two minutes: something hangs.
+		[ $SECONDS -lt 3000000 ] || return 1
+	done
+}
+
+all_gone() {
+	local pid
+	for pid in "${writer_pids[@]}"; do
+		process_gone "$pid" || return 1
+	done
+}
+
+report() {
+	local took=$((SECONDS - begin))
+	sed 's/^/# /' $generate
+	echo "# $(sum cases) cases in $took s; violations counted: $(($(counted_violations) - violations_before))"
+}
+
+counted_violations() { awk '/^Bad/ { n += $2 } END { print n }' /proc/net/sdpstat; }
+
+nothing_wrong() {
+	[ "$(sum wrong)" = 0 ] && [ "$(sum malformed)" = 0 ] && return
+	cat $generate
+	return 1
+}
+
+victims_content() { ! grep -H wrong "$peers"/victim*; }
+
+as_client() {
+	local i
+	next_port
+	victims=$((port + 1)) port=$((port + 10))
+	victim victim-server serve $SDP_B $victims
+	echo reset >$generate
+	begin=$SECONDS violations_before=$(counted_violations) writer_pids=()
+	for ((i = 0; i < writers; i++)); do
+		connect_batches $((i * batch)) &
+		writer_pids+=($!)
+	done
+	check "$cases cases as a client: the honest connection streams all the while" watch all_gone
+	report
+	check "all of them have run" [ "$(sum cases)" = "$cases" ]
+	check "who had to end the connection has; no memory was reached; no wrong answer" nothing_wrong
+	check "many had to" [ "$(sum ended)" -gt $((cases / 8)) ]
+	check "each of these was a violation, or an error of the queue pair" \
+		[ $(($(counted_violations) - violations_before)) -gt $((cases / 16)) ]
+	check "calls have no other errors, and no memory beside a read is written to" victims_content
+	echo stop >$generate
+	peers_end victim-server
+	check "nothing is left of them" wait_for $((2 * patience)) only_honest
+}
+
+accepted_enough() { [ "$(sum cases)" -ge "$acceptances" ]; }
+
+as_server() {
+	acceptances=$((cases / 4))
+	next_port
+	echo reset >$generate
+	begin=$SECONDS violations_before=$(counted_violations)
+	echo "accept $seed $first $acceptances $port" >$generate
+	victim victim-client call $SDP_A $port 4
+	check "$acceptances cases as a server: the honest connection streams all the while" \
+		watch accepted_enough
+	report
+	check "who had to end the connection has; no memory was reached; no wrong answer" nothing_wrong
+	check "many had to" [ "$(sum ended)" -gt $((acceptances / 8)) ]
+	check "calls have no other errors, and no memory beside a read is written to" victims_content
+	peers_end victim-client
+	echo stop >$generate
+	check "nothing is left of them" wait_for $((2 * patience)) only_honest
+}
+
+only_honest() {
+	awk -v port="$(printf ':%04X$' $honest_port)" \
+		'NR > 1 && $2 !~ port && $3 !~ port { bad = 1 } END { exit bad }' /proc/net/sdp
+}
+
+echo "# SEED=$seed CASES=$cases"
+: >"$progress"
+echo 1000 >/proc/sys/net/sdp/fin_timeout_ms
+echo 2000 >/proc/sys/net/sdp/connect_timeout_ms
+hostile_begin
+[ -e $generate ] || tap_skip_all "no $generate"
+honest_start
+honest_hex=$(printf %04X $honest_port)
+as_client
+as_server
+honest_end
+hostile_end
+tap_done

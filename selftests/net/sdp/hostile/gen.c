@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Cases drawn from a seed, as the end that connects; and what came of all.
+ *
+ * Written to /sys/kernel/debug/sdp_hostile/generate:
+ *
+ *	connect SEED FIRST COUNT PORT	so many cases from number FIRST on, to one of the
+ *					five listeners that begin at PORT; returns when they are
+ *					over. Several writers may do so at once.
+ *	accept SEED FIRST COUNT PORT	from now on, so many cases with who connects to PORT
+ *	stop				no more of those; what is held is ended
+ *	reset				the sums begin anew
+ *
+ * Read from it: the sums, in one line; and a line for each case that has gone wrong, up to a few.
+ */
+#include <linux/delay.h>
+#include <linux/inet.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "gen.h"
+
+/* By agreement with the victim: each of its listeners does something else, the last one nothing. */
+static const u8 ports[] = { 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4 };
+
+/* Connections that are left alone for a while. */
+#define HELD_MOST	16
+#define VERDICT_SECONDS	30
+#define WRONG_TEXT	2048
+
+static DEFINE_SPINLOCK(sums_lock);
+static u32 sums[GEN_ENDS];
+static u32 sum_steps;
+static char wrong_text[WRONG_TEXT];
+static size_t wrong_len;
+
+static DEFINE_MUTEX(held_lock);
+static LIST_HEAD(held);
+static u32 held_count;
+
+/**
+ * gen_begin() - what a case draws begins anew
+ * @g: case
+ * @seed: of all cases
+ * @number: its number
+ */
+void gen_begin(struct gen *g, u64 seed, u32 number)
+{
+	memset(g, 0, sizeof(*g));
+	g->number = number;
+	prandom_seed_state(&g->rnd, seed + (u64)number * 0x9E3779B97F4A7C15ULL);
+}
+
+/**
+ * gen_draw() - a number
+ * @g: case
+ * @below: more than the number
+ *
+ * Return: the number.
+ */
+u32 gen_draw(struct gen *g, u32 below)
+{
+	return (u64)prandom_u32_state(&g->rnd) * below >> 32;
+}
+
+static u32 get_field(const u8 *p, u32 size)
+{
+	u32 value = 0;
+
+	while (size--)
+		value = value << 8 | *p++;
+	return value;
+}
+
+/**
+ * gen_spoil() - give a field another value: a bound, one beyond it, a neighbour, or any
+ * @g: case
+ * @p: the field, in network order
+ * @size: its bytes, at most 4
+ */
+void gen_spoil(struct gen *g, u8 *p, u32 size)
+{
+	u32 value = get_field(p, size), bits = 8 * size;
+
+	switch (gen_draw(g, 10)) {
+	case 0:
+		value = 0;
+		break;
+	case 1:
+		value = U32_MAX;
+		break;
+	case 2:
+		value++;
+		break;
+	case 3:
+		value--;
+		break;
+	case 4:
+		value ^= 1U << gen_draw(g, bits);
+		break;
+	case 5:
+		value = 1U << gen_draw(g, bits);
+		break;
+	case 6:
+		value = (1U << gen_draw(g, bits)) - 1;
+		break;
+	case 7:
+		value = 1U << (bits - 1);
+		break;
+	case 8:
+		value = gen_draw(g, 64);
+		break;
+	default:
+		value = gen_draw(g, U32_MAX);
+		break;
+	}
+	while (size--)
+		p[size] = value, value >>= 8;
+}
+
+/**
+ * gen_count() - a case is over
+ * @g: case
+ * @end: what has come of it
+ */
+void gen_count(const struct gen *g, enum gen_end end)
+{
+	spin_lock(&sums_lock);
+	sums[end]++;
+	sum_steps += g->step;
+	if (end == GEN_WRONG)
+		wrong_len += scnprintf(wrong_text + wrong_len, WRONG_TEXT - wrong_len,
+				       "wrong: case %u, step %u, %u bytes: %s\n", g->number,
+				       g->step, g->bytes, g->why ?: "no resources");
+	spin_unlock(&sums_lock);
+}
+
+/* Did the last thing said get there? The peer's adapter may have refused it, too. */
+static bool arrived(const struct gen *g, int err)
+{
+	switch (g->h->sent_status) {
+	case IB_WC_REM_INV_REQ_ERR:
+	case IB_WC_REM_ACCESS_ERR:
+	case IB_WC_REM_OP_ERR:
+		return err == -EIO;
+	default:
+		return !err;
+	}
+}
+
+/**
+ * gen_verdict() - has the peer ended the connection, if it had to?
+ * @g: case that has said all
+ * @err: what came of the last thing said
+ *
+ * Return: what is to be counted.
+ */
+enum gen_end gen_verdict(struct gen *g, int err)
+{
+	if (err && err != -EIO && err != -ETIMEDOUT && err != -EINVAL)
+		return GEN_WRONG;
+	if (!g->why || !arrived(g, err))
+		return err ? GEN_BROKE : GEN_LEFT;
+	if (hostile_over(g->h, VERDICT_SECONDS))
+		return GEN_ENDED;
+	/* The CM's word for it may be lost; but a queue pair that is gone takes nothing. */
+	return !err && hostile_send(g->h, 0) ? GEN_ENDED : GEN_WRONG;
+}
+
+/* Leave it alone; the oldest one that is has to go. */
+static void hold(struct hostile *h)
+{
+	struct hostile *old = NULL;
+
+	mutex_lock(&held_lock);
+	list_add_tail(&h->node, &held);
+	if (++held_count > HELD_MOST) {
+		old = list_first_entry(&held, struct hostile, node);
+		list_del(&old->node);
+		held_count--;
+	}
+	mutex_unlock(&held_lock);
+	if (old)
+		hostile_free(old);
+}
+
+static void free_held(void)
+{
+	struct hostile *h, *next;
+
+	mutex_lock(&held_lock);
+	list_for_each_entry_safe(h, next, &held, node) {
+		list_del(&h->node);
+		hostile_free(h);
+	}
+	held_count = 0;
+	mutex_unlock(&held_lock);
+}
+
+/* Offsets of the fields of a Hello, and their sizes. */
+static const u8 hello_fields[][2] = {
+	{ 0, 1 }, { 1, 1 }, { 2, 2 }, { 4, 4 }, { 8, 4 }, { 12, 4 }, { 16, 1 }, { 17, 1 },
+	{ 18, 1 }, { 19, 1 }, { 20, 4 }, { 24, 4 }, { 28, 2 }, { 30, 2 }, { 32, 4 }, { 40, 4 },
+	{ 44, 4 }, { 48, 4 }, { 56, 4 }, { 60, 4 }, { 64, 2 }, { 66, 2 }, { 68, 4 }, { 88, 4 },
+};
+
+static void spoil_hello(struct gen *g, struct hostile_req *what)
+{
+	u32 n = 1 + gen_draw(g, 2), i;
+
+	switch (gen_draw(g, 8)) {
+	case 0:		/* short, whatever it says of itself */
+		i = gen_draw(g, SDP_HELLO_LEN + 1);
+		memset(what->private + i, 0, SDP_HELLO_LEN - i);
+		what->private_len = i;
+		break;
+	case 1:		/* and one that says so */
+		put_unaligned_be32(gen_draw(g, 2 * SDP_HELLO_LEN), what->private + 4);
+		break;
+	case 2:		/* every version there can be */
+		what->private[16] = gen_draw(g, 256);
+		what->private[17] = gen_draw(g, 256);
+		break;
+	case 3:
+		prandom_bytes_state(&g->rnd, what->private, SDP_HELLO_LEN);
+		break;
+	default:
+		while (n--) {
+			i = gen_draw(g, ARRAY_SIZE(hello_fields));
+			gen_spoil(g, what->private + hello_fields[i][0], hello_fields[i][1]);
+		}
+		break;
+	}
+}
+
+/* Must the peer refuse it? On RoCE the addresses have to be those of the path. */
+static bool hello_wrong(const struct hostile_req *what, const struct hostile_req *honest)
+{
+	struct sdp_hello hello;
+
+	return sdp_hello_parse(what->private, SDP_HELLO_LEN, &hello) || hello.ip_version != 4 ||
+	       memcmp(what->private + 32, honest->private + 32, 32);
+}
+
+/* What of a REQ is the CM's, at any value that it can have. */
+static void spoil_req(struct gen *g, struct ib_cm_req_param *req)
+{
+	switch (gen_draw(g, 8)) {
+	case 0:
+		req->responder_resources = gen_draw(g, 256);
+		break;
+	case 1:
+		req->initiator_depth = gen_draw(g, 256);
+		break;
+	case 2:
+		req->remote_cm_response_timeout = gen_draw(g, 32);
+		break;
+	case 3:
+		req->local_cm_response_timeout = gen_draw(g, 32);
+		break;
+	case 4:
+		req->retry_count = gen_draw(g, 8);
+		break;
+	case 5:
+		req->flow_control = gen_draw(g, 2);
+		break;
+	case 6:
+		req->srq = gen_draw(g, 2);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The peer's time to answer is short; so it soon finds out that nobody is there. */
+static int send_request(struct gen *g, const struct hostile_req *what)
+{
+	struct ib_cm_req_param req;
+
+	hostile_req_param(g->h, what, &req);
+	req.max_cm_retries = 2;
+	req.rnr_retry_count = gen_draw(g, 10) ? gen_draw(g, 2) : 7;
+	if (gen_draw(g, 4) == 0)
+		spoil_req(g, &req);
+	return hostile_send_req(g->h, &req);
+}
+
+static enum gen_end case_hello(struct gen *g, struct hostile_req *what)
+{
+	struct hostile_req honest = *what;
+	int err;
+
+	spoil_hello(g, what);
+	err = send_request(g, what);
+	if (!err)
+		err = hostile_answer(g->h);
+	if (err == -ECONNREFUSED)
+		return g->h->end == HOSTILE_REJECTED ? GEN_REFUSED : GEN_NO_ANSWER;
+	if (err)
+		return GEN_WRONG;
+	if (!hello_wrong(what, &honest))
+		return GEN_LEFT;
+	g->why = "a wrong Hello was taken";
+	return GEN_WRONG;
+}
+
+/* It goes away, or says nothing more, at any step of the exchange. */
+static enum gen_end case_course(struct gen *g, const struct hostile_req *what)
+{
+	u32 how = gen_draw(g, 8);
+	int err = send_request(g, what);
+
+	if (err || !how)
+		return err ? GEN_WRONG : GEN_LEFT;
+	err = hostile_answer(g->h);
+	if (err)
+		return err == -ECONNREFUSED ? GEN_REFUSED : GEN_NO_ANSWER;
+	switch (how) {
+	case 1:		/* it says nothing more */
+		return GEN_HELD;
+	case 2:
+		ib_send_cm_rej(g->h->cm, gen_draw(g, 40), NULL, 0, what->private,
+			       gen_draw(g, SDP_HELLO_LEN));
+		return GEN_LEFT;
+	case 3:
+		return GEN_LEFT;
+	default:
+		break;
+	}
+	err = hostile_ready(g->h);
+	if (err)
+		return GEN_BROKE;
+	if (how > 4)
+		ib_send_cm_rtu(g->h->cm, what->private, gen_draw(g, 2) ? SDP_HELLO_LEN : 0);
+	if (how == 5)
+		ib_send_cm_dreq(g->h->cm, what->private, SDP_HELLO_LEN);
+	if (how == 6)
+		return GEN_HELD;
+	/*
+	 * A message in the place of the RTU, or at once after it. In the first case our own CM does
+	 * not take the DREQ that may come, so nobody can say whether it has.
+	 */
+	err = how == 4 || how == 7 ? gen_talk(g) : 0;
+	if (how == 4)
+		g->why = err == -EFAULT ? g->why : NULL;
+	return gen_verdict(g, err);
+}
+
+static enum gen_end case_messages(struct gen *g, const struct hostile_req *what)
+{
+	enum gen_end end;
+	int err;
+
+	err = send_request(g, what) ?: hostile_answer(g->h);
+	if (err)
+		return err == -ECONNREFUSED ? GEN_REFUSED : GEN_NO_ANSWER;
+	g->limit = HOSTILE_BUFS;
+	err = hostile_ready(g->h) ?: ib_send_cm_rtu(g->h->cm, NULL, 0);
+	if (err)
+		return GEN_BROKE;
+	end = gen_verdict(g, gen_talk(g));
+	if (end == GEN_LEFT && gen_draw(g, 8) == 0)
+		return GEN_HELD;
+	/* Sometimes the peer gets no answer to its DREQ. */
+	g->h->no_drep = gen_draw(g, 16) == 0;
+	return end;
+}
+
+static void one_case(struct hostile *lane, u64 seed, u32 number, u16 port)
+{
+	enum gen_end end = GEN_WRONG;
+	struct hostile_req what;
+	struct gen g;
+	u32 kind;
+
+	gen_begin(&g, seed, number);
+	g.h = hostile_make();
+	if (!g.h)
+		return gen_count(&g, GEN_WRONG);
+	g.limit = HOSTILE_BUFS;
+	hostile_honest_req(&what, port + ports[gen_draw(&g, ARRAY_SIZE(ports))]);
+	kind = gen_draw(&g, 100);
+	if (!hostile_borrow(g.h, lane))
+		end = kind < 25 ? case_hello(&g, &what) : kind < 40 ? case_course(&g, &what) :
+		      case_messages(&g, &what);
+	gen_count(&g, end);
+	if (end == GEN_HELD)
+		hold(g.h);
+	else
+		hostile_free(g.h);
+}
+
+static struct hostile *main_lane;
+
+static int gen_connect(u64 seed, u32 first, u32 count, u16 port)
+{
+	u32 i;
+
+	if (!main_lane)
+		return -ENOTCONN;
+	for (i = 0; i < count && !signal_pending(current); i++)
+		one_case(main_lane, seed, first + i, port);
+	return 0;
+}
+
+/* The way is found once, as it takes longer than a case. */
+static int make_lane(u16 port)
+{
+	struct hostile *h;
+	int err;
+
+	if (main_lane)
+		return 0;
+	h = hostile_make();
+	if (!h)
+		return -ENOMEM;
+	err = hostile_resolve(h, in_aton(hostile_from), in_aton(hostile_to), port);
+	if (err)
+		hostile_free(h);
+	else
+		main_lane = h;
+	return err;
+}
+
+static void stop(void)
+{
+	gen_accept_stop();
+	free_held();
+	if (main_lane)
+		hostile_free(main_lane);
+	main_lane = NULL;
+}
+
+static void reset(void)
+{
+	spin_lock(&sums_lock);
+	memset(sums, 0, sizeof(sums));
+	sum_steps = 0;
+	wrong_len = 0;
+	spin_unlock(&sums_lock);
+}
+
+/**
+ * hostile_gen_command() - do what is asked
+ * @text: see above
+ *
+ * Return: 0 or an errno.
+ */
+int hostile_gen_command(char *text)
+{
+	static DEFINE_MUTEX(lock);
+	unsigned long long seed;
+	u32 first, count, port;
+	char what[16];
+	int err = 0, n;
+
+	n = sscanf(text, "%15s %llu %u %u %u", what, &seed, &first, &count, &port);
+	if (n == 1) {
+		mutex_lock(&lock);
+		if (!strcmp(what, "stop"))
+			stop();
+		else if (!strcmp(what, "reset"))
+			reset();
+		else
+			err = -EINVAL;
+		mutex_unlock(&lock);
+		return err;
+	}
+	if (n != 5)
+		return -EINVAL;
+	mutex_lock(&lock);
+	err = make_lane(port);
+	if (!err && !strcmp(what, "accept"))
+		err = gen_accept(seed, first, count, port);
+	mutex_unlock(&lock);
+	if (!err && !strcmp(what, "connect"))
+		err = gen_connect(seed, first, count, port);
+	return err;
+}
+
+/**
+ * hostile_gen_report() - the sums, and what has gone wrong
+ * @text: where to
+ * @room: bytes there
+ *
+ * Return: bytes written.
+ */
+int hostile_gen_report(char *text, size_t room)
+{
+	u32 cases = 0, i;
+	int n;
+
+	spin_lock(&sums_lock);
+	for (i = 0; i < GEN_ENDS; i++)
+		cases += sums[i];
+	n = scnprintf(text, room,
+		      "cases %u steps %u refused %u left %u ended %u broke %u held %u silent %u wrong %u malformed %d\n",
+		      cases, sum_steps, sums[GEN_REFUSED], sums[GEN_LEFT], sums[GEN_ENDED],
+		      sums[GEN_BROKE], sums[GEN_HELD], sums[GEN_NO_ANSWER], sums[GEN_WRONG],
+		      atomic_read(&hostile_malformed));
+	n += scnprintf(text + n, room - n, "%.*s", (int)wrong_len, wrong_text);
+	spin_unlock(&sums_lock);
+	return n;
+}
+
+/**
+ * gen_lane() - the hostile peer's device, once a way was found
+ *
+ * Return: a connection that has device and protection domain, or NULL.
+ */
+struct hostile *gen_lane(void)
+{
+	return main_lane;
+}
+
+/**
+ * hostile_gen_exit() - end all
+ */
+void hostile_gen_exit(void)
+{
+	stop();
+	gen_accept_exit();
+}

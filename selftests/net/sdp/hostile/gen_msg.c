@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a drawn case says on a connection that stands: messages that are right, nearly right and
+ * wrong; more of them than it may; RDMA to where it may and where it may not.
+ *
+ * What must end the connection is known without a model of the engine: a message that cannot
+ * be decoded, numbers that do not follow, grants that are taken back, keys that are not the
+ * peer's. Whatever else is said, the connection may end or not.
+ */
+#include <linux/delay.h>
+
+#include "gen.h"
+
+#define STEPS_MOST	16
+/* So far ahead no acknowledgement can be: a peer never has as many messages under way. */
+#define FAR		(1U << 20)
+
+static const u8 mids[] = {
+	SDP_MID_DISCONN, SDP_MID_ABORT, SDP_MID_SENDSM, SDP_MID_RDMA_WR_COMPL,
+	SDP_MID_RDMA_RD_COMPL, SDP_MID_MODE_CHANGE, SDP_MID_SRC_CANCEL, SDP_MID_SINK_CANCEL,
+	SDP_MID_SINK_CANCEL_ACK, SDP_MID_CHRCVBUF, SDP_MID_CHRCVBUF_ACK, SDP_MID_SUSPEND,
+	SDP_MID_SUSPEND_ACK, SDP_MID_SINK_AVAIL, SDP_MID_SRC_AVAIL,
+};
+
+static u8 draw_mid(struct gen *g)
+{
+	return gen_draw(g, 2) ? SDP_MID_DATA : mids[gen_draw(g, ARRAY_SIZE(mids))];
+}
+
+/* Memory that there is, or not, or that the peer itself has told of. */
+static void draw_region(struct gen *g, struct sdp_region *r)
+{
+	struct hostile *h = g->h;
+
+	r->len = 1 + gen_draw(g, 200000);
+	r->rkey = gen_draw(g, U32_MAX);
+	r->va = (u64)gen_draw(g, U32_MAX) << gen_draw(g, 16);
+	if (h->mr) {
+		r->len = 1 + gen_draw(g, HOSTILE_MR_SIZE);
+		r->rkey = h->mr->rkey;
+		r->va = h->mr->iova;
+		/* Pairs with recv_done(). */
+	} else if (smp_load_acquire(&h->advert.mid) && gen_draw(g, 2)) {
+		*r = h->advert.region;
+	}
+}
+
+static void draw_fields(struct gen *g, struct sdp_msg *msg)
+{
+	static const u8 modes[] = { 0x00, 0x10, 0x20, 0x90 };
+	u8 mode;
+
+	switch (msg->h.mid) {
+	case SDP_MID_SINK_AVAIL:
+		msg->non_discards = gen_draw(g, 4);
+		fallthrough;
+	case SDP_MID_SRC_AVAIL:
+		draw_region(g, &msg->src);
+		if (msg->src.len <= msg->payload_len)
+			msg->src.len = msg->payload_len + 1;
+		break;
+	case SDP_MID_RDMA_RD_COMPL:
+	case SDP_MID_RDMA_WR_COMPL:
+		msg->count = gen_draw(g, 3) ? g->h->advert.region.len : gen_draw(g, 100000);
+		break;
+	case SDP_MID_MODE_CHANGE:
+		mode = modes[gen_draw(g, ARRAY_SIZE(modes))];
+		msg->mode = mode >> 4 & 7;
+		msg->mode_send_half = mode >> 7;
+		break;
+	case SDP_MID_CHRCVBUF:
+	case SDP_MID_CHRCVBUF_ACK:
+		msg->size = SDP_RECV_SIZE_MIN + gen_draw(g, 70000);
+		break;
+	default:
+		break;
+	}
+}
+
+/* A message that can be decoded, and whose numbers follow. */
+static void make(struct gen *g)
+{
+	struct hostile *h = g->h;
+	struct sdp_msg msg = {
+		.h = {
+			.mid = draw_mid(g), .mseq = h->mseq + 1, .mseq_ack = READ_ONCE(h->seen),
+		},
+	};
+	u32 bufs = g->limit - msg.h.mseq_ack;
+
+	/* What is granted is more than before, or as much. */
+	msg.h.bufs = clamp_t(u32, bufs, HOSTILE_BUFS, SDP_BUFS_MAX);
+	if (msg.h.mid >= SDP_MID_SINK_AVAIL && gen_draw(g, 4))
+		msg.payload_len = gen_draw(g, gen_draw(g, 4) ? 64 : 1400);
+	if (msg.h.mid == SDP_MID_SRC_AVAIL && gen_draw(g, 2))
+		msg.payload_len = 1;
+	draw_fields(g, &msg);
+	g->bytes = sdp_wire_build(h->send, &msg);
+	memset(h->send + g->bytes, 0x5a, msg.payload_len);
+	g->bytes += msg.payload_len;
+}
+
+/* Offsets of the fields of a header, and their sizes. */
+static const u8 fields[][2] = {
+	{ 0, 1 }, { 1, 1 }, { 2, 2 }, { 4, 4 }, { 8, 4 }, { 12, 4 },
+	{ 16, 4 }, { 20, 4 }, { 24, 4 }, { 28, 4 }, { 32, 4 }, { 16, 1 },
+};
+
+static void spoil_field(struct gen *g)
+{
+	u32 i = gen_draw(g, ARRAY_SIZE(fields));
+
+	if (fields[i][0] + fields[i][1] > g->bytes)
+		i %= 6;
+	gen_spoil(g, g->h->send + fields[i][0], fields[i][1]);
+}
+
+static u32 get32_at(const struct hostile *h, u32 at)
+{
+	return get_unaligned_be32(h->send + at);
+}
+
+/* What the peer must make of the message that lies there to be sent. */
+static void judge(struct gen *g)
+{
+	struct hostile *h = g->h;
+	u32 mseq = get32_at(h, 8), ack = get32_at(h, 12), limit;
+	struct sdp_msg msg;
+
+	if (g->why)
+		return;
+	limit = ack + get_unaligned_be16(h->send + 2);
+	if (sdp_wire_parse(h->send, g->bytes, &msg))
+		g->why = "it cannot be decoded";
+	else if (mseq != h->mseq + 1)
+		g->why = "MSeq does not follow";
+	else if (sdp_seq_after(h->acked, ack))
+		g->why = "MSeqAck goes back";
+	else if (sdp_seq_after(ack, READ_ONCE(h->seen) + FAR))
+		g->why = "MSeqAck is of nothing that was sent";
+	else if (sdp_seq_after(g->limit, limit))
+		g->why = "a grant is taken back";
+	if (g->why)
+		return;
+	h->mseq = mseq;
+	h->acked = ack;
+	g->limit = limit;
+}
+
+static int say(struct gen *g)
+{
+	judge(g);
+	return hostile_send(g->h, g->bytes);
+}
+
+static int step_right(struct gen *g)
+{
+	make(g);
+	return say(g);
+}
+
+static int step_spoiled(struct gen *g)
+{
+	u32 n = 1 + gen_draw(g, 2);
+
+	make(g);
+	while (n--)
+		spoil_field(g);
+	return say(g);
+}
+
+static int step_cut(struct gen *g)
+{
+	make(g);
+	g->bytes = gen_draw(g, g->bytes);
+	return say(g);
+}
+
+/* Longer than it says, and maybe longer than any receive. */
+static int step_padded(struct gen *g)
+{
+	u32 more = gen_draw(g, 2) ? HOSTILE_SEND_SIZE - g->bytes : 20;
+
+	make(g);
+	g->bytes = min_t(u32, g->bytes + 1 + gen_draw(g, more), HOSTILE_SEND_SIZE);
+	if (gen_draw(g, 3) == 0)
+		put_unaligned_be32(g->bytes, g->h->send + 4);
+	return say(g);
+}
+
+static int step_garbage(struct gen *g)
+{
+	g->bytes = gen_draw(g, gen_draw(g, 2) ? 64 : 1500);
+	prandom_bytes_state(&g->rnd, g->h->send, g->bytes);
+	/* Half of them get a little further. */
+	if (gen_draw(g, 2) && g->bytes >= SDP_BSDH_LEN) {
+		g->h->send[0] = draw_mid(g);
+		put_unaligned_be32(g->bytes, g->h->send + 4);
+	}
+	return say(g);
+}
+
+static int step_replayed(struct gen *g)
+{
+	if (!g->bytes)
+		make(g);
+	return say(g);
+}
+
+static int step_skipped(struct gen *g)
+{
+	make(g);
+	put_unaligned_be32(g->h->mseq + 2 + gen_draw(g, 5), g->h->send + 8);
+	return say(g);
+}
+
+/* Whatever was granted. Nothing is acknowledged meanwhile. */
+static int step_burst(struct gen *g)
+{
+	u32 n = 2 + gen_draw(g, 30), ack = g->h->acked;
+	int err = 0;
+
+	while (n-- && !err && READ_ONCE(g->h->end) == HOSTILE_OPEN) {
+		make(g);
+		put_unaligned_be32(ack, g->h->send + 12);
+		put_unaligned_be16(g->limit - ack, g->h->send + 2);
+		err = say(g);
+	}
+	return err;
+}
+
+/* It uses up a receive, and is a message of no length. */
+static int step_imm(struct gen *g)
+{
+	int err = hostile_write_imm(g->h);
+
+	if (!err)
+		g->why = "a write with immediate data is no message";
+	return err;
+}
+
+/* A key that may be the peer's to take back, or not. */
+static int step_revoke(struct gen *g)
+{
+	struct sdp_region r;
+
+	draw_region(g, &r);
+	if (gen_draw(g, 3) == 0)
+		r.rkey ^= 1U << gen_draw(g, 32);
+	make(g);
+	judge(g);
+	return hostile_send_revoking(g->h, g->bytes, r.rkey);
+}
+
+/* In the range that was told of, at its edges, beyond them, or anywhere. */
+static int step_rdma(struct gen *g)
+{
+	enum ib_wr_opcode opcode = gen_draw(g, 2) ? IB_WR_RDMA_WRITE : IB_WR_RDMA_READ;
+	struct hostile *h = g->h;
+	struct sdp_region r = { .len = 64, .rkey = gen_draw(g, U32_MAX) };
+	/* Pairs with recv_done(). */
+	bool told = smp_load_acquire(&h->advert.mid);
+	u32 how = gen_draw(g, told ? 8 : 2);
+	u32 whole;
+	int err;
+
+	if (told)
+		r = h->advert.region;
+	whole = r.len;
+	switch (how) {
+	case 0:
+		r.va = (u64)gen_draw(g, U32_MAX) << 12;
+		break;
+	case 1:
+		r.rkey += 1 + gen_draw(g, 255);
+		break;
+	case 2:
+		r.va--;
+		break;
+	case 3:
+		r.va += whole;
+		r.len = 1;
+		break;
+	case 4:
+		r.va += whole - 1;
+		r.len = 2;
+		break;
+	case 5:
+		r.va += gen_draw(g, whole);
+		r.len = 1;
+		break;
+	default:
+		break;
+	}
+	r.len = min_t(u32, r.len, HOSTILE_SEND_SIZE);
+	if (!r.len)
+		r.len = 1;
+	err = hostile_rdma(h, opcode, &r);
+	/* A guess that is none: only what was told of can have worked. */
+	if (!err && how < 5) {
+		g->why = "memory was reached that was not told of";
+		return -EFAULT;
+	}
+	if (err == -EIO)
+		g->why = "a key was guessed";
+	return err;
+}
+
+static int step_rest(struct gen *g)
+{
+	u32 us = 500 + gen_draw(g, 3000);
+
+	usleep_range(us, us + 500);
+	return 0;
+}
+
+static int step_expose(struct gen *g)
+{
+	struct sdp_region region;
+
+	return g->h->mr ? 0 : hostile_expose(g->h, &region);
+}
+
+/* From now on the peer's messages find no receive, or all but the last ones do not. */
+static int step_stingy(struct gen *g)
+{
+	WRITE_ONCE(g->h->stingy, true);
+	return 0;
+}
+
+static int (* const steps[])(struct gen *g) = {
+	step_right, step_right, step_right, step_right, step_right, step_right, step_right,
+	step_right, step_right, step_right, step_right, step_right, step_right, step_right,
+	step_spoiled, step_spoiled, step_spoiled, step_cut, step_padded, step_garbage,
+	step_replayed, step_skipped, step_burst, step_imm, step_revoke, step_rdma, step_rdma,
+	step_rest, step_rest, step_expose, step_stingy,
+};
+
+/**
+ * gen_talk() - say a few things, until the peer has to end the connection or enough is said
+ * @g: a case whose connection stands
+ *
+ * Return: 0, -EIO when the queue pair has failed, -EFAULT when memory was reached that must not
+ * be, or another errno.
+ */
+int gen_talk(struct gen *g)
+{
+	u32 n = 1 + gen_draw(g, STEPS_MOST);
+	int err = 0;
+
+	while (n-- && !err && !g->why && READ_ONCE(g->h->end) == HOSTILE_OPEN) {
+		err = steps[gen_draw(g, ARRAY_SIZE(steps))](g);
+		g->step++;
+	}
+	return err;
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Those whom a hostile peer picks on.
+ *
+ *	victim serve ADDRESS PORT	five listeners from PORT on: one reads and answers, one
+ *		writes much, one has large reads, one does nothing, and one accepts nobody
+ *	victim call ADDRESS PORT CALLERS	so many connect all the time, and do one of these
+ *
+ *	victim greet ADDRESS PORT	accepts, and closes at once
+ *	victim hurry ADDRESS PORT CALLERS SECONDS	so many connect and close, again and again,
+ *		for so long
+ *	victim slow ADDRESS PORT CALLERS BYTES	so many connect and read a byte each second, or
+ *		nothing if BYTES is 0
+ *	victim knock ADDRESS PORT TIMES	listens so often, in vain, as somebody else has
+ *		the port for RDMA; meanwhile somebody connects, who must not be left alone
+ *
+ * Until they are killed, but for those that are to do something so often or so long. What it
+ * prints is wrong: an error that is not one of a connection's, or memory that was written to beside
+ * what a read had asked for. On SIGUSR1 it prints how many connections it has had.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define AF_SDP		27
+#define STACK		65536
+#define LARGE		(256 * 1024)
+#define SMALL		16384
+#define GUARD		4096
+#define GUARD_BYTE	0xC7
+
+static atomic_uint connections;
+static atomic_uint live;
+static atomic_uint wrongs;
+static struct sockaddr_in where;
+
+static void wrong(const char *what, int error)
+{
+	wrongs++;
+	printf("wrong: %s: %s\n", what, error ? strerrorname_np(error) : "");
+}
+
+/* What a peer may do to a connection. */
+static void check_error(const char *what)
+{
+	switch (errno) {
+	case ECONNRESET:
+	case EPIPE:
+	case EPROTO:
+	case ETIMEDOUT:
+	case ECONNREFUSED:
+	case ENOTCONN:
+		return;
+	default:
+		wrong(what, errno);
+	}
+}
+
+static void be_reader(int fd)
+{
+	char data[SMALL / 4];
+	ssize_t n;
+
+	while ((n = recv(fd, data, sizeof(data), 0)) > 0)
+		if (send(fd, data, n > 100 ? 100 : n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+		    errno != EAGAIN)
+			break;
+	if (n < 0)
+		check_error("recv");
+}
+
+/* Small, larger than a message, and large enough for RDMA, in turn. */
+static void be_writer(int fd)
+{
+	static const size_t sizes[] = { 100, 8000, LARGE, SMALL };
+	char *data = malloc(LARGE);
+	ssize_t n = 0;
+	int i;
+
+	if (!data)
+		return;
+	memset(data, 'w', LARGE);
+	for (i = 0; i < 1000 && n >= 0; i++)
+		n = send(fd, data, sizes[i % 4], MSG_NOSIGNAL);
+	if (n < 0)
+		check_error("send");
+	free(data);
+}
+
+static int guards_hold(const unsigned char *p)
+{
+	int i;
+
+	for (i = 0; i < GUARD; i++)
+		if (p[i] != GUARD_BYTE || p[GUARD + LARGE + i] != GUARD_BYTE)
+			return 0;
+	return 1;
+}
+
+/* Its memory is told to the peer, to be written into. */
+static void be_large_reader(int fd)
+{
+	unsigned char *p = mmap(NULL, 2 * GUARD + LARGE, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ssize_t n;
+
+	if (p == MAP_FAILED)
+		return;
+	memset(p, GUARD_BYTE, 2 * GUARD + LARGE);
+	if (send(fd, "large", 5, MSG_NOSIGNAL) < 0)
+		check_error("send");
+	do {
+		n = recv(fd, p + GUARD, LARGE, MSG_WAITALL);
+		if (!guards_hold(p))
+			wrong("memory beside a read was written to", 0);
+	} while (n > 0);
+	if (n < 0)
+		check_error("recv");
+	munmap(p, 2 * GUARD + LARGE);
+}
+
+static void be_idle(int fd)
+{
+	struct pollfd end = { .fd = fd, .events = POLLRDHUP };
+
+	poll(&end, 1, -1);
+}
+
+static void (* const kinds[])(int fd) = { be_reader, be_writer, be_large_reader, be_idle };
+
+static void *connection(void *arg)
+{
+	intptr_t which = (intptr_t)arg;
+
+	kinds[which & 3](which >> 2);
+	close(which >> 2);
+	atomic_fetch_sub(&live, 1);
+	return NULL;
+}
+
+static void start(void *(*body)(void *), intptr_t arg)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	if (pthread_create(&thread, &attr, body, (void *)arg)) {
+		perror("pthread_create");
+		exit(1);
+	}
+	pthread_attr_destroy(&attr);
+}
+
+static int listener_at(int port)
+{
+	struct sockaddr_in in = where;
+	int fd = socket(AF_SDP, SOCK_STREAM, 0);
+
+	in.sin_port = htons(ntohs(where.sin_port) + port);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&in, sizeof(in)) ||
+	    listen(fd, port == 4 ? 3 : 100)) {
+		perror("listener");
+		exit(1);
+	}
+	return fd;
+}
+
+static void *server(void *arg)
+{
+	intptr_t kind = (intptr_t)arg;
+	int listening = listener_at(kind), fd;
+
+	while ((fd = accept(listening, NULL, NULL)) >= 0) {
+		atomic_fetch_add(&connections, 1);
+		atomic_fetch_add(&live, 1);
+		start(connection, (intptr_t)fd << 2 | kind);
+	}
+	wrong("accept", errno);
+	return NULL;
+}
+
+static void *caller(void *arg)
+{
+	intptr_t kind = (intptr_t)arg;
+
+	for (;;) {
+		int fd = socket(AF_SDP, SOCK_STREAM, 0);
+
+		if (fd < 0) {
+			wrong("socket", errno);
+			return NULL;
+		}
+		if (!connect(fd, (struct sockaddr *)&where, sizeof(where))) {
+			atomic_fetch_add(&connections, 1);
+			kinds[kind++ & 3](fd);
+		} else if (errno == ECONNREFUSED) {
+			usleep(2000);
+		} else if (errno != EHOSTUNREACH) {
+			check_error("connect");
+		}
+		close(fd);
+	}
+}
+
+static int listener_at(int port);
+
+/* Whoever comes goes at once. */
+static void *greeter(void *arg)
+{
+	int listening = listener_at(0), fd;
+
+	(void)arg;
+	while ((fd = accept(listening, NULL, NULL)) >= 0)
+		close(fd);
+	wrong("accept", errno);
+	return NULL;
+}
+
+static atomic_int hurrying = 1;
+
+static void *in_a_hurry(void *arg)
+{
+	char byte;
+
+	(void)arg;
+	while (hurrying) {
+		int fd = socket(AF_SDP, SOCK_STREAM, 0);
+
+		if (fd < 0) {
+			wrong("socket", errno);
+			break;
+		}
+		/* The end of the stream is when the other one has closed. */
+		if (connect(fd, (struct sockaddr *)&where, sizeof(where)))
+			wrong("connect", errno);
+		else if (recv(fd, &byte, 1, 0))
+			check_error("recv");
+		else
+			atomic_fetch_add(&connections, 1);
+		close(fd);
+	}
+	atomic_fetch_sub(&live, 1);
+	return NULL;
+}
+
+static int hurry(int callers, int seconds)
+{
+	int i;
+
+	live = callers;
+	for (i = 0; i < callers; i++)
+		start(in_a_hurry, 0);
+	sleep(seconds);
+	hurrying = 0;
+	while (live)
+		usleep(10000);
+	printf("%u connections in %d s\n", connections, seconds);
+	return wrongs != 0;
+}
+
+/* It reads so little that the writer waits. */
+static void *reads_slowly(void *arg)
+{
+	int fd = socket(AF_SDP, SOCK_STREAM, 0);
+	char byte;
+
+	if (fd < 0 || connect(fd, (struct sockaddr *)&where, sizeof(where))) {
+		wrong("connect", errno);
+		return NULL;
+	}
+	atomic_fetch_add(&connections, 1);
+	while (arg && recv(fd, &byte, 1, 0) == 1)
+		sleep(1);
+	if (arg)
+		wrong("recv", errno);
+	pause();
+	return NULL;
+}
+
+static atomic_int knocking = 1;
+
+/* Who gets in has to hear that the listener is none. */
+static void *knocker(void *arg)
+{
+	struct timeval limit = { .tv_sec = 10 };
+	char byte;
+
+	(void)arg;
+	while (knocking) {
+		int fd = socket(AF_SDP, SOCK_STREAM, 0);
+
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+		if (!connect(fd, (struct sockaddr *)&where, sizeof(where))) {
+			atomic_fetch_add(&connections, 1);
+			if (recv(fd, &byte, 1, 0) < 0)
+				check_error("recv");
+		} else {
+			check_error("connect");
+		}
+		close(fd);
+	}
+	atomic_fetch_sub(&live, 1);
+	return NULL;
+}
+
+static int knock(int times)
+{
+	int i, fd, failed = 0;
+
+	live = 1;
+	start(knocker, 0);
+	for (i = 0; i < times; i++) {
+		fd = socket(AF_SDP, SOCK_STREAM, 0);
+		if (bind(fd, (struct sockaddr *)&where, sizeof(where)))
+			wrong("bind", errno);
+		if (!listen(fd, 4) || errno != EADDRINUSE) {
+			wrong("listen", errno);
+			failed = 1;
+		}
+		close(fd);
+	}
+	knocking = 0;
+	while (live)
+		usleep(10000);
+	printf("%d times refused, %u got in\n", times, connections);
+	return failed || wrongs;
+}
+
+int main(int argc, char **argv)
+{
+	bool two = argc == 4 && (!strcmp(argv[1], "serve") || !strcmp(argv[1], "greet"));
+	sigset_t set;
+	int i, got;
+
+	if ((!two && argc < 5) ||
+	    inet_pton(AF_INET, argv[2], &where.sin_addr) != 1)
+		return 2;
+	where.sin_family = AF_INET;
+	where.sin_port = htons(atoi(argv[3]));
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	setpgid(0, 0);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	if (!strcmp(argv[1], "knock"))
+		return knock(atoi(argv[4]));
+	if (!strcmp(argv[1], "hurry") && argc == 6)
+		return hurry(atoi(argv[4]), atoi(argv[5]));
+	if (!strcmp(argv[1], "greet")) {
+		start(greeter, 0);
+	} else if (!strcmp(argv[1], "slow") && argc == 6) {
+		for (i = 0; i < atoi(argv[4]); i++)
+			start(reads_slowly, atoi(argv[5]));
+	} else if (!strcmp(argv[1], "serve")) {
+		for (i = 0; i < 4; i++)
+			start(server, i);
+		listener_at(4);
+	} else {
+		for (i = 0; i < atoi(argv[4]); i++)
+			start(caller, i);
+	}
+	printf("up\n");
+	while (!sigwait(&set, &got))
+		printf("connections %u, %u of them now\n", connections, live);
+	return 0;
+}
