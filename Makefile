@@ -29,7 +29,7 @@ HEADERS		:= sdp.h sdp_netlink.h
 .PHONY: all modules tools install install-module install-headers install-tools uninstall \
 	dkms-source dkms-install deb check-deb demo check check-all check-style \
 	check-unit check-kunit check-vm check-wire check-runner check-deep check-programs check-load \
-	check-soak check-syscalls check-hostile bench bench-policy paper clean help
+	check-soak check-syscalls check-hostile check-faults bench bench-policy paper clean help
 
 all: modules
 
@@ -131,6 +131,9 @@ check-syscalls:
 check-hostile:
 	@selftests/hostile/run.sh $(or $(CASES),100000) $(or $(KERNEL),6.12)
 
+check-faults:
+	@selftests/faults/run.sh
+
 check-deb:
 	@selftests/deb/run.sh
 
@@ -178,6 +181,7 @@ help:
 	@echo 'make check-syscalls CALLS=n   system calls at random (1,000,000), by threads that share sockets'
 	@echo 'make check-hostile    100,000 cases drawn by a peer that breaks the rules of the wire;'
 	@echo '                      CASES=n, SEED=n'
+	@echo 'make check-faults     each allocation of each call fails once, and at random under load'
 	@echo 'make check-load       10,000 idle connections, by loopback and by RDMA, in a VM of 4 GB'
 	@echo 'make bench            AF_SDP beside TCP, rsockets, SMC-R and verbs: build/bench/'
 	@echo 'make bench TESTS="modes cost pinned"   only large writes of AF_SDP by message, read and'

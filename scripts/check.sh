@@ -96,7 +96,7 @@ if [ -n "${SDP_SHORT:-}" ]; then
 	sed -n 's/^ *short form: /  /p' "${logs[@]}" | sort -u
 	echo "this was the short form, which leaves that out; make check-all runs everything"
 fi
-echo "not part of this, for the time they take: make check-load, check-soak, check-hostile, check-syscalls"
+echo "not part of this, for the time they take: make check-load, check-soak, check-hostile, check-faults, check-syscalls"
 echo "$((SECONDS / 60)) minutes $((SECONDS % 60)) seconds"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -6,58 +6,11 @@
  * a kernel with fault injection: the debug kernel.
  * timeout: 200 s; short form: debug
  */
+#include "failing.h"
 #include "policy_common.h"
-
-#define SLAB	"/sys/kernel/debug/failslab/"
-#define PAGES	"/sys/kernel/debug/fail_page_alloc/"
-#define NTH	"/proc/thread-self/fail-nth"
 
 /* More than any call allocates. */
 enum { MOST = 400 };
-
-static void write_to(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	need_errno(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text), path);
-	close(fd);
-}
-
-/* Allocations that may wait fail too, of any size; the log does not tell of each. */
-static bool can_fail(void)
-{
-	if (access(NTH, W_OK) || access(SLAB "verbose", W_OK) || access(PAGES "verbose", W_OK))
-		return false;
-	write_to(SLAB "ignore-gfp-wait", "N");
-	write_to(SLAB "verbose", "0");
-	write_to(PAGES "ignore-gfp-wait", "N");
-	write_to(PAGES "min-order", "0");
-	write_to(PAGES "verbose", "0");
-	return true;
-}
-
-static int nth_fd = -1;
-
-/* The @n'th allocation of this thread from now on fails; 0 is none. */
-static void fail_at(int n)
-{
-	char text[16];
-	int len = snprintf(text, sizeof(text), "%d", n);
-
-	if (nth_fd < 0)
-		nth_fd = open(NTH, O_RDWR);
-	need_errno(nth_fd >= 0 && pwrite(nth_fd, text, len, 0) == len, NTH);
-}
-
-/* Has it come to that? It is over now, in any case. */
-static bool has_failed(void)
-{
-	char text[16] = "";
-
-	need_errno(pread(nth_fd, text, sizeof(text) - 1, 0) > 0, NTH);
-	fail_at(0);
-	return atoi(text) == 0;
-}
 
 static void need_shortage(const char *what, int n, int error)
 {

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is made without anybody's call on a socket, without memory: a device's share of the module,
+ * a namespace's, and the module itself.
+ */
+#ifndef SDP_TEST_FAULTS_DEVICES_H
+#define SDP_TEST_FAULTS_DEVICES_H
+
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <sys/syscall.h>
+
+#include "cases.h"
+#include "failing.h"
+
+/* Each try takes a while. */
+#define TRIES_MOST	120
+
+static inline int namespace_failing(void *arg)
+{
+	int n, status, refused = 0;
+	bool failed = true;
+	pid_t child;
+
+	(void)arg;
+	if (!can_fail())
+		return EXIT_SKIPPED;
+	only_the_module(true);
+	for (n = 1; failed; n++) {
+		need(n < TRIES_MOST, "still an allocation to fail");
+		child = fork();
+		need_errno(child >= 0, "fork");
+		if (!child) {
+			int error;
+
+			fail_at(n);
+			error = unshare(CLONE_NEWNET) ? errno : 0;
+			/* Whether it has come to that, and what came of it. */
+			status = has_failed() | (error == ENOMEM) << 1 |
+				 (error && error != ENOMEM) << 2;
+			if (!error && socket(AF_SDP, SOCK_STREAM, 0) < 0)
+				status |= 8;
+			_exit(status);
+		}
+		need_errno(waitpid(child, &status, 0) == child, "wait");
+		need(WIFEXITED(status), "killed");
+		status = WEXITSTATUS(status);
+		failed = status & 1;
+		need(!(status & 4), "allocation %d: an error that is not ENOMEM", n);
+		need(!(status & 8), "no socket in the new namespace");
+		need(failed || !(status & 2), "ENOMEM without a failure");
+		refused += (status & 2) == 2;
+	}
+	only_the_module(false);
+	printf("# %d allocations, %d namespaces refused\n", n - 2, refused);
+	need(refused > 3, "hardly anything has failed");
+	return EXIT_OK;
+}
+
+/**
+ * struct link_request - RDMA_NLDEV_CMD_NEWLINK: a soft-RoCE device on a network device
+ * @head: of the message
+ * @attributes: name, type, network device
+ */
+struct link_request {
+	struct nlmsghdr head;
+	char attributes[128];
+};
+
+static inline void put_text(struct link_request *r, unsigned short type, const char *text)
+{
+	struct nlattr *a = (struct nlattr *)((char *)r + NLMSG_ALIGN(r->head.nlmsg_len));
+
+	a->nla_type = type;
+	a->nla_len = NLA_HDRLEN + strlen(text) + 1;
+	strcpy((char *)a + NLA_HDRLEN, text);
+	r->head.nlmsg_len = NLMSG_ALIGN(r->head.nlmsg_len) + NLA_ALIGN(a->nla_len);
+}
+
+/* In this thread, so that its allocations can be counted. */
+static inline int add_link(int netlink, const char *name, const char *netdev)
+{
+	struct link_request r = {
+		.head = {
+			.nlmsg_len = NLMSG_HDRLEN,
+			.nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_NEWLINK),
+			.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK,
+		},
+	};
+	struct {
+		struct nlmsghdr head;
+		struct nlmsgerr error;
+		char more[512];
+	} answer;
+
+	put_text(&r, RDMA_NLDEV_ATTR_DEV_NAME, name);
+	put_text(&r, RDMA_NLDEV_ATTR_LINK_TYPE, "rxe");
+	put_text(&r, RDMA_NLDEV_ATTR_NDEV_NAME, netdev);
+	need_errno(send(netlink, &r, r.head.nlmsg_len, 0) > 0, "netlink");
+	need_errno(recv(netlink, &answer, sizeof(answer), 0) > 0, "netlink's answer");
+	return -answer.error.error;
+}
+
+/* Who listens gets a listener on the new device, or is told of nothing; either way all goes on. */
+static inline int device_failing(void *arg)
+{
+	int netlink = socket(AF_NETLINK, SOCK_RAW, NETLINK_RDMA), n, error, listening;
+	struct addr where;
+	bool failed = true;
+	struct pair p;
+
+	(void)arg;
+	if (!can_fail())
+		return EXIT_SKIPPED;
+	need_errno(netlink >= 0, "netlink");
+	listening = listener(4, &where);
+	need(!system("ip link add fd0 type dummy && ip link set fd0 up"), "no device");
+	only_the_module(true);
+	for (n = 1; failed; n++) {
+		need(n < TRIES_MOST, "still an allocation to fail");
+		fail_at(n);
+		error = add_link(netlink, "rxf", "fd0");
+		failed = has_failed();
+		need(!error, "allocation %d: %s", n, errno_text(error));
+		need(!system("rdma link delete rxf"), "it cannot be deleted");
+	}
+	only_the_module(false);
+	need(!system("ip link delete fd0"), "the device cannot be deleted");
+	printf("# %d allocations\n", n - 2);
+	need(n > 4, "hardly anything has failed");
+	p.c = fresh(0);
+	connect_to(p.c, &where);
+	p.s = accept_from(listening);
+	close(p.s);
+	close(p.c);
+	close(listening);
+	return EXIT_OK;
+}
+
+static inline void unload(void)
+{
+	long long end = now_ms() + patience(30000);
+
+	while (syscall(SYS_delete_module, "sdp", O_NONBLOCK)) {
+		need(now_ms() < end, "rmmod: %s", errno_text(errno));
+		pause_ms(50);
+	}
+}
+
+/* Loads it so that its @n'th allocation fails. Returns the error; *@failed: it has come to that. */
+static inline int load_failing(const char *path, int n, bool *failed)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), error;
+
+	need_errno(fd >= 0, path);
+	fail_at(n);
+	error = syscall(SYS_finit_module, fd, "", 0) ? errno : 0;
+	*failed = has_failed();
+	close(fd);
+	return error;
+}
+
+/*
+ * Most of what loading allocates is the kernel's affair and comes first: the last ones are the
+ * module's own beginning.
+ */
+static inline int module_failing(void *arg)
+{
+	const char *path = getenv("SDP_MODULE");
+	int low = 0, high = 64, n, error, refused = 0, tried = 0;
+	bool failed;
+
+	(void)arg;
+	if (!can_fail() || !path)
+		return EXIT_SKIPPED;
+	unload();
+	/* It fails up to the low'th, and not at the high'th. */
+	while ((error = load_failing(path, high, &failed)) || failed) {
+		if (!error)
+			unload();
+		low = high;
+		high *= 2;
+	}
+	unload();
+	while (high - low > 1) {
+		n = (low + high) / 2;
+		error = load_failing(path, n, &failed);
+		if (!error)
+			unload();
+		if (failed)
+			low = n;
+		else
+			high = n;
+	}
+	for (n = low; n > 0 && tried < TRIES_MOST; n--, tried++) {
+		error = load_failing(path, n, &failed);
+		need(!error || (failed && error == ENOMEM), "allocation %d: %s", n,
+		     errno_text(error));
+		refused += error == ENOMEM;
+		if (!error)
+			unload();
+	}
+	error = load_failing(path, 0, &failed);
+	need(!error, "with memory: %s", errno_text(error));
+	printf("# %d allocations, the last %d tried, %d times refused\n", low, tried, refused);
+	need(refused > 20, "hardly anything has failed");
+	return EXIT_OK;
+}
+
+#endif /* SDP_TEST_FAULTS_DEVICES_H */
