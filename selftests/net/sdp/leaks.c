@@ -3,7 +3,7 @@
  * What the kernel hands out has nothing in it that was not put there: names, options, messages
  * about messages and /proc are read into memory full of a known byte, whose rest has to stay as it
  * was, and whose padding has to be 0. No address of the kernel's is among it. And who may not set
- * something is refused. (What crosses the wire, sdp_hostile.ko looks at.)
+ * something is refused. (What crosses the wire, sdp_hostile.ko looks at.) short form: 6.12 debug
  */
 #include <fcntl.h>
 #include <grp.h>

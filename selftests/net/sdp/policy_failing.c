@@ -8,8 +8,6 @@
  */
 #include "failing.h"
 #include "policy_common.h"
-#include <sched.h>
-#include <sys/syscall.h>
 
 /* More than any call allocates. */
 enum { MOST = 400 };
@@ -130,73 +128,6 @@ static int first_call_failing(void *arg)
 	return EXIT_OK;
 }
 
-static atomic_bool loaded_enough;
-
-/* Whoever makes sockets of any kind, all the time. */
-static void *make_sockets(void *arg)
-{
-	int fd[3];
-	size_t i;
-
-	(void)arg;
-	while (!atomic_load(&loaded_enough)) {
-		fd[0] = socket(AF_SDP, SOCK_STREAM, 0);
-		fd[1] = socket(AF_INET, SOCK_STREAM, IPPROTO_SDP);
-		fd[2] = socket(AF_INET6, SOCK_STREAM, IPPROTO_SDP);
-		sched_yield();
-		for (i = 0; i < ARRAY_SIZE(fd); i++)
-			if (fd[i] >= 0)
-				close(fd[i]);
-	}
-	return NULL;
-}
-
-static int module_load(void)
-{
-	int fd = open(getenv("SDP_MODULE"), O_RDONLY | O_CLOEXEC), error;
-
-	need_errno(fd >= 0, "the module");
-	error = syscall(SYS_finit_module, fd, "", 0) ? errno : 0;
-	close(fd);
-	return error;
-}
-
-/*
- * Each allocation of loading fails, while others make sockets as soon as there are some: loading
- * says so, and no socket is of a module that is not there.
- */
-static int load_failing(void *arg)
-{
-	long long end = now_ms() + 1000 * patience(60);
-	int n, error = ENOMEM, refused = 0;
-	pthread_t thread;
-	bool failed = true;
-
-	(void)arg;
-	if (!can_fail() || !getenv("SDP_MODULE") || idle_users())
-		return EXIT_SKIPPED;
-	thread = start_thread(make_sockets, NULL);
-	for (n = 1; failed; n++) {
-		while (syscall(SYS_delete_module, "sdp", O_NONBLOCK) && errno != ENOENT) {
-			need(errno == EWOULDBLOCK && now_ms() < end, "to remove it: %s",
-			     errno_text(errno));
-			pause_ms(1);
-		}
-		/* Those that the kernel makes for any module come first, and are many. */
-		fail_at(n);
-		error = module_load();
-		failed = has_failed();
-		refused += !!error;
-		need(!error || failed, "without a failure: %s", errno_text(error));
-	}
-	atomic_store(&loaded_enough, true);
-	pthread_join(thread, NULL);
-	need(!error, "at last: %s", errno_text(error));
-	printf("# %d allocations, %d of them needed\n", n - 2, refused);
-	need(refused > 20, "nothing failed");
-	return EXIT_OK;
-}
-
 #define CASE(name, body, sets, arg) { name, body, 100, sets, true, (void *)(arg) }
 
 static const struct test tests[] = {
@@ -205,7 +136,6 @@ static const struct test tests[] = {
 	CASE("listen_both", listen_failing, TWO_SETS, BOTH_SIDE),
 	CASE("listen_sdp", listen_failing, TWO_SETS, SDP_SIDE),
 	CASE("first_call", first_call_failing, ONE_SET, NULL),
-	CASE("load", load_failing, ONE_SET, NULL),
 };
 
 int main(int argc, char **argv)

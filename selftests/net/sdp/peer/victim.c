@@ -14,9 +14,9 @@
  *	victim knock ADDRESS PORT TIMES	listens so often, in vain, as somebody else has
  *		the port for RDMA; meanwhile somebody connects, who must not be left alone
  *
- * Until they are killed, but for those that are to do something so often or so long. What it prints is wrong: an error that is not one of a connection's, or
- * memory that was written to beside what a read had asked for. On SIGUSR1 it prints how many
- * connections it has had.
+ * Until they are killed, but for those that are to do something so often or so long. What it
+ * prints is wrong: an error that is not one of a connection's, or memory that was written to beside
+ * what a read had asked for. On SIGUSR1 it prints how many connections it has had.
  */
 #include <arpa/inet.h>
 #include <errno.h>
