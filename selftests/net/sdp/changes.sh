@@ -3,7 +3,8 @@
 # What changes under connections, and before the next one: neighbours that are forgotten, addresses
 # that go and come back, a link that was down, shorter packets, devices that are deleted and made
 # anew under load. Afterwards connects work again, with the devices that are there. What
-# becomes of connections meanwhile is said by devices.sh. timeout: 400 s; short form: none
+# becomes of connections meanwhile is said by devices.sh.
+# timeout: 400 s; short form: none; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Messages by which connections are made and ended get lost, each kind once, and always: connect and
-# close end all the same, in bounded time and with the right outcome. timeout: 400 s; short form: none
+# close end all the same, in bounded time and with the right outcome.
+# timeout: 400 s; short form: none; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"

@@ -159,6 +159,32 @@ only_honest() {
 		'NR > 1 && $2 !~ port && $3 !~ port { bad = 1 } END { exit bad }' /proc/net/sdp
 }
 
+# What is promised and not kept.
+promises() {
+	echo 1000 >/proc/sys/net/sdp/fin_timeout_ms
+	# It would go on elsewhere, which nobody has to follow.
+	violations_before=$(violations)
+	listener_start accept ended
+	check "a wish to move: said" commit msg-suspend
+	check "a wish to move: nothing happens" verdict_is open
+	check "a wish to move: counted as nothing" counted ""
+	peers_end server
+	check "closed, and no DisConn comes: it is ended, as ever" verdict_is ended
+
+	# It offers memory, and then does not let anybody read it: who must not wait does not.
+	echo 600000 >/proc/sys/net/sdp/scan_ms
+	listener_start accept wait "$peers/go" look hold
+	check "an offer of a silent peer: said" commit msg-srcavail-silent
+	touch "$peers/go"
+	check "an offer of a silent peer: a look does not wait for it" says server $patience \
+		"looked at 1"
+	echo end >$run
+	peers_end server
+	rm -f "$peers/go"
+	echo 100 >/proc/sys/net/sdp/scan_ms
+	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
+}
+
 # Keys are used as they are meant: as_meant CASE OPERATION...
 as_meant() {
 	my_turn || return 0
@@ -243,15 +269,6 @@ courses() {
 	peers_end server
 	check "closed, and no DisConn comes: it is ended, too" verdict_is ended
 
-	# It would go on elsewhere, which nobody has to follow.
-	violations_before=$(violations)
-	listener_start accept ended
-	check "a wish to move: said" commit msg-suspend
-	check "a wish to move: nothing happens" verdict_is open
-	check "a wish to move: counted as nothing" counted ""
-	peers_end server
-	check "closed, and no DisConn comes: it is ended, as ever" verdict_is ended
-
 	# There was nothing to take back.
 	listener_start accept ended
 	check "a cancel of nothing: said" commit msg-cancel
@@ -272,17 +289,6 @@ courses() {
 	peers_end server
 	echo 100 >/proc/sys/net/sdp/scan_ms
 
-	# It offers memory, and then does not let anybody read it: who must not wait does not.
-	echo 600000 >/proc/sys/net/sdp/scan_ms
-	listener_start accept wait "$peers/go" look hold
-	check "an offer of a silent peer: said" commit msg-srcavail-silent
-	touch "$peers/go"
-	check "an offer of a silent peer: a look does not wait for it" says server $patience \
-		"looked at 1"
-	echo end >$run
-	peers_end server
-	rm -f "$peers/go"
-	echo 100 >/proc/sys/net/sdp/scan_ms
 	# It goes on talking to a closed socket, in messages that are answered.
 	timeouts=$(sdpstat OrphanTimeouts)
 	listener_start accept close hold
@@ -378,7 +384,11 @@ all_hellos
 all_messages
 check "the honest connection streams beside all these" streaming
 courses
-keys
+if ! short_form; then
+	promises
+	keys
+fi
+left_out "no keys that are misused, no promises that are not kept"
 my_turn && half_way
 my_turn && flood
 my_turn && refused_listener

@@ -438,55 +438,6 @@ static int unload(void *arg)
 	return EXIT_OK;
 }
 
-static atomic_bool written_enough;
-
-static void *write_switch(void *arg)
-{
-	static const char *const values[] = { "1\n", "0\n" };
-	unsigned int i;
-
-	(void)arg;
-	for (i = 0; !atomic_load(&written_enough); i++) {
-		int fd = open(SETTING_DIR "rewrite", O_WRONLY);
-
-		if (fd < 0)
-			continue;
-		if (write(fd, values[i % 8 == 7], 2) < 0)
-			need(errno == EAGAIN || errno == EINVAL || errno == ENOENT,
-			     "the switch: %s", errno_text(errno));
-		close(fd);
-	}
-	return NULL;
-}
-
-/*
- * Somebody turns the switch while the module comes and goes. What looks at new sockets is gone
- * with it: the next socket would find that, and end the machine.
- */
-static int unload_switched(void *arg)
-{
-	int i, j, n = scaled(40);
-	pthread_t threads[2];
-
-	(void)arg;
-	if (!getenv("SDP_MODULE") || idle_users())
-		return EXIT_SKIPPED;
-	for (j = 0; j < 2; j++)
-		threads[j] = start_thread(write_switch, NULL);
-	for (i = 0; i < n; i++) {
-		pause_ms(i % 10);
-		goes();
-		for (j = 0; j < 100; j++)
-			close(stream(0));
-		need_errno(module_insert(), "to insert it again");
-	}
-	atomic_store(&written_enough, true);
-	for (j = 0; j < 2; j++)
-		pthread_join(threads[j], NULL);
-	settings_reset();
-	return EXIT_OK;
-}
-
 #define CASE(body, seconds, sets) { #body, body, seconds, sets, true, NULL }
 
 static const struct test tests[] = {
@@ -496,7 +447,6 @@ static const struct test tests[] = {
 	CASE(namespaces, 100, ONE_SET),
 	CASE(devices, 100, 1u << SET_RC4),
 	CASE(unload, 100, TWO_SETS),
-	CASE(unload_switched, 100, ONE_SET),
 };
 
 int main(int argc, char **argv)

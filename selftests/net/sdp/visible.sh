@@ -244,6 +244,16 @@ exchange() {
 # A reader that reads small, and then large.
 modes_change() { "$programs/rdma" --set rc4 learns_large_again; }
 
+large_tracepoints() {
+	trace_point sdp_mode modes_change -- \
+		"sdp_mode:.*sending half combined -> buffered by this end" \
+		"sdp_mode:.*receiving half combined -> buffered by the peer" \
+		"sdp_mode:.*receiving half buffered -> combined by this end" \
+		"sdp_mode:.*sending half buffered -> combined by the peer"
+	trace_point sdp_scan "$programs/rdma" --set rc4 nobody_reads -- \
+		"sdp_scan:.*peer=[0-9]+ nobody reads [0-9]+ offered bytes after 2 looks"
+}
+
 tracepoints() {
 	[ -d $tracing/events/sdp ] || { tap_skip "tracepoints" "this kernel has none"; return; }
 	trace_point sdp_state exchange -- "sdp_state:.*peer=[0-9]+ tcp-state 7 -> 2" \
@@ -255,13 +265,7 @@ tracepoints() {
 		"sdp_msg_recv:.*mid=0x02 "
 	trace_point sdp_credit_stall stalled_stream $SDP_B -- \
 		"sdp_credit_stall:.*after mseq=[0-9]+ waiting=[0-9]+ bytes"
-	trace_point sdp_mode modes_change -- \
-		"sdp_mode:.*sending half combined -> buffered by this end" \
-		"sdp_mode:.*receiving half combined -> buffered by the peer" \
-		"sdp_mode:.*receiving half buffered -> combined by this end" \
-		"sdp_mode:.*sending half buffered -> combined by the peer"
-	trace_point sdp_scan "$programs/rdma" --set rc4 nobody_reads -- \
-		"sdp_scan:.*peer=[0-9]+ nobody reads [0-9]+ offered bytes after 2 looks"
+	short_form || large_tracepoints
 	trace_point sdp_error reset_connection $SDP_B -- \
 		"sdp_error:.*errno=104 at closed with unread data" "sdp_error:.*errno=104 at ended by the peer"
 	trace_point sdp_error refused $SDP_B -- "sdp_error:.*errno=111 at rejected"
@@ -407,6 +411,7 @@ slots_setting() {
 	reset_setting send_buffers
 }
 
+left_out "no tracepoints of large writes"
 table "rc IPv4" $SDP_B "$v4" rxb rxa
 table "rc IPv6" $SDP_B6 "$v6" rxb rxa
 table "loopback IPv4" 127.0.0.1 "$v4" loop loop

@@ -104,6 +104,11 @@ int hostile_say(struct hostile *h, u8 mid, u32 payload)
 	return hostile_send(h, header(h, mid, payload));
 }
 
+static int say(struct hostile *h, u8 mid, u32 payload)
+{
+	return hostile_say(h, mid, payload);
+}
+
 /* Honest but for one byte. */
 static int say_spoiled(struct hostile *h, u8 mid, u32 payload, u32 at, u8 value)
 {
@@ -147,7 +152,7 @@ static int msg_read_guessed(struct hostile *h)	{ return move_guessed(h, IB_WR_RD
 
 static int msg_disconn_twice(struct hostile *h)
 {
-	return hostile_say(h, SDP_MID_DISCONN, 0) ?: hostile_say(h, SDP_MID_DISCONN, 0);
+	return say(h, SDP_MID_DISCONN, 0) ?: say(h, SDP_MID_DISCONN, 0);
 }
 
 /* Until the other program has said something: then it has accepted the connection. */
@@ -169,52 +174,52 @@ static int await_message(struct hostile *h)
  */
 static int msg_chrcvbuf_twice(struct hostile *h)
 {
-	return await_message(h) ?: hostile_say(h, SDP_MID_CHRCVBUF, 0) ?: hostile_say(h, SDP_MID_CHRCVBUF, 0);
+	return await_message(h) ?: say(h, SDP_MID_CHRCVBUF, 0) ?: say(h, SDP_MID_CHRCVBUF, 0);
 }
 
 /* Larger than the receives that are posted, before the answer. */
 static int msg_chrcvbuf_hasty(struct hostile *h)
 {
-	return hostile_say(h, SDP_MID_CHRCVBUF, 0) ?: hostile_say(h, SDP_MID_DATA, 3000);
+	return say(h, SDP_MID_CHRCVBUF, 0) ?: say(h, SDP_MID_DATA, 3000);
 }
 
 /* An offer is there already, and has not been answered. */
 static int msg_srcavail_twice(struct hostile *h)
 {
-	return hostile_say(h, SDP_MID_SRC_AVAIL, 1) ?: hostile_say(h, SDP_MID_SRC_AVAIL, 1);
+	return say(h, SDP_MID_SRC_AVAIL, 1) ?: say(h, SDP_MID_SRC_AVAIL, 1);
 }
 
 /* It is there to be read, says the peer, but nobody can. */
 static int msg_srcavail_silent(struct hostile *h)
 {
-	return hostile_say(h, SDP_MID_SRC_AVAIL, 1) ?: hostile_fall_silent(h);
+	return say(h, SDP_MID_SRC_AVAIL, 1) ?: hostile_fall_silent(h);
 }
 
 static int msg_srcavail_data(struct hostile *h)
 {
-	return hostile_say(h, SDP_MID_SRC_AVAIL, 1) ?: hostile_say(h, SDP_MID_DATA, 10);
+	return say(h, SDP_MID_SRC_AVAIL, 1) ?: say(h, SDP_MID_DATA, 10);
 }
 
 static int msg_srcavail_disconn(struct hostile *h)
 {
-	return hostile_say(h, SDP_MID_SRC_AVAIL, 1) ?: hostile_say(h, SDP_MID_DISCONN, 0);
+	return say(h, SDP_MID_SRC_AVAIL, 1) ?: say(h, SDP_MID_DISCONN, 0);
 }
 
 /* Pipelined, and nothing to be written into has been advertised. */
 static int msg_wrcompl_no_buffer(struct hostile *h)
 {
-	return hostile_say(h, SDP_MID_MODE_CHANGE, 0) ?: hostile_say(h, SDP_MID_RDMA_WR_COMPL, 0);
+	return say(h, SDP_MID_MODE_CHANGE, 0) ?: say(h, SDP_MID_RDMA_WR_COMPL, 0);
 }
 
 /* In Pipelined mode nothing goes along with an offer. */
 static int msg_srcavail_piece(struct hostile *h)
 {
-	return hostile_say(h, SDP_MID_MODE_CHANGE, 0) ?: hostile_say(h, SDP_MID_SRC_AVAIL, 1);
+	return say(h, SDP_MID_MODE_CHANGE, 0) ?: say(h, SDP_MID_SRC_AVAIL, 1);
 }
 
 static int msg_after_disconn(struct hostile *h)
 {
-	return hostile_say(h, SDP_MID_DISCONN, 0) ?: hostile_say(h, SDP_MID_DATA, 10);
+	return say(h, SDP_MID_DISCONN, 0) ?: say(h, SDP_MID_DATA, 10);
 }
 
 static int msg_short(struct hostile *h)
@@ -233,16 +238,16 @@ static int msg_no_header(struct hostile *h)
 
 static int msg_mseq_repeat(struct hostile *h)
 {
-	int err = hostile_say(h, SDP_MID_DATA, 0);
+	int err = say(h, SDP_MID_DATA, 0);
 
 	h->mseq--;
-	return err ?: hostile_say(h, SDP_MID_DATA, 0);
+	return err ?: say(h, SDP_MID_DATA, 0);
 }
 
 static int msg_ack_ahead(struct hostile *h)
 {
 	h->seen += 1000;
-	return hostile_say(h, SDP_MID_DATA, 0);
+	return say(h, SDP_MID_DATA, 0);
 }
 
 static int msg_ack_back(struct hostile *h)
@@ -280,7 +285,7 @@ static int msg_overrun(struct hostile *h)
 static int msg_mseq_skip(struct hostile *h)
 {
 	h->mseq++;
-	return hostile_say(h, SDP_MID_DATA, 0);
+	return say(h, SDP_MID_DATA, 0);
 }
 
 static int msg_srcavail_wrap(struct hostile *h)
@@ -466,13 +471,13 @@ static int run_message(const struct message *m, u16 port, struct list_head *conn
 
 	if (IS_ERR(h))
 		return PTR_ERR(h);
-	err = hostile_say(h, SDP_MID_DATA, 0);
+	err = say(h, SDP_MID_DATA, 0);
 	if (err)
 		return err;
 	if (m->speak)
 		err = m->speak(h);
 	else if (m->at < 0)
-		err = hostile_say(h, m->mid, m->payload);
+		err = say(h, m->mid, m->payload);
 	else
 		err = say_spoiled(h, m->mid, m->payload, m->at, m->value);
 	return err == -EIO ? 0 : err;
@@ -549,7 +554,7 @@ static int course_early_message(u16 port, struct list_head *conns)
 {
 	struct hostile *h = stand(port, conns, false);
 
-	return IS_ERR(h) ? PTR_ERR(h) : hostile_say(h, SDP_MID_DATA, 0);
+	return IS_ERR(h) ? PTR_ERR(h) : say(h, SDP_MID_DATA, 0);
 }
 
 /* The first message is a wrong one, and there is no RTU. */
@@ -567,7 +572,7 @@ static int course_ignores_dreq(u16 port, struct list_head *conns)
 	if (IS_ERR(h))
 		return PTR_ERR(h);
 	h->no_drep = true;
-	return hostile_say(h, SDP_MID_DATA, 0) ?: say_spoiled(h, SDP_MID_DATA, 0, 0, 0x42);
+	return say(h, SDP_MID_DATA, 0) ?: say_spoiled(h, SDP_MID_DATA, 0, 0, 0x42);
 }
 
 /* Promises receives, and posts @recvs of them. */
@@ -665,7 +670,7 @@ static int course_leaves_after_rep(u16 port, struct list_head *conns)
 static int course_leaves_after_rtu(u16 port, struct list_head *conns)
 {
 	struct hostile *h = stand(port, conns, true);
-	int err = IS_ERR(h) ? PTR_ERR(h) : hostile_say(h, SDP_MID_DATA, 0);
+	int err = IS_ERR(h) ? PTR_ERR(h) : say(h, SDP_MID_DATA, 0);
 
 	return err ? err : leave(h);
 }
@@ -673,7 +678,7 @@ static int course_leaves_after_rtu(u16 port, struct list_head *conns)
 static int course_leaves_after_disconn(u16 port, struct list_head *conns)
 {
 	struct hostile *h = stand(port, conns, true);
-	int err = IS_ERR(h) ? PTR_ERR(h) : hostile_say(h, SDP_MID_DATA, 0) ?: hostile_say(h, SDP_MID_DISCONN, 0);
+	int err = IS_ERR(h) ? PTR_ERR(h) : say(h, SDP_MID_DATA, 0) ?: say(h, SDP_MID_DISCONN, 0);
 
 	return err ? err : leave(h);
 }

@@ -49,13 +49,14 @@ static int post_recv(struct hostile *h, u32 i)
 	return ib_post_recv(h->qp, &wr, NULL);
 }
 
-/* Who waits for a count sees what it counts: the release pairs with keys.c. */
 static void note_told(struct hostile *h, const struct sdp_msg *msg)
 {
 	if (msg->h.mid == SDP_MID_SRC_AVAIL || msg->h.mid == SDP_MID_SINK_AVAIL) {
 		h->told = *msg;
+		/* Who waits for a count sees what it counts: pairs with keys.c. */
 		smp_store_release(&h->adverts, h->adverts + 1);
 	} else if (msg->payload_len) {
+		/* Likewise. */
 		smp_store_release(&h->datas, h->datas + 1);
 	}
 }
