@@ -7,6 +7,12 @@
 
 #define RING	16384U
 #define WINDOW	1024U
+/* Each with another number of receives; a kernel full of checks is slow. */
+#ifdef __KERNEL__
+#define ROUNDS	5
+#else
+#define ROUNDS	40
+#endif
 
 static u16 receives = 12;
 
@@ -368,7 +374,7 @@ TEST(sdp_engine_rings__random_traffic)
 	u8 a, b;
 	int i;
 
-	for (i = 0; i < 40; i++)
+	for (i = 0; i < ROUNDS; i++)
 		for (a = 0; a < SDP_SCHEMES; a++)
 			for (b = 0; b < SDP_SCHEMES; b++) {
 				receives = 3 + i % 10;
@@ -378,7 +384,7 @@ TEST(sdp_engine_rings__random_traffic)
 	receives = 12;
 	for (a = 0; a < SDP_SCHEMES; a++)
 		for (b = 0; b < SDP_SCHEMES; b++)
-			EXPECT_EQ(a != SDP_BY_CREDIT, placed[a][b] > 1000000);
+			EXPECT_EQ(a != SDP_BY_CREDIT, placed[a][b] > 100000);
 }
 
 /* Nothing is offered while an answer could be stuck behind what the peer has written */

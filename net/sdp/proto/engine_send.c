@@ -212,7 +212,7 @@ static bool update_due(const struct sdp_engine *e)
 
 	if ((out || sdp_ring_out_active(&e->ring_out)) && sdp_credit_peer_is_mute(&e->credit))
 		return true;
-	/* A writer shall not have to read, so this may go with the last credit, as an answer may. */
+	/* A writer shall not have to read: so it may go with the last credit, as an answer may. */
 	if (sdp_ring_in_update_due(&e->ring_in) && sdp_conn_may_receive(e->state) &&
 	    sdp_credit_may_answer(&e->credit))
 		return true;

@@ -261,9 +261,9 @@ static u32 receives_for(const struct sdp_ring_in *in, u32 bytes)
  */
 u16 sdp_ring_in_receives_max(const struct sdp_ring_in *in, u16 wish)
 {
-	if (in->scheme != SDP_BY_NIC)
-		return wish;
-	return min((u32)wish, receives_for(in, in->cap));
+	u32 most = in->scheme == SDP_BY_NIC ? receives_for(in, in->cap) : wish;
+
+	return wish < most ? wish : most;
 }
 
 /**

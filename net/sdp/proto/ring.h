@@ -23,8 +23,8 @@
  *	BY_RDMA	the source writes only where it has been told that all has been read
  *	BY_NIC	no receive is posted unless a whole window is free for it, and one more window:
  *		the source writes messages of at most a window, without asking, and the adapters
- *		hold back what finds no receive. The window more is for the one that they hold back: of a
- *		message of several packets all but the last may be in place before it is. What has
+ *		hold back what finds no receive. The window more is for the one that they hold
+ *		back: of several packets all but the last may be in place before it is. What has
  *		arrived says where the next one goes, so nobody has to tell. But what waits in the
  *		adapter is in the way of all that follows, so this is used only if both directions
  *		are BY_NIC: the data of neither needs to be granted by a message of the other.

@@ -107,7 +107,7 @@ static void judge_keepalive(const struct sdp_sock *ssk, struct verdict *v)
 
 	if (!sock_flag(&ssk->sk, SOCK_KEEPOPEN))
 		return;
-	/* A probe would wait behind it. As with TCP, what is under way is the adapter's to watch. */
+	/* A probe would wait behind it; and what is under way is for the adapter to watch. */
 	if (sdp_engine_held_back(&ssk->engine)) {
 		look_again(v, jiffies + keep_interval(ssk));
 		return;
@@ -147,12 +147,13 @@ static void judge_data(const struct sdp_sock *ssk, struct verdict *v)
 
 	if (!waits_for_peer(ssk))
 		return;
-	if (limit) {
-		end = ssk->tx_since + msecs_to_jiffies(limit);
-	} else if (sdp_engine_held_back(&ssk->engine)) {
-		/* The peer's program may not read for as long as it likes. */
+	/* The peer's program may not read for as long as it likes. */
+	if (!limit && sdp_engine_held_back(&ssk->engine)) {
 		look_again(v, jiffies + PERSIST_JIFFIES);
 		return;
+	}
+	if (limit) {
+		end = ssk->tx_since + msecs_to_jiffies(limit);
 	} else {
 		if (sdp_engine_all_arrived(&ssk->engine)) {
 			judge_persistence(ssk, v);
