@@ -16,6 +16,7 @@ SPLATS=(
 	'list_(add|del) corruption' 'ODEBUG' 'Objects? remaining'
 	'unreferenced object' 'leak detector disabled'
 	'unregister_netdevice: waiting' 'bad page' 'Bad page' 'stack-protector' 'segfault at'
+	'Attempt to release'
 )
 
 log_marks=0 log_last=

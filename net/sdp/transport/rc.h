@@ -39,6 +39,8 @@
 #define RC_DREQ_WAIT	(3 * HZ)
 /* How old an unanswered REQ or REP must be for us to go: it has been taken in by then. */
 #define RC_ANSWER_WAIT	(HZ / 2)
+/* ... and for an event that says why a queue pair is in error. */
+#define RC_REASON_WAIT	(HZ / 5)
 /* Memory regions that a device keeps to be used again. */
 #define RC_FREE_REGIONS	64
 /* From so many bytes on RDMA is worth it, as long as that has not been measured. */
@@ -262,6 +264,7 @@ struct rc_move {
  * @rx: receive ring
  * @tx: send ring
  * @flushed: receives that failed; they stay in @rx
+ * @flushed_at: jiffies when @qp was seen in error without a reason, or 0; of the work item
  * @drain: drains @qp
  * @stopped: RCU grace period that has to end before the next step to free @qp
  * @reset: @qp takes no packets any more
@@ -302,6 +305,7 @@ struct rc_link {
 	struct rc_ring rx;
 	struct rc_ring tx;
 	u32 flushed;
+	unsigned long flushed_at;
 	struct rc_drain drain;
 	unsigned long stopped;
 	bool reset;

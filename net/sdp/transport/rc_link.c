@@ -106,6 +106,26 @@ static unsigned long disconnect(struct rc_link *rc)
 	return ib_send_cm_dreq(rc->cm, NULL, 0) ? 0 : RC_DREQ_WAIT;
 }
 
+/*
+ * The queue pair is in error, and nobody has said why: a device's event may be on its way, as when
+ * a port goes down. Returns how long to wait for it; after that there is no other reason to give.
+ */
+static unsigned long await_reason(struct rc_link *rc)
+{
+	long wait;
+
+	if (!test_bit(RC_FLUSHED, &rc->flags) || test_bit(RC_PEER_ENDED, &rc->flags) ||
+	    test_bit(RC_FAILED_SAID, &rc->flags))
+		return 0;
+	if (!rc->flushed_at)
+		rc->flushed_at = jiffies | 1;
+	wait = rc->flushed_at + RC_REASON_WAIT - jiffies;
+	if (wait > 0)
+		return wait;
+	rc_link_fail(rc, ECONNRESET, "queue pair in error");
+	return 0;
+}
+
 /* Everything there is to do. Returns how long to wait before it is looked at again, or 0. */
 static unsigned long link_step(struct rc_link *rc)
 {
@@ -119,15 +139,12 @@ static unsigned long link_step(struct rc_link *rc)
 		ib_cm_notify(rc->cm, IB_EVENT_COMM_EST);
 	if (test_and_clear_bit(RC_BROKEN, &rc->flags))
 		rc_up->failed(&rc->link, ECONNRESET, "queue pair");
-	if (test_bit(RC_FLUSHED, &rc->flags) && !test_bit(RC_PEER_ENDED, &rc->flags) &&
-	    !test_bit(RC_RELEASED, &rc->flags))
-		rc_link_fail(rc, ECONNRESET, "queue pair in error");
 	if (test_bit(RC_PEER_ENDED, &rc->flags) && !test_and_set_bit(RC_ENDED_SAID, &rc->flags)) {
 		rc_qp_drain(rc);
 		rc_up->ended(&rc->link);
 	}
 	if (!test_bit(RC_RELEASED, &rc->flags))
-		return 0;
+		return await_reason(rc);
 	/* Each wait ends when the answer has come, or its time is over. */
 	wait = disconnect(rc);
 	return wait ?: link_end(rc);
