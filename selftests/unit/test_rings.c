@@ -124,6 +124,40 @@ TEST(sdp_engine_rings__not_agreed)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_LEN);
 }
 
+/* What nobody has asked for, or nobody may, ends the connection; an owner that is late changes nothing */
+TEST(sdp_engine_rings__out_of_turn)
+{
+	const struct sdp_region ring = { .len = RING, .rkey = 1, .va = 4096 };
+	struct world *w = agreed(TEST_SELF, SDP_BY_NIC, SDP_BY_NIC);
+	struct sdp_msg m = from_peer(&w->b, SDP_MID_RING_AVAIL, 0);
+	u32 at, bytes;
+
+	EXPECT_FALSE(sdp_engine_held_back(&w->b));
+	m.ring = ring;
+	receive_msg(w, &w->b, &m);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+
+	w = agreed(TEST_SELF, SDP_BY_RDMA, SDP_BY_RDMA);
+	sdp_engine_ring_made(&w->b, &ring);
+	EXPECT_EQ(0, w->b.ring_in.next.len);
+	m = from_peer(&w->b, SDP_MID_RING_ASK, 0);
+	m.size = RING;
+	receive_msg(w, &w->b, &m);
+	EXPECT_ACT(w, SDP_ACT_RING_WANTED);
+	EXPECT_EQ(RING, w->acts.list[0].len);
+	m = from_peer(&w->b, SDP_MID_RING_ASK, 0);
+	m.size = RING;
+	receive_msg(w, &w->b, &m);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	sdp_engine_ring_made(&w->b, &ring);
+	EXPECT_EQ(0, w->b.ring_in.next.len);
+
+	w = agreed(TEST_SELF, SDP_BY_RDMA, SDP_BY_RDMA);
+	memset(&w->acts, 0, sizeof(w->acts));
+	EXPECT_EQ(SDP_BAD_STATE, sdp_engine_ring_place(&w->b, 100, &at, &bytes, &w->acts));
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
 /* In a ring lies data with payload and nothing else */
 TEST(sdp_engine_receive_placed__data_only)
 {
