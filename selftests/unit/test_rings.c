@@ -124,7 +124,7 @@ TEST(sdp_engine_rings__not_agreed)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_LEN);
 }
 
-/* What nobody has asked for, or nobody may, ends the connection; an owner that is late changes nothing */
+/* What nobody has asked for ends the connection; an owner that is late changes nothing */
 TEST(sdp_engine_rings__out_of_turn)
 {
 	const struct sdp_region ring = { .len = RING, .rkey = 1, .va = 4096 };
