@@ -164,16 +164,6 @@ void sdp_shadow_drop_sdp(struct sdp_shadow *shadow)
 	shadow->sdp = NULL;
 }
 
-/* With IP_BIND_ADDRESS_NO_PORT it may be an address alone. */
-static bool has_name(const struct sock *tcp)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	if (tcp->sk_family == AF_INET6 && !ipv6_addr_any(&tcp->sk_v6_rcv_saddr))
-		return true;
-#endif
-	return inet_sk(tcp)->inet_num || inet_sk(tcp)->inet_rcv_saddr;
-}
-
 /**
  * sdp_shadow_bind() - give the SDP socket the name that the TCP one was given
  * @shadow: shadow, locked for writing
@@ -190,7 +180,8 @@ int sdp_shadow_bind(struct sdp_shadow *shadow)
 	struct cred *kernel;
 	int len, err;
 
-	if (!has_name(sock->sk))
+	/* An address alone may be what is left of a listener that was shut down. */
+	if (!inet_sk(sock->sk)->inet_num)
 		return 0;
 	len = shadow->tcp->getname(sock, (struct sockaddr *)&name, 0);
 	if (len < 0)

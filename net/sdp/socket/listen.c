@@ -26,6 +26,7 @@ static void inherit(struct sock *sk, const struct sock *from)
 	sk->sk_error_report = from->sk_error_report;
 }
 
+/* NULL for want of memory; -ECONNREFUSED when TCP's listener wants what it could not have. */
 static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_incoming *in)
 {
 	struct sdp_sock *child = sdp_sock_alloc(in->net, parent->sk.sk_family, GFP_KERNEL,
@@ -38,8 +39,13 @@ static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_inc
 	sdp_memory_inherit(&child->sk, &parent->sk);
 	inherit(&child->sk, &parent->sk);
 	sdp_options_inherit(child, parent);
-	if (parent->like)
-		parent->be_like(&child->sk, parent->like);
+	if (parent->like && !parent->be_like(&child->sk, parent->like)) {
+		/* Internet sockets may only go when they are dead. */
+		sock_orphan(&child->sk);
+		sdp_sock_end(child);
+		sock_put(&child->sk);
+		return ERR_PTR(-ECONNREFUSED);
+	}
 	sdp_tune_init(child);
 	child->local = in->local;
 	child->peer = in->peer;
@@ -167,8 +173,8 @@ static int take_request(struct sdp_sock *parent, struct sdp_link *link, struct s
 	struct sdp_sock *child = make_child(parent, in);
 	int err;
 
-	if (!child)
-		return -ENOMEM;
+	if (IS_ERR_OR_NULL(child))
+		return child ? PTR_ERR(child) : -ENOMEM;
 	/* Both before others can see it: a closing listener may give it up at any time. */
 	sock_hold(&child->sk);
 	sdp_port_share(child, parent);
