@@ -375,40 +375,6 @@ static int receive_in_time(void *arg)
 	return EXIT_OK;
 }
 
-/* An address without a port: the connection comes from there, whichever it is. */
-static int bound_without_port(void *arg)
-{
-	static const enum kind kinds[] = { PAIR, TCP_ONLY };
-	struct addr where, own = client_addr(0), peer;
-	int listening, c, s;
-	size_t i;
-
-	(void)arg;
-	by_names();
-	if (set == &addrsets[SET_LO4])
-		own.in.sin_addr.s_addr = htonl(0x7f000005);
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		listening = listener_of(kinds[i], 4, &where);
-		c = stream(0);
-		set_int(c, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
-		need_errno(!bind(c, &own.sa, own.len), "bind");
-		need(!connect_as(BOTH_SIDE, c, &where), "connect: %s", errno_text(errno));
-		s = accept_and_talk(listening, c, kinds[i] == TCP_ONLY ? BY_TCP : BY_SDP);
-		peer = name_of(c);
-		need(addr_port(&peer), "no port");
-		if (set->family == AF_INET)
-			need(peer.in.sin_addr.s_addr == own.in.sin_addr.s_addr,
-			     "it comes from elsewhere");
-		else
-			need(!memcmp(&peer.in6.sin6_addr, &own.in6.sin6_addr, 16),
-			     "it comes from elsewhere");
-		close(s);
-		close(c);
-		close(listening);
-	}
-	return EXIT_OK;
-}
-
 static void sh(const char *command)
 {
 	need(!system(command), "%s", command);
@@ -525,7 +491,6 @@ static const struct test tests[] = {
 	OPTION("choice", choice),
 	CASE(fall_back_watched, 60, TWO_SETS),
 	CASE(receive_in_time, 60, RC_SETS | NOT_SHORT),
-	CASE(bound_without_port, 30, ALL_SETS),
 	CASE(no_device, 120, ONE_SET),
 	CASE(other_protocols, 60, ONE_SET),
 };
