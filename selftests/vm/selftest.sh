@@ -55,6 +55,31 @@ starts_again() {
 	[ $got != 0 ]
 }
 
+# Its clock goes as the host's does, which is busy while the guest boots and measures its own clock:
+# the times of the two files are the host's.
+clock_goes_right() {
+	local script status=0 pids=()
+	script=$(mktemp --suffix=.sh)
+	cat >"$script" <<-'END'
+		uptime() { read -r now _ </proc/uptime; }
+		uptime; before=$now; touch "$SDP_RUN/first"; uptime; after=$now
+		sleep 5
+		uptime; least=$now; touch "$SDP_RUN/second"; uptime; most=$now
+		host=$(stat -c %.3Y "$SDP_RUN/first" "$SDP_RUN/second")
+		echo "$before $after $least $most" $host | tee /dev/stderr |
+			awk '{ host = $6 - $5; exit !(host > ($3 - $2) * 0.98 - 0.1 && host < ($4 - $1) * 1.02 + 0.1) }'
+	END
+	for _ in 1 2 3 4 5 6; do
+		timeout 30 sh -c 'while :; do :; done' &
+		pids+=($!)
+	done
+	"$here/boot.sh" 6.12 "$script" >"$script.log" 2>&1 || status=$?
+	wait "${pids[@]}" || true
+	[ $status = 0 ] || sed 's/^/# /' "$script.log"
+	rm -f "$script" "$script.log"
+	return $status
+}
+
 # A run of all tests there are, where there is one and it passes.
 runs_unnamed() {
 	local tests status=0
@@ -93,6 +118,7 @@ point "the script's exit status comes back" boot_status 7 'exit 7'
 point "a guest that panics gives 99" boot_status 99 'echo c >/proc/sysrq-trigger; sleep 60'
 point "a guest that hangs gives 124" boot_status 124 'sleep 1000' -t 15
 point "a guest that stands still in its boot is started again" starts_again
+point "a guest's clock goes as the host's, which is busy" clock_goes_right
 point "a run of all tests, none of them named" runs_unnamed
 
 run=$SDP_TOP/build/vm/$(date +%Y%m%d-%H%M%S)-selftest-$$
