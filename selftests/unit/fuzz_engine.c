@@ -177,6 +177,11 @@ static void judge_actions(struct judge *j, const struct sdp_actions *acts, u32 b
 		case SDP_ACT_URGENT:
 			CHECK(j->established && !j->ends);
 			break;
+		case SDP_ACT_RING_WANTED:
+		case SDP_ACT_RING_OVER:
+			/* Ours does not know rings, whatever the peer says. */
+			CHECK(false);
+			break;
 		case SDP_ACT_EOF:
 			CHECK(j->established && !j->ends++ && !j->open && !j->n_buffers);
 			break;

@@ -74,6 +74,11 @@ static void carry_out(struct sim *s, u32 side, const struct sdp_actions *acts,
 		case SDP_ACT_ADVERT_OVER:
 			sim_buffer_over(s, side, a->id);
 			break;
+		case SDP_ACT_RING_WANTED:
+		case SDP_ACT_RING_OVER:
+			/* test_rings.c has ends that know them. */
+			fault(s, "%u: a ring, and neither end knows rings", side);
+			break;
 		case SDP_ACT_EOF:
 			judge_eof(s, side);
 			me->eof = true;

@@ -295,7 +295,9 @@ TEST(sdp_engine_receive__messages_out_of_place)
 
 		/* A request needs nothing before it; its answer does. A cancel may have crossed. */
 		if (!sdp_wire_header_len((u8)mid) || mid == SDP_MID_CHRCVBUF ||
-		    mid == SDP_MID_SUSPEND || mid == SDP_MID_SRC_CANCEL || mid == SDP_MID_SRC_AVAIL)
+		    mid == SDP_MID_SUSPEND || mid == SDP_MID_SRC_CANCEL ||
+		    mid == SDP_MID_SRC_AVAIL || mid == SDP_MID_RING_ASK ||
+		    mid == SDP_MID_RING_AVAIL)
 			continue;
 		w = connected(TEST_SELF);
 		m = from_peer(&w->b, (u8)mid, 0);

@@ -38,6 +38,9 @@ static const struct golden golden[] = {
 	{ 0x0c, 20, false, "ChRcvBufAck", { 0x00, 0x01, 0x02, 0x03 } },
 	{ 0x0d, 24, false, "SuspComm", { 1, 2, 3, 4, 5, 6, 7, 8 } },
 	{ 0x0e, 16, false, "SuspCommAck" },
+	{ 0x40, 20, false, "RingAsk", { 0x00, 0x01, 0x00, 0x00 } },
+	{ 0x41, 32, false, "RingAvail", { 0x00, 0x00, 0x40, 0x00, 0x1a, 0x1b, 0x1c, 0x1d,
+					  0x00, 0x00, 0x12, 0x34, 0x56, 0x78, 0x90, 0x00 } },
 	{ 0xfd, 36, true, "SinkAvail", { 0x00, 0x02, 0x00, 0x01, 0xaa, 0xbb, 0xcc, 0xdd,
 					 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10,
 					 0x11, 0x22, 0x33, 0x44 } },
@@ -255,15 +258,68 @@ TEST(sdp_wire_parse__unknown_mids)
 	}
 }
 
-/* wire 1: bits 3 to 7 of Flags are reserved */
+/* wire 1: bits 3 to 7 of Flags are reserved; bit 3 is not with Data, where rings are known */
 TEST(sdp_wire_parse__reserved_flags)
 {
 	u32 i, bit;
 
 	for (i = 0; i < ARRAY_SIZE(golden); i++)
-		for (bit = 3; bit < 8; bit++)
+		for (bit = golden[i].mid == SDP_MID_DATA ? 4 : 3; bit < 8; bit++)
 			EXPECT_EQ(SDP_BAD_FLAGS, parse_golden(golden[i].mid, golden[i].header, 1,
 							      (u8)(1U << bit)));
+}
+
+/* Rings: what has been read of one is 4 bytes behind the header of Data */
+TEST(sdp_wire_parse__freed)
+{
+	u8 buf[SDP_HEADER_MAX] = { 0 };
+	struct sdp_msg msg = {
+		.h = { .mid = SDP_MID_DATA, .flags = SDP_FLAG_FREED }, .freed = 0xfedcba98,
+	};
+
+	EXPECT_EQ(SDP_BAD_LEN, parse_golden(SDP_MID_DATA, 16, 1, SDP_FLAG_FREED));
+	EXPECT_EQ(SDP_BAD_LEN, parse_golden(SDP_MID_DATA, 19, 1, SDP_FLAG_FREED));
+	EXPECT_EQ(SDP_VALID, parse_golden(SDP_MID_DATA, 20, 1, SDP_FLAG_FREED));
+	EXPECT_EQ(SDP_BAD_FLAGS, parse_golden(SDP_MID_DATA, 20, 1,
+					      SDP_FLAG_FREED | SDP_FLAG_OOB_PRES));
+	EXPECT_EQ(SDP_VALID, parse_golden(SDP_MID_DATA, 21, 1, SDP_FLAG_FREED | SDP_FLAG_OOB_PRES));
+	msg.payload_len = 5;
+	EXPECT_EQ(20, sdp_wire_build(buf, &msg));
+	EXPECT_EQ(SDP_VALID, sdp_wire_parse(buf, 25, &msg));
+	EXPECT_EQ(0xfedcba98U, msg.freed);
+	EXPECT_EQ(20, msg.payload);
+	EXPECT_EQ(5, msg.payload_len);
+}
+
+/* Rings: a power of two between bounds, or none; twice that is in reach */
+TEST(sdp_wire_parse__ring_sizes)
+{
+	static const struct { u32 size; enum sdp_violation want; } sizes[] = {
+		{ 0, SDP_VALID }, { 1, SDP_BAD_FIELD }, { 4096, SDP_BAD_FIELD },
+		{ SDP_RING_SIZE_MIN, SDP_VALID }, { SDP_RING_SIZE_MIN + 1, SDP_BAD_FIELD },
+		{ 3 << 14, SDP_BAD_FIELD }, { SDP_RING_SIZE_MAX, SDP_VALID },
+		{ SDP_RING_SIZE_MAX * 2, SDP_BAD_FIELD }, { 0xffffffff, SDP_BAD_FIELD },
+	};
+	u8 buf[SDP_HEADER_MAX];
+	struct sdp_msg msg;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		make(buf, SDP_MID_RING_ASK, 20);
+		set32(buf + 16, sizes[i].size);
+		EXPECT_EQ(sizes[i].want, sdp_wire_parse(buf, 20, &msg));
+		make(buf, SDP_MID_RING_AVAIL, 32);
+		set32(buf + 16, sizes[i].size);
+		EXPECT_EQ(sizes[i].want, sdp_wire_parse(buf, 32, &msg));
+	}
+	make(buf, SDP_MID_RING_AVAIL, 32);
+	set32(buf + 16, 1 << 16);
+	set32(buf + 24, 0xffffffff);
+	set32(buf + 28, 0xfffe0000);
+	EXPECT_EQ(SDP_BAD_FIELD, sdp_wire_parse(buf, 32, &msg));
+	set32(buf + 28, 0xfffdffff);
+	EXPECT_EQ(SDP_VALID, sdp_wire_parse(buf, 32, &msg));
+	EXPECT_EQ(0xfffffffffffdffffULL, msg.ring.va);
 }
 
 /* wire 9: OOB_PEND and REQ_PIPE may be on any message */

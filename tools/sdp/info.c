@@ -36,6 +36,30 @@ static json_t *direction(__u8 mode, __u64 messages, __u64 bytes, __u64 by_rdma)
 	return to;
 }
 
+static const char *flow_name(__u32 flow)
+{
+	static const char *const names[] = { "credit", "rdma", "nic" };
+
+	return flow < sizeof(names) / sizeof(names[0]) ? names[flow] : "unknown";
+}
+
+static json_t *rings(const struct sdp_info *i)
+{
+	json_t *to = sdp_need(json_object());
+
+	json_object_set_new(to, "out", json_string(flow_name(i->tx_flow)));
+	json_object_set_new(to, "in", json_string(flow_name(i->rx_flow)));
+	set(to, "out_size", i->tx_ring);
+	set(to, "out_used", i->tx_ring_used);
+	set(to, "in_size", i->rx_ring);
+	set(to, "in_used", i->rx_ring_used);
+	set(to, "bytes_sent", i->ring_sent);
+	set(to, "bytes_received", i->ring_received);
+	set(to, "writes", i->ring_writes);
+	set(to, "full", i->ring_full);
+	return to;
+}
+
 /**
  * sdp_info_json() - the numbers by name
  * @bytes: a struct sdp_info, perhaps of an older or newer module
@@ -75,6 +99,7 @@ json_t *sdp_info_json(const void *bytes, size_t len)
 	set(info, "offers", i.offers);
 	set(info, "offers_crossed", i.offers_crossed);
 	set(info, "scans_fired", i.scans_fired);
+	json_object_set_new(info, "rings", rings(&i));
 	return info;
 }
 
@@ -91,6 +116,18 @@ static char *direction_text(const char *name, const json_t *from)
 			number(from, "bytes_by_rdma"));
 }
 
+static char *rings_text(const json_t *from)
+{
+	return sdp_text("flow control: out %s, in %s; rings: out %lld of %lld bytes,"
+			" in %lld of %lld; %lld writes with %lld bytes, full %lld; received %lld",
+			json_string_value(json_object_get(from, "out")),
+			json_string_value(json_object_get(from, "in")),
+			number(from, "out_used"), number(from, "out_size"),
+			number(from, "in_used"), number(from, "in_size"), number(from, "writes"),
+			number(from, "bytes_sent"), number(from, "full"),
+			number(from, "bytes_received"));
+}
+
 /**
  * sdp_info_text() - the numbers in a few lines
  * @info: of sdp_info_json()
@@ -101,16 +138,17 @@ char *sdp_info_text(const json_t *info)
 {
 	char *out = direction_text("out", json_object_get(info, "out"));
 	char *in = direction_text("in", json_object_get(info, "in"));
+	char *by = rings_text(json_object_get(info, "rings"));
 	char *text;
 
-	text = sdp_text("    %s\n    %s\n"
+	text = sdp_text("    %s\n    %s\n    %s\n"
 			"    credit: %lld, the peer's %lld; receives: %lld of %lld posted, %lld bytes"
 			" each, the peer's %lld; slots: %lld\n"
 			"    RDMA from %lld bytes; offers: %lld, crossed %lld; buffers advertised: %lld"
 			" out, %lld in, stale %lld; scans %lld\n"
 			"    unsent %lld, unarrived %lld, unread %lld bytes; split %lld, resized %lld,"
 			" probes %lld",
-			out, in, number(info, "credit"), number(info, "peer_credit"),
+			out, in, by, number(info, "credit"), number(info, "peer_credit"),
 			number(info, "posted"), number(info, "recv_buffers"),
 			number(info, "recv_size"), number(info, "send_size"),
 			number(info, "send_slots"), number(info, "rdma_threshold"),
@@ -122,5 +160,6 @@ char *sdp_info_text(const json_t *info)
 			number(info, "resizes"), number(info, "probes"));
 	free(out);
 	free(in);
+	free(by);
 	return text;
 }

@@ -34,6 +34,8 @@
 #define SDP_ZEROCOPY	2
 /* int: writes of so many bytes go by RDMA if they can; 0: none, -1: as net.sdp.rdma_threshold */
 #define SDP_RDMA_THRESHOLD	3
+/* int: enum sdp_flow, for what this socket sends; -1: as net.sdp.flow_control. Before connecting */
+#define SDP_FLOW_CONTROL	4
 
 /*
  * Option of SOL_IP, on SDP's and TCP's sockets of AF_INET and AF_INET6. get: int, enum
@@ -70,6 +72,19 @@ enum sdp_fallback {
 	SDP_FALLBACKS
 };
 
+/**
+ * enum sdp_flow - how data of one direction is kept from running over its receiver
+ * @SDP_FLOW_CREDIT: each message needs a receive buffer of its own, which has been granted
+ * @SDP_FLOW_RDMA: the sender writes into a ring at the receiver, where there is room
+ * @SDP_FLOW_NIC: likewise, but the adapters wait for room; only if both ends ask for it, else it
+ *	is @SDP_FLOW_RDMA
+ */
+enum sdp_flow {
+	SDP_FLOW_CREDIT,
+	SDP_FLOW_RDMA,
+	SDP_FLOW_NIC,
+};
+
 /* How data travels in one direction of a connection. */
 enum sdp_info_mode {
 	SDP_INFO_BUFFERED,
@@ -77,7 +92,7 @@ enum sdp_info_mode {
 	SDP_INFO_PIPELINED,
 };
 
-#define SDP_INFO_VERSION	4
+#define SDP_INFO_VERSION	5
 
 /**
  * struct sdp_info - a connection in numbers; later versions may add members at the end
@@ -114,6 +129,16 @@ enum sdp_info_mode {
  * @offers: large writes offered to the peer
  * @offers_crossed: ... that met a buffer of the peer's reader on its way
  * @scans_fired: the peer's offers that no reader came for in time
+ * @tx_flow: enum sdp_flow of the direction out, as agreed
+ * @rx_flow: ... of the direction in
+ * @tx_ring: bytes of the peer's ring that is written into; 0: there is none now
+ * @rx_ring: bytes of the own ring
+ * @tx_ring_used: of the peer's ring, as far as it has said; 0 with SDP_FLOW_NIC
+ * @rx_ring_used: bytes in the own ring that have not been read, message headers included
+ * @ring_sent: those bytes of @bytes_sent that went by a ring
+ * @ring_received: likewise
+ * @ring_writes: messages written into a ring
+ * @ring_full: times that data had to wait for room in it
  */
 struct sdp_info {
 	__u8 version;
@@ -149,6 +174,16 @@ struct sdp_info {
 	__u32 offers;
 	__u32 offers_crossed;
 	__u32 scans_fired;
+	__u32 tx_flow;
+	__u32 rx_flow;
+	__u32 tx_ring;
+	__u32 rx_ring;
+	__u32 tx_ring_used;
+	__u32 rx_ring_used;
+	__u64 ring_sent;
+	__u64 ring_received;
+	__u32 ring_writes;
+	__u32 ring_full;
 };
 
 #endif /* _UAPI_LINUX_SDP_H */

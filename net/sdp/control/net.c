@@ -5,6 +5,7 @@
  * A socket holds its namespace, so none is left when the namespace goes.
  */
 #include <linux/module.h>
+#include <uapi/linux/sdp.h>
 
 #include "../transport/buf.h"
 #include "net.h"
@@ -22,6 +23,10 @@ static const struct sdp_settings defaults = {
 	.mode_after		= 3,
 	.scan_ms		= 100,
 	.scan_count		= 2,
+	.flow_control		= SDP_FLOW_CREDIT,
+	.ring_size		= 65536,
+	.ring_window		= 4096,
+	.ring_flush		= 1,
 	.send_buffers		= 12,
 	.accept_buffers		= 3,
 	.credit_threshold	= 0,

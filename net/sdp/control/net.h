@@ -27,6 +27,10 @@
  * @mode_after: offers declined in a row after which a peer gets all in messages
  * @scan_ms: how often it is looked whether an offer waits for a reader
  * @scan_count: after so many looks without a reader, messages are asked for
+ * @flow_control: enum sdp_flow, for what a socket sends
+ * @ring_size: bytes that a ring grows to; 0: rings are not known
+ * @ring_window: what one receive stands for with SDP_FLOW_NIC
+ * @ring_flush: what gathers while a ring is full leaves without another call of the program
  * @send_buffers: messages in flight per connection
  * @accept_buffers: receives posted before accept
  * @credit_threshold: T of the credit accounting, 0 for half of @recv_buffers
@@ -49,6 +53,10 @@ struct sdp_settings {
 	unsigned int mode_after;
 	unsigned int scan_ms;
 	unsigned int scan_count;
+	unsigned int flow_control;
+	unsigned int ring_size;
+	unsigned int ring_window;
+	unsigned int ring_flush;
 	unsigned int send_buffers;
 	unsigned int accept_buffers;
 	unsigned int credit_threshold;

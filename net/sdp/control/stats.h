@@ -48,6 +48,17 @@
 	_(BytesFetched)			/* by RDMA, by peers */		\
 	_(BytesWritten)			/* by RDMA, to peers */		\
 	_(BytesPlaced)			/* by RDMA, by peers */		\
+	_(RingsMade)			/* for peers to write into */	\
+	_(RingsRefused)			/* for lack of memory, or too small */ \
+	_(RingsOver)			/* given back, or replaced */	\
+	_(RingWrites)			/* messages written into peers' rings */ \
+	_(RingBytesWritten)		/* their payload */		\
+	_(RingReads)			/* messages that came in rings */ \
+	_(RingBytesRead)		/* their payload */		\
+	_(RingUnasked)			/* of those written, without a receive granted */ \
+	_(RingFull)			/* times that data had to wait for room in a ring */ \
+	_(RingSplits)			/* segments cut so that a ring gets full */ \
+	_(RingUpdatesSent)		/* messages only to say that a ring is read */ \
 	_(CreditStalls)			/* times that data had to wait for credit */ \
 	_(PartialHeld)			/* times that a small write gathered */ \
 	_(SendCompletions)		/* completions handled */	\

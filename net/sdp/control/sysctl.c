@@ -4,7 +4,9 @@
  * for what is made afterwards.
  */
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/sysctl.h>
+#include <uapi/linux/sdp.h>
 
 #include "../proto/credit.h"
 #include "../transport/buf.h"
@@ -23,9 +25,36 @@ static int offers_max = 1000;
 static int scan_min = 10;
 static int timeout_min = 100;
 static int timeout_max = 3600 * 1000;
+static int ring_max = SDP_RING_SIZE_MAX;
+static int window_min = SDP_RING_WINDOW_MIN;
+static int window_max = SDP_RING_WINDOW_MAX;
 static int slots_min = 4;
 static int memory_min = 4096;
 static int memory_max = 1 << 30;
+
+static const char * const schemes[] = {
+	[SDP_FLOW_CREDIT] = "credit", [SDP_FLOW_RDMA] = "rdma", [SDP_FLOW_NIC] = "nic",
+};
+
+/* A setting that is one of a few words. */
+static int do_scheme(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	unsigned int *value = table->data;
+	char word[16] = "";
+	struct ctl_table text = { .data = word, .maxlen = sizeof(word) };
+	int err;
+
+	if (!write)
+		strscpy(word, schemes[READ_ONCE(*value)], sizeof(word));
+	err = proc_dostring(&text, write, buffer, len, pos);
+	if (err || !write)
+		return err;
+	err = match_string(schemes, ARRAY_SIZE(schemes), word);
+	if (err < 0)
+		return -EINVAL;
+	WRITE_ONCE(*value, err);
+	return 0;
+}
 
 #define SDP_SETTING(field, low, high) {					\
 	.procname	= #field,					\
@@ -49,6 +78,16 @@ static const struct ctl_table template[] = {
 	SDP_SETTING(mode_after, &one, &offers_max),
 	SDP_SETTING(scan_ms, &scan_min, &timeout_max),
 	SDP_SETTING(scan_count, &one, &splits_max),
+	{
+		.procname	= "flow_control",
+		.data		= (void *)offsetof(struct sdp_settings, flow_control),
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= do_scheme,
+	},
+	SDP_SETTING(ring_size, &zero, &ring_max),
+	SDP_SETTING(ring_window, &window_min, &window_max),
+	SDP_SETTING(ring_flush, &zero, &one),
 	SDP_SETTING(send_buffers, &slots_min, &buffers_max),
 	SDP_SETTING(accept_buffers, &buffers_min, &buffers_max),
 	SDP_SETTING(credit_threshold, &zero, &buffers_max),

@@ -74,11 +74,13 @@ u16 sdp_credit_wanted(const struct sdp_credit *c)
  * sdp_credit_available() - how many messages may be sent (D1)
  * @c: credit state
  *
+ * The adapter may hold messages for which none has been granted yet (ring.h).
+ *
  * Return: messages.
  */
 u32 sdp_credit_available(const struct sdp_credit *c)
 {
-	return c->tx_limit - c->tx_seq;
+	return sdp_seq_after(c->tx_limit, c->tx_seq) ? c->tx_limit - c->tx_seq : 0;
 }
 
 /**
@@ -206,7 +208,7 @@ enum sdp_violation sdp_credit_received(struct sdp_credit *c, const struct sdp_bs
 
 	if (h->mseq != c->rx_seq + 1)
 		return SDP_BAD_SEQ;
-	if (sdp_seq_after(h->mseq, c->rx_limit) || !c->posted)
+	if ((!c->unasked && sdp_seq_after(h->mseq, c->rx_limit)) || !c->posted)
 		return SDP_BAD_CREDIT;
 	if (sdp_seq_after(h->mseq_ack, c->tx_seq) || sdp_seq_after(c->tx_acked, h->mseq_ack))
 		return SDP_BAD_ACK;

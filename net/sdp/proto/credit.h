@@ -28,7 +28,9 @@
  * @theirs: the peer's send credit by our count; PR at each send, one less at each receive
  * @threshold: T: an update goes below it, and grants at least that many
  * @reserve: the peer's advertisement is open: keep a receive posted that it is not told of
- * @spare: our buffers are out, and may have to be taken back: the same, if there is one to spare
+ * @spare: our buffers are out, and may have to be taken back, or the peer has to be told what is
+ *	read of its ring: the same, if there is one to spare
+ * @unasked: the peer sends as far as receives are posted, granted or not (ring.h)
  */
 struct sdp_credit {
 	u32 tx_seq;
@@ -42,6 +44,7 @@ struct sdp_credit {
 	u16 threshold;
 	bool reserve;
 	bool spare;
+	bool unasked;
 };
 
 /* With fewer receives a peer could stop at its last credit and never be granted T more. */

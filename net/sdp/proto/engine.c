@@ -19,10 +19,22 @@ void sdp_engine_init(struct sdp_engine *e, const struct sdp_engine_config *confi
 	memset(e, 0, sizeof(*e));
 	e->send_slots = config->send_slots;
 	e->revocable = config->revocable;
+	e->ring_max = config->ring_max;
+	e->ring_window = config->ring_window;
+	e->scheme = config->scheme;
+	e->target_wish = config->recv_target;
 	sdp_credit_init(&e->credit, config->recv_target, config->threshold);
 	sdp_resize_init(&e->resize, config->recv_size, config->recv_size_max, config->split_level);
 	sdp_mode_init(&e->tx_mode, config->mode_after);
 	sdp_mode_init(&e->rx_mode, 0);
+}
+
+/* A peer that knows no rings reads over it, and all is by credit (G6). */
+static void say_rings(const struct sdp_engine *e, struct sdp_hello *hello)
+{
+	hello->rings = e->ring_max;
+	hello->scheme = e->scheme;
+	hello->window = e->ring_window;
 }
 
 /**
@@ -38,6 +50,7 @@ void sdp_engine_hello(struct sdp_engine *e, struct sdp_hello *hello)
 	hello->bufs = e->credit.posted;
 	hello->recv_size = e->resize.recv_size;
 	hello->wanted_recv_size = e->resize.recv_size;
+	say_rings(e, hello);
 	e->resize.connecting = true;
 	sdp_credit_granted_hello(&e->credit);
 	sdp_conn_step(&e->state, SDP_EV_HELLO_SENT);
@@ -50,6 +63,8 @@ static void take_hello(struct sdp_engine *e, const struct sdp_hello *hello)
 	/* Whose own keys can be taken back can take back others'. */
 	e->may_revoke = e->revocable && (hello->cap & SDP_CAP_INVALIDATE);
 	sdp_credit_peer_hello(&e->credit, hello->bufs);
+	if (e->ring_max && hello->rings)
+		sdp_engine_take_rings(e, hello);
 }
 
 /**
@@ -79,6 +94,8 @@ void sdp_engine_hello_ack(struct sdp_engine *e, struct sdp_hello *ack)
 	ack->max_adverts = SDP_ADVERTS_MAX;
 	ack->bufs = e->credit.posted;
 	ack->recv_size = e->resize.recv_size;
+	if (e->rings)
+		say_rings(e, ack);
 	sdp_credit_granted_hello(&e->credit);
 }
 
@@ -224,6 +241,10 @@ static receiver_fn receiver_of(u8 mid)
 		return receive_resize_ack;
 	case SDP_MID_SUSPEND:
 		return receive_suspend;
+	case SDP_MID_RING_ASK:
+		return sdp_engine_receive_ring_ask;
+	case SDP_MID_RING_AVAIL:
+		return sdp_engine_receive_ring_avail;
 	default:
 		return NULL;
 	}
@@ -249,28 +270,48 @@ static void note_arrivals(struct sdp_engine *e, struct sdp_actions *acts)
 		sdp_engine_act(acts, SDP_ACT_DISCONNECT);
 }
 
-/**
- * sdp_engine_receive() - a message has arrived in one of the posted receives
- * @e: engine
- * @buf: its first min(@bytes, %SDP_HEADER_MAX) bytes
- * @bytes: bytes that the transport received
- * @msg: the message decoded, for the caller's statistics
- * @acts: ESTABLISHED (the peer may speak before the transport reports it), URGENT,
- *	ADVERT_OVER, DELIVER, WRITTEN, OFFERED, OFFER_OVER, EOF, DISCONNECT, FAIL
- */
-void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes, struct sdp_msg *msg,
-			struct sdp_actions *acts)
+/* What only those may say that know rings; and only data goes into one, never without payload. */
+static enum sdp_violation check_ring_use(const struct sdp_engine *e, const struct sdp_msg *msg,
+					 bool placed)
+{
+	if (!e->rings && (msg->h.mid == SDP_MID_RING_ASK || msg->h.mid == SDP_MID_RING_AVAIL))
+		return SDP_BAD_MID;
+	if (placed && msg->h.mid != SDP_MID_DATA)
+		return SDP_BAD_MID;
+	if (placed && !msg->payload_len)
+		return SDP_BAD_PAYLOAD;
+	return SDP_VALID;
+}
+
+/* Whatever the peer knew of our grants: this was the last credit, or none (D5). */
+static enum sdp_violation check_last_credit(const struct sdp_engine *e, const struct sdp_msg *msg,
+					    bool placed)
+{
+	if (!msg->payload_len || sdp_seq_after(e->credit.rx_limit, msg->h.mseq) ||
+	    (placed && e->credit.unasked))
+		return SDP_VALID;
+	return msg->h.mseq == e->credit.rx_seq + 1 ? SDP_BAD_CREDIT : SDP_BAD_SEQ;
+}
+
+static void receive(struct sdp_engine *e, const u8 *buf, u32 bytes, bool placed,
+		    struct sdp_msg *msg, struct sdp_actions *acts)
 {
 	enum sdp_violation bad = sdp_wire_parse(buf, bytes, msg);
 	receiver_fn receiver;
 
 	if (e->dead)
 		return;
-	if (!bad && bytes > e->resize.recv_limit)
+	/* Who knows no rings does not know that the header is longer. */
+	if (!e->rings && (msg->h.flags & SDP_FLAG_FREED))
+		bad = SDP_BAD_FLAGS;
+	if (!bad && !placed && bytes > e->resize.recv_limit)
 		bad = SDP_BAD_LEN;
-	/* Whatever the peer knew of our grants: this was the last credit, or none (D5). */
-	if (!bad && msg->payload_len && !sdp_seq_after(e->credit.rx_limit, msg->h.mseq))
-		bad = msg->h.mseq == e->credit.rx_seq + 1 ? SDP_BAD_CREDIT : SDP_BAD_SEQ;
+	if (!bad)
+		bad = check_ring_use(e, msg, placed);
+	if (!bad)
+		bad = check_last_credit(e, msg, placed);
+	if (!bad && (msg->h.flags & SDP_FLAG_FREED))
+		bad = sdp_ring_out_freed(&e->ring_out, msg->freed);
 	if (!bad)
 		bad = sdp_credit_received(&e->credit, &msg->h);
 	receiver = bad ? NULL : receiver_of(msg->h.mid);
@@ -287,6 +328,36 @@ void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes, struct s
 	note_urgent(e, &msg->h, acts);
 	receiver(e, msg, acts);
 	sdp_engine_keep_back(e);
+}
+
+/**
+ * sdp_engine_receive() - a message has arrived in one of the posted receives
+ * @e: engine
+ * @buf: its first min(@bytes, %SDP_HEADER_MAX) bytes
+ * @bytes: bytes that the transport received
+ * @msg: the message decoded, for the caller's statistics
+ * @acts: ESTABLISHED (the peer may speak before the transport reports it), URGENT,
+ *	ADVERT_OVER, DELIVER, WRITTEN, OFFERED, OFFER_OVER, RING_WANTED, RING_OVER, EOF,
+ *	DISCONNECT, FAIL
+ */
+void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes, struct sdp_msg *msg,
+			struct sdp_actions *acts)
+{
+	receive(e, buf, bytes, false, msg, acts);
+}
+
+/**
+ * sdp_engine_receive_placed() - a message has been written into our ring
+ * @e: engine; sdp_engine_ring_place() has said where it is
+ * @buf: a copy of its first min(@bytes, %SDP_HEADER_MAX) bytes, which the peer cannot change
+ * @bytes: its length
+ * @msg: as with sdp_engine_receive()
+ * @acts: likewise
+ */
+void sdp_engine_receive_placed(struct sdp_engine *e, const u8 *buf, u32 bytes, struct sdp_msg *msg,
+			       struct sdp_actions *acts)
+{
+	receive(e, buf, bytes, true, msg, acts);
 }
 
 /**

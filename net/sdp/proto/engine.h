@@ -32,6 +32,13 @@
  * sdp_engine_next() yields, behind it in the same queue. If nothing may be written it may offer as
  * in Combined, but nothing goes along; OFFER_OVER with 0 bytes means that a buffer has been
  * advertised meanwhile, or that it was declined.
+ *
+ * If both ends know rings, data may go into a ring of the peer's memory (ring.h). The owner of the
+ * receiving half sees RING_WANTED, makes one and says sdp_engine_ring_made(); RING_OVER says what
+ * is not written into any more. A message for which sdp_engine_commit() fills in a place is written
+ * there by RDMA, with immediate data, in the place of a send. At the other end the owner asks
+ * sdp_engine_ring_place() where it lies, and hands it in by sdp_engine_receive_placed(); what has
+ * been read of it is told by sdp_engine_ring_read().
  */
 #ifndef SDP_PROTO_ENGINE_H
 #define SDP_PROTO_ENGINE_H
@@ -41,6 +48,7 @@
 #include "credit.h"
 #include "mode.h"
 #include "resize.h"
+#include "ring.h"
 #include "sink.h"
 #include "source.h"
 #include "target.h"
@@ -55,6 +63,9 @@
  * @send_slots: messages the transport can hold at once
  * @mode_after: so many large sends in a row that were taken alike change the mode, 0 for never
  * @revocable: keys may be taken back with the message that ends their use, at either end
+ * @ring_max: largest ring to make, or to ask for; 0 for not knowing rings
+ * @ring_window: window that BY_NIC shall have
+ * @scheme: for our data, &enum sdp_scheme
  */
 struct sdp_engine_config {
 	u32 recv_size;
@@ -65,6 +76,9 @@ struct sdp_engine_config {
 	u16 send_slots;
 	u16 mode_after;
 	bool revocable;
+	u32 ring_max;
+	u32 ring_window;
+	u8 scheme;
 };
 
 /**
@@ -75,6 +89,8 @@ struct sdp_engine_config {
  * @sink: what the peer has advertised
  * @adverts: what our receiving half has advertised
  * @target: where our sending half may write
+ * @ring_out: ring of the peer's that our data goes into
+ * @ring_in: ring of ours that the peer's data goes into
  * @tx_mode: mode of our sending half
  * @rx_mode: mode of our receiving half
  * @state: connection state
@@ -82,6 +98,11 @@ struct sdp_engine_config {
  * @sent_seq: newest own message that the transport has completed
  * @data_seq: newest own message that carried payload
  * @disc_seq: our DisConn, once sent
+ * @ring_max: as configured
+ * @ring_window: likewise
+ * @scheme: likewise
+ * @target_wish: receives that the owner would like to have
+ * @rings: both know rings
  * @revocable: as configured
  * @may_revoke: so is the peer
  * @urgent_announced: the peer has said that an urgent byte will come, and it has not yet
@@ -95,6 +116,8 @@ struct sdp_engine {
 	struct sdp_sink sink;
 	struct sdp_adverts adverts;
 	struct sdp_target target;
+	struct sdp_ring_out ring_out;
+	struct sdp_ring_in ring_in;
 	struct sdp_mode tx_mode;
 	struct sdp_mode rx_mode;
 	enum sdp_conn_state state;
@@ -102,6 +125,11 @@ struct sdp_engine {
 	u32 sent_seq;
 	u32 data_seq;
 	u32 disc_seq;
+	u32 ring_max;
+	u32 ring_window;
+	u8 scheme;
+	u16 target_wish;
+	bool rings;
 	bool revocable;
 	bool may_revoke;
 	bool urgent_announced;
@@ -117,6 +145,8 @@ enum sdp_action_kind {
 	SDP_ACT_OFFER_OVER,	/* @len: bytes of our advertised region that the peer has got */
 	SDP_ACT_WRITTEN,	/* @id, @len: bytes are in our buffer, after what is delivered */
 	SDP_ACT_ADVERT_OVER,	/* @id: nobody will write into our buffer any more */
+	SDP_ACT_RING_WANTED,	/* @len: make a ring of so many bytes, or fewer */
+	SDP_ACT_RING_OVER,	/* all rings of ours but the newest @len are over */
 	SDP_ACT_EOF,		/* the peer will send no more */
 	SDP_ACT_DISCONNECT,	/* both halves are closed: end the link in good order */
 	SDP_ACT_END,		/* the link has ended in good order */
@@ -127,7 +157,7 @@ enum sdp_action_kind {
  * struct sdp_action - one thing to do
  * @kind: what
  * @offset: DELIVER: where in the message
- * @len: DELIVER, OFFERED, OFFER_OVER, WRITTEN: bytes
+ * @len: DELIVER, OFFERED, OFFER_OVER, WRITTEN, RING_WANTED: bytes; RING_OVER: rings
  * @id: WRITTEN, ADVERT_OVER: what sdp_engine_advertise() has returned
  * @urgent: DELIVER: the last of them is urgent
  * @error: FAIL: errno (positive)
@@ -163,6 +193,7 @@ struct sdp_actions {
  * @head_urgent: its last byte is urgent; it is full then
  * @urgent: an urgent byte is somewhere in what is unsent
  * @hold: the application is about to add to it (MSG_MORE, or a copy in progress)
+ * @lazy: data waits for the application to call again (G2 without asynchronous flush)
  */
 struct sdp_tx_view {
 	u32 head_bytes;
@@ -170,6 +201,7 @@ struct sdp_tx_view {
 	bool head_urgent;
 	bool urgent;
 	bool hold;
+	bool lazy;
 };
 
 /* Why sdp_engine_next() has or has not a message to send. */
@@ -178,6 +210,7 @@ enum sdp_next {
 	SDP_NEXT_IDLE,		/* nothing to send, or nothing that may follow an advertisement */
 	SDP_NEXT_NO_CREDIT,	/* D2: kept until the peer grants more */
 	SDP_NEXT_NO_SLOT,	/* kept until the transport completes something */
+	SDP_NEXT_NO_ROOM,	/* G3, G5: gathers until the ring, or the adapter, has room */
 	SDP_NEXT_GATHER,	/* a partial segment waits for the one before to arrive */
 };
 
@@ -186,11 +219,13 @@ enum sdp_next {
  * @mid: its kind
  * @flags: SDP_FLAG_*
  * @payload_max: how much payload it may carry, 0 for none; all of it unless it is Data
+ * @ring: it goes into the peer's ring. Then a segment may be longer than that, and is to be split
  */
 struct sdp_tx_msg {
 	u8 mid;
 	u8 flags;
 	u32 payload_max;
+	bool ring;
 };
 
 void sdp_engine_init(struct sdp_engine *e, const struct sdp_engine_config *config);
@@ -211,6 +246,7 @@ bool sdp_engine_may_shrink(const struct sdp_engine *e);
 bool sdp_engine_shrink(struct sdp_engine *e);
 void sdp_engine_shrink_end(struct sdp_engine *e);
 
+bool sdp_engine_answer_comes_through(const struct sdp_engine *e);
 bool sdp_engine_may_offer(const struct sdp_engine *e);
 u32 sdp_engine_inline_max(const struct sdp_engine *e);
 void sdp_engine_offer(struct sdp_engine *e, const struct sdp_region *region, u32 inlined);
@@ -235,8 +271,19 @@ void sdp_engine_posted_large(struct sdp_engine *e);
 u8 sdp_engine_tx_mode(const struct sdp_engine *e);
 u8 sdp_engine_rx_mode(const struct sdp_engine *e);
 
+void sdp_engine_ring_made(struct sdp_engine *e, const struct sdp_region *ring);
+enum sdp_violation sdp_engine_ring_place(struct sdp_engine *e, u32 imm, u32 *at, u32 *bytes,
+					 struct sdp_actions *acts);
+bool sdp_engine_ring_read(struct sdp_engine *e, u32 bytes);
+bool sdp_engine_held_back(const struct sdp_engine *e);
+void sdp_engine_ring_full(struct sdp_engine *e);
+bool sdp_engine_ring_leave(struct sdp_engine *e);
+void sdp_engine_ring_stay(struct sdp_engine *e);
+
 void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes, struct sdp_msg *msg,
 			struct sdp_actions *acts);
+void sdp_engine_receive_placed(struct sdp_engine *e, const u8 *buf, u32 bytes, struct sdp_msg *msg,
+			       struct sdp_actions *acts);
 void sdp_engine_sent(struct sdp_engine *e, u16 n, struct sdp_actions *acts);
 void sdp_engine_shutdown(struct sdp_engine *e);
 void sdp_engine_abort(struct sdp_engine *e, int error, struct sdp_actions *acts);

@@ -13,7 +13,8 @@
  */
 void sdp_engine_set_target(struct sdp_engine *e, u16 target, u16 threshold)
 {
-	sdp_credit_set_target(&e->credit, target, threshold);
+	e->target_wish = target;
+	sdp_credit_set_target(&e->credit, sdp_ring_in_receives_max(&e->ring_in, target), threshold);
 }
 
 /**
@@ -24,7 +25,9 @@ void sdp_engine_set_target(struct sdp_engine *e, u16 target, u16 threshold)
  */
 u16 sdp_engine_receives_wanted(const struct sdp_engine *e)
 {
-	return e->dead ? 0 : sdp_credit_wanted(&e->credit);
+	if (e->dead)
+		return 0;
+	return sdp_ring_in_receives(&e->ring_in, sdp_credit_wanted(&e->credit), e->credit.posted);
 }
 
 /**
@@ -66,7 +69,9 @@ void sdp_engine_resize_refuse(struct sdp_engine *e)
  */
 void sdp_engine_split(struct sdp_engine *e, u32 bytes)
 {
-	sdp_resize_split(&e->resize, bytes);
+	/* In a ring it will not be split, or not for the size of a receive. */
+	if (e->ring_out.scheme == SDP_BY_CREDIT || e->ring_out.refusals)
+		sdp_resize_split(&e->resize, bytes);
 }
 
 /* May there be anything new to send, with no advertisement before it? */
@@ -113,6 +118,22 @@ void sdp_engine_shrink_end(struct sdp_engine *e)
 }
 
 /**
+ * sdp_engine_answer_comes_through() - would an answer of the peer's reach us, whatever it has sent?
+ * @e: engine
+ *
+ * What its adapter holds back (G5) would be in the way, unless there are receives for all of that
+ * and for two messages more: the last credit, and the answer.
+ *
+ * Return: true when it would.
+ */
+bool sdp_engine_answer_comes_through(const struct sdp_engine *e)
+{
+	u32 pipe = sdp_ring_in_pipe(&e->ring_in);
+
+	return !pipe || e->credit.posted >= pipe + 2;
+}
+
+/**
  * sdp_engine_may_offer() - could a send be advertised now? (B2)
  * @e: engine
  *
@@ -125,7 +146,7 @@ void sdp_engine_shrink_end(struct sdp_engine *e)
 bool sdp_engine_may_offer(const struct sdp_engine *e)
 {
 	return may_add(e) && !e->sink.open && sdp_mode_may_offer(&e->tx_mode) &&
-	       !e->target.n && !e->target.written;
+	       !e->target.n && !e->target.written && sdp_engine_answer_comes_through(e);
 }
 
 /**

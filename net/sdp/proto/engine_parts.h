@@ -4,6 +4,7 @@
  *
  *	engine.c	the life of a connection, and events
  *	engine_advert.c	messages of advertisements and modes, on behalf of engine.c
+ *	engine_ring.c	rings: their messages, what is in them, and what the owner says of them
  *	engine_send.c	which message goes next
  *	engine_owner.c	what the owner asks and wishes between events
  *	engine_act.c	actions; uses none of the others
@@ -29,7 +30,7 @@ static inline bool sdp_engine_may_take_data(const struct sdp_engine *e)
 static inline void sdp_engine_keep_back(struct sdp_engine *e)
 {
 	e->credit.reserve = e->sink.open;
-	e->credit.spare = sdp_adverts_may_cancel(&e->adverts);
+	e->credit.spare = sdp_adverts_may_cancel(&e->adverts) || sdp_ring_in_tells(&e->ring_in);
 }
 
 struct sdp_action *sdp_engine_act(struct sdp_actions *acts, enum sdp_action_kind kind);
@@ -53,6 +54,11 @@ void sdp_engine_receive_write_compl(struct sdp_engine *e, const struct sdp_msg *
 void sdp_engine_receive_sink_cancel(struct sdp_engine *e, const struct sdp_msg *msg,
 				    struct sdp_actions *acts);
 void sdp_engine_receive_cancel_ack(struct sdp_engine *e, const struct sdp_msg *msg,
+				   struct sdp_actions *acts);
+void sdp_engine_take_rings(struct sdp_engine *e, const struct sdp_hello *hello);
+void sdp_engine_receive_ring_ask(struct sdp_engine *e, const struct sdp_msg *msg,
+				 struct sdp_actions *acts);
+void sdp_engine_receive_ring_avail(struct sdp_engine *e, const struct sdp_msg *msg,
 				   struct sdp_actions *acts);
 
 #endif /* SDP_PROTO_ENGINE_PARTS_H */

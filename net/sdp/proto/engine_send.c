@@ -10,12 +10,47 @@ static bool partial(const struct sdp_engine *e, const struct sdp_tx_view *view)
 	return !view->head_full && !e->shutdown && e->source.state == SDP_SOURCE_IDLE;
 }
 
+/*
+ * May a message go into the ring, as far as receives are concerned? The adapters of BY_NIC hold
+ * back what finds none, but only so many, which the peer always has room for while it waits for an
+ * answer of ours (G4, G5). While we owe one, none that might be in its way.
+ */
+static enum sdp_next ring_open(const struct sdp_engine *e)
+{
+	u32 pipe = sdp_ring_out_pipe(&e->ring_out);
+
+	if (!pipe || e->sink.open)
+		return sdp_credit_may_send_data(&e->credit) ? SDP_NEXT_SEND : SDP_NEXT_NO_CREDIT;
+	return e->credit.tx_seq - e->sent_seq < pipe ? SDP_NEXT_SEND : SDP_NEXT_NO_ROOM;
+}
+
+/* Data into the ring: as much of a segment as there is room for (G3). */
+static enum sdp_next next_in_ring(const struct sdp_engine *e, const struct sdp_tx_view *view,
+				  struct sdp_tx_msg *msg)
+{
+	u32 room = min(sdp_ring_out_room(&e->ring_out), sdp_ring_out_message_max(&e->ring_out));
+	enum sdp_next next = ring_open(e);
+
+	if (next != SDP_NEXT_SEND)
+		return next;
+	if (partial(e, view) && !sdp_engine_arrived(e, e->data_seq))
+		return SDP_NEXT_GATHER;
+	if (room <= SDP_RING_HEADER)
+		return SDP_NEXT_NO_ROOM;
+	msg->mid = SDP_MID_DATA;
+	msg->ring = true;
+	msg->payload_max = room - SDP_RING_HEADER;
+	return SDP_NEXT_SEND;
+}
+
 /* Data to send: a whole segment at once, a partial one when nothing is on its way. */
 static enum sdp_next next_data(const struct sdp_engine *e, const struct sdp_tx_view *view,
 			       struct sdp_tx_msg *msg)
 {
-	if (partial(e, view) && view->hold)
+	if (view->lazy || (partial(e, view) && view->hold))
 		return SDP_NEXT_IDLE;
+	if (sdp_ring_out_active(&e->ring_out))
+		return next_in_ring(e, view, msg);
 	if (!sdp_credit_may_send_data(&e->credit))
 		return SDP_NEXT_NO_CREDIT;
 	if (partial(e, view) && !sdp_engine_arrived(e, e->data_seq))
@@ -34,6 +69,18 @@ static bool next_resize(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 		msg->mid = SDP_MID_CHRCVBUF_ACK;
 	else if (sdp_resize_may_ask(&e->resize) && sdp_conn_may_send(e->state) && !e->shutdown)
 		msg->mid = SDP_MID_CHRCVBUF;
+	return msg->mid;
+}
+
+/* Rings: the answer that we owe, then our own request. */
+static bool next_ring(const struct sdp_engine *e, struct sdp_tx_msg *msg)
+{
+	if (!sdp_credit_may_send_data(&e->credit))
+		return false;
+	if (e->ring_in.answer && (sdp_conn_may_receive(e->state) || sdp_conn_may_send(e->state)))
+		msg->mid = SDP_MID_RING_AVAIL;
+	else if (e->ring_out.asking && sdp_conn_may_send(e->state) && !e->shutdown)
+		msg->mid = SDP_MID_RING_ASK;
 	return msg->mid;
 }
 
@@ -132,8 +179,8 @@ static enum sdp_next next_wanted(const struct sdp_engine *e, const struct sdp_tx
 {
 	u8 mid;
 
-	if (next_answer(e, msg) || next_resize(e, msg) || next_mode(e, msg) ||
-	    next_advert(e, view, msg))
+	if (next_answer(e, msg) || next_resize(e, msg) || next_ring(e, msg) ||
+	    next_mode(e, msg) || next_advert(e, view, msg))
 		return SDP_NEXT_SEND;
 	if (!sdp_conn_may_send(e->state))
 		return SDP_NEXT_IDLE;
@@ -163,7 +210,11 @@ static bool update_due(const struct sdp_engine *e)
 {
 	bool out = sdp_source_out(&e->source);
 
-	if (out && sdp_credit_peer_is_mute(&e->credit))
+	if ((out || sdp_ring_out_active(&e->ring_out)) && sdp_credit_peer_is_mute(&e->credit))
+		return true;
+	/* A writer shall not have to read: so it may go with the last credit, as an answer may. */
+	if (sdp_ring_in_update_due(&e->ring_in) && sdp_conn_may_receive(e->state) &&
+	    sdp_credit_may_answer(&e->credit))
 		return true;
 	return (out || sdp_conn_may_receive(e->state) || may_be_asked(e)) &&
 	       sdp_credit_update_due(&e->credit);
@@ -188,8 +239,8 @@ static u8 urgent_flags(const struct sdp_tx_view *view, const struct sdp_tx_msg *
  * @view: what the application has ready
  * @msg: the message, when there is one
  *
- * Order: what the peer's advertisements ask for, resize, modes, our buffers, data, then our own
- * advertisement or DisConn, then a credit update if no other message carries the count (D4). A
+ * Order: what the peer's advertisements ask for, resize, rings, modes, our buffers, data, then our
+ * own advertisement or DisConn, then a credit update if no other message carries the count (D4). A
  * credit update may use the last credit, and an answer that grants something in its place; nothing
  * else may (D5). While our advertisement is out, what follows it in the stream waits: data and
  * DisConn (wire section 8).
@@ -288,16 +339,40 @@ static void commit_message(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 		sent->size = e->resize.answer;
 		sdp_resize_answer_sent(&e->resize);
 		break;
+	case SDP_MID_RING_ASK:
+		sent->size = e->ring_out.ask;
+		sdp_ring_out_ask_sent(&e->ring_out);
+		break;
+	case SDP_MID_RING_AVAIL:
+		sent->ring = e->ring_in.next;
+		sdp_ring_in_answer_sent(&e->ring_in);
+		break;
 	default:
 		commit_advert(e, sent, seq);
 		break;
 	}
 }
 
-/* It has payload: a small write gathers behind it, and a buffer of the peer's is discarded (C7). */
-static void commit_payload(struct sdp_engine *e, u32 seq)
+/* Freed space of our ring goes along with data of the other direction, if it fits. */
+static void commit_freed(struct sdp_engine *e, const struct sdp_tx_msg *tx, struct sdp_msg *sent)
 {
-	e->data_seq = seq;
+	u32 room = tx->ring ? ~0U : e->resize.send_size;
+
+	if (tx->mid != SDP_MID_DATA || !sdp_ring_in_news(&e->ring_in) ||
+	    SDP_RING_HEADER + sent->payload_len > room)
+		return;
+	sent->h.flags |= SDP_FLAG_FREED;
+	sent->freed = sdp_ring_in_tell(&e->ring_in);
+}
+
+/* It has payload: a small write gathers behind it, and a buffer of the peer's is discarded (C7). */
+static void commit_payload(struct sdp_engine *e, const struct sdp_tx_msg *tx, struct sdp_msg *sent)
+{
+	e->data_seq = sent->h.mseq;
+	if (tx->ring)
+		sdp_ring_out_put(&e->ring_out, sent->h.len, &sent->to);
+	else
+		sdp_ring_out_sent_plain(&e->ring_out);
 	if (sdp_target_data_sent(&e->target))
 		sdp_mode_discarded(&e->tx_mode);
 }
@@ -308,7 +383,8 @@ static void commit_payload(struct sdp_engine *e, u32 seq)
  * @tx: that message
  * @payload: bytes it carries, at most @tx->payload_max; all of that with SrcAvail and SinkAvail
  * @buf: room for its header, %SDP_HEADER_MAX bytes
- * @sent: the message as sent, for the caller's statistics
+ * @sent: the message as sent, for the caller's statistics; @sent->to.rkey is not 0 if it has to be
+ *	written into the peer's memory
  *
  * Return: length of the header.
  */
@@ -320,15 +396,16 @@ u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx, u32 pay
 	sent->h.flags = tx->flags;
 	sent->payload_len = payload;
 	commit_message(e, sent, e->credit.tx_seq + 1);
+	commit_freed(e, tx, sent);
 	if (!e->may_revoke)
 		sent->revoke = 0;
 	/* Our last word about the peer's advertisement grants what was kept back for it. */
 	sdp_engine_keep_back(e);
 	sdp_credit_sent(&e->credit, &sent->h);
-	sent->h.len = sdp_wire_header_len(tx->mid) + payload;
+	sent->h.len = sdp_wire_msg_header_len(&sent->h) + payload;
 	e->send_slots--;
 	if (payload)
-		commit_payload(e, sent->h.mseq);
+		commit_payload(e, tx, sent);
 	if (e->resize.flush)
 		e->resize.flush--;
 	return sdp_wire_build(buf, sent);
@@ -342,6 +419,8 @@ u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx, u32 pay
  */
 u32 sdp_engine_payload_max(const struct sdp_engine *e)
 {
+	if (sdp_ring_out_active(&e->ring_out))
+		return sdp_ring_out_message_max(&e->ring_out) - SDP_RING_HEADER;
 	return e->resize.send_size - SDP_BSDH_LEN;
 }
 

@@ -92,16 +92,31 @@ u32 sdp_wire_header_len(u8 mid)
 	case SDP_MID_MODE_CHANGE:
 	case SDP_MID_CHRCVBUF:
 	case SDP_MID_CHRCVBUF_ACK:
+	case SDP_MID_RING_ASK:
 		return SDP_BSDH_LEN + 4;
 	case SDP_MID_SUSPEND:
 		return SDP_BSDH_LEN + 8;
 	case SDP_MID_SRC_AVAIL:
+	case SDP_MID_RING_AVAIL:
 		return SDP_BSDH_LEN + 16;
 	case SDP_MID_SINK_AVAIL:
 		return SDP_BSDH_LEN + 20;
 	default:
 		return 0;
 	}
+}
+
+/**
+ * sdp_wire_msg_header_len() - the same, of a message with these flags
+ * @h: base header
+ *
+ * Return: length of base and extended header, or 0 when there is no such message.
+ */
+u32 sdp_wire_msg_header_len(const struct sdp_bsdh *h)
+{
+	u32 len = sdp_wire_header_len(h->mid);
+
+	return h->mid == SDP_MID_DATA && (h->flags & SDP_FLAG_FREED) ? len + SDP_FREED_LEN : len;
 }
 
 static bool may_have_payload(u8 mid)
@@ -113,10 +128,12 @@ static enum sdp_violation check_flags(const struct sdp_msg *msg)
 {
 	u8 flags = msg->h.flags;
 
-	if (flags & ~SDP_FLAGS_ALL)
+	if (flags & ~(SDP_FLAGS_ALL | SDP_FLAG_FREED))
 		return SDP_BAD_FLAGS;
 	/* The urgent byte is the last byte of a Data message: it needs one to have. */
 	if ((flags & SDP_FLAG_OOB_PRES) && (msg->h.mid != SDP_MID_DATA || !msg->payload_len))
+		return SDP_BAD_FLAGS;
+	if ((flags & SDP_FLAG_FREED) && msg->h.mid != SDP_MID_DATA)
 		return SDP_BAD_FLAGS;
 	return SDP_VALID;
 }
@@ -129,6 +146,31 @@ static enum sdp_violation get_region(const u8 *p, struct sdp_region *r)
 	if (!r->len || r->len > SDP_REGION_MAX)
 		return SDP_BAD_FIELD;
 	return r->va + r->len > r->va ? SDP_VALID : SDP_BAD_FIELD;
+}
+
+static bool power_of_two(u32 n)
+{
+	return n && !(n & (n - 1));
+}
+
+/* A size that a ring may have, or none. */
+static enum sdp_violation check_ring_size(u32 size)
+{
+	if (!size)
+		return SDP_VALID;
+	return power_of_two(size) && size >= SDP_RING_SIZE_MIN && size <= SDP_RING_SIZE_MAX ?
+	       SDP_VALID : SDP_BAD_FIELD;
+}
+
+/* Twice its length is in reach, so that nobody has to cut a message at its end. */
+static enum sdp_violation get_ring(const u8 *p, struct sdp_region *r)
+{
+	r->len = get32(p);
+	r->rkey = get32(p + 4);
+	r->va = get64(p + 8);
+	if (check_ring_size(r->len))
+		return SDP_BAD_FIELD;
+	return r->va + 2 * r->len >= r->va ? SDP_VALID : SDP_BAD_FIELD;
 }
 
 /*
@@ -165,6 +207,15 @@ static enum sdp_violation get_extended(const u8 *p, struct sdp_msg *msg)
 	case SDP_MID_CHRCVBUF:
 	case SDP_MID_CHRCVBUF_ACK:
 		return get_size(p, &msg->size);
+	case SDP_MID_RING_ASK:
+		msg->size = get32(p);
+		return check_ring_size(msg->size);
+	case SDP_MID_RING_AVAIL:
+		return get_ring(p, &msg->ring);
+	case SDP_MID_DATA:
+		if (msg->h.flags & SDP_FLAG_FREED)
+			msg->freed = get32(p);
+		return SDP_VALID;
 	case SDP_MID_SUSPEND:
 		msg->service_id = get64(p);
 		return SDP_VALID;
@@ -201,7 +252,7 @@ enum sdp_violation sdp_wire_parse(const u8 *buf, u32 bytes, struct sdp_msg *msg)
 	get_bsdh(buf, &msg->h);
 	if (msg->h.len != bytes)
 		return SDP_BAD_LEN;
-	header = sdp_wire_header_len(msg->h.mid);
+	header = sdp_wire_msg_header_len(&msg->h);
 	if (!header)
 		return SDP_BAD_MID;
 	if (bytes < header)
@@ -232,7 +283,7 @@ static void put_region(u8 *p, const struct sdp_region *r)
  */
 u32 sdp_wire_build(u8 *buf, const struct sdp_msg *msg)
 {
-	u32 header = sdp_wire_header_len(msg->h.mid);
+	u32 header = sdp_wire_msg_header_len(&msg->h);
 	struct sdp_bsdh h = msg->h;
 	u8 *p = buf + SDP_BSDH_LEN;
 
@@ -249,7 +300,15 @@ u32 sdp_wire_build(u8 *buf, const struct sdp_msg *msg)
 		break;
 	case SDP_MID_CHRCVBUF:
 	case SDP_MID_CHRCVBUF_ACK:
+	case SDP_MID_RING_ASK:
 		put32(p, msg->size);
+		break;
+	case SDP_MID_RING_AVAIL:
+		put_region(p, &msg->ring);
+		break;
+	case SDP_MID_DATA:
+		if (h.flags & SDP_FLAG_FREED)
+			put32(p, msg->freed);
 		break;
 	case SDP_MID_SUSPEND:
 		put64(p, msg->service_id);
@@ -270,7 +329,7 @@ u32 sdp_wire_build(u8 *buf, const struct sdp_msg *msg)
  *	16 version   17 IPV:4 Cap:4   18 reserved   19 MaxAdverts
  *	20 DesRemRcvSz			24 LocalRcvSz
  *	28 LocalPort  30 reserved	32 SrcIP (16)	48 DstIP (16)
- *	64 reserved   66 ExtMaxAdverts	68 reserved to 92
+ *	64 reserved   66 ExtMaxAdverts	68 reserved to 92, see get_rings()
  */
 static bool ipv4_padded(const u8 a[16])
 {
@@ -283,6 +342,38 @@ static bool sizes_ok(const struct sdp_hello *h)
 {
 	return (h->version >> 4) == SDP_VERSION_MAJOR && h->max_adverts &&
 	       h->recv_size >= SDP_RECV_SIZE_MIN && h->recv_size <= SDP_RECV_SIZE_MAX;
+}
+
+/*
+ * The extension of Hello and HelloAck, in reserved bytes of both; what begins otherwise, or has
+ * another version, is somebody else's and is passed over:
+ *	0 "RING"   4 version   5 scheme   6 reserved   8 window
+ */
+#define RINGS_MAGIC	0x52494E47
+#define RINGS_VERSION	1
+#define RINGS_LEN	12
+#define HELLO_RINGS	68
+#define HELLO_ACK_RINGS	24
+
+static enum sdp_violation get_rings(const u8 *p, struct sdp_hello *h)
+{
+	if (get32(p) != RINGS_MAGIC || p[4] != RINGS_VERSION)
+		return SDP_VALID;
+	h->rings = true;
+	h->scheme = p[5];
+	h->window = get32(p + 8);
+	return h->scheme < SDP_SCHEMES && h->window >= SDP_RING_WINDOW_MIN &&
+	       h->window <= SDP_RING_WINDOW_MAX ? SDP_VALID : SDP_BAD_HELLO;
+}
+
+static void put_rings(u8 *p, const struct sdp_hello *h)
+{
+	if (!h->rings)
+		return;
+	put32(p, RINGS_MAGIC);
+	p[4] = RINGS_VERSION;
+	p[5] = h->scheme;
+	put32(p + 8, h->window);
 }
 
 static enum sdp_violation check_hello_bsdh(const struct sdp_bsdh *h, u8 mid, u32 len, u32 len_min)
@@ -335,6 +426,8 @@ enum sdp_violation sdp_hello_parse(const u8 *buf, u32 bytes, struct sdp_hello *h
 
 	if (!sizes_ok(hello) || !hello->port)
 		return SDP_BAD_HELLO;
+	if (h.len >= HELLO_RINGS + RINGS_LEN && get_rings(buf + HELLO_RINGS, hello))
+		return SDP_BAD_HELLO;
 	if (hello->ip_version == 4)
 		return ipv4_padded(hello->src) && ipv4_padded(hello->dst) ?
 			SDP_VALID : SDP_BAD_HELLO;
@@ -360,6 +453,7 @@ void sdp_hello_build(u8 buf[SDP_HELLO_LEN], const struct sdp_hello *hello)
 	put16(buf + 28, hello->port);
 	memcpy(buf + 32, hello->src, 16);
 	memcpy(buf + 48, hello->dst, 16);
+	put_rings(buf + HELLO_RINGS, hello);
 }
 
 /**
@@ -389,7 +483,10 @@ enum sdp_violation sdp_hello_ack_parse(const u8 *buf, u32 bytes, struct sdp_hell
 	ack->cap = buf[17] & 0xF;
 	ack->max_adverts = buf[19];
 	ack->recv_size = get32(buf + 20);
-	return sizes_ok(ack) ? SDP_VALID : SDP_BAD_HELLO;
+	if (!sizes_ok(ack))
+		return SDP_BAD_HELLO;
+	return h.len >= HELLO_ACK_RINGS + RINGS_LEN ? get_rings(buf + HELLO_ACK_RINGS, ack) :
+	       SDP_VALID;
 }
 
 /**
@@ -409,6 +506,7 @@ void sdp_hello_ack_build(u8 buf[SDP_HELLO_ACK_LEN], const struct sdp_hello *ack)
 	buf[17] = ack->cap;
 	buf[19] = ack->max_adverts;
 	put32(buf + 20, ack->recv_size);
+	put_rings(buf + HELLO_ACK_RINGS, ack);
 }
 
 /**
@@ -424,8 +522,11 @@ const char *sdp_mid_name(u8 mid)
 		"RdmaRdCompl", "ModeChange", "SrcAvailCancel", "SinkAvailCancel",
 		"SinkCancelAck", "ChRcvBuf", "ChRcvBufAck", "SuspComm", "SuspCommAck",
 	};
+	static const char * const rings[] = { "RingAsk", "RingAvail" };
 	static const char * const data[] = { "SinkAvail", "SrcAvail", "Data" };
 
+	if (mid == SDP_MID_RING_ASK || mid == SDP_MID_RING_AVAIL)
+		return rings[mid - SDP_MID_RING_ASK];
 	if (mid < sizeof(control) / sizeof(control[0]))
 		return control[mid];
 	return mid >= SDP_MID_SINK_AVAIL ? data[mid - SDP_MID_SINK_AVAIL] : "unknown";

@@ -29,6 +29,9 @@ enum sdp_mid {
 	SDP_MID_CHRCVBUF_ACK	 = 0x0C,
 	SDP_MID_SUSPEND		 = 0x0D,
 	SDP_MID_SUSPEND_ACK	 = 0x0E,
+	/* Only when both have said in their Hello that they know rings; see ring.h. */
+	SDP_MID_RING_ASK	 = 0x40,
+	SDP_MID_RING_AVAIL	 = 0x41,
 	SDP_MID_SINK_AVAIL	 = 0xFD,
 	SDP_MID_SRC_AVAIL	 = 0xFE,
 	SDP_MID_DATA		 = 0xFF,
@@ -37,7 +40,9 @@ enum sdp_mid {
 #define SDP_FLAG_OOB_PRES	0x01	/* the last payload byte is urgent */
 #define SDP_FLAG_OOB_PEND	0x02	/* an urgent byte will follow */
 #define SDP_FLAG_REQ_PIPE	0x04	/* the sink would like Pipelined mode */
-#define SDP_FLAGS_ALL		0x07
+#define SDP_FLAG_FREED		0x08	/* Data: how much of the ring is free again; rings only */
+#define SDP_FLAGS_ALL		0x07	/* those that every connection knows */
+#define SDP_FREED_LEN		4	/* what that flag adds to the header */
 
 #define SDP_BSDH_LEN		16	/* the header of every message */
 #define SDP_HEADER_MAX		36	/* BSDH and the longest extended header */
@@ -57,6 +62,23 @@ enum sdp_mid {
 #define SDP_RECV_SIZE_MIN	64
 #define SDP_RECV_SIZE_MAX	(1U << 20)
 #define SDP_REGION_MAX		(1U << 30)	/* memory advertised at once */
+
+/*
+ * How the data of one direction is kept from running over its sink (G1-G5): by message credits
+ * alone, or in a ring of the sink's memory into which the source writes by RDMA.
+ */
+enum sdp_scheme {
+	SDP_BY_CREDIT,
+	SDP_BY_RDMA,	/* never more than the sink has said is free */
+	SDP_BY_NIC,	/* as far as the sink has posted receives, which the adapters see to */
+	SDP_SCHEMES
+};
+
+/* Rings are a power of two of bytes; a window is what each receive of %SDP_BY_NIC stands for. */
+#define SDP_RING_SIZE_MIN	8192
+#define SDP_RING_SIZE_MAX	(1U << 19)
+#define SDP_RING_WINDOW_MIN	256
+#define SDP_RING_WINDOW_MAX	(1U << 16)
 
 /* What can be wrong with something a peer sent; each is counted by itself. */
 enum sdp_violation {
@@ -106,6 +128,18 @@ struct sdp_region {
 	u64 va;
 };
 
+/**
+ * struct sdp_ring_place - where a message goes that is written into the peer's ring
+ * @rkey: key of the ring; 0 for a message that is sent
+ * @va: where in the peer's memory
+ * @imm: immediate data that goes along
+ */
+struct sdp_ring_place {
+	u32 rkey;
+	u32 imm;
+	u64 va;
+};
+
 /* Which half connection of the receiver of a ModeChange is meant, and its new mode. */
 #define SDP_MODE_BUFFERED	0
 #define SDP_MODE_COMBINED	1
@@ -117,20 +151,25 @@ struct sdp_region {
  * @src: SrcAvail: the whole source buffer, bytes sent along included
  * @sink: SinkAvail: the posted buffer
  * @non_discards: SinkAvail: data-bearing messages received and not discarded
+ * @freed: with %SDP_FLAG_FREED: bytes of the ring read since it was made, modulo 2^32
  * @count: RdmaWrCompl, RdmaRdCompl: bytes moved
- * @size: ChRcvBuf, ChRcvBufAck: receive buffer size wished for, or actual
+ * @size: ChRcvBuf, ChRcvBufAck: receive buffer size wished for, or actual; RingAsk: ring size
+ *	wished for, 0 to give it back
+ * @ring: RingAvail: the ring; of no bytes when there is none
  * @service_id: SuspComm: where the session goes on
  * @mode: ModeChange: SDP_MODE_*
  * @mode_send_half: ModeChange: the receiver's sending half changes
  * @payload: offset of the payload in the message
  * @payload_len: its bytes
  * @revoke: a message to be sent: the key that it may take from the peer with it, or 0
+ * @to: ... where in the peer's memory it goes, if @to.rkey is not 0
  */
 struct sdp_msg {
 	struct sdp_bsdh h;
 	union {
 		struct sdp_region src;
 		struct sdp_region sink;
+		struct sdp_region ring;
 		u32 count;
 		u32 size;
 		u64 service_id;
@@ -140,9 +179,11 @@ struct sdp_msg {
 		};
 	};
 	u32 non_discards;
+	u32 freed;
 	u32 payload;
 	u32 payload_len;
 	u32 revoke;
+	struct sdp_ring_place to;
 };
 
 /**
@@ -157,6 +198,9 @@ struct sdp_msg {
  * @port: the connecting side's port, host order (Hello)
  * @src: the connecting side's address; IPv4 in the last 4 bytes (Hello)
  * @dst: the address connected to (Hello)
+ * @rings: the sender knows rings, which it says in bytes that are reserved otherwise
+ * @scheme: with @rings: what it wishes for its own data, &enum sdp_scheme
+ * @window: with @rings: window that it wishes for %SDP_BY_NIC
  */
 struct sdp_hello {
 	u16 bufs;
@@ -169,12 +213,16 @@ struct sdp_hello {
 	u16 port;
 	u8 src[16];
 	u8 dst[16];
+	bool rings;
+	u8 scheme;
+	u32 window;
 };
 
 #define SDP_CAP_INVALIDATE	0x1	/* the peer may use Send with Invalidate */
 #define SDP_CAP_EXT_ADVERTS	0x2	/* ExtMaxAdverts is present */
 
 u32 sdp_wire_header_len(u8 mid);
+u32 sdp_wire_msg_header_len(const struct sdp_bsdh *h);
 enum sdp_violation sdp_wire_parse(const u8 *buf, u32 bytes, struct sdp_msg *msg);
 u32 sdp_wire_build(u8 *buf, const struct sdp_msg *msg);
 

@@ -125,6 +125,17 @@ void sdp_info_fill(struct sdp_sock *ssk, struct sdp_info *info)
 	info->offers = ssk->offers;
 	info->offers_crossed = ssk->offers_crossed;
 	info->scans_fired = ssk->scans_fired;
+	info->tx_flow = e->ring_out.scheme;
+	info->rx_flow = e->ring_in.scheme;
+	info->tx_ring = ssk->link ? e->ring_out.ring.len : 0;
+	info->rx_ring = ssk->link ? e->ring_in.size : 0;
+	if (e->ring_out.scheme == SDP_BY_RDMA)
+		info->tx_ring_used = e->ring_out.head - e->ring_out.freed;
+	info->rx_ring_used = sdp_ring_in_used(&e->ring_in);
+	info->ring_sent = ssk->ring_sent;
+	info->ring_received = ssk->ring_received;
+	info->ring_writes = ssk->ring_writes;
+	info->ring_full = ssk->ring_full;
 	if (!ssk->link)
 		return;
 	strscpy(info->transport, ssk->link->ops->name, sizeof(info->transport));

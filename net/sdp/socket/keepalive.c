@@ -20,6 +20,10 @@
  * one at a time is enough, and while one of our messages is under way it serves as the
  * probe. As with TCP, KEEPCNT times KEEPINTVL without a sign of life are the end.
  *
+ * An adapter that holds messages back until the peer has a receive for them (SDP_FLOW_NIC) hears
+ * from the peer's all the time, and we do not: nothing is concluded from silence then, and it
+ * ends the connection when the other one is gone. TCP_USER_TIMEOUT counts as ever.
+ *
  * All of it under sdp_sock.lock. The timer has a reference while it is pending.
  */
 #include "sock.h"
@@ -103,6 +107,11 @@ static void judge_keepalive(const struct sdp_sock *ssk, struct verdict *v)
 
 	if (!sock_flag(&ssk->sk, SOCK_KEEPOPEN))
 		return;
+	/* A probe would wait behind it; and what is under way is for the adapter to watch. */
+	if (sdp_engine_held_back(&ssk->engine)) {
+		look_again(v, jiffies + keep_interval(ssk));
+		return;
+	}
 	if (time_before(jiffies, due))
 		look_again(v, due);
 	else if (keepalive_over(ssk))
@@ -138,6 +147,11 @@ static void judge_data(const struct sdp_sock *ssk, struct verdict *v)
 
 	if (!waits_for_peer(ssk))
 		return;
+	/* The peer's program may not read for as long as it likes. */
+	if (!limit && sdp_engine_held_back(&ssk->engine)) {
+		look_again(v, jiffies + PERSIST_JIFFIES);
+		return;
+	}
 	if (limit) {
 		end = ssk->tx_since + msecs_to_jiffies(limit);
 	} else {

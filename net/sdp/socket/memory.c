@@ -54,7 +54,8 @@ void sdp_memory_leave_pressure(struct sock *sk)
 /* Bytes that the receiving half holds now. */
 static int receive_bytes(const struct sdp_sock *ssk)
 {
-	return (ssk->link ? ssk->posted_bytes : 0) + atomic_read(&ssk->sk.sk_rmem_alloc);
+	return (ssk->link ? ssk->posted_bytes : 0) + ssk->ring_bytes +
+	       atomic_read(&ssk->sk.sk_rmem_alloc);
 }
 
 /**

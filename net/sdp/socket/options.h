@@ -60,6 +60,7 @@ struct socket;
  * @recvhops: IPV6_RECVHOPLIMIT
  * @recvpktinfo: IPV6_RECVPKTINFO
  * @rdma_threshold: SDP_RDMA_THRESHOLD, -1 for that of the namespace
+ * @flow_control: SDP_FLOW_CONTROL, -1 for that of the namespace
  */
 struct sdp_options {
 	int nodelay;
@@ -102,6 +103,7 @@ struct sdp_options {
 	int recvpktinfo;
 
 	int rdma_threshold;
+	int flow_control;
 };
 
 /**

@@ -12,9 +12,24 @@ static int get_threshold(struct sdp_sock *ssk)
 	return sdp_rdma_threshold(ssk);
 }
 
+/* What is agreed is agreed: see SDP_INFO. */
+static int set_flow(struct sdp_sock *ssk, int val)
+{
+	int state = READ_ONCE(ssk->sk.sk_state);
+
+	if (val < -1 || val > SDP_FLOW_NIC)
+		return -EINVAL;
+	if (state != TCP_CLOSE && state != TCP_LISTEN)
+		return -EISCONN;
+	WRITE_ONCE(ssk->opt.flow_control, val);
+	return 0;
+}
+
 static const struct sdp_option own_options[] = {
 	{ SDP_OPTION(SDP_RDMA_THRESHOLD, rdma_threshold, -1, THRESHOLD_MAX),
 	  .get = get_threshold },
+	{ SDP_OPTION(SDP_FLOW_CONTROL, flow_control, -1, SDP_FLOW_NIC),
+	  .set = set_flow, .get = sdp_flow_wish },
 };
 
 /**

@@ -63,6 +63,12 @@ static bool deliver_small(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset,
 	return true;
 }
 
+/* Not out of a ring, whose memory is held anyway. */
+static bool may_copy(const struct sdp_sock *ssk, const struct sk_buff *skb, u32 len)
+{
+	return ssk->coalesce && len <= COPY_BREAK && !sdp_buf_cb(skb)->ring;
+}
+
 static void note_urgent(struct sdp_sock *ssk, const struct sk_buff *skb,
 			const struct sdp_action *a, struct sdp_todo *todo)
 {
@@ -92,7 +98,7 @@ void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_act
 
 	if (a->urgent)
 		note_urgent(ssk, skb, a, todo);
-	if (ssk->coalesce && a->len <= COPY_BREAK && deliver_small(ssk, skb, a->offset, a->len)) {
+	if (may_copy(ssk, skb, a->len) && deliver_small(ssk, skb, a->offset, a->len)) {
 		sdp_stream_recycle(ssk, ssk->link, skb);
 	} else {
 		sdp_buf_received(skb, a->offset, bytes);
@@ -203,6 +209,7 @@ static void consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 	struct sock *sk = &ssk->sk;
 	struct sdp_todo todo = { };
 	struct sk_buff *done = NULL;
+	bool news = false;
 
 	sdp_stream_lock(ssk);
 	sdp_buf_cb(skb)->offset += n;
@@ -214,6 +221,8 @@ static void consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 		atomic_sub(skb->truesize, &sk->sk_rmem_alloc);
 		done = skb;
 	}
+	if (sdp_buf_cb(skb)->ring)
+		news = sdp_ring_read(ssk, skb, n, done);
 	if (!ssk->rx_bytes)
 		sdp_tune_emptied(ssk);
 	if (done && ssk->link) {
@@ -223,8 +232,10 @@ static void consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 			done = NULL;
 		}
 		if (sdp_engine_receives_wanted(&ssk->engine))
-			sdp_stream_progress(ssk, &todo);
+			news = true;
 	}
+	if (news)
+		sdp_stream_progress(ssk, &todo);
 	sdp_stream_unlock(ssk, &todo);
 	consume_skb(done);
 }
@@ -438,6 +449,7 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 		return -ENOTCONN;
 	if (flags & MSG_OOB)
 		return sdp_urgent_recv(ssk, msg, len, flags);
+	sdp_flush_begin(ssk);
 	mutex_lock(&ssk->rx_mutex);
 	r.peeked = max(sk_peek_offset(sk, flags), 0);
 	err = read_all(ssk, msg, len, &r, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
@@ -446,6 +458,7 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	else
 		sk_peek_offset_bwd(sk, r.copied);
 	mutex_unlock(&ssk->rx_mutex);
+	sdp_flush_end(ssk);
 	if (!err || r.copied)
 		sdp_put_cmsgs(ssk, msg, r.stamp);
 	return r.copied ?: err;

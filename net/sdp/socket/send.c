@@ -431,7 +431,7 @@ static struct sk_buff *gathering_segment(const struct sdp_sock *ssk, u32 n)
 {
 	struct sk_buff *skb = skb_peek_tail(&ssk->tx_queue);
 
-	if (!skb || ssk->tx_hold || !(ssk->gathering || ssk->credit_stalled) ||
+	if (!skb || ssk->tx_hold || !(ssk->gathering || ssk->credit_stalled || ssk->ring_stalled) ||
 	    sdp_segment_full(ssk, skb) ||
 	    sdp_buf_cb(skb)->payload + n >= sdp_engine_payload_max(&ssk->engine))
 		return NULL;
@@ -551,6 +551,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (err)
 		return sk_stream_error(sk, msg->msg_flags, err);
 
+	sdp_flush_begin(ssk);
 	mutex_lock(&ssk->tx_mutex);
 	done = gather(ssk, msg);
 	if (!done) {
@@ -558,6 +559,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		sdp_refs_end(&refs, done);
 	}
 	mutex_unlock(&ssk->tx_mutex);
+	sdp_flush_end(ssk);
 	if (done)
 		return done;
 	return err ? sk_stream_error(sk, msg->msg_flags, err) : 0;

@@ -97,12 +97,17 @@ u32 sdp_size_to_post(struct sdp_sock *ssk)
  * Not while somebody writes, who may have begun a message of the present size: a writer has
  * tx_mutex before he looks at the size under our lock.
  *
- * Return: true when a request is to be sent now; sdp_engine_shrink_end() has to follow.
+ * Return: true when something is to be said now; sdp_engine_shrink_end() and
+ * sdp_engine_ring_stay() have to follow.
  */
 bool sdp_size_rest(struct sdp_sock *ssk)
 {
-	return !ssk->tx_outq && !mutex_is_locked(&ssk->tx_mutex) &&
-	       sdp_engine_shrink(&ssk->engine);
+	bool smaller;
+
+	if (ssk->tx_outq || mutex_is_locked(&ssk->tx_mutex))
+		return false;
+	smaller = sdp_engine_shrink(&ssk->engine);
+	return sdp_engine_ring_leave(&ssk->engine) || smaller;
 }
 
 /**

@@ -77,7 +77,7 @@ void sdp_sk_destruct(struct sock *sk)
 	__skb_queue_purge(&ssk->tx_blocks);
 	__skb_queue_purge(&sk->sk_receive_queue);
 	__skb_queue_purge(&sk->sk_error_queue);
-	WARN_ON_ONCE(ssk->link);
+	WARN_ON_ONCE(ssk->link || ssk->ring || ssk->ring_next || ssk->rings_over);
 	WARN_ON_ONCE(ssk->port);
 	WARN_ON_ONCE(!list_empty(&ssk->pending) || !list_empty(&ssk->accepted));
 	sdp_memory_end(ssk);
@@ -160,6 +160,7 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	INIT_LIST_HEAD(&ssk->pending);
 	INIT_LIST_HEAD(&ssk->accepted);
 	INIT_DELAYED_WORK(&ssk->retry, sdp_connect_retry);
+	INIT_WORK(&ssk->ring_work, sdp_ring_work);
 	sdp_ready_init(ssk);
 	timer_setup(&ssk->tick, sdp_tick, 0);
 	sdp_alive_init(ssk);

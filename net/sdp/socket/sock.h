@@ -9,12 +9,16 @@
  *	bind.c		bind, names
  *	connect.c	connect, and the connecting side's up-calls
  *	listen.c	listen, accept, and the accepting side's up-calls
+ *	config.c	what a connection begins with
+ *	segment.c	what is written, in pieces of a message each
+ *	flush.c		what waits for the program to call again
  *	stream.c	the middle: engine, queues and link of one connection
  *	send.c recv.c	bytes in and out
  *	rdma.c		large writes and reads by RDMA, what they have in common:
  *	offer.c		a writer's memory, offered to the peer
  *	fetch.c		... that a reader reads from
  *	stage.c		... or the kernel, for one that must not wait
+ *	ring.c		rings that the peer writes its data into
  *	post.c		a reader's memory, advertised to the peer
  *	place.c		... that a writer writes to
  *	pin.c		programs' pages for all of them
@@ -90,6 +94,7 @@ enum sdp_urgent_state {
 struct sdp_port;
 struct sdp_offer;
 struct sdp_fetch;
+struct sdp_home;
 
 /**
  * struct sdp_sock - an AF_SDP socket
@@ -123,6 +128,19 @@ struct sdp_fetch;
  * @posts: memory that readers advertise to the peer (post.c)
  * @posts_over: how often one has come to its end
  * @placing: a writer's RDMA write is under way (place.c)
+ * @ring: our ring that the peer writes into, or NULL (ring.c)
+ * @ring_next: the one that it will write into as soon as it has heard of it
+ * @rings_over: those that are to be freed
+ * @ring_work: makes and frees rings
+ * @ring_id: of the last one made
+ * @ring_bytes: what @ring and @ring_next hold
+ * @ring_sent: payload that we have written into the peer's ring
+ * @ring_received: ... and the peer into ours
+ * @ring_writes: messages that we have written there
+ * @ring_full: times that data had to wait for room there
+ * @tx_lazy: data that gathers waits for the program (flush.c)
+ * @callers: those who are in a call, if @tx_lazy
+ * @ring_stalled: data waits for room there, counted once
  * @may_offer: large writes may be offered to the peer now
  * @may_write: bytes that the peer's reader has room for, to be written by RDMA
  * @tx_mode: what is used for large writes (SDP_MODE_*)
@@ -253,6 +271,19 @@ struct sdp_sock {
 	struct list_head posts;
 	u32 posts_over;
 	bool placing;
+	struct sdp_home *ring;
+	struct sdp_home *ring_next;
+	struct sdp_home *rings_over;
+	struct work_struct ring_work;
+	u32 ring_id;
+	int ring_bytes;
+	bool tx_lazy;
+	unsigned int callers;
+	bool ring_stalled;
+	u64 ring_sent;
+	u64 ring_received;
+	u32 ring_writes;
+	u32 ring_full;
 	u32 may_write;
 	u8 tx_mode;
 	u8 rx_mode;
@@ -449,15 +480,28 @@ void sdp_listen_stop(struct sdp_sock *ssk);
 extern const struct sdp_link_events sdp_stream_events;
 void sdp_stream_lock(struct sdp_sock *ssk);
 void sdp_stream_unlock(struct sdp_sock *ssk, struct sdp_todo *todo);
-void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config, u16 target);
-void sdp_stream_config(struct sdp_sock *ssk, const struct sdp_transport *ops,
-		       struct sdp_link_config *config);
 void sdp_stream_progress(struct sdp_sock *ssk, struct sdp_todo *todo);
 void sdp_stream_fail(struct sdp_sock *ssk, int error, const char *place, struct sdp_todo *todo);
 void sdp_stream_detach(struct sdp_sock *ssk, bool abort, struct sdp_todo *todo);
-bool sdp_segment_full(const struct sdp_sock *ssk, const struct sk_buff *skb);
+void sdp_stream_replenish(struct sdp_sock *ssk);
 void sdp_stream_recycle(struct sdp_sock *ssk, struct sdp_link *link, struct sk_buff *skb);
 void sdp_stream_purge(struct sdp_sock *ssk);
+
+/* config.c */
+int sdp_flow_wish(struct sdp_sock *ssk);
+void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config, u16 target);
+void sdp_stream_config(struct sdp_sock *ssk, const struct sdp_transport *ops,
+		       struct sdp_link_config *config);
+
+/* segment.c */
+bool sdp_segment_full(const struct sdp_sock *ssk, const struct sk_buff *skb);
+void sdp_segment_trim(struct sdp_sock *ssk, struct sk_buff *skb);
+bool sdp_segment_split(struct sdp_sock *ssk, struct sk_buff *skb, u32 n);
+
+/* flush.c */
+void sdp_flush_begin(struct sdp_sock *ssk);
+void sdp_flush_end(struct sdp_sock *ssk);
+bool sdp_flush_waits(const struct sdp_sock *ssk);
 
 /* send.c, recv.c */
 void sdp_turn_take(struct sdp_sock *ssk, bool *mine);
@@ -497,6 +541,7 @@ void sdp_await_answer(struct sdp_sock *ssk, const bool *over);
 
 /* offer.c */
 u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool *refused, bool *turn);
+void sdp_offer_look(struct sdp_sock *ssk);
 struct sk_buff *sdp_offer_take(struct sdp_sock *ssk);
 void sdp_offer_answered(struct sdp_sock *ssk, u32 got);
 void sdp_offer_over(struct sdp_sock *ssk, u32 got);
@@ -523,6 +568,16 @@ bool sdp_post(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *time
 /* place.c */
 bool sdp_place_await(struct sdp_sock *ssk, long *timeo);
 u32 sdp_place(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages);
+
+/* ring.c */
+void sdp_ring_wanted(struct sdp_sock *ssk);
+void sdp_rings_over(struct sdp_sock *ssk, u32 left);
+void sdp_ring_work(struct work_struct *work);
+void sdp_ring_header(const struct sdp_sock *ssk, u32 at, u32 bytes, u8 to[SDP_HEADER_MAX]);
+struct sk_buff *sdp_ring_message(struct sdp_sock *ssk, struct sk_buff *empty, u32 at, u32 bytes);
+int sdp_ring_splice(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 len,
+		    struct pipe_inode_info *pipe);
+bool sdp_ring_read(struct sdp_sock *ssk, struct sk_buff *skb, u32 n, bool all);
 
 /* size.c */
 void sdp_size_of_send(struct sdp_sock *ssk, size_t bytes, u32 open);

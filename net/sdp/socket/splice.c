@@ -25,7 +25,12 @@
 int sdp_splice_piece(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 len,
 		     struct pipe_inode_info *pipe)
 {
-	int n = skb_splice_bits(skb, &ssk->sk, offset, pipe, len, 0);
+	int n;
+
+	/* The peer writes over it as soon as this has been read, whoever still holds it. */
+	if (sdp_buf_cb(skb)->ring)
+		return sdp_ring_splice(ssk, skb, offset, len, pipe);
+	n = skb_splice_bits(skb, &ssk->sk, offset, pipe, len, 0);
 
 	/* Others read these pages now: they must not be posted as a receive again. */
 	if (skb->data_len || skb->head_frag)

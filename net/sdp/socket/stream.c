@@ -107,6 +107,7 @@ void sdp_stream_detach(struct sdp_sock *ssk, bool abort, struct sdp_todo *todo)
 	todo->abort = abort;
 	ssk->link = NULL;
 	ssk->rdma = false;
+	sdp_rings_over(ssk, 0);
 	sdp_alive_stop(ssk);
 	sdp_tick_stop(ssk);
 }
@@ -285,6 +286,12 @@ static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, stru
 			sdp_post_over(ssk, a->id, a->len);
 			todo->wake |= SDP_WAKE_READ;
 			break;
+		case SDP_ACT_RING_WANTED:
+			sdp_ring_wanted(ssk);
+			break;
+		case SDP_ACT_RING_OVER:
+			sdp_rings_over(ssk, a->len);
+			break;
 		case SDP_ACT_EOF:
 			end_of_input(ssk, todo);
 			break;
@@ -347,12 +354,14 @@ static u16 afforded(struct sdp_sock *ssk, u16 want, u32 *size)
 	return sdp_memory_for_receives(ssk, want, *size);
 }
 
-/*
- * Post receives again, as long as the reader keeps up; SO_RCVBUF is the limit. One is
- * posted even beyond it: that is the peer's last credit, on which no data comes (D5),
- * and without a posted receive we could not send either (A3).
+/**
+ * sdp_stream_replenish() - post receives again, as long as the reader keeps up
+ * @ssk: socket, locked, with a link
+ *
+ * SO_RCVBUF is the limit. One is posted even beyond it: that is the peer's last credit, on which no
+ * data comes (D5), and without a posted receive we could not send either (A3).
  */
-static void replenish(struct sdp_sock *ssk)
+void sdp_stream_replenish(struct sdp_sock *ssk)
 {
 	u32 size = sdp_size_to_post(ssk);
 	u16 want = sdp_engine_receives_wanted(&ssk->engine);
@@ -408,6 +417,18 @@ static void note_mode(struct sdp_sock *ssk, const struct sdp_msg *msg, bool ours
 		SDP_INC(net, ModeCombined);
 }
 
+static void count_ring_write(struct sdp_sock *ssk, const struct sdp_msg *msg)
+{
+	struct net *net = sock_net(&ssk->sk);
+
+	SDP_INC(net, RingWrites);
+	SDP_ADD(net, RingBytesWritten, msg->payload_len);
+	if (sdp_seq_after(msg->h.mseq, ssk->engine.credit.tx_limit))
+		SDP_INC(net, RingUnasked);
+	ssk->ring_writes++;
+	ssk->ring_sent += msg->payload_len;
+}
+
 static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 {
 	struct net *net = sock_net(&ssk->sk);
@@ -433,20 +454,11 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 	}
 	if (msg->h.mid == SDP_MID_SINK_AVAIL)
 		SDP_INC(net, PostsSent);
+	if (msg->to.rkey)
+		count_ring_write(ssk, msg);
+	if ((msg->h.flags & SDP_FLAG_FREED) && !msg->payload_len)
+		SDP_INC(net, RingUpdatesSent);
 	trace_sdp_msg_send(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
-}
-
-/*
- * A block that did not get full loses its empty end, and with it its use again. If little is
- * left, that moves to the linear part and the pages go, so it is charged anew.
- */
-static void trim_block(struct sdp_sock *ssk, struct sk_buff *skb)
-{
-	int before = skb->truesize;
-
-	sdp_buf_cb(skb)->again = false;
-	pskb_trim(skb, sdp_buf_cb(skb)->payload);
-	sdp_memory_sent(ssk, (int)skb->truesize - before);
 }
 
 /* Give a message its header. */
@@ -462,33 +474,19 @@ static void seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx, struct sk_bu
 			   !ssk->link->ops->hands_over && !skb_has_shared_frag(skb));
 	len = sdp_engine_commit(&ssk->engine, tx, sdp_buf_cb(skb)->payload, header, &msg);
 	sdp_buf_cb(skb)->revoke = msg.revoke;
+	sdp_buf_cb(skb)->to = msg.to;
 	if (skb->len > sdp_buf_cb(skb)->payload)
-		trim_block(ssk, skb);
+		sdp_segment_trim(ssk, skb);
 	memcpy(skb_push(skb, len), header, len);
 	count_sent(ssk, &msg);
-}
-
-/**
- * sdp_segment_full() - can nothing be added to a segment?
- * @ssk: socket, locked
- * @skb: the segment
- *
- * Return: true when it is at its maximum, ends with an urgent byte, or nothing is coalesced.
- */
-bool sdp_segment_full(const struct sdp_sock *ssk, const struct sk_buff *skb)
-{
-	const struct sdp_buf_cb *cb = sdp_buf_cb(skb);
-
-	if (!ssk->coalesce || cb->urgent || cb->payload >= sdp_engine_payload_max(&ssk->engine))
-		return true;
-	/* A block may have been made when messages were smaller. */
-	return cb->again ? cb->payload >= skb->len : skb_shinfo(skb)->nr_frags >= ssk->tx_frags;
 }
 
 static struct sdp_tx_view tx_view(struct sdp_sock *ssk)
 {
 	struct sk_buff *head = skb_peek(&ssk->tx_queue);
-	struct sdp_tx_view view = { .hold = ssk->tx_hold, .urgent = ssk->tx_urgent };
+	struct sdp_tx_view view = {
+		.hold = ssk->tx_hold, .urgent = ssk->tx_urgent, .lazy = sdp_flush_waits(ssk),
+	};
 
 	if (head) {
 		view.head_bytes = sdp_buf_cb(head)->payload;
@@ -503,6 +501,7 @@ static void note_stall(struct sdp_sock *ssk, enum sdp_next next)
 {
 	bool no_credit = next == SDP_NEXT_NO_CREDIT;
 	bool gather = next == SDP_NEXT_GATHER;
+	bool no_room = next == SDP_NEXT_NO_ROOM;
 
 	if (no_credit && !ssk->credit_stalled) {
 		SDP_INC(sock_net(&ssk->sk), CreditStalls);
@@ -511,6 +510,12 @@ static void note_stall(struct sdp_sock *ssk, enum sdp_next next)
 	}
 	if (gather && !ssk->gathering)
 		SDP_INC(sock_net(&ssk->sk), PartialHeld);
+	if (no_room && !ssk->ring_stalled) {
+		SDP_INC(sock_net(&ssk->sk), RingFull);
+		ssk->ring_full++;
+		sdp_engine_ring_full(&ssk->engine);
+	}
+	ssk->ring_stalled = no_room;
 	ssk->credit_stalled = no_credit;
 	ssk->gathering = gather;
 }
@@ -531,6 +536,11 @@ static struct sk_buff *next_message(struct sdp_sock *ssk, enum sdp_next *why)
 		skb = sdp_offer_take(ssk);
 	else
 		skb = tx.payload_max ? __skb_dequeue(&ssk->tx_queue) : control_skb(ssk);
+	if (skb && tx.ring && sdp_buf_cb(skb)->payload > tx.payload_max &&
+	    !sdp_segment_split(ssk, skb, tx.payload_max)) {
+		__skb_queue_head(&ssk->tx_queue, skb);
+		skb = NULL;
+	}
 	if (!skb) {
 		sdp_tick_again(ssk);
 		return NULL;
@@ -538,6 +548,12 @@ static struct sk_buff *next_message(struct sdp_sock *ssk, enum sdp_next *why)
 	ssk->tx_urgent -= sdp_buf_cb(skb)->urgent;
 	seal(ssk, &tx, skb);
 	return skb;
+}
+
+/* G5: what the adapter holds is few, and each that has gone lets another one follow. */
+static bool awaits_arrival(const struct sdp_sock *ssk)
+{
+	return sdp_ring_out_pipe(&ssk->engine.ring_out);
 }
 
 /*
@@ -553,7 +569,7 @@ static bool pump(struct sdp_sock *ssk)
 	if (!skb)
 		return false;
 	while ((following = next_message(ssk, &why))) {
-		ssk->link->ops->send(ssk->link, skb, false);
+		ssk->link->ops->send(ssk->link, skb, awaits_arrival(ssk));
 		skb = following;
 	}
 	ssk->link->ops->send(ssk->link, skb, true);
@@ -571,8 +587,9 @@ void sdp_stream_progress(struct sdp_sock *ssk, struct sdp_todo *todo)
 
 	if (!link || ssk->engine.dead)
 		return;
-	replenish(ssk);
+	sdp_stream_replenish(ssk);
 	sdp_post_look(ssk);
+	sdp_offer_look(ssk);
 	if (pump(ssk) && link->ops->hold) {
 		link->ops->hold(link);
 		todo->kick = link;
@@ -581,63 +598,6 @@ void sdp_stream_progress(struct sdp_sock *ssk, struct sdp_todo *todo)
 	sdp_tick_watch_hold(ssk);
 	sdp_tick_watch_rest(ssk);
 	follow_state(ssk);
-}
-
-/**
- * sdp_stream_config() - limits of a new link, by the settings and what suits it
- * @ssk: socket
- * @ops: transport
- * @config: filled in
- */
-void sdp_stream_config(struct sdp_sock *ssk, const struct sdp_transport *ops,
-		       struct sdp_link_config *config)
-{
-	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
-
-	ssk->tx_user_pages = !ops->hands_over;
-	config->recv_size = ops->recv_size ?: READ_ONCE(set->recv_buffer_size);
-	/* A transport that knows what suits it needs no other size. */
-	config->recv_size_max = ops->recv_size ? 0 : READ_ONCE(set->recv_buffer_max);
-	/* Nor is a little more worth a resize, after which there are fewer of them. */
-	if (config->recv_size_max <= config->recv_size + config->recv_size / 8)
-		config->recv_size_max = 0;
-	config->recv_max = ops->recv_buffers ?: READ_ONCE(set->recv_buffers);
-	config->send_slots = READ_ONCE(set->send_buffers);
-	config->tx_frags = config->recv_size <= SDP_BUF_LINEAR_MAX ? SDP_TX_FRAGS_SMALL :
-			   SDP_TX_FRAGS;
-	config->rdma = ops->use;
-	config->retry = READ_ONCE(set->retry_count);
-	config->rnr_retry = READ_ONCE(set->rnr_retry_count);
-}
-
-/**
- * sdp_stream_start() - a new engine, and its first receives (A1)
- * @ssk: socket, locked; its link is prepared
- * @config: limits of the link
- * @target: receives to post now
- */
-void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config, u16 target)
-{
-	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
-	struct sdp_engine_config engine = {
-		.recv_size = config->recv_size,
-		.recv_size_max = config->recv_size_max,
-		.split_level = READ_ONCE(set->resize_after),
-		.recv_target = min(target, config->recv_max),
-		.threshold = READ_ONCE(set->credit_threshold),
-		.send_slots = config->send_slots,
-		.mode_after = READ_ONCE(set->mode_after),
-		.revocable = config->rdma,
-	};
-
-	ssk->tx_frags = config->tx_frags;
-	ssk->rdma = config->rdma;
-	ssk->coalesce = READ_ONCE(set->coalesce);
-	ssk->recv_max = config->recv_max;
-	ssk->recv_largest = config->recv_size;
-	ssk->posted_bytes = 0;
-	sdp_engine_init(&ssk->engine, &engine);
-	replenish(ssk);
 }
 
 /* The up-calls of struct sdp_link_events; each is for the socket's present link or void. */
@@ -772,6 +732,57 @@ static void keep_blocks(struct sdp_sock *ssk, struct sk_buff_head *blocks)
 	}
 }
 
+/* A message in our ring; it came by the empty receive @skb. Returns whether that was taken. */
+static bool take_placed(struct sdp_sock *ssk, struct sk_buff *skb, u32 imm, struct sdp_todo *todo)
+{
+	struct sk_buff *message = NULL;
+	struct sdp_actions acts = { };
+	u8 header[SDP_HEADER_MAX];
+	enum sdp_violation bad;
+	struct sdp_msg msg;
+	u32 at, bytes;
+	bool taken;
+
+	bad = sdp_engine_ring_place(&ssk->engine, imm, &at, &bytes, &acts);
+	carry_out(ssk, &acts, NULL, 0, todo);
+	if (bad || !ssk->ring)
+		return false;
+	sdp_ring_header(ssk, at, bytes, header);
+	memset(&acts, 0, sizeof(acts));
+	sdp_engine_receive_placed(&ssk->engine, header, bytes, &msg, &acts);
+	count_received(ssk, &msg);
+	SDP_INC(sock_net(&ssk->sk), RingReads);
+	SDP_ADD(sock_net(&ssk->sk), RingBytesRead, msg.payload_len);
+	ssk->ring_received += msg.payload_len;
+	if (!ssk->engine.dead)
+		message = sdp_ring_message(ssk, skb, at, bytes);
+	if (!message && !ssk->engine.dead) {
+		sdp_stream_fail(ssk, ENOBUFS, "no memory for what is in a ring", todo);
+		return false;
+	}
+	taken = carry_out(ssk, &acts, message, bytes, todo);
+	if (message != skb && !taken)
+		kfree_skb(message);
+	return message == skb && taken;
+}
+
+static void up_placed(struct sdp_link *link, struct sk_buff *skb, u32 imm)
+{
+	struct sdp_sock *ssk = link->owner;
+	struct sdp_todo todo = { };
+
+	sdp_stream_lock(ssk);
+	if (ssk->link != link) {
+		kfree_skb(skb);
+	} else {
+		ssk->posted_bytes -= sdp_memory_of_receive(ssk, sdp_buf_cb(skb)->size);
+		if (!take_placed(ssk, skb, imm, &todo))
+			sdp_stream_recycle(ssk, link, skb);
+		sdp_stream_progress(ssk, &todo);
+	}
+	sdp_stream_unlock(ssk, &todo);
+}
+
 static void up_sent(struct sdp_link *link, struct sdp_sent *sent)
 {
 	struct sdp_sock *ssk = link->owner;
@@ -877,6 +888,7 @@ const struct sdp_link_events sdp_stream_events = {
 	.hello_ack	= up_hello_ack,
 	.established	= up_established,
 	.received	= up_received,
+	.placed		= up_placed,
 	.sent		= up_sent,
 	.read		= up_read_done,
 	.alive		= up_alive,

@@ -184,20 +184,21 @@ static unsigned long rest_jiffies(const struct sdp_sock *ssk)
 }
 
 /**
- * sdp_tick_watch_rest() - see whether the peer's receives are larger than at first
+ * sdp_tick_watch_rest() - see whether the peer's receives have grown, or it has a ring
  * @ssk: socket, locked
  *
- * Once nothing has been sent for a while, it may have smaller ones again.
+ * Once nothing has been sent for a while, it may have smaller ones again, and the ring back.
  */
 void sdp_tick_watch_rest(struct sdp_sock *ssk)
 {
-	if (ssk->rest_watched || !sdp_engine_may_shrink(&ssk->engine))
+	if (ssk->rest_watched || !(sdp_engine_may_shrink(&ssk->engine) ||
+				   sdp_ring_out_active(&ssk->engine.ring_out)))
 		return;
 	ssk->rest_watched = true;
 	tick_within(ssk, rest_jiffies(ssk));
 }
 
-/* Returns whether something is to be asked for, and sdp_engine_shrink_end() has to follow. */
+/* Returns whether something is to be said, and sdp_size_rest()'s end has to follow. */
 static bool end_rest(struct sdp_sock *ssk)
 {
 	unsigned long until = ssk->last_sent + rest_jiffies(ssk);
@@ -245,8 +246,10 @@ void sdp_tick(struct timer_list *timer)
 		scan_offer(ssk);
 		smaller = end_rest(ssk);
 		sdp_stream_progress(ssk, &todo);
-		if (smaller)
+		if (smaller) {
 			sdp_engine_shrink_end(&ssk->engine);
+			sdp_engine_ring_stay(&ssk->engine);
+		}
 	}
 	sdp_stream_unlock(ssk, &todo);
 	sock_put(&ssk->sk);

@@ -131,6 +131,7 @@ struct sk_buff *sdp_buf_block(u32 size, u16 frags, gfp_t gfp)
 		return NULL;
 	}
 	skb_reserve(skb, SDP_TX_HEADROOM);
+	BUILD_BUG_ON(sizeof(struct sdp_buf_cb) > sizeof(skb->cb));
 	skb->len = size;
 	skb->data_len = size;
 	sdp_buf_cb(skb)->payload = 0;

@@ -51,6 +51,9 @@
  * @end: received: where the message ends
  * @size: to receive in: its room
  * @revoke: outgoing: the peer's key that goes with the message, or 0
+ * @ring: received: bytes in the ring that it lies in, to be given back when they are read
+ * @home: ... which ring that is
+ * @to: outgoing: where it goes, if that is in the peer's memory
  * @again: received: the transport's buffer, to be recycled; outgoing: a block
  * @urgent: outgoing: the last byte is urgent
  */
@@ -62,6 +65,9 @@ struct sdp_buf_cb {
 	u32 revoke;
 	bool again;
 	bool urgent;
+	u32 ring;
+	u32 home;
+	struct sdp_ring_place to;
 };
 
 static inline struct sdp_buf_cb *sdp_buf_cb(const struct sk_buff *skb)

@@ -160,8 +160,11 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 		comm_established(rc);
 	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
 		rc_mem_revoked(rc, wc->ex.invalidate_rkey);
-	/* A write with immediate data uses up a receive and brings no message. */
-	rc_up->received(&rc->link, skb, wc->opcode == IB_WC_RECV ? wc->byte_len : 0);
+	/* A write with immediate data uses up a receive and leaves it empty. */
+	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
+		rc_up->placed(&rc->link, skb, be32_to_cpu(wc->ex.imm_data));
+	else
+		rc_up->received(&rc->link, skb, wc->byte_len);
 }
 
 /**
@@ -356,6 +359,8 @@ static int to_state(struct rc_link *rc, enum ib_qp_state state)
 				  dev->attrs.max_qp_init_rd_atom);
 	attr.max_dest_rd_atomic = min3((int)attr.max_dest_rd_atomic, RC_RD_ATOMIC,
 				       dev->attrs.max_qp_rd_atom);
+	if (state == IB_QPS_RTR && rc->config.rnr_timer)
+		attr.min_rnr_timer = rc->config.rnr_timer;
 	err = ib_modify_qp(rc->qp, &attr, mask);
 	if (!err && state == IB_QPS_RTR && rc->config.rdma)
 		rc_reg_start(rc->dev, rc->port, &attr, mask);
@@ -480,8 +485,24 @@ static bool wants_completion(struct rc_link *rc, bool flush)
 	return true;
 }
 
+/* A message into the peer's ring; one that takes a key back; or any other. */
+static void set_operation(struct ib_rdma_wr *wr, const struct sdp_buf_cb *cb)
+{
+	if (cb->to.rkey) {
+		wr->wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+		wr->wr.ex.imm_data = cpu_to_be32(cb->to.imm);
+		wr->remote_addr = cb->to.va;
+		wr->rkey = cb->to.rkey;
+	} else if (cb->revoke) {
+		wr->wr.opcode = IB_WR_SEND_WITH_INV;
+		wr->wr.ex.invalidate_rkey = cb->revoke;
+	} else {
+		wr->wr.opcode = IB_WR_SEND;
+	}
+}
+
 /**
- * rc_send() - send a message
+ * rc_send() - send a message, or write it into the peer's ring
  * @link: the link, connected; under its owner's lock
  * @skb: header and payload; taken
  * @flush: nothing follows at once
@@ -490,22 +511,18 @@ void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush)
 {
 	struct rc_link *rc = to_rc(link);
 	struct ib_sge sge[1 + SDP_TX_FRAGS];
-	struct ib_send_wr wr = {
-		.wr_cqe = &rc->tx_cqe, .sg_list = sge, .opcode = IB_WR_SEND,
-		.ex.invalidate_rkey = sdp_buf_cb(skb)->revoke,
-	};
+	struct ib_rdma_wr wr = { .wr = { .wr_cqe = &rc->tx_cqe, .sg_list = sge } };
 	struct rc_msg *msg = slot(&rc->tx, rc->tx.head);
 
-	if (wr.ex.invalidate_rkey)
-		wr.opcode = IB_WR_SEND_WITH_INV;
+	set_operation(&wr, sdp_buf_cb(skb));
 	msg->skb = skb;
 	msg->signaled = wants_completion(rc, flush);
-	wr.send_flags = msg->signaled ? IB_SEND_SIGNALED : 0;
-	wr.num_sge = map(rc, msg, sge, DMA_TO_DEVICE);
-	if (!wr.num_sge)
+	wr.wr.send_flags = msg->signaled ? IB_SEND_SIGNALED : 0;
+	wr.wr.num_sge = map(rc, msg, sge, DMA_TO_DEVICE);
+	if (!wr.wr.num_sge)
 		goto broken;
 	rc->tx.head++;
-	if (!ib_post_send(rc->qp, &wr, NULL))
+	if (!ib_post_send(rc->qp, &wr.wr, NULL))
 		return;
 	rc->tx.head--;
 	unmap(rc, msg, DMA_TO_DEVICE);

@@ -47,6 +47,7 @@ struct sdp_link;
  * @rdma: RDMA is wished for; the transport says no where the device cannot
  * @retry: retries of a lost packet (0-7)
  * @rnr_retry: retries when the peer has posted nothing (0-7, 7 for ever)
+ * @rnr_timer: how long the peer shall wait before one, as the adapters count it; 0: very long
  */
 struct sdp_link_config {
 	u32 recv_size;
@@ -57,6 +58,7 @@ struct sdp_link_config {
 	bool rdma;
 	u8 retry;
 	u8 rnr_retry;
+	u8 rnr_timer;
 };
 
 /* The longest transfer by RDMA; and its pages, wherever it begins. */
@@ -171,6 +173,8 @@ struct sdp_incoming {
  * @hello_ack: the answer of the peer
  * @established: the transport's own handshake is complete
  * @received: a message arrived; takes @skb, whose length is still to be set to @bytes
+ * @placed: a message has been written into memory of ours, with @imm; takes @skb, the receive that
+ *	it has used up and left empty
  * @sent: messages have arrived at the peer
  * @read: a read that move() has begun is over; @error is 0, or an errno: -EAGAIN if nothing else is
  *	wrong, and the bytes can be asked for again. Before @done of its memory; of a write, that is
@@ -190,6 +194,7 @@ struct sdp_link_events {
 	void (*hello_ack)(struct sdp_link *link, const u8 *buf, u32 bytes);
 	void (*established)(struct sdp_link *link);
 	void (*received)(struct sdp_link *link, struct sk_buff *skb, u32 bytes);
+	void (*placed)(struct sdp_link *link, struct sk_buff *skb, u32 imm);
 	void (*sent)(struct sdp_link *link, struct sdp_sent *sent);
 	void (*read)(struct sdp_link *link, int error);
 	void (*alive)(struct sdp_link *link);
@@ -213,8 +218,8 @@ struct sdp_link_events {
  * @recycle: give a received buffer back, read or not, to be posted again
  * @trim: nothing has moved for a while: free the buffers that wait to be posted again. NULL
  *	when none are kept
- * @send: send @skb, header first; @flush when no other message follows at once. The
- *	transport takes @skb. Never fails: a broken link says so by failed.
+ * @send: send @skb, header first, or write it where it is to go; @flush when no other message
+ *	follows at once. The transport takes @skb. Never fails: a broken link says so by failed.
  * @probe: find out whether the peer's machine is there, without its software's help and
  *	without using up a receive of it; the answer comes by alive, or failed, or never.
  *	One at a time. NULL when the other end is here

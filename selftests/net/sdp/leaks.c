@@ -170,7 +170,9 @@ static int info_padding(void *arg)
 	text = offsetof(struct sdp_info, device);
 	need_zeros("device", text + strlen(info->device), text + sizeof(info->device));
 	need(offsetof(struct sdp_info, split_sends) == text + sizeof(info->device) &&
-	     sizeof(*info) == offsetof(struct sdp_info, scans_fired) + sizeof(info->scans_fired),
+	     offsetof(struct sdp_info, ring_sent) ==
+	     offsetof(struct sdp_info, rx_ring_used) + sizeof(info->rx_ring_used) &&
+	     sizeof(*info) == offsetof(struct sdp_info, ring_full) + sizeof(info->ring_full),
 	     "the structure has holes");
 	/* Of a socket without a connection, too. */
 	mark();

@@ -22,6 +22,9 @@ rdma_read 1 0 1
 mode_after 3 1 1000
 scan_ms 100 10 3600000
 scan_count 2 1 10000
+ring_size 65536 0 524288
+ring_window 4096 256 65536
+ring_flush 1 0 1
 send_buffers 12 4 1024
 accept_buffers 3 3 1024
 credit_threshold 0 0 1024
@@ -422,8 +425,22 @@ tracepoints
 while read -r name default least most; do
 	[ -z "$name" ] || one_setting "$name" "$default" "$least" "$most"
 done <<<"$every_setting"
+# flow_control: one of three words.
+scheme_setting() {
+	local word
+	was[flow_control]=$(value flow_control)
+	check "flow_control is credit" test "$(value flow_control)" = credit
+	for word in rdma nic credit; do
+		check "flow_control may be $word" setting flow_control $word
+		check "flow_control is $word then" test "$(value flow_control)" = $word
+	done
+	check "flow_control may not be another word" invalid flow_control window
+	check "flow_control may not be a number" invalid flow_control 1
+	check "flow_control keeps its value when it is refused" test "$(value flow_control)" = credit
+}
+scheme_setting
 # mem is three numbers, for the whole machine, and has memory.sh; the policy's text has policy.c.
-others=$'mem\npolicy\npolicy_error'
+others=$'mem\npolicy\npolicy_error\nflow_control'
 check "no other settings than these, mem and the policy" \
 	test "$(ls $settings | sort | tr '\n' ' ')" = \
 	"$( (awk 'NF { print $1 }' <<<"$every_setting"; echo "$others") | sort | tr '\n' ' ')"

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The protocol engine: rings. What is agreed about them, their messages, what lies in them, and
+ * what the owner has to say.
+ */
+#include "engine_parts.h"
+
+/* The receives that there may be have changed with the ring that they stand for (G4). */
+static void follow_ring(struct sdp_engine *e)
+{
+	u16 most = sdp_ring_in_receives_max(&e->ring_in, e->target_wish);
+
+	if (most != e->target_wish)
+		sdp_credit_set_target(&e->credit, most, 0);
+}
+
+/**
+ * sdp_engine_take_rings() - the peer's Hello or HelloAck says that it knows rings, too (G6)
+ * @e: engine
+ * @hello: that message
+ */
+void sdp_engine_take_rings(struct sdp_engine *e, const struct sdp_hello *hello)
+{
+	u8 out = sdp_ring_scheme(e->scheme, hello->scheme);
+	u8 in = sdp_ring_scheme(hello->scheme, e->scheme);
+	u32 window = min(e->ring_window, hello->window);
+
+	e->rings = true;
+	sdp_ring_out_agree(&e->ring_out, out, e->ring_max, window, e->resize.level);
+	sdp_ring_in_agree(&e->ring_in, in, e->ring_max, window);
+	e->credit.unasked = in == SDP_BY_NIC;
+	follow_ring(e);
+}
+
+/**
+ * sdp_engine_receive_ring_ask() - the peer wants a ring, or a larger one, or none any more
+ * @e: engine
+ * @msg: RingAsk
+ * @acts: RING_WANTED, RING_OVER, FAIL
+ */
+void sdp_engine_receive_ring_ask(struct sdp_engine *e, const struct sdp_msg *msg,
+				 struct sdp_actions *acts)
+{
+	enum sdp_ring_wish wish;
+	enum sdp_violation bad;
+
+	bad = sdp_conn_may_receive(e->state) ?
+	      sdp_ring_in_asked(&e->ring_in, msg->size, &wish) : SDP_BAD_STATE;
+	if (bad)
+		sdp_engine_fail(e, EPROTO, bad, acts);
+	else if (wish == SDP_RING_MAKE)
+		sdp_engine_act(acts, SDP_ACT_RING_WANTED)->len = e->ring_in.making;
+	else if (wish == SDP_RING_DROP)
+		sdp_engine_act(acts, SDP_ACT_RING_OVER);
+}
+
+/**
+ * sdp_engine_receive_ring_avail() - the peer has a ring for us, or has none
+ * @e: engine
+ * @msg: RingAvail
+ * @acts: FAIL
+ */
+void sdp_engine_receive_ring_avail(struct sdp_engine *e, const struct sdp_msg *msg,
+				   struct sdp_actions *acts)
+{
+	enum sdp_violation bad = sdp_ring_out_answered(&e->ring_out, &msg->ring);
+
+	if (bad)
+		sdp_engine_fail(e, EPROTO, bad, acts);
+}
+
+/**
+ * sdp_engine_ring_made() - the ring that was wanted has been made, or cannot be
+ * @e: engine, after RING_WANTED
+ * @ring: the ring, of no more bytes than were wanted; of no bytes if there is none
+ *
+ * If it cannot be used after all RING_OVER is not said of it: look at @e->ring_in.next.
+ */
+void sdp_engine_ring_made(struct sdp_engine *e, const struct sdp_region *ring)
+{
+	if (e->dead || !e->ring_in.making)
+		return;
+	sdp_ring_in_made(&e->ring_in, ring, e->credit.posted);
+	follow_ring(e);
+}
+
+/**
+ * sdp_engine_ring_place() - the peer has written into a ring: where?
+ * @e: engine
+ * @imm: immediate data that came along
+ * @at: where the message begins, if it is all right
+ * @bytes: its length
+ * @acts: RING_OVER, FAIL
+ *
+ * Return: %SDP_VALID, after which sdp_engine_receive_placed() has to follow; or what is wrong.
+ */
+enum sdp_violation sdp_engine_ring_place(struct sdp_engine *e, u32 imm, u32 *at, u32 *bytes,
+					 struct sdp_actions *acts)
+{
+	/* Without rings it is a receive that is used up, with no message in it. */
+	enum sdp_violation bad = SDP_BAD_LEN;
+	bool moved = false;
+
+	if (e->rings)
+		bad = sdp_ring_in_arrived(&e->ring_in, imm, at, bytes, &moved);
+	if (bad)
+		sdp_engine_fail(e, EPROTO, bad, acts);
+	else if (moved)
+		sdp_engine_act(acts, SDP_ACT_RING_OVER)->len = 1;
+	return bad;
+}
+
+/**
+ * sdp_engine_ring_read() - what lay in the present ring has been read, in order
+ * @e: engine
+ * @bytes: how many, headers included
+ *
+ * Return: true when something may have to be sent because of it, or receives to be posted.
+ */
+bool sdp_engine_ring_read(struct sdp_engine *e, u32 bytes)
+{
+	sdp_ring_in_read(&e->ring_in, bytes);
+	return e->ring_in.scheme == SDP_BY_NIC || sdp_ring_in_update_due(&e->ring_in);
+}
+
+/**
+ * sdp_engine_held_back() - may the adapter hold messages back, because the peer is full? (G5)
+ * @e: engine
+ *
+ * Return: true when it has some that have not arrived.
+ */
+bool sdp_engine_held_back(const struct sdp_engine *e)
+{
+	return sdp_ring_out_pipe(&e->ring_out) && e->credit.tx_seq != e->sent_seq;
+}
+
+/**
+ * sdp_engine_ring_full() - data waits for room in the peer's ring; said once for each wait
+ * @e: engine
+ */
+void sdp_engine_ring_full(struct sdp_engine *e)
+{
+	sdp_ring_out_was_full(&e->ring_out);
+}
+
+/**
+ * sdp_engine_ring_leave() - nothing was sent for long: the peer may have its ring back
+ * @e: engine; nothing is unsent, and nobody is about to add something
+ *
+ * What is sent next says so. sdp_engine_ring_stay() has to be called before anything can be added.
+ *
+ * Return: true when there is something to say.
+ */
+bool sdp_engine_ring_leave(struct sdp_engine *e)
+{
+	return !e->dead && sdp_conn_may_send(e->state) && !e->shutdown &&
+	       e->source.state == SDP_SOURCE_IDLE && sdp_ring_out_leave(&e->ring_out);
+}
+
+/**
+ * sdp_engine_ring_stay() - if that could not be sent it is not wanted any more
+ * @e: engine
+ */
+void sdp_engine_ring_stay(struct sdp_engine *e)
+{
+	sdp_ring_out_stay(&e->ring_out);
+}

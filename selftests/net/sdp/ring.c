@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rings (requirements G2-G6): whatever the two ends wish for, all bytes come in order, and the
+ * counters say that rings have carried them; what is in the way of a ring or follows one; a reader
+ * that stops, a writer that is killed. timeout: 240 s;
+ * short form: none
+ */
+#include "info.h"
+#include "pattern.h"
+
+#define RING	65536
+
+/* A connection whose client wishes for @out, and whose server for @in. */
+static struct pair pair_of(int out, int in)
+{
+	struct pair p;
+	struct addr where;
+	int listening;
+
+	/* The listener's option is what the accepted one begins with. */
+	setting_set("rdma_threshold", 0);
+	listening = listener(1, &where);
+	set_int(listening, SOL_SDP, SDP_FLOW_CONTROL, in);
+	p.c = fresh(0);
+	set_int(p.c, SOL_SDP, SDP_FLOW_CONTROL, out);
+	connect_to(p.c, &where);
+	p.s = accept_from(listening);
+	close(listening);
+	return p;
+}
+
+/* The stream from its byte *@at on, @n writes of @size bytes, each read before the next. */
+static void in_step(int from, int to, long *at, int n, long size)
+{
+	while (n--) {
+		pattern_write(from, *at, size);
+		pattern_read(to, *at, size, PATTERN_LARGEST);
+		*at += size;
+	}
+}
+
+/* Writes in step until there is a ring; what it is made by needs no more than a moment. */
+static void await_ring(int from, int to, long *at)
+{
+	long long end = now_ms() + WAIT_MS;
+
+	while (!info_of(from).ring_writes) {
+		need(now_ms() < end, "no ring: %lld made, %lld refused", counter("RingsMade"),
+		     counter("RingsRefused"));
+		in_step(from, to, at, 1, 100);
+	}
+}
+
+static int agreed(int own, int other)
+{
+	return own == SDP_FLOW_NIC && other != SDP_FLOW_NIC ? SDP_FLOW_RDMA : own;
+}
+
+/* What a direction is, and that rings carry its data or do not. */
+static void one_way(int from, int to, int flow, const char *which)
+{
+	struct sdp_info before, out, in;
+	long at = 0;
+	int size;
+
+	need(info_of(from).tx_flow == (unsigned int)flow, "%s: %u, not %d", which,
+	     info_of(from).tx_flow, flow);
+	need(info_of(to).rx_flow == (unsigned int)flow, "%s: the reader says %u, not %d", which,
+	     info_of(to).rx_flow, flow);
+	if (flow != SDP_FLOW_CREDIT)
+		await_ring(from, to, &at);
+	before = info_of(from);
+	for (size = 1; size < 200000; size = size * 3 + 1)
+		in_step(from, to, &at, 3, size);
+	out = info_of(from);
+	in = info_of(to);
+	if (flow == SDP_FLOW_CREDIT) {
+		need(!out.ring_sent && !out.tx_ring && !in.rx_ring, "%s: %llu bytes by a ring",
+		     which, out.ring_sent);
+		return;
+	}
+	need(out.ring_sent - before.ring_sent == out.bytes_sent - before.bytes_sent,
+	     "%s: %llu of %llu bytes by a ring", which, out.ring_sent - before.ring_sent,
+	     out.bytes_sent - before.bytes_sent);
+	need(in.ring_received == out.ring_sent, "%s: %llu bytes have come by it", which,
+	     in.ring_received);
+	need(out.tx_ring == in.rx_ring && in.rx_ring, "%s: rings of %u and %u bytes", which,
+	     out.tx_ring, in.rx_ring);
+}
+
+/* G6: what both wish for, and whoever of them has connected */
+static int pairs(void *arg)
+{
+	int out, in;
+
+	(void)arg;
+	for (out = SDP_FLOW_CREDIT; out <= SDP_FLOW_NIC; out++) {
+		for (in = SDP_FLOW_CREDIT; in <= SDP_FLOW_NIC; in++) {
+			struct pair p = pair_of(out, in);
+
+			one_way(p.c, p.s, agreed(out, in), "to the server");
+			one_way(p.s, p.c, agreed(in, out), "to the client");
+			close(p.c);
+			close(p.s);
+		}
+	}
+	return EXIT_OK;
+}
+
+struct streaming {
+	int fd;
+	long bytes;
+};
+
+static void stream_writer(void *arg)
+{
+	struct streaming *s = arg;
+	unsigned int seed = 99;
+	long at = 0, n;
+
+	while (at < s->bytes) {
+		n = random_up_to(&seed, next_random(&seed) % 4 ? 700 : 60000);
+		pattern_write(s->fd, at, n);
+		at += n;
+	}
+	need(!shutdown(s->fd, SHUT_WR), "shutdown: %s", errno_text(errno));
+}
+
+/* Reads until the end, @pause ms now and then. */
+static long read_to_end(int fd, int pause)
+{
+	static unsigned char buf[1 << 16];
+	unsigned int seed = 7;
+	long at = 0;
+	ssize_t n;
+
+	while ((n = read(fd, buf, random_up_to(&seed, sizeof(buf)))) > 0) {
+		pattern_check(at, buf, n);
+		at += n;
+		if (pause && !(next_random(&seed) % 16))
+			pause_ms(pause);
+	}
+	need(!n, "read: %s", errno_text(errno));
+	return at;
+}
+
+/* G2, G4: megabytes, sizes of all kinds, many times round the ring */
+static int stream(void *arg)
+{
+	int flow = *(int *)arg;
+	struct pair p = pair_of(flow, flow);
+	struct streaming s = { p.c, 1000000L * scaled(16) };
+	struct sdp_info info;
+	pid_t writer;
+	long n;
+
+	writer = helper_start(stream_writer, &s);
+	n = read_to_end(p.s, 0);
+	helper_end(writer);
+	need(n >= s.bytes, "%ld of %ld bytes", n, s.bytes);
+	info = info_of(p.s);
+	need(info.ring_received * 10 > info.bytes_received * 9, "%llu of %llu bytes by rings",
+	     info.ring_received, info.bytes_received);
+	need(info.ring_received > 10 * RING, "%llu bytes by rings", info.ring_received);
+	return EXIT_OK;
+}
+
+/* G3, G5: a reader that stops: the ring gets full, data gathers, and then all of it comes */
+static int full(void *arg)
+{
+	int flow = *(int *)arg;
+	struct pair p = pair_of(flow, flow);
+	struct sdp_info info;
+	long at = 0, n = 0, last;
+	ssize_t got;
+
+	await_ring(p.c, p.s, &at);
+	set_nonblock(p.c, true);
+	do {
+		last = n;
+		while ((got = send(p.c, pattern(at + n), 512, 0)) > 0)
+			n += got;
+		pause_ms(quiet_ms());
+	} while (n > last);
+	info = info_of(p.c);
+	need(info.ring_full > 0, "always room; %ld bytes written", n);
+	info = info_of(p.s);
+	/* With nic a window more than what may be filled is free, and one that is not whole. */
+	need(info.rx_ring_used > info.rx_ring * (flow == SDP_FLOW_NIC ? 0.85 : 0.9),
+	     "%u of %u bytes used", info.rx_ring_used, info.rx_ring);
+	pattern_read(p.s, at, n, PATTERN_LARGEST);
+	at += n;
+	set_nonblock(p.c, false);
+	in_step(p.c, p.s, &at, 20, 3000);
+	in_step(p.s, p.c, &(long){ 0 }, 20, 3000);
+	return EXIT_OK;
+}
+
+/* Urgent bytes and the end of the stream come in their places */
+static int urgent(void *arg)
+{
+	int flow = *(int *)arg, mark, i;
+	struct pair p = pair_of(flow, flow);
+	long at = 0;
+	char c;
+
+	await_ring(p.c, p.s, &at);
+	for (i = 0; i < 5; i++) {
+		pattern_write(p.c, at, 300);
+		need(send(p.c, "!", 1, MSG_OOB) == 1, "send: %s", errno_text(errno));
+		pattern_write(p.c, at + 300, 200);
+		pattern_read(p.s, at, 300, PATTERN_LARGEST);
+		need(poll_for(p.s, POLLPRI, WAIT_MS) & POLLPRI, "no POLLPRI");
+		need(!ioctl(p.s, SIOCATMARK, &mark) && mark, "not at the mark");
+		need(recv(p.s, &c, 1, MSG_OOB) == 1 && c == '!', "MSG_OOB: %s", errno_text(errno));
+		pattern_read(p.s, at + 300, 200, PATTERN_LARGEST);
+		at += 500;
+	}
+	pattern_write(p.c, at, 5000);
+	need(!shutdown(p.c, SHUT_WR), "shutdown: %s", errno_text(errno));
+	pattern_read(p.s, at, 5000, PATTERN_LARGEST);
+	need(!recv(p.s, &c, 1, 0), "not the end");
+	in_step(p.s, p.c, &(long){ 0 }, 10, 4000);
+	return EXIT_OK;
+}
+
+/* It is small at first, larger when it is full again and again, and given back after a rest */
+static int grows(void *arg)
+{
+	struct pair p;
+	long long over, end;
+	long at = 0;
+
+	(void)arg;
+	setting_set("resize_idle_ms", 1000);
+	p = pair_of(SDP_FLOW_RDMA, SDP_FLOW_RDMA);
+	await_ring(p.c, p.s, &at);
+	need(info_of(p.c).tx_ring == 16384, "%u at first", info_of(p.c).tx_ring);
+	over = counter("RingsOver");
+	end = now_ms() + 2 * WAIT_MS;
+	while (info_of(p.c).tx_ring != RING) {
+		need(now_ms() < end, "still %u", info_of(p.c).tx_ring);
+		in_step(p.c, p.s, &at, 1, 40000);
+	}
+	in_step(p.c, p.s, &at, 4, 40000);
+	need(info_of(p.s).rx_ring == RING, "%u there", info_of(p.s).rx_ring);
+	end = now_ms() + 2 * WAIT_MS;
+	while (info_of(p.s).rx_ring) {
+		need(now_ms() < end, "not given back");
+		pause_ms(20);
+	}
+	need(!info_of(p.c).tx_ring, "%u bytes still", info_of(p.c).tx_ring);
+	need(counter("RingsOver") == over + 2, "%lld are over", counter("RingsOver") - over);
+	await_ring(p.c, p.s, &at);
+	in_step(p.c, p.s, &at, 30, 1000);
+	return EXIT_OK;
+}
+
+/* A peer that makes none, or knows none: all goes on in messages */
+static int refused(void *arg)
+{
+	int flow = *(int *)arg;
+	struct addr where;
+	struct pair p;
+	long at = 0;
+	int l;
+
+	setting_set("rdma_threshold", 0);
+	l = listener(1, &where);
+	set_int(l, SOL_SOCKET, SO_RCVBUF, 2048);
+	set_int(l, SOL_SDP, SDP_FLOW_CONTROL, flow);
+	p.c = fresh(0);
+	set_int(p.c, SOL_SDP, SDP_FLOW_CONTROL, flow);
+	connect_to(p.c, &where);
+	p.s = accept_from(l);
+	in_step(p.c, p.s, &at, 60, 700);
+	need(!info_of(p.c).tx_ring && counter("RingsRefused") > 0, "it is there");
+	close(p.c);
+	close(p.s);
+	close(l);
+	setting_set("ring_size", 0);
+	p = pair_of(flow, flow);
+	at = 0;
+	in_step(p.c, p.s, &at, 20, 3000);
+	need(info_of(p.c).tx_flow == SDP_FLOW_CREDIT && !info_of(p.c).tx_ring, "flow %u",
+	     info_of(p.c).tx_flow);
+	return EXIT_OK;
+}
+
+/* Few receives, small rings, small windows: slow, but it goes */
+static int narrow(void *arg)
+{
+	int flow = *(int *)arg, receives;
+
+	for (receives = 3; receives < 8; receives += 2) {
+		struct pair p;
+		long at = 0;
+
+		setting_set("recv_buffers", receives);
+		setting_set("ring_size", 8192);
+		setting_set("ring_window", 256);
+		p = pair_of(flow, flow);
+		await_ring(p.c, p.s, &at);
+		in_step(p.c, p.s, &at, 10, 20000);
+		in_step(p.s, p.c, &(long){ 0 }, 10, 20000);
+		close(p.c);
+		close(p.s);
+	}
+	return EXIT_OK;
+}
+
+/* The option: who may set it, when, and to what */
+static int options(void *arg)
+{
+	struct pair p = pair_make();
+	socklen_t len = sizeof(int);
+	int fd = fresh(0), val, i;
+
+	(void)arg;
+	need(!getsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, &val, &len) && val == SDP_FLOW_CREDIT,
+	     "at first %d", val);
+	for (i = -2; i <= SDP_FLOW_NIC + 1; i++) {
+		int ok = !setsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, &i, sizeof(i));
+
+		need(ok == (i >= -1 && i <= SDP_FLOW_NIC), "%d: %s", i, errno_text(errno));
+	}
+	need(!getsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, &val, &len) && val == SDP_FLOW_NIC,
+	     "then %d", val);
+	i = SDP_FLOW_RDMA;
+	need(setsockopt(p.c, SOL_SDP, SDP_FLOW_CONTROL, &i, sizeof(i)) < 0 && errno == EISCONN,
+	     "connected: %s", errno_text(errno));
+	return EXIT_OK;
+}
+
+/* What is spliced out stays as it is, whatever is written into the ring later */
+static int spliced(void *arg)
+{
+	int flow = *(int *)arg, ends[2];
+	struct pair p = pair_of(flow, flow);
+	static unsigned char buf[8000];
+	long at = 0, kept;
+
+	await_ring(p.c, p.s, &at);
+	need(!pipe(ends), "pipe");
+	kept = at;
+	pattern_write(p.c, at, sizeof(buf));
+	need(await_bytes(p.s, sizeof(buf)) >= (int)sizeof(buf), "not there");
+	for (at = 0; at < (long)sizeof(buf);) {
+		ssize_t n = splice(p.s, NULL, ends[1], NULL, sizeof(buf) - at, 0);
+
+		need(n > 0, "splice: %s", errno_text(errno));
+		at += n;
+	}
+	at = kept + sizeof(buf);
+	in_step(p.c, p.s, &at, 40, 10000);
+	for (at = 0; at < (long)sizeof(buf);) {
+		ssize_t n = read(ends[0], buf + at, sizeof(buf) - at);
+
+		need(n > 0, "read: %s", errno_text(errno));
+		at += n;
+	}
+	pattern_check(kept, buf, sizeof(buf));
+	return EXIT_OK;
+}
+
+static void killed_writer(void *arg)
+{
+	struct pair *p = arg;
+	long at = 0;
+
+	close(p->s);
+	for (;; at += 3000)
+		pattern_write(p->c, at, 3000);
+}
+
+/* A source killed in the middle of it: what has come is right, and then it is over */
+static int killed(void *arg)
+{
+	int flow = *(int *)arg;
+	struct pair p = pair_of(flow, flow);
+	static unsigned char buf[1 << 16];
+	pid_t writer = helper_start(killed_writer, &p);
+	long at = 0;
+	ssize_t n;
+
+	close(p.c);
+	while ((n = read(p.s, buf, sizeof(buf))) > 0) {
+		pattern_check(at, buf, n);
+		at += n;
+		if (at > 1000000 && writer) {
+			kill(writer, SIGKILL);
+			waitpid(writer, NULL, 0);
+			writer = 0;
+		}
+	}
+	need(!writer, "over after %ld bytes", at);
+	need(!n || errno == ECONNRESET, "read: %s", errno_text(errno));
+	return EXIT_OK;
+}
+
+#define RC_SETS	(1u << SET_RC4)
+
+static int rdma = SDP_FLOW_RDMA, nic = SDP_FLOW_NIC;
+
+#define BOTH(name, seconds, sets)						\
+	{ #name "_rdma", name, seconds, sets, .sdp_only = true, .arg = &rdma },	\
+	{ #name "_nic", name, seconds, sets, .sdp_only = true, .arg = &nic }
+
+static const struct test tests[] = {
+	{ "options", options, 30, RC_SETS, .sdp_only = true, .arg = NULL },
+	{ "pairs", pairs, 60, RC_SETS | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
+	BOTH(stream, 60, RC_SETS | 1u << SET_RC6),
+	BOTH(full, 60, RC_SETS),
+	BOTH(urgent, 30, RC_SETS),
+	{ "grows", grows, 60, RC_SETS, .sdp_only = true, .arg = NULL },
+	BOTH(refused, 30, RC_SETS),
+	BOTH(narrow, 60, RC_SETS),
+	BOTH(spliced, 30, RC_SETS),
+	BOTH(killed, 60, RC_SETS),
+};
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	pattern_make();
+	return run_tests(argv, tests, ARRAY_SIZE(tests));
+}

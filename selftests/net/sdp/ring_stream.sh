@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Data integrity with rings: all of the stream test again, with rdma and with nic, and the counters
+# say that what it moved went by rings. timeout: 400 s; short form: none; only when named: debug
+. "$(dirname "$0")/lib.sh"
+
+top=$(dirname "$0")/../../..
+settings=/proc/sys/net/sdp
+was=$(<$settings/flow_control)
+cleanup eval "echo $was >$settings/flow_control"
+
+# by SCHEME SIZE: rings of that size
+by() {
+	local before
+	echo "$1" >$settings/flow_control
+	echo "$2" >$settings/ring_size
+	before=$(sdpstat RingBytesRead)
+	check "stream by $1, rings of $2 bytes" "${SDP_BIN:-$top/build/selftests}/stream"
+	check "... and it went by rings" test $(($(sdpstat RingBytesRead) - before)) -gt 1000000
+	grep -E '^(Ring|MsgsSent|BytesSent|Credit)' /proc/net/sdpstat | sed 's/^/# /'
+	grep -H . /sys/class/infiniband/rx?/ports/1/hw_counters/*rnr* | sed 's/^/# /'
+}
+by nic 65536
+by rdma 65536
+tap_done

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rings, each half by itself: where messages go, what is free, what a peer may say (G2-G5).
+ */
+#include "ring.h"
+#include "test.h"
+
+#define SIZE	65536U
+#define WINDOW	4096U
+
+static const struct sdp_region none;
+
+static struct sdp_region region(u32 len)
+{
+	struct sdp_region r = { .len = len, .rkey = 0x1234, .va = 0x5000 };
+
+	return r;
+}
+
+static struct sdp_ring_out out_with(u8 scheme, u32 size)
+{
+	struct sdp_region r = region(size);
+	struct sdp_ring_out o;
+
+	sdp_ring_out_agree(&o, scheme, size, WINDOW, 3);
+	o.first = size;
+	sdp_ring_out_sent_plain(&o);
+	sdp_ring_out_ask_sent(&o);
+	sdp_ring_out_answered(&o, &r);
+	return o;
+}
+
+static struct sdp_ring_in in_with(u8 scheme, u32 size)
+{
+	struct sdp_region r = region(size);
+	enum sdp_ring_wish wish;
+	struct sdp_ring_in in;
+
+	sdp_ring_in_agree(&in, scheme, size, WINDOW);
+	sdp_ring_in_asked(&in, size, &wish);
+	sdp_ring_in_made(&in, &r, 3);
+	sdp_ring_in_answer_sent(&in);
+	return in;
+}
+
+static enum sdp_violation arrive(struct sdp_ring_in *in, u32 imm)
+{
+	u32 at, bytes;
+	bool moved;
+
+	return sdp_ring_in_arrived(in, imm, &at, &bytes, &moved);
+}
+
+/* G6: the scheme is the source's, but for NIC without the other one's */
+TEST(sdp_ring_scheme__all_nine)
+{
+	static const u8 want[SDP_SCHEMES][SDP_SCHEMES] = {
+		[SDP_BY_CREDIT] = { SDP_BY_CREDIT, SDP_BY_CREDIT, SDP_BY_CREDIT },
+		[SDP_BY_RDMA] = { SDP_BY_RDMA, SDP_BY_RDMA, SDP_BY_RDMA },
+		[SDP_BY_NIC] = { SDP_BY_RDMA, SDP_BY_RDMA, SDP_BY_NIC },
+	};
+	u8 own, other;
+
+	for (own = 0; own < SDP_SCHEMES; own++)
+		for (other = 0; other < SDP_SCHEMES; other++)
+			EXPECT_EQ(want[own][other], sdp_ring_scheme(own, other));
+}
+
+/* G2: right behind the last one, over the end of the ring and of the numbers */
+TEST(sdp_ring_out_put__wraps)
+{
+	struct sdp_ring_out o = out_with(SDP_BY_RDMA, SIZE);
+	struct sdp_ring_place place;
+
+	sdp_ring_out_put(&o, 100, &place);
+	EXPECT_EQ(0x1234, place.rkey);
+	EXPECT_EQ(0x5000, place.va);
+	EXPECT_EQ(0x80000064U, place.imm);
+	sdp_ring_out_put(&o, 17, &place);
+	EXPECT_EQ(0x5000 + 100, place.va);
+	EXPECT_EQ(SIZE - 117, sdp_ring_out_room(&o));
+	o.head = 0U - 10;
+	o.freed = o.head;
+	sdp_ring_out_put(&o, 30, &place);
+	EXPECT_EQ(0x5000 + SIZE - 10, place.va);
+	EXPECT_EQ(20, o.head);
+	EXPECT_EQ(SIZE - 30, sdp_ring_out_room(&o));
+	EXPECT_EQ(SDP_VALID, sdp_ring_out_freed(&o, 5));
+	EXPECT_EQ(SIZE - 15, sdp_ring_out_room(&o));
+}
+
+/* G3: less than a sixteenth is left to gather */
+TEST(sdp_ring_out_room__not_worth_it)
+{
+	struct sdp_ring_out o = out_with(SDP_BY_RDMA, SIZE);
+
+	o.head = SIZE - SIZE / 16;
+	EXPECT_EQ(SIZE / 16, sdp_ring_out_room(&o));
+	o.head++;
+	EXPECT_EQ(0, sdp_ring_out_room(&o));
+	o.head = SIZE;
+	EXPECT_EQ(0, sdp_ring_out_room(&o));
+	EXPECT_EQ(SDP_VALID, sdp_ring_out_freed(&o, SIZE / 16));
+	EXPECT_EQ(SIZE / 16, sdp_ring_out_room(&o));
+}
+
+/* What was never written, or has been told already, is not free */
+TEST(sdp_ring_out_freed__bounds)
+{
+	struct sdp_ring_out o = out_with(SDP_BY_RDMA, SIZE);
+
+	o.head = 1000;
+	EXPECT_EQ(SDP_BAD_ACK, sdp_ring_out_freed(&o, 1001));
+	EXPECT_EQ(SDP_VALID, sdp_ring_out_freed(&o, 1000));
+	EXPECT_EQ(SDP_BAD_ACK, sdp_ring_out_freed(&o, 999));
+	EXPECT_EQ(SDP_VALID, sdp_ring_out_freed(&o, 1000));
+	o.ring.len = 0;
+	EXPECT_EQ(SDP_VALID, sdp_ring_out_freed(&o, 5));
+}
+
+/* G4: messages of a window at most, and so many held by the adapter */
+TEST(sdp_ring_out_pipe__of_nic)
+{
+	struct sdp_ring_out o = out_with(SDP_BY_NIC, SIZE);
+
+	EXPECT_EQ(WINDOW, sdp_ring_out_message_max(&o));
+	EXPECT_EQ(7, sdp_ring_out_pipe(&o));
+	o.head = 0xfffffff0;
+	EXPECT_EQ(WINDOW, sdp_ring_out_room(&o));
+	o = out_with(SDP_BY_NIC, 4 * WINDOW);
+	EXPECT_EQ(1, sdp_ring_out_pipe(&o));
+	o = out_with(SDP_BY_RDMA, SIZE);
+	EXPECT_EQ(0, sdp_ring_out_pipe(&o));
+	EXPECT_EQ(SIZE / 4, sdp_ring_out_message_max(&o));
+	o = out_with(SDP_BY_RDMA, SDP_RING_SIZE_MAX);
+	EXPECT_EQ(32768, sdp_ring_out_message_max(&o));
+}
+
+/* It is asked for with the first data, small; a larger one when that is full again and again */
+TEST(sdp_ring_out_ask__grows)
+{
+	struct sdp_region r = region(16384);
+	struct sdp_ring_out o;
+	int i;
+
+	sdp_ring_out_agree(&o, SDP_BY_RDMA, SIZE, WINDOW, 3);
+	EXPECT_FALSE(sdp_ring_out_active(&o));
+	EXPECT_FALSE(o.asking);
+	sdp_ring_out_sent_plain(&o);
+	EXPECT_TRUE(o.asking);
+	EXPECT_EQ(16384, o.ask);
+	sdp_ring_out_ask_sent(&o);
+	sdp_ring_out_sent_plain(&o);
+	EXPECT_FALSE(o.asking);
+	EXPECT_EQ(SDP_VALID, sdp_ring_out_answered(&o, &r));
+	EXPECT_TRUE(sdp_ring_out_active(&o));
+	for (i = 0; i < 3; i++) {
+		EXPECT_FALSE(o.asking);
+		sdp_ring_out_was_full(&o);
+	}
+	EXPECT_TRUE(o.asking);
+	EXPECT_EQ(SIZE, o.ask);
+	sdp_ring_out_ask_sent(&o);
+	o.head = 5000;
+	r = region(SIZE);
+	EXPECT_EQ(SDP_VALID, sdp_ring_out_answered(&o, &r));
+	EXPECT_EQ(0, o.head);
+	EXPECT_FALSE(o.odd);
+	for (i = 0; i < 10; i++)
+		sdp_ring_out_was_full(&o);
+	EXPECT_FALSE(o.asking);
+}
+
+/* With credit alone there is no ring */
+TEST(sdp_ring_out_ask__not_by_credit)
+{
+	struct sdp_ring_out o;
+
+	sdp_ring_out_agree(&o, SDP_BY_CREDIT, SIZE, WINDOW, 3);
+	sdp_ring_out_sent_plain(&o);
+	EXPECT_FALSE(o.asking);
+}
+
+/* Refused, it is asked for less and less often */
+TEST(sdp_ring_out_answered__refused)
+{
+	struct sdp_ring_out o;
+	int i, n, pause = 8;
+
+	sdp_ring_out_agree(&o, SDP_BY_RDMA, SIZE, WINDOW, 3);
+	sdp_ring_out_sent_plain(&o);
+	for (n = 0; n < 20; n++) {
+		sdp_ring_out_ask_sent(&o);
+		EXPECT_EQ(SDP_VALID, sdp_ring_out_answered(&o, &none));
+		EXPECT_FALSE(sdp_ring_out_active(&o));
+		for (i = 0; i < pause; i++) {
+			sdp_ring_out_sent_plain(&o);
+			EXPECT_FALSE(o.asking);
+		}
+		sdp_ring_out_sent_plain(&o);
+		EXPECT_TRUE(o.asking);
+		pause = min(pause * 2, 1024);
+	}
+}
+
+/* What is no answer: unasked, larger than asked for, no larger than what there is, too small */
+TEST(sdp_ring_out_answered__wrong)
+{
+	struct sdp_ring_out o = out_with(SDP_BY_RDMA, 16384);
+	struct sdp_region r = region(16384);
+
+	EXPECT_EQ(SDP_BAD_STATE, sdp_ring_out_answered(&o, &r));
+	o.max = SIZE;
+	o.full = 10;
+	sdp_ring_out_was_full(&o);
+	sdp_ring_out_ask_sent(&o);
+	EXPECT_EQ(SDP_BAD_FIELD, sdp_ring_out_answered(&o, &r));
+	o.asked = true;
+	r.len = 2 * SIZE;
+	EXPECT_EQ(SDP_BAD_FIELD, sdp_ring_out_answered(&o, &r));
+	sdp_ring_out_agree(&o, SDP_BY_NIC, SIZE, WINDOW, 3);
+	sdp_ring_out_sent_plain(&o);
+	sdp_ring_out_ask_sent(&o);
+	r.len = 8192;
+	EXPECT_EQ(SDP_BAD_FIELD, sdp_ring_out_answered(&o, &r));
+}
+
+/* Given back: it binds at once; and not while an answer is awaited */
+TEST(sdp_ring_out_leave__once)
+{
+	struct sdp_ring_out o = out_with(SDP_BY_RDMA, SIZE);
+
+	EXPECT_TRUE(sdp_ring_out_leave(&o));
+	sdp_ring_out_stay(&o);
+	EXPECT_FALSE(o.asking);
+	EXPECT_TRUE(sdp_ring_out_active(&o));
+	EXPECT_TRUE(sdp_ring_out_leave(&o));
+	sdp_ring_out_ask_sent(&o);
+	EXPECT_FALSE(sdp_ring_out_active(&o));
+	EXPECT_FALSE(o.asked);
+	EXPECT_FALSE(sdp_ring_out_leave(&o));
+	sdp_ring_out_sent_plain(&o);
+	EXPECT_TRUE(o.asking);
+	sdp_ring_out_ask_sent(&o);
+	o.ring.len = 16384;
+	EXPECT_FALSE(sdp_ring_out_leave(&o));
+}
+
+/* What a hostile peer may put into the immediate */
+TEST(sdp_ring_in_arrived__lies)
+{
+	struct sdp_ring_in in = in_with(SDP_BY_RDMA, SIZE);
+	u32 at, bytes, bit;
+	bool moved;
+
+	EXPECT_EQ(SDP_BAD_STATE, arrive(&in, 100));
+	EXPECT_EQ(SDP_VALID, sdp_ring_in_arrived(&in, 0x80000064, &at, &bytes, &moved));
+	EXPECT_TRUE(moved);
+	EXPECT_EQ(0, at);
+	EXPECT_EQ(100, bytes);
+	EXPECT_EQ(SDP_VALID, sdp_ring_in_arrived(&in, 0x80000011, &at, &bytes, &moved));
+	EXPECT_FALSE(moved);
+	EXPECT_EQ(100, at);
+	EXPECT_EQ(117, sdp_ring_in_used(&in));
+	EXPECT_EQ(SDP_BAD_LEN, arrive(&in, 0x80000010));
+	EXPECT_EQ(SDP_BAD_LEN, arrive(&in, 0x80000000));
+	for (bit = 20; bit < 31; bit++)
+		EXPECT_EQ(SDP_BAD_LEN, arrive(&in, 0x80000064 | 1U << bit));
+	EXPECT_EQ(SDP_BAD_STATE, arrive(&in, 0x64));
+	EXPECT_EQ(SDP_BAD_CREDIT, arrive(&in, 0x80000000 | (SIZE / 4 + 1)));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000000 | SIZE / 4));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000000 | SIZE / 4));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000000 | SIZE / 4));
+	EXPECT_EQ(SDP_BAD_CREDIT, arrive(&in, 0x80000000 | SIZE / 4));
+	/* Read, and the peer has not been told: it is not free to it. */
+	sdp_ring_in_read(&in, SIZE / 4);
+	EXPECT_EQ(SDP_BAD_CREDIT, arrive(&in, 0x80000000 | SIZE / 4));
+	EXPECT_EQ(SIZE / 4, sdp_ring_in_tell(&in));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000000 | SIZE / 4));
+}
+
+/* Nothing was asked for, or is there */
+TEST(sdp_ring_in_arrived__no_ring)
+{
+	struct sdp_ring_in in;
+
+	sdp_ring_in_agree(&in, SDP_BY_RDMA, SIZE, WINDOW);
+	EXPECT_EQ(SDP_BAD_STATE, arrive(&in, 0x64));
+	EXPECT_EQ(SDP_BAD_STATE, arrive(&in, 0x80000064));
+}
+
+/* Who asks again before it has used what it got would have rings without end */
+TEST(sdp_ring_in_asked__one_at_a_time)
+{
+	struct sdp_region r = region(16384);
+	enum sdp_ring_wish wish;
+	struct sdp_ring_in in;
+
+	sdp_ring_in_agree(&in, SDP_BY_RDMA, SIZE, WINDOW);
+	EXPECT_EQ(SDP_BAD_STATE, sdp_ring_in_asked(&in, 0, &wish));
+	EXPECT_EQ(SDP_VALID, sdp_ring_in_asked(&in, 16384, &wish));
+	EXPECT_EQ(SDP_RING_MAKE, wish);
+	EXPECT_EQ(SDP_BAD_STATE, sdp_ring_in_asked(&in, SIZE, &wish));
+	EXPECT_TRUE(sdp_ring_in_made(&in, &r, 3));
+	EXPECT_EQ(SDP_BAD_STATE, sdp_ring_in_asked(&in, SIZE, &wish));
+	sdp_ring_in_answer_sent(&in);
+	EXPECT_EQ(SDP_BAD_STATE, sdp_ring_in_asked(&in, SIZE, &wish));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000064));
+	EXPECT_EQ(SDP_BAD_STATE, sdp_ring_in_asked(&in, 16384, &wish));
+	EXPECT_EQ(SDP_VALID, sdp_ring_in_asked(&in, 2 * SIZE, &wish));
+	EXPECT_EQ(SIZE, in.making);
+	/* It cannot be had: the old one stays. */
+	EXPECT_FALSE(sdp_ring_in_made(&in, &none, 3));
+	sdp_ring_in_answer_sent(&in);
+	EXPECT_EQ(16384, in.size);
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000064));
+	EXPECT_EQ(SDP_VALID, sdp_ring_in_asked(&in, 0, &wish));
+	EXPECT_EQ(SDP_RING_DROP, wish);
+	EXPECT_EQ(SDP_BAD_STATE, arrive(&in, 0x80000064));
+	EXPECT_EQ(SDP_BAD_STATE, sdp_ring_in_asked(&in, 0, &wish));
+}
+
+/* No larger one is allowed: that is an answer, too. By credit nothing is asked for */
+TEST(sdp_ring_in_asked__at_its_largest)
+{
+	struct sdp_ring_in in = in_with(SDP_BY_RDMA, 16384);
+	enum sdp_ring_wish wish;
+
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000064));
+	EXPECT_EQ(SDP_VALID, sdp_ring_in_asked(&in, SIZE, &wish));
+	EXPECT_EQ(SDP_RING_NONE, wish);
+	EXPECT_TRUE(in.answer);
+	EXPECT_EQ(0, in.next.len);
+	sdp_ring_in_agree(&in, SDP_BY_CREDIT, SIZE, WINDOW);
+	EXPECT_EQ(SDP_BAD_STATE, sdp_ring_in_asked(&in, SIZE, &wish));
+}
+
+/* The next ring: what is read of the old one is not told any more, and nothing comes there */
+TEST(sdp_ring_in_arrived__next_ring)
+{
+	struct sdp_ring_in in = in_with(SDP_BY_RDMA, 16384);
+	struct sdp_region r = region(SIZE);
+	enum sdp_ring_wish wish;
+	u32 at, bytes;
+	bool moved;
+
+	in.max = SIZE;
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80001000));
+	EXPECT_EQ(SDP_VALID, sdp_ring_in_asked(&in, SIZE, &wish));
+	EXPECT_TRUE(sdp_ring_in_made(&in, &r, 3));
+	sdp_ring_in_read(&in, 0x1000);
+	EXPECT_TRUE(sdp_ring_in_news(&in));
+	sdp_ring_in_answer_sent(&in);
+	EXPECT_FALSE(sdp_ring_in_news(&in));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80001000));
+	EXPECT_EQ(SDP_VALID, sdp_ring_in_arrived(&in, 0x2000, &at, &bytes, &moved));
+	EXPECT_TRUE(moved);
+	EXPECT_EQ(0, at);
+	EXPECT_EQ(SIZE, in.size);
+	EXPECT_EQ(0x2000, sdp_ring_in_used(&in));
+	EXPECT_EQ(SDP_BAD_STATE, arrive(&in, 0x80001000));
+}
+
+/* Given back while a next one is on its way: both are over, and the numbers stay in step */
+TEST(sdp_ring_in_asked__given_back_unused)
+{
+	struct sdp_ring_in in = in_with(SDP_BY_RDMA, 16384);
+	struct sdp_region r = region(SIZE);
+	enum sdp_ring_wish wish;
+
+	EXPECT_EQ(SDP_VALID, sdp_ring_in_asked(&in, 0, &wish));
+	EXPECT_EQ(SDP_RING_DROP, wish);
+	in.max = SIZE;
+	EXPECT_EQ(SDP_VALID, sdp_ring_in_asked(&in, SIZE, &wish));
+	EXPECT_TRUE(sdp_ring_in_made(&in, &r, 3));
+	sdp_ring_in_answer_sent(&in);
+	EXPECT_EQ(SDP_BAD_STATE, arrive(&in, 0x80000064));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x64));
+}
+
+/* Updates: when less than half is free to the peer, and a quarter has been read (D4) */
+TEST(sdp_ring_in_update_due__not_often)
+{
+	struct sdp_ring_in in = in_with(SDP_BY_RDMA, SIZE);
+
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80004000));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80004000));
+	sdp_ring_in_read(&in, 0x8000);
+	EXPECT_TRUE(sdp_ring_in_news(&in));
+	EXPECT_FALSE(sdp_ring_in_update_due(&in));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000011));
+	EXPECT_TRUE(sdp_ring_in_update_due(&in));
+	EXPECT_EQ(0x8000, sdp_ring_in_tell(&in));
+	EXPECT_FALSE(sdp_ring_in_news(&in));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80004000));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80004000));
+	sdp_ring_in_read(&in, 0x3fff);
+	EXPECT_FALSE(sdp_ring_in_update_due(&in));
+	sdp_ring_in_read(&in, 1);
+	EXPECT_TRUE(sdp_ring_in_update_due(&in));
+}
+
+/* G4: a receive for each window that is free, but one */
+TEST(sdp_ring_in_receives__windows)
+{
+	struct sdp_ring_in in = in_with(SDP_BY_NIC, SIZE);
+
+	EXPECT_EQ(12, sdp_ring_in_receives_max(&in, 12));
+	EXPECT_EQ(15, sdp_ring_in_receives_max(&in, 100));
+	EXPECT_EQ(7, sdp_ring_in_pipe(&in));
+	EXPECT_EQ(9, sdp_ring_in_receives(&in, 9, 3));
+	EXPECT_EQ(12, sdp_ring_in_receives(&in, 100, 3));
+	EXPECT_EQ(SDP_BAD_CREDIT, arrive(&in, 0x80001001));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000400));
+	/* 63 KiB are free: 15 windows and a bit. */
+	EXPECT_EQ(14, sdp_ring_in_receives(&in, 100, 0));
+	EXPECT_EQ(0, sdp_ring_in_receives(&in, 100, 14));
+	EXPECT_EQ(0, sdp_ring_in_receives(&in, 100, 20));
+	sdp_ring_in_read(&in, 0x400);
+	EXPECT_EQ(1, sdp_ring_in_receives(&in, 100, 14));
+	EXPECT_FALSE(sdp_ring_in_news(&in));
+}
+
+/* Years of one-way traffic: positions wrap, and nobody has told of anything */
+TEST(sdp_ring_in_arrived__wraps)
+{
+	struct sdp_ring_in in = in_with(SDP_BY_NIC, SIZE);
+	struct sdp_ring_out o = out_with(SDP_BY_NIC, SIZE);
+	struct sdp_ring_place place;
+	u32 at, bytes;
+	bool moved;
+	int i;
+
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000000 | WINDOW));
+	sdp_ring_in_read(&in, WINDOW);
+	in.head = 0U - 3 * WINDOW;
+	in.read = in.head;
+	o.head = in.head;
+	for (i = 0; i < 10; i++) {
+		sdp_ring_out_put(&o, WINDOW - 3, &place);
+		EXPECT_EQ(SDP_VALID, sdp_ring_in_arrived(&in, place.imm, &at, &bytes, &moved));
+		EXPECT_EQ(place.va, 0x5000 + at);
+		sdp_ring_in_read(&in, bytes);
+		EXPECT_EQ(0, sdp_ring_in_used(&in));
+	}
+}
+
+/* More receives are posted than a small ring has windows: not now, and fewer from now on */
+TEST(sdp_ring_in_made__too_many_receives)
+{
+	struct sdp_region r = region(4 * WINDOW);
+	enum sdp_ring_wish wish;
+	struct sdp_ring_in in;
+
+	sdp_ring_in_agree(&in, SDP_BY_NIC, SIZE, WINDOW);
+	EXPECT_EQ(SDP_VALID, sdp_ring_in_asked(&in, SIZE, &wish));
+	EXPECT_FALSE(sdp_ring_in_made(&in, &r, 4));
+	EXPECT_EQ(3, sdp_ring_in_receives_max(&in, 12));
+	sdp_ring_in_answer_sent(&in);
+	EXPECT_EQ(SDP_VALID, sdp_ring_in_asked(&in, SIZE, &wish));
+	EXPECT_TRUE(sdp_ring_in_made(&in, &r, 3));
+	EXPECT_EQ(0, sdp_ring_in_receives(&in, 9, 3));
+	sdp_ring_in_agree(&in, SDP_BY_NIC, SIZE, WINDOW);
+	EXPECT_EQ(SDP_VALID, sdp_ring_in_asked(&in, SIZE, &wish));
+	r.len = 8192;
+	EXPECT_FALSE(sdp_ring_in_made(&in, &r, 0));
+	EXPECT_EQ(12, sdp_ring_in_receives_max(&in, 12));
+}
+
+TEST_MAIN

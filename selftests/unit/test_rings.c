@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rings between two engines: agreement, messages in them, and random traffic of all pairs of
+ * schemes with a model of the memory and of the adapters (G2-G6).
+ */
+#include "fixture.h"
+
+#define RING	16384U
+#define WINDOW	1024U
+/* Each with another number of receives; a kernel full of checks is slow. */
+#ifdef __KERNEL__
+#define ROUNDS	5
+#else
+#define ROUNDS	40
+#endif
+
+static u16 receives = 12;
+
+static struct sdp_engine_config config_of(u8 scheme)
+{
+	struct sdp_engine_config c = usual;
+
+	c.split_level = 3;
+	c.recv_target = receives;
+	c.ring_max = RING;
+	c.ring_window = WINDOW;
+	c.scheme = scheme;
+	return c;
+}
+
+/* A connection of two that wish for these; SDP_SCHEMES: knows no rings. */
+static struct world *agreed(TEST_CTX, u8 a, u8 b)
+{
+	struct sdp_engine_config ca = config_of(a), cb = config_of(b);
+	struct sdp_hello hello = { .ip_version = 4, .port = 1 }, ack = { 0 };
+	struct world *w = &world;
+	u8 buf[SDP_HELLO_ACK_LEN];
+
+	memset(w, 0, sizeof(*w));
+	sdp_engine_init(&w->a, a == SDP_SCHEMES ? &usual : &ca);
+	sdp_engine_init(&w->b, b == SDP_SCHEMES ? &usual : &cb);
+	sdp_engine_posted(&w->a, receives);
+	sdp_engine_posted(&w->b, receives);
+	/* By the bytes of the messages. */
+	sdp_engine_hello(&w->a, &hello);
+	sdp_hello_build(buf, &hello);
+	EXPECT_EQ(SDP_VALID, sdp_hello_parse(buf, SDP_HELLO_LEN, &hello));
+	EXPECT_EQ(SDP_VALID, sdp_engine_hello_received(&w->b, &hello));
+	sdp_engine_hello_ack(&w->b, &ack);
+	sdp_hello_ack_build(buf, &ack);
+	EXPECT_EQ(SDP_VALID, sdp_hello_ack_parse(buf, SDP_HELLO_ACK_LEN, &ack));
+	sdp_engine_hello_ack_received(&w->a, &ack, &w->acts);
+	sdp_engine_established(&w->b, &w->acts);
+	return w;
+}
+
+/* G6: every pair, and a peer that knows nothing of it */
+TEST(sdp_engine_rings__agreement)
+{
+	struct world *w;
+	u8 a, b;
+
+	for (a = 0; a <= SDP_SCHEMES; a++) {
+		for (b = 0; b <= SDP_SCHEMES; b++) {
+			bool both = a < SDP_SCHEMES && b < SDP_SCHEMES;
+
+			w = agreed(TEST_SELF, a, b);
+			EXPECT_EQ(both, w->a.rings);
+			EXPECT_EQ(both, w->b.rings);
+			EXPECT_EQ(both ? sdp_ring_scheme(a, b) : SDP_BY_CREDIT,
+				  w->a.ring_out.scheme);
+			EXPECT_EQ(w->a.ring_out.scheme, w->b.ring_in.scheme);
+			EXPECT_EQ(w->b.ring_out.scheme, w->a.ring_in.scheme);
+		}
+	}
+}
+
+/* Somebody else's use of the reserved bytes is passed over; nonsense in ours is not */
+TEST(sdp_hello_parse__extension)
+{
+	struct sdp_hello hello = {
+		.ip_version = 4, .port = 1, .version = SDP_VERSION, .max_adverts = 1, .bufs = 3,
+		.recv_size = 1536, .rings = true, .scheme = SDP_BY_NIC, .window = 4096,
+	}, seen;
+	u8 buf[SDP_HELLO_LEN];
+
+	sdp_hello_build(buf, &hello);
+	EXPECT_EQ(SDP_VALID, sdp_hello_parse(buf, SDP_HELLO_LEN, &seen));
+	EXPECT_TRUE(seen.rings);
+	EXPECT_EQ(SDP_BY_NIC, seen.scheme);
+	EXPECT_EQ(4096, seen.window);
+	buf[72]++;
+	EXPECT_EQ(SDP_VALID, sdp_hello_parse(buf, SDP_HELLO_LEN, &seen));
+	EXPECT_FALSE(seen.rings);
+	buf[72]--;
+	buf[68]++;
+	EXPECT_EQ(SDP_VALID, sdp_hello_parse(buf, SDP_HELLO_LEN, &seen));
+	EXPECT_FALSE(seen.rings);
+	buf[68]--;
+	buf[73] = SDP_SCHEMES;
+	EXPECT_EQ(SDP_BAD_HELLO, sdp_hello_parse(buf, SDP_HELLO_LEN, &seen));
+	buf[73] = SDP_BY_RDMA;
+	buf[78] = 0;
+	EXPECT_EQ(SDP_BAD_HELLO, sdp_hello_parse(buf, SDP_HELLO_LEN, &seen));
+	hello.rings = false;
+	sdp_hello_build(buf, &hello);
+	EXPECT_EQ(0, buf[68] | buf[72] | buf[73] | buf[78]);
+}
+
+/* Without rings their messages, their flag and their immediates are what they always were */
+TEST(sdp_engine_rings__not_agreed)
+{
+	struct world *w = agreed(TEST_SELF, SDP_SCHEMES, SDP_BY_RDMA);
+	u32 at, bytes;
+
+	receive_right(w, &w->b, SDP_MID_RING_ASK, 0);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_MID);
+	w = agreed(TEST_SELF, SDP_SCHEMES, SDP_BY_RDMA);
+	receive_right(w, &w->b, SDP_MID_RING_AVAIL, 0);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_MID);
+	w = agreed(TEST_SELF, SDP_SCHEMES, SDP_BY_RDMA);
+	memset(&w->acts, 0, sizeof(w->acts));
+	EXPECT_EQ(SDP_BAD_LEN, sdp_engine_ring_place(&w->b, 100, &at, &bytes, &w->acts));
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_LEN);
+}
+
+/* What nobody has asked for ends the connection; an owner that is late changes nothing */
+TEST(sdp_engine_rings__out_of_turn)
+{
+	const struct sdp_region ring = { .len = RING, .rkey = 1, .va = 4096 };
+	struct world *w = agreed(TEST_SELF, SDP_BY_NIC, SDP_BY_NIC);
+	struct sdp_msg m = from_peer(&w->b, SDP_MID_RING_AVAIL, 0);
+	u32 at, bytes;
+
+	EXPECT_FALSE(sdp_engine_held_back(&w->b));
+	m.ring = ring;
+	receive_msg(w, &w->b, &m);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+
+	w = agreed(TEST_SELF, SDP_BY_RDMA, SDP_BY_RDMA);
+	sdp_engine_ring_made(&w->b, &ring);
+	EXPECT_EQ(0, w->b.ring_in.next.len);
+	m = from_peer(&w->b, SDP_MID_RING_ASK, 0);
+	m.size = RING;
+	receive_msg(w, &w->b, &m);
+	EXPECT_ACT(w, SDP_ACT_RING_WANTED);
+	EXPECT_EQ(RING, w->acts.list[0].len);
+	m = from_peer(&w->b, SDP_MID_RING_ASK, 0);
+	m.size = RING;
+	receive_msg(w, &w->b, &m);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	sdp_engine_ring_made(&w->b, &ring);
+	EXPECT_EQ(0, w->b.ring_in.next.len);
+
+	w = agreed(TEST_SELF, SDP_BY_RDMA, SDP_BY_RDMA);
+	memset(&w->acts, 0, sizeof(w->acts));
+	EXPECT_EQ(SDP_BAD_STATE, sdp_engine_ring_place(&w->b, 100, &at, &bytes, &w->acts));
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+}
+
+/* In a ring lies data with payload and nothing else */
+TEST(sdp_engine_receive_placed__data_only)
+{
+	static const struct { u8 mid; u32 payload; enum sdp_violation want; } cases[] = {
+		{ SDP_MID_DISCONN, 0, SDP_BAD_MID }, { SDP_MID_DATA, 0, SDP_BAD_PAYLOAD },
+		{ SDP_MID_SRC_AVAIL, 10, SDP_BAD_MID },
+	};
+	struct sdp_msg m;
+	struct world *w;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		w = agreed(TEST_SELF, SDP_BY_RDMA, SDP_BY_RDMA);
+		m = from_peer(&w->b, cases[i].mid, cases[i].payload);
+		if (cases[i].mid == SDP_MID_SRC_AVAIL)
+			m.src = (struct sdp_region){ .len = 100, .rkey = 1, .va = 4096 };
+		memset(&w->acts, 0, sizeof(w->acts));
+		sdp_engine_receive_placed(&w->b, w->buf, sdp_wire_build(w->buf, &m) +
+					  cases[i].payload, &w->msg, &w->acts);
+		EXPECT_FAIL(w, EPROTO, cases[i].want);
+	}
+}
+
+/*
+ * A model of one direction: what was written, what is on its way, what lies in the ring.
+ */
+#define FLIGHT	32
+
+struct packet {
+	u8 header[SDP_HEADER_MAX];
+	u32 bytes;
+	u32 payload;
+	struct sdp_ring_place to;
+};
+
+struct side {
+	struct sdp_engine *e;
+	struct packet out[FLIGHT];	/* handed to the adapter, oldest first */
+	u32 n;
+	u64 written, sent, received;	/* payload */
+	u32 unread[64];			/* bytes in our ring of each message, and its payload */
+	u32 unread_payload[64];
+	u32 messages, plain;		/* unread ones; payload that came without a ring */
+	u32 ring_next;			/* the ring shown to the peer and not used yet */
+	u64 placed;
+	bool want_ring;
+};
+
+static struct side sides[2];
+static u32 seed;
+
+static u32 draw(u32 n)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (u32)(((u64)seed * n) >> 32);
+}
+
+static void send_some(struct side *s)
+{
+	struct sdp_tx_view view = { 0 };
+	struct sdp_tx_msg tx;
+	struct packet *p;
+	u32 n;
+
+	for (;;) {
+		u32 max = sdp_engine_payload_max(s->e);
+
+		view.head_bytes = (u32)min(s->written - s->sent, (u64)max);
+		view.head_full = view.head_bytes == max;
+		if (s->n == FLIGHT || sdp_engine_next(s->e, &view, &tx) != SDP_NEXT_SEND)
+			return;
+		p = &s->out[s->n++];
+		memset(p, 0, sizeof(*p));
+		n = min(view.head_bytes, tx.payload_max);
+		p->payload = n;
+		p->bytes = sdp_engine_commit(s->e, &tx, n, p->header, &world.sent) + n;
+		p->to = world.sent.to;
+		s->sent += n;
+	}
+}
+
+static void repost(struct side *s)
+{
+	sdp_engine_posted(s->e, sdp_engine_receives_wanted(s->e));
+}
+
+/* What lies unread must not be written over: the window that is kept free is for what waits. */
+static void expect_room(TEST_CTX, const struct side *to)
+{
+	const struct sdp_ring_in *in = &to->e->ring_in;
+
+	EXPECT_LE(sdp_ring_in_used(in), in->size);
+	if (in->scheme == SDP_BY_NIC && in->size)
+		EXPECT_LE((to->e->credit.posted + 1) * WINDOW, in->size - sdp_ring_in_used(in));
+}
+
+/* The oldest message arrives, if there is a receive for it. */
+static void arrive(TEST_CTX, struct side *from, struct side *to)
+{
+	struct sdp_actions *acts = &world.acts;
+	struct packet p = from->out[0];
+	u32 at, bytes, i;
+
+	if (!from->n || !to->e->credit.posted)
+		return;
+	memset(acts, 0, sizeof(*acts));
+	if (p.to.rkey) {
+		if (to->e->ring_in.size)
+			expect_room(TEST_SELF, to);
+		EXPECT_EQ(SDP_VALID, sdp_engine_ring_place(to->e, p.to.imm, &at, &bytes, acts));
+		EXPECT_EQ(p.bytes, bytes);
+		EXPECT_EQ(p.to.va, 4096 + at);
+		sdp_engine_receive_placed(to->e, p.header, bytes, &world.msg, acts);
+		to->unread[to->messages] = bytes;
+		to->placed += p.payload;
+	} else {
+		sdp_engine_receive(to->e, p.header, p.bytes, &world.msg, acts);
+		to->unread[to->messages] = 0;
+	}
+	if (p.payload)
+		to->unread_payload[to->messages++] = p.payload;
+	for (i = 0; i < acts->n; i++) {
+		EXPECT_NE(SDP_ACT_FAIL, acts->list[i].kind);
+		if (acts->list[i].kind == SDP_ACT_RING_WANTED)
+			to->want_ring = true;
+		/* What is unread of an older ring is not counted for the new one. */
+		if (acts->list[i].kind == SDP_ACT_RING_OVER)
+			memset(to->unread, 0, (to->messages - !!p.to.rkey) * sizeof(to->unread[0]));
+	}
+	memmove(from->out, from->out + 1, --from->n * sizeof(p));
+	memset(acts, 0, sizeof(*acts));
+	sdp_engine_sent(from->e, 1, acts);
+}
+
+static void read_one(struct side *s)
+{
+	if (!s->messages)
+		return;
+	s->received += s->unread_payload[0];
+	sdp_engine_ring_read(s->e, s->unread[0]);
+	s->messages--;
+	memmove(s->unread, s->unread + 1, s->messages * sizeof(s->unread[0]));
+	memmove(s->unread_payload, s->unread_payload + 1,
+		s->messages * sizeof(s->unread_payload[0]));
+}
+
+static void make_ring(struct side *s)
+{
+	struct sdp_region r = { .len = s->e->ring_in.making, .rkey = 7, .va = 4096 };
+
+	if (!s->want_ring)
+		return;
+	s->want_ring = false;
+	if (!draw(4))
+		r.len = 0;
+	sdp_engine_ring_made(s->e, &r);
+}
+
+static void give_back(struct side *s)
+{
+	if (s->written == s->sent && sdp_engine_ring_leave(s->e)) {
+		send_some(s);
+		sdp_engine_ring_stay(s->e);
+	}
+}
+
+static void step(TEST_CTX, struct side *s, struct side *peer)
+{
+	switch (draw(12)) {
+	case 0:
+	case 1:
+		if (s->written - s->sent < 20000)
+			s->written += 1 + draw(draw(4) ? 300 : 9000);
+		break;
+	case 2:
+		make_ring(s);
+		break;
+	case 3:
+		if (!draw(50))
+			give_back(s);
+		break;
+	case 4:
+	case 5:
+		if (s->messages < 40)
+			repost(s);
+		break;
+	case 6:
+	case 7:
+	case 8:
+		read_one(s);
+		break;
+	case 9:
+		if (s->e->ring_out.head - s->e->ring_out.freed > RING / 2)
+			sdp_engine_ring_full(s->e);
+		break;
+	default:
+		if (peer->messages < 60)
+			arrive(TEST_SELF, s, peer);
+		break;
+	}
+	send_some(s);
+}
+
+/* Everybody reads, nobody writes any more: all that was written comes. */
+static void drain(TEST_CTX, struct side *s)
+{
+	int i, j;
+
+	for (i = 0; i < 3000; i++) {
+		for (j = 0; j < 2; j++) {
+			make_ring(&s[j]);
+			read_one(&s[j]);
+			repost(&s[j]);
+			send_some(&s[j]);
+			arrive(TEST_SELF, &s[j], &s[!j]);
+			send_some(&s[j]);
+		}
+	}
+	for (j = 0; j < 2; j++)
+		EXPECT_EQ(s[j].written, s[!j].received);
+}
+
+/* Bytes that have gone by rings, of who wishes for the first scheme to who does for the second. */
+static u64 placed[SDP_SCHEMES][SDP_SCHEMES];
+
+static void random_traffic(TEST_CTX, u8 a, u8 b, u32 steps)
+{
+	struct world *w = agreed(TEST_SELF, a, b);
+
+	memset(sides, 0, sizeof(sides));
+	sides[0].e = &w->a;
+	sides[1].e = &w->b;
+	while (steps-- && !w->a.dead && !w->b.dead) {
+		u32 who = draw(2);
+
+		step(TEST_SELF, &sides[who], &sides[!who]);
+	}
+	EXPECT_FALSE(w->a.dead);
+	EXPECT_FALSE(w->b.dead);
+	drain(TEST_SELF, sides);
+	placed[a][b] += sides[1].placed;
+	placed[b][a] += sides[0].placed;
+}
+
+/* Every pair of schemes: no byte is lost, nobody is stuck, nothing unread is written over */
+TEST(sdp_engine_rings__random_traffic)
+{
+	u8 a, b;
+	int i;
+
+	for (i = 0; i < ROUNDS; i++)
+		for (a = 0; a < SDP_SCHEMES; a++)
+			for (b = 0; b < SDP_SCHEMES; b++) {
+				receives = 3 + i % 10;
+				seed = i * 9 + a * 3 + b + 1;
+				random_traffic(TEST_SELF, a, b, 6000);
+			}
+	receives = 12;
+	for (a = 0; a < SDP_SCHEMES; a++)
+		for (b = 0; b < SDP_SCHEMES; b++)
+			EXPECT_EQ(a != SDP_BY_CREDIT, placed[a][b] > 100000);
+}
+
+/* Nothing is offered while an answer could be stuck behind what the peer has written */
+TEST(sdp_engine_may_offer__answer_comes_through)
+{
+	struct world *w = agreed(TEST_SELF, SDP_BY_NIC, SDP_BY_NIC);
+
+	EXPECT_TRUE(sdp_engine_answer_comes_through(&w->a));
+	w->a.ring_in.size = RING;
+	EXPECT_EQ(7, sdp_ring_in_pipe(&w->a.ring_in));
+	w->a.credit.posted = 9;
+	EXPECT_TRUE(sdp_engine_answer_comes_through(&w->a));
+	w->a.credit.posted = 8;
+	EXPECT_FALSE(sdp_engine_answer_comes_through(&w->a));
+}
+
+TEST_MAIN
