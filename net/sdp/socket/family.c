@@ -137,9 +137,12 @@ int sdp_family_init(void)
 	err = sdp_memory_init();
 	if (err)
 		goto workqueue;
-	err = proto_register(&sdp_prot, 1);
+	err = sdp_scan_init();
 	if (err)
 		goto memory;
+	err = proto_register(&sdp_prot, 1);
+	if (err)
+		goto scan;
 	err = inet6_twin_init();
 	if (err)
 		goto proto;
@@ -154,6 +157,8 @@ inet6:
 	inet6_twin_free();
 proto:
 	proto_unregister(&sdp_prot);
+scan:
+	sdp_scan_exit();
 memory:
 	sdp_memory_exit();
 workqueue:
@@ -173,6 +178,7 @@ void sdp_family_exit(void)
 	rcu_barrier();
 	inet6_twin_free();
 	proto_unregister(&sdp_prot);
+	sdp_scan_exit();
 	sdp_memory_exit();
 	destroy_workqueue(sdp_wq);
 }

@@ -228,7 +228,7 @@ void sdp_fetch_later(struct sdp_sock *ssk, size_t room)
 void sdp_offered(struct sdp_sock *ssk, u32 inlined)
 {
 	WRITE_ONCE(ssk->rx_offer, ssk->rx_read + ssk->rx_bytes - inlined);
-	sdp_tick_watch_offer(ssk);
+	sdp_scan_watch(ssk);
 }
 
 /**

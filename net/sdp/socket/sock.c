@@ -163,6 +163,7 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	INIT_WORK(&ssk->ring_work, sdp_ring_work);
 	sdp_ready_init(ssk);
 	timer_setup(&ssk->tick, sdp_tick, 0);
+	INIT_LIST_HEAD(&ssk->scan_node);
 	sdp_alive_init(ssk);
 	sdp_options_init(ssk);
 	if (sk->sk_socket)

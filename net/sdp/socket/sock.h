@@ -171,8 +171,8 @@ struct sdp_home;
  * @growth_until: ... this time (jiffies)
  * @hold_watched: the tick ends @tx_hold at ...
  * @hold_until: ... this time (jiffies)
- * @scan_watched: the tick looks whether somebody reads an offer of the peer at ...
- * @scan_at: ... this time (jiffies)
+ * @scan_node: in the scanner's list while it looks whether somebody reads an offer of the peer
+ * @scan_since: when (jiffies) the offer came, or the last look that counts was
  * @scans: how often nobody has
  * @scan_got: bytes of it that were read at the last look
  * @credit_stalled: data waits for credit, counted once
@@ -312,8 +312,8 @@ struct sdp_sock {
 	unsigned long growth_until;
 	bool hold_watched;
 	unsigned long hold_until;
-	bool scan_watched;
-	unsigned long scan_at;
+	struct list_head scan_node;
+	unsigned long scan_since;
 	unsigned int scans;
 	u32 scan_got;
 	bool credit_stalled;
@@ -591,10 +591,15 @@ void sdp_tick_again(struct sdp_sock *ssk);
 void sdp_tick_watch_rest(struct sdp_sock *ssk);
 void sdp_tick_watch_growth(struct sdp_sock *ssk, bool growing);
 void sdp_tick_watch_hold(struct sdp_sock *ssk);
-void sdp_tick_watch_offer(struct sdp_sock *ssk);
 void sdp_tick_watch_spares(struct sdp_sock *ssk);
 void sdp_tick_stop(struct sdp_sock *ssk);
 void sdp_tick(struct timer_list *timer);
+
+/* scan.c */
+void sdp_scan_watch(struct sdp_sock *ssk);
+void sdp_scan_stop(struct sdp_sock *ssk);
+int sdp_scan_init(void);
+void sdp_scan_exit(void);
 
 /* memory.c */
 extern atomic_long_t sdp_memory_allocated;

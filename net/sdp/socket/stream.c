@@ -110,6 +110,7 @@ void sdp_stream_detach(struct sdp_sock *ssk, bool abort, struct sdp_todo *todo)
 	sdp_rings_over(ssk, 0);
 	sdp_alive_stop(ssk);
 	sdp_tick_stop(ssk);
+	sdp_scan_stop(ssk);
 }
 
 /**

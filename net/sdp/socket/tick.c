@@ -7,7 +7,6 @@
  * timer holds a reference to the socket, runs only while there is a link, and takes the
  * socket's @lock.
  */
-#include "../control/trace.h"
 #include "sock.h"
 
 /* A MSG_MORE that nobody ends is ended after this long, as with TCP. */
@@ -127,57 +126,6 @@ static void end_growth(struct sdp_sock *ssk)
 		sdp_engine_resize_refuse(&ssk->engine);
 }
 
-static unsigned long scan_jiffies(const struct sdp_sock *ssk)
-{
-	return msecs_to_jiffies(READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.scan_ms));
-}
-
-/**
- * sdp_tick_watch_offer() - the peer has offered its memory, and waits until it is read (C9)
- * @ssk: socket, locked
- *
- * If nobody reads for a while, both programs may be waiting for each other to read.
- */
-void sdp_tick_watch_offer(struct sdp_sock *ssk)
-{
-	unsigned long delay = scan_jiffies(ssk);
-
-	ssk->scan_watched = true;
-	ssk->scans = 0;
-	ssk->scan_got = sdp_engine_read_so_far(&ssk->engine);
-	ssk->scan_at = jiffies + delay;
-	tick_within(ssk, delay);
-}
-
-static void scan_offer(struct sdp_sock *ssk)
-{
-	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
-	bool reading = sdp_engine_reading(&ssk->engine);
-	u32 got = sdp_engine_read_so_far(&ssk->engine);
-
-	if (!ssk->scan_watched)
-		return;
-	if (time_before(jiffies, ssk->scan_at)) {
-		tick_within(ssk, ssk->scan_at - jiffies);
-		return;
-	}
-	ssk->scan_watched = sdp_engine_offered(&ssk->engine) || reading;
-	if (!ssk->scan_watched)
-		return;
-	ssk->scans = reading || got != ssk->scan_got ? 0 : ssk->scans + 1;
-	ssk->scan_got = got;
-	ssk->scan_at = jiffies + scan_jiffies(ssk);
-	tick_within(ssk, scan_jiffies(ssk));
-	if (ssk->scans < READ_ONCE(set->scan_count))
-		return;
-	ssk->scan_watched = false;
-	SDP_INC(sock_net(&ssk->sk), ScansFired);
-	trace_sdp_scan(&ssk->sk, ssk->local.port, ssk->peer.port,
-		       sdp_engine_offered(&ssk->engine), ssk->scans);
-	ssk->scans_fired++;
-	sdp_engine_decline(&ssk->engine);
-}
-
 static unsigned long rest_jiffies(const struct sdp_sock *ssk)
 {
 	return msecs_to_jiffies(READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.resize_idle_ms));
@@ -224,7 +172,6 @@ void sdp_tick_stop(struct sdp_sock *ssk)
 	ssk->hold_watched = false;
 	ssk->growth_watched = false;
 	ssk->rest_watched = false;
-	ssk->scan_watched = false;
 }
 
 /**
@@ -243,7 +190,6 @@ void sdp_tick(struct timer_list *timer)
 		end_hold(ssk);
 		drop_spares(ssk);
 		end_growth(ssk);
-		scan_offer(ssk);
 		smaller = end_rest(ssk);
 		sdp_stream_progress(ssk, &todo);
 		if (smaller) {

@@ -253,7 +253,7 @@ large_tracepoints() {
 		"sdp_mode:.*receiving half combined -> buffered by the peer" \
 		"sdp_mode:.*receiving half buffered -> combined by this end" \
 		"sdp_mode:.*sending half buffered -> combined by the peer"
-	trace_point sdp_scan "$programs/rdma" --set rc4 nobody_reads -- \
+	trace_point sdp_scan "$programs/scan" --set rc4 nobody_reads -- \
 		"sdp_scan:.*peer=[0-9]+ nobody reads [0-9]+ offered bytes after 2 looks"
 }
 
