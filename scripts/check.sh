@@ -7,7 +7,8 @@ set -uo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$SDP_TOP"
 
-passed=0 failed=0 skipped=0 summary= logs=() beside_names=() beside_pids=()
+passed=0 failed=0 skipped=0 summary= logs=() lane_pids=()
+declare -A lanes=() beside_makes=()
 
 log_of() { echo "$SDP_LOGS/check-$(tr -c 'a-z0-9.\n' - <<<"$1").log"; }
 
@@ -35,57 +36,75 @@ part() {
 	add_up "$name" "$log" "${PIPESTATUS[0]}" $((SECONDS - start))
 }
 
-# beside NAME MAKE ARGUMENTS...: while the next parts run, with what they leave of the processors.
+# beside LANE NAME MAKE ARGUMENTS...: while the next parts run, with what they leave of the
+# processors; one after the other in each lane. lanes_begin starts them.
 beside() {
-	local name=$1 start=$SECONDS
-	shift
-	say ""
-	say "== $name: beside what follows, shown when that is over"
-	beside_names+=("$name")
-	{
-		SDP_VM_LOCK=vm-beside.lock nice -n 19 make --no-print-directory "$@"
-		echo "status $? after $((SECONDS - start)) s"
-	} >"$(log_of "$name")" 2>&1 &
-	beside_pids+=($!)
+	say "== $2: beside what follows, shown when that is over"
+	lanes[$1]+="$2"$'\n'
+	beside_makes[$2]=${*:3}
 }
 
-beside_end() {
-	local i name log status seconds
-	for i in "${!beside_pids[@]}"; do
-		name=${beside_names[i]}
-		log=$(log_of "$name")
-		wait "${beside_pids[i]}"
-		read -r status seconds < <(sed -n 's/^status \([0-9]*\) after \([0-9]*\) s$/\1 \2/p' "$log" |
-			tail -n 1)
-		say ""
-		say "== $name"
-		grep -av '^status [0-9]* after' "$log"
-		add_up "$name" "$log" "${status:-1}" "${seconds:-0}"
+# So nice that they do not hold up the others, and not so nice that they run into time limits.
+run_lane() {
+	local name start
+	while read -r name; do
+		start=$SECONDS
+		{
+			# shellcheck disable=SC2086 # several words
+			SDP_VM_LOCK=vm-beside.lock nice -n 5 make --no-print-directory ${beside_makes[$name]}
+			echo "status $? after $((SECONDS - start)) s"
+		} >"$(log_of "$name")" 2>&1 </dev/null
+	done
+}
+
+lanes_begin() {
+	local lane
+	for lane in "${!lanes[@]}"; do
+		run_lane <<<"${lanes[$lane]%$'\n'}" &
+		lane_pids+=($!)
+	done
+}
+
+lanes_end() {
+	local lane name log status seconds
+	wait "${lane_pids[@]}"
+	for lane in "${!lanes[@]}"; do
+		while read -r name; do
+			log=$(log_of "$name")
+			read -r status seconds < <(sed -n 's/^status \([0-9]*\) after \([0-9]*\) s$/\1 \2/p' \
+				"$log" | tail -n 1)
+			say ""
+			say "== $name"
+			grep -av '^status [0-9]* after' "$log"
+			add_up "$name" "$log" "${status:-1}" "${seconds:-0}"
+		done <<<"${lanes[$lane]%$'\n'}"
 	done
 }
 
 part "style, by building" check-style PART=builds
 # Packages are installed by one at a time.
 scripts/setup.sh unit vm style build deb wire go
-beside "style, by reading" check-style PART=texts
-beside "engine, user space" check-unit
-beside "packages" check-deb
+beside host "style, by reading" check-style PART=texts
+beside host "engine, user space" check-unit
+beside host "packages" check-deb
 # KUnit and, in their short form, the next three do not depend on how fast they go.
 if [ -n "${SDP_SHORT:-}" ]; then
-	beside "engine, KUnit" check-kunit
-	beside "the test runner" check-runner
-	beside "wire" check-wire
-	beside "programs" check-programs
+	beside guest "engine, KUnit" check-kunit
+	beside guest "the test runner" check-runner
+	beside guest "wire" check-wire
+	beside guest "programs" check-programs
+	lanes_begin
 else
+	lanes_begin
 	part "engine, KUnit" check-kunit
 	part "wire" check-wire
 fi
 part "kernel 6.12" check-vm KERNEL=6.12
 part "kernel 6.1" check-vm KERNEL=6.1
-[ -n "${SDP_SHORT:-}" ] || beside_end
+[ -n "${SDP_SHORT:-}" ] || lanes_end
 part "debug kernel" check-vm KERNEL=debug
 if [ -n "${SDP_SHORT:-}" ]; then
-	beside_end
+	lanes_end
 else
 	part "programs" check-programs
 	part "the test runner" check-runner

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A static program of Go, which makes its system calls by itself: net and net/http, server and
 # client. See own/work.go.
-# timeout: 400 s; short form: 6.12
+# timeout: 900 s; short form: 6.12
 . "$(dirname "$0")/libprograms.sh"
 
 make_file "$dir/file" 3
