@@ -70,6 +70,10 @@ for test in "$build"/asan/test_*; do
 done
 one pair "$build/pair" --seed "$seed" --steps "$steps"
 notes pair '[0-9].*'
+one pair.rings "$build/pair" --rings --seed "$seed" --steps "$steps"
+notes pair.rings '[0-9r].*'
+one pair.nic "$build/pair.asan" --rings --both 2 --seed "$seed" --steps $((steps / 10))
+notes pair.nic '[0-9r].*'
 one pair.asan "$build/pair.asan" --seed $((seed + 1000000)) --steps $((steps / 4))
 notes pair.asan '[0-9].*'
 one policy-tool "$here/../tools/policy.sh"

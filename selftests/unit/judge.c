@@ -66,13 +66,20 @@ void judge_start(struct sim *s)
 {
 	for (u32 i = 0; i < 2; i++) {
 		struct sim_truth *t = &s->side[i].t;
+		u16 most;
 
 		t->posted = s->cfg.first[i];
 		t->theirs = t->posted;
 		t->limit = s->cfg.first[!i];
-		t->target = max(s->cfg.target[i], 3);
-		t->target_max = t->target;
-		t->threshold = sim_threshold(t->target, s->cfg.threshold[i]);
+		s->side[i].ri.cap = s->cfg.ring_max[i];
+		s->side[i].ri.target = s->cfg.target[i];
+		s->side[i].ri.threshold = s->cfg.threshold[i];
+		most = sim_receives(s, i, s->cfg.target[i]);
+		t->target = max(most, 3);
+		t->target_max = max(t->target, s->cfg.first[i]);
+		/* The owner's wish is for another number of receives. */
+		t->threshold = sim_threshold(t->target, most == s->cfg.target[i] ?
+					     s->cfg.threshold[i] : 0);
 		t->threshold_min = t->threshold;
 	}
 	judge_resize_start(s);
@@ -93,11 +100,21 @@ static s32 told(const struct sim_side *me, const u8 *header)
 {
 	const struct sim_truth *t = &me->t;
 	bool answer = me->of.open && !(header && judge_last_answer(me, header));
-	bool spare = judge_may_cancel(me, header) && t->posted > t->target;
+	bool spare = (judge_may_cancel(me, header) || me->ri.tells) && t->posted > t->target;
 
 	if (!(answer || spare) || t->posted < 2 || judge_credit(t) < 2)
 		return t->posted;
 	return max(t->theirs, t->posted - 1);
+}
+
+/* G4: without a grant, too, the adapters hold back what finds no receive; or D2. */
+static bool may_send(const struct sim *s, u32 side, u32 least)
+{
+	const struct sim_truth *t = &s->side[side].t;
+
+	if (sim_by_nic(s))
+		return judge_granted(t) || t->sent - s->side[side].completed < judge_pipe(s, side);
+	return judge_credit(t) >= least && (least < 2 || t->posted);
 }
 
 /* D4: would a credit update be right now? */
@@ -109,11 +126,12 @@ static bool update_right(const struct sim_side *me)
 }
 
 /* ... or has the peer to answer an advertisement, and no credit at all? */
-static bool update_for_answer(const struct sim_side *me)
+static bool update_for_answer(const struct sim *s, const struct sim_side *me)
 {
 	const struct sim_truth *t = &me->t;
 
-	return me->ad.out && !t->theirs && t->posted && judge_credit(t) > 1;
+	return (me->ad.out || me->ri.size) && !sim_by_nic(s) && !t->theirs && t->posted &&
+	       judge_credit(t) > 1;
 }
 
 /* Has the peer more to say? Data, an answer, that a reader waits (C3), a buffer (C5). */
@@ -129,6 +147,10 @@ static void judge_update(struct sim *s, u32 side)
 	struct sim_side *me = &s->side[side];
 	struct sim_truth *t = &me->t;
 
+	if (!update_right(me) && judge_ring_update(me)) {
+		s->sent[27]++;
+		return;
+	}
 	if (!update_right(me))
 		rule(s, "%u: credit update at theirs %d, posted %u, T %u (D4)", side,
 		      t->theirs, t->posted, t->threshold);
@@ -186,7 +208,8 @@ static u8 flags_due(const struct sim_side *me, u8 mid, u32 payload)
 /* What is more than an empty Data. */
 static void judge_kind(struct sim *s, u32 side, const u8 *header, u32 payload, bool full)
 {
-	if (judge_mode_sent(s, side, header) || judge_advert_sent(s, side, header, payload))
+	if (judge_mode_sent(s, side, header) || judge_advert_sent(s, side, header, payload) ||
+	    judge_ring_sent(s, side, header))
 		return;
 	if (header[0] == SDP_MID_SINK_AVAIL && payload)
 		judge_data(s, side, payload, true);
@@ -200,16 +223,66 @@ static void judge_kind(struct sim *s, u32 side, const u8 *header, u32 payload, b
 		fault(s, "%u: MID %02x", side, header[0]);
 }
 
-/* A message is handed to the transport. @full: its payload ends a segment that cannot grow. */
-void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool full)
+/* What is told to be free is what has been read, and only where somebody has to be told (G2). */
+static void judge_freed(struct sim *s, u32 side, const u8 *header)
+{
+	struct sim_home *cur = &s->side[side].ri.cur;
+
+	if (!(header[1] & SDP_FLAG_FREED))
+		return;
+	if (!judge_ring_tells(s, side) || be(header + 16, 4) != cur->read ||
+	    header[0] != SDP_MID_DATA)
+		fault(s, "%u: %u bytes are free, it says; %u are", side, be(header + 16, 4),
+		      cur->read);
+	cur->told = cur->read;
+}
+
+static void judge_credits(struct sim *s, u32 side, const u8 *header, u32 payload, bool update)
 {
 	struct sim_side *me = &s->side[side], *peer = &s->side[!side];
 	struct sim_truth *t = &me->t;
+
+	if (sim_by_nic(s)) {
+		s->sent[22] += !judge_granted(t);
+		if (!judge_granted(t) && t->sent - me->completed >= judge_pipe(s, side))
+			fault(s, "%u: more than the adapter may hold (G5)", side);
+		return;
+	}
+	if (judge_credit(t) < 1 || judge_credit(t) > 0xffff)
+		fault(s, "%u: message without credit (D2)", side);
+	if (!update && judge_credit(t) < 2 &&
+	    !(judge_answer(me, header) && (s32)t->posted > t->theirs))
+		rule(s, "%u: last credit used for MID %02x with %u bytes (D5)", side, header[0],
+		      payload);
+	if (t->sent + 1 - peer->t.received > peer->t.posted)
+		fault(s, "%u: %u messages for %u receives (D2)", side,
+		      t->sent + 1 - peer->t.received, peer->t.posted);
+}
+
+/* The hardware is about to put the oldest message of @side into a receive of the peer's. */
+void judge_lands(struct sim *s, u32 side)
+{
+	const struct sim_side *me = &s->side[side], *peer = &s->side[!side];
+	const struct sim_wire_msg *m = &me->wire[me->landed % SIM_MSGS];
+	u32 room = peer->z.recv[me->landed % SIM_MSGS];
+
+	if (!m->to.rkey && m->len > room)
+		fault(s, "%u: %u bytes for a receive of %u", side, m->len, room);
+}
+
+/* A message is handed to the transport. @full: its payload ends a segment that cannot grow. */
+void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool full,
+		const struct sdp_ring_place *to)
+{
+	struct sim_side *me = &s->side[side];
+	struct sim_truth *t = &me->t;
 	bool empty = header[0] == SDP_MID_DATA && !payload;
 	/* After a shrink, empty messages may go though they grant little: then they are as any. */
-	bool update = empty && (!me->z.flush || update_right(me));
-	bool for_answer = empty && update_for_answer(me) && !update_right(me);
-	u32 len = sdp_wire_header_len(header[0]) + payload;
+	bool for_ring = judge_ring_tells(s, side) && judge_ring_update(me);
+	bool update = empty && (!me->z.flush || update_right(me) || for_ring);
+	bool for_answer = empty && update_for_answer(s, me) && !update_right(me) && !for_ring;
+	bool freed = header[1] & SDP_FLAG_FREED;
+	u32 len = sdp_wire_header_len(header[0]) + (freed ? SDP_FREED_LEN : 0) + payload;
 	s32 bufs = (s32)be(header + 2, 2);
 
 	if (bufs > t->posted)
@@ -218,26 +291,21 @@ void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool ful
 		rule(s, "%u: Bufs %u, posted %u, owes an answer (D1)", side, bufs, t->posted);
 	if (!me->established)
 		fault(s, "%u: message before the connection stands", side);
-	if (judge_credit(t) < 1 || judge_credit(t) > 0xffff)
-		fault(s, "%u: message without credit (D2)", side);
-	if (!update && judge_credit(t) < 2 &&
-	    !(judge_answer(me, header) && (s32)t->posted > t->theirs))
-		rule(s, "%u: last credit used for MID %02x with %u bytes (D5)", side, header[0],
-		      payload);
+	judge_credits(s, side, header, payload, update);
 	me->discards[t->sent % SIM_MSGS] = false;
 	t->sent++;
 	if (be(header + 8, 4) != t->sent + s->cfg.seq[side])
 		fault(s, "%u: MSeq is not one more than the last (wire 7)", side);
 	if (be(header + 12, 4) != t->received + s->cfg.seq[!side])
 		fault(s, "%u: MSeqAck is not what has been received (D1)", side);
-	if (header[1] != flags_due(me, header[0], payload) || be(header + 4, 4) != len)
+	if ((header[1] & ~SDP_FLAG_FREED) != flags_due(me, header[0], payload) ||
+	    be(header + 4, 4) != len)
 		fault(s, "%u: flags %02x or Len wrong (wire 1, 9)", side, header[1]);
-	if (t->sent - peer->t.received > peer->t.posted)
-		fault(s, "%u: %u messages for %u receives (D2)", side, t->sent - peer->t.received,
-		      peer->t.posted);
 	if (t->sent - me->completed > s->cfg.slots[side])
 		fault(s, "%u: more messages than the transport has slots", side);
-	judge_fits(s, side, len);
+	judge_ring_message(s, side, header, len, to);
+	if (!to->rkey)
+		judge_fits(s, side, len);
 	judge_resize_sent(s, side, header);
 	if (for_answer)
 		s->sent[10]++;
@@ -249,6 +317,7 @@ void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool ful
 		judge_kind(s, side, header, payload, full);
 	if (payload)
 		judge_buffer_payload(s, side);
+	judge_freed(s, side, header);
 	t->theirs = bufs;
 }
 
@@ -258,7 +327,7 @@ void judge_no_send(struct sim *s, u32 side, enum sdp_next why)
 	struct sim_side *me = &s->side[side];
 	struct sim_truth *t = &me->t;
 	bool slot = t->sent - me->completed < s->cfg.slots[side];
-	bool could = slot && judge_credit(t) > 1 && t->posted;
+	bool could = slot && may_send(s, side, 2);
 	bool ready = me->segs && (me->segs > 1 || me->seg[0] >= me->seg_max[0] ||
 				  me->seg_urgent || me->shutdown || !me->hold);
 
@@ -269,20 +338,24 @@ void judge_no_send(struct sim *s, u32 side, enum sdp_next why)
 	judge_buffer_silent(s, side, could);
 	/* In front of what is advertised all is ready; behind it nothing. */
 	ready = !me->ad.out && (ready || me->rest || me->ad.offered);
-	if (slot && judge_credit(t) && judge_needs_credit(me) && update_right(me))
+	if (slot && may_send(s, side, 1) && judge_needs_credit(me) && update_right(me))
 		rule(s, "%u: a credit update is due and does not go (D4)", side);
-	if (slot && update_for_answer(me))
+	if (slot && update_for_answer(s, me))
 		rule(s, "%u: the peer has no credit to answer with", side);
 	if (could)
 		judge_resize_silent(s, side);
 	if (why == SDP_NEXT_NO_SLOT && slot)
 		fault(s, "%u: waits for a slot and has one", side);
-	if (why == SDP_NEXT_NO_CREDIT && judge_credit(t) > 1 && t->posted)
+	if (why == SDP_NEXT_NO_CREDIT && may_send(s, side, 2))
 		rule(s, "%u: waits for credit and has %u (D1)", side, judge_credit(t));
+	if (why == SDP_NEXT_NO_ROOM)
+		judge_ring_room(s, side);
 	if (why == SDP_NEXT_GATHER &&
 	    (arrived(me, t->last_data) || me->segs > 1 || me->seg_urgent || me->ad.offered ||
 	     me->rest))
 		rule(s, "%u: gathers with nothing on its way", side);
+	if (s->cfg.lazy[side] && !s->calls && sim_by_rdma(s, side))
+		ready = false;
 	if (why == SDP_NEXT_IDLE && ready)
 		fault(s, "%u: idle with something to send (A2)", side);
 	if (why == SDP_NEXT_IDLE && me->shutdown && !me->disconn_sent && !me->ad.offered)
@@ -307,8 +380,12 @@ void judge_receive(struct sim *s, u32 side, const u8 *header)
 	t->limit = limit;
 	t->received++;
 	t->posted--;
-	if (--t->theirs < 0)
-		fault(s, "%u: more messages than the peer had credits (D3)", side);
+	if (--t->theirs < 0) {
+		if (!sim_by_nic(s))
+			fault(s, "%u: more messages than the peer had credits (D3)", side);
+		t->theirs = 0;
+	}
+	judge_ring_received(s, side, header);
 	judge_resize_received(s, side, header);
 	judge_mode_received(s, side, header);
 	judge_advert_received(s, side, header);
@@ -401,6 +478,8 @@ void judge_settled(const struct sim *s, u32 readers)
 		judge_mode_settled(s);
 		judge_buffer_settled(s, readers);
 	}
+	if (!s->aborted && readers == 3 && !s->link_down)
+		judge_ring_settled(s);
 	if (!s->aborted && readers == 3 && s->side[0].shutdown && s->side[1].shutdown &&
 	    !sim_all_over(s))
 		fault(s, "both have shut down and the connection does not end");

@@ -11,7 +11,8 @@
 #include "sim.h"
 
 void judge_start(struct sim *s);
-void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool full);
+void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool full,
+		const struct sdp_ring_place *to);
 void judge_no_send(struct sim *s, u32 side, enum sdp_next why);
 void judge_receive(struct sim *s, u32 side, const u8 *header);
 void judge_actions(struct sim *s, u32 side, const struct sdp_actions *acts);
@@ -21,6 +22,19 @@ void judge_eof(struct sim *s, u32 side);
 void judge_link_down(struct sim *s);
 void judge_settled(const struct sim *s, u32 readers);
 
+bool judge_ring_sent(struct sim *s, u32 side, const u8 *header);
+void judge_ring_message(struct sim *s, u32 side, const u8 *header, u32 len,
+			const struct sdp_ring_place *to);
+void judge_ring_received(struct sim *s, u32 side, const u8 *header);
+void judge_ring_early(const struct sim *s, u32 side);
+void judge_ring_room(const struct sim *s, u32 side);
+bool judge_ring_takes(const struct sim *s, u32 side);
+bool judge_ring_update(const struct sim_side *me);
+bool judge_ring_tells(const struct sim *s, u32 side);
+void judge_ring_settled(const struct sim *s);
+u32 judge_pipe(const struct sim *s, u32 side);
+
+void judge_lands(struct sim *s, u32 side);
 void judge_resize_start(struct sim *s);
 void judge_posted(struct sim *s, u32 side, u16 n, u32 size);
 void judge_split(struct sim *s, u32 side, u32 bytes);
@@ -83,6 +97,14 @@ static inline u32 be(const u8 *p, int bytes)
 	return v;
 }
 
+/* Bytes of payload that a message says it has. */
+static inline u32 judge_payload(const u8 *header)
+{
+	u32 more = header[1] & SDP_FLAG_FREED ? SDP_FREED_LEN : 0;
+
+	return be(header + 4, 4) - sdp_wire_header_len(header[0]) - more;
+}
+
 /* What the peer's advertisement waits for; or its buffer, or who takes his back. */
 static inline bool judge_answer(const struct sim_side *me, const u8 *header)
 {
@@ -119,6 +141,12 @@ static inline bool judge_last_answer(const struct sim_side *me, const u8 *header
 static inline u32 judge_credit(const struct sim_truth *t)
 {
 	return t->limit - t->sent;
+}
+
+/* Is any left? By NIC a message may have gone beyond. */
+static inline bool judge_granted(const struct sim_truth *t)
+{
+	return (s32)judge_credit(t) > 0;
 }
 
 void fault_begin(const struct sim *s);

@@ -11,12 +11,15 @@ static bool alive(const struct sim_side *me)
 	return me->established && !me->failed && !me->ended;
 }
 
-/* B2, C3, C9: not in Buffered, one at a time, not while the peer's own is open, nor its buffers. */
+/*
+ * B2, C3, C9: not in Buffered, one at a time, not while the peer's own is open, nor its buffers;
+ * G4: nor where the answer could be stuck behind what the peer's adapter holds back.
+ */
 bool judge_may_advertise(const struct sim *s, u32 side)
 {
 	const struct sim_side *me = &s->side[side];
 
-	return alive(me) && !me->shutdown && !me->ad.offered && !me->of.open &&
+	return alive(me) && !sim_by_nic(s) && !me->shutdown && !me->ad.offered && !me->of.open &&
 	       me->mo.tx != SDP_MODE_BUFFERED && !me->mo.due && !me->pl.n && !me->pl.unreported;
 }
 

@@ -190,7 +190,7 @@ static void avail_received(struct sim *s, u32 side, const u8 *header)
 void judge_buffer_received(struct sim *s, u32 side, const u8 *header)
 {
 	struct sim_side *me = &s->side[side], *peer = &s->side[!side];
-	u32 payload = be(header + 4, 4) - sdp_wire_header_len(header[0]);
+	u32 payload = judge_payload(header);
 
 	me->bu.came += payload && !peer->discards[(me->t.received - 1) % SIM_MSGS];
 	if (header[0] == SDP_MID_SINK_AVAIL)

@@ -41,10 +41,12 @@ void judge_posted(struct sim *s, u32 side, u16 n, u32 size)
 {
 	struct sim_side *me = &s->side[side];
 
-	/* One more for a cancel, while there is something that could be cancelled. */
-	if (me->t.posted + n > me->t.target_max + judge_may_cancel(me, NULL))
+	u32 most = me->t.target_max + (judge_may_cancel(me, NULL) || me->ri.tells);
+
+	/* One more for a cancel or for what is free, while it could have to be said. */
+	if (me->t.posted + n > most)
 		fault(s, "%u: %u receives are to be posted, %u more than there may be", side, n,
-		      me->t.posted + n - me->t.target_max);
+		      me->t.posted + n - most);
 	if (size != answer_for(s, side))
 		rule(s, "%u: receives of %u are posted, not of %u (E2)", side, size,
 		     answer_for(s, side));
@@ -64,7 +66,9 @@ void judge_split(struct sim *s, u32 side, u32 bytes)
 	if (++z->splits < z->level)
 		return;
 	size = SDP_BSDH_LEN + (z->largest + 4095) / 4096 * 4096;
-	z->wants = min(size, most);
+	/* What did not fit into a small ring may fit into a receive. */
+	size = min(size, most);
+	z->wants = size > z->may_send ? size : 0;
 	z->splits = 0;
 	z->largest = 0;
 }
@@ -91,11 +95,8 @@ void judge_refuse(struct sim *s, u32 side)
 /* The most important rule: a message is not longer than the receive that it will land in. */
 void judge_fits(struct sim *s, u32 side, u32 len)
 {
-	struct sim_side *me = &s->side[side], *peer = &s->side[!side];
-	u32 room = peer->z.recv[(me->t.sent - 1) % SIM_MSGS];
+	struct sim_side *me = &s->side[side];
 
-	if (len > room)
-		fault(s, "%u: %u bytes for a receive of %u", side, len, room);
 	if (len > me->z.may_send)
 		fault(s, "%u: %u bytes to a peer that has said %u (E3)", side, len,
 		      me->z.may_send);
@@ -188,7 +189,7 @@ static void answer_received(struct sim *s, u32 side, u32 size)
 	if (z->asked <= z->may_send && size > z->back_to) {
 		z->back_to = size;
 	} else if (z->asked <= z->may_send) {
-		z->flush = judge_credit(&me->t);
+		z->flush = judge_granted(&me->t) ? judge_credit(&me->t) : 0;
 		z->flushed = true;
 	} else if (size == z->may_send) {
 		z->level = min(2 * z->level, LEVEL_MAX);

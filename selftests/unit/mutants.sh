@@ -17,12 +17,13 @@ only=("$@")
 every=${EVERY:-1} from=${FROM:-0} entries=0
 cc=${CC:-gcc}
 flags=(-std=gnu11 -O1 -w)
-small=(-DSIM_MSGS=8 -DSIM_BYTES=112 -DSIM_SEGMENTS=4)
+small=(-DSIM_MSGS=8 -DSIM_BYTES=112 -DSIM_SEGMENTS=4 -DSDP_RING_SIZE_MIN=128 -DSDP_RING_WINDOW_MIN=32)
 ksft=$("$here/../../scripts/kernels.sh" source)/tools/testing/selftests
 engine=(wire credit resize source sink advert target mode ring conn engine engine_act engine_advert engine_ring engine_send engine_owner)
 rules=(glob rules_target rules_parse rules_match)
 pure=("${engine[@]}" "${rules[@]}")
-sim=(sim sim_advert sim_buffer sim_state judge judge_resize judge_advert judge_buffer judge_mode)
+sim=(sim sim_advert sim_buffer sim_ring sim_state judge judge_resize judge_advert judge_buffer judge_mode
+     judge_ring)
 
 chosen() {
 	local name
@@ -92,6 +93,11 @@ simulate() {
 		return
 	fi
 	[ "$judge" = rule ] || rules=(--outcome)
+	if [ "$judge" = rings ]; then
+		found rings 60 "$dir/pair.run" --rings "${runs[@]}" ||
+			echo "not ok - $name: pair --rings does not notice"
+		return
+	fi
 	found pair 60 "$dir/pair.run" "${runs[@]}" "${rules[@]}" ||
 		found search 300 "$dir/search.run" --max-states 200000 "${rules[@]}" ||
 		echo "not ok - $name: neither pair nor search notices"

@@ -3,6 +3,7 @@
  * Random schedules of the pair simulator.
  *
  *	pair [--seed N] [--runs N] [--steps N] [--trace] [--outcome]
+ *	     [--rings [--both SCHEME]]
  *
  * Every run has a seed of its own, which is printed when it fails: `pair --seed THAT
  * --runs 1` repeats it, --trace prints its steps. A run draws the sizes of both sides and
@@ -22,7 +23,8 @@ static struct sim sim, probe;
 static u64 rng_state, run_seed;
 static struct sim_step last[LAST_STEPS];
 static u64 n_last;
-static bool trace;
+static bool trace, rings;
+static u8 both = SDP_SCHEMES;	/* the one scheme of all runs, or any */
 
 static u32 rnd(u32 n)
 {
@@ -84,6 +86,32 @@ static void draw_resize(struct sim_config *c)
 	}
 }
 
+/* Of the runs with rings all nine pairs of schemes, small rings and large ones. */
+static void draw_rings(struct sim_config *c)
+{
+	if (!rings)
+		return;
+	for (u32 i = 0; i < 2; i++) {
+		c->ring_max[i] = SDP_RING_SIZE_MIN << rnd(3);
+		c->window[i] = c->ring_max[i] >> (2 + rnd(4));
+		c->scheme[i] = (u8)rnd(SDP_SCHEMES);
+		if (both < SDP_SCHEMES)
+			c->scheme[i] = both;
+		c->lazy[i] = chance(20);
+		/* One more, for what is free to be told with it (credit.h). */
+		c->room[i]++;
+		c->split_level[i] = (u16)(1 + rnd(5));
+	}
+	/* No advertisements there (G4). */
+	if (c->scheme[0] != SDP_BY_NIC || c->scheme[1] != SDP_BY_NIC)
+		return;
+	for (u32 i = 0; i < 2; i++) {
+		c->adverts[i] = false;
+		c->buffers[i] = 0;
+		c->pipelined[i] = false;
+	}
+}
+
 static void draw_config(struct sim_config *c)
 {
 	memset(c, 0, sizeof(*c));
@@ -110,6 +138,7 @@ static void draw_config(struct sim_config *c)
 		c->revocable[i] = chance(80);
 	}
 	draw_resize(c);
+	draw_rings(c);
 	for (u32 i = 0; i < 2; i++) {
 		u32 full = c->recv_size[!i] - SDP_BSDH_LEN;
 
@@ -132,7 +161,8 @@ static void draw_mood(struct mood *m)
 		[SIM_SHRINK] = 3, [SIM_REFUSE] = 1, [SIM_OFFER] = 8, [SIM_WITHDRAW] = 1,
 		[SIM_RDMA] = 8, [SIM_RDMA_MOVE] = 8, [SIM_RDMA_END] = 8, [SIM_DECLINE] = 1,
 		[SIM_LATE] = 4, [SIM_LARGE] = 4, [SIM_WANT] = 8, [SIM_BUFFER] = 12,
-		[SIM_UNBUFFER] = 1, [SIM_PUT] = 12, [SIM_PUT_MOVE] = 8,
+		[SIM_UNBUFFER] = 1, [SIM_PUT] = 12, [SIM_PUT_MOVE] = 8, [SIM_RING] = 12,
+		[SIM_LEAVE] = 1, [SIM_CALL] = 4,
 	};
 	bool small, pipe, quiet;
 
@@ -158,7 +188,9 @@ static void draw_mood(struct mood *m)
 				w = pipe ? 60 : 0;
 			if ((k == SIM_BUFFER || k == SIM_UNBUFFER) && !sim.cfg.buffers[side])
 				w = 0;
-			if (k >= SIM_PUT && !sim.cfg.buffers[!side])
+			if (k >= SIM_PUT && k <= SIM_PUT_MOVE && !sim.cfg.buffers[!side])
+				w = 0;
+			if (k >= SIM_RING && !rings)
 				w = 0;
 			if ((k <= SIM_UNHOLD || k >= SIM_OFFER) && chance(15))
 				w = 0;
@@ -250,6 +282,9 @@ static void draw_amount(struct sim_step *step)
 	case SIM_BUFFER:
 		step->arg = (u16)(chance(50) ? 0 : rnd(5000));
 		return;
+	case SIM_RING:
+		step->arg = (u16)(chance(70) ? 0 : 1 + rnd(2));
+		return;
 	case SIM_PUT:
 		most = me->pl.n ? me->pl.list[0].len : 0;
 		break;
@@ -280,7 +315,7 @@ static void maybe_something_rare(u32 target_percent)
 	step.arg = chance(50) ? PICK(2, 3, 4, 12) : (u16)(3 + rnd(62));
 	step.arg2 = chance(70) ? 0 : (u16)(1 + rnd(80));
 	/* The owner's room follows its target. */
-	sim.cfg.room[step.side] = max(sim.cfg.room[step.side], max(step.arg, 3));
+	sim.cfg.room[step.side] = max(sim.cfg.room[step.side], max(step.arg, 3) + rings);
 	do_step(&step);
 }
 
@@ -370,7 +405,8 @@ static void run(u32 max_steps)
 
 static void explain(void)
 {
-	fprintf(stderr, "usage: pair [--seed N] [--runs N] [--steps N] [--trace] [--outcome]\n");
+	fprintf(stderr, "usage: pair [--seed N] [--runs N] [--steps N] [--trace] [--outcome] "
+		"[--rings [--both SCHEME]]\n");
 	exit(2);
 }
 
@@ -404,6 +440,10 @@ int main(int argc, char **argv)
 			trace = true;
 		else if (!strcmp(argv[i], "--outcome"))
 			sim_outcome_only = true;
+		else if (!strcmp(argv[i], "--rings"))
+			rings = true;
+		else if (!strcmp(argv[i], "--both"))
+			both = (u8)value_of(argv[++i], "--both");
 		else
 			explain();
 	}
@@ -433,6 +473,11 @@ int main(int argc, char **argv)
 	printf("# buffers: %" PRIu64 ", with payload %" PRIu64 ", written %" PRIu64 ", discarded %"
 	       PRIu64 ", stale %" PRIu64 ", cancels %" PRIu64 ", answers %" PRIu64 "\n", sent[13],
 	       sent[14], sent[15], sent[16], sent[17], sent[18], sent[19]);
+	if (rings)
+		printf("# rings: messages in them %" PRIu64 ", beyond what was granted %" PRIu64
+		       ", asked for %" PRIu64 ", made %" PRIu64 ", refused %" PRIu64
+		       ", given back %" PRIu64 ", updates %" PRIu64 "\n", sent[21], sent[22],
+		       sent[23], sent[24], sent[25], sent[26], sent[27]);
 	printf("ok 1 - random schedules\n");
 	return 0;
 }

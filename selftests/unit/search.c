@@ -18,6 +18,7 @@
 #include "sim.h"
 
 #define SEGMENT		2
+#define RING_STATES	500000	/* of a scenario with rings, at most: there are millions */
 #define STEPS_MAX	32	/* that can be tried in one state */
 
 /* What else may happen in a scenario. */
@@ -41,6 +42,11 @@
 #define WITH_UNBUFFER	131072	/* ... and takes them back */
 #define WITH_WANT	262144	/* they are not in Pipelined yet; how they get there */
 #define BOTH_POST	524288	/* ... and the other way round */
+#define WITH_RDMA	(1 << 20)	/* rings of a few messages, by rdma */
+#define WITH_NIC	(1 << 21)	/* ... by nic: of side 0, and of side 1 unless WITH_RDMA */
+#define WITH_CREDIT	(1 << 22)	/* ... and by credit the other way round */
+#define WITH_UNREAD	(1 << 23)	/* WITH_PROMPT, but for reading */
+#define WITH_RINGS	(WITH_RDMA | WITH_NIC)
 
 /* A write fills one message of the larger size or two of the smaller one: few states. */
 #define SIZE_SMALL	SDP_RECV_SIZE_MIN
@@ -137,6 +143,35 @@ static const struct scenario scenarios[] = {
 	{ "modes with buffers, one way",
 	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1,
 	  ONE_WAY | WITH_ADVERT | WITH_MODES | WITH_BUFFERS | WITH_WANT | WITH_PROMPT },
+	{ "ring by rdma, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1,
+	  ONE_WAY | WITH_RDMA | WITH_PROMPT | WITH_UNREAD },
+	{ "ring by rdma, given back or refused, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1,
+	  ONE_WAY | WITH_RDMA | WITH_SHRINK | WITH_REFUSE | WITH_PROMPT },
+	{ "ring by rdma, data by credit the other way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, WITH_RDMA | WITH_CREDIT | WITH_PROMPT },
+	{ "rings by rdma, both ways",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, WITH_RDMA | WITH_PROMPT },
+	{ "ring by rdma, advertisements, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1,
+	  ONE_WAY | WITH_RDMA | WITH_ADVERT | WITH_PROMPT },
+	{ "ring by nic, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 2, 1 }, 1,
+	  ONE_WAY | WITH_NIC | WITH_PROMPT | WITH_UNREAD },
+	{ "ring by nic, posted late, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 2, 1 }, 1, ONE_WAY | WITH_NIC | WITH_LATE_POST },
+	{ "ring by nic, given back or refused, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 2, 1 }, 1,
+	  ONE_WAY | WITH_NIC | WITH_SHRINK | WITH_REFUSE | WITH_PROMPT },
+	{ "ring by nic, shutdown, one way",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 2, 1 }, 1,
+	  ONE_WAY | WITH_NIC | WITH_CLOSE | WITH_PROMPT | WITH_UNREAD },
+	{ "rings by nic, both ways",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, WITH_NIC | WITH_PROMPT },
+	{ "rings by nic, given back or refused, both ways",
+	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1,
+	  WITH_NIC | WITH_SHRINK | WITH_REFUSE | WITH_PROMPT },
 	/* From here on only with --deep. */
 	{ "both ways, 3 and 4 receives",
 	  { 3, 4 }, { 0, 9 }, { 3, 2 }, { 2, 1 }, 1, DEEP },
@@ -319,21 +354,29 @@ static void offer_application(struct frame *f, u8 side, u32 with)
 		offer(f, SIM_SHUTDOWN, side, 0, false);
 	if (with & WITH_TARGET && side == 1)
 		offer(f, SIM_TARGET, side, me->t.target == 3 ? 4 : 3, false);
-	if (with & WITH_SHRINK)
+	if (with & WITH_RINGS) {
+		offer(f, SIM_RING, side, 0, false);
+		if (with & WITH_SHRINK)
+			offer(f, SIM_LEAVE, side, 0, false);
+		if (with & WITH_REFUSE)
+			offer(f, SIM_RING, side, 2, false);
+	} else if (with & WITH_SHRINK) {
 		offer(f, SIM_SHRINK, side, 0, false);
-	if (with & WITH_REFUSE && f->sim.side[!side].z.level == 1)
+	}
+	if (with & WITH_REFUSE && !(with & WITH_RINGS) && f->sim.side[!side].z.level == 1)
 		offer(f, SIM_REFUSE, side, 0, false);
 	if (with & WITH_ABORT)
 		offer(f, SIM_ABORT, side, 0, false);
 }
 
 /* Only what is of no account in the scenario, if there is something of the kind. */
-static bool offer_prompt(struct frame *f)
+static bool offer_prompt(struct frame *f, u32 with)
 {
 	for (u8 side = 0; side < 2; side++) {
 		struct sim_side *me = &f->sim.side[side];
 
-		offer(f, SIM_READ, side, 0xffff, false);
+		if (!(with & WITH_UNREAD))
+			offer(f, SIM_READ, side, 0xffff, false);
 		offer(f, SIM_COMPLETE, side, me->landed - me->completed, false);
 		offer(f, SIM_POST, side, sim_can_post(&f->sim, side), false);
 		if (f->n)
@@ -346,7 +389,7 @@ static void offer_all(struct frame *f, u32 with)
 {
 	f->n = 0;
 	f->at = 0;
-	if (with & WITH_PROMPT && offer_prompt(f))
+	if (with & WITH_PROMPT && offer_prompt(f, with))
 		return;
 	for (u8 side = 0; side < 2; side++) {
 		struct sim_side *me = &f->sim.side[side];
@@ -396,6 +439,15 @@ static struct frame *push(void)
 	return &stack[depth];
 }
 
+static u8 scheme_of(u32 with, u32 side)
+{
+	if (side && with & WITH_CREDIT)
+		return SDP_BY_CREDIT;
+	if (with & WITH_NIC && !(side && with & WITH_RDMA))
+		return SDP_BY_NIC;
+	return SDP_BY_RDMA;
+}
+
 static void start(const struct scenario *sc)
 {
 	struct sim_config cfg = { .post_first = !(sc->with & WITH_LATE_POST) };
@@ -418,6 +470,12 @@ static void start(const struct scenario *sc)
 		cfg.late[i] = sc->with & WITH_LATE;
 		cfg.revocable[i] = true;
 		cfg.adverts[i] = sc->with & (i ? BOTH_ADVERTISE : WITH_ADVERT);
+		if (sc->with & WITH_RINGS) {
+			cfg.ring_max[i] = SDP_RING_SIZE_MIN;
+			cfg.window[i] = SDP_RING_WINDOW_MIN;
+			cfg.scheme[i] = scheme_of(sc->with, i);
+			cfg.room[i]++;
+		}
 		if (sc->with & (i ? WITH_BUFFERS : BOTH_POST)) {
 			cfg.buffers[i] = sc->with & WITH_TWO ? 2 : 1;
 			cfg.pipelined[!i] = !(sc->with & WITH_WANT);
@@ -495,7 +553,8 @@ int main(int argc, char **argv)
 	for (u32 i = 0; i < ARRAY_SIZE(scenarios); i++) {
 		if (!wanted(&scenarios[i], only, deep))
 			continue;
-		steps += search(&scenarios[i], max_states);
+		steps += search(&scenarios[i], scenarios[i].with & WITH_RINGS && !deep ?
+				min(max_states, (u64)RING_STATES) : max_states);
 		printf("ok %u - %s: %s\n", ++passed,
 		       depth ? "the first schedules" : "every schedule", scenarios[i].name);
 		fflush(stdout);

@@ -28,13 +28,19 @@ static void note_failure(struct sim *s, u32 side, const struct sdp_action *a)
 	link_down(s);
 }
 
-static void deliver(struct sim *s, u32 side, const u8 *bytes, u32 len)
+static void deliver(struct sim *s, u32 side, const u8 *bytes, u32 len, u32 in_ring)
 {
 	struct sim_side *me = &s->side[side];
+	u32 i = (me->unread_first + me->unread_n) % SIM_MSGS;
 
 	judge_deliver(s, side, bytes, len);
+	if (me->unread_n == SIM_MSGS)
+		fault(s, "%u: more unread messages than a simulation holds", side);
 	me->delivered += len;
-	me->unread[(me->unread_first + me->unread_n++) % SIM_MSGS] = (u16)len;
+	me->unread[i] = (u16)len;
+	me->unread_ring[i] = (u16)in_ring;
+	me->unread_plain += !in_ring;
+	me->unread_n++;
 }
 
 /* Carry out what the engine asked for; @message is the one received, if it was that. */
@@ -56,7 +62,8 @@ static void carry_out(struct sim *s, u32 side, const struct sdp_actions *acts,
 		case SDP_ACT_DELIVER:
 			if (!message || a->offset + a->len != message->len)
 				fault(s, "%u: delivers what is not there", side);
-			deliver(s, side, message->bytes + a->offset, a->len);
+			deliver(s, side, message->bytes + a->offset, a->len,
+				message->to.rkey ? message->len : 0);
 			judge_urgent(s, side, a);
 			break;
 		case SDP_ACT_URGENT:
@@ -75,9 +82,10 @@ static void carry_out(struct sim *s, u32 side, const struct sdp_actions *acts,
 			sim_buffer_over(s, side, a->id);
 			break;
 		case SDP_ACT_RING_WANTED:
+			me->ri.wanted = a->len;
+			break;
 		case SDP_ACT_RING_OVER:
-			/* test_rings.c has ends that know them. */
-			fault(s, "%u: a ring, and neither end knows rings", side);
+			sim_rings_over(s, side, a->len);
 			break;
 		case SDP_ACT_EOF:
 			judge_eof(s, side);
@@ -116,7 +124,7 @@ void sim_send(struct sim *s, u32 side, const struct sdp_tx_msg *tx, bool full)
 		full = full || payload < head;
 	}
 	header = sdp_engine_commit(&me->e, tx, payload, buf, &sent);
-	judge_send(s, side, buf, payload, full);
+	judge_send(s, side, buf, payload, full, &sent.to);
 	judge_revoke(s, side, tx->mid, sent.revoke);
 	if (header + payload > SIM_BYTES || sent.payload_len != payload || sent.h.mid != tx->mid ||
 	    payload > tx->payload_max)
@@ -124,7 +132,9 @@ void sim_send(struct sim *s, u32 side, const struct sdp_tx_msg *tx, bool full)
 	memcpy(m->bytes, buf, header);
 	memcpy(m->bytes + header, pattern(side, me->taken), payload);
 	m->len = (u16)(header + payload);
+	m->to = sent.to;
 	me->taken += payload;
+	judge_ring_early(s, side);
 	if (!payload || tx->mid == SDP_MID_SRC_AVAIL)
 		return;
 	if (me->rest) {
@@ -156,6 +166,7 @@ static struct sdp_tx_view tx_view(const struct sim *s, u32 side)
 		.head_urgent = me->seg_urgent & 1,
 		.urgent = me->seg_urgent,
 		.hold = me->hold,
+		.lazy = s->cfg.lazy[side] && sim_by_rdma(s, side) && !me->shutdown && !s->calls,
 	};
 
 	if (me->rest) {
@@ -177,6 +188,9 @@ static void pump(struct sim *s, u32 side)
 		enum sdp_next next = sdp_engine_next(&me->e, &view, &tx);
 
 		if (next != SDP_NEXT_SEND) {
+			if (next == SDP_NEXT_NO_ROOM && !me->ri.stalled)
+				sdp_engine_ring_full(&me->e);
+			me->ri.stalled = next == SDP_NEXT_NO_ROOM;
 			judge_no_send(s, side, next);
 			return;
 		}
@@ -184,12 +198,22 @@ static void pump(struct sim *s, u32 side)
 	}
 }
 
+static u32 min3_u32(u32 a, u32 b, u32 c)
+{
+	return min(min(a, b), c);
+}
+
 u16 sim_can_post(const struct sim *s, u32 side)
 {
 	const struct sim_side *me = &s->side[side];
-	u16 used = me->t.posted + me->unread_n, room = s->cfg.room[side];
+	u32 used = me->t.posted + me->unread_plain, room = s->cfg.room[side];
+	u32 held = me->t.posted + me->unread_n;
 
-	return used < room ? min(sdp_engine_receives_wanted(&me->e), room - used) : 0;
+	/* One in any case, on which no data comes; but by NIC it could, and nobody waits for it. */
+	if (used >= room || held >= SIM_MSGS)
+		return !me->t.posted && s->cfg.ring_max[side] && !sim_by_nic(s) &&
+		       sdp_engine_receives_wanted(&me->e);
+	return (u16)min3_u32(sdp_engine_receives_wanted(&me->e), room - used, SIM_MSGS - held);
 }
 
 static void post(struct sim *s, u32 side, u16 n)
@@ -209,8 +233,14 @@ static void receive(struct sim *s, u32 side)
 	struct sdp_actions acts = { 0 };
 	struct sdp_msg msg;
 
+	if (m->to.rkey && sim_ring_place(s, side, m, &acts))
+		carry_out(s, side, &acts, NULL);
+	memset(&acts, 0, sizeof(acts));
 	judge_receive(s, side, m->bytes);
-	sdp_engine_receive(&me->e, m->bytes, m->len, &msg, &acts);
+	if (m->to.rkey)
+		sdp_engine_receive_placed(&me->e, m->bytes, m->len, &msg, &acts);
+	else
+		sdp_engine_receive(&me->e, m->bytes, m->len, &msg, &acts);
 	carry_out(s, side, &acts, m);
 	if (s->cfg.post_first && !msg.payload_len && sim_can_post(s, side))
 		post(s, side, 1);
@@ -239,7 +269,8 @@ static void write_bytes(struct sim *s, u32 side, u32 bytes)
 
 	me->written += bytes;
 	if (bytes > sdp_engine_payload_max(&me->e)) {
-		judge_split(s, side, bytes);
+		if (!judge_ring_takes(s, side))
+			judge_split(s, side, bytes);
 		sdp_engine_split(&me->e, bytes);
 	}
 	while (bytes) {
@@ -266,8 +297,10 @@ static void mark_urgent(struct sim *s, u32 side)
 	me->urgent_at[me->urgent_written++ % SIM_MSGS] = (u32)me->written;
 }
 
-static void read_bytes(struct sim_side *me, u32 bytes)
+static void read_bytes(struct sim *s, u32 side, u32 bytes)
 {
+	struct sim_side *me = &s->side[side];
+
 	while (bytes && me->unread_n) {
 		u16 *len = &me->unread[me->unread_first];
 		u32 n = min(bytes, *len);
@@ -275,6 +308,7 @@ static void read_bytes(struct sim_side *me, u32 bytes)
 		*len -= (u16)n;
 		bytes -= n;
 		me->read += n;
+		sim_ring_read(s, side, n, !*len);
 		if (*len)
 			break;
 		me->unread_first = (me->unread_first + 1) % SIM_MSGS;
@@ -282,12 +316,14 @@ static void read_bytes(struct sim_side *me, u32 bytes)
 	}
 }
 
-static void set_target(struct sim *s, u32 side, u16 target, u16 threshold)
+void sim_target(struct sim *s, u32 side, u16 target, u16 threshold)
 {
 	struct sim_truth *t = &s->side[side].t;
 
 	sdp_engine_set_target(&s->side[side].e, target, threshold);
-	t->target = max(target, 3);
+	s->side[side].ri.target = target;
+	s->side[side].ri.threshold = threshold;
+	t->target = max(sim_receives(s, side, target), 3);
 	t->target_max = max(t->target_max, t->target);
 	t->threshold = sim_threshold(t->target, threshold);
 	t->threshold_min = min(t->threshold_min, t->threshold);
@@ -323,7 +359,7 @@ bool sim_may(const struct sim *s, const struct sim_step *step)
 	case SIM_READ:
 		return me->unread_n;
 	case SIM_LAND:
-		return sim_in_flight(me);
+		return sim_in_flight(me) && sim_finds_receive(s, step->side);
 	case SIM_RECEIVE:
 		return peer->landed > me->t.received;
 	case SIM_COMPLETE:
@@ -348,6 +384,8 @@ bool sim_may(const struct sim *s, const struct sim_step *step)
 	case SIM_REFUSE:
 		return open && me->z.owes > me->z.told && !me->z.refused;
 	}
+	if (step->kind >= SIM_RING)
+		return sim_may_ring(s, step, open);
 	return step->kind < SIM_WANT ? sim_may_advert(s, step, open) :
 				       sim_may_buffer(s, step, open);
 }
@@ -367,11 +405,14 @@ void sim_do(struct sim *s, const struct sim_step *step)
 		me->hold = step->more;
 		break;
 	case SIM_READ:
-		read_bytes(me, step->arg);
+		read_bytes(s, step->side, step->arg);
 		break;
 	case SIM_LAND:
 		sim_puts_land(s, step->side);
+		judge_lands(s, step->side);
+		sim_ring_written(s, step->side, &me->wire[me->landed % SIM_MSGS]);
 		me->landed++;
+		judge_ring_early(s, step->side);
 		return;
 	case SIM_RECEIVE:
 		receive(s, step->side);
@@ -391,7 +432,7 @@ void sim_do(struct sim *s, const struct sim_step *step)
 		sdp_engine_shutdown(&me->e);
 		break;
 	case SIM_TARGET:
-		set_target(s, step->side, step->arg, step->arg2);
+		sim_target(s, step->side, step->arg, step->arg2);
 		break;
 	case SIM_ESTABLISHED:
 		sdp_engine_established(&me->e, &acts);
@@ -412,14 +453,21 @@ void sim_do(struct sim *s, const struct sim_step *step)
 		refuse(s, step->side);
 		break;
 	default:
-		if (step->kind < SIM_WANT)
+		if (step->kind >= SIM_RING)
+			sim_do_ring(s, step);
+		else if (step->kind < SIM_WANT)
 			sim_do_advert(s, step);
 		else
 			sim_do_buffer(s, step);
 		break;
 	}
 	carry_out(s, step->side, &acts, NULL);
+	s->calls = step->kind == SIM_WRITE || step->kind == SIM_READ || step->kind == SIM_CALL ||
+		   step->kind == SIM_OFFER;
 	pump(s, step->side);
+	s->calls = false;
+	if (step->kind == SIM_LEAVE)
+		sdp_engine_ring_stay(&me->e);
 }
 
 static bool try_step(struct sim *s, u8 kind, u8 side, u16 arg)
@@ -457,6 +505,7 @@ static bool settle_advert(struct sim *s, u8 side, bool reads)
 static bool settle_side(struct sim *s, u8 side, bool reads)
 {
 	struct sim_side *me = &s->side[side];
+	u32 sent = me->t.sent;
 	bool moved = false;
 
 	moved |= try_step(s, SIM_ESTABLISHED, side, 0);
@@ -469,7 +518,9 @@ static bool settle_side(struct sim *s, u8 side, bool reads)
 	if (reads)
 		moved |= try_step(s, SIM_READ, side, 0xffff);
 	moved |= settle_advert(s, side, reads);
+	moved |= try_step(s, SIM_RING, side, s->declines ? 2 : 0);
 	moved |= try_step(s, SIM_POST, side, sim_can_post(s, side));
+	moved |= try_step(s, SIM_CALL, side, 0) && me->t.sent != sent;
 	moved |= try_step(s, SIM_LINK_ENDED, side, 0);
 	return moved;
 }
@@ -693,6 +744,8 @@ void sim_start(struct sim *s, const struct sim_config *cfg)
 			.threshold = cfg->threshold[i], .send_slots = cfg->slots[i],
 			.mode_after = cfg->mode_after[i],
 			.revocable = cfg->revocable[i],
+			.ring_max = cfg->ring_max[i], .ring_window = cfg->window[i],
+			.scheme = cfg->scheme[i],
 		};
 
 		sdp_engine_init(&s->side[i].e, &c);

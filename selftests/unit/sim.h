@@ -8,7 +8,8 @@
  *	              advertises buffers, writes into the peer's
  *	engine        the product code, unchanged
  *	transport     reliable and in order; messages fly, land in a posted receive, are
- *	              handed in; sends complete late, several at a time; the link ends
+ *	              handed in; sends complete late, several at a time; the link ends. What
+ *	              finds no receive is held back, and all that was sent later waits behind it
  *
  * Everything that may happen at some moment is one struct sim_step, so a schedule is a list
  * of steps: drawn at random (pair.c) or enumerated (search.c). The judge looks at every
@@ -61,6 +62,11 @@ enum sim_kind {
 	SIM_UNBUFFER,		/* ... and all of these are taken back */
 	SIM_PUT,		/* arg bytes are written into the peer's oldest buffer */
 	SIM_PUT_MOVE,		/* ... by the RDMA hardware, before the next message lands */
+	SIM_RING,		/* the ring that the peer wants is made; arg: it is half as large,
+				 * or there is none
+				 */
+	SIM_LEAVE,		/* idle for long: the owner gives the peer's ring back */
+	SIM_CALL,		/* the program calls, which is all that lets lazy data go */
 	SIM_KINDS
 };
 
@@ -92,10 +98,15 @@ struct sim_config {
 	u8 buffers[2];		/* readers post so many buffers at most */
 	bool revocable[2];	/* keys may be taken back with the last word */
 	bool post_first;	/* what held no payload is posted again before anything is sent */
+	u32 ring_max[2];	/* largest ring, 0 for not knowing rings */
+	u32 window[2];
+	u8 scheme[2];		/* for their data, as they wish */
+	bool lazy[2];		/* data by rdma waits until the program calls */
 };
 
 struct sim_wire_msg {
 	u16 len;
+	struct sdp_ring_place to;	/* not 0: it is written there */
 	u8 bytes[SIM_BYTES];
 };
 
@@ -215,9 +226,42 @@ struct sim_places {
 	u32 went;		/* messages with payload that have discarded none */
 };
 
+/* A ring of a side's, of no bytes if there is none; bytes are counted from its making. */
+struct sim_home {
+	u32 key;
+	u32 size;
+	u32 landed;		/* written by the peer's hardware */
+	u32 came;		/* ... and handed in */
+	u32 read;
+	u32 told;
+};
+
+/* Both directions' rings: what memory there is, and what the wire says of the peer's. */
+struct sim_rings {
+	struct sim_home cur;
+	struct sim_home next;	/* made, and nothing has come in it yet */
+	u32 wanted;		/* the peer waits for one of so many bytes at most */
+	bool owes;		/* an answer to that */
+	bool shown;
+	u32 size;		/* of the peer's: */
+	u32 key;
+	u32 head;
+	u32 freed;
+	u32 asked;
+	u32 refusals;
+	bool stalled;
+	bool tells;		/* the peer has to be told of what is read of ours */
+	u32 cap;		/* the ring that receives have to fit (G4) */
+	u16 target;		/* ... of which so many are wished for */
+	u16 threshold;
+};
+
+/* The address of the beginning of a ring. */
+#define SIM_RING_VA(key)	((u64)(key) << 24)
+
 /* The address of the beginning of a side's stream. */
 #define SIM_VA		0x7f0000000000ULL
-#define SIM_SENT	21
+#define SIM_SENT	28
 
 struct sim_side {
 	struct sdp_engine e;
@@ -228,6 +272,7 @@ struct sim_side {
 	struct sim_modes mo;
 	struct sim_buffers bu;
 	struct sim_places pl;
+	struct sim_rings ri;
 	bool discards[SIM_MSGS];	/* own messages: each takes the place of a buffer */
 	u32 landed;		/* of own messages */
 	u32 completed;
@@ -245,8 +290,10 @@ struct sim_side {
 	u32 urgent_delivered;	/* of the peer's */
 	u32 urgent_told;
 	u16 unread[SIM_MSGS];	/* lengths of received messages that hold a buffer */
+	u16 unread_ring[SIM_MSGS];	/* ... and the bytes of our ring that they hold */
 	u16 unread_first;
 	u16 unread_n;
+	u16 unread_plain;		/* of these, in receives */
 	bool hold;
 	bool shutdown;
 	bool disconn_sent;
@@ -266,13 +313,16 @@ struct sim {
 	bool declines;		/* what is to be settled is declined, not read */
 	bool posts;		/* ... or written into a buffer */
 	bool wants;		/* ... and the buffer had been there before */
+	bool calls;		/* the program is in a call */
 	u32 keys;		/* made so far */
 	u64 sent[SIM_SENT];	/* data, credit updates, DisConns; of resize: requests,
 				 * answers, flushes; of advertisements: these, reports,
 				 * SendSms, cancels, credits to answer; of modes:
 				 * changes by the source, by the sink; of buffers: these,
 				 * with payload, written, discarded, stale, cancels, answers
-				 * to them; of modes: to Pipelined
+				 * to them; of modes: to Pipelined; of rings: messages in
+				 * them, beyond what was granted, requests, rings, refusals,
+				 * given back, told of what is free
 				 */
 	struct sim_side side[2];
 };
@@ -318,18 +368,41 @@ void sim_buffer_over(struct sim *s, u32 side, u32 id);
 void sim_put_rest(struct sim *s, u32 side);
 void sim_puts_land(struct sim *s, u32 side);
 
+bool sim_may_ring(const struct sim *s, const struct sim_step *step, bool open);
+void sim_do_ring(struct sim *s, const struct sim_step *step);
+void sim_rings_over(struct sim *s, u32 side, u32 left);
+void sim_ring_written(struct sim *s, u32 side, const struct sim_wire_msg *m);
+bool sim_ring_place(struct sim *s, u32 side, const struct sim_wire_msg *m,
+		    struct sdp_actions *acts);
+void sim_ring_read(struct sim *s, u32 side, u32 bytes, bool all);
+u16 sim_receives(const struct sim *s, u32 side, u16 wish);
+void sim_target(struct sim *s, u32 side, u16 target, u16 threshold);
+bool sim_by_nic(const struct sim *s);
+bool sim_by_rdma(const struct sim *s, u32 side);
+
 u16 sim_threshold(u16 target, u16 wish);
 u16 sim_can_post(const struct sim *s, u32 side);
 
 /* Could one more receive be posted? */
 static inline bool sim_room(const struct sim *s, u32 side)
 {
-	return s->side[side].t.posted + s->side[side].unread_n < s->cfg.room[side];
+	const struct sim_side *me = &s->side[side];
+
+	return me->t.posted + me->unread_plain < s->cfg.room[side] &&
+	       me->t.posted + me->unread_n < SIM_MSGS;
 }
 
 static inline u32 sim_in_flight(const struct sim_side *me)
 {
 	return me->t.sent - me->landed;
+}
+
+/* Is there a receive for the oldest message that @side has in flight? */
+static inline bool sim_finds_receive(const struct sim *s, u32 side)
+{
+	const struct sim_side *me = &s->side[side], *peer = &s->side[!side];
+
+	return peer->t.posted > me->landed - peer->t.received;
 }
 
 #endif /* SDP_UNIT_SIM_H */

@@ -11,7 +11,7 @@ static const char * const kinds[SIM_KINDS] = {
 	"write", "read", "land", "receive", "complete", "post", "unhold", "shutdown",
 	"target", "established", "link-ended", "abort", "shrink", "refuse",
 	"offer", "withdraw", "rdma", "rdma-move", "rdma-end", "decline", "late", "large",
-	"want", "buffer", "unbuffer", "put", "put-move",
+	"want", "buffer", "unbuffer", "put", "put-move", "ring", "leave", "call",
 };
 
 void sim_print_step(const struct sim_step *step)
@@ -34,6 +34,22 @@ static void print_sizes(const struct sim_side *me)
 		r->recv_size, r->recv_limit, r->posting, r->old, r->answer);
 	fprintf(stderr, "#   engine sends %u, ask %u of %u%s, flush %u\n",
 		r->send_size, r->ask, r->asked, r->stray ? ", stray" : "", r->flush);
+}
+
+static void print_rings(const struct sim_side *me)
+{
+	const struct sdp_ring_out *o = &me->e.ring_out;
+	const struct sdp_ring_in *in = &me->e.ring_in;
+	const struct sim_rings *ri = &me->ri;
+
+	fprintf(stderr, "#   own ring of %u: landed %u, came %u, read %u, told %u; next %u%s\n",
+		ri->cur.size, ri->cur.landed, ri->cur.came, ri->cur.read, ri->cur.told,
+		ri->next.size, ri->shown ? " shown" : "");
+	fprintf(stderr, "#   %u wanted; the peer's of %u: head %u, freed %u, asked %u\n",
+		ri->wanted, ri->size, ri->head, ri->freed, ri->asked);
+	fprintf(stderr, "#   engine: in %u by %u, out %u by %u%s%s%s\n", in->size, in->scheme,
+		o->ring.len, o->scheme, o->asking ? ", asking" : "", o->asked ? ", asked" : "",
+		in->answer ? ", owes an answer" : "");
 }
 
 static void print_adverts(const struct sim_side *me)
@@ -91,6 +107,8 @@ void sim_print(const struct sim *s)
 			me->eof ? ", end seen" : "");
 		print_sizes(me);
 		print_adverts(me);
+		if (s->cfg.ring_max[0])
+			print_rings(me);
 	}
 }
 
@@ -100,14 +118,23 @@ static u64 mix(u64 h, u64 v)
 	return h ^ h >> 29;
 }
 
+/*
+ * By NIC nobody cares how far beyond what was granted, nor how old what was last heard, if it is
+ * older than all that is on its way.
+ */
+static u32 near(const struct sdp_engine *e, u32 from, u32 to)
+{
+	return e->credit.unasked ? max((s32)(to - from), -4) : to - from;
+}
+
 static u64 key_engine(u64 h, const struct sdp_engine *e)
 {
 	const struct sdp_credit *c = &e->credit;
 	bool data_open = sdp_seq_after(e->data_seq, e->sent_seq) &&
 			 sdp_seq_after(e->data_seq, c->tx_acked);
 
-	h = mix(h, (u64)(c->tx_limit - c->tx_seq) << 32 | (c->tx_acked - c->tx_seq));
-	h = mix(h, (u64)(c->rx_limit - c->rx_seq) << 32 | (e->sent_seq - c->tx_seq));
+	h = mix(h, (u64)near(e, c->tx_seq, c->tx_limit) << 32 | near(e, c->tx_seq, c->tx_acked));
+	h = mix(h, (u64)near(e, c->rx_seq, c->rx_limit) << 32 | (e->sent_seq - c->tx_seq));
 	h = mix(h, (u64)c->posted << 48 | (u64)c->target << 32 | c->theirs << 16 | c->threshold);
 	h = mix(h, data_open ? e->data_seq - c->tx_seq : 1);
 	h = mix(h, e->disc_seq ? max((s32)(e->disc_seq - c->tx_seq), -64) : 1);
@@ -220,6 +247,37 @@ static u64 key_buffers(u64 h, const struct sim_side *me, const struct sim_side *
 	return h;
 }
 
+/* Where it stands matters to nobody, as messages may run over the end. */
+static u64 key_home(u64 h, const struct sim_home *home, bool tells)
+{
+	h = mix(h, (u64)home->size << 32 | (home->landed - home->read));
+	h = mix(h, home->came - home->read);
+	return tells ? mix(h, home->read - home->told) : h;
+}
+
+static u64 key_rings(u64 h, const struct sim_side *me)
+{
+	const struct sdp_ring_out *o = &me->e.ring_out;
+	const struct sdp_ring_in *in = &me->e.ring_in;
+	const struct sim_rings *ri = &me->ri;
+	bool tells = !me->e.credit.unasked;
+
+	h = key_home(key_home(h, &ri->cur, tells), &ri->next, tells);
+	h = mix(h, ri->wanted | ri->owes << 20 | ri->shown << 21 | ri->stalled << 22 |
+		ri->tells << 23);
+	h = mix(h, (u64)ri->size << 32 | (tells ? ri->head - ri->freed : !ri->head));
+	h = mix(h, (u64)ri->asked << 32 | ri->refusals);
+	h = mix(h, (u64)o->ask << 32 | o->asking | o->asked << 1 | o->level << 8);
+	h = mix(h, (u64)o->pause << 32 | o->refusals << 16 | min(o->full, (u32)o->level));
+	h = mix(h, (u64)o->ring.len << 32 | (tells ? o->head - o->freed : !o->head));
+	h = mix(h, (u64)in->cap << 32 | in->making << 4 | in->answer | in->shown << 1);
+	h = mix(h, (u64)in->next.len << 32 | in->size);
+	h = mix(h, (u64)(in->head - in->read) << 32 | (tells ? in->read - in->told : 0));
+	for (u32 j = 0; j < me->unread_n; j++)
+		h = mix(h, me->unread_ring[(me->unread_first + j) % SIM_MSGS]);
+	return h;
+}
+
 /*
  * Equal for two simulations that differ only in how much has gone through them: sequence
  * numbers count from the newest, and bytes are not looked at, because the judge has seen that
@@ -242,6 +300,8 @@ u64 sim_key(const struct sim *s)
 			h = key_modes(h, me);
 		if (s->cfg.buffers[0] | s->cfg.buffers[1])
 			h = key_buffers(h, me, peer);
+		if (s->cfg.ring_max[0])
+			h = key_rings(h, me);
 		if (s->cfg.late[!i])
 			h = mix(h, me->e.source.late << 1 | peer->of.crossed);
 		h = mix(h, (u64)(me->t.sent - me->landed) << 32 | (me->t.sent - me->completed));
@@ -258,7 +318,7 @@ u64 sim_key(const struct sim *s)
 
 			sdp_wire_parse(m->bytes, m->len, &msg);
 			h = mix(h, (u64)msg.h.mid << 48 | (u64)m->len << 32 | msg.h.bufs);
-			h = mix(h, msg.h.mseq_ack - peer->e.credit.tx_seq);
+			h = mix(h, near(&peer->e, peer->e.credit.tx_seq, msg.h.mseq_ack));
 			if (msg.h.mid == SDP_MID_CHRCVBUF || msg.h.mid == SDP_MID_CHRCVBUF_ACK)
 				h = mix(h, msg.size);
 			else if (msg.h.mid == SDP_MID_RDMA_RD_COMPL || msg.h.mid == SDP_MID_SENDSM)
@@ -271,7 +331,14 @@ u64 sim_key(const struct sim *s)
 				h = mix(h, msg.non_discards - peer->e.target.non_discards);
 			else if (msg.h.mid == SDP_MID_SRC_AVAIL)
 				h = mix(h, msg.src.len);
-			h = mix(h, msg.h.flags | me->discards[j % SIM_MSGS] << 8);
+			h = mix(h, msg.h.flags | me->discards[j % SIM_MSGS] << 8 |
+				!!m->to.rkey << 16);
+			if (msg.h.mid == SDP_MID_RING_ASK)
+				h = mix(h, msg.size);
+			else if (msg.h.mid == SDP_MID_RING_AVAIL)
+				h = mix(h, msg.ring.len);
+			if (msg.h.flags & SDP_FLAG_FREED)
+				h = mix(h, msg.freed - peer->ri.freed);
 		}
 	}
 	return h;

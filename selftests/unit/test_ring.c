@@ -154,6 +154,10 @@ TEST(sdp_ring_out_ask__grows)
 	EXPECT_FALSE(o.asking);
 	EXPECT_EQ(SDP_VALID, sdp_ring_out_answered(&o, &r));
 	EXPECT_TRUE(sdp_ring_out_active(&o));
+	/* It was for something else that there was no room. */
+	for (i = 0; i < 10; i++)
+		sdp_ring_out_was_full(&o);
+	o.head = 5000;
 	for (i = 0; i < 3; i++) {
 		EXPECT_FALSE(o.asking);
 		sdp_ring_out_was_full(&o);
@@ -161,11 +165,11 @@ TEST(sdp_ring_out_ask__grows)
 	EXPECT_TRUE(o.asking);
 	EXPECT_EQ(SIZE, o.ask);
 	sdp_ring_out_ask_sent(&o);
-	o.head = 5000;
 	r = region(SIZE);
 	EXPECT_EQ(SDP_VALID, sdp_ring_out_answered(&o, &r));
 	EXPECT_EQ(0, o.head);
 	EXPECT_FALSE(o.odd);
+	o.head = 1;
 	for (i = 0; i < 10; i++)
 		sdp_ring_out_was_full(&o);
 	EXPECT_FALSE(o.asking);
@@ -407,7 +411,6 @@ TEST(sdp_ring_in_receives__windows)
 
 	EXPECT_EQ(12, sdp_ring_in_receives_max(&in, 12));
 	EXPECT_EQ(15, sdp_ring_in_receives_max(&in, 100));
-	EXPECT_EQ(7, sdp_ring_in_pipe(&in));
 	EXPECT_EQ(9, sdp_ring_in_receives(&in, 9, 3));
 	EXPECT_EQ(12, sdp_ring_in_receives(&in, 100, 3));
 	EXPECT_EQ(SDP_BAD_CREDIT, arrive(&in, 0x80001001));

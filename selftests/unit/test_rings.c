@@ -421,18 +421,76 @@ TEST(sdp_engine_rings__random_traffic)
 			EXPECT_EQ(a != SDP_BY_CREDIT, placed[a][b] > 100000);
 }
 
-/* Nothing is offered while an answer could be stuck behind what the peer has written */
-TEST(sdp_engine_may_offer__answer_comes_through)
+/* Nothing is advertised where an answer could be stuck behind what an adapter holds back (G4) */
+TEST(sdp_engine_may_offer__not_by_nic)
+{
+	static const u8 mids[] = { SDP_MID_SRC_AVAIL, SDP_MID_SINK_AVAIL };
+	struct sdp_msg m;
+	struct world *w;
+	u32 i;
+
+	w = agreed(TEST_SELF, SDP_BY_NIC, SDP_BY_RDMA);
+	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	for (i = 0; i < ARRAY_SIZE(mids); i++) {
+		w = agreed(TEST_SELF, SDP_BY_NIC, SDP_BY_NIC);
+		EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+		w->a.rx_mode.mode = SDP_MODE_PIPELINED;
+		EXPECT_EQ(0, sdp_engine_may_advertise(&w->a));
+		m = from_peer(&w->b, mids[i], mids[i] == SDP_MID_SRC_AVAIL ? 10 : 0);
+		m.src = (struct sdp_region){ .len = 100, .rkey = 1, .va = 4096 };
+		receive_msg(w, &w->b, &m);
+		EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
+	}
+}
+
+/* G4, G5: beyond what is granted, with a ring or without, but no more than the adapter may hold */
+TEST(sdp_engine_next__by_nic_unasked)
+{
+	struct sdp_tx_view data = { .head_bytes = 100, .head_full = true };
+	struct world *w = agreed(TEST_SELF, SDP_BY_NIC, SDP_BY_NIC);
+	u32 sent;
+
+	w->a.ring_out.pause = 100;
+	for (sent = 0; sdp_engine_next(&w->a, &data, &w->tx) == SDP_NEXT_SEND; sent++)
+		sdp_engine_commit(&w->a, &w->tx, 100, w->buf, &w->sent);
+	/* All that was granted, as there is a receive for each; then what may be held back. */
+	EXPECT_EQ(12, sent);
+	EXPECT_EQ(SDP_NEXT_NO_ROOM, sdp_engine_next(&w->a, &data, &w->tx));
+	completed(w, &w->a, 12);
+	for (sent = 0; sdp_engine_next(&w->a, &data, &w->tx) == SDP_NEXT_SEND; sent++)
+		sdp_engine_commit(&w->a, &w->tx, 100, w->buf, &w->sent);
+	EXPECT_EQ(SDP_RING_PIPE_FIRST, sent);
+	EXPECT_TRUE(sdp_engine_held_back(&w->a));
+	/* What else there is to say goes the same way, and waits the same way. */
+	sdp_engine_shutdown(&w->a);
+	data.head_bytes = 0;
+	EXPECT_EQ(SDP_NEXT_NO_ROOM, sdp_engine_next(&w->a, &data, &w->tx));
+	completed(w, &w->a, 1);
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &data, &w->tx));
+	EXPECT_EQ(SDP_MID_DISCONN, w->tx.mid);
+}
+
+/* A peer of such a connection breaks no rule by that; without a receive there is no message */
+TEST(sdp_engine_receive__by_nic_unasked)
 {
 	struct world *w = agreed(TEST_SELF, SDP_BY_NIC, SDP_BY_NIC);
+	struct sdp_msg m;
+	u32 i;
 
-	EXPECT_TRUE(sdp_engine_answer_comes_through(&w->a));
-	w->a.ring_in.size = RING;
-	EXPECT_EQ(7, sdp_ring_in_pipe(&w->a.ring_in));
-	w->a.credit.posted = 9;
-	EXPECT_TRUE(sdp_engine_answer_comes_through(&w->a));
-	w->a.credit.posted = 8;
-	EXPECT_FALSE(sdp_engine_answer_comes_through(&w->a));
+	for (i = 0; i < 12; i++) {
+		m = from_peer(&w->b, SDP_MID_DATA, 10);
+		m.h.bufs = 12;
+		receive_msg(w, &w->b, &m);
+		EXPECT_ACT(w, SDP_ACT_DELIVER);
+	}
+	EXPECT_EQ(0, w->b.credit.theirs);
+	sdp_engine_posted(&w->b, 1);
+	m = from_peer(&w->b, SDP_MID_DATA, 10);
+	m.h.bufs = 12;
+	receive_msg(w, &w->b, &m);
+	EXPECT_ACT(w, SDP_ACT_DELIVER);
+	receive_msg(w, &w->b, &m);
+	EXPECT_FAIL(w, EPROTO, SDP_BAD_SEQ);
 }
 
 TEST_MAIN

@@ -186,11 +186,8 @@ rings() {
 		connection $scheme-ping-pong $a $b write=1000 rounds=100 first=client offers=ring
 		connection $scheme-slow-reader $a $b up=400000 slow=1 offers=ring
 		connection $scheme-half-close $a $b up=100000 down=200000 first=client offers=ring
-		# Not by NIC: there who has gone beyond what was granted has no credit to grant, and with
-		# so few receives neither end may be left with any.
 		set_to recv_buffers 3
-		[ $scheme = nic ] ||
-			connection $scheme-three-buffers $a $b up=200000 down=100000 offers=ring
+		connection $scheme-three-buffers $a $b up=200000 down=100000 offers=ring
 		set_to recv_buffers 12
 		set_to rdma_threshold 32768
 		connection $scheme-offers $a $b up=2000000 down=1000000 write=100000 gap=1 wait=1 \

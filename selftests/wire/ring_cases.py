@@ -6,6 +6,7 @@ They change the conversations of ring_conversation.py.
 import decode
 from case import ACK, breaks, FLAGS, keeps, MID, RETH
 from conversation import va_of
+from offers import SRC_AVAIL
 from resize import DATA, DISCONN
 from ring_conversation import FIRST, KEY_FIRST, KEY_SECOND, SECOND, TOLD, WINDOW
 from rings import FREED, RING_ASK, RING_AVAIL
@@ -219,6 +220,11 @@ def update_for_too_little(case):
 @breaks("kinds", on=ON)
 def freed_on_what_is_no_data(case):
     asks(case)[0].put(FLAGS, 1, FREED)
+
+
+@breaks("ring_alone", on=NIC)
+def advertises_where_messages_are_held_back(case):
+    case.data("client")[0].put(MID, 1, SRC_AVAIL)
 
 
 @breaks("credit", on=NIC)

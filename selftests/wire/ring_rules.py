@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What has to be true of rings, and of what is written into them (G2, G4, G6)."""
+from adverts import SINK_AVAIL
+from offers import SRC_AVAIL
 from resize import DATA
 from rings import CREDIT, FREED, NIC, RDMA, RING_ASK, RING_AVAIL, SIZE_MAX, SIZE_MIN, Sink, Source
 
@@ -135,4 +137,14 @@ def ring_freed(connection, facts):
                        f"have come in {ring}")
 
 
-RULES = (ring_agreed, ring_asks, ring_answers, ring_content, ring_places, ring_room, ring_freed)
+def ring_alone(connection, facts):
+    """NIC-assisted: nothing is advertised, as an answer could be held back behind data (G4)."""
+    if facts.flow_control != NIC:
+        return
+    for side, _ in connection.sides():
+        for m in side.messages:
+            if m.mid in (SRC_AVAIL, SINK_AVAIL):
+                yield f"{side.name}: {m} advertises memory"
+
+
+RULES = (ring_agreed, ring_alone, ring_asks, ring_answers, ring_content, ring_places, ring_room, ring_freed)

@@ -313,16 +313,16 @@ def grants(connection, facts):
             limit = m.ack + m.bufs
 
 
-def by_nic(facts, m):
-    """Do the adapters see to it that there is a receive for this message (G4)?"""
-    return facts.flow_control == NIC and m.put is not None
+def by_nic(facts):
+    """Do the adapters see to it that there is a receive for each message (G4)?"""
+    return facts.flow_control == NIC
 
 
 def credit(connection, facts):
-    """No message without credit; but in a ring of NIC-assisted flow control."""
+    """No message without credit; but with NIC-assisted flow control."""
     for side, _ in connection.sides():
         for m in side.messages:
-            if not by_nic(facts, m) and credit_before(connection, side, m) < 1:
+            if not by_nic(facts) and credit_before(connection, side, m) < 1:
                 yield (f"{side.name}: {m}, but what it had received allows no more than "
                        f"{grant(connection, side, m.ack)}")
 
@@ -346,7 +346,7 @@ def last_credit(connection, facts):
             answers = m.mid in AWAITED or m.mid == SINK_AVAIL and m in ends and not m.payload
             answers = answers and m.bufs > theirs
             if (credit_before(connection, side, m) == 1 and not resize.is_update(m) and
-                    not answers and not by_nic(facts, m)):
+                    not answers and not by_nic(facts)):
                 yield (f"{side.name}: {m}: MID {m.mid:#x} with {m.payload} bytes "
                        f"takes the last credit, and raises the other's from {theirs} to {m.bufs}")
 

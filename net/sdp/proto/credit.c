@@ -143,7 +143,7 @@ bool sdp_credit_may_answer(const struct sdp_credit *c)
  */
 bool sdp_credit_update_due(const struct sdp_credit *c)
 {
-	return sdp_credit_available(c) && c->theirs < c->threshold &&
+	return (c->unasked || sdp_credit_available(c)) && c->theirs < c->threshold &&
 	       told(c) >= c->theirs + c->threshold;
 }
 
@@ -158,7 +158,7 @@ bool sdp_credit_update_due(const struct sdp_credit *c)
  */
 bool sdp_credit_peer_is_mute(const struct sdp_credit *c)
 {
-	return !c->theirs && sdp_credit_may_send_data(c);
+	return !c->theirs && !c->unasked && sdp_credit_may_send_data(c);
 }
 
 /**

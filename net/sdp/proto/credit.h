@@ -30,7 +30,7 @@
  * @reserve: the peer's advertisement is open: keep a receive posted that it is not told of
  * @spare: our buffers are out, and may have to be taken back, or the peer has to be told what is
  *	read of its ring: the same, if there is one to spare
- * @unasked: the peer sends as far as receives are posted, granted or not (ring.h)
+ * @unasked: either end sends as far as the other has posted receives, granted or not (ring.h)
  */
 struct sdp_credit {
 	u32 tx_seq;

@@ -270,12 +270,19 @@ static void note_arrivals(struct sdp_engine *e, struct sdp_actions *acts)
 		sdp_engine_act(acts, SDP_ACT_DISCONNECT);
 }
 
-/* What only those may say that know rings; and only data goes into one, never without payload. */
+/*
+ * What only those may say that know rings, or that do not leave it to the adapters; and only data
+ * goes into one, never without payload.
+ */
 static enum sdp_violation check_ring_use(const struct sdp_engine *e, const struct sdp_msg *msg,
 					 bool placed)
 {
 	if (!e->rings && (msg->h.mid == SDP_MID_RING_ASK || msg->h.mid == SDP_MID_RING_AVAIL))
 		return SDP_BAD_MID;
+	/* The answer could be held back behind data (G4). */
+	if (e->credit.unasked &&
+	    (msg->h.mid == SDP_MID_SRC_AVAIL || msg->h.mid == SDP_MID_SINK_AVAIL))
+		return SDP_BAD_STATE;
 	if (placed && msg->h.mid != SDP_MID_DATA)
 		return SDP_BAD_MID;
 	if (placed && !msg->payload_len)
@@ -284,11 +291,10 @@ static enum sdp_violation check_ring_use(const struct sdp_engine *e, const struc
 }
 
 /* Whatever the peer knew of our grants: this was the last credit, or none (D5). */
-static enum sdp_violation check_last_credit(const struct sdp_engine *e, const struct sdp_msg *msg,
-					    bool placed)
+static enum sdp_violation check_last_credit(const struct sdp_engine *e, const struct sdp_msg *msg)
 {
 	if (!msg->payload_len || sdp_seq_after(e->credit.rx_limit, msg->h.mseq) ||
-	    (placed && e->credit.unasked))
+	    e->credit.unasked)
 		return SDP_VALID;
 	return msg->h.mseq == e->credit.rx_seq + 1 ? SDP_BAD_CREDIT : SDP_BAD_SEQ;
 }
@@ -309,7 +315,7 @@ static void receive(struct sdp_engine *e, const u8 *buf, u32 bytes, bool placed,
 	if (!bad)
 		bad = check_ring_use(e, msg, placed);
 	if (!bad)
-		bad = check_last_credit(e, msg, placed);
+		bad = check_last_credit(e, msg);
 	if (!bad && (msg->h.flags & SDP_FLAG_FREED))
 		bad = sdp_ring_out_freed(&e->ring_out, msg->freed);
 	if (!bad)

@@ -210,7 +210,7 @@ enum sdp_next {
 	SDP_NEXT_IDLE,		/* nothing to send, or nothing that may follow an advertisement */
 	SDP_NEXT_NO_CREDIT,	/* D2: kept until the peer grants more */
 	SDP_NEXT_NO_SLOT,	/* kept until the transport completes something */
-	SDP_NEXT_NO_ROOM,	/* G3, G5: gathers until the ring, or the adapter, has room */
+	SDP_NEXT_NO_ROOM,	/* G3, G5: kept until the ring, or the adapter, has room */
 	SDP_NEXT_GATHER,	/* a partial segment waits for the one before to arrive */
 };
 
@@ -246,7 +246,6 @@ bool sdp_engine_may_shrink(const struct sdp_engine *e);
 bool sdp_engine_shrink(struct sdp_engine *e);
 void sdp_engine_shrink_end(struct sdp_engine *e);
 
-bool sdp_engine_answer_comes_through(const struct sdp_engine *e);
 bool sdp_engine_may_offer(const struct sdp_engine *e);
 u32 sdp_engine_inline_max(const struct sdp_engine *e);
 void sdp_engine_offer(struct sdp_engine *e, const struct sdp_region *region, u32 inlined);
@@ -275,6 +274,7 @@ void sdp_engine_ring_made(struct sdp_engine *e, const struct sdp_region *ring);
 enum sdp_violation sdp_engine_ring_place(struct sdp_engine *e, u32 imm, u32 *at, u32 *bytes,
 					 struct sdp_actions *acts);
 bool sdp_engine_ring_read(struct sdp_engine *e, u32 bytes);
+bool sdp_engine_by_nic(const struct sdp_engine *e);
 bool sdp_engine_held_back(const struct sdp_engine *e);
 void sdp_engine_ring_full(struct sdp_engine *e);
 bool sdp_engine_ring_leave(struct sdp_engine *e);

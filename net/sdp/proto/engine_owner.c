@@ -118,35 +118,20 @@ void sdp_engine_shrink_end(struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_answer_comes_through() - would an answer of the peer's reach us, whatever it has sent?
- * @e: engine
- *
- * What its adapter holds back (G5) would be in the way, unless there are receives for all of that
- * and for two messages more: the last credit, and the answer.
- *
- * Return: true when it would.
- */
-bool sdp_engine_answer_comes_through(const struct sdp_engine *e)
-{
-	u32 pipe = sdp_ring_in_pipe(&e->ring_in);
-
-	return !pipe || e->credit.posted >= pipe + 2;
-}
-
-/**
  * sdp_engine_may_offer() - could a send be advertised now? (B2)
  * @e: engine
  *
  * Not in Buffered mode (C3), one at a time, and not while the peer's own advertisement is open: two
  * programs that both write before they read would wait until each is asked for messages (C9).
- * In Pipelined only if there is no buffer to write into.
+ * In Pipelined only if there is no buffer to write into. And never where the adapters hold messages
+ * back: the answer could be behind them, and our writer would have to wait for our reader (G4).
  *
  * Return: true when it could.
  */
 bool sdp_engine_may_offer(const struct sdp_engine *e)
 {
 	return may_add(e) && !e->sink.open && sdp_mode_may_offer(&e->tx_mode) &&
-	       !e->target.n && !e->target.written && sdp_engine_answer_comes_through(e);
+	       !e->target.n && !e->target.written && !e->credit.unasked;
 }
 
 /**
@@ -271,7 +256,7 @@ void sdp_engine_decline(struct sdp_engine *e)
 /* Is there nothing of the peer's, or nothing that has been begun, so that a buffer can go? */
 static bool may_show_buffer(const struct sdp_engine *e)
 {
-	return !e->dead && sdp_conn_may_receive(e->state) &&
+	return !e->dead && !e->credit.unasked && sdp_conn_may_receive(e->state) &&
 	       e->rx_mode.mode == SDP_MODE_PIPELINED &&
 	       (!e->sink.open || sdp_sink_untouched(&e->sink));
 }

@@ -101,6 +101,8 @@ enum sdp_violation sdp_engine_ring_place(struct sdp_engine *e, u32 imm, u32 *at,
 	enum sdp_violation bad = SDP_BAD_LEN;
 	bool moved = false;
 
+	if (e->dead)
+		return SDP_BAD_STATE;
 	if (e->rings)
 		bad = sdp_ring_in_arrived(&e->ring_in, imm, at, bytes, &moved);
 	if (bad)
@@ -124,6 +126,17 @@ bool sdp_engine_ring_read(struct sdp_engine *e, u32 bytes)
 }
 
 /**
+ * sdp_engine_by_nic() - do the adapters hold back what finds no receive? (G4)
+ * @e: engine
+ *
+ * Return: true when they do, in both directions.
+ */
+bool sdp_engine_by_nic(const struct sdp_engine *e)
+{
+	return e->credit.unasked;
+}
+
+/**
  * sdp_engine_held_back() - may the adapter hold messages back, because the peer is full? (G5)
  * @e: engine
  *
@@ -131,7 +144,7 @@ bool sdp_engine_ring_read(struct sdp_engine *e, u32 bytes)
  */
 bool sdp_engine_held_back(const struct sdp_engine *e)
 {
-	return sdp_ring_out_pipe(&e->ring_out) && e->credit.tx_seq != e->sent_seq;
+	return e->credit.unasked && e->credit.tx_seq != e->sent_seq;
 }
 
 /**

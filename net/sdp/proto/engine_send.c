@@ -10,18 +10,40 @@ static bool partial(const struct sdp_engine *e, const struct sdp_tx_view *view)
 	return !view->head_full && !e->shutdown && e->source.state == SDP_SOURCE_IDLE;
 }
 
-/*
- * May a message go into the ring, as far as receives are concerned? The adapters of BY_NIC hold
- * back what finds none, but only so many, which the peer always has room for while it waits for an
- * answer of ours (G4, G5). While we owe one, none that might be in its way.
- */
-static enum sdp_next ring_open(const struct sdp_engine *e)
+/* G5: has the adapter room for one more of those that it may hold back? */
+static bool pipe_open(const struct sdp_engine *e)
 {
-	u32 pipe = sdp_ring_out_pipe(&e->ring_out);
+	return e->credit.tx_seq - e->sent_seq < sdp_ring_out_pipe(&e->ring_out);
+}
 
-	if (!pipe || e->sink.open)
-		return sdp_credit_may_send_data(&e->credit) ? SDP_NEXT_SEND : SDP_NEXT_NO_CREDIT;
-	return e->credit.tx_seq - e->sent_seq < pipe ? SDP_NEXT_SEND : SDP_NEXT_NO_ROOM;
+/*
+ * May anything but a credit update be sent? By credit (D2, D5); but where the adapters hold back
+ * what finds no receive nobody waits for a grant, for the message with it could be held back itself
+ * (G4; ring.h says why nobody is stuck then).
+ */
+static bool may_send(const struct sdp_engine *e)
+{
+	if (e->credit.unasked)
+		return pipe_open(e) || sdp_credit_available(&e->credit);
+	return sdp_credit_may_send_data(&e->credit);
+}
+
+/* ... or what somebody waits for? */
+static bool may_answer(const struct sdp_engine *e)
+{
+	return e->credit.unasked ? may_send(e) : sdp_credit_may_answer(&e->credit);
+}
+
+/* What it waits for that may not. */
+static enum sdp_next held(const struct sdp_engine *e)
+{
+	return e->credit.unasked ? SDP_NEXT_NO_ROOM : SDP_NEXT_NO_CREDIT;
+}
+
+/* May data go into the ring, as far as receives are concerned? */
+static bool ring_open(const struct sdp_engine *e)
+{
+	return e->credit.unasked ? pipe_open(e) : sdp_credit_may_send_data(&e->credit);
 }
 
 /* Data into the ring: as much of a segment as there is room for (G3). */
@@ -29,10 +51,9 @@ static enum sdp_next next_in_ring(const struct sdp_engine *e, const struct sdp_t
 				  struct sdp_tx_msg *msg)
 {
 	u32 room = min(sdp_ring_out_room(&e->ring_out), sdp_ring_out_message_max(&e->ring_out));
-	enum sdp_next next = ring_open(e);
 
-	if (next != SDP_NEXT_SEND)
-		return next;
+	if (!ring_open(e))
+		return held(e);
 	if (partial(e, view) && !sdp_engine_arrived(e, e->data_seq))
 		return SDP_NEXT_GATHER;
 	if (room <= SDP_RING_HEADER)
@@ -51,8 +72,8 @@ static enum sdp_next next_data(const struct sdp_engine *e, const struct sdp_tx_v
 		return SDP_NEXT_IDLE;
 	if (sdp_ring_out_active(&e->ring_out))
 		return next_in_ring(e, view, msg);
-	if (!sdp_credit_may_send_data(&e->credit))
-		return SDP_NEXT_NO_CREDIT;
+	if (!may_send(e))
+		return held(e);
 	if (partial(e, view) && !sdp_engine_arrived(e, e->data_seq))
 		return SDP_NEXT_GATHER;
 	msg->mid = SDP_MID_DATA;
@@ -63,7 +84,7 @@ static enum sdp_next next_data(const struct sdp_engine *e, const struct sdp_tx_v
 /* Resize: the answer that we owe, then our own request. */
 static bool next_resize(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 {
-	if (!sdp_credit_may_send_data(&e->credit))
+	if (!may_send(e))
 		return false;
 	if (e->resize.answer && (sdp_conn_may_receive(e->state) || sdp_conn_may_send(e->state)))
 		msg->mid = SDP_MID_CHRCVBUF_ACK;
@@ -75,7 +96,7 @@ static bool next_resize(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 /* Rings: the answer that we owe, then our own request. */
 static bool next_ring(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 {
-	if (!sdp_credit_may_send_data(&e->credit))
+	if (!may_send(e))
 		return false;
 	if (e->ring_in.answer && (sdp_conn_may_receive(e->state) || sdp_conn_may_send(e->state)))
 		msg->mid = SDP_MID_RING_AVAIL;
@@ -91,7 +112,7 @@ static bool next_ring(const struct sdp_engine *e, struct sdp_tx_msg *msg)
  */
 static bool next_answer(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 {
-	if (!sdp_credit_may_answer(&e->credit))
+	if (!may_answer(e))
 		return false;
 	msg->mid = sdp_sink_answer(&e->sink);
 	if (msg->mid && e->sink.pipe)
@@ -120,7 +141,7 @@ static bool source_wants_mode(const struct sdp_engine *e)
 /* C2: a change of a mode. Nobody waits for it, so it needs the credit of data (D5). */
 static bool next_mode(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 {
-	if ((sink_wants_mode(e) || source_wants_mode(e)) && sdp_credit_may_send_data(&e->credit))
+	if ((sink_wants_mode(e) || source_wants_mode(e)) && may_send(e))
 		msg->mid = SDP_MID_MODE_CHANGE;
 	return msg->mid;
 }
@@ -149,13 +170,13 @@ static bool next_advert(const struct sdp_engine *e, const struct sdp_tx_view *vi
 {
 	bool waits = sdp_adverts_waiting(&e->adverts);
 
-	if (!sdp_credit_may_answer(&e->credit))
+	if (!may_answer(e))
 		return false;
 	if (e->adverts.cancel == SDP_CANCEL_WANTED) {
 		msg->mid = SDP_MID_SINK_CANCEL;
 	} else if (waits && sdp_sink_untouched(&e->sink)) {
 		msg->mid = SDP_MID_SINK_AVAIL;
-	} else if (waits && !e->sink.open && sdp_credit_may_send_data(&e->credit)) {
+	} else if (waits && !e->sink.open && may_send(e)) {
 		msg->mid = SDP_MID_SINK_AVAIL;
 		msg->payload_max = rides(e, view);
 	}
@@ -189,8 +210,8 @@ static enum sdp_next next_wanted(const struct sdp_engine *e, const struct sdp_tx
 	mid = wanted_mid(e);
 	if (!mid)
 		return SDP_NEXT_IDLE;
-	if (!sdp_credit_may_send_data(&e->credit))
-		return SDP_NEXT_NO_CREDIT;
+	if (!may_send(e))
+		return held(e);
 	msg->mid = mid;
 	msg->payload_max = mid == SDP_MID_SRC_AVAIL ? e->source.inlined : 0;
 	return SDP_NEXT_SEND;
@@ -210,6 +231,9 @@ static bool update_due(const struct sdp_engine *e)
 {
 	bool out = sdp_source_out(&e->source);
 
+	/* Nobody waits for it; it keeps both ends' counts near each other. */
+	if (e->credit.unasked && !may_send(e))
+		return false;
 	if ((out || sdp_ring_out_active(&e->ring_out)) && sdp_credit_peer_is_mute(&e->credit))
 		return true;
 	/* A writer shall not have to read: so it may go with the last credit, as an answer may. */

@@ -76,6 +76,9 @@ void sdp_ring_out_sent_plain(struct sdp_ring_out *o)
  */
 void sdp_ring_out_was_full(struct sdp_ring_out *o)
 {
+	/* Before anything is in it, it was for something else that there was no room. */
+	if (!o->head)
+		return;
 	o->full++;
 	if (!o->ring.len || o->ring.len >= o->max || o->asking || o->asked || o->full < o->level)
 		return;
@@ -198,20 +201,18 @@ u32 sdp_ring_out_room(const struct sdp_ring_out *o)
 	return room >= o->ring.len / 16 ? room : 0;
 }
 
-static u32 pipe_of(u8 scheme, u32 size, u32 window)
-{
-	return scheme == SDP_BY_NIC && size ? (size / window - 1) / 2 : 0;
-}
-
 /**
  * sdp_ring_out_pipe() - how many messages may the adapter hold, whatever the peer has posted? (G5)
- * @o: source's ring
+ * @o: source's ring, or none yet
  *
  * Return: messages; 0 if it is not for the adapter to hold them back.
  */
 u32 sdp_ring_out_pipe(const struct sdp_ring_out *o)
 {
-	return pipe_of(o->scheme, o->ring.len, o->window);
+	if (o->scheme != SDP_BY_NIC)
+		return 0;
+	/* There are WINDOWS_MIN windows at least. */
+	return o->ring.len ? (o->ring.len / o->window - 1) / 2 : SDP_RING_PIPE_FIRST;
 }
 
 /**
@@ -469,15 +470,4 @@ u32 sdp_ring_in_tell(struct sdp_ring_in *in)
 {
 	in->told = in->read;
 	return in->read;
-}
-
-/**
- * sdp_ring_in_pipe() - how many messages may the peer's adapter hold?
- * @in: sink's ring
- *
- * Return: messages.
- */
-u32 sdp_ring_in_pipe(const struct sdp_ring_in *in)
-{
-	return pipe_of(in->scheme, max(in->size, in->next.len), in->window);
 }

@@ -25,9 +25,24 @@
  *		the source writes messages of at most a window, without asking, and the adapters
  *		hold back what finds no receive. The window more is for the one that they hold
  *		back: of several packets all but the last may be in place before it is. What has
- *		arrived says where the next one goes, so nobody has to tell. But what waits in the
- *		adapter is in the way of all that follows, so this is used only if both directions
- *		are BY_NIC: the data of neither needs to be granted by a message of the other.
+ *		arrived says where the next one goes, so nobody has to tell.
+ *
+ * Why nobody is stuck BY_NIC, though what an adapter holds back is in the way of all that was sent
+ * after it: because nobody waits for it but who reads. It is used only if both directions are
+ * BY_NIC, and then
+ *	1. no message needs a grant, in a ring or not. A message goes as soon as the adapter has
+ *	   room for it, and the adapter has room when an older one has arrived;
+ *	2. the oldest one arrives as soon as a receive is posted. That is the sink's own doing: it
+ *	   posts while a window of its ring is free, or while its reader keeps up, whatever it has
+ *	   heard or could say;
+ *	3. nothing is advertised (no RDMA mode): a writer would wait for an answer, a reader for his
+ *	   buffer, and that could be behind data. All else that is answered (rings, sizes, modes) is
+ *	   waited for by nobody: data goes on without.
+ * So each direction needs its own reader and nothing of the other direction: one who only writes
+ * gets all of it to one who reads (1, 2), and the end of the stream follows the data. With grants
+ * it is not so: two ends that have both gone beyond what was granted cannot grant any more, and one
+ * grant can be held back behind data that nobody reads. The pair simulator holds back as adapters
+ * do, and asks again and again whether all that was written gets to whoever reads.
  *
  * Pure arithmetic; the owner's lock covers it.
  */
@@ -38,6 +53,8 @@
 
 /* The longest header of a message in a ring. */
 #define SDP_RING_HEADER		(SDP_BSDH_LEN + SDP_FREED_LEN)
+/* Messages that the adapter may hold back before there is a ring to hold them back by. */
+#define SDP_RING_PIPE_FIRST	4
 
 /**
  * struct sdp_ring_out - the ring that our sending half writes into
@@ -158,6 +175,5 @@ void sdp_ring_in_read(struct sdp_ring_in *in, u32 bytes);
 bool sdp_ring_in_news(const struct sdp_ring_in *in);
 bool sdp_ring_in_update_due(const struct sdp_ring_in *in);
 u32 sdp_ring_in_tell(struct sdp_ring_in *in);
-u32 sdp_ring_in_pipe(const struct sdp_ring_in *in);
 
 #endif /* SDP_PROTO_RING_H */

@@ -226,22 +226,6 @@ u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool *refus
 }
 
 /**
- * sdp_offer_look() - before something is sent: can the peer's answer to an offer still come?
- * @ssk: socket, locked
- *
- * If not, and nobody has been told of it, the bytes go in messages: nobody shall have to read in
- * order to write (G5; see sdp_engine_answer_comes_through()).
- */
-void sdp_offer_look(struct sdp_sock *ssk)
-{
-	if (!ssk->offer_out || !ssk->offer->skb || sdp_engine_answer_comes_through(&ssk->engine))
-		return;
-	sdp_engine_withdraw(&ssk->engine);
-	SDP_INC(sock_net(&ssk->sk), OffersWithdrawn);
-	sdp_offer_over(ssk, 0);
-}
-
-/**
  * sdp_offer_take() - the offer's message is about to be sent
  * @ssk: socket, locked; the engine has said that it may
  *

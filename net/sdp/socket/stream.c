@@ -309,84 +309,6 @@ static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, stru
 	return taken;
 }
 
-static bool reader_behind(const struct sdp_sock *ssk)
-{
-	const struct sock *sk = &ssk->sk;
-
-	return ssk->rx_bytes && atomic_read(&sk->sk_rmem_alloc) >= READ_ONCE(sk->sk_rcvbuf);
-}
-
-/*
- * Nothing is coalesced: a message that is not read yet keeps its receive, and there are no more
- * than the peer was told of at first. Again one is posted in any case.
- */
-static u16 not_held(const struct sdp_sock *ssk, u16 want)
-{
-	u32 held = skb_queue_len(&ssk->sk.sk_receive_queue);
-
-	return want > held ? want - held : !ssk->engine.credit.posted;
-}
-
-/**
- * sdp_stream_recycle() - give a received buffer back to be posted again
- * @ssk: socket, locked
- * @link: where it came by; the socket may have let it go just now
- * @skb: the buffer; taken
- */
-void sdp_stream_recycle(struct sdp_sock *ssk, struct sdp_link *link, struct sk_buff *skb)
-{
-	if (ssk->link && link->ops->trim)
-		sdp_tick_watch_spares(ssk);
-	link->ops->recycle(link, skb);
-}
-
-/* How many receives may be posted, and of which size: larger ones only if all of them may be. */
-static u16 afforded(struct sdp_sock *ssk, u16 want, u32 *size)
-{
-	u16 n = want;
-
-	/* Where the peer's own buffers are handed over, a receive is only a permission. */
-	if (!ssk->link->ops->hands_over)
-		n = sdp_memory_for_receives(ssk, want, *size);
-	if (n == want || !sdp_resize_growing(&ssk->engine.resize))
-		return n;
-	sdp_engine_resize_refuse(&ssk->engine);
-	*size = sdp_size_to_post(ssk);
-	return sdp_memory_for_receives(ssk, want, *size);
-}
-
-/**
- * sdp_stream_replenish() - post receives again, as long as the reader keeps up
- * @ssk: socket, locked, with a link
- *
- * SO_RCVBUF is the limit. One is posted even beyond it: that is the peer's last credit, on which no
- * data comes (D5), and without a posted receive we could not send either (A3).
- */
-void sdp_stream_replenish(struct sdp_sock *ssk)
-{
-	u32 size = sdp_size_to_post(ssk);
-	u16 want = sdp_engine_receives_wanted(&ssk->engine);
-	u16 got;
-
-	if (want && reader_behind(ssk)) {
-		want = !ssk->engine.credit.posted;
-		ssk->rx_was_full = true;
-	}
-	if (want && !ssk->coalesce)
-		want = not_held(ssk, want);
-	if (want)
-		want = afforded(ssk, want, &size);
-	if (!want)
-		return;
-	got = ssk->link->ops->post(ssk->link, want, size);
-	sdp_engine_posted(&ssk->engine, got);
-	ssk->posted_bytes += got * sdp_memory_of_receive(ssk, size);
-	if (got < want) {
-		sdp_engine_resize_refuse(&ssk->engine);
-		sdp_tick_again(ssk);
-	}
-}
-
 static struct sk_buff *control_skb(struct sdp_sock *ssk)
 {
 	struct sk_buff *skb = alloc_skb(SDP_TX_HEADROOM, GFP_ATOMIC | __GFP_NOWARN);
@@ -554,7 +476,7 @@ static struct sk_buff *next_message(struct sdp_sock *ssk, enum sdp_next *why)
 /* G5: what the adapter holds is few, and each that has gone lets another one follow. */
 static bool awaits_arrival(const struct sdp_sock *ssk)
 {
-	return sdp_ring_out_pipe(&ssk->engine.ring_out);
+	return sdp_engine_by_nic(&ssk->engine);
 }
 
 /*
@@ -590,7 +512,6 @@ void sdp_stream_progress(struct sdp_sock *ssk, struct sdp_todo *todo)
 		return;
 	sdp_stream_replenish(ssk);
 	sdp_post_look(ssk);
-	sdp_offer_look(ssk);
 	if (pump(ssk) && link->ops->hold) {
 		link->ops->hold(link);
 		todo->kick = link;

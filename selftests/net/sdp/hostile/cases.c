@@ -54,8 +54,15 @@ static const struct {
 	{ "hello-zeroes",		hello_zeroes },
 };
 
-/* The next message's header in h->send, as an honest peer would write it. */
-static u32 header(struct hostile *h, u8 mid, u32 payload)
+/**
+ * hostile_header() - the next message in @h->send, as an honest peer would write it
+ * @h: connection, ready
+ * @mid: which
+ * @payload: bytes of it
+ *
+ * Return: its length.
+ */
+u32 hostile_header(struct hostile *h, u8 mid, u32 payload)
 {
 	struct sdp_msg msg = {
 		.h = {
@@ -85,6 +92,12 @@ static u32 header(struct hostile *h, u8 mid, u32 payload)
 	case SDP_MID_CHRCVBUF_ACK:
 		msg.size = 4096;
 		break;
+	case SDP_MID_RING_ASK:
+		msg.size = HOSTILE_RING;
+		break;
+	case SDP_MID_RING_AVAIL:
+		msg.ring = (struct sdp_region){ .len = HOSTILE_RING, .rkey = 1, .va = 4096 };
+		break;
 	}
 	len = sdp_wire_build(h->send, &msg);
 	memset(h->send + len, 0x5a, payload);
@@ -101,7 +114,7 @@ static u32 header(struct hostile *h, u8 mid, u32 payload)
  */
 int hostile_say(struct hostile *h, u8 mid, u32 payload)
 {
-	return hostile_send(h, header(h, mid, payload));
+	return hostile_send(h, hostile_header(h, mid, payload));
 }
 
 static int say(struct hostile *h, u8 mid, u32 payload)
@@ -112,7 +125,7 @@ static int say(struct hostile *h, u8 mid, u32 payload)
 /* Honest but for one byte. */
 static int say_spoiled(struct hostile *h, u8 mid, u32 payload, u32 at, u8 value)
 {
-	u32 len = header(h, mid, payload);
+	u32 len = hostile_header(h, mid, payload);
 
 	h->send[at] = value;
 	return hostile_send(h, len);
@@ -123,7 +136,7 @@ static int msg_empty(struct hostile *h)		{ return hostile_send(h, 0); }
 /* A key that there is not. */
 static int msg_revoke_none(struct hostile *h)
 {
-	return hostile_send_revoking(h, header(h, SDP_MID_DATA, 10), 0xdead00);
+	return hostile_send_revoking(h, hostile_header(h, SDP_MID_DATA, 10), 0xdead00);
 }
 
 /* A key that there is, on the device of both, and that has nothing to do with the connection. */
@@ -134,7 +147,7 @@ static int msg_revoke_foreign(struct hostile *h)
 
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
-	err = hostile_send_revoking(h, header(h, SDP_MID_DATA, 10), mr->rkey);
+	err = hostile_send_revoking(h, hostile_header(h, SDP_MID_DATA, 10), mr->rkey);
 	ib_dereg_mr(mr);
 	return err;
 }
@@ -224,14 +237,14 @@ static int msg_after_disconn(struct hostile *h)
 
 static int msg_short(struct hostile *h)
 {
-	header(h, SDP_MID_DATA, 0);
+	hostile_header(h, SDP_MID_DATA, 0);
 	return hostile_send(h, 8);
 }
 
 /* The extended header is cut off, and Len says so. */
 static int msg_no_header(struct hostile *h)
 {
-	header(h, SDP_MID_SRC_AVAIL, 0);
+	hostile_header(h, SDP_MID_SRC_AVAIL, 0);
 	h->send[7] = SDP_BSDH_LEN;
 	return hostile_send(h, SDP_BSDH_LEN);
 }
@@ -252,7 +265,7 @@ static int msg_ack_ahead(struct hostile *h)
 
 static int msg_ack_back(struct hostile *h)
 {
-	u32 len = header(h, SDP_MID_DATA, 0);
+	u32 len = hostile_header(h, SDP_MID_DATA, 0);
 
 	memset(h->send + 12, 0xff, 4);
 	return hostile_send(h, len);
@@ -260,7 +273,7 @@ static int msg_ack_back(struct hostile *h)
 
 static int msg_bufs_65535(struct hostile *h)
 {
-	header(h, SDP_MID_DATA, 0);
+	hostile_header(h, SDP_MID_DATA, 0);
 	memset(h->send + 2, 0xff, 2);
 	return hostile_send(h, SDP_BSDH_LEN);
 }
@@ -275,7 +288,7 @@ static int msg_overrun(struct hostile *h)
 	int i, err = 0;
 
 	for (i = 0; i < 500 && !err && READ_ONCE(h->end) == HOSTILE_OPEN; i++) {
-		header(h, SDP_MID_DATA, 0);
+		hostile_header(h, SDP_MID_DATA, 0);
 		put_unaligned_be32(acked, h->send + 12);
 		err = hostile_send(h, SDP_BSDH_LEN);
 	}
@@ -290,7 +303,7 @@ static int msg_mseq_skip(struct hostile *h)
 
 static int msg_srcavail_wrap(struct hostile *h)
 {
-	u32 len = header(h, SDP_MID_SRC_AVAIL, 1);
+	u32 len = hostile_header(h, SDP_MID_SRC_AVAIL, 1);
 
 	memset(h->send + SDP_BSDH_LEN + 8, 0xff, 8);
 	return hostile_send(h, len);
@@ -379,7 +392,57 @@ static const struct message {
 	{ "key-write-before",		hostile_key_write_before },
 	{ "key-write-beyond",		hostile_key_write_beyond },
 	{ "key-read-buffer",		hostile_key_read_buffer },
+	/* Nobody has agreed upon rings. */
+	{ "msg-ring-ask",		PLAIN(SDP_MID_RING_ASK, 0) },
+	{ "msg-ring-avail",		PLAIN(SDP_MID_RING_AVAIL, 0) },
+	{ "msg-ring-freed",		hostile_ring_freed_unknown },
+	{ "ring-write",		hostile_ring_write },
+	{ "ring-anywhere",		hostile_ring_anywhere },
+	{ "ring-elsewhere",		hostile_ring_elsewhere },
+	{ "ring-beyond",		hostile_ring_beyond },
+	{ "ring-before",		hostile_ring_before },
+	{ "ring-none",		hostile_ring_none },
+	{ "ring-other",		hostile_ring_other },
+	{ "ring-short",		hostile_ring_short },
+	{ "ring-long",		hostile_ring_long },
+	{ "ring-bits",		hostile_ring_bits },
+	{ "ring-len",			hostile_ring_len },
+	{ "ring-mid",			hostile_ring_mid },
+	{ "ring-flags",		hostile_ring_flags },
+	{ "ring-mseq",		hostile_ring_mseq },
+	{ "ring-offer",		hostile_ring_offer },
+	{ "ring-overrun",		hostile_ring_overrun },
+	{ "ring-ask-again",		hostile_ring_ask_again },
+	{ "ring-ask-twice",		hostile_ring_ask_twice },
+	{ "ring-ask-odd",		hostile_ring_ask_odd },
+	{ "ring-ask-huge",		hostile_ring_ask_huge },
+	{ "ring-give-back-none",	hostile_ring_give_back_none },
+	{ "ring-avail-unasked",	hostile_ring_avail_unasked },
+	{ "ring-avail-larger",	hostile_ring_avail_larger },
+	{ "ring-avail-wraps",		hostile_ring_avail_wraps },
+	{ "ring-avail-twice",		hostile_ring_avail_twice },
+	{ "ring-avail-key",		hostile_ring_avail_key },
+	{ "ring-freed",		hostile_ring_freed },
+	{ "nic-long",			hostile_nic_long },
+	{ "nic-offer",		hostile_nic_offer },
+	{ "nic-buffer",		hostile_nic_buffer },
+	{ "nic-write",			hostile_ring_write },
 };
+
+/* What a case wishes for: its name says so. */
+static void wish_for_rings(struct hostile_req *req, const char *name)
+{
+	struct sdp_hello hello;
+	bool nic = strstarts(name, "nic-");
+
+	if (!nic && !strstarts(name, "ring-"))
+		return;
+	sdp_hello_parse(req->private, SDP_HELLO_LEN, &hello);
+	hello.rings = true;
+	hello.scheme = nic ? SDP_BY_NIC : SDP_BY_RDMA;
+	hello.window = HOSTILE_WINDOW;
+	sdp_hello_build(req->private, &hello);
+}
 
 /**
  * hostile_honest_req() - a request as an honest peer makes it
@@ -440,14 +503,15 @@ static int run_hello(const struct hostile_req *req, struct list_head *conns)
 	return err == -ECONNREFUSED ? 0 : err;
 }
 
-/* A connection that stands. */
-static struct hostile *stand(u16 port, struct list_head *conns, bool rtu)
+/* A connection that stands, for the case @name. */
+static struct hostile *stand_for(const char *name, u16 port, struct list_head *conns, bool rtu)
 {
 	struct hostile_req req;
 	struct hostile *h;
 	int err;
 
 	hostile_honest_req(&req, port);
+	wish_for_rings(&req, name);
 	h = begin(&req, conns);
 	if (IS_ERR(h))
 		return h;
@@ -459,6 +523,11 @@ static struct hostile *stand(u16 port, struct list_head *conns, bool rtu)
 	return err ? ERR_PTR(err) : h;
 }
 
+static struct hostile *stand(u16 port, struct list_head *conns, bool rtu)
+{
+	return stand_for("", port, conns, rtu);
+}
+
 /*
  * An honest message comes first: it is the surest sign that the connection stands, where RTU
  * may be overtaken by what follows it. That the queue pair breaks while it misbehaves is the
@@ -466,7 +535,7 @@ static struct hostile *stand(u16 port, struct list_head *conns, bool rtu)
  */
 static int run_message(const struct message *m, u16 port, struct list_head *conns)
 {
-	struct hostile *h = stand(port, conns, true);
+	struct hostile *h = stand_for(m->name, port, conns, true);
 	int err;
 
 	if (IS_ERR(h))

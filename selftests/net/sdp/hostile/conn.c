@@ -55,6 +55,14 @@ static void note_told(struct hostile *h, const struct sdp_msg *msg)
 		h->told = *msg;
 		/* Who waits for a count sees what it counts: pairs with keys.c. */
 		smp_store_release(&h->adverts, h->adverts + 1);
+	} else if (msg->h.mid == SDP_MID_RING_AVAIL) {
+		h->ring = msg->ring;
+		/* Likewise: pairs with rings.c. */
+		smp_store_release(&h->rings, h->rings + 1);
+	} else if (msg->h.mid == SDP_MID_RING_ASK) {
+		h->asked = msg->size;
+		/* Likewise. */
+		smp_store_release(&h->asks, h->asks + 1);
 	} else if (msg->payload_len) {
 		/* Likewise. */
 		smp_store_release(&h->datas, h->datas + 1);
@@ -483,6 +491,34 @@ int hostile_rdma(struct hostile *h, enum ib_wr_opcode opcode, const struct sdp_r
 		.rkey = to->rkey,
 	};
 
+	return post(h, &wr.wr);
+}
+
+/**
+ * hostile_put() - write what lies in @h->send to the peer's memory, with immediate data
+ * @h: connection, ready
+ * @to: the memory; as many bytes as fit are written
+ * @imm: the immediate data
+ *
+ * Return: as hostile_send().
+ */
+int hostile_put(struct hostile *h, const struct sdp_region *to, u32 imm)
+{
+	struct ib_sge sge = {
+		.addr = h->send_dma, .length = min_t(u32, to->len, HOSTILE_SEND_SIZE),
+		.lkey = h->pd->local_dma_lkey,
+	};
+	struct ib_rdma_wr wr = {
+		.wr = {
+			.opcode = IB_WR_RDMA_WRITE_WITH_IMM, .ex.imm_data = htonl(imm),
+			.sg_list = &sge, .num_sge = 1,
+		},
+		.remote_addr = to->va,
+		.rkey = to->rkey,
+	};
+
+	ib_dma_sync_single_for_device(h->pd->device, h->send_dma, HOSTILE_SEND_SIZE,
+				      DMA_TO_DEVICE);
 	return post(h, &wr.wr);
 }
 

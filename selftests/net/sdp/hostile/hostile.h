@@ -7,6 +7,7 @@
  *	full.c	a device without queue pairs
  *	unread.c	devices without RDMA read
  *	keys.c	what is done with memory that it is told of
+ *	rings.c	what is written into a ring, or said of one
  *	cases.c	what is said on it, by name
  *	gen.c	cases without end, drawn from a seed: requests, and who connects
  *	gen_accept.c	likewise, as the end that accepts
@@ -30,6 +31,9 @@
 #define HOSTILE_SEND_SIZE	4096
 /* What an honest peer would grant; fewer than are posted. */
 #define HOSTILE_BUFS		16
+/* A ring, and a window of it. */
+#define HOSTILE_RING		16384
+#define HOSTILE_WINDOW		1024
 /* Memory that a peer may be told of. */
 #define HOSTILE_MR_SIZE		65536
 
@@ -81,6 +85,10 @@ struct hostile_advert {
  * @told: the message that did it last
  * @datas: messages with payload that were nothing else
  * @count: bytes that the next report says
+ * @ring: the ring that the peer has made, of no bytes if it has made none
+ * @rings: so often it has said so
+ * @asked: size of the ring that the peer has asked for
+ * @asks: so often it has asked for one
  * @allowed: number of the newest that the peer lets us send, as far as it has said so
  * @flood: requests beside its own, if there are any
  * @lane: has device, path and protection domain, if they are not its own
@@ -118,6 +126,10 @@ struct hostile {
 	struct sdp_msg told;
 	u32 datas;
 	u32 count;
+	struct sdp_region ring;
+	u32 rings;
+	u32 asked;
+	u32 asks;
 	u32 allowed;
 	struct hostile_flood *flood;
 	struct hostile *lane;
@@ -163,6 +175,7 @@ int hostile_write_imm(struct hostile *h);
 int hostile_fall_silent(struct hostile *h);
 int hostile_post_one(struct hostile *h);
 int hostile_rdma(struct hostile *h, enum ib_wr_opcode opcode, const struct sdp_region *to);
+int hostile_put(struct hostile *h, const struct sdp_region *to, u32 imm);
 int hostile_expose(struct hostile *h, struct sdp_region *region);
 bool hostile_over(struct hostile *h, unsigned int seconds);
 void hostile_free(struct hostile *h);
@@ -192,7 +205,41 @@ int hostile_key_write_before(struct hostile *h);
 int hostile_key_write_beyond(struct hostile *h);
 int hostile_key_read_buffer(struct hostile *h);
 
+/* rings.c */
+int hostile_ring_write(struct hostile *h);
+int hostile_ring_anywhere(struct hostile *h);
+int hostile_ring_elsewhere(struct hostile *h);
+int hostile_ring_beyond(struct hostile *h);
+int hostile_ring_before(struct hostile *h);
+int hostile_ring_none(struct hostile *h);
+int hostile_ring_other(struct hostile *h);
+int hostile_ring_short(struct hostile *h);
+int hostile_ring_long(struct hostile *h);
+int hostile_ring_bits(struct hostile *h);
+int hostile_ring_len(struct hostile *h);
+int hostile_ring_mid(struct hostile *h);
+int hostile_ring_flags(struct hostile *h);
+int hostile_ring_mseq(struct hostile *h);
+int hostile_ring_offer(struct hostile *h);
+int hostile_ring_overrun(struct hostile *h);
+int hostile_ring_ask_again(struct hostile *h);
+int hostile_ring_ask_twice(struct hostile *h);
+int hostile_ring_ask_odd(struct hostile *h);
+int hostile_ring_ask_huge(struct hostile *h);
+int hostile_ring_give_back_none(struct hostile *h);
+int hostile_ring_avail_unasked(struct hostile *h);
+int hostile_ring_avail_larger(struct hostile *h);
+int hostile_ring_avail_wraps(struct hostile *h);
+int hostile_ring_avail_twice(struct hostile *h);
+int hostile_ring_avail_key(struct hostile *h);
+int hostile_ring_freed(struct hostile *h);
+int hostile_ring_freed_unknown(struct hostile *h);
+int hostile_nic_long(struct hostile *h);
+int hostile_nic_offer(struct hostile *h);
+int hostile_nic_buffer(struct hostile *h);
+
 /* cases.c */
+u32 hostile_header(struct hostile *h, u8 mid, u32 payload);
 int hostile_say(struct hostile *h, u8 mid, u32 payload);
 int hostile_case(const char *name, u16 port, u32 count, struct list_head *conns);
 void hostile_honest_req(struct hostile_req *req, u16 port);
