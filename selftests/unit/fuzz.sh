@@ -11,7 +11,7 @@ proto=$here/../../net/sdp/proto
 policy=$here/../../net/sdp/policy
 out=$here/../../build/unit/fuzz
 seconds=${1:-60} keep=${2:-}
-targets=(fuzz_wire fuzz_engine fuzz_rules)
+targets=(fuzz_wire fuzz_engine fuzz_rings fuzz_rules)
 sanitizers=fuzzer,address,undefined
 flags=(-std=gnu11 -g -O1 -Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare
 	"-fsanitize=$sanitizers" -fno-sanitize-recover=all -I"$proto" -I"$policy")
@@ -34,11 +34,12 @@ keep_corpus() {
 
 # fuzz NUMBER NAME
 fuzz() {
-	local name=$2 log=$out/$2.log dir=$out/$2.corpus words=()
+	local name=$2 log=$out/$2.log dir=$out/$2.corpus words=() source=$here/$2.c more=()
+	[ "$name" != fuzz_rings ] || { source=$here/fuzz_engine.c more=(-DFUZZ_RINGS=1); }
 	mkdir -p "$dir"
 	[ ! -e "$here/corpus/$name" ] || python3 "$here/corpus.py" unpack "$here/corpus/$name" "$dir"
 	[ ! -e "$here/$name.dict" ] || words=(-dict="$here/$name.dict")
-	clang "${flags[@]}" "$here/$name.c" "${pure[@]}" -o "$out/$name"
+	clang "${flags[@]}" "${more[@]}" "$source" "${pure[@]}" -o "$out/$name"
 	if "$out/$name" "${words[@]}" -max_total_time="$seconds" -max_len=600 -artifact_prefix="$out/$name-" \
 		-print_final_stats=1 "$dir" >"$log" 2>&1; then
 		echo "ok $1 - $name"

@@ -10,6 +10,8 @@
  * time; nothing overtakes an advertisement, and nothing outside of one is read; modes change
  * only as either end may change them, and in Buffered nothing is advertised; a buffer ends once,
  * and a write is reported before what follows it; silence after the end.
+ *
+ * With FUZZ_RINGS (fuzz_rings) both know rings, which fuzz_rings.h adds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +29,10 @@
 #define RECV_SIZE	256
 #define RECV_SIZE_MAX	4500	/* what it may grow to */
 #define SLOTS		5
+
+#ifndef FUZZ_RINGS
+#define FUZZ_RINGS	0
+#endif
 
 /* Sizes of the receives posted, by their number. */
 static u16 receives[SDP_BUFS_MAX];
@@ -73,6 +79,18 @@ struct judge {
 	u32 n_buffers;
 	u32 written;		/* into one of the peer's, not reported */
 	bool large;		/* a reader has waited with a large buffer since then */
+	bool placed;		/* the message that is being received lies in a ring */
+	u32 making;		/* the peer has asked for a ring of so many bytes at most */
+	u32 ring_asks;		/* ... so often */
+	u32 ring_answers;
+	bool asks;		/* we have, and there is no answer */
+	struct sdp_region ring;	/* the peer's */
+	u32 head;		/* bytes written into it */
+	u32 freed;		/* ... and free again, it says */
+	u32 size;		/* of ours */
+	u32 next;
+	u32 came;		/* bytes that lie in ours, or did */
+	u32 read;
 };
 
 static u8 byte(struct input *in)
@@ -97,6 +115,10 @@ static u16 number(struct input *in, u32 low, u32 high)
 
 	return (u16)min(n, high);
 }
+
+static void judge_actions(struct judge *j, const struct sdp_actions *acts, u32 bytes);
+
+#include "fuzz_rings.h"
 
 /* Our advertisement is over: the peer has at least what went along, at most all. */
 static void judge_offer_over(struct judge *j, u32 len)
@@ -159,7 +181,7 @@ static void judge_actions(struct judge *j, const struct sdp_actions *acts, u32 b
 		case SDP_ACT_DELIVER:
 			CHECK(j->established && !j->ends);
 			CHECK(a->len && a->offset >= SDP_BSDH_LEN && a->len <= bytes);
-			CHECK(a->offset + a->len == bytes && bytes <= RECV_SIZE_MAX);
+			CHECK(a->offset + a->len == bytes && (j->placed || bytes <= RECV_SIZE_MAX));
 			CHECK(!j->open);
 			break;
 		case SDP_ACT_OFFERED:
@@ -178,9 +200,10 @@ static void judge_actions(struct judge *j, const struct sdp_actions *acts, u32 b
 			CHECK(j->established && !j->ends);
 			break;
 		case SDP_ACT_RING_WANTED:
+			judge_ring_wanted(j, a->len);
+			break;
 		case SDP_ACT_RING_OVER:
-			/* Ours does not know rings, whatever the peer says. */
-			CHECK(false);
+			judge_ring_over(j, a->len);
 			break;
 		case SDP_ACT_EOF:
 			CHECK(j->established && !j->ends++ && !j->open && !j->n_buffers);
@@ -215,7 +238,7 @@ static void post(struct judge *j, u16 n)
 /* What is sent about sizes keeps to what is so. */
 static void judge_resize(struct judge *j, const struct sdp_msg *sent)
 {
-	CHECK(sent->h.len <= j->most);
+	CHECK(sent->to.rkey || sent->h.len <= j->most);
 	if (sent->h.mid == SDP_MID_CHRCVBUF) {
 		CHECK(j->asked++ < j->may_ask);
 		CHECK(sent->size <= RECV_SIZE_MAX);
@@ -345,6 +368,9 @@ static void pump(struct judge *j, struct input *in)
 	view.head_full = flags & 1;
 	view.hold = flags & 2;
 	view.urgent = flags & 4;
+	if (FUZZ_RINGS)
+		view.head_bytes *= 32;
+	view.lazy = FUZZ_RINGS && flags & 16;
 	view.head_urgent = view.urgent && view.head_full && view.head_bytes &&
 			   flags & 8;
 	while (sdp_engine_next(&j->e, &view, &tx) == SDP_NEXT_SEND) {
@@ -358,9 +384,12 @@ static void pump(struct judge *j, struct input *in)
 		u32 header = sdp_engine_commit(&j->e, &tx, payload, buf, &sent);
 
 		CHECK(j->established && !j->over && j->on_the_way++ < SLOTS);
-		CHECK(credit >= 1 && credit <= 0x10000);
 		answer = answer || (tx.mid == SDP_MID_SINK_AVAIL && j->open);
-		CHECK(credit >= 2 || answer || (tx.mid == SDP_MID_DATA && !payload));
+		if (!sdp_engine_by_nic(&j->e)) {
+			CHECK(credit >= 1 && credit <= 0x10000);
+			CHECK(credit >= 2 || answer || (tx.mid == SDP_MID_DATA && !payload));
+		}
+		judge_ring_sent(j, &sent, credit);
 		CHECK(!j->disconn_sent || !payload);
 		CHECK(!(sent.h.flags & SDP_FLAG_OOB_PEND) == !view.urgent);
 		CHECK(!(sent.h.flags & SDP_FLAG_OOB_PRES) ||
@@ -409,6 +438,10 @@ static void fill_in(const struct judge *j, struct sdp_msg *m, struct input *in)
 		m->sink.va = 4096;
 		m->non_discards = j->e.target.non_discards + !(byte(in) & 7);
 		break;
+	case SDP_MID_RING_ASK:
+	case SDP_MID_RING_AVAIL:
+		fill_in_ring(j, m, byte(in));
+		break;
 	case SDP_MID_SRC_AVAIL:
 		m->src.len = m->payload_len + ((u32)word(in) << (byte(in) & 16));
 		m->src.rkey = 1;
@@ -425,6 +458,7 @@ static void receive(struct judge *j, struct input *in, bool raw)
 	struct sdp_msg msg, m = { 0 };
 	u8 buf[RECV_SIZE_MAX + 1024] = { 0 };
 	u32 bytes;
+	s32 bufs;
 
 	if (raw) {
 		bytes = byte(in);
@@ -435,22 +469,34 @@ static void receive(struct judge *j, struct input *in, bool raw)
 
 		m.h.mid = mid & 0x80 ? SDP_MID_DATA : mid & 0x40 ? SDP_MID_SRC_AVAIL :
 			  mid & 0x20 ? SDP_MID_SINK_AVAIL : mid & 0x0f;
+		if (FUZZ_RINGS && mid & 0x10)
+			m.h.mid = SDP_MID_RING_ASK + (mid & 1);
 		m.h.flags = choice & 0x20 ? byte(in) : 0;
 		m.payload_len = choice & 0x10 ? byte(in) + (choice & 0x0f) : 0;
 		m.payload_len *= choice & 0x80 ? 20 : 1;
 		fill_in(j, &m, in);
 		m.h.mseq = c->rx_seq + 1;
 		m.h.mseq_ack = choice & 0x40 ? c->tx_seq : c->tx_acked;
-		m.h.bufs = (u16)(c->tx_limit - m.h.mseq_ack + (choice & 0x0f));
+		m.freed = FUZZ_RINGS ? j->e.ring_out.head - (byte(in) & 1) * byte(in) : 0;
+		/* Beyond what was granted none may be left. */
+		bufs = (s32)(c->tx_limit - m.h.mseq_ack);
+		m.h.bufs = (u16)(max(bufs, 0) + (choice & 0x0f));
 		if (!sdp_wire_header_len(m.h.mid))
 			m.h.mid = SDP_MID_DISCONN;
 		bytes = sdp_wire_build(buf, &m) + m.payload_len;
 	}
-	sdp_engine_receive(&j->e, buf, bytes, &msg, &acts);
+	if (!FUZZ_RINGS || !place(j, in, bytes))
+		sdp_engine_receive(&j->e, buf, bytes, &msg, &acts);
+	else if (!j->over)
+		sdp_engine_receive_placed(&j->e, buf, bytes, &msg, &acts);
+	else
+		return;
 	j->ack = msg.h.mseq_ack;
 	judge_actions(j, &acts, bytes);
+	j->placed = false;
 	if (j->over)
 		return;
+	note_ring(j, &msg);
 	note_resize(j, &msg);
 	note_mode(j, &msg);
 	if (msg.h.mid == SDP_MID_SRC_AVAIL)
@@ -471,6 +517,8 @@ static bool connect_engine(struct judge *j, struct input *in)
 	struct sdp_actions acts = { 0 };
 	bool active = byte(in) & 1;
 
+	if (FUZZ_RINGS)
+		know_rings(&cfg, &theirs, in);
 	sdp_engine_init(&j->e, &cfg);
 	post(j, number(in, 2, sdp_engine_receives_wanted(&j->e)));
 	j->most = theirs.recv_size;
@@ -581,7 +629,7 @@ static void event(struct judge *j, struct input *in)
 	struct sdp_actions acts = { 0 };
 	u16 n;
 
-	switch (byte(in) % 22) {
+	switch (byte(in) % (FUZZ_RINGS ? 26 : 22)) {
 	case 0:
 		receive(j, in, true);
 		break;
@@ -637,6 +685,17 @@ static void event(struct judge *j, struct input *in)
 		break;
 	case 19 ... 21:
 		look_at_buffers(j, in, &acts);
+		break;
+	case 22 ... 23:
+		look_at_rings(j, in);
+		break;
+	case 24:
+		sdp_engine_ring_full(&j->e);
+		break;
+	case 25:
+		sdp_engine_ring_leave(&j->e);
+		pump(j, in);
+		sdp_engine_ring_stay(&j->e);
 		break;
 	}
 	judge_actions(j, &acts, 0);
