@@ -167,6 +167,33 @@ TRACE_EVENT(sdp_scan,
 		  __entry->sk, __entry->port, __entry->peer, __entry->unread, __entry->looks)
 );
 
+TRACE_EVENT(sdp_ring,
+	TP_PROTO(const struct sock *sk, u16 port, u16 peer, u32 out, u32 out_used, u32 in,
+		 u32 in_used),
+	TP_ARGS(sk, port, peer, out, out_used, in, in_used),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u16, port)
+		__field(u16, peer)
+		__field(u32, out)
+		__field(u32, out_used)
+		__field(u32, in)
+		__field(u32, in_used)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->port = port;
+		__entry->peer = peer;
+		__entry->out = out;
+		__entry->out_used = out_used;
+		__entry->in = in;
+		__entry->in_used = in_used;
+	),
+	TP_printk("sk=%p port=%u peer=%u out=%u out_used=%u in=%u in_used=%u", __entry->sk,
+		  __entry->port, __entry->peer, __entry->out, __entry->out_used, __entry->in,
+		  __entry->in_used)
+);
+
 TRACE_EVENT(sdp_error,
 	TP_PROTO(const struct sock *sk, u16 port, u16 peer, int error, const char *place),
 	TP_ARGS(sk, port, peer, error, place),

@@ -17,6 +17,7 @@
  */
 #include <linux/slab.h>
 
+#include "../control/trace.h"
 #include "sock.h"
 
 /* Pages of a ring are had in blocks of this order at most, so that messages have few pieces. */
@@ -299,6 +300,22 @@ static bool refer_pages(struct sk_buff *skb, const struct sdp_home *home, u32 at
 }
 
 /**
+ * sdp_ring_trace() - show how full the rings are, if anybody looks
+ * @ssk: socket, locked
+ *
+ * Of the peer's as far as it has said; nothing of one whose room the adapters see to (G4).
+ */
+void sdp_ring_trace(const struct sdp_sock *ssk)
+{
+	const struct sdp_ring_out *o = &ssk->engine.ring_out;
+	const struct sdp_ring_in *in = &ssk->engine.ring_in;
+	u32 used = o->scheme == SDP_BY_RDMA ? o->head - o->freed : 0;
+
+	trace_sdp_ring(&ssk->sk, ssk->local.port, ssk->peer.port, o->ring.len, used, in->size,
+		       sdp_ring_in_used(in));
+}
+
+/**
  * sdp_ring_header() - a copy of the beginning of a message in our ring
  * @ssk: socket, locked, with a ring
  * @at: where it begins
@@ -392,9 +409,12 @@ bool sdp_ring_read(struct sdp_sock *ssk, struct sk_buff *skb, u32 n, bool all)
 {
 	struct sdp_buf_cb *cb = sdp_buf_cb(skb);
 	u32 bytes = all ? cb->ring : min(n, cb->ring);
+	bool progress;
 
 	if (!bytes)
 		return false;
 	cb->ring -= bytes;
-	return sdp_engine_ring_read(&ssk->engine, bytes);
+	progress = sdp_engine_ring_read(&ssk->engine, bytes);
+	sdp_ring_trace(ssk);
+	return progress;
 }

@@ -382,6 +382,8 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 	if ((msg->h.flags & SDP_FLAG_FREED) && !msg->payload_len)
 		SDP_INC(net, RingUpdatesSent);
 	trace_sdp_msg_send(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
+	if (ssk->engine.rings)
+		sdp_ring_trace(ssk);
 }
 
 /* Give a message its header. */
@@ -589,6 +591,8 @@ static void count_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
 	if (msg->h.mid == SDP_MID_SINK_AVAIL)
 		SDP_INC(net, PostsReceived);
 	trace_sdp_msg_recv(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
+	if (ssk->engine.rings)
+		sdp_ring_trace(ssk);
 }
 
 static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)

@@ -76,8 +76,8 @@ by_rdma() {
 	as_meant ring-write
 	as_meant ring-anywhere
 	broken ring-elsewhere BadLen
-	broken ring-beyond "" "ended: ECONNRESET"
-	broken ring-before "" "ended: ECONNRESET"
+	broken ring-beyond "" "ended: E(CONNRESET|PROTO)"
+	broken ring-before "" "ended: E(CONNRESET|PROTO)"
 	broken ring-none BadState
 	broken ring-other BadState
 	broken ring-short BadLen
@@ -122,8 +122,9 @@ hostile_begin
 honest_start
 before_bytes=$(sdpstat RingBytesRead)
 by_rdma
-by_credit
+first="" by_credit
 by_nic
+echo end >$run
 check "the honest connection streams beside all these" streaming
 check "... by a ring" test "$(sdpstat RingBytesRead)" -gt $((before_bytes + 100000))
 honest_end

@@ -7,7 +7,7 @@
 # Where packets are lost or overtake each other soft-RoCE may take an acknowledgement for part of an
 # RDMA read's answer. It warns of that, which fails the run; so there bytes move by RDMA write. With
 # NETWORK_READS=1 in the environment they are read all the same; void_reads.sh shows what comes of
-# reads that end too early. timeout: 500 s; short form: none; only when named: debug
+# reads that end too early. timeout: 700 s; short form: none; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -17,6 +17,7 @@
 modprobe sch_netem 2>/dev/null || tap_skip_all "this kernel has no netem"
 settings=/proc/sys/net/sdp
 threshold_before=$(<$settings/rdma_threshold) read_before=$(<$settings/rdma_read)
+flow_before=$(<$settings/flow_control)
 bytes=300000
 # What a connection may end with here.
 end_errno='[a-z]*: (ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)'
@@ -33,6 +34,7 @@ restore() {
 	good_network
 	echo "$threshold_before" >$settings/rdma_threshold
 	echo "$read_before" >$settings/rdma_read
+	echo "$flow_before" >$settings/flow_control
 }
 cleanup restore
 echo 16384 >$settings/rdma_threshold
@@ -130,6 +132,12 @@ scenario "repetition" SOME duplicate 10%
 scenario "overtaking" SOME delay 4ms reorder 75% 50%
 scenario "varying delay" SOME delay 3ms 2ms
 scenario "spoilt packets" SOME corrupt 1%
+for scheme in rdma nic; do
+	echo $scheme >$settings/flow_control
+	scenario "loss of 1 %, rings by $scheme" SOME loss 1%
+	scenario "overtaking, rings by $scheme" SOME delay 4ms reorder 75% 50%
+done
+echo "$flow_before" >$settings/flow_control
 scenario "everything" SOME delay 2ms 1ms loss 1% duplicate 1% corrupt 0.5% rate 40mbit
 check "no RDMA object is left" wait_for $((2 * patience)) connection_counts_are "$objects_before"
 tap_done

@@ -20,6 +20,21 @@ by() {
 	grep -E '^(Ring|MsgsSent|BytesSent|Credit)' /proc/net/sdpstat | sed 's/^/# /'
 	grep -H . /sys/class/infiniband/rx?/ports/1/hw_counters/*rnr* | sed 's/^/# /'
 }
+# Of a reader that stops: the ring gets full, as its writer knows it and as its reader does.
+trace() {
+	local tracing=/sys/kernel/tracing
+	mountpoint -q $tracing || mount -t tracefs none $tracing
+	[ -d $tracing/events/sdp/sdp_ring ] || { tap_skip "tracepoint sdp_ring" "this kernel has none"; return; }
+	echo >$tracing/trace
+	echo 1 >$tracing/events/sdp/sdp_ring/enable
+	"${SDP_BIN:-$top/build/selftests}/ring" --set rc4 full_rdma >/dev/null
+	echo 0 >$tracing/events/sdp/sdp_ring/enable
+	check "tracepoint sdp_ring: what the writer knows" \
+		grep -qE "sdp_ring: .* out=(16384|65536) out_used=1[56][0-9]{3} " $tracing/trace
+	check "tracepoint sdp_ring: what the reader has" \
+		grep -qE "sdp_ring: .* in=(16384|65536) in_used=1[56][0-9]{3}$" $tracing/trace
+}
+trace
 by nic 65536
 by rdma 65536
 tap_done

@@ -245,11 +245,14 @@ static void ended(struct hostile *h, enum hostile_end how)
 /* Nothing of AF_SDP's memory may go along in the reserved fields. */
 static void check_ack(const u8 *ack)
 {
+	u8 again[SDP_HELLO_ACK_LEN];
 	struct sdp_hello hello;
 
-	if (!sdp_hello_ack_parse(ack, IB_CM_REP_PRIVATE_DATA_SIZE, &hello) && !ack[18] &&
-	    !memchr_inv(ack + SDP_HELLO_ACK_LEN_MIN, 0, SDP_HELLO_ACK_LEN - SDP_HELLO_ACK_LEN_MIN))
-		return;
+	if (!sdp_hello_ack_parse(ack, IB_CM_REP_PRIVATE_DATA_SIZE, &hello)) {
+		sdp_hello_ack_build(again, &hello);
+		if (!memcmp(again, ack, sizeof(again)))
+			return;
+	}
 	pr_err("sdp_hostile: AF_SDP has sent a malformed HelloAck\n");
 	atomic_inc(&hostile_malformed);
 }
