@@ -3,8 +3,8 @@
  * What fuzz_engine.c adds with FUZZ_RINGS: rings in both directions by any pair of schemes. What
  * must hold whatever the peer says: a message goes right behind the last one in the ring that the
  * peer has told of, and never beyond what that has said to be free; no more than the adapter may
- * hold is on the way; in our ring nothing is taken that would lie over what is unread, or end beyond both
- * copies of it; rings are made when asked for only, and told of once.
+ * hold is on the way; in our ring nothing is taken that would lie over what is unread, or end
+ * beyond both copies of it; rings are made when asked for only, and told of once.
  */
 #ifndef SDP_UNIT_FUZZ_RINGS_H
 #define SDP_UNIT_FUZZ_RINGS_H
