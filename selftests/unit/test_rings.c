@@ -158,6 +158,57 @@ TEST(sdp_engine_rings__out_of_turn)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
+/* After the end nothing is said of a ring, whatever is written into it */
+TEST(sdp_engine_ring_place__dead)
+{
+	struct world *w = agreed(TEST_SELF, SDP_BY_RDMA, SDP_BY_RDMA);
+	u32 at, bytes;
+
+	aborted(w, &w->b, EIO);
+	memset(&w->acts, 0, sizeof(w->acts));
+	EXPECT_EQ(SDP_BAD_STATE, sdp_engine_ring_place(&w->b, 100, &at, &bytes, &w->acts));
+	EXPECT_NO_ACTS(w);
+	sdp_engine_ring_full(&w->a);
+	EXPECT_FALSE(sdp_engine_ring_leave(&w->b));
+	sdp_engine_ring_stay(&w->b);
+}
+
+/* G4: who holds back does so in both directions, and only if both have wished for it */
+TEST(sdp_engine_by_nic__both)
+{
+	u8 a, b;
+
+	for (a = 0; a <= SDP_SCHEMES; a++) {
+		for (b = 0; b <= SDP_SCHEMES; b++) {
+			struct world *w = agreed(TEST_SELF, a, b);
+			bool both = a == SDP_BY_NIC && b == SDP_BY_NIC;
+
+			EXPECT_EQ(both, sdp_engine_by_nic(&w->a));
+			EXPECT_EQ(both, sdp_engine_by_nic(&w->b));
+		}
+	}
+}
+
+/* A ring that reading empties: by rdma it has to be told of, by nic receives may be posted */
+TEST(sdp_engine_ring_read__follows)
+{
+	struct sdp_region ring = { .len = RING, .rkey = 1, .va = 4096 };
+	struct sdp_msg m;
+	u8 scheme;
+
+	for (scheme = SDP_BY_RDMA; scheme <= SDP_BY_NIC; scheme++) {
+		struct world *w = agreed(TEST_SELF, scheme, scheme);
+
+		m = from_peer(&w->b, SDP_MID_RING_ASK, 0);
+		m.size = RING;
+		receive_msg(w, &w->b, &m);
+		EXPECT_ACT(w, SDP_ACT_RING_WANTED);
+		sdp_engine_ring_made(&w->b, &ring);
+		EXPECT_EQ(RING, w->b.ring_in.next.len);
+		EXPECT_EQ(scheme == SDP_BY_NIC, sdp_engine_ring_read(&w->b, 0));
+	}
+}
+
 /* In a ring lies data with payload and nothing else */
 TEST(sdp_engine_receive_placed__data_only)
 {
