@@ -212,15 +212,15 @@ int hostile_ring_avail_unasked(struct hostile *h)
 	return hostile_say(h, SDP_MID_RING_AVAIL, 0);
 }
 
-/* The peer has asked; the answer has @size bytes, at @va, by the key @rkey. */
-static int answer(struct hostile *h, u32 size, u32 rkey, u64 va)
+/* The peer has asked; the answer is @times as large, at @va, by the key @rkey. */
+static int answer(struct hostile *h, u32 times, u32 rkey, u64 va)
 {
 	int err = await(&h->asks, 1);
 
 	if (err)
 		return err;
 	hostile_header(h, SDP_MID_RING_AVAIL, 0);
-	put_unaligned_be32(size, h->send + SDP_BSDH_LEN);
+	put_unaligned_be32(times * h->asked, h->send + SDP_BSDH_LEN);
 	put_unaligned_be32(rkey, h->send + SDP_BSDH_LEN + 4);
 	put_unaligned_be64(va, h->send + SDP_BSDH_LEN + 8);
 	return hostile_send(h, SDP_BSDH_LEN + 16);
@@ -228,23 +228,23 @@ static int answer(struct hostile *h, u32 size, u32 rkey, u64 va)
 
 int hostile_ring_avail_larger(struct hostile *h)
 {
-	return answer(h, 2 * h->asked, 1, 4096);
+	return answer(h, 2, 1, 4096);
 }
 
 int hostile_ring_avail_wraps(struct hostile *h)
 {
-	return answer(h, h->asked, 1, ~0ULL);
+	return answer(h, 1, 1, ~0ULL);
 }
 
 int hostile_ring_avail_twice(struct hostile *h)
 {
-	return answer(h, h->asked, 1, 4096) ?: answer(h, h->asked, 1, 4096);
+	return answer(h, 1, 1, 4096) ?: answer(h, 1, 1, 4096);
 }
 
 /* A key that there is not: whoever writes there finds out. */
 int hostile_ring_avail_key(struct hostile *h)
 {
-	return answer(h, h->asked, 0xdead00, 4096);
+	return answer(h, 1, 0xdead00, 4096);
 }
 
 /* @bytes of a ring have been read, it says. */
@@ -262,7 +262,7 @@ int hostile_ring_freed(struct hostile *h)
 	struct sdp_region ring;
 
 	return await(&h->asks, 1) ?: hostile_expose(h, &ring) ?:
-	       answer(h, h->asked, ring.rkey, ring.va) ?: freed(h, 1U << 20);
+	       answer(h, 1, ring.rkey, ring.va) ?: freed(h, 1U << 20);
 }
 
 int hostile_ring_freed_unknown(struct hostile *h)
