@@ -17,7 +17,8 @@ only=("$@")
 every=${EVERY:-1} from=${FROM:-0} entries=0
 cc=${CC:-gcc}
 flags=(-std=gnu11 -O1 -w)
-small=(-DSIM_MSGS=8 -DSIM_BYTES=112 -DSIM_SEGMENTS=4 -DSDP_RING_SIZE_MIN=128 -DSDP_RING_WINDOW_MIN=32)
+# Rings would have to be smaller in the engine, too, whose objects both simulators share here.
+small=(-DSIM_MSGS=8 -DSIM_BYTES=112 -DSIM_SEGMENTS=4)
 ksft=$("$here/../../scripts/kernels.sh" source)/tools/testing/selftests
 engine=(wire credit resize source sink advert target mode ring conn engine engine_act engine_advert engine_ring engine_send engine_owner)
 rules=(glob rules_target rules_parse rules_match)
@@ -99,7 +100,7 @@ simulate() {
 		return
 	fi
 	found pair 60 "$dir/pair.run" "${runs[@]}" "${rules[@]}" ||
-		found search 300 "$dir/search.run" --max-states 200000 "${rules[@]}" ||
+		found search 300 "$dir/search.run" --no-rings --max-states 200000 "${rules[@]}" ||
 		echo "not ok - $name: neither pair nor search notices"
 }
 

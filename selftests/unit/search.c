@@ -2,7 +2,7 @@
 /*
  * Every schedule of small pairs: from each state that can be reached, every step is tried.
  *
- *	search [--deep] [--outcome] [--max-states N] [SCENARIO]
+ *	search [--deep] [--outcome] [--no-rings] [--max-states N] [SCENARIO]
  *
  * Segments of two bytes and a few receives make the states few. sim_key() names a state
  * without regard to how much went through, so a scenario in which the applications write
@@ -524,8 +524,10 @@ static u64 search(const struct scenario *sc, u64 max_states)
 	return steps;
 }
 
-static bool wanted(const struct scenario *sc, const char *only, bool deep)
+static bool wanted(const struct scenario *sc, const char *only, bool deep, bool rings)
 {
+	if (!rings && sc->with & WITH_RINGS)
+		return false;
 	return (deep || !(sc->with & DEEP)) && (!only || strstr(sc->name, only));
 }
 
@@ -535,7 +537,7 @@ int main(int argc, char **argv)
 	const char *only = NULL;
 	struct timespec t0, t1;
 	double seconds;
-	bool deep = false;
+	bool deep = false, rings = true;
 	u32 passed = 0;
 
 	for (int i = 1; i < argc; i++) {
@@ -543,6 +545,8 @@ int main(int argc, char **argv)
 			max_states = strtoull(argv[++i], NULL, 0);
 		else if (!strcmp(argv[i], "--deep"))
 			deep = true;
+		else if (!strcmp(argv[i], "--no-rings"))
+			rings = false;
 		else if (!strcmp(argv[i], "--outcome"))
 			sim_outcome_only = true;
 		else
@@ -551,7 +555,7 @@ int main(int argc, char **argv)
 	sim_on_fault = on_fault;
 	clock_gettime(CLOCK_MONOTONIC, &t0);
 	for (u32 i = 0; i < ARRAY_SIZE(scenarios); i++) {
-		if (!wanted(&scenarios[i], only, deep))
+		if (!wanted(&scenarios[i], only, deep, rings))
 			continue;
 		steps += search(&scenarios[i], scenarios[i].with & WITH_RINGS && !deep ?
 				min(max_states, (u64)RING_STATES) : max_states);
