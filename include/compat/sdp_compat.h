@@ -122,6 +122,13 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int o
 #define sdp_tcp_signs(tp)	sdp_tcp_md5(tp)
 #endif
 
+/* IP_BIND_ADDRESS_NO_PORT; macros, as struct inet_sock is not known here. */
+#ifdef SDP_HAVE_NO_PORT_BIT
+#define sdp_inet_no_port(sk)	inet_test_bit(BIND_ADDRESS_NO_PORT, sk)
+#else
+#define sdp_inet_no_port(sk)	(inet_sk(sk)->bind_address_no_port)
+#endif
+
 /* A second getsockopt, which TCP might have one day, must not pass by ours. */
 #ifdef SDP_HAVE_GETSOCKOPT_ITER
 #define sdp_one_getsockopt(ops)	((ops)->getsockopt_iter = NULL)

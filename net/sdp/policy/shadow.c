@@ -57,7 +57,7 @@ struct sdp_shadow *sdp_shadow_find(const struct socket *sock)
 	return shadow;
 }
 
-static struct sdp_shadow *make(struct socket *sock, const struct proto_ops *tcp)
+static struct sdp_shadow *make(struct socket *sock, const struct sdp_calls *calls)
 {
 	struct sdp_shadow *shadow = kzalloc(sizeof(*shadow), GFP_KERNEL_ACCOUNT);
 
@@ -68,31 +68,29 @@ static struct sdp_shadow *make(struct socket *sock, const struct proto_ops *tcp)
 	init_waitqueue_head(&shadow->decided);
 	sdp_attempt_prepare(shadow);
 	shadow->sock = sock;
-	shadow->tcp = tcp;
+	shadow->tcp = calls->tcp;
+	shadow->kept = &calls->kept;
 	return shadow;
 }
 
 /**
  * sdp_shadow_of() - what is beside an undecided socket, from its first call on
  * @sock: socket
- * @fresh: the calls of one that has nothing beside it yet
- * @calls: those of one that has
- * @tcp: the kernel's
+ * @calls: those of its family
  *
  * Return: its shadow, with a reference; NULL when it is decided; -ENOBUFS when there is no memory.
  */
-struct sdp_shadow *sdp_shadow_of(struct socket *sock, const struct proto_ops *fresh,
-				 const struct proto_ops *calls, const struct proto_ops *tcp)
+struct sdp_shadow *sdp_shadow_of(struct socket *sock, const struct sdp_calls *calls)
 {
-	struct sdp_shadow *shadow = make(sock, tcp), *found;
+	struct sdp_shadow *shadow = make(sock, calls), *found;
 
 	spin_lock(&table_lock);
 	found = find_locked(sock);
-	if (READ_ONCE(sock->ops) == fresh) {
+	if (READ_ONCE(sock->ops) == &calls->fresh) {
 		found = shadow ?: ERR_PTR(-ENOBUFS);
 		if (shadow) {
 			hlist_add_head(&shadow->node, place_of(sock));
-			WRITE_ONCE(sock->ops, calls);
+			WRITE_ONCE(sock->ops, &calls->calls);
 		}
 	}
 	if (!IS_ERR_OR_NULL(found))
@@ -164,6 +162,23 @@ void sdp_shadow_drop_sdp(struct sdp_shadow *shadow)
 	shadow->sdp = NULL;
 }
 
+/*
+ * It may be an address alone: who has IP_BIND_ADDRESS_NO_PORT connects from there, by whichever
+ * port. Without the option, that is what is left of a listener that was shut down.
+ */
+static bool has_name(const struct sock *tcp)
+{
+	if (inet_sk(tcp)->inet_num)
+		return true;
+	if (!sdp_inet_no_port(tcp))
+		return false;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tcp->sk_family == AF_INET6)
+		return !ipv6_addr_any(&tcp->sk_v6_rcv_saddr);
+#endif
+	return inet_sk(tcp)->inet_rcv_saddr;
+}
+
 /**
  * sdp_shadow_bind() - give the SDP socket the name that the TCP one was given
  * @shadow: shadow, locked for writing
@@ -180,8 +195,7 @@ int sdp_shadow_bind(struct sdp_shadow *shadow)
 	struct cred *kernel;
 	int len, err;
 
-	/* An address alone may be what is left of a listener that was shut down. */
-	if (!inet_sk(sock->sk)->inet_num)
+	if (!has_name(sock->sk))
 		return 0;
 	len = shadow->tcp->getname(sock, (struct sockaddr *)&name, 0);
 	if (len < 0)
@@ -248,7 +262,7 @@ static void exchange(struct sdp_shadow *shadow)
 
 	be_like(sdp, tcp);
 	WRITE_ONCE(sdp_sk(sdp)->shares_wq, true);
-	WRITE_ONCE(other->ops, shadow->tcp);
+	WRITE_ONCE(other->ops, shadow->kept);
 	sit_in(tcp, other);
 	sit_in(sdp, sock);
 	sdp_sk(sdp)->tcp = other;
@@ -269,16 +283,21 @@ void sdp_shadow_by_sdp(struct sdp_shadow *shadow)
 	const struct proto_ops *ops = other->ops;
 	struct sock *tcp = sock->sk, *sdp = other->sk;
 
+	sock_hold(tcp);
+	sock_hold(sdp);
 	lock_sock(tcp);
 	lock_sock_nested(sdp, SINGLE_DEPTH_NESTING);
 	exchange(shadow);
-	release_sock(sdp);
-	release_sock(tcp);
 	shadow->sdp = NULL;
 	/* Who finds the new calls must find their sock: one load does not depend on the other. */
 	if (!IS_ENABLED(CONFIG_X86))
 		kick_all_cpus_sync();
+	/* Before the locks go: who has waited for TCP's must not find its calls any more. */
 	sdp_shadow_end(shadow, ops);
+	release_sock(sdp);
+	release_sock(tcp);
+	sock_put(sdp);
+	sock_put(tcp);
 	/* @other's calls were ours, and are the kernel's now; @sock's are ours as before. */
 	module_put(THIS_MODULE);
 }

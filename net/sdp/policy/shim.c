@@ -19,22 +19,10 @@
 #include "../socket/sock.h"
 #include "shim.h"
 
-/**
- * struct shim - the calls for one address family
- * @fresh: of undecided sockets of which nothing has been called, and that have no shadow
- * @calls: of those that have one
- * @tcp: the kernel's
- */
-struct shim {
-	struct proto_ops fresh;
-	struct proto_ops calls;
-	const struct proto_ops *tcp;
-};
-
-static struct shim shims[2];
+static struct sdp_calls shims[2];
 static atomic_t inside;
 
-static const struct shim *shim_of(const struct proto_ops *ops)
+static const struct sdp_calls *shim_of(const struct proto_ops *ops)
 {
 	size_t i;
 
@@ -88,7 +76,7 @@ static void pin(struct turn *t)
 static const struct proto_ops *decided_ops(const struct socket *sock)
 {
 	const struct proto_ops *ops = READ_ONCE(sock->ops);
-	const struct shim *shim = shim_of(ops);
+	const struct sdp_calls *shim = shim_of(ops);
 
 	return shim ? shim->tcp : ops;
 }
@@ -122,9 +110,9 @@ static void unlock(struct turn *t)
 static struct sdp_shadow *shadow_of(struct socket *sock)
 {
 	struct sdp_shadow *shadow = sdp_shadow_find(sock);
-	const struct shim *shim = shadow ? NULL : shim_of(READ_ONCE(sock->ops));
+	const struct sdp_calls *shim = shadow ? NULL : shim_of(READ_ONCE(sock->ops));
 
-	return shim ? sdp_shadow_of(sock, &shim->fresh, &shim->calls, shim->tcp) : shadow;
+	return shim ? sdp_shadow_of(sock, shim) : shadow;
 }
 
 static void turn_end(struct turn *t)
@@ -550,7 +538,7 @@ static int shim_release_fresh(struct socket *sock)
 	return ret;
 }
 
-static void make_calls(struct shim *shim)
+static void make_calls(struct sdp_calls *shim)
 {
 	struct proto_ops *calls = &shim->calls;
 
@@ -577,6 +565,9 @@ static void make_calls(struct shim *shim)
 	sdp_plain_splice(calls);
 	shim->fresh = *calls;
 	shim->fresh.release = shim_release_fresh;
+	shim->kept = *shim->tcp;
+	/* Who has found it just before comes too late. */
+	shim->kept.set_rcvlowat = sdp_set_rcvlowat;
 }
 
 /* Only one of the two is exported by name on every kernel; a socket of its own tells both. */

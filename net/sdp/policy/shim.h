@@ -42,6 +42,7 @@ enum sdp_stage {
  * @stage: see above
  * @sock: the program's socket
  * @tcp: the kernel's calls for it
+ * @kept: those of what is left of it when it has become SDP
  * @sdp: the SDP socket, with a struct socket of its own; or NULL
  * @attempt: counts connects, so that who waits for one does not take the next one for it
  * @waited: a connect waits for the decision, and is told @error
@@ -62,6 +63,7 @@ struct sdp_shadow {
 	enum sdp_stage stage;
 	struct socket *sock;
 	const struct proto_ops *tcp;
+	const struct proto_ops *kept;
 	struct socket *sdp;
 	u32 attempt;
 	bool waited;
@@ -76,6 +78,20 @@ struct sdp_shadow {
 	int len;
 };
 
+/**
+ * struct sdp_calls - the calls of sockets of one address family
+ * @fresh: of undecided sockets of which nothing has been called, and that have no shadow
+ * @calls: of those that have one
+ * @kept: of what is kept of a TCP socket whose place SDP's has taken
+ * @tcp: the kernel's
+ */
+struct sdp_calls {
+	struct proto_ops fresh;
+	struct proto_ops calls;
+	struct proto_ops kept;
+	const struct proto_ops *tcp;
+};
+
 /* shim.c */
 int sdp_shim_init(void);
 void sdp_shim_exit(void);
@@ -83,8 +99,7 @@ void sdp_shim_begin(struct socket *sock);
 
 /* shadow.c */
 struct sdp_shadow *sdp_shadow_find(const struct socket *sock);
-struct sdp_shadow *sdp_shadow_of(struct socket *sock, const struct proto_ops *fresh,
-				 const struct proto_ops *calls, const struct proto_ops *tcp);
+struct sdp_shadow *sdp_shadow_of(struct socket *sock, const struct sdp_calls *calls);
 void sdp_shadow_get(struct sdp_shadow *shadow);
 void sdp_shadow_put(struct sdp_shadow *shadow);
 int sdp_shadow_make_sdp(struct sdp_shadow *shadow);
