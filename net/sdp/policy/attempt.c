@@ -103,7 +103,11 @@ static int begin_tcp(struct sdp_shadow *shadow)
 	return err;
 }
 
-/* TCP it is; whoever waits is told himself if it cannot be. The socket is given back last. */
+/*
+ * TCP it is; whoever waits is told himself if it cannot be. Else nobody is woken before TCP has
+ * something to say: io_uring would ask again, and be told that it is still connecting. The socket
+ * is given back last.
+ */
 static void fail(struct sdp_shadow *shadow, enum sdp_fallback why)
 {
 	struct socket *sock = shadow->sock;
@@ -113,7 +117,7 @@ static void fail(struct sdp_shadow *shadow, enum sdp_fallback why)
 	shadow->error = begin_tcp(shadow);
 	if (shadow->error && !shadow->waited)
 		report(sock->sk, -shadow->error);
-	else
+	else if (shadow->error)
 		sock->sk->sk_state_change(sock->sk);
 	sdp_shadow_by_tcp(shadow);
 }

@@ -14,6 +14,9 @@
  * @wandering, and from then on its events wake all queues (the entries filter by the
  * event mask themselves). The note is dropped when no queue has a waiter any more.
  *
+ * Changes of state and errors wake without a mask, as TCP does: whoever is woken looks for himself.
+ * io_uring and aio take a mask for what there is.
+ *
  * A socket that the policy has made of one of TCP's may have waiters in the common queue, from
  * before; it wakes them all.
  */
@@ -94,9 +97,7 @@ static void wake_early(struct sdp_sock *ssk, u32 wake)
 		if (wake & BIT(kind))
 			mask |= kind_mask[kind];
 	if (wake & (SDP_WAKE_STATE | SDP_WAKE_ERROR))
-		mask |= EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM | EPOLLHUP | EPOLLRDHUP;
-	if (wake & SDP_WAKE_ERROR)
-		mask |= EPOLLERR;
+		mask = 0;
 	rcu_read_lock();
 	wq = rcu_dereference(ssk->sk.sk_wq);
 	if (skwq_has_sleeper(wq))
@@ -148,11 +149,8 @@ void sdp_notify(struct sdp_sock *ssk, u32 wake)
 		/* In enum sdp_stat, skipped follows issued. */
 		sdp_count(sock_net(sk), issued[kind] + !wake_kind(ssk, kind), 1);
 	}
-	if (wake & SDP_WAKE_STATE)
-		wake_queues(ssk, EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM | EPOLLHUP |
-			    EPOLLRDHUP);
-	if (wake & SDP_WAKE_ERROR)
-		wake_queues(ssk, EPOLLERR | EPOLLIN | EPOLLOUT | EPOLLHUP);
+	if (wake & (SDP_WAKE_STATE | SDP_WAKE_ERROR))
+		wake_queues(ssk, 0);
 	if (unlikely(READ_ONCE(ssk->shares_wq)))
 		wake_early(ssk, wake);
 	signal_owner(ssk, wake);
