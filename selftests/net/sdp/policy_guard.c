@@ -5,8 +5,10 @@
  * what a program sees while its connect falls back.
  * timeout: 400 s; short form: none
  */
-#include "policy_guard_bpf.h"
+#include "policy_guard_lsm.h"
+#include "policy_seen.h"
 #include <linux/capability.h>
+#include <linux/netlink.h>
 #include <linux/userfaultfd.h>
 #include <linux/xfrm.h>
 
@@ -196,7 +198,7 @@ static int slow_memory_of_others(void *arg)
 }
 
 /* As <linux/landlock.h> has it since 6.7. */
-enum { LANDLOCK_PORT_RULE = 2, LANDLOCK_CONNECT_TCP = 2 };
+enum { LANDLOCK_PORT_RULE = 2, LANDLOCK_BIND_TCP = 1, LANDLOCK_CONNECT_TCP = 2 };
 
 struct landlock_rules {
 	uint64_t files, net;
@@ -209,7 +211,7 @@ struct landlock_port {
 /* Landlock's rules are for TCP's ports, and hold for what connects by them to SDP. */
 static int landlock(void *arg)
 {
-	struct landlock_rules all = { .net = LANDLOCK_CONNECT_TCP };
+	struct landlock_rules all = { .net = LANDLOCK_BIND_TCP | LANDLOCK_CONNECT_TCP };
 	struct landlock_port one = { .allowed = LANDLOCK_CONNECT_TCP };
 	static const char *const names[] = { TCP_SIDE, BOTH_SIDE, SDP_SIDE };
 	int clear, barred, rules, fd, error;
@@ -238,6 +240,14 @@ static int landlock(void *arg)
 		close(fd);
 	}
 	need(!poll_for(barred, POLLIN, quiet_ms()), "somebody came by all the same");
+	close(barred);
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		as(names[i]);
+		fd = stream(0);
+		need(bind(fd, &where.sa, where.len) && errno == EACCES, "bind by %s: %s", names[i],
+		     errno_text(errno));
+		close(fd);
+	}
 	return EXIT_OK;
 }
 
@@ -252,10 +262,15 @@ static void ipsec(int fd)
 		.action = XFRM_POLICY_ALLOW,
 	};
 	bool v4 = set->family == AF_INET;
+	/* Who understands such policies is a module that comes when it is asked for. */
+	int keys = socket(AF_NETLINK, SOCK_RAW, NETLINK_XFRM);
 
-	if (setsockopt(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_XFRM_POLICY : IPV6_XFRM_POLICY,
-		       &policy, sizeof(policy)))
+	if (keys < 0)
 		exit(EXIT_SKIPPED);
+	need_errno(!setsockopt(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6,
+			       v4 ? IP_XFRM_POLICY : IPV6_XFRM_POLICY, &policy, sizeof(policy)),
+		   "a policy of IPsec");
+	close(keys);
 }
 
 /* A program that chooses among the listeners of a port: always the first. */
@@ -375,6 +390,40 @@ static int receive_in_time(void *arg)
 	return EXIT_OK;
 }
 
+/* An address without a port: the connection comes from there, whichever it is. */
+static int bound_without_port(void *arg)
+{
+	static const enum kind kinds[] = { PAIR, TCP_ONLY };
+	struct addr where, own = client_addr(0), peer;
+	int listening, c, s;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	if (set == &addrsets[SET_LO4])
+		own.in.sin_addr.s_addr = htonl(0x7f000005);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		listening = listener_of(kinds[i], 4, &where);
+		c = stream(0);
+		set_int(c, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+		need_errno(!bind(c, &own.sa, own.len), "bind");
+		need(!connect_as(BOTH_SIDE, c, &where), "connect: %s", errno_text(errno));
+		s = accept_and_talk(listening, c, kinds[i] == TCP_ONLY ? BY_TCP : BY_SDP);
+		peer = name_of(c);
+		need(addr_port(&peer), "no port");
+		if (set->family == AF_INET)
+			need(peer.in.sin_addr.s_addr == own.in.sin_addr.s_addr,
+			     "it comes from elsewhere");
+		else
+			need(!memcmp(&peer.in6.sin6_addr, &own.in6.sin6_addr, 16),
+			     "it comes from elsewhere");
+		close(s);
+		close(c);
+		close(listening);
+	}
+	return EXIT_OK;
+}
+
 static void sh(const char *command)
 {
 	need(!system(command), "%s", command);
@@ -483,14 +532,22 @@ static const struct test tests[] = {
 	CASE(bpf_refuses, 30, TWO_SETS),
 	CASE(bpf_redirects, 30, TWO_SETS),
 	CASE(bpf_forbids_sdp, 30, TWO_SETS),
+	CASE(bpf_names, 30, TWO_SETS),
+	CASE(bpf_events, 30, TWO_SETS),
+	CASE(bpf_packets, 30, TWO_SETS),
+	CASE(lsm_forbids_sdp, 30, TWO_SETS),
 	CASE(landlock, 30, TWO_SETS),
 	OPTION("filter", filter),
 	OPTION("ip_options", ip_options),
 	OPTION("signature", signature),
 	OPTION("ipsec", ipsec),
 	OPTION("choice", choice),
+	CASE(seen_connect, 30, ALL_SETS),
+	CASE(seen_listen, 30, TWO_SETS),
+	CASE(seen_trying, 60, TWO_SETS),
 	CASE(fall_back_watched, 60, TWO_SETS),
 	CASE(receive_in_time, 60, RC_SETS | NOT_SHORT),
+	CASE(bound_without_port, 30, ALL_SETS),
 	CASE(no_device, 120, ONE_SET),
 	CASE(other_protocols, 60, ONE_SET),
 };

@@ -74,6 +74,22 @@ static inline bool guard_by(int cgroup, int type, int where, const struct bpf_in
 	return true;
 }
 
+/* Names with port @from are shown, or taken, as if it were port @to. */
+static inline bool guard_names(int cgroup, int where, unsigned int from, unsigned int to)
+{
+	struct bpf_insn redirect[] = {
+		PUT(BPF_REG_0, 1),
+		LOAD(BPF_REG_2, struct bpf_sock_addr, user_port),
+		SKIP_UNLESS(BPF_REG_2, htons(from), 2),
+		PUT(BPF_REG_3, htons(to)),
+		STORE(struct bpf_sock_addr, user_port, BPF_REG_3),
+		RETURN,
+	};
+
+	return guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR, where, redirect,
+			ARRAY_SIZE(redirect));
+}
+
 /* Connects to port @from are refused if @to is 0, else they go to that port. */
 static inline bool guard_connects(int cgroup, unsigned int from, unsigned int to)
 {
@@ -84,18 +100,9 @@ static inline bool guard_connects(int cgroup, unsigned int from, unsigned int to
 		PUT(BPF_REG_0, 0),
 		RETURN,
 	};
-	struct bpf_insn redirect[] = {
-		PUT(BPF_REG_0, 1),
-		LOAD(BPF_REG_2, struct bpf_sock_addr, user_port),
-		SKIP_UNLESS(BPF_REG_2, htons(from), 2),
-		PUT(BPF_REG_3, htons(to)),
-		STORE(struct bpf_sock_addr, user_port, BPF_REG_3),
-		RETURN,
-	};
 	int where = set->family == AF_INET ? BPF_CGROUP_INET4_CONNECT : BPF_CGROUP_INET6_CONNECT;
 
-	return to ? guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR, where, redirect,
-			     ARRAY_SIZE(redirect)) :
+	return to ? guard_names(cgroup, where, from, to) :
 		    guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR, where, refuse,
 			     ARRAY_SIZE(refuse));
 }
@@ -202,6 +209,116 @@ static int bpf_forbids_sdp(void *arg)
 	need_count("FellError", errors, 2);
 	need_fell(&own, "listen", "failed");
 	close(accept_and_talk(listening, connected_as(TCP_SIDE, &own), BY_TCP));
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
+/* What programs say of names, TCP's sockets are asked about, and SDP's are not. */
+static int bpf_names(void *arg)
+{
+	static const enum kind kinds[] = { TCP_ONLY, SDP_ONLY };
+	bool v4 = set->family == AF_INET;
+	int wheres[] = { v4 ? BPF_CGROUP_INET4_GETPEERNAME : BPF_CGROUP_INET6_GETPEERNAME,
+			 v4 ? BPF_CGROUP_INET4_GETSOCKNAME : BPF_CGROUP_INET6_GETSOCKNAME };
+	struct addr where, own, peer;
+	int cgroup, listening, fd;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	cgroup = guarded_enter();
+	if (cgroup < 0)
+		return EXIT_SKIPPED;
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		listening = listener_of(kinds[i], 8, &where);
+		fd = connected_as(BOTH_SIDE, &where);
+		own = name_of(fd);
+		if (!guard_names(cgroup, wheres[0], addr_port(&where), 1) ||
+		    !guard_names(cgroup, wheres[1], addr_port(&own), 2))
+			return EXIT_SKIPPED;
+		peer.len = sizeof(peer.ss);
+		need_errno(!getpeername(fd, &peer.sa, &peer.len), "getpeername");
+		need(addr_port(&peer) == (i ? addr_port(&where) : 1), "to %s: it shows port %u",
+		     kind_names[kinds[i]], addr_port(&peer));
+		peer = name_of(fd);
+		need(addr_port(&peer) == (i ? addr_port(&own) : 2), "to %s: its own port is %u",
+		     kind_names[kinds[i]], addr_port(&peer));
+		close(accept_and_talk(listening, fd, i ? BY_SDP : BY_TCP));
+		close(fd);
+		close(listening);
+	}
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
+#define BPF_SAYS	5	/* SO_PRIORITY that a program sets */
+
+/* Programs that are told of TCP's events are not told of SDP's. */
+static int bpf_events(void *arg)
+{
+	static const struct bpf_insn prioritize[] = {
+		LOAD(BPF_REG_2, struct bpf_sock_ops, op),
+		SKIP_UNLESS(BPF_REG_2, BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB, 7),
+		{ .code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = -4,
+		  .imm = BPF_SAYS },
+		PUT(BPF_REG_2, SOL_SOCKET),
+		PUT(BPF_REG_3, SO_PRIORITY),
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_4,
+		  .src_reg = BPF_REG_10 },
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_4, .imm = -4 },
+		PUT(BPF_REG_5, 4),
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_setsockopt },
+		PUT(BPF_REG_0, 1),
+		RETURN,
+	};
+	static const enum kind kinds[] = { TCP_ONLY, SDP_ONLY };
+	int cgroup, listening, fd, priority;
+	struct addr where;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	cgroup = guarded_enter();
+	if (cgroup < 0 || !guard_by(cgroup, BPF_PROG_TYPE_SOCK_OPS, BPF_CGROUP_SOCK_OPS, prioritize,
+				    ARRAY_SIZE(prioritize)))
+		return EXIT_SKIPPED;
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		listening = listener_of(kinds[i], 8, &where);
+		fd = connected_as(BOTH_SIDE, &where);
+		priority = get_int(fd, SOL_SOCKET, SO_PRIORITY);
+		need(priority == (i ? 0 : BPF_SAYS), "to %s: its priority is %d",
+		     kind_names[kinds[i]], priority);
+		close(accept_and_talk(listening, fd, i ? BY_SDP : BY_TCP));
+		close(fd);
+		close(listening);
+	}
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
+/* Nothing that TCP sends may leave; what goes by SDP does. */
+static int bpf_packets(void *arg)
+{
+	static const struct bpf_insn drop[] = { PUT(BPF_REG_0, 0), RETURN };
+	int cgroup, listening, fd;
+	struct addr where;
+
+	(void)arg;
+	by_names();
+	cgroup = guarded_enter();
+	if (cgroup < 0)
+		return EXIT_SKIPPED;
+	listening = listener_of(PAIR, 8, &where);
+	if (!guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_EGRESS, drop,
+		      ARRAY_SIZE(drop)))
+		return EXIT_SKIPPED;
+	fd = connected_as(BOTH_SIDE, &where);
+	close(accept_and_talk(listening, fd, BY_SDP));
+	close(fd);
+	fd = stream(SOCK_NONBLOCK);
+	connect_as(TCP_SIDE, fd, &where);
+	need(!poll_for(fd, POLLOUT, quiet_ms()), "TCP gets through");
+	close(fd);
 	guarded_leave(cgroup);
 	return EXIT_OK;
 }

@@ -7,6 +7,7 @@
  * the counters add up.
  * timeout: 400 s; short form: 6.12/2
  */
+#include "loading.h"
 #include "policy_load.h"
 #include <sched.h>
 
@@ -325,29 +326,6 @@ static int devices(void *arg)
 	return EXIT_OK;
 }
 
-/* 0, or the errno. */
-static int module_remove(void)
-{
-	return syscall(SYS_delete_module, "sdp", O_NONBLOCK) ? errno : 0;
-}
-
-static bool module_insert(void)
-{
-	const char *path = getenv("SDP_MODULE");
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1, error;
-
-	if (fd < 0)
-		return false;
-	error = syscall(SYS_finit_module, fd, "", 0);
-	close(fd);
-	return !error;
-}
-
-static bool module_there(void)
-{
-	return !access("/sys/module/sdp", F_OK);
-}
-
 static void refuses(const char *because)
 {
 	int i;
@@ -438,6 +416,67 @@ static int unload(void *arg)
 	return EXIT_OK;
 }
 
+static atomic_bool written_enough;
+static atomic_long switched, came_between;
+
+/* Whoever writes meets the module as it comes, as it goes, and not at all. */
+static void *write_switch(void *arg)
+{
+	unsigned int i;
+
+	(void)arg;
+	for (i = 0; !atomic_load(&written_enough); i++) {
+		int fd = open(SETTING_DIR "rewrite", O_WRONLY);
+
+		if (fd < 0) {
+			pause_ms(1);
+			continue;
+		}
+		if (write(fd, i % 8 == 7 ? "0\n" : "1\n", 2) == 2) {
+			atomic_fetch_add(&switched, 1);
+		} else {
+			need(errno == EAGAIN || errno == ENOENT, "the switch: %s",
+			     errno_text(errno));
+			atomic_fetch_add(&came_between, 1);
+		}
+		close(fd);
+	}
+	return NULL;
+}
+
+/*
+ * Somebody turns the switch while the module comes and goes. What looks at new sockets is gone with
+ * it: the next socket would find that, and end the machine.
+ */
+static int unload_switched(void *arg)
+{
+	int i, j, n = scaled(16);
+	pthread_t threads[2];
+
+	(void)arg;
+	if (!getenv("SDP_MODULE") || idle_users())
+		return EXIT_SKIPPED;
+	for (j = 0; j < 2; j++)
+		threads[j] = start_thread(write_switch, NULL);
+	for (i = 0; i < n; i++) {
+		long before = switched;
+
+		while (switched < before + 3)
+			pause_ms(1);
+		goes();
+		for (j = 0; j < 100; j++)
+			close(stream(0));
+		need_errno(module_insert(), "to insert it again");
+	}
+	atomic_store(&written_enough, true);
+	for (j = 0; j < 2; j++)
+		pthread_join(threads[j], NULL);
+	printf("# switched %ld times, and %ld times as it came or went\n", switched, came_between);
+	settings_reset();
+	await_users(0);
+	return EXIT_OK;
+}
+
 #define CASE(body, seconds, sets) { #body, body, seconds, sets, true, NULL }
 
 static const struct test tests[] = {
@@ -447,6 +486,7 @@ static const struct test tests[] = {
 	CASE(namespaces, 100, ONE_SET),
 	CASE(devices, 100, 1u << SET_RC4),
 	CASE(unload, 100, TWO_SETS),
+	CASE(unload_switched, 100, ONE_SET),
 };
 
 int main(int argc, char **argv)

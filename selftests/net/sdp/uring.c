@@ -7,73 +7,11 @@
 #include "info.h"
 #include "pattern.h"
 #include "pinned.h"
-#include <liburing.h>
+#include "uring.h"
 
-#define ENTRIES		64
 #define BUFFERS		16
 #define BUFFER_SIZE	4096
 #define GROUP		5
-
-static struct io_uring ring;
-
-/* A completion. */
-struct done {
-	unsigned long id;
-	int res;
-	unsigned int flags;
-};
-
-static void ring_open(void)
-{
-	int err = io_uring_queue_init(ENTRIES, &ring, 0);
-
-	if (err == -ENOSYS || err == -EPERM)
-		_exit(EXIT_SKIPPED);
-	need(!err, "io_uring_queue_init: %s", errno_text(-err));
-}
-
-static struct io_uring_sqe *request(unsigned long id)
-{
-	struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
-
-	need(sqe, "the submission queue is full");
-	io_uring_sqe_set_data64(sqe, id);
-	return sqe;
-}
-
-static void submit(void)
-{
-	int n = io_uring_submit(&ring);
-
-	need(n >= 0, "io_uring_submit: %s", errno_text(-n));
-}
-
-/* The next completion within @ms; false when there is none. */
-static bool completion(struct done *result, int ms)
-{
-	struct __kernel_timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
-	struct io_uring_cqe *cqe;
-	int err = io_uring_wait_cqe_timeout(&ring, &cqe, &ts);
-
-	if (err == -ETIME)
-		return false;
-	need(!err, "io_uring_wait_cqe_timeout: %s", errno_text(-err));
-	*result = (struct done){ cqe->user_data, cqe->res, cqe->flags };
-	io_uring_cqe_seen(&ring, cqe);
-	return true;
-}
-
-/* Submits what has been prepared and takes one completion. */
-static struct done complete(unsigned long id)
-{
-	struct done cqe;
-
-	submit();
-	need(completion(&cqe, WAIT_MS), "request %lu does not complete", id);
-	need(cqe.id == id, "completion of %lu instead of %lu",
-	     cqe.id, id);
-	return cqe;
-}
 
 static void answer_result(const char *what, int res)
 {
