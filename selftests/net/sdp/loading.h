@@ -14,22 +14,31 @@ static inline int module_remove(void)
 	return syscall(SYS_delete_module, "sdp", O_NONBLOCK) ? errno : 0;
 }
 
-/* The same, with parameters as of insmod. */
-static inline int module_load(const char *parameters)
+static inline bool module_insert(void)
 {
 	const char *path = getenv("SDP_MODULE");
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1, error;
 
 	if (fd < 0)
-		return ENOENT;
-	error = syscall(SYS_finit_module, fd, parameters, 0) ? errno : 0;
+		return false;
+	error = syscall(SYS_finit_module, fd, "", 0);
 	close(fd);
-	return error;
+	return !error;
 }
 
-static inline bool module_insert(void)
+/* Its file, in memory. */
+static inline char *module_image(size_t *size)
 {
-	return !module_load("");
+	FILE *f = fopen(getenv("SDP_MODULE"), "r");
+	char *image;
+
+	need_errno(f && !fseek(f, 0, SEEK_END), "the module's file");
+	*size = ftell(f);
+	rewind(f);
+	image = malloc(*size);
+	need(image && fread(image, 1, *size, f) == *size, "the module's file is not read");
+	fclose(f);
+	return image;
 }
 
 static inline bool module_there(void)
