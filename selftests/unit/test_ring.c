@@ -89,19 +89,17 @@ TEST(sdp_ring_out_put__wraps)
 	EXPECT_EQ(SIZE - 15, sdp_ring_out_room(&o));
 }
 
-/* G3: less than a sixteenth is left to gather */
-TEST(sdp_ring_out_room__not_worth_it)
+/* G2: up to the last byte */
+TEST(sdp_ring_out_room__full)
 {
 	struct sdp_ring_out o = out_with(SDP_BY_RDMA, SIZE);
 
-	o.head = SIZE - SIZE / 16;
-	EXPECT_EQ(SIZE / 16, sdp_ring_out_room(&o));
+	o.head = SIZE - 1;
+	EXPECT_EQ(1, sdp_ring_out_room(&o));
 	o.head++;
 	EXPECT_EQ(0, sdp_ring_out_room(&o));
-	o.head = SIZE;
-	EXPECT_EQ(0, sdp_ring_out_room(&o));
-	EXPECT_EQ(SDP_VALID, sdp_ring_out_freed(&o, SIZE / 16));
-	EXPECT_EQ(SIZE / 16, sdp_ring_out_room(&o));
+	EXPECT_EQ(SDP_VALID, sdp_ring_out_freed(&o, SIZE / 8));
+	EXPECT_EQ(SIZE / 8, sdp_ring_out_room(&o));
 }
 
 /* What was never written, or has been told already, is not free */
@@ -382,7 +380,7 @@ TEST(sdp_ring_in_asked__given_back_unused)
 	EXPECT_EQ(SDP_VALID, arrive(&in, 0x64));
 }
 
-/* Updates: when less than half is free to the peer, and a quarter has been read (D4) */
+/* Updates: when less than half is free to the peer, and half has been read (D4, G1) */
 TEST(sdp_ring_in_update_due__not_often)
 {
 	struct sdp_ring_in in = in_with(SDP_BY_RDMA, SIZE);
@@ -398,7 +396,7 @@ TEST(sdp_ring_in_update_due__not_often)
 	EXPECT_FALSE(sdp_ring_in_news(&in));
 	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80004000));
 	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80004000));
-	sdp_ring_in_read(&in, 0x3fff);
+	sdp_ring_in_read(&in, 0x7fff);
 	EXPECT_FALSE(sdp_ring_in_update_due(&in));
 	sdp_ring_in_read(&in, 1);
 	EXPECT_TRUE(sdp_ring_in_update_due(&in));

@@ -453,6 +453,46 @@ static void random_traffic(TEST_CTX, u8 a, u8 b, u32 steps)
 	placed[b][a] += sides[0].placed;
 }
 
+/* G3: a message goes in one piece, or gathers until there is room for it */
+TEST(sdp_engine_next__whole_or_not)
+{
+	struct world *w = agreed(TEST_SELF, SDP_BY_RDMA, SDP_BY_RDMA);
+	struct sdp_tx_view view = { .head_full = true };
+	struct sdp_ring_out *o = &w->a.ring_out;
+	struct sdp_tx_msg msg;
+
+	o->ring.len = RING;
+	o->head = RING - 100;
+	view.head_bytes = 100 - SDP_RING_HEADER + 1;
+	EXPECT_EQ(SDP_NEXT_NO_ROOM, sdp_engine_next(&w->a, &view, &msg));
+	view.head_bytes--;
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &view, &msg));
+	EXPECT_TRUE(msg.ring);
+	EXPECT_EQ(view.head_bytes, msg.payload_max);
+	/* Longer than any may be: cut. */
+	o->head = 0;
+	view.head_bytes = RING;
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &view, &msg));
+	EXPECT_EQ(RING / 4 - SDP_RING_HEADER, msg.payload_max);
+}
+
+/* E1: writes that are longer than a message in the ring ask for a larger one */
+TEST(sdp_engine_split__larger_ring)
+{
+	struct world *w = agreed(TEST_SELF, SDP_BY_RDMA, SDP_BY_RDMA);
+	struct sdp_ring_out *o = &w->a.ring_out;
+	int i;
+
+	o->ring.len = o->max / 4;
+	o->head = 1;
+	for (i = 1; i < o->level; i++)
+		sdp_engine_split(&w->a, o->max);
+	EXPECT_FALSE(o->asking);
+	sdp_engine_split(&w->a, o->max);
+	EXPECT_TRUE(o->asking);
+	EXPECT_EQ(o->max, o->ask);
+}
+
 /* Every pair of schemes: no byte is lost, nobody is stuck, nothing unread is written over */
 TEST(sdp_engine_rings__random_traffic)
 {

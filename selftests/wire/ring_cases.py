@@ -211,8 +211,8 @@ def frees_where_the_adapters_know(case):
 
 @breaks("updates", on=ON, alone=True)
 def update_for_too_little(case):
-    """A quarter more is worth an update."""
-    frees(case)[1].put(FREED_BYTES, 4, 2549 + FIRST // 4 - 1)
+    """Half of the ring is worth an update."""
+    frees(case)[1].put(FREED_BYTES, 4, 2549 + FIRST // 2 - 1)
 
 
 # What others say of rings.

@@ -133,12 +133,12 @@ class Sink:
 
     def update_due(self, m):
         """Is it an update that is due for the sake of the ring? As with credits: when less than
-        half is free to the other end, and it gets a quarter more.
+        half is free to the other end, and it gets half more.
         """
         ring = self.ring
         return (m.mid == DATA and m.freed is not None and ring is not None and
                 ring.head - ring.told > ring.size // 2 and
-                m.freed - ring.told >= ring.size // 4)
+                m.freed - ring.told >= ring.size // 2)
 
 
 def shown(connection):

@@ -72,6 +72,8 @@ void sdp_engine_split(struct sdp_engine *e, u32 bytes)
 	/* In a ring it will not be split, or not for the size of a receive. */
 	if (e->ring_out.scheme == SDP_BY_CREDIT || e->ring_out.refusals)
 		sdp_resize_split(&e->resize, bytes);
+	else
+		sdp_ring_out_was_full(&e->ring_out);
 }
 
 /* May there be anything new to send, with no advertisement before it? */

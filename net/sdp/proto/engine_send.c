@@ -46,21 +46,24 @@ static bool ring_open(const struct sdp_engine *e)
 	return e->credit.unasked ? pipe_open(e) : sdp_credit_may_send_data(&e->credit);
 }
 
-/* Data into the ring: as much of a segment as there is room for (G3). */
+/*
+ * Data into the ring: a segment, or the longest message there. Where there is no room for that, more
+ * gathers until there is (G3): pieces that fit would get smaller and smaller.
+ */
 static enum sdp_next next_in_ring(const struct sdp_engine *e, const struct sdp_tx_view *view,
 				  struct sdp_tx_msg *msg)
 {
-	u32 room = min(sdp_ring_out_room(&e->ring_out), sdp_ring_out_message_max(&e->ring_out));
+	u32 bytes = min(view->head_bytes + SDP_RING_HEADER, sdp_ring_out_message_max(&e->ring_out));
 
 	if (!ring_open(e))
 		return held(e);
 	if (partial(e, view) && !sdp_engine_arrived(e, e->data_seq))
 		return SDP_NEXT_GATHER;
-	if (room <= SDP_RING_HEADER)
+	if (bytes > sdp_ring_out_room(&e->ring_out))
 		return SDP_NEXT_NO_ROOM;
 	msg->mid = SDP_MID_DATA;
 	msg->ring = true;
-	msg->payload_max = room - SDP_RING_HEADER;
+	msg->payload_max = bytes - SDP_RING_HEADER;
 	return SDP_NEXT_SEND;
 }
 

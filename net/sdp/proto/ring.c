@@ -71,7 +71,7 @@ void sdp_ring_out_sent_plain(struct sdp_ring_out *o)
 }
 
 /**
- * sdp_ring_out_was_full() - there was something to write, and no room for it
+ * sdp_ring_out_was_full() - there was something to write and no room for it, or for a part at once
  * @o: source's ring
  */
 void sdp_ring_out_was_full(struct sdp_ring_out *o)
@@ -187,18 +187,11 @@ u32 sdp_ring_out_message_max(const struct sdp_ring_out *o)
  * sdp_ring_out_room() - how much may be written into the ring now? (G2, G4)
  * @o: source's ring
  *
- * Less than a sixteenth is not worth a message; data gathers meanwhile (G3).
- *
- * Return: bytes, header included; 0 if it is not worth it.
+ * Return: bytes, header included.
  */
 u32 sdp_ring_out_room(const struct sdp_ring_out *o)
 {
-	u32 room;
-
-	if (o->scheme == SDP_BY_NIC)
-		return o->window;
-	room = o->ring.len - (o->head - o->freed);
-	return room >= o->ring.len / 16 ? room : 0;
+	return o->scheme == SDP_BY_NIC ? o->window : o->ring.len - (o->head - o->freed);
 }
 
 /**
@@ -450,14 +443,15 @@ bool sdp_ring_in_news(const struct sdp_ring_in *in)
  * sdp_ring_in_update_due() - shall the peer be told although nothing else is to be sent?
  * @in: sink's ring
  *
- * As with credits (D4): only when less than half is free to it, and it gets a quarter more.
+ * As with credits (D4, G1): only when less than half is free to it, and it gets as much more. Who
+ * waits for room has less than a quarter, so it hears of it when all has been read, at the latest.
  *
  * Return: true when it shall.
  */
 bool sdp_ring_in_update_due(const struct sdp_ring_in *in)
 {
 	return sdp_ring_in_news(in) && in->head - in->told > in->size / 2 &&
-	       in->read - in->told >= in->size / 4;
+	       in->read - in->told >= in->size / 2;
 }
 
 /**

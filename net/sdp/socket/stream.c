@@ -445,6 +445,14 @@ static void note_stall(struct sdp_sock *ssk, enum sdp_next next)
 	ssk->gathering = gather;
 }
 
+/* What is found to wait after this begins to wait anew. */
+static void end_stall(struct sdp_sock *ssk)
+{
+	ssk->ring_stalled = false;
+	ssk->credit_stalled = false;
+	ssk->gathering = false;
+}
+
 /* The next message that may go, sealed; or NULL, and @why not. */
 static struct sk_buff *next_message(struct sdp_sock *ssk, enum sdp_next *why)
 {
@@ -470,6 +478,8 @@ static struct sk_buff *next_message(struct sdp_sock *ssk, enum sdp_next *why)
 		sdp_tick_again(ssk);
 		return NULL;
 	}
+	if (tx.payload_max)
+		end_stall(ssk);
 	ssk->tx_urgent -= sdp_buf_cb(skb)->urgent;
 	seal(ssk, &tx, skb);
 	return skb;
