@@ -26,13 +26,13 @@ bool judge_ring_tells(const struct sim *s, u32 side)
 	return sim_by_rdma(s, !side) && s->side[side].ri.cur.size;
 }
 
-/* ... by itself, as with credits: it has less than half, and gets a quarter more. */
+/* ... by itself, as with credits: it has less than half, and gets as much more. */
 bool judge_ring_update(const struct sim_side *me)
 {
 	const struct sim_home *cur = &me->ri.cur;
 
 	return cur->size && !me->ri.shown && cur->came - cur->told > cur->size / 2 &&
-	       cur->read - cur->told >= cur->size / 4;
+	       cur->read - cur->told >= cur->size / 2;
 }
 
 /* What is held back, but for its last packet, is in place already. */
@@ -139,9 +139,10 @@ void judge_ring_room(const struct sim *s, u32 side)
 	const struct sim_side *me = &s->side[side];
 	const struct sim_rings *ri = &me->ri;
 	u32 room = ri->size - (ri->head - ri->freed);
+	u32 head = me->segs ? me->seg[0] + SDP_RING_HEADER : 0;
 
 	if (sim_by_nic(s) ? me->t.sent - me->completed < judge_pipe(s, side) :
-			    room >= ri->size / 16 && room > SDP_RING_HEADER)
+			    room >= min(head, ri->size / 4))
 		rule(s, "%u: waits for room and has %u", side, room);
 }
 
