@@ -139,7 +139,7 @@ void judge_ring_room(const struct sim *s, u32 side)
 	const struct sim_side *me = &s->side[side];
 	const struct sim_rings *ri = &me->ri;
 	u32 room = ri->size - (ri->head - ri->freed);
-	u32 head = me->segs ? me->seg[0] + SDP_RING_HEADER : 0;
+	u32 head = SDP_RING_HEADER + (me->rest ? me->rest : me->segs ? me->seg[0] : 0);
 
 	if (sim_by_nic(s) ? me->t.sent - me->completed < judge_pipe(s, side) :
 			    room >= min(head, ri->size / 4))
