@@ -257,7 +257,7 @@ static const struct test tests[] = {
 	CASE("listen_both", listen_failing, TWO_SETS, BOTH_SIDE),
 	CASE("listen_sdp", listen_failing, TWO_SETS, SDP_SIDE),
 	CASE("first_call", first_call_failing, ONE_SET, NULL),
-	{ "load", load_failing, 120, ONE_SET, true, NULL },
+	{ "load", load_failing, 120, ONE_SET | NOT_SHORT, true, NULL },
 };
 
 int main(int argc, char **argv)

@@ -486,7 +486,7 @@ static const struct test tests[] = {
 	CASE(namespaces, 100, ONE_SET),
 	CASE(devices, 100, 1u << SET_RC4),
 	CASE(unload, 100, TWO_SETS),
-	CASE(unload_switched, 100, ONE_SET),
+	CASE(unload_switched, 100, ONE_SET | NOT_SHORT),
 };
 
 int main(int argc, char **argv)

@@ -322,6 +322,9 @@ static int stress(void *arg)
 	for (i = 0; i < ARRAY_SIZE(bodies); i++)
 		threads[i] = start_thread(bodies[i], (void *)(i + 1));
 	stress_turn(scaled(1000));
+	/* On a slow and busy machine, that is not long. */
+	while (done_connects <= 10 || done_accepts <= 10)
+		stress_turn(20);
 	stress_over = true;
 	for (i = 0; i < ARRAY_SIZE(bodies); i++)
 		pthread_join(threads[i], NULL);
@@ -330,7 +333,6 @@ static int stress(void *arg)
 	for (i = 0; i < SHARED; i++)
 		close(shared[i]);
 	printf("# %ld connects, %ld accepts, %ld sends\n", done_connects, done_accepts, done_bytes);
-	need(done_connects > 10 && done_accepts > 10, "hardly anything happened");
 	settings_reset();
 	await_users(users);
 	return EXIT_OK;
