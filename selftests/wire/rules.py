@@ -296,7 +296,8 @@ def grants(connection, facts):
     """Bufs is within what is posted at most, and what was granted is never taken back.
 
     Of larger receives than at first there are fewer, once all are of that size (E3). Who has
-    advertised buffers may have one more, to be granted when they are to be taken back.
+    advertised buffers may have one more, to be granted when they are to be taken back; and so may
+    who has made a ring, to be granted with the last credit when it tells what is free (G2).
     """
     for side, _ in connection.sides():
         limit, spare = first_bufs(connection, side), 0
@@ -307,7 +308,7 @@ def grants(connection, facts):
                 most = end.receives(size)
             if m.bufs > most + spare:
                 yield f"{side.name}: {m}: Bufs is {m.bufs}, there are {most} of {size} bytes"
-            spare = spare or m.mid == SINK_AVAIL
+            spare = spare or m.mid == SINK_AVAIL or m.mid == RING_AVAIL and not by_nic(facts)
             if m.ack + m.bufs < limit:
                 yield f"{side.name}: {m} allows {m.ack + m.bufs} after {limit}"
             limit = m.ack + m.bufs
