@@ -26,21 +26,6 @@ static inline bool module_insert(void)
 	return !error;
 }
 
-/* Its file, in memory. */
-static inline char *module_image(size_t *size)
-{
-	FILE *f = fopen(getenv("SDP_MODULE"), "r");
-	char *image;
-
-	need_errno(f && !fseek(f, 0, SEEK_END), "the module's file");
-	*size = ftell(f);
-	rewind(f);
-	image = malloc(*size);
-	need(image && fread(image, 1, *size, f) == *size, "the module's file is not read");
-	fclose(f);
-	return image;
-}
-
 static inline bool module_there(void)
 {
 	return !access("/sys/module/sdp", F_OK);
