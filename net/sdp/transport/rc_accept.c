@@ -252,6 +252,15 @@ static void answered(struct rc_link *rc)
 		rc_link_wake(rc);
 }
 
+/* The queue pair may be in error already: a peer may misbehave before its RTU comes. */
+static void connected(struct rc_link *rc)
+{
+	set_bit(RC_CONNECTED, &rc->flags);
+	smp_mb__after_atomic();
+	if (test_bit(RC_FLUSHED, &rc->flags))
+		rc_link_wake(rc);
+}
+
 /*
  * The peer may send as soon as it has our RTU, and its first message must not come to somebody
  * who does not know yet how it answered: so the RTU goes last.
@@ -265,7 +274,7 @@ static int take_reply(struct rc_link *rc, const struct ib_cm_event *event)
 	err = rc_qp_ready(rc);
 	if (err)
 		return err;
-	set_bit(RC_CONNECTED, &rc->flags);
+	connected(rc);
 	rc_up->hello_ack(&rc->link, event->private_data, IB_CM_REP_PRIVATE_DATA_SIZE);
 	return ib_send_cm_rtu(rc->cm, NULL, 0);
 }
@@ -310,7 +319,7 @@ int rc_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 		break;
 	case IB_CM_RTU_RECEIVED:
 	case IB_CM_USER_ESTABLISHED:
-		set_bit(RC_CONNECTED, &rc->flags);
+		connected(rc);
 		rc_up->established(&rc->link);
 		answered(rc);
 		break;

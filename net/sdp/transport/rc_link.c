@@ -114,8 +114,8 @@ static unsigned long await_reason(struct rc_link *rc)
 {
 	long wait;
 
-	if (!test_bit(RC_FLUSHED, &rc->flags) || test_bit(RC_PEER_ENDED, &rc->flags) ||
-	    test_bit(RC_FAILED_SAID, &rc->flags))
+	if (!test_bit(RC_FLUSHED, &rc->flags) || !test_bit(RC_CONNECTED, &rc->flags) ||
+	    test_bit(RC_PEER_ENDED, &rc->flags) || test_bit(RC_FAILED_SAID, &rc->flags))
 		return 0;
 	if (!rc->flushed_at)
 		rc->flushed_at = jiffies | 1;

@@ -315,6 +315,7 @@ courses() {
 	# peer says nothing more.
 	message msg-write-guessed "" "ended: ECONNRESET"
 	message msg-read-guessed "" "ended: ECONNRESET"
+	left early-read-guessed "ended: ECONNRESET"
 
 	# Keys are the peer's to take back if it was told of them.
 	message msg-revoke-none "" "ended: EPROTO"

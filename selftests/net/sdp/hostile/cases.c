@@ -634,6 +634,16 @@ static int course_bad_early_message(u16 port, struct list_head *conns)
 	return IS_ERR(h) ? PTR_ERR(h) : say_spoiled(h, SDP_MID_DATA, 0, 0, 0x42);
 }
 
+/* What breaks the queue pair is done before the peer hears that the connection stands. */
+static int course_early_read_guessed(u16 port, struct list_head *conns)
+{
+	struct hostile *h = stand(port, conns, false);
+
+	if (IS_ERR(h))
+		return PTR_ERR(h);
+	return move_guessed(h, IB_WR_RDMA_READ) ?: ib_send_cm_rtu(h->cm, NULL, 0);
+}
+
 static int course_ignores_dreq(u16 port, struct list_head *conns)
 {
 	struct hostile *h = stand(port, conns, true);
@@ -763,6 +773,7 @@ static const struct {
 	{ "req-flood",			course_req_flood },
 	{ "early-message",		course_early_message },
 	{ "bad-early-message",		course_bad_early_message },
+	{ "early-read-guessed",		course_early_read_guessed },
 	{ "ignores-dreq",		course_ignores_dreq },
 	{ "chatters",			course_chatters },
 	{ "takes-nothing",		course_takes_nothing },
