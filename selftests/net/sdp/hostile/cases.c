@@ -638,10 +638,13 @@ static int course_bad_early_message(u16 port, struct list_head *conns)
 static int course_early_read_guessed(u16 port, struct list_head *conns)
 {
 	struct hostile *h = stand(port, conns, false);
+	int err;
 
 	if (IS_ERR(h))
 		return PTR_ERR(h);
-	return move_guessed(h, IB_WR_RDMA_READ) ?: ib_send_cm_rtu(h->cm, NULL, 0);
+	err = move_guessed(h, IB_WR_RDMA_READ);
+	/* It is refused. */
+	return err == -EIO ? ib_send_cm_rtu(h->cm, NULL, 0) : err ?: -EPROTO;
 }
 
 static int course_ignores_dreq(u16 port, struct list_head *conns)
