@@ -321,10 +321,11 @@ static int sendfile_nonblocking(void *arg)
 			off = 0;
 		/* The file is sent again and again: the stream's place is the reader's to know. */
 		while (at < total && queued_bytes(p.s) > 0) {
-			long part = (1 << 20) - at % (1 << 20);
+			/* More may come between two looks. */
+			long part = (1 << 20) - at % (1 << 20), queued = queued_bytes(p.s);
 
-			if (part > queued_bytes(p.s))
-				part = queued_bytes(p.s);
+			if (part > queued)
+				part = queued;
 			pattern_read(p.s, at % (1 << 20), part, part);
 			at += part;
 		}
