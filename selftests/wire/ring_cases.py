@@ -212,7 +212,7 @@ def frees_where_the_adapters_know(case):
 @breaks("updates", on=ON, alone=True)
 def update_for_too_little(case):
     """Half of the ring is worth an update."""
-    frees(case)[1].put(FREED_BYTES, 4, 2549 + FIRST // 2 - 1)
+    frees(case)[1].put(FREED_BYTES, 4, 2469 + FIRST // 2 - 1)
 
 
 # What others say of rings.

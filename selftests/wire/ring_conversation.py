@@ -82,11 +82,11 @@ def ringed(line, recorded):
     for payload in (500, 1, 2000, 1984, 2000):
         c.put(payload)
     # 6565 bytes are there. Some are read, and data of the other direction says so.
-    c.free(2549, payload=40)
+    c.free(2469, payload=40)
     # Behind the end, which is no end for who writes.
     c.put(2000)
     c.put(1000)
-    # More than half is not free: an update.
+    # More than half is not free, and as much is read: an update.
     c.free(6565)
     c.put(2000)
     # All is full, and more than the first message of a larger ring does not fit any more.

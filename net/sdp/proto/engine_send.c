@@ -47,8 +47,8 @@ static bool ring_open(const struct sdp_engine *e)
 }
 
 /*
- * Data into the ring: a segment, or the longest message there. Where there is no room for that, more
- * gathers until there is (G3): pieces that fit would get smaller and smaller.
+ * Data into the ring: a segment, or the longest message there. Where there is no room for that,
+ * more gathers until there is (G3): pieces that fit would get smaller and smaller.
  */
 static enum sdp_next next_in_ring(const struct sdp_engine *e, const struct sdp_tx_view *view,
 				  struct sdp_tx_msg *msg)

@@ -256,6 +256,7 @@ static void answered(struct rc_link *rc)
 static void connected(struct rc_link *rc)
 {
 	set_bit(RC_CONNECTED, &rc->flags);
+	/* Who flushes sees that it is connected, or is seen here: pairs with flushed(). */
 	smp_mb__after_atomic();
 	if (test_bit(RC_FLUSHED, &rc->flags))
 		rc_link_wake(rc);

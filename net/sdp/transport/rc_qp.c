@@ -120,7 +120,7 @@ static bool ends_anyway(const struct rc_link *rc)
  */
 static void flushed(struct rc_link *rc)
 {
-	/* Fully ordered, pairs with the barrier in connected(), which looks if this is too early. */
+	/* Fully ordered; pairs with the barrier in connected(), which looks if this is early. */
 	if (!ends_anyway(rc) && !test_and_set_bit(RC_FLUSHED, &rc->flags) &&
 	    test_bit(RC_CONNECTED, &rc->flags))
 		rc_link_wake(rc);
