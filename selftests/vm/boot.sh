@@ -89,7 +89,7 @@ tell_tsc_khz() {
 	local program=$SDP_TOP/build/vm/tsc_khz new
 	if [ ! -x "$program" ] || [ "$here/tsc_khz.c" -nt "$program" ]; then
 		mkdir -p "$runs"
-		new=$(mktemp "$program.XXXXXX")
+		new=$(mktemp -p "$runs")
 		cc -O1 -o "$new" "$here/tsc_khz.c" || cannot "cc fails; run scripts/setup.sh vm"
 		mv "$new" "$program"
 	fi
