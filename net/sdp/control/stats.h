@@ -57,7 +57,7 @@
 	_(RingBytesRead)		/* their payload */		\
 	_(RingUnasked)			/* of those written, without a receive granted */ \
 	_(RingFull)			/* times that data had to wait for room in a ring */ \
-	_(RingSplits)			/* segments cut so that a ring gets full */ \
+	_(RingSplits)			/* segments longer than a message in a ring may be */ \
 	_(RingUpdatesSent)		/* messages only to say that a ring is read */ \
 	_(CreditStalls)			/* times that data had to wait for credit */ \
 	_(PartialHeld)			/* times that a small write gathered */ \

@@ -311,8 +311,9 @@ void sdp_ring_trace(const struct sdp_sock *ssk)
 	const struct sdp_ring_in *in = &ssk->engine.ring_in;
 	u32 used = o->scheme == SDP_BY_RDMA ? o->head - o->freed : 0;
 
-	trace_sdp_ring(&ssk->sk, ssk->local.port, ssk->peer.port, o->ring.len, used, in->size,
-		       sdp_ring_in_used(in));
+	if (trace_sdp_ring_enabled())
+		trace_sdp_ring(&ssk->sk, ssk->local.port, ssk->peer.port, o->ring.len, used,
+			       in->size, sdp_ring_in_used(in));
 }
 
 /**

@@ -47,7 +47,7 @@ static void move_charge(struct sdp_sock *ssk, struct sk_buff *from, struct sk_bu
 }
 
 /**
- * sdp_segment_split() - cut a segment, because there is room for a part of it only (G3)
+ * sdp_segment_split() - cut a segment, because it is longer than a message in the ring may be
  * @ssk: socket, locked
  * @skb: the oldest segment, taken off the queue; nobody copies into it
  * @n: bytes that it may have; the rest is queued in its place

@@ -171,14 +171,7 @@ static int msg_disconn_twice(struct hostile *h)
 /* Until the other program has said something: then it has accepted the connection. */
 static int await_message(struct hostile *h)
 {
-	unsigned long end = jiffies + 10 * HZ;
-
-	while (!READ_ONCE(h->seen)) {
-		if (time_after(jiffies, end))
-			return -ETIMEDOUT;
-		usleep_range(1000, 2000);
-	}
-	return 0;
+	return hostile_await(&h->seen, 1);
 }
 
 /*

@@ -14,6 +14,7 @@
 
 #define RESOLVE_MS	5000
 #define ANSWER_TIME	(20 * HZ)
+#define AWAIT_TIME	(20 * HZ)
 #define SEND_TIME	(20 * HZ)
 /* Where there are many, one whose peer takes nothing is not waited for so long. */
 #define SEND_TIME_LANE	(3 * HZ)
@@ -472,6 +473,26 @@ int hostile_write_imm(struct hostile *h)
 	};
 
 	return post(h, &wr.wr);
+}
+
+/**
+ * hostile_await() - wait until so much has been received
+ * @count: one of a connection's counts of messages, or the number of the last one
+ * @n: how many, at least
+ *
+ * Return: 0, after which what was noted of them can be used, or -ETIMEDOUT.
+ */
+int hostile_await(const u32 *count, u32 n)
+{
+	unsigned long end = jiffies + AWAIT_TIME;
+
+	/* Pairs with recv_done(). */
+	while (smp_load_acquire(count) < n) {
+		if (time_after(jiffies, end))
+			return -ETIMEDOUT;
+		usleep_range(1000, 2000);
+	}
+	return 0;
 }
 
 /**

@@ -9,22 +9,8 @@
 
 #include "hostile.h"
 
-#define WAIT_TIME	(20 * HZ)
 /* So much is moved, or half of it beyond an end. */
 #define BYTES		32
-
-static int await(const u32 *count, u32 n)
-{
-	unsigned long end = jiffies + WAIT_TIME;
-
-	/* Pairs with recv_done() of conn.c. */
-	while (smp_load_acquire(count) < n) {
-		if (time_after(jiffies, end))
-			return -ETIMEDOUT;
-		usleep_range(1000, 2000);
-	}
-	return 0;
-}
 
 /* It has to be refused, and by the other adapter. */
 static int refused(struct hostile *h, int err)
@@ -38,7 +24,7 @@ static int refused(struct hostile *h, int err)
 static int finish_reading(struct hostile *h)
 {
 	h->count = h->told.src.len - h->told.payload_len;
-	return hostile_say(h, SDP_MID_RDMA_RD_COMPL, 0) ?: await(&h->datas, 1);
+	return hostile_say(h, SDP_MID_RDMA_RD_COMPL, 0) ?: hostile_await(&h->datas, 1);
 }
 
 /* @at from where the memory begins that was told of last. */
@@ -64,7 +50,7 @@ static int write_at(struct hostile *h, s64 at)
 /* As it is meant: then nothing happens to the connection. */
 int hostile_key_read(struct hostile *h)
 {
-	return await(&h->adverts, 1) ?: read_at(h, 0) ?:
+	return hostile_await(&h->adverts, 1) ?: read_at(h, 0) ?:
 	       read_at(h, h->told.src.len - BYTES) ?: finish_reading(h);
 }
 
@@ -75,24 +61,24 @@ int hostile_key_read_late(struct hostile *h)
 
 int hostile_key_read_before(struct hostile *h)
 {
-	return await(&h->adverts, 1) ?: refused(h, read_at(h, -BYTES / 2));
+	return hostile_await(&h->adverts, 1) ?: refused(h, read_at(h, -BYTES / 2));
 }
 
 int hostile_key_read_beyond(struct hostile *h)
 {
-	return await(&h->adverts, 1) ?: refused(h, read_at(h, h->told.src.len - BYTES / 2));
+	return hostile_await(&h->adverts, 1) ?: refused(h, read_at(h, h->told.src.len - BYTES / 2));
 }
 
 int hostile_key_write_offer(struct hostile *h)
 {
-	return await(&h->adverts, 1) ?: refused(h, write_at(h, 0));
+	return hostile_await(&h->adverts, 1) ?: refused(h, write_at(h, 0));
 }
 
 /* From now on the peer's reader tells where its memory is, when it reads the next time. */
 static int await_buffer(struct hostile *h)
 {
 	return hostile_say(h, SDP_MID_MODE_CHANGE, 0) ?: hostile_say(h, SDP_MID_DATA, 1) ?:
-	       await(&h->adverts, 1);
+	       hostile_await(&h->adverts, 1);
 }
 
 /* As it is meant; when the reader tells of its next one the call is over. */
@@ -101,7 +87,7 @@ int hostile_key_write(struct hostile *h)
 	int err = await_buffer(h) ?: write_at(h, 0);
 
 	h->count = BYTES;
-	return err ?: hostile_say(h, SDP_MID_RDMA_WR_COMPL, 0) ?: await(&h->adverts, 2);
+	return err ?: hostile_say(h, SDP_MID_RDMA_WR_COMPL, 0) ?: hostile_await(&h->adverts, 2);
 }
 
 int hostile_key_write_late(struct hostile *h)
@@ -112,7 +98,7 @@ int hostile_key_write_late(struct hostile *h)
 	first = h->told;
 	err = err ?: write_at(h, 0);
 	h->count = BYTES;
-	err = err ?: hostile_say(h, SDP_MID_RDMA_WR_COMPL, 0) ?: await(&h->adverts, 2);
+	err = err ?: hostile_say(h, SDP_MID_RDMA_WR_COMPL, 0) ?: hostile_await(&h->adverts, 2);
 	h->told = first;
 	return err ?: refused(h, write_at(h, 0));
 }

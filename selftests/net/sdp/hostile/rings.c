@@ -8,7 +8,6 @@
 
 #include "hostile.h"
 
-#define WAIT_TIME	(20 * HZ)
 /* The immediate, as ring.c reads it: the first ring of a connection, the second, a length. */
 #define FIRST		0x80000000U
 #define SECOND		0U
@@ -16,23 +15,11 @@
 #define PAYLOAD		100
 #define BYTES		(SDP_BSDH_LEN + PAYLOAD)
 
-static int await(const u32 *count, u32 n)
-{
-	unsigned long end = jiffies + WAIT_TIME;
-
-	/* Pairs with recv_done() of conn.c. */
-	while (smp_load_acquire(count) < n) {
-		if (time_after(jiffies, end))
-			return -ETIMEDOUT;
-		usleep_range(1000, 2000);
-	}
-	return 0;
-}
-
 /* A ring of the peer's. Its program has said something, so it has accepted the connection. */
 static int get_ring(struct hostile *h)
 {
-	int err = await(&h->datas, 1) ?: hostile_say(h, SDP_MID_RING_ASK, 0) ?: await(&h->rings, 1);
+	int err = hostile_await(&h->datas, 1) ?: hostile_say(h, SDP_MID_RING_ASK, 0) ?:
+		  hostile_await(&h->rings, 1);
 
 	return err ?: h->ring.len == HOSTILE_RING ? 0 : -ENOBUFS;
 }
@@ -105,7 +92,7 @@ int hostile_ring_before(struct hostile *h)
 /* No ring has been asked for. */
 int hostile_ring_none(struct hostile *h)
 {
-	return await(&h->datas, 1) ?: hostile_write_imm(h);
+	return hostile_await(&h->datas, 1) ?: hostile_write_imm(h);
 }
 
 int hostile_ring_other(struct hostile *h)
@@ -194,17 +181,17 @@ static int ask_for(struct hostile *h, u32 size)
 
 int hostile_ring_ask_odd(struct hostile *h)
 {
-	return await(&h->datas, 1) ?: ask_for(h, HOSTILE_RING - 1);
+	return hostile_await(&h->datas, 1) ?: ask_for(h, HOSTILE_RING - 1);
 }
 
 int hostile_ring_ask_huge(struct hostile *h)
 {
-	return await(&h->datas, 1) ?: ask_for(h, 1U << 31);
+	return hostile_await(&h->datas, 1) ?: ask_for(h, 1U << 31);
 }
 
 int hostile_ring_give_back_none(struct hostile *h)
 {
-	return await(&h->datas, 1) ?: ask_for(h, 0);
+	return hostile_await(&h->datas, 1) ?: ask_for(h, 0);
 }
 
 int hostile_ring_avail_unasked(struct hostile *h)
@@ -215,7 +202,7 @@ int hostile_ring_avail_unasked(struct hostile *h)
 /* The peer has asked; the answer is @times as large, at @va, by the key @rkey. */
 static int answer(struct hostile *h, u32 times, u32 rkey, u64 va)
 {
-	int err = await(&h->asks, 1);
+	int err = hostile_await(&h->asks, 1);
 
 	if (err)
 		return err;
@@ -261,7 +248,7 @@ int hostile_ring_freed(struct hostile *h)
 {
 	struct sdp_region ring;
 
-	return await(&h->asks, 1) ?: hostile_expose(h, &ring) ?:
+	return hostile_await(&h->asks, 1) ?: hostile_expose(h, &ring) ?:
 	       answer(h, 1, ring.rkey, ring.va) ?: freed(h, 1U << 20);
 }
 
@@ -278,10 +265,10 @@ int hostile_nic_long(struct hostile *h)
 
 int hostile_nic_offer(struct hostile *h)
 {
-	return await(&h->datas, 1) ?: hostile_say(h, SDP_MID_SRC_AVAIL, 1);
+	return hostile_await(&h->datas, 1) ?: hostile_say(h, SDP_MID_SRC_AVAIL, 1);
 }
 
 int hostile_nic_buffer(struct hostile *h)
 {
-	return await(&h->datas, 1) ?: hostile_say(h, SDP_MID_SINK_AVAIL, 0);
+	return hostile_await(&h->datas, 1) ?: hostile_say(h, SDP_MID_SINK_AVAIL, 0);
 }
