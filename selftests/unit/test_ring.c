@@ -380,6 +380,40 @@ TEST(sdp_ring_in_asked__given_back_unused)
 	EXPECT_EQ(SDP_VALID, arrive(&in, 0x64));
 }
 
+/* By RDMA: when the longest message has no room that the peer knows of */
+TEST(sdp_ring_in_full__by_rdma)
+{
+	struct sdp_ring_in in = in_with(SDP_BY_RDMA, SIZE);
+
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000000 | SIZE / 4));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000000 | SIZE / 4));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000000 | SIZE / 4));
+	EXPECT_FALSE(sdp_ring_in_full(&in));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000011));
+	EXPECT_TRUE(sdp_ring_in_full(&in));
+	sdp_ring_in_read(&in, SIZE / 4);
+	EXPECT_TRUE(sdp_ring_in_full(&in));
+	sdp_ring_in_tell(&in);
+	EXPECT_FALSE(sdp_ring_in_full(&in));
+	in.size = 0;
+	EXPECT_FALSE(sdp_ring_in_full(&in));
+}
+
+/* By nic: when no receive may be posted */
+TEST(sdp_ring_in_full__by_nic)
+{
+	struct sdp_ring_in in = in_with(SDP_BY_NIC, SIZE);
+
+	EXPECT_FALSE(sdp_ring_in_full(&in));
+	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000064));
+	in.head = SIZE - 2 * in.window;
+	EXPECT_FALSE(sdp_ring_in_full(&in));
+	in.head++;
+	EXPECT_TRUE(sdp_ring_in_full(&in));
+	sdp_ring_in_read(&in, 1);
+	EXPECT_FALSE(sdp_ring_in_full(&in));
+}
+
 /* Updates: when less than half is free to the peer, and half has been read (D4, G1) */
 TEST(sdp_ring_in_update_due__not_often)
 {

@@ -427,6 +427,21 @@ void sdp_ring_in_read(struct sdp_ring_in *in, u32 bytes)
 }
 
 /**
+ * sdp_ring_in_full() - may the peer be waiting until something is read?
+ * @in: sink's ring
+ *
+ * Return: true when the longest message does not fit, or no more receives may be posted.
+ */
+bool sdp_ring_in_full(const struct sdp_ring_in *in)
+{
+	if (!in->size)
+		return false;
+	if (in->scheme == SDP_BY_NIC)
+		return !receives_for(in, in->size - sdp_ring_in_used(in));
+	return in->head - in->told > in->size - message_max(in->scheme, in->size, in->window);
+}
+
+/**
  * sdp_ring_in_news() - is there anything to tell the peer?
  * @in: sink's ring
  *

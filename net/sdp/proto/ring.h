@@ -171,6 +171,7 @@ bool sdp_ring_in_made(struct sdp_ring_in *in, const struct sdp_region *ring, u16
 void sdp_ring_in_answer_sent(struct sdp_ring_in *in);
 enum sdp_violation sdp_ring_in_arrived(struct sdp_ring_in *in, u32 imm, u32 *at, u32 *bytes,
 				       bool *moved);
+bool sdp_ring_in_full(const struct sdp_ring_in *in);
 void sdp_ring_in_read(struct sdp_ring_in *in, u32 bytes);
 bool sdp_ring_in_news(const struct sdp_ring_in *in);
 bool sdp_ring_in_update_due(const struct sdp_ring_in *in);

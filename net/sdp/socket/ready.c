@@ -229,8 +229,8 @@ static bool readable(struct sdp_sock *ssk)
 	/* A read would pass over the urgent byte. */
 	if (!sock_flag(sk, SOCK_URGINLINE) && sdp_urgent_at_mark(ssk, READ_ONCE(ssk->rx_read)))
 		target++;
-	/* With the buffer full, no more can come: waiting for a low-water mark is over. */
-	return bytes && (bytes >= target ||
+	/* With buffer or ring full no more can come: waiting for a low-water mark is over. */
+	return bytes && (bytes >= target || READ_ONCE(ssk->rx_ring_full) ||
 			 atomic_read(&sk->sk_rmem_alloc) >= READ_ONCE(sk->sk_rcvbuf));
 }
 

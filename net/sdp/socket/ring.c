@@ -300,17 +300,19 @@ static bool refer_pages(struct sk_buff *skb, const struct sdp_home *home, u32 at
 }
 
 /**
- * sdp_ring_trace() - show how full the rings are, if anybody looks
+ * sdp_ring_look() - how full are the rings now?
  * @ssk: socket, locked
  *
- * Of the peer's as far as it has said; nothing of one whose room the adapters see to (G4).
+ * Whether ours is full is noted for who waits for a low-water mark; the rest is for the tracepoint,
+ * of the peer's as far as it has said; nothing of one whose room the adapters see to (G4).
  */
-void sdp_ring_trace(const struct sdp_sock *ssk)
+void sdp_ring_look(struct sdp_sock *ssk)
 {
 	const struct sdp_ring_out *o = &ssk->engine.ring_out;
 	const struct sdp_ring_in *in = &ssk->engine.ring_in;
 	u32 used = o->scheme == SDP_BY_RDMA ? o->head - o->freed : 0;
 
+	WRITE_ONCE(ssk->rx_ring_full, sdp_ring_in_full(in));
 	if (trace_sdp_ring_enabled())
 		trace_sdp_ring(&ssk->sk, ssk->local.port, ssk->peer.port, o->ring.len, used,
 			       in->size, sdp_ring_in_used(in));
@@ -416,6 +418,6 @@ bool sdp_ring_read(struct sdp_sock *ssk, struct sk_buff *skb, u32 n, bool all)
 		return false;
 	cb->ring -= bytes;
 	progress = sdp_engine_ring_read(&ssk->engine, bytes);
-	sdp_ring_trace(ssk);
+	sdp_ring_look(ssk);
 	return progress;
 }

@@ -150,6 +150,7 @@ struct sdp_home;
  * @rx_reads: they can be
  * @rx_offer: place of that in the stream, and of the bytes that came along
  * @tx_was_full: a writer has met a full send buffer, and has written nothing since
+ * @rx_ring_full: the peer may be waiting until something in our ring is read
  * @rx_was_full: since the reader last had everything, receives were withheld for it
  * @rx_ended: the peer's stream has come to its end, in order
  * @sndbuf_first: size of the send buffer at first
@@ -293,6 +294,7 @@ struct sdp_sock {
 	u32 rx_offer;
 	bool tx_was_full;
 	bool rx_was_full;
+	bool rx_ring_full;
 	bool rx_ended;
 	int sndbuf_first;
 	int rcvbuf_first;
@@ -572,7 +574,7 @@ u32 sdp_place(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pag
 void sdp_ring_wanted(struct sdp_sock *ssk);
 void sdp_rings_over(struct sdp_sock *ssk, u32 left);
 void sdp_ring_work(struct work_struct *work);
-void sdp_ring_trace(const struct sdp_sock *ssk);
+void sdp_ring_look(struct sdp_sock *ssk);
 void sdp_ring_header(const struct sdp_sock *ssk, u32 at, u32 bytes, u8 to[SDP_HEADER_MAX]);
 struct sk_buff *sdp_ring_message(struct sdp_sock *ssk, struct sk_buff *empty, u32 at, u32 bytes);
 int sdp_ring_splice(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 len,

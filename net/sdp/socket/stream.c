@@ -383,7 +383,7 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 		SDP_INC(net, RingUpdatesSent);
 	trace_sdp_msg_send(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
 	if (ssk->engine.rings)
-		sdp_ring_trace(ssk);
+		sdp_ring_look(ssk);
 }
 
 /* Give a message its header. */
@@ -602,7 +602,7 @@ static void count_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
 		SDP_INC(net, PostsReceived);
 	trace_sdp_msg_recv(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
 	if (ssk->engine.rings)
-		sdp_ring_trace(ssk);
+		sdp_ring_look(ssk);
 }
 
 static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)

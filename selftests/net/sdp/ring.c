@@ -165,6 +165,18 @@ static int stream(void *arg)
 	return EXIT_OK;
 }
 
+struct pattern_piece {
+	int fd;
+	long at, len;
+};
+
+static void write_piece(void *arg)
+{
+	const struct pattern_piece *piece = arg;
+
+	pattern_write(piece->fd, piece->at, piece->len);
+}
+
 /* G3, G5: a reader that stops: the ring gets full, data gathers, and then all of it comes */
 static int full(void *arg)
 {
@@ -193,6 +205,33 @@ static int full(void *arg)
 	set_nonblock(p.c, false);
 	in_step(p.c, p.s, &at, 20, 3000);
 	in_step(p.s, p.c, &(long){ 0 }, 20, 3000);
+	return EXIT_OK;
+}
+
+/* A low-water mark that no ring can reach: who polls for it is told when the ring is full */
+static int low_water(void *arg)
+{
+	int flow = *(int *)arg, mark = PATTERN_LARGEST, n;
+	struct pair p = pair_of(flow, flow);
+	struct pattern_piece piece = { .fd = p.c, .len = PATTERN_LARGEST };
+	long at = 0, end;
+	pid_t pid;
+
+	await_ring(p.c, p.s, &at);
+	piece.at = at;
+	end = at + piece.len;
+	set_int(p.s, SOL_SOCKET, SO_RCVLOWAT, mark);
+	pid = helper_start(write_piece, &piece);
+	for (; at < end; at += n) {
+		/* The last bytes may be too few to fill it. */
+		if (end - at <= RING)
+			set_int(p.s, SOL_SOCKET, SO_RCVLOWAT, 1);
+		need(poll_for(p.s, POLLIN, WAIT_MS), "not readable at %ld, %d are there", at,
+		     queued_bytes(p.s));
+		n = queued_bytes(p.s);
+		pattern_read(p.s, at, n, n);
+	}
+	helper_end(pid);
 	return EXIT_OK;
 }
 
@@ -476,6 +515,7 @@ static const struct test tests[] = {
 	{ "pairs", pairs, 60, RC_SETS | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
 	BOTH(stream, 60, RC_SETS | 1u << SET_RC6),
 	BOTH(full, 60, RC_SETS),
+	BOTH(low_water, 60, RC_SETS),
 	BOTH(stopped, 60, RC_SETS),
 	BOTH(loaded, 60, RC_SETS),
 	BOTH(urgent, 30, RC_SETS),
