@@ -366,14 +366,20 @@ TEST(sdp_credit_received__mseq_ack_range)
 		EXPECT_EQ(SDP_BAD_ACK, sdp_credit_received(&c, &h));
 		h = header(1, own - 1, 13);
 		EXPECT_EQ(SDP_BAD_ACK, sdp_credit_received(&c, &h));
-		h = header(1, own + 0x80000000U, 12);
-		EXPECT_EQ(SDP_BAD_ACK, sdp_credit_received(&c, &h));
+		/* As far away as can be is on neither side. */
+		for (n = 0; n <= 4; n++) {
+			h = header(1, own + n + 0x80000000U, 12);
+			EXPECT_EQ(SDP_BAD_ACK, sdp_credit_received(&c, &h));
+		}
 		h = header(1, own + 3, 12);
 		EXPECT_EQ(SDP_VALID, sdp_credit_received(&c, &h));
 		h = header(2, own + 2, 13);
 		EXPECT_EQ(SDP_BAD_ACK, sdp_credit_received(&c, &h));
 		h = header(2, own + 4, 11);
 		EXPECT_EQ(SDP_VALID, sdp_credit_received(&c, &h));
+		/* Nothing is under way. */
+		h = header(3, own + 4 + 0x80000000U, 11);
+		EXPECT_EQ(SDP_BAD_ACK, sdp_credit_received(&c, &h));
 	}
 }
 

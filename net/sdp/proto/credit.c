@@ -210,7 +210,8 @@ enum sdp_violation sdp_credit_received(struct sdp_credit *c, const struct sdp_bs
 		return SDP_BAD_SEQ;
 	if ((!c->unasked && sdp_seq_after(h->mseq, c->rx_limit)) || !c->posted)
 		return SDP_BAD_CREDIT;
-	if (sdp_seq_after(h->mseq_ack, c->tx_seq) || sdp_seq_after(c->tx_acked, h->mseq_ack))
+	/* As distances, for what is 2^31 away is neither before nor after. */
+	if (h->mseq_ack - c->tx_acked > c->tx_seq - c->tx_acked)
 		return SDP_BAD_ACK;
 	/* A posted receive cannot be taken back, so neither can the grant. */
 	if (sdp_seq_after(c->tx_limit, limit))
