@@ -18,8 +18,8 @@ cases=${SDP_CASES:-$((600 / slow))}
 seed=${SDP_SEED:-$((RANDOM * 32768 + RANDOM))}
 first=${SDP_FIRST:-0}
 progress=${SDP_RUN:-/tmp}/progress
-# So many at once, and so many in a row.
-writers=3 batch=25
+# So many at once, and so many in a row. A case waits more than it works.
+writers=24 batch=25
 writer_pids=()
 
 restore() {
@@ -43,12 +43,14 @@ victim() {
 	says "$name" $patience up
 }
 
-# Messages that the honest server has received.
+# Messages that the honest server has received. All is read at once: sockets come and go meanwhile.
 honest_messages() {
-	local line
-	while read -ra line; do
-		[[ ${line[1]} != *:$honest_hex || ${line[3]} != 01 ]] || { echo "${line[-1]}"; return; }
-	done </proc/net/sdp
+	local lines line words
+	mapfile -t lines </proc/net/sdp
+	for line in "${lines[@]}"; do
+		read -ra words <<<"$line"
+		[[ ${words[1]} != *:$honest_hex || ${words[3]} != 01 ]] || { echo "${words[-1]}"; return; }
+	done
 	echo 0
 }
 
@@ -75,9 +77,10 @@ connect_batches() {
 	done
 }
 
-# A line each ten seconds, and a look at the honest connection.
+# A line each ten seconds, and a look at the honest connection. Not one case in two minutes: something
+# hangs.
 watch() {
-	local moved=0 next=$SECONDS done_before=0 now
+	local next=$SECONDS now=0 last=0 moved=$SECONDS
 	until eval "$1"; do
 		pause 0.2
 		[ $SECONDS -ge $next ] || continue
@@ -88,8 +91,8 @@ watch() {
 			"$(awk '$1 == "MemAvailable:" { print int($2 / 1024) }' /proc/meminfo) MB left" |
 			tee -a "$progress"
 		honest_moves || { echo "# the honest connection stands still"; return 1; }
-		# Not one case in two minutes: something hangs.
-		[ $SECONDS -lt 3000000 ] || return 1
+		[ "$now" = "$last" ] || { last=$now moved=$SECONDS; }
+		[ $((SECONDS - moved)) -lt $((120 * slow)) ] || { echo "# no case ends"; return 1; }
 	done
 }
 
@@ -100,13 +103,24 @@ all_gone() {
 	done
 }
 
+counted_violations() { awk '/^Bad/ { n += $2 } END { print n }' /proc/net/sdpstat; }
+
+# report VICTIM: the sums, by kind of case; what calls have said; which rules were broken
 report() {
 	local took=$((SECONDS - begin))
 	sed 's/^/# /' $generate
 	echo "# $(sum cases) cases in $took s; violations counted: $(($(counted_violations) - violations_before))"
+	kill -USR1 "${peer_pid[$1]}"
+	says "$1" $patience "connections.*" && grep -h '^errno ' "$peers/$1" | sed 's/^/# /'
+	join <(sort <<<"$kinds_before") <(grep '^Bad' /proc/net/sdpstat | sort) |
+		awk '$3 > $2 { print "# violation", $1, $3 - $2 }'
 }
 
-counted_violations() { awk '/^Bad/ { n += $2 } END { print n }' /proc/net/sdpstat; }
+# What is counted from now on.
+report_begin() {
+	echo reset >$generate
+	begin=$SECONDS violations_before=$(counted_violations) kinds_before=$(grep '^Bad' /proc/net/sdpstat)
+}
 
 nothing_wrong() {
 	[ "$(sum wrong)" = 0 ] && [ "$(sum malformed)" = 0 ] && return
@@ -121,14 +135,14 @@ as_client() {
 	next_port
 	victims=$((port + 1)) port=$((port + 10))
 	victim victim-server serve $SDP_B $victims
-	echo reset >$generate
-	begin=$SECONDS violations_before=$(counted_violations) writer_pids=()
+	report_begin
+	writer_pids=()
 	for ((i = 0; i < writers; i++)); do
 		connect_batches $((i * batch)) &
 		writer_pids+=($!)
 	done
 	check "$cases cases as a client: the honest connection streams all the while" watch all_gone
-	report
+	report victim-server
 	check "all of them have run" [ "$(sum cases)" = "$cases" ]
 	check "who had to end the connection has; no memory was reached; no wrong answer" nothing_wrong
 	check "many had to" [ "$(sum ended)" -gt $((cases / 8)) ]
@@ -145,13 +159,12 @@ accepted_enough() { [ "$(sum cases)" -ge "$acceptances" ]; }
 as_server() {
 	acceptances=$((cases / 4))
 	next_port
-	echo reset >$generate
-	begin=$SECONDS violations_before=$(counted_violations)
+	report_begin
 	echo "accept $seed $first $acceptances $port" >$generate
-	victim victim-client call $SDP_A $port 4
+	victim victim-client call $SDP_A $port $writers
 	check "$acceptances cases as a server: the honest connection streams all the while" \
 		watch accepted_enough
-	report
+	report victim-client
 	check "who had to end the connection has; no memory was reached; no wrong answer" nothing_wrong
 	check "many had to" [ "$(sum ended)" -gt $((acceptances / 8)) ]
 	check "calls have no other errors, and no memory beside a read is written to" victims_content

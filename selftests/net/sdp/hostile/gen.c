@@ -11,7 +11,8 @@
  *	stop				no more of those; what is held is ended
  *	reset				the sums begin anew
  *
- * Read from it: the sums, in one line; and a line for each case that has gone wrong, up to a few.
+ * Read from it: the sums, in one line; a line for each kind of cases; and one for each case that has
+ * gone wrong, up to a few.
  */
 #include <linux/delay.h>
 #include <linux/inet.h>
@@ -28,8 +29,16 @@ static const u8 ports[] = { 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4 };
 #define VERDICT_SECONDS	30
 #define WRONG_TEXT	2048
 
+#define GEN_KIND_NAME(kind, name) [GEN_##kind] = name,
+static const char * const kind_names[] = { GEN_KINDS(GEN_KIND_NAME) };
+static const char * const end_names[GEN_ENDS] = {
+	[GEN_REFUSED] = "refused", [GEN_LEFT] = "left", [GEN_ENDED] = "ended",
+	[GEN_BROKE] = "broke", [GEN_HELD] = "held", [GEN_NO_ANSWER] = "silent",
+	[GEN_WRONG] = "wrong",
+};
+
 static DEFINE_SPINLOCK(sums_lock);
-static u32 sums[GEN_ENDS];
+static u32 sums[GEN_KIND_COUNT][GEN_ENDS];
 static u32 sum_steps;
 static char wrong_text[WRONG_TEXT];
 static size_t wrong_len;
@@ -126,7 +135,7 @@ void gen_spoil(struct gen *g, u8 *p, u32 size)
 void gen_count(const struct gen *g, enum gen_end end)
 {
 	spin_lock(&sums_lock);
-	sums[end]++;
+	sums[g->kind][end]++;
 	sum_steps += g->step;
 	if (end == GEN_WRONG)
 		wrong_len += scnprintf(wrong_text + wrong_len, WRONG_TEXT - wrong_len,
@@ -210,21 +219,26 @@ static void spoil_hello(struct gen *g, struct hostile_req *what)
 
 	switch (gen_draw(g, 8)) {
 	case 0:		/* short, whatever it says of itself */
+		g->kind = GEN_HELLO_SHORT;
 		i = gen_draw(g, SDP_HELLO_LEN + 1);
 		memset(what->private + i, 0, SDP_HELLO_LEN - i);
 		what->private_len = i;
 		break;
 	case 1:		/* and one that says so */
+		g->kind = GEN_HELLO_LEN;
 		put_unaligned_be32(gen_draw(g, 2 * SDP_HELLO_LEN), what->private + 4);
 		break;
 	case 2:		/* every version there can be */
+		g->kind = GEN_HELLO_VERSION;
 		what->private[16] = gen_draw(g, 256);
 		what->private[17] = gen_draw(g, 256);
 		break;
 	case 3:
+		g->kind = GEN_HELLO_RANDOM;
 		prandom_bytes_state(&g->rnd, what->private, SDP_HELLO_LEN);
 		break;
 	default:
+		g->kind = GEN_HELLO_FIELDS;
 		while (n--) {
 			i = gen_draw(g, ARRAY_SIZE(hello_fields));
 			gen_spoil(g, what->private + hello_fields[i][0], hello_fields[i][1]);
@@ -307,8 +321,14 @@ static enum gen_end case_hello(struct gen *g, struct hostile_req *what)
 /* It goes away, or says nothing more, at any step of the exchange. */
 static enum gen_end case_course(struct gen *g, const struct hostile_req *what)
 {
-	u32 how = gen_draw(g, 8);
+	static const u8 kinds[] = {
+		GEN_GOES_AT_ONCE, GEN_NO_RTU, GEN_REJECTS, GEN_GOES, GEN_TALKS_EARLY,
+		GEN_DISCONNECTS, GEN_SILENT, GEN_RIGHT,
+	};
+	u32 how = gen_draw(g, ARRAY_SIZE(kinds));
 	int err = send_request(g, what);
+
+	g->kind = kinds[how];
 
 	if (err || !how)
 		return err ? GEN_WRONG : GEN_LEFT;
@@ -351,6 +371,7 @@ static enum gen_end case_messages(struct gen *g, const struct hostile_req *what)
 	enum gen_end end;
 	int err;
 
+	g->kind = GEN_RIGHT;
 	err = send_request(g, what) ?: hostile_answer(g->h);
 	if (err)
 		return err == -ECONNREFUSED ? GEN_REFUSED : GEN_NO_ANSWER;
@@ -478,6 +499,16 @@ int hostile_gen_command(char *text)
 	return err;
 }
 
+static int report_ends(char *text, size_t room, const u32 *ends)
+{
+	u32 i;
+	int n = 0;
+
+	for (i = 0; i < GEN_ENDS; i++)
+		n += scnprintf(text + n, room - n, " %s %u", end_names[i], ends[i]);
+	return n;
+}
+
 /**
  * hostile_gen_report() - the sums, and what has gone wrong
  * @text: where to
@@ -487,17 +518,25 @@ int hostile_gen_command(char *text)
  */
 int hostile_gen_report(char *text, size_t room)
 {
-	u32 cases = 0, i;
+	u32 ends[GEN_ENDS] = {}, cases = 0, kind, i;
 	int n;
 
 	spin_lock(&sums_lock);
+	for (kind = 0; kind < GEN_KIND_COUNT; kind++)
+		for (i = 0; i < GEN_ENDS; i++)
+			ends[i] += sums[kind][i];
 	for (i = 0; i < GEN_ENDS; i++)
-		cases += sums[i];
-	n = scnprintf(text, room,
-		      "cases %u steps %u refused %u left %u ended %u broke %u held %u silent %u wrong %u malformed %d\n",
-		      cases, sum_steps, sums[GEN_REFUSED], sums[GEN_LEFT], sums[GEN_ENDED],
-		      sums[GEN_BROKE], sums[GEN_HELD], sums[GEN_NO_ANSWER], sums[GEN_WRONG],
-		      atomic_read(&hostile_malformed));
+		cases += ends[i];
+	n = scnprintf(text, room, "cases %u steps %u", cases, sum_steps);
+	n += report_ends(text + n, room - n, ends);
+	n += scnprintf(text + n, room - n, " malformed %d\n", atomic_read(&hostile_malformed));
+	for (kind = 0; kind < GEN_KIND_COUNT; kind++) {
+		if (!memchr_inv(sums[kind], 0, sizeof(sums[kind])))
+			continue;
+		n += scnprintf(text + n, room - n, "kind %s", kind_names[kind]);
+		n += report_ends(text + n, room - n, sums[kind]);
+		n += scnprintf(text + n, room - n, "\n");
+	}
 	n += scnprintf(text + n, room - n, "%.*s", (int)wrong_len, wrong_text);
 	spin_unlock(&sums_lock);
 	return n;

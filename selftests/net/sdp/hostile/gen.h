@@ -10,6 +10,46 @@
 
 #include "hostile.h"
 
+/* What a case does that it should not, or the last thing that it says. */
+#define GEN_KINDS(_)			\
+	_(HELLO_SHORT,	"hello-short")	\
+	_(HELLO_LEN,	"hello-len")	\
+	_(HELLO_VERSION, "hello-version")	\
+	_(HELLO_RANDOM,	"hello-random")	\
+	_(HELLO_FIELDS,	"hello-fields")	\
+	_(GOES_AT_ONCE,	"goes-at-once")	\
+	_(NO_RTU,	"no-rtu")	\
+	_(REJECTS,	"rejects")	\
+	_(GOES,		"goes-before-rtu")	\
+	_(TALKS_EARLY,	"talks-before-rtu")	\
+	_(DISCONNECTS,	"disconnects")	\
+	_(SILENT,	"silent")	\
+	_(ACK_SHORT,	"ack-short")	\
+	_(ACK_LEN,	"ack-len")	\
+	_(ACK_VERSION,	"ack-version")	\
+	_(ACK_RANDOM,	"ack-random")	\
+	_(ACK_FIELDS,	"ack-fields")	\
+	_(RIGHT,	"right")	\
+	_(SPOILED,	"spoiled")	\
+	_(CUT,		"cut")		\
+	_(PADDED,	"padded")	\
+	_(GARBAGE,	"garbage")	\
+	_(REPLAYED,	"replayed")	\
+	_(SKIPPED,	"skipped")	\
+	_(BURST,	"burst")	\
+	_(IMM,		"write-imm")	\
+	_(REVOKE,	"revoke")	\
+	_(RDMA,		"rdma")		\
+	_(REST,		"rest")		\
+	_(EXPOSE,	"expose")	\
+	_(STINGY,	"stingy")
+
+#define GEN_KIND_ENUM(kind, name) GEN_##kind,
+enum gen_kind {
+	GEN_KINDS(GEN_KIND_ENUM)
+	GEN_KIND_COUNT,
+};
+
 /**
  * struct gen - a case
  * @rnd: what is drawn
@@ -19,6 +59,7 @@
  * @bytes: length of the last message
  * @why: what obliges the peer to end the connection, or NULL
  * @step: how many things it has done
+ * @kind: the kind of the last one
  */
 struct gen {
 	struct rnd_state rnd;
@@ -28,6 +69,7 @@ struct gen {
 	u32 bytes;
 	const char *why;
 	u32 step;
+	enum gen_kind kind;
 };
 
 /* What can come of a case; the last one is what must not. */

@@ -51,19 +51,24 @@ static u8 spoil_ack(struct gen *g, u8 *ack)
 
 	switch (gen_draw(g, 6)) {
 	case 0:
+		g->kind = GEN_ACK_SHORT;
 		i = gen_draw(g, SDP_HELLO_ACK_LEN);
 		memset(ack + i, 0, SDP_HELLO_ACK_LEN - i);
 		return i;
 	case 1:
+		g->kind = GEN_ACK_LEN;
 		put_unaligned_be32(gen_draw(g, 2 * SDP_HELLO_ACK_LEN), ack + 4);
 		break;
 	case 2:
+		g->kind = GEN_ACK_VERSION;
 		ack[16] = gen_draw(g, 256);
 		break;
 	case 3:
+		g->kind = GEN_ACK_RANDOM;
 		prandom_bytes_state(&g->rnd, ack, SDP_HELLO_ACK_LEN);
 		break;
 	default:
+		g->kind = GEN_ACK_FIELDS;
 		while (n--) {
 			i = gen_draw(g, ARRAY_SIZE(ack_fields));
 			gen_spoil(g, ack + ack_fields[i][0], ack_fields[i][1]);
@@ -105,6 +110,7 @@ static enum gen_end refuse(struct gen *g)
 {
 	u8 text[148];
 
+	g->kind = GEN_REJECTS;
 	prandom_bytes_state(&g->rnd, text, sizeof(text));
 	ib_send_cm_rej(g->h->cm, gen_draw(g, 40), text, gen_draw(g, 72), text,
 		       gen_draw(g, sizeof(text)));
@@ -124,8 +130,10 @@ static enum gen_end run(struct gen *g, const struct acceptor *a)
 	if (kind < 15)
 		return refuse(g);
 	/* No answer: the peer gives up in its own time. Ours is to destroy the id. */
+	g->kind = GEN_SILENT;
 	if (kind < 17)
 		return GEN_LEFT;
+	g->kind = GEN_RIGHT;
 	if (hostile_ready(g->h))
 		return GEN_WRONG;
 	right = send_reply(g, a, kind < 50, &err);
@@ -160,10 +168,13 @@ static void accept_work(struct work_struct *work)
 /* Nor may anything else go along in the reserved fields. */
 static bool hello_ok(const u8 *p)
 {
+	u8 again[SDP_HELLO_LEN];
 	struct sdp_hello hello;
 
-	return !sdp_hello_parse(p, IB_CM_REQ_PRIVATE_DATA_SIZE, &hello) && !p[18] && !p[30] &&
-	       !p[31] && !memchr_inv(p + SDP_HELLO_LEN_MIN, 0, SDP_HELLO_LEN - SDP_HELLO_LEN_MIN);
+	if (sdp_hello_parse(p, IB_CM_REQ_PRIVATE_DATA_SIZE, &hello))
+		return false;
+	sdp_hello_build(again, &hello);
+	return !memcmp(again, p, sizeof(again));
 }
 
 static int request(struct ib_cm_id *cm, const struct ib_cm_event *event)
@@ -248,7 +259,7 @@ void gen_accept_stop(void)
  */
 int hostile_gen_init(void)
 {
-	cases = alloc_workqueue("sdp_hostile", WQ_UNBOUND, 4);
+	cases = alloc_workqueue("sdp_hostile", WQ_UNBOUND, 64);
 	return cases ? 0 : -ENOMEM;
 }
 

@@ -328,13 +328,40 @@ static int step_stingy(struct gen *g)
 	return 0;
 }
 
-static int (* const steps[])(struct gen *g) = {
-	step_right, step_right, step_right, step_right, step_right, step_right, step_right,
-	step_right, step_right, step_right, step_right, step_right, step_right, step_right,
-	step_spoiled, step_spoiled, step_spoiled, step_cut, step_padded, step_garbage,
-	step_replayed, step_skipped, step_burst, step_imm, step_revoke, step_rdma, step_rdma,
-	step_rest, step_rest, step_expose, step_stingy,
+/* @weight: so often among others */
+static const struct {
+	int (*step)(struct gen *g);
+	u8 weight;
+	u8 kind;
+} steps[] = {
+	{ step_right,		14,	GEN_RIGHT },
+	{ step_spoiled,		3,	GEN_SPOILED },
+	{ step_cut,		1,	GEN_CUT },
+	{ step_padded,		1,	GEN_PADDED },
+	{ step_garbage,		1,	GEN_GARBAGE },
+	{ step_replayed,	1,	GEN_REPLAYED },
+	{ step_skipped,		1,	GEN_SKIPPED },
+	{ step_burst,		1,	GEN_BURST },
+	{ step_imm,		1,	GEN_IMM },
+	{ step_revoke,		1,	GEN_REVOKE },
+	{ step_rdma,		2,	GEN_RDMA },
+	{ step_rest,		2,	GEN_REST },
+	{ step_expose,		1,	GEN_EXPOSE },
+	{ step_stingy,		1,	GEN_STINGY },
 };
+
+/* Sum of the weights. */
+#define WEIGHTS		31
+
+static int any_step(struct gen *g)
+{
+	u32 n = gen_draw(g, WEIGHTS), i;
+
+	for (i = 0; n >= steps[i].weight; i++)
+		n -= steps[i].weight;
+	g->kind = steps[i].kind;
+	return steps[i].step(g);
+}
 
 /**
  * gen_talk() - say a few things, until the peer has to end the connection or enough is said
@@ -349,7 +376,7 @@ int gen_talk(struct gen *g)
 	int err = 0;
 
 	while (n-- && !err && !g->why && READ_ONCE(g->h->end) == HOSTILE_OPEN) {
-		err = steps[gen_draw(g, ARRAY_SIZE(steps))](g);
+		err = any_step(g);
 		g->step++;
 	}
 	return err;

@@ -22,6 +22,7 @@
 #include "hostile.h"
 
 #define VERDICT_SECONDS	10
+#define REPORT_ROOM	(2 * PAGE_SIZE)
 
 char *hostile_from = "10.9.0.1";
 module_param_named(from, hostile_from, charp, 0644);
@@ -169,12 +170,12 @@ static ssize_t generate_write(struct file *file, const char __user *buf, size_t 
 
 static ssize_t generate_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
 {
-	char *text = kzalloc(PAGE_SIZE, GFP_KERNEL);
+	char *text = kzalloc(REPORT_ROOM, GFP_KERNEL);
 	ssize_t n;
 
 	if (!text)
 		return -ENOMEM;
-	n = simple_read_from_buffer(buf, len, pos, text, hostile_gen_report(text, PAGE_SIZE));
+	n = simple_read_from_buffer(buf, len, pos, text, hostile_gen_report(text, REPORT_ROOM));
 	kfree(text);
 	return n;
 }

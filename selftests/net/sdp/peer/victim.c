@@ -16,7 +16,7 @@
  *
  * Until they are killed, but for those that are to do something so often or so long. What it
  * prints is wrong: an error that is not one of a connection's, or memory that was written to beside
- * what a read had asked for. On SIGUSR1 it prints how many connections it has had.
+ * what a read had asked for. On SIGUSR1 it prints how many connections it has had, and what errors.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -52,20 +52,23 @@ static void wrong(const char *what, int error)
 	printf("wrong: %s: %s\n", what, error ? strerrorname_np(error) : "");
 }
 
-/* What a peer may do to a connection. */
+/* What a peer may do to a connection, and how often it did. */
+static const int errors[] = { ECONNRESET, EPIPE, EPROTO, ETIMEDOUT, ECONNREFUSED, ENOTCONN };
+
+#define ERRORS	(sizeof(errors) / sizeof(*errors))
+
+static atomic_uint ends[ERRORS];
+
 static void check_error(const char *what)
 {
-	switch (errno) {
-	case ECONNRESET:
-	case EPIPE:
-	case EPROTO:
-	case ETIMEDOUT:
-	case ECONNREFUSED:
-	case ENOTCONN:
-		return;
-	default:
-		wrong(what, errno);
-	}
+	unsigned int i;
+
+	for (i = 0; i < ERRORS; i++)
+		if (errno == errors[i]) {
+			atomic_fetch_add(&ends[i], 1);
+			return;
+		}
+	wrong(what, errno);
 }
 
 static void be_reader(int fd)
@@ -208,6 +211,7 @@ static void *caller(void *arg)
 			atomic_fetch_add(&connections, 1);
 			kinds[kind++ & 3](fd);
 		} else if (errno == ECONNREFUSED) {
+			check_error("connect");
 			usleep(2000);
 		} else if (errno != EHOSTUNREACH) {
 			check_error("connect");
@@ -374,7 +378,10 @@ int main(int argc, char **argv)
 			start(caller, i);
 	}
 	printf("up\n");
-	while (!sigwait(&set, &got))
+	while (!sigwait(&set, &got)) {
+		for (i = 0; i < (int)ERRORS; i++)
+			printf("errno %s %u\n", strerrorname_np(errors[i]), ends[i]);
 		printf("connections %u, %u of them now\n", connections, live);
+	}
 	return 0;
 }
