@@ -140,7 +140,7 @@ static void note_results(struct caller *c, const struct call *call, long result)
 void caller_call(struct caller *c, unsigned int i, uint64_t seed)
 {
 	const struct call *call = &calls_spec->calls[i];
-	uint64_t r[MAX_ARGS];
+	uint64_t r[MAX_ARGS], from;
 	bool injected;
 	long result;
 
@@ -149,7 +149,8 @@ void caller_call(struct caller *c, unsigned int i, uint64_t seed)
 		fprintf(stderr, "%d %s(%#lx, %#lx, %#lx, %#lx, %#lx, %#lx)\n", c->lane->tid,
 			call->name, r[0], r[1], r[2], r[3], r[4], r[5]);
 	c->lane->call = i;
-	c->lane->began = now_ms();
+	from = now_us();
+	c->lane->began = from / 1000;
 	injected = inject(c, seed >> 8);
 	kcov_reset();
 	if (call->number < 0)
@@ -161,6 +162,7 @@ void caller_call(struct caller *c, unsigned int i, uint64_t seed)
 	c->lane->began = 0;
 	shared->calls++;
 	shared->tally[i].made++;
+	shared->tally[i].us += now_us() - from;
 	if (result < 0)
 		return;
 	shared->tally[i].succeeded++;

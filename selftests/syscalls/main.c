@@ -40,7 +40,7 @@
 
 /* NEVER: who is tried so often should have succeeded. */
 enum { MAX_PROCESSES = MAX_LANES / LANES_OF_WORKER, TICK_MS = 20, SHOW_MS = 5000,
-	KILL_ONE_OF = 400, SETTINGS_MS = 1000, NEVER = 50 };
+	KILL_ONE_OF = 400, SETTINGS_MS = 1000, NEVER = 50, SLOWEST = 12 };
 
 struct shared *shared;
 struct wishes wishes = {
@@ -53,12 +53,17 @@ static uint64_t killed_at[MAX_PROCESSES];
 static unsigned long rounds, kills, failed;
 static uint64_t began;
 
-uint64_t now_ms(void)
+uint64_t now_us(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ul + t.tv_nsec / 1000000;
+	return t.tv_sec * 1000000ul + t.tv_nsec / 1000;
+}
+
+uint64_t now_ms(void)
+{
+	return now_us() / 1000;
 }
 
 static char *read_file(const char *name)
@@ -268,6 +273,25 @@ static void finish(void)
 	failed++;
 }
 
+/* Where the time of the threads has gone: the calls that took most of it. */
+static void show_times(void)
+{
+	bool shown[MAX_CALLS] = {};
+	unsigned int i, n, top;
+
+	for (n = 0; n < SLOWEST; n++) {
+		top = 0;
+		for (i = 0; i <= calls_spec->call_count; i++)
+			if (!shown[i] && (shown[top] || shared->tally[i].us > shared->tally[top].us))
+				top = i;
+		shown[top] = true;
+		printf("%s%s %lu (%lu ms each)", n ? ", " : "# seconds: ", call_name(top),
+		       shared->tally[top].us / 1000000,
+		       shared->tally[top].us / 1000 / (shared->tally[top].made + 1));
+	}
+	putchar('\n');
+}
+
 static void show_tally(void)
 {
 	unsigned int i, never = 0;
@@ -363,5 +387,6 @@ int main(int argc, char **argv)
 	finish();
 	show();
 	show_tally();
+	show_times();
 	return failed != 0;
 }

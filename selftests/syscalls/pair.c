@@ -78,6 +78,8 @@ static void prepare(int fd, uint64_t seed)
 void caller_pair(struct caller *c, uint64_t seed)
 {
 	int way = seed % WAYS, kind, server, client, other;
+	struct tally *t = &shared->tally[calls_spec->call_count];
+	uint64_t from = now_us();
 	struct place where;
 	struct pollfd poll_fd = { .events = POLLIN };
 
@@ -88,7 +90,7 @@ void caller_pair(struct caller *c, uint64_t seed)
 	if (server < 0 || kind < 0)
 		return;
 	c->lane->call = calls_spec->call_count;
-	c->lane->began = now_ms();
+	c->lane->began = from / 1000;
 	client = socket(ways[way].family, SOCK_STREAM | (seed & 4 ? SOCK_NONBLOCK : 0),
 			ways[way].protocol);
 	getsockname(server, &where.sa, &where.len);
@@ -104,6 +106,8 @@ void caller_pair(struct caller *c, uint64_t seed)
 		}
 	}
 	c->lane->began = 0;
+	t->made++;
+	t->us += now_us() - from;
 	if (client >= 0)
 		table_add(c->table, kind, client);
 	if (seed & 256)

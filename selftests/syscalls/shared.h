@@ -26,6 +26,7 @@ struct lane {
 
 struct tally {
 	_Atomic unsigned long made, succeeded;
+	_Atomic unsigned long us;	/* in the call */
 };
 
 struct shared {
@@ -33,7 +34,7 @@ struct shared {
 	_Atomic bool stop;
 	_Atomic unsigned long pokes, forks, pairs, own_faults, injected;
 	struct lane lanes[MAX_LANES];
-	struct tally tally[MAX_CALLS];
+	struct tally tally[MAX_CALLS];		/* behind those described: pairs */
 	/* With KCOV: a bit for each address reached, and programs that reached a new one. */
 	_Atomic unsigned long reached;
 	_Atomic uint8_t bits[REACHED_BITS / 8];
@@ -58,5 +59,6 @@ extern struct wishes wishes;
 extern const struct spec *calls_spec;
 
 uint64_t now_ms(void);
+uint64_t now_us(void);
 
 #endif
