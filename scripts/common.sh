@@ -14,13 +14,18 @@ say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 
 # step TEXT COMMAND...: one line of progress, the output kept in a log; the log's
-# tail is shown and the script ends when the command fails.
+# tail is shown and the script ends when the command fails. A function ends where the first of its
+# commands fails; so it is not called as a condition, in which "set -e" would not count.
 step() {
-	local text=$1 log start=$SECONDS
+	local text=$1 log start=$SECONDS status options=$-
 	shift
 	log=$SDP_LOGS/$(printf %s "$text" | tr -c 'A-Za-z0-9.\n' '-').log
 	printf '  %-52s ' "$text" >&2
-	if "$@" >"$log" 2>&1; then
+	set +e
+	(set -e; "$@") >"$log" 2>&1
+	status=$?
+	[[ $options != *e* ]] || set -e
+	if [ $status = 0 ]; then
 		printf 'ok %4ds\n' $((SECONDS - start)) >&2
 	else
 		printf 'FAILED, %s:\n' "$log" >&2

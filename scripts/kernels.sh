@@ -121,7 +121,9 @@ build_ours() {
 	fragments "$@" >"$dir/fragment"
 	(cd "$src" && scripts/kconfig/merge_config.sh -m -O "$build" "$build/.config" "$dir/fragment")
 	make -C "$src" O="$build" olddefconfig
-	"$SDP_TOP/scripts/config-has.sh" "$build/.config" "$dir/fragment"
+	# 7.2 has PREEMPT_LAZY on x86 in place of the first one, and the second one without asking.
+	"$SDP_TOP/scripts/config-has.sh" "$build/.config" "$dir/fragment" \
+		CONFIG_PREEMPT_VOLUNTARY CONFIG_CRYPTO_CRC32_PCLMUL
 	make -C "$src" O="$build" -j"$(nproc)" $make_argument bzImage modules
 	make -C "$src" O="$build" modules_install INSTALL_MOD_PATH="$dir" INSTALL_MOD_STRIP=1
 	release=$(cat "$build/include/config/kernel.release")
