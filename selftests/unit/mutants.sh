@@ -81,7 +81,8 @@ build() {
 found() {
 	local by=$1 seconds=$2
 	shift 2
-	! timeout "$seconds" "$@" >"$dir/log" 2>&1 || return 1
+	# The limit of processor time also ends what the program has forked into a group of its own.
+	! (ulimit -c 0 -t "$seconds" && exec timeout "$seconds" "$@") >"$dir/log" 2>&1 || return 1
 	why=$(sed -n 's/^# FAULT after [0-9]* steps: //p; s/^not ok [0-9]* //p' "$dir/log" |
 		head -n 1)
 	echo "ok - $name # $by: ${why:-no fault, but it crashed or went on for ever}"
