@@ -26,6 +26,13 @@ restore_timeout() { echo "$timeout_before" >/proc/sys/net/sdp/fin_timeout_ms; }
 timeout_before=$(</proc/sys/net/sdp/fin_timeout_ms)
 cleanup restore_timeout
 
+# Names of congestion controls, devices and the like that nobody has heard of: the kernel would start a
+# program for each, which takes longer than all the rest.
+modprobe_before=$(</proc/sys/kernel/modprobe)
+restore_modprobe() { echo "$modprobe_before" >/proc/sys/kernel/modprobe; }
+cleanup restore_modprobe
+echo >/proc/sys/kernel/modprobe
+
 check "data before" transfer "$SDP_B"
 objects=$(connection_counts)
 # The kernel's own report of each failed allocation would fill the log.
