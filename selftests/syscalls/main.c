@@ -282,7 +282,8 @@ static void show_times(void)
 	for (n = 0; n < SLOWEST; n++) {
 		top = 0;
 		for (i = 0; i <= calls_spec->call_count; i++)
-			if (!shown[i] && (shown[top] || shared->tally[i].us > shared->tally[top].us))
+			if (shown[top] ||
+			    (!shown[i] && shared->tally[i].us > shared->tally[top].us))
 				top = i;
 		shown[top] = true;
 		printf("%s%s %lu (%lu ms each)", n ? ", " : "# seconds: ", call_name(top),

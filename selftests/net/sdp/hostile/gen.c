@@ -11,8 +11,8 @@
  *	stop				no more of those; what is held is ended
  *	reset				the sums begin anew
  *
- * Read from it: the sums, in one line; a line for each kind of cases; and one for each case that has
- * gone wrong, up to a few.
+ * Read from it: the sums, in one line; a line for each kind of cases; and one for each case that
+ * has gone wrong, up to a few.
  */
 #include <linux/delay.h>
 #include <linux/inet.h>
@@ -29,7 +29,7 @@ static const u8 ports[] = { 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4 };
 #define VERDICT_SECONDS	30
 #define WRONG_TEXT	2048
 
-#define GEN_KIND_NAME(kind, name) [GEN_##kind] = name,
+#define GEN_KIND_NAME(kind, name) name,
 static const char * const kind_names[] = { GEN_KINDS(GEN_KIND_NAME) };
 static const char * const end_names[GEN_ENDS] = {
 	[GEN_REFUSED] = "refused", [GEN_LEFT] = "left", [GEN_ENDED] = "ended",
