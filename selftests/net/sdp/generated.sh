@@ -148,6 +148,7 @@ as_client() {
 	check "many had to" [ "$(sum ended)" -gt $((cases / 8)) ]
 	check "each of these was a violation, or an error of the queue pair" \
 		[ $(($(counted_violations) - violations_before)) -gt $((cases / 16)) ]
+	check "those of which nothing was heard are over, too" unheard_are_over
 	check "calls have no other errors, and no memory beside a read is written to" victims_content
 	echo stop >$generate
 	peers_end victim-server
@@ -167,10 +168,23 @@ as_server() {
 	report victim-client
 	check "who had to end the connection has; no memory was reached; no wrong answer" nothing_wrong
 	check "many had to" [ "$(sum ended)" -gt $((acceptances / 8)) ]
+	check "those of which nothing was heard are over, too" unheard_are_over
 	check "calls have no other errors, and no memory beside a read is written to" victims_content
 	peers_end victim-client
 	echo stop >$generate
 	check "nothing is left of them" wait_for $((2 * patience)) only_honest
+}
+
+# Beside the honest ones, listeners, and those that are about to connect, or have been closed.
+none_stand() {
+	awk -v port="$(printf ':%04X$' $honest_port)" -v quiet="$LISTEN $SYN_SENT $CLOSED" \
+		'NR > 1 && $2 !~ port && $3 !~ port && !index(quiet, $4) { print; bad = 1 }
+		END { exit bad }' /proc/net/sdp
+}
+
+unheard_are_over() {
+	echo let-go >$generate
+	wait_for $((2 * patience)) none_stand || none_stand
 }
 
 only_honest() {

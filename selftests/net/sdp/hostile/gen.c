@@ -8,7 +8,10 @@
  *					five listeners that begin at PORT; returns when they are
  *					over. Several writers may do so at once.
  *	accept SEED FIRST COUNT PORT	from now on, so many cases with who connects to PORT
- *	stop				no more of those; what is held is ended
+ *	let-go				what is held is ended. Left are those connections that
+ *					the peer had to end, of which nothing was heard: on its
+ *					side none of them may be left
+ *	stop				no more of those; all is ended
  *	reset				the sums begin anew
  *
  * Read from it: the sums, in one line; a line for each kind of cases; and one for each case that
@@ -26,6 +29,8 @@ static const u8 ports[] = { 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4 };
 
 /* Connections that are left alone for a while. */
 #define HELD_MOST	16
+/* Those that were not heard of. */
+#define UNHEARD_MOST	200
 #define VERDICT_SECONDS	30
 #define WRONG_TEXT	2048
 
@@ -34,6 +39,7 @@ static const char * const kind_names[] = { GEN_KINDS(GEN_KIND_NAME) };
 static const char * const end_names[GEN_ENDS] = {
 	[GEN_REFUSED] = "refused", [GEN_LEFT] = "left", [GEN_ENDED] = "ended",
 	[GEN_BROKE] = "broke", [GEN_HELD] = "held", [GEN_NO_ANSWER] = "silent",
+	[GEN_UNHEARD] = "unheard",
 	[GEN_WRONG] = "wrong",
 };
 
@@ -46,6 +52,8 @@ static size_t wrong_len;
 static DEFINE_MUTEX(held_lock);
 static LIST_HEAD(held);
 static u32 held_count;
+static LIST_HEAD(unheard);
+static u32 unheard_count;
 
 /**
  * gen_begin() - what a case draws begins anew
@@ -127,12 +135,7 @@ void gen_spoil(struct gen *g, u8 *p, u32 size)
 		p[size] = value, value >>= 8;
 }
 
-/**
- * gen_count() - a case is over
- * @g: case
- * @end: what has come of it
- */
-void gen_count(const struct gen *g, enum gen_end end)
+static void add_end(const struct gen *g, enum gen_end end)
 {
 	spin_lock(&sums_lock);
 	sums[g->kind][end]++;
@@ -172,8 +175,14 @@ enum gen_end gen_verdict(struct gen *g, int err)
 		return err ? GEN_BROKE : GEN_LEFT;
 	if (hostile_over(g->h, VERDICT_SECONDS))
 		return GEN_ENDED;
-	/* The CM's word for it may be lost; but a queue pair that is gone takes nothing. */
-	return !err && hostile_send(g->h, 0) ? GEN_ENDED : GEN_WRONG;
+	/*
+	 * The CM's word for it may be lost, or never said: a peer that was told to wait for our answers
+	 * for less time than they take has given up before. But a queue pair that is gone takes
+	 * nothing. If ours has failed, who looks at the peer's sockets must tell.
+	 */
+	if (err)
+		return GEN_UNHEARD;
+	return hostile_send(g->h, 0) ? GEN_ENDED : GEN_WRONG;
 }
 
 /* Leave it alone; the oldest one that is has to go. */
@@ -193,17 +202,48 @@ static void hold(struct hostile *h)
 		hostile_free(old);
 }
 
-static void free_held(void)
+static void free_all(struct list_head *list, u32 *n)
 {
 	struct hostile *h, *next;
 
 	mutex_lock(&held_lock);
-	list_for_each_entry_safe(h, next, &held, node) {
+	list_for_each_entry_safe(h, next, list, node) {
 		list_del(&h->node);
 		hostile_free(h);
 	}
-	held_count = 0;
+	*n = 0;
 	mutex_unlock(&held_lock);
+}
+
+/* Kept, so that it ends on the other side by the peer's doing only. */
+static bool keep_unheard(struct hostile *h)
+{
+	bool room;
+
+	mutex_lock(&held_lock);
+	room = unheard_count < UNHEARD_MOST;
+	if (room) {
+		unheard_count++;
+		list_add_tail(&h->node, &unheard);
+	}
+	mutex_unlock(&held_lock);
+	return room;
+}
+
+/**
+ * gen_over() - a case is over; count it, and end its connection if it is to be ended
+ * @g: case
+ * @end: what has come of it
+ */
+void gen_over(const struct gen *g, enum gen_end end)
+{
+	if (end == GEN_UNHEARD && !keep_unheard(g->h))
+		end = GEN_WRONG;
+	add_end(g, end);
+	if (end == GEN_HELD)
+		hold(g->h);
+	else if (end != GEN_UNHEARD && g->h)
+		hostile_free(g->h);
 }
 
 /* Offsets of the fields of a Hello, and their sizes. */
@@ -397,18 +437,14 @@ static void one_case(struct hostile *lane, u64 seed, u32 number, u16 port)
 	gen_begin(&g, seed, number);
 	g.h = hostile_make();
 	if (!g.h)
-		return gen_count(&g, GEN_WRONG);
+		return gen_over(&g, GEN_WRONG);
 	g.limit = HOSTILE_BUFS;
 	hostile_honest_req(&what, port + ports[gen_draw(&g, ARRAY_SIZE(ports))]);
 	kind = gen_draw(&g, 100);
 	if (!hostile_borrow(g.h, lane))
 		end = kind < 25 ? case_hello(&g, &what) : kind < 40 ? case_course(&g, &what) :
 		      case_messages(&g, &what);
-	gen_count(&g, end);
-	if (end == GEN_HELD)
-		hold(g.h);
-	else
-		hostile_free(g.h);
+	gen_over(&g, end);
 }
 
 static struct hostile *main_lane;
@@ -446,7 +482,8 @@ static int make_lane(u16 port)
 static void stop(void)
 {
 	gen_accept_stop();
-	free_held();
+	free_all(&held, &held_count);
+	free_all(&unheard, &unheard_count);
 	if (main_lane)
 		hostile_free(main_lane);
 	main_lane = NULL;
@@ -480,6 +517,8 @@ int hostile_gen_command(char *text)
 		mutex_lock(&lock);
 		if (!strcmp(what, "stop"))
 			stop();
+		else if (!strcmp(what, "let-go"))
+			free_all(&held, &held_count);
 		else if (!strcmp(what, "reset"))
 			reset();
 		else

@@ -80,6 +80,7 @@ enum gen_end {
 	GEN_BROKE,		/* the queue pair has failed */
 	GEN_HELD,		/* it is left alone, and ended later */
 	GEN_NO_ANSWER,
+	GEN_UNHEARD,		/* the peer had to end it, nothing was heard of it */
 	GEN_WRONG,
 	GEN_ENDS,
 };
@@ -89,7 +90,7 @@ void gen_begin(struct gen *g, u64 seed, u32 number);
 u32 gen_draw(struct gen *g, u32 below);
 void gen_spoil(struct gen *g, u8 *p, u32 size);
 enum gen_end gen_verdict(struct gen *g, int err);
-void gen_count(const struct gen *g, enum gen_end end);
+void gen_over(const struct gen *g, enum gen_end end);
 struct hostile *gen_lane(void);
 
 /* gen_msg.c */

@@ -134,8 +134,9 @@ static enum gen_end run(struct gen *g, const struct acceptor *a)
 	if (kind < 17)
 		return GEN_LEFT;
 	g->kind = GEN_RIGHT;
+	/* The peer may have given up already, of which we hear in a moment. */
 	if (hostile_ready(g->h))
-		return GEN_WRONG;
+		return hostile_over(g->h, RTU_SECONDS) ? GEN_NO_ANSWER : GEN_WRONG;
 	right = send_reply(g, a, kind < 50, &err);
 	/* It may have given up already. */
 	if (err)
@@ -160,8 +161,7 @@ static void accept_work(struct work_struct *work)
 	g.h = a->h;
 	if (!hostile_borrow(a->h, gen_lane()))
 		end = run(&g, a);
-	gen_count(&g, end);
-	hostile_free(a->h);
+	gen_over(&g, end);
 	kfree(a);
 }
 
