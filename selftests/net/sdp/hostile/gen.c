@@ -176,9 +176,9 @@ enum gen_end gen_verdict(struct gen *g, int err)
 	if (hostile_over(g->h, VERDICT_SECONDS))
 		return GEN_ENDED;
 	/*
-	 * The CM's word for it may be lost, or never said: a peer that was told to wait for our answers
-	 * for less time than they take has given up before. But a queue pair that is gone takes
-	 * nothing. If ours has failed, who looks at the peer's sockets must tell.
+	 * The CM's word for it may be lost, or never said: a peer that was told to wait for our
+	 * answers for less time than they take has given up before. But a queue pair that is gone
+	 * takes nothing. If ours has failed, who looks at the peer's sockets must tell.
 	 */
 	if (err)
 		return GEN_UNHEARD;
