@@ -299,7 +299,7 @@ static long do_listen(struct cell *x, const struct call *c)
 	return listen(x->fd, c->a);
 }
 
-static long accepted_socket(int fd, const struct addr *from)
+static long accepted_socket(const struct cell *x, int fd, const struct addr *from)
 {
 	int error = errno;
 
@@ -310,6 +310,9 @@ static long accepted_socket(int fd, const struct addr *from)
 			noted_address(from, from->len);
 		close(fd);
 	}
+	/* Of these two errors some come when there is a connection already, which then ends. */
+	if (fd >= 0 || error == EFAULT || error == EINVAL)
+		settle_end(x);
 	errno = error;
 	return fd < 0 ? -1 : 0;
 }
@@ -319,12 +322,12 @@ static long do_accept(struct cell *x, const struct call *c)
 	struct addr from = { .len = sizeof(from.ss) };
 
 	(void)c;
-	return accepted_socket(accept(x->fd, &from.sa, &from.len), &from);
+	return accepted_socket(x, accept(x->fd, &from.sa, &from.len), &from);
 }
 
 static long do_accept4(struct cell *x, const struct call *c)
 {
-	return accepted_socket(accept4(x->fd, NULL, NULL, c->a), NULL);
+	return accepted_socket(x, accept4(x->fd, NULL, NULL, c->a), NULL);
 }
 
 static long do_accept_unblocked(struct cell *x, const struct call *c)
@@ -338,7 +341,7 @@ static long do_accept_unblocked(struct cell *x, const struct call *c)
 	error = errno;
 	fcntl(x->fd, F_SETFL, flags);
 	errno = error;
-	return accepted_socket(fd, NULL);
+	return accepted_socket(x, fd, NULL);
 }
 
 static long do_accept_length(struct cell *x, const struct call *c)
@@ -348,7 +351,7 @@ static long do_accept_length(struct cell *x, const struct call *c)
 
 	if (fd >= 0)
 		noted(" %u bytes", from.len);
-	return accepted_socket(fd, NULL);
+	return accepted_socket(x, fd, NULL);
 }
 
 static long do_accept_forbidden(struct cell *x, const struct call *c)
@@ -356,7 +359,7 @@ static long do_accept_forbidden(struct cell *x, const struct call *c)
 	socklen_t len = sizeof(struct sockaddr_storage);
 
 	(void)c;
-	return accepted_socket(accept(x->fd, (struct sockaddr *)forbidden, &len), NULL);
+	return accepted_socket(x, accept(x->fd, (struct sockaddr *)forbidden, &len), NULL);
 }
 
 static long do_connect(struct cell *x, const struct call *c)
@@ -366,19 +369,24 @@ static long do_connect(struct cell *x, const struct call *c)
 	return connect(x->fd, &a->sa, a->len);
 }
 
-/* And once more, for the outcome. */
+/* How soon the answer comes is not what is compared. */
+static int connect_to_end(int fd, const struct addr *a)
+{
+	int error = connect(fd, &a->sa, a->len) ? errno : 0;
+
+	if (error == EINPROGRESS)
+		poll_for(fd, POLLOUT, WAIT_MS);
+	return error;
+}
+
+/* And once more, for the outcome. After an old error it may be the second one that connects. */
 static long do_connect_twice(struct cell *x, const struct call *c)
 {
-	const struct addr *a = c->p;
-	long ret = connect(x->fd, &a->sa, a->len);
-	int error = errno;
+	int error = connect_to_end(x->fd, c->p), second = connect_to_end(x->fd, c->p);
 
-	/* How soon the answer comes is not what is compared. */
-	if (ret < 0 && error == EINPROGRESS)
-		poll_for(x->fd, POLLOUT, WAIT_MS);
-	noted(" then %s", connect(x->fd, &a->sa, a->len) ? errno_text(errno) : "0");
+	noted(" then %s", second ? errno_text(second) : "0");
 	errno = error;
-	return ret;
+	return error ? -1 : 0;
 }
 
 static long do_connect_unblocked(struct cell *x, const struct call *c)
