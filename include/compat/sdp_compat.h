@@ -224,6 +224,20 @@ static inline void sdp_socket_flags(struct socket *sock)
 	sdp_exe;						\
 })
 
+/*
+ * Closing a socket looks at its calls twice before 6.6: for who owns them, and for release(). Who
+ * exchanges them while the program may close it, makes sure that it does not: with a reference to
+ * the file, which is not to be had any more when that is being closed. Kernels from 6.7 on tell
+ * themselves by the other get_file_rcu().
+ */
+#ifdef SDP_HAVE_GET_FILE_RCU_PLACE
+#define sdp_keep_open(file)	true
+#define sdp_let_close(file)	((void)(file))
+#else
+#define sdp_keep_open(file)	get_file_rcu(file)
+#define sdp_let_close(file)	fput(file)
+#endif
+
 /* An argument of a function that ftrace stops at; before 6.2 x86 alone can say without a kprobe. */
 #ifdef SDP_HAVE_FTRACE_ARGUMENT
 #define sdp_traced_argument(fregs, n)	ftrace_regs_get_argument(fregs, n)

@@ -11,6 +11,8 @@
  * A connect that may wait waits for the decision, and then for the connection by the calls that
  * the socket has then. TCP's has been begun at once: nobody sees a socket that does nothing.
  */
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <net/inet_common.h>
@@ -164,16 +166,21 @@ static void decide(struct sdp_shadow *shadow)
 static void attempt_work(struct work_struct *work)
 {
 	struct sdp_shadow *shadow = container_of(to_delayed_work(work), struct sdp_shadow, work);
+	struct file *file = NULL;
 
 	if (!down_write_trylock(&shadow->lock)) {
 		if (!queue_delayed_work(attempt_wq, &shadow->work, 1))
 			sdp_shadow_put(shadow);
 		return;
 	}
-	/* Else it was stopped; the socket may be gone. */
-	if (shadow->stage == SDP_CONNECTING)
+	/* Else it was stopped, and the socket may be gone; or it is being closed, which will do so. */
+	if (shadow->stage == SDP_CONNECTING && sdp_keep_open(shadow->sock->file)) {
+		file = shadow->sock->file;
 		decide(shadow);
+	}
 	up_write(&shadow->lock);
+	if (file)
+		sdp_let_close(file);
 	sdp_shadow_put(shadow);
 }
 

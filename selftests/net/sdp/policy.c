@@ -115,6 +115,7 @@ static const struct test tests[] = {
 	CLOSE_RACE("sdp", SDP_ONLY),
 	CLOSE_RACE("pair", PAIR),
 	CLOSE_RACE("nobody", NOBODY),
+	CASE(race_closed, 60, ONE_SET | NOT_SHORT),
 };
 
 int main(int argc, char **argv)

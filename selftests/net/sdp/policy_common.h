@@ -313,6 +313,7 @@ static inline void await_users(long want)
 		need(now_ms() < end, "the module has %ld users, and had %ld", module_users(), want);
 		pause_ms(20);
 	}
+	need(module_users() >= 0, "one has given back twice what he held of the module");
 }
 
 #endif /* SDP_TEST_POLICY_COMMON_H */

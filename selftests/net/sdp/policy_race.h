@@ -503,4 +503,106 @@ static int race_option(void *arg)
 	return EXIT_OK;
 }
 
+static long long now_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000LL + ts.tv_nsec / 1000;
+}
+
+enum { FALLS = 31 };
+
+static int by_length(const void *a, const void *b)
+{
+	const long long *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* How long it takes until a connect that SDP refuses is TCP's (us), mostly. */
+static long long time_to_fall(const struct addr *where)
+{
+	long long took[FALLS];
+	int i, fd;
+
+	for (i = 0; i < FALLS; i++) {
+		fd = stream(SOCK_NONBLOCK);
+		took[i] = now_us();
+		connect(fd, &where->sa, where->len);
+		need(poll_for(fd, POLLOUT, WAIT_MS) & POLLOUT, "no connection");
+		took[i] = now_us() - took[i];
+		close(fd);
+	}
+	qsort(took, FALLS, sizeof(took[0]), by_length);
+	return took[FALLS / 2];
+}
+
+/* Changes the mode of the socket again and again: who closes it waits for a lock now and then. */
+static void *hold_up_closing(void *arg)
+{
+	char link[40];
+	int way = 0;
+
+	(void)arg;
+	while (!race.over) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", race.fd);
+		chmod(link, way++ & 1 ? 0600 : 0700);
+	}
+	return NULL;
+}
+
+/* The socket's inode by a descriptor that does not keep the socket open. */
+static int inode_of(int fd)
+{
+	char link[40];
+	int inode;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	inode = open(link, O_PATH);
+	need_errno(inode >= 0, link);
+	return inode;
+}
+
+/* Closed just when it falls back: what it holds of the module is given back, and once. */
+static int race_closed(void *arg)
+{
+	unsigned int seed = 8;
+	long long time, end;
+	pthread_t thread;
+	struct addr where;
+	long users;
+	int i, fd;
+
+	(void)arg;
+	by_names();
+	race.listening = listener_of(TCP_ONLY, 50, &where);
+	set_nonblock(race.listening, true);
+	race.fd = -1;
+	as(BOTH_SIDE);
+	time = time_to_fall(&where);
+	race_drain();
+	users = idle_users();
+	thread = start_thread(hold_up_closing, NULL);
+	for (i = 0; i < scaled(1000); i++) {
+		fd = stream(SOCK_NONBLOCK);
+		race.fd = inode_of(fd);
+		connect(fd, &where.sa, where.len);
+		end = now_us() + time / 2 + random_up_to(&seed, time);
+		while (now_us() < end)
+			;
+		close(fd);
+		close(race.fd);
+		if (i % 20 == 0)
+			race_drain();
+	}
+	race.over = true;
+	pthread_join(thread, NULL);
+	race_drain();
+	await_users(users);
+	close(fresh(0));
+	printf("# closed %lld to %lld us after the connect\n", time / 2, time * 3 / 2);
+	return EXIT_OK;
+}
+
 #endif /* SDP_TEST_POLICY_RACE_H */
