@@ -79,8 +79,9 @@ check_tcp() {
 	[ "$(count FellRefused)" = "$(count TcpConnects)" ] ||
 		fail "$2 has fallen back $(count FellRefused) times, and connected $(count TcpConnects)"
 	[ "$(by_rdma)" = 0 ] && [ ! -s $shm/table ] || fail "$2: $(by_rdma) bytes went by SDP"
-	echo "  connections: 0 by SDP, $(count TcpConnects) by TCP; the last line of" \
-		"/proc/net/sdp_fallbacks:"
+	echo "  connections: 0 by SDP, $(count TcpConnects) by TCP. The last line of" \
+		"/proc/net/sdp_fallbacks"
+	echo "  (when, process, program, what it wanted, where, and why it is TCP):"
 	tail -n 1 /proc/net/sdp_fallbacks | tee $shm/last | sed 's/^/    /'
 	grep -q " ${2::15} connect $SDP_B:$1 nobody listens there for SDP\$" $shm/last ||
 		fail "$2 is not the last that fell back"

@@ -11,6 +11,7 @@
 #include <linux/tracepoint.h>
 #include <net/sock.h>
 
+#include "../addr.h"
 #include "../proto/wire.h"
 
 TRACE_EVENT(sdp_state,
@@ -37,21 +38,46 @@ TRACE_EVENT(sdp_state,
 		  __entry->port, __entry->peer, __entry->from, __entry->to, __get_str(conn))
 );
 
+/*
+ * The thread that traces is often a worker of the kernel's: process and name are those of whoever
+ * asked for SDP.
+ */
 TRACE_EVENT(sdp_fallback,
-	TP_PROTO(bool connects, u16 port, const char *why),
-	TP_ARGS(connects, port, why),
+	TP_PROTO(bool connects, const struct sdp_endpoint *where, pid_t pid, const char *comm,
+		 u64 inode, const char *why),
+	TP_ARGS(connects, where, pid, comm, inode, why),
 	TP_STRUCT__entry(
 		__field(bool, connects)
 		__field(u16, port)
+		__array(u8, addr, sizeof(struct sockaddr_in6))
+		__field(pid_t, pid)
+		__string(comm, comm)
+		__field(u64, inode)
 		__string(why, why)
 	),
 	TP_fast_assign(
+		struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)__entry->addr;
+		struct sockaddr_in *v4 = (struct sockaddr_in *)__entry->addr;
+
+		memset(__entry->addr, 0, sizeof(__entry->addr));
 		__entry->connects = connects;
-		__entry->port = port;
+		__entry->port = where->port;
+		if (sdp_is_v4(where)) {
+			v4->sin_family = AF_INET;
+			v4->sin_addr.s_addr = sdp_v4(where);
+			v4->sin_port = htons(where->port);
+		} else {
+			v6->sin6_family = AF_INET6;
+			v6->sin6_addr = where->ip;
+			v6->sin6_port = htons(where->port);
+		}
+		__entry->pid = pid;
+		sdp_assign_str(comm, comm);
+		__entry->inode = inode;
 		sdp_assign_str(why, why);
 	),
-	TP_printk("%s port=%u: %s", __entry->connects ? "connect" : "listen", __entry->port,
-		  __get_str(why))
+	TP_printk("%s %pISpc by %s[%d] inode=%llu: %s", __entry->connects ? "connect" : "listen",
+		  __entry->addr, __get_str(comm), __entry->pid, __entry->inode, __get_str(why))
 );
 
 DECLARE_EVENT_CLASS(sdp_msg,

@@ -158,7 +158,9 @@ void sdp_fallback_note(struct net *net, struct sdp_fell *fell, enum sdp_fallback
 
 	BUILD_BUG_ON(SDP_STAT_FellError - SDP_STAT_FellRoute != SDP_FELL_ERROR - SDP_FELL_ROUTE);
 	sdp_count(net, SDP_STAT_FellRoute + (why - SDP_FELL_ROUTE), 1);
-	trace_sdp_fallback(fell->role == SDP_ROLE_CONNECT, fell->where.port, reasons[why]);
+	if (trace_sdp_fallback_enabled())
+		trace_sdp_fallback(fell->role == SDP_ROLE_CONNECT, &fell->where, pid_nr(fell->pid),
+				   fell->comm, fell->inode, reasons[why]);
 	fell->at = ktime_get_real_seconds();
 	fell->why = why;
 	if (why == SDP_FELL_TIMEOUT)

@@ -10,6 +10,8 @@
  *
  * The lists and sk_ack_backlog are covered by the listener's @lock.
  */
+#include <linux/security.h>
+
 #include "sock.h"
 
 /* What TCP's accepted sockets have from their listener. */
@@ -38,6 +40,7 @@ static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_inc
 	sdp_sock_init(child);
 	sdp_memory_inherit(&child->sk, &parent->sk);
 	inherit(&child->sk, &parent->sk);
+	security_sk_clone(&parent->sk, &child->sk);
 	sdp_options_inherit(child, parent);
 	if (parent->like && !parent->be_like(&child->sk, parent->like)) {
 		/* Internet sockets may only go when they are dead. */

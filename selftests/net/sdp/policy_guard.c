@@ -6,7 +6,8 @@
  * timeout: 400 s; short form: none
  */
 #include "policy_guard_lsm.h"
-#include "policy_seen.h"
+#include "policy_hooks.h"
+#include "policy_traced.h"
 #include <linux/capability.h>
 #include <linux/netlink.h>
 #include <linux/userfaultfd.h>
@@ -545,6 +546,9 @@ static const struct test tests[] = {
 	CASE(seen_connect, 30, ALL_SETS),
 	CASE(seen_listen, 30, TWO_SETS),
 	CASE(seen_trying, 60, TWO_SETS),
+	CASE(hooks_seen, 120, TWO_SETS),
+	CASE(traced_reasons, 60, TWO_SETS),
+	CASE(traced_once, 60, TWO_SETS),
 	CASE(fall_back_watched, 60, TWO_SETS),
 	CASE(receive_in_time, 60, RC_SETS | NOT_SHORT),
 	CASE(bound_without_port, 30, ALL_SETS),

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a security module sees of TCP sockets that become SDP, and of those that do not: each of its
+ * hooks has a BPF program that counts how often it is asked, about a TCP sock and about an SDP one.
+ */
+#ifndef SDP_TEST_POLICY_HOOKS_H
+#define SDP_TEST_POLICY_HOOKS_H
+
+#include "policy_guard_lsm.h"
+
+/* By which argument the program tells TCP from SDP. */
+enum told_by { BY_PROTOCOL, BY_SOCKET, BY_SOCK };
+
+enum hook {
+	H_CREATE, H_POST_CREATE, H_BIND, H_LISTEN, H_CONNECT, H_ACCEPT, H_SENDMSG, H_RECVMSG,
+	H_GETSOCKNAME, H_GETPEERNAME, H_SETSOCKOPT, H_GETSOCKOPT, H_SHUTDOWN, H_CLONE_FROM,
+	H_CLONE_TO, H_GRAFT, H_REQUEST, H_ESTABLISHED, HOOKS
+};
+
+/*
+ * Those that a program's call comes by are counted for the test's own process; others come by in
+ * whichever context, and nobody else has sockets of these protocols meanwhile.
+ */
+static const struct {
+	const char *name, *says;
+	enum told_by by;
+	int arg;
+	bool own;
+} hooks[HOOKS] = {
+	[H_CREATE]	= { "socket_create", "create", BY_PROTOCOL, 2, true },
+	[H_POST_CREATE]	= { "socket_post_create", "post_create", BY_PROTOCOL, 3, true },
+	[H_BIND]	= { "socket_bind", "bind", BY_SOCKET, 0, true },
+	[H_LISTEN]	= { "socket_listen", "listen", BY_SOCKET, 0, true },
+	[H_CONNECT]	= { "socket_connect", "connect", BY_SOCKET, 0, true },
+	[H_ACCEPT]	= { "socket_accept", "accept", BY_SOCKET, 0, true },
+	[H_SENDMSG]	= { "socket_sendmsg", "sendmsg", BY_SOCKET, 0, true },
+	[H_RECVMSG]	= { "socket_recvmsg", "recvmsg", BY_SOCKET, 0, true },
+	[H_GETSOCKNAME]	= { "socket_getsockname", "getsockname", BY_SOCKET, 0, true },
+	[H_GETPEERNAME]	= { "socket_getpeername", "getpeername", BY_SOCKET, 0, true },
+	[H_SETSOCKOPT]	= { "socket_setsockopt", "setsockopt", BY_SOCKET, 0, true },
+	[H_GETSOCKOPT]	= { "socket_getsockopt", "getsockopt", BY_SOCKET, 0, true },
+	[H_SHUTDOWN]	= { "socket_shutdown", "shutdown", BY_SOCKET, 0, true },
+	[H_CLONE_FROM]	= { "sk_clone_security", "clone_from", BY_SOCK, 0, false },
+	[H_CLONE_TO]	= { "sk_clone_security", "clone_to", BY_SOCK, 1, false },
+	[H_GRAFT]	= { "sock_graft", "graft", BY_SOCK, 0, false },
+	[H_REQUEST]	= { "inet_conn_request", "conn_request", BY_SOCK, 0, false },
+	[H_ESTABLISHED]	= { "inet_conn_established", "conn_established", BY_SOCK, 0, false },
+};
+
+/* Counters: of each hook, those of TCP and those of SDP. */
+static int asked_map;
+
+static void asked_begin(void)
+{
+	union bpf_attr attr = {
+		.map_type = BPF_MAP_TYPE_ARRAY,
+		.key_size = 4,
+		.value_size = 8,
+		.max_entries = 2 * HOOKS,
+	};
+
+	asked_map = bpf(BPF_MAP_CREATE, &attr);
+	need_errno(asked_map >= 0, "BPF_MAP_CREATE");
+}
+
+static long long asked_now(int hook, bool sdp)
+{
+	unsigned int key = 2 * hook + sdp;
+	unsigned long long value = 0;
+	union bpf_attr attr = {
+		.map_fd = asked_map,
+		.key = (unsigned long)&key,
+		.value = (unsigned long)&value,
+	};
+
+	need_errno(!bpf(BPF_MAP_LOOKUP_ELEM, &attr), "BPF_MAP_LOOKUP_ELEM");
+	return value;
+}
+
+/* A program; all its jumps are to the end. */
+struct hook_program {
+	struct bpf_insn insns[40];
+	int n, jumps[8], jumps_n;
+};
+
+static void then(struct hook_program *p, struct bpf_insn insn)
+{
+	p->insns[p->n++] = insn;
+}
+
+static void end_if(struct hook_program *p, int how, int reg, int value)
+{
+	p->jumps[p->jumps_n++] = p->n;
+	then(p, (struct bpf_insn){ .code = BPF_JMP32 | how | BPF_K, .dst_reg = reg, .imm = value });
+}
+
+static void load(struct hook_program *p, int size, int dst, int src, int at)
+{
+	then(p, (struct bpf_insn){ .code = BPF_LDX | BPF_MEM | size, .dst_reg = dst, .src_reg = src,
+				   .off = at });
+}
+
+static void copy(struct hook_program *p, int dst, int src)
+{
+	then(p, (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = dst,
+				   .src_reg = src });
+}
+
+static void compute(struct hook_program *p, int how, int reg, int value)
+{
+	then(p, (struct bpf_insn){ .code = BPF_ALU64 | how | BPF_K, .dst_reg = reg, .imm = value });
+}
+
+static void call(struct hook_program *p, int helper)
+{
+	then(p, (struct bpf_insn){ .code = BPF_JMP | BPF_CALL, .imm = helper });
+}
+
+static void end_if_null(struct hook_program *p, int reg)
+{
+	p->jumps[p->jumps_n++] = p->n;
+	then(p, (struct bpf_insn){ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = reg });
+}
+
+static void skip_unless(struct hook_program *p, int reg, int value, int count)
+{
+	then(p, (struct bpf_insn){ .code = BPF_JMP32 | BPF_JNE | BPF_K, .dst_reg = reg,
+				   .off = count, .imm = value });
+}
+
+/* The protocol of what the hook is asked about, into R4. */
+static void load_protocol(struct hook_program *p, int h)
+{
+	load(p, BPF_DW, BPF_REG_4, BPF_REG_6, 8 * hooks[h].arg);
+	if (hooks[h].by == BY_PROTOCOL)
+		return;
+	if (hooks[h].by == BY_SOCKET) {
+		load(p, BPF_DW, BPF_REG_4, BPF_REG_4, member_offset("socket", "sk"));
+		end_if_null(p, BPF_REG_4);
+	}
+	load(p, BPF_H, BPF_REG_4, BPF_REG_4, member_offset("sock", "sk_protocol"));
+}
+
+/* One more in the counter whose number is in R7. */
+static void count_one(struct hook_program *p)
+{
+	then(p, (struct bpf_insn){ .code = BPF_STX | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10,
+				   .src_reg = BPF_REG_7, .off = -4 });
+	copy(p, BPF_REG_2, BPF_REG_10);
+	compute(p, BPF_ADD, BPF_REG_2, -4);
+	then(p, (struct bpf_insn){ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = BPF_REG_1,
+				   .src_reg = BPF_PSEUDO_MAP_FD, .imm = asked_map });
+	then(p, (struct bpf_insn){ .code = 0 });
+	call(p, BPF_FUNC_map_lookup_elem);
+	end_if_null(p, BPF_REG_0);
+	compute(p, BPF_MOV, BPF_REG_1, 1);
+	then(p, (struct bpf_insn){ .code = BPF_STX | BPF_ATOMIC | BPF_DW, .dst_reg = BPF_REG_0,
+				   .src_reg = BPF_REG_1, .imm = BPF_ADD });
+}
+
+static void hook_begin(int h)
+{
+	struct hook_program p = { .n = 0 };
+	int i;
+
+	copy(&p, BPF_REG_6, BPF_REG_1);
+	if (hooks[h].own) {
+		call(&p, BPF_FUNC_get_current_pid_tgid);
+		compute(&p, BPF_RSH, BPF_REG_0, 32);
+		end_if(&p, BPF_JNE, BPF_REG_0, getpid());
+	}
+	load_protocol(&p, h);
+	compute(&p, BPF_MOV, BPF_REG_7, 2 * h);
+	skip_unless(&p, BPF_REG_4, IPPROTO_SDP, 2);
+	compute(&p, BPF_ADD, BPF_REG_7, 1);
+	compute(&p, BPF_MOV, BPF_REG_4, IPPROTO_TCP);
+	skip_unless(&p, BPF_REG_4, 0, 1);	/* socket(2) without one */
+	compute(&p, BPF_MOV, BPF_REG_4, IPPROTO_TCP);
+	end_if(&p, BPF_JNE, BPF_REG_4, IPPROTO_TCP);
+	count_one(&p);
+	for (i = 0; i < p.jumps_n; i++)
+		p.insns[p.jumps[i]].off = p.n - p.jumps[i] - 1;
+	compute(&p, BPF_MOV, BPF_REG_0, 0);
+	then(&p, (struct bpf_insn)RETURN);
+	hook_by(hooks[h].name, p.insns, p.n);
+}
+
+static long long asked_before[HOOKS][2];
+
+static void asked_anew(void)
+{
+	int h;
+
+	for (h = 0; h < HOOKS; h++) {
+		asked_before[h][false] = asked_now(h, false);
+		asked_before[h][true] = asked_now(h, true);
+	}
+}
+
+/* Since then: each hook that was asked, how often about TCP's, and about SDP's. */
+static void need_asked(const char *way, const char *step, const char *want)
+{
+	char is[600] = "";
+	int h;
+
+	for (h = 0; h < HOOKS; h++) {
+		long long tcp = asked_now(h, false) - asked_before[h][false];
+		long long sdp = asked_now(h, true) - asked_before[h][true];
+		size_t used = strlen(is);
+
+		if (tcp || sdp)
+			snprintf(is + used, sizeof(is) - used, "%s%s %lld+%lld", used ? ", " : "",
+				 hooks[h].says, tcp, sdp);
+	}
+	need(!strcmp(is, want), "%s, %s: asked \"%s\" instead of \"%s\"", way, step, is, want);
+	asked_anew();
+}
+
+#define NEW_TCP		"create 1+0, post_create 1+0, "
+#define NEW_BOTH	"create 1+1, post_create 1+1, "
+#define TALK(n)		"sendmsg " n ", recvmsg " n ", getsockname " n ", getpeername " n ", " \
+			"setsockopt " n ", getsockopt " n ", shutdown " n
+
+/*
+ * The SDP socket is created in its program's name, and gets TCP's label ("clone"); what listens
+ * gives its label to what it accepts. To bind, listen and connect it is TCP's that is asked about.
+ */
+static const struct {
+	const char *way, *server, *client;
+	int protocol;
+	const char *listen, *connect, *accept, *talk;
+} hook_rows[] = {
+	{ "TCP", TCP_SIDE, TCP_SIDE, BY_TCP,
+	  NEW_TCP "bind 1+0, listen 1+0",
+	  NEW_TCP "connect 1+0, clone_from 1+0, clone_to 1+0, conn_request 1+0, "
+		  "conn_established 1+0",
+	  "accept 1+0, graft 1+0", TALK("1+0") },
+	{ "both, SDP", BOTH_SIDE, BOTH_SIDE, BY_SDP,
+	  NEW_BOTH "bind 1+0, listen 1+0, clone_from 1+0, clone_to 0+1",
+	  NEW_BOTH "connect 1+0, clone_from 1+1, clone_to 0+2",
+	  "accept 1+0, graft 0+1", TALK("0+1") },
+	{ "SDP", SDP_SIDE, SDP_SIDE, BY_SDP,
+	  NEW_BOTH "bind 1+0, listen 1+0, clone_from 1+0, clone_to 0+1",
+	  NEW_BOTH "connect 1+0, clone_from 1+1, clone_to 0+2",
+	  "accept 0+1, graft 0+1", TALK("0+1") },
+	{ "both, falls back", TCP_SIDE, BOTH_SIDE, BY_TCP,
+	  NEW_TCP "bind 1+0, listen 1+0",
+	  NEW_BOTH "connect 1+0, clone_from 2+0, clone_to 1+1, conn_request 1+0, "
+		   "conn_established 1+0",
+	  "accept 1+0, graft 1+0", TALK("1+0") },
+	{ "both, TCP's client", BOTH_SIDE, TCP_SIDE, BY_TCP,
+	  NEW_BOTH "bind 1+0, listen 1+0, clone_from 1+0, clone_to 0+1",
+	  NEW_TCP "connect 1+0, clone_from 1+0, clone_to 1+0, conn_request 1+0, "
+		  "conn_established 1+0",
+	  "accept 1+0, graft 1+0", TALK("1+0") },
+};
+
+static void hooks_of(const char *server, struct addr *where, int *listening)
+{
+	as(server);
+	*listening = stream(0);
+	*where = server_addr(0);
+	need_errno(!bind(*listening, &where->sa, where->len) && !listen(*listening, 4), "listen");
+}
+
+static void hooks_talk(int c, int s)
+{
+	struct addr a = { .len = sizeof(a.ss) };
+	socklen_t len = sizeof(int);
+	int one = 1;
+
+	send_all(c, "x", 1);
+	recv_all(s, &one, 1);
+	getsockname(c, &a.sa, &a.len);
+	a.len = sizeof(a.ss);
+	getpeername(c, &a.sa, &a.len);
+	setsockopt(c, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	getsockopt(c, IPPROTO_TCP, TCP_NODELAY, &one, &len);
+	shutdown(c, SHUT_WR);
+}
+
+static int hooks_seen(void *arg)
+{
+	int listening, c, s, h;
+	struct addr where;
+	size_t i;
+
+	(void)arg;
+	if (!lsm_has_bpf())
+		return EXIT_SKIPPED;
+	by_names();
+	asked_begin();
+	for (h = 0; h < HOOKS; h++)
+		hook_begin(h);
+	for (i = 0; i < ARRAY_SIZE(hook_rows); i++) {
+		asked_anew();
+		hooks_of(hook_rows[i].server, &where, &listening);
+		need_asked(hook_rows[i].way, "listen", hook_rows[i].listen);
+		where = name_of(listening);
+		asked_anew();
+		c = connected_as(hook_rows[i].client, &where);
+		need(poll_for(listening, POLLIN, WAIT_MS), "no connection to accept");
+		need_asked(hook_rows[i].way, "connect", hook_rows[i].connect);
+		s = accept(listening, NULL, NULL);
+		need_errno(s >= 0, "accept");
+		need_asked(hook_rows[i].way, "accept", hook_rows[i].accept);
+		hooks_talk(c, s);
+		need_asked(hook_rows[i].way, "talk", hook_rows[i].talk);
+		need_protocol(c, hook_rows[i].protocol, hook_rows[i].way);
+		need_protocol(s, hook_rows[i].protocol, hook_rows[i].way);
+		close(c);
+		close(s);
+		close(listening);
+	}
+	return EXIT_OK;
+}
+
+#endif /* SDP_TEST_POLICY_HOOKS_H */
