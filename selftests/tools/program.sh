@@ -43,7 +43,7 @@ for command in $commands; do
 		only_out "$sdp" "$command" --help
 	expect "help names $command" 0 yes eval "'$sdp' help | grep -q ' sdp $command' && echo yes"
 done
-usage "help of what there is not" "sdp: no such command" help police
+usage "help of what there is not" "sdp: no such command: police" help police
 usage "nothing" "sdp: what shall be done?"
 usage "only --json" "sdp: what shall be done?" --json
 expect "usage goes to standard error" 2 "sdp: what shall be done?" first_line only_err "$sdp"
@@ -83,6 +83,10 @@ expect "policy explain --json: a rule" 0 "" \
 	"$sdp" policy explain --json x connect 10.9.0.1:80 -f good
 expect "policy explain --json: none" 0 "" json 'd == {"verdict": "tcp"}' \
 	"$sdp" policy explain --json x listen 10.9.0.1:80 --file=good
+for port in 0 65536 99999 ""; do
+	usage "check: no such port: '$port'" \
+		"sdp: PORT is a number from 1 to 65535, or a name in /etc/services" check 127.0.0.1 "$port"
+done
 expect "check: no such name" 1 "" \
 	json 'd["outcome"] == "none" and [s["ok"] for s in d["steps"]] == [False] and d["next"]' \
 	"$sdp" check --json no.invalid 80

@@ -239,6 +239,15 @@ static const char *take_option(struct sdp_check *check, int option)
 	}
 }
 
+/* getaddrinfo() takes numbers that are too large, and makes others of them. */
+static bool may_be_port(const char *word)
+{
+	unsigned long port;
+
+	return strspn(word, "0123456789") != strlen(word) ||
+	       (sdp_number(word, 65535, &port) && port);
+}
+
 static int run(const struct sdp_command *command, int argc, char **argv)
 {
 	struct sdp_check check = { .family = AF_UNSPEC };
@@ -252,6 +261,8 @@ static int run(const struct sdp_command *command, int argc, char **argv)
 	}
 	if (!wrong && argc - optind != 2)
 		wrong = "check takes HOST and PORT";
+	if (!wrong && !may_be_port(argv[optind + 1]))
+		wrong = "PORT is a number from 1 to 65535, or a name in /etc/services";
 	if (wrong)
 		return sdp_usage(command, wrong);
 	check.host = argv[optind];

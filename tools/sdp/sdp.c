@@ -81,6 +81,12 @@ int sdp_usage(const struct sdp_command *command, const char *wrong)
 	return SDP_USAGE;
 }
 
+static int no_such_command(const char *word)
+{
+	fprintf(stderr, "sdp: no such command: %s\n", word);
+	return sdp_usage(NULL, NULL);
+}
+
 static void say_bad_option(int found, char **argv)
 {
 	const char *word = argv[optind - 1];
@@ -180,7 +186,7 @@ static int help(int argc, char **argv)
 	}
 	command = find(argv[0]);
 	if (!command)
-		return sdp_usage(NULL, "no such command");
+		return no_such_command(argv[0]);
 	print_command(stdout, command);
 	return SDP_FINE;
 }
@@ -204,7 +210,7 @@ static int run(int argc, char **argv)
 		return help(argc - 1, argv + 1);
 	command = find(argv[0]);
 	if (!command)
-		return sdp_usage(NULL, "no such command");
+		return no_such_command(argv[0]);
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
 		print_command(stdout, command);
 		return SDP_FINE;

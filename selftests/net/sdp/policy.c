@@ -3,7 +3,7 @@
  * The policy (J2): TCP sockets of unmodified programs that become SDP by the rules of
  * net.sdp.policy, or fall back to TCP: which rule decides, texts, the switch, connecting and
  * listening by both, options that were set before, many at once, and threads that race.
- * timeout: 240 s; short form: 6.12
+ * timeout: 400 s; short form: 6.12
  *
  *	policy_rules.h		which rule decides
  *	policy_text.h		what is a policy, what is not, and what is said about it
@@ -97,6 +97,7 @@ static const struct test tests[] = {
 	CASE(pair_port_taken, 30, TWO_SETS),
 	CASE(pair_ports_meet, 30, TWO_SETS),
 	CASE(pair_lives_on, 30, ALL_SETS),
+	CASE(pair_plain, 30, TWO_SETS),
 	CASE(pair_wildcard, 30, ONE_SET),
 	CASE(options_connect, 30, ALL_SETS),
 	{ "options_accepted", options_accepted, 30, ALL_SETS, true, (void *)BEFORE_BIND },

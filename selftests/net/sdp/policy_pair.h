@@ -467,6 +467,39 @@ static int pair_lives_on(void *arg)
 	return EXIT_OK;
 }
 
+/* Accepted TCP sockets are the kernel's own: they hold nothing of the module. */
+static int pair_plain(void *arg)
+{
+	int listening, c[5], s[5], round, i;
+	struct addr where;
+	long users;
+
+	(void)arg;
+	by_names();
+	users = idle_users();
+	listening = listener_of(PAIR, 8, &where);
+	need(module_users() > users, "a listener by both holds nothing");
+	for (i = 0; i < 5; i++) {
+		c[i] = connected_as(TCP_SIDE, &where);
+		s[i] = accept_and_talk(listening, c[i], BY_TCP);
+	}
+	close(listening);
+	await_users(users);
+	for (round = 0; round < 2; round++)
+		for (i = 0; i < 5; i++) {
+			talk(c[i], s[i]);
+			need(get_int(s[i], IPPROTO_TCP, TCP_INFO) >= 0, "no TCP_INFO");
+		}
+	need(module_users() == users, "%ld hold the module, and there were %ld", module_users(),
+	     users);
+	for (i = 0; i < 5; i++) {
+		close(c[i]);
+		close(s[i]);
+	}
+	await_users(users);
+	return EXIT_OK;
+}
+
 /* A wildcard, both IP versions at once; and IPV6_V6ONLY. */
 static int pair_wildcard(void *arg)
 {
