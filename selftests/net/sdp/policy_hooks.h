@@ -216,10 +216,19 @@ static void need_asked(const char *way, const char *step, const char *want)
 	asked_anew();
 }
 
-#define NEW_TCP		"create 1+0, post_create 1+0, "
-#define NEW_BOTH	"create 1+1, post_create 1+1, "
-#define TALK(n)		"sendmsg " n ", recvmsg " n ", getsockname " n ", getpeername " n ", " \
-			"setsockopt " n ", getsockopt " n ", shutdown " n
+#define CREATE_TCP	"create 1+0, post_create 1+0, "
+#define CREATE_BOTH	"create 1+1, post_create 1+1, "
+#define LISTEN_TCP	CREATE_TCP "bind 1+0, listen 1+0"
+#define LISTEN_BOTH	CREATE_BOTH "bind 1+0, listen 1+0, clone_from 1+0, clone_to 0+1"
+#define CONNECT_TCP	"connect 1+0, clone_from 1+0, clone_to 1+0, conn_request 1+0, " \
+			"conn_established 1+0"
+#define CONNECT_FALLS	"connect 1+0, clone_from 2+0, clone_to 1+1, conn_request 1+0, " \
+			"conn_established 1+0"
+#define CONNECT_SDP	"connect 1+0, clone_from 1+1, clone_to 0+2"
+#define TALK_TCP	"sendmsg 1+0, recvmsg 1+0, getsockname 1+0, getpeername 1+0, " \
+			"setsockopt 1+0, getsockopt 1+0, shutdown 1+0"
+#define TALK_SDP	"sendmsg 0+1, recvmsg 0+1, getsockname 0+1, getpeername 0+1, " \
+			"setsockopt 0+1, getsockopt 0+1, shutdown 0+1"
 
 /*
  * The SDP socket is created in its program's name, and gets TCP's label ("clone"); what listens
@@ -231,28 +240,15 @@ static const struct {
 	const char *listen, *connect, *accept, *talk;
 } hook_rows[] = {
 	{ "TCP", TCP_SIDE, TCP_SIDE, BY_TCP,
-	  NEW_TCP "bind 1+0, listen 1+0",
-	  NEW_TCP "connect 1+0, clone_from 1+0, clone_to 1+0, conn_request 1+0, "
-		  "conn_established 1+0",
-	  "accept 1+0, graft 1+0", TALK("1+0") },
+	  LISTEN_TCP, CREATE_TCP CONNECT_TCP, "accept 1+0, graft 1+0", TALK_TCP },
 	{ "both, SDP", BOTH_SIDE, BOTH_SIDE, BY_SDP,
-	  NEW_BOTH "bind 1+0, listen 1+0, clone_from 1+0, clone_to 0+1",
-	  NEW_BOTH "connect 1+0, clone_from 1+1, clone_to 0+2",
-	  "accept 1+0, graft 0+1", TALK("0+1") },
+	  LISTEN_BOTH, CREATE_BOTH CONNECT_SDP, "accept 1+0, graft 0+1", TALK_SDP },
 	{ "SDP", SDP_SIDE, SDP_SIDE, BY_SDP,
-	  NEW_BOTH "bind 1+0, listen 1+0, clone_from 1+0, clone_to 0+1",
-	  NEW_BOTH "connect 1+0, clone_from 1+1, clone_to 0+2",
-	  "accept 0+1, graft 0+1", TALK("0+1") },
+	  LISTEN_BOTH, CREATE_BOTH CONNECT_SDP, "accept 0+1, graft 0+1", TALK_SDP },
 	{ "both, falls back", TCP_SIDE, BOTH_SIDE, BY_TCP,
-	  NEW_TCP "bind 1+0, listen 1+0",
-	  NEW_BOTH "connect 1+0, clone_from 2+0, clone_to 1+1, conn_request 1+0, "
-		   "conn_established 1+0",
-	  "accept 1+0, graft 1+0", TALK("1+0") },
+	  LISTEN_TCP, CREATE_BOTH CONNECT_FALLS, "accept 1+0, graft 1+0", TALK_TCP },
 	{ "both, TCP's client", BOTH_SIDE, TCP_SIDE, BY_TCP,
-	  NEW_BOTH "bind 1+0, listen 1+0, clone_from 1+0, clone_to 0+1",
-	  NEW_TCP "connect 1+0, clone_from 1+0, clone_to 1+0, conn_request 1+0, "
-		  "conn_established 1+0",
-	  "accept 1+0, graft 1+0", TALK("1+0") },
+	  LISTEN_BOTH, CREATE_TCP CONNECT_TCP, "accept 1+0, graft 1+0", TALK_TCP },
 };
 
 static void hooks_of(const char *server, struct addr *where, int *listening)
