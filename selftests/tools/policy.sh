@@ -66,7 +66,7 @@ expect "explain: a long name has 15 bytes" 0 $'sdp\tstandard input:1: any * prog
 expect "explain: the caller" 0 $'sdp\tstandard input:1: any * uid '"$(id -u) sdp" \
 	from "any * uid $(id -u) sdp" "$sdp" policy explain x listen 0.0.0.0:1 --file -
 
-usage "usage: no such command: police" "sdp: no such command" police
+usage "usage: no such command" "sdp: no such command: police" police
 usage "usage: policy alone" "sdp: policy show, set, on, off, check or explain" policy
 usage "usage: two files" "sdp: policy check takes one FILE" policy check a b
 usage "usage: too few" "sdp: policy explain takes PROGRAM listen|connect ADDRESS:PORT" \

@@ -173,7 +173,7 @@ static void attempt_work(struct work_struct *work)
 			sdp_shadow_put(shadow);
 		return;
 	}
-	/* Else it was stopped, and the socket may be gone; or it is being closed, which will do so. */
+	/* Else it was stopped, the socket may be gone; or it is being closed, which stops it. */
 	if (shadow->stage == SDP_CONNECTING && sdp_keep_open(shadow->sock->file)) {
 		file = shadow->sock->file;
 		decide(shadow);

@@ -97,7 +97,7 @@ static const struct test tests[] = {
 	CASE(pair_port_taken, 30, TWO_SETS),
 	CASE(pair_ports_meet, 30, TWO_SETS),
 	CASE(pair_lives_on, 30, ALL_SETS),
-	CASE(pair_plain, 30, TWO_SETS),
+	CASE(pair_plain, 30, TWO_SETS | NOT_SHORT),
 	CASE(pair_wildcard, 30, ONE_SET),
 	CASE(options_connect, 30, ALL_SETS),
 	{ "options_accepted", options_accepted, 30, ALL_SETS, true, (void *)BEFORE_BIND },
