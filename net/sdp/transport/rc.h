@@ -141,6 +141,7 @@ enum rc_flag {
 	RC_ROUTE_DONE,		/* the rdma_cm id has served its purpose */
 	RC_EARLY,		/* a message came before the CM's handshake was over */
 	RC_TELL_CM,		/* ... and the CM has to be told */
+	RC_TOLD,		/* ... and it has been */
 	RC_BROKEN,		/* a post failed, or an event says so: to be passed on */
 	RC_FLUSHED,		/* the queue pair is in error, and we have not ended it */
 	RC_PEER_ENDED,		/* the peer has sent DREQ, or the CM has given up */

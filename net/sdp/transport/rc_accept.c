@@ -297,7 +297,8 @@ static void reply_received(struct rc_link *rc, const struct ib_cm_event *event)
 static void rejected(struct rc_link *rc, const struct ib_cm_event *event)
 {
 	clear_bit(RC_ASKED, &rc->flags);
-	if (test_bit(RC_CONNECTED, &rc->flags) || test_bit(RC_RELEASED, &rc->flags))
+	if (test_bit(RC_CONNECTED, &rc->flags) || test_bit(RC_TOLD, &rc->flags) ||
+	    test_bit(RC_RELEASED, &rc->flags))
 		rc_link_poke(rc, RC_PEER_ENDED);
 	else
 		rc_link_fail(rc, reject_error(event->param.rej_rcvd.reason), "rejected");

@@ -101,6 +101,9 @@ static unsigned long disconnect(struct rc_link *rc)
 	/* The owner knows the answer, and has let go at once; the CM will know it in a moment. */
 	if (test_bit(RC_ANSWERING, &rc->flags))
 		return 1;
+	/* Likewise if it is from us that the CM knows: see tell_cm(). */
+	if (test_bit(RC_TOLD, &rc->flags) && !test_bit(RC_CONNECTED, &rc->flags))
+		return 1;
 	if (test_and_set_bit(RC_CLOSING, &rc->flags))
 		return 0;
 	return ib_send_cm_dreq(rc->cm, NULL, 0) ? 0 : RC_DREQ_WAIT;
@@ -126,6 +129,33 @@ static unsigned long await_reason(struct rc_link *rc)
 	return 0;
 }
 
+/*
+ * A message has come, and no RTU, which may be lost: the CM is told, or it would end the connection.
+ * Returns how long to wait for the RTU before that.
+ *
+ * From this word on the CM calls the connection established, but it goes on repeating our REP until
+ * it comes to its own event. What ends the connection in between leaves it at that: the id is then
+ * not to be destroyed before the last repetition, and how long that takes is for the peer's REQ to
+ * say, up to days. So an RTU that has only been overtaken is waited for, and no DREQ goes before
+ * that event.
+ */
+static unsigned long tell_cm(struct rc_link *rc)
+{
+	long wait = rc->asked + RC_ANSWER_WAIT - jiffies;
+
+	if (!test_bit(RC_TELL_CM, &rc->flags))
+		return 0;
+	if (wait > 0 && !test_bit(RC_CONNECTED, &rc->flags))
+		return wait;
+	clear_bit(RC_TELL_CM, &rc->flags);
+	if (test_bit(RC_CONNECTED, &rc->flags))
+		return 0;
+	set_bit(RC_TOLD, &rc->flags);
+	if (ib_cm_notify(rc->cm, IB_EVENT_COMM_EST))
+		clear_bit(RC_TOLD, &rc->flags);
+	return 0;
+}
+
 /* Everything there is to do. Returns how long to wait before it is looked at again, or 0. */
 static unsigned long link_step(struct rc_link *rc)
 {
@@ -135,16 +165,16 @@ static unsigned long link_step(struct rc_link *rc)
 		rc_resolve(rc);
 	if (test_bit(RC_ROUTE_DONE, &rc->flags))
 		drop_rdma_id(rc);
-	if (test_and_clear_bit(RC_TELL_CM, &rc->flags) && rc->cm)
-		ib_cm_notify(rc->cm, IB_EVENT_COMM_EST);
 	if (test_and_clear_bit(RC_BROKEN, &rc->flags))
 		rc_up->failed(&rc->link, ECONNRESET, "queue pair");
 	if (test_bit(RC_PEER_ENDED, &rc->flags) && !test_and_set_bit(RC_ENDED_SAID, &rc->flags)) {
 		rc_qp_drain(rc);
 		rc_up->ended(&rc->link);
 	}
-	if (!test_bit(RC_RELEASED, &rc->flags))
-		return await_reason(rc);
+	if (!test_bit(RC_RELEASED, &rc->flags)) {
+		wait = rc->cm ? tell_cm(rc) : 0;
+		return min_not_zero(wait, await_reason(rc));
+	}
 	/* Each wait ends when the answer has come, or its time is over. */
 	wait = disconnect(rc);
 	return wait ?: link_end(rc);

@@ -327,8 +327,12 @@ courses() {
 	left leaves-after-disconn "ended"
 }
 
+sdp_pairs() { rdma resource show qp | grep -c '\[sdp\]'; }
+
 # It leaves, or falls silent, before there is a connection.
 half_way() {
+	local pairs_before
+	pairs_before=$(sdp_pairs)
 	violations_before=$(violations)
 	listener_start hold
 	check "leaves-after-req: done" commit leaves-after-req
@@ -336,6 +340,11 @@ half_way() {
 	check "bad-early-message: done" commit bad-early-message
 	check "bad-early-message: counted" wait_for $patience counted "BadMid+1"
 	check "bad-early-message: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
+	check "late-bad-message: done" commit late-bad-message
+	check "late-bad-message: counted" wait_for $patience counted "BadMid+2"
+	check "late-bad-message: its queue pair goes before the peer's time is over" \
+		wait_for 25 eval '[ "$(sdp_pairs)" -le "$pairs_before" ]'
+	check "late-bad-message: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
 	violations_before=$(violations)
 	check "leaves-after-rep: done" commit leaves-after-rep
 	check "leaves-after-rep: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0

@@ -627,6 +627,23 @@ static int course_bad_early_message(u16 port, struct list_head *conns)
 	return IS_ERR(h) ? PTR_ERR(h) : say_spoiled(h, SDP_MID_DATA, 0, 0, 0x42);
 }
 
+/*
+ * Likewise, after a while, by a REQ that has the peer repeat its REP for a minute: who loses sight
+ * of the REP meanwhile waits for that long.
+ */
+static int course_late_bad_message(u16 port, struct list_head *conns)
+{
+	struct hostile *h;
+	int err;
+
+	err = silent(port, conns, 21);
+	if (err)
+		return err;
+	h = list_first_entry(conns, struct hostile, node);
+	msleep(700);
+	return hostile_ready(h) ?: say_spoiled(h, SDP_MID_DATA, 0, 0, 0x42);
+}
+
 /* What breaks the queue pair is done before the peer hears that the connection stands. */
 static int course_early_read_guessed(u16 port, struct list_head *conns)
 {
@@ -769,6 +786,7 @@ static const struct {
 	{ "req-flood",			course_req_flood },
 	{ "early-message",		course_early_message },
 	{ "bad-early-message",		course_bad_early_message },
+	{ "late-bad-message",		course_late_bad_message },
 	{ "early-read-guessed",		course_early_read_guessed },
 	{ "ignores-dreq",		course_ignores_dreq },
 	{ "chatters",			course_chatters },
