@@ -130,8 +130,8 @@ static unsigned long await_reason(struct rc_link *rc)
 }
 
 /*
- * A message has come, and no RTU, which may be lost: the CM is told, or it would end the connection.
- * Returns how long to wait for the RTU before that.
+ * A message has come, and no RTU, which may be lost: the CM is told, or it would end the
+ * connection. Returns how long to wait for the RTU before that.
  *
  * From this word on the CM calls the connection established, but it goes on repeating our REP until
  * it comes to its own event. What ends the connection in between leaves it at that: the id is then
