@@ -193,6 +193,16 @@ static inline void need_count(const char *name, long long before, long long more
 	need(now == before + more, "%s: %lld more instead of %lld", name, now - before, more);
 }
 
+/* Until it has that value; it must not have more. */
+static inline void await_counter(const char *name, long long value)
+{
+	long long end = now_ms() + WAIT_MS;
+
+	while (counter(name) < value && now_ms() < end)
+		pause_ms(2);
+	need_count(name, value, 0);
+}
+
 /*
  * For SDP somebody is there who does not answer, because his queue is full; for TCP, somebody who
  * does, with the listener @tcp.

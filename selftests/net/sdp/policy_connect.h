@@ -358,31 +358,40 @@ static int connect_busy_no_more(void *arg)
 	return EXIT_OK;
 }
 
-/* An address that nobody has: the same, and TCP finds nobody either. */
+/* One that goes nowhere, by TCP neither; when it has fallen back @name is @count. */
+static int connect_nowhere(const struct addr *where, const char *name, long long count)
+{
+	int fd = stream(SOCK_NONBLOCK), error = connect_as(BOTH_SIDE, fd, where);
+
+	need(error == EINPROGRESS, "connect: %s", errno_text(error));
+	await_counter(name, count);
+	need_protocol(fd, BY_TCP, "it");
+	return fd;
+}
+
+/* An address that nobody has. It is remembered, by address and port, for as long as is set. */
 static int connect_no_host(void *arg)
 {
 	long long timeouts = counter("FellTimeout"), remembered = counter("FellRemembered");
-	struct addr where = no_such_host(21500);
-	int fd[3], i;
+	struct addr where = no_such_host(21500), other = no_such_host(21501);
 
 	(void)arg;
 	by_names();
 	setting_set("fallback_ms", 200);
-	setting_set("fallback_memory_ms", slow_kernel() ? 8000 : 1000);
-	for (i = 0; i < 3; i++) {
-		int error;
-
-		fd[i] = stream(SOCK_NONBLOCK);
-		if (i == 2)
-			pause_ms(slow_kernel() ? 8200 : 1050);
-		error = connect_as(BOTH_SIDE, fd[i], &where);
-		need(error == EINPROGRESS, "connect %d: %s", i, errno_text(error));
-		if (i != 1)
-			pause_ms(slow_kernel() ? 3000 : 400);
-		need_count("FellTimeout", timeouts, i == 2 ? 2 : 1);
-		need_count("FellRemembered", remembered, i >= 1);
-		need_protocol(fd[i], BY_TCP, "it");
-	}
+	setting_set("fallback_memory_ms", 600000);
+	connect_nowhere(&where, "FellTimeout", timeouts + 1);
+	need_count("FellRemembered", remembered, 0);
+	connect_nowhere(&where, "FellRemembered", remembered + 1);
+	connect_nowhere(&where, "FellRemembered", remembered + 2);
+	setting_set("fallback_memory_ms", 50);
+	connect_nowhere(&other, "FellTimeout", timeouts + 2);
+	pause_ms(200);
+	connect_nowhere(&other, "FellTimeout", timeouts + 3);
+	setting_set("fallback_memory_ms", 0);
+	other = no_such_host(21502);
+	connect_nowhere(&other, "FellTimeout", timeouts + 4);
+	connect_nowhere(&other, "FellTimeout", timeouts + 5);
+	need_count("FellRemembered", remembered, 2);
 	return EXIT_OK;
 }
 
