@@ -343,7 +343,7 @@ half_way() {
 	check "late-bad-message: done" commit late-bad-message
 	check "late-bad-message: counted" wait_for $patience counted "BadMid+2"
 	check "late-bad-message: its queue pair goes before the peer's time is over" \
-		wait_for 25 eval '[ "$(sdp_pairs)" -le "$pairs_before" ]'
+		wait_for 40 eval '[ "$(sdp_pairs)" -le "$pairs_before" ]'
 	check "late-bad-message: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
 	violations_before=$(violations)
 	check "leaves-after-rep: done" commit leaves-after-rep
