@@ -123,11 +123,37 @@ client_told() {
 	peers_end refused
 }
 
+# Who may have TCP has it, by a policy: client_falls WHY. Nobody listens there, which TCP finds out.
+client_falls() {
+	local settings=/proc/sys/net/sdp before
+	before=$(sdpstat FellResources)
+	echo "connect $SDP_B:19999 program bash both" >$settings/policy
+	echo 1 >$settings/rewrite
+	echo "va $1" >$full
+	check_not "no queue pair for a client by a policy (${1:-table full}): TCP is asked" \
+		bash -c "exec 3<>/dev/tcp/$SDP_B/19999"
+	echo none >$full
+	echo 0 >$settings/rewrite
+	echo >$settings/policy
+	check "no queue pair for a client by a policy (${1:-table full}): counted" \
+		[ "$(sdpstat FellResources)" = $((before + 1)) ]
+	check "no queue pair for a client by a policy (${1:-table full}): the reason" \
+		fell_for "bash connect $SDP_B:19999 no memory or queue pair"
+}
+
+fell_for() { tail -n 1 /proc/net/sdp_fallbacks | grep -q " $1\$"; }
+
 no_queue_pairs() {
 	local full=/sys/kernel/debug/sdp_hostile/full before
 	listener_start hold
 	client_told ENOBUFS ""
 	client_told ENOMEM memory
+	if short_form; then
+		left_out "no fall-back for want of queue pairs"
+	else
+		client_falls ""
+		client_falls memory
+	fi
 	before=$(sdpstat NoResources)
 	echo vb >$full
 	peer patient connect $SDP_B $port_here
