@@ -386,6 +386,17 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 		sdp_ring_look(ssk);
 }
 
+/*
+ * Was the message as long as one may be? Then the next one is likely to be, and worth a block. What
+ * is handed over does not come back, so there a block has no advantage.
+ */
+static void note_bulk(struct sdp_sock *ssk, const struct sk_buff *skb)
+{
+	bool full = sdp_buf_cb(skb)->payload >= sdp_engine_payload_max(&ssk->engine);
+
+	WRITE_ONCE(ssk->tx_bulk, full && !ssk->link->ops->hands_over && !skb_has_shared_frag(skb));
+}
+
 /* Give a message its header. */
 static void seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx, struct sk_buff *skb)
 {
@@ -393,10 +404,8 @@ static void seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx, struct sk_bu
 	struct sdp_msg msg;
 	u32 len;
 
-	/* What is handed over does not come back, so there a block has no advantage. */
 	if (tx->payload_max && tx->mid == SDP_MID_DATA)
-		WRITE_ONCE(ssk->tx_bulk, sdp_buf_cb(skb)->payload == tx->payload_max &&
-			   !ssk->link->ops->hands_over && !skb_has_shared_frag(skb));
+		note_bulk(ssk, skb);
 	len = sdp_engine_commit(&ssk->engine, tx, sdp_buf_cb(skb)->payload, header, &msg);
 	sdp_buf_cb(skb)->revoke = msg.revoke;
 	sdp_buf_cb(skb)->to = msg.to;
