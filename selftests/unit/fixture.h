@@ -93,7 +93,7 @@ static inline void start_at(struct world *w, u32 base)
 	w->a.credit.tx_acked += base;
 	w->a.credit.tx_limit += base;
 	w->a.sent_seq += base;
-	w->a.data_seq += base;
+	w->a.partial_seq += base;
 	w->b.credit.rx_seq += base;
 	w->b.credit.rx_limit += base;
 }
@@ -137,7 +137,10 @@ static inline void receive_right(struct world *w, struct sdp_engine *to, u8 mid,
 /* One engine sends, whether or not the other is ready for it; returns the bytes. */
 static inline u32 emit(struct world *w, struct sdp_engine *from, u8 mid, u32 payload)
 {
-	struct sdp_tx_msg tx = { .mid = mid, .payload_max = payload };
+	struct sdp_tx_msg tx = {
+		.mid = mid, .payload_max = payload,
+		.partial = mid == SDP_MID_DATA && payload < PAYLOAD_MAX,
+	};
 
 	return sdp_engine_commit(from, &tx, payload, w->buf, &w->sent) + payload;
 }

@@ -172,8 +172,9 @@ static void judge_data(struct sim *s, u32 side, u32 payload, bool full)
 	if (!full && !me->shutdown && !me->ad.offered) {
 		if (me->hold)
 			rule(s, "%u: a held segment was sent", side);
-		if (!arrived(me, me->t.last_data))
+		if (!arrived(me, me->t.last_partial))
 			rule(s, "%u: a partial segment went while one is on its way", side);
+		me->t.last_partial = me->t.sent;
 	}
 	if (me->mo.due && !me->shutdown && !me->ad.offered)
 		rule(s, "%u: data before the change of the mode (C3)", side);
@@ -351,9 +352,9 @@ void judge_no_send(struct sim *s, u32 side, enum sdp_next why)
 	if (why == SDP_NEXT_NO_ROOM)
 		judge_ring_room(s, side);
 	if (why == SDP_NEXT_GATHER &&
-	    (arrived(me, t->last_data) || me->segs > 1 || me->seg_urgent || me->ad.offered ||
+	    (arrived(me, t->last_partial) || me->segs > 1 || me->seg_urgent || me->ad.offered ||
 	     me->rest))
-		rule(s, "%u: gathers with nothing on its way", side);
+		rule(s, "%u: gathers with nothing partial on its way", side);
 	if (s->cfg.lazy[side] && !s->calls && sim_by_rdma(s, side))
 		ready = false;
 	if (why == SDP_NEXT_IDLE && ready)

@@ -19,6 +19,7 @@
 
 #define SEGMENT		2
 #define RING_STATES	500000	/* of a scenario with rings, at most: there are millions */
+#define STACK_MAX	(4ULL << 30)	/* bytes of the path that is being looked at */
 #define STEPS_MAX	32	/* that can be tried in one state */
 
 /* What else may happen in a scenario. */
@@ -496,7 +497,7 @@ static u64 search(const struct scenario *sc, u64 max_states)
 	forget_all();
 	start(sc);
 	depth = 1;
-	while (depth && seen_n < max_states) {
+	while (depth && seen_n < max_states && depth < STACK_MAX / sizeof(*stack)) {
 		struct frame *f = &stack[depth - 1], *g;
 
 		if (f->at == f->n) {

@@ -696,7 +696,7 @@ static void shift(struct sdp_engine *e, u32 own, u32 peers)
 	e->credit.tx_acked += own;
 	e->credit.tx_limit += own;
 	e->sent_seq += own;
-	e->data_seq += own;
+	e->partial_seq += own;
 	e->credit.rx_seq += peers;
 	e->credit.rx_limit += peers;
 }

@@ -117,6 +117,7 @@ struct sim_truth {
 	u32 peer_received;	/* the last MSeqAck seen */
 	u32 limit;		/* what the peer granted, by D1 */
 	u32 last_data;		/* newest own message with payload */
+	u32 last_partial;	/* ... that could have had more */
 	u32 disconn;		/* own DisConn */
 	u32 grants;		/* receives posted since the Hello */
 	u32 updates;		/* credit updates sent */

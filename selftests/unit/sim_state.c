@@ -130,13 +130,13 @@ static u32 near(const struct sdp_engine *e, u32 from, u32 to)
 static u64 key_engine(u64 h, const struct sdp_engine *e)
 {
 	const struct sdp_credit *c = &e->credit;
-	bool data_open = sdp_seq_after(e->data_seq, e->sent_seq) &&
-			 sdp_seq_after(e->data_seq, c->tx_acked);
+	bool partial_open = sdp_seq_after(e->partial_seq, e->sent_seq) &&
+			 sdp_seq_after(e->partial_seq, c->tx_acked);
 
 	h = mix(h, (u64)near(e, c->tx_seq, c->tx_limit) << 32 | near(e, c->tx_seq, c->tx_acked));
 	h = mix(h, (u64)near(e, c->rx_seq, c->rx_limit) << 32 | (e->sent_seq - c->tx_seq));
 	h = mix(h, (u64)c->posted << 48 | (u64)c->target << 32 | c->theirs << 16 | c->threshold);
-	h = mix(h, data_open ? e->data_seq - c->tx_seq : 1);
+	h = mix(h, partial_open ? e->partial_seq - c->tx_seq : 1);
 	h = mix(h, e->disc_seq ? max((s32)(e->disc_seq - c->tx_seq), -64) : 1);
 	return mix(h, (u64)e->state << 32 | e->send_slots << 16 | e->shutdown << 1 | e->dead);
 }

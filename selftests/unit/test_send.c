@@ -73,15 +73,31 @@ TEST(sdp_engine_next__gathers_until_acknowledged)
 	EXPECT_EQ(SDP_NEXT_SEND, next(w, &w->a, &small));
 }
 
-/* It is the newest message with payload that must have arrived */
+/* It is the newest partial message that must have arrived */
 TEST(sdp_engine_next__gathers_behind_the_newest)
 {
 	struct world *w = connected(TEST_SELF);
 
+	emit(w, &w->a, SDP_MID_DATA, 5);
 	emit(w, &w->a, SDP_MID_DATA, PAYLOAD_MAX);
-	emit(w, &w->a, SDP_MID_DATA, PAYLOAD_MAX);
-	emit(w, &w->a, SDP_MID_DATA, PAYLOAD_MAX);
+	emit(w, &w->a, SDP_MID_DATA, 5);
 	completed(w, &w->a, 2);
+	EXPECT_EQ(SDP_NEXT_GATHER, next(w, &w->a, &small));
+	completed(w, &w->a, 1);
+	EXPECT_EQ(SDP_NEXT_SEND, next(w, &w->a, &small));
+}
+
+/* The end of a large write does not wait for its beginning, but a second end waits for the first */
+TEST(sdp_engine_next__full_messages_do_not_count)
+{
+	struct world *w = connected(TEST_SELF);
+
+	emit(w, &w->a, SDP_MID_DATA, PAYLOAD_MAX);
+	EXPECT_EQ(SDP_NEXT_SEND, next(w, &w->a, &small));
+	EXPECT_TRUE(w->tx.partial);
+	emit(w, &w->a, SDP_MID_DATA, 5);
+	emit(w, &w->a, SDP_MID_DATA, PAYLOAD_MAX);
+	completed(w, &w->a, 1);
 	EXPECT_EQ(SDP_NEXT_GATHER, next(w, &w->a, &small));
 	completed(w, &w->a, 1);
 	EXPECT_EQ(SDP_NEXT_SEND, next(w, &w->a, &small));

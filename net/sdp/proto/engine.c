@@ -261,8 +261,8 @@ static void note_view(struct sdp_engine *e, u32 ack)
 static void note_arrivals(struct sdp_engine *e, struct sdp_actions *acts)
 {
 	/* Kept near the newest number, so that comparing it stays right after a wrap. */
-	if (sdp_engine_arrived(e, e->data_seq))
-		e->data_seq = e->sent_seq;
+	if (sdp_engine_arrived(e, e->partial_seq))
+		e->partial_seq = e->sent_seq;
 	if (e->dead || !sdp_engine_arrived(e, e->disc_seq))
 		return;
 	if ((e->state == SDP_DISC_SENT || e->state == SDP_DISC_CROSSED) &&

@@ -96,7 +96,7 @@ struct sdp_engine_config {
  * @state: connection state
  * @send_slots: messages the transport can still take
  * @sent_seq: newest own message that the transport has completed
- * @data_seq: newest own message that carried payload
+ * @partial_seq: newest own message that could have had more payload
  * @disc_seq: our DisConn, once sent
  * @ring_max: as configured
  * @ring_window: likewise
@@ -123,7 +123,7 @@ struct sdp_engine {
 	enum sdp_conn_state state;
 	u16 send_slots;
 	u32 sent_seq;
-	u32 data_seq;
+	u32 partial_seq;
 	u32 disc_seq;
 	u32 ring_max;
 	u32 ring_window;
@@ -220,12 +220,14 @@ enum sdp_next {
  * @flags: SDP_FLAG_*
  * @payload_max: how much payload it may carry, 0 for none; all of it unless it is Data
  * @ring: it goes into the peer's ring. Then a segment may be longer than that, and is to be split
+ * @partial: small writes gather behind it, for it could have waited for them
  */
 struct sdp_tx_msg {
 	u8 mid;
 	u8 flags;
 	u32 payload_max;
 	bool ring;
+	bool partial;
 };
 
 void sdp_engine_init(struct sdp_engine *e, const struct sdp_engine_config *config);

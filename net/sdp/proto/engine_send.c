@@ -10,6 +10,17 @@ static bool partial(const struct sdp_engine *e, const struct sdp_tx_view *view)
 	return !view->head_full && !e->shutdown && e->source.state == SDP_SOURCE_IDLE;
 }
 
+/*
+ * Is the next message a partial one, and does it wait for such a one to arrive? Whole ones on their way
+ * do not matter: the end of a large write shall not wait for its beginning.
+ */
+static bool gathers(const struct sdp_engine *e, const struct sdp_tx_view *view,
+		    struct sdp_tx_msg *msg)
+{
+	msg->partial = partial(e, view) && view->head_bytes <= sdp_engine_payload_max(e);
+	return msg->partial && !sdp_engine_arrived(e, e->partial_seq);
+}
+
 /* G5: has the adapter room for one more of those that it may hold back? */
 static bool pipe_open(const struct sdp_engine *e)
 {
@@ -57,7 +68,7 @@ static enum sdp_next next_in_ring(const struct sdp_engine *e, const struct sdp_t
 
 	if (!ring_open(e))
 		return held(e);
-	if (partial(e, view) && !sdp_engine_arrived(e, e->data_seq))
+	if (gathers(e, view, msg))
 		return SDP_NEXT_GATHER;
 	if (bytes > sdp_ring_out_room(&e->ring_out))
 		return SDP_NEXT_NO_ROOM;
@@ -67,7 +78,7 @@ static enum sdp_next next_in_ring(const struct sdp_engine *e, const struct sdp_t
 	return SDP_NEXT_SEND;
 }
 
-/* Data to send: a whole segment at once, a partial one when nothing is on its way. */
+/* Data to send: a whole segment at once, a partial one when none such is on its way. */
 static enum sdp_next next_data(const struct sdp_engine *e, const struct sdp_tx_view *view,
 			       struct sdp_tx_msg *msg)
 {
@@ -77,7 +88,7 @@ static enum sdp_next next_data(const struct sdp_engine *e, const struct sdp_tx_v
 		return next_in_ring(e, view, msg);
 	if (!may_send(e))
 		return held(e);
-	if (partial(e, view) && !sdp_engine_arrived(e, e->data_seq))
+	if (gathers(e, view, msg))
 		return SDP_NEXT_GATHER;
 	msg->mid = SDP_MID_DATA;
 	msg->payload_max = sdp_engine_payload_max(e);
@@ -272,8 +283,8 @@ static u8 urgent_flags(const struct sdp_tx_view *view, const struct sdp_tx_msg *
  * else may (D5). While our advertisement is out, what follows it in the stream waits: data and
  * DisConn (wire section 8).
  *
- * Small writes: the first one leaves at once; what is written while it is on its way
- * gathers in the open segment and leaves with its arrival, never later (no timer).
+ * Small writes: the first one leaves at once, whatever full messages are on their way; what is written
+ * while it is gathers in the open segment and leaves with its arrival, never later (no timer).
  *
  * No message goes only to announce an urgent byte: at the last credit it could leave both
  * sides without one.
@@ -392,10 +403,14 @@ static void commit_freed(struct sdp_engine *e, const struct sdp_tx_msg *tx, stru
 	sent->freed = sdp_ring_in_tell(&e->ring_in);
 }
 
-/* It has payload: a small write gathers behind it, and a buffer of the peer's is discarded (C7). */
+/*
+ * It has payload: if it was not full, small writes gather behind it; and a buffer of the peer's is
+ * discarded (C7).
+ */
 static void commit_payload(struct sdp_engine *e, const struct sdp_tx_msg *tx, struct sdp_msg *sent)
 {
-	e->data_seq = sent->h.mseq;
+	if (tx->partial)
+		e->partial_seq = sent->h.mseq;
 	if (tx->ring)
 		sdp_ring_out_put(&e->ring_out, sent->h.len, &sent->to);
 	else

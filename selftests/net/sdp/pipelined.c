@@ -459,8 +459,8 @@ static bool signals = true, timeouts, with_read = true, no_read;
 static const struct test tests[] = {
 	{ "learns", learns, 30, RC | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
 	{ "without_read", without_read, 30, RC, .sdp_only = true, .arg = NULL },
-	{ "learns_surely", learns_surely, 30, RC, .sdp_only = true, .arg = &with_read },
-	{ "learns_surely_unread", learns_surely, 30, RC | NOT_SHORT, .sdp_only = true,
+	{ "learns_surely", learns_surely, 90, RC, .sdp_only = true, .arg = &with_read },
+	{ "learns_surely_unread", learns_surely, 90, RC | NOT_SHORT, .sdp_only = true,
 	  .arg = &no_read },
 	{ "partly", partly, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "waits_for_all", waits_for_all, 30, RC, .sdp_only = true, .arg = NULL },
