@@ -15,7 +15,7 @@ from results import LOCAL_PEERS, MODES, PEERS, PROGRAMS, REMOTE_PEERS, Results, 
 
 # AF_SDP, and whom it is compared with.
 COMPARISONS = (
-    (("sdp", "sdpbig"), ("rs", "smc", "verbs", "tcp", "tcpmtu")),
+    (("sdp", "sdpbig", "sdpring"), ("rs", "smc", "verbs", "tcp", "tcpmtu")),
     (("sdploop",), ("unix", "tcplo")),
 )
 

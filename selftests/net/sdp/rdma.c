@@ -740,6 +740,55 @@ static int no_memlock(void *arg)
 	return EXIT_OK;
 }
 
+/*
+ * Of somebody else's, who may have so much pinned: it is given back with each write, or soon none
+ * would go by RDMA.
+ */
+static int some_memlock(void *arg)
+{
+	long long bytes = counter("BytesRead") + counter("BytesPlaced");
+	const struct rlimit some = { 4 * WRITE, 4 * WRITE };
+	int rounds = scaled(100);
+	struct pair p = pair_make();
+
+	(void)arg;
+	need_errno(!setrlimit(RLIMIT_MEMLOCK, &some), "setrlimit");
+	need_errno(!setuid(65534), "setuid");
+	stream_to(&p, rounds, WRITE, WRITE);
+	bytes = counter("BytesRead") + counter("BytesPlaced") - bytes;
+	need(bytes > (rounds - 2LL) * (WRITE - 4096), "only %lld bytes by RDMA", bytes);
+	return EXIT_OK;
+}
+
+static void reader_without_memlock(void *arg)
+{
+	const struct rlimit none = { 0, 0 };
+
+	need_errno(!setrlimit(RLIMIT_MEMLOCK, &none), "setrlimit");
+	need_errno(!setuid(65534), "setuid");
+	pattern_reader_main(arg);
+}
+
+/* A reader who may pin nothing gets everything, and advertises no memory. */
+static int reader_no_memlock(void *arg)
+{
+	long long posts = counter("PostsSent"), placed = counter("BytesPlaced");
+	struct pair p = pair_make();
+	struct pattern_reader r = { p.s, p.c, 10 * WRITE, WRITE, 0 };
+	pid_t pid = helper_start(reader_without_memlock, &r);
+	int i;
+
+	(void)arg;
+	for (i = 0; i < 10; i++)
+		pattern_write(p.c, (long)i * WRITE, WRITE);
+	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
+	helper_end(pid);
+	need(counter("PostsSent") == posts && counter("BytesPlaced") == placed,
+	     "%lld buffers advertised, %lld bytes written into them",
+	     counter("PostsSent") - posts, counter("BytesPlaced") - placed);
+	return EXIT_OK;
+}
+
 /* A child that is made meanwhile, and writes to its own memory, changes nothing. */
 static int forked(void *arg)
 {
@@ -812,6 +861,8 @@ static const struct test tests[] = {
 	{ "urgent_behind", urgent_behind, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "bad_memory", bad_memory, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "no_memlock", no_memlock, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "some_memlock", some_memlock, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "reader_no_memlock", reader_no_memlock, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "forked", forked, 60, RC, .sdp_only = true, .arg = NULL },
 	{ "killed", killed, 90, RC, .sdp_only = true, .arg = NULL },
 };
