@@ -230,6 +230,12 @@ void judge_buffer_over(struct sim *s, u32 side, const struct sim_buffer *b)
 		fault(s, "%u: a buffer is over, and the peer will get to know of it", side);
 }
 
+/* C6: is its first buffer kept for what will ask for it? Here the engine's word is taken. */
+static bool kept(const struct sim_side *me)
+{
+	return me->e.ride.holds && !me->e.ride.asked && !me->bu.list[0].seq && !me->shutdown;
+}
+
 /* Nothing goes now; @could: there are credits, receives and slots. */
 void judge_buffer_silent(struct sim *s, u32 side, bool could)
 {
@@ -254,7 +260,7 @@ void judge_buffer_silent(struct sim *s, u32 side, bool could)
 		fault(s, "%u: a buffer of %u is enough, a message is longer", side, least);
 	if (could && (me->pl.unreported || me->pl.owes_ack))
 		rule(s, "%u: owes an answer to a buffer and is silent (B4)", side);
-	if (could && waiting(bu) && !answers)
+	if (could && waiting(bu) && !answers && !kept(me))
 		rule(s, "%u: a buffer is posted, the peer is not told (C5)", side);
 	if (could && bu->cancel && !bu->cancel_sent)
 		rule(s, "%u: a buffer is taken back, the peer is not told", side);

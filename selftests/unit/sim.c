@@ -604,11 +604,22 @@ static bool mode_is(const struct sim *s, u8 side, u8 mode)
 	       sdp_engine_rx_mode(&s->side[!side].e) == mode;
 }
 
-/* A buffer is posted and known, then something is written: large, or small. */
+/*
+ * A buffer is posted and known, then something is written: large, or small. One that is kept for a
+ * request is told, and used up, when something large is offered; the next one is not kept (C6, C8).
+ */
 static void write_into(struct sim *s, u8 side, u8 kind, u16 bytes)
 {
+	struct sim_step offer = { .kind = SIM_OFFER, .side = side, .arg = 3, .arg2 = 1 };
+
 	try_step(s, SIM_BUFFER, !side, 0);
 	sim_settle(s, 3);
+	if (sdp_ride_waits(&s->side[!side].e.ride) && sim_may(s, &offer)) {
+		sim_do(s, &offer);
+		sim_settle(s, 3);
+		try_step(s, SIM_BUFFER, !side, 0);
+		sim_settle(s, 3);
+	}
 	if (!try_step(s, kind, side, bytes))
 		fault(s, "%u: cannot write %u to one who posts buffers (C5)", side, bytes);
 	sim_settle(s, 3);

@@ -225,6 +225,7 @@ static u64 key_buffers(u64 h, const struct sim_side *me, const struct sim_side *
 {
 	const struct sdp_adverts *a = &me->e.adverts;
 	const struct sdp_target *t = &me->e.target;
+	const struct sdp_ride *r = &me->e.ride;
 	const struct sim_buffers *bu = &me->bu;
 	const struct sim_places *pl = &me->pl;
 
@@ -233,6 +234,9 @@ static u64 key_buffers(u64 h, const struct sim_side *me, const struct sim_side *
 	h = mix(h, t->left ? t->left_seq - me->e.credit.tx_seq : 0);
 	h = mix(h, a->cancel >= SDP_CANCEL_SENT ? a->cancel_seq - me->e.credit.tx_seq : 0);
 	h = mix(h, a->non_discards - peer->e.target.non_discards);
+	h = mix(h, r->holds | r->asked << 1 | (u64)r->row << 16 | (u64)r->needed << 32);
+	h = mix(h, r->asked && sdp_seq_after(r->seq, peer->e.credit.rx_seq) ?
+		   r->seq - me->e.credit.tx_seq : 1);
 	h = mix(h, bu->n | bu->cancel << 4 | bu->cancel_sent << 5);
 	for (u32 i = 0; i < bu->n; i++) {
 		/* Which acknowledgement will be of it; once one was, no matter which. */

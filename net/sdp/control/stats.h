@@ -39,6 +39,7 @@
 	_(ModeCombined)			/* ... that may use RDMA again */ \
 	_(ModePipelined)		/* ... whose readers' memory is advertised from now on */ \
 	_(PostsSent)			/* readers' memory advertised to writers */ \
+	_(PostsRiding)			/* ... together with data: C6 */ \
 	_(PostsReceived)		/* peers' readers' memory */	\
 	_(PostsCancelled)		/* ... and taken back */ \
 	_(PostsStale)			/* peers', void when they came: C7 */ \

@@ -27,6 +27,7 @@ void sdp_engine_init(struct sdp_engine *e, const struct sdp_engine_config *confi
 	sdp_resize_init(&e->resize, config->recv_size, config->recv_size_max, config->split_level);
 	sdp_mode_init(&e->tx_mode, config->mode_after);
 	sdp_mode_init(&e->rx_mode, 0);
+	sdp_ride_init(&e->ride, config->mode_after);
 }
 
 /* A peer that knows no rings reads over it, and all is by credit (G6). */

@@ -48,6 +48,7 @@
 #include "credit.h"
 #include "mode.h"
 #include "resize.h"
+#include "ride.h"
 #include "ring.h"
 #include "sink.h"
 #include "source.h"
@@ -88,6 +89,7 @@ struct sdp_engine_config {
  * @source: what we have advertised
  * @sink: what the peer has advertised
  * @adverts: what our receiving half has advertised
+ * @ride: whether these are better told of together with data
  * @target: where our sending half may write
  * @ring_out: ring of the peer's that our data goes into
  * @ring_in: ring of ours that the peer's data goes into
@@ -115,6 +117,7 @@ struct sdp_engine {
 	struct sdp_source source;
 	struct sdp_sink sink;
 	struct sdp_adverts adverts;
+	struct sdp_ride ride;
 	struct sdp_target target;
 	struct sdp_ring_out ring_out;
 	struct sdp_ring_in ring_in;

@@ -69,6 +69,8 @@ void sdp_engine_deliver(struct sdp_engine *e, const struct sdp_msg *msg, struct 
 
 	if (!msg->payload_len)
 		return;
+	if (e->adverts.n)
+		sdp_ride_came(&e->ride);
 	sdp_engine_adverts_over(e, sdp_adverts_data_came(&e->adverts), acts);
 	a = sdp_engine_act(acts, SDP_ACT_DELIVER);
 	a->offset = msg->payload;

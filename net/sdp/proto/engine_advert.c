@@ -36,6 +36,8 @@ void sdp_engine_receive_src_avail(struct sdp_engine *e, const struct sdp_msg *ms
 		refuse_if(e, bad, acts);
 		return;
 	}
+	if (e->adverts.n)
+		sdp_ride_came(&e->ride);
 	sdp_sink_opened(&e->sink, &msg->src, msg->payload_len);
 	sdp_engine_deliver(e, msg, acts);
 	sdp_engine_act(acts, SDP_ACT_OFFERED)->len = sdp_sink_offered(&e->sink);
@@ -184,6 +186,7 @@ void sdp_engine_receive_write_compl(struct sdp_engine *e, const struct sdp_msg *
 	refuse_if(e, bad, acts);
 	if (bad)
 		return;
+	sdp_ride_answered(&e->ride, msg->h.mseq_ack);
 	a = sdp_engine_act(acts, SDP_ACT_WRITTEN);
 	a->len = msg->count;
 	a->id = sdp_adverts_end(&e->adverts);

@@ -287,6 +287,7 @@ u32 sdp_engine_may_advertise(const struct sdp_engine *e)
  *
  * All that came before has been read, or at least goes somewhere else. If the peer has something
  * to be read, the buffer is the answer to that (C8), unless a read of it begins before it could go.
+ * If it is expected to be asked for, it is told together with that (C6).
  *
  * Return: its id; 0 if it may not be, or is too short.
  */
@@ -294,7 +295,11 @@ u32 sdp_engine_advertise(struct sdp_engine *e, const struct sdp_region *region)
 {
 	u32 least = sdp_engine_may_advertise(e);
 
-	return least && region->len >= least ? sdp_adverts_add(&e->adverts, region) : 0;
+	if (!least || region->len < least)
+		return 0;
+	if (!e->adverts.n)
+		sdp_ride_posted(&e->ride);
+	return sdp_adverts_add(&e->adverts, region);
 }
 
 /**

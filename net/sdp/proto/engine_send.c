@@ -174,6 +174,13 @@ static u32 rides(const struct sdp_engine *e, const struct sdp_tx_view *view)
 	return view->head_bytes <= room ? view->head_bytes : 0;
 }
 
+/* C6: a buffer is better kept for the request that will follow, as long as one may. */
+static bool kept(const struct sdp_engine *e)
+{
+	return sdp_ride_waits(&e->ride) && !e->adverts.sent && sdp_conn_may_send(e->state) &&
+	       !e->shutdown;
+}
+
 /*
  * C5: a posted buffer, or that all are taken back, for which a reader waits. In the place of an
  * answer to what the peer advertises it is one (C8), and nothing goes along then, as with the
@@ -191,8 +198,9 @@ static bool next_advert(const struct sdp_engine *e, const struct sdp_tx_view *vi
 	} else if (waits && sdp_sink_untouched(&e->sink)) {
 		msg->mid = SDP_MID_SINK_AVAIL;
 	} else if (waits && !e->sink.open && may_send(e)) {
-		msg->mid = SDP_MID_SINK_AVAIL;
 		msg->payload_max = rides(e, view);
+		if (msg->payload_max || !kept(e))
+			msg->mid = SDP_MID_SINK_AVAIL;
 	}
 	return msg->mid;
 }
@@ -448,6 +456,8 @@ u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx, u32 pay
 	e->send_slots--;
 	if (payload)
 		commit_payload(e, tx, sent);
+	if (payload || tx->mid == SDP_MID_SRC_AVAIL || tx->mid == SDP_MID_RDMA_WR_COMPL)
+		sdp_ride_sent(&e->ride, sent->h.mseq);
 	if (e->resize.flush)
 		e->resize.flush--;
 	return sdp_wire_build(buf, sent);

@@ -375,8 +375,10 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 		if (msg->h.mid == SDP_MID_MODE_CHANGE)
 			note_mode(ssk, msg, true);
 	}
-	if (msg->h.mid == SDP_MID_SINK_AVAIL)
+	if (msg->h.mid == SDP_MID_SINK_AVAIL) {
 		SDP_INC(net, PostsSent);
+		SDP_ADD(net, PostsRiding, !!msg->payload_len);
+	}
 	if (msg->to.rkey)
 		count_ring_write(ssk, msg);
 	if ((msg->h.flags & SDP_FLAG_FREED) && !msg->payload_len)

@@ -120,6 +120,56 @@ static int partly(void *arg)
 	return EXIT_OK;
 }
 
+/* The reader, who waits with much room, asks for what is to come, and gets it. */
+static void asked_for(struct reading *r, const struct pair *p, long *at)
+{
+	char asks;
+
+	reading_begin(r, p->s, malloc(WRITE), WRITE, MSG_WAITALL);
+	need(info_of(p->s).adverts_out == 1, "%u buffers are posted", info_of(p->s).adverts_out);
+	send_all(p->s, "?", 1);
+	recv_all(p->c, &asks, 1);
+	send_all(p->c, pattern(*at), WRITE);
+	reading_check(r, WRITE, 0, *at);
+	*at += WRITE;
+}
+
+/*
+ * C6: who has posted before it asks, so many times in a row, has its memory told together with the
+ * next request; a peer that has something unasked gets it nevertheless, and then it is told at once.
+ */
+static int rides(void *arg)
+{
+	long long posts, riding;
+	struct reading r;
+	struct pair p;
+	long at;
+	int i;
+
+	(void)arg;
+	p = pipelined(&at);
+	riding = counter("PostsRiding");
+	for (i = 0; i < AFTER; i++)
+		asked_for(&r, &p, &at);
+	need(counter("PostsRiding") == riding, "%lld ride already", counter("PostsRiding") - riding);
+	for (i = 0; i < 5; i++)
+		asked_for(&r, &p, &at);
+	need(counter("PostsRiding") == riding + 5, "%lld of 5 ride", counter("PostsRiding") - riding);
+	posts = counter("PostsSent");
+	reading_begin(&r, p.s, malloc(WRITE), WRITE, MSG_WAITALL);
+	need(counter("PostsSent") == posts, "it is told before it is asked for");
+	send_all(p.c, pattern(at), WRITE);
+	reading_check(&r, WRITE, 0, at);
+	at += WRITE;
+	posts = counter("PostsSent");
+	reading_start(&r, p.s, WRITE, MSG_WAITALL);
+	need(counter("PostsSent") == posts + 1, "it is still kept");
+	send_all(p.c, pattern(at), WRITE);
+	reading_check(&r, WRITE, 0, at);
+	await_unpinned();
+	return EXIT_OK;
+}
+
 /* MSG_WAITALL: what is left of the buffer is advertised again. */
 static int waits_for_all(void *arg)
 {
@@ -463,6 +513,7 @@ static const struct test tests[] = {
 	{ "learns_surely_unread", learns_surely, 90, RC | NOT_SHORT, .sdp_only = true,
 	  .arg = &no_read },
 	{ "partly", partly, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "rides", rides, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "waits_for_all", waits_for_all, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "learns_from_all", learns_from_all, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "small_between", small_between, 30, RC, .sdp_only = true, .arg = NULL },
