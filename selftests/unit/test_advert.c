@@ -243,6 +243,7 @@ TEST(sdp_engine_receive__src_avail_crosses)
 	EXPECT_EQ(0, sdp_engine_offered(&w->b));
 	land(w, &w->a, &avail);
 	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 0);
+	EXPECT_TRUE(w->acts.list[0].crossed);
 	EXPECT_FALSE(sdp_engine_offering(&w->a));
 	write_bytes(TEST_SELF, w, LEN);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);

@@ -155,6 +155,19 @@ TEST(sdp_engine_offer__overtaken_after_a_part)
 	m = avail(w, N);
 	receive_msg(w, &w->a, &m);
 	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 100);
+	EXPECT_TRUE(w->acts.list[0].crossed);
+}
+
+/* ... but what it had refused before has met nothing */
+TEST(sdp_engine_offer__refused_after_a_part)
+{
+	struct world *w = pipelined(TEST_SELF);
+
+	offer(TEST_SELF, w);
+	report(w, &w->a, 100);
+	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 100);
+	EXPECT_FALSE(w->acts.list[0].crossed);
 }
 
 /* A message that a had sent @ack before, and nothing after, when the peer sent it. */

@@ -43,6 +43,7 @@
 	_(PostsReceived)		/* peers' readers' memory */	\
 	_(PostsCancelled)		/* ... and taken back */ \
 	_(PostsStale)			/* peers', void when they came: C7 */ \
+	_(ScansRun)			/* looks of the scanner at offers */ \
 	_(ScansFired)			/* because nobody read them for long */ \
 	_(BytesRead)			/* by RDMA, from peers */	\
 	_(ReadsVoid)			/* that the device called done, and nothing had come */ \

@@ -163,6 +163,7 @@ enum sdp_action_kind {
  * @len: DELIVER, OFFERED, OFFER_OVER, WRITTEN, RING_WANTED: bytes; RING_OVER: rings
  * @id: WRITTEN, ADVERT_OVER: what sdp_engine_advertise() has returned
  * @urgent: DELIVER: the last of them is urgent
+ * @crossed: OFFER_OVER: because a buffer of the peer's came (C8)
  * @error: FAIL: errno (positive)
  * @violation: FAIL: what the peer did wrong, or %SDP_VALID
  */
@@ -172,6 +173,7 @@ struct sdp_action {
 	u32 len;
 	u32 id;
 	bool urgent;
+	bool crossed;
 	int error;
 	enum sdp_violation violation;
 };

@@ -135,11 +135,14 @@ static enum sdp_violation check_sink(const struct sdp_engine *e, const struct sd
 static void add_target(struct sdp_engine *e, const struct sdp_msg *msg, struct sdp_actions *acts)
 {
 	enum sdp_violation bad = sdp_target_add(&e->target, &msg->sink);
+	struct sdp_action *a;
 
 	refuse_if(e, bad, acts);
 	if (bad || e->source.state == SDP_SOURCE_IDLE)
 		return;
-	sdp_engine_act(acts, SDP_ACT_OFFER_OVER)->len = sdp_source_taken(&e->source);
+	a = sdp_engine_act(acts, SDP_ACT_OFFER_OVER);
+	a->len = sdp_source_taken(&e->source);
+	a->crossed = true;
 	sdp_source_overtaken(&e->source);
 }
 

@@ -173,8 +173,8 @@ static u32 offer_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_p
 
 /*
  * Where a reader has made room they are written there; else they are offered. An offer that meets
- * a reader's memory on its way ends with nothing, and then that is used (C8). Returns bytes that
- * the peer has got.
+ * a reader's memory on its way ends with nothing, or with a part, and then that is used for the
+ * rest (C8). Returns bytes that the peer has got.
  */
 static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages,
 		      long *timeo, bool *refused)
@@ -189,7 +189,7 @@ static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pa
 	got = offer_pages(ssk, link, pages, timeo);
 	if (!got && READ_ONCE(ssk->may_write))
 		return sdp_place(ssk, link, pages);
-	*refused = got < pages->len;
+	*refused = got < pages->len && !READ_ONCE(ssk->may_write);
 	return got;
 }
 
@@ -244,6 +244,9 @@ struct sk_buff *sdp_offer_take(struct sdp_sock *ssk)
 
 static void crossed(struct sdp_sock *ssk)
 {
+	/* Who has not been sent has met nothing. */
+	if (ssk->offer->skb)
+		return;
 	SDP_INC(sock_net(&ssk->sk), OffersCrossed);
 	ssk->offers_crossed++;
 }
@@ -252,16 +255,17 @@ static void crossed(struct sdp_sock *ssk)
  * sdp_offer_answered() - the peer has read what it wanted of the offer
  * @ssk: socket, locked
  * @got: bytes of the offer that it has
+ * @came: its reader's memory has come instead, maybe when a part was read
  */
-void sdp_offer_answered(struct sdp_sock *ssk, u32 got)
+void sdp_offer_answered(struct sdp_sock *ssk, u32 got, bool came)
 {
 	struct sdp_offer *o = ssk->offer;
 	struct net *net = sock_net(&ssk->sk);
 
-	if (got == o->mem->region.len)
-		SDP_INC(net, OffersTaken);
-	else if (!got && sdp_engine_may_write(&ssk->engine))
+	if (came)
 		crossed(ssk);
+	else if (got == o->mem->region.len)
+		SDP_INC(net, OffersTaken);
 	else
 		SDP_INC(net, OffersRefused);
 	SDP_ADD(net, BytesFetched, got - o->first);

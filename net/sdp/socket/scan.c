@@ -39,14 +39,18 @@ static unsigned long period(const struct net *net)
 	return msecs_to_jiffies(READ_ONCE(sdp_net(net)->settings.scan_ms));
 }
 
-/* With @lock. A period that has become shorter counts for all. */
+/* Is the next look not due within a period? A period that has become shorter counts for all. */
+static bool due_late(struct sdp_scanner *s)
+{
+	return !delayed_work_pending(&s->work) ||
+	       time_before(jiffies + period(s->net), READ_ONCE(s->work.timer.expires));
+}
+
+/* With @lock. */
 static void arm(struct sdp_scanner *s)
 {
-	unsigned long delay = period(s->net);
-
-	if (!delayed_work_pending(&s->work) ||
-	    time_before(jiffies + delay, READ_ONCE(s->work.timer.expires)))
-		mod_delayed_work(sdp_wq, &s->work, delay);
+	if (due_late(s))
+		mod_delayed_work(sdp_wq, &s->work, period(s->net));
 }
 
 /**
@@ -60,10 +64,12 @@ void sdp_scan_watch(struct sdp_sock *ssk)
 	ssk->scans = 0;
 	ssk->scan_got = sdp_engine_read_so_far(&ssk->engine);
 	ssk->scan_since = jiffies;
-	if (!list_empty(&ssk->scan_node))
+	/* It may be there still for an offer that has been read. */
+	if (!list_empty(&ssk->scan_node) && !due_late(s))
 		return;
 	spin_lock(&s->lock);
-	list_add_tail(&ssk->scan_node, &s->watched);
+	if (list_empty(&ssk->scan_node))
+		list_add_tail(&ssk->scan_node, &s->watched);
 	arm(s);
 	spin_unlock(&s->lock);
 }
@@ -146,6 +152,7 @@ static void scan(struct work_struct *work)
 	struct sdp_sock *ssk;
 	LIST_HEAD(rest);
 
+	SDP_INC(s->net, ScansRun);
 	spin_lock_bh(&s->lock);
 	list_splice_init(&s->watched, &rest);
 	spin_unlock_bh(&s->lock);

@@ -544,7 +544,7 @@ void sdp_await_answer(struct sdp_sock *ssk, const bool *over);
 /* offer.c */
 u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool *refused, bool *turn);
 struct sk_buff *sdp_offer_take(struct sdp_sock *ssk);
-void sdp_offer_answered(struct sdp_sock *ssk, u32 got);
+void sdp_offer_answered(struct sdp_sock *ssk, u32 got, bool came);
 void sdp_offer_over(struct sdp_sock *ssk, u32 got);
 
 /* fetch.c */

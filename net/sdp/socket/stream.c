@@ -279,7 +279,7 @@ static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, stru
 			todo->wake |= SDP_WAKE_READ;
 			break;
 		case SDP_ACT_OFFER_OVER:
-			sdp_offer_answered(ssk, a->len);
+			sdp_offer_answered(ssk, a->len, a->crossed);
 			todo->wake |= SDP_WAKE_WRITE;
 			break;
 		case SDP_ACT_WRITTEN:

@@ -70,6 +70,21 @@ static void note_told(struct hostile *h, const struct sdp_msg *msg)
 	}
 }
 
+/* The other program may be one whose stream is known. */
+static void note_stream(struct hostile *h, const u8 *buf, const struct sdp_msg *msg)
+{
+	if (msg->payload_len) {
+		hostile_follow(h, buf + msg->payload, msg->payload_len);
+		h->payloads++;
+	}
+	if (msg->h.mid >= ARRAY_SIZE(h->came))
+		return;
+	if (msg->h.mid == SDP_MID_RDMA_WR_COMPL)
+		h->placed += msg->count;
+	/* Who waits for a count sees what it counts: pairs with modes.c. */
+	smp_store_release(&h->came[msg->h.mid], h->came[msg->h.mid] + 1);
+}
+
 static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct hostile *h = wc->qp->qp_context;
@@ -83,6 +98,8 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (sdp_wire_parse(h->recv + i * HOSTILE_RECV_SIZE, wc->byte_len, &msg)) {
 		pr_err("sdp_hostile: AF_SDP has sent a malformed message\n");
 		atomic_inc(&hostile_malformed);
+	} else {
+		note_stream(h, h->recv + i * HOSTILE_RECV_SIZE, &msg);
 	}
 	/* Both have the region where the union begins. */
 	if (msg.h.mid == SDP_MID_SRC_AVAIL || msg.h.mid == SDP_MID_SINK_AVAIL) {

@@ -8,6 +8,7 @@
  *	unread.c	devices without RDMA read
  *	keys.c	what is done with memory that it is told of
  *	rings.c	what is written into a ring, or said of one
+ *	modes.c	exchanges of large transfers that cross, are void, or are broken off
  *	cases.c	what is said on it, by name
  *	gen.c	cases without end, drawn from a seed: requests, and who connects
  *	gen_accept.c	likewise, as the end that accepts
@@ -83,6 +84,12 @@ struct hostile_advert {
  * @mseq: number of the newest message sent
  * @adverts: so often the peer has told of its memory
  * @told: the message that did it last
+ * @came: so many control messages have come, by their MID
+ * @placed: bytes that the peer has said it wrote
+ * @payloads: messages with payload, of every kind
+ * @stream: bytes of the stream that a program peer sends, as far as it is here
+ * @wrong: so many of them were others
+ * @said: so much of such a stream has been said by us
  * @datas: messages with payload that were nothing else
  * @count: bytes that the next report says
  * @ring: the ring that the peer has made, of no bytes if it has made none
@@ -124,6 +131,12 @@ struct hostile {
 	u32 mseq;
 	u32 adverts;
 	struct sdp_msg told;
+	u32 came[SDP_MID_SUSPEND_ACK + 1];
+	u32 placed;
+	u32 payloads;
+	u32 stream;
+	u32 wrong;
+	u32 said;
 	u32 datas;
 	u32 count;
 	struct sdp_region ring;
@@ -238,6 +251,21 @@ int hostile_ring_freed_unknown(struct hostile *h);
 int hostile_nic_long(struct hostile *h);
 int hostile_nic_offer(struct hostile *h);
 int hostile_nic_buffer(struct hostile *h);
+
+/* modes.c */
+void hostile_follow(struct hostile *h, const u8 *data, u32 n);
+int hostile_stale(struct hostile *h);
+int hostile_crossed(struct hostile *h);
+int hostile_crossed_partly(struct hostile *h);
+int hostile_crosses(struct hostile *h);
+int hostile_offer_silent(struct hostile *h);
+int hostile_offer_silent_partly(struct hostile *h);
+int hostile_offer_gone(struct hostile *h);
+int hostile_offer_cancelled(struct hostile *h);
+int hostile_buffer_silent(struct hostile *h);
+int hostile_buffer_silent_written(struct hostile *h);
+int hostile_buffer_gone(struct hostile *h);
+int hostile_buffer_cancelled(struct hostile *h);
 
 /* cases.c */
 u32 hostile_header(struct hostile *h, u8 mid, u32 payload);

@@ -26,6 +26,9 @@
  *	open		a socket, which otherwise comes with the first use
  *	tcp		sockets from here on are TCP's, which the policy may take
  *	chunk N		how much a call reads or writes at most; it is 16384
+ *	timeouts MS	for sends and receives from here on
+ *	wait-out N	recv of up to N bytes, which has to end by its time limit; prints "waited"
+ *	info		what SDP_INFO says of the modes; prints "info NAME=VALUE..."
  *	hold		until killed
  *
  * A process that would hang is killed after PEER_SECONDS (100). It has a process group of its
@@ -42,11 +45,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <linux/sdp.h>
 
-#define AF_SDP		27
 #define CHUNK		16384
 #define CHUNK_MAX	(1 << 20)
 #define PATTERN		251	/* any so many bytes in a row tell where in the stream they are */
@@ -416,6 +420,38 @@ static void do_fork(void)
 	exit(0);
 }
 
+static void do_timeouts(void)
+{
+	long ms = number();
+	struct timeval tv = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
+
+	if (setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)) ||
+	    setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)))
+		failed("timeouts");
+}
+
+static void do_wait_out(void)
+{
+	if (recv_piece(number()) >= 0) {
+		printf("wait-out: something came\n");
+		exit(STATUS_FAILED);
+	}
+	if (errno != EAGAIN)
+		failed("wait-out");
+	printf("waited\n");
+}
+
+static void do_info(void)
+{
+	struct sdp_info info = { 0 };
+	socklen_t length = sizeof(info);
+
+	if (getsockopt(sock, SOL_SDP, SDP_INFO, &info, &length))
+		failed("info");
+	printf("info tx_mode=%u learning=%u stale=%u offers=%u crossed=%u\n", info.tx_mode,
+	       info.learning, info.adverts_stale, info.offers, info.offers_crossed);
+}
+
 static void do_hold(void)
 {
 	for (;;)
@@ -434,6 +470,7 @@ static const struct {
 	{ "look", do_look }, { "say", do_say }, { "wait", do_wait }, { "fork", do_fork },
 	{ "hold", do_hold }, { "repeat", do_repeat }, { "stop", do_stop },
 	{ "urgent", do_urgent }, { "tcp", do_tcp }, { "chunk", do_chunk },
+	{ "timeouts", do_timeouts }, { "info", do_info }, { "wait-out", do_wait_out },
 };
 
 static void carry_out(const char *name)

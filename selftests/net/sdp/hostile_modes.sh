@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A peer by a script, which breaks no rule: what the two tell of crosses, or is void when it comes
+# (C7, C8), and every byte is right; and it falls silent after each step of an exchange: the call
+# returns, and no page stays pinned. timeout: 600 s; short form: none; only when named: debug
+. "$(dirname "$0")/lib.sh"
+export PEER_SECONDS=300
+. "$(dirname "$0")/libpeers.sh"
+. "$(dirname "$0")/libhostile.sh"
+
+settings=/proc/sys/net/sdp
+threshold_before=$(<$settings/rdma_threshold) mode_after_before=$(<$settings/mode_after)
+scan_before=$(<$settings/scan_ms) accept_before=$(<$settings/accept_buffers)
+fin_before=$(<$settings/fin_timeout_ms)
+restore() {
+	peers_end
+	rmmod sdp_hostile
+	echo "$threshold_before" >$settings/rdma_threshold
+	echo "$mode_after_before" >$settings/mode_after
+	echo "$scan_before" >$settings/scan_ms
+	echo "$accept_before" >$settings/accept_buffers
+	echo "$fin_before" >$settings/fin_timeout_ms
+}
+cleanup restore
+# As in hostile/modes.c: one offer that is taken makes a direction Pipelined.
+large=16384 small=100 piece=4096
+echo $((large / 2)) >$settings/rdma_threshold
+echo 1 >$settings/mode_after
+echo 600000 >$settings/scan_ms
+echo 6 >$settings/accept_buffers
+# It never answers our DisConn.
+echo 1000 >$settings/fin_timeout_ms
+
+names="OffersSent OffersTaken OffersRefused OffersCrossed OffersWithdrawn OffersReceived
+OffersDeclined PostsSent PostsReceived PostsCancelled PostsStale BytesWritten BytesPlaced BytesRead Failures"
+declare -A before
+# After all that is left of the case before.
+remember() {
+	local name
+	echo end >$run
+	wait_for $patience no_sockets
+	for name in $names; do before[$name]=$(sdpstat "$name"); done
+}
+
+# What has been counted since, "NAME+N NAME+N"; nothing else
+counted() {
+	local name now text=''
+	for name in $names; do
+		now=$(($(sdpstat "$name") - ${before[$name]}))
+		[ $now = 0 ] || text+="${text:+ }$name+$now"
+	done
+	[ "$text" = "$1" ] || { echo "counted: $text, expected: $1"; return 1; }
+}
+
+verdict_is() {
+	local got
+	got=$(<$run)
+	[ "$got" = "$1" ] || { echo "verdict: $got, expected: $1"; return 1; }
+}
+
+pinned() {
+	echo 1 >/proc/sys/vm/stat_refresh
+	awk '$1 == "nr_foll_pin_acquired" { n += $2 } $1 == "nr_foll_pin_released" { n -= $2 }
+		END { print n }' /proc/vmstat
+}
+unpinned() { [ "$(pinned)" = 0 ]; }
+no_pages_left() {
+	wait_for $patience unpinned && return
+	echo "$(pinned) pages are pinned"
+	return 1
+}
+
+# meets CASE COUNTED INFO OPERATION...: all is right, and the connection stands
+meets() {
+	remember
+	listener_start accept "${@:4}" info hold
+	check "$1: bytes are right, and go the way they should" commit "$1"
+	check "$1: SDP_INFO: $3" says server $patience "info $3"
+	check "$1: counted: $2" counted "$2"
+	check "$1: the connection stands" verdict_is open
+	check "$1: no page is pinned" no_pages_left
+	peers_end server
+}
+
+crossing() {
+	local sent="OffersSent+2 OffersTaken+1" crossed="OffersCrossed+1 PostsReceived+1"
+	# The first offer is taken each time. 2 is Pipelined.
+	meets mode-stale "$sent OffersRefused+1 PostsReceived+2 PostsStale+1 BytesWritten+$large" \
+		"tx_mode=2 learning=0 stale=1 offers=2 crossed=0" \
+		send $large send $small recv 1 send $large recv 1 send $large
+	meets mode-crossed "$sent $crossed BytesWritten+$large" \
+		"tx_mode=2 learning=0 stale=0 offers=2 crossed=1" send $large recv 1 send $large
+	meets mode-crossed-partly "$sent $crossed BytesWritten+$((large - piece))" \
+		"tx_mode=2 learning=0 stale=0 offers=2 crossed=1" send $large recv 1 send $large
+	meets mode-crosses "OffersReceived+1 PostsSent+1 BytesPlaced+$large" \
+		"tx_mode=1 learning=0 stale=0 offers=0 crossed=0" \
+		recv 1 recv $large recv 1 send $small
+}
+
+# silent CASE SAYS COUNTED OPERATION...: the call returns with that, and leaves nothing behind
+silent() {
+	remember
+	listener_start accept "${@:4}" hold
+	check "$1: done" commit "$1"
+	check "$1: the call returns: $2" says server $((2 * patience)) "$2"
+	check "$1: counted: $3" counted "$3"
+	check "$1: no page is pinned" no_pages_left
+	[ "${goes_on:-}" = "" ] || check "$1: the connection stands" verdict_is open
+	peers_end server
+}
+
+# Who is killed does not wait for longer either.
+killed() {
+	remember
+	listener_start accept "${@:2}"
+	check "$1, killed: done" commit "$1"
+	kill -KILL "${peer_pid[server]}"
+	check "$1, killed: it ends" over server $((2 * patience))
+	check "$1, killed: no page is pinned" no_pages_left
+	peers_end server
+}
+
+silence() {
+	# A reader's call has run out of time as well; the end of the connection is told by the next one.
+	local lost="E(TIMEDOUT|CONNRESET)" wait="timeouts $((300 * slow))"
+	local cancelled="OffersSent+1 OffersWithdrawn+1 Failures+1"
+	local taken_back="PostsSent+1 PostsCancelled+1 Failures+1"
+	silent offer-silent "send: ETIMEDOUT" "$cancelled" $wait send $large
+	silent offer-silent-partly "send: ETIMEDOUT" "$cancelled" $wait send $large
+	silent offer-gone "send: $lost" "$cancelled" $wait send $large
+	silent buffer-silent "recv: EAGAIN" "$taken_back" $wait recv 1 recv $large
+	silent buffer-silent-written "recv: EAGAIN" "$taken_back" $wait recv 1 recv $large
+	silent buffer-gone "recv: E(AGAIN|TIMEDOUT|CONNRESET)" "$taken_back" $wait recv 1 recv $large
+	silent msg-srcavail-silent "swallow: $lost" "OffersReceived+1 Failures+1" swallow
+	killed offer-silent send $large
+	killed buffer-silent recv 1 recv $large
+}
+
+# What is taken back is answered: the connection goes on.
+answered() {
+	goes_on=1 silent offer-cancelled "info tx_mode=1 learning=0 stale=0 offers=1 crossed=0" \
+		"OffersSent+1 OffersRefused+1 OffersWithdrawn+1" timeouts $((300 * slow)) send $large info
+	goes_on=1 silent buffer-cancelled "info tx_mode=1 learning=0 stale=0 offers=0 crossed=0" \
+		"PostsSent+1 PostsCancelled+1" recv 1 timeouts $((300 * slow)) wait-out $large \
+		timeouts 0 recv 1 info
+}
+
+hostile_begin
+wait_for $patience no_sockets
+crossing
+answered
+silence
+echo end >$run
+hostile_end
+tap_done

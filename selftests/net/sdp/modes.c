@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Modes that are left again, the deadlock scan step by step, and large writes that make no offer
+ * (requirements B1, C1, C2, C4, C5, C9): by counters and SDP_INFO, and every byte is checked.
+ * timeout: 200 s; short form: none; only when named: debug
+ */
+#include "pinned.h"
+#include "reading.h"
+
+#define SIZE		(1 << 16)
+/* So many looks are more than any of these tests takes. */
+#define NEVER		1000
+
+/**
+ * struct steady - a reader in another process
+ * @p: the connection; it reads at @s
+ * @at: where in the stream it begins
+ * @len: how many bytes
+ * @piece: room of one read
+ */
+struct steady {
+	struct pair p;
+	long at;
+	long len;
+	long piece;
+};
+
+static void reads_waiting(void *arg)
+{
+	const struct steady *r = arg;
+
+	close(r->p.c);
+	pattern_read(r->p.s, r->at, r->len, r->piece);
+}
+
+/* Polls first, and never waits in a read. */
+static void reads_polled(void *arg)
+{
+	static unsigned char buf[PATTERN_LARGEST];
+	const struct steady *r = arg;
+	long at = r->at;
+
+	close(r->p.c);
+	set_nonblock(r->p.s, true);
+	while (at < r->at + r->len) {
+		ssize_t n;
+
+		need(poll_for(r->p.s, POLLIN, WAIT_MS), "nothing after %ld bytes", at - r->at);
+		n = read(r->p.s, buf, r->piece);
+		need_errno(n > 0 || (n < 0 && errno == EAGAIN), "read");
+		if (n < 0)
+			continue;
+		pattern_check(at, buf, n);
+		at += n;
+	}
+}
+
+/* What a direction is said to be in, at both ends; the sink may hear of it a little later. */
+static void await_mode(const struct pair *p, unsigned int mode)
+{
+	long long end = now_ms() + WAIT_MS;
+
+	while (info_of(p->c).tx_mode != mode || info_of(p->s).rx_mode != mode)
+		need(now_ms() < end, "it is %u at the source, %u at the sink, not %u",
+		     info_of(p->c).tx_mode, info_of(p->s).rx_mode, mode);
+}
+
+/* As far as it has been learnt, and neither further nor less. */
+static void need_learnt(const struct pair *p, unsigned int mode, unsigned int alike)
+{
+	struct sdp_info info = info_of(p->c);
+
+	need(info.tx_mode == mode && info.learning == alike, "mode %u, learning %u; not %u, %u",
+	     info.tx_mode, info.learning, mode, alike);
+}
+
+/* C1, C2, C5: a reader that begins to poll: so many offers are read, and then it is Combined. */
+static int leaves_polled(void *arg)
+{
+	long long sent, read, placed, changes;
+	struct steady r = { .len = 2 * AFTER * SIZE, .piece = SIZE };
+	unsigned int offers;
+	pid_t pid;
+	int i;
+
+	(void)arg;
+	r.p = pair_pipelined(SIZE, &r.at);
+	offers = info_of(r.p.c).offers;
+	sent = counter("OffersSent");
+	read = counter("BytesRead");
+	placed = counter("BytesPlaced");
+	changes = counter("ModeCombined");
+	pid = helper_start(reads_polled, &r);
+	for (i = 0; i < AFTER; i++) {
+		need_learnt(&r.p, SDP_INFO_PIPELINED, i);
+		send_all(r.p.c, pattern(r.at + (long)i * SIZE), SIZE);
+	}
+	await_mode(&r.p, SDP_INFO_COMBINED);
+	need_learnt(&r.p, SDP_INFO_COMBINED, 0);
+	/* Each end counts it. */
+	need(counter("ModeCombined") == changes + 2, "%lld changes",
+	     counter("ModeCombined") - changes);
+	need(counter("BytesRead") - read == AFTER * SIZE, "%lld bytes read",
+	     counter("BytesRead") - read);
+	for (; i < 2 * AFTER; i++)
+		send_all(r.p.c, pattern(r.at + (long)i * SIZE), SIZE);
+	helper_end(pid);
+	need_learnt(&r.p, SDP_INFO_COMBINED, 0);
+	need(counter("OffersSent") - sent == 2 * AFTER &&
+	     info_of(r.p.c).offers - offers == 2 * AFTER, "%lld offers, %u of the connection",
+	     counter("OffersSent") - sent, info_of(r.p.c).offers - offers);
+	need(counter("BytesPlaced") == placed, "something was written");
+	await_unpinned();
+	return EXIT_OK;
+}
+
+/* C2, C3, C5: one that begins to read small: at once Combined, and then it is learnt: Buffered. */
+static int leaves_small(void *arg)
+{
+	struct steady r = { .len = (AFTER + 2) * SIZE, .piece = 1000 };
+	long long combined, buffered, refused, sent, placed;
+	pid_t pid;
+	int i;
+
+	(void)arg;
+	r.p = pair_pipelined(SIZE, &r.at);
+	combined = counter("ModeCombined");
+	buffered = counter("ModeBuffered");
+	refused = counter("OffersRefused");
+	sent = counter("OffersSent");
+	placed = counter("BytesPlaced");
+	pid = helper_start(reads_waiting, &r);
+	for (i = 0; i <= AFTER; i++) {
+		if (i)
+			need_learnt(&r.p, SDP_INFO_COMBINED, i - 1);
+		send_all(r.p.c, pattern(r.at + (long)i * SIZE), SIZE);
+		if (!i)
+			await_mode(&r.p, SDP_INFO_COMBINED);
+	}
+	await_mode(&r.p, SDP_INFO_BUFFERED);
+	send_all(r.p.c, pattern(r.at + (long)i * SIZE), SIZE);
+	helper_end(pid);
+	need(counter("ModeCombined") == combined + 2 && counter("ModeBuffered") == buffered + 2,
+	     "%lld and %lld changes", counter("ModeCombined") - combined,
+	     counter("ModeBuffered") - buffered);
+	need(counter("OffersSent") - sent == AFTER + 1 &&
+	     counter("OffersRefused") - refused == AFTER + 1, "%lld offers, %lld refused",
+	     counter("OffersSent") - sent, counter("OffersRefused") - refused);
+	need(counter("BytesPlaced") == placed, "something was written");
+	await_unpinned();
+	return EXIT_OK;
+}
+
+static void *writes(void *arg)
+{
+	const struct steady *w = arg;
+
+	send_all(w->p.c, pattern(w->at), w->len);
+	return NULL;
+}
+
+/* C9: Pipelined, and no reader comes: an offer, looks, SendSm, and the direction is Combined. */
+static int scanned(void *arg)
+{
+	long long sent, received, fired, read, placed, combined;
+	struct steady w = { .len = SIZE };
+	pthread_t thread;
+
+	(void)arg;
+	w.p = pair_pipelined(SIZE, &w.at);
+	setting_set("scan_ms", 20);
+	sent = counter("OffersSent");
+	received = counter("OffersReceived");
+	fired = counter("ScansFired");
+	read = counter("BytesRead");
+	placed = counter("BytesPlaced");
+	combined = counter("ModeCombined");
+	need_learnt(&w.p, SDP_INFO_PIPELINED, 0);
+	need(!pthread_create(&thread, NULL, writes, &w), "pthread_create");
+	await_mode(&w.p, SDP_INFO_COMBINED);
+	need(counter("ScansFired") == fired + 1 && info_of(w.p.s).scans_fired == 1,
+	     "%lld fired, %u of the connection", counter("ScansFired") - fired,
+	     info_of(w.p.s).scans_fired);
+	need(counter("OffersSent") == sent + 1 && counter("OffersReceived") == received + 1,
+	     "%lld offers", counter("OffersSent") - sent);
+	need(counter("ModeCombined") == combined + 2, "%lld changes",
+	     counter("ModeCombined") - combined);
+	pattern_read(w.p.s, w.at, w.len, w.len);
+	pthread_join(thread, NULL);
+	need(counter("BytesRead") == read && counter("BytesPlaced") == placed,
+	     "not all went in messages");
+	need_learnt(&w.p, SDP_INFO_COMBINED, 0);
+	await_unpinned();
+	return EXIT_OK;
+}
+
+/* Looks of the scanner until an offer that nobody reads comes in messages. */
+static long long looks_for(int count)
+{
+	struct steady w = { .p = pair_sized(1 << 20), .len = SIZE };
+	long long runs = counter("ScansRun"), fired = counter("ScansFired");
+
+	setting_set("scan_count", count);
+	writes(&w);
+	runs = counter("ScansRun") - runs;
+	need(counter("ScansFired") == fired + 1, "%lld fired", counter("ScansFired") - fired);
+	pattern_read(w.p.s, 0, w.len, w.len);
+	close(w.p.c);
+	close(w.p.s);
+	return runs;
+}
+
+/*
+ * C9: scan_count looks it is, each a whole period after the one before. One may be left over of an
+ * offer before.
+ */
+static int counted(void *arg)
+{
+	static const int counts[] = { 1, 5, 2, 1 };
+	size_t i;
+
+	(void)arg;
+	setting_set("scan_ms", 20);
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		long long runs = looks_for(counts[i]);
+
+		need(runs == counts[i] || runs == counts[i] + 1, "%lld looks instead of %d", runs,
+		     counts[i]);
+	}
+	return EXIT_OK;
+}
+
+/* Many periods; one look may be due still. */
+static void need_rest(const char *when)
+{
+	long long runs = counter("ScansRun");
+
+	pause_ms(500);
+	runs = counter("ScansRun") - runs;
+	need(runs <= 1, "%lld looks %s", runs, when);
+}
+
+/* C9: the scanner runs while something is offered that is not read, and not otherwise. */
+static int rests(void *arg)
+{
+	struct steady w = { .p = pair_sized(1 << 20), .len = SIZE };
+	long long runs = counter("ScansRun"), fired = counter("ScansFired");
+	static unsigned char buf[SIZE];
+	struct reading r;
+	pthread_t thread;
+
+	(void)arg;
+	setting_set("scan_ms", 10);
+	setting_set("scan_count", NEVER);
+	reading_begin(&r, w.p.c, buf, sizeof(buf), 0);
+	need_rest("for a reader that waits");
+	need(!pthread_create(&thread, NULL, writes, &w), "pthread_create");
+	await_counter("ScansRun", runs + 3);
+	need(counter("ScansFired") == fired, "one has fired");
+	pattern_read(w.p.s, 0, SIZE, SIZE);
+	pthread_join(thread, NULL);
+	need_rest("after the offer was read");
+	send_all(w.p.s, pattern(0), 1);
+	reading_end(&r, 1, 0);
+	return EXIT_OK;
+}
+
+/* One write that need not wait, or not for its pages. Returns bytes that it took. */
+enum way { DONTWAIT, NONBLOCK, ZEROCOPY, WAYS };
+
+static long write_without(const struct pair *p, enum way how, long at)
+{
+	static const int flags[] = { [DONTWAIT] = MSG_DONTWAIT, [ZEROCOPY] = MSG_ZEROCOPY };
+	ssize_t n;
+
+	set_nonblock(p->c, how == NONBLOCK);
+	n = how == NONBLOCK ? write(p->c, pattern(at), SIZE) :
+			      send(p->c, pattern(at), SIZE, flags[how] | MSG_NOSIGNAL);
+	need(n > 0, "send: %s", errno_text(errno));
+	set_nonblock(p->c, false);
+	return n;
+}
+
+static void zerocopy_on(int fd)
+{
+	int one = 1;
+
+	/* Kernels before 6.6 know SO_ZEROCOPY of some families only. */
+	if (setsockopt(fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)))
+		set_int(fd, SOL_SDP, SDP_ZEROCOPY, one);
+}
+
+/* B1: who must not wait, or has pages of its own pinned, offers nothing, in no mode. */
+static int offers_none(void *arg)
+{
+	long long sent = counter("OffersSent"), bytes = counter("BytesRead");
+	struct pair p = pair_sized(1 << 20);
+	long at = 0;
+	int i;
+
+	(void)arg;
+	setting_set("mode_after", NEVER);
+	zerocopy_on(p.c);
+	for (i = 0; i < 4 * WAYS; i++) {
+		long n = write_without(&p, i % WAYS, at);
+
+		pattern_read(p.s, at, n, SIZE);
+		at += n;
+		need(counter("OffersSent") == sent && counter("BytesRead") == bytes &&
+		     !info_of(p.c).offers, "an offer after %d writes", i + 1);
+	}
+	return EXIT_OK;
+}
+
+/* C5: likewise nothing is written into a reader's memory, though it is there. */
+static int writes_none(void *arg)
+{
+	long long sent, written;
+	struct pair p;
+	long at;
+	int i;
+
+	(void)arg;
+	p = pair_pipelined(SIZE, &at);
+	zerocopy_on(p.c);
+	sent = counter("OffersSent");
+	written = counter("BytesWritten");
+	for (i = 0; i < WAYS; i++) {
+		static unsigned char buf[SIZE];
+		struct reading r;
+		long n;
+
+		/* A large one between, or small writes would be learnt. */
+		reading_post(&r, p.s, buf, sizeof(buf), 0);
+		send_all(p.c, pattern(at), SIZE);
+		reading_end(&r, SIZE, 0);
+		pattern_check(at, buf, SIZE);
+		at += SIZE;
+		written += SIZE;
+		reading_post(&r, p.s, buf, sizeof(buf), 0);
+		n = write_without(&p, i, at);
+		pthread_join(r.thread, NULL);
+		need(r.n > 0 && r.n <= n, "recv: %zd, %s", r.n, errno_text(r.error));
+		pattern_check(at, buf, r.n);
+		pattern_read(p.s, at + r.n, n - r.n, 1000);
+		at += n;
+		need(counter("OffersSent") == sent && counter("BytesWritten") == written,
+		     "%lld offers, %lld bytes written", counter("OffersSent") - sent,
+		     counter("BytesWritten") - written);
+	}
+	await_unpinned();
+	return EXIT_OK;
+}
+
+#define RC	(1u << SET_RC4)
+
+static const struct test tests[] = {
+	{ "leaves_polled", leaves_polled, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "leaves_small", leaves_small, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "scanned", scanned, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "counted", counted, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "rests", rests, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "offers_none", offers_none, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "writes_none", writes_none, 30, RC, .sdp_only = true, .arg = NULL },
+};
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	pattern_make();
+	return run_tests(argv, tests, ARRAY_SIZE(tests));
+}
