@@ -11,8 +11,8 @@ static bool partial(const struct sdp_engine *e, const struct sdp_tx_view *view)
 }
 
 /*
- * Is the next message a partial one, and does it wait for such a one to arrive? Whole ones on their way
- * do not matter: the end of a large write shall not wait for its beginning.
+ * Is the next message a partial one, and does it wait for such a one to arrive? Whole ones on their
+ * way do not matter: the end of a large write shall not wait for its beginning.
  */
 static bool gathers(const struct sdp_engine *e, const struct sdp_tx_view *view,
 		    struct sdp_tx_msg *msg)
@@ -291,8 +291,9 @@ static u8 urgent_flags(const struct sdp_tx_view *view, const struct sdp_tx_msg *
  * else may (D5). While our advertisement is out, what follows it in the stream waits: data and
  * DisConn (wire section 8).
  *
- * Small writes: the first one leaves at once, whatever full messages are on their way; what is written
- * while it is gathers in the open segment and leaves with its arrival, never later (no timer).
+ * Small writes: the first one leaves at once, whatever full messages are on their way; what is
+ * written while it is gathers in the open segment and leaves with its arrival, never later (no
+ * timer).
  *
  * No message goes only to announce an urgent byte: at the last credit it could leave both
  * sides without one.

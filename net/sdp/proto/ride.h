@@ -14,8 +14,8 @@
  * then on it takes twice as many exchanges as it did to learn the same again: a peer that streams,
  * to an application that writes now and then, is held up a few times and not for ever.
  *
- * Send, then receive: nothing is held back. The request would have to wait for a recv() that may not
- * come, and a write never waits for anything but room. If it is still there when the buffer is
+ * Send, then receive: nothing is held back. The request would have to wait for a recv() that may
+ * not come, and a write never waits for anything but room. If it is still there when the buffer is
  * posted, because it waits for credit or gathers, the two go together.
  *
  * Pure arithmetic; the owner's lock covers it.

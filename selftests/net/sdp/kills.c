@@ -11,8 +11,8 @@
 #include "killing.h"
 
 /*
- * Memory regions that may have been added to what devices keep for the next time: a few are in use at
- * once. One that stayed behind with each who is killed would be many more.
+ * Memory regions that may have been added to what devices keep for the next time: a few are in use
+ * at once. One that stayed behind with each who is killed would be many more.
  */
 #define REGIONS_MORE	8
 /* What the link of a connection takes at most, once both ends are gone. */
