@@ -78,7 +78,7 @@ apt_next() {
 fetch_source() {
 	local dir=$1 mirror
 	mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' |
-		awk '$2 == "bookworm" && $3 == "main" { print $1; exit }')
+		awk '$2 == "bookworm" && $3 == "main" && !n++ { print $1 }')
 	[ -n "$mirror" ] || { echo "no Debian bookworm mirror in the apt sources"; return 1; }
 	mkdir -p "$SDP_CACHE/apt"
 	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie-backports main" \
