@@ -17,6 +17,9 @@
 #define REGIONS_MORE	8
 /* What the link of a connection takes at most, once both ends are gone. */
 #define SETTLED_MS	2000
+/* Talks that last longer, when those that were killed have not shown anything. */
+#define MORE_TALKS	20
+#define LONG_US		300000
 
 static unsigned int seed;
 
@@ -126,6 +129,11 @@ static int killed(void *arg)
 		await_unpinned();
 		await_established(established);
 	}
+	/* Where all were killed before they had learnt the way: some that live until it is used. */
+	for (i = 0; m->used && counter(m->used) == before && i < MORE_TALKS; i++)
+		talk_killed(m->talk, LONG_US, true);
+	await_unpinned();
+	await_established(established);
 	await_queue_pairs(pairs);
 	need(rdma_objects("mr") <= regions + REGIONS_MORE, "%d memory regions, %d at first",
 	     rdma_objects("mr"), regions);

@@ -411,6 +411,9 @@ static void load_begin(const struct held *held, unsigned int kinds)
 	eras.kinds = kinds;
 	pattern_make();
 	by_names();
+	/* That the machine stands still for a second is to be no reason. */
+	if (!plan.devices_go)
+		setting_set("fallback_ms", WAIT_MS);
 	for (door = 0; door < DOORS; door++) {
 		load.fd[door] = -1;
 		if (plan.doors & DOOR(door))
