@@ -35,9 +35,13 @@ static inline void send_urgent(int fd, const void *data, size_t len)
 	need(n == (ssize_t)len, "send of urgent data: %zd", n);
 }
 
+/* SIGURG comes just before the data can be seen, and ends a poll that waits for it. */
 static inline void await_urgent(int fd)
 {
-	need(poll_for(fd, POLLPRI, WAIT_MS) & POLLPRI, "urgent data does not arrive");
+	long long end = now_ms() + WAIT_MS;
+
+	while (!(poll_for(fd, POLLPRI, WAIT_MS) & POLLPRI))
+		need(now_ms() < end, "urgent data does not arrive");
 }
 
 /* Waits for @n bytes, on whichever side of the mark: FIONREAD counts them only when inline. */
