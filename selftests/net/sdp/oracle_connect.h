@@ -430,7 +430,7 @@ static void connect_unspec(void)
 	fd = listener(4, &where);
 	rec_connect("connect anew", p.c, &where);
 	rec_mask("connected anew", p.c);
-	/* With TCP the last word of the handshake may still be on its way, and would find nobody. */
+	/* TCP's last word of the handshake may still be on its way, and would find nobody. */
 	need(poll_for(fd, POLLIN, WAIT_MS), "no connection to accept");
 	REC("listener", connect(fd, &none, sizeof(none)));
 	rec_mask("former listener", fd);
