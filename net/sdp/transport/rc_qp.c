@@ -173,11 +173,13 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
  * @rc: link
  * @wc: completion
  *
- * The peer's machine is silent, or it has no receive posted, or its memory is not what it says.
+ * The peer's machine is silent, or it has no receive posted, or its memory is not what it says. Or
+ * our own adapter cannot go on: soft-RoCE says that first when its network goes down, and only then
+ * comes the event that tells why.
  */
 void rc_send_failed(struct rc_link *rc, const struct ib_wc *wc)
 {
-	if (wc->status == IB_WC_WR_FLUSH_ERR)
+	if (wc->status == IB_WC_WR_FLUSH_ERR || wc->status == IB_WC_LOC_QP_OP_ERR)
 		flushed(rc);
 	else
 		rc_up->failed(&rc->link, wc->status == IB_WC_RETRY_EXC_ERR ? ETIMEDOUT : ECONNRESET,
