@@ -228,6 +228,20 @@ left() {
 	peers_end server
 }
 
+# The queue pair breaks before the connection stands. When that is noticed decides whether a program
+# has been given the connection by then; it ends in any case.
+broken_early() {
+	my_turn || return 0
+	violations_before=$(violations)
+	listener_start accept hold
+	check "early-read-guessed: done" commit early-read-guessed
+	check "early-read-guessed: the connection is ended" wait_for $patience is_over
+	check "early-read-guessed: that is no violation" counted ""
+	peers_end server
+}
+
+is_over() { [[ $(verdict) =~ ^(ended|rejected.*)$ ]]; }
+
 # Sends find no receive: the adapter tries them again, as often as the peer wants it, which may be
 # for ever, but no more often than rnr_retry_count.
 no_receives() {
@@ -315,7 +329,7 @@ courses() {
 	# peer says nothing more.
 	message msg-write-guessed "" "ended: ECONNRESET"
 	message msg-read-guessed "" "ended: ECONNRESET"
-	left early-read-guessed "ended: ECONNRESET"
+	broken_early
 
 	# Keys are the peer's to take back if it was told of them.
 	message msg-revoke-none "" "ended: EPROTO"

@@ -665,8 +665,11 @@ static int course_early_read_guessed(u16 port, struct list_head *conns)
 	if (IS_ERR(h))
 		return PTR_ERR(h);
 	err = move_guessed(h, IB_WR_RDMA_READ);
-	/* It is refused. */
-	return err == -EIO ? ib_send_cm_rtu(h->cm, NULL, 0) : err ?: -EPROTO;
+	if (err != -EIO)
+		return err ?: -EPROTO;
+	/* It is refused, and so may the connection be by now. */
+	err = ib_send_cm_rtu(h->cm, NULL, 0);
+	return err == -EINVAL ? 0 : err;
 }
 
 static int course_ignores_dreq(u16 port, struct list_head *conns)
