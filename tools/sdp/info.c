@@ -25,7 +25,8 @@ static void set(json_t *to, const char *name, __u64 value)
 	json_object_set_new(to, name, sdp_need(json_integer((json_int_t)value)));
 }
 
-static json_t *direction(__u8 mode, __u64 messages, __u64 bytes, __u64 by_rdma)
+/* @read: those bytes of @by_rdma that the receiver has read; the sender has written the others */
+static json_t *direction(__u8 mode, __u64 messages, __u64 bytes, __u64 by_rdma, __u64 read)
 {
 	json_t *to = sdp_need(json_object());
 
@@ -33,6 +34,8 @@ static json_t *direction(__u8 mode, __u64 messages, __u64 bytes, __u64 by_rdma)
 	set(to, "messages", messages);
 	set(to, "bytes_in_messages", bytes - by_rdma);
 	set(to, "bytes_by_rdma", by_rdma);
+	set(to, "bytes_by_rdma_read", read);
+	set(to, "bytes_by_rdma_write", by_rdma - read);
 	return to;
 }
 
@@ -75,9 +78,9 @@ json_t *sdp_info_json(const void *bytes, size_t len)
 	memcpy(&i, bytes, len < sizeof(i) ? len : sizeof(i));
 	json_object_set_new(info, "transport", sdp_escaped(i.transport, sizeof(i.transport)));
 	json_object_set_new(info, "out", direction(i.tx_mode, i.msgs_sent, i.bytes_sent,
-						   i.rdma_sent));
+						   i.rdma_sent, i.rdma_fetched));
 	json_object_set_new(info, "in", direction(i.rx_mode, i.msgs_received, i.bytes_received,
-						  i.rdma_received));
+						  i.rdma_received, i.rdma_read));
 	set(info, "credit", i.credit);
 	set(info, "posted", i.posted);
 	set(info, "peer_credit", i.peer_credit);
@@ -89,7 +92,9 @@ json_t *sdp_info_json(const void *bytes, size_t len)
 	set(info, "bytes_unarrived", i.bytes_unarrived);
 	set(info, "bytes_unread", i.bytes_unread);
 	set(info, "split_sends", i.split_sends);
+	set(info, "split_largest", i.split_largest);
 	set(info, "resizes", i.resizes);
+	set(info, "resizes_refused", i.resizes_refused);
 	set(info, "probes", i.probes);
 	set(info, "rdma_threshold", i.rdma_threshold);
 	set(info, "learning", i.learning);
@@ -110,10 +115,12 @@ static long long number(const json_t *from, const char *name)
 
 static char *direction_text(const char *name, const json_t *from)
 {
-	return sdp_text("%s: %s, %lld messages with %lld bytes, %lld by RDMA", name,
+	return sdp_text("%s: %s, %lld messages with %lld bytes, %lld by RDMA"
+			" (%lld read, %lld written)", name,
 			json_string_value(json_object_get(from, "mode")),
 			number(from, "messages"), number(from, "bytes_in_messages"),
-			number(from, "bytes_by_rdma"));
+			number(from, "bytes_by_rdma"), number(from, "bytes_by_rdma_read"),
+			number(from, "bytes_by_rdma_write"));
 }
 
 static char *rings_text(const json_t *from)
@@ -147,7 +154,7 @@ char *sdp_info_text(const json_t *info)
 			"    RDMA from %lld bytes; offers: %lld, crossed %lld; buffers advertised: %lld"
 			" out, %lld in, stale %lld; scans %lld\n"
 			"    unsent %lld, unarrived %lld, unread %lld bytes; split %lld, resized %lld,"
-			" probes %lld",
+			" refused %lld, probes %lld",
 			out, in, by, number(info, "credit"), number(info, "peer_credit"),
 			number(info, "posted"), number(info, "recv_buffers"),
 			number(info, "recv_size"), number(info, "send_size"),
@@ -157,7 +164,8 @@ char *sdp_info_text(const json_t *info)
 			number(info, "adverts_stale"), number(info, "scans_fired"),
 			number(info, "bytes_unsent"), number(info, "bytes_unarrived"),
 			number(info, "bytes_unread"), number(info, "split_sends"),
-			number(info, "resizes"), number(info, "probes"));
+			number(info, "resizes"), number(info, "resizes_refused"),
+			number(info, "probes"));
 	free(out);
 	free(in);
 	free(by);

@@ -92,7 +92,7 @@ enum sdp_info_mode {
 	SDP_INFO_PIPELINED,
 };
 
-#define SDP_INFO_VERSION	5
+#define SDP_INFO_VERSION	6
 
 /**
  * struct sdp_info - a connection in numbers; later versions may add members at the end
@@ -139,6 +139,11 @@ enum sdp_info_mode {
  * @ring_received: likewise
  * @ring_writes: messages written into a ring
  * @ring_full: times that data had to wait for room in it
+ * @rdma_fetched: those bytes of @rdma_sent that the peer has read; the others were written
+ * @rdma_read: those of @rdma_received that were read here; the others the peer has written
+ * @resizes_refused: times that the peer has kept @send_size though it was asked for another one
+ * @split_largest: bytes of the largest send since the last such request that did not fit into one
+ *	message
  */
 struct sdp_info {
 	__u8 version;
@@ -184,6 +189,10 @@ struct sdp_info {
 	__u64 ring_received;
 	__u32 ring_writes;
 	__u32 ring_full;
+	__u64 rdma_fetched;
+	__u64 rdma_read;
+	__u32 resizes_refused;
+	__u32 split_largest;
 };
 
 #endif /* _UAPI_LINUX_SDP_H */

@@ -45,6 +45,7 @@
 	_(PostsStale)			/* peers', void when they came: C7 */ \
 	_(ScansRun)			/* looks of the scanner at offers */ \
 	_(ScansFired)			/* because nobody read them for long */ \
+	_(MapsFailed)			/* memory that could not be registered for RDMA */ \
 	_(BytesRead)			/* by RDMA, from peers */	\
 	_(ReadsVoid)			/* that the device called done, and nothing had come */ \
 	_(BytesFetched)			/* by RDMA, by peers */		\

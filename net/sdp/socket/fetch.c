@@ -51,6 +51,7 @@ void sdp_was_read(struct sdp_sock *ssk, u32 n, struct sdp_todo *todo)
 	SDP_ADD(sock_net(&ssk->sk), BytesRead, n);
 	ssk->bytes_received += n;
 	ssk->rdma_received += n;
+	ssk->rdma_read += n;
 	ssk->last_received = jiffies;
 	sdp_alive_heard(ssk);
 	todo->wake |= SDP_WAKE_READ;
@@ -116,7 +117,7 @@ static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *m
 static int read_pages(struct sdp_sock *ssk, struct sdp_link *link, const struct sdp_pages *pages,
 		      struct sdp_fetch *f)
 {
-	struct sdp_mem *mem = link->ops->map(link, pages);
+	struct sdp_mem *mem = sdp_map(ssk, link, pages);
 
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);

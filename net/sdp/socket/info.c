@@ -136,6 +136,10 @@ void sdp_info_fill(struct sdp_sock *ssk, struct sdp_info *info)
 	info->ring_received = ssk->ring_received;
 	info->ring_writes = ssk->ring_writes;
 	info->ring_full = ssk->ring_full;
+	info->rdma_fetched = ssk->rdma_fetched;
+	info->rdma_read = ssk->rdma_read;
+	info->resizes_refused = ssk->resizes_refused;
+	info->split_largest = e->resize.largest;
 	if (!ssk->link)
 		return;
 	strscpy(info->transport, ssk->link->ops->name, sizeof(info->transport));

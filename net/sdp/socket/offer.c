@@ -158,7 +158,7 @@ static u32 offer_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_p
 	if (pages->len <= o.first || !READ_ONCE(ssk->may_offer))
 		return 0;
 	pages->use = SDP_MEM_PEER_READS;
-	o.mem = link->ops->map(link, pages);
+	o.mem = sdp_map(ssk, link, pages);
 	if (IS_ERR(o.mem))
 		return 0;
 	o.skb = first_bytes(ssk, pages, o.first);
@@ -271,6 +271,7 @@ void sdp_offer_answered(struct sdp_sock *ssk, u32 got, bool came)
 	SDP_ADD(net, BytesFetched, got - o->first);
 	ssk->bytes_sent += got - o->first;
 	ssk->rdma_sent += got - o->first;
+	ssk->rdma_fetched += got - o->first;
 	ssk->last_sent = jiffies;
 	ssk->tx_since = jiffies;
 	sdp_offer_over(ssk, got);

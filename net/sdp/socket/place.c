@@ -109,7 +109,7 @@ u32 sdp_place(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pag
 	if (!READ_ONCE(ssk->may_write) || !skb_queue_empty_lockless(&ssk->tx_queue))
 		return 0;
 	pages->use = SDP_MEM_WRITE_FROM;
-	mem = link->ops->map(link, pages);
+	mem = sdp_map(ssk, link, pages);
 	if (IS_ERR(mem))
 		return 0;
 	n = begin(ssk, link, mem);

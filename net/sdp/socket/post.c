@@ -219,7 +219,7 @@ bool sdp_post(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *time
 	/* Others may look, or wait, meanwhile; who keeps them waiting does not keep this. */
 	mutex_unlock(&ssk->rx_mutex);
 	link = sdp_link_use(ssk);
-	p.mem = link ? link->ops->map(link, &pin.mem) : ERR_PTR(-ENOTCONN);
+	p.mem = link ? sdp_map(ssk, link, &pin.mem) : ERR_PTR(-ENOTCONN);
 	if (!IS_ERR(p.mem)) {
 		posted = begin(ssk, link, &p);
 		if (posted)

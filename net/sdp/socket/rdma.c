@@ -60,6 +60,23 @@ struct sdp_link *sdp_link_use(struct sdp_sock *ssk)
 }
 
 /**
+ * sdp_map() - have memory registered for one transfer
+ * @ssk: socket, without any lock
+ * @link: the link, in use
+ * @pages: what, where, and what for
+ *
+ * Return: the memory, or an ERR_PTR: then its bytes go in messages.
+ */
+struct sdp_mem *sdp_map(struct sdp_sock *ssk, struct sdp_link *link, const struct sdp_pages *pages)
+{
+	struct sdp_mem *mem = link->ops->map(link, pages);
+
+	if (IS_ERR(mem))
+		SDP_INC(sock_net(&ssk->sk), MapsFailed);
+	return mem;
+}
+
+/**
  * sdp_await_move() - wait until a read or write has ended, whatever becomes of the connection
  * @ssk: socket, without any lock
  * @link: the link, in use

@@ -142,5 +142,6 @@ void sdp_size_message_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
 		ssk->resizes++;
 	} else {
 		SDP_INC(net, ResizesRefused);
+		ssk->resizes_refused++;
 	}
 }

@@ -180,6 +180,7 @@ struct sdp_home;
  * @gathering: a partial segment waits, counted once
  * @split_sends: sends that did not fit into one message
  * @resizes: requests for other sizes that the peer has granted
+ * @resizes_refused: ... that it has not
  * @sent: messages sent
  * @received: messages received
  * @data_sent: those of them with payload
@@ -188,6 +189,8 @@ struct sdp_home;
  * @bytes_received: their payload
  * @rdma_sent: bytes of @bytes_sent that went by RDMA
  * @rdma_received: likewise
+ * @rdma_fetched: those of @rdma_sent that the peer has read
+ * @rdma_read: those of @rdma_received that were read here
  * @offers: large writes offered to the peer
  * @offers_crossed: those that met a buffer of the peer's reader on its way
  * @scans_fired: the peer's offers that no reader came for in time
@@ -322,6 +325,7 @@ struct sdp_sock {
 	bool gathering;
 	u32 split_sends;
 	u32 resizes;
+	u32 resizes_refused;
 	u64 sent;
 	u64 received;
 	u32 data_sent;
@@ -330,6 +334,8 @@ struct sdp_sock {
 	u64 bytes_received;
 	u64 rdma_sent;
 	u64 rdma_received;
+	u64 rdma_fetched;
+	u64 rdma_read;
 	u32 offers;
 	u32 offers_crossed;
 	u32 scans_fired;
@@ -538,6 +544,8 @@ void sdp_unpin(struct sdp_pinned *p);
 u32 sdp_rdma_threshold(const struct sdp_sock *ssk);
 bool sdp_rdma_worth(const struct sdp_sock *ssk, size_t bytes);
 struct sdp_link *sdp_link_use(struct sdp_sock *ssk);
+struct sdp_mem *sdp_map(struct sdp_sock *ssk, struct sdp_link *link,
+			const struct sdp_pages *pages);
 void sdp_await_move(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *mem);
 void sdp_await_answer(struct sdp_sock *ssk, const bool *over);
 

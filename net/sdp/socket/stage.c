@@ -95,7 +95,7 @@ static bool make(struct sdp_stage *s)
 	s->skb = sdp_buf_pages(s->n, PIECE_ORDER, pages, &mem.n, s->ssk->sk.sk_allocation);
 	if (!s->skb)
 		return false;
-	s->mem = s->link->ops->map(s->link, &mem);
+	s->mem = sdp_map(s->ssk, s->link, &mem);
 	return !IS_ERR(s->mem);
 }
 

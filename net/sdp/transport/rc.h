@@ -21,6 +21,7 @@
 
 #include <linux/list.h>
 #include <linux/refcount.h>
+#include <linux/rwsem.h>
 #include <linux/semaphore.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_cm.h>
@@ -83,9 +84,9 @@ struct rc_drain {
  * @links: every link on this device
  * @regions: memory regions to be used again
  * @free_regions: how many
- * @reg_mutex: covers the making of the three that follow
- * @reg_ready: the two that follow are there
- * @reg_qp: queue pair for registering memory
+ * @reg_lock: to use the three that follow, or, for writing, to make them
+ * @reg_ready: the two that follow are there, and work
+ * @reg_qp: queue pair for registering memory, or NULL
  * @reg_cq: its completion queue
  * @reg_drain: drains it
  * @reg_room: how many may still register at once
@@ -105,7 +106,7 @@ struct rc_device {
 	struct list_head links;
 	struct list_head regions;
 	unsigned int free_regions;
-	struct mutex reg_mutex; /* makes the queue pair */
+	struct rw_semaphore reg_lock;
 	bool reg_ready;
 	struct ib_qp *reg_qp;
 	struct ib_cq *reg_cq;

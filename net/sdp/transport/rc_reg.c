@@ -16,8 +16,13 @@
  * It is made when the first connection of a device stands: that one knows an address to connect
  * to. Its requests are waited for, each by itself; they are local, so that takes no longer than
  * the device needs.
+ *
+ * A request that fails ends the queue pair, as any error of one does. Large writes of the device
+ * go in messages then, until the next connection that stands has made another one; what was
+ * registered before stays so, and is deregistered when it is over.
  */
 #include <linux/random.h>
+#include <linux/rwsem.h>
 
 #include "rc.h"
 
@@ -78,6 +83,13 @@ static int connect_to_itself(struct rc_device *dev, u32 port, const struct ib_qp
 	return err;
 }
 
+static void destroy(struct rc_device *dev)
+{
+	ib_destroy_qp(dev->reg_qp);
+	ib_free_cq(dev->reg_cq);
+	dev->reg_qp = NULL;
+}
+
 static int create(struct rc_device *dev)
 {
 	struct ib_qp_init_attr attr = {
@@ -90,17 +102,20 @@ static int create(struct rc_device *dev)
 			.max_recv_sge	= 1,
 		},
 	};
+	struct ib_qp *qp;
 
 	dev->reg_cq = ib_alloc_cq_any(dev->ib, dev, 2 * REG_DEPTH + 1, IB_POLL_SOFTIRQ);
 	if (IS_ERR(dev->reg_cq))
 		return PTR_ERR(dev->reg_cq);
 	attr.send_cq = dev->reg_cq;
 	attr.recv_cq = dev->reg_cq;
-	dev->reg_qp = ib_create_qp(dev->pd, &attr);
-	if (!IS_ERR(dev->reg_qp))
-		return 0;
-	ib_free_cq(dev->reg_cq);
-	return PTR_ERR(dev->reg_qp);
+	qp = ib_create_qp(dev->pd, &attr);
+	if (IS_ERR(qp)) {
+		ib_free_cq(dev->reg_cq);
+		return PTR_ERR(qp);
+	}
+	dev->reg_qp = qp;
+	return 0;
 }
 
 /**
@@ -109,13 +124,21 @@ static int create(struct rc_device *dev)
  */
 void rc_reg_init(struct rc_device *dev)
 {
-	mutex_init(&dev->reg_mutex);
+	init_rwsem(&dev->reg_lock);
 	sema_init(&dev->reg_room, REG_DEPTH);
 	rc_worth_init(dev);
 }
 
+/* Nobody uses it, and nobody will. */
+static void drain_and_destroy(struct rc_device *dev)
+{
+	memset(&dev->reg_drain, 0, sizeof(dev->reg_drain));
+	rc_drain_reset(&dev->reg_drain, dev->reg_qp);
+	destroy(dev);
+}
+
 /**
- * rc_reg_start() - a connection stands: make the device's queue pair, if there is none yet
+ * rc_reg_start() - a connection stands: make the device's queue pair, if there is none that works
  * @dev: device
  * @port: port number of the connection
  * @rtr: attributes with which its queue pair went to RTR
@@ -125,21 +148,27 @@ void rc_reg_init(struct rc_device *dev)
  */
 void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr, int mask)
 {
-	/* Pairs with the release below. */
-	if (smp_load_acquire(&dev->reg_ready) || !rc_mem_able(dev->ib))
+	bool broken;
+
+	if (READ_ONCE(dev->reg_ready) || !rc_mem_able(dev->ib))
 		return;
-	mutex_lock(&dev->reg_mutex);
-	if (!dev->reg_ready && !create(dev)) {
-		if (!connect_to_itself(dev, port, rtr, mask)) {
-			/* Whoever sees it sees the queue pair. */
-			smp_store_release(&dev->reg_ready, true);
-			rc_worth_start(dev);
-		} else {
-			ib_destroy_qp(dev->reg_qp);
-			ib_free_cq(dev->reg_cq);
-		}
+	down_write(&dev->reg_lock);
+	if (dev->reg_ready)
+		goto unlock;
+	broken = dev->reg_qp;
+	if (broken)
+		drain_and_destroy(dev);
+	if (create(dev))
+		goto unlock;
+	if (connect_to_itself(dev, port, rtr, mask)) {
+		destroy(dev);
+		goto unlock;
 	}
-	mutex_unlock(&dev->reg_mutex);
+	WRITE_ONCE(dev->reg_ready, true);
+	if (!broken)
+		rc_worth_start(dev);
+unlock:
+	up_write(&dev->reg_lock);
 }
 
 /**
@@ -148,28 +177,47 @@ void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr,
  */
 void rc_reg_stop(struct rc_device *dev)
 {
-	if (!dev->reg_ready)
-		return;
-	rc_drain_reset(&dev->reg_drain, dev->reg_qp);
-	ib_destroy_qp(dev->reg_qp);
-	ib_free_cq(dev->reg_cq);
+	if (dev->reg_qp)
+		drain_and_destroy(dev);
+}
+
+/* Post what is to be done, @op at its end, and wait for that. With reg_lock for reading. */
+static int post_and_wait(struct rc_device *dev, const struct ib_send_wr *first, struct reg_op *op)
+{
+	int err = ib_post_send(dev->reg_qp, first, NULL);
+
+	if (err)
+		return err;
+	wait_for_completion(&op->done);
+	if (op->status == IB_WC_SUCCESS)
+		return 0;
+	/* It is in error now, and all that is posted later would be for nothing. */
+	WRITE_ONCE(dev->reg_ready, false);
+	ibdev_warn_ratelimited(dev->ib, "sdp: a registration has failed (%s)\n",
+			       ib_wc_status_msg(op->status));
+	return -EIO;
 }
 
 /* Carry out @first and what follows it; @last is the last one. */
 static int run(struct rc_device *dev, const struct ib_send_wr *first, struct ib_send_wr *last)
 {
 	struct reg_op op = { .cqe.done = reg_done };
-	int err;
+	int err = -EIO;
 
+	/* Not to wait until there is another one. */
+	if (!READ_ONCE(dev->reg_ready))
+		return err;
 	init_completion(&op.done);
 	last->wr_cqe = &op.cqe;
 	last->send_flags = IB_SEND_SIGNALED;
-	down(&dev->reg_room);
-	err = ib_post_send(dev->reg_qp, first, NULL);
-	if (!err)
-		wait_for_completion(&op.done);
-	up(&dev->reg_room);
-	return err ?: op.status == IB_WC_SUCCESS ? 0 : -EIO;
+	down_read(&dev->reg_lock);
+	if (READ_ONCE(dev->reg_ready)) {
+		down(&dev->reg_room);
+		err = post_and_wait(dev, first, &op);
+		up(&dev->reg_room);
+	}
+	up_read(&dev->reg_lock);
+	return err;
 }
 
 /**

@@ -6,6 +6,7 @@
  *	flood.c	requests without end
  *	full.c	a device without queue pairs
  *	unread.c	devices without RDMA read
+ *	regs.c	a device that registers no memory
  *	keys.c	what is done with memory that it is told of
  *	rings.c	what is written into a ring, or said of one
  *	modes.c	exchanges of large transfers that cross, are void, or are broken off
@@ -206,6 +207,11 @@ void hostile_no_more_full(void);
 /* unread.c */
 int hostile_unread(const char *name);
 void hostile_all_read(void);
+
+/* regs.c */
+int hostile_registers_not(const char *name, const char *how);
+int hostile_registers_failed(void);
+void hostile_registers(void);
 
 /* keys.c */
 int hostile_key_read(struct hostile *h);

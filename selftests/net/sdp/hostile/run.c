@@ -10,6 +10,9 @@
  *
  * .../unread: write "NETDEV", and it has no RDMA read; "none" ends that.
  *
+ * .../regs: write "NETDEV alloc", or another way of regs.c, and it does not register memory; "none"
+ * ends that. Read how often that has been so.
+ *
  * A write returns when the case has said what it has to say; a read waits, at most
  * ten seconds for each, for the peer's verdict.
  */
@@ -155,6 +158,40 @@ static const struct file_operations unread_ops = {
 	.write	= unread_write,
 };
 
+static ssize_t regs_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
+{
+	char text[80] = "", name[64] = "", how[8] = "";
+	int err = 0;
+
+	if (len >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, len))
+		return -EFAULT;
+	if (sscanf(text, "%63s %7s", name, how) < 1)
+		return -EINVAL;
+	mutex_lock(&lock);
+	if (!strcmp(name, "none"))
+		hostile_registers();
+	else
+		err = hostile_registers_not(name, how);
+	mutex_unlock(&lock);
+	return err ? err : len;
+}
+
+static ssize_t regs_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
+{
+	char text[16];
+	int n = scnprintf(text, sizeof(text), "%d\n", hostile_registers_failed());
+
+	return simple_read_from_buffer(buf, len, pos, text, n);
+}
+
+static const struct file_operations regs_ops = {
+	.owner	= THIS_MODULE,
+	.write	= regs_write,
+	.read	= regs_read,
+};
+
 static ssize_t generate_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
 	char text[80] = "";
@@ -197,6 +234,7 @@ static int __init hostile_init(void)
 	debugfs_create_file("generate", 0600, dir, NULL, &generate_ops);
 	debugfs_create_file("full", 0200, dir, NULL, &full_ops);
 	debugfs_create_file("unread", 0200, dir, NULL, &unread_ops);
+	debugfs_create_file("regs", 0600, dir, NULL, &regs_ops);
 	return 0;
 }
 
@@ -205,6 +243,7 @@ static void __exit hostile_exit(void)
 	debugfs_remove(dir);
 	hostile_no_more_full();
 	hostile_all_read();
+	hostile_registers();
 	hostile_gen_exit();
 	end_all();
 }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A device that does not register memory. soft-RoCE always does, so its functions are replaced by
+ * such as fail in one of the ways in which a device can:
+ *
+ *	alloc	it has no more regions
+ *	map	a region does not take all pages
+ *	post	a request is not taken
+ *	reg	a request completes, with an error, and its queue pair is in error then
+ *	end	likewise one that ends a registration
+ *
+ * For "reg" and "end" it is given a key that no region has, and finds that out by itself.
+ */
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/rcupdate.h>
+
+#include "hostile.h"
+
+/* No region has so high an index. */
+#define FOREIGN		0x80000000
+
+static struct ib_device *ib;
+static struct ib_device_ops real;
+static enum ib_wr_opcode spoiled;
+static atomic_t failures;
+
+static struct ib_mr *refuse_region(struct ib_pd *pd, enum ib_mr_type type, u32 max)
+{
+	atomic_inc(&failures);
+	return ERR_PTR(-ENOMEM);
+}
+
+static int take_fewer(struct ib_mr *mr, struct scatterlist *sg, int n, unsigned int *offset)
+{
+	int all = real.map_mr_sg(mr, sg, n, offset);
+
+	atomic_inc(&failures);
+	return all > 0 ? all - 1 : all;
+}
+
+static int refuse_request(struct ib_qp *qp, const struct ib_send_wr *first,
+			  const struct ib_send_wr **bad)
+{
+	const struct ib_send_wr *wr;
+
+	for (wr = first; wr; wr = wr->next) {
+		if (wr->opcode != IB_WR_REG_MR)
+			continue;
+		atomic_inc(&failures);
+		*bad = first;
+		return -ENOMEM;
+	}
+	return real.post_send(qp, first, bad);
+}
+
+/* The requests are their poster's own, and only read as constants. */
+static void spoil(const struct ib_send_wr *wr)
+{
+	if (wr->opcode == IB_WR_REG_MR)
+		((struct ib_reg_wr *)reg_wr(wr))->key ^= FOREIGN;
+	else
+		((struct ib_send_wr *)wr)->ex.invalidate_rkey ^= FOREIGN;
+}
+
+static int spoil_request(struct ib_qp *qp, const struct ib_send_wr *first,
+			 const struct ib_send_wr **bad)
+{
+	const struct ib_send_wr *wr;
+
+	for (wr = first; wr; wr = wr->next) {
+		if (wr->opcode != READ_ONCE(spoiled))
+			continue;
+		atomic_inc(&failures);
+		spoil(wr);
+	}
+	return real.post_send(qp, first, bad);
+}
+
+/**
+ * hostile_registers() - the device registers memory again
+ */
+void hostile_registers(void)
+{
+	if (!ib)
+		return;
+	WRITE_ONCE(ib->ops.alloc_mr, real.alloc_mr);
+	WRITE_ONCE(ib->ops.map_mr_sg, real.map_mr_sg);
+	WRITE_ONCE(ib->ops.post_send, real.post_send);
+	/* Who has just called one of ours is out of it before the module can go. */
+	synchronize_rcu_tasks();
+	ib_device_put(ib);
+	ib = NULL;
+}
+
+/**
+ * hostile_registers_not() - a device does not register memory from now on
+ * @name: its network device
+ * @how: see above
+ *
+ * Return: 0 or an errno.
+ */
+int hostile_registers_not(const char *name, const char *how)
+{
+	struct net_device *ndev = dev_get_by_name(&init_net, name);
+
+	hostile_registers();
+	if (!ndev)
+		return -ENODEV;
+	ib = ib_device_get_by_netdev(ndev, RDMA_DRIVER_UNKNOWN);
+	dev_put(ndev);
+	if (!ib)
+		return -ENODEV;
+	real = ib->ops;
+	atomic_set(&failures, 0);
+	WRITE_ONCE(spoiled, !strcmp(how, "end") ? IB_WR_LOCAL_INV : IB_WR_REG_MR);
+	if (!strcmp(how, "alloc"))
+		WRITE_ONCE(ib->ops.alloc_mr, refuse_region);
+	else if (!strcmp(how, "map"))
+		WRITE_ONCE(ib->ops.map_mr_sg, take_fewer);
+	else if (!strcmp(how, "post"))
+		WRITE_ONCE(ib->ops.post_send, refuse_request);
+	else
+		WRITE_ONCE(ib->ops.post_send, spoil_request);
+	return 0;
+}
+
+/**
+ * hostile_registers_failed() - how often has it failed?
+ *
+ * Return: since hostile_registers_not().
+ */
+int hostile_registers_failed(void)
+{
+	return atomic_read(&failures);
+}

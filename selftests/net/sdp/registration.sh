@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A device that does not register memory, in each of the ways in which that can fail: what should
+# have gone by RDMA goes in messages, every byte is right, the connection lives, no page stays
+# pinned, and by RDMA it goes again when the device does (A4, B4). timeout: 300 s; short form: none
+. "$(dirname "$0")/lib.sh"
+export PEER_SECONDS=600
+. "$(dirname "$0")/libpeers.sh"
+. "$(dirname "$0")/libhostile.sh"
+
+regs=/sys/kernel/debug/sdp_hostile/regs
+threshold=/proc/sys/net/sdp/rdma_threshold
+threshold_before=$(<$threshold)
+restore() {
+	peers_end
+	rmmod sdp_hostile
+	echo "$threshold_before" >$threshold
+}
+cleanup restore
+echo 16384 >$threshold
+
+piece=65536 amount=$((24 * 65536)) phases=24
+# Regions that a device may have beside those that it keeps: as kills.c has it.
+regions_more=8
+phase=0
+
+registers() { echo none >$regs; }
+registers_not() { echo "$1 $2" >$regs; }
+
+moved() { echo $(($(sdpstat BytesRead) + $(sdpstat BytesPlaced))); }
+
+regions() { rdma resource show mr | wc -l; }
+
+pinned() {
+	echo 1 >/proc/sys/vm/stat_refresh
+	awk '$1 == "nr_foll_pin_acquired" { n += $2 } $1 == "nr_foll_pin_released" { n -= $2 }
+		END { print n }' /proc/vmstat
+}
+unpinned() { [ "$(pinned)" = 0 ]; }
+
+# One connection, for all that follows: large writes to and fro, again and again, when told to;
+# between these nobody waits with pages of its own.
+begin() {
+	local i there=() back=()
+	for ((i = 1; i <= phases; i++)); do
+		there+=(wait "$peers/go-$i" send $amount recv $amount say "phase $i")
+		back+=(wait "$peers/go-$i" recv $amount send $amount)
+	done
+	next_port
+	peer server bind $SDP_B $port listen 5 say up accept pieces $piece "${back[@]}" hold
+	says server $patience up && peer client connect $SDP_B $port pieces $piece "${there[@]}" hold
+	says client $patience connected
+}
+
+# exchange NAME: the connection's next one
+exchange() {
+	phase=$((phase + 1))
+	moved_before=$(moved) maps_before=$(sdpstat MapsFailed)
+	touch "$peers/go-$phase"
+	check "$1: every byte is right, both ways" says client $((2 * patience)) "phase $phase"
+	check "$1: no page is pinned" wait_for $patience unpinned
+	check "$1: the connection lives" [ "$(sdpstat Failures)" = "$failures" ]
+}
+
+by_rdma() {
+	exchange "$1"
+	check "$1: it goes by RDMA" [ "$(moved)" -gt "$moved_before" ]
+}
+
+in_messages() {
+	exchange "$1"
+	check "$1: all in messages" [ "$(moved)" = "$moved_before" ]
+}
+
+# failing DEVICE HOW
+failing() {
+	registers_not "$1" "$2"
+	exchange "$1 fails to $2"
+	check "$1 fails to $2: it has" [ "$(<$regs)" -gt 0 ]
+	check "$1 fails to $2: which is counted" [ "$(sdpstat MapsFailed)" -gt "$maps_before" ]
+}
+
+# Regions that could not be used are given up, so that there are none left when "alloc" begins.
+without_regions() {
+	failing "$1" map
+	failing "$1" alloc
+	registers
+	by_rdma "$1 has regions again"
+	failing "$1" post
+	registers
+	by_rdma "$1 takes requests again"
+}
+
+# Its queue pair is lost: the next connection makes another one, for all.
+broken() {
+	failing "$1" "$2"
+	registers
+	in_messages "$1, after it failed to $2"
+	check "$1: another connection" transfer $SDP_B
+	by_rdma "$1 has another queue pair"
+}
+
+hostile_begin
+check "a connection" begin
+failures=$(sdpstat Failures)
+by_rdma "at first"
+regions_before=$(regions)
+for device in va vb; do
+	without_regions $device
+	broken $device reg
+	broken $device end
+done
+check "no more regions than before" [ "$(regions)" -le $((regions_before + regions_more)) ]
+peers_end
+hostile_end
+tap_done
