@@ -74,18 +74,37 @@ static void need_learnt(const struct pair *p, unsigned int mode, unsigned int al
 	     info.tx_mode, info.learning, mode, alike);
 }
 
+/* SDP_INFO of both ends: so many bytes have been read by RDMA since, and none written. */
+static void need_read(const struct pair *p, const struct sdp_info *writer,
+		      const struct sdp_info *reader, long long bytes)
+{
+	struct sdp_info out = info_of(p->c), in = info_of(p->s);
+
+	need((long long)(in.rdma_read - reader->rdma_read) == bytes &&
+	     in.rdma_received - reader->rdma_received == in.rdma_read - reader->rdma_read,
+	     "%llu bytes read and %llu received by RDMA, not %lld",
+	     (unsigned long long)(in.rdma_read - reader->rdma_read),
+	     (unsigned long long)(in.rdma_received - reader->rdma_received), bytes);
+	need((long long)(out.rdma_fetched - writer->rdma_fetched) == bytes &&
+	     out.rdma_sent - writer->rdma_sent == out.rdma_fetched - writer->rdma_fetched,
+	     "%llu bytes fetched and %llu sent by RDMA, not %lld",
+	     (unsigned long long)(out.rdma_fetched - writer->rdma_fetched),
+	     (unsigned long long)(out.rdma_sent - writer->rdma_sent), bytes);
+}
+
 /* C1, C2, C5: a reader that begins to poll: so many offers are read, and then it is Combined. */
 static int leaves_polled(void *arg)
 {
 	long long sent, read, placed, changes;
 	struct steady r = { .len = 2 * AFTER * SIZE, .piece = SIZE };
-	unsigned int offers;
+	struct sdp_info writer, reader;
 	pid_t pid;
 	int i;
 
 	(void)arg;
 	r.p = pair_pipelined(SIZE, &r.at);
-	offers = info_of(r.p.c).offers;
+	writer = info_of(r.p.c);
+	reader = info_of(r.p.s);
 	sent = counter("OffersSent");
 	read = counter("BytesRead");
 	placed = counter("BytesPlaced");
@@ -107,8 +126,10 @@ static int leaves_polled(void *arg)
 	helper_end(pid);
 	need_learnt(&r.p, SDP_INFO_COMBINED, 0);
 	need(counter("OffersSent") - sent == 2 * AFTER &&
-	     info_of(r.p.c).offers - offers == 2 * AFTER, "%lld offers, %u of the connection",
-	     counter("OffersSent") - sent, info_of(r.p.c).offers - offers);
+	     info_of(r.p.c).offers - writer.offers == 2 * AFTER,
+	     "%lld offers, %u of the connection", counter("OffersSent") - sent,
+	     info_of(r.p.c).offers - writer.offers);
+	need_read(&r.p, &writer, &reader, counter("BytesRead") - read);
 	need(counter("BytesPlaced") == placed, "something was written");
 	await_unpinned();
 	return EXIT_OK;

@@ -76,9 +76,14 @@ static int learns_surely(void *arg)
 static struct pair pipelined(long *at)
 {
 	struct pair p = pair_pipelined(WRITE, at);
+	struct sdp_info c, s;
 
-	need(info_of(p.c).rdma_sent >= 5L * WRITE &&
-	     info_of(p.c).rdma_sent == info_of(p.s).rdma_received, "SDP_INFO does not say so");
+	c = info_of(p.c);
+	s = info_of(p.s);
+	/* At first they were read, and then written. */
+	need(c.rdma_sent >= 5L * WRITE && c.rdma_sent == s.rdma_received && c.rdma_fetched &&
+	     c.rdma_fetched == s.rdma_read && c.rdma_sent - c.rdma_fetched >= 3L * WRITE,
+	     "SDP_INFO does not say so");
 	return p;
 }
 

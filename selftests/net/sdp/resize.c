@@ -12,6 +12,10 @@
 #define WRITE		16384
 #define WRITE_FITS	(16 + WRITE)
 #define IDLE_MS		200
+/* Fits into a larger receive, and takes few of the small ones. */
+#define SOME		4000
+#define SOME_FITS	(16 + 4096)
+#define FULL_PAIRS	6
 
 /* A connection that asks after so many split writes; with socket buffers of that size, if any. */
 static struct pair pair_after(int splits, int buffer)
@@ -88,10 +92,13 @@ static int grow(void *arg)
 	need(size_is(p.c, p.s, SMALL), "at first %u", info_of(p.c).send_size);
 	in_step(p.c, p.s, &at, 7, WRITE);
 	need(size_is(p.c, p.s, SMALL), "after 7 writes %u", info_of(p.c).send_size);
+	need(info_of(p.c).split_largest == WRITE, "the largest split was %u",
+	     info_of(p.c).split_largest);
 	write_until(p.c, p.s, &at, WRITE, WRITE_FITS);
 	info = info_of(p.c);
 	need(info.split_sends >= 8, "%u split", info.split_sends);
-	need(info.resizes == 1, "%u resizes", info.resizes);
+	need(info.resizes == 1 && !info.resizes_refused, "%u resizes, %u refused", info.resizes,
+	     info.resizes_refused);
 	need(counter("ResizesAsked") == asked + 1 && counter("ResizesGranted") == granted + 1,
 	     "%lld asked, %lld granted", counter("ResizesAsked") - asked,
 	     counter("ResizesGranted") - granted);
@@ -164,6 +171,87 @@ static int both_ask(void *arg)
 	return EXIT_OK;
 }
 
+/* What is on its way takes so long, for all; without @ms none does. */
+static bool way_takes(int ms)
+{
+	char command[200];
+
+	if (!ms)
+		return !system("tc qdisc del dev va root 2>/dev/null; "
+			       "tc qdisc del dev vb root 2>/dev/null; true");
+	snprintf(command, sizeof(command), "modprobe sch_netem 2>/dev/null; "
+		 "tc qdisc replace dev va root netem limit 10000 delay %dms && "
+		 "tc qdisc replace dev vb root netem limit 10000 delay %dms", ms, ms);
+	return !system(command);
+}
+
+/* Both ends write before either can have heard of the other. Returns whether both have asked. */
+static bool asked_at_once(const struct pair *p)
+{
+	long long asked = counter("ResizesAsked");
+
+	send_all(p->c, pattern(0), SOME);
+	send_all(p->s, pattern(0), SOME);
+	pattern_read(p->s, 0, SOME, PATTERN_LARGEST);
+	pattern_read(p->c, 0, SOME, PATTERN_LARGEST);
+	return counter("ResizesAsked") == asked + 2;
+}
+
+static void both_ways(const struct pair *p, long *at)
+{
+	long other = *at;
+
+	in_step(p->c, p->s, at, 1, SOME);
+	in_step(p->s, p->c, &other, 1, SOME);
+}
+
+/*
+ * E4: the requests cross. The accepting end's is answered, and then the connecting one's, which was
+ * disregarded, is made again.
+ */
+static int at_once(void *arg)
+{
+	long long asked, granted, refused;
+	bool crossed = false;
+	long at = SOME;
+	struct pair p;
+	int i;
+
+	(void)arg;
+	messages_only();
+	for (i = 0; i < 50 && !crossed; i++) {
+		p = pair_after(1, 0);
+		if (!way_takes(20))
+			return EXIT_SKIPPED;
+		asked = counter("ResizesAsked");
+		granted = counter("ResizesGranted");
+		refused = counter("ResizesRefused");
+		crossed = asked_at_once(&p);
+		way_takes(0);
+		if (!crossed) {
+			close(p.c);
+			close(p.s);
+		}
+	}
+	need(crossed, "they did not ask at once in %d attempts", i);
+	for (i = 0; i < 40 && !size_is(p.s, p.c, SOME_FITS); i++)
+		both_ways(&p, &at);
+	need(size_is(p.s, p.c, SOME_FITS), "the accepting end's: %u", info_of(p.s).send_size);
+	need(size_is(p.c, p.s, SMALL), "the connecting end's, at once: %u",
+	     info_of(p.c).send_size);
+	for (i = 0; i < 40 && !size_is(p.c, p.s, SOME_FITS); i++)
+		both_ways(&p, &at);
+	need(size_is(p.c, p.s, SOME_FITS), "the connecting end's: %u", info_of(p.c).send_size);
+	need(info_of(p.c).resizes == 1 && info_of(p.s).resizes == 1 &&
+	     counter("ResizesGranted") == granted + 2, "%lld granted",
+	     counter("ResizesGranted") - granted);
+	/* What is not used up within a second is refused, and asked for again. */
+	asked = counter("ResizesAsked") - asked;
+	refused = counter("ResizesRefused") - refused;
+	need(asked == 3 + refused, "%lld asked, %lld refused", asked, refused);
+	return EXIT_OK;
+}
+
 /* E5: on either side a limit no larger than the first size fixes it. */
 static int fixed(void *arg)
 {
@@ -196,12 +284,45 @@ static int refused(void *arg)
 		pattern_write(p.c, at, WRITE);
 	need(counter("ResizesRefused") > refusals, "it was not refused, and asked %lld times",
 	     counter("ResizesAsked") - asked);
+	need(info_of(p.c).resizes_refused == counter("ResizesRefused") - refusals &&
+	     !info_of(p.c).resizes, "%u refused", info_of(p.c).resizes_refused);
 	/* After each refusal it takes twice as many writes: 8, 16, 32, 64. */
 	need(counter("ResizesAsked") - asked <= 5, "asked %lld times",
 	     counter("ResizesAsked") - asked);
 	need(size_is(p.c, p.s, SMALL), "it has grown to %u", info_of(p.c).send_size);
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
 	helper_end(pid);
+	return EXIT_OK;
+}
+
+/*
+ * E2: with memory short it gets the old size, and all goes on with that; and a larger one when
+ * there is memory again. What counts it does so to 1 MiB per CPU: a few full sockets are more.
+ */
+static int pressed(void *arg)
+{
+	long long refusals = counter("ResizesRefused"), pressure = counter("MemoryPressure");
+	struct pair full[FULL_PAIRS], p = pair_after(2, 0);
+	long at = 0;
+	size_t i;
+
+	(void)arg;
+	messages_only();
+	for (i = 0; i < FULL_PAIRS; i++) {
+		full[i] = pair_sized(1 << 20);
+		fill_to_rest(full[i].c, full[i].s);
+	}
+	need(setting_write("mem", "1 2 1000000"), "net.sdp.mem");
+	in_step(p.c, p.s, &at, 8, WRITE);
+	need(counter("MemoryPressure") > pressure, "memory is not short");
+	need(counter("ResizesRefused") > refusals &&
+	     info_of(p.c).resizes_refused == counter("ResizesRefused") - refusals,
+	     "it was not refused");
+	need(size_is(p.c, p.s, SMALL), "it has grown to %u", info_of(p.c).send_size);
+	in_step(p.s, p.c, &at, 8, WRITE);
+	need(size_is(p.s, p.c, SMALL), "it has grown to %u", info_of(p.s).send_size);
+	need(setting_write("mem", "1000000 1000000 1000000"), "net.sdp.mem");
+	write_until(p.c, p.s, &at, WRITE, WRITE_FITS);
 	return EXIT_OK;
 }
 
@@ -323,15 +444,23 @@ static const struct test tests[] = {
 	{ "both_ask", both_ask, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "fixed", fixed, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "refused", refused, 30, RC_SETS, .sdp_only = true, .arg = NULL },
+	{ "pressed", pressed, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "not_accepted", not_accepted, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "shrink", shrink, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "charged", charged, 90, RC_SETS | NOT_SHORT, .sdp_only = true, .arg = NULL },
 	{ "short_rests", short_rests, 30, RC_SETS, .sdp_only = true, .arg = NULL },
+	/* The last one: if it dies, what is on its way goes on taking long. */
+	{ "at_once", at_once, 60, RC_SETS, .sdp_only = true, .arg = NULL },
 };
 
 int main(int argc, char **argv)
 {
+	int status;
+
 	(void)argc;
 	pattern_make();
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
+	status = run_tests(argv, tests, ARRAY_SIZE(tests));
+	/* However a test has ended. */
+	way_takes(0);
+	return status;
 }

@@ -32,6 +32,7 @@ static struct {
 	{ .name = "ring_size" },
 	{ .name = "ring_window" },
 	{ .name = "ring_flush" },
+	{ .name = "mem" },
 	{ .name = "rmem_max" },
 	{ .name = "wmem_max" },
 	{ .name = "rewrite" },
