@@ -296,6 +296,29 @@ static void options_lengths(void)
 	REC("TCP_CONGESTION, empty", setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "", 0));
 }
 
+/*
+ * What is there of two writes while they are corked. If the machine stood still so long meanwhile
+ * that the cork may have gone by itself, that says nothing, and is tried again.
+ */
+static int corked_events(const struct pair *p)
+{
+	int events, tries = 0;
+	long long start;
+	char data[7];
+
+	for (;;) {
+		start = now_ms();
+		send_all(p->c, "one ", 4);
+		send_all(p->c, "two", 3);
+		events = poll_for(p->s, POLLIN, 40);
+		if (!events || now_ms() - start < 150 || ++tries == 50)
+			return events;
+		set_int(p->c, IPPROTO_TCP, TCP_CORK, 0);
+		recv_all(p->s, data, sizeof(data));
+		set_int(p->c, IPPROTO_TCP, TCP_CORK, 1);
+	}
+}
+
 /* What is corked waits for the cork to go, for TCP_NODELAY, or for 200 ms. */
 static void cork_holds(void)
 {
@@ -303,9 +326,7 @@ static void cork_holds(void)
 	long long start;
 
 	set_int(p.c, IPPROTO_TCP, TCP_CORK, 1);
-	REC("send", send(p.c, "one ", 4, 0));
-	REC("send", send(p.c, "two", 3, 0));
-	rec_events("corked", poll_for(p.s, POLLIN, 40));
+	rec_events("corked", corked_events(&p));
 	set_int(p.c, IPPROTO_TCP, TCP_CORK, 0);
 	rec("arrives", "%d", await_bytes(p.s, 7));
 	rec_recv("uncorked", p.s, 100, 0);
