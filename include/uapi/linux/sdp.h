@@ -54,7 +54,7 @@
  * @SDP_FELL_REMEMBERED: there was none shortly before
  * @SDP_FELL_RESOURCES: memory, queue pairs
  * @SDP_FELL_OPTION: something was set, or asked for, that only TCP has
- * @SDP_FELL_PORT: no such address for SDP, or its port is taken by another SDP socket
+ * @SDP_FELL_PORT: no such address for SDP, or another SDP socket listens, or may, at the port
  * @SDP_FELL_ERROR: any other error
  * @SDP_FALLBACKS: their number; grows with later versions
  */

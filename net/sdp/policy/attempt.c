@@ -233,7 +233,7 @@ static void wish_make(struct wish *w, const struct socket *sock)
 static int begin(struct sdp_shadow *shadow)
 {
 	struct net *net = sock_net(shadow->sock->sk);
-	int err = sdp_shadow_make_sdp(shadow) ?: sdp_shadow_bind(shadow);
+	int err = sdp_shadow_make_sdp(shadow) ?: sdp_shadow_bind(shadow, SDP_ROLE_CONNECT);
 
 	if (err)
 		return err;
@@ -255,7 +255,7 @@ static int only_sdp(struct sdp_shadow *shadow)
 
 	if (!sdp_carry_possible(shadow->sock->sk))
 		return -EOPNOTSUPP;
-	err = sdp_shadow_make_sdp(shadow) ?: sdp_shadow_bind(shadow);
+	err = sdp_shadow_make_sdp(shadow) ?: sdp_shadow_bind(shadow, SDP_ROLE_CONNECT);
 	if (err) {
 		sdp_shadow_drop_sdp(shadow);
 		return err;

@@ -48,7 +48,9 @@ static void name_of(struct socket *sock, const struct proto_ops *tcp, struct sdp
 
 static int listen_by_sdp(struct sdp_shadow *shadow, int backlog)
 {
-	return sdp_shadow_bind(shadow) ?: shadow->sdp->ops->listen(shadow->sdp, backlog);
+	int err = sdp_shadow_bind(shadow, SDP_ROLE_LISTEN);
+
+	return err ?: shadow->sdp->ops->listen(shadow->sdp, backlog);
 }
 
 static int only_sdp(struct sdp_shadow *shadow, int backlog)

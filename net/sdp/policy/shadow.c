@@ -73,6 +73,25 @@ static struct sdp_shadow *make(struct socket *sock, const struct sdp_calls *call
 	return shadow;
 }
 
+/*
+ * Before 6.6 accept(2) reads the listener's calls twice: once for the new socket, and once to call
+ * them. If listen(2) comes in between and makes it TCP's, the kernel accepts, of a listener that it
+ * has for its own, a socket that has our calls: the one that is connected, and has no shadow. It is
+ * given back by its first call, whose file keeps it open. Returns false if it is none of these.
+ */
+static bool give_back_accepted(struct socket *sock, const struct sdp_calls *calls)
+{
+	const struct proto_ops *ops = READ_ONCE(sock->ops);
+
+	if (sock->state == SS_UNCONNECTED || (ops != &calls->fresh && ops != &calls->calls))
+		return false;
+	__module_get(calls->tcp->owner);
+	WRITE_ONCE(sock->ops, calls->tcp);
+	/* Who calls is counted, or holds the module. */
+	module_put(THIS_MODULE);
+	return true;
+}
+
 /**
  * sdp_shadow_of() - what is beside an undecided socket, from its first call on
  * @sock: socket
@@ -86,7 +105,9 @@ struct sdp_shadow *sdp_shadow_of(struct socket *sock, const struct sdp_calls *ca
 
 	spin_lock(&table_lock);
 	found = find_locked(sock);
-	if (READ_ONCE(sock->ops) == &calls->fresh) {
+	if (!found && give_back_accepted(sock, calls)) {
+		/* It is none of ours. */
+	} else if (READ_ONCE(sock->ops) == &calls->fresh) {
 		found = shadow ?: ERR_PTR(-ENOBUFS);
 		if (shadow) {
 			hlist_add_head(&shadow->node, place_of(sock));
@@ -182,14 +203,18 @@ static bool has_name(const struct sock *tcp)
 /**
  * sdp_shadow_bind() - give the SDP socket the name that the TCP one was given
  * @shadow: shadow, locked for writing
+ * @role: what for
  *
- * Whoever was allowed to have the name has it already, so nobody is asked again.
+ * Whoever was allowed to have the name has it already, so nobody is asked again. TCP has seen to
+ * it that it is nobody else's, too; SDP's own sockets may have the port all the same, and only
+ * those that may listen are in the way of one that listens.
  *
  * Return: 0 or an errno.
  */
-int sdp_shadow_bind(struct sdp_shadow *shadow)
+int sdp_shadow_bind(struct sdp_shadow *shadow, enum sdp_role role)
 {
 	struct socket *sock = shadow->sock;
+	struct sdp_sock *ssk = sdp_sk(shadow->sdp->sk);
 	struct sockaddr_storage name = { };
 	const struct cred *old;
 	struct cred *kernel;
@@ -203,13 +228,15 @@ int sdp_shadow_bind(struct sdp_shadow *shadow)
 	kernel = prepare_kernel_cred(&init_task);
 	if (!kernel)
 		return -ENOMEM;
+	ssk->named_by_tcp = inet_sk(sock->sk)->inet_num;
+	ssk->only_connects = role == SDP_ROLE_CONNECT;
 	old = override_creds(kernel);
 	err = shadow->sdp->ops->bind(shadow->sdp, (struct sdp_sockaddr *)&name, len);
 	revert_creds(old);
 	put_cred(kernel);
 	/* A port that TCP has chosen is not kept over a disconnect. */
 	if (!err && !(sock->sk->sk_userlocks & SOCK_BINDPORT_LOCK))
-		shadow->sdp->sk->sk_userlocks &= ~SOCK_BINDPORT_LOCK;
+		ssk->sk.sk_userlocks &= ~SOCK_BINDPORT_LOCK;
 	return err;
 }
 

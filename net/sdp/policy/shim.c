@@ -521,13 +521,13 @@ static int shim_release(struct socket *sock)
 }
 
 /*
- * Likewise, of a socket of which nothing has been called. One that accept() has made in vain has
- * its listener's calls, but it never had TCP's.
+ * Likewise, of a socket of which nothing has been called. One that accept() has made, in vain or
+ * while its listener became TCP's, has its listener's calls, but it never had TCP's.
  */
 static int shim_release_fresh(struct socket *sock)
 {
 	const struct proto_ops *ops = decided_ops(sock);
-	bool had_tcp = sock->sk;
+	bool had_tcp = sock->sk && sock->state == SS_UNCONNECTED;
 	int ret;
 
 	atomic_inc(&inside);

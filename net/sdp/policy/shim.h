@@ -104,7 +104,7 @@ void sdp_shadow_get(struct sdp_shadow *shadow);
 void sdp_shadow_put(struct sdp_shadow *shadow);
 int sdp_shadow_make_sdp(struct sdp_shadow *shadow);
 void sdp_shadow_drop_sdp(struct sdp_shadow *shadow);
-int sdp_shadow_bind(struct sdp_shadow *shadow);
+int sdp_shadow_bind(struct sdp_shadow *shadow, enum sdp_role role);
 void sdp_shadow_end(struct sdp_shadow *shadow, const struct proto_ops *ops);
 void sdp_shadow_by_tcp(struct sdp_shadow *shadow);
 void sdp_shadow_by_sdp(struct sdp_shadow *shadow);

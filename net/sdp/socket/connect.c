@@ -237,7 +237,10 @@ static int choose_names(struct sdp_sock *ssk, const struct sdp_endpoint *peer, b
 		return -EAFNOSUPPORT;
 	if (!ssk->v6 && !sdp_is_v4(peer))
 		return -EAFNOSUPPORT;
-	return ssk->port ? 0 : sdp_port_bind(ssk, 0);
+	if (ssk->port)
+		return 0;
+	ssk->only_connects = true;
+	return sdp_port_bind(ssk, 0);
 }
 
 /* A socket bound to another device than lo has asked for that one. */

@@ -10,6 +10,10 @@
  * does not listen, or both have SO_REUSEPORT and the same user. Listeners that share an
  * address by the latter take turns, by a hash of the connecting end's address.
  *
+ * TCP's ports are others. A name that TCP has given to a socket of the policy's is free by TCP's
+ * rules, and the same port here may be somebody's all the same. Nothing arrives at a port that is
+ * only connected from, so between such a socket and others a connection is no conflict.
+ *
  * Lock: ports_lock covers the hash, the entries and sdp_sock.port; it is a leaf.
  */
 #include <linux/hash.h>
@@ -91,12 +95,20 @@ static bool may_share(const struct sdp_sock *other, const struct sdp_sock *ssk)
 	       uid_eq(other->sk.sk_uid, ssk->sk.sk_uid);
 }
 
+/* Of one that TCP has given its name, and another one: nothing arrives at who only connects. */
+static bool no_matter(const struct sdp_sock *other, const struct sdp_sock *ssk)
+{
+	return (other->named_by_tcp || ssk->named_by_tcp) &&
+	       (other->only_connects || ssk->only_connects);
+}
+
 static bool conflict_in(const struct hlist_head *list, const struct sdp_sock *ssk)
 {
 	const struct sdp_sock *other;
 
 	hlist_for_each_entry(other, list, port_node)
-		if (other != ssk && overlap(other, ssk) && !may_share(other, ssk))
+		if (other != ssk && overlap(other, ssk) && !may_share(other, ssk) &&
+		    !no_matter(other, ssk))
 			return true;
 	return false;
 }
@@ -104,6 +116,12 @@ static bool conflict_in(const struct hlist_head *list, const struct sdp_sock *ss
 static bool conflict(const struct sdp_port *port, const struct sdp_sock *ssk)
 {
 	return conflict_in(&port->listeners, ssk) || conflict_in(&port->socks, ssk);
+}
+
+static void forget_use(struct sdp_sock *ssk)
+{
+	ssk->named_by_tcp = false;
+	ssk->only_connects = false;
 }
 
 static void enter(struct sdp_sock *ssk, struct sdp_port *port)
@@ -158,16 +176,19 @@ static int take_any(struct sdp_sock *ssk, struct sdp_port **fresh)
  * @ssk: socket without a port; its local address is set
  * @number: the port, or 0 for a free one of the ephemeral range
  *
+ * What it is for stands in @ssk before (named_by_tcp, only_connects), and is forgotten with it.
+ *
  * Return: 0, -EADDRINUSE or -ENOBUFS.
  */
 int sdp_port_bind(struct sdp_sock *ssk, u16 number)
 {
 	struct sdp_port *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL);
-	int err;
+	int err = -ENOBUFS;
 
-	if (!fresh)
-		return -ENOBUFS;
-	err = number ? take(ssk, number, false, &fresh) : take_any(ssk, &fresh);
+	if (fresh)
+		err = number ? take(ssk, number, false, &fresh) : take_any(ssk, &fresh);
+	if (err)
+		forget_use(ssk);
 	kfree(fresh);
 	return err;
 }
@@ -180,10 +201,13 @@ int sdp_port_bind(struct sdp_sock *ssk, u16 number)
  */
 int sdp_port_listen(struct sdp_sock *ssk)
 {
+	bool only_connects = ssk->only_connects;
 	int err = 0;
 
 	spin_lock_bh(&ports_lock);
+	ssk->only_connects = false;
 	if (conflict(ssk->port, ssk)) {
+		ssk->only_connects = only_connects;
 		err = -EADDRINUSE;
 	} else {
 		hlist_del(&ssk->port_node);
@@ -202,6 +226,7 @@ int sdp_port_listen(struct sdp_sock *ssk)
 void sdp_port_share(struct sdp_sock *child, struct sdp_sock *parent)
 {
 	spin_lock_bh(&ports_lock);
+	child->only_connects = true;
 	if (parent->port)
 		enter(child, parent->port);
 	spin_unlock_bh(&ports_lock);
@@ -220,6 +245,7 @@ void sdp_port_release(struct sdp_sock *ssk)
 	if (port) {
 		hlist_del(&ssk->port_node);
 		ssk->port = NULL;
+		forget_use(ssk);
 		if (hlist_empty(&port->listeners) && hlist_empty(&port->socks))
 			hlist_del(&port->node);
 		else

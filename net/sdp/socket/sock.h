@@ -212,6 +212,8 @@ struct sdp_home;
  * @bound_ip: the address was chosen by bind
  * @port: the bound port's entry
  * @port_node: in that entry
+ * @named_by_tcp: it has its port from the TCP socket whose place it takes
+ * @only_connects: it has its port to connect from, or was accepted: nobody asks for it there
  * @listed: in the namespace's list
  * @list_node: in it
  * @serial: of the namespace's sockets, the younger the larger
@@ -356,6 +358,8 @@ struct sdp_sock {
 	bool bound_ip;
 	struct sdp_port *port;
 	struct hlist_node port_node;
+	bool named_by_tcp;
+	bool only_connects;
 	bool listed;
 	struct hlist_node list_node;
 	u64 serial;

@@ -10,16 +10,20 @@
  *	policy_switch.h		net.sdp.rewrite; who may turn it; namespaces
  *	policy_connect.h	connections by both
  *	policy_pair.h		listeners by both
+ *	policy_port.h		ports that TCP has given, and SDP's own sockets have
  *	policy_options.h	what is set before holds afterwards
  *	policy_race.h		many sockets, and many threads
+ *	policy_early.h		accept() when a socket begins to listen
  */
 #include "policy_rules.h"
 #include "policy_text.h"
 #include "policy_switch.h"
 #include "policy_connect.h"
 #include "policy_pair.h"
+#include "policy_port.h"
 #include "policy_options.h"
 #include "policy_race.h"
+#include "policy_early.h"
 
 #define RULES(name) \
 	{ "rules_" #name, rules, 30, ALL_SETS, true, (void *)name ## _rows }
@@ -27,6 +31,8 @@
 	{ "connect_watched_" name, connect_watched, 60, TWO_SETS, true, (void *)(long)(way) }
 #define RACE(name, kind) \
 	{ "race_" name, race_one, 90, TWO_SETS, true, (void *)(long)(kind) }
+#define EARLY(name, kind) \
+	{ "race_accept_" name, race_accept, 90, ONE_SET | NOT_SHORT, true, (void *)(long)(kind) }
 #define CLOSE_RACE(name, kind)	RACE("close_" name, RACE_CLOSES + (kind))
 #define CASE(body, seconds, sets) { #body, body, seconds, sets, true, NULL }
 
@@ -99,6 +105,10 @@ static const struct test tests[] = {
 	CASE(pair_lives_on, 30, ALL_SETS),
 	CASE(pair_plain, 30, TWO_SETS | NOT_SHORT),
 	CASE(pair_wildcard, 30, ONE_SET),
+	CASE(port_connects_beside, 30, TWO_SETS),
+	CASE(port_listens_later, 30, TWO_SETS),
+	CASE(port_listens_again, 30, TWO_SETS),
+	CASE(port_chosen_twice, 30, ONE_SET),
 	CASE(options_connect, 30, ALL_SETS),
 	{ "options_accepted", options_accepted, 30, ALL_SETS, true, (void *)BEFORE_BIND },
 	{ "options_accepted_bound", options_accepted, 30, V4_SETS, true, (void *)AFTER_BIND },
@@ -112,6 +122,9 @@ static const struct test tests[] = {
 	RACE("pair", PAIR),
 	RACE("nobody", NOBODY),
 	CASE(race_option, 60, TWO_SETS),
+	EARLY("tcp", TCP_ONLY),
+	EARLY("sdp", SDP_ONLY),
+	EARLY("pair", PAIR),
 	CLOSE_RACE("tcp", TCP_ONLY),
 	CLOSE_RACE("sdp", SDP_ONLY),
 	CLOSE_RACE("pair", PAIR),

@@ -7,7 +7,7 @@
 #ifndef SDP_TEST_POLICY_LOAD_H
 #define SDP_TEST_POLICY_LOAD_H
 
-#include "policy_common.h"
+#include "policy_share.h"
 
 /*
  * Where clients connect to, by the name that they then have: a listener of both kinds, one of TCP
@@ -110,6 +110,7 @@ static struct {
 	atomic_bool open[DOORS];
 	atomic_int guests[DOORS], servers[DOORS];
 	struct addr where[DOORS];
+	int kept;
 	atomic_bool over, served;
 } load;
 
@@ -122,11 +123,17 @@ static bool door_enter(enum doors door)
 	return false;
 }
 
+/* Of one by SDP alone TCP's port is kept, too: it shall not be given to a client's listener. */
 static void door_open(enum doors door)
 {
-	static const enum kind kinds[] = { PAIR, TCP_ONLY, SDP_ONLY };
-	int fd = listener_of(kinds[door], 128, &load.where[door]);
+	int fd;
 
+	if (door == AT_SDP)
+		load.kept = bound_like_sdp(&fd, &load.where[door]);
+	else
+		fd = listener_of(door == AT_PAIR ? PAIR : TCP_ONLY, 128, &load.where[door]);
+	if (door == AT_SDP)
+		need_errno(!listen(fd, 128), "listen");
 	set_nonblock(fd, true);
 	load.fd[door] = fd;
 	load.open[door] = true;
@@ -151,6 +158,8 @@ static void door_close(enum doors door)
 	fd = atomic_exchange(&load.fd[door], -1);
 	await_left(&load.servers[door], "servers", door);
 	close(fd);
+	if (door == AT_SDP)
+		close(load.kept);
 }
 
 /* What a client asks for: so many bytes of the pattern from there, and as many in return. */

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * accept() in one thread, just when another one has the socket listen. Before 6.6 the kernel looks
+ * twice at whose calls the listener has.
+ */
+#ifndef SDP_TEST_POLICY_EARLY_H
+#define SDP_TEST_POLICY_EARLY_H
+
+#include "policy_share.h"
+#include <sched.h>
+#include <sys/mount.h>
+
+static struct {
+	pthread_barrier_t start, end;
+	int listening, fd;
+	atomic_bool over;
+} early;
+
+/*
+ * What accept() does between the two looks takes longer then, as a trace of who called it is taken
+ * each time. Where the kernel cannot do that, it is left to luck.
+ */
+static void slow_accept(bool on)
+{
+	static const char *const parts[] = {
+		"sock_alloc_file", "alloc_file_pseudo", "d_alloc_pseudo", "__d_alloc",
+		"alloc_empty_file", "security_file_alloc", "d_instantiate",
+		"security_socket_accept",
+	};
+	char line[100];
+	size_t i;
+	int fd;
+
+	mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		fd = open("/sys/kernel/tracing/set_ftrace_filter", O_WRONLY | O_APPEND);
+		if (fd < 0)
+			return;
+		snprintf(line, sizeof(line), "%s%s:stacktrace", on ? "" : "!", parts[i]);
+		if (write(fd, line, strlen(line)) < 0 && on)
+			printf("# %s is not slower: %s\n", parts[i], errno_text(errno));
+		close(fd);
+	}
+}
+
+static void run_on(int processor)
+{
+	cpu_set_t only;
+
+	CPU_ZERO(&only);
+	CPU_SET(processor, &only);
+	need_errno(!sched_setaffinity(0, sizeof(only), &only), "affinity");
+}
+
+/* Takes the processor from who accepts, again and again: so that much happens within one call. */
+static void *gets_between(void *arg)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+	struct timespec rest = { .tv_nsec = 30000 };
+	unsigned int seed = 3;
+	int spin;
+
+	(void)arg;
+	run_on(0);
+	need_errno(!sched_setscheduler(0, SCHED_FIFO, &first), "FIFO");
+	while (!early.over) {
+		nanosleep(&rest, NULL);
+		for (spin = next_random(&seed) % 60000; spin; spin--)
+			__asm__ volatile("");
+	}
+	return NULL;
+}
+
+/* Accepts from before anybody listens; the new socket. */
+static void *accepts_early(void *arg)
+{
+	int s;
+
+	(void)arg;
+	run_on(0);
+	for (;;) {
+		pthread_barrier_wait(&early.start);
+		if (early.over)
+			return NULL;
+		do {
+			s = accept(early.listening, NULL, NULL);
+			need(s >= 0 || errno == EINVAL, "accept: %s", errno_text(errno));
+		} while (s < 0);
+		early.fd = s;
+		pthread_barrier_wait(&early.end);
+	}
+}
+
+static void *reads_end(void *arg)
+{
+	char c;
+
+	need(recv((int)(long)arg, &c, 1, 0) == 0, "recv: %s", errno_text(errno));
+	return NULL;
+}
+
+/* Whoever waits in a call of the new socket's does not keep others from ending it. */
+static void end_while_reading(int fd)
+{
+	pthread_t thread = start_thread(reads_end, (void *)(long)fd);
+
+	pause_ms(2);
+	need_errno(!shutdown(fd, SHUT_RDWR), "shutdown");
+	pthread_join(thread, NULL);
+}
+
+/* accept() comes just when a socket begins to listen: what it returns is what the listener is. */
+static int race_accept(void *arg)
+{
+	const enum kind kind = (enum kind)(long)arg;
+	const int by = kind == TCP_ONLY ? BY_TCP : BY_SDP;
+	const char *name = kind == TCP_ONLY ? TCP_SIDE : SDP_SIDE;
+	int i, n = scaled(1000), c, spin;
+	struct addr where;
+	long users = idle_users();
+	unsigned int seed = 99;
+	pthread_t thread, between;
+
+	by_names();
+	pthread_barrier_init(&early.start, NULL, 2);
+	pthread_barrier_init(&early.end, NULL, 2);
+	slow_accept(true);
+	thread = start_thread(accepts_early, NULL);
+	between = start_thread(gets_between, NULL);
+	for (i = 0; i < n; i++) {
+		/* One of which nothing has been called, or bind(). */
+		early.listening = i % 2 ? bound() : stream(0);
+		as(kind == PAIR ? BOTH_SIDE : name);
+		pthread_barrier_wait(&early.start);
+		for (spin = next_random(&seed) % 20000; spin; spin--)
+			__asm__ volatile("");
+		need_errno(!listen(early.listening, 4), "listen");
+		where = name_of(early.listening);
+		where = server_addr(addr_port(&where));
+		c = connected_as(name, &where);
+		pthread_barrier_wait(&early.end);
+		both_talk(c, early.fd, by);
+		if (i % 4 == 0)
+			end_while_reading(early.fd);
+		close(early.fd);
+		close(c);
+		close(early.listening);
+	}
+	early.over = true;
+	pthread_barrier_wait(&early.start);
+	pthread_join(thread, NULL);
+	pthread_join(between, NULL);
+	slow_accept(false);
+	await_users(users);
+	return EXIT_OK;
+}
+
+#endif /* SDP_TEST_POLICY_EARLY_H */

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A port that TCP has given to a socket, and that SDP's own sockets have as well: a socket of the
+ * policy's may connect from it whoever has it, and listen where nobody else may listen.
+ */
+#ifndef SDP_TEST_POLICY_PORT_H
+#define SDP_TEST_POLICY_PORT_H
+
+#include "policy_share.h"
+
+static const char *const port_sides[] = { BOTH_SIDE, SDP_SIDE };
+
+/* Somebody who listens by both, under a name of its own. */
+static int port_elsewhere(struct addr *where)
+{
+	return listener_of(PAIR, 8, where);
+}
+
+/* @fd, which has TCP's port, connects by SDP from there. Returns the accepted end. */
+static int port_connects(int fd, const char *side, int listening, const struct addr *where)
+{
+	struct addr own = name_of(fd), a, peer = { .len = sizeof(peer.ss) };
+	int error = connect_as(side, fd, where), s;
+
+	need(!error, "connect by %s: %s", side, errno_text(error));
+	s = accept_and_talk(listening, fd, BY_SDP);
+	a = name_of(fd);
+	need(addr_port(&a) == addr_port(&own), "%s: port %u became %u", side, addr_port(&own),
+	     addr_port(&a));
+	need_errno(!getpeername(s, &peer.sa, &peer.len), "getpeername");
+	need(addr_port(&peer) == addr_port(&own), "%s: the peer sees port %u", side,
+	     addr_port(&peer));
+	return s;
+}
+
+/* An SDP socket that is bound, and a TCP one with the same name. */
+static int port_bound_twice(int *sdp, struct addr *where)
+{
+	int fd = bound_like_sdp(sdp, where);
+
+	/* One that does not listen, or not yet. */
+	close(*sdp);
+	*sdp = fresh(0);
+	need_errno(!bind(*sdp, &where->sa, where->len), "bind");
+	return fd;
+}
+
+/* Somebody listens at the port by SDP, or will: he goes on, and is reached. */
+static int port_connects_beside(void *arg)
+{
+	long long taken = counter("FellPort");
+	int sdp, fd, listening, s, other;
+	struct addr where, port;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	listening = port_elsewhere(&where);
+	for (i = 0; i < ARRAY_SIZE(port_sides); i++) {
+		fd = bound_like_sdp(&sdp, &port);
+		s = port_connects(fd, port_sides[i], listening, &where);
+		other = connected_as(SDP_SIDE, &port);
+		close(accept_and_talk(sdp, other, BY_SDP));
+		talk(fd, s);
+		close(other);
+		close(sdp);
+		close(fd);
+		close(s);
+		fd = port_bound_twice(&sdp, &port);
+		s = port_connects(fd, port_sides[i], listening, &where);
+		need_errno(!listen(sdp, 4), "listen beside a connection");
+		other = connected_as(SDP_SIDE, &port);
+		close(accept_and_talk(sdp, other, BY_SDP));
+		talk(fd, s);
+		close(other);
+		close(sdp);
+		close(fd);
+		close(s);
+	}
+	need_count("FellPort", taken, 0);
+	return EXIT_OK;
+}
+
+/* Who connects no more, and would listen there, has to have the port to himself. */
+static int port_listens_later(void *arg)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	int sdp, fd, listening;
+	struct addr where, port;
+
+	(void)arg;
+	by_names();
+	listening = port_elsewhere(&where);
+	fd = bound_like_sdp(&sdp, &port);
+	close(port_connects(fd, SDP_SIDE, listening, &where));
+	need_errno(!connect(fd, &none, sizeof(none)), "disconnect");
+	need(listen(fd, 4) && errno == EADDRINUSE, "two listen: %s", errno_text(errno));
+	close(accept_and_talk(sdp, connected_as(SDP_SIDE, &port), BY_SDP));
+	close(sdp);
+	need_errno(!listen(fd, 4), "listen alone");
+	/* It is a listener now, and in others' way. */
+	sdp = fresh(0);
+	need(bind(sdp, &port.sa, port.len) && errno == EADDRINUSE, "bind: %s", errno_text(errno));
+	close(accept_and_talk(fd, connected_as(SDP_SIDE, &port), BY_SDP));
+	return EXIT_OK;
+}
+
+/* A server that is started again, without SO_REUSEADDR, while a connection of the first lives. */
+static int port_listens_again(void *arg)
+{
+	long long taken = counter("FellPort");
+	int listening, c, s;
+	struct addr where;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	for (i = 0; i < ARRAY_SIZE(port_sides); i++) {
+		listening = listener_of(PAIR, 4, &where);
+		c = connected_as(BOTH_SIDE, &where);
+		s = accept_and_talk(listening, c, BY_SDP);
+		close(listening);
+		listening = stream(0);
+		need_errno(!bind(listening, &where.sa, where.len), "bind");
+		as(port_sides[i]);
+		need_errno(!listen(listening, 4), "listen again");
+		close(accept_and_talk(listening, connected_as(SDP_SIDE, &where), BY_SDP));
+		talk(c, s);
+		close(s);
+		close(c);
+		close(listening);
+	}
+	need_count("FellPort", taken, 0);
+	return EXIT_OK;
+}
+
+/* The kernel chooses one port, and no other. */
+static void only_port(unsigned int port)
+{
+	char range[40];
+
+	snprintf(range, sizeof(range), "%u %u", port, port);
+	write_file("/proc/sys/net/ipv4/ip_local_port_range", range);
+}
+
+enum { THE_PORT = 25000 };
+
+static int port_from_tcp(void)
+{
+	struct addr a;
+	int fd = bound();
+
+	a = name_of(fd);
+	need(addr_port(&a) == THE_PORT, "TCP chooses port %u", addr_port(&a));
+	return fd;
+}
+
+/* The one port that is left: an SDP client has it, then TCP gives it to others. */
+static int port_chosen_twice(void *arg)
+{
+	int listening, fd, c, s, other, again;
+	long long taken;
+	struct addr where, a;
+	size_t i;
+
+	(void)arg;
+	need_errno(!unshare(CLONE_NEWNET), "unshare");
+	loopback_up();
+	by_names();
+	taken = counter("FellPort");
+	listening = port_elsewhere(&where);
+	only_port(THE_PORT);
+	c = fresh(0);
+	connect_to(c, &where);
+	s = accept_and_talk(listening, c, BY_SDP);
+	a = name_of(c);
+	need(addr_port(&a) == THE_PORT, "SDP chooses port %u", addr_port(&a));
+	for (i = 0; i < ARRAY_SIZE(port_sides); i++) {
+		fd = port_from_tcp();
+		other = port_connects(fd, port_sides[i], listening, &where);
+		talk(c, s);
+		close(fd);
+		close(other);
+		fd = port_from_tcp();
+		as(port_sides[i]);
+		need_errno(!listen(fd, 4), "listen");
+		a = name_of(fd);
+		/* Whoever connects to it has to have a port, too: not the one that is left. */
+		again = stream(0);
+		where = client_addr(THE_PORT + 1 + i);
+		need_errno(!bind(again, &where.sa, where.len), "bind");
+		where = name_of(listening);
+		need(!connect_as(SDP_SIDE, again, &a), "connect: %s", errno_text(errno));
+		close(accept_and_talk(fd, again, BY_SDP));
+		close(again);
+		close(fd);
+	}
+	need_count("FellPort", taken, 0);
+	return EXIT_OK;
+}
+
+#endif /* SDP_TEST_POLICY_PORT_H */
