@@ -112,7 +112,7 @@ struct sdp_home;
  * @tx_frags: page fragments that a segment may have
  * @tx_hold: that one is being added to, or MSG_MORE has promised more
  * @tx_copying: a writer copies into the last segment: it does not count as full
- * @tx_bulk: the last message was full, of copied bytes: the next one will be as well
+ * @tx_bulk: the last message was full, of copied bytes: the next one is likely to be
  * @tx_user_pages: a writer's own pages may be referenced until they have arrived
  * @coalesce: writes share messages, and small messages share buffers
  * @rdma: the link can do RDMA
