@@ -26,6 +26,19 @@ static u32 refer_min(const struct sdp_sock *ssk)
 	return min_t(u32, REFER_MIN, sdp_engine_payload_max(&ssk->engine) / 4);
 }
 
+/*
+ * Is it worth while to refer to the pages of this write? A message has a few pieces only. Single
+ * pages, as most files have them, make short messages of it, which cost more than the copies into
+ * one as long as the peer takes. Large folios are one piece; and where the buffer itself is handed
+ * over the peer reads in those pages, which costs nobody anything.
+ */
+static bool refs_pay(const struct sdp_sock *ssk, const struct iov_iter *from)
+{
+	return !ssk->tx_user_pages ||
+	       ssk->tx_frags * PAGE_SIZE >= sdp_engine_payload_max(&ssk->engine) ||
+	       (iov_iter_is_bvec(from) && PageCompound(from->bvec->bv_page));
+}
+
 /**
  * sdp_refs_begin() - see what a write may refer to
  * @ssk: socket, with tx_mutex
@@ -45,7 +58,8 @@ int sdp_refs_begin(struct sdp_sock *ssk, const struct msghdr *msg, struct sdp_re
 	if (!(msg->msg_flags & MSG_ZEROCOPY)) {
 		/* Before 6.5 the flag may come from user space, where it means nothing. */
 		refs->splice = (msg->msg_flags & MSG_SPLICE_PAGES) &&
-			       !user_backed_iter(&msg->msg_iter);
+			       !user_backed_iter(&msg->msg_iter) &&
+			       refs_pay(ssk, &msg->msg_iter);
 		return 0;
 	}
 	if (!user && sock_flag(sk, SOCK_ZEROCOPY) && !refs->own) {

@@ -4,11 +4,12 @@
  * read or written by the program. timeout: 180 s; short form: 6.1
  */
 #include "answers.h"
-#include "pattern.h"
+#include "info.h"
+#include "mappings.h"
 #include <sys/sendfile.h>
 
 #define FILE_LEN	(3L << 20)
-#define PAGE		4096
+#define RC_SETS	(1u << SET_RC4)
 
 struct pipe_ends {
 	int out, in;		/* read from, written to */
@@ -79,6 +80,12 @@ static long long referenced(void)
 	return use_sdp ? counter("BytesReferenced") : -1;
 }
 
+/* Messages may be longer by now than single pages, two of them, can make one. */
+static bool longer_than_pages(int fd)
+{
+	return use_sdp && info_of(fd).send_size > 2 * PAGE + 16;
+}
+
 /* From a file to a socket; the arg is the largest call. */
 static int sendfile_out(void *arg)
 {
@@ -92,9 +99,57 @@ static int sendfile_out(void *arg)
 	send_file(p.c, file, 0, len, 7, largest);
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
 	helper_end(reader);
-	need(!use_sdp || largest < PAGE || referenced() - before >= len * 9 / 10,
-	     "only %lld of %ld bytes went without a copy", referenced() - before, len);
+	need(!use_sdp || largest < PAGE || longer_than_pages(p.c) ||
+	     referenced() - before >= len * 9 / 10, "only %lld of %ld bytes went without a copy", referenced() - before, len);
 	close(file);
+	return EXIT_OK;
+}
+
+/* Messages that stay short refer to the pages of a file. */
+static int sendfile_refers(void *arg)
+{
+	setting_set("recv_buffer_max", 0);
+	return sendfile_out(arg);
+}
+
+/* Into long messages single pages are copied: they would make many short ones. */
+static int sendfile_copies(void *arg)
+{
+	long long before = referenced();
+
+	setting_set("recv_buffer_size", 65552);
+	sendfile_out(arg);
+	need(referenced() == before, "%lld bytes went by reference", referenced() - before);
+	return EXIT_OK;
+}
+
+/* A large folio is one piece: as long a message of it as may be. */
+static int large_folios(void *arg)
+{
+	struct pipe_ends pipe = pipe_make(0);
+	struct memory m;
+	struct pair p;
+	long long before;
+	long at;
+
+	(void)arg;
+	if (!map_transparent(&m))
+		return EXIT_SKIPPED;
+	setting_set("recv_buffer_size", 65552);
+	p = pair_make();
+	before = referenced();
+	memcpy(m.base, pattern(0), PATTERN_LARGEST);
+	for (at = 0; at < PATTERN_LARGEST; at += 16 * PAGE) {
+		struct iovec iov = { m.base + at, 16 * PAGE };
+
+		need_errno(vmsplice(pipe.in, &iov, 1, 0) == 16 * PAGE, "vmsplice");
+		need_errno(splice(pipe.out, NULL, p.c, NULL, 16 * PAGE, 0) == 16 * PAGE, "splice");
+		pattern_read(p.s, at, 16 * PAGE, 16 * PAGE);
+	}
+	need(referenced() - before >= PATTERN_LARGEST * 9 / 10, "only %lld bytes went by reference",
+	     referenced() - before);
+	pipe_close(pipe);
+	unmap(&m);
 	return EXIT_OK;
 }
 
@@ -472,6 +527,9 @@ static int as_tcp(void *arg)
 static const struct test tests[] = {
 	{ "as_tcp", as_tcp, 20, ALL_SETS, .arg = NULL },
 	{ "sendfile_out", sendfile_out, 20, ALL_SETS, .arg = (void *)(1L << 18) },
+	{ "sendfile_refers", sendfile_refers, 20, RC_SETS, .sdp_only = true, .arg = (void *)(1L << 18) },
+	{ "sendfile_copies", sendfile_copies, 20, RC_SETS, .sdp_only = true, .arg = (void *)(1L << 18) },
+	{ "large_folios", large_folios, 20, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "sendfile_small_calls", sendfile_out, 20, V4_SETS, .arg = (void *)3000L },
 	{ "sendfile_borders", sendfile_borders, 20, V4_SETS, .arg = NULL },
 	{ "sendfile_nonblocking", sendfile_nonblocking, 30, V4_SETS, .arg = NULL },
