@@ -136,6 +136,27 @@ def judge_counters(decoder, text):
     return "sdpstat", "counters", wrong
 
 
+KINDS = {
+    rules.DATA: "Data", rules.DISCONN: "DisConn", rules.CHRCVBUF: "ChRcvBuf",
+    rules.CHRCVBUF_ACK: "ChRcvBufAck", rules.SRC_AVAIL: "SrcAvail",
+    rules.RDMA_RD_COMPL: "RdmaRdCompl", rules.SENDSM: "SendSm",
+    rules.SRC_CANCEL: "SrcAvailCancel", rules.MODE_CHANGE: "ModeChange",
+    rules.SINK_AVAIL: "SinkAvail", rules.RDMA_WR_COMPL: "RdmaWrCompl",
+    rules.SINK_CANCEL: "SinkAvailCancel", rules.SINK_CANCEL_ACK: "SinkCancelAck",
+    rules.RING_ASK: "RingAsk", rules.RING_AVAIL: "RingAvail",
+}
+OF_RINGS = (rules.RING_ASK, rules.RING_AVAIL)
+
+
+def judge_kinds(decoder, facts):
+    """Every kind of message is among those that were captured: a rule about none says nothing."""
+    seen = {m.mid for c in decoder.connections for side, _ in c.sides() for m in side.messages}
+    rings_used = any(fact.flow_control != "credit" for fact in facts)
+    return "capture", "every kind of message", [
+        f"there is no {name}" for mid, name in KINDS.items()
+        if mid not in seen and (rings_used or mid not in OF_RINGS)]
+
+
 def read_facts(path):
     with open(path, encoding="ascii") as lines:
         return [rules.Facts(line) for line in lines if line.strip()]
@@ -183,6 +204,8 @@ def main():
     summary(decoder)
     for name, rule, wrong in judge(decoder, facts):
         tap.point(f"{name}: {rule}", wrong)
+    name, rule, wrong = judge_kinds(decoder, facts)
+    tap.point(f"{name}: {rule}", wrong)
     if options.sdpstat:
         with open(options.sdpstat, encoding="ascii") as file:
             name, rule, wrong = judge_counters(decoder, file.read())

@@ -827,6 +827,23 @@ def problem(rule, on, how, failed):
     return [line for line in lines if line.split(":")[0] not in (on, "capture", "sdpstat")]
 
 
+def kinds_not_missed(plain, facts):
+    """Is each kind of message missed when no connection has it, and it alone, and else none?"""
+    everything = decode.Decoder()
+    everything.connections = [c for decoder in plain for c in decoder.connections]
+    yield from check.judge_kinds(everything, facts)[2]
+    messages = [side.messages for c in everything.connections for side, _ in c.sides()]
+    for mid, name in check.KINDS.items():
+        hidden = [m for own in messages for m in own if m.mid == mid]
+        for m in hidden:
+            m.mid = None
+        found = check.judge_kinds(everything, facts)[2]
+        if found != [f"there is no {name}"]:
+            yield f"without {name}: {found}"
+        for m in hidden:
+            m.mid = mid
+
+
 def rules_without_a_case():
     known = {rule.__name__ for group in rules.RULES.values() for rule in group}
     known |= {"request", "strangers", "counters"}
@@ -861,6 +878,8 @@ def main():
         tap.point(f"{rule or 'no rule'}: {name}",
                   problem(rule, on, how, judge(case, decoder, stat)))
     tap.point("every rule has a case", rules_without_a_case())
+    facts = [rules.Facts(line) for line, _ in connections.values()]
+    tap.point("every kind of message", list(kinds_not_missed(plain, facts)))
     return tap.end()
 
 

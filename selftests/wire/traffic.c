@@ -16,6 +16,8 @@
  *	wait=1			writes wait at once, so that large ones are offered for RDMA;
  *				otherwise they do when there is no room
  *	sndtimeo=MS		SO_SNDTIMEO of both ends; what was not taken is written again
+ *	rcvtimeo=MS		SO_RCVTIMEO of both ends; who has got nothing reads again. After
+ *				half of its bytes a writer waits until that has happened
  *	read=BYTES		at most, per read (1 MiB)
  *	later=BYTES		likewise, for the second half of the bytes; the writer waits until
  *				the first one has been read, so that the reader is there first
@@ -76,7 +78,8 @@ enum end { END_CLOSE, END_REFUSED, END_RESET };
 
 static struct plan {
 	const char *name;
-	size_t up, down, write, rounds, rcvbuf, tos, gap, pause, sndtimeo, read, later, readgap;
+	size_t up, down, write, rounds, rcvbuf, tos, gap, pause, sndtimeo, rcvtimeo, read, later;
+	size_t readgap;
 	const char *first, *shows, *offers;
 	bool slow, wait, seen;
 	enum end end;
@@ -91,7 +94,7 @@ struct side {
 	bool reads_late;		/* only after the other's writes have blocked, or ended */
 	unsigned char sends_seed, expects_seed;
 	struct side *other;
-	sem_t got_eof, got_all, got_half, blocked;
+	sem_t got_eof, got_all, got_half, blocked, gave_up;
 };
 
 static struct side client = { .name = "client", .sends_seed = 3, .expects_seed = 101 };
@@ -175,15 +178,30 @@ static void send_from(struct side *side, size_t done, size_t bytes)
 static void send_all(struct side *side, size_t bytes)
 {
 	bool changes = plan.later != plan.read;
-	size_t half = plan.pause || changes ? bytes / 2 : 0;
+	size_t half = plan.pause || changes || plan.rcvtimeo ? bytes / 2 : 0;
 
 	send_from(side, 0, half);
 	usleep(plan.pause * 1000);
 	if (changes && half)
 		sem_wait(&side->other->got_half);
+	if (plan.rcvtimeo && half)
+		sem_wait(&side->other->gave_up);
 	send_from(side, half, bytes);
 	sem_post(&side->blocked);
 	usleep(plan.pause * 1000);
+}
+
+/* At least one byte, before the end. */
+static ssize_t receive_some(struct side *side, unsigned char *buf, size_t room, bool half)
+{
+	ssize_t n;
+
+	while ((n = recv(side->fd, buf, room, 0)) < 0) {
+		need(plan.rcvtimeo && errno == EAGAIN, "recv");
+		if (half)
+			sem_post(&side->gave_up);
+	}
+	return n;
 }
 
 static void check_bytes(struct side *side, const unsigned char *buf, size_t at, size_t n)
@@ -205,9 +223,8 @@ static void receive_exactly(struct side *side, size_t bytes)
 	while (got < bytes) {
 		size_t most = got < half ? plan.read : plan.later;
 		size_t room = bytes - got < most ? bytes - got : most;
-		ssize_t n = recv(side->fd, buf, room, 0);
+		ssize_t n = receive_some(side, buf, room, got >= half);
 
-		need(n >= 0, "recv");
 		if (!n)
 			give_up("%s: the stream ended after %zu of %zu bytes", side->name, got,
 				bytes);
@@ -223,8 +240,11 @@ static void receive_exactly(struct side *side, size_t bytes)
 static void expect_end(struct side *side)
 {
 	char byte;
-	ssize_t n = recv(side->fd, &byte, 1, 0);
+	ssize_t n;
 
+	do {
+		n = recv(side->fd, &byte, 1, 0);
+	} while (n < 0 && errno == EAGAIN);
 	if (plan.end == END_RESET) {
 		if (n >= 0 || errno != ECONNRESET)
 			give_up("%s: no reset: recv says %zd, %s", side->name, n, strerror(errno));
@@ -388,13 +408,17 @@ static int room(int fd)
 	return rcvbuf;
 }
 
-static void set_time_limit(int fd)
+static void set_time_limits(int fd)
 {
 	struct timeval limit = {
 		.tv_sec = plan.sndtimeo / 1000, .tv_usec = plan.sndtimeo % 1000 * 1000,
 	};
 
 	need(!setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)), "SO_SNDTIMEO");
+	limit = (struct timeval){
+		.tv_sec = plan.rcvtimeo / 1000, .tv_usec = plan.rcvtimeo % 1000 * 1000,
+	};
+	need(!setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)), "SO_RCVTIMEO");
 }
 
 static void set_class(int fd, int family, int tos)
@@ -432,8 +456,8 @@ static void connect_both(const char *from, const char *to, unsigned int port)
 	need(server.fd >= 0, "accept");
 	printf("rcvbuf=%d ", room(server.fd));
 	close(listener);
-	set_time_limit(client.fd);
-	set_time_limit(server.fd);
+	set_time_limits(client.fd);
+	set_time_limits(server.fd);
 }
 
 static void set_up(struct side *side, struct side *other, size_t sends, size_t expects)
@@ -446,6 +470,7 @@ static void set_up(struct side *side, struct side *other, size_t sends, size_t e
 	sem_init(&side->got_all, 0, 0);
 	sem_init(&side->got_half, 0, 0);
 	sem_init(&side->blocked, 0, 0);
+	sem_init(&side->gave_up, 0, 0);
 }
 
 /* False if it is none of those that are a number. */
@@ -459,6 +484,7 @@ static bool read_number(const char *option)
 		{ "rounds=", &plan.rounds }, { "rcvbuf=", &plan.rcvbuf },
 		{ "tos=", &plan.tos }, { "gap=", &plan.gap },
 		{ "pause=", &plan.pause }, { "sndtimeo=", &plan.sndtimeo },
+		{ "rcvtimeo=", &plan.rcvtimeo },
 		{ "read=", &plan.read }, { "later=", &plan.later }, { "readgap=", &plan.readgap },
 	};
 	size_t i;

@@ -55,6 +55,54 @@ static int moves(void *arg)
 	return EXIT_OK;
 }
 
+/* Not what a page in memory says: what comes back from the disk. */
+static void disk_check(const struct memory *m, long at)
+{
+	static unsigned char buf[WINDOW];
+
+	need_errno(!fsync(m->file) && !posix_fadvise(m->file, 0, 0, POSIX_FADV_DONTNEED), "fsync");
+	need_errno(pread(m->file, buf, WINDOW, WINDOW_AT) == WINDOW, "pread");
+	pattern_check(at, buf, WINDOW);
+}
+
+/*
+ * A file on a disk that is mapped to be shared: read from there by RDMA. Newer kernels let nobody
+ * pin it for being written to; then it is copied there. What came is on the disk, either way.
+ */
+static int disk_shared(void *arg)
+{
+	struct memory disk, other;
+	struct reading r;
+	enum route way;
+
+	(void)arg;
+	for (way = READ; way < WAYS; way++) {
+		long at;
+		struct pair p = pair_for(way, &at);
+
+		if (!map_disk_shared(&disk) || !map_anonymous(&other))
+			return EXIT_SKIPPED;
+		transfer(&p, way, &disk, &other, at);
+		await_unpinned();
+		memset(window(&disk), 0, WINDOW);
+		window_surround(&disk);
+		reading_begin(&r, p.s, window(&disk), WINDOW, MSG_WAITALL);
+		at += WINDOW;
+		window_fill(&other, at);
+		send_all(p.c, window(&other), WINDOW);
+		reading_end(&r, WINDOW, 0);
+		window_check(&disk, at);
+		await_unpinned();
+		munmap(disk.base, 2 * HUGE);
+		disk_check(&disk, at);
+		close(disk.file);
+		unmap(&other);
+		lives(&p, at + WINDOW);
+		pair_close(&p);
+	}
+	return EXIT_OK;
+}
+
 /* Who may not be pinned is copied: from there, into it, and in between. */
 static int secret(void *arg)
 {
@@ -328,7 +376,7 @@ static int reader_ends_early(void *arg)
 
 static map_fn huge = map_huge, huge_shared = map_huge_shared, transparent = map_transparent,
 	      tmpfs_shared = map_tmpfs_shared, tmpfs_private = map_tmpfs_private,
-	      crossing = map_crossing;
+	      disk_private = map_disk_private, crossing = map_crossing;
 
 #define RC	(1u << SET_RC4)
 
@@ -338,6 +386,8 @@ static const struct test tests[] = {
 	{ "transparent", moves, 30, RC, .sdp_only = true, .arg = &transparent },
 	{ "tmpfs_shared", moves, 30, RC, .sdp_only = true, .arg = &tmpfs_shared },
 	{ "tmpfs_private", moves, 30, RC, .sdp_only = true, .arg = &tmpfs_private },
+	{ "disk_private", moves, 30, RC, .sdp_only = true, .arg = &disk_private },
+	{ "disk_shared", disk_shared, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "crossing", moves, 30, RC, .sdp_only = true, .arg = &crossing },
 	{ "several", several, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "secret", secret, 30, RC, .sdp_only = true, .arg = NULL },
@@ -353,5 +403,6 @@ int main(int argc, char **argv)
 	(void)argc;
 	pattern_make();
 	huge_pages_get();
+	disk_get();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));
 }

@@ -17,6 +17,9 @@
 /* What lies around the window must not change. */
 #define AROUND		0x5a
 
+#define DISK		"/dev/shm/sdp-disk"
+#define DISK_SIZE	"40M"
+
 #define HUGE_SETTING	"/proc/sys/vm/nr_hugepages"
 /* Each of up to four processes may need two of its own. */
 #define HUGE_WANTED	16
@@ -124,6 +127,24 @@ static inline bool map_tmpfs_private(struct memory *m)
 	return map_whole(m, MAP_PRIVATE, file_make());
 }
 
+/* A file of a disk, which this is as soon as disk_get() has succeeded; nobody else sees it. */
+static inline bool map_disk(struct memory *m, int flags)
+{
+	int fd = open(DISK, O_TMPFILE | O_RDWR, 0600);
+
+	return fd >= 0 && !ftruncate(fd, 2 * HUGE) && map_whole(m, flags, fd);
+}
+
+static inline bool map_disk_shared(struct memory *m)
+{
+	return map_disk(m, MAP_SHARED);
+}
+
+static inline bool map_disk_private(struct memory *m)
+{
+	return map_disk(m, MAP_PRIVATE);
+}
+
 /* A huge page if there is one, pages of a file, anonymous ones, and private ones of a file. */
 static inline bool map_crossing(struct memory *m)
 {
@@ -227,6 +248,25 @@ static inline void huge_pages_get(void)
 {
 	huge_before = huge_pages(HUGE_WANTED);
 	atexit(huge_pages_back);
+}
+
+static bool disk_mounted;
+
+static inline void disk_back(void)
+{
+	if (getpid() == settings_owner && disk_mounted)
+		need(!system("umount -l " DISK " && rmdir " DISK), "umount");
+}
+
+/* A small ext4 in a file, if this kernel has that; gone at the program's end. */
+static inline void disk_get(void)
+{
+	disk_mounted = !system("(mkdir -p " DISK " && rm -f " DISK ".img &&"
+			       " truncate -s " DISK_SIZE " " DISK ".img &&"
+			       " mkfs.ext4 -q " DISK ".img && modprobe -a loop ext4 &&"
+			       " mount -o loop " DISK ".img " DISK ") >/dev/null 2>&1;"
+			       " rm -f " DISK ".img; mountpoint -q " DISK);
+	atexit(disk_back);
 }
 
 #endif /* SDP_TEST_MAPPINGS_H */

@@ -479,6 +479,49 @@ static int recv_unread(void *arg)
 	return EXIT_OK;
 }
 
+/*
+ * The first asking of a large receive, which finds nothing, counts as a large reader (C3): where
+ * all went in messages it is offered again, and read by RDMA.
+ */
+static int recv_brings_back(void *arg)
+{
+	static unsigned char buf[LARGE];
+	struct piecewise w = { .more = 0 };
+	struct sdp_info before, after;
+	pid_t pid;
+	long at;
+
+	(void)arg;
+	setting_set("scan_ms", 600000);
+	w.p = pair_make();
+	need_errno(!pipe(w.tell), "pipe");
+	pid = helper_start(piecewise_writer, &w);
+	close(w.p.c);
+	ring_open();
+	for (at = 0; info_of(w.p.s).rx_mode != SDP_INFO_BUFFERED; at += LARGE) {
+		need(at < (LARGE_TIMES - 2L) * LARGE, "small reads are not learnt");
+		need(write(w.tell[1], "w", 1) == 1, "the writer is gone");
+		pattern_read(w.p.s, at, LARGE, 1000);
+	}
+	recv_posted(&w, buf, LARGE, 0, 0);
+	pattern_check(at, buf, LARGE);
+	at += LARGE;
+	before = info_of(w.p.s);
+	need(before.rx_mode == SDP_INFO_COMBINED, "mode %u", before.rx_mode);
+	/* Now the writer has heard of it, too. */
+	for (; at < (long)LARGE_TIMES * LARGE; at += LARGE) {
+		recv_posted(&w, buf, LARGE, 0, 0);
+		pattern_check(at, buf, LARGE);
+	}
+	after = info_of(w.p.s);
+	need(after.rdma_read - before.rdma_read >= LARGE - 4096, "%llu bytes read by RDMA",
+	     (unsigned long long)(after.rdma_read - before.rdma_read));
+	need(write(w.tell[1], "w", 1) == 1, "the writer is gone");
+	helper_end(pid);
+	await_unpinned();
+	return EXIT_OK;
+}
+
 static unsigned int inline_first, by_worker = IOSQE_ASYNC;
 
 #define RC	(1u << SET_RC4)
@@ -491,6 +534,8 @@ static const struct test tests[] = {
 	{ "recv_large", recv_large, 30, RC | NOT_SHORT, .sdp_only = true, .arg = &inline_first },
 	{ "recv_large_async", recv_large, 30, RC | NOT_SHORT, .sdp_only = true,
 	  .arg = &by_worker },
+	{ "recv_brings_back", recv_brings_back, 30, RC | NOT_SHORT, .sdp_only = true,
+	  .arg = NULL },
 	{ "recv_unread", recv_unread, 30, RC, .sdp_only = true, .arg = NULL },
 };
 
