@@ -170,9 +170,9 @@ modes() {
 	set_to rdma_read 0
 	connection mode-unread $a $b up=400000 write=40000 wait=1 offers=declined,to-pipelined,written
 	# Readers that leave, while the writer waits for that.
-	connection buffer-taken-back $a $b up=400000 write=40000 wait=1 rcvtimeo=100 \
+	connection buffer-taken-back $a $b up=400000 write=40000 wait=1 rcvtimeo=400 \
 		offers=to-pipelined,taken-back,written
-	connection buffer-taken-back-v6 $b6 $a6 up=400000 write=40000 wait=1 rcvtimeo=100 \
+	connection buffer-taken-back-v6 $b6 $a6 up=400000 write=40000 wait=1 rcvtimeo=400 \
 		offers=to-pipelined,taken-back,written
 	defaults
 }
