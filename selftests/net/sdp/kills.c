@@ -2,9 +2,9 @@
 /*
  * A sender or a receiver is killed at a random moment, 500 times: large writes in messages, read by
  * RDMA, written by RDMA, some of them while one waits for the other with its memory pinned. Each
- * time the other end is told and no page stays pinned; in the end all queue pairs have gone, and of
- * memory regions no more are left than devices keep for the next time.
- * timeout: 120 s; short form: 6.1; only when named: debug (rdma and pipelined kill a few there)
+ * time the other end is told and no page stays pinned; of memory regions no more are left than
+ * devices keep for the next time, and in the end all queue pairs have gone.
+ * timeout: 240 s; short form: 6.1; only when named: debug (rdma and pipelined kill a few there)
  *
  * The moments follow from a seed, which is printed; SEED=n in the environment sets it.
  */
@@ -97,6 +97,14 @@ static void await_queue_pairs(int n)
 	}
 }
 
+static void need_regions(int before, int killed)
+{
+	int now = rdma_objects("mr");
+
+	need(now <= before + REGIONS_MORE, "%d memory regions after %d were killed, %d at first",
+	     now, killed, before);
+}
+
 static long long moved(void)
 {
 	return counter("BytesRead") + counter("BytesPlaced");
@@ -128,6 +136,8 @@ static int killed(void *arg)
 		talk_killed(m->talk, random_moment(), next_random(&seed) >> 8 & 1);
 		await_unpinned();
 		await_established(established);
+		if (i % REGIONS_MORE == 0)
+			need_regions(regions, i + 1);
 	}
 	/* Where all were killed before they had learnt the way: some that live until it is used. */
 	for (i = 0; m->used && counter(m->used) == before && i < MORE_TALKS; i++)
@@ -135,8 +145,7 @@ static int killed(void *arg)
 	await_unpinned();
 	await_established(established);
 	await_queue_pairs(pairs);
-	need(rdma_objects("mr") <= regions + REGIONS_MORE, "%d memory regions, %d at first",
-	     rdma_objects("mr"), regions);
+	need_regions(regions, i);
 	need(!m->used == (moved() == before) && (!m->used || counter(m->used) > before),
 	     "it has gone another way");
 	return EXIT_OK;
