@@ -2,8 +2,8 @@
 /*
  * Rings (requirements G2-G6): whatever the two ends wish for, all bytes come in order, and the
  * counters say that rings have carried them; what is in the way of a ring or follows one; a reader
- * that stops, a writer that is killed. timeout: 300 s;
- * short form: none
+ * that stops, a writer that is killed. timeout: 900 s;
+ * short form: 6.12
  */
 #include "info.h"
 #include "pattern.h"
@@ -239,12 +239,12 @@ static int low_water(void *arg)
 }
 
 /*
- * A reader that stops for seconds: meanwhile the other direction goes on, whose grants and answers
+ * A reader that stops for so many seconds: meanwhile the other direction goes on, whose grants and answers
  * could be behind what is held back; the writer sees no error; and then all of it comes
  */
-static int stopped(void *arg)
+static int stopped_for(int flow, int seconds)
 {
-	int flow = *(int *)arg, round;
+	int round;
 	struct pair p = pair_of(flow, flow);
 	long at = 0, back = 0, n = 0, last;
 	ssize_t got;
@@ -257,7 +257,7 @@ static int stopped(void *arg)
 		need(got < 0 && errno == EAGAIN, "send: %s", errno_text(errno));
 		pause_ms(quiet_ms());
 	} while (n > last);
-	for (round = 0; round < scaled(8); round++) {
+	for (round = 0; round < seconds; round++) {
 		in_step(p.s, p.c, &back, 5, 20000);
 		pause_ms(1000);
 		need(!(poll_for(p.c, POLLERR | POLLHUP, 0) & (POLLERR | POLLHUP)), "it is over");
@@ -267,6 +267,16 @@ static int stopped(void *arg)
 	in_step(p.c, p.s, &at, 20, 3000);
 	in_step(p.s, p.c, &back, 20, 3000);
 	return EXIT_OK;
+}
+
+static int stopped(void *arg)
+{
+	return stopped_for(*(int *)arg, scaled(8));
+}
+
+static int stopped_minutes(void *arg)
+{
+	return stopped_for(*(int *)arg, 130);
 }
 
 struct reading {
@@ -520,6 +530,7 @@ static const struct test tests[] = {
 	BOTH(full, 60, RC_SETS),
 	BOTH(low_water, 60, RC_SETS),
 	BOTH(stopped, 60, RC_SETS),
+	BOTH(stopped_minutes, 400, RC_SETS | NOT_SHORT),
 	BOTH(loaded, 60, RC_SETS),
 	BOTH(urgent, 30, RC_SETS),
 	{ "grows", grows, 60, RC_SETS, .sdp_only = true, .arg = NULL },
