@@ -262,6 +262,8 @@ lists() {
 	run list --info
 	check "list -i: modes, bytes" grep -qE "^    out: combined, [1-9][0-9]* messages with 1000" \
 		<<<"$out"
+	check "list -i: bytes by path" grep -qE " with 1000 bytes, 0 by RDMA \(0 read, 0 written\)$" \
+		<<<"$out"
 	check "list -i: credit, buffers" grep -qE "^    credit: [0-9]+, .* of 12 posted, " <<<"$out"
 	json "list" 'len(d) == 2 and {s["device"] for s in d} == {"rxa", "rxb"} and
 		all(s["state"] == "ESTAB" and s["inode"] and s["uid"] == 0 and "users" not in s and
@@ -271,6 +273,9 @@ lists() {
 		all(s["users"][0]["comm"] == "peer" for s in d) and
 		[s["info"]["out"]["bytes_in_messages"] for s in d if s.get("device") == "rxa"] ==
 		[1000]' list -a -i -p
+	json "list -i: bytes by path" 'all(s["info"][way]["bytes_by_rdma"] ==
+		s["info"][way]["bytes_by_rdma_read"] + s["info"][way]["bytes_by_rdma_write"]
+		for s in d for way in ("in", "out"))' list -i
 	as=(setpriv --reuid $nobody --regid $nobody --clear-groups)
 	run list -p
 	check "list -p: another user sees the sockets" test "$ended$(grep -c ^ESTAB <<<"$out")" = 02
