@@ -344,6 +344,8 @@ static void visit_oneself(unsigned int *seed)
 	kind = listens == BY_SDP ? SDP_ONLY : protocol == BY_SDP ? PAIR : TCP_ONLY;
 	need(may_listen(&s, kind), "it listens by %s, which no policy from %ld to %ld says",
 	     kind_names[kind], s.first, s.last);
+	need(poll_for(listening, POLLIN, WAIT_MS), "by %s to a listener by %s: nobody comes",
+	     way(protocol), kind_names[kind]);
 	other = accept_from(listening);
 	need(protocol_of(other) == protocol, "by %s at one end, and by %s at the other",
 	     way(protocol), way(protocol_of(other)));
