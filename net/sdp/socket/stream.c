@@ -389,9 +389,9 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 }
 
 /*
- * Was the message as long as one may be, or a good part of that and no longer only because its pieces
- * are used up, so that others are queued behind it? Then the next one is likely to be, and worth a
- * block. What is handed over does not come back, so there a block has no advantage.
+ * Was the message as long as one may be, or a good part of that and no longer only because its
+ * pieces are used up, so that others are queued behind it? Then the next one is likely to be, and
+ * worth a block. What is handed over does not come back, so there a block has no advantage.
  */
 static void note_bulk(struct sdp_sock *ssk, const struct sk_buff *skb)
 {

@@ -239,8 +239,8 @@ static int low_water(void *arg)
 }
 
 /*
- * A reader that stops for so many seconds: meanwhile the other direction goes on, whose grants and answers
- * could be behind what is held back; the writer sees no error; and then all of it comes
+ * A reader that stops for so many seconds: meanwhile the other direction goes on, whose grants and
+ * answers could be behind what is held back; the writer sees no error; and then all of it comes
  */
 static int stopped_for(int flow, int seconds)
 {

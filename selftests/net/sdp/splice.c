@@ -100,7 +100,8 @@ static int sendfile_out(void *arg)
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
 	helper_end(reader);
 	need(!use_sdp || largest < PAGE || longer_than_pages(p.c) ||
-	     referenced() - before >= len * 9 / 10, "only %lld of %ld bytes went without a copy", referenced() - before, len);
+	     referenced() - before >= len * 9 / 10,
+	     "only %lld of %ld bytes went without a copy", referenced() - before, len);
 	close(file);
 	return EXIT_OK;
 }
@@ -527,8 +528,10 @@ static int as_tcp(void *arg)
 static const struct test tests[] = {
 	{ "as_tcp", as_tcp, 20, ALL_SETS, .arg = NULL },
 	{ "sendfile_out", sendfile_out, 20, ALL_SETS, .arg = (void *)(1L << 18) },
-	{ "sendfile_refers", sendfile_refers, 20, RC_SETS, .sdp_only = true, .arg = (void *)(1L << 18) },
-	{ "sendfile_copies", sendfile_copies, 20, RC_SETS, .sdp_only = true, .arg = (void *)(1L << 18) },
+	{ "sendfile_refers", sendfile_refers, 20, RC_SETS, .sdp_only = true,
+	  .arg = (void *)(1L << 18) },
+	{ "sendfile_copies", sendfile_copies, 20, RC_SETS, .sdp_only = true,
+	  .arg = (void *)(1L << 18) },
 	{ "large_folios", large_folios, 20, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "sendfile_small_calls", sendfile_out, 20, V4_SETS, .arg = (void *)3000L },
 	{ "sendfile_borders", sendfile_borders, 20, V4_SETS, .arg = NULL },
