@@ -14,6 +14,11 @@
 #include <linux/skbuff.h>
 #include <linux/timer.h>
 #include <linux/uio.h>
+#include <net/sock.h>
+/* Before 6.9 this is in sock.h. */
+#if __has_include(<net/proto_memory.h>)
+#include <net/proto_memory.h>
+#endif
 
 #include "sdp_probe.h"
 

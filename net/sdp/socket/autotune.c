@@ -22,7 +22,7 @@ static void grow(struct sdp_sock *ssk, int *size, unsigned int most, int lock)
 {
 	int was = READ_ONCE(*size);
 
-	if ((ssk->sk.sk_userlocks & lock) || READ_ONCE(sdp_memory_pressure) || was >= (int)most)
+	if ((ssk->sk.sk_userlocks & lock) || sdp_memory_is_short(&ssk->sk) || was >= (int)most)
 		return;
 	if (cmpxchg(size, was, (int)min(2U * was, most)) == was)
 		SDP_INC(sock_net(&ssk->sk), BuffersGrown);

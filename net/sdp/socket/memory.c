@@ -51,6 +51,17 @@ void sdp_memory_leave_pressure(struct sock *sk)
 	WRITE_ONCE(sdp_memory_pressure, 0);
 }
 
+/**
+ * sdp_memory_is_short() - is this a time for nothing to grow?
+ * @sk: socket
+ *
+ * Return: whether net.sdp.mem is nearly used up, or its memory cgroup is being reclaimed from.
+ */
+bool sdp_memory_is_short(const struct sock *sk)
+{
+	return sk_under_memory_pressure(sk);
+}
+
 /* Bytes that the receiving half holds now. */
 static int receive_bytes(const struct sdp_sock *ssk)
 {

@@ -124,7 +124,7 @@ static u32 allowed(struct sdp_sock *ssk, u32 size)
 	struct sock *sk = &ssk->sk;
 
 	if (ssk->parent || sock_flag(sk, SOCK_DEAD) || (sk->sk_shutdown & RCV_SHUTDOWN) ||
-	    READ_ONCE(sdp_memory_pressure))
+	    sdp_memory_is_short(&ssk->sk))
 		return 0;
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		size = min_t(u32, size, rounddown_pow_of_two(READ_ONCE(sk->sk_rcvbuf)));

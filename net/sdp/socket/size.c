@@ -53,7 +53,7 @@ static bool may_grow(const struct sdp_sock *ssk, u32 size)
 	const struct sock *sk = &ssk->sk;
 
 	return !ssk->parent && !sock_flag(sk, SOCK_DEAD) && !(sk->sk_shutdown & RCV_SHUTDOWN) &&
-	       !READ_ONCE(sdp_memory_pressure) &&
+	       !sdp_memory_is_short(sk) &&
 	       receives_of(ssk, size) >= SDP_RECV_BUFFERS_MIN;
 }
 

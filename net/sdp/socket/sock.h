@@ -625,6 +625,7 @@ int sdp_memory_init(void);
 void sdp_memory_exit(void);
 void sdp_memory_enter_pressure(struct sock *sk);
 void sdp_memory_leave_pressure(struct sock *sk);
+bool sdp_memory_is_short(const struct sock *sk);
 int sdp_memory_of_receive(const struct sdp_sock *ssk, u32 size);
 u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want, u32 size);
 bool sdp_memory_for_write(struct sdp_sock *ssk, int bytes);
