@@ -14,13 +14,13 @@
 #include <linux/skbuff.h>
 #include <linux/timer.h>
 #include <linux/uio.h>
-#include <net/sock.h>
-/* Before 6.9 this is in sock.h. */
-#if __has_include(<net/proto_memory.h>)
-#include <net/proto_memory.h>
-#endif
 
 #include "sdp_probe.h"
+
+/* Before 6.9 this is in sock.h. */
+#ifdef SDP_HAVE_PROTO_MEMORY
+#include <net/proto_memory.h>
+#endif
 
 /* proto_ops.bind and .connect take another address type since 6.19. */
 #ifdef SDP_HAVE_SOCKADDR_UNSIZED

@@ -172,7 +172,10 @@ static int info_padding(void *arg)
 	need(offsetof(struct sdp_info, split_sends) == text + sizeof(info->device) &&
 	     offsetof(struct sdp_info, ring_sent) ==
 	     offsetof(struct sdp_info, rx_ring_used) + sizeof(info->rx_ring_used) &&
-	     sizeof(*info) == offsetof(struct sdp_info, ring_full) + sizeof(info->ring_full),
+	     offsetof(struct sdp_info, rdma_fetched) ==
+	     offsetof(struct sdp_info, ring_full) + sizeof(info->ring_full) &&
+	     sizeof(*info) ==
+	     offsetof(struct sdp_info, split_largest) + sizeof(info->split_largest),
 	     "the structure has holes");
 	/* Of a socket without a connection, too. */
 	mark();
