@@ -110,6 +110,6 @@ void sdp_tune_regrow(struct sdp_sock *ssk)
 	struct sock *sk = &ssk->sk;
 
 	if (sk->sk_sndbuf < ssk->sndbuf_first && !(sk->sk_userlocks & SOCK_SNDBUF_LOCK) &&
-	    !READ_ONCE(sdp_memory_pressure))
+	    !sdp_memory_is_short(sk))
 		WRITE_ONCE(sk->sk_sndbuf, min(2 * sk->sk_sndbuf, ssk->sndbuf_first));
 }

@@ -243,7 +243,7 @@ bool sdp_queue_full(const struct sdp_sock *ssk)
 	const struct sock *sk = &ssk->sk;
 
 	return atomic_read(&sk->sk_rmem_alloc) >= READ_ONCE(sk->sk_rcvbuf) ||
-	       READ_ONCE(sdp_memory_pressure);
+	       sdp_memory_is_short(sk);
 }
 
 /* Into the queue; or the peer is asked for messages. */

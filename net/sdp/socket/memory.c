@@ -52,7 +52,7 @@ void sdp_memory_leave_pressure(struct sock *sk)
 }
 
 /**
- * sdp_memory_is_short() - is this a time for nothing to grow?
+ * sdp_memory_is_short() - is this a time to keep nothing, and to let nothing grow?
  * @sk: socket
  *
  * Return: whether net.sdp.mem is nearly used up, or its memory cgroup is being reclaimed from.

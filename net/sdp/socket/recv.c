@@ -227,7 +227,7 @@ static void consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 		sdp_tune_emptied(ssk);
 	if (done && ssk->link) {
 		/* The queue never outlives its link's successor: the buffer is this link's. */
-		if (sdp_buf_cb(done)->again && !READ_ONCE(sdp_memory_pressure)) {
+		if (sdp_buf_cb(done)->again && !sdp_memory_is_short(&ssk->sk)) {
 			sdp_stream_recycle(ssk, ssk->link, done);
 			done = NULL;
 		}

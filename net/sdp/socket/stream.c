@@ -673,7 +673,7 @@ static void keep_blocks(struct sdp_sock *ssk, struct sk_buff_head *blocks)
 	struct sk_buff *skb;
 
 	if (skb_queue_empty(blocks) || sock_flag(&ssk->sk, SOCK_DEAD) ||
-	    READ_ONCE(sdp_memory_pressure))
+	    sdp_memory_is_short(&ssk->sk))
 		return;
 	sdp_tick_watch_spares(ssk);
 	while (skb_queue_len(&ssk->tx_blocks) < TX_BLOCKS && (skb = __skb_dequeue(blocks))) {

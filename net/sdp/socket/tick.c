@@ -90,7 +90,7 @@ static void drop_spares(struct sdp_sock *ssk)
 {
 	if (!ssk->spares)
 		return;
-	if (!READ_ONCE(sdp_memory_pressure) &&
+	if (!sdp_memory_is_short(&ssk->sk) &&
 	    (lately(ssk->last_sent) || lately(ssk->last_received))) {
 		tick_within(ssk, SPARE_JIFFIES);
 		return;

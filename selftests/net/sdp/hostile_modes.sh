@@ -58,12 +58,6 @@ verdict_is() {
 	[ "$got" = "$1" ] || { echo "verdict: $got, expected: $1"; return 1; }
 }
 
-pinned() {
-	echo 1 >/proc/sys/vm/stat_refresh
-	awk '$1 == "nr_foll_pin_acquired" { n += $2 } $1 == "nr_foll_pin_released" { n -= $2 }
-		END { print n }' /proc/vmstat
-}
-unpinned() { [ "$(pinned)" = 0 ]; }
 no_pages_left() {
 	wait_for $patience unpinned && return
 	echo "$(pinned) pages are pinned"

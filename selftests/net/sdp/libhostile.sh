@@ -10,6 +10,8 @@
 # still_accepts		it takes an honest client
 # honest_start		checks that an honest connection begins to stream
 # streaming		succeeds when it still does
+# pinned		prints how many pages of programs are pinned, by anybody
+# unpinned		succeeds when there are none
 # honest_end		checks that it has survived, and ends it
 . "$here/../../vm/netlab.sh"
 . "$here/../../vm/checks.sh"
@@ -19,6 +21,14 @@ run=/sys/kernel/debug/sdp_hostile/run
 hostile_from=/sys/module/sdp_hostile/parameters/from
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
 [ -e "$hostile_module" ] || tap_skip_all "no $hostile_module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
+
+# Of processors that have not told yet, too.
+pinned() {
+	echo 1 >/proc/sys/vm/stat_refresh
+	awk '$1 == "nr_foll_pin_acquired" { n += $2 } $1 == "nr_foll_pin_released" { n -= $2 }
+		END { print n }' /proc/vmstat
+}
+unpinned() { [ "$(pinned)" = 0 ]; }
 
 hostile_begin() {
 	insmod "$hostile_module" || tap_skip_all "the module $hostile_module cannot be loaded"

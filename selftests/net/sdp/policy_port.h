@@ -45,11 +45,24 @@ static int port_bound_twice(int *sdp, struct addr *where)
 	return fd;
 }
 
+/* @listening, at the same @port, is reached, and the connection of @fd and @s goes on. */
+static void port_beside(int listening, const struct addr *port, int fd, int s)
+{
+	int other = connected_as(SDP_SIDE, port);
+
+	close(accept_and_talk(listening, other, BY_SDP));
+	talk(fd, s);
+	close(other);
+	close(listening);
+	close(fd);
+	close(s);
+}
+
 /* Somebody listens at the port by SDP, or will: he goes on, and is reached. */
 static int port_connects_beside(void *arg)
 {
 	long long taken = counter("FellPort");
-	int sdp, fd, listening, s, other;
+	int sdp, fd, listening, s;
 	struct addr where, port;
 	size_t i;
 
@@ -59,23 +72,11 @@ static int port_connects_beside(void *arg)
 	for (i = 0; i < ARRAY_SIZE(port_sides); i++) {
 		fd = bound_like_sdp(&sdp, &port);
 		s = port_connects(fd, port_sides[i], listening, &where);
-		other = connected_as(SDP_SIDE, &port);
-		close(accept_and_talk(sdp, other, BY_SDP));
-		talk(fd, s);
-		close(other);
-		close(sdp);
-		close(fd);
-		close(s);
+		port_beside(sdp, &port, fd, s);
 		fd = port_bound_twice(&sdp, &port);
 		s = port_connects(fd, port_sides[i], listening, &where);
 		need_errno(!listen(sdp, 4), "listen beside a connection");
-		other = connected_as(SDP_SIDE, &port);
-		close(accept_and_talk(sdp, other, BY_SDP));
-		talk(fd, s);
-		close(other);
-		close(sdp);
-		close(fd);
-		close(s);
+		port_beside(sdp, &port, fd, s);
 	}
 	need_count("FellPort", taken, 0);
 	return EXIT_OK;

@@ -31,13 +31,6 @@ moved() { echo $(($(sdpstat BytesRead) + $(sdpstat BytesPlaced))); }
 
 regions() { rdma resource show mr | wc -l; }
 
-pinned() {
-	echo 1 >/proc/sys/vm/stat_refresh
-	awk '$1 == "nr_foll_pin_acquired" { n += $2 } $1 == "nr_foll_pin_released" { n -= $2 }
-		END { print n }' /proc/vmstat
-}
-unpinned() { [ "$(pinned)" = 0 ]; }
-
 # One connection, for all that follows: large writes to and fro, again and again, when told to;
 # between these nobody waits with pages of its own.
 begin() {

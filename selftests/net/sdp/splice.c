@@ -80,10 +80,12 @@ static long long referenced(void)
 	return use_sdp ? counter("BytesReferenced") : -1;
 }
 
-/* Messages may be longer by now than single pages, two of them, can make one. */
+/* Messages may be longer by now than single pages, two of them, can make one; but by loopback. */
 static bool longer_than_pages(int fd)
 {
-	return use_sdp && info_of(fd).send_size > 2 * PAGE + 16;
+	struct sdp_info info = info_of(fd);
+
+	return strcmp(info.transport, "loop") && info.send_size > 2 * PAGE + 16;
 }
 
 /* From a file to a socket; the arg is the largest call. */

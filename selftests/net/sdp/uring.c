@@ -382,6 +382,18 @@ static void piecewise_writer(void *arg)
 		send_all(w->p.c, pattern(at), LARGE);
 }
 
+/* The writer is another process; @w is the reader's then. */
+static pid_t piecewise_start(struct piecewise *w)
+{
+	pid_t pid;
+
+	w->p = pair_make();
+	need_errno(!pipe(w->tell), "pipe");
+	pid = helper_start(piecewise_writer, w);
+	close(w->p.c);
+	return pid;
+}
+
 static void recv_begin(const struct piecewise *w, unsigned char *buf, long len, int flags,
 		       unsigned int how)
 {
@@ -432,10 +444,7 @@ static int recv_large(void *arg)
 
 	/* However late it comes to read. */
 	setting_set("scan_ms", 600000);
-	w.p = pair_make();
-	need_errno(!pipe(w.tell), "pipe");
-	pid = helper_start(piecewise_writer, &w);
-	close(w.p.c);
+	pid = piecewise_start(&w);
 	ring_open();
 	for (at = 0; at < (long)LARGE_TIMES * LARGE; at += LARGE) {
 		recv_posted(&w, buf, LARGE, 0, how);
@@ -463,10 +472,7 @@ static int recv_unread(void *arg)
 
 	(void)arg;
 	setting_set("rdma_read", 0);
-	w.p = pair_make();
-	need_errno(!pipe(w.tell), "pipe");
-	pid = helper_start(piecewise_writer, &w);
-	close(w.p.c);
+	pid = piecewise_start(&w);
 	ring_open();
 	for (at = 0; at < (long)LARGE_TIMES * LARGE; at += LARGE) {
 		recv_posted(&w, buf, LARGE, MSG_WAITALL, 0);
@@ -493,10 +499,7 @@ static int recv_brings_back(void *arg)
 
 	(void)arg;
 	setting_set("scan_ms", 600000);
-	w.p = pair_make();
-	need_errno(!pipe(w.tell), "pipe");
-	pid = helper_start(piecewise_writer, &w);
-	close(w.p.c);
+	pid = piecewise_start(&w);
 	ring_open();
 	for (at = 0; info_of(w.p.s).rx_mode != SDP_INFO_BUFFERED; at += LARGE) {
 		need(at < (LARGE_TIMES - 2L) * LARGE, "small reads are not learnt");
