@@ -73,8 +73,6 @@ void sdp_stream_unlock(struct sdp_sock *ssk, struct sdp_todo *todo)
 	spin_unlock_bh(&ssk->lock);
 	if (todo->kick)
 		todo->kick->ops->kick(todo->kick);
-	if (todo->accepted)
-		sdp_accept_ready(ssk);
 	if (todo->sigurg)
 		sdp_urgent_signal(ssk);
 	if (todo->wake & SDP_WAKE_READ)
@@ -87,6 +85,9 @@ void sdp_stream_unlock(struct sdp_sock *ssk, struct sdp_todo *todo)
 		sk->sk_state_change(sk);
 	if (todo->wake & SDP_WAKE_ERROR)
 		sk_error_report(sk);
+	/* After the wake-ups: who accepts it shall not hear again that the connection stands. */
+	if (todo->accepted)
+		sdp_accept_ready(ssk);
 	if (todo->forget)
 		sdp_accept_forget(ssk);
 	if (todo->release)

@@ -188,6 +188,32 @@ static int epoll_edge_write(void *arg)
 	return EXIT_OK;
 }
 
+/*
+ * Who has accepted a connection hears of what comes after that, and not once more that it stands
+ * (as with TCP): the window in which that could come is short, so it is looked for often.
+ */
+static int epoll_edge_accepted(void *arg)
+{
+	int i, rounds = scaled(400), listening;
+	struct addr where;
+
+	(void)arg;
+	listening = listener(1, &where);
+	for (i = 0; i < rounds; i++) {
+		int c = fresh(SOCK_NONBLOCK), s, ep;
+
+		connect(c, &where.sa, where.len);
+		s = accept_from(listening);
+		ep = epoll_of(s, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
+		need(epoll_for(ep, WAIT_MS) & EPOLLOUT, "round %d: not writable", i);
+		need(!epoll_for(ep, 3), "round %d: told twice that it is writable", i);
+		close(ep);
+		close(s);
+		close(c);
+	}
+	return EXIT_OK;
+}
+
 /* One event per arming; arming with the event already there tells of it at once. */
 static int epoll_oneshot(void *arg)
 {
@@ -788,6 +814,7 @@ static const struct test tests[] = {
 	{ "epoll_level", epoll_level, 30, V4_SETS, false, NULL },
 	{ "epoll_edge_read", epoll_edge_read, 30, V4_SETS, false, NULL },
 	{ "epoll_edge_write", epoll_edge_write, 30, V4_SETS, false, NULL },
+	{ "epoll_edge_accepted", epoll_edge_accepted, 30, V4_SETS, false, NULL },
 	{ "epoll_oneshot", epoll_oneshot, 30, V4_SETS, false, NULL },
 	{ "epoll_arming_race", epoll_arming_race, 30, V4_SETS, false, NULL },
 	{ "epoll_mod_switch", epoll_mod_switch, 30, V4_SETS, false, NULL },
