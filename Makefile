@@ -29,7 +29,7 @@ HEADERS		:= sdp.h sdp_netlink.h
 .PHONY: all modules tools install install-module install-headers install-tools uninstall \
 	dkms-source dkms-install deb check-deb demo check check-all check-style \
 	check-unit check-kunit check-vm check-wire check-runner check-deep check-programs check-load \
-	check-soak check-syscalls check-hostile check-faults bench bench-policy paper clean help
+	check-pair check-soak check-syscalls check-hostile check-faults bench bench-policy paper clean help
 
 all: modules
 
@@ -122,6 +122,9 @@ check-wire:
 check-programs:
 	@selftests/programs/run.sh $(or $(KERNEL),6.12) $(TEST)
 
+check-pair:
+	@selftests/pair/run.sh $(or $(KERNEL),6.12)
+
 check-soak:
 	@selftests/soak/run.sh $(or $(MINUTES),30) $(or $(KERNEL),6.12)
 
@@ -177,6 +180,7 @@ help:
 	@echo '  check-deb             Debian packages: lintian, contents; in full, installed in a new system'
 	@echo '  check-runner          the test runner itself: it sees every kind of failure'
 	@echo 'make check-deep       100 million random steps of two engines, and all schedules of larger pairs'
+	@echo 'make check-pair       two VMs: one stands still, dies, is started anew, goes back to a snapshot'
 	@echo 'make check-soak MINUTES=n   a mixed load for so long (30), with all that may go wrong'
 	@echo 'make check-syscalls CALLS=n   system calls at random (1,000,000), by threads that share sockets'
 	@echo 'make check-hostile    100,000 cases drawn by a peer that breaks the rules of the wire;'

@@ -13,6 +13,7 @@
 #	-m MEMORY	(2G, debug 3G)
 #	-t SECONDS	time limit for the whole run (300)
 #	-a CMDLINE	more kernel parameters
+#	-n PATH		a network card, end 1 of the cable PATH (machine.sh)
 #	-e VAR=VALUE	environment of SCRIPT, may be repeated
 #	-d DIRECTORY	run directory; by default a new one in build/vm, which keeps the last 10
 #
@@ -27,6 +28,7 @@ set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
 here=$SDP_TOP/selftests/vm
+. "$here/machine.sh"
 runs=$SDP_TOP/build/vm
 keep_runs=10
 
@@ -34,14 +36,15 @@ usage() { sed -n '3,/^set -/{/^#/{s/^# \{0,1\}//;p}}' "$0" >&2; exit 98; }
 
 cannot() { say "error: $*"; exit 98; }
 
-cpus=2 memory='' limit=300 cmdline='' run='' icount=0 guest_env=()
-while getopts ic:m:t:a:e:d: option; do
+cpus=2 memory='' limit=300 cmdline='' run='' icount=0 guest_env=() machine_card=()
+while getopts ic:m:t:a:n:e:d: option; do
 	case $option in
 	i)	icount=1 ;;
 	c)	cpus=$OPTARG ;;
 	m)	memory=$OPTARG ;;
 	t)	limit=$OPTARG ;;
 	a)	cmdline=$OPTARG ;;
+	n)	machine_cable "$OPTARG" 1 ;;
 	e)	guest_env+=("$OPTARG") ;;
 	d)	run=$OPTARG ;;
 	*)	usage ;;
@@ -63,15 +66,10 @@ script=$(realpath "$script")
 debug=0 boot_seconds=${SDP_BOOT_SECONDS:-180}
 ! grep -qs '^CONFIG_KASAN=y' "$kernel/build/.config" || { debug=1 boot_seconds=$((boot_seconds * 3)); }
 
-# Limits that only a stuck kernel reaches, not one whose virtual CPU the host left
-# waiting; printk.devkmsg and log_buf_len serve the runner, which reads the log by marks.
-base="console=ttyS0 panic=-1 reboot=t loglevel=6 mitigations=off no_timer_check"
-base+=" tsc=reliable clocksource=tsc random.trust_cpu=on slab_nomerge"
-base+=" printk.devkmsg=on log_buf_len=8M watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60"
 if [ $debug = 1 ]; then
 	memory=${memory:-3G}
 	# KASAN makes ACPI's interrupt routing tables take minutes, and nothing needs them.
-	base+=" acpi=noirq kasan_multi_shot workqueue.watchdog_thresh=60"
+	machine_parameters+=" acpi=noirq kasan_multi_shot workqueue.watchdog_thresh=60"
 fi
 memory=${memory:-2G}
 
@@ -82,20 +80,8 @@ if [ "$icount" = 1 ]; then
 	[[ $release != 6.1.* ]] || cpus=1
 fi
 
-# The guest's time stamp counter is the host's, and its kernel has to know how fast that is: on
-# a busy host its own measurement against an emulated timer was up to 40 times too low, and its
-# clock ran so many times too fast until it ended. With -i it has a counter of its own.
-tell_tsc_khz() {
-	local program=$SDP_TOP/build/vm/tsc_khz new
-	if [ ! -x "$program" ] || [ "$here/tsc_khz.c" -nt "$program" ]; then
-		mkdir -p "$runs"
-		new=$(mktemp -p "$runs")
-		cc -O1 -o "$new" "$here/tsc_khz.c" || cannot "cc fails; run scripts/setup.sh vm"
-		mv "$new" "$program"
-	fi
-	base+=" tsc_early_khz=$("$program")"
-}
-[ "$icount" = 1 ] || [ "$(uname -m)" != x86_64 ] || tell_tsc_khz
+[ "$icount" = 1 ] || [ "$(uname -m)" != x86_64 ] || tell_tsc_khz ||
+	cannot "cc fails; run scripts/setup.sh vm"
 
 make_run_directory() {
 	[ -n "$run" ] || run=$runs/$(date +%Y%m%d-%H%M%S)-$(basename "$script" .sh)-$$
@@ -136,18 +122,17 @@ take_turn() {
 	echo "$(basename "$script") on $release, process $$, since $(date +%T), at most $limit s" >"$lock"
 }
 
-# No cmpxchg16b: QEMU 7.2 leaves garbage in the flags after it, and an interrupt at that moment
-# ended one guest in about a hundred. Kernels do without.
 start_qemu() {
 	local root=local,path=/,security_model=none,multidevs=remap
 	local share=local,path=${run//,/,,},security_model=none,multidevs=remap
 	exec setpriv --pdeathsig TERM timeout --foreground -k 5 "$limit" qemu-system-x86_64 "${accel[@]}" \
-		-cpu max,la57=off,cx16=off -smp "$cpus" -m "$memory" \
+		-cpu "$machine_cpu" -smp "$cpus" -m "$memory" \
 		-display none -nodefaults -no-reboot -monitor none \
 		-serial "file:$run/console.log" -serial stdio -device virtio-rng-pci \
 		-fsdev "$root,id=root,readonly=on" -device virtio-9p-pci,fsdev=root,mount_tag=root \
 		-fsdev "$share,id=run" -device virtio-9p-pci,fsdev=run,mount_tag=run \
-		-kernel "$kernel/boot/vmlinuz" -initrd "$initramfs" -append "$base $cmdline" </dev/null
+		"${machine_card[@]}" -kernel "$kernel/boot/vmlinuz" -initrd "$initramfs" \
+		-append "$machine_parameters $cmdline" </dev/null
 }
 
 show_console() {
