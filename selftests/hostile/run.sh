@@ -10,49 +10,31 @@
 # build/hostile/. Exit status 0 when nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
+. "$SDP_TOP/selftests/vm/long.sh"
 
-last=$SDP_TOP/build/vm/last
 out=$SDP_TOP/build/hostile
 cases=${1:-100000} kernel=${2:-6.12} seed=${SEED:-$((RANDOM + 1))}
 
-[[ $cases =~ ^[1-9][0-9]*$ ]] || die "CASES=$cases is no number of cases"
-[[ $seed =~ ^[0-9]+$ ]] || die "SEED=$seed is no number"
+need_number CASES "$cases"
+need_number SEED "$seed"
 
-# The runner takes a test's time limit from its first lines. Ten cases a second are few; a quarter more
-# come as a server.
+# Ten cases a second are few; a quarter more come as a server.
 write_test() {
 	mkdir -p "$out/tests"
 	ln -sfn "$SDP_TOP/selftests/net/sdp/hostile" "$out/tests/hostile"
-	cat >"$out/tests/generated.sh" <<-END
-		# SPDX-License-Identifier: GPL-2.0
-		# Written by selftests/hostile/run.sh. timeout: $((cases / 8 + 600)) s
+	long_test "$out/tests" generated $((cases / 8 + 600)) <<-END
 		SDP_CASES=$cases SDP_SEED=$seed SDP_FIRST=${FIRST:-0}
 		. "$SDP_TOP/selftests/net/sdp/generated.sh"
 	END
-}
-
-# The guest adds to it; what it says is shown as long as the runner lives.
-show_progress() {
-	until [ -s "$last/progress" ]; do
-		kill -0 "$1" 2>/dev/null || return 0
-		sleep 1
-	done
-	tail -q -n +1 -s 2 -f --pid="$1" "$last/progress"
 }
 
 "$SDP_TOP/scripts/setup.sh" vm build
 write_test
 step "test programs" make -s -C "$SDP_TOP/selftests/net/sdp"
 say "$cases cases on $kernel, SEED=$seed"
-rm -f "$last"
 status=0
 log=$SDP_LOGS/hostile.log
-SDP_TESTS=$out/tests SDP_SHORT='' "$SDP_TOP/selftests/vm/run.sh" "$kernel" generated >"$log" &
-runner=$!
-trap 'kill $runner 2>/dev/null || true' EXIT
-show_progress $runner
-wait $runner || status=$?
-trap - EXIT
+SDP_TESTS=$out/tests long_run "$log" progress "$kernel" generated || status=$?
 sed '$d' "$log"
 if [ -s "$last/generated.tap" ]; then
 	grep -E '^# (SEED|[0-9]+ cases|cases|wrong|kind|errno|violation) ?' "$last/generated.tap" | sed 's/^# /  /' || true

@@ -115,6 +115,7 @@ stands_still() {
 	check "$1: a connect in that time connects or fails" over late $((2 * patience))
 	for name in upward downward watched; do
 		check "$1: $name goes on or ends at both ends" wait_for $((2 * patience)) ends_alike $name
+		ended $name && echo "# $name has ended" || echo "# $name goes on"
 	done
 	touch "$peers/go"
 	check "$1: a connection at rest goes on" says quiet $((2 * patience)) "end after 1000 bytes"
@@ -134,7 +135,9 @@ dies() {
 	set_retries 3
 	check "dies: connections" connect_all
 	check "dies: the machine is gone" ask kill
+	local start=$SECONDS
 	check "dies: who sends hears of it" reset_of upward $((4 * patience))
+	echo "# after $((SECONDS - start)) s"
 	check "dies: who watches hears of it" reset_of watched $((2 * patience))
 	next_port
 	peer late connect $other $port

@@ -9,34 +9,14 @@
 # when nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
+. "$SDP_TOP/selftests/vm/long.sh"
 
 here=$SDP_TOP/selftests/soak
-last=$SDP_TOP/build/vm/last
 out=$SDP_TOP/build/soak
 minutes=${1:-30} kernel=${2:-6.12} seed=${SEED:-$((RANDOM + 1))}
 
-[[ $minutes =~ ^[1-9][0-9]*$ ]] || die "MINUTES=$minutes is no number of minutes"
-[[ $seed =~ ^[0-9]+$ ]] || die "SEED=$seed is no number"
-
-# The runner takes a test's time limit from its first lines, and here it follows the minutes.
-write_test() {
-	mkdir -p "$out/tests"
-	cat >"$out/tests/soak.sh" <<-END
-		# SPDX-License-Identifier: GPL-2.0
-		# Written by selftests/soak/run.sh. timeout: $((minutes * 60 + 300)) s
-		minutes=$minutes seed=$seed
-		. "$here/soak.sh"
-	END
-}
-
-# The guest adds a line each minute; it is shown as long as the runner lives.
-show_progress() {
-	until [ -e "$last/progress" ]; do
-		kill -0 "$1" 2>/dev/null || return 0
-		sleep 1
-	done
-	tail -q -n +1 -s 2 -f --pid="$1" "$last/progress"
-}
+need_number MINUTES "$minutes"
+need_number SEED "$seed"
 
 # plot TERMINAL FILE: columns of the samples are seconds, sockets, pages, slab in kB, free memory in
 # kB, QPs, MRs, pinned pages.
@@ -79,18 +59,15 @@ plots() {
 }
 
 "$SDP_TOP/scripts/setup.sh" vm build
-write_test
+long_test "$out/tests" soak $((minutes * 60 + 300)) <<-END
+	minutes=$minutes seed=$seed
+	. "$here/soak.sh"
+END
 step "test programs" make -s -C "$SDP_TOP/selftests/net/sdp"
 say "$minutes minutes on $kernel, SEED=$seed"
-rm -f "$last"
 status=0
 log=$SDP_LOGS/soak.log
-SDP_TESTS=$out/tests "$SDP_TOP/selftests/vm/run.sh" "$kernel" soak >"$log" &
-runner=$!
-trap 'kill $runner 2>/dev/null || true' EXIT
-show_progress $runner
-wait $runner || status=$?
-trap - EXIT
+SDP_TESTS=$out/tests long_run "$log" progress "$kernel" soak || status=$?
 sed '$d' "$log"
 if [ -s "$last/samples" ]; then
 	cp "$last/samples" "$out/samples"

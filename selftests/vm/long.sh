@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+# Sourced after scripts/common.sh by what runs one test for long in a VM, by run.sh: any complaint of
+# the kernel fails the run, and so does anything left after rmmod.
+#
+# need_number NAME VALUE	ends the script when VALUE is none
+# long_test DIRECTORY NAME SECONDS	writes the test that run.sh shall find there: what it does comes
+#				by standard input
+# long_run LOG PROGRESS OPTION...	run.sh, which prints into LOG, with these options, while its
+#				machine adds lines to PROGRESS in the run directory, which are shown;
+#				returns its status. $last is the run directory
+
+last=$SDP_TOP/build/vm/last
+
+need_number() { [[ $2 =~ ^[1-9][0-9]*$ ]] || die "$1=$2 is no number"; }
+
+# The runner takes a test's time limit from its first lines.
+long_test() {
+	mkdir -p "$1"
+	{
+		echo "# SPDX-License-Identifier: GPL-2.0"
+		echo "# Written by $0. timeout: $3 s"
+		cat
+	} >"$1/$2.sh"
+}
+
+# As long as process $1 lives.
+show_progress() {
+	until [ -s "$last/$2" ]; do
+		kill -0 "$1" 2>/dev/null || return 0
+		sleep 1
+	done
+	tail -q -n +1 -s 2 -f --pid="$1" "$last/$2"
+}
+
+long_run() {
+	local log=$1 progress=$2 runner status=0
+	shift 2
+	rm -f "$last"
+	SDP_SHORT='' "$SDP_TOP/selftests/vm/run.sh" "$@" >"$log" &
+	runner=$!
+	trap "kill $runner 2>/dev/null || true" EXIT
+	show_progress $runner "$progress"
+	wait $runner || status=$?
+	trap - EXIT
+	return $status
+}
