@@ -37,7 +37,7 @@ log=$SDP_LOGS/hostile.log
 SDP_TESTS=$out/tests long_run "$log" progress "$kernel" generated || status=$?
 sed '$d' "$log"
 if [ -s "$last/generated.tap" ]; then
-	grep -E '^# (SEED|[0-9]+ cases|cases|wrong|kind|errno|violation) ?' "$last/generated.tap" | sed 's/^# /  /' || true
+	grep -E '^# (SEED|[0-9]+ cases|cases|wrong|kind|errno|violation|rings) ?' "$last/generated.tap" | sed 's/^# /  /' || true
 	cp "$last/progress" "$last/generated.tap" "$out/"
 fi
 tail -n 1 "$log"

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Cases drawn from a seed by a peer that breaks the rules of the wire (hostile/gen.c), as the end
 # that connects and as the one that accepts: fields at their bounds and beyond, messages cut and
-# too long, replayed and skipped, credits ignored, RDMA beside what was told, Hello and HelloAck of
-# every kind, and leaving at every step. What must end a connection ends it, no memory is reached
-# that must not be, no call has an error that is not a connection's, nothing else suffers, and
-# nothing is left. SDP_SEED and SDP_CASES in the environment repeat a run or make it longer: make
-# check-hostile. timeout: 400 s; short form: none; only when named: debug
+# too long, replayed and skipped, credits ignored, RDMA beside what was told, rings that cannot be
+# and messages that may not be in them, Hello and HelloAck of every kind, and leaving at every step.
+# What must end a connection ends it, no memory is reached that must not be, no call has an error
+# that is not a connection's, nothing else suffers, and nothing is left. SDP_SEED and SDP_CASES in
+# the environment repeat a run or make it longer: make check-hostile. timeout: 400 s; short form: none; only when named: debug
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$tests/lib.sh"
 export PEER_SECONDS=100000
@@ -105,21 +105,25 @@ all_gone() {
 
 counted_violations() { awk '/^Bad/ { n += $2 } END { print n }' /proc/net/sdpstat; }
 
-# report VICTIM: the sums, by kind of case; what calls have said; which rules were broken
+# The honest connection has no rings.
+kinds() { grep -E '^(Bad|RingWrites |RingReads |RingsMade |RingsRefused )' /proc/net/sdpstat; }
+
+# report VICTIM: the sums, by kind of case; what calls have said; which rules were broken; what was
+# written into rings
 report() {
 	local took=$((SECONDS - begin))
 	sed 's/^/# /' $generate
 	echo "# $(sum cases) cases in $took s; violations counted: $(($(counted_violations) - violations_before))"
 	kill -USR1 "${peer_pid[$1]}"
 	says "$1" $patience "connections.*" && grep -h '^errno ' "$peers/$1" | sed 's/^/# /'
-	join <(sort <<<"$kinds_before") <(grep '^Bad' /proc/net/sdpstat | sort) |
-		awk '$3 > $2 { print "# violation", $1, $3 - $2 }'
+	join <(sort <<<"$kinds_before") <(kinds | sort) |
+		awk '$3 > $2 { print "#", $1 ~ /^Bad/ ? "violation" : "rings", $1, $3 - $2 }'
 }
 
 # What is counted from now on.
 report_begin() {
 	echo reset >$generate
-	begin=$SECONDS violations_before=$(counted_violations) kinds_before=$(grep '^Bad' /proc/net/sdpstat)
+	begin=$SECONDS violations_before=$(counted_violations) kinds_before=$(kinds)
 }
 
 nothing_wrong() {

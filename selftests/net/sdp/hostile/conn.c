@@ -50,8 +50,23 @@ static int post_recv(struct hostile *h, u32 i)
 	return ib_post_recv(h->qp, &wr, NULL);
 }
 
+/* A ring is asked for, or given back; which needs no answer. */
+static void note_asked(struct hostile *h, u32 size)
+{
+	if (!size) {
+		/* Pairs with gen_ring.c. */
+		smp_store_release(&h->own.given, h->own.given + 1);
+		return;
+	}
+	h->asked = size;
+	/* Who waits for a count sees what it counts: pairs with rings.c. */
+	smp_store_release(&h->asks, h->asks + 1);
+}
+
 static void note_told(struct hostile *h, const struct sdp_msg *msg)
 {
+	if (msg->h.flags & SDP_FLAG_FREED)
+		WRITE_ONCE(h->freed, msg->freed);
 	if (msg->h.mid == SDP_MID_SRC_AVAIL || msg->h.mid == SDP_MID_SINK_AVAIL) {
 		h->told = *msg;
 		/* Who waits for a count sees what it counts: pairs with keys.c. */
@@ -61,9 +76,7 @@ static void note_told(struct hostile *h, const struct sdp_msg *msg)
 		/* Likewise: pairs with rings.c. */
 		smp_store_release(&h->rings, h->rings + 1);
 	} else if (msg->h.mid == SDP_MID_RING_ASK) {
-		h->asked = msg->size;
-		/* Likewise. */
-		smp_store_release(&h->asks, h->asks + 1);
+		note_asked(h, msg->size);
 	} else if (msg->payload_len) {
 		/* Likewise. */
 		smp_store_release(&h->datas, h->datas + 1);
@@ -85,22 +98,22 @@ static void note_stream(struct hostile *h, const u8 *buf, const struct sdp_msg *
 	smp_store_release(&h->came[msg->h.mid], h->came[msg->h.mid] + 1);
 }
 
-static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
+static void malformed(const char *what)
 {
-	struct hostile *h = wc->qp->qp_context;
-	u32 i = wc->wr_cqe - h->recv_cqe;
+	pr_err("sdp_hostile: AF_SDP has sent a malformed %s\n", what);
+	atomic_inc(&hostile_malformed);
+}
+
+/* A message of @bytes that has arrived, by a receive or in a ring. */
+static void message(struct hostile *h, const u8 *buf, u32 bytes, bool placed)
+{
 	struct sdp_msg msg;
 
-	if (wc->status != IB_WC_SUCCESS)
-		return;
-	ib_dma_sync_single_for_cpu(h->pd->device, h->recv_dma + i * HOSTILE_RECV_SIZE,
-				   HOSTILE_RECV_SIZE, DMA_FROM_DEVICE);
-	if (sdp_wire_parse(h->recv + i * HOSTILE_RECV_SIZE, wc->byte_len, &msg)) {
-		pr_err("sdp_hostile: AF_SDP has sent a malformed message\n");
-		atomic_inc(&hostile_malformed);
-	} else {
-		note_stream(h, h->recv + i * HOSTILE_RECV_SIZE, &msg);
-	}
+	if (sdp_wire_parse(buf, bytes, &msg) ||
+	    (placed && (msg.h.mid != SDP_MID_DATA || !msg.payload_len)))
+		malformed(placed ? "message in a ring" : "message");
+	else
+		note_stream(h, buf, &msg);
 	/* Both have the region where the union begins. */
 	if (msg.h.mid == SDP_MID_SRC_AVAIL || msg.h.mid == SDP_MID_SINK_AVAIL) {
 		h->advert.region = msg.src;
@@ -110,6 +123,53 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	WRITE_ONCE(h->allowed, msg.h.mseq_ack + msg.h.bufs);
 	WRITE_ONCE(h->seen, msg.h.mseq);
 	note_told(h, &msg);
+}
+
+/*
+ * A message lies in a ring of ours. What the adapter has let pass is in its memory, unless the key
+ * that the peer was told of was that of another one.
+ */
+static void placed_message(struct hostile *h, u32 imm)
+{
+	struct hostile_own *own = &h->own;
+	bool odd = imm & HOSTILE_IMM_ODD;
+	struct sdp_region *ring = &own->at[odd];
+	u32 bytes = imm & HOSTILE_IMM_LEN, at;
+	u64 begin;
+
+	if (odd != own->odd) {
+		own->odd = odd;
+		WRITE_ONCE(own->head, 0);
+	}
+	at = own->head;
+	WRITE_ONCE(own->head, at + bytes);
+	if (READ_ONCE(own->unsure) || !own->memory.mr || ring->rkey != own->memory.mr->rkey) {
+		WRITE_ONCE(h->seen, h->seen + 1);
+		return;
+	}
+	begin = ring->va + (at & (ring->len - 1)) - own->memory.mr->iova;
+	if (!ring->len || imm & ~(HOSTILE_IMM_ODD | HOSTILE_IMM_LEN) || bytes <= SDP_BSDH_LEN ||
+	    begin + bytes > HOSTILE_MR_SIZE) {
+		WRITE_ONCE(h->seen, h->seen + 1);
+		malformed("immediate");
+		return;
+	}
+	message(h, (u8 *)sg_virt(&own->memory.sg) + begin, bytes, true);
+}
+
+static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct hostile *h = wc->qp->qp_context;
+	u32 i = wc->wr_cqe - h->recv_cqe;
+
+	if (wc->status != IB_WC_SUCCESS)
+		return;
+	ib_dma_sync_single_for_cpu(h->pd->device, h->recv_dma + i * HOSTILE_RECV_SIZE,
+				   HOSTILE_RECV_SIZE, DMA_FROM_DEVICE);
+	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
+		placed_message(h, ntohl(wc->ex.imm_data));
+	else
+		message(h, h->recv + i * HOSTILE_RECV_SIZE, wc->byte_len, false);
 	if (!READ_ONCE(h->stingy))
 		post_recv(h, i);
 }
@@ -261,18 +321,16 @@ static void ended(struct hostile *h, enum hostile_end how)
 }
 
 /* Nothing of AF_SDP's memory may go along in the reserved fields. */
-static void check_ack(const u8 *ack)
+static void check_ack(struct hostile *h, const u8 *ack)
 {
 	u8 again[SDP_HELLO_ACK_LEN];
-	struct sdp_hello hello;
 
-	if (!sdp_hello_ack_parse(ack, IB_CM_REP_PRIVATE_DATA_SIZE, &hello)) {
-		sdp_hello_ack_build(again, &hello);
+	if (!sdp_hello_ack_parse(ack, IB_CM_REP_PRIVATE_DATA_SIZE, &h->peer)) {
+		sdp_hello_ack_build(again, &h->peer);
 		if (!memcmp(again, ack, sizeof(again)))
 			return;
 	}
-	pr_err("sdp_hostile: AF_SDP has sent a malformed HelloAck\n");
-	atomic_inc(&hostile_malformed);
+	malformed("HelloAck");
 }
 
 /**
@@ -288,7 +346,7 @@ int hostile_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 
 	switch (event->event) {
 	case IB_CM_REP_RECEIVED:
-		check_ack(event->private_data);
+		check_ack(h, event->private_data);
 		complete_all(&h->answered);
 		break;
 	case IB_CM_RTU_RECEIVED:
@@ -576,6 +634,35 @@ int hostile_fall_silent(struct hostile *h)
 	return ib_modify_qp(h->qp, &attr, IB_QP_STATE);
 }
 
+/* Let the peer read and write @m, which is new. */
+static int expose(struct hostile *h, struct hostile_memory *m)
+{
+	struct ib_reg_wr wr = {
+		.wr.opcode = IB_WR_REG_MR,
+		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ,
+	};
+	struct ib_device *ib = h->pd->device;
+	void *memory = kmalloc(HOSTILE_MR_SIZE, GFP_KERNEL | __GFP_RETRY_MAYFAIL);
+	struct ib_mr *mr;
+
+	if (!memory)
+		return -ENOMEM;
+	memset(memory, 0x5a, HOSTILE_MR_SIZE);
+	sg_init_one(&m->sg, memory, HOSTILE_MR_SIZE);
+	mr = ib_alloc_mr(h->pd, IB_MR_TYPE_MEM_REG, HOSTILE_MR_SIZE / PAGE_SIZE + 1);
+	if (IS_ERR(mr)) {
+		kfree(memory);
+		return PTR_ERR(mr);
+	}
+	m->mr = mr;
+	if (ib_dma_map_sg(ib, &m->sg, 1, DMA_BIDIRECTIONAL) != 1 ||
+	    ib_map_mr_sg(mr, &m->sg, 1, NULL, PAGE_SIZE) != 1)
+		return -EIO;
+	wr.mr = mr;
+	wr.key = mr->rkey;
+	return post(h, &wr.wr);
+}
+
 /**
  * hostile_expose() - let the peer read and write memory
  * @h: connection, ready
@@ -585,43 +672,33 @@ int hostile_fall_silent(struct hostile *h)
  */
 int hostile_expose(struct hostile *h, struct sdp_region *region)
 {
-	struct ib_reg_wr wr = {
-		.wr.opcode = IB_WR_REG_MR,
-		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ,
-	};
-	struct ib_device *ib = h->pd->device;
-	void *memory = kmalloc(HOSTILE_MR_SIZE, GFP_KERNEL | __GFP_RETRY_MAYFAIL);
-	struct ib_mr *mr;
-	int err = -EIO;
+	int err = expose(h, &h->shown);
 
-	if (!memory)
-		return -ENOMEM;
-	memset(memory, 0x5a, HOSTILE_MR_SIZE);
-	sg_init_one(&h->mr_sg, memory, HOSTILE_MR_SIZE);
-	mr = ib_alloc_mr(h->pd, IB_MR_TYPE_MEM_REG, HOSTILE_MR_SIZE / PAGE_SIZE + 1);
-	if (IS_ERR(mr)) {
-		kfree(memory);
-		return PTR_ERR(mr);
-	}
-	h->mr = mr;
-	if (ib_dma_map_sg(ib, &h->mr_sg, 1, DMA_BIDIRECTIONAL) == 1 &&
-	    ib_map_mr_sg(mr, &h->mr_sg, 1, NULL, PAGE_SIZE) == 1) {
-		wr.mr = mr;
-		wr.key = mr->rkey;
-		err = post(h, &wr.wr);
-	}
+	if (!h->shown.mr)
+		return err;
 	region->len = HOSTILE_MR_SIZE;
-	region->rkey = mr->rkey;
-	region->va = mr->iova;
+	region->rkey = h->shown.mr->rkey;
+	region->va = h->shown.mr->iova;
 	return err;
 }
 
-static void conceal(struct hostile *h)
+/**
+ * hostile_expose_rings() - likewise, the memory of rings, of which nothing is told yet
+ * @h: connection, ready
+ *
+ * Return: 0 or an errno.
+ */
+int hostile_expose_rings(struct hostile *h)
 {
-	if (!h->mr)
+	return h->own.memory.mr ? 0 : expose(h, &h->own.memory);
+}
+
+static void conceal(struct hostile_memory *m)
+{
+	if (!m->mr)
 		return;
-	ib_dereg_mr(h->mr);
-	kfree(sg_virt(&h->mr_sg));
+	ib_dereg_mr(m->mr);
+	kfree(sg_virt(&m->sg));
 }
 
 /**
@@ -652,7 +729,8 @@ void hostile_free(struct hostile *h)
 		ib_drain_qp(h->qp);
 		ib_destroy_qp(h->qp);
 	}
-	conceal(h);
+	conceal(&h->shown);
+	conceal(&h->own.memory);
 	if (!IS_ERR_OR_NULL(h->cq))
 		ib_free_cq(h->cq);
 	if (h->recv_dma)

@@ -5,7 +5,7 @@
  * Written to /sys/kernel/debug/sdp_hostile/generate:
  *
  *	connect SEED FIRST COUNT PORT	so many cases from number FIRST on, to one of the
- *					five listeners that begin at PORT; returns when they are
+ *					nine listeners that begin at PORT; returns when they are
  *					over. Several writers may do so at once.
  *	accept SEED FIRST COUNT PORT	from now on, so many cases with who connects to PORT
  *	let-go				what is held is ended. Left are those connections that
@@ -24,8 +24,8 @@
 
 #include "gen.h"
 
-/* By agreement with the victim: each of its listeners does something else, the last one nothing. */
-static const u8 ports[] = { 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4 };
+/* By agreement with the victim: each of its listeners does something else, the fifth nothing. */
+static const u8 ports[] = { 0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8 };
 
 /* Connections that are left alone for a while. */
 #define HELD_MOST	16
@@ -250,7 +250,8 @@ void gen_over(const struct gen *g, enum gen_end end)
 static const u8 hello_fields[][2] = {
 	{ 0, 1 }, { 1, 1 }, { 2, 2 }, { 4, 4 }, { 8, 4 }, { 12, 4 }, { 16, 1 }, { 17, 1 },
 	{ 18, 1 }, { 19, 1 }, { 20, 4 }, { 24, 4 }, { 28, 2 }, { 30, 2 }, { 32, 4 }, { 40, 4 },
-	{ 44, 4 }, { 48, 4 }, { 56, 4 }, { 60, 4 }, { 64, 2 }, { 66, 2 }, { 68, 4 }, { 88, 4 },
+	{ 44, 4 }, { 48, 4 }, { 56, 4 }, { 60, 4 }, { 64, 2 }, { 66, 2 }, { 68, 4 }, { 72, 1 },
+	{ 73, 1 }, { 74, 2 }, { 76, 4 }, { 88, 4 },
 };
 
 static void spoil_hello(struct gen *g, struct hostile_req *what)
@@ -358,6 +359,15 @@ static enum gen_end case_hello(struct gen *g, struct hostile_req *what)
 	return GEN_WRONG;
 }
 
+/* What has become of the wishes of both, once the HelloAck is there. */
+static void agree(struct gen *g, const struct hostile_req *what)
+{
+	struct sdp_hello own;
+
+	sdp_hello_parse(what->private, SDP_HELLO_LEN, &own);
+	gen_rings_agree(g, &own);
+}
+
 /* It goes away, or says nothing more, at any step of the exchange. */
 static enum gen_end case_course(struct gen *g, const struct hostile_req *what)
 {
@@ -375,6 +385,7 @@ static enum gen_end case_course(struct gen *g, const struct hostile_req *what)
 	err = hostile_answer(g->h);
 	if (err)
 		return err == -ECONNREFUSED ? GEN_REFUSED : GEN_NO_ANSWER;
+	agree(g, what);
 	switch (how) {
 	case 1:		/* it says nothing more */
 		return GEN_HELD;
@@ -416,6 +427,7 @@ static enum gen_end case_messages(struct gen *g, const struct hostile_req *what)
 	if (err)
 		return err == -ECONNREFUSED ? GEN_REFUSED : GEN_NO_ANSWER;
 	g->limit = HOSTILE_BUFS;
+	agree(g, what);
 	err = hostile_ready(g->h) ?: ib_send_cm_rtu(g->h->cm, NULL, 0);
 	if (err)
 		return GEN_BROKE;
@@ -425,6 +437,16 @@ static enum gen_end case_messages(struct gen *g, const struct hostile_req *what)
 	/* Sometimes the peer gets no answer to its DREQ. */
 	g->h->no_drep = gen_draw(g, 16) == 0;
 	return end;
+}
+
+/* Whether it knows rings, and which it would like. */
+static void wish(struct gen *g, struct hostile_req *what)
+{
+	struct sdp_hello hello;
+
+	sdp_hello_parse(what->private, SDP_HELLO_LEN, &hello);
+	gen_rings_wish(g, &hello);
+	sdp_hello_build(what->private, &hello);
 }
 
 static void one_case(struct hostile *lane, u64 seed, u32 number, u16 port)
@@ -440,6 +462,7 @@ static void one_case(struct hostile *lane, u64 seed, u32 number, u16 port)
 		return gen_over(&g, GEN_WRONG);
 	g.limit = HOSTILE_BUFS;
 	hostile_honest_req(&what, port + ports[gen_draw(&g, ARRAY_SIZE(ports))]);
+	wish(&g, &what);
 	kind = gen_draw(&g, 100);
 	if (!hostile_borrow(g.h, lane))
 		end = kind < 25 ? case_hello(&g, &what) : kind < 40 ? case_course(&g, &what) :

@@ -21,7 +21,7 @@
  * @h: its connection
  * @resources: what the REQ says it can
  * @depth: likewise
- * @hello_ok: its Hello is as it should be
+ * @hello_ok: its Hello is as it should be, and with @h
  */
 struct acceptor {
 	struct work_struct work;
@@ -42,7 +42,8 @@ static atomic_t accept_next;
 /* Offsets of the fields of a HelloAck, and their sizes. */
 static const u8 ack_fields[][2] = {
 	{ 0, 1 }, { 1, 1 }, { 2, 2 }, { 4, 4 }, { 8, 4 }, { 12, 4 }, { 16, 1 }, { 17, 1 },
-	{ 18, 1 }, { 19, 1 }, { 20, 4 }, { 24, 4 }, { 192, 4 },
+	{ 18, 1 }, { 19, 1 }, { 20, 4 }, { 24, 4 }, { 28, 1 }, { 29, 1 }, { 30, 2 }, { 32, 4 },
+	{ 192, 4 },
 };
 
 static u8 spoil_ack(struct gen *g, u8 *ack)
@@ -95,6 +96,7 @@ static bool send_reply(struct gen *g, const struct acceptor *a, bool spoil, int 
 	};
 	bool right;
 
+	gen_rings_wish(g, &hello);
 	sdp_hello_ack_build(ack, &hello);
 	if (spoil)
 		rep.private_data_len = spoil_ack(g, ack);
@@ -102,6 +104,8 @@ static bool send_reply(struct gen *g, const struct acceptor *a, bool spoil, int 
 		rep.responder_resources = gen_draw(g, 256);
 	right = !sdp_hello_ack_parse(ack, SDP_HELLO_ACK_LEN, &hello);
 	g->limit = hello.bufs;
+	if (right)
+		gen_rings_agree(g, &hello);
 	*err = ib_send_cm_rep(g->h->cm, &rep);
 	return right;
 }
@@ -166,14 +170,13 @@ static void accept_work(struct work_struct *work)
 }
 
 /* Nor may anything else go along in the reserved fields. */
-static bool hello_ok(const u8 *p)
+static bool hello_ok(const u8 *p, struct sdp_hello *hello)
 {
 	u8 again[SDP_HELLO_LEN];
-	struct sdp_hello hello;
 
-	if (sdp_hello_parse(p, IB_CM_REQ_PRIVATE_DATA_SIZE, &hello))
+	if (sdp_hello_parse(p, IB_CM_REQ_PRIVATE_DATA_SIZE, hello))
 		return false;
-	sdp_hello_build(again, &hello);
+	sdp_hello_build(again, hello);
 	return !memcmp(again, p, sizeof(again));
 }
 
@@ -201,7 +204,7 @@ static int request(struct ib_cm_id *cm, const struct ib_cm_event *event)
 	a->number = accept_first + n;
 	a->resources = req->responder_resources;
 	a->depth = req->initiator_depth;
-	a->hello_ok = hello_ok(event->private_data);
+	a->hello_ok = hello_ok(event->private_data, &a->h->peer);
 	a->h->cm = cm;
 	cm->context = a->h;
 	cm->cm_handler = hostile_cm_event;

@@ -22,7 +22,13 @@ static const u8 mids[] = {
 	SDP_MID_SUSPEND_ACK, SDP_MID_SINK_AVAIL, SDP_MID_SRC_AVAIL,
 };
 
-static u8 draw_mid(struct gen *g)
+/**
+ * gen_draw_mid() - a kind of message that needs no agreement
+ * @g: case
+ *
+ * Return: its MID; half of them are data.
+ */
+u8 gen_draw_mid(struct gen *g)
 {
 	return gen_draw(g, 2) ? SDP_MID_DATA : mids[gen_draw(g, ARRAY_SIZE(mids))];
 }
@@ -31,17 +37,20 @@ static u8 draw_mid(struct gen *g)
 static void draw_region(struct gen *g, struct sdp_region *r)
 {
 	struct hostile *h = g->h;
+	struct sdp_region ring;
 
 	r->len = 1 + gen_draw(g, 200000);
 	r->rkey = gen_draw(g, U32_MAX);
 	r->va = (u64)gen_draw(g, U32_MAX) << gen_draw(g, 16);
-	if (h->mr) {
+	if (h->shown.mr) {
 		r->len = 1 + gen_draw(g, HOSTILE_MR_SIZE);
-		r->rkey = h->mr->rkey;
-		r->va = h->mr->iova;
+		r->rkey = h->shown.mr->rkey;
+		r->va = h->shown.mr->iova;
 		/* Pairs with recv_done(). */
 	} else if (smp_load_acquire(&h->advert.mid) && gen_draw(g, 2)) {
 		*r = h->advert.region;
+	} else if (gen_ring_told(g, &ring) && gen_draw(g, 2)) {
+		*r = ring;
 	}
 }
 
@@ -77,13 +86,17 @@ static void draw_fields(struct gen *g, struct sdp_msg *msg)
 	}
 }
 
-/* A message that can be decoded, and whose numbers follow. */
-static void make(struct gen *g)
+/**
+ * gen_make() - a message that can be decoded, and whose numbers follow
+ * @g: case
+ * @mid: its kind
+ */
+void gen_make(struct gen *g, u8 mid)
 {
 	struct hostile *h = g->h;
 	struct sdp_msg msg = {
 		.h = {
-			.mid = draw_mid(g), .mseq = h->mseq + 1, .mseq_ack = READ_ONCE(h->seen),
+			.mid = mid, .mseq = h->mseq + 1, .mseq_ack = READ_ONCE(h->seen),
 		},
 	};
 	u32 bufs = g->limit - msg.h.mseq_ack;
@@ -100,13 +113,22 @@ static void make(struct gen *g)
 	g->bytes += msg.payload_len;
 }
 
+static void make(struct gen *g)
+{
+	gen_make(g, gen_draw_mid(g));
+}
+
 /* Offsets of the fields of a header, and their sizes. */
 static const u8 fields[][2] = {
 	{ 0, 1 }, { 1, 1 }, { 2, 2 }, { 4, 4 }, { 8, 4 }, { 12, 4 },
 	{ 16, 4 }, { 20, 4 }, { 24, 4 }, { 28, 4 }, { 32, 4 }, { 16, 1 },
 };
 
-static void spoil_field(struct gen *g)
+/**
+ * gen_spoil_field() - give a field of a message another value
+ * @g: case, whose message lies there to be sent
+ */
+void gen_spoil_field(struct gen *g)
 {
 	u32 i = gen_draw(g, ARRAY_SIZE(fields));
 
@@ -120,8 +142,13 @@ static u32 get32_at(const struct hostile *h, u32 at)
 	return get_unaligned_be32(h->send + at);
 }
 
-/* What the peer must make of the message that lies there to be sent. */
-static void judge(struct gen *g)
+/**
+ * gen_judge() - what must the peer make of the message that lies there to be sent?
+ * @g: case; its @why says so
+ * @bytes: how long it is
+ * @placed: it is written into a ring
+ */
+void gen_judge(struct gen *g, u32 bytes, bool placed)
 {
 	struct hostile *h = g->h;
 	u32 mseq = get32_at(h, 8), ack = get32_at(h, 12), limit;
@@ -130,8 +157,10 @@ static void judge(struct gen *g)
 	if (g->why)
 		return;
 	limit = ack + get_unaligned_be16(h->send + 2);
-	if (sdp_wire_parse(h->send, g->bytes, &msg))
+	if (sdp_wire_parse(h->send, bytes, &msg))
 		g->why = "it cannot be decoded";
+	else if (placed && (msg.h.mid != SDP_MID_DATA || !msg.payload_len))
+		g->why = "it may not be in a ring";
 	else if (mseq != h->mseq + 1)
 		g->why = "MSeq does not follow";
 	else if (sdp_seq_after(h->acked, ack))
@@ -140,6 +169,8 @@ static void judge(struct gen *g)
 		g->why = "MSeqAck is of nothing that was sent";
 	else if (sdp_seq_after(g->limit, limit))
 		g->why = "a grant is taken back";
+	else
+		g->why = gen_rings_judge(g, &msg);
 	if (g->why)
 		return;
 	h->mseq = mseq;
@@ -147,16 +178,28 @@ static void judge(struct gen *g)
 	g->limit = limit;
 }
 
-static int say(struct gen *g)
+/**
+ * gen_say() - say the message that lies there to be sent
+ * @g: case
+ *
+ * Return: as hostile_send().
+ */
+int gen_say(struct gen *g)
 {
-	judge(g);
+	gen_judge(g, g->bytes, false);
 	return hostile_send(g->h, g->bytes);
 }
 
-static int step_right(struct gen *g)
+/**
+ * gen_step_right() - say something that can be decoded, and whose numbers follow
+ * @g: case
+ *
+ * Return: as hostile_send().
+ */
+int gen_step_right(struct gen *g)
 {
 	make(g);
-	return say(g);
+	return gen_say(g);
 }
 
 static int step_spoiled(struct gen *g)
@@ -165,15 +208,15 @@ static int step_spoiled(struct gen *g)
 
 	make(g);
 	while (n--)
-		spoil_field(g);
-	return say(g);
+		gen_spoil_field(g);
+	return gen_say(g);
 }
 
 static int step_cut(struct gen *g)
 {
 	make(g);
 	g->bytes = gen_draw(g, g->bytes);
-	return say(g);
+	return gen_say(g);
 }
 
 /* Longer than it says, and maybe longer than any receive. */
@@ -185,7 +228,7 @@ static int step_padded(struct gen *g)
 	g->bytes = min_t(u32, g->bytes + 1 + gen_draw(g, more), HOSTILE_SEND_SIZE);
 	if (gen_draw(g, 3) == 0)
 		put_unaligned_be32(g->bytes, g->h->send + 4);
-	return say(g);
+	return gen_say(g);
 }
 
 static int step_garbage(struct gen *g)
@@ -194,24 +237,24 @@ static int step_garbage(struct gen *g)
 	prandom_bytes_state(&g->rnd, g->h->send, g->bytes);
 	/* Half of them get a little further. */
 	if (gen_draw(g, 2) && g->bytes >= SDP_BSDH_LEN) {
-		g->h->send[0] = draw_mid(g);
+		g->h->send[0] = gen_draw_mid(g);
 		put_unaligned_be32(g->bytes, g->h->send + 4);
 	}
-	return say(g);
+	return gen_say(g);
 }
 
 static int step_replayed(struct gen *g)
 {
 	if (!g->bytes)
 		make(g);
-	return say(g);
+	return gen_say(g);
 }
 
 static int step_skipped(struct gen *g)
 {
 	make(g);
 	put_unaligned_be32(g->h->mseq + 2 + gen_draw(g, 5), g->h->send + 8);
-	return say(g);
+	return gen_say(g);
 }
 
 /* Whatever was granted. Nothing is acknowledged meanwhile. */
@@ -224,7 +267,7 @@ static int step_burst(struct gen *g)
 		make(g);
 		put_unaligned_be32(ack, g->h->send + 12);
 		put_unaligned_be16(g->limit - ack, g->h->send + 2);
-		err = say(g);
+		err = gen_say(g);
 	}
 	return err;
 }
@@ -248,56 +291,69 @@ static int step_revoke(struct gen *g)
 	if (gen_draw(g, 3) == 0)
 		r.rkey ^= 1U << gen_draw(g, 32);
 	make(g);
-	judge(g);
+	gen_judge(g, g->bytes, false);
 	return hostile_send_revoking(g->h, g->bytes, r.rkey);
 }
 
-/* In the range that was told of, at its edges, beyond them, or anywhere. */
-static int step_rdma(struct gen *g)
+/* Memory that the peer has told of: a ring, or what it advertises. False if there is none. */
+static bool draw_told(struct gen *g, struct sdp_region *r, bool *ring)
 {
-	enum ib_wr_opcode opcode = gen_draw(g, 2) ? IB_WR_RDMA_WRITE : IB_WR_RDMA_READ;
-	struct hostile *h = g->h;
-	struct sdp_region r = { .len = 64, .rkey = gen_draw(g, U32_MAX) };
+	*ring = gen_draw(g, 2) && gen_ring_told(g, r);
+	if (*ring)
+		return true;
 	/* Pairs with recv_done(). */
-	bool told = smp_load_acquire(&h->advert.mid);
-	u32 how = gen_draw(g, told ? 8 : 2);
-	u32 whole;
-	int err;
+	if (!smp_load_acquire(&g->h->advert.mid))
+		return false;
+	*r = g->h->advert.region;
+	return true;
+}
 
-	if (told)
-		r = h->advert.region;
-	whole = r.len;
+/* At the edges of what was told of, beyond them, or anywhere. */
+static void move_region(struct gen *g, struct sdp_region *r, u32 how)
+{
+	u32 whole = r->len;
+
 	switch (how) {
 	case 0:
-		r.va = (u64)gen_draw(g, U32_MAX) << 12;
+		r->va = (u64)gen_draw(g, U32_MAX) << 12;
 		break;
 	case 1:
-		r.rkey += 1 + gen_draw(g, 255);
+		r->rkey += 1 + gen_draw(g, 255);
 		break;
 	case 2:
-		r.va--;
+		r->va--;
 		break;
 	case 3:
-		r.va += whole;
-		r.len = 1;
+		r->va += whole;
+		r->len = 1;
 		break;
 	case 4:
-		r.va += whole - 1;
-		r.len = 2;
+		r->va += whole - 1;
+		r->len = 2;
 		break;
 	case 5:
-		r.va += gen_draw(g, whole);
-		r.len = 1;
+		r->va += gen_draw(g, whole);
+		r->len = 1;
 		break;
 	default:
 		break;
 	}
-	r.len = min_t(u32, r.len, HOSTILE_SEND_SIZE);
-	if (!r.len)
-		r.len = 1;
-	err = hostile_rdma(h, opcode, &r);
+	r->len = clamp_t(u32, r->len, 1, HOSTILE_SEND_SIZE);
+}
+
+/* In the range that was told of, at its edges, beyond them, or anywhere. A ring is not read. */
+static int step_rdma(struct gen *g)
+{
+	enum ib_wr_opcode opcode = gen_draw(g, 2) ? IB_WR_RDMA_WRITE : IB_WR_RDMA_READ;
+	struct sdp_region r = { .len = 64, .rkey = gen_draw(g, U32_MAX) };
+	bool ring, told = draw_told(g, &r, &ring);
+	u32 how = gen_draw(g, told ? 8 : 2);
+	int err;
+
+	move_region(g, &r, how);
+	err = hostile_rdma(g->h, opcode, &r);
 	/* A guess that is none: only what was told of can have worked. */
-	if (!err && how < 5) {
+	if (!err && (how < 5 || (ring && opcode == IB_WR_RDMA_READ))) {
 		g->why = "memory was reached that was not told of";
 		return -EFAULT;
 	}
@@ -318,7 +374,7 @@ static int step_expose(struct gen *g)
 {
 	struct sdp_region region;
 
-	return g->h->mr ? 0 : hostile_expose(g->h, &region);
+	return g->h->shown.mr ? 0 : hostile_expose(g->h, &region);
 }
 
 /* From now on the peer's messages find no receive, or all but the last ones do not. */
@@ -334,7 +390,7 @@ static const struct {
 	u8 weight;
 	u8 kind;
 } steps[] = {
-	{ step_right,		14,	GEN_RIGHT },
+	{ gen_step_right,	14,	GEN_RIGHT },
 	{ step_spoiled,		3,	GEN_SPOILED },
 	{ step_cut,		1,	GEN_CUT },
 	{ step_padded,		1,	GEN_PADDED },
@@ -348,10 +404,14 @@ static const struct {
 	{ step_rest,		2,	GEN_REST },
 	{ step_expose,		1,	GEN_EXPOSE },
 	{ step_stingy,		1,	GEN_STINGY },
+	{ gen_step_ring_ask,	2,	GEN_RING_ASK },
+	{ gen_step_ring_avail,	2,	GEN_RING_AVAIL },
+	{ gen_step_ring_freed,	1,	GEN_RING_FREED },
+	{ gen_step_ring_write,	6,	GEN_RING_WRITE },
 };
 
 /* Sum of the weights. */
-#define WEIGHTS		31
+#define WEIGHTS		42
 
 static int any_step(struct gen *g)
 {
@@ -373,7 +433,7 @@ static int any_step(struct gen *g)
 int gen_talk(struct gen *g)
 {
 	u32 n = 1 + gen_draw(g, STEPS_MOST);
-	int err = 0;
+	int err = gen_rings_begin(g);
 
 	while (n-- && !err && !g->why && READ_ONCE(g->h->end) == HOSTILE_OPEN) {
 		err = any_step(g);

@@ -14,6 +14,7 @@
  *	gen.c	cases without end, drawn from a seed: requests, and who connects
  *	gen_accept.c	likewise, as the end that accepts
  *	gen_msg.c	what either says then
+ *	gen_ring.c	... of rings, and in them
  *	run.c	debugfs: which case to run, and what came of it
  */
 #ifndef SDP_HOSTILE_H
@@ -36,8 +37,11 @@
 /* A ring, and a window of it. */
 #define HOSTILE_RING		16384
 #define HOSTILE_WINDOW		1024
-/* Memory that a peer may be told of. */
+/* Memory that a peer may be told of, and so much for rings. */
 #define HOSTILE_MR_SIZE		65536
+/* The immediate data of a message in a ring: which ring, and the length. */
+#define HOSTILE_IMM_ODD		0x80000000U
+#define HOSTILE_IMM_LEN		0x000FFFFFU
 
 /* How a connection attempt or a connection has ended. */
 enum hostile_end {
@@ -56,6 +60,34 @@ struct hostile_flood;
 struct hostile_advert {
 	u8 mid;
 	struct sdp_region region;
+};
+
+/**
+ * struct hostile_memory - memory that the peer can reach
+ * @mr: its region, or NULL
+ * @sg: it
+ */
+struct hostile_memory {
+	struct ib_mr *mr;
+	struct scatterlist sg;
+};
+
+/**
+ * struct hostile_own - rings of ours
+ * @memory: where they lie
+ * @at: the second one of two and the first one, as the peer has been told of them
+ * @odd: which of them the peer writes into, as far as it has come
+ * @head: bytes that are in it
+ * @unsure: nobody knows which one the peer has taken
+ * @given: so often the peer has given its ring back
+ */
+struct hostile_own {
+	struct hostile_memory memory;
+	struct sdp_region at[2];
+	bool odd;
+	u32 head;
+	bool unsure;
+	u32 given;
 };
 
 /**
@@ -97,14 +129,16 @@ struct hostile_advert {
  * @rings: so often it has said so
  * @asked: size of the ring that the peer has asked for
  * @asks: so often it has asked for one
+ * @freed: so much of its ring it says that it has read
+ * @own: rings that the peer writes into
+ * @peer: its Hello or HelloAck
  * @allowed: number of the newest that the peer lets us send, as far as it has said so
  * @flood: requests beside its own, if there are any
  * @lane: has device, path and protection domain, if they are not its own
  * @stingy: receives are not posted again
  * @recvs: receives to post at first
  * @advert: the newest that came from the peer
- * @mr: memory that the peer may read and write, or NULL
- * @mr_sg: it
+ * @shown: memory that the peer may read and write
  */
 struct hostile {
 	struct list_head node;
@@ -144,14 +178,16 @@ struct hostile {
 	u32 rings;
 	u32 asked;
 	u32 asks;
+	u32 freed;
+	struct hostile_own own;
+	struct sdp_hello peer;
 	u32 allowed;
 	struct hostile_flood *flood;
 	struct hostile *lane;
 	bool stingy;
 	u32 recvs;
 	struct hostile_advert advert;
-	struct ib_mr *mr;
-	struct scatterlist mr_sg;
+	struct hostile_memory shown;
 	struct ib_cqe send_cqe;
 	struct ib_cqe recv_cqe[HOSTILE_RECVS];
 };
@@ -192,6 +228,7 @@ int hostile_await(const u32 *count, u32 n);
 int hostile_rdma(struct hostile *h, enum ib_wr_opcode opcode, const struct sdp_region *to);
 int hostile_put(struct hostile *h, const struct sdp_region *to, u32 imm);
 int hostile_expose(struct hostile *h, struct sdp_region *region);
+int hostile_expose_rings(struct hostile *h);
 bool hostile_over(struct hostile *h, unsigned int seconds);
 void hostile_free(struct hostile *h);
 

@@ -126,12 +126,12 @@ static int expose(struct hostile *h)
 static int tell_buffer(struct hostile *h, u32 non_discards, u32 ack)
 {
 	struct sdp_msg msg = { .h.mid = SDP_MID_SINK_AVAIL, .non_discards = non_discards };
-	int err = h->mr ? 0 : expose(h);
+	int err = h->shown.mr ? 0 : expose(h);
 
 	if (err)
 		return err;
 	msg.sink = (struct sdp_region){
-		.len = HOSTILE_MR_SIZE, .rkey = h->mr->rkey, .va = h->mr->iova,
+		.len = HOSTILE_MR_SIZE, .rkey = h->shown.mr->rkey, .va = h->shown.mr->iova,
 	};
 	return say(h, &msg, ack);
 }
@@ -145,7 +145,7 @@ static int written(struct hostile *h, u32 n)
 		return err;
 	if (h->placed != n)
 		return -EBADMSG;
-	hostile_follow(h, sg_virt(&h->mr_sg), n);
+	hostile_follow(h, sg_virt(&h->shown.sg), n);
 	return 0;
 }
 
@@ -162,7 +162,7 @@ int hostile_stale(struct hostile *h)
 	      got(h, 2 * LARGE + SMALL);
 	if (err)
 		return err;
-	if (h->came[SDP_MID_RDMA_WR_COMPL] || *(u8 *)sg_virt(&h->mr_sg) != 0x5a)
+	if (h->came[SDP_MID_RDMA_WR_COMPL] || *(u8 *)sg_virt(&h->shown.sg) != 0x5a)
 		return -EPERM;
 	return tell_buffer(h, h->payloads, READ_ONCE(h->seen)) ?: go_on(h) ?: written(h, LARGE) ?:
 	       got(h, 3 * LARGE + SMALL);

@@ -2,21 +2,25 @@
 /*
  * Those whom a hostile peer picks on.
  *
- *	victim serve ADDRESS PORT	five listeners from PORT on: one reads and answers, one
- *		writes much, one has large reads, one does nothing, and one accepts nobody
- *	victim call ADDRESS PORT CALLERS	so many connect all the time, and do one of these
+ *	victim serve ADDRESS PORT	nine listeners from PORT on: one reads and answers, one
+ *		writes much, one has large reads, one does nothing, one accepts nobody; then one
+ *		that reads and one that writes by rdma, and likewise by nic
+ *	victim call ADDRESS PORT CALLERS	so many connect all the time, and do one of these,
+ *		by each way of flow control in turn
  *
  *	victim greet ADDRESS PORT	accepts, and closes at once
- *	victim hurry ADDRESS PORT CALLERS SECONDS	so many connect and close, again and again,
- *		for so long
+ *	victim tardy ADDRESS PORT MS	likewise, with a backlog of four, and waits in between
+ *	victim hurry ADDRESS PORT CALLERS SECONDS [LEAST]	so many connect and close, again and
+ *		again, for so long, and until there have been so many
  *	victim slow ADDRESS PORT CALLERS BYTES	so many connect and read a byte each second, or
  *		nothing if BYTES is 0
  *	victim knock ADDRESS PORT TIMES	listens so often, in vain, as somebody else has
  *		the port for RDMA; meanwhile somebody connects, who must not be left alone
  *
- * Until they are killed, but for those that are to do something so often or so long. What it
- * prints is wrong: an error that is not one of a connection's, or memory that was written to beside
- * what a read had asked for. On SIGUSR1 it prints how many connections it has had, and what errors.
+ * Until they are killed, but for those that are to do something so often or so long. greet and
+ * hurry are by TCP with VICTIM_TCP in the environment. What it prints is wrong: an error that is
+ * not one of a connection's, or memory that was written to beside what a read had asked for. On
+ * SIGUSR1 it prints how many connections it has had, and what errors.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,9 +36,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
-#define AF_SDP		27
+#include <linux/sdp.h>
+
 #define STACK		65536
 #define LARGE		(256 * 1024)
 #define SMALL		16384
@@ -45,6 +51,7 @@ static atomic_uint connections;
 static atomic_uint live;
 static atomic_uint wrongs;
 static struct sockaddr_in where;
+static int family = AF_SDP;
 
 static void wrong(const char *what, int error)
 {
@@ -168,14 +175,33 @@ static void start(void *(*body)(void *), intptr_t arg)
 	pthread_attr_destroy(&attr);
 }
 
-static int listener_at(int port)
+static bool set_flow(int fd, int flow)
+{
+	return family != AF_SDP || !setsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, &flow, sizeof(flow));
+}
+
+/* What each of the listeners does, and by which flow control. The fifth does nothing. */
+static const struct {
+	int kind;
+	int flow;
+} served[] = {
+	{ 0, SDP_FLOW_CREDIT }, { 1, SDP_FLOW_CREDIT }, { 2, SDP_FLOW_CREDIT },
+	{ 3, SDP_FLOW_CREDIT }, { 3, SDP_FLOW_CREDIT },
+	{ 0, SDP_FLOW_RDMA }, { 1, SDP_FLOW_RDMA }, { 0, SDP_FLOW_NIC }, { 1, SDP_FLOW_NIC },
+};
+
+#define SERVED	((int)(sizeof(served) / sizeof(*served)))
+#define ALONE	4
+#define BACKLOG	100
+
+static int listener_at(int port, int backlog)
 {
 	struct sockaddr_in in = where;
-	int fd = socket(AF_SDP, SOCK_STREAM, 0);
+	int fd = socket(family, SOCK_STREAM, 0);
 
 	in.sin_port = htons(ntohs(where.sin_port) + port);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&in, sizeof(in)) ||
-	    listen(fd, port == 4 ? 3 : 100)) {
+	if (fd < 0 || !set_flow(fd, served[port].flow) ||
+	    bind(fd, (struct sockaddr *)&in, sizeof(in)) || listen(fd, backlog)) {
 		perror("listener");
 		exit(1);
 	}
@@ -184,13 +210,12 @@ static int listener_at(int port)
 
 static void *server(void *arg)
 {
-	intptr_t kind = (intptr_t)arg;
-	int listening = listener_at(kind), fd;
+	int port = (intptr_t)arg, listening = listener_at(port, BACKLOG), fd;
 
 	while ((fd = accept(listening, NULL, NULL)) >= 0) {
 		atomic_fetch_add(&connections, 1);
 		atomic_fetch_add(&live, 1);
-		start(connection, (intptr_t)fd << 2 | kind);
+		start(connection, (intptr_t)fd << 2 | served[port].kind);
 	}
 	wrong("accept", errno);
 	return NULL;
@@ -203,7 +228,7 @@ static void *caller(void *arg)
 	for (;;) {
 		int fd = socket(AF_SDP, SOCK_STREAM, 0);
 
-		if (fd < 0) {
+		if (fd < 0 || !set_flow(fd, kind / 4 % (SDP_FLOW_NIC + 1))) {
 			wrong("socket", errno);
 			return NULL;
 		}
@@ -220,16 +245,17 @@ static void *caller(void *arg)
 	}
 }
 
-static int listener_at(int port);
-
-/* Whoever comes goes at once. */
+/* Whoever comes goes at once; who waits lets them come in a row. */
 static void *greeter(void *arg)
 {
-	int listening = listener_at(0), fd;
+	intptr_t ms = (intptr_t)arg;
+	int listening = listener_at(0, ms ? 4 : BACKLOG), fd;
 
-	(void)arg;
-	while ((fd = accept(listening, NULL, NULL)) >= 0)
+	while ((fd = accept(listening, NULL, NULL)) >= 0) {
 		close(fd);
+		if (ms)
+			usleep(1000 * ms);
+	}
 	wrong("accept", errno);
 	return NULL;
 }
@@ -242,7 +268,7 @@ static void *in_a_hurry(void *arg)
 
 	(void)arg;
 	while (hurrying) {
-		int fd = socket(AF_SDP, SOCK_STREAM, 0);
+		int fd = socket(family, SOCK_STREAM, 0);
 
 		if (fd < 0) {
 			wrong("socket", errno);
@@ -261,18 +287,26 @@ static void *in_a_hurry(void *arg)
 	return NULL;
 }
 
-static int hurry(int callers, int seconds)
+static int hurry(int callers, int seconds, unsigned int least)
 {
+	struct timespec begin, end;
+	double took;
 	int i;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
 
 	live = callers;
 	for (i = 0; i < callers; i++)
 		start(in_a_hurry, 0);
 	sleep(seconds);
+	while (connections < least && !wrongs)
+		usleep(10000);
 	hurrying = 0;
 	while (live)
 		usleep(10000);
-	printf("%u connections in %d s\n", connections, seconds);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	took = end.tv_sec - begin.tv_sec + (end.tv_nsec - begin.tv_nsec) / 1e9;
+	printf("%u connections in %.1f s, %.0f a second\n", connections, took, connections / took);
 	return wrongs != 0;
 }
 
@@ -355,6 +389,8 @@ int main(int argc, char **argv)
 		return 2;
 	where.sin_family = AF_INET;
 	where.sin_port = htons(atoi(argv[3]));
+	if (getenv("VICTIM_TCP"))
+		family = AF_INET;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	setpgid(0, 0);
 	sigemptyset(&set);
@@ -362,17 +398,18 @@ int main(int argc, char **argv)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	if (!strcmp(argv[1], "knock"))
 		return knock(atoi(argv[4]));
-	if (!strcmp(argv[1], "hurry") && argc == 6)
-		return hurry(atoi(argv[4]), atoi(argv[5]));
-	if (!strcmp(argv[1], "greet")) {
-		start(greeter, 0);
+	if (!strcmp(argv[1], "hurry") && argc >= 6)
+		return hurry(atoi(argv[4]), atoi(argv[5]), argc > 6 ? atoi(argv[6]) : 0);
+	if (!strcmp(argv[1], "greet") || !strcmp(argv[1], "tardy")) {
+		start(greeter, two ? 0 : atoi(argv[4]));
 	} else if (!strcmp(argv[1], "slow") && argc == 6) {
 		for (i = 0; i < atoi(argv[4]); i++)
 			start(reads_slowly, atoi(argv[5]));
 	} else if (!strcmp(argv[1], "serve")) {
-		for (i = 0; i < 4; i++)
-			start(server, i);
-		listener_at(4);
+		for (i = 0; i < SERVED; i++)
+			if (i != ALONE)
+				start(server, i);
+		listener_at(ALONE, 3);
 	} else {
 		for (i = 0; i < atoi(argv[4]); i++)
 			start(caller, i);
