@@ -66,9 +66,12 @@ test_file() {
 # Wait for process PID, at most SECONDS: fails if it is still there, that is, if even
 # SIGKILL did not reach it.
 wait_ended() {
-	local pid=$1 end=$((SECONDS + $2))
+	local pid=$1 up end
+	look_at_clock
+	end=$((up + $2))
 	until process_gone "$pid"; do
-		[ $SECONDS -lt $end ] || return 1
+		look_at_clock
+		[ "$up" -lt $end ] || return 1
 		pause 0.1
 	done
 }
@@ -109,8 +112,10 @@ test_problem() {
 }
 
 run_test() {
-	local name=$1 file limit out=$SDP_RUN/$1.tap start=$SECONDS pid status=0 problem
-	local plan passed failed skipped command=()
+	local name=$1 file limit out=$SDP_RUN/$1.tap pid status=0 problem
+	local plan passed failed skipped command=() up start
+	look_at_clock
+	start=$up
 	file=$(test_file "$name")
 	limit=$(test_limit "$name" "$SDP_DEBUG")
 	[[ $file != *.sh ]] || command=(bash)
@@ -118,7 +123,8 @@ run_test() {
 		>"$out" 2>&1 </dev/null &
 	pid=$!
 	if ! wait_ended $pid $((limit + 20)); then
-		report "$name" 0 1 0 $((SECONDS - start))
+		look_at_clock
+		report "$name" 0 1 0 $((up - start))
 		echo "    cannot be killed, the rest is not run; its processes:"
 		show_stacks $pid
 		check_kernel "$name"
@@ -131,7 +137,8 @@ run_test() {
 	[ -z "$problem" ] || failed=$((failed + 1))
 	# A test that says `1..0 # SKIP why` is one skipped point.
 	[ "$plan" != 0 ] || [ $failed != 0 ] || skipped=1
-	report "$name" "$passed" "$failed" "$skipped" $((SECONDS - start))
+	look_at_clock
+	report "$name" "$passed" "$failed" "$skipped" $((up - start))
 	if [ $failed != 0 ]; then
 		[ -z "$problem" ] || echo "    $problem"
 		grep '^not ok' "$out" | head -n 20 | sed 's/^/    /'
