@@ -129,11 +129,15 @@ void rc_reg_init(struct rc_device *dev)
 	rc_worth_init(dev);
 }
 
-/* Nobody uses it, and nobody will. */
+/*
+ * Nobody uses it, and nobody will. ib_free_cq() does not wait for the softirq that has handled the
+ * last completion and still asks for the next one; a grace period does.
+ */
 static void drain_and_destroy(struct rc_device *dev)
 {
 	memset(&dev->reg_drain, 0, sizeof(dev->reg_drain));
 	rc_drain_reset(&dev->reg_drain, dev->reg_qp);
+	synchronize_rcu();
 	destroy(dev);
 }
 

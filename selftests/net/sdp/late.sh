@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Connections end while soft-RoCE is still busy with packets for them: queue pairs have to outlive
-# those. timeout: 150 s; short form: debug/3
+# those. Devices go while ib_core is still busy with completion queues of theirs. timeout: 150 s; short form: debug/3
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -21,4 +21,20 @@ cleanup rmmod sdp_slow
 check "connections end in the middle of traffic" "$bin/many" --set rc4 closed_in_traffic
 check "packets were late" test "$(<$delayed)" -gt 50
 check "no RDMA object is left" wait_for $patience connection_counts_are "$objects_before"
+
+# The queue pair for registering memory, and its completion queue, go with the device.
+slow=/sys/module/sdp_slow/parameters
+goes_in_between() {
+	echo 20000 >$slow/notify_us
+	rdma link delete rxb
+	echo 0 >$slow/notify_us
+}
+for round in 1 2 3; do
+	check "a connection, whose device is to go" transfer "$SDP_B"
+	check "the device goes" goes_in_between
+	check "it comes back" lab_device "" rxb vb 0 2
+done
+check "completion queues were late" test "$(<$slow/asked)" -gt 3
+check "none was destroyed before" test "$(<$slow/early)" = 0
+check "a connection works" transfer "$SDP_B"
 tap_done

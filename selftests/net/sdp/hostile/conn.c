@@ -731,8 +731,11 @@ void hostile_free(struct hostile *h)
 	}
 	conceal(&h->shown);
 	conceal(&h->own.memory);
-	if (!IS_ERR_OR_NULL(h->cq))
+	if (!IS_ERR_OR_NULL(h->cq)) {
+		/* The softirq of its last completion may not be through with it: see rc_reg.c. */
+		synchronize_rcu();
 		ib_free_cq(h->cq);
+	}
 	if (h->recv_dma)
 		ib_dma_unmap_single(ib, h->recv_dma, HOSTILE_RECVS * HOSTILE_RECV_SIZE,
 				    DMA_FROM_DEVICE);

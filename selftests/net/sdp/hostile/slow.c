@@ -3,10 +3,15 @@
  * soft-RoCE's receiver takes its time. Between queueing a packet for a queue pair and waking its
  * task there are a few instructions, in which another processor may consume the packet: here they
  * last. So whatever is freed too early is freed in between, on every machine.
+ *
+ * Likewise ib_core: once a handler has said that it is through with a completion queue it still asks
+ * the device to tell of more, while ib_free_cq() does not wait for it any longer. That lasts, too,
+ * and a queue that is destroyed meanwhile is counted.
  */
 #include <linux/delay.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/preempt.h>
 
 static unsigned int us = 1500;
@@ -37,6 +42,51 @@ static int before_wake(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
+static unsigned int notify_us;
+module_param(notify_us, uint, 0644);
+MODULE_PARM_DESC(notify_us, "how long it takes to ask for notifications, in microseconds");
+
+static unsigned int asked;
+module_param(asked, uint, 0444);
+MODULE_PARM_DESC(asked, "how often that was delayed, about");
+
+static unsigned int early;
+module_param(early, uint, 0444);
+MODULE_PARM_DESC(early, "completion queues that were destroyed meanwhile");
+
+/* What the processor is about to ask for. */
+static DEFINE_PER_CPU(unsigned long, asking);
+
+static int before_notify(struct kprobe *probe, struct pt_regs *regs)
+{
+	unsigned int us_now = READ_ONCE(notify_us);
+
+	if (!us_now || !in_serving_softirq())
+		return 0;
+	WRITE_ONCE(asked, READ_ONCE(asked) + 1);
+	this_cpu_write(asking, regs->di);
+	udelay(us_now);
+	this_cpu_write(asking, 0);
+	return 0;
+}
+
+static int before_destroy(struct kprobe *probe, struct pt_regs *regs)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (READ_ONCE(per_cpu(asking, cpu)) == regs->di)
+			WRITE_ONCE(early, READ_ONCE(early) + 1);
+	return 0;
+}
+
+static struct kprobe notify = {
+	.symbol_name = "rxe_req_notify_cq", .pre_handler = before_notify,
+};
+static struct kprobe destroy = {
+	.symbol_name = "rxe_destroy_cq", .pre_handler = before_destroy,
+};
+
 /* The second one is there up to 6.1 only: there the receiver runs the task itself. */
 static struct kprobe sched = { .symbol_name = "rxe_sched_task", .pre_handler = before_wake };
 static struct kprobe run = { .symbol_name = "rxe_run_task", .pre_handler = before_wake };
@@ -48,9 +98,22 @@ static int __init slow_init(void)
 
 	if (!every)
 		return -EINVAL;
+	err = register_kprobe(&notify);
+	if (err)
+		return err;
+	err = register_kprobe(&destroy);
+	if (err)
+		goto no_destroy;
 	err = register_kprobe(&sched);
-	if (!err)
-		has_run = !register_kprobe(&run);
+	if (err)
+		goto no_sched;
+	has_run = !register_kprobe(&run);
+	return 0;
+
+no_sched:
+	unregister_kprobe(&destroy);
+no_destroy:
+	unregister_kprobe(&notify);
 	return err;
 }
 
@@ -59,6 +122,8 @@ static void __exit slow_exit(void)
 	if (has_run)
 		unregister_kprobe(&run);
 	unregister_kprobe(&sched);
+	unregister_kprobe(&destroy);
+	unregister_kprobe(&notify);
 }
 
 module_init(slow_init);
