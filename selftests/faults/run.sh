@@ -9,7 +9,15 @@ set -euo pipefail
 log=$SDP_LOGS/faults.log
 status=0
 SDP_SHORT='' "$SDP_TOP/selftests/vm/run.sh" debug faults policy_failing | tee "$log" || status=$?
-(cd "$SDP_TOP/build/vm/last" 2>/dev/null && sed -n 's/^# \([0-9]* \(allocations\|connects\)\)/  \1/p' \
-	faults.tap policy_failing.tap) || true
+# What was counted in each case.
+(cd "$SDP_TOP/build/vm/last" 2>/dev/null && awk '
+	/^# [0-9]+ (allocations|connects)/ { sub(/^# /, ""); counted = counted "; " $0 }
+	/^(not )?ok/ {
+		name = $0
+		sub(/^(not )?ok [0-9]+ /, "", name)
+		if (counted != "")
+			printf "  %-28s %s\n", name, substr(counted, 3)
+		counted = ""
+	}' faults.tap policy_failing.tap) || true
 tail -n 1 "$log"
 exit $status

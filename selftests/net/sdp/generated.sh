@@ -6,7 +6,7 @@
 # and messages that may not be in them, Hello and HelloAck of every kind, and leaving at every step.
 # What must end a connection ends it, no memory is reached that must not be, no call has an error
 # that is not a connection's, nothing else suffers, and nothing is left. SDP_SEED and SDP_CASES in
-# the environment repeat a run or make it longer: make check-hostile. timeout: 400 s; short form: none; only when named: debug
+# the environment repeat a run or make it longer: make check-hostile. timeout: 400 s; short form: 6.12/1; only when named: debug
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$tests/lib.sh"
 export PEER_SECONDS=100000

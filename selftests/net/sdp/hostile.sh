@@ -139,7 +139,8 @@ all_messages() {
 	message msg-sinkcancel BadState "$proto"
 	message msg-sinkcancel-ack BadState "$proto"
 	message msg-mode-again BadState "$proto"
-	message msg-chrcvbuf-twice BadState "$proto" send 1
+	# The end may come before it sends.
+	message msg-chrcvbuf-twice BadState "(send|ended): EPROTO" send 1
 	message msg-chrcvbuf-hasty BadLen "$proto"
 	message msg-chrcvbuf-ack BadState "$proto"
 	message msg-sendsm BadState "$proto"

@@ -24,7 +24,6 @@ enum { BY_TCP = IPPROTO_TCP, BY_SDP = IPPROTO_SDP };
 /* Tests that addresses make no difference for; a slow kernel has these sets. */
 #define ONE_SET		(1u << SET_LO6)
 #define RC_SETS		(1u << SET_RC4 | 1u << SET_RC6)
-#define TWO_SETS	(1u << SET_LO6 | 1u << SET_RC4)
 
 static inline void as(const char *name)
 {
