@@ -22,11 +22,6 @@ static void finish_writing(struct sdp_sock *ssk, struct sdp_todo *todo)
 	sdp_stream_progress(ssk, todo);
 }
 
-static bool connection_stands(const struct sdp_sock *ssk)
-{
-	return ssk->link && ssk->engine.state >= SDP_ESTABLISHED;
-}
-
 static int shutdown_locked(struct socket *sock, u8 how)
 {
 	struct sock *sk = sock->sk;
@@ -51,7 +46,7 @@ static int shutdown_locked(struct socket *sock, u8 how)
 		mutex_lock(&ssk->tx_mutex);
 		sdp_stream_lock(ssk);
 		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
-		if ((how & SEND_SHUTDOWN) && connection_stands(ssk))
+		if ((how & SEND_SHUTDOWN) && sdp_stands(ssk))
 			finish_writing(ssk, &todo);
 		sdp_stream_unlock(ssk, &todo);
 		mutex_unlock(&ssk->tx_mutex);
@@ -127,6 +122,7 @@ int sdp_disconnect(struct sdp_sock *ssk)
 	mutex_lock(&ssk->rx_mutex);
 	mutex_lock(&ssk->tx_mutex);
 	sdp_stream_lock(ssk);
+	ssk->lives++;
 	forget_input(ssk);
 	sk_stop_timer(sk, &sk->sk_timer);
 	ssk->peer.port = 0;
@@ -199,7 +195,7 @@ static void linger(struct sdp_sock *ssk)
 	long timeo = sk->sk_lingertime;
 
 	sdp_stream_lock(ssk);
-	if (connection_stands(ssk))
+	if (sdp_stands(ssk))
 		finish_writing(ssk, &todo);
 	sdp_stream_unlock(ssk, &todo);
 	release_sock(sk);
@@ -210,7 +206,7 @@ static void linger(struct sdp_sock *ssk)
 /* Unread data, and SO_LINGER with time 0, make a close a reset; so does what is being read. */
 static bool close_aborts(const struct sdp_sock *ssk)
 {
-	return sdp_readable(ssk) || sdp_engine_reading(&ssk->engine) || !connection_stands(ssk) ||
+	return sdp_readable(ssk) || sdp_engine_reading(&ssk->engine) || !sdp_stands(ssk) ||
 	       (sock_flag(&ssk->sk, SOCK_LINGER) && !ssk->sk.sk_lingertime);
 }
 

@@ -274,6 +274,8 @@ static int begin(struct sdp_sock *ssk, const struct sdp_endpoint *peer, bool v6)
 	sdp_stream_lock(ssk);
 	WRITE_ONCE(sk->sk_err, 0);
 	WRITE_ONCE(sk->sk_shutdown, 0);
+	/* What is left of a connection before this one. The next engine begins with the Hello. */
+	memset(&ssk->engine, 0, sizeof(ssk->engine));
 	sdp_set_state(ssk, TCP_SYN_SENT);
 	sk_reset_timer(sk, &sk->sk_timer, ssk->deadline);
 	spin_unlock_bh(&ssk->lock);

@@ -66,8 +66,7 @@ static int keep_count(const struct sdp_sock *ssk)
 /* Is there a connection to be watched? A closed socket has the orphan's timer. */
 static bool watched(const struct sdp_sock *ssk)
 {
-	return ssk->link && ssk->engine.state >= SDP_ESTABLISHED &&
-	       !sock_flag(&ssk->sk, SOCK_DEAD);
+	return sdp_stands(ssk) && !sock_flag(&ssk->sk, SOCK_DEAD);
 }
 
 /**

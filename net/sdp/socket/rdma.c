@@ -51,7 +51,7 @@ struct sdp_link *sdp_link_use(struct sdp_sock *ssk)
 	struct sdp_link *link = NULL;
 
 	sdp_stream_lock(ssk);
-	if (ssk->rdma && !ssk->engine.dead && ssk->engine.state >= SDP_ESTABLISHED)
+	if (ssk->rdma && sdp_stands(ssk))
 		link = ssk->link;
 	if (link)
 		link->ops->use(link);

@@ -139,6 +139,7 @@ void sdp_passed(struct sdp_sock *ssk, u32 n)
 
 /**
  * struct reading - one recvmsg
+ * @lives: the connection that it reads from, of those that the socket has had
  * @start: place in the stream where it has begun
  * @may_wait: and is not satisfied by nothing
  * @copied: bytes so far
@@ -148,6 +149,7 @@ void sdp_passed(struct sdp_sock *ssk, u32 n)
  * @pipe: where to, instead of the caller's memory
  */
 struct reading {
+	u32 lives;
 	u32 start;
 	bool may_wait;
 	size_t copied;
@@ -308,6 +310,14 @@ static int over_error(struct sdp_sock *ssk)
 	return err;
 }
 
+/* The connection that is read from is no more; there may be another one, whose errors are others'. */
+static int lost_error(struct sdp_sock *ssk)
+{
+	int err = READ_ONCE(ssk->sk.sk_state) == TCP_CLOSE ? over_error(ssk) : 0;
+
+	return err ?: -EPIPE;
+}
+
 /* Into the reader's own memory, that is: not into a pipe, nor only to be looked at. */
 static bool reads_direct(const struct reading *r)
 {
@@ -369,9 +379,13 @@ static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct
 	size_t target = r->pipe ? 1 : sock_rcvlowat(&ssk->sk, r->flags & MSG_WAITALL, len);
 	int n;
 
+	r->lives = ssk->lives;
 	r->start = ssk->rx_read;
 	r->may_wait = timeo;
 	do {
+		/* While it waited, the socket may have been connected to somebody else. */
+		if (r->lives != ssk->lives)
+			return lost_error(ssk);
 		/* Asking for no bytes is asking whether there are any. */
 		if (!len && sdp_readable(ssk))
 			break;

@@ -132,17 +132,18 @@ static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from
 		struct sdp_refs *refs)
 {
 	/*
-	 * A resize makes messages larger at any time, but smaller only while nobody writes: see
-	 * sdp_engine_shrink(). A block keeps its size.
+	 * A block keeps its size. Otherwise messages may have become smaller since the segment was
+	 * claimed, by a ring; then it is full, and the next one is.
 	 */
 	u32 max = sdp_buf_cb(skb)->again ? skb->len : sdp_engine_payload_max(&ssk->engine);
-	u32 room = min_t(size_t, max - sdp_buf_cb(skb)->payload, iov_iter_count(from));
+	u32 payload = sdp_buf_cb(skb)->payload;
+	u32 room = payload < max ? min_t(size_t, max - payload, iov_iter_count(from)) : 0;
 	size_t before = iov_iter_count(from);
 	u32 done = 0;
 	int n = 0;
 
 	if (sdp_buf_cb(skb)->again) {
-		n = skb_copy_datagram_from_iter(skb, sdp_buf_cb(skb)->payload, from, room) ?: room;
+		n = skb_copy_datagram_from_iter(skb, payload, from, room) ?: room;
 		done = max(n, 0);
 	}
 	while (!sdp_buf_cb(skb)->again && done < room) {
@@ -374,11 +375,13 @@ static int send_parts(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs 
 		      long *timeo, size_t *done, bool *turn)
 {
 	struct sock *sk = &ssk->sk;
+	u32 lives = ssk->lives;
 	bool refused = false;
 	int n;
 
 	while (msg_data_left(msg)) {
-		if (send_error(sk))
+		/* While it waited, the socket may have been connected to somebody else. */
+		if (send_error(sk) || ssk->lives != lives)
 			return -EPIPE;
 		if (!may_take(ssk, *turn)) {
 			keep_together(ssk, *done, turn);
@@ -388,7 +391,7 @@ static int send_parts(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs 
 			continue;
 		}
 		n = sdp_offer(ssk, msg, timeo, &refused, turn);
-		if (n) {
+		if (n || ssk->lives != lives) {
 			*done += n;
 			if (signal_pending(current))
 				return sock_intr_errno(*timeo);

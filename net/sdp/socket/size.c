@@ -95,7 +95,7 @@ u32 sdp_size_to_post(struct sdp_sock *ssk)
  * @ssk: socket, locked
  *
  * Not while somebody writes, who may have begun a message of the present size: a writer has
- * tx_mutex before he looks at the size under our lock.
+ * tx_mutex while he fills one.
  *
  * Return: true when something is to be said now; sdp_engine_shrink_end() and
  * sdp_engine_ring_stay() have to follow.

@@ -202,6 +202,8 @@ struct sdp_home;
  * @probe_due: when the next probe is due, if @probes (jiffies)
  * @probes: keepalive probes since @heard
  * @probing: one is on its way
+ * @lives: how often it was disconnected; changes with @rx_mutex and @tx_mutex held, so that a call
+ *	that has let one of them go finds out whether it is still the same connection's
  * @tx_waits: @tx_outq is not 0, and ...
  * @tx_since: ... none of it has arrived since then (jiffies)
  *
@@ -349,6 +351,7 @@ struct sdp_sock {
 	unsigned long probe_due;
 	int probes;
 	bool probing;
+	u32 lives;
 	bool tx_waits;
 	unsigned long tx_since;
 
@@ -403,6 +406,12 @@ struct sdp_v6_sock {
 static inline struct sdp_sock *sdp_sk(const struct sock *sk)
 {
 	return (struct sdp_sock *)sk;
+}
+
+/* With the lock: has it a connection, whole or half closed? */
+static inline bool sdp_stands(const struct sdp_sock *ssk)
+{
+	return ssk->link && !ssk->engine.dead && ssk->engine.state >= SDP_ESTABLISHED;
 }
 
 /* Bytes that can be read now; without the lock, about so many. */

@@ -47,37 +47,77 @@ static inline void fail_at(int n)
 	need_errno(nth_fd >= 0 && pwrite(nth_fd, text, len, 0) == len, NTH);
 }
 
-/* Has it come to that? It is over now, in any case. */
-static inline bool has_failed(void)
+/* How many allocations were left until then? It is over now, in any case. */
+static inline int left_to_fail(void)
 {
 	char text[16] = "";
 
 	need_errno(pread(nth_fd, text, sizeof(text) - 1, 0) > 0, NTH);
 	fail_at(0);
-	return atoi(text) == 0;
+	return atoi(text);
 }
 
-/* Where the module's code is: @first and last address; false when that is not shown. */
-static inline bool module_text(unsigned long *first, unsigned long *last)
+static inline bool has_failed(void)
+{
+	return left_to_fail() == 0;
+}
+
+/* Addresses of code: @first and behind @last. */
+struct text {
+	unsigned long first;
+	unsigned long last;
+};
+
+/* Takes the next symbol that is code, and its module, "" if none. */
+static inline bool next_symbol(FILE *symbols, unsigned long *at, char name[128], char module[64])
+{
+	char line[256], type;
+
+	while (fgets(line, sizeof(line), symbols)) {
+		*module = 0;
+		if (sscanf(line, "%lx %c %127s [%63[^]]", at, &type, name, module) >= 3 && *at &&
+		    (type == 't' || type == 'T'))
+			return true;
+	}
+	return false;
+}
+
+/* Where the module's code is; false when that is not shown. The last function is not long. */
+static inline bool module_text(struct text *text)
 {
 	FILE *symbols = fopen("/proc/kallsyms", "r");
+	char name[128], module[64];
 	unsigned long at;
-	char type, name[128], module[64];
 
-	*first = ~0ul;
-	*last = 0;
-	while (symbols && fscanf(symbols, "%lx %c %127s", &at, &type, name) == 3) {
-		int c = getc(symbols);
-
-		if (c != '\t' || fscanf(symbols, "%63s", module) != 1 || strcmp(module, "[sdp]") ||
-		    (type != 't' && type != 'T') || !at)
+	*text = (struct text){ ~0ul, 0 };
+	while (symbols && next_symbol(symbols, &at, name, module)) {
+		if (strcmp(module, "sdp"))
 			continue;
-		*first = at < *first ? at : *first;
-		*last = at > *last ? at : *last;
+		text->first = at < text->first ? at : text->first;
+		text->last = at + 4096 > text->last ? at + 4096 : text->last;
 	}
 	if (symbols)
 		fclose(symbols);
-	return *last;
+	return text->last;
+}
+
+/* Likewise of the kernel's function @of; symbols are sorted by address there. */
+static inline bool function_text(const char *of, struct text *text)
+{
+	FILE *symbols = fopen("/proc/kallsyms", "r");
+	char name[128], module[64];
+	unsigned long at;
+
+	*text = (struct text){ 0, 0 };
+	while (symbols && !text->last && next_symbol(symbols, &at, name, module)) {
+		if (text->first && at > text->first)
+			text->last = at;
+		else if (!*module && !strcmp(name, of))
+			text->first = at;
+	}
+	if (symbols)
+		fclose(symbols);
+	return text->last;
 }
 
 static inline void write_number(const char *path, unsigned long number)
@@ -89,23 +129,27 @@ static inline void write_number(const char *path, unsigned long number)
 }
 
 /*
- * From now on only what the module's own functions allocate can fail, by themselves or through
- * others that they call; or, if not @on, again what anybody allocates.
+ * From now on only what these functions allocate can fail, by themselves or through others that
+ * they call; or, if @text is NULL, again what anybody allocates.
  */
-static inline void only_the_module(bool on)
+static inline void only_in(const struct text *text)
 {
-	unsigned long first = 0, last = ~0ul;
+	unsigned long first = text ? text->first : 0, last = text ? text->last : ~0ul;
 
-	need(!on || module_text(&first, &last), "the module's symbols are not shown");
-	/* The last function is not long. */
-	if (on)
-		last += 4096;
-	write_number(SLAB "require-start", on ? first : 0);
-	write_number(SLAB "require-end", on ? last : ~0ul);
-	write_number(PAGES "require-start", on ? first : 0);
-	write_number(PAGES "require-end", on ? last : ~0ul);
+	write_number(SLAB "require-start", first);
+	write_number(SLAB "require-end", last);
+	write_number(PAGES "require-start", first);
+	write_number(PAGES "require-end", last);
 	write_number(SLAB "stacktrace-depth", 32);
 	write_number(PAGES "stacktrace-depth", 32);
+}
+
+static inline void only_the_module(bool on)
+{
+	struct text text;
+
+	need(!on || module_text(&text), "the module's symbols are not shown");
+	only_in(on ? &text : NULL);
 }
 
 /* So many of a thousand allocations fail from now on, whoever asks; 0 is none. */
