@@ -1,17 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Limits: as many connections one after the other as go, for a while, without growth; and readers
-# that take a byte a second, or nothing, with what is written to them bounded and everybody else
-# served. The rate is printed; it is not judged. timeout: 300 s; short form: none
+# Limits: as many connections one after the other as go, for a minute, by loopback as many as a
+# thousand a second would be, without growth; a listener whose backlog is full all the time; and
+# readers that take a byte a second, or nothing, for minutes, with what is written to them bounded
+# and everybody else served. Rates are printed, with those of TCP; they are not judged.
+# timeout: 900 s; short form: none
 . "$(dirname "$0")/lib.sh"
+# Writers stay as long as their readers are slow.
+export PEER_SECONDS=1000
 . "$(dirname "$0")/libpeers.sh"
 . "$(dirname "$0")/../../vm/netlab.sh"
 . "$(dirname "$0")/../../vm/checks.sh"
 
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
 # In full: a minute, as a server that is never left alone.
-seconds=60 readers=20
-! short_form && [ $slow = 1 ] || { seconds=10 readers=6; left_out "connections for 10 s, 6 slow readers"; }
+seconds=60 thousands=60 readers=20 slowly=100
+! short_form && [ $slow = 1 ] || {
+	seconds=10 thousands=0 readers=6 slowly=5
+	left_out "connections for 10 s, 6 slow readers"
+}
 # What the system itself keeps for later. The CM remembers each connection for some seconds.
 growth=$((24 * 1024))
 
@@ -32,19 +39,38 @@ memory_left() { awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo; }
 memory_back() { [ "$(memory_left)" -gt "$1" ]; }
 pages() { awk '$1 == "SDP" { print $4 }' /proc/net/protocols; }
 
-# in_a_row NAME ADDRESS
+# Of the processors' time, so much was spent on nothing since then: idle_since TIME, in percent.
+processor_time() { awk '$1 == "cpu" { print $5 + $6, $2 + $3 + $4 + $5 + $6 + $7 + $8 }' /proc/stat; }
+
+idle_since() {
+	local before=($1) now
+	now=($(processor_time))
+	echo $((100 * (now[0] - before[0]) / (now[1] - before[1] + 1)))
+}
+
+# What the same program does by TCP on this machine.
+by_tcp() {
+	next_port
+	VICTIM_TCP=1 victim tcp-greeter greet "$2" $port
+	says tcp-greeter $patience up >/dev/null
+	VICTIM_TCP=1 "$programs/victim" hurry "$2" $port 4 $((seconds / 6)) | sed "s/^/# $1, TCP: /"
+	peers_end tcp-greeter
+}
+
+# in_a_row NAME ADDRESS LEAST
 in_a_row() {
-	local before objects
+	local before objects time
 	next_port
 	victim greeter greet "$2" $port
 	says greeter $patience up >/dev/null
 	# What the first ones make for good.
 	"$programs/victim" hurry "$2" $port 4 2 >/dev/null
 	check "$1: nothing is left of the first ones" wait_for $patience only_listeners
-	before=$(memory_left) objects=$(connection_counts)
+	before=$(memory_left) objects=$(connection_counts) time=$(processor_time)
 	check "$1: connections for $seconds s, each comes about" \
-		"$programs/victim" hurry "$2" $port 4 $seconds
+		"$programs/victim" hurry "$2" $port 4 $seconds "$3"
 	sed 's/^/# '"$1"': /' "$tap_output"
+	echo "# $1: processors idle $(idle_since "$time") % of the time"
 	check "$1: no socket is left of them" wait_for $patience only_listeners
 	check "$1: no RDMA object is left" wait_for $patience connection_counts_are "$objects"
 	check "$1: no more memory is in use than before" \
@@ -53,7 +79,36 @@ in_a_row() {
 	peers_end greeter
 }
 
+# Many more want to connect than the listener takes: each of them gets in, in time.
+at_the_backlog() {
+	local before objects full
+	next_port
+	victim tardy tardy "$2" $port 20
+	says tardy $patience up >/dev/null
+	"$programs/victim" hurry "$2" $port 4 1 >/dev/null
+	wait_for $patience only_listeners >/dev/null
+	before=$(memory_left) objects=$(connection_counts) full=$(sdpstat BacklogFull)
+	check "$1: a full backlog for $((seconds / 3)) s, each gets in" \
+		"$programs/victim" hurry "$2" $port 24 $((seconds / 3))
+	sed 's/^/# '"$1"', full backlog: /' "$tap_output"
+	full=$(($(sdpstat BacklogFull) - full))
+	check "$1: it was full" [ $full -gt $seconds ]
+	echo "# $1: $full requests were sent away"
+	check "$1: no socket is left of those" wait_for $patience only_listeners
+	check "$1: no RDMA object is left of those" wait_for $patience connection_counts_are "$objects"
+	check "$1: no memory either" wait_for $((2 * patience)) memory_back $((before - growth))
+	peers_end tardy
+}
+
 only_listeners() { awk -v listen=$LISTEN 'NR > 1 && $4 != listen { bad = 1 } END { exit bad }' /proc/net/sdp; }
+
+# Others connect, and send and receive, all the while.
+served_for() {
+	local end=$((SECONDS + $1))
+	while [ $SECONDS -lt $end ]; do
+		transfer "$SDP_B" || return
+	done
+}
 
 # One writer for each, as the peer program has it.
 slow_readers() {
@@ -76,8 +131,11 @@ slow_readers() {
 	bound=$((2 * readers * 10 * 256))
 	echo "# $(($(pages) - before)) pages for $((2 * readers)) connections, at most $bound"
 	check "what is written to them is bounded" [ $(($(pages) - before)) -le $bound ]
-	check "others are served" transfer "$SDP_B"
+	check "others are served for $slowly s" served_for $slowly
 	check "others are served, by loopback" transfer 127.0.0.1
+	echo "# after $slowly s $(($(pages) - before)) pages"
+	check "what is written to them is bounded still" [ $(($(pages) - before)) -le $bound ]
+	check "all of them stand" [ "$(connections st $ESTABLISHED | wc -l)" = $((4 * readers)) ]
 	for ((i = 0; i < 2 * readers; i++)); do
 		[ ! -s "$peers/reader$i" ] || ! grep -q wrong "$peers/reader$i" ||
 			tap_not_ok "reader $i" "$(<"$peers/reader$i")"
@@ -91,7 +149,11 @@ slow_readers() {
 }
 
 check "data before" transfer "$SDP_B"
-in_a_row loopback 127.0.0.1
-in_a_row RDMA "$SDP_B"
+by_tcp loopback 127.0.0.1
+in_a_row loopback 127.0.0.1 $((1000 * thousands))
+by_tcp "the cable" "$SDP_B"
+in_a_row RDMA "$SDP_B" 0
+at_the_backlog loopback 127.0.0.1
+at_the_backlog RDMA "$SDP_B"
 slow_readers
 tap_done

@@ -4,9 +4,9 @@
  * task there are a few instructions, in which another processor may consume the packet: here they
  * last. So whatever is freed too early is freed in between, on every machine.
  *
- * Likewise ib_core: once a handler has said that it is through with a completion queue it still asks
- * the device to tell of more, while ib_free_cq() does not wait for it any longer. That lasts, too,
- * and a queue that is destroyed meanwhile is counted.
+ * Likewise ib_core: once a handler has said that it is through with a completion queue it still
+ * asks the device to tell of more, while ib_free_cq() does not wait for it any longer. That lasts,
+ * too, and a queue that is destroyed meanwhile is counted.
  */
 #include <linux/delay.h>
 #include <linux/kprobes.h>

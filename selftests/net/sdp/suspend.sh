@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# The machine is suspended and goes on, under streams, readers who wait, and an offer that nobody
+# reads, which the scanner has to find: all processes and what can be frozen of the kernel stand
+# still. It is the kernel's own rehearsal (/sys/power/pm_test), without its devices, for the virtual
+# machine has its files by one of them. Connections survive; the scanner goes on.
+# timeout: 200 s; short form: none
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/libpeers.sh"
+. "$here/libstreams.sh"
+
+rehearsal=/sys/power/pm_test
+delay=/sys/module/suspend/parameters/pm_test_delay
+grep -qsw freezer $rehearsal && grep -qw freeze /sys/power/state ||
+	tap_skip_all "this kernel cannot be suspended, or not for a rehearsal"
+offered=$((1 << 17))
+
+restore() {
+	echo none >$rehearsal
+	[ ! -e $delay ] || echo 5 >$delay
+	echo 1000 >/proc/sys/net/sdp/scan_ms
+}
+cleanup restore
+
+# For two seconds.
+suspended() { echo freezer >$rehearsal && echo freeze >/sys/power/state; }
+
+# A large write whose reader does something else.
+offer_begin() {
+	next_port
+	peer idle bind "$SDP_B" $port listen 5 say up accept wait "$peers/read" recv $offered hold
+	says idle $patience up >/dev/null
+	peer writer pieces $offered connect "$SDP_B" $port send $offered say sent hold
+}
+
+offer_end() {
+	check "$1: the scanner has found the offer" says writer $patience sent
+	check "$1: it fired once" [ $(($(sdpstat ScansFired) - fired)) = 1 ]
+	touch "$peers/read"
+	check "$1: the bytes are there" says idle $patience "received $offered"
+	rm -f "$peers/read"
+	peers_end writer idle
+}
+
+# A reader with a time limit: it comes while all stands still, or the freezer, which wakes all that
+# wait, interrupts it; as with TCP, which runs beside it.
+wait_begin() {
+	local tcp
+	for tcp in "" tcp; do
+		next_port
+		peer quiet$tcp $tcp bind "${addresses[-1]}" $port listen 5 say up accept hold
+		says quiet$tcp $patience up >/dev/null
+		peer waits$tcp $tcp open timeouts 1000 connect "${addresses[-1]}" $port wait-out 100 hold
+		says waits$tcp $patience connected >/dev/null
+	done
+}
+
+wait_end() {
+	local over="waited|wait-out: EINTR"
+	says waits $patience "$over" && says waitstcp $patience "$over" || return
+	cmp "$peers/waits" "$peers/waitstcp" || return
+	peers_end waits waitstcp quiet quiettcp
+}
+
+# round NAME
+round() {
+	local fired
+	fired=$(sdpstat ScansFired)
+	[ ${#addresses[@]} = 1 ] || offer_begin
+	wait_begin
+	check "$1: suspended, and awake" suspended
+	check "$1: the streams go on" streams_move
+	check "$1: who waits with a time limit has waited, as with TCP" wait_end
+	[ ${#addresses[@]} = 1 ] || offer_end "$1"
+	check "$1: a connection works" transfer "${addresses[-1]}"
+}
+
+[ ! -w $delay ] || echo 2 >$delay
+check "data before" transfer "${addresses[-1]}"
+objects=$(connection_counts)
+echo 500 >/proc/sys/net/sdp/scan_ms
+streams_begin
+for i in 1 2 3; do
+	round "round $i"
+done
+streams_end
+peers_end
+check "no socket is left" wait_for $patience no_sockets
+check "no RDMA object is left" wait_for $patience connection_counts_are "$objects"
+tap_done
