@@ -509,11 +509,10 @@ static void spoil_placed(struct gen *g, struct place *p)
 	}
 }
 
-/* Does the header lie where the next message has to be? */
+/* Does the header lie where the next message has to be? Of its payload there may be less. */
 static bool is_there(const struct place *p, u32 size, u32 head)
 {
-	return p->at >= 0 && p->bytes >= min_t(u32, SDP_HEADER_MAX, p->imm & HOSTILE_IMM_LEN) &&
-	       !((p->at ^ head) & (size - 1));
+	return p->at >= 0 && p->bytes >= SDP_BSDH_LEN && !((p->at ^ head) & (size - 1));
 }
 
 static const char *judge_place(struct gen *g, const struct place *p)
