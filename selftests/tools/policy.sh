@@ -30,6 +30,9 @@ expect "check: too long" 1 "long:16385:1: error: expected no more than 16384 byt
 	"$sdp" policy check long
 expect "check: no such file" 1 "sdp: nowhere: No such file or directory" \
 	"$sdp" policy check nowhere
+printf 'any * sdp\n' >$'n\xe4me'
+expect "check: a name of other bytes than UTF-8" 0 \
+	$'{\n  "policy": "n\\\\344me",\n  "rules": 1\n}' "$sdp" policy check --json $'n\xe4me'
 expect "check: a directory" 1 "sdp: .: Is a directory" "$sdp" policy check .
 
 path_note="sdp: a rule asks for the path of the program: say it instead of the name"

@@ -25,8 +25,11 @@
  */
 void sdp_check_step(struct sdp_check *check, const char *step, bool ok, char *text)
 {
-	json_array_append_new(check->steps, sdp_need(json_pack("{s:s, s:b, s:s}", "step", step,
-							       "ok", ok, "text", text)));
+	/* The name of an interface may be any bytes. */
+	json_array_append_new(check->steps, sdp_need(json_pack("{s:s, s:b, s:o}", "step", step,
+							       "ok", ok, "text",
+							       json_string(text) ?:
+							       sdp_escaped(text, strlen(text)))));
 	if (!sdp_json) {
 		printf("%-4s%-8s%s\n", ok ? "ok" : "no", step, text);
 		fflush(stdout);
@@ -186,8 +189,10 @@ static void conclude(const struct sdp_check *check)
 	json_t *all;
 
 	if (sdp_json) {
-		all = sdp_need(json_pack("{s:s, s:s, s:O, s:s, s:s*, s:s*}", "host", check->host,
-					 "port", check->port, "steps", check->steps,
+		all = sdp_need(json_pack("{s:o, s:o, s:O, s:s, s:s*, s:s*}",
+					 "host", sdp_escaped(check->host, strlen(check->host)),
+					 "port", sdp_escaped(check->port, strlen(check->port)),
+					 "steps", check->steps,
 					 "outcome", sdp_outcome_name(outcome),
 					 "reason", *check->reason ? check->reason : NULL,
 					 "next", *check->reason ? check->next : NULL));

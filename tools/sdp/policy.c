@@ -25,8 +25,9 @@ static int check(const struct sdp_command *command, int argc, char **argv)
 	if (status)
 		return status;
 	if (sdp_json) {
-		answer = sdp_need(json_pack("{s:s, s:i}", "policy", policy.name, "rules",
-					    policy.count));
+		answer = sdp_need(json_pack("{s:o, s:i}", "policy",
+					    sdp_escaped(policy.name, strlen(policy.name)),
+					    "rules", policy.count));
 		sdp_print_json(answer);
 		json_decref(answer);
 	} else {
