@@ -56,6 +56,7 @@ static int listen_by_sdp(struct sdp_shadow *shadow, int backlog)
 static int only_sdp(struct sdp_shadow *shadow, int backlog)
 {
 	struct net *net = sock_net(shadow->sock->sk);
+	struct sock *sk;
 	int err;
 
 	if (!sdp_carry_possible(shadow->sock->sk))
@@ -66,7 +67,12 @@ static int only_sdp(struct sdp_shadow *shadow, int backlog)
 		return err;
 	}
 	SDP_INC(net, PolicyListens);
+	sk = shadow->sdp->sk;
+	sock_hold(sk);
 	sdp_shadow_by_sdp(shadow);
+	/* Who came before has woken nobody: the socket had a wait queue of its own. */
+	sk->sk_data_ready(sk);
+	sock_put(sk);
 	return 0;
 }
 

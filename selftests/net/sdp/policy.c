@@ -125,6 +125,7 @@ static const struct test tests[] = {
 	EARLY("tcp", TCP_ONLY),
 	EARLY("sdp", SDP_ONLY),
 	EARLY("pair", PAIR),
+	CASE(race_listen_edge, 90, TWO_SETS | NOT_SHORT),
 	CLOSE_RACE("tcp", TCP_ONLY),
 	CLOSE_RACE("sdp", SDP_ONLY),
 	CLOSE_RACE("pair", PAIR),

@@ -155,4 +155,72 @@ static int race_accept(void *arg)
 	return EXIT_OK;
 }
 
+/* Connects from before anybody listens, again and again. */
+static void *connects_early(void *arg)
+{
+	const struct addr *where = arg;
+	int fd, error;
+
+	run_on(1);
+	for (;;) {
+		pthread_barrier_wait(&early.start);
+		if (early.over)
+			return NULL;
+		for (;;) {
+			fd = stream(0);
+			error = connect_as(SDP_SIDE, fd, where);
+			if (!error)
+				break;
+			need(error == ECONNREFUSED, "connect: %s", errno_text(error));
+			close(fd);
+		}
+		early.fd = fd;
+		pthread_barrier_wait(&early.end);
+	}
+}
+
+/* A connection comes just when a socket begins to listen: who waits for an edge is told of it. */
+static int race_listen_edge(void *arg)
+{
+	struct epoll_event e = { .events = EPOLLIN | EPOLLET };
+	int i, n = scaled(300), ep = epoll_create1(0), mask;
+	pthread_t thread, between;
+	struct addr where;
+	long long end;
+
+	(void)arg;
+	by_names();
+	pthread_barrier_init(&early.start, NULL, 2);
+	pthread_barrier_init(&early.end, NULL, 2);
+	thread = start_thread(connects_early, &where);
+	between = start_thread(gets_between, NULL);
+	run_on(0);
+	for (i = 0; i < n; i++) {
+		as(SDP_SIDE);
+		early.listening = bound();
+		where = name_of(early.listening);
+		need_errno(!epoll_ctl(ep, EPOLL_CTL_ADD, early.listening, &e), "epoll_ctl");
+		epoll_wait(ep, &e, 1, 0);
+		pthread_barrier_wait(&early.start);
+		need_errno(!listen(early.listening, 4), "listen");
+		end = now_ms() + 6 * WAIT_MS;
+		do {
+			mask = epoll_wait(ep, &e, 1, WAIT_MS) == 1 ? (int)e.events : 0;
+			need(mask || !(poll_for(early.listening, POLLIN, 0) & POLLIN),
+			     "round %d: an edge is lost", i);
+			need(now_ms() < end, "round %d: nobody comes", i);
+		} while (!(mask & EPOLLIN));
+		e.events = EPOLLIN | EPOLLET;
+		pthread_barrier_wait(&early.end);
+		close(accept_from(early.listening));
+		close(early.fd);
+		close(early.listening);
+	}
+	early.over = true;
+	pthread_barrier_wait(&early.start);
+	pthread_join(thread, NULL);
+	pthread_join(between, NULL);
+	return EXIT_OK;
+}
+
 #endif /* SDP_TEST_POLICY_EARLY_H */
