@@ -109,6 +109,8 @@ static void carry_buffers(struct sock *to, const struct sock *from)
 		WRITE_ONCE(to->sk_rcvbuf, READ_ONCE(from->sk_rcvbuf));
 	to->sk_userlocks |= locks;
 	sdp_tune_init(sdp_sk(to));
+	/* Where TCP's has grown with it, that shows nowhere. */
+	sdp_reach_rcvlowat(to, to->sk_rcvlowat);
 }
 
 /**

@@ -161,6 +161,7 @@ int sdp_own_get(struct sdp_sock *ssk, int name, char __user *value, int __user *
 
 /* options_sock.c */
 int sdp_sol_socket_set(struct socket *sock, int name, sockptr_t value, unsigned int len);
+void sdp_reach_rcvlowat(struct sock *sk, int val);
 int sdp_set_rcvlowat(struct sock *sk, int val);
 void sdp_sol_socket_inherit(struct sock *sk, const struct sock *from);
 void sdp_options_inherit(struct sdp_sock *child, const struct sdp_sock *parent);

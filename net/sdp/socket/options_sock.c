@@ -59,27 +59,37 @@ int sdp_sol_socket_set(struct socket *sock, int name, sockptr_t value, unsigned 
 }
 
 /**
- * sdp_set_rcvlowat() - SO_RCVLOWAT; called under lock_sock
+ * sdp_reach_rcvlowat() - see to it that as many bytes as SO_RCVLOWAT says can be there
  * @sk: socket
- * @val: bytes, not negative
+ * @val: SO_RCVLOWAT
  *
  * The receive buffer grows with it, unless its size was set; else the mark is cut.
- *
- * Return: 0.
  */
-int sdp_set_rcvlowat(struct sock *sk, int val)
+void sdp_reach_rcvlowat(struct sock *sk, int val)
 {
 	bool fixed = sk->sk_userlocks & SOCK_RCVBUF_LOCK;
 
-	/* The policy may exchange a socket's sock while somebody is on his way here. */
-	if (sk->sk_destruct != sdp_sk_destruct)
-		return -EAGAIN;
 	val = min(val, fixed ? sk->sk_rcvbuf >> 1 : LOWAT_MAX);
 	WRITE_ONCE(sk->sk_rcvlowat, val ?: 1);
 	if (!fixed && sk->sk_rcvbuf < 2 * val) {
 		WRITE_ONCE(sk->sk_rcvbuf, 2 * val);
 		WRITE_ONCE(sdp_sk(sk)->rcvbuf_first, 2 * val);
 	}
+}
+
+/**
+ * sdp_set_rcvlowat() - SO_RCVLOWAT; called under lock_sock
+ * @sk: socket
+ * @val: bytes, not negative
+ *
+ * Return: 0.
+ */
+int sdp_set_rcvlowat(struct sock *sk, int val)
+{
+	/* The policy may exchange a socket's sock while somebody is on his way here. */
+	if (sk->sk_destruct != sdp_sk_destruct)
+		return -EAGAIN;
+	sdp_reach_rcvlowat(sk, val);
 	/* Somebody may have waited for more than is wanted now. */
 	sk->sk_data_ready(sk);
 	return 0;

@@ -114,6 +114,7 @@ static const struct test tests[] = {
 	{ "options_accepted_bound", options_accepted, 30, V4_SETS, true, (void *)AFTER_BIND },
 	{ "options_accepted_later", options_accepted, 30, V4_SETS, true, (void *)AFTER_LISTEN },
 	CASE(options_work, 30, TWO_SETS),
+	CASE(options_low_water, 60, TWO_SETS),
 	CASE(options_async, 30, TWO_SETS),
 	CASE(crowd, 100, TWO_SETS),
 	CASE(stress, 100, TWO_SETS),

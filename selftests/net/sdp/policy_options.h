@@ -237,6 +237,70 @@ static int options_work(void *arg)
 	return EXIT_OK;
 }
 
+enum { MARK = 1 << 20 };
+
+/*
+ * Nothing is there to be read before as much is there as is waited for, which is more than buffers
+ * are at first; or as much as can be there, on a device that writes into a ring.
+ */
+static void need_mark(int from, int to, const char *what)
+{
+	bool ring = RC_SETS & 1u << (set - addrsets);
+	static const char chunk[4096];
+	size_t sent = 0;
+	ssize_t n;
+
+	need(get_int(to, SOL_SOCKET, SO_RCVBUF) >= 2 * MARK, "%s has a buffer of %d", what,
+	     get_int(to, SOL_SOCKET, SO_RCVBUF));
+	while (sent < MARK - 1) {
+		size_t size = MARK - 1 - sent;
+
+		n = send(from, chunk, size < sizeof(chunk) ? size : sizeof(chunk), MSG_DONTWAIT);
+		need(n > 0 || errno == EAGAIN, "send: %s", errno_text(errno));
+		sent += n > 0 ? n : 0;
+		if (n < 0 && !(poll_for(from, POLLOUT, 10 * quiet_ms()) & POLLOUT)) {
+			need(ring && poll_for(to, POLLIN, WAIT_MS) & POLLIN, "%s is full with %zu",
+			     what, sent);
+			return;
+		}
+		need(ring || !(poll_for(to, POLLIN, 0) & POLLIN), "%s is ready with %zu", what,
+		     sent);
+	}
+	need(ring || !(poll_for(to, POLLIN, quiet_ms()) & POLLIN), "%s is ready before", what);
+	send_all(from, chunk, 1);
+	need(poll_for(to, POLLIN, WAIT_MS) & POLLIN, "%s is not ready", what);
+}
+
+/* TCP's buffer has grown with the mark; SDP's does. */
+static int options_low_water(void *arg)
+{
+	static const char *const names[] = { SDP_SIDE, BOTH_SIDE };
+	int listening, c, s;
+	struct addr where;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		as(names[i]);
+		listening = bound();
+		set_int(listening, SOL_SOCKET, SO_RCVLOWAT, MARK);
+		need_errno(!listen(listening, 4), "listen");
+		where = name_of(listening);
+		c = stream(0);
+		set_int(c, SOL_SOCKET, SO_RCVLOWAT, MARK);
+		need(!connect_as(names[i], c, &where), "connect: %s", errno_text(errno));
+		s = accept_from(listening);
+		need_protocol(s, BY_SDP, "the accepted one");
+		need_mark(s, c, "the client");
+		need_mark(c, s, "the accepted one");
+		close(s);
+		close(c);
+		close(listening);
+	}
+	return EXIT_OK;
+}
+
 static volatile sig_atomic_t told[64];
 
 static void tell(int sig, siginfo_t *info, void *context)
