@@ -3,6 +3,7 @@
  * Fall-backs: their reasons, counted and shown; and the peers that did not answer, which
  * need not be waited for again for a while.
  */
+#include <linux/capability.h>
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/net.h>
@@ -187,6 +188,9 @@ static int fallbacks_show(struct seq_file *seq, void *v)
 	u64 number = end > SHOWN ? end - SHOWN : 0;
 	struct sdp_fell fell;
 
+	/* The mode asks for user 0 alone. */
+	if (!file_ns_capable(seq->file, policy->net->user_ns, CAP_NET_ADMIN))
+		return -EPERM;
 	for (; number < end && sdp_fell_at(policy, &number, &fell); number++) {
 		show_one(seq, &fell);
 		put_pid(fell.pid);

@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <stddef.h>
 
-#include "cases.h"
+#include "capable.h"
 
 #define MARK	0xAA
 #define ROOM	1024
@@ -345,6 +345,36 @@ static int own_namespace(void *arg)
 	return EXIT_OK;
 }
 
+static ssize_t read_some(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	ssize_t n;
+	char c;
+
+	if (fd < 0)
+		return -1;
+	n = read(fd, &c, 1);
+	close(fd);
+	return n;
+}
+
+/* The fall-backs of others: user 0 needs the capability as well, that of the namespace's owner. */
+static int fallbacks_guarded(void *arg)
+{
+	static const char path[] = "/proc/net/sdp_fallbacks";
+	int before;
+
+	(void)arg;
+	before = open(path, O_RDONLY);
+	need(before >= 0 && read_some(path) >= 0, "root: %s", errno_text(errno));
+	drop_net_admin();
+	need(read_some(path) < 0 && errno == EPERM, "without CAP_NET_ADMIN: %s",
+	     errno_text(errno));
+	/* As with other files, it is who has opened it that counts. */
+	need(read(before, room, ROOM) >= 0, "opened before: %s", errno_text(errno));
+	return EXIT_OK;
+}
+
 static const struct test tests[] = {
 	{ "names", names, 30, ALL_SETS, .sdp_only = false, .arg = NULL },
 	{ "options", option_values, 60, V4_SETS, .sdp_only = true, .arg = NULL },
@@ -352,6 +382,7 @@ static const struct test tests[] = {
 	{ "data_and_control", data_and_control, 60, V4_SETS, .sdp_only = false, .arg = NULL },
 	{ "kernel_addresses", kernel_addresses, 60, V4_SETS, .sdp_only = true, .arg = NULL },
 	{ "unprivileged", unprivileged, 30, 1u << SET_LO4, .sdp_only = true, .arg = NULL },
+	{ "fallbacks", fallbacks_guarded, 30, 1u << SET_LO4, .sdp_only = true, .arg = NULL },
 	{ "own_namespace", own_namespace, 30, 1u << SET_LO4, .sdp_only = true, .arg = NULL },
 };
 
