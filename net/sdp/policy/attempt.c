@@ -23,14 +23,17 @@
 static struct workqueue_struct *attempt_wq;
 
 /* The item's own reference; of several times the first one that is set holds. */
-static void look_later(struct sdp_shadow *shadow)
+static void look_in(struct sdp_shadow *shadow, long time)
+{
+	sdp_shadow_get(shadow);
+	if (!queue_delayed_work(attempt_wq, &shadow->work, min(time, HZ * 3600L)))
+		sdp_shadow_put(shadow);
+}
+
+static void look_at_the_end(struct sdp_shadow *shadow)
 {
 	/* Over already when this thread was kept from running. */
-	long left = max(0L, (long)(shadow->deadline - jiffies));
-
-	sdp_shadow_get(shadow);
-	if (!queue_delayed_work(attempt_wq, &shadow->work, min(left + 1, HZ * 3600L)))
-		sdp_shadow_put(shadow);
+	look_in(shadow, max(0L, (long)(shadow->deadline - jiffies)) + 1);
 }
 
 /* The SDP socket has news; the callback lock keeps the shadow. */
@@ -78,6 +81,24 @@ static void report(struct sock *sk, int error)
 	sk_error_report(sk);
 }
 
+/*
+ * TCP's sock for us, as lock_sock() would, unless somebody has it: its program may make that last
+ * as long as it likes, and nobody else's connect shall wait for it.
+ */
+static bool try_own(struct sock *sk)
+{
+	bool mine;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	mine = !sock_owned_by_user_nocheck(sk);
+	if (mine)
+		sk->sk_lock.owned = 1;
+	spin_unlock_bh(&sk->sk_lock.slock);
+	if (mine)
+		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _THIS_IP_);
+	return mine;
+}
+
 /* The SDP connect is over, without a connection. */
 static void abandon(struct sdp_shadow *shadow)
 {
@@ -89,18 +110,13 @@ static void abandon(struct sdp_shadow *shadow)
 
 /*
  * TCP begins to connect, as connect(2) would have it, but that BPF has said already what it thinks
- * of it. Returns 0, or an errno: then it does not connect.
+ * of it. The sock is owned, and is not any more. Returns 0, or an errno: then it does not connect.
  */
 static int begin_tcp(struct sdp_shadow *shadow)
 {
-	struct socket *sock = shadow->sock;
-	struct sock *sk = sock->sk;
-	int err;
+	struct sock *sk = shadow->sock->sk;
+	int err = sk->sk_prot->connect(sk, (struct sdp_sockaddr *)&shadow->addr, shadow->len);
 
-	lock_sock(sk);
-	err = sk->sk_prot->connect(sk, (struct sdp_sockaddr *)&shadow->addr, shadow->len);
-	if (!err)
-		sock->state = SS_CONNECTING;
 	release_sock(sk);
 	return err;
 }
@@ -108,15 +124,19 @@ static int begin_tcp(struct sdp_shadow *shadow)
 /*
  * TCP it is; whoever waits is told himself if it cannot be. Else nobody is woken before TCP has
  * something to say: io_uring would ask again, and be told that it is still connecting. The socket
- * is given back last.
+ * is given back last. TCP's sock is owned, and is not any more.
  */
 static void fail(struct sdp_shadow *shadow, enum sdp_fallback why)
 {
 	struct socket *sock = shadow->sock;
 
-	abandon(shadow);
-	sdp_fallback_note(sock_net(sock->sk), &shadow->fell, why);
 	shadow->error = begin_tcp(shadow);
+	abandon(shadow);
+	if (!shadow->error)
+		sock->state = SS_CONNECTING;
+	if (why == SDP_FELL_TIMEOUT && shadow->as_all)
+		sdp_fallback_remember(sock_net(sock->sk), &shadow->fell.where);
+	sdp_fallback_note(sock_net(sock->sk), &shadow->fell, why);
 	if (shadow->error && !shadow->waited)
 		report(sock->sk, -shadow->error);
 	else if (shadow->error)
@@ -124,6 +144,7 @@ static void fail(struct sdp_shadow *shadow, enum sdp_fallback why)
 	sdp_shadow_by_tcp(shadow);
 }
 
+/* Likewise. */
 static void succeed(struct sdp_shadow *shadow)
 {
 	struct sock *sk = shadow->sdp->sk;
@@ -132,7 +153,7 @@ static void succeed(struct sdp_shadow *shadow)
 	SDP_INC(sock_net(sk), PolicyConnects);
 	/* The program may close it as soon as it has it. */
 	sock_hold(sk);
-	sdp_shadow_by_sdp(shadow);
+	sdp_shadow_take_place(shadow);
 	sk->sk_state_change(sk);
 	sk->sk_write_space(sk);
 	sock_put(sk);
@@ -144,20 +165,39 @@ static enum sdp_fallback too_late(const struct sock *sk)
 	return READ_ONCE(sdp_sk(sk)->peer_busy) ? SDP_FELL_BUSY : SDP_FELL_TIMEOUT;
 }
 
-static void decide(struct sdp_shadow *shadow)
+/* What came of it: a reason to fall back, or that it has, or had, a connection. */
+static enum sdp_fallback outcome(struct sdp_shadow *shadow, int state)
 {
 	struct sock *sk = shadow->sdp->sk;
-	/* Pairs with sdp_stream_fail(): who sees the end sees the error that it came with. */
-	int state = smp_load_acquire(&sk->sk_state);
+	enum sdp_fallback why;
 
-	if (state == TCP_SYN_SENT && time_before(jiffies, shadow->deadline))
-		look_later(shadow);
-	else if (state == TCP_SYN_SENT)
-		fail(shadow, too_late(sk));
-	else if (state == TCP_CLOSE)
-		fail(shadow, sdp_fallback_reason(-sock_error(sk)));
-	else if (!sdp_carry_possible(shadow->sock->sk))
-		fail(shadow, SDP_FELL_OPTION);
+	if (state == TCP_SYN_SENT)
+		return too_late(sk);
+	/* One that stood and is over already: the program sees how it ended, and no other one. */
+	if (state == TCP_CLOSE && !READ_ONCE(sdp_sk(sk)->stood)) {
+		why = sdp_fallback_reason(-sock_error(sk));
+		return why == SDP_FELL_TIMEOUT ? too_late(sk) : why;
+	}
+	return sdp_carry_possible(shadow->sock->sk) ? SDP_FELL_NOT : SDP_FELL_OPTION;
+}
+
+static void decide(struct sdp_shadow *shadow)
+{
+	/* Pairs with sdp_stream_fail(): who sees the end sees the error that it came with. */
+	int state = smp_load_acquire(&shadow->sdp->sk->sk_state);
+	enum sdp_fallback why;
+
+	if (state == TCP_SYN_SENT && time_before(jiffies, shadow->deadline)) {
+		look_at_the_end(shadow);
+		return;
+	}
+	if (!try_own(shadow->sock->sk)) {
+		look_in(shadow, 1);
+		return;
+	}
+	why = outcome(shadow, state);
+	if (why)
+		fail(shadow, why);
 	else
 		succeed(shadow);
 }
@@ -234,10 +274,12 @@ static int begin(struct sdp_shadow *shadow)
 {
 	struct net *net = sock_net(shadow->sock->sk);
 	int err = sdp_shadow_make_sdp(shadow) ?: sdp_shadow_bind(shadow, SDP_ROLE_CONNECT);
+	unsigned int ms = READ_ONCE(sdp_policy(net)->fallback_ms);
 
 	if (err)
 		return err;
-	shadow->deadline = jiffies + msecs_to_jiffies(READ_ONCE(sdp_policy(net)->fallback_ms));
+	shadow->deadline = jiffies + msecs_to_jiffies(ms);
+	shadow->as_all = sdp_connect_as_all(sdp_sk(shadow->sdp->sk), ms);
 	listen_to(shadow);
 	err = shadow->sdp->ops->connect(shadow->sdp, (struct sdp_sockaddr *)&shadow->addr,
 					shadow->len, O_NONBLOCK);
@@ -299,7 +341,7 @@ static enum sdp_fallback try_sdp(struct sdp_shadow *shadow, const struct wish *w
 	shadow->waited = false;
 	shadow->error = 0;
 	shadow->sock->state = SS_CONNECTING;
-	look_later(shadow);
+	look_at_the_end(shadow);
 	return SDP_FELL_NOT;
 }
 
@@ -332,7 +374,10 @@ static int decide_first(struct sdp_shadow *shadow, struct wish *w)
 		why = try_sdp(shadow, w);
 		if (!why)
 			return 0;
+		lock_sock(shadow->sock->sk);
 		err = begin_tcp(shadow);
+		if (!err)
+			shadow->sock->state = SS_CONNECTING;
 		w->begun = !err;
 	}
 	fall_back(shadow, why);
@@ -537,6 +582,26 @@ bool sdp_attempt_stop(struct sdp_shadow *shadow)
 	if (cancel_delayed_work(&shadow->work))
 		sdp_shadow_put(shadow);
 	return true;
+}
+
+/**
+ * sdp_attempt_be_tcp() - the socket is to be TCP's alone, now
+ * @shadow: shadow, locked for writing, not decided
+ *
+ * What SDP connects beside it is given up, and TCP connects. The caller has the socket open.
+ */
+void sdp_attempt_be_tcp(struct sdp_shadow *shadow)
+{
+	if (shadow->stage == SDP_CONNECTING) {
+		lock_sock(shadow->sock->sk);
+		fail(shadow, SDP_FELL_OPTION);
+		/* It would find nothing to do, at its time. */
+		if (cancel_delayed_work(&shadow->work))
+			sdp_shadow_put(shadow);
+		return;
+	}
+	sdp_attempt_stop(shadow);
+	sdp_shadow_by_tcp(shadow);
 }
 
 /**

@@ -106,8 +106,14 @@ unsigned int sdp_fallback_silent_ms(struct net *net, const struct sdp_endpoint *
 	return left > 0 ? jiffies_to_msecs(left) : 0;
 }
 
-static void remember(struct sdp_policy *policy, const struct sdp_endpoint *peer)
+/**
+ * sdp_fallback_remember() - a peer lets connects wait for nothing, whoever connects
+ * @net: namespace
+ * @peer: its address
+ */
+void sdp_fallback_remember(struct net *net, const struct sdp_endpoint *peer)
 {
+	struct sdp_policy *policy = sdp_policy(net);
 	struct sdp_silent *silent = place_of(policy, peer);
 
 	spin_lock_bh(&policy->note_lock);
@@ -164,8 +170,6 @@ void sdp_fallback_note(struct net *net, struct sdp_fell *fell, enum sdp_fallback
 				   fell->comm, fell->inode, reasons[why]);
 	fell->at = ktime_get_real_seconds();
 	fell->why = why;
-	if (why == SDP_FELL_TIMEOUT)
-		remember(policy, &fell->where);
 	sdp_fell_keep(policy, fell);
 }
 

@@ -299,12 +299,12 @@ static void exchange(struct sdp_shadow *shadow)
 }
 
 /**
- * sdp_shadow_by_sdp() - the SDP socket takes the TCP one's place, for good
- * @shadow: as for sdp_shadow_end()
+ * sdp_shadow_take_place() - the SDP socket takes the TCP one's place, for good
+ * @shadow: as for sdp_shadow_end(); TCP's sock is owned, and is not any more
  *
  * Who wants to go on with the SDP sock has a reference to it.
  */
-void sdp_shadow_by_sdp(struct sdp_shadow *shadow)
+void sdp_shadow_take_place(struct sdp_shadow *shadow)
 {
 	struct socket *sock = shadow->sock, *other = shadow->sdp;
 	const struct proto_ops *ops = other->ops;
@@ -312,7 +312,6 @@ void sdp_shadow_by_sdp(struct sdp_shadow *shadow)
 
 	sock_hold(tcp);
 	sock_hold(sdp);
-	lock_sock(tcp);
 	lock_sock_nested(sdp, SINGLE_DEPTH_NESTING);
 	exchange(shadow);
 	shadow->sdp = NULL;
@@ -327,4 +326,14 @@ void sdp_shadow_by_sdp(struct sdp_shadow *shadow)
 	sock_put(tcp);
 	/* @other's calls were ours, and are the kernel's now; @sock's are ours as before. */
 	module_put(THIS_MODULE);
+}
+
+/**
+ * sdp_shadow_by_sdp() - the same, once TCP's sock is nobody else's
+ * @shadow: as for sdp_shadow_end()
+ */
+void sdp_shadow_by_sdp(struct sdp_shadow *shadow)
+{
+	lock_sock(shadow->sock->sk);
+	sdp_shadow_take_place(shadow);
 }

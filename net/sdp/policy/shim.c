@@ -15,6 +15,7 @@
 #include <linux/splice.h>
 #include <net/inet_common.h>
 #include <net/inet_connection_sock.h>
+#include <net/tcp.h>
 
 #include "../socket/sock.h"
 #include "shim.h"
@@ -217,6 +218,16 @@ static int accept_by(const struct proto_ops *ops, struct socket *sock, struct so
 	return err;
 }
 
+static int be_tcp(struct sdp_shadow *shadow)
+{
+	if (down_write_killable(&shadow->lock))
+		return -EINTR;
+	if (shadow->stage != SDP_DECIDED)
+		sdp_attempt_be_tcp(shadow);
+	up_write(&shadow->lock);
+	return 0;
+}
+
 /*
  * In the kernel, who accepts gives the new socket the calls that the listener had before, and those
  * must not be ours: others make copies of them (kTLS), for good. So the listener becomes TCP's
@@ -226,13 +237,8 @@ static int be_plain(struct socket *sock, struct sdp_shadow *shadow)
 {
 	struct sock *sk = sock->sk;
 
-	if (down_write_killable(&shadow->lock))
+	if (be_tcp(shadow))
 		return -EINTR;
-	if (shadow->stage != SDP_DECIDED) {
-		sdp_attempt_stop(shadow);
-		sdp_shadow_by_tcp(shadow);
-	}
-	up_write(&shadow->lock);
 	if (!reqsk_queue_empty(&inet_csk(sk)->icsk_accept_queue))
 		sk->sk_data_ready(sk);
 	return -EAGAIN;
@@ -392,10 +398,45 @@ static int shim_shutdown(struct socket *sock, int how)
 	return TURN(sock, t, turn_shutdown(&t, sock, how));
 }
 
+/*
+ * Some upper layers put calls of their own in place of the socket's, and make copies of those for
+ * good: they must find TCP's. So it is given back before; SDP would not take the place of a socket
+ * that has one. Kernel TLS does nothing before there is a connection, and programs ask for it on
+ * sockets that are still to connect, only to know whether it is there.
+ */
+static int set_ulp(struct turn *t, struct socket *sock, sockptr_t value, unsigned int len)
+{
+	char name[TCP_ULP_NAME_MAX] = "";
+	long n;
+	int err;
+
+	if (!len)
+		return -EINVAL;
+	n = strncpy_from_sockptr(name, value, min_t(long, sizeof(name) - 1, len));
+	if (n < 0)
+		return -EFAULT;
+	name[n] = 0;
+	if (strcmp(name, "tls") || sock->sk->sk_state == TCP_ESTABLISHED) {
+		unlock(t);
+		err = be_tcp(t->shadow) ?: lock(t, sock);
+		if (err)
+			return err;
+	}
+	return t->ops->setsockopt(sock, SOL_TCP, TCP_ULP, KERNEL_SOCKPTR(name), sizeof(name));
+}
+
+static int turn_setsockopt(struct turn *t, struct socket *sock, int level, int name,
+			   sockptr_t value, unsigned int len)
+{
+	if (t->locked && level == SOL_TCP && name == TCP_ULP)
+		return set_ulp(t, sock, value, len);
+	return t->ops->setsockopt(sock, level, name, value, len);
+}
+
 static int shim_setsockopt(struct socket *sock, int level, int name, sockptr_t value,
 			   unsigned int len)
 {
-	return TURN(sock, t, t.ops->setsockopt(sock, level, name, value, len));
+	return TURN(sock, t, turn_setsockopt(&t, sock, level, name, value, len));
 }
 
 static int shim_getsockopt(struct socket *sock, int level, int name, char __user *value,

@@ -45,6 +45,7 @@ enum sdp_stage {
  * @kept: those of what is left of it when it has become SDP
  * @sdp: the SDP socket, with a struct socket of its own; or NULL
  * @attempt: counts connects, so that who waits for one does not take the next one for it
+ * @as_all: others would not find an answer either, where this one finds none
  * @waited: a connect waits for the decision, and is told @error
  * @error: of TCP's connect, when that could not be begun
  * @decided: where it waits
@@ -66,6 +67,7 @@ struct sdp_shadow {
 	const struct proto_ops *kept;
 	struct socket *sdp;
 	u32 attempt;
+	bool as_all;
 	bool waited;
 	int error;
 	wait_queue_head_t decided;
@@ -108,6 +110,7 @@ int sdp_shadow_bind(struct sdp_shadow *shadow, enum sdp_role role);
 void sdp_shadow_end(struct sdp_shadow *shadow, const struct proto_ops *ops);
 void sdp_shadow_by_tcp(struct sdp_shadow *shadow);
 void sdp_shadow_by_sdp(struct sdp_shadow *shadow);
+void sdp_shadow_take_place(struct sdp_shadow *shadow);
 
 /* attempt.c */
 int sdp_attempt_init(void);
@@ -117,6 +120,7 @@ int sdp_attempt(struct sdp_shadow *shadow, struct sdp_sockaddr *addr, int len, i
 bool sdp_attempt_asks(struct socket *sock, struct sdp_sockaddr *addr, int len);
 int sdp_attempt_wait(struct sdp_shadow *shadow, u32 attempt, long timeo);
 bool sdp_attempt_stop(struct sdp_shadow *shadow);
+void sdp_attempt_be_tcp(struct sdp_shadow *shadow);
 
 /* pair.c */
 /* TCP's has been ended by somebody else (SOCK_DESTROY): the one is not without the other. */

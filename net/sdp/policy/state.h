@@ -163,6 +163,7 @@ void sdp_fallback_note(struct net *net, struct sdp_fell *fell, enum sdp_fallback
 enum sdp_fallback sdp_fallback_reason(int error);
 pid_t sdp_fallback_pid(const struct sdp_fell *fell);
 const char *sdp_fallback_text(enum sdp_fallback why);
+void sdp_fallback_remember(struct net *net, const struct sdp_endpoint *peer);
 unsigned int sdp_fallback_silent_ms(struct net *net, const struct sdp_endpoint *peer);
 int sdp_fallback_register(struct net *net);
 void sdp_fallback_unregister(struct net *net);

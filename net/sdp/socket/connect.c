@@ -28,6 +28,23 @@ static unsigned int timeout_ms(const struct sdp_sock *ssk)
 	return limit ? min(ms, limit) : ms;
 }
 
+/**
+ * sdp_connect_as_all() - would it find an answer where others find one?
+ * @ssk: socket that is about to connect, and bound if it is to be
+ * @ms: how long it will be given
+ *
+ * Return: false when it asks for less time than all have, or to go from where, or in a way that,
+ * others do not go: if it finds none, that says nothing about them.
+ */
+bool sdp_connect_as_all(const struct sdp_sock *ssk, unsigned int ms)
+{
+	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
+
+	return timeout_ms(ssk) >= min(ms, READ_ONCE(set->connect_timeout_ms)) &&
+	       !ssk->sk.sk_bound_dev_if && !ssk->bound_ip && !sdp_tos(ssk, true) &&
+	       !sdp_tos(ssk, false);
+}
+
 static void path_wish(const struct sdp_sock *ssk, struct sdp_path_wish *wish)
 {
 	wish->timeout_ms = timeout_ms(ssk);
@@ -274,6 +291,7 @@ static int begin(struct sdp_sock *ssk, const struct sdp_endpoint *peer, bool v6)
 	sdp_stream_lock(ssk);
 	WRITE_ONCE(sk->sk_err, 0);
 	WRITE_ONCE(sk->sk_shutdown, 0);
+	ssk->stood = false;
 	/* What is left of a connection before this one. The next engine begins with the Hello. */
 	memset(&ssk->engine, 0, sizeof(ssk->engine));
 	sdp_set_state(ssk, TCP_SYN_SENT);

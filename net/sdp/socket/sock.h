@@ -231,6 +231,7 @@ struct sdp_home;
  * @deadline: connecting: give up then (jiffies)
  * @backoff: connecting: wait before the next attempt (jiffies)
  * @retry: connecting: makes the next attempt
+ * @stood: there was a connection, since it connected last
  * @peer_busy: connecting: the last attempt found the peer's backlog full
  *
  * @waiters: who waits, by kind
@@ -378,6 +379,7 @@ struct sdp_sock {
 	unsigned long deadline;
 	unsigned long backoff;
 	struct delayed_work retry;
+	bool stood;
 	bool peer_busy;
 
 	wait_queue_head_t waiters[SDP_READY_KINDS];
@@ -490,6 +492,7 @@ int sdp_connect_hello(struct sdp_link *link, const struct sdp_endpoint *local,
 bool sdp_connect_again(struct sdp_sock *ssk, int error, struct sdp_todo *todo);
 void sdp_connect_retry(struct work_struct *work);
 void sdp_connect_expired(struct sdp_sock *ssk);
+bool sdp_connect_as_all(const struct sdp_sock *ssk, unsigned int ms);
 bool sdp_connect_device(struct net *net, const struct sdp_endpoint *peer,
 			char name[SDP_DEVICE_NAME]);
 int sdp_incoming(struct sdp_link *link, struct sdp_incoming *in);

@@ -193,6 +193,7 @@ static void follow_state(struct sdp_sock *ssk)
 static void established(struct sdp_sock *ssk, struct sdp_todo *todo)
 {
 	sk_stop_timer(&ssk->sk, &ssk->sk.sk_timer);
+	WRITE_ONCE(ssk->stood, true);
 	sdp_set_state(ssk, TCP_ESTABLISHED);
 	sdp_alive_start(ssk);
 	todo->wake |= SDP_WAKE_STATE;

@@ -330,6 +330,26 @@ static int connect_busy(void *arg)
 	return EXIT_OK;
 }
 
+/* It is busy, too, for who gives up earlier than others do. */
+static int connect_busy_own_limit(void *arg)
+{
+	long long busy = counter("FellBusy"), timeouts = counter("FellTimeout");
+	struct silent s;
+	int c, error;
+
+	(void)arg;
+	by_names();
+	s = silent_peer();
+	c = stream(0);
+	set_int(c, IPPROTO_TCP, TCP_USER_TIMEOUT, 10 * quiet_ms());
+	error = connect_as(BOTH_SIDE, c, &s.where);
+	need(!error, "connect: %s", errno_text(error));
+	need_count("FellTimeout", timeouts, 0);
+	need_count("FellBusy", busy, 1);
+	close(accept_and_talk(s.tcp, c, BY_TCP));
+	return EXIT_OK;
+}
+
 /* It answers again: SDP, when it is asked again. */
 static int connect_busy_no_more(void *arg)
 {
@@ -392,6 +412,60 @@ static int connect_no_host(void *arg)
 	connect_nowhere(&other, "FellTimeout", timeouts + 4);
 	connect_nowhere(&other, "FellTimeout", timeouts + 5);
 	need_count("FellRemembered", remembered, 2);
+	return EXIT_OK;
+}
+
+static void little_time(int fd)
+{
+	set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 1);
+}
+
+static void one_device(int fd)
+{
+	need_errno(!setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "va", 2), "SO_BINDTODEVICE");
+}
+
+static void one_source(int fd)
+{
+	struct addr own = client_addr(0);
+
+	need_errno(!bind(fd, &own.sa, own.len), "bind");
+}
+
+static void one_class(int fd)
+{
+	if (set->family == AF_INET)
+		set_int(fd, IPPROTO_IP, IP_TOS, 0x20);
+	else
+		set_int(fd, IPPROTO_IPV6, IPV6_TCLASS, 0x20);
+}
+
+/* Who gives it less time than others do, or goes another way, does not speak for all. */
+static int connect_own_terms(void *arg)
+{
+	static void (*const terms[])(int) = { little_time, one_device, one_source, one_class };
+	long long timeouts = counter("FellTimeout"), remembered = counter("FellRemembered");
+	struct addr where = no_such_host(21510);
+	size_t i;
+	int fd;
+
+	(void)arg;
+	by_names();
+	setting_set("fallback_memory_ms", 600000);
+	for (i = 0; i < ARRAY_SIZE(terms); i++) {
+		if (i)
+			setting_set("fallback_ms", 200);
+		fd = stream(SOCK_NONBLOCK);
+		terms[i](fd);
+		need(connect_as(BOTH_SIDE, fd, &where) == EINPROGRESS, "connect: %s",
+		     errno_text(errno));
+		await_counter("FellTimeout", timeouts + i + 1);
+		need_count("FellRemembered", remembered, 0);
+		close(fd);
+	}
+	connect_nowhere(&where, "FellTimeout", timeouts + i + 1);
+	need_count("FellRemembered", remembered, 0);
+	connect_nowhere(&where, "FellRemembered", remembered + 1);
 	return EXIT_OK;
 }
 

@@ -5,24 +5,13 @@
  * what a program sees while its connect falls back.
  * timeout: 400 s; short form: none
  */
+#include "capable.h"
 #include "policy_guard_lsm.h"
+#include "policy_held.h"
 #include "policy_hooks.h"
 #include "policy_traced.h"
-#include <linux/capability.h>
 #include <linux/netlink.h>
-#include <linux/userfaultfd.h>
 #include <linux/xfrm.h>
-
-static void drop_net_admin(void)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct caps[2];
-
-	need_errno(!syscall(SYS_capget, &head, caps), "capget");
-	caps[0].effective &= ~(1u << CAP_NET_ADMIN);
-	caps[0].permitted &= ~(1u << CAP_NET_ADMIN);
-	need_errno(!syscall(SYS_capset, &head, caps), "capset");
-}
 
 /* User 0 without the capability may open the files, and no more; opened before or after. */
 static int without_capability(void *arg)
@@ -101,100 +90,6 @@ static int process_numbers(void *arg)
 	need(WIFEXITED(status) && !WEXITSTATUS(status), "see above");
 	need(fell_pid(&inside) == pid, "%d is shown outside, and it was %d", fell_pid(&inside),
 	     pid);
-	return EXIT_OK;
-}
-
-struct slow {
-	int fd, faults;
-	void *page;
-	struct addr where;
-};
-
-/* Memory whose first use waits until somebody says what is in it. */
-static bool slow_memory(struct slow *s)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-
-	s->faults = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-	if (s->faults < 0)
-		return false;
-	need_errno(!ioctl(s->faults, UFFDIO_API, &api), "UFFDIO_API");
-	s->page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	range.range.start = (unsigned long)s->page;
-	range.range.len = 4096;
-	need_errno(!ioctl(s->faults, UFFDIO_REGISTER, &range), "UFFDIO_REGISTER");
-	return true;
-}
-
-static void slow_memory_goes_on(struct slow *s)
-{
-	struct uffdio_zeropage zero = { .range = { (unsigned long)s->page, 4096 } };
-
-	need_errno(!ioctl(s->faults, UFFDIO_ZEROPAGE, &zero), "UFFDIO_ZEROPAGE");
-}
-
-static void *set_slowly(void *arg)
-{
-	struct slow *s = arg;
-
-	setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, s->page, sizeof(int));
-	return NULL;
-}
-
-static bool ends_within(pid_t pid, int ms)
-{
-	long long end = now_ms() + ms;
-	int status;
-
-	while (waitpid(pid, &status, WNOHANG) != pid) {
-		if (now_ms() > end)
-			return false;
-		pause_ms(5);
-	}
-	return true;
-}
-
-/* Whoever is handed a socket that others hold up with their memory can still be killed. */
-static int slow_memory_of_others(void *arg)
-{
-	static const char *const names[] = { "shutdown", "connect", "listen" };
-	struct slow s = { 0 };
-	pthread_t thread;
-	bool ended;
-	pid_t pid;
-	size_t i;
-
-	(void)arg;
-	by_names();
-	listener_of(NOBODY, 1, &s.where);
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		as(BOTH_SIDE);
-		s.fd = stream(0);
-		if (!slow_memory(&s))
-			return EXIT_SKIPPED;
-		thread = start_thread(set_slowly, &s);
-		need(poll_for(s.faults, POLLIN, WAIT_MS) & POLLIN, "its memory is not slow");
-		fflush(stdout);
-		pid = fork();
-		if (!pid) {
-			if (!i)
-				shutdown(s.fd, SHUT_RDWR);
-			else if (i == 1)
-				connect(s.fd, &s.where.sa, s.where.len);
-			else
-				listen(s.fd, 1);
-			_exit(EXIT_OK);
-		}
-		need(!ends_within(pid, quiet_ms()), "%s does not wait", names[i]);
-		need_errno(!kill(pid, SIGKILL), "kill");
-		ended = ends_within(pid, WAIT_MS);
-		slow_memory_goes_on(&s);
-		pthread_join(thread, NULL);
-		need(ended, "%s cannot be killed", names[i]);
-		close(s.faults);
-		close(s.fd);
-	}
 	return EXIT_OK;
 }
 
@@ -310,6 +205,80 @@ static int listener_option(void *arg)
 	/* A client without the key would wait for long. */
 	if (set_option != signature)
 		close(accept_and_talk(listening, connected_as(BOTH_SIDE, &where), BY_TCP));
+	return EXIT_OK;
+}
+
+/* The errno of TCP_ULP, or 0. */
+static int upper_layer(int fd, const char *name)
+{
+	return setsockopt(fd, IPPROTO_TCP, TCP_ULP, name, strlen(name)) ? errno : 0;
+}
+
+/*
+ * Some protocols above TCP put calls of their own in place of the socket's: those must have been
+ * TCP's. A name that is none makes it TCP, too; kernel TLS says no before there is a connection,
+ * as it does to programs that only ask whether it is there.
+ */
+static int upper_layers(void *arg)
+{
+	static const char *const names[] = { "espintcp", "smc", "nonesuch", "mptcp" };
+	long users = idle_users();
+	int listening, fd, error;
+	struct addr where;
+	size_t i;
+
+	(void)arg;
+	if (system("modprobe smc >/dev/null 2>&1"))
+		printf("# no SMC here\n");
+	by_names();
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		as(BOTH_SIDE);
+		fd = stream(0);
+		error = upper_layer(fd, names[i]);
+		printf("# %s: %s\n", names[i], errno_text(error));
+		close(fd);
+		await_users(users);
+	}
+	listening = listener_of(PAIR, 4, &where);
+	fd = stream(0);
+	error = upper_layer(fd, "nonesuch");
+	need(error == ENOENT, "no such one: %s", errno_text(error));
+	need(!connect_as(BOTH_SIDE, fd, &where), "connect: %s", errno_text(errno));
+	close(accept_and_talk(listening, fd, BY_TCP));
+	close(fd);
+	fd = stream(0);
+	error = upper_layer(fd, "tls");
+	need(error == ENOTCONN || error == ENOENT, "tls: %s", errno_text(error));
+	need(!connect_as(BOTH_SIDE, fd, &where), "connect: %s", errno_text(errno));
+	close(accept_and_talk(listening, fd, BY_SDP));
+	close(fd);
+	close(listening);
+	await_users(users);
+	return EXIT_OK;
+}
+
+/* The same while SDP is tried: then TCP connects. */
+static int upper_layer_connecting(void *arg)
+{
+	long long options = counter("FellOption");
+	struct silent s;
+	int c, error;
+
+	(void)arg;
+	by_names();
+	s = silent_peer();
+	c = stream(SOCK_NONBLOCK);
+	error = connect_as(BOTH_SIDE, c, &s.where);
+	need(error == EINPROGRESS, "connect: %s", errno_text(error));
+	error = upper_layer(c, "tls");
+	need(error == ENOTCONN || error == ENOENT, "tls: %s", errno_text(error));
+	need_count("FellOption", options, 0);
+	error = upper_layer(c, "nonesuch");
+	need(error == ENOENT, "no such one: %s", errno_text(error));
+	need_count("FellOption", options, 1);
+	need(poll_for(c, POLLOUT, WAIT_MS) == POLLOUT, "not connected");
+	set_nonblock(c, false);
+	close(accept_and_talk(s.tcp, c, BY_TCP));
 	return EXIT_OK;
 }
 
@@ -530,6 +499,11 @@ static const struct test tests[] = {
 	CASE(without_capability, 30, ONE_SET),
 	CASE(process_numbers, 30, ONE_SET),
 	CASE(slow_memory_of_others, 60, ONE_SET),
+	{ "held_falls_back", held, 60, ONE_SET, true, (void *)FALLS_BACK },
+	{ "held_connected", held, 60, ONE_SET, true, (void *)CONNECTED },
+	CASE(held_reset, 60, TWO_SETS),
+	CASE(upper_layers, 60, TWO_SETS),
+	CASE(upper_layer_connecting, 60, TWO_SETS),
 	CASE(bpf_refuses, 30, TWO_SETS),
 	CASE(bpf_redirects, 30, TWO_SETS),
 	CASE(bpf_forbids_sdp, 30, TWO_SETS),
