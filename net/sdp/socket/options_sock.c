@@ -52,6 +52,8 @@ int sdp_sol_socket_set(struct socket *sock, int name, sockptr_t value, unsigned 
 	case SO_ATTACH_BPF:
 	case SO_ATTACH_REUSEPORT_CBPF:
 	case SO_ATTACH_REUSEPORT_EBPF:
+	/* It counts under lock_sock what is counted under our lock. */
+	case SO_RESERVE_MEM:
 		return -EOPNOTSUPP;
 	default:
 		return sock_setsockopt(sock, SOL_SOCKET, name, value, len);

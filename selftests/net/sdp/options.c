@@ -125,7 +125,9 @@ static int info_lengths(void *arg)
 /* 6.1 does not ask the family. */
 static int filters_refused(void *arg)
 {
-	static const int names[] = { SO_ATTACH_FILTER, SO_ATTACH_REUSEPORT_CBPF };
+	static const int names[] = {
+		SO_ATTACH_FILTER, SO_ATTACH_REUSEPORT_CBPF, SO_RESERVE_MEM
+	};
 	struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, 0xffff);
 	struct sock_fprog prog = { .len = 1, .filter = &all };
 	struct utsname name;
