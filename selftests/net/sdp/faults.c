@@ -5,7 +5,7 @@
  * with TCP; the same call works once there is memory; a connection lives on with all it has taken
  * (A4); and nothing is left behind. Likewise for a new device, a new namespace and the module
  * itself; and at random under load, also where no call waits. It takes a kernel with fault
- * injection: the debug kernel. timeout: 240 s; short form: debug/3
+ * injection: the debug kernel. timeout: 400 s; short form: debug/3
  */
 #include <linux/sdp.h>
 #include <netinet/tcp.h>
