@@ -152,7 +152,8 @@ enum rc_flag {
 	RC_CLOSING,		/* our DREQ is sent */
 	RC_STOPPED,		/* no handler and no completion will come any more */
 	RC_GONE,		/* everything is freed but the link itself */
-	RC_FAILED_SAID,		/* device gone: told once */
+	RC_FAILED_SAID,		/* device gone, or the like: told once */
+	RC_FAILED_WHY,		/* ... and it is written down why */
 	RC_OWNED,		/* there is somebody to be told */
 };
 
@@ -281,8 +282,10 @@ struct rc_move {
  * @part_cqe: completes all but the last request of a move, if they fail
  * @reading: the RDMA read under way
  * @writing: the RDMA write under way
- * @users: those who keep device and queue pair, although the owner may have let go
+ * @users: those who keep device, queue pair and owner, although that may have let go
  * @wish: for resolving
+ * @error: why it has failed, outside its queue pair; with RC_FAILED_WHY
+ * @place: ... where
  * @flags: enum rc_flag
  * @work: ends and frees the link, and whatever else must not run in a handler
  * @refs: one for the link, one for its queued @work, one for each who walks the device's list
@@ -324,6 +327,8 @@ struct rc_link {
 	struct rc_move writing;
 	atomic_t users;
 	struct sdp_path_wish wish;
+	int error;
+	const char *place;
 	unsigned long flags;
 	struct delayed_work work;
 	refcount_t refs;
@@ -340,6 +345,7 @@ static inline struct rc_link *to_rc(struct sdp_link *link)
 /* rc_device.c */
 bool rc_device_add_link(struct rc_device *dev, struct rc_link *rc);
 bool rc_device_find_add_link(struct ib_device *ib, struct rc_link *rc);
+void rc_device_leave(struct rc_link *rc);
 void rc_device_del_link(struct rc_link *rc);
 bool rc_device_any(bool (*is)(struct ib_device *ib, void *arg), void *arg);
 void rc_device_fail_all(int error, const char *place);

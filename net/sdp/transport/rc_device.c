@@ -227,6 +227,21 @@ bool rc_device_any(bool (*is)(struct ib_device *ib, void *arg), void *arg)
 }
 
 /**
+ * rc_device_leave() - a link need not hear any more of what happens to its device
+ * @rc: link; who has found it before is one of its users
+ */
+void rc_device_leave(struct rc_link *rc)
+{
+	struct rc_device *dev = rc->dev;
+
+	if (!dev)
+		return;
+	spin_lock_bh(&dev->lock);
+	list_del_init(&rc->dev_node);
+	spin_unlock_bh(&dev->lock);
+}
+
+/**
  * rc_device_del_link() - a link has freed all that it had of its device
  * @rc: link
  */
@@ -234,14 +249,15 @@ void rc_device_del_link(struct rc_link *rc)
 {
 	struct rc_device *dev = rc->dev;
 
-	spin_lock_bh(&dev->lock);
-	list_del_init(&rc->dev_node);
+	rc_device_leave(rc);
 	WRITE_ONCE(rc->dev, NULL);
-	spin_unlock_bh(&dev->lock);
 	device_put(dev);
 }
 
-/* A link on @port (0: any) that has not been told; a reference is taken. */
+/*
+ * A link on @port (0: any) that has not been told. It is in use, so that its owner stays until it
+ * has been; and a reference is taken, as one without an owner is freed all the same.
+ */
 static struct rc_link *next_untold(struct rc_device *dev, u32 port)
 {
 	struct rc_link *rc;
@@ -252,6 +268,7 @@ static struct rc_link *next_untold(struct rc_device *dev, u32 port)
 		/* Thousands that are told already are not looked at again before each other. */
 		list_move_tail(&rc->dev_node, &dev->links);
 		refcount_inc(&rc->refs);
+		atomic_inc(&rc->users);
 		return rc;
 	}
 	return NULL;
@@ -265,6 +282,8 @@ static void fail_links(struct rc_device *dev, u32 port, int error, const char *p
 	while ((rc = next_untold(dev, port))) {
 		spin_unlock_bh(&dev->lock);
 		rc_link_fail(rc, error, place);
+		/* Pairs with link_end(). */
+		atomic_dec_return_release(&rc->users);
 		rc_link_put(rc);
 		spin_lock_bh(&dev->lock);
 	}

@@ -8,9 +8,9 @@
  * reverse order of their making; the link itself when nobody refers to it any more.
  *
  * An end from our side: release() -> (answer to a fresh REQ or REP) -> DREQ -> (DREP, or
- *	RC_DREQ_WAIT) -> stop -> (packets under way) -> destroy.
+ *	RC_DREQ_WAIT) -> stop -> (packets and device events under way) -> destroy.
  * An end from the peer's: DREQ -> DREP, drain (what had arrived is handed in), up->ended
- *	-> the owner releases -> stop -> (packets under way) -> destroy.
+ *	-> the owner releases -> stop -> (the same) -> destroy.
  * A device that goes away: up->failed -> the owner releases -> stop, and so on.
  */
 #include <linux/random.h>
@@ -51,8 +51,13 @@ static unsigned long link_end(struct rc_link *rc)
 		if (rc->cm)
 			ib_destroy_cm_id(rc->cm);
 		rc->cm = NULL;
+		/* Last: up to here a handler may have entered it. */
+		rc_device_leave(rc);
 	}
-	/* Users have been told that the link is over, and wait for nothing but it. */
+	/*
+	 * Users have been told that the link is over, and wait for nothing but it. Who walks the
+	 * device's list is one of them: the owner hears of it before the last word.
+	 */
 	if (!rc_qp_quiet(rc) || atomic_read_acquire(&rc->users))
 		return RC_QUIET_WAIT;
 	link_destroy(rc);
@@ -282,8 +287,13 @@ void rc_link_wake(struct rc_link *rc)
  */
 void rc_link_fail(struct rc_link *rc, int error, const char *place)
 {
+	if (test_and_set_bit(RC_FAILED_SAID, &rc->flags))
+		return;
+	rc->error = error;
+	rc->place = place;
 	/* Fully ordered, pairs with rc_link_owned(). */
-	if (!test_and_set_bit(RC_FAILED_SAID, &rc->flags) && test_bit(RC_OWNED, &rc->flags))
+	test_and_set_bit(RC_FAILED_WHY, &rc->flags);
+	if (test_bit(RC_OWNED, &rc->flags))
 		rc_up->failed(&rc->link, error, place);
 }
 
@@ -298,8 +308,8 @@ void rc_link_owned(struct rc_link *rc)
 	set_bit(RC_OWNED, &rc->flags);
 	/* Pairs with rc_link_fail(): one of us sees what the other has set. */
 	smp_mb__after_atomic();
-	if (test_bit(RC_FAILED_SAID, &rc->flags))
-		rc_up->failed(&rc->link, ENETDOWN, "device event");
+	if (test_bit_acquire(RC_FAILED_WHY, &rc->flags))
+		rc_up->failed(&rc->link, rc->error, rc->place);
 }
 
 static void rc_release(struct sdp_link *link, bool abort)

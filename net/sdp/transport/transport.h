@@ -14,8 +14,8 @@
  *
  * A link belongs to its owner (a socket's connection) until the owner calls release();
  * the transport then ends it in its own time and says up->released as its last word.
- * A link holds one reference on its owner from create/incoming to released, so an
- * up-call can never meet a freed owner.
+ * A link holds one reference on its owner from create/incoming to released, and says
+ * that when no other up-call is under way, so none can ever meet a freed owner.
  *
  * Locks: connect, send, post, recycle, trim, probe and move are called under the owner's lock and
  * in order; kick is called after it has been dropped. Up-calls come from process or softirq context
