@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Connections are closed while they are just being told that their device, or the machine, is not
+# what it was: sockets and links stay until they have been (A4). timeout: 150 s; short form: debug/1
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/libpeers.sh"
+. "$here/../../vm/netlab.sh"
+. "$here/../../vm/checks.sh"
+
+bin=${SDP_BIN:-$here/../../../build/selftests}/$(uname -r)
+parameters=/sys/module/sdp_tell/parameters
+[ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
+[ -e "$bin/sdp_tell.ko" ] || tap_skip_all "no $bin/sdp_tell.ko; make it with make -C selftests/net/sdp/hostile KERNEL=..."
+
+ends=6
+
+restore() {
+	peers_end
+	rmmod sdp_fork
+	rmmod sdp_tell
+	lab_intact || { lab_down; lab_up; }
+}
+cleanup restore
+
+late() { [ "$(<$parameters/late)" -ge "$1" ]; }
+all_connected() { [ "$(grep -c '^connected' "$peers/client")" = $ends ]; }
+
+# closed_by NAME COMMAND...: all connections are closed while the command tells the first of them
+closed_by() {
+	local what=$1 before teller
+	shift
+	next_port
+	peer server bind "$SDP_B" $port listen 20 say up fork $ends accept swallow
+	says server $patience up >/dev/null
+	peer client fork $ends connect "$SDP_B" $port wait "$peers/go"
+	check "$what: connections" wait_for $patience all_connected
+	before=$(<$parameters/late)
+	echo 1 >$parameters/count
+	"$@" &
+	teller=$!
+	check "$what: one is being told" wait_for $patience late $((before + 1))
+	touch "$peers/go"
+	check "$what: they are closed meanwhile" over client $patience
+	check "$what: all have been told" wait_for $patience process_gone $teller
+	check "$what: the other ends hear of it" over server $patience
+	peers_end
+	check "$what: the sockets end" wait_for $patience no_sockets
+}
+
+check "data before" transfer "$SDP_B"
+wait_for $patience no_sockets
+objects_before=$(connection_counts)
+insmod "$bin/sdp_tell.ko" || tap_skip_all "the module $bin/sdp_tell.ko cannot be loaded"
+
+closed_by "a copied machine" insmod "$bin/sdp_fork.ko"
+check "a copied machine: no RDMA object is left" wait_for $patience connection_counts_are "$objects_before"
+closed_by "a device goes" rdma link delete rxa
+lab_device "" rxa va 0 1
+check "and comes back: data" transfer "$SDP_B"
+check "no RDMA object is left" wait_for $patience connection_counts_are "$objects_before"
+tap_done
