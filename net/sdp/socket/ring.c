@@ -330,14 +330,25 @@ void sdp_ring_header(const struct sdp_sock *ssk, u32 at, u32 bytes, u8 to[SDP_HE
 	copy_from_ring(ssk->ring, at, to, min_t(u32, bytes, SDP_HEADER_MAX));
 }
 
-/* Short of memory: it moves to the receive that it has used up, if it is no longer than that. */
+/* When it is read, it is known how much is given back, and of which ring. */
+static struct sk_buff *of_ring(const struct sdp_sock *ssk, struct sk_buff *skb, u32 bytes)
+{
+	sdp_buf_cb(skb)->ring = bytes;
+	sdp_buf_cb(skb)->home = ssk->ring->id;
+	return skb;
+}
+
+/*
+ * Short of memory: it moves to the receive that it has used up, if it is no longer than that. Its
+ * bytes are given back when it is read, all the same: what is given back is the oldest, and that
+ * may not have been read.
+ */
 static struct sk_buff *move_to(struct sdp_sock *ssk, struct sk_buff *empty, u32 at, u32 bytes)
 {
 	if (empty->data_len || bytes > sdp_buf_cb(empty)->size)
 		return NULL;
 	copy_from_ring(ssk->ring, at, empty->data, bytes);
-	sdp_engine_ring_read(&ssk->engine, bytes);
-	return empty;
+	return of_ring(ssk, empty, bytes);
 }
 
 /**
@@ -360,9 +371,7 @@ struct sk_buff *sdp_ring_message(struct sdp_sock *ssk, struct sk_buff *empty, u3
 		return NULL;
 	}
 	sdp_buf_cb(skb)->again = false;
-	sdp_buf_cb(skb)->ring = bytes;
-	sdp_buf_cb(skb)->home = ssk->ring->id;
-	return skb;
+	return of_ring(ssk, skb, bytes);
 }
 
 /**

@@ -106,6 +106,7 @@ void sdp_buf_reset(struct sk_buff *skb)
 {
 	if (!skb->data_len)
 		skb_trim(skb, 0);
+	sdp_buf_cb(skb)->ring = 0;
 }
 
 /**
