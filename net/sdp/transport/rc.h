@@ -80,7 +80,7 @@ struct rc_drain {
  * @node: in the list of devices
  * @listeners: CM listeners, one per port listened on; under the list's mutex
  * @events: port and device events
- * @lock: covers @links, @regions, @free_regions and @going
+ * @lock: covers @links, @regions, @free_regions, @reg_lost and @going
  * @links: every link on this device
  * @regions: memory regions to be used again
  * @free_regions: how many
@@ -90,6 +90,7 @@ struct rc_drain {
  * @reg_cq: its completion queue
  * @reg_drain: drains it
  * @reg_room: how many may still register at once
+ * @reg_lost: requests of @reg_qp that have not completed in time
  * @worth: RDMA is worth it from so many bytes on
  * @worth_work: measures that
  * @going: no new link may come
@@ -112,6 +113,7 @@ struct rc_device {
 	struct ib_cq *reg_cq;
 	struct rc_drain reg_drain;
 	struct semaphore reg_room;
+	struct list_head reg_lost;
 	u32 worth;
 	struct work_struct worth_work;
 	bool going;
@@ -395,6 +397,7 @@ void rc_qp_destroy(struct rc_link *rc);
 void rc_send_failed(struct rc_link *rc, const struct ib_wc *wc);
 
 /* rc_drain.c */
+bool rc_drain_await(struct completion *done, struct ib_cq *cq);
 bool rc_drain(struct rc_drain *d, struct ib_qp *qp);
 void rc_drain_failed(struct rc_drain *d, struct ib_qp *qp);
 bool rc_drain_lost_over(struct rc_drain *d, struct ib_cq *cq);

@@ -60,12 +60,19 @@ static void kick(struct ib_cq *cq)
 	cq->comp_handler(cq, cq->cq_context);
 }
 
-static bool await_mark(struct rc_drain_mark *mark, struct ib_cq *cq)
+/**
+ * rc_drain_await() - wait for a request, with a bound
+ * @done: completed by it
+ * @cq: where it completes; polled in softirq
+ *
+ * Return: false when it has not: its completion is lost.
+ */
+bool rc_drain_await(struct completion *done, struct ib_cq *cq)
 {
 	int i;
 
 	for (i = 0; i < WAITS; i++) {
-		if (wait_for_completion_timeout(&mark->done, WAIT))
+		if (wait_for_completion_timeout(done, WAIT))
 			return true;
 		kick(cq);
 	}
@@ -89,8 +96,8 @@ bool rc_drain(struct rc_drain *d, struct ib_qp *qp)
 		ib_drain_qp(qp);
 		return true;
 	}
-	if (post_marks(d, qp) && await_mark(&d->send, qp->send_cq) &&
-	    await_mark(&d->recv, qp->recv_cq))
+	if (post_marks(d, qp) && rc_drain_await(&d->send.done, qp->send_cq) &&
+	    rc_drain_await(&d->recv.done, qp->recv_cq))
 		return true;
 	rc_drain_failed(d, qp);
 	return false;

@@ -15,14 +15,15 @@
  *
  * It is made when the first connection of a device stands: that one knows an address to connect
  * to. Its requests are waited for, each by itself; they are local, so that takes no longer than
- * the device needs.
+ * the device needs. It has a bound all the same, for a device that loses completions.
  *
- * A request that fails ends the queue pair, as any error of one does. Large writes of the device
- * go in messages then, until the next connection that stands has made another one; what was
- * registered before stays so, and is deregistered when it is over.
+ * A request that fails, or is lost, ends the queue pair, as any error of one does. Large writes of
+ * the device go in messages then, until the next connection that stands has made another one; what
+ * was registered before stays so, and is deregistered when it is over.
  */
 #include <linux/random.h>
 #include <linux/rwsem.h>
+#include <linux/slab.h>
 
 #include "rc.h"
 
@@ -30,15 +31,21 @@
 #define REG_DEPTH	64
 
 /**
- * struct reg_op - one request, on the stack of who waits for it
+ * struct reg_op - one request, of who waits for it
  * @cqe: finds it
+ * @before: completes what is to be done before it, if that fails
  * @done: completed
  * @status: how
+ * @lost: not waited for any more: it is in the device's list
+ * @node: there, until nothing of the queue pair can complete
  */
 struct reg_op {
 	struct ib_cqe cqe;
+	struct ib_cqe before;
 	struct completion done;
 	enum ib_wc_status status;
+	bool lost;
+	struct list_head node;
 };
 
 static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -47,6 +54,23 @@ static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	op->status = wc->status;
 	complete(&op->done);
+}
+
+/* What follows fails, too, and tells. */
+static void before_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+}
+
+static struct reg_op *new_op(void)
+{
+	struct reg_op *op = kzalloc(sizeof(*op), GFP_KERNEL);
+
+	if (!op)
+		return NULL;
+	op->cqe.done = reg_done;
+	op->before.done = before_done;
+	init_completion(&op->done);
+	return op;
 }
 
 static int to_init(struct rc_device *dev, u32 port)
@@ -126,6 +150,7 @@ void rc_reg_init(struct rc_device *dev)
 {
 	init_rwsem(&dev->reg_lock);
 	sema_init(&dev->reg_room, REG_DEPTH);
+	INIT_LIST_HEAD(&dev->reg_lost);
 	rc_worth_init(dev);
 }
 
@@ -135,9 +160,14 @@ void rc_reg_init(struct rc_device *dev)
  */
 static void drain_and_destroy(struct rc_device *dev)
 {
+	struct reg_op *op, *next;
+
 	memset(&dev->reg_drain, 0, sizeof(dev->reg_drain));
 	rc_drain_reset(&dev->reg_drain, dev->reg_qp);
 	synchronize_rcu();
+	list_for_each_entry_safe(op, next, &dev->reg_lost, node)
+		kfree(op);
+	INIT_LIST_HEAD(&dev->reg_lost);
 	destroy(dev);
 }
 
@@ -185,14 +215,39 @@ void rc_reg_stop(struct rc_device *dev)
 		drain_and_destroy(dev);
 }
 
+/*
+ * It may still complete, so it stays; and nothing is to be carried out any more for who gives up:
+ * the queue pair ends, unless it has already. With reg_lock for reading.
+ */
+static void give_up(struct rc_device *dev, struct reg_op *op)
+{
+	struct ib_qp_attr error = { .qp_state = IB_QPS_ERR };
+	bool works;
+
+	op->lost = true;
+	spin_lock_bh(&dev->lock);
+	list_add(&op->node, &dev->reg_lost);
+	works = READ_ONCE(dev->reg_ready);
+	WRITE_ONCE(dev->reg_ready, false);
+	spin_unlock_bh(&dev->lock);
+	if (works)
+		ib_modify_qp(dev->reg_qp, &error, IB_QP_STATE);
+	ibdev_warn_ratelimited(dev->ib, "sdp: a registration has not completed\n");
+}
+
 /* Post what is to be done, @op at its end, and wait for that. With reg_lock for reading. */
 static int post_and_wait(struct rc_device *dev, const struct ib_send_wr *first, struct reg_op *op)
 {
-	int err = ib_post_send(dev->reg_qp, first, NULL);
+	const struct ib_send_wr *bad = first;
+	int err = ib_post_send(dev->reg_qp, first, &bad);
 
-	if (err)
+	if (err && bad == first)
 		return err;
-	wait_for_completion(&op->done);
+	/* Or what comes before it has been posted, and it has not. */
+	if (err || !rc_drain_await(&op->done, dev->reg_cq)) {
+		give_up(dev, op);
+		return err ?: -EIO;
+	}
 	if (op->status == IB_WC_SUCCESS)
 		return 0;
 	/* It is in error now, and all that is posted later would be for nothing. */
@@ -202,25 +257,31 @@ static int post_and_wait(struct rc_device *dev, const struct ib_send_wr *first, 
 	return -EIO;
 }
 
-/* Carry out @first and what follows it; @last is the last one. */
-static int run(struct rc_device *dev, const struct ib_send_wr *first, struct ib_send_wr *last)
+/* Carry out @first and, if it is another one, @last after it. */
+static int run(struct rc_device *dev, struct ib_send_wr *first, struct ib_send_wr *last)
 {
-	struct reg_op op = { .cqe.done = reg_done };
+	struct reg_op *op;
 	int err = -EIO;
 
 	/* Not to wait until there is another one. */
 	if (!READ_ONCE(dev->reg_ready))
 		return err;
-	init_completion(&op.done);
-	last->wr_cqe = &op.cqe;
+	op = new_op();
+	if (!op)
+		return -ENOMEM;
+	/* Completes only when it fails, and then before what follows it. */
+	first->wr_cqe = &op->before;
+	last->wr_cqe = &op->cqe;
 	last->send_flags = IB_SEND_SIGNALED;
+	/* First: while one waits for it, the queue pair may be lost. */
+	down(&dev->reg_room);
 	down_read(&dev->reg_lock);
-	if (READ_ONCE(dev->reg_ready)) {
-		down(&dev->reg_room);
-		err = post_and_wait(dev, first, &op);
-		up(&dev->reg_room);
-	}
+	if (READ_ONCE(dev->reg_ready))
+		err = post_and_wait(dev, first, op);
 	up_read(&dev->reg_lock);
+	up(&dev->reg_room);
+	if (!op->lost)
+		kfree(op);
 	return err;
 }
 
@@ -235,17 +296,13 @@ static int run(struct rc_device *dev, const struct ib_send_wr *first, struct ib_
  */
 int rc_reg_mr(struct rc_device *dev, struct ib_mr *mr, u32 stale, int access)
 {
-	/* Completes only when it fails, and then before what follows it. */
-	struct reg_op unseen = { .cqe.done = reg_done };
 	struct ib_reg_wr reg = {
 		.wr.opcode = IB_WR_REG_MR, .mr = mr, .key = mr->rkey, .access = access,
 	};
 	struct ib_send_wr inv = {
-		.wr_cqe = &unseen.cqe, .next = &reg.wr, .opcode = IB_WR_LOCAL_INV,
-		.ex.invalidate_rkey = stale,
+		.next = &reg.wr, .opcode = IB_WR_LOCAL_INV, .ex.invalidate_rkey = stale,
 	};
 
-	init_completion(&unseen.done);
 	return run(dev, stale ? &inv : &reg.wr, &reg.wr);
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A device that does not register memory, in each of the ways in which that can fail: what should
 # have gone by RDMA goes in messages, every byte is right, the connection lives, no page stays
-# pinned, and by RDMA it goes again when the device does (A4, B4). timeout: 300 s; short form: none
+# pinned, and by RDMA it goes again when the device does (A4, B4). timeout: 400 s; short form: none
 . "$(dirname "$0")/lib.sh"
 export PEER_SECONDS=600
 . "$(dirname "$0")/libpeers.sh"
@@ -11,15 +11,17 @@ export PEER_SECONDS=600
 regs=/sys/kernel/debug/sdp_hostile/regs
 threshold=/proc/sys/net/sdp/rdma_threshold
 threshold_before=$(<$threshold)
+lose=${hostile_module%/*}/sdp_lose.ko
 restore() {
 	peers_end
+	rmmod sdp_lose
 	rmmod sdp_hostile
 	echo "$threshold_before" >$threshold
 }
 cleanup restore
 echo 16384 >$threshold
 
-piece=65536 amount=$((24 * 65536)) phases=24
+piece=65536 amount=$((24 * 65536)) phases=27
 # Regions that a device may have beside those that it keeps: as kills.c has it.
 regions_more=8
 phase=0
@@ -93,6 +95,13 @@ broken() {
 	by_rdma "$1 has another queue pair"
 }
 
+# Nobody hears what has come of a request, nor of what drains the queue pair: each has a bound.
+lost() {
+	check "completions are lost" insmod "$lose"
+	broken "$1" flush
+	rmmod sdp_lose
+}
+
 hostile_begin
 check "a connection" begin
 failures=$(sdpstat Failures)
@@ -103,6 +112,7 @@ for device in va vb; do
 	broken $device reg
 	broken $device end
 done
+lost va
 check "no more regions than before" [ "$(regions)" -le $((regions_before + regions_more)) ]
 peers_end
 hostile_end

@@ -8,6 +8,8 @@
  *	post	a request is not taken
  *	reg	a request completes, with an error, and its queue pair is in error then
  *	end	likewise one that ends a registration
+ *	flush	a request comes when the queue pair is in error already: it is flushed, and with
+ *		sdp_lose.ko nobody hears of it
  *
  * For "reg" and "end" it is given a key that no region has, and finds that out by itself.
  */
@@ -77,6 +79,21 @@ static int spoil_request(struct ib_qp *qp, const struct ib_send_wr *first,
 	return real.post_send(qp, first, bad);
 }
 
+static int flush_request(struct ib_qp *qp, const struct ib_send_wr *first,
+			 const struct ib_send_wr **bad)
+{
+	struct ib_qp_attr error = { .qp_state = IB_QPS_ERR };
+	const struct ib_send_wr *wr;
+
+	for (wr = first; wr; wr = wr->next) {
+		if (wr->opcode != IB_WR_REG_MR)
+			continue;
+		atomic_inc(&failures);
+		ib_modify_qp(qp, &error, IB_QP_STATE);
+	}
+	return real.post_send(qp, first, bad);
+}
+
 /**
  * hostile_registers() - the device registers memory again
  */
@@ -120,6 +137,8 @@ int hostile_registers_not(const char *name, const char *how)
 		WRITE_ONCE(ib->ops.map_mr_sg, take_fewer);
 	else if (!strcmp(how, "post"))
 		WRITE_ONCE(ib->ops.post_send, refuse_request);
+	else if (!strcmp(how, "flush"))
+		WRITE_ONCE(ib->ops.post_send, flush_request);
 	else
 		WRITE_ONCE(ib->ops.post_send, spoil_request);
 	return 0;
