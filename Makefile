@@ -8,7 +8,7 @@ TOP	:= $(CURDIR)
 KVER	?= $(shell uname -r)
 VERSION	:= 0.2
 
-# KERNEL=6.1|6.12|debug names a kernel of the test matrix, made ready on demand;
+# KERNEL=6.1|6.12|debug|watched names a kernel of the test matrix, made ready on demand;
 # otherwise KVER is a release installed here, or KDIR the place of its build tree.
 ifdef KERNEL
 KDIR	:= $(shell scripts/kernels.sh $(KERNEL))/build
@@ -29,7 +29,8 @@ HEADERS		:= sdp.h sdp_netlink.h
 .PHONY: all modules tools install install-module install-headers install-tools uninstall \
 	dkms-source dkms-install deb check-deb demo check check-all check-style \
 	check-unit check-kunit check-vm check-wire check-runner check-deep check-programs check-load \
-	check-pair check-soak check-syscalls check-hostile check-faults bench bench-policy paper clean help
+	check-pair check-soak check-syscalls check-hostile check-faults check-races check-coverage \
+	bench bench-policy paper clean help
 
 all: modules
 
@@ -137,6 +138,12 @@ check-hostile:
 check-faults:
 	@selftests/faults/run.sh
 
+check-races:
+	@selftests/vm/races.sh $(TEST)
+
+check-coverage:
+	@selftests/vm/coverage.sh $(TEST)
+
 check-deb:
 	@selftests/deb/run.sh
 
@@ -159,7 +166,8 @@ clean:
 help:
 	@echo 'make                  build/<release>/sdp.ko for the running kernel'
 	@echo 'make modules KVER=R   the same for another installed kernel'
-	@echo 'make modules KERNEL=K the same for a kernel of the test matrix: 6.1, 6.12, debug'
+	@echo 'make modules KERNEL=K the same for a kernel of the test matrix: 6.1, 6.12, debug,'
+	@echo '                      watched'
 	@echo 'make tools            build/tools/sdp: the policy, sockets, counters; would it be SDP?'
 	@echo 'make install          install module, headers, tool, service (as root); PREFIX=/usr/local'
 	@echo 'make dkms-install     hand the sources to dkms (as root)'
@@ -186,6 +194,9 @@ help:
 	@echo 'make check-hostile    100,000 cases drawn by a peer that breaks the rules of the wire;'
 	@echo '                      CASES=n, SEED=n'
 	@echo 'make check-faults     each allocation of each call fails once, and at random under load'
+	@echo 'make check-races      data races, by KCSAN in a kernel of its own: the tests in which threads meet'
+	@echo 'make check-coverage   which lines of the module the tests in VMs run, in the same kernel;'
+	@echo '                      CALLS=n system calls at random besides; TEST=name narrows both'
 	@echo 'make check-load       10,000 idle connections, by loopback and by RDMA, in a VM of 4 GB'
 	@echo 'make bench            AF_SDP beside TCP, rsockets, SMC-R and verbs: build/bench/'
 	@echo 'make bench TESTS="modes cost pinned"   only large writes of AF_SDP by message, read and'

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # build-module.sh KDIR [MAKE ARGUMENTS]: build the module for the kernel whose build
-# tree is KDIR, in build/<release>/, and say where it is.
+# tree is KDIR, in build/<release>/, and say where it is. With SDP_WATCH=coverage in the
+# environment (Kbuild) it is build/<release>-coverage/: what counts is made once.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 kdir=$1
@@ -14,7 +15,8 @@ if [ ! -e "$kdir/Makefile" ]; then
 fi
 # Not kernel.release: in Debian's headers that is another number than uname -r.
 release=$(sed -n 's/^#define UTS_RELEASE "\(.*\)"$/\1/p' "$kdir/include/generated/utsrelease.h")
-out=$top/build/$release
+name=$release${SDP_WATCH:+-$SDP_WATCH}
+out=$top/build/$name
 
 # A tree of links: objects land beside the links, not beside the sources.
 mkdir -p "$out/generated"
@@ -42,4 +44,4 @@ fi
 [[ ${MAKEFLAGS:-} == *jobserver* ]] || set -- -j"$(nproc)" "$@"
 # A build tree that a newer compiler made may know options that this one does not.
 make -C "$kdir" M="$out" "$@" modules
-echo "module: build/$release/sdp.ko"
+echo "module: build/$name/sdp.ko"

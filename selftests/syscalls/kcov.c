@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KCOV, see kcov.h. Only what is compiled for it is seen: in the kernel that scripts/kernels.sh
- * calls "coverage", the module.
+ * calls "watched", the module.
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -39,6 +39,11 @@ bool kcov_begin(void)
 	close(fd);
 	seen = area;
 	return true;
+}
+
+void kcov_leave(void)
+{
+	seen = NULL;
 }
 
 void kcov_reset(void)

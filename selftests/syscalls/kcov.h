@@ -13,6 +13,9 @@ bool kcov_there(void);
 /* Begin, in each thread; end when it ends by itself. */
 bool kcov_begin(void);
 
+/* In a child: what its parent's thread has reached is not the child's. */
+void kcov_leave(void);
+
 /* Before a call. */
 void kcov_reset(void);
 

@@ -377,7 +377,7 @@ int main(int argc, char **argv)
 	}
 	if (wishes.kcov && !kcov_there()) {
 		puts("# no KCOV in this kernel");
-		wishes.kcov = false;
+		return 2;
 	}
 	printf("# SEED=%lu, %lu calls by %u processes of %u threads\n", wishes.seed, wishes.calls,
 	       wishes.processes, wishes.threads);
@@ -389,5 +389,9 @@ int main(int argc, char **argv)
 	show();
 	show_tally();
 	show_times();
+	if (wishes.kcov && !shared->reached) {
+		puts("# KCOV has shown nothing: the module was not built for it");
+		failed++;
+	}
 	return failed != 0;
 }

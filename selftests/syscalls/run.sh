@@ -28,7 +28,10 @@ step "test programs" make -s -C "$SDP_TOP/selftests/net/sdp"
 options=(-e SYSCALLS_CALLS="$calls" -e SYSCALLS_SEED="$seed" -e SYSCALLS_SECONDS=$((minutes * 60)))
 case $kernel in
 debug)		options+=(-e SYSCALLS_FAILURES=1) ;;
-watched)	options+=(-e SYSCALLS_FAILURES=1 -e SYSCALLS_KCOV=1) ;;
+watched)
+	options+=(-e SYSCALLS_FAILURES=1 -e SYSCALLS_KCOV=1)
+	export SDP_WATCH=coverage
+	;;
 esac
 say "$calls calls on $kernel, SEED=$seed"
 status=0

@@ -139,6 +139,7 @@ static void child(struct caller *c, struct lane *lane, uint64_t seed)
 	struct itimerval often = { { 0, 1000 * POKE_MS }, { 0, 1000 * POKE_MS } };
 	unsigned int n;
 
+	kcov_leave();
 	c->lane = lane;
 	chance_seed(&c->chance, seed);
 	caller_begin(c);

@@ -41,5 +41,5 @@ if [ "$calls" != 0 ]; then
 	collect
 fi
 release=$(basename "$("$SDP_TOP/scripts/kernels.sh" watched)"/lib/modules/*)
-python3 "$here/coverage.py" "$SDP_TOP" "$SDP_TOP/build/$release" "$out" || status=1
+python3 "$here/coverage.py" "$SDP_TOP" "$SDP_TOP/build/$release-$SDP_WATCH" "$out" || status=1
 exit $status

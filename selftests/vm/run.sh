@@ -79,7 +79,7 @@ run_kernel() {
 	release=$(basename "$dir"/lib/modules/*)
 	if [ -z "$ko" ]; then
 		step "module for $release" make -s -C "$SDP_TOP" modules KERNEL="$kernel"
-		ko=$SDP_TOP/build/$release/sdp.ko
+		ko=$SDP_TOP/build/$release${SDP_WATCH:+-$SDP_WATCH}/sdp.ko
 	fi
 	[ ! -e "$SDP_TESTS/hostile" ] ||
 		step "hostile peer for $release" make -s -j"$(nproc)" -C "$SDP_TESTS/hostile" KERNEL="$kernel"

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# races.sh [TEST...]: data races in the module, by KCSAN, on the kernel "watched"
+# (scripts/watched.config): the named tests of selftests/net/sdp, or those below, in which threads,
+# processes, completions and timers meet. A report is a complaint of the kernel, and fails the run as
+# every other does. Prints how many accesses were watched; exit status 0 when nothing failed.
+set -euo pipefail
+. "$(dirname "$0")/../../scripts/common.sh"
+
+tests=(threads writers stream readiness rdma pipelined modes ring resize scan
+	zerocopy splice remapped midway kills lifetime devices many netlink visible
+	policy policy_async policy_load syscalls)
+[ $# = 0 ] || tests=("$@")
+
+status=0
+"$SDP_TOP/selftests/vm/run.sh" -e SDP_RACES=1 watched "${tests[@]}" || status=$?
+kcsan=$SDP_TOP/build/vm/last/kcsan
+[ ! -e "$kcsan" ] || awk '
+	/^setup_watchpoints:/	{ watched = $2 }
+	/^data_races:/		{ races = $2 }
+	END			{ print watched " accesses watched, " races " races seen" }' "$kcsan"
+exit $status
