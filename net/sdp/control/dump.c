@@ -47,7 +47,7 @@ static int put_sock(struct sk_buff *skb, struct netlink_callback *cb, struct sdp
 	if (!msg)
 		return -EMSGSIZE;
 	sdp_socks_look(ssk, &look, &info);
-	if (put_numbers(skb, &look, &info) || put_ends(skb, &look, ssk->v6) ||
+	if (put_numbers(skb, &look, &info) || put_ends(skb, &look, READ_ONCE(ssk->v6)) ||
 	    put_owner(skb, cb, &ssk->sk)) {
 		genlmsg_cancel(skb, msg);
 		return -EMSGSIZE;

@@ -33,15 +33,17 @@ static char mode_letter(u8 mode)
 static void show_sock(struct seq_file *seq, struct sdp_sock *ssk, u32 number)
 {
 	struct sock *sk = &ssk->sk;
+	unsigned long expires = READ_ONCE(sk->sk_timer.expires);
+	bool v6 = READ_ONCE(ssk->v6);
 	struct sdp_look l;
 
 	sdp_socks_look(ssk, &l, NULL);
 	seq_printf(seq, "%4u:", number);
-	show_address(seq, &l.local, ssk->v6);
-	show_address(seq, &l.peer, ssk->v6);
+	show_address(seq, &l.local, v6);
+	show_address(seq, &l.peer, v6);
 	seq_printf(seq, " %02X %08X:%08X %02X:%08lX %08X %5u %8d %llu", l.state, l.tx_queue,
 		   l.rx_queue, l.timer ? 1 : 0,
-		   l.timer ? jiffies_delta_to_clock_t(sk->sk_timer.expires - jiffies) : 0, 0,
+		   l.timer ? jiffies_delta_to_clock_t(expires - jiffies) : 0, 0,
 		   from_kuid_munged(seq_user_ns(seq), sk->sk_uid), 0, (u64)sock_i_ino(sk));
 	seq_printf(seq, " %d %s %c/%c %u %u %u %llu %llu\n", refcount_read(&sk->sk_refcnt),
 		   l.device[0] ? l.device : "-", mode_letter(l.tx_mode), mode_letter(l.rx_mode),

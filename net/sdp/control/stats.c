@@ -26,6 +26,8 @@ const char *sdp_stat_name(enum sdp_stat which)
  * @net: namespace
  * @which: counter
  *
+ * They go on counting meanwhile; each one's part is a whole word.
+ *
  * Return: the sum over all CPUs.
  */
 unsigned long sdp_stat_sum(const struct net *net, enum sdp_stat which)
@@ -34,6 +36,6 @@ unsigned long sdp_stat_sum(const struct net *net, enum sdp_stat which)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += per_cpu_ptr(sdp_net(net)->mib, cpu)->count[which];
+		sum += READ_ONCE(per_cpu_ptr(sdp_net(net)->mib, cpu)->count[which]);
 	return sum;
 }

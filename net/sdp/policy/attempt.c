@@ -444,7 +444,8 @@ static bool ends_it(const struct wish *w)
 static bool for_tcp(const struct sdp_shadow *shadow, const struct wish *w)
 {
 	return shadow->stage == SDP_LISTENING || !w->valid ||
-	       shadow->sock->state != SS_UNCONNECTED || shadow->sock->sk->sk_state != TCP_CLOSE;
+	       shadow->sock->state != SS_UNCONNECTED ||
+	       READ_ONCE(shadow->sock->sk->sk_state) != TCP_CLOSE;
 }
 
 static bool under_way(const struct socket *sock)

@@ -133,7 +133,7 @@ static int decide(struct sdp_shadow *shadow, int backlog, enum sdp_verdict verdi
 	default:
 		break;
 	}
-	if (sock->state != SS_UNCONNECTED || sock->sk->sk_state != TCP_CLOSE)
+	if (sock->state != SS_UNCONNECTED || READ_ONCE(sock->sk->sk_state) != TCP_CLOSE)
 		return shadow->tcp->listen(sock, backlog);
 	if (verdict == SDP_VERDICT_SDP)
 		return only_sdp(shadow, backlog);

@@ -468,13 +468,16 @@ u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx, u32 pay
  * sdp_engine_payload_max() - payload of a full message to this peer
  * @e: engine, after its Hello exchange
  *
+ * A writer asks without the owner's lock while it fills a message. Until it has, what is said here
+ * can become more, but not less: sdp_engine_shrink(), sdp_engine_ring_leave().
+ *
  * Return: bytes.
  */
 u32 sdp_engine_payload_max(const struct sdp_engine *e)
 {
 	if (sdp_ring_out_active(&e->ring_out))
 		return sdp_ring_out_message_max(&e->ring_out) - SDP_RING_HEADER;
-	return e->resize.send_size - SDP_BSDH_LEN;
+	return READ_ONCE(e->resize.send_size) - SDP_BSDH_LEN;
 }
 
 /**

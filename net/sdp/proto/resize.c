@@ -118,7 +118,7 @@ void sdp_resize_ask_sent(struct sdp_resize *r)
 	r->ask = SDP_ASK_SENT;
 	if (r->asked >= r->send_size)
 		return;
-	r->send_size = r->asked;
+	WRITE_ONCE(r->send_size, r->asked);
 	/* What was split before the rest says nothing about what comes after it. */
 	r->splits = 0;
 	r->largest = 0;
@@ -167,7 +167,7 @@ enum sdp_violation sdp_resize_answered(struct sdp_resize *r, u32 size, u32 credi
 	else if (asked && size == r->send_size)
 		r->level = min(r->level * 2U, LEVEL_MAX);
 	r->ask = asked ? SDP_ASK_NONE : r->ask;
-	r->send_size = max(r->send_size, min(size, r->max));
+	WRITE_ONCE(r->send_size, max(r->send_size, min(size, r->max)));
 	return SDP_VALID;
 }
 

@@ -122,7 +122,7 @@ void sdp_ring_out_ask_sent(struct sdp_ring_out *o)
 	o->asked = o->ask;
 	/* The peer may take it back when it has read this. */
 	if (!o->ask)
-		o->ring.len = 0;
+		WRITE_ONCE(o->ring.len, 0);
 }
 
 /**
@@ -146,7 +146,9 @@ enum sdp_violation sdp_ring_out_answered(struct sdp_ring_out *o, const struct sd
 	if (ring->len > o->ask || ring->len <= o->ring.len ||
 	    (o->scheme == SDP_BY_NIC && ring->len < WINDOWS_MIN * o->window))
 		return SDP_BAD_FIELD;
-	o->ring = *ring;
+	o->ring.va = ring->va;
+	o->ring.rkey = ring->rkey;
+	WRITE_ONCE(o->ring.len, ring->len);
 	o->odd = !o->odd;
 	o->head = 0;
 	o->freed = 0;
@@ -180,7 +182,7 @@ enum sdp_violation sdp_ring_out_freed(struct sdp_ring_out *o, u32 freed)
  */
 u32 sdp_ring_out_message_max(const struct sdp_ring_out *o)
 {
-	return message_max(o->scheme, o->ring.len, o->window);
+	return message_max(o->scheme, READ_ONCE(o->ring.len), o->window);
 }
 
 /**

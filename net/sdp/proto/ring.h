@@ -133,7 +133,7 @@ enum sdp_ring_wish {
 
 static inline bool sdp_ring_out_active(const struct sdp_ring_out *o)
 {
-	return o->ring.len;
+	return READ_ONCE(o->ring.len);
 }
 
 /* Bytes that wait in the ring to be read. */

@@ -26,11 +26,13 @@ static int may_have_port(struct net *net, const struct sdp_endpoint *e)
 /* A port that the kernel chose goes with the connection it was for, as soon as that is gone. */
 static int needs_name(struct sdp_sock *ssk)
 {
-	if (ssk->sk.sk_state != TCP_CLOSE)
+	if (READ_ONCE(ssk->sk.sk_state) != TCP_CLOSE)
 		return -EINVAL;
 	if (ssk->peer.port && !(ssk->sk.sk_userlocks & SOCK_BINDPORT_LOCK)) {
 		sdp_port_release(ssk);
+		sdp_stream_lock(ssk);
 		ssk->peer.port = 0;
+		spin_unlock_bh(&ssk->lock);
 	}
 	return ssk->port ? -EINVAL : 0;
 }
@@ -47,6 +49,19 @@ static int may_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
 	return may_have_address(ssk, e) ?: may_have_port(net, e) ?: needs_name(ssk);
 }
 
+/**
+ * sdp_set_name() - give a socket, or its peer, another name
+ * @ssk: socket, under lock_sock, so that there is one who does; not locked
+ * @end: its @local or @peer
+ * @e: the name
+ */
+void sdp_set_name(struct sdp_sock *ssk, struct sdp_endpoint *end, const struct sdp_endpoint *e)
+{
+	sdp_stream_lock(ssk);
+	*end = *e;
+	spin_unlock_bh(&ssk->lock);
+}
+
 static int do_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
 {
 	struct sdp_endpoint old = ssk->local;
@@ -54,13 +69,13 @@ static int do_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
 
 	if (err)
 		return err;
-	ssk->local = *e;
+	sdp_set_name(ssk, &ssk->local, e);
 	err = sdp_port_bind(ssk, e->port);
 	if (err) {
-		ssk->local = old;
+		sdp_set_name(ssk, &ssk->local, &old);
 		return err;
 	}
-	ssk->v6 = v6;
+	WRITE_ONCE(ssk->v6, v6);
 	ssk->bound_ip = !sdp_is_any(e);
 	/* As TCP shows it: there is no IPv4 by such an address. */
 	if (ssk->bound_ip && !sdp_is_v4(e))
@@ -114,13 +129,18 @@ int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
 int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
 {
 	struct sdp_sock *ssk = sdp_sk(sock->sk);
-	u8 state = READ_ONCE(sock->sk->sk_state);
+	struct sdp_endpoint e;
+	u8 state;
+	bool v6;
 
-	if (!peer)
-		return sdp_addr_put(addr, &ssk->local, ssk->v6);
-	if (!ssk->peer.port)
+	sdp_stream_lock(ssk);
+	state = sock->sk->sk_state;
+	e = peer ? ssk->peer : ssk->local;
+	v6 = ssk->v6;
+	spin_unlock_bh(&ssk->lock);
+	if (peer && !e.port)
 		return -ENOTCONN;
 	if (peer == 1 && (state == TCP_CLOSE || state == TCP_SYN_SENT))
 		return -ENOTCONN;
-	return sdp_addr_put(addr, &ssk->peer, ssk->v6);
+	return sdp_addr_put(addr, &e, v6);
 }

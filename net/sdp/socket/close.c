@@ -29,7 +29,7 @@ static int shutdown_locked(struct socket *sock, u8 how)
 	struct sdp_todo todo = { };
 	int err = 0;
 
-	switch (sk->sk_state) {
+	switch (READ_ONCE(sk->sk_state)) {
 	case TCP_LISTEN:
 		if (!(how & RCV_SHUTDOWN))
 			break;
@@ -64,6 +64,7 @@ static int shutdown_locked(struct socket *sock, u8 how)
  */
 int sdp_shutdown(struct socket *sock, int how)
 {
+	u8 state;
 	int err;
 
 	/* SHUT_* to *_SHUTDOWN */
@@ -72,7 +73,9 @@ int sdp_shutdown(struct socket *sock, int how)
 		return -EINVAL;
 	lock_sock(sock->sk);
 	if (sock->state == SS_CONNECTING) {
-		if (sock->sk->sk_state == TCP_SYN_SENT || sock->sk->sk_state == TCP_CLOSE)
+		/* The outcome may come meanwhile. */
+		state = READ_ONCE(sock->sk->sk_state);
+		if (state == TCP_SYN_SENT || state == TCP_CLOSE)
 			sock->state = SS_DISCONNECTING;
 		else
 			sock->state = SS_CONNECTED;
@@ -116,7 +119,7 @@ int sdp_disconnect(struct sdp_sock *ssk)
 	struct sock *sk = &ssk->sk;
 	struct sdp_todo todo = { };
 
-	if (sk->sk_state == TCP_LISTEN)
+	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		sdp_listen_stop(ssk);
 	end_at_once(ssk);
 	mutex_lock(&ssk->rx_mutex);
@@ -128,15 +131,15 @@ int sdp_disconnect(struct sdp_sock *ssk)
 	ssk->peer.port = 0;
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	WRITE_ONCE(ssk->rx_ended, false);
-	sdp_stream_unlock(ssk, &todo);
-	mutex_unlock(&ssk->tx_mutex);
-	mutex_unlock(&ssk->rx_mutex);
 	if (!ssk->bound_ip) {
 		if (sdp_is_v4(&ssk->local) && sk->sk_family != PF_INET6)
 			sdp_set_v4(&ssk->local, htonl(INADDR_ANY));
 		else
 			ssk->local.ip = in6addr_any;
 	}
+	sdp_stream_unlock(ssk, &todo);
+	mutex_unlock(&ssk->tx_mutex);
+	mutex_unlock(&ssk->rx_mutex);
 	/* As TCP does, getsockname() goes on naming a port that is no longer the socket's. */
 	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
 		sdp_port_release(ssk);
@@ -252,7 +255,7 @@ int sdp_release(struct socket *sock)
 	ssk = sdp_sk(sk);
 	tcp = ssk->tcp;
 	lock_sock(sk);
-	if (sk->sk_state == TCP_LISTEN)
+	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		sdp_listen_stop(ssk);
 	if (cancel_delayed_work(&ssk->retry))
 		__sock_put(sk);

@@ -59,9 +59,15 @@ static int attempt(struct sdp_sock *ssk)
 	struct sock *sk = &ssk->sk;
 	struct sdp_path_wish wish;
 	struct sdp_link *link;
+	struct sdp_endpoint local, peer;
 	bool stale;
 
-	link = ops->create(sock_net(sk), &ssk->local, &ssk->peer);
+	/* A retry comes without lock_sock. */
+	sdp_stream_lock(ssk);
+	local = ssk->local;
+	peer = ssk->peer;
+	spin_unlock_bh(&ssk->lock);
+	link = ops->create(sock_net(sk), &local, &peer);
 	if (!link)
 		return -ENOBUFS;
 	sock_hold(sk);
@@ -241,12 +247,15 @@ bool sdp_connect_device(struct net *net, const struct sdp_endpoint *peer,
 
 static int choose_names(struct sdp_sock *ssk, const struct sdp_endpoint *peer, bool v6)
 {
+	struct sdp_endpoint any = ssk->local;
+
 	if (!ssk->port) {
-		ssk->v6 = v6;
+		WRITE_ONCE(ssk->v6, v6);
 		if (sdp_is_v4(peer))
-			sdp_set_v4(&ssk->local, htonl(INADDR_ANY));
+			sdp_set_v4(&any, htonl(INADDR_ANY));
 		else
-			ssk->local.ip = in6addr_any;
+			any.ip = in6addr_any;
+		sdp_set_name(ssk, &ssk->local, &any);
 	}
 	if (v6 && ssk->sk.sk_ipv6only && sdp_is_v4(peer))
 		return -ENETUNREACH;
@@ -271,6 +280,7 @@ static bool by_loop(const struct sdp_sock *ssk)
 static int begin(struct sdp_sock *ssk, const struct sdp_endpoint *peer, bool v6)
 {
 	struct sock *sk = &ssk->sk;
+	struct sdp_endpoint to = *peer;
 	struct sdp_todo todo = { };
 	int err = choose_names(ssk, peer, v6);
 
@@ -281,8 +291,8 @@ static int begin(struct sdp_sock *ssk, const struct sdp_endpoint *peer, bool v6)
 	/* Of a connect that was given up: it shall not be one to somebody else. */
 	if (cancel_delayed_work_sync(&ssk->retry))
 		sock_put(sk);
-	ssk->peer = *peer;
-	name_this_host(&ssk->peer);
+	name_this_host(&to);
+	sdp_set_name(ssk, &ssk->peer, &to);
 	ssk->transport = sdp_is_loopback(&ssk->peer) && by_loop(ssk) ? &sdp_loop : &sdp_rc;
 	ssk->backoff = BACKOFF_FIRST;
 	ssk->deadline = jiffies + msecs_to_jiffies(timeout_ms(ssk));
@@ -329,7 +339,7 @@ static int outcome(struct socket *sock, int err, int flags)
 		if (waited)
 			return waited == -EAGAIN ? err : waited;
 	}
-	if (sk->sk_state == TCP_CLOSE) {
+	if (READ_ONCE(sk->sk_state) == TCP_CLOSE) {
 		err = sock_error(sk) ?: -ECONNABORTED;
 		sock->state = SS_UNCONNECTED;
 		sdp_disconnect(ssk);
@@ -383,7 +393,7 @@ static int connect_locked(struct socket *sock, const struct sockaddr_storage *ss
 	case SS_CONNECTING:
 		return outcome(sock, -EALREADY, flags);
 	case SS_UNCONNECTED:
-		if (sock->sk->sk_state != TCP_CLOSE)
+		if (READ_ONCE(sock->sk->sk_state) != TCP_CLOSE)
 			return -EISCONN;
 		break;
 	default:

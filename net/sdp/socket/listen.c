@@ -415,8 +415,11 @@ static int begin_listening(struct sdp_sock *ssk)
 
 	if (!ssk->port) {
 		/* Nobody has named a family: both are welcome. */
-		if (ssk->sk.sk_family == PF_SDP)
+		if (ssk->sk.sk_family == PF_SDP) {
+			sdp_stream_lock(ssk);
 			ssk->local.ip = in6addr_any;
+			spin_unlock_bh(&ssk->lock);
+		}
 		err = sdp_port_bind(ssk, 0);
 		if (err)
 			return err;
@@ -451,15 +454,16 @@ int sdp_listen(struct socket *sock, int backlog)
 {
 	struct sock *sk = sock->sk;
 	int err = 0;
+	u8 state;
 
 	lock_sock(sk);
-	if (sock->state != SS_UNCONNECTED ||
-	    (sk->sk_state != TCP_CLOSE && sk->sk_state != TCP_LISTEN)) {
+	state = READ_ONCE(sk->sk_state);
+	if (sock->state != SS_UNCONNECTED || (state != TCP_CLOSE && state != TCP_LISTEN)) {
 		err = -EINVAL;
 		goto out;
 	}
 	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
-	if (sk->sk_state == TCP_CLOSE)
+	if (state == TCP_CLOSE)
 		err = begin_listening(sdp_sk(sk));
 out:
 	release_sock(sk);

@@ -128,7 +128,8 @@ static void enter(struct sdp_sock *ssk, struct sdp_port *port)
 {
 	hlist_add_head(&ssk->port_node, &port->socks);
 	ssk->port = port;
-	ssk->local.port = port->number;
+	/* Its one word: who reads without ports_lock has the old one or this. */
+	WRITE_ONCE(ssk->local.port, port->number);
 }
 
 /* Take @number for @ssk; @fresh is used when nobody has it yet, and then set to NULL. */

@@ -165,12 +165,14 @@ struct reading {
  * @offset: where in it
  * @avail: bytes
  * @hole: bytes before them to be passed over: an urgent one
+ * @stamp: when the last byte of the buffer came; more may be added to it at any time
  */
 struct piece {
 	struct sk_buff *skb;
 	u32 offset;
 	u32 avail;
 	u32 hole;
+	ktime_t stamp;
 };
 
 /*
@@ -196,6 +198,7 @@ static bool next_piece(struct sdp_sock *ssk, u32 skip, bool begun, struct piece 
 	if (begun && sdp_urgent_at_mark(ssk, seq))
 		found = false;
 	if (found) {
+		p->stamp = p->skb->tstamp;
 		p->avail -= p->offset;
 		p->hole = sdp_urgent_bound(ssk, seq, &p->avail);
 		p->offset += p->hole;
@@ -265,7 +268,7 @@ static int read_piece(struct sdp_sock *ssk, struct msghdr *msg, size_t left, str
 		n = take_piece(ssk, msg, min_t(size_t, p.avail, left), &p, r);
 		if (n < 0)
 			return n;
-		r->stamp = p.skb->tstamp;
+		r->stamp = p.stamp;
 		if (r->flags & MSG_PEEK)
 			r->peeked += p.hole + n;
 		else
@@ -373,6 +376,12 @@ static int fetch(struct sdp_sock *ssk, struct msghdr *msg, size_t len, size_t ta
 	return n;
 }
 
+/* The mark is behind @peeked bytes. The place moves: others' memory may be written to meanwhile. */
+static bool at_mark(const struct sdp_sock *ssk, u32 peeked)
+{
+	return sdp_urgent_at_mark(ssk, READ_ONCE(ssk->rx_read) + peeked);
+}
+
 static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct reading *r,
 		    long timeo)
 {
@@ -380,7 +389,7 @@ static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct
 	int n;
 
 	r->lives = ssk->lives;
-	r->start = ssk->rx_read;
+	r->start = READ_ONCE(ssk->rx_read);
 	r->may_wait = timeo;
 	do {
 		/* While it waited, the socket may have been connected to somebody else. */
@@ -390,7 +399,7 @@ static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct
 		if (!len && sdp_readable(ssk))
 			break;
 		n = read_piece(ssk, msg, len - r->copied, r);
-		if (!n && r->copied && sdp_urgent_at_mark(ssk, ssk->rx_read + r->peeked))
+		if (!n && r->copied && at_mark(ssk, r->peeked))
 			break;
 		if (!n && len) {
 			n = fetch(ssk, msg, len, target, r);

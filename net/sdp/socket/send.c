@@ -48,7 +48,8 @@ static struct sk_buff *new_block(struct sdp_sock *ssk)
 	return skb ?: sdp_buf_block(max, ssk->tx_frags, ssk->sk.sk_allocation);
 }
 
-static struct sk_buff *new_segment(struct sdp_sock *ssk, size_t left, bool refs)
+/* @alone: everything that was sent has arrived */
+static struct sk_buff *new_segment(struct sdp_sock *ssk, size_t left, bool refs, bool alone)
 {
 	u32 max = sdp_engine_payload_max(&ssk->engine);
 	struct sk_buff *skb;
@@ -61,8 +62,7 @@ static struct sk_buff *new_segment(struct sdp_sock *ssk, size_t left, bool refs)
 	}
 	/* A lone small message needs no more room than itself; others will follow one. */
 	if (left <= LINEAR_WRITE)
-		linear = !ssk->coalesce || sdp_engine_all_arrived(&ssk->engine) ? left :
-			 GATHER_LINEAR;
+		linear = !ssk->coalesce || alone ? left : GATHER_LINEAR;
 	if (refs)
 		linear = LINEAR_REFS;
 	linear = min(linear, max);
@@ -161,9 +161,10 @@ static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from
 	return done ?: n;
 }
 
+/* Also without the lock: who waits, or is about to copy, and will ask again under it. */
 static int send_error(const struct sock *sk)
 {
-	return sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ? -EPIPE : 0;
+	return READ_ONCE(sk->sk_err) || (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ? -EPIPE : 0;
 }
 
 /* Another thread may have disconnected the socket, and connect it to somebody else. */
@@ -180,12 +181,14 @@ static bool may_send(const struct sock *sk)
 static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, const struct sdp_refs *refs,
 			     bool first, bool *fresh)
 {
-	u32 max = sdp_engine_payload_max(&ssk->engine);
-	/* A small write may bring a whole block with it. */
-	u32 most = READ_ONCE(ssk->tx_bulk) ? max : min_t(size_t, left, max);
 	struct sk_buff *skb;
+	u32 max, most;
+	bool alone;
 
 	sdp_stream_lock(ssk);
+	max = sdp_engine_payload_max(&ssk->engine);
+	/* A small write may bring a whole block with it. */
+	most = ssk->tx_bulk ? max : min_t(size_t, left, max);
 	if (!may_send(&ssk->sk) || !sdp_memory_for_write(ssk, SKB_TRUESIZE(most))) {
 		spin_unlock_bh(&ssk->lock);
 		return ERR_PTR(may_send(&ssk->sk) ? -EAGAIN : -EPIPE);
@@ -200,9 +203,10 @@ static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, const struct sdp
 		ssk->tx_copying = true;
 		skb_get(skb);
 	}
+	alone = sdp_engine_all_arrived(&ssk->engine);
 	spin_unlock_bh(&ssk->lock);
 	*fresh = !skb;
-	return skb ?: new_segment(ssk, left, sdp_refs_any(refs));
+	return skb ?: new_segment(ssk, left, sdp_refs_any(refs), alone);
 }
 
 /* What is said of the bytes that were added: more will follow; the last one is urgent. */

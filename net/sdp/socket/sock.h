@@ -41,7 +41,8 @@
  *	rx_mutex	one reader at a time copies, or reads by RDMA
  *	tx_mutex	one writer at a time copies
  *	lock		engine, queues, link, sk_state, sk_shutdown, sk_err; taken in softirq.
- *			Of two sockets' locks only one is ever held.
+ *			Names (local, peer) are changed under it, by who has lock_sock or the
+ *			link that is being connected. Of two sockets' locks only one is ever held.
  *
  * Nothing is woken, delivered or released under @lock: it is noted in a struct sdp_todo
  * and done by sdp_stream_unlock(). (The kernel wakes for a report of MSG_ZEROCOPY when its
@@ -474,6 +475,7 @@ struct sdp_sock *sdp_port_find_listener(const struct sdp_incoming *in);
 
 /* bind.c, connect.c, listen.c, close.c: calls of the table in family.c */
 int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len);
+void sdp_set_name(struct sdp_sock *ssk, struct sdp_endpoint *end, const struct sdp_endpoint *e);
 int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer);
 int sdp_connect_ask_bpf(struct sock *tcp, struct sdp_sockaddr *addr, int len);
 int sdp_connect(struct socket *sock, struct sdp_sockaddr *addr, int len, int flags);

@@ -233,7 +233,7 @@ int sdp_recv_report(struct sdp_sock *ssk, struct msghdr *msg)
 	if (!skb)
 		return -EAGAIN;
 	report.ee = SKB_EXT_ERR(skb)->ee;
-	if (ssk->v6)
+	if (READ_ONCE(ssk->v6))
 		put_cmsg(msg, SOL_IPV6, IPV6_RECVERR, len + sizeof(report.offender.v6), &report);
 	else
 		put_cmsg(msg, SOL_IP, IP_RECVERR, len + sizeof(report.offender.v4), &report);
