@@ -13,7 +13,7 @@ set -euo pipefail
 here=$SDP_TOP/selftests/vm
 out=$SDP_TOP/build/coverage
 last=$SDP_TOP/build/vm/last
-calls=${CALLS:-100000} status=0 number
+calls=${CALLS:-100000} status=0 number=''
 export SDP_WATCH=coverage
 SDP_TESTS=$SDP_TOP/selftests/net/sdp
 . "$here/tests.sh"
