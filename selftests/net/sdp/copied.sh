@@ -11,6 +11,8 @@
 bin=${SDP_BIN:-$here/../../../build/selftests}
 module=$bin/$(uname -r)/sdp_fork.ko
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
+# The debug kernel and the one that watches have no VM generation IDs.
+grep -q ' add_vmfork_randomness' /proc/kallsyms || tap_skip_all "a kernel that is not told of copies"
 [ -e "$module" ] || tap_skip_all "no $module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
 
 check "data before" transfer $SDP_B
