@@ -184,6 +184,7 @@ unload_module() {
 	done
 	echo "after $SDP_UNLOAD_SECONDS s: $(cat "$SDP_RUN/rmmod")"
 	echo "users: $(cat "/sys/module/$module/refcnt")"
+	grep -i "^$module" /proc/slabinfo
 	cat "/proc/net/$module" "/proc/net/${module}stat" 2>/dev/null
 }
 
