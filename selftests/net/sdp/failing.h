@@ -120,6 +120,27 @@ static inline bool function_text(const char *of, struct text *text)
 	return text->last;
 }
 
+/* Likewise of the module's function @of, whose symbols come in any order. */
+static inline bool module_function_text(const char *of, struct text *text)
+{
+	FILE *symbols = fopen("/proc/kallsyms", "r");
+	char name[128], module[64];
+	unsigned long at;
+
+	*text = (struct text){ 0, ~0ul };
+	while (symbols && next_symbol(symbols, &at, name, module))
+		if (!strcmp(module, "sdp") && !strcmp(name, of))
+			text->first = at;
+	if (symbols)
+		rewind(symbols);
+	while (symbols && next_symbol(symbols, &at, name, module))
+		if (!strcmp(module, "sdp") && at > text->first && at < text->last)
+			text->last = at;
+	if (symbols)
+		fclose(symbols);
+	return text->first && text->last != ~0ul;
+}
+
 static inline void write_number(const char *path, unsigned long number)
 {
 	char text[32];

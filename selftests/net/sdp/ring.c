@@ -5,6 +5,7 @@
  * that stops, a writer that is killed. timeout: 900 s;
  * short form: 6.12
  */
+#include "failing.h"
 #include "info.h"
 #include "pattern.h"
 
@@ -208,6 +209,73 @@ static int full(void *arg)
 	set_nonblock(p.c, false);
 	in_step(p.c, p.s, &at, 20, 3000);
 	in_step(p.s, p.c, &(long){ 0 }, 20, 3000);
+	return EXIT_OK;
+}
+
+static void await_unread(int fd, int bytes)
+{
+	long long end = now_ms() + WAIT_MS;
+	int n = 0;
+
+	while (n != bytes) {
+		need(now_ms() < end, "%d bytes unread, not %d", n, bytes);
+		need_errno(!ioctl(fd, FIONREAD, &n), "FIONREAD");
+	}
+}
+
+/* How many failures of small allocations are still to come. */
+static int failures_left(void)
+{
+	char text[16] = "";
+	int fd = open(SLAB "times", O_RDONLY);
+
+	need_errno(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0, SLAB "times");
+	close(fd);
+	return atoi(text);
+}
+
+/*
+ * G2: memory is short when messages arrive in the ring, and some of them have to move: they hold
+ * their room until they are read, as those before them do. On a kernel with fault injection.
+ */
+static int moved(void *arg)
+{
+	int flow = *(int *)arg, failed;
+	struct text arriving;
+	struct pair p;
+	long at = 0, n, half, last;
+	ssize_t got;
+
+	if (!can_fail())
+		return EXIT_SKIPPED;
+	p = pair_of(flow, flow);
+	set_int(p.c, IPPROTO_TCP, TCP_NODELAY, 1);
+	await_ring(p.c, p.s, &at);
+	half = info_of(p.s).rx_ring / 2;
+	need(module_function_text("sdp_ring_message", &arriving), "symbols are not shown");
+	only_in(&arriving);
+	fail_often(500);
+	write_to(SLAB "times", "1000");
+	for (n = 0; n < half; n += 512) {
+		pattern_write(p.c, at + n, 512);
+		await_unread(p.s, n + 512);
+	}
+	failed = 1000 - failures_left();
+	fail_often(0);
+	only_the_module(false);
+	need(failed > 0, "no allocation has failed");
+	printf("# %d allocations have failed\n", failed);
+	need(info_of(p.s).rx_ring_used >= n, "%u bytes of the ring in use, and %ld are unread",
+	     info_of(p.s).rx_ring_used, n);
+	/* Up to its end, and no further. */
+	set_nonblock(p.c, true);
+	do {
+		last = n;
+		while ((got = send(p.c, pattern(at + n), 512, 0)) > 0)
+			n += got;
+		pause_ms(quiet_ms());
+	} while (n > last);
+	pattern_read(p.s, at, n, PATTERN_LARGEST);
 	return EXIT_OK;
 }
 
@@ -528,6 +596,7 @@ static const struct test tests[] = {
 	{ "pairs", pairs, 60, RC_SETS | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
 	BOTH(stream, 60, RC_SETS | 1u << SET_RC6),
 	BOTH(full, 60, RC_SETS),
+	BOTH(moved, 60, RC_SETS),
 	BOTH(low_water, 60, RC_SETS),
 	BOTH(stopped, 60, RC_SETS),
 	BOTH(stopped_minutes, 400, RC_SETS | NOT_SHORT),
