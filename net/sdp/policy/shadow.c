@@ -10,7 +10,10 @@
 #include <linux/cred.h>
 #include <linux/hash.h>
 #include <linux/init_task.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/rculist.h>
 #include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
@@ -18,21 +21,36 @@
 #include "../socket/sock.h"
 #include "shim.h"
 
-#define TABLE_BITS	8
+/*
+ * Of all undecided sockets of the machine, and looked into by each of their calls: without a lock,
+ * under RCU. A place for every 64 pages of memory, and 1024 at least, which is 1/32768 of it.
+ */
+#define TABLE_BITS_LEAST	10
+#define TABLE_BITS_MOST		16
+#define LOCK_BITS		6
 
-static struct hlist_head table[1 << TABLE_BITS];
-static DEFINE_SPINLOCK(table_lock); /* covers table; process context only */
+static struct hlist_head *table;
+static unsigned int table_bits;
+/* Each covers changes of some places, and of the calls of their sockets; process context only. */
+static spinlock_t locks[1 << LOCK_BITS];
 
 static struct hlist_head *place_of(const struct socket *sock)
 {
-	return &table[hash_ptr((void *)sock, TABLE_BITS)];
+	return &table[hash_ptr((void *)sock, table_bits)];
 }
 
-static struct sdp_shadow *find_locked(const struct socket *sock)
+/* The upper bits are the same ones, so sockets of one place have one lock. */
+static spinlock_t *lock_of(const struct socket *sock)
+{
+	return &locks[hash_ptr((void *)sock, LOCK_BITS)];
+}
+
+/* Under RCU, or the lock. */
+static struct sdp_shadow *find(const struct socket *sock)
 {
 	struct sdp_shadow *shadow;
 
-	hlist_for_each_entry(shadow, place_of(sock), node)
+	hlist_for_each_entry_rcu(shadow, place_of(sock), node, lockdep_is_held(lock_of(sock)))
 		if (shadow->sock == sock)
 			return shadow;
 	return NULL;
@@ -43,17 +61,37 @@ static struct sdp_shadow *find_locked(const struct socket *sock)
  * @sock: socket
  *
  * Return: its shadow, with a reference; NULL when it is decided, or when nobody has called
- * anything of it yet.
+ * anything of it yet. Whether it is the one or the other, sdp_shadow_of() and sdp_shadow_last() can
+ * say: its new calls may be seen a little later.
  */
 struct sdp_shadow *sdp_shadow_find(const struct socket *sock)
 {
 	struct sdp_shadow *shadow;
 
-	spin_lock(&table_lock);
-	shadow = find_locked(sock);
+	rcu_read_lock();
+	shadow = find(sock);
+	if (shadow && !refcount_inc_not_zero(&shadow->refs))
+		shadow = NULL;
+	rcu_read_unlock();
+	return shadow;
+}
+
+/**
+ * sdp_shadow_last() - what is beside a socket that is being closed
+ * @sock: socket
+ *
+ * Return: as sdp_shadow_find(); but if it was decided, its new calls are seen.
+ */
+struct sdp_shadow *sdp_shadow_last(const struct socket *sock)
+{
+	spinlock_t *lock = lock_of(sock);
+	struct sdp_shadow *shadow;
+
+	spin_lock(lock);
+	shadow = find(sock);
 	if (shadow)
 		sdp_shadow_get(shadow);
-	spin_unlock(&table_lock);
+	spin_unlock(lock);
 	return shadow;
 }
 
@@ -102,21 +140,22 @@ static bool give_back_accepted(struct socket *sock, const struct sdp_calls *call
 struct sdp_shadow *sdp_shadow_of(struct socket *sock, const struct sdp_calls *calls)
 {
 	struct sdp_shadow *shadow = make(sock, calls), *found;
+	spinlock_t *lock = lock_of(sock);
 
-	spin_lock(&table_lock);
-	found = find_locked(sock);
+	spin_lock(lock);
+	found = find(sock);
 	if (!found && give_back_accepted(sock, calls)) {
 		/* It is none of ours. */
 	} else if (READ_ONCE(sock->ops) == &calls->fresh) {
 		found = shadow ?: ERR_PTR(-ENOBUFS);
 		if (shadow) {
-			hlist_add_head(&shadow->node, place_of(sock));
+			hlist_add_head_rcu(&shadow->node, place_of(sock));
 			WRITE_ONCE(sock->ops, &calls->calls);
 		}
 	}
 	if (!IS_ERR_OR_NULL(found))
 		sdp_shadow_get(found);
-	spin_unlock(&table_lock);
+	spin_unlock(lock);
 	if (found != shadow)
 		kfree(shadow);
 	return found;
@@ -140,7 +179,7 @@ void sdp_shadow_put(struct sdp_shadow *shadow)
 	if (!refcount_dec_and_test(&shadow->refs))
 		return;
 	put_pid(shadow->fell.pid);
-	kfree(shadow);
+	kfree_rcu(shadow, rcu);
 }
 
 /* Besides what a listener hands on. */
@@ -250,13 +289,15 @@ int sdp_shadow_bind(struct sdp_shadow *shadow, enum sdp_role role)
  */
 void sdp_shadow_end(struct sdp_shadow *shadow, const struct proto_ops *ops)
 {
+	spinlock_t *lock = lock_of(shadow->sock);
+
 	shadow->stage = SDP_DECIDED;
-	spin_lock(&table_lock);
-	hlist_del(&shadow->node);
+	spin_lock(lock);
+	hlist_del_rcu(&shadow->node);
 	if (ops)
 		/* After all that was done to the socket before. */
 		smp_store_release(&shadow->sock->ops, ops);
-	spin_unlock(&table_lock);
+	spin_unlock(lock);
 	wake_up_all(&shadow->decided);
 	sdp_shadow_put(shadow);
 }
@@ -336,4 +377,30 @@ void sdp_shadow_by_sdp(struct sdp_shadow *shadow)
 {
 	lock_sock(shadow->sock->sk);
 	sdp_shadow_take_place(shadow);
+}
+
+/**
+ * sdp_shadow_init() - sockets can have something beside them
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sdp_shadow_init(void)
+{
+	size_t i;
+
+	table_bits = clamp(ilog2(totalram_pages()) - 6, TABLE_BITS_LEAST, TABLE_BITS_MOST);
+	table = kvcalloc(1UL << table_bits, sizeof(*table), GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	for (i = 0; i < ARRAY_SIZE(locks); i++)
+		spin_lock_init(&locks[i]);
+	return 0;
+}
+
+/**
+ * sdp_shadow_exit() - undo sdp_shadow_init(); there are none any more
+ */
+void sdp_shadow_exit(void)
+{
+	kvfree(table);
 }

@@ -539,7 +539,7 @@ static int shim_release(struct socket *sock)
 	int ret;
 
 	atomic_inc(&inside);
-	shadow = sdp_shadow_find(sock);
+	shadow = sdp_shadow_last(sock);
 	if (shadow) {
 		down_write(&shadow->lock);
 		undecided = shadow->stage != SDP_DECIDED;
@@ -632,14 +632,20 @@ static const struct proto_ops *calls_of_tcp(int family)
 int sdp_shim_init(void)
 {
 	static const int families[] = { AF_INET, AF_INET6 };
+	int err = sdp_shadow_init();
 	size_t i;
 
+	if (err)
+		return err;
 	for (i = 0; i < ARRAY_SIZE(shims); i++) {
 		shims[i].tcp = calls_of_tcp(families[i]);
 		if (shims[i].tcp)
 			make_calls(&shims[i]);
 	}
-	return sdp_attempt_init();
+	err = sdp_attempt_init();
+	if (err)
+		sdp_shadow_exit();
+	return err;
 }
 
 /* accept() has found the calls, and a reference to the module for them, and is not here yet. */
@@ -667,4 +673,5 @@ void sdp_shim_exit(void)
 		msleep(20);
 	sdp_attempt_exit();
 	synchronize_rcu_tasks();
+	sdp_shadow_exit();
 }

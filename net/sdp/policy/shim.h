@@ -37,6 +37,7 @@ enum sdp_stage {
 /**
  * struct sdp_shadow - beside a TCP socket that is not decided
  * @node: by which it is found, until it is decided
+ * @rcu: frees it
  * @refs: that of @node, of the work item while it is queued, and of calls
  * @lock: see above
  * @stage: see above
@@ -59,6 +60,7 @@ enum sdp_stage {
  */
 struct sdp_shadow {
 	struct hlist_node node;
+	struct rcu_head rcu;
 	refcount_t refs;
 	struct rw_semaphore lock; /* see above */
 	enum sdp_stage stage;
@@ -100,7 +102,10 @@ void sdp_shim_exit(void);
 void sdp_shim_begin(struct socket *sock);
 
 /* shadow.c */
+int sdp_shadow_init(void);
+void sdp_shadow_exit(void);
 struct sdp_shadow *sdp_shadow_find(const struct socket *sock);
+struct sdp_shadow *sdp_shadow_last(const struct socket *sock);
 struct sdp_shadow *sdp_shadow_of(struct socket *sock, const struct sdp_calls *calls);
 void sdp_shadow_get(struct sdp_shadow *shadow);
 void sdp_shadow_put(struct sdp_shadow *shadow);
