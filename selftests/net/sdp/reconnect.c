@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A socket that had a connection is disconnected (connect() with AF_UNSPEC) and connects again: what
- * was of the connection before is nobody's. Nothing watches over it, nothing is read from or written
- * to the new peer by a call that began with the old one, and a close while it connects is as that of
- * any socket that connects. timeout: 240 s
+ * A socket that had a connection is disconnected (connect() with AF_UNSPEC) and connects again:
+ * what was of the connection before is nobody's. Nothing watches over it, nothing is read from or
+ * written to the new peer by a call that began with the old one, and a close while it connects is
+ * as that of any socket that connects. timeout: 240 s
  */
 #include "cases.h"
 #include <netinet/tcp.h>
