@@ -147,7 +147,7 @@ static inline void unload(void)
 	}
 }
 
-/* Loads it so that its @n'th allocation fails. Returns the error; @left is what was left by then. */
+/* Loads it so that its @n'th allocation fails. Returns the error; @left is what was left then. */
 static inline int load_failing(const char *path, int n, int *left)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), error;
