@@ -313,7 +313,7 @@ static int over_error(struct sdp_sock *ssk)
 	return err;
 }
 
-/* The connection that is read from is no more; there may be another one, whose errors are others'. */
+/* The connection that is read from is no more; there may be another one, with errors of its own. */
 static int lost_error(struct sdp_sock *ssk)
 {
 	int err = READ_ONCE(ssk->sk.sk_state) == TCP_CLOSE ? over_error(ssk) : 0;
