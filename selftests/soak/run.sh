@@ -21,7 +21,7 @@ need_number SEED "$seed"
 # plot TERMINAL FILE: columns of the samples are seconds, sockets, pages, slab in kB, free memory in
 # kB, QPs, MRs, pinned pages.
 plot() {
-	gnuplot <<-END
+	(cd "$out" && gnuplot) <<-END
 		set terminal $1
 		set output "$2"
 		set multiplot layout 6,1
@@ -30,21 +30,21 @@ plot() {
 		set yrange [0:*]
 		unset key
 		set title "sockets"
-		plot "$out/samples" using (\$1/60):2 with steps
+		plot "samples" using (\$1/60):2 with steps
 		set title "memory of the sockets (/proc/net/protocols), pages"
-		plot "$out/samples" using (\$1/60):3 with lines
+		plot "samples" using (\$1/60):3 with lines
 		set title "queue pairs"
-		plot "$out/samples" using (\$1/60):6 with steps
+		plot "samples" using (\$1/60):6 with steps
 		set title "memory regions"
-		plot "$out/samples" using (\$1/60):7 with steps
+		plot "samples" using (\$1/60):7 with steps
 		set title "pages pinned"
-		plot "$out/samples" using (\$1/60):8 with lines
+		plot "samples" using (\$1/60):8 with lines
 		set title "slab and memory in use, MB more than at the start"
 		set yrange [*:*]
 		set key outside top center horizontal
 		set xlabel "minutes"
 		slab = 0; free = 0
-		plot "$out/samples" using (\$1/60):(slab = \$0 < 1 ? \$4 : slab, (\$4 - slab)/1024) \
+		plot "samples" using (\$1/60):(slab = \$0 < 1 ? \$4 : slab, (\$4 - slab)/1024) \
 			with lines title "slab", \
 			"" using (\$1/60):(free = \$0 < 1 ? \$5 : free, (free - \$5)/1024) \
 			with lines title "in use"

@@ -32,17 +32,6 @@ restore() {
 }
 cleanup restore
 
-# victim NAME ARGUMENT...: as peer() does
-victim() {
-	local name=$1
-	shift
-	: >"$peers/$name"
-	"$programs/victim" "$@" >"$peers/$name" 2>&1 &
-	peer_pid[$name]=$!
-	disown $!
-	says "$name" $patience up
-}
-
 # Messages that the honest server has received. All is read at once: sockets come and go meanwhile.
 honest_messages() {
 	local lines line words
@@ -139,6 +128,7 @@ as_client() {
 	next_port
 	victims=$((port + 1)) port=$((port + 10))
 	victim victim-server serve $SDP_B $victims
+	says victim-server $patience up
 	report_begin
 	writer_pids=()
 	for ((i = 0; i < writers; i++)); do
@@ -167,6 +157,7 @@ as_server() {
 	report_begin
 	echo "accept $seed $first $acceptances $port" >$generate
 	victim victim-client call $SDP_A $port $writers
+	says victim-client $patience up
 	check "$acceptances cases as a server: the honest connection streams all the while" \
 		watch accepted_enough
 	report victim-client

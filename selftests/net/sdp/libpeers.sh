@@ -4,6 +4,7 @@
 #
 # peer NAME OPERATION...	starts one, in namespace $peer_in if that is set; its process is
 #				${peer_pid[NAME]}
+# victim NAME ARGUMENT...	likewise, by peer/victim.c
 # says NAME SECONDS TEXT	waits until it has printed TEXT, a whole line
 # over NAME SECONDS		waits until it has ended
 # reset_of NAME SECONDS		waits until it has ended with any of a connection's errors
@@ -40,6 +41,15 @@ peer() {
 	${peer_in:+ip netns exec "$peer_in"} "$programs/peer" "$@" >"$peers/$name" 2>&1 &
 	peer_pid[$name]=$!
 	# Without the shell's remarks on how it ended.
+	disown $!
+}
+
+victim() {
+	local name=$1
+	shift
+	: >"$peers/$name"
+	"$programs/victim" "$@" >"$peers/$name" 2>&1 &
+	peer_pid[$name]=$!
 	disown $!
 }
 

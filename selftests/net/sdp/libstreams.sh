@@ -6,21 +6,11 @@
 # streams_begin		checks that they begin
 # streams_move		waits until each of them has moved on; that is how a lost wake-up shows
 # streams_end		checks that each has survived, and its data is complete
-# victim NAME ARGUMENT...	as peer() does, by peer/victim.c
 . "$here/../../vm/netlab.sh"
 . "$here/../../vm/checks.sh"
 
 addresses=(127.0.0.1) sinks=
 [ -z "${SDP_A:-}" ] || ! lab_intact || addresses+=("$SDP_B")
-
-victim() {
-	local name=$1
-	shift
-	: >"$peers/$name"
-	"$programs/victim" "$@" >"$peers/$name" 2>&1 &
-	peer_pid[$name]=$!
-	disown $!
-}
 
 streams_begin() {
 	local address i=0

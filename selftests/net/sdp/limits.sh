@@ -25,16 +25,6 @@ growth=$((24 * 1024))
 restore() { echo 60000 >/proc/sys/net/sdp/fin_timeout_ms; }
 cleanup restore
 
-# victim NAME ARGUMENT...: as peer() does
-victim() {
-	local name=$1
-	shift
-	: >"$peers/$name"
-	"$programs/victim" "$@" >"$peers/$name" 2>&1 &
-	peer_pid[$name]=$!
-	disown $!
-}
-
 memory_left() { awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo; }
 memory_back() { [ "$(memory_left)" -gt "$1" ]; }
 pages() { awk '$1 == "SDP" { print $4 }' /proc/net/protocols; }
