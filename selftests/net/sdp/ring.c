@@ -255,7 +255,7 @@ static int moved(void *arg)
 	need(module_function_text("sdp_ring_message", &arriving), "symbols are not shown");
 	only_in(&arriving);
 	fail_often(1000);
-	/* All of them: one that fails may be tried again, and a draw in two is not looked at else. */
+	/* All: one that fails may be tried again, and each second draw is not looked at else. */
 	write_to(SLAB "probability", "100");
 	write_to(SLAB "times", "1000");
 	for (n = 0; n < half; n += 512) {
