@@ -34,7 +34,8 @@ for round in 1 2 3; do
 	check "the device goes" goes_in_between
 	check "it comes back" lab_device "" rxb vb 0 2
 done
-check "completion queues were late" test "$(<$slow/asked)" -gt 3
+# One in each round at least.
+check "completion queues were late" test "$(<$slow/asked)" -ge 3
 check "none was destroyed before" test "$(<$slow/early)" = 0
 check "a connection works" transfer "$SDP_B"
 tap_done

@@ -9,6 +9,7 @@
  * ends are here, in one process.
  */
 #include "cases.h"
+#include "info.h"
 #include "machine.h"
 #include <sys/epoll.h>
 
@@ -36,20 +37,6 @@ static int idle_count(void)
 	int n = text ? atoi(text) : over_rdma() ? IDLE_RC : IDLE_LOOP;
 
 	need(n > 0 && n <= IDLE_MAX, "SDP_LOAD is 1 ... %d", IDLE_MAX);
-	return n;
-}
-
-/* Sockets, by the lines of /proc/net/sdp. */
-static int sockets(void)
-{
-	FILE *f = fopen("/proc/net/sdp", "r");
-	char line[512];
-	int n = -1;			/* the titles */
-
-	need_errno(f, "/proc/net/sdp");
-	while (fgets(line, sizeof(line), f))
-		n++;
-	fclose(f);
 	return n;
 }
 

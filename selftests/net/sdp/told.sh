@@ -52,8 +52,12 @@ wait_for $patience no_sockets
 objects_before=$(connection_counts)
 insmod "$bin/sdp_tell.ko" || tap_skip_all "the module $bin/sdp_tell.ko cannot be loaded"
 
-closed_by "a copied machine" insmod "$bin/sdp_fork.ko"
-check "a copied machine: no RDMA object is left" wait_for $patience connection_counts_are "$objects_before"
+# Kernels without VM generation IDs are not told of copies.
+if grep -q ' add_vmfork_randomness' /proc/kallsyms; then
+	closed_by "a copied machine" insmod "$bin/sdp_fork.ko"
+	check "a copied machine: no RDMA object is left" \
+		wait_for $patience connection_counts_are "$objects_before"
+fi
 closed_by "a device goes" rdma link delete rxa
 lab_device "" rxa va 0 1
 check "and comes back: data" transfer "$SDP_B"
