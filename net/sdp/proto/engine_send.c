@@ -468,8 +468,9 @@ u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx, u32 pay
  * sdp_engine_payload_max() - payload of a full message to this peer
  * @e: engine, after its Hello exchange
  *
- * A writer asks without the owner's lock while it fills a message. Until it has, what is said here
- * can become more, but not less: sdp_engine_shrink(), sdp_engine_ring_leave().
+ * A writer asks without the owner's lock while it fills a message. It can become more meanwhile,
+ * and less when the peer's ring comes; it is not made less from here: sdp_engine_shrink(),
+ * sdp_engine_ring_leave().
  *
  * Return: bytes.
  */

@@ -135,15 +135,18 @@ bool rc_drain_lost_over(struct rc_drain *d, struct ib_cq *cq)
  * rc_drain_reset() - the same as rc_drain(), and where that is in vain, all that follows
  * @d: see there
  * @qp: queue pair; nothing but waiting callers hears of its completions
+ *
+ * Its completion queue may be freed afterwards. ib_free_cq() does not wait for the softirq that has
+ * handled the last completion and still asks for the next one; a grace period does.
  */
 void rc_drain_reset(struct rc_drain *d, struct ib_qp *qp)
 {
 	struct ib_qp_attr reset = { .qp_state = IB_QPS_RESET };
 
-	if (rc_drain(d, qp))
-		return;
-	ib_modify_qp(qp, &reset, IB_QP_STATE);
-	while (!rc_drain_lost_over(d, qp->send_cq))
-		msleep(20);
+	if (!rc_drain(d, qp)) {
+		ib_modify_qp(qp, &reset, IB_QP_STATE);
+		while (!rc_drain_lost_over(d, qp->send_cq))
+			msleep(20);
+	}
 	synchronize_rcu();
 }

@@ -154,17 +154,13 @@ void rc_reg_init(struct rc_device *dev)
 	rc_worth_init(dev);
 }
 
-/*
- * Nobody uses it, and nobody will. ib_free_cq() does not wait for the softirq that has handled the
- * last completion and still asks for the next one; a grace period does.
- */
+/* Nobody uses it, and nobody will. */
 static void drain_and_destroy(struct rc_device *dev)
 {
 	struct reg_op *op, *next;
 
 	memset(&dev->reg_drain, 0, sizeof(dev->reg_drain));
 	rc_drain_reset(&dev->reg_drain, dev->reg_qp);
-	synchronize_rcu();
 	list_for_each_entry_safe(op, next, &dev->reg_lost, node)
 		kfree(op);
 	INIT_LIST_HEAD(&dev->reg_lost);
@@ -278,10 +274,11 @@ static int run(struct rc_device *dev, struct ib_send_wr *first, struct ib_send_w
 	down_read(&dev->reg_lock);
 	if (READ_ONCE(dev->reg_ready))
 		err = post_and_wait(dev, first, op);
-	up_read(&dev->reg_lock);
-	up(&dev->reg_room);
+	/* One that is lost is freed by who has the lock for writing next. */
 	if (!op->lost)
 		kfree(op);
+	up_read(&dev->reg_lock);
+	up(&dev->reg_room);
 	return err;
 }
 

@@ -732,7 +732,7 @@ void hostile_free(struct hostile *h)
 	conceal(&h->shown);
 	conceal(&h->own.memory);
 	if (!IS_ERR_OR_NULL(h->cq)) {
-		/* The softirq of its last completion may not be through with it: see rc_reg.c. */
+		/* The softirq of its last completion may not be through: rc_drain_reset(). */
 		synchronize_rcu();
 		ib_free_cq(h->cq);
 	}
