@@ -2,7 +2,8 @@
 # Sourced by guest.sh: what the kernel says and keeps besides what the tests report.
 #
 # check_log WHO and check_taint WHO look at what came since the last call and blame WHO;
-# they print what they find and fail. The leak_* functions print what is left over.
+# they print what they find and fail. check_rules does so for the protocol's rules. The leak_*
+# functions print what is left over.
 
 # Complaints of the kernel. Nothing here may match what the kernel logs in normal life;
 # fault injection announces itself with a call trace, so that alone is not a complaint.
@@ -50,6 +51,26 @@ check_log() {
 	echo "  KERNEL COMPLAINT during $who (all of it in $SDP_RUN/splats):"
 	grep -E -m 3 -A 12 "$(IFS='|'; echo "${SPLATS[*]}")" <<<"$new" | head -n 40 | sed 's/^/    /'
 	return 1
+}
+
+# A line "LOADED NAME COUNT" for each kind of violation of the protocol that FILE (/proc/net/sdpstat)
+# has counted. LOADED tells apart the times that the module was loaded, as each counts anew.
+violations() {
+	[ ! -e "$1" ] || awk -v loaded="$(stat -c %i "/sys/module/$module" 2>/dev/null)" \
+		'/^Bad/ && $2 { print loaded, $1, $2 }' "$1"
+}
+
+violations_before=
+
+# check_rules FILE: what FILE has counted since the last call
+check_rules() {
+	local now status=0
+	now=$(violations "$1")
+	awk '{ name = $1 " " $2 } !later { before[name] = $3 }
+		later && $3 > before[name] + 0 { print $2, "+" $3 - before[name]; bad = 1 }
+		END { exit bad }' <(echo "$violations_before") later=1 <(echo "$now") || status=1
+	violations_before=$now
+	return $status
 }
 
 # Bits that only say what was loaded: O out of tree, E unsigned, N an in-kernel test.

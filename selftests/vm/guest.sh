@@ -9,8 +9,8 @@
 # A test may ask for more time than the default (120 s, on the debug kernel 300 s) by a
 # comment in its first 40 lines: "timeout: 300 s"; the debug kernel gives it 2.5 times that.
 #
-# For the runner's own test: SDP_TESTS (where the scripts are), SDP_LAB=no (no lab), and
-# SDP_UNLOAD_SECONDS (how long rmmod may take).
+# For the runner's own test: SDP_TESTS (where the scripts are), SDP_LAB=no (no lab), SDP_STAT (the
+# counters of the protocol), and SDP_UNLOAD_SECONDS (how long rmmod may take).
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/tests.sh"
@@ -23,6 +23,7 @@ SDP_LAB=${SDP_LAB:-yes}
 SDP_UNLOAD_SECONDS=${SDP_UNLOAD_SECONDS:-100}
 module=$(basename "$SDP_MODULE" .ko)
 module=${module//-/_}
+stat=${SDP_STAT:-/proc/net/${module}stat}
 export SDP_BIN=$SDP_TOP/build/selftests
 
 failed=0 splats=0
@@ -113,7 +114,7 @@ test_problem() {
 
 run_test() {
 	local name=$1 file limit out=$SDP_RUN/$1.tap pid status=0 problem
-	local plan passed failed skipped command=() up start
+	local plan passed not_ok skipped command=() up start
 	look_at_clock
 	start=$up
 	file=$(test_file "$name")
@@ -132,14 +133,14 @@ run_test() {
 	fi
 	{ wait $pid || status=$?; } 2>/dev/null
 	pkill -KILL -s $pid
-	read -r plan passed failed skipped < <(count_points "$out")
-	problem=$(test_problem $status "$plan" "$passed" "$failed" "$skipped" "$limit")
-	[ -z "$problem" ] || failed=$((failed + 1))
+	read -r plan passed not_ok skipped < <(count_points "$out")
+	problem=$(test_problem $status "$plan" "$passed" "$not_ok" "$skipped" "$limit")
+	[ -z "$problem" ] || not_ok=$((not_ok + 1))
 	# A test that says `1..0 # SKIP why` is one skipped point.
-	[ "$plan" != 0 ] || [ $failed != 0 ] || skipped=1
+	[ "$plan" != 0 ] || [ $not_ok != 0 ] || skipped=1
 	look_at_clock
-	report "$name" "$passed" "$failed" "$skipped" $((up - start))
-	if [ $failed != 0 ]; then
+	report "$name" "$passed" "$not_ok" "$skipped" $((up - start))
+	if [ $not_ok != 0 ]; then
 		[ -z "$problem" ] || echo "    $problem"
 		grep '^not ok' "$out" | head -n 20 | sed 's/^/    /'
 		echo "    the end of $out:"
@@ -147,6 +148,16 @@ run_test() {
 	fi
 	check_kernel "$name"
 	check_lab "$name"
+	check_peers "$name" "$file"
+}
+
+# Only tests with a hostile peer may have the protocol's rules broken.
+check_peers() {
+	local broken=$SDP_RUN/broken
+	check_rules "$stat" >"$broken" || grep -q libhostile "$2" || {
+		report "rules-in-$1" 0 1 0 0
+		echo "    $1 had rules of the protocol broken: $(tr '\n' ';' <"$broken")"
+	}
 }
 
 # Tests may take devices away, but have to put them back; the next test gets a fresh lab.

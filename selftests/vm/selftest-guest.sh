@@ -6,7 +6,7 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$SDP_TOP/selftests/net/sdp/lib.sh"
 
-export SDP_LAB=no SDP_TESTS=$SDP_RUN/tests SDP_UNLOAD_SECONDS=2
+export SDP_LAB=no SDP_TESTS=$SDP_RUN/tests SDP_UNLOAD_SECONDS=2 SDP_STAT=$SDP_RUN/stat
 run=$SDP_RUN
 mkdir -p "$SDP_TESTS"
 
@@ -35,6 +35,10 @@ echo 1..1; sleep 1000'
 make_test warn <<<'check "a warning is provoked" fault warn; tap_done'
 make_test lock <<<'check "both lock orders are taken" fault lock; tap_done'
 make_test leak <<<'check "memory is lost" fault leak; tap_done'
+make_test broken <<<'echo "BadLen 1" >"$SDP_STAT"; check "a rule is broken" true; tap_done'
+make_test less <<<'echo "BadLen 2" >"$SDP_STAT"; check "the module was loaded anew" true; tap_done'
+make_test hostile <<<'# as with libhostile.sh
+echo "BadLen 3" >"$SDP_STAT"; check "a peer breaks it" true; tap_done'
 make_test pin <<<'check "the module is pinned" fault pin; tap_done'
 
 # guest NAME TEST...: one run of guest.sh with its files in a directory of its own
@@ -59,6 +63,9 @@ check_result rmmod 1 0 0
 check_result no-leak 1 0 0
 check_result no-splat 1 0 0
 
+guest alone notok
+check "a run with one failed test fails" test $status = 1
+
 guest failing notok liar exit1 crash noplan empty hang leak warn good
 check "a run with failing tests fails" test $status = 1
 check_result notok 1 1 0
@@ -82,6 +89,13 @@ check "the taint is blamed on its test" grep -q "TAINTED during warn" "$SDP_RUN/
 blamed=$(grep -cE '(COMPLAINT|TAINTED) during' "$SDP_RUN/output")
 check "no other test is blamed" test "$blamed" = 2
 check_result good 1 0 1
+
+guest rules broken good hostile less good
+check "a run with broken rules fails" test $status = 1
+check_result rules-in-broken 0 1 0
+check "the rule is named" grep -q "broken: BadLen +1;" "$SDP_RUN/output"
+blamed=$(grep -c "rules of the protocol broken" "$SDP_RUN/output")
+check "no other test is blamed" test "$blamed" = 1
 
 # The last, since lockdep is blind afterwards; which then has to fail a run as well.
 guest locking pin lock

@@ -51,8 +51,6 @@ hostile_end() {
 	check "the hostile module goes" rmmod sdp_hostile
 	check "the module is unused" wait_for $patience grep -qx 0 /sys/module/sdp/refcnt
 	check "and works" transfer $SDP_B
-	# For visible.sh, which may come later in this boot: not AF_SDP's own.
-	grep '^Bad' /proc/net/sdpstat >"$SDP_RUN/violations"
 }
 
 listener_start() {
