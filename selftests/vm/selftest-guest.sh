@@ -37,7 +37,7 @@ make_test lock <<<'check "both lock orders are taken" fault lock; tap_done'
 make_test leak <<<'check "memory is lost" fault leak; tap_done'
 make_test broken <<<'echo "BadLen 1" >"$SDP_STAT"; check "a rule is broken" true; tap_done'
 make_test less <<<'echo "BadLen 2" >"$SDP_STAT"; check "the module was loaded anew" true; tap_done'
-make_test hostile <<<'# as with libhostile.sh
+make_test hostile <<<'touch "$SDP_RUN/hostile"
 echo "BadLen 3" >"$SDP_STAT"; check "a peer breaks it" true; tap_done'
 make_test pin <<<'check "the module is pinned" fault pin; tap_done'
 

@@ -31,6 +31,8 @@ pinned() {
 unpinned() { [ "$(pinned)" = 0 ]; }
 
 hostile_begin() {
+	# What is counted is not AF_SDP's own.
+	touch "$SDP_RUN/hostile"
 	insmod "$hostile_module" || tap_skip_all "the module $hostile_module cannot be loaded"
 	check "data before" transfer "$SDP_B"
 	objects_before=$(connection_counts)
