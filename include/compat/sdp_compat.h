@@ -127,11 +127,13 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int o
 #define sdp_tcp_signs(tp)	sdp_tcp_md5(tp)
 #endif
 
-/* IP_BIND_ADDRESS_NO_PORT; macros, as struct inet_sock is not known here. */
-#ifdef SDP_HAVE_NO_PORT_BIT
+/* IP_BIND_ADDRESS_NO_PORT, IP_FREEBIND; macros, as struct inet_sock is not known here. */
+#ifdef SDP_HAVE_INET_FLAGS
 #define sdp_inet_no_port(sk)	inet_test_bit(BIND_ADDRESS_NO_PORT, sk)
+#define sdp_inet_freebind(sk)	inet_test_bit(FREEBIND, sk)
 #else
 #define sdp_inet_no_port(sk)	(inet_sk(sk)->bind_address_no_port)
+#define sdp_inet_freebind(sk)	(inet_sk(sk)->freebind)
 #endif
 
 /* A second getsockopt, which TCP might have one day, must not pass by ours. */

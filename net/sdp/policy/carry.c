@@ -92,6 +92,7 @@ static void carry_ip(struct sdp_options *opt, const struct sock *sk)
 	opt->ttl = inet->uc_ttl;
 	opt->min_ttl = inet->min_ttl;
 	opt->mtu_discover = inet->pmtudisc;
+	opt->freebind = sdp_inet_freebind(sk);
 	if (!np)
 		return;
 	opt->tclass = np->tclass;

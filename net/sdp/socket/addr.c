@@ -115,3 +115,17 @@ int sdp_addr_is_ours(struct net *net, const struct sdp_endpoint *e)
 	rcu_read_unlock();
 	return found;
 }
+
+/**
+ * sdp_addr_may_be_source() - may connections come from this address?
+ * @net: namespace
+ * @e: an address, or a wildcard
+ *
+ * A socket with IP_FREEBIND is bound to any. But whoever accepts takes the address for who we are.
+ *
+ * Return: true when it is none of another host.
+ */
+bool sdp_addr_may_be_source(struct net *net, const struct sdp_endpoint *e)
+{
+	return sdp_is_any(e) || sdp_addr_is_ours(net, e) || (sdp_is_loopback(e) && sdp_is_v4(e));
+}

@@ -9,8 +9,7 @@
 
 static int may_have_address(const struct sdp_sock *ssk, const struct sdp_endpoint *e)
 {
-	if (sdp_is_any(e) || sdp_addr_is_ours(sock_net(&ssk->sk), e) ||
-	    READ_ONCE(ssk->opt.freebind) || (sdp_is_loopback(e) && sdp_is_v4(e)))
+	if (READ_ONCE(ssk->opt.freebind) || sdp_addr_may_be_source(sock_net(&ssk->sk), e))
 		return 0;
 	return -EADDRNOTAVAIL;
 }

@@ -183,6 +183,9 @@ int sdp_connect_hello(struct sdp_link *link, const struct sdp_endpoint *local,
 	struct sdp_hello hello = { };
 	int err;
 
+	/* It may have gone since the connect began. */
+	if (!sdp_addr_may_be_source(sock_net(&ssk->sk), local))
+		return -ENETUNREACH;
 	sdp_stream_config(ssk, link->ops, &config);
 	err = link->ops->prepare(link, &config);
 	if (err)
@@ -263,6 +266,8 @@ static int choose_names(struct sdp_sock *ssk, const struct sdp_endpoint *peer, b
 		return -EAFNOSUPPORT;
 	if (!ssk->v6 && !sdp_is_v4(peer))
 		return -EAFNOSUPPORT;
+	if (!sdp_addr_may_be_source(sock_net(&ssk->sk), &ssk->local))
+		return -ENETUNREACH;
 	if (ssk->port)
 		return 0;
 	ssk->only_connects = true;

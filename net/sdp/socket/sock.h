@@ -465,6 +465,7 @@ void sdp_set_state(struct sdp_sock *ssk, int state);
 int sdp_addr_get(struct sdp_endpoint *e, const struct sockaddr_storage *ss, int len, int domain);
 int sdp_addr_put(struct sockaddr *out, const struct sdp_endpoint *e, bool v6);
 int sdp_addr_is_ours(struct net *net, const struct sdp_endpoint *e);
+bool sdp_addr_may_be_source(struct net *net, const struct sdp_endpoint *e);
 
 /* port.c */
 int sdp_port_bind(struct sdp_sock *ssk, u16 port);

@@ -113,12 +113,15 @@ static bool post_pieces(struct rc_link *rc, struct rc_mem *m, struct ib_rdma_wr 
 		wr->wr.wr_cqe = left ? &rc->part_cqe : last;
 		wr->wr.send_flags = left ? 0 : IB_SEND_SIGNALED;
 		rc_seal(rc, m, posted, posted + bytes);
-		if (ib_post_send(rc->qp, &wr->wr, NULL))
-			return false;
-		posted += bytes;
+		/* The last one's completion may free the memory at once. */
 		m->partly = left;
+		if (ib_post_send(rc->qp, &wr->wr, NULL)) {
+			m->partly = posted;
+			return false;
+		}
 		if (!left)
 			return true;
+		posted += bytes;
 		wr->remote_addr += bytes;
 		bytes = 0;
 		n = 0;

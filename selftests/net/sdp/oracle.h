@@ -330,6 +330,8 @@ static inline struct stuck stuck_make(int flags)
 	s.listening = listener(0, &s.where);
 	s.filler = fresh(0);
 	connect_to(s.filler, &s.where);
+	/* TCP's queue has it a moment later than the client knows of it. */
+	poll_for(s.listening, POLLIN, WAIT_MS);
 	s.fd = fresh(flags);
 	return s;
 }

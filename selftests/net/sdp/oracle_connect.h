@@ -43,6 +43,29 @@ static void listen_again(void)
 	REC("on an accepted socket", listen(p.s, 1));
 }
 
+/*
+ * A socket that may be bound to any address does not appear to be another host. By IPv6, TCP tries
+ * and is not answered.
+ */
+static void foreign_source(void)
+{
+	struct addr where, foreign;
+	int server = listener(1, &where), fd = fresh(SOCK_NONBLOCK);
+
+	foreign = addr_make(set->family, set->family == AF_INET ? UNUSED_V4 : UNUSED_V6, 0);
+	set_int(fd, IPPROTO_IP, IP_FREEBIND, 1);
+	REC("bind", bind(fd, &foreign.sa, foreign.len));
+	if (set->family == AF_INET)
+		rec_connect("connect", fd, &where);
+	else
+		connect(fd, &where.sa, where.len);
+	rec_events("nobody comes in", poll_for(server, POLLIN, NOTHING_MS));
+	if (set->family == AF_INET) {
+		rec_mask("the socket", fd);
+		rec_so_error("error", fd);
+	}
+}
+
 /* A second listen() changes the room in the queue. */
 static void listen_more(void)
 {
@@ -66,6 +89,8 @@ static void backlog(int room)
 		rec_connect("connect", clients[i], &where);
 		if (i <= room)
 			rec_mask_at("in the queue", clients[i], POLLOUT);
+		/* TCP's queue has it a moment later than the client knows of it. */
+		poll_for(fd, POLLIN, WAIT_MS);
 	}
 	rec_events("beyond the queue", poll_for(clients[room + 1], POLLOUT, NOTHING_MS));
 	rec_connect("beyond the queue, again", clients[room + 1], &where);
@@ -536,6 +561,7 @@ static void connect_other_loopback(void)
 
 static const struct scenario connect_scenarios[] = {
 	SCENARIO(listen_unbound),
+	SCENARIO(foreign_source),
 	SCENARIO(listen_again),
 	SCENARIO(listen_more),
 	SLOW_SCENARIO(backlog_0),
