@@ -5,9 +5,10 @@
 # Build the module and the tests for KERNEL (6.1, 6.12, debug; `all` is the three in turn),
 # boot it and run the tests of selftests/net/sdp (or $SDP_TESTS) in it: the named ones, or
 # all. Output of the tests, kernel log and captures are in build/vm/. With -M that module is
-# loaded and none is built; -m, -n and -e are for boot.sh. With SDP_SHORT=1 in the environment it is
-# the short form: fewer tests on each kernel, and those with fewer rounds and cases, of which each
-# says "# short form: ..." in its output. Exit status 0 when nothing failed.
+# loaded and none is built; -m, -n and -e are for boot.sh. -e SDP_CASES='NAME...' makes the C tests
+# run these cases only. With SDP_SHORT=1 in the environment it is the short form: fewer tests on each
+# kernel, and those with fewer rounds and cases, of which each says "# short form: ..." in its
+# output. Exit status 0 when nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 

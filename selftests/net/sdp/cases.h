@@ -2,6 +2,7 @@
 /*
  * Programs that run a list of tests over address sets:
  *	PROGRAM [--self | --twin | --policy] [--set NAME]... [TEST]...
+ * Without TEST they are those that $SDP_CASES names, or all.
  * --self runs them on TCP, where they must pass too: it shows that the tests are right.
  * --twin runs them on IPPROTO_SDP of the internet families.
  * --policy runs them on TCP sockets of which a policy makes SDP (rewritten.sh).
@@ -51,6 +52,22 @@ static inline bool named(const char *name, char **names)
 	return false;
 }
 
+/* For runners that give a program no arguments: vm/run.sh -e SDP_CASES='bind listen' ... */
+static inline char **names_wanted(char **names)
+{
+	static char *wanted[33], text[1024];
+	const char *cases = getenv("SDP_CASES");
+	char *name;
+	size_t n = 0;
+
+	if (*names || !cases)
+		return names;
+	snprintf(text, sizeof(text), "%s", cases);
+	for (name = strtok(text, " "); name && n < ARRAY_SIZE(wanted) - 1; name = strtok(NULL, " "))
+		wanted[n++] = name;
+	return wanted;
+}
+
 static inline void run_test(const struct test *t)
 {
 	const char *reason = missing(set, use_sdp);
@@ -95,6 +112,7 @@ static inline int run_tests(char **argv, const struct test *tests, size_t count)
 			return EXIT_FAILED;
 		}
 	}
+	argv = names_wanted(argv);
 	addrsets_from_environment();
 	signal(SIGPIPE, SIG_IGN);
 	tap_start();
