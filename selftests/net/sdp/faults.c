@@ -14,58 +14,9 @@
 #include <sys/epoll.h>
 
 #include "cases.h"
-#include "failing.h"
+#include "failing_call.h"
 #include "info.h"
 #include "faults_devices.h"
-
-/* More than any call allocates. */
-#define MOST		400
-#define LARGE		300000
-
-/**
- * struct state - what a call is made on
- * @p: a connection
- * @listening: a listener
- * @fd: a socket of its own, or what the call has made
- * @where: address of the listener
- * @data: for what is sent and received
- * @sent: bytes sent on p.c
- * @got: bytes received on p.s
- * @done: bytes that the call has moved
- */
-struct state {
-	struct pair p;
-	int listening;
-	int fd;
-	struct addr where;
-	unsigned char *data;
-	size_t sent;
-	size_t got;
-	size_t done;
-};
-
-/**
- * struct call - one that is swept
- * @name: for messages
- * @prepare: before each attempt
- * @run: the call: 0, or -1 and errno
- * @after: after the attempt that has succeeded
- * @setup: once; a connection, if NULL
- * @fails: it says so when memory is short; else it does without
- */
-struct call {
-	const char *name;
-	void (*prepare)(struct state *s);
-	int (*run)(struct state *s);
-	void (*after)(struct state *s);
-	void (*setup)(struct state *s);
-	bool fails;
-};
-
-static unsigned char byte_at(size_t at)
-{
-	return at * 13 + at / 251;
-}
 
 static void fill_data(struct state *s, size_t n)
 {
@@ -102,18 +53,9 @@ static void after_send(struct state *s)
 	need(recv(s->p.s, s->data, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN, "more has come");
 }
 
-static void talk(int a, int b)
-{
-	char c = 0;
-
-	need(send(a, "x", 1, 0) == 1 && recv(b, &c, 1, 0) == 1 && c == 'x', "it does not work");
-	need(send(b, "y", 1, 0) == 1 && recv(a, &c, 1, 0) == 1 && c == 'y', "nor back");
-}
-
 static int run_socket(struct state *s)	{ s->fd = socket(AF_SDP, SOCK_STREAM, 0); return s->fd; }
 static void close_fd(struct state *s)	{ close(s->fd); }
 static void prepare_fresh(struct state *s)	{ s->fd = fresh(0); }
-static void no_setup(struct state *s)	{ (void)s; }
 
 static int run_bind(struct state *s)
 {
@@ -137,7 +79,7 @@ static void after_listen(struct state *s)
 
 	connect_to(c, &where);
 	accepted = accept_from(s->fd);
-	talk(c, accepted);
+	need_talk(c, accepted);
 	close(c);
 	close(accepted);
 	close(s->fd);
@@ -154,7 +96,7 @@ static void after_connect(struct state *s)
 {
 	int accepted = accept_from(s->listening);
 
-	talk(s->fd, accepted);
+	need_talk(s->fd, accepted);
 	close(accepted);
 	close(s->fd);
 }
@@ -169,7 +111,7 @@ static int run_accept(struct state *s)	{ s->fd = accept(s->listening, NULL, NULL
 
 static void after_accept(struct state *s)
 {
-	talk(s->p.c, s->fd);
+	need_talk(s->p.c, s->fd);
 	close(s->fd);
 	close(s->p.c);
 }
@@ -323,50 +265,8 @@ static int run_getsockopt(struct state *s)
 	       getsockopt(s->p.c, IPPROTO_TCP, TCP_INFO, &tcp, &tcp_len);
 }
 
-static void after_talk(struct state *s)	{ talk(s->p.c, s->p.s); }
+static void after_talk(struct state *s)	{ need_talk(s->p.c, s->p.s); }
 
-/* A file of the kernel's, from beginning to end. */
-static int read_file(const char *path)
-{
-	char text[4096];
-	int fd = open(path, O_RDONLY);
-	ssize_t n;
-
-	if (fd < 0)
-		return -1;
-	while ((n = read(fd, text, sizeof(text))) > 0)
-		;
-	close(fd);
-	return n < 0 ? -1 : 0;
-}
-
-static int run_proc(struct state *s)
-{
-	(void)s;
-	return read_file("/proc/net/sdp") ?: read_file("/proc/net/sdpstat") ?:
-	       read_file("/proc/net/sdp_fallbacks");
-}
-
-static int run_sysctl(struct state *s)
-{
-	static const char text[] = "connect 10.99.0.0/16 both; listen * tcp";
-	int fd = open("/proc/sys/net/sdp/policy", O_WRONLY), n;
-
-	(void)s;
-	if (fd < 0)
-		return -1;
-	n = write(fd, text, sizeof(text) - 1);
-	close(fd);
-	return n < 0 ? -1 : 0;
-}
-
-static void after_sysctl(struct state *s)
-{
-	(void)s;
-	write_to("/proc/sys/net/sdp/policy", "");
-}
-
-static void prepare_pair(struct state *s)	{ s->p = pair_make(); }
 static int run_shutdown(struct state *s)	{ return shutdown(s->p.c, SHUT_WR); }
 
 static void after_shutdown(struct state *s)
@@ -388,69 +288,36 @@ static void after_close(struct state *s)
 	close(s->p.s);
 }
 
-#define FAILS true
+#define FAILS .fails = true
 static const struct call calls[] = {
-	{ "socket", NULL, run_socket, close_fd, no_setup, FAILS },
-	{ "bind", prepare_fresh, run_bind, close_fd, no_setup, FAILS },
-	{ "listen", prepare_listen, run_listen, after_listen, no_setup, FAILS },
-	{ "connect", prepare_fresh, run_connect, after_connect, setup_listener, FAILS },
-	{ "accept", prepare_accept, run_accept, after_accept, setup_listener, FAILS },
-	{ "send", NULL, run_send, after_send, NULL, FAILS },
-	{ "send_pages", NULL, run_send_pages, after_send, NULL, FAILS },
-	{ "send_more", NULL, run_send_more, after_send, NULL, FAILS },
-	{ "send_zerocopy", NULL, run_zerocopy, after_send, setup_zerocopy, FAILS },
-	{ "send_large", prepare_large, run_send_large, after_large, NULL, FAILS },
-	{ "recv", prepare_recv, run_recv, after_send, NULL, FAILS },
-	{ "recv_large", prepare_recv_large, run_recv_large, after_recv_large, NULL, FAILS },
-	{ "poll", NULL, run_poll, after_talk, NULL, FAILS },
-	{ "epoll", NULL, run_epoll, after_talk, NULL, FAILS },
-	{ "setsockopt", NULL, run_setsockopt, after_talk, NULL, FAILS },
-	{ "getsockopt", NULL, run_getsockopt, after_talk, NULL, FAILS },
-	{ "proc", NULL, run_proc, after_talk, NULL, FAILS },
-	{ "sysctl", NULL, run_sysctl, after_sysctl, NULL, FAILS },
-	{ "shutdown", prepare_pair, run_shutdown, after_shutdown, no_setup, false },
-	{ "close", prepare_pair, run_close, after_close, no_setup, false },
+	{ "socket", .run = run_socket, .after = close_fd, .setup = no_setup, FAILS, .inode = true },
+	{ "bind", .prepare = prepare_fresh, .run = run_bind, .after = close_fd, .setup = no_setup,
+	  FAILS },
+	{ "listen", .prepare = prepare_listen, .run = run_listen, .after = after_listen,
+	  .setup = no_setup, FAILS },
+	{ "connect", .prepare = prepare_fresh, .run = run_connect, .after = after_connect,
+	  .setup = setup_listener, FAILS },
+	{ "accept", .prepare = prepare_accept, .run = run_accept, .after = after_accept,
+	  .setup = setup_listener, FAILS, .inode = true },
+	{ "send", .run = run_send, .after = after_send, FAILS },
+	{ "send_pages", .run = run_send_pages, .after = after_send, FAILS },
+	{ "send_more", .run = run_send_more, .after = after_send, FAILS },
+	{ "send_zerocopy", .run = run_zerocopy, .after = after_send, .setup = setup_zerocopy,
+	  FAILS },
+	{ "send_large", .prepare = prepare_large, .run = run_send_large, .after = after_large,
+	  FAILS },
+	{ "recv", .prepare = prepare_recv, .run = run_recv, .after = after_send, FAILS },
+	{ "recv_large", .prepare = prepare_recv_large, .run = run_recv_large,
+	  .after = after_recv_large, FAILS },
+	{ "poll", .run = run_poll, .after = after_talk, FAILS },
+	{ "epoll", .run = run_epoll, .after = after_talk, FAILS },
+	{ "setsockopt", .run = run_setsockopt, .after = after_talk, FAILS },
+	{ "getsockopt", .run = run_getsockopt, .after = after_talk, FAILS },
+	{ "shutdown", .prepare = prepare_pair, .run = run_shutdown, .after = after_shutdown,
+	  .setup = no_setup },
+	{ "close", .prepare = prepare_pair, .run = run_close, .after = after_close,
+	  .setup = no_setup },
 };
-
-static bool is_shortage(int error)
-{
-	return error == ENOMEM || error == ENOBUFS;
-}
-
-static int sweep(void *arg)
-{
-	const struct call *c = arg;
-	struct state s = { .data = malloc(LARGE) };
-	int n, error, refused = 0;
-	bool failed = true;
-
-	if (!can_fail())
-		return EXIT_SKIPPED;
-	(c->setup ?: prepare_pair)(&s);
-	for (n = 1; failed; n++) {
-		need(n < MOST, "still an allocation to fail");
-		if (c->prepare)
-			c->prepare(&s);
-		fail_at(n);
-		error = c->run(&s) < 0 ? errno : 0;
-		failed = has_failed();
-		need(!error || failed, "without a failure: %s", errno_text(error));
-		/* The kernel says that of the inode of any socket. */
-		if (error == ENFILE && (c->run == run_socket || c->run == run_accept))
-			error = ENOMEM;
-		need(!error || (c->fails && is_shortage(error)), "allocation %d: %s", n,
-		     errno_text(error));
-		if (error) {
-			refused++;
-			need(c->run(&s) >= 0, "again, after allocation %d: %s", n,
-			     errno_text(errno));
-		}
-		if (c->after)
-			c->after(&s);
-	}
-	printf("# %d allocations, %d refused calls\n", n - 2, refused);
-	return EXIT_OK;
-}
 
 /* Random load, of which every call may fail for want of memory, and no byte may be wrong. */
 struct load {
@@ -588,7 +455,7 @@ static int at_random(void *arg)
 	/* And all is well. */
 	close(l.listening);
 	p = pair_make();
-	talk(p.c, p.s);
+	need_talk(p.c, p.s);
 	return EXIT_OK;
 }
 
@@ -611,7 +478,7 @@ static int as_before(void *arg)
 		pause_ms(100);
 	}
 	p = pair_make();
-	talk(p.c, p.s);
+	need_talk(p.c, p.s);
 	return EXIT_OK;
 }
 

@@ -240,6 +240,77 @@ static inline unsigned long long inode_of(int fd)
 	return st.st_ino;
 }
 
+/* A namespace's policy. */
+struct shown {
+	char text[POLICY_MAX + 1];
+	char error[200];
+	unsigned int rewrite, fallback_ms, memory_ms;
+};
+
+static inline void take_policy(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct nlattr *attrs[SDP_POLICY_A_MAX + 1];
+	const struct genlmsghdr *g = mnl_nlmsg_get_payload(nlh);
+	struct shown *s = arg;
+
+	need(g->cmd == SDP_CMD_POLICY_GET, "the answer is command %u", g->cmd);
+	nl_attrs(nlh, attrs, SDP_POLICY_A_MAX);
+	snprintf(s->text, sizeof(s->text), "%s", text_of(attrs[SDP_POLICY_A_TEXT], "TEXT"));
+	snprintf(s->error, sizeof(s->error), "%s", text_of(attrs[SDP_POLICY_A_ERROR], "ERROR"));
+	s->rewrite = u8_of(attrs[SDP_POLICY_A_REWRITE], "REWRITE");
+	s->fallback_ms = u32_of(attrs[SDP_POLICY_A_FALLBACK_MS], "FALLBACK_MS");
+	s->memory_ms = u32_of(attrs[SDP_POLICY_A_FALLBACK_MEMORY_MS], "FALLBACK_MEMORY_MS");
+}
+
+static inline void policy_get(struct nl *nl, struct shown *s)
+{
+	int error;
+
+	memset(s, 0, sizeof(*s));
+	error = nl_talk(nl, nl_do(nl, SDP_CMD_POLICY_GET), take_policy, s);
+	need(!error, "GET: %s", errno_text(error));
+	need(s->fallback_ms, "GET is not answered");
+}
+
+static inline long setting_value(const char *name)
+{
+	char path[128];
+	long value = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), SETTING_DIR "%s", name);
+	f = fopen(path, "r");
+	need(f && fscanf(f, "%ld", &value) == 1, "%s cannot be read", name);
+	fclose(f);
+	return value;
+}
+
+/* GET and the settings say the same, and this. */
+static inline void need_shown(struct nl *nl, const char *text, unsigned int rewrite,
+		       unsigned int fallback_ms, unsigned int memory_ms)
+{
+	static struct shown s;
+
+	policy_get(nl, &s);
+	need(!strcmp(s.text, text), "the text is \"%.100s\" instead of \"%.100s\"", s.text, text);
+	need(s.rewrite == rewrite && s.fallback_ms == fallback_ms && s.memory_ms == memory_ms,
+	     "%u, %u, %u instead of %u, %u, %u", s.rewrite, s.fallback_ms, s.memory_ms, rewrite,
+	     fallback_ms, memory_ms);
+	need_policy(text, strlen(text));
+	need(setting_value("rewrite") == rewrite, "net.sdp.rewrite");
+	need(setting_value("fallback_ms") == fallback_ms, "net.sdp.fallback_ms");
+	need(setting_value("fallback_memory_ms") == memory_ms, "net.sdp.fallback_memory_ms");
+}
+
+/* What by sysctl is set. */
+static inline void begin_with(const char *text, int rewrite, int fallback_ms, int memory_ms)
+{
+	policy_set("%s", text);
+	setting_set("rewrite", rewrite);
+	setting_set("fallback_ms", fallback_ms);
+	setting_set("fallback_memory_ms", memory_ms);
+}
+
 /* Becomes nobody for good, but for the files below its /proc. */
 static inline void be_nobody(void)
 {

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A call of which each allocation fails once, one after the other, until none is left.
+ */
+#ifndef SDP_TEST_FAILING_CALL_H
+#define SDP_TEST_FAILING_CALL_H
+
+#include "cases.h"
+#include "failing.h"
+
+/* More than any call allocates. */
+#define MOST		400
+#define LARGE		300000
+
+/**
+ * struct state - what a call is made on
+ * @p: a connection
+ * @listening: a listener
+ * @fd: a socket of its own, or what the call has made
+ * @where: address of the listener
+ * @data: for what is sent and received
+ * @sent: bytes sent on p.c
+ * @got: bytes received on p.s
+ * @done: bytes that the call has moved
+ */
+struct state {
+	struct pair p;
+	int listening;
+	int fd;
+	struct addr where;
+	unsigned char *data;
+	size_t sent;
+	size_t got;
+	size_t done;
+};
+
+/**
+ * struct call - one that is swept
+ * @name: for messages
+ * @prepare: before each attempt
+ * @run: the call: 0, or -1 and errno
+ * @refused: what holds after one that has failed; before it is made again
+ * @after: after the attempt that has succeeded
+ * @setup: once; a connection, if NULL
+ * @fails: it says so when memory is short; else it does without
+ * @inode: it makes a socket: without the kernel's own part of it, it says ENFILE
+ */
+struct call {
+	const char *name;
+	void (*prepare)(struct state *s);
+	int (*run)(struct state *s);
+	void (*refused)(struct state *s);
+	void (*after)(struct state *s);
+	void (*setup)(struct state *s);
+	bool fails;
+	bool inode;
+};
+
+static inline unsigned char byte_at(size_t at)
+{
+	return at * 13 + at / 251;
+}
+
+static inline void need_talk(int a, int b)
+{
+	char c = 0;
+
+	need(send(a, "x", 1, 0) == 1 && recv(b, &c, 1, 0) == 1 && c == 'x', "it does not work");
+	need(send(b, "y", 1, 0) == 1 && recv(a, &c, 1, 0) == 1 && c == 'y', "nor back");
+}
+
+static inline void no_setup(struct state *s)	{ (void)s; }
+
+static inline void prepare_pair(struct state *s)	{ s->p = pair_make(); }
+
+static inline bool is_shortage(int error)
+{
+	return error == ENOMEM || error == ENOBUFS;
+}
+
+static inline int sweep(void *arg)
+{
+	const struct call *c = arg;
+	struct state s = { .data = malloc(LARGE) };
+	int n, error, refused = 0;
+	bool failed = true;
+
+	if (!can_fail())
+		return EXIT_SKIPPED;
+	(c->setup ?: prepare_pair)(&s);
+	for (n = 1; failed; n++) {
+		need(n < MOST, "still an allocation to fail");
+		if (c->prepare)
+			c->prepare(&s);
+		fail_at(n);
+		error = c->run(&s) < 0 ? errno : 0;
+		failed = has_failed();
+		need(!error || failed, "without a failure: %s", errno_text(error));
+		need(!error || (c->fails && is_shortage(error)) || (c->inode && error == ENFILE),
+		     "allocation %d: %s", n, errno_text(error));
+		if (error) {
+			refused++;
+			if (c->refused)
+				c->refused(&s);
+			need(c->run(&s) >= 0, "again, after allocation %d: %s", n,
+			     errno_text(errno));
+		}
+		if (c->after)
+			c->after(&s);
+	}
+	printf("# %d allocations, %d refused calls\n", n - 2, refused);
+	return EXIT_OK;
+}
+
+#endif /* SDP_TEST_FAILING_CALL_H */
