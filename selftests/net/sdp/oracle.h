@@ -314,6 +314,22 @@ static inline bool took_at_least(long long start, int ms)
 	return now_ms() - start >= ms / 2;
 }
 
+/* TCP's queue has a connection a moment later than the client knows of it. */
+static inline void await_queue(int listening, unsigned int waiting)
+{
+	long long end = now_ms() + WAIT_MS;
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	do {
+		if (!getsockopt(listening, IPPROTO_TCP, TCP_INFO, &info, &len) &&
+		    info.tcpi_unacked >= waiting)
+			return;
+		pause_ms(1);
+	} while (now_ms() < end);
+	need(false, "%u of %u connections in the queue", info.tcpi_unacked, waiting);
+}
+
 /*
  * A connection attempt that stays in progress: the listener's queue has room for one, and is full.
  * Returns the descriptor of a fresh socket that has not called connect() yet.
@@ -330,8 +346,7 @@ static inline struct stuck stuck_make(int flags)
 	s.listening = listener(0, &s.where);
 	s.filler = fresh(0);
 	connect_to(s.filler, &s.where);
-	/* TCP's queue has it a moment later than the client knows of it. */
-	poll_for(s.listening, POLLIN, WAIT_MS);
+	await_queue(s.listening, 1);
 	s.fd = fresh(flags);
 	return s;
 }

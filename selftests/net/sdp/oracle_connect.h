@@ -87,10 +87,10 @@ static void backlog(int room)
 	for (i = 0; i < room + 2; i++) {
 		clients[i] = fresh(SOCK_NONBLOCK);
 		rec_connect("connect", clients[i], &where);
-		if (i <= room)
+		if (i <= room) {
 			rec_mask_at("in the queue", clients[i], POLLOUT);
-		/* TCP's queue has it a moment later than the client knows of it. */
-		poll_for(fd, POLLIN, WAIT_MS);
+			await_queue(fd, i + 1);
+		}
 	}
 	rec_events("beyond the queue", poll_for(clients[room + 1], POLLOUT, NOTHING_MS));
 	rec_connect("beyond the queue, again", clients[room + 1], &where);
