@@ -69,7 +69,11 @@ static bool is_full(const struct sdp_sock *parent)
 	       atomic_read(&parent->child_links) / 2 > READ_ONCE(sk->sk_max_ack_backlog);
 }
 
-/* Take a place in the backlog. The request holds the list's reference from now on. */
+/*
+ * Take a place in the backlog, and share the port: from now on a closing listener gives both back,
+ * and not before, or the port would be taken for a moment after the listener is gone. The request
+ * holds the list's reference from now on.
+ */
 static int enter_pending(struct sdp_sock *parent, struct sdp_sock *child)
 {
 	struct sock *sk = &parent->sk;
@@ -81,6 +85,7 @@ static int enter_pending(struct sdp_sock *parent, struct sdp_sock *child)
 	} else if (is_full(parent)) {
 		err = -EAGAIN;
 	} else {
+		sdp_port_share(child, parent);
 		sk_acceptq_added(sk);
 		sock_hold(sk);
 		child->parent = parent;
@@ -129,7 +134,7 @@ static int answer(struct sdp_sock *child, struct sdp_link *link, struct sdp_inco
 	return err;
 }
 
-/* Off its list: the caller has the list's reference to the child now. */
+/* Off its list, and without a port: the caller has the list's reference to the child now. */
 static bool leave_queue(struct sdp_sock *parent, struct sdp_sock *child)
 {
 	bool was_there;
@@ -139,6 +144,7 @@ static bool leave_queue(struct sdp_sock *parent, struct sdp_sock *child)
 	if (was_there) {
 		list_del_init(&child->queue_node);
 		sk_acceptq_removed(&parent->sk);
+		sdp_port_release(child);
 	}
 	spin_unlock_bh(&parent->lock);
 	return was_there;
@@ -178,9 +184,8 @@ static int take_request(struct sdp_sock *parent, struct sdp_link *link, struct s
 
 	if (IS_ERR_OR_NULL(child))
 		return child ? PTR_ERR(child) : -ENOMEM;
-	/* Both before others can see it: a closing listener may give it up at any time. */
+	/* Before others can see it: a closing listener may give it up at any time. */
 	sock_hold(&child->sk);
-	sdp_port_share(child, parent);
 	err = enter_pending(parent, child);
 	if (err) {
 		/* Nobody has seen it; internet sockets may only go when they are dead. */

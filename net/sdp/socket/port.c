@@ -222,14 +222,13 @@ int sdp_port_listen(struct sdp_sock *ssk)
 /**
  * sdp_port_share() - a connection request gets its listener's port
  * @child: new socket
- * @parent: its listener
+ * @parent: its listener, locked
  */
 void sdp_port_share(struct sdp_sock *child, struct sdp_sock *parent)
 {
 	spin_lock_bh(&ports_lock);
 	child->only_connects = true;
-	if (parent->port)
-		enter(child, parent->port);
+	enter(child, parent->port);
 	spin_unlock_bh(&ports_lock);
 }
 

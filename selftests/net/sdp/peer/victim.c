@@ -363,9 +363,9 @@ static int knock(int times)
 	start(knocker, 0);
 	for (i = 0; i < times; i++) {
 		fd = socket(AF_SDP, SOCK_STREAM, 0);
-		if (bind(fd, (struct sockaddr *)&where, sizeof(where)))
+		if (bind(fd, (struct sockaddr *)&where, sizeof(where))) {
 			wrong("bind", errno);
-		if (!listen(fd, 4) || errno != EADDRINUSE) {
+		} else if (!listen(fd, 4) || errno != EADDRINUSE) {
 			wrong("listen", errno);
 			failed = 1;
 		}
