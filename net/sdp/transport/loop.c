@@ -5,8 +5,9 @@
  * The two ends of a connection are one object, the pair. send() puts a message into the
  * other end's inbox; kick(), called when the sender has dropped its lock, runs the pair:
  * whoever finds it idle delivers what is in both inboxes, and what its own deliveries
- * add, until they are empty. The skb itself changes hands, its pages are not copied. A
- * message has arrived when the receiver has it, so "sent" follows at once.
+ * add. Others may go on adding meanwhile, so after some messages a work item takes over.
+ * The skb itself changes hands, its pages are not copied. A message has arrived when the
+ * receiver has it, so "sent" follows at once.
  *
  * The end of a link is told when the other end is released and the inbox is empty, so it
  * is seen in order. The pair is freed when both ends are released and nobody is about to
@@ -20,6 +21,9 @@
 #include "transport.h"
 
 struct loop_pair;
+
+/* What one caller delivers, for others too, before a work item goes on: two windows of one way. */
+#define RUN_MOST	64
 
 /**
  * struct loop_end - one end
@@ -41,12 +45,13 @@ struct loop_end {
  * struct loop_pair - a connection
  * @lock: covers the inboxes and flags; never held across an up-call
  * @refs: attached ends and holds
- * @running: somebody is delivering
+ * @running: somebody is delivering, or the work item is about to
  * @joined: both ends exist; before, there is nobody to tell of an end
  * @net: namespace
  * @local: connecting side's address
  * @peer: address connected to
  * @connect: joins the two ends
+ * @deliver: goes on where a caller stopped; has a reference while it is queued
  * @release: the last words, said from process context
  * @end: connecting and accepting end
  */
@@ -59,6 +64,7 @@ struct loop_pair {
 	struct sdp_endpoint local;
 	struct sdp_endpoint peer;
 	struct work_struct connect;
+	struct work_struct deliver;
 	struct work_struct release;
 	struct loop_end end[2];
 };
@@ -138,19 +144,50 @@ static void loop_free(struct work_struct *work)
 	kfree(pair);
 }
 
-/* Deliver everything, unless somebody is at it, who then finds ours too. Drops a reference. */
-static void run_and_put(struct loop_pair *pair)
+static void pair_put(struct loop_pair *pair)
 {
-	spin_lock_bh(&pair->lock);
-	if (!pair->running) {
-		pair->running = true;
-		while (run_end(&pair->end[0]) || run_end(&pair->end[1]))
-			;
-		pair->running = false;
-	}
-	spin_unlock_bh(&pair->lock);
 	if (refcount_dec_and_test(&pair->refs))
 		queue_work(loop_wq, &pair->release);
+}
+
+/* Deliver, but not for ever. Called with the lock held; returns whether there may be more. */
+static bool run_some(struct loop_pair *pair)
+{
+	int i;
+
+	for (i = 0; i < RUN_MOST; i++)
+		if (!run_end(&pair->end[0]) && !run_end(&pair->end[1]))
+			return false;
+	return true;
+}
+
+/* One turn. Drops a reference, or leaves it to the work item, which has the next one. */
+static void take_turn(struct loop_pair *pair, bool first)
+{
+	bool more = false;
+
+	spin_lock_bh(&pair->lock);
+	if (!first || !pair->running) {
+		more = run_some(pair);
+		pair->running = more;
+	}
+	spin_unlock_bh(&pair->lock);
+	if (more)
+		queue_work(loop_wq, &pair->deliver);
+	else
+		pair_put(pair);
+}
+
+/* Behind whatever else waits for a worker. */
+static void loop_deliver(struct work_struct *work)
+{
+	take_turn(container_of(work, struct loop_pair, deliver), false);
+}
+
+/* Deliver, unless somebody is at it, who then finds ours too. Drops a reference. */
+static void run_and_put(struct loop_pair *pair)
+{
+	take_turn(pair, true);
 }
 
 static void init_end(struct loop_pair *pair, struct loop_end *end)
@@ -246,6 +283,7 @@ static struct sdp_link *loop_create(struct net *net, const struct sdp_endpoint *
 	spin_lock_init(&pair->lock);
 	refcount_set(&pair->refs, 1);
 	INIT_WORK(&pair->connect, loop_join);
+	INIT_WORK(&pair->deliver, loop_deliver);
 	INIT_WORK(&pair->release, loop_free);
 	pair->net = net;
 	pair->local = *local;
