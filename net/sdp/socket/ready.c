@@ -77,8 +77,18 @@ static bool wake_kind(struct sdp_sock *ssk, enum sdp_ready kind)
 			wake_queues(ssk, kind_mask[kind]);
 			return true;
 		}
-		/* Nobody is left; whoever comes next registers with its kinds. */
+		/* Nobody is left; whoever comes next registers with its kinds ... */
 		clear_bit(kind, &ssk->wandering);
+		/*
+		 * ... unless one has registered and changed its mind just now, whose note this was.
+		 * Pairs with the barrier in register_waiter().
+		 */
+		smp_mb__after_atomic();
+		if (any_waiter(ssk)) {
+			set_bit(kind, &ssk->wandering);
+			wake_queues(ssk, kind_mask[kind]);
+			return true;
+		}
 	}
 	if (!waits(ssk, kind))
 		return false;
