@@ -286,7 +286,7 @@ struct rc_move {
  * @writing: the RDMA write under way
  * @users: those who keep device, queue pair and owner, although that may have let go
  * @wish: for resolving
- * @error: why it has failed, outside its queue pair; with RC_FAILED_WHY
+ * @error: why it has failed; with RC_FAILED_WHY
  * @place: ... where
  * @flags: enum rc_flag
  * @work: ends and frees the link, and whatever else must not run in a handler

@@ -71,14 +71,19 @@ static unsigned long link_end(struct rc_link *rc)
  * a REQ for one to come, which keeps a place in a backlog until all its REPs are sent.
  *
  * Returns how long to wait for the answer. It may come just now: either its handler or this
- * function takes RC_AWAITED back, and goes on.
+ * function takes RC_AWAITED back, and goes on. Others may wake the item before that: then it waits
+ * for the rest.
  */
 static unsigned long await_answer(struct rc_link *rc)
 {
 	long wait = rc->asked + RC_ANSWER_WAIT - jiffies;
 
-	if (!test_and_clear_bit(RC_ASKED, &rc->flags) || wait <= 0)
+	if (wait <= 0) {
+		clear_bit(RC_AWAITED, &rc->flags);
 		return 0;
+	}
+	if (!test_and_clear_bit(RC_ASKED, &rc->flags))
+		return test_bit(RC_AWAITED, &rc->flags) ? wait : 0;
 	set_bit(RC_AWAITED, &rc->flags);
 	/* Pairs with rc_cm_event(): one of us sees what the other has set. */
 	smp_mb__after_atomic();
@@ -171,7 +176,7 @@ static unsigned long link_step(struct rc_link *rc)
 	if (test_bit(RC_ROUTE_DONE, &rc->flags))
 		drop_rdma_id(rc);
 	if (test_and_clear_bit(RC_BROKEN, &rc->flags))
-		rc_up->failed(&rc->link, ECONNRESET, "queue pair");
+		rc_link_fail(rc, ECONNRESET, "queue pair");
 	if (test_bit(RC_PEER_ENDED, &rc->flags) && !test_and_set_bit(RC_ENDED_SAID, &rc->flags)) {
 		rc_qp_drain(rc);
 		rc_up->ended(&rc->link);
@@ -180,6 +185,8 @@ static unsigned long link_step(struct rc_link *rc)
 		wait = rc->cm ? tell_cm(rc) : 0;
 		return min_not_zero(wait, await_reason(rc));
 	}
+	/* A REQ is being made just now, or there is none. */
+	drop_rdma_id(rc);
 	/* Each wait ends when the answer has come, or its time is over. */
 	wait = disconnect(rc);
 	return wait ?: link_end(rc);
@@ -239,6 +246,10 @@ void rc_link_put(struct rc_link *rc)
  */
 void rc_link_discard(struct rc_link *rc)
 {
+	/* A device's event may have queued the item, for which there is nothing left to do. */
+	set_bit(RC_GONE, &rc->flags);
+	if (cancel_delayed_work_sync(&rc->work))
+		rc_link_put(rc);
 	/* What is flushed now has nobody to be told. */
 	set_bit(RC_STOPPED, &rc->flags);
 	if (rc->dev) {
@@ -280,7 +291,7 @@ void rc_link_wake(struct rc_link *rc)
 }
 
 /**
- * rc_link_fail() - the link is broken, for a reason outside its queue pair; said once
+ * rc_link_fail() - the link is broken; said once
  * @rc: link; a reference is held
  * @error: positive errno
  * @place: where
