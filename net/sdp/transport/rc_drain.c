@@ -136,17 +136,17 @@ bool rc_drain_lost_over(struct rc_drain *d, struct ib_cq *cq)
  * @d: see there
  * @qp: queue pair; nothing but waiting callers hears of its completions
  *
- * Its completion queue may be freed afterwards. ib_free_cq() does not wait for the softirq that has
- * handled the last completion and still asks for the next one; a grace period does.
+ * It may be destroyed afterwards, whatever a peer that guesses its number sends: rc_qp_quiet()
+ * tells why. And its completion queue may be freed. ib_free_cq() does not wait for the softirq that
+ * has handled the last completion and still asks for the next one; a grace period does.
  */
 void rc_drain_reset(struct rc_drain *d, struct ib_qp *qp)
 {
 	struct ib_qp_attr reset = { .qp_state = IB_QPS_RESET };
+	bool drained = rc_drain(d, qp);
 
-	if (!rc_drain(d, qp)) {
-		ib_modify_qp(qp, &reset, IB_QP_STATE);
-		while (!rc_drain_lost_over(d, qp->send_cq))
-			msleep(20);
-	}
+	ib_modify_qp(qp, &reset, IB_QP_STATE);
+	while (!drained && !rc_drain_lost_over(d, qp->send_cq))
+		msleep(20);
 	synchronize_rcu();
 }
