@@ -21,7 +21,12 @@ unsigned int sdp_policy_id __read_mostly;
 static int wait_min = SDP_WAIT_MIN_MS;
 static int wait_max = SDP_WAIT_MAX_MS;
 
-/* What rules may ask for about a process. */
+/*
+ * What rules may ask for about a process. Which of them matches must not be a question of memory:
+ * these allocations, of a page each, do not fail.
+ */
+#define NAME_GFP	(GFP_KERNEL | __GFP_NOFAIL)
+
 struct names {
 	char comm[TASK_COMM_LEN];
 	char *path_page;
@@ -30,13 +35,12 @@ struct names {
 
 static const char *program_path(struct names *n)
 {
-	struct file *exe;
-	char *path = NULL;
+	struct file *exe = current->mm ? sdp_exe_file(current->mm) : NULL;
+	char *path;
 
-	n->path_page = (char *)__get_free_page(GFP_KERNEL);
-	exe = n->path_page && current->mm ? sdp_exe_file(current->mm) : NULL;
 	if (!exe)
 		return NULL;
+	n->path_page = (char *)__get_free_page(NAME_GFP);
 	path = d_path(&exe->f_path, n->path_page, PAGE_SIZE);
 	fput(exe);
 	return IS_ERR(path) ? NULL : path;
@@ -45,11 +49,9 @@ static const char *program_path(struct names *n)
 #ifdef CONFIG_CGROUPS
 static const char *cgroup_path_of(struct names *n)
 {
-	int len = -ENOMEM;
+	int len;
 
-	n->cgroup_page = (char *)__get_free_page(GFP_KERNEL);
-	if (!n->cgroup_page)
-		return NULL;
+	n->cgroup_page = (char *)__get_free_page(NAME_GFP);
 	rcu_read_lock();
 	len = cgroup_path(task_dfl_cgroup(current), n->cgroup_page, PAGE_SIZE);
 	rcu_read_unlock();

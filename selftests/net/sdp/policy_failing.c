@@ -18,18 +18,22 @@ static void need_shortage(const char *what, int n, int error)
 	     errno_text(error));
 }
 
-static int connect_failing(void *arg)
+/* The same as by their names alone, but for what is allocated to ask about the process. */
+static void by_places(void)
 {
-	const char *name = arg;
+	by_names();
+	policy_set("any * program %s path * cgroup * sdp\nany * program %s both\n", SDP_SIDE,
+		   BOTH_SIDE);
+}
+
+static int connects_failing(const char *name)
+{
 	int listening, c, n, error, by_tcp = 0, refused = 0;
 	long long fell = counter("FellResources");
 	long users = idle_users();
 	struct addr where, own;
 	bool failed = true;
 
-	if (!can_fail())
-		return EXIT_SKIPPED;
-	by_names();
 	listening = listener_of(PAIR, 8, &where);
 	for (n = 1; failed; n++) {
 		need(n < MOST, "still an allocation to fail");
@@ -59,6 +63,22 @@ static int connect_failing(void *arg)
 	settings_reset();
 	await_users(users);
 	return EXIT_OK;
+}
+
+static int connect_failing(void *arg)
+{
+	if (!can_fail())
+		return EXIT_SKIPPED;
+	by_names();
+	return connects_failing(arg);
+}
+
+static int connect_placed(void *arg)
+{
+	if (!can_fail())
+		return EXIT_SKIPPED;
+	by_places();
+	return connects_failing(arg);
 }
 
 static int listen_failing(void *arg)
@@ -133,6 +153,7 @@ static int first_call_failing(void *arg)
 static const struct test tests[] = {
 	CASE("connect_both", connect_failing, TWO_SETS, BOTH_SIDE),
 	CASE("connect_sdp", connect_failing, TWO_SETS, SDP_SIDE),
+	CASE("connect_placed", connect_placed, ONE_SET, SDP_SIDE),
 	CASE("listen_both", listen_failing, TWO_SETS, BOTH_SIDE),
 	CASE("listen_sdp", listen_failing, TWO_SETS, SDP_SIDE),
 	CASE("first_call", first_call_failing, ONE_SET, NULL),
