@@ -159,11 +159,13 @@ static void placed_message(struct hostile *h, u32 imm)
 
 static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct hostile *h = wc->qp->qp_context;
-	u32 i = wc->wr_cqe - h->recv_cqe;
+	struct hostile *h;
+	u32 i;
 
 	if (wc->status != IB_WC_SUCCESS)
 		return;
+	h = wc->qp->qp_context;
+	i = wc->wr_cqe - h->recv_cqe;
 	ib_dma_sync_single_for_cpu(h->pd->device, h->recv_dma + i * HOSTILE_RECV_SIZE,
 				   HOSTILE_RECV_SIZE, DMA_FROM_DEVICE);
 	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
@@ -571,6 +573,25 @@ int hostile_await(const u32 *count, u32 n)
 }
 
 /**
+ * hostile_await_buffer() - wait until the peer tells of its memory, as of our last message
+ * @h: connection
+ *
+ * What it told before it had that message may be over by now (C7).
+ *
+ * Return: 0, after which @told is that memory, or -ETIMEDOUT.
+ */
+int hostile_await_buffer(struct hostile *h)
+{
+	u32 n = 0;
+	int err;
+
+	do
+		err = hostile_await(&h->adverts, ++n);
+	while (!err && (s32)(READ_ONCE(h->told.h.mseq_ack) - h->mseq) < 0);
+	return err;
+}
+
+/**
  * hostile_rdma() - read from the peer's memory, or write to it
  * @h: connection, ready
  * @opcode: which
@@ -713,6 +734,23 @@ bool hostile_over(struct hostile *h, unsigned int seconds)
 	return wait_for_completion_timeout(&h->over, seconds * HZ);
 }
 
+/*
+ * soft-RoCE still touches a queue pair for which it has queued a packet, when that packet may be
+ * consumed and the queue pair destroyed: rc_qp_quiet() tells. And the softirq of the last
+ * completion may not be through when its queue is to be freed: rc_drain_reset(). A receive that
+ * was handled during the first drain may have been posted again behind it.
+ */
+static void qp_free(struct ib_qp *qp)
+{
+	struct ib_qp_attr reset = { .qp_state = IB_QPS_RESET };
+
+	ib_drain_qp(qp);
+	ib_drain_qp(qp);
+	ib_modify_qp(qp, &reset, IB_QP_STATE);
+	synchronize_rcu();
+	ib_destroy_qp(qp);
+}
+
 /**
  * hostile_free() - end a connection, wherever it stands
  * @h: connection
@@ -725,17 +763,12 @@ void hostile_free(struct hostile *h)
 	/* Says to the peer what is fitting: REJ, DREQ or nothing. */
 	if (!IS_ERR_OR_NULL(h->cm))
 		ib_destroy_cm_id(h->cm);
-	if (!IS_ERR_OR_NULL(h->qp)) {
-		ib_drain_qp(h->qp);
-		ib_destroy_qp(h->qp);
-	}
+	if (!IS_ERR_OR_NULL(h->qp))
+		qp_free(h->qp);
 	conceal(&h->shown);
 	conceal(&h->own.memory);
-	if (!IS_ERR_OR_NULL(h->cq)) {
-		/* The softirq of its last completion may not be through: rc_drain_reset(). */
-		synchronize_rcu();
+	if (!IS_ERR_OR_NULL(h->cq))
 		ib_free_cq(h->cq);
-	}
 	if (h->recv_dma)
 		ib_dma_unmap_single(ib, h->recv_dma, HOSTILE_RECVS * HOSTILE_RECV_SIZE,
 				    DMA_FROM_DEVICE);

@@ -225,6 +225,7 @@ int hostile_write_imm(struct hostile *h);
 int hostile_fall_silent(struct hostile *h);
 int hostile_post_one(struct hostile *h);
 int hostile_await(const u32 *count, u32 n);
+int hostile_await_buffer(struct hostile *h);
 int hostile_rdma(struct hostile *h, enum ib_wr_opcode opcode, const struct sdp_region *to);
 int hostile_put(struct hostile *h, const struct sdp_region *to, u32 imm);
 int hostile_expose(struct hostile *h, struct sdp_region *region);

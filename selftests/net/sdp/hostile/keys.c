@@ -78,7 +78,7 @@ int hostile_key_write_offer(struct hostile *h)
 static int await_buffer(struct hostile *h)
 {
 	return hostile_say(h, SDP_MID_MODE_CHANGE, 0) ?: hostile_say(h, SDP_MID_DATA, 1) ?:
-	       hostile_await(&h->adverts, 1);
+	       hostile_await_buffer(h);
 }
 
 /* As it is meant; when the reader tells of its next one the call is over. */
@@ -87,7 +87,7 @@ int hostile_key_write(struct hostile *h)
 	int err = await_buffer(h) ?: write_at(h, 0);
 
 	h->count = BYTES;
-	return err ?: hostile_say(h, SDP_MID_RDMA_WR_COMPL, 0) ?: hostile_await(&h->adverts, 2);
+	return err ?: hostile_say(h, SDP_MID_RDMA_WR_COMPL, 0) ?: hostile_await_buffer(h);
 }
 
 int hostile_key_write_late(struct hostile *h)
@@ -98,7 +98,7 @@ int hostile_key_write_late(struct hostile *h)
 	first = h->told;
 	err = err ?: write_at(h, 0);
 	h->count = BYTES;
-	err = err ?: hostile_say(h, SDP_MID_RDMA_WR_COMPL, 0) ?: hostile_await(&h->adverts, 2);
+	err = err ?: hostile_say(h, SDP_MID_RDMA_WR_COMPL, 0) ?: hostile_await_buffer(h);
 	h->told = first;
 	return err ?: refused(h, write_at(h, 0));
 }

@@ -190,7 +190,7 @@ int hostile_crossed_partly(struct hostile *h)
 /* The peer's reader tells of its memory. */
 static int await_buffer(struct hostile *h)
 {
-	return hostile_say(h, SDP_MID_MODE_CHANGE, 0) ?: go_on(h) ?: hostile_await(&h->adverts, 1);
+	return hostile_say(h, SDP_MID_MODE_CHANGE, 0) ?: go_on(h) ?: hostile_await_buffer(h);
 }
 
 /* The next @n bytes of our stream are written into the peer's buffer. */
