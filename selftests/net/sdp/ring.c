@@ -178,23 +178,51 @@ static void write_piece(void *arg)
 	pattern_write(piece->fd, piece->at, piece->len);
 }
 
+/* Writes the stream from its byte @at on until nothing more is taken; returns how many bytes. */
+static long fill_stream(int fd, long at)
+{
+	long n = 0, last;
+	ssize_t got;
+
+	set_nonblock(fd, true);
+	do {
+		last = n;
+		while ((got = send(fd, pattern(at + n), 512, 0)) > 0)
+			n += got;
+		pause_ms(quiet_ms());
+	} while (n > last);
+	set_nonblock(fd, false);
+	return n;
+}
+
+/* Reads the stream from its byte @at on until nothing more comes; returns how many bytes. */
+static long drain_stream(int fd, long at)
+{
+	static unsigned char buf[1 << 16];
+	long n = 0, last;
+	ssize_t got;
+
+	do {
+		last = n;
+		while ((got = recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0) {
+			pattern_check(at + n, buf, got);
+			n += got;
+		}
+		pause_ms(quiet_ms());
+	} while (n > last);
+	return n;
+}
+
 /* G3, G5: a reader that stops: the ring gets full, data gathers, and then all of it comes */
 static int full(void *arg)
 {
 	int flow = *(int *)arg;
 	struct pair p = pair_of(flow, flow);
 	struct sdp_info info;
-	long at = 0, n = 0, last;
-	ssize_t got;
+	long at = 0, n;
 
 	await_ring(p.c, p.s, &at);
-	set_nonblock(p.c, true);
-	do {
-		last = n;
-		while ((got = send(p.c, pattern(at + n), 512, 0)) > 0)
-			n += got;
-		pause_ms(quiet_ms());
-	} while (n > last);
+	n = fill_stream(p.c, at);
 	info = info_of(p.c);
 	need(info.ring_full > 0, "always room; %ld bytes written", n);
 	info = info_of(p.s);
@@ -206,9 +234,37 @@ static int full(void *arg)
 	     "%u of %u bytes used", info.rx_ring_used, info.rx_ring);
 	pattern_read(p.s, at, n, PATTERN_LARGEST);
 	at += n;
-	set_nonblock(p.c, false);
 	in_step(p.c, p.s, &at, 20, 3000);
 	in_step(p.s, p.c, &(long){ 0 }, 20, 3000);
+	return EXIT_OK;
+}
+
+/*
+ * G3, without asynchronous flush: what has gathered while the ring was full waits for the program,
+ * though there is room; any call of its lets more of it go, and shutdown() all.
+ */
+static int lazy(void *arg)
+{
+	long at = 0, n, end;
+	long long limit;
+	struct pair p;
+
+	(void)arg;
+	setting_set("ring_flush", 0);
+	p = pair_of(SDP_FLOW_RDMA, SDP_FLOW_RDMA);
+	await_ring(p.c, p.s, &at);
+	end = at + fill_stream(p.c, at);
+	n = drain_stream(p.s, at);
+	need(n && at + n < end, "%ld of %ld bytes have come by themselves", n, end - at);
+	/* That the reader's room is known here may take a moment longer than its reads. */
+	for (at += n, limit = now_ms() + WAIT_MS; at < end; at += drain_stream(p.s, at)) {
+		need(now_ms() < limit, "%ld bytes have not come", end - at);
+		need(recv(p.c, &n, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN, "recv");
+	}
+	n = fill_stream(p.c, at);
+	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
+	pattern_read(p.s, at, n, PATTERN_LARGEST);
+	need(!recv(p.s, &n, 1, 0), "more than was written");
 	return EXIT_OK;
 }
 
@@ -243,8 +299,7 @@ static int moved(void *arg)
 	int flow = *(int *)arg, failed;
 	struct text arriving;
 	struct pair p;
-	long at = 0, n, half, last;
-	ssize_t got;
+	long at = 0, n, half;
 
 	if (!can_fail())
 		return EXIT_SKIPPED;
@@ -270,13 +325,7 @@ static int moved(void *arg)
 	need(info_of(p.s).rx_ring_used >= n, "%u bytes of the ring in use, and %ld are unread",
 	     info_of(p.s).rx_ring_used, n);
 	/* Up to its end, and no further. */
-	set_nonblock(p.c, true);
-	do {
-		last = n;
-		while ((got = send(p.c, pattern(at + n), 512, 0)) > 0)
-			n += got;
-		pause_ms(quiet_ms());
-	} while (n > last);
+	n += fill_stream(p.c, at + n);
 	pattern_read(p.s, at, n, PATTERN_LARGEST);
 	return EXIT_OK;
 }
@@ -598,6 +647,7 @@ static const struct test tests[] = {
 	{ "pairs", pairs, 60, RC_SETS | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
 	BOTH(stream, 60, RC_SETS | 1u << SET_RC6),
 	BOTH(full, 60, RC_SETS),
+	{ "lazy", lazy, 60, RC_SETS, .sdp_only = true, .arg = NULL },
 	BOTH(moved, 60, RC_SETS),
 	BOTH(low_water, 60, RC_SETS),
 	BOTH(stopped, 60, RC_SETS),
