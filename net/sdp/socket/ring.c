@@ -278,25 +278,21 @@ static void copy_from_ring(const struct sdp_home *home, u32 at, void *to, u32 n)
 	}
 }
 
-/* Pages that lie next to each other make one piece. */
-static bool refer_pages(struct sk_buff *skb, const struct sdp_home *home, u32 at, u32 n)
+/* The skb has no bytes of its own, and as many pieces as are needed. */
+static void refer_pages(struct sk_buff *skb, const struct sdp_home *home, u32 at, u32 n)
 {
 	u32 part;
 	int i;
 
 	skb->len = n;
 	skb->data_len = n;
-	for (; n; n -= part, at += part) {
+	for (i = 0; n; i++, n -= part, at += part) {
 		struct page *page = home->pages[at / PAGE_SIZE];
 
 		part = min_t(u32, n, PAGE_SIZE - offset_in_page(at));
-		i = skb_shinfo(skb)->nr_frags;
-		if (i == MAX_SKB_FRAGS)
-			return false;
 		get_page(page);
 		skb_fill_page_desc(skb, i, page, offset_in_page(at), part);
 	}
-	return true;
 }
 
 /**
@@ -330,27 +326,6 @@ void sdp_ring_header(const struct sdp_sock *ssk, u32 at, u32 bytes, u8 to[SDP_HE
 	copy_from_ring(ssk->ring, at, to, min_t(u32, bytes, SDP_HEADER_MAX));
 }
 
-/* When it is read, it is known how much is given back, and of which ring. */
-static struct sk_buff *of_ring(const struct sdp_sock *ssk, struct sk_buff *skb, u32 bytes)
-{
-	sdp_buf_cb(skb)->ring = bytes;
-	sdp_buf_cb(skb)->home = ssk->ring->id;
-	return skb;
-}
-
-/*
- * Short of memory: it moves to the receive that it has used up, if it is no longer than that. Its
- * bytes are given back when it is read, all the same: what is given back is the oldest, and that
- * may not have been read.
- */
-static struct sk_buff *move_to(struct sdp_sock *ssk, struct sk_buff *empty, u32 at, u32 bytes)
-{
-	if (empty->data_len || bytes > sdp_buf_cb(empty)->size)
-		return NULL;
-	copy_from_ring(ssk->ring, at, empty->data, bytes);
-	return of_ring(ssk, empty, bytes);
-}
-
 /**
  * sdp_ring_message() - a message in our ring, to be queued
  * @ssk: socket, locked, with a ring
@@ -358,20 +333,29 @@ static struct sk_buff *move_to(struct sdp_sock *ssk, struct sk_buff *empty, u32 
  * @at: where it begins
  * @bytes: its length
  *
- * Return: a buffer that refers to it; or @empty, with a copy of it; or NULL when memory is short.
+ * It has arrived, and the peer has been told so: it must not be lost because memory is short. Then
+ * the receive gives up what room it has, and refers to the message itself.
+ *
+ * Return: a buffer that refers to it, @empty if memory is short; or NULL if it is longer than any
+ * that a buffer can refer to.
  */
 struct sk_buff *sdp_ring_message(struct sdp_sock *ssk, struct sk_buff *empty, u32 at, u32 bytes)
 {
-	struct sk_buff *skb = alloc_skb(0, GFP_ATOMIC | __GFP_NOWARN);
+	struct sk_buff *skb;
 
-	if (!skb)
-		return move_to(ssk, empty, at, bytes);
-	if (!refer_pages(skb, ssk->ring, at, bytes)) {
-		kfree_skb(skb);
+	if (DIV_ROUND_UP(offset_in_page(at) + bytes, PAGE_SIZE) > MAX_SKB_FRAGS)
 		return NULL;
+	skb = alloc_skb(0, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb) {
+		skb = empty;
+		pskb_trim_unique(skb, 0);
 	}
+	refer_pages(skb, ssk->ring, at, bytes);
 	sdp_buf_cb(skb)->again = false;
-	return of_ring(ssk, skb, bytes);
+	/* When it is read, it is known how much is given back, and of which ring. */
+	sdp_buf_cb(skb)->ring = bytes;
+	sdp_buf_cb(skb)->home = ssk->ring->id;
+	return skb;
 }
 
 /**

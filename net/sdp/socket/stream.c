@@ -695,7 +695,6 @@ static bool take_placed(struct sdp_sock *ssk, struct sk_buff *skb, u32 imm, stru
 	enum sdp_violation bad;
 	struct sdp_msg msg;
 	u32 at, bytes;
-	bool taken;
 
 	bad = sdp_engine_ring_place(&ssk->engine, imm, &at, &bytes, &acts);
 	carry_out(ssk, &acts, NULL, 0, todo);
@@ -711,13 +710,12 @@ static bool take_placed(struct sdp_sock *ssk, struct sk_buff *skb, u32 imm, stru
 	if (!ssk->engine.dead)
 		message = sdp_ring_message(ssk, skb, at, bytes);
 	if (!message && !ssk->engine.dead) {
-		sdp_stream_fail(ssk, ENOBUFS, "no memory for what is in a ring", todo);
+		sdp_stream_fail(ssk, ENOBUFS, "too long a message in a ring", todo);
 		return false;
 	}
-	taken = carry_out(ssk, &acts, message, bytes, todo);
-	if (message != skb && !taken)
+	if (!carry_out(ssk, &acts, message, bytes, todo))
 		kfree_skb(message);
-	return message == skb && taken;
+	return message == skb;
 }
 
 static void up_placed(struct sdp_link *link, struct sk_buff *skb, u32 imm)

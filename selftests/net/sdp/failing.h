@@ -165,6 +165,15 @@ static inline void only_in(const struct text *text)
 	write_number(PAGES "stacktrace-depth", 32);
 }
 
+/* But nothing that this function allocates, or others that it calls; NULL: again whatever it is. */
+static inline void not_in(const struct text *text)
+{
+	write_number(SLAB "reject-start", text ? text->first : 0);
+	write_number(SLAB "reject-end", text ? text->last : 0);
+	write_number(PAGES "reject-start", text ? text->first : 0);
+	write_number(PAGES "reject-end", text ? text->last : 0);
+}
+
 static inline void only_the_module(bool on)
 {
 	struct text text;
@@ -173,23 +182,25 @@ static inline void only_the_module(bool on)
 	only_in(on ? &text : NULL);
 }
 
-/* So many of a thousand allocations fail from now on, whoever asks; 0 is none. */
-static inline void fail_often(unsigned int per_thousand)
+/*
+ * So many of a hundred allocations fail from now on, whoever asks, each by a draw of its own: two
+ * in a row can fail, and ten. 0 is none.
+ */
+static inline void fail_often(unsigned int percent)
 {
 	static const char * const kinds[] = { SLAB, PAGES };
 	char path[80];
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		/* One of so many draws is looked at; each that is fails. */
 		snprintf(path, sizeof(path), "%stask-filter", kinds[i]);
 		write_to(path, "N");
 		snprintf(path, sizeof(path), "%sinterval", kinds[i]);
-		write_number(path, per_thousand ? 1000 / per_thousand : 1);
+		write_to(path, "1");
 		snprintf(path, sizeof(path), "%stimes", kinds[i]);
-		write_to(path, per_thousand ? "-1" : "0");
+		write_to(path, percent ? "-1" : "0");
 		snprintf(path, sizeof(path), "%sprobability", kinds[i]);
-		write_number(path, per_thousand ? 50 : 0);
+		write_number(path, percent);
 	}
 }
 

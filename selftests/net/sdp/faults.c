@@ -9,53 +9,15 @@
  */
 #include <linux/sdp.h>
 #include <netinet/tcp.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/epoll.h>
 
-#include "cases.h"
-#include "failing_call.h"
-#include "info.h"
+#include "failing_connect.h"
+#include "failing_data.h"
+#include "failing_load.h"
 #include "faults_devices.h"
 
-static void fill_data(struct state *s, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		s->data[i] = byte_at(s->sent + i);
-}
-
-static void *take_all(void *arg)
-{
-	struct state *s = arg;
-	unsigned char *data = malloc(LARGE);
-	size_t left = s->done, i;
-	ssize_t n;
-
-	while (left) {
-		n = recv(s->p.s, data, left, 0);
-		need(n > 0, "recv: %s", n ? errno_text(errno) : "the end");
-		for (i = 0; i < (size_t)n; i++)
-			need(data[i] == byte_at(s->got + i), "byte %zu is wrong", s->got + i);
-		s->got += n;
-		left -= n;
-	}
-	free(data);
-	return NULL;
-}
-
-/* What was sent has come, and no more. */
-static void after_send(struct state *s)
-{
-	s->done = s->sent - s->got;
-	take_all(s);
-	need(recv(s->p.s, s->data, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN, "more has come");
-}
-
 static int run_socket(struct state *s)	{ s->fd = socket(AF_SDP, SOCK_STREAM, 0); return s->fd; }
-static void close_fd(struct state *s)	{ close(s->fd); }
-static void prepare_fresh(struct state *s)	{ s->fd = fresh(0); }
 
 static int run_bind(struct state *s)
 {
@@ -85,51 +47,6 @@ static void after_listen(struct state *s)
 	close(s->fd);
 }
 
-static void setup_listener(struct state *s)	{ s->listening = listener(8, &s->where); }
-
-static int run_connect(struct state *s)
-{
-	return connect(s->fd, &s->where.sa, s->where.len);
-}
-
-static void after_connect(struct state *s)
-{
-	int accepted = accept_from(s->listening);
-
-	need_talk(s->fd, accepted);
-	close(accepted);
-	close(s->fd);
-}
-
-static void prepare_accept(struct state *s)
-{
-	s->p.c = fresh(0);
-	connect_to(s->p.c, &s->where);
-}
-
-static int run_accept(struct state *s)	{ s->fd = accept(s->listening, NULL, NULL); return s->fd; }
-
-static void after_accept(struct state *s)
-{
-	need_talk(s->p.c, s->fd);
-	close(s->fd);
-	close(s->p.c);
-}
-
-static int send_some(struct state *s, size_t n, int flags)
-{
-	ssize_t done;
-
-	fill_data(s, n);
-	done = send(s->p.c, s->data, n, flags);
-	if (done > 0)
-		s->sent += done;
-	return done < 0 ? -1 : 0;
-}
-
-static int run_send(struct state *s)		{ return send_some(s, 100, 0); }
-static int run_send_pages(struct state *s)	{ return send_some(s, 20000, 0); }
-static int run_send_more(struct state *s)	{ return send_some(s, 1200, MSG_MORE); }
 static int run_zerocopy(struct state *s)	{ return send_some(s, 20000, MSG_ZEROCOPY); }
 
 static void setup_zerocopy(struct state *s)
@@ -137,88 +54,6 @@ static void setup_zerocopy(struct state *s)
 	s->p = pair_make();
 	set_int(s->p.c, SOL_SOCKET, SO_ZEROCOPY, 1);
 }
-
-static void *take_large(void *arg)
-{
-	struct state *s = arg;
-
-	/* However much the call moves: what is missing is sent afterwards. */
-	s->done = LARGE;
-	return take_all(arg);
-}
-
-/* A reader is there meanwhile; the rest of what it waits for is sent when all is well again. */
-static pthread_t large_reader;
-
-static void prepare_large(struct state *s)
-{
-	need(!pthread_create(&large_reader, NULL, take_large, s), "pthread_create");
-	s->done = 0;
-}
-
-static int run_send_large(struct state *s)	{ return send_some(s, LARGE, 0); }
-
-static void after_large(struct state *s)
-{
-	size_t rest = LARGE - s->sent % LARGE;
-
-	if (rest != LARGE) {
-		fill_data(s, rest);
-		send_all(s->p.c, s->data, rest);
-		s->sent += rest;
-	}
-	pthread_join(large_reader, NULL);
-	need(s->got == s->sent, "%zu bytes of %zu have come", s->got, s->sent);
-}
-
-static void *give_large(void *arg)
-{
-	struct state *s = arg;
-	unsigned char *data = malloc(LARGE);
-	size_t i;
-
-	for (i = 0; i < LARGE; i++)
-		data[i] = byte_at(s->sent + i);
-	send_all(s->p.c, data, LARGE);
-	free(data);
-	return NULL;
-}
-
-static void prepare_recv_large(struct state *s)
-{
-	need(!pthread_create(&large_reader, NULL, give_large, s), "pthread_create");
-}
-
-static int recv_some(struct state *s, size_t n, int flags)
-{
-	ssize_t done = recv(s->p.s, s->data, n, flags), i;
-
-	for (i = 0; i < done; i++)
-		need(s->data[i] == byte_at(s->got + i), "byte %zu is wrong", s->got + i);
-	if (done > 0)
-		s->got += done;
-	return done < 0 ? -1 : 0;
-}
-
-static int run_recv_large(struct state *s)	{ return recv_some(s, LARGE, MSG_WAITALL); }
-
-static void after_recv_large(struct state *s)
-{
-	while (s->got % LARGE)
-		need_errno(!recv_some(s, LARGE - s->got % LARGE, MSG_WAITALL), "recv");
-	pthread_join(large_reader, NULL);
-	s->sent += LARGE;
-	need(s->got == s->sent, "%zu of %zu", s->got, s->sent);
-}
-
-static void prepare_recv(struct state *s)
-{
-	fill_data(s, 5000);
-	send_all(s->p.c, s->data, 5000);
-	s->sent += 5000;
-}
-
-static int run_recv(struct state *s)	{ return recv_some(s, s->sent - s->got, MSG_WAITALL); }
 
 static int run_poll(struct state *s)
 {
@@ -318,169 +153,6 @@ static const struct call calls[] = {
 	{ "close", .prepare = prepare_pair, .run = run_close, .after = after_close,
 	  .setup = no_setup },
 };
-
-/* Random load, of which every call may fail for want of memory, and no byte may be wrong. */
-struct load {
-	struct addr where;
-	int listening;
-	volatile bool stop;
-	unsigned int seed;
-	unsigned long rounds, short_of, broken;
-};
-
-static bool may_break(int error)
-{
-	return is_shortage(error) || error == ECONNRESET || error == EPIPE || error == ETIMEDOUT ||
-	       error == ECONNREFUSED || error == EAGAIN || error == EPROTO;
-}
-
-static void *load_server(void *arg)
-{
-	struct load *l = arg;
-	unsigned char data[8192];
-	int fd;
-
-	while (!l->stop) {
-		size_t got = 0;
-		ssize_t n, i;
-
-		if (poll_for(l->listening, POLLIN, 200) != POLLIN)
-			continue;
-		fd = accept(l->listening, NULL, NULL);
-		if (fd < 0) {
-			need(may_break(errno) || errno == ENFILE, "accept: %s", errno_text(errno));
-			continue;
-		}
-		set_timeout(fd, SO_RCVTIMEO, 20000);
-		for (;;) {
-			n = recv(fd, data, sizeof(data), 0);
-			/* Nothing has been lost by it: it may be asked again. */
-			if (n < 0 && is_shortage(errno))
-				continue;
-			if (n <= 0)
-				break;
-			for (i = 0; i < n; i++)
-				need(data[i] == byte_at(got + i), "byte %zu is wrong", got + i);
-			got += n;
-		}
-		need(!n || may_break(errno), "recv: %s", errno_text(errno));
-		close(fd);
-	}
-	return NULL;
-}
-
-static void one_stream(struct load *l, int fd, unsigned char *data)
-{
-	size_t sent = 0, i;
-	int rounds = 5;
-	ssize_t n;
-
-	while (rounds--) {
-		size_t len = random_up_to(&l->seed, rounds == 2 ? 200000 : 9000);
-
-		for (i = 0; i < len; i++)
-			data[i] = byte_at(sent + i);
-		n = send(fd, data, len, MSG_NOSIGNAL);
-		if (n < 0 && is_shortage(errno)) {
-			l->short_of++;
-			continue;
-		}
-		if (n < 0) {
-			need(may_break(errno), "send: %s", errno_text(errno));
-			l->broken++;
-			return;
-		}
-		sent += n;
-	}
-}
-
-static void *load_client(void *arg)
-{
-	struct load *l = arg;
-	unsigned char *data = malloc(LARGE);
-
-	while (!l->stop) {
-		int fd = socket(AF_SDP, SOCK_STREAM, 0);
-
-		l->rounds++;
-		if (fd < 0) {
-			need(is_shortage(errno) || errno == ENFILE, "socket: %s",
-			     errno_text(errno));
-			continue;
-		}
-		set_timeout(fd, SO_SNDTIMEO, 20000);
-		if (connect(fd, &l->where.sa, l->where.len)) {
-			need(may_break(errno) || errno == EINPROGRESS, "connect: %s",
-			     errno_text(errno));
-			l->short_of++;
-		} else {
-			one_stream(l, fd, data);
-		}
-		close(fd);
-	}
-	free(data);
-	return NULL;
-}
-
-static int at_random(void *arg)
-{
-	static const unsigned int often[] = { 3, 20, 100 };
-	struct load l = { .seed = getpid() };
-	long long end, tries = short_form() ? 4000 : 15000;
-	pthread_t server, client;
-	unsigned int i;
-	struct pair p;
-
-	(void)arg;
-	if (!can_fail())
-		return EXIT_SKIPPED;
-	l.listening = listener(8, &l.where);
-	only_the_module(true);
-	need(!pthread_create(&server, NULL, load_server, &l), "pthread_create");
-	need(!pthread_create(&client, NULL, load_client, &l), "pthread_create");
-	for (i = 0; i < ARRAY_SIZE(often); i++) {
-		fail_often(often[i]);
-		end = now_ms() + tries;
-		while (now_ms() < end)
-			pause_ms(100);
-	}
-	fail_often(0);
-	l.stop = true;
-	pthread_join(client, NULL);
-	pthread_join(server, NULL);
-	only_the_module(false);
-	printf("# %lu connects; %lu calls without memory, %lu connections ended\n", l.rounds,
-	       l.short_of, l.broken);
-	need(l.rounds > 5, "hardly anything was tried");
-	/* And all is well. */
-	close(l.listening);
-	p = pair_make();
-	need_talk(p.c, p.s);
-	return EXIT_OK;
-}
-
-/*
- * Injection must not outlive a test that has failed; nor shall the next test find connections that
- * are still ending, for which a message that got no memory may have been the last one.
- */
-static int as_before(void *arg)
-{
-	long long end = now_ms() + 150000;
-	struct pair p;
-
-	(void)arg;
-	if (!can_fail())
-		return EXIT_SKIPPED;
-	fail_often(0);
-	only_the_module(false);
-	while (sockets()) {
-		need(now_ms() < end, "%d sockets are left", sockets());
-		pause_ms(100);
-	}
-	p = pair_make();
-	need_talk(p.c, p.s);
-	return EXIT_OK;
-}
 
 int main(int argc, char **argv)
 {

@@ -291,15 +291,17 @@ static int failures_left(void)
 }
 
 /*
- * G2: memory is short when messages arrive in the ring, and they have to move: they hold their room
- * until they are read, as those before them do. On a kernel with fault injection.
+ * G2: no memory at all when messages arrive in the ring, short ones and such as no receive has room
+ * for: none is lost, and they hold their room until they are read. On a kernel with fault
+ * injection.
  */
-static int moved(void *arg)
+static int short_of_memory(void *arg)
 {
-	int flow = *(int *)arg, failed;
+	static const int sizes[] = { 512, 3000, 1400 };
+	int flow = *(int *)arg, failed, messages;
 	struct text arriving;
 	struct pair p;
-	long at = 0, n, half;
+	long at = 0, n = 0, half;
 
 	if (!can_fail())
 		return EXIT_SKIPPED;
@@ -309,18 +311,20 @@ static int moved(void *arg)
 	half = info_of(p.s).rx_ring / 2;
 	need(module_function_text("sdp_ring_message", &arriving), "symbols are not shown");
 	only_in(&arriving);
-	fail_often(1000);
-	/* All: one that fails may be tried again, and each second draw is not looked at else. */
-	write_to(SLAB "probability", "100");
+	/* All of them; one that fails may be tried again. */
+	fail_often(100);
 	write_to(SLAB "times", "1000");
-	for (n = 0; n < half; n += 512) {
-		pattern_write(p.c, at + n, 512);
-		await_unread(p.s, n + 512);
+	for (messages = 0; n < half; messages++) {
+		int size = sizes[messages % ARRAY_SIZE(sizes)];
+
+		pattern_write(p.c, at + n, size);
+		n += size;
+		await_unread(p.s, n);
 	}
 	failed = 1000 - failures_left();
 	fail_often(0);
 	only_the_module(false);
-	need(failed >= n / 512, "only %d allocations have failed", failed);
+	need(failed >= messages, "only %d allocations have failed", failed);
 	printf("# %d allocations have failed\n", failed);
 	need(info_of(p.s).rx_ring_used >= n, "%u bytes of the ring in use, and %ld are unread",
 	     info_of(p.s).rx_ring_used, n);
@@ -648,7 +652,7 @@ static const struct test tests[] = {
 	BOTH(stream, 60, RC_SETS | 1u << SET_RC6),
 	BOTH(full, 60, RC_SETS),
 	{ "lazy", lazy, 60, RC_SETS, .sdp_only = true, .arg = NULL },
-	BOTH(moved, 60, RC_SETS),
+	BOTH(short_of_memory, 60, RC_SETS),
 	BOTH(low_water, 60, RC_SETS),
 	BOTH(stopped, 60, RC_SETS),
 	BOTH(stopped_minutes, 400, RC_SETS | NOT_SHORT),

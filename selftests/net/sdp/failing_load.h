@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Load while memory is refused at random: connections that come and go, and one that stands
+ * through all of it. Whatever is said has to be documented, and no byte be lost or wrong.
+ */
+#ifndef SDP_TEST_FAILING_LOAD_H
+#define SDP_TEST_FAILING_LOAD_H
+
+#include <pthread.h>
+
+#include "failing_call.h"
+#include "info.h"
+
+/* Nothing may stand still for so long, however often it gets no memory. */
+#define STALLED_MS	20000
+
+/**
+ * struct tally - what has been seen; each number is counted by one thread
+ * @connects: attempts
+ * @refused: calls that got no memory, of any kind
+ * @unanswered: connects that the other end could not answer
+ * @whole: streams of which all has come and been acknowledged
+ * @ended: connections that have ended too early
+ * @moved: bytes by the connection that stands
+ */
+struct tally {
+	unsigned long connects, refused, unanswered, whole, ended, moved;
+};
+
+/**
+ * struct load - what the threads share
+ * @where: the listener's address
+ * @listening: it
+ * @stands: the connection that stands
+ * @written: bytes that it has taken
+ * @stop: memory is there again: come to an end
+ * @seed: of what comes and goes
+ * @seen: so far
+ */
+struct load {
+	struct addr where;
+	int listening;
+	struct pair stands;
+	volatile size_t written;
+	volatile bool stop;
+	unsigned int seed;
+	volatile struct tally seen;
+};
+
+/* A connection of which an end had no memory to be made. */
+static inline bool may_end(int error)
+{
+	return error == ECONNRESET || error == EPIPE || error == ETIMEDOUT;
+}
+
+static inline void need_bytes(const unsigned char *data, size_t at, ssize_t n)
+{
+	ssize_t i;
+
+	for (i = 0; i < n; i++)
+		need(data[i] == byte_at(at + i), "byte %zu is wrong", at + i);
+}
+
+/* As recv(), which may be asked again: nothing is lost by it. */
+static inline ssize_t recv_at_last(int fd, void *data, size_t len)
+{
+	ssize_t n;
+
+	do {
+		n = recv(fd, data, len, 0);
+	} while (n < 0 && is_shortage(errno));
+	return n;
+}
+
+static inline ssize_t send_at_last(int fd, const void *data, size_t len)
+{
+	ssize_t n;
+
+	do {
+		n = send(fd, data, len, MSG_NOSIGNAL);
+	} while (n < 0 && is_shortage(errno));
+	return n;
+}
+
+/* Reads a stream to its end, and says how long it was. */
+static inline void serve_one(int fd)
+{
+	unsigned char data[8192];
+	size_t got = 0;
+	ssize_t n;
+
+	set_timeout(fd, SO_RCVTIMEO, STALLED_MS);
+	set_timeout(fd, SO_SNDTIMEO, STALLED_MS);
+	while ((n = recv_at_last(fd, data, sizeof(data))) > 0) {
+		need_bytes(data, got, n);
+		got += n;
+	}
+	if (!n)
+		n = send_at_last(fd, &got, sizeof(got));
+	need(n >= 0 || may_end(errno), "after %zu bytes: %s", got, errno_text(errno));
+	close(fd);
+}
+
+static inline void *load_server(void *arg)
+{
+	struct load *l = arg;
+	int fd;
+
+	while (!l->stop) {
+		if (poll_for(l->listening, POLLIN, 200) != POLLIN)
+			continue;
+		fd = accept(l->listening, NULL, NULL);
+		if (fd >= 0)
+			serve_one(fd);
+		else
+			need(is_shortage(errno) || errno == ENFILE || errno == ECONNABORTED,
+			     "accept: %s", errno_text(errno));
+	}
+	return NULL;
+}
+
+/* Some writes; how many bytes were taken, or -1 when it was over. */
+static inline ssize_t write_some(struct load *l, int fd, unsigned char *data)
+{
+	size_t sent = 0, len, i;
+	int rounds = 5;
+	ssize_t n;
+
+	while (rounds--) {
+		len = random_up_to(&l->seed, rounds == 2 ? 200000 : 9000);
+		for (i = 0; i < len; i++)
+			data[i] = byte_at(sent + i);
+		n = send(fd, data, len, MSG_NOSIGNAL);
+		if (n >= 0) {
+			sent += n;
+		} else if (is_shortage(errno)) {
+			l->seen.refused++;
+		} else {
+			need(may_end(errno), "send: %s", errno_text(errno));
+			return -1;
+		}
+	}
+	return sent;
+}
+
+/* A whole stream: what was taken has come, for the other end says so. */
+static inline void one_stream(struct load *l, int fd, unsigned char *data)
+{
+	ssize_t sent = write_some(l, fd, data), n = -1;
+	size_t come = 0;
+
+	if (sent >= 0 && !shutdown(fd, SHUT_WR))
+		n = recv_at_last(fd, &come, sizeof(come));
+	if (n == sizeof(come)) {
+		need(come == (size_t)sent, "%zd bytes were taken, %zu have come", sent, come);
+		l->seen.whole++;
+		return;
+	}
+	need(!n || may_end(errno) || errno == ENOTCONN, "it ends by %s", errno_text(errno));
+	l->seen.ended++;
+}
+
+static inline void *load_client(void *arg)
+{
+	struct load *l = arg;
+	unsigned char *data = malloc(LARGE);
+	int fd;
+
+	while (!l->stop) {
+		l->seen.connects++;
+		fd = socket(AF_SDP, SOCK_STREAM, 0);
+		if (fd < 0) {
+			need(is_shortage(errno) || errno == ENFILE, "socket: %s",
+			     errno_text(errno));
+			l->seen.refused++;
+			continue;
+		}
+		set_timeout(fd, SO_SNDTIMEO, STALLED_MS);
+		set_timeout(fd, SO_RCVTIMEO, STALLED_MS);
+		if (!connect(fd, &l->where.sa, l->where.len)) {
+			one_stream(l, fd, data);
+		} else if (is_shortage(errno)) {
+			l->seen.refused++;
+		} else {
+			need(errno == ECONNREFUSED || errno == ETIMEDOUT, "connect: %s",
+			     errno_text(errno));
+			l->seen.unanswered++;
+		}
+		close(fd);
+	}
+	free(data);
+	return NULL;
+}
+
+/* The connection that stands: it never ends before it is told to, and all of it comes. */
+static inline void *standing_writer(void *arg)
+{
+	struct load *l = arg;
+	unsigned char *data = malloc(LARGE);
+	unsigned int seed = 4711;
+	size_t i, len;
+	ssize_t n;
+
+	while (!l->stop) {
+		len = random_up_to(&seed, next_random(&seed) % 8 ? 5000 : 150000);
+		for (i = 0; i < len; i++)
+			data[i] = byte_at(l->written + i);
+		n = send_at_last(l->stands.c, data, len);
+		need(n > 0, "what stands, send: %s", errno_text(errno));
+		l->written += n;
+	}
+	need_errno(!shutdown(l->stands.c, SHUT_WR), "what stands, shutdown");
+	free(data);
+	return NULL;
+}
+
+static inline void *standing_reader(void *arg)
+{
+	struct load *l = arg;
+	unsigned char data[16384];
+	size_t got = 0;
+	ssize_t n;
+
+	while ((n = recv_at_last(l->stands.s, data, sizeof(data))) > 0) {
+		need_bytes(data, got, n);
+		got += n;
+		l->seen.moved = got;
+	}
+	need(!n, "what stands, recv: %s", errno_text(errno));
+	need(got == l->written, "what stands: %zu bytes of %zu have come", got, l->written);
+	return NULL;
+}
+
+/* So many of a hundred allocations of the module fail for so long. */
+static inline void one_level(struct load *l, unsigned int percent, int ms)
+{
+	struct tally was = l->seen, is;
+	long long end = now_ms() + ms;
+
+	fail_often(percent);
+	while (now_ms() < end)
+		pause_ms(100);
+	is = l->seen;
+	printf("# %lu connects at %u %%: %lu refused calls, %lu unanswered, ",
+	       is.connects - was.connects, percent, is.refused - was.refused,
+	       is.unanswered - was.unanswered);
+	printf("%lu streams whole, %lu ended; %lu bytes by the one that stands\n",
+	       is.whole - was.whole, is.ended - was.ended, is.moved - was.moved);
+	need(is.moved > was.moved, "at %u %% nothing moves", percent);
+}
+
+static inline void all_levels(struct load *l, int ms)
+{
+	static const unsigned int often[] = { 1, 5, 25, 60 };
+	static void *(*const bodies[])(void *) = {
+		load_server, load_client, standing_writer, standing_reader,
+	};
+	pthread_t threads[ARRAY_SIZE(bodies)];
+	struct text inserting;
+	unsigned int i;
+
+	l->seed = getpid();
+	l->listening = listener(8, &l->where);
+	l->stands = pair_make();
+	set_timeout(l->stands.c, SO_SNDTIMEO, STALLED_MS);
+	set_timeout(l->stands.s, SO_RCVTIMEO, STALLED_MS);
+	printf("# seed %u\n", l->seed);
+	only_the_module(true);
+	/*
+	 * An xarray that gets memory for the first of the nodes of a new entry and not for the
+	 * second one keeps that, empty. Of such a one rdma_cm, which has ports in it, warns as it
+	 * goes: the kernel's own affair.
+	 */
+	need(function_text("__xa_insert", &inserting), "the kernel's symbols are not shown");
+	not_in(&inserting);
+	for (i = 0; i < ARRAY_SIZE(bodies); i++)
+		need(!pthread_create(&threads[i], NULL, bodies[i], l), "pthread_create");
+	for (i = 0; i < ARRAY_SIZE(often); i++)
+		one_level(l, often[i], ms);
+	fail_often(0);
+	l->stop = true;
+	for (i = 0; i < ARRAY_SIZE(bodies); i++)
+		pthread_join(threads[i], NULL);
+	only_the_module(false);
+	not_in(NULL);
+	close(l->listening);
+}
+
+static inline int at_random(void *arg)
+{
+	struct load l = { .seed = 0 };
+	struct pair p;
+
+	(void)arg;
+	if (!can_fail())
+		return EXIT_SKIPPED;
+	all_levels(&l, short_form() ? 3000 : 15000);
+	need(l.seen.whole && l.seen.refused > 5, "%lu streams whole, %lu calls refused",
+	     l.seen.whole, l.seen.refused);
+	/* And all is well. */
+	p = pair_make();
+	need_talk(p.c, p.s);
+	return EXIT_OK;
+}
+
+/* Those that there are, for who has to find out why. */
+static inline bool show_sockets(void)
+{
+	FILE *f = fopen("/proc/net/sdp", "r");
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		printf("# %s", line);
+	if (f)
+		fclose(f);
+	return true;
+}
+
+/*
+ * Injection must not outlive a test that has failed; nor shall the next test find connections that
+ * are still ending, for which a message that got no memory may have been the last one.
+ */
+static inline int as_before(void *arg)
+{
+	long long start = now_ms();
+	bool told = false;
+	struct pair p;
+
+	(void)arg;
+	if (!can_fail())
+		return EXIT_SKIPPED;
+	fail_often(0);
+	only_the_module(false);
+	not_in(NULL);
+	while (sockets()) {
+		need(now_ms() < start + 150000, "%d sockets are left", sockets());
+		if (!told && now_ms() > start + 5000)
+			told = show_sockets();
+		pause_ms(100);
+	}
+	printf("# the last socket was gone after %lld ms\n", now_ms() - start);
+	p = pair_make();
+	need_talk(p.c, p.s);
+	return EXIT_OK;
+}
+
+#endif /* SDP_TEST_FAILING_LOAD_H */
