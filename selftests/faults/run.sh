@@ -9,7 +9,8 @@ set -euo pipefail
 
 log=$SDP_LOGS/faults.log
 status=0
-SDP_SHORT='' "$SDP_TOP/selftests/vm/run.sh" debug faults policy_failing control_failing |
+SDP_SHORT='' "$SDP_TOP/selftests/vm/run.sh" debug faults faults_ways policy_failing \
+	control_failing |
 	tee "$log" || status=$?
 # What was counted in each case.
 (cd "$SDP_TOP/build/vm/last" 2>/dev/null && awk '
@@ -20,6 +21,6 @@ SDP_SHORT='' "$SDP_TOP/selftests/vm/run.sh" debug faults policy_failing control_
 		if (counted != "")
 			printf "  %-28s %s\n", name, substr(counted, 3)
 		counted = ""
-	}' faults.tap policy_failing.tap control_failing.tap) || true
+	}' faults.tap faults_ways.tap policy_failing.tap control_failing.tap) || true
 tail -n 1 "$log"
 exit $status
