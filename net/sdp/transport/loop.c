@@ -168,6 +168,7 @@ static void take_turn(struct loop_pair *pair, bool first)
 
 	spin_lock_bh(&pair->lock);
 	if (!first || !pair->running) {
+		pair->running = true;
 		more = run_some(pair);
 		pair->running = more;
 	}
