@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A machine that does not hear some of the messages by which connections are made and ended: they
- * get lost where the CM takes them in, which then finds nothing that it knows.
+ * get lost where the CM takes them in, which then finds nothing that it knows. Either the next ones
+ * of one kind, or a share of all kinds, by chance.
  */
+#include <linux/jhash.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <rdma/ib_mad.h>
@@ -20,12 +22,59 @@ static unsigned int lost;
 module_param(lost, uint, 0644);
 MODULE_PARM_DESC(lost, "how many were lost");
 
+static unsigned int share;
+module_param(share, uint, 0644);
+MODULE_PARM_DESC(share, "of a hundred messages of each kind so many are lost by chance");
+
+static unsigned int seed;
+module_param(seed, uint, 0644);
+MODULE_PARM_DESC(seed, "says which");
+
+#define FIRST		16
+#define KINDS		7
+
+static const char * const kinds[KINDS] = { "REQ", "MRA", "REJ", "REP", "RTU", "DREQ", "DREP" };
+static atomic_t heard[KINDS], unheard[KINDS];
+
+static int chance_get(char *text, const struct kernel_param *param)
+{
+	int i, n = 0;
+
+	for (i = 0; i < KINDS; i++)
+		n += sysfs_emit_at(text, n, "%s %d of %d\n", kinds[i], atomic_read(&unheard[i]),
+				   atomic_read(&heard[i]));
+	return n;
+}
+
+static const struct kernel_param_ops chance_ops = { .get = chance_get };
+module_param_cb(chance, &chance_ops, NULL, 0444);
+MODULE_PARM_DESC(chance, "how many of each kind were lost by chance, of how many");
+
+/* The same seed loses the same ones of a kind, whichever those are. */
+static bool by_chance(unsigned int kind)
+{
+	unsigned int number;
+
+	if (!READ_ONCE(share) || kind >= KINDS)
+		return false;
+	number = atomic_inc_return(&heard[kind]);
+	if (jhash_2words(number, kind, READ_ONCE(seed)) % 100 >= READ_ONCE(share))
+		return false;
+	atomic_inc(&unheard[kind]);
+	return true;
+}
+
 static int before_receive(struct kprobe *probe, struct pt_regs *regs)
 {
 	struct ib_mad_recv_wc *wc = (struct ib_mad_recv_wc *)regs_get_kernel_argument(regs, 2);
 	struct ib_mad_hdr *header = &wc->recv_buf.mad->mad_hdr;
+	int kind = be16_to_cpu(header->attr_id);
 
-	if (be16_to_cpu(header->attr_id) != READ_ONCE(attribute) || READ_ONCE(count) <= 0)
+	if (by_chance(kind - FIRST)) {
+		header->attr_id = 0;
+		return 0;
+	}
+	if (kind != READ_ONCE(attribute) || READ_ONCE(count) <= 0)
 		return 0;
 	WRITE_ONCE(count, READ_ONCE(count) - 1);
 	WRITE_ONCE(lost, READ_ONCE(lost) + 1);

@@ -20,6 +20,7 @@
  *	wait FILE	until FILE exists
  *	fork N		N processes go on from here; this one waits for them and ends
  *	repeat N	the operations from here on N times
+ *	forgive		what fails from here on is printed, and the next time begins anew
  *	stop		closes the listener; the connection goes on
  *	urgent		an urgent byte, which recv passes over; one in a connection, or it would not
  *	option LEVEL NAME VALUE	an option that is an int, in numbers; a listener hands it on
@@ -39,6 +40,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -69,6 +71,8 @@ static unsigned int leisure = 50;	/* ms */
 static char **next_word;		/* of the command line */
 static char **repeat_from;
 static long repeats;
+static bool forgiving;
+static jmp_buf next_time;
 
 static char *word(void)
 {
@@ -88,6 +92,8 @@ __attribute__((noreturn))
 static void failed(const char *what)
 {
 	printf("%s: %s\n", what, strerrorname_np(errno));
+	if (forgiving)
+		longjmp(next_time, 1);
 	exit(STATUS_FAILED);
 }
 
@@ -214,6 +220,11 @@ static void do_repeat(void)
 {
 	repeats = number();
 	repeat_from = next_word;
+}
+
+static void do_forgive(void)
+{
+	forgiving = true;
 }
 
 static void do_option(void)
@@ -471,6 +482,7 @@ static const struct {
 	{ "hold", do_hold }, { "repeat", do_repeat }, { "stop", do_stop },
 	{ "urgent", do_urgent }, { "tcp", do_tcp }, { "chunk", do_chunk },
 	{ "timeouts", do_timeouts }, { "info", do_info }, { "wait-out", do_wait_out },
+	{ "forgive", do_forgive },
 };
 
 static void carry_out(const char *name)
@@ -499,7 +511,6 @@ int main(int argc, char **argv)
 {
 	size_t i;
 
-	(void)argc;
 	time_limit = setting("PEER_SECONDS", time_limit);
 	full_after = setting("PEER_FULL_MS", full_after);
 	leisure = setting("PEER_REST_MS", leisure);
@@ -510,6 +521,12 @@ int main(int argc, char **argv)
 	setpgid(0, 0);
 	alarm(time_limit);
 	next_word = argv + 1;
+	if (setjmp(next_time)) {
+		if (sock >= 0 && sock != listener)
+			close(sock);
+		sock = -1;
+		next_word = --repeats > 0 ? repeat_from : argv + argc;
+	}
 	while (*next_word) {
 		carry_out(word());
 		if (!*next_word && --repeats > 0)
