@@ -294,7 +294,7 @@ static inline int at_random(void *arg)
 	(void)arg;
 	if (!can_fail())
 		return EXIT_SKIPPED;
-	all_levels(&l, short_form() ? 3000 : 15000);
+	all_levels(&l, short_form() ? 2000 : 15000);
 	need(l.seen.whole && l.seen.refused > 5, "%lu streams whole, %lu calls refused",
 	     l.seen.whole, l.seen.refused);
 	/* And all is well. */

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 
-#include "failing_data.h"
+#include "faults_rings.h"
 
 #define PIECE	20000
 
@@ -22,6 +22,13 @@ static void setup_splice(struct state *s)
 	need_errno(!pipe(ends), "pipe");
 	s->fd = memfd_create("stream", 0);
 	need_errno(s->fd >= 0, "memfd_create");
+}
+
+/* Out of a ring what goes into a pipe is a copy. */
+static void setup_ring_splice(struct state *s)
+{
+	setup_ring_rdma(s);
+	need_errno(!pipe(ends), "pipe");
 }
 
 static void prepare_splice_out(struct state *s)

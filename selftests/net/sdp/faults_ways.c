@@ -128,7 +128,6 @@ static const struct call calls[] = {
 	  setup_listener, MAKES },
 	{ "inet_socket", NULL, run_socket_inet, NULL, close_fd, no_setup, MAKES },
 	{ "inet_connect", prepare_fresh, run_connect, NULL, after_connect, setup_inet, FAILS },
-	{ "inet_accept", prepare_accept, run_accept, NULL, after_accept, setup_inet, MAKES },
 	{ "disconnect", prepare_connected, run_disconnect, NULL, after_disconnect, setup_listener,
 	  FAILS },
 	{ "reconnect", prepare_disconnected, run_connect, NULL, after_connect, setup_listener,
@@ -150,10 +149,15 @@ static const struct call calls[] = {
 	{ "uring_recv", prepare_recv, run_uring_recv, NULL, after_send, setup_uring, FAILS },
 	{ "uring_recv_waiting", NULL, run_uring_recv_waiting, NULL, after_uring_recv_waiting,
 	  setup_uring, FAILS },
-	{ "uring_accept", prepare_accept, run_uring_accept, NULL, after_accept, setup_uring_accept,
-	  MAKES },
 	{ "uring_accept_waiting", NULL, run_uring_accept_waiting, NULL, after_uring_accept_waiting,
 	  setup_uring_accept, MAKES },
+};
+
+/* Of many allocations, with a connection for each: in full only; accept_waiting is as them. */
+static const struct call long_calls[] = {
+	{ "inet_accept", prepare_accept, run_accept, NULL, after_accept, setup_inet, MAKES },
+	{ "uring_accept", prepare_accept, run_uring_accept, NULL, after_accept, setup_uring_accept,
+	  MAKES },
 };
 
 /* Rings are there by RDMA only. */
@@ -163,24 +167,35 @@ static const struct call ring_calls[] = {
 	  FAILS },
 	{ "ring_send_pages", .run = run_send_pages, .after = after_ring_send,
 	  .setup = setup_ring_rdma, FAILS },
+	{ "ring_send_large", prepare_large, run_send_large, NULL, after_large, setup_ring_rdma,
+	  FAILS },
+	{ "ring_urgent", NULL, run_send_urgent, NULL, after_send_urgent, setup_ring_rdma, FAILS },
+	{ "ring_splice_out", prepare_splice_out, run_splice_out, NULL, after_splice_out,
+	  setup_ring_splice, FAILS },
 	{ "ring_recv", prepare_recv, run_recv, NULL, after_ring_send, setup_ring_rdma, FAILS },
 	{ "ring_recv_nic", prepare_recv, run_recv, NULL, after_ring_send, setup_ring_nic, FAILS },
 	{ "ring_first", prepare_ring_fresh, run_send, NULL, after_ring_fresh, no_setup, FAILS },
 };
 
+static size_t add_sweeps(struct test *tests, const struct call *list, size_t n, unsigned int sets)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		tests[i] = (struct test){ list[i].name, sweep, 60, sets, true, (void *)&list[i] };
+	return n;
+}
+
 int main(int argc, char **argv)
 {
-	struct test tests[ARRAY_SIZE(calls) + ARRAY_SIZE(ring_calls) + 3];
+	struct test tests[ARRAY_SIZE(calls) + ARRAY_SIZE(long_calls) + ARRAY_SIZE(ring_calls) + 3];
 	const unsigned int rc = 1u << SET_RC4;
-	size_t i, n = 0;
+	size_t n;
 
 	(void)argc;
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		tests[n++] = (struct test){ calls[i].name, sweep, 60, TWO_SETS, true,
-					    (void *)&calls[i] };
-	for (i = 0; i < ARRAY_SIZE(ring_calls); i++)
-		tests[n++] = (struct test){ ring_calls[i].name, sweep, 60, rc, true,
-					    (void *)&ring_calls[i] };
+	n = add_sweeps(tests, calls, ARRAY_SIZE(calls), TWO_SETS);
+	n += add_sweeps(tests + n, long_calls, ARRAY_SIZE(long_calls), TWO_SETS | NOT_SHORT);
+	n += add_sweeps(tests + n, ring_calls, ARRAY_SIZE(ring_calls), rc);
 	tests[n++] = (struct test){ "ring_refused", ring_refused, 60, rc, true, NULL };
 	tests[n++] = (struct test){ "at_random_rings", at_random_rings, 60, rc, true, NULL };
 	tests[n++] = (struct test){ "as_before", as_before, 60, TWO_SETS, true, NULL };
