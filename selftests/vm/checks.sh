@@ -6,14 +6,15 @@
 # functions print what is left over.
 
 # Complaints of the kernel. Nothing here may match what the kernel logs in normal life;
-# fault injection announces itself with a call trace, so that alone is not a complaint.
+# fault injection announces itself with a call trace, so that alone is not a complaint; nor is what a
+# tracker of references says when it was refused memory ("memory allocation failure").
 SPLATS=(
 	'WARNING:' 'BUG:' 'KASAN' 'UBSAN' 'Oops' 'Kernel panic' 'general protection' 'kernel BUG at'
 	'unable to handle' 'possible (recursive|circular|irq lock inversion)' 'inconsistent lock'
 	'bad unlock balance' 'held lock freed' 'lock held when' 'nested lock was not taken'
 	'[Ii]nvalid wait context' 'non-static key' 'suspicious RCU' 'DEBUG_LOCKS' 'sleeping function'
 	'scheduling while atomic' 'INFO: task .* blocked' 'rcu.*(stall|self-detected)'
-	'(soft|hard|workqueue) lockup' 'refcount_t:' 'ref_tracker:'
+	'(soft|hard|workqueue) lockup' 'refcount_t:' 'ref_tracker: ([^m]|m[^e])'
 	'list_(add|del) corruption' 'ODEBUG' 'Objects? remaining'
 	'unreferenced object' 'leak detector disabled'
 	'unregister_netdevice: waiting' 'bad page' 'Bad page' 'stack-protector' 'segfault at'

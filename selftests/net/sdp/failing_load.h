@@ -34,6 +34,7 @@ struct tally {
  * @stands: the connection that stands
  * @written: bytes that it has taken
  * @stop: memory is there again: come to an end
+ * @quiet: nobody connects any more
  * @seed: of what comes and goes
  * @seen: so far
  */
@@ -42,7 +43,7 @@ struct load {
 	int listening;
 	struct pair stands;
 	volatile size_t written;
-	volatile bool stop;
+	volatile bool stop, quiet;
 	unsigned int seed;
 	volatile struct tally seen;
 };
@@ -106,7 +107,7 @@ static inline void *load_server(void *arg)
 	struct load *l = arg;
 	int fd;
 
-	while (!l->stop) {
+	while (!l->quiet) {
 		if (poll_for(l->listening, POLLIN, 200) != POLLIN)
 			continue;
 		fd = accept(l->listening, NULL, NULL);
@@ -253,7 +254,7 @@ static inline void all_levels(struct load *l, int ms)
 {
 	static const unsigned int often[] = { 1, 5, 25, 60 };
 	static void *(*const bodies[])(void *) = {
-		load_server, load_client, standing_writer, standing_reader,
+		load_client, load_server, standing_writer, standing_reader,
 	};
 	pthread_t threads[ARRAY_SIZE(bodies)];
 	struct text inserting;
@@ -279,8 +280,10 @@ static inline void all_levels(struct load *l, int ms)
 		one_level(l, often[i], ms);
 	fail_often(0);
 	l->stop = true;
-	for (i = 0; i < ARRAY_SIZE(bodies); i++)
+	for (i = 0; i < ARRAY_SIZE(bodies); i++) {
 		pthread_join(threads[i], NULL);
+		l->quiet = true;
+	}
 	only_the_module(false);
 	not_in(NULL);
 	close(l->listening);
