@@ -10,18 +10,6 @@
 #include "failing_data.h"
 #include "uring.h"
 
-static void setup_uring(struct state *s)
-{
-	ring_open();
-	s->p = pair_make();
-}
-
-static void setup_uring_accept(struct state *s)
-{
-	ring_open();
-	setup_listener(s);
-}
-
 /* A request that was not taken the last time is made no second time. */
 static struct io_uring_sqe *request_once(void)
 {
@@ -103,6 +91,24 @@ static int run_uring_accept(struct state *s)
 		io_uring_prep_accept(sqe, s->listening, NULL, NULL, 0);
 	s->fd = call_uring();
 	return s->fd;
+}
+
+/* io_uring keeps requests in stock: what the first one allocates for that is not the call's. */
+static void setup_uring(struct state *s)
+{
+	ring_open();
+	s->p = pair_make();
+	need_errno(!run_uring_send(s), "send");
+	after_send(s);
+}
+
+static void setup_uring_accept(struct state *s)
+{
+	ring_open();
+	setup_listener(s);
+	prepare_accept(s);
+	need_errno(run_uring_accept(s) >= 0, "accept");
+	after_accept(s);
 }
 
 /* Requests for which there is nothing yet: they wait, or have failed at once. */
