@@ -22,9 +22,11 @@
  * @whole: streams of which all has come and been acknowledged
  * @ended: connections that have ended too early
  * @moved: bytes by the connection that stands
+ * @slowest: ms that a connect has taken; back to 0 with each level
  */
 struct tally {
 	unsigned long connects, refused, unanswered, whole, ended, moved;
+	long long slowest;
 };
 
 /**
@@ -161,6 +163,26 @@ static inline void one_stream(struct load *l, int fd, unsigned char *data)
 	l->seen.ended++;
 }
 
+/* It has a limit of its own, connect_timeout_ms. */
+static inline bool connects(struct load *l, int fd)
+{
+	long long start = now_ms();
+	bool ok = !connect(fd, &l->where.sa, l->where.len);
+	int error = errno;
+
+	if (now_ms() - start > l->seen.slowest)
+		l->seen.slowest = now_ms() - start;
+	if (ok)
+		return true;
+	need(is_shortage(error) || error == ECONNREFUSED || error == ETIMEDOUT, "connect: %s",
+	     errno_text(error));
+	if (is_shortage(error))
+		l->seen.refused++;
+	else
+		l->seen.unanswered++;
+	return false;
+}
+
 static inline void *load_client(void *arg)
 {
 	struct load *l = arg;
@@ -176,16 +198,10 @@ static inline void *load_client(void *arg)
 			l->seen.refused++;
 			continue;
 		}
-		set_timeout(fd, SO_SNDTIMEO, STALLED_MS);
-		set_timeout(fd, SO_RCVTIMEO, STALLED_MS);
-		if (!connect(fd, &l->where.sa, l->where.len)) {
+		if (connects(l, fd)) {
+			set_timeout(fd, SO_SNDTIMEO, STALLED_MS);
+			set_timeout(fd, SO_RCVTIMEO, STALLED_MS);
 			one_stream(l, fd, data);
-		} else if (is_shortage(errno)) {
-			l->seen.refused++;
-		} else {
-			need(errno == ECONNREFUSED || errno == ETIMEDOUT, "connect: %s",
-			     errno_text(errno));
-			l->seen.unanswered++;
 		}
 		close(fd);
 	}
@@ -238,6 +254,7 @@ static inline void one_level(struct load *l, unsigned int percent, int ms)
 	struct tally was = l->seen, is;
 	long long end = now_ms() + ms;
 
+	l->seen.slowest = 0;
 	fail_often(percent);
 	while (now_ms() < end)
 		pause_ms(100);
@@ -245,8 +262,8 @@ static inline void one_level(struct load *l, unsigned int percent, int ms)
 	printf("# %lu connects at %u %%: %lu refused calls, %lu unanswered, ",
 	       is.connects - was.connects, percent, is.refused - was.refused,
 	       is.unanswered - was.unanswered);
-	printf("%lu streams whole, %lu ended; %lu bytes by the one that stands\n",
-	       is.whole - was.whole, is.ended - was.ended, is.moved - was.moved);
+	printf("%lld ms at most, %lu streams whole, %lu ended; %lu bytes by the one that stands\n",
+	       is.slowest, is.whole - was.whole, is.ended - was.ended, is.moved - was.moved);
 	need(is.moved > was.moved, "at %u %% nothing moves", percent);
 }
 
