@@ -40,21 +40,6 @@ static int idle_count(void)
 	return n;
 }
 
-/* Queue pairs of all devices. */
-static int queue_pairs(void)
-{
-	FILE *f = popen("rdma resource show", "r");
-	char word[64];
-	int n, sum = 0;
-
-	need_errno(f, "rdma resource show");
-	while (fscanf(f, "%63s", word) == 1)
-		if (!strcmp(word, "qp") && fscanf(f, "%d", &n) == 1)
-			sum += n;
-	pclose(f);
-	return sum;
-}
-
 static void open_pair(int listening, const struct addr *where, struct pair *p, int number)
 {
 	p->c = fresh(0);

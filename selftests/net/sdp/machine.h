@@ -82,4 +82,19 @@ static inline long long memory_now(void)
 	return most;
 }
 
+/* Queue pairs of all devices. */
+static inline int queue_pairs(void)
+{
+	FILE *f = popen("rdma resource show", "r");
+	char word[64];
+	int n, sum = 0;
+
+	need_errno(f, "rdma resource show");
+	while (fscanf(f, "%63s", word) == 1)
+		if (!strcmp(word, "qp") && fscanf(f, "%d", &n) == 1)
+			sum += n;
+	pclose(f);
+	return sum;
+}
+
 #endif /* SDP_TEST_MACHINE_H */
