@@ -197,7 +197,8 @@ int main(int argc, char **argv)
 	n += add_sweeps(tests + n, long_calls, ARRAY_SIZE(long_calls), TWO_SETS | NOT_SHORT);
 	n += add_sweeps(tests + n, ring_calls, ARRAY_SIZE(ring_calls), rc);
 	tests[n++] = (struct test){ "ring_refused", ring_refused, 60, rc, true, NULL };
-	tests[n++] = (struct test){ "at_random_rings", at_random_rings, 60, rc, true, NULL };
+	tests[n++] = (struct test){ "at_random_rings", at_random_rings, 60, rc | NOT_SHORT, true,
+				    NULL };
 	tests[n++] = (struct test){ "as_before", as_before, 60, TWO_SETS, true, NULL };
 	return run_tests(argv, tests, n);
 }
