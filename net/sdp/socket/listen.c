@@ -74,13 +74,14 @@ static bool is_full(const struct sdp_sock *parent)
  * and not before, or the port would be taken for a moment after the listener is gone. The request
  * holds the list's reference from now on.
  */
-static int enter_pending(struct sdp_sock *parent, struct sdp_sock *child)
+static int enter_pending(struct sdp_sock *parent, struct sdp_sock *child, u16 port)
 {
 	struct sock *sk = &parent->sk;
 	int err = 0;
 
 	sdp_stream_lock(parent);
-	if (sk->sk_state != TCP_LISTEN) {
+	/* It may listen again meanwhile, elsewhere. */
+	if (sk->sk_state != TCP_LISTEN || parent->local.port != port) {
 		err = -ECONNREFUSED;
 	} else if (is_full(parent)) {
 		err = -EAGAIN;
@@ -186,7 +187,7 @@ static int take_request(struct sdp_sock *parent, struct sdp_link *link, struct s
 		return child ? PTR_ERR(child) : -ENOMEM;
 	/* Before others can see it: a closing listener may give it up at any time. */
 	sock_hold(&child->sk);
-	err = enter_pending(parent, child);
+	err = enter_pending(parent, child, in->local.port);
 	if (err) {
 		/* Nobody has seen it; internet sockets may only go when they are dead. */
 		sock_orphan(&child->sk);
