@@ -393,7 +393,7 @@ const struct sdp_transport sdp_loop = {
 int sdp_loop_init(const struct sdp_link_events *up)
 {
 	loop_up = up;
-	loop_wq = alloc_workqueue("sdp_loop", WQ_UNBOUND, 0);
+	loop_wq = alloc_workqueue("sdp_loop", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!loop_wq)
 		return -ENOMEM;
 	loop_connects = alloc_ordered_workqueue("sdp_loop_connect", 0);
