@@ -191,7 +191,7 @@ void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr,
 	if (create(dev))
 		goto unlock;
 	if (connect_to_itself(dev, port, rtr, mask)) {
-		destroy(dev);
+		drain_and_destroy(dev);
 		goto unlock;
 	}
 	WRITE_ONCE(dev->reg_ready, true);
