@@ -40,7 +40,9 @@
 #define RC_DREQ_WAIT	(3 * HZ)
 /* How old an unanswered REQ or REP must be for us to go: it has been taken in by then. */
 #define RC_ANSWER_WAIT	(HZ / 2)
-/* ... and for an event that says why a queue pair is in error. */
+/* So many times the CM may have sent a REP before it is told that the connection stands. */
+#define RC_RTU_REPS	5
+/* How long to wait for an event that says why a queue pair is in error. */
 #define RC_REASON_WAIT	(HZ / 5)
 /* Memory regions that a device keeps to be used again. */
 #define RC_FREE_REGIONS	64
@@ -154,7 +156,7 @@ enum rc_flag {
 	RC_CLOSING,		/* our DREQ is sent */
 	RC_STOPPED,		/* no handler and no completion will come any more */
 	RC_GONE,		/* everything is freed but the link itself */
-	RC_FAILED_SAID,		/* device gone, or the like: told once */
+	RC_FAILED_SAID,		/* broken, device gone, or the like: told once */
 	RC_FAILED_WHY,		/* ... and it is written down why */
 	RC_OWNED,		/* there is somebody to be told */
 };
@@ -260,6 +262,7 @@ struct rc_move {
  * @pkey: partition key
  * @psn: packet sequence number at which the peer shall begin
  * @asked: when our REQ or REP was sent (jiffies), with RC_ASKED
+ * @rtu_wait: accepting side: how long after that an RTU may still come (jiffies)
  * @rdma: resolves address and route; destroyed by the work item
  * @cm: CM id of the connection
  * @qp: queue pair
@@ -303,6 +306,7 @@ struct rc_link {
 	u16 pkey;
 	u32 psn;
 	unsigned long asked;
+	unsigned long rtu_wait;
 	struct rdma_cm_id *rdma;
 	struct ib_cm_id *cm;
 	struct ib_qp *qp;

@@ -2,8 +2,8 @@
 /*
  * RC transport: the accepting side, from REQ to REP; and the CM events of a link.
  *
- * CM handlers run in process context, one at a time per CM id. They never wait for the
- * link's work item, which waits for them.
+ * CM handlers run in process context, one at a time per CM id. They never wait for the work item
+ * of a link that has an owner, which waits for them.
  */
 #include <net/addrconf.h>
 #include <rdma/ib_cache.h>
@@ -94,6 +94,14 @@ static int cm_error(int err)
 	return err == -EINVAL ? ECONNRESET : -err;
 }
 
+/* The answer has come, or none will. If the link was released meanwhile, its work item goes on. */
+static void answered(struct rc_link *rc)
+{
+	/* Fully ordered, pairs with the barrier in await_answer(). */
+	if (test_and_clear_bit(RC_AWAITED, &rc->flags))
+		rc_link_wake(rc);
+}
+
 static int send_rep(struct rc_link *rc, const struct ib_cm_req_event_param *req,
 		    const struct sdp_incoming *in)
 {
@@ -116,7 +124,13 @@ static int send_rep(struct rc_link *rc, const struct ib_cm_req_event_param *req,
 		return err;
 	/* Before, because the link may be released as soon as it is sent. */
 	rc->asked = jiffies;
-	set_bit(RC_ASKED, &rc->flags);
+	/* Fully ordered: if the link is released already, nobody waits for an answer. */
+	test_and_set_bit(RC_ASKED, &rc->flags);
+	if (test_bit(RC_RELEASED, &rc->flags)) {
+		clear_bit(RC_ASKED, &rc->flags);
+		answered(rc);
+		return 0;
+	}
 	err = ib_send_cm_rep(rc->cm, &rep);
 	if (err)
 		clear_bit(RC_ASKED, &rc->flags);
@@ -148,6 +162,15 @@ int rc_reject(struct ib_cm_id *cm, enum ib_cm_rej_reason reason)
 	return -ECONNREFUSED;
 }
 
+/* After how long the CM will have sent our REP a few times, if there is no RTU. */
+static unsigned long rtu_wait(const struct ib_cm_req_event_param *req)
+{
+	/* The CM's own reading of 4.096 us times a power of two. */
+	u32 ms = 1U << max(req->remote_cm_response_timeout - 8, 0);
+
+	return max_t(unsigned long, RC_RTU_REPS * msecs_to_jiffies(ms), RC_ANSWER_WAIT);
+}
+
 static int accept_request(struct rc_listener *l, struct ib_cm_id *cm,
 			  const struct ib_cm_req_event_param *req, struct sdp_incoming *in)
 {
@@ -160,6 +183,7 @@ static int accept_request(struct rc_listener *l, struct ib_cm_id *cm,
 	rc->peer = in->peer;
 	rc->port = req->port;
 	rc->pkey = be16_to_cpu(req->primary_path->pkey);
+	rc->rtu_wait = rtu_wait(req);
 	if (!rc_device_add_link(l->dev, rc)) {
 		rc_link_discard(rc);
 		return -ENETDOWN;
@@ -242,14 +266,6 @@ static int reject_error(enum ib_cm_rej_reason reason)
 	default:
 		return ECONNREFUSED;
 	}
-}
-
-/* The answer has come. If the link was released meanwhile, its work item goes on. */
-static void answered(struct rc_link *rc)
-{
-	/* Fully ordered, pairs with the barrier in await_answer(). */
-	if (test_and_clear_bit(RC_AWAITED, &rc->flags))
-		rc_link_wake(rc);
 }
 
 /* The queue pair may be in error already: a peer may misbehave before its RTU comes. */

@@ -287,7 +287,7 @@ static void fail_links(struct rc_device *dev, u32 port, int error, const char *p
 		rc_link_put(rc);
 		spin_lock_bh(&dev->lock);
 	}
-	/* Links that only wait for a peer's last word need not wait any longer. */
+	/* Links that only wait for a peer's last word look whether that can still come. */
 	list_for_each_entry(rc, &dev->links, dev_node)
 		if (test_bit(RC_RELEASED, &rc->flags))
 			rc_link_wake(rc);

@@ -140,18 +140,19 @@ static unsigned long await_reason(struct rc_link *rc)
 }
 
 /*
- * A message has come, and no RTU, which may be lost: the CM is told, or it would end the
+ * A message has come, and no RTU, which may be lost: in the end the CM is told, or it would end the
  * connection. Returns how long to wait for the RTU before that.
  *
  * From this word on the CM calls the connection established, but it goes on repeating our REP until
- * it comes to its own event. What ends the connection in between leaves it at that: the id is then
- * not to be destroyed before the last repetition, and how long that takes is for the peer's REQ to
- * say, up to days. So an RTU that has only been overtaken is waited for, and no DREQ goes before
- * that event.
+ * it comes to its own event. What ends the connection in between, a DREQ of the peer's as well,
+ * leaves it at that: the id is then not to be destroyed before the last repetition, and how long
+ * that takes is for the peer's REQ to say, up to days. So that moment is put off until the REP has
+ * been repeated a few times, which makes a peer that lives send its RTU again; who wants an id to
+ * be kept for long has to be there for about as long. And no DREQ of ours goes before that event.
  */
 static unsigned long tell_cm(struct rc_link *rc)
 {
-	long wait = rc->asked + RC_ANSWER_WAIT - jiffies;
+	long wait = rc->asked + rc->rtu_wait - jiffies;
 
 	if (!test_bit(RC_TELL_CM, &rc->flags))
 		return 0;
@@ -246,10 +247,9 @@ void rc_link_put(struct rc_link *rc)
  */
 void rc_link_discard(struct rc_link *rc)
 {
-	/* A device's event may have queued the item, for which there is nothing left to do. */
+	/* An event may have queued the item, for which there is nothing left to do. */
 	set_bit(RC_GONE, &rc->flags);
-	if (cancel_delayed_work_sync(&rc->work))
-		rc_link_put(rc);
+	flush_delayed_work(&rc->work);
 	/* What is flushed now has nobody to be told. */
 	set_bit(RC_STOPPED, &rc->flags);
 	if (rc->dev) {
