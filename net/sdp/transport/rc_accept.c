@@ -203,8 +203,11 @@ static int accept_request(struct rc_listener *l, struct ib_cm_id *cm,
 	}
 	rc_link_owned(rc);
 	err = send_rep(rc, req, in);
-	if (err)
+	if (err) {
+		/* First: until the queue pair is drained, the peer would repeat its REQ in vain. */
+		rc_reject(cm, reject_reason(err));
 		rc_link_fail(rc, cm_error(err), "connect reply");
+	}
 	return 0;
 }
 

@@ -385,6 +385,9 @@ int rc_qp_ready(struct rc_link *rc)
 {
 	int err = to_state(rc, IB_QPS_RTR);
 
+	/* soft-RoCE that gets no memory for it completes nothing any more; nothing was carried. */
+	if (err)
+		rc->drain.lost = true;
 	return err ? err : to_state(rc, IB_QPS_RTS);
 }
 
