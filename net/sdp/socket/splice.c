@@ -27,8 +27,11 @@ int sdp_splice_piece(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 
 {
 	int n;
 
-	/* The peer writes over it as soon as this has been read, whoever still holds it. */
-	if (sdp_buf_cb(skb)->ring)
+	/*
+	 * The peer writes over it as soon as this has been read, whoever still holds it; and a ring
+	 * that is over is not counted any more, but may be written to until its key is gone.
+	 */
+	if (sdp_buf_cb(skb)->home)
 		return sdp_ring_splice(ssk, skb, offset, len, pipe);
 	n = skb_splice_bits(skb, &ssk->sk, offset, pipe, len, 0);
 
