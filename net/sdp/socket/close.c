@@ -175,7 +175,8 @@ void sdp_orphan_timer(struct sdp_sock *ssk)
 	struct sdp_todo todo = { };
 
 	sdp_stream_lock(ssk);
-	if (ssk->link) {
+	/* Its time may have begun anew while this waited for the lock. */
+	if (ssk->link && !timer_pending(&ssk->sk.sk_timer)) {
 		SDP_INC(sock_net(&ssk->sk), OrphanTimeouts);
 		sdp_stream_fail(ssk, ETIMEDOUT, "orphan timeout", &todo);
 	}
