@@ -314,13 +314,20 @@ static inline bool took_at_least(long long start, int ms)
 	return now_ms() - start >= ms / 2;
 }
 
-/* TCP's queue has a connection a moment later than the client knows of it. */
+/*
+ * TCP's queue has a connection a moment later than the client knows of it. SDP's has not; where a
+ * policy has a socket listen by both, TCP's does not tell of it.
+ */
 static inline void await_queue(int listening, unsigned int waiting)
 {
 	long long end = now_ms() + WAIT_MS;
 	struct tcp_info info = { 0 };
 	socklen_t len = sizeof(info);
 
+	if (use_sdp) {
+		poll_for(listening, POLLIN, WAIT_MS);
+		return;
+	}
 	do {
 		if (!getsockopt(listening, IPPROTO_TCP, TCP_INFO, &info, &len) &&
 		    info.tcpi_unacked >= waiting)
