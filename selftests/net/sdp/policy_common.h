@@ -235,15 +235,19 @@ static inline struct silent silent_peer(void)
 	return s;
 }
 
-/* An address of the lab's network that nobody has. */
+/*
+ * An address of the lab's network that nobody has: one for each process, as the case before may
+ * have asked for its neighbour, and the kernel gives up 3 s after that, in the middle of this one.
+ */
 static inline struct addr no_such_host(unsigned int port)
 {
 	struct addr a = server_addr(port);
+	unsigned char host = 100 + getpid() % 100;
 
 	if (a.sa.sa_family == AF_INET)
-		((unsigned char *)&a.in.sin_addr)[3] = 99;
+		((unsigned char *)&a.in.sin_addr)[3] = host;
 	else
-		a.in6.sin6_addr.s6_addr[15] = 0x99;
+		a.in6.sin6_addr.s6_addr[15] = host;
 	return a;
 }
 
