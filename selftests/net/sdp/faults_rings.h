@@ -12,20 +12,9 @@
 
 static struct pair pair_with_rings(int flow)
 {
-	struct addr where;
-	struct pair p;
-	int listening;
-
 	/* All data is written into the ring, however large. */
 	setting_set("rdma_threshold", 0);
-	listening = listener(1, &where);
-	set_int(listening, SOL_SDP, SDP_FLOW_CONTROL, flow);
-	p.c = fresh(0);
-	set_int(p.c, SOL_SDP, SDP_FLOW_CONTROL, flow);
-	connect_to(p.c, &where);
-	p.s = accept_from(listening);
-	close(listening);
-	return p;
+	return pair_by(flow, flow);
 }
 
 /* Writes, each read before the next one, until there is a ring. */

@@ -87,4 +87,23 @@ static inline int sockets(void)
 	return n;
 }
 
+/*
+ * A connection whose client wishes for flow control @out, and whose server for @in: the listener's
+ * option is what the accepted one begins with.
+ */
+static inline struct pair pair_by(int out, int in)
+{
+	struct addr where;
+	struct pair p;
+	int listening = listener(1, &where);
+
+	set_int(listening, SOL_SDP, SDP_FLOW_CONTROL, in);
+	p.c = fresh(0);
+	set_int(p.c, SOL_SDP, SDP_FLOW_CONTROL, out);
+	connect_to(p.c, &where);
+	p.s = accept_from(listening);
+	close(listening);
+	return p;
+}
+
 #endif /* SDP_TEST_INFO_H */
