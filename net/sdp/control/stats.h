@@ -82,6 +82,7 @@
 	_(KeepaliveProbes)		/* questions whether a peer is there */ \
 	_(SilentPeers)			/* connections ended because it was not */ \
 	_(OrphanTimeouts)		/* closed sockets that ran out of time */ \
+	_(OrphansRefused)		/* reset at the close: there were too many */ \
 	_(PolicyConnects)		/* the policy's: sockets of TCP's that became SDP */ \
 	_(PolicyListens)						\
 	_(PolicyAccepts)						\

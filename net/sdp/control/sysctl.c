@@ -104,6 +104,9 @@ static const struct ctl_table template[] = {
 /* Pages of all sockets together: no pressure below, pressure above, limit. As tcp_mem. */
 long sdp_mem[3];
 
+/* Closed sockets of all namespaces that still have a connection. As tcp_max_orphans. */
+int sdp_max_orphans;
+
 static struct ctl_table global_table[] = {
 	{
 		.procname	= "mem",
@@ -111,6 +114,14 @@ static struct ctl_table global_table[] = {
 		.maxlen		= sizeof(sdp_mem),
 		.mode		= 0644,
 		.proc_handler	= proc_doulongvec_minmax,
+	},
+	{
+		.procname	= "max_orphans",
+		.data		= &sdp_max_orphans,
+		.maxlen		= sizeof(sdp_max_orphans),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &zero,
 	},
 	{ }
 };

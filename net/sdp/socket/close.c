@@ -4,7 +4,8 @@
  *
  * A closed socket whose data is still on its way is an orphan: it has no user, keeps
  * its link, and ends when both DisConns have been exchanged. sk_timer bounds how long
- * it may go without progress (fin_timeout_ms).
+ * it may go without progress (fin_timeout_ms), net.sdp.max_orphans how many there may be:
+ * a peer decides how slowly it reads, and nobody is left whose files would be counted.
  */
 #include <linux/net.h>
 
@@ -183,6 +184,32 @@ void sdp_orphan_timer(struct sdp_sock *ssk)
 	sdp_stream_unlock(ssk, &todo);
 }
 
+/* Sockets of all namespaces with @orphan set. */
+static atomic_t orphans = ATOMIC_INIT(0);
+
+/* A closed socket still has a link: it may go on in the background if few do. */
+static void begin_orphan(struct sdp_sock *ssk, struct sdp_todo *todo)
+{
+	ssk->orphan = true;
+	if (atomic_inc_return(&orphans) <= READ_ONCE(sdp_max_orphans)) {
+		sdp_orphan_progress(ssk);
+		return;
+	}
+	SDP_INC(sock_net(&ssk->sk), OrphansRefused);
+	sdp_stream_fail(ssk, ECONNRESET, "too many orphans", todo);
+}
+
+/**
+ * sdp_orphan_over() - a socket has no link any more: if it was an orphan, it is none now
+ * @ssk: socket, locked
+ */
+void sdp_orphan_over(struct sdp_sock *ssk)
+{
+	if (ssk->orphan)
+		atomic_dec(&orphans);
+	ssk->orphan = false;
+}
+
 static bool all_out(struct sdp_sock *ssk, u32 unused)
 {
 	WRITE_ONCE(ssk->want_space, true);
@@ -230,7 +257,7 @@ static void end_connection(struct sdp_sock *ssk)
 	} else if (ssk->link) {
 		finish_writing(ssk, &todo);
 		if (ssk->link)
-			sdp_orphan_progress(ssk);
+			begin_orphan(ssk, &todo);
 	} else {
 		sdp_set_state(ssk, TCP_CLOSE);
 	}

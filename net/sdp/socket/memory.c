@@ -206,6 +206,8 @@ int sdp_memory_init(void)
 	sdp_mem[0] = limit / 4 * 3;
 	sdp_mem[1] = limit;
 	sdp_mem[2] = sdp_mem[0] * 2;
+	/* A page of memory for each at the least, but enough for a busy server anywhere. */
+	sdp_max_orphans = clamp(limit / 4, 4096UL, (unsigned long)INT_MAX);
 	return percpu_counter_init(&sdp_sockets_allocated, 0, GFP_KERNEL);
 }
 

@@ -207,6 +207,7 @@ struct sdp_home;
  *	that has let one of them go finds out whether it is still the same connection's
  * @tx_waits: @tx_outq is not 0, and ...
  * @tx_since: ... none of it has arrived since then (jiffies)
+ * @orphan: closed, and it still has @link: it counts against net.sdp.max_orphans
  *
  * @local: own address
  * @peer: the other's address
@@ -356,6 +357,7 @@ struct sdp_sock {
 	u32 lives;
 	bool tx_waits;
 	unsigned long tx_since;
+	bool orphan;
 
 	struct sdp_endpoint local;
 	struct sdp_endpoint peer;
@@ -488,6 +490,7 @@ int sdp_release(struct socket *sock);
 int sdp_disconnect(struct sdp_sock *ssk);
 void sdp_orphan_timer(struct sdp_sock *ssk);
 void sdp_orphan_progress(struct sdp_sock *ssk);
+void sdp_orphan_over(struct sdp_sock *ssk);
 
 /* connect.c, listen.c: up-calls and what stream.c needs of them */
 int sdp_connect_hello(struct sdp_link *link, const struct sdp_endpoint *local,

@@ -108,6 +108,7 @@ void sdp_stream_detach(struct sdp_sock *ssk, bool abort, struct sdp_todo *todo)
 	todo->abort = abort;
 	ssk->link = NULL;
 	ssk->rdma = false;
+	sdp_orphan_over(ssk);
 	sdp_rings_over(ssk, 0);
 	sdp_alive_stop(ssk);
 	sdp_tick_stop(ssk);

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # What lives how long: the module while sockets exist, connections of processes that are
 # killed, namespaces with sockets in them, queues of closed listeners, closed sockets whose
-# peer does not listen any more. timeout: 300 s; short form: 6.1 6.12
+# peer does not listen any more, and more of them than there may be. timeout: 300 s; short form: 6.1 6.12
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
 . "$here/../../vm/checks.sh"
 
 settings=/proc/sys/net/sdp
+max_orphans=$(cat $settings/max_orphans)
 rc=
 [ -n "${SDP_A:-}" ] && lab_intact && rc=$SDP_B
 
@@ -21,6 +22,7 @@ restore() {
 	ip netns delete sdptest
 	loaded || insmod "$SDP_MODULE"
 	echo 60000 >$settings/fin_timeout_ms
+	echo $max_orphans >$settings/max_orphans
 	lab_down_ns
 }
 cleanup restore
@@ -206,6 +208,35 @@ orphan() {
 
 orphan_gone() { [ "$(sdpstat OrphanTimeouts)" -gt "$1" ]; }
 
+# Four sockets are closed whose peer does not read, and LIMIT of them may go on.
+too_many_orphans() {
+	local how=$1 address=$2 limit
+	for limit in 2 0; do
+		orphans_beyond "$how" "$address" $limit
+	done
+	echo $max_orphans >$settings/max_orphans
+}
+
+orphans_beyond() {
+	local how=$1 address=$2 limit=$3 refused
+	refused=$(sdpstat OrphansRefused)
+	echo $limit >$settings/max_orphans
+	next_port
+	up_and_listening server bind "$address" $port listen 5 say up accept accept accept accept \
+		say got wait "$peers/go" drain
+	peer client fork 4 connect "$address" $port fill wait "$peers/close" close say closed hold
+	says server $((2 * patience)) got >/dev/null
+	touch "$peers/close"
+	check "$how: with room for $limit of 4 orphans, every close returns" \
+		wait_for $((2 * patience)) eval '[ "$(grep -c "^closed$" "$peers/client")" = 4 ]'
+	check "$how: the others are reset" \
+		test "$(sdpstat OrphansRefused)" = $((refused + 4 - limit))
+	check "$how: $limit are left" test "$(orphans_left)" = $limit
+	all_gone "$how: $limit orphans of 4"
+}
+
+orphans_left() { awk '$10 == 0 { n++ } END { print n + 0 }' /proc/net/sdp; }
+
 # A namespace goes when the last of its sockets has gone; the end of a cable shows when.
 namespace_ended() { [ ! -e /sys/class/net/sdpout ]; }
 
@@ -270,7 +301,7 @@ for how in loopback rc; do
 		kill_connecting
 	fi
 	for scenario in kill_receiver kill_sender kill_both kill_accepting kill_listener \
-		close_listener orphan; do
+		close_listener orphan too_many_orphans; do
 		my_turn && $scenario $how $address
 	done
 done
