@@ -121,7 +121,7 @@ static struct ctl_table global_table[] = {
 		.maxlen		= sizeof(sdp_max_orphans),
 		.mode		= 0644,
 		.proc_handler	= proc_dointvec_minmax,
-		.extra1		= &zero,
+		.extra1		= SYSCTL_ZERO,
 	},
 	{ }
 };

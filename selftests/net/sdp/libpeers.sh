@@ -98,7 +98,7 @@ peers_end() {
 	local name names=("$@")
 	if [ $# = 0 ]; then
 		names=("${!peer_pid[@]}")
-		rm -f "$peers/go"
+		rm -f "$peers/go" "$peers/close"
 	fi
 	for name in "${names[@]}"; do
 		kill -KILL "-${peer_pid[$name]}" "${peer_pid[$name]}" 2>/dev/null
