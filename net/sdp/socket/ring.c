@@ -135,17 +135,36 @@ static u32 allowed(struct sdp_sock *ssk, u32 size)
 	return size >= max_t(u32, SDP_RING_SIZE_MIN, PAGE_SIZE) ? size : 0;
 }
 
+/* Whole pages, except for @last, which the message before has been charged for. */
+static u32 bytes_held(const struct sk_buff *skb, const struct page **last)
+{
+	u32 bytes = 0;
+	int i;
+
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
+		const struct page *page = skb_frag_page(&skb_shinfo(skb)->frags[i]);
+
+		if (page != *last)
+			bytes += PAGE_SIZE;
+		*last = page;
+	}
+	return bytes;
+}
+
 /* Messages in a ring that is over hold its pages: from now on they are counted one by one. */
 static void count_unread(struct sdp_sock *ssk, u32 id)
 {
+	const struct page *last = NULL;
 	struct sk_buff *skb;
+	u32 bytes;
 
 	skb_queue_walk(&ssk->sk.sk_receive_queue, skb) {
 		if (!sdp_buf_cb(skb)->ring || sdp_buf_cb(skb)->home != id)
 			continue;
 		sdp_buf_cb(skb)->ring = 0;
-		skb->truesize += skb->data_len;
-		atomic_add(skb->data_len, &ssk->sk.sk_rmem_alloc);
+		bytes = bytes_held(skb, &last);
+		skb->truesize += bytes;
+		atomic_add(bytes, &ssk->sk.sk_rmem_alloc);
 	}
 }
 

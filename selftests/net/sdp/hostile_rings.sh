@@ -71,6 +71,22 @@ as_meant() {
 	peers_end server
 }
 
+# 20 tiny messages, each in a ring that is over: what is unread counts as the pages that it holds.
+held() {
+	before=$(violations)
+	listener_start accept send 1 wait "$peers/go" memory hold
+	check "ring-held: said" commit ring-held
+	check "ring-held: nothing happens" verdict_is open
+	touch "$peers/go"
+	check "ring-held: the socket knows its memory" says server $patience "unread memory [0-9]+"
+	check "ring-held: it counts whole pages" test \
+		"$(sed -n 's/^unread memory //p' "$peers/server")" -ge $((20 * 4096))
+	check "ring-held: counted as no violation" counted ""
+	echo end >$run
+	peers_end server
+	rm -f "$peers/go"
+}
+
 by_rdma() {
 	echo rdma >$settings/flow_control
 	as_meant ring-write
@@ -89,6 +105,7 @@ by_rdma() {
 	broken ring-mseq BadSeq
 	broken ring-offer BadMid
 	unread ring-overrun BadCredit
+	held
 	broken ring-ask-again BadState
 	unread ring-ask-twice BadState
 	broken ring-ask-odd BadField

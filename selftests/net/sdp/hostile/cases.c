@@ -417,6 +417,7 @@ static const struct message {
 	{ "ring-mseq",		hostile_ring_mseq },
 	{ "ring-offer",		hostile_ring_offer },
 	{ "ring-overrun",		hostile_ring_overrun },
+	{ "ring-held",			hostile_ring_held },
 	{ "ring-ask-again",		hostile_ring_ask_again },
 	{ "ring-ask-twice",		hostile_ring_ask_twice },
 	{ "ring-ask-odd",		hostile_ring_ask_odd },

@@ -36,6 +36,8 @@
 #define HOSTILE_BUFS		16
 /* A ring, and a window of it. */
 #define HOSTILE_RING		16384
+/* hostile_rings.sh: so many rings are left with one message each. */
+#define HOSTILE_HELD		20
 #define HOSTILE_WINDOW		1024
 /* Memory that a peer may be told of, and so much for rings. */
 #define HOSTILE_MR_SIZE		65536
@@ -280,6 +282,7 @@ int hostile_ring_flags(struct hostile *h);
 int hostile_ring_mseq(struct hostile *h);
 int hostile_ring_offer(struct hostile *h);
 int hostile_ring_overrun(struct hostile *h);
+int hostile_ring_held(struct hostile *h);
 int hostile_ring_ask_again(struct hostile *h);
 int hostile_ring_ask_twice(struct hostile *h);
 int hostile_ring_ask_odd(struct hostile *h);

@@ -30,6 +30,7 @@
  *	timeouts MS	for sends and receives from here on
  *	wait-out N	recv of up to N bytes, which has to end by its time limit; prints "waited"
  *	info		what SDP_INFO says of the modes; prints "info NAME=VALUE..."
+ *	memory		prints "unread memory N": bytes of memory that hold what has not been read
  *	hold		until killed
  *
  * A process that would hang is killed after PEER_SECONDS (100). It has a process group of its
@@ -38,6 +39,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -463,6 +465,16 @@ static void do_info(void)
 	       info.learning, info.adverts_stale, info.offers, info.offers_crossed);
 }
 
+static void do_memory(void)
+{
+	__u32 memory[SK_MEMINFO_VARS];
+	socklen_t length = sizeof(memory);
+
+	if (getsockopt(sock, SOL_SOCKET, SO_MEMINFO, memory, &length))
+		failed("memory");
+	printf("unread memory %u\n", memory[SK_MEMINFO_RMEM_ALLOC]);
+}
+
 static void do_hold(void)
 {
 	for (;;)
@@ -482,7 +494,7 @@ static const struct {
 	{ "hold", do_hold }, { "repeat", do_repeat }, { "stop", do_stop },
 	{ "urgent", do_urgent }, { "tcp", do_tcp }, { "chunk", do_chunk },
 	{ "timeouts", do_timeouts }, { "info", do_info }, { "wait-out", do_wait_out },
-	{ "forgive", do_forgive },
+	{ "forgive", do_forgive }, { "memory", do_memory },
 };
 
 static void carry_out(const char *name)
