@@ -101,7 +101,7 @@ static bool show(struct sdp_home *home, struct sdp_link *link)
 {
 	struct sdp_pages pages = {
 		.pages = home->pages, .n = 2 * pages_of(home), .len = 2 * home->size,
-		.use = SDP_MEM_PEER_WRITES,
+		.use = SDP_MEM_RING,
 	};
 
 	home->mem = link->ops->map(link, &pages);

@@ -102,6 +102,7 @@ static int set_region(struct rc_device *dev, struct rc_mem *m)
 		[SDP_MEM_PEER_WRITES]	= IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
 		[SDP_MEM_READ_INTO]	= IB_ACCESS_LOCAL_WRITE,
 		[SDP_MEM_WRITE_FROM]	= 0,
+		[SDP_MEM_RING]		= IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
 	};
 	struct ib_mr *mr = m->region->mr;
 	u32 stale = m->region->valid ? mr->rkey : 0;
@@ -127,6 +128,24 @@ static int set_region(struct rc_device *dev, struct rc_mem *m)
 static enum dma_data_direction direction(const struct rc_mem *m)
 {
 	return sdp_mem_changes(m->use) ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
+}
+
+/*
+ * What the adapter writes is in the pages at once: neither bounced through other memory, where the
+ * two copies of a ring would be two, nor hidden by the processor's cache.
+ */
+static bool seen_at_once(struct ib_device *ib, const struct rc_mem *m)
+{
+	struct scatterlist *sg;
+	int i;
+
+	if (ib_uses_virt_dma(ib))
+		return true;
+	for_each_sgtable_dma_sg(&m->sgt, sg, i) {
+		if (dma_need_sync(ib->dma_device, sg_dma_address(sg)))
+			return false;
+	}
+	return true;
 }
 
 static int map_pages(struct ib_device *ib, struct rc_mem *m, const struct sdp_pages *pages)
@@ -211,6 +230,10 @@ static struct rc_mem *make(struct rc_device *dev, const struct sdp_pages *pages,
 	err = map_pages(dev->ib, m, pages);
 	if (err)
 		goto free;
+	if (m->use == SDP_MEM_RING && !seen_at_once(dev->ib, m)) {
+		err = -EOPNOTSUPP;
+		goto unmap;
+	}
 	if (m->sgt.nents <= pieces)
 		return m;
 	m->region = take_region(dev);

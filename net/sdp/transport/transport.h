@@ -70,18 +70,19 @@ enum sdp_mem_use {
 	SDP_MEM_PEER_WRITES,	/* the peer writes into it, when it is told of it */
 	SDP_MEM_READ_INTO,	/* we read the peer's into it */
 	SDP_MEM_WRITE_FROM,	/* we write from it into the peer's */
+	SDP_MEM_RING,		/* as PEER_WRITES, and what it has written is read meanwhile */
 };
 
 /* Does what is done to it change it? */
 static inline bool sdp_mem_changes(enum sdp_mem_use use)
 {
-	return use == SDP_MEM_PEER_WRITES || use == SDP_MEM_READ_INTO;
+	return use == SDP_MEM_PEER_WRITES || use == SDP_MEM_READ_INTO || use == SDP_MEM_RING;
 }
 
 /* Can the peer reach it? */
 static inline bool sdp_mem_exposed(enum sdp_mem_use use)
 {
-	return use == SDP_MEM_PEER_READS || use == SDP_MEM_PEER_WRITES;
+	return use == SDP_MEM_PEER_READS || use == SDP_MEM_PEER_WRITES || use == SDP_MEM_RING;
 }
 
 /**
