@@ -115,8 +115,8 @@ if [ -n "${SDP_SHORT:-}" ]; then
 	sed -n 's/^ *short form: /  /p' "${logs[@]}" | sort -u
 	echo "this was the short form, which leaves that out; make check-all runs everything"
 fi
-echo "not part of this, for the time they take: make check-load, check-pair, check-soak,"
-echo "  check-syscalls, check-hostile, check-faults"
+echo "not part of this, or not in this length, for the time they take: make check-deep, check-load,"
+echo "  check-pair, check-soak, check-syscalls, check-hostile, check-faults, check-races, check-coverage"
 echo "$((SECONDS / 60)) minutes $((SECONDS % 60)) seconds"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

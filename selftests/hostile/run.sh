@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # run.sh [CASES [KERNEL]]: so many cases (100,000) drawn from a seed by a peer that breaks the rules
-# of the wire, four fifths of them as the end that connects, against sockets in a VM with KERNEL
-# (6.12), and a quarter as many as the end that accepts: selftests/net/sdp/generated.sh.
+# of the wire, as the end that connects, against sockets in a VM with KERNEL (6.12), and a quarter as
+# many as the end that accepts: selftests/net/sdp/generated.sh.
 # SEED=n chooses what chance does, FIRST=n the number of the first case.
 #
 # It is the runner of selftests/vm with one test: any complaint of the kernel fails the run, and

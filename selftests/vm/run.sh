@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # run.sh [-M MODULE.ko] [-m MEMORY] [-n CABLE] [-e VAR=VALUE]... KERNEL|all [TEST...]
 #
-# Build the module and the tests for KERNEL (6.1, 6.12, debug; `all` is the three in turn),
-# boot it and run the tests of selftests/net/sdp (or $SDP_TESTS) in it: the named ones, or
+# Build the module and the tests for KERNEL (6.1, 6.12, debug, watched; `all` is the first three in
+# turn), boot it and run the tests of selftests/net/sdp (or $SDP_TESTS) in it: the named ones, or
 # all. Output of the tests, kernel log and captures are in build/vm/. With -M that module is
 # loaded and none is built; -m, -n and -e are for boot.sh. -e SDP_CASES='NAME...' makes the C tests
 # run these cases only. With SDP_SHORT=1 in the environment it is the short form: fewer tests on each
@@ -18,7 +18,7 @@ short=${SDP_SHORT:-}
 # Booting, the lab, and the checks at the end; the tests' own limits come on top.
 overhead=600
 
-usage='run.sh [-M MODULE.ko] [-m MEMORY] [-n CABLE] [-e VAR=VALUE]... 6.1|6.12|debug|all [TEST...]'
+usage='run.sh [-M MODULE.ko] [-m MEMORY] [-n CABLE] [-e VAR=VALUE]... 6.1|6.12|debug|watched|all [TEST...]'
 module='' boot_options=()
 while getopts M:m:n:e: option; do
 	case $option in

@@ -62,7 +62,7 @@ outcomes() { cat "$@" | grep -E '^[a-z]*: ' | sort | uniq -c | tr -s ' \n' ' ;';
 all_over() { over callers4 "$1" && over callers6 "$1" && over strangers "$1"; }
 
 # lossy SHARE CONNECT-MS: calls by IPv4 and IPv6 while so many of a hundred messages are lost; how
-# many have failed is in $failed
+# many have failed is in $failed, how many errors their servers have had in $served
 lossy() {
 	local share=$1 name="$1 % lost" begin whole all=$((2 * callers * calls))
 	echo "$2" >$settings/connect_timeout_ms
@@ -77,6 +77,7 @@ lossy() {
 	check "$name: all calls end" all_over $PEER_SECONDS
 	whole=$(lines "end after $bytes bytes" "$peers"/callers*)
 	failed=$(lines "[a-z]*: ($errnos)" "$peers"/callers*)
+	served=$(lines "[a-z]*: ($errnos)" "$peers"/server*)
 	echo "# $name, seed $seed: $whole of $all whole, $failed failed, in $(($(ms) - begin)) ms;" \
 		"callers: $(outcomes "$peers"/callers*) servers: $(outcomes "$peers"/server*)" \
 		"strangers: $(outcomes "$peers"/strangers)"
@@ -104,6 +105,7 @@ insmod "$module" || tap_skip_all "the module $module cannot be loaded"
 echo 5000 >$settings/fin_timeout_ms
 lossy 25 30000
 check "25 % lost: in 30 s each call gets through" test $failed = 0
+check "25 % lost: and no server has an error" test $served = 0
 lossy 60 4000
 check "60 % lost: in 4 s some calls do not" test $failed -gt 0
 # MRAs are sent by nobody here.

@@ -296,17 +296,14 @@ static int failures_left(void)
  * for: none is lost, and they hold their room until they are read. On a kernel with fault
  * injection.
  */
-static int short_of_memory(void *arg)
+static void arrives_without_memory(int flow)
 {
 	static const int sizes[] = { 512, 3000, 1400 };
-	int flow = *(int *)arg, failed, messages;
+	struct pair p = pair_of(flow, flow);
 	struct text arriving;
-	struct pair p;
+	int failed, messages;
 	long at = 0, n = 0, half;
 
-	if (!can_fail())
-		return EXIT_SKIPPED;
-	p = pair_of(flow, flow);
 	set_int(p.c, IPPROTO_TCP, TCP_NODELAY, 1);
 	await_ring(p.c, p.s, &at);
 	half = info_of(p.s).rx_ring / 2;
@@ -332,6 +329,18 @@ static int short_of_memory(void *arg)
 	/* Up to its end, and no further. */
 	n += fill_stream(p.c, at + n);
 	pattern_read(p.s, at, n, PATTERN_LARGEST);
+	close(p.c);
+	close(p.s);
+}
+
+/* What the message takes the place of is a receive in one piece, or one of pages. */
+static int short_of_memory(void *arg)
+{
+	if (!can_fail())
+		return EXIT_SKIPPED;
+	arrives_without_memory(*(int *)arg);
+	setting_set("recv_buffer_size", 8192);
+	arrives_without_memory(*(int *)arg);
 	return EXIT_OK;
 }
 
