@@ -5,23 +5,7 @@
 # timeout: 400 s; short form: none; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
-. "$here/../../vm/netlab.sh"
-. "$here/../../vm/checks.sh"
-
-bin=${SDP_BIN:-$here/../../../build/selftests}
-module=$bin/$(uname -r)/sdp_deaf.ko
-parameters=/sys/module/sdp_deaf/parameters
-[ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
-[ -e "$module" ] || tap_skip_all "no $module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
-settings=/proc/sys/net/sdp
-connect_before=$(<$settings/connect_timeout_ms) fin_before=$(<$settings/fin_timeout_ms)
-restore() {
-	peers_end
-	echo "$connect_before" >$settings/connect_timeout_ms
-	echo "$fin_before" >$settings/fin_timeout_ms
-	rmmod sdp_deaf
-}
-cleanup restore
+. "$(dirname "$0")/libdeaf.sh"
 declare -A number=([REQ]=16 [REJ]=18 [REP]=19 [RTU]=20 [DREQ]=21 [DREP]=22)
 always=1000000
 
@@ -68,9 +52,7 @@ fails() {
 }
 
 check "data before" transfer $SDP_B
-wait_for $patience no_sockets
-objects_before=$(connection_counts)
-insmod "$module" || tap_skip_all "the module $module cannot be loaded"
+deaf_begin
 echo 5000 >$settings/fin_timeout_ms
 
 for message in REQ REP RTU DREQ DREP; do

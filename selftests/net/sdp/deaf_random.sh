@@ -6,22 +6,7 @@
 # timeout: 400 s; short form: none; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
-. "$here/../../vm/netlab.sh"
-. "$here/../../vm/checks.sh"
-
-module=$programs/$(uname -r)/sdp_deaf.ko
-parameters=/sys/module/sdp_deaf/parameters
-[ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
-[ -e "$module" ] || tap_skip_all "no $module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
-settings=/proc/sys/net/sdp
-connect_before=$(<$settings/connect_timeout_ms) fin_before=$(<$settings/fin_timeout_ms)
-restore() {
-	peers_end
-	echo "$connect_before" >$settings/connect_timeout_ms
-	echo "$fin_before" >$settings/fin_timeout_ms
-	rmmod sdp_deaf
-}
-cleanup restore
+. "$(dirname "$0")/libdeaf.sh"
 
 seed=${SEED:-$RANDOM} bytes=5000
 # At each address so many call at once, that often; and some more call where nobody listens.
@@ -99,9 +84,7 @@ lossy() {
 
 check "data before" transfer $SDP_B
 check "data before, by IPv6" transfer $SDP_B6
-wait_for $patience no_sockets
-objects_before=$(connection_counts)
-insmod "$module" || tap_skip_all "the module $module cannot be loaded"
+deaf_begin
 echo 5000 >$settings/fin_timeout_ms
 lossy 25 30000
 check "25 % lost: in 30 s each call gets through" test $failed = 0
