@@ -48,6 +48,8 @@
 #define RC_FREE_REGIONS	64
 /* From so many bytes on RDMA is worth it, as long as that has not been measured. */
 #define RC_WORTH_GUESS	65536
+/* How long to wait for memory to tell the CM, or the peer, that the connection stands. */
+#define RC_MEMORY_WAIT	(HZ / 50)
 /* How long to wait before we look again whether packets are still under way. */
 #define RC_QUIET_WAIT	(HZ / 50)
 
@@ -143,6 +145,7 @@ enum rc_flag {
 	RC_ASKED,		/* our REQ or REP was sent, and has no answer yet */
 	RC_ANSWERING,		/* connecting side: the REP is being dealt with */
 	RC_CONNECTED,		/* the CM has an established connection, or is about to */
+	RC_RTU,			/* ... but there was no memory for our RTU */
 	RC_ROUTE_DONE,		/* the rdma_cm id has served its purpose */
 	RC_EARLY,		/* a message came before the CM's handshake was over */
 	RC_TELL_CM,		/* ... and the CM has to be told */

@@ -281,6 +281,17 @@ static void connected(struct rc_link *rc)
 		rc_link_wake(rc);
 }
 
+/* Without memory the work item does it, again and again. */
+static int send_rtu(struct rc_link *rc)
+{
+	int err = ib_send_cm_rtu(rc->cm, NULL, 0);
+
+	if (err != -ENOMEM)
+		return err;
+	rc_link_poke(rc, RC_RTU);
+	return 0;
+}
+
 /*
  * The peer may send as soon as it has our RTU, and its first message must not come to somebody
  * who does not know yet how it answered: so the RTU goes last.
@@ -296,7 +307,7 @@ static int take_reply(struct rc_link *rc, const struct ib_cm_event *event)
 		return err;
 	connected(rc);
 	rc_up->hello_ack(&rc->link, event->private_data, IB_CM_REP_PRIVATE_DATA_SIZE);
-	return ib_send_cm_rtu(rc->cm, NULL, 0);
+	return send_rtu(rc);
 }
 
 static void reply_received(struct rc_link *rc, const struct ib_cm_event *event)

@@ -14,6 +14,7 @@
  * A device that goes away: up->failed -> the owner releases -> stop, and so on.
  */
 #include <linux/random.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "rc.h"
@@ -93,6 +94,21 @@ static unsigned long await_answer(struct rc_link *rc)
 }
 
 /*
+ * The CM takes a DREQ that gets no memory for sent: it is in TIMEWAIT then, out of which nothing
+ * goes, and a peer that only reads is never told. So it may have of the kernel's reserve, which is
+ * for what gives memory back; the end of a connection does, at both ends. If not even that has any,
+ * a peer finds out when it sends, or by keepalive: as when the RST of a TCP is lost.
+ */
+static int send_dreq(struct rc_link *rc)
+{
+	unsigned int before = memalloc_noreclaim_save();
+	int err = ib_send_cm_dreq(rc->cm, NULL, 0);
+
+	memalloc_noreclaim_restore(before);
+	return err;
+}
+
+/*
  * Tell the peer, unless it knows. Returns how long to wait for its answer.
  *
  * Whether the connection stands is for the CM to say, and it refuses if not: our own flag
@@ -116,7 +132,7 @@ static unsigned long disconnect(struct rc_link *rc)
 		return 1;
 	if (test_and_set_bit(RC_CLOSING, &rc->flags))
 		return 0;
-	return ib_send_cm_dreq(rc->cm, NULL, 0) ? 0 : RC_DREQ_WAIT;
+	return send_dreq(rc) ? 0 : RC_DREQ_WAIT;
 }
 
 /*
@@ -153,6 +169,7 @@ static unsigned long await_reason(struct rc_link *rc)
 static unsigned long tell_cm(struct rc_link *rc)
 {
 	long wait = rc->asked + rc->rtu_wait - jiffies;
+	int err;
 
 	if (!test_bit(RC_TELL_CM, &rc->flags))
 		return 0;
@@ -162,8 +179,27 @@ static unsigned long tell_cm(struct rc_link *rc)
 	if (test_bit(RC_CONNECTED, &rc->flags))
 		return 0;
 	set_bit(RC_TOLD, &rc->flags);
-	if (ib_cm_notify(rc->cm, IB_EVENT_COMM_EST))
-		clear_bit(RC_TOLD, &rc->flags);
+	err = ib_cm_notify(rc->cm, IB_EVENT_COMM_EST);
+	if (!err)
+		return 0;
+	clear_bit(RC_TOLD, &rc->flags);
+	if (err != -ENOMEM)
+		return 0;
+	set_bit(RC_TELL_CM, &rc->flags);
+	return RC_MEMORY_WAIT;
+}
+
+/*
+ * There was no memory for our RTU. The connection stands, but its peer repeats the REP until it
+ * hears of that. If the CM refuses by now, its own event says why.
+ */
+static unsigned long send_rtu(struct rc_link *rc)
+{
+	if (!test_bit(RC_RTU, &rc->flags))
+		return 0;
+	if (ib_send_cm_rtu(rc->cm, NULL, 0) == -ENOMEM)
+		return RC_MEMORY_WAIT;
+	clear_bit(RC_RTU, &rc->flags);
 	return 0;
 }
 
@@ -182,8 +218,10 @@ static unsigned long link_step(struct rc_link *rc)
 		rc_qp_drain(rc);
 		rc_up->ended(&rc->link);
 	}
+	wait = send_rtu(rc);
 	if (!test_bit(RC_RELEASED, &rc->flags)) {
-		wait = rc->cm ? tell_cm(rc) : 0;
+		if (!wait && rc->cm)
+			wait = tell_cm(rc);
 		return min_not_zero(wait, await_reason(rc));
 	}
 	/* A REQ is being made just now, or there is none. */

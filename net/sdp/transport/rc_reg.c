@@ -139,6 +139,7 @@ static int create(struct rc_device *dev)
 		return PTR_ERR(qp);
 	}
 	dev->reg_qp = qp;
+	memset(&dev->reg_drain, 0, sizeof(dev->reg_drain));
 	return 0;
 }
 
@@ -159,7 +160,6 @@ static void drain_and_destroy(struct rc_device *dev)
 {
 	struct reg_op *op, *next;
 
-	memset(&dev->reg_drain, 0, sizeof(dev->reg_drain));
 	rc_drain_reset(&dev->reg_drain, dev->reg_qp);
 	list_for_each_entry_safe(op, next, &dev->reg_lost, node)
 		kfree(op);
@@ -191,6 +191,8 @@ void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr,
 	if (create(dev))
 		goto unlock;
 	if (connect_to_itself(dev, port, rtr, mask)) {
+		/* Nothing was posted; and soft-RoCE may not complete what a drain would post. */
+		dev->reg_drain.lost = true;
 		drain_and_destroy(dev);
 		goto unlock;
 	}

@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Memory is short just when the connection manager is to send a message, or to hear of one: what can
+# wait is done again, an end has the kernel's reserve, and without that all ends in time (A4).
+# timeout: 300 s; short form: none; only when named: debug
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/libpeers.sh"
+. "$here/../../vm/netlab.sh"
+. "$here/../../vm/checks.sh"
+
+bin=${SDP_BIN:-$here/../../../build/selftests}/$(uname -r)
+scarce=/sys/module/sdp_scarce/parameters deaf=/sys/module/sdp_deaf/parameters
+[ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
+for module in sdp_scarce sdp_deaf; do
+	[ -e "$bin/$module.ko" ] || tap_skip_all "no $bin/$module.ko; make it with make -C selftests/net/sdp/hostile KERNEL=..."
+done
+fin_timeout=/proc/sys/net/sdp/fin_timeout_ms
+fin_before=$(<$fin_timeout)
+restore() {
+	peers_end
+	echo "$fin_before" >$fin_timeout
+	rmmod sdp_deaf
+	rmmod sdp_scarce
+	lab_intact || { lab_down; lab_up; }
+}
+cleanup restore
+always=1000000
+
+# Options by number, for peer: LEVEL NAME
+keepalive=(option 1 9 1 option 6 4 1 option 6 5 1 option 6 6 3)
+
+# short_of WHAT COUNT [RESERVE]
+short_of() {
+	echo 0 >$scarce/refused
+	echo 0 >$scarce/spared
+	echo "${3:-0}" >$scarce/reserve
+	echo "$2" >$scarce/"$1"
+}
+
+plenty() {
+	local what
+	for what in dreq rtu notify rtr; do echo 0 >$scarce/$what; done
+}
+
+were() { [ "$(<$scarce/"$1")" -ge "$2" ]; }
+
+# Whatever there was none for: nothing stays, and a connection of the usual kind works.
+aftermath() {
+	peers_end
+	check "$1: the sockets end in time" wait_for $((2 * patience)) no_sockets
+	plenty
+	check "$1: nothing is left" wait_for $((2 * patience)) connection_counts_are "$objects_before"
+	check "$1: afterwards a connection works" transfer $SDP_B
+	wait_for $patience no_sockets
+}
+
+# connects WHAT: it does, and data comes through to the end
+connects() {
+	next_port
+	peer server bind $SDP_B $port listen 5 say up accept recv 50000 send 50000 drain
+	says server $patience up
+	peer client connect $SDP_B $port send 50000 recv 50000 shutdown drain
+	check "$1: connects" says client $patience connected
+	check "$1: the client gets everything" says client $patience "end after 50000 bytes"
+	check "$1: so does the server" says server $patience "end after 50000 bytes"
+}
+
+# resets [OPTION...]: a client goes before it has read all, while the server only waits for it
+resets() {
+	next_port
+	peer server "$@" bind $SDP_B $port listen 5 say up accept send 1000 ended
+	says server $patience up
+	peer client connect $SDP_B $port recv 500
+	says client $patience "received 500" && over client $patience
+}
+
+check "data before" transfer $SDP_B
+wait_for $patience no_sockets
+objects_before=$(connection_counts)
+insmod "$bin/sdp_scarce.ko" || tap_skip_all "the module $bin/sdp_scarce.ko cannot be loaded"
+insmod "$bin/sdp_deaf.ko" || tap_skip_all "the module $bin/sdp_deaf.ko cannot be loaded"
+echo 5000 >$fin_timeout
+
+short_of rtu 3
+connects "three RTUs"
+check "three RTUs: there was no memory" were refused 3
+aftermath "three RTUs"
+
+short_of dreq $always 1
+check "DREQ of the reserve: a reset" resets
+check "DREQ of the reserve: it was" wait_for $patience were spared 1
+check "DREQ of the reserve: who only waits hears of it" says server $patience "ended: ECONNRESET"
+connects "DREQ of the reserve"
+check "DREQ of the reserve: all" were refused 0
+aftermath "DREQ of the reserve"
+
+# It cannot be sent again, as the RST of a TCP that gets no memory is not.
+short_of dreq $always
+check "no DREQ: a reset" resets "${keepalive[@]}"
+check "no DREQ: there was no memory" wait_for $patience were refused 1
+check "no DREQ: keepalive finds out" says server $patience "ended: ETIMEDOUT"
+connects "no DREQ"
+aftermath "no DREQ"
+
+# Longer than the CM repeats its REP: 16 times, a second each.
+echo 20 >$deaf/attribute
+echo $always >$deaf/count
+short_of notify 3
+next_port
+peer server bind $SDP_B $port listen 5 say up accept recv 1000 wait "$peers/go" send 1000 drain
+says server $patience up
+peer client connect $SDP_B $port send 1000 recv 1000 shutdown drain
+check "no RTU, and no word of it: the first bytes" says server $patience "received 1000"
+check "no RTU, and no word of it: there was no memory" wait_for $patience were refused 3
+check_not "no RTU, and no word of it: no end" wait_for 25 eval 'ended client || [ "$(connections st $ESTABLISHED $port | wc -l)" -lt 2 ]'
+touch "$peers/go"
+check "no RTU, and no word of it: bytes back" says client $patience "end after 1000 bytes"
+check "no RTU, and no word of it: the end" says server $patience "end after 1000 bytes"
+echo 0 >$deaf/count
+aftermath "no RTU, and no word of it"
+
+# The first connection of a device makes that queue pair, while its own handshake waits; as there was
+# none, the next one does.
+rdma link delete rxb
+check "a device is made anew" lab_device "" rxb vb 0 2
+short_of rtr 1
+before=$(ms)
+check "no queue pair for registering memory: a connection" transfer $SDP_B
+took=$(($(ms) - before))
+check "no queue pair for registering memory: there was no memory" were refused 1
+check "no queue pair for registering memory: nobody waited for that ($took ms)" test $took -lt $((8000 * slow))
+check "no queue pair for registering memory: another connection" transfer $SDP_B
+aftermath "no queue pair for registering memory"
+tap_done
