@@ -4,7 +4,7 @@
  * policy (J2), /proc, and the tracing that rewriting needs. Each allocation of each of them fails
  * once, one after the other. What fails says ENOBUFS or ENOMEM and has changed nothing; an answer
  * is whole; the same works once there is memory. It takes a kernel with fault injection: the debug
- * kernel. timeout: 160 s; short form: debug/3
+ * kernel. timeout: 160 s; short form: debug
  *
  *	control_netlink.h	requests of netlink
  */

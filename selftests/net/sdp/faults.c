@@ -5,7 +5,7 @@
  * with TCP; the same call works once there is memory; a connection lives on with all it has taken
  * (A4); and nothing is left behind. Likewise for a new device, a new namespace and the module
  * itself; and at random under load, also where no call waits. It takes a kernel with fault
- * injection: the debug kernel. timeout: 400 s; short form: debug/3
+ * injection: the debug kernel. timeout: 400 s; short form: debug
  */
 #include <linux/sdp.h>
 #include <netinet/tcp.h>
@@ -161,12 +161,13 @@ int main(int argc, char **argv)
 
 	(void)argc;
 	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		tests[n++] = (struct test){ calls[i].name, sweep, 60, TWO_SETS, true,
-					    (void *)&calls[i] };
-	tests[n++] = (struct test){ "at_random", at_random, 60, TWO_SETS, true, NULL };
-	tests[n++] = (struct test){ "namespace", namespace_failing, 100, 1u << SET_LO6, true,
+		tests[n++] = (struct test){ calls[i].name, sweep, 60, TWO_SETS | IN_TURNS,
+					    true, (void *)&calls[i] };
+	tests[n++] = (struct test){ "at_random", at_random, 60, TWO_SETS | IN_TURNS, true, NULL };
+	tests[n++] = (struct test){ "namespace", namespace_failing, 100, 1u << SET_LO6 | IN_TURNS,
+				    true, NULL };
+	tests[n++] = (struct test){ "device", device_failing, 100, 1u << SET_RC4 | IN_TURNS, true,
 				    NULL };
-	tests[n++] = (struct test){ "device", device_failing, 100, 1u << SET_RC4, true, NULL };
 	tests[n++] = (struct test){ "as_before", as_before, 60, TWO_SETS, true, NULL };
 	tests[n++] = (struct test){ "module", module_failing, 100, 1u << SET_LO6 | NOT_SHORT, true,
 				    NULL };

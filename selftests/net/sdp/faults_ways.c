@@ -2,7 +2,7 @@
 /*
  * Calls without memory, as faults.c has them, by the other ways that a socket is used: each
  * allocation of each call fails once, one after the other. It takes a kernel with fault injection:
- * the debug kernel. timeout: 300 s; short form: debug/1
+ * the debug kernel. timeout: 300 s; short form: debug
  *
  *	faults_again.h		accept that waits, IPPROTO_SDP, disconnect and connect again
  *	faults_rings.h		rings
@@ -193,10 +193,11 @@ int main(int argc, char **argv)
 	size_t n;
 
 	(void)argc;
-	n = add_sweeps(tests, calls, ARRAY_SIZE(calls), TWO_SETS);
+	n = add_sweeps(tests, calls, ARRAY_SIZE(calls), TWO_SETS | IN_TURNS);
 	n += add_sweeps(tests + n, long_calls, ARRAY_SIZE(long_calls), TWO_SETS | NOT_SHORT);
-	n += add_sweeps(tests + n, ring_calls, ARRAY_SIZE(ring_calls), rc);
-	tests[n++] = (struct test){ "ring_refused", ring_refused, 60, rc, true, NULL };
+	n += add_sweeps(tests + n, ring_calls, ARRAY_SIZE(ring_calls), rc | IN_TURNS);
+	tests[n++] = (struct test){ "ring_refused", ring_refused, 60, rc | IN_TURNS, true,
+				    NULL };
 	tests[n++] = (struct test){ "at_random_rings", at_random_rings, 60, rc | NOT_SHORT, true,
 				    NULL };
 	tests[n++] = (struct test){ "as_before", as_before, 60, TWO_SETS, true, NULL };
