@@ -3,53 +3,22 @@
  * What the kernel hands out has nothing in it that was not put there: names, options, messages
  * about messages and /proc are read into memory full of a known byte, whose rest has to stay as it
  * was, and whose padding has to be 0. No address of the kernel's is among it. And who may not set
- * something is refused. (What crosses the wire, sdp_hostile.ko looks at.) short form: 6.12 debug
+ * something is refused.
+ *
+ *	leaks_room.h		what was handed out, and what must not be in it
+ *	leaks_netlink.h		answers of netlink's
+ *	leaks_rights.h		settings and ports, in namespaces of one's own
+ *
+ * (What crosses the wire, sdp_hostile.ko looks at.) short form: 6.12 debug
  */
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/sdp.h>
 #include <netinet/tcp.h>
-#include <sched.h>
-#include <stddef.h>
 
 #include "capable.h"
-
-#define MARK	0xAA
-#define ROOM	1024
-
-static unsigned char room[ROOM];
-
-static void mark(void)
-{
-	memset(room, MARK, sizeof(room));
-}
-
-/* Of what was handed out @len bytes are for us, and what follows is as it was. */
-static void need_marks(const char *what, size_t len)
-{
-	size_t i;
-
-	for (i = len; i < ROOM; i++)
-		need(room[i] == MARK, "%s: byte %zu behind %zu was written to", what, i, len);
-}
-
-static void need_zeros(const char *what, size_t from, size_t to)
-{
-	for (; from < to; from++)
-		need(!room[from], "%s: byte %zu is 0x%02x", what, from, room[from]);
-}
-
-/* Addresses of the kernel begin with this on x86-64; the wire knows only made-up ones. */
-static void need_no_address(const char *what, size_t len)
-{
-	unsigned long long word;
-	size_t i;
-
-	for (i = 0; i + 8 <= len; i += 8) {
-		memcpy(&word, room + i, 8);
-		need(word >> 47 != 0x1ffff || word == ~0ull, "%s: 0x%llx at %zu", what, word, i);
-	}
-}
+#include "leaks_netlink.h"
+#include "leaks_rights.h"
 
 /* An address that was handed out: what of it means nothing is 0. */
 static void need_name(const char *what, socklen_t len)
@@ -137,7 +106,7 @@ static int option_values(void *arg)
 			continue;
 		need_marks(options[i].text, len);
 		if (options[i].level != SOL_SOCKET)
-			need_no_address(options[i].text, len);
+			need_no_address(options[i].text, room, len, 8);
 	}
 	for (i = 0; i < ARRAY_SIZE(levels); i++) {
 		level = levels[i];
@@ -153,22 +122,19 @@ static int option_values(void *arg)
 	return EXIT_OK;
 }
 
-/* Text has an end, and zeros behind it; there are no holes between the members. */
+/* There are no holes between the members either. */
 static int info_padding(void *arg)
 {
 	const struct sdp_info *info = (const void *)room;
 	struct pair p = pair_make();
 	socklen_t len = ROOM;
-	size_t text;
+	size_t text = offsetof(struct sdp_info, device);
 
 	(void)arg;
 	mark();
 	need_errno(!getsockopt(p.c, SOL_SDP, SDP_INFO, room, &len), "SDP_INFO");
 	need(len == sizeof(*info), "%u bytes", len);
-	text = offsetof(struct sdp_info, transport);
-	need_zeros("transport", text + strlen(info->transport), text + sizeof(info->transport));
-	text = offsetof(struct sdp_info, device);
-	need_zeros("device", text + strlen(info->device), text + sizeof(info->device));
+	need_info_padding(info);
 	need(offsetof(struct sdp_info, split_sends) == text + sizeof(info->device) &&
 	     offsetof(struct sdp_info, ring_sent) ==
 	     offsetof(struct sdp_info, rx_ring_used) + sizeof(info->rx_ring_used) &&
@@ -274,11 +240,14 @@ static void put(const char *path, const char *text)
 
 static int kernel_addresses(void *arg)
 {
-	struct pair p = pair_make();
+	struct pair p;
 
 	(void)arg;
+	fall_back();
+	p = pair_make();
 	look_at("/proc/net/sdp");
 	look_at("/proc/net/sdpstat");
+	look_at("/proc/net/sdp_fallbacks");
 	if (!access(TRACING "events/sdp/enable", W_OK)) {
 		put(TRACING "trace", "");
 		put(TRACING "events/sdp/enable", "1");
@@ -292,39 +261,29 @@ static int kernel_addresses(void *arg)
 	return EXIT_OK;
 }
 
-static void be_nobody(void)
-{
-	need_errno(!setgroups(0, NULL) && !setgid(65534) && !setuid(65534), "setuid");
-}
-
 static void need_refused(const char *path)
 {
 	need(open(path, O_WRONLY) < 0 && (errno == EACCES || errno == EPERM || errno == ENOENT),
 	     "%s can be opened to be written", path);
 }
 
-/* Without capabilities: sockets can be used, settings be read, and nothing be set. */
+/* Without capabilities: sockets can be used, /proc be read, and nothing be set. */
 static int unprivileged(void *arg)
 {
-	static const char * const settings[] = {
-		"policy", "rewrite", "mem", "recv_buffers", "recv_buffer_max", "rmem_max",
-		"fin_timeout_ms", "rdma_threshold",
-	};
 	struct addr low = addr_make(AF_INET, "127.0.0.1", 80);
+	bool traced = !access(TRACING "events/sdp/enable", W_OK);
 	struct pair p;
-	char path[80];
-	size_t i;
 
 	(void)arg;
+	need_errno(!setgroups(0, NULL), "setgroups");
 	be_nobody();
 	p = pair_make();
 	send_all(p.c, "x", 1);
-	for (i = 0; i < ARRAY_SIZE(settings); i++) {
-		snprintf(path, sizeof(path), "/proc/sys/net/sdp/%s", settings[i]);
-		need_refused(path);
-	}
 	need_refused("/sys/module/sdp/parameters/policy");
 	need_refused("/proc/net/sdp");
+	need(!traced || (access(TRACING "events/sdp/enable", F_OK) < 0 && errno == EACCES &&
+			 access(TRACING "trace", R_OK) < 0 && errno == EACCES),
+	     "tracing: %s", errno_text(errno));
 	look_at("/proc/net/sdp");
 	need(bind(fresh(0), &low.sa, low.len) < 0 && errno == EACCES, "bind to port 80: %s",
 	     errno_text(errno));
@@ -336,12 +295,12 @@ static int unprivileged(void *arg)
 }
 
 /* Root of a namespace of its own sets that one's settings, and not those of all. */
-static int own_namespace(void *arg)
+static int root_in_namespace(void *arg)
 {
 	(void)arg;
 	need_errno(!unshare(CLONE_NEWNET), "unshare");
 	need(access("/proc/sys/net/sdp/recv_buffers", W_OK) == 0, "no settings");
-	need(access("/proc/sys/net/sdp/mem", F_OK) < 0, "the memory of all is to be seen");
+	are_of_all(false, "root");
 	return EXIT_OK;
 }
 
@@ -383,7 +342,10 @@ static const struct test tests[] = {
 	{ "kernel_addresses", kernel_addresses, 60, V4_SETS, .sdp_only = true, .arg = NULL },
 	{ "unprivileged", unprivileged, 30, 1u << SET_LO4, .sdp_only = true, .arg = NULL },
 	{ "fallbacks", fallbacks_guarded, 30, 1u << SET_LO4, .sdp_only = true, .arg = NULL },
-	{ "own_namespace", own_namespace, 30, 1u << SET_LO4, .sdp_only = true, .arg = NULL },
+	{ "own_namespace", root_in_namespace, 30, 1u << SET_LO4, .sdp_only = true, .arg = NULL },
+	{ "settings", settings_guarded, 30, 1u << SET_LO4, .sdp_only = true, .arg = NULL },
+	{ "low_ports", low_ports, 30, 1u << SET_LO4, .sdp_only = false, .arg = NULL },
+	{ "netlink", netlink_answers, 30, V4_SETS, .sdp_only = true, .arg = NULL },
 };
 
 int main(int argc, char **argv)

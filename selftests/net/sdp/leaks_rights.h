@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who may set what, and take which port: somebody without capabilities, then as root of a user
+ * namespace of his own, then of a network namespace of that one's.
+ */
+#ifndef SDP_TEST_LEAKS_RIGHTS_H
+#define SDP_TEST_LEAKS_RIGHTS_H
+
+#include <dirent.h>
+
+#include "netlink_common.h"
+
+/* False where nobody may have such a namespace. Its only user, 0, is who we have been. */
+static inline bool be_own_root(void)
+{
+	char map[32];
+
+	snprintf(map, sizeof(map), "0 %u 1", getuid());
+	if (unshare(CLONE_NEWUSER)) {
+		need(errno == EPERM || errno == ENOSPC, "unshare: %s", errno_text(errno));
+		return false;
+	}
+	write_file("/proc/self/uid_map", map);
+	need_errno(!setuid(0), "setuid");
+	return true;
+}
+
+/* Settings that are for the whole machine. */
+static const char * const of_all[] = { "mem", "max_orphans" };
+
+/* Calls @look for each file of net.sdp; how many there are. */
+static inline int each_setting(void (*look)(const char *path, const char *who), const char *who)
+{
+	DIR *dir = opendir(SETTING_DIR);
+	const struct dirent *entry;
+	char path[300];
+	int n = 0;
+
+	need_errno(dir, SETTING_DIR);
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), SETTING_DIR "%s", entry->d_name);
+		look(path, who);
+		n++;
+	}
+	closedir(dir);
+	need(n > 20, "%d settings", n);
+	return n;
+}
+
+static inline void is_refused(const char *path, const char *who)
+{
+	need(open(path, O_WRONLY) < 0 && (errno == EACCES || errno == EPERM),
+	     "%s: %s can be opened to be written", who, path);
+}
+
+/* Takes what it has, unless nobody may set it. */
+static inline void is_taken(const char *path, const char *who)
+{
+	static char text[POLICY_MAX];
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	need_errno(!stat(path, &st), path);
+	if (!(st.st_mode & 0222)) {
+		is_refused(path, who);
+		return;
+	}
+	fd = open(path, O_RDONLY);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text));
+	need(n >= 0, "%s: %s: %s", who, path, errno_text(errno));
+	close(fd);
+	fd = open(path, O_WRONLY);
+	need(fd >= 0 && (!n || write(fd, text, n) == n), "%s: %s: %s", who, path,
+	     errno_text(errno));
+	close(fd);
+}
+
+static inline void are_of_all(bool seen, const char *who)
+{
+	char path[80];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(of_all); i++) {
+		snprintf(path, sizeof(path), SETTING_DIR "%s", of_all[i]);
+		need(seen == !access(path, F_OK) && (seen || errno == ENOENT), "%s: %s is%s there",
+		     who, path, seen ? " not" : "");
+	}
+}
+
+static inline long number_in(int fd)
+{
+	char text[32] = "";
+
+	need_errno(pread(fd, text, sizeof(text) - 1, 0) > 0, "a setting");
+	return atol(text);
+}
+
+/* Root of a network namespace of one's own sets that one's, and no other's. */
+static inline int settings_guarded(void *arg)
+{
+	static const char nobody[] = "nobody", root[] = "root of a user namespace",
+			  root_there[] = "root of a network namespace";
+	int outer = open(SETTING_DIR "recv_buffers", O_RDONLY), all, own;
+	long before = number_in(outer);
+
+	(void)arg;
+	be_nobody();
+	are_of_all(true, nobody);
+	all = each_setting(is_refused, nobody);
+	if (!be_own_root())
+		return EXIT_SKIPPED;
+	each_setting(is_refused, root);
+	need_errno(!unshare(CLONE_NEWNET), "unshare");
+	own = each_setting(is_taken, root_there);
+	need(all == own + (int)ARRAY_SIZE(of_all), "%d settings, and %d of them here", all, own);
+	are_of_all(false, root_there);
+	write_file(SETTING_DIR "recv_buffers", "33");
+	need(setting_value("recv_buffers") == 33, "it is not set");
+	need(number_in(outer) == before, "%ld outside, and before %ld", number_in(outer), before);
+	return EXIT_OK;
+}
+
+/* The errno of binding to port 80 of no address in particular, or 0. */
+static inline int bind_low(bool sdp)
+{
+	int fd = sdp ? fresh(0) : socket(AF_INET, SOCK_STREAM, IPPROTO_TCP), error;
+	struct addr low = addr_make(AF_INET, "0.0.0.0", 80);
+
+	need_errno(fd >= 0, "socket");
+	error = bind(fd, &low.sa, low.len) ? errno : 0;
+	close(fd);
+	return error;
+}
+
+static inline void need_low(const char *who, int want)
+{
+	int tcp = bind_low(false), error = bind_low(use_sdp);
+
+	need(tcp == want, "%s: TCP: %s", who, errno_text(tcp));
+	need(error == want, "%s: %s", who, errno_text(error));
+}
+
+/* A capability of a user namespace is good for the network namespaces of that one. */
+static inline int low_ports(void *arg)
+{
+	(void)arg;
+	need_low("root", 0);
+	be_nobody();
+	need_low("nobody", EACCES);
+	if (!be_own_root())
+		return EXIT_SKIPPED;
+	need_low("root of a user namespace", EACCES);
+	need_errno(!unshare(CLONE_NEWNET), "unshare");
+	need_low("root of a network namespace", 0);
+	return EXIT_OK;
+}
+
+#endif /* SDP_TEST_LEAKS_RIGHTS_H */
