@@ -389,6 +389,25 @@ warm_up() {
 	done
 }
 
+# So many of each device are kept for the next connections: RC_FREE_REGIONS.
+REGIONS_KEPT=64
+
+regions_at_most() {
+	mrs=$(memory_regions)
+	[ "$mrs" -le "$1" ] || { echo "$mrs memory regions, at most $1 are kept"; return 1; }
+}
+
+# A region that somebody has forgotten would keep its device, or stay behind.
+regions_go() {
+	timeout $((60 * slow)) rdma link delete rxa && timeout $((60 * slow)) rdma link delete rxb &&
+		regions_at_most 0
+}
+
+regions_come() {
+	lab_device "" rxa va 0 1 && lab_device "" rxb vb 0 2 && warm_up &&
+		wait_for $patience regions_at_most $((2 * REGIONS_KEPT))
+}
+
 pages_at_most() { [ "$(awk '$1 == "SDP" { print $4 }' /proc/net/protocols)" -le "$1" ]; }
 
 lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by make check-soak"
@@ -427,5 +446,10 @@ rest_after() {
 check "the kernel's memory is flat" wait_for $patience slab_at_most $((slab_before + SLAB_SLACK))
 check "no page is pinned for ever" wait_for $patience pins_at_most "$pins_before"
 rest_after | sed 's/^/# /'
+check "no more memory regions than two devices keep" \
+	wait_for $patience regions_at_most $((2 * REGIONS_KEPT))
+check "without devices there is none" regions_go
+check "devices made anew work, and keep no more either" regions_come
+echo "# memory regions $mrs_before before, on devices made anew $(memory_regions)"
 check "RDMA objects are as before" eval 'wait_for $patience connection_counts_are "$objects" || connection_counts_are "$objects"'
 tap_done
