@@ -15,6 +15,7 @@
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
+#include <linux/tcp.h>
 #include <net/inet_common.h>
 
 #include "../socket/sock.h"
@@ -115,8 +116,11 @@ static void abandon(struct sdp_shadow *shadow)
 static int begin_tcp(struct sdp_shadow *shadow)
 {
 	struct sock *sk = shadow->sock->sk;
-	int err = sk->sk_prot->connect(sk, (struct sdp_sockaddr *)&shadow->addr, shadow->len);
+	int err;
 
+	/* Set meanwhile; TCP refuses that while it connects, and now would wait for data. */
+	tcp_sk(sk)->fastopen_connect = 0;
+	err = sk->sk_prot->connect(sk, (struct sdp_sockaddr *)&shadow->addr, shadow->len);
 	release_sock(sk);
 	return err;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The one place where new TCP sockets of programs are met: sock_alloc_file(), which gives a
- * socket its file. Sockets of the kernel's own have none, or are marked as such; those of
- * accept() have no struct sock yet. So what comes by here with one is what socket(2) has made,
- * by whatever program, statically linked or not.
+ * socket its file. Most sockets of the kernel's own have none, or are marked as such, and those
+ * of accept() have no struct sock yet. So what comes by here with one, and not from a module's
+ * code, is what socket(2) has made, by whatever program, statically linked or not. (NVMe over TCP
+ * gives its sockets a file, and until 6.13 no mark.)
  *
  * ftrace calls us at the function's entry. It saves no more than the arguments then, which makes
  * it cheaper than a kprobe: every socket(2) of the machine pays for it. Where it cannot (arm64
@@ -31,10 +32,20 @@ static void notrace new_file(struct socket *sock)
 }
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
+static bool notrace in_module(unsigned long ip)
+{
+#ifdef MODULES_VADDR
+	return ip >= MODULES_VADDR && ip < MODULES_END;
+#else
+	return false;
+#endif
+}
+
 static void notrace traced(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			   struct ftrace_regs *fregs)
 {
-	new_file((struct socket *)sdp_traced_argument(fregs, 0));
+	if (!in_module(parent_ip))
+		new_file((struct socket *)sdp_traced_argument(fregs, 0));
 }
 
 /* Nothing that the handler calls comes by the function; to switch tracing off is refused. */

@@ -374,15 +374,29 @@ int sdp_connect_ask_bpf(struct sock *tcp, struct sdp_sockaddr *addr, int len)
 	return err;
 }
 
-/* A socket that took TCP's place connects once more. */
-static int may_connect(struct socket *sock, struct sdp_sockaddr *addr, int len)
+/* Under lock_sock: a socket that took TCP's place is about to connect once more. */
+static bool connects_again(const struct socket *sock)
 {
-	const struct sdp_sock *ssk = sdp_sk(sock->sk);
+	return sdp_sk(sock->sk)->tcp && sock->state == SS_UNCONNECTED &&
+	       READ_ONCE(sock->sk->sk_state) == TCP_CLOSE;
+}
 
-	if (!ssk->tcp || sock->state != SS_UNCONNECTED ||
-	    READ_ONCE(sock->sk->sk_state) != TCP_CLOSE)
+/*
+ * BPF is asked without the lock, for TCP's is taken meanwhile, and before anything begins, whoever
+ * has changed the socket's state since. Returns 0 with the lock, or an errno without.
+ */
+static int lock_to_connect(struct socket *sock, struct sdp_sockaddr *addr, int len)
+{
+	int err;
+
+	lock_sock(sock->sk);
+	if (!connects_again(sock))
 		return 0;
-	return sdp_connect_ask_bpf(ssk->tcp->sk, addr, len);
+	release_sock(sock->sk);
+	err = sdp_connect_ask_bpf(sdp_sk(sock->sk)->tcp->sk, addr, len);
+	if (!err)
+		lock_sock(sock->sk);
+	return err;
 }
 
 static int connect_locked(struct socket *sock, const struct sockaddr_storage *ss, int len,
@@ -432,14 +446,14 @@ int sdp_connect(struct socket *sock, struct sdp_sockaddr *addr, int len, int fla
 
 	if (len < (int)offsetofend(struct sockaddr_storage, ss_family))
 		return -EINVAL;
-	err = ss->ss_family == AF_UNSPEC ? 0 : may_connect(sock, addr, len);
-	if (err)
-		return err;
-	lock_sock(sock->sk);
 	if (ss->ss_family == AF_UNSPEC) {
+		lock_sock(sock->sk);
 		err = sdp_disconnect(sdp_sk(sock->sk));
 		sock->state = SS_UNCONNECTED;
 	} else {
+		err = lock_to_connect(sock, addr, len);
+		if (err)
+			return err;
 		err = connect_locked(sock, ss, len, flags);
 	}
 	release_sock(sock->sk);

@@ -21,6 +21,12 @@ static int no_socketpair(struct socket *a, struct socket *b)
 	return -EOPNOTSUPP;
 }
 
+/* Code of the kernel that is handed somebody's socket may call it without looking. */
+static int no_read_sock(struct sock *sk, read_descriptor_t *desc, sk_read_actor_t take)
+{
+	return -EOPNOTSUPP;
+}
+
 #define SDP_CALLS(domain) {				\
 	.family		= (domain),			\
 	.owner		= THIS_MODULE,			\
@@ -43,6 +49,7 @@ static int no_socketpair(struct socket *a, struct socket *b)
 	.recvmsg	= sdp_recvmsg,			\
 	.mmap		= sock_no_mmap,			\
 	.splice_read	= sdp_splice_read,		\
+	.read_sock	= no_read_sock,			\
 	SDP_SENDPAGE					\
 	SDP_SPLICE_EOF(sdp_splice_eof)			\
 }
@@ -50,7 +57,10 @@ static int no_socketpair(struct socket *a, struct socket *b)
 static const struct proto_ops sdp_ops = SDP_CALLS(PF_SDP);
 static const struct proto_ops sdp_inet_ops = SDP_CALLS(PF_INET);
 
-/* J1: stream sockets only; a protocol, if one is named, is TCP. */
+/*
+ * J1: stream sockets only; a protocol, if one is named, is TCP or what SO_PROTOCOL says. That is
+ * not TCP: parts of the kernel take whatever calls itself so for a struct tcp_sock.
+ */
 static int sdp_create(struct net *net, struct socket *sock, int protocol, int kern)
 {
 	struct sdp_sock *ssk;
@@ -59,14 +69,14 @@ static int sdp_create(struct net *net, struct socket *sock, int protocol, int ke
 		return -EINVAL;
 	if (sock->type != SOCK_STREAM)
 		return -ESOCKTNOSUPPORT;
-	if (protocol && protocol != IPPROTO_TCP)
+	if (protocol && protocol != IPPROTO_TCP && protocol != IPPROTO_SDP)
 		return -EPROTONOSUPPORT;
 	ssk = sdp_sock_alloc(net, PF_SDP, GFP_KERNEL, kern);
 	if (!ssk)
 		return -ENOBUFS;
 	sock->ops = &sdp_ops;
 	sock_init_data(sock, &ssk->sk);
-	ssk->sk.sk_protocol = IPPROTO_TCP;
+	ssk->sk.sk_protocol = IPPROTO_SDP;
 	sdp_sock_init(ssk);
 	return 0;
 }

@@ -161,21 +161,25 @@ static int take(struct sdp_sock *ssk, u16 number, bool alone, struct sdp_port **
 
 static int take_any(struct sdp_sock *ssk, struct sdp_port **fresh)
 {
+	struct net *net = sock_net(&ssk->sk);
 	int low, high, i, range, start;
+	u16 number;
 
-	inet_get_local_port_range(sock_net(&ssk->sk), &low, &high);
+	inet_get_local_port_range(net, &low, &high);
 	range = high - low + 1;
 	start = get_random_u32_below(range);
-	for (i = 0; i < range; i++)
-		if (!take(ssk, low + (start + i) % range, true, fresh))
+	for (i = 0; i < range; i++, cond_resched()) {
+		number = low + (start + i) % range;
+		if (!inet_is_local_reserved_port(net, number) && !take(ssk, number, true, fresh))
 			return 0;
+	}
 	return -EADDRINUSE;
 }
 
 /**
  * sdp_port_bind() - give a port to a socket
  * @ssk: socket without a port; its local address is set
- * @number: the port, or 0 for a free one of the ephemeral range
+ * @number: the port, or 0 for a free one of the ephemeral range that is not reserved
  *
  * What it is for stands in @ssk before (named_by_tcp, only_connects), and is forgotten with it.
  *
@@ -296,25 +300,36 @@ static struct sdp_sock *nth_listener(struct sdp_port *port, const struct sdp_inc
 	return NULL;
 }
 
-static struct sdp_sock *find_listener(struct sdp_port *port, const struct sdp_incoming *in)
+/* How well the best one fits, or 0; @n do. */
+static int best_fit(struct sdp_port *port, const struct sdp_incoming *in, int *n)
 {
 	struct sdp_sock *ssk;
-	int best = 0, n = 0, f;
-	u32 hash;
+	int best = 0, f;
 
 	hlist_for_each_entry(ssk, &port->listeners, port_node) {
 		f = fit(ssk, in);
 		if (f > best)
-			n = 0;
+			*n = 0;
 		if (f >= best && f)
-			n++;
+			++*n;
 		best = max(best, f);
 	}
-	if (!best)
-		return NULL;
-	/* More than one is so only by SO_REUSEPORT. */
-	hash = jhash2((const u32 *)in->peer.ip.s6_addr32, 4, in->peer.port);
-	return nth_listener(port, in, best, reciprocal_scale(hash, n));
+	return best;
+}
+
+static struct sdp_sock *find_listener(struct sdp_port *port, const struct sdp_incoming *in)
+{
+	u32 hash = jhash2((const u32 *)in->peer.ip.s6_addr32, 4, in->peer.port);
+	struct sdp_sock *ssk;
+	int best, n;
+
+	do {
+		best = best_fit(port, in, &n);
+		/* More than one is so only by SO_REUSEPORT. */
+		ssk = best ? nth_listener(port, in, best, reciprocal_scale(hash, n)) : NULL;
+		/* One that ends does not wait for ports_lock; there are fewer each time. */
+	} while (best && !ssk);
+	return ssk;
 }
 
 /**

@@ -404,11 +404,19 @@ static int crowd(void *arg)
 	return EXIT_OK;
 }
 
+static void set_port_rule(const char *name, const char *text)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/ipv4/%s", name);
+	f = fopen(path, "w");
+	need_errno(f && fputs(text, f) >= 0 && !fclose(f), path);
+}
+
 static void set_port_range(const char *range)
 {
-	FILE *f = fopen("/proc/sys/net/ipv4/ip_local_port_range", "w");
-
-	need_errno(f && fputs(range, f) >= 0 && !fclose(f), "ip_local_port_range");
+	set_port_rule("ip_local_port_range", range);
 }
 
 /* A port for each client and no more: the next one is told, and a port given back is found. */
@@ -434,11 +442,32 @@ static int ports_run_out(void *arg)
 	return EXIT_OK;
 }
 
+/* Of ten ports one is not reserved for somebody who asks for his by its number. */
+static int ports_reserved(void *arg)
+{
+	struct addr any = server_addr(0), reserved = server_addr(26007), where;
+	int fd = fresh(0), none = fresh(0), asks = fresh(0), error;
+
+	(void)arg;
+	set_port_range("26000 26009");
+	set_port_rule("ip_local_reserved_ports", "26000-26004,26006-26009\n");
+	need_errno(!bind(fd, &any.sa, any.len), "bind to any port");
+	error = bind(none, &any.sa, any.len) ? errno : 0;
+	set_port_range("32768 60999");
+	where = name_of(fd);
+	need_errno(!bind(asks, &reserved.sa, reserved.len), "bind to a reserved one");
+	set_port_rule("ip_local_reserved_ports", "\n");
+	need(addr_port(&where) == 26005, "the port is %u", addr_port(&where));
+	need(error == EADDRINUSE, "another one: %s", errno_text(error));
+	return EXIT_OK;
+}
+
 static const struct test tests[] = {
 	{ "busy", busy, 60, V4_SETS, false, NULL },
 	{ "idle", idle, 600, V4_SETS, false, NULL },
 	{ "crowd", crowd, 60, V4_SETS, true, NULL },
 	{ "ports_run_out", ports_run_out, 30, V4_SETS, true, NULL },
+	{ "ports_reserved", ports_reserved, 30, V4_SETS, false, NULL },
 };
 
 int main(int argc, char **argv)

@@ -505,6 +505,7 @@ static const struct test tests[] = {
 	CASE(upper_layers, 60, TWO_SETS),
 	CASE(upper_layer_connecting, 60, TWO_SETS),
 	CASE(bpf_refuses, 30, TWO_SETS),
+	CASE(bpf_refuses_second, 60, TWO_SETS),
 	CASE(bpf_redirects, 30, TWO_SETS),
 	CASE(bpf_forbids_sdp, 30, TWO_SETS),
 	CASE(bpf_names, 30, TWO_SETS),

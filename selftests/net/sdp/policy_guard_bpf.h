@@ -5,7 +5,7 @@
 #ifndef SDP_TEST_POLICY_GUARD_BPF_H
 #define SDP_TEST_POLICY_GUARD_BPF_H
 
-#include "policy_share.h"
+#include "policy_held.h"
 #include <linux/bpf.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -115,6 +115,11 @@ static inline void need_refused(const char *name, int fd, const struct addr *whe
 	need(error == EPERM, "%s by %s: %s", what, name, errno_text(error));
 }
 
+struct held_connect {
+	int fd, error;
+	const struct addr *where;
+};
+
 /* A connect that a program refuses is made by neither, the first of a socket or a later one. */
 static int bpf_refuses(void *arg)
 {
@@ -141,6 +146,61 @@ static int bpf_refuses(void *arg)
 		need_refused(names[i], fd, &where, "a later connect");
 		close(fd);
 	}
+	need(!poll_for(barred, POLLIN, quiet_ms()), "somebody came by all the same");
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
+static void *connect_barred(void *arg)
+{
+	struct held_connect *h = arg;
+
+	h->error = connect(h->fd, &h->where->sa, h->where->len) ? errno : 0;
+	return NULL;
+}
+
+/*
+ * ... though two call at once, while a third one holds the socket, whose last connect has failed:
+ * the first of them is told so, and then it is as new for the other one.
+ */
+static int bpf_refuses_second(void *arg)
+{
+	struct addr barred_place, other, dead_end;
+	struct held_connect calls[2];
+	pthread_t holder, callers[2];
+	int cgroup, barred, clear, i;
+	struct slow s = { 0 };
+
+	(void)arg;
+	by_names();
+	barred = listener_of(SDP_ONLY, 8, &barred_place);
+	clear = listener_of(SDP_ONLY, 8, &other);
+	listener_of(NOBODY, 0, &dead_end);
+	cgroup = guarded_enter();
+	if (cgroup < 0 || !guard_connects(cgroup, addr_port(&barred_place), 0) || !slow_memory(&s))
+		return EXIT_SKIPPED;
+	/* Once it has been connected it is SDP's for good. */
+	s.fd = connected_as(SDP_SIDE, &other);
+	close(accept_and_talk(clear, s.fd, BY_SDP));
+	need_errno(!connect(s.fd, &(struct sockaddr){ .sa_family = AF_UNSPEC }, 16), "disconnect");
+	set_nonblock(s.fd, true);
+	need(connect(s.fd, &dead_end.sa, dead_end.len) && errno == EINPROGRESS, "connect: %s",
+	     errno_text(errno));
+	need(poll_for(s.fd, POLLOUT, WAIT_MS), "no outcome");
+	holder = start_thread(linger_slowly, &s);
+	need(poll_for(s.faults, POLLIN, WAIT_MS) & POLLIN, "its memory is not slow");
+	for (i = 0; i < 2; i++) {
+		calls[i] = (struct held_connect){ .fd = s.fd, .where = &barred_place };
+		callers[i] = start_thread(connect_barred, &calls[i]);
+	}
+	pause_ms(quiet_ms());
+	slow_memory_goes_on(&s);
+	pthread_join(holder, NULL);
+	for (i = 0; i < 2; i++)
+		pthread_join(callers[i], NULL);
+	need((calls[0].error == ECONNREFUSED && calls[1].error == EPERM) ||
+	     (calls[0].error == EPERM && calls[1].error == ECONNREFUSED),
+	     "%s and %s", errno_text(calls[0].error), errno_text(calls[1].error));
 	need(!poll_for(barred, POLLIN, quiet_ms()), "somebody came by all the same");
 	guarded_leave(cgroup);
 	return EXIT_OK;

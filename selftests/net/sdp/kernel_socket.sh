@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A socket that a module of the kernel has made like a program's (hostile/user.c), as NVMe over TCP
+# did until 6.13, is none that the policy takes (J2). timeout: 60 s; short form: 6.12
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/libpeers.sh"
+
+module=$programs/$(uname -r)/sdp_user.ko
+parameters=/sys/module/sdp_user/parameters
+settings=/proc/sys/net/sdp
+[ -e "$module" ] || tap_skip_all "no $module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
+restore() {
+	peers_end
+	rmmod sdp_user
+	echo 0 >$settings/rewrite
+	: >$settings/policy
+}
+cleanup restore
+
+# Nobody but SDP listens there.
+next_port
+peer server bind 127.0.0.1 $port listen 5 say up accept hold
+says server $patience up >/dev/null
+echo "connect 127.0.0.1:$port sdp" >$settings/policy
+echo 1 >$settings/rewrite
+[ "$(<$settings/rewrite)" = 1 ] || tap_skip_all "no rewriting on this kernel"
+
+check "a module's socket connects" insmod "$module" port=$port
+check "... by TCP, and there is nobody" test "$(<$parameters/outcome)" = -111
+check "... and is TCP's afterwards" test "$(<$parameters/protocol)" = 6
+peer client tcp connect 127.0.0.1 $port hold
+check "a program's goes by SDP" says client $patience connected
+tap_done
