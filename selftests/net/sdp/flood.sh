@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Thousands of connection requests of which none is ever completed: no more are held than the
 # backlog allows, memory and queue pairs stay bounded, an honest connection streams on beside
-# them, and an honest client gets in, at the latest when the flood is over. And what is said
-# when a device has no more queue pairs. timeout: 200 s; short form: 6.1; only when named: debug
+# them, and an honest client gets in, at the latest when the flood is over. Likewise where the
+# backlog has room for them: then all are held at once, until their time is over or the listener
+# closes. And what is said when a device has no more queue pairs. timeout: 300 s; short form: 6.1;
+# only when named: debug
 . "$(dirname "$0")/lib.sh"
 # Some of them wait while all floods run.
 export PEER_SECONDS=2000
@@ -11,6 +13,8 @@ export PEER_SECONDS=2000
 . "$(dirname "$0")/libhostile.sh"
 
 attempts=$((1000 / slow))
+# So many are held at once.
+held=$((1900 / slow))
 # The listener's backlog of 4 is for 5.
 room=5
 # One whose place is free already may still be seen, one on each CPU.
@@ -20,12 +24,16 @@ seen=$((room + $(nproc)))
 passing=$((2 * room))
 # What the attacker's own CM ids take of the same machine, and noise.
 memory_limit=$((48 * 1024))
+# KiB of it for a request that is held: two CM ids, a socket, a queue pair and its receives.
+each_limit=96
 
 restore() {
 	peers_end
 	rmmod sdp_hostile
+	echo "$somaxconn" >/proc/sys/net/core/somaxconn
 	echo 30000 >/proc/sys/net/sdp/connect_timeout_ms
 }
+somaxconn=$(</proc/sys/net/core/somaxconn)
 cleanup restore
 # A request without its last message is given up after this; so the flood gets many places.
 echo 500 >/proc/sys/net/sdp/connect_timeout_ms
@@ -114,6 +122,79 @@ flood() {
 	check "$name: no queue pair is left" wait_for $patience queue_pairs_at_most "${before[4]}"
 }
 
+all_held() { look && [ "${now[0]}" -ge $held ]; }
+
+# Their sockets and queue pairs are gone: none_held SOCKETS QUEUE-PAIRS
+none_held() { look && [ "${now[1]}" -le "$1" ] && [ "${now[4]}" -le "$2" ]; }
+
+# hold_all NAME: a listener with room for all; leaves in $before what there was, in $sent when the
+# last request had been answered
+hold_all() {
+	local name=$1 backlog=2000 begin
+	listener_start accept recv 1000 send 1000 shutdown drain hold
+	look
+	before=("${now[@]}") begin=$(ms)
+	check "$name: $held requests are sent" commit flood-held $held
+	sent=$(ms)
+	check "$name: all of them are held at once" all_held
+	echo "# $name: $(<$run), $((sent - begin)) ms; held at once: ${now[0]}, with" \
+		"$((now[1] - before[1])) sockets, $((now[4] - before[4])) queue pairs," \
+		"$((now[2] - before[2])) pages of the sockets' memory," \
+		"$((before[3] - now[3])) KiB of the machine's: $(((before[3] - now[3]) / held)) KiB each"
+	# The attacker has a queue pair, and its CM ids are on this machine, too.
+	check "$name: no more queue pairs than requests" [ $((now[4] - before[4])) -le $((held + 1)) ]
+	check "$name: the memory of each is bounded" \
+		[ $(((before[3] - now[3]) / held)) -le $each_limit ]
+	check "$name: the honest connection streams" streaming
+	peer late connect $SDP_B $port_here send 1000 recv 1000 shutdown drain
+	check "$name: an honest client gets in beside them" \
+		says late $patience "end after 1000 bytes"
+	check "$name: all of them are still held" all_held
+	peers_end late
+}
+
+# left NAME SINCE: how long it took, and what there is now: the attacker has a queue pair
+left() {
+	echo "# $1: free $(($(ms) - $2)) ms after that; $((now[1] - before[1])) sockets more than" \
+		"before, $((now[4] - before[4])) queue pairs, $((before[3] - now[3])) KiB"
+}
+
+held_until_close() {
+	local now before sent
+	echo 600000 >/proc/sys/net/sdp/connect_timeout_ms
+	hold_all held-until-close
+	sent=$(ms)
+	peers_end server
+	check "held-until-close: closing the listener frees all" wait_for $((2 * patience)) none_held \
+		$((before[1] - 1)) $((before[4] + 1))
+	left held-until-close "$sent"
+	echo end >$run
+}
+
+# The socket of the honest client is still the server's.
+held_for_a_time() {
+	local now before sent limit=$((20000 * slow))
+	echo $limit >/proc/sys/net/sdp/connect_timeout_ms
+	hold_all held-for-a-time
+	check "held-for-a-time: $limit ms after that all are free" \
+		wait_for $((limit / 1000 + patience)) none_held $((before[1] + 1)) $((before[4] + 2))
+	left held-for-a-time "$sent"
+	check "held-for-a-time: the honest connection streams" streaming
+	check "held-for-a-time: the queue is empty" queue_is 0
+	peers_end server
+	check "held-for-a-time: nothing is left" wait_for $patience none_held $((before[1] - 1)) \
+		$((before[4] + 1))
+	echo end >$run
+}
+
+held_flood() {
+	[ "$somaxconn" -ge 2000 ] || echo 2000 >/proc/sys/net/core/somaxconn
+	held_until_close
+	left_out "no requests that are held until their time is over"
+	short_form || held_for_a_time
+	echo 500 >/proc/sys/net/sdp/connect_timeout_ms
+}
+
 # A client on a full device: client_told ERRNO WHY
 client_told() {
 	echo "va $2" >$full
@@ -173,6 +254,7 @@ hostile_begin
 honest_start
 flood flood-silent
 flood flood-leaving
+held_flood
 no_queue_pairs
 honest_end
 hostile_end

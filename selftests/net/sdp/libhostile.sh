@@ -5,7 +5,8 @@
 # hostile_begin		loads sdp_hostile.ko
 # hostile_end		checks that nothing is left, and unloads it
 # commit CASE [COUNT]	the peer does it to the newest listener
-# listener_start [OPERATION...]	a listener, at $port_here, by the process "server"
+# listener_start [OPERATION...]	a listener, at $port_here, by the process "server"; with room for
+#				$backlog and one more
 # queue_is N		so many wait at the newest listener
 # still_accepts		it takes an honest client
 # honest_start		checks that an honest connection begins to stream
@@ -55,11 +56,13 @@ hostile_end() {
 	check "and works" transfer $SDP_B
 }
 
+backlog=4
+
 listener_start() {
 	next_port
 	# The port after it stays free.
 	port=$((port + 1))
-	peer server bind $SDP_B $((port - 1)) listen 4 say up "$@"
+	peer server bind $SDP_B $((port - 1)) listen $backlog say up "$@"
 	port_here=$((port - 1))
 	says server $patience up >/dev/null || tap_not_ok "a listener" "$(show_peers)"
 }

@@ -615,12 +615,13 @@ static int course_req_flood(u16 port, struct list_head *conns)
 	return 0;
 }
 
-static int run_flood(u16 port, u32 count, bool leaves, struct list_head *conns)
+static int run_flood(u16 port, u32 count, bool leaves, u8 cm_timeout, struct list_head *conns)
 {
 	struct hostile *h = resolve(port, conns);
 	struct hostile_req req;
 
 	hostile_honest_req(&req, port);
+	req.cm_timeout = cm_timeout;
 	return IS_ERR(h) ? PTR_ERR(h) : hostile_flood(h, &req, count, leaves);
 }
 
@@ -843,6 +844,9 @@ int hostile_case(const char *name, u16 port, u32 count, struct list_head *conns)
 		if (!strcmp(courses[i].name, name))
 			return courses[i].run(port, conns);
 	if (!strcmp(name, "flood-silent") || !strcmp(name, "flood-leaving"))
-		return run_flood(port, count, !strcmp(name, "flood-leaving"), conns);
+		return run_flood(port, count, !strcmp(name, "flood-leaving"), 0, conns);
+	/* As no-rtu-for-hours: the peer's CM does not give them up by itself. */
+	if (!strcmp(name, "flood-held"))
+		return run_flood(port, count, false, 31, conns);
 	return -ENOENT;
 }

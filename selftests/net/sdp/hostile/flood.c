@@ -5,7 +5,8 @@
  *
  * A flood is silent, then what it got is held without a word until it is freed, and only the
  * peer's own time limit helps it; or it leaves, then each attempt is given up, with a REJ, soon
- * after it was made, and the next one finds room.
+ * after it was made, and the next one finds room. A silent one may ask for so much patience (held)
+ * that the peer's CM waits for hours.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
