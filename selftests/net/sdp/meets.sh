@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Two things that otherwise meet once in a long time are made to meet: one waits for the other, on
+# another processor. timeout: 300 s; short form: none; only when named: debug
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/libpeers.sh"
+. "$here/../../vm/netlab.sh"
+. "$here/../../vm/checks.sh"
+
+bin=${SDP_BIN:-$here/../../../build/selftests}/$(uname -r)
+parameters=/sys/module/sdp_held/parameters
+[ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
+[ -e "$bin/sdp_held.ko" ] || tap_skip_all "no $bin/sdp_held.ko; make it with make -C selftests/net/sdp/hostile KERNEL=..."
+fin_timeout=/proc/sys/net/sdp/fin_timeout_ms
+fin_before=$(<$fin_timeout)
+restore() {
+	peers_end
+	echo "$fin_before" >$fin_timeout
+	rmmod sdp_held
+}
+cleanup restore
+
+# waits FUNCTION UNTIL MS
+waits() { insmod "$bin/sdp_held.ko" function="$1" until="$2" ms="$3"; }
+next_waits() { echo 1 >$parameters/count; }
+held() { [ "$(<$parameters/held)" -ge 1 ]; }
+met() { [ "$(<$parameters/met)" -ge 1 ]; }
+
+# A listener is closed just when it is asked for a connection, by loopback, where nobody waits for the
+# other: its port is free at once.
+port_free() {
+	next_port
+	next_waits
+	peer server bind 127.0.0.1 $port listen 5 say up wait "$peers/go" close \
+		bind 127.0.0.1 $port listen 5 say again accept drain
+	says server $patience up
+	peer first connect 127.0.0.1 $port ended
+	wait_for $patience held || return
+	touch "$peers/go"
+	says server $patience again
+}
+
+check "data before" transfer $SDP_B
+wait_for $patience no_sockets
+objects_before=$(connection_counts)
+
+check "a request waits for a listen" waits sdp_options_inherit sdp_listen 5000
+check "the port of a listener is free when it has closed" port_free
+check "that was before the request had a place" met
+check "the request is refused" says first $patience "connect: ECONNREFUSED"
+peer second connect 127.0.0.1 $port send 5000 shutdown
+check "the next listener takes requests" says server $patience "end after 5000 bytes"
+peers_end
+rmmod sdp_held
+check "nothing is left of that" wait_for $patience no_sockets
+
+# A closed socket's time is over in the moment in which something of it arrives, and it begins anew.
+# The timer may be for the processor that waits; then they do not meet, and it is tried again.
+orphan_round() {
+	rm -f "$peers/go"
+	next_port
+	peer server bind $SDP_B $port listen 5 say up accept wait "$peers/go" drain
+	says server $patience up
+	peer client connect $SDP_B $port fill
+	over client $patience || return
+	next_waits
+	touch "$peers/go"
+	says server $patience "end after [0-9]+ bytes" && wait_for $patience no_sockets
+}
+orphans_meet() {
+	local round
+	for ((round = 1; round <= 12; round++)); do
+		echo "round $round"
+		orphan_round || return
+		! met || return 0
+		peers_end
+	done
+	return 1
+}
+echo 3000 >$fin_timeout
+timeouts_before=$(sdpstat OrphanTimeouts)
+check "what has arrived waits for a closed socket's timer" waits sdp_orphan_progress sdp_orphan_timer 4000
+check "a closed socket goes on when its time begins anew" orphans_meet
+check "none has ended before its time" test "$(sdpstat OrphanTimeouts)" = "$timeouts_before"
+peers_end
+rmmod sdp_held
+check "nothing is left" wait_for $((2 * patience)) connection_counts_are "$objects_before"
+tap_done
