@@ -5,7 +5,7 @@
  * with TCP; the same call works once there is memory; a connection lives on with all it has taken
  * (A4); and nothing is left behind. Likewise for a new device, a new namespace and the module
  * itself; and at random under load, also where no call waits. It takes a kernel with fault
- * injection: the debug kernel. timeout: 400 s; short form: debug
+ * injection: the debug kernel. timeout: 600 s; short form: debug
  */
 #include <linux/sdp.h>
 #include <netinet/tcp.h>
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 	tests[n++] = (struct test){ "device", device_failing, 100, 1u << SET_RC4 | IN_TURNS, true,
 				    NULL };
 	tests[n++] = (struct test){ "as_before", as_before, 60, TWO_SETS, true, NULL };
-	tests[n++] = (struct test){ "module", module_failing, 100, 1u << SET_LO6 | NOT_SHORT, true,
+	tests[n++] = (struct test){ "module", module_failing, 300, 1u << SET_LO6 | IN_TURNS, true,
 				    NULL };
 	return run_tests(argv, tests, n);
 }
