@@ -130,6 +130,7 @@ none_held() { look && [ "${now[1]}" -le "$1" ] && [ "${now[4]}" -le "$2" ]; }
 # hold_all NAME: a listener with room for all; leaves in $before what there was, in $sent when the
 # last request had been answered
 hold_all() {
+	# shellcheck disable=SC2034 # listener_start's
 	local name=$1 backlog=2000 begin
 	listener_start accept recv 1000 send 1000 shutdown drain hold
 	look
