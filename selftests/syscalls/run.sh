@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # run.sh [CALLS [KERNEL]]: so many system calls at random (1,000,000) in a VM with KERNEL (6.12), on
 # sockets of AF_SDP and such that the policy makes; main.c says how. SEED=n repeats what chance did,
-# MINUTES=n (120) bounds it. On the kernel "watched" programs are kept that reach new code, by KCOV,
-# and on it and the debug kernel allocations fail in between.
+# MINUTES=n (120) bounds it. On the kernels "debug" and "watched" programs are kept that reach new
+# code, by KCOV, and allocations fail in between.
 #
 # It is the runner of selftests/vm with one test: any complaint of the kernel fails the run, and so
 # does anything left after rmmod. Exit status 0 when nothing failed.
@@ -27,8 +27,7 @@ END
 step "test programs" make -s -C "$SDP_TOP/selftests/net/sdp"
 options=(-e SYSCALLS_CALLS="$calls" -e SYSCALLS_SEED="$seed" -e SYSCALLS_SECONDS=$((minutes * 60)))
 case $kernel in
-debug)		options+=(-e SYSCALLS_FAILURES=1) ;;
-watched)
+debug | watched)
 	options+=(-e SYSCALLS_FAILURES=1 -e SYSCALLS_KCOV=1)
 	export SDP_WATCH=coverage
 	;;

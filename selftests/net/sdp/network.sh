@@ -27,6 +27,8 @@ good_network() {
 	tc qdisc del dev vb root 2>/dev/null
 	ip link set va mtu "$LAB_MTU"
 	ip link set vb mtu "$LAB_MTU"
+	ip route flush cache
+	ip -6 route flush cache
 }
 
 restore() {
@@ -103,7 +105,8 @@ scenario() {
 
 reads() { echo "$1" >$settings/rdma_read; }
 
-# Packets of 4 KiB do not fit for a while.
+# Packets of 4 KiB do not fit for a while. The kernel remembers for ten minutes how long they may be to
+# a place, and soft-RoCE of 6.1 tries a longer one again and again until then: so that is forgotten.
 shorter() {
 	wait_for $patience grep -q connected "$peers/small-client" "$peers/large-client"
 	ip link set va mtu 1500
