@@ -169,13 +169,7 @@ static int run_fallback_get(struct state *s)
 
 static void setup_fallback_get(struct state *s)
 {
-	struct addr where;
-	int listening, c;
-
-	by_names();
-	listening = listener_of(TCP_ONLY, 4, &where);
-	c = connected_as(BOTH_SIDE, &where);
-	accept_and_talk(listening, c, BY_TCP);
+	fall_back();
 	want(run_fallback_get, s, 1, true);
 }
 

@@ -6,6 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$(dirname "$0")/libdeaf.sh"
+. "$(dirname "$0")/libcm.sh"
 declare -A number=([REQ]=16 [REJ]=18 [REP]=19 [RTU]=20 [DREQ]=21 [DREP]=22)
 always=1000000
 
@@ -18,26 +19,9 @@ lose() {
 
 hear_again() { echo 0 >$parameters/count; }
 
-# Whatever was lost: all ends in time, and a connection of the usual kind works.
 aftermath() {
 	check "$1: messages were lost" test "$(<$parameters/lost)" -ge 1
-	peers_end
-	check "$1: the sockets end in time" wait_for $((2 * patience)) no_sockets
-	hear_again
-	check "$1: nothing is left" wait_for $((3 * patience)) connection_counts_are "$objects_before"
-	check "$1: afterwards a connection works" transfer $SDP_B
-	wait_for $patience no_sockets
-}
-
-# connects WHAT: it does, and data comes through to the end
-connects() {
-	next_port
-	peer server bind $SDP_B $port listen 5 say up accept recv 50000 send 50000 drain
-	says server $patience up
-	peer client connect $SDP_B $port send 50000 recv 50000 shutdown drain
-	check "$1: connects" says client $((2 * patience)) connected
-	check "$1: the client gets everything" says client $((2 * patience)) "end after 50000 bytes"
-	check "$1: so does the server" says server $patience "end after 50000 bytes"
+	all_ends "$1" hear_again
 }
 
 # fails WHAT ERRNO: with a listener, or where there is none

@@ -88,18 +88,6 @@ static inline struct request *request_for(struct nl *nl)
 	return r;
 }
 
-/* Something that has fallen back to TCP, which /proc/net/sdp_fallbacks shows, too. */
-static inline void fall_back(void)
-{
-	struct addr where;
-	int listening, c;
-
-	by_names();
-	listening = listener_of(TCP_ONLY, 4, &where);
-	c = connected_as(BOTH_SIDE, &where);
-	accept_and_talk(listening, c, BY_TCP);
-}
-
 /* With a connection, a listener, and a socket that is nothing yet. */
 static inline int netlink_answers(void *arg)
 {

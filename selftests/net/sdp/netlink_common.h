@@ -318,4 +318,16 @@ static inline void be_nobody(void)
 	need_errno(!prctl(PR_SET_DUMPABLE, 1), "PR_SET_DUMPABLE");
 }
 
+/* Something that has fallen back to TCP, which /proc/net/sdp_fallbacks shows, too. */
+static inline void fall_back(void)
+{
+	struct addr where;
+	int listening, c;
+
+	by_names();
+	listening = listener_of(TCP_ONLY, 4, &where);
+	c = connected_as(BOTH_SIDE, &where);
+	accept_and_talk(listening, c, BY_TCP);
+}
+
 #endif /* SDP_TEST_NETLINK_COMMON_H */

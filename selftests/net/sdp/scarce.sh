@@ -7,6 +7,7 @@
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
 . "$here/../../vm/checks.sh"
+. "$(dirname "$0")/libcm.sh"
 
 bin=${SDP_BIN:-$here/../../../build/selftests}/$(uname -r)
 scarce=/sys/module/sdp_scarce/parameters deaf=/sys/module/sdp_deaf/parameters
@@ -44,26 +45,7 @@ plenty() {
 
 were() { [ "$(<$scarce/"$1")" -ge "$2" ]; }
 
-# Whatever there was none for: nothing stays, and a connection of the usual kind works.
-aftermath() {
-	peers_end
-	check "$1: the sockets end in time" wait_for $((2 * patience)) no_sockets
-	plenty
-	check "$1: nothing is left" wait_for $((2 * patience)) connection_counts_are "$objects_before"
-	check "$1: afterwards a connection works" transfer $SDP_B
-	wait_for $patience no_sockets
-}
-
-# connects WHAT: it does, and data comes through to the end
-connects() {
-	next_port
-	peer server bind $SDP_B $port listen 5 say up accept recv 50000 send 50000 drain
-	says server $patience up
-	peer client connect $SDP_B $port send 50000 recv 50000 shutdown drain
-	check "$1: connects" says client $patience connected
-	check "$1: the client gets everything" says client $patience "end after 50000 bytes"
-	check "$1: so does the server" says server $patience "end after 50000 bytes"
-}
+aftermath() { all_ends "$1" plenty; }
 
 # resets [OPTION...]: a client goes before it has read all, while the server only waits for it
 resets() {

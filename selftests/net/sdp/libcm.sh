@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0
+# Sourced after libpeers.sh by the tests in which connection management is disturbed: a connection
+# of the usual kind, and what has to be true afterwards. The test has set $objects_before, by
+# connection_counts, when nothing was there.
+
+# connects WHAT: it does, and data comes through to the end
+connects() {
+	next_port
+	peer server bind $SDP_B $port listen 5 say up accept recv 50000 send 50000 drain
+	says server $patience up
+	peer client connect $SDP_B $port send 50000 recv 50000 shutdown drain
+	check "$1: connects" says client $((2 * patience)) connected
+	check "$1: the client gets everything" says client $((2 * patience)) "end after 50000 bytes"
+	check "$1: so does the server" says server $patience "end after 50000 bytes"
+}
+
+# all_ends WHAT COMMAND...: all ends in time though it is still disturbed; COMMAND ends that, and then
+# nothing stays and connections work
+all_ends() {
+	local what=$1
+	shift
+	peers_end
+	check "$what: the sockets end in time" wait_for $((2 * patience)) no_sockets
+	"$@"
+	check "$what: nothing is left" wait_for $((3 * patience)) connection_counts_are "$objects_before"
+	check "$what: afterwards a connection works" transfer $SDP_B
+	wait_for $patience no_sockets
+}
