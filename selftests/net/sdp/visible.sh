@@ -395,11 +395,11 @@ retry_setting() {
 	peers_end
 }
 
-mem_is_global() {
+machine_is_global() {
 	local seen
 	ip netns add sdpmem && seen=$(ip netns exec sdpmem ls $settings)
 	ip netns delete sdpmem
-	grep -qx recv_buffers <<<"$seen" && ! grep -qx mem <<<"$seen"
+	grep -qx recv_buffers <<<"$seen" && ! grep -qxE "mem|max_orphans" <<<"$seen"
 }
 
 # Few slots and much to send: the stream gets through all the same.
@@ -434,12 +434,15 @@ scheme_setting() {
 	check "flow_control keeps its value when it is refused" test "$(value flow_control)" = credit
 }
 scheme_setting
-# mem is three numbers, for the whole machine, and has memory.sh; the policy's text has policy.c.
-others=$'mem\npolicy\npolicy_error\nflow_control'
-check "no other settings than these, mem and the policy" \
+# mem is three numbers and has memory.sh, max_orphans has lifetime.sh; both are for the whole machine.
+# The policy's text has policy.c.
+others=$'mem\nmax_orphans\npolicy\npolicy_error\nflow_control'
+check "no other settings than these, those of the machine and the policy" \
 	test "$(ls $settings | sort | tr '\n' ' ')" = \
 	"$( (awk 'NF { print $1 }' <<<"$every_setting"; echo "$others") | sort | tr '\n' ' ')"
-check "mem is not seen in other namespaces" mem_is_global
+check "mem and max_orphans are not seen in other namespaces" machine_is_global
+check "max_orphans is 4096 at least" test "$(value max_orphans)" -ge 4096
+check "max_orphans is not negative" invalid max_orphans -1
 check "recv_buffers: both ends post as many" connection_with recv_buffers 20 posted_is 20
 check "recv_buffers: they are the peer's credit" connection_with recv_buffers 30 credit_seen 30
 check "accept_buffers: posted before accept" waiting_with 7
