@@ -50,6 +50,9 @@
 #define RC_WORTH_GUESS	65536
 /* How long to wait for memory to tell the CM, or the peer, that the connection stands. */
 #define RC_MEMORY_WAIT	(HZ / 50)
+/* So many links are stopped at a time, and how long to wait before it may be another one's turn. */
+#define RC_STOPS_MOST	32
+#define RC_STOP_WAIT	(HZ / 10)
 /* How long to wait before we look again whether packets are still under way. */
 #define RC_QUIET_WAIT	(HZ / 50)
 

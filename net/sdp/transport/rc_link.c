@@ -43,18 +43,35 @@ static void link_destroy(struct rc_link *rc)
 	rc_link_put(rc);
 }
 
-/* From the first call on nothing reaches the link. Returns how long to wait for the next. */
+/* Links that are being stopped. */
+static atomic_t stopping = ATOMIC_INIT(0);
+
+/*
+ * Afterwards nothing reaches the link. Returns false when many are being stopped just now: who
+ * destroys a CM id, or drains, waits for work items that others would keep from running. (From 7.0
+ * on ib_destroy_cm_id() looks each tick, and not when it is woken, if the peer's REQ was such.)
+ */
+static bool link_stop(struct rc_link *rc)
+{
+	if (!atomic_add_unless(&stopping, 1, RC_STOPS_MOST))
+		return false;
+	set_bit(RC_STOPPED, &rc->flags);
+	drop_rdma_id(rc);
+	rc_qp_stop(rc);
+	if (rc->cm)
+		ib_destroy_cm_id(rc->cm);
+	rc->cm = NULL;
+	/* Last: up to here a handler may have entered it. */
+	rc_device_leave(rc);
+	atomic_dec(&stopping);
+	return true;
+}
+
+/* From the first call on that has stopped it nothing reaches the link. Returns how long to wait. */
 static unsigned long link_end(struct rc_link *rc)
 {
-	if (!test_and_set_bit(RC_STOPPED, &rc->flags)) {
-		drop_rdma_id(rc);
-		rc_qp_stop(rc);
-		if (rc->cm)
-			ib_destroy_cm_id(rc->cm);
-		rc->cm = NULL;
-		/* Last: up to here a handler may have entered it. */
-		rc_device_leave(rc);
-	}
+	if (!test_bit(RC_STOPPED, &rc->flags) && !link_stop(rc))
+		return RC_STOP_WAIT;
 	/*
 	 * Users have been told that the link is over, and wait for nothing but it. Who walks the
 	 * device's list is one of them: the owner hears of it before the last word.
