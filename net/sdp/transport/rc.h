@@ -50,9 +50,8 @@
 #define RC_WORTH_GUESS	65536
 /* How long to wait for memory to tell the CM, or the peer, that the connection stands. */
 #define RC_MEMORY_WAIT	(HZ / 50)
-/* So many links are stopped at a time, and how long to wait before it may be another one's turn. */
+/* So many links are stopped at a time. */
 #define RC_STOPS_MOST	32
-#define RC_STOP_WAIT	(HZ / 10)
 /* How long to wait before we look again whether packets are still under way. */
 #define RC_QUIET_WAIT	(HZ / 50)
 
@@ -160,7 +159,8 @@ enum rc_flag {
 	RC_RELEASED,		/* the owner has let go */
 	RC_AWAITED,		/* it is released, and waits for the answer to its REQ or REP */
 	RC_CLOSING,		/* our DREQ is sent */
-	RC_STOPPED,		/* no handler and no completion will come any more */
+	RC_STOPPED,		/* it is being stopped, or has been */
+	RC_AT_REST,		/* ... so that no handler and no completion will come any more */
 	RC_GONE,		/* everything is freed but the link itself */
 	RC_FAILED_SAID,		/* broken, device gone, or the like: told once */
 	RC_FAILED_WHY,		/* ... and it is written down why */
@@ -299,7 +299,9 @@ struct rc_move {
  * @place: ... where
  * @flags: enum rc_flag
  * @work: ends and frees the link, and whatever else must not run in a handler
- * @refs: one for the link, one for its queued @work, one for each who walks the device's list
+ * @stop: stops it in between: nothing else looks at it meanwhile
+ * @refs: one for the link, one for its queued @work, one for @stop, one for each who walks the
+ *	device's list
  */
 struct rc_link {
 	struct sdp_link link;
@@ -343,11 +345,13 @@ struct rc_link {
 	const char *place;
 	unsigned long flags;
 	struct delayed_work work;
+	struct work_struct stop;
 	refcount_t refs;
 };
 
 extern const struct sdp_link_events *rc_up;
 extern struct workqueue_struct *rc_wq;
+extern struct workqueue_struct *rc_stop_wq;
 
 static inline struct rc_link *to_rc(struct sdp_link *link)
 {

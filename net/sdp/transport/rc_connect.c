@@ -20,6 +20,7 @@
 
 const struct sdp_link_events *rc_up;
 struct workqueue_struct *rc_wq;
+struct workqueue_struct *rc_stop_wq;
 
 static void to_sockaddr(struct sockaddr_storage *ss, const struct sdp_endpoint *e)
 {
@@ -226,6 +227,10 @@ int sdp_rc_init(const struct sdp_link_events *up)
 	rc_wq = alloc_workqueue("sdp_rc", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rc_wq)
 		return -ENOMEM;
+	err = -ENOMEM;
+	rc_stop_wq = alloc_workqueue("sdp_rc_stop", WQ_UNBOUND | WQ_MEM_RECLAIM, RC_STOPS_MOST);
+	if (!rc_stop_wq)
+		goto no_queue;
 	err = rc_device_init();
 	if (err)
 		goto no_devices;
@@ -234,6 +239,8 @@ int sdp_rc_init(const struct sdp_link_events *up)
 		return 0;
 	rc_device_exit();
 no_devices:
+	destroy_workqueue(rc_stop_wq);
+no_queue:
 	destroy_workqueue(rc_wq);
 	return err;
 }
@@ -245,5 +252,6 @@ void sdp_rc_exit(void)
 {
 	rc_fork_exit();
 	rc_device_exit();
+	destroy_workqueue(rc_stop_wq);
 	destroy_workqueue(rc_wq);
 }

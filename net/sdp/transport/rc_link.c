@@ -43,19 +43,15 @@ static void link_destroy(struct rc_link *rc)
 	rc_link_put(rc);
 }
 
-/* Links that are being stopped. */
-static atomic_t stopping = ATOMIC_INIT(0);
-
 /*
- * Afterwards nothing reaches the link. Returns false when many are being stopped just now: who
- * destroys a CM id, or drains, waits for work items that others would keep from running. (From 7.0
- * on ib_destroy_cm_id() looks each tick, and not when it is woken, if the peer's REQ was such.)
+ * Afterwards nothing reaches the link. A few at a time: who destroys a CM id, or drains, waits for
+ * work items of others that many would keep from running. (From 7.0 on ib_destroy_cm_id() looks
+ * each tick, and not when it is woken, if the peer's REQ was such.)
  */
-static bool link_stop(struct rc_link *rc)
+static void stop_work(struct work_struct *work)
 {
-	if (!atomic_add_unless(&stopping, 1, RC_STOPS_MOST))
-		return false;
-	set_bit(RC_STOPPED, &rc->flags);
+	struct rc_link *rc = container_of(work, struct rc_link, stop);
+
 	drop_rdma_id(rc);
 	rc_qp_stop(rc);
 	if (rc->cm)
@@ -63,15 +59,19 @@ static bool link_stop(struct rc_link *rc)
 	rc->cm = NULL;
 	/* Last: up to here a handler may have entered it. */
 	rc_device_leave(rc);
-	atomic_dec(&stopping);
-	return true;
+	rc_link_poke(rc, RC_AT_REST);
+	rc_link_put(rc);
 }
 
-/* From the first call on that has stopped it nothing reaches the link. Returns how long to wait. */
+/* Returns how long to wait for the next call; that after the stop is the other item's. */
 static unsigned long link_end(struct rc_link *rc)
 {
-	if (!test_bit(RC_STOPPED, &rc->flags) && !link_stop(rc))
-		return RC_STOP_WAIT;
+	if (!test_and_set_bit(RC_STOPPED, &rc->flags)) {
+		refcount_inc(&rc->refs);
+		queue_work(rc_stop_wq, &rc->stop);
+	}
+	if (!test_bit(RC_AT_REST, &rc->flags))
+		return 0;
 	/*
 	 * Users have been told that the link is over, and wait for nothing but it. Who walks the
 	 * device's list is one of them: the owner hears of it before the last word.
@@ -283,6 +283,7 @@ struct rc_link *rc_link_alloc(struct net *net)
 	__skb_queue_head_init(&rc->spare);
 	INIT_LIST_HEAD(&rc->dev_node);
 	INIT_DELAYED_WORK(&rc->work, link_work);
+	INIT_WORK(&rc->stop, stop_work);
 	return rc;
 }
 
