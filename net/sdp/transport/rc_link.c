@@ -4,7 +4,8 @@
  *
  * Everything that must not happen in a CM handler, in softirq or under the owner's lock
  * is done by the link's one work item: flags say what, the item does it in a fixed order
- * and never runs beside itself. All resources are freed in one place, link_destroy(), in
+ * and never runs beside itself. Only the stop has an item of its own, and the first one
+ * waits for it. All resources are freed in one place, link_destroy(), in
  * reverse order of their making; the link itself when nobody refers to it any more.
  *
  * An end from our side: release() -> (answer to a fresh REQ or REP) -> DREQ -> (DREP, or
@@ -185,11 +186,13 @@ static unsigned long await_reason(struct rc_link *rc)
  */
 static unsigned long tell_cm(struct rc_link *rc)
 {
-	long wait = rc->asked + rc->rtu_wait - jiffies;
+	long wait;
 	int err;
 
+	/* Only with this flag is it certain that nobody is just making the id. */
 	if (!test_bit(RC_TELL_CM, &rc->flags))
 		return 0;
+	wait = rc->asked + rc->rtu_wait - jiffies;
 	if (wait > 0 && !test_bit(RC_CONNECTED, &rc->flags))
 		return wait;
 	clear_bit(RC_TELL_CM, &rc->flags);
@@ -237,7 +240,7 @@ static unsigned long link_step(struct rc_link *rc)
 	}
 	wait = send_rtu(rc);
 	if (!test_bit(RC_RELEASED, &rc->flags)) {
-		if (!wait && rc->cm)
+		if (!wait)
 			wait = tell_cm(rc);
 		return min_not_zero(wait, await_reason(rc));
 	}
