@@ -4,7 +4,8 @@
  * socket its file. Most sockets of the kernel's own have none, or are marked as such, and those
  * of accept() have no struct sock yet. So what comes by here with one, and not from a module's
  * code, is what socket(2) has made, by whatever program, statically linked or not. (NVMe over TCP
- * gives its sockets a file, and until 6.13 no mark.)
+ * gives its sockets a file, and in 6.12 no mark. Where it is a kprobe, below, callers are not told
+ * apart: such kernels are older than that.)
  *
  * ftrace calls us at the function's entry. It saves no more than the arguments then, which makes
  * it cheaper than a kprobe: every socket(2) of the machine pays for it. Where it cannot (arm64

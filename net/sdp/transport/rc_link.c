@@ -46,8 +46,8 @@ static void link_destroy(struct rc_link *rc)
 
 /*
  * Afterwards nothing reaches the link. A few at a time: who destroys a CM id, or drains, waits for
- * work items of others that many would keep from running. (From 7.0 on ib_destroy_cm_id() looks
- * each tick, and not when it is woken, if the peer's REQ was such.)
+ * work items of others that many would keep from running. (In 7.2 ib_destroy_cm_id() looks each
+ * tick, besides being woken, if the peer's REQ has named no retries or no time.)
  */
 static void stop_work(struct work_struct *work)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # A socket that a module of the kernel has made like a program's (hostile/user.c), as NVMe over TCP
-# did until 6.13, is none that the policy takes (J2). timeout: 60 s; short form: 6.12
+# does in 6.12, is none that the policy takes (J2). timeout: 60 s; short form: 6.12
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 

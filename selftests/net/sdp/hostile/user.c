@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A user of TCP in the kernel, who makes a socket as NVMe over TCP did until 6.13: like a
+ * A user of TCP in the kernel, who makes a socket as NVMe over TCP does in 6.12: like a
  * program's, with a file, and without the mark of the kernel's own. It connects to 127.0.0.1 as the
  * module is loaded, and lets it go.
  */
