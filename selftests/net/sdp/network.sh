@@ -22,13 +22,29 @@ bytes=300000
 # What a connection may end with here.
 end_errno='[a-z]*: (ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)'
 
+# The kernel remembers for ten minutes how long packets to a place may be. Soft-RoCE of 6.1 tries a
+# longer one again at once, without end, and what the kernel answers to one that is under way when it
+# forgets makes it remember again.
+mtus_forgotten() {
+	ip route flush cache
+	ip -6 route flush cache
+	[[ "$(ip route show cache table all; ip -6 route show cache table all)" != *mtu* ]]
+}
+
+mtu() {
+	ip link set va mtu "$1"
+	ip link set vb mtu "$1"
+}
+
+long_packets() {
+	mtu "$LAB_MTU"
+	wait_for $patience mtus_forgotten
+}
+
 good_network() {
 	tc qdisc del dev va root 2>/dev/null
 	tc qdisc del dev vb root 2>/dev/null
-	ip link set va mtu "$LAB_MTU"
-	ip link set vb mtu "$LAB_MTU"
-	ip route flush cache
-	ip -6 route flush cache
+	long_packets
 }
 
 restore() {
@@ -73,6 +89,12 @@ well() {
 # Ends without an error and with bytes missing would be as bad as wrong ones.
 no_early_end() { ! grep -l "bytes missing" "$peers"/* && ! grep -l "wrong data" "$peers"/*; }
 
+none_left() {
+	wait_for $((2 * patience)) no_sockets && return
+	cat /proc/net/sdp
+	return 1
+}
+
 # scenario WHAT ALL|SOME NETEM-ARGUMENT...: messages and RDMA at once, IPv4 and IPv6
 scenario() {
 	local what=$1 how=$2 name names=(small large v6) whole=0 wrong=0 status
@@ -100,20 +122,17 @@ scenario() {
 	peers_end
 	good_network
 	check "$what: a good network works again" transfer "$SDP_B"
-	check "$what: nothing is left" wait_for $((2 * patience)) no_sockets
+	check "$what: nothing is left" none_left
 }
 
 reads() { echo "$1" >$settings/rdma_read; }
 
-# Packets of 4 KiB do not fit for a while. The kernel remembers for ten minutes how long they may be to
-# a place, and soft-RoCE of 6.1 tries a longer one again and again until then: so that is forgotten.
+# Packets of 4 KiB do not fit for a while.
 shorter() {
 	wait_for $patience grep -q connected "$peers/small-client" "$peers/large-client"
-	ip link set va mtu 1500
-	ip link set vb mtu 1500
+	mtu 1500
 	pause 2
-	ip link set va mtu "$LAB_MTU"
-	ip link set vb mtu "$LAB_MTU"
+	long_packets
 }
 
 check "data before" transfer "$SDP_B"
