@@ -36,8 +36,11 @@
 /* CM replies are awaited for 4.096 us << 18 = 1 s, resent up to 15 times. */
 #define RC_CM_TIMEOUT	18
 #define RC_CM_RETRIES	15
-/* How long the peer may take to answer a DREQ before we go without. */
-#define RC_DREQ_WAIT	(3 * HZ)
+/* So many times the CM may have sent a DREQ before we go without an answer, ... */
+#define RC_DREQ_TIMES	3
+/* ... and so long that takes, whatever the CM's time for an answer is: a REQ names it. */
+#define RC_DREQ_LEAST	(3 * HZ)
+#define RC_DREQ_MOST	(15 * HZ)
 /* How old an unanswered REQ or REP must be for us to go: it has been taken in by then. */
 #define RC_ANSWER_WAIT	(HZ / 2)
 /* So many times the CM may have sent a REP before it is told that the connection stands. */
@@ -158,7 +161,7 @@ enum rc_flag {
 	RC_ENDED_SAID,
 	RC_RELEASED,		/* the owner has let go */
 	RC_AWAITED,		/* it is released, and waits for the answer to its REQ or REP */
-	RC_CLOSING,		/* our DREQ is sent */
+	RC_CLOSING,		/* our DREQ is sent, unless the CM had none to send */
 	RC_STOPPED,		/* it is being stopped, or has been */
 	RC_AT_REST,		/* ... so that no handler and no completion will come any more */
 	RC_GONE,		/* everything is freed but the link itself */
@@ -268,7 +271,8 @@ struct rc_move {
  * @pkey: partition key
  * @psn: packet sequence number at which the peer shall begin
  * @asked: when our REQ or REP was sent (jiffies), with RC_ASKED
- * @rtu_wait: accepting side: how long after that an RTU may still come (jiffies)
+ * @closing: when our DREQ was sent (jiffies), with RC_CLOSING
+ * @cm_wait: how long the CM waits for an answer before it repeats a message (jiffies)
  * @rdma: resolves address and route; destroyed by the work item
  * @cm: CM id of the connection
  * @qp: queue pair
@@ -314,7 +318,8 @@ struct rc_link {
 	u16 pkey;
 	u32 psn;
 	unsigned long asked;
-	unsigned long rtu_wait;
+	unsigned long closing;
+	unsigned long cm_wait;
 	struct rdma_cm_id *rdma;
 	struct ib_cm_id *cm;
 	struct ib_qp *qp;
@@ -352,6 +357,12 @@ struct rc_link {
 extern const struct sdp_link_events *rc_up;
 extern struct workqueue_struct *rc_wq;
 extern struct workqueue_struct *rc_stop_wq;
+
+/* A time of the CM's, 4.096 us times a power of two, as ib_cm itself reads it; in jiffies. */
+static inline unsigned long rc_cm_time(int exponent)
+{
+	return msecs_to_jiffies(1U << clamp(exponent - 8, 0, 23));
+}
 
 static inline struct rc_link *to_rc(struct sdp_link *link)
 {

@@ -162,15 +162,6 @@ int rc_reject(struct ib_cm_id *cm, enum ib_cm_rej_reason reason)
 	return -ECONNREFUSED;
 }
 
-/* After how long the CM will have sent our REP a few times, if there is no RTU. */
-static unsigned long rtu_wait(const struct ib_cm_req_event_param *req)
-{
-	/* The CM's own reading of 4.096 us times a power of two. */
-	u32 ms = 1U << max(req->remote_cm_response_timeout - 8, 0);
-
-	return max_t(unsigned long, RC_RTU_REPS * msecs_to_jiffies(ms), RC_ANSWER_WAIT);
-}
-
 static int accept_request(struct rc_listener *l, struct ib_cm_id *cm,
 			  const struct ib_cm_req_event_param *req, struct sdp_incoming *in)
 {
@@ -183,7 +174,7 @@ static int accept_request(struct rc_listener *l, struct ib_cm_id *cm,
 	rc->peer = in->peer;
 	rc->port = req->port;
 	rc->pkey = be16_to_cpu(req->primary_path->pkey);
-	rc->rtu_wait = rtu_wait(req);
+	rc->cm_wait = rc_cm_time(req->remote_cm_response_timeout);
 	if (!rc_device_add_link(l->dev, rc)) {
 		rc_link_discard(rc);
 		return -ENETDOWN;

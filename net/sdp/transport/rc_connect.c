@@ -91,6 +91,9 @@ static int send_req(struct rc_link *rc, const u8 *hello)
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
 	rc->cm = cm;
+	/* As ib_cm reckons: there and back, and the peer's own time in between. */
+	rc->cm_wait = 2 * rc_cm_time(route->path_rec[0].packet_life_time) +
+		      rc_cm_time(RC_CM_TIMEOUT);
 	rc->asked = jiffies;
 	set_bit(RC_ASKED, &rc->flags);
 	err = ib_send_cm_req(cm, &req);

@@ -9,7 +9,7 @@
  * reverse order of their making; the link itself when nobody refers to it any more.
  *
  * An end from our side: release() -> (answer to a fresh REQ or REP) -> DREQ -> (DREP, or
- *	RC_DREQ_WAIT) -> stop -> (packets and device events under way) -> destroy.
+ *	some repetitions) -> stop -> (packets and device events under way) -> destroy.
  * An end from the peer's: DREQ -> DREP, drain (what had arrived is handed in), up->ended
  *	-> the owner releases -> stop -> (the same) -> destroy.
  * A device that goes away: up->failed -> the owner releases -> stop, and so on.
@@ -127,6 +127,20 @@ static int send_dreq(struct rc_link *rc)
 }
 
 /*
+ * The CM repeats a DREQ, but not once its id is destroyed. It may get lost, and then nothing else
+ * tells the peer: not even after both DisConns, if it was the first one to send its own. Returns
+ * how long to wait for the answer.
+ */
+static unsigned long await_drep(const struct rc_link *rc)
+{
+	unsigned long most = clamp_t(unsigned long, RC_DREQ_TIMES * rc->cm_wait, RC_DREQ_LEAST,
+				     RC_DREQ_MOST);
+	long wait = rc->closing + most - jiffies;
+
+	return max(wait, 0L);
+}
+
+/*
  * Tell the peer, unless it knows. Returns how long to wait for its answer.
  *
  * Whether the connection stands is for the CM to say, and it refuses if not: our own flag
@@ -149,8 +163,9 @@ static unsigned long disconnect(struct rc_link *rc)
 	if (test_bit(RC_TOLD, &rc->flags) && !test_bit(RC_CONNECTED, &rc->flags))
 		return 1;
 	if (test_and_set_bit(RC_CLOSING, &rc->flags))
-		return 0;
-	return send_dreq(rc) ? 0 : RC_DREQ_WAIT;
+		return await_drep(rc);
+	rc->closing = jiffies;
+	return send_dreq(rc) ? 0 : await_drep(rc);
 }
 
 /*
@@ -173,6 +188,12 @@ static unsigned long await_reason(struct rc_link *rc)
 	return 0;
 }
 
+/* After how long the CM will have sent our REP a few times, if there is no RTU. */
+static unsigned long rtu_wait(const struct rc_link *rc)
+{
+	return max_t(unsigned long, RC_RTU_REPS * rc->cm_wait, RC_ANSWER_WAIT);
+}
+
 /*
  * A message has come, and no RTU, which may be lost: in the end the CM is told, or it would end the
  * connection. Returns how long to wait for the RTU before that.
@@ -192,7 +213,7 @@ static unsigned long tell_cm(struct rc_link *rc)
 	/* Only with this flag is it certain that nobody is just making the id. */
 	if (!test_bit(RC_TELL_CM, &rc->flags))
 		return 0;
-	wait = rc->asked + rc->rtu_wait - jiffies;
+	wait = rc->asked + rtu_wait(rc) - jiffies;
 	if (wait > 0 && !test_bit(RC_CONNECTED, &rc->flags))
 		return wait;
 	clear_bit(RC_TELL_CM, &rc->flags);

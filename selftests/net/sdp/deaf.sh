@@ -35,8 +35,34 @@ fails() {
 	check "$1: connect fails with $2" says client $((2 * patience)) "connect: $2"
 }
 
+# The one message that tells a peer of the end, or of a reset, is repeated as long as it may help.
+told_again() {
+	local what="$1 DREQ lost" timeouts
+
+	timeouts=$(sdpstat OrphanTimeouts)
+	lose DREQ "$1"
+	connects "$what"
+	check "$what: both ends are over" wait_for $patience no_sockets
+	check "$what: because they were told" test "$(sdpstat OrphanTimeouts)" = "$timeouts"
+	check "$what: as many were lost" test "$(<$parameters/lost)" = "$1"
+	lose DREQ "$1"
+	next_port
+	peer server bind $SDP_B $port listen 5 say up accept send 1000 drain
+	says server $patience up
+	peer client connect $SDP_B $port hold
+	wait_for $patience unread
+	peers_end client
+	check "$what: the other end hears of a reset" says server $patience "drain: ECONNRESET"
+	aftermath "$what"
+}
+
+unread() { [[ $(connections rx_queue $ESTABLISHED) == *[1-9A-F]* ]]; }
+
 check "data before" transfer $SDP_B
 deaf_begin
+for times in 1 2; do
+	told_again $times
+done
 echo 5000 >$settings/fin_timeout_ms
 
 for message in REQ REP RTU DREQ DREP; do
