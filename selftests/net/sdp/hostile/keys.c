@@ -17,7 +17,11 @@ static int refused(struct hostile *h, int err)
 {
 	if (!err)
 		return -EPERM;
-	return err == -EIO && h->sent_status == IB_WC_REM_ACCESS_ERR ? -EIO : -EPROTO;
+	if (err == -EIO && h->sent_status == IB_WC_REM_ACCESS_ERR)
+		return -EIO;
+	pr_info("sdp_hostile: a key was refused by error %d, status %s\n", err,
+		ib_wc_status_msg(h->sent_status));
+	return -EPROTO;
 }
 
 /* All of an offer is read, it says, and waits until the call is over: a small write follows. */
