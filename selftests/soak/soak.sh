@@ -413,7 +413,7 @@ pages_at_most() { [ "$(awk '$1 == "SDP" { print $4 }' /proc/net/protocols)" -le 
 lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by make check-soak"
 cleanup restore
 check "data before" warm_up
-objects=$(connection_counts)
+objects=$(counts_at_rest)
 remember_settings
 echo "any * both" >"$settings/policy"
 echo 1 >"$settings/rewrite"

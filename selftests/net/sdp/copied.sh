@@ -17,7 +17,7 @@ grep -q ' add_vmfork_randomness' /proc/kallsyms || tap_skip_all "a kernel that i
 
 check "data before" transfer $SDP_B
 wait_for $patience no_sockets
-objects_before=$(connection_counts)
+objects_before=$(counts_at_rest)
 
 peer loop_server bind 127.0.0.1 $((port + 2000)) listen 5 say up accept recv 1000 wait "$peers/go" recv 1000 drain
 says loop_server $patience up

@@ -83,7 +83,7 @@ connects_begin() {
 none_wrong() { ! grep -H wrong "$peers"/hurry* "$peers"/greeter*; }
 
 check "data before" transfer "${addresses[-1]}"
-objects=$(connection_counts)
+objects=$(counts_at_rest)
 echo 2000 >/proc/sys/net/sdp/fin_timeout_ms
 streams_begin
 connects_begin

@@ -14,7 +14,7 @@ delayed=/sys/module/sdp_slow/parameters/delayed
 [ -e "$module" ] || tap_skip_all "no $module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
 
 check "data before" transfer "$SDP_B"
-objects_before=$(connection_counts)
+objects_before=$(counts_at_rest)
 insmod "$module" || tap_skip_all "the module $module cannot be loaded"
 cleanup rmmod sdp_slow
 

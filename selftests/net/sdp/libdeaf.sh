@@ -24,6 +24,6 @@ cleanup restore
 # Sets $objects_before, of a machine at rest.
 deaf_begin() {
 	wait_for $patience no_sockets
-	objects_before=$(connection_counts)
+	objects_before=$(counts_at_rest)
 	insmod "$deaf_module" || tap_skip_all "the module $deaf_module cannot be loaded"
 }

@@ -36,7 +36,7 @@ hostile_begin() {
 	touch "$SDP_RUN/hostile"
 	insmod "$hostile_module" || tap_skip_all "the module $hostile_module cannot be loaded"
 	check "data before" transfer "$SDP_B"
-	objects_before=$(connection_counts)
+	objects_before=$(counts_at_rest)
 }
 
 objects_gone() {

@@ -56,7 +56,7 @@ in_a_row() {
 	# What the first ones make for good.
 	"$programs/victim" hurry "$2" $port 4 2 >/dev/null
 	check "$1: nothing is left of the first ones" wait_for $patience only_listeners
-	before=$(memory_left) objects=$(connection_counts) time=$(processor_time)
+	before=$(memory_left) objects=$(counts_at_rest) time=$(processor_time)
 	check "$1: connections for $seconds s, each comes about" \
 		"$programs/victim" hurry "$2" $port 4 $seconds "$3"
 	sed 's/^/# '"$1"': /' "$tap_output"
@@ -77,7 +77,7 @@ at_the_backlog() {
 	says tardy $patience up >/dev/null
 	"$programs/victim" hurry "$2" $port 4 1 >/dev/null
 	wait_for $patience only_listeners >/dev/null
-	before=$(memory_left) objects=$(connection_counts) full=$(sdpstat BacklogFull)
+	before=$(memory_left) objects=$(counts_at_rest) full=$(sdpstat BacklogFull)
 	check "$1: a full backlog for $((seconds / 3)) s, each gets in" \
 		"$programs/victim" hurry "$2" $port 24 $((seconds / 3))
 	sed 's/^/# '"$1"', full backlog: /' "$tap_output"

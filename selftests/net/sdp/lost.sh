@@ -35,7 +35,7 @@ flowing() {
 
 check "data before" transfer "$SDP_B"
 wait_for $patience no_sockets
-objects_before=$(connection_counts)
+objects_before=$(counts_at_rest)
 insmod "$module" || tap_skip_all "the module $module cannot be loaded"
 
 check "all lost: data still arrives" transfer "$SDP_B"

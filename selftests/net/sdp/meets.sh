@@ -42,7 +42,7 @@ port_free() {
 
 check "data before" transfer $SDP_B
 wait_for $patience no_sockets
-objects_before=$(connection_counts)
+objects_before=$(counts_at_rest)
 
 check "a request waits for a listen" waits sdp_options_inherit sdp_listen 5000
 check "the port of a listener is free when it has closed" port_free

@@ -137,7 +137,7 @@ shorter() {
 
 check "data before" transfer "$SDP_B"
 wait_for $patience no_sockets
-objects_before=$(connection_counts)
+objects_before=$(counts_at_rest)
 during=(true)
 reads 1
 scenario "no harm" ALL delay 0ms

@@ -58,7 +58,7 @@ resets() {
 
 check "data before" transfer $SDP_B
 wait_for $patience no_sockets
-objects_before=$(connection_counts)
+objects_before=$(counts_at_rest)
 insmod "$bin/sdp_scarce.ko" || tap_skip_all "the module $bin/sdp_scarce.ko cannot be loaded"
 insmod "$bin/sdp_deaf.ko" || tap_skip_all "the module $bin/sdp_deaf.ko cannot be loaded"
 echo 5000 >$fin_timeout

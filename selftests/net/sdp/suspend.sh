@@ -77,7 +77,7 @@ round() {
 
 [ ! -w $delay ] || echo 2 >$delay
 check "data before" transfer "${addresses[-1]}"
-objects=$(connection_counts)
+objects=$(counts_at_rest)
 echo 500 >/proc/sys/net/sdp/scan_ms
 streams_begin
 for i in 1 2 3; do

@@ -34,7 +34,7 @@ cleanup restore_modprobe
 echo >/proc/sys/kernel/modprobe
 
 check "data before" transfer "$SDP_B"
-objects=$(connection_counts)
+objects=$(counts_at_rest)
 # The kernel's own report of each failed allocation would fill the log.
 if [ -n "${SYSCALLS_FAILURES:-}" ]; then
 	options+=("-f")

@@ -49,7 +49,7 @@ closed_by() {
 
 check "data before" transfer "$SDP_B"
 wait_for $patience no_sockets
-objects_before=$(connection_counts)
+objects_before=$(counts_at_rest)
 insmod "$bin/sdp_tell.ko" || tap_skip_all "the module $bin/sdp_tell.ko cannot be loaded"
 
 # Kernels without VM generation IDs are not told of copies.

@@ -43,7 +43,7 @@ exchange() {
 }
 
 check "data before" transfer "$SDP_B"
-read_before=$(sdpstat BytesRead) objects_before=$(connection_counts)
+read_before=$(sdpstat BytesRead) objects_before=$(counts_at_rest)
 check "bytes are right when reads are" exchange 2000000 4096 "$SDP_B"
 check "it was read by RDMA" test $(($(sdpstat BytesRead) - read_before)) -gt $((200000 / slow / slow))
 void_before=$(sdpstat ReadsVoid)
