@@ -2,8 +2,8 @@
 # Sourced after lib.sh by the tests that need processes at the ends of connections
 # (peer/peer.c says what they can be told), and questions to /proc/net/sdp.
 #
-# peer NAME OPERATION...	starts one, in namespace $peer_in if that is set; its process is
-#				${peer_pid[NAME]}
+# peer NAME OPERATION...	starts one, in namespace $peer_in if that is set, on the processors of
+#				the mask $peer_on if there is one; its process is ${peer_pid[NAME]}
 # victim NAME ARGUMENT...	likewise, by peer/victim.c
 # says NAME SECONDS TEXT	waits until it has printed TEXT, a whole line
 # over NAME SECONDS		waits until it has ended
@@ -31,6 +31,7 @@ patience=$((30 * slow))
 export PEER_SECONDS=${PEER_SECONDS:-$((100 * slow))}
 export PEER_FULL_MS=$((200 * slow)) PEER_REST_MS=$((50 * slow * slow))
 peer_in=
+peer_on=
 
 ESTABLISHED=01 SYN_SENT=02 SYN_RECV=03 CLOSED=07 LISTEN=0A
 
@@ -38,7 +39,7 @@ peer() {
 	local name=$1
 	shift
 	: >"$peers/$name"
-	${peer_in:+ip netns exec "$peer_in"} "$programs/peer" "$@" >"$peers/$name" 2>&1 &
+	${peer_in:+ip netns exec "$peer_in"} ${peer_on:+taskset "$peer_on"} "$programs/peer" "$@" >"$peers/$name" 2>&1 &
 	peer_pid[$name]=$!
 	# Without the shell's remarks on how it ended.
 	disown $!

@@ -54,34 +54,44 @@ peers_end
 rmmod sdp_held
 check "nothing is left of that" wait_for $patience no_sockets
 
-# A closed socket's time is over in the moment in which something of it arrives, and it begins anew.
-# The timer may be for the processor that waits; then they do not meet, and it is tried again.
+# A closed socket's time is over, and just then something of it arrives: it begins anew. The timer runs
+# where the socket was closed, and waits there; where that is also what arrivals need they do not meet,
+# and it is tried again.
 orphan_round() {
+	local timeouts
 	rm -f "$peers/go"
+	timeouts=$(sdpstat OrphanTimeouts)
 	next_port
+	peer_on=1
 	peer server bind $SDP_B $port listen 5 say up accept wait "$peers/go" drain
 	says server $patience up
+	peer_on=2
 	peer client connect $SDP_B $port fill
-	over client $patience || return
+	peer_on=
 	next_waits
+	over client $patience && wait_for $patience held || return
 	touch "$peers/go"
-	says server $patience "end after [0-9]+ bytes" && wait_for $patience no_sockets
+	over server $patience
+	met || return 0
+	says server 1 "end after [0-9]+ bytes" && [ "$(sdpstat OrphanTimeouts)" = "$timeouts" ]
 }
 orphans_meet() {
 	local round
-	for ((round = 1; round <= 12; round++)); do
+	for ((round = 1; round <= 8; round++)); do
 		echo "round $round"
 		orphan_round || return
-		! met || return 0
 		peers_end
+		! met || return 0
+		rmmod sdp_held && timer_waits || return
 	done
 	return 1
 }
-echo 3000 >$fin_timeout
-timeouts_before=$(sdpstat OrphanTimeouts)
-check "what has arrived waits for a closed socket's timer" waits sdp_orphan_progress sdp_orphan_timer 4000
-check "a closed socket goes on when its time begins anew" orphans_meet
-check "none has ended before its time" test "$(sdpstat OrphanTimeouts)" = "$timeouts_before"
+timer_waits() { waits sdp_orphan_timer sdp_orphan_progress 6000; }
+
+echo 2000 >$fin_timeout
+check "a closed socket's timer waits for what arrives" timer_waits
+check "the socket goes on, as its time has begun anew" orphans_meet
+check "and ends when its bytes have arrived" wait_for $patience no_sockets
 peers_end
 rmmod sdp_held
 check "nothing is left" wait_for $((2 * patience)) connection_counts_are "$objects_before"
