@@ -14,6 +14,8 @@ export PEER_SECONDS=1000
 
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
 # In full: a minute, as a server that is never left alone.
+# Enough that no processor waits for them.
+callers=16
 seconds=60 thousands=60 readers=20 slowly=100
 ! short_form && [ $slow = 1 ] || {
 	seconds=10 thousands=0 readers=6 slowly=5
@@ -43,7 +45,7 @@ by_tcp() {
 	next_port
 	VICTIM_TCP=1 victim tcp-greeter greet "$2" $port
 	says tcp-greeter $patience up >/dev/null
-	VICTIM_TCP=1 "$programs/victim" hurry "$2" $port 4 $((seconds / 6)) | sed "s/^/# $1, TCP: /"
+	VICTIM_TCP=1 "$programs/victim" hurry "$2" $port $callers $((seconds / 6)) | sed "s/^/# $1, TCP: /"
 	peers_end tcp-greeter
 }
 
@@ -54,11 +56,11 @@ in_a_row() {
 	victim greeter greet "$2" $port
 	says greeter $patience up >/dev/null
 	# What the first ones make for good.
-	"$programs/victim" hurry "$2" $port 4 2 >/dev/null
+	"$programs/victim" hurry "$2" $port $callers 2 >/dev/null
 	check "$1: nothing is left of the first ones" wait_for $patience only_listeners
 	before=$(memory_left) objects=$(counts_at_rest) time=$(processor_time)
 	check "$1: connections for $seconds s, each comes about" \
-		"$programs/victim" hurry "$2" $port 4 $seconds "$3"
+		"$programs/victim" hurry "$2" $port $callers $seconds "$3"
 	sed 's/^/# '"$1"': /' "$tap_output"
 	echo "# $1: processors idle $(idle_since "$time") % of the time"
 	check "$1: no socket is left of them" wait_for $patience only_listeners
