@@ -337,6 +337,21 @@ TEST(sdp_ring_in_asked__at_its_largest)
 	EXPECT_EQ(SDP_BAD_STATE, sdp_ring_in_asked(&in, SIZE, &wish));
 }
 
+/* What the wire does not allow is not told, however small the peer's messages are */
+TEST(sdp_ring_in_made__smaller_than_any)
+{
+	struct sdp_region small = region(SDP_RING_SIZE_MIN / 2), least = region(SDP_RING_SIZE_MIN);
+	enum sdp_ring_wish wish;
+	struct sdp_ring_in in;
+
+	sdp_ring_in_agree(&in, SDP_BY_NIC, SIZE, 256);
+	EXPECT_EQ(SDP_VALID, sdp_ring_in_asked(&in, SIZE, &wish));
+	EXPECT_FALSE(sdp_ring_in_made(&in, &small, 3));
+	sdp_ring_in_answer_sent(&in);
+	EXPECT_EQ(SDP_VALID, sdp_ring_in_asked(&in, SIZE, &wish));
+	EXPECT_TRUE(sdp_ring_in_made(&in, &least, 3));
+}
+
 /* The next ring: what is read of the old one is not told any more, and nothing comes there */
 TEST(sdp_ring_in_arrived__next_ring)
 {
