@@ -343,10 +343,13 @@ TEST(sdp_ring_in_made__smaller_than_any)
 	struct sdp_region small = region(SDP_RING_SIZE_MIN / 2), least = region(SDP_RING_SIZE_MIN);
 	enum sdp_ring_wish wish;
 	struct sdp_ring_in in;
+	u32 cap;
 
 	sdp_ring_in_agree(&in, SDP_BY_NIC, SIZE, 256);
+	cap = in.cap;
 	EXPECT_EQ(SDP_VALID, sdp_ring_in_asked(&in, SIZE, &wish));
 	EXPECT_FALSE(sdp_ring_in_made(&in, &small, 3));
+	EXPECT_EQ(cap, in.cap);
 	sdp_ring_in_answer_sent(&in);
 	EXPECT_EQ(SDP_VALID, sdp_ring_in_asked(&in, SIZE, &wish));
 	EXPECT_TRUE(sdp_ring_in_made(&in, &least, 3));

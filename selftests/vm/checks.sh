@@ -164,13 +164,15 @@ connection_counts() { rdma_counts | sed -E 's/ mr [0-9]+//'; }
 
 # No more than that: a link outlives its socket until its peer has answered and its completions are in.
 links_over() {
-	! rdma resource show qp | grep -E 'comm \[?sdp\]?( |$)' | sed 's/^link \([^/]*\).*/\1/' | sort |
-		uniq -d | grep -q .
+	local pairs
+	pairs=$(rdma resource show qp) || return
+	! grep -E 'comm \[?sdp\]?( |$)' <<<"$pairs" | sed 's/^link \([^/]*\).*/\1/' | sort | uniq -d |
+		grep -q .
 }
 
 # What it is after that; to be compared with later.
 counts_at_rest() {
-	wait_for 60 links_over >&2
+	wait_for $((60 * ${slow:-1})) links_over >&2
 	connection_counts
 }
 

@@ -346,11 +346,12 @@ enum sdp_violation sdp_ring_in_asked(struct sdp_ring_in *in, u32 size, enum sdp_
 bool sdp_ring_in_made(struct sdp_ring_in *in, const struct sdp_region *ring, u16 posted)
 {
 	bool nic = in->scheme == SDP_BY_NIC;
-	u32 windows = nic ? max((u32)WINDOWS_MIN, posted + 1U) * in->window : 0;
+	u32 least = max(nic ? WINDOWS_MIN * in->window : 0U, (u32)SDP_RING_SIZE_MIN);
+	u32 now = nic ? (posted + 1U) * in->window : 0;
 
-	if (nic && ring->len >= WINDOWS_MIN * in->window)
+	if (nic && ring->len >= least)
 		in->cap = ring->len;
-	if (ring->len < max(windows, (u32)SDP_RING_SIZE_MIN) || ring->len <= in->size) {
+	if (ring->len < max(least, now) || ring->len <= in->size) {
 		refuse(in);
 		return false;
 	}

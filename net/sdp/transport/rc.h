@@ -38,7 +38,7 @@
 #define RC_CM_RETRIES	15
 /* So many times the CM may have sent a DREQ before we go without an answer, ... */
 #define RC_DREQ_TIMES	3
-/* ... and so long that takes, whatever the CM's time for an answer is: a REQ names it. */
+/* ... which takes so long at least and at most: the time for an answer is a REQ's to name. */
 #define RC_DREQ_LEAST	(3 * HZ)
 #define RC_DREQ_MOST	(15 * HZ)
 /* How old an unanswered REQ or REP must be for us to go: it has been taken in by then. */

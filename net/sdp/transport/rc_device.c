@@ -287,7 +287,15 @@ static void fail_links(struct rc_device *dev, u32 port, int error, const char *p
 		rc_link_put(rc);
 		spin_lock_bh(&dev->lock);
 	}
-	/* Links that only wait for a peer's last word look whether that can still come. */
+	spin_unlock_bh(&dev->lock);
+}
+
+/* Links that only wait for a peer's last word see that it cannot come any more. */
+static void end_waits(struct rc_device *dev)
+{
+	struct rc_link *rc;
+
+	spin_lock_bh(&dev->lock);
 	list_for_each_entry(rc, &dev->links, dev_node)
 		if (test_bit(RC_RELEASED, &rc->flags))
 			rc_link_wake(rc);
@@ -387,6 +395,7 @@ static void client_remove(struct ib_device *ib, void *data)
 	WRITE_ONCE(dev->going, true);
 	spin_unlock_bh(&dev->lock);
 	fail_links(dev, 0, ENETDOWN, "device removed");
+	end_waits(dev);
 	device_put(dev);
 	wait_for_completion(&dev->unused);
 	rc_worth_stop(dev);

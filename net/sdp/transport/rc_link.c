@@ -133,10 +133,13 @@ static int send_dreq(struct rc_link *rc)
  */
 static unsigned long await_drep(const struct rc_link *rc)
 {
-	unsigned long most = clamp_t(unsigned long, RC_DREQ_TIMES * rc->cm_wait, RC_DREQ_LEAST,
-				     RC_DREQ_MOST);
-	long wait = rc->closing + most - jiffies;
+	unsigned long most = RC_DREQ_LEAST;
+	long wait;
 
+	/* Else it is not repeated in time. */
+	if (rc->cm_wait < RC_DREQ_MOST)
+		most = clamp_t(unsigned long, RC_DREQ_TIMES * rc->cm_wait, most, RC_DREQ_MOST);
+	wait = rc->closing + most - jiffies;
 	return max(wait, 0L);
 }
 

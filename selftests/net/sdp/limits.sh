@@ -13,9 +13,9 @@ export PEER_SECONDS=1000
 . "$(dirname "$0")/../../vm/checks.sh"
 
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
-# In full: a minute, as a server that is never left alone.
 # Enough that no processor waits for them.
 callers=16
+# In full: a minute, as a server that is never left alone.
 seconds=60 thousands=60 readers=20 slowly=100
 ! short_form && [ $slow = 1 ] || {
 	seconds=10 thousands=0 readers=6 slowly=5
@@ -58,7 +58,7 @@ in_a_row() {
 	# What the first ones make for good.
 	"$programs/victim" hurry "$2" $port $callers 2 >/dev/null
 	check "$1: nothing is left of the first ones" wait_for $patience only_listeners
-	before=$(memory_left) objects=$(counts_at_rest) time=$(processor_time)
+	objects=$(counts_at_rest) before=$(memory_left) time=$(processor_time)
 	check "$1: connections for $seconds s, each comes about" \
 		"$programs/victim" hurry "$2" $port $callers $seconds "$3"
 	sed 's/^/# '"$1"': /' "$tap_output"
@@ -79,7 +79,7 @@ at_the_backlog() {
 	says tardy $patience up >/dev/null
 	"$programs/victim" hurry "$2" $port 4 1 >/dev/null
 	wait_for $patience only_listeners >/dev/null
-	before=$(memory_left) objects=$(counts_at_rest) full=$(sdpstat BacklogFull)
+	objects=$(counts_at_rest) before=$(memory_left) full=$(sdpstat BacklogFull)
 	check "$1: a full backlog for $((seconds / 3)) s, each gets in" \
 		"$programs/victim" hurry "$2" $port 24 $((seconds / 3))
 	sed 's/^/# '"$1"', full backlog: /' "$tap_output"

@@ -55,8 +55,8 @@ rmmod sdp_held
 check "nothing is left of that" wait_for $patience no_sockets
 
 # A closed socket's time is over, and just then something of it arrives: it begins anew. The timer runs
-# where the socket was closed, and waits there; where that is also what arrivals need they do not meet,
-# and it is tried again.
+# where the socket was closed, as a rule, and waits there; where that is also what arrivals need they do
+# not meet, and it is tried again.
 orphan_round() {
 	local timeouts
 	rm -f "$peers/go"

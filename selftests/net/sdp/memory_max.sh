@@ -155,7 +155,7 @@ for address in "${addresses[@]}"; do
 	where=rc
 	[ $address != 127.0.0.1 ] || where=loop
 	check "$where: data before" transfer "$address"
-	before=$(pages) objects=$(counts_at_rest)
+	objects=$(counts_at_rest) before=$(pages)
 	moving "$where, messages" "$address" 5000
 	moving "$where, large writes" "$address" 262144
 	connecting "$where" "$address"

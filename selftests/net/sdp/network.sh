@@ -28,6 +28,7 @@ end_errno='[a-z]*: (ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)'
 mtus_forgotten() {
 	ip route flush cache
 	ip -6 route flush cache
+	pause 0.2
 	[[ "$(ip route show cache table all; ip -6 route show cache table all)" != *mtu* ]]
 }
 
