@@ -75,6 +75,7 @@ static void listen_more(void)
 	REC("more room", listen(s.listening, 1));
 	rec_connect("connect", s.fd, &s.where);
 	rec_mask_at("fits", s.fd, POLLOUT);
+	await_queue(s.listening, 2);
 	rec_connect("one more", late, &s.where);
 	rec_events("does not fit", poll_for(late, POLLOUT, NOTHING_MS));
 }
