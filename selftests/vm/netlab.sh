@@ -12,6 +12,7 @@
 #		fd09:1::1, rxnb on nb in B with .2. From Linux 7 on; may be up beside the
 #		first one.
 # lab_intact	succeeds when the first lab is as lab_up left it.
+# lab_mtu BYTES	sets how long packets may be on that cable.
 # lab_down, lab_down_ns		remove all of it; fine also when only half of it is there.
 
 # 4200 leaves room for RDMA packets with 4096 bytes of data.
@@ -21,6 +22,8 @@ LAB_MODULES="rdma_rxe rdma_ucm ib_umad ib_uverbs rdma_cm ib_cm veth"
 
 export SDP_A=10.9.0.1 SDP_B=10.9.0.2 SDP_A6=fd09::1 SDP_B6=fd09::2
 export SDP_NS_A=10.9.1.1 SDP_NS_B=10.9.1.2 SDP_NS_A6=fd09:1::1 SDP_NS_B6=fd09:1::2
+
+lab_mtu() { ip link set va mtu "$1" && ip link set vb mtu "$1"; }
 
 # lab_wait WHAT COMMAND...: until COMMAND succeeds, at most 60 s.
 lab_wait() {

@@ -111,15 +111,11 @@ link_down_up() {
 	check "$dev down and up: connects by IPv6" shown transfer $SDP_B6
 }
 
-mtu() {
-	ip link set va mtu "$1" && ip link set vb mtu "$1"
-}
-
 packet_sizes() {
-	mtu 1500
+	lab_mtu 1500
 	check "packets of 1500 bytes: data" transfer $SDP_B
 	stream $SDP_B
-	mtu "$LAB_MTU"
+	lab_mtu "$LAB_MTU"
 	check "longer ones again, with a stream: data" transfer $SDP_B6
 	peers_end
 	check "packet sizes: nothing is left" wait_for $((2 * patience)) no_sockets

@@ -59,12 +59,27 @@ told_again() {
 # Both queues of a socket are one field.
 unread() { connections tx_queue $ESTABLISHED | grep -q ':.*[1-9A-F]'; }
 
+# Who waits for the answer to a DREQ, for longer than that, does so no longer when its device goes.
+device_goes() {
+	local what="every DREQ lost, a device goes"
+	lose DREQ $always
+	connects "$what"
+	wait_for $patience eval '[ "$(<$parameters/lost)" -ge 1 ]'
+	check "$what: nobody waits for an answer" timeout 3 rdma link delete rxa
+	hear_again
+	peers_end
+	lab_device "" rxa va 0 1
+	check "$what, and comes back: a connection works" transfer $SDP_B
+	wait_for $patience no_sockets
+}
+
 check "data before" transfer $SDP_B
 deaf_begin
 for times in 1 2; do
 	told_again $times
 done
 echo 5000 >$settings/fin_timeout_ms
+[ $slow != 1 ] || device_goes
 
 for message in REQ REP RTU DREQ DREP; do
 	lose $message 1

@@ -32,13 +32,8 @@ mtus_forgotten() {
 	[[ "$(ip route show cache table all; ip -6 route show cache table all)" != *mtu* ]]
 }
 
-mtu() {
-	ip link set va mtu "$1"
-	ip link set vb mtu "$1"
-}
-
 long_packets() {
-	mtu "$LAB_MTU"
+	lab_mtu "$LAB_MTU"
 	wait_for $patience mtus_forgotten
 }
 
@@ -131,7 +126,7 @@ reads() { echo "$1" >$settings/rdma_read; }
 # Packets of 4 KiB do not fit for a while.
 shorter() {
 	wait_for $patience grep -q connected "$peers/small-client" "$peers/large-client"
-	mtu 1500
+	lab_mtu 1500
 	pause 2
 	long_packets
 }
