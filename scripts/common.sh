@@ -34,6 +34,45 @@ step() {
 	fi
 }
 
+# The locks of apt and dpkg, held by whoever installs or looks for packages.
+apt_locks=(/var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/lib/apt/lists/lock
+	/var/cache/apt/archives/lock)
+apt_patience=600
+
+# apt_lock_held: succeeds when somebody holds one of them, and prints which. They are locks of
+# fcntl(2), which flock(1) does not see; /proc/locks has them by device and inode.
+apt_lock_held() {
+	local lock inode
+	for lock in "${apt_locks[@]}"; do
+		inode=$(stat -c %i "$lock" 2>/dev/null) || continue
+		if grep -qE "POSIX .* WRITE .*:$inode " /proc/locks; then echo "$lock"; return; fi
+	done
+	return 1
+}
+
+# await_apt: until nobody holds them, with a word about it
+await_apt() {
+	local waited=0 lock
+	while lock=$(apt_lock_held); do
+		[ $waited -lt $apt_patience ] ||
+			die "$lock has been held for $apt_patience s; end its holder (fuser $lock) or wait, and start again"
+		[ $waited != 0 ] ||
+			say "  (waiting: another program installs packages, $lock; at most $apt_patience s)"
+		sleep 1
+		waited=$((waited + 1))
+	done
+}
+
+# apt_step TEXT ARGUMENT...: apt-get as a step. Should somebody be faster after the wait, apt waits for
+# dpkg's lock by itself.
+apt_step() {
+	local text=$1
+	shift
+	await_apt
+	DEBIAN_FRONTEND=noninteractive \
+		step "$text" apt-get -q -o DPkg::Lock::Timeout=$apt_patience "$@"
+}
+
 # have_packages NAME...: succeeds when all of them are installed.
 have_packages() {
 	local status

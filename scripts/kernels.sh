@@ -35,7 +35,7 @@ stock() {
 	image=$(stock_package "$series")
 	if [ -z "$image" ]; then
 		as_root
-		step "package lists" apt-get -q update
+		apt_step "package lists" update
 		image=$(stock_package "$series")
 	fi
 	[ -n "$image" ] || die "Debian offers no linux-image-$series here; is the security suite enabled in apt?"
@@ -47,8 +47,8 @@ stock() {
 	fi
 	if ! stock_complete "$dir" "$release"; then
 		have_packages "linux-headers-$release" ||
-			step "headers $release" env DEBIAN_FRONTEND=noninteractive \
-				apt-get -q install -y --no-install-recommends "linux-headers-$release"
+			apt_step "headers $release" install -y --no-install-recommends \
+				"linux-headers-$release"
 		step "image $release" unpack_image "$image" "$release" "$dir"
 	fi
 	printf '%s\n' "$dir"

@@ -38,6 +38,5 @@ if [ ! -e $policy ]; then
 	chmod 755 $policy
 fi
 
-export DEBIAN_FRONTEND=noninteractive
-step "package lists" apt-get -q update
-step "packages for: $*" apt-get -q install -y --no-install-recommends "${want[@]}"
+apt_step "package lists" update
+apt_step "packages for: $*" install -y --no-install-recommends "${want[@]}"

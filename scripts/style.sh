@@ -8,6 +8,12 @@ cd "$SDP_TOP"
 
 scripts/setup.sh style build
 linux=$(scripts/kernels.sh source)
+# Made ready before any check begins: what kernels.sh says of its progress is no warning.
+declare -A kernel_of=()
+make_kernels_ready() {
+	local name
+	for name in 6.1 6.12 debug; do kernel_of[$name]=$(scripts/kernels.sh "$name"); done
+}
 mapfile -t module < <(git ls-files -co --exclude-standard 'net/*.[ch]' 'include/*.h')
 mapfile -t programs < <(git ls-files -co --exclude-standard 'selftests/*.[ch]' 'tools/*.[ch]')
 
@@ -55,14 +61,14 @@ sparse="C=1 CHECK='sparse -Wno-shift-negative-value -Wno-context'"
 # Each kernel's objects are made anew, for what is up to date warns of nothing.
 remove_objects() {
 	local release
-	release=$(basename "$(scripts/kernels.sh "$1")"/lib/modules/*)
+	release=$(basename "${kernel_of[$1]}"/lib/modules/*)
 	find "build/$release/net" -name '*.o' -delete 2>/dev/null || true
 }
 
 # Warnings of the compiler, and of what else MAKE FLAGS let look at the sources: KERNEL [FLAGS]
 warnings() {
 	remove_objects "$1"
-	make -s modules KERNEL="$1" MODULE_FLAGS="W=1 ${2:-}" 2>&1 | grep -E 'warning|error|C=1' || true
+	make -s modules KDIR="${kernel_of[$1]}/build" MODULE_FLAGS="W=1 ${2:-}" 2>&1 | grep -E 'warning|error|C=1' || true
 }
 
 kernel_doc() {
@@ -134,6 +140,7 @@ builds() {
 	check "no warning with W=1, kernel debug" warnings debug
 }
 
+[ "${1:-all}" = texts ] || make_kernels_ready
 say "style"
 case ${1:-all} in
 all)		{ texts & builds; wait; } ;;

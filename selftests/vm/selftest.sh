@@ -92,6 +92,29 @@ runs_unnamed() {
 	return $status
 }
 
+# Somebody holds a lock of apt's for as long as the word about it has not been said.
+waits_for_apt() {
+	local lock log=$SDP_LOGS/waits-for-apt holder status=0
+	lock=$(mktemp)
+	python3 - "$lock" "$log" <<-'END' &
+		import fcntl, os, sys, time
+		lock = open(sys.argv[1], "w")
+		fcntl.lockf(lock, fcntl.LOCK_EX)
+		open(sys.argv[2] + ".held", "w")
+		while "waiting: another program" not in open(sys.argv[2]).read():
+		    time.sleep(0.1)
+	END
+	holder=$!
+	: >"$log"
+	until [ -e "$log.held" ] || ! kill -0 $holder; do sleep 0.1; done
+	(apt_locks=("$lock") && await_apt && echo "its turn") 2>"$log" >>"$log.turn" || status=1
+	grep -q 'its turn' "$log.turn" && grep -q "waiting: another program.*$lock" "$log" || status=1
+	(apt_locks=("$lock") && await_apt) 2>&1 | grep -q . && status=1
+	kill $holder 2>/dev/null || true
+	rm -f "$lock" "$log" "$log".*
+	return $status
+}
+
 # Its parent does not wait for it: it has ended, and is there.
 zombie_is_gone() {
 	local parent child='' end=$((SECONDS + 10)) status=1
@@ -113,6 +136,7 @@ kernel=$("$SDP_TOP/scripts/kernels.sh" $faulty)
 bad=$SDP_TOP/build/$(basename "$kernel"/lib/modules/*)-bad
 step "module with faults" build_bad "$bad"
 
+point "a lock of apt that somebody holds is waited for" waits_for_apt
 point "a process that nobody has waited for has ended" zombie_is_gone
 point "the script's exit status comes back" boot_status 7 'exit 7'
 point "a guest that panics gives 99" boot_status 99 'echo c >/proc/sysrq-trigger; sleep 60'
