@@ -82,6 +82,8 @@ fi
 
 [ "$icount" = 1 ] || [ "$(uname -m)" != x86_64 ] || tell_tsc_khz ||
 	cannot "cc fails; run scripts/setup.sh vm"
+# The guest's shells wait by it (process.sh).
+machine_program ticker >/dev/null || cannot "cc fails; run scripts/setup.sh vm"
 
 make_run_directory() {
 	[ -n "$run" ] || run=$runs/$(date +%Y%m%d-%H%M%S)-$(basename "$script" .sh)-$$

@@ -3,8 +3,10 @@
 # guest.sh TEST...: run tests in the guest, with the lab up and $SDP_MODULE loaded, and look
 # after each one and at the end for what went wrong below them. Called by run.sh.
 #
-# One line per test goes to stdout and to $SDP_RUN/results (name, points passed, failed,
-# skipped, seconds); a test's output is in $SDP_RUN/NAME.tap. Exit status 0 when all is well.
+# One line per test goes to stdout and to $SDP_RUN/results (name, points passed, failed, skipped,
+# seconds, seconds of processor time); a test's output is in $SDP_RUN/NAME.tap. $SDP_RUN/now says
+# where the machine is and how many seconds that may take: run.sh ends one that is there for longer.
+# Exit status 0 when all is well.
 #
 # A test may ask for more time than the default (120 s, on the debug kernel 300 s) by a
 # comment in its first 40 lines: "timeout: 300 s"; the debug kernel gives it 2.5 times that.
@@ -21,6 +23,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 SDP_LAB=${SDP_LAB:-yes}
 # Orphaned connections may need net.sdp.fin_timeout_ms (60 s) to end.
 SDP_UNLOAD_SECONDS=${SDP_UNLOAD_SECONDS:-100}
+# Seconds that the lab, or looking at what is left over, may take, on a busy host and the debug kernel,
+# too; and a test's end, beyond its own limit.
+patience=300
+aftermath=${SDP_AFTERMATH:-$patience}
 module=$(basename "$SDP_MODULE" .ko)
 module=${module//-/_}
 stat=${SDP_STAT:-/proc/net/${module}stat}
@@ -28,24 +34,43 @@ export SDP_BIN=$SDP_TOP/build/selftests
 
 failed=0 splats=0
 : >"$SDP_RUN/results"
-# report NAME PASSED FAILED SKIPPED SECONDS
-report() {
-	local verdict=ok
-	[ "$2" -gt 0 ] || verdict=skip
-	[ "$3" -eq 0 ] || { verdict=FAIL; failed=1; }
-	printf '%s %d %d %d %d\n' "$@" >>"$SDP_RUN/results"
-	printf '  %-28s %-4s %5d points %4d s\n' "$1" $verdict $(($2 + $3 + $4)) "$5"
+
+# look_at_work: $work is how many seconds the processors have worked since the machine was started
+look_at_work() {
+	local cpu user nice system idle wait irq softirq rest
+	read -r cpu user nice system idle wait irq softirq rest </proc/stat
+	work=$(((user + nice + system + irq + softirq) / 100))
 }
 
-# check NAME COMMAND...: one point, failed if COMMAND prints anything.
+# now_at NAME SECONDS: what is done next, and how long that may take
+now_at() {
+	echo "$1 $2" >"$SDP_RUN/now"
+	look_at_clock
+	look_at_work
+	at_since=$up at_work=$work
+}
+
+# report NAME PASSED FAILED SKIPPED: with the time since now_at
+report() {
+	local verdict=ok up work
+	look_at_clock
+	look_at_work
+	[ "$2" -gt 0 ] || verdict=skip
+	[ "$3" -eq 0 ] || { verdict=FAIL; failed=1; }
+	printf '%s %d %d %d %d %d\n' "$@" $((up - at_since)) $((work - at_work)) >>"$SDP_RUN/results"
+	printf '  %-28s %-4s %5d points %4d s\n' "$1" $verdict $(($2 + $3 + $4)) $((up - at_since))
+}
+
+# check NAME SECONDS COMMAND...: one point, failed if COMMAND prints anything; it may take so long.
 check() {
-	local name=$1 start=$SECONDS output
-	shift
+	local name=$1 output
+	now_at "$name" "$2"
+	shift 2
 	output=$("$@" 2>&1)
 	if [ -z "$output" ]; then
-		report "$name" 1 0 0 $((SECONDS - start))
+		report "$name" 1 0 0
 	else
-		report "$name" 0 1 0 $((SECONDS - start))
+		report "$name" 0 1 0
 		printf '=== %s\n%s\n' "$name" "$output" >>"$SDP_RUN/checks"
 		head -n 40 <<<"$output" | sed 's/^/    /'
 	fi
@@ -114,20 +139,18 @@ test_problem() {
 
 run_test() {
 	local name=$1 file limit out=$SDP_RUN/$1.tap pid status=0 problem
-	local plan passed not_ok skipped command=() up start
-	look_at_clock
-	start=$up
+	local plan passed not_ok skipped command=()
 	file=$(test_file "$name")
 	limit=$(test_limit "$name" "$SDP_DEBUG")
+	now_at "$name" $((limit + 20 + aftermath))
 	[[ $file != *.sh ]] || command=(bash)
 	rm -f "$SDP_RUN/hostile"
 	(cd "$SDP_TESTS" && exec setsid timeout -k 5 "$limit" "${command[@]}" "$file") \
 		>"$out" 2>&1 </dev/null &
 	pid=$!
 	if ! wait_ended $pid $((limit + 20)); then
-		look_at_clock
-		report "$name" 0 1 0 $((up - start))
-		echo "    cannot be killed, the rest is not run; its processes:"
+		report "$name" 0 1 0
+		echo "    cannot be killed, the rest is run in another machine; its processes:"
 		show_stacks $pid
 		check_kernel "$name"
 		return 1
@@ -139,8 +162,7 @@ run_test() {
 	[ -z "$problem" ] || not_ok=$((not_ok + 1))
 	# A test that says `1..0 # SKIP why` is one skipped point.
 	[ "$plan" != 0 ] || [ $not_ok != 0 ] || skipped=1
-	look_at_clock
-	report "$name" "$passed" "$not_ok" "$skipped" $((up - start))
+	report "$name" "$passed" "$not_ok" "$skipped"
 	if [ $not_ok != 0 ]; then
 		[ -z "$problem" ] || echo "    $problem"
 		grep '^not ok' "$out" | head -n 20 | sed 's/^/    /'
@@ -156,7 +178,7 @@ run_test() {
 check_peers() {
 	local broken=$SDP_RUN/broken
 	check_rules "$stat" >"$broken" || [ -e "$SDP_RUN/hostile" ] || {
-		report "rules-in-$1" 0 1 0 0
+		report "rules-in-$1" 0 1 0
 		echo "    $1 had rules of the protocol broken: $(tr '\n' ';' <"$broken")"
 	}
 }
@@ -165,7 +187,7 @@ check_peers() {
 check_lab() {
 	[ "$SDP_LAB" = yes ] || return 0
 	lab_intact && return
-	report "lab-after-$1" 0 1 0 0
+	report "lab-after-$1" 0 1 0
 	echo "    $1 left the lab changed: $(rdma link | tr '\n' ';')"
 	lab_down && lab_up
 }
@@ -180,7 +202,9 @@ load_module() {
 
 # rmmod may be refused while orphans end; prints why if it stays so.
 unload_module() {
-	local end=$((SECONDS + SDP_UNLOAD_SECONDS)) pid
+	local up end pid
+	look_at_clock
+	end=$((up + SDP_UNLOAD_SECONDS))
 	save_symbols "$module"
 	while :; do
 		rmmod "$module" 2>"$SDP_RUN/rmmod" &
@@ -191,7 +215,8 @@ unload_module() {
 			return
 		fi
 		wait $pid && return
-		[ $SECONDS -lt $end ] || break
+		look_at_clock
+		[ "$up" -lt $end ] || break
 		pause 0.2
 	done
 	echo "after $SDP_UNLOAD_SECONDS s: $(cat "$SDP_RUN/rmmod")"
@@ -232,7 +257,7 @@ races_begin() {
 	local set=/sys/module/kcsan/parameters
 	[ -n "${SDP_RACES:-}" ] || return 0
 	echo 300 >$set/skip_watch && echo 300 >$set/udelay_task && echo 100 >$set/udelay_interrupt &&
-		echo on >$kcsan || report kcsan-on 0 1 0 0
+		echo on >$kcsan || report kcsan-on 0 1 0
 }
 
 # A run in which nothing was watched has found nothing.
@@ -242,19 +267,20 @@ races_watched() {
 }
 
 begin() {
+	now_at begin $patience
 	if [ "$SDP_LAB" = yes ]; then
-		lab_up || { report lab 0 1 0 0; return 1; }
+		lab_up || { report lab 0 1 0; return 1; }
 		rdma_before=$(rdma_counts)
 	fi
 	kmemleak_begin
 	races_begin
 	checks_begin
 	if lockdep_blind; then
-		report lockdep-on 0 1 0 0
+		report lockdep-on 0 1 0
 		echo "    lockdep gave up before the tests: dmesg in $SDP_RUN/console.log says why"
 	fi
 	load_module && return
-	report insmod 0 1 0 0
+	report insmod 0 1 0
 	dmesg | tail -n 15
 	return 1
 }
@@ -264,11 +290,11 @@ check_kernel insmod
 for name in "$@"; do
 	run_test "$name" || break
 done
-check rmmod unload_module
+check rmmod $((2 * SDP_UNLOAD_SECONDS + patience)) unload_module
 check_kernel rmmod
-[ -d "/sys/module/$module" ] || check no-leak leaks
+[ -d "/sys/module/$module" ] || check no-leak $patience leaks
 check_kernel "the leak check"
-check no-splat no_splat
-[ -z "${SDP_RACES:-}" ] || check races-watched races_watched
+check no-splat $patience no_splat
+[ -z "${SDP_RACES:-}" ] || check races-watched $patience races_watched
 save_coverage
 exit $failed

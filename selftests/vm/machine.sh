@@ -4,6 +4,7 @@
 # machine_cpu		for -cpu
 # machine_parameters	of the kernel
 # tell_tsc_khz		adds to them how fast the guest's clock is, unless instructions are counted
+# machine_program NAME	makes selftests/vm/NAME.c, if need be, and prints where the program is
 # machine_cable PATH END	sets $machine_card: a network card at END (1, 2) of a cable, of which PATH
 #			is the beginning of the names of its sockets
 
@@ -21,13 +22,20 @@ machine_parameters+=" printk.devkmsg=on log_buf_len=8M watchdog_thresh=30 rcupda
 # a busy host its own measurement against an emulated timer was up to 40 times too low, and its
 # clock ran so many times too fast until it ended. With -i it has a counter of its own.
 tell_tsc_khz() {
-	local program=$SDP_TOP/build/vm/tsc_khz new
-	if [ ! -x "$program" ] || [ "$SDP_TOP/selftests/vm/tsc_khz.c" -nt "$program" ]; then
+	local program
+	program=$(machine_program tsc_khz) || return
+	machine_parameters+=" tsc_early_khz=$("$program")"
+}
+
+# Moved into its place when it is complete: another machine may be starting meanwhile.
+machine_program() {
+	local source=$SDP_TOP/selftests/vm/$1.c program=$SDP_TOP/build/vm/$1 new
+	if [ ! -x "$program" ] || [ "$source" -nt "$program" ]; then
 		mkdir -p "$SDP_TOP/build/vm" && new=$(mktemp -p "$SDP_TOP/build/vm") || return
-		cc -O1 -o "$new" "$SDP_TOP/selftests/vm/tsc_khz.c" || return
+		cc -O1 -o "$new" "$source" || return
 		mv "$new" "$program" || return
 	fi
-	machine_parameters+=" tsc_early_khz=$("$program")"
+	echo "$program"
 }
 
 # A datagram is a frame, so nothing is lost or delayed but what a machine has no room for. Without a

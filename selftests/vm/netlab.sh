@@ -27,10 +27,13 @@ lab_mtu() { ip link set va mtu "$1" && ip link set vb mtu "$1"; }
 
 # lab_wait WHAT COMMAND...: until COMMAND succeeds, at most 60 s.
 lab_wait() {
-	local what=$1 end=$((SECONDS + 60))
+	local what=$1 up end rest
 	shift
+	IFS=. read -r up rest </proc/uptime
+	end=$((up + 60))
 	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || { echo "netlab: waited 60 s for: $what" >&2; return 1; }
+		IFS=. read -r up rest </proc/uptime
+		[ "$up" -lt $end ] || { echo "netlab: waited 60 s for: $what" >&2; return 1; }
 		sleep 0.05
 	done
 }

@@ -8,13 +8,15 @@
 # loaded and none is built; -m, -n and -e are for boot.sh. -e SDP_CASES='NAME...' makes the C tests
 # run these cases only. With SDP_SHORT=1 in the environment it is the short form: fewer tests on each
 # kernel, and those with fewer rounds and cases, of which each says "# short form: ..." in its
-# output. Exit status 0 when nothing failed.
+# output. A machine that hangs or dies is a failure of the test that it was in; the tests after that
+# one run in another machine. Exit status 0 when nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
 here=$SDP_TOP/selftests/vm
 short=${SDP_SHORT:-}
 . "$here/tests.sh"
+. "$here/process.sh"
 # Booting, the lab, and the checks at the end; the tests' own limits come on top.
 overhead=600
 
@@ -72,9 +74,58 @@ say_shortened() {
 		END { for (what in names) print "  short form: on " kernel "," names[what] ": " what }'
 }
 
+# watch_machine PROCESS RUN: ends boot.sh's PROCESS when its machine is in one place (guest.sh's `now`)
+# for longer than that may take: it hangs, or its clock does. Says where that was in `silent`.
+watch_machine() {
+	local up since=0 now place='' name seconds
+	while sleep 2 && kill -0 "$1" 2>/dev/null; do
+		now=$(cat "$2/now" 2>/dev/null) && [ -n "$now" ] || continue
+		look_at_clock
+		[ "$now" = "$place" ] || { place=$now since=$up; continue; }
+		read -r name seconds <<<"$now"
+		[ $((up - since)) -gt "$seconds" ] || continue
+		echo "$now" >"$2/silent"
+		kill "$1" 2>/dev/null || true
+		return
+	done
+}
+
+# run_machine TEST...: in one machine, whose files are in $run. Sets `left`: the tests that it has not
+# come to, if it ended early. The one that it was in, if there is one, has failed.
+run_machine() {
+	local status=0 boot watch place rest
+	mkdir -p "$run"
+	: >"$run/results"
+	ln -sfn "$(basename "$run")" "$SDP_TOP/build/vm/last"
+	setpriv --pdeathsig TERM "$here/boot.sh" -d "$run" -t "$(time_limit "$@")" \
+		"${boot_options[@]}" -e SDP_MODULE="$ko" -e SDP_TESTS="$SDP_TESTS" -e SDP_SHORT="$short" \
+		-e SDP_AFTERMATH="${SDP_AFTERMATH:-}" "$dir" "$here/guest.sh" "$@" &
+	boot=$!
+	watch_machine $boot "$run" &
+	watch=$!
+	wait $boot || status=$?
+	kill $watch 2>/dev/null || true
+	wait $watch 2>/dev/null || true
+	left=()
+	mapfile -t rest < <(printf '%s\n' "$@" | grep -vxF -f <(cut -d ' ' -f 1 "$run/results"))
+	if [ $status -le 1 ] && grep -q '^no-splat ' "$run/results"; then
+		left=("${rest[@]}")
+		return
+	fi
+	# Whatever ended the guest early is a failure even if every finished test was fine.
+	read -r place _ 2>/dev/null <"$run/now" || place=start
+	if [ -e "$run/silent" ]; then
+		echo "the machine said nothing for $(cut -d ' ' -f 2 "$run/silent") s, where it was in $place"
+	else
+		echo "the machine did not reach its end (status $status); it was in $place"
+	fi
+	echo "machine-in-$place 0 1 0 0 0" >>"$run/results"
+	[ "$place" != "${rest[0]:-}" ] || left=("${rest[@]:1}")
+}
+
 # run_kernel KERNEL TEST...: adds its points to $sums
 run_kernel() {
-	local kernel=$1 dir release ko=$module run status=0
+	local kernel=$1 dir release ko=$module run first left machine=1
 	shift
 	dir=$("$SDP_TOP/scripts/kernels.sh" "$kernel")
 	release=$(basename "$dir"/lib/modules/*)
@@ -85,22 +136,20 @@ run_kernel() {
 	[ ! -e "$SDP_TESTS/hostile" ] ||
 		step "hostile peer for $release" make -s -j"$(nproc)" -C "$SDP_TESTS/hostile" KERNEL="$kernel"
 	[ -e "$ko" ] || die "the build left no $ko"
-	run=$SDP_TOP/build/vm/$(date +%Y%m%d-%H%M%S)-$kernel-$$
-	mkdir -p "$run"
-	: >"$run/results"
-	ln -sfn "$(basename "$run")" "$SDP_TOP/build/vm/last"
-	echo "kernel $release, files in $run"
-	setpriv --pdeathsig TERM "$here/boot.sh" -d "$run" -t "$(time_limit "$@")" \
-		"${boot_options[@]}" -e SDP_MODULE="$ko" -e SDP_TESTS="$SDP_TESTS" -e SDP_SHORT="$short" \
-		"$dir" "$here/guest.sh" "$@" || status=$?
-	# Whatever ended the guest early is a failure even if every finished test was fine.
-	if [ $status -gt 1 ] || ! grep -q '^no-splat ' "$run/results"; then
-		echo "the run did not reach its end (status $status)"
-		echo "guest 0 1 0 0" >>"$run/results"
-	fi
-	say_shortened "$kernel" "$run"
-	cat "$run/results" >>"$sums"
-	summary+=("$(printf '%-6s %s' "$kernel" "$(totals "$run/results" | print_totals)")")
+	first=$SDP_TOP/build/vm/$(date +%Y%m%d-%H%M%S)-$kernel-$$
+	run=$first left=("$@")
+	: >"$kernel_sums"
+	while :; do
+		echo "kernel $release, files in $run"
+		run_machine "${left[@]}"
+		say_shortened "$kernel" "$run"
+		cat "$run/results" >>"$kernel_sums"
+		[ ${#left[@]} -gt 0 ] || break
+		machine=$((machine + 1)) run=$first-$machine
+		echo "another machine goes on with ${left[0]}"
+	done
+	cat "$kernel_sums" >>"$sums"
+	summary+=("$(printf '%-6s %s' "$kernel" "$(totals "$kernel_sums" | print_totals)")")
 }
 
 "$SDP_TOP/scripts/setup.sh" vm build
@@ -108,8 +157,8 @@ known=$(all_tests)
 check_names "$@"
 [ ! -e "$SDP_TESTS/Makefile" ] || step "test programs" make -s -j"$(nproc)" -C "$SDP_TESTS"
 
-sums=$(mktemp) summary=()
-trap 'rm -f "$sums"' EXIT
+sums=$(mktemp) kernel_sums=$(mktemp) summary=()
+trap 'rm -f "$sums" "$kernel_sums"' EXIT
 kernels=("$kernel")
 [ "$kernel" != all ] || kernels=(6.1 6.12 debug)
 for kernel in "${kernels[@]}"; do

@@ -92,6 +92,26 @@ runs_unnamed() {
 	return $status
 }
 
+# One test sets the clock back by a day and ends, as the runner waits for it; the next one stops the
+# runner, so that nothing is heard of the machine; the third one is fine, and runs in another machine.
+goes_on_elsewhere() {
+	local tests status=0
+	tests=$(mktemp -d)
+	printf 'date -s "-1 day"\necho "ok 1 fine"\necho 1..1\n' >"$tests/a_leap.sh"
+	# Its parent is `timeout`, and that one's the runner.
+	printf '# timeout: 20 s\nread -r _ _ _ runner _ </proc/$PPID/stat\nkill -STOP $runner\nsleep 1000\n' \
+		>"$tests/b_stuck.sh"
+	printf 'echo "ok 1 fine"\necho 1..1\n' >"$tests/c_fine.sh"
+	SDP_AFTERMATH=5 SDP_TESTS=$tests "$here/run.sh" 6.12 >"$tests/log" 2>&1 || status=$?
+	[ $status = 1 ] && grep -q '^  a_leap  *ok' "$tests/log" &&
+		grep -qx 'the machine said nothing for 45 s, where it was in b_stuck' "$tests/log" &&
+		grep -qx 'another machine goes on with c_fine' "$tests/log" &&
+		grep -qx '5 passed, 1 failed, 0 skipped' "$tests/log" && status=0 || status=1
+	[ $status = 0 ] || sed 's/^/# /' "$tests/log"
+	rm -rf "$tests"
+	return $status
+}
+
 # Somebody holds a lock of apt's for as long as the word about it has not been said.
 waits_for_apt() {
 	local lock log=$SDP_LOGS/waits-for-apt holder status=0
@@ -144,6 +164,7 @@ point "a guest that hangs gives 124" boot_status 124 'sleep 1000' -t 15
 point "a guest that stands still in its boot is started again" starts_again
 point "a guest's clock goes as the host's, which is busy" clock_goes_right
 point "a run of all tests, none of them named" runs_unnamed
+point "a clock that leaps, a machine that hangs, and the tests after that" goes_on_elsewhere
 
 run=$SDP_TOP/build/vm/$(date +%Y%m%d-%H%M%S)-selftest-$$
 mkdir -p "$run"

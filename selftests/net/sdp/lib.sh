@@ -87,10 +87,13 @@ check_not() {
 }
 
 wait_for() {
-	local end=$((SECONDS + $1))
+	local up end
+	look_at_clock
+	end=$((up + $1))
 	shift
 	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || { echo "still not after its time: $*"; return 1; }
+		look_at_clock
+		[ "$up" -lt $end ] || { echo "still not after its time: $*"; return 1; }
 		pause 0.05
 	done
 }
