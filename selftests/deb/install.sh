@@ -30,6 +30,33 @@ built() {
 }
 modules() { find /lib/modules -name 'sdp.ko*'; }
 for_a_kernel() { modinfo -F vermagic "$(modules)" | grep .; }
+# With its debug data it has tens of megabytes.
+is_stripped() {
+	local size
+	size=$(stat -c %s "$(modules)")
+	[ "$size" -lt 2000000 ] || { echo "$size bytes"; return 1; }
+}
+# kernel_tree RELEASE [CONFIG]: what DKMS looks at before it builds
+kernel_tree() {
+	mkdir -p "/tmp/trees/$1/include"
+	printf '%s\n' "${@:2}" >"/tmp/trees/$1/.config"
+	echo "/tmp/trees/$1"
+}
+# passed_over RELEASE [CONFIG...]: not built for such a kernel (77), whose installation goes on
+passed_over() {
+	local status=0 tree
+	tree=$(kernel_tree "$@")
+	dkms build "sdp/$(version)" -k "$1" --kernelsourcedir "$tree" || status=$?
+	[ $status = 77 ] || { echo "status $status"; return 1; }
+}
+# tried RELEASE [CONFIG...]: it is built, which fails for want of a real tree (10)
+tried() {
+	local status=0 tree
+	tree=$(kernel_tree "$@")
+	dkms build "sdp/$(version)" -k "$1" --kernelsourcedir "$tree" || status=$?
+	[ $status = 10 ] || { echo "status $status"; return 1; }
+}
+rdma="CONFIG_INFINIBAND=m CONFIG_INFINIBAND_ADDR_TRANS=y"
 aliases() { modinfo -F alias "$(modules)" | grep -x net-pf-27; }
 version() { dpkg-query -W -f '${Version}' sdp-tools | sed 's/-[^-]*$//'; }
 runs() { [ "$(sdp --version)" = "sdp $(version)" ]; }
@@ -58,6 +85,15 @@ nothing_left() {
 point "installed: the packages, with what they depend on" install_all
 point "installed: DKMS has built the module" built
 point "installed: it is for a kernel" for_a_kernel
+point "installed: without debug data" is_stripped
+# shellcheck disable=SC2086 # a list
+for release in 6.1.0-56-amd64 6.6.13-amd64 6.12.117+deb12-amd64 7.3.4-amd64 10.0.1; do
+	point "DKMS: built for $release" tried $release $rdma
+done
+# shellcheck disable=SC2086 # a list
+point "DKMS: not for 5.10" passed_over 5.10.0-39-amd64 $rdma
+point "DKMS: not without InfiniBand" passed_over 6.6.13-amd64 "# CONFIG_INFINIBAND is not set"
+point "DKMS: not without addresses" passed_over 6.6.14-amd64 CONFIG_INFINIBAND=m
 point "installed: it is found by its family" aliases
 point "installed: the program runs" runs
 point "installed: the policy can be set" policy_is_one

@@ -150,7 +150,7 @@ installs() {
 		"# "*)		echo "            ${line#\# }" ;;
 		esac
 	done <"$work/points"
-	[ $((passed + failed - before)) = 12 ] ||
+	[ $((passed + failed - before)) = 21 ] ||
 		not_ok "a fresh system" "$(tail -n 20 "$work/mmdebstrap.log")"
 }
 
