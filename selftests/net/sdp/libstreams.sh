@@ -12,8 +12,9 @@
 addresses=(127.0.0.1) sinks=
 [ -z "${SDP_A:-}" ] || ! lab_intact || addresses+=("$SDP_B")
 
+# They live as long as the test: its rounds may take longer than what a peer does otherwise.
 streams_begin() {
-	local address i=0
+	local address i=0 PEER_SECONDS=1000
 	for address in "${addresses[@]}"; do
 		next_port
 		peer "sink$i" bind "$address" $port listen 5 say up accept drain

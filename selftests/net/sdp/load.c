@@ -302,6 +302,7 @@ static int idle(void *arg)
 
 	(void)arg;
 	allow_descriptors(2 * (n + BUSY) + 50);
+	await_rest();
 	open_pairs(&first, 1);		/* what comes only once is there from now on */
 	before = take_inventory();
 	open_pairs(pairs, n);

@@ -5,6 +5,7 @@
 #ifndef SDP_TEST_MACHINE_H
 #define SDP_TEST_MACHINE_H
 
+#include "info.h"
 #include "setting.h"
 #include "sock.h"
 
@@ -95,6 +96,42 @@ static inline int queue_pairs(void)
 			sum += n;
 	pclose(f);
 	return sum;
+}
+
+/*
+ * Has no connection a queue pair any more? It outlives its socket until the peer has answered. Each
+ * device keeps one queue pair of the module's, for registering memory.
+ */
+static inline bool links_over(void)
+{
+	FILE *f = popen("rdma resource show qp", "r");
+	char line[256], device[64], seen[8][64];
+	bool twice = false;
+	int n = 0, i;
+
+	need_errno(f, "rdma resource show qp");
+	while (fgets(line, sizeof(line), f)) {
+		if ((!strstr(line, "comm [sdp]") && !strstr(line, "comm sdp ")) ||
+		    sscanf(line, "link %63[^/ ]", device) != 1)
+			continue;
+		for (i = 0; i < n; i++)
+			twice |= !strcmp(seen[i], device);
+		if (n < (int)ARRAY_SIZE(seen))
+			strcpy(seen[n++], device);
+	}
+	pclose(f);
+	return !twice;
+}
+
+/* Waits until nothing is left of what connected before: what is counted then is there to stay. */
+static inline void await_rest(void)
+{
+	long long end = now_ms() + 6 * WAIT_MS;
+
+	while (use_sdp && (sockets() || !links_over())) {
+		need(now_ms() < end, "%d sockets of before are left", sockets());
+		pause_ms(50);
+	}
 }
 
 #endif /* SDP_TEST_MACHINE_H */
