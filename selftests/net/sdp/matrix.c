@@ -13,7 +13,7 @@
  * takes TCP sockets of which a policy makes SDP by the name of the program (undecided.sh); -v shows
  * them all. A child process makes all cells of one state. Calls that leave a state as it is share
  * one socket; each of the others gets a socket of its own.
- * timeout: 400 s; short form: 6.1/3; only when named: debug (a quarter of an hour)
+ * timeout: 400 s; short form: 6.1; only when named: debug (a quarter of an hour)
  */
 #include "matrix.h"
 #include "setting.h"
@@ -38,6 +38,7 @@ static struct difference {
 	bool used;
 } differences[] = {
 	{ "*", "get SO_DOMAIN", 0, "0 27", "it is family 27" },
+	{ "*", "get SO_PROTOCOL", 0, "0 257", "its protocol is SDP, and it says so" },
 	{ "*", "mmap", 0, "-ENODEV", "TCP's mapping of received pages is an interface of its own" },
 	{ "fresh", "getsockname*", AF_INET6, "0 *16 bytes",
 	  "an unbound socket may still take addresses of either family" },
