@@ -37,21 +37,24 @@ part() {
 }
 
 # beside LANE NAME MAKE ARGUMENTS...: while the next parts run, with what they leave of the
-# processors; one after the other in each lane. lanes_begin starts them.
+# processors; one after the other in each lane, which has one machine at a time. lanes_begin starts
+# them.
 beside() {
 	say "== $2: beside what follows, shown when that is over"
 	lanes[$1]+="$2"$'\n'
 	beside_makes[$2]=${*:3}
 }
 
-# So nice that they do not hold up the others, and not so nice that they run into time limits.
+# run_lane LANE: what needs no machine is so nice that it does not hold up the others, and not so nice
+# that it runs into time limits.
 run_lane() {
-	local name start
+	local name start nice=()
+	[ "$1" != host ] || nice=(nice -n 5)
 	while read -r name; do
 		start=$SECONDS
 		{
 			# shellcheck disable=SC2086 # several words
-			SDP_VM_LOCK=vm-beside.lock nice -n 5 make --no-print-directory ${beside_makes[$name]}
+			SDP_VM_LOCK=vm-$1.lock "${nice[@]}" make --no-print-directory ${beside_makes[$name]}
 			echo "status $? after $((SECONDS - start)) s"
 		} >"$(log_of "$name")" 2>&1 </dev/null
 	done
@@ -60,7 +63,7 @@ run_lane() {
 lanes_begin() {
 	local lane
 	for lane in "${!lanes[@]}"; do
-		run_lane <<<"${lanes[$lane]%$'\n'}" &
+		run_lane "$lane" <<<"${lanes[$lane]%$'\n'}" &
 		lane_pids+=($!)
 	done
 }
@@ -87,28 +90,28 @@ scripts/setup.sh unit vm style build deb wire go
 beside host "style, by reading" check-style PART=texts
 beside host "engine, user space" check-unit
 beside host "packages" check-deb
-# KUnit and, in their short form, the next three do not depend on how fast they go.
+# Most tests wait more than they work: machines beside each other keep two processors busy. In full they
+# last longer, and depend more on how fast that goes: then there are two at a time.
 if [ -n "${SDP_SHORT:-}" ]; then
-	beside guest "engine, KUnit" check-kunit
-	beside guest "the test runner" check-runner
-	beside guest "wire" check-wire
-	beside guest "programs" check-programs
+	beside stock "kernel 6.1" check-vm KERNEL=6.1
+	beside stock "wire" check-wire
+	beside stock "programs" check-programs
+	beside debug "debug kernel" check-vm KERNEL=debug
+	beside debug "engine, KUnit" check-kunit
+	beside debug "the test runner" check-runner
 	lanes_begin
+	part "kernel 6.12" check-vm KERNEL=6.12
 else
+	beside debug "debug kernel" check-vm KERNEL=debug
+	beside debug "engine, KUnit" check-kunit
+	beside debug "wire" check-wire
+	beside debug "the test runner" check-runner
 	lanes_begin
-	part "engine, KUnit" check-kunit
-	part "wire" check-wire
-fi
-part "kernel 6.12" check-vm KERNEL=6.12
-part "kernel 6.1" check-vm KERNEL=6.1
-[ -n "${SDP_SHORT:-}" ] || lanes_end
-part "debug kernel" check-vm KERNEL=debug
-if [ -n "${SDP_SHORT:-}" ]; then
-	lanes_end
-else
+	part "kernel 6.12" check-vm KERNEL=6.12
+	part "kernel 6.1" check-vm KERNEL=6.1
 	part "programs" check-programs
-	part "the test runner" check-runner
 fi
+lanes_end
 
 printf '\n%s\n' "$summary"
 if [ -n "${SDP_SHORT:-}" ]; then

@@ -11,7 +11,6 @@ set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
 here=$SDP_TOP/selftests/programs
-last=$SDP_TOP/build/vm/last
 
 # Lines of `figures` are: program, way, family, value, what.
 table() {
@@ -53,9 +52,9 @@ for variable in SDP_WAYS SDP_FAMILIES; do
 done
 status=0
 log=$SDP_LOGS/programs.log
-rm -f "$last"
 SDP_TESTS=$here "$SDP_TOP/selftests/vm/run.sh" "${options[@]}" "${1:-6.12}" "${@:2}" |
 	tee "$log" || status=$?
+last=$(sed -n 's/^kernel .*, files in //p' "$log" | tail -n 1)
 if [ -s "$last/figures" ]; then
 	echo "rates (more is better) on an emulated processor that also does the adapter's work:"
 	table "$last/figures"

@@ -14,7 +14,7 @@ policy=$here/../../net/sdp/policy
 out=$1
 shift
 only=("$@")
-every=${EVERY:-1} from=${FROM:-0} entries=0
+every=${EVERY:-1} entries=0
 cc=${CC:-gcc}
 flags=(-std=gnu11 -O1 -w)
 # Rings would have to be smaller in the engine, too, whose objects both simulators share here.
@@ -29,7 +29,7 @@ sim=(sim sim_advert sim_buffer sim_ring sim_state judge judge_resize judge_adver
 chosen() {
 	local name
 	entries=$((entries + 1))
-	[ ${#only[@]} -gt 0 ] || return $((entries % every != from))
+	[ ${#only[@]} -gt 0 ] || return $((entries % every != 0))
 	for name in "${only[@]}"; do
 		[ "$name" != "$1" ] || return 0
 	done

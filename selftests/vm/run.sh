@@ -134,7 +134,7 @@ run_kernel() {
 		ko=$SDP_TOP/build/$release${SDP_WATCH:+-$SDP_WATCH}/sdp.ko
 	fi
 	[ ! -e "$SDP_TESTS/hostile" ] ||
-		step "hostile peer for $release" make -s -j"$(nproc)" -C "$SDP_TESTS/hostile" KERNEL="$kernel"
+		step "hostile peer for $release" flock "$lock" make -s -j"$(nproc)" -C "$SDP_TESTS/hostile" KERNEL="$kernel"
 	[ -e "$ko" ] || die "the build left no $ko"
 	first=$SDP_TOP/build/vm/$(date +%Y%m%d-%H%M%S)-$kernel-$$
 	run=$first left=("$@")
@@ -155,7 +155,10 @@ run_kernel() {
 "$SDP_TOP/scripts/setup.sh" vm build
 known=$(all_tests)
 check_names "$@"
-[ ! -e "$SDP_TESTS/Makefile" ] || step "test programs" make -s -j"$(nproc)" -C "$SDP_TESTS"
+# Another run may be making the same ones.
+mkdir -p "$SDP_TOP/build"
+lock=$SDP_TOP/build/programs.lock
+[ ! -e "$SDP_TESTS/Makefile" ] || step "test programs" flock "$lock" make -s -j"$(nproc)" -C "$SDP_TESTS"
 
 sums=$(mktemp) kernel_sums=$(mktemp) summary=()
 trap 'rm -f "$sums" "$kernel_sums"' EXIT

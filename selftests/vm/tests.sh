@@ -21,12 +21,12 @@ head_of() {
 }
 
 # In the short form ($SDP_SHORT not empty) a test runs on the kernels that it names, one at least:
-# "short form: 6.1 debug"; if it names none, on all of them. With "debug/2" it is there one time of
-# three, when $SDP_SHORT is 2: those that take long take turns.
+# "short form: 6.1 debug"; if it names none, on all of them. It is the same in each run of the same
+# sources: what is drawn there are seeds.
 in_short_form() {
 	local kernels
 	kernels=$(sed -n 's/.*short form: \([^;(]*\).*/\1/p')
-	[ -z "$kernels" ] || [[ " $kernels " == *" $1 "* || " $kernels " == *" $1/$SDP_SHORT "* ]]
+	[ -z "$kernels" ] || [[ " $kernels " == *" $1 "* ]]
 }
 
 # Those that run on KERNEL when none is named. One that would take too long there says so:

@@ -18,7 +18,6 @@
 #define TWO_SETS	(1u << SET_LO6 | 1u << SET_RC4)	/* those that slow kernels take */
 #define NOT_SHORT	(1u << SET_COUNT)	/* waits for long: not in the short form */
 #define NOT_SLOW	(2u << SET_COUNT)	/* takes minutes on the debug kernel */
-#define IN_TURNS	(4u << SET_COUNT)	/* one time of three in the short form */
 
 struct test {
 	const char *name;
@@ -89,22 +88,6 @@ static inline void run_test(const struct test *t)
 	settings_restore();
 }
 
-/*
- * Of those that take turns the short form runs a third; which, SDP_SHORT says: 1, 2 or 3. What is
- * named runs in any case.
- */
-static inline bool has_turn(const struct test *t, char **names)
-{
-	const char *turn = getenv("SDP_SHORT");
-	static int turns;
-
-	if (!(t->sets & IN_TURNS) || !short_form() || *names)
-		return true;
-	if (!turns)
-		printf("# short form: a third of the sweeps (SDP_SHORT=%s of 1 to 3)\n", turn);
-	return (turns++ + atoi(turn)) % 3 == 0;
-}
-
 static inline int run_tests(char **argv, const struct test *tests, size_t count)
 {
 	unsigned int sets = 0;
@@ -135,16 +118,13 @@ static inline int run_tests(char **argv, const struct test *tests, size_t count)
 	tap_start();
 	tap_left_out("an eighth of the rounds, as on the debug kernel");
 	settings_save();
-	for (t = 0; t < count; t++) {
-		if (!has_turn(&tests[t], argv))
-			continue;
+	for (t = 0; t < count; t++)
 		for (i = 0; i < SET_COUNT; i++) {
 			set = &addrsets[i];
 			if (named(tests[t].name, argv) && tests[t].sets & 1u << i &&
 			    (!sets || sets & 1u << i))
 				run_test(&tests[t]);
 		}
-	}
 	return tap_finish();
 }
 

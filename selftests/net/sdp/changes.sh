@@ -4,7 +4,7 @@
 # that go and come back, a link that was down, shorter packets, devices that are deleted and made
 # anew under load. Afterwards connects work again, with the devices that are there. What
 # becomes of connections meanwhile is said by devices.sh.
-# timeout: 400 s; short form: none; only when named: debug
+# timeout: 400 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A virtual machine that goes on from a snapshot ends its connections by RDMA, as their sequence
 # numbers are old; others, and listeners, go on.
-# timeout: 150 s; short form: none; only when named: debug
+# timeout: 150 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Messages by which connections are made and ended get lost, each kind once, and always: connect and
 # close end all the same, in bounded time and with the right outcome.
-# timeout: 400 s; short form: none; only when named: debug
+# timeout: 400 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$(dirname "$0")/libdeaf.sh"

@@ -3,7 +3,7 @@
 # Of all messages by which connections are made and ended a share gets lost by chance, while many
 # callers at once make short connections, some of them to where nobody listens. Each goes through
 # whole or ends with an errno, in bounded time, and nothing is left. SEED=n says which are lost.
-# timeout: 400 s; short form: none; only when named: debug
+# timeout: 400 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$(dirname "$0")/libdeaf.sh"

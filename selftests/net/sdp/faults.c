@@ -161,15 +161,15 @@ int main(int argc, char **argv)
 
 	(void)argc;
 	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		tests[n++] = (struct test){ calls[i].name, sweep, 60, TWO_SETS | IN_TURNS,
+		tests[n++] = (struct test){ calls[i].name, sweep, 60, TWO_SETS,
 					    true, (void *)&calls[i] };
-	tests[n++] = (struct test){ "at_random", at_random, 60, TWO_SETS | IN_TURNS, true, NULL };
-	tests[n++] = (struct test){ "namespace", namespace_failing, 100, 1u << SET_LO6 | IN_TURNS,
+	tests[n++] = (struct test){ "at_random", at_random, 60, TWO_SETS, true, NULL };
+	tests[n++] = (struct test){ "namespace", namespace_failing, 100, 1u << SET_LO6,
 				    true, NULL };
-	tests[n++] = (struct test){ "device", device_failing, 100, 1u << SET_RC4 | IN_TURNS, true,
+	tests[n++] = (struct test){ "device", device_failing, 100, 1u << SET_RC4, true,
 				    NULL };
 	tests[n++] = (struct test){ "as_before", as_before, 60, TWO_SETS, true, NULL };
-	tests[n++] = (struct test){ "module", module_failing, 300, 1u << SET_LO6 | IN_TURNS, true,
+	tests[n++] = (struct test){ "module", module_failing, 300, 1u << SET_LO6, true,
 				    NULL };
 	return run_tests(argv, tests, n);
 }

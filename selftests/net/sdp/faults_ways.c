@@ -193,10 +193,10 @@ int main(int argc, char **argv)
 	size_t n;
 
 	(void)argc;
-	n = add_sweeps(tests, calls, ARRAY_SIZE(calls), TWO_SETS | IN_TURNS);
+	n = add_sweeps(tests, calls, ARRAY_SIZE(calls), TWO_SETS);
 	n += add_sweeps(tests + n, long_calls, ARRAY_SIZE(long_calls), TWO_SETS | NOT_SHORT);
-	n += add_sweeps(tests + n, ring_calls, ARRAY_SIZE(ring_calls), rc | IN_TURNS);
-	tests[n++] = (struct test){ "ring_refused", ring_refused, 60, rc | IN_TURNS, true,
+	n += add_sweeps(tests + n, ring_calls, ARRAY_SIZE(ring_calls), rc);
+	tests[n++] = (struct test){ "ring_refused", ring_refused, 60, rc, true,
 				    NULL };
 	tests[n++] = (struct test){ "at_random_rings", at_random_rings, 60, rc | NOT_SHORT, true,
 				    NULL };

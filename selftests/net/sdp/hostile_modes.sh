@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A peer by a script, which breaks no rule: what the two tell of crosses, or is void when it comes
 # (C7, C8), and every byte is right; and it falls silent after each step of an exchange: the call
-# returns, and no page stays pinned. timeout: 600 s; short form: none; only when named: debug
+# returns, and no page stays pinned. timeout: 600 s; short form: 6.12; only when named: debug
 . "$(dirname "$0")/lib.sh"
 export PEER_SECONDS=300
 . "$(dirname "$0")/libpeers.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A peer that breaks the rules of rings: it writes anywhere, its immediate data lie, what it says of
 # rings is not so. Its connection ends, the violation is counted by its kind, and an honest
-# connection by rings streams beside it. timeout: 400 s; short form: none; only when named: debug
+# connection by rings streams beside it. timeout: 400 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 export PEER_SECONDS=2000
 . "$(dirname "$0")/libpeers.sh"

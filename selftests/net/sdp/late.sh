@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Connections end while soft-RoCE is still busy with packets for them: queue pairs have to outlive
-# those. Devices go while ib_core is still busy with completion queues of theirs. timeout: 150 s; short form: debug/3
+# those. Devices go while ib_core is still busy with completion queues of theirs. timeout: 150 s; short form: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"

@@ -17,24 +17,45 @@
 # sdpstat NAME		a counter of /proc/net/sdpstat
 # short_form		succeeds in `make check`, which does less than `make check-all`
 # left_out WHAT		says what that leaves out
-# my_turn		succeeds there for every third call on the debug kernel, and for every third one
-#			on the others: for which ones, SDP_SHORT says
+# my_turn		deals a test's cases out, in `make check`, to the kernels that its first lines name
+#			("short form: 6.1 debug"): succeeds when the next one is this kernel's
 #
 # These start no process where the shell can do it itself: in an emulated debug kernel each
 # one takes half a second.
 set -uo pipefail
 . "${BASH_SOURCE[0]%/*}/../../vm/process.sh"
 
-tap_points=0 tap_failed=0 tap_passed=0 tap_turns=0 tap_cleanup=()
+tap_points=0 tap_failed=0 tap_passed=0 tap_turns=0 tap_dealt= tap_cleanup=()
 # What the command of the current point prints.
 tap_output=$(mktemp)
 
 short_form() { [ -n "${SDP_SHORT:-}" ]; }
 left_out() { ! short_form || echo "# short form: $*"; }
 
+this_kernel() {
+	case ${SDP_DEBUG:-0}$SDP_RELEASE in
+	1*)	echo debug ;;
+	06.1.*)	echo 6.1 ;;
+	*)	echo 6.12 ;;
+	esac
+}
+
+# Sets how many kernels there are, and which one of them this is; one that is not named has all cases.
+find_turn() {
+	local kernels kernel
+	read -ra kernels < <(sed -n '1,40s/.*short form: \([^;(]*\).*/\1/p' "$0")
+	tap_dealt=${#kernels[@]}
+	for ((tap_turn = 0; tap_turn < tap_dealt; tap_turn++)); do
+		[ "${kernels[tap_turn]}" != "$(this_kernel)" ] || return 0
+	done
+	tap_dealt=1 tap_turn=0
+}
+
 my_turn() {
+	short_form || return 0
+	[ -n "$tap_dealt" ] || find_turn
 	tap_turns=$((tap_turns + 1))
-	! short_form || [ $(((tap_turns + SDP_SHORT) % 3)) = "${SDP_DEBUG:-0}" ]
+	[ $((tap_turns % tap_dealt)) = $tap_turn ]
 }
 
 tap_ok() {

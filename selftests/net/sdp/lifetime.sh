@@ -289,8 +289,7 @@ namespace_rc() {
 	check "rc in namespaces: the rest can be removed" lab_down_ns
 }
 
-left_out "one reload of three, a third of the cases here, a third on another kernel" \
-	"(SDP_SHORT=${SDP_SHORT:-} of 1 to 3)"
+left_out "one reload of three, half of the cases here, half on another kernel"
 unload_refused
 reload
 for how in loopback rc; do

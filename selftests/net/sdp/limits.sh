@@ -4,7 +4,7 @@
 # thousand a second would be, without growth; a listener whose backlog is full all the time; and
 # readers that take a byte a second, or nothing, for minutes, with what is written to them bounded
 # and everybody else served. Rates are printed, with those of TCP; they are not judged.
-# timeout: 900 s; short form: none
+# timeout: 900 s; short form: 6.12
 . "$(dirname "$0")/lib.sh"
 # Writers stay as long as their readers are slow.
 export PEER_SECONDS=1000

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # soft-RoCE loses completions of queue pairs that end: connections and devices have to end all the
-# same, within a bound. timeout: 300 s; short form: none; only when named: debug
+# same, within a bound. timeout: 300 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"

@@ -2,7 +2,7 @@
 /*
  * Calls whose memory turns out in their middle not to be there: what they have counted has gone,
  * or come, and nothing else. No byte is lost, none is there twice, whether the page is missing
- * for good or comes back a moment later. The same on TCP. timeout: 200 s; short form: none;
+ * for good or comes back a moment later. The same on TCP. timeout: 200 s; short form: 6.1;
  * only when named: debug (where it takes minutes)
  */
 #include <pthread.h>

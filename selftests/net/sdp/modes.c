@@ -2,7 +2,7 @@
 /*
  * Modes that are left again, the deadlock scan step by step, and large writes that make no offer
  * (requirements B1, C1, C2, C4, C5, C9): by counters and SDP_INFO, and every byte is checked.
- * timeout: 200 s; short form: 6.12 debug/2
+ * timeout: 200 s; short form: 6.12 debug
  */
 #include "pinned.h"
 #include "reading.h"

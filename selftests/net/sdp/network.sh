@@ -7,7 +7,7 @@
 # Where packets are lost or overtake each other soft-RoCE may take an acknowledgement for part of an
 # RDMA read's answer. It warns of that, which fails the run; so there bytes move by RDMA write. With
 # NETWORK_READS=1 in the environment they are read all the same; void_reads.sh shows what comes of
-# reads that end too early. timeout: 700 s; short form: none; only when named: debug
+# reads that end too early. timeout: 700 s; short form: 6.12; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"

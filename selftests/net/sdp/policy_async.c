@@ -2,7 +2,7 @@
 /*
  * The policy (J2) and who does not wait in a call: requests of io_uring and of aio on sockets of
  * which it is not decided yet what they become. They complete when it is, as with TCP.
- * timeout: 200 s; short form: none
+ * timeout: 200 s; short form: 6.1
  */
 #include "policy_common.h"
 #include "uring.h"

@@ -3,7 +3,7 @@
  * The policy (J2) and what it must not open: who may change it, what others see of it, what
  * programs of control groups and other guards forbid, sockets that somebody else has as well. And
  * what a program sees while its connect falls back.
- * timeout: 400 s; short form: none
+ * timeout: 400 s; short form: 6.12
  */
 #include "capable.h"
 #include "policy_guard_lsm.h"

@@ -5,7 +5,7 @@
  * namespaces with policies of their own come and go; devices go; the module is to be unloaded.
  * Every connection works, its data arrives, it is by what a policy says that was in force, and
  * the counters add up.
- * timeout: 400 s; short form: none
+ * timeout: 400 s; short form: 6.1
  */
 #include "loading.h"
 #include "policy_load.h"

@@ -3,7 +3,7 @@
 # Unmodified programs (J2): TCP sockets of which the policy has made SDP against TCP sockets of
 # which it has not, all of the oracle's scenarios, over RDMA with IPv4 and over loopback with IPv6.
 # One program is both: the rule tells by the name of the thread.
-# timeout: 200 s; short form: 6.12/1; only when named: debug
+# timeout: 200 s; short form: 6.12; only when named: debug
 verdict=${1:-sdp}
 top=$(dirname "$0")/../../..
 settings=/proc/sys/net/sdp

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Data integrity with rings: all of the stream test again, with rdma and with nic, and the counters
-# say that what it moved went by rings. timeout: 400 s; short form: none; only when named: debug
+# say that what it moved went by rings. timeout: 400 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 
 top=$(dirname "$0")/../../..

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Memory is short just when the connection manager is to send a message, or to hear of one: what can
 # wait is done again, an end has the kernel's reserve, and without that all ends in time (A4).
-# timeout: 300 s; short form: none; only when named: debug
+# timeout: 300 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"

@@ -4,7 +4,7 @@
 # reads, which the scanner has to find: all processes and what can be frozen of the kernel stand
 # still. It is the kernel's own rehearsal (/sys/power/pm_test), without its devices, for the virtual
 # machine has its files by one of them. Connections survive; the scanner goes on.
-# timeout: 200 s; short form: none
+# timeout: 200 s; short form: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/libstreams.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Connections are closed while they are just being told that their device, or the machine, is not
-# what it was: sockets and links stay until they have been (A4). timeout: 150 s; short form: debug/1
+# what it was: sockets and links stay until they have been (A4). timeout: 150 s; short form: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Unmodified programs (J2): every call on TCP sockets of which the policy may make SDP, before it is
 # decided and as listeners by both, against TCP sockets of which it may not.
-# timeout: 200 s; short form: none; only when named: debug
+# timeout: 200 s; short form: 6.1; only when named: debug
 top=$(dirname "$0")/../../..
 settings=/proc/sys/net/sdp
 restore() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Devices without RDMA read, one or both (B5): large writes go by RDMA all the same, into the memory
-# that readers advertise. timeout: 150 s; short form: none
+# that readers advertise. timeout: 150 s; short form: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$(dirname "$0")/libhostile.sh"

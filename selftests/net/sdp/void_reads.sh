@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # soft-RoCE may call an RDMA read done whose last packet has not come. The bytes have to be right all
-# the same. timeout: 120 s; short form: none; only when named: debug
+# the same. timeout: 120 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"

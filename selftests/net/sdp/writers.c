@@ -2,7 +2,7 @@
 /*
  * Several processes write into one socket, large and small, and wait in the middle of it: what one
  * call has taken arrives in one piece, whatever way it goes, and whatever happens to the writers.
- * timeout: 200 s; short form: none
+ * timeout: 200 s; short form: 6.1
  *
  * Each writer keeps a list of what its calls have taken. The stream has to be those pieces one
  * after the other, each whole, each writer's in their order. Whose a byte is shows in its upper
