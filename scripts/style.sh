@@ -93,6 +93,22 @@ counters_told() {
 	done < <(sed -n 's/^\t_(\([A-Z][A-Za-z]*\)).*/\1/p' net/sdp/control/stats.h)
 }
 
+# Each file of the module has its line in the table of the developers' document, by its own name or
+# by a pattern that it fits.
+files_told() {
+	local file pattern patterns known
+	mapfile -t patterns < <(awk '$1 ~ "^net/sdp/" { gsub(/,/, "", $1); print $1 }' \
+		Documentation/networking/sdp-internals.rst)
+	for file in net/sdp/*.c net/sdp/*/*.c; do
+		known=
+		for pattern in "${patterns[@]}"; do
+			# shellcheck disable=SC2053 # a pattern
+			[[ $file != $pattern && $file != $pattern[a-z]* ]] || known=1
+		done
+		[ -n "$known" ] || echo "$file is not in the table of sdp-internals.rst"
+	done
+}
+
 # The engine is pure: it includes nothing but itself and, in the kernel, four headers. So are the
 # policy's rules, which take base.h from it.
 pure_engine() {
@@ -127,6 +143,7 @@ texts() {
 	check "checkpatch --strict, programs" checkpatch "$kernel_only" "${programs[@]}"
 	check "files of at most 900 lines" long_files
 	check "every counter is documented" counters_told
+	check "every file is documented" files_told
 	check "engine and policy rules are pure" pure_engine
 	check "kernel versions only in include/compat" versions
 	check "an SPDX line in every file" licences
@@ -155,8 +172,8 @@ passed=$(count ok) failed=$(count FAILED)
 rm "$SDP_LOGS/style-$$"
 # A part that ended early has said too little.
 case ${1:-all} in
-all)		all=12 ;;
-texts)		all=9 ;;
+all)		all=13 ;;
+texts)		all=10 ;;
 builds)		all=3 ;;
 esac
 [ $((passed + failed)) = $all ] || failed=$((failed + 1))

@@ -8,9 +8,10 @@ import subprocess
 from results import LOCAL_PEERS, MODES, PEERS, PROGRAMS, REMOTE_PEERS, size_name
 
 STYLE = pathlib.Path(__file__).with_name("style.gp")
+# An underscore is no subscript; each `set terminal` begins with its own default for that.
 FORMATS = {
-    "png": ('pngcairo size 1500,900 font "DejaVu Sans,18" background rgb "white"', 24),
-    "svg": ('svg size 1000,600 font "DejaVu Sans,12" background rgb "white"', 16),
+    "png": ('pngcairo noenhanced size 1500,900 font "DejaVu Sans,18" background rgb "white"', 24),
+    "svg": ('svg noenhanced size 1000,600 font "DejaVu Sans,12" background rgb "white"', 16),
 }
 
 # Colour, dash type, point type, width: AF_SDP stands out, what it is measured against does not.

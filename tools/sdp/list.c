@@ -94,6 +94,14 @@ static char *queue(const json_t *socket, const char *name)
 	return sdp_text("%lld", (long long)json_integer_value(json_object_get(socket, name)));
 }
 
+/* A socket without a connection has no peer: written as ss does it. */
+static char *peer_text(const json_t *peer)
+{
+	if (!json_integer_value(json_object_get(peer, "port")))
+		return sdp_text("*:*");
+	return sdp_endpoint_text(peer);
+}
+
 static void add_row(struct sdp_table *table, const json_t *socket)
 {
 	const char *device = json_string_value(json_object_get(socket, "device"));
@@ -102,7 +110,7 @@ static void add_row(struct sdp_table *table, const json_t *socket)
 	sdp_table_row(table, sdp_text("%s", json_string_value(json_object_get(socket, "state"))),
 		      queue(socket, "recv_q"), queue(socket, "send_q"),
 		      sdp_endpoint_text(json_object_get(socket, "local")),
-		      sdp_endpoint_text(json_object_get(socket, "peer")),
+		      peer_text(json_object_get(socket, "peer")),
 		      sdp_text("%s", device ?: "-"), sdp_users_text(socket));
 	if (info)
 		sdp_table_across(table, sdp_info_text(info));

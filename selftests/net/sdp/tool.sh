@@ -253,8 +253,14 @@ lists() {
 		"^ESTAB +1000 +0 +$SDP_B:$port +$SDP_A:[0-9]+ +rxb$" <<<"$out"
 	check "list: without the listener" test "$(grep -c . <<<"$out")" = 3
 	run list -l
-	check "list -l: the listener" grep -qE "^LISTEN +0 +0 +$SDP_B:$port +0.0.0.0:0 +-$" <<<"$out"
+	check "list -l: the listener" grep -qE "^LISTEN +0 +0 +$SDP_B:$port +\*:\* +-$" <<<"$out"
 	check "list -l: alone" test "$(grep -c . <<<"$out")" = 2
+	peer six bind ::1 $((port + 1)) listen 5 say up hold
+	says six $patience up >/dev/null
+	run list -l
+	check "list -l: a listener by IPv6" grep -qE "^LISTEN +0 +0 +\[::1\]:$((port + 1)) +\*:\* +-$" <<<"$out"
+	peers_end six
+	wait_for $patience eval "! '$sdp' list -l | grep -q '::1'" >/dev/null
 	run list -anp
 	check "list -a: both" test "$(grep -c . <<<"$out")" = 4
 	check "list -p: who has it" grep -qE \
