@@ -35,6 +35,11 @@
 #define SDP_ACCEPT_FLAGS	(arg->flags)
 #define SDP_ACCEPT_KERN		(arg->kern)
 #define SDP_ACCEPT_PASS		arg
+/*
+ * io_uring waits for the next connection where it is told that no other one is
+ * there.
+ */
+#define SDP_ACCEPT_MORE_UNKNOWN	((void)(arg->is_empty = -1))
 
 /* Accept without waiting. */
 #define sdp_accept_now(ops, sock, newsock, arg) ({				\
@@ -51,6 +56,7 @@
 #define SDP_ACCEPT_FLAGS	accept_flags
 #define SDP_ACCEPT_KERN		accept_kern
 #define SDP_ACCEPT_PASS		accept_flags, accept_kern
+#define SDP_ACCEPT_MORE_UNKNOWN	do { } while (0)
 
 static inline int sdp_accept_now(const struct proto_ops *ops, struct socket *sock,
 				 struct socket *newsock, int flags, bool kern)

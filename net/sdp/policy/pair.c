@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * listen(2) of an undecided socket. By SDP alone, an SDP socket takes its place. By both, the
- * socket goes on being a TCP one that listens, with an SDP listener beside it, which wakes the
- * same wait queue; accept(2) takes what comes first, and what it takes is an SDP socket, or one
- * of the kernel's TCP with nothing of ours about it.
+ * listen(2) of an undecided socket. By SDP alone, an SDP socket takes its
+ * place. By both, the socket goes on being a TCP one that listens, with an SDP
+ * listener beside it, which wakes the same wait queue; accept(2) takes of the
+ * two in turn, and what it takes is an SDP socket, or one of the kernel's TCP
+ * with nothing of ours about it.
  */
 #include <linux/module.h>
 #include <linux/sched/signal.h>
@@ -207,6 +208,34 @@ static void end_other_half(struct sdp_shadow *shadow)
 	up_write(&shadow->lock);
 }
 
+/*
+ * One of the half whose turn it is, or else of the other one: however many
+ * clients wait at one half, those of the other half do not wait for all of
+ * them. -EAGAIN: neither has any.
+ *
+ * Threads that accept at once may read the same turn; each of them passes it
+ * on.
+ */
+static int accept_in_turn(struct sdp_shadow *shadow, struct socket *newsock,
+			  SDP_ACCEPT_ARGS)
+{
+	bool tcp = READ_ONCE(shadow->tcp_turn);
+	int err = -EAGAIN, halves;
+
+	for (halves = 2; halves && err == -EAGAIN; halves--) {
+		err = tcp ? accept_tcp(shadow, newsock, SDP_ACCEPT_PASS) :
+			    accept_sdp(shadow, newsock, SDP_ACCEPT_PASS);
+		tcp = !tcp;
+	}
+	if (err != -EAGAIN)
+		WRITE_ONCE(shadow->tcp_turn, tcp);
+	/*
+	 * The half that was asked says nothing of what waits at the other one.
+	 */
+	SDP_ACCEPT_MORE_UNKNOWN;
+	return err;
+}
+
 /* Whoever has something. -EAGAIN: neither. */
 static int accept_either(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEPT_ARGS)
 {
@@ -215,11 +244,8 @@ static int accept_either(struct sdp_shadow *shadow, struct socket *newsock, SDP_
 
 	if (down_read_killable(&shadow->lock))
 		return -EINTR;
-	if (shadow->stage == SDP_LISTENING && !sdp_pair_half_gone(shadow)) {
-		err = accept_sdp(shadow, newsock, SDP_ACCEPT_PASS);
-		if (err == -EAGAIN)
-			err = accept_tcp(shadow, newsock, SDP_ACCEPT_PASS);
-	}
+	if (shadow->stage == SDP_LISTENING && !sdp_pair_half_gone(shadow))
+		err = accept_in_turn(shadow, newsock, SDP_ACCEPT_PASS);
 	up_read(&shadow->lock);
 	/* A socket that has become nothing goes with the calls that it came with. */
 	if (err)

@@ -46,6 +46,7 @@ enum sdp_stage {
  * @kept: those of what is left of it when it has become SDP
  * @sdp: the SDP socket, with a struct socket of its own; or NULL
  * @attempt: counts connects, so that who waits for one does not take the next one for it
+ * @tcp_turn: of a listener by both, accept() asks TCP's half first
  * @as_all: others would not find an answer either, where this one finds none
  * @waited: a connect waits for the decision, and is told @error
  * @error: of TCP's connect, when that could not be begun
@@ -69,6 +70,7 @@ struct sdp_shadow {
 	const struct proto_ops *kept;
 	struct socket *sdp;
 	u32 attempt;
+	bool tcp_turn;
 	bool as_all;
 	bool waited;
 	int error;

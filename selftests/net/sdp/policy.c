@@ -91,6 +91,7 @@ static const struct test tests[] = {
 	CASE(connect_wrong, 30, TWO_SETS),
 	CASE(connect_again, 30, TWO_SETS),
 	CASE(pair_accepts, 30, ALL_SETS),
+	CASE(pair_turns, 30, TWO_SETS),
 	CASE(pair_wakes, 60, TWO_SETS),
 	CASE(pair_accept_ends, 30, TWO_SETS),
 	CASE(pair_accept_flags, 30, TWO_SETS),

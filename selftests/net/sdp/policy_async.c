@@ -345,6 +345,36 @@ static int accepts(void *arg)
 	return EXIT_OK;
 }
 
+/* One request that accepts all who wait already, of both kinds: nobody else comes to wake it. */
+static int accepts_all(void *arg)
+{
+	enum { EACH = 3 };
+	int listening, n, by[2] = { 0 };
+	struct done cqe = { 0 };
+	struct addr where;
+
+	(void)arg;
+	by_names();
+	ring_open();
+	listening = listener_of(PAIR, 2 * EACH, &where);
+	connected_as(TCP_SIDE, &where);
+	need(poll_for(listening, POLLIN, WAIT_MS) & POLLIN, "none to accept");
+	for (n = 0; n < EACH; n++)
+		connected_as(SDP_SIDE, &where);
+	/* Their last messages have come, too: no wake-up is left that could help. */
+	pause_ms(quiet_ms());
+	io_uring_prep_multishot_accept(request(1), listening, NULL, NULL, 0);
+	submit();
+	for (n = 0; n < EACH + 1; n++) {
+		need(completion(&cqe, WAIT_MS), "%d of %d are accepted", n, EACH + 1);
+		need(cqe.res >= 0, "accept: %s", errno_text(-cqe.res));
+		by[protocol_of(cqe.res) == BY_SDP]++;
+		close(cqe.res);
+	}
+	need(by[0] == 1 && by[1] == EACH, "%d by TCP, %d by SDP", by[0], by[1]);
+	return EXIT_OK;
+}
+
 #define POLLED(body, name, which) \
 	{ #body "_" name, body, 60, TWO_SETS, true, (void *)&pollers[which] }
 #define BY_BOTH(body)	POLLED(body, "uring", 0), POLLED(body, "aio", 1)
@@ -359,6 +389,7 @@ static const struct test tests[] = {
 	CASE(requests),
 	CASE(receives_early),
 	CASE(accepts),
+	CASE(accepts_all),
 };
 
 int main(int argc, char **argv)

@@ -45,6 +45,38 @@ static int pair_accepts(void *arg)
 	return EXIT_OK;
 }
 
+/*
+ * One client of a kind has come, and then many of the other kind: it is one of the first two that
+ * are accepted.
+ */
+static int pair_turns(void *arg)
+{
+	enum { MANY = 8 };
+	int listening, c[MANY], kind, i, s, first_two;
+	struct addr where;
+
+	(void)arg;
+	by_names();
+	listening = listener_of(PAIR, 2 * MANY, &where);
+	for (kind = 0; kind < BOTH_KINDS; kind++) {
+		c[0] = connected_as(sides[kind], &where);
+		need(poll_for(listening, POLLIN, WAIT_MS) & POLLIN, "none to accept");
+		for (i = 1; i < MANY; i++)
+			c[i] = connected_as(sides[!kind], &where);
+		first_two = 0;
+		for (i = 0; i < MANY; i++) {
+			s = accept_from(listening);
+			first_two += i < 2 && protocol_of(s) == protocols[kind];
+			close(s);
+		}
+		need(first_two == 1, "a client by %s waits for more than one of the others",
+		     sides[kind]);
+		for (i = 0; i < MANY; i++)
+			close(c[i]);
+	}
+	return EXIT_OK;
+}
+
 static const char *comm_of_helper;
 
 static void connect_later(void *arg)
