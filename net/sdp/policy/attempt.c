@@ -274,7 +274,12 @@ static void wish_make(struct wish *w, const struct socket *sock)
 				SDP_VERDICT_TCP;
 }
 
-static int begin(struct sdp_shadow *shadow)
+/*
+ * What is known without asking the network is decided here, so that a call that
+ * must not wait says what TCP's says: an address without a route is an error of
+ * the call, not of the connection.
+ */
+static int begin(struct sdp_shadow *shadow, const struct sdp_endpoint *peer)
 {
 	struct net *net = sock_net(shadow->sock->sk);
 	int err = sdp_shadow_make_sdp(shadow) ?: sdp_shadow_bind(shadow, SDP_ROLE_CONNECT);
@@ -282,6 +287,8 @@ static int begin(struct sdp_shadow *shadow)
 
 	if (err)
 		return err;
+	if (!sdp_connect_may_lead(sdp_sk(shadow->sdp->sk), peer))
+		return -ENETUNREACH;
 	shadow->deadline = jiffies + msecs_to_jiffies(ms);
 	shadow->as_all = sdp_connect_as_all(sdp_sk(shadow->sdp->sk), ms);
 	listen_to(shadow);
@@ -335,7 +342,7 @@ static enum sdp_fallback try_sdp(struct sdp_shadow *shadow, const struct wish *w
 
 	if (sdp_fallback_silent_ms(sock_net(sk), &w->peer))
 		return SDP_FELL_REMEMBERED;
-	err = begin(shadow);
+	err = begin(shadow, &w->peer);
 	if (err) {
 		sdp_shadow_drop_sdp(shadow);
 		return sdp_fallback_reason(-err);

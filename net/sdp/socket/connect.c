@@ -248,6 +248,26 @@ bool sdp_connect_device(struct net *net, const struct sdp_endpoint *peer,
 	return true;
 }
 
+/**
+ * sdp_connect_may_lead() - could a connect get as far as asking the network?
+ * @ssk: socket that is about to connect, and bound if it is to be
+ * @peer: where to
+ *
+ * Return: false when the connect would fail for want of a route, or of a device
+ * at its end.
+ */
+bool sdp_connect_may_lead(const struct sdp_sock *ssk,
+			  const struct sdp_endpoint *peer)
+{
+	struct net *net = sock_net(&ssk->sk);
+	struct sdp_endpoint to = *peer;
+
+	name_this_host(&to);
+	return sdp_is_loopback(&to) || sdp_addr_is_ours(net, &to) ||
+	       sdp_rc_may_lead(net, &ssk->local, &to,
+			       READ_ONCE(ssk->sk.sk_bound_dev_if));
+}
+
 static int choose_names(struct sdp_sock *ssk, const struct sdp_endpoint *peer, bool v6)
 {
 	struct sdp_endpoint any = ssk->local;

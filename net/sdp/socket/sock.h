@@ -501,6 +501,8 @@ void sdp_connect_expired(struct sdp_sock *ssk);
 bool sdp_connect_as_all(const struct sdp_sock *ssk, unsigned int ms);
 bool sdp_connect_device(struct net *net, const struct sdp_endpoint *peer,
 			char name[SDP_DEVICE_NAME]);
+bool sdp_connect_may_lead(const struct sdp_sock *ssk,
+			  const struct sdp_endpoint *peer);
 int sdp_incoming(struct sdp_link *link, struct sdp_incoming *in);
 void sdp_accept_ready(struct sdp_sock *child);
 void sdp_accept_forget(struct sdp_sock *child);

@@ -375,6 +375,7 @@ bool rc_device_find_add_link(struct ib_device *ib, struct rc_link *rc);
 void rc_device_leave(struct rc_link *rc);
 void rc_device_del_link(struct rc_link *rc);
 bool rc_device_any(bool (*is)(struct ib_device *ib, void *arg), void *arg);
+bool rc_device_any_now(bool (*is)(struct ib_device *ib, void *arg), void *arg);
 void rc_device_fail_all(int error, const char *place);
 int rc_device_init(void);
 void rc_device_exit(void);

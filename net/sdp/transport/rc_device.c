@@ -204,6 +204,16 @@ bool rc_device_find_add_link(struct ib_device *ib, struct rc_link *rc)
 	return ok;
 }
 
+static bool any_device(bool (*is)(struct ib_device *ib, void *arg), void *arg)
+{
+	struct rc_device *dev;
+
+	list_for_each_entry(dev, &rc_devices, node)
+		if (is(dev->ib, arg))
+			return true;
+	return false;
+}
+
 /**
  * rc_device_any() - is there a device of ours that a condition is true of?
  * @is: the condition; called under a mutex
@@ -213,15 +223,28 @@ bool rc_device_find_add_link(struct ib_device *ib, struct rc_link *rc)
  */
 bool rc_device_any(bool (*is)(struct ib_device *ib, void *arg), void *arg)
 {
-	struct rc_device *dev;
-	bool found = false;
+	bool found;
 
 	mutex_lock(&rc_mutex);
-	list_for_each_entry(dev, &rc_devices, node) {
-		found = is(dev->ib, arg);
-		if (found)
-			break;
-	}
+	found = any_device(is, arg);
+	mutex_unlock(&rc_mutex);
+	return found;
+}
+
+/**
+ * rc_device_any_now() - the same, for a caller that must not wait
+ * @is: the condition
+ * @arg: for it
+ *
+ * Return: as rc_device_any(); true when somebody else has the mutex.
+ */
+bool rc_device_any_now(bool (*is)(struct ib_device *ib, void *arg), void *arg)
+{
+	bool found;
+
+	if (!mutex_trylock(&rc_mutex))
+		return true;
+	found = any_device(is, arg);
 	mutex_unlock(&rc_mutex);
 	return found;
 }

@@ -23,12 +23,15 @@
 /**
  * struct way - a route
  * @net: namespace
+ * @ifindex: interface that it has to leave by, or 0
  * @dev: interface that it leaves by, with a reference
- * @local: own address on it
+ * @local: own address on it; before the route is known, the one that it has to
+ *	leave from, or any
  * @name: RDMA device, filled in when it is found
  */
 struct way {
 	struct net *net;
+	int ifindex;
 	struct net_device *dev;
 	struct sdp_endpoint local;
 	char *name;
@@ -44,9 +47,15 @@ static void take_dev(struct way *way, struct net_device *dev, struct net_device 
 
 static bool route_v4(struct way *way, const struct sdp_endpoint *peer)
 {
-	struct flowi4 fl4 = { .daddr = sdp_v4(peer) };
-	struct rtable *rt = ip_route_output_key(way->net, &fl4);
+	struct flowi4 fl4 = {
+		.daddr = sdp_v4(peer),
+		.flowi4_oif = way->ifindex,
+	};
+	struct rtable *rt;
 
+	if (sdp_is_v4(&way->local))
+		fl4.saddr = sdp_v4(&way->local);
+	rt = ip_route_output_key(way->net, &fl4);
 	if (IS_ERR(rt))
 		return false;
 	rcu_read_lock();
@@ -61,9 +70,14 @@ static bool route_v4(struct way *way, const struct sdp_endpoint *peer)
 #if IS_ENABLED(CONFIG_IPV6)
 static bool route_v6(struct way *way, const struct sdp_endpoint *peer)
 {
-	struct flowi6 fl6 = { .daddr = peer->ip, .flowi6_oif = peer->scope };
+	struct flowi6 fl6 = {
+		.daddr = peer->ip,
+		.flowi6_oif = way->ifindex ?: peer->scope,
+	};
 	struct dst_entry *dst;
 
+	if (!sdp_is_any(&way->local))
+		fl6.saddr = way->local.ip;
 	if (!ipv6_mod_enabled() || ipv6_addr_is_multicast(&peer->ip))
 		return false;
 	dst = ip6_dst_lookup_flow(way->net, NULL, &fl6, NULL);
@@ -121,6 +135,11 @@ static bool serves(struct ib_device *ib, void *arg)
 	return false;
 }
 
+static bool find_route(struct way *way, const struct sdp_endpoint *peer)
+{
+	return sdp_is_v4(peer) ? route_v4(way, peer) : route_v6(way, peer);
+}
+
 /**
  * sdp_rc_device() - the device that the route to an address leads to now
  * @net: namespace
@@ -136,9 +155,39 @@ bool sdp_rc_device(struct net *net, const struct sdp_endpoint *peer, char name[S
 	struct way way = { .net = net, .name = name };
 	bool found;
 
-	if (!(sdp_is_v4(peer) ? route_v4(&way, peer) : route_v6(&way, peer)))
+	if (!find_route(&way, peer))
 		return false;
 	found = rc_device_any(serves, &way);
+	dev_put(way.dev);
+	return found;
+}
+
+/**
+ * sdp_rc_may_lead() - could a connect find a route, and an RDMA device there?
+ * @net: namespace
+ * @local: where it has to come from, or any address
+ * @peer: where to
+ * @ifindex: interface that it has to leave by, or 0
+ *
+ * Waits neither for the network nor for a device that comes or goes.
+ *
+ * Return: false when it is certain that a connect now would find none.
+ */
+bool sdp_rc_may_lead(struct net *net, const struct sdp_endpoint *local,
+		     const struct sdp_endpoint *peer, int ifindex)
+{
+	char name[SDP_DEVICE_NAME];
+	struct way way = {
+		.net = net,
+		.ifindex = ifindex,
+		.local = *local,
+		.name = name,
+	};
+	bool found;
+
+	if (!find_route(&way, peer))
+		return false;
+	found = rc_device_any_now(serves, &way);
 	dev_put(way.dev);
 	return found;
 }

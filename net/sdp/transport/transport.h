@@ -290,6 +290,8 @@ extern const struct sdp_transport sdp_loop;
 int sdp_rc_init(const struct sdp_link_events *up);
 void sdp_rc_exit(void);
 bool sdp_rc_device(struct net *net, const struct sdp_endpoint *peer, char name[SDP_DEVICE_NAME]);
+bool sdp_rc_may_lead(struct net *net, const struct sdp_endpoint *local,
+		     const struct sdp_endpoint *peer, int ifindex);
 int sdp_loop_init(const struct sdp_link_events *up);
 void sdp_loop_exit(void);
 

@@ -67,6 +67,7 @@ static const struct test tests[] = {
 	CASE(connect_tcp_alone, 30, ALL_SETS),
 	CASE(connect_sdp_alone, 30, ALL_SETS),
 	CASE(connect_pair, 30, ALL_SETS),
+	CASE(connect_no_route, 30, TWO_SETS),
 	CASE(connect_only_sdp, 30, ALL_SETS),
 	CASE(connect_bound, 30, ALL_SETS),
 	WATCHED("epoll", LEVEL),

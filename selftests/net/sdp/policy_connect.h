@@ -62,6 +62,35 @@ static int connect_pair(void *arg)
 	return EXIT_OK;
 }
 
+/* An address without a route: what TCP says is what the call says, also one that may not wait. */
+static int connect_no_route(void *arg)
+{
+	static const char *const names[] = { TCP_SIDE, BOTH_SIDE };
+	bool v4 = set->family == AF_INET;
+	struct addr away = addr_make(set->family, v4 ? "192.0.2.1" : "2001:db8::1", 9);
+	int i, flags, fd, error;
+	char line[300] = "";
+
+	(void)arg;
+	need_errno(!unshare(CLONE_NEWNET), "unshare");
+	loopback_up();
+	by_names();
+	for (i = 0; i < 4; i++) {
+		flags = i / 2 ? SOCK_NONBLOCK : 0;
+		fd = stream(flags);
+		error = connect_as(names[i % 2], fd, &away);
+		need(error == ENETUNREACH, "%s%s: %s", names[i % 2], flags ? ", not waiting" : "",
+		     errno_text(error));
+		need_count("FellRoute", 0, i / 2 + i % 2);
+		need_protocol(fd, BY_TCP, "it");
+		need(!get_int(fd, SOL_SOCKET, SO_ERROR), "there is an error, too");
+		close(fd);
+	}
+	need(fell_line(addr_port(&away), line) && strstr(line, " no RDMA device leads there\n"),
+	     "the line is \"%s\"", line);
+	return EXIT_OK;
+}
+
 /* SDP alone never falls back. */
 static int connect_only_sdp(void *arg)
 {

@@ -444,6 +444,13 @@ static int no_device(void *arg)
 	need(fell_line(port, line) && strstr(line, " connect 10.77.0.2:") &&
 	     strstr(line, " no RDMA device leads there\n"), "the line is \"%s\"", line);
 	need_count("FellRoute", route, 1);
+	close(c);
+	/* The route is known without asking the network: a call that may not wait knows it, too. */
+	c = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	need(connect_as(BOTH_SIDE, c, &where) == EINPROGRESS, "connect: %s", errno_text(errno));
+	need_count("FellRoute", route, 2);
+	need(poll_for(c, POLLOUT, WAIT_MS) & POLLOUT, "not connected");
+	close(accept_and_talk(listening, c, BY_TCP));
 	sh("ip netns delete " AWAY);
 	return EXIT_OK;
 }
