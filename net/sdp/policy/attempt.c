@@ -21,6 +21,12 @@
 #include "../socket/sock.h"
 #include "shim.h"
 
+/*
+ * The longest pause before a socket that is in use is looked at again; the
+ * first is one tick.
+ */
+#define PAUSE_MOST	(HZ / 8)
+
 static struct workqueue_struct *attempt_wq;
 
 /* The item's own reference; of several times the first one that is set holds. */
@@ -35,6 +41,18 @@ static void look_at_the_end(struct sdp_shadow *shadow)
 {
 	/* Over already when this thread was kept from running. */
 	look_in(shadow, max(0L, (long)(shadow->deadline - jiffies)) + 1);
+}
+
+/*
+ * How long to wait for a socket that is in a call of its program's. The call
+ * may be as long as the program likes, if its memory is slow, so the pauses
+ * grow: they cost all programs something. Only the work item uses @pause.
+ */
+static unsigned long next_pause(struct sdp_shadow *shadow)
+{
+	shadow->pause = clamp_t(unsigned long, 2 * shadow->pause, 1,
+				PAUSE_MOST);
+	return shadow->pause;
 }
 
 /* The SDP socket has news; the callback lock keeps the shadow. */
@@ -196,9 +214,10 @@ static void decide(struct sdp_shadow *shadow)
 		return;
 	}
 	if (!try_own(shadow->sock->sk)) {
-		look_in(shadow, 1);
+		look_in(shadow, next_pause(shadow));
 		return;
 	}
+	shadow->pause = 0;
 	why = outcome(shadow, state);
 	if (why)
 		fail(shadow, why);
@@ -213,7 +232,8 @@ static void attempt_work(struct work_struct *work)
 	struct file *file = NULL;
 
 	if (!down_write_trylock(&shadow->lock)) {
-		if (!queue_delayed_work(attempt_wq, &shadow->work, 1))
+		if (!queue_delayed_work(attempt_wq, &shadow->work,
+					next_pause(shadow)))
 			sdp_shadow_put(shadow);
 		return;
 	}

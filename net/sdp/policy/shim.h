@@ -53,6 +53,7 @@ enum sdp_stage {
  * @decided: where it waits
  * @deadline: the connect has no more time (jiffies)
  * @work: looks at what has become of it
+ * @pause: after which it comes again when the socket was in use (jiffies)
  * @state_change: of the SDP socket, while the attempt has its place
  * @error_report: likewise
  * @fell: for who wants to know what fell back
@@ -77,6 +78,7 @@ struct sdp_shadow {
 	wait_queue_head_t decided;
 	unsigned long deadline;
 	struct delayed_work work;
+	unsigned long pause;
 	void (*state_change)(struct sock *sk);
 	void (*error_report)(struct sock *sk);
 	struct sdp_fell fell;

@@ -509,6 +509,8 @@ static const struct test tests[] = {
 	{ "held_falls_back", held, 60, ONE_SET, true, (void *)FALLS_BACK },
 	{ "held_connected", held, 60, ONE_SET, true, (void *)CONNECTED },
 	CASE(held_reset, 60, TWO_SETS),
+	{ "held_asked_rarely", held_asked_rarely, 60, ONE_SET, true, NULL },
+	{ "held_asked_rarely_sock", held_asked_rarely, 60, ONE_SET, true, (void *)1 },
 	CASE(upper_layers, 60, TWO_SETS),
 	CASE(upper_layer_connecting, 60, TWO_SETS),
 	CASE(bpf_refuses, 30, TWO_SETS),

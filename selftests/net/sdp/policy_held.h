@@ -7,6 +7,7 @@
 #define SDP_TEST_POLICY_HELD_H
 
 #include "policy_share.h"
+#include "policy_traced.h"
 #include <linux/userfaultfd.h>
 #include <sys/mman.h>
 
@@ -172,6 +173,59 @@ static int held(void *arg)
 	set_nonblock(s.fd, false);
 	close(accept_and_talk(how == CONNECTED ? peer.sdp : peer.tcp, s.fd,
 			      how == CONNECTED ? BY_SDP : BY_TCP));
+	return EXIT_OK;
+}
+
+#define WORK		TRACING "events/workqueue/workqueue_execute_start/enable"
+#define DECIDES		"attempt_work"
+
+/* How often the kernel has begun to look at what has become of a connect. */
+static int decisions(void)
+{
+	FILE *f = fopen(TRACING "trace", "r");
+	char line[400];
+	int n = 0;
+
+	need_errno(f, "trace");
+	while (fgets(line, sizeof(line), f))
+		n += line[0] != '#' && strstr(line, DECIDES);
+	fclose(f);
+	return n;
+}
+
+/*
+ * While a program's memory holds up its own call, whoever is to decide comes by now and then, and
+ * not with each tick: many such programs would keep the machine busy.
+ */
+static int held_asked_rarely(void *arg)
+{
+	bool by_sock = arg;
+	struct slow s = { 0 };
+	struct silent peer;
+	pthread_t thread;
+	int error, n;
+
+	by_names();
+	peer = silent_peer();
+	setting_set("fallback_ms", 10);
+	s.fd = stream(SOCK_NONBLOCK);
+	if (!slow_memory(&s) || !tracing_begin(WORK))
+		return EXIT_SKIPPED;
+	error = connect_as(BOTH_SIDE, s.fd, &peer.where);
+	need(error == EINPROGRESS, "connect: %s", errno_text(error));
+	thread = start_thread(by_sock ? linger_slowly : set_slowly, &s);
+	need(poll_for(s.faults, POLLIN, WAIT_MS) & POLLIN, "its memory is not slow");
+	pause_ms(2000);
+	n = decisions();
+	tracing_write(WORK, "0");
+	slow_memory_goes_on(&s);
+	pthread_join(thread, NULL);
+	printf("# it was looked at %d times in 2 s\n", n);
+	need(n >= 3, "it was looked at %d times", n);
+	need(n <= 40, "it was looked at %d times in 2 s", n);
+	need(poll_for(s.fd, POLLOUT, WAIT_MS) & POLLOUT, "not connected");
+	set_nonblock(s.fd, false);
+	close(accept_and_talk(peer.tcp, s.fd, BY_TCP));
 	return EXIT_OK;
 }
 

@@ -22,17 +22,22 @@ static void tracing_write(const char *path, const char *text)
 	close(fd);
 }
 
-/* False where the kernel has no tracepoints. */
-static bool trace_begin(void)
+/* False where the kernel has no tracepoints. @enable: the file that switches one on. */
+static bool tracing_begin(const char *enable)
 {
 	/* Unless it is there already. */
 	mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
-	if (access(TRACEPOINT, W_OK))
+	if (access(enable, W_OK))
 		return false;
 	/* It would have the scheduler patched. */
 	tracing_write(TRACING "options/record-cmd", "0");
-	tracing_write(TRACEPOINT, "1");
+	tracing_write(enable, "1");
 	return true;
+}
+
+static bool trace_begin(void)
+{
+	return tracing_begin(TRACEPOINT);
 }
 
 /* The trace is empty from here on. */
