@@ -26,6 +26,7 @@ has linux/sysctl.h 'register_net_sysctl_sz' SYSCTL_SZ
 has linux/sysctl.h 'typedef int proc_handler\(const struct ctl_table' CONST_CTL_TABLE
 has net/net_namespace.h 'register_net_sysctl_sz' SYSCTL_SZ
 has trace/stages/stage6_event_callback.h 'define __assign_str\(dst\)' ASSIGN_STR_1
+has net/sock.h '\*psp_assoc;' PSP
 has net/sock.h 'ipv6_pinfo_offset;' PINFO_OFFSET
 has linux/net.h '\(\*sendpage\)' SENDPAGE
 has linux/net.h '\(\*splice_eof\)' SPLICE_EOF

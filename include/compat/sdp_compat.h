@@ -133,6 +133,16 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int o
 #define sdp_tcp_signs(tp)	sdp_tcp_md5(tp)
 #endif
 
+/*
+ * PSP encrypts TCP's segments since 6.18, once a key was asked for, connected
+ * or not.
+ */
+#if defined(SDP_HAVE_PSP) && IS_ENABLED(CONFIG_INET_PSP)
+#define sdp_tcp_psp(sk)		rcu_access_pointer((sk)->psp_assoc)
+#else
+#define sdp_tcp_psp(sk)		false
+#endif
+
 /* IP_BIND_ADDRESS_NO_PORT, IP_FREEBIND; macros, as struct inet_sock is not known here. */
 #ifdef SDP_HAVE_INET_FLAGS
 #define sdp_inet_no_port(sk)	inet_test_bit(BIND_ADDRESS_NO_PORT, sk)

@@ -48,16 +48,18 @@ static bool is_chosen(const struct sock *sk)
  * sdp_carry_possible() - could an SDP socket do what was set?
  * @tcp: TCP's
  *
- * Return: false when something was set that only TCP has: signatures, IPsec policies, fast open,
- * repair, an upper layer protocol, IP options or extension headers, a filter, or what chooses among
+ * Return: false when something was set that only TCP has: signatures,
+ * encryption by PSP, IPsec policies, fast open, repair, an upper layer
+ * protocol, IP options or extension headers, a filter, or what chooses among
  * listeners.
  */
 bool sdp_carry_possible(const struct sock *tcp)
 {
 	const struct tcp_sock *tp = tcp_sk(tcp);
 
-	return !sdp_tcp_signs(tp) && !encrypts(tcp) && !has_ipv6_headers(tcp) &&
-	       !tp->repair && !tp->fastopen_connect && !inet_csk(tcp)->icsk_ulp_ops &&
+	return !sdp_tcp_signs(tp) && !sdp_tcp_psp(tcp) && !encrypts(tcp) &&
+	       !has_ipv6_headers(tcp) && !tp->repair &&
+	       !tp->fastopen_connect && !inet_csk(tcp)->icsk_ulp_ops &&
 	       !rcu_access_pointer(inet_sk(tcp)->inet_opt) &&
 	       !rcu_access_pointer(tcp->sk_filter) &&
 	       !is_chosen(tcp);
