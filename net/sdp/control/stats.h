@@ -83,6 +83,7 @@
 	_(SilentPeers)			/* connections ended because it was not */ \
 	_(OrphanTimeouts)		/* closed sockets that ran out of time */ \
 	_(OrphansRefused)		/* reset at the close: there were too many */ \
+	_(PolicyMet)			/* new undecided sockets */	\
 	_(PolicyConnects)		/* the policy's: sockets of TCP's that became SDP */ \
 	_(PolicyListens)						\
 	_(PolicyAccepts)						\

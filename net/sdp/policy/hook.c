@@ -10,7 +10,12 @@
  * ftrace calls us at the function's entry. It saves no more than the arguments then, which makes
  * it cheaper than a kprobe: every socket(2) of the machine pays for it. Where it cannot (arm64
  * before 6.2) it is a kprobe. The handler only exchanges a pointer.
+ *
+ * Whether the handler is called at all, and with the function's argument, is
+ * tried when the hook is put in: programs would be TCP without a word
+ * otherwise. PolicyMet counts the sockets that come by.
  */
+#include <linux/file.h>
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/mutex.h>
@@ -21,6 +26,8 @@
 static DEFINE_MUTEX(lock); /* covers open and hooked */
 static bool open;
 static bool hooked;
+static struct socket *trial; /* what probe_try() waits for */
+static bool trial_met;
 
 static void notrace new_file(struct socket *sock)
 {
@@ -30,6 +37,15 @@ static void notrace new_file(struct socket *sock)
 		return;
 	if (READ_ONCE(sdp_policy(sock_net(sk))->rewrite))
 		sdp_shim_begin(sock);
+}
+
+/* The socket is nobody's, and the caller of the function is this module. */
+static bool notrace is_trial(const struct socket *sock)
+{
+	if (likely(!sock || sock != READ_ONCE(trial)))
+		return false;
+	WRITE_ONCE(trial_met, true);
+	return true;
 }
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
@@ -45,8 +61,10 @@ static bool notrace in_module(unsigned long ip)
 static void notrace traced(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			   struct ftrace_regs *fregs)
 {
-	if (!in_module(parent_ip))
-		new_file((struct socket *)sdp_traced_argument(fregs, 0));
+	struct socket *sock = (struct socket *)sdp_traced_argument(fregs, 0);
+
+	if (!is_trial(sock) && !in_module(parent_ip))
+		new_file(sock);
 }
 
 /* Nothing that the handler calls comes by the function; to switch tracing off is refused. */
@@ -74,7 +92,10 @@ static void probe_end(void)
 #else
 static int probed(struct kprobe *p, struct pt_regs *regs)
 {
-	new_file((struct socket *)regs_get_kernel_argument(regs, 0));
+	struct socket *sock = (void *)regs_get_kernel_argument(regs, 0);
+
+	if (!is_trial(sock))
+		new_file(sock);
 	return 0;
 }
 
@@ -95,6 +116,40 @@ static void probe_end(void)
 }
 #endif
 
+/*
+ * Give a socket a file, and see whether the handler hears of it. The socket has
+ * no struct sock, so it is of interest to nobody else. Under @lock.
+ */
+static int probe_try(void)
+{
+	struct socket *sock = sock_alloc();
+	struct file *file;
+
+	if (!sock)
+		return -ENOMEM;
+	trial_met = false;
+	WRITE_ONCE(trial, sock);
+	/* Releases the socket when it fails. */
+	file = sock_alloc_file(sock, O_CLOEXEC, "sdp");
+	WRITE_ONCE(trial, NULL);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	fput(file);
+	return READ_ONCE(trial_met) ? 0 : -EOPNOTSUPP;
+}
+
+static int hook(void)
+{
+	int err = probe_begin();
+
+	if (err)
+		return err;
+	err = probe_try();
+	if (err)
+		probe_end();
+	return err;
+}
+
 /**
  * sdp_hook_open() - sockets may be looked at from now on, for the module is there to stay
  *
@@ -113,7 +168,9 @@ void sdp_hook_open(void)
  * The probe stays until the module goes: to put it in and take it out is work for the whole
  * machine, and a namespace's owner might do so in a loop.
  *
- * Return: 0, -EAGAIN while the module comes or goes, or why this kernel does not allow it.
+ * Return: 0, -EAGAIN while the module comes or goes, -ENOMEM, or why this
+ * kernel does not allow it: -EOPNOTSUPP also when the probe is in, and its
+ * handler hears of nothing.
  */
 int sdp_hook_begin(void)
 {
@@ -125,7 +182,7 @@ int sdp_hook_begin(void)
 		return -EAGAIN;
 	}
 	if (!hooked)
-		err = probe_begin();
+		err = hook();
 	hooked |= !err;
 	mutex_unlock(&lock);
 	if (err)

@@ -48,6 +48,7 @@ void sdp_shim_begin(struct socket *sock)
 		if (sock->ops != shims[i].tcp || !try_module_get(THIS_MODULE))
 			continue;
 		WRITE_ONCE(sock->ops, &shims[i].fresh);
+		SDP_INC(sock_net(sock->sk), PolicyMet);
 		return;
 	}
 }

@@ -146,6 +146,35 @@ static int switch_user_namespace(void *arg)
 	return EXIT_OK;
 }
 
+/* PolicyMet counts the sockets that are met, and no others. */
+static int switch_counts(void *arg)
+{
+	long long met = counter("PolicyMet");
+	struct addr where;
+	int listening;
+
+	(void)arg;
+	policy_set("any * tcp");
+	setting_set("rewrite", 0);
+	close(stream(0));
+	need_count("PolicyMet", met, 0);
+	setting_set("rewrite", 1);
+	close(stream(0));
+	close(stream(SOCK_NONBLOCK));
+	need_count("PolicyMet", met, 2);
+	close(socket(set->family, SOCK_DGRAM, 0));
+	close(socket(AF_UNIX, SOCK_STREAM, 0));
+	close(socket(AF_SDP, SOCK_STREAM, 0));
+	close(socket(set->family, SOCK_STREAM, IPPROTO_SDP));
+	need_count("PolicyMet", met, 2);
+	/* An accepted one is not met. */
+	listening = listener_of(TCP_ONLY, 4, &where);
+	need_count("PolicyMet", met, 3);
+	close(accept_and_talk(listening, connected_as(TCP_SIDE, &where), BY_TCP));
+	need_count("PolicyMet", met, 4);
+	return EXIT_OK;
+}
+
 /* Each namespace has its own; a socket is of the one that it was made in. */
 static int switch_namespaces(void *arg)
 {
