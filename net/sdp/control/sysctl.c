@@ -107,6 +107,9 @@ long sdp_mem[3];
 /* Closed sockets of all namespaces that still have a connection. As tcp_max_orphans. */
 int sdp_max_orphans;
 
+/* The administrator of a network namespace may switch its policy on. */
+int sdp_unprivileged_rewrite = 1;
+
 static struct ctl_table global_table[] = {
 	{
 		.procname	= "mem",
@@ -122,6 +125,15 @@ static struct ctl_table global_table[] = {
 		.mode		= 0644,
 		.proc_handler	= proc_dointvec_minmax,
 		.extra1		= SYSCTL_ZERO,
+	},
+	{
+		.procname	= "unprivileged_rewrite",
+		.data		= &sdp_unprivileged_rewrite,
+		.maxlen		= sizeof(sdp_unprivileged_rewrite),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
 	},
 	{ }
 };

@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/sysctl.h>
 
+#include "../control/net.h"
 #include "shim.h"
 #include "state.h"
 
@@ -239,12 +240,23 @@ static void rules_set(struct sdp_policy *policy, struct sdp_rules *rules)
 	sdp_rules_put(old);
 }
 
+/*
+ * The hook is in the way of all sockets of the machine, so its administrator
+ * may keep it for himself: the capability is the initial user namespace's then,
+ * whoever owns the network namespace.
+ */
+static int may_switch_on(void)
+{
+	return READ_ONCE(sdp_unprivileged_rewrite) || capable(CAP_NET_ADMIN) ?
+	       0 : -EPERM;
+}
+
 static int change_locked(struct sdp_policy *policy, struct sdp_policy_change *change)
 {
 	struct sdp_rules *rules = NULL;
-	int err = 0;
+	int err = change->rewrite > 0 ? may_switch_on() : 0;
 
-	if (change->text)
+	if (!err && change->text)
 		err = rules_make(policy, change, &rules);
 	/* The hook is there from the first time that some namespace wants it. */
 	if (!err && change->rewrite > 0)
@@ -269,7 +281,9 @@ static int change_locked(struct sdp_policy *policy, struct sdp_policy_change *ch
  * @net: namespace
  * @change: what shall be otherwise; numbers are within their bounds
  *
- * Return: 0 or an errno: -EINVAL when the text has a mistake, -E2BIG when it is too long.
+ * Return: 0 or an errno: -EINVAL when the text has a mistake, -E2BIG when it is
+ * too long, -EPERM when net.sdp.unprivileged_rewrite keeps the current process
+ * from switching it on.
  */
 int sdp_policy_change(struct net *net, struct sdp_policy_change *change)
 {

@@ -3,6 +3,7 @@
  * The policy of a namespace by netlink: SDP_CMD_POLICY_GET, SDP_CMD_POLICY_SET and
  * SDP_CMD_FALLBACK_GET.
  */
+#include "../control/net.h"
 #include "../genl.h"
 #include "requests.h"
 #include "state.h"
@@ -88,6 +89,17 @@ static void take_text(struct sdp_policy_change *change, const struct nlattr *att
 		change->len--;
 }
 
+/*
+ * Besides what is looked at of whoever asks: who has opened the socket may be
+ * somebody else.
+ */
+static int may_switch_on(struct sk_buff *skb,
+			 const struct sdp_policy_change *change)
+{
+	return change->rewrite <= 0 || READ_ONCE(sdp_unprivileged_rewrite) ||
+	       netlink_capable(skb, CAP_NET_ADMIN) ? 0 : -EPERM;
+}
+
 /**
  * sdp_request_set() - SDP_CMD_POLICY_SET
  * @skb: the request
@@ -109,12 +121,16 @@ int sdp_request_set(struct sk_buff *skb, struct genl_info *info)
 		change.fallback_ms = nla_get_u32(attrs[SDP_POLICY_A_FALLBACK_MS]);
 	if (attrs[SDP_POLICY_A_FALLBACK_MEMORY_MS])
 		change.fallback_memory_ms = nla_get_u32(attrs[SDP_POLICY_A_FALLBACK_MEMORY_MS]);
-	err = sdp_policy_change(genl_info_net(info), &change);
+	err = may_switch_on(skb, &change) ?:
+	      sdp_policy_change(genl_info_net(info), &change);
 	if (change.error[0]) {
 		NL_SET_BAD_ATTR(info->extack, attrs[SDP_POLICY_A_TEXT]);
 		sdp_extack_text(info->extack, change.error, "see POLICY_GET for the mistake");
 	} else if (err == -EOPNOTSUPP && change.rewrite > 0) {
 		NL_SET_ERR_MSG(info->extack, "this kernel cannot trace new sockets");
+	} else if (err == -EPERM) {
+		NL_SET_ERR_MSG(info->extack,
+			       "see net.sdp.unprivileged_rewrite");
 	}
 	return err;
 }

@@ -26,7 +26,7 @@ static inline bool be_own_root(void)
 }
 
 /* Settings that are for the whole machine. */
-static const char * const of_all[] = { "mem", "max_orphans" };
+static const char * const of_all[] = { "mem", "max_orphans", "unprivileged_rewrite" };
 
 /* Calls @look for each file of net.sdp; how many there are. */
 static inline int each_setting(void (*look)(const char *path, const char *who), const char *who)

@@ -24,6 +24,7 @@ static const struct test tests[] = {
 	CASE(policy_other_requests, 30, ONE_SET),
 	CASE(policy_not_root, 30, ONE_SET),
 	CASE(policy_user_namespace, 30, ONE_SET),
+	CASE(policy_switch_kept, 30, ONE_SET),
 	CASE(policy_namespaces, 30, ONE_SET),
 	CASE(policy_whole, 60, ONE_SET),
 	CASE(dump_stats, 30, TWO_SETS),

@@ -353,6 +353,32 @@ static int policy_user_namespace(void *arg)
 	return EXIT_OK;
 }
 
+/* ... unless the machine's administrator keeps the switch for himself. The rules are theirs. */
+static int policy_switch_kept(void *arg)
+{
+	struct nl first, inner;
+	int error;
+
+	(void)arg;
+	setting_set("unprivileged_rewrite", 0);
+	first = nl_open();
+	need(!set_rewrite(&first, 1), "SET: %s", first.said);
+	be_nobody();
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNET)) {
+		need(errno == EPERM || errno == ENOSPC, "unshare: %s", errno_text(errno));
+		return EXIT_SKIPPED;
+	}
+	write_file("/proc/self/uid_map", "0 65534 1");
+	need_errno(!setuid(0), "setuid");
+	inner = nl_open();
+	error = set_rewrite(&inner, 1);
+	need(error == EPERM && strstr(inner.said, "unprivileged_rewrite"), "SET: %s, %s",
+	     errno_text(error), inner.said);
+	need_shown(&inner, "", 0, 1000, 60000);
+	need(!set_rewrite(&inner, 0), "SET: %s", inner.said);
+	return EXIT_OK;
+}
+
 /* A request is about the namespace of its socket, wherever its process is meanwhile. */
 static int policy_namespaces(void *arg)
 {

@@ -62,6 +62,7 @@ static const struct test tests[] = {
 	CASE(switch_keeps, 30, ALL_SETS),
 	CASE(switch_not_root, 30, ONE_SET),
 	CASE(switch_user_namespace, 30, ONE_SET),
+	CASE(switch_kept, 30, ONE_SET),
 	CASE(switch_counts, 30, TWO_SETS),
 	CASE(switch_namespaces, 30, ONE_SET),
 	CASE(switch_namespace_gone, 60, ONE_SET),

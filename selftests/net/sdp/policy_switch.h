@@ -146,6 +146,36 @@ static int switch_user_namespace(void *arg)
 	return EXIT_OK;
 }
 
+/* The machine's administrator keeps the switch for himself, rules and namespaces or not. */
+static int switch_kept(void *arg)
+{
+	int first = own_namespace(), own;
+
+	(void)arg;
+	setting_set("unprivileged_rewrite", 0);
+	setting_set("rewrite", 1);
+	setting_set("rewrite", 0);
+	need_errno(!unshare(CLONE_NEWNET), "unshare");
+	setting_set("rewrite", 1);
+	enter(first);
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNET)) {
+		/* Not every system lets everybody. */
+		need(errno == EPERM || errno == ENOSPC, "unshare: %s", errno_text(errno));
+		return EXIT_SKIPPED;
+	}
+	write_file("/proc/self/uid_map", "0 0 1");
+	loopback_up();
+	own = open(SETTING_DIR "rewrite", O_WRONLY);
+	need_errno(own >= 0, "rewrite");
+	policy_set("any * sdp");
+	need(write(own, "1", 1) < 0 && errno == EPERM, "it is switched on: %s",
+	     errno_text(errno));
+	need(now_by() == BY_TCP, "SDP all the same");
+	need_errno(write(own, "0", 1) == 1, "off");
+	close(own);
+	return EXIT_OK;
+}
+
 /* PolicyMet counts the sockets that are met, and no others. */
 static int switch_counts(void *arg)
 {

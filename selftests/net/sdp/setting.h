@@ -38,6 +38,7 @@ static struct {
 	{ .name = "rewrite" },
 	{ .name = "fallback_ms" },
 	{ .name = "fallback_memory_ms" },
+	{ .name = "unprivileged_rewrite" },
 };
 
 #define SETTINGS	ARRAY_SIZE(settings)

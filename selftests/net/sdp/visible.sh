@@ -399,7 +399,7 @@ machine_is_global() {
 	local seen
 	ip netns add sdpmem && seen=$(ip netns exec sdpmem ls $settings)
 	ip netns delete sdpmem
-	grep -qx recv_buffers <<<"$seen" && ! grep -qxE "mem|max_orphans" <<<"$seen"
+	grep -qx recv_buffers <<<"$seen" && ! grep -qxE "mem|max_orphans|unprivileged_rewrite" <<<"$seen"
 }
 
 # Few slots and much to send: the stream gets through all the same.
@@ -434,15 +434,18 @@ scheme_setting() {
 	check "flow_control keeps its value when it is refused" test "$(value flow_control)" = credit
 }
 scheme_setting
-# mem is three numbers and has memory.sh, max_orphans has lifetime.sh; both are for the whole machine.
+# mem is three numbers and has memory.sh, max_orphans has lifetime.sh, unprivileged_rewrite has policy.c;
+# they are for the whole machine.
 # The policy's text has policy.c.
-others=$'mem\nmax_orphans\npolicy\npolicy_error\nflow_control'
+others=$'mem\nmax_orphans\nunprivileged_rewrite\npolicy\npolicy_error\nflow_control'
 check "no other settings than these, those of the machine and the policy" \
 	test "$(ls $settings | sort | tr '\n' ' ')" = \
 	"$( (awk 'NF { print $1 }' <<<"$every_setting"; echo "$others") | sort | tr '\n' ' ')"
-check "mem and max_orphans are not seen in other namespaces" machine_is_global
+check "mem, max_orphans and unprivileged_rewrite are not seen in other namespaces" machine_is_global
 check "max_orphans is 4096 at least" test "$(value max_orphans)" -ge 4096
 check "max_orphans is not negative" invalid max_orphans -1
+check "unprivileged_rewrite is 1" test "$(value unprivileged_rewrite)" = 1
+check "unprivileged_rewrite is not 2" invalid unprivileged_rewrite 2
 check "recv_buffers: both ends post as many" connection_with recv_buffers 20 posted_is 20
 check "recv_buffers: they are the peer's credit" connection_with recv_buffers 30 credit_seen 30
 check "accept_buffers: posted before accept" waiting_with 7
