@@ -169,8 +169,10 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int o
 /* proto_ops.splice_eof: a splice that has announced more has come to its end. */
 #ifdef SDP_HAVE_SPLICE_EOF
 #define SDP_SPLICE_EOF(function)	.splice_eof = (function),
+#define sdp_set_splice_eof(ops, function)	((ops)->splice_eof = (function))
 #else
 #define SDP_SPLICE_EOF(function)
+#define sdp_set_splice_eof(ops, function)	((void)(function))
 #endif
 
 /* The last argument is for the memory of devices. */

@@ -8,6 +8,7 @@
  *	hook.c		where new TCP sockets are met
  *	shim.c		the calls of a TCP socket that is still undecided
  *	shadow.c	the SDP socket beside it, and how one takes the other's place
+ *	taken.c		the calls of a socket whose place it took
  *	attempt.c	connect(2): SDP first, then TCP
  *	pair.c		listen(2): both at once
  *	carry.c		what was set on the TCP socket holds for the SDP one

@@ -16,7 +16,6 @@
 #include <linux/rculist.h>
 #include <linux/security.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 
 #include "../socket/sock.h"
 #include "shim.h"
@@ -348,7 +347,6 @@ static void exchange(struct sdp_shadow *shadow)
 void sdp_shadow_take_place(struct sdp_shadow *shadow)
 {
 	struct socket *sock = shadow->sock, *other = shadow->sdp;
-	const struct proto_ops *ops = other->ops;
 	struct sock *tcp = sock->sk, *sdp = other->sk;
 
 	sock_hold(tcp);
@@ -356,11 +354,12 @@ void sdp_shadow_take_place(struct sdp_shadow *shadow)
 	lock_sock_nested(sdp, SINGLE_DEPTH_NESTING);
 	exchange(shadow);
 	shadow->sdp = NULL;
-	/* Who finds the new calls must find their sock: one load does not depend on the other. */
-	if (!IS_ENABLED(CONFIG_X86))
-		kick_all_cpus_sync();
-	/* Before the locks go: who has waited for TCP's must not find its calls any more. */
-	sdp_shadow_end(shadow, ops);
+	/*
+	 * Before the locks go: a thread that has waited for TCP's must not find
+	 * TCP's calls any more. One that finds the new calls must find their
+	 * sock: see taken.c.
+	 */
+	sdp_shadow_end(shadow, sdp_taken_ops(tcp->sk_family));
 	release_sock(sdp);
 	release_sock(tcp);
 	sock_put(sdp);

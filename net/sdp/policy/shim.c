@@ -638,6 +638,7 @@ int sdp_shim_init(void)
 
 	if (err)
 		return err;
+	sdp_taken_init();
 	for (i = 0; i < ARRAY_SIZE(shims); i++) {
 		shims[i].tcp = calls_of_tcp(families[i]);
 		if (shims[i].tcp)

@@ -121,6 +121,10 @@ void sdp_shadow_by_tcp(struct sdp_shadow *shadow);
 void sdp_shadow_by_sdp(struct sdp_shadow *shadow);
 void sdp_shadow_take_place(struct sdp_shadow *shadow);
 
+/* taken.c */
+void sdp_taken_init(void);
+const struct proto_ops *sdp_taken_ops(int family);
+
 /* attempt.c */
 int sdp_attempt_init(void);
 void sdp_attempt_exit(void);

@@ -55,7 +55,7 @@ static int no_read_sock(struct sock *sk, read_descriptor_t *desc, sk_read_actor_
 }
 
 static const struct proto_ops sdp_ops = SDP_CALLS(PF_SDP);
-static const struct proto_ops sdp_inet_ops = SDP_CALLS(PF_INET);
+const struct proto_ops sdp_inet_ops = SDP_CALLS(PF_INET);
 
 /*
  * J1: stream sockets only; a protocol, if one is named, is TCP or what SO_PROTOCOL says. That is

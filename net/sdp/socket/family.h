@@ -5,8 +5,11 @@
 #ifndef SDP_FAMILY_H
 #define SDP_FAMILY_H
 
+struct proto_ops;
 struct sdp_link_events;
 
+/* Also for the policy, whose sockets come by them in another way. */
+extern const struct proto_ops sdp_inet_ops;
 extern const struct sdp_link_events sdp_stream_events;
 
 int sdp_family_init(void);
