@@ -270,6 +270,20 @@ static inline void sdp_socket_flags(struct socket *sock)
 #define sdp_traced_argument(fregs, n)	regs_get_kernel_argument(&(fregs)->regs, n)
 #endif
 
+/*
+ * Let a function that ftrace stops at, with all registers saved, have another
+ * first argument.
+ */
+#if defined(CONFIG_X86_64) && defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS) && \
+	defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS)
+#define SDP_TRACED_SET_FIRST(fregs, value) do {			\
+	struct pt_regs *sdp_regs = ftrace_get_regs(fregs);	\
+								\
+	if (sdp_regs)						\
+		sdp_regs->di = (unsigned long)(value);		\
+} while (0)
+#endif
+
 /* A text that is made up at the time can be said in an extended acknowledgment since 6.2. */
 #ifdef SDP_HAVE_EXTACK_BUF
 #define sdp_extack_text(extack, text, instead) do {				\

@@ -144,7 +144,7 @@ static int hook(void)
 
 	if (err)
 		return err;
-	err = probe_try();
+	err = probe_try() ?: sdp_lsm_begin();
 	if (err)
 		probe_end();
 	return err;
@@ -200,8 +200,10 @@ void sdp_hook_end(void)
 {
 	mutex_lock(&lock);
 	open = false;
-	if (hooked)
+	if (hooked) {
+		sdp_lsm_end();
 		probe_end();
+	}
 	hooked = false;
 	mutex_unlock(&lock);
 }

@@ -6,6 +6,7 @@
  *	rules_*.c	the grammar, and which rule decides (pure)
  *	policy.c	the rules of a namespace: net.sdp.policy, net.sdp.rewrite
  *	hook.c		where new TCP sockets are met
+ *	lsm.c		what security modules are asked about later
  *	shim.c		the calls of a TCP socket that is still undecided
  *	shadow.c	the SDP socket beside it, and how one takes the other's place
  *	taken.c		the calls of a socket whose place it took

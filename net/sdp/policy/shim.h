@@ -124,6 +124,7 @@ void sdp_shadow_take_place(struct sdp_shadow *shadow);
 /* taken.c */
 void sdp_taken_init(void);
 const struct proto_ops *sdp_taken_ops(int family);
+struct socket *sdp_taken_tcp(const struct socket *sock);
 
 /* attempt.c */
 int sdp_attempt_init(void);

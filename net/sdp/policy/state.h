@@ -156,6 +156,10 @@ void sdp_hook_open(void);
 int sdp_hook_begin(void);
 void sdp_hook_end(void);
 
+/* lsm.c */
+int sdp_lsm_begin(void);
+void sdp_lsm_end(void);
+
 /* fallback.c */
 void sdp_fallback_describe(struct sdp_fell *fell, struct socket *sock, enum sdp_role role,
 			   const struct sdp_endpoint *where);

@@ -160,6 +160,27 @@ const struct proto_ops *sdp_taken_ops(int family)
 }
 
 /**
+ * sdp_taken_tcp() - what is left of TCP's socket where SDP has taken its place
+ * @sock: any socket that is open
+ *
+ * Does not sleep, and may be called from a tracer.
+ *
+ * Return: the socket that has TCP's sock, as long as @sock is open; NULL for
+ * other sockets.
+ */
+struct socket *sdp_taken_tcp(const struct socket *sock)
+{
+	const struct proto_ops *ops = READ_ONCE(sock->ops);
+	const struct sock *sk;
+
+	if (ops != &taken[0] && ops != &taken[1])
+		return NULL;
+	look_anew();
+	sk = READ_ONCE(sock->sk);
+	return sk ? READ_ONCE(sdp_sk(sk)->tcp) : NULL;
+}
+
+/**
  * sdp_taken_init() - make them; before any socket needs them
  */
 void sdp_taken_init(void)

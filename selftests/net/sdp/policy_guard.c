@@ -109,6 +109,7 @@ static int landlock(void *arg)
 {
 	struct landlock_rules all = { .net = LANDLOCK_BIND_TCP | LANDLOCK_CONNECT_TCP };
 	struct landlock_port one = { .allowed = LANDLOCK_CONNECT_TCP };
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
 	static const char *const names[] = { TCP_SIDE, BOTH_SIDE, SDP_SIDE };
 	int clear, barred, rules, fd, error;
 	struct addr where, other;
@@ -133,6 +134,10 @@ static int landlock(void *arg)
 		need(!connect_as(names[i], fd, &other), "to another port by %s: %s", names[i],
 		     errno_text(errno));
 		close(accept_and_talk(clear, fd, i ? BY_SDP : BY_TCP));
+		/* One that is SDP already is still TCP to who is asked. */
+		need_errno(!connect(fd, &none, sizeof(none)), "disconnect");
+		error = connect(fd, &where.sa, where.len) ? errno : 0;
+		need(error == EACCES, "again by %s: %s", names[i], errno_text(error));
 		close(fd);
 	}
 	need(!poll_for(barred, POLLIN, quiet_ms()), "somebody came by all the same");

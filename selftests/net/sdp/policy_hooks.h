@@ -275,6 +275,23 @@ static void hooks_talk(int c, int s)
 	shutdown(c, SHUT_WR);
 }
 
+/* Connected before: what is bound and connected once more is still TCP to who is asked. */
+static void hooks_again(const char *way, int c, const struct addr *where)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct addr own = client_addr(0);
+
+	asked_anew();
+	need_errno(!connect(c, &none, sizeof(none)), "disconnect");
+	need_asked(way, "disconnect", "connect 1+0");
+	need_errno(!bind(c, &own.sa, own.len), "bind");
+	need_asked(way, "second bind", "bind 1+0");
+	need_errno(!connect(c, &where->sa, where->len), "connect");
+	need(asked_now(H_CONNECT, true) == asked_before[H_CONNECT][true] &&
+	     asked_now(H_CONNECT, false) == asked_before[H_CONNECT][false] + 1,
+	     "%s, second connect: asked about the SDP socket", way);
+}
+
 static int hooks_seen(void *arg)
 {
 	int listening, c, s, h;
@@ -304,6 +321,7 @@ static int hooks_seen(void *arg)
 		need_asked(hook_rows[i].way, "talk", hook_rows[i].talk);
 		need_protocol(c, hook_rows[i].protocol, hook_rows[i].way);
 		need_protocol(s, hook_rows[i].protocol, hook_rows[i].way);
+		hooks_again(hook_rows[i].way, c, &where);
 		close(c);
 		close(s);
 		close(listening);
