@@ -15,10 +15,10 @@
 
 static void share_wait_queue(struct sock *sdp, struct socket *sock)
 {
+	sdp_ready_share(sdp_sk(sdp));
 	write_lock_bh(&sdp->sk_callback_lock);
 	rcu_assign_pointer(sdp->sk_wq, &sock->wq);
 	write_unlock_bh(&sdp->sk_callback_lock);
-	WRITE_ONCE(sdp_sk(sdp)->shares_wq, true);
 }
 
 /* What only TCP has may be set at any time: from then on there are no connections by SDP. */

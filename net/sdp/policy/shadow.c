@@ -328,10 +328,12 @@ static void exchange(struct sdp_shadow *shadow)
 	struct sock *tcp = sock->sk, *sdp = other->sk;
 
 	be_like(sdp, tcp);
-	WRITE_ONCE(sdp_sk(sdp)->shares_wq, true);
+	sdp_ready_share(sdp_sk(sdp));
 	WRITE_ONCE(other->ops, shadow->kept);
 	sit_in(tcp, other);
 	sit_in(sdp, sock);
+	if (sdp_shim_noted())
+		sdp_ready_shared(sdp_sk(sdp), shadow->polled);
 	sdp_sk(sdp)->tcp = other;
 	sock->state = other->state;
 	other->state = SS_UNCONNECTED;

@@ -22,6 +22,8 @@
 
 static struct sdp_calls shims[2];
 static atomic_t inside;
+/* A poller's kinds of events could not be noted: no note is believed any more. */
+static bool unnoted;
 
 static const struct sdp_calls *shim_of(const struct proto_ops *ops)
 {
@@ -338,10 +340,13 @@ static __poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wa
 	struct turn t;
 
 	if (turn_begin(&t, sock)) {
+		WRITE_ONCE(unnoted, true);
 		sock_poll_wait(file, sock, wait);
 		return mask;
 	}
 	mask = 0;
+	if (t.locked)
+		sdp_ready_note(&t.shadow->polled, wait);
 	if (is(&t, SDP_CONNECTING))
 		sock_poll_wait(file, sock, wait);
 	else if (is(&t, SDP_LISTENING))
@@ -350,6 +355,16 @@ static __poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wa
 		mask = t.ops->poll(file, sock, wait);
 	turn_end(&t);
 	return mask;
+}
+
+/**
+ * sdp_shim_noted() - is it known what those ask for who poll undecided sockets?
+ *
+ * Return: false when somebody polls who is not in the notes of a shadow.
+ */
+bool sdp_shim_noted(void)
+{
+	return !READ_ONCE(unnoted);
 }
 
 static int shim_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)

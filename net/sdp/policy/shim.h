@@ -56,6 +56,7 @@ enum sdp_stage {
  * @pause: after which it comes again when the socket was in use (jiffies)
  * @state_change: of the SDP socket, while the attempt has its place
  * @error_report: likewise
+ * @polled: kinds of events that somebody polls for, by sdp_ready_note()
  * @fell: for who wants to know what fell back
  * @addr: where to
  * @len: its length
@@ -81,6 +82,7 @@ struct sdp_shadow {
 	unsigned long pause;
 	void (*state_change)(struct sock *sk);
 	void (*error_report)(struct sock *sk);
+	unsigned long polled;
 	struct sdp_fell fell;
 	struct sockaddr_storage addr;
 	int len;
@@ -104,6 +106,7 @@ struct sdp_calls {
 int sdp_shim_init(void);
 void sdp_shim_exit(void);
 void sdp_shim_begin(struct socket *sock);
+bool sdp_shim_noted(void);
 
 /* shadow.c */
 int sdp_shadow_init(void);

@@ -2,11 +2,18 @@
 /*
  * Readiness: poll, select, epoll, blocking calls; who waits, and whom to wake (F1-F3).
  *
- * Each kind of event (readable, urgent, writable) has a wait queue of its own. A poller
- * registers with the kinds it asks for, so that the queue is the count of waiters, and
- * an event of a kind for which nobody waits ends with one look at an empty list: it is
- * counted as skipped. A poller that asks for none of them (only for POLLHUP) has a
- * fourth queue; changes of state and errors wake all four.
+ * Each kind of event (readable, urgent, writable) has a wait queue of its own. A
+ * poller that asks for one kind registers there, so that the queue is the count
+ * of waiters, and an event of a kind for which nobody waits ends with one look
+ * at an empty list: it is counted as skipped. A poller that asks for none of
+ * them (only for POLLHUP) has a fourth queue.
+ *
+ * A poller that asks for several kinds registers in the common queue (sk_wq)
+ * alone, as many pollers of the kernel (aio, io_uring, 9p) have room for one
+ * queue or two. @common notes the kinds that somebody there may ask for: events
+ * of other kinds do not wake that queue, and each of its waiters is woken by the
+ * kinds that it asks for, as the entries filter by the event mask themselves. A
+ * note is dropped when the queue is found empty.
  *
  * One trap: EPOLL_CTL_MOD changes what a registered waiter asks for, and poll is then
  * called without a way to register (poll_wait does nothing). Such a waiter "wanders":
@@ -14,11 +21,15 @@
  * @wandering, and from then on its events wake all queues (the entries filter by the
  * event mask themselves). The note is dropped when no queue has a waiter any more.
  *
- * Changes of state and errors wake without a mask, as TCP does: whoever is woken looks for himself.
- * io_uring and aio take a mask for what there is.
+ * Changes of state and errors wake all queues, and without a mask, as TCP does:
+ * each waiter that is woken looks for itself. io_uring and aio take a mask for
+ * what there is.
  *
- * A socket that the policy has made of one of TCP's may have waiters in the common queue, from
- * before; it wakes them all.
+ * A socket that the policy has made of a TCP socket has the wait queue of that
+ * one, with the pollers from before: the policy has noted what they ask for.
+ * Beside a TCP socket that listens, where pollers register with TCP's half, it
+ * is not known (SDP_COMMON_UNKNOWN), and the queue is woken whenever somebody is
+ * there.
  */
 #include <linux/sched/signal.h>
 
@@ -50,6 +61,55 @@ static bool waits(struct sdp_sock *ssk, int kind)
 	return waitqueue_active(&ssk->waiters[kind]);
 }
 
+/* The same of the common queue; a sock that is orphaned has none. */
+static bool common_waits(struct sdp_sock *ssk)
+{
+	struct socket_wq *wq;
+	bool there;
+
+	rcu_read_lock();
+	wq = rcu_dereference(ssk->sk.sk_wq);
+	/* Safe as in waits(). */
+	there = wq && waitqueue_active(&wq->wait);
+	rcu_read_unlock();
+	return there;
+}
+
+static void wake_common(struct sdp_sock *ssk, __poll_t mask)
+{
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(ssk->sk.sk_wq);
+	/* Safe as in waits(). */
+	if (wq && waitqueue_active(&wq->wait))
+		wake_up_interruptible_poll(&wq->wait, mask);
+	rcu_read_unlock();
+}
+
+/* Whether somebody in the common queue may ask for @kind. */
+static bool common_asks(struct sdp_sock *ssk, enum sdp_ready kind)
+{
+	/* Pairs with sdp_ready_shared(): no older queue is looked at. */
+	if (test_bit_acquire(SDP_COMMON_UNKNOWN, &ssk->common))
+		return common_waits(ssk);
+	if (!test_bit(kind, &ssk->common))
+		return false;
+	if (common_waits(ssk))
+		return true;
+	clear_bit(kind, &ssk->common);
+	/*
+	 * A poller may have registered and noted this kind just now: then the
+	 * note is put back. Pairs with register_waiter(), where the
+	 * registration comes before the note.
+	 */
+	smp_mb__after_atomic();
+	if (!common_waits(ssk))
+		return false;
+	set_bit(kind, &ssk->common);
+	return true;
+}
+
 static bool any_waiter(struct sdp_sock *ssk)
 {
 	int kind;
@@ -57,7 +117,7 @@ static bool any_waiter(struct sdp_sock *ssk)
 	for (kind = 0; kind < SDP_READY_KINDS; kind++)
 		if (waits(ssk, kind))
 			return true;
-	return false;
+	return common_waits(ssk);
 }
 
 static void wake_queues(struct sdp_sock *ssk, __poll_t mask)
@@ -69,50 +129,47 @@ static void wake_queues(struct sdp_sock *ssk, __poll_t mask)
 			wake_up_interruptible_poll(&ssk->waiters[kind], mask);
 }
 
-/* Returns whether anybody was there to be woken. The caller has issued a full barrier. */
-static bool wake_kind(struct sdp_sock *ssk, enum sdp_ready kind)
+/* Whether a waiter that asks for @kind may be in any of the queues. */
+static bool wanders(struct sdp_sock *ssk, enum sdp_ready kind)
 {
-	if (test_bit(kind, &ssk->wandering)) {
-		if (any_waiter(ssk)) {
-			wake_queues(ssk, kind_mask[kind]);
-			return true;
-		}
-		/* Nobody is left; whoever comes next registers with its kinds ... */
-		clear_bit(kind, &ssk->wandering);
-		/*
-		 * ... unless one has registered and changed its mind just now, whose note this was.
-		 * Pairs with the barrier in register_waiter().
-		 */
-		smp_mb__after_atomic();
-		if (any_waiter(ssk)) {
-			set_bit(kind, &ssk->wandering);
-			wake_queues(ssk, kind_mask[kind]);
-			return true;
-		}
-	}
-	if (!waits(ssk, kind))
+	if (!test_bit(kind, &ssk->wandering))
 		return false;
-	wake_up_interruptible_poll(&ssk->waiters[kind], kind_mask[kind]);
+	if (any_waiter(ssk))
+		return true;
+	/* Nobody is left; whoever comes next registers with its kinds ... */
+	clear_bit(kind, &ssk->wandering);
+	/*
+	 * ... unless one has registered and changed its mind just now, whose
+	 * note this was. Pairs with the barrier in register_waiter().
+	 */
+	smp_mb__after_atomic();
+	if (!any_waiter(ssk))
+		return false;
+	set_bit(kind, &ssk->wandering);
 	return true;
 }
 
-/* Those who polled when another sock was the socket's; the caller has issued a full barrier. */
-static void wake_early(struct sdp_sock *ssk, u32 wake)
+/*
+ * Returns whether anybody was there to be woken, in the common queue too, which
+ * the caller wakes: then *@common is set. The caller has issued a full barrier.
+ */
+static bool wake_kind(struct sdp_sock *ssk, enum sdp_ready kind, bool *common)
 {
-	__poll_t mask = 0;
-	struct socket_wq *wq;
-	int kind;
+	bool there;
 
-	for (kind = SDP_READ; kind < SDP_HANGUP; kind++)
-		if (wake & BIT(kind))
-			mask |= kind_mask[kind];
-	if (wake & (SDP_WAKE_STATE | SDP_WAKE_ERROR))
-		mask = 0;
-	rcu_read_lock();
-	wq = rcu_dereference(ssk->sk.sk_wq);
-	if (skwq_has_sleeper(wq))
-		wake_up_interruptible_poll(&wq->wait, mask);
-	rcu_read_unlock();
+	if (wanders(ssk, kind)) {
+		*common = true;
+		wake_queues(ssk, kind_mask[kind]);
+		return true;
+	}
+	there = waits(ssk, kind);
+	if (there)
+		wake_up_interruptible_poll(&ssk->waiters[kind],
+					   kind_mask[kind]);
+	if (!common_asks(ssk, kind))
+		return there;
+	*common = true;
+	return true;
 }
 
 /* O_ASYNC. Where sk_wq is shared, it may have been asked for by way of another sock. */
@@ -149,6 +206,8 @@ void sdp_notify(struct sdp_sock *ssk, u32 wake)
 		[SDP_WRITE]	= SDP_STAT_WakeWriteIssued,
 	};
 	struct sock *sk = &ssk->sk;
+	bool common = false;
+	__poll_t mask = 0;
 	int kind;
 
 	/* Pairs with the barrier in poll_wait and in sdp_wait's set_current_state. */
@@ -156,13 +215,17 @@ void sdp_notify(struct sdp_sock *ssk, u32 wake)
 	for (kind = SDP_READ; kind < SDP_HANGUP; kind++) {
 		if (!(wake & BIT(kind)))
 			continue;
+		mask |= kind_mask[kind];
 		/* In enum sdp_stat, skipped follows issued. */
-		sdp_count(sock_net(sk), issued[kind] + !wake_kind(ssk, kind), 1);
+		sdp_count(sock_net(sk),
+			  issued[kind] + !wake_kind(ssk, kind, &common), 1);
 	}
-	if (wake & (SDP_WAKE_STATE | SDP_WAKE_ERROR))
+	if (wake & (SDP_WAKE_STATE | SDP_WAKE_ERROR)) {
 		wake_queues(ssk, 0);
-	if (unlikely(READ_ONCE(ssk->shares_wq)))
-		wake_early(ssk, wake);
+		wake_common(ssk, 0);
+	} else if (common) {
+		wake_common(ssk, mask);
+	}
 	signal_owner(ssk, wake);
 }
 
@@ -204,25 +267,86 @@ int sdp_wait(struct sdp_sock *ssk, enum sdp_ready kind, long *timeo, sdp_conditi
 	return err;
 }
 
-static void register_waiter(struct file *file, struct sdp_sock *ssk, poll_table *wait)
+/* The kinds that a poller asks for, a bit each. */
+static unsigned long kinds_asked(const poll_table *wait)
 {
 	__poll_t events = poll_requested_events(wait);
-	bool none = true;
+	unsigned long kinds = 0;
 	int kind;
 
-	for (kind = SDP_READ; kind < SDP_HANGUP; kind++) {
-		if (!(events & (kind_mask[kind] | (kind == SDP_READ ? EPOLLRDHUP : 0))))
-			continue;
-		none = false;
-		if (sdp_poll_registers(wait))
-			poll_wait(file, &ssk->waiters[kind], wait);
-		else
-			set_bit(kind, &ssk->wandering);
+	for (kind = SDP_READ; kind < SDP_HANGUP; kind++)
+		if (events & kind_mask[kind])
+			kinds |= BIT(kind);
+	return events & EPOLLRDHUP ? kinds | BIT(SDP_READ) : kinds;
+}
+
+static void note_kinds(unsigned long *notes, unsigned long kinds)
+{
+	int kind;
+
+	for (kind = SDP_READ; kind < SDP_HANGUP; kind++)
+		if (kinds & BIT(kind))
+			set_bit(kind, notes);
+}
+
+/* To one queue, and one only. */
+static void register_waiter(struct file *file, struct socket *sock,
+			    poll_table *wait)
+{
+	struct sdp_sock *ssk = sdp_sk(sock->sk);
+	unsigned long kinds = kinds_asked(wait);
+
+	if (!sdp_poll_registers(wait)) {
+		note_kinds(&ssk->wandering, kinds);
+	} else if (hweight_long(kinds) > 1) {
+		poll_wait(file, &sock->wq.wait, wait);
+		/* Not before: see common_asks(). */
+		smp_mb__before_atomic();
+		note_kinds(&ssk->common, kinds);
+	} else {
+		poll_wait(file,
+			  &ssk->waiters[kinds ? __ffs(kinds) : SDP_HANGUP],
+			  wait);
 	}
-	if (none)
-		poll_wait(file, &ssk->waiters[SDP_HANGUP], wait);
 	/* Pairs with the barrier in sdp_notify(). */
 	smp_mb();
+}
+
+/**
+ * sdp_ready_note() - somebody polls a TCP socket whose place SDP may take
+ * @notes: gets the kinds of events asked for
+ * @wait: who asks; has registered with the socket's wait queue, or will
+ */
+void sdp_ready_note(unsigned long *notes, const poll_table *wait)
+{
+	/* Without @wait nobody waits. */
+	if (wait)
+		note_kinds(notes, kinds_asked(wait));
+}
+
+/**
+ * sdp_ready_share() - a socket gets the wait queue of a TCP one
+ * @ssk: socket, before that
+ *
+ * Until sdp_ready_shared() it is not known what they ask for who wait there.
+ */
+void sdp_ready_share(struct sdp_sock *ssk)
+{
+	set_bit(SDP_COMMON_UNKNOWN, &ssk->common);
+	WRITE_ONCE(ssk->shares_wq, true);
+}
+
+/**
+ * sdp_ready_shared() - it has got it, and from now on pollers register with SDP
+ * @ssk: socket, after sdp_ready_share()
+ * @kinds: what those ask for who wait there, by sdp_ready_note()
+ */
+void sdp_ready_shared(struct sdp_sock *ssk, unsigned long kinds)
+{
+	note_kinds(&ssk->common, kinds);
+	/* A waker that does not find the one finds the other. */
+	smp_mb__before_atomic();
+	clear_bit(SDP_COMMON_UNKNOWN, &ssk->common);
 }
 
 static __poll_t listen_mask(const struct sdp_sock *ssk)
@@ -292,7 +416,7 @@ __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wait)
 	__poll_t mask;
 	u8 state;
 
-	register_waiter(file, ssk, wait);
+	register_waiter(file, sock, wait);
 	state = READ_ONCE(sk->sk_state);
 	/* An error from before listen() is there to be fetched, but is no event of a listener. */
 	if (state == TCP_LISTEN)

@@ -84,6 +84,9 @@ enum sdp_ready {
 #define SDP_WAKE_STATE	BIT(SDP_HANGUP)		/* everybody: the state has changed */
 #define SDP_WAKE_ERROR	BIT(SDP_READY_KINDS)	/* everybody: sk_err is set */
 
+/* In sdp_sock.common, beside a bit for each kind. */
+#define SDP_COMMON_UNKNOWN	SDP_READY_KINDS
+
 /* What is known of the urgent byte. */
 enum sdp_urgent_state {
 	SDP_URG_NONE,
@@ -237,6 +240,7 @@ struct sdp_home;
  * @peer_busy: connecting: the last attempt found the peer's backlog full
  *
  * @waiters: who waits, by kind
+ * @common: kinds that somebody in the socket's common wait queue may ask for
  * @want_space: somebody has found no room to write and is to be told of it
  * @wandering: kinds that a poller asked about without registering for them
  *
@@ -386,6 +390,7 @@ struct sdp_sock {
 	bool peer_busy;
 
 	wait_queue_head_t waiters[SDP_READY_KINDS];
+	unsigned long common;
 	unsigned long wandering;
 	bool want_space;
 
@@ -713,6 +718,9 @@ static inline bool sdp_refs_any(const struct sdp_refs *refs)
 typedef bool (*sdp_condition)(struct sdp_sock *ssk, u32 arg);
 
 void sdp_ready_init(struct sdp_sock *ssk);
+void sdp_ready_note(unsigned long *notes, const poll_table *wait);
+void sdp_ready_share(struct sdp_sock *ssk);
+void sdp_ready_shared(struct sdp_sock *ssk, unsigned long kinds);
 void sdp_notify(struct sdp_sock *ssk, u32 wake);
 int sdp_wait(struct sdp_sock *ssk, enum sdp_ready kind, long *timeo, sdp_condition done,
 	     u32 arg);

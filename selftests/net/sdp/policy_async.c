@@ -7,6 +7,7 @@
 #include "policy_common.h"
 #include "uring.h"
 #include <linux/aio_abi.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 
 /* poll() by a request: how it is made, and taken back. */
@@ -253,6 +254,105 @@ static int polled_all_along(void *arg)
 	return EXIT_OK;
 }
 
+/* How often something of epoll's has been woken, as a probe counts; or -1. */
+static long epoll_wakes(void)
+{
+	FILE *f = fopen("/sys/kernel/tracing/kprobe_profile", "r");
+	char name[64];
+	long hits, n = -1;
+
+	while (f && fscanf(f, "%63s %ld %*d", name, &hits) == 2)
+		if (!strcmp(name, "sdp_test_epoll"))
+			n = hits;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static bool probe_write(const char *file, const char *text)
+{
+	int fd = open(file, O_WRONLY | O_APPEND);
+	bool ok = fd >= 0 && write(fd, text, strlen(text)) > 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+#define PROBE	"/sys/kernel/tracing/events/kprobes/sdp_test_epoll/enable"
+
+static bool probe_begin(void)
+{
+	mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
+	return probe_write("/sys/kernel/tracing/kprobe_events",
+			   "p:sdp_test_epoll ep_poll_callback\n") && probe_write(PROBE, "1");
+}
+
+static void probe_end(void)
+{
+	probe_write(PROBE, "0");
+	probe_write("/sys/kernel/tracing/kprobe_events", "-:sdp_test_epoll\n");
+}
+
+/*
+ * A socket that is watched from before SDP took its place: what it is watched for is counted as a
+ * wake-up, and what it is not watched for wakes nobody; also after a change of that.
+ */
+static int watched_before(void *arg)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	int ep = epoll_create1(0), c, s, listening;
+	long long issued, skipped;
+	struct addr where;
+	long hits, sent;
+
+	(void)arg;
+	by_names();
+	listening = listener_of(SDP_ONLY, 4, &where);
+	if (!probe_begin())
+		return EXIT_SKIPPED;
+	as(BOTH_SIDE);
+	c = stream(0);
+	set_int(c, SOL_SOCKET, SO_SNDBUF, 16384);
+	need_errno(!epoll_ctl(ep, EPOLL_CTL_ADD, c, &e), "epoll");
+	need(!connect_as(BOTH_SIDE, c, &where), "connect: %s", errno_text(errno));
+	s = accept_from(listening);
+	need_protocol(c, BY_SDP, "the client");
+	await_ends_rest(c, s);
+	while (epoll_wait(ep, &e, 1, 0) > 0)
+		need(!(e.events & EPOLLIN), "readable without data");
+
+	/* Room, and nobody asks for it. */
+	issued = counter("WakeWriteIssued");
+	skipped = counter("WakeWriteSkipped");
+	hits = epoll_wakes();
+	sent = fill_to_rest(c, s);
+	drain(s, sent);
+	await_ends_rest(c, s);
+	while (counter("WakeWriteSkipped") == skipped)
+		pause_ms(1);
+	need_count("WakeWriteIssued", issued, 0);
+	need(epoll_wakes() == hits, "room woke one who watches for data, %ld times",
+	     epoll_wakes() - hits);
+
+	issued = counter("WakeReadIssued");
+	send_all(s, "x", 1);
+	need(epoll_wait(ep, &e, 1, WAIT_MS) == 1 && e.events == EPOLLIN, "no event for data");
+	need(epoll_wakes() > hits, "the probe does not count");
+	while (counter("WakeReadIssued") == issued)
+		pause_ms(1);
+	drain(c, 1);
+
+	sent = fill_to_rest(c, s);
+	e.events = EPOLLOUT;
+	need_errno(!epoll_ctl(ep, EPOLL_CTL_MOD, c, &e), "EPOLL_CTL_MOD");
+	need(!epoll_wait(ep, &e, 1, 0), "writable while full");
+	drain(s, sent);
+	need(epoll_wait(ep, &e, 1, WAIT_MS) == 1 && e.events == EPOLLOUT, "no event for room");
+	probe_end();
+	return EXIT_OK;
+}
+
 /* connect, then receive and send, by requests; whichever it becomes. */
 static int requests(void *arg)
 {
@@ -386,6 +486,7 @@ static const struct test tests[] = {
 	BY_BOTH(polled_by_sdp),
 	BY_BOTH(polled_given_up),
 	CASE(polled_all_along),
+	CASE(watched_before),
 	CASE(requests),
 	CASE(receives_early),
 	CASE(accepts),
