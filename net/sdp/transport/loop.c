@@ -16,6 +16,8 @@
 #include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
 
 #include "buf.h"
 #include "transport.h"
@@ -24,6 +26,8 @@ struct loop_pair;
 
 /* What one caller delivers, for others too, before a work item goes on: two windows of one way. */
 #define RUN_MOST	64
+/* Connects of one namespace that are made before others have a turn. */
+#define JOIN_MOST	16
 
 /**
  * struct loop_end - one end
@@ -50,7 +54,7 @@ struct loop_end {
  * @net: namespace
  * @local: connecting side's address
  * @peer: address connected to
- * @connect: joins the two ends
+ * @connect: in its namespace's list until the two ends are joined
  * @deliver: goes on where a caller stopped; has a reference while it is queued
  * @release: the last words, said from process context
  * @end: connecting and accepting end
@@ -63,16 +67,30 @@ struct loop_pair {
 	struct net *net;
 	struct sdp_endpoint local;
 	struct sdp_endpoint peer;
-	struct work_struct connect;
+	struct list_head connect;
 	struct work_struct deliver;
 	struct work_struct release;
 	struct loop_end end[2];
 };
 
+/**
+ * struct loop_net - connects of one namespace
+ * @lock: covers @connects
+ * @connects: pairs whose ends are still to be joined, each with a reference, in
+ *	the order in which they were asked for: so a listener accepts them
+ * @join: joins them, one after the other. Each namespace has a work item of its
+ *	own, so that a flood of connects in one does not delay the others.
+ */
+struct loop_net {
+	spinlock_t lock; /* covers @connects */
+	struct list_head connects;
+	struct work_struct join;
+};
+
 static const struct sdp_link_events *loop_up;
 static struct workqueue_struct *loop_wq;
-/* In the order in which they were asked for: so a listener accepts them. */
 static struct workqueue_struct *loop_connects;
+static unsigned int loop_net_id __read_mostly;
 
 static struct loop_end *to_end(struct sdp_link *link)
 {
@@ -256,9 +274,8 @@ static int join(struct loop_pair *pair, struct sdp_incoming *in)
 	return err;
 }
 
-static void loop_join(struct work_struct *work)
+static void join_pair(struct loop_pair *pair)
 {
-	struct loop_pair *pair = container_of(work, struct loop_pair, connect);
 	struct sdp_link *link = &pair->end[0].link;
 	struct sdp_incoming *in = kmalloc(sizeof(*in), GFP_KERNEL);
 	int err = in ? join(pair, in) : -ENOMEM;
@@ -274,6 +291,34 @@ static void loop_join(struct work_struct *work)
 	run_and_put(pair);
 }
 
+static struct loop_pair *next_connect(struct loop_net *ln)
+{
+	struct loop_pair *pair;
+
+	spin_lock_bh(&ln->lock);
+	pair = list_first_entry_or_null(&ln->connects, struct loop_pair,
+					connect);
+	if (pair)
+		list_del(&pair->connect);
+	spin_unlock_bh(&ln->lock);
+	return pair;
+}
+
+static void loop_join(struct work_struct *work)
+{
+	struct loop_net *ln = container_of(work, struct loop_net, join);
+	struct loop_pair *pair;
+	int i;
+
+	for (i = 0; i < JOIN_MOST; i++) {
+		pair = next_connect(ln);
+		if (!pair)
+			return;
+		join_pair(pair);
+	}
+	queue_work(loop_connects, &ln->join);
+}
+
 static struct sdp_link *loop_create(struct net *net, const struct sdp_endpoint *local,
 				    const struct sdp_endpoint *peer)
 {
@@ -283,7 +328,6 @@ static struct sdp_link *loop_create(struct net *net, const struct sdp_endpoint *
 		return NULL;
 	spin_lock_init(&pair->lock);
 	refcount_set(&pair->refs, 1);
-	INIT_WORK(&pair->connect, loop_join);
 	INIT_WORK(&pair->deliver, loop_deliver);
 	INIT_WORK(&pair->release, loop_free);
 	pair->net = net;
@@ -299,9 +343,13 @@ static struct sdp_link *loop_create(struct net *net, const struct sdp_endpoint *
 static void loop_connect(struct sdp_link *link, const struct sdp_path_wish *wish)
 {
 	struct loop_pair *pair = to_end(link)->pair;
+	struct loop_net *ln = net_generic(pair->net, loop_net_id);
 
 	refcount_inc(&pair->refs);
-	queue_work(loop_connects, &pair->connect);
+	spin_lock_bh(&ln->lock);
+	list_add_tail(&pair->connect, &ln->connects);
+	spin_unlock_bh(&ln->lock);
+	queue_work(loop_connects, &ln->join);
 }
 
 static int loop_prepare(struct sdp_link *link, struct sdp_link_config *config)
@@ -384,23 +432,60 @@ const struct sdp_transport sdp_loop = {
 	.unlisten	= loop_unlisten,
 };
 
+static int __net_init loop_net_begin(struct net *net)
+{
+	struct loop_net *ln = net_generic(net, loop_net_id);
+
+	spin_lock_init(&ln->lock);
+	INIT_LIST_HEAD(&ln->connects);
+	INIT_WORK(&ln->join, loop_join);
+	return 0;
+}
+
+/*
+ * A pair's owner holds its namespace, unless it is the kernel's own: then it has
+ * been closed, and its connect may be the last that is still in the list.
+ */
+static void __net_exit loop_net_end(struct net *net)
+{
+	struct loop_net *ln = net_generic(net, loop_net_id);
+
+	do {
+		flush_work(&ln->join);
+	} while (!list_empty(&ln->connects));
+}
+
+static struct pernet_operations loop_net_ops = {
+	.init	= loop_net_begin,
+	.exit	= loop_net_end,
+	.id	= &loop_net_id,
+	.size	= sizeof(struct loop_net),
+};
+
 /**
  * sdp_loop_init() - make the loopback transport usable
  * @up: the layer above
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0 or an errno.
  */
 int sdp_loop_init(const struct sdp_link_events *up)
 {
+	int err = -ENOMEM;
+
 	loop_up = up;
 	loop_wq = alloc_workqueue("sdp_loop", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!loop_wq)
 		return -ENOMEM;
-	loop_connects = alloc_ordered_workqueue("sdp_loop_connect", 0);
-	if (loop_connects)
+	loop_connects = alloc_workqueue("sdp_loop_connect", WQ_UNBOUND, 0);
+	if (!loop_connects)
+		goto destroy_wq;
+	err = register_pernet_subsys(&loop_net_ops);
+	if (!err)
 		return 0;
+	destroy_workqueue(loop_connects);
+destroy_wq:
 	destroy_workqueue(loop_wq);
-	return -ENOMEM;
+	return err;
 }
 
 /**
@@ -408,6 +493,7 @@ int sdp_loop_init(const struct sdp_link_events *up)
  */
 void sdp_loop_exit(void)
 {
+	unregister_pernet_subsys(&loop_net_ops);
 	destroy_workqueue(loop_connects);
 	destroy_workqueue(loop_wq);
 }
