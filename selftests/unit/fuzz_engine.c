@@ -512,7 +512,7 @@ static bool connect_engine(struct judge *j, struct input *in)
 	};
 	struct sdp_hello ours = { .ip_version = 4, .port = 1 }, theirs = {
 		.bufs = SDP_HELLO_BUFS_MIN + byte(in), .recv_size = SDP_RECV_SIZE_MIN + byte(in),
-		.max_adverts = SDP_ADVERTS_MAX,
+		.max_adverts = 1, .held = SDP_ADVERTS_MAX,
 	};
 	struct sdp_actions acts = { 0 };
 	bool active = byte(in) & 1;

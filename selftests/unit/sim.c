@@ -723,14 +723,14 @@ static void hello(struct sim *s)
 	sdp_hello_build(buf, &says);
 	if (sdp_hello_parse(buf, SDP_HELLO_LEN, &heard))
 		fault(s, "Hello refused");
-	heard.max_adverts = max(s->cfg.buffers[1], (u8)1);
+	heard.held = max(s->cfg.buffers[1], (u8)1);
 	if (sdp_engine_hello_received(b, &heard))
 		fault(s, "Hello comes too early");
 	sdp_engine_hello_ack(b, &says);
 	sdp_hello_ack_build(buf, &says);
 	if (sdp_hello_ack_parse(buf, SDP_HELLO_ACK_LEN, &heard))
 		fault(s, "HelloAck refused");
-	heard.max_adverts = max(s->cfg.buffers[0], (u8)1);
+	heard.held = max(s->cfg.buffers[0], (u8)1);
 	shift(b, s->cfg.seq[1], s->cfg.seq[0]);
 	sdp_engine_hello_ack_received(a, &heard, &acts);
 	shift(a, s->cfg.seq[0], s->cfg.seq[1]);

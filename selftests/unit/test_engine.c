@@ -30,7 +30,8 @@ TEST(sdp_engine_hello__says)
 	sdp_engine_hello(&w->a, &h);
 	EXPECT_EQ(9, h.bufs);
 	EXPECT_EQ(SDP_VERSION, h.version);
-	EXPECT_EQ(SDP_ADVERTS_MAX, h.max_adverts);
+	EXPECT_EQ(1, h.max_adverts);
+	EXPECT_EQ(SDP_ADVERTS_MAX, h.held);
 	EXPECT_EQ(RECV_SIZE, h.recv_size);
 	EXPECT_EQ(RECV_SIZE, h.wanted_recv_size);
 	EXPECT_EQ(77, h.port);
@@ -46,7 +47,9 @@ TEST(sdp_engine_hello__says)
 TEST(sdp_engine_hello_received__learns)
 {
 	struct world *w = &world;
-	struct sdp_hello h = { .bufs = 5, .recv_size = 4096, .max_adverts = 200, .version = 0x20 };
+	struct sdp_hello h = {
+		.bufs = 5, .recv_size = 4096, .max_adverts = 200, .held = 200, .version = 0x20,
+	};
 
 	make_engine(&w->b, 7);
 	EXPECT_EQ(SDP_VALID, sdp_engine_hello_received(&w->b, &h));
@@ -54,6 +57,25 @@ TEST(sdp_engine_hello_received__learns)
 	EXPECT_EQ(5, sdp_credit_available(&w->b.credit));
 	EXPECT_EQ(4096 - 16, sdp_engine_payload_max(&w->b));
 	EXPECT_EQ(SDP_ADVERTS_MAX, w->b.adverts.max);
+	h.held = 2;
+	make_engine(&w->b, 7);
+	EXPECT_EQ(SDP_VALID, sdp_engine_hello_received(&w->b, &h));
+	EXPECT_EQ(2, w->b.adverts.max);
+	EXPECT_TRUE(w->b.adverts.once);
+}
+
+/* wire 8: a source may report several times of a buffer, unless it says otherwise: one at a time */
+TEST(sdp_engine_hello_received__does_not_say_held)
+{
+	struct world *w = &world;
+	struct sdp_hello h = { .bufs = 5, .recv_size = 4096, .max_adverts = 200 }, ack = { 0 };
+
+	make_engine(&w->b, 7);
+	EXPECT_EQ(SDP_VALID, sdp_engine_hello_received(&w->b, &h));
+	EXPECT_EQ(1, w->b.adverts.max);
+	EXPECT_FALSE(w->b.adverts.once);
+	sdp_engine_hello_ack(&w->b, &ack);
+	EXPECT_EQ(0, ack.held);
 }
 
 /* wire 10: a Hello only at the beginning, and never on an engine that has ended */
@@ -82,7 +104,8 @@ TEST(sdp_engine_hello_ack__establishes)
 	sdp_engine_hello_ack(&w->b, &ack);
 	EXPECT_EQ(7, ack.bufs);
 	EXPECT_EQ(SDP_VERSION, ack.version);
-	EXPECT_EQ(SDP_ADVERTS_MAX, ack.max_adverts);
+	EXPECT_EQ(1, ack.max_adverts);
+	EXPECT_EQ(SDP_ADVERTS_MAX, ack.held);
 	EXPECT_EQ(RECV_SIZE, ack.recv_size);
 	EXPECT_EQ(7, w->b.credit.theirs);
 	EXPECT_EQ(SDP_HELLO_RCVD, w->b.state);

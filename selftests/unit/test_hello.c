@@ -237,6 +237,39 @@ TEST(sdp_hello_parse__reserved_bytes)
 		EXPECT_EQ(SDP_VALID, hello_with(i, 1, 0xff));
 }
 
+/* ... but what begins as our extensions do; one of another version is passed over */
+TEST(sdp_hello_build__held)
+{
+	static u8 buf[SDP_HELLO_ACK_LEN];
+	struct sdp_hello h, seen;
+
+	EXPECT_EQ(SDP_VALID, sdp_hello_parse(hello_v4, SDP_HELLO_LEN, &h));
+	EXPECT_EQ(0, h.held);
+	h.held = 200;
+	sdp_hello_build(buf, &h);
+	EXPECT_BYTES("\0\0\0\0\0\0\0\0\0\0\0\0HELD\1\xc8\0\0\0\0\0\0", buf + 68, 24);
+	EXPECT_EQ(SDP_VALID, sdp_hello_parse(buf, SDP_HELLO_LEN, &seen));
+	EXPECT_EQ(200, seen.held);
+	buf[84]++;
+	EXPECT_EQ(SDP_VALID, sdp_hello_parse(buf, SDP_HELLO_LEN, &seen));
+	EXPECT_EQ(0, seen.held);
+	buf[84]--;
+	buf[7] = 64;
+	EXPECT_EQ(SDP_VALID, sdp_hello_parse(buf, SDP_HELLO_LEN, &seen));
+	EXPECT_EQ(0, seen.held);
+
+	EXPECT_EQ(SDP_VALID, sdp_hello_ack_parse(hello_ack, SDP_HELLO_ACK_LEN, &h));
+	EXPECT_EQ(0, h.held);
+	h.held = 3;
+	sdp_hello_ack_build(buf, &h);
+	EXPECT_BYTES("HELD\1\3\0\0", buf + 36, 8);
+	EXPECT_EQ(SDP_VALID, sdp_hello_ack_parse(buf, SDP_HELLO_ACK_LEN, &seen));
+	EXPECT_EQ(3, seen.held);
+	buf[7] = 24;
+	EXPECT_EQ(SDP_VALID, sdp_hello_ack_parse(buf, SDP_HELLO_ACK_LEN, &seen));
+	EXPECT_EQ(0, seen.held);
+}
+
 /* wire 4: every field at its offset */
 TEST(sdp_hello_ack_parse__fields)
 {

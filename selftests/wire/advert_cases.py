@@ -7,7 +7,7 @@ all, and buffers are found by their keys.
 import decode
 from adverts import SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK
 from case import ACK, ALONE, breaks, BUFS, CASES, FLAGS, keeps, LEN, MID, MSEQ, RETH
-from conversation import MAX_ADVERTS, number, region, va_of
+from conversation import HELD, number, region, va_of
 from modes import MODE_CHANGE
 from offer_cases import COUNT, EXTENDED, not_having_heard, PAYLOAD, RKEY, shown, WHOLE
 from offers import RDMA_RD_COMPL, REQ_PIPE, SENDSM, SRC_AVAIL
@@ -113,12 +113,12 @@ def insert_buffers(case, count):
 
 @breaks("adverts_most", on=ON, alone=True)
 def more_than_the_source_can_hold(case):
-    insert_buffers(case, MAX_ADVERTS - 2 + 1)
+    insert_buffers(case, HELD - 2 + 1)
 
 
 @breaks(None, on=ON)
 def as_many_as_the_source_can_hold(case):
-    insert_buffers(case, MAX_ADVERTS - 2)
+    insert_buffers(case, HELD - 2)
     buffers = sum(len(list(case.of_kind(side, SINK_AVAIL))) for side in ("client", "server"))
     case.stat["PostsSent"] = case.stat["PostsReceived"] = buffers
 

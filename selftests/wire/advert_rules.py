@@ -3,7 +3,7 @@
 import adverts
 import offers
 import resize
-from adverts import SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK
+from adverts import HELLO_ACK_HELD, HELLO_HELD, SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK
 from modes import Half, MODE_CHANGE, name, PIPELINED
 from resize import BSDH_LEN, DISCONN
 
@@ -32,8 +32,12 @@ def advert_sizes(connection, facts):
 
 
 def adverts_most(connection, facts):
-    """No more buffers are out than the source can hold, which is what its Hello says."""
-    hold = {"client": connection.request.adverts, "server": connection.reply.private_data()[19]}
+    """No more buffers are out than the source can hold, which is what its Hello says: in an
+    extension, or else by MaxAdverts.
+    """
+    asked, answered = connection.request.private_data(), connection.reply.private_data()
+    hold = {"client": asked[HELLO_HELD + 5] or asked[19],
+            "server": answered[HELLO_ACK_HELD + 5] or answered[19]}
     for flow in adverts.flows(connection):
         for advert in flow.adverts:
             out = flow.out(advert.message)

@@ -21,6 +21,9 @@ from modes import COMBINED, Half, new_mode, PIPELINED
 from resize import DISCONN, RDMA_WR_COMPL
 
 SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK = 0xfd, 0x09, 0x0a
+# Where Hello and HelloAck tell of the buffers that their senders hold.
+HELD_LEN, HELD_VERSION = 8, 1
+HELLO_HELD, HELLO_ACK_HELD = 80, 36
 
 
 class Advert:

@@ -21,7 +21,9 @@ PSN, BTH_LEN, MTU = BTH + 9, 12, 1024
 STEP = 1000000
 BUFS = 12
 PORT = 4999
-MAX_ADVERTS = 4
+MAX_ADVERTS, HELD = 1, 4
+# Where Hello and HelloAck tell of the buffers that their senders hold.
+TOLD_HELD = {"REQ": 80, "REP": 36}
 FIRST_VA = 0x7f0000000000
 
 
@@ -61,6 +63,9 @@ class Conversation:
         req.put(MAD_DATA + 50, 1, 3 << 4 | req.get(MAD_DATA + 50, 1) & 0x0f)
         for frame in (req, rep):
             frame.put(frame.private_data + 19, 1, MAX_ADVERTS)
+            for at, byte in enumerate(b"HELD" + bytes([1, HELD]),
+                                      frame.private_data + TOLD_HELD[frame.cm]):
+                frame.put(at, 1, byte)
         sends = [f for f in recorded if f.opcode == decode.SEND_ONLY]
         self.templates = {
             "client": next(f for f in sends if f.source == req.source),
@@ -155,6 +160,7 @@ class Conversation:
                  "up": self.stream["client"], "down": self.stream["server"], "offers": "any",
                  "read": 1 << 20}
         pairs = [word.split("=") for word in self.line.split()]
+        pairs += [("held", HELD)]
         return (" ".join(f"{key}={facts.get(key, value)}" for key, value in pairs),
                 self.frames + self.ends)
 

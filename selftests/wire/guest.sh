@@ -18,8 +18,8 @@ vm=$SDP_TOP/selftests/vm
 work=/dev/shm/wire
 port=5000
 captures=()
-# What the module can hold of the other end's advertisements; no setting.
-MAX_ADVERTS=4
+# What the module can hold of the other end's advertisements: of any kind, and buffers; no setting.
+MAX_ADVERTS=1 HELD=4
 
 # What has been captured so far may tell why.
 fail() {
@@ -56,7 +56,7 @@ settings() {
 		read -r value <"/proc/sys/net/sdp/$name"
 		printf ' %s=%s' "$name" "$value"
 	done
-	printf ' max_adverts=%s' $MAX_ADVERTS
+	printf ' max_adverts=%s held=%s' $MAX_ADVERTS $HELD
 }
 
 # connection NAME CLIENT SERVER [OPTION...]: see traffic.c

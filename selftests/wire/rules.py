@@ -17,7 +17,8 @@ import offers
 import resize
 import ring_rules
 import rings
-from adverts import RDMA_WR_COMPL, SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK
+from adverts import (HELD_LEN, HELD_VERSION, HELLO_ACK_HELD, HELLO_HELD, RDMA_WR_COMPL, SINK_AVAIL,
+                     SINK_CANCEL, SINK_CANCEL_ACK)
 from modes import MODE_CHANGE
 from offers import RDMA_RD_COMPL, REQ_PIPE, SENDSM, SRC_AVAIL, SRC_CANCEL
 from resize import CHRCVBUF, CHRCVBUF_ACK, DATA, DISCONN
@@ -41,7 +42,7 @@ NUMBERS = ("port", "client_port", "tos", "up", "down", "recv_buffers", "recv_buf
            "max_adverts", "read")
 WORDS = ("name", "client", "server", "first", "end", "shows", "offers")
 # What is not known of connections that were recorded before there were rings.
-RINGS = {"flow_control": "credit", "ring_size": 0, "ring_window": 0}
+RINGS = {"flow_control": "credit", "ring_size": 0, "ring_window": 0, "held": 0}
 MESSAGES = (DATA, DISCONN, CHRCVBUF, CHRCVBUF_ACK, SRC_AVAIL, RDMA_RD_COMPL, SENDSM, SRC_CANCEL,
             MODE_CHANGE, SINK_AVAIL, RDMA_WR_COMPL, SINK_CANCEL, SINK_CANCEL_ACK, RING_ASK, RING_AVAIL)
 
@@ -97,6 +98,13 @@ def rings_known(facts):
         return bytes(RINGS_LEN)
     return (b"RING" + bytes([RINGS_VERSION, SCHEMES[facts.flow_control], 0, 0]) +
             facts.ring_window.to_bytes(4, "big"))
+
+
+def held_known(facts):
+    """What a Hello or HelloAck says of the buffers that its sender holds; likewise."""
+    if not facts.held:
+        return bytes(HELD_LEN)
+    return b"HELD" + bytes([HELD_VERSION, facts.held, 0, 0])
 
 
 def as_ipv6(address):
@@ -157,9 +165,10 @@ def hello(connection, facts):
         ("SrcIP by tshark", ipaddress.ip_address(req.src_ip), as_ipv6(facts.client_ip)),
         ("DstIP by tshark", ipaddress.ip_address(req.dst_ip), as_ipv6(facts.server_ip)),
         ("rings", data[HELLO_RINGS:HELLO_RINGS + RINGS_LEN].hex(), rings_known(facts).hex()),
+        ("held", data[HELLO_HELD:HELLO_HELD + HELD_LEN].hex(), held_known(facts).hex()),
     ])
     yield from is_zero("Hello", data, (18, 19), (30, 32), (64, 66),
-                       (HELLO_RINGS + RINGS_LEN, HELLO_LEN))
+                       (HELLO_HELD + HELD_LEN, HELLO_LEN))
 
 
 def hello_ack(connection, facts):
@@ -176,8 +185,9 @@ def hello_ack(connection, facts):
         ("ActRcvSz", int.from_bytes(data[20:24], "big"), facts.recv_buffer_size),
         ("rings", data[HELLO_ACK_RINGS:HELLO_ACK_RINGS + RINGS_LEN].hex(),
          rings_known(facts).hex()),
+        ("held", data[HELLO_ACK_HELD:HELLO_ACK_HELD + HELD_LEN].hex(), held_known(facts).hex()),
     ])
-    yield from is_zero("HelloAck", data, (18, 19), (HELLO_ACK_RINGS + RINGS_LEN, HELLO_ACK_LEN))
+    yield from is_zero("HelloAck", data, (18, 19), (HELLO_ACK_HELD + HELD_LEN, HELLO_ACK_LEN))
 
 
 def refusal(connection, facts):

@@ -81,12 +81,14 @@ HELLO_FIELDS = (
     ("max_adverts", 19, 1), ("des_rem_rcv_sz", 20, 4), ("local_rcv_sz", 24, 4),
     ("local_port", 28, 2), ("reserved_30", 30, 2), ("src_ip", 44, 4), ("src_ip_padding", 32, 1),
     ("dst_ip", 60, 4), ("dst_ip_padding", 59, 1), ("reserved_64", 64, 2),
-    ("ext_max_adverts", 66, 2), ("reserved_68", 68, 1), ("reserved_91", 91, 1),
+    ("ext_max_adverts", 66, 2), ("reserved_68", 68, 1), ("held", 80, 4),
+    ("reserved_91", 91, 1),
 )
 HELLO_ACK_FIELDS = (
     ("mid", 0, 1), ("flags", 1, 1), ("bufs", 2, 2), ("len", 4, 4), ("mseq", 8, 4),
     ("mseqack", 12, 4), ("version", 16, 1), ("reserved_17", 17, 1), ("reserved_18", 18, 1),
-    ("max_adverts", 19, 1), ("act_rcv_sz", 20, 4), ("reserved_24", 24, 1), ("reserved_195", 195, 1),
+    ("max_adverts", 19, 1), ("act_rcv_sz", 20, 4), ("reserved_24", 24, 1), ("held", 36, 4),
+    ("reserved_195", 195, 1),
 )
 for field in HELLO_FIELDS:
     breaks_field("hello", field[0], "REQ", *field[1:])

@@ -5,6 +5,20 @@
 #include "advert.h"
 
 /**
+ * sdp_adverts_peer() - the peer's Hello has come
+ * @a: our advertisements, none yet
+ * @held: how many it says it holds, and reports once of each; or 0
+ *
+ * Of a source that does not say so we do not know which buffer a report is
+ * about when it has two, so it gets one at a time.
+ */
+void sdp_adverts_peer(struct sdp_adverts *a, u8 held)
+{
+	a->once = held;
+	a->max = max(min(held, (u8)SDP_ADVERTS_MAX), (u8)1);
+}
+
+/**
  * sdp_adverts_add() - a reader has posted a buffer (C5)
  * @a: our advertisements, with room for one more
  * @region: the buffer

@@ -40,8 +40,10 @@
 
 #include "wire.h"
 
-/* How many we hold, of either kind: MaxAdverts of our Hello. */
+/* How many buffers we hold: what our Hello says beside MaxAdverts. */
 #define SDP_ADVERTS_MAX	4
+/* How many SrcAvails: MaxAdverts of our Hello. */
+#define SDP_SRC_ADVERTS_MAX	1
 
 enum sdp_advert_cancel {
 	SDP_CANCEL_NONE,
@@ -69,6 +71,7 @@ struct sdp_advert {
  * @sent: the oldest so many have been sent
  * @seen: the source had the oldest so many when it sent its last message
  * @max: so many at once, no more than either side can hold
+ * @once: the source is known to report once of each, and to be done with it
  * @cancel: they are not wanted any more
  * @cancel_seq: MSeq of SinkAvailCancel, from %SDP_CANCEL_SENT on
  * @non_discards: messages with payload received that have discarded none
@@ -80,6 +83,7 @@ struct sdp_adverts {
 	u8 sent;
 	u8 seen;
 	u8 max;
+	bool once;
 	enum sdp_advert_cancel cancel;
 	u32 cancel_seq;
 	u32 non_discards;
@@ -110,6 +114,7 @@ static inline bool sdp_adverts_win(const struct sdp_adverts *a)
 	return a->sent && a->cancel != SDP_CANCEL_SEEN;
 }
 
+void sdp_adverts_peer(struct sdp_adverts *a, u8 held);
 u32 sdp_adverts_add(struct sdp_adverts *a, const struct sdp_region *region);
 void sdp_adverts_sent(struct sdp_adverts *a, struct sdp_msg *msg, u32 seq);
 void sdp_adverts_note(struct sdp_adverts *a, u32 ack);

@@ -47,7 +47,8 @@ void sdp_engine_hello(struct sdp_engine *e, struct sdp_hello *hello)
 {
 	hello->version = SDP_VERSION;
 	hello->cap = e->revocable ? SDP_CAP_INVALIDATE : 0;
-	hello->max_adverts = SDP_ADVERTS_MAX;
+	hello->max_adverts = SDP_SRC_ADVERTS_MAX;
+	hello->held = SDP_ADVERTS_MAX;
 	hello->bufs = e->credit.posted;
 	hello->recv_size = e->resize.recv_size;
 	hello->wanted_recv_size = e->resize.recv_size;
@@ -60,7 +61,7 @@ void sdp_engine_hello(struct sdp_engine *e, struct sdp_hello *hello)
 static void take_hello(struct sdp_engine *e, const struct sdp_hello *hello)
 {
 	sdp_resize_peer_hello(&e->resize, hello->recv_size);
-	e->adverts.max = min(hello->max_adverts, (u8)SDP_ADVERTS_MAX);
+	sdp_adverts_peer(&e->adverts, hello->held);
 	/* Whose own keys can be taken back can take back others'. */
 	e->may_revoke = e->revocable && (hello->cap & SDP_CAP_INVALIDATE);
 	sdp_credit_peer_hello(&e->credit, hello->bufs);
@@ -92,7 +93,8 @@ void sdp_engine_hello_ack(struct sdp_engine *e, struct sdp_hello *ack)
 {
 	ack->version = SDP_VERSION;
 	ack->cap = e->revocable ? SDP_CAP_INVALIDATE : 0;
-	ack->max_adverts = SDP_ADVERTS_MAX;
+	ack->max_adverts = SDP_SRC_ADVERTS_MAX;
+	ack->held = e->adverts.once ? SDP_ADVERTS_MAX : 0;
 	ack->bufs = e->credit.posted;
 	ack->recv_size = e->resize.recv_size;
 	if (e->rings)

@@ -329,7 +329,8 @@ u32 sdp_wire_build(u8 *buf, const struct sdp_msg *msg)
  *	16 version   17 IPV:4 Cap:4   18 reserved   19 MaxAdverts
  *	20 DesRemRcvSz			24 LocalRcvSz
  *	28 LocalPort  30 reserved	32 SrcIP (16)	48 DstIP (16)
- *	64 reserved   66 ExtMaxAdverts	68 reserved to 92, see get_rings()
+ *	64 reserved   66 ExtMaxAdverts	68 reserved to 92, see get_rings() and
+ *					   get_held()
  */
 static bool ipv4_padded(const u8 a[16])
 {
@@ -374,6 +375,30 @@ static void put_rings(u8 *p, const struct sdp_hello *h)
 	p[4] = RINGS_VERSION;
 	p[5] = h->scheme;
 	put32(p + 8, h->window);
+}
+
+/*
+ * A second extension of the same kind, behind the first:
+ *	0 "HELD"   4 version   5 SinkAvails held   6 reserved
+ */
+#define HELD_MAGIC	0x48454C44
+#define HELD_VERSION	1
+#define HELD_LEN	8
+#define HELLO_HELD	80
+#define HELLO_ACK_HELD	36
+
+static u8 get_held(const u8 *p)
+{
+	return get32(p) == HELD_MAGIC && p[4] == HELD_VERSION ? p[5] : 0;
+}
+
+static void put_held(u8 *p, const struct sdp_hello *h)
+{
+	if (!h->held)
+		return;
+	put32(p, HELD_MAGIC);
+	p[4] = HELD_VERSION;
+	p[5] = h->held;
 }
 
 static enum sdp_violation check_hello_bsdh(const struct sdp_bsdh *h, u8 mid, u32 len, u32 len_min)
@@ -428,6 +453,8 @@ enum sdp_violation sdp_hello_parse(const u8 *buf, u32 bytes, struct sdp_hello *h
 		return SDP_BAD_HELLO;
 	if (h.len >= HELLO_RINGS + RINGS_LEN && get_rings(buf + HELLO_RINGS, hello))
 		return SDP_BAD_HELLO;
+	if (h.len >= HELLO_HELD + HELD_LEN)
+		hello->held = get_held(buf + HELLO_HELD);
 	if (hello->ip_version == 4)
 		return ipv4_padded(hello->src) && ipv4_padded(hello->dst) ?
 			SDP_VALID : SDP_BAD_HELLO;
@@ -454,6 +481,7 @@ void sdp_hello_build(u8 buf[SDP_HELLO_LEN], const struct sdp_hello *hello)
 	memcpy(buf + 32, hello->src, 16);
 	memcpy(buf + 48, hello->dst, 16);
 	put_rings(buf + HELLO_RINGS, hello);
+	put_held(buf + HELLO_HELD, hello);
 }
 
 /**
@@ -485,6 +513,8 @@ enum sdp_violation sdp_hello_ack_parse(const u8 *buf, u32 bytes, struct sdp_hell
 	ack->recv_size = get32(buf + 20);
 	if (!sizes_ok(ack))
 		return SDP_BAD_HELLO;
+	if (h.len >= HELLO_ACK_HELD + HELD_LEN)
+		ack->held = get_held(buf + HELLO_ACK_HELD);
 	return h.len >= HELLO_ACK_RINGS + RINGS_LEN ? get_rings(buf + HELLO_ACK_RINGS, ack) :
 	       SDP_VALID;
 }
@@ -507,6 +537,7 @@ void sdp_hello_ack_build(u8 buf[SDP_HELLO_ACK_LEN], const struct sdp_hello *ack)
 	buf[19] = ack->max_adverts;
 	put32(buf + 20, ack->recv_size);
 	put_rings(buf + HELLO_ACK_RINGS, ack);
+	put_held(buf + HELLO_ACK_HELD, ack);
 }
 
 /**

@@ -194,7 +194,7 @@ struct sdp_msg {
  * @version: major and minor nibble
  * @ip_version: 4 or 6 (Hello)
  * @cap: capability bits, SDP_CAP_*
- * @max_adverts: advertisements the sender can hold, not 0
+ * @max_adverts: advertisements of any kind that the sender can hold, not 0
  * @wanted_recv_size: receive buffer size wished for at the peer (Hello)
  * @recv_size: the sender's own receive buffer size, BSDH included
  * @port: the connecting side's port, host order (Hello)
@@ -203,6 +203,8 @@ struct sdp_msg {
  * @rings: the sender knows rings, which it says in bytes that are reserved otherwise
  * @scheme: with @rings: what it wishes for its own data, &enum sdp_scheme
  * @window: with @rings: window that it wishes for %SDP_BY_NIC
+ * @held: SinkAvails that the sender can hold; it reports once of each, and is
+ *	done with it then. 0 when it does not say so: see advert.h
  */
 struct sdp_hello {
 	u16 bufs;
@@ -218,6 +220,7 @@ struct sdp_hello {
 	bool rings;
 	u8 scheme;
 	u32 window;
+	u8 held;
 };
 
 #define SDP_CAP_INVALIDATE	0x1	/* the peer may use Send with Invalidate */
