@@ -75,7 +75,9 @@ struct judge {
 		u32 id;
 		u32 len;
 		bool sent;
+		bool rest;	/* it is written into */
 	} buffers[SDP_ADVERTS_MAX]; /* of our reader */
+	bool one;		/* the peer gets one of them at a time */
 	u32 n_buffers;
 	u32 written;		/* into one of the peer's, not reported */
 	bool large;		/* a reader has waited with a large buffer since then */
@@ -150,10 +152,15 @@ static struct buffer buffer_over(struct judge *j, u32 id)
 
 static void judge_written(struct judge *j, const struct sdp_action *a)
 {
-	struct buffer b = buffer_over(j, a->id);
+	struct buffer *b = j->buffers;
 
 	CHECK(j->established && !j->ends && !j->open);
-	CHECK(b.sent && a->len && a->len <= b.len);
+	CHECK(j->n_buffers && b->id == a->id && b->sent && a->len && a->len <= b->len);
+	CHECK(!a->rest || (j->one && a->len < b->len));
+	b->len -= a->len;
+	b->rest = true;
+	if (!a->rest)
+		buffer_over(j, a->id);
 }
 
 /* In Combined the beginning has come along, in Pipelined nothing. */
@@ -515,8 +522,12 @@ static bool connect_engine(struct judge *j, struct input *in)
 		.max_adverts = 1, .held = SDP_ADVERTS_MAX,
 	};
 	struct sdp_actions acts = { 0 };
-	bool active = byte(in) & 1;
+	u8 how = byte(in);
+	bool active = how & 1;
 
+	j->one = how & 2;
+	if (j->one)
+		theirs.held = 0;
 	if (FUZZ_RINGS)
 		know_rings(&cfg, &theirs, in);
 	sdp_engine_init(&j->e, &cfg);
@@ -598,11 +609,15 @@ static void look_at_buffers(struct judge *j, struct input *in, struct sdp_action
 	u32 room = sdp_engine_may_write(&j->e), bytes;
 
 	CHECK(!least || (j->rx == SDP_MODE_PIPELINED && !j->ends && !j->over &&
-			 j->n_buffers < SDP_ADVERTS_MAX && !j->reading));
+			 j->n_buffers < (j->one ? 1 : SDP_ADVERTS_MAX) && !j->reading));
 	CHECK(!room || (j->tx == SDP_MODE_PIPELINED && !j->disconn_sent && !j->over &&
 			!j->offered && !j->written));
 	if (what < 8) {
 		sdp_engine_advert_cancel(&j->e, acts);
+	} else if (what < 12 && j->n_buffers && j->buffers[0].rest && !j->over) {
+		sdp_engine_advert_drop(&j->e, j->buffers[0].id);
+		buffer_over(j, j->buffers[0].id);
+		CHECK(sdp_engine_adverts_out(&j->e) == j->n_buffers);
 	} else if (what < 16) {
 		sdp_engine_want_pipelined(&j->e);
 	} else if (what < 128) {

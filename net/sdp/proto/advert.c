@@ -15,7 +15,7 @@
 void sdp_adverts_peer(struct sdp_adverts *a, u8 held)
 {
 	a->once = held;
-	a->max = max(min(held, (u8)SDP_ADVERTS_MAX), (u8)1);
+	a->max = held ? min(held, (u8)SDP_ADVERTS_MAX) : 1;
 }
 
 /**
@@ -64,6 +64,28 @@ void sdp_adverts_note(struct sdp_adverts *a, u32 ack)
 		a->cancel = SDP_CANCEL_SEEN;
 }
 
+/* Data came while the rest of a buffer was open: has it discarded that? */
+static u32 rest_over(struct sdp_adverts *a)
+{
+	a->asks = false;
+	a->doubt++;
+	if (!a->several)
+		a->non_discards++;
+	return 1;
+}
+
+/* What kind of source it is: with that our count is right. */
+static void kind_known(struct sdp_adverts *a, bool several)
+{
+	if (several && !a->several)
+		a->non_discards -= a->doubt;
+	else if (!several && a->several)
+		a->non_discards += a->doubt;
+	a->doubt = 0;
+	a->several = several;
+	a->once = !several;
+}
+
 /**
  * sdp_adverts_data_came() - a message with payload has arrived (C7)
  * @a: our advertisements, after sdp_adverts_note()
@@ -76,6 +98,8 @@ u32 sdp_adverts_data_came(struct sdp_adverts *a)
 {
 	bool cancelled = a->cancel == SDP_CANCEL_SEEN;
 
+	if (a->got && !cancelled)
+		return rest_over(a);
 	if (a->seen && !cancelled)
 		return 1;
 	a->non_discards++;
@@ -93,7 +117,83 @@ enum sdp_violation sdp_adverts_written(const struct sdp_adverts *a, u32 count)
 {
 	if (!a->seen)
 		return SDP_BAD_STATE;
-	return count && count <= a->list[0].region.len ? SDP_VALID : SDP_BAD_FIELD;
+	return count && count <= a->list[0].region.len - a->got ?
+	       SDP_VALID : SDP_BAD_FIELD;
+}
+
+/**
+ * sdp_adverts_filled() - ... and was right
+ * @a: our advertisements
+ * @count: bytes more in the oldest
+ *
+ * Return: true when the oldest is over: sdp_adverts_end(); false when there is
+ * a rest, which the source may or may not go on with.
+ */
+bool sdp_adverts_filled(struct sdp_adverts *a, u32 count)
+{
+	if (a->once)
+		return true;
+	if (a->got) {
+		a->asks = false;
+		kind_known(a, true);
+	}
+	a->got += count;
+	return a->got == a->list[0].region.len;
+}
+
+/**
+ * sdp_adverts_dropped() - SrcAvail has arrived: has our buffer been dropped?
+ * @a: our advertisements, after sdp_adverts_note()
+ *
+ * It has none when it advertises itself, but for what crosses that (C8). So it
+ * was done with the buffer after its report, or took it for stale.
+ *
+ * Return: true when the buffer that it had is over.
+ */
+bool sdp_adverts_dropped(struct sdp_adverts *a)
+{
+	if (a->once || !a->seen || a->cancel == SDP_CANCEL_SEEN)
+		return false;
+	a->asks = false;
+	if (a->got)
+		kind_known(a, false);
+	else if (a->doubt)
+		kind_known(a, !a->several);
+	else
+		return false;
+	return true;
+}
+
+/**
+ * sdp_adverts_answered() - does a message answer our cancel?
+ * @a: our advertisements
+ * @ack: MSeqAck of the message, which has been dealt with
+ * @cancelled: it was SinkCancelAck
+ *
+ * Return: true when the source will not write into the rest any more.
+ */
+bool sdp_adverts_answered(struct sdp_adverts *a, u32 ack, bool cancelled)
+{
+	if (a->asks && !sdp_seq_after(a->cancel_seq, ack)) {
+		a->asks = false;
+		kind_known(a, cancelled || a->several);
+	}
+	return a->got && (a->once || a->cancel == SDP_CANCEL_SEEN);
+}
+
+/**
+ * sdp_adverts_late() - SinkCancelAck has arrived, and no cancel waits for it
+ * @a: our advertisements
+ *
+ * Return: true when it is for the rest of a buffer that was over before.
+ */
+bool sdp_adverts_late(struct sdp_adverts *a)
+{
+	if (!a->late)
+		return false;
+	a->late = false;
+	kind_known(a, true);
+	return true;
 }
 
 static u32 take_out(struct sdp_adverts *a, u32 at)
@@ -113,6 +213,9 @@ static u32 take_out(struct sdp_adverts *a, u32 at)
  */
 u32 sdp_adverts_end(struct sdp_adverts *a)
 {
+	if (a->got && a->cancel >= SDP_CANCEL_SENT)
+		a->late = true;
+	a->got = 0;
 	if (a->sent)
 		a->sent--;
 	if (a->seen)
@@ -152,4 +255,5 @@ void sdp_adverts_cancel_sent(struct sdp_adverts *a, u32 seq)
 {
 	a->cancel = SDP_CANCEL_SENT;
 	a->cancel_seq = seq;
+	a->asks = a->got;
 }

@@ -13,9 +13,27 @@
  *	SinkCancelAck	we did not want them any more
  *	ModeChange, DisConn	the source drops all
  *
- * One RdmaWrCompl ends one, though there is room left in it: only one message goes into a posted
- * buffer (C7). So the reader has its bytes at once, and nobody has to guess whether more follow.
- * Other implementations go on to fill the same buffer; with ours they must not.
+ * One RdmaWrCompl ends one, though there is room left in it: only one message
+ * goes into a posted buffer (C7). A source promises that by saying in its Hello
+ * how many it holds, and then nobody has to guess.
+ *
+ * Any other source may do the same, or may go on to fill the rest of the buffer
+ * and report again. Nothing on the wire tells the two apart in time, so:
+ *
+ *	It gets one buffer at a time. A report can be about no other one then.
+ *	After a report the rest of the buffer stays open, and further reports
+ *	add to it. It is over when it is full. The owner has SinkAvailCancel
+ *	sent, and as soon as the source has that, the rest is over. A source
+ *	that had none does not answer. So the owner need not wait for ever, but
+ *	takes the memory out of the source's reach, and then calls
+ *	sdp_engine_advert_drop().
+ *	Data and SrcAvail end the rest as well: the source was done with it, or
+ *	has discarded it.
+ *
+ * How the source answers shows of which kind it is. Until then we guess whether
+ * Data behind a report has discarded the rest, or counts for NonDiscards;
+ * @doubt is how wrong our count is if the guess is. A source has dropped a
+ * buffer because of the count if it advertises itself while it has that buffer.
  *
  * NonDiscards (C7): both ends count the messages with payload that have discarded none, from
  * the beginning of the connection and in every mode. SinkAvail carries the sink's count; the source
@@ -72,6 +90,11 @@ struct sdp_advert {
  * @seen: the source had the oldest so many when it sent its last message
  * @max: so many at once, no more than either side can hold
  * @once: the source is known to report once of each, and to be done with it
+ * @several: it is known to go on with the rest
+ * @asks: its answer to our cancel will show of which kind it is
+ * @late: SinkCancelAck may still come, for a rest that is over
+ * @got: bytes reported of the oldest, if there is a rest
+ * @doubt: so often Data has come behind a report since that was known for sure
  * @cancel: they are not wanted any more
  * @cancel_seq: MSeq of SinkAvailCancel, from %SDP_CANCEL_SENT on
  * @non_discards: messages with payload received that have discarded none
@@ -84,6 +107,11 @@ struct sdp_adverts {
 	u8 seen;
 	u8 max;
 	bool once;
+	bool several;
+	bool asks;
+	bool late;
+	u32 got;
+	u32 doubt;
 	enum sdp_advert_cancel cancel;
 	u32 cancel_seq;
 	u32 non_discards;
@@ -120,6 +148,10 @@ void sdp_adverts_sent(struct sdp_adverts *a, struct sdp_msg *msg, u32 seq);
 void sdp_adverts_note(struct sdp_adverts *a, u32 ack);
 u32 sdp_adverts_data_came(struct sdp_adverts *a);
 enum sdp_violation sdp_adverts_written(const struct sdp_adverts *a, u32 count);
+bool sdp_adverts_filled(struct sdp_adverts *a, u32 count);
+bool sdp_adverts_dropped(struct sdp_adverts *a);
+bool sdp_adverts_answered(struct sdp_adverts *a, u32 ack, bool cancelled);
+bool sdp_adverts_late(struct sdp_adverts *a);
 u32 sdp_adverts_end(struct sdp_adverts *a);
 u32 sdp_adverts_recall(struct sdp_adverts *a);
 void sdp_adverts_cancel(struct sdp_adverts *a);

@@ -336,6 +336,8 @@ static void receive(struct sdp_engine *e, const u8 *buf, u32 bytes, bool placed,
 	note_view(e, msg->h.mseq_ack);
 	note_urgent(e, &msg->h, acts);
 	receiver(e, msg, acts);
+	if (!e->dead)
+		sdp_engine_adverts_heard(e, &msg->h, acts);
 	sdp_engine_keep_back(e);
 }
 

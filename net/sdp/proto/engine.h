@@ -26,7 +26,9 @@
  *
  * In Pipelined mode the owner of the receiving half advertises the buffers that readers have
  * posted, sdp_engine_advertise(). Each one ends with WRITTEN or ADVERT_OVER, or with the
- * connection; until then the peer may write into it. The owner of the sending half asks
+ * connection; until then the peer may write into it. WRITTEN can leave a rest:
+ * then the owner takes that back, and ends it by sdp_engine_advert_drop() if
+ * the peer says nothing. The owner of the sending half asks
  * sdp_engine_may_write() when it has something large and nothing unsent before it, tells
  * sdp_engine_write(), gives the RDMA write to the transport, and then sends what
  * sdp_engine_next() yields, behind it in the same queue. If nothing may be written it may offer as
@@ -162,6 +164,7 @@ enum sdp_action_kind {
  * @offset: DELIVER: where in the message
  * @len: DELIVER, OFFERED, OFFER_OVER, WRITTEN, RING_WANTED: bytes; RING_OVER: rings
  * @id: WRITTEN, ADVERT_OVER: what sdp_engine_advertise() has returned
+ * @rest: WRITTEN: the buffer is not over: see sdp_engine_advert_drop()
  * @urgent: DELIVER: the last of them is urgent
  * @crossed: OFFER_OVER: because a buffer of the peer's came (C8)
  * @error: FAIL: errno (positive)
@@ -174,6 +177,7 @@ struct sdp_action {
 	u32 id;
 	bool urgent;
 	bool crossed;
+	bool rest;
 	int error;
 	enum sdp_violation violation;
 };
@@ -269,6 +273,7 @@ u32 sdp_engine_may_advertise(const struct sdp_engine *e);
 u32 sdp_engine_advertise(struct sdp_engine *e, const struct sdp_region *region);
 u32 sdp_engine_adverts_out(const struct sdp_engine *e);
 void sdp_engine_advert_cancel(struct sdp_engine *e, struct sdp_actions *acts);
+void sdp_engine_advert_drop(struct sdp_engine *e, u32 id);
 u32 sdp_engine_may_write(const struct sdp_engine *e);
 bool sdp_engine_write(struct sdp_engine *e, u32 bytes, struct sdp_region *to);
 

@@ -25,13 +25,16 @@ static enum sdp_violation check_src_avail(const struct sdp_engine *e, const stru
  * sdp_engine_receive_src_avail() - the peer advertises a large send (B2)
  * @e: engine
  * @msg: SrcAvail
- * @acts: DELIVER, OFFERED; nothing if the peer will write into a buffer of ours (C8); FAIL
+ * @acts: DELIVER, OFFERED; nothing if the peer will write into a buffer of
+ *	ours (C8); ADVERT_OVER before that if it was done with one; FAIL
  */
 void sdp_engine_receive_src_avail(struct sdp_engine *e, const struct sdp_msg *msg,
 				  struct sdp_actions *acts)
 {
 	enum sdp_violation bad = check_src_avail(e, msg);
 
+	if (!bad && sdp_adverts_dropped(&e->adverts))
+		sdp_engine_adverts_over(e, e->adverts.n, acts);
 	if (bad || sdp_adverts_win(&e->adverts)) {
 		refuse_if(e, bad, acts);
 		return;
@@ -189,10 +192,15 @@ void sdp_engine_receive_write_compl(struct sdp_engine *e, const struct sdp_msg *
 	refuse_if(e, bad, acts);
 	if (bad)
 		return;
-	sdp_ride_answered(&e->ride, msg->h.mseq_ack);
+	if (!e->adverts.got)
+		sdp_ride_answered(&e->ride, msg->h.mseq_ack);
 	a = sdp_engine_act(acts, SDP_ACT_WRITTEN);
 	a->len = msg->count;
-	a->id = sdp_adverts_end(&e->adverts);
+	a->rest = !sdp_adverts_filled(&e->adverts, msg->count);
+	if (a->rest)
+		a->id = e->adverts.list[0].id;
+	else
+		a->id = sdp_adverts_end(&e->adverts);
 }
 
 /**
@@ -219,8 +227,25 @@ void sdp_engine_receive_sink_cancel(struct sdp_engine *e, const struct sdp_msg *
 void sdp_engine_receive_cancel_ack(struct sdp_engine *e, const struct sdp_msg *msg,
 				   struct sdp_actions *acts)
 {
-	if (e->adverts.cancel == SDP_CANCEL_SEEN)
+	if (e->adverts.cancel == SDP_CANCEL_SEEN) {
 		sdp_engine_adverts_over(e, e->adverts.n, acts);
-	else
+		e->adverts.late = false;
+	} else if (!sdp_adverts_late(&e->adverts)) {
 		sdp_engine_fail(e, EPROTO, SDP_BAD_STATE, acts);
+	}
+}
+
+/**
+ * sdp_engine_adverts_heard() - a message has been dealt with
+ * @e: engine
+ * @h: its header
+ * @acts: ADVERT_OVER for what was left of a buffer when we sent the cancel
+ */
+void sdp_engine_adverts_heard(struct sdp_engine *e, const struct sdp_bsdh *h,
+			      struct sdp_actions *acts)
+{
+	bool cancelled = h->mid == SDP_MID_SINK_CANCEL_ACK;
+
+	if (sdp_adverts_answered(&e->adverts, h->mseq_ack, cancelled))
+		sdp_engine_adverts_over(e, e->adverts.n, acts);
 }

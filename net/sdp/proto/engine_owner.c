@@ -333,6 +333,24 @@ void sdp_engine_advert_cancel(struct sdp_engine *e, struct sdp_actions *acts)
 }
 
 /**
+ * sdp_engine_advert_drop() - the rest of a buffer is out of the peer's reach
+ * @e: engine
+ * @id: the buffer, of which WRITTEN has left a rest; nothing happens if it is
+ *	over meanwhile
+ *
+ * The peer must not be able to write into it any more, for what it reports from
+ * now on is about another one. To be called if there has been no answer to
+ * sdp_engine_advert_cancel() for long: a peer that was done with the buffer
+ * gives none.
+ */
+void sdp_engine_advert_drop(struct sdp_engine *e, u32 id)
+{
+	if (!e->dead && e->adverts.got && e->adverts.list[0].id == id)
+		sdp_adverts_end(&e->adverts);
+	sdp_engine_keep_back(e);
+}
+
+/**
  * sdp_engine_may_write() - how much may be written into a buffer of the peer's now? (B4)
  * @e: engine; what goes into it follows all that was handed over before
  *

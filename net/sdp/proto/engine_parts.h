@@ -55,6 +55,8 @@ void sdp_engine_receive_sink_cancel(struct sdp_engine *e, const struct sdp_msg *
 				    struct sdp_actions *acts);
 void sdp_engine_receive_cancel_ack(struct sdp_engine *e, const struct sdp_msg *msg,
 				   struct sdp_actions *acts);
+void sdp_engine_adverts_heard(struct sdp_engine *e, const struct sdp_bsdh *h,
+			      struct sdp_actions *acts);
 void sdp_engine_take_rings(struct sdp_engine *e, const struct sdp_hello *hello);
 void sdp_engine_receive_ring_ask(struct sdp_engine *e, const struct sdp_msg *msg,
 				 struct sdp_actions *acts);

@@ -9,6 +9,12 @@
  * in a message, the end of the stream, a change of the mode) ends the advertisement, and the
  * reader looks again. One write goes into it, however long it is.
  *
+ * A peer of another kind may report several times of one buffer, or it may not
+ * (advert.h). When it has reported, the reader takes the rest back and waits
+ * for the answer, but only briefly: a peer that had no rest gives none. Then
+ * its memory is unmapped, so that the peer cannot reach it. Only then the
+ * engine forgets it, and another buffer may be advertised.
+ *
  * Several readers may each have their memory advertised; it is filled in the order in which they
  * came. Who may wait no longer (a signal, a timeout) takes back what is advertised, the others'
  * as well, because the wire knows no other way, and waits for the peer's answer, which its kernel
@@ -21,8 +27,9 @@
  * struct sdp_post - a reader's memory, as long as the peer may write to it; on the reader's stack
  * @node: in the socket's list until it is over; under the socket's lock
  * @id: what the engine knows it by
- * @mem: the memory
- * @got: bytes that the peer has written, when it is over
+ * @mem: the memory; NULL as soon as it may be unmapped
+ * @got: bytes that the peer has written so far
+ * @told: the peer has said something of it
  * @over: the peer does not write to it any more
  */
 struct sdp_post {
@@ -30,29 +37,35 @@ struct sdp_post {
 	u32 id;
 	struct sdp_mem *mem;
 	u32 got;
+	bool told;
 	bool over;
 };
 
+/* How long a reader waits for an answer that there may not be. */
+#define REST_JIFFIES	(HZ / 4)
+
 /* It is not looked at here any more. The caller wakes readers. */
-static void over(struct sdp_sock *ssk, struct sdp_post *p, u32 got)
+static void over(struct sdp_sock *ssk, struct sdp_post *p)
 {
-	p->got = got;
-	p->mem->settled = !ssk->engine.dead;
+	if (p->mem)
+		p->mem->settled = !ssk->engine.dead;
 	list_del(&p->node);
-	/* The last look at it: pairs with sdp_await_answer(). */
+	WRITE_ONCE(p->told, true);
+	/* The last look at it: pairs with await_over() and unmap(). */
 	smp_store_release(&p->over, true);
 	WRITE_ONCE(ssk->posts_over, ssk->posts_over + 1);
 }
 
 /**
- * sdp_post_over() - an advertisement has come to its end
+ * sdp_post_over() - an advertisement has come to its end, or bytes are there
  * @ssk: socket, locked
  * @id: which
  * @got: bytes written to it, which come next in the stream
+ * @rest: the peer may write more to it
  *
  * The caller wakes readers.
  */
-void sdp_post_over(struct sdp_sock *ssk, u32 id, u32 got)
+void sdp_post_over(struct sdp_sock *ssk, u32 id, u32 got, bool rest)
 {
 	struct sdp_post *p;
 
@@ -66,7 +79,14 @@ void sdp_post_over(struct sdp_sock *ssk, u32 id, u32 got)
 	list_for_each_entry(p, &ssk->posts, node) {
 		if (p->id != id)
 			continue;
-		over(ssk, p, got);
+		p->got += got;
+		if (!rest) {
+			over(ssk, p);
+			return;
+		}
+		/* Pairs with sdp_await_answer(). */
+		smp_store_release(&p->told, true);
+		WRITE_ONCE(ssk->posts_over, ssk->posts_over + 1);
 		return;
 	}
 }
@@ -82,7 +102,7 @@ void sdp_posts_end(struct sdp_sock *ssk)
 	struct sdp_post *p, *next;
 
 	list_for_each_entry_safe(p, next, &ssk->posts, node)
-		over(ssk, p, 0);
+		over(ssk, p);
 }
 
 /* Nobody wants them any more. Those that the peer does not know of are over at once. */
@@ -93,7 +113,7 @@ static void take_back(struct sdp_sock *ssk)
 
 	sdp_engine_advert_cancel(&ssk->engine, &acts);
 	for (i = 0; i < acts.n; i++)
-		sdp_post_over(ssk, acts.list[i].id, 0);
+		sdp_post_over(ssk, acts.list[i].id, 0, false);
 }
 
 /**
@@ -143,12 +163,12 @@ static bool some_over_or_other_news(struct sdp_sock *ssk, u32 number)
 	return READ_ONCE(ssk->posts_over) != number || other_news(ssk);
 }
 
-static bool is_over(struct sdp_sock *ssk, const struct sdp_post *p, u32 *number)
+static bool is_told(struct sdp_sock *ssk, const struct sdp_post *p, u32 *number)
 {
 	bool is;
 
 	sdp_stream_lock(ssk);
-	is = p->over;
+	is = p->told;
 	*number = ssk->posts_over;
 	spin_unlock_bh(&ssk->lock);
 	return is;
@@ -160,9 +180,21 @@ static int await_news(struct sdp_sock *ssk, const struct sdp_post *p, long *time
 	int err = 0;
 	u32 number;
 
-	while (!err && !is_over(ssk, p, &number) && !other_news(ssk))
+	while (!err && !is_told(ssk, p, &number) && !other_news(ssk))
 		err = sdp_wait(ssk, SDP_READ, timeo, some_over_or_other_news, number);
 	return err;
+}
+
+/* A peer answers a cancel unless its report has ended the buffer. */
+static void await_over(struct sdp_sock *ssk, struct sdp_post *p)
+{
+	unsigned long end;
+
+	sdp_await_answer(ssk, &p->told);
+	end = jiffies + REST_JIFFIES;
+	/* Pairs with over(). */
+	while (!smp_load_acquire(&p->over) && time_before(jiffies, end))
+		schedule_timeout_uninterruptible(1);
 }
 
 static int await_end(struct sdp_sock *ssk, struct sdp_post *p, long *timeo)
@@ -179,8 +211,35 @@ static int await_end(struct sdp_sock *ssk, struct sdp_post *p, long *timeo)
 		sdp_stream_progress(ssk, &todo);
 	}
 	sdp_stream_unlock(ssk, &todo);
-	sdp_await_answer(ssk, &p->over);
+	await_over(ssk, p);
 	return err;
+}
+
+/*
+ * The memory is unmapped. If the peer has not said that it does not write any
+ * more, it cannot now; so what it reports from now on is about another buffer.
+ */
+static void unmap(struct sdp_sock *ssk, struct sdp_link *link,
+		  struct sdp_post *p)
+{
+	struct sdp_mem *mem = p->mem;
+	struct sdp_todo todo = { };
+
+	sdp_stream_lock(ssk);
+	p->mem = NULL;
+	spin_unlock_bh(&ssk->lock);
+	link->ops->unmap(link, mem);
+	/* Likewise. */
+	if (smp_load_acquire(&p->over))
+		return;
+	sdp_stream_lock(ssk);
+	if (!p->over) {
+		sdp_engine_advert_drop(&ssk->engine, p->id);
+		over(ssk, p);
+		todo.wake |= SDP_WAKE_READ;
+		sdp_stream_progress(ssk, &todo);
+	}
+	sdp_stream_unlock(ssk, &todo);
 }
 
 /* To find out later that it may not be costs a registration. */
@@ -224,7 +283,8 @@ bool sdp_post(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *time
 		posted = begin(ssk, link, &p);
 		if (posted)
 			*result = await_end(ssk, &p, timeo);
-		link->ops->unmap(link, p.mem);
+		p.over |= !posted;
+		unmap(ssk, link, &p);
 	}
 	if (link)
 		link->ops->unuse(link);

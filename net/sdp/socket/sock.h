@@ -130,7 +130,7 @@ struct sdp_home;
  * @rx_bytes: payload bytes ready to be read
  * @fetch: a reader's RDMA read under way, or NULL (fetch.c)
  * @posts: memory that readers advertise to the peer (post.c)
- * @posts_over: how often one has come to its end
+ * @posts_over: how often one has come to its end, or got bytes
  * @placing: a writer's RDMA write is under way (place.c)
  * @ring: our ring that the peer writes into, or NULL (ring.c)
  * @ring_next: the one that it will write into as soon as it has heard of it
@@ -598,7 +598,7 @@ void sdp_fetch_later(struct sdp_sock *ssk, size_t room);
 bool sdp_stage(struct sdp_sock *ssk, u32 room);
 
 /* post.c */
-void sdp_post_over(struct sdp_sock *ssk, u32 id, u32 got);
+void sdp_post_over(struct sdp_sock *ssk, u32 id, u32 got, bool rest);
 void sdp_posts_end(struct sdp_sock *ssk);
 void sdp_post_look(struct sdp_sock *ssk);
 bool sdp_post(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *timeo, int *result);

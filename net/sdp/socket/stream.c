@@ -287,7 +287,7 @@ static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, stru
 			break;
 		case SDP_ACT_WRITTEN:
 		case SDP_ACT_ADVERT_OVER:
-			sdp_post_over(ssk, a->id, a->len);
+			sdp_post_over(ssk, a->id, a->len, a->rest);
 			todo->wake |= SDP_WAKE_READ;
 			break;
 		case SDP_ACT_RING_WANTED:

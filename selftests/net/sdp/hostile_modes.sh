@@ -91,6 +91,18 @@ crossing() {
 		recv 1 recv $large recv 1 send $small
 }
 
+# Of one buffer there may be several reports (wire section 8), or only one.
+reports() {
+	local info="tx_mode=1 learning=0 stale=0 offers=0 crossed=0"
+	meets mode-several "PostsSent+2 PostsCancelled+1 BytesPlaced+$large" "$info" \
+		recv 1 recv $large recv 1 send $small
+	meets mode-once "PostsSent+3 PostsCancelled+1 BytesPlaced+$large" "$info" \
+		recv 1 recv $large recv 1 send $small
+	# Whether the reader takes the rest back before the report that is too much comes is a race.
+	names=${names/PostsCancelled/} silent mode-beyond "recv: E[A-Z]+" \
+		"PostsSent+1 BytesPlaced+$piece Failures+1" recv 1 recv $large
+}
+
 # silent CASE SAYS COUNTED OPERATION...: the call returns with that, and leaves nothing behind
 silent() {
 	remember
@@ -142,6 +154,7 @@ answered() {
 hostile_begin
 wait_for $patience no_sockets
 crossing
+reports
 answered
 silence
 echo end >$run

@@ -193,18 +193,66 @@ static int await_buffer(struct hostile *h)
 	return hostile_say(h, SDP_MID_MODE_CHANGE, 0) ?: go_on(h) ?: hostile_await_buffer(h);
 }
 
-/* The next @n bytes of our stream are written into the peer's buffer. */
-static int write_some(struct hostile *h, u32 n)
+/* The next @n bytes of our stream are written into the peer's buffer, @at from its beginning. */
+static int write_at(struct hostile *h, u32 at, u32 n)
 {
 	struct sdp_region to = h->told.sink;
 	int err = 0;
 
-	for (; n && !err; to.va += to.len, n -= to.len) {
+	for (to.va += at; n && !err; to.va += to.len, n -= to.len) {
 		to.len = min_t(u32, n, PIECE);
 		fill(h, h->send, to.len);
 		err = hostile_rdma(h, IB_WR_RDMA_WRITE, &to);
 	}
 	return err;
+}
+
+static int write_some(struct hostile *h, u32 n)
+{
+	return write_at(h, 0, n);
+}
+
+static int report(struct hostile *h, u32 n)
+{
+	return answer(h, SDP_MID_RDMA_WR_COMPL, n, 0);
+}
+
+/*
+ * Two reports of one buffer (wire section 8). The reader has enough, and takes the rest back,
+ * which is answered; the next one is filled.
+ */
+int hostile_several(struct hostile *h)
+{
+	int err = h->peer.max_adverts == 1 ? await_buffer(h) : -EPROTO;
+
+	err = err ?: write_at(h, 0, PIECE) ?: write_at(h, PIECE, PIECE) ?: report(h, PIECE) ?:
+	      report(h, PIECE) ?: hostile_await(&h->came[SDP_MID_SINK_CANCEL], 1) ?:
+	      answer(h, SDP_MID_SINK_CANCEL_ACK, 0, 0) ?: hostile_await_buffer(h);
+	return err ?: write_some(h, LARGE - 2 * PIECE) ?: report(h, LARGE - 2 * PIECE) ?:
+	       go_on(h) ?: got(h, SMALL);
+}
+
+/*
+ * One report of each, which ends it though there is room: then there is nothing to be taken back,
+ * and no answer. The reader asks once, and then knows.
+ */
+int hostile_once(struct hostile *h)
+{
+	int err = await_buffer(h);
+
+	err = err ?: write_some(h, PIECE) ?: report(h, PIECE) ?:
+	      hostile_await(&h->came[SDP_MID_SINK_CANCEL], 1) ?: hostile_await_buffer(h) ?:
+	      write_some(h, PIECE) ?: report(h, PIECE) ?: hostile_await_buffer(h) ?:
+	      write_some(h, LARGE - 2 * PIECE) ?: report(h, LARGE - 2 * PIECE) ?: go_on(h) ?:
+	      got(h, SMALL);
+	return err ?: h->came[SDP_MID_SINK_CANCEL] != 1 ? -EPERM : 0;
+}
+
+/* The second report is of more than there is room for. */
+int hostile_reports_beyond(struct hostile *h)
+{
+	return await_buffer(h) ?: write_some(h, PIECE) ?: report(h, PIECE) ?:
+	       report(h, LARGE - PIECE + 1);
 }
 
 /* C8, the other way round: our offer crosses the peer's buffer, and is nothing to anybody. */
