@@ -4,7 +4,9 @@
  *
  * A socket holds its namespace, so none is left when the namespace goes.
  */
+#include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 #include <uapi/linux/sdp.h>
 
 #include "../transport/buf.h"
@@ -40,6 +42,27 @@ static const struct sdp_settings defaults = {
 	.wmem_max		= 4 << 20,
 };
 
+static int make_ports(struct sdp_net *sn)
+{
+	int i;
+
+	sn->ports = kvcalloc(SDP_PORT_BUCKETS, sizeof(*sn->ports), GFP_KERNEL);
+	if (!sn->ports)
+		return -ENOMEM;
+	for (i = 0; i < SDP_PORT_BUCKETS; i++)
+		spin_lock_init(&sn->ports[i].lock);
+	return 0;
+}
+
+static void free_ports(struct sdp_net *sn)
+{
+	int i;
+
+	for (i = 0; i < SDP_PORT_BUCKETS; i++)
+		WARN_ON_ONCE(!hlist_empty(&sn->ports[i].ports));
+	kvfree(sn->ports);
+}
+
 static int __net_init init_one(struct net *net)
 {
 	struct sdp_net *sn = sdp_net(net);
@@ -50,9 +73,12 @@ static int __net_init init_one(struct net *net)
 	sn->mib = alloc_percpu(struct sdp_mib);
 	if (!sn->mib)
 		return -ENOMEM;
-	err = sdp_sysctl_register(net, sn);
+	err = make_ports(sn);
 	if (err)
 		goto free_mib;
+	err = sdp_sysctl_register(net, sn);
+	if (err)
+		goto free_ports;
 	err = sdp_proc_register(net);
 	if (err)
 		goto unregister_sysctl;
@@ -60,6 +86,8 @@ static int __net_init init_one(struct net *net)
 
 unregister_sysctl:
 	sdp_sysctl_unregister(sn);
+free_ports:
+	free_ports(sn);
 free_mib:
 	free_percpu(sn->mib);
 	return err;
@@ -74,6 +102,7 @@ static void __net_exit exit_one(struct net *net)
 	sdp_sysctl_unregister(sn);
 	for (i = 0; i < ARRAY_SIZE(sn->socks); i++)
 		WARN_ON_ONCE(!hlist_empty(&sn->socks[i]));
+	free_ports(sn);
 	free_percpu(sn->mib);
 }
 

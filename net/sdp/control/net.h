@@ -69,7 +69,18 @@ struct sdp_settings {
 	unsigned int wmem_max;
 };
 
-#define SDP_SOCKS_BITS	8
+#define SDP_SOCKS_BITS		8
+#define SDP_PORT_BUCKETS	1024
+
+/**
+ * struct sdp_port_bucket - ports of a namespace, by a part of their numbers
+ * @lock: a leaf
+ * @ports: see port.c
+ */
+struct sdp_port_bucket {
+	spinlock_t lock; /* @ports */
+	struct hlist_head ports;
+};
 
 /**
  * struct sdp_net - one namespace
@@ -79,6 +90,7 @@ struct sdp_settings {
  * @serial: of the youngest socket
  * @socks: all sockets, walked under RCU (socks.h); many lists, each so short that who reads them
  *	in pieces soon finds its place again
+ * @ports: SDP_PORT_BUCKETS of them
  * @sysctl: the registered table
  */
 struct sdp_net {
@@ -87,6 +99,7 @@ struct sdp_net {
 	spinlock_t lock; /* changes of @socks, and @serial */
 	u64 serial;
 	struct hlist_head socks[1 << SDP_SOCKS_BITS];
+	struct sdp_port_bucket *ports;
 	struct ctl_table_header *sysctl;
 };
 

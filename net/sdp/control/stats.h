@@ -16,6 +16,7 @@
 	_(ConnRetries)			/* connects tried again: the backlog was full */ \
 	_(BacklogFull)			/* requests sent away */	\
 	_(NoResources)			/* the same, for lack of memory or a queue pair */ \
+	_(PortSteps)			/* sockets visited in ports */ \
 	_(MsgsSent)							\
 	_(MsgsReceived)							\
 	_(BytesSent)			/* payload */			\

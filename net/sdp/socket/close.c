@@ -137,6 +137,7 @@ int sdp_disconnect(struct sdp_sock *ssk)
 			sdp_set_v4(&ssk->local, htonl(INADDR_ANY));
 		else
 			ssk->local.ip = in6addr_any;
+		sdp_port_moved(ssk);
 	}
 	sdp_stream_unlock(ssk, &todo);
 	mutex_unlock(&ssk->tx_mutex);

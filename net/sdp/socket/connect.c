@@ -196,6 +196,7 @@ int sdp_connect_hello(struct sdp_link *link, const struct sdp_endpoint *local,
 	} else {
 		ssk->local.ip = local->ip;
 		ssk->local.scope = local->scope;
+		sdp_port_moved(ssk);
 		sdp_stream_start(ssk, &config, config.recv_max);
 		err = ssk->engine.credit.posted < SDP_HELLO_BUFS_MIN ? -ENOBUFS : 0;
 	}

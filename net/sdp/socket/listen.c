@@ -378,6 +378,7 @@ static struct sdp_sock *any_child(struct sdp_sock *parent)
 static void take_no_more(struct sdp_sock *ssk)
 {
 	sdp_stream_lock(ssk);
+	sdp_port_unlisten(ssk);
 	sdp_set_state(ssk, TCP_CLOSE);
 	spin_unlock_bh(&ssk->lock);
 }

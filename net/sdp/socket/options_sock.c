@@ -25,6 +25,7 @@ static int set_reuseport(struct sock *sk, sockptr_t value, unsigned int len)
 	lock_sock(sk);
 	sk->sk_reuseport = !!val;
 	release_sock(sk);
+	sdp_port_changed(sdp_sk(sk));
 	return 0;
 }
 
@@ -43,7 +44,15 @@ static int set_reuseport(struct sock *sk, sockptr_t value, unsigned int len)
  */
 int sdp_sol_socket_set(struct socket *sock, int name, sockptr_t value, unsigned int len)
 {
+	int err;
+
 	switch (name) {
+	case SO_REUSEADDR:
+	case SO_INCOMING_CPU:
+		err = sock_setsockopt(sock, SOL_SOCKET, name, value, len);
+		if (!err)
+			sdp_port_changed(sdp_sk(sock->sk));
+		return err;
 	case SO_REUSEPORT:
 		return set_reuseport(sock->sk, value, len);
 	case SO_ZEROCOPY:

@@ -38,11 +38,18 @@ static void unhash(struct sock *sk)
 	sdp_sock_end(sdp_sk(sk));
 }
 
+/* For SO_BINDTODEVICE. */
+static void rehash(struct sock *sk)
+{
+	sdp_port_changed(sdp_sk(sk));
+}
+
 #define SDP_PROTO(title, object)				\
 	.name			= (title),			\
 	.owner			= THIS_MODULE,			\
 	.init			= init_twin,			\
 	.unhash			= unhash,			\
+	.rehash			= rehash,			\
 	.keepalive		= sdp_set_keepalive,		\
 	.stream_memory_free	= memory_free,			\
 	.obj_size		= sizeof(object),		\

@@ -54,6 +54,7 @@
 #include <linux/mutex.h>
 #include <linux/pipe_fs_i.h>
 #include <linux/poll.h>
+#include <linux/rbtree.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 #include <net/inet_sock.h>
@@ -93,6 +94,26 @@ enum sdp_urgent_state {
 	SDP_URG_COMING,		/* announced */
 	SDP_URG_HERE,
 	SDP_URG_TAKEN,		/* by MSG_OOB; the reader has not passed the mark yet */
+};
+
+/**
+ * struct sdp_port_key - what sockets of a port see of each other (port.c)
+ * @flags: what it does with the port, and who may share it
+ * @ifindex: the device it is bound to, or 0
+ * @uid: its user, if others of that user may share the port
+ * @ip: its address
+ * @scope: interface index of a link-local address, or 0
+ * @cpu: listener: the processor whose requests it takes first, or -1
+ *
+ * Keys are compared as bytes, so there is no padding.
+ */
+struct sdp_port_key {
+	u32 flags;
+	int ifindex;
+	kuid_t uid;
+	struct in6_addr ip;
+	u32 scope;
+	int cpu;
 };
 
 struct sdp_port;
@@ -218,7 +239,12 @@ struct sdp_home;
  *	name it is given
  * @bound_ip: the address was chosen by bind
  * @port: the bound port's entry
- * @port_node: in that entry
+ * @port_number: its number, by which its lock is found; stays when the port
+ *	is given back
+ * @port_key: what other sockets of the port see of this one
+ * @port_node: in the port's tree, if it stands for all that have the same key
+ * @port_alike: ring of those
+ * @port_alikes: how many they are, if it stands for them
  * @named_by_tcp: it has its port from the TCP socket whose place it takes
  * @only_connects: it has its port to connect from, or was accepted: nobody asks for it there
  * @listed: in the namespace's list
@@ -368,7 +394,11 @@ struct sdp_sock {
 	bool v6;
 	bool bound_ip;
 	struct sdp_port *port;
-	struct hlist_node port_node;
+	struct sdp_port_key port_key;
+	struct rb_node port_node;
+	struct list_head port_alike;
+	unsigned int port_alikes;
+	u16 port_number;
 	bool named_by_tcp;
 	bool only_connects;
 	bool listed;
@@ -477,6 +507,9 @@ bool sdp_addr_may_be_source(struct net *net, const struct sdp_endpoint *e);
 /* port.c */
 int sdp_port_bind(struct sdp_sock *ssk, u16 port);
 int sdp_port_listen(struct sdp_sock *ssk);
+void sdp_port_unlisten(struct sdp_sock *ssk);
+void sdp_port_moved(struct sdp_sock *ssk);
+void sdp_port_changed(struct sdp_sock *ssk);
 void sdp_port_share(struct sdp_sock *child, struct sdp_sock *parent);
 void sdp_port_release(struct sdp_sock *ssk);
 struct sdp_sock *sdp_port_find_listener(const struct sdp_incoming *in);

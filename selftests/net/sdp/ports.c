@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ports with many sockets: neither bind() nor listen() nor a request walks the connections of a
+ * port, or the listeners that share it by SO_REUSEPORT, who take exact turns; and options that are
+ * set on a socket after its bind() count. timeout: 300 s; short form: 6.1 6.12
+ */
+#include "cases.h"
+#include "machine.h"
+
+/* The addresses are this program's own; slow kernels take this set. */
+enum { EVERYWHERE = 1u << SET_LO6 };
+
+enum {
+	FEW = 20,
+	MANY = 1500,
+	/* Trees get deeper with more addresses: three searches at most a kind, and few kinds. */
+	DEEPER = 60,
+	SHARING = 120,
+	TURNS = 3,
+};
+
+/* A socket of IPPROTO_SDP: late kernels of the 6.1 series refuse SO_REUSEPORT to family 27. */
+static int twin(int option)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SDP);
+
+	need_errno(fd >= 0, "socket");
+	if (option)
+		set_int(fd, SOL_SOCKET, option, 1);
+	return fd;
+}
+
+/* 127.1.x.y: each connection has another address of its listener's. */
+static struct addr nth_address(int n, unsigned int port)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "127.1.%d.%d", n / 200, 1 + n % 200);
+	return addr_make(AF_INET, text, port);
+}
+
+static void connect_many(struct pair *pairs, int n, int listening, unsigned int port)
+{
+	struct addr where;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		where = nth_address(i, port);
+		pairs[i].c = twin(0);
+		connect_to(pairs[i].c, &where);
+		pairs[i].s = accept_from(listening);
+	}
+}
+
+static void close_many(const struct pair *pairs, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		close(pairs[i].c);
+		close(pairs[i].s);
+	}
+}
+
+/* What is counted. */
+enum { FREE_ADDRESS, TAKEN_ADDRESS, WILDCARD, IN_USE, LISTEN, REQUEST, CALLS };
+
+static const char *const calls[CALLS] = {
+	"bind of a free address", "bind of a connection's address", "bind of the wildcard",
+	"bind that is refused", "listen", "a request",
+};
+
+static void steps_of_bind(const struct addr *where, int reuse, bool can, long long *steps)
+{
+	int fd = twin(reuse ? SO_REUSEADDR : 0);
+	long long before = counter("PortSteps");
+
+	if (can)
+		need_errno(!bind(fd, &where->sa, where->len), "bind");
+	else
+		need(bind(fd, &where->sa, where->len) && errno == EADDRINUSE,
+		     "bind without SO_REUSEADDR: %s", errno_text(errno));
+	*steps = counter("PortSteps") - before;
+	close(fd);
+}
+
+/* Of a new listener, beside the connections of one that is gone. */
+static void steps_of_listener(unsigned int port, long long *steps)
+{
+	struct addr any = addr_make(AF_INET, "0.0.0.0", port), where = nth_address(1, port);
+	int fd = twin(SO_REUSEADDR), client = twin(0);
+	long long before;
+
+	need_errno(!bind(fd, &any.sa, any.len), "bind");
+	before = counter("PortSteps");
+	need_errno(!listen(fd, 4), "listen");
+	steps[LISTEN] = counter("PortSteps") - before;
+	before = counter("PortSteps");
+	connect_to(client, &where);
+	steps[REQUEST] = counter("PortSteps") - before;
+	close(accept_from(fd));
+	close(client);
+	close(fd);
+}
+
+/* Steps of each call at a port with @n connections whose listener is gone. */
+static void steps_beside(int n, long long *steps)
+{
+	static struct pair pairs[MANY];
+	struct addr any = addr_make(AF_INET, "0.0.0.0", 0), free_one, taken;
+	int fd = twin(SO_REUSEADDR);
+	unsigned int port;
+
+	need_errno(!bind(fd, &any.sa, any.len), "bind");
+	need_errno(!listen(fd, 8), "listen");
+	any = name_of(fd);
+	port = addr_port(&any);
+	connect_many(pairs, n, fd, port);
+	close(fd);
+	taken = nth_address(n / 2, port);
+	free_one = addr_make(AF_INET, "127.2.2.2", port);
+	steps_of_bind(&free_one, 0, true, &steps[FREE_ADDRESS]);
+	steps_of_bind(&taken, 1, true, &steps[TAKEN_ADDRESS]);
+	steps_of_bind(&any, 1, true, &steps[WILDCARD]);
+	steps_of_bind(&any, 0, false, &steps[IN_USE]);
+	steps_of_listener(port, steps);
+	close_many(pairs, n);
+}
+
+static int beside_connections(void *arg)
+{
+	long long few[CALLS], many[CALLS], before = counter("CurrEstab");
+	int i;
+
+	(void)arg;
+	allow_descriptors(2 * MANY + 50);
+	steps_beside(FEW, few);
+	steps_beside(MANY, many);
+	for (i = 0; i < CALLS; i++) {
+		printf("# %s: %lld steps beside %d connections, %lld beside %d\n", calls[i], few[i],
+		       FEW, many[i], MANY);
+		need(many[i] > 0 || i == REQUEST, "%s: nothing is counted", calls[i]);
+		/* One that is refused looks whether options have changed, of some sockets. */
+		need(many[i] <= few[i] + DEEPER + (i == IN_USE ? 64 : 0), "%s: %lld steps",
+		     calls[i], many[i]);
+	}
+	await_established(before);
+	return EXIT_OK;
+}
+
+static int shares_port(struct addr *where)
+{
+	int fd = twin(SO_REUSEPORT);
+
+	need_errno(!bind(fd, &where->sa, where->len), "bind");
+	need_errno(!listen(fd, TURNS + 1), "listen");
+	*where = name_of(fd);
+	return fd;
+}
+
+/* Listeners that share a port: the last one costs what the first ones did. */
+static int beside_listeners(void *arg)
+{
+	static int listeners[SHARING];
+	struct addr where = addr_make(AF_INET, "127.0.0.1", 0);
+	long long before = 0, steps;
+	int i, client, fd, turn;
+
+	(void)arg;
+	allow_descriptors(SHARING * (TURNS + 2));
+	for (i = 0; i < SHARING; i++) {
+		before = counter("PortSteps");
+		listeners[i] = shares_port(&where);
+	}
+	steps = counter("PortSteps") - before;
+	printf("# bind and listen beside %d listeners: %lld steps\n", SHARING - 1, steps);
+	need(steps > 0 && steps < DEEPER, "%lld steps", steps);
+	before = counter("PortSteps");
+	for (turn = 0; turn < TURNS; turn++) {
+		for (i = 0; i < SHARING; i++) {
+			client = twin(0);
+			connect_to(client, &where);
+			close(client);
+		}
+	}
+	steps = (counter("PortSteps") - before) / (TURNS * SHARING);
+	printf("# a request to one of %d listeners: %lld steps\n", SHARING, steps);
+	need(steps > 0 && steps < DEEPER, "%lld steps", steps);
+	for (i = 0; i < SHARING; i++) {
+		set_nonblock(listeners[i], true);
+		for (turn = 0; turn < TURNS; turn++) {
+			fd = accept(listeners[i], NULL, NULL);
+			need(fd >= 0, "listener %d has had %d requests of %d", i, turn, TURNS);
+			close(fd);
+		}
+	}
+	for (i = 0; i < SHARING; i++)
+		close(listeners[i]);
+	return EXIT_OK;
+}
+
+/* @fd may have the name of @first only once @first has the option as well, which comes late. */
+static int set_later(void *arg)
+{
+	struct addr where = addr_make(AF_INET, "127.0.0.1", 0);
+	int option = *(int *)arg, first, second;
+
+	first = use_sdp ? twin(0) : socket_for(AF_INET, 0);
+	need_errno(!bind(first, &where.sa, where.len), "bind");
+	where = name_of(first);
+	second = use_sdp ? twin(0) : socket_for(AF_INET, 0);
+	set_int(second, SOL_SOCKET, option, 1);
+	need(bind(second, &where.sa, where.len) && errno == EADDRINUSE,
+	     "bind beside one without: %s", errno_text(errno));
+	set_int(first, SOL_SOCKET, option, 1);
+	need_errno(!bind(second, &where.sa, where.len), "bind beside one that has it now");
+	need_errno(!listen(second, 1), "listen beside one that has it now");
+	return EXIT_OK;
+}
+
+/* A listener that is closed, or shut down, takes no request any more: the other one has them. */
+static int listener_ends(void *arg)
+{
+	struct addr where = addr_make(AF_INET, "127.0.0.1", 0);
+	int closed = shares_port(&where), shut = shares_port(&where), stays = shares_port(&where);
+	int i, client;
+
+	(void)arg;
+	close(closed);
+	need_errno(!shutdown(shut, SHUT_RD), "shutdown");
+	for (i = 0; i < TURNS; i++) {
+		client = twin(0);
+		connect_to(client, &where);
+		close(accept_from(stays));
+		close(client);
+	}
+	need_errno(!listen(shut, TURNS), "listen again");
+	for (i = 0; i < 2; i++) {
+		client = twin(0);
+		connect_to(client, &where);
+	}
+	close(accept_from(stays));
+	close(accept_from(shut));
+	return EXIT_OK;
+}
+
+/* A connection has the address that it goes by, and no longer the wildcard it was bound to. */
+static int connected_address(void *arg)
+{
+	struct addr any = addr_make(AF_INET, "0.0.0.0", 0), other;
+	struct addr where = addr_make(AF_INET, "127.0.0.1", 0);
+	int fd = listener_on(&where, 4, NULL), client = twin(0), second = twin(0);
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	(void)arg;
+	where = name_of(fd);
+	need_errno(!bind(client, &any.sa, any.len), "bind");
+	any = name_of(client);
+	other = addr_make(AF_INET, "127.3.3.3", addr_port(&any));
+	need(bind(second, &other.sa, other.len) && errno == EADDRINUSE, "beside the wildcard: %s",
+	     errno_text(errno));
+	connect_to(client, &where);
+	need_errno(!bind(second, &other.sa, other.len), "beside a connection of another address");
+	close(second);
+	need_errno(!connect(client, &none, sizeof(none)), "disconnect");
+	/* Its port was left to the kernel: it has none now. */
+	second = twin(0);
+	need_errno(!bind(second, &other.sa, other.len), "after the disconnect");
+	close(fd);
+	return EXIT_OK;
+}
+
+static int reuse_address = SO_REUSEADDR, reuse_port = SO_REUSEPORT;
+
+static const struct test tests[] = {
+	{ "beside_connections", beside_connections, 60, EVERYWHERE, true, NULL },
+	{ "beside_listeners", beside_listeners, 60, EVERYWHERE, true, NULL },
+	{ "reuse_address_later", set_later, 10, EVERYWHERE, false, &reuse_address },
+	{ "reuse_port_later", set_later, 10, EVERYWHERE, false, &reuse_port },
+	{ "listener_ends", listener_ends, 10, EVERYWHERE, true, NULL },
+	{ "connected_address", connected_address, 10, EVERYWHERE, true, NULL },
+};
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	return run_tests(argv, tests, ARRAY_SIZE(tests));
+}
