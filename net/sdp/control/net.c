@@ -102,6 +102,7 @@ static void __net_exit exit_one(struct net *net)
 	sdp_sysctl_unregister(sn);
 	for (i = 0; i < ARRAY_SIZE(sn->socks); i++)
 		WARN_ON_ONCE(!hlist_empty(&sn->socks[i]));
+	WARN_ON_ONCE(atomic_read(&sn->orphans));
 	free_ports(sn);
 	free_percpu(sn->mib);
 }

@@ -91,6 +91,7 @@ struct sdp_port_bucket {
  * @socks: all sockets, walked under RCU (socks.h); many lists, each so short that who reads them
  *	in pieces soon finds its place again
  * @ports: SDP_PORT_BUCKETS of them
+ * @orphans: sockets with sdp_sock.orphan set
  * @sysctl: the registered table
  */
 struct sdp_net {
@@ -100,6 +101,7 @@ struct sdp_net {
 	u64 serial;
 	struct hlist_head socks[1 << SDP_SOCKS_BITS];
 	struct sdp_port_bucket *ports;
+	atomic_t orphans;
 	struct ctl_table_header *sysctl;
 };
 

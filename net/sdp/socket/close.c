@@ -188,11 +188,28 @@ void sdp_orphan_timer(struct sdp_sock *ssk)
 /* Sockets of all namespaces with @orphan set. */
 static atomic_t orphans = ATOMIC_INIT(0);
 
+/*
+ * A namespace may have a small part of max_orphans however many others there
+ * are, so that no namespace can use up what all may have. All orphans together
+ * are bounded by max_orphans and such a part for each namespace.
+ */
+#define ORPHANS_OF_EACH	16
+
+/* Counts the new orphan, whether there is room for it or not. */
+static bool room_for_orphan(struct net *net)
+{
+	int max = READ_ONCE(sdp_max_orphans);
+	int here = atomic_inc_return(&sdp_net(net)->orphans);
+
+	return atomic_inc_return(&orphans) <= max ||
+	       here <= max / ORPHANS_OF_EACH;
+}
+
 /* A closed socket still has a link: it may go on in the background if few do. */
 static void begin_orphan(struct sdp_sock *ssk, struct sdp_todo *todo)
 {
 	ssk->orphan = true;
-	if (atomic_inc_return(&orphans) <= READ_ONCE(sdp_max_orphans)) {
+	if (room_for_orphan(sock_net(&ssk->sk))) {
 		sdp_orphan_progress(ssk);
 		return;
 	}
@@ -206,8 +223,10 @@ static void begin_orphan(struct sdp_sock *ssk, struct sdp_todo *todo)
  */
 void sdp_orphan_over(struct sdp_sock *ssk)
 {
-	if (ssk->orphan)
+	if (ssk->orphan) {
 		atomic_dec(&orphans);
+		atomic_dec(&sdp_net(sock_net(&ssk->sk))->orphans);
+	}
 	ssk->orphan = false;
 }
 

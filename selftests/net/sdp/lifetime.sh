@@ -237,6 +237,44 @@ orphans_beyond() {
 
 orphans_left() { awk '$10 == 0 { n++ } END { print n + 0 }' /proc/net/sdp; }
 
+# Another namespace has used up what all may have: this one still has its part, and no more.
+orphans_of_others() {
+	local refused
+	ip netns add sdptest
+	ip -n sdptest link set lo up
+	echo 16 >$settings/max_orphans
+	rm -f "$peers/close" "$peers/go"
+	peer_in=sdptest
+	next_port
+	# shellcheck disable=SC2046 # words
+	up_and_listening hoarder bind 127.0.0.1 $port listen 20 say up $(printf 'accept %.0s' {1..17}) \
+		say got wait "$peers/go" drain
+	peer closer fork 17 connect 127.0.0.1 $port fill wait "$peers/close" close say closed hold
+	says hoarder $((2 * patience)) got >/dev/null
+	touch "$peers/close"
+	check "another namespace closes 17 sockets with unsent data" \
+		wait_for $((2 * patience)) eval '[ "$(grep -c "^closed$" "$peers/closer")" = 17 ]'
+	check "where 16 go on, as many as all may have, and one is reset" \
+		ip netns exec sdptest grep -q '^OrphansRefused *1$' /proc/net/sdpstat
+	peer_in=
+	rm -f "$peers/close"
+	refused=$(sdpstat OrphansRefused)
+	next_port
+	up_and_listening server bind 127.0.0.1 $port listen 5 say up accept accept \
+		say got wait "$peers/go" drain
+	peer client fork 2 connect 127.0.0.1 $port fill wait "$peers/close" close say closed hold
+	says server $((2 * patience)) got >/dev/null
+	touch "$peers/close"
+	check "and two sockets are closed here" \
+		wait_for $((2 * patience)) eval '[ "$(grep -c "^closed$" "$peers/client")" = 2 ]'
+	check "of which one goes on" test "$(orphans_left)" = 1
+	check "and one is reset" test "$(sdpstat OrphansRefused)" = $((refused + 1))
+	peers_end
+	ip netns delete sdptest
+	echo $max_orphans >$settings/max_orphans
+	all_gone "a namespace with all orphans"
+}
+
 # A namespace goes when the last of its sockets has gone; the end of a cable shows when.
 namespace_ended() { [ ! -e /sys/class/net/sdpout ]; }
 
@@ -305,6 +343,7 @@ for how in loopback rc; do
 	done
 done
 namespace_loopback
+orphans_of_others
 if [ -n "$rc" ] && lab_has_ns; then
 	namespace_rc A
 	namespace_rc B
