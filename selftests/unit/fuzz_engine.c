@@ -620,6 +620,8 @@ static void look_at_buffers(struct judge *j, struct input *in, struct sdp_action
 		CHECK(sdp_engine_adverts_out(&j->e) == j->n_buffers);
 	} else if (what < 16) {
 		sdp_engine_want_pipelined(&j->e);
+	} else if (what < 24) {
+		sdp_engine_missed(&j->e);
 	} else if (what < 128) {
 		struct buffer b = { .len = least + byte(in) };
 

@@ -40,6 +40,7 @@ static void source_sent(struct sim *s, u32 side, u8 byte)
 	me->mo.tx = me->mo.toward;
 	me->mo.due = false;
 	me->mo.alike = 0;
+	me->mo.missed = 0;
 	me->pl.n = 0;
 }
 
@@ -116,7 +117,19 @@ void judge_mode_answered(struct sim *s, u32 side, bool read, bool pipe)
 void judge_mode_put(struct sim *s, u32 side)
 {
 	s->side[side].mo.alike = 0;
+	s->side[side].mo.missed = 0;
 	s->side[side].mo.due = false;
+}
+
+/* C2: so many large writes in a row without a buffer, and the reader is not there first. */
+void judge_mode_missed(struct sim *s, u32 side)
+{
+	struct sim_modes *mo = &s->side[side].mo;
+
+	if (!s->cfg.mode_after[side] || mo->due || ++mo->missed < s->cfg.mode_after[side])
+		return;
+	mo->toward = SDP_MODE_COMBINED;
+	mo->due = true;
 }
 
 /* C5: something small went in the place of a buffer. */

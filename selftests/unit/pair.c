@@ -161,8 +161,8 @@ static void draw_mood(struct mood *m)
 		[SIM_SHRINK] = 3, [SIM_REFUSE] = 1, [SIM_OFFER] = 8, [SIM_WITHDRAW] = 1,
 		[SIM_RDMA] = 8, [SIM_RDMA_MOVE] = 8, [SIM_RDMA_END] = 8, [SIM_DECLINE] = 1,
 		[SIM_LATE] = 4, [SIM_LARGE] = 4, [SIM_WANT] = 8, [SIM_BUFFER] = 12,
-		[SIM_UNBUFFER] = 1, [SIM_PUT] = 12, [SIM_PUT_MOVE] = 8, [SIM_RING] = 12,
-		[SIM_LEAVE] = 1, [SIM_CALL] = 4,
+		[SIM_UNBUFFER] = 1, [SIM_PUT] = 12, [SIM_PUT_MOVE] = 8, [SIM_MISS] = 2,
+		[SIM_RING] = 12, [SIM_LEAVE] = 1, [SIM_CALL] = 4,
 	};
 	bool small, pipe, quiet;
 
@@ -188,7 +188,7 @@ static void draw_mood(struct mood *m)
 				w = pipe ? 60 : 0;
 			if ((k == SIM_BUFFER || k == SIM_UNBUFFER) && !sim.cfg.buffers[side])
 				w = 0;
-			if (k >= SIM_PUT && k <= SIM_PUT_MOVE && !sim.cfg.buffers[!side])
+			if (k >= SIM_PUT && k <= SIM_MISS && !sim.cfg.buffers[!side])
 				w = 0;
 			if (k >= SIM_RING && !rings)
 				w = 0;

@@ -62,6 +62,7 @@ enum sim_kind {
 	SIM_UNBUFFER,		/* ... and all of these are taken back */
 	SIM_PUT,		/* arg bytes are written into the peer's oldest buffer */
 	SIM_PUT_MOVE,		/* ... by the RDMA hardware, before the next message lands */
+	SIM_MISS,		/* no buffer came in time for a large write */
 	SIM_RING,		/* the ring that the peer wants is made; arg: it is half as large,
 				 * or there is none
 				 */
@@ -186,6 +187,7 @@ struct sim_modes {
 	u8 rx;
 	u8 toward;		/* what the last transfers speak for */
 	u32 alike;		/* ... so many in a row */
+	u32 missed;		/* large writes in a row without a buffer */
 	bool due;		/* the mode has to be changed to that */
 	bool large;		/* a reader waits, so the peer has to be told */
 };

@@ -11,7 +11,7 @@ static const char * const kinds[SIM_KINDS] = {
 	"write", "read", "land", "receive", "complete", "post", "unhold", "shutdown",
 	"target", "established", "link-ended", "abort", "shrink", "refuse",
 	"offer", "withdraw", "rdma", "rdma-move", "rdma-end", "decline", "late", "large",
-	"want", "buffer", "unbuffer", "put", "put-move", "ring", "leave", "call",
+	"want", "buffer", "unbuffer", "put", "put-move", "miss", "ring", "leave", "call",
 };
 
 void sim_print_step(const struct sim_step *step)
@@ -217,6 +217,7 @@ static u64 key_modes(u64 h, const struct sim_side *me)
 	h = mix(h, tx->mode | tx->wanted << 4 | rx->mode << 8 | rx->wanted << 12);
 	h = mix(h, (u64)tx->alike << 32 | me->mo.alike);
 	h = mix(h, tx->alike || tx->wanted ? tx->toward : 0);
+	h = mix(h, tx->missed);
 	return mix(h, me->mo.tx | me->mo.rx << 4 | me->mo.large << 8 | me->mo.due << 9);
 }
 

@@ -164,6 +164,77 @@ TEST(sdp_mode_offer_read__pipelined)
 	expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
 }
 
+/* C2: no buffer in time for N large sends in a row, however their advertisements were read */
+TEST(sdp_engine_missed__in_a_row)
+{
+	struct world *w = pipelined(TEST_SELF);
+	u32 i;
+
+	for (i = 0; i < N; i++) {
+		EXPECT_EQ(0, offered(w, &w->a));
+		expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
+		offer_read(TEST_SELF, w, true);
+		sdp_engine_missed(&w->a);
+	}
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	EXPECT_EQ(0x10, w->buf[16]);
+	expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
+	/* There it says nothing, and nothing is left of it. */
+	for (i = 0; i < 2 * N; i++)
+		sdp_engine_missed(&w->a);
+	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, w->a.tx_mode.missed);
+}
+
+/* ... but not with one between that was there, nor while one is; 0: never */
+TEST(sdp_engine_missed__resets)
+{
+	struct sdp_engine_config config = learning;
+	struct world *w = pipelined(TEST_SELF);
+	u32 i, n;
+
+	for (i = 0; i < 3; i++) {
+		for (n = 1; n < N; n++)
+			sdp_engine_missed(&w->a);
+		EXPECT_EQ(N - 1, w->a.tx_mode.missed);
+		posted_buffer(TEST_SELF, w);
+		sdp_engine_missed(&w->a);
+		EXPECT_EQ(N - 1, w->a.tx_mode.missed);
+		write_bytes(TEST_SELF, w, 1000);
+		sdp_engine_missed(&w->a);
+		EXPECT_EQ(0, w->a.tx_mode.missed);
+		tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
+	}
+	EXPECT_EQ(0, offered(w, &w->a));
+	offer(TEST_SELF, w);
+	for (n = 0; n < 2 * N; n++)
+		sdp_engine_missed(&w->a);
+	EXPECT_EQ(0, w->a.tx_mode.missed);
+	config.mode_after = 0;
+	w = joined(TEST_SELF, &config, &config);
+	change(w, &w->b, 0x20);
+	w->a.tx_mode.mode = SDP_MODE_PIPELINED;
+	for (n = 0; n < 2 * N; n++)
+		sdp_engine_missed(&w->a);
+	EXPECT_EQ(0, offered(w, &w->a));
+}
+
+/* Not sent yet, for want of credit: a buffer that comes and is used speaks for the mode */
+TEST(sdp_engine_missed__then_written)
+{
+	struct world *w = pipelined(TEST_SELF);
+	u32 i;
+
+	for (i = 0; i < N; i++)
+		sdp_engine_missed(&w->a);
+	posted_buffer(TEST_SELF, w);
+	write_bytes(TEST_SELF, w, 1000);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
+	EXPECT_EQ(0, offered(w, &w->a));
+	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
+}
+
 /* C2, C5: small sends into posted buffers: some are right, many in a row are another behaviour */
 TEST(sdp_mode_discarded__in_a_row)
 {

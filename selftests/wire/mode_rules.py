@@ -64,6 +64,7 @@ class Learnt:
         self.mode = mode
         self.least = dict.fromkeys(NAMES, 0)
         self.most = dict.fromkeys(NAMES, 0)
+        self.missed = 0
 
     def begins_anew(self, unsure=False, but=None):
         for mode in NAMES:
@@ -77,6 +78,7 @@ class Learnt:
         self.most[mode] += 1
 
     def ended(self, offer):
+        self.missed += self.mode == PIPELINED and not offer.overtaken
         if offer.cancels or offer.overtaken:
             return
         if self.mode == COMBINED and offer.wants_writes:
@@ -88,6 +90,10 @@ class Learnt:
         elif not offer.wants_writes:
             self.most[COMBINED] = self.enough
             self.least[COMBINED] = 0 if self.unsure else self.enough
+
+    def at_most(self, mode):
+        """Whether a buffer came a little late, or too late to count, the wire does not tell."""
+        return max(self.most.get(mode, 0), self.missed if mode == COMBINED else 0)
 
     def wants_change(self):
         return max(self.least.values()) >= self.enough
@@ -113,6 +119,7 @@ def learning(connection, facts, half):
             learnt.speaks_for(COMBINED)
         elif m.mid == adverts.RDMA_WR_COMPL:
             learnt.begins_anew()
+            learnt.missed = 0
 
 
 def mode_learnt(connection, facts):
@@ -120,11 +127,12 @@ def mode_learnt(connection, facts):
     offers nothing before it does.
 
     To Buffered: offers that were refused. To Pipelined: offers whose answers wish for it. Back:
-    messages that have discarded a buffer; or one refusal, after which it learns anew.
+    messages that have discarded a buffer; one refusal, after which it learns anew; or offers that
+    were answered, with no buffer written to between them.
     """
     for half in halves(connection):
         for m, learnt in learning(connection, facts, half):
-            alike = learnt.most.get(new_mode(m), 0) if half.concerned(half.source, m) else None
+            alike = learnt.at_most(new_mode(m)) if half.concerned(half.source, m) else None
             if alike is not None and alike < facts.mode_after:
                 yield (f"{half.source.name}: {m} changes to {name(new_mode(m))} after {alike} "
                        f"transfers, not {facts.mode_after}")

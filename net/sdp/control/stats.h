@@ -44,6 +44,8 @@
 	_(PostsReceived)		/* peers' readers' memory */	\
 	_(PostsCancelled)		/* ... and taken back */ \
 	_(PostsStale)			/* peers', void when they came: C7 */ \
+	_(PostsAwaited)			/* writers that waited for some */ \
+	_(PostsMissed)			/* ... and none came */	\
 	_(ScansRun)			/* looks of the scanner at offers */ \
 	_(ScansFired)			/* because nobody read them for long */ \
 	_(MapsFailed)			/* memory that could not be registered for RDMA */ \

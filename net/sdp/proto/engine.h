@@ -269,6 +269,7 @@ bool sdp_engine_read_begin(struct sdp_engine *e, u32 bytes, struct sdp_region *f
 void sdp_engine_read_end(struct sdp_engine *e, bool ok);
 void sdp_engine_decline(struct sdp_engine *e);
 
+u32 sdp_engine_advert_least(const struct sdp_engine *e);
 u32 sdp_engine_may_advertise(const struct sdp_engine *e);
 u32 sdp_engine_advertise(struct sdp_engine *e, const struct sdp_region *region);
 u32 sdp_engine_adverts_out(const struct sdp_engine *e);
@@ -277,6 +278,7 @@ void sdp_engine_advert_drop(struct sdp_engine *e, u32 id);
 u32 sdp_engine_may_write(const struct sdp_engine *e);
 bool sdp_engine_write(struct sdp_engine *e, u32 bytes, struct sdp_region *to);
 
+void sdp_engine_missed(struct sdp_engine *e);
 void sdp_engine_want_pipelined(struct sdp_engine *e);
 void sdp_engine_posted_large(struct sdp_engine *e);
 u8 sdp_engine_tx_mode(const struct sdp_engine *e);

@@ -276,7 +276,7 @@ u32 sdp_engine_may_advertise(const struct sdp_engine *e)
 {
 	if (!may_show_buffer(e) || !sdp_adverts_room(&e->adverts))
 		return 0;
-	return e->resize.recv_size - SDP_BSDH_LEN;
+	return sdp_engine_advert_least(e);
 }
 
 /**
@@ -379,6 +379,34 @@ bool sdp_engine_write(struct sdp_engine *e, u32 bytes, struct sdp_region *to)
 		return false;
 	sdp_mode_written(&e->tx_mode);
 	return true;
+}
+
+/**
+ * sdp_engine_missed() - no buffer of the peer's came in time for a large write
+ * @e: engine
+ *
+ * Or it would not have, had the owner waited: the write was advertised, and the
+ * answer took longer. Counts in Pipelined only, with nothing advertised at
+ * either end: whatever is there now may still be used.
+ */
+void sdp_engine_missed(struct sdp_engine *e)
+{
+	if (may_add(e) && e->tx_mode.mode == SDP_MODE_PIPELINED &&
+	    !e->target.n && !e->target.written)
+		sdp_mode_missed(&e->tx_mode);
+}
+
+/**
+ * sdp_engine_advert_least() - how long has a buffer to be, to be advertised?
+ * @e: engine
+ *
+ * Not shorter than a message, which could come in its place (wire section 8).
+ *
+ * Return: bytes.
+ */
+u32 sdp_engine_advert_least(const struct sdp_engine *e)
+{
+	return e->resize.recv_size - SDP_BSDH_LEN;
 }
 
 /**

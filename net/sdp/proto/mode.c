@@ -93,7 +93,23 @@ void sdp_mode_offer_declined(struct sdp_mode *m, bool pipe)
 void sdp_mode_written(struct sdp_mode *m)
 {
 	m->alike = 0;
+	m->missed = 0;
 	m->wanted = false;
+}
+
+/**
+ * sdp_mode_missed() - no buffer came in time for a large write (C2)
+ * @m: mode of the source's half, Pipelined; nothing is advertised
+ *
+ * After N such writes with none between that found a buffer, the reader is not
+ * one that is there first.
+ */
+void sdp_mode_missed(struct sdp_mode *m)
+{
+	if (!m->after || m->wanted || ++m->missed < m->after)
+		return;
+	m->toward = SDP_MODE_COMBINED;
+	m->wanted = true;
 }
 
 /**
@@ -120,6 +136,7 @@ static void set(struct sdp_mode *m, u8 mode)
 	m->mode = mode;
 	m->wanted = false;
 	m->alike = 0;
+	m->missed = 0;
 }
 
 /**

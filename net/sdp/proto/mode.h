@@ -22,8 +22,9 @@
  * REQ_PIPE, on the answers to an advertisement: its reader had posted the buffer before it came,
  * or cannot read by RDMA and would take writes (B5). The source leaves Pipelined when an
  * advertisement is declined without REQ_PIPE, so that a small reader is learnt as ever; when N in
- * a row were read without it; or when N messages have discarded a buffer, with no large transfer
- * between: then it sends small.
+ * a row were read without it; when N messages have discarded a buffer, with no
+ * large transfer between: then it sends small; or when no buffer came in time
+ * for N writes, whatever the answers to their advertisements say.
  *
  * An end changes when it sends ModeChange, or receives it. Both ends agree whenever nothing is
  * on the way, because two changes of one half never cross:
@@ -57,6 +58,7 @@
  * @toward: ... to this mode; or the one that the last transfers speak for
  * @after: source: so many transfers in a row speak for a change, 0 for never (C2)
  * @alike: source: so many have
+ * @missed: source, Pipelined: writes in a row that no buffer came for in time
  */
 struct sdp_mode {
 	u8 mode;
@@ -64,6 +66,7 @@ struct sdp_mode {
 	u8 toward;
 	u16 after;
 	u16 alike;
+	u16 missed;
 };
 
 void sdp_mode_init(struct sdp_mode *m, u16 after);
@@ -72,6 +75,7 @@ void sdp_mode_offer_read(struct sdp_mode *m, bool pipe);
 void sdp_mode_offer_declined(struct sdp_mode *m, bool pipe);
 void sdp_mode_written(struct sdp_mode *m);
 void sdp_mode_discarded(struct sdp_mode *m);
+void sdp_mode_missed(struct sdp_mode *m);
 void sdp_mode_posted_large(struct sdp_mode *m);
 u8 sdp_mode_change_sent(struct sdp_mode *m);
 enum sdp_violation sdp_mode_changed_by_source(struct sdp_mode *m, u8 mode);

@@ -108,6 +108,8 @@ void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config
 	ssk->recv_largest = config->recv_size;
 	ssk->posted_bytes = 0;
 	WRITE_ONCE(ssk->rx_ring_full, false);
+	WRITE_ONCE(ssk->place_missed, false);
+	ssk->place_stale = 0;
 	sdp_engine_init(&ssk->engine, &engine);
 	sdp_stream_replenish(ssk);
 }

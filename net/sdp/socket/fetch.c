@@ -30,7 +30,8 @@
  * struct sdp_fetch - a read under way, on the reader's stack
  * @skb: where to, if not into the reader's memory; until it is queued
  * @n: bytes
- * @large: the first call that reads of the offer has room for much, and may wait for it
+ * @large: the first call that reads of the offer has memory that could have
+ *	been advertised before
  * @done: they are here, and part of the stream
  */
 struct sdp_fetch {
@@ -202,9 +203,9 @@ static void decline(struct sdp_sock *ssk, bool write)
 }
 
 /**
- * sdp_fetch_later() - all that came is read, and a reader has room for more (C3)
+ * sdp_fetch_later() - a reader has room for what has not come yet (C3)
  * @ssk: socket, with rx_mutex
- * @room: bytes of its own memory
+ * @room: bytes of its own memory, 0 if there is none that could be read into
  *
  * Much room: what comes next could be read by RDMA. If the peer has learnt that nobody reads
  * much, it is told that somebody does.
@@ -301,23 +302,23 @@ void sdp_fetch_decline(struct sdp_sock *ssk, u32 seen)
  * @len: bytes that it has room for in all
  * @left: those of them that are still free
  * @enough: it has got enough already
- * @first: the call is the first one that reads of the offer, and may wait
+ * @large: the call is the first one that reads of the offer, and its memory
+ *	could have been advertised before that came
  * @wait: it may wait
  *
  * Return: bytes put into @to; -EAGAIN when there may be something in the queue now; 0 when there
  * is nothing to be had but messages.
  */
 int sdp_fetch(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
-	      bool first, bool wait)
+	      bool large, bool wait)
 {
 	u32 all = READ_ONCE(ssk->rx_offered);
-	bool small = len < DIRECT_MIN, direct, large;
+	bool small = len < DIRECT_MIN, direct;
 	int got = 0;
 	u32 n;
 
 	if (!all)
 		return 0;
-	large = first && to && sdp_rdma_worth(ssk, len);
 	if (!READ_ONCE(ssk->rx_reads))
 		return unreadable(ssk, large);
 	n = min_t(size_t, all, left);

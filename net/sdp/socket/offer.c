@@ -179,14 +179,18 @@ static u32 offer_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_p
 static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages,
 		      long *timeo, bool *refused)
 {
+	bool passive = READ_ONCE(ssk->tx_mode) == SDP_MODE_PIPELINED;
+	unsigned long since = jiffies;
 	u32 got = 0;
 
 	*refused = false;
-	if (READ_ONCE(ssk->tx_mode) == SDP_MODE_PIPELINED && sdp_place_await(ssk, timeo))
+	if (passive && sdp_place_await(ssk, timeo))
 		got = sdp_place(ssk, link, pages);
 	if (got)
 		return got;
 	got = offer_pages(ssk, link, pages, timeo);
+	if (passive && time_after_eq(jiffies, since + SDP_BRIEF_JIFFIES))
+		sdp_place_missed(ssk);
 	if (!got && READ_ONCE(ssk->may_write))
 		return sdp_place(ssk, link, pages);
 	*refused = got < pages->len && !READ_ONCE(ssk->may_write);

@@ -9,12 +9,6 @@
  */
 #include "sock.h"
 
-/*
- * So long a writer waits for a reader to come before it offers its own memory. A reader that reads
- * what was written before is on its way, and to be too early costs both a registration.
- */
-#define BRIEF_JIFFIES	2
-
 /* There is room at the peer, and nothing to be sent before. So little is not worth it. */
 static u32 room_for(const struct sdp_sock *ssk, u32 bytes)
 {
@@ -71,25 +65,74 @@ static bool room_or_end(struct sdp_sock *ssk, u32 unused)
 	       (READ_ONCE(ssk->sk.sk_shutdown) & SEND_SHUTDOWN);
 }
 
+/* Not in time, that is; what has come at the last moment counts. */
+static bool in_vain(struct sdp_sock *ssk)
+{
+	bool vain;
+
+	sdp_stream_lock(ssk);
+	vain = !sdp_engine_may_write(&ssk->engine);
+	WRITE_ONCE(ssk->place_missed, vain);
+	spin_unlock_bh(&ssk->lock);
+	return vain;
+}
+
 /**
  * sdp_place_await() - give the peer's reader a moment to come (C5: the source is passive)
  * @ssk: socket, with tx_mutex, which is let go meanwhile; others are kept away
  * @timeo: how long the writer may wait (jiffies); the rest is left in it
  *
+ * A reader that was late once may be late always: the next writes do not wait
+ * for its memory until some has come by itself.
+ *
  * Return: true when there is something to write to.
  */
 bool sdp_place_await(struct sdp_sock *ssk, long *timeo)
 {
-	long brief = min_t(long, *timeo, BRIEF_JIFFIES), left = brief;
+	long brief = min_t(long, *timeo, SDP_BRIEF_JIFFIES), left = brief;
 
 	if (READ_ONCE(ssk->may_write))
 		return true;
+	if (READ_ONCE(ssk->place_missed))
+		return false;
+	SDP_INC(sock_net(&ssk->sk), PostsAwaited);
 	mutex_unlock(&ssk->tx_mutex);
 	sdp_wait(ssk, SDP_WRITE, &left, room_or_end, 0);
 	mutex_lock(&ssk->tx_mutex);
+	if (!left && in_vain(ssk))
+		SDP_INC(sock_net(&ssk->sk), PostsMissed);
 	if (*timeo != MAX_SCHEDULE_TIMEOUT)
 		*timeo -= brief - left;
 	return READ_ONCE(ssk->may_write);
+}
+
+/*
+ * Locked. Has a buffer come since the last look that was void by then (C7)? Its
+ * reader was there first all the same.
+ */
+static bool stale_came(struct sdp_sock *ssk)
+{
+	u32 before = ssk->place_stale;
+
+	ssk->place_stale = ssk->engine.target.stale;
+	return ssk->place_stale != before;
+}
+
+/**
+ * sdp_place_missed() - the peer's reader was too late for a large write (C2)
+ * @ssk: socket, with tx_mutex; the write has been offered, and that is over
+ *
+ * After some such writes in a row the direction is Combined again.
+ */
+void sdp_place_missed(struct sdp_sock *ssk)
+{
+	struct sdp_todo todo = { };
+
+	sdp_stream_lock(ssk);
+	if (!stale_came(ssk))
+		sdp_engine_missed(&ssk->engine);
+	sdp_stream_progress(ssk, &todo);
+	sdp_stream_unlock(ssk, &todo);
 }
 
 /**

@@ -242,6 +242,24 @@ static void unmap(struct sdp_sock *ssk, struct sdp_link *link,
 	sdp_stream_unlock(ssk, &todo);
 }
 
+/**
+ * sdp_post_fits() - has a reader's memory a size that could be advertised?
+ * @ssk: socket
+ * @to: the memory; what is advertised is in one piece
+ * @room: bytes of it
+ *
+ * The same for learning the mode: a reader that this refuses is never there
+ * first.
+ *
+ * Return: true when it is worth it, and not too short.
+ */
+bool sdp_post_fits(const struct sdp_sock *ssk, const struct iov_iter *to,
+		   size_t room)
+{
+	room = min(room, iov_iter_single_seg_count(to));
+	return room >= READ_ONCE(ssk->rx_least) && sdp_rdma_worth(ssk, room);
+}
+
 /* To find out later that it may not be costs a registration. */
 static bool worth_it(struct sdp_sock *ssk, const struct iov_iter *to, size_t room, long timeo)
 {
@@ -252,8 +270,7 @@ static bool worth_it(struct sdp_sock *ssk, const struct iov_iter *to, size_t roo
 	sdp_stream_lock(ssk);
 	least = sdp_engine_may_advertise(&ssk->engine);
 	spin_unlock_bh(&ssk->lock);
-	room = min(room, iov_iter_single_seg_count(to));
-	return least && room >= least && sdp_rdma_worth(ssk, room);
+	return least && sdp_post_fits(ssk, to, room);
 }
 
 /**

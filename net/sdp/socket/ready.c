@@ -399,6 +399,16 @@ static __poll_t stream_mask(struct sdp_sock *ssk, u8 state)
 	return writeable(ssk) ? mask | EPOLLOUT | EPOLLWRNORM : mask;
 }
 
+/*
+ * A poller hears that there is something to read. The reader that comes next
+ * comes because of that, and not before what it reads: for recv.c.
+ */
+static void note_indicated(struct sdp_sock *ssk, __poll_t mask, __poll_t events)
+{
+	if ((mask & events & EPOLLIN) && !READ_ONCE(ssk->rx_indicated))
+		WRITE_ONCE(ssk->rx_indicated, true);
+}
+
 /**
  * sdp_poll() - what is ready, as TCP would say it
  * @file: for poll_wait
@@ -422,6 +432,7 @@ __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wait)
 	if (state == TCP_LISTEN)
 		return listen_mask(ssk);
 	mask = stream_mask(ssk, state);
+	note_indicated(ssk, mask, poll_requested_events(wait));
 	if (!skb_queue_empty_lockless(&sk->sk_error_queue))
 		mask |= EPOLLERR;
 	/* Pairs with sdp_stream_fail(): who sees the end sees the error that it came with ... */

@@ -142,6 +142,7 @@ void sdp_passed(struct sdp_sock *ssk, u32 n)
  * @lives: the connection that it reads from, of those that the socket has had
  * @start: place in the stream where it has begun
  * @may_wait: and is not satisfied by nothing
+ * @large: its memory could have been advertised before what is read came
  * @copied: bytes so far
  * @peeked: MSG_PEEK: bytes to pass over from the beginning of the queue
  * @flags: MSG_*
@@ -152,6 +153,7 @@ struct reading {
 	u32 lives;
 	u32 start;
 	bool may_wait;
+	bool large;
 	size_t copied;
 	u32 peeked;
 	int flags;
@@ -338,26 +340,63 @@ static int wait_input(struct sdp_sock *ssk, const struct reading *r, long *timeo
 	return err;
 }
 
+/* Room that can be read or written into by RDMA; 0 in memory of other kinds. */
+static size_t direct_room(const struct msghdr *msg, size_t left,
+			  const struct reading *r)
+{
+	return reads_direct(r) && user_backed_iter(&msg->msg_iter) ? left : 0;
+}
+
+static bool could_post(struct sdp_sock *ssk, const struct msghdr *msg,
+		       size_t left, const struct reading *r)
+{
+	size_t room = r->may_wait ? direct_room(msg, left, r) : 0;
+
+	return room && sdp_post_fits(ssk, &msg->msg_iter, room);
+}
+
+/* Returns as await_more() does. */
+static int await_news(struct sdp_sock *ssk, struct msghdr *msg, size_t room,
+		      struct reading *r, long *timeo)
+{
+	int n;
+
+	if (room && sdp_post(ssk, &msg->msg_iter, room, timeo, &n)) {
+		if (n > 0)
+			r->stamp = stamp_now(ssk);
+		return n;
+	}
+	sdp_fetch_decline(ssk, r->peeked);
+	return wait_input(ssk, r, timeo);
+}
+
 /*
  * Nothing to read. Returns bytes that have come into the reader's memory, 0 when there may be
  * something in the queue, or an errno.
+ *
+ * A reader that sleeps here with enough memory is there before what comes (C1).
  */
 static int await_more(struct sdp_sock *ssk, struct msghdr *msg, size_t left, struct reading *r,
 		      long *timeo)
 {
-	size_t room = reads_direct(r) && user_backed_iter(&msg->msg_iter) ? left : 0;
-	int n;
+	size_t room = direct_room(msg, left, r);
 
-	if (room) {
-		sdp_fetch_later(ssk, room);
-		if (sdp_post(ssk, &msg->msg_iter, room, timeo, &n)) {
-			if (n > 0)
-				r->stamp = stamp_now(ssk);
-			return n;
-		}
-	}
-	sdp_fetch_decline(ssk, r->peeked);
-	return wait_input(ssk, r, timeo);
+	sdp_fetch_later(ssk, room);
+	r->large = could_post(ssk, msg, left, r);
+	return await_news(ssk, msg, room, r, timeo);
+}
+
+/*
+ * Is a reader that begins now there by itself? One that a poller has told of
+ * something to read was waiting for that, and will never be there first (B10).
+ * One that was not is only late, if that: it may have been on its way.
+ */
+static bool comes_unasked(struct sdp_sock *ssk)
+{
+	if (!READ_ONCE(ssk->rx_indicated))
+		return true;
+	WRITE_ONCE(ssk->rx_indicated, false);
+	return false;
 }
 
 /* Beyond what has come in messages. Returns as sdp_fetch() does. */
@@ -369,7 +408,8 @@ static int fetch(struct sdp_sock *ssk, struct msghdr *msg, size_t len, size_t ta
 
 	n = sdp_fetch(ssk, direct ? &msg->msg_iter : NULL, len, len - r->copied,
 		      r->copied >= target,
-		      r->may_wait && !sdp_seq_after(r->start, READ_ONCE(ssk->rx_offer)),
+		      r->large &&
+		      !sdp_seq_after(r->start, READ_ONCE(ssk->rx_offer)),
 		      r->may_wait);
 	if (n > 0)
 		r->stamp = stamp_now(ssk);
@@ -391,6 +431,7 @@ static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct
 	r->lives = ssk->lives;
 	r->start = READ_ONCE(ssk->rx_read);
 	r->may_wait = timeo;
+	r->large = comes_unasked(ssk) && could_post(ssk, msg, len, r);
 	do {
 		/* While it waited, the socket may have been connected to somebody else. */
 		if (r->lives != ssk->lives)

@@ -174,6 +174,13 @@ struct sdp_home;
  * @rx_offered: bytes that the peer offers, to be read by RDMA
  * @rx_reads: they can be
  * @rx_offer: place of that in the stream, and of the bytes that came along
+ * @rx_indicated: a poller has been told that there is something to read, and no
+ *	read has begun since
+ * @rx_least: a reader's memory has to be as large to be advertised
+ * @place_missed: no reader's memory came in time for a large write, and none
+ *	has come since
+ * @place_stale: buffers that were void when they came, at the last large write
+ *	for which none came in time
  * @tx_was_full: a writer has met a full send buffer, and has written nothing since
  * @rx_ring_full: the peer may be waiting until something in our ring is read
  * @rx_was_full: since the reader last had everything, receives were withheld for it
@@ -332,6 +339,10 @@ struct sdp_sock {
 	u32 rx_offered;
 	bool rx_reads;
 	u32 rx_offer;
+	bool rx_indicated;
+	u32 rx_least;
+	bool place_missed;
+	u32 place_stale;
 	bool tx_was_full;
 	bool rx_was_full;
 	bool rx_ring_full;
@@ -623,7 +634,7 @@ void sdp_fetched(struct sdp_sock *ssk, int error, struct sdp_todo *todo);
 void sdp_was_read(struct sdp_sock *ssk, u32 n, struct sdp_todo *todo);
 bool sdp_queue_full(const struct sdp_sock *ssk);
 int sdp_fetch(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
-	      bool first, bool wait);
+	      bool large, bool wait);
 void sdp_fetch_decline(struct sdp_sock *ssk, u32 seen);
 void sdp_fetch_later(struct sdp_sock *ssk, size_t room);
 
@@ -634,10 +645,20 @@ bool sdp_stage(struct sdp_sock *ssk, u32 room);
 void sdp_post_over(struct sdp_sock *ssk, u32 id, u32 got, bool rest);
 void sdp_posts_end(struct sdp_sock *ssk);
 void sdp_post_look(struct sdp_sock *ssk);
+bool sdp_post_fits(const struct sdp_sock *ssk, const struct iov_iter *to,
+		   size_t room);
 bool sdp_post(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *timeo, int *result);
 
 /* place.c */
+/*
+ * So long a writer waits for a reader to come before it offers its own memory.
+ * A reader that reads what was written before is on its way, and to be too
+ * early costs both a registration.
+ */
+#define SDP_BRIEF_JIFFIES	2
+
 bool sdp_place_await(struct sdp_sock *ssk, long *timeo);
+void sdp_place_missed(struct sdp_sock *ssk);
 u32 sdp_place(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages);
 
 /* ring.c */

@@ -57,6 +57,9 @@ static void note_rdma(struct sdp_sock *ssk, struct sdp_todo *todo)
 	if (room && !ssk->may_write && ssk->tx_turn)
 		todo->wake |= SDP_WAKE_WRITE;
 	WRITE_ONCE(ssk->may_write, room);
+	if (room)
+		WRITE_ONCE(ssk->place_missed, false);
+	WRITE_ONCE(ssk->rx_least, sdp_engine_advert_least(e));
 }
 
 /**

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Large writes to every kind of reader (requirements B3, B10, C1, C2, C5): a writer waits for a
+ * reader's memory only where the reader is one that has it there first, and no more after a wait
+ * in vain until some has come. By counters, and every byte is checked. timeout: 900 s;
+ * short form: 6.12
+ */
+#include "pinned.h"
+#include "reading.h"
+#include "uring.h"
+#include <sys/uio.h>
+
+#define LARGEST		(4 << 20)
+#define WRITES		(4 * AFTER)
+#define HEADER		16
+#define FIRST_PIECE	100
+#define THREADS		3
+/* Several times as long as a writer waits for a reader's memory. */
+#define LATE_MS		60
+
+static unsigned char out[LARGEST + PATTERN_PERIOD], in[LARGEST];
+
+enum kind { BLOCKING, ALL, POLLED, POLLED_BLOCKING, PIECES, BODY, URING, SEVERAL };
+
+/**
+ * struct reader - one that reads writes of @size, in another process
+ * @p: the connection
+ * @kind: how it reads
+ * @size: of a write
+ * @left: of threads: bytes that nobody has read
+ */
+struct reader {
+	struct pair p;
+	enum kind kind;
+	long size;
+	_Atomic long left;
+};
+
+static void out_make(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(out); i++)
+		out[i] = pattern_bytes[i % PATTERN_PERIOD];
+}
+
+static const unsigned char *stream_at(long at)
+{
+	return out + at % PATTERN_PERIOD;
+}
+
+static void check(long at, const unsigned char *data, long n)
+{
+	need(!memcmp(data, stream_at(at), n), "wrong bytes among %ld from %ld on", n, at);
+}
+
+static ssize_t by_ring(int fd, long len)
+{
+	struct io_uring_sqe *sqe = request(1);
+	int n;
+
+	io_uring_prep_recv(sqe, fd, in, len, 0);
+	n = complete(1).res;
+	errno = n < 0 ? -n : 0;
+	return n < 0 ? -1 : n;
+}
+
+static ssize_t in_pieces(int fd, long len)
+{
+	struct iovec iov[] = { { in, FIRST_PIECE }, { in + FIRST_PIECE, len - FIRST_PIECE } };
+
+	return readv(fd, iov, 2);
+}
+
+/* One call, which has room for @size, or for what is left of a record. */
+static ssize_t read_once(const struct reader *r, long at)
+{
+	long rest = r->size - at % r->size;
+
+	switch (r->kind) {
+	case ALL:
+		return recv(r->p.s, in, r->size, MSG_WAITALL);
+	case POLLED:
+	case POLLED_BLOCKING:
+		need(poll_for(r->p.s, POLLIN, WAIT_MS), "nothing after %ld bytes", at);
+		return recv(r->p.s, in, r->size, r->kind == POLLED ? MSG_DONTWAIT : 0);
+	case PIECES:
+		return in_pieces(r->p.s, r->size);
+	case BODY:
+		return recv(r->p.s, in, rest == r->size ? HEADER : rest, 0);
+	case URING:
+		return by_ring(r->p.s, r->size);
+	default:
+		return recv(r->p.s, in, r->size, 0);
+	}
+}
+
+static void *takes_some(void *arg)
+{
+	struct reader *r = arg;
+	unsigned char *buf = malloc(r->size);
+	ssize_t n;
+
+	need(buf, "no memory");
+	while ((n = recv(r->p.s, buf, r->size, 0)) > 0)
+		r->left -= n;
+	need_errno(!n, "recv");
+	free(buf);
+	return NULL;
+}
+
+/* Which thread gets which bytes is not known, so only their number is looked at. */
+static void reads_in_threads(struct reader *r)
+{
+	pthread_t thread[THREADS];
+	int i;
+
+	for (i = 0; i < THREADS; i++)
+		need(!pthread_create(&thread[i], NULL, takes_some, r), "pthread_create");
+	for (i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	need(!r->left, "%ld bytes are missing", r->left);
+}
+
+static void reads_so(void *arg)
+{
+	struct reader *r = arg;
+	ssize_t n;
+	long at;
+
+	close(r->p.c);
+	if (r->kind == SEVERAL)
+		return reads_in_threads(r);
+	if (r->kind == URING)
+		ring_open();
+	for (at = 0; at < r->left; at += n) {
+		n = read_once(r, at);
+		if (n < 0 && errno == EAGAIN)
+			n = 0;
+		else
+			need(n > 0, "after %ld bytes: %zd, %s", at, n, errno_text(errno));
+		check(at, in, n);
+	}
+	need(at == r->left, "%ld bytes instead of %ld", at, r->left);
+}
+
+/* Those whose memory is never there before what they read, by a call of theirs. */
+static bool never_first(const struct reader *r)
+{
+	/* What is left of a body that is longer than an offer may be. */
+	if (r->kind == BODY)
+		return r->size <= 1 << 20;
+	return r->kind == POLLED || r->kind == POLLED_BLOCKING || r->kind == PIECES ||
+	       r->kind == URING;
+}
+
+static void writes_to(struct reader *r)
+{
+	long long awaited = counter("PostsAwaited"), missed = counter("PostsMissed");
+	long long posts = counter("PostsReceived"), modes = counter("ModePipelined");
+	int i, n = r->size < 1 << 20 ? WRITES : r->size < LARGEST ? WRITES / 2 : WRITES / 4;
+	pid_t pid;
+
+	r->p = pair_make();
+	r->left = n * r->size;
+	pid = helper_start(reads_so, r);
+	for (i = 0; i < n; i++)
+		send_all(r->p.c, stream_at(i * r->size), r->size);
+	need_errno(!shutdown(r->p.c, SHUT_WR), "shutdown");
+	helper_end(pid);
+	close(r->p.c);
+	close(r->p.s);
+	awaited = counter("PostsAwaited") - awaited;
+	missed = counter("PostsMissed") - missed;
+	posts = counter("PostsReceived") - posts;
+	modes = counter("ModePipelined") - modes;
+	printf("# %ld bytes: %lld posts, %lld awaited, %lld in vain, %lld changes to Pipelined\n",
+	       r->size, posts, awaited, missed, modes);
+	need(!never_first(r) || (!modes && !awaited),
+	     "%ld bytes: it is taken for a reader that is there first: %lld writes of %d wait",
+	     r->size, awaited, n);
+	need(missed <= posts + 1, "%ld bytes: %lld waits in vain, %lld posts", r->size, missed,
+	     posts);
+}
+
+static int never_waited_for(void *arg)
+{
+	static const long sizes[] = { 4096, 16384, 65536, 1 << 18, 1 << 20, LARGEST };
+	struct reader r = { .kind = *(enum kind *)arg };
+	size_t i;
+
+	setting_set("mode_after", AFTER);
+	setting_set("scan_ms", NO_SCAN_MS);
+	if (r.kind == URING) {
+		ring_open();
+		io_uring_queue_exit(&ring);
+	}
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		r.size = sizes[i];
+		writes_to(&r);
+	}
+	await_unpinned();
+	return EXIT_OK;
+}
+
+static void comes_late(void *arg)
+{
+	struct reader *r = arg;
+	long at;
+
+	close(r->p.c);
+	for (at = 0; at < r->left; at += r->size) {
+		pause_ms(LATE_MS);
+		recv_all(r->p.s, in, r->size);
+		check(at, in, r->size);
+	}
+}
+
+/*
+ * C2: one that reads without a poll, and is late each time: one wait in vain is all that it costs,
+ * and after some writes without its memory the direction is Combined again.
+ */
+static int late(void *arg)
+{
+	long long missed = counter("PostsMissed"), posts = counter("PostsReceived");
+	long long combined = counter("ModeCombined");
+	struct reader r = { .size = 1 << 16 };
+	pid_t pid;
+	int i;
+
+	(void)arg;
+	setting_set("mode_after", AFTER);
+	setting_set("scan_ms", NO_SCAN_MS);
+	r.p = pair_make();
+	r.left = WRITES * r.size;
+	pid = helper_start(comes_late, &r);
+	for (i = 0; i < WRITES; i++)
+		send_all(r.p.c, stream_at(i * r.size), r.size);
+	helper_end(pid);
+	missed = counter("PostsMissed") - missed;
+	posts = counter("PostsReceived") - posts;
+	need(missed + posts >= 1 && missed <= posts + 1, "%lld waits in vain, %lld posts", missed,
+	     posts);
+	need(posts || counter("ModeCombined") >= combined + 2, "it is still waited for");
+	await_unpinned();
+	return EXIT_OK;
+}
+
+static enum kind blocking = BLOCKING, all = ALL, polled = POLLED,
+		 polled_blocking = POLLED_BLOCKING, pieces = PIECES, body = BODY,
+		 uring = URING, several = SEVERAL;
+
+#define RC	(1u << SET_RC4)
+
+static const struct test tests[] = {
+	{ "blocking", never_waited_for, 100, RC, .sdp_only = true, .arg = &blocking },
+	{ "waitall", never_waited_for, 100, RC, .sdp_only = true, .arg = &all },
+	{ "polled", never_waited_for, 100, RC, .sdp_only = true, .arg = &polled },
+	{ "polled_blocking", never_waited_for, 100, RC, .sdp_only = true,
+	  .arg = &polled_blocking },
+	{ "pieces", never_waited_for, 100, RC, .sdp_only = true, .arg = &pieces },
+	{ "body", never_waited_for, 100, RC, .sdp_only = true, .arg = &body },
+	{ "uring", never_waited_for, 100, RC, .sdp_only = true, .arg = &uring },
+	{ "several", never_waited_for, 100, RC, .sdp_only = true, .arg = &several },
+	{ "late", late, 100, RC, .sdp_only = true, .arg = NULL },
+};
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	pattern_make();
+	out_make();
+	return run_tests(argv, tests, ARRAY_SIZE(tests));
+}
