@@ -208,7 +208,9 @@ static void decline(struct sdp_sock *ssk, bool write)
  * @room: bytes of its own memory, 0 if there is none that could be read into
  *
  * Much room: what comes next could be read by RDMA. If the peer has learnt that nobody reads
- * much, it is told that somebody does.
+ * much, it is told that somebody does. That does not depend on what is in the
+ * queue: a sender that stays ahead fills it, and every large read could be
+ * served from there for ever.
  */
 void sdp_fetch_later(struct sdp_sock *ssk, size_t room)
 {

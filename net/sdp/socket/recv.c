@@ -432,6 +432,7 @@ static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct
 	r->start = READ_ONCE(ssk->rx_read);
 	r->may_wait = timeo;
 	r->large = comes_unasked(ssk) && could_post(ssk, msg, len, r);
+	sdp_fetch_later(ssk, direct_room(msg, len, r));
 	do {
 		/* While it waited, the socket may have been connected to somebody else. */
 		if (r->lives != ssk->lives)

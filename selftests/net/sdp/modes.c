@@ -172,6 +172,46 @@ static int leaves_small(void *arg)
 	return EXIT_OK;
 }
 
+/*
+ * C3: Buffered, and the sender stays ahead, so that a large read never waits. It counts all the
+ * same, and the next large write is offered and read by RDMA.
+ */
+static int large_from_queue(void *arg)
+{
+	struct steady r = { .p = pair_sized(1 << 20), .len = AFTER * SIZE, .piece = 1000 };
+	long long combined = counter("ModeCombined"), read;
+	pid_t pid;
+	int i;
+
+	(void)arg;
+	setting_set("mode_after", AFTER);
+	setting_set("scan_ms", NO_SCAN_MS);
+	pid = helper_start(reads_waiting, &r);
+	for (i = 0; i < AFTER; i++)
+		send_all(r.p.c, pattern(i * SIZE), SIZE);
+	helper_end(pid);
+	await_mode(&r.p, SDP_INFO_BUFFERED);
+	r.at = r.len;
+	send_all(r.p.c, pattern(r.at), 3 * SIZE);
+	await_ends_rest(r.p.c, r.p.s);
+	need(queued_bytes(r.p.s) == 3 * SIZE, "%d bytes are queued", queued_bytes(r.p.s));
+	need(counter("ModeCombined") == combined, "a small reader has changed the mode");
+	pattern_read(r.p.s, r.at, SIZE, SIZE);
+	await_mode(&r.p, SDP_INFO_COMBINED);
+	need(queued_bytes(r.p.s) == 2 * SIZE, "the queue was empty: %d", queued_bytes(r.p.s));
+	pattern_read(r.p.s, r.at + SIZE, 2 * SIZE, SIZE);
+	r.at += 3 * SIZE;
+	r.len = SIZE;
+	r.piece = SIZE;
+	read = counter("BytesRead");
+	pid = helper_start(reads_waiting, &r);
+	send_all(r.p.c, pattern(r.at), SIZE);
+	helper_end(pid);
+	need(counter("BytesRead") > read, "nothing was read by RDMA");
+	await_unpinned();
+	return EXIT_OK;
+}
+
 static void *writes(void *arg)
 {
 	const struct steady *w = arg;
@@ -378,6 +418,7 @@ static int writes_none(void *arg)
 static const struct test tests[] = {
 	{ "leaves_polled", leaves_polled, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "leaves_small", leaves_small, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "large_from_queue", large_from_queue, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "scanned", scanned, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "counted", counted, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "rests", rests, 30, RC, .sdp_only = true, .arg = NULL },
