@@ -622,6 +622,8 @@ static void look_at_buffers(struct judge *j, struct input *in, struct sdp_action
 		sdp_engine_want_pipelined(&j->e);
 	} else if (what < 24) {
 		sdp_engine_missed(&j->e);
+		if (what & 1)
+			sdp_engine_unread(&j->e);
 	} else if (what < 128) {
 		struct buffer b = { .len = least + byte(in) };
 

@@ -63,11 +63,12 @@ void judge_mode_answered(struct sim *s, u32 side, bool read, bool pipe);
 void judge_mode_put(struct sim *s, u32 side);
 void judge_mode_discarded(struct sim *s, u32 side);
 void judge_mode_missed(struct sim *s, u32 side);
+void judge_mode_unread(struct sim *s, u32 side);
 void judge_large(struct sim *s, u32 side);
 void judge_mode_silent(struct sim *s, u32 side, bool could);
 void judge_mode_settled(const struct sim *s);
 
-bool judge_may_miss(const struct sim *s, u32 side);
+bool judge_may_miss(const struct sim *s, u32 side, bool unread);
 bool judge_may_put(const struct sim *s, u32 side);
 bool judge_may_post(const struct sim *s, u32 side);
 void judge_revoke(struct sim *s, u32 side, u8 mid, u32 key);

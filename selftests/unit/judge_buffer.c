@@ -32,13 +32,16 @@ bool judge_may_put(const struct sim *s, u32 side)
 	return alive(me) && !me->shutdown && !me->ad.offered && me->pl.n && !me->pl.unreported;
 }
 
-/* No buffer is there for what is written, and nothing is advertised instead. */
-bool judge_may_miss(const struct sim *s, u32 side)
+/*
+ * No buffer is there for what is written, and nothing is advertised instead; or what was is over.
+ */
+bool judge_may_miss(const struct sim *s, u32 side, bool unread)
 {
 	const struct sim_side *me = &s->side[side];
 
 	return alive(me) && !me->shutdown && !me->ad.offered && !me->pl.n && !me->pl.unreported &&
-	       me->mo.tx == SDP_MODE_PIPELINED;
+	       (unread ? me->mo.tx != SDP_MODE_BUFFERED && !me->mo.due :
+			 me->mo.tx == SDP_MODE_PIPELINED);
 }
 
 static void drop_place(struct sim_places *pl)

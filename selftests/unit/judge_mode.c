@@ -132,6 +132,19 @@ void judge_mode_missed(struct sim *s, u32 side)
 	mo->due = true;
 }
 
+/* C9: nobody has read what was advertised, which is as good as a refusal. */
+void judge_mode_unread(struct sim *s, u32 side)
+{
+	struct sim_modes *mo = &s->side[side].mo;
+
+	if (mo->tx == SDP_MODE_COMBINED) {
+		speaks_for(s, side, SDP_MODE_BUFFERED);
+	} else {
+		mo->toward = SDP_MODE_COMBINED;
+		mo->due = true;
+	}
+}
+
 /* C5: something small went in the place of a buffer. */
 void judge_mode_discarded(struct sim *s, u32 side)
 {

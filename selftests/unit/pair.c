@@ -279,6 +279,9 @@ static void draw_amount(struct sim_step *step)
 	case SIM_RDMA_END:
 		step->arg = chance(2);
 		return;
+	case SIM_MISS:
+		step->arg = chance(30);
+		return;
 	case SIM_BUFFER:
 		step->arg = (u16)(chance(50) ? 0 : rnd(5000));
 		return;

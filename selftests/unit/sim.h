@@ -62,7 +62,9 @@ enum sim_kind {
 	SIM_UNBUFFER,		/* ... and all of these are taken back */
 	SIM_PUT,		/* arg bytes are written into the peer's oldest buffer */
 	SIM_PUT_MOVE,		/* ... by the RDMA hardware, before the next message lands */
-	SIM_MISS,		/* no buffer came in time for a large write */
+	SIM_MISS,		/* no buffer came in time for a large write; arg: what was
+				 * advertised was taken back, for nobody read it
+				 */
 	SIM_RING,		/* the ring that the peer wants is made; arg: it is half as large,
 				 * or there is none
 				 */

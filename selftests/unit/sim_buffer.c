@@ -151,7 +151,7 @@ bool sim_may_buffer(const struct sim *s, const struct sim_step *step, bool open)
 		return open && !me->shutdown && !me->segs && !me->rest && step->arg &&
 		       judge_may_put(s, step->side) && step->arg <= me->pl.list[0].len;
 	case SIM_MISS:
-		return open && judge_may_miss(s, step->side);
+		return open && judge_may_miss(s, step->side, step->arg);
 	case SIM_PUT_MOVE:
 		return !s->link_down && me->pl.puts && me->pl.put[0].behind <= me->landed;
 	}
@@ -195,8 +195,13 @@ void sim_do_buffer(struct sim *s, const struct sim_step *step)
 		put(s, step->side, step->arg);
 		break;
 	case SIM_MISS:
-		judge_mode_missed(s, step->side);
-		sdp_engine_missed(&me->e);
+		if (step->arg) {
+			judge_mode_unread(s, step->side);
+			sdp_engine_unread(&me->e);
+		} else {
+			judge_mode_missed(s, step->side);
+			sdp_engine_missed(&me->e);
+		}
 		break;
 	case SIM_PUT_MOVE:
 		put_moves(s, step->side);

@@ -220,6 +220,39 @@ TEST(sdp_engine_missed__resets)
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
+/* C9: what was taken back because nobody has read it counts as refused, in either mode */
+TEST(sdp_engine_unread__as_declined)
+{
+	struct world *w = pipelined(TEST_SELF);
+	u32 i;
+
+	offer(TEST_SELF, w);
+	sdp_engine_unread(&w->a);
+	EXPECT_EQ(0, offered(w, &w->a));
+	sdp_engine_withdraw(&w->a);
+	emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
+	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
+	EXPECT_EQ(0, offered(w, &w->a));
+	sdp_engine_unread(&w->a);
+	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
+	sdp_engine_unread(&w->a);
+	emit(w, &w->a, SDP_MID_MODE_CHANGE, 0);
+	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));
+
+	w = learners(TEST_SELF);
+	for (i = 0; i < N; i++) {
+		EXPECT_EQ(i, w->a.tx_mode.alike);
+		EXPECT_EQ(0, offered(w, &w->a));
+		sdp_engine_unread(&w->a);
+	}
+	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
+	emit(w, &w->a, SDP_MID_MODE_CHANGE, 0);
+	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_tx_mode(&w->a));
+	sdp_engine_unread(&w->a);
+	EXPECT_EQ(0, offered(w, &w->a));
+}
+
 /* Not sent yet, for want of credit: a buffer that comes and is used speaks for the mode */
 TEST(sdp_engine_missed__then_written)
 {

@@ -48,6 +48,7 @@
 	_(PostsMissed)			/* ... and none came */	\
 	_(ScansRun)			/* looks of the scanner at offers */ \
 	_(ScansFired)			/* because nobody read them for long */ \
+	_(ScansWithdrawn)		/* own offers left unread for long */ \
 	_(MapsFailed)			/* memory that could not be registered for RDMA */ \
 	_(BytesRead)			/* by RDMA, from peers */	\
 	_(ReadsVoid)			/* that the device called done, and nothing had come */ \

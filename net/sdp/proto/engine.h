@@ -261,6 +261,7 @@ bool sdp_engine_may_offer(const struct sdp_engine *e);
 u32 sdp_engine_inline_max(const struct sdp_engine *e);
 void sdp_engine_offer(struct sdp_engine *e, const struct sdp_region *region, u32 inlined);
 bool sdp_engine_offering(const struct sdp_engine *e);
+u32 sdp_engine_fetched_so_far(const struct sdp_engine *e);
 void sdp_engine_withdraw(struct sdp_engine *e);
 u32 sdp_engine_offered(const struct sdp_engine *e);
 bool sdp_engine_reading(const struct sdp_engine *e);
@@ -279,6 +280,7 @@ u32 sdp_engine_may_write(const struct sdp_engine *e);
 bool sdp_engine_write(struct sdp_engine *e, u32 bytes, struct sdp_region *to);
 
 void sdp_engine_missed(struct sdp_engine *e);
+void sdp_engine_unread(struct sdp_engine *e);
 void sdp_engine_want_pipelined(struct sdp_engine *e);
 void sdp_engine_posted_large(struct sdp_engine *e);
 u8 sdp_engine_tx_mode(const struct sdp_engine *e);

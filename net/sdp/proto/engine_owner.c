@@ -177,6 +177,19 @@ bool sdp_engine_offering(const struct sdp_engine *e)
 }
 
 /**
+ * sdp_engine_fetched_so_far() - how much has the peer read of our offer? (C9)
+ * @e: engine
+ *
+ * May be asked without the owner's lock, to see whether it changes.
+ *
+ * Return: bytes that it has reported; meaningless when nothing is advertised.
+ */
+u32 sdp_engine_fetched_so_far(const struct sdp_engine *e)
+{
+	return READ_ONCE(e->source.read);
+}
+
+/**
  * sdp_engine_withdraw() - what is advertised shall not be read any more (C9, wire section 8)
  * @e: engine
  *
@@ -394,6 +407,19 @@ void sdp_engine_missed(struct sdp_engine *e)
 	if (may_add(e) && e->tx_mode.mode == SDP_MODE_PIPELINED &&
 	    !e->target.n && !e->target.written)
 		sdp_mode_missed(&e->tx_mode);
+}
+
+/**
+ * sdp_engine_unread() - an offer was withdrawn that nobody has read (C9)
+ * @e: engine; that is over
+ *
+ * The peer's end could have declined it, and its mode is learnt as if it had.
+ */
+void sdp_engine_unread(struct sdp_engine *e)
+{
+	if (may_add(e) && sdp_mode_may_offer(&e->tx_mode) &&
+	    !e->target.n && !e->target.written)
+		sdp_mode_offer_declined(&e->tx_mode, false);
 }
 
 /**

@@ -18,7 +18,7 @@ void sdp_source_offer(struct sdp_source *s, const struct sdp_region *region, u32
 	s->state = SDP_SOURCE_READY;
 	s->region = *region;
 	s->inlined = inlined;
-	s->read = 0;
+	WRITE_ONCE(s->read, 0);
 }
 
 /**
@@ -103,7 +103,7 @@ enum sdp_violation sdp_source_was_read(struct sdp_source *s, u32 count, u32 ack)
 		return SDP_BAD_STATE;
 	if (!count || count > s->region.len - s->read)
 		return SDP_BAD_FIELD;
-	s->read += count;
+	WRITE_ONCE(s->read, s->read + count);
 	if (s->read != to_be_read(s) && s->read != s->region.len)
 		return SDP_VALID;
 	/* Whatever was late before has come before this. */

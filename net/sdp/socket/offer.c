@@ -19,6 +19,14 @@
 
 #include "sock.h"
 
+/*
+ * The peer's end asks for messages when nobody reads (C9). One that never looks
+ * must not hold a writer for ever: after so many times as long as its looks may
+ * take, and not less than a second, the offer is taken back.
+ */
+#define LOOKS_OF_OURS	10
+#define SLICE		HZ
+
 /* The first bytes, which go along: enough for a reader to begin with. */
 #define FIRST_BYTES	1024
 
@@ -30,6 +38,7 @@
  * @first: bytes in it
  * @got: bytes that the peer has got, when it is over
  * @over: the peer has answered, or the connection has ended
+ * @unread: it was taken back because nobody read of it for long
  */
 struct sdp_offer {
 	struct sdp_link *link;
@@ -38,6 +47,7 @@ struct sdp_offer {
 	u32 first;
 	u32 got;
 	bool over;
+	bool unread;
 };
 
 static bool worth_it(struct sdp_sock *ssk, const struct msghdr *msg, long timeo)
@@ -107,13 +117,52 @@ static bool over_or_refused(struct sdp_sock *ssk, u32 unused)
 	       (READ_ONCE(ssk->sk.sk_shutdown) & SEND_SHUTDOWN);
 }
 
-static void withdraw(struct sdp_sock *ssk)
+static unsigned long patience(const struct sdp_sock *ssk)
+{
+	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
+	u64 ms = LOOKS_OF_OURS * (u64)READ_ONCE(set->scan_ms);
+
+	ms = min_t(u64, ms * READ_ONCE(set->scan_count), INT_MAX);
+	return max_t(unsigned long, msecs_to_jiffies(ms), SLICE);
+}
+
+/*
+ * Wait until it is over, or may not be waited for any more. Returns whether
+ * that is so because nobody has read of it for too long. When the settings have
+ * the peer look sooner, the time begins anew: the peer's looks do so as well.
+ */
+static bool await_reader(struct sdp_sock *ssk, long *timeo)
+{
+	unsigned long since = jiffies, limit = patience(ssk), before;
+	u32 seen = 0, got;
+	int err = -EAGAIN;
+
+	while (err == -EAGAIN && *timeo) {
+		long slice = min_t(long, *timeo, SLICE), left = slice;
+
+		err = sdp_wait(ssk, SDP_WRITE, &left, over_or_refused, 0);
+		if (*timeo != MAX_SCHEDULE_TIMEOUT)
+			*timeo -= slice - left;
+		got = sdp_engine_fetched_so_far(&ssk->engine);
+		before = limit;
+		limit = patience(ssk);
+		if (got != seen || limit < before)
+			since = jiffies;
+		seen = got;
+		if (err == -EAGAIN && time_after_eq(jiffies, since + limit))
+			return true;
+	}
+	return false;
+}
+
+static void withdraw(struct sdp_sock *ssk, bool unread)
 {
 	struct sdp_todo todo = { };
 
 	sdp_stream_lock(ssk);
 	if (ssk->offer_out) {
 		SDP_INC(sock_net(&ssk->sk), OffersWithdrawn);
+		SDP_ADD(sock_net(&ssk->sk), ScansWithdrawn, unread);
 		sdp_engine_withdraw(&ssk->engine);
 		if (!sdp_engine_offering(&ssk->engine))
 			sdp_offer_over(ssk, 0);
@@ -123,22 +172,37 @@ static void withdraw(struct sdp_sock *ssk)
 }
 
 /* Without tx_mutex: others that want to write shall find out that they cannot now. */
-static void await_end(struct sdp_sock *ssk, const struct sdp_offer *o, long *timeo)
+static void await_end(struct sdp_sock *ssk, struct sdp_offer *o, long *timeo)
 {
 	mutex_unlock(&ssk->tx_mutex);
-	sdp_wait(ssk, SDP_WRITE, timeo, over_or_refused, 0);
+	o->unread = await_reader(ssk, timeo);
+	if (o->unread) {
+		/*
+		 * Its kernel will answer. If that stands still, or the network
+		 * does, it is no reason to lose the connection.
+		 */
+		withdraw(ssk, true);
+		sdp_wait(ssk, SDP_WRITE, timeo, over_or_refused, 0);
+	}
 	if (!READ_ONCE(o->over)) {
-		withdraw(ssk);
+		if (!o->unread)
+			withdraw(ssk, false);
 		sdp_await_answer(ssk, &o->over);
 	}
 	mutex_lock(&ssk->tx_mutex);
 }
 
-static void end(struct sdp_sock *ssk)
+static void end(struct sdp_sock *ssk, const struct sdp_offer *o)
 {
+	struct sdp_todo todo = { };
+
 	sdp_stream_lock(ssk);
 	ssk->offer = NULL;
-	spin_unlock_bh(&ssk->lock);
+	if (o->unread && o->got == o->first) {
+		sdp_engine_unread(&ssk->engine);
+		sdp_stream_progress(ssk, &todo);
+	}
+	sdp_stream_unlock(ssk, &todo);
 }
 
 /* In Pipelined mode the reader's memory is soon there, so nothing goes along (wire section 8). */
@@ -164,7 +228,7 @@ static u32 offer_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_p
 	o.skb = first_bytes(ssk, pages, o.first);
 	if (o.skb && offered(ssk, &o)) {
 		await_end(ssk, &o, timeo);
-		end(ssk);
+		end(ssk, &o);
 	}
 	kfree_skb(o.skb);
 	link->ops->unmap(link, o.mem);

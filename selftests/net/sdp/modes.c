@@ -255,6 +255,35 @@ static int scanned(void *arg)
 	return EXIT_OK;
 }
 
+/*
+ * C9: the peer's end never looks, and its program never reads. The offer is taken back all the
+ * same, by its own end, and the write goes on in messages; that counts as a refusal.
+ */
+static int unscanned(void *arg)
+{
+	struct steady w = { .p = pair_sized(1 << 20), .len = SIZE };
+	long long received = counter("OffersReceived"), fired = counter("ScansFired");
+	long long withdrawn = counter("ScansWithdrawn"), read = counter("BytesRead");
+	pthread_t thread;
+
+	(void)arg;
+	setting_set("mode_after", AFTER);
+	/* The sink's next look is due then, and stays so. */
+	setting_set("scan_ms", NO_SCAN_MS);
+	need(!pthread_create(&thread, NULL, writes, &w), "pthread_create");
+	await_counter("OffersReceived", received);
+	setting_set("scan_ms", 20);
+	pthread_join(thread, NULL);
+	need(counter("ScansWithdrawn") == withdrawn + 1 && counter("ScansFired") == fired,
+	     "%lld taken back, %lld fired", counter("ScansWithdrawn") - withdrawn,
+	     counter("ScansFired") - fired);
+	need_learnt(&w.p, SDP_INFO_COMBINED, 1);
+	pattern_read(w.p.s, 0, w.len, w.len);
+	need(counter("BytesRead") == read, "not all went in messages");
+	await_unpinned();
+	return EXIT_OK;
+}
+
 /* Looks of the scanner until an offer that nobody reads comes in messages. */
 static long long looks_for(int count)
 {
@@ -420,6 +449,7 @@ static const struct test tests[] = {
 	{ "leaves_small", leaves_small, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "large_from_queue", large_from_queue, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "scanned", scanned, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "unscanned", unscanned, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "counted", counted, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "rests", rests, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "offers_none", offers_none, 30, RC, .sdp_only = true, .arg = NULL },
