@@ -16,6 +16,7 @@ void judge_resize_start(struct sim *s)
 		z->back_to = z->may_send;
 		z->told = s->cfg.recv_size[i];
 		z->level = s->cfg.split_level[i];
+		z->posted_most = s->cfg.first[!i];
 		for (u32 j = 0; j < s->cfg.first[i]; j++)
 			z->recv[j] = (u16)s->cfg.recv_size[i];
 	}
@@ -193,6 +194,7 @@ static void answer_received(struct sim *s, u32 side, u32 size)
 		z->flushed = true;
 	} else if (size == z->may_send) {
 		z->level = min(2 * z->level, LEVEL_MAX);
+		z->put_off = true;
 	}
 	z->may_send = max(z->may_send, min(size, s->cfg.recv_size_max[side]));
 	z->asked = 0;
@@ -201,6 +203,16 @@ static void answer_received(struct sim *s, u32 side, u32 size)
 /* A message is being received, and counted already. */
 void judge_resize_received(struct sim *s, u32 side, const u8 *header)
 {
+	struct sim_sizes *z = &s->side[side].z;
+	u16 posted = be(header + 2, 2);
+
+	/* E1: a peer that has more receives than ever may have refused for want of these only. */
+	if (posted > z->posted_most) {
+		z->posted_most = posted;
+		if (z->put_off)
+			z->level = s->cfg.split_level[side];
+		z->put_off = false;
+	}
 	if (header[0] == SDP_MID_CHRCVBUF)
 		ask_received(s, side, be(header + 16, 4));
 	if (header[0] == SDP_MID_CHRCVBUF_ACK)

@@ -149,6 +149,8 @@ struct sim_sizes {
 	u32 flush;		/* empty messages that may go after a shrink */
 	bool flushed;		/* ... after which nothing large may be left */
 	bool refused;		/* no memory for the peer's request */
+	u16 posted_most;	/* receives that the peer has said it has, at once */
+	bool put_off;		/* it has refused, and has not had more since */
 	bool shrinks;		/* may ask for less right now */
 };
 

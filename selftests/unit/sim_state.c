@@ -158,6 +158,7 @@ static u64 key_sizes(u64 h, const struct sim *s, u32 side)
 	h = mix(h, (u64)z->told << 32 | z->asked);
 	h = mix(h, (u64)z->wants << 32 | z->owes);
 	h = mix(h, (u64)z->level << 32 | z->splits);
+	h = mix(h, (u64)r->posted_most << 32 | z->posted_most << 2 | r->refused << 1 | z->put_off);
 	h = mix(h, (u64)z->largest << 32 | z->flush);
 	h = mix(h, (s32)(z->owes_after - me->t.received) > 0 ? z->owes_after - me->t.received : 0);
 	h = mix(h, z->flushed | z->refused << 1 | z->kept << 2);

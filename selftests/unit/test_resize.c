@@ -483,6 +483,56 @@ TEST(sdp_resize_answered__level_doubles)
 	EXPECT_EQ(1U << 14, w->a.resize.level);
 }
 
+/* ... until time has passed: half of it each time, down to what it was at first */
+TEST(sdp_resize_decay__halves)
+{
+	struct world *w = joined(TEST_SELF, &growing, &fixed);
+	u32 i;
+
+	EXPECT_FALSE(sdp_engine_may_decay(&w->a));
+	for (i = 0; i < 3; i++) {
+		split(&w->a, LEVEL << i, 5000);
+		say(TEST_SELF, w, &w->a, &w->b, SDP_MID_CHRCVBUF);
+		say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK);
+	}
+	for (i = 3; i; i--) {
+		EXPECT_EQ((u32)LEVEL << i, w->a.resize.level);
+		EXPECT_TRUE(sdp_engine_may_decay(&w->a));
+		sdp_engine_decay(&w->a);
+	}
+	EXPECT_FALSE(sdp_engine_may_decay(&w->a));
+	sdp_engine_decay(&w->a);
+	EXPECT_EQ(LEVEL, w->a.resize.level);
+	split(&w->a, LEVEL, 5000);
+	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
+}
+
+/* E2: not accepted yet, it has few receives and refuses; with more of them it is asked again */
+TEST(sdp_resize_peer_posted__accepted)
+{
+	struct world *w = joined(TEST_SELF, &growing, &growing);
+	u16 had = w->a.resize.posted_most;
+
+	split(&w->a, LEVEL, 5000);
+	say(TEST_SELF, w, &w->a, &w->b, SDP_MID_CHRCVBUF);
+	sdp_engine_resize_refuse(&w->b);
+	while (w->b.resize.old)
+		use_up(w, &w->a, &w->b, SDP_MID_DATA, 0);
+	EXPECT_EQ(RECV_SIZE, say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
+	EXPECT_EQ(2 * LEVEL, w->a.resize.level);
+	EXPECT_EQ(had, w->a.resize.posted_most);
+	/* As many as it had say nothing. */
+	sdp_engine_posted(&w->b, had - w->b.credit.posted);
+	pass(w, &w->b, &w->a, SDP_MID_DATA, 10);
+	EXPECT_EQ(2 * LEVEL, w->a.resize.level);
+	sdp_engine_posted(&w->b, 1);
+	pass(w, &w->b, &w->a, SDP_MID_DATA, 10);
+	EXPECT_EQ(LEVEL, w->a.resize.level);
+	EXPECT_EQ(had + 1, w->a.resize.posted_most);
+	split(&w->a, LEVEL, 5000);
+	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
+}
+
 /* E2: less than was asked for, but more than before, is taken, and the rest asked for later */
 TEST(sdp_resize_answered__some_of_it)
 {

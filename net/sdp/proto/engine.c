@@ -61,6 +61,7 @@ void sdp_engine_hello(struct sdp_engine *e, struct sdp_hello *hello)
 static void take_hello(struct sdp_engine *e, const struct sdp_hello *hello)
 {
 	sdp_resize_peer_hello(&e->resize, hello->recv_size);
+	sdp_resize_peer_posted(&e->resize, hello->bufs);
 	sdp_adverts_peer(&e->adverts, hello->held);
 	/* Whose own keys can be taken back can take back others'. */
 	e->may_revoke = e->revocable && (hello->cap & SDP_CAP_INVALIDATE);
@@ -331,6 +332,7 @@ static void receive(struct sdp_engine *e, const u8 *buf, u32 bytes, bool placed,
 		return;
 	}
 	sdp_resize_receive_used(&e->resize);
+	sdp_resize_peer_posted(&e->resize, msg->h.bufs);
 	sdp_engine_established(e, acts);
 	note_arrivals(e, acts);
 	note_view(e, msg->h.mseq_ack);

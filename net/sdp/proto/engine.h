@@ -253,6 +253,8 @@ void sdp_engine_posted(struct sdp_engine *e, u16 n);
 u32 sdp_engine_post_size(const struct sdp_engine *e);
 void sdp_engine_resize_refuse(struct sdp_engine *e);
 void sdp_engine_split(struct sdp_engine *e, u32 bytes);
+bool sdp_engine_may_decay(const struct sdp_engine *e);
+void sdp_engine_decay(struct sdp_engine *e);
 bool sdp_engine_may_shrink(const struct sdp_engine *e);
 bool sdp_engine_shrink(struct sdp_engine *e);
 void sdp_engine_shrink_end(struct sdp_engine *e);

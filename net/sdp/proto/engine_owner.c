@@ -76,6 +76,26 @@ void sdp_engine_split(struct sdp_engine *e, u32 bytes)
 		sdp_ring_out_was_full(&e->ring_out);
 }
 
+/**
+ * sdp_engine_may_decay() - are requests for larger receives put off?
+ * @e: engine
+ *
+ * Return: true when sdp_engine_decay() would make a difference.
+ */
+bool sdp_engine_may_decay(const struct sdp_engine *e)
+{
+	return e->resize.level > e->resize.level_first;
+}
+
+/**
+ * sdp_engine_decay() - time has passed since the last refusal or the last call
+ * @e: engine; half as many split sends as before lead to the next request
+ */
+void sdp_engine_decay(struct sdp_engine *e)
+{
+	sdp_resize_decay(&e->resize);
+}
+
 /* May there be anything new to send, with no advertisement before it? */
 static bool may_add(const struct sdp_engine *e)
 {

@@ -25,6 +25,7 @@ void sdp_resize_init(struct sdp_resize *r, u32 recv_size, u32 max, u16 level)
 	r->posting = recv_size;
 	r->max = max;
 	r->level = level;
+	r->level_first = level;
 }
 
 /**
@@ -36,6 +37,36 @@ void sdp_resize_peer_hello(struct sdp_resize *r, u32 size)
 {
 	r->send_size = size;
 	r->send_first = size;
+}
+
+/**
+ * sdp_resize_peer_posted() - the peer says how many receives it has posted
+ * @r: resize state
+ * @bufs: how many
+ *
+ * A peer that has more than ever before has been given memory: a connection
+ * that nobody had accepted yet has few, and refuses to grow. Such a refusal
+ * says nothing about what comes after.
+ */
+void sdp_resize_peer_posted(struct sdp_resize *r, u16 bufs)
+{
+	if (bufs <= r->posted_most)
+		return;
+	r->posted_most = bufs;
+	if (r->refused)
+		r->level = r->level_first;
+	r->refused = false;
+}
+
+/**
+ * sdp_resize_decay() - time has passed since the last refusal or the last call
+ * @r: resize state
+ *
+ * What the peer had no memory for then it may have memory for now.
+ */
+void sdp_resize_decay(struct sdp_resize *r)
+{
+	r->level = max((u16)(r->level / 2), r->level_first);
 }
 
 static u32 size_for(const struct sdp_resize *r, u32 bytes)
@@ -138,6 +169,12 @@ void sdp_resize_answer_sent(struct sdp_resize *r)
 	r->answer = 0;
 }
 
+static void refused(struct sdp_resize *r)
+{
+	r->level = min(r->level * 2U, LEVEL_MAX);
+	r->refused = true;
+}
+
 /**
  * sdp_resize_answered() - ChRcvBufAck has arrived
  * @r: resize state
@@ -165,7 +202,7 @@ enum sdp_violation sdp_resize_answered(struct sdp_resize *r, u32 size, u32 credi
 	else if (shrink)
 		r->flush = credit;
 	else if (asked && size == r->send_size)
-		r->level = min(r->level * 2U, LEVEL_MAX);
+		refused(r);
 	r->ask = asked ? SDP_ASK_NONE : r->ask;
 	WRITE_ONCE(r->send_size, max(r->send_size, min(size, r->max)));
 	return SDP_VALID;

@@ -43,7 +43,10 @@ enum sdp_resize_ask {
  * @recv_limit: longest message to take: more than @recv_size while larger receives than
  *	that are posted
  * @max: largest size to ask for or to agree to; 0 for fixed sizes (E5)
- * @level: split sends that lead to a request; doubles with each refusal
+ * @level: split sends that lead to a request; doubles with each refusal, decays
+ * @level_first: the same at first, and the least
+ * @posted_most: the most receives that the peer has said it has posted
+ * @refused: the peer has refused, and @posted_most has not grown since
  * @splits: sends split since the last request
  * @largest: bytes of the largest of them
  * @ask: state of our request
@@ -63,6 +66,9 @@ struct sdp_resize {
 	u32 recv_limit;
 	u32 max;
 	u16 level;
+	u16 level_first;
+	u16 posted_most;
+	bool refused;
 	u16 splits;
 	u32 largest;
 	enum sdp_resize_ask ask;
@@ -89,6 +95,8 @@ static inline bool sdp_resize_may_shrink(const struct sdp_resize *r)
 
 void sdp_resize_init(struct sdp_resize *r, u32 recv_size, u32 max, u16 level);
 void sdp_resize_peer_hello(struct sdp_resize *r, u32 size);
+void sdp_resize_peer_posted(struct sdp_resize *r, u16 bufs);
+void sdp_resize_decay(struct sdp_resize *r);
 void sdp_resize_split(struct sdp_resize *r, u32 bytes);
 bool sdp_resize_shrink(struct sdp_resize *r);
 void sdp_resize_shrink_end(struct sdp_resize *r);

@@ -15,6 +15,22 @@
 /* All larger receives together, unless SO_RCVBUF says less. */
 #define RECV_BYTES	(512 * 1024)
 
+/*
+ * Refusals are forgotten with time, half of what they have led to in as much of
+ * it as makes a rest. Only a split send asks, so nobody has to look before.
+ */
+static void decay(struct sdp_sock *ssk)
+{
+	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
+	unsigned long period = msecs_to_jiffies(READ_ONCE(set->resize_idle_ms));
+
+	while (sdp_engine_may_decay(&ssk->engine) &&
+	       time_after_eq(jiffies, ssk->refused_since + period)) {
+		sdp_engine_decay(&ssk->engine);
+		ssk->refused_since += period;
+	}
+}
+
 /**
  * sdp_size_of_send() - a write begins
  * @ssk: socket, locked
@@ -32,6 +48,7 @@ void sdp_size_of_send(struct sdp_sock *ssk, size_t bytes, u32 open)
 		return;
 	SDP_INC(sock_net(&ssk->sk), SplitSends);
 	ssk->split_sends++;
+	decay(ssk);
 	all = min_t(size_t, bytes + sdp_unsent(ssk), SDP_BUF_MAX - SDP_BSDH_LEN);
 	/* Buffers of a power of two have the fewest pieces. */
 	sdp_engine_split(&ssk->engine, roundup_pow_of_two(all));
@@ -143,5 +160,6 @@ void sdp_size_message_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
 	} else {
 		SDP_INC(net, ResizesRefused);
 		ssk->resizes_refused++;
+		ssk->refused_since = jiffies;
 	}
 }

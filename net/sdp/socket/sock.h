@@ -213,6 +213,8 @@ struct sdp_home;
  * @split_sends: sends that did not fit into one message
  * @resizes: requests for other sizes that the peer has granted
  * @resizes_refused: ... that it has not
+ * @refused_since: when (jiffies) the last one came, and moved on by what has
+ *	been forgotten since
  * @sent: messages sent
  * @received: messages received
  * @data_sent: those of them with payload
@@ -374,6 +376,7 @@ struct sdp_sock {
 	u32 split_sends;
 	u32 resizes;
 	u32 resizes_refused;
+	unsigned long refused_since;
 	u64 sent;
 	u64 received;
 	u32 data_sent;

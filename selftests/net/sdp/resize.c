@@ -16,6 +16,9 @@
 #define SOME		4000
 #define SOME_FITS	(16 + 4096)
 #define FULL_PAIRS	6
+/* Split writes that lead to a request; and no time after which something is forgotten. */
+#define ASKS_AFTER	8
+#define NEVER_MS	3600000
 
 /* A connection that asks after so many split writes; with socket buffers of that size, if any. */
 static struct pair pair_after(int splits, int buffer)
@@ -352,6 +355,81 @@ static int not_accepted(void *arg)
 	return EXIT_OK;
 }
 
+static void await_refusals(long long more_than)
+{
+	long long end = now_ms() + WAIT_MS;
+
+	for (; counter("ResizesRefused") <= more_than; pause_ms(1))
+		need(now_ms() < end, "it was not refused");
+}
+
+/*
+ * E2: what was refused because nobody had accepted the connection is asked for again after as many
+ * writes as at first, once the peer has more receives than it ever had.
+ */
+static int refused_too_early(void *arg)
+{
+	long long refusals = counter("ResizesRefused"), asked;
+	int i, listening, c, s;
+	struct addr where;
+	long at = 0;
+	char more;
+
+	(void)arg;
+	messages_only();
+	setting_set("resize_after", ASKS_AFTER);
+	setting_set("resize_idle_ms", NEVER_MS);
+	listening = listener(1, &where);
+	c = fresh(0);
+	connect_to(c, &where);
+	for (i = 0; i < ASKS_AFTER; i++) {
+		need(send(c, pattern(at), SOME, MSG_DONTWAIT) == SOME, "send: %s",
+		     errno_text(errno));
+		at += SOME;
+	}
+	await_refusals(refusals);
+	asked = counter("ResizesAsked");
+	s = accept_from(listening);
+	pattern_read(s, 0, at, PATTERN_LARGEST);
+	/* What the server has now it says with this. */
+	send_all(s, "x", 1);
+	recv_all(c, &more, 1);
+	in_step(c, s, &at, ASKS_AFTER - 1, WRITE);
+	need(counter("ResizesAsked") == asked, "asked after %d writes", ASKS_AFTER - 1);
+	in_step(c, s, &at, 1, WRITE);
+	need(counter("ResizesAsked") == asked + 1, "not asked after %d writes", ASKS_AFTER);
+	write_until(c, s, &at, WRITE, WRITE_FITS);
+	return EXIT_OK;
+}
+
+/* A refusal doubles the writes that lead to the next request; with time they are as few again. */
+static int refusals_forgotten(void *arg)
+{
+	long long asked = counter("ResizesAsked"), refusals = counter("ResizesRefused");
+	struct pair p = pair_after(ASKS_AFTER, 8192);
+	long at = 0;
+	int i;
+
+	(void)arg;
+	messages_only();
+	setting_set("resize_idle_ms", NEVER_MS);
+	for (i = 0; i < 2; i++) {
+		in_step(p.c, p.s, &at, ASKS_AFTER << i, WRITE);
+		need(counter("ResizesAsked") == asked + i + 1, "%lld requests",
+		     counter("ResizesAsked") - asked);
+		await_refusals(refusals + i);
+	}
+	/* Four times as many would do. */
+	in_step(p.c, p.s, &at, ASKS_AFTER, WRITE);
+	need(counter("ResizesAsked") == asked + 2, "it is asked as often as at first");
+	setting_set("resize_idle_ms", IDLE_MS);
+	pause_ms(3 * IDLE_MS);
+	in_step(p.c, p.s, &at, 1, WRITE);
+	need(counter("ResizesAsked") == asked + 3, "%lld requests after a while",
+	     counter("ResizesAsked") - asked);
+	return EXIT_OK;
+}
+
 /* After a rest both sides have small buffers again, posted ones too; then they grow anew. */
 static int shrink(void *arg)
 {
@@ -447,6 +525,8 @@ static const struct test tests[] = {
 	{ "fixed", fixed, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "refused", refused, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "pressed", pressed, 30, RC_SETS, .sdp_only = true, .arg = NULL },
+	{ "refused_too_early", refused_too_early, 30, RC_SETS, .sdp_only = true, .arg = NULL },
+	{ "refusals_forgotten", refusals_forgotten, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "not_accepted", not_accepted, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "shrink", shrink, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "charged", charged, 90, RC_SETS | NOT_SHORT, .sdp_only = true, .arg = NULL },
