@@ -7,6 +7,7 @@
  *	rc_link.c	life and end of a link: everything is freed there
  *	rc_connect.c	connecting side: address, route (rdma_cm), then REQ
  *	rc_route.c	which device leads to an address
+ *	rc_origin.c	where a request comes from, and whether that can be true
  *	rc_accept.c	accepting side: REQ to REP; and the CM events of both
  *	rc_qp.c		queue pair: posting, sending, completions
  *	rc_drain.c	the end of its completions
@@ -399,7 +400,17 @@ void rc_link_owned(struct rc_link *rc);
 struct sdp_link *rc_create(struct net *net, const struct sdp_endpoint *local,
 			   const struct sdp_endpoint *peer);
 void rc_connect(struct sdp_link *link, const struct sdp_path_wish *wish);
+void rc_to_sockaddr(struct sockaddr_storage *ss, const struct sdp_endpoint *e);
 void rc_resolve(struct rc_link *rc);
+
+/* rc_origin.c */
+struct net_device *rc_origin_dev(const struct ib_cm_req_event_param *req,
+				 struct ib_device *ib,
+				 const struct sdp_endpoint *local);
+bool rc_origin_true(const struct ib_cm_req_event_param *req,
+		    struct ib_device *ib, struct net_device *ndev,
+		    const struct sdp_incoming *in);
+bool rc_origin_reachable(struct net_device *ndev, const struct sdp_incoming *in);
 
 /* rc_accept.c */
 int rc_listen_event(struct ib_cm_id *cm, const struct ib_cm_event *event);

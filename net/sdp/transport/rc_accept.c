@@ -11,34 +11,15 @@
 
 #include "rc.h"
 
-/*
- * On RoCE the addresses of the path are the IP addresses: a Hello that claims others is
- * a lie. On InfiniBand GIDs say nothing about IP.
- */
-static bool addresses_true(const struct ib_cm_req_event_param *req, struct ib_device *ib,
-			   const struct sdp_incoming *in)
+/* The namespace of the interface; a reference is taken. */
+static struct net *request_net(struct ib_device *ib, struct net_device *ndev)
 {
-	const struct sa_path_rec *path = req->primary_path;
-
-	if (!rdma_protocol_roce(ib, req->port))
-		return true;
-	return !memcmp(&in->local.ip, path->sgid.raw, 16) &&
-	       !memcmp(&in->peer.ip, path->dgid.raw, 16);
-}
-
-/* The namespace of the network device behind the address; a reference is taken. */
-static struct net *request_net(const struct ib_cm_req_event_param *req, struct ib_device *ib)
-{
-	struct net_device *ndev = NULL;
 	struct net *net = NULL;
 
 	rcu_read_lock();
-	if (req->ppath_sgid_attr)
-		ndev = rcu_dereference(req->ppath_sgid_attr->ndev);
-	if (ndev)
+	/* One that is down may be on its way to another namespace. */
+	if (ndev->flags & IFF_UP)
 		net = maybe_get_net(dev_net(ndev));
-	else if (!rdma_protocol_roce(ib, req->port))
-		net = get_net(&init_net);
 	rcu_read_unlock();
 	if (net && !rdma_dev_access_netns(ib, net)) {
 		put_net(net);
@@ -47,26 +28,10 @@ static struct net *request_net(const struct ib_cm_req_event_param *req, struct i
 	return net;
 }
 
-/* The network device that the request came in by, 0 if there is none. */
-static int request_ifindex(const struct ib_cm_req_event_param *req)
+/* What the peer says. Whether its addresses can be true is not known yet. */
+static enum sdp_violation read_hello(const struct ib_cm_event *event,
+				     struct rc_listener *l, struct sdp_incoming *in)
 {
-	struct net_device *ndev;
-	int ifindex = 0;
-
-	if (!req->ppath_sgid_attr)
-		return 0;
-	rcu_read_lock();
-	ndev = rcu_dereference(req->ppath_sgid_attr->ndev);
-	if (ndev)
-		ifindex = ndev->ifindex;
-	rcu_read_unlock();
-	return ifindex;
-}
-
-static enum sdp_violation read_request(const struct ib_cm_event *event, struct rc_listener *l,
-				       struct sdp_incoming *in)
-{
-	const struct ib_cm_req_event_param *req = &event->param.req_rcvd;
 	enum sdp_violation bad;
 
 	bad = sdp_hello_parse(event->private_data, IB_CM_REQ_PRIVATE_DATA_SIZE, &in->hello);
@@ -76,13 +41,34 @@ static enum sdp_violation read_request(const struct ib_cm_event *event, struct r
 	sdp_ip_from_wire(&in->peer, in->hello.src, in->hello.ip_version);
 	in->local.port = l->port;
 	in->peer.port = in->hello.port;
-	if (req->qp_type != IB_QPT_RC || !addresses_true(req, l->dev->ib, in))
-		return SDP_BAD_HELLO;
-	in->ifindex = request_ifindex(req);
+	return event->param.req_rcvd.qp_type == IB_QPT_RC ? SDP_VALID : SDP_BAD_HELLO;
+}
+
+/* Returns 0, or why the request is refused; what is the peer's fault is counted. */
+static int check_origin(const struct ib_cm_req_event_param *req, struct ib_device *ib,
+			struct net_device *ndev, struct sdp_incoming *in,
+			enum sdp_violation bad)
+{
+	int err = 0;
+
+	if (bad) {
+		err = -EPROTO;
+	} else if (!rc_origin_true(req, ib, ndev, in)) {
+		bad = SDP_BAD_HELLO;
+		err = -EPROTO;
+	} else if (!rc_origin_reachable(ndev, in)) {
+		bad = SDP_BAD_HELLO;
+		err = -EHOSTUNREACH;
+	}
+	if (err) {
+		rc_up->malformed(in->net, bad);
+		return err;
+	}
+	in->ifindex = ndev->ifindex;
 	if (ipv6_addr_type(&in->local.ip) & IPV6_ADDR_LINKLOCAL)
 		in->local.scope = in->ifindex;
 	in->peer.scope = in->local.scope;
-	return SDP_VALID;
+	return 0;
 }
 
 /*
@@ -144,6 +130,8 @@ static enum ib_cm_rej_reason reject_reason(int err)
 		return IB_CM_REJ_INVALID_SERVICE_ID;
 	case -EPROTO:
 		return IB_CM_REJ_CONSUMER_DEFINED;
+	case -EHOSTUNREACH:
+		return IB_CM_REJ_INVALID_GID;
 	default:
 		return IB_CM_REJ_NO_RESOURCES;
 	}
@@ -202,28 +190,38 @@ static int accept_request(struct rc_listener *l, struct ib_cm_id *cm,
 	return 0;
 }
 
+static int request_from(struct rc_listener *l, struct ib_cm_id *cm,
+			const struct ib_cm_req_event_param *req, struct net_device *ndev,
+			struct sdp_incoming *in, enum sdp_violation bad)
+{
+	int err;
+
+	in->net = request_net(l->dev->ib, ndev);
+	if (!in->net)
+		return -ECONNREFUSED;
+	err = check_origin(req, l->dev->ib, ndev, in, bad);
+	if (!err)
+		err = accept_request(l, cm, req, in);
+	put_net(in->net);
+	return err;
+}
+
 static int request_received(struct rc_listener *l, struct ib_cm_id *cm,
 			    const struct ib_cm_event *event)
 {
 	const struct ib_cm_req_event_param *req = &event->param.req_rcvd;
 	struct sdp_incoming *in = kzalloc(sizeof(*in), GFP_KERNEL);
+	struct net_device *ndev;
 	enum sdp_violation bad;
-	int err = -ENOMEM;
+	int err = -ECONNREFUSED;
 
 	if (!in)
-		return rc_reject(cm, reject_reason(err));
-	in->net = request_net(req, l->dev->ib);
-	bad = read_request(event, l, in);
-	if (!in->net) {
-		err = -ECONNREFUSED;
-	} else if (bad) {
-		err = -EPROTO;
-		rc_up->malformed(in->net, bad);
-	} else {
-		err = accept_request(l, cm, req, in);
-	}
-	if (in->net)
-		put_net(in->net);
+		return rc_reject(cm, reject_reason(-ENOMEM));
+	bad = read_hello(event, l, in);
+	ndev = rc_origin_dev(req, l->dev->ib, &in->local);
+	if (ndev)
+		err = request_from(l, cm, req, ndev, in, bad);
+	dev_put(ndev);
 	kfree(in);
 	return err ? rc_reject(cm, reject_reason(err)) : 0;
 }

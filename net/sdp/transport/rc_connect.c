@@ -22,7 +22,12 @@ const struct sdp_link_events *rc_up;
 struct workqueue_struct *rc_wq;
 struct workqueue_struct *rc_stop_wq;
 
-static void to_sockaddr(struct sockaddr_storage *ss, const struct sdp_endpoint *e)
+/**
+ * rc_to_sockaddr() - an address as the RDMA core knows it, without its port
+ * @ss: filled in
+ * @e: the address
+ */
+void rc_to_sockaddr(struct sockaddr_storage *ss, const struct sdp_endpoint *e)
 {
 	memset(ss, 0, sizeof(*ss));
 	if (sdp_is_v4(e)) {
@@ -198,8 +203,8 @@ void rc_resolve(struct rc_link *rc)
 	id->route.addr.dev_addr.bound_dev_if = rc->wish.ifindex;
 	if (rc->wish.tos)
 		rdma_set_service_type(id, rc->wish.tos);
-	to_sockaddr(&src, &rc->local);
-	to_sockaddr(&dst, &rc->peer);
+	rc_to_sockaddr(&src, &rc->local);
+	rc_to_sockaddr(&dst, &rc->peer);
 	resolve_step(rc, rdma_resolve_addr(id, any ? NULL : (struct sockaddr *)&src,
 					   (struct sockaddr *)&dst, ms),
 		     "resolve address");

@@ -104,6 +104,50 @@ all_hellos() {
 	peers_end server
 }
 
+# It has been counted, once or, as the REQ is repeated, more often.
+told_lies() { [[ $(violations_since) =~ ^BadHello\+[0-9]+$ ]]; }
+
+# The CM itself refuses what it can find no route to; IB_CM_REJ_INVALID_GID.
+not_taken() { told_lies || [ "$(verdict)" = "rejected 12" ]; }
+
+# A REQ and its Hello name addresses that the packet does not have, or that no
+# packet can have; the listener is bound to ADDRESS. REFUSED: it may be the CM that refuses it.
+# forged CASE ADDRESS [REFUSED]
+forged() {
+	local way=told_lies
+	[ $# -lt 3 ] || way=not_taken
+	my_turn || return 0
+	violations_before=$(violations)
+	next_port
+	port=$((port + 1))
+	peer server bind "$2" $((port - 1)) listen $backlog say up hold
+	port_here=$((port - 1))
+	says server $patience up >/dev/null || tap_not_ok "a listener" "$(show_peers)"
+	check "$1: said" commit "$1"
+	check "$1: refused" wait_for $patience $way
+	check "$1: no connection comes of it" queue_is 0
+	echo end >$run
+	peers_end server
+}
+
+# The CM finds a route to 127.0.0.1 where that is allowed (as it is on hosts of containers).
+all_forged() {
+	local localnet=/proc/sys/net/ipv4/conf/vb/route_localnet before
+	before=$(<$localnet)
+	cleanup eval "echo $before >$localnet"
+	echo 1 >$localnet
+	forged forge-loopback 127.0.0.1
+	forged forge-source-loopback $SDP_B
+	forged forge-target-loopback 127.0.0.1
+	echo "$before" >$localnet
+	forged forge-loopback6 ::1 refused
+	forged forge-source-any $SDP_B refused
+	forged forge-source-multicast $SDP_B
+	forged forge-source-broadcast $SDP_B
+	forged forge-source-nowhere $SDP_B
+	forged forge-target-elsewhere $SDP_A
+}
+
 all_messages() {
 	local proto="ended: EPROTO"
 	message msg-empty BadLen "$proto"
@@ -406,6 +450,7 @@ hostile_begin
 left_out "not peers that post no receives; half of the cases here, half on another kernel"
 honest_start
 all_hellos
+all_forged
 all_messages
 check "the honest connection streams beside all these" streaming
 courses

@@ -795,6 +795,31 @@ static int course_leaves_after_disconn(u16 port, struct list_head *conns)
 	return err ? err : leave(h);
 }
 
+/* Addresses that a REQ names, and its Hello; IPv4 mapped. NULL: the true one. */
+static const struct {
+	const char *name, *src, *dst;
+} forged[] = {
+	{ "forge-loopback",		"::ffff:127.0.0.1",	"::ffff:127.0.0.1" },
+	{ "forge-loopback6",		"::1",			"::1" },
+	{ "forge-source-loopback",	"::ffff:127.0.0.1",	NULL },
+	{ "forge-source-multicast",	"::ffff:224.0.0.1",	NULL },
+	{ "forge-source-any",		"::ffff:0.0.0.0",	NULL },
+	{ "forge-source-broadcast",	"::ffff:10.9.0.255",	NULL },
+	/* Where no route leads. */
+	{ "forge-source-nowhere",	"::ffff:192.0.2.1",	NULL },
+	{ "forge-target-loopback",	NULL,			"::ffff:127.0.0.1" },
+	/* The peer's machine has it, but not the port that the REQ comes to. */
+	{ "forge-target-elsewhere",	NULL,			"::ffff:10.9.0.1" },
+};
+
+/* Whether there is an answer depends on where it goes. */
+static int run_forged(u16 port, const char *src, const char *dst, struct list_head *conns)
+{
+	struct hostile *h = resolve(port, conns);
+
+	return IS_ERR(h) ? PTR_ERR(h) : hostile_forge(h, port, src, dst);
+}
+
 static const struct {
 	const char *name;
 	int (*run)(u16 port, struct list_head *conns);
@@ -846,6 +871,9 @@ int hostile_case(const char *name, u16 port, u32 count, struct list_head *conns)
 	for (i = 0; i < ARRAY_SIZE(courses); i++)
 		if (!strcmp(courses[i].name, name))
 			return courses[i].run(port, conns);
+	for (i = 0; i < ARRAY_SIZE(forged); i++)
+		if (!strcmp(forged[i].name, name))
+			return run_forged(port, forged[i].src, forged[i].dst, conns);
 	if (!strcmp(name, "flood-silent") || !strcmp(name, "flood-leaving"))
 		return run_flood(port, count, !strcmp(name, "flood-leaving"), 0, conns);
 	/* As no-rtu-for-hours: the peer's CM does not give them up by itself. */

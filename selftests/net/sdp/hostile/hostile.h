@@ -10,6 +10,7 @@
  *	keys.c	what is done with memory that it is told of
  *	rings.c	what is written into a ring, or said of one
  *	modes.c	exchanges of large transfers that cross, are void, or are broken off
+ *	forge.c	a REQ that names other addresses
  *	cases.c	what is said on it, by name
  *	gen.c	cases without end, drawn from a seed: requests, and who connects
  *	gen_accept.c	likewise, as the end that accepts
@@ -316,6 +317,9 @@ int hostile_buffer_silent(struct hostile *h);
 int hostile_buffer_silent_written(struct hostile *h);
 int hostile_buffer_gone(struct hostile *h);
 int hostile_buffer_cancelled(struct hostile *h);
+
+/* forge.c */
+int hostile_forge(struct hostile *h, u16 port, const char *src, const char *dst);
 
 /* cases.c */
 u32 hostile_header(struct hostile *h, u8 mid, u32 payload);
