@@ -56,6 +56,7 @@
  * @SDP_FELL_OPTION: something was set, or asked for, that only TCP has
  * @SDP_FELL_PORT: no such address for SDP, or another SDP socket listens, or may, at the port
  * @SDP_FELL_ERROR: any other error
+ * @SDP_FELL_MTU: the peer's interface takes shorter packets only than ours sends
  * @SDP_FALLBACKS: their number; grows with later versions
  */
 enum sdp_fallback {
@@ -69,6 +70,7 @@ enum sdp_fallback {
 	SDP_FELL_OPTION,
 	SDP_FELL_PORT,
 	SDP_FELL_ERROR,
+	SDP_FELL_MTU,
 	SDP_FALLBACKS
 };
 

@@ -100,6 +100,7 @@
 	_(FellOption)							\
 	_(FellPort)							\
 	_(FellError)							\
+	_(FellMtu)							\
 	_(BadLen)			/* what peers did wrong: enum sdp_violation */ \
 	_(BadHello)							\
 	_(BadMid)							\

@@ -31,6 +31,7 @@ static const char * const reasons[SDP_FALLBACKS] = {
 	[SDP_FELL_OPTION]	= "asked for what only TCP has",
 	[SDP_FELL_PORT]		= "no such address or port for SDP",
 	[SDP_FELL_ERROR]	= "failed",
+	[SDP_FELL_MTU]		= "the peer's interface takes shorter packets only",
 };
 
 /**
@@ -58,6 +59,8 @@ enum sdp_fallback sdp_fallback_reason(int error)
 	case EADDRINUSE:
 	case EADDRNOTAVAIL:
 		return SDP_FELL_PORT;
+	case EMSGSIZE:
+		return SDP_FELL_MTU;
 	default:
 		return SDP_FELL_ERROR;
 	}
@@ -163,7 +166,7 @@ void sdp_fallback_note(struct net *net, struct sdp_fell *fell, enum sdp_fallback
 {
 	struct sdp_policy *policy = sdp_policy(net);
 
-	BUILD_BUG_ON(SDP_STAT_FellError - SDP_STAT_FellRoute != SDP_FELL_ERROR - SDP_FELL_ROUTE);
+	BUILD_BUG_ON(SDP_STAT_FellMtu - SDP_STAT_FellRoute != SDP_FELL_MTU - SDP_FELL_ROUTE);
 	sdp_count(net, SDP_STAT_FellRoute + (why - SDP_FELL_ROUTE), 1);
 	if (trace_sdp_fallback_enabled())
 		trace_sdp_fallback(fell->role == SDP_ROLE_CONNECT, &fell->where, pid_nr(fell->pid),

@@ -410,6 +410,8 @@ struct net_device *rc_origin_dev(const struct ib_cm_req_event_param *req,
 bool rc_origin_true(const struct ib_cm_req_event_param *req,
 		    struct ib_device *ib, struct net_device *ndev,
 		    const struct sdp_incoming *in);
+bool rc_origin_mtu_fits(const struct ib_cm_req_event_param *req,
+			struct ib_device *ib, const struct net_device *ndev);
 bool rc_origin_reachable(struct net_device *ndev, const struct sdp_incoming *in);
 
 /* rc_accept.c */

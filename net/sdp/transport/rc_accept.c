@@ -132,6 +132,8 @@ static enum ib_cm_rej_reason reject_reason(int err)
 		return IB_CM_REJ_CONSUMER_DEFINED;
 	case -EHOSTUNREACH:
 		return IB_CM_REJ_INVALID_GID;
+	case -EMSGSIZE:
+		return IB_CM_REJ_INVALID_MTU;
 	default:
 		return IB_CM_REJ_NO_RESOURCES;
 	}
@@ -200,6 +202,8 @@ static int request_from(struct rc_listener *l, struct ib_cm_id *cm,
 	if (!in->net)
 		return -ECONNREFUSED;
 	err = check_origin(req, l->dev->ib, ndev, in, bad);
+	if (!err && !rc_origin_mtu_fits(req, l->dev->ib, ndev))
+		err = -EMSGSIZE;
 	if (!err)
 		err = accept_request(l, cm, req, in);
 	put_net(in->net);
@@ -255,6 +259,8 @@ static int reject_error(enum ib_cm_rej_reason reason)
 	case IB_CM_REJ_INVALID_GID:
 	case IB_CM_REJ_INVALID_LID:
 		return EHOSTUNREACH;
+	case IB_CM_REJ_INVALID_MTU:
+		return EMSGSIZE;
 	default:
 		return ECONNREFUSED;
 	}

@@ -14,6 +14,7 @@
 #include <net/ip_fib.h>
 #include <net/ip6_route.h>
 #include <net/route.h>
+#include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_sa.h>
 
@@ -165,6 +166,39 @@ static bool route_back_v6(struct net *net, struct net_device *ndev,
 	return false;
 }
 #endif
+
+static int roce_mtu(const struct net_device *ndev)
+{
+	return ib_mtu_enum_to_int(iboe_get_mtu(READ_ONCE(ndev->mtu)));
+}
+
+/**
+ * rc_origin_mtu_fits() - can the path have the MTU that a request names?
+ * @req: the request
+ * @ib: device
+ * @ndev: interface that it came in by
+ *
+ * Both queue pairs cut messages into packets of the same length, and the peer
+ * has chosen it by what its own interface can do. Longer packets than ours can
+ * take would get lost, each time.
+ *
+ * Return: true when it can.
+ */
+bool rc_origin_mtu_fits(const struct ib_cm_req_event_param *req,
+			struct ib_device *ib, const struct net_device *ndev)
+{
+	int want = rdma_mtu_enum_to_int(ib, req->port, req->primary_path->mtu);
+	struct ib_port_attr attr;
+	int most;
+
+	if (ib_query_port(ib, req->port, &attr))
+		return false;
+	most = rdma_core_cap_opa_port(ib, req->port) ? attr.phys_mtu :
+	       ib_mtu_enum_to_int(attr.active_mtu);
+	if (rdma_protocol_roce(ib, req->port))
+		most = min(most, roce_mtu(ndev));
+	return want > 0 && want <= most;
+}
 
 /**
  * rc_origin_reachable() - does a route lead back, by the same interface?

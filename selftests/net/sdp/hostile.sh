@@ -99,6 +99,7 @@ all_hellos() {
 	hello hello-wrong-source BadHello
 	hello hello-wrong-destination BadHello
 	hello hello-padding BadHello
+	hello mtu-odd "" 26
 	hello no-listener "" 8
 	check "after all these the listener is there, and its queue empty" queue_is 0
 	peers_end server

@@ -404,7 +404,7 @@ static long long fell_counters(void)
 {
 	static const char *const names[] = { "FellRoute", "FellRefused", "FellTimeout", "FellBusy",
 					     "FellRemembered", "FellResources", "FellOption",
-					     "FellPort", "FellError" };
+					     "FellPort", "FellError", "FellMtu" };
 	long long sum = 0;
 	size_t i;
 

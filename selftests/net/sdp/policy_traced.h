@@ -197,6 +197,7 @@ static long long all_fells(void)
 	static const char *const names[] = {
 		"FellRoute", "FellRefused", "FellTimeout", "FellBusy", "FellRemembered",
 		"FellResources", "FellOption", "FellPort", "FellError",
+		"FellMtu",
 	};
 	long long sum = 0;
 	size_t i;

@@ -570,6 +570,16 @@ static int course_no_listener(u16 port, struct list_head *conns)
 	return run_hello(&req, conns);
 }
 
+/* Packets of a length that there is not. */
+static int course_mtu_odd(u16 port, struct list_head *conns)
+{
+	struct hostile_req req;
+
+	hostile_honest_req(&req, port);
+	req.mtu = 15;
+	return run_hello(&req, conns);
+}
+
 static int course_no_private_data(u16 port, struct list_head *conns)
 {
 	struct hostile_req req;
@@ -826,6 +836,7 @@ static const struct {
 } courses[] = {
 	{ "no-listener",		course_no_listener },
 	{ "no-private-data",		course_no_private_data },
+	{ "mtu-odd",			course_mtu_odd },
 	{ "no-rtu",			course_no_rtu },
 	{ "no-rtu-for-hours",		course_no_rtu_for_hours },
 	{ "req-flood",			course_req_flood },

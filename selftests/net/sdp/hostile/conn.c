@@ -387,8 +387,11 @@ void hostile_req_param(struct hostile *h, const struct hostile_req *what,
 {
 	struct rdma_route *route = &h->rdma->route;
 
+	h->path = route->path_rec[0];
+	if (what->mtu)
+		h->path.mtu = what->mtu;
 	*req = (struct ib_cm_req_param){
-		.primary_path = &route->path_rec[0],
+		.primary_path = &h->path,
 		.ppath_sgid_attr = route->addr.dev_addr.sgid_attr,
 		.service_id = cpu_to_be64(SDP_SERVICE_ID | what->port),
 		.qp_num = h->qp->qp_num,

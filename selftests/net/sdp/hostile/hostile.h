@@ -137,6 +137,7 @@ struct hostile_own {
  * @peer: its Hello or HelloAck
  * @allowed: number of the newest that the peer lets us send, as far as it has said so
  * @flood: requests beside its own, if there are any
+ * @path: the path that a REQ names
  * @lane: has device, path and protection domain, if they are not its own
  * @stingy: receives are not posted again
  * @recvs: receives to post at first
@@ -186,6 +187,7 @@ struct hostile {
 	struct sdp_hello peer;
 	u32 allowed;
 	struct hostile_flood *flood;
+	struct sa_path_rec path;
 	struct hostile *lane;
 	bool stingy;
 	u32 recvs;
@@ -202,6 +204,7 @@ struct hostile {
  * @private_len: its length
  * @cm_timeout: time for the peer to repeat its REP, 4.096 us << this
  * @rnr_retry: how often the peer shall try what finds no receive; 7: for ever
+ * @mtu: length of packets, as enum ib_mtu or anything else; 0: that of the path
  */
 struct hostile_req {
 	u16 port;
@@ -209,6 +212,7 @@ struct hostile_req {
 	u8 private_len;
 	u8 cm_timeout;
 	u8 rnr_retry;
+	u8 mtu;
 };
 
 /* conn.c */
