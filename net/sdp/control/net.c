@@ -22,6 +22,7 @@ static const struct sdp_settings defaults = {
 	.resize_idle_ms		= 10000,
 	.rdma_threshold		= 65536,
 	.rdma_read		= 1,
+	.invalidate		= 1,
 	.mode_after		= 3,
 	.scan_ms		= 100,
 	.scan_count		= 2,

@@ -24,6 +24,7 @@
  * @rdma_threshold: writes from here on are offered for RDMA, 0 for none, -1 for what is measured
  *	of the device
  * @rdma_read: RDMA may be used to read from peers
+ * @invalidate: Send with Invalidate is used, and the peer may use it
  * @mode_after: offers declined in a row after which a peer gets all in messages
  * @scan_ms: how often it is looked whether an offer waits for a reader
  * @scan_count: after so many looks without a reader, messages are asked for
@@ -50,6 +51,7 @@ struct sdp_settings {
 	unsigned int resize_idle_ms;
 	int rdma_threshold;
 	unsigned int rdma_read;
+	unsigned int invalidate;
 	unsigned int mode_after;
 	unsigned int scan_ms;
 	unsigned int scan_count;

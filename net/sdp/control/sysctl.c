@@ -75,6 +75,7 @@ static const struct ctl_table template[] = {
 	SDP_SETTING(resize_idle_ms, &timeout_min, &timeout_max),
 	SDP_SETTING(rdma_threshold, &none, &memory_max),
 	SDP_SETTING(rdma_read, &zero, &one),
+	SDP_SETTING(invalidate, &zero, &one),
 	SDP_SETTING(mode_after, &one, &offers_max),
 	SDP_SETTING(scan_ms, &scan_min, &timeout_max),
 	SDP_SETTING(scan_count, &one, &splits_max),

@@ -90,7 +90,7 @@ void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config
 		.threshold = READ_ONCE(set->credit_threshold),
 		.send_slots = config->send_slots,
 		.mode_after = READ_ONCE(set->mode_after),
-		.revocable = config->rdma,
+		.revocable = config->rdma && READ_ONCE(set->invalidate),
 		.ring_max = config->rdma ? ring_size(set) : 0,
 		.scheme = sdp_flow_wish(ssk),
 	};

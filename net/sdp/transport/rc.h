@@ -465,7 +465,6 @@ void rc_reg_init(struct rc_device *dev);
 void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr, int mask);
 void rc_reg_stop(struct rc_device *dev);
 int rc_reg_mr(struct rc_device *dev, struct ib_mr *mr, u32 stale, int access);
-int rc_reg_end(struct rc_device *dev, struct ib_mr *mr);
 
 /* rc_worth.c */
 void rc_worth_init(struct rc_device *dev);

@@ -4,8 +4,9 @@
  *
  * Pages of an application, or ours, are registered for one transfer, by a memory region of the
  * device's pool (rc_reg.c). What a peer may reach has a new key and a new address each time, and
- * is out of its reach before rc_unmap() returns; a peer that has no more use for it may have seen
- * to that itself (Send with Invalidate), which saves a wait. What only we move from or to is known
+ * is out of its reach before rc_unmap() returns: a peer that has no more use
+ * for it has seen to that itself (Send with Invalidate), or the region is
+ * deregistered. What only we move from or to is known
  * to nobody else: its registration is ended when the region is used again, which saves a wait as
  * well; and if it is in few pieces it is not registered at all (rc_move.c).
  */
@@ -302,12 +303,14 @@ void rc_unmap(struct sdp_link *link, struct sdp_mem *mem)
 		wait_for_completion(&mem->done);
 	if (sdp_mem_exposed(m->use)) {
 		/*
-		 * To free a region is to wait until nobody is at it, on whatever processor. And
-		 * its key may be invalid already, and we have not heard: not to be asked for again.
+		 * A peer that has not taken the key back may do so at any
+		 * moment, whatever it has said of its use. An adapter may fail
+		 * an invalidation of ours that comes second, and that ends the
+		 * queue pair by which all connections register. To deregister a
+		 * region never fails for that, and it waits until nobody uses
+		 * the region, on whatever processor.
 		 */
-		again = mem->settled;
-		if (conceal(to_rc(link), m) && again)
-			again = !rc_reg_end(dev, m->region->mr);
+		again = !conceal(to_rc(link), m) && mem->settled;
 		m->region->valid = false;
 	}
 	unmake(dev, m, again);

@@ -5,8 +5,7 @@
  * Fast registration goes through a queue pair, any one of the protection domain. This one is
  * connected to itself and carries nothing else, because on a connection's own
  *
- *	- a registration would wait for whatever the peer does not acknowledge, and so would the
- *	  end of one, without which a call must not return;
+ *	- a registration would wait for whatever the peer does not acknowledge;
  *	- soft-RoCE carries a registration out again when it has to send again what was posted
  *	  before it, fails to, and ends the connection;
  *	- every connection would need room for it.
@@ -303,20 +302,4 @@ int rc_reg_mr(struct rc_device *dev, struct ib_mr *mr, u32 stale, int access)
 	};
 
 	return run(dev, stale ? &inv : &reg.wr, &reg.wr);
-}
-
-/**
- * rc_reg_end() - end a memory region's use
- * @dev: device
- * @mr: region
- *
- * Return: 0 or an errno, after which nothing but its deregistration ends it.
- */
-int rc_reg_end(struct rc_device *dev, struct ib_mr *mr)
-{
-	struct ib_send_wr inv = {
-		.opcode = IB_WR_LOCAL_INV, .ex.invalidate_rkey = mr->rkey,
-	};
-
-	return run(dev, &inv, &inv);
 }

@@ -109,7 +109,7 @@ struct sdp_pages {
  * @ended: called in the place of @done, from any context; or NULL
  * @arg: for @ended's owner
  * @settled: the peer has not been told of it, or has said that it is done with it; kept by the
- *	owner. If not, it may be just at it when the memory is unmapped, which then takes longer
+ *	owner. If not, it may be just at it when the memory is unmapped
  */
 struct sdp_mem {
 	struct sdp_region region;

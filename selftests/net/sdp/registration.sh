@@ -10,18 +10,21 @@ export PEER_SECONDS=600
 
 regs=/sys/kernel/debug/sdp_hostile/regs
 threshold=/proc/sys/net/sdp/rdma_threshold
-threshold_before=$(<$threshold)
+invalidate=/proc/sys/net/sdp/invalidate
+threshold_before=$(<$threshold) invalidate_before=$(<$invalidate)
 lose=${hostile_module%/*}/sdp_lose.ko
 restore() {
 	peers_end
 	rmmod sdp_lose
 	rmmod sdp_hostile
 	echo "$threshold_before" >$threshold
+	echo "$invalidate_before" >$invalidate
 }
 cleanup restore
 echo 16384 >$threshold
 
-piece=65536 amount=$((24 * 65536)) phases=27
+# Memory in few pieces is moved without a region, that of large ones is not.
+piece=65536 amount=$((24 * 65536)) large=524288 large_amount=$((6 * 524288)) phases=28
 # Regions that a device may have beside those that it keeps: as kills.c has it.
 regions_more=8
 phase=0
@@ -38,12 +41,14 @@ regions() { rdma resource show mr | wc -l; }
 begin() {
 	local i there=() back=()
 	for ((i = 1; i <= phases; i++)); do
-		there+=(wait "$peers/go-$i" send $amount recv $amount say "phase $i")
-		back+=(wait "$peers/go-$i" recv $amount send $amount)
+		there+=(wait "$peers/go-$i" pieces $piece send $amount recv $amount
+			pieces $large send $large_amount recv $large_amount say "phase $i")
+		back+=(wait "$peers/go-$i" pieces $piece recv $amount send $amount
+			pieces $large recv $large_amount send $large_amount)
 	done
 	next_port
-	peer server bind $SDP_B $port listen 5 say up accept pieces $piece "${back[@]}" hold
-	says server $patience up && peer client connect $SDP_B $port pieces $piece "${there[@]}" hold
+	peer server bind $SDP_B $port listen 5 say up accept "${back[@]}" hold
+	says server $patience up && peer client connect $SDP_B $port "${there[@]}" hold
 	says client $patience connected
 }
 
@@ -102,10 +107,45 @@ lost() {
 	rmmod sdp_lose
 }
 
+# Messages that take keys back, sent by va: some, or none
+taken_back() {
+	registers_not va revoke
+	by_rdma "$1"
+	check "$1: messages that do so $2 0" test "$(<$regs)" "$2" 0
+	registers
+}
+
+# A peer that has said that it is done with memory may still take the key back, a moment before the
+# device would be told to: it is not told to.
+too_late() {
+	local device
+	for device in va vb; do
+		registers_not $device taken
+		by_rdma "keys that $device would end too late"
+		by_rdma "and once more"
+		check "no key is ended that the peer may have taken" [ "$(<$regs)" = 0 ]
+	done
+	registers
+}
+
+# Keys are not taken back with the message that ends their use.
+kept() {
+	peers_end
+	rm -f "$peers"/go-*
+	phase=0
+	echo 0 >$invalidate
+	check "a connection without Send with Invalidate" begin
+	failures=$(sdpstat Failures)
+	taken_back "without it" -eq
+	too_late
+	echo 1 >$invalidate
+}
+
 hostile_begin
 check "a connection" begin
 failures=$(sdpstat Failures)
 by_rdma "at first"
+taken_back "keys are taken back" -gt
 regions_before=$(regions)
 for device in va vb; do
 	without_regions $device
@@ -113,6 +153,7 @@ for device in va vb; do
 	broken $device end
 done
 lost va
+kept
 check "no more regions than before" [ "$(regions)" -le $((regions_before + regions_more)) ]
 peers_end
 hostile_end

@@ -24,6 +24,7 @@ static struct {
 	{ .name = "resize_idle_ms" },
 	{ .name = "rdma_threshold" },
 	{ .name = "rdma_read" },
+	{ .name = "invalidate" },
 	{ .name = "mode_after" },
 	{ .name = "scan_ms" },
 	{ .name = "scan_count" },

@@ -19,6 +19,7 @@ resize_after 3 1 10000
 resize_idle_ms 10000 100 3600000
 rdma_threshold 65536 -1 1073741824
 rdma_read 1 0 1
+invalidate 1 0 1
 mode_after 3 1 1000
 scan_ms 100 10 3600000
 scan_count 2 1 10000

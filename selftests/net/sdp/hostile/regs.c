@@ -8,10 +8,13 @@
  *	post	a request is not taken
  *	reg	a request completes, with an error, and its queue pair is in error then
  *	end	likewise one that ends a registration
+ *	taken	likewise one that does nothing else, as if the peer had just taken the key back
  *	flush	a request comes when the queue pair is in error already: it is flushed, and with
  *		sdp_lose.ko nobody hears of it
  *
- * For "reg" and "end" it is given a key that no region has, and finds that out by itself.
+ * For "reg", "end" and "taken" it is given a key that no region has, and finds that out by itself.
+ *
+ * With "revoke" nothing fails: messages that take a key back (Send with Invalidate) are counted.
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -79,6 +82,25 @@ static int spoil_request(struct ib_qp *qp, const struct ib_send_wr *first,
 	return real.post_send(qp, first, bad);
 }
 
+/* An invalidation that a registration follows is for a key that no peer was told of. */
+static int spoil_taken(struct ib_qp *qp, const struct ib_send_wr *first,
+		       const struct ib_send_wr **bad)
+{
+	if (first->opcode == IB_WR_LOCAL_INV && !first->next) {
+		atomic_inc(&failures);
+		spoil(first);
+	}
+	return real.post_send(qp, first, bad);
+}
+
+static int count_revoking(struct ib_qp *qp, const struct ib_send_wr *first,
+			  const struct ib_send_wr **bad)
+{
+	if (first->opcode == IB_WR_SEND_WITH_INV)
+		atomic_inc(&failures);
+	return real.post_send(qp, first, bad);
+}
+
 static int flush_request(struct ib_qp *qp, const struct ib_send_wr *first,
 			 const struct ib_send_wr **bad)
 {
@@ -139,6 +161,10 @@ int hostile_registers_not(const char *name, const char *how)
 		WRITE_ONCE(ib->ops.post_send, refuse_request);
 	else if (!strcmp(how, "flush"))
 		WRITE_ONCE(ib->ops.post_send, flush_request);
+	else if (!strcmp(how, "taken"))
+		WRITE_ONCE(ib->ops.post_send, spoil_taken);
+	else if (!strcmp(how, "revoke"))
+		WRITE_ONCE(ib->ops.post_send, count_revoking);
 	else
 		WRITE_ONCE(ib->ops.post_send, spoil_request);
 	return 0;
