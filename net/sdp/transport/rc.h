@@ -56,6 +56,8 @@
 #define RC_MEMORY_WAIT	(HZ / 50)
 /* So many links are stopped at a time. */
 #define RC_STOPS_MOST	32
+/* A device's queue pair for registering memory is made at most so often. */
+#define RC_REG_PAUSE	HZ
 /* How long to wait before we look again whether packets are still under way. */
 #define RC_QUIET_WAIT	(HZ / 50)
 
@@ -84,13 +86,27 @@ struct rc_drain {
 };
 
 /**
+ * struct rc_reg_path - a path for a device's queue pair for registering memory
+ * @attr: attributes with which a connection went to RTR; has a reference to its
+ *	GID
+ * @mask: which of them are set; 0 if no connection has done so yet
+ * @port: port number
+ */
+struct rc_reg_path {
+	struct ib_qp_attr attr;
+	int mask;
+	u32 port;
+};
+
+/**
  * struct rc_device - an RDMA device in use
  * @ib: the device
  * @pd: protection domain of all our queue pairs on it
  * @node: in the list of devices
  * @listeners: CM listeners, one per port listened on; under the list's mutex
  * @events: port and device events
- * @lock: covers @links, @regions, @free_regions, @reg_lost and @going
+ * @lock: covers @links, @regions, @free_regions, @reg_lost, @reg_path and
+ *	@going
  * @links: every link on this device
  * @regions: memory regions to be used again
  * @free_regions: how many
@@ -101,6 +117,10 @@ struct rc_drain {
  * @reg_drain: drains it
  * @reg_room: how many may still register at once
  * @reg_lost: requests of @reg_qp that have not completed in time
+ * @reg_path: that of the newest connection
+ * @reg_work: makes @reg_qp again after it has failed
+ * @reg_made: when it was made last, or tried to (jiffies)
+ * @measured: @worth is being measured, or has been
  * @worth: RDMA is worth it from so many bytes on
  * @worth_work: measures that
  * @going: no new link may come
@@ -124,6 +144,10 @@ struct rc_device {
 	struct rc_drain reg_drain;
 	struct semaphore reg_room;
 	struct list_head reg_lost;
+	struct rc_reg_path reg_path;
+	struct delayed_work reg_work;
+	unsigned long reg_made;
+	bool measured;
 	u32 worth;
 	struct work_struct worth_work;
 	bool going;
@@ -463,6 +487,8 @@ bool rc_seal_broken(const struct rc_mem *m);
 /* rc_reg.c */
 void rc_reg_init(struct rc_device *dev);
 void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr, int mask);
+void rc_reg_want(struct rc_device *dev);
+void rc_reg_cancel(struct rc_device *dev);
 void rc_reg_stop(struct rc_device *dev);
 int rc_reg_mr(struct rc_device *dev, struct ib_mr *mr, u32 stale, int access);
 

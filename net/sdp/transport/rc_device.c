@@ -421,6 +421,7 @@ static void client_remove(struct ib_device *ib, void *data)
 	end_waits(dev);
 	device_put(dev);
 	wait_for_completion(&dev->unused);
+	rc_reg_cancel(dev);
 	rc_worth_stop(dev);
 	rc_mem_drop_pool(dev);
 	rc_reg_stop(dev);

@@ -275,8 +275,10 @@ struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages)
 	struct rc_link *rc = to_rc(link);
 	struct rc_mem *m;
 
-	if (!READ_ONCE(rc->dev->reg_ready))
+	if (!READ_ONCE(rc->dev->reg_ready)) {
+		rc_reg_want(rc->dev);
 		return ERR_PTR(-EOPNOTSUPP);
+	}
 	m = make(rc->dev, pages, rc_move_pieces(rc, pages->use));
 	if (IS_ERR(m))
 		return ERR_CAST(m);

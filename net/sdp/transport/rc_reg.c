@@ -16,9 +16,11 @@
  * to. Its requests are waited for, each by itself; they are local, so that takes no longer than
  * the device needs. It has a bound all the same, for a device that loses completions.
  *
- * A request that fails, or is lost, ends the queue pair, as any error of one does. Large writes of
- * the device go in messages then, until the next connection that stands has made another one; what
- * was registered before stays so, and is deregistered when it is over.
+ * A request that fails, or is lost, ends the queue pair, as any error of one
+ * does. A work item then makes another one, along the path of the newest
+ * connection. That may take tens of seconds, when the device has lost
+ * completions. Until then large writes of the device go in messages; what was
+ * registered before stays so, and is deregistered when it is over.
  */
 #include <linux/random.h>
 #include <linux/rwsem.h>
@@ -82,11 +84,11 @@ static int to_init(struct rc_device *dev, u32 port)
 			    IB_QP_ACCESS_FLAGS);
 }
 
-/* Through INIT and RTR to RTS, along the path of the connection that @rtr is of. */
-static int connect_to_itself(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr,
-			     int mask)
+/* Through INIT and RTR to RTS. */
+static int connect_to_itself(struct rc_device *dev,
+			     const struct rc_reg_path *path)
 {
-	struct ib_qp_attr attr = *rtr;
+	struct ib_qp_attr attr = path->attr;
 	struct ib_qp_attr rts = {
 		.qp_state = IB_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7,
 		.sq_psn = get_random_u32() & 0xffffff,
@@ -96,9 +98,9 @@ static int connect_to_itself(struct rc_device *dev, u32 port, const struct ib_qp
 	attr.dest_qp_num = dev->reg_qp->qp_num;
 	/* A packet from elsewhere, for this queue pair, shall not be taken for the next one. */
 	attr.rq_psn = rts.sq_psn;
-	err = to_init(dev, port);
+	err = to_init(dev, path->port);
 	if (!err)
-		err = ib_modify_qp(dev->reg_qp, &attr, mask);
+		err = ib_modify_qp(dev->reg_qp, &attr, path->mask);
 	if (!err)
 		err = ib_modify_qp(dev->reg_qp, &rts, IB_QP_STATE | IB_QP_TIMEOUT |
 				   IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_SQ_PSN |
@@ -142,16 +144,52 @@ static int create(struct rc_device *dev)
 	return 0;
 }
 
-/**
- * rc_reg_init() - prepare a device for making its queue pair
- * @dev: device
- */
-void rc_reg_init(struct rc_device *dev)
+/* The path outlives the connection that it is of. */
+static void keep_path(struct rc_device *dev, u32 port,
+		      const struct ib_qp_attr *rtr, int mask)
 {
-	init_rwsem(&dev->reg_lock);
-	sema_init(&dev->reg_room, REG_DEPTH);
-	INIT_LIST_HEAD(&dev->reg_lost);
-	rc_worth_init(dev);
+	struct rc_reg_path path = {
+		.attr = *rtr, .port = port, .mask = mask & ~IB_QP_ALT_PATH,
+	};
+
+	rdma_copy_ah_attr(&path.attr.ah_attr, &rtr->ah_attr);
+	spin_lock_bh(&dev->lock);
+	swap(dev->reg_path, path);
+	spin_unlock_bh(&dev->lock);
+	rdma_destroy_ah_attr(&path.attr.ah_attr);
+}
+
+static bool take_path(struct rc_device *dev, struct rc_reg_path *path)
+{
+	spin_lock_bh(&dev->lock);
+	*path = dev->reg_path;
+	rdma_copy_ah_attr(&path->attr.ah_attr, &dev->reg_path.attr.ah_attr);
+	spin_unlock_bh(&dev->lock);
+	return path->mask;
+}
+
+/* Make the queue pair; there is none. With reg_lock for writing. */
+static void make(struct rc_device *dev)
+{
+	struct rc_reg_path path;
+
+	WRITE_ONCE(dev->reg_made, jiffies);
+	if (!take_path(dev, &path) || create(dev))
+		goto put;
+	if (connect_to_itself(dev, &path)) {
+		/*
+		 * Nothing was posted; and soft-RoCE may not complete what a
+		 * drain would post.
+		 */
+		dev->reg_drain.lost = true;
+		goto put;
+	}
+	WRITE_ONCE(dev->reg_ready, true);
+	if (!dev->measured)
+		rc_worth_start(dev);
+	dev->measured = true;
+put:
+	rdma_destroy_ah_attr(&path.attr.ah_attr);
 }
 
 /* Nobody uses it, and nobody will. */
@@ -166,40 +204,91 @@ static void drain_and_destroy(struct rc_device *dev)
 	destroy(dev);
 }
 
+/* The queue pair has failed, or could not be connected. */
+static void make_again(struct work_struct *work)
+{
+	struct rc_device *dev = container_of(to_delayed_work(work),
+					     struct rc_device, reg_work);
+
+	/* While it works nobody shall find the lock taken. */
+	if (READ_ONCE(dev->reg_ready) || READ_ONCE(dev->going))
+		return;
+	down_write(&dev->reg_lock);
+	if (!dev->reg_ready) {
+		if (dev->reg_qp)
+			drain_and_destroy(dev);
+		make(dev);
+	}
+	up_write(&dev->reg_lock);
+}
+
 /**
- * rc_reg_start() - a connection stands: make the device's queue pair, if there is none that works
+ * rc_reg_init() - prepare a device for making its queue pair
+ * @dev: device
+ */
+void rc_reg_init(struct rc_device *dev)
+{
+	init_rwsem(&dev->reg_lock);
+	sema_init(&dev->reg_room, REG_DEPTH);
+	INIT_LIST_HEAD(&dev->reg_lost);
+	INIT_DELAYED_WORK(&dev->reg_work, make_again);
+	dev->reg_made = jiffies - RC_REG_PAUSE;
+	rc_worth_init(dev);
+}
+
+/**
+ * rc_reg_want() - somebody would register memory: make the queue pair again
+ * @dev: device, whose queue pair does not work
+ *
+ * However often it fails, at most once each RC_REG_PAUSE. Does not sleep.
+ */
+void rc_reg_want(struct rc_device *dev)
+{
+	long wait = READ_ONCE(dev->reg_made) + RC_REG_PAUSE - jiffies;
+
+	if (READ_ONCE(dev->reg_path.mask) && !READ_ONCE(dev->going))
+		queue_delayed_work(rc_wq, &dev->reg_work,
+				   clamp(wait, 0L, (long)RC_REG_PAUSE));
+}
+
+/**
+ * rc_reg_start() - a connection stands: see to the device's queue pair
  * @dev: device
  * @port: port number of the connection
  * @rtr: attributes with which its queue pair went to RTR
  * @mask: which of them are set
  *
  * Without one no memory can be registered, and everything goes in messages.
+ *
+ * Called by handlers of the CM, which must not wait long: the first queue pair
+ * takes no longer to make than the connection's own. To make another one is the
+ * work item's task, as it has to wait for the end of the one before.
  */
 void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr, int mask)
 {
-	bool broken;
-
-	if (READ_ONCE(dev->reg_ready) || !rc_mem_able(dev->ib))
+	if (!rc_mem_able(dev->ib))
 		return;
-	down_write(&dev->reg_lock);
-	if (dev->reg_ready)
-		goto unlock;
-	broken = dev->reg_qp;
-	if (broken)
-		drain_and_destroy(dev);
-	if (create(dev))
-		goto unlock;
-	if (connect_to_itself(dev, port, rtr, mask)) {
-		/* Nothing was posted; and soft-RoCE may not complete what a drain would post. */
-		dev->reg_drain.lost = true;
-		drain_and_destroy(dev);
-		goto unlock;
+	keep_path(dev, port, rtr, mask);
+	if (READ_ONCE(dev->reg_ready))
+		return;
+	if (!down_write_trylock(&dev->reg_lock)) {
+		rc_reg_want(dev);
+		return;
 	}
-	WRITE_ONCE(dev->reg_ready, true);
-	if (!broken)
-		rc_worth_start(dev);
-unlock:
+	if (!dev->reg_qp)
+		make(dev);
 	up_write(&dev->reg_lock);
+	if (!READ_ONCE(dev->reg_ready))
+		rc_reg_want(dev);
+}
+
+/**
+ * rc_reg_cancel() - a device goes: its queue pair is not made any more
+ * @dev: device, said to be going
+ */
+void rc_reg_cancel(struct rc_device *dev)
+{
+	cancel_delayed_work_sync(&dev->reg_work);
 }
 
 /**
@@ -208,8 +297,11 @@ unlock:
  */
 void rc_reg_stop(struct rc_device *dev)
 {
+	/* The last registration may have asked for a new queue pair. */
+	rc_reg_cancel(dev);
 	if (dev->reg_qp)
 		drain_and_destroy(dev);
+	rdma_destroy_ah_attr(&dev->reg_path.attr.ah_attr);
 }
 
 /*
@@ -229,6 +321,7 @@ static void give_up(struct rc_device *dev, struct reg_op *op)
 	spin_unlock_bh(&dev->lock);
 	if (works)
 		ib_modify_qp(dev->reg_qp, &error, IB_QP_STATE);
+	rc_reg_want(dev);
 	ibdev_warn_ratelimited(dev->ib, "sdp: a registration has not completed\n");
 }
 
@@ -249,6 +342,7 @@ static int post_and_wait(struct rc_device *dev, const struct ib_send_wr *first, 
 		return 0;
 	/* It is in error now, and all that is posted later would be for nothing. */
 	WRITE_ONCE(dev->reg_ready, false);
+	rc_reg_want(dev);
 	ibdev_warn_ratelimited(dev->ib, "sdp: a registration has failed (%s)\n",
 			       ib_wc_status_msg(op->status));
 	return -EIO;
@@ -272,13 +366,16 @@ static int run(struct rc_device *dev, struct ib_send_wr *first, struct ib_send_w
 	last->send_flags = IB_SEND_SIGNALED;
 	/* First: while one waits for it, the queue pair may be lost. */
 	down(&dev->reg_room);
-	down_read(&dev->reg_lock);
-	if (READ_ONCE(dev->reg_ready))
-		err = post_and_wait(dev, first, op);
-	/* One that is lost is freed by who has the lock for writing next. */
-	if (!op->lost)
-		kfree(op);
-	up_read(&dev->reg_lock);
+	/* Else it is being made again, which can take too long to wait for. */
+	if (down_read_trylock(&dev->reg_lock)) {
+		if (READ_ONCE(dev->reg_ready))
+			err = post_and_wait(dev, first, op);
+		/* The next one with the lock for writing frees it. */
+		if (op->lost)
+			op = NULL;
+		up_read(&dev->reg_lock);
+	}
+	kfree(op);
 	up(&dev->reg_room);
 	return err;
 }

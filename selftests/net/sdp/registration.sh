@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # A device that does not register memory, in each of the ways in which that can fail: what should
 # have gone by RDMA goes in messages, every byte is right, the connection lives, no page stays
-# pinned, and by RDMA it goes again when the device does (A4, B4). timeout: 400 s; short form: 6.12
+# pinned, and by RDMA it goes again when the device does (A4, B4), on connections that stand, too.
+# timeout: 400 s; short form: 6.12
 . "$(dirname "$0")/lib.sh"
 export PEER_SECONDS=600
 . "$(dirname "$0")/libpeers.sh"
@@ -24,7 +25,7 @@ cleanup restore
 echo 16384 >$threshold
 
 # Memory in few pieces is moved without a region, that of large ones is not.
-piece=65536 amount=$((24 * 65536)) large=524288 large_amount=$((6 * 524288)) phases=28
+piece=65536 amount=$((24 * 65536)) large=524288 large_amount=$((6 * 524288)) phases=150
 # Regions that a device may have beside those that it keeps: as kills.c has it.
 regions_more=8
 phase=0
@@ -67,11 +68,6 @@ by_rdma() {
 	check "$1: it goes by RDMA" [ "$(moved)" -gt "$moved_before" ]
 }
 
-in_messages() {
-	exchange "$1"
-	check "$1: all in messages" [ "$(moved)" = "$moved_before" ]
-}
-
 # failing DEVICE HOW
 failing() {
 	registers_not "$1" "$2"
@@ -91,19 +87,35 @@ without_regions() {
 	by_rdma "$1 takes requests again"
 }
 
-# Its queue pair is lost: the next connection makes another one, for all.
+# Its queue pair is lost, and another one is made, for all and without another connection. What this
+# one moves until then goes in messages.
+by_rdma_again() {
+	local until=$((SECONDS + 2 * patience))
+	exchange "$1"
+	while [ "$(moved)" = "$moved_before" ] && [ $SECONDS -lt $until ]; do
+		pause 0.5
+		exchange "$1"
+	done
+	check "$1: it goes by RDMA again" [ "$(moved)" -gt "$moved_before" ]
+}
+
 broken() {
 	failing "$1" "$2"
 	registers
-	in_messages "$1, after it failed to $2"
-	check "$1: another connection" transfer $SDP_B
-	by_rdma "$1 has another queue pair"
+	by_rdma_again "$1 has another queue pair"
 }
 
-# Nobody hears what has come of a request, nor of what drains the queue pair: each has a bound.
+# Nobody hears what has come of a request, nor of what drains the queue pair: each has a bound, of
+# ten seconds, for which nothing else waits.
 lost() {
+	local start
 	check "completions are lost" insmod "$lose"
-	broken "$1" flush
+	failing "$1" flush
+	start=$(ms)
+	check "another connection meanwhile" transfer $SDP_B
+	check "it does not wait for what is lost" [ $(($(ms) - start)) -lt $((8000 * slow)) ]
+	registers
+	by_rdma_again "$1 has another queue pair"
 	rmmod sdp_lose
 }
 
