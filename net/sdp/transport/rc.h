@@ -121,6 +121,7 @@ struct rc_reg_path {
  * @reg_work: makes @reg_qp again after it has failed
  * @reg_made: when it was made last, or tried to (jiffies)
  * @measured: @worth is being measured, or has been
+ * @invalidates: the device takes requests to invalidate keys
  * @worth: RDMA is worth it from so many bytes on
  * @worth_work: measures that
  * @going: no new link may come
@@ -148,6 +149,7 @@ struct rc_device {
 	struct delayed_work reg_work;
 	unsigned long reg_made;
 	bool measured;
+	bool invalidates;
 	u32 worth;
 	struct work_struct worth_work;
 	bool going;
@@ -468,6 +470,7 @@ void rc_drain_reset(struct rc_drain *d, struct ib_qp *qp);
 
 /* rc_mem.c */
 bool rc_mem_able(const struct ib_device *ib);
+bool rc_mem_invalidates(const struct ib_device *ib);
 void rc_mem_drop_pool(struct rc_device *dev);
 struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages);
 void rc_unmap(struct sdp_link *link, struct sdp_mem *mem);

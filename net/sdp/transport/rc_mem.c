@@ -18,18 +18,55 @@
 /* Made-up addresses: any that no device takes for negative. */
 #define VA_BITS		47
 
+/*
+ * Size of a region's pages: the largest of the device's that is no larger than
+ * ours, which may be 64 KiB where the device has 4 KiB and 2 MiB. A device that
+ * says nothing has 4 KiB. Returns 0 if there is none.
+ */
+static u32 region_page(const struct ib_device *ib)
+{
+	u64 sizes = ib->attrs.page_size_cap ?: SZ_4K;
+
+	sizes &= GENMASK_ULL(PAGE_SHIFT, 12);
+	return sizes ? BIT(fls64(sizes) - 1) : 0;
+}
+
+/* For the longest transfer, wherever it begins. */
+static u32 region_pages(const struct ib_device *ib)
+{
+	return SDP_MEM_MAX / region_page(ib) + 1;
+}
+
 /**
  * rc_mem_able() - can the device register memory by a queue pair?
  * @ib: device
  *
  * One that cannot read by RDMA has memory that can be written to all the same (B5).
  *
+ * ocrdma cannot: when it posts a registration, it takes the place in the first
+ * page from the address that the memory has for the peer, which is made up.
+ *
  * Return: true when it can.
  */
 bool rc_mem_able(const struct ib_device *ib)
 {
 	return (ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) &&
-	       ib->attrs.max_fast_reg_page_list_len >= SDP_MEM_PAGES;
+	       ib->ops.driver_id != RDMA_DRIVER_OCRDMA && region_page(ib) &&
+	       ib->attrs.max_fast_reg_page_list_len >= region_pages(ib);
+}
+
+/**
+ * rc_mem_invalidates() - does the device take a request to invalidate a key?
+ * @ib: device
+ *
+ * hns has none of those, and prints a warning with a stack when it gets one;
+ * other devices are asked, by the first such request.
+ *
+ * Return: true when it does, as far as is known.
+ */
+bool rc_mem_invalidates(const struct ib_device *ib)
+{
+	return ib->ops.driver_id != RDMA_DRIVER_HNS;
 }
 
 static struct rc_mr *new_region(struct rc_device *dev)
@@ -39,7 +76,7 @@ static struct rc_mr *new_region(struct rc_device *dev)
 
 	if (!r)
 		return ERR_PTR(-ENOMEM);
-	mr = ib_alloc_mr(dev->pd, IB_MR_TYPE_MEM_REG, SDP_MEM_PAGES);
+	mr = ib_alloc_mr(dev->pd, IB_MR_TYPE_MEM_REG, region_pages(dev->ib));
 	if (IS_ERR(mr)) {
 		kfree(r);
 		return ERR_CAST(mr);
@@ -48,7 +85,7 @@ static struct rc_mr *new_region(struct rc_device *dev)
 	return r;
 }
 
-static struct rc_mr *take_region(struct rc_device *dev)
+static struct rc_mr *take_free(struct rc_device *dev)
 {
 	struct rc_mr *r;
 
@@ -59,7 +96,7 @@ static struct rc_mr *take_region(struct rc_device *dev)
 		dev->free_regions--;
 	}
 	spin_unlock_bh(&dev->lock);
-	return r ?: new_region(dev);
+	return r;
 }
 
 static void free_region(struct rc_mr *r)
@@ -68,10 +105,26 @@ static void free_region(struct rc_mr *r)
 	kfree(r);
 }
 
+/* Its key is still good, and the device does not invalidate keys. */
+static bool used_up(struct rc_device *dev, const struct rc_mr *r)
+{
+	return r->valid && !READ_ONCE(dev->invalidates);
+}
+
+static struct rc_mr *take_region(struct rc_device *dev)
+{
+	struct rc_mr *r;
+
+	while ((r = take_free(dev)) && used_up(dev, r))
+		free_region(r);
+	return r ?: new_region(dev);
+}
+
 static void give_region(struct rc_device *dev, struct rc_mr *r, bool again)
 {
 	spin_lock_bh(&dev->lock);
-	again = again && dev->free_regions < RC_FREE_REGIONS;
+	again = again && dev->free_regions < RC_FREE_REGIONS &&
+		!used_up(dev, r);
 	if (again) {
 		list_add(&r->node, &dev->regions);
 		dev->free_regions++;
@@ -95,7 +148,18 @@ void rc_mem_drop_pool(struct rc_device *dev)
 	dev->free_regions = 0;
 }
 
-/* Give the region its pages, and a key and an address that tell nothing; then let it be used. */
+/*
+ * What a peer is told of has a new address each time, which tells nothing. What
+ * only we use keeps the one that it was mapped with: hfi1 compares the address
+ * in a request of ours with that.
+ */
+static u64 made_up(const struct ib_mr *mr)
+{
+	return (get_random_u64() & GENMASK_ULL(VA_BITS - 2, PAGE_SHIFT)) |
+	       offset_in_page(mr->iova);
+}
+
+/* Give the region its pages, a key and an address; then let it be used. */
 static int set_region(struct rc_device *dev, struct rc_mem *m)
 {
 	static const int access[] = {
@@ -109,14 +173,15 @@ static int set_region(struct rc_device *dev, struct rc_mem *m)
 	u32 stale = m->region->valid ? mr->rkey : 0;
 	int n, err;
 
-	n = ib_map_mr_sg(mr, m->sgt.sgl, m->sgt.nents, NULL, PAGE_SIZE);
+	n = ib_map_mr_sg(mr, m->sgt.sgl, m->sgt.nents, NULL,
+			 region_page(dev->ib));
 	if (n < 0)
 		return n;
 	if (n != m->sgt.nents)
 		return -EINVAL;
 	ib_update_fast_reg_key(mr, mr->rkey + 1 + get_random_u32_below(255));
-	mr->iova = (get_random_u64() & GENMASK_ULL(VA_BITS - 2, PAGE_SHIFT)) |
-		   offset_in_page(mr->iova);
+	if (sdp_mem_exposed(m->use))
+		mr->iova = made_up(mr);
 	err = rc_reg_mr(dev, mr, stale, access[m->use]);
 	if (err)
 		return err;

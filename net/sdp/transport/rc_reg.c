@@ -233,6 +233,7 @@ void rc_reg_init(struct rc_device *dev)
 	INIT_LIST_HEAD(&dev->reg_lost);
 	INIT_DELAYED_WORK(&dev->reg_work, make_again);
 	dev->reg_made = jiffies - RC_REG_PAUSE;
+	dev->invalidates = rc_mem_invalidates(dev->ib);
 	rc_worth_init(dev);
 }
 
@@ -331,8 +332,12 @@ static int post_and_wait(struct rc_device *dev, const struct ib_send_wr *first, 
 	const struct ib_send_wr *bad = first;
 	int err = ib_post_send(dev->reg_qp, first, &bad);
 
-	if (err && bad == first)
+	if (err && bad == first) {
+		/* The device says that it does not do that. */
+		if (first->opcode == IB_WR_LOCAL_INV && err != -ENOMEM)
+			WRITE_ONCE(dev->invalidates, false);
 		return err;
+	}
 	/* Or what comes before it has been posted, and it has not. */
 	if (err || !rc_drain_await(&op->done, dev->reg_cq)) {
 		give_up(dev, op);
@@ -384,7 +389,7 @@ static int run(struct rc_device *dev, struct ib_send_wr *first, struct ib_send_w
  * rc_reg_mr() - let a memory region, with the pages it was given, be used
  * @dev: device
  * @mr: region, with the key that it shall have
- * @stale: a key that it still has, to be ended first; or 0
+ * @stale: a key that it still has, to be invalidated first; or 0
  * @access: IB_ACCESS_*
  *
  * Return: 0 or an errno.

@@ -140,17 +140,52 @@ too_late() {
 	registers
 }
 
-# Keys are not taken back with the message that ends their use.
-kept() {
+# Another connection follows.
+again() {
 	peers_end
 	rm -f "$peers"/go-*
 	phase=0
+}
+
+# Keys are not taken back with the message that ends their use.
+kept() {
+	again
 	echo 0 >$invalidate
 	check "a connection without Send with Invalidate" begin
 	failures=$(sdpstat Failures)
 	taken_back "without it" -eq
 	too_late
 	echo 1 >$invalidate
+}
+
+# An adapter that compares the address in a request of its own side with that of the mapping.
+same_base() {
+	registers_not "$1" base
+	by_rdma "$1 goes by the address of the mapping"
+	by_rdma "$1 does so again"
+	check "$1: no region for our own use has another address" [ "$(<$regs)" = 0 ]
+	registers
+}
+
+# An adapter that takes no request to invalidate a key: one is refused, and then none is made.
+no_invalidation() {
+	registers_not "$1" noinv
+	by_rdma "$1 does not invalidate"
+	by_rdma "$1 does not do so again"
+	check "$1 is asked to invalidate once" [ "$(<$regs)" = 1 ]
+	registers
+}
+
+# An adapter whose regions have no pages as small as ours: new connections do not ask it to map.
+no_pages() {
+	registers_not "$1" pages
+	check "a connection of an adapter without small pages" begin
+	failures=$(sdpstat Failures)
+	exchange "$1 has no small pages"
+	check "$1 is not asked to map" [ "$(<$regs)" = 0 ]
+	check "$1: all in messages" [ "$(moved)" = "$moved_before" ]
+	registers
+	again
 }
 
 hostile_begin
@@ -165,6 +200,12 @@ for device in va vb; do
 	broken $device end
 done
 lost va
+for device in va vb; do
+	same_base $device
+	no_invalidation $device
+done
+again
+no_pages va
 kept
 check "no more regions than before" [ "$(regions)" -le $((regions_before + regions_more)) ]
 peers_end

@@ -12,6 +12,11 @@
  *	flush	a request comes when the queue pair is in error already: it is flushed, and with
  *		sdp_lose.ko nobody hears of it
  *
+ *	noinv	a request to invalidate a key is not taken, as by hns
+ *	base	a region for our own use has another address than it was mapped with, as hfi1 finds
+ *		out: the request fails
+ *	pages	a region has pages of 2 MiB only, and says so
+ *
  * For "reg", "end" and "taken" it is given a key that no region has, and finds that out by itself.
  *
  * With "revoke" nothing fails: messages that take a key back (Send with Invalidate) are counted.
@@ -27,6 +32,7 @@
 
 static struct ib_device *ib;
 static struct ib_device_ops real;
+static u64 real_sizes;
 static enum ib_wr_opcode spoiled;
 static atomic_t failures;
 
@@ -93,6 +99,46 @@ static int spoil_taken(struct ib_qp *qp, const struct ib_send_wr *first,
 	return real.post_send(qp, first, bad);
 }
 
+static int refuse_invalidation(struct ib_qp *qp, const struct ib_send_wr *first,
+			       const struct ib_send_wr **bad)
+{
+	if (first->opcode == IB_WR_LOCAL_INV) {
+		atomic_inc(&failures);
+		*bad = first;
+		return -EINVAL;
+	}
+	return real.post_send(qp, first, bad);
+}
+
+/* soft-RoCE maps to addresses of the kernel, which are negative. */
+static int spoil_moved(struct ib_qp *qp, const struct ib_send_wr *first,
+		       const struct ib_send_wr **bad)
+{
+	const struct ib_send_wr *wr;
+
+	for (wr = first; wr; wr = wr->next) {
+		if (wr->opcode != IB_WR_REG_MR ||
+		    (reg_wr(wr)->access & (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)) ||
+		    (s64)reg_wr(wr)->mr->iova < 0)
+			continue;
+		atomic_inc(&failures);
+		spoil(wr);
+	}
+	return real.post_send(qp, first, bad);
+}
+
+static int refuse_pages(struct ib_mr *mr, struct scatterlist *sg, int n, unsigned int *offset)
+{
+	atomic_inc(&failures);
+	return -EINVAL;
+}
+
+static void large_pages(void)
+{
+	WRITE_ONCE(ib->ops.map_mr_sg, refuse_pages);
+	WRITE_ONCE(ib->attrs.page_size_cap, SZ_2M);
+}
+
 static int count_revoking(struct ib_qp *qp, const struct ib_send_wr *first,
 			  const struct ib_send_wr **bad)
 {
@@ -126,6 +172,7 @@ void hostile_registers(void)
 	WRITE_ONCE(ib->ops.alloc_mr, real.alloc_mr);
 	WRITE_ONCE(ib->ops.map_mr_sg, real.map_mr_sg);
 	WRITE_ONCE(ib->ops.post_send, real.post_send);
+	WRITE_ONCE(ib->attrs.page_size_cap, real_sizes);
 	/* Who has just called one of ours is out of it before the module can go. */
 	synchronize_rcu_tasks();
 	ib_device_put(ib);
@@ -151,9 +198,16 @@ int hostile_registers_not(const char *name, const char *how)
 	if (!ib)
 		return -ENODEV;
 	real = ib->ops;
+	real_sizes = ib->attrs.page_size_cap;
 	atomic_set(&failures, 0);
 	WRITE_ONCE(spoiled, !strcmp(how, "end") ? IB_WR_LOCAL_INV : IB_WR_REG_MR);
-	if (!strcmp(how, "alloc"))
+	if (!strcmp(how, "pages"))
+		large_pages();
+	else if (!strcmp(how, "noinv"))
+		WRITE_ONCE(ib->ops.post_send, refuse_invalidation);
+	else if (!strcmp(how, "base"))
+		WRITE_ONCE(ib->ops.post_send, spoil_moved);
+	else if (!strcmp(how, "alloc"))
 		WRITE_ONCE(ib->ops.alloc_mr, refuse_region);
 	else if (!strcmp(how, "map"))
 		WRITE_ONCE(ib->ops.map_mr_sg, take_fewer);
