@@ -105,11 +105,12 @@ struct rc_reg_path {
  * @node: in the list of devices
  * @listeners: CM listeners, one per port listened on; under the list's mutex
  * @events: port and device events
- * @lock: covers @links, @regions, @free_regions, @reg_lost, @reg_path and
- *	@going
+ * @lock: covers @links, @regions, @free_regions, @stuck, @reg_lost, @reg_path
+ *	and @going
  * @links: every link on this device
  * @regions: memory regions to be used again
  * @free_regions: how many
+ * @stuck: memory regions that have not been deregistered when they should be
  * @reg_lock: to use the three that follow, or, for writing, to make them
  * @reg_ready: the two that follow are there, and work
  * @reg_qp: queue pair for registering memory, or NULL
@@ -138,6 +139,7 @@ struct rc_device {
 	struct list_head links;
 	struct list_head regions;
 	unsigned int free_regions;
+	struct list_head stuck;
 	struct rw_semaphore reg_lock;
 	bool reg_ready;
 	struct ib_qp *reg_qp;
@@ -232,11 +234,13 @@ struct rc_ring {
  * @node: in the device's list, while it is not used
  * @mr: the region
  * @valid: its key is still good, for ourselves
+ * @keeps: memory that cannot be given back, as it has not been deregistered
  */
 struct rc_mr {
 	struct list_head node;
 	struct ib_mr *mr;
 	bool valid;
+	struct rc_mem *keeps;
 };
 
 /* Memory that only we move from or to may take so many requests without a registration. */
@@ -471,6 +475,7 @@ void rc_drain_reset(struct rc_drain *d, struct ib_qp *qp);
 /* rc_mem.c */
 bool rc_mem_able(const struct ib_device *ib);
 bool rc_mem_invalidates(const struct ib_device *ib);
+u32 rc_mem_line(struct ib_device *ib);
 void rc_mem_drop_pool(struct rc_device *dev);
 struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages);
 void rc_unmap(struct sdp_link *link, struct sdp_mem *mem);

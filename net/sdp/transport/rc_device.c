@@ -392,6 +392,7 @@ static int client_add(struct ib_device *ib)
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->links);
 	INIT_LIST_HEAD(&dev->regions);
+	INIT_LIST_HEAD(&dev->stuck);
 	rc_reg_init(dev);
 	INIT_LIST_HEAD(&dev->listeners);
 	refcount_set(&dev->refs, 1);

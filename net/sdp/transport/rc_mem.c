@@ -10,6 +10,7 @@
  * to nobody else: its registration is ended when the region is used again, which saves a wait as
  * well; and if it is in few pieces it is not registered at all (rc_move.c).
  */
+#include <linux/dma-map-ops.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 
@@ -99,10 +100,19 @@ static struct rc_mr *take_free(struct rc_device *dev)
 	return r;
 }
 
-static void free_region(struct rc_mr *r)
+/* Returns false if the device does not do that: then it keeps the region. */
+static bool free_region(struct rc_device *dev, struct rc_mr *r)
 {
-	ib_dereg_mr(r->mr);
-	kfree(r);
+	if (!ib_dereg_mr(r->mr)) {
+		kfree(r);
+		return true;
+	}
+	spin_lock_bh(&dev->lock);
+	list_add(&r->node, &dev->stuck);
+	spin_unlock_bh(&dev->lock);
+	ibdev_warn_ratelimited(dev->ib,
+			       "sdp: a memory region is not deregistered\n");
+	return false;
 }
 
 /* Its key is still good, and the device does not invalidate keys. */
@@ -116,11 +126,12 @@ static struct rc_mr *take_region(struct rc_device *dev)
 	struct rc_mr *r;
 
 	while ((r = take_free(dev)) && used_up(dev, r))
-		free_region(r);
+		free_region(dev, r);
 	return r ?: new_region(dev);
 }
 
-static void give_region(struct rc_device *dev, struct rc_mr *r, bool again)
+/* Returns false if the device still has it, though it should not. */
+static bool give_region(struct rc_device *dev, struct rc_mr *r, bool again)
 {
 	spin_lock_bh(&dev->lock);
 	again = again && dev->free_regions < RC_FREE_REGIONS &&
@@ -130,22 +141,7 @@ static void give_region(struct rc_device *dev, struct rc_mr *r, bool again)
 		dev->free_regions++;
 	}
 	spin_unlock_bh(&dev->lock);
-	if (!again)
-		free_region(r);
-}
-
-/**
- * rc_mem_drop_pool() - a device goes: free its unused memory regions
- * @dev: device; nobody maps memory any more
- */
-void rc_mem_drop_pool(struct rc_device *dev)
-{
-	struct rc_mr *r, *next;
-
-	list_for_each_entry_safe(r, next, &dev->regions, node)
-		free_region(r);
-	INIT_LIST_HEAD(&dev->regions);
-	dev->free_regions = 0;
+	return again || free_region(dev, r);
 }
 
 /*
@@ -234,6 +230,52 @@ static void unmap_pages(struct ib_device *ib, struct rc_mem *m)
 	sg_free_table(&m->sgt);
 }
 
+/*
+ * The device still has the region, so a peer may reach the pages: they, and
+ * their addresses, must not become anybody else's.
+ */
+static void keep_pages(struct rc_mem *m)
+{
+	struct sg_page_iter it;
+
+	for_each_sgtable_page(&m->sgt, &it, 0)
+		get_page(sg_page_iter_page(&it));
+	m->region->keeps = m;
+}
+
+static void release_pages_of(struct ib_device *ib, struct rc_mem *m)
+{
+	struct sg_page_iter it;
+
+	ib_dma_unmap_sgtable_attrs(ib, &m->sgt, direction(m), 0);
+	for_each_sgtable_page(&m->sgt, &it, 0)
+		put_page(sg_page_iter_page(&it));
+	sg_free_table(&m->sgt);
+	kfree(m);
+}
+
+/**
+ * rc_mem_drop_pool() - a device goes: free its unused memory regions
+ * @dev: device; nobody maps memory any more
+ *
+ * A region that could not be deregistered is tried again. If that fails again,
+ * it and its pages are lost.
+ */
+void rc_mem_drop_pool(struct rc_device *dev)
+{
+	struct rc_mr *r, *next;
+
+	while ((r = take_free(dev)))
+		free_region(dev, r);
+	list_for_each_entry_safe(r, next, &dev->stuck, node) {
+		if (ib_dereg_mr(r->mr))
+			continue;
+		if (r->keeps)
+			release_pages_of(dev->ib, r->keeps);
+		kfree(r);
+	}
+}
+
 static void expose(struct rc_link *rc, struct rc_mem *m)
 {
 	spin_lock_bh(&rc->exposed_lock);
@@ -280,12 +322,50 @@ void rc_mem_revoked(struct rc_link *rc, u32 rkey)
 	rc_up->failed(&rc->link, EPROTO, "took back a foreign key");
 }
 
+/* Its region can be used @again. Returns false if the device keeps it. */
+static bool unmake(struct rc_device *dev, struct rc_mem *m, bool again)
+{
+	if (m->region && !give_region(dev, m->region, again)) {
+		keep_pages(m);
+		return false;
+	}
+	unmap_pages(dev->ib, m);
+	kfree(m);
+	return true;
+}
+
+/**
+ * rc_mem_line() - what the device writes shares so many bytes with nothing else
+ * @ib: device
+ *
+ * Where caches do not see what a device writes, a line at either end of it
+ * that the program also writes to would lose the one or the other.
+ *
+ * Return: bytes, a power of two.
+ */
+noinline u32 rc_mem_line(struct ib_device *ib)
+{
+	if (ib_uses_virt_dma(ib) || dev_is_dma_coherent(ib->dma_device))
+		return 1;
+	return dma_get_cache_alignment();
+}
+
+static bool shares_lines(struct ib_device *ib, const struct sdp_pages *pages)
+{
+	u32 line = rc_mem_line(ib);
+
+	return sdp_mem_changes(pages->use) &&
+	       !IS_ALIGNED(pages->offset | pages->len, line);
+}
+
 /* In up to @pieces it needs no registration. Returns an ERR_PTR when it cannot be. */
 static struct rc_mem *make(struct rc_device *dev, const struct sdp_pages *pages, u32 pieces)
 {
 	struct rc_mem *m;
 	int err;
 
+	if (shares_lines(dev->ib, pages))
+		return ERR_PTR(-EOPNOTSUPP);
 	m = kzalloc(sizeof(*m), GFP_KERNEL);
 	if (!m)
 		return ERR_PTR(-ENOMEM);
@@ -309,21 +389,14 @@ static struct rc_mem *make(struct rc_device *dev, const struct sdp_pages *pages,
 	err = set_region(dev, m);
 	if (!err)
 		return m;
-	give_region(dev, m->region, false);
+	unmake(dev, m, false);
+	return ERR_PTR(err);
+
 unmap:
 	unmap_pages(dev->ib, m);
 free:
 	kfree(m);
 	return ERR_PTR(err);
-}
-
-/* @again: its region can be used again. */
-static void unmake(struct rc_device *dev, struct rc_mem *m, bool again)
-{
-	if (m->region)
-		give_region(dev, m->region, again);
-	unmap_pages(dev->ib, m);
-	kfree(m);
 }
 
 /**
@@ -352,6 +425,18 @@ struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages)
 	return &m->mem;
 }
 
+/*
+ * The device lets the peer at memory that should be out of its reach. It does
+ * not by a queue pair in error.
+ */
+static void cut_off(struct rc_link *rc)
+{
+	struct ib_qp_attr error = { .qp_state = IB_QPS_ERR };
+
+	ib_modify_qp(rc->qp, &error, IB_QP_STATE);
+	rc_link_poke(rc, RC_BROKEN);
+}
+
 /**
  * rc_unmap() - end a registration; the peer cannot reach the memory any more
  * @link: the link, in use by the caller
@@ -363,12 +448,12 @@ void rc_unmap(struct sdp_link *link, struct sdp_mem *mem)
 {
 	struct rc_device *dev = to_rc(link)->dev;
 	struct rc_mem *m = to_rc_mem(mem);
-	bool again = true;
+	bool exposed = sdp_mem_exposed(m->use), again = true;
 
 	/* Its owner has given the link up. */
 	if (m->partly)
 		wait_for_completion(&mem->done);
-	if (sdp_mem_exposed(m->use)) {
+	if (exposed) {
 		/*
 		 * A peer that has not taken the key back may do so at any
 		 * moment, whatever it has said of its use. An adapter may fail
@@ -380,7 +465,8 @@ void rc_unmap(struct sdp_link *link, struct sdp_mem *mem)
 		again = !conceal(to_rc(link), m) && mem->settled;
 		m->region->valid = false;
 	}
-	unmake(dev, m, again);
+	if (!unmake(dev, m, again) && exposed)
+		cut_off(to_rc(link));
 }
 
 /**

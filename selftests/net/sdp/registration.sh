@@ -188,6 +188,39 @@ no_pages() {
 	again
 }
 
+# A device whose writes the caches do not see: nothing is written by RDMA to memory whose ends share
+# a line with something else. All memory here does, for the lines are said to be 2 MiB long.
+shared_lines() {
+	registers_not "$1" lines
+	exchange "lines are shared"
+	check "lines are shared: it is looked at" [ "$(<$regs)" -gt 0 ]
+	check "lines are shared: all in messages" [ "$(moved)" = "$moved_before" ]
+	registers
+	by_rdma "lines are not shared"
+}
+
+# A device that does not deregister: the peer is cut off, and the pages stay nobody's until the
+# device goes and is asked again.
+kept_region() {
+	echo 0 >$invalidate
+	check "a connection whose regions are to be deregistered" begin
+	registers_not va dereg
+	touch "$peers/go-1"
+	check "a region is not deregistered: the connection ends" reset_of client $patience
+	check "a region is not deregistered: at the other end, too" reset_of server $patience
+	check "a region is not deregistered: it was asked to" [ "$(<$regs)" -gt 0 ]
+	check "a region is not deregistered: no page is pinned" wait_for $patience unpinned
+	registers
+	again
+	echo 1 >$invalidate
+	check "a region is not deregistered: its device goes" timeout $((20 * slow)) rdma link delete rxa
+	check "and comes" lab_device "" rxa va 0 1
+	check "afterwards: a connection" begin
+	failures=$(sdpstat Failures)
+	by_rdma "afterwards"
+	again
+}
+
 hostile_begin
 check "a connection" begin
 failures=$(sdpstat Failures)
@@ -204,8 +237,10 @@ for device in va vb; do
 	same_base $device
 	no_invalidation $device
 done
+shared_lines va
 again
 no_pages va
+kept_region
 kept
 check "no more regions than before" [ "$(regions)" -le $((regions_before + regions_more)) ]
 peers_end

@@ -15,12 +15,15 @@
  *	noinv	a request to invalidate a key is not taken, as by hns
  *	base	a region for our own use has another address than it was mapped with, as hfi1 finds
  *		out: the request fails
+ *	dereg	a region is not deregistered
+ *	lines	what it writes is not seen through caches, whose lines are 2 MiB
  *	pages	a region has pages of 2 MiB only, and says so
  *
  * For "reg", "end" and "taken" it is given a key that no region has, and finds that out by itself.
  *
  * With "revoke" nothing fails: messages that take a key back (Send with Invalidate) are counted.
  */
+#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/rcupdate.h>
@@ -139,6 +142,37 @@ static void large_pages(void)
 	WRITE_ONCE(ib->attrs.page_size_cap, SZ_2M);
 }
 
+static int keep_region(struct ib_mr *mr, struct ib_udata *udata)
+{
+	atomic_inc(&failures);
+	return -EIO;
+}
+
+static int after_line(struct kretprobe_instance *probe, struct pt_regs *regs)
+{
+	atomic_inc(&failures);
+	regs_set_return_value(regs, SZ_2M);
+	return 0;
+}
+
+static struct kretprobe line = {
+	.kp.symbol_name = "rc_mem_line", .handler = after_line, .maxactive = 64,
+};
+
+static bool line_probed;
+
+static int probe_line(void)
+{
+	int err;
+
+	/* Registered again, it has to be as at first. */
+	line.kp.addr = NULL;
+	line.kp.flags = 0;
+	err = register_kretprobe(&line);
+	line_probed = !err;
+	return err;
+}
+
 static int count_revoking(struct ib_qp *qp, const struct ib_send_wr *first,
 			  const struct ib_send_wr **bad)
 {
@@ -172,7 +206,11 @@ void hostile_registers(void)
 	WRITE_ONCE(ib->ops.alloc_mr, real.alloc_mr);
 	WRITE_ONCE(ib->ops.map_mr_sg, real.map_mr_sg);
 	WRITE_ONCE(ib->ops.post_send, real.post_send);
+	WRITE_ONCE(ib->ops.dereg_mr, real.dereg_mr);
 	WRITE_ONCE(ib->attrs.page_size_cap, real_sizes);
+	if (line_probed)
+		unregister_kretprobe(&line);
+	line_probed = false;
 	/* Who has just called one of ours is out of it before the module can go. */
 	synchronize_rcu_tasks();
 	ib_device_put(ib);
@@ -205,6 +243,10 @@ int hostile_registers_not(const char *name, const char *how)
 		large_pages();
 	else if (!strcmp(how, "noinv"))
 		WRITE_ONCE(ib->ops.post_send, refuse_invalidation);
+	else if (!strcmp(how, "dereg"))
+		WRITE_ONCE(ib->ops.dereg_mr, keep_region);
+	else if (!strcmp(how, "lines"))
+		return probe_line();
 	else if (!strcmp(how, "base"))
 		WRITE_ONCE(ib->ops.post_send, spoil_moved);
 	else if (!strcmp(how, "alloc"))
