@@ -37,6 +37,7 @@ has linux/netlink.h '_msg_buf\[' EXTACK_BUF
 has linux/uio.h 'iov_iter_extract_pages' EXTRACT_PAGES
 has linux/uio.h 'iter_iov\(const struct' ITER_IOV
 has linux/skbuff.h 'bool devmem\)' ZEROCOPY_DEVMEM
+has net/inet_hashtables.h '__inet_lookup_listener\(net, hashinfo' LISTENER_HASHINFO
 has net/inet_sock.h 'INET_FLAGS_BIND_ADDRESS_NO_PORT' INET_FLAGS
 has net/proto_memory.h 'sk_under_memory_pressure' PROTO_MEMORY
 has linux/ftrace.h 'ftrace_regs_get_argument' FTRACE_ARGUMENT

@@ -152,6 +152,13 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int o
 #define sdp_inet_freebind(sk)	(inet_sk(sk)->freebind)
 #endif
 
+/* Looking for a listener takes no table of TCP's sockets since 6.17. */
+#ifdef SDP_HAVE_LISTENER_HASHINFO
+#define SDP_TCP_HASHINFO(net)	(net)->ipv4.tcp_death_row.hashinfo,
+#else
+#define SDP_TCP_HASHINFO(net)
+#endif
+
 /* A second getsockopt, which TCP might have one day, must not pass by ours. */
 #ifdef SDP_HAVE_GETSOCKOPT_ITER
 #define sdp_one_getsockopt(ops)	((ops)->getsockopt_iter = NULL)

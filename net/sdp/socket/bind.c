@@ -29,6 +29,7 @@ static int needs_name(struct sdp_sock *ssk)
 		return -EINVAL;
 	if (ssk->peer.port && !(ssk->sk.sk_userlocks & SOCK_BINDPORT_LOCK)) {
 		sdp_port_release(ssk);
+		sdp_claim_drop(ssk);
 		sdp_stream_lock(ssk);
 		ssk->peer.port = 0;
 		spin_unlock_bh(&ssk->lock);
@@ -69,7 +70,7 @@ static int do_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
 	if (err)
 		return err;
 	sdp_set_name(ssk, &ssk->local, e);
-	err = sdp_port_bind(ssk, e->port);
+	err = sdp_claim_bind(ssk, e->port);
 	if (err) {
 		sdp_set_name(ssk, &ssk->local, &old);
 		return err;

@@ -143,8 +143,10 @@ int sdp_disconnect(struct sdp_sock *ssk)
 	mutex_unlock(&ssk->tx_mutex);
 	mutex_unlock(&ssk->rx_mutex);
 	/* As TCP does, getsockname() goes on naming a port that is no longer the socket's. */
-	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
+	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK)) {
 		sdp_port_release(ssk);
+		sdp_claim_drop(ssk);
+	}
 	return 0;
 }
 
@@ -316,6 +318,7 @@ int sdp_release(struct socket *sock)
 		sdp_sock_end(ssk);
 	}
 	sock->sk = NULL;
+	sdp_claim_drop(ssk);
 	release_sock(sk);
 	sock_put(sk);
 	if (tcp)

@@ -410,6 +410,7 @@ void sdp_listen_stop(struct sdp_sock *ssk)
 	struct net *net = sock_net(&ssk->sk);
 
 	take_no_more(ssk);
+	sdp_claim_listen(ssk, false);
 	sdp_rc.unlisten(net, ssk->local.port);
 	sdp_loop.unlisten(net, ssk->local.port);
 	send_away(ssk);
@@ -427,15 +428,20 @@ static int begin_listening(struct sdp_sock *ssk)
 			ssk->local.ip = in6addr_any;
 			spin_unlock_bh(&ssk->lock);
 		}
-		err = sdp_port_bind(ssk, 0);
+		err = sdp_claim_bind(ssk, 0);
 		if (err)
 			return err;
 	}
 	WRITE_ONCE(ssk->sk.sk_ack_backlog, 0);
 	WRITE_ONCE(ssk->sk.sk_shutdown, 0);
-	err = sdp_port_listen(ssk);
+	err = sdp_claim_listen(ssk, true);
 	if (err)
 		return err;
+	err = sdp_port_listen(ssk);
+	if (err) {
+		sdp_claim_listen(ssk, false);
+		return err;
+	}
 	err = sdp_rc.listen(net, ssk->local.port);
 	if (!err) {
 		err = sdp_loop.listen(net, ssk->local.port);
@@ -445,6 +451,7 @@ static int begin_listening(struct sdp_sock *ssk)
 	if (err) {
 		/* By the other transport, or from within, somebody may have come meanwhile. */
 		take_no_more(ssk);
+		sdp_claim_listen(ssk, false);
 		send_away(ssk);
 	}
 	return err;

@@ -85,7 +85,7 @@ void sdp_sk_destruct(struct sock *sk)
 	__skb_queue_purge(&sk->sk_receive_queue);
 	__skb_queue_purge(&sk->sk_error_queue);
 	WARN_ON_ONCE(ssk->link || ssk->orphan || ssk->ring || ssk->ring_next || ssk->rings_over);
-	WARN_ON_ONCE(ssk->port);
+	WARN_ON_ONCE(ssk->port || ssk->claim);
 	WARN_ON_ONCE(!list_empty(&ssk->pending) || !list_empty(&ssk->accepted));
 	sdp_memory_end(ssk);
 	if (ssk->like)

@@ -6,6 +6,7 @@
  *	sock.c		making, listing and freeing the object
  *	addr.c		user space's addresses
  *	port.c		who has which port
+ *	claim.c		... and the TCP port that goes with it
  *	bind.c		bind, names
  *	connect.c	connect, and the connecting side's up-calls
  *	listen.c	listen, accept, and the accepting side's up-calls
@@ -254,6 +255,7 @@ struct sdp_home;
  * @port_node: in the port's tree, if it stands for all that have the same key
  * @port_alike: ring of those
  * @port_alikes: how many they are, if it stands for them
+ * @claim: has TCP's port of the same number for it, or NULL (claim.c)
  * @named_by_tcp: it has its port from the TCP socket whose place it takes
  * @only_connects: it has its port to connect from, or was accepted: nobody asks for it there
  * @listed: in the namespace's list
@@ -413,6 +415,7 @@ struct sdp_sock {
 	struct list_head port_alike;
 	unsigned int port_alikes;
 	u16 port_number;
+	struct socket *claim;
 	bool named_by_tcp;
 	bool only_connects;
 	bool listed;
@@ -527,6 +530,11 @@ void sdp_port_changed(struct sdp_sock *ssk);
 void sdp_port_share(struct sdp_sock *child, struct sdp_sock *parent);
 void sdp_port_release(struct sdp_sock *ssk);
 struct sdp_sock *sdp_port_find_listener(const struct sdp_incoming *in);
+
+/* claim.c */
+int sdp_claim_bind(struct sdp_sock *ssk, u16 number);
+int sdp_claim_listen(struct sdp_sock *ssk, bool listens);
+void sdp_claim_drop(struct sdp_sock *ssk);
 
 /* bind.c, connect.c, listen.c, close.c: calls of the table in family.c */
 int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len);

@@ -2,7 +2,9 @@
 /*
  * Ports with many sockets: neither bind() nor listen() nor a request walks the connections of a
  * port, or the listeners that share it by SO_REUSEPORT, who take exact turns; and options that are
- * set on a socket after its bind() count. timeout: 300 s; short form: 6.1 6.12
+ * set on a socket after its bind() count. And a port of TCP's is one user's: nobody else listens
+ * there by SDP, and nobody takes the TCP port of an SDP listener.
+ * timeout: 300 s; short form: 6.1 6.12
  */
 #include "cases.h"
 #include "machine.h"
@@ -270,6 +272,179 @@ static int connected_address(void *arg)
 	return EXIT_OK;
 }
 
+#define ANY6		"::"
+
+enum { TCP_ONE, SDP_ONE };
+enum { FIRST_USER = 1001, SECOND_USER = 1002 };
+enum { BOUND_ONLY = 0x100000 };		/* beside an option: it does not listen */
+
+/* Two sockets that want the same port, one after the other. */
+static const struct rivals {
+	const char *first, *second;
+	int options[2];
+	bool same_user, only_v6;
+} rivals[] = {
+	{ .first = "127.0.0.1", .second = "127.0.0.1" },
+	{ .first = "0.0.0.0", .second = "127.0.0.1" },
+	{ .first = "127.0.0.1", .second = "0.0.0.0" },
+	{ .first = "127.0.0.1", .second = "127.0.0.2" },
+	{ .first = ANY6, .second = "127.0.0.1" },
+	{ .first = "127.0.0.1", .second = ANY6 },
+	{ .first = ANY6, .second = "127.0.0.1", .only_v6 = true },
+	{ .first = "0.0.0.0", .second = ANY6, .only_v6 = true },
+	{ .first = ANY6, .second = ANY6 },
+	{ .first = "127.0.0.1", .second = "127.0.0.1",
+	  .options = { BOUND_ONLY, 0 } },
+	{ .first = "127.0.0.1", .second = "127.0.0.1",
+	  .options = { SO_REUSEADDR, SO_REUSEADDR } },
+	{ .first = "127.0.0.1", .second = "127.0.0.1",
+	  .options = { BOUND_ONLY | SO_REUSEADDR, SO_REUSEADDR } },
+	{ .first = "127.0.0.1", .second = "127.0.0.1",
+	  .options = { SO_REUSEADDR, BOUND_ONLY | SO_REUSEADDR } },
+	{ .first = "127.0.0.1", .second = "0.0.0.0",
+	  .options = { BOUND_ONLY | SO_REUSEADDR, BOUND_ONLY | SO_REUSEADDR } },
+	{ .first = "127.0.0.1", .second = "127.0.0.1",
+	  .options = { BOUND_ONLY | SO_REUSEADDR, 0 } },
+	{ .first = "127.0.0.1", .second = "127.0.0.1",
+	  .options = { SO_REUSEPORT, SO_REUSEPORT } },
+	{ .first = "127.0.0.1", .second = "127.0.0.1",
+	  .options = { SO_REUSEPORT, SO_REUSEPORT }, .same_user = true },
+	{ .first = "127.0.0.1", .second = "127.0.0.1",
+	  .options = { BOUND_ONLY, 0 }, .same_user = true },
+	{ .first = "127.0.0.1", .second = "0.0.0.0",
+	  .options = { BOUND_ONLY | SO_REUSEADDR, SO_REUSEADDR }, .same_user = true },
+};
+
+/* 0 if a socket of @user's is bound, and listens unless it is not to; else the errno. */
+static int rival_made(int kind, uid_t user, const char *text, unsigned int port, int options,
+		      bool only_v6, int *fd)
+{
+	int family = strchr(text, ':') ? AF_INET6 : AF_INET, on = 1;
+	struct addr where = addr_make(family, text, port);
+	int option = options & ~BOUND_ONLY, error = 0;
+
+	/* Root may have every port: be somebody who may not. */
+	need_errno(!seteuid(user), "seteuid");
+	*fd = socket(family, SOCK_STREAM, kind == SDP_ONE ? IPPROTO_SDP : 0);
+	need_errno(*fd >= 0, "socket");
+	if (option)
+		need_errno(!setsockopt(*fd, SOL_SOCKET, option, &on, sizeof(on)), "setsockopt");
+	if (family == AF_INET6)
+		set_int(*fd, IPPROTO_IPV6, IPV6_V6ONLY, only_v6);
+	if (bind(*fd, &where.sa, where.len) || (!(options & BOUND_ONLY) && listen(*fd, 1)))
+		error = errno;
+	need_errno(!seteuid(0), "seteuid");
+	return error;
+}
+
+/* What the second one is told. */
+static int rival_told(const struct rivals *r, int first, int second, unsigned int port)
+{
+	int one, other, error;
+
+	error = rival_made(first, FIRST_USER, r->first, port, r->options[0], r->only_v6, &one);
+	need(!error, "the first one: %s", errno_text(error));
+	error = rival_made(second, r->same_user ? FIRST_USER : SECOND_USER, r->second, port,
+			   r->options[1], r->only_v6, &other);
+	close(other);
+	close(one);
+	return error;
+}
+
+/* A port of TCP's, or of SDP's together with it, is one user's: in every order what TCP says. */
+static int as_tcp_says(void *arg)
+{
+	unsigned int i, port;
+	int right, order;
+
+	(void)arg;
+	if (geteuid())
+		return EXIT_SKIPPED;
+	for (i = 0; i < ARRAY_SIZE(rivals); i++) {
+		port = 15000 + 10 * i;
+		right = rival_told(&rivals[i], TCP_ONE, TCP_ONE, port);
+		for (order = 1; order <= 3; order++) {
+			int told = rival_told(&rivals[i], order & 1, order >> 1, port + order);
+
+			need(told == right, "pair %u, %s then %s: %s, and with TCP alone %s", i,
+			     order & 1 ? "SDP" : "TCP", order >> 1 ? "SDP" : "TCP",
+			     errno_text(told), errno_text(right));
+		}
+	}
+	return EXIT_OK;
+}
+
+/* A server that listens by TCP may do so by SDP, too, and root may in any order. */
+static int both_kinds(void *arg)
+{
+	static const uid_t users[] = { FIRST_USER, 0 };
+	int tcp, sdp, error, order;
+	size_t i;
+
+	(void)arg;
+	if (geteuid())
+		return EXIT_SKIPPED;
+	for (i = 0; i < ARRAY_SIZE(users); i++) {
+		for (order = 0; order <= (users[i] ? 0 : 1); order++) {
+			error = rival_made(order, users[i], "127.0.0.1", 15500, 0, false, &tcp);
+			need(!error, "the first one: %s", errno_text(error));
+			error = rival_made(!order, users[i], "127.0.0.1", 15500, 0, false, &sdp);
+			need(!error, "the second one: %s", errno_text(error));
+			close(tcp);
+			close(sdp);
+		}
+	}
+	return EXIT_OK;
+}
+
+/* TCP's port of a socket of the first user's, as long as that has SDP's. */
+static void need_claimed(int fd, bool claimed, const char *when)
+{
+	struct addr name = name_of(fd);
+	int other, error = rival_made(TCP_ONE, SECOND_USER, "127.0.0.1", addr_port(&name), 0, false,
+				      &other);
+
+	need(error == (claimed ? EADDRINUSE : 0), "%s: %s", when, errno_text(error));
+	close(other);
+}
+
+static int claim_lasts(void *arg)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct addr where = addr_make(AF_INET, "127.0.0.1", 0);
+	int fd, client, accepted, copy;
+
+	(void)arg;
+	if (geteuid())
+		return EXIT_SKIPPED;
+	rival_made(SDP_ONE, FIRST_USER, "127.0.0.1", 0, 0, false, &fd);
+	need_claimed(fd, true, "a listener at a port that the kernel chose");
+	where = name_of(fd);
+	client = twin(0);
+	connect_to(client, &where);
+	accepted = accept_from(fd);
+	need_claimed(client, false, "a port that is only connected from");
+	need_errno(!shutdown(fd, SHUT_RD), "shutdown");
+	need_claimed(fd, false, "a port that goes with listening");
+	close(fd);
+	close(accepted);
+	close(client);
+	rival_made(SDP_ONE, FIRST_USER, "127.0.0.1", 15600, 0, false, &fd);
+	need_claimed(fd, true, "a listener");
+	copy = dup(fd);
+	close(fd);
+	need_claimed(copy, true, "a listener that another descriptor stands for");
+	need_errno(!connect(copy, &none, sizeof(none)), "disconnect");
+	need_claimed(copy, true, "a socket that is bound");
+	where = name_of(copy);
+	close(copy);
+	copy = twin(0);
+	need_errno(!bind(copy, &where.sa, where.len), "bind");
+	need_claimed(copy, false, "root's");
+	close(copy);
+	return EXIT_OK;
+}
+
 static int reuse_address = SO_REUSEADDR, reuse_port = SO_REUSEPORT;
 
 static const struct test tests[] = {
@@ -279,6 +454,9 @@ static const struct test tests[] = {
 	{ "reuse_port_later", set_later, 10, EVERYWHERE, false, &reuse_port },
 	{ "listener_ends", listener_ends, 10, EVERYWHERE, true, NULL },
 	{ "connected_address", connected_address, 10, EVERYWHERE, true, NULL },
+	{ "as_tcp_says", as_tcp_says, 20, EVERYWHERE, true, NULL },
+	{ "both_kinds", both_kinds, 10, EVERYWHERE, true, NULL },
+	{ "claim_lasts", claim_lasts, 10, EVERYWHERE, true, NULL },
 };
 
 int main(int argc, char **argv)
