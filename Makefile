@@ -30,7 +30,8 @@ HEADERS		:= sdp.h sdp_netlink.h
 .PHONY: all modules tools install install-module install-headers install-tools uninstall \
 	dkms-source dkms-install deb check-deb demo check check-all check-style \
 	check-unit check-kunit check-vm check-wire check-runner check-deep check-programs check-load \
-	check-pair check-soak check-syscalls check-hostile check-faults check-races check-coverage \
+	check-suites check-pair check-soak check-syscalls check-hostile check-faults check-races \
+	check-coverage \
 	bench bench-policy paper clean help
 
 all: modules
@@ -128,6 +129,9 @@ check-wire:
 check-programs:
 	@selftests/programs/run.sh $(or $(KERNEL),6.12) $(TEST)
 
+check-suites:
+	@selftests/suites/run.sh $(or $(KERNEL),6.12) $(TEST)
+
 check-pair:
 	@selftests/pair/run.sh $(or $(KERNEL),6.12)
 
@@ -190,6 +194,8 @@ help:
 	@echo '  check-wire            tshark watches the wire'
 	@echo '  check-programs        unmodified programs by a policy, beside TCP, in a VM: iperf3, redis,'
 	@echo '                        nginx, ssh, PostgreSQL, Go, Java ...; KERNEL and TEST as above'
+	@echo '  check-suites          test suites of Go and CPython by a policy, beside TCP, in a VM; KERNEL'
+	@echo '                        and TEST as above'
 	@echo '  check-deb             Debian packages: lintian, contents; in full, installed in a new system'
 	@echo '  check-runner          the test runner itself: it sees every kind of failure'
 	@echo 'make check-deep       100 million random steps of two engines, and all schedules of larger pairs'

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # setup.sh SET...: install the Debian packages that the named sets need, if any is
-# missing. Sets: build, tool, vm, style, unit, wire, bench, demo, kernel, programs, deb, go.
+# missing. Sets: build, tool, vm, style, unit, wire, bench, demo, kernel, programs, deb, go,
+# suites.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -17,6 +18,7 @@ declare -A SETS=(
 	[demo]="socat tar coreutils iperf3 redis-server redis-tools nginx curl"
 	[programs]="iperf3 redis-server redis-tools nginx wrk openssh-server openssh-client rsync postgresql curl python3 default-jdk-headless gcc libc6-dev make"
 	[go]="golang-go gcc libc6-dev make"
+	[suites]="libpython3.11-testsuite python3"
 	[deb]="build-essential debhelper dh-dkms lintian pkg-config libmnl-dev libjansson-dev xz-utils mmdebstrap"
 )
 
