@@ -199,6 +199,7 @@ static int decisions(void)
  */
 static int held_asked_rarely(void *arg)
 {
+	int ms = slow_kernel() ? 6000 : 2000;
 	bool by_sock = arg;
 	struct slow s = { 0 };
 	struct silent peer;
@@ -207,7 +208,7 @@ static int held_asked_rarely(void *arg)
 
 	by_names();
 	peer = silent_peer();
-	setting_set("fallback_ms", 10);
+	setting_set("fallback_ms", ms);
 	s.fd = stream(SOCK_NONBLOCK);
 	if (!slow_memory(&s) || !tracing_begin(WORK))
 		return EXIT_SKIPPED;
@@ -215,6 +216,9 @@ static int held_asked_rarely(void *arg)
 	need(error == EINPROGRESS, "connect: %s", errno_text(error));
 	thread = start_thread(by_sock ? linger_slowly : set_slowly, &s);
 	need(poll_for(s.faults, POLLIN, WAIT_MS) & POLLIN, "its memory is not slow");
+	/* From when the time for SDP is over. */
+	pause_ms(ms);
+	trace_anew();
 	pause_ms(2000);
 	n = decisions();
 	tracing_write(WORK, "0");
