@@ -10,6 +10,7 @@
  *
  * The lists and sk_ack_backlog are covered by the listener's @lock.
  */
+#include <linux/cgroup.h>
 #include <linux/security.h>
 
 #include "sock.h"
@@ -28,6 +29,25 @@ static void inherit(struct sock *sk, const struct sock *from)
 	sk->sk_error_report = from->sk_error_report;
 }
 
+/*
+ * The control group that BPF programs and packet filters tell a socket by is
+ * the listener's, as with TCP. The child was made by a work item, so it has
+ * the root group so far. (Its memory is charged by sdp_memory_inherit().)
+ */
+static void inherit_cgroup(struct sock *child, struct sock *parent)
+{
+#ifdef CONFIG_SOCK_CGROUP_DATA
+	struct cgroup *own = sock_cgroup_ptr(&child->sk_cgrp_data);
+	struct cgroup *group = sock_cgroup_ptr(&parent->sk_cgrp_data);
+
+	cgroup_get(group);
+	cgroup_bpf_get(group);
+	child->sk_cgrp_data = parent->sk_cgrp_data;
+	cgroup_bpf_put(own);
+	cgroup_put(own);
+#endif
+}
+
 /* NULL for want of memory; -ECONNREFUSED when TCP's listener wants what it could not have. */
 static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_incoming *in)
 {
@@ -39,6 +59,7 @@ static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_inc
 	sock_init_data(NULL, &child->sk);
 	sdp_sock_init(child);
 	sdp_memory_inherit(&child->sk, &parent->sk);
+	inherit_cgroup(&child->sk, &parent->sk);
 	inherit(&child->sk, &parent->sk);
 	security_sk_clone(&parent->sk, &child->sk);
 	sdp_options_inherit(child, parent);

@@ -524,6 +524,7 @@ static const struct test tests[] = {
 	CASE(bpf_forbids_sdp, 30, TWO_SETS),
 	CASE(bpf_names, 30, TWO_SETS),
 	CASE(bpf_events, 30, TWO_SETS),
+	CASE(bpf_options, 30, TWO_SETS),
 	CASE(bpf_packets, 30, TWO_SETS),
 	CASE(lsm_forbids_sdp, 30, TWO_SETS),
 	CASE(landlock, 30, TWO_SETS),

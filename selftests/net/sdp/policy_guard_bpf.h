@@ -356,6 +356,44 @@ static int bpf_events(void *arg)
 	return EXIT_OK;
 }
 
+/* What a program of the listener's group forbids, the accepted socket may not do. */
+static int bpf_options(void *arg)
+{
+	static const struct bpf_insn forbid[] = {
+		PUT(BPF_REG_0, 1),
+		LOAD(BPF_REG_2, struct bpf_sockopt, optname),
+		SKIP_UNLESS(BPF_REG_2, SO_PRIORITY, 1),
+		PUT(BPF_REG_0, 0),
+		RETURN,
+	};
+	static const enum kind kinds[] = { TCP_ONLY, SDP_ONLY, PAIR };
+	int cgroup, listening, fd, s, value = 1;
+	struct addr where;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	cgroup = guarded_enter();
+	if (cgroup < 0 || !guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_SETSOCKOPT,
+				    forbid, ARRAY_SIZE(forbid)))
+		return EXIT_SKIPPED;
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		listening = listener_of(kinds[i], 8, &where);
+		fd = connected_as(kinds[i] == TCP_ONLY ? TCP_SIDE : SDP_SIDE, &where);
+		s = accept_and_talk(listening, fd, kinds[i] == TCP_ONLY ? BY_TCP : BY_SDP);
+		/* It matters whose the socket is, not who calls. */
+		need_errno(cgroup_enter(""), "out of the control group");
+		need(setsockopt(s, SOL_SOCKET, SO_PRIORITY, &value, sizeof(value)) &&
+		     errno == EPERM, "accepted by %s: it may", kind_names[kinds[i]]);
+		need_errno(cgroup_enter(GUARDED), "back into the control group");
+		close(s);
+		close(fd);
+		close(listening);
+	}
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
 /* Nothing that TCP sends may leave; what goes by SDP does. */
 static int bpf_packets(void *arg)
 {
