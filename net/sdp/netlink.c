@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The generic netlink family "sdp": which request is whose. linux/sdp_netlink.h says what each
- * one is, control/dump.c and policy/requests.c answer them.
+ * one is, control/dump.c, control/kill.c and policy/requests.c answer them.
  *
  * A request is about the network namespace of the socket that it comes by. Nothing is locked
  * here: requests of several sockets run beside each other, as system calls do.
@@ -9,6 +9,7 @@
 #include <linux/module.h>
 
 #include "control/dump.h"
+#include "control/kill.h"
 #include "genl.h"
 #include "netlink.h"
 #include "policy/requests.h"
@@ -34,6 +35,8 @@ static const struct genl_ops ops[] = {
 	{ DUMP(SDP_CMD_SOCK_GET, sdp_dump_socks) },
 	{ DUMP(SDP_CMD_FALLBACK_GET, sdp_request_fallbacks), .flags = GENL_UNS_ADMIN_PERM },
 	{ DUMP(SDP_CMD_STAT_GET, sdp_dump_stats) },
+	{ DO(SDP_CMD_SOCK_KILL, sdp_request_kill, sdp_kill_attrs, SDP_SOCK_A_MAX),
+	  .flags = GENL_UNS_ADMIN_PERM },
 };
 
 static struct genl_family family = {

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/libtools.sh"
 
 version=$(sed -n 's/^VERSION[[:space:]]*:= *//p' "$top/Makefile")
-commands="policy list stat fallbacks check"
+commands="policy list stat fallbacks check kill"
 
 # json EXPRESSION COMMAND...: what it prints is JSON, and of that the Python expression of d holds
 json() {
@@ -54,6 +54,9 @@ usage "a word too much: stat" "sdp: stat takes no words" stat ActiveOpens
 usage "a word too much: fallbacks" "sdp: fallbacks takes no words" fallbacks all
 usage "a word too much: policy show" "sdp: policy show takes no words" policy show now
 usage "a word too much: policy on" "sdp: policy on and policy off take no words" policy on please
+usage "kill: one end" "sdp: kill takes two ends" kill 10.9.0.1:80
+usage "kill: no port" "sdp: not an address and port: 10.9.0.2" kill 10.9.0.1:80 10.9.0.2
+usage "kill: no number" "sdp: not an address and port: localhost:80" kill 10.9.0.1:80 localhost:80
 usage "stat: no seconds" "sdp: -w takes a number of seconds" stat -w 0
 usage "stat: too many" "sdp: -w takes a number of seconds" stat -w 86401
 usage "stat: no number" "sdp: -w takes a number of seconds" stat -w 1s
@@ -141,7 +144,7 @@ offers() {
 	shift 2
 	expect "completion: $name" 0 "$text" complete_words "$@"
 }
-offers "commands" "check fallbacks help list policy stat" sdp ""
+offers "commands" "check fallbacks help kill list policy stat" sdp ""
 offers "a beginning" "fallbacks" sdp f
 offers "options in front" "--help --json --version" sdp -
 offers "policy" "check explain off on set show" sdp policy ""

@@ -47,9 +47,9 @@ _sdp_policy() {
 # What stands behind a word that is no option.
 _sdp_arguments() {
 	case $(_sdp_word 1) in
-	"")	_sdp_offer "policy list stat fallbacks check help" ;;
+	"")	_sdp_offer "policy list stat fallbacks check kill help" ;;
 	policy)	_sdp_policy ;;
-	help)	[ -n "$(_sdp_word 2)" ] || _sdp_offer "policy list stat fallbacks check" ;;
+	help)	[ -n "$(_sdp_word 2)" ] || _sdp_offer "policy list stat fallbacks check kill" ;;
 	check)	[ -n "$(_sdp_word 2)" ] ||
 			mapfile -t COMPREPLY < <(compgen -A hostname -- "${COMP_WORDS[COMP_CWORD]}") ;;
 	esac

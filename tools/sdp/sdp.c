@@ -12,7 +12,7 @@
 
 static const struct sdp_command *const commands[] = {
 	&sdp_policy_command, &sdp_list_command, &sdp_stat_command, &sdp_fallbacks_command,
-	&sdp_check_command,
+	&sdp_check_command, &sdp_kill_command,
 };
 
 #define COMMANDS	(sizeof(commands) / sizeof(commands[0]))

@@ -35,7 +35,7 @@ struct sdp_command {
 };
 
 extern const struct sdp_command sdp_policy_command, sdp_list_command, sdp_fallbacks_command,
-	sdp_stat_command, sdp_check_command;
+	sdp_stat_command, sdp_check_command, sdp_kill_command;
 
 /* sdp.c */
 int sdp_usage(const struct sdp_command *command, const char *wrong);

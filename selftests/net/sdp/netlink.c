@@ -32,6 +32,8 @@ static const struct test tests[] = {
 	CASE(dump_other_namespace, 30, ONE_SET),
 	CASE(dump_many, 60, ONE_SET),
 	CASE(dump_left, 60, ONE_SET),
+	CASE(sock_kill, 30, ALL_SETS),
+	CASE(sock_kill_refused, 30, ONE_SET),
 	CASE(explain_rules, 30, ONE_SET),
 	CASE(explain_wrong, 30, ONE_SET),
 	CASE(explain_comes_true, 30, ALL_SETS),

@@ -370,4 +370,131 @@ static int dump_left(void *arg)
 	return EXIT_OK;
 }
 
+static struct addr peer_of(int fd)
+{
+	struct addr a = { .len = sizeof(a.ss) };
+
+	need_errno(!getpeername(fd, &a.sa, &a.len), "getpeername");
+	return a;
+}
+
+static struct request *kill_request(struct nl *nl, const struct addr *local,
+				    const struct addr *peer)
+{
+	struct request *r = nl_do(nl, SDP_CMD_SOCK_KILL);
+
+	put_addr(r, SDP_SOCK_A_LOCAL, local);
+	mnl_attr_put_u16(&r->nlh, SDP_SOCK_A_LOCAL_PORT, addr_port(local));
+	put_addr(r, SDP_SOCK_A_PEER, peer);
+	mnl_attr_put_u16(&r->nlh, SDP_SOCK_A_PEER_PORT, addr_port(peer));
+	return r;
+}
+
+static int kill_ends(struct nl *nl, const struct addr *local, const struct addr *peer)
+{
+	return nl_talk(nl, kill_request(nl, local, peer), NULL, NULL);
+}
+
+static void need_ended(int fd, int want, const char *what)
+{
+	char c;
+
+	need(poll_for(fd, POLLIN, WAIT_MS) & POLLERR, "%s: no end", what);
+	need(recv(fd, &c, 1, MSG_DONTWAIT) < 0 && errno == want, "%s: %s", what,
+	     errno_text(errno));
+}
+
+/* Ends each end of a connection, one that nobody has accepted, and one that has been closed. */
+static int sock_kill(void *arg)
+{
+	struct nl nl = nl_open();
+	struct addr where, local, peer;
+	int listening, c, i, error;
+	struct request *r;
+	struct pair p;
+
+	(void)arg;
+	for (i = 0; i < 2; i++) {
+		int victim, other;
+
+		p = pair_make();
+		victim = i ? p.c : p.s;
+		other = i ? p.s : p.c;
+		local = name_of(victim);
+		peer = peer_of(victim);
+		r = kill_request(&nl, &local, &peer);
+		mnl_attr_put_u64(&r->nlh, SDP_SOCK_A_INODE, inode_of(other));
+		error = nl_talk(&nl, r, NULL, NULL);
+		need(error == ENOENT, "another inode: %s", errno_text(error));
+		send_all(victim, "x", 1);
+		drain(other, 1);
+		r = kill_request(&nl, &local, &peer);
+		mnl_attr_put_u64(&r->nlh, SDP_SOCK_A_INODE, inode_of(victim));
+		error = nl_talk(&nl, r, NULL, NULL);
+		need(!error, "kill: %s", errno_text(error));
+		need_ended(victim, ECONNABORTED, "the victim");
+		need_ended(other, ECONNRESET, "its peer");
+		error = kill_ends(&nl, &local, &peer);
+		need(error == ENOENT, "once more: %s", errno_text(error));
+		close(p.c);
+		close(p.s);
+	}
+	listening = listener(4, &where);
+	c = fresh(0);
+	connect_to(c, &where);
+	local = name_of(c);
+	need(poll_for(listening, POLLIN, WAIT_MS), "no connection to accept");
+	error = kill_ends(&nl, &where, &local);
+	need(!error, "of one in the queue: %s", errno_text(error));
+	need_ended(c, ECONNRESET, "the client of one in the queue");
+
+	p = pair_make();
+	local = name_of(p.c);
+	peer = peer_of(p.c);
+	/* What it has sent keeps it. */
+	fill(p.c);
+	close(p.c);
+	error = kill_ends(&nl, &local, &peer);
+	need(!error, "of a closed one: %s", errno_text(error));
+	need(poll_for(p.s, POLLRDHUP, WAIT_MS) & POLLERR, "the peer of a closed one: no end");
+	error = kill_ends(&nl, &where, &where);
+	need(error == ENOENT, "no such connection: %s", errno_text(error));
+	nl_close(&nl);
+	return EXIT_OK;
+}
+
+/* Without the capability, without one of the addresses, and with what answers have. */
+static int sock_kill_refused(void *arg)
+{
+	struct pair p = pair_make();
+	struct addr local = name_of(p.c), peer = peer_of(p.c);
+	struct nl nl = nl_open();
+	struct request *r;
+	int error;
+
+	(void)arg;
+	r = nl_do(&nl, SDP_CMD_SOCK_KILL);
+	put_addr(r, SDP_SOCK_A_LOCAL, &local);
+	mnl_attr_put_u16(&r->nlh, SDP_SOCK_A_LOCAL_PORT, addr_port(&local));
+	error = nl_talk(&nl, r, NULL, NULL);
+	need(error == EINVAL, "without a peer: %s", errno_text(error));
+	r = kill_request(&nl, &local, &peer);
+	mnl_attr_put_u8(&r->nlh, SDP_SOCK_A_STATE, 1);
+	error = nl_talk(&nl, r, NULL, NULL);
+	need(error == EINVAL, "with a state: %s", errno_text(error));
+	r = nl_do(&nl, SDP_CMD_SOCK_KILL);
+	mnl_attr_put(&r->nlh, SDP_SOCK_A_LOCAL, 5, "12345");
+	mnl_attr_put_u16(&r->nlh, SDP_SOCK_A_LOCAL_PORT, addr_port(&local));
+	put_addr(r, SDP_SOCK_A_PEER, &peer);
+	mnl_attr_put_u16(&r->nlh, SDP_SOCK_A_PEER_PORT, addr_port(&peer));
+	error = nl_talk(&nl, r, NULL, NULL);
+	need(error == EINVAL, "an address of 5 bytes: %s", errno_text(error));
+	be_nobody();
+	error = kill_ends(&nl, &local, &peer);
+	need(error == EPERM, "by nobody: %s", errno_text(error));
+	send_all(p.c, "x", 1);
+	drain(p.s, 1);
+	return EXIT_OK;
+}
+
 #endif /* SDP_TEST_NETLINK_DUMP_H */

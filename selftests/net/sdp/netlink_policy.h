@@ -258,7 +258,7 @@ static int policy_other_requests(void *arg)
 	mnl_attr_put_strz(&r->nlh, SDP_POLICY_A_TEXT, "x");
 	error = nl_talk(&nl, r, NULL, NULL);
 	need(error == EINVAL, "GET with an attribute: %s", errno_text(error));
-	for (cmd = SDP_CMD_SOCK_GET; cmd <= SDP_CMD_MAX; cmd++) {
+	for (cmd = SDP_CMD_SOCK_GET; cmd < SDP_CMD_SOCK_KILL; cmd++) {
 		r = nl_dump(&nl, cmd);
 		mnl_attr_put_u32(&r->nlh, 1, 1);
 		error = nl_talk(&nl, r, NULL, NULL);
@@ -271,6 +271,8 @@ static int policy_other_requests(void *arg)
 		error = nl_talk(&nl, nl_dump(&nl, cmd), NULL, NULL);
 		need(error == EOPNOTSUPP, "request %d as a dump: %s", cmd, errno_text(error));
 	}
+	error = nl_talk(&nl, nl_dump(&nl, SDP_CMD_SOCK_KILL), NULL, NULL);
+	need(error == EOPNOTSUPP, "SOCK_KILL as a dump: %s", errno_text(error));
 	error = nl_talk(&nl, nl_do(&nl, SDP_CMD_UNSPEC), NULL, NULL);
 	need(error == EOPNOTSUPP, "command 0: %s", errno_text(error));
 	error = nl_talk(&nl, nl_do(&nl, SDP_CMD_MAX + 1), NULL, NULL);
