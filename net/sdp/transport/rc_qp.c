@@ -362,6 +362,8 @@ static int to_state(struct rc_link *rc, enum ib_qp_state state)
 				  dev->attrs.max_qp_init_rd_atom);
 	attr.max_dest_rd_atomic = min3((int)attr.max_dest_rd_atomic, RC_RD_ATOMIC,
 				       dev->attrs.max_qp_rd_atom);
+	/* The peer may want fewer retries, but not more: seven are for ever. */
+	attr.rnr_retry = min(attr.rnr_retry, rc->config.rnr_retry);
 	if (state == IB_QPS_RTR && rc->config.rnr_timer)
 		attr.min_rnr_timer = rc->config.rnr_timer;
 	err = ib_modify_qp(rc->qp, &attr, mask);
