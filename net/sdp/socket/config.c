@@ -29,6 +29,31 @@ int sdp_flow_wish(struct sdp_sock *ssk)
 	return set >= 0 ? set : READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.flow_control);
 }
 
+/* SO_RCVBUF, as set by a program, holds at least so many messages. */
+#define RCVBUF_RECEIVES	4
+/* Unless it is tiny: this is the least that one of them may carry. */
+#define RCVBUF_PAYLOAD_MIN	1024
+
+/*
+ * A peer may fill every receive that it was told of, whether somebody reads or
+ * not. Where a transport has large ones, all of them hold more than a program
+ * may have set by SO_RCVBUF: then they are smaller, and fewer.
+ */
+static void fit_rcvbuf(struct sdp_sock *ssk, struct sdp_link_config *config)
+{
+	u32 bytes = READ_ONCE(ssk->sk.sk_rcvbuf), payload;
+
+	if (!(ssk->sk.sk_userlocks & SOCK_RCVBUF_LOCK))
+		return;
+	payload = max_t(u32, rounddown_pow_of_two(bytes / RCVBUF_RECEIVES),
+			RCVBUF_PAYLOAD_MIN);
+	config->recv_size = min_t(u32, config->recv_size,
+				  SDP_BSDH_LEN + payload);
+	payload = config->recv_size - SDP_BSDH_LEN;
+	config->recv_max = clamp_t(u32, bytes / payload, RCVBUF_RECEIVES,
+				   config->recv_max);
+}
+
 /**
  * sdp_stream_config() - limits of a new link, by the settings and what suits it
  * @ssk: socket
@@ -51,6 +76,8 @@ void sdp_stream_config(struct sdp_sock *ssk, const struct sdp_transport *ops,
 	config->send_slots = READ_ONCE(set->send_buffers);
 	config->tx_frags = config->recv_size <= SDP_BUF_LINEAR_MAX ? SDP_TX_FRAGS_SMALL :
 			   SDP_TX_FRAGS;
+	if (ops->recv_size)
+		fit_rcvbuf(ssk, config);
 	config->rdma = ops->use;
 	config->retry = READ_ONCE(set->retry_count);
 	config->rnr_retry = READ_ONCE(set->rnr_retry_count);

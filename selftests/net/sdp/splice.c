@@ -527,6 +527,48 @@ static int as_tcp(void *arg)
 	return answers_compare(ask_everything);
 }
 
+#define TINY_BUFFER	4096
+
+/*
+ * Small buffers at both ends hold back a sendfile of 256 KiB, and a copied write likewise, until
+ * the peer reads; a peer that reads a little and closes ends it with an error. @arg: copied
+ */
+static int little_room(void *arg)
+{
+	const long len = 256 << 10;
+	int file = pattern_file(len), error = 0;
+	struct pair p = pair_sized(TINY_BUFFER);
+	long long end = now_ms() + WAIT_MS;
+	static char block[256 << 10];
+	long sent = 0;
+	ssize_t n;
+
+	set_nonblock(p.c, true);
+	do {
+		off_t at = sent;
+
+		n = arg ? send(p.c, block, len - sent, MSG_NOSIGNAL) :
+			  sendfile(p.c, file, &at, len - sent);
+		if (n > 0)
+			sent += n;
+		need(sent < len, "all of it fits");
+	} while (n > 0 || poll_for(p.c, POLLOUT, quiet_ms()));
+	need(errno == EAGAIN, "%s", errno_text(errno));
+	printf("# %ld bytes taken\n", sent);
+	drain(p.s, 1024);
+	close(p.s);
+	while (!error && now_ms() < end) {
+		n = arg ? send(p.c, block, 4096, MSG_NOSIGNAL) :
+			  sendfile(p.c, file, &(off_t){ sent }, 4096);
+		if (n < 0 && errno != EAGAIN)
+			error = errno;
+		else
+			sent = (sent + (n > 0 ? n : 0)) % (len - 4096);
+	}
+	need(error == EPIPE || error == ECONNRESET, "at the end: %s", errno_text(error));
+	return EXIT_OK;
+}
+
 static const struct test tests[] = {
 	{ "as_tcp", as_tcp, 20, ALL_SETS, .arg = NULL },
 	{ "sendfile_out", sendfile_out, 20, ALL_SETS, .arg = (void *)(1L << 18) },
@@ -538,6 +580,8 @@ static const struct test tests[] = {
 	{ "sendfile_small_calls", sendfile_out, 20, V4_SETS, .arg = (void *)3000L },
 	{ "sendfile_borders", sendfile_borders, 20, V4_SETS, .arg = NULL },
 	{ "sendfile_nonblocking", sendfile_nonblocking, 30, V4_SETS, .arg = NULL },
+	{ "little_room", little_room, 30, V4_SETS, .arg = NULL },
+	{ "little_room_copied", little_room, 30, V4_SETS, .arg = (void *)1L },
 	{ "splice_in", splice_in, 20, ALL_SETS, .arg = (void *)0L },
 	{ "splice_in_tiny_pipe", splice_in, 30, V4_SETS, .arg = (void *)1L },
 	{ "proxy", proxy, 30, V4_SETS, .arg = (void *)0L },
