@@ -143,8 +143,10 @@ int sdp_net_init(void);
 void sdp_net_exit(void);
 
 extern long sdp_mem[3];
+extern long sdp_mem_limits[3];
 extern int sdp_max_orphans;
 extern int sdp_unprivileged_rewrite;
+void sdp_mem_changed(void);
 int sdp_sysctl_init(void);
 void sdp_sysctl_exit(void);
 int sdp_sysctl_register(struct net *net, struct sdp_net *sn);

@@ -105,6 +105,34 @@ static const struct ctl_table template[] = {
 /* Pages of all sockets together: no pressure below, pressure above, limit. As tcp_mem. */
 long sdp_mem[3];
 
+/*
+ * The same for the kernel, but for the second number, by which it decides
+ * whether SO_RESERVE_MEM may have memory: never. What that grants is counted
+ * under lock_sock(), in a number that we count in under our own lock; and
+ * before 6.2 the kernel does not ask the family about the option.
+ */
+long sdp_mem_limits[3];
+
+/**
+ * sdp_mem_changed() - the kernel is to go by net.sdp.mem as it is now
+ */
+void sdp_mem_changed(void)
+{
+	WRITE_ONCE(sdp_mem_limits[0], READ_ONCE(sdp_mem[0]));
+	WRITE_ONCE(sdp_mem_limits[1], -1);
+	WRITE_ONCE(sdp_mem_limits[2], READ_ONCE(sdp_mem[2]));
+}
+
+static int do_mem(sdp_ctl_table *table, int write, void *buffer, size_t *len,
+		  loff_t *pos)
+{
+	int err = proc_doulongvec_minmax(table, write, buffer, len, pos);
+
+	if (write)
+		sdp_mem_changed();
+	return err;
+}
+
 /* Closed sockets of all namespaces that still have a connection. As tcp_max_orphans. */
 int sdp_max_orphans;
 
@@ -117,7 +145,7 @@ static struct ctl_table global_table[] = {
 		.data		= sdp_mem,
 		.maxlen		= sizeof(sdp_mem),
 		.mode		= 0644,
-		.proc_handler	= proc_doulongvec_minmax,
+		.proc_handler	= do_mem,
 	},
 	{
 		.procname	= "max_orphans",

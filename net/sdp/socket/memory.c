@@ -31,10 +31,23 @@ unsigned long sdp_memory_pressure;
 int sdp_memory_least[3] = { 4096, 4096, 4096 };
 
 /**
- * sdp_memory_enter_pressure() - net.sdp.mem is nearly used up
+ * sdp_memory_enter_pressure() - the kernel finds that memory may be short
  * @sk: the socket that noticed
+ *
+ * It is when net.sdp.mem is nearly used up, of which the kernel does not know
+ * the number (sdp_mem_limits).
  */
 void sdp_memory_enter_pressure(struct sock *sk)
+{
+	if (sk_memory_allocated(sk) > READ_ONCE(sdp_mem[1]))
+		sdp_memory_failed(sk);
+}
+
+/**
+ * sdp_memory_failed() - memory is short, for so much or as there is none left
+ * @sk: the socket that noticed
+ */
+void sdp_memory_failed(struct sock *sk)
 {
 	if (READ_ONCE(sdp_memory_pressure))
 		return;
@@ -206,6 +219,7 @@ int sdp_memory_init(void)
 	sdp_mem[0] = limit / 4 * 3;
 	sdp_mem[1] = limit;
 	sdp_mem[2] = sdp_mem[0] * 2;
+	sdp_mem_changed();
 	/* A page of memory for each at the least, but enough for a busy server anywhere. */
 	sdp_max_orphans = clamp(limit / 4, 4096UL, (unsigned long)INT_MAX);
 	return percpu_counter_init(&sdp_sockets_allocated, 0, GFP_KERNEL);

@@ -107,8 +107,10 @@ static int copy_pages(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter
 	struct page_frag *pfrag = sk_page_frag(&ssk->sk);
 	int i = skb_shinfo(skb)->nr_frags;
 
-	if (!sk_page_frag_refill(&ssk->sk, pfrag))
+	if (!sk_page_frag_refill(&ssk->sk, pfrag)) {
+		sdp_memory_failed(&ssk->sk);
 		return -ENOBUFS;
+	}
 	if (i == ssk->tx_frags && !skb_can_coalesce(skb, i, pfrag->page, pfrag->offset))
 		return 0;
 	n = min_t(u32, n, pfrag->size - pfrag->offset);

@@ -59,7 +59,7 @@ static void rehash(struct sock *sk)
 	.memory_pressure	= &sdp_memory_pressure,		\
 	.enter_memory_pressure	= sdp_memory_enter_pressure,	\
 	.leave_memory_pressure	= sdp_memory_leave_pressure,	\
-	.sysctl_mem		= sdp_mem,			\
+	.sysctl_mem		= sdp_mem_limits,		\
 	.sysctl_wmem		= sdp_memory_least,		\
 	.sysctl_rmem		= sdp_memory_least
 

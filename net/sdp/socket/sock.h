@@ -714,6 +714,7 @@ extern int sdp_memory_least[3];
 int sdp_memory_init(void);
 void sdp_memory_exit(void);
 void sdp_memory_enter_pressure(struct sock *sk);
+void sdp_memory_failed(struct sock *sk);
 void sdp_memory_leave_pressure(struct sock *sk);
 bool sdp_memory_is_short(const struct sock *sk);
 int sdp_memory_of_receive(const struct sdp_sock *ssk, u32 size);

@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/sdp.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #ifndef SO_ATTACH_REUSEPORT_CBPF
@@ -143,11 +144,53 @@ static int filters_refused(void *arg)
 	return EXIT_OK;
 }
 
+#define CGROUP	"/sys/fs/cgroup"
+#define OWN	CGROUP "/sdp-reserve"
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	bool ok = fd >= 0 && write(fd, text, strlen(text)) > 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/*
+ * A socket of a memory cgroup may not reserve memory: the kernel would count it in a number that is
+ * not its own. None of the kernel's sums are another one for having been asked.
+ */
+static int reserve_refused(void *arg)
+{
+	int fd, i, value = 1 << 20;
+
+	(void)arg;
+	write_text(CGROUP "/cgroup.subtree_control", "+memory");
+	if (mkdir(OWN, 0755) && errno != EEXIST)
+		return EXIT_SKIPPED;
+	if (!write_text(OWN "/cgroup.procs", "0"))
+		return EXIT_SKIPPED;
+	fd = fresh(0);
+	for (i = 0; i < 100; i++)
+		need(setsockopt(fd, SOL_SOCKET, SO_RESERVE_MEM, &value, sizeof(value)) &&
+		     (errno == EOPNOTSUPP || errno == ENOMEM), "it is reserved, or %s",
+		     errno_text(errno));
+	value = 0;
+	need(!setsockopt(fd, SOL_SOCKET, SO_RESERVE_MEM, &value, sizeof(value)) ||
+	     errno == EOPNOTSUPP, "nothing: %s", errno_text(errno));
+	close(fd);
+	need(write_text(CGROUP "/cgroup.procs", "0"), "back to the first control group");
+	rmdir(OWN);
+	return EXIT_OK;
+}
+
 static const struct test tests[] = {
 	{ "info_by_state", info_by_state, 30, ALL_SETS, true, NULL },
 	{ "info_counts", info_counts, 30, ALL_SETS, true, NULL },
 	{ "info_unsent", info_unsent, 30, ALL_SETS, true, NULL },
 	{ "info_lengths", info_lengths, 30, V4_SETS, true, NULL },
+	{ "reserve_refused", reserve_refused, 30, V4_SETS, true, NULL },
 	{ "filters_refused", filters_refused, 30, V4_SETS, true, NULL },
 };
 
