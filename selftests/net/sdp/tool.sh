@@ -298,6 +298,30 @@ lists() {
 	check "list: nothing is left" wait_for $patience eval '[ "$("$sdp" list | wc -l)" = 1 ]'
 }
 
+# kills ADDRESS: a connection there, by its names as list prints them
+kills() {
+	local names
+	sdp_listener "$1" accept hold
+	peer client connect "$1" $port say up ended
+	says client $patience up >/dev/null
+	names=$("$sdp" --json list | python3 -c '
+import json, sys
+for s in json.load(sys.stdin):
+    if s["peer"]["port"] == int(sys.argv[1]):
+        print(*("[%s]:%d" % (e["address"], e["port"]) for e in (s["local"], s["peer"])))' $port)
+	as=(setpriv --reuid $nobody --regid $nobody --clear-groups)
+	# shellcheck disable=SC2086 # two ends
+	says_to "kill $1: another user" 4 "" \
+		"sdp: ending the connection: Operation not permitted*" kill $names
+	as=()
+	# shellcheck disable=SC2086 # two ends
+	says_to "kill $1: root" 0 "" "" kill $names
+	check "kill $1: its program is told" says client $patience "ended: ECONNABORTED"
+	# shellcheck disable=SC2086 # two ends
+	says_to "kill $1: once more" 1 "" "sdp: no connection of *" kill $names
+	peers_end
+}
+
 # More than fit into one piece of a netlink dump.
 many() {
 	local count=1500
@@ -548,6 +572,8 @@ policies
 rules_asked
 explain_json
 lists
+kills $SDP_B
+kills 127.0.0.1
 many
 counters
 connections_checked
