@@ -86,7 +86,7 @@ lanes_end() {
 
 part "style, by building" check-style PART=builds
 # Packages are installed by one at a time.
-scripts/setup.sh unit vm style build deb wire go
+scripts/setup.sh unit vm style build deb wire go suites
 beside host "style, by reading" check-style PART=texts
 beside host "engine, user space" check-unit
 beside host "packages" check-deb
@@ -110,6 +110,7 @@ else
 	part "kernel 6.12" check-vm KERNEL=6.12
 	part "kernel 6.1" check-vm KERNEL=6.1
 	part "programs" check-programs
+	part "other people's suites" check-suites
 fi
 lanes_end
 
