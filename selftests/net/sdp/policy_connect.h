@@ -339,7 +339,7 @@ static int connect_asked_again(void *arg)
 static int connect_busy(void *arg)
 {
 	long long busy = counter("FellBusy"), remembered = counter("FellRemembered");
-	int wait = 3 * quiet_ms(), c, i;
+	int wait = 10 * quiet_ms(), c, i;
 	long long start;
 	struct silent s;
 
