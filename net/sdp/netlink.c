@@ -35,7 +35,8 @@ static const struct genl_ops ops[] = {
 	{ DUMP(SDP_CMD_SOCK_GET, sdp_dump_socks) },
 	{ DUMP(SDP_CMD_FALLBACK_GET, sdp_request_fallbacks), .flags = GENL_UNS_ADMIN_PERM },
 	{ DUMP(SDP_CMD_STAT_GET, sdp_dump_stats) },
-	{ DO(SDP_CMD_SOCK_KILL, sdp_request_kill, sdp_kill_attrs, SDP_SOCK_A_MAX),
+	{ DO(SDP_CMD_SOCK_KILL, sdp_request_kill, sdp_kill_attrs,
+	     SDP_SOCK_A_MAX),
 	  .flags = GENL_UNS_ADMIN_PERM },
 };
 

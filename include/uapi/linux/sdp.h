@@ -56,7 +56,8 @@
  * @SDP_FELL_OPTION: something was set, or asked for, that only TCP has
  * @SDP_FELL_PORT: no such address for SDP, or another SDP socket listens, or may, at the port
  * @SDP_FELL_ERROR: any other error
- * @SDP_FELL_MTU: the peer's interface takes shorter packets only than ours sends
+ * @SDP_FELL_MTU: the peer's interface takes only shorter packets than ours
+ *	sends
  * @SDP_FALLBACKS: their number; grows with later versions
  */
 enum sdp_fallback {

@@ -26,9 +26,10 @@
  * @SDP_CMD_FALLBACK_GET: dump, CAP_NET_ADMIN; the last fall-backs, oldest first,
  *	&enum sdp_fell_attr
  * @SDP_CMD_STAT_GET: dump; the counters of /proc/net/sdpstat, &enum sdp_stat_attr
- * @SDP_CMD_SOCK_KILL: do, CAP_NET_ADMIN; ends the connection of &enum sdp_sock_attr: LOCAL,
- *	LOCAL_PORT, PEER, PEER_PORT and, to be sure, INODE. Its program is told ECONNABORTED, its
- *	peer sees a reset. ENOENT: there is none
+ * @SDP_CMD_SOCK_KILL: do, CAP_NET_ADMIN; ends the connection of
+ *	&enum sdp_sock_attr: LOCAL, LOCAL_PORT, PEER, PEER_PORT and, to be sure,
+ *	INODE. Its program is told ECONNABORTED, its peer sees a reset. ENOENT:
+ *	there is none
  */
 enum sdp_cmd {
 	SDP_CMD_UNSPEC,

@@ -166,7 +166,8 @@ void sdp_fallback_note(struct net *net, struct sdp_fell *fell, enum sdp_fallback
 {
 	struct sdp_policy *policy = sdp_policy(net);
 
-	BUILD_BUG_ON(SDP_STAT_FellMtu - SDP_STAT_FellRoute != SDP_FELL_MTU - SDP_FELL_ROUTE);
+	BUILD_BUG_ON(SDP_STAT_FellMtu - SDP_STAT_FellRoute !=
+		     SDP_FELL_MTU - SDP_FELL_ROUTE);
 	sdp_count(net, SDP_STAT_FellRoute + (why - SDP_FELL_ROUTE), 1);
 	if (trace_sdp_fallback_enabled())
 		trace_sdp_fallback(fell->role == SDP_ROLE_CONNECT, &fell->where, pid_nr(fell->pid),

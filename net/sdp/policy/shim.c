@@ -22,7 +22,9 @@
 
 static struct sdp_calls shims[2];
 static atomic_t inside;
-/* A poller's kinds of events could not be noted: no note is believed any more. */
+/*
+ * A poller's kinds of events could not be noted: no note is believed any more.
+ */
 static bool unnoted;
 
 static const struct sdp_calls *shim_of(const struct proto_ops *ops)

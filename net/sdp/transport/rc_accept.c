@@ -41,13 +41,16 @@ static enum sdp_violation read_hello(const struct ib_cm_event *event,
 	sdp_ip_from_wire(&in->peer, in->hello.src, in->hello.ip_version);
 	in->local.port = l->port;
 	in->peer.port = in->hello.port;
-	return event->param.req_rcvd.qp_type == IB_QPT_RC ? SDP_VALID : SDP_BAD_HELLO;
+	return event->param.req_rcvd.qp_type == IB_QPT_RC ? SDP_VALID :
+							    SDP_BAD_HELLO;
 }
 
-/* Returns 0, or why the request is refused; what is the peer's fault is counted. */
-static int check_origin(const struct ib_cm_req_event_param *req, struct ib_device *ib,
-			struct net_device *ndev, struct sdp_incoming *in,
-			enum sdp_violation bad)
+/*
+ * Returns 0, or why the request is refused; what is the peer's fault is counted.
+ */
+static int check_origin(const struct ib_cm_req_event_param *req,
+			struct ib_device *ib, struct net_device *ndev,
+			struct sdp_incoming *in, enum sdp_violation bad)
 {
 	int err = 0;
 
