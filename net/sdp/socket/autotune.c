@@ -22,7 +22,8 @@ static void grow(struct sdp_sock *ssk, int *size, unsigned int most, int lock)
 {
 	int was = READ_ONCE(*size);
 
-	if ((ssk->sk.sk_userlocks & lock) || sdp_memory_is_short(&ssk->sk) || was >= (int)most)
+	if ((ssk->sk.sk_userlocks & lock) || was >= (int)most ||
+	    sdp_memory_is_short(&ssk->sk) || sdp_memory_beyond_limit(&ssk->sk))
 		return;
 	if (cmpxchg(size, was, (int)min(2U * was, most)) == was)
 		SDP_INC(sock_net(&ssk->sk), BuffersGrown);

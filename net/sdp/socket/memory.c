@@ -13,11 +13,17 @@
  * Buffers that are kept for a moment to be used again (tick.c) are not counted; none are
  * kept while memory is short.
  *
+ * Most charges are made under the socket's @lock, where nothing may sleep.
+ * There the kernel lets a memory cgroup go beyond its limit, and leaves it to
+ * others to reclaim. So the limit is looked at here, and callers that may sleep
+ * reclaim.
+ *
  * sk_forward_alloc, what a socket has been granted and does not use, is covered by the
  * socket's @lock.
  */
 #include <linux/memcontrol.h>
 #include <linux/percpu_counter.h>
+#include <linux/sched/mm.h>
 #include <linux/swap.h>
 
 #include "sock.h"
@@ -83,6 +89,68 @@ static int receive_bytes(const struct sdp_sock *ssk)
 }
 
 /**
+ * sdp_memory_beyond_limit() - has its memory cgroup more than it may have?
+ * @sk: socket
+ *
+ * Return: whether that group, or one that it is in, is charged for more than
+ * its memory.max. One that is at its limit, because of its page cache, is not.
+ */
+bool sdp_memory_beyond_limit(const struct sock *sk)
+{
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *group;
+
+	for (group = sk->sk_memcg; group; group = parent_mem_cgroup(group))
+		if (page_counter_read(&group->memory) >
+		    READ_ONCE(group->memory.max))
+			return true;
+#endif
+	return false;
+}
+
+/**
+ * sdp_memory_reclaim() - take memory back for a cgroup beyond its limit
+ * @sk: socket
+ *
+ * A charge that may sleep does so; it has to be larger than what a processor
+ * keeps charged in advance. No process is killed for it.
+ *
+ * Context: sleeps.
+ * Return: whether the group was beyond its limit and is not any more.
+ */
+bool sdp_memory_reclaim(struct sock *sk)
+{
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *before;
+
+	if (!sdp_memory_beyond_limit(sk))
+		return false;
+	before = set_active_memcg(sk->sk_memcg);
+	kvfree(kvmalloc((MEMCG_CHARGE_BATCH + 1) * PAGE_SIZE,
+			GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN));
+	set_active_memcg(before);
+	return !sdp_memory_beyond_limit(sk);
+#else
+	return false;
+#endif
+}
+
+static void note_short(struct sdp_sock *ssk, bool is_short)
+{
+	ssk->rx_short = is_short;
+	if (is_short)
+		SDP_INC(sock_net(&ssk->sk), MemoryShort);
+}
+
+/* May the receiving half have @more bytes beyond what the socket has? */
+static bool granted(struct sdp_sock *ssk, int more)
+{
+	note_short(ssk, sdp_memory_beyond_limit(&ssk->sk) ||
+		   !__sk_mem_schedule(&ssk->sk, more, SK_MEM_RECV));
+	return !ssk->rx_short;
+}
+
+/**
  * sdp_memory_of_receive() - what a posted receive holds
  * @ssk: socket, locked, with a link
  * @size: its bytes
@@ -113,9 +181,8 @@ u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want, u32 size)
 		int more = receive_bytes(ssk) + want * sdp_memory_of_receive(ssk, size) -
 			   ssk->rx_charged - sk->sk_forward_alloc;
 
-		if (more <= 0 || __sk_mem_schedule(sk, more, SK_MEM_RECV))
+		if (more <= 0 || granted(ssk, more))
 			break;
-		SDP_INC(sock_net(sk), MemoryShort);
 		want = max_t(int, want / 2, least);
 	}
 	return want;
@@ -130,6 +197,7 @@ void sdp_memory_settle(struct sdp_sock *ssk)
 	struct sock *sk = &ssk->sk;
 	int now = receive_bytes(ssk);
 	int more = now - ssk->rx_charged;
+	int lacking;
 
 	ssk->rx_charged = now;
 	if (more <= 0) {
@@ -138,9 +206,10 @@ void sdp_memory_settle(struct sdp_sock *ssk)
 		return;
 	}
 	/* It is here, whether it is granted or not; then the next receives are not posted. */
-	if (more > sk->sk_forward_alloc &&
-	    !__sk_mem_schedule(sk, more - sk->sk_forward_alloc, SK_MEM_RECV))
-		SDP_INC(sock_net(sk), MemoryShort);
+	lacking = more - sk->sk_forward_alloc;
+	if (lacking > 0)
+		note_short(ssk, !__sk_mem_schedule(sk, lacking, SK_MEM_RECV) ||
+			   sdp_memory_beyond_limit(sk));
 	sk_mem_charge(sk, more);
 }
 
@@ -155,7 +224,8 @@ bool sdp_memory_for_write(struct sdp_sock *ssk, int bytes)
 {
 	struct sock *sk = &ssk->sk;
 
-	if (sk_wmem_schedule(sk, bytes))
+	if ((bytes <= sk->sk_forward_alloc || !sdp_memory_beyond_limit(sk)) &&
+	    sk_wmem_schedule(sk, bytes))
 		return true;
 	SDP_INC(sock_net(sk), MemoryShort);
 	return sk->sk_wmem_queued < sdp_memory_least[0];

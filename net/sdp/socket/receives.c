@@ -5,11 +5,24 @@
  */
 #include "sock.h"
 
+/*
+ * Where memory is not granted, what the receive buffer has grown by is not
+ * used: the peer's data would be kept all the same, beyond any limit. A reader
+ * that waits for SO_RCVLOWAT has that many bytes before.
+ */
+static bool without_growth(const struct sdp_sock *ssk, int unread)
+{
+	return ssk->rx_short && unread >= READ_ONCE(ssk->rcvbuf_first) &&
+	       ssk->rx_bytes > sock_rcvlowat(&ssk->sk, 0, INT_MAX);
+}
+
 static bool reader_behind(const struct sdp_sock *ssk)
 {
 	const struct sock *sk = &ssk->sk;
+	int unread = atomic_read(&sk->sk_rmem_alloc);
 
-	return ssk->rx_bytes && atomic_read(&sk->sk_rmem_alloc) >= READ_ONCE(sk->sk_rcvbuf);
+	return ssk->rx_bytes && (unread >= READ_ONCE(sk->sk_rcvbuf) ||
+				 without_growth(ssk, unread));
 }
 
 /*

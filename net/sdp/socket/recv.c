@@ -245,6 +245,9 @@ static void consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 		sdp_stream_progress(ssk, &todo);
 	sdp_stream_unlock(ssk, &todo);
 	consume_skb(done);
+	/* Fewer receives are posted for the peer as long as memory is short. */
+	if (READ_ONCE(ssk->rx_short) && !READ_ONCE(ssk->rx_bytes))
+		sdp_memory_reclaim(sk);
 }
 
 /* Give @n bytes of a piece to who asks. Returns how many have gone, or an errno. */

@@ -128,7 +128,8 @@ static u32 allowed(struct sdp_sock *ssk, u32 size)
 		return 0;
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		size = min_t(u32, size, rounddown_pow_of_two(READ_ONCE(sk->sk_rcvbuf)));
-	if (!__sk_mem_schedule(sk, size, SK_MEM_RECV)) {
+	if (sdp_memory_beyond_limit(sk) ||
+	    !__sk_mem_schedule(sk, size, SK_MEM_RECV)) {
 		SDP_INC(sock_net(sk), MemoryShort);
 		return 0;
 	}

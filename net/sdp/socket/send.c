@@ -332,7 +332,10 @@ static bool less_queued(struct sdp_sock *ssk, u32 before)
 	return queued < (int)before || queued < sdp_memory_least[0] || send_error(&ssk->sk);
 }
 
-/* All sockets together hold too much: until something of ours has arrived, or for a while. */
+/*
+ * The sockets of the host, or its memory cgroup, hold too much: until something
+ * of ours has arrived, or for a while.
+ */
 static int wait_for_memory(struct sdp_sock *ssk, long *timeo)
 {
 	u32 before = READ_ONCE(ssk->sk.sk_wmem_queued);
@@ -340,6 +343,8 @@ static int wait_for_memory(struct sdp_sock *ssk, long *timeo)
 	long left = *timeo - slice;
 	int err;
 
+	if (sdp_memory_reclaim(&ssk->sk))
+		return 0;
 	WRITE_ONCE(ssk->want_space, true);
 	err = writer_waits(ssk, &slice, less_queued, before);
 	if (*timeo != MAX_SCHEDULE_TIMEOUT)

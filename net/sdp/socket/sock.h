@@ -185,6 +185,7 @@ struct sdp_home;
  * @tx_was_full: a writer has met a full send buffer, and has written nothing since
  * @rx_ring_full: the peer may be waiting until something in our ring is read
  * @rx_was_full: since the reader last had everything, receives were withheld for it
+ * @rx_short: the memory that the receiving half asked for last was not granted
  * @rx_ended: the peer's stream has come to its end, in order
  * @sndbuf_first: size of the send buffer at first
  * @rcvbuf_first: size of the receive buffer at first
@@ -350,6 +351,7 @@ struct sdp_sock {
 	bool tx_was_full;
 	bool rx_was_full;
 	bool rx_ring_full;
+	bool rx_short;
 	bool rx_ended;
 	int sndbuf_first;
 	int rcvbuf_first;
@@ -717,6 +719,8 @@ void sdp_memory_enter_pressure(struct sock *sk);
 void sdp_memory_failed(struct sock *sk);
 void sdp_memory_leave_pressure(struct sock *sk);
 bool sdp_memory_is_short(const struct sock *sk);
+bool sdp_memory_beyond_limit(const struct sock *sk);
+bool sdp_memory_reclaim(struct sock *sk);
 int sdp_memory_of_receive(const struct sdp_sock *ssk, u32 size);
 u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want, u32 size);
 bool sdp_memory_for_write(struct sdp_sock *ssk, int bytes);

@@ -56,6 +56,19 @@ outside_moves() {
 	wait_for $patience eval "[ \$(outside_messages) -gt $((before + 2)) ]"
 }
 
+# What the pairs have sent and received, which stands still when nobody reads
+pair_messages() {
+	awk -v outside="$outside_port" \
+		'$4 == "01" && $2 !~ outside && $3 !~ outside { print $2, $(NF - 1), $NF }' /proc/net/sdp
+}
+
+pairs_stand() {
+	local before
+	before=$(pair_messages)
+	pause 0.5
+	[ "$(pair_messages)" = "$before" ]
+}
+
 outside_end() {
 	local sent
 	touch "$peers/stop"
@@ -65,17 +78,18 @@ outside_end() {
 	rm -f "$peers/stop"
 }
 
-# pairs_begin ADDRESS PIECE: connections inside, both of whose ends are stopped
+# pairs_begin ADDRESS PIECE: connections inside, whose buffers have grown, and both of whose ends are
+# stopped before they send more
 pairs_begin() {
 	local i address=$1 piece=$2
 	for ((i = 0; i < pairs; i++)); do
 		next_port
 		inside peer reader$i pieces "$piece" bind "$address" $port listen 2 say up accept \
-			recv $amount send 1000 hold
+			recv $amount send 1000 recv $amount send 1000 hold
 		says reader$i $patience up >/dev/null
-		inside peer writer$i pieces "$piece" connect "$address" $port \
-			send $amount recv 1000 say done hold
-		says writer$i $patience connected >/dev/null || tap_not_ok "a connection" "$(show_peers)"
+		inside peer writer$i pieces "$piece" connect "$address" $port send $amount recv 1000 \
+			say grown wait "$peers/go" send $amount recv 1000 say done hold
+		says writer$i $patience grown >/dev/null || tap_not_ok "a connection" "$(show_peers)"
 		kill -STOP "${peer_pid[reader$i]}" "${peer_pid[writer$i]}"
 	done
 }
@@ -112,8 +126,10 @@ moving() {
 	outside_begin "$2" >/dev/null
 	scarce
 	most=$(cat $group/memory.max)
+	touch "$peers/go"
 	go_on writer
 	check "$1: who has memory goes on" outside_moves
+	check "$1: the writers wait" wait_for $patience pairs_stand
 	echo "# $1: $(current) of $most bytes, $(charged) of them by sockets; limit met $(events max) times"
 	check "$1: not much more is charged than there may be" \
 		[ "$(current)" -le $((most + pairs * 1048576)) ]
@@ -129,6 +145,7 @@ moving() {
 	plenty
 	check "$1: the others have lost nothing" outside_end
 	peers_end
+	rm -f "$peers/go"
 	check "$1: nothing is charged in the end" wait_for $patience not_charged
 }
 
