@@ -19,8 +19,8 @@
 #define TRIES_MOST	120
 #define LOADS_MOST	1000
 #define SHORT_LOADS	12
-/* In the short form these take one allocation in eight: an attempt is seconds of work. */
-#define SPARSE		8
+/* In the short form these take one allocation in sixteen: an attempt is seconds of work. */
+#define SPARSE		16
 
 static inline int namespace_failing(void *arg)
 {

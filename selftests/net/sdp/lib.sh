@@ -18,14 +18,15 @@
 # short_form		succeeds in `make check`, which does less than `make check-all`
 # left_out WHAT		says what that leaves out
 # my_turn		deals a test's cases out, in `make check`, to the kernels that its first lines name
-#			("short form: 6.1 debug"): succeeds when the next one is this kernel's
+#			("short form: 6.1 6.1 debug": two of three to 6.1): succeeds when the next one is
+#			this kernel's
 #
 # These start no process where the shell can do it itself: in an emulated debug kernel each
 # one takes half a second.
 set -uo pipefail
 . "${BASH_SOURCE[0]%/*}/../../vm/process.sh"
 
-tap_points=0 tap_failed=0 tap_passed=0 tap_turns=0 tap_dealt= tap_cleanup=()
+tap_points=0 tap_failed=0 tap_passed=0 tap_turns=0 tap_dealt=() tap_cleanup=()
 # What the command of the current point prints.
 tap_output=$(mktemp)
 
@@ -40,22 +41,17 @@ this_kernel() {
 	esac
 }
 
-# Sets how many kernels there are, and which one of them this is; one that is not named has all cases.
-find_turn() {
-	local kernels kernel
-	read -ra kernels < <(sed -n '1,40s/.*short form: \([^;(]*\).*/\1/p' "$0")
-	tap_dealt=${#kernels[@]}
-	for ((tap_turn = 0; tap_turn < tap_dealt; tap_turn++)); do
-		[ "${kernels[tap_turn]}" != "$(this_kernel)" ] || return 0
-	done
-	tap_dealt=1 tap_turn=0
+# Sets $tap_dealt, the kernels that get cases, in turn. One that is not among them has all cases.
+find_turns() {
+	read -ra tap_dealt < <(sed -n '1,40s/.*short form: \([^;(]*\).*/\1/p' "$0")
+	[[ " ${tap_dealt[*]} " == *" $(this_kernel) "* ]] || tap_dealt=("$(this_kernel)")
 }
 
 my_turn() {
 	short_form || return 0
-	[ -n "$tap_dealt" ] || find_turn
+	[ ${#tap_dealt[@]} != 0 ] || find_turns
 	tap_turns=$((tap_turns + 1))
-	[ $((tap_turns % tap_dealt)) = $tap_turn ]
+	[ "${tap_dealt[tap_turns % ${#tap_dealt[@]}]}" = "$(this_kernel)" ]
 }
 
 tap_ok() {
