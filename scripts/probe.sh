@@ -40,6 +40,7 @@ has linux/skbuff.h 'bool devmem\)' ZEROCOPY_DEVMEM
 has net/inet_hashtables.h '__inet_lookup_listener\(net, hashinfo' LISTENER_HASHINFO
 has net/inet_sock.h 'INET_FLAGS_BIND_ADDRESS_NO_PORT' INET_FLAGS
 has net/proto_memory.h 'sk_under_memory_pressure' PROTO_MEMORY
+has uapi/rdma/ib_user_ioctl_verbs.h 'RDMA_DRIVER_IONIC' DRIVER_IONIC
 has linux/ftrace.h 'ftrace_regs_get_argument' FTRACE_ARGUMENT
 has linux/ftrace_regs.h 'ftrace_regs_get_argument' FTRACE_ARGUMENT
 exit 0

@@ -22,6 +22,11 @@
 #include <net/proto_memory.h>
 #endif
 
+/* The driver came with 6.18; no driver before that has its number. */
+#ifndef SDP_HAVE_DRIVER_IONIC
+#define RDMA_DRIVER_IONIC	U32_MAX
+#endif
+
 /* proto_ops.bind and .connect take another address type since 6.19. */
 #ifdef SDP_HAVE_SOCKADDR_UNSIZED
 #define sdp_sockaddr	sockaddr_unsized

@@ -102,6 +102,7 @@ struct rc_reg_path {
  * struct rc_device - an RDMA device in use
  * @ib: the device
  * @pd: protection domain of all our queue pairs on it
+ * @closed: its queue pairs allow no remote access: key_opens_all()
  * @node: in the list of devices
  * @listeners: CM listeners, one per port listened on; under the list's mutex
  * @events: port and device events
@@ -132,6 +133,7 @@ struct rc_reg_path {
 struct rc_device {
 	struct ib_device *ib;
 	struct ib_pd *pd;
+	bool closed;
 	struct list_head node;
 	struct list_head listeners;
 	struct ib_event_handler events;
@@ -196,6 +198,8 @@ enum rc_flag {
 	RC_GONE,		/* everything is freed but the link itself */
 	RC_FAILED_SAID,		/* broken, device gone, or the like: told once */
 	RC_FAILED_WHY,		/* ... and it is written down why */
+	RC_NO_PROBES,		/* a probe would be refused: none is sent */
+	RC_UNPROBED,		/* ... and the owner asked for one: tell it */
 	RC_OWNED,		/* there is somebody to be told */
 };
 
@@ -401,6 +405,14 @@ static inline struct rc_link *to_rc(struct sdp_link *link)
 }
 
 /* rc_device.c */
+
+/* How many RDMA reads of one peer the device answers at a time, at most. */
+static inline int rc_device_reads(const struct rc_device *dev)
+{
+	return dev->closed ? 0 :
+	       min(RC_RD_ATOMIC, dev->ib->attrs.max_qp_rd_atom);
+}
+
 bool rc_device_add_link(struct rc_device *dev, struct rc_link *rc);
 bool rc_device_find_add_link(struct ib_device *ib, struct rc_link *rc);
 void rc_device_leave(struct rc_link *rc);

@@ -81,7 +81,7 @@ static int send_req(struct rc_link *rc, const u8 *hello)
 		.starting_psn		= rc->psn,
 		.private_data		= hello,
 		.private_data_len	= SDP_HELLO_LEN,
-		.responder_resources	= min(RC_RD_ATOMIC, rc->dev->ib->attrs.max_qp_rd_atom),
+		.responder_resources	= rc_device_reads(rc->dev),
 		.initiator_depth	= min(RC_RD_ATOMIC, rc->dev->ib->attrs.max_qp_init_rd_atom),
 		.remote_cm_response_timeout = RC_CM_TIMEOUT,
 		.local_cm_response_timeout = RC_CM_TIMEOUT,

@@ -15,6 +15,7 @@
  * own spinlock covers its links.
  */
 #include <linux/slab.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 
 #include "rc.h"
 
@@ -372,6 +373,29 @@ static int device_listen(struct rc_device *dev)
 	return 0;
 }
 
+/*
+ * Does key 0 open all memory to a peer? It does on devices of rdmavt (hfi1,
+ * qib). They have no key for local use only, so ib_core asks them for a region
+ * of all memory, and they give it key 0, which is its remote key as well.
+ * rvt_rkey_ok() accepts that key without a look at the protection domain or at
+ * the access that the region was made for. So the peer of a kernel's queue pair
+ * with remote access can read and write any memory.
+ *
+ * A device is taken for such a one if ib_core had to ask for the region and the
+ * region's key is 0. A device that gives key 0 for another reason loses RDMA and
+ * probes by this. ionic always gives it, but accepts it from a peer only in
+ * domains made with IB_PD_UNSAFE_GLOBAL_RKEY, which ours is not.
+ */
+static bool key_opens_all(const struct ib_pd *pd)
+{
+	const struct ib_device *ib = pd->device;
+
+	if (ib->attrs.kernel_cap_flags & IBK_LOCAL_DMA_LKEY ||
+	    ib->ops.driver_id == RDMA_DRIVER_IONIC)
+		return false;
+	return !pd->local_dma_lkey;
+}
+
 static int client_add(struct ib_device *ib)
 {
 	struct rc_device *dev;
@@ -389,6 +413,10 @@ static int client_add(struct ib_device *ib)
 		kfree(dev);
 		return err;
 	}
+	dev->closed = key_opens_all(dev->pd);
+	if (dev->closed)
+		ibdev_info(ib,
+			   "sdp: key 0 opens all memory: no RDMA, no probes\n");
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->links);
 	INIT_LIST_HEAD(&dev->regions);

@@ -258,6 +258,8 @@ static unsigned long link_step(struct rc_link *rc)
 		drop_rdma_id(rc);
 	if (test_and_clear_bit(RC_BROKEN, &rc->flags))
 		rc_link_fail(rc, ECONNRESET, "queue pair");
+	if (test_and_clear_bit(RC_UNPROBED, &rc->flags))
+		rc_up->alive(&rc->link);
 	if (test_bit(RC_PEER_ENDED, &rc->flags) && !test_and_set_bit(RC_ENDED_SAID, &rc->flags)) {
 		rc_qp_drain(rc);
 		rc_up->ended(&rc->link);

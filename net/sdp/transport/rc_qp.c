@@ -246,7 +246,8 @@ static void qp_event(struct ib_event *event, void *context)
 
 /*
  * The peer may read and write what is exposed to it for that, and nothing else. Its probes are
- * writes of nothing.
+ * writes of nothing. On a closed device (key_opens_all() in rc_device.c) the
+ * peer may neither read nor write.
  */
 static int to_init(struct rc_link *rc)
 {
@@ -256,6 +257,8 @@ static int to_init(struct rc_link *rc)
 	};
 	int err;
 
+	if (rc->dev->closed)
+		attr.qp_access_flags = 0;
 	err = ib_find_cached_pkey(rc->dev->ib, rc->port, rc->pkey, &attr.pkey_index);
 	if (err)
 		return err;
@@ -321,7 +324,8 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 		rx_sges = sdp_buf_pieces(config->recv_size, 0);
 	}
 	config->tx_frags = min_t(int, config->tx_frags, rc->dev->ib->attrs.max_send_sge - 1);
-	config->rdma = config->rdma && rc_mem_able(rc->dev->ib);
+	config->rdma = config->rdma && !rc->dev->closed &&
+		       rc_mem_able(rc->dev->ib);
 	rc->config = *config;
 	rc_move_init(rc);
 	rc->rx_cqe.done = rx_done;
@@ -344,6 +348,19 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 	return create_qp(rc);
 }
 
+/*
+ * Would a probe break the connection? A peer that answers no RDMA reads may give
+ * no remote access at all, as we do on a closed device, and its queue pair would
+ * refuse the probe. If our own device cannot read, the peer says 0 whatever it
+ * can do, and is probed all the same. A closed device sends no probes: its peer
+ * most likely has a device of the same kind, which may not say so.
+ */
+static bool probe_refused(const struct rc_link *rc, u8 peer_reads)
+{
+	return rc->dev->closed ||
+	       (!peer_reads && rc->dev->ib->attrs.max_qp_init_rd_atom);
+}
+
 static int to_state(struct rc_link *rc, enum ib_qp_state state)
 {
 	const struct ib_device *dev = rc->dev->ib;
@@ -358,10 +375,12 @@ static int to_state(struct rc_link *rc, enum ib_qp_state state)
 	 * does that the device can do with fewer reads than the peer has offered.
 	 */
 	attr.rq_psn = rc->psn;
+	if (state == IB_QPS_RTS && probe_refused(rc, attr.max_rd_atomic))
+		set_bit(RC_NO_PROBES, &rc->flags);
 	attr.max_rd_atomic = min3((int)attr.max_rd_atomic, RC_RD_ATOMIC,
 				  dev->attrs.max_qp_init_rd_atom);
-	attr.max_dest_rd_atomic = min3((int)attr.max_dest_rd_atomic, RC_RD_ATOMIC,
-				       dev->attrs.max_qp_rd_atom);
+	attr.max_dest_rd_atomic = min_t(int, attr.max_dest_rd_atomic,
+					rc_device_reads(rc->dev));
 	/* The peer may want fewer retries, but not more: seven are for ever. */
 	attr.rnr_retry = min(attr.rnr_retry, rc->config.rnr_retry);
 	if (state == IB_QPS_RTR && rc->config.rnr_timer)
@@ -545,7 +564,9 @@ broken:
  * @link: the link, connected; under its owner's lock
  *
  * A write of nothing: no address and no key are looked at, no receive is used up, and no
- * software takes part at the other end.
+ * software takes part at the other end. But the peer's queue pair has to allow
+ * remote access. Where it would not (probe_refused()) no probe is sent, and the
+ * peer counts as alive.
  */
 void rc_probe(struct sdp_link *link)
 {
@@ -557,7 +578,9 @@ void rc_probe(struct sdp_link *link)
 		},
 	};
 
-	if (ib_post_send(rc->qp, &wr.wr, NULL))
+	if (test_bit(RC_NO_PROBES, &rc->flags))
+		rc_link_poke(rc, RC_UNPROBED);
+	else if (ib_post_send(rc->qp, &wr.wr, NULL))
 		rc_link_poke(rc, RC_BROKEN);
 }
 

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Devices whose key 0 opens all memory, as those of rdmavt: their queue pairs allow no remote access.
+# Everything goes in messages, every byte is right, and keepalive, whose probe needs remote access,
+# does not break the connection, be it both devices or one of them. timeout: 300 s; short form: 6.12
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/libpeers.sh"
+. "$(dirname "$0")/libhostile.sh"
+
+opens=${hostile_module%/*}/sdp_opens.ko
+[ -e "$opens" ] || tap_skip_all "no $opens; make it with make -C selftests/net/sdp/hostile KERNEL=..."
+threshold=/proc/sys/net/sdp/rdma_threshold
+threshold_before=$(<$threshold)
+# The module under test looks at a device when it is added.
+made_anew() {
+	rdma link delete rxa && rdma link delete rxb &&
+		lab_device "" rxa va 0 1 && lab_device "" rxb vb 0 2
+}
+restore() {
+	peers_end
+	rmmod sdp_hostile
+	rmmod sdp_opens && made_anew
+	echo "$threshold_before" >$threshold
+}
+cleanup restore
+echo 16384 >$threshold
+
+# Options by number, for peer: LEVEL NAME. A probe each second.
+keepalive=(option 1 9 1 option 6 4 1 option 6 5 1 option 6 6 3)
+piece=65536 amount=$((24 * 65536))
+
+moved() { echo $(($(sdpstat BytesRead) + $(sdpstat BytesPlaced))); }
+
+# A connection; large writes both ways, and again after some probes
+exchange() {
+	local probes
+	next_port
+	peer server "${keepalive[@]}" bind $SDP_B $port listen 5 say up accept pieces $piece \
+		recv $amount send $amount wait "$peers/go" recv $amount send $amount drain
+	check "$1: a listener" says server $patience up
+	peer client "${keepalive[@]}" connect $SDP_B $port pieces $piece send $amount recv $amount \
+		say once wait "$peers/go" send $amount recv $amount shutdown drain
+	check "$1: every byte is right" says client $((2 * patience)) once
+	probes=$(sdpstat KeepaliveProbes)
+	check "$1: there are probes" wait_for $patience eval \
+		"[ \$(sdpstat KeepaliveProbes) -ge $((probes + 4)) ]"
+	touch "$peers/go"
+	check "$1: and the connection lives" says client $((2 * patience)) "end after $((2 * amount)) bytes"
+	rm -f "$peers/go"
+	peers_end
+}
+
+# writes WHAT ERROR HOW: an RDMA write of length 0
+writes() {
+	listener_start accept ended hold
+	check "$1: a peer writes" commit msg-write-imm
+	check "$1: which is $3" says server $patience "ended: $2"
+	peers_end
+	echo end >$run
+}
+
+touch "$SDP_RUN/hostile"
+insmod "$hostile_module" || tap_skip_all "the module $hostile_module cannot be loaded"
+
+# opened WHAT DEVICE NUMBER: all devices say it, or DEVICE does
+opened() {
+	check "$1: a module that makes devices say it" insmod "$opens" device="${2:-}"
+	check "$1: the devices are made anew" made_anew
+	check "$1: it is said" [ "$(</sys/module/sdp_opens/parameters/said)" = "$3" ]
+	moved_before=$(moved)
+	exchange "$1"
+	check "$1: all went in messages" [ "$(moved)" = "$moved_before" ]
+}
+closed() { check "$1: that module goes" rmmod sdp_opens; }
+
+opened "key 0 opens all memory" "" 2
+writes "key 0 opens all memory" ECONNRESET "refused by the adapter"
+closed "key 0 opens all memory"
+# Here it is the server that would probe.
+opened "the client's device" rxa 1
+closed "the client's device"
+opened "the server's device" rxb 1
+writes "the server's device" ECONNRESET "refused by the adapter"
+closed "the server's device"
+
+check "the devices are made anew again" made_anew
+moved_before=$(moved)
+exchange "other devices"
+check "other devices: by RDMA" [ "$(moved)" -gt "$moved_before" ]
+writes "other devices" EPROTO "let pass, and no message"
+check "the hostile module goes" rmmod sdp_hostile
+check "data after" transfer $SDP_B
+tap_done
