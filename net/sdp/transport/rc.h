@@ -487,6 +487,7 @@ void rc_drain_reset(struct rc_drain *d, struct ib_qp *qp);
 /* rc_mem.c */
 bool rc_mem_able(const struct ib_device *ib);
 bool rc_mem_invalidates(const struct ib_device *ib);
+struct device *rc_mem_device(struct ib_device *ib);
 u32 rc_mem_line(struct ib_device *ib);
 void rc_mem_drop_pool(struct rc_device *dev);
 struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages);

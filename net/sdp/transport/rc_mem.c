@@ -11,6 +11,7 @@
  * well; and if it is in few pieces it is not registered at all (rc_move.c).
  */
 #include <linux/dma-map-ops.h>
+#include <linux/iommu.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 
@@ -192,22 +193,72 @@ static enum dma_data_direction direction(const struct rc_mem *m)
 	return sdp_mem_changes(m->use) ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
-/*
- * What the adapter writes is in the pages at once: neither bounced through other memory, where the
- * two copies of a ring would be two, nor hidden by the processor's cache.
+/**
+ * rc_mem_device() - the device that reads and writes memory
+ * @ib: device
+ *
+ * Return: the device, or NULL if the processor does that, by its own addresses.
  */
-static bool seen_at_once(struct ib_device *ib, const struct rc_mem *m)
+noinline struct device *rc_mem_device(struct ib_device *ib)
+{
+	return ib_uses_virt_dma(ib) ? NULL : ib->dma_device;
+}
+
+/* What the kernel says. It does not look at addresses behind an IOMMU. */
+static bool needs_sync(struct device *dev, const struct sg_table *sgt)
 {
 	struct scatterlist *sg;
 	int i;
 
-	if (ib_uses_virt_dma(ib))
-		return true;
-	for_each_sgtable_dma_sg(&m->sgt, sg, i) {
-		if (dma_need_sync(ib->dma_device, sg_dma_address(sg)))
-			return false;
+	for_each_sgtable_dma_sg(sgt, sg, i) {
+		if (dma_need_sync(dev, sg_dma_address(sg)))
+			return true;
 	}
-	return true;
+	return false;
+}
+
+/*
+ * Does the IOMMU lead the device to these whole pages, and not to copies of
+ * them? Only a domain of the DMA API is asked: in others there may be no
+ * function that translates. The domain is the same as long as the device has a
+ * driver.
+ */
+static bool leads_to(struct device *dev, const struct sg_table *sgt,
+		     const struct sdp_pages *pages)
+{
+	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
+	struct sg_dma_page_iter it;
+	unsigned int n = 0;
+
+	if (!domain || !iommu_is_dma_domain(domain))
+		return false;
+	for_each_sgtable_dma_page(sgt, &it, 0) {
+		if (n == pages->n ||
+		    iommu_iova_to_phys(domain, sg_page_iter_dma_address(&it)) !=
+		    page_to_phys(pages->pages[n]))
+			return false;
+		n++;
+	}
+	return n == pages->n;
+}
+
+/*
+ * Is what the adapter writes in the pages at once? It is not where it is
+ * bounced through other memory, which would split the two mappings of a ring's
+ * page, nor where the processor's cache hides it.
+ *
+ * Behind an IOMMU the kernel says of all memory that it needs a sync: before
+ * 6.10 always, later as soon as it has bounced a single buffer of that device.
+ * If caches see what the device writes, only bouncing can be the reason, and
+ * the IOMMU's own translation shows whether these pages are bounced.
+ */
+static bool seen_at_once(struct ib_device *ib, const struct rc_mem *m,
+			 const struct sdp_pages *pages)
+{
+	struct device *dev = rc_mem_device(ib);
+
+	return !dev || !needs_sync(dev, &m->sgt) ||
+	       (dev_is_dma_coherent(dev) && leads_to(dev, &m->sgt, pages));
 }
 
 static int map_pages(struct ib_device *ib, struct rc_mem *m, const struct sdp_pages *pages)
@@ -345,7 +396,9 @@ static bool unmake(struct rc_device *dev, struct rc_mem *m, bool again)
  */
 noinline u32 rc_mem_line(struct ib_device *ib)
 {
-	if (ib_uses_virt_dma(ib) || dev_is_dma_coherent(ib->dma_device))
+	struct device *dev = rc_mem_device(ib);
+
+	if (!dev || dev_is_dma_coherent(dev))
 		return 1;
 	return dma_get_cache_alignment();
 }
@@ -376,7 +429,7 @@ static struct rc_mem *make(struct rc_device *dev, const struct sdp_pages *pages,
 	err = map_pages(dev->ib, m, pages);
 	if (err)
 		goto free;
-	if (m->use == SDP_MEM_RING && !seen_at_once(dev->ib, m)) {
+	if (m->use == SDP_MEM_RING && !seen_at_once(dev->ib, m, pages)) {
 		err = -EOPNOTSUPP;
 		goto unmap;
 	}
