@@ -174,6 +174,7 @@ void judge_advert_received(struct sim *s, u32 side, const u8 *header)
 		ad->over_due = answers(s, side, header);
 		if (ad->over_due)
 			judge_mode_answered(s, side, false, header[1] & SDP_FLAG_REQ_PIPE);
+		ad->pipe_due = ad->over_due && !ad->withdrawn && header[1] & SDP_FLAG_REQ_PIPE;
 		break;
 	}
 }
@@ -186,6 +187,16 @@ void judge_offered(struct sim *s, u32 side, u32 len)
 	if (!of->open || of->told || len != of->len - of->got)
 		fault(s, "%u: told of %u bytes, %u of %u are here", side, len, of->got, of->len);
 	of->told = true;
+}
+
+/* B5, C10: the owner hears that it was declined by somebody who would take a write. */
+void judge_offer_pipe(struct sim *s, u32 side, bool pipe)
+{
+	struct sim_advert *ad = &s->side[side].ad;
+
+	if (pipe != ad->pipe_due)
+		fault(s, "%u: over, and %s to be written", side, pipe ? "is" : "is not");
+	ad->pipe_due = false;
 }
 
 void judge_offer_over(struct sim *s, u32 side, u32 taken)

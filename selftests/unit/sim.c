@@ -73,6 +73,7 @@ static void carry_out(struct sim *s, u32 side, const struct sdp_actions *acts,
 			judge_offered(s, side, a->len);
 			break;
 		case SDP_ACT_OFFER_OVER:
+			judge_offer_pipe(s, side, a->pipe);
 			sim_offer_over(s, side, a->len);
 			break;
 		case SDP_ACT_WRITTEN:

@@ -161,6 +161,7 @@ struct sim_advert {
 	bool withdrawn;
 	bool cancel_sent;
 	bool over_due;		/* the peer has said so, the engine not yet */
+	bool pipe_due;		/* ... and that the rest would be taken by a write */
 	u64 at;			/* in the own stream */
 	u32 len;
 	u32 inlined;

@@ -37,7 +37,9 @@ TEST(sdp_engine_want_pipelined__declined)
 	offer_declined(TEST_SELF, w, true);
 	EXPECT_EQ(SDP_FLAG_REQ_PIPE, w->msg.h.flags);
 	EXPECT_EQ(INLINED, w->acts.list[0].len);
+	EXPECT_TRUE(w->acts.list[0].pipe);
 	offer_read(TEST_SELF, w, true);
+	EXPECT_FALSE(w->acts.list[0].pipe);
 	offer_declined(TEST_SELF, w, true);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
@@ -124,15 +126,20 @@ TEST(sdp_engine_want_pipelined__mode_after_0)
 	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
 }
 
-/* C2: in Pipelined, one who reads small, or nobody who reads (C9), is learnt from the beginning */
+/*
+ * C2: in Pipelined, one who reads small, or nobody who reads (C9), is learnt from the beginning;
+ * but not if a large buffer follows (C10)
+ */
 TEST(sdp_mode_offer_declined__pipelined)
 {
 	struct world *w = pipelined(TEST_SELF);
 
 	offer_declined(TEST_SELF, w, true);
 	EXPECT_EQ(0, w->acts.list[0].len);
+	EXPECT_TRUE(w->acts.list[0].pipe);
 	EXPECT_EQ(0, offered(w, &w->a));
 	offer_declined(TEST_SELF, w, false);
+	EXPECT_FALSE(w->acts.list[0].pipe);
 	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	EXPECT_EQ(0x10, w->buf[16]);

@@ -167,6 +167,8 @@ enum sdp_action_kind {
  * @rest: WRITTEN: the buffer is not over: see sdp_engine_advert_drop()
  * @urgent: DELIVER: the last of them is urgent
  * @crossed: OFFER_OVER: because a buffer of the peer's came (C8)
+ * @pipe: OFFER_OVER: it was declined, but the rest, or what follows the
+ *	beginning, would be taken by a write (B5, C10)
  * @error: FAIL: errno (positive)
  * @violation: FAIL: what the peer did wrong, or %SDP_VALID
  */
@@ -177,6 +179,7 @@ struct sdp_action {
 	u32 id;
 	bool urgent;
 	bool crossed;
+	bool pipe;
 	bool rest;
 	int error;
 	enum sdp_violation violation;
@@ -273,6 +276,7 @@ void sdp_engine_read_end(struct sdp_engine *e, bool ok);
 void sdp_engine_decline(struct sdp_engine *e);
 
 u32 sdp_engine_advert_least(const struct sdp_engine *e);
+bool sdp_engine_asks_first(const struct sdp_engine *e);
 u32 sdp_engine_may_advertise(const struct sdp_engine *e);
 u32 sdp_engine_advertise(struct sdp_engine *e, const struct sdp_region *region);
 u32 sdp_engine_adverts_out(const struct sdp_engine *e);

@@ -82,6 +82,7 @@ void sdp_engine_receive_answer(struct sdp_engine *e, const struct sdp_msg *msg,
 	bool out = sdp_source_out(&e->source), declined = msg->h.mid == SDP_MID_SENDSM;
 	bool withdrawn = e->source.state != SDP_SOURCE_OUT;
 	enum sdp_violation bad;
+	struct sdp_action *a;
 
 	if (declined)
 		bad = sdp_source_declined(&e->source, msg->h.mseq_ack);
@@ -93,7 +94,9 @@ void sdp_engine_receive_answer(struct sdp_engine *e, const struct sdp_msg *msg,
 	/* What we withdrew says nothing of the reader. */
 	if (!withdrawn)
 		offer_over(e, msg, declined, acts);
-	sdp_engine_act(acts, SDP_ACT_OFFER_OVER)->len = sdp_source_taken(&e->source);
+	a = sdp_engine_act(acts, SDP_ACT_OFFER_OVER);
+	a->len = sdp_source_taken(&e->source);
+	a->pipe = declined && !withdrawn && (msg->h.flags & SDP_FLAG_REQ_PIPE);
 }
 
 /* Is our half over, and did the sender of the message know? */

@@ -456,6 +456,19 @@ u32 sdp_engine_advert_least(const struct sdp_engine *e)
 }
 
 /**
+ * sdp_engine_asks_first() - may a decline ask for the beginning only? (C10)
+ * @e: engine
+ *
+ * Return: whether the peer knows SendSm with REQ_PIPE in Pipelined as a wish
+ * for the beginning in a message, and a buffer for the rest. An end that has
+ * the extension "HELD" does; others want all of it in messages.
+ */
+bool sdp_engine_asks_first(const struct sdp_engine *e)
+{
+	return e->adverts.once;
+}
+
+/**
  * sdp_engine_want_pipelined() - a buffer was there before what the peer advertises now (C1, B5)
  * @e: engine; something is advertised: OFFERED, and our last word about it has not been sent
  *

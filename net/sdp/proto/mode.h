@@ -20,8 +20,10 @@
  *			advertises itself only when there is none
  *
  * REQ_PIPE, on the answers to an advertisement: its reader had posted the buffer before it came,
- * or cannot read by RDMA and would take writes (B5). The source leaves Pipelined when an
- * advertisement is declined without REQ_PIPE, so that a small reader is learnt as ever; when N in
+ * or cannot read by RDMA and would take writes (B5). With SendSm in Pipelined
+ * it means: the reader wants little first, in a message, and has a large buffer
+ * for the rest (C10). The source leaves Pipelined when an advertisement is
+ * declined without REQ_PIPE, so that a small reader is learnt as ever; when N in
  * a row were read without it; when N messages have discarded a buffer, with no
  * large transfer between: then it sends small; or when no buffer came in time
  * for N writes, whatever the answers to their advertisements say.

@@ -136,6 +136,8 @@ void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config
 	ssk->posted_bytes = 0;
 	WRITE_ONCE(ssk->rx_ring_full, false);
 	WRITE_ONCE(ssk->place_missed, false);
+	ssk->tx_first = false;
+	WRITE_ONCE(ssk->rx_body, SDP_BODY_NONE);
 	ssk->place_stale = 0;
 	sdp_engine_init(&ssk->engine, &engine);
 	sdp_stream_replenish(ssk);

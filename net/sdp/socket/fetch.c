@@ -11,6 +11,11 @@
  * The place in the stream moves, or the buffer is queued, when the read completes and before the
  * peer is told: what it sends next belongs behind.
  *
+ * Who reads little first, and then much into a large buffer, is served so, too:
+ * the first call takes what came along (C4). Where nothing can be read, or the
+ * peer has learnt to write, the answer to its offer asks for the same: a
+ * beginning in a message, then a write into that buffer (C10).
+ *
  * A peer whose offers are declined again and again makes no more. Who then waits with much room,
  * or would have to, brings them back.
  *
@@ -283,6 +288,24 @@ static int unreadable(struct sdp_sock *ssk, bool large)
 	return 0;
 }
 
+/*
+ * In Pipelined nothing comes along for a reader of little. If one of much has
+ * followed before, the peer hears so; but not twice if none did. Returns
+ * whether that is the answer.
+ */
+static bool asks_for_first(struct sdp_sock *ssk)
+{
+	if (READ_ONCE(ssk->rx_mode) != SDP_MODE_PIPELINED)
+		return false;
+	if (READ_ONCE(ssk->rx_body) != SDP_BODY_SEEN) {
+		WRITE_ONCE(ssk->rx_body, SDP_BODY_NONE);
+		return false;
+	}
+	WRITE_ONCE(ssk->rx_body, SDP_BODY_PROMISED);
+	decline(ssk, true);
+	return true;
+}
+
 /**
  * sdp_fetch_decline() - a reader waits who can do nothing with what the peer offers
  * @ssk: socket
@@ -304,15 +327,14 @@ void sdp_fetch_decline(struct sdp_sock *ssk, u32 seen)
  * @len: bytes that it has room for in all
  * @left: those of them that are still free
  * @enough: it has got enough already
- * @large: the call is the first one that reads of the offer, and its memory
- *	could have been advertised before that came
+ * @comes: how the call stands to the offer
  * @wait: it may wait
  *
  * Return: bytes put into @to; -EAGAIN when there may be something in the queue now; 0 when there
  * is nothing to be had but messages.
  */
 int sdp_fetch(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
-	      bool large, bool wait)
+	      enum sdp_comes comes, bool wait)
 {
 	u32 all = READ_ONCE(ssk->rx_offered);
 	bool small = len < DIRECT_MIN, direct;
@@ -321,14 +343,19 @@ int sdp_fetch(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left
 
 	if (!all)
 		return 0;
+	if (small && len < all && asks_for_first(ssk))
+		return 0;
+	if (comes == SDP_COMES_NEXT &&
+	    READ_ONCE(ssk->rx_mode) == SDP_MODE_COMBINED)
+		WRITE_ONCE(ssk->rx_body, SDP_BODY_SEEN);
 	if (!READ_ONCE(ssk->rx_reads))
-		return unreadable(ssk, large);
+		return unreadable(ssk, comes != SDP_COMES_ASKED);
 	n = min_t(size_t, all, left);
 	if (!wait)
 		return begin_only(ssk, n, small && n < all);
 	direct = to && user_backed_iter(to) && (n >= DIRECT_MIN || n == all);
 	if (direct)
-		got = read_direct(ssk, to, n, large);
+		got = read_direct(ssk, to, n, comes == SDP_COMES_FIRST);
 	else if (enough && small)
 		decline(ssk, false);
 	/* It was not next. */

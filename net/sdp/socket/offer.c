@@ -27,9 +27,6 @@
 #define LOOKS_OF_OURS	10
 #define SLICE		HZ
 
-/* The first bytes, which go along: enough for a reader to begin with. */
-#define FIRST_BYTES	1024
-
 /**
  * struct sdp_offer - a writer's memory, as long as the peer may read it; on the writer's stack
  * @link: the link, in use
@@ -38,6 +35,7 @@
  * @first: bytes in it
  * @got: bytes that the peer has got, when it is over
  * @over: the peer has answered, or the connection has ended
+ * @asked: its reader wants the beginning first, in a message (C10)
  * @unread: it was taken back because nobody read of it for long
  */
 struct sdp_offer {
@@ -47,6 +45,7 @@ struct sdp_offer {
 	u32 first;
 	u32 got;
 	bool over;
+	bool asked;
 	bool unread;
 };
 
@@ -210,12 +209,12 @@ static u32 first_of(const struct sdp_sock *ssk)
 {
 	if (READ_ONCE(ssk->tx_mode) == SDP_MODE_PIPELINED)
 		return 0;
-	return min_t(u32, sdp_engine_inline_max(&ssk->engine), FIRST_BYTES);
+	return min_t(u32, sdp_engine_inline_max(&ssk->engine), SDP_FIRST_BYTES);
 }
 
 /* Offer what is pinned, and see it through. Returns bytes that the peer has got. */
 static u32 offer_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages,
-		       long *timeo)
+		       long *timeo, bool *asked)
 {
 	struct sdp_offer o = { .link = link, .first = first_of(ssk) };
 
@@ -229,6 +228,7 @@ static u32 offer_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_p
 	if (o.skb && offered(ssk, &o)) {
 		await_end(ssk, &o, timeo);
 		end(ssk, &o);
+		*asked = o.asked;
 	}
 	kfree_skb(o.skb);
 	link->ops->unmap(link, o.mem);
@@ -241,7 +241,7 @@ static u32 offer_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_p
  * rest (C8). Returns bytes that the peer has got.
  */
 static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages,
-		      long *timeo, bool *refused)
+		      long *timeo, bool *refused, bool *asked)
 {
 	bool passive = READ_ONCE(ssk->tx_mode) == SDP_MODE_PIPELINED;
 	unsigned long since = jiffies;
@@ -252,7 +252,7 @@ static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pa
 		got = sdp_place(ssk, link, pages);
 	if (got)
 		return got;
-	got = offer_pages(ssk, link, pages, timeo);
+	got = offer_pages(ssk, link, pages, timeo, asked);
 	if (passive && time_after_eq(jiffies, since + SDP_BRIEF_JIFFIES))
 		sdp_place_missed(ssk);
 	if (!got && READ_ONCE(ssk->may_write))
@@ -261,17 +261,94 @@ static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pa
 	return got;
 }
 
+static void pass_over(struct sdp_pages *pages, u32 n)
+{
+	n += pages->offset;
+	pages->len -= n - pages->offset;
+	pages->offset = offset_in_page(n);
+	pages->pages += n >> PAGE_SHIFT;
+	pages->n -= n >> PAGE_SHIFT;
+}
+
+/*
+ * The beginning goes in a message of its own, unless a reader's buffer is there
+ * by now. Returns bytes of it.
+ */
+static u32 send_first(struct sdp_sock *ssk, struct sdp_link *link,
+		      struct sdp_pages *pages)
+{
+	u32 max = sdp_engine_payload_max(&ssk->engine);
+	u32 n = min_t(u32, max, SDP_FIRST_BYTES);
+	struct sdp_todo todo = { };
+	struct sk_buff *skb = NULL;
+	bool may;
+
+	if (n < pages->len)
+		skb = first_bytes(ssk, pages, n);
+	if (!skb)
+		return 0;
+	sdp_stream_lock(ssk);
+	may = ssk->link == link && !ssk->sk.sk_err &&
+	      !(ssk->sk.sk_shutdown & SEND_SHUTDOWN) &&
+	      !sdp_engine_may_write(&ssk->engine);
+	if (may) {
+		ssk->tx_hold = false;
+		ssk->tx_was_full = false;
+		ssk->tx_outq += n;
+		sdp_memory_sent(ssk, skb->truesize);
+		__skb_queue_tail(&ssk->tx_queue, skb);
+		sdp_stream_progress(ssk, &todo);
+	}
+	sdp_stream_unlock(ssk, &todo);
+	if (!may) {
+		kfree_skb(skb);
+		return 0;
+	}
+	pass_over(pages, n);
+	return n;
+}
+
+/*
+ * One write, or another part of it. Where readers want the beginning first, the
+ * rest is for the buffer that follows: it is that one that is waited for, and
+ * none before (C10). Returns as move_pages() does.
+ */
+static u32 move_part(struct sdp_sock *ssk, struct sdp_link *link,
+		     struct sdp_pages *pages, long *timeo, bool begun,
+		     bool *refused)
+{
+	struct sdp_pages rest = *pages;
+	bool asked = false;
+	u32 first = 0, got;
+
+	ssk->tx_first &= READ_ONCE(ssk->tx_mode) == SDP_MODE_PIPELINED;
+	if (!begun && ssk->tx_first) {
+		first = send_first(ssk, link, &rest);
+		ssk->tx_first = first;
+	}
+	got = move_pages(ssk, link, &rest, timeo, refused, &asked);
+	if (got || first || begun || !asked)
+		return first + got;
+	first = send_first(ssk, link, &rest);
+	ssk->tx_first = first;
+	if (first)
+		got = move_pages(ssk, link, &rest, timeo, refused, &asked);
+	return first + got;
+}
+
 /**
  * sdp_offer() - send from the memory of a large write by RDMA, if that can be (B1, B2)
  * @ssk: socket, with tx_mutex, which is let go while the peer reads
  * @msg: what to send; advanced
  * @timeo: how long to wait (jiffies); the rest is left in it
+ * @begun: some of the write has gone before
  * @refused: what follows has to go in messages
  * @turn: it is the writer's turn; taken if need be
  *
  * Return: bytes that the peer has got.
  */
-u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool *refused, bool *turn)
+u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool begun,
+	      bool *refused, bool *turn)
 {
 	struct sdp_pinned pin;
 	struct sdp_link *link;
@@ -285,7 +362,7 @@ u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool *refus
 	link = sdp_link_use(ssk);
 	if (link) {
 		sdp_turn_take(ssk, turn);
-		got = move_pages(ssk, link, &pin.mem, timeo, refused);
+		got = move_part(ssk, link, &pin.mem, timeo, begun, refused);
 		link->ops->unuse(link);
 	}
 	sdp_unpin(&pin);
@@ -322,15 +399,16 @@ static void crossed(struct sdp_sock *ssk)
 /**
  * sdp_offer_answered() - the peer has read what it wanted of the offer
  * @ssk: socket, locked
- * @got: bytes of the offer that it has
- * @came: its reader's memory has come instead, maybe when a part was read
+ * @a: the engine's word about it
  */
-void sdp_offer_answered(struct sdp_sock *ssk, u32 got, bool came)
+void sdp_offer_answered(struct sdp_sock *ssk, const struct sdp_action *a)
 {
 	struct sdp_offer *o = ssk->offer;
 	struct net *net = sock_net(&ssk->sk);
+	u32 got = a->len;
 
-	if (came)
+	o->asked = a->pipe && sdp_engine_asks_first(&ssk->engine);
+	if (a->crossed)
 		crossed(ssk);
 	else if (got == o->mem->region.len)
 		SDP_INC(net, OffersTaken);

@@ -146,6 +146,8 @@ static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_post *
 	if (p->id) {
 		list_add_tail(&p->node, &ssk->posts);
 		p->mem->settled = false;
+		if (READ_ONCE(ssk->rx_body) == SDP_BODY_PROMISED)
+			WRITE_ONCE(ssk->rx_body, SDP_BODY_SEEN);
 		sdp_stream_progress(ssk, &todo);
 	}
 	sdp_stream_unlock(ssk, &todo);

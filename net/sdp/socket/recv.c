@@ -402,6 +402,18 @@ static bool comes_unasked(struct sdp_sock *ssk)
 	return false;
 }
 
+/* @left: room that it still has */
+static enum sdp_comes how_it_comes(struct sdp_sock *ssk,
+				   const struct msghdr *msg, size_t left,
+				   const struct reading *r)
+{
+	if (!r->large)
+		return SDP_COMES_ASKED;
+	if (!sdp_seq_after(r->start, READ_ONCE(ssk->rx_offer)))
+		return SDP_COMES_FIRST;
+	return could_post(ssk, msg, left, r) ? SDP_COMES_NEXT : SDP_COMES_ASKED;
+}
+
 /* Beyond what has come in messages. Returns as sdp_fetch() does. */
 static int fetch(struct sdp_sock *ssk, struct msghdr *msg, size_t len, size_t target,
 		 struct reading *r)
@@ -411,9 +423,7 @@ static int fetch(struct sdp_sock *ssk, struct msghdr *msg, size_t len, size_t ta
 
 	n = sdp_fetch(ssk, direct ? &msg->msg_iter : NULL, len, len - r->copied,
 		      r->copied >= target,
-		      r->large &&
-		      !sdp_seq_after(r->start, READ_ONCE(ssk->rx_offer)),
-		      r->may_wait);
+		      how_it_comes(ssk, msg, len - r->copied, r), r->may_wait);
 	if (n > 0)
 		r->stamp = stamp_now(ssk);
 	return n;
@@ -423,6 +433,29 @@ static int fetch(struct sdp_sock *ssk, struct msghdr *msg, size_t len, size_t ta
 static bool at_mark(const struct sdp_sock *ssk, u32 peeked)
 {
 	return sdp_urgent_at_mark(ssk, READ_ONCE(ssk->rx_read) + peeked);
+}
+
+/*
+ * It has got the beginning of what its buffer is for. The peer's writer is
+ * there with the rest, and waits for that buffer (C10); so does the call, but
+ * only as long as that, and not again if it was in vain. Returns bytes.
+ */
+static int await_body(struct sdp_sock *ssk, struct msghdr *msg, size_t left,
+		      struct reading *r, long timeo)
+{
+	long brief = min_t(long, timeo, SDP_BRIEF_JIFFIES);
+	int n = 0;
+
+	if (READ_ONCE(ssk->rx_body) == SDP_BODY_NONE || !r->large ||
+	    r->copied >= SDP_FIRST_BYTES ||
+	    !could_post(ssk, msg, left, r) ||
+	    !sdp_post(ssk, &msg->msg_iter, left, &brief, &n))
+		return 0;
+	if (n == -EAGAIN)
+		WRITE_ONCE(ssk->rx_body, SDP_BODY_NONE);
+	if (n > 0)
+		r->stamp = stamp_now(ssk);
+	return max(n, 0);
 }
 
 static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct reading *r,
@@ -457,8 +490,11 @@ static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct
 		r->copied += n;
 		if (n)
 			continue;
-		if (r->copied >= target)
+		if (r->copied >= target) {
+			r->copied += await_body(ssk, msg, len - r->copied, r,
+						timeo);
 			break;
+		}
 		if (sdp_input_over(ssk)) {
 			/* Something may have come between the look and the end. */
 			if (READ_ONCE(ssk->rx_bytes) > r->peeked)

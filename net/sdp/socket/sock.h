@@ -177,9 +177,12 @@ struct sdp_home;
  * @rx_offer: place of that in the stream, and of the bytes that came along
  * @rx_indicated: a poller has been told that there is something to read, and no
  *	read has begun since
+ * @rx_body: &enum sdp_body
  * @rx_least: a reader's memory has to be as large to be advertised
  * @place_missed: no reader's memory came in time for a large write, and none
  *	has come since
+ * @tx_first: readers take the beginning of a large write in a message, and
+ *	have a buffer for the rest (C10); under tx_mutex
  * @place_stale: buffers that were void when they came, at the last large write
  *	for which none came in time
  * @tx_was_full: a writer has met a full send buffer, and has written nothing since
@@ -345,8 +348,10 @@ struct sdp_sock {
 	bool rx_reads;
 	u32 rx_offer;
 	bool rx_indicated;
+	u8 rx_body;
 	u32 rx_least;
 	bool place_missed;
+	bool tx_first;
 	u32 place_stale;
 	bool tx_was_full;
 	bool rx_was_full;
@@ -636,18 +641,35 @@ void sdp_await_move(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem 
 void sdp_await_answer(struct sdp_sock *ssk, const bool *over);
 
 /* offer.c */
-u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool *refused, bool *turn);
+/* Of a large write, which go along or before: enough for a reader to begin. */
+#define SDP_FIRST_BYTES	1024
+
+u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool begun,
+	      bool *refused, bool *turn);
 struct sk_buff *sdp_offer_take(struct sdp_sock *ssk);
-void sdp_offer_answered(struct sdp_sock *ssk, u32 got, bool came);
+void sdp_offer_answered(struct sdp_sock *ssk, const struct sdp_action *a);
 void sdp_offer_over(struct sdp_sock *ssk, u32 got);
 
 /* fetch.c */
+/*
+ * How a call that reads of an offer stands to it: its memory could not have
+ * been advertised; or could have been, before the offer came; or could have
+ * been when a call before it had taken the beginning, and only that (C4, C10).
+ */
+enum sdp_comes { SDP_COMES_ASKED, SDP_COMES_FIRST, SDP_COMES_NEXT };
+
+/*
+ * Do small calls take the beginning of large writes, and large ones the rest?
+ * The last one did; and the peer has been told so, but no buffer has followed.
+ */
+enum sdp_body { SDP_BODY_NONE, SDP_BODY_SEEN, SDP_BODY_PROMISED };
+
 void sdp_offered(struct sdp_sock *ssk, u32 inlined);
 void sdp_fetched(struct sdp_sock *ssk, int error, struct sdp_todo *todo);
 void sdp_was_read(struct sdp_sock *ssk, u32 n, struct sdp_todo *todo);
 bool sdp_queue_full(const struct sdp_sock *ssk);
 int sdp_fetch(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
-	      bool large, bool wait);
+	      enum sdp_comes comes, bool wait);
 void sdp_fetch_decline(struct sdp_sock *ssk, u32 seen);
 void sdp_fetch_later(struct sdp_sock *ssk, size_t room);
 

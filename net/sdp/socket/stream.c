@@ -285,7 +285,7 @@ static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, stru
 			todo->wake |= SDP_WAKE_READ;
 			break;
 		case SDP_ACT_OFFER_OVER:
-			sdp_offer_answered(ssk, a->len, a->crossed);
+			sdp_offer_answered(ssk, a);
 			todo->wake |= SDP_WAKE_WRITE;
 			break;
 		case SDP_ACT_WRITTEN:
