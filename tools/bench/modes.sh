@@ -4,6 +4,8 @@
 #
 #	modes	stream and ping-pong by message size: in messages, read, written, and with the
 #		default settings, which choose
+#	readers	stream by message size and by how the reader reads, in messages and with the default
+#		settings: no reader shall be worse off by more than a tenth
 #	cost	processor time of a streamed byte, on one processor
 #	pinned	memory of programs that is pinned during a stream, and after it
 #
@@ -13,6 +15,8 @@
 MODE_SIZES=${MODE_SIZES:-4096 8192 16384 32768 65536 131072 262144 524288 1048576 2097152 4194304}
 COST_SIZES=${COST_SIZES:-65536 1048576}
 MODE_PEERS="sdpmsg sdpread sdpwrite"
+READER_SIZES=${READER_SIZES:-4096 16384 65536 262144 1048576 4194304}
+READERS=${READERS:-recv waitall poll pollrecv readv uring body threads}
 PINNED_SIZE=1048576
 WARM=8
 
@@ -84,6 +88,34 @@ modes_round() {
 				shown+="   $test $(printf %14s "$last")"
 			done
 			printf '  %-26s%s\n' "$(peer_name "$peer")" "$shown"
+		done
+	done
+}
+
+# measure_reader PEER READER SIZE ROUND
+measure_reader() {
+	local peer=$1 reader=$2 size=$3 count
+	local warm=$WARM	# and $reader: of run_sockbench
+	count=$(mode_messages stream "$size")
+	peer_prepare "$peer"
+	one_run "$peer" $((size * count / 10000)) \
+		"test=readers_$reader size=$size round=$4 count=$count" \
+		sockbench "$peer" stream "$size" "$count" || failed "$peer"
+	peer_restore "$peer"
+}
+
+readers_round() {
+	local round=$1 kind size peer shown
+	has_peer sdp || return 0
+	for kind in $READERS; do
+		say "round $round of $ROUNDS, read by $kind: messages and default settings, MB/s"
+		for size in $READER_SIZES; do
+			shown=
+			for peer in sdpmsg sdp; do
+				[ -n "${dead[$peer]:-}" ] || measure_reader "$peer" "$kind" "$size" "$round"
+				shown+=" $(printf %10s "$last")"
+			done
+			printf '  %10s %s\n' "$size" "$shown"
 		done
 	done
 }

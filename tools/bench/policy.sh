@@ -17,7 +17,7 @@ kernel=6.12
 build_sockbench() {
 	mkdir -p "$out/bin"
 	(cd "$here" && cc -O2 -Wall -Wextra -Werror -pthread -o "$out/bin/sockbench" \
-		sockbench.c echo.c busy.c)
+		sockbench.c echo.c busy.c readers.c -luring)
 }
 
 "$SDP_TOP/scripts/setup.sh" vm build

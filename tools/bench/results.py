@@ -31,6 +31,18 @@ MODES = {
     "sdp": "default settings",
 }
 
+# How a reader reads: tests readers_*.
+READERS = {
+    "recv": "recv()",
+    "waitall": "recv(), MSG_WAITALL",
+    "poll": "poll(), recv() without waiting",
+    "pollrecv": "poll(), recv()",
+    "readv": "readv(), 100 bytes first",
+    "uring": "io_uring",
+    "body": "recv() of 16 bytes, then of the rest",
+    "threads": "recv() by three threads",
+}
+
 # What real programs do: name of the test, and its unit.
 PROGRAMS = {
     "redis_set1": ("redis SET", "requests/s"),

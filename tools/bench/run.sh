@@ -4,10 +4,11 @@
 # build/bench. Peers and their names: tools/bench/peers.sh. All options are variables:
 #
 #	PEERS="sdp rs"		only these (all)
-#	TESTS="stream redis"	only these (stream pingpong connect echo redis nginx idle modes cost
-#				pinned; the last three: tools/bench/modes.sh)
+#	TESTS="stream redis"	only these (stream pingpong connect echo redis nginx idle modes
+#				readers cost pinned; the last four: tools/bench/modes.sh)
 #	SIZES="64 65536"	only these message sizes (64 256 1024 4096 16384 65536 1048576)
 #	MODE_SIZES="4096 65536"	the same for modes (4096 and its doubles up to 4194304)
+#	READERS="poll readv" READER_SIZES=65536	the same for readers (all; 4096 to 4194304)
 #	COST_SIZES=65536	the same for cost (65536 1048576)
 #	ROUNDS=3		every size and peer once in each
 #	PLAIN=1			real time instead of counted instructions
@@ -29,7 +30,7 @@ died=99			# exit status of boot.sh
 
 build_tools() {
 	local name
-	local -A sources=([sockbench]="sockbench.c echo.c busy.c" [smcsetup]="smcsetup.c"
+	local -A sources=([sockbench]="sockbench.c echo.c busy.c readers.c" [smcsetup]="smcsetup.c"
 		[meter]="meter.c busy.c" [pinned]="pinned.c"
 		[progress]="../paper/progress.c ../paper/ends.c"
 		[pipeline]="../paper/pipeline.c ../paper/filters.c ../paper/ends.c")
@@ -37,7 +38,8 @@ build_tools() {
 	mkdir -p "$out/bin"
 	for name in "${!sources[@]}"; do
 		# shellcheck disable=SC2086 # several files
-		(cd "$here" && cc -O2 -Wall -Wextra -Werror -pthread -o "$out/bin/$name" ${sources[$name]} -lz)
+		(cd "$here" && cc -O2 -Wall -Wextra -Werror -pthread -o "$out/bin/$name" \
+			${sources[$name]} -lz -luring)
 	done
 	make -C "$SDP_TOP/selftests/programs" OUT="$out/bin" "$out/bin/libsdp_preload.so"
 }
@@ -67,9 +69,9 @@ measure() {
 	# Counted time leaps from timer to timer while the guest has nothing to do, by some
 	# 1000 s in a second, also while it waits for the host: a limit has to be long.
 	[ "$PLAIN" = 1 ] || arguments+=(-i -e BENCH_CLOCK=instructions -e LIMIT=10000)
-	for name in PEERS TESTS SIZES MODE_SIZES COST_SIZES ROUNDS HOLD CONNECTS ECHOES ECHO_SIZE \
-		ECHO_CONNECTIONS LIMIT PAPER_SIZES SPACE_SIZES COMPUTES BURST_ROUNDS BURST_BUFFER DATA \
-		DATA_SIZES SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS; do
+	for name in PEERS TESTS SIZES MODE_SIZES READERS READER_SIZES COST_SIZES ROUNDS HOLD CONNECTS \
+		ECHOES ECHO_SIZE ECHO_CONNECTIONS LIMIT PAPER_SIZES SPACE_SIZES COMPUTES BURST_ROUNDS \
+		BURST_BUFFER DATA DATA_SIZES SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS; do
 		[ -z "${!name:-}" ] || arguments+=(-e "$name=${!name}")
 	done
 	"$SDP_TOP/selftests/vm/boot.sh" "${arguments[@]}" -e "SDP_MODULE=$module" \

@@ -92,13 +92,14 @@ one_run() {
 	return $status
 }
 
-# run_sockbench PEER TEST ARGUMENT...: after so many messages as $warm says, if it is set.
+# run_sockbench PEER TEST ARGUMENT...: after so many messages as $warm says, if it is set; read in
+# the way that $reader says, likewise.
 run_sockbench() {
 	local peer=$1 test=$2
 	shift 2
 	need_server "$peer" || { echo "no server" >"$OUTPUT"; return 1; }
 	# shellcheck disable=SC2046 # a command and its words
-	limited $(peer_command "$peer" -u ${warm:+-w "$warm"}) "$test" \
+	limited $(peer_command "$peer" -u ${warm:+-w "$warm"} ${reader:+-r "$reader"}) "$test" \
 		$(peer_target "$peer" "${server_port[$peer]}") "$@"
 }
 

@@ -27,6 +27,11 @@
  * With -w, a stream or ping-pong begins with so many messages that do not count: the clock starts
  * when all of them have arrived, on the connection that is then measured.
  *
+ * With -r, the server reads a stream in another way than by recv() of what it has room for: waitall
+ * (MSG_WAITALL), poll (poll(), then recv() without waiting), pollrecv (poll(), then a recv() that
+ * might wait), readv (into 100 bytes and the rest), uring (io_uring), body (16 bytes, then the rest
+ * of a message), threads (recv() by three threads). With several threads -c checks nothing.
+ *
  * Every connection begins with a request and the server's reply, so the clock of a
  * transfer starts when both ends are ready. Transfers run in a thread each: a stuck
  * client does not stop the server. Held connections cost no thread, their memory is
@@ -58,6 +63,7 @@
 #include <unistd.h>
 
 #include "busy.h"
+#include "readers.h"
 #include "sockbench.h"
 
 #define FAMILY_SDP	27
@@ -87,6 +93,7 @@ struct request {
 	uint32_t check;
 	uint64_t count;
 	uint64_t warm;
+	uint64_t reader;
 };
 
 /* The server's answer: when it is ready, after what warms a stream up, and at its end. */
@@ -246,6 +253,7 @@ int open_connection(enum action action, uint64_t count)
 		.check = htobe32(cfg.check),
 		.count = htobe64(count),
 		.warm = htobe64(cfg.warm),
+		.reader = htobe64(cfg.reader),
 	};
 	struct sockaddr_storage src;
 	struct reply r;
@@ -272,6 +280,7 @@ struct transfer {
 	uint32_t check;
 	uint64_t count;
 	uint64_t warm;
+	enum reader_kind reader;
 };
 
 static struct {
@@ -301,6 +310,7 @@ struct inflow {
 	char *buf;
 	char *pattern;
 	size_t room;
+	struct reader reader;
 	uint64_t got;
 	uint64_t wrong;
 };
@@ -309,9 +319,10 @@ static void receive_until(int fd, struct inflow *in, uint64_t total)
 {
 	while (in->got < total) {
 		uint64_t left = total - in->got;
-		ssize_t n = recv(fd, in->buf, left < in->room ? left : in->room, 0);
+		ssize_t n = reader_receive(&in->reader, in->buf, left < in->room ? left : in->room,
+					   in->got);
 
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0)
 			break;
@@ -324,7 +335,10 @@ static void receive_until(int fd, struct inflow *in, uint64_t total)
 
 static void serve_stream(const struct transfer *t)
 {
-	struct inflow in = { .room = t->size > MIN_RECV ? t->size : MIN_RECV };
+	struct inflow in = {
+		.room = t->size > MIN_RECV ? t->size : MIN_RECV,
+		.reader = { t->fd, t->reader, t->size },
+	};
 
 	in.buf = new_buffer(in.room);
 	in.pattern = t->check ? new_buffer(in.room) : NULL;
@@ -332,8 +346,22 @@ static void serve_stream(const struct transfer *t)
 	if (t->warm)
 		receive_until(t->fd, &in, t->size * t->warm);
 	receive_until(t->fd, &in, t->size * (t->warm + t->count));
+	reader_end();
 	free(in.pattern);
 	free(in.buf);
+}
+
+/* Which thread gets which bytes is not known, so they are only counted. */
+static void serve_crowd(const struct transfer *t)
+{
+	struct crowd crowd;
+
+	send_reply(t->fd, 0, 0);
+	crowd_start(&crowd, t->fd, t->size > MIN_RECV ? t->size : MIN_RECV);
+	if (t->warm)
+		send_reply(t->fd, crowd_await(&crowd, t->size * t->warm), 0);
+	send_reply(t->fd, crowd_await(&crowd, t->size * (t->warm + t->count)), 0);
+	crowd_end(&crowd);
 }
 
 static void serve_pingpong(const struct transfer *t)
@@ -354,7 +382,9 @@ static void *serve(void *arg)
 	char byte;
 
 	tune(t->fd);
-	if (t->action == STREAM)
+	if (t->action == STREAM && t->reader == SEVERAL)
+		serve_crowd(t);
+	else if (t->action == STREAM)
 		serve_stream(t);
 	else
 		serve_pingpong(t);
@@ -378,6 +408,7 @@ static void start_transfer(int fd, const struct request *rq)
 	t->check = be32toh(rq->check);
 	t->count = be64toh(rq->count);
 	t->warm = be64toh(rq->warm);
+	t->reader = be64toh(rq->reader);
 	errno = pthread_create(&thread, NULL, serve, t);
 	if (errno)
 		err(1, "thread for a client");
@@ -632,7 +663,7 @@ static int run_quit(void)
 
 static noreturn void usage(void)
 {
-	fputs("Usage: sockbench [-c] [-n] [-u] [-b BYTES] [-s SOURCE] [-w MESSAGES]\n"
+	fputs("Usage: sockbench [-c] [-n] [-u] [-b BYTES] [-r READER] [-s SOURCE] [-w MESSAGES]\n"
 	      "                 FAMILY ACTION ADDRESS PORT [SIZE] [COUNT] [CONNECTIONS]\n"
 	      "  FAMILY  inet, inet6, unix, smc, sdp or a number\n"
 	      "  ACTION  server | stream SIZE COUNT | pingpong SIZE COUNT\n"
@@ -641,6 +672,8 @@ static noreturn void usage(void)
 	      "  -n      leave Nagle's algorithm on\n"
 	      "  -u      measure the processors' busy time too (client, root)\n"
 	      "  -b      SO_SNDBUF and SO_RCVBUF\n"
+	      "  -r      how a stream is read: recv, waitall, poll, pollrecv, readv,\n"
+	      "          uring, body or threads\n"
 	      "  -s      the client's own address\n"
 	      "  -w      messages before the clock starts (stream and pingpong)\n", stderr);
 	exit(2);
@@ -694,7 +727,7 @@ static void parse_options(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+cnub:s:w:")) != -1) {
+	while ((c = getopt(argc, argv, "+cnub:r:s:w:")) != -1) {
 		switch (c) {
 		case 'c':
 			cfg.check = 1;
@@ -707,6 +740,11 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 'b':
 			cfg.bufsize = parse_number(optarg, INT32_MAX);
+			break;
+		case 'r':
+			cfg.reader = reader_named(optarg);
+			if (cfg.reader < 0)
+				usage();
 			break;
 		case 's':
 			cfg.source = optarg;

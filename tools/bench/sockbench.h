@@ -22,6 +22,7 @@ struct config {
 	int nagle;
 	int bufsize;
 	int busy;
+	int reader;	/* enum reader_kind */
 	const char *source;
 	struct sockaddr_storage addr;
 	socklen_t addr_len;

@@ -11,7 +11,7 @@ import sys
 
 import modes
 import plots
-from results import LOCAL_PEERS, MODES, PEERS, PROGRAMS, REMOTE_PEERS, Results, size_name
+from results import LOCAL_PEERS, MODES, PEERS, PROGRAMS, READERS, REMOTE_PEERS, Results, size_name
 
 # AF_SDP, and whom it is compared with.
 COMPARISONS = (
@@ -89,6 +89,22 @@ def by_mode(results, title, test, remark=""):
     rows = [[MODES[p]] + [cell(results, test, p, s) for s in sizes]
             for p in results.peers(test, tuple(MODES))]
     return Table(title, [""] + [size_name(s) for s in sizes], rows, remark)
+
+
+def readers(results):
+    """Default settings, and what messages alone do; a cell is both, and their ratio."""
+    sizes = results.sizes(tuple(f"readers_{r}" for r in READERS))
+    rows = []
+    for reader, name in READERS.items():
+        row = []
+        for size in sizes:
+            ours, copied = (results.median(f"readers_{reader}", p, size) for p in ("sdp", "sdpmsg"))
+            row.append(f"{number(ours)} ({ours / copied:.2f})" if ours and copied else "-")
+        if any(c != "-" for c in row):
+            rows.append([name] + row)
+    return Table("AF_SDP by how the reader reads: stream, MB/s", [""] +
+                 [size_name(s) for s in sizes], rows,
+                 "default settings; in brackets compared with messages alone")
 
 
 def crossover(results):
@@ -221,6 +237,7 @@ def all_tables(results):
         by_mode(results, "AF_SDP by the way of large writes: stream, MB/s", "modes_stream"),
         by_mode(results, "AF_SDP by the way of large writes: ping-pong, us one way",
                 "modes_pingpong"),
+        readers(results),
         crossover(results),
         cost(results),
         pinned(results),

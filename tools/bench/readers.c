@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ways in which sockbench's server reads a stream.
+ */
+#include <err.h>
+#include <errno.h>
+#include <liburing.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "readers.h"
+
+#define FIRST_PIECE	100u
+#define HEADER		16u
+
+/* A thread's own, once it has read by it. */
+static _Thread_local struct io_uring ring;
+static _Thread_local int ring_open;
+
+static const char *const names[] = {
+	[PLAIN] = "recv", [WAITALL] = "waitall", [POLLED] = "poll", [POLLED_BLOCKING] = "pollrecv",
+	[PIECES] = "readv", [URING] = "uring", [BODY] = "body", [SEVERAL] = "threads",
+};
+
+int reader_named(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return i;
+	return -1;
+}
+
+static ssize_t in_pieces(int fd, char *buf, size_t len)
+{
+	size_t first = len < FIRST_PIECE ? len : FIRST_PIECE;
+	struct iovec iov[] = { { buf, first }, { buf + first, len - first } };
+
+	return readv(fd, iov, 2);
+}
+
+static ssize_t by_ring(int fd, char *buf, size_t len)
+{
+	struct io_uring_cqe *cqe;
+	int n;
+
+	if (!ring_open && io_uring_queue_init(4, &ring, 0))
+		errx(1, "no io_uring");
+	ring_open = 1;
+	io_uring_prep_recv(io_uring_get_sqe(&ring), fd, buf, len, 0);
+	n = io_uring_submit_and_wait(&ring, 1);
+	if (n >= 0)
+		n = io_uring_wait_cqe(&ring, &cqe);
+	if (!n) {
+		n = cqe->res;
+		io_uring_cqe_seen(&ring, cqe);
+	}
+	errno = n < 0 ? -n : 0;
+	return n < 0 ? -1 : n;
+}
+
+/* What is left of the message that comes, of its header first. */
+static size_t rest_of_message(uint64_t at, size_t size)
+{
+	at %= size;
+	return at < HEADER && HEADER < size ? HEADER - at : size - at;
+}
+
+ssize_t reader_receive(const struct reader *r, char *buf, size_t len, uint64_t at)
+{
+	struct pollfd p = { .fd = r->fd, .events = POLLIN };
+	size_t rest;
+
+	switch (r->kind) {
+	case WAITALL:
+		return recv(r->fd, buf, len, MSG_WAITALL);
+	case POLLED:
+	case POLLED_BLOCKING:
+		if (poll(&p, 1, -1) < 0)
+			return -1;
+		return recv(r->fd, buf, len, r->kind == POLLED ? MSG_DONTWAIT : 0);
+	case PIECES:
+		return in_pieces(r->fd, buf, len);
+	case URING:
+		return by_ring(r->fd, buf, len);
+	case BODY:
+		rest = rest_of_message(at, r->size);
+		return recv(r->fd, buf, rest < len ? rest : len, 0);
+	default:
+		return recv(r->fd, buf, len, 0);
+	}
+}
+
+void reader_end(void)
+{
+	if (ring_open)
+		io_uring_queue_exit(&ring);
+	ring_open = 0;
+}
+
+/* Of each thread. The last one that ends tells as well. */
+static void *take(void *arg)
+{
+	struct crowd *c = arg;
+	char *buf = malloc(c->room);
+	ssize_t n;
+
+	if (!buf)
+		err(1, "no memory for a thread");
+	do {
+		n = recv(c->fd, buf, c->room, 0);
+		pthread_mutex_lock(&c->lock);
+		c->got += n > 0 ? n : 0;
+		c->running -= n <= 0;
+		if (c->got >= c->total || !c->running)
+			pthread_cond_signal(&c->news);
+		pthread_mutex_unlock(&c->lock);
+	} while (n > 0);
+	free(buf);
+	return NULL;
+}
+
+void crowd_start(struct crowd *c, int fd, size_t room)
+{
+	*c = (struct crowd){ .fd = fd, .room = room, .total = UINT64_MAX, .running = CROWD };
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->news, NULL);
+	for (int i = 0; i < CROWD; i++) {
+		errno = pthread_create(&c->thread[i], NULL, take, c);
+		if (errno)
+			err(1, "thread for a reader");
+	}
+}
+
+uint64_t crowd_await(struct crowd *c, uint64_t total)
+{
+	uint64_t got;
+
+	pthread_mutex_lock(&c->lock);
+	c->total = total;
+	while (c->got < total && c->running)
+		pthread_cond_wait(&c->news, &c->lock);
+	got = c->got;
+	pthread_mutex_unlock(&c->lock);
+	return got;
+}
+
+void crowd_end(struct crowd *c)
+{
+	for (int i = 0; i < CROWD; i++)
+		pthread_join(c->thread[i], NULL);
+}

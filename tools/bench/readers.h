@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The ways in which sockbench's server reads a stream.
+ */
+#ifndef SDP_BENCH_READERS_H
+#define SDP_BENCH_READERS_H
+
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum reader_kind { PLAIN, WAITALL, POLLED, POLLED_BLOCKING, PIECES, URING, BODY, SEVERAL };
+
+/* One thread that reads messages of @size. */
+struct reader {
+	int fd;
+	enum reader_kind kind;
+	size_t size;
+};
+
+/* Several threads that read from the same socket. */
+#define CROWD	3
+
+struct crowd {
+	int fd;
+	size_t room;
+	pthread_t thread[CROWD];
+	pthread_mutex_t lock;
+	pthread_cond_t news;
+	int running;
+	uint64_t got;
+	uint64_t total;
+};
+
+/* -1 for an unknown one. */
+int reader_named(const char *name);
+/* One call, at byte @at of the stream. */
+ssize_t reader_receive(const struct reader *r, char *buf, size_t len, uint64_t at);
+/* The thread reads no more. */
+void reader_end(void);
+
+void crowd_start(struct crowd *c, int fd, size_t room);
+/* Until so many bytes have come in all, or no more will; returns how many. */
+uint64_t crowd_await(struct crowd *c, uint64_t total);
+/* The client has closed, or is about to. */
+void crowd_end(struct crowd *c);
+
+#endif /* SDP_BENCH_READERS_H */
