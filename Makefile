@@ -32,7 +32,7 @@ HEADERS		:= sdp.h sdp_netlink.h
 	check-unit check-kunit check-vm check-wire check-runner check-deep check-programs check-load \
 	check-suites check-pair check-soak check-syscalls check-hostile check-faults check-races \
 	check-coverage \
-	bench bench-policy paper clean help
+	bench bench-policy bench-ports paper clean help
 
 all: modules
 
@@ -165,6 +165,9 @@ bench:
 bench-policy:
 	@tools/bench/policy.sh
 
+bench-ports:
+	@tools/bench/ports.sh
+
 # PLAIN=1: real time instead of counted instructions; SMOKE=1: each experiment once, in minutes.
 paper:
 	@tools/paper/run.sh
@@ -214,6 +217,7 @@ help:
 	@echo '                      write, processor time of a byte, pinned memory; TESTS=readers: streams'
 	@echo '                      by how they are read; see tools/bench/run.sh for all that narrows it'
 	@echo 'make bench-policy     what the policy costs TCP and socket(2): build/bench-policy/'
+	@echo 'make bench-ports      bind, listen, connect at a port with 100,000 connections: build/bench-ports/'
 	@echo 'make paper            the experiments of the paper on flow control: build/paper/; PLAIN=1 in real'
 	@echo '                      time, SMOKE=1 each experiment once'
 	@echo 'make clean            remove build/'
