@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# How often a message is tried again that finds no receive: as often as the peer's REQ or REP wishes,
+# but no more often than our own setting says, at either end. timeout: 90 s; short form: 6.1 6.12
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/libpeers.sh"
+. "$here/../../vm/netlab.sh"
+
+module=${SDP_BIN:-$here/../../../build/selftests}/$(uname -r)/sdp_retries.ko
+retries=/sys/module/sdp_retries/parameters
+settings=/proc/sys/net/sdp
+[ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
+[ -e "$module" ] || tap_skip_all "no $module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
+count_before=$(<$settings/rnr_retry_count) scheme_before=$(<$settings/flow_control)
+restore() {
+	peers_end
+	rmmod sdp_retries
+	echo "$count_before" >$settings/rnr_retry_count
+	echo "$scheme_before" >$settings/flow_control
+}
+cleanup restore
+
+# asked_is N: both queue pairs of the connection shall try so often, and no other was asked anything
+asked_is() {
+	local i want=()
+	for i in {0..7}; do want+=($((i == $1 ? 2 : 0))); done
+	want=$(IFS=,; echo "${want[*]}")
+	[ "$(<$retries/asked)" = "$want" ] || { echo "asked: $(<$retries/asked), not $want"; return 1; }
+}
+
+# wish OURS THEIRS WHAT-COMES-OF-IT
+wish() {
+	echo "$1" >$settings/rnr_retry_count
+	echo "$2" >$retries/wish
+	echo 0,0,0,0,0,0,0,0 >$retries/asked
+	echo 0 >$retries/said
+	check "$4: a connection" transfer $SDP_B
+	check "$4: REQ and REP wish for $2" [ "$(<$retries/said)" = 2 ]
+	check "$4: both ends are to try $3 times" asked_is "$3"
+}
+
+# The queue pairs that devices keep are there.
+check "data before" transfer $SDP_B
+insmod "$module" || tap_skip_all "the module $module cannot be loaded"
+wish 3 7 3 "the peer wants for ever"
+wish 3 4 3 "the peer wants one more"
+wish 3 3 3 "the peer wants the same"
+wish 3 1 1 "the peer wants fewer"
+wish 3 0 0 "the peer wants none"
+wish 0 7 0 "we want none"
+wish 7 7 7 "both want for ever"
+# What waits for the peer's program is tried for ever, as we say ourselves.
+echo nic >$settings/flow_control
+wish 3 7 7 "the adapters hold back"
+tap_done
