@@ -136,7 +136,6 @@ static void judge_policy(struct sdp_check *check, const json_t *answer)
 
 	sdp_outlook(&outlook, answer, SDP_ROLE_CONNECT);
 	fine = !*outlook.reason || outlook.no_device;
-	check->met = json_is_true(json_object_get(answer, "rewrite"));
 	check->no_tcp = fine && !strcmp(verdict, "sdp");
 	sdp_check_step(check, "policy", fine, rule_text(answer, &outlook));
 	if (!fine)

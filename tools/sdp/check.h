@@ -21,7 +21,6 @@
  * @len: length of @addr
  * @question: the policy is asked
  * @steps: what was looked at so far, an array of objects: step, ok, text
- * @met: new TCP sockets are looked at
  * @no_tcp: if it is not SDP the call fails
  * @reason: of the first step that failed, or ""
  * @next: what to do about it
@@ -35,7 +34,6 @@ struct sdp_check {
 	socklen_t len;
 	struct sdp_question question;
 	json_t *steps;
-	bool met;
 	bool no_tcp;
 	char reason[SDP_OUTLOOK_TEXT];
 	char next[SDP_OUTLOOK_TEXT];

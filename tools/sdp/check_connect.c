@@ -65,9 +65,7 @@ static const char *next_of(int error, int tcp_error)
 
 static void try_tcp(struct sdp_check *check, int ms, struct sdp_probe *tcp)
 {
-	sdp_probe_tcp(tcp, (struct sockaddr *)&check->addr, check->len, ms, check->met);
-	if (tcp->error == EPROTONOSUPPORT)
-		return;
+	sdp_probe_tcp(tcp, (struct sockaddr *)&check->addr, check->len, ms);
 	if (tcp->error)
 		sdp_check_step(check, "tcp", false, sdp_text("%s", strerror(tcp->error)));
 	else

@@ -5,16 +5,13 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "probe.h"
-
-#ifndef IPPROTO_MPTCP
-#define IPPROTO_MPTCP	262
-#endif
 
 static long now_ms(void)
 {
@@ -76,29 +73,35 @@ void sdp_probe_sdp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t
 	close(fd);
 }
 
+/*
+ * The policy makes a socket TCP as soon as its program asks for a protocol above
+ * TCP, which may exchange the socket's calls; there is none of this name.
+ */
+static void leave_policy(int fd)
+{
+	static const char none[] = "none";
+
+	setsockopt(fd, IPPROTO_TCP, TCP_ULP, none, strlen(none));
+}
+
 /**
  * sdp_probe_tcp() - connect by TCP, whatever the policy says
  * @probe: to be filled in
  * @to: peer
  * @len: length of @to
  * @ms: how long it may take
- * @met: new TCP sockets are looked at
- *
- * The policy leaves sockets of MPTCP alone, which are TCP to a peer that knows no more. On a kernel
- * without it the errno is EPROTONOSUPPORT: nothing was tried.
  */
-void sdp_probe_tcp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t len, int ms,
-		   bool met)
+void sdp_probe_tcp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t len, int ms)
 {
-	int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
-	int fd = socket(to->sa_family, type, met ? IPPROTO_MPTCP : IPPROTO_TCP);
+	int fd = socket(to->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
 	long start = now_ms();
 
 	memset(probe, 0, sizeof(*probe));
 	if (fd < 0) {
-		probe->error = errno == ENOPROTOOPT ? EPROTONOSUPPORT : errno;
+		probe->error = errno;
 		return;
 	}
+	leave_policy(fd);
 	if (connect(fd, to, len))
 		probe->error = errno == EINPROGRESS ? outcome(fd, start + ms) : errno;
 	probe->ms = now_ms() - start;

@@ -22,7 +22,6 @@ struct sdp_probe {
 };
 
 void sdp_probe_sdp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t len, int ms);
-void sdp_probe_tcp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t len, int ms,
-		   bool met);
+void sdp_probe_tcp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t len, int ms);
 
 #endif /* SDP_TOOL_PROBE_H */

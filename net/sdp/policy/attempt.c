@@ -127,6 +127,19 @@ static void abandon(struct sdp_shadow *shadow)
 	shadow->stage = SDP_UNDECIDED;
 }
 
+/* MPTCP has no way to begin that is ours to call, but connect(2) itself. */
+static int begin_multipath(struct sdp_shadow *shadow)
+{
+	struct socket *sock = shadow->sock;
+	int err;
+
+	sock->state = SS_UNCONNECTED;
+	release_sock(sock->sk);
+	err = shadow->tcp->connect(sock, (struct sdp_sockaddr *)&shadow->addr,
+				   shadow->len, O_NONBLOCK);
+	return err == -EINPROGRESS ? 0 : err;
+}
+
 /*
  * TCP begins to connect, as connect(2) would have it, but that BPF has said already what it thinks
  * of it. The sock is owned, and is not any more. Returns 0, or an errno: then it does not connect.
@@ -136,6 +149,8 @@ static int begin_tcp(struct sdp_shadow *shadow)
 	struct sock *sk = shadow->sock->sk;
 	int err;
 
+	if (sdp_is_multipath(sk))
+		return begin_multipath(shadow);
 	/* Set meanwhile; TCP refuses that while it connects, and now would wait for data. */
 	tcp_sk(sk)->fastopen_connect = 0;
 	err = sk->sk_prot->connect(sk, (struct sdp_sockaddr *)&shadow->addr, shadow->len);
@@ -200,7 +215,7 @@ static enum sdp_fallback outcome(struct sdp_shadow *shadow, int state)
 		why = sdp_fallback_reason(-sock_error(sk));
 		return why == SDP_FELL_TIMEOUT ? too_late(sk) : why;
 	}
-	return sdp_carry_possible(shadow->sock->sk) ? SDP_FELL_NOT : SDP_FELL_OPTION;
+	return sdp_shadow_possible(shadow) ? SDP_FELL_NOT : SDP_FELL_OPTION;
 }
 
 static void decide(struct sdp_shadow *shadow)
@@ -326,7 +341,7 @@ static int only_sdp(struct sdp_shadow *shadow)
 	struct net *net = sock_net(shadow->sock->sk);
 	int err;
 
-	if (!sdp_carry_possible(shadow->sock->sk))
+	if (!sdp_shadow_possible(shadow))
 		return -EOPNOTSUPP;
 	err = sdp_shadow_make_sdp(shadow) ?: sdp_shadow_bind(shadow, SDP_ROLE_CONNECT);
 	if (err) {
@@ -385,7 +400,7 @@ static void fall_back(struct sdp_shadow *shadow, enum sdp_fallback why)
 /* What becomes of a connect, shadow locked for writing. An errno is the end of it. */
 static int decide_first(struct sdp_shadow *shadow, struct wish *w)
 {
-	bool possible = sdp_carry_possible(shadow->sock->sk);
+	bool possible = sdp_shadow_possible(shadow);
 	enum sdp_fallback why = SDP_FELL_OPTION;
 	int err = 0;
 

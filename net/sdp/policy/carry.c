@@ -44,6 +44,17 @@ static bool is_chosen(const struct sock *sk)
 	return chosen;
 }
 
+/* What MPTCP has of these is noted: see multipath.c. */
+static bool only_tcp(const struct sock *sk)
+{
+	const struct tcp_sock *tp;
+
+	if (sdp_is_multipath(sk))
+		return false;
+	tp = tcp_sk(sk);
+	return sdp_tcp_signs(tp) || tp->repair || tp->fastopen_connect;
+}
+
 /**
  * sdp_carry_possible() - could an SDP socket do what was set?
  * @tcp: TCP's
@@ -55,11 +66,8 @@ static bool is_chosen(const struct sock *sk)
  */
 bool sdp_carry_possible(const struct sock *tcp)
 {
-	const struct tcp_sock *tp = tcp_sk(tcp);
-
-	return !sdp_tcp_signs(tp) && !sdp_tcp_psp(tcp) && !encrypts(tcp) &&
-	       !has_ipv6_headers(tcp) && !tp->repair &&
-	       !tp->fastopen_connect && !inet_csk(tcp)->icsk_ulp_ops &&
+	return !only_tcp(tcp) && !sdp_tcp_psp(tcp) && !encrypts(tcp) &&
+	       !has_ipv6_headers(tcp) && !inet_csk(tcp)->icsk_ulp_ops &&
 	       !rcu_access_pointer(inet_sk(tcp)->inet_opt) &&
 	       !rcu_access_pointer(tcp->sk_filter) &&
 	       !is_chosen(tcp);
@@ -128,7 +136,8 @@ void sdp_carry(struct sock *sdp, const struct sock *tcp)
 	sdp_sol_socket_inherit(sdp, tcp);
 	sock_valbool_flag(sdp, SOCK_FASYNC, sock_flag(tcp, SOCK_FASYNC));
 	carry_buffers(sdp, tcp);
-	carry_tcp(&sdp_sk(sdp)->opt, tcp);
+	if (!sdp_is_multipath(tcp))
+		carry_tcp(&sdp_sk(sdp)->opt, tcp);
 	carry_ip(&sdp_sk(sdp)->opt, tcp);
 	if (sock_flag(sdp, SOCK_KEEPOPEN))
 		sdp_set_keepalive(sdp, 1);

@@ -60,7 +60,7 @@ static int only_sdp(struct sdp_shadow *shadow, int backlog)
 	struct sock *sk;
 	int err;
 
-	if (!sdp_carry_possible(shadow->sock->sk))
+	if (!sdp_shadow_possible(shadow))
 		return -EOPNOTSUPP;
 	err = sdp_shadow_make_sdp(shadow) ?: listen_by_sdp(shadow, backlog);
 	if (err) {
@@ -106,7 +106,7 @@ static int both(struct sdp_shadow *shadow, int backlog)
 	if (err)
 		return err;
 	/* Now it is known, too, whether others of its port have a program that chooses. */
-	if (sdp_carry_possible(sock->sk)) {
+	if (sdp_shadow_possible(shadow)) {
 		err = beside(shadow, backlog);
 		if (!err)
 			return 0;

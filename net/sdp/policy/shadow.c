@@ -207,6 +207,7 @@ int sdp_shadow_make_sdp(struct sdp_shadow *shadow)
 	}
 	security_sk_clone(sk, shadow->sdp->sk);
 	be_like(shadow->sdp->sk, sk);
+	sdp_multipath_carry(shadow);
 	return 0;
 }
 

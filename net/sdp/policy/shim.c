@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The calls of an undecided socket: a TCP socket of the kernel's, of whom nobody knows yet
- * whether SDP will take its place.
+ * The calls of an undecided socket: a TCP socket of the kernel's, or one of MPTCP, of whom nobody
+ * knows yet whether SDP will take its place.
  *
  * They are the kernel's, but for connect and listen, which decide; and each looks, under the
  * shadow's lock, whether somebody has just decided, and then goes to the calls that the socket
@@ -20,7 +20,17 @@
 #include "../socket/sock.h"
 #include "shim.h"
 
-static struct sdp_calls shims[2];
+/* The kernel's sockets that may be undecided. */
+static const struct {
+	int family, protocol;
+} met[] = {
+	{ AF_INET, IPPROTO_TCP },
+	{ AF_INET6, IPPROTO_TCP },
+	{ AF_INET, IPPROTO_MPTCP },
+	{ AF_INET6, IPPROTO_MPTCP },
+};
+
+static struct sdp_calls shims[ARRAY_SIZE(met)];
 static atomic_t inside;
 /*
  * A poller's kinds of events could not be noted: no note is believed any more.
@@ -244,7 +254,8 @@ static int be_plain(struct socket *sock, struct sdp_shadow *shadow)
 
 	if (be_tcp(shadow))
 		return -EINTR;
-	if (!reqsk_queue_empty(&inet_csk(sk)->icsk_accept_queue))
+	/* MPTCP's waits elsewhere. */
+	if (sdp_is_multipath(sk) || !reqsk_queue_empty(&inet_csk(sk)->icsk_accept_queue))
 		sk->sk_data_ready(sk);
 	return -EAGAIN;
 }
@@ -448,6 +459,8 @@ static int turn_setsockopt(struct turn *t, struct socket *sock, int level, int n
 {
 	if (t->locked && level == SOL_TCP && name == TCP_ULP)
 		return set_ulp(t, sock, value, len);
+	if (t->locked && level == SOL_TCP && sdp_is_multipath(sock->sk))
+		return sdp_multipath_set(t->shadow, name, value, len);
 	return t->ops->setsockopt(sock, level, name, value, len);
 }
 
@@ -629,13 +642,16 @@ static void make_calls(struct sdp_calls *shim)
 	shim->kept.set_rcvlowat = sdp_set_rcvlowat;
 }
 
-/* Only one of the two is exported by name on every kernel; a socket of its own tells both. */
-static const struct proto_ops *calls_of_tcp(int family)
+/*
+ * Few of them are exported by name; a socket of its own tells. There may be no
+ * MPTCP, or none in the first namespace, and then its sockets are not met.
+ */
+static const struct proto_ops *kernel_calls(int family, int protocol)
 {
 	const struct proto_ops *ops = NULL;
 	struct socket *sock;
 
-	if (!sock_create_kern(&init_net, family, SOCK_STREAM, IPPROTO_TCP, &sock)) {
+	if (!sock_create_kern(&init_net, family, SOCK_STREAM, protocol, &sock)) {
 		ops = sock->ops;
 		sock_release(sock);
 	}
@@ -649,7 +665,6 @@ static const struct proto_ops *calls_of_tcp(int family)
  */
 int sdp_shim_init(void)
 {
-	static const int families[] = { AF_INET, AF_INET6 };
 	int err = sdp_shadow_init();
 	size_t i;
 
@@ -657,7 +672,7 @@ int sdp_shim_init(void)
 		return err;
 	sdp_taken_init();
 	for (i = 0; i < ARRAY_SIZE(shims); i++) {
-		shims[i].tcp = calls_of_tcp(families[i]);
+		shims[i].tcp = kernel_calls(met[i].family, met[i].protocol);
 		if (shims[i].tcp)
 			make_calls(&shims[i]);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Undecided sockets: TCP sockets of programs, and what is kept beside each until it is decided
- * what they become.
+ * Undecided sockets: TCP and MPTCP sockets of programs, and what is kept
+ * beside each until it is decided what they become.
  *
  * All of a socket's changes are made under its shadow's lock: it is held for reading while a
  * call of TCP's runs on it, which does not wait on a socket that is not connected, and for
@@ -34,6 +34,9 @@ enum sdp_stage {
 	SDP_DECIDED,
 };
 
+/* How many options of a socket of MPTCP are noted: see multipath.c. */
+#define SDP_MULTIPATH_OPTIONS	12
+
 /**
  * struct sdp_shadow - beside a TCP socket that is not decided
  * @node: by which it is found, until it is decided
@@ -56,6 +59,9 @@ enum sdp_stage {
  * @pause: after which it comes again when the socket was in use (jiffies)
  * @state_change: of the SDP socket, while the attempt has its place
  * @error_report: likewise
+ * @only_tcp: of a socket of MPTCP, something is set that SDP does not have
+ * @valued: which of @values are set
+ * @values: of a socket of MPTCP, what its program has set: see multipath.c
  * @polled: kinds of events that somebody polls for, by sdp_ready_note()
  * @fell: for who wants to know what fell back
  * @addr: where to
@@ -82,6 +88,9 @@ struct sdp_shadow {
 	unsigned long pause;
 	void (*state_change)(struct sock *sk);
 	void (*error_report)(struct sock *sk);
+	bool only_tcp;
+	unsigned long valued;
+	int values[SDP_MULTIPATH_OPTIONS];
 	unsigned long polled;
 	struct sdp_fell fell;
 	struct sockaddr_storage addr;
@@ -151,8 +160,26 @@ int sdp_pair_listen(struct sdp_shadow *shadow, int backlog);
 int sdp_pair_accept(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEPT_ARGS);
 __poll_t sdp_pair_poll(struct file *file, struct sdp_shadow *shadow, poll_table *wait);
 
+/* multipath.c */
+
+static inline bool sdp_is_multipath(const struct sock *sk)
+{
+	return sk->sk_protocol == IPPROTO_MPTCP;
+}
+
+int sdp_multipath_set(struct sdp_shadow *shadow, int name, sockptr_t value,
+		      unsigned int len);
+void sdp_multipath_carry(struct sdp_shadow *shadow);
+
 /* carry.c */
 bool sdp_carry_possible(const struct sock *tcp);
 void sdp_carry(struct sock *sdp, const struct sock *tcp);
+
+/* Could an SDP socket do what was set? */
+static inline bool sdp_shadow_possible(const struct sdp_shadow *shadow)
+{
+	return !READ_ONCE(shadow->only_tcp) &&
+	       sdp_carry_possible(shadow->sock->sk);
+}
 
 #endif /* SDP_POLICY_SHIM_H */

@@ -8,6 +8,8 @@
  * sk_timer, the pauses by the work item @retry.
  */
 #include <net/inet_common.h>
+#include <net/tcp.h>
+#include <net/transp_v6.h>
 
 #include "../control/trace.h"
 #include "sock.h"
@@ -375,6 +377,18 @@ static int outcome(struct socket *sock, int err, int flags)
 	return 0;
 }
 
+/* MPTCP has no call that asks; TCP's looks at nothing that the two do not share. */
+static const struct proto *who_asks(const struct sock *tcp)
+{
+	if (tcp->sk_protocol != IPPROTO_MPTCP)
+		return tcp->sk_prot;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tcp->sk_family == AF_INET6)
+		return &tcpv6_prot;
+#endif
+	return &tcp_prot;
+}
+
 /**
  * sdp_connect_ask_bpf() - what do BPF programs of the control group say to a connect?
  * @tcp: TCP's socket: they know no other, and work on it
@@ -385,12 +399,13 @@ static int outcome(struct socket *sock, int err, int flags)
  */
 int sdp_connect_ask_bpf(struct sock *tcp, struct sdp_sockaddr *addr, int len)
 {
+	const struct proto *prot = who_asks(tcp);
 	int err;
 
-	if (!tcp->sk_prot->pre_connect)
+	if (!prot->pre_connect)
 		return 0;
 	lock_sock(tcp);
-	err = tcp->sk_prot->pre_connect(tcp, addr, len);
+	err = prot->pre_connect(tcp, addr, len);
 	release_sock(tcp);
 	return err;
 }

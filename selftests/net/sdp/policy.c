@@ -12,6 +12,7 @@
  *	policy_pair.h		listeners by both
  *	policy_port.h		ports that TCP has given, and SDP's own sockets have
  *	policy_options.h	what is set before holds afterwards
+ *	policy_multipath.h	sockets of MPTCP
  *	policy_race.h		many sockets, and many threads
  *	policy_early.h		accept() when a socket begins to listen
  */
@@ -22,6 +23,7 @@
 #include "policy_pair.h"
 #include "policy_port.h"
 #include "policy_options.h"
+#include "policy_multipath.h"
 #include "policy_race.h"
 #include "policy_early.h"
 
@@ -122,6 +124,11 @@ static const struct test tests[] = {
 	CASE(options_work, 30, TWO_SETS),
 	CASE(options_low_water, 60, TWO_SETS),
 	CASE(options_async, 30, TWO_SETS),
+	CASE(multipath_connect, 30, ALL_SETS),
+	CASE(multipath_connect_later, 30, TWO_SETS),
+	CASE(multipath_listen, 30, ALL_SETS),
+	CASE(multipath_options_hold, 30, TWO_SETS),
+	CASE(multipath_option_keeps, 30, TWO_SETS),
 	CASE(crowd, 100, TWO_SETS),
 	CASE(stress, 100, TWO_SETS),
 	RACE("tcp", TCP_ONLY),

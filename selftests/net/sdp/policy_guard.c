@@ -467,8 +467,6 @@ static int other_protocols(void *arg)
 		const char *name;
 		int family, type, protocol, shows;
 	} others[] = {
-		{ "MPTCP", AF_INET, SOCK_STREAM, 262, 262 },
-		{ "MPTCP by IPv6", AF_INET6, SOCK_STREAM, 262, 262 },
 		{ "SCTP", AF_INET, SOCK_STREAM, 132, 132 },
 		{ "SCTP, one to many", AF_INET, SOCK_SEQPACKET, 132, 132 },
 		{ "SMC", 43, SOCK_STREAM, 0, 0 },
@@ -519,6 +517,7 @@ static const struct test tests[] = {
 	CASE(upper_layers, 60, TWO_SETS),
 	CASE(upper_layer_connecting, 60, TWO_SETS),
 	CASE(bpf_refuses, 30, TWO_SETS),
+	CASE(bpf_refuses_multipath, 30, TWO_SETS),
 	CASE(bpf_refuses_second, 60, TWO_SETS),
 	CASE(bpf_redirects, 30, TWO_SETS),
 	CASE(bpf_forbids_sdp, 30, TWO_SETS),

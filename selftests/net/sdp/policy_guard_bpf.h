@@ -151,6 +151,38 @@ static int bpf_refuses(void *arg)
 	return EXIT_OK;
 }
 
+/* The same of sockets of MPTCP, which by itself asks them late or not at all. */
+static int bpf_refuses_multipath(void *arg)
+{
+	static const char *const names[] = { BOTH_SIDE, SDP_SIDE };
+	struct addr where, other;
+	int cgroup, barred, clear, fd;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	barred = listener_of(PAIR, 8, &where);
+	clear = listener_of(PAIR, 8, &other);
+	cgroup = guarded_enter();
+	if (cgroup < 0 || !guard_connects(cgroup, addr_port(&where), 0))
+		return EXIT_SKIPPED;
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		fd = socket(set->family, SOCK_STREAM, 262);
+		if (fd < 0)
+			return EXIT_SKIPPED;
+		need_refused(names[i], fd, &where, "a connect");
+		close(fd);
+		fd = socket(set->family, SOCK_STREAM, 262);
+		need(!connect_as(names[i], fd, &other), "another one by %s: %s", names[i],
+		     errno_text(errno));
+		close(accept_and_talk(clear, fd, BY_SDP));
+		close(fd);
+	}
+	need(!poll_for(barred, POLLIN, quiet_ms()), "somebody came by all the same");
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
 static void *connect_barred(void *arg)
 {
 	struct held_connect *h = arg;

@@ -370,11 +370,6 @@ ended_with() {
 	[ "$ended" = "$1" ] && [ -z "$err" ] && [[ ${out##*$'\n'} == $2 ]] || { show; return 1; }
 }
 
-# Without it TCP is not tried while rewriting is on, and less is said about what to do.
-has_mptcp() { [ -d /proc/sys/net/mptcp ]; }
-is_it_there() { has_mptcp && echo "is the host there?*" || echo "has that host an RDMA device*"; }
-start_it() { if has_mptcp; then echo "start the server"; else echo "on that host: *"; fi; }
-
 # checked NAME STATUS PATTERN-OF-THE-LAST-LINE ARGUMENTS...
 checked() {
 	local name=$1 want=$2 pattern=$3
@@ -418,9 +413,9 @@ connections_checked() {
 	before=$(fell)
 	checked "a TCP-only listener" 1 "TCP: nobody listens there for SDP; on that host: *" \
 		$SDP_B $port
-	has_mptcp && check "check: TCP answers" grep -q "^ok  tcp     answered" "$files/out"
+	check "check: TCP answers" grep -q "^ok  tcp     answered" "$files/out"
 	check "check: that is no fall-back" test "$(fell)" = "$before"
-	has_mptcp && json "check: a TCP-only listener" 'd["outcome"] == "tcp" and
+	json "check: a TCP-only listener" 'd["outcome"] == "tcp" and
 		d["reason"] == "nobody listens there for SDP" and
 		[s["ok"] for s in d["steps"][-2:]] == [False, True]' \
 		check -t $((3 * slow)) $SDP_B $port
@@ -428,22 +423,22 @@ connections_checked() {
 		127.0.0.1 $port
 	kill "$bg"
 	next_port
-	checked "nobody" 1 "TCP: nobody listens there for SDP; $(start_it)" \
+	checked "nobody" 1 "TCP: nobody listens there for SDP; start the server" \
 		$SDP_B $port
 	checked "nobody, and no TCP to fall back on" 1 "neither: nobody listens there for SDP; *" \
 		$SDP_B 30001
 	tcp_in=sdptool tcp_listener 10.77.0.2
 	checked "an address without a device" 1 "TCP: no RDMA device leads there; see rdma link*" \
 		10.77.0.2 $port
-	has_mptcp && check "check: TCP answers there" grep -q "^ok  tcp     answered" "$files/out"
+	check "check: TCP answers there" grep -q "^ok  tcp     answered" "$files/out"
 	kill "$bg"
 	checked "another program's rule" 1 "TCP: no rule matches; *" \
 		127.0.0.1 30003
-	checked "a program" 1 "TCP: nobody listens there for SDP; $(start_it)" \
+	checked "a program" 1 "TCP: nobody listens there for SDP; start the server" \
 		127.0.0.1 30003 --program curl
 	check "check: inside of this host" grep -q "^ok  device  loop$" "$files/out"
 	as=(setpriv --reuid $nobody --regid $nobody --clear-groups)
-	checked "another user may" 1 "TCP: nobody listens there for SDP; $(start_it)" \
+	checked "another user may" 1 "TCP: nobody listens there for SDP; start the server" \
 		$SDP_B $port
 	as=()
 }
@@ -453,7 +448,7 @@ silence() {
 	local pid
 	next_port
 	ip neighbour replace $SDP_B lladdr 02:00:00:00:00:01 dev va nud permanent
-	checked "a silent address" 1 "TCP: no answer in time; $(is_it_there)" \
+	checked "a silent address" 1 "TCP: no answer in time; is the host there?*" \
 		$SDP_B $port
 	echo 300 >$settings/fallback_ms
 	tcp_connect $SDP_B >"$files/connect" &
