@@ -546,10 +546,14 @@ void sdp_stream_progress(struct sdp_sock *ssk, struct sdp_todo *todo)
 		return;
 	sdp_stream_replenish(ssk);
 	sdp_post_look(ssk);
+	if (link->kept)
+		link->ops->resend(link);
 	if (pump(ssk) && link->ops->hold) {
 		link->ops->hold(link);
 		todo->kick = link;
 	}
+	if (link->kept)
+		sdp_tick_again(ssk);
 	sdp_alive_watch(ssk);
 	sdp_tick_watch_hold(ssk);
 	sdp_tick_watch_rest(ssk);

@@ -54,6 +54,10 @@
 #define RC_WORTH_GUESS	65536
 /* How long to wait for memory to tell the CM, or the peer, that the connection stands. */
 #define RC_MEMORY_WAIT	(HZ / 50)
+/* If nothing can be mapped for the device for so long, the link ends. */
+#define RC_UNMAPPED_MOST	(60 * HZ)
+/* Two failures further apart do not belong together: nothing was tried. */
+#define RC_UNMAPPED_PAUSE	HZ
 /* So many links are stopped at a time. */
 #define RC_STOPS_MOST	32
 /* A device's queue pair for registering memory is made at most so often. */
@@ -187,6 +191,7 @@ enum rc_flag {
 	RC_TELL_CM,		/* ... and the CM has to be told */
 	RC_TOLD,		/* ... and it has been */
 	RC_BROKEN,		/* a post failed, or an event says so: to be passed on */
+	RC_UNMAPPED,		/* nothing can be mapped for it: likewise */
 	RC_FLUSHED,		/* the queue pair is in error, and we have not ended it */
 	RC_PEER_ENDED,		/* the peer has sent DREQ, or the CM has given up */
 	RC_ENDED_SAID,
@@ -231,6 +236,18 @@ struct rc_ring {
 	u16 sges;
 	u32 head;
 	u32 tail;
+};
+
+/**
+ * struct rc_unmapped - mappings that fail, of one direction
+ * @failing: the newest one has
+ * @since: ... the first one of those that have in a row (jiffies)
+ * @last: ... the newest one
+ */
+struct rc_unmapped {
+	bool failing;
+	unsigned long since;
+	unsigned long last;
 };
 
 /**
@@ -323,9 +340,16 @@ struct rc_move {
  * @reset: @qp takes no packets any more
  * @over: nothing else is waited for
  * @unsignaled: sends since the last one with a completion
+ * @kept: messages that are not sent yet, as the first cannot be mapped; under
+ *	the owner's lock, with @link.kept
+ * @marked: a write of nothing is under way, whose completion is that of the
+ *	messages before it
+ * @tx_unmapped: mappings of messages to send; under the owner's lock
+ * @rx_unmapped: ... of receives
  * @spare: received buffers given back unread
  * @rx_cqe: completes receives
  * @tx_cqe: completes sends
+ * @mark_cqe: completes the write that @marked is about
  * @probe_cqe: completes probes
  * @exposed: memory that the peer may be told of, whose keys it may take back
  * @exposed_lock: of that list, which completions look at
@@ -370,9 +394,14 @@ struct rc_link {
 	bool reset;
 	bool over;
 	u16 unsignaled;
+	struct sk_buff_head kept;
+	bool marked;
+	struct rc_unmapped tx_unmapped;
+	struct rc_unmapped rx_unmapped;
 	struct sk_buff_head spare;
 	struct ib_cqe rx_cqe;
 	struct ib_cqe tx_cqe;
+	struct ib_cqe mark_cqe;
 	struct ib_cqe probe_cqe;
 	struct list_head exposed;
 	spinlock_t exposed_lock;
@@ -468,6 +497,9 @@ u16 rc_post(struct sdp_link *link, u16 n, u32 size);
 void rc_recycle(struct sdp_link *link, struct sk_buff *skb);
 void rc_trim(struct sdp_link *link);
 void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush);
+void rc_resend(struct sdp_link *link);
+bool rc_map_piece(struct ib_device *ib, struct page *page, u32 offset,
+		  struct ib_sge *sge, enum dma_data_direction dir);
 void rc_probe(struct sdp_link *link);
 void rc_qp_drain(struct rc_link *rc);
 void rc_qp_stop(struct rc_link *rc);

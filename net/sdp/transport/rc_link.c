@@ -260,6 +260,8 @@ static unsigned long link_step(struct rc_link *rc)
 		rc_link_fail(rc, ECONNRESET, "queue pair");
 	if (test_and_clear_bit(RC_UNPROBED, &rc->flags))
 		rc_up->alive(&rc->link);
+	if (test_and_clear_bit(RC_UNMAPPED, &rc->flags))
+		rc_link_fail(rc, ETIMEDOUT, "no DMA mapping");
 	if (test_bit(RC_PEER_ENDED, &rc->flags) && !test_and_set_bit(RC_ENDED_SAID, &rc->flags)) {
 		rc_qp_drain(rc);
 		rc_up->ended(&rc->link);
@@ -309,6 +311,7 @@ struct rc_link *rc_link_alloc(struct net *net)
 	rc->net = net;
 	rc->psn = get_random_u32() & 0xffffff;
 	refcount_set(&rc->refs, 1);
+	__skb_queue_head_init(&rc->kept);
 	__skb_queue_head_init(&rc->spare);
 	INIT_LIST_HEAD(&rc->dev_node);
 	INIT_DELAYED_WORK(&rc->work, link_work);
@@ -441,6 +444,7 @@ const struct sdp_transport sdp_rc = {
 	.recycle	= rc_recycle,
 	.trim		= rc_trim,
 	.send		= rc_send,
+	.resend		= rc_resend,
 	.probe		= rc_probe,
 	.use		= rc_use,
 	.unuse		= rc_unuse,

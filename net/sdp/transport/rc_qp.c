@@ -56,12 +56,32 @@ static void unmap(struct rc_link *rc, struct rc_msg *msg, enum dma_data_directio
 		ib_dma_unmap_page(ib, *dma++, skb_frag_size(&skb_shinfo(skb)->frags[i]), dir);
 }
 
-static bool map_piece(struct rc_link *rc, struct ib_sge *sge, u64 addr, u32 len)
+/**
+ * rc_map_piece() - map a piece of a message for the device
+ * @ib: device
+ * @page: where it begins
+ * @offset: where in that page
+ * @sge: its length is set; its address is filled in
+ * @dir: who writes to it
+ *
+ * A function of its own, so that a test can make it fail: soft-RoCE's mappings
+ * never do.
+ *
+ * Return: false when it cannot be mapped just now.
+ */
+noinline bool rc_map_piece(struct ib_device *ib, struct page *page, u32 offset,
+			   struct ib_sge *sge, enum dma_data_direction dir)
 {
-	sge->addr = addr;
+	sge->addr = ib_dma_map_page(ib, page, offset, sge->length, dir);
+	return !ib_dma_mapping_error(ib, sge->addr);
+}
+
+static bool map_piece(struct rc_link *rc, struct ib_sge *sge, struct page *page,
+		      u32 offset, u32 len, enum dma_data_direction dir)
+{
 	sge->length = len;
 	sge->lkey = rc->dev->pd->local_dma_lkey;
-	return !ib_dma_mapping_error(rc->dev->ib, addr);
+	return rc_map_piece(rc->dev->ib, page, offset, sge, dir);
 }
 
 /* Map all pieces of msg->skb into @sge; returns their number, or 0 with nothing mapped. */
@@ -74,18 +94,18 @@ static int map(struct rc_link *rc, struct rc_msg *msg, struct ib_sge *sge,
 	int n = 0, i;
 
 	if (linear) {
-		if (!map_piece(rc, sge, ib_dma_map_single(ib, skb->data, linear, dir), linear))
+		if (!map_piece(rc, sge, virt_to_page(skb->data),
+			       offset_in_page(skb->data), linear, dir))
 			return 0;
 		msg->dma[n++] = sge->addr;
 	}
 	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++, n++) {
 		skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
-		u64 addr = ib_dma_map_page(ib, skb_frag_page(frag), skb_frag_off(frag),
-					   skb_frag_size(frag), dir);
 
-		if (!map_piece(rc, &sge[n], addr, skb_frag_size(frag)))
+		if (!map_piece(rc, &sge[n], skb_frag_page(frag),
+			       skb_frag_off(frag), skb_frag_size(frag), dir))
 			goto undo;
-		msg->dma[n] = addr;
+		msg->dma[n] = sge[n].addr;
 	}
 	return n;
 
@@ -96,6 +116,21 @@ undo:
 	if (linear)
 		ib_dma_unmap_single(ib, msg->dma[0], linear, dir);
 	return 0;
+}
+
+/*
+ * A mapping has failed, for the moment: bounce buffers or an IOMMU's addresses
+ * are used up, and each mapping that ends makes room. If all fail for long, the
+ * link is broken. Time in which nothing was tried does not count.
+ */
+static void not_mapped(struct rc_link *rc, struct rc_unmapped *u)
+{
+	if (!u->failing || time_after(jiffies, u->last + RC_UNMAPPED_PAUSE))
+		u->since = jiffies;
+	u->failing = true;
+	u->last = jiffies;
+	if (time_after(jiffies, u->since + RC_UNMAPPED_MOST))
+		rc_link_poke(rc, RC_UNMAPPED);
 }
 
 /* The CM's locks are not made for softirq, so the work item tells it; once. */
@@ -186,16 +221,12 @@ void rc_send_failed(struct rc_link *rc, const struct ib_wc *wc)
 			      ib_wc_status_msg(wc->status));
 }
 
-static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
+/* The oldest messages have arrived, up to one that a completion comes for. */
+static void arrived(struct rc_link *rc)
 {
-	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, tx_cqe);
 	struct sdp_sent sent = { };
 	bool last;
 
-	if (wc->status != IB_WC_SUCCESS) {
-		rc_send_failed(rc, wc);
-		return;
-	}
 	__skb_queue_head_init(&sent.blocks);
 	do {
 		struct rc_msg *msg = slot(&rc->tx, rc->tx.tail);
@@ -213,6 +244,28 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 		rc->tx.tail++;
 	} while (!last);
 	rc_up->sent(&rc->link, &sent);
+}
+
+static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, tx_cqe);
+
+	if (wc->status == IB_WC_SUCCESS)
+		arrived(rc);
+	else
+		rc_send_failed(rc, wc);
+}
+
+static void mark_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, mark_cqe);
+
+	/* Before the owner's lock is taken: see mark(). */
+	WRITE_ONCE(rc->marked, false);
+	if (wc->status == IB_WC_SUCCESS)
+		arrived(rc);
+	else
+		rc_send_failed(rc, wc);
 }
 
 static void probe_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -282,8 +335,8 @@ static int create_qp(struct rc_link *rc)
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
 		.qp_type	= IB_QPT_RC,
 		.cap = {
-			/* One more each, to drain with; and for a probe, a read and a write. */
-			.max_send_wr	= rc->tx.size + 2 + 2 * RC_MOVE_REQUESTS,
+			/* One more each, to drain with; probe, mark, moves. */
+			.max_send_wr	= rc->tx.size + 3 + 2 * RC_MOVE_REQUESTS,
 			.max_recv_wr	= rc->rx.size + 1,
 			.max_send_sge	= rc->tx.sges,
 			.max_recv_sge	= rc->rx.sges,
@@ -330,6 +383,7 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 	rc_move_init(rc);
 	rc->rx_cqe.done = rx_done;
 	rc->tx_cqe.done = tx_done;
+	rc->mark_cqe.done = mark_done;
 	rc->probe_cqe.done = probe_done;
 	if (rx_sges > rc->dev->ib->attrs.max_recv_sge || !config->tx_frags)
 		return -EOPNOTSUPP;
@@ -340,7 +394,7 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 	if (err)
 		return err;
 
-	rc->cqes = rc->rx.size + rc->tx.size + 3 + 2 * RC_MOVE_REQUESTS;
+	rc->cqes = rc->rx.size + rc->tx.size + 4 + 2 * RC_MOVE_REQUESTS;
 	cq = ib_cq_pool_get(rc->dev->ib, rc->cqes, -1, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return no_more(PTR_ERR(cq));
@@ -436,8 +490,11 @@ static bool post_one(struct rc_link *rc, u32 size)
 	sdp_buf_cb(skb)->again = true;
 	msg->skb = skb;
 	wr.num_sge = map(rc, msg, sge, DMA_FROM_DEVICE);
-	if (!wr.num_sge)
+	if (!wr.num_sge) {
+		not_mapped(rc, &rc->rx_unmapped);
 		goto drop;
+	}
+	rc->rx_unmapped.failing = false;
 	rc->rx.head++;
 	if (!ib_post_recv(rc->qp, &wr, NULL))
 		return true;
@@ -455,7 +512,8 @@ drop:
  * @n: how many
  * @size: bytes of each
  *
- * Return: how many were posted; fewer when memory is short.
+ * Return: how many were posted; fewer when memory is short, or cannot be mapped
+ * just now.
  */
 u16 rc_post(struct sdp_link *link, u16 n, u32 size)
 {
@@ -528,35 +586,102 @@ static void set_operation(struct ib_rdma_wr *wr, const struct sdp_buf_cb *cb)
 	}
 }
 
-/**
- * rc_send() - send a message, or write it into the peer's ring
- * @link: the link, connected; under its owner's lock
- * @skb: header and payload; taken
- * @flush: nothing follows at once
- */
-void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush)
+/* Returns false, and leaves @skb, when it cannot be mapped just now. */
+static bool post_send(struct rc_link *rc, struct sk_buff *skb, bool flush)
 {
-	struct rc_link *rc = to_rc(link);
 	struct ib_sge sge[1 + SDP_TX_FRAGS];
 	struct ib_rdma_wr wr = { .wr = { .wr_cqe = &rc->tx_cqe, .sg_list = sge } };
 	struct rc_msg *msg = slot(&rc->tx, rc->tx.head);
 
 	set_operation(&wr, sdp_buf_cb(skb));
 	msg->skb = skb;
+	wr.wr.num_sge = map(rc, msg, sge, DMA_TO_DEVICE);
+	if (!wr.wr.num_sge) {
+		msg->skb = NULL;
+		not_mapped(rc, &rc->tx_unmapped);
+		return false;
+	}
+	rc->tx_unmapped.failing = false;
 	msg->signaled = wants_completion(rc, flush);
 	wr.wr.send_flags = msg->signaled ? IB_SEND_SIGNALED : 0;
-	wr.wr.num_sge = map(rc, msg, sge, DMA_TO_DEVICE);
-	if (!wr.wr.num_sge)
-		goto broken;
 	rc->tx.head++;
 	if (!ib_post_send(rc->qp, &wr.wr, NULL))
-		return;
+		return true;
 	rc->tx.head--;
 	unmap(rc, msg, DMA_TO_DEVICE);
-broken:
 	msg->skb = NULL;
 	kfree_skb(skb);
 	rc_link_poke(rc, RC_BROKEN);
+	return true;
+}
+
+/*
+ * A message is kept. Those before it, for which no completion was asked, must
+ * not hold until then what is mapped for them: it may be what the kept one
+ * lacks. So a completion is asked for the last of them, by a write of nothing.
+ * (Not to a peer that would refuse it: drivers of such devices map nothing.)
+ * Only one such write is under way. Its completion ends with another trial of
+ * the owner's, which comes here again.
+ */
+static void mark(struct rc_link *rc)
+{
+	struct ib_rdma_wr wr = {
+		.wr = {
+			.wr_cqe = &rc->mark_cqe, .opcode = IB_WR_RDMA_WRITE,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+	};
+
+	if (!rc->unsignaled || READ_ONCE(rc->marked) ||
+	    test_bit(RC_NO_PROBES, &rc->flags))
+		return;
+	rc->unsignaled = 0;
+	slot(&rc->tx, rc->tx.head - 1)->signaled = true;
+	WRITE_ONCE(rc->marked, true);
+	if (ib_post_send(rc->qp, &wr.wr, NULL))
+		rc_link_poke(rc, RC_BROKEN);
+}
+
+/**
+ * rc_send() - send a message, or write it into the peer's ring
+ * @link: the link, connected; under its owner's lock
+ * @skb: header and payload; taken
+ * @flush: nothing follows at once
+ *
+ * Messages leave in order: what comes after one that is kept is kept, too. The
+ * ring has room for all of them, because the engine counts a message from here
+ * on until it has arrived.
+ */
+void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush)
+{
+	struct rc_link *rc = to_rc(link);
+
+	if (!link->kept && post_send(rc, skb, flush))
+		return;
+	link->kept = true;
+	__skb_queue_tail(&rc->kept, skb);
+	mark(rc);
+}
+
+/**
+ * rc_resend() - send what is kept, as far as it can be mapped now
+ * @link: the link, connected; under its owner's lock
+ *
+ * Each completion is asked for: it lets the next mapping succeed.
+ */
+void rc_resend(struct sdp_link *link)
+{
+	struct rc_link *rc = to_rc(link);
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(&rc->kept))) {
+		if (post_send(rc, skb, true))
+			continue;
+		__skb_queue_head(&rc->kept, skb);
+		mark(rc);
+		return;
+	}
+	link->kept = false;
 }
 
 /**
@@ -700,5 +825,6 @@ void rc_qp_destroy(struct rc_link *rc)
 		ib_cq_pool_put(rc->cq, rc->cqes);
 	ring_free(rc, &rc->rx, DMA_FROM_DEVICE);
 	ring_free(rc, &rc->tx, DMA_TO_DEVICE);
+	__skb_queue_purge(&rc->kept);
 	__skb_queue_purge(&rc->spare);
 }

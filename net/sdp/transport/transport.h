@@ -17,9 +17,9 @@
  * A link holds one reference on its owner from create/incoming to released, and says
  * that when no other up-call is under way, so none can ever meet a freed owner.
  *
- * Locks: connect, send, post, recycle, trim, probe and move are called under the owner's lock and
- * in order; kick is called after it has been dropped. Up-calls come from process or softirq context
- * with no lock held.
+ * Locks: connect, send, resend, post, recycle, trim, probe and move are called
+ * under the owner's lock and in order; kick is called after it has been
+ * dropped. Up-calls come from process or softirq context with no lock held.
  */
 #ifndef SDP_TRANSPORT_H
 #define SDP_TRANSPORT_H
@@ -221,6 +221,9 @@ struct sdp_link_events {
  *	when none are kept
  * @send: send @skb, header first, or write it where it is to go; @flush when no other message
  *	follows at once. The transport takes @skb. Never fails: a broken link says so by failed.
+ *	What cannot be sent just now is kept, and the link's @kept says so
+ * @resend: messages are kept: try again. Called now and then, and whenever
+ *	something has arrived. NULL where none are
  * @probe: find out whether the peer's machine is there, without its software's help and
  *	without using up a receive of it; the answer comes by alive, or failed, or never.
  *	One at a time. NULL when the other end is here
@@ -254,6 +257,7 @@ struct sdp_transport {
 	void (*recycle)(struct sdp_link *link, struct sk_buff *skb);
 	void (*trim)(struct sdp_link *link);
 	void (*send)(struct sdp_link *link, struct sk_buff *skb, bool flush);
+	void (*resend)(struct sdp_link *link);
 	void (*probe)(struct sdp_link *link);
 	void (*hold)(struct sdp_link *link);
 	void (*kick)(struct sdp_link *link);
@@ -273,6 +277,7 @@ struct sdp_transport {
  * @ops: its transport
  * @up: the layer above
  * @owner: what the up-calls are for
+ * @kept: messages wait for resend; under the owner's lock
  * @reads: the peer lets us read from its memory; known when the connection stands, as is
  * @worth: from so many bytes on RDMA is worth it, with this device
  */
@@ -280,6 +285,7 @@ struct sdp_link {
 	const struct sdp_transport *ops;
 	const struct sdp_link_events *up;
 	void *owner;
+	bool kept;
 	bool reads;
 	u32 worth;
 };
