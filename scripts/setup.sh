@@ -18,7 +18,7 @@ declare -A SETS=(
 	[demo]="socat tar coreutils iperf3 redis-server redis-tools nginx curl"
 	[programs]="iperf3 redis-server redis-tools nginx wrk openssh-server openssh-client rsync postgresql curl python3 default-jdk-headless gcc libc6-dev make"
 	[go]="golang-go gcc libc6-dev make"
-	[suites]="libpython3.11-testsuite python3"
+	[suites]="libpython3.11-testsuite cmake dpkg-dev gcc libc6-dev make python3"
 	[deb]="build-essential debhelper dh-dkms lintian pkg-config libmnl-dev libjansson-dev xz-utils mmdebstrap"
 )
 

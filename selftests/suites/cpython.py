@@ -7,6 +7,9 @@ import process
 
 PYTHON = "/usr/bin/python3.11"
 SOCKET = ["test_socket"]
+ASYNCIO = ["test_asyncio." + name for name in (
+    "test_buffered_proto", "test_events", "test_sendfile", "test_server", "test_sock_lowlevel",
+    "test_ssl", "test_streams")]
 # Sockets that are not of TCP
 OTHERS = re.compile("VSOCK|CAN|RDS|Bluetooth|QIPC|LinuxKernelCrypto|UDP|Udp|Unix|SCTP|SocketPair|"
                     "sendall_interrupted")

@@ -2,6 +2,40 @@
 # Sourced by run.sh: the suites' programs in $SDP_SUITES, built from sources that Debian has.
 #
 # fetch_go		$SDP_SUITES/PACKAGE.test, from golang-go, which brings the sources of its tests
+# fetch_libuv		$SDP_SUITES/libuv/, from the source package libuv1
+#
+# Source packages need lines of deb-src, which most machines are without: apt gets lists of its own
+# for them, with the machine's mirrors and keys, in the cache.
+
+apt_source() {
+	local apt=$SDP_CACHE/suites/apt
+	mkdir -p "$apt/state/partial"
+	apt-get -q -o Dir::Etc::SourceList="$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+		-o Dir::State::Lists="$apt/state" -o Dir::Cache::pkgcache= \
+		-o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root "$@"
+}
+
+# What the machine has binary packages of, as sources.
+source_lists() {
+	apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |
+		awk '$2 ~ /^bookworm(-security)?$/ && $3 == "main" && !seen[$0]++ {
+			print "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]", $0 }'
+}
+
+# fetch_source PACKAGE [OPTION]: its sources in $SDP_CACHE/suites/PACKAGE; OPTION is dpkg-source's
+fetch_source() {
+	local dir=$SDP_CACHE/suites/$1
+	rm -rf "$dir" "$dir.dsc"
+	mkdir -p "$SDP_CACHE/suites/apt" "$dir.dsc"
+	source_lists >"$SDP_CACHE/suites/apt/sources.list"
+	[ -s "$SDP_CACHE/suites/apt/sources.list" ] ||
+		{ echo "no Debian bookworm mirror in the apt sources"; return 1; }
+	apt_source update
+	(cd "$dir.dsc" && apt_source source --download-only "$1")
+	dpkg-source --no-copy "${@:2}" -x "$dir.dsc"/*.dsc "$dir"
+	rm -rf "$dir.dsc"
+	touch "$dir/.complete"
+}
 
 build_go() {
 	local package=$1 program=$SDP_SUITES/${1//\//-}.test source
@@ -16,4 +50,18 @@ fetch_go() {
 		[ -e "$SDP_SUITES/${package//\//-}.test.source" ] ||
 			step "Go's tests of $package" build_go "$package"
 	done
+}
+
+build_libuv() {
+	mkdir -p "$SDP_SUITES/libuv"
+	cmake -S "$SDP_CACHE/suites/libuv1" -B "$SDP_SUITES/libuv" -DCMAKE_BUILD_TYPE=Release \
+		-DLIBUV_BUILD_BENCH=OFF
+	make -C "$SDP_SUITES/libuv" -j"$(nproc)" uv_run_tests_a
+	touch "$SDP_SUITES/libuv/.complete"
+}
+
+fetch_libuv() {
+	[ -e "$SDP_CACHE/suites/libuv1/.complete" ] ||
+		step "source of libuv" fetch_source libuv1
+	[ -e "$SDP_SUITES/libuv/.complete" ] || step "libuv's tests" build_libuv
 }

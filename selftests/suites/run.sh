@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # run.sh [KERNEL [SUITE...]]: the test suites of other projects, by TCP and by SDP, in a VM (6.12 if
 # none is named). Nothing of them is in this tree: they are Debian's packages, and programs built
-# from Debian's sources, in build/suites. suite.py says how the two are compared; `expected` lists
-# the known differences. SDP_WAYS in the environment names the ways, SDP_ONLY is a regular
-# expression for names of tests.
+# from Debian's sources, in $SDP_CACHE/suites and build/suites. suite.py says how they are compared
+# and `expected` lists the differences that are known. SDP_WAYS in the environment names the ways,
+# SDP_ONLY is a regular expression for names of tests.
 #
 # It is the runner of selftests/vm with this directory's tests: any complaint of the kernel
 # fails the run, and so does anything left after rmmod. Exit status 0 when nothing failed.
@@ -17,7 +17,12 @@ export SDP_SUITES=$SDP_TOP/build/suites
 
 "$SDP_TOP/scripts/setup.sh" go suites
 mkdir -p "$SDP_SUITES"
-fetch_go
+# The short form has no other than these two.
+suites=("${@:2}")
+[ $# -gt 1 ] || suites=(go_net python_socket)
+[ $# -gt 1 ] || [ -n "${SDP_SHORT:-}" ] || suites+=(python_asyncio uv)
+[[ " ${suites[*]} " != *" go_"* ]] || fetch_go
+[[ " ${suites[*]} " != *" uv "* ]] || fetch_libuv
 options=(-e "SDP_SUITES=$SDP_SUITES")
 for variable in SDP_WAYS SDP_ONLY; do
 	[ -z "${!variable:-}" ] || options+=(-e "$variable=${!variable}")

@@ -10,8 +10,8 @@ and under a policy that takes every socket; both with the same address.
 		for suites that let an address be given
 
 One point per test and way: a test that passes by TCP passes by SDP. What fails is run again, alone,
-by the same sockets, because tests that measure time may fail on an emulated processor. A test that
-passes each time then counts as passed. One that fails by TCP as well says nothing of SDP and
+by the same sockets: the emulator's clock makes tests fail that measure time. A test that passes
+each time then counts as passed, and is named. One that fails by TCP as well says nothing of SDP and
 is a skipped point. The file `expected` lists the differences that are known, with their reasons.
 """
 import collections
@@ -23,6 +23,7 @@ import time
 
 import cpython
 import golang
+import libuv
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETTINGS = "/proc/sys/net/sdp/"
@@ -32,6 +33,8 @@ AGAIN = 3
 SUITES = {
     "go_net": lambda: golang.Suite("net"),
     "python_socket": lambda: cpython.Suite(cpython.SOCKET),
+    "python_asyncio": lambda: cpython.Suite(cpython.ASYNCIO),
+    "uv": libuv.Suite,
 }
 
 

@@ -6,6 +6,7 @@ unittests.py FILE: runs those whose names FILE has, with lines "suite: VERDICT N
 $SUITE_HOST is the address that the tests use in place of "localhost", where they ask for it.
 """
 import faulthandler
+import importlib
 import os
 import signal
 import sys
@@ -90,8 +91,11 @@ class Result(unittest.TextTestResult):
 
 def main():
     faulthandler.register(signal.SIGQUIT, chain=True)
-    # Nothing that needs another host or takes long; an emulated processor is slow.
+    # Nothing that needs another host or takes long; this module says that it does, and does not.
+    support.use_resources = ["network"]
+    importlib.import_module("test.test_socketserver")
     support.use_resources = []
+    # An emulated processor is slow.
     support.LOOPBACK_TIMEOUT = 30.0
     support.SHORT_TIMEOUT = 90.0
     if os.environ.get("SUITE_HOST"):
