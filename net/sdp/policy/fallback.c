@@ -31,7 +31,8 @@ static const char * const reasons[SDP_FALLBACKS] = {
 	[SDP_FELL_OPTION]	= "asked for what only TCP has",
 	[SDP_FELL_PORT]		= "no such address or port for SDP",
 	[SDP_FELL_ERROR]	= "failed",
-	[SDP_FELL_MTU]		= "the peer's interface takes shorter packets only",
+	[SDP_FELL_MTU]		=
+		"the peer's interface takes shorter packets only",
 };
 
 /**

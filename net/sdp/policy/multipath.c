@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sockets of MPTCP, which are undecided as those of TCP are: by the verdict tcp,
- * or when SDP does not work, they go on as MPTCP.
+ * Sockets of MPTCP, which are undecided as those of TCP are. By the verdict
+ * tcp, or when SDP does not work, they go on as MPTCP.
  *
  * MPTCP keeps options of IPPROTO_TCP in a struct that is private to it. But an
  * undecided socket's calls come by here, so what its program sets is noted
@@ -47,7 +47,7 @@ static void note(struct sdp_shadow *shadow, int name, int value)
 }
 
 /**
- * sdp_multipath_set() - setsockopt(2) of IPPROTO_TCP on an undecided socket of MPTCP
+ * sdp_multipath_set() - an option of IPPROTO_TCP is set on an MPTCP socket
  * @shadow: its shadow, locked for reading
  * @name: option
  * @value: its value

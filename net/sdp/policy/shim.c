@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The calls of an undecided socket: a TCP socket of the kernel's, or one of MPTCP, of whom nobody
- * knows yet whether SDP will take its place.
+ * The calls of an undecided socket: a TCP socket of the kernel's, or one of
+ * MPTCP, of which nobody knows yet whether SDP will take its place.
  *
  * They are the kernel's, but for connect and listen, which decide; and each looks, under the
  * shadow's lock, whether somebody has just decided, and then goes to the calls that the socket
@@ -254,8 +254,9 @@ static int be_plain(struct socket *sock, struct sdp_shadow *shadow)
 
 	if (be_tcp(shadow))
 		return -EINTR;
-	/* MPTCP's waits elsewhere. */
-	if (sdp_is_multipath(sk) || !reqsk_queue_empty(&inet_csk(sk)->icsk_accept_queue))
+	/* MPTCP's connections wait elsewhere. */
+	if (sdp_is_multipath(sk) ||
+	    !reqsk_queue_empty(&inet_csk(sk)->icsk_accept_queue))
 		sk->sk_data_ready(sk);
 	return -EAGAIN;
 }

@@ -11,10 +11,10 @@
  * The place in the stream moves, or the buffer is queued, when the read completes and before the
  * peer is told: what it sends next belongs behind.
  *
- * Who reads little first, and then much into a large buffer, is served so, too:
- * the first call takes what came along (C4). Where nothing can be read, or the
- * peer has learnt to write, the answer to its offer asks for the same: a
- * beginning in a message, then a write into that buffer (C10).
+ * A program that reads little first, and then much into a large buffer, gets
+ * both so: the first call takes what came along (C4). Where nothing can be
+ * read, or the peer has learnt to write, the answer to its offer asks for the
+ * same: a beginning in a message, then a write into that buffer (C10).
  *
  * A peer whose offers are declined again and again makes no more. Who then waits with much room,
  * or would have to, brings them back.
