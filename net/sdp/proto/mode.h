@@ -23,10 +23,10 @@
  * or cannot read by RDMA and would take writes (B5). With SendSm in Pipelined
  * it means: the reader wants little first, in a message, and has a large buffer
  * for the rest (C10). The source leaves Pipelined when an advertisement is
- * declined without REQ_PIPE, so that a small reader is learnt as ever; when N in
- * a row were read without it; when N messages have discarded a buffer, with no
- * large transfer between: then it sends small; or when no buffer came in time
- * for N writes, whatever the answers to their advertisements say.
+ * declined without REQ_PIPE, so that a small reader is learnt as ever; when N
+ * in a row were read without it; when N messages have discarded a buffer, with
+ * no large transfer between: then it sends small; or when no buffer came in
+ * time for N writes, whatever the answers to their advertisements say.
  *
  * An end changes when it sends ModeChange, or receives it. Both ends agree whenever nothing is
  * on the way, because two changes of one half never cross:

@@ -377,7 +377,7 @@ static int outcome(struct socket *sock, int err, int flags)
 	return 0;
 }
 
-/* MPTCP has no call that asks; TCP's looks at nothing that the two do not share. */
+/* MPTCP has no such call; TCP's looks at nothing that the two do not share. */
 static const struct proto *who_asks(const struct sock *tcp)
 {
 	if (tcp->sk_protocol != IPPROTO_MPTCP)

@@ -483,7 +483,8 @@ bool rc_origin_true(const struct ib_cm_req_event_param *req,
 		    const struct sdp_incoming *in);
 bool rc_origin_mtu_fits(const struct ib_cm_req_event_param *req,
 			struct ib_device *ib, const struct net_device *ndev);
-bool rc_origin_reachable(struct net_device *ndev, const struct sdp_incoming *in);
+bool rc_origin_reachable(struct net_device *ndev,
+			 const struct sdp_incoming *in);
 
 /* rc_accept.c */
 int rc_listen_event(struct ib_cm_id *cm, const struct ib_cm_event *event);

@@ -30,7 +30,8 @@ static struct net *request_net(struct ib_device *ib, struct net_device *ndev)
 
 /* What the peer says. Whether its addresses can be true is not known yet. */
 static enum sdp_violation read_hello(const struct ib_cm_event *event,
-				     struct rc_listener *l, struct sdp_incoming *in)
+				     struct rc_listener *l,
+				     struct sdp_incoming *in)
 {
 	enum sdp_violation bad;
 
@@ -46,7 +47,8 @@ static enum sdp_violation read_hello(const struct ib_cm_event *event,
 }
 
 /*
- * Returns 0, or why the request is refused; what is the peer's fault is counted.
+ * Returns 0, or why the request is refused; what is the peer's fault is
+ * counted.
  */
 static int check_origin(const struct ib_cm_req_event_param *req,
 			struct ib_device *ib, struct net_device *ndev,
@@ -196,8 +198,9 @@ static int accept_request(struct rc_listener *l, struct ib_cm_id *cm,
 }
 
 static int request_from(struct rc_listener *l, struct ib_cm_id *cm,
-			const struct ib_cm_req_event_param *req, struct net_device *ndev,
-			struct sdp_incoming *in, enum sdp_violation bad)
+			const struct ib_cm_req_event_param *req,
+			struct net_device *ndev, struct sdp_incoming *in,
+			enum sdp_violation bad)
 {
 	int err;
 

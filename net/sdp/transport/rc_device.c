@@ -382,8 +382,8 @@ static int device_listen(struct rc_device *dev)
  * with remote access can read and write any memory.
  *
  * A device is taken for such a one if ib_core had to ask for the region and the
- * region's key is 0. A device that gives key 0 for another reason loses RDMA and
- * probes by this. ionic always gives it, but accepts it from a peer only in
+ * region's key is 0. A device that gives key 0 for another reason loses RDMA
+ * and probes by this. ionic always gives it, but accepts it from a peer only in
  * domains made with IB_PD_UNSAFE_GLOBAL_RKEY, which ours is not.
  */
 static bool key_opens_all(const struct ib_pd *pd)

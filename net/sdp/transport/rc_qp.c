@@ -403,11 +403,12 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 }
 
 /*
- * Would a probe break the connection? A peer that answers no RDMA reads may give
- * no remote access at all, as we do on a closed device, and its queue pair would
- * refuse the probe. If our own device cannot read, the peer says 0 whatever it
- * can do, and is probed all the same. A closed device sends no probes: its peer
- * most likely has a device of the same kind, which may not say so.
+ * Would a probe break the connection? A peer that answers no RDMA reads may
+ * give no remote access at all, as we do on a closed device, and its queue pair
+ * would refuse the probe. If our own device cannot read, the peer says 0
+ * whatever it can do, and is probed all the same. A closed device sends no
+ * probes: its peer most likely has a device of the same kind, which may not say
+ * so.
  */
 static bool probe_refused(const struct rc_link *rc, u8 peer_reads)
 {
