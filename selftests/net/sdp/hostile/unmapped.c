@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/random.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <rdma/ib_verbs.h>
 
@@ -26,7 +27,11 @@ MODULE_PARM_DESC(receives, "how many of those to receive in");
 
 static unsigned int every = 1;
 module_param(every, uint, 0644);
-MODULE_PARM_DESC(every, "one of so many, by chance");
+MODULE_PARM_DESC(every, "one of so many, which one by chance");
+
+/* Pieces of the present so many, and which of them is not mapped. */
+static unsigned int pieces, turn;
+static DEFINE_SPINLOCK(turn_lock);
 
 static atomic_t refused, later;
 module_param_named(refused, refused.counter, int, 0644);
@@ -47,17 +52,36 @@ static bool concerns(const struct ib_device *ib, enum dma_data_direction dir)
 	return sysfs_streq(dir == DMA_TO_DEVICE ? sends_on : receives_on, dev_name(&ib->dev));
 }
 
+/*
+ * One of every @every pieces, so that as many fail as a test expects; never in step with messages
+ * of some pieces each.
+ */
+static bool has_turn(void)
+{
+	unsigned int of = READ_ONCE(every) ?: 1;
+	unsigned long flags;
+	bool yes;
+
+	spin_lock_irqsave(&turn_lock, flags);
+	if (pieces == 0 || pieces >= of) {
+		pieces = 0;
+		turn = get_random_u32() % of;
+	}
+	yes = pieces++ == turn;
+	spin_unlock_irqrestore(&turn_lock, flags);
+	return yes;
+}
+
 /* As if its caller had called the other one. */
 static int before_map(struct kprobe *probe, struct pt_regs *regs)
 {
 	const struct ib_device *ib = (void *)regs_get_kernel_argument(regs, 0);
 	const struct ib_sge *sge = (void *)regs_get_kernel_argument(regs, 3);
 	enum dma_data_direction dir = regs_get_kernel_argument(regs, 4);
-	unsigned int chance = READ_ONCE(every);
 	bool first = __this_cpu_read(mapped) + 1 != sge;
 
 	__this_cpu_write(mapped, sge);
-	if (!concerns(ib, dir) || (chance > 1 && get_random_u32() % chance) ||
+	if (!concerns(ib, dir) || !has_turn() ||
 	    atomic_dec_if_positive(dir == DMA_TO_DEVICE ? &sends : &receives) < 0)
 		return 0;
 	__this_cpu_write(mapped, NULL);
