@@ -25,6 +25,14 @@ add_up() {
 		"$1" "$p" "$f" "$s" "$4")$'\n'
 }
 
+# Once more at the end, where they are read first: what failed, and in which part.
+show_failures() {
+	local log
+	for log in "${logs[@]}"; do
+		grep -aE '^ *not ok |  FAIL( |$)|^(FAIL|Error)' "$log" | sed "s|^ *|failed: $(basename "$log" .log): |"
+	done
+}
+
 # part NAME MAKE ARGUMENTS...
 part() {
 	local name=$1 log start=$SECONDS
@@ -121,6 +129,7 @@ if [ -n "${SDP_SHORT:-}" ]; then
 fi
 echo "not part of this, or not in this length, for the time they take: make check-deep, check-load,"
 echo "  check-pair, check-soak, check-syscalls, check-hostile, check-faults, check-races, check-coverage"
+[ "$failed" = 0 ] || show_failures
 echo "$((SECONDS / 60)) minutes $((SECONDS % 60)) seconds"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]
