@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Connections that are ended from outside their programs: those that somebody
- * names by netlink (SDP_CMD_SOCK_KILL). The program is told ECONNABORTED, as by
- * TCP, and the peer sees a reset.
+ * names by netlink (SDP_CMD_SOCK_KILL), and those whose own address has been
+ * removed. The program is told ECONNABORTED, as by TCP, and the peer sees a
+ * reset.
  */
 #include "../genl.h"
 #include "kill.h"
@@ -90,6 +91,32 @@ static bool is_victim(struct sdp_sock *ssk, const void *arg)
 	       same_end(&ssk->peer, &v->peer);
 	spin_unlock_bh(&ssk->lock);
 	return same && (!v->inode || v->inode == sock_i_ino(&ssk->sk));
+}
+
+/* The own address, with any port. */
+static bool has_address(struct sdp_sock *ssk, const void *arg)
+{
+	const struct sdp_endpoint *e = arg;
+	bool same;
+
+	spin_lock_bh(&ssk->lock);
+	same = ipv6_addr_equal(&ssk->local.ip, &e->ip) &&
+	       (!ssk->local.scope || ssk->local.scope == e->scope);
+	spin_unlock_bh(&ssk->lock);
+	return same;
+}
+
+/**
+ * sdp_kill_address() - end the connections that have an address here
+ * @net: namespace
+ * @e: the address
+ *
+ * Context: sleeps.
+ * Return: how many there were.
+ */
+unsigned int sdp_kill_address(struct net *net, const struct sdp_endpoint *e)
+{
+	return end_all(net, has_address, e, "own address removed");
 }
 
 const struct nla_policy sdp_kill_attrs[SDP_SOCK_A_MAX + 1] = {

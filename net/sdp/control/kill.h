@@ -8,9 +8,11 @@
 #include <net/netlink.h>
 
 struct genl_info;
+struct sdp_endpoint;
 struct sk_buff;
 
 extern const struct nla_policy sdp_kill_attrs[];
+unsigned int sdp_kill_address(struct net *net, const struct sdp_endpoint *e);
 int sdp_request_kill(struct sk_buff *skb, struct genl_info *info);
 
 #endif /* SDP_KILL_H */

@@ -41,6 +41,7 @@ static const struct sdp_settings defaults = {
 	/* As far as TCP's by default. */
 	.rmem_max		= 6 << 20,
 	.wmem_max		= 4 << 20,
+	.reset_removed		= 0,
 };
 
 static int make_ports(struct sdp_net *sn)
@@ -71,6 +72,7 @@ static int __net_init init_one(struct net *net)
 
 	sn->settings = defaults;
 	spin_lock_init(&sn->lock);
+	sdp_removed_net_init(net, sn);
 	sn->mib = alloc_percpu(struct sdp_mib);
 	if (!sn->mib)
 		return -ENOMEM;
@@ -101,6 +103,7 @@ static void __net_exit exit_one(struct net *net)
 
 	sdp_proc_unregister(net);
 	sdp_sysctl_unregister(sn);
+	sdp_removed_net_exit(sn);
 	for (i = 0; i < ARRAY_SIZE(sn->socks); i++)
 		WARN_ON_ONCE(!hlist_empty(&sn->socks[i]));
 	WARN_ON_ONCE(atomic_read(&sn->orphans));
@@ -126,9 +129,18 @@ int sdp_net_init(void)
 
 	if (err)
 		return err;
+	err = sdp_removed_init();
+	if (err)
+		goto unregister;
 	err = sdp_sysctl_init();
 	if (err)
-		unregister_pernet_subsys(&sdp_net_ops);
+		goto removed;
+	return 0;
+
+removed:
+	sdp_removed_exit();
+unregister:
+	unregister_pernet_subsys(&sdp_net_ops);
 	return err;
 }
 
@@ -138,5 +150,6 @@ int sdp_net_init(void)
 void sdp_net_exit(void)
 {
 	sdp_sysctl_exit();
+	sdp_removed_exit();
 	unregister_pernet_subsys(&sdp_net_ops);
 }

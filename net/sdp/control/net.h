@@ -6,8 +6,10 @@
 #define SDP_NET_H
 
 #include <linux/hash.h>
+#include <linux/llist.h>
 #include <linux/percpu.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
@@ -42,6 +44,7 @@
  * @rnr_retry_count: retries when the peer has posted nothing
  * @rmem_max: bytes up to which a receive buffer grows by itself
  * @wmem_max: bytes up to which a send buffer does
+ * @reset_removed: connections end with the address that they have here
  */
 struct sdp_settings {
 	unsigned int recv_buffers;
@@ -69,6 +72,7 @@ struct sdp_settings {
 	unsigned int rnr_retry_count;
 	unsigned int rmem_max;
 	unsigned int wmem_max;
+	unsigned int reset_removed;
 };
 
 #define SDP_SOCKS_BITS		8
@@ -95,6 +99,9 @@ struct sdp_port_bucket {
  * @ports: SDP_PORT_BUCKETS of them
  * @orphans: sockets with sdp_sock.orphan set
  * @sysctl: the registered table
+ * @net: the namespace
+ * @removed: addresses that have been removed, see removed.c
+ * @removed_work: takes them
  */
 struct sdp_net {
 	struct sdp_settings settings;
@@ -105,6 +112,9 @@ struct sdp_net {
 	struct sdp_port_bucket *ports;
 	atomic_t orphans;
 	struct ctl_table_header *sysctl;
+	struct net *net;
+	struct llist_head removed;
+	struct work_struct removed_work;
 };
 
 extern unsigned int sdp_net_id;
@@ -138,6 +148,12 @@ static inline void sdp_count_violation(const struct net *net, enum sdp_violation
 /* stats.c */
 const char *sdp_stat_name(enum sdp_stat which);
 unsigned long sdp_stat_sum(const struct net *net, enum sdp_stat which);
+
+/* removed.c */
+void sdp_removed_net_init(struct net *net, struct sdp_net *sn);
+void sdp_removed_net_exit(struct sdp_net *sn);
+int sdp_removed_init(void);
+void sdp_removed_exit(void);
 
 int sdp_net_init(void);
 void sdp_net_exit(void);

@@ -83,6 +83,7 @@
 	_(WakeWriteSkipped)						\
 	_(Aborts)			/* connections ended from this side */ \
 	_(Failures)			/* connections ended by an error */ \
+	_(AddressRemoved)		/* ended with their own address */ \
 	_(KeepaliveProbes)		/* questions whether a peer is there */ \
 	_(SilentPeers)			/* connections ended because it was not */ \
 	_(OrphanTimeouts)		/* closed sockets that ran out of time */ \

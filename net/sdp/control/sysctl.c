@@ -99,6 +99,7 @@ static const struct ctl_table template[] = {
 	SDP_SETTING(rnr_retry_count, &zero, &three_bits),
 	SDP_SETTING(rmem_max, &memory_min, &memory_max),
 	SDP_SETTING(wmem_max, &memory_min, &memory_max),
+	SDP_SETTING(reset_removed, &zero, &one),
 	{ }
 };
 

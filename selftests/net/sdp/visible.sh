@@ -36,6 +36,7 @@ retry_count 7 1 7
 rnr_retry_count 3 0 7
 rmem_max 6291456 4096 1073741824
 wmem_max 4194304 4096 1073741824
+reset_removed 0 0 1
 rewrite 0 0 1
 fallback_ms 1000 10 3600000
 fallback_memory_ms 60000 0 3600000
