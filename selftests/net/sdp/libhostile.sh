@@ -7,6 +7,7 @@
 # commit CASE [COUNT]	the peer does it to the newest listener
 # listener_start [OPERATION...]	a listener, at $port_here, by the process "server"; with room for
 #				$backlog and one more
+# stands		succeeds when the peer's connection has not ended within a second
 # queue_is N		so many wait at the newest listener
 # still_accepts		it takes an honest client
 # honest_start		checks that an honest connection begins to stream
@@ -22,6 +23,12 @@ run=/sys/kernel/debug/sdp_hostile/run
 hostile_from=/sys/module/sdp_hostile/parameters/from
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
 [ -e "$hostile_module" ] || tap_skip_all "no $hostile_module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
+
+stands() {
+	local got
+	got=$(<${run%/run}/standing)
+	[ "$got" = open ] || { echo "verdict: $got, expected: open"; return 1; }
+}
 
 # Of processors that have not told yet, too.
 pinned() {

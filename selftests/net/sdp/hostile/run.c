@@ -2,7 +2,10 @@
 /*
  * /sys/kernel/debug/sdp_hostile/run: write "CASE PORT [COUNT]" to run a case, "end" to
  * free its connections, which the next case does too. Read what came of them: a line each,
- * "open", "ended", or "rejected REASON"; or the sums of a flood of COUNT requests.
+ * "open", "ended", or "rejected REASON"; or the sums of a flood of COUNT requests. A read waits for
+ * the peer's verdict, at most ten seconds for each.
+ *
+ * .../standing: reads the same for connections that are to go on: it waits one second for each.
  *
  * .../generate: cases drawn from a seed, see gen.c.
  *
@@ -13,8 +16,7 @@
  * .../regs: write "NETDEV alloc", or another way of regs.c, and it does not register memory; "none"
  * ends that. Read how often that has been so.
  *
- * A write returns when the case has said what it has to say; a read waits, at most
- * ten seconds for each, for the peer's verdict.
+ * A write returns when the case has said what it has to say.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -25,6 +27,7 @@
 #include "hostile.h"
 
 #define VERDICT_SECONDS	10
+#define STANDING_SECONDS	1
 #define REPORT_ROOM	(2 * PAGE_SIZE)
 
 char *hostile_from = "10.9.0.1";
@@ -68,7 +71,7 @@ static ssize_t run_write(struct file *file, const char __user *buf, size_t len, 
 	return err ? err : len;
 }
 
-static int verdicts(char *text, size_t room)
+static int verdicts(char *text, size_t room, unsigned int seconds)
 {
 	struct hostile *h;
 	int n = 0;
@@ -78,7 +81,7 @@ static int verdicts(char *text, size_t room)
 			n += hostile_flood_verdict(h, text + n, room - n);
 			continue;
 		}
-		hostile_over(h, VERDICT_SECONDS);
+		hostile_over(h, seconds);
 		if (h->end == HOSTILE_REJECTED)
 			n += scnprintf(text + n, room - n, "rejected %d\n", h->reason);
 		else
@@ -88,7 +91,7 @@ static int verdicts(char *text, size_t room)
 	return n;
 }
 
-static ssize_t run_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
+static ssize_t read_verdicts(char __user *buf, size_t len, loff_t *pos, unsigned int seconds)
 {
 	char *text = kzalloc(PAGE_SIZE, GFP_KERNEL);
 	ssize_t n;
@@ -96,16 +99,32 @@ static ssize_t run_read(struct file *file, char __user *buf, size_t len, loff_t 
 	if (!text)
 		return -ENOMEM;
 	mutex_lock(&lock);
-	n = *pos ? 0 : simple_read_from_buffer(buf, len, pos, text, verdicts(text, PAGE_SIZE));
+	n = *pos ? 0 : simple_read_from_buffer(buf, len, pos, text,
+					       verdicts(text, PAGE_SIZE, seconds));
 	mutex_unlock(&lock);
 	kfree(text);
 	return n;
+}
+
+static ssize_t run_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
+{
+	return read_verdicts(buf, len, pos, VERDICT_SECONDS);
+}
+
+static ssize_t standing_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
+{
+	return read_verdicts(buf, len, pos, STANDING_SECONDS);
 }
 
 static const struct file_operations run_ops = {
 	.owner	= THIS_MODULE,
 	.write	= run_write,
 	.read	= run_read,
+};
+
+static const struct file_operations standing_ops = {
+	.owner	= THIS_MODULE,
+	.read	= standing_read,
 };
 
 static ssize_t full_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
@@ -231,6 +250,7 @@ static int __init hostile_init(void)
 		return err;
 	dir = debugfs_create_dir("sdp_hostile", NULL);
 	debugfs_create_file("run", 0600, dir, NULL, &run_ops);
+	debugfs_create_file("standing", 0400, dir, NULL, &standing_ops);
 	debugfs_create_file("generate", 0600, dir, NULL, &generate_ops);
 	debugfs_create_file("full", 0200, dir, NULL, &full_ops);
 	debugfs_create_file("unread", 0200, dir, NULL, &unread_ops);
