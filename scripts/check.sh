@@ -9,20 +9,24 @@ cd "$SDP_TOP"
 
 passed=0 failed=0 skipped=0 summary= logs=() lane_pids=()
 declare -A lanes=() beside_makes=()
+# What `time` says after a part; add_up reads it.
+TIMEFORMAT='processor time %0U s and %0S s'
 
 log_of() { echo "$SDP_LOGS/check-$(tr -c 'a-z0-9.\n' - <<<"$1").log"; }
 
-# add_up NAME LOG STATUS SECONDS: the log's last line is "N passed, N failed, N skipped".
+# add_up NAME LOG STATUS SECONDS: the log's last line but that of `time` is
+# "N passed, N failed, N skipped".
 add_up() {
-	local counts p f s
+	local counts p f s work
 	counts=$(grep -aE '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$2" | tail -n 1)
 	read -r p f s <<<"$(tr -cd '0-9 \n' <<<"${counts:-0 0 0}" | awk '{print $1, $2, $3}')"
 	# A part that failed without counting a failure has failed as a whole.
 	if [ "$3" != 0 ] && [ "$f" = 0 ]; then f=1; fi
 	if [ -z "$counts" ] && [ "$3" = 0 ]; then f=1; fi
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s)) logs+=("$2")
-	summary+=$(printf '  %-28s %6d passed %4d failed %4d skipped %5d s' \
-		"$1" "$p" "$f" "$s" "$4")$'\n'
+	work=$(sed -n 's/^processor time \([0-9]*\) s and \([0-9]*\) s$/\1 + \2/p' "$2" | tail -n 1)
+	summary+=$(printf '  %-28s %6d passed %4d failed %4d skipped %5d s, works %4d s' \
+		"$1" "$p" "$f" "$s" "$4" $((${work:-0})))$'\n'
 }
 
 # Once more at the end, where they are read first: what failed, and in which part.
@@ -40,7 +44,7 @@ part() {
 	log=$(log_of "$name")
 	say ""
 	say "== $name"
-	make --no-print-directory "$@" 2>&1 | tee "$log"
+	{ time make --no-print-directory "$@"; } 2>&1 | tee "$log"
 	add_up "$name" "$log" "${PIPESTATUS[0]}" $((SECONDS - start))
 }
 
@@ -62,7 +66,7 @@ run_lane() {
 		start=$SECONDS
 		{
 			# shellcheck disable=SC2086 # several words
-			SDP_VM_LOCK=vm-$1.lock "${nice[@]}" make --no-print-directory ${beside_makes[$name]}
+			time SDP_VM_LOCK=vm-$1.lock "${nice[@]}" make --no-print-directory ${beside_makes[$name]}
 			echo "status $? after $((SECONDS - start)) s"
 		} >"$(log_of "$name")" 2>&1 </dev/null
 	done
@@ -86,7 +90,7 @@ lanes_end() {
 				"$log" | tail -n 1)
 			say ""
 			say "== $name"
-			grep -av '^status [0-9]* after' "$log"
+			grep -avE '^(status [0-9]* after|processor time) ' "$log"
 			add_up "$name" "$log" "${status:-1}" "${seconds:-0}"
 		done <<<"${lanes[$lane]%$'\n'}"
 	done
