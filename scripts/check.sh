@@ -106,13 +106,14 @@ beside host "packages" check-deb
 # last longer, and depend more on how fast that goes: then there are two at a time.
 if [ -n "${SDP_SHORT:-}" ]; then
 	beside stock "kernel 6.1" check-vm KERNEL=6.1
-	beside stock "wire" check-wire
-	beside stock "programs" check-programs
 	beside debug "debug kernel" check-vm KERNEL=debug
 	beside debug "engine, KUnit" check-kunit
-	beside debug "the test runner" check-runner
+	beside other "kernel 6.12, other share" check-vm KERNEL=6.12 SHARE=2/2
+	beside other "wire" check-wire
+	beside other "programs" check-programs
 	lanes_begin
-	part "kernel 6.12" check-vm KERNEL=6.12
+	part "kernel 6.12, one share" check-vm KERNEL=6.12 SHARE=1/2
+	part "the test runner" check-runner
 else
 	beside debug "debug kernel" check-vm KERNEL=debug
 	beside debug "engine, KUnit" check-kunit

@@ -8,7 +8,8 @@
 # loaded and none is built; -m, -n and -e are for boot.sh. -e SDP_CASES='NAME...' makes the C tests
 # run these cases only. With SDP_SHORT=1 in the environment it is the short form: fewer tests on each
 # kernel, and those with fewer rounds and cases, of which each says "# short form: ..." in its
-# output. A machine that hangs or dies is a failure of the test that it was in; the tests after that
+# output. With SDP_SHARE=K/N it is the K-th of N shares of the tests, if none is named: machines beside
+# each other share them out. A machine that hangs or dies is a failure of the test that it was in; the tests after that
 # one run in another machine. Exit status 0 when nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
@@ -57,6 +58,11 @@ print_totals() {
 	local passed failed skipped
 	read -r passed failed skipped
 	echo "$passed passed, $failed failed, $skipped skipped"
+}
+
+# share_of NAME...: every N-th, from the K-th on
+share_of() {
+	printf '%s\n' "$@" | awk -v k="${SDP_SHARE%/*}" -v n="${SDP_SHARE#*/}" 'NR % n == k % n'
 }
 
 say_left_out() {
@@ -130,7 +136,7 @@ run_kernel() {
 	dir=$("$SDP_TOP/scripts/kernels.sh" "$kernel")
 	release=$(basename "$dir"/lib/modules/*)
 	if [ -z "$ko" ]; then
-		step "module for $release" make -s -C "$SDP_TOP" modules KERNEL="$kernel"
+		step "module for $release" flock "$lock" make -s -C "$SDP_TOP" modules KERNEL="$kernel"
 		ko=$SDP_TOP/build/$release${SDP_WATCH:+-$SDP_WATCH}/sdp.ko
 	fi
 	[ ! -e "$SDP_TESTS/hostile" ] ||
@@ -167,6 +173,7 @@ kernels=("$kernel")
 for kernel in "${kernels[@]}"; do
 	names=("$@")
 	[ $# -gt 0 ] || mapfile -t names <<<"$(usual_tests "$kernel")"
+	[ $# -gt 0 ] || [ -z "${SDP_SHARE:-}" ] || mapfile -t names < <(share_of "${names[@]}")
 	run_kernel "$kernel" "${names[@]}"
 	[ $# -gt 0 ] || say_left_out "$kernel"
 done
