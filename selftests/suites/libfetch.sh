@@ -46,7 +46,7 @@ build_go() {
 
 fetch_go() {
 	local package
-	for package in net; do
+	for package in net net/http; do
 		[ -e "$SDP_SUITES/${package//\//-}.test.source" ] ||
 			step "Go's tests of $package" build_go "$package"
 	done

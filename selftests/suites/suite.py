@@ -32,6 +32,7 @@ AGAIN = 3
 
 SUITES = {
     "go_net": lambda: golang.Suite("net"),
+    "go_http": lambda: golang.Suite("net/http"),
     "python_socket": lambda: cpython.Suite(cpython.SOCKET),
     "python_asyncio": lambda: cpython.Suite(cpython.ASYNCIO),
     "uv": libuv.Suite,
