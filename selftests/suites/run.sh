@@ -20,7 +20,7 @@ mkdir -p "$SDP_SUITES"
 # The short form has no other than these two.
 suites=("${@:2}")
 [ $# -gt 1 ] || suites=(go_net python_socket)
-[ $# -gt 1 ] || [ -n "${SDP_SHORT:-}" ] || suites+=(go_http python_asyncio uv)
+[ $# -gt 1 ] || [ -n "${SDP_SHORT:-}" ] || suites+=(go_http python_asyncio python_protocols uv)
 [[ " ${suites[*]} " != *" go_"* ]] || fetch_go
 [[ " ${suites[*]} " != *" uv "* ]] || fetch_libuv
 options=(-e "SDP_SUITES=$SDP_SUITES")

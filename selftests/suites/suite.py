@@ -35,6 +35,8 @@ SUITES = {
     "go_http": lambda: golang.Suite("net/http"),
     "python_socket": lambda: cpython.Suite(cpython.SOCKET),
     "python_asyncio": lambda: cpython.Suite(cpython.ASYNCIO),
+    # Some of its servers are at localhost whatever the address, and its certificates are for that.
+    "python_protocols": lambda: cpython.Suite(cpython.PROTOCOLS, ["loop"]),
     "uv": libuv.Suite,
 }
 
