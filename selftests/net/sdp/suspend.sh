@@ -28,15 +28,17 @@ suspended() { echo freezer >$rehearsal && echo freeze >/sys/power/state; }
 # A large write whose reader does something else.
 offer_begin() {
 	next_port
-	peer idle bind "$SDP_B" $port listen 5 say up accept wait "$peers/read" recv $offered hold
+	peer idle bind "$SDP_B" $port listen 5 say up accept wait "$peers/read" scans \
+		recv $offered hold
 	says idle $patience up >/dev/null
 	peer writer pieces $offered connect "$SDP_B" $port send $offered say sent hold
 }
 
 offer_end() {
 	check "$1: the scanner has found the offer" says writer $patience sent
-	check "$1: it fired once" [ $(($(sdpstat ScansFired) - fired)) = 1 ]
 	touch "$peers/read"
+	# The streams' readers may be late as well, on a busy host.
+	check "$1: it fired once" says idle $patience "scans fired 1"
 	check "$1: the bytes are there" says idle $patience "received $offered"
 	rm -f "$peers/read"
 	peers_end writer idle
@@ -64,8 +66,6 @@ wait_end() {
 
 # round NAME
 round() {
-	local fired
-	fired=$(sdpstat ScansFired)
 	[ ${#addresses[@]} = 1 ] || offer_begin
 	wait_begin
 	check "$1: suspended, and awake" suspended

@@ -30,6 +30,7 @@
  *	timeouts MS	for sends and receives from here on
  *	wait-out N	recv of up to N bytes, which has to end by its time limit; prints "waited"
  *	info		what SDP_INFO says of the modes; prints "info NAME=VALUE..."
+ *	scans		... of offers that nobody came to read; prints "scans fired N"
  *	memory		prints "unread memory N": bytes of memory that hold what has not been read
  *	hold		until killed
  *
@@ -465,6 +466,16 @@ static void do_info(void)
 	       info.learning, info.adverts_stale, info.offers, info.offers_crossed);
 }
 
+static void do_scans(void)
+{
+	struct sdp_info info = { 0 };
+	socklen_t length = sizeof(info);
+
+	if (getsockopt(sock, SOL_SDP, SDP_INFO, &info, &length))
+		failed("scans");
+	printf("scans fired %u\n", info.scans_fired);
+}
+
 static void do_memory(void)
 {
 	__u32 memory[SK_MEMINFO_VARS];
@@ -493,7 +504,7 @@ static const struct {
 	{ "look", do_look }, { "say", do_say }, { "wait", do_wait }, { "fork", do_fork },
 	{ "hold", do_hold }, { "repeat", do_repeat }, { "stop", do_stop },
 	{ "urgent", do_urgent }, { "tcp", do_tcp }, { "chunk", do_chunk },
-	{ "timeouts", do_timeouts }, { "info", do_info }, { "wait-out", do_wait_out },
+	{ "timeouts", do_timeouts }, { "info", do_info }, { "scans", do_scans }, { "wait-out", do_wait_out },
 	{ "forgive", do_forgive }, { "memory", do_memory },
 };
 
