@@ -504,8 +504,8 @@ static const struct {
 	{ "look", do_look }, { "say", do_say }, { "wait", do_wait }, { "fork", do_fork },
 	{ "hold", do_hold }, { "repeat", do_repeat }, { "stop", do_stop },
 	{ "urgent", do_urgent }, { "tcp", do_tcp }, { "chunk", do_chunk },
-	{ "timeouts", do_timeouts }, { "info", do_info }, { "scans", do_scans }, { "wait-out", do_wait_out },
-	{ "forgive", do_forgive }, { "memory", do_memory },
+	{ "timeouts", do_timeouts }, { "info", do_info }, { "scans", do_scans },
+	{ "wait-out", do_wait_out }, { "forgive", do_forgive }, { "memory", do_memory },
 };
 
 static void carry_out(const char *name)
