@@ -33,7 +33,7 @@ add_up() {
 show_failures() {
 	local log
 	for log in "${logs[@]}"; do
-		grep -aE '^ *not ok |  FAIL( |$)|^(FAIL|Error)' "$log" | sed "s|^ *|failed: $(basename "$log" .log): |"
+		grep -aE '^ *not ok |  FAIL(ED)?( |$)|^(FAIL|Error)' "$log" | sed "s|^ *|failed: $(basename "$log" .log): |"
 	done
 }
 
