@@ -8,9 +8,9 @@
 # loaded and none is built; -m, -n and -e are for boot.sh. -e SDP_CASES='NAME...' makes the C tests
 # run these cases only. With SDP_SHORT=1 in the environment it is the short form: fewer tests on each
 # kernel, and those with fewer rounds and cases, of which each says "# short form: ..." in its
-# output. With SDP_SHARE=K/N it is the K-th of N shares of the tests, if none is named: machines beside
-# each other share them out. A machine that hangs or dies is a failure of the test that it was in; the tests after that
-# one run in another machine. Exit status 0 when nothing failed.
+# output. With SDP_SHARE=K/N it is the K-th of N shares of the tests, if none is named: machines
+# beside each other share them out. A machine that hangs or dies is a failure of the test that it was
+# in; the tests after that one run in another machine. Exit status 0 when nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 

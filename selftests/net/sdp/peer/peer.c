@@ -455,25 +455,27 @@ static void do_wait_out(void)
 	printf("waited\n");
 }
 
-static void do_info(void)
+static struct sdp_info info_for(const char *what)
 {
 	struct sdp_info info = { 0 };
 	socklen_t length = sizeof(info);
 
 	if (getsockopt(sock, SOL_SDP, SDP_INFO, &info, &length))
-		failed("info");
+		failed(what);
+	return info;
+}
+
+static void do_info(void)
+{
+	struct sdp_info info = info_for("info");
+
 	printf("info tx_mode=%u learning=%u stale=%u offers=%u crossed=%u\n", info.tx_mode,
 	       info.learning, info.adverts_stale, info.offers, info.offers_crossed);
 }
 
 static void do_scans(void)
 {
-	struct sdp_info info = { 0 };
-	socklen_t length = sizeof(info);
-
-	if (getsockopt(sock, SOL_SDP, SDP_INFO, &info, &length))
-		failed("scans");
-	printf("scans fired %u\n", info.scans_fired);
+	printf("scans fired %u\n", info_for("scans").scans_fired);
 }
 
 static void do_memory(void)
