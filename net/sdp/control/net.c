@@ -24,6 +24,7 @@ static const struct sdp_settings defaults = {
 	.rdma_read		= 1,
 	.invalidate		= 1,
 	.mode_after		= 3,
+	.reader_wait_ms		= 8,
 	.scan_ms		= 100,
 	.scan_count		= 2,
 	.flow_control		= SDP_FLOW_CREDIT,

@@ -28,6 +28,8 @@
  * @rdma_read: RDMA may be used to read from peers
  * @invalidate: Send with Invalidate is used, and the peer may use it
  * @mode_after: offers declined in a row after which a peer gets all in messages
+ * @reader_wait_ms: how long a large write waits for the memory of a reader
+ *	that has come first so far
  * @scan_ms: how often it is looked whether an offer waits for a reader
  * @scan_count: after so many looks without a reader, messages are asked for
  * @flow_control: enum sdp_flow, for what a socket sends
@@ -56,6 +58,7 @@ struct sdp_settings {
 	unsigned int rdma_read;
 	unsigned int invalidate;
 	unsigned int mode_after;
+	unsigned int reader_wait_ms;
 	unsigned int scan_ms;
 	unsigned int scan_count;
 	unsigned int flow_control;

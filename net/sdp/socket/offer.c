@@ -253,7 +253,7 @@ static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pa
 	if (got)
 		return got;
 	got = offer_pages(ssk, link, pages, timeo, asked);
-	if (passive && time_after_eq(jiffies, since + SDP_BRIEF_JIFFIES))
+	if (passive && time_after_eq(jiffies, since + sdp_place_patience(ssk)))
 		sdp_place_missed(ssk);
 	if (!got && READ_ONCE(ssk->may_write))
 		return sdp_place(ssk, link, pages);

@@ -78,6 +78,23 @@ static bool in_vain(struct sdp_sock *ssk)
 }
 
 /**
+ * sdp_place_patience() - how long does a large write wait for a reader?
+ * @ssk: socket of the writer, or of the reader, which waits as long for the
+ *	rest of a body
+ *
+ * A reader that reads what was written before is on its way, and an offer that
+ * is too early costs both ends a registration.
+ *
+ * Return: jiffies, at least two: one may be over at once.
+ */
+long sdp_place_patience(const struct sdp_sock *ssk)
+{
+	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
+
+	return max(msecs_to_jiffies(READ_ONCE(set->reader_wait_ms)), 2ul);
+}
+
+/**
  * sdp_place_await() - give the peer's reader a moment to come (C5: the source is passive)
  * @ssk: socket, with tx_mutex, which is let go meanwhile; others are kept away
  * @timeo: how long the writer may wait (jiffies); the rest is left in it
@@ -89,7 +106,7 @@ static bool in_vain(struct sdp_sock *ssk)
  */
 bool sdp_place_await(struct sdp_sock *ssk, long *timeo)
 {
-	long brief = min_t(long, *timeo, SDP_BRIEF_JIFFIES), left = brief;
+	long brief = min(*timeo, sdp_place_patience(ssk)), left = brief;
 
 	if (READ_ONCE(ssk->may_write))
 		return true;

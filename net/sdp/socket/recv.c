@@ -443,7 +443,7 @@ static bool at_mark(const struct sdp_sock *ssk, u32 peeked)
 static int await_body(struct sdp_sock *ssk, struct msghdr *msg, size_t left,
 		      struct reading *r, long timeo)
 {
-	long brief = min_t(long, timeo, SDP_BRIEF_JIFFIES);
+	long brief = min(timeo, sdp_place_patience(ssk));
 	int n = 0;
 
 	if (READ_ONCE(ssk->rx_body) == SDP_BODY_NONE || !r->large ||

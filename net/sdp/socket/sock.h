@@ -685,13 +685,7 @@ bool sdp_post_fits(const struct sdp_sock *ssk, const struct iov_iter *to,
 bool sdp_post(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *timeo, int *result);
 
 /* place.c */
-/*
- * So long a writer waits for a reader to come before it offers its own memory.
- * A reader that reads what was written before is on its way, and to be too
- * early costs both a registration.
- */
-#define SDP_BRIEF_JIFFIES	2
-
+long sdp_place_patience(const struct sdp_sock *ssk);
 bool sdp_place_await(struct sdp_sock *ssk, long *timeo);
 void sdp_place_missed(struct sdp_sock *ssk);
 u32 sdp_place(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages);

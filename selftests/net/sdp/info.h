@@ -73,6 +73,20 @@ static inline long fill_ends(int fd, int other)
 	return use_sdp ? fill_to_rest(fd, other) : fill(fd);
 }
 
+/* The process @reader has read all of the @at bytes that have gone to @fd, and waits for more. */
+static inline void await_reader(int fd, long at, pid_t reader)
+{
+	long long end = now_ms() + WAIT_MS;
+	struct sdp_info info = info_of(fd);
+
+	for (; (long)info.bytes_received < at || info.bytes_unread; info = info_of(fd)) {
+		need(now_ms() < end, "%lld of %ld bytes have come, %u are not read",
+		     (long long)info.bytes_received, at, info.bytes_unread);
+		pause_ms(1);
+	}
+	await_asleep(reader);
+}
+
 /* Sockets, by the lines of /proc/net/sdp. */
 static inline int sockets(void)
 {

@@ -15,9 +15,11 @@ static int learns(void *arg)
 {
 	long long written = counter("BytesWritten"), placed = counter("BytesPlaced");
 	long long modes = counter("ModePipelined");
-	struct pair p = pair_make();
+	struct pair p;
 
 	(void)arg;
+	only_order_counts();
+	p = pair_make();
 	ping_pong(&p, 30, WRITE);
 	need(counter("ModePipelined") - modes >= 2, "no direction has learnt it");
 	need(counter("BytesWritten") - written >= 20LL * WRITE, "%lld bytes written",
@@ -37,6 +39,7 @@ static int without_read(void *arg)
 
 	(void)arg;
 	setting_set("rdma_read", 0);
+	only_order_counts();
 	p = pair_make();
 	ping_pong(&p, 40, WRITE);
 	need(counter("BytesRead") == read, "%lld bytes read", counter("BytesRead") - read);
@@ -54,8 +57,7 @@ static int learns_surely(void *arg)
 	int i, rounds = scaled(100);
 
 	setting_set("rdma_read", *(bool *)arg);
-	setting_set("mode_after", AFTER);
-	setting_set("scan_ms", NO_SCAN_MS);
+	only_order_counts();
 	for (i = 0; i < rounds; i++) {
 		struct pair p = pair_make();
 		int pings = AFTER + 1 + i % 4;
@@ -213,8 +215,7 @@ static int learns_from_all(void *arg)
 	int i;
 
 	(void)arg;
-	setting_set("mode_after", AFTER);
-	setting_set("scan_ms", NO_SCAN_MS);
+	only_order_counts();
 	p = pair_make();
 	reading_begin(&r, p.s, buf, sizeof(buf), MSG_WAITALL);
 	for (i = 0; i < writes; i++)

@@ -158,8 +158,11 @@ static int learns_large_again(void *arg)
 	int i;
 
 	(void)arg;
-	for (i = 0; i < 60; i++)
+	/* Whether the reader waits when a write comes is what the modes are learnt by. */
+	for (i = 0; i < 60; i++) {
+		await_reader(p.s, (long)i * WRITE, pid);
 		pattern_write(p.c, (long)i * WRITE, WRITE);
+	}
 	helper_end(pid);
 	need(counter("ModeBuffered") > small, "it has not learnt that the reader reads small");
 	need(counter("ModeCombined") > large, "... nor that it reads large again");

@@ -320,8 +320,7 @@ static void writes_body(const struct bodies *b, long at)
 static void bodies_begin(struct bodies *b, pid_t *pid)
 {
 	setting_set("rdma_read", b->read);
-	setting_set("mode_after", AFTER);
-	setting_set("scan_ms", NO_SCAN_MS);
+	only_order_counts();
 	b->p = pair_make();
 	*pid = helper_start(reads_bodies, b);
 }

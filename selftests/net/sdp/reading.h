@@ -11,6 +11,8 @@
 #include <pthread.h>
 
 #define NO_SCAN_MS	600000
+/* A host that is busy may let a reader wait longer than a writer does by default. */
+#define PATIENT_MS	1000
 /* Transfers alike that change the mode. */
 #define AFTER		3
 /* More than it takes until both directions have learnt it. */
@@ -40,6 +42,17 @@ static inline void ping(int fd, long at, long size)
 	pattern_check(at, buf, size);
 }
 
+/*
+ * What is learnt depends on what readers do, and in which order, not on how soon: nobody is taken
+ * for late who is only slow.
+ */
+static inline void only_order_counts(void)
+{
+	setting_set("mode_after", AFTER);
+	setting_set("scan_ms", NO_SCAN_MS);
+	setting_set("reader_wait_ms", PATIENT_MS);
+}
+
 static inline void ping_pong(const struct pair *p, int n, long size)
 {
 	struct pattern_reader r = { p->s, p->c, n * size, size, 0 };
@@ -56,8 +69,7 @@ static inline struct pair pair_pipelined(long size, long *at)
 {
 	struct pair p;
 
-	setting_set("mode_after", AFTER);
-	setting_set("scan_ms", NO_SCAN_MS);
+	only_order_counts();
 	p = pair_make();
 	ping_pong(&p, PINGS, size);
 	need(info_of(p.c).tx_mode == SDP_INFO_PIPELINED &&

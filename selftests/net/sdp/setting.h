@@ -26,6 +26,7 @@ static struct {
 	{ .name = "rdma_read" },
 	{ .name = "invalidate" },
 	{ .name = "mode_after" },
+	{ .name = "reader_wait_ms" },
 	{ .name = "scan_ms" },
 	{ .name = "scan_count" },
 	{ .name = "coalesce" },

@@ -21,6 +21,7 @@ rdma_threshold 65536 -1 1073741824
 rdma_read 1 0 1
 invalidate 1 0 1
 mode_after 3 1 1000
+reader_wait_ms 8 1 60000
 scan_ms 100 10 3600000
 scan_count 2 1 10000
 ring_size 65536 0 524288
