@@ -29,11 +29,13 @@ add_up() {
 		"$1" "$p" "$f" "$s" "$4" $((${work:-0})))$'\n'
 }
 
-# Once more at the end, where they are read first: what failed, and in which part.
+# Once more at the end, where they are read first: what failed, in which part, and why.
 show_failures() {
 	local log
 	for log in "${logs[@]}"; do
-		grep -aE '^ *not ok |  FAIL(ED)?( |$)|^(FAIL|Error)' "$log" | sed "s|^ *|failed: $(basename "$log" .log): |"
+		awk '/^ *not ok |  FAIL(ED)?( |$)|^(FAIL|Error)/ { print; reasons = 3; next }
+			/^ *# / && reasons-- > 0 { print; next }
+			{ reasons = 0 }' "$log" | sed "s|^ *|failed: $(basename "$log" .log): |"
 	done
 }
 

@@ -119,6 +119,21 @@ count_points() {
 		END			{ print plan, passed + 0, failed + 0, skipped + 0 }' "$1"
 }
 
+# The failed points of a TAP file, at most 20, each with its reasons: a C test says them in lines
+# before the point, a script behind it.
+failed_points() {
+	awk '/^# .* took [0-9]+ ms$/	{ behind = 0; next }
+		/^# / && behind		{ if (behind > 1) { print; behind-- } next }
+		/^# /			{ said[n++ % 3] = $0; next }
+		/^not ok/ && ++points <= 20 {
+			print
+			for (i = n > 3 ? n - 3 : 0; i < n; i++)
+				print said[i % 3]
+			n = 0; behind = 4; next
+		}
+					{ n = 0; behind = 0 }' "$1"
+}
+
 # What is wrong with a test beyond its "not ok" lines: STATUS PLAN PASSED FAILED SKIPPED LIMIT
 test_problem() {
 	local status=$1 plan=$2 passed=$3 failed=$4 skipped=$5
@@ -165,7 +180,7 @@ run_test() {
 	report "$name" "$passed" "$not_ok" "$skipped"
 	if [ $not_ok != 0 ]; then
 		[ -z "$problem" ] || echo "    $problem"
-		grep '^not ok' "$out" | head -n 20 | sed 's/^/    /'
+		failed_points "$out" | sed 's/^/    /'
 		echo "    the end of $out:"
 		tail -n 12 "$out" | sed 's/^/    | /'
 	fi
