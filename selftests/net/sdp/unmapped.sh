@@ -203,6 +203,16 @@ limited() {
 
 reason_traced() { [ "$(grep -c "errno=110 at no DMA mapping" $tracing/trace)" = "$1" ]; }
 
+# As says, and if it does not come: is it still tried?
+says_in_time() {
+	says "$@" && return
+	echo "refused: $(<$unmapped/refused), NoMemory: $(sdpstat NoMemory)"
+	sleep 1
+	echo "refused: $(<$unmapped/refused), NoMemory: $(sdpstat NoMemory), a second later"
+	cat /proc/net/sdp
+	return 1
+}
+
 # At one end nothing can be sent any more; at another one nothing received, and the peer waits for
 # credit, for ever if it were for the peer.
 never() {
@@ -221,8 +231,8 @@ never() {
 	check "never mapped: no receive is" wait_for $patience were refused 50
 	fail sends rxa $always
 	touch "$peers/go"
-	check "never sent: it ends" says client $for_ever "flow: ETIMEDOUT"
-	check "never received: it ends" says deaf $for_ever "drain: ETIMEDOUT"
+	check "never sent: it ends" says_in_time client $for_ever "flow: ETIMEDOUT"
+	check "never received: it ends" says_in_time deaf $for_ever "drain: ETIMEDOUT"
 	check "never mapped: after a minute, not before" test $(($(ms) - start)) -ge 60000
 	check "never sent: the other end hears of it" reset_of server $patience
 	check "never received: the other end hears of it" reset_of heard $patience
