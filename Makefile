@@ -118,7 +118,7 @@ check-deep:
 	@$(MAKE) --no-print-directory -C selftests/unit check-deep
 
 check-vm:
-	@SDP_SHARE=$(SHARE) selftests/vm/run.sh $(or $(KERNEL),all) $(TEST)
+	@selftests/vm/run.sh $(or $(KERNEL),all) $(TEST)
 
 check-runner:
 	@selftests/vm/selftest.sh

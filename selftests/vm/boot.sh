@@ -10,6 +10,7 @@
 #	-i		instruction counting: guest time is 1 ns per instruction, for figures
 #			that do not depend on what else the host does; bad at finding races
 #	-c CPUS		(2)
+#	-s		they run by turns, in one thread of the host
 #	-m MEMORY	(2G, debug 3G)
 #	-t SECONDS	time limit for the whole run (300)
 #	-a CMDLINE	more kernel parameters
@@ -23,7 +24,8 @@
 # could not be started. SDP_BOOT_SECONDS in the environment (180; debug three times that) is the
 # processor time in which a guest has to boot before it is started again. Only one VM runs at
 # a time, others wait here for their turn; but for one more that nothing is measured in:
-# SDP_VM_LOCK in the environment names what that waits for.
+# SDP_VM_LOCK in the environment names what that waits for. SDP_TURNS=1 in the environment is -s for
+# every machine.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -36,10 +38,11 @@ usage() { sed -n '3,/^set -/{/^#/{s/^# \{0,1\}//;p}}' "$0" >&2; exit 98; }
 
 cannot() { say "error: $*"; exit 98; }
 
-cpus=2 memory='' limit=300 cmdline='' run='' icount=0 guest_env=() machine_card=()
-while getopts ic:m:t:a:n:e:d: option; do
+cpus=2 memory='' limit=300 cmdline='' run='' icount=0 turns=${SDP_TURNS:-} guest_env=() machine_card=()
+while getopts isc:m:t:a:n:e:d: option; do
 	case $option in
 	i)	icount=1 ;;
+	s)	turns=1 ;;
 	c)	cpus=$OPTARG ;;
 	m)	memory=$OPTARG ;;
 	t)	limit=$OPTARG ;;
@@ -73,7 +76,11 @@ if [ $debug = 1 ]; then
 fi
 memory=${memory:-2G}
 
-accel=(-accel tcg,thread=multi,tb-size=512)
+# On a busy host one virtual CPU waits in a spinlock for another that the host does not run: half of
+# the work is that. By turns it is none; but fewer races are met.
+thread=multi
+[ "$turns" != 1 ] || thread=single
+accel=(-accel "tcg,thread=$thread,tb-size=512")
 if [ "$icount" = 1 ]; then
 	accel=(-accel tcg,thread=single,tb-size=512 -icount shift=0,sleep=off)
 	# 6.1 with two virtual CPUs stops early in its boot when instructions are counted.
@@ -103,7 +110,7 @@ make_run_directory() {
 		printf 'export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n'
 		printf 'export HOME=/root LANG=C.UTF-8 TERM=dumb SDP_DEBUG=%d\n' $debug
 		printf 'export SDP_RUN=%q SDP_TOP=%q\n' "$run" "$SDP_TOP"
-		printf 'export SDP_KERNEL=%q SDP_RELEASE=%q\n' "$kernel" "$release"
+		printf 'export SDP_KERNEL=%q SDP_RELEASE=%q SDP_TURNS=%q\n' "$kernel" "$release" "$turns"
 		[ ${#guest_env[@]} -eq 0 ] || printf 'export %q\n' "${guest_env[@]}"
 	} >"$run/env"
 }

@@ -8,9 +8,9 @@
 # loaded and none is built; -m, -n and -e are for boot.sh. -e SDP_CASES='NAME...' makes the C tests
 # run these cases only. With SDP_SHORT=1 in the environment it is the short form: fewer tests on each
 # kernel, and those with fewer rounds and cases, of which each says "# short form: ..." in its
-# output. With SDP_SHARE=K/N it is the K-th of N shares of the tests, if none is named: machines
-# beside each other share them out. A machine that hangs or dies is a failure of the test that it was
-# in; the tests after that one run in another machine. Exit status 0 when nothing failed.
+# output. With SDP_TURNS=1 the processors of a machine run by turns (boot.sh), but those of another one
+# for tests that want them at once (tests.sh). A machine that hangs or dies is a failure of the test
+# that it was in; the tests after that one run in another machine. Exit status 0 when nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -60,11 +60,6 @@ print_totals() {
 	echo "$passed passed, $failed failed, $skipped skipped"
 }
 
-# share_of NAME...: every N-th, from the K-th on
-share_of() {
-	printf '%s\n' "$@" | awk -v k="${SDP_SHARE%/*}" -v n="${SDP_SHARE#*/}" 'NR % n == k % n'
-}
-
 say_left_out() {
 	local names
 	names=$(comm -23 <(all_tests | sort) <(usual_tests "$1" | sort) | tr '\n' ' ')
@@ -103,7 +98,7 @@ run_machine() {
 	mkdir -p "$run"
 	: >"$run/results"
 	ln -sfn "$(basename "$run")" "$SDP_TOP/build/vm/last"
-	setpriv --pdeathsig TERM "$here/boot.sh" -d "$run" -t "$(time_limit "$@")" \
+	SDP_TURNS=$turns setpriv --pdeathsig TERM "$here/boot.sh" -d "$run" -t "$(time_limit "$@")" \
 		"${boot_options[@]}" -e SDP_MODULE="$ko" -e SDP_TESTS="$SDP_TESTS" -e SDP_SHORT="$short" \
 		-e SDP_AFTERMATH="${SDP_AFTERMATH:-}" "$dir" "$here/guest.sh" "$@" &
 	boot=$!
@@ -129,9 +124,12 @@ run_machine() {
 	[ "$place" != "${rest[0]:-}" ] || left=("${rest[@]:1}")
 }
 
+# Those that have been left for a machine with processors that run at once, in run_kernel
+next_machine() { left=("${later[@]}") later=() turns=''; }
+
 # run_kernel KERNEL TEST...: adds its points to $sums
 run_kernel() {
-	local kernel=$1 dir release ko=$module run first left machine=1
+	local kernel=$1 dir release ko=$module run first left machine=1 turns=${SDP_TURNS:-} later=()
 	shift
 	dir=$("$SDP_TOP/scripts/kernels.sh" "$kernel")
 	release=$(basename "$dir"/lib/modules/*)
@@ -144,12 +142,18 @@ run_kernel() {
 	[ -e "$ko" ] || die "the build left no $ko"
 	first=$SDP_TOP/build/vm/$(date +%Y%m%d-%H%M%S)-$kernel-$$
 	run=$first left=("$@")
+	if [ "$turns" = 1 ]; then
+		mapfile -t left < <(at_once 0 "$@")
+		mapfile -t later < <(at_once 1 "$@")
+		[ ${#left[@]} -gt 0 ] || next_machine
+	fi
 	: >"$kernel_sums"
 	while :; do
 		echo "kernel $release, files in $run"
 		run_machine "${left[@]}"
 		say_shortened "$kernel" "$run"
 		cat "$run/results" >>"$kernel_sums"
+		[ ${#left[@]} -gt 0 ] || next_machine
 		[ ${#left[@]} -gt 0 ] || break
 		machine=$((machine + 1)) run=$first-$machine
 		echo "another machine goes on with ${left[0]}"
@@ -173,7 +177,6 @@ kernels=("$kernel")
 for kernel in "${kernels[@]}"; do
 	names=("$@")
 	[ $# -gt 0 ] || mapfile -t names <<<"$(usual_tests "$kernel")"
-	[ $# -gt 0 ] || [ -z "${SDP_SHARE:-}" ] || mapfile -t names < <(share_of "${names[@]}")
 	run_kernel "$kernel" "${names[@]}"
 	[ $# -gt 0 ] || say_left_out "$kernel"
 done

@@ -29,6 +29,18 @@ in_short_form() {
 	[ -z "$kernels" ] || [[ " $kernels " == *" $1 "* ]]
 }
 
+# at_once YES NAME...: those whose matter is what processors do at once, and say so in their heads:
+# "processors: at once"; or, if YES is not 1, the others
+at_once() {
+	local want=$1 name is
+	shift
+	for name in "$@"; do
+		is=0
+		[[ $(head_of "$name") != *'processors: at once'* ]] || is=1
+		[ $is != "$want" ] || echo "$name"
+	done
+}
+
 # Those that run on KERNEL when none is named. One that would take too long there says so:
 # "only when named: debug".
 usual_tests() {

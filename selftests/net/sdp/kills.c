@@ -4,7 +4,8 @@
  * RDMA, written by RDMA, some of them while one waits for the other with its memory pinned. Each
  * time the other end is told and no page stays pinned; of memory regions no more are left than
  * devices keep for the next time, and in the end all queue pairs have gone.
- * timeout: 240 s; short form: 6.1; only when named: debug (rdma and pipelined kill a few there)
+ * timeout: 240 s; processors: at once; short form: 6.1; only when named: debug (rdma and pipelined
+ * kill a few there)
  *
  * The moments follow from a seed, which is printed; SEED=n in the environment sets it.
  */

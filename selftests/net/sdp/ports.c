@@ -4,7 +4,7 @@
  * port, or the listeners that share it by SO_REUSEPORT, who take exact turns; and options that are
  * set on a socket after its bind() count. And a port of TCP's is one user's: nobody else listens
  * there by SDP, and nobody takes the TCP port of an SDP listener.
- * timeout: 300 s; short form: 6.1 6.12
+ * timeout: 300 s; processors: at once; short form: 6.1 6.12
  */
 #include "cases.h"
 #include "machine.h"

@@ -2,7 +2,7 @@
 /*
  * Network namespaces and each other: thousands of connects by loopback that wait in one of them do
  * not delay a connect in another one; and within a namespace they are made in the order in which
- * they were asked for. timeout: 120 s; short form: 6.12
+ * they were asked for. timeout: 120 s; processors: at once; short form: 6.12
  */
 #include "cases.h"
 #include "info.h"

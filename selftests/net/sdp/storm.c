@@ -4,7 +4,8 @@
  * answer all the time that the receiver is not ready (RNR). Then each reads at a pace of its own;
  * some are killed, before that or in its middle, and some writers leave as soon as they have
  * filled what there is. All that was sent to the others comes, who writes to the dead is told, and
- * somebody else's stream goes on. timeout: 300 s; short form: 6.12; only when named: debug
+ * somebody else's stream goes on. timeout: 300 s; processors: at once; short form: 6.12;
+ * only when named: debug
  *
  * SEED=n in the environment sets the paces and the moments.
  */

@@ -3,7 +3,7 @@
  * Threads that share sockets: writers and readers of one stream, calls in the middle of signals,
  * sockets closed under a waiting call, two ends that only write, and connects to a listener that
  * comes and goes. Everything runs on TCP first: what TCP does not hold is not asked of AF_SDP.
- * timeout: 240 s; short form: debug
+ * timeout: 240 s; processors: at once; short form: debug
  */
 #include "cases.h"
 #include "threads_close.h"
