@@ -56,8 +56,11 @@
 #define RC_MEMORY_WAIT	(HZ / 50)
 /* If nothing can be mapped for the device for so long, the link ends. */
 #define RC_UNMAPPED_MOST	(60 * HZ)
-/* Two failures further apart do not belong together: nothing was tried. */
-#define RC_UNMAPPED_PAUSE	HZ
+/*
+ * Two failures further apart do not belong together: nothing was tried. A
+ * virtual machine may stand still for seconds, though, and try again.
+ */
+#define RC_UNMAPPED_PAUSE	(10 * HZ)
 /* So many links are stopped at a time. */
 #define RC_STOPS_MOST	32
 /* A device's queue pair for registering memory is made at most so often. */
