@@ -104,19 +104,19 @@ scripts/setup.sh unit vm style build deb wire go suites
 beside host "style, by reading" check-style PART=texts
 beside host "engine, user space" check-unit
 beside host "packages" check-deb
-# Two machines at a time, whose processors run by turns, keep the two of the host busy, and each machine
-# is served at once: what is learnt by the order of events is not what the host makes of it. In full
-# the processors of a machine run at once.
+# Machines whose processors run by turns: three at a time keep the two of the host busy, and each one is
+# served soon, so what is learnt by the order of events is not what the host makes of it. In full the
+# processors of a machine run at once, and two machines at a time.
 if [ -n "${SDP_SHORT:-}" ]; then
 	export SDP_TURNS=1
 	beside debug "debug kernel" check-vm KERNEL=debug
 	beside debug "engine, KUnit" check-kunit
-	beside debug "the test runner" check-runner
+	beside stock "kernel 6.1" check-vm KERNEL=6.1
+	beside stock "the test runner" check-runner
+	beside stock "programs" check-programs
 	lanes_begin
 	part "kernel 6.12" check-vm KERNEL=6.12
-	part "kernel 6.1" check-vm KERNEL=6.1
 	part "wire" check-wire
-	part "programs" check-programs
 else
 	beside debug "debug kernel" check-vm KERNEL=debug
 	beside debug "engine, KUnit" check-kunit
