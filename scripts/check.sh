@@ -111,8 +111,9 @@ if [ -n "${SDP_SHORT:-}" ]; then
 	export SDP_TURNS=1
 	beside debug "debug kernel" check-vm KERNEL=debug
 	beside debug "engine, KUnit" check-kunit
+	beside debug "the test runner" check-runner
 	beside stock "kernel 6.1" check-vm KERNEL=6.1
-	beside stock "the test runner" check-runner
+	beside stock "other people's suites" check-suites
 	beside stock "programs" check-programs
 	lanes_begin
 	part "kernel 6.12" check-vm KERNEL=6.12
