@@ -105,10 +105,21 @@ go_on() {
 scarce() { echo $(($(current) + room)) >$group/memory.max; }
 plenty() { echo max >$group/memory.max; }
 
-# A call that fails says that memory is short; nobody waits for what does not come.
+failed='^(send|recv|connect|accept|open|bind|listen|wrong: [a-z]*): '
+
+# The kernel has killed it for want of memory: it has ended, and says of no call that it failed.
+was_killed() { [ -n "${peer_pid[$1]:-}" ] && ended "$1" && ! grep -qE "$failed" "$peers/$1"; }
+
+# A call that fails says that memory is short; nobody waits for what does not come. The connection of
+# one that was killed is over.
 none_failed_otherwise() {
-	! grep -HE '^(send|recv|connect|accept|open|bind|listen|wrong: [a-z]*): ' "$peers"/* |
-		grep -vE ': E(NOBUFS|NOMEM|NFILE)$'
+	local i over='none'
+	for ((i = 0; i < pairs; i++)); do
+		! was_killed reader$i || over+="|writer$i"
+		! was_killed writer$i || over+="|reader$i"
+	done
+	! grep -HE "$failed" "$peers"/* | grep -vE ': E(NOBUFS|NOMEM|NFILE)$' |
+		grep -vE "/($over):(send|recv): (end|ECONNRESET|EPIPE)"
 }
 
 # ... unless one of the two has been killed.
