@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Two things that otherwise meet once in a long time are made to meet: one waits for the other, on
-# another processor. timeout: 300 s; short form: 6.1; only when named: debug
+# another processor. timeout: 300 s; processors: at once; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
