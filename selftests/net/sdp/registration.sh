@@ -3,7 +3,7 @@
 # A device that does not register memory, in each of the ways in which that can fail: what should
 # have gone by RDMA goes in messages, every byte is right, the connection lives, no page stays
 # pinned, and by RDMA it goes again when the device does (A4, B4), on connections that stand, too.
-# timeout: 400 s; short form: 6.1
+# timeout: 400 s; short form: 6.12
 . "$(dirname "$0")/lib.sh"
 export PEER_SECONDS=600
 . "$(dirname "$0")/libpeers.sh"

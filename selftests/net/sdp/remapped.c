@@ -3,7 +3,7 @@
  * Memory of a large write or read by RDMA (requirements B4, B5, C4, C5) that others have a hand in
  * while it is under way: forked children write to theirs, another thread unmaps, replaces,
  * protects or drops a part of it. The transfer is about the pages that were there when it began,
- * nobody else's memory changes, and no page stays pinned. timeout: 200 s; short form: 6.1
+ * nobody else's memory changes, and no page stays pinned. timeout: 200 s; short form: 6.12
  */
 #include "moving.h"
 
