@@ -105,8 +105,8 @@ beside host "style, by reading" check-style PART=texts
 beside host "engine, user space" check-unit
 beside host "packages" check-deb
 # Two machines at a time, whose processors run by turns, keep the two of the host busy, and each is served
-# at once: what is learnt by the order of events is not what the host makes of it. A third one makes
-# the others slower by nearly as much as it does. In full the debug kernel, which sees races, has
+# at once: what is learnt by the order of events is not what the host makes of it. A third one beside
+# them slows them down by nearly all that it gains. In full the debug kernel, which sees races, has
 # processors that run at once.
 export SDP_TURNS=1
 if [ -n "${SDP_SHORT:-}" ]; then

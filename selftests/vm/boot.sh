@@ -76,8 +76,8 @@ if [ $debug = 1 ]; then
 fi
 memory=${memory:-2G}
 
-# On a busy host one virtual CPU waits in a spinlock for another that the host does not run: half of
-# the work is that. By turns it is none; but fewer races are met.
+# On a busy host virtual CPUs wait in spinlocks for others that the host does not run, and that is much
+# of its work. By turns they do not; but fewer races are met.
 thread=multi
 [ "$turns" != 1 ] || thread=single
 accel=(-accel "tcg,thread=$thread,tb-size=512")
