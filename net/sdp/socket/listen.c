@@ -120,6 +120,20 @@ static int enter_pending(struct sdp_sock *parent, struct sdp_sock *child, u16 po
 	return err;
 }
 
+/*
+ * How long a request waits to be completed; the CM's own limit is the peer's choice,
+ * and may be a day. A client of the same settings has to give up before that: it may
+ * hear our REP in its last moment, which a timer puts off by up to an eighth, and
+ * what it sends then would come to a queue pair that is gone.
+ */
+static unsigned long request_timeout(const struct net *net)
+{
+	unsigned long limit;
+
+	limit = msecs_to_jiffies(READ_ONCE(sdp_net(net)->settings.connect_timeout_ms));
+	return limit + max_t(unsigned long, limit / 4, HZ);
+}
+
 /* The engine meets the Hello, posts its first receives and answers. */
 static int answer(struct sdp_sock *child, struct sdp_link *link, struct sdp_incoming *in)
 {
@@ -148,9 +162,8 @@ static int answer(struct sdp_sock *child, struct sdp_link *link, struct sdp_inco
 		sdp_engine_hello_ack(&child->engine, &ack);
 		sdp_hello_ack_build(in->ack, &ack);
 		sdp_set_state(child, TCP_SYN_RECV);
-		/* The CM's own limit is the peer's choice, and may be a day. */
 		sk_reset_timer(&child->sk, &child->sk.sk_timer,
-			       jiffies + msecs_to_jiffies(READ_ONCE(set->connect_timeout_ms)));
+			       jiffies + request_timeout(in->net));
 	}
 	spin_unlock_bh(&child->lock);
 	return err;

@@ -73,6 +73,28 @@ device_goes() {
 	wait_for $patience no_sockets
 }
 
+requested() { [ -n "$(connections st $SYN_RECV)" ]; }
+
+# A client may hear the REP in its last moment, and what it sends then needs somebody who hears it. So
+# a listener's end of a connection waits longer than a client of the same settings does.
+outlasts() {
+	local what="no REP is heard, then nothing" gone
+	echo 8000 >$settings/connect_timeout_ms
+	lose REP $always
+	next_port
+	peer server bind $SDP_B $port listen 5 say up accept hold
+	says server $patience up
+	peer client connect $SDP_B $port
+	check "$what: the request arrives" wait_for $patience requested
+	echo 100 >$parameters/share
+	check "$what: connect fails with ETIMEDOUT" says client $((2 * patience)) "connect: ETIMEDOUT"
+	gone=$(ms)
+	check "$what: the other end gives up as well" wait_for $patience eval '! requested'
+	check "$what: but later" test $(($(ms) - gone)) -ge 700
+	echo 0 >$parameters/share
+	aftermath "$what"
+}
+
 check "data before" transfer $SDP_B
 deaf_begin
 for times in 1 2; do
@@ -104,6 +126,8 @@ for message in REQ REP; do
 	fails "every $message lost" ETIMEDOUT listener
 	aftermath "every $message lost"
 done
+outlasts
+echo 4000 >$settings/connect_timeout_ms
 lose REJ $always
 fails "every REJ lost" ETIMEDOUT
 aftermath "every REJ lost"
