@@ -280,6 +280,57 @@ static int learns_small(void *arg)
 	return EXIT_OK;
 }
 
+struct write {
+	int fd;
+	long at;
+};
+
+static void *writes_once(void *arg)
+{
+	const struct write *w = arg;
+
+	send_all(w->fd, pattern(w->at), WRITE);
+	return NULL;
+}
+
+/*
+ * C5: a write waits for its reader for reader_wait_ms. A reader that comes after the write, but in
+ * that time, has its memory written to; for one that does not there is an offer.
+ */
+static int comes_late(void *arg)
+{
+	long long awaited, offers, placed;
+	struct write w;
+	struct pair p;
+	pthread_t thread;
+
+	(void)arg;
+	p = pipelined(&w.at);
+	w.fd = p.c;
+	awaited = counter("PostsAwaited");
+	offers = counter("OffersSent");
+	placed = counter("BytesPlaced");
+	setting_set("reader_wait_ms", WAIT_MS);
+	need(!pthread_create(&thread, NULL, writes_once, &w), "pthread_create");
+	await_counter("PostsAwaited", awaited);
+	pattern_read(p.s, w.at, WRITE, WRITE);
+	pthread_join(thread, NULL);
+	need(counter("OffersSent") == offers, "%lld offers", counter("OffersSent") - offers);
+	need(counter("BytesPlaced") == placed + WRITE, "%lld bytes placed",
+	     counter("BytesPlaced") - placed);
+
+	w.at += WRITE;
+	setting_set("reader_wait_ms", 1);
+	need(!pthread_create(&thread, NULL, writes_once, &w), "pthread_create");
+	await_counter("OffersSent", offers);
+	pattern_read(p.s, w.at, WRITE, WRITE);
+	pthread_join(thread, NULL);
+	need(counter("BytesPlaced") == placed + WRITE, "%lld bytes placed",
+	     counter("BytesPlaced") - placed);
+	await_unpinned();
+	return EXIT_OK;
+}
+
 static void on_alarm(int sig)
 {
 	(void)sig;
@@ -531,6 +582,7 @@ static const struct test tests[] = {
 	{ "learns_from_all", learns_from_all, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "small_between", small_between, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "learns_small", learns_small, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "comes_late", comes_late, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "timed_out", taken_back, 30, RC, .sdp_only = true, .arg = &timeouts },
 	{ "interrupted", taken_back, 30, RC, .sdp_only = true, .arg = &signals },
 	{ "ends_meanwhile", ends_meanwhile, 30, RC, .sdp_only = true, .arg = NULL },
