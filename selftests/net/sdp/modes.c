@@ -272,7 +272,7 @@ static int unscanned(void *arg)
 	setting_set("scan_ms", NO_SCAN_MS);
 	need(!pthread_create(&thread, NULL, writes, &w), "pthread_create");
 	await_counter("OffersReceived", received);
-	/* The offer is counted before it is watched, both under the lock that this question takes. */
+	/* It is counted before it is watched, both under the lock that this question takes. */
 	info_of(w.p.s);
 	setting_set("scan_ms", 20);
 	pthread_join(thread, NULL);
