@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # setup.sh SET...: install the Debian packages that the named sets need, if any is
 # missing. Sets: build, tool, vm, style, unit, wire, bench, demo, kernel, programs, deb, go,
-# suites.
+# suites, suite-sources.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -18,7 +18,8 @@ declare -A SETS=(
 	[demo]="socat tar coreutils iperf3 redis-server redis-tools nginx curl"
 	[programs]="iperf3 redis-server redis-tools nginx wrk openssh-server openssh-client rsync postgresql curl python3 default-jdk-headless gcc libc6-dev make"
 	[go]="golang-go gcc libc6-dev make"
-	[suites]="libpython3.11-testsuite cmake dpkg-dev gcc libc6-dev make python3"
+	[suites]="libpython3.11-testsuite python3"
+	[suite-sources]="cmake dpkg-dev perl zlib1g-dev openmpi-bin libopenmpi-dev gcc libc6-dev make"
 	[deb]="build-essential debhelper dh-dkms lintian pkg-config libmnl-dev libjansson-dev xz-utils mmdebstrap"
 )
 

@@ -3,6 +3,8 @@
 #
 # fetch_go		$SDP_SUITES/PACKAGE.test, from golang-go, which brings the sources of its tests
 # fetch_libuv		$SDP_SUITES/libuv/, from the source package libuv1
+# fetch_curl		$SDP_SUITES/curl/, from the source package curl; without its tests of libcurl
+# fetch_mpi		$SDP_SUITES/mpi/, MPICH's tests with OpenMPI, from the source package mpich
 #
 # Source packages need lines of deb-src, which most machines are without: apt gets lists of its own
 # for them, with the machine's mirrors and keys, in the cache.
@@ -64,4 +66,46 @@ fetch_libuv() {
 	[ -e "$SDP_CACHE/suites/libuv1/.complete" ] ||
 		step "source of libuv" fetch_source libuv1
 	[ -e "$SDP_SUITES/libuv/.complete" ] || step "libuv's tests" build_libuv
+}
+
+build_curl() {
+	local source=$SDP_CACHE/suites/curl
+	mkdir -p "$SDP_SUITES/curl"
+	cd "$SDP_SUITES/curl"
+	"$source/configure" --without-ssl --disable-shared --disable-manual --disable-ldap \
+		--disable-dependency-tracking
+	make -j"$(nproc)" -C lib
+	make -j"$(nproc)" -C src
+	make -j"$(nproc)" -C tests/server
+	echo "$source" >source
+}
+
+# Debian's patches would have its configure made anew.
+fetch_curl() {
+	[ -e "$SDP_CACHE/suites/curl/.complete" ] ||
+		step "source of curl" fetch_source curl --skip-patches
+	[ -e "$SDP_SUITES/curl/source" ] || step "curl and its tests" build_curl
+}
+
+# They use names of MPI 1, which the library has, and its header hides. Those that do not get built
+# are not run.
+build_mpi() {
+	local source=$SDP_CACHE/suites/mpich/test/mpi part
+	local names=(-DOMPI_OMIT_MPI1_COMPAT_DECLS=0 -DOMPI_REMOVED_USE_STATIC_ASSERT=0)
+	mkdir -p "$SDP_SUITES/mpi"
+	cd "$SDP_SUITES/mpi"
+	"$source/configure" --with-mpi=/usr CC=mpicc --disable-fortran --disable-cxx \
+		--disable-dependency-tracking --disable-romio --disable-spawn
+	make -j"$(nproc)" -C util
+	make -j"$(nproc)" -C dtpools CPPFLAGS="${names[*]}"
+	for part in pt2pt coll; do
+		make -k -j"$(nproc)" -C $part CPPFLAGS="${names[*]}" || true
+	done
+	[ -x pt2pt/sendrecv1 ] && [ -x coll/allred ]
+	touch .complete
+}
+
+fetch_mpi() {
+	[ -e "$SDP_CACHE/suites/mpich/.complete" ] || step "source of MPICH" fetch_source mpich
+	[ -e "$SDP_SUITES/mpi/.complete" ] || step "MPICH's tests, with OpenMPI" build_mpi
 }

@@ -20,9 +20,18 @@ mkdir -p "$SDP_SUITES"
 # The short form has no other than these two.
 suites=("${@:2}")
 [ $# -gt 1 ] || suites=(go_net python_socket)
-[ $# -gt 1 ] || [ -n "${SDP_SHORT:-}" ] || suites+=(go_http python_asyncio python_protocols uv)
-[[ " ${suites[*]} " != *" go_"* ]] || fetch_go
-[[ " ${suites[*]} " != *" uv "* ]] || fetch_libuv
+[ $# -gt 1 ] || [ -n "${SDP_SHORT:-}" ] ||
+	suites+=(go_http python_asyncio python_protocols uv curl mpi)
+# wants NAME: is one of the suites, or a family of them, among those to be run?
+wants() { [[ " ${suites[*]}" == *" $1"* ]]; }
+
+! wants go_ || fetch_go
+for suite in uv curl mpi; do
+	! wants $suite || "$SDP_TOP/scripts/setup.sh" suite-sources
+done
+! wants uv || fetch_libuv
+! wants curl || fetch_curl
+! wants mpi || fetch_mpi
 options=(-e "SDP_SUITES=$SDP_SUITES")
 for variable in SDP_WAYS SDP_ONLY; do
 	[ -z "${!variable:-}" ] || options+=(-e "$variable=${!variable}")

@@ -22,8 +22,10 @@ import sys
 import time
 
 import cpython
+import curl
 import golang
 import libuv
+import mpi
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETTINGS = "/proc/sys/net/sdp/"
@@ -38,6 +40,8 @@ SUITES = {
     # Some of its servers are at localhost whatever the address, and its certificates are for that.
     "python_protocols": lambda: cpython.Suite(cpython.PROTOCOLS, ["loop"]),
     "uv": libuv.Suite,
+    "curl": curl.Suite,
+    "mpi": mpi.Suite,
 }
 
 
