@@ -121,16 +121,17 @@ static int enter_pending(struct sdp_sock *parent, struct sdp_sock *child, u16 po
 }
 
 /*
- * How long a request waits to be completed; the CM's own limit is the peer's choice,
- * and may be a day. A client of the same settings has to give up before that: it may
- * hear our REP in its last moment, which a timer puts off by up to an eighth, and
- * what it sends then would come to a queue pair that is gone.
+ * How long a request waits to be completed; the CM's own limit is the peer's
+ * choice, and may be a day. A client of the same settings has to give up before
+ * that: it may hear our REP in its last moment, which a timer puts off by up to
+ * an eighth, and what it sends then would come to a queue pair that is gone.
  */
 static unsigned long request_timeout(const struct net *net)
 {
+	const struct sdp_settings *set = &sdp_net(net)->settings;
 	unsigned long limit;
 
-	limit = msecs_to_jiffies(READ_ONCE(sdp_net(net)->settings.connect_timeout_ms));
+	limit = msecs_to_jiffies(READ_ONCE(set->connect_timeout_ms));
 	return limit + max_t(unsigned long, limit / 4, HZ);
 }
 
