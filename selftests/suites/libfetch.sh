@@ -101,7 +101,7 @@ build_mpi() {
 	for part in pt2pt coll; do
 		make -k -j"$(nproc)" -C $part CPPFLAGS="${names[*]}" || true
 	done
-	[ -x pt2pt/sendrecv1 ] && [ -x coll/allred ]
+	[ -x pt2pt/sendrecv1 ] && [ -x coll/allred ] || return 1
 	touch .complete
 }
 
