@@ -74,7 +74,7 @@ warnings() {
 kernel_doc() {
 	local tool=$linux/scripts/kernel-doc
 	[ -e "$tool" ] || tool=$linux/tools/docs/kernel-doc
-	python3 "$tool" -none -Wall net/sdp/*/*.[ch] 2>&1 | grep -v '^Info' || true
+	python3 "$tool" -none -Wall net/sdp/*/*.[ch] net/sdp/transport/rc/*.[ch] 2>&1 | grep -v '^Info' || true
 }
 
 long_files() {
@@ -99,7 +99,7 @@ files_told() {
 	local file pattern patterns known
 	mapfile -t patterns < <(awk '$1 ~ "^net/sdp/" { gsub(/,/, "", $1); print $1 }' \
 		Documentation/networking/sdp-internals.rst)
-	for file in net/sdp/*.c net/sdp/*/*.c; do
+	for file in $(git ls-files -co --exclude-standard 'net/sdp/*.c'); do
 		known=
 		for pattern in "${patterns[@]}"; do
 			# shellcheck disable=SC2053 # a pattern

@@ -11,7 +11,7 @@
 #include <linux/module.h>
 #include <linux/net.h>
 
-#include "control/net.h"
+#include "control/netns.h"
 #include "netlink.h"
 #include "policy/policy.h"
 #include "socket/family.h"

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The generic netlink family "sdp": which request is whose. linux/sdp_netlink.h says what each
- * one is, control/dump.c, control/kill.c and policy/requests.c answer them.
+ * one is, netlink_dump.c, netlink_kill.c and policy/netlink.c answer them.
  *
  * A request is about the network namespace of the socket that it comes by. Nothing is locked
  * here: requests of several sockets run beside each other, as system calls do.
  */
 #include <linux/module.h>
 
-#include "control/dump.h"
-#include "control/kill.h"
+#include "control/netlink_dump.h"
+#include "control/netlink_kill.h"
 #include "genl.h"
 #include "netlink.h"
-#include "policy/requests.h"
+#include "policy/netlink.h"
 
 /* Of requests without attributes: any is a mistake, on every kernel. */
 #define NONE_MAX	1

@@ -157,7 +157,7 @@ TEST(sdp_mode_offer_declined__withdrawn)
 	}
 }
 
-/* Nor does a SendSm that comes late (source.h) */
+/* Nor does a SendSm that comes late (srcavail_tx.h) */
 TEST(sdp_mode_offer_declined__late)
 {
 	struct world *w = learners(TEST_SELF);

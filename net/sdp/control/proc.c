@@ -7,8 +7,8 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 
-#include "net.h"
-#include "socks.h"
+#include "netns.h"
+#include "sock_iter.h"
 
 /* The first line; up to inode as in /proc/net/tcp. */
 #define COLUMNS								\
@@ -55,7 +55,7 @@ static void show_sock(struct seq_file *seq, struct sdp_sock *ssk, u32 number)
  * @p: namespace
  * @line: number of the line, as shown
  *
- * The file's position is 0 for the titles, else 1 + that of a socket (socks.h).
+ * The file's position is 0 for the titles, else 1 + that of a socket (sock_iter.h).
  */
 struct reader {
 	struct seq_net_private p;

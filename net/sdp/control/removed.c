@@ -12,8 +12,8 @@
 #include <net/addrconf.h>
 #include <net/if_inet6.h>
 
-#include "kill.h"
-#include "socks.h"
+#include "netlink_kill.h"
+#include "sock_iter.h"
 
 /* Not the kernel's own: with many sockets the search takes long. */
 static struct workqueue_struct *removed_wq;

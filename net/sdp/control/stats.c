@@ -2,7 +2,7 @@
 /*
  * Counters: their names and sums.
  */
-#include "net.h"
+#include "netns.h"
 
 /**
  * sdp_stat_name() - what a counter is called

@@ -10,7 +10,7 @@
 
 #include "../proto/credit.h"
 #include "../transport/buf.h"
-#include "net.h"
+#include "netns.h"
 
 static int none = -1;
 static int zero;

@@ -13,9 +13,9 @@
 #include <linux/timekeeping.h>
 #include <net/sock.h>
 
-#include "../control/net.h"
+#include "../control/netns.h"
 #include "../control/trace.h"
-#include "state.h"
+#include "policy_net.h"
 
 /* Lines of /proc/net/sdp_fallbacks. */
 #define SHOWN	32

@@ -20,8 +20,8 @@
 #include <linux/kprobes.h>
 #include <linux/mutex.h>
 
-#include "shim.h"
-#include "state.h"
+#include "undecided.h"
+#include "policy_net.h"
 
 static DEFINE_MUTEX(lock); /* covers open and hooked */
 static bool open;

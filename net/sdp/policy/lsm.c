@@ -19,9 +19,9 @@
 #include <linux/ftrace.h>
 #include <linux/string.h>
 
-#include "../socket/sock.h"
-#include "shim.h"
-#include "state.h"
+#include "../conn/sock.h"
+#include "undecided.h"
+#include "policy_net.h"
 
 #if defined(SDP_TRACED_SET_FIRST) && defined(CONFIG_SECURITY_NETWORK)
 static void notrace asked(unsigned long ip, unsigned long parent_ip,

@@ -10,8 +10,8 @@
 #include <linux/net.h>
 #include <linux/tcp.h>
 
-#include "../socket/sock.h"
-#include "shim.h"
+#include "../conn/sock.h"
+#include "undecided.h"
 
 /* Those that MPTCP knows, and that mean something on an SDP socket. */
 static const u8 noted[] = {

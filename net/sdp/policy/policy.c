@@ -13,9 +13,9 @@
 #include <linux/slab.h>
 #include <linux/sysctl.h>
 
-#include "../control/net.h"
-#include "shim.h"
-#include "state.h"
+#include "../control/netns.h"
+#include "undecided.h"
+#include "policy_net.h"
 
 unsigned int sdp_policy_id __read_mostly;
 

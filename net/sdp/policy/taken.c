@@ -16,8 +16,8 @@
 #include <linux/net.h>
 
 #include "../socket/family.h"
-#include "../socket/sock.h"
-#include "shim.h"
+#include "../conn/sock.h"
+#include "undecided.h"
 
 static struct proto_ops taken[2];
 

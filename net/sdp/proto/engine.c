@@ -3,11 +3,11 @@
  * The protocol engine: see engine.h for how it is driven.
  *
  * It decides; it never does. It joins the credit accounting (credit.c), the connection states
- * (conn.c), sizes (resize.c), modes (mode.c), advertisements of large sends (source.c, sink.c) and
- * of buffers (advert.c, target.c) and the message codec (wire.c), and turns each event into
- * actions. engine_parts.h says what is in which file.
+ * (conn.c), sizes (resize.c), modes (mode.c), advertisements of large sends (srcavail_tx.c, srcavail_rx.c) and
+ * of buffers (sinkavail_rx.c, sinkavail_tx.c) and the message codec (wire.c), and turns each event into
+ * actions. engine_internal.h says what is in which file.
  */
-#include "engine_parts.h"
+#include "engine_internal.h"
 
 /**
  * sdp_engine_init() - start the life of a connection

@@ -2,7 +2,7 @@
 /*
  * The protocol engine: one per connection, events in, actions out.
  *
- * The owner (socket/stream.c in the kernel, a simulator in the tests) calls one function
+ * The owner (conn/conn.c in the kernel, a simulator in the tests) calls one function
  * per event. What has to be done because of it is appended to a list of actions, which
  * the owner carries out in order. After every event the owner also sends what may go:
  *
@@ -45,16 +45,16 @@
 #ifndef SDP_PROTO_ENGINE_H
 #define SDP_PROTO_ENGINE_H
 
-#include "advert.h"
+#include "sinkavail_rx.h"
 #include "conn.h"
 #include "credit.h"
 #include "mode.h"
 #include "resize.h"
-#include "ride.h"
+#include "piggyback.h"
 #include "ring.h"
-#include "sink.h"
-#include "source.h"
-#include "target.h"
+#include "srcavail_rx.h"
+#include "srcavail_tx.h"
+#include "sinkavail_tx.h"
 
 /**
  * struct sdp_engine_config - what a connection is made with

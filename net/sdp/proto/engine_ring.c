@@ -3,7 +3,7 @@
  * The protocol engine: rings. What is agreed about them, their messages, what lies in them, and
  * what the owner has to say.
  */
-#include "engine_parts.h"
+#include "engine_internal.h"
 
 /* The receives that there may be have changed with the ring that they stand for (G4). */
 static void follow_ring(struct sdp_engine *e)

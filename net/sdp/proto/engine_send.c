@@ -2,7 +2,7 @@
 /*
  * The protocol engine: which message goes next, and what becomes of the engine when it does.
  */
-#include "engine_parts.h"
+#include "engine_internal.h"
 
 /* May the oldest segment still grow? Not in front of an advertisement. */
 static bool partial(const struct sdp_engine *e, const struct sdp_tx_view *view)

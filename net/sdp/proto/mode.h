@@ -40,11 +40,11 @@
  *
  * Nor does an advertisement of the source's cross a change. It changes when none is out, so
  * nothing that belongs to one is on the way, but a late SendSm, which the source can tell
- * (source.h). After 0x00 it advertises nothing until 0x90 arrives, and the sink has been in
+ * (srcavail_tx.h). After 0x00 it advertises nothing until 0x90 arrives, and the sink has been in
  * Combined again since it sent that: SrcAvail meets a sink in Buffered only by mistake.
  *
  * One of the sink's can cross 0x10. The source ignores what was sent by someone who had not got
- * that (target.h), and the sink regards all as over when it gets it.
+ * that (sinkavail_tx.h), and the sink regards all as over when it gets it.
  *
  * Pure arithmetic; the owner's lock covers it.
  */

@@ -204,7 +204,7 @@ struct sdp_msg {
  * @scheme: with @rings: what it wishes for its own data, &enum sdp_scheme
  * @window: with @rings: window that it wishes for %SDP_BY_NIC
  * @held: SinkAvails that the sender can hold; it reports once of each, and is
- *	done with it then. 0 when it does not say so: see advert.h
+ *	done with it then. 0 when it does not say so: see sinkavail_rx.h
  */
 struct sdp_hello {
 	u16 bufs;

@@ -5,7 +5,7 @@
 #include <net/inet_sock.h>
 #include <net/ip.h>
 
-#include "sock.h"
+#include "../conn/sock.h"
 
 static int may_have_address(const struct sdp_sock *ssk, const struct sdp_endpoint *e)
 {

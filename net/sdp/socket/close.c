@@ -10,7 +10,7 @@
 #include <linux/net.h>
 
 #include "../control/trace.h"
-#include "sock.h"
+#include "../conn/sock.h"
 
 /* Nothing more will be written; DisConn follows the last byte. */
 static void finish_writing(struct sdp_sock *ssk, struct sdp_todo *todo)
@@ -235,7 +235,7 @@ void sdp_orphan_over(struct sdp_sock *ssk)
 static bool all_out(struct sdp_sock *ssk, u32 unused)
 {
 	WRITE_ONCE(ssk->want_space, true);
-	/* Pairs with the barrier in note_space() of stream.c. */
+	/* Pairs with the barrier in note_space() of conn/conn.c. */
 	smp_mb();
 	return !READ_ONCE(ssk->tx_outq) || READ_ONCE(ssk->sk.sk_state) == TCP_CLOSE;
 }

@@ -7,7 +7,7 @@
 #include <linux/net_tstamp.h>
 #include <linux/tcp.h>
 
-#include "sock.h"
+#include "../conn/sock.h"
 
 /* SO_TIMESTAMPNS, in the form that was asked for. */
 static void put_ns(struct msghdr *msg, const struct timespec64 *ts, bool wide)

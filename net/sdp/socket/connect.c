@@ -12,7 +12,7 @@
 #include <net/transp_v6.h>
 
 #include "../control/trace.h"
-#include "sock.h"
+#include "../conn/sock.h"
 
 /* The first pause before asking a full peer again; it doubles, up to the second. */
 #define BACKOFF_FIRST	(HZ / 20 + 1)

@@ -14,7 +14,7 @@
 #include <net/protocol.h>
 
 #include "family.h"
-#include "sock.h"
+#include "../conn/sock.h"
 
 static int no_socketpair(struct socket *a, struct socket *b)
 {

@@ -8,7 +8,7 @@
  */
 #include <linux/tcp.h>
 
-#include "sock.h"
+#include "../conn/sock.h"
 
 static u32 ms_since(unsigned long when)
 {

@@ -6,7 +6,7 @@
 #include <asm/ioctls.h>
 #include <linux/sockios.h>
 
-#include "sock.h"
+#include "../conn/sock.h"
 
 /**
  * sdp_ioctl() - ioctl(2): FIONREAD, SIOCOUTQ, SIOCOUTQNSD, SIOCATMARK

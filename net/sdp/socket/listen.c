@@ -13,7 +13,7 @@
 #include <linux/cgroup.h>
 #include <linux/security.h>
 
-#include "sock.h"
+#include "../conn/sock.h"
 
 /* What TCP's accepted sockets have from their listener. */
 static void inherit(struct sock *sk, const struct sock *from)
@@ -362,7 +362,7 @@ static void open_up(struct sdp_sock *child)
 
 	sdp_stream_lock(child);
 	if (child->link) {
-		/* They may be growing already: size.c knows how many there shall be. */
+		/* They may be growing already: conn/resize.c knows how many there shall be. */
 		child->recv_largest = 0;
 		sdp_stream_progress(child, &todo);
 	}

@@ -7,7 +7,7 @@
  * reader copies without the spinlock: it takes note of how much a buffer held, and what
  * is appended meanwhile lies behind that.
  */
-#include "sock.h"
+#include "../conn/sock.h"
 
 /* Messages up to here are copied together, rather than keep a buffer each. */
 #define COPY_BREAK	512

@@ -18,7 +18,7 @@
  */
 #include <linux/uaccess.h>
 
-#include "sock.h"
+#include "../conn/sock.h"
 
 /* Linear part of a segment that is likely to gather; with its headers, 2 KB. */
 #define GATHER_LINEAR	(SKB_WITH_OVERHEAD(2048) - SDP_TX_HEADROOM)
@@ -302,7 +302,7 @@ static bool may_take(const struct sdp_sock *ssk, bool mine)
 static bool writable(struct sdp_sock *ssk, u32 mine)
 {
 	WRITE_ONCE(ssk->want_space, true);
-	/* Pairs with the barrier in note_space() of stream.c. */
+	/* Pairs with the barrier in note_space() of conn/conn.c. */
 	smp_mb();
 	return may_take(ssk, mine) || send_error(&ssk->sk);
 }

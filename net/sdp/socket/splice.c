@@ -10,7 +10,7 @@
  * Into the socket: the kernel hands over pages by sendmsg with MSG_SPLICE_PAGES, before
  * 6.5 by sendpage. What happens to them is in zerocopy.c.
  */
-#include "sock.h"
+#include "../conn/sock.h"
 
 /**
  * sdp_splice_piece() - put a piece of a received buffer into a pipe

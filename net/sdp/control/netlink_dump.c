@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sockets and counters of a namespace by netlink: SDP_CMD_SOCK_GET, SDP_CMD_STAT_GET.
+ *
+ * A dump is asked for its next piece whenever the reader has taken the one before. In between
+ * nothing is held but a position, in cb->ctx.
+ */
+#include "../genl.h"
+#include "netlink_dump.h"
+#include "sock_iter.h"
+
+static int put_ends(struct sk_buff *skb, const struct sdp_look *look, bool v6)
+{
+	return sdp_genl_put_addr(skb, SDP_SOCK_A_LOCAL, &look->local, v6) ||
+	       nla_put_u16(skb, SDP_SOCK_A_LOCAL_PORT, look->local.port) ||
+	       sdp_genl_put_addr(skb, SDP_SOCK_A_PEER, &look->peer, v6) ||
+	       nla_put_u16(skb, SDP_SOCK_A_PEER_PORT, look->peer.port);
+}
+
+static int put_owner(struct sk_buff *skb, struct netlink_callback *cb, struct sock *sk)
+{
+	struct user_namespace *asking = sk_user_ns(NETLINK_CB(cb->skb).sk);
+
+	return nla_put_u32(skb, SDP_SOCK_A_UID, from_kuid_munged(asking, sk->sk_uid)) ||
+	       nla_put_u64_64bit(skb, SDP_SOCK_A_INODE, sock_i_ino(sk), SDP_SOCK_A_PAD);
+}
+
+static int put_numbers(struct sk_buff *skb, const struct sdp_look *look,
+		       const struct sdp_info *info)
+{
+	if (nla_put_u8(skb, SDP_SOCK_A_STATE, look->state) ||
+	    nla_put_u32(skb, SDP_SOCK_A_RX_QUEUE, look->rx_queue) ||
+	    nla_put_u32(skb, SDP_SOCK_A_TX_QUEUE, look->tx_queue) ||
+	    (look->device[0] && nla_put_string(skb, SDP_SOCK_A_DEVICE, look->device)))
+		return -EMSGSIZE;
+	return look->state == TCP_LISTEN ? 0 :
+	       nla_put_64bit(skb, SDP_SOCK_A_INFO, sizeof(*info), info, SDP_SOCK_A_PAD);
+}
+
+/* Returns not 0 when there is no room for it. */
+static int put_sock(struct sk_buff *skb, struct netlink_callback *cb, struct sdp_sock *ssk)
+{
+	void *msg = sdp_genl_begin_dump(skb, cb);
+	struct sdp_look look;
+	struct sdp_info info;
+
+	if (!msg)
+		return -EMSGSIZE;
+	sdp_socks_look(ssk, &look, &info);
+	if (put_numbers(skb, &look, &info) || put_ends(skb, &look, READ_ONCE(ssk->v6)) ||
+	    put_owner(skb, cb, &ssk->sk)) {
+		genlmsg_cancel(skb, msg);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, msg);
+	return 0;
+}
+
+/**
+ * sdp_dump_socks() - SDP_CMD_SOCK_GET
+ * @skb: room for the next piece
+ * @cb: the dump; its context is the position of the next socket
+ *
+ * Return: bytes in @skb, 0 at the end.
+ */
+int sdp_dump_socks(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct sdp_net *sn = sdp_net(sock_net(skb->sk));
+	loff_t *pos = (loff_t *)cb->ctx;
+	struct sdp_sock *ssk;
+
+	BUILD_BUG_ON(SDP_SOCKS_BEGIN != 0 || sizeof(*pos) > sizeof(cb->ctx));
+	rcu_read_lock();
+	ssk = sdp_socks_at(sn, pos);
+	while (ssk && !put_sock(skb, cb, ssk))
+		ssk = sdp_socks_next(sn, ssk, pos);
+	rcu_read_unlock();
+	return skb->len;
+}
+
+static int put_stat(struct sk_buff *skb, struct netlink_callback *cb, enum sdp_stat which)
+{
+	void *msg = sdp_genl_begin_dump(skb, cb);
+
+	if (!msg)
+		return -EMSGSIZE;
+	if (nla_put_string(skb, SDP_STAT_A_NAME, sdp_stat_name(which)) ||
+	    nla_put_u64_64bit(skb, SDP_STAT_A_VALUE, sdp_stat_sum(sock_net(skb->sk), which),
+			      SDP_STAT_A_PAD)) {
+		genlmsg_cancel(skb, msg);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, msg);
+	return 0;
+}
+
+/**
+ * sdp_dump_stats() - SDP_CMD_STAT_GET
+ * @skb: room for the next piece
+ * @cb: the dump; its context is the number of the next counter
+ *
+ * Return: bytes in @skb, 0 at the end.
+ */
+int sdp_dump_stats(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	unsigned int *next = (unsigned int *)cb->ctx;
+
+	while (*next < SDP_STAT_COUNT && !put_stat(skb, cb, *next))
+		(*next)++;
+	return skb->len;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Life of the per-namespace state: made with a namespace, freed with it.
+ *
+ * A socket holds its namespace, so none is left when the namespace goes.
+ */
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <uapi/linux/sdp.h>
+
+#include "../transport/buf.h"
+#include "netns.h"
+
+unsigned int sdp_net_id __read_mostly;
+
+static const struct sdp_settings defaults = {
+	.recv_buffers		= 12,
+	.recv_buffer_size	= 1536,
+	.recv_buffer_max	= SDP_BUF_MAX,
+	.resize_after		= 3,
+	.resize_idle_ms		= 10000,
+	.rdma_threshold		= 65536,
+	.rdma_read		= 1,
+	.invalidate		= 1,
+	.mode_after		= 3,
+	.reader_wait_ms		= 8,
+	.scan_ms		= 100,
+	.scan_count		= 2,
+	.flow_control		= SDP_FLOW_CREDIT,
+	.ring_size		= 65536,
+	.ring_window		= 4096,
+	.ring_flush		= 1,
+	.send_buffers		= 12,
+	.accept_buffers		= 3,
+	.credit_threshold	= 0,
+	.coalesce		= 1,
+	.connect_timeout_ms	= 30 * 1000,
+	.fin_timeout_ms		= 60 * 1000,
+	.retry_count		= 7,
+	.rnr_retry_count	= 3,
+	/* As far as TCP's by default. */
+	.rmem_max		= 6 << 20,
+	.wmem_max		= 4 << 20,
+	.reset_removed		= 0,
+};
+
+static int make_ports(struct sdp_net *sn)
+{
+	int i;
+
+	sn->ports = kvcalloc(SDP_PORT_BUCKETS, sizeof(*sn->ports), GFP_KERNEL);
+	if (!sn->ports)
+		return -ENOMEM;
+	for (i = 0; i < SDP_PORT_BUCKETS; i++)
+		spin_lock_init(&sn->ports[i].lock);
+	return 0;
+}
+
+static void free_ports(struct sdp_net *sn)
+{
+	int i;
+
+	for (i = 0; i < SDP_PORT_BUCKETS; i++)
+		WARN_ON_ONCE(!hlist_empty(&sn->ports[i].ports));
+	kvfree(sn->ports);
+}
+
+static int __net_init init_one(struct net *net)
+{
+	struct sdp_net *sn = sdp_net(net);
+	int err;
+
+	sn->settings = defaults;
+	spin_lock_init(&sn->lock);
+	sdp_removed_net_init(net, sn);
+	sn->mib = alloc_percpu(struct sdp_mib);
+	if (!sn->mib)
+		return -ENOMEM;
+	err = make_ports(sn);
+	if (err)
+		goto free_mib;
+	err = sdp_sysctl_register(net, sn);
+	if (err)
+		goto free_ports;
+	err = sdp_proc_register(net);
+	if (err)
+		goto unregister_sysctl;
+	return 0;
+
+unregister_sysctl:
+	sdp_sysctl_unregister(sn);
+free_ports:
+	free_ports(sn);
+free_mib:
+	free_percpu(sn->mib);
+	return err;
+}
+
+static void __net_exit exit_one(struct net *net)
+{
+	struct sdp_net *sn = sdp_net(net);
+	int i;
+
+	sdp_proc_unregister(net);
+	sdp_sysctl_unregister(sn);
+	sdp_removed_net_exit(sn);
+	for (i = 0; i < ARRAY_SIZE(sn->socks); i++)
+		WARN_ON_ONCE(!hlist_empty(&sn->socks[i]));
+	WARN_ON_ONCE(atomic_read(&sn->orphans));
+	free_ports(sn);
+	free_percpu(sn->mib);
+}
+
+static struct pernet_operations sdp_net_ops = {
+	.init	= init_one,
+	.exit	= exit_one,
+	.id	= &sdp_net_id,
+	.size	= sizeof(struct sdp_net),
+};
+
+/**
+ * sdp_net_init() - make the state of all namespaces, present and future
+ *
+ * Return: 0 or an errno.
+ */
+int sdp_net_init(void)
+{
+	int err = register_pernet_subsys(&sdp_net_ops);
+
+	if (err)
+		return err;
+	err = sdp_removed_init();
+	if (err)
+		goto unregister;
+	err = sdp_sysctl_init();
+	if (err)
+		goto removed;
+	return 0;
+
+removed:
+	sdp_removed_exit();
+unregister:
+	unregister_pernet_subsys(&sdp_net_ops);
+	return err;
+}
+
+/**
+ * sdp_net_exit() - free the state of all namespaces; there are no sockets any more
+ */
+void sdp_net_exit(void)
+{
+	sdp_sysctl_exit();
+	sdp_removed_exit();
+	unregister_pernet_subsys(&sdp_net_ops);
+}

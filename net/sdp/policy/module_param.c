@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A policy from the module's parameters, for the initial namespace:
+ *
+ *	insmod sdp.ko policy_file=/etc/sdp/policy rewrite=1
+ *
+ * A mistake in the file does not keep the module from loading: programs use TCP then.
+ */
+#include <linux/kernel_read_file.h>
+#include <linux/module.h>
+#include <linux/vmalloc.h>
+
+#include "policy_net.h"
+
+static char *policy_file;
+module_param(policy_file, charp, 0444);
+MODULE_PARM_DESC(policy_file, "File with the rules that net.sdp.policy begins with");
+
+static bool rewrite;
+module_param(rewrite, bool, 0);
+MODULE_PARM_DESC(rewrite, "1: net.sdp.rewrite is on from the beginning");
+
+static void say_mistake(const struct sdp_policy_change *change, int err)
+{
+	if (change->wrong.what)
+		pr_err("sdp: %s:%u:%u: expected %s; there are no rules\n", policy_file,
+		       change->wrong.line, change->wrong.column, change->wrong.what);
+	else
+		pr_err("sdp: %s: error %d; there are no rules\n", policy_file, err);
+}
+
+static void read_policy(void)
+{
+	struct sdp_policy_change change = SDP_POLICY_NO_CHANGE;
+	void *text = NULL;
+	ssize_t len;
+	int err;
+
+	len = kernel_read_file_from_path(policy_file, 0, &text, SDP_POLICY_TEXT_MAX, NULL,
+					 READING_POLICY);
+	if (len < 0) {
+		pr_err("sdp: %s cannot be read: error %zd; there are no rules\n", policy_file,
+		       len);
+		return;
+	}
+	change.text = text;
+	change.len = len;
+	err = sdp_policy_change(&init_net, &change);
+	if (err)
+		say_mistake(&change, err);
+	vfree(text);
+}
+
+/**
+ * sdp_policy_boot() - do what the module's parameters say
+ *
+ * The last step of loading: from here on sockets may hold the module.
+ */
+void sdp_policy_boot(void)
+{
+	struct sdp_policy_change on = SDP_POLICY_NO_CHANGE;
+
+	sdp_hook_open();
+	if (policy_file)
+		read_policy();
+	on.rewrite = 1;
+	if (rewrite && sdp_policy_change(&init_net, &on))
+		pr_err("sdp: rewrite=1 cannot be done\n");
+}

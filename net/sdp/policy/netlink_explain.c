@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SDP_CMD_POLICY_EXPLAIN: what the policy in force would say about a socket, and what would
+ * become of it now.
+ */
+#include <linux/cred.h>
+#include <linux/limits.h>
+#include <linux/slab.h>
+
+#include "../genl.h"
+#include "../conn/sock.h"
+#include "netlink.h"
+#include "policy_net.h"
+
+/* Attributes and their headers, beside the rule's line. */
+#define ANSWER_ROOM	(SDP_DEVICE_NAME + 128)
+
+const struct nla_policy sdp_request_explain_attrs[SDP_EXPLAIN_A_MAX + 1] = {
+	[SDP_EXPLAIN_A_ROLE]	= NLA_POLICY_MAX(NLA_U8, SDP_ROLE_CONNECT),
+	[SDP_EXPLAIN_A_ADDR]	= { .type = NLA_BINARY, .len = sizeof(struct in6_addr) },
+	[SDP_EXPLAIN_A_PORT]	= { .type = NLA_U16 },
+	[SDP_EXPLAIN_A_COMM]	= { .type = NLA_STRING, .len = PATH_MAX - 1 },
+	[SDP_EXPLAIN_A_PATH]	= { .type = NLA_STRING, .len = PATH_MAX - 1 },
+	[SDP_EXPLAIN_A_CGROUP]	= { .type = NLA_STRING, .len = PATH_MAX - 1 },
+	[SDP_EXPLAIN_A_UID]	= { .type = NLA_U32 },
+	[SDP_EXPLAIN_A_VERDICT]	= { .type = NLA_REJECT },
+	[SDP_EXPLAIN_A_LINE]	= { .type = NLA_REJECT },
+	[SDP_EXPLAIN_A_RULE]	= { .type = NLA_REJECT },
+	[SDP_EXPLAIN_A_REWRITE]	= { .type = NLA_REJECT },
+	[SDP_EXPLAIN_A_SILENT_MS] = { .type = NLA_REJECT },
+	[SDP_EXPLAIN_A_DEVICE]	= { .type = NLA_REJECT },
+	[SDP_EXPLAIN_A_SCOPE]	= { .type = NLA_U32 },
+};
+
+/**
+ * struct question - a request, taken apart
+ * @query: for the rules
+ * @where: the address
+ * @comm: what is in @query
+ * @path: likewise
+ * @cgroup: likewise
+ */
+struct question {
+	struct sdp_query query;
+	struct sdp_endpoint where;
+	char *comm;
+	char *path;
+	char *cgroup;
+};
+
+static int take_where(struct sdp_endpoint *where, struct genl_info *info)
+{
+	const struct nlattr *addr = info->attrs[SDP_EXPLAIN_A_ADDR];
+	const struct nlattr *scope = info->attrs[SDP_EXPLAIN_A_SCOPE];
+
+	switch (nla_len(addr)) {
+	case sizeof(struct in_addr):
+		sdp_set_v4(where, nla_get_in_addr(addr));
+		break;
+	case sizeof(struct in6_addr):
+		where->ip = nla_get_in6_addr(addr);
+		break;
+	default:
+		NL_SET_ERR_MSG_ATTR(info->extack, addr, "an address has 4 or 16 bytes");
+		return -EINVAL;
+	}
+	where->port = nla_get_u16(info->attrs[SDP_EXPLAIN_A_PORT]);
+	if (scope && ipv6_addr_type(&where->ip) & IPV6_ADDR_LINKLOCAL)
+		where->scope = nla_get_u32(scope);
+	return 0;
+}
+
+/* A string of its own, or NULL if it is not said. */
+static int take_string(char **to, struct genl_info *info, int which)
+{
+	const struct nlattr *attr = info->attrs[which];
+
+	if (!attr)
+		return 0;
+	if (strnlen(nla_data(attr), nla_len(attr)) + 1 < nla_len(attr)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "a NUL inside of a string");
+		return -EINVAL;
+	}
+	*to = nla_strdup(attr, GFP_KERNEL);
+	return *to ? 0 : -ENOMEM;
+}
+
+static int take(struct question *q, struct genl_info *info)
+{
+	const struct nlattr *uid = info->attrs[SDP_EXPLAIN_A_UID];
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, SDP_EXPLAIN_A_ROLE) ||
+	    GENL_REQ_ATTR_CHECK(info, SDP_EXPLAIN_A_ADDR) ||
+	    GENL_REQ_ATTR_CHECK(info, SDP_EXPLAIN_A_PORT))
+		return -EINVAL;
+	err = take_where(&q->where, info) ?:
+	      take_string(&q->comm, info, SDP_EXPLAIN_A_COMM) ?:
+	      take_string(&q->path, info, SDP_EXPLAIN_A_PATH) ?:
+	      take_string(&q->cgroup, info, SDP_EXPLAIN_A_CGROUP);
+	if (err)
+		return err;
+	/* As the kernel cuts it. */
+	if (q->comm && strlen(q->comm) >= TASK_COMM_LEN)
+		q->comm[TASK_COMM_LEN - 1] = 0;
+	q->query.role = nla_get_u8(info->attrs[SDP_EXPLAIN_A_ROLE]);
+	q->query.comm = q->comm;
+	q->query.path = q->path;
+	q->query.cgroup = q->cgroup;
+	q->query.uid = uid ? nla_get_u32(uid) : from_kuid(&init_user_ns, current_fsuid());
+	memcpy(q->query.addr, &q->where.ip, sizeof(q->query.addr));
+	q->query.port = q->where.port;
+	return 0;
+}
+
+/* The line of the text in which a rule is, others of that line included. */
+static int put_line(struct sk_buff *skb, const struct sdp_rules *rules, unsigned int line)
+{
+	const char *at = rules->text, *end;
+	struct nlattr *attr;
+
+	while (--line)
+		at = strchr(at, '\n') + 1;
+	end = strchrnul(at, '\n');
+	attr = nla_reserve(skb, SDP_EXPLAIN_A_RULE, end - at + 1);
+	if (!attr)
+		return -EMSGSIZE;
+	memcpy(nla_data(attr), at, end - at);
+	((char *)nla_data(attr))[end - at] = 0;
+	return 0;
+}
+
+static int put_verdict(struct sk_buff *skb, struct sdp_policy *policy, const struct question *q)
+{
+	struct sdp_rules *rules = sdp_rules_get(policy);
+	const struct sdp_rule *rule = rules ? sdp_policy_match(rules, &q->query) : NULL;
+	enum sdp_verdict verdict = rule ? rule->verdict : SDP_VERDICT_TCP;
+	int err;
+
+	err = nla_put_string(skb, SDP_EXPLAIN_A_VERDICT, sdp_verdict_name(verdict)) ?:
+	      nla_put_u8(skb, SDP_EXPLAIN_A_REWRITE, READ_ONCE(policy->rewrite));
+	if (!err && rule)
+		err = nla_put_u32(skb, SDP_EXPLAIN_A_LINE, rule->line) ?:
+		      put_line(skb, rules, rule->line);
+	sdp_rules_put(rules);
+	return err;
+}
+
+/* How it is with the peer, whatever the rules say. */
+static int put_peer(struct sk_buff *skb, struct net *net, const struct sdp_endpoint *peer)
+{
+	unsigned int silent = sdp_fallback_silent_ms(net, peer);
+	char device[SDP_DEVICE_NAME];
+
+	if (silent && nla_put_u32(skb, SDP_EXPLAIN_A_SILENT_MS, silent))
+		return -EMSGSIZE;
+	return sdp_connect_device(net, peer, device) ?
+	       nla_put_string(skb, SDP_EXPLAIN_A_DEVICE, device) : 0;
+}
+
+static int answer(const struct question *q, struct genl_info *info)
+{
+	struct sk_buff *skb = genlmsg_new(SDP_POLICY_TEXT_MAX + ANSWER_ROOM, GFP_KERNEL);
+	struct net *net = genl_info_net(info);
+	void *msg;
+	int err;
+
+	if (!skb)
+		return -ENOMEM;
+	msg = sdp_genl_begin(skb, info->nlhdr, info->snd_portid, 0);
+	if (!msg)
+		goto full;
+	err = put_verdict(skb, sdp_policy(net), q);
+	if (!err && q->query.role == SDP_ROLE_CONNECT)
+		err = put_peer(skb, net, &q->where);
+	if (err)
+		goto full;
+	genlmsg_end(skb, msg);
+	return genlmsg_reply(skb, info);
+
+full:
+	nlmsg_free(skb);
+	return -EMSGSIZE;
+}
+
+/**
+ * sdp_request_explain() - SDP_CMD_POLICY_EXPLAIN
+ * @skb: the request
+ * @info: likewise; its attributes are valid, each by itself
+ *
+ * Return: 0 or an errno.
+ */
+int sdp_request_explain(struct sk_buff *skb, struct genl_info *info)
+{
+	struct question q = { };
+	int err = take(&q, info);
+
+	if (!err)
+		err = answer(&q, info);
+	kfree(q.comm);
+	kfree(q.path);
+	kfree(q.cgroup);
+	return err;
+}

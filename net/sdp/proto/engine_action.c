@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The protocol engine: how its parts say what has to be done.
+ */
+#include "engine_internal.h"
+
+/**
+ * sdp_engine_act() - append an action
+ * @acts: the list
+ * @kind: what is to be done
+ *
+ * Return: the action, with nothing but @kind in it.
+ */
+struct sdp_action *sdp_engine_act(struct sdp_actions *acts, enum sdp_action_kind kind)
+{
+	struct sdp_action *a;
+
+	/* No event leads to so many; the unit tests check that none comes near. */
+	if (acts->n < SDP_ACTIONS_MAX)
+		acts->n++;
+	a = &acts->list[acts->n - 1];
+	memset(a, 0, sizeof(*a));
+	a->kind = kind;
+	return a;
+}
+
+/**
+ * sdp_engine_fail() - the one way in which a connection fails; only the first failure counts
+ * @e: engine; dead from now on
+ * @error: errno (positive)
+ * @violation: what the peer did wrong, or %SDP_VALID
+ * @acts: FAIL
+ */
+void sdp_engine_fail(struct sdp_engine *e, int error, enum sdp_violation violation,
+		     struct sdp_actions *acts)
+{
+	struct sdp_action *a;
+
+	if (e->dead)
+		return;
+	e->dead = true;
+	sdp_conn_step(&e->state, SDP_EV_END);
+	a = sdp_engine_act(acts, SDP_ACT_FAIL);
+	a->error = error;
+	a->violation = violation;
+}
+
+/**
+ * sdp_engine_adverts_over() - the oldest of our buffers will not be written into any more
+ * @e: engine
+ * @n: how many
+ * @acts: ADVERT_OVER for each
+ */
+void sdp_engine_adverts_over(struct sdp_engine *e, u32 n, struct sdp_actions *acts)
+{
+	while (n--)
+		sdp_engine_act(acts, SDP_ACT_ADVERT_OVER)->id = sdp_adverts_end(&e->adverts);
+}
+
+/**
+ * sdp_engine_deliver() - take the payload of a message, if it has any
+ * @e: engine
+ * @msg: the message, legal in this state
+ * @acts: ADVERT_OVER for buffers that were for it or for what came before (C7), DELIVER
+ */
+void sdp_engine_deliver(struct sdp_engine *e, const struct sdp_msg *msg, struct sdp_actions *acts)
+{
+	struct sdp_action *a;
+
+	if (!msg->payload_len)
+		return;
+	if (e->adverts.n)
+		sdp_ride_came(&e->ride);
+	sdp_engine_adverts_over(e, sdp_adverts_data_came(&e->adverts), acts);
+	a = sdp_engine_act(acts, SDP_ACT_DELIVER);
+	a->offset = msg->payload;
+	a->len = msg->payload_len;
+	a->urgent = msg->h.flags & SDP_FLAG_OOB_PRES;
+}

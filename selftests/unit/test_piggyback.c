@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Buffers that are posted before what goes there is asked for (C6): piggyback.h, and what the engine
+ * makes of it.
+ */
+#include "pipelining.h"
+
+static struct sdp_ride ride_of(u16 after)
+{
+	struct sdp_ride r;
+
+	sdp_ride_init(&r, after);
+	return r;
+}
+
+/* One exchange: posted, asked for by message @seq, and the peer had @ack when it wrote. */
+static void exchange(struct sdp_ride *r, u32 seq, u32 ack)
+{
+	sdp_ride_posted(r);
+	sdp_ride_sent(r, seq);
+	sdp_ride_answered(r, ack);
+}
+
+/* N in a row tell it, and not fewer */
+TEST(sdp_ride_answered__in_a_row)
+{
+	struct sdp_ride r = ride_of(N);
+
+	exchange(&r, 1, 1);
+	exchange(&r, 2, 2);
+	sdp_ride_posted(&r);
+	EXPECT_FALSE(sdp_ride_waits(&r));
+	sdp_ride_sent(&r, 3);
+	sdp_ride_answered(&r, 7);
+	sdp_ride_posted(&r);
+	EXPECT_TRUE(sdp_ride_waits(&r));
+	sdp_ride_sent(&r, 4);
+	EXPECT_FALSE(sdp_ride_waits(&r));
+}
+
+/* What came without being asked for, or before the peer can have been, begins the count anew */
+TEST(sdp_ride_answered__unasked)
+{
+	struct sdp_ride r = ride_of(N);
+
+	exchange(&r, 1, 1);
+	exchange(&r, 2, 2);
+	sdp_ride_posted(&r);
+	sdp_ride_answered(&r, 2);
+	EXPECT_EQ(0, r.row);
+	exchange(&r, 3, 3);
+	exchange(&r, 4, 4);
+	exchange(&r, 6, 5);
+	EXPECT_EQ(0, r.row);
+	EXPECT_FALSE(r.holds);
+}
+
+/* Numbers wrap */
+TEST(sdp_ride_answered__wrap)
+{
+	struct sdp_ride r = ride_of(1);
+
+	exchange(&r, 1, 0xffffffff);
+	EXPECT_FALSE(r.holds);
+	exchange(&r, 0xffffffff, 1);
+	EXPECT_TRUE(r.holds);
+}
+
+/* Who is wrong needs twice as many the next time, and so on, up to a limit */
+TEST(sdp_ride_came__doubles)
+{
+	struct sdp_ride r = ride_of(1);
+	u32 i, n;
+
+	for (n = 1; n <= 1024; n *= 2) {
+		for (i = 0; i < n; i++) {
+			EXPECT_FALSE(r.holds);
+			exchange(&r, i, i);
+		}
+		sdp_ride_posted(&r);
+		EXPECT_TRUE(sdp_ride_waits(&r));
+		sdp_ride_came(&r);
+		EXPECT_FALSE(sdp_ride_waits(&r));
+	}
+	EXPECT_EQ(1024, r.needed);
+}
+
+/* After it was asked for anything may come: it says nothing */
+TEST(sdp_ride_came__asked)
+{
+	struct sdp_ride r = ride_of(1);
+
+	exchange(&r, 1, 1);
+	sdp_ride_posted(&r);
+	sdp_ride_sent(&r, 2);
+	sdp_ride_came(&r);
+	EXPECT_TRUE(r.holds);
+}
+
+/* 0 is never */
+TEST(sdp_ride_init__never)
+{
+	struct sdp_ride r = ride_of(0);
+	u32 i;
+
+	for (i = 0; i < 100; i++)
+		exchange(&r, i, i);
+	sdp_ride_posted(&r);
+	EXPECT_FALSE(sdp_ride_waits(&r));
+}
+
+static const struct sdp_tx_view nothing, request = { .head_bytes = 5 };
+
+/* A pair whose reader has been seen to post before it asks, and has posted again. */
+static struct world *kept(TEST_CTX)
+{
+	struct world *w = pipelined(TEST_SELF);
+	u32 i;
+
+	for (i = 0; i < N; i++) {
+		posted_buffer(TEST_SELF, w);
+		pass(w, &w->b, &w->a, SDP_MID_DATA, 5);
+		write_bytes(TEST_SELF, w, 1000);
+		tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
+	}
+	completed(w, &w->b, w->b.send_slots < 100 ? 100 - w->b.send_slots : 0);
+	post_buffer(TEST_SELF, w);
+	return w;
+}
+
+/* The buffer goes with the request, in one message */
+TEST(sdp_engine_next__kept_for_the_request)
+{
+	struct world *w = kept(TEST_SELF);
+
+	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->b, &nothing, &w->tx));
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->b, &request, &w->tx));
+	EXPECT_EQ(SDP_MID_SINK_AVAIL, w->tx.mid);
+	EXPECT_EQ(5, w->tx.payload_max);
+	receive_bytes(w, &w->a, w->buf, emit_offered(w, &w->b));
+	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	write_bytes(TEST_SELF, w, 1000);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
+	post_buffer(TEST_SELF, w);
+	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->b, &nothing, &w->tx));
+}
+
+/* A request that leaves no room for it goes first, and the buffer at once behind it */
+TEST(sdp_engine_next__kept_no_room)
+{
+	static const struct sdp_tx_view large = { .head_bytes = PAYLOAD_MAX, .head_full = true };
+	struct world *w = kept(TEST_SELF);
+
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->b, &large, &w->tx));
+	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
+	receive_bytes(w, &w->a, w->buf, emit_offered(w, &w->b));
+	sdp_engine_posted(&w->a, 1);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
+	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+}
+
+/* A peer that has something unasked gets it as an answer (C8), and it is not kept again so soon */
+TEST(sdp_engine_next__kept_in_vain)
+{
+	struct world *w = kept(TEST_SELF);
+
+	sdp_engine_offer(&w->a, &region, 0);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
+	EXPECT_EQ(2 * N, w->b.ride.needed);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
+	EXPECT_ACT(w, SDP_ACT_OFFER_OVER);
+	write_bytes(TEST_SELF, w, 1000);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
+	posted_buffer(TEST_SELF, w);
+}
+
+/* ... and so is one whose data comes in messages */
+TEST(sdp_engine_next__kept_and_data_came)
+{
+	struct world *w = kept(TEST_SELF);
+
+	pass(w, &w->a, &w->b, SDP_MID_DATA, 5);
+	EXPECT_FALSE(w->b.ride.holds);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
+}
+
+/* After the last byte nothing is asked for any more */
+TEST(sdp_engine_next__kept_until_shutdown)
+{
+	struct world *w = kept(TEST_SELF);
+
+	sdp_engine_shutdown(&w->b);
+	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
+}
+
+/* Taken back before the peer knew of it: nothing is to be said */
+TEST(sdp_engine_advert_cancel__kept)
+{
+	struct world *w = kept(TEST_SELF);
+
+	memset(&w->acts, 0, sizeof(w->acts));
+	sdp_engine_advert_cancel(&w->b, &w->acts);
+	EXPECT_ACT(w, SDP_ACT_ADVERT_OVER);
+	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->b, &nothing, &w->tx));
+}
+
+TEST_MAIN
