@@ -75,8 +75,8 @@ exchange() {
 }
 
 by_rdma() {
-	local before=$(($(sdpstat BytesFetched) + $(sdpstat BytesWritten)))
-	exchange chunk 500000 && [ $(($(sdpstat BytesFetched) + $(sdpstat BytesWritten))) -gt $before ]
+	local before=$(($(sdpstat RdmaReadBytesByPeer) + $(sdpstat RdmaWriteBytes)))
+	exchange chunk 500000 && [ $(($(sdpstat RdmaReadBytesByPeer) + $(sdpstat RdmaWriteBytes))) -gt $before ]
 }
 
 # Streams each way, a conversation that pauses, and a connection that is watched over.

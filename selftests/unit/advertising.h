@@ -37,7 +37,7 @@ static inline struct world *advertised(TEST_CTX)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
-	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
 	return w;
 }

@@ -76,7 +76,7 @@ struct judge {
 		u32 len;
 		bool sent;
 		bool rest;	/* it is written into */
-	} buffers[SDP_ADVERTS_MAX]; /* of our reader */
+	} buffers[SDP_SINKAVAILS_MAX]; /* of our reader */
 	bool one;		/* the peer gets one of them at a time */
 	u32 n_buffers;
 	u32 written;		/* into one of the peer's, not reported */
@@ -130,7 +130,7 @@ static void judge_offer_over(struct judge *j, u32 len)
 	CHECK(j->offered && len >= j->inlined && len <= j->ours.len);
 	CHECK(pipelined || (j->out && !sdp_seq_after(j->out_seq, j->ack)));
 	CHECK(j->out || !len);
-	CHECK(!sdp_engine_offering(&j->e));
+	CHECK(!sdp_engine_srcavail_tx_open(&j->e));
 	j->offered = false;
 	j->out = false;
 }
@@ -167,7 +167,7 @@ static void judge_written(struct judge *j, const struct sdp_action *a)
 static void judge_offered(struct judge *j, const struct sdp_action *a, bool delivered)
 {
 	CHECK(delivered == (j->rx == SDP_MODE_COMBINED) && j->rx != SDP_MODE_BUFFERED);
-	CHECK(!j->open && a->len && a->len == sdp_engine_offered(&j->e));
+	CHECK(!j->open && a->len && a->len == sdp_engine_srcavail_rx_left(&j->e));
 	CHECK(a->len <= SDP_REGION_MAX);
 	j->open = true;
 	j->got = delivered ? a[-1].len : 0;
@@ -175,7 +175,7 @@ static void judge_offered(struct judge *j, const struct sdp_action *a, bool deli
 
 static void judge_actions(struct judge *j, const struct sdp_actions *acts, u32 bytes)
 {
-	CHECK(acts->n <= 4 + SDP_ADVERTS_MAX);
+	CHECK(acts->n <= 4 + SDP_SINKAVAILS_MAX);
 	CHECK(!acts->n || !j->over);
 	for (u32 i = 0; i < acts->n; i++) {
 		const struct sdp_action *a = &acts->list[i];
@@ -191,16 +191,16 @@ static void judge_actions(struct judge *j, const struct sdp_actions *acts, u32 b
 			CHECK(a->offset + a->len == bytes && (j->placed || bytes <= RECV_SIZE_MAX));
 			CHECK(!j->open);
 			break;
-		case SDP_ACT_OFFERED:
+		case SDP_ACT_SRCAVAIL:
 			judge_offered(j, a, i && a[-1].kind == SDP_ACT_DELIVER);
 			break;
-		case SDP_ACT_WRITTEN:
+		case SDP_ACT_SINKAVAIL_WRITTEN:
 			judge_written(j, a);
 			break;
-		case SDP_ACT_ADVERT_OVER:
+		case SDP_ACT_SINKAVAIL_OVER:
 			buffer_over(j, a->id);
 			break;
-		case SDP_ACT_OFFER_OVER:
+		case SDP_ACT_SRCAVAIL_OVER:
 			judge_offer_over(j, a->len);
 			break;
 		case SDP_ACT_URGENT:
@@ -362,7 +362,7 @@ static void note_mode(struct judge *j, const struct sdp_msg *msg)
 		j->rx = msg->mode;
 	}
 	CHECK(sdp_engine_tx_mode(&j->e) == j->tx && sdp_engine_rx_mode(&j->e) == j->rx);
-	CHECK(sdp_engine_adverts_out(&j->e) == j->n_buffers);
+	CHECK(sdp_engine_sinkavails_out(&j->e) == j->n_buffers);
 }
 
 /* Let it send what it likes to. */
@@ -443,7 +443,7 @@ static void fill_in(const struct judge *j, struct sdp_msg *m, struct input *in)
 		m->sink.len = 1 + word(in);
 		m->sink.rkey = 9;
 		m->sink.va = 4096;
-		m->non_discards = j->e.target.non_discards + !(byte(in) & 7);
+		m->non_discards = j->e.sinkavail_tx.non_discards + !(byte(in) & 7);
 		break;
 	case SDP_MID_RING_ASK:
 	case SDP_MID_RING_AVAIL:
@@ -519,7 +519,7 @@ static bool connect_engine(struct judge *j, struct input *in)
 	};
 	struct sdp_hello ours = { .ip_version = 4, .port = 1 }, theirs = {
 		.bufs = SDP_HELLO_BUFS_MIN + byte(in), .recv_size = SDP_RECV_SIZE_MIN + byte(in),
-		.max_adverts = 1, .held = SDP_ADVERTS_MAX,
+		.max_adverts = 1, .held = SDP_SINKAVAILS_MAX,
 	};
 	struct sdp_actions acts = { 0 };
 	u8 how = byte(in);
@@ -555,11 +555,11 @@ static bool connect_engine(struct judge *j, struct input *in)
 static void offer(struct judge *j, struct input *in)
 {
 	struct sdp_region region = { .rkey = 7, .va = 0x10000 };
-	u32 most = sdp_engine_inline_max(&j->e);
+	u32 most = sdp_engine_srcavail_inline_max(&j->e);
 
-	if (!sdp_engine_may_offer(&j->e)) {
-		sdp_engine_withdraw(&j->e);
-		CHECK(j->over || sdp_engine_offering(&j->e) == j->out);
+	if (!sdp_engine_may_srcavail(&j->e)) {
+		sdp_engine_srcavail_cancel(&j->e);
+		CHECK(j->over || sdp_engine_srcavail_tx_open(&j->e) == j->out);
 		j->offered = j->out;
 		return;
 	}
@@ -570,28 +570,28 @@ static void offer(struct judge *j, struct input *in)
 	region.len = j->inlined + 1 + word(in);
 	j->ours = region;
 	j->offered = true;
-	sdp_engine_offer(&j->e, &region, j->inlined);
-	CHECK(sdp_engine_offering(&j->e));
+	sdp_engine_srcavail(&j->e, &region, j->inlined);
+	CHECK(sdp_engine_srcavail_tx_open(&j->e));
 }
 
 /* Begin a read, anywhere; or end the one that goes on; or decline. */
 static void look_at_offer(struct judge *j, struct input *in)
 {
-	u32 bytes = word(in), left = sdp_engine_offered(&j->e);
+	u32 bytes = word(in), left = sdp_engine_srcavail_rx_left(&j->e);
 	struct sdp_region from;
 
 	CHECK(!left || (j->open && !j->over && left == j->theirs.len - j->got));
-	CHECK(sdp_engine_reading(&j->e) == (j->reading && !j->over));
-	CHECK(sdp_engine_read_so_far(&j->e) == (j->open && !j->over ? j->got : 0));
+	CHECK(sdp_engine_srcavail_rx_reading(&j->e) == (j->reading && !j->over));
+	CHECK(sdp_engine_srcavail_rx_read(&j->e) == (j->open && !j->over ? j->got : 0));
 	if (bytes % 8 == 7) {
-		sdp_engine_decline(&j->e);
-		CHECK(!sdp_engine_offered(&j->e));
+		sdp_engine_srcavail_decline(&j->e);
+		CHECK(!sdp_engine_srcavail_rx_left(&j->e));
 	} else if (j->reading) {
-		sdp_engine_read_end(&j->e, bytes & 1);
+		sdp_engine_rdma_read_end(&j->e, bytes & 1);
 		j->got += bytes & 1 ? j->reading : 0;
 		j->unreported += bytes & 1 ? j->reading : 0;
 		j->reading = 0;
-	} else if (sdp_engine_read_begin(&j->e, bytes, &from)) {
+	} else if (sdp_engine_rdma_read_begin(&j->e, bytes, &from)) {
 		CHECK(bytes && bytes <= left && from.len == bytes && from.rkey == 1);
 		CHECK(from.va == j->theirs.va + j->got);
 		CHECK(from.va + from.len <= j->theirs.va + j->theirs.len);
@@ -605,36 +605,36 @@ static void look_at_offer(struct judge *j, struct input *in)
 static void look_at_buffers(struct judge *j, struct input *in, struct sdp_actions *acts)
 {
 	struct sdp_region region = { .rkey = 3, .va = 0x20000 };
-	u32 what = byte(in), least = sdp_engine_may_advertise(&j->e);
-	u32 room = sdp_engine_may_write(&j->e), bytes;
+	u32 what = byte(in), least = sdp_engine_may_sinkavail(&j->e);
+	u32 room = sdp_engine_may_rdma_write(&j->e), bytes;
 
 	CHECK(!least || (j->rx == SDP_MODE_PIPELINED && !j->ends && !j->over &&
-			 j->n_buffers < (j->one ? 1 : SDP_ADVERTS_MAX) && !j->reading));
+			 j->n_buffers < (j->one ? 1 : SDP_SINKAVAILS_MAX) && !j->reading));
 	CHECK(!room || (j->tx == SDP_MODE_PIPELINED && !j->disconn_sent && !j->over &&
 			!j->offered && !j->written));
 	if (what < 8) {
-		sdp_engine_advert_cancel(&j->e, acts);
+		sdp_engine_sinkavail_cancel(&j->e, acts);
 	} else if (what < 12 && j->n_buffers && j->buffers[0].rest && !j->over) {
-		sdp_engine_advert_drop(&j->e, j->buffers[0].id);
+		sdp_engine_sinkavail_drop(&j->e, j->buffers[0].id);
 		buffer_over(j, j->buffers[0].id);
-		CHECK(sdp_engine_adverts_out(&j->e) == j->n_buffers);
+		CHECK(sdp_engine_sinkavails_out(&j->e) == j->n_buffers);
 	} else if (what < 16) {
 		sdp_engine_want_pipelined(&j->e);
 	} else if (what < 24) {
-		sdp_engine_missed(&j->e);
+		sdp_engine_sinkavail_missed(&j->e);
 		if (what & 1)
-			sdp_engine_unread(&j->e);
+			sdp_engine_srcavail_unread(&j->e);
 	} else if (what < 128) {
 		struct buffer b = { .len = least + byte(in) };
 
 		region.len = b.len;
-		b.id = sdp_engine_advertise(&j->e, &region);
+		b.id = sdp_engine_sinkavail(&j->e, &region);
 		CHECK(!b.id == !least);
 		if (b.id)
 			j->buffers[j->n_buffers++] = b;
 	} else {
 		bytes = what & 1 ? room : word(in);
-		if (!sdp_engine_write(&j->e, bytes, &region)) {
+		if (!sdp_engine_rdma_write(&j->e, bytes, &region)) {
 			CHECK(!bytes || bytes > room);
 			return;
 		}
@@ -699,7 +699,7 @@ static void event(struct judge *j, struct input *in)
 		look_at_offer(j, in);
 		break;
 	case 18:
-		sdp_engine_posted_large(&j->e);
+		sdp_engine_large_recv(&j->e);
 		j->large = j->large || j->rx == SDP_MODE_BUFFERED;
 		break;
 	case 19 ... 21:

@@ -395,7 +395,7 @@ void judge_receive(struct sim *s, u32 side, const u8 *header)
 
 void judge_actions(struct sim *s, u32 side, const struct sdp_actions *acts)
 {
-	if (acts->n > 4 + SDP_ADVERTS_MAX)
+	if (acts->n > 4 + SDP_SINKAVAILS_MAX)
 		fault(s, "%u: one event led to %u actions", side, acts->n);
 	if (acts->n && (s->side[side].failed || s->side[side].ended))
 		fault(s, "%u: a dead engine acts", side);

@@ -28,12 +28,12 @@ void judge_may_offer(struct sim *s, u32 side)
 {
 	struct sim_side *me = &s->side[side];
 
-	if (!sdp_engine_may_offer(&me->e))
+	if (!sdp_engine_may_srcavail(&me->e))
 		fault(s, "%u: nothing is advertised and nothing may be", side);
-	if (sdp_engine_inline_max(&me->e) !=
+	if (sdp_engine_srcavail_inline_max(&me->e) !=
 	    (me->mo.tx == SDP_MODE_PIPELINED ? 0 : me->z.may_send - 32))
 		rule(s, "%u: %u bytes may go along, into receives of %u", side,
-		     sdp_engine_inline_max(&me->e), me->z.may_send);
+		     sdp_engine_srcavail_inline_max(&me->e), me->z.may_send);
 }
 
 static void advert_sent(struct sim *s, u32 side, const u8 *header, u32 payload)
@@ -251,16 +251,16 @@ void judge_advert_silent(struct sim *s, u32 side, bool could)
 		fault(s, "%u: not told that it is over", side);
 	if (of->open && !of->told)
 		fault(s, "%u: not told what is advertised", side);
-	if (sdp_engine_offered(&me->e) != left)
+	if (sdp_engine_srcavail_rx_left(&me->e) != left)
 		fault(s, "%u: %u bytes may be read, not %u", side, left,
-		      sdp_engine_offered(&me->e));
-	if (sdp_engine_may_offer(&me->e) != judge_may_advertise(s, side))
+		      sdp_engine_srcavail_rx_left(&me->e));
+	if (sdp_engine_may_srcavail(&me->e) != judge_may_advertise(s, side))
 		fault(s, "%u: something may be advertised, or not, and the engine disagrees", side);
-	if (sdp_engine_read_so_far(&me->e) != (of->open ? of->got : 0) ||
-	    sdp_engine_reading(&me->e) != !!of->reading)
+	if (sdp_engine_srcavail_rx_read(&me->e) != (of->open ? of->got : 0) ||
+	    sdp_engine_srcavail_rx_reading(&me->e) != !!of->reading)
 		fault(s, "%u: %u of what is advertised are here, not %u", side,
-		      of->open ? of->got : 0, sdp_engine_read_so_far(&me->e));
-	if (sdp_engine_offering(&me->e) != ad->offered)
+		      of->open ? of->got : 0, sdp_engine_srcavail_rx_read(&me->e));
+	if (sdp_engine_srcavail_tx_open(&me->e) != ad->offered)
 		fault(s, "%u: the engine does not know what is advertised", side);
 	if (could && answer_due(of))
 		rule(s, "%u: owes an answer to an advertisement and is silent (B3)", side);

@@ -191,7 +191,7 @@ static void avail_received(struct sim *s, u32 side, const u8 *header)
 		s->sent[17]++;
 		return;
 	}
-	if (pl->n == SDP_ADVERTS_MAX)
+	if (pl->n == SDP_SINKAVAILS_MAX)
 		fault(s, "%u: more buffers than can be held (wire 3)", side);
 	pl->list[pl->n].key = be(header + 20, 4);
 	pl->list[pl->n++].len = be(header + 16, 4);
@@ -245,7 +245,7 @@ void judge_buffer_over(struct sim *s, u32 side, const struct sim_buffer *b)
 /* C6: is its first buffer kept for what will ask for it? Here the engine's word is taken. */
 static bool kept(const struct sim_side *me)
 {
-	return me->e.ride.holds && !me->e.ride.asked && !me->bu.list[0].seq && !me->shutdown;
+	return me->e.piggyback.holds && !me->e.piggyback.asked && !me->bu.list[0].seq && !me->shutdown;
 }
 
 /* Nothing goes now; @could: there are credits, receives and slots. */
@@ -254,17 +254,17 @@ void judge_buffer_silent(struct sim *s, u32 side, bool could)
 	struct sim_side *me = &s->side[side];
 	struct sim_buffers *bu = &me->bu;
 	u32 room = judge_may_put(s, side) ? me->pl.list[0].len : 0;
-	u32 least = sdp_engine_may_advertise(&me->e);
+	u32 least = sdp_engine_may_sinkavail(&me->e);
 	bool answers = me->of.open && (me->of.got || me->of.reading || me->of.declined);
 
 	if (!alive(me))
 		return;
-	if (sdp_engine_may_write(&me->e) != room)
+	if (sdp_engine_may_rdma_write(&me->e) != room)
 		fault(s, "%u: %u bytes may be written, not %u", side, room,
-		      sdp_engine_may_write(&me->e));
-	if (sdp_engine_adverts_out(&me->e) != bu->n)
+		      sdp_engine_may_rdma_write(&me->e));
+	if (sdp_engine_sinkavails_out(&me->e) != bu->n)
 		fault(s, "%u: %u buffers are posted, not %u", side, bu->n,
-		      sdp_engine_adverts_out(&me->e));
+		      sdp_engine_sinkavails_out(&me->e));
 	if (!least == judge_may_post(s, side))
 		fault(s, "%u: a buffer may be posted, or not, and the engine disagrees", side);
 	/* wire 8: a message could come in its place. */

@@ -129,7 +129,7 @@ static void draw_config(struct sim_config *c)
 	for (u32 i = 0; i < 2; i++)
 		c->adverts[i] = chance(50);
 	for (u32 i = 0; i < 2; i++) {
-		c->buffers[i] = chance(50) ? (u8)(1 + rnd(SDP_ADVERTS_MAX)) : 0;
+		c->buffers[i] = chance(50) ? (u8)(1 + rnd(SDP_SINKAVAILS_MAX)) : 0;
 		c->pipelined[!i] = c->buffers[i] && chance(50);
 	}
 	for (u32 i = 0; i < 2; i++) {
@@ -237,7 +237,7 @@ static u16 draw_write(const struct sim_side *me)
 /* Something large, or what would not be worth it; as much as fits goes along, or a little. */
 static void draw_offer(struct sim_step *step)
 {
-	u32 most = sdp_engine_inline_max(&sim.side[step->side].e), len;
+	u32 most = sdp_engine_srcavail_inline_max(&sim.side[step->side].e), len;
 
 	len = 2 + rnd(chance(20) ? 10 : chance(50) ? 2000 : 60000);
 	most = min(most, len - 1);

@@ -37,8 +37,8 @@ static inline void change(struct world *w, struct sdp_engine *to, u8 byte)
 /* a advertises a large send, as it has to be done in its mode; b hears of it. */
 static inline void offer(TEST_CTX, struct world *w)
 {
-	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
-	sdp_engine_offer(&w->a, &region, min(INLINED, sdp_engine_inline_max(&w->a)));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
+	sdp_engine_srcavail(&w->a, &region, min(INLINED, sdp_engine_srcavail_inline_max(&w->a)));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
 }
 
@@ -50,10 +50,10 @@ static inline void offer_read(TEST_CTX, struct world *w, bool pipe)
 	offer(TEST_SELF, w);
 	if (pipe)
 		sdp_engine_want_pipelined(&w->b);
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, sdp_engine_offered(&w->b), &from));
-	sdp_engine_read_end(&w->b, true);
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, sdp_engine_srcavail_rx_left(&w->b), &from));
+	sdp_engine_rdma_read_end(&w->b, true);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_RDMA_RD_COMPL);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 }
 
 /* ... or wants it in messages. */
@@ -62,9 +62,9 @@ static inline void offer_declined(TEST_CTX, struct world *w, bool pipe)
 	offer(TEST_SELF, w);
 	if (pipe)
 		sdp_engine_want_pipelined(&w->b);
-	sdp_engine_decline(&w->b);
+	sdp_engine_srcavail_decline(&w->b);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
-	EXPECT_ACT(w, SDP_ACT_OFFER_OVER);
+	EXPECT_ACT(w, SDP_ACT_SRCAVAIL_OVER);
 }
 
 /* Both ends of a's half are in this mode. */
@@ -90,7 +90,7 @@ static inline struct world *pipelined(TEST_CTX)
 /* A reader posts a buffer; a does not know yet. Its id. */
 static inline u32 post_buffer(TEST_CTX, struct world *w)
 {
-	u32 id = sdp_engine_advertise(&w->b, &buffer);
+	u32 id = sdp_engine_sinkavail(&w->b, &buffer);
 
 	EXPECT_NE(0, id);
 	return id;
@@ -110,7 +110,7 @@ static inline void write_bytes(TEST_CTX, struct world *w, u32 bytes)
 {
 	struct sdp_region to;
 
-	EXPECT_TRUE(sdp_engine_write(&w->a, bytes, &to));
+	EXPECT_TRUE(sdp_engine_rdma_write(&w->a, bytes, &to));
 	EXPECT_EQ(bytes, to.len);
 	EXPECT_EQ(buffer.rkey, to.rkey);
 	EXPECT_EQ(buffer.va, to.va);
@@ -123,14 +123,14 @@ static inline void expect_over(TEST_CTX, const struct world *w, u32 n, u32 first
 
 	EXPECT_EQ(n, w->acts.n);
 	for (i = 0; i < n && i < w->acts.n; i++) {
-		EXPECT_EQ(SDP_ACT_ADVERT_OVER, (int)w->acts.list[i].kind);
+		EXPECT_EQ(SDP_ACT_SINKAVAIL_OVER, (int)w->acts.list[i].kind);
 		EXPECT_EQ(first + i, w->acts.list[i].id);
 	}
 }
 
 #define EXPECT_WRITTEN(w, which, bytes)						\
 	do {									\
-		EXPECT_ACT_LEN(w, SDP_ACT_WRITTEN, bytes);			\
+		EXPECT_ACT_LEN(w, SDP_ACT_SINKAVAIL_WRITTEN, bytes);			\
 		EXPECT_EQ(which, (w)->acts.list[0].id);				\
 	} while (0)
 

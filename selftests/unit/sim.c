@@ -69,17 +69,17 @@ static void carry_out(struct sim *s, u32 side, const struct sdp_actions *acts,
 		case SDP_ACT_URGENT:
 			me->urgent_told++;
 			break;
-		case SDP_ACT_OFFERED:
+		case SDP_ACT_SRCAVAIL:
 			judge_offered(s, side, a->len);
 			break;
-		case SDP_ACT_OFFER_OVER:
+		case SDP_ACT_SRCAVAIL_OVER:
 			judge_offer_pipe(s, side, a->pipe);
 			sim_offer_over(s, side, a->len);
 			break;
-		case SDP_ACT_WRITTEN:
+		case SDP_ACT_SINKAVAIL_WRITTEN:
 			sim_buffer_written(s, side, a);
 			break;
-		case SDP_ACT_ADVERT_OVER:
+		case SDP_ACT_SINKAVAIL_OVER:
 			sim_buffer_over(s, side, a->id);
 			break;
 		case SDP_ACT_RING_WANTED:
@@ -615,7 +615,7 @@ static void write_into(struct sim *s, u8 side, u8 kind, u16 bytes)
 
 	try_step(s, SIM_BUFFER, !side, 0);
 	sim_settle(s, 3);
-	if (sdp_ride_waits(&s->side[!side].e.ride) && sim_may(s, &offer)) {
+	if (sdp_piggyback_waits(&s->side[!side].e.piggyback) && sim_may(s, &offer)) {
 		sim_do(s, &offer);
 		sim_settle(s, 3);
 		try_step(s, SIM_BUFFER, !side, 0);

@@ -208,7 +208,7 @@ struct sim_buffer {
 };
 
 struct sim_buffers {
-	struct sim_buffer list[SDP_ADVERTS_MAX];
+	struct sim_buffer list[SDP_SINKAVAILS_MAX];
 	u8 n;
 	bool cancel;		/* they are not wanted any more */
 	bool cancel_sent;
@@ -224,8 +224,8 @@ struct sim_place {
 };
 
 struct sim_places {
-	struct sim_place list[SDP_ADVERTS_MAX];
-	struct sim_place put[SDP_ADVERTS_MAX];	/* given to the hardware, which has not done it */
+	struct sim_place list[SDP_SINKAVAILS_MAX];
+	struct sim_place put[SDP_SINKAVAILS_MAX];	/* given to the hardware, which has not done it */
 	u8 n;
 	u8 puts;
 	u32 unreported;

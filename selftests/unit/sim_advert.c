@@ -22,7 +22,7 @@ void sim_offer(struct sim *s, u32 side, u32 len, u32 inlined)
 	me->written += len;
 	me->hold = false;
 	judge_may_offer(s, side);
-	sdp_engine_offer(&me->e, &region, inlined);
+	sdp_engine_srcavail(&me->e, &region, inlined);
 }
 
 /* The application has waited for long; what nobody knows of has not been written, then. */
@@ -30,7 +30,7 @@ void sim_withdraw(struct sim *s, u32 side)
 {
 	struct sim_side *me = &s->side[side];
 
-	sdp_engine_withdraw(&me->e);
+	sdp_engine_srcavail_cancel(&me->e);
 	me->ad.withdrawn = true;
 	if (me->ad.out)
 		return;
@@ -63,7 +63,7 @@ void sim_rdma_begin(struct sim *s, u32 side, u32 bytes)
 	struct sim_offered *of = &s->side[side].of;
 	struct sdp_region from;
 
-	if (!sdp_engine_read_begin(&s->side[side].e, bytes, &from))
+	if (!sdp_engine_rdma_read_begin(&s->side[side].e, bytes, &from))
 		fault(s, "%u: a read of %u is refused", side, bytes);
 	if (from.len != bytes || from.rkey != of->key || from.va != of->va + of->got)
 		fault(s, "%u: a read of %u bytes somewhere else", side, from.len);
@@ -90,7 +90,7 @@ void sim_rdma_end(struct sim *s, u32 side, bool ok)
 	}
 	of->reading = 0;
 	of->moved = 0;
-	sdp_engine_read_end(&me->e, ok);
+	sdp_engine_rdma_read_end(&me->e, ok);
 	if (!ok)
 		sim_decline(s, side);
 }
@@ -99,7 +99,7 @@ void sim_rdma_end(struct sim *s, u32 side, bool ok)
 void sim_decline(struct sim *s, u32 side)
 {
 	s->side[side].of.declined = true;
-	sdp_engine_decline(&s->side[side].e);
+	sdp_engine_srcavail_decline(&s->side[side].e);
 }
 
 /* wire 8: other implementations send SendSm, though there is nothing left to be sent. */
@@ -179,7 +179,7 @@ void sim_do_advert(struct sim *s, const struct sim_step *step)
 		break;
 	case SIM_LARGE:
 		judge_large(s, step->side);
-		sdp_engine_posted_large(&s->side[step->side].e);
+		sdp_engine_large_recv(&s->side[step->side].e);
 		break;
 	}
 }

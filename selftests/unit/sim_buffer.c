@@ -28,7 +28,7 @@ void sim_buffer_init(struct sim *s)
 static void post_buffer(struct sim *s, u32 side, u32 more)
 {
 	struct sim_side *me = &s->side[side];
-	u32 least = sdp_engine_may_advertise(&me->e);
+	u32 least = sdp_engine_may_sinkavail(&me->e);
 	struct sdp_region region = { .rkey = ++s->keys, .len = least + more };
 	struct sim_buffer *b = &me->bu.list[me->bu.n++];
 
@@ -36,7 +36,7 @@ static void post_buffer(struct sim *s, u32 side, u32 more)
 	b->key = region.rkey;
 	b->len = region.len;
 	region.va = buffer_va(b->key);
-	b->id = sdp_engine_advertise(&me->e, &region);
+	b->id = sdp_engine_sinkavail(&me->e, &region);
 	if (!b->id)
 		fault(s, "%u: a buffer of %u is refused", side, b->len);
 }
@@ -96,7 +96,7 @@ static void put(struct sim *s, u32 side, u32 bytes)
 	struct sdp_region to;
 
 	*w = me->pl.list[0];
-	if (!sdp_engine_write(&me->e, bytes, &to))
+	if (!sdp_engine_rdma_write(&me->e, bytes, &to))
 		fault(s, "%u: a write of %u is refused", side, bytes);
 	if (to.va != buffer_va(w->key))
 		fault(s, "%u: a write to somewhere else", side);
@@ -164,9 +164,9 @@ static void unbuffer(struct sim *s, u32 side)
 	struct sdp_actions acts = { 0 };
 
 	me->bu.cancel = true;
-	sdp_engine_advert_cancel(&me->e, &acts);
+	sdp_engine_sinkavail_cancel(&me->e, &acts);
 	for (u32 i = 0; i < acts.n; i++) {
-		if (acts.list[i].kind != SDP_ACT_ADVERT_OVER)
+		if (acts.list[i].kind != SDP_ACT_SINKAVAIL_OVER)
 			fault(s, "%u: a cancel leads to something else", side);
 		sim_buffer_over(s, side, acts.list[i].id);
 	}
@@ -197,10 +197,10 @@ void sim_do_buffer(struct sim *s, const struct sim_step *step)
 	case SIM_MISS:
 		if (step->arg) {
 			judge_mode_unread(s, step->side);
-			sdp_engine_unread(&me->e);
+			sdp_engine_srcavail_unread(&me->e);
 		} else {
 			judge_mode_missed(s, step->side);
-			sdp_engine_missed(&me->e);
+			sdp_engine_sinkavail_missed(&me->e);
 		}
 		break;
 	case SIM_PUT_MOVE:

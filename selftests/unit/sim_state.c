@@ -54,8 +54,8 @@ static void print_rings(const struct sim_side *me)
 
 static void print_adverts(const struct sim_side *me)
 {
-	const struct sdp_source *so = &me->e.source;
-	const struct sdp_sink *si = &me->e.sink;
+	const struct sdp_srcavail_tx *so = &me->e.srcavail_tx;
+	const struct sdp_srcavail_rx *si = &me->e.srcavail_rx;
 	const struct sim_offered *of = &me->of;
 
 	if (me->ad.offered || me->rest)
@@ -78,9 +78,9 @@ static void print_adverts(const struct sim_side *me)
 		me->pl.puts, me->pl.unreported, me->pl.owes_ack ? ", answer owed" : "",
 		me->pl.went);
 	fprintf(stderr, "#   engine buffers: %u, %u sent, %u seen, cancel %u\n",
-		me->e.adverts.n, me->e.adverts.sent, me->e.adverts.seen, me->e.adverts.cancel);
-	fprintf(stderr, "#   engine may write into %u, %u unreported\n", me->e.target.n,
-		me->e.target.written);
+		me->e.sinkavail_rx.n, me->e.sinkavail_rx.sent, me->e.sinkavail_rx.seen, me->e.sinkavail_rx.cancel);
+	fprintf(stderr, "#   engine may write into %u, %u unreported\n", me->e.sinkavail_tx.n,
+		me->e.sinkavail_tx.written);
 	fprintf(stderr, "#   engine source %u, sink %s%s, got %u, reading %u, unreported %u\n",
 		so->state, si->open ? "open" : "closed", si->declined ? ", declined" : "",
 		si->got, si->reading, si->unreported);
@@ -171,8 +171,8 @@ static u64 key_sizes(u64 h, const struct sim *s, u32 side)
 
 static u64 key_adverts(u64 h, const struct sim_side *me)
 {
-	const struct sdp_source *so = &me->e.source;
-	const struct sdp_sink *si = &me->e.sink;
+	const struct sdp_srcavail_tx *so = &me->e.srcavail_tx;
+	const struct sdp_srcavail_rx *si = &me->e.srcavail_rx;
 	const struct sim_advert *ad = &me->ad;
 	const struct sim_offered *of = &me->of;
 
@@ -188,7 +188,7 @@ static u64 key_adverts(u64 h, const struct sim_side *me)
 		h = mix(h, (u64)of->reading << 32 | of->moved);
 		h = mix(h, of->unreported);
 	}
-	if (so->state != SDP_SOURCE_IDLE) {
+	if (so->state != SDP_SRCAVAIL_TX_IDLE) {
 		h = mix(h, so->state);
 		h = mix(h, (u64)so->region.len << 32 | so->inlined);
 		h = mix(h, so->read);
@@ -202,7 +202,7 @@ static u64 key_adverts(u64 h, const struct sim_side *me)
 }
 
 /* Of an answer, which of what @to has advertised it is about. */
-static u64 key_answer(u64 h, const struct sdp_source *to, const struct sdp_msg *msg)
+static u64 key_answer(u64 h, const struct sdp_srcavail_tx *to, const struct sdp_msg *msg)
 {
 	bool seen = !sdp_seq_after(to->seq, msg->h.mseq_ack);
 	bool late = !sdp_seq_after(to->late_seq, msg->h.mseq_ack);
@@ -225,9 +225,9 @@ static u64 key_modes(u64 h, const struct sim_side *me)
 /* Buffers are known by their age, not by their key. */
 static u64 key_buffers(u64 h, const struct sim_side *me, const struct sim_side *peer)
 {
-	const struct sdp_adverts *a = &me->e.adverts;
-	const struct sdp_target *t = &me->e.target;
-	const struct sdp_ride *r = &me->e.ride;
+	const struct sdp_sinkavail_rx *a = &me->e.sinkavail_rx;
+	const struct sdp_sinkavail_tx *t = &me->e.sinkavail_tx;
+	const struct sdp_piggyback *r = &me->e.piggyback;
 	const struct sim_buffers *bu = &me->bu;
 	const struct sim_places *pl = &me->pl;
 
@@ -235,7 +235,7 @@ static u64 key_buffers(u64 h, const struct sim_side *me, const struct sim_side *
 	h = mix(h, t->n | t->cancelled << 4 | t->left << 5 | (u64)t->written << 32);
 	h = mix(h, t->left ? t->left_seq - me->e.credit.tx_seq : 0);
 	h = mix(h, a->cancel >= SDP_CANCEL_SENT ? a->cancel_seq - me->e.credit.tx_seq : 0);
-	h = mix(h, a->non_discards - peer->e.target.non_discards);
+	h = mix(h, a->non_discards - peer->e.sinkavail_tx.non_discards);
 	h = mix(h, r->holds | r->asked << 1 | (u64)r->row << 16 | (u64)r->needed << 32);
 	h = mix(h, r->asked && sdp_seq_after(r->seq, peer->e.credit.rx_seq) ?
 		   r->seq - me->e.credit.tx_seq : 1);
@@ -309,7 +309,7 @@ u64 sim_key(const struct sim *s)
 		if (s->cfg.ring_max[0])
 			h = key_rings(h, me);
 		if (s->cfg.late[!i])
-			h = mix(h, me->e.source.late << 1 | peer->of.crossed);
+			h = mix(h, me->e.srcavail_tx.late << 1 | peer->of.crossed);
 		h = mix(h, (u64)(me->t.sent - me->landed) << 32 | (me->t.sent - me->completed));
 		h = mix(h, me->hold | me->shutdown << 1 | me->established << 2 | me->eof << 3 |
 			me->ended << 4 | me->failed << 5 | me->disconn_sent << 6 | me->segs << 8 |
@@ -328,13 +328,13 @@ u64 sim_key(const struct sim *s)
 			if (msg.h.mid == SDP_MID_CHRCVBUF || msg.h.mid == SDP_MID_CHRCVBUF_ACK)
 				h = mix(h, msg.size);
 			else if (msg.h.mid == SDP_MID_RDMA_RD_COMPL || msg.h.mid == SDP_MID_SENDSM)
-				h = key_answer(h, &peer->e.source, &msg);
+				h = key_answer(h, &peer->e.srcavail_tx, &msg);
 			else if (msg.h.mid == SDP_MID_MODE_CHANGE)
 				h = mix(h, msg.mode_send_half | msg.mode << 1);
 			else if (msg.h.mid == SDP_MID_RDMA_WR_COMPL)
 				h = mix(h, msg.count);
 			else if (msg.h.mid == SDP_MID_SINK_AVAIL)
-				h = mix(h, msg.non_discards - peer->e.target.non_discards);
+				h = mix(h, msg.non_discards - peer->e.sinkavail_tx.non_discards);
 			else if (msg.h.mid == SDP_MID_SRC_AVAIL)
 				h = mix(h, msg.src.len);
 			h = mix(h, msg.h.flags | me->discards[j % SIM_MSGS] << 8 |

@@ -31,7 +31,7 @@ TEST(sdp_engine_hello__says)
 	EXPECT_EQ(9, h.bufs);
 	EXPECT_EQ(SDP_VERSION, h.version);
 	EXPECT_EQ(1, h.max_adverts);
-	EXPECT_EQ(SDP_ADVERTS_MAX, h.held);
+	EXPECT_EQ(SDP_SINKAVAILS_MAX, h.held);
 	EXPECT_EQ(RECV_SIZE, h.recv_size);
 	EXPECT_EQ(RECV_SIZE, h.wanted_recv_size);
 	EXPECT_EQ(77, h.port);
@@ -56,12 +56,12 @@ TEST(sdp_engine_hello_received__learns)
 	EXPECT_EQ(SDP_HELLO_RCVD, w->b.state);
 	EXPECT_EQ(5, sdp_credit_available(&w->b.credit));
 	EXPECT_EQ(4096 - 16, sdp_engine_payload_max(&w->b));
-	EXPECT_EQ(SDP_ADVERTS_MAX, w->b.adverts.max);
+	EXPECT_EQ(SDP_SINKAVAILS_MAX, w->b.sinkavail_rx.max);
 	h.held = 2;
 	make_engine(&w->b, 7);
 	EXPECT_EQ(SDP_VALID, sdp_engine_hello_received(&w->b, &h));
-	EXPECT_EQ(2, w->b.adverts.max);
-	EXPECT_TRUE(w->b.adverts.once);
+	EXPECT_EQ(2, w->b.sinkavail_rx.max);
+	EXPECT_TRUE(w->b.sinkavail_rx.once);
 }
 
 /* wire 8: a source may report several times of a buffer, unless it says otherwise: one at a time */
@@ -72,8 +72,8 @@ TEST(sdp_engine_hello_received__does_not_say_held)
 
 	make_engine(&w->b, 7);
 	EXPECT_EQ(SDP_VALID, sdp_engine_hello_received(&w->b, &h));
-	EXPECT_EQ(1, w->b.adverts.max);
-	EXPECT_FALSE(w->b.adverts.once);
+	EXPECT_EQ(1, w->b.sinkavail_rx.max);
+	EXPECT_FALSE(w->b.sinkavail_rx.once);
 	sdp_engine_hello_ack(&w->b, &ack);
 	EXPECT_EQ(0, ack.held);
 }
@@ -105,7 +105,7 @@ TEST(sdp_engine_hello_ack__establishes)
 	EXPECT_EQ(7, ack.bufs);
 	EXPECT_EQ(SDP_VERSION, ack.version);
 	EXPECT_EQ(1, ack.max_adverts);
-	EXPECT_EQ(SDP_ADVERTS_MAX, ack.held);
+	EXPECT_EQ(SDP_SINKAVAILS_MAX, ack.held);
 	EXPECT_EQ(RECV_SIZE, ack.recv_size);
 	EXPECT_EQ(7, w->b.credit.theirs);
 	EXPECT_EQ(SDP_HELLO_RCVD, w->b.state);

@@ -9,8 +9,8 @@ static const struct sdp_tx_view full = { .head_bytes = PAYLOAD_MAX, .head_full =
 /* a advertises, and b knows. */
 static void advertise(TEST_CTX, struct world *w)
 {
-	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
-	sdp_engine_offer(&w->a, &region, INLINED);
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
 }
 
@@ -19,7 +19,7 @@ static void declined(TEST_CTX, struct world *w, u32 times)
 {
 	while (times--) {
 		advertise(TEST_SELF, w);
-		sdp_engine_decline(&w->b);
+		sdp_engine_srcavail_decline(&w->b);
 		tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
 	}
 }
@@ -30,8 +30,8 @@ static void taken(TEST_CTX, struct world *w)
 	struct sdp_region from;
 
 	advertise(TEST_SELF, w);
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, REST, &from));
-	sdp_engine_read_end(&w->b, true);
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, REST, &from));
+	sdp_engine_rdma_read_end(&w->b, true);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_RDMA_RD_COMPL);
 }
 
@@ -66,20 +66,20 @@ TEST(sdp_mode_offer_declined__in_a_row)
 
 	declined(TEST_SELF, w, N - 1);
 	EXPECT_EQ(0, offered(w, &w->a));
-	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 	declined(TEST_SELF, w, 1);
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	EXPECT_NO_ACTS(w);
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_tx_mode(&w->a));
 	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_rx_mode(&w->b));
 	EXPECT_EQ(0, offered(w, &w->a));
 	/* The other half has nothing to do with it. */
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->a));
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->b));
-	EXPECT_TRUE(sdp_engine_may_offer(&w->b));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->b));
 }
 
 /* ... or one, or as many as there may be; 0: never */
@@ -97,9 +97,9 @@ TEST(sdp_mode_offer_declined__config)
 		w = joined(TEST_SELF, &config, &config);
 		m = w->a.tx_mode;
 		for (n = 1; n < 0x20000 && !m.wanted; n++)
-			sdp_mode_offer_declined(&m, false);
+			sdp_mode_srcavail_declined(&m, false);
 		EXPECT_EQ(after[i] ? after[i] + 1U : 0x20000U, n);
-		EXPECT_EQ(!after[i], sdp_mode_may_offer(&m));
+		EXPECT_EQ(!after[i], sdp_mode_may_srcavail(&m));
 	}
 }
 
@@ -110,9 +110,9 @@ TEST(sdp_mode_offer_read__resets)
 
 	declined(TEST_SELF, w, N - 1);
 	taken(TEST_SELF, w);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 	declined(TEST_SELF, w, N - 1);
-	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 	declined(TEST_SELF, w, 1);
 	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
 }
@@ -127,7 +127,7 @@ TEST(sdp_mode_offer_declined__after_a_part)
 	report(w, &w->a, 300);
 	EXPECT_EQ(N - 1, w->a.tx_mode.alike);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED + 300);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED + 300);
 	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
 }
 
@@ -144,16 +144,16 @@ TEST(sdp_mode_offer_declined__withdrawn)
 
 		declined(TEST_SELF, w, N - 1);
 		advertise(TEST_SELF, w);
-		sdp_engine_withdraw(&w->a);
+		sdp_engine_srcavail_cancel(&w->a);
 		if (cases[i].sent)
 			emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
 		if (cases[i].read)
 			report(w, &w->a, REST);
 		else
 			receive_right(w, &w->a, SDP_MID_SENDSM, 0);
-		EXPECT_ACT(w, SDP_ACT_OFFER_OVER);
+		EXPECT_ACT(w, SDP_ACT_SRCAVAIL_OVER);
 		EXPECT_EQ(N - 1, w->a.tx_mode.alike);
-		EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+		EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 	}
 }
 
@@ -164,7 +164,7 @@ TEST(sdp_mode_offer_declined__late)
 
 	declined(TEST_SELF, w, N - 1);
 	advertise(TEST_SELF, w);
-	sdp_engine_withdraw(&w->a);
+	sdp_engine_srcavail_cancel(&w->a);
 	emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
 	report(w, &w->a, REST);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
@@ -186,7 +186,7 @@ TEST(sdp_engine_commit__mode_golden_bytes)
 	EXPECT_EQ(20, w->sent.h.len);
 	EXPECT_FALSE(w->sent.mode_send_half);
 	EXPECT_BYTES(to_buffered, w->buf, 20);
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
 	EXPECT_BYTES(to_combined, w->buf, 20);
 	EXPECT_TRUE(w->sent.mode_send_half);
@@ -230,7 +230,7 @@ TEST(sdp_engine_next__mode_credit)
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &full, &w->tx));
 
 	w = buffered(TEST_SELF);
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	w->b.credit.tx_limit = w->b.credit.tx_seq + 1;
 	EXPECT_EQ(0, offered(w, &w->b));
 	w->b.credit.tx_limit++;
@@ -264,10 +264,10 @@ TEST(sdp_sink_opened__buffered)
 	receive_msg(w, &w->b, &m);
 	EXPECT_ACT(w, SDP_ACT_FAIL);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
-	EXPECT_EQ(0, sdp_engine_offered(&w->b));
+	EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
 	/* What is wanted is not so yet. */
 	w = buffered(TEST_SELF);
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	m = from_peer(&w->b, SDP_MID_SRC_AVAIL, INLINED);
 	m.src = region;
 	receive_msg(w, &w->b, &m);
@@ -279,17 +279,17 @@ TEST(sdp_engine_posted_large__buffered)
 {
 	struct world *w = buffered(TEST_SELF);
 
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_rx_mode(&w->b));
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
 	EXPECT_NO_ACTS(w);
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->b));
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	EXPECT_EQ(0, offered(w, &w->b));
 	taken(TEST_SELF, w);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 }
 
 /* ... and says nothing in Combined, now or later */
@@ -297,10 +297,10 @@ TEST(sdp_engine_posted_large__combined)
 {
 	struct world *w = learners(TEST_SELF);
 
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	EXPECT_EQ(0, offered(w, &w->b));
 	declined(TEST_SELF, w, N);
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	EXPECT_EQ(0, offered(w, &w->b));
 }
@@ -312,10 +312,10 @@ TEST(sdp_engine_posted_large__counts_anew)
 	u32 i;
 
 	for (i = 0; i < 3; i++) {
-		sdp_engine_posted_large(&w->b);
+		sdp_engine_large_recv(&w->b);
 		tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
 		declined(TEST_SELF, w, N - 1);
-		EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+		EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 		declined(TEST_SELF, w, 1);
 		tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 		EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_rx_mode(&w->b));
@@ -329,11 +329,11 @@ TEST(sdp_engine_posted_large__own_half_closed)
 
 	sdp_engine_shutdown(&w->b);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_DISCONN);
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
 	EXPECT_NO_ACTS(w);
 	taken(TEST_SELF, w);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 }
 
 /* D4: ... and whoever may be told so grants credits for it as ever, but not after its own end */
@@ -345,7 +345,7 @@ TEST(sdp_engine_next__updates_in_buffered)
 	while (sdp_credit_available(&w->b.credit) > 1)
 		use_up(w, &w->b, &w->a, SDP_MID_DATA, 0);
 	sdp_engine_posted(&w->a, 12);
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	EXPECT_EQ(0, offered(w, &w->b));
 	EXPECT_EQ(SDP_MID_DATA, offered(w, &w->a));
 	EXPECT_EQ(0, w->tx.payload_max);
@@ -371,15 +371,15 @@ TEST(sdp_engine_posted_large__half_over)
 {
 	struct world *w = buffered(TEST_SELF);
 
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	sdp_engine_shutdown(&w->a);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_DISCONN);
 	EXPECT_EQ(0, offered(w, &w->b));
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	EXPECT_EQ(0, offered(w, &w->b));
 	w = buffered(TEST_SELF);
 	aborted(w, &w->b, ECONNABORTED);
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
@@ -390,12 +390,12 @@ TEST(sdp_engine_next__mode_of_both_halves)
 	u32 i;
 
 	for (i = 0; i < N; i++) {
-		sdp_engine_offer(&w->b, &region, INLINED);
+		sdp_engine_srcavail(&w->b, &region, INLINED);
 		tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SRC_AVAIL);
-		sdp_engine_decline(&w->a);
+		sdp_engine_srcavail_decline(&w->a);
 		tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SENDSM);
 	}
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
 	EXPECT_TRUE(w->sent.mode_send_half);
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));
@@ -494,7 +494,7 @@ TEST(sdp_mode_changed__other_half_over)
 	declined(TEST_SELF, w, N);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	EXPECT_NO_ACTS(w);
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
 	EXPECT_NO_ACTS(w);
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));

@@ -5,48 +5,48 @@
  */
 #include "pipelining.h"
 
-static struct sdp_ride ride_of(u16 after)
+static struct sdp_piggyback ride_of(u16 after)
 {
-	struct sdp_ride r;
+	struct sdp_piggyback r;
 
-	sdp_ride_init(&r, after);
+	sdp_piggyback_init(&r, after);
 	return r;
 }
 
 /* One exchange: posted, asked for by message @seq, and the peer had @ack when it wrote. */
-static void exchange(struct sdp_ride *r, u32 seq, u32 ack)
+static void exchange(struct sdp_piggyback *r, u32 seq, u32 ack)
 {
-	sdp_ride_posted(r);
-	sdp_ride_sent(r, seq);
-	sdp_ride_answered(r, ack);
+	sdp_piggyback_posted(r);
+	sdp_piggyback_sent(r, seq);
+	sdp_piggyback_answered(r, ack);
 }
 
 /* N in a row tell it, and not fewer */
 TEST(sdp_ride_answered__in_a_row)
 {
-	struct sdp_ride r = ride_of(N);
+	struct sdp_piggyback r = ride_of(N);
 
 	exchange(&r, 1, 1);
 	exchange(&r, 2, 2);
-	sdp_ride_posted(&r);
-	EXPECT_FALSE(sdp_ride_waits(&r));
-	sdp_ride_sent(&r, 3);
-	sdp_ride_answered(&r, 7);
-	sdp_ride_posted(&r);
-	EXPECT_TRUE(sdp_ride_waits(&r));
-	sdp_ride_sent(&r, 4);
-	EXPECT_FALSE(sdp_ride_waits(&r));
+	sdp_piggyback_posted(&r);
+	EXPECT_FALSE(sdp_piggyback_waits(&r));
+	sdp_piggyback_sent(&r, 3);
+	sdp_piggyback_answered(&r, 7);
+	sdp_piggyback_posted(&r);
+	EXPECT_TRUE(sdp_piggyback_waits(&r));
+	sdp_piggyback_sent(&r, 4);
+	EXPECT_FALSE(sdp_piggyback_waits(&r));
 }
 
 /* What came without being asked for, or before the peer can have been, begins the count anew */
 TEST(sdp_ride_answered__unasked)
 {
-	struct sdp_ride r = ride_of(N);
+	struct sdp_piggyback r = ride_of(N);
 
 	exchange(&r, 1, 1);
 	exchange(&r, 2, 2);
-	sdp_ride_posted(&r);
-	sdp_ride_answered(&r, 2);
+	sdp_piggyback_posted(&r);
+	sdp_piggyback_answered(&r, 2);
 	EXPECT_EQ(0, r.row);
 	exchange(&r, 3, 3);
 	exchange(&r, 4, 4);
@@ -58,7 +58,7 @@ TEST(sdp_ride_answered__unasked)
 /* Numbers wrap */
 TEST(sdp_ride_answered__wrap)
 {
-	struct sdp_ride r = ride_of(1);
+	struct sdp_piggyback r = ride_of(1);
 
 	exchange(&r, 1, 0xffffffff);
 	EXPECT_FALSE(r.holds);
@@ -69,7 +69,7 @@ TEST(sdp_ride_answered__wrap)
 /* Who is wrong needs twice as many the next time, and so on, up to a limit */
 TEST(sdp_ride_came__doubles)
 {
-	struct sdp_ride r = ride_of(1);
+	struct sdp_piggyback r = ride_of(1);
 	u32 i, n;
 
 	for (n = 1; n <= 1024; n *= 2) {
@@ -77,10 +77,10 @@ TEST(sdp_ride_came__doubles)
 			EXPECT_FALSE(r.holds);
 			exchange(&r, i, i);
 		}
-		sdp_ride_posted(&r);
-		EXPECT_TRUE(sdp_ride_waits(&r));
-		sdp_ride_came(&r);
-		EXPECT_FALSE(sdp_ride_waits(&r));
+		sdp_piggyback_posted(&r);
+		EXPECT_TRUE(sdp_piggyback_waits(&r));
+		sdp_piggyback_came(&r);
+		EXPECT_FALSE(sdp_piggyback_waits(&r));
 	}
 	EXPECT_EQ(1024, r.needed);
 }
@@ -88,25 +88,25 @@ TEST(sdp_ride_came__doubles)
 /* After it was asked for anything may come: it says nothing */
 TEST(sdp_ride_came__asked)
 {
-	struct sdp_ride r = ride_of(1);
+	struct sdp_piggyback r = ride_of(1);
 
 	exchange(&r, 1, 1);
-	sdp_ride_posted(&r);
-	sdp_ride_sent(&r, 2);
-	sdp_ride_came(&r);
+	sdp_piggyback_posted(&r);
+	sdp_piggyback_sent(&r, 2);
+	sdp_piggyback_came(&r);
 	EXPECT_TRUE(r.holds);
 }
 
 /* 0 is never */
 TEST(sdp_ride_init__never)
 {
-	struct sdp_ride r = ride_of(0);
+	struct sdp_piggyback r = ride_of(0);
 	u32 i;
 
 	for (i = 0; i < 100; i++)
 		exchange(&r, i, i);
-	sdp_ride_posted(&r);
-	EXPECT_FALSE(sdp_ride_waits(&r));
+	sdp_piggyback_posted(&r);
+	EXPECT_FALSE(sdp_piggyback_waits(&r));
 }
 
 static const struct sdp_tx_view nothing, request = { .head_bytes = 5 };
@@ -138,7 +138,7 @@ TEST(sdp_engine_next__kept_for_the_request)
 	EXPECT_EQ(SDP_MID_SINK_AVAIL, w->tx.mid);
 	EXPECT_EQ(5, w->tx.payload_max);
 	receive_bytes(w, &w->a, w->buf, emit_offered(w, &w->b));
-	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 	write_bytes(TEST_SELF, w, 1000);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
 	post_buffer(TEST_SELF, w);
@@ -156,7 +156,7 @@ TEST(sdp_engine_next__kept_no_room)
 	receive_bytes(w, &w->a, w->buf, emit_offered(w, &w->b));
 	sdp_engine_posted(&w->a, 1);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
-	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 }
 
 /* A peer that has something unasked gets it as an answer (C8), and it is not kept again so soon */
@@ -164,11 +164,11 @@ TEST(sdp_engine_next__kept_in_vain)
 {
 	struct world *w = kept(TEST_SELF);
 
-	sdp_engine_offer(&w->a, &region, 0);
+	sdp_engine_srcavail(&w->a, &region, 0);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
-	EXPECT_EQ(2 * N, w->b.ride.needed);
+	EXPECT_EQ(2 * N, w->b.piggyback.needed);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
-	EXPECT_ACT(w, SDP_ACT_OFFER_OVER);
+	EXPECT_ACT(w, SDP_ACT_SRCAVAIL_OVER);
 	write_bytes(TEST_SELF, w, 1000);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
 	posted_buffer(TEST_SELF, w);
@@ -180,7 +180,7 @@ TEST(sdp_engine_next__kept_and_data_came)
 	struct world *w = kept(TEST_SELF);
 
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 5);
-	EXPECT_FALSE(w->b.ride.holds);
+	EXPECT_FALSE(w->b.piggyback.holds);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
 }
 
@@ -199,8 +199,8 @@ TEST(sdp_engine_advert_cancel__kept)
 	struct world *w = kept(TEST_SELF);
 
 	memset(&w->acts, 0, sizeof(w->acts));
-	sdp_engine_advert_cancel(&w->b, &w->acts);
-	EXPECT_ACT(w, SDP_ACT_ADVERT_OVER);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
+	EXPECT_ACT(w, SDP_ACT_SINKAVAIL_OVER);
 	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->b, &nothing, &w->tx));
 }
 

@@ -18,14 +18,14 @@ TEST(sdp_engine_want_pipelined__in_a_row)
 		offer_read(TEST_SELF, w, true);
 		EXPECT_EQ(SDP_FLAG_REQ_PIPE, w->msg.h.flags);
 	}
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	EXPECT_EQ(0x20, w->buf[16]);
 	EXPECT_NO_ACTS(w);
 	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->b));
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->a));
-	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
@@ -89,7 +89,7 @@ TEST(sdp_engine_want_pipelined__withdrawn)
 
 	for (i = 0; i < N; i++) {
 		offer(TEST_SELF, w);
-		sdp_engine_withdraw(&w->a);
+		sdp_engine_srcavail_cancel(&w->a);
 		sdp_engine_want_pipelined(&w->b);
 		tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_CANCEL);
 		tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
@@ -108,7 +108,7 @@ TEST(sdp_engine_want_pipelined__urgent)
 
 	offer(TEST_SELF, w);
 	sdp_engine_want_pipelined(&w->b);
-	sdp_engine_decline(&w->b);
+	sdp_engine_srcavail_decline(&w->b);
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->b, &urgent, &w->tx));
 	EXPECT_EQ(SDP_MID_SENDSM, w->tx.mid);
 	EXPECT_EQ(SDP_FLAG_REQ_PIPE | SDP_FLAG_OOB_PEND, w->tx.flags);
@@ -123,7 +123,7 @@ TEST(sdp_engine_want_pipelined__mode_after_0)
 	for (i = 0; i < 20; i++)
 		offer_read(TEST_SELF, w, true);
 	EXPECT_EQ(0, offered(w, &w->a));
-	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 }
 
 /*
@@ -140,7 +140,7 @@ TEST(sdp_mode_offer_declined__pipelined)
 	EXPECT_EQ(0, offered(w, &w->a));
 	offer_declined(TEST_SELF, w, false);
 	EXPECT_FALSE(w->acts.list[0].pipe);
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	EXPECT_EQ(0x10, w->buf[16]);
 	expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
@@ -181,15 +181,15 @@ TEST(sdp_engine_missed__in_a_row)
 		EXPECT_EQ(0, offered(w, &w->a));
 		expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
 		offer_read(TEST_SELF, w, true);
-		sdp_engine_missed(&w->a);
+		sdp_engine_sinkavail_missed(&w->a);
 	}
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	EXPECT_EQ(0x10, w->buf[16]);
 	expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
 	/* There it says nothing, and nothing is left of it. */
 	for (i = 0; i < 2 * N; i++)
-		sdp_engine_missed(&w->a);
+		sdp_engine_sinkavail_missed(&w->a);
 	EXPECT_EQ(0, offered(w, &w->a));
 	EXPECT_EQ(0, w->a.tx_mode.missed);
 }
@@ -203,27 +203,27 @@ TEST(sdp_engine_missed__resets)
 
 	for (i = 0; i < 3; i++) {
 		for (n = 1; n < N; n++)
-			sdp_engine_missed(&w->a);
+			sdp_engine_sinkavail_missed(&w->a);
 		EXPECT_EQ(N - 1, w->a.tx_mode.missed);
 		posted_buffer(TEST_SELF, w);
-		sdp_engine_missed(&w->a);
+		sdp_engine_sinkavail_missed(&w->a);
 		EXPECT_EQ(N - 1, w->a.tx_mode.missed);
 		write_bytes(TEST_SELF, w, 1000);
-		sdp_engine_missed(&w->a);
+		sdp_engine_sinkavail_missed(&w->a);
 		EXPECT_EQ(0, w->a.tx_mode.missed);
 		tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
 	}
 	EXPECT_EQ(0, offered(w, &w->a));
 	offer(TEST_SELF, w);
 	for (n = 0; n < 2 * N; n++)
-		sdp_engine_missed(&w->a);
+		sdp_engine_sinkavail_missed(&w->a);
 	EXPECT_EQ(0, w->a.tx_mode.missed);
 	config.mode_after = 0;
 	w = joined(TEST_SELF, &config, &config);
 	change(w, &w->b, 0x20);
 	w->a.tx_mode.mode = SDP_MODE_PIPELINED;
 	for (n = 0; n < 2 * N; n++)
-		sdp_engine_missed(&w->a);
+		sdp_engine_sinkavail_missed(&w->a);
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
@@ -234,16 +234,16 @@ TEST(sdp_engine_unread__as_declined)
 	u32 i;
 
 	offer(TEST_SELF, w);
-	sdp_engine_unread(&w->a);
+	sdp_engine_srcavail_unread(&w->a);
 	EXPECT_EQ(0, offered(w, &w->a));
-	sdp_engine_withdraw(&w->a);
+	sdp_engine_srcavail_cancel(&w->a);
 	emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
 	EXPECT_EQ(0, offered(w, &w->a));
-	sdp_engine_unread(&w->a);
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	sdp_engine_srcavail_unread(&w->a);
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
-	sdp_engine_unread(&w->a);
+	sdp_engine_srcavail_unread(&w->a);
 	emit(w, &w->a, SDP_MID_MODE_CHANGE, 0);
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));
 
@@ -251,12 +251,12 @@ TEST(sdp_engine_unread__as_declined)
 	for (i = 0; i < N; i++) {
 		EXPECT_EQ(i, w->a.tx_mode.alike);
 		EXPECT_EQ(0, offered(w, &w->a));
-		sdp_engine_unread(&w->a);
+		sdp_engine_srcavail_unread(&w->a);
 	}
 	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
 	emit(w, &w->a, SDP_MID_MODE_CHANGE, 0);
 	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_tx_mode(&w->a));
-	sdp_engine_unread(&w->a);
+	sdp_engine_srcavail_unread(&w->a);
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
@@ -267,7 +267,7 @@ TEST(sdp_engine_missed__then_written)
 	u32 i;
 
 	for (i = 0; i < N; i++)
-		sdp_engine_missed(&w->a);
+		sdp_engine_sinkavail_missed(&w->a);
 	posted_buffer(TEST_SELF, w);
 	write_bytes(TEST_SELF, w, 1000);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
@@ -329,12 +329,12 @@ TEST(sdp_mode_discarded__while_offering)
 		posted_buffer(TEST_SELF, w);
 		pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
 	}
-	sdp_engine_offer(&w->a, &region, 0);
+	sdp_engine_srcavail(&w->a, &region, 0);
 	posted_buffer(TEST_SELF, w);
-	EXPECT_FALSE(sdp_engine_offering(&w->a));
+	EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
 	EXPECT_TRUE(w->a.tx_mode.wanted);
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
 }
@@ -344,7 +344,7 @@ TEST(sdp_engine_posted_large__not_pipelined)
 {
 	struct world *w = pipelined(TEST_SELF);
 
-	sdp_engine_posted_large(&w->b);
+	sdp_engine_large_recv(&w->b);
 	EXPECT_EQ(0, offered(w, &w->b));
 	change(w, &w->a, 0x90);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
@@ -399,7 +399,7 @@ TEST(sdp_engine_next__updates_in_pipelined)
 	EXPECT_EQ(0, offered(w, &w->b));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_DATA);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
-	EXPECT_EQ(buffer.len, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(buffer.len, sdp_engine_may_rdma_write(&w->a));
 }
 
 /* D5: ModeChange needs the credit of data, whichever it is */

@@ -33,12 +33,12 @@ TEST(sdp_engine_commit__revokes_what_is_read)
 
 	offer(TEST_SELF, w);
 	EXPECT_EQ(0, w->sent.revoke);
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, 1, &from));
-	sdp_engine_read_end(&w->b, true);
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, 1, &from));
+	sdp_engine_rdma_read_end(&w->b, true);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_RDMA_RD_COMPL);
 	EXPECT_EQ(0, w->sent.revoke);
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, REST - 1, &from));
-	sdp_engine_read_end(&w->b, true);
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, REST - 1, &from));
+	sdp_engine_rdma_read_end(&w->b, true);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_RDMA_RD_COMPL);
 	EXPECT_EQ(region.rkey, w->sent.revoke);
 }
@@ -61,10 +61,10 @@ static struct world *written(TEST_CTX, const struct sdp_engine_config *sink)
 	for (i = 0; i < N; i++)
 		offer_read(TEST_SELF, w, true);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
-	EXPECT_TRUE(sdp_engine_advertise(&w->b, &buffer));
+	EXPECT_TRUE(sdp_engine_sinkavail(&w->b, &buffer));
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
 	EXPECT_EQ(0, w->sent.revoke);
-	EXPECT_TRUE(sdp_engine_write(&w->a, 17, &to));
+	EXPECT_TRUE(sdp_engine_rdma_write(&w->a, 17, &to));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
 	return w;
 }

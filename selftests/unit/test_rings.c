@@ -521,12 +521,12 @@ TEST(sdp_engine_may_offer__not_by_nic)
 	u32 i;
 
 	w = agreed(TEST_SELF, SDP_BY_NIC, SDP_BY_RDMA);
-	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 	for (i = 0; i < ARRAY_SIZE(mids); i++) {
 		w = agreed(TEST_SELF, SDP_BY_NIC, SDP_BY_NIC);
-		EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+		EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 		w->a.rx_mode.mode = SDP_MODE_PIPELINED;
-		EXPECT_EQ(0, sdp_engine_may_advertise(&w->a));
+		EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->a));
 		m = from_peer(&w->b, mids[i], mids[i] == SDP_MID_SRC_AVAIL ? 10 : 0);
 		m.src = (struct sdp_region){ .len = 100, .rkey = 1, .va = 4096 };
 		receive_msg(w, &w->b, &m);

@@ -10,23 +10,23 @@ TEST(sdp_engine_may_advertise__states)
 	struct sdp_region small = buffer;
 	struct world *w = learners(TEST_SELF);
 
-	EXPECT_EQ(0, sdp_engine_may_advertise(&w->b));
-	EXPECT_EQ(0, sdp_engine_advertise(&w->b, &buffer));
+	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
+	EXPECT_EQ(0, sdp_engine_sinkavail(&w->b, &buffer));
 	w = pipelined(TEST_SELF);
-	EXPECT_EQ(PAYLOAD_MAX, sdp_engine_may_advertise(&w->b));
-	EXPECT_EQ(0, sdp_engine_may_advertise(&w->a));
+	EXPECT_EQ(PAYLOAD_MAX, sdp_engine_may_sinkavail(&w->b));
+	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->a));
 	small.len = PAYLOAD_MAX - 1;
-	EXPECT_EQ(0, sdp_engine_advertise(&w->b, &small));
+	EXPECT_EQ(0, sdp_engine_sinkavail(&w->b, &small));
 	small.len++;
-	EXPECT_NE(0, sdp_engine_advertise(&w->b, &small));
+	EXPECT_NE(0, sdp_engine_sinkavail(&w->b, &small));
 	pass(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
-	EXPECT_EQ(PAYLOAD_MAX, sdp_engine_may_advertise(&w->b));
+	EXPECT_EQ(PAYLOAD_MAX, sdp_engine_may_sinkavail(&w->b));
 	aborted(w, &w->b, ECONNABORTED);
-	EXPECT_EQ(0, sdp_engine_may_advertise(&w->b));
-	EXPECT_EQ(0, sdp_engine_adverts_out(&w->b));
+	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
+	EXPECT_EQ(0, sdp_engine_sinkavails_out(&w->b));
 	w = pipelined(TEST_SELF);
 	pass(w, &w->a, &w->b, SDP_MID_DISCONN, 0);
-	EXPECT_EQ(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
 }
 
 /* wire 3, 8: as many as both sides can hold */
@@ -35,18 +35,18 @@ TEST(sdp_engine_advertise__max)
 	struct world *w = pipelined(TEST_SELF);
 	u32 i;
 
-	for (i = 1; i <= SDP_ADVERTS_MAX; i++) {
+	for (i = 1; i <= SDP_SINKAVAILS_MAX; i++) {
 		EXPECT_EQ(i, post_buffer(TEST_SELF, w));
-		EXPECT_EQ(i, sdp_engine_adverts_out(&w->b));
+		EXPECT_EQ(i, sdp_engine_sinkavails_out(&w->b));
 	}
-	EXPECT_EQ(0, sdp_engine_may_advertise(&w->b));
-	EXPECT_EQ(0, sdp_engine_advertise(&w->b, &buffer));
+	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
+	EXPECT_EQ(0, sdp_engine_sinkavail(&w->b, &buffer));
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
-	EXPECT_EQ(0, sdp_engine_advertise(&w->b, &buffer));
+	EXPECT_EQ(0, sdp_engine_sinkavail(&w->b, &buffer));
 	w = pipelined(TEST_SELF);
-	w->b.adverts.max = 1;
+	w->b.sinkavail_rx.max = 1;
 	post_buffer(TEST_SELF, w);
-	EXPECT_EQ(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
 }
 
 /* wire 6, C7: the buffer, and how much has come that went elsewhere: one for each SrcAvail */
@@ -76,11 +76,11 @@ TEST(sdp_engine_receive__written)
 	write_bytes(TEST_SELF, w, 1);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
 	EXPECT_WRITTEN(w, first, 1);
-	EXPECT_EQ(1, sdp_engine_adverts_out(&w->b));
+	EXPECT_EQ(1, sdp_engine_sinkavails_out(&w->b));
 	write_bytes(TEST_SELF, w, 4000);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
 	EXPECT_WRITTEN(w, second, 4000);
-	EXPECT_EQ(0, sdp_engine_adverts_out(&w->b));
+	EXPECT_EQ(0, sdp_engine_sinkavails_out(&w->b));
 	EXPECT_EQ(second + 1, post_buffer(TEST_SELF, w));
 }
 
@@ -130,17 +130,17 @@ TEST(sdp_engine_receive__discards)
 	u32 first = posted_buffer(TEST_SELF, w), second = posted_buffer(TEST_SELF, w);
 
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
-	EXPECT_ACTS(w, SDP_ACT_ADVERT_OVER, SDP_ACT_DELIVER);
+	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_OVER, SDP_ACT_DELIVER);
 	EXPECT_EQ(first, w->acts.list[0].id);
-	EXPECT_EQ(1, sdp_engine_adverts_out(&w->b));
+	EXPECT_EQ(1, sdp_engine_sinkavails_out(&w->b));
 	/* One without payload comes in nobody's. */
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
 	EXPECT_NO_ACTS(w);
 	write_bytes(TEST_SELF, w, 4000);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
 	EXPECT_WRITTEN(w, second, 4000);
-	EXPECT_EQ(N, w->b.adverts.non_discards);
-	EXPECT_EQ(N, w->a.target.non_discards);
+	EXPECT_EQ(N, w->b.sinkavail_rx.non_discards);
+	EXPECT_EQ(N, w->a.sinkavail_tx.non_discards);
 }
 
 /* C7: a message was on its way when they were: they are stale, and so is none that follows */
@@ -156,20 +156,20 @@ TEST(sdp_engine_receive__stale)
 	post_buffer(TEST_SELF, w);
 	land(w, &w->b, &data);
 	EXPECT_EQ(3, w->acts.n);
-	EXPECT_EQ(SDP_ACT_ADVERT_OVER, w->acts.list[0].kind);
+	EXPECT_EQ(SDP_ACT_SINKAVAIL_OVER, w->acts.list[0].kind);
 	EXPECT_EQ(1, w->acts.list[0].id);
-	EXPECT_EQ(SDP_ACT_ADVERT_OVER, w->acts.list[1].kind);
+	EXPECT_EQ(SDP_ACT_SINKAVAIL_OVER, w->acts.list[1].kind);
 	EXPECT_EQ(2, w->acts.list[1].id);
 	EXPECT_EQ(SDP_ACT_DELIVER, w->acts.list[2].kind);
 	three = launch(TEST_SELF, w, &w->b, SDP_MID_SINK_AVAIL);
 	land(w, &w->a, &one);
 	land(w, &w->a, &two);
-	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
 	land(w, &w->a, &three);
-	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
-	EXPECT_EQ(2, w->a.target.stale);
-	EXPECT_EQ(N + 1, w->a.target.non_discards);
-	EXPECT_EQ(N + 1, w->b.adverts.non_discards);
+	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
+	EXPECT_EQ(2, w->a.sinkavail_tx.stale);
+	EXPECT_EQ(N + 1, w->a.sinkavail_tx.non_discards);
+	EXPECT_EQ(N + 1, w->b.sinkavail_rx.non_discards);
 }
 
 /* ... the source has the first of them, and not the second, when it sends a message */
@@ -181,13 +181,13 @@ TEST(sdp_engine_receive__discards_what_was_seen)
 	struct flying data = launch_data(w, &w->a, 10), more = launch_data(w, &w->a, 10);
 
 	land(w, &w->b, &data);
-	EXPECT_ACTS(w, SDP_ACT_ADVERT_OVER, SDP_ACT_DELIVER);
+	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_OVER, SDP_ACT_DELIVER);
 	EXPECT_EQ(first, w->acts.list[0].id);
 	land(w, &w->b, &more);
-	EXPECT_ACTS(w, SDP_ACT_ADVERT_OVER, SDP_ACT_DELIVER);
+	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_OVER, SDP_ACT_DELIVER);
 	EXPECT_EQ(second, w->acts.list[0].id);
 	land(w, &w->a, &avail);
-	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
 }
 
 /* C7: the count wraps at 32 bits, and ids never are 0 */
@@ -196,21 +196,21 @@ TEST(sdp_engine_advertise__wraps)
 	struct world *w = pipelined(TEST_SELF);
 	struct flying data, avail;
 
-	w->b.adverts.non_discards = 0xffffffff;
-	w->a.target.non_discards = 0xffffffff;
-	w->b.adverts.last_id = 0xffffffff;
+	w->b.sinkavail_rx.non_discards = 0xffffffff;
+	w->a.sinkavail_tx.non_discards = 0xffffffff;
+	w->b.sinkavail_rx.last_id = 0xffffffff;
 	EXPECT_EQ(1, posted_buffer(TEST_SELF, w));
-	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 1);
 	data = launch_data(w, &w->a, 1);
 	post_buffer(TEST_SELF, w);
 	avail = launch(TEST_SELF, w, &w->b, SDP_MID_SINK_AVAIL);
 	land(w, &w->b, &data);
 	land(w, &w->a, &avail);
-	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
-	EXPECT_EQ(0, w->b.adverts.non_discards);
+	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
+	EXPECT_EQ(0, w->b.sinkavail_rx.non_discards);
 	posted_buffer(TEST_SELF, w);
-	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 }
 
 /* wire 7: ... and so do sequence numbers, with one out for long */
@@ -220,10 +220,10 @@ TEST(sdp_adverts_note__wraps)
 	u32 id = posted_buffer(TEST_SELF, w);
 
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
-	EXPECT_EQ(1, w->b.adverts.seen);
-	w->b.adverts.list[0].seq += 0x80000000U;
+	EXPECT_EQ(1, w->b.sinkavail_rx.seen);
+	w->b.sinkavail_rx.list[0].seq += 0x80000000U;
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 1);
-	EXPECT_EQ(SDP_ACT_ADVERT_OVER, w->acts.list[0].kind);
+	EXPECT_EQ(SDP_ACT_SINKAVAIL_OVER, w->acts.list[0].kind);
 	EXPECT_EQ(id, w->acts.list[0].id);
 }
 
@@ -234,17 +234,17 @@ TEST(sdp_engine_receive__src_avail_crosses)
 	struct flying avail, src;
 	u32 id;
 
-	sdp_engine_offer(&w->a, &region, 0);
+	sdp_engine_srcavail(&w->a, &region, 0);
 	src = launch(TEST_SELF, w, &w->a, SDP_MID_SRC_AVAIL);
 	id = post_buffer(TEST_SELF, w);
 	avail = launch(TEST_SELF, w, &w->b, SDP_MID_SINK_AVAIL);
 	land(w, &w->b, &src);
 	EXPECT_NO_ACTS(w);
-	EXPECT_EQ(0, sdp_engine_offered(&w->b));
+	EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
 	land(w, &w->a, &avail);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 0);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, 0);
 	EXPECT_TRUE(w->acts.list[0].crossed);
-	EXPECT_FALSE(sdp_engine_offering(&w->a));
+	EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
 	write_bytes(TEST_SELF, w, LEN);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
 	EXPECT_WRITTEN(w, id, LEN);
@@ -256,17 +256,17 @@ TEST(sdp_engine_receive__src_avail_crosses_stale)
 	struct world *w = pipelined(TEST_SELF);
 	struct flying avail, src, data = launch_data(w, &w->a, 1);
 
-	sdp_engine_offer(&w->a, &region, 0);
+	sdp_engine_srcavail(&w->a, &region, 0);
 	src = launch(TEST_SELF, w, &w->a, SDP_MID_SRC_AVAIL);
 	post_buffer(TEST_SELF, w);
 	avail = launch(TEST_SELF, w, &w->b, SDP_MID_SINK_AVAIL);
 	land(w, &w->b, &data);
 	land(w, &w->b, &src);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFERED, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL, LEN);
 	land(w, &w->a, &avail);
 	EXPECT_NO_ACTS(w);
-	EXPECT_TRUE(sdp_engine_offering(&w->a));
-	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
+	EXPECT_TRUE(sdp_engine_srcavail_tx_open(&w->a));
+	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
 }
 
 /* ... also when it has been withdrawn meanwhile; a late answer of other sinks is no mistake */
@@ -275,9 +275,9 @@ TEST(sdp_engine_receive__src_cancel_crosses)
 	struct world *w = pipelined(TEST_SELF);
 	struct flying avail, src, cancel;
 
-	sdp_engine_offer(&w->a, &region, 0);
+	sdp_engine_srcavail(&w->a, &region, 0);
 	src = launch(TEST_SELF, w, &w->a, SDP_MID_SRC_AVAIL);
-	sdp_engine_withdraw(&w->a);
+	sdp_engine_srcavail_cancel(&w->a);
 	cancel = launch(TEST_SELF, w, &w->a, SDP_MID_SRC_CANCEL);
 	post_buffer(TEST_SELF, w);
 	avail = launch(TEST_SELF, w, &w->b, SDP_MID_SINK_AVAIL);
@@ -286,7 +286,7 @@ TEST(sdp_engine_receive__src_cancel_crosses)
 	EXPECT_NO_ACTS(w);
 	EXPECT_EQ(0, offered(w, &w->b));
 	land(w, &w->a, &avail);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 0);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, 0);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
 	EXPECT_NO_ACTS(w);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
@@ -300,16 +300,16 @@ TEST(sdp_engine_advertise__answers)
 	u32 id;
 
 	offer(TEST_SELF, w);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFERED, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL, LEN);
 	id = post_buffer(TEST_SELF, w);
-	EXPECT_EQ(LEN, sdp_engine_offered(&w->b));
+	EXPECT_EQ(LEN, sdp_engine_srcavail_rx_left(&w->b));
 	w->b.credit.tx_limit = w->b.credit.tx_seq + 1;
 	w->b.credit.posted = w->b.credit.theirs;
 	EXPECT_EQ(0, offered(w, &w->b));
 	w->b.credit.posted++;
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 0);
-	EXPECT_EQ(0, sdp_engine_offered(&w->b));
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, 0);
+	EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
 	EXPECT_FALSE(w->b.credit.reserve);
 	write_bytes(TEST_SELF, w, LEN);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
@@ -324,25 +324,25 @@ TEST(sdp_engine_advertise__waits_for_read)
 
 	offer(TEST_SELF, w);
 	post_buffer(TEST_SELF, w);
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, 10, &from));
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, 10, &from));
 	EXPECT_EQ(region.va, from.va);
-	EXPECT_EQ(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
 	EXPECT_EQ(0, offered(w, &w->b));
-	sdp_engine_read_end(&w->b, true);
+	sdp_engine_rdma_read_end(&w->b, true);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_RDMA_RD_COMPL);
 	EXPECT_EQ(0, offered(w, &w->b));
-	EXPECT_EQ(0, sdp_engine_may_advertise(&w->b));
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, LEN - 10, &from));
-	sdp_engine_read_end(&w->b, true);
+	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, LEN - 10, &from));
+	sdp_engine_rdma_read_end(&w->b, true);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_RDMA_RD_COMPL);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
-	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 
 	w = pipelined(TEST_SELF);
 	offer(TEST_SELF, w);
 	post_buffer(TEST_SELF, w);
-	sdp_engine_decline(&w->b);
+	sdp_engine_srcavail_decline(&w->b);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
 }
@@ -356,8 +356,8 @@ TEST(sdp_engine_receive__mode_ends_all)
 	post_buffer(TEST_SELF, w);
 	change(w, &w->b, 0x10);
 	expect_over(TEST_SELF, w, 2, 1);
-	EXPECT_EQ(0, sdp_engine_adverts_out(&w->b));
-	EXPECT_EQ(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_EQ(0, sdp_engine_sinkavails_out(&w->b));
+	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
@@ -367,14 +367,14 @@ TEST(sdp_engine_receive__disconn_ends_all)
 	struct world *w = pipelined(TEST_SELF);
 	u32 i;
 
-	for (i = 0; i < SDP_ADVERTS_MAX; i++)
+	for (i = 0; i < SDP_SINKAVAILS_MAX; i++)
 		posted_buffer(TEST_SELF, w);
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	pass(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
 	pass(w, &w->a, &w->b, SDP_MID_DISCONN, 0);
-	EXPECT_EQ(SDP_ADVERTS_MAX + 2, w->acts.n);
-	for (i = 0; i < SDP_ADVERTS_MAX; i++) {
-		EXPECT_EQ(SDP_ACT_ADVERT_OVER, w->acts.list[i].kind);
+	EXPECT_EQ(SDP_SINKAVAILS_MAX + 2, w->acts.n);
+	for (i = 0; i < SDP_SINKAVAILS_MAX; i++) {
+		EXPECT_EQ(SDP_ACT_SINKAVAIL_OVER, w->acts.list[i].kind);
 		EXPECT_EQ(i + 1, w->acts.list[i].id);
 	}
 	EXPECT_EQ(SDP_ACT_EOF, w->acts.list[i].kind);
@@ -391,21 +391,21 @@ TEST(sdp_engine_advert_cancel__answered)
 	posted_buffer(TEST_SELF, w);
 	post_buffer(TEST_SELF, w);
 	memset(&w->acts, 0, sizeof(w->acts));
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	expect_over(TEST_SELF, w, 1, 3);
-	EXPECT_EQ(2, sdp_engine_adverts_out(&w->b));
-	EXPECT_EQ(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_EQ(2, sdp_engine_sinkavails_out(&w->b));
+	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_CANCEL);
 	EXPECT_EQ(16, w->msg.h.len);
-	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	EXPECT_EQ(0, offered(w, &w->b));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SINK_CANCEL_ACK);
 	expect_over(TEST_SELF, w, 2, 1);
 	EXPECT_EQ(0, offered(w, &w->a));
-	EXPECT_NE(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
 	posted_buffer(TEST_SELF, w);
-	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 }
 
 /* Nothing to be taken back: nothing is said */
@@ -414,18 +414,18 @@ TEST(sdp_engine_advert_cancel__nothing)
 	struct world *w = pipelined(TEST_SELF);
 
 	memset(&w->acts, 0, sizeof(w->acts));
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	EXPECT_NO_ACTS(w);
 	EXPECT_EQ(0, offered(w, &w->b));
-	EXPECT_NE(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
 	post_buffer(TEST_SELF, w);
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	expect_over(TEST_SELF, w, 1, 1);
-	EXPECT_NE(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
 	EXPECT_EQ(0, offered(w, &w->b));
 	aborted(w, &w->b, EIO);
 	memset(&w->acts, 0, sizeof(w->acts));
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	EXPECT_NO_ACTS(w);
 }
 
@@ -440,14 +440,14 @@ TEST(sdp_engine_advert_cancel__crosses)
 	data = launch_data(w, &w->a, 10);
 	write_bytes(TEST_SELF, w, 2000);
 	written = launch(TEST_SELF, w, &w->a, SDP_MID_RDMA_WR_COMPL);
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	cancel = launch(TEST_SELF, w, &w->b, SDP_MID_SINK_CANCEL);
 	land(w, &w->b, &data);
-	EXPECT_ACTS(w, SDP_ACT_ADVERT_OVER, SDP_ACT_DELIVER);
-	EXPECT_EQ(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_OVER, SDP_ACT_DELIVER);
+	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
 	land(w, &w->b, &written);
 	EXPECT_WRITTEN(w, 2, 2000);
-	EXPECT_NE(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
 	land(w, &w->a, &cancel);
 	EXPECT_EQ(0, offered(w, &w->a));
 	/* An answer would be to something else. */
@@ -463,11 +463,11 @@ TEST(sdp_engine_advert_cancel__written)
 	posted_buffer(TEST_SELF, w);
 	posted_buffer(TEST_SELF, w);
 	write_bytes(TEST_SELF, w, 2000);
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_CANCEL);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
 	EXPECT_WRITTEN(w, 1, 2000);
-	EXPECT_EQ(1, sdp_engine_adverts_out(&w->b));
+	EXPECT_EQ(1, sdp_engine_sinkavails_out(&w->b));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SINK_CANCEL_ACK);
 	expect_over(TEST_SELF, w, 1, 2);
 
@@ -475,12 +475,12 @@ TEST(sdp_engine_advert_cancel__written)
 	w = pipelined(TEST_SELF);
 	posted_buffer(TEST_SELF, w);
 	write_bytes(TEST_SELF, w, 2000);
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_CANCEL);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
 	EXPECT_WRITTEN(w, 1, 2000);
 	EXPECT_EQ(0, offered(w, &w->a));
-	EXPECT_NE(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
 }
 
 /* ... or they were stale */
@@ -491,11 +491,11 @@ TEST(sdp_engine_advert_cancel__stale)
 
 	post_buffer(TEST_SELF, w);
 	avail = launch(TEST_SELF, w, &w->b, SDP_MID_SINK_AVAIL);
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	cancel = launch(TEST_SELF, w, &w->b, SDP_MID_SINK_CANCEL);
 	land(w, &w->b, &data);
-	EXPECT_ACTS(w, SDP_ACT_ADVERT_OVER, SDP_ACT_DELIVER);
-	EXPECT_NE(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_OVER, SDP_ACT_DELIVER);
+	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
 	land(w, &w->a, &avail);
 	land(w, &w->a, &cancel);
 	EXPECT_EQ(0, offered(w, &w->a));
@@ -505,7 +505,7 @@ TEST(sdp_engine_advert_cancel__stale)
 	data = launch_data(w, &w->a, 10);
 	post_buffer(TEST_SELF, w);
 	launch(TEST_SELF, w, &w->b, SDP_MID_SINK_AVAIL);
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	land(w, &w->b, &data);
 	EXPECT_EQ(0, offered(w, &w->b));
 }
@@ -516,12 +516,12 @@ TEST(sdp_engine_advert_cancel__data_before_answer)
 	struct world *w = pipelined(TEST_SELF);
 
 	posted_buffer(TEST_SELF, w);
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_CANCEL);
 	receive_right(w, &w->b, SDP_MID_DATA, 10);
 	EXPECT_ACT(w, SDP_ACT_DELIVER);
-	EXPECT_EQ(N + 1, w->b.adverts.non_discards);
-	EXPECT_EQ(1, sdp_engine_adverts_out(&w->b));
+	EXPECT_EQ(N + 1, w->b.sinkavail_rx.non_discards);
+	EXPECT_EQ(1, sdp_engine_sinkavails_out(&w->b));
 	receive_right(w, &w->b, SDP_MID_SINK_CANCEL_ACK, 0);
 	expect_over(TEST_SELF, w, 1, 1);
 }
@@ -533,12 +533,12 @@ TEST(sdp_engine_advert_cancel__src_avail_before_answer)
 	struct sdp_msg m;
 
 	posted_buffer(TEST_SELF, w);
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_CANCEL);
 	m = from_peer(&w->b, SDP_MID_SRC_AVAIL, 0);
 	m.src = region;
 	receive_msg(w, &w->b, &m);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFERED, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL, LEN);
 }
 
 /* wire 8: an answer whose sender has not got the cancel, or to none */
@@ -552,7 +552,7 @@ TEST(sdp_engine_receive__cancel_ack_wrong)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 	w = pipelined(TEST_SELF);
 	posted_buffer(TEST_SELF, w);
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	launch(TEST_SELF, w, &w->b, SDP_MID_SINK_CANCEL);
 	m = from_peer(&w->b, SDP_MID_SINK_CANCEL_ACK, 0);
 	m.h.mseq_ack--;
@@ -590,7 +590,7 @@ TEST(sdp_engine_next__rides)
 		receive_bytes(w, &w->a, w->buf, emit_offered(w, &w->b));
 		n = w->acts.n;
 		EXPECT_EQ((cases[i].want > 0) + cases[i].view.urgent, n);
-		EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+		EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 		if (!cases[i].want || !n)
 			continue;
 		EXPECT_EQ(SDP_ACT_DELIVER, w->acts.list[n - 1].kind);
@@ -605,7 +605,7 @@ TEST(sdp_engine_next__rides_not)
 	static const struct sdp_tx_view ready = { .head_bytes = 5, .head_full = true };
 	struct world *w = pipelined(TEST_SELF);
 
-	sdp_engine_offer(&w->b, &region, INLINED);
+	sdp_engine_srcavail(&w->b, &region, INLINED);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SRC_AVAIL);
 	post_buffer(TEST_SELF, w);
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->b, &ready, &w->tx));
@@ -640,7 +640,7 @@ TEST(sdp_engine_advert_cancel__last_credit)
 	emit(w, &w->b, SDP_MID_DATA, 1);
 	EXPECT_EQ(c->posted - 1, w->sent.h.bufs);
 	c->tx_limit = c->tx_seq + 1;
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	EXPECT_EQ(SDP_MID_SINK_CANCEL, offered(w, &w->b));
 	emit_offered(w, &w->b);
 	EXPECT_EQ(c->posted, w->sent.h.bufs);
@@ -657,7 +657,7 @@ TEST(sdp_engine_next__advert_credit)
 	EXPECT_EQ(0, offered(w, &w->b));
 	w->b.credit.tx_limit++;
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
-	sdp_engine_advert_cancel(&w->b, &w->acts);
+	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	w->b.credit.tx_limit = w->b.credit.tx_seq + 1;
 	EXPECT_EQ(0, offered(w, &w->b));
 	w->b.credit.tx_limit++;

@@ -22,24 +22,24 @@ TEST(sdp_engine_write__reports)
 	struct world *w = pipelined(TEST_SELF);
 	struct sdp_region to;
 
-	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
-	EXPECT_FALSE(sdp_engine_write(&w->a, 1, &to));
+	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
+	EXPECT_FALSE(sdp_engine_rdma_write(&w->a, 1, &to));
 	posted_buffer(TEST_SELF, w);
 	posted_buffer(TEST_SELF, w);
-	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
-	EXPECT_FALSE(sdp_engine_write(&w->a, 0, &to));
-	EXPECT_FALSE(sdp_engine_write(&w->a, 4001, &to));
+	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
+	EXPECT_FALSE(sdp_engine_rdma_write(&w->a, 0, &to));
+	EXPECT_FALSE(sdp_engine_rdma_write(&w->a, 4001, &to));
 	EXPECT_EQ(0, offered(w, &w->a));
 	write_bytes(TEST_SELF, w, 3000);
-	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
-	EXPECT_FALSE(sdp_engine_write(&w->a, 1, &to));
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
+	EXPECT_FALSE(sdp_engine_rdma_write(&w->a, 1, &to));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
 	EXPECT_EQ(SDP_MID_RDMA_WR_COMPL, w->tx.mid);
 	EXPECT_EQ(0, w->tx.payload_max);
 	EXPECT_EQ(20, emit_offered(w, &w->a));
 	EXPECT_EQ(3000, w->sent.count);
-	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
@@ -73,14 +73,14 @@ TEST(sdp_engine_may_write__states)
 
 	posted_buffer(TEST_SELF, w);
 	pass(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
-	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 	sdp_engine_shutdown(&w->a);
-	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
-	EXPECT_FALSE(sdp_engine_write(&w->a, 1, &to));
+	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
+	EXPECT_FALSE(sdp_engine_rdma_write(&w->a, 1, &to));
 	w = pipelined(TEST_SELF);
 	posted_buffer(TEST_SELF, w);
 	aborted(w, &w->a, EIO);
-	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
 }
 
 /* In Pipelined it is offered only when there is nowhere to write, and nothing goes along */
@@ -88,17 +88,17 @@ TEST(sdp_engine_may_offer__pipelined)
 {
 	struct world *w = pipelined(TEST_SELF);
 
-	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
-	EXPECT_EQ(0, sdp_engine_inline_max(&w->a));
-	EXPECT_EQ(RECV_SIZE - 32, sdp_engine_inline_max(&w->b));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
+	EXPECT_EQ(0, sdp_engine_srcavail_inline_max(&w->a));
+	EXPECT_EQ(RECV_SIZE - 32, sdp_engine_srcavail_inline_max(&w->b));
 	posted_buffer(TEST_SELF, w);
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 	w = pipelined(TEST_SELF);
 	offer(TEST_SELF, w);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFERED, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL, LEN);
 	EXPECT_EQ(32, w->msg.h.len);
-	EXPECT_EQ(N, w->a.target.non_discards);
-	EXPECT_EQ(N, w->b.adverts.non_discards);
+	EXPECT_EQ(N, w->a.sinkavail_tx.non_discards);
+	EXPECT_EQ(N, w->b.sinkavail_rx.non_discards);
 }
 
 /* wire 8: payload, or none, in the wrong mode */
@@ -136,12 +136,12 @@ TEST(sdp_engine_offer__overtaken)
 {
 	struct world *w = pipelined(TEST_SELF);
 
-	sdp_engine_offer(&w->a, &region, 0);
+	sdp_engine_srcavail(&w->a, &region, 0);
 	posted_buffer(TEST_SELF, w);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 0);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, 0);
 	EXPECT_EQ(0, offered(w, &w->a));
-	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
-	EXPECT_FALSE(sdp_engine_offering(&w->a));
+	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
+	EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
 }
 
 /* C8: what the peer had read before it is kept: other sinks do that */
@@ -154,7 +154,7 @@ TEST(sdp_engine_offer__overtaken_after_a_part)
 	report(w, &w->a, 100);
 	m = avail(w, N);
 	receive_msg(w, &w->a, &m);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 100);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, 100);
 	EXPECT_TRUE(w->acts.list[0].crossed);
 }
 
@@ -166,7 +166,7 @@ TEST(sdp_engine_offer__refused_after_a_part)
 	offer(TEST_SELF, w);
 	report(w, &w->a, 100);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 100);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, 100);
 	EXPECT_FALSE(w->acts.list[0].crossed);
 }
 
@@ -195,15 +195,15 @@ TEST(sdp_source_declined__two_late)
 	struct sdp_msg m;
 
 	for (i = 0; i < 2; i++) {
-		sdp_engine_offer(&w->a, &region, 0);
+		sdp_engine_srcavail(&w->a, &region, 0);
 		emit(w, &w->a, SDP_MID_SRC_AVAIL, 0);
-		sdp_engine_withdraw(&w->a);
+		sdp_engine_srcavail_cancel(&w->a);
 		emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
 		cancels[i] = w->sent.h.mseq;
 		m = avail(w, N);
 		heard_from(w, &m, before);
-		EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 0);
-		EXPECT_TRUE(sdp_engine_write(&w->a, 10, &to));
+		EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, 0);
+		EXPECT_TRUE(sdp_engine_rdma_write(&w->a, 10, &to));
 		emit(w, &w->a, SDP_MID_RDMA_WR_COMPL, 0);
 	}
 	answered_late(w, cancels[0]);
@@ -226,11 +226,11 @@ TEST(sdp_engine_receive__stale_avail)
 
 		receive_msg(w, &w->a, &m);
 		EXPECT_NO_ACTS(w);
-		EXPECT_EQ(0, sdp_engine_may_write(&w->a));
-		EXPECT_TRUE(sdp_engine_may_offer(&w->a));
-		EXPECT_EQ(1, w->a.target.stale);
+		EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
+		EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
+		EXPECT_EQ(1, w->a.sinkavail_tx.stale);
 		emit(w, &w->a, SDP_MID_DATA, 1);
-		EXPECT_EQ(N + 1, w->a.target.non_discards);
+		EXPECT_EQ(N + 1, w->a.sinkavail_tx.non_discards);
 	}
 }
 
@@ -242,13 +242,13 @@ TEST(sdp_engine_receive__too_many_avail)
 	u32 i;
 
 	w->a.credit.rx_limit += 10;
-	for (i = 0; i < SDP_ADVERTS_MAX; i++) {
+	for (i = 0; i < SDP_SINKAVAILS_MAX; i++) {
 		m = avail(w, N);
 		m.sink.len = i + 1;
 		receive_msg(w, &w->a, &m);
 		sdp_engine_posted(&w->a, 1);
 		EXPECT_NO_ACTS(w);
-		EXPECT_EQ(1, sdp_engine_may_write(&w->a));
+		EXPECT_EQ(1, sdp_engine_may_rdma_write(&w->a));
 	}
 	m = avail(w, N + 1);
 	receive_msg(w, &w->a, &m);
@@ -284,9 +284,9 @@ TEST(sdp_engine_receive__avail_in_another_mode)
 		m.h.bufs++;
 		receive_msg(w, &w->a, &m);
 		EXPECT_NO_ACTS(w);
-		EXPECT_EQ(0, sdp_engine_may_write(&w->a));
+		EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
 		EXPECT_EQ(0, offered(w, &w->a));
-		EXPECT_TRUE(w->a.target.left);
+		EXPECT_TRUE(w->a.sinkavail_tx.left);
 		m = avail(w, N);
 		m.h.mid = mids[i];
 		receive_msg(w, &w->a, &m);
@@ -309,7 +309,7 @@ TEST(sdp_engine_receive__ignored_avail_with_payload)
 	receive_msg(w, &w->a, &m);
 	EXPECT_ACT_LEN(w, SDP_ACT_DELIVER, 7);
 	EXPECT_EQ(36, w->acts.list[0].offset);
-	EXPECT_EQ(1, w->a.adverts.non_discards);
+	EXPECT_EQ(1, w->a.sinkavail_rx.non_discards);
 }
 
 /* What was pending is not written into after a change of the mode */
@@ -323,16 +323,16 @@ TEST(sdp_target_leave__drops)
 		posted_buffer(TEST_SELF, w);
 		pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
 	}
-	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
-	EXPECT_EQ(1, sdp_engine_adverts_out(&w->b));
+	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
+	EXPECT_EQ(1, sdp_engine_sinkavails_out(&w->b));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	expect_over(TEST_SELF, w, 1, N + 1);
-	EXPECT_EQ(0, sdp_engine_may_write(&w->a));
-	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 	/* A message counts again. */
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
-	EXPECT_EQ(N + 1, w->a.target.non_discards);
-	EXPECT_EQ(N + 1, w->b.adverts.non_discards);
+	EXPECT_EQ(N + 1, w->a.sinkavail_tx.non_discards);
+	EXPECT_EQ(N + 1, w->b.sinkavail_rx.non_discards);
 }
 
 /* wire 10: our end; what the peer sent before it knew is ignored, what it sends after is not */
@@ -348,7 +348,7 @@ TEST(sdp_engine_receive__avail_after_own_disconn)
 		posted_buffer(TEST_SELF, w);
 		sdp_engine_shutdown(&w->a);
 		launch(TEST_SELF, w, &w->a, SDP_MID_DISCONN);
-		EXPECT_EQ(0, sdp_engine_may_write(&w->a));
+		EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
 		m = avail(w, N);
 		m.h.mid = mids[i];
 		m.h.mseq_ack--;
@@ -381,7 +381,7 @@ TEST(sdp_engine_receive__after_peers_disconn)
 	m = avail(w, N);
 	receive_msg(w, &w->a, &m);
 	EXPECT_NO_ACTS(w);
-	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 	sdp_engine_posted(&w->a, 1);
 	m = avail(w, N);
 	m.payload_len = 1;
@@ -399,16 +399,16 @@ TEST(sdp_engine_receive__both_halves)
 	for (i = 0; i < N; i++) {
 		struct sdp_region from;
 
-		sdp_engine_offer(&w->b, &region, INLINED);
+		sdp_engine_srcavail(&w->b, &region, INLINED);
 		tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SRC_AVAIL);
 		sdp_engine_want_pipelined(&w->a);
-		EXPECT_TRUE(sdp_engine_read_begin(&w->a, REST, &from));
-		sdp_engine_read_end(&w->a, true);
+		EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->a, REST, &from));
+		sdp_engine_rdma_read_end(&w->a, true);
 		tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_RD_COMPL);
 	}
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
 	EXPECT_EQ(SDP_MODE_PIPELINED, sdp_engine_rx_mode(&w->a));
-	id = sdp_engine_advertise(&w->a, &buffer);
+	id = sdp_engine_sinkavail(&w->a, &buffer);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SINK_AVAIL);
 	post_buffer(TEST_SELF, w);
 	/* b's buffer goes with data that takes the place of a's. */
@@ -416,10 +416,10 @@ TEST(sdp_engine_receive__both_halves)
 		  sdp_engine_next(&w->b, &(struct sdp_tx_view){ .head_bytes = 9 }, &w->tx));
 	EXPECT_EQ(9, w->tx.payload_max);
 	receive_bytes(w, &w->a, w->buf, emit_offered(w, &w->b));
-	EXPECT_ACTS(w, SDP_ACT_ADVERT_OVER, SDP_ACT_DELIVER);
+	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_OVER, SDP_ACT_DELIVER);
 	EXPECT_EQ(id, w->acts.list[0].id);
-	EXPECT_EQ(0, sdp_engine_may_write(&w->b));
-	EXPECT_EQ(4000, sdp_engine_may_write(&w->a));
+	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->b));
+	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 	EXPECT_EQ(1, w->b.tx_mode.alike);
 }
 

@@ -23,8 +23,8 @@ static void read_part(TEST_CTX, struct world *w, u32 bytes)
 {
 	struct sdp_region from;
 
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, bytes, &from));
-	sdp_engine_read_end(&w->b, true);
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, bytes, &from));
+	sdp_engine_rdma_read_end(&w->b, true);
 }
 
 /* b reports so many bytes, and a understands. */
@@ -38,9 +38,9 @@ static void reports(TEST_CTX, struct world *w, u32 bytes)
 /* It is over on both sides: the connection goes on with data. */
 static void expect_over(TEST_CTX, struct world *w, u32 taken)
 {
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, taken);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, taken);
 	EXPECT_EQ(0, offered(w, &w->b));
-	EXPECT_EQ(0, sdp_engine_offered(&w->b));
+	EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
 	receive_right(w, &w->b, SDP_MID_DATA, 5);
 	EXPECT_ACT(w, SDP_ACT_DELIVER);
 }
@@ -50,15 +50,15 @@ TEST(sdp_sink_opened__actions)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
-	EXPECT_EQ(0, sdp_engine_offered(&w->b));
-	sdp_engine_offer(&w->a, &region, INLINED);
+	EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
-	EXPECT_ACTS(w, SDP_ACT_DELIVER, SDP_ACT_OFFERED);
+	EXPECT_ACTS(w, SDP_ACT_DELIVER, SDP_ACT_SRCAVAIL);
 	EXPECT_EQ(32, w->acts.list[0].offset);
 	EXPECT_EQ(INLINED, w->acts.list[0].len);
 	EXPECT_FALSE(w->acts.list[0].urgent);
 	EXPECT_EQ(REST, w->acts.list[1].len);
-	EXPECT_EQ(REST, sdp_engine_offered(&w->b));
+	EXPECT_EQ(REST, sdp_engine_srcavail_rx_left(&w->b));
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
@@ -73,7 +73,7 @@ TEST(sdp_sink_opened__all_actions)
 	EXPECT_EQ(SDP_ACT_ESTABLISHED, w->acts.list[0].kind);
 	EXPECT_EQ(SDP_ACT_URGENT, w->acts.list[1].kind);
 	EXPECT_EQ(SDP_ACT_DELIVER, w->acts.list[2].kind);
-	EXPECT_EQ(SDP_ACT_OFFERED, w->acts.list[3].kind);
+	EXPECT_EQ(SDP_ACT_SRCAVAIL, w->acts.list[3].kind);
 }
 
 /* The smallest there is: one byte here, one to be read */
@@ -82,8 +82,8 @@ TEST(sdp_sink_opened__smallest)
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
 	open_with(w, 2, 1, 0);
-	EXPECT_ACTS(w, SDP_ACT_DELIVER, SDP_ACT_OFFERED);
-	EXPECT_EQ(1, sdp_engine_offered(&w->b));
+	EXPECT_ACTS(w, SDP_ACT_DELIVER, SDP_ACT_SRCAVAIL);
+	EXPECT_EQ(1, sdp_engine_srcavail_rx_left(&w->b));
 }
 
 /* wire 2, 8, 9: what is no advertisement in this mode */
@@ -106,7 +106,7 @@ TEST(sdp_sink_opened__refused)
 		open_with(w, cases[i].len, cases[i].inlined, cases[i].flags);
 		EXPECT_ACT(w, SDP_ACT_FAIL);
 		EXPECT_FAIL(w, EPROTO, cases[i].want);
-		EXPECT_EQ(0, sdp_engine_offered(&w->b));
+		EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
 	}
 }
 
@@ -144,7 +144,7 @@ TEST(sdp_sink_opened__nothing_follows)
 	receive_right(w, &w->b, SDP_MID_DATA, 1);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 	w = advertised(TEST_SELF);
-	sdp_engine_decline(&w->b);
+	sdp_engine_srcavail_decline(&w->b);
 	open_with(w, LEN, INLINED, 0);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
@@ -160,7 +160,7 @@ TEST(sdp_sink_opened__disconn)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 	w = joined(TEST_SELF, &growing, &growing);
 	pass(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
-	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
 	EXPECT_EQ(SDP_DISC_ARRIVED, w->b.state);
 	read_part(TEST_SELF, w, REST);
@@ -174,18 +174,18 @@ TEST(sdp_engine_read_begin__addresses)
 	struct world *w = advertised(TEST_SELF);
 	struct sdp_region from = { 0 };
 
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, 300, &from));
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, 300, &from));
 	EXPECT_EQ(300, from.len);
 	EXPECT_EQ(region.rkey, from.rkey);
 	EXPECT_EQ(region.va + INLINED, from.va);
-	sdp_engine_read_end(&w->b, true);
-	EXPECT_EQ(REST - 300, sdp_engine_offered(&w->b));
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, REST - 300, &from));
+	sdp_engine_rdma_read_end(&w->b, true);
+	EXPECT_EQ(REST - 300, sdp_engine_srcavail_rx_left(&w->b));
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, REST - 300, &from));
 	EXPECT_EQ(REST - 300, from.len);
 	EXPECT_EQ(region.va + INLINED + 300, from.va);
-	sdp_engine_read_end(&w->b, true);
-	EXPECT_EQ(0, sdp_engine_offered(&w->b));
-	EXPECT_FALSE(sdp_engine_read_begin(&w->b, 1, &from));
+	sdp_engine_rdma_read_end(&w->b, true);
+	EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
+	EXPECT_FALSE(sdp_engine_rdma_read_begin(&w->b, 1, &from));
 }
 
 /* C9: how far it is, for the owner's look whether anybody reads */
@@ -194,25 +194,25 @@ TEST(sdp_engine_read_so_far__follows)
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 	struct sdp_region from;
 
-	EXPECT_EQ(0, sdp_engine_read_so_far(&w->b));
+	EXPECT_EQ(0, sdp_engine_srcavail_rx_read(&w->b));
 	w = advertised(TEST_SELF);
-	EXPECT_EQ(INLINED, sdp_engine_read_so_far(&w->b));
-	EXPECT_FALSE(sdp_engine_reading(&w->b));
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, 300, &from));
-	EXPECT_TRUE(sdp_engine_reading(&w->b));
-	EXPECT_EQ(INLINED, sdp_engine_read_so_far(&w->b));
-	sdp_engine_read_end(&w->b, true);
-	EXPECT_FALSE(sdp_engine_reading(&w->b));
-	EXPECT_EQ(INLINED + 300, sdp_engine_read_so_far(&w->b));
+	EXPECT_EQ(INLINED, sdp_engine_srcavail_rx_read(&w->b));
+	EXPECT_FALSE(sdp_engine_srcavail_rx_reading(&w->b));
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, 300, &from));
+	EXPECT_TRUE(sdp_engine_srcavail_rx_reading(&w->b));
+	EXPECT_EQ(INLINED, sdp_engine_srcavail_rx_read(&w->b));
+	sdp_engine_rdma_read_end(&w->b, true);
+	EXPECT_FALSE(sdp_engine_srcavail_rx_reading(&w->b));
+	EXPECT_EQ(INLINED + 300, sdp_engine_srcavail_rx_read(&w->b));
 	read_part(TEST_SELF, w, REST - 300);
-	EXPECT_EQ(LEN, sdp_engine_read_so_far(&w->b));
+	EXPECT_EQ(LEN, sdp_engine_srcavail_rx_read(&w->b));
 	reports(TEST_SELF, w, REST);
-	EXPECT_EQ(0, sdp_engine_read_so_far(&w->b));
+	EXPECT_EQ(0, sdp_engine_srcavail_rx_read(&w->b));
 	w = advertised(TEST_SELF);
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, 300, &from));
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, 300, &from));
 	aborted(w, &w->b, ECONNABORTED);
-	EXPECT_FALSE(sdp_engine_reading(&w->b));
-	EXPECT_EQ(0, sdp_engine_read_so_far(&w->b));
+	EXPECT_FALSE(sdp_engine_srcavail_rx_reading(&w->b));
+	EXPECT_EQ(0, sdp_engine_srcavail_rx_read(&w->b));
 }
 
 /* Nothing, more than there is, a second one at once, or nothing there to be read */
@@ -221,22 +221,22 @@ TEST(sdp_engine_read_begin__refused)
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 	struct sdp_region from = { 0 };
 
-	EXPECT_FALSE(sdp_engine_read_begin(&w->b, 1, &from));
+	EXPECT_FALSE(sdp_engine_rdma_read_begin(&w->b, 1, &from));
 	w = advertised(TEST_SELF);
-	EXPECT_FALSE(sdp_engine_read_begin(&w->b, 0, &from));
-	EXPECT_FALSE(sdp_engine_read_begin(&w->b, REST + 1, &from));
-	EXPECT_FALSE(sdp_engine_read_begin(&w->b, 0xffffffff, &from));
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, 5, &from));
-	EXPECT_EQ(0, sdp_engine_offered(&w->b));
-	EXPECT_FALSE(sdp_engine_read_begin(&w->b, 5, &from));
-	sdp_engine_read_end(&w->b, true);
-	sdp_engine_decline(&w->b);
-	EXPECT_EQ(0, sdp_engine_offered(&w->b));
-	EXPECT_FALSE(sdp_engine_read_begin(&w->b, 5, &from));
+	EXPECT_FALSE(sdp_engine_rdma_read_begin(&w->b, 0, &from));
+	EXPECT_FALSE(sdp_engine_rdma_read_begin(&w->b, REST + 1, &from));
+	EXPECT_FALSE(sdp_engine_rdma_read_begin(&w->b, 0xffffffff, &from));
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, 5, &from));
+	EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
+	EXPECT_FALSE(sdp_engine_rdma_read_begin(&w->b, 5, &from));
+	sdp_engine_rdma_read_end(&w->b, true);
+	sdp_engine_srcavail_decline(&w->b);
+	EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
+	EXPECT_FALSE(sdp_engine_rdma_read_begin(&w->b, 5, &from));
 	w = advertised(TEST_SELF);
 	aborted(w, &w->b, ECONNABORTED);
-	EXPECT_EQ(0, sdp_engine_offered(&w->b));
-	EXPECT_FALSE(sdp_engine_read_begin(&w->b, 5, &from));
+	EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
+	EXPECT_FALSE(sdp_engine_rdma_read_begin(&w->b, 5, &from));
 	EXPECT_EQ(5, from.len);
 }
 
@@ -246,13 +246,13 @@ TEST(sdp_engine_read_end__failed)
 	struct world *w = advertised(TEST_SELF);
 	struct sdp_region from;
 
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, 300, &from));
-	sdp_engine_read_end(&w->b, false);
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, 300, &from));
+	sdp_engine_rdma_read_end(&w->b, false);
 	EXPECT_EQ(0, offered(w, &w->b));
-	EXPECT_EQ(REST, sdp_engine_offered(&w->b));
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, REST, &from));
+	EXPECT_EQ(REST, sdp_engine_srcavail_rx_left(&w->b));
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, REST, &from));
 	EXPECT_EQ(region.va + INLINED, from.va);
-	sdp_engine_read_end(&w->b, true);
+	sdp_engine_rdma_read_end(&w->b, true);
 	reports(TEST_SELF, w, REST);
 	expect_over(TEST_SELF, w, LEN);
 }
@@ -280,7 +280,7 @@ TEST(sdp_sink_answer__parts)
 	reports(TEST_SELF, w, 1);
 	EXPECT_NO_ACTS(w);
 	EXPECT_EQ(0, offered(w, &w->b));
-	EXPECT_EQ(REST - 1, sdp_engine_offered(&w->b));
+	EXPECT_EQ(REST - 1, sdp_engine_srcavail_rx_left(&w->b));
 	read_part(TEST_SELF, w, REST - 1);
 	reports(TEST_SELF, w, REST - 1);
 	expect_over(TEST_SELF, w, LEN);
@@ -294,10 +294,10 @@ TEST(sdp_sink_answer__parts_together)
 
 	read_part(TEST_SELF, w, 300);
 	read_part(TEST_SELF, w, 200);
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, REST - 500, &from));
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, REST - 500, &from));
 	reports(TEST_SELF, w, 500);
 	EXPECT_EQ(0, offered(w, &w->b));
-	sdp_engine_read_end(&w->b, true);
+	sdp_engine_rdma_read_end(&w->b, true);
 	reports(TEST_SELF, w, REST - 500);
 	expect_over(TEST_SELF, w, LEN);
 }
@@ -313,7 +313,7 @@ TEST(sdp_sink_answer__credit)
 		u16 posted = w->b.credit.posted;
 
 		if (i)
-			sdp_engine_decline(&w->b);
+			sdp_engine_srcavail_decline(&w->b);
 		else
 			read_part(TEST_SELF, w, REST);
 		w->b.credit.tx_limit = w->b.credit.tx_seq + 2;
@@ -344,7 +344,7 @@ TEST(sdp_sink_answer__keeps_a_grant)
 	read_part(TEST_SELF, w, 5);
 	emit(w, &w->b, SDP_MID_RDMA_RD_COMPL, 0);
 	EXPECT_EQ(POSTED + 1, w->sent.h.bufs);
-	sdp_engine_decline(&w->b);
+	sdp_engine_srcavail_decline(&w->b);
 	emit(w, &w->b, SDP_MID_SENDSM, 0);
 	EXPECT_EQ(POSTED + 2, w->sent.h.bufs);
 }
@@ -356,12 +356,12 @@ TEST(sdp_sink_opened__wants_a_receive_more)
 
 	sdp_engine_set_target(&w->b, 3, 0);
 	EXPECT_EQ(0, sdp_engine_receives_wanted(&w->b));
-	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	use_up(w, &w->a, &w->b, SDP_MID_SRC_AVAIL, INLINED);
 	EXPECT_EQ(1, sdp_engine_receives_wanted(&w->b));
 	sdp_engine_posted(&w->b, 1);
 	EXPECT_EQ(0, sdp_engine_receives_wanted(&w->b));
-	sdp_engine_decline(&w->b);
+	sdp_engine_srcavail_decline(&w->b);
 	emit(w, &w->b, SDP_MID_SENDSM, 0);
 	EXPECT_EQ(0, sdp_engine_receives_wanted(&w->b));
 }
@@ -374,7 +374,7 @@ TEST(sdp_sink_answer__first)
 	split(&w->b, LEVEL, 5000);
 	sdp_engine_shutdown(&w->b);
 	read_part(TEST_SELF, w, 5);
-	sdp_engine_decline(&w->b);
+	sdp_engine_srcavail_decline(&w->b);
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->b, &full, &w->tx));
 	EXPECT_EQ(SDP_MID_RDMA_RD_COMPL, w->tx.mid);
 	EXPECT_EQ(0, w->tx.payload_max);
@@ -392,25 +392,25 @@ TEST(sdp_sink_answer__while_own_is_out)
 {
 	struct world *w = advertised(TEST_SELF);
 
-	sdp_engine_offer(&w->b, &region, INLINED);
+	sdp_engine_srcavail(&w->b, &region, INLINED);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SRC_AVAIL);
-	EXPECT_EQ(REST, sdp_engine_offered(&w->a));
+	EXPECT_EQ(REST, sdp_engine_srcavail_rx_left(&w->a));
 	read_part(TEST_SELF, w, REST);
 	reports(TEST_SELF, w, REST);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
-	sdp_engine_decline(&w->a);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
+	sdp_engine_srcavail_decline(&w->a);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SENDSM);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED);
 }
 
 /* How the end is asked for: by our owner, or by the peer. */
 static void stop(struct world *w, bool cancel)
 {
 	if (!cancel) {
-		sdp_engine_decline(&w->b);
+		sdp_engine_srcavail_decline(&w->b);
 		return;
 	}
-	sdp_engine_withdraw(&w->a);
+	sdp_engine_srcavail_cancel(&w->a);
 	pass(w, &w->a, &w->b, SDP_MID_SRC_CANCEL, 0);
 }
 
@@ -424,7 +424,7 @@ TEST(sdp_sink_decline__at_once)
 		struct world *w = advertised(TEST_SELF);
 
 		stop(w, cancel);
-		EXPECT_EQ(0, sdp_engine_offered(&w->b));
+		EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
 		tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
 		if (!cancel)
 			EXPECT_BYTES(golden, w->buf, 16);
@@ -458,11 +458,11 @@ TEST(sdp_sink_decline__while_reading)
 		struct sdp_region from;
 		bool ok = i & 2;
 
-		EXPECT_TRUE(sdp_engine_read_begin(&w->b, 400, &from));
+		EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, 400, &from));
 		stop(w, i & 1);
 		EXPECT_EQ(0, offered(w, &w->b));
-		sdp_engine_read_end(&w->b, ok);
-		EXPECT_EQ(0, sdp_engine_offered(&w->b));
+		sdp_engine_rdma_read_end(&w->b, ok);
+		EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
 		if (ok)
 			reports(TEST_SELF, w, 400);
 		tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
@@ -479,10 +479,10 @@ TEST(sdp_sink_decline__while_reading_the_rest)
 		struct world *w = advertised(TEST_SELF);
 		struct sdp_region from;
 
-		EXPECT_TRUE(sdp_engine_read_begin(&w->b, REST, &from));
+		EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, REST, &from));
 		stop(w, cancel);
 		EXPECT_EQ(0, offered(w, &w->b));
-		sdp_engine_read_end(&w->b, true);
+		sdp_engine_rdma_read_end(&w->b, true);
 		reports(TEST_SELF, w, REST);
 		expect_over(TEST_SELF, w, LEN);
 	}
@@ -520,13 +520,13 @@ TEST(sdp_sink_decline__nothing_there)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
-	sdp_engine_decline(&w->b);
+	sdp_engine_srcavail_decline(&w->b);
 	EXPECT_EQ(0, offered(w, &w->b));
 	receive_right(w, &w->b, SDP_MID_SRC_CANCEL, 0);
 	EXPECT_NO_ACTS(w);
 	EXPECT_EQ(0, offered(w, &w->b));
 	open_with(w, LEN, INLINED, 0);
-	EXPECT_EQ(REST, sdp_engine_offered(&w->b));
+	EXPECT_EQ(REST, sdp_engine_srcavail_rx_left(&w->b));
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
@@ -540,24 +540,24 @@ TEST(sdp_sink_decline__crossing)
 		u8 cancel[SDP_HEADER_MAX];
 		u32 bytes;
 
-		sdp_engine_withdraw(&w->a);
+		sdp_engine_srcavail_cancel(&w->a);
 		bytes = emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
 		memcpy(cancel, w->buf, bytes);
 		if (i) {
 			read_part(TEST_SELF, w, REST);
 			reports(TEST_SELF, w, REST);
 		} else {
-			sdp_engine_decline(&w->b);
+			sdp_engine_srcavail_decline(&w->b);
 			tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
 		}
-		EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, i ? LEN : INLINED);
+		EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, i ? LEN : INLINED);
 		receive_bytes(w, &w->b, cancel, bytes);
 		sdp_engine_posted(&w->b, 1);
 		EXPECT_NO_ACTS(w);
 		EXPECT_EQ(0, offered(w, &w->b));
-		sdp_engine_offer(&w->a, &region, INLINED);
+		sdp_engine_srcavail(&w->a, &region, INLINED);
 		tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
-		EXPECT_EQ(REST, sdp_engine_offered(&w->b));
+		EXPECT_EQ(REST, sdp_engine_srcavail_rx_left(&w->b));
 		read_part(TEST_SELF, w, REST);
 		reports(TEST_SELF, w, REST);
 		expect_over(TEST_SELF, w, LEN);
@@ -570,14 +570,14 @@ TEST(sdp_sink_answer__dead)
 	struct world *w = advertised(TEST_SELF);
 	struct sdp_region from;
 
-	EXPECT_TRUE(sdp_engine_read_begin(&w->b, REST, &from));
+	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, REST, &from));
 	aborted(w, &w->b, ECONNABORTED);
-	sdp_engine_read_end(&w->b, true);
+	sdp_engine_rdma_read_end(&w->b, true);
 	EXPECT_EQ(0, offered(w, &w->b));
-	EXPECT_EQ(0, sdp_engine_offered(&w->b));
+	EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
 	w = advertised(TEST_SELF);
 	aborted(w, &w->b, ECONNABORTED);
-	sdp_engine_decline(&w->b);
+	sdp_engine_srcavail_decline(&w->b);
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 

@@ -12,18 +12,18 @@ TEST(sdp_engine_may_offer__states)
 {
 	struct world *w = hello_exchanged(TEST_SELF, 5, 5);
 
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
-	EXPECT_FALSE(sdp_engine_may_offer(&w->b));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->b));
 	w = connected(TEST_SELF);
-	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 	pass(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
-	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
-	EXPECT_FALSE(sdp_engine_may_offer(&w->b));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->b));
 	sdp_engine_shutdown(&w->a);
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 	w = connected(TEST_SELF);
 	aborted(w, &w->a, ECONNABORTED);
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 }
 
 /* wire 8: one at a time, until it is over */
@@ -31,21 +31,21 @@ TEST(sdp_engine_may_offer__one_at_a_time)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
-	EXPECT_FALSE(sdp_engine_offering(&w->a));
-	sdp_engine_offer(&w->a, &region, INLINED);
-	EXPECT_TRUE(sdp_engine_offering(&w->a));
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
-	EXPECT_TRUE(sdp_engine_may_offer(&w->b));
+	EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
+	sdp_engine_srcavail(&w->a, &region, INLINED);
+	EXPECT_TRUE(sdp_engine_srcavail_tx_open(&w->a));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->b));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
-	sdp_engine_withdraw(&w->a);
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
+	sdp_engine_srcavail_cancel(&w->a);
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_CANCEL);
-	EXPECT_FALSE(sdp_engine_may_offer(&w->a));
-	EXPECT_TRUE(sdp_engine_offering(&w->a));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
+	EXPECT_TRUE(sdp_engine_srcavail_tx_open(&w->a));
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
-	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
-	EXPECT_FALSE(sdp_engine_offering(&w->a));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
+	EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
 }
 
 /* C9: not while the peer's own is open: both programs might wait for each other's scan */
@@ -53,12 +53,12 @@ TEST(sdp_engine_may_offer__not_while_peers_is_open)
 {
 	struct world *w = advertised(TEST_SELF);
 
-	EXPECT_FALSE(sdp_engine_may_offer(&w->b));
-	sdp_engine_decline(&w->b);
-	EXPECT_FALSE(sdp_engine_may_offer(&w->b));
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->b));
+	sdp_engine_srcavail_decline(&w->b);
+	EXPECT_FALSE(sdp_engine_may_srcavail(&w->b));
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
-	EXPECT_TRUE(sdp_engine_may_offer(&w->b));
-	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->b));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 }
 
 /* What goes along has to fit into the peer's receive, behind a longer header */
@@ -66,9 +66,9 @@ TEST(sdp_engine_inline_max__follows_resize)
 {
 	struct world *w = connected(TEST_SELF);
 
-	EXPECT_EQ(RECV_SIZE - 32, sdp_engine_inline_max(&w->a));
+	EXPECT_EQ(RECV_SIZE - 32, sdp_engine_srcavail_inline_max(&w->a));
 	w = grown(TEST_SELF, 5000);
-	EXPECT_EQ(PAGES(2) - 32, sdp_engine_inline_max(&w->a));
+	EXPECT_EQ(PAGES(2) - 32, sdp_engine_srcavail_inline_max(&w->a));
 }
 
 /* wire 6, 8: the message describes the whole, and carries the beginning */
@@ -81,7 +81,7 @@ TEST(sdp_engine_offer__golden_bytes)
 	};
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
-	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	EXPECT_EQ(SDP_MID_SRC_AVAIL, offered(w, &w->a));
 	EXPECT_EQ(INLINED, w->tx.payload_max);
 	EXPECT_EQ(0, w->tx.flags);
@@ -101,9 +101,9 @@ TEST(sdp_engine_offer__largest_inline)
 	large.len = 100000;
 	ask(TEST_SELF, w, &w->a, &w->b, 5000);
 	use_up_old(w, &w->a, &w->b);
-	sdp_engine_offer(&w->a, &large, sdp_engine_inline_max(&w->a));
+	sdp_engine_srcavail(&w->a, &large, sdp_engine_srcavail_inline_max(&w->a));
 	say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK);
-	EXPECT_EQ(PAGES(2) - 32, sdp_engine_inline_max(&w->a));
+	EXPECT_EQ(PAGES(2) - 32, sdp_engine_srcavail_inline_max(&w->a));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
 	EXPECT_EQ(RECV_SIZE, w->msg.h.len);
 	EXPECT_EQ(RECV_SIZE - 32, w->msg.payload_len);
@@ -118,7 +118,7 @@ TEST(sdp_engine_offer__after_data)
 	emit(w, &w->a, SDP_MID_DATA, 5);
 	EXPECT_EQ(SDP_NEXT_GATHER, sdp_engine_next(&w->a, &partial, &w->tx));
 	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->a, &held, &w->tx));
-	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
 	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
 	EXPECT_EQ(PAYLOAD_MAX, w->tx.payload_max);
@@ -135,7 +135,7 @@ TEST(sdp_engine_offer__credit)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
-	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &nothing, &w->tx));
 	w->a.credit.tx_limit++;
@@ -150,12 +150,12 @@ TEST(sdp_engine_offer__after_peers_disconn)
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
 	pass(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
-	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
-	EXPECT_ACTS(w, SDP_ACT_DELIVER, SDP_ACT_OFFERED);
-	sdp_engine_decline(&w->b);
+	EXPECT_ACTS(w, SDP_ACT_DELIVER, SDP_ACT_SRCAVAIL);
+	sdp_engine_srcavail_decline(&w->b);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED);
 	sdp_engine_shutdown(&w->a);
 	EXPECT_EQ(SDP_MID_DISCONN, offered(w, &w->a));
 }
@@ -167,9 +167,9 @@ TEST(sdp_engine_offer__peers_disconn_meanwhile)
 
 	receive_right(w, &w->a, SDP_MID_DISCONN, 0);
 	EXPECT_ACT(w, SDP_ACT_EOF);
-	EXPECT_TRUE(sdp_engine_offering(&w->a));
+	EXPECT_TRUE(sdp_engine_srcavail_tx_open(&w->a));
 	report(w, &w->a, REST);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 }
 
 /* D4: the peer has sent DisConn, and needs credit nevertheless, to say what it has read */
@@ -179,44 +179,44 @@ TEST(sdp_engine_offer__credit_after_peers_disconn)
 	struct sdp_region from;
 	u32 i;
 
-	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
 	pass(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
 	for (i = 0; i < REST; i++) {
 		completed(w, &w->b, 1);
-		EXPECT_TRUE(sdp_engine_read_begin(&w->b, 1, &from));
-		sdp_engine_read_end(&w->b, true);
+		EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, 1, &from));
+		sdp_engine_rdma_read_end(&w->b, true);
 		if (offered(w, &w->a)) {
 			tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_DATA);
 			completed(w, &w->a, 1);
 		}
 		tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_RDMA_RD_COMPL);
 	}
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
 /* Every way to have it out: after SrcAvail, when it is to be withdrawn, and when that was sent. */
-static struct world *out(TEST_CTX, enum sdp_source_state state)
+static struct world *out(TEST_CTX, enum sdp_srcavail_tx_state state)
 {
 	struct world *w = advertised(TEST_SELF);
 
-	if (state >= SDP_SOURCE_CANCEL)
-		sdp_engine_withdraw(&w->a);
-	if (state == SDP_SOURCE_CANCELLED)
+	if (state >= SDP_SRCAVAIL_TX_CANCEL)
+		sdp_engine_srcavail_cancel(&w->a);
+	if (state == SDP_SRCAVAIL_TX_CANCELLED)
 		emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
-	EXPECT_EQ(state, w->a.source.state);
+	EXPECT_EQ(state, w->a.srcavail_tx.state);
 	return w;
 }
 
 /* wire 8: no data and no DisConn while it is out */
 TEST(sdp_engine_next__nothing_overtakes)
 {
-	enum sdp_source_state s;
+	enum sdp_srcavail_tx_state s;
 
-	for (s = SDP_SOURCE_OUT; s <= SDP_SOURCE_CANCELLED; s++) {
+	for (s = SDP_SRCAVAIL_TX_OUT; s <= SDP_SRCAVAIL_TX_CANCELLED; s++) {
 		struct world *w = out(TEST_SELF, s);
-		u8 want = s == SDP_SOURCE_CANCEL ? SDP_MID_SRC_CANCEL : 0;
+		u8 want = s == SDP_SRCAVAIL_TX_CANCEL ? SDP_MID_SRC_CANCEL : 0;
 
 		sdp_engine_next(&w->a, &full, &w->tx);
 		EXPECT_EQ(want, w->tx.mid);
@@ -226,7 +226,7 @@ TEST(sdp_engine_next__nothing_overtakes)
 		sdp_engine_next(&w->a, &full, &w->tx);
 		EXPECT_EQ(want, w->tx.mid);
 		receive_right(w, &w->a, SDP_MID_SENDSM, 0);
-		EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED);
+		EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED);
 		EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
 		EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
 		EXPECT_EQ(SDP_MID_DISCONN, offered(w, &w->a));
@@ -251,7 +251,7 @@ TEST(sdp_engine_next__what_goes_meanwhile)
 
 	w = shrinking(TEST_SELF);
 	say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK);
-	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
 	EXPECT_EQ(SDP_MID_DATA, offered(w, &w->a));
 	EXPECT_EQ(0, w->tx.payload_max);
@@ -281,9 +281,9 @@ TEST(sdp_engine_next__credit_to_answer)
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
 	EXPECT_EQ(1, sdp_credit_available(&w->b.credit));
 	EXPECT_EQ(0, offered(w, &w->a));
-	sdp_engine_decline(&w->b);
+	sdp_engine_srcavail_decline(&w->b);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED);
 	/* From then on it is as always: less than T is granted with data. */
 	EXPECT_EQ(0, w->a.credit.theirs);
 	EXPECT_EQ(0, offered(w, &w->a));
@@ -300,7 +300,7 @@ TEST(sdp_engine_next__updates_after_peers_disconn)
 	sdp_engine_posted(&w->a, 12);
 	EXPECT_EQ(SDP_MID_DATA, offered(w, &w->a));
 	EXPECT_EQ(0, w->tx.payload_max);
-	sdp_engine_decline(&w->b);
+	sdp_engine_srcavail_decline(&w->b);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
 	EXPECT_EQ(0, offered(w, &w->a));
 }
@@ -310,10 +310,10 @@ TEST(sdp_engine_next__offer_before_disconn)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
-	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	sdp_engine_shutdown(&w->a);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
-	EXPECT_ACTS(w, SDP_ACT_DELIVER, SDP_ACT_OFFERED);
+	EXPECT_ACTS(w, SDP_ACT_DELIVER, SDP_ACT_SRCAVAIL);
 }
 
 /* What nobody knows of is withdrawn at once, and nothing is sent of it */
@@ -321,13 +321,13 @@ TEST(sdp_engine_withdraw__ready)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
-	sdp_engine_offer(&w->a, &region, INLINED);
-	sdp_engine_withdraw(&w->a);
-	EXPECT_FALSE(sdp_engine_offering(&w->a));
-	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	sdp_engine_srcavail(&w->a, &region, INLINED);
+	sdp_engine_srcavail_cancel(&w->a);
+	EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 	EXPECT_EQ(0, offered(w, &w->a));
-	sdp_engine_withdraw(&w->a);
-	EXPECT_EQ(SDP_SOURCE_IDLE, w->a.source.state);
+	sdp_engine_srcavail_cancel(&w->a);
+	EXPECT_EQ(SDP_SRCAVAIL_TX_IDLE, w->a.srcavail_tx.state);
 }
 
 /* wire 8: what the peer knows of is cancelled, once */
@@ -337,21 +337,21 @@ TEST(sdp_engine_withdraw__out)
 	struct world *w = advertised(TEST_SELF);
 
 	EXPECT_EQ(0, offered(w, &w->a));
-	sdp_engine_withdraw(&w->a);
-	sdp_engine_withdraw(&w->a);
+	sdp_engine_srcavail_cancel(&w->a);
+	sdp_engine_srcavail_cancel(&w->a);
 	EXPECT_EQ(SDP_MID_SRC_CANCEL, offered(w, &w->a));
 	EXPECT_EQ(0, w->tx.payload_max);
 	emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
 	EXPECT_BYTES(golden, w->buf, 16);
-	sdp_engine_withdraw(&w->a);
+	sdp_engine_srcavail_cancel(&w->a);
 	EXPECT_EQ(0, offered(w, &w->a));
-	EXPECT_TRUE(sdp_engine_offering(&w->a));
+	EXPECT_TRUE(sdp_engine_srcavail_tx_open(&w->a));
 }
 
 /* D5: a cancel does not use the last credit */
 TEST(sdp_engine_withdraw__credit)
 {
-	struct world *w = out(TEST_SELF, SDP_SOURCE_CANCEL);
+	struct world *w = out(TEST_SELF, SDP_SRCAVAIL_TX_CANCEL);
 
 	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &full, &w->tx));
@@ -364,14 +364,14 @@ TEST(sdp_engine_withdraw__credit)
 /* B4: all has been read; a cancel that has not gone is not wanted any more */
 TEST(sdp_source_was_read__whole)
 {
-	enum sdp_source_state s;
+	enum sdp_srcavail_tx_state s;
 
-	for (s = SDP_SOURCE_OUT; s <= SDP_SOURCE_CANCELLED; s++) {
+	for (s = SDP_SRCAVAIL_TX_OUT; s <= SDP_SRCAVAIL_TX_CANCELLED; s++) {
 		struct world *w = out(TEST_SELF, s);
 
 		report(w, &w->a, REST);
-		EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
-		EXPECT_FALSE(sdp_engine_offering(&w->a));
+		EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
+		EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
 		EXPECT_EQ(0, offered(w, &w->a));
 	}
 }
@@ -379,18 +379,18 @@ TEST(sdp_source_was_read__whole)
 /* wire 8: several reports for one advertisement */
 TEST(sdp_source_was_read__parts)
 {
-	enum sdp_source_state s;
+	enum sdp_srcavail_tx_state s;
 
-	for (s = SDP_SOURCE_OUT; s <= SDP_SOURCE_CANCELLED; s++) {
+	for (s = SDP_SRCAVAIL_TX_OUT; s <= SDP_SRCAVAIL_TX_CANCELLED; s++) {
 		struct world *w = out(TEST_SELF, s);
 
 		report(w, &w->a, 1);
 		EXPECT_NO_ACTS(w);
 		report(w, &w->a, REST - 2);
 		EXPECT_NO_ACTS(w);
-		EXPECT_EQ(s, w->a.source.state);
+		EXPECT_EQ(s, w->a.srcavail_tx.state);
 		report(w, &w->a, 1);
-		EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+		EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 	}
 }
 
@@ -400,29 +400,29 @@ TEST(sdp_source_was_read__counts_inlined)
 	struct world *w = advertised(TEST_SELF);
 
 	report(w, &w->a, LEN);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 	w = advertised(TEST_SELF);
 	report(w, &w->a, INLINED + 1);
 	EXPECT_NO_ACTS(w);
 	report(w, &w->a, REST - 1);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 	/* More than there was to be read, so it cannot be that all has been read. */
 	w = advertised(TEST_SELF);
 	report(w, &w->a, REST + 1);
 	EXPECT_NO_ACTS(w);
 	report(w, &w->a, INLINED - 1);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 	w = advertised(TEST_SELF);
 	report(w, &w->a, REST + 1);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, REST + 1);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, REST + 1);
 	/* Less than went along is no such sum, whatever it is. */
 	w = joined(TEST_SELF, &growing, &growing);
-	sdp_engine_offer(&w->a, &region, LEN - 10);
+	sdp_engine_srcavail(&w->a, &region, LEN - 10);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
 	report(w, &w->a, 11);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN - 10);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN - 10);
 }
 
 /* A report of nothing, or of more than there is */
@@ -442,7 +442,7 @@ TEST(sdp_source_was_read__bad_count)
 		report(w, &w->a, cases[i].then);
 		EXPECT_ACT(w, SDP_ACT_FAIL);
 		EXPECT_FAIL(w, EPROTO, SDP_BAD_FIELD);
-		EXPECT_FALSE(sdp_engine_offering(&w->a));
+		EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
 	}
 }
 
@@ -454,7 +454,7 @@ TEST(sdp_source_was_read__bad_state)
 	report(w, &w->a, 1);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 	w = joined(TEST_SELF, &growing, &growing);
-	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	report(w, &w->a, 1);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 	w = advertised(TEST_SELF);
@@ -466,23 +466,23 @@ TEST(sdp_source_was_read__bad_state)
 /* B3: the rest as data, from where the peer has got to */
 TEST(sdp_source_declined__len)
 {
-	enum sdp_source_state s;
+	enum sdp_srcavail_tx_state s;
 
-	for (s = SDP_SOURCE_OUT; s <= SDP_SOURCE_CANCELLED; s++) {
+	for (s = SDP_SRCAVAIL_TX_OUT; s <= SDP_SRCAVAIL_TX_CANCELLED; s++) {
 		struct world *w = out(TEST_SELF, s);
 
 		receive_right(w, &w->a, SDP_MID_SENDSM, 0);
-		EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED);
-		EXPECT_FALSE(sdp_engine_offering(&w->a));
+		EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED);
+		EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
 		EXPECT_EQ(0, offered(w, &w->a));
 		w = out(TEST_SELF, s);
 		report(w, &w->a, 77);
 		receive_right(w, &w->a, SDP_MID_SENDSM, 0);
-		EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED + 77);
+		EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED + 77);
 		w = out(TEST_SELF, s);
 		report(w, &w->a, REST - 1);
 		receive_right(w, &w->a, SDP_MID_SENDSM, 0);
-		EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN - 1);
+		EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN - 1);
 	}
 }
 
@@ -493,7 +493,7 @@ TEST(sdp_source_declined__bad_state)
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 	w = joined(TEST_SELF, &growing, &growing);
-	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 	w = advertised(TEST_SELF);
@@ -527,7 +527,7 @@ TEST(sdp_source_answers__not_seen)
 		base = i / 2 ? 0xffffffff : 1;
 		start_at(w, base - 1);
 		emit(w, &w->a, SDP_MID_DATA, 0);
-		sdp_engine_offer(&w->a, &region, INLINED);
+		sdp_engine_srcavail(&w->a, &region, INLINED);
 		emit(w, &w->a, SDP_MID_SRC_AVAIL, INLINED);
 		EXPECT_EQ(base + 1, w->sent.h.mseq);
 		answer_from(w, mids[i % 2], REST, base);
@@ -539,22 +539,22 @@ TEST(sdp_source_answers__not_seen)
 /* ... and somebody who has need not have seen what followed */
 TEST(sdp_source_answers__only_just_seen)
 {
-	struct world *w = out(TEST_SELF, SDP_SOURCE_CANCELLED);
+	struct world *w = out(TEST_SELF, SDP_SRCAVAIL_TX_CANCELLED);
 
 	answer_from(w, SDP_MID_RDMA_RD_COMPL, 5, 1);
 	EXPECT_NO_ACTS(w);
 	answer_from(w, SDP_MID_SENDSM, 0, 1);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED + 5);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED + 5);
 }
 
 /* All was read while the cancel, message 2, was on its way. */
 static struct world *cancel_crossed(TEST_CTX)
 {
-	struct world *w = out(TEST_SELF, SDP_SOURCE_CANCELLED);
+	struct world *w = out(TEST_SELF, SDP_SRCAVAIL_TX_CANCELLED);
 
 	EXPECT_EQ(2, w->sent.h.mseq);
 	answer_from(w, SDP_MID_RDMA_RD_COMPL, REST, 1);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, LEN);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 	return w;
 }
 
@@ -563,7 +563,7 @@ static struct world *next_one_out(TEST_CTX)
 {
 	struct world *w = cancel_crossed(TEST_SELF);
 
-	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	emit(w, &w->a, SDP_MID_SRC_AVAIL, INLINED);
 	EXPECT_EQ(3, w->sent.h.mseq);
 	return w;
@@ -576,20 +576,20 @@ TEST(sdp_source_declined__late)
 
 	answer_from(w, SDP_MID_SENDSM, 0, 2);
 	EXPECT_NO_ACTS(w);
-	EXPECT_TRUE(sdp_engine_may_offer(&w->a));
+	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 	answer_from(w, SDP_MID_SENDSM, 0, 2);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 	/* The next one does not take it for its own. */
 	w = next_one_out(TEST_SELF);
 	answer_from(w, SDP_MID_SENDSM, 0, 2);
 	EXPECT_NO_ACTS(w);
-	EXPECT_EQ(SDP_SOURCE_OUT, w->a.source.state);
+	EXPECT_EQ(SDP_SRCAVAIL_TX_OUT, w->a.srcavail_tx.state);
 	answer_from(w, SDP_MID_SENDSM, 0, 3);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED);
 	/* Whoever had seen the next one has answered that. */
 	w = next_one_out(TEST_SELF);
 	answer_from(w, SDP_MID_SENDSM, 0, 3);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, INLINED);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED);
 	answer_from(w, SDP_MID_SENDSM, 0, 3);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 	w = next_one_out(TEST_SELF);
@@ -598,11 +598,11 @@ TEST(sdp_source_declined__late)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 	/* The next one's cancel is not that one's. */
 	w = next_one_out(TEST_SELF);
-	sdp_engine_withdraw(&w->a);
+	sdp_engine_srcavail_cancel(&w->a);
 	emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
 	answer_from(w, SDP_MID_SENDSM, 0, 2);
 	EXPECT_NO_ACTS(w);
-	EXPECT_EQ(SDP_SOURCE_CANCELLED, w->a.source.state);
+	EXPECT_EQ(SDP_SRCAVAIL_TX_CANCELLED, w->a.srcavail_tx.state);
 }
 
 /* wire 8: ... but not one that cannot be meant for it, and never a report */
@@ -619,13 +619,13 @@ TEST(sdp_source_declined__not_late)
 	answer_from(w, SDP_MID_RDMA_RD_COMPL, 1, 2);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 	/* A cancel that did not go, or was answered by SendSm. */
-	w = out(TEST_SELF, SDP_SOURCE_CANCEL);
+	w = out(TEST_SELF, SDP_SRCAVAIL_TX_CANCEL);
 	report(w, &w->a, REST);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
-	w = out(TEST_SELF, SDP_SOURCE_CANCELLED);
+	w = out(TEST_SELF, SDP_SRCAVAIL_TX_CANCELLED);
 	answer_from(w, SDP_MID_SENDSM, 0, 1);
-	EXPECT_ACT(w, SDP_ACT_OFFER_OVER);
+	EXPECT_ACT(w, SDP_ACT_SRCAVAIL_OVER);
 	answer_from(w, SDP_MID_SENDSM, 0, 2);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
@@ -638,7 +638,7 @@ TEST(sdp_source_offer__again)
 
 	report(w, &w->a, 300);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
-	sdp_engine_offer(&w->a, &other, 20);
+	sdp_engine_srcavail(&w->a, &other, 20);
 	EXPECT_EQ(SDP_MID_SRC_AVAIL, offered(w, &w->a));
 	EXPECT_EQ(20, w->tx.payload_max);
 	emit(w, &w->a, SDP_MID_SRC_AVAIL, 20);
@@ -648,7 +648,7 @@ TEST(sdp_source_offer__again)
 	report(w, &w->a, 29);
 	EXPECT_NO_ACTS(w);
 	report(w, &w->a, 1);
-	EXPECT_ACT_LEN(w, SDP_ACT_OFFER_OVER, 50);
+	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, 50);
 }
 
 /* A shrink would make what is cut for the present size too long */
@@ -657,7 +657,7 @@ TEST(sdp_engine_shrink__not_while_offering)
 	struct world *w = grown(TEST_SELF, 5000);
 
 	EXPECT_TRUE(sdp_engine_may_shrink(&w->a));
-	sdp_engine_offer(&w->a, &region, INLINED);
+	sdp_engine_srcavail(&w->a, &region, INLINED);
 	EXPECT_FALSE(sdp_engine_may_shrink(&w->a));
 	EXPECT_FALSE(sdp_engine_shrink(&w->a));
 	emit(w, &w->a, SDP_MID_SRC_AVAIL, INLINED);
@@ -670,18 +670,18 @@ TEST(sdp_engine_shrink__not_while_offering)
 /* After the end there is nothing to wait for, and nothing is sent */
 TEST(sdp_engine_offering__dead)
 {
-	enum sdp_source_state s;
+	enum sdp_srcavail_tx_state s;
 
-	for (s = SDP_SOURCE_OUT; s <= SDP_SOURCE_CANCELLED; s++) {
+	for (s = SDP_SRCAVAIL_TX_OUT; s <= SDP_SRCAVAIL_TX_CANCELLED; s++) {
 		struct world *w = out(TEST_SELF, s);
 
 		aborted(w, &w->a, ECONNABORTED);
 		EXPECT_ACT(w, SDP_ACT_FAIL);
-		EXPECT_FALSE(sdp_engine_offering(&w->a));
+		EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
 		EXPECT_EQ(0, offered(w, &w->a));
 		report(w, &w->a, REST);
 		EXPECT_NO_ACTS(w);
-		sdp_engine_withdraw(&w->a);
+		sdp_engine_srcavail_cancel(&w->a);
 		EXPECT_EQ(0, offered(w, &w->a));
 	}
 }

@@ -10,7 +10,7 @@ static struct world *pipelined_with_stranger(TEST_CTX)
 {
 	struct world *w = pipelined(TEST_SELF);
 
-	sdp_adverts_peer(&w->b.adverts, 0);
+	sdp_sinkavail_rx_peer(&w->b.sinkavail_rx, 0);
 	return w;
 }
 
@@ -46,8 +46,8 @@ static u32 partly_written(TEST_CTX, struct world *w)
 	written(w, 1000);
 	EXPECT_WRITTEN(w, id, 1000);
 	EXPECT_TRUE(w->acts.list[0].rest);
-	EXPECT_EQ(1, sdp_engine_adverts_out(&w->b));
-	EXPECT_EQ(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_EQ(1, sdp_engine_sinkavails_out(&w->b));
+	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
 	return id;
 }
 
@@ -57,7 +57,7 @@ static u32 taken_back(TEST_CTX, struct world *w)
 	u32 id = partly_written(TEST_SELF, w);
 	struct sdp_actions acts = { 0 };
 
-	sdp_engine_advert_cancel(&w->b, &acts);
+	sdp_engine_sinkavail_cancel(&w->b, &acts);
 	EXPECT_EQ(0, acts.n);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_CANCEL);
 	return id;
@@ -69,8 +69,8 @@ TEST(sdp_engine_advertise__stranger)
 	struct world *w = pipelined_with_stranger(TEST_SELF);
 
 	post_buffer(TEST_SELF, w);
-	EXPECT_EQ(0, sdp_engine_may_advertise(&w->b));
-	EXPECT_EQ(0, sdp_engine_advertise(&w->b, &buffer));
+	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
+	EXPECT_EQ(0, sdp_engine_sinkavail(&w->b, &buffer));
 }
 
 /* wire 8: several reports fill a buffer, and its end is where it is full */
@@ -85,7 +85,7 @@ TEST(sdp_engine_receive__written_several_times)
 	written(w, 1);
 	EXPECT_WRITTEN(w, id, 1);
 	EXPECT_FALSE(w->acts.list[0].rest);
-	EXPECT_EQ(0, sdp_engine_adverts_out(&w->b));
+	EXPECT_EQ(0, sdp_engine_sinkavails_out(&w->b));
 	written(w, 1);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
@@ -114,7 +114,7 @@ TEST(sdp_engine_receive__rest_cancelled)
 	written_unheard(w, 500, 1);
 	EXPECT_WRITTEN(w, id, 500);
 	EXPECT_TRUE(w->acts.list[0].rest);
-	EXPECT_EQ(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
 	says(w, SDP_MID_SINK_CANCEL_ACK, 0);
 	expect_over(TEST_SELF, w, 1, id);
 	says(w, SDP_MID_SINK_CANCEL_ACK, 0);
@@ -123,13 +123,13 @@ TEST(sdp_engine_receive__rest_cancelled)
 	w = pipelined_with_stranger(TEST_SELF);
 	taken_back(TEST_SELF, w);
 	says(w, SDP_MID_SINK_CANCEL_ACK, 0);
-	EXPECT_TRUE(w->b.adverts.several);
+	EXPECT_TRUE(w->b.sinkavail_rx.several);
 	next = partly_written(TEST_SELF, w);
 	says(w, SDP_MID_DATA, 10);
-	EXPECT_ACTS(w, SDP_ACT_ADVERT_OVER, SDP_ACT_DELIVER);
+	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_OVER, SDP_ACT_DELIVER);
 	EXPECT_EQ(next, w->acts.list[0].id);
 	/* C7: Data has discarded the rest. */
-	EXPECT_EQ(N, w->b.adverts.non_discards);
+	EXPECT_EQ(N, w->b.sinkavail_rx.non_discards);
 }
 
 /* wire 8: ... one that was done with it says nothing: any message shows that it has the cancel */
@@ -140,19 +140,19 @@ TEST(sdp_engine_receive__rest_over)
 
 	says(w, SDP_MID_DATA, 0);
 	expect_over(TEST_SELF, w, 1, id);
-	EXPECT_TRUE(w->b.adverts.once);
+	EXPECT_TRUE(w->b.sinkavail_rx.once);
 	/* The next one is over with the first report, and still there is one at a time. */
 	id = posted_buffer(TEST_SELF, w);
-	EXPECT_EQ(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
 	written(w, 1);
 	EXPECT_WRITTEN(w, id, 1);
 	EXPECT_FALSE(w->acts.list[0].rest);
-	EXPECT_EQ(0, sdp_engine_adverts_out(&w->b));
+	EXPECT_EQ(0, sdp_engine_sinkavails_out(&w->b));
 	w = pipelined_with_stranger(TEST_SELF);
 	id = taken_back(TEST_SELF, w);
 	says(w, SDP_MID_DATA, 5);
-	EXPECT_ACTS(w, SDP_ACT_DELIVER, SDP_ACT_ADVERT_OVER);
-	EXPECT_EQ(N + 1, w->b.adverts.non_discards);
+	EXPECT_ACTS(w, SDP_ACT_DELIVER, SDP_ACT_SINKAVAIL_OVER);
+	EXPECT_EQ(N + 1, w->b.sinkavail_rx.non_discards);
 }
 
 /* wire 8: ... it may not say anything for long, and the owner ends it */
@@ -161,26 +161,26 @@ TEST(sdp_engine_advert_drop__silent_source)
 	struct world *w = pipelined_with_stranger(TEST_SELF);
 	u32 id = taken_back(TEST_SELF, w);
 
-	sdp_engine_advert_drop(&w->b, id + 1);
-	EXPECT_EQ(1, sdp_engine_adverts_out(&w->b));
-	sdp_engine_advert_drop(&w->b, id);
-	EXPECT_EQ(0, sdp_engine_adverts_out(&w->b));
+	sdp_engine_sinkavail_drop(&w->b, id + 1);
+	EXPECT_EQ(1, sdp_engine_sinkavails_out(&w->b));
+	sdp_engine_sinkavail_drop(&w->b, id);
+	EXPECT_EQ(0, sdp_engine_sinkavails_out(&w->b));
 	EXPECT_EQ(0, offered(w, &w->b));
 	id = posted_buffer(TEST_SELF, w);
 	/* Only one of which there are reports. */
-	sdp_engine_advert_drop(&w->b, id);
-	EXPECT_EQ(1, sdp_engine_adverts_out(&w->b));
+	sdp_engine_sinkavail_drop(&w->b, id);
+	EXPECT_EQ(1, sdp_engine_sinkavails_out(&w->b));
 	/* The report shows that it had been done with the one before, and is with this one. */
 	written(w, 2000);
-	EXPECT_ACTS(w, SDP_ACT_WRITTEN, SDP_ACT_ADVERT_OVER);
+	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_WRITTEN, SDP_ACT_SINKAVAIL_OVER);
 	EXPECT_EQ(2000, w->acts.list[0].len);
 	EXPECT_EQ(id, w->acts.list[1].id);
-	EXPECT_TRUE(w->b.adverts.once);
+	EXPECT_TRUE(w->b.sinkavail_rx.once);
 	/* Its answer was only late. */
 	says(w, SDP_MID_SINK_CANCEL_ACK, 0);
 	EXPECT_NO_ACTS(w);
-	EXPECT_FALSE(w->b.adverts.once);
-	EXPECT_TRUE(w->b.adverts.several);
+	EXPECT_FALSE(w->b.sinkavail_rx.once);
+	EXPECT_TRUE(w->b.sinkavail_rx.several);
 	says(w, SDP_MID_SINK_CANCEL_ACK, 0);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
@@ -192,12 +192,12 @@ TEST(sdp_engine_advert_drop__before_the_cancel)
 	u32 id = partly_written(TEST_SELF, w);
 	struct sdp_actions acts = { 0 };
 
-	sdp_engine_advert_cancel(&w->b, &acts);
-	sdp_engine_advert_drop(&w->b, id);
+	sdp_engine_sinkavail_cancel(&w->b, &acts);
+	sdp_engine_sinkavail_drop(&w->b, id);
 	EXPECT_EQ(0, offered(w, &w->b));
-	EXPECT_EQ(SDP_CANCEL_NONE, w->b.adverts.cancel);
-	EXPECT_FALSE(w->b.adverts.late);
-	EXPECT_NE(0, sdp_engine_may_advertise(&w->b));
+	EXPECT_EQ(SDP_CANCEL_NONE, w->b.sinkavail_rx.cancel);
+	EXPECT_FALSE(w->b.sinkavail_rx.late);
+	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
 }
 
 /* C8, wire 8: a source that advertises behind a report was done with the buffer */
@@ -206,14 +206,14 @@ TEST(sdp_engine_receive__src_avail_behind_report)
 	struct world *w = pipelined_with_stranger(TEST_SELF);
 	u32 id = partly_written(TEST_SELF, w);
 
-	sdp_engine_offer(&w->a, &region, 0);
-	w->a.target.n = 0;
+	sdp_engine_srcavail(&w->a, &region, 0);
+	w->a.sinkavail_tx.n = 0;
 	w->a.credit.tx_seq = w->b.credit.rx_seq;
 	w->a.credit.tx_limit = w->a.credit.tx_seq + 9;
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
-	EXPECT_ACTS(w, SDP_ACT_ADVERT_OVER, SDP_ACT_OFFERED);
+	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_OVER, SDP_ACT_SRCAVAIL);
 	EXPECT_EQ(id, w->acts.list[0].id);
-	EXPECT_TRUE(w->b.adverts.once);
+	EXPECT_TRUE(w->b.sinkavail_rx.once);
 }
 
 /*
@@ -227,18 +227,18 @@ TEST(sdp_engine_receive__counted_wrong)
 	u32 id = partly_written(TEST_SELF, w);
 
 	says(w, SDP_MID_DATA, 10);
-	EXPECT_ACTS(w, SDP_ACT_ADVERT_OVER, SDP_ACT_DELIVER);
+	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_OVER, SDP_ACT_DELIVER);
 	EXPECT_EQ(id, w->acts.list[0].id);
-	EXPECT_EQ(N + 1, w->b.adverts.non_discards);
+	EXPECT_EQ(N + 1, w->b.sinkavail_rx.non_discards);
 	id = posted_buffer(TEST_SELF, w);
 	m = from_peer(&w->b, SDP_MID_SRC_AVAIL, 0);
 	m.src = region;
 	receive_msg(w, &w->b, &m);
 	sdp_engine_posted(&w->b, 1);
-	EXPECT_ACTS(w, SDP_ACT_ADVERT_OVER, SDP_ACT_OFFERED);
+	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_OVER, SDP_ACT_SRCAVAIL);
 	EXPECT_EQ(id, w->acts.list[0].id);
-	EXPECT_EQ(N, w->b.adverts.non_discards);
-	EXPECT_TRUE(w->b.adverts.several);
+	EXPECT_EQ(N, w->b.sinkavail_rx.non_discards);
+	EXPECT_TRUE(w->b.sinkavail_rx.several);
 }
 
 /* ... and a second report shows it as well */
@@ -249,9 +249,9 @@ TEST(sdp_engine_receive__counted_wrong_before)
 	partly_written(TEST_SELF, w);
 	says(w, SDP_MID_DATA, 10);
 	partly_written(TEST_SELF, w);
-	EXPECT_EQ(N + 1, w->b.adverts.non_discards);
+	EXPECT_EQ(N + 1, w->b.sinkavail_rx.non_discards);
 	written(w, 1);
-	EXPECT_EQ(N, w->b.adverts.non_discards);
+	EXPECT_EQ(N, w->b.sinkavail_rx.non_discards);
 }
 
 /* wire 8: a change of the mode and the end of the stream end a rest, too */
@@ -265,9 +265,9 @@ TEST(sdp_engine_receive__rest_ends)
 	w = pipelined_with_stranger(TEST_SELF);
 	id = partly_written(TEST_SELF, w);
 	says(w, SDP_MID_DISCONN, 0);
-	EXPECT_ACTS(w, SDP_ACT_ADVERT_OVER, SDP_ACT_EOF);
+	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_OVER, SDP_ACT_EOF);
 	EXPECT_EQ(id, w->acts.list[0].id);
-	EXPECT_EQ(0, sdp_engine_adverts_out(&w->b));
+	EXPECT_EQ(0, sdp_engine_sinkavails_out(&w->b));
 }
 
 TEST_MAIN

@@ -120,7 +120,7 @@ def more_than_the_source_can_hold(case):
 def as_many_as_the_source_can_hold(case):
     insert_buffers(case, HELD - 2)
     buffers = sum(len(list(case.of_kind(side, SINK_AVAIL))) for side in ("client", "server"))
-    case.stat["PostsSent"] = case.stat["PostsReceived"] = buffers
+    case.stat["SinkAvailSent"] = case.stat["SinkAvailReceived"] = buffers
 
 
 @breaks("advert_counts", on=ON)
@@ -569,8 +569,8 @@ def bytes_with_a_buffer_missing(case):
 
 
 shown(ON, "open", "both", "declined", "to-buffered")
-for counter in ("BytesSent", "DataSent", "OffersCrossed", "ModePipelined", "PostsSent",
-                "PostsReceived", "BytesWritten", "BytesPlaced"):
+for counter in ("BytesSent", "DataSent", "SrcAvailCrossed", "ModePipelined", "SinkAvailSent",
+                "SinkAvailReceived", "RdmaWriteBytes", "RdmaWriteBytesByPeer"):
     def counted_otherwise(case, name=counter):
         case.stat[name] = -1
     CASES.append(("counters", ON, counter, counted_otherwise, ALONE))

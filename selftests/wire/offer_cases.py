@@ -432,8 +432,8 @@ shown("small-parts", "none", "read", "declined")
 shown("small-declined", "cancelled", "rest")
 shown("small-rest-refused", "declined")
 
-for counter in ("OffersSent", "OffersReceived", "OffersTaken", "OffersRefused", "OffersDeclined",
-                "BytesRead", "BytesFetched"):
+for counter in ("SrcAvailSent", "SrcAvailReceived", "SrcAvailRead", "SrcAvailRefused", "SrcAvailDeclined",
+                "RdmaReadBytes", "RdmaReadBytesByPeer"):
     def counted_otherwise(case, name=counter):
         case.stat[name] = -1
     CASES.append(("counters", "small-rest-refused", counter, counted_otherwise, ALONE))

@@ -83,7 +83,7 @@ static struct plan {
 	const char *first, *shows, *offers;
 	bool slow, wait, seen;
 	enum end end;
-} plan = { .write = 16384, .read = WRITE_MAX, .shows = "any", .offers = "any" };
+} plan = { .write = 16384, .read = WRITE_MAX, .shows = "any", .srcavail_sent = "any" };
 
 /* One end of the connection. */
 struct side {
@@ -509,7 +509,7 @@ static void read_option(const char *option)
 	else if (!strncmp(option, "shows=", 6))
 		plan.shows = option + 6;
 	else if (!strncmp(option, "offers=", 7))
-		plan.offers = option + 7;
+		plan.srcavail_sent = option + 7;
 	else if (!strcmp(option, "slow=1"))
 		plan.slow = true;
 	else if (!strcmp(option, "wait=1"))
@@ -570,7 +570,7 @@ int main(int argc, char **argv)
 	}
 	printf("up=%zu down=%zu first=%s shows=%s offers=%s sndtimeo=%zu read=%zu end=%s\n",
 	       plan.up + plan.rounds * plan.write, plan.down + plan.rounds * plan.write,
-	       plan.first ? plan.first : "any", plan.shows, plan.offers, plan.sndtimeo,
+	       plan.first ? plan.first : "any", plan.shows, plan.srcavail_sent, plan.sndtimeo,
 	       plan.read > plan.later ? plan.read : plan.later, ends[plan.end]);
 	return 0;
 }

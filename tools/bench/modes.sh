@@ -37,7 +37,7 @@ mode_messages() {
 
 # Bytes that went by RDMA, as their readers count them: read, and written to them.
 rdma_bytes() {
-	awk '$1 == "BytesRead" { r = $2 } $1 == "BytesPlaced" { w = $2 } END { print r + 0, w + 0 }' \
+	awk '$1 == "RdmaReadBytes" { r = $2 } $1 == "RdmaWriteBytesByPeer" { w = $2 } END { print r + 0, w + 0 }' \
 		/proc/net/sdpstat
 }
 

@@ -78,7 +78,7 @@ json_t *sdp_info_json(const void *bytes, size_t len)
 	memcpy(&i, bytes, len < sizeof(i) ? len : sizeof(i));
 	json_object_set_new(info, "transport", sdp_escaped(i.transport, sizeof(i.transport)));
 	json_object_set_new(info, "out", direction(i.tx_mode, i.msgs_sent, i.bytes_sent,
-						   i.rdma_sent, i.rdma_fetched));
+						   i.rdma_sent, i.rdma_read_by_peer));
 	json_object_set_new(info, "in", direction(i.rx_mode, i.msgs_received, i.bytes_received,
 						  i.rdma_received, i.rdma_read));
 	set(info, "credit", i.credit);
@@ -98,11 +98,11 @@ json_t *sdp_info_json(const void *bytes, size_t len)
 	set(info, "probes", i.probes);
 	set(info, "rdma_threshold", i.rdma_threshold);
 	set(info, "learning", i.learning);
-	set(info, "adverts_out", i.adverts_out);
-	set(info, "adverts_in", i.adverts_in);
-	set(info, "adverts_stale", i.adverts_stale);
-	set(info, "offers", i.offers);
-	set(info, "offers_crossed", i.offers_crossed);
+	set(info, "sinkavail_rx", i.sinkavail_rx);
+	set(info, "sinkavail_tx", i.sinkavail_tx);
+	set(info, "sinkavail_stale", i.sinkavail_stale);
+	set(info, "srcavail_sent", i.srcavail_sent);
+	set(info, "srcavail_crossed", i.srcavail_crossed);
 	set(info, "scans_fired", i.scans_fired);
 	json_object_set_new(info, "rings", rings(&i));
 	return info;
@@ -151,17 +151,17 @@ char *sdp_info_text(const json_t *info)
 	text = sdp_text("    %s\n    %s\n    %s\n"
 			"    credit: %lld, the peer's %lld; receives: %lld of %lld posted, %lld bytes"
 			" each, the peer's %lld; slots: %lld\n"
-			"    RDMA from %lld bytes; offers: %lld, crossed %lld; buffers advertised: %lld"
-			" out, %lld in, stale %lld; scans %lld\n"
+			"    RDMA from %lld bytes; SrcAvail: %lld sent, %lld crossed; SinkAvail:"
+			" %lld out, %lld in, %lld stale; scans: %lld\n"
 			"    unsent %lld, unarrived %lld, unread %lld bytes; split %lld, resized %lld,"
 			" refused %lld, probes %lld",
 			out, in, by, number(info, "credit"), number(info, "peer_credit"),
 			number(info, "posted"), number(info, "recv_buffers"),
 			number(info, "recv_size"), number(info, "send_size"),
 			number(info, "send_slots"), number(info, "rdma_threshold"),
-			number(info, "offers"), number(info, "offers_crossed"),
-			number(info, "adverts_out"), number(info, "adverts_in"),
-			number(info, "adverts_stale"), number(info, "scans_fired"),
+			number(info, "srcavail_sent"), number(info, "srcavail_crossed"),
+			number(info, "sinkavail_rx"), number(info, "sinkavail_tx"),
+			number(info, "sinkavail_stale"), number(info, "scans_fired"),
 			number(info, "bytes_unsent"), number(info, "bytes_unarrived"),
 			number(info, "bytes_unread"), number(info, "split_sends"),
 			number(info, "resizes"), number(info, "resizes_refused"),

@@ -126,11 +126,11 @@ enum sdp_info_mode {
  * @rdma_received: likewise
  * @rdma_threshold: writes, and reads, of so many bytes go by RDMA if they can; 0: none
  * @learning: of the direction out: so many transfers in a row speak for another mode
- * @adverts_out: buffers of readers here that the peer may write into, or soon may
- * @adverts_in: buffers of readers there
- * @adverts_stale: of those that have come, so many were void on arrival
- * @offers: large writes offered to the peer
- * @offers_crossed: ... that met a buffer of the peer's reader on its way
+ * @sinkavail_rx: buffers of readers here that the peer may write into, or soon may
+ * @sinkavail_tx: buffers of readers there
+ * @sinkavail_stale: of those that have come, so many were void on arrival
+ * @srcavail_sent: large writes offered to the peer
+ * @srcavail_crossed: ... that met a buffer of the peer's reader on its way
  * @scans_fired: the peer's offers that no reader came for in time
  * @tx_flow: enum sdp_flow of the direction out, as agreed
  * @rx_flow: ... of the direction in
@@ -142,7 +142,7 @@ enum sdp_info_mode {
  * @ring_received: likewise
  * @ring_writes: messages written into a ring
  * @ring_full: times that data had to wait for room in it
- * @rdma_fetched: those bytes of @rdma_sent that the peer has read; the others were written
+ * @rdma_read_by_peer: those bytes of @rdma_sent that the peer has read; the others were written
  * @rdma_read: those of @rdma_received that were read here; the others the peer has written
  * @resizes_refused: times that the peer has kept @send_size though it was asked for another one
  * @split_largest: bytes of the largest send since the last such request that did not fit into one
@@ -176,11 +176,11 @@ struct sdp_info {
 	__u64 rdma_received;
 	__u32 rdma_threshold;
 	__u32 learning;
-	__u32 adverts_out;
-	__u32 adverts_in;
-	__u32 adverts_stale;
-	__u32 offers;
-	__u32 offers_crossed;
+	__u32 sinkavail_rx;
+	__u32 sinkavail_tx;
+	__u32 sinkavail_stale;
+	__u32 srcavail_sent;
+	__u32 srcavail_crossed;
 	__u32 scans_fired;
 	__u32 tx_flow;
 	__u32 rx_flow;
@@ -192,7 +192,7 @@ struct sdp_info {
 	__u64 ring_received;
 	__u32 ring_writes;
 	__u32 ring_full;
-	__u64 rdma_fetched;
+	__u64 rdma_read_by_peer;
 	__u64 rdma_read;
 	__u32 resizes_refused;
 	__u32 split_largest;

@@ -44,22 +44,22 @@ static void release_link(struct sdp_sock *ssk, struct sdp_link *link, bool abort
 static void note_rdma(struct sdp_sock *ssk, struct sdp_todo *todo)
 {
 	const struct sdp_engine *e = &ssk->engine;
-	u32 room = ssk->link ? sdp_engine_may_write(e) : 0;
+	u32 room = ssk->link ? sdp_engine_may_rdma_write(e) : 0;
 
-	WRITE_ONCE(ssk->rx_offered, ssk->link ? sdp_engine_offered(e) : 0);
+	WRITE_ONCE(ssk->srcavail_rx_left, ssk->link ? sdp_engine_srcavail_rx_left(e) : 0);
 	WRITE_ONCE(ssk->rx_reads, ssk->link && ssk->rdma && ssk->link->reads &&
 		   READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.rdma_read));
 	WRITE_ONCE(ssk->rdma_worth, ssk->link ? ssk->link->worth : 0);
 	WRITE_ONCE(ssk->rx_mode, sdp_engine_rx_mode(e));
 	WRITE_ONCE(ssk->tx_mode, sdp_engine_tx_mode(e));
-	WRITE_ONCE(ssk->may_offer, ssk->link && sdp_engine_may_offer(e));
+	WRITE_ONCE(ssk->may_srcavail, ssk->link && sdp_engine_may_srcavail(e));
 	/* A large write may be waiting for that; others would wait in vain. */
-	if (room && !ssk->may_write && ssk->tx_turn)
+	if (room && !ssk->sinkavail_tx_room && ssk->tx_turn)
 		todo->wake |= SDP_WAKE_WRITE;
-	WRITE_ONCE(ssk->may_write, room);
+	WRITE_ONCE(ssk->sinkavail_tx_room, room);
 	if (room)
-		WRITE_ONCE(ssk->place_missed, false);
-	WRITE_ONCE(ssk->rx_least, sdp_engine_advert_least(e));
+		WRITE_ONCE(ssk->sinkavail_missed, false);
+	WRITE_ONCE(ssk->rx_least, sdp_engine_sinkavail_least(e));
 }
 
 /**
@@ -126,8 +126,8 @@ void sdp_stream_purge(struct sdp_sock *ssk)
 {
 	__skb_queue_purge(&ssk->tx_queue);
 	__skb_queue_purge(&ssk->tx_blocks);
-	sdp_offer_over(ssk, 0);
-	sdp_posts_end(ssk);
+	sdp_srcavail_send_over(ssk, 0);
+	sdp_sinkavail_recv_end(ssk);
 	sdp_memory_sent(ssk, -ssk->sk.sk_wmem_queued);
 	ssk->tx_outq = 0;
 	ssk->tx_urgent = 0;
@@ -280,17 +280,17 @@ static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, stru
 		case SDP_ACT_URGENT:
 			sdp_urgent_announced(ssk, todo);
 			break;
-		case SDP_ACT_OFFERED:
-			sdp_offered(ssk, inlined);
+		case SDP_ACT_SRCAVAIL:
+			sdp_srcavail_recv_arrived(ssk, inlined);
 			todo->wake |= SDP_WAKE_READ;
 			break;
-		case SDP_ACT_OFFER_OVER:
-			sdp_offer_answered(ssk, a);
+		case SDP_ACT_SRCAVAIL_OVER:
+			sdp_srcavail_send_answered(ssk, a);
 			todo->wake |= SDP_WAKE_WRITE;
 			break;
-		case SDP_ACT_WRITTEN:
-		case SDP_ACT_ADVERT_OVER:
-			sdp_post_over(ssk, a->id, a->len, a->rest);
+		case SDP_ACT_SINKAVAIL_WRITTEN:
+		case SDP_ACT_SINKAVAIL_OVER:
+			sdp_sinkavail_recv_over(ssk, a->id, a->len, a->rest);
 			todo->wake |= SDP_WAKE_READ;
 			break;
 		case SDP_ACT_RING_WANTED:
@@ -377,13 +377,13 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 	} else {
 		sdp_size_message_sent(ssk, msg);
 		if (msg->h.mid == SDP_MID_SENDSM)
-			SDP_INC(net, OffersDeclined);
+			SDP_INC(net, SrcAvailDeclined);
 		if (msg->h.mid == SDP_MID_MODE_CHANGE)
 			note_mode(ssk, msg, true);
 	}
 	if (msg->h.mid == SDP_MID_SINK_AVAIL) {
-		SDP_INC(net, PostsSent);
-		SDP_ADD(net, PostsRiding, !!msg->payload_len);
+		SDP_INC(net, SinkAvailSent);
+		SDP_ADD(net, SinkAvailPiggybacked, !!msg->payload_len);
 	}
 	if (msg->to.rkey)
 		count_ring_write(ssk, msg);
@@ -488,7 +488,7 @@ static struct sk_buff *next_message(struct sdp_sock *ssk, enum sdp_next *why)
 		return NULL;
 	}
 	if (tx.mid == SDP_MID_SRC_AVAIL)
-		skb = sdp_offer_take(ssk);
+		skb = sdp_srcavail_send_take(ssk);
 	else
 		skb = tx.payload_max ? __skb_dequeue(&ssk->tx_queue) : control_skb(ssk);
 	if (skb && tx.ring && sdp_buf_cb(skb)->payload > tx.payload_max &&
@@ -545,7 +545,7 @@ void sdp_stream_progress(struct sdp_sock *ssk, struct sdp_todo *todo)
 	if (!link || ssk->engine.dead)
 		return;
 	sdp_stream_replenish(ssk);
-	sdp_post_look(ssk);
+	sdp_sinkavail_recv_check(ssk);
 	if (link->kept)
 		link->ops->resend(link);
 	if (pump(ssk) && link->ops->hold) {
@@ -623,9 +623,9 @@ static void count_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
 	}
 	/* With payload or without; and whether or not something is made of it. */
 	if (msg->h.mid == SDP_MID_SRC_AVAIL)
-		SDP_INC(net, OffersReceived);
+		SDP_INC(net, SrcAvailReceived);
 	if (msg->h.mid == SDP_MID_SINK_AVAIL)
-		SDP_INC(net, PostsReceived);
+		SDP_INC(net, SinkAvailReceived);
 	trace_sdp_msg_recv(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
 	if (ssk->engine.rings)
 		sdp_ring_look(ssk);
@@ -644,12 +644,12 @@ static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)
 	if (ssk->link != link) {
 		kfree_skb(skb);
 	} else {
-		stale = ssk->engine.target.stale;
+		stale = ssk->engine.sinkavail_tx.stale;
 		ssk->posted_bytes -= sdp_memory_of_receive(ssk, sdp_buf_cb(skb)->size);
 		sdp_engine_receive(&ssk->engine, sdp_buf_header(skb, bytes, tmp), bytes, &msg,
 				   &acts);
 		count_received(ssk, &msg);
-		SDP_ADD(sock_net(&ssk->sk), PostsStale, ssk->engine.target.stale - stale);
+		SDP_ADD(sock_net(&ssk->sk), SinkAvailStale, ssk->engine.sinkavail_tx.stale - stale);
 		if (!carry_out(ssk, &acts, skb, bytes, &todo))
 			sdp_stream_recycle(ssk, link, skb);
 		sdp_stream_progress(ssk, &todo);
@@ -785,7 +785,7 @@ static void up_read_done(struct sdp_link *link, int error)
 
 	sdp_stream_lock(ssk);
 	if (ssk->link == link) {
-		sdp_fetched(ssk, error, &todo);
+		sdp_srcavail_recv_end(ssk, error, &todo);
 		sdp_stream_progress(ssk, &todo);
 	}
 	sdp_stream_unlock(ssk, &todo);

@@ -121,7 +121,7 @@ static void judge_keepalive(const struct sdp_sock *ssk, struct verdict *v)
 
 static bool waits_for_peer(const struct sdp_sock *ssk)
 {
-	return ssk->tx_outq || ssk->offer_out || ssk->fetch || ssk->placing;
+	return ssk->tx_outq || ssk->srcavail_tx_out || ssk->srcavail_rx || ssk->rdma_writing;
 }
 
 static void judge_persistence(const struct sdp_sock *ssk, struct verdict *v)

@@ -135,10 +135,10 @@ void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config
 	ssk->recv_largest = config->recv_size;
 	ssk->posted_bytes = 0;
 	WRITE_ONCE(ssk->rx_ring_full, false);
-	WRITE_ONCE(ssk->place_missed, false);
+	WRITE_ONCE(ssk->sinkavail_missed, false);
 	ssk->tx_first = false;
 	WRITE_ONCE(ssk->rx_body, SDP_BODY_NONE);
-	ssk->place_stale = 0;
+	ssk->sinkavail_stale = 0;
 	sdp_engine_init(&ssk->engine, &engine);
 	sdp_stream_replenish(ssk);
 }

@@ -62,7 +62,7 @@ void sdp_scan_watch(struct sdp_sock *ssk)
 	struct sdp_scanner *s = net_generic(sock_net(&ssk->sk), scan_net_id);
 
 	ssk->scans = 0;
-	ssk->scan_got = sdp_engine_read_so_far(&ssk->engine);
+	ssk->scan_got = sdp_engine_srcavail_rx_read(&ssk->engine);
 	ssk->scan_since = jiffies;
 	/* It may be there still for an offer that has been read. */
 	if (!list_empty(&ssk->scan_node) && !due_late(s))
@@ -93,8 +93,8 @@ void sdp_scan_stop(struct sdp_sock *ssk)
 static bool nobody_reads(struct sdp_sock *ssk)
 {
 	const struct net *net = sock_net(&ssk->sk);
-	bool reading = sdp_engine_reading(&ssk->engine);
-	u32 got = sdp_engine_read_so_far(&ssk->engine);
+	bool reading = sdp_engine_srcavail_rx_reading(&ssk->engine);
+	u32 got = sdp_engine_srcavail_rx_read(&ssk->engine);
 
 	if (time_before(jiffies, ssk->scan_since + period(net)))
 		return false;
@@ -109,8 +109,8 @@ static void fire(struct sdp_sock *ssk)
 	SDP_INC(sock_net(&ssk->sk), ScansFired);
 	ssk->scans_fired++;
 	trace_sdp_scan(&ssk->sk, ssk->local.port, ssk->peer.port,
-		       sdp_engine_offered(&ssk->engine), ssk->scans);
-	sdp_engine_decline(&ssk->engine);
+		       sdp_engine_srcavail_rx_left(&ssk->engine), ssk->scans);
+	sdp_engine_srcavail_decline(&ssk->engine);
 }
 
 static void look(struct sdp_sock *ssk)
@@ -121,7 +121,7 @@ static void look(struct sdp_sock *ssk)
 	/* It may have ended before it was locked. */
 	if (list_empty(&ssk->scan_node)) {
 		;
-	} else if (!sdp_engine_offered(&ssk->engine) && !sdp_engine_reading(&ssk->engine)) {
+	} else if (!sdp_engine_srcavail_rx_left(&ssk->engine) && !sdp_engine_srcavail_rx_reading(&ssk->engine)) {
 		sdp_scan_stop(ssk);
 	} else if (nobody_reads(ssk)) {
 		sdp_scan_stop(ssk);

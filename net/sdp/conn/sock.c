@@ -162,7 +162,7 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	mutex_init(&ssk->rx_mutex);
 	__skb_queue_head_init(&ssk->tx_queue);
 	__skb_queue_head_init(&ssk->tx_blocks);
-	INIT_LIST_HEAD(&ssk->posts);
+	INIT_LIST_HEAD(&ssk->sinkavail_rx);
 	INIT_LIST_HEAD(&ssk->queue_node);
 	INIT_LIST_HEAD(&ssk->pending);
 	INIT_LIST_HEAD(&ssk->accepted);

@@ -118,8 +118,8 @@ struct sdp_port_key {
 };
 
 struct sdp_port;
-struct sdp_offer;
-struct sdp_fetch;
+struct sdp_srcavail_send;
+struct sdp_srcavail_recv;
 struct sdp_home;
 
 /**
@@ -142,18 +142,18 @@ struct sdp_home;
  * @tx_user_pages: a writer's own pages may be referenced until they have arrived
  * @coalesce: writes share messages, and small messages share buffers
  * @rdma: the link can do RDMA
- * @offer: memory that a writer offers to the peer, or NULL (srcavail_send.c)
+ * @srcavail_tx: memory that a writer offers to the peer, or NULL (srcavail_send.c)
  * @tx_turn: a writer has its turn until its call ends; others that want to write wait for it
- * @offer_out: the peer has not answered yet
+ * @srcavail_tx_out: the peer has not answered yet
  * @recv_max: receives that the link has room for
  * @recv_largest: size of the largest receives that may be posted
  * @tx_outq: payload bytes not yet known to have arrived
  * @tx_inflight: those of them that the transport has
  * @rx_bytes: payload bytes ready to be read
- * @fetch: a reader's RDMA read under way, or NULL (srcavail_recv.c)
- * @posts: memory that readers advertise to the peer (sinkavail_recv.c)
- * @posts_over: how often one has come to its end, or got bytes
- * @placing: a writer's RDMA write is under way (sinkavail_send.c)
+ * @srcavail_rx: a reader's RDMA read under way, or NULL (srcavail_recv.c)
+ * @sinkavail_rx: memory that readers advertise to the peer (sinkavail_recv.c)
+ * @sinkavail_rx_over: how often one has come to its end, or got bytes
+ * @rdma_writing: a writer's RDMA write is under way (sinkavail_send.c)
  * @ring: our ring that the peer writes into, or NULL (ring.c)
  * @ring_next: the one that it will write into as soon as it has heard of it
  * @rings_over: those that are to be freed
@@ -167,23 +167,23 @@ struct sdp_home;
  * @tx_lazy: data that gathers waits for the program (flush.c)
  * @callers: those who are in a call, if @tx_lazy
  * @ring_stalled: data waits for room there, counted once
- * @may_offer: large writes may be offered to the peer now
- * @may_write: bytes that the peer's reader has room for, to be written by RDMA
+ * @may_srcavail: large writes may be offered to the peer now
+ * @sinkavail_tx_room: bytes that the peer's reader has room for, to be written by RDMA
  * @tx_mode: what is used for large writes (SDP_MODE_*)
  * @rx_mode: ... and by the peer
  * @rdma_worth: RDMA is worth it from so many bytes on, says the link
- * @rx_offered: bytes that the peer offers, to be read by RDMA
+ * @srcavail_rx_left: bytes that the peer offers, to be read by RDMA
  * @rx_reads: they can be
- * @rx_offer: place of that in the stream, and of the bytes that came along
+ * @srcavail_rx_seq: place of that in the stream, and of the bytes that came along
  * @rx_indicated: a poller has been told that there is something to read, and no
  *	read has begun since
  * @rx_body: &enum sdp_body
  * @rx_least: a reader's memory has to be as large to be advertised
- * @place_missed: no reader's memory came in time for a large write, and none
+ * @sinkavail_missed: no reader's memory came in time for a large write, and none
  *	has come since
  * @tx_first: readers take the beginning of a large write in a message, and
  *	have a buffer for the rest (C10); under tx_mutex
- * @place_stale: buffers that were void when they came, at the last large write
+ * @sinkavail_stale: buffers that were void when they came, at the last large write
  *	for which none came in time
  * @tx_was_full: a writer has met a full send buffer, and has written nothing since
  * @rx_ring_full: the peer may be waiting until something in our ring is read
@@ -228,10 +228,10 @@ struct sdp_home;
  * @bytes_received: their payload
  * @rdma_sent: bytes of @bytes_sent that went by RDMA
  * @rdma_received: likewise
- * @rdma_fetched: those of @rdma_sent that the peer has read
+ * @rdma_read_by_peer: those of @rdma_sent that the peer has read
  * @rdma_read: those of @rdma_received that were read here
- * @offers: large writes offered to the peer
- * @offers_crossed: those that met a buffer of the peer's reader on its way
+ * @srcavail_sent: large writes offered to the peer
+ * @srcavail_crossed: those that met a buffer of the peer's reader on its way
  * @scans_fired: the peer's offers that no reader came for in time
  * @last_sent: when payload was sent last (jiffies), or 0
  * @last_received: when payload came last (jiffies), or 0
@@ -314,19 +314,19 @@ struct sdp_sock {
 	bool tx_user_pages;
 	bool coalesce;
 	bool rdma;
-	struct sdp_offer *offer;
+	struct sdp_srcavail_send *srcavail_tx;
 	bool tx_turn;
-	bool offer_out;
-	bool may_offer;
+	bool srcavail_tx_out;
+	bool may_srcavail;
 	u16 recv_max;
 	u32 recv_largest;
 	u32 tx_outq;
 	u32 tx_inflight;
 	u32 rx_bytes;
-	struct sdp_fetch *fetch;
-	struct list_head posts;
-	u32 posts_over;
-	bool placing;
+	struct sdp_srcavail_recv *srcavail_rx;
+	struct list_head sinkavail_rx;
+	u32 sinkavail_rx_over;
+	bool rdma_writing;
 	struct sdp_home *ring;
 	struct sdp_home *ring_next;
 	struct sdp_home *rings_over;
@@ -340,19 +340,19 @@ struct sdp_sock {
 	u64 ring_received;
 	u32 ring_writes;
 	u32 ring_full;
-	u32 may_write;
+	u32 sinkavail_tx_room;
 	u8 tx_mode;
 	u8 rx_mode;
 	u32 rdma_worth;
-	u32 rx_offered;
+	u32 srcavail_rx_left;
 	bool rx_reads;
-	u32 rx_offer;
+	u32 srcavail_rx_seq;
 	bool rx_indicated;
 	u8 rx_body;
 	u32 rx_least;
-	bool place_missed;
+	bool sinkavail_missed;
 	bool tx_first;
-	u32 place_stale;
+	u32 sinkavail_stale;
 	bool tx_was_full;
 	bool rx_was_full;
 	bool rx_ring_full;
@@ -394,10 +394,10 @@ struct sdp_sock {
 	u64 bytes_received;
 	u64 rdma_sent;
 	u64 rdma_received;
-	u64 rdma_fetched;
+	u64 rdma_read_by_peer;
 	u64 rdma_read;
-	u32 offers;
-	u32 offers_crossed;
+	u32 srcavail_sent;
+	u32 srcavail_crossed;
 	u32 scans_fired;
 	unsigned long last_sent;
 	unsigned long last_received;
@@ -481,7 +481,7 @@ static inline bool sdp_stands(const struct sdp_sock *ssk)
 /* Bytes that can be read now; without the lock, about so many. */
 static inline u32 sdp_readable(const struct sdp_sock *ssk)
 {
-	return READ_ONCE(ssk->rx_bytes) + READ_ONCE(ssk->rx_offered);
+	return READ_ONCE(ssk->rx_bytes) + READ_ONCE(ssk->srcavail_rx_left);
 }
 
 /* Bytes written and not yet handed to the transport; without the lock, about so many. */
@@ -644,11 +644,11 @@ void sdp_await_answer(struct sdp_sock *ssk, const bool *over);
 /* Of a large write, which go along or before: enough for a reader to begin. */
 #define SDP_FIRST_BYTES	1024
 
-u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool begun,
+u32 sdp_srcavail_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool begun,
 	      bool *refused, bool *turn);
-struct sk_buff *sdp_offer_take(struct sdp_sock *ssk);
-void sdp_offer_answered(struct sdp_sock *ssk, const struct sdp_action *a);
-void sdp_offer_over(struct sdp_sock *ssk, u32 got);
+struct sk_buff *sdp_srcavail_send_take(struct sdp_sock *ssk);
+void sdp_srcavail_send_answered(struct sdp_sock *ssk, const struct sdp_action *a);
+void sdp_srcavail_send_over(struct sdp_sock *ssk, u32 got);
 
 /* srcavail_recv.c */
 /*
@@ -664,31 +664,31 @@ enum sdp_comes { SDP_COMES_ASKED, SDP_COMES_FIRST, SDP_COMES_NEXT };
  */
 enum sdp_body { SDP_BODY_NONE, SDP_BODY_SEEN, SDP_BODY_PROMISED };
 
-void sdp_offered(struct sdp_sock *ssk, u32 inlined);
-void sdp_fetched(struct sdp_sock *ssk, int error, struct sdp_todo *todo);
+void sdp_srcavail_recv_arrived(struct sdp_sock *ssk, u32 inlined);
+void sdp_srcavail_recv_end(struct sdp_sock *ssk, int error, struct sdp_todo *todo);
 void sdp_was_read(struct sdp_sock *ssk, u32 n, struct sdp_todo *todo);
 bool sdp_queue_full(const struct sdp_sock *ssk);
-int sdp_fetch(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
+int sdp_srcavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
 	      enum sdp_comes comes, bool wait);
-void sdp_fetch_decline(struct sdp_sock *ssk, u32 seen);
-void sdp_fetch_later(struct sdp_sock *ssk, size_t room);
+void sdp_srcavail_recv_decline(struct sdp_sock *ssk, u32 seen);
+void sdp_srcavail_recv_later(struct sdp_sock *ssk, size_t room);
 
 /* srcavail_recv_nowait.c */
-bool sdp_stage(struct sdp_sock *ssk, u32 room);
+bool sdp_srcavail_recv_nowait(struct sdp_sock *ssk, u32 room);
 
 /* sinkavail_recv.c */
-void sdp_post_over(struct sdp_sock *ssk, u32 id, u32 got, bool rest);
-void sdp_posts_end(struct sdp_sock *ssk);
-void sdp_post_look(struct sdp_sock *ssk);
-bool sdp_post_fits(const struct sdp_sock *ssk, const struct iov_iter *to,
+void sdp_sinkavail_recv_over(struct sdp_sock *ssk, u32 id, u32 got, bool rest);
+void sdp_sinkavail_recv_end(struct sdp_sock *ssk);
+void sdp_sinkavail_recv_check(struct sdp_sock *ssk);
+bool sdp_sinkavail_recv_fits(const struct sdp_sock *ssk, const struct iov_iter *to,
 		   size_t room);
-bool sdp_post(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *timeo, int *result);
+bool sdp_sinkavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *timeo, int *result);
 
 /* sinkavail_send.c */
-long sdp_place_patience(const struct sdp_sock *ssk);
-bool sdp_place_await(struct sdp_sock *ssk, long *timeo);
-void sdp_place_missed(struct sdp_sock *ssk);
-u32 sdp_place(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages);
+long sdp_sinkavail_send_patience(const struct sdp_sock *ssk);
+bool sdp_sinkavail_send_await(struct sdp_sock *ssk, long *timeo);
+void sdp_sinkavail_send_missed(struct sdp_sock *ssk);
+u32 sdp_sinkavail_send(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages);
 
 /* ring.c */
 void sdp_ring_wanted(struct sdp_sock *ssk);

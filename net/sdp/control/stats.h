@@ -29,32 +29,32 @@
 	_(ResizesGranted)						\
 	_(ResizesRefused)						\
 	_(ResizesAnswered)		/* peers' wishes answered */	\
-	_(OffersSent)			/* large writes offered for RDMA */ \
-	_(OffersTaken)			/* those that peers have read */ \
-	_(OffersRefused)		/* those that they wanted in messages */ \
-	_(OffersCrossed)		/* a reader's memory came instead: C8 */ \
-	_(OffersWithdrawn)						\
-	_(OffersReceived)						\
-	_(OffersDeclined)		/* those that we wanted in messages */ \
+	_(SrcAvailSent)			/* large writes offered for RDMA */ \
+	_(SrcAvailRead)			/* those that peers have read */ \
+	_(SrcAvailRefused)		/* those that they wanted in messages */ \
+	_(SrcAvailCrossed)		/* a reader's memory came instead: C8 */ \
+	_(SrcAvailCancelled)						\
+	_(SrcAvailReceived)						\
+	_(SrcAvailDeclined)		/* those that we wanted in messages */ \
 	_(ModeBuffered)			/* directions that use messages only from now on */ \
 	_(ModeCombined)			/* ... that may use RDMA again */ \
 	_(ModePipelined)		/* ... whose readers' memory is advertised from now on */ \
-	_(PostsSent)			/* readers' memory advertised to writers */ \
-	_(PostsRiding)			/* ... together with data: C6 */ \
-	_(PostsReceived)		/* peers' readers' memory */	\
-	_(PostsCancelled)		/* ... and taken back */ \
-	_(PostsStale)			/* peers', void when they came: C7 */ \
-	_(PostsAwaited)			/* writers that waited for some */ \
-	_(PostsMissed)			/* ... and none came */	\
+	_(SinkAvailSent)			/* readers' memory advertised to writers */ \
+	_(SinkAvailPiggybacked)			/* ... together with data: C6 */ \
+	_(SinkAvailReceived)		/* peers' readers' memory */	\
+	_(SinkAvailCancelled)		/* ... and taken back */ \
+	_(SinkAvailStale)			/* peers', void when they came: C7 */ \
+	_(SinkAvailAwaited)			/* writers that waited for some */ \
+	_(SinkAvailMissed)			/* ... and none came */	\
 	_(ScansRun)			/* looks of the scanner at offers */ \
 	_(ScansFired)			/* because nobody read them for long */ \
-	_(ScansWithdrawn)		/* own offers left unread for long */ \
+	_(ScansCancelled)		/* own offers left unread for long */ \
 	_(MapsFailed)			/* memory that could not be registered for RDMA */ \
-	_(BytesRead)			/* by RDMA, from peers */	\
-	_(ReadsVoid)			/* that the device called done, and nothing had come */ \
-	_(BytesFetched)			/* by RDMA, by peers */		\
-	_(BytesWritten)			/* by RDMA, to peers */		\
-	_(BytesPlaced)			/* by RDMA, by peers */		\
+	_(RdmaReadBytes)			/* by RDMA, from peers */	\
+	_(RdmaReadsVoid)			/* that the device called done, and nothing had come */ \
+	_(RdmaReadBytesByPeer)			/* by RDMA, by peers */		\
+	_(RdmaWriteBytes)			/* by RDMA, to peers */		\
+	_(RdmaWriteBytesByPeer)			/* by RDMA, by peers */		\
 	_(RingsMade)			/* for peers to write into */	\
 	_(RingsRefused)			/* for lack of memory, or too small */ \
 	_(RingsOver)			/* given back, or replaced */	\

@@ -21,13 +21,13 @@
 #include "policy_net.h"
 
 /**
- * enum sdp_stage - how far it is
+ * enum sdp_srcavail_recv_nowait - how far it is
  * @SDP_UNDECIDED: neither connects nor listens
  * @SDP_CONNECTING: SDP connects beside it
  * @SDP_LISTENING: both listen
  * @SDP_DECIDED: the socket has other calls now, or is closed
  */
-enum sdp_stage {
+enum sdp_srcavail_recv_nowait {
 	SDP_UNDECIDED,
 	SDP_CONNECTING,
 	SDP_LISTENING,
@@ -72,7 +72,7 @@ struct sdp_shadow {
 	struct rcu_head rcu;
 	refcount_t refs;
 	struct rw_semaphore lock; /* see above */
-	enum sdp_stage stage;
+	enum sdp_srcavail_recv_nowait stage;
 	struct socket *sock;
 	const struct proto_ops *tcp;
 	const struct proto_ops *kept;

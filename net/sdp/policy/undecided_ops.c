@@ -166,7 +166,7 @@ static int turn_begin(struct turn *t, struct socket *sock)
 	return 0;
 }
 
-static bool is(const struct turn *t, enum sdp_stage stage)
+static bool is(const struct turn *t, enum sdp_srcavail_recv_nowait stage)
 {
 	return t->locked && t->shadow->stage == stage;
 }

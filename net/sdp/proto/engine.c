@@ -27,7 +27,7 @@ void sdp_engine_init(struct sdp_engine *e, const struct sdp_engine_config *confi
 	sdp_resize_init(&e->resize, config->recv_size, config->recv_size_max, config->split_level);
 	sdp_mode_init(&e->tx_mode, config->mode_after);
 	sdp_mode_init(&e->rx_mode, 0);
-	sdp_ride_init(&e->ride, config->mode_after);
+	sdp_piggyback_init(&e->piggyback, config->mode_after);
 }
 
 /* A peer that knows no rings reads over it, and all is by credit (G6). */
@@ -47,8 +47,8 @@ void sdp_engine_hello(struct sdp_engine *e, struct sdp_hello *hello)
 {
 	hello->version = SDP_VERSION;
 	hello->cap = e->revocable ? SDP_CAP_INVALIDATE : 0;
-	hello->max_adverts = SDP_SRC_ADVERTS_MAX;
-	hello->held = SDP_ADVERTS_MAX;
+	hello->max_adverts = SDP_SRCAVAILS_MAX;
+	hello->held = SDP_SINKAVAILS_MAX;
 	hello->bufs = e->credit.posted;
 	hello->recv_size = e->resize.recv_size;
 	hello->wanted_recv_size = e->resize.recv_size;
@@ -62,7 +62,7 @@ static void take_hello(struct sdp_engine *e, const struct sdp_hello *hello)
 {
 	sdp_resize_peer_hello(&e->resize, hello->recv_size);
 	sdp_resize_peer_posted(&e->resize, hello->bufs);
-	sdp_adverts_peer(&e->adverts, hello->held);
+	sdp_sinkavail_rx_peer(&e->sinkavail_rx, hello->held);
 	/* Whose own keys can be taken back can take back others'. */
 	e->may_revoke = e->revocable && (hello->cap & SDP_CAP_INVALIDATE);
 	sdp_credit_peer_hello(&e->credit, hello->bufs);
@@ -94,8 +94,8 @@ void sdp_engine_hello_ack(struct sdp_engine *e, struct sdp_hello *ack)
 {
 	ack->version = SDP_VERSION;
 	ack->cap = e->revocable ? SDP_CAP_INVALIDATE : 0;
-	ack->max_adverts = SDP_SRC_ADVERTS_MAX;
-	ack->held = e->adverts.once ? SDP_ADVERTS_MAX : 0;
+	ack->max_adverts = SDP_SRCAVAILS_MAX;
+	ack->held = e->sinkavail_rx.once ? SDP_SINKAVAILS_MAX : 0;
 	ack->bufs = e->credit.posted;
 	ack->recv_size = e->resize.recv_size;
 	if (e->rings)
@@ -157,11 +157,11 @@ static void note_urgent(struct sdp_engine *e, const struct sdp_bsdh *h, struct s
 static void receive_disconn(struct sdp_engine *e, const struct sdp_msg *msg,
 			    struct sdp_actions *acts)
 {
-	if (e->sink.open || !sdp_conn_step(&e->state, SDP_EV_DISC_RCVD)) {
+	if (e->srcavail_rx.open || !sdp_conn_step(&e->state, SDP_EV_DISC_RCVD)) {
 		sdp_engine_fail(e, EPROTO, SDP_BAD_STATE, acts);
 		return;
 	}
-	sdp_engine_adverts_over(e, e->adverts.n, acts);
+	sdp_engine_sinkavails_over(e, e->sinkavail_rx.n, acts);
 	sdp_engine_act(acts, SDP_ACT_EOF);
 	/* Larger receives would stay empty, and our own request waits for that answer. */
 	sdp_resize_refuse(&e->resize);
@@ -257,8 +257,8 @@ static receiver_fn receiver_of(u8 mid)
 /* What the peer had of ours when it sent this; what it is about has to be seen in that light. */
 static void note_view(struct sdp_engine *e, u32 ack)
 {
-	sdp_adverts_note(&e->adverts, ack);
-	sdp_target_note(&e->target, ack);
+	sdp_sinkavail_rx_note(&e->sinkavail_rx, ack);
+	sdp_sinkavail_tx_note(&e->sinkavail_tx, ack);
 }
 
 /* More of what we sent is known to have arrived; our DisConn may be among it. */
@@ -339,7 +339,7 @@ static void receive(struct sdp_engine *e, const u8 *buf, u32 bytes, bool placed,
 	note_urgent(e, &msg->h, acts);
 	receiver(e, msg, acts);
 	if (!e->dead)
-		sdp_engine_adverts_heard(e, &msg->h, acts);
+		sdp_engine_sinkavails_heard(e, &msg->h, acts);
 	sdp_engine_keep_back(e);
 }
 

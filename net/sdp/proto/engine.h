@@ -15,22 +15,22 @@
  * either both DisConns and SDP_ACT_END, or SDP_ACT_FAIL. The engine owns no memory
  * and is dead after END or FAIL. All calls are made under the owner's lock.
  *
- * A large send may be advertised instead of being sent (Combined mode): sdp_engine_offer(),
+ * A large send may be advertised instead of being sent (Combined mode): sdp_engine_srcavail(),
  * and the message that goes out carries the beginning. The peer's owner sees OFFERED, and
  * answers by reads and reports or by declining; then ours sees OFFER_OVER.
  *
  * How the peer's reader takes that decides whether it goes on so: after some that were
  * declined all goes in messages (Buffered mode), until the peer's owner says that a reader
- * waits with a large buffer, sdp_engine_posted_large(). After some of which the peer's owner said
+ * waits with a large buffer, sdp_engine_large_recv(). After some of which the peer's owner said
  * that the buffer had been there before, sdp_engine_want_pipelined(), the reader leads:
  *
  * In Pipelined mode the owner of the receiving half advertises the buffers that readers have
- * posted, sdp_engine_advertise(). Each one ends with WRITTEN or ADVERT_OVER, or with the
+ * posted, sdp_engine_sinkavail(). Each one ends with WRITTEN or ADVERT_OVER, or with the
  * connection; until then the peer may write into it. WRITTEN can leave a rest:
- * then the owner takes that back, and ends it by sdp_engine_advert_drop() if
+ * then the owner takes that back, and ends it by sdp_engine_sinkavail_drop() if
  * the peer says nothing. The owner of the sending half asks
- * sdp_engine_may_write() when it has something large and nothing unsent before it, tells
- * sdp_engine_write(), gives the RDMA write to the transport, and then sends what
+ * sdp_engine_may_rdma_write() when it has something large and nothing unsent before it, tells
+ * sdp_engine_rdma_write(), gives the RDMA write to the transport, and then sends what
  * sdp_engine_next() yields, behind it in the same queue. If nothing may be written it may offer as
  * in Combined, but nothing goes along; OFFER_OVER with 0 bytes means that a buffer has been
  * advertised meanwhile, or that it was declined.
@@ -88,11 +88,11 @@ struct sdp_engine_config {
  * struct sdp_engine - protocol state of one connection
  * @credit: both directions' credits
  * @resize: both directions' buffer sizes
- * @source: what we have advertised
- * @sink: what the peer has advertised
- * @adverts: what our receiving half has advertised
- * @ride: whether these are better told of together with data
- * @target: where our sending half may write
+ * @srcavail_tx: what we have advertised
+ * @srcavail_rx: what the peer has advertised
+ * @sinkavail_rx: what our receiving half has advertised
+ * @piggyback: whether these are better told of together with data
+ * @sinkavail_tx: where our sending half may write
  * @ring_out: ring of the peer's that our data goes into
  * @ring_in: ring of ours that the peer's data goes into
  * @tx_mode: mode of our sending half
@@ -116,11 +116,11 @@ struct sdp_engine_config {
 struct sdp_engine {
 	struct sdp_credit credit;
 	struct sdp_resize resize;
-	struct sdp_source source;
-	struct sdp_sink sink;
-	struct sdp_adverts adverts;
-	struct sdp_ride ride;
-	struct sdp_target target;
+	struct sdp_srcavail_tx srcavail_tx;
+	struct sdp_srcavail_rx srcavail_rx;
+	struct sdp_sinkavail_rx sinkavail_rx;
+	struct sdp_piggyback piggyback;
+	struct sdp_sinkavail_tx sinkavail_tx;
 	struct sdp_ring_out ring_out;
 	struct sdp_ring_in ring_in;
 	struct sdp_mode tx_mode;
@@ -146,10 +146,10 @@ enum sdp_action_kind {
 	SDP_ACT_ESTABLISHED,	/* the connection stands */
 	SDP_ACT_DELIVER,	/* @offset, @len, @urgent: payload for the application */
 	SDP_ACT_URGENT,		/* an urgent byte is on its way, or comes with the next action */
-	SDP_ACT_OFFERED,	/* @len: bytes that may be read by RDMA, after what is delivered */
-	SDP_ACT_OFFER_OVER,	/* @len: bytes of our advertised region that the peer has got */
-	SDP_ACT_WRITTEN,	/* @id, @len: bytes are in our buffer, after what is delivered */
-	SDP_ACT_ADVERT_OVER,	/* @id: nobody will write into our buffer any more */
+	SDP_ACT_SRCAVAIL,	/* @len: bytes that may be read by RDMA, after what is delivered */
+	SDP_ACT_SRCAVAIL_OVER,	/* @len: bytes of our advertised region that the peer has got */
+	SDP_ACT_SINKAVAIL_WRITTEN,	/* @id, @len: bytes are in our buffer, after what is delivered */
+	SDP_ACT_SINKAVAIL_OVER,	/* @id: nobody will write into our buffer any more */
 	SDP_ACT_RING_WANTED,	/* @len: make a ring of so many bytes, or fewer */
 	SDP_ACT_RING_OVER,	/* all rings of ours but the newest @len are over */
 	SDP_ACT_EOF,		/* the peer will send no more */
@@ -163,8 +163,8 @@ enum sdp_action_kind {
  * @kind: what
  * @offset: DELIVER: where in the message
  * @len: DELIVER, OFFERED, OFFER_OVER, WRITTEN, RING_WANTED: bytes; RING_OVER: rings
- * @id: WRITTEN, ADVERT_OVER: what sdp_engine_advertise() has returned
- * @rest: WRITTEN: the buffer is not over: see sdp_engine_advert_drop()
+ * @id: WRITTEN, ADVERT_OVER: what sdp_engine_sinkavail() has returned
+ * @rest: WRITTEN: the buffer is not over: see sdp_engine_sinkavail_drop()
  * @urgent: DELIVER: the last of them is urgent
  * @crossed: OFFER_OVER: because a buffer of the peer's came (C8)
  * @pipe: OFFER_OVER: it was declined, but the rest, or what follows the
@@ -186,7 +186,7 @@ struct sdp_action {
 };
 
 /* Urgent, delivered, an offer over; all our buffers over; failed: more than that is never. */
-#define SDP_ACTIONS_MAX	(SDP_ADVERTS_MAX + 8)
+#define SDP_ACTIONS_MAX	(SDP_SINKAVAILS_MAX + 8)
 
 /**
  * struct sdp_actions - what one event led to, in order
@@ -262,33 +262,33 @@ bool sdp_engine_may_shrink(const struct sdp_engine *e);
 bool sdp_engine_shrink(struct sdp_engine *e);
 void sdp_engine_shrink_end(struct sdp_engine *e);
 
-bool sdp_engine_may_offer(const struct sdp_engine *e);
-u32 sdp_engine_inline_max(const struct sdp_engine *e);
-void sdp_engine_offer(struct sdp_engine *e, const struct sdp_region *region, u32 inlined);
-bool sdp_engine_offering(const struct sdp_engine *e);
-u32 sdp_engine_fetched_so_far(const struct sdp_engine *e);
-void sdp_engine_withdraw(struct sdp_engine *e);
-u32 sdp_engine_offered(const struct sdp_engine *e);
-bool sdp_engine_reading(const struct sdp_engine *e);
-u32 sdp_engine_read_so_far(const struct sdp_engine *e);
-bool sdp_engine_read_begin(struct sdp_engine *e, u32 bytes, struct sdp_region *from);
-void sdp_engine_read_end(struct sdp_engine *e, bool ok);
-void sdp_engine_decline(struct sdp_engine *e);
+bool sdp_engine_may_srcavail(const struct sdp_engine *e);
+u32 sdp_engine_srcavail_inline_max(const struct sdp_engine *e);
+void sdp_engine_srcavail(struct sdp_engine *e, const struct sdp_region *region, u32 inlined);
+bool sdp_engine_srcavail_tx_open(const struct sdp_engine *e);
+u32 sdp_engine_srcavail_tx_read(const struct sdp_engine *e);
+void sdp_engine_srcavail_cancel(struct sdp_engine *e);
+u32 sdp_engine_srcavail_rx_left(const struct sdp_engine *e);
+bool sdp_engine_srcavail_rx_reading(const struct sdp_engine *e);
+u32 sdp_engine_srcavail_rx_read(const struct sdp_engine *e);
+bool sdp_engine_rdma_read_begin(struct sdp_engine *e, u32 bytes, struct sdp_region *from);
+void sdp_engine_rdma_read_end(struct sdp_engine *e, bool ok);
+void sdp_engine_srcavail_decline(struct sdp_engine *e);
 
-u32 sdp_engine_advert_least(const struct sdp_engine *e);
+u32 sdp_engine_sinkavail_least(const struct sdp_engine *e);
 bool sdp_engine_asks_first(const struct sdp_engine *e);
-u32 sdp_engine_may_advertise(const struct sdp_engine *e);
-u32 sdp_engine_advertise(struct sdp_engine *e, const struct sdp_region *region);
-u32 sdp_engine_adverts_out(const struct sdp_engine *e);
-void sdp_engine_advert_cancel(struct sdp_engine *e, struct sdp_actions *acts);
-void sdp_engine_advert_drop(struct sdp_engine *e, u32 id);
-u32 sdp_engine_may_write(const struct sdp_engine *e);
-bool sdp_engine_write(struct sdp_engine *e, u32 bytes, struct sdp_region *to);
+u32 sdp_engine_may_sinkavail(const struct sdp_engine *e);
+u32 sdp_engine_sinkavail(struct sdp_engine *e, const struct sdp_region *region);
+u32 sdp_engine_sinkavails_out(const struct sdp_engine *e);
+void sdp_engine_sinkavail_cancel(struct sdp_engine *e, struct sdp_actions *acts);
+void sdp_engine_sinkavail_drop(struct sdp_engine *e, u32 id);
+u32 sdp_engine_may_rdma_write(const struct sdp_engine *e);
+bool sdp_engine_rdma_write(struct sdp_engine *e, u32 bytes, struct sdp_region *to);
 
-void sdp_engine_missed(struct sdp_engine *e);
-void sdp_engine_unread(struct sdp_engine *e);
+void sdp_engine_sinkavail_missed(struct sdp_engine *e);
+void sdp_engine_srcavail_unread(struct sdp_engine *e);
 void sdp_engine_want_pipelined(struct sdp_engine *e);
-void sdp_engine_posted_large(struct sdp_engine *e);
+void sdp_engine_large_recv(struct sdp_engine *e);
 u8 sdp_engine_tx_mode(const struct sdp_engine *e);
 u8 sdp_engine_rx_mode(const struct sdp_engine *e);
 

@@ -46,15 +46,15 @@ void sdp_engine_fail(struct sdp_engine *e, int error, enum sdp_violation violati
 }
 
 /**
- * sdp_engine_adverts_over() - the oldest of our buffers will not be written into any more
+ * sdp_engine_sinkavails_over() - the oldest of our buffers will not be written into any more
  * @e: engine
  * @n: how many
  * @acts: ADVERT_OVER for each
  */
-void sdp_engine_adverts_over(struct sdp_engine *e, u32 n, struct sdp_actions *acts)
+void sdp_engine_sinkavails_over(struct sdp_engine *e, u32 n, struct sdp_actions *acts)
 {
 	while (n--)
-		sdp_engine_act(acts, SDP_ACT_ADVERT_OVER)->id = sdp_adverts_end(&e->adverts);
+		sdp_engine_act(acts, SDP_ACT_SINKAVAIL_OVER)->id = sdp_sinkavail_rx_end(&e->sinkavail_rx);
 }
 
 /**
@@ -69,9 +69,9 @@ void sdp_engine_deliver(struct sdp_engine *e, const struct sdp_msg *msg, struct 
 
 	if (!msg->payload_len)
 		return;
-	if (e->adverts.n)
-		sdp_ride_came(&e->ride);
-	sdp_engine_adverts_over(e, sdp_adverts_data_came(&e->adverts), acts);
+	if (e->sinkavail_rx.n)
+		sdp_piggyback_came(&e->piggyback);
+	sdp_engine_sinkavails_over(e, sdp_sinkavail_rx_data_came(&e->sinkavail_rx), acts);
 	a = sdp_engine_act(acts, SDP_ACT_DELIVER);
 	a->offset = msg->payload;
 	a->len = msg->payload_len;

@@ -100,7 +100,7 @@ void sdp_engine_decay(struct sdp_engine *e)
 static bool may_add(const struct sdp_engine *e)
 {
 	return !e->dead && sdp_conn_may_send(e->state) && !e->shutdown &&
-	       e->source.state == SDP_SOURCE_IDLE;
+	       e->srcavail_tx.state == SDP_SRCAVAIL_TX_IDLE;
 }
 
 /**
@@ -140,7 +140,7 @@ void sdp_engine_shrink_end(struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_may_offer() - could a send be advertised now? (B2)
+ * sdp_engine_may_srcavail() - could a send be advertised now? (B2)
  * @e: engine
  *
  * Not in Buffered mode (C3), one at a time, and not while the peer's own advertisement is open: two
@@ -150,19 +150,19 @@ void sdp_engine_shrink_end(struct sdp_engine *e)
  *
  * Return: true when it could.
  */
-bool sdp_engine_may_offer(const struct sdp_engine *e)
+bool sdp_engine_may_srcavail(const struct sdp_engine *e)
 {
-	return may_add(e) && !e->sink.open && sdp_mode_may_offer(&e->tx_mode) &&
-	       !e->target.n && !e->target.written && !e->credit.unasked;
+	return may_add(e) && !e->srcavail_rx.open && sdp_mode_may_srcavail(&e->tx_mode) &&
+	       !e->sinkavail_tx.n && !e->sinkavail_tx.written && !e->credit.unasked;
 }
 
 /**
- * sdp_engine_inline_max() - how much can go along with an advertisement?
+ * sdp_engine_srcavail_inline_max() - how much can go along with an advertisement?
  * @e: engine, after its Hello exchange
  *
  * Return: bytes; 0 in Pipelined, where nothing may.
  */
-u32 sdp_engine_inline_max(const struct sdp_engine *e)
+u32 sdp_engine_srcavail_inline_max(const struct sdp_engine *e)
 {
 	if (e->tx_mode.mode == SDP_MODE_PIPELINED)
 		return 0;
@@ -170,122 +170,122 @@ u32 sdp_engine_inline_max(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_offer() - advertise a send instead of sending all of it (B2, C4, wire section 8)
- * @e: engine; sdp_engine_may_offer()
+ * sdp_engine_srcavail() - advertise a send instead of sending all of it (B2, C4, wire section 8)
+ * @e: engine; sdp_engine_may_srcavail()
  * @region: all of it, which the peer may read until OFFER_OVER or the end of the connection
  * @inlined: bytes of its beginning that go along: less than all, at most
- *	sdp_engine_inline_max(), and at least 1 unless that is 0
+ *	sdp_engine_srcavail_inline_max(), and at least 1 unless that is 0
  *
  * It goes when everything that is ready to be sent has gone, which does not wait to become
  * more; until then nothing may be added to that. What is added while it is out waits, and is
  * to follow the rest of it, if there is one.
  */
-void sdp_engine_offer(struct sdp_engine *e, const struct sdp_region *region, u32 inlined)
+void sdp_engine_srcavail(struct sdp_engine *e, const struct sdp_region *region, u32 inlined)
 {
-	sdp_source_offer(&e->source, region, inlined);
+	sdp_srcavail_tx_begin(&e->srcavail_tx, region, inlined);
 }
 
 /**
- * sdp_engine_offering() - is something advertised, or about to be?
+ * sdp_engine_srcavail_tx_open() - is something advertised, or about to be?
  * @e: engine
  *
  * Return: true until it is over.
  */
-bool sdp_engine_offering(const struct sdp_engine *e)
+bool sdp_engine_srcavail_tx_open(const struct sdp_engine *e)
 {
-	return !e->dead && e->source.state != SDP_SOURCE_IDLE;
+	return !e->dead && e->srcavail_tx.state != SDP_SRCAVAIL_TX_IDLE;
 }
 
 /**
- * sdp_engine_fetched_so_far() - how much has the peer read of our offer? (C9)
+ * sdp_engine_srcavail_tx_read() - how much has the peer read of our offer? (C9)
  * @e: engine
  *
  * May be asked without the owner's lock, to see whether it changes.
  *
  * Return: bytes that it has reported; meaningless when nothing is advertised.
  */
-u32 sdp_engine_fetched_so_far(const struct sdp_engine *e)
+u32 sdp_engine_srcavail_tx_read(const struct sdp_engine *e)
 {
-	return READ_ONCE(e->source.read);
+	return READ_ONCE(e->srcavail_tx.read);
 }
 
 /**
- * sdp_engine_withdraw() - what is advertised shall not be read any more (C9, wire section 8)
+ * sdp_engine_srcavail_cancel() - what is advertised shall not be read any more (C9, wire section 8)
  * @e: engine
  *
  * If the peer does not know of it, it is over at once, without an action: then
- * sdp_engine_offering() says so. Otherwise the peer is asked, and OFFER_OVER follows.
+ * sdp_engine_srcavail_tx_open() says so. Otherwise the peer is asked, and OFFER_OVER follows.
  */
-void sdp_engine_withdraw(struct sdp_engine *e)
+void sdp_engine_srcavail_cancel(struct sdp_engine *e)
 {
-	sdp_source_withdraw(&e->source);
+	sdp_srcavail_tx_cancel(&e->srcavail_tx);
 }
 
 /**
- * sdp_engine_offered() - how much of what the peer advertises can be read now? (B3)
+ * sdp_engine_srcavail_rx_left() - how much of what the peer advertises can be read now? (B3)
  * @e: engine
  *
  * Return: bytes; 0 while a read goes on.
  */
-u32 sdp_engine_offered(const struct sdp_engine *e)
+u32 sdp_engine_srcavail_rx_left(const struct sdp_engine *e)
 {
-	return e->dead ? 0 : sdp_sink_offered(&e->sink);
+	return e->dead ? 0 : sdp_srcavail_rx_left(&e->srcavail_rx);
 }
 
 /**
- * sdp_engine_reading() - does a read of what the peer advertises go on?
+ * sdp_engine_srcavail_rx_reading() - does a read of what the peer advertises go on?
  * @e: engine
  *
  * Return: true when it does.
  */
-bool sdp_engine_reading(const struct sdp_engine *e)
+bool sdp_engine_srcavail_rx_reading(const struct sdp_engine *e)
 {
-	return !e->dead && e->sink.reading;
+	return !e->dead && e->srcavail_rx.reading;
 }
 
 /**
- * sdp_engine_read_so_far() - how much of what the peer advertises is here? (C9)
+ * sdp_engine_srcavail_rx_read() - how much of what the peer advertises is here? (C9)
  * @e: engine
  *
  * Return: bytes, what came along included; 0 when nothing is advertised.
  */
-u32 sdp_engine_read_so_far(const struct sdp_engine *e)
+u32 sdp_engine_srcavail_rx_read(const struct sdp_engine *e)
 {
-	return !e->dead && e->sink.open ? e->sink.got : 0;
+	return !e->dead && e->srcavail_rx.open ? e->srcavail_rx.got : 0;
 }
 
 /**
- * sdp_engine_read_begin() - the owner wants to read from the peer's memory (B4)
+ * sdp_engine_rdma_read_begin() - the owner wants to read from the peer's memory (B4)
  * @e: engine
- * @bytes: how many, at most sdp_engine_offered()
+ * @bytes: how many, at most sdp_engine_srcavail_rx_left()
  * @from: where they are
  *
- * Return: true when the read may begin; sdp_engine_read_end() has to follow.
+ * Return: true when the read may begin; sdp_engine_rdma_read_end() has to follow.
  */
-bool sdp_engine_read_begin(struct sdp_engine *e, u32 bytes, struct sdp_region *from)
+bool sdp_engine_rdma_read_begin(struct sdp_engine *e, u32 bytes, struct sdp_region *from)
 {
-	return !e->dead && sdp_sink_read_begin(&e->sink, bytes, from);
+	return !e->dead && sdp_srcavail_rx_read_begin(&e->srcavail_rx, bytes, from);
 }
 
 /**
- * sdp_engine_read_end() - the read has ended
+ * sdp_engine_rdma_read_end() - the read has ended
  * @e: engine
  * @ok: the bytes are here, which the peer will be told; otherwise none of them is
  */
-void sdp_engine_read_end(struct sdp_engine *e, bool ok)
+void sdp_engine_rdma_read_end(struct sdp_engine *e, bool ok)
 {
-	sdp_sink_read_end(&e->sink, ok);
+	sdp_srcavail_rx_read_end(&e->srcavail_rx, ok);
 }
 
 /**
- * sdp_engine_decline() - what the peer advertises, or the rest of it, shall come as data (B3)
+ * sdp_engine_srcavail_decline() - what the peer advertises, or the rest of it, shall come as data (B3)
  * @e: engine
  *
  * The peer is told when no read goes on. Nothing happens if all is read, or there is nothing.
  */
-void sdp_engine_decline(struct sdp_engine *e)
+void sdp_engine_srcavail_decline(struct sdp_engine *e)
 {
-	sdp_sink_decline(&e->sink);
+	sdp_srcavail_rx_decline(&e->srcavail_rx);
 }
 
 /* Is there nothing of the peer's, or nothing that has been begun, so that a buffer can go? */
@@ -293,11 +293,11 @@ static bool may_show_buffer(const struct sdp_engine *e)
 {
 	return !e->dead && !e->credit.unasked && sdp_conn_may_receive(e->state) &&
 	       e->rx_mode.mode == SDP_MODE_PIPELINED &&
-	       (!e->sink.open || sdp_sink_untouched(&e->sink));
+	       (!e->srcavail_rx.open || sdp_srcavail_rx_untouched(&e->srcavail_rx));
 }
 
 /**
- * sdp_engine_may_advertise() - may a buffer be advertised, and how long has it to be? (C5)
+ * sdp_engine_may_sinkavail() - may a buffer be advertised, and how long has it to be? (C5)
  * @e: engine
  *
  * In Pipelined, as many as both sides can hold, and none while a cancel is not settled. It shall
@@ -305,15 +305,15 @@ static bool may_show_buffer(const struct sdp_engine *e)
  *
  * Return: bytes at least, 0 when none may be.
  */
-u32 sdp_engine_may_advertise(const struct sdp_engine *e)
+u32 sdp_engine_may_sinkavail(const struct sdp_engine *e)
 {
-	if (!may_show_buffer(e) || !sdp_adverts_room(&e->adverts))
+	if (!may_show_buffer(e) || !sdp_sinkavail_rx_room(&e->sinkavail_rx))
 		return 0;
-	return sdp_engine_advert_least(e);
+	return sdp_engine_sinkavail_least(e);
 }
 
 /**
- * sdp_engine_advertise() - advertise a buffer that a reader has posted (C5)
+ * sdp_engine_sinkavail() - advertise a buffer that a reader has posted (C5)
  * @e: engine
  * @region: the buffer, which the peer may write into until WRITTEN or ADVERT_OVER with its id, or
  *	the end of the connection
@@ -324,80 +324,80 @@ u32 sdp_engine_may_advertise(const struct sdp_engine *e)
  *
  * Return: its id; 0 if it may not be, or is too short.
  */
-u32 sdp_engine_advertise(struct sdp_engine *e, const struct sdp_region *region)
+u32 sdp_engine_sinkavail(struct sdp_engine *e, const struct sdp_region *region)
 {
-	u32 least = sdp_engine_may_advertise(e);
+	u32 least = sdp_engine_may_sinkavail(e);
 
 	if (!least || region->len < least)
 		return 0;
-	if (!e->adverts.n)
-		sdp_ride_posted(&e->ride);
-	return sdp_adverts_add(&e->adverts, region);
+	if (!e->sinkavail_rx.n)
+		sdp_piggyback_posted(&e->piggyback);
+	return sdp_sinkavail_rx_add(&e->sinkavail_rx, region);
 }
 
 /**
- * sdp_engine_adverts_out() - how many buffers are advertised, or about to be?
+ * sdp_engine_sinkavails_out() - how many buffers are advertised, or about to be?
  * @e: engine
  *
  * Return: so many are not over.
  */
-u32 sdp_engine_adverts_out(const struct sdp_engine *e)
+u32 sdp_engine_sinkavails_out(const struct sdp_engine *e)
 {
-	return e->dead ? 0 : e->adverts.n;
+	return e->dead ? 0 : e->sinkavail_rx.n;
 }
 
 /**
- * sdp_engine_advert_cancel() - no buffer is wanted any more
+ * sdp_engine_sinkavail_cancel() - no buffer is wanted any more
  * @e: engine
  * @acts: ADVERT_OVER for those that the peer does not know of
  *
  * The others end when the peer has heard of it: with ADVERT_OVER, or WRITTEN if it was faster.
  * Until then nothing can be advertised.
  */
-void sdp_engine_advert_cancel(struct sdp_engine *e, struct sdp_actions *acts)
+void sdp_engine_sinkavail_cancel(struct sdp_engine *e, struct sdp_actions *acts)
 {
 	u32 id;
 
 	if (e->dead)
 		return;
-	while ((id = sdp_adverts_recall(&e->adverts)))
-		sdp_engine_act(acts, SDP_ACT_ADVERT_OVER)->id = id;
-	sdp_adverts_cancel(&e->adverts);
+	while ((id = sdp_sinkavail_rx_recall(&e->sinkavail_rx)))
+		sdp_engine_act(acts, SDP_ACT_SINKAVAIL_OVER)->id = id;
+	sdp_sinkavail_rx_cancel(&e->sinkavail_rx);
 }
 
 /**
- * sdp_engine_advert_drop() - the rest of a buffer is out of the peer's reach
+ * sdp_engine_sinkavail_drop() - the rest of a buffer is out of the peer's reach
  * @e: engine
  * @id: the buffer, of which WRITTEN has left a rest; nothing happens if it is
  *	over meanwhile
  *
  * The peer must not be able to write into it any more, for what it reports from
  * now on is about another one. To be called if there has been no answer to
- * sdp_engine_advert_cancel() for long: a peer that was done with the buffer
+ * sdp_engine_sinkavail_cancel() for long: a peer that was done with the buffer
  * gives none.
  */
-void sdp_engine_advert_drop(struct sdp_engine *e, u32 id)
+void sdp_engine_sinkavail_drop(struct sdp_engine *e, u32 id)
 {
-	if (!e->dead && e->adverts.got && e->adverts.list[0].id == id)
-		sdp_adverts_end(&e->adverts);
+	if (!e->dead && e->sinkavail_rx.got && e->sinkavail_rx.list[0].id == id)
+		sdp_sinkavail_rx_end(&e->sinkavail_rx);
 	sdp_engine_keep_back(e);
 }
 
 /**
- * sdp_engine_may_write() - how much may be written into a buffer of the peer's now? (B4)
+ * sdp_engine_may_rdma_write() - how much may be written into a buffer of the peer's now? (B4)
  * @e: engine; what goes into it follows all that was handed over before
  *
  * Return: bytes, 0 when there is none, or when something is to be sent before.
  */
-u32 sdp_engine_may_write(const struct sdp_engine *e)
+u32 sdp_engine_may_rdma_write(const struct sdp_engine *e)
 {
-	return may_add(e) ? sdp_target_room(&e->target) : 0;
+	return may_add(e) ? sdp_sinkavail_tx_room(&e->sinkavail_tx) : 0;
 }
 
 /**
- * sdp_engine_write() - something large is written into the peer's oldest buffer (B4, C5)
+ * sdp_engine_rdma_write() - something large is written into the peer's oldest buffer (B4, C5)
  * @e: engine; nothing is unsent
- * @bytes: how many, at most sdp_engine_may_write()
+ * @bytes: how many, at most sdp_engine_may_rdma_write()
  * @to: where to
  *
  * The owner gives an RDMA write of so many bytes to the transport, behind all messages so far, and
@@ -406,51 +406,51 @@ u32 sdp_engine_may_write(const struct sdp_engine *e)
  *
  * Return: false, and no change, when so many may not be written.
  */
-bool sdp_engine_write(struct sdp_engine *e, u32 bytes, struct sdp_region *to)
+bool sdp_engine_rdma_write(struct sdp_engine *e, u32 bytes, struct sdp_region *to)
 {
-	if (!may_add(e) || !sdp_target_write(&e->target, bytes, to))
+	if (!may_add(e) || !sdp_sinkavail_tx_write(&e->sinkavail_tx, bytes, to))
 		return false;
 	sdp_mode_written(&e->tx_mode);
 	return true;
 }
 
 /**
- * sdp_engine_missed() - no buffer of the peer's came in time for a large write
+ * sdp_engine_sinkavail_missed() - no buffer of the peer's came in time for a large write
  * @e: engine
  *
  * Or it would not have, had the owner waited: the write was advertised, and the
  * answer took longer. Counts in Pipelined only, with nothing advertised at
  * either end: whatever is there now may still be used.
  */
-void sdp_engine_missed(struct sdp_engine *e)
+void sdp_engine_sinkavail_missed(struct sdp_engine *e)
 {
 	if (may_add(e) && e->tx_mode.mode == SDP_MODE_PIPELINED &&
-	    !e->target.n && !e->target.written)
-		sdp_mode_missed(&e->tx_mode);
+	    !e->sinkavail_tx.n && !e->sinkavail_tx.written)
+		sdp_mode_sinkavail_missed(&e->tx_mode);
 }
 
 /**
- * sdp_engine_unread() - an offer was withdrawn that nobody has read (C9)
+ * sdp_engine_srcavail_unread() - an offer was withdrawn that nobody has read (C9)
  * @e: engine; that is over
  *
  * The peer's end could have declined it, and its mode is learnt as if it had.
  */
-void sdp_engine_unread(struct sdp_engine *e)
+void sdp_engine_srcavail_unread(struct sdp_engine *e)
 {
-	if (may_add(e) && sdp_mode_may_offer(&e->tx_mode) &&
-	    !e->target.n && !e->target.written)
-		sdp_mode_offer_declined(&e->tx_mode, false);
+	if (may_add(e) && sdp_mode_may_srcavail(&e->tx_mode) &&
+	    !e->sinkavail_tx.n && !e->sinkavail_tx.written)
+		sdp_mode_srcavail_declined(&e->tx_mode, false);
 }
 
 /**
- * sdp_engine_advert_least() - how long has a buffer to be, to be advertised?
+ * sdp_engine_sinkavail_least() - how long has a buffer to be, to be advertised?
  * @e: engine
  *
  * Not shorter than a message, which could come in its place (wire section 8).
  *
  * Return: bytes.
  */
-u32 sdp_engine_advert_least(const struct sdp_engine *e)
+u32 sdp_engine_sinkavail_least(const struct sdp_engine *e)
 {
 	return e->resize.recv_size - SDP_BSDH_LEN;
 }
@@ -465,7 +465,7 @@ u32 sdp_engine_advert_least(const struct sdp_engine *e)
  */
 bool sdp_engine_asks_first(const struct sdp_engine *e)
 {
-	return e->adverts.once;
+	return e->sinkavail_rx.once;
 }
 
 /**
@@ -477,19 +477,19 @@ bool sdp_engine_asks_first(const struct sdp_engine *e)
  */
 void sdp_engine_want_pipelined(struct sdp_engine *e)
 {
-	e->sink.pipe = e->sink.open;
+	e->srcavail_rx.pipe = e->srcavail_rx.open;
 }
 
 /**
- * sdp_engine_posted_large() - a reader waits with a large buffer (C3)
+ * sdp_engine_large_recv() - a reader waits with a large buffer (C3)
  * @e: engine
  *
  * What is large is for the owner to say. If the peer sends all in messages it is told, once, so
  * that it advertises again.
  */
-void sdp_engine_posted_large(struct sdp_engine *e)
+void sdp_engine_large_recv(struct sdp_engine *e)
 {
-	sdp_mode_posted_large(&e->rx_mode);
+	sdp_mode_large_recv(&e->rx_mode);
 }
 
 /**

@@ -9,8 +9,8 @@
  *	engine_api.c	what the owner asks and wishes between events
  *	engine_action.c	actions; uses none of the others
  */
-#ifndef SDP_PROTO_ENGINE_PARTS_H
-#define SDP_PROTO_ENGINE_PARTS_H
+#ifndef SDP_PROTO_ENGINE_INTERNAL_H
+#define SDP_PROTO_ENGINE_INTERNAL_H
 
 #include "engine.h"
 
@@ -23,20 +23,20 @@ static inline bool sdp_engine_arrived(const struct sdp_engine *e, u32 seq)
 /* May data come? What follows an advertisement follows our answer to it. */
 static inline bool sdp_engine_may_take_data(const struct sdp_engine *e)
 {
-	return sdp_conn_may_receive(e->state) && !e->sink.open;
+	return sdp_conn_may_receive(e->state) && !e->srcavail_rx.open;
 }
 
 /* Keep receives for what may have to be said with the last credit; see credit.h. */
 static inline void sdp_engine_keep_back(struct sdp_engine *e)
 {
-	e->credit.reserve = e->sink.open;
-	e->credit.spare = sdp_adverts_may_cancel(&e->adverts) || sdp_ring_in_tells(&e->ring_in);
+	e->credit.reserve = e->srcavail_rx.open;
+	e->credit.spare = sdp_sinkavail_rx_may_cancel(&e->sinkavail_rx) || sdp_ring_in_tells(&e->ring_in);
 }
 
 struct sdp_action *sdp_engine_act(struct sdp_actions *acts, enum sdp_action_kind kind);
 void sdp_engine_fail(struct sdp_engine *e, int error, enum sdp_violation violation,
 		     struct sdp_actions *acts);
-void sdp_engine_adverts_over(struct sdp_engine *e, u32 n, struct sdp_actions *acts);
+void sdp_engine_sinkavails_over(struct sdp_engine *e, u32 n, struct sdp_actions *acts);
 void sdp_engine_deliver(struct sdp_engine *e, const struct sdp_msg *msg, struct sdp_actions *acts);
 
 void sdp_engine_receive_src_avail(struct sdp_engine *e, const struct sdp_msg *msg,
@@ -55,7 +55,7 @@ void sdp_engine_receive_sink_cancel(struct sdp_engine *e, const struct sdp_msg *
 				    struct sdp_actions *acts);
 void sdp_engine_receive_cancel_ack(struct sdp_engine *e, const struct sdp_msg *msg,
 				   struct sdp_actions *acts);
-void sdp_engine_adverts_heard(struct sdp_engine *e, const struct sdp_bsdh *h,
+void sdp_engine_sinkavails_heard(struct sdp_engine *e, const struct sdp_bsdh *h,
 			      struct sdp_actions *acts);
 void sdp_engine_take_rings(struct sdp_engine *e, const struct sdp_hello *hello);
 void sdp_engine_receive_ring_ask(struct sdp_engine *e, const struct sdp_msg *msg,
@@ -63,4 +63,4 @@ void sdp_engine_receive_ring_ask(struct sdp_engine *e, const struct sdp_msg *msg
 void sdp_engine_receive_ring_avail(struct sdp_engine *e, const struct sdp_msg *msg,
 				   struct sdp_actions *acts);
 
-#endif /* SDP_PROTO_ENGINE_PARTS_H */
+#endif /* SDP_PROTO_ENGINE_INTERNAL_H */

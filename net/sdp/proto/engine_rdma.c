@@ -33,17 +33,17 @@ void sdp_engine_receive_src_avail(struct sdp_engine *e, const struct sdp_msg *ms
 {
 	enum sdp_violation bad = check_src_avail(e, msg);
 
-	if (!bad && sdp_adverts_dropped(&e->adverts))
-		sdp_engine_adverts_over(e, e->adverts.n, acts);
-	if (bad || sdp_adverts_win(&e->adverts)) {
+	if (!bad && sdp_sinkavail_rx_dropped(&e->sinkavail_rx))
+		sdp_engine_sinkavails_over(e, e->sinkavail_rx.n, acts);
+	if (bad || sdp_sinkavail_rx_win(&e->sinkavail_rx)) {
 		refuse_if(e, bad, acts);
 		return;
 	}
-	if (e->adverts.n)
-		sdp_ride_came(&e->ride);
-	sdp_sink_opened(&e->sink, &msg->src, msg->payload_len);
+	if (e->sinkavail_rx.n)
+		sdp_piggyback_came(&e->piggyback);
+	sdp_srcavail_rx_opened(&e->srcavail_rx, &msg->src, msg->payload_len);
 	sdp_engine_deliver(e, msg, acts);
-	sdp_engine_act(acts, SDP_ACT_OFFERED)->len = sdp_sink_offered(&e->sink);
+	sdp_engine_act(acts, SDP_ACT_SRCAVAIL)->len = sdp_srcavail_rx_left(&e->srcavail_rx);
 }
 
 /**
@@ -55,7 +55,7 @@ void sdp_engine_receive_src_avail(struct sdp_engine *e, const struct sdp_msg *ms
 void sdp_engine_receive_src_cancel(struct sdp_engine *e, const struct sdp_msg *msg,
 				   struct sdp_actions *acts)
 {
-	sdp_sink_decline(&e->sink);
+	sdp_srcavail_rx_decline(&e->srcavail_rx);
 }
 
 /* Our advertisement is over because of an answer; @declined: SendSm. */
@@ -65,9 +65,9 @@ static void offer_over(struct sdp_engine *e, const struct sdp_msg *msg, bool dec
 	bool pipe = msg->h.flags & SDP_FLAG_REQ_PIPE;
 
 	if (declined)
-		sdp_mode_offer_declined(&e->tx_mode, pipe);
+		sdp_mode_srcavail_declined(&e->tx_mode, pipe);
 	else
-		sdp_mode_offer_read(&e->tx_mode, pipe);
+		sdp_mode_srcavail_read(&e->tx_mode, pipe);
 }
 
 /**
@@ -79,23 +79,23 @@ static void offer_over(struct sdp_engine *e, const struct sdp_msg *msg, bool dec
 void sdp_engine_receive_answer(struct sdp_engine *e, const struct sdp_msg *msg,
 			       struct sdp_actions *acts)
 {
-	bool out = sdp_source_out(&e->source), declined = msg->h.mid == SDP_MID_SENDSM;
-	bool withdrawn = e->source.state != SDP_SOURCE_OUT;
+	bool out = sdp_srcavail_tx_out(&e->srcavail_tx), declined = msg->h.mid == SDP_MID_SENDSM;
+	bool withdrawn = e->srcavail_tx.state != SDP_SRCAVAIL_TX_OUT;
 	enum sdp_violation bad;
 	struct sdp_action *a;
 
 	if (declined)
-		bad = sdp_source_declined(&e->source, msg->h.mseq_ack);
+		bad = sdp_srcavail_tx_declined(&e->srcavail_tx, msg->h.mseq_ack);
 	else
-		bad = sdp_source_was_read(&e->source, msg->count, msg->h.mseq_ack);
+		bad = sdp_srcavail_tx_was_read(&e->srcavail_tx, msg->count, msg->h.mseq_ack);
 	refuse_if(e, bad, acts);
-	if (bad || !out || sdp_source_out(&e->source))
+	if (bad || !out || sdp_srcavail_tx_out(&e->srcavail_tx))
 		return;
 	/* What we withdrew says nothing of the reader. */
 	if (!withdrawn)
 		offer_over(e, msg, declined, acts);
-	a = sdp_engine_act(acts, SDP_ACT_OFFER_OVER);
-	a->len = sdp_source_taken(&e->source);
+	a = sdp_engine_act(acts, SDP_ACT_SRCAVAIL_OVER);
+	a->len = sdp_srcavail_tx_taken(&e->srcavail_tx);
 	a->pipe = declined && !withdrawn && (msg->h.flags & SDP_FLAG_REQ_PIPE);
 }
 
@@ -122,7 +122,7 @@ void sdp_engine_receive_mode(struct sdp_engine *e, const struct sdp_msg *msg,
 		bad = sdp_mode_changed_by_source(&e->rx_mode, msg->mode);
 	refuse_if(e, bad, acts);
 	if (!bad && !msg->mode_send_half)
-		sdp_engine_adverts_over(e, e->adverts.n, acts);
+		sdp_engine_sinkavails_over(e, e->sinkavail_rx.n, acts);
 }
 
 /* Whether the sink may speak of buffers; if not, @ignore is whether it could not know. */
@@ -134,22 +134,22 @@ static enum sdp_violation check_sink(const struct sdp_engine *e, const struct sd
 	*ignore = closed || e->tx_mode.mode != SDP_MODE_PIPELINED;
 	if (closed)
 		return own_half_over(e, msg) ? SDP_BAD_STATE : SDP_VALID;
-	return *ignore && !e->target.left ? SDP_BAD_STATE : SDP_VALID;
+	return *ignore && !e->sinkavail_tx.left ? SDP_BAD_STATE : SDP_VALID;
 }
 
 /* C5, C8: one more buffer to write into, in the place of what we advertise. */
 static void add_target(struct sdp_engine *e, const struct sdp_msg *msg, struct sdp_actions *acts)
 {
-	enum sdp_violation bad = sdp_target_add(&e->target, &msg->sink);
+	enum sdp_violation bad = sdp_sinkavail_tx_add(&e->sinkavail_tx, &msg->sink);
 	struct sdp_action *a;
 
 	refuse_if(e, bad, acts);
-	if (bad || e->source.state == SDP_SOURCE_IDLE)
+	if (bad || e->srcavail_tx.state == SDP_SRCAVAIL_TX_IDLE)
 		return;
-	a = sdp_engine_act(acts, SDP_ACT_OFFER_OVER);
-	a->len = sdp_source_taken(&e->source);
+	a = sdp_engine_act(acts, SDP_ACT_SRCAVAIL_OVER);
+	a->len = sdp_srcavail_tx_taken(&e->srcavail_tx);
 	a->crossed = true;
-	sdp_source_overtaken(&e->source);
+	sdp_srcavail_tx_crossed(&e->srcavail_tx);
 }
 
 /**
@@ -172,10 +172,10 @@ void sdp_engine_receive_sink_avail(struct sdp_engine *e, const struct sdp_msg *m
 		return;
 	sdp_engine_deliver(e, msg, acts);
 	/* C7: what we have sent meanwhile belongs before what could be written. */
-	if (!ignore && msg->non_discards == e->target.non_discards)
+	if (!ignore && msg->non_discards == e->sinkavail_tx.non_discards)
 		add_target(e, msg, acts);
 	else
-		e->target.stale++;
+		e->sinkavail_tx.stale++;
 }
 
 /**
@@ -191,19 +191,19 @@ void sdp_engine_receive_write_compl(struct sdp_engine *e, const struct sdp_msg *
 	struct sdp_action *a;
 
 	if (sdp_engine_may_take_data(e))
-		bad = sdp_adverts_written(&e->adverts, msg->count);
+		bad = sdp_sinkavail_rx_written(&e->sinkavail_rx, msg->count);
 	refuse_if(e, bad, acts);
 	if (bad)
 		return;
-	if (!e->adverts.got)
-		sdp_ride_answered(&e->ride, msg->h.mseq_ack);
-	a = sdp_engine_act(acts, SDP_ACT_WRITTEN);
+	if (!e->sinkavail_rx.got)
+		sdp_piggyback_answered(&e->piggyback, msg->h.mseq_ack);
+	a = sdp_engine_act(acts, SDP_ACT_SINKAVAIL_WRITTEN);
 	a->len = msg->count;
-	a->rest = !sdp_adverts_filled(&e->adverts, msg->count);
+	a->rest = !sdp_sinkavail_rx_filled(&e->sinkavail_rx, msg->count);
 	if (a->rest)
-		a->id = e->adverts.list[0].id;
+		a->id = e->sinkavail_rx.list[0].id;
 	else
-		a->id = sdp_adverts_end(&e->adverts);
+		a->id = sdp_sinkavail_rx_end(&e->sinkavail_rx);
 }
 
 /**
@@ -218,7 +218,7 @@ void sdp_engine_receive_sink_cancel(struct sdp_engine *e, const struct sdp_msg *
 	bool ignore;
 
 	refuse_if(e, check_sink(e, msg, &ignore), acts);
-	sdp_target_cancel(&e->target);
+	sdp_sinkavail_tx_cancel(&e->sinkavail_tx);
 }
 
 /**
@@ -230,25 +230,25 @@ void sdp_engine_receive_sink_cancel(struct sdp_engine *e, const struct sdp_msg *
 void sdp_engine_receive_cancel_ack(struct sdp_engine *e, const struct sdp_msg *msg,
 				   struct sdp_actions *acts)
 {
-	if (e->adverts.cancel == SDP_CANCEL_SEEN) {
-		sdp_engine_adverts_over(e, e->adverts.n, acts);
-		e->adverts.late = false;
-	} else if (!sdp_adverts_late(&e->adverts)) {
+	if (e->sinkavail_rx.cancel == SDP_CANCEL_SEEN) {
+		sdp_engine_sinkavails_over(e, e->sinkavail_rx.n, acts);
+		e->sinkavail_rx.late = false;
+	} else if (!sdp_sinkavail_rx_late(&e->sinkavail_rx)) {
 		sdp_engine_fail(e, EPROTO, SDP_BAD_STATE, acts);
 	}
 }
 
 /**
- * sdp_engine_adverts_heard() - a message has been dealt with
+ * sdp_engine_sinkavails_heard() - a message has been dealt with
  * @e: engine
  * @h: its header
  * @acts: ADVERT_OVER for what was left of a buffer when we sent the cancel
  */
-void sdp_engine_adverts_heard(struct sdp_engine *e, const struct sdp_bsdh *h,
+void sdp_engine_sinkavails_heard(struct sdp_engine *e, const struct sdp_bsdh *h,
 			      struct sdp_actions *acts)
 {
 	bool cancelled = h->mid == SDP_MID_SINK_CANCEL_ACK;
 
-	if (sdp_adverts_answered(&e->adverts, h->mseq_ack, cancelled))
-		sdp_engine_adverts_over(e, e->adverts.n, acts);
+	if (sdp_sinkavail_rx_answered(&e->sinkavail_rx, h->mseq_ack, cancelled))
+		sdp_engine_sinkavails_over(e, e->sinkavail_rx.n, acts);
 }

@@ -167,7 +167,7 @@ void sdp_engine_ring_full(struct sdp_engine *e)
 bool sdp_engine_ring_leave(struct sdp_engine *e)
 {
 	return !e->dead && sdp_conn_may_send(e->state) && !e->shutdown &&
-	       e->source.state == SDP_SOURCE_IDLE && sdp_ring_out_leave(&e->ring_out);
+	       e->srcavail_tx.state == SDP_SRCAVAIL_TX_IDLE && sdp_ring_out_leave(&e->ring_out);
 }
 
 /**

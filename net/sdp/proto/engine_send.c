@@ -7,7 +7,7 @@
 /* May the oldest segment still grow? Not in front of an advertisement. */
 static bool partial(const struct sdp_engine *e, const struct sdp_tx_view *view)
 {
-	return !view->head_full && !e->shutdown && e->source.state == SDP_SOURCE_IDLE;
+	return !view->head_full && !e->shutdown && e->srcavail_tx.state == SDP_SRCAVAIL_TX_IDLE;
 }
 
 /*
@@ -128,11 +128,11 @@ static bool next_answer(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 {
 	if (!may_answer(e))
 		return false;
-	msg->mid = sdp_sink_answer(&e->sink);
-	if (msg->mid && e->sink.pipe)
+	msg->mid = sdp_srcavail_rx_answer(&e->srcavail_rx);
+	if (msg->mid && e->srcavail_rx.pipe)
 		msg->flags = SDP_FLAG_REQ_PIPE;
 	if (!msg->mid)
-		msg->mid = sdp_target_owed(&e->target);
+		msg->mid = sdp_sinkavail_tx_owed(&e->sinkavail_tx);
 	return msg->mid;
 }
 
@@ -168,7 +168,7 @@ static u32 rides(const struct sdp_engine *e, const struct sdp_tx_view *view)
 {
 	u32 room = e->resize.send_size - sdp_wire_header_len(SDP_MID_SINK_AVAIL);
 
-	if (!sdp_conn_may_send(e->state) || sdp_source_out(&e->source) || view->head_urgent ||
+	if (!sdp_conn_may_send(e->state) || sdp_srcavail_tx_out(&e->srcavail_tx) || view->head_urgent ||
 	    (view->hold && partial(e, view)))
 		return 0;
 	return view->head_bytes <= room ? view->head_bytes : 0;
@@ -177,7 +177,7 @@ static u32 rides(const struct sdp_engine *e, const struct sdp_tx_view *view)
 /* C6: a buffer is better kept for the request that will follow, as long as one may. */
 static bool kept(const struct sdp_engine *e)
 {
-	return sdp_ride_waits(&e->ride) && !e->adverts.sent && sdp_conn_may_send(e->state) &&
+	return sdp_piggyback_waits(&e->piggyback) && !e->sinkavail_rx.sent && sdp_conn_may_send(e->state) &&
 	       !e->shutdown;
 }
 
@@ -189,15 +189,15 @@ static bool kept(const struct sdp_engine *e)
 static bool next_advert(const struct sdp_engine *e, const struct sdp_tx_view *view,
 			struct sdp_tx_msg *msg)
 {
-	bool waits = sdp_adverts_waiting(&e->adverts);
+	bool waits = sdp_sinkavail_rx_waiting(&e->sinkavail_rx);
 
 	if (!may_answer(e))
 		return false;
-	if (e->adverts.cancel == SDP_CANCEL_WANTED) {
+	if (e->sinkavail_rx.cancel == SDP_CANCEL_WANTED) {
 		msg->mid = SDP_MID_SINK_CANCEL;
-	} else if (waits && sdp_sink_untouched(&e->sink)) {
+	} else if (waits && sdp_srcavail_rx_untouched(&e->srcavail_rx)) {
 		msg->mid = SDP_MID_SINK_AVAIL;
-	} else if (waits && !e->sink.open && may_send(e)) {
+	} else if (waits && !e->srcavail_rx.open && may_send(e)) {
 		msg->payload_max = rides(e, view);
 		if (msg->payload_max || !kept(e))
 			msg->mid = SDP_MID_SINK_AVAIL;
@@ -208,11 +208,11 @@ static bool next_advert(const struct sdp_engine *e, const struct sdp_tx_view *vi
 /* What goes when there is no data, or none that may go; 0 for nothing. */
 static u8 wanted_mid(const struct sdp_engine *e)
 {
-	if (e->source.state == SDP_SOURCE_READY)
+	if (e->srcavail_tx.state == SDP_SRCAVAIL_TX_READY)
 		return SDP_MID_SRC_AVAIL;
-	if (e->source.state == SDP_SOURCE_CANCEL)
+	if (e->srcavail_tx.state == SDP_SRCAVAIL_TX_CANCEL)
 		return SDP_MID_SRC_CANCEL;
-	if (e->shutdown && e->source.state == SDP_SOURCE_IDLE)
+	if (e->shutdown && e->srcavail_tx.state == SDP_SRCAVAIL_TX_IDLE)
 		return SDP_MID_DISCONN;
 	return e->resize.flush ? SDP_MID_DATA : 0;
 }
@@ -227,7 +227,7 @@ static enum sdp_next next_wanted(const struct sdp_engine *e, const struct sdp_tx
 		return SDP_NEXT_SEND;
 	if (!sdp_conn_may_send(e->state))
 		return SDP_NEXT_IDLE;
-	if (view->head_bytes && !sdp_source_out(&e->source))
+	if (view->head_bytes && !sdp_srcavail_tx_out(&e->srcavail_tx))
 		return next_data(e, view, msg);
 	mid = wanted_mid(e);
 	if (!mid)
@@ -235,7 +235,7 @@ static enum sdp_next next_wanted(const struct sdp_engine *e, const struct sdp_tx
 	if (!may_send(e))
 		return held(e);
 	msg->mid = mid;
-	msg->payload_max = mid == SDP_MID_SRC_AVAIL ? e->source.inlined : 0;
+	msg->payload_max = mid == SDP_MID_SRC_AVAIL ? e->srcavail_tx.inlined : 0;
 	return SDP_NEXT_SEND;
 }
 
@@ -251,7 +251,7 @@ static bool may_be_asked(const struct sdp_engine *e)
 /* Does the peer need to be told of receives, for its data or to answer our advertisement? */
 static bool update_due(const struct sdp_engine *e)
 {
-	bool out = sdp_source_out(&e->source);
+	bool out = sdp_srcavail_tx_out(&e->srcavail_tx);
 
 	/* Nobody waits for it; it keeps both ends' counts near each other. */
 	if (e->credit.unasked && !may_send(e))
@@ -324,7 +324,7 @@ static void commit_mode(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 {
 	sent->mode_send_half = sink_wants_mode(e);
 	if (!sent->mode_send_half && e->tx_mode.mode == SDP_MODE_PIPELINED)
-		sdp_target_leave(&e->target, seq);
+		sdp_sinkavail_tx_leave(&e->sinkavail_tx, seq);
 	sent->mode = sdp_mode_change_sent(sent->mode_send_half ? &e->rx_mode : &e->tx_mode);
 }
 
@@ -333,35 +333,35 @@ static void commit_advert(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 {
 	switch (sent->h.mid) {
 	case SDP_MID_SRC_AVAIL:
-		sent->src = e->source.region;
-		sdp_source_sent(&e->source, seq);
+		sent->src = e->srcavail_tx.region;
+		sdp_srcavail_tx_sent(&e->srcavail_tx, seq);
 		break;
 	case SDP_MID_SRC_CANCEL:
-		sdp_source_cancel_sent(&e->source, seq);
+		sdp_srcavail_tx_cancel_sent(&e->srcavail_tx, seq);
 		break;
 	case SDP_MID_RDMA_RD_COMPL:
-		sent->count = e->sink.unreported;
-		sdp_sink_reported(&e->sink);
+		sent->count = e->srcavail_rx.unreported;
+		sdp_srcavail_rx_reported(&e->srcavail_rx);
 		/* The last of it: the peer's memory is not needed any more. */
-		sent->revoke = e->sink.open ? 0 : e->sink.region.rkey;
+		sent->revoke = e->srcavail_rx.open ? 0 : e->srcavail_rx.region.rkey;
 		break;
 	case SDP_MID_SENDSM:
-		sdp_sink_closed(&e->sink);
-		sent->revoke = e->sink.region.rkey;
+		sdp_srcavail_rx_closed(&e->srcavail_rx);
+		sent->revoke = e->srcavail_rx.region.rkey;
 		break;
 	case SDP_MID_SINK_AVAIL:
-		sdp_adverts_sent(&e->adverts, sent, seq);
-		sdp_sink_closed(&e->sink);
+		sdp_sinkavail_rx_sent(&e->sinkavail_rx, sent, seq);
+		sdp_srcavail_rx_closed(&e->srcavail_rx);
 		break;
 	case SDP_MID_SINK_CANCEL:
-		sdp_adverts_cancel_sent(&e->adverts, seq);
+		sdp_sinkavail_rx_cancel_sent(&e->sinkavail_rx, seq);
 		break;
 	case SDP_MID_RDMA_WR_COMPL:
-		sent->count = sdp_target_reported(&e->target);
-		sent->revoke = e->target.written_key;
+		sent->count = sdp_sinkavail_tx_reported(&e->sinkavail_tx);
+		sent->revoke = e->sinkavail_tx.written_key;
 		break;
 	case SDP_MID_SINK_CANCEL_ACK:
-		e->target.cancelled = false;
+		e->sinkavail_tx.cancelled = false;
 		break;
 	}
 }
@@ -372,7 +372,7 @@ static void commit_message(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 	switch (sent->h.mid) {
 	case SDP_MID_DISCONN:
 		e->disc_seq = seq;
-		e->target.n = 0;
+		e->sinkavail_tx.n = 0;
 		sdp_conn_step(&e->state, SDP_EV_DISC_SENT);
 		break;
 	case SDP_MID_MODE_CHANGE:
@@ -424,7 +424,7 @@ static void commit_payload(struct sdp_engine *e, const struct sdp_tx_msg *tx, st
 		sdp_ring_out_put(&e->ring_out, sent->h.len, &sent->to);
 	else
 		sdp_ring_out_sent_plain(&e->ring_out);
-	if (sdp_target_data_sent(&e->target))
+	if (sdp_sinkavail_tx_data_sent(&e->sinkavail_tx))
 		sdp_mode_discarded(&e->tx_mode);
 }
 
@@ -458,7 +458,7 @@ u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx, u32 pay
 	if (payload)
 		commit_payload(e, tx, sent);
 	if (payload || tx->mid == SDP_MID_SRC_AVAIL || tx->mid == SDP_MID_RDMA_WR_COMPL)
-		sdp_ride_sent(&e->ride, sent->h.mseq);
+		sdp_piggyback_sent(&e->piggyback, sent->h.mseq);
 	if (e->resize.flush)
 		e->resize.flush--;
 	return sdp_wire_build(buf, sent);

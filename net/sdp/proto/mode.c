@@ -31,12 +31,12 @@ static bool sink_may(u8 from, u8 to)
 }
 
 /**
- * sdp_mode_may_offer() - may the source advertise something?
+ * sdp_mode_may_srcavail() - may the source advertise something?
  * @m: mode of its half
  *
  * Return: true when it may.
  */
-bool sdp_mode_may_offer(const struct sdp_mode *m)
+bool sdp_mode_may_srcavail(const struct sdp_mode *m)
 {
 	return m->mode != SDP_MODE_BUFFERED && !m->wanted;
 }
@@ -52,13 +52,13 @@ static void speaks_for(struct sdp_mode *m, u8 mode)
 }
 
 /**
- * sdp_mode_offer_read() - the peer has read all of an advertisement (C2)
+ * sdp_mode_srcavail_read() - the peer has read all of an advertisement (C2)
  * @m: mode of the source's half
  * @pipe: and would rather have been written to
  *
  * In Pipelined a reader that never has its buffer there first makes the source wait for nothing.
  */
-void sdp_mode_offer_read(struct sdp_mode *m, bool pipe)
+void sdp_mode_srcavail_read(struct sdp_mode *m, bool pipe)
 {
 	u8 mode = pipe ? SDP_MODE_PIPELINED : SDP_MODE_COMBINED;
 
@@ -69,14 +69,14 @@ void sdp_mode_offer_read(struct sdp_mode *m, bool pipe)
 }
 
 /**
- * sdp_mode_offer_declined() - the peer wants an advertisement, or its rest, in messages (C2, C3)
+ * sdp_mode_srcavail_declined() - the peer wants an advertisement, or its rest, in messages (C2, C3)
  * @m: mode of the source's half
  * @pipe: it would have taken a write
  *
  * So often in a row: it is one that reads small, or cannot read by RDMA. In Pipelined one that
  * reads small has to be learnt from the beginning.
  */
-void sdp_mode_offer_declined(struct sdp_mode *m, bool pipe)
+void sdp_mode_srcavail_declined(struct sdp_mode *m, bool pipe)
 {
 	if (m->mode == SDP_MODE_COMBINED) {
 		speaks_for(m, pipe ? SDP_MODE_PIPELINED : SDP_MODE_BUFFERED);
@@ -98,13 +98,13 @@ void sdp_mode_written(struct sdp_mode *m)
 }
 
 /**
- * sdp_mode_missed() - no buffer came in time for a large write (C2)
+ * sdp_mode_sinkavail_missed() - no buffer came in time for a large write (C2)
  * @m: mode of the source's half, Pipelined; nothing is advertised
  *
  * After N such writes with none between that found a buffer, the reader is not
  * one that is there first.
  */
-void sdp_mode_missed(struct sdp_mode *m)
+void sdp_mode_sinkavail_missed(struct sdp_mode *m)
 {
 	if (!m->after || m->wanted || ++m->missed < m->after)
 		return;
@@ -122,10 +122,10 @@ void sdp_mode_discarded(struct sdp_mode *m)
 }
 
 /**
- * sdp_mode_posted_large() - a reader waits with a large buffer (C3)
+ * sdp_mode_large_recv() - a reader waits with a large buffer (C3)
  * @m: mode of the sink's half
  */
-void sdp_mode_posted_large(struct sdp_mode *m)
+void sdp_mode_large_recv(struct sdp_mode *m)
 {
 	m->toward = SDP_MODE_COMBINED;
 	m->wanted = m->mode == SDP_MODE_BUFFERED;

@@ -72,13 +72,13 @@ struct sdp_mode {
 };
 
 void sdp_mode_init(struct sdp_mode *m, u16 after);
-bool sdp_mode_may_offer(const struct sdp_mode *m);
-void sdp_mode_offer_read(struct sdp_mode *m, bool pipe);
-void sdp_mode_offer_declined(struct sdp_mode *m, bool pipe);
+bool sdp_mode_may_srcavail(const struct sdp_mode *m);
+void sdp_mode_srcavail_read(struct sdp_mode *m, bool pipe);
+void sdp_mode_srcavail_declined(struct sdp_mode *m, bool pipe);
 void sdp_mode_written(struct sdp_mode *m);
 void sdp_mode_discarded(struct sdp_mode *m);
-void sdp_mode_missed(struct sdp_mode *m);
-void sdp_mode_posted_large(struct sdp_mode *m);
+void sdp_mode_sinkavail_missed(struct sdp_mode *m);
+void sdp_mode_large_recv(struct sdp_mode *m);
 u8 sdp_mode_change_sent(struct sdp_mode *m);
 enum sdp_violation sdp_mode_changed_by_source(struct sdp_mode *m, u8 mode);
 enum sdp_violation sdp_mode_changed_by_sink(struct sdp_mode *m, u8 mode);

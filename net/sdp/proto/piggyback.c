@@ -7,11 +7,11 @@
 #define NEEDED_MAX	1024
 
 /**
- * sdp_ride_init() - nothing is known yet
+ * sdp_piggyback_init() - nothing is known yet
  * @r: to fill
  * @after: so many exchanges in a row tell, 0 for never
  */
-void sdp_ride_init(struct sdp_ride *r, u16 after)
+void sdp_piggyback_init(struct sdp_piggyback *r, u16 after)
 {
 	memset(r, 0, sizeof(*r));
 	r->after = after;
@@ -19,20 +19,20 @@ void sdp_ride_init(struct sdp_ride *r, u16 after)
 }
 
 /**
- * sdp_ride_posted() - a buffer is posted, and no other is out
+ * sdp_piggyback_posted() - a buffer is posted, and no other is out
  * @r: what is known
  */
-void sdp_ride_posted(struct sdp_ride *r)
+void sdp_piggyback_posted(struct sdp_piggyback *r)
 {
 	r->asked = false;
 }
 
 /**
- * sdp_ride_sent() - what may be a request is being sent
+ * sdp_piggyback_sent() - what may be a request is being sent
  * @r: what is known
  * @seq: MSeq of the message
  */
-void sdp_ride_sent(struct sdp_ride *r, u32 seq)
+void sdp_piggyback_sent(struct sdp_piggyback *r, u32 seq)
 {
 	if (!r->after || r->asked)
 		return;
@@ -41,7 +41,7 @@ void sdp_ride_sent(struct sdp_ride *r, u32 seq)
 }
 
 /* It has not asked for what came. */
-static void unasked(struct sdp_ride *r)
+static void unasked(struct sdp_piggyback *r)
 {
 	if (r->holds)
 		r->needed = min(2 * r->needed, NEEDED_MAX);
@@ -50,11 +50,11 @@ static void unasked(struct sdp_ride *r)
 }
 
 /**
- * sdp_ride_answered() - the peer has written into the oldest buffer
+ * sdp_piggyback_answered() - the peer has written into the oldest buffer
  * @r: what is known
  * @ack: newest message of ours that it had when it said so
  */
-void sdp_ride_answered(struct sdp_ride *r, u32 ack)
+void sdp_piggyback_answered(struct sdp_piggyback *r, u32 ack)
 {
 	if (!r->after)
 		return;
@@ -69,10 +69,10 @@ void sdp_ride_answered(struct sdp_ride *r, u32 ack)
 }
 
 /**
- * sdp_ride_came() - the peer has something, and it did not go into a buffer
+ * sdp_piggyback_came() - the peer has something, and it did not go into a buffer
  * @r: what is known
  */
-void sdp_ride_came(struct sdp_ride *r)
+void sdp_piggyback_came(struct sdp_piggyback *r)
 {
 	if (!r->asked)
 		unasked(r);

@@ -20,13 +20,13 @@
  *
  * Pure arithmetic; the owner's lock covers it.
  */
-#ifndef SDP_PROTO_RIDE_H
-#define SDP_PROTO_RIDE_H
+#ifndef SDP_PROTO_PIGGYBACK_H
+#define SDP_PROTO_PIGGYBACK_H
 
 #include "base.h"
 
 /**
- * struct sdp_ride - what is known of the application of our receiving half
+ * struct sdp_piggyback - what is known of the application of our receiving half
  * @after: so many exchanges in a row tell its kind at first, 0 for never
  * @needed: ... and now
  * @row: so many have
@@ -34,7 +34,7 @@
  * @asked: since the oldest buffer was posted we have sent data
  * @seq: ... with this MSeq at first
  */
-struct sdp_ride {
+struct sdp_piggyback {
 	u16 after;
 	u16 needed;
 	u16 row;
@@ -44,15 +44,15 @@ struct sdp_ride {
 };
 
 /* Is what is posted better kept for the request that is going to follow? */
-static inline bool sdp_ride_waits(const struct sdp_ride *r)
+static inline bool sdp_piggyback_waits(const struct sdp_piggyback *r)
 {
 	return r->holds && !r->asked;
 }
 
-void sdp_ride_init(struct sdp_ride *r, u16 after);
-void sdp_ride_posted(struct sdp_ride *r);
-void sdp_ride_sent(struct sdp_ride *r, u32 seq);
-void sdp_ride_answered(struct sdp_ride *r, u32 ack);
-void sdp_ride_came(struct sdp_ride *r);
+void sdp_piggyback_init(struct sdp_piggyback *r, u16 after);
+void sdp_piggyback_posted(struct sdp_piggyback *r);
+void sdp_piggyback_sent(struct sdp_piggyback *r, u32 seq);
+void sdp_piggyback_answered(struct sdp_piggyback *r, u32 ack);
+void sdp_piggyback_came(struct sdp_piggyback *r);
 
-#endif /* SDP_PROTO_RIDE_H */
+#endif /* SDP_PROTO_PIGGYBACK_H */

@@ -5,29 +5,29 @@
 #include "sinkavail_rx.h"
 
 /**
- * sdp_adverts_peer() - the peer's Hello has come
+ * sdp_sinkavail_rx_peer() - the peer's Hello has come
  * @a: our advertisements, none yet
  * @held: how many it says it holds, and reports once of each; or 0
  *
  * Of a source that does not say so we do not know which buffer a report is
  * about when it has two, so it gets one at a time.
  */
-void sdp_adverts_peer(struct sdp_adverts *a, u8 held)
+void sdp_sinkavail_rx_peer(struct sdp_sinkavail_rx *a, u8 held)
 {
 	a->once = held;
-	a->max = held ? min(held, (u8)SDP_ADVERTS_MAX) : 1;
+	a->max = held ? min(held, (u8)SDP_SINKAVAILS_MAX) : 1;
 }
 
 /**
- * sdp_adverts_add() - a reader has posted a buffer (C5)
+ * sdp_sinkavail_rx_add() - a reader has posted a buffer (C5)
  * @a: our advertisements, with room for one more
  * @region: the buffer
  *
  * Return: its id, not 0.
  */
-u32 sdp_adverts_add(struct sdp_adverts *a, const struct sdp_region *region)
+u32 sdp_sinkavail_rx_add(struct sdp_sinkavail_rx *a, const struct sdp_region *region)
 {
-	struct sdp_advert *new = &a->list[a->n++];
+	struct sdp_sinkavail *new = &a->list[a->n++];
 
 	if (!++a->last_id)
 		a->last_id++;
@@ -37,14 +37,14 @@ u32 sdp_adverts_add(struct sdp_adverts *a, const struct sdp_region *region)
 }
 
 /**
- * sdp_adverts_sent() - SinkAvail of the oldest that waits is being sent
+ * sdp_sinkavail_rx_sent() - SinkAvail of the oldest that waits is being sent
  * @a: our advertisements, of which one waits
  * @msg: the message: what is its own is filled in
  * @seq: its MSeq
  */
-void sdp_adverts_sent(struct sdp_adverts *a, struct sdp_msg *msg, u32 seq)
+void sdp_sinkavail_rx_sent(struct sdp_sinkavail_rx *a, struct sdp_msg *msg, u32 seq)
 {
-	struct sdp_advert *out = &a->list[a->sent++];
+	struct sdp_sinkavail *out = &a->list[a->sent++];
 
 	out->seq = seq;
 	msg->sink = out->region;
@@ -52,11 +52,11 @@ void sdp_adverts_sent(struct sdp_adverts *a, struct sdp_msg *msg, u32 seq)
 }
 
 /**
- * sdp_adverts_note() - which of ours had the source when it sent a message?
+ * sdp_sinkavail_rx_note() - which of ours had the source when it sent a message?
  * @a: our advertisements
  * @ack: MSeqAck of that message, which is looked at next
  */
-void sdp_adverts_note(struct sdp_adverts *a, u32 ack)
+void sdp_sinkavail_rx_note(struct sdp_sinkavail_rx *a, u32 ack)
 {
 	while (a->seen < a->sent && !sdp_seq_after(a->list[a->seen].seq, ack))
 		a->seen++;
@@ -65,7 +65,7 @@ void sdp_adverts_note(struct sdp_adverts *a, u32 ack)
 }
 
 /* Data came while the rest of a buffer was open: has it discarded that? */
-static u32 rest_over(struct sdp_adverts *a)
+static u32 rest_over(struct sdp_sinkavail_rx *a)
 {
 	a->asks = false;
 	a->doubt++;
@@ -75,7 +75,7 @@ static u32 rest_over(struct sdp_adverts *a)
 }
 
 /* What kind of source it is: with that our count is right. */
-static void kind_known(struct sdp_adverts *a, bool several)
+static void kind_known(struct sdp_sinkavail_rx *a, bool several)
 {
 	if (several && !a->several)
 		a->non_discards -= a->doubt;
@@ -87,14 +87,14 @@ static void kind_known(struct sdp_adverts *a, bool several)
 }
 
 /**
- * sdp_adverts_data_came() - a message with payload has arrived (C7)
- * @a: our advertisements, after sdp_adverts_note()
+ * sdp_sinkavail_rx_data_came() - a message with payload has arrived (C7)
+ * @a: our advertisements, after sdp_sinkavail_rx_note()
  *
  * Who has seen our cancel has none any more, and we shall hear of that.
  *
- * Return: so many of the oldest are over; sdp_adverts_end() for each.
+ * Return: so many of the oldest are over; sdp_sinkavail_rx_end() for each.
  */
-u32 sdp_adverts_data_came(struct sdp_adverts *a)
+u32 sdp_sinkavail_rx_data_came(struct sdp_sinkavail_rx *a)
 {
 	bool cancelled = a->cancel == SDP_CANCEL_SEEN;
 
@@ -107,13 +107,13 @@ u32 sdp_adverts_data_came(struct sdp_adverts *a)
 }
 
 /**
- * sdp_adverts_written() - RdmaWrCompl has arrived (B4)
- * @a: our advertisements, after sdp_adverts_note(); the oldest is over if this is right
+ * sdp_sinkavail_rx_written() - RdmaWrCompl has arrived (B4)
+ * @a: our advertisements, after sdp_sinkavail_rx_note(); the oldest is over if this is right
  * @count: bytes in it
  *
  * Return: %SDP_VALID, %SDP_BAD_STATE when the source had none, or %SDP_BAD_FIELD.
  */
-enum sdp_violation sdp_adverts_written(const struct sdp_adverts *a, u32 count)
+enum sdp_violation sdp_sinkavail_rx_written(const struct sdp_sinkavail_rx *a, u32 count)
 {
 	if (!a->seen)
 		return SDP_BAD_STATE;
@@ -122,14 +122,14 @@ enum sdp_violation sdp_adverts_written(const struct sdp_adverts *a, u32 count)
 }
 
 /**
- * sdp_adverts_filled() - ... and was right
+ * sdp_sinkavail_rx_filled() - ... and was right
  * @a: our advertisements
  * @count: bytes more in the oldest
  *
- * Return: true when the oldest is over: sdp_adverts_end(); false when there is
+ * Return: true when the oldest is over: sdp_sinkavail_rx_end(); false when there is
  * a rest, which the source may or may not go on with.
  */
-bool sdp_adverts_filled(struct sdp_adverts *a, u32 count)
+bool sdp_sinkavail_rx_filled(struct sdp_sinkavail_rx *a, u32 count)
 {
 	if (a->once)
 		return true;
@@ -142,15 +142,15 @@ bool sdp_adverts_filled(struct sdp_adverts *a, u32 count)
 }
 
 /**
- * sdp_adverts_dropped() - SrcAvail has arrived: has our buffer been dropped?
- * @a: our advertisements, after sdp_adverts_note()
+ * sdp_sinkavail_rx_dropped() - SrcAvail has arrived: has our buffer been dropped?
+ * @a: our advertisements, after sdp_sinkavail_rx_note()
  *
  * It has none when it advertises itself, but for what crosses that (C8). So it
  * was done with the buffer after its report, or took it for stale.
  *
  * Return: true when the buffer that it had is over.
  */
-bool sdp_adverts_dropped(struct sdp_adverts *a)
+bool sdp_sinkavail_rx_dropped(struct sdp_sinkavail_rx *a)
 {
 	if (a->once || !a->seen || a->cancel == SDP_CANCEL_SEEN)
 		return false;
@@ -165,14 +165,14 @@ bool sdp_adverts_dropped(struct sdp_adverts *a)
 }
 
 /**
- * sdp_adverts_answered() - does a message answer our cancel?
+ * sdp_sinkavail_rx_answered() - does a message answer our cancel?
  * @a: our advertisements
  * @ack: MSeqAck of the message, which has been dealt with
  * @cancelled: it was SinkCancelAck
  *
  * Return: true when the source will not write into the rest any more.
  */
-bool sdp_adverts_answered(struct sdp_adverts *a, u32 ack, bool cancelled)
+bool sdp_sinkavail_rx_answered(struct sdp_sinkavail_rx *a, u32 ack, bool cancelled)
 {
 	if (a->asks && !sdp_seq_after(a->cancel_seq, ack)) {
 		a->asks = false;
@@ -182,12 +182,12 @@ bool sdp_adverts_answered(struct sdp_adverts *a, u32 ack, bool cancelled)
 }
 
 /**
- * sdp_adverts_late() - SinkCancelAck has arrived, and no cancel waits for it
+ * sdp_sinkavail_rx_late() - SinkCancelAck has arrived, and no cancel waits for it
  * @a: our advertisements
  *
  * Return: true when it is for the rest of a buffer that was over before.
  */
-bool sdp_adverts_late(struct sdp_adverts *a)
+bool sdp_sinkavail_rx_late(struct sdp_sinkavail_rx *a)
 {
 	if (!a->late)
 		return false;
@@ -196,7 +196,7 @@ bool sdp_adverts_late(struct sdp_adverts *a)
 	return true;
 }
 
-static u32 take_out(struct sdp_adverts *a, u32 at)
+static u32 take_out(struct sdp_sinkavail_rx *a, u32 at)
 {
 	u32 id = a->list[at].id;
 
@@ -206,12 +206,12 @@ static u32 take_out(struct sdp_adverts *a, u32 at)
 }
 
 /**
- * sdp_adverts_end() - the oldest is over
+ * sdp_sinkavail_rx_end() - the oldest is over
  * @a: our advertisements; with the last that was sent a cancel is settled
  *
  * Return: its id.
  */
-u32 sdp_adverts_end(struct sdp_adverts *a)
+u32 sdp_sinkavail_rx_end(struct sdp_sinkavail_rx *a)
 {
 	if (a->got && a->cancel >= SDP_CANCEL_SENT)
 		a->late = true;
@@ -226,32 +226,32 @@ u32 sdp_adverts_end(struct sdp_adverts *a)
 }
 
 /**
- * sdp_adverts_recall() - one that waits is not wanted any more
+ * sdp_sinkavail_rx_recall() - one that waits is not wanted any more
  * @a: our advertisements; that one is over
  *
  * Return: its id, or 0 if none waits.
  */
-u32 sdp_adverts_recall(struct sdp_adverts *a)
+u32 sdp_sinkavail_rx_recall(struct sdp_sinkavail_rx *a)
 {
-	return sdp_adverts_waiting(a) ? take_out(a, a->sent) : 0;
+	return sdp_sinkavail_rx_waiting(a) ? take_out(a, a->sent) : 0;
 }
 
 /**
- * sdp_adverts_cancel() - what has been sent is not wanted any more
+ * sdp_sinkavail_rx_cancel() - what has been sent is not wanted any more
  * @a: our advertisements, of which none waits
  */
-void sdp_adverts_cancel(struct sdp_adverts *a)
+void sdp_sinkavail_rx_cancel(struct sdp_sinkavail_rx *a)
 {
 	if (a->sent && a->cancel == SDP_CANCEL_NONE)
 		a->cancel = SDP_CANCEL_WANTED;
 }
 
 /**
- * sdp_adverts_cancel_sent() - SinkAvailCancel is being sent
+ * sdp_sinkavail_rx_cancel_sent() - SinkAvailCancel is being sent
  * @a: our advertisements, which shall be cancelled
  * @seq: its MSeq
  */
-void sdp_adverts_cancel_sent(struct sdp_adverts *a, u32 seq)
+void sdp_sinkavail_rx_cancel_sent(struct sdp_sinkavail_rx *a, u32 seq)
 {
 	a->cancel = SDP_CANCEL_SENT;
 	a->cancel_seq = seq;

@@ -26,7 +26,7 @@
  *	sent, and as soon as the source has that, the rest is over. A source
  *	that had none does not answer. So the owner need not wait for ever, but
  *	takes the memory out of the source's reach, and then calls
- *	sdp_engine_advert_drop().
+ *	sdp_engine_sinkavail_drop().
  *	Data and SrcAvail end the rest as well: the source was done with it, or
  *	has discarded it.
  *
@@ -53,17 +53,17 @@
  *
  * Pure arithmetic; the owner's lock covers it.
  */
-#ifndef SDP_PROTO_ADVERT_H
-#define SDP_PROTO_ADVERT_H
+#ifndef SDP_PROTO_SINKAVAIL_RX_H
+#define SDP_PROTO_SINKAVAIL_RX_H
 
 #include "wire.h"
 
 /* How many buffers we hold: what our Hello says beside MaxAdverts. */
-#define SDP_ADVERTS_MAX	4
+#define SDP_SINKAVAILS_MAX	4
 /* How many SrcAvails: MaxAdverts of our Hello. */
-#define SDP_SRC_ADVERTS_MAX	1
+#define SDP_SRCAVAILS_MAX	1
 
-enum sdp_advert_cancel {
+enum sdp_sinkavail_cancel {
 	SDP_CANCEL_NONE,
 	SDP_CANCEL_WANTED,	/* SinkAvailCancel is to be sent */
 	SDP_CANCEL_SENT,
@@ -71,19 +71,19 @@ enum sdp_advert_cancel {
 };
 
 /**
- * struct sdp_advert - one of them
+ * struct sdp_sinkavail - one of them
  * @region: the buffer
  * @id: what the owner knows it by, not 0
  * @seq: MSeq of its SinkAvail, once sent
  */
-struct sdp_advert {
+struct sdp_sinkavail {
 	struct sdp_region region;
 	u32 id;
 	u32 seq;
 };
 
 /**
- * struct sdp_adverts - all of them
+ * struct sdp_sinkavail_rx - all of them
  * @list: the oldest first
  * @n: in the list
  * @sent: the oldest so many have been sent
@@ -100,8 +100,8 @@ struct sdp_advert {
  * @non_discards: messages with payload received that have discarded none
  * @last_id: the newest one's
  */
-struct sdp_adverts {
-	struct sdp_advert list[SDP_ADVERTS_MAX];
+struct sdp_sinkavail_rx {
+	struct sdp_sinkavail list[SDP_SINKAVAILS_MAX];
 	u8 n;
 	u8 sent;
 	u8 seen;
@@ -112,49 +112,49 @@ struct sdp_adverts {
 	bool late;
 	u32 got;
 	u32 doubt;
-	enum sdp_advert_cancel cancel;
+	enum sdp_sinkavail_cancel cancel;
 	u32 cancel_seq;
 	u32 non_discards;
 	u32 last_id;
 };
 
 /* Is there room for one more? */
-static inline bool sdp_adverts_room(const struct sdp_adverts *a)
+static inline bool sdp_sinkavail_rx_room(const struct sdp_sinkavail_rx *a)
 {
 	return a->n < a->max && a->cancel == SDP_CANCEL_NONE;
 }
 
 /* Is one to be sent? None is added while a cancel is not settled. */
-static inline bool sdp_adverts_waiting(const struct sdp_adverts *a)
+static inline bool sdp_sinkavail_rx_waiting(const struct sdp_sinkavail_rx *a)
 {
 	return a->sent < a->n;
 }
 
 /* Is one out that could have to be taken back? */
-static inline bool sdp_adverts_may_cancel(const struct sdp_adverts *a)
+static inline bool sdp_sinkavail_rx_may_cancel(const struct sdp_sinkavail_rx *a)
 {
 	return a->sent && a->cancel <= SDP_CANCEL_WANTED;
 }
 
 /* C8: will the source write into one, whatever it has advertised itself meanwhile? */
-static inline bool sdp_adverts_win(const struct sdp_adverts *a)
+static inline bool sdp_sinkavail_rx_win(const struct sdp_sinkavail_rx *a)
 {
 	return a->sent && a->cancel != SDP_CANCEL_SEEN;
 }
 
-void sdp_adverts_peer(struct sdp_adverts *a, u8 held);
-u32 sdp_adverts_add(struct sdp_adverts *a, const struct sdp_region *region);
-void sdp_adverts_sent(struct sdp_adverts *a, struct sdp_msg *msg, u32 seq);
-void sdp_adverts_note(struct sdp_adverts *a, u32 ack);
-u32 sdp_adverts_data_came(struct sdp_adverts *a);
-enum sdp_violation sdp_adverts_written(const struct sdp_adverts *a, u32 count);
-bool sdp_adverts_filled(struct sdp_adverts *a, u32 count);
-bool sdp_adverts_dropped(struct sdp_adverts *a);
-bool sdp_adverts_answered(struct sdp_adverts *a, u32 ack, bool cancelled);
-bool sdp_adverts_late(struct sdp_adverts *a);
-u32 sdp_adverts_end(struct sdp_adverts *a);
-u32 sdp_adverts_recall(struct sdp_adverts *a);
-void sdp_adverts_cancel(struct sdp_adverts *a);
-void sdp_adverts_cancel_sent(struct sdp_adverts *a, u32 seq);
+void sdp_sinkavail_rx_peer(struct sdp_sinkavail_rx *a, u8 held);
+u32 sdp_sinkavail_rx_add(struct sdp_sinkavail_rx *a, const struct sdp_region *region);
+void sdp_sinkavail_rx_sent(struct sdp_sinkavail_rx *a, struct sdp_msg *msg, u32 seq);
+void sdp_sinkavail_rx_note(struct sdp_sinkavail_rx *a, u32 ack);
+u32 sdp_sinkavail_rx_data_came(struct sdp_sinkavail_rx *a);
+enum sdp_violation sdp_sinkavail_rx_written(const struct sdp_sinkavail_rx *a, u32 count);
+bool sdp_sinkavail_rx_filled(struct sdp_sinkavail_rx *a, u32 count);
+bool sdp_sinkavail_rx_dropped(struct sdp_sinkavail_rx *a);
+bool sdp_sinkavail_rx_answered(struct sdp_sinkavail_rx *a, u32 ack, bool cancelled);
+bool sdp_sinkavail_rx_late(struct sdp_sinkavail_rx *a);
+u32 sdp_sinkavail_rx_end(struct sdp_sinkavail_rx *a);
+u32 sdp_sinkavail_rx_recall(struct sdp_sinkavail_rx *a);
+void sdp_sinkavail_rx_cancel(struct sdp_sinkavail_rx *a);
+void sdp_sinkavail_rx_cancel_sent(struct sdp_sinkavail_rx *a, u32 seq);
 
-#endif /* SDP_PROTO_ADVERT_H */
+#endif /* SDP_PROTO_SINKAVAIL_RX_H */

@@ -5,48 +5,48 @@
 #include "sinkavail_tx.h"
 
 /**
- * sdp_target_add() - a SinkAvail that is not stale has arrived (C5)
+ * sdp_sinkavail_tx_add() - a SinkAvail that is not stale has arrived (C5)
  * @t: where we may write
  * @region: there, too
  *
  * Return: %SDP_VALID, or %SDP_BAD_STATE when these are more than we have said that we can hold.
  */
-enum sdp_violation sdp_target_add(struct sdp_target *t, const struct sdp_region *region)
+enum sdp_violation sdp_sinkavail_tx_add(struct sdp_sinkavail_tx *t, const struct sdp_region *region)
 {
-	if (t->n == SDP_ADVERTS_MAX)
+	if (t->n == SDP_SINKAVAILS_MAX)
 		return SDP_BAD_STATE;
 	t->list[t->n++] = *region;
 	return SDP_VALID;
 }
 
-static void drop_oldest(struct sdp_target *t)
+static void drop_oldest(struct sdp_sinkavail_tx *t)
 {
 	t->n--;
 	memmove(t->list, t->list + 1, t->n * sizeof(t->list[0]));
 }
 
 /**
- * sdp_target_room() - how much may be written now?
+ * sdp_sinkavail_tx_room() - how much may be written now?
  * @t: where we may write
  *
  * Return: bytes; 0 as long as the peer has to be told of the last write.
  */
-u32 sdp_target_room(const struct sdp_target *t)
+u32 sdp_sinkavail_tx_room(const struct sdp_sinkavail_tx *t)
 {
 	return t->n && !t->written ? t->list[0].len : 0;
 }
 
 /**
- * sdp_target_write() - the owner writes into the oldest (B4)
+ * sdp_sinkavail_tx_write() - the owner writes into the oldest (B4)
  * @t: where we may write; that one is used up, however much goes into it (C7)
  * @bytes: how many
  * @to: the place
  *
  * Return: false, and no change, when so many cannot be written.
  */
-bool sdp_target_write(struct sdp_target *t, u32 bytes, struct sdp_region *to)
+bool sdp_sinkavail_tx_write(struct sdp_sinkavail_tx *t, u32 bytes, struct sdp_region *to)
 {
-	if (!bytes || bytes > sdp_target_room(t))
+	if (!bytes || bytes > sdp_sinkavail_tx_room(t))
 		return false;
 	*to = t->list[0];
 	to->len = bytes;
@@ -57,12 +57,12 @@ bool sdp_target_write(struct sdp_target *t, u32 bytes, struct sdp_region *to)
 }
 
 /**
- * sdp_target_owed() - what has the peer to be told of its advertisements?
+ * sdp_sinkavail_tx_owed() - what has the peer to be told of its advertisements?
  * @t: where we may write
  *
  * Return: %SDP_MID_RDMA_WR_COMPL (@written bytes), then %SDP_MID_SINK_CANCEL_ACK, or 0.
  */
-u8 sdp_target_owed(const struct sdp_target *t)
+u8 sdp_sinkavail_tx_owed(const struct sdp_sinkavail_tx *t)
 {
 	if (t->written)
 		return SDP_MID_RDMA_WR_COMPL;
@@ -70,12 +70,12 @@ u8 sdp_target_owed(const struct sdp_target *t)
 }
 
 /**
- * sdp_target_reported() - RdmaWrCompl is being sent
+ * sdp_sinkavail_tx_reported() - RdmaWrCompl is being sent
  * @t: where we may write
  *
  * Return: bytes to report.
  */
-u32 sdp_target_reported(struct sdp_target *t)
+u32 sdp_sinkavail_tx_reported(struct sdp_sinkavail_tx *t)
 {
 	u32 bytes = t->written;
 
@@ -84,12 +84,12 @@ u32 sdp_target_reported(struct sdp_target *t)
 }
 
 /**
- * sdp_target_data_sent() - a message with payload is being sent (C7)
+ * sdp_sinkavail_tx_data_sent() - a message with payload is being sent (C7)
  * @t: where we may write
  *
  * Return: true when it discards the oldest.
  */
-bool sdp_target_data_sent(struct sdp_target *t)
+bool sdp_sinkavail_tx_data_sent(struct sdp_sinkavail_tx *t)
 {
 	if (!t->n) {
 		t->non_discards++;
@@ -100,21 +100,21 @@ bool sdp_target_data_sent(struct sdp_target *t)
 }
 
 /**
- * sdp_target_cancel() - SinkAvailCancel has arrived
+ * sdp_sinkavail_tx_cancel() - SinkAvailCancel has arrived
  * @t: where we may write: nowhere; an answer is due only if that is news
  */
-void sdp_target_cancel(struct sdp_target *t)
+void sdp_sinkavail_tx_cancel(struct sdp_sinkavail_tx *t)
 {
 	t->cancelled |= t->n;
 	t->n = 0;
 }
 
 /**
- * sdp_target_leave() - ModeChange to Combined is being sent
+ * sdp_sinkavail_tx_leave() - ModeChange to Combined is being sent
  * @t: where we may write: nowhere
  * @seq: its MSeq
  */
-void sdp_target_leave(struct sdp_target *t, u32 seq)
+void sdp_sinkavail_tx_leave(struct sdp_sinkavail_tx *t, u32 seq)
 {
 	t->n = 0;
 	t->left = true;
@@ -122,11 +122,11 @@ void sdp_target_leave(struct sdp_target *t, u32 seq)
 }
 
 /**
- * sdp_target_note() - what had the peer when it sent a message?
+ * sdp_sinkavail_tx_note() - what had the peer when it sent a message?
  * @t: where we may write
  * @ack: MSeqAck of that message, which is looked at next
  */
-void sdp_target_note(struct sdp_target *t, u32 ack)
+void sdp_sinkavail_tx_note(struct sdp_sinkavail_tx *t, u32 ack)
 {
 	if (t->left && !sdp_seq_after(t->left_seq, ack))
 		t->left = false;

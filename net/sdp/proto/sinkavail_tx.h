@@ -15,13 +15,13 @@
  *
  * Pure arithmetic; the owner's lock covers it.
  */
-#ifndef SDP_PROTO_TARGET_H
-#define SDP_PROTO_TARGET_H
+#ifndef SDP_PROTO_SINKAVAIL_TX_H
+#define SDP_PROTO_SINKAVAIL_TX_H
 
 #include "sinkavail_rx.h"
 
 /**
- * struct sdp_target - where we may write
+ * struct sdp_sinkavail_tx - where we may write
  * @list: the oldest first
  * @n: so many
  * @written: bytes written that the peer has not been told of
@@ -32,8 +32,8 @@
  * @non_discards: messages with payload sent that have discarded none
  * @stale: buffers that were void when they came
  */
-struct sdp_target {
-	struct sdp_region list[SDP_ADVERTS_MAX];
+struct sdp_sinkavail_tx {
+	struct sdp_region list[SDP_SINKAVAILS_MAX];
 	u8 n;
 	bool cancelled;
 	bool left;
@@ -44,14 +44,14 @@ struct sdp_target {
 	u32 stale;
 };
 
-enum sdp_violation sdp_target_add(struct sdp_target *t, const struct sdp_region *region);
-u32 sdp_target_room(const struct sdp_target *t);
-bool sdp_target_write(struct sdp_target *t, u32 bytes, struct sdp_region *to);
-u8 sdp_target_owed(const struct sdp_target *t);
-u32 sdp_target_reported(struct sdp_target *t);
-bool sdp_target_data_sent(struct sdp_target *t);
-void sdp_target_cancel(struct sdp_target *t);
-void sdp_target_leave(struct sdp_target *t, u32 seq);
-void sdp_target_note(struct sdp_target *t, u32 ack);
+enum sdp_violation sdp_sinkavail_tx_add(struct sdp_sinkavail_tx *t, const struct sdp_region *region);
+u32 sdp_sinkavail_tx_room(const struct sdp_sinkavail_tx *t);
+bool sdp_sinkavail_tx_write(struct sdp_sinkavail_tx *t, u32 bytes, struct sdp_region *to);
+u8 sdp_sinkavail_tx_owed(const struct sdp_sinkavail_tx *t);
+u32 sdp_sinkavail_tx_reported(struct sdp_sinkavail_tx *t);
+bool sdp_sinkavail_tx_data_sent(struct sdp_sinkavail_tx *t);
+void sdp_sinkavail_tx_cancel(struct sdp_sinkavail_tx *t);
+void sdp_sinkavail_tx_leave(struct sdp_sinkavail_tx *t, u32 seq);
+void sdp_sinkavail_tx_note(struct sdp_sinkavail_tx *t, u32 ack);
 
-#endif /* SDP_PROTO_TARGET_H */
+#endif /* SDP_PROTO_SINKAVAIL_TX_H */

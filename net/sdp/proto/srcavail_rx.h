@@ -12,13 +12,13 @@
  *
  * Pure arithmetic; the owner's lock covers it.
  */
-#ifndef SDP_PROTO_SINK_H
-#define SDP_PROTO_SINK_H
+#ifndef SDP_PROTO_SRCAVAIL_RX_H
+#define SDP_PROTO_SRCAVAIL_RX_H
 
 #include "wire.h"
 
 /**
- * struct sdp_sink - what the peer has advertised
+ * struct sdp_srcavail_rx - what the peer has advertised
  * @open: there is something, and our last word about it has not been sent
  * @declined: no read is to begin any more
  * @pipe: the peer shall hear that the owner would rather be written to
@@ -27,7 +27,7 @@
  * @reading: bytes of the read that goes on, which follow @got
  * @unreported: bytes read that the peer has not been told of
  */
-struct sdp_sink {
+struct sdp_srcavail_rx {
 	bool open;
 	bool declined;
 	bool pipe;
@@ -38,18 +38,18 @@ struct sdp_sink {
 };
 
 /* Has nothing been done about it, or said, so that it can be answered by SinkAvail? */
-static inline bool sdp_sink_untouched(const struct sdp_sink *s)
+static inline bool sdp_srcavail_rx_untouched(const struct sdp_srcavail_rx *s)
 {
 	return s->open && !s->declined && !s->got && !s->reading;
 }
 
-void sdp_sink_opened(struct sdp_sink *s, const struct sdp_region *region, u32 inlined);
-u32 sdp_sink_offered(const struct sdp_sink *s);
-bool sdp_sink_read_begin(struct sdp_sink *s, u32 bytes, struct sdp_region *from);
-void sdp_sink_read_end(struct sdp_sink *s, bool ok);
-void sdp_sink_decline(struct sdp_sink *s);
-u8 sdp_sink_answer(const struct sdp_sink *s);
-void sdp_sink_reported(struct sdp_sink *s);
-void sdp_sink_closed(struct sdp_sink *s);
+void sdp_srcavail_rx_opened(struct sdp_srcavail_rx *s, const struct sdp_region *region, u32 inlined);
+u32 sdp_srcavail_rx_left(const struct sdp_srcavail_rx *s);
+bool sdp_srcavail_rx_read_begin(struct sdp_srcavail_rx *s, u32 bytes, struct sdp_region *from);
+void sdp_srcavail_rx_read_end(struct sdp_srcavail_rx *s, bool ok);
+void sdp_srcavail_rx_decline(struct sdp_srcavail_rx *s);
+u8 sdp_srcavail_rx_answer(const struct sdp_srcavail_rx *s);
+void sdp_srcavail_rx_reported(struct sdp_srcavail_rx *s);
+void sdp_srcavail_rx_closed(struct sdp_srcavail_rx *s);
 
-#endif /* SDP_PROTO_SINK_H */
+#endif /* SDP_PROTO_SRCAVAIL_RX_H */

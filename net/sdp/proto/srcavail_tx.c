@@ -8,86 +8,86 @@
 #define LATE_MAX	4U
 
 /**
- * sdp_source_offer() - there is something to advertise (B2)
- * @s: source state, %SDP_SOURCE_IDLE
+ * sdp_srcavail_tx_begin() - there is something to advertise (B2)
+ * @s: source state, %SDP_SRCAVAIL_TX_IDLE
  * @region: the whole of it
  * @inlined: bytes that go along, less than all; 0 in Pipelined only
  */
-void sdp_source_offer(struct sdp_source *s, const struct sdp_region *region, u32 inlined)
+void sdp_srcavail_tx_begin(struct sdp_srcavail_tx *s, const struct sdp_region *region, u32 inlined)
 {
-	s->state = SDP_SOURCE_READY;
+	s->state = SDP_SRCAVAIL_TX_READY;
 	s->region = *region;
 	s->inlined = inlined;
 	WRITE_ONCE(s->read, 0);
 }
 
 /**
- * sdp_source_sent() - SrcAvail is being sent
- * @s: source state, %SDP_SOURCE_READY
+ * sdp_srcavail_tx_sent() - SrcAvail is being sent
+ * @s: source state, %SDP_SRCAVAIL_TX_READY
  * @seq: its MSeq
  */
-void sdp_source_sent(struct sdp_source *s, u32 seq)
+void sdp_srcavail_tx_sent(struct sdp_srcavail_tx *s, u32 seq)
 {
-	s->state = SDP_SOURCE_OUT;
+	s->state = SDP_SRCAVAIL_TX_OUT;
 	s->seq = seq;
 }
 
 /**
- * sdp_source_withdraw() - it shall not be read any more
+ * sdp_srcavail_tx_cancel() - it shall not be read any more
  * @s: source state
  *
  * Once the peer knows of it only the peer can end it, so that is asked for.
  */
-void sdp_source_withdraw(struct sdp_source *s)
+void sdp_srcavail_tx_cancel(struct sdp_srcavail_tx *s)
 {
-	if (s->state == SDP_SOURCE_READY)
-		s->state = SDP_SOURCE_IDLE;
-	else if (s->state == SDP_SOURCE_OUT)
-		s->state = SDP_SOURCE_CANCEL;
+	if (s->state == SDP_SRCAVAIL_TX_READY)
+		s->state = SDP_SRCAVAIL_TX_IDLE;
+	else if (s->state == SDP_SRCAVAIL_TX_OUT)
+		s->state = SDP_SRCAVAIL_TX_CANCEL;
 }
 
 /**
- * sdp_source_cancel_sent() - SrcAvailCancel is being sent
- * @s: source state, %SDP_SOURCE_CANCEL
+ * sdp_srcavail_tx_cancel_sent() - SrcAvailCancel is being sent
+ * @s: source state, %SDP_SRCAVAIL_TX_CANCEL
  * @seq: its MSeq
  */
-void sdp_source_cancel_sent(struct sdp_source *s, u32 seq)
+void sdp_srcavail_tx_cancel_sent(struct sdp_srcavail_tx *s, u32 seq)
 {
-	s->state = SDP_SOURCE_CANCELLED;
+	s->state = SDP_SRCAVAIL_TX_CANCELLED;
 	s->cancel_seq = seq;
 }
 
 /* Had the sender of a message with this MSeqAck seen what is out? */
-static bool answers(const struct sdp_source *s, u32 ack)
+static bool answers(const struct sdp_srcavail_tx *s, u32 ack)
 {
-	return sdp_source_out(s) && !sdp_seq_after(s->seq, ack);
+	return sdp_srcavail_tx_out(s) && !sdp_seq_after(s->seq, ack);
 }
 
 /* ... or only the cancel of one before, which was over already? */
-static bool comes_late(const struct sdp_source *s, u32 ack)
+static bool comes_late(const struct sdp_srcavail_tx *s, u32 ack)
 {
 	return s->late && !sdp_seq_after(s->late_seq, ack);
 }
 
 /* It is over, and if a cancel has been sent, that was not the reason. */
-static void ended_without_cancel(struct sdp_source *s)
+static void ended_without_cancel(struct sdp_srcavail_tx *s)
 {
-	if (s->state == SDP_SOURCE_CANCELLED) {
+	if (s->state == SDP_SRCAVAIL_TX_CANCELLED) {
 		if (!s->late)
 			s->late_seq = s->cancel_seq;
 		s->late = min(s->late + 1, LATE_MAX);
 	}
-	s->state = SDP_SOURCE_IDLE;
+	s->state = SDP_SRCAVAIL_TX_IDLE;
 }
 
-static u32 to_be_read(const struct sdp_source *s)
+static u32 to_be_read(const struct sdp_srcavail_tx *s)
 {
 	return s->region.len - s->inlined;
 }
 
 /**
- * sdp_source_was_read() - RdmaRdCompl has arrived (B4, wire section 8)
- * @s: source state; %SDP_SOURCE_IDLE when all has been read
+ * sdp_srcavail_tx_was_read() - RdmaRdCompl has arrived (B4, wire section 8)
+ * @s: source state; %SDP_SRCAVAIL_TX_IDLE when all has been read
  * @count: bytes read since the last one
  * @ack: its MSeqAck
  *
@@ -97,7 +97,7 @@ static u32 to_be_read(const struct sdp_source *s)
  * Return: %SDP_VALID, %SDP_BAD_STATE when nothing is out that its sender has seen, or
  * %SDP_BAD_FIELD.
  */
-enum sdp_violation sdp_source_was_read(struct sdp_source *s, u32 count, u32 ack)
+enum sdp_violation sdp_srcavail_tx_was_read(struct sdp_srcavail_tx *s, u32 count, u32 ack)
 {
 	if (!answers(s, ack))
 		return SDP_BAD_STATE;
@@ -113,29 +113,29 @@ enum sdp_violation sdp_source_was_read(struct sdp_source *s, u32 count, u32 ack)
 }
 
 /**
- * sdp_source_overtaken() - the peer has advertised a buffer instead (C8)
- * @s: source state, something is advertised or about to be; %SDP_SOURCE_IDLE afterwards
+ * sdp_srcavail_tx_crossed() - the peer has advertised a buffer instead (C8)
+ * @s: source state, something is advertised or about to be; %SDP_SRCAVAIL_TX_IDLE afterwards
  *
  * A SendSm that is late already may still be: this one's sender need not have seen anything.
  */
-void sdp_source_overtaken(struct sdp_source *s)
+void sdp_srcavail_tx_crossed(struct sdp_srcavail_tx *s)
 {
 	ended_without_cancel(s);
 }
 
 /**
- * sdp_source_declined() - SendSm has arrived: the peer wants the rest in messages (B3)
- * @s: source state; %SDP_SOURCE_IDLE afterwards, unless it is a late one
+ * sdp_srcavail_tx_declined() - SendSm has arrived: the peer wants the rest in messages (B3)
+ * @s: source state; %SDP_SRCAVAIL_TX_IDLE afterwards, unless it is a late one
  * @ack: its MSeqAck
  *
  * Return: %SDP_VALID, or %SDP_BAD_STATE when nothing is out that its sender has seen.
  */
-enum sdp_violation sdp_source_declined(struct sdp_source *s, u32 ack)
+enum sdp_violation sdp_srcavail_tx_declined(struct sdp_srcavail_tx *s, u32 ack)
 {
 	if (answers(s, ack)) {
 		/* Whatever was late before has come before this. */
 		s->late = 0;
-		s->state = SDP_SOURCE_IDLE;
+		s->state = SDP_SRCAVAIL_TX_IDLE;
 	} else if (comes_late(s, ack)) {
 		s->late--;
 	} else {
@@ -145,12 +145,12 @@ enum sdp_violation sdp_source_declined(struct sdp_source *s, u32 ack)
 }
 
 /**
- * sdp_source_taken() - how much of it does the peer have?
+ * sdp_srcavail_tx_taken() - how much of it does the peer have?
  * @s: source state, after the end of an advertisement that was out
  *
  * Return: bytes from the region's beginning.
  */
-u32 sdp_source_taken(const struct sdp_source *s)
+u32 sdp_srcavail_tx_taken(const struct sdp_srcavail_tx *s)
 {
 	/* More than there was to be read: then what was sent along is in it. */
 	if (s->read > to_be_read(s))

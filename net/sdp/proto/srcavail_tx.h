@@ -20,32 +20,32 @@
  *
  * Pure arithmetic; the owner's lock covers it.
  */
-#ifndef SDP_PROTO_SOURCE_H
-#define SDP_PROTO_SOURCE_H
+#ifndef SDP_PROTO_SRCAVAIL_TX_H
+#define SDP_PROTO_SRCAVAIL_TX_H
 
 #include "wire.h"
 
-enum sdp_source_state {
-	SDP_SOURCE_IDLE,
-	SDP_SOURCE_READY,	/* SrcAvail is to be sent */
-	SDP_SOURCE_OUT,		/* the peer reads, or will answer */
-	SDP_SOURCE_CANCEL,	/* as OUT, and SrcAvailCancel is to be sent */
-	SDP_SOURCE_CANCELLED,	/* as OUT, and SrcAvailCancel has been sent */
+enum sdp_srcavail_tx_state {
+	SDP_SRCAVAIL_TX_IDLE,
+	SDP_SRCAVAIL_TX_READY,	/* SrcAvail is to be sent */
+	SDP_SRCAVAIL_TX_OUT,		/* the peer reads, or will answer */
+	SDP_SRCAVAIL_TX_CANCEL,	/* as OUT, and SrcAvailCancel is to be sent */
+	SDP_SRCAVAIL_TX_CANCELLED,	/* as OUT, and SrcAvailCancel has been sent */
 };
 
 /**
- * struct sdp_source - what we have advertised
+ * struct sdp_srcavail_tx - what we have advertised
  * @state: how far it is
  * @region: the whole of it, what is sent along included
  * @inlined: bytes sent along with SrcAvail
  * @read: bytes that the peer says it has read
  * @seq: MSeq of SrcAvail
- * @cancel_seq: MSeq of SrcAvailCancel, from %SDP_SOURCE_CANCELLED on
+ * @cancel_seq: MSeq of SrcAvailCancel, from %SDP_SRCAVAIL_TX_CANCELLED on
  * @late_seq: MSeq of the first cancel for which a SendSm may still come, with @late
  * @late: so many cancels have crossed what ended their advertisement
  */
-struct sdp_source {
-	enum sdp_source_state state;
+struct sdp_srcavail_tx {
+	enum sdp_srcavail_tx_state state;
 	struct sdp_region region;
 	u32 inlined;
 	u32 read;
@@ -56,18 +56,18 @@ struct sdp_source {
 };
 
 /* Does the peer know of it, so that nothing may overtake it? */
-static inline bool sdp_source_out(const struct sdp_source *s)
+static inline bool sdp_srcavail_tx_out(const struct sdp_srcavail_tx *s)
 {
-	return s->state >= SDP_SOURCE_OUT;
+	return s->state >= SDP_SRCAVAIL_TX_OUT;
 }
 
-void sdp_source_offer(struct sdp_source *s, const struct sdp_region *region, u32 inlined);
-void sdp_source_sent(struct sdp_source *s, u32 seq);
-void sdp_source_withdraw(struct sdp_source *s);
-void sdp_source_overtaken(struct sdp_source *s);
-void sdp_source_cancel_sent(struct sdp_source *s, u32 seq);
-enum sdp_violation sdp_source_was_read(struct sdp_source *s, u32 count, u32 ack);
-enum sdp_violation sdp_source_declined(struct sdp_source *s, u32 ack);
-u32 sdp_source_taken(const struct sdp_source *s);
+void sdp_srcavail_tx_begin(struct sdp_srcavail_tx *s, const struct sdp_region *region, u32 inlined);
+void sdp_srcavail_tx_sent(struct sdp_srcavail_tx *s, u32 seq);
+void sdp_srcavail_tx_cancel(struct sdp_srcavail_tx *s);
+void sdp_srcavail_tx_crossed(struct sdp_srcavail_tx *s);
+void sdp_srcavail_tx_cancel_sent(struct sdp_srcavail_tx *s, u32 seq);
+enum sdp_violation sdp_srcavail_tx_was_read(struct sdp_srcavail_tx *s, u32 count, u32 ack);
+enum sdp_violation sdp_srcavail_tx_declined(struct sdp_srcavail_tx *s, u32 ack);
+u32 sdp_srcavail_tx_taken(const struct sdp_srcavail_tx *s);
 
-#endif /* SDP_PROTO_SOURCE_H */
+#endif /* SDP_PROTO_SRCAVAIL_TX_H */

@@ -259,7 +259,7 @@ static void linger(struct sdp_sock *ssk)
 /* Unread data, and SO_LINGER with time 0, make a close a reset; so does what is being read. */
 static bool close_aborts(const struct sdp_sock *ssk)
 {
-	return sdp_readable(ssk) || sdp_engine_reading(&ssk->engine) || !sdp_stands(ssk) ||
+	return sdp_readable(ssk) || sdp_engine_srcavail_rx_reading(&ssk->engine) || !sdp_stands(ssk) ||
 	       (sock_flag(&ssk->sk, SOCK_LINGER) && !ssk->sk.sk_lingertime);
 }
 

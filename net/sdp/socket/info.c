@@ -119,11 +119,11 @@ void sdp_info_fill(struct sdp_sock *ssk, struct sdp_info *info)
 	info->rdma_received = ssk->rdma_received;
 	info->rdma_threshold = ssk->rdma ? sdp_rdma_threshold(ssk) : 0;
 	info->learning = e->tx_mode.alike;
-	info->adverts_out = sdp_engine_adverts_out(e);
-	info->adverts_in = e->target.n;
-	info->adverts_stale = e->target.stale;
-	info->offers = ssk->offers;
-	info->offers_crossed = ssk->offers_crossed;
+	info->sinkavail_rx = sdp_engine_sinkavails_out(e);
+	info->sinkavail_tx = e->sinkavail_tx.n;
+	info->sinkavail_stale = e->sinkavail_tx.stale;
+	info->srcavail_sent = ssk->srcavail_sent;
+	info->srcavail_crossed = ssk->srcavail_crossed;
 	info->scans_fired = ssk->scans_fired;
 	info->tx_flow = e->ring_out.scheme;
 	info->rx_flow = e->ring_in.scheme;
@@ -136,7 +136,7 @@ void sdp_info_fill(struct sdp_sock *ssk, struct sdp_info *info)
 	info->ring_received = ssk->ring_received;
 	info->ring_writes = ssk->ring_writes;
 	info->ring_full = ssk->ring_full;
-	info->rdma_fetched = ssk->rdma_fetched;
+	info->rdma_read_by_peer = ssk->rdma_read_by_peer;
 	info->rdma_read = ssk->rdma_read;
 	info->resizes_refused = ssk->resizes_refused;
 	info->split_largest = e->resize.largest;

@@ -355,7 +355,7 @@ static bool could_post(struct sdp_sock *ssk, const struct msghdr *msg,
 {
 	size_t room = r->may_wait ? direct_room(msg, left, r) : 0;
 
-	return room && sdp_post_fits(ssk, &msg->msg_iter, room);
+	return room && sdp_sinkavail_recv_fits(ssk, &msg->msg_iter, room);
 }
 
 /* Returns as await_more() does. */
@@ -364,12 +364,12 @@ static int await_news(struct sdp_sock *ssk, struct msghdr *msg, size_t room,
 {
 	int n;
 
-	if (room && sdp_post(ssk, &msg->msg_iter, room, timeo, &n)) {
+	if (room && sdp_sinkavail_recv(ssk, &msg->msg_iter, room, timeo, &n)) {
 		if (n > 0)
 			r->stamp = stamp_now(ssk);
 		return n;
 	}
-	sdp_fetch_decline(ssk, r->peeked);
+	sdp_srcavail_recv_decline(ssk, r->peeked);
 	return wait_input(ssk, r, timeo);
 }
 
@@ -384,7 +384,7 @@ static int await_more(struct sdp_sock *ssk, struct msghdr *msg, size_t left, str
 {
 	size_t room = direct_room(msg, left, r);
 
-	sdp_fetch_later(ssk, room);
+	sdp_srcavail_recv_later(ssk, room);
 	r->large = could_post(ssk, msg, left, r);
 	return await_news(ssk, msg, room, r, timeo);
 }
@@ -409,19 +409,19 @@ static enum sdp_comes how_it_comes(struct sdp_sock *ssk,
 {
 	if (!r->large)
 		return SDP_COMES_ASKED;
-	if (!sdp_seq_after(r->start, READ_ONCE(ssk->rx_offer)))
+	if (!sdp_seq_after(r->start, READ_ONCE(ssk->srcavail_rx_seq)))
 		return SDP_COMES_FIRST;
 	return could_post(ssk, msg, left, r) ? SDP_COMES_NEXT : SDP_COMES_ASKED;
 }
 
-/* Beyond what has come in messages. Returns as sdp_fetch() does. */
+/* Beyond what has come in messages. Returns as sdp_srcavail_recv() does. */
 static int fetch(struct sdp_sock *ssk, struct msghdr *msg, size_t len, size_t target,
 		 struct reading *r)
 {
 	bool direct = reads_direct(r);
 	int n;
 
-	n = sdp_fetch(ssk, direct ? &msg->msg_iter : NULL, len, len - r->copied,
+	n = sdp_srcavail_recv(ssk, direct ? &msg->msg_iter : NULL, len, len - r->copied,
 		      r->copied >= target,
 		      how_it_comes(ssk, msg, len - r->copied, r), r->may_wait);
 	if (n > 0)
@@ -443,13 +443,13 @@ static bool at_mark(const struct sdp_sock *ssk, u32 peeked)
 static int await_body(struct sdp_sock *ssk, struct msghdr *msg, size_t left,
 		      struct reading *r, long timeo)
 {
-	long brief = min(timeo, sdp_place_patience(ssk));
+	long brief = min(timeo, sdp_sinkavail_send_patience(ssk));
 	int n = 0;
 
 	if (READ_ONCE(ssk->rx_body) == SDP_BODY_NONE || !r->large ||
 	    r->copied >= SDP_FIRST_BYTES ||
 	    !could_post(ssk, msg, left, r) ||
-	    !sdp_post(ssk, &msg->msg_iter, left, &brief, &n))
+	    !sdp_sinkavail_recv(ssk, &msg->msg_iter, left, &brief, &n))
 		return 0;
 	if (n == -EAGAIN)
 		WRITE_ONCE(ssk->rx_body, SDP_BODY_NONE);
@@ -468,7 +468,7 @@ static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct
 	r->start = READ_ONCE(ssk->rx_read);
 	r->may_wait = timeo;
 	r->large = comes_unasked(ssk) && could_post(ssk, msg, len, r);
-	sdp_fetch_later(ssk, direct_room(msg, len, r));
+	sdp_srcavail_recv_later(ssk, direct_room(msg, len, r));
 	do {
 		/* While it waited, the socket may have been connected to somebody else. */
 		if (r->lives != ssk->lives)

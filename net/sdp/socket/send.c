@@ -401,7 +401,7 @@ static int send_parts(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs 
 				return n;
 			continue;
 		}
-		n = sdp_offer(ssk, msg, timeo, *done, &refused, turn);
+		n = sdp_srcavail_send(ssk, msg, timeo, *done, &refused, turn);
 		if (n || ssk->lives != lives) {
 			*done += n;
 			if (signal_pending(current))

@@ -24,7 +24,7 @@
 #include "../conn/sock.h"
 
 /**
- * struct sdp_post - a reader's memory, as long as the peer may write to it; on the reader's stack
+ * struct sdp_sinkavail_recv - a reader's memory, as long as the peer may write to it; on the reader's stack
  * @node: in the socket's list until it is over; under the socket's lock
  * @id: what the engine knows it by
  * @mem: the memory; NULL as soon as it may be unmapped
@@ -32,7 +32,7 @@
  * @told: the peer has said something of it
  * @over: the peer does not write to it any more
  */
-struct sdp_post {
+struct sdp_sinkavail_recv {
 	struct list_head node;
 	u32 id;
 	struct sdp_mem *mem;
@@ -45,7 +45,7 @@ struct sdp_post {
 #define REST_JIFFIES	(HZ / 4)
 
 /* It is not looked at here any more. The caller wakes readers. */
-static void over(struct sdp_sock *ssk, struct sdp_post *p)
+static void over(struct sdp_sock *ssk, struct sdp_sinkavail_recv *p)
 {
 	if (p->mem)
 		p->mem->settled = !ssk->engine.dead;
@@ -53,11 +53,11 @@ static void over(struct sdp_sock *ssk, struct sdp_post *p)
 	WRITE_ONCE(p->told, true);
 	/* The last look at it: pairs with await_over() and unmap(). */
 	smp_store_release(&p->over, true);
-	WRITE_ONCE(ssk->posts_over, ssk->posts_over + 1);
+	WRITE_ONCE(ssk->sinkavail_rx_over, ssk->sinkavail_rx_over + 1);
 }
 
 /**
- * sdp_post_over() - an advertisement has come to its end, or bytes are there
+ * sdp_sinkavail_recv_over() - an advertisement has come to its end, or bytes are there
  * @ssk: socket, locked
  * @id: which
  * @got: bytes written to it, which come next in the stream
@@ -65,18 +65,18 @@ static void over(struct sdp_sock *ssk, struct sdp_post *p)
  *
  * The caller wakes readers.
  */
-void sdp_post_over(struct sdp_sock *ssk, u32 id, u32 got, bool rest)
+void sdp_sinkavail_recv_over(struct sdp_sock *ssk, u32 id, u32 got, bool rest)
 {
-	struct sdp_post *p;
+	struct sdp_sinkavail_recv *p;
 
 	if (got) {
 		sdp_passed(ssk, got);
-		SDP_ADD(sock_net(&ssk->sk), BytesPlaced, got);
+		SDP_ADD(sock_net(&ssk->sk), RdmaWriteBytesByPeer, got);
 		ssk->bytes_received += got;
 		ssk->rdma_received += got;
 		ssk->last_received = jiffies;
 	}
-	list_for_each_entry(p, &ssk->posts, node) {
+	list_for_each_entry(p, &ssk->sinkavail_rx, node) {
 		if (p->id != id)
 			continue;
 		p->got += got;
@@ -86,22 +86,22 @@ void sdp_post_over(struct sdp_sock *ssk, u32 id, u32 got, bool rest)
 		}
 		/* Pairs with sdp_await_answer(). */
 		smp_store_release(&p->told, true);
-		WRITE_ONCE(ssk->posts_over, ssk->posts_over + 1);
+		WRITE_ONCE(ssk->sinkavail_rx_over, ssk->sinkavail_rx_over + 1);
 		return;
 	}
 }
 
 /**
- * sdp_posts_end() - so have all, with the connection
+ * sdp_sinkavail_recv_end() - so have all, with the connection
  * @ssk: socket, locked
  *
  * The caller wakes readers.
  */
-void sdp_posts_end(struct sdp_sock *ssk)
+void sdp_sinkavail_recv_end(struct sdp_sock *ssk)
 {
-	struct sdp_post *p, *next;
+	struct sdp_sinkavail_recv *p, *next;
 
-	list_for_each_entry_safe(p, next, &ssk->posts, node)
+	list_for_each_entry_safe(p, next, &ssk->sinkavail_rx, node)
 		over(ssk, p);
 }
 
@@ -111,40 +111,40 @@ static void take_back(struct sdp_sock *ssk)
 	struct sdp_actions acts = { };
 	u32 i;
 
-	sdp_engine_advert_cancel(&ssk->engine, &acts);
+	sdp_engine_sinkavail_cancel(&ssk->engine, &acts);
 	for (i = 0; i < acts.n; i++)
-		sdp_post_over(ssk, acts.list[i].id, 0, false);
+		sdp_sinkavail_recv_over(ssk, acts.list[i].id, 0, false);
 }
 
 /**
- * sdp_post_look() - before something is sent: is what a reader advertises still next?
+ * sdp_sinkavail_recv_check() - before something is sent: is what a reader advertises still next?
  * @ssk: socket, locked
  *
  * One that the peer has been told of is over when a message with bytes comes, for the peer knows
  * of both. One that still waits for credit must not go behind bytes that nobody has read: what is
  * written to it would overtake them.
  */
-void sdp_post_look(struct sdp_sock *ssk)
+void sdp_sinkavail_recv_check(struct sdp_sock *ssk)
 {
-	if (ssk->rx_bytes && sdp_adverts_waiting(&ssk->engine.adverts))
+	if (ssk->rx_bytes && sdp_sinkavail_rx_waiting(&ssk->engine.sinkavail_rx))
 		take_back(ssk);
 }
 
 /* With what comes in between there is no need. */
-static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_post *p)
+static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_sinkavail_recv *p)
 {
 	struct sdp_todo todo = { };
 	bool may;
 	u32 least;
 
 	sdp_stream_lock(ssk);
-	least = sdp_engine_may_advertise(&ssk->engine);
+	least = sdp_engine_may_sinkavail(&ssk->engine);
 	may = ssk->link == link && !ssk->rx_bytes && !ssk->sk.sk_err &&
 	      !(ssk->sk.sk_shutdown & RCV_SHUTDOWN) && least && p->mem->region.len >= least;
 	if (may)
-		p->id = sdp_engine_advertise(&ssk->engine, &p->mem->region);
+		p->id = sdp_engine_sinkavail(&ssk->engine, &p->mem->region);
 	if (p->id) {
-		list_add_tail(&p->node, &ssk->posts);
+		list_add_tail(&p->node, &ssk->sinkavail_rx);
 		p->mem->settled = false;
 		if (READ_ONCE(ssk->rx_body) == SDP_BODY_PROMISED)
 			WRITE_ONCE(ssk->rx_body, SDP_BODY_SEEN);
@@ -157,27 +157,27 @@ static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_post *
 static bool other_news(struct sdp_sock *ssk)
 {
 	return READ_ONCE(ssk->rx_bytes) ||
-	       (READ_ONCE(ssk->rx_offered) && READ_ONCE(ssk->rx_reads)) || sdp_input_over(ssk);
+	       (READ_ONCE(ssk->srcavail_rx_left) && READ_ONCE(ssk->rx_reads)) || sdp_input_over(ssk);
 }
 
 static bool some_over_or_other_news(struct sdp_sock *ssk, u32 number)
 {
-	return READ_ONCE(ssk->posts_over) != number || other_news(ssk);
+	return READ_ONCE(ssk->sinkavail_rx_over) != number || other_news(ssk);
 }
 
-static bool is_told(struct sdp_sock *ssk, const struct sdp_post *p, u32 *number)
+static bool is_told(struct sdp_sock *ssk, const struct sdp_sinkavail_recv *p, u32 *number)
 {
 	bool is;
 
 	sdp_stream_lock(ssk);
 	is = p->told;
-	*number = ssk->posts_over;
+	*number = ssk->sinkavail_rx_over;
 	spin_unlock_bh(&ssk->lock);
 	return is;
 }
 
 /* What ends another reader's memory is no news for this one. */
-static int await_news(struct sdp_sock *ssk, const struct sdp_post *p, long *timeo)
+static int await_news(struct sdp_sock *ssk, const struct sdp_sinkavail_recv *p, long *timeo)
 {
 	int err = 0;
 	u32 number;
@@ -188,7 +188,7 @@ static int await_news(struct sdp_sock *ssk, const struct sdp_post *p, long *time
 }
 
 /* A peer answers a cancel unless its report has ended the buffer. */
-static void await_over(struct sdp_sock *ssk, struct sdp_post *p)
+static void await_over(struct sdp_sock *ssk, struct sdp_sinkavail_recv *p)
 {
 	unsigned long end;
 
@@ -199,7 +199,7 @@ static void await_over(struct sdp_sock *ssk, struct sdp_post *p)
 		schedule_timeout_uninterruptible(1);
 }
 
-static int await_end(struct sdp_sock *ssk, struct sdp_post *p, long *timeo)
+static int await_end(struct sdp_sock *ssk, struct sdp_sinkavail_recv *p, long *timeo)
 {
 	struct sdp_todo todo = { };
 	int err;
@@ -207,7 +207,7 @@ static int await_end(struct sdp_sock *ssk, struct sdp_post *p, long *timeo)
 	err = await_news(ssk, p, timeo);
 	sdp_stream_lock(ssk);
 	if (!p->over) {
-		SDP_INC(sock_net(&ssk->sk), PostsCancelled);
+		SDP_INC(sock_net(&ssk->sk), SinkAvailCancelled);
 		take_back(ssk);
 		todo.wake |= SDP_WAKE_READ;
 		sdp_stream_progress(ssk, &todo);
@@ -222,7 +222,7 @@ static int await_end(struct sdp_sock *ssk, struct sdp_post *p, long *timeo)
  * more, it cannot now; so what it reports from now on is about another buffer.
  */
 static void unmap(struct sdp_sock *ssk, struct sdp_link *link,
-		  struct sdp_post *p)
+		  struct sdp_sinkavail_recv *p)
 {
 	struct sdp_mem *mem = p->mem;
 	struct sdp_todo todo = { };
@@ -236,7 +236,7 @@ static void unmap(struct sdp_sock *ssk, struct sdp_link *link,
 		return;
 	sdp_stream_lock(ssk);
 	if (!p->over) {
-		sdp_engine_advert_drop(&ssk->engine, p->id);
+		sdp_engine_sinkavail_drop(&ssk->engine, p->id);
 		over(ssk, p);
 		todo.wake |= SDP_WAKE_READ;
 		sdp_stream_progress(ssk, &todo);
@@ -245,7 +245,7 @@ static void unmap(struct sdp_sock *ssk, struct sdp_link *link,
 }
 
 /**
- * sdp_post_fits() - has a reader's memory a size that could be advertised?
+ * sdp_sinkavail_recv_fits() - has a reader's memory a size that could be advertised?
  * @ssk: socket
  * @to: the memory; what is advertised is in one piece
  * @room: bytes of it
@@ -255,7 +255,7 @@ static void unmap(struct sdp_sock *ssk, struct sdp_link *link,
  *
  * Return: true when it is worth it, and not too short.
  */
-bool sdp_post_fits(const struct sdp_sock *ssk, const struct iov_iter *to,
+bool sdp_sinkavail_recv_fits(const struct sdp_sock *ssk, const struct iov_iter *to,
 		   size_t room)
 {
 	room = min(room, iov_iter_single_seg_count(to));
@@ -270,13 +270,13 @@ static bool worth_it(struct sdp_sock *ssk, const struct iov_iter *to, size_t roo
 	if (READ_ONCE(ssk->rx_mode) != SDP_MODE_PIPELINED || !timeo)
 		return false;
 	sdp_stream_lock(ssk);
-	least = sdp_engine_may_advertise(&ssk->engine);
+	least = sdp_engine_may_sinkavail(&ssk->engine);
 	spin_unlock_bh(&ssk->lock);
-	return least && sdp_post_fits(ssk, to, room);
+	return least && sdp_sinkavail_recv_fits(ssk, to, room);
 }
 
 /**
- * sdp_post() - advertise a reader's memory to the peer, and wait (C5)
+ * sdp_sinkavail_recv() - advertise a reader's memory to the peer, and wait (C5)
  * @ssk: socket, with rx_mutex, which is let go meanwhile; there is nothing to read
  * @to: the reader's memory; advanced
  * @room: bytes of it
@@ -285,9 +285,9 @@ static bool worth_it(struct sdp_sock *ssk, const struct iov_iter *to, size_t roo
  *
  * Return: false when nothing has happened: then wait without.
  */
-bool sdp_post(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *timeo, int *result)
+bool sdp_sinkavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *timeo, int *result)
 {
-	struct sdp_post p = { };
+	struct sdp_sinkavail_recv p = { };
 	struct sdp_pinned pin;
 	struct sdp_link *link;
 	bool posted = false;

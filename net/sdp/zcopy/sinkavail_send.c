@@ -12,7 +12,7 @@
 /* There is room at the peer, and nothing to be sent before. So little is not worth it. */
 static u32 room_for(const struct sdp_sock *ssk, u32 bytes)
 {
-	u32 n = min(bytes, sdp_engine_may_write(&ssk->engine));
+	u32 n = min(bytes, sdp_engine_may_rdma_write(&ssk->engine));
 
 	if (ssk->sk.sk_err || (ssk->sk.sk_shutdown & SEND_SHUTDOWN) ||
 	    !skb_queue_empty(&ssk->tx_queue))
@@ -29,10 +29,10 @@ static u32 begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *me
 
 	sdp_stream_lock(ssk);
 	n = ssk->link == link ? room_for(ssk, mem->region.len) : 0;
-	if (n && !sdp_engine_write(&ssk->engine, n, &to))
+	if (n && !sdp_engine_rdma_write(&ssk->engine, n, &to))
 		n = 0;
 	if (n && link->ops->move(link, mem, &to)) {
-		ssk->placing = true;
+		ssk->rdma_writing = true;
 		ssk->tx_was_full = false;
 		sdp_stream_progress(ssk, &todo);
 	} else if (n) {
@@ -47,9 +47,9 @@ static u32 begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *me
 static void end(struct sdp_sock *ssk, u32 n)
 {
 	sdp_stream_lock(ssk);
-	ssk->placing = false;
+	ssk->rdma_writing = false;
 	if (n) {
-		SDP_ADD(sock_net(&ssk->sk), BytesWritten, n);
+		SDP_ADD(sock_net(&ssk->sk), RdmaWriteBytes, n);
 		ssk->bytes_sent += n;
 		ssk->rdma_sent += n;
 		ssk->last_sent = jiffies;
@@ -61,7 +61,7 @@ static void end(struct sdp_sock *ssk, u32 n)
 
 static bool room_or_end(struct sdp_sock *ssk, u32 unused)
 {
-	return READ_ONCE(ssk->may_write) || READ_ONCE(ssk->sk.sk_err) ||
+	return READ_ONCE(ssk->sinkavail_tx_room) || READ_ONCE(ssk->sk.sk_err) ||
 	       (READ_ONCE(ssk->sk.sk_shutdown) & SEND_SHUTDOWN);
 }
 
@@ -71,14 +71,14 @@ static bool in_vain(struct sdp_sock *ssk)
 	bool vain;
 
 	sdp_stream_lock(ssk);
-	vain = !sdp_engine_may_write(&ssk->engine);
-	WRITE_ONCE(ssk->place_missed, vain);
+	vain = !sdp_engine_may_rdma_write(&ssk->engine);
+	WRITE_ONCE(ssk->sinkavail_missed, vain);
 	spin_unlock_bh(&ssk->lock);
 	return vain;
 }
 
 /**
- * sdp_place_patience() - how long does a large write wait for a reader?
+ * sdp_sinkavail_send_patience() - how long does a large write wait for a reader?
  * @ssk: socket of the writer, or of the reader, which waits as long for the
  *	rest of a body
  *
@@ -87,7 +87,7 @@ static bool in_vain(struct sdp_sock *ssk)
  *
  * Return: jiffies, at least two: one may be over at once.
  */
-long sdp_place_patience(const struct sdp_sock *ssk)
+long sdp_sinkavail_send_patience(const struct sdp_sock *ssk)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 
@@ -95,7 +95,7 @@ long sdp_place_patience(const struct sdp_sock *ssk)
 }
 
 /**
- * sdp_place_await() - give the peer's reader a moment to come (C5: the source is passive)
+ * sdp_sinkavail_send_await() - give the peer's reader a moment to come (C5: the source is passive)
  * @ssk: socket, with tx_mutex, which is let go meanwhile; others are kept away
  * @timeo: how long the writer may wait (jiffies); the rest is left in it
  *
@@ -104,23 +104,23 @@ long sdp_place_patience(const struct sdp_sock *ssk)
  *
  * Return: true when there is something to write to.
  */
-bool sdp_place_await(struct sdp_sock *ssk, long *timeo)
+bool sdp_sinkavail_send_await(struct sdp_sock *ssk, long *timeo)
 {
-	long brief = min(*timeo, sdp_place_patience(ssk)), left = brief;
+	long brief = min(*timeo, sdp_sinkavail_send_patience(ssk)), left = brief;
 
-	if (READ_ONCE(ssk->may_write))
+	if (READ_ONCE(ssk->sinkavail_tx_room))
 		return true;
-	if (READ_ONCE(ssk->place_missed))
+	if (READ_ONCE(ssk->sinkavail_missed))
 		return false;
-	SDP_INC(sock_net(&ssk->sk), PostsAwaited);
+	SDP_INC(sock_net(&ssk->sk), SinkAvailAwaited);
 	mutex_unlock(&ssk->tx_mutex);
 	sdp_wait(ssk, SDP_WRITE, &left, room_or_end, 0);
 	mutex_lock(&ssk->tx_mutex);
 	if (!left && in_vain(ssk))
-		SDP_INC(sock_net(&ssk->sk), PostsMissed);
+		SDP_INC(sock_net(&ssk->sk), SinkAvailMissed);
 	if (*timeo != MAX_SCHEDULE_TIMEOUT)
 		*timeo -= brief - left;
-	return READ_ONCE(ssk->may_write);
+	return READ_ONCE(ssk->sinkavail_tx_room);
 }
 
 /*
@@ -129,44 +129,44 @@ bool sdp_place_await(struct sdp_sock *ssk, long *timeo)
  */
 static bool stale_came(struct sdp_sock *ssk)
 {
-	u32 before = ssk->place_stale;
+	u32 before = ssk->sinkavail_stale;
 
-	ssk->place_stale = ssk->engine.target.stale;
-	return ssk->place_stale != before;
+	ssk->sinkavail_stale = ssk->engine.sinkavail_tx.stale;
+	return ssk->sinkavail_stale != before;
 }
 
 /**
- * sdp_place_missed() - the peer's reader was too late for a large write (C2)
+ * sdp_sinkavail_send_missed() - the peer's reader was too late for a large write (C2)
  * @ssk: socket, with tx_mutex; the write has been offered, and that is over
  *
  * After some such writes in a row the direction is Combined again.
  */
-void sdp_place_missed(struct sdp_sock *ssk)
+void sdp_sinkavail_send_missed(struct sdp_sock *ssk)
 {
 	struct sdp_todo todo = { };
 
 	sdp_stream_lock(ssk);
 	if (!stale_came(ssk))
-		sdp_engine_missed(&ssk->engine);
+		sdp_engine_sinkavail_missed(&ssk->engine);
 	sdp_stream_progress(ssk, &todo);
 	sdp_stream_unlock(ssk, &todo);
 }
 
 /**
- * sdp_place() - write from pinned pages into what the peer advertises
+ * sdp_sinkavail_send() - write from pinned pages into what the peer advertises
  * @ssk: socket, with tx_mutex, which is let go meanwhile
  * @link: its link, in use
  * @pages: where from; all of them, as far as there is room at the peer
  *
  * Return: bytes; 0 when there is nothing to write to, or the connection has ended.
  */
-u32 sdp_place(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages)
+u32 sdp_sinkavail_send(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages)
 {
 	struct sdp_mem *mem;
 	u32 n;
 
 	/* To find that out under the lock costs a registration. */
-	if (!READ_ONCE(ssk->may_write) || !skb_queue_empty_lockless(&ssk->tx_queue))
+	if (!READ_ONCE(ssk->sinkavail_tx_room) || !skb_queue_empty_lockless(&ssk->tx_queue))
 		return 0;
 	pages->use = SDP_MEM_WRITE_FROM;
 	mem = sdp_map(ssk, link, pages);

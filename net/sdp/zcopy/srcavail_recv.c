@@ -32,14 +32,14 @@
 #define STAGED_MAX	16384
 
 /**
- * struct sdp_fetch - a read under way, on the reader's stack
+ * struct sdp_srcavail_recv - a read under way, on the reader's stack
  * @skb: where to, if not into the reader's memory; until it is queued
  * @n: bytes
  * @large: the first call that reads of the offer has memory that could have
  *	been advertised before
  * @done: they are here, and part of the stream
  */
-struct sdp_fetch {
+struct sdp_srcavail_recv {
 	struct sk_buff *skb;
 	u32 n;
 	bool large;
@@ -54,7 +54,7 @@ struct sdp_fetch {
  */
 void sdp_was_read(struct sdp_sock *ssk, u32 n, struct sdp_todo *todo)
 {
-	SDP_ADD(sock_net(&ssk->sk), BytesRead, n);
+	SDP_ADD(sock_net(&ssk->sk), RdmaReadBytes, n);
 	ssk->bytes_received += n;
 	ssk->rdma_received += n;
 	ssk->rdma_read += n;
@@ -64,22 +64,22 @@ void sdp_was_read(struct sdp_sock *ssk, u32 n, struct sdp_todo *todo)
 }
 
 /**
- * sdp_fetched() - a read that a reader waits for is over
+ * sdp_srcavail_recv_end() - a read that a reader waits for is over
  * @ssk: socket, locked
  * @error: 0, and the bytes are here; -EAGAIN, and they are still to be had; or an errno
  * @todo: wakes others that want to read
  */
-void sdp_fetched(struct sdp_sock *ssk, int error, struct sdp_todo *todo)
+void sdp_srcavail_recv_end(struct sdp_sock *ssk, int error, struct sdp_todo *todo)
 {
-	struct sdp_fetch *f = ssk->fetch;
+	struct sdp_srcavail_recv *f = ssk->srcavail_rx;
 
 	/* One that nobody waits for is ended by srcavail_recv_nowait.c. */
 	if (!f)
 		return;
-	ssk->fetch = NULL;
-	sdp_engine_read_end(&ssk->engine, !error);
+	ssk->srcavail_rx = NULL;
+	sdp_engine_rdma_read_end(&ssk->engine, !error);
 	if (error == -EAGAIN)
-		SDP_INC(sock_net(&ssk->sk), ReadsVoid);
+		SDP_INC(sock_net(&ssk->sk), RdmaReadsVoid);
 	if (error)
 		return;
 	f->done = true;
@@ -96,19 +96,19 @@ void sdp_fetched(struct sdp_sock *ssk, int error, struct sdp_todo *todo)
  * looked, and then its first bytes are in the queue.
  */
 static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *mem,
-		  struct sdp_fetch *f)
+		  struct sdp_srcavail_recv *f)
 {
 	struct sdp_region from;
 	bool posted = false;
 
 	sdp_stream_lock(ssk);
 	if (ssk->link == link && (f->skb || !ssk->rx_bytes) &&
-	    sdp_engine_read_begin(&ssk->engine, f->n, &from)) {
-		ssk->fetch = f;
+	    sdp_engine_rdma_read_begin(&ssk->engine, f->n, &from)) {
+		ssk->srcavail_rx = f;
 		posted = link->ops->move(link, mem, &from);
 		if (!posted) {
-			sdp_engine_read_end(&ssk->engine, false);
-			ssk->fetch = NULL;
+			sdp_engine_rdma_read_end(&ssk->engine, false);
+			ssk->srcavail_rx = NULL;
 		} else if (f->large) {
 			/* It could have said so before, and had it written there (C1, C2). */
 			sdp_engine_want_pipelined(&ssk->engine);
@@ -121,7 +121,7 @@ static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *m
 
 /* Fill @pages. Returns 0 or an errno. */
 static int read_pages(struct sdp_sock *ssk, struct sdp_link *link, const struct sdp_pages *pages,
-		      struct sdp_fetch *f)
+		      struct sdp_srcavail_recv *f)
 {
 	struct sdp_mem *mem = sdp_map(ssk, link, pages);
 
@@ -132,8 +132,8 @@ static int read_pages(struct sdp_sock *ssk, struct sdp_link *link, const struct 
 		sdp_await_move(ssk, link, mem);
 		/* The connection may have been lost before it was told of the end. */
 		sdp_stream_lock(ssk);
-		if (ssk->fetch == f)
-			ssk->fetch = NULL;
+		if (ssk->srcavail_rx == f)
+			ssk->srcavail_rx = NULL;
 		spin_unlock_bh(&ssk->lock);
 	}
 	link->ops->unmap(link, mem);
@@ -143,7 +143,7 @@ static int read_pages(struct sdp_sock *ssk, struct sdp_link *link, const struct 
 /* Into the reader's own memory. Returns bytes or an errno. */
 static int read_direct(struct sdp_sock *ssk, struct iov_iter *to, u32 n, bool large)
 {
-	struct sdp_fetch f = { .large = large };
+	struct sdp_srcavail_recv f = { .large = large };
 	struct sdp_pinned pin;
 	struct sdp_link *link;
 	int err = -EAGAIN;
@@ -168,7 +168,7 @@ static int read_staged(struct sdp_sock *ssk, u32 n)
 {
 	struct page *pages[DIV_ROUND_UP(STAGED_MAX, PAGE_SIZE)];
 	struct sdp_pages mem = { .pages = pages, .len = n, .use = SDP_MEM_READ_INTO };
-	struct sdp_fetch f = { };
+	struct sdp_srcavail_recv f = { };
 	struct sdp_link *link;
 	int err = -EAGAIN;
 
@@ -196,7 +196,7 @@ static void decline_if(struct sdp_sock *ssk, bool write, u32 seen)
 	if (ssk->rx_bytes <= seen) {
 		if (write)
 			sdp_engine_want_pipelined(&ssk->engine);
-		sdp_engine_decline(&ssk->engine);
+		sdp_engine_srcavail_decline(&ssk->engine);
 		sdp_stream_progress(ssk, &todo);
 	}
 	sdp_stream_unlock(ssk, &todo);
@@ -208,7 +208,7 @@ static void decline(struct sdp_sock *ssk, bool write)
 }
 
 /**
- * sdp_fetch_later() - a reader has room for what has not come yet (C3)
+ * sdp_srcavail_recv_later() - a reader has room for what has not come yet (C3)
  * @ssk: socket, with rx_mutex
  * @room: bytes of its own memory, 0 if there is none that could be read into
  *
@@ -217,26 +217,26 @@ static void decline(struct sdp_sock *ssk, bool write)
  * queue: a sender that stays ahead fills it, and every large read could be
  * served from there for ever.
  */
-void sdp_fetch_later(struct sdp_sock *ssk, size_t room)
+void sdp_srcavail_recv_later(struct sdp_sock *ssk, size_t room)
 {
 	struct sdp_todo todo = { };
 
 	if (READ_ONCE(ssk->rx_mode) != SDP_MODE_BUFFERED || !sdp_rdma_worth(ssk, room))
 		return;
 	sdp_stream_lock(ssk);
-	sdp_engine_posted_large(&ssk->engine);
+	sdp_engine_large_recv(&ssk->engine);
 	sdp_stream_progress(ssk, &todo);
 	sdp_stream_unlock(ssk, &todo);
 }
 
 /**
- * sdp_offered() - the peer has offered its memory
+ * sdp_srcavail_recv_arrived() - the peer has offered its memory
  * @ssk: socket, locked
  * @inlined: bytes of it that have come along
  */
-void sdp_offered(struct sdp_sock *ssk, u32 inlined)
+void sdp_srcavail_recv_arrived(struct sdp_sock *ssk, u32 inlined)
 {
-	WRITE_ONCE(ssk->rx_offer, ssk->rx_read + ssk->rx_bytes - inlined);
+	WRITE_ONCE(ssk->srcavail_rx_seq, ssk->rx_read + ssk->rx_bytes - inlined);
 	sdp_scan_watch(ssk);
 }
 
@@ -272,7 +272,7 @@ static int stage(struct sdp_sock *ssk, u32 n, bool last)
  */
 static int begin_only(struct sdp_sock *ssk, u32 room, bool small)
 {
-	if (small || sdp_queue_full(ssk) || !sdp_stage(ssk, room))
+	if (small || sdp_queue_full(ssk) || !sdp_srcavail_recv_nowait(ssk, room))
 		decline(ssk, false);
 	return 0;
 }
@@ -307,21 +307,21 @@ static bool asks_for_first(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_fetch_decline() - a reader waits who can do nothing with what the peer offers
+ * sdp_srcavail_recv_decline() - a reader waits who can do nothing with what the peer offers
  * @ssk: socket
  * @seen: bytes in the queue that it knows of
  *
  * An offer that has come since it looked has brought more along. It has to look again, which tells
  * how much room it has: the peer learns from the answer.
  */
-void sdp_fetch_decline(struct sdp_sock *ssk, u32 seen)
+void sdp_srcavail_recv_decline(struct sdp_sock *ssk, u32 seen)
 {
-	if (READ_ONCE(ssk->rx_offered) && !READ_ONCE(ssk->rx_reads))
+	if (READ_ONCE(ssk->srcavail_rx_left) && !READ_ONCE(ssk->rx_reads))
 		decline_if(ssk, false, seen);
 }
 
 /**
- * sdp_fetch() - read what the peer offers
+ * sdp_srcavail_recv() - read what the peer offers
  * @ssk: socket, with rx_mutex; all that came in messages has been read
  * @to: the reader's memory, or NULL when it wants to look or to pass on
  * @len: bytes that it has room for in all
@@ -333,10 +333,10 @@ void sdp_fetch_decline(struct sdp_sock *ssk, u32 seen)
  * Return: bytes put into @to; -EAGAIN when there may be something in the queue now; 0 when there
  * is nothing to be had but messages.
  */
-int sdp_fetch(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
+int sdp_srcavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
 	      enum sdp_comes comes, bool wait)
 {
-	u32 all = READ_ONCE(ssk->rx_offered);
+	u32 all = READ_ONCE(ssk->srcavail_rx_left);
 	bool small = len < DIRECT_MIN, direct;
 	int got = 0;
 	u32 n;

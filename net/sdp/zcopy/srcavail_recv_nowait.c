@@ -24,7 +24,7 @@
 #define PIECE_ORDER	3
 
 /**
- * struct sdp_stage - a piece on its way
+ * struct sdp_srcavail_recv_nowait - a piece on its way
  * @ssk: socket, with a reference
  * @link: the link, in use
  * @mem: memory of @skb, known to the device
@@ -33,7 +33,7 @@
  * @more: bytes that the reader has room for behind it
  * @work: ends it
  */
-struct sdp_stage {
+struct sdp_srcavail_recv_nowait {
 	struct sdp_sock *ssk;
 	struct sdp_link *link;
 	struct sdp_mem *mem;
@@ -45,12 +45,12 @@ struct sdp_stage {
 
 static void ended(struct sdp_mem *mem)
 {
-	struct sdp_stage *s = mem->arg;
+	struct sdp_srcavail_recv_nowait *s = mem->arg;
 
 	queue_work(sdp_wq, &s->work);
 }
 
-static void stage_free(struct sdp_stage *s)
+static void stage_free(struct sdp_srcavail_recv_nowait *s)
 {
 	s->link->ops->unuse(s->link);
 	kfree_skb(s->skb);
@@ -62,32 +62,32 @@ static void stage_free(struct sdp_stage *s)
  * Returns whether @work will run. If not, @busy says whether that is because somebody else has
  * begun a read, which will wake readers as well.
  */
-static bool begin(struct sdp_stage *s, bool *busy)
+static bool begin(struct sdp_srcavail_recv_nowait *s, bool *busy)
 {
 	struct sdp_sock *ssk = s->ssk;
 	struct sdp_region from;
 	bool begun = false;
 
 	sdp_stream_lock(ssk);
-	*busy = sdp_engine_reading(&ssk->engine);
-	if (ssk->link == s->link && sdp_engine_read_begin(&ssk->engine, s->n, &from)) {
+	*busy = sdp_engine_srcavail_rx_reading(&ssk->engine);
+	if (ssk->link == s->link && sdp_engine_rdma_read_begin(&ssk->engine, s->n, &from)) {
 		s->mem->ended = ended;
 		s->mem->arg = s;
 		begun = s->link->ops->move(s->link, s->mem, &from);
 		if (!begun) {
 			/* Whatever of it has been posted is waited for by unmap(). */
 			s->mem->ended = NULL;
-			sdp_engine_read_end(&ssk->engine, false);
+			sdp_engine_rdma_read_end(&ssk->engine, false);
 		}
 		sdp_alive_watch(ssk);
 	}
 	/* What is on its way is not readable. */
-	WRITE_ONCE(ssk->rx_offered, ssk->link ? sdp_engine_offered(&ssk->engine) : 0);
+	WRITE_ONCE(ssk->srcavail_rx_left, ssk->link ? sdp_engine_srcavail_rx_left(&ssk->engine) : 0);
 	spin_unlock_bh(&ssk->lock);
 	return begun;
 }
 
-static bool make(struct sdp_stage *s)
+static bool make(struct sdp_srcavail_recv_nowait *s)
 {
 	struct page *pages[PIECE_PAGES];
 	struct sdp_pages mem = { .pages = pages, .len = s->n, .use = SDP_MEM_READ_INTO };
@@ -101,7 +101,7 @@ static bool make(struct sdp_stage *s)
 
 static void done(struct work_struct *work)
 {
-	struct sdp_stage *s = container_of(work, struct sdp_stage, work);
+	struct sdp_srcavail_recv_nowait *s = container_of(work, struct sdp_srcavail_recv_nowait, work);
 	struct sdp_sock *ssk = s->ssk;
 	int error = s->mem->error;
 	bool on = false;
@@ -110,7 +110,7 @@ static void done(struct work_struct *work)
 	s->link->ops->unmap(s->link, s->mem);
 	sdp_stream_lock(ssk);
 	if (ssk->link == s->link) {
-		sdp_engine_read_end(&ssk->engine, !error);
+		sdp_engine_rdma_read_end(&ssk->engine, !error);
 		if (!error) {
 			sdp_queue_read(ssk, s->skb, s->n);
 			s->skb = NULL;
@@ -118,7 +118,7 @@ static void done(struct work_struct *work)
 			on = s->more;
 		} else if (error == -EAGAIN) {
 			/* They are still to be had, and so readable again. */
-			SDP_INC(sock_net(&ssk->sk), ReadsVoid);
+			SDP_INC(sock_net(&ssk->sk), RdmaReadsVoid);
 			todo.wake |= SDP_WAKE_READ;
 		}
 		sdp_stream_progress(ssk, &todo);
@@ -126,21 +126,21 @@ static void done(struct work_struct *work)
 	}
 	sdp_stream_unlock(ssk, &todo);
 	if (on)
-		sdp_stage(ssk, s->more);
+		sdp_srcavail_recv_nowait(ssk, s->more);
 	stage_free(s);
 }
 
 /**
- * sdp_stage() - begin to read what the peer offers, and do not wait for it
+ * sdp_srcavail_recv_nowait() - begin to read what the peer offers, and do not wait for it
  * @ssk: socket
  * @room: bytes that the reader has room for
  *
  * Return: false when it cannot be; true when something is being read.
  */
-bool sdp_stage(struct sdp_sock *ssk, u32 room)
+bool sdp_srcavail_recv_nowait(struct sdp_sock *ssk, u32 room)
 {
-	u32 n = min3(room, READ_ONCE(ssk->rx_offered), (u32)PIECE_MAX);
-	struct sdp_stage *s;
+	u32 n = min3(room, READ_ONCE(ssk->srcavail_rx_left), (u32)PIECE_MAX);
+	struct sdp_srcavail_recv_nowait *s;
 	bool busy = false;
 
 	s = n ? kzalloc(sizeof(*s), GFP_KERNEL | __GFP_NOWARN) : NULL;

@@ -28,7 +28,7 @@
 #define SLICE		HZ
 
 /**
- * struct sdp_offer - a writer's memory, as long as the peer may read it; on the writer's stack
+ * struct sdp_srcavail_send - a writer's memory, as long as the peer may read it; on the writer's stack
  * @link: the link, in use
  * @mem: the memory
  * @skb: the message that offers it, until it is sent
@@ -38,7 +38,7 @@
  * @asked: its reader wants the beginning first, in a message (C10)
  * @unread: it was taken back because nobody read of it for long
  */
-struct sdp_offer {
+struct sdp_srcavail_send {
 	struct sdp_link *link;
 	struct sdp_mem *mem;
 	struct sk_buff *skb;
@@ -53,7 +53,7 @@ static bool worth_it(struct sdp_sock *ssk, const struct msghdr *msg, long timeo)
 {
 	const struct iov_iter *from = &msg->msg_iter;
 
-	if (!timeo || !(READ_ONCE(ssk->may_offer) || READ_ONCE(ssk->may_write)))
+	if (!timeo || !(READ_ONCE(ssk->may_srcavail) || READ_ONCE(ssk->sinkavail_tx_room)))
 		return false;
 	return !(msg->msg_flags & (MSG_OOB | MSG_ZEROCOPY)) && user_backed_iter(from) &&
 	       sdp_rdma_worth(ssk, iov_iter_single_seg_count(from));
@@ -79,12 +79,12 @@ static struct sk_buff *first_bytes(struct sdp_sock *ssk, const struct sdp_pages 
 	return skb;
 }
 
-static void begin(struct sdp_sock *ssk, struct sdp_offer *o)
+static void begin(struct sdp_sock *ssk, struct sdp_srcavail_send *o)
 {
-	sdp_engine_offer(&ssk->engine, &o->mem->region, o->first);
-	ssk->offer = o;
+	sdp_engine_srcavail(&ssk->engine, &o->mem->region, o->first);
+	ssk->srcavail_tx = o;
 	o->mem->settled = false;
-	WRITE_ONCE(ssk->offer_out, true);
+	WRITE_ONCE(ssk->srcavail_tx_out, true);
 	/* What is held back for more to come would hold this back as well. */
 	ssk->tx_hold = false;
 	sdp_memory_sent(ssk, o->skb->truesize);
@@ -93,13 +93,13 @@ static void begin(struct sdp_sock *ssk, struct sdp_offer *o)
 }
 
 /* Offer it if that is possible now. The message is the connection's from then on. */
-static bool offered(struct sdp_sock *ssk, struct sdp_offer *o)
+static bool offered(struct sdp_sock *ssk, struct sdp_srcavail_send *o)
 {
 	struct sdp_todo todo = { };
 	bool may;
 
 	sdp_stream_lock(ssk);
-	may = ssk->link == o->link && sdp_engine_may_offer(&ssk->engine) &&
+	may = ssk->link == o->link && sdp_engine_may_srcavail(&ssk->engine) &&
 	      !o->first == (sdp_engine_tx_mode(&ssk->engine) == SDP_MODE_PIPELINED) &&
 	      !ssk->sk.sk_err && !(ssk->sk.sk_shutdown & SEND_SHUTDOWN);
 	if (may) {
@@ -112,7 +112,7 @@ static bool offered(struct sdp_sock *ssk, struct sdp_offer *o)
 
 static bool over_or_refused(struct sdp_sock *ssk, u32 unused)
 {
-	return !READ_ONCE(ssk->offer_out) || READ_ONCE(ssk->sk.sk_err) ||
+	return !READ_ONCE(ssk->srcavail_tx_out) || READ_ONCE(ssk->sk.sk_err) ||
 	       (READ_ONCE(ssk->sk.sk_shutdown) & SEND_SHUTDOWN);
 }
 
@@ -142,7 +142,7 @@ static bool await_reader(struct sdp_sock *ssk, long *timeo)
 		err = sdp_wait(ssk, SDP_WRITE, &left, over_or_refused, 0);
 		if (*timeo != MAX_SCHEDULE_TIMEOUT)
 			*timeo -= slice - left;
-		got = sdp_engine_fetched_so_far(&ssk->engine);
+		got = sdp_engine_srcavail_tx_read(&ssk->engine);
 		before = limit;
 		limit = patience(ssk);
 		if (got != seen || limit < before)
@@ -159,19 +159,19 @@ static void withdraw(struct sdp_sock *ssk, bool unread)
 	struct sdp_todo todo = { };
 
 	sdp_stream_lock(ssk);
-	if (ssk->offer_out) {
-		SDP_INC(sock_net(&ssk->sk), OffersWithdrawn);
-		SDP_ADD(sock_net(&ssk->sk), ScansWithdrawn, unread);
-		sdp_engine_withdraw(&ssk->engine);
-		if (!sdp_engine_offering(&ssk->engine))
-			sdp_offer_over(ssk, 0);
+	if (ssk->srcavail_tx_out) {
+		SDP_INC(sock_net(&ssk->sk), SrcAvailCancelled);
+		SDP_ADD(sock_net(&ssk->sk), ScansCancelled, unread);
+		sdp_engine_srcavail_cancel(&ssk->engine);
+		if (!sdp_engine_srcavail_tx_open(&ssk->engine))
+			sdp_srcavail_send_over(ssk, 0);
 		sdp_stream_progress(ssk, &todo);
 	}
 	sdp_stream_unlock(ssk, &todo);
 }
 
 /* Without tx_mutex: others that want to write shall find out that they cannot now. */
-static void await_end(struct sdp_sock *ssk, struct sdp_offer *o, long *timeo)
+static void await_end(struct sdp_sock *ssk, struct sdp_srcavail_send *o, long *timeo)
 {
 	mutex_unlock(&ssk->tx_mutex);
 	o->unread = await_reader(ssk, timeo);
@@ -191,14 +191,14 @@ static void await_end(struct sdp_sock *ssk, struct sdp_offer *o, long *timeo)
 	mutex_lock(&ssk->tx_mutex);
 }
 
-static void end(struct sdp_sock *ssk, const struct sdp_offer *o)
+static void end(struct sdp_sock *ssk, const struct sdp_srcavail_send *o)
 {
 	struct sdp_todo todo = { };
 
 	sdp_stream_lock(ssk);
-	ssk->offer = NULL;
+	ssk->srcavail_tx = NULL;
 	if (o->unread && o->got == o->first) {
-		sdp_engine_unread(&ssk->engine);
+		sdp_engine_srcavail_unread(&ssk->engine);
 		sdp_stream_progress(ssk, &todo);
 	}
 	sdp_stream_unlock(ssk, &todo);
@@ -209,16 +209,16 @@ static u32 first_of(const struct sdp_sock *ssk)
 {
 	if (READ_ONCE(ssk->tx_mode) == SDP_MODE_PIPELINED)
 		return 0;
-	return min_t(u32, sdp_engine_inline_max(&ssk->engine), SDP_FIRST_BYTES);
+	return min_t(u32, sdp_engine_srcavail_inline_max(&ssk->engine), SDP_FIRST_BYTES);
 }
 
 /* Offer what is pinned, and see it through. Returns bytes that the peer has got. */
 static u32 offer_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages,
 		       long *timeo, bool *asked)
 {
-	struct sdp_offer o = { .link = link, .first = first_of(ssk) };
+	struct sdp_srcavail_send o = { .link = link, .first = first_of(ssk) };
 
-	if (pages->len <= o.first || !READ_ONCE(ssk->may_offer))
+	if (pages->len <= o.first || !READ_ONCE(ssk->may_srcavail))
 		return 0;
 	pages->use = SDP_MEM_PEER_READS;
 	o.mem = sdp_map(ssk, link, pages);
@@ -248,16 +248,16 @@ static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pa
 	u32 got = 0;
 
 	*refused = false;
-	if (passive && sdp_place_await(ssk, timeo))
-		got = sdp_place(ssk, link, pages);
+	if (passive && sdp_sinkavail_send_await(ssk, timeo))
+		got = sdp_sinkavail_send(ssk, link, pages);
 	if (got)
 		return got;
 	got = offer_pages(ssk, link, pages, timeo, asked);
-	if (passive && time_after_eq(jiffies, since + sdp_place_patience(ssk)))
-		sdp_place_missed(ssk);
-	if (!got && READ_ONCE(ssk->may_write))
-		return sdp_place(ssk, link, pages);
-	*refused = got < pages->len && !READ_ONCE(ssk->may_write);
+	if (passive && time_after_eq(jiffies, since + sdp_sinkavail_send_patience(ssk)))
+		sdp_sinkavail_send_missed(ssk);
+	if (!got && READ_ONCE(ssk->sinkavail_tx_room))
+		return sdp_sinkavail_send(ssk, link, pages);
+	*refused = got < pages->len && !READ_ONCE(ssk->sinkavail_tx_room);
 	return got;
 }
 
@@ -290,7 +290,7 @@ static u32 send_first(struct sdp_sock *ssk, struct sdp_link *link,
 	sdp_stream_lock(ssk);
 	may = ssk->link == link && !ssk->sk.sk_err &&
 	      !(ssk->sk.sk_shutdown & SEND_SHUTDOWN) &&
-	      !sdp_engine_may_write(&ssk->engine);
+	      !sdp_engine_may_rdma_write(&ssk->engine);
 	if (may) {
 		ssk->tx_hold = false;
 		ssk->tx_was_full = false;
@@ -337,7 +337,7 @@ static u32 move_part(struct sdp_sock *ssk, struct sdp_link *link,
 }
 
 /**
- * sdp_offer() - send from the memory of a large write by RDMA, if that can be (B1, B2)
+ * sdp_srcavail_send() - send from the memory of a large write by RDMA, if that can be (B1, B2)
  * @ssk: socket, with tx_mutex, which is let go while the peer reads
  * @msg: what to send; advanced
  * @timeo: how long to wait (jiffies); the rest is left in it
@@ -347,7 +347,7 @@ static u32 move_part(struct sdp_sock *ssk, struct sdp_link *link,
  *
  * Return: bytes that the peer has got.
  */
-u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool begun,
+u32 sdp_srcavail_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool begun,
 	      bool *refused, bool *turn)
 {
 	struct sdp_pinned pin;
@@ -371,39 +371,39 @@ u32 sdp_offer(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool begun,
 }
 
 /**
- * sdp_offer_take() - the offer's message is about to be sent
+ * sdp_srcavail_send_take() - the offer's message is about to be sent
  * @ssk: socket, locked; the engine has said that it may
  *
  * Return: the message, without its header.
  */
-struct sk_buff *sdp_offer_take(struct sdp_sock *ssk)
+struct sk_buff *sdp_srcavail_send_take(struct sdp_sock *ssk)
 {
-	struct sdp_offer *o = ssk->offer;
+	struct sdp_srcavail_send *o = ssk->srcavail_tx;
 	struct sk_buff *skb = o->skb;
 
 	o->skb = NULL;
-	SDP_INC(sock_net(&ssk->sk), OffersSent);
-	ssk->offers++;
+	SDP_INC(sock_net(&ssk->sk), SrcAvailSent);
+	ssk->srcavail_sent++;
 	return skb;
 }
 
 static void crossed(struct sdp_sock *ssk)
 {
 	/* Who has not been sent has met nothing. */
-	if (ssk->offer->skb)
+	if (ssk->srcavail_tx->skb)
 		return;
-	SDP_INC(sock_net(&ssk->sk), OffersCrossed);
-	ssk->offers_crossed++;
+	SDP_INC(sock_net(&ssk->sk), SrcAvailCrossed);
+	ssk->srcavail_crossed++;
 }
 
 /**
- * sdp_offer_answered() - the peer has read what it wanted of the offer
+ * sdp_srcavail_send_answered() - the peer has read what it wanted of the offer
  * @ssk: socket, locked
  * @a: the engine's word about it
  */
-void sdp_offer_answered(struct sdp_sock *ssk, const struct sdp_action *a)
+void sdp_srcavail_send_answered(struct sdp_sock *ssk, const struct sdp_action *a)
 {
-	struct sdp_offer *o = ssk->offer;
+	struct sdp_srcavail_send *o = ssk->srcavail_tx;
 	struct net *net = sock_net(&ssk->sk);
 	u32 got = a->len;
 
@@ -411,28 +411,28 @@ void sdp_offer_answered(struct sdp_sock *ssk, const struct sdp_action *a)
 	if (a->crossed)
 		crossed(ssk);
 	else if (got == o->mem->region.len)
-		SDP_INC(net, OffersTaken);
+		SDP_INC(net, SrcAvailRead);
 	else
-		SDP_INC(net, OffersRefused);
-	SDP_ADD(net, BytesFetched, got - o->first);
+		SDP_INC(net, SrcAvailRefused);
+	SDP_ADD(net, RdmaReadBytesByPeer, got - o->first);
 	ssk->bytes_sent += got - o->first;
 	ssk->rdma_sent += got - o->first;
-	ssk->rdma_fetched += got - o->first;
+	ssk->rdma_read_by_peer += got - o->first;
 	ssk->last_sent = jiffies;
 	ssk->tx_since = jiffies;
-	sdp_offer_over(ssk, got);
+	sdp_srcavail_send_over(ssk, got);
 }
 
 /**
- * sdp_offer_over() - the peer has read, or refused; or the connection has failed
+ * sdp_srcavail_send_over() - the peer has read, or refused; or the connection has failed
  * @ssk: socket, locked
  * @got: bytes of the offer that the peer has
  */
-void sdp_offer_over(struct sdp_sock *ssk, u32 got)
+void sdp_srcavail_send_over(struct sdp_sock *ssk, u32 got)
 {
-	struct sdp_offer *o = ssk->offer;
+	struct sdp_srcavail_send *o = ssk->srcavail_tx;
 
-	if (!ssk->offer_out)
+	if (!ssk->srcavail_tx_out)
 		return;
 	o->got = got;
 	o->mem->settled = !ssk->engine.dead;
@@ -441,7 +441,7 @@ void sdp_offer_over(struct sdp_sock *ssk, u32 got)
 		ssk->tx_outq -= o->first;
 		sdp_memory_sent(ssk, -(int)o->skb->truesize);
 	}
-	WRITE_ONCE(ssk->offer_out, false);
+	WRITE_ONCE(ssk->srcavail_tx_out, false);
 	/* Pairs with sdp_await_answer(). */
 	smp_store_release(&o->over, true);
 }

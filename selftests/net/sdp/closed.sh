@@ -29,7 +29,7 @@ echo 16384 >$threshold
 keepalive=(option 1 9 1 option 6 4 1 option 6 5 1 option 6 6 3)
 piece=65536 amount=$((24 * 65536))
 
-moved() { echo $(($(sdpstat BytesRead) + $(sdpstat BytesPlaced))); }
+moved() { echo $(($(sdpstat RdmaReadBytes) + $(sdpstat RdmaWriteBytesByPeer))); }
 
 # A connection; large writes both ways, and again after some probes
 exchange() {

@@ -31,8 +31,8 @@ echo 6 >$settings/accept_buffers
 # It never answers our DisConn.
 echo 1000 >$settings/fin_timeout_ms
 
-names="OffersSent OffersTaken OffersRefused OffersCrossed OffersWithdrawn OffersReceived
-OffersDeclined PostsSent PostsReceived PostsCancelled PostsStale BytesWritten BytesPlaced BytesRead Failures"
+names="SrcAvailSent SrcAvailRead SrcAvailRefused SrcAvailCrossed SrcAvailCancelled SrcAvailReceived
+SrcAvailDeclined SinkAvailSent SinkAvailReceived SinkAvailCancelled SinkAvailStale RdmaWriteBytes RdmaWriteBytesByPeer RdmaReadBytes Failures"
 declare -A before
 # After all that is left of the case before.
 remember() {
@@ -71,30 +71,30 @@ meets() {
 }
 
 crossing() {
-	local sent="OffersSent+2 OffersTaken+1" crossed="OffersCrossed+1 PostsReceived+1"
+	local sent="SrcAvailSent+2 SrcAvailRead+1" crossed="SrcAvailCrossed+1 SinkAvailReceived+1"
 	# The first offer is taken each time. 2 is Pipelined.
-	meets mode-stale "$sent OffersRefused+1 PostsReceived+2 PostsStale+1 BytesWritten+$large" \
-		"tx_mode=2 learning=0 stale=1 offers=2 crossed=0" \
+	meets mode-stale "$sent SrcAvailRefused+1 SinkAvailReceived+2 SinkAvailStale+1 RdmaWriteBytes+$large" \
+		"tx_mode=2 learning=0 stale=1 srcavail=2 crossed=0" \
 		send $large send $small recv 1 send $large recv 1 send $large
-	meets mode-crossed "$sent $crossed BytesWritten+$large" \
-		"tx_mode=2 learning=0 stale=0 offers=2 crossed=1" send $large recv 1 send $large
-	meets mode-crossed-partly "$sent $crossed BytesWritten+$((large - piece))" \
-		"tx_mode=2 learning=0 stale=0 offers=2 crossed=1" send $large recv 1 send $large
-	meets mode-crosses "OffersReceived+1 PostsSent+1 BytesPlaced+$large" \
-		"tx_mode=1 learning=0 stale=0 offers=0 crossed=0" \
+	meets mode-crossed "$sent $crossed RdmaWriteBytes+$large" \
+		"tx_mode=2 learning=0 stale=0 srcavail=2 crossed=1" send $large recv 1 send $large
+	meets mode-crossed-partly "$sent $crossed RdmaWriteBytes+$((large - piece))" \
+		"tx_mode=2 learning=0 stale=0 srcavail=2 crossed=1" send $large recv 1 send $large
+	meets mode-crosses "SrcAvailReceived+1 SinkAvailSent+1 RdmaWriteBytesByPeer+$large" \
+		"tx_mode=1 learning=0 stale=0 srcavail=0 crossed=0" \
 		recv 1 recv $large recv 1 send $small
 }
 
 # Of one buffer there may be several reports (wire section 8), or only one.
 reports() {
-	local info="tx_mode=1 learning=0 stale=0 offers=0 crossed=0"
-	meets mode-several "PostsSent+2 PostsCancelled+1 BytesPlaced+$large" "$info" \
+	local info="tx_mode=1 learning=0 stale=0 srcavail=0 crossed=0"
+	meets mode-several "SinkAvailSent+2 SinkAvailCancelled+1 RdmaWriteBytesByPeer+$large" "$info" \
 		recv 1 recv $large recv 1 send $small
-	meets mode-once "PostsSent+3 PostsCancelled+1 BytesPlaced+$large" "$info" \
+	meets mode-once "SinkAvailSent+3 SinkAvailCancelled+1 RdmaWriteBytesByPeer+$large" "$info" \
 		recv 1 recv $large recv 1 send $small
 	# Whether the reader takes the rest back before the report that is too much comes is a race.
-	names=${names/PostsCancelled/} silent mode-beyond "recv: E[A-Z]+" \
-		"PostsSent+1 BytesPlaced+$piece Failures+1" recv 1 recv $large
+	names=${names/SinkAvailCancelled/} silent mode-beyond "recv: E[A-Z]+" \
+		"SinkAvailSent+1 RdmaWriteBytesByPeer+$piece Failures+1" recv 1 recv $large
 }
 
 # silent CASE SAYS COUNTED OPERATION...: the call returns with that, and leaves nothing behind
@@ -123,25 +123,25 @@ killed() {
 silence() {
 	# A reader's call has run out of time as well; the end of the connection is told by the next one.
 	local lost="E(TIMEDOUT|CONNRESET)" wait="timeouts $((300 * slow))"
-	local cancelled="OffersSent+1 OffersWithdrawn+1 Failures+1"
-	local taken_back="PostsSent+1 PostsCancelled+1 Failures+1"
+	local cancelled="SrcAvailSent+1 SrcAvailCancelled+1 Failures+1"
+	local taken_back="SinkAvailSent+1 SinkAvailCancelled+1 Failures+1"
 	silent offer-silent "send: ETIMEDOUT" "$cancelled" $wait send $large
 	silent offer-silent-partly "send: ETIMEDOUT" "$cancelled" $wait send $large
 	silent offer-gone "send: $lost" "$cancelled" $wait send $large
 	silent buffer-silent "recv: EAGAIN" "$taken_back" $wait recv 1 recv $large
 	silent buffer-silent-written "recv: EAGAIN" "$taken_back" $wait recv 1 recv $large
 	silent buffer-gone "recv: E(AGAIN|TIMEDOUT|CONNRESET)" "$taken_back" $wait recv 1 recv $large
-	silent msg-srcavail-silent "swallow: $lost" "OffersReceived+1 Failures+1" swallow
+	silent msg-srcavail-silent "swallow: $lost" "SrcAvailReceived+1 Failures+1" swallow
 	killed offer-silent send $large
 	killed buffer-silent recv 1 recv $large
 }
 
 # What is taken back is answered: the connection goes on.
 answered() {
-	goes_on=1 silent offer-cancelled "info tx_mode=1 learning=0 stale=0 offers=1 crossed=0" \
-		"OffersSent+1 OffersRefused+1 OffersWithdrawn+1" timeouts $((300 * slow)) send $large info
-	goes_on=1 silent buffer-cancelled "info tx_mode=1 learning=0 stale=0 offers=0 crossed=0" \
-		"PostsSent+1 PostsCancelled+1" recv 1 timeouts $((300 * slow)) wait-out $large \
+	goes_on=1 silent offer-cancelled "info tx_mode=1 learning=0 stale=0 srcavail=1 crossed=0" \
+		"SrcAvailSent+1 SrcAvailRefused+1 SrcAvailCancelled+1" timeouts $((300 * slow)) send $large info
+	goes_on=1 silent buffer-cancelled "info tx_mode=1 learning=0 stale=0 srcavail=0 crossed=0" \
+		"SinkAvailSent+1 SinkAvailCancelled+1" recv 1 timeouts $((300 * slow)) wait-out $large \
 		timeouts 0 recv 1 info
 }
 

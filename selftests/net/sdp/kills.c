@@ -108,7 +108,7 @@ static void need_regions(int before, int killed)
 
 static long long moved(void)
 {
-	return counter("BytesRead") + counter("BytesPlaced");
+	return counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer");
 }
 
 /* Mostly while it is in full swing; now and then when it has hardly begun. */
@@ -153,9 +153,9 @@ static int killed(void *arg)
 }
 
 static struct manner messages = { &endless_stream, 0, 3, 1, NULL, 100 };
-static struct manner reads = { &lazy_stream, 65536, 1000, 1, "BytesRead", 150 };
-static struct manner writes = { &endless_dialogue, 65536, 1, 1, "BytesPlaced", 150 };
-static struct manner only_writes = { &lazy_stream, 65536, 1, 0, "BytesPlaced", 100 };
+static struct manner reads = { &lazy_stream, 65536, 1000, 1, "RdmaReadBytes", 150 };
+static struct manner writes = { &endless_dialogue, 65536, 1, 1, "RdmaWriteBytesByPeer", 150 };
+static struct manner only_writes = { &lazy_stream, 65536, 1, 0, "RdmaWriteBytesByPeer", 100 };
 
 #define RC	(1u << SET_RC4)
 

@@ -138,7 +138,7 @@ static int info_padding(void *arg)
 	need(offsetof(struct sdp_info, split_sends) == text + sizeof(info->device) &&
 	     offsetof(struct sdp_info, ring_sent) ==
 	     offsetof(struct sdp_info, rx_ring_used) + sizeof(info->rx_ring_used) &&
-	     offsetof(struct sdp_info, rdma_fetched) ==
+	     offsetof(struct sdp_info, rdma_read_by_peer) ==
 	     offsetof(struct sdp_info, ring_full) + sizeof(info->ring_full) &&
 	     sizeof(*info) ==
 	     offsetof(struct sdp_info, split_largest) + sizeof(info->split_largest),

@@ -10,7 +10,7 @@
 static void transfer(const struct pair *p, enum route way, const struct memory *from,
 		     const struct memory *to, long at)
 {
-	long long read = counter("BytesRead"), placed = counter("BytesPlaced");
+	long long read = counter("RdmaReadBytes"), placed = counter("RdmaWriteBytesByPeer");
 	struct sdp_info before = info_of(p->s), after;
 	struct reading r;
 
@@ -139,7 +139,7 @@ static int secret(void *arg)
 static void sends_what_is_there(const struct pair *p, enum route way, const unsigned char *memory,
 				long len)
 {
-	long long read = counter("BytesRead"), placed = counter("BytesPlaced");
+	long long read = counter("RdmaReadBytes"), placed = counter("RdmaWriteBytesByPeer");
 	static unsigned char buf[WINDOW];
 	struct reading r;
 

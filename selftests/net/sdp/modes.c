@@ -85,10 +85,10 @@ static void need_read(const struct pair *p, const struct sdp_info *writer,
 	     "%llu bytes read and %llu received by RDMA, not %lld",
 	     (unsigned long long)(in.rdma_read - reader->rdma_read),
 	     (unsigned long long)(in.rdma_received - reader->rdma_received), bytes);
-	need((long long)(out.rdma_fetched - writer->rdma_fetched) == bytes &&
-	     out.rdma_sent - writer->rdma_sent == out.rdma_fetched - writer->rdma_fetched,
+	need((long long)(out.rdma_read_by_peer - writer->rdma_read_by_peer) == bytes &&
+	     out.rdma_sent - writer->rdma_sent == out.rdma_read_by_peer - writer->rdma_read_by_peer,
 	     "%llu bytes fetched and %llu sent by RDMA, not %lld",
-	     (unsigned long long)(out.rdma_fetched - writer->rdma_fetched),
+	     (unsigned long long)(out.rdma_read_by_peer - writer->rdma_read_by_peer),
 	     (unsigned long long)(out.rdma_sent - writer->rdma_sent), bytes);
 }
 
@@ -105,9 +105,9 @@ static int leaves_polled(void *arg)
 	r.p = pair_pipelined(SIZE, &r.at);
 	writer = info_of(r.p.c);
 	reader = info_of(r.p.s);
-	sent = counter("OffersSent");
-	read = counter("BytesRead");
-	placed = counter("BytesPlaced");
+	sent = counter("SrcAvailSent");
+	read = counter("RdmaReadBytes");
+	placed = counter("RdmaWriteBytesByPeer");
 	changes = counter("ModeCombined");
 	pid = helper_start(reads_polled, &r);
 	for (i = 0; i < AFTER; i++) {
@@ -119,18 +119,18 @@ static int leaves_polled(void *arg)
 	/* Each end counts it. */
 	need(counter("ModeCombined") == changes + 2, "%lld changes",
 	     counter("ModeCombined") - changes);
-	need(counter("BytesRead") - read == AFTER * SIZE, "%lld bytes read",
-	     counter("BytesRead") - read);
+	need(counter("RdmaReadBytes") - read == AFTER * SIZE, "%lld bytes read",
+	     counter("RdmaReadBytes") - read);
 	for (; i < 2 * AFTER; i++)
 		send_all(r.p.c, pattern(r.at + (long)i * SIZE), SIZE);
 	helper_end(pid);
 	need_learnt(&r.p, SDP_INFO_COMBINED, 0);
-	need(counter("OffersSent") - sent == 2 * AFTER &&
-	     info_of(r.p.c).offers - writer.offers == 2 * AFTER,
-	     "%lld offers, %u of the connection", counter("OffersSent") - sent,
-	     info_of(r.p.c).offers - writer.offers);
-	need_read(&r.p, &writer, &reader, counter("BytesRead") - read);
-	need(counter("BytesPlaced") == placed, "something was written");
+	need(counter("SrcAvailSent") - sent == 2 * AFTER &&
+	     info_of(r.p.c).srcavail_sent - writer.srcavail_sent == 2 * AFTER,
+	     "%lld offers, %u of the connection", counter("SrcAvailSent") - sent,
+	     info_of(r.p.c).srcavail_sent - writer.srcavail_sent);
+	need_read(&r.p, &writer, &reader, counter("RdmaReadBytes") - read);
+	need(counter("RdmaWriteBytesByPeer") == placed, "something was written");
 	await_unpinned();
 	return EXIT_OK;
 }
@@ -147,9 +147,9 @@ static int leaves_small(void *arg)
 	r.p = pair_pipelined(SIZE, &r.at);
 	combined = counter("ModeCombined");
 	buffered = counter("ModeBuffered");
-	refused = counter("OffersRefused");
-	sent = counter("OffersSent");
-	placed = counter("BytesPlaced");
+	refused = counter("SrcAvailRefused");
+	sent = counter("SrcAvailSent");
+	placed = counter("RdmaWriteBytesByPeer");
 	pid = helper_start(reads_waiting, &r);
 	for (i = 0; i <= AFTER; i++) {
 		if (i)
@@ -164,10 +164,10 @@ static int leaves_small(void *arg)
 	need(counter("ModeCombined") == combined + 2 && counter("ModeBuffered") == buffered + 2,
 	     "%lld and %lld changes", counter("ModeCombined") - combined,
 	     counter("ModeBuffered") - buffered);
-	need(counter("OffersSent") - sent == AFTER + 1 &&
-	     counter("OffersRefused") - refused == AFTER + 1, "%lld offers, %lld refused",
-	     counter("OffersSent") - sent, counter("OffersRefused") - refused);
-	need(counter("BytesPlaced") == placed, "something was written");
+	need(counter("SrcAvailSent") - sent == AFTER + 1 &&
+	     counter("SrcAvailRefused") - refused == AFTER + 1, "%lld offers, %lld refused",
+	     counter("SrcAvailSent") - sent, counter("SrcAvailRefused") - refused);
+	need(counter("RdmaWriteBytesByPeer") == placed, "something was written");
 	await_unpinned();
 	return EXIT_OK;
 }
@@ -203,11 +203,11 @@ static int large_from_queue(void *arg)
 	r.at += 3 * SIZE;
 	r.len = SIZE;
 	r.piece = SIZE;
-	read = counter("BytesRead");
+	read = counter("RdmaReadBytes");
 	pid = helper_start(reads_waiting, &r);
 	send_all(r.p.c, pattern(r.at), SIZE);
 	helper_end(pid);
-	need(counter("BytesRead") > read, "nothing was read by RDMA");
+	need(counter("RdmaReadBytes") > read, "nothing was read by RDMA");
 	await_unpinned();
 	return EXIT_OK;
 }
@@ -230,11 +230,11 @@ static int scanned(void *arg)
 	(void)arg;
 	w.p = pair_pipelined(SIZE, &w.at);
 	setting_set("scan_ms", 20);
-	sent = counter("OffersSent");
-	received = counter("OffersReceived");
+	sent = counter("SrcAvailSent");
+	received = counter("SrcAvailReceived");
 	fired = counter("ScansFired");
-	read = counter("BytesRead");
-	placed = counter("BytesPlaced");
+	read = counter("RdmaReadBytes");
+	placed = counter("RdmaWriteBytesByPeer");
 	combined = counter("ModeCombined");
 	need_learnt(&w.p, SDP_INFO_PIPELINED, 0);
 	need(!pthread_create(&thread, NULL, writes, &w), "pthread_create");
@@ -242,13 +242,13 @@ static int scanned(void *arg)
 	need(counter("ScansFired") == fired + 1 && info_of(w.p.s).scans_fired == 1,
 	     "%lld fired, %u of the connection", counter("ScansFired") - fired,
 	     info_of(w.p.s).scans_fired);
-	need(counter("OffersSent") == sent + 1 && counter("OffersReceived") == received + 1,
-	     "%lld offers", counter("OffersSent") - sent);
+	need(counter("SrcAvailSent") == sent + 1 && counter("SrcAvailReceived") == received + 1,
+	     "%lld offers", counter("SrcAvailSent") - sent);
 	need(counter("ModeCombined") == combined + 2, "%lld changes",
 	     counter("ModeCombined") - combined);
 	pattern_read(w.p.s, w.at, w.len, w.len);
 	pthread_join(thread, NULL);
-	need(counter("BytesRead") == read && counter("BytesPlaced") == placed,
+	need(counter("RdmaReadBytes") == read && counter("RdmaWriteBytesByPeer") == placed,
 	     "not all went in messages");
 	need_learnt(&w.p, SDP_INFO_COMBINED, 0);
 	await_unpinned();
@@ -262,8 +262,8 @@ static int scanned(void *arg)
 static int unscanned(void *arg)
 {
 	struct steady w = { .p = pair_sized(1 << 20), .len = SIZE };
-	long long received = counter("OffersReceived"), fired = counter("ScansFired");
-	long long withdrawn = counter("ScansWithdrawn"), read = counter("BytesRead");
+	long long received = counter("SrcAvailReceived"), fired = counter("ScansFired");
+	long long withdrawn = counter("ScansCancelled"), read = counter("RdmaReadBytes");
 	pthread_t thread;
 
 	(void)arg;
@@ -271,17 +271,17 @@ static int unscanned(void *arg)
 	/* The sink's next look is due then, and stays so. */
 	setting_set("scan_ms", NO_SCAN_MS);
 	need(!pthread_create(&thread, NULL, writes, &w), "pthread_create");
-	await_counter("OffersReceived", received);
+	await_counter("SrcAvailReceived", received);
 	/* It is counted before it is watched, both under the lock that this question takes. */
 	info_of(w.p.s);
 	setting_set("scan_ms", 20);
 	pthread_join(thread, NULL);
-	need(counter("ScansWithdrawn") == withdrawn + 1 && counter("ScansFired") == fired,
-	     "%lld taken back, %lld fired", counter("ScansWithdrawn") - withdrawn,
+	need(counter("ScansCancelled") == withdrawn + 1 && counter("ScansFired") == fired,
+	     "%lld taken back, %lld fired", counter("ScansCancelled") - withdrawn,
 	     counter("ScansFired") - fired);
 	need_learnt(&w.p, SDP_INFO_COMBINED, 1);
 	pattern_read(w.p.s, 0, w.len, w.len);
-	need(counter("BytesRead") == read, "not all went in messages");
+	need(counter("RdmaReadBytes") == read, "not all went in messages");
 	await_unpinned();
 	return EXIT_OK;
 }
@@ -385,7 +385,7 @@ static void zerocopy_on(int fd)
 /* B1: who must not wait, or has pages of its own pinned, offers nothing, in no mode. */
 static int offers_none(void *arg)
 {
-	long long sent = counter("OffersSent"), bytes = counter("BytesRead");
+	long long sent = counter("SrcAvailSent"), bytes = counter("RdmaReadBytes");
 	struct pair p = pair_sized(1 << 20);
 	long at = 0;
 	int i;
@@ -398,8 +398,8 @@ static int offers_none(void *arg)
 
 		pattern_read(p.s, at, n, SIZE);
 		at += n;
-		need(counter("OffersSent") == sent && counter("BytesRead") == bytes &&
-		     !info_of(p.c).offers, "an offer after %d writes", i + 1);
+		need(counter("SrcAvailSent") == sent && counter("RdmaReadBytes") == bytes &&
+		     !info_of(p.c).srcavail_sent, "an offer after %d writes", i + 1);
 	}
 	return EXIT_OK;
 }
@@ -415,8 +415,8 @@ static int writes_none(void *arg)
 	(void)arg;
 	p = pair_pipelined(SIZE, &at);
 	zerocopy_on(p.c);
-	sent = counter("OffersSent");
-	written = counter("BytesWritten");
+	sent = counter("SrcAvailSent");
+	written = counter("RdmaWriteBytes");
 	for (i = 0; i < WAYS; i++) {
 		static unsigned char buf[SIZE];
 		struct reading r;
@@ -436,9 +436,9 @@ static int writes_none(void *arg)
 		pattern_check(at, buf, r.n);
 		pattern_read(p.s, at + r.n, n - r.n, 1000);
 		at += n;
-		need(counter("OffersSent") == sent && counter("BytesWritten") == written,
-		     "%lld offers, %lld bytes written", counter("OffersSent") - sent,
-		     counter("BytesWritten") - written);
+		need(counter("SrcAvailSent") == sent && counter("RdmaWriteBytes") == written,
+		     "%lld offers, %lld bytes written", counter("SrcAvailSent") - sent,
+		     counter("RdmaWriteBytes") - written);
 	}
 	await_unpinned();
 	return EXIT_OK;

@@ -41,13 +41,13 @@ static inline void pair_close(const struct pair *p)
 /* What has gone by RDMA, in whatever way. */
 static inline long long moved(void)
 {
-	return counter("BytesRead") + counter("BytesPlaced");
+	return counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer");
 }
 
 static inline void need_moved(enum route way, long long read, long long placed, long n)
 {
-	read = counter("BytesRead") - read;
-	placed = counter("BytesPlaced") - placed;
+	read = counter("RdmaReadBytes") - read;
+	placed = counter("RdmaWriteBytesByPeer") - placed;
 	if (way == READ)
 		need(read >= n - FIRST && !placed, "%lld of %ld bytes read, %lld written", read, n,
 		     placed);

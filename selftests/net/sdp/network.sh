@@ -113,7 +113,7 @@ scenario() {
 		[ $status != 2 ] || wrong=$((wrong + 1))
 	done
 	check "$what: what is not whole has an errno" test $wrong = 0
-	echo "# $what: $whole of ${#names[@]} whole; void reads so far: $(sdpstat ReadsVoid)"
+	echo "# $what: $whole of ${#names[@]} whole; void reads so far: $(sdpstat RdmaReadsVoid)"
 	[ "$how" = SOME ] || check "$what: all is whole" test $whole = ${#names[@]}
 	peers_end
 	good_network

@@ -13,7 +13,7 @@
 /* C1, C2, C5: readers that are always there first have their memory written to. */
 static int learns(void *arg)
 {
-	long long written = counter("BytesWritten"), placed = counter("BytesPlaced");
+	long long written = counter("RdmaWriteBytes"), placed = counter("RdmaWriteBytesByPeer");
 	long long modes = counter("ModePipelined");
 	struct pair p;
 
@@ -22,11 +22,11 @@ static int learns(void *arg)
 	p = pair_make();
 	ping_pong(&p, 30, WRITE);
 	need(counter("ModePipelined") - modes >= 2, "no direction has learnt it");
-	need(counter("BytesWritten") - written >= 20LL * WRITE, "%lld bytes written",
-	     counter("BytesWritten") - written);
-	need(counter("BytesPlaced") - placed == counter("BytesWritten") - written,
-	     "%lld bytes placed, %lld written", counter("BytesPlaced") - placed,
-	     counter("BytesWritten") - written);
+	need(counter("RdmaWriteBytes") - written >= 20LL * WRITE, "%lld bytes written",
+	     counter("RdmaWriteBytes") - written);
+	need(counter("RdmaWriteBytesByPeer") - placed == counter("RdmaWriteBytes") - written,
+	     "%lld bytes placed, %lld written", counter("RdmaWriteBytesByPeer") - placed,
+	     counter("RdmaWriteBytes") - written);
 	await_unpinned();
 	return EXIT_OK;
 }
@@ -34,7 +34,7 @@ static int learns(void *arg)
 /* B5: so it goes without RDMA read as well. */
 static int without_read(void *arg)
 {
-	long long written = counter("BytesWritten"), read = counter("BytesRead");
+	long long written = counter("RdmaWriteBytes"), read = counter("RdmaReadBytes");
 	struct pair p;
 
 	(void)arg;
@@ -42,9 +42,9 @@ static int without_read(void *arg)
 	only_order_counts();
 	p = pair_make();
 	ping_pong(&p, 40, WRITE);
-	need(counter("BytesRead") == read, "%lld bytes read", counter("BytesRead") - read);
-	need(counter("BytesWritten") - written >= 10LL * WRITE, "%lld bytes written",
-	     counter("BytesWritten") - written);
+	need(counter("RdmaReadBytes") == read, "%lld bytes read", counter("RdmaReadBytes") - read);
+	need(counter("RdmaWriteBytes") - written >= 10LL * WRITE, "%lld bytes written",
+	     counter("RdmaWriteBytes") - written);
 	return EXIT_OK;
 }
 
@@ -80,16 +80,16 @@ static int learns_surely(void *arg)
  */
 static struct pair pipelined(long *at)
 {
-	long long read = counter("BytesRead");
+	long long read = counter("RdmaReadBytes");
 	struct pair p = pair_pipelined(WRITE, at);
 	struct sdp_info c = info_of(p.c), s = info_of(p.s);
 
-	read = counter("BytesRead") - read;
+	read = counter("RdmaReadBytes") - read;
 	need(c.rdma_sent >= 5L * WRITE && c.rdma_sent == s.rdma_received &&
-	     c.rdma_sent - c.rdma_fetched >= 3L * WRITE &&
-	     c.rdma_fetched == s.rdma_read && (long long)(s.rdma_read + c.rdma_read) == read,
+	     c.rdma_sent - c.rdma_read_by_peer >= 3L * WRITE &&
+	     c.rdma_read_by_peer == s.rdma_read && (long long)(s.rdma_read + c.rdma_read) == read,
 	     "of %llu bytes %llu were fetched, and of %llu %llu read; both ways %lld",
-	     (unsigned long long)c.rdma_sent, (unsigned long long)c.rdma_fetched,
+	     (unsigned long long)c.rdma_sent, (unsigned long long)c.rdma_read_by_peer,
 	     (unsigned long long)s.rdma_received, (unsigned long long)s.rdma_read, read);
 	return p;
 }
@@ -138,7 +138,7 @@ static void asked_for(struct reading *r, const struct pair *p, long *at)
 	char asks;
 
 	reading_begin(r, p->s, malloc(WRITE), WRITE, MSG_WAITALL);
-	need(info_of(p->s).adverts_out == 1, "%u buffers are posted", info_of(p->s).adverts_out);
+	need(info_of(p->s).sinkavail_rx == 1, "%u buffers are posted", info_of(p->s).sinkavail_rx);
 	send_all(p->s, "?", 1);
 	recv_all(p->c, &asks, 1);
 	send_all(p->c, pattern(*at), WRITE);
@@ -161,23 +161,23 @@ static int rides(void *arg)
 
 	(void)arg;
 	p = pipelined(&at);
-	riding = counter("PostsRiding");
+	riding = counter("SinkAvailPiggybacked");
 	for (i = 0; i < AFTER; i++)
 		asked_for(&r, &p, &at);
-	need(counter("PostsRiding") == riding, "%lld rode", counter("PostsRiding") - riding);
+	need(counter("SinkAvailPiggybacked") == riding, "%lld rode", counter("SinkAvailPiggybacked") - riding);
 	for (i = 0; i < 5; i++)
 		asked_for(&r, &p, &at);
-	riding = counter("PostsRiding") - riding;
+	riding = counter("SinkAvailPiggybacked") - riding;
 	need(riding == 5, "%lld of 5 ride", riding);
-	posts = counter("PostsSent");
+	posts = counter("SinkAvailSent");
 	reading_begin(&r, p.s, malloc(WRITE), WRITE, MSG_WAITALL);
-	need(counter("PostsSent") == posts, "it is told before it is asked for");
+	need(counter("SinkAvailSent") == posts, "it is told before it is asked for");
 	send_all(p.c, pattern(at), WRITE);
 	reading_check(&r, WRITE, 0, at);
 	at += WRITE;
-	posts = counter("PostsSent");
+	posts = counter("SinkAvailSent");
 	reading_start(&r, p.s, WRITE, MSG_WAITALL);
-	need(counter("PostsSent") == posts + 1, "it is still kept");
+	need(counter("SinkAvailSent") == posts + 1, "it is still kept");
 	send_all(p.c, pattern(at), WRITE);
 	reading_check(&r, WRITE, 0, at);
 	await_unpinned();
@@ -209,7 +209,7 @@ static int learns_from_all(void *arg)
 {
 	const int writes = AFTER + 3;
 	static unsigned char buf[(AFTER + 3) * WRITE];
-	long long placed = counter("BytesPlaced"), read = counter("BytesRead");
+	long long placed = counter("RdmaWriteBytesByPeer"), read = counter("RdmaReadBytes");
 	struct reading r;
 	struct pair p;
 	int i;
@@ -224,8 +224,8 @@ static int learns_from_all(void *arg)
 	for (i = 0; i < writes; i++)
 		pattern_check((long)i * WRITE, buf + (long)i * WRITE, WRITE);
 	need(info_of(p.c).tx_mode == SDP_INFO_PIPELINED, "it has not learnt it");
-	read = counter("BytesRead") - read;
-	placed = counter("BytesPlaced") - placed;
+	read = counter("RdmaReadBytes") - read;
+	placed = counter("RdmaWriteBytesByPeer") - placed;
 	need(read >= AFTER * (WRITE - 4096L) && placed >= WRITE &&
 	     read + placed == (long long)info_of(p.s).rdma_received,
 	     "%lld bytes read, %lld placed", read, placed);
@@ -273,10 +273,10 @@ static int learns_small(void *arg)
 		reading_check(&r, 1, 0, at++);
 	}
 	await_counter("ModeCombined", changes);
-	posts = counter("PostsSent");
+	posts = counter("SinkAvailSent");
 	send_all(p.c, pattern(at), 100);
 	pattern_read(p.s, at, 100, WRITE);
-	need(counter("PostsSent") == posts, "memory was advertised");
+	need(counter("SinkAvailSent") == posts, "memory was advertised");
 	return EXIT_OK;
 }
 
@@ -307,28 +307,28 @@ static int comes_late(void *arg)
 	(void)arg;
 	p = pipelined(&w.at);
 	w.fd = p.c;
-	awaited = counter("PostsAwaited");
-	offers = counter("OffersSent");
-	placed = counter("BytesPlaced");
+	awaited = counter("SinkAvailAwaited");
+	offers = counter("SrcAvailSent");
+	placed = counter("RdmaWriteBytesByPeer");
 	setting_set("reader_wait_ms", WAIT_MS);
 	need(!pthread_create(&thread, NULL, writes_once, &w), "pthread_create");
-	await_counter("PostsAwaited", awaited);
+	await_counter("SinkAvailAwaited", awaited);
 	pattern_read(p.s, w.at, WRITE, WRITE);
 	pthread_join(thread, NULL);
-	need(counter("OffersSent") == offers, "%lld offers", counter("OffersSent") - offers);
-	need(counter("BytesPlaced") == placed + WRITE, "%lld bytes placed",
-	     counter("BytesPlaced") - placed);
+	need(counter("SrcAvailSent") == offers, "%lld offers", counter("SrcAvailSent") - offers);
+	need(counter("RdmaWriteBytesByPeer") == placed + WRITE, "%lld bytes placed",
+	     counter("RdmaWriteBytesByPeer") - placed);
 
 	w.at += WRITE;
-	arrived = counter("OffersReceived");
+	arrived = counter("SrcAvailReceived");
 	setting_set("reader_wait_ms", 1);
 	need(!pthread_create(&thread, NULL, writes_once, &w), "pthread_create");
 	/* A reader that comes before the offer is there has its memory written to all the same. */
-	await_counter("OffersReceived", arrived);
+	await_counter("SrcAvailReceived", arrived);
 	pattern_read(p.s, w.at, WRITE, WRITE);
 	pthread_join(thread, NULL);
-	need(counter("BytesPlaced") == placed + WRITE, "%lld bytes placed",
-	     counter("BytesPlaced") - placed);
+	need(counter("RdmaWriteBytesByPeer") == placed + WRITE, "%lld bytes placed",
+	     counter("RdmaWriteBytesByPeer") - placed);
 	await_unpinned();
 	return EXIT_OK;
 }
@@ -466,7 +466,7 @@ static void take_write(const unsigned char *buf, long at, int n, bool *taken)
 /* C5: several readers, each with its own memory out at once, which is filled in their order. */
 static int several_readers(void *arg)
 {
-	long long placed = counter("BytesPlaced");
+	long long placed = counter("RdmaWriteBytesByPeer");
 	struct reading r[READERS], more;
 	struct pair p;
 	long at;
@@ -474,20 +474,20 @@ static int several_readers(void *arg)
 
 	(void)arg;
 	p = pipelined(&at);
-	placed = counter("BytesPlaced");
+	placed = counter("RdmaWriteBytesByPeer");
 	for (i = 0; i < READERS; i++)
 		reading_start(&r[i], p.s, WRITE, 0);
-	need(info_of(p.s).adverts_out == READERS, "%u buffers out", info_of(p.s).adverts_out);
-	need(info_of(p.c).adverts_in == READERS, "%u have come", info_of(p.c).adverts_in);
+	need(info_of(p.s).sinkavail_rx == READERS, "%u buffers out", info_of(p.s).sinkavail_rx);
+	need(info_of(p.c).sinkavail_tx == READERS, "%u have come", info_of(p.c).sinkavail_tx);
 	/* There is no room for its memory; it waits without. */
 	reading_begin(&more, p.s, malloc(WRITE), WRITE, 0);
-	need(info_of(p.s).adverts_out == READERS, "%u are out now", info_of(p.s).adverts_out);
+	need(info_of(p.s).sinkavail_rx == READERS, "%u are out now", info_of(p.s).sinkavail_rx);
 	for (i = 0; i < READERS; i++)
 		send_all(p.c, pattern(at + (long)i * WRITE), WRITE);
 	for (i = 0; i < READERS; i++)
 		reading_check(&r[i], WRITE, 0, at + (long)i * WRITE);
-	need(counter("BytesPlaced") - placed == READERS * (long)WRITE, "%lld bytes placed",
-	     counter("BytesPlaced") - placed);
+	need(counter("RdmaWriteBytesByPeer") - placed == READERS * (long)WRITE, "%lld bytes placed",
+	     counter("RdmaWriteBytesByPeer") - placed);
 	send_all(p.c, pattern(at + READERS * (long)WRITE), WRITE);
 	reading_end(&more, WRITE, 0);
 	pattern_check(at + READERS * (long)WRITE, more.buf, WRITE);
@@ -527,7 +527,7 @@ static int one_reader_leaves(void *arg)
 		}
 		at += (READERS - 1) * (long)WRITE;
 	}
-	need(counter("PostsCancelled") > 0, "nothing was taken back");
+	need(counter("SinkAvailCancelled") > 0, "nothing was taken back");
 	await_unpinned();
 	return EXIT_OK;
 }

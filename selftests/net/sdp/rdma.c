@@ -31,15 +31,15 @@ static void stream_to(const struct pair *p, int n, long size, long piece)
 /* B3, B4, C4: a reader that has posted as much gets it by RDMA, into its memory. */
 static int posted_large(void *arg)
 {
-	long long refused = counter("OffersRefused");
-	long long bytes = counter("BytesRead") + counter("BytesPlaced");
+	long long refused = counter("SrcAvailRefused");
+	long long bytes = counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer");
 	struct pair p = pair_make();
 
 	(void)arg;
 	stream_to(&p, 20, WRITE, WRITE);
-	need(counter("OffersRefused") == refused, "%lld refused",
-	     counter("OffersRefused") - refused);
-	bytes = counter("BytesRead") + counter("BytesPlaced") - bytes;
+	need(counter("SrcAvailRefused") == refused, "%lld refused",
+	     counter("SrcAvailRefused") - refused);
+	bytes = counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer") - bytes;
 	need(bytes > 18LL * (WRITE - 4096), "only %lld bytes by RDMA", bytes);
 	return EXIT_OK;
 }
@@ -85,7 +85,7 @@ static int looked_for(void *arg)
 /* C4: several reads of one offer, and writes longer than one. */
 static int in_parts(void *arg)
 {
-	long long bytes = counter("BytesRead");
+	long long bytes = counter("RdmaReadBytes");
 	struct pair p;
 
 	(void)arg;
@@ -93,20 +93,20 @@ static int in_parts(void *arg)
 	setting_set("mode_after", 1000);
 	p = pair_make();
 	stream_to(&p, 4, 3 << 20, 100000);
-	need(counter("BytesRead") - bytes > 6 << 20, "only %lld bytes read",
-	     counter("BytesRead") - bytes);
+	need(counter("RdmaReadBytes") - bytes > 6 << 20, "only %lld bytes read",
+	     counter("RdmaReadBytes") - bytes);
 	return EXIT_OK;
 }
 
 /* C4: the posted buffer is too small, so the bytes come in messages. */
 static int posted_small(void *arg)
 {
-	long long refused = counter("OffersRefused"), declined = counter("OffersDeclined");
+	long long refused = counter("SrcAvailRefused"), declined = counter("SrcAvailDeclined");
 	struct pair p = pair_make();
 
 	(void)arg;
 	stream_to(&p, 4, WRITE, 1000);
-	need(counter("OffersRefused") > refused && counter("OffersDeclined") > declined,
+	need(counter("SrcAvailRefused") > refused && counter("SrcAvailDeclined") > declined,
 	     "none was refused");
 	return EXIT_OK;
 }
@@ -119,14 +119,14 @@ static int learns_small(void *arg)
 
 	(void)arg;
 	for (i = 0; i < ARRAY_SIZE(after); i++) {
-		long long sent = counter("OffersSent"), changes = counter("ModeBuffered");
+		long long sent = counter("SrcAvailSent"), changes = counter("ModeBuffered");
 		struct pair p;
 
 		setting_set("mode_after", after[i]);
 		p = pair_make();
 		stream_to(&p, 12, WRITE, 1000);
-		need(counter("OffersSent") == sent + after[i], "%lld offers, not %d",
-		     counter("OffersSent") - sent, after[i]);
+		need(counter("SrcAvailSent") == sent + after[i], "%lld offers, not %d",
+		     counter("SrcAvailSent") - sent, after[i]);
 		need(counter("ModeBuffered") > changes, "the mode has not changed");
 		close(p.c);
 		close(p.s);
@@ -149,7 +149,7 @@ static void changing_reader(void *arg)
 /* C2, C3: a reader that waits with a large buffer brings the offers back, and gets them. */
 static int learns_large_again(void *arg)
 {
-	long long bytes = counter("BytesRead") + counter("BytesPlaced");
+	long long bytes = counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer");
 	long long small = counter("ModeBuffered");
 	long long large = counter("ModeCombined");
 	struct pair p = pair_make();
@@ -166,7 +166,7 @@ static int learns_large_again(void *arg)
 	helper_end(pid);
 	need(counter("ModeBuffered") > small, "it has not learnt that the reader reads small");
 	need(counter("ModeCombined") > large, "... nor that it reads large again");
-	bytes = counter("BytesRead") + counter("BytesPlaced") - bytes;
+	bytes = counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer") - bytes;
 	need(bytes >= 20LL * WRITE, "%lld bytes by RDMA", bytes);
 	return EXIT_OK;
 }
@@ -174,7 +174,7 @@ static int learns_large_again(void *arg)
 /* B1, B5: no offers below the threshold, or when it is 0; none is taken without RDMA read. */
 static int switched_off(void *arg)
 {
-	long long sent = counter("OffersSent"), bytes = counter("BytesRead");
+	long long sent = counter("SrcAvailSent"), bytes = counter("RdmaReadBytes");
 	struct pair p = pair_make(), q = pair_make();
 
 	(void)arg;
@@ -183,12 +183,12 @@ static int switched_off(void *arg)
 	setting_set("rdma_threshold", 0);
 	p = pair_make();
 	stream_to(&p, 2, WRITE, WRITE);
-	need(counter("OffersSent") == sent, "%lld offers", counter("OffersSent") - sent);
+	need(counter("SrcAvailSent") == sent, "%lld offers", counter("SrcAvailSent") - sent);
 	setting_set("rdma_threshold", WRITE);
 	setting_set("rdma_read", 0);
 	stream_to(&q, 4, WRITE, WRITE);
-	need(counter("OffersSent") > sent && counter("BytesRead") == bytes, "%lld bytes read",
-	     counter("BytesRead") - bytes);
+	need(counter("SrcAvailSent") > sent && counter("RdmaReadBytes") == bytes, "%lld bytes read",
+	     counter("RdmaReadBytes") - bytes);
 	return EXIT_OK;
 }
 
@@ -209,7 +209,7 @@ static int threshold_set(int fd, int value)
 /* B1: a socket's own threshold, in both directions of what the others have. */
 static int own_threshold(void *arg)
 {
-	long long sent = counter("OffersSent");
+	long long sent = counter("SrcAvailSent");
 	struct pair p = pair_make(), q = pair_make();
 
 	(void)arg;
@@ -218,12 +218,12 @@ static int own_threshold(void *arg)
 	need(threshold_set(p.c, (1 << 30) + 1) && errno == EINVAL, "it takes more than 1 GiB");
 	need_errno(!threshold_set(p.c, 0), "set to 0");
 	stream_to(&p, 2, WRITE, WRITE);
-	need(counter("OffersSent") == sent, "%lld offers", counter("OffersSent") - sent);
+	need(counter("SrcAvailSent") == sent, "%lld offers", counter("SrcAvailSent") - sent);
 	setting_set("rdma_threshold", 0);
 	need(threshold_of(q.c) == 0, "with the setting at 0 it is %d", threshold_of(q.c));
 	need_errno(!threshold_set(q.c, WRITE), "set");
 	stream_to(&q, 2, WRITE, WRITE);
-	need(counter("OffersSent") > sent && threshold_of(q.c) == WRITE, "no offers, at %d",
+	need(counter("SrcAvailSent") > sent && threshold_of(q.c) == WRITE, "no offers, at %d",
 	     threshold_of(q.c));
 	need_errno(!threshold_set(q.c, -1) && !threshold_of(q.c), "set to -1");
 	return EXIT_OK;
@@ -249,12 +249,12 @@ static int measured_threshold(void *arg)
 	printf("# measured: %d\n", worth);
 	need((int)info_of(p.c).rdma_threshold == worth, "SDP_INFO says %u, not %d",
 	     info_of(p.c).rdma_threshold, worth);
-	sent = counter("OffersSent");
+	sent = counter("SrcAvailSent");
 	stream_to(&p, 2, worth - 1, worth);
-	need(counter("OffersSent") == sent, "less is offered, too");
+	need(counter("SrcAvailSent") == sent, "less is offered, too");
 	p = pair_make();
 	stream_to(&p, 2, worth, worth);
-	need(counter("OffersSent") > sent, "%d bytes are not offered", worth);
+	need(counter("SrcAvailSent") > sent, "%d bytes are not offered", worth);
 	setting_set("rdma_threshold", 4096);
 	need(threshold_of(p.c) == 4096, "what is set does not count");
 	return EXIT_OK;
@@ -289,7 +289,7 @@ static ssize_t send_for(int fd, long at, int ms, bool by_signal)
 static int taken_back(void *arg)
 {
 	const bool by_signal = *(bool *)arg;
-	long long withdrawn = counter("OffersWithdrawn");
+	long long withdrawn = counter("SrcAvailCancelled");
 	struct pair p = pair_make();
 	unsigned int seed = 99;
 	int i, rounds = scaled(20);
@@ -301,8 +301,8 @@ static int taken_back(void *arg)
 		pattern_read(p.s, read, at - read, WRITE);
 		read = at;
 	}
-	need(counter("OffersWithdrawn") - withdrawn > rounds / 2, "%lld withdrawn",
-	     counter("OffersWithdrawn") - withdrawn);
+	need(counter("SrcAvailCancelled") - withdrawn > rounds / 2, "%lld withdrawn",
+	     counter("SrcAvailCancelled") - withdrawn);
 	return EXIT_OK;
 }
 
@@ -330,7 +330,7 @@ static void polling_reader(void *arg)
 static int polled(void *arg)
 {
 	struct pattern_reader r = { .len = 20L * WRITE, .piece = WRITE };
-	long long bytes = counter("BytesRead");
+	long long bytes = counter("RdmaReadBytes");
 	struct pair p = pair_make();
 	pid_t pid;
 	int i;
@@ -341,8 +341,8 @@ static int polled(void *arg)
 	for (i = 0; i < 20; i++)
 		pattern_write(p.c, (long)i * WRITE, WRITE);
 	helper_end(pid);
-	need(counter("BytesRead") - bytes > 10 * WRITE, "only %lld bytes read",
-	     counter("BytesRead") - bytes);
+	need(counter("RdmaReadBytes") - bytes > 10 * WRITE, "only %lld bytes read",
+	     counter("RdmaReadBytes") - bytes);
 	return EXIT_OK;
 }
 
@@ -731,7 +731,7 @@ static int bad_memory(void *arg)
 /* Pages count against RLIMIT_MEMLOCK; who may pin none writes by messages. */
 static int no_memlock(void *arg)
 {
-	long long sent = counter("OffersSent");
+	long long sent = counter("SrcAvailSent");
 	const struct rlimit none = { 0, 0 };
 	struct pair p = pair_make();
 
@@ -739,7 +739,7 @@ static int no_memlock(void *arg)
 	need_errno(!setrlimit(RLIMIT_MEMLOCK, &none), "setrlimit");
 	need_errno(!setuid(65534), "setuid");
 	stream_to(&p, 3, WRITE, WRITE);
-	need(counter("OffersSent") == sent, "%lld offers", counter("OffersSent") - sent);
+	need(counter("SrcAvailSent") == sent, "%lld offers", counter("SrcAvailSent") - sent);
 	return EXIT_OK;
 }
 
@@ -749,7 +749,7 @@ static int no_memlock(void *arg)
  */
 static int some_memlock(void *arg)
 {
-	long long bytes = counter("BytesRead") + counter("BytesPlaced");
+	long long bytes = counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer");
 	const struct rlimit some = { 4 * WRITE, 4 * WRITE };
 	int rounds = scaled(100);
 	struct pair p = pair_make();
@@ -758,7 +758,7 @@ static int some_memlock(void *arg)
 	need_errno(!setrlimit(RLIMIT_MEMLOCK, &some), "setrlimit");
 	need_errno(!setuid(65534), "setuid");
 	stream_to(&p, rounds, WRITE, WRITE);
-	bytes = counter("BytesRead") + counter("BytesPlaced") - bytes;
+	bytes = counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer") - bytes;
 	need(bytes > (rounds - 2LL) * (WRITE - 4096), "only %lld bytes by RDMA", bytes);
 	return EXIT_OK;
 }
@@ -775,7 +775,7 @@ static void reader_without_memlock(void *arg)
 /* A reader who may pin nothing gets everything, and advertises no memory. */
 static int reader_no_memlock(void *arg)
 {
-	long long posts = counter("PostsSent"), placed = counter("BytesPlaced");
+	long long posts = counter("SinkAvailSent"), placed = counter("RdmaWriteBytesByPeer");
 	struct pair p = pair_make();
 	struct pattern_reader r = { p.s, p.c, 10 * WRITE, WRITE, 0 };
 	pid_t pid = helper_start(reader_without_memlock, &r);
@@ -786,9 +786,9 @@ static int reader_no_memlock(void *arg)
 		pattern_write(p.c, (long)i * WRITE, WRITE);
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
 	helper_end(pid);
-	need(counter("PostsSent") == posts && counter("BytesPlaced") == placed,
+	need(counter("SinkAvailSent") == posts && counter("RdmaWriteBytesByPeer") == placed,
 	     "%lld buffers advertised, %lld bytes written into them",
-	     counter("PostsSent") - posts, counter("BytesPlaced") - placed);
+	     counter("SinkAvailSent") - posts, counter("RdmaWriteBytesByPeer") - placed);
 	return EXIT_OK;
 }
 

@@ -156,8 +156,8 @@ static bool never_first(const struct reader *r)
 
 static void writes_to(struct reader *r)
 {
-	long long awaited = counter("PostsAwaited"), missed = counter("PostsMissed");
-	long long posts = counter("PostsReceived"), modes = counter("ModePipelined");
+	long long awaited = counter("SinkAvailAwaited"), missed = counter("SinkAvailMissed");
+	long long posts = counter("SinkAvailReceived"), modes = counter("ModePipelined");
 	int i, n = r->size < 1 << 20 ? WRITES : r->size < LARGEST ? WRITES / 2 : WRITES / 4;
 	pid_t pid;
 
@@ -170,9 +170,9 @@ static void writes_to(struct reader *r)
 	helper_end(pid);
 	close(r->p.c);
 	close(r->p.s);
-	awaited = counter("PostsAwaited") - awaited;
-	missed = counter("PostsMissed") - missed;
-	posts = counter("PostsReceived") - posts;
+	awaited = counter("SinkAvailAwaited") - awaited;
+	missed = counter("SinkAvailMissed") - missed;
+	posts = counter("SinkAvailReceived") - posts;
 	modes = counter("ModePipelined") - modes;
 	printf("# %ld bytes: %lld posts, %lld awaited, %lld in vain, %lld changes to Pipelined\n",
 	       r->size, posts, awaited, missed, modes);
@@ -222,7 +222,7 @@ static void comes_late(void *arg)
  */
 static int late(void *arg)
 {
-	long long missed = counter("PostsMissed"), posts = counter("PostsReceived");
+	long long missed = counter("SinkAvailMissed"), posts = counter("SinkAvailReceived");
 	long long combined = counter("ModeCombined");
 	struct reader r = { .size = 1 << 16 };
 	pid_t pid;
@@ -237,8 +237,8 @@ static int late(void *arg)
 	for (i = 0; i < WRITES; i++)
 		send_all(r.p.c, stream_at(i * r.size), r.size);
 	helper_end(pid);
-	missed = counter("PostsMissed") - missed;
-	posts = counter("PostsReceived") - posts;
+	missed = counter("SinkAvailMissed") - missed;
+	posts = counter("SinkAvailReceived") - posts;
 	need(missed + posts >= 1 && missed <= posts + 1, "%lld waits in vain, %lld posts", missed,
 	     posts);
 	need(posts || counter("ModeCombined") >= combined + 2, "it is still waited for");
@@ -340,8 +340,8 @@ static void bodies_end(struct bodies *b, pid_t pid)
  */
 static int body_read(void *arg)
 {
-	long long read = counter("BytesRead"), modes = counter("ModePipelined");
-	long long awaited = counter("PostsAwaited");
+	long long read = counter("RdmaReadBytes"), modes = counter("ModePipelined");
+	long long awaited = counter("SinkAvailAwaited");
 	struct bodies b = *(struct bodies *)arg;
 	pid_t pid;
 	int i;
@@ -351,9 +351,9 @@ static int body_read(void *arg)
 	for (i = 0; i < b.n; i++)
 		writes_body(&b, i * (long)BODY_SIZE);
 	bodies_end(&b, pid);
-	read = counter("BytesRead") - read;
+	read = counter("RdmaReadBytes") - read;
 	need(read == b.n * (long long)(BODY_SIZE - FIRST_BYTES), "%lld bytes read", read);
-	need(counter("ModePipelined") == modes && counter("PostsAwaited") == awaited,
+	need(counter("ModePipelined") == modes && counter("SinkAvailAwaited") == awaited,
 	     "it is taken for a reader that is there first");
 	return EXIT_OK;
 }
@@ -364,7 +364,7 @@ static int body_read(void *arg)
  */
 static int body_written(void *arg)
 {
-	long long placed, missed = counter("PostsMissed"), posts = counter("PostsReceived");
+	long long placed, missed = counter("SinkAvailMissed"), posts = counter("SinkAvailReceived");
 	long long offers, read, modes = counter("ModePipelined");
 	struct bodies b = *(struct bodies *)arg;
 	const int learnt = 2 * AFTER;
@@ -376,17 +376,17 @@ static int body_written(void *arg)
 	for (i = 0; i < learnt; i++)
 		writes_body(&b, i * (long)BODY_SIZE);
 	need(counter("ModePipelined") > modes, "it has not been learnt");
-	placed = counter("BytesPlaced");
-	offers = counter("OffersSent");
-	read = counter("BytesRead");
+	placed = counter("RdmaWriteBytesByPeer");
+	offers = counter("SrcAvailSent");
+	read = counter("RdmaReadBytes");
 	for (; i < b.n; i++)
 		writes_body(&b, i * (long)BODY_SIZE);
 	bodies_end(&b, pid);
-	placed = counter("BytesPlaced") - placed;
-	offers = counter("OffersSent") - offers;
-	read = counter("BytesRead") - read;
-	missed = counter("PostsMissed") - missed;
-	posts = counter("PostsReceived") - posts;
+	placed = counter("RdmaWriteBytesByPeer") - placed;
+	offers = counter("SrcAvailSent") - offers;
+	read = counter("RdmaReadBytes") - read;
+	missed = counter("SinkAvailMissed") - missed;
+	posts = counter("SinkAvailReceived") - posts;
 	printf("# %lld of %lld bytes placed, %lld read, %lld offers, %lld posts, %lld in vain\n",
 	       placed, (long long)WRITES * BODY_SIZE, read, offers, posts, missed);
 	need(placed + read >= WRITES * (BODY_SIZE - FIRST_BYTES) * 3LL / 4,
@@ -411,13 +411,13 @@ static int body_ends(void *arg)
 	bodies_begin(&b, &pid);
 	for (i = 0; i < b.n; i++)
 		writes_body(&b, i * (long)BODY_SIZE);
-	missed = counter("PostsMissed");
-	posts = counter("PostsReceived");
+	missed = counter("SinkAvailMissed");
+	posts = counter("SinkAvailReceived");
 	for (; i < b.n + small; i++)
 		writes_body(&b, i * (long)BODY_SIZE);
 	bodies_end(&b, pid);
-	missed = counter("PostsMissed") - missed;
-	posts = counter("PostsReceived") - posts;
+	missed = counter("SinkAvailMissed") - missed;
+	posts = counter("SinkAvailReceived") - posts;
 	need(missed <= posts + 1, "%lld waits in vain, %lld posts", missed, posts);
 	need(b.read || counter("ModeCombined") > combined, "it is still waited for");
 	return EXIT_OK;

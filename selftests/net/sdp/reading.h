@@ -135,10 +135,10 @@ static inline void reading_begin(struct reading *r, int fd, unsigned char *buf, 
 static inline void reading_post(struct reading *r, int fd, unsigned char *buf, long len,
 				int flags)
 {
-	long long posts = counter("PostsReceived");
+	long long posts = counter("SinkAvailReceived");
 
 	reading_begin(r, fd, buf, len, flags);
-	await_counter("PostsReceived", posts);
+	await_counter("SinkAvailReceived", posts);
 }
 
 static inline void reading_end(struct reading *r, ssize_t n, int error)

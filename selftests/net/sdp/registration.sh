@@ -33,7 +33,7 @@ phase=0
 registers() { echo none >$regs; }
 registers_not() { echo "$1 $2" >$regs; }
 
-moved() { echo $(($(sdpstat BytesRead) + $(sdpstat BytesPlaced))); }
+moved() { echo $(($(sdpstat RdmaReadBytes) + $(sdpstat RdmaWriteBytesByPeer))); }
 
 regions() { rdma resource show mr | wc -l; }
 

@@ -159,8 +159,8 @@ static int forked_reader(void *arg)
 			long at;
 			struct pair p = pair_for(way, &at);
 
-			read = counter("BytesRead");
-			placed = counter("BytesPlaced");
+			read = counter("RdmaReadBytes");
+			placed = counter("RdmaWriteBytesByPeer");
 			if (map(&m)) {
 				fork_at_reader(&p, way, &m, at);
 				need_moved(way, read, placed, WINDOW);

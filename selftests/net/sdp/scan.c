@@ -31,7 +31,7 @@ static int nobody_reads(void *arg)
 static int nobody_reads_many(void *arg)
 {
 	enum { MANY = 6 };
-	long long fired = counter("ScansFired"), sent = counter("OffersSent");
+	long long fired = counter("ScansFired"), sent = counter("SrcAvailSent");
 	struct pair p[MANY];
 	pid_t pid[MANY];
 	int i;
@@ -41,7 +41,7 @@ static int nobody_reads_many(void *arg)
 	for (i = 0; i < MANY; i++) {
 		/* The last one's offer finds the scanner waiting for long. */
 		if (i == MANY - 1) {
-			await_counter("OffersSent", sent + i - 1);
+			await_counter("SrcAvailSent", sent + i - 1);
 			need(counter("ScansFired") == fired, "a scan fired early");
 			setting_set("scan_ms", 50);
 		}

@@ -21,11 +21,11 @@ without_read() { echo "$1" >$unread; }
 moves() {
 	local read=$1 before written
 	shift
-	before=$(sdpstat BytesRead) written=$(sdpstat BytesPlaced)
+	before=$(sdpstat RdmaReadBytes) written=$(sdpstat RdmaWriteBytesByPeer)
 	check "$1" "$bin/$2" --set rc4 "${@:3}"
-	check "$1: bytes are written by RDMA" test "$(sdpstat BytesPlaced)" -gt "$written"
+	check "$1: bytes are written by RDMA" test "$(sdpstat RdmaWriteBytesByPeer)" -gt "$written"
 	check "$1: bytes read by RDMA: $read" \
-		test $(($(sdpstat BytesRead) > before)) = "$read"
+		test $(($(sdpstat RdmaReadBytes) > before)) = "$read"
 }
 
 hostile_begin

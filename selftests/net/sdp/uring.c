@@ -437,7 +437,7 @@ static int recv_large(void *arg)
 	const unsigned int how = *(unsigned int *)arg;
 	static unsigned char buf[4 * LARGE];
 	struct piecewise w = { .more = 4 };
-	long long posts = counter("PostsSent");
+	long long posts = counter("SinkAvailSent");
 	struct sdp_info info;
 	pid_t pid;
 	long at;
@@ -456,7 +456,7 @@ static int recv_large(void *arg)
 	need(info.rx_mode == SDP_INFO_COMBINED, "mode %u", info.rx_mode);
 	need(info.rdma_received >= (LARGE_TIMES + 4) * (LARGE - 4096ULL), "%llu bytes by RDMA",
 	     (unsigned long long)info.rdma_received);
-	need(counter("PostsSent") == posts, "memory was advertised");
+	need(counter("SinkAvailSent") == posts, "memory was advertised");
 	helper_end(pid);
 	await_unpinned();
 	return EXIT_OK;

@@ -43,15 +43,15 @@ exchange() {
 }
 
 check "data before" transfer "$SDP_B"
-read_before=$(sdpstat BytesRead) objects_before=$(counts_at_rest)
+read_before=$(sdpstat RdmaReadBytes) objects_before=$(counts_at_rest)
 check "bytes are right when reads are" exchange 2000000 4096 "$SDP_B"
-check "it was read by RDMA" test $(($(sdpstat BytesRead) - read_before)) -gt $((200000 / slow / slow))
-void_before=$(sdpstat ReadsVoid)
+check "it was read by RDMA" test $(($(sdpstat RdmaReadBytes) - read_before)) -gt $((200000 / slow / slow))
+void_before=$(sdpstat RdmaReadsVoid)
 insmod "$module" || tap_skip_all "the module $module cannot be loaded"
 cleanup rmmod sdp_void
 check "bytes are right when every third read is void" exchange 4000000 4096 "$SDP_B"
 check "answers were lost" test "$(<$parameters/lost)" -gt $((20 / slow))
-check "ReadsVoid counts them" test $(($(sdpstat ReadsVoid) - void_before)) -gt $((20 / slow))
+check "RdmaReadsVoid counts them" test $(($(sdpstat RdmaReadsVoid) - void_before)) -gt $((20 / slow))
 echo 1 >$parameters/every
 check "bytes are right when every read is void" exchange 1000000 4096 "$SDP_B6"
 # What is read ends in a packet with few bytes: a seal that short is what was read, now and then.

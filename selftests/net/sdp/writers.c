@@ -338,15 +338,15 @@ static int reset(void *arg)
 }
 
 static const struct course read_by = {
-	32768, NEVER, 100, LARGEST, LARGEST, 0, NO_SCAN_MS, false, "BytesRead",
+	32768, NEVER, 100, LARGEST, LARGEST, 0, NO_SCAN_MS, false, "RdmaReadBytes",
 };
 
 static const struct course written = {
-	32768, 1, 100, LARGEST, LARGEST, 0, NO_SCAN_MS, false, "BytesPlaced",
+	32768, 1, 100, LARGEST, LARGEST, 0, NO_SCAN_MS, false, "RdmaWriteBytesByPeer",
 };
 
 static const struct course refused = {
-	32768, NEVER, 40, 1 << 18, 3000, 0, NO_SCAN_MS, false, "OffersRefused",
+	32768, NEVER, 40, 1 << 18, 3000, 0, NO_SCAN_MS, false, "SrcAvailRefused",
 };
 
 static const struct course scanned = {

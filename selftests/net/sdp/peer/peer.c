@@ -469,8 +469,8 @@ static void do_info(void)
 {
 	struct sdp_info info = info_for("info");
 
-	printf("info tx_mode=%u learning=%u stale=%u offers=%u crossed=%u\n", info.tx_mode,
-	       info.learning, info.adverts_stale, info.offers, info.offers_crossed);
+	printf("info tx_mode=%u learning=%u stale=%u srcavail=%u crossed=%u\n", info.tx_mode,
+	       info.learning, info.sinkavail_stale, info.srcavail_sent, info.srcavail_crossed);
 }
 
 static void do_scans(void)
