@@ -63,8 +63,9 @@
 #define SDP_ACCEPT_PASS		accept_flags, accept_kern
 #define SDP_ACCEPT_MORE_UNKNOWN	do { } while (0)
 
-static inline int sdp_accept_now(const struct proto_ops *ops, struct socket *sock,
-				 struct socket *newsock, int flags, bool kern)
+static inline int sdp_accept_now(const struct proto_ops *ops,
+				 struct socket *sock, struct socket *newsock,
+				 int flags, bool kern)
 {
 	return ops->accept(sock, newsock, flags | O_NONBLOCK, kern);
 }
@@ -109,10 +110,12 @@ typedef struct ctl_table sdp_ctl_table;
 
 /* How splice(2) and sendfile(2) hand over a page before 6.5; since then, by sendmsg. */
 #ifdef SDP_HAVE_SENDPAGE
-static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int offset,
-				   size_t size, int flags)
+static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page,
+				   int offset, size_t size, int flags)
 {
-	struct bio_vec bvec = { .bv_page = page, .bv_offset = offset, .bv_len = size };
+	struct bio_vec bvec = { .bv_page = page,
+				.bv_offset = offset,
+				.bv_len = size };
 	struct msghdr msg = { .msg_flags = flags | MSG_SPLICE_PAGES };
 
 	if (flags & MSG_SENDPAGE_NOTLAST)
@@ -204,8 +207,8 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page, int o
  * One page of an iterator over kernel memory, without a reference: whoever made the
  * iterator has one. The iterator advances; returns bytes or an errno.
  */
-static inline ssize_t sdp_iter_page(struct iov_iter *iter, size_t max, struct page **page,
-				    size_t *offset)
+static inline ssize_t sdp_iter_page(struct iov_iter *iter, size_t max,
+				    struct page **page, size_t *offset)
 {
 #ifdef SDP_HAVE_EXTRACT_PAGES
 	return iov_iter_extract_pages(iter, &page, max, 1, 0, offset);

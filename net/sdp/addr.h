@@ -44,7 +44,8 @@ static inline bool sdp_is_any(const struct sdp_endpoint *e)
 
 static inline bool sdp_is_loopback(const struct sdp_endpoint *e)
 {
-	return sdp_is_v4(e) ? ipv4_is_loopback(sdp_v4(e)) : ipv6_addr_loopback(&e->ip);
+	return sdp_is_v4(e) ? ipv4_is_loopback(sdp_v4(e)) :
+			      ipv6_addr_loopback(&e->ip);
 }
 
 /* The Hello holds IPv4 in the last four of 16 bytes, the others zero (wire section 3). */
@@ -57,7 +58,8 @@ static inline void sdp_ip_to_wire(u8 wire[16], const struct sdp_endpoint *e)
 		memcpy(wire, &e->ip, 16);
 }
 
-static inline void sdp_ip_from_wire(struct sdp_endpoint *e, const u8 wire[16], u8 ip_version)
+static inline void sdp_ip_from_wire(struct sdp_endpoint *e, const u8 wire[16],
+				    u8 ip_version)
 {
 	memcpy(&e->ip, wire, 16);
 	if (ip_version == 4)

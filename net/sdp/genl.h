@@ -12,11 +12,12 @@
 #include "addr.h"
 
 /* NULL when there is no room. */
-static inline void *sdp_genl_begin(struct sk_buff *skb, const struct nlmsghdr *asked, u32 portid,
+static inline void *sdp_genl_begin(struct sk_buff *skb,
+				   const struct nlmsghdr *asked, u32 portid,
 				   int flags)
 {
-	struct nlmsghdr *nlh = nlmsg_put(skb, portid, asked->nlmsg_seq, asked->nlmsg_type,
-					 GENL_HDRLEN, flags);
+	struct nlmsghdr *nlh = nlmsg_put(skb, portid, asked->nlmsg_seq,
+					 asked->nlmsg_type, GENL_HDRLEN, flags);
 	struct genlmsghdr *hdr;
 
 	if (!nlh)
@@ -29,14 +30,16 @@ static inline void *sdp_genl_begin(struct sk_buff *skb, const struct nlmsghdr *a
 }
 
 /* One message of a dump. */
-static inline void *sdp_genl_begin_dump(struct sk_buff *skb, struct netlink_callback *cb)
+static inline void *sdp_genl_begin_dump(struct sk_buff *skb,
+					struct netlink_callback *cb)
 {
-	return sdp_genl_begin(skb, cb->nlh, NETLINK_CB(cb->skb).portid, NLM_F_MULTI);
+	return sdp_genl_begin(skb, cb->nlh, NETLINK_CB(cb->skb).portid,
+			      NLM_F_MULTI);
 }
 
 /* 16 bytes, or 4 for IPv4 unless it is to be written as IPv6. */
-static inline int sdp_genl_put_addr(struct sk_buff *skb, int attr, const struct sdp_endpoint *e,
-				    bool v6)
+static inline int sdp_genl_put_addr(struct sk_buff *skb, int attr,
+				    const struct sdp_endpoint *e, bool v6)
 {
 	if (v6)
 		return nla_put(skb, attr, sizeof(e->ip), &e->ip);

@@ -20,7 +20,8 @@ flags=(-std=gnu11 -O1 -w)
 # Rings would have to be smaller in the engine, too, whose objects both simulators share here.
 small=(-DSIM_MSGS=8 -DSIM_BYTES=112 -DSIM_SEGMENTS=4)
 ksft=$("$here/../../scripts/kernels.sh" source)/tools/testing/selftests
-engine=(wire credit resize source sink advert ride target mode ring conn engine engine_act engine_advert engine_ring engine_send engine_owner)
+engine=(wire credit resize srcavail_tx srcavail_rx sinkavail_rx sinkavail_tx piggyback mode ring conn
+	engine engine_action engine_api engine_rdma engine_ring engine_send)
 rules=(glob rules_target rules_parse rules_match)
 pure=("${engine[@]}" "${rules[@]}")
 sim=(sim sim_advert sim_buffer sim_ring sim_state judge judge_resize judge_advert judge_buffer judge_mode

@@ -31,7 +31,8 @@ static int shortest(int domain)
  *
  * Return: 0, -EINVAL (too short) or -EAFNOSUPPORT.
  */
-int sdp_addr_get(struct sdp_endpoint *e, const struct sockaddr_storage *ss, int len, int domain)
+int sdp_addr_get(struct sdp_endpoint *e, const struct sockaddr_storage *ss,
+		 int len, int domain)
 {
 	const struct sockaddr_in *in = (const struct sockaddr_in *)ss;
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)ss;
@@ -127,5 +128,6 @@ int sdp_addr_is_ours(struct net *net, const struct sdp_endpoint *e)
  */
 bool sdp_addr_may_be_source(struct net *net, const struct sdp_endpoint *e)
 {
-	return sdp_is_any(e) || sdp_addr_is_ours(net, e) || (sdp_is_loopback(e) && sdp_is_v4(e));
+	return sdp_is_any(e) || sdp_addr_is_ours(net, e) ||
+	       (sdp_is_loopback(e) && sdp_is_v4(e));
 }

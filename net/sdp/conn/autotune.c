@@ -50,7 +50,8 @@ void sdp_tune_emptied(struct sdp_sock *ssk)
 	if (!ssk->rx_was_full)
 		return;
 	ssk->rx_was_full = false;
-	grow(ssk, &ssk->sk.sk_rcvbuf, READ_ONCE(set->rmem_max), SOCK_RCVBUF_LOCK);
+	grow(ssk, &ssk->sk.sk_rcvbuf, READ_ONCE(set->rmem_max),
+	     SOCK_RCVBUF_LOCK);
 }
 
 /**
@@ -64,7 +65,8 @@ void sdp_tune_arrived(struct sdp_sock *ssk)
 	if (!ssk->tx_was_full)
 		return;
 	ssk->tx_was_full = false;
-	grow(ssk, &ssk->sk.sk_sndbuf, READ_ONCE(set->wmem_max), SOCK_SNDBUF_LOCK);
+	grow(ssk, &ssk->sk.sk_sndbuf, READ_ONCE(set->wmem_max),
+	     SOCK_SNDBUF_LOCK);
 }
 
 static bool idle_since(unsigned long last)
@@ -80,7 +82,8 @@ void sdp_tune_sending(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 
-	if (sk->sk_sndbuf > ssk->sndbuf_first && !(sk->sk_userlocks & SOCK_SNDBUF_LOCK) &&
+	if (sk->sk_sndbuf > ssk->sndbuf_first &&
+	    !(sk->sk_userlocks & SOCK_SNDBUF_LOCK) &&
 	    idle_since(ssk->last_sent))
 		WRITE_ONCE(sk->sk_sndbuf, ssk->sndbuf_first);
 }
@@ -110,7 +113,8 @@ void sdp_tune_regrow(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 
-	if (sk->sk_sndbuf < ssk->sndbuf_first && !(sk->sk_userlocks & SOCK_SNDBUF_LOCK) &&
-	    !sdp_memory_is_short(sk))
-		WRITE_ONCE(sk->sk_sndbuf, min(2 * sk->sk_sndbuf, ssk->sndbuf_first));
+	if (sk->sk_sndbuf < ssk->sndbuf_first &&
+	    !(sk->sk_userlocks & SOCK_SNDBUF_LOCK) && !sdp_memory_is_short(sk))
+		WRITE_ONCE(sk->sk_sndbuf,
+			   min(2 * sk->sk_sndbuf, ssk->sndbuf_first));
 }

@@ -31,7 +31,8 @@ void sdp_stream_lock(struct sdp_sock *ssk)
 }
 
 /* After the last line an up-call's socket may be gone. */
-static void release_link(struct sdp_sock *ssk, struct sdp_link *link, bool abort)
+static void release_link(struct sdp_sock *ssk, struct sdp_link *link,
+			 bool abort)
 {
 	if (sock_flag(&ssk->sk, SOCK_DEAD)) {
 		sk_stop_timer(&ssk->sk, &ssk->sk.sk_timer);
@@ -46,7 +47,8 @@ static void note_rdma(struct sdp_sock *ssk, struct sdp_todo *todo)
 	const struct sdp_engine *e = &ssk->engine;
 	u32 room = ssk->link ? sdp_engine_may_rdma_write(e) : 0;
 
-	WRITE_ONCE(ssk->srcavail_rx_left, ssk->link ? sdp_engine_srcavail_rx_left(e) : 0);
+	WRITE_ONCE(ssk->srcavail_rx_left,
+		   ssk->link ? sdp_engine_srcavail_rx_left(e) : 0);
 	WRITE_ONCE(ssk->rx_reads, ssk->link && ssk->rdma && ssk->link->reads &&
 		   READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.rdma_read));
 	WRITE_ONCE(ssk->rdma_worth, ssk->link ? ssk->link->worth : 0);
@@ -142,7 +144,8 @@ void sdp_stream_purge(struct sdp_sock *ssk)
  * @place: where it was noticed, a constant
  * @todo: wakes everybody, releases the link
  */
-void sdp_stream_fail(struct sdp_sock *ssk, int error, const char *place, struct sdp_todo *todo)
+void sdp_stream_fail(struct sdp_sock *ssk, int error, const char *place,
+		     struct sdp_todo *todo)
 {
 	struct sock *sk = &ssk->sk;
 
@@ -243,16 +246,19 @@ static void finished(struct sdp_sock *ssk, struct sdp_todo *todo)
 	todo->wake |= SDP_WAKE_STATE;
 }
 
-static void failed_action(struct sdp_sock *ssk, const struct sdp_action *a, struct sdp_todo *todo)
+static void failed_action(struct sdp_sock *ssk, const struct sdp_action *a,
+			  struct sdp_todo *todo)
 {
 	sdp_count_violation(sock_net(&ssk->sk), a->violation);
-	sdp_stream_fail(ssk, a->error, a->violation ? sdp_violation_name(a->violation) :
-			"ended by the peer", todo);
+	sdp_stream_fail(ssk, a->error,
+			a->violation ? sdp_violation_name(a->violation) :
+				       "ended by the peer",
+			todo);
 }
 
 /* Carry out what the engine has decided. Returns whether @skb was taken. */
-static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, struct sk_buff *skb,
-		      u32 bytes, struct sdp_todo *todo)
+static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts,
+		      struct sk_buff *skb, u32 bytes, struct sdp_todo *todo)
 {
 	bool taken = false;
 	u32 i, inlined = 0;
@@ -268,7 +274,8 @@ static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, stru
 			/* Data for a reader that will never come: TCP answers with a reset. */
 			if (sock_flag(&ssk->sk, SOCK_DEAD)) {
 				SDP_INC(sock_net(&ssk->sk), Aborts);
-				sdp_stream_fail(ssk, ECONNRESET, "data after close", todo);
+				sdp_stream_fail(ssk, ECONNRESET,
+						"data after close", todo);
 				return taken;
 			}
 			sdp_deliver(ssk, skb, a, bytes, todo);
@@ -317,7 +324,8 @@ static bool carry_out(struct sdp_sock *ssk, const struct sdp_actions *acts, stru
 
 static struct sk_buff *control_skb(struct sdp_sock *ssk)
 {
-	struct sk_buff *skb = alloc_skb(SDP_TX_HEADROOM, GFP_ATOMIC | __GFP_NOWARN);
+	struct sk_buff *skb =
+		alloc_skb(SDP_TX_HEADROOM, GFP_ATOMIC | __GFP_NOWARN);
 
 	if (!skb)
 		return NULL;
@@ -330,13 +338,15 @@ static struct sk_buff *control_skb(struct sdp_sock *ssk)
 }
 
 /* C2, C3: either end of a direction has changed what it uses; a message names the receiver's. */
-static void note_mode(struct sdp_sock *ssk, const struct sdp_msg *msg, bool ours)
+static void note_mode(struct sdp_sock *ssk, const struct sdp_msg *msg,
+		      bool ours)
 {
 	bool sends = msg->mode_send_half != ours;
 	u8 *mode = sends ? &ssk->tx_mode : &ssk->rx_mode;
 	struct net *net = sock_net(&ssk->sk);
 
-	trace_sdp_mode(&ssk->sk, ssk->local.port, ssk->peer.port, sends, *mode, msg->mode, ours);
+	trace_sdp_mode(&ssk->sk, ssk->local.port, ssk->peer.port, sends, *mode,
+		       msg->mode, ours);
 	WRITE_ONCE(*mode, msg->mode);
 	if (msg->mode == SDP_MODE_BUFFERED)
 		SDP_INC(net, ModeBuffered);
@@ -371,7 +381,8 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 		ssk->data_sent++;
 		ssk->bytes_sent += msg->payload_len;
 		ssk->last_sent = jiffies;
-		WRITE_ONCE(ssk->tx_inflight, ssk->tx_inflight + msg->payload_len);
+		WRITE_ONCE(ssk->tx_inflight,
+			   ssk->tx_inflight + msg->payload_len);
 	} else if (msg->h.mid == SDP_MID_DATA) {
 		SDP_INC(net, CreditUpdatesSent);
 	} else {
@@ -389,7 +400,8 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 		count_ring_write(ssk, msg);
 	if ((msg->h.flags & SDP_FLAG_FREED) && !msg->payload_len)
 		SDP_INC(net, RingUpdatesSent);
-	trace_sdp_msg_send(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
+	trace_sdp_msg_send(&ssk->sk, &msg->h,
+			   sdp_credit_available(&ssk->engine.credit));
 	if (ssk->engine.rings)
 		sdp_ring_look(ssk);
 }
@@ -407,11 +419,13 @@ static void note_bulk(struct sdp_sock *ssk, const struct sk_buff *skb)
 	if (!skb_queue_empty(&ssk->tx_queue))
 		least /= 4;
 	full = sdp_buf_cb(skb)->payload >= least;
-	WRITE_ONCE(ssk->tx_bulk, full && !ssk->link->ops->hands_over && !skb_has_shared_frag(skb));
+	WRITE_ONCE(ssk->tx_bulk, full && !ssk->link->ops->hands_over &&
+					 !skb_has_shared_frag(skb));
 }
 
 /* Give a message its header. */
-static void seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx, struct sk_buff *skb)
+static void seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx,
+		 struct sk_buff *skb)
 {
 	u8 header[SDP_HEADER_MAX];
 	struct sdp_msg msg;
@@ -419,7 +433,8 @@ static void seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx, struct sk_bu
 
 	if (tx->payload_max && tx->mid == SDP_MID_DATA)
 		note_bulk(ssk, skb);
-	len = sdp_engine_commit(&ssk->engine, tx, sdp_buf_cb(skb)->payload, header, &msg);
+	len = sdp_engine_commit(&ssk->engine, tx, sdp_buf_cb(skb)->payload,
+				header, &msg);
 	sdp_buf_cb(skb)->revoke = msg.revoke;
 	sdp_buf_cb(skb)->to = msg.to;
 	if (skb->len > sdp_buf_cb(skb)->payload)
@@ -438,8 +453,9 @@ static struct sdp_tx_view tx_view(struct sdp_sock *ssk)
 	if (head) {
 		view.head_bytes = sdp_buf_cb(head)->payload;
 		view.head_urgent = sdp_buf_cb(head)->urgent;
-		view.head_full = !skb_queue_is_last(&ssk->tx_queue, head) ||
-				 (!ssk->tx_copying && sdp_segment_full(ssk, head));
+		view.head_full =
+			!skb_queue_is_last(&ssk->tx_queue, head) ||
+			(!ssk->tx_copying && sdp_segment_full(ssk, head));
 	}
 	return view;
 }
@@ -452,7 +468,8 @@ static void note_stall(struct sdp_sock *ssk, enum sdp_next next)
 
 	if (no_credit && !ssk->credit_stalled) {
 		SDP_INC(sock_net(&ssk->sk), CreditStalls);
-		trace_sdp_credit_stall(&ssk->sk, ssk->local.port, ssk->peer.port,
+		trace_sdp_credit_stall(&ssk->sk, ssk->local.port,
+				       ssk->peer.port,
 				       ssk->engine.credit.tx_seq, ssk->tx_outq);
 	}
 	if (gather && !ssk->gathering)
@@ -490,7 +507,8 @@ static struct sk_buff *next_message(struct sdp_sock *ssk, enum sdp_next *why)
 	if (tx.mid == SDP_MID_SRC_AVAIL)
 		skb = sdp_srcavail_send_take(ssk);
 	else
-		skb = tx.payload_max ? __skb_dequeue(&ssk->tx_queue) : control_skb(ssk);
+		skb = tx.payload_max ? __skb_dequeue(&ssk->tx_queue) :
+				       control_skb(ssk);
 	if (skb && tx.ring && sdp_buf_cb(skb)->payload > tx.payload_max &&
 	    !sdp_segment_split(ssk, skb, tx.payload_max)) {
 		__skb_queue_head(&ssk->tx_queue, skb);
@@ -575,9 +593,11 @@ static void up_hello_ack(struct sdp_link *link, const u8 *buf, u32 bytes)
 	if (ssk->link == link) {
 		if (bad) {
 			sdp_count_violation(sock_net(&ssk->sk), bad);
-			sdp_stream_fail(ssk, EPROTO, sdp_violation_name(bad), &todo);
+			sdp_stream_fail(ssk, EPROTO, sdp_violation_name(bad),
+					&todo);
 		} else {
-			sdp_engine_hello_ack_received(&ssk->engine, &ack, &acts);
+			sdp_engine_hello_ack_received(&ssk->engine, &ack,
+						      &acts);
 			carry_out(ssk, &acts, NULL, 0, &todo);
 			sdp_stream_progress(ssk, &todo);
 		}
@@ -626,7 +646,8 @@ static void count_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
 		SDP_INC(net, SrcAvailReceived);
 	if (msg->h.mid == SDP_MID_SINK_AVAIL)
 		SDP_INC(net, SinkAvailReceived);
-	trace_sdp_msg_recv(&ssk->sk, &msg->h, sdp_credit_available(&ssk->engine.credit));
+	trace_sdp_msg_recv(&ssk->sk, &msg->h,
+			   sdp_credit_available(&ssk->engine.credit));
 	if (ssk->engine.rings)
 		sdp_ring_look(ssk);
 }
@@ -645,8 +666,10 @@ static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)
 		kfree_skb(skb);
 	} else {
 		stale = ssk->engine.sinkavail_tx.stale;
-		ssk->posted_bytes -= sdp_memory_of_receive(ssk, sdp_buf_cb(skb)->size);
-		sdp_engine_receive(&ssk->engine, sdp_buf_header(skb, bytes, tmp), bytes, &msg,
+		ssk->posted_bytes -=
+			sdp_memory_of_receive(ssk, sdp_buf_cb(skb)->size);
+		sdp_engine_receive(&ssk->engine,
+				   sdp_buf_header(skb, bytes, tmp), bytes, &msg,
 				   &acts);
 		count_received(ssk, &msg);
 		SDP_ADD(sock_net(&ssk->sk), SinkAvailStale, ssk->engine.sinkavail_tx.stale - stale);
@@ -686,7 +709,8 @@ static void keep_blocks(struct sdp_sock *ssk, struct sk_buff_head *blocks)
 	    sdp_memory_is_short(&ssk->sk))
 		return;
 	sdp_tick_watch_spares(ssk);
-	while (skb_queue_len(&ssk->tx_blocks) < TX_BLOCKS && (skb = __skb_dequeue(blocks))) {
+	while (skb_queue_len(&ssk->tx_blocks) < TX_BLOCKS &&
+	       (skb = __skb_dequeue(blocks))) {
 		__skb_pull(skb, skb_headlen(skb));
 		sdp_buf_cb(skb)->payload = 0;
 		sdp_buf_cb(skb)->urgent = false;
@@ -695,7 +719,8 @@ static void keep_blocks(struct sdp_sock *ssk, struct sk_buff_head *blocks)
 }
 
 /* A message in our ring; it came by the empty receive @skb. Returns whether that was taken. */
-static bool take_placed(struct sdp_sock *ssk, struct sk_buff *skb, u32 imm, struct sdp_todo *todo)
+static bool take_placed(struct sdp_sock *ssk, struct sk_buff *skb, u32 imm,
+			struct sdp_todo *todo)
 {
 	struct sk_buff *message = NULL;
 	struct sdp_actions acts = { };
@@ -718,7 +743,8 @@ static bool take_placed(struct sdp_sock *ssk, struct sk_buff *skb, u32 imm, stru
 	if (!ssk->engine.dead)
 		message = sdp_ring_message(ssk, skb, at, bytes);
 	if (!message && !ssk->engine.dead) {
-		sdp_stream_fail(ssk, ENOBUFS, "too long a message in a ring", todo);
+		sdp_stream_fail(ssk, ENOBUFS, "too long a message in a ring",
+				todo);
 		return false;
 	}
 	if (!carry_out(ssk, &acts, message, bytes, todo))
@@ -735,7 +761,8 @@ static void up_placed(struct sdp_link *link, struct sk_buff *skb, u32 imm)
 	if (ssk->link != link) {
 		kfree_skb(skb);
 	} else {
-		ssk->posted_bytes -= sdp_memory_of_receive(ssk, sdp_buf_cb(skb)->size);
+		ssk->posted_bytes -=
+			sdp_memory_of_receive(ssk, sdp_buf_cb(skb)->size);
 		if (!take_placed(ssk, skb, imm, &todo))
 			sdp_stream_recycle(ssk, link, skb);
 		sdp_stream_progress(ssk, &todo);
@@ -810,7 +837,8 @@ static void up_failed(struct sdp_link *link, int error, const char *place)
 
 	sdp_stream_lock(ssk);
 	if (ssk->link == link && !sdp_connect_again(ssk, error, &todo))
-		sdp_stream_fail(ssk, error == EAGAIN ? ETIMEDOUT : error, place, &todo);
+		sdp_stream_fail(ssk, error == EAGAIN ? ETIMEDOUT : error, place,
+				&todo);
 	sdp_stream_unlock(ssk, &todo);
 }
 

@@ -97,12 +97,14 @@ static bool keepalive_over(const struct sdp_sock *ssk)
 
 	if (!limit)
 		return ssk->probes >= keep_count(ssk);
-	return ssk->probes && time_after_eq(jiffies, ssk->heard + msecs_to_jiffies(limit));
+	return ssk->probes &&
+	       time_after_eq(jiffies, ssk->heard + msecs_to_jiffies(limit));
 }
 
 static void judge_keepalive(const struct sdp_sock *ssk, struct verdict *v)
 {
-	unsigned long due = ssk->probes ? ssk->probe_due : ssk->heard + keep_idle(ssk);
+	unsigned long due = ssk->probes ? ssk->probe_due :
+					  ssk->heard + keep_idle(ssk);
 
 	if (!sock_flag(&ssk->sk, SOCK_KEEPOPEN))
 		return;
@@ -121,7 +123,8 @@ static void judge_keepalive(const struct sdp_sock *ssk, struct verdict *v)
 
 static bool waits_for_peer(const struct sdp_sock *ssk)
 {
-	return ssk->tx_outq || ssk->srcavail_tx_out || ssk->srcavail_rx || ssk->rdma_writing;
+	return ssk->tx_outq || ssk->srcavail_tx_out || ssk->srcavail_rx ||
+	       ssk->rdma_writing;
 }
 
 static void judge_persistence(const struct sdp_sock *ssk, struct verdict *v)
@@ -158,7 +161,8 @@ static void judge_data(const struct sdp_sock *ssk, struct verdict *v)
 			judge_persistence(ssk, v);
 			return;
 		}
-		end = (time_after(ssk->heard, ssk->tx_since) ? ssk->heard : ssk->tx_since) +
+		end = (time_after(ssk->heard, ssk->tx_since) ? ssk->heard :
+							       ssk->tx_since) +
 		      SILENCE_LIMIT;
 	}
 	if (time_before(jiffies, end))
@@ -280,8 +284,10 @@ void sdp_alive_watch(struct sdp_sock *ssk)
 		ssk->tx_since = jiffies;
 	ssk->tx_waits = true;
 	limit = READ_ONCE(ssk->opt.user_timeout);
-	end = ssk->tx_since + (limit ? msecs_to_jiffies(limit) : PERSIST_JIFFIES);
-	if ((!timer_pending(&ssk->alive) || time_after(ssk->alive.expires, end)) &&
+	end = ssk->tx_since +
+	      (limit ? msecs_to_jiffies(limit) : PERSIST_JIFFIES);
+	if ((!timer_pending(&ssk->alive) ||
+	     time_after(ssk->alive.expires, end)) &&
 	    watched(ssk))
 		sk_reset_timer(&ssk->sk, &ssk->alive, end);
 }

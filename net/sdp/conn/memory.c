@@ -178,7 +178,8 @@ u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want, u32 size)
 	int least = max(0, ssk->engine.credit.threshold + 1 - posted);
 
 	while (want > least) {
-		int more = receive_bytes(ssk) + want * sdp_memory_of_receive(ssk, size) -
+		int more = receive_bytes(ssk) +
+			   want * sdp_memory_of_receive(ssk, size) -
 			   ssk->rx_charged - sk->sk_forward_alloc;
 
 		if (more <= 0 || granted(ssk, more))

@@ -26,7 +26,9 @@ int sdp_flow_wish(struct sdp_sock *ssk)
 {
 	int set = READ_ONCE(ssk->opt.flow_control);
 
-	return set >= 0 ? set : READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.flow_control);
+	return set >= 0 ? set :
+			  READ_ONCE(sdp_net(sock_net(&ssk->sk))
+					    ->settings.flow_control);
 }
 
 /* SO_RCVBUF, as set by a program, holds at least so many messages. */
@@ -68,14 +70,16 @@ void sdp_stream_config(struct sdp_sock *ssk, const struct sdp_transport *ops,
 	ssk->tx_user_pages = !ops->hands_over;
 	config->recv_size = ops->recv_size ?: READ_ONCE(set->recv_buffer_size);
 	/* A transport that knows what suits it needs no other size. */
-	config->recv_size_max = ops->recv_size ? 0 : READ_ONCE(set->recv_buffer_max);
+	config->recv_size_max =
+		ops->recv_size ? 0 : READ_ONCE(set->recv_buffer_max);
 	/* Nor is a little more worth a resize, after which there are fewer of them. */
 	if (config->recv_size_max <= config->recv_size + config->recv_size / 8)
 		config->recv_size_max = 0;
 	config->recv_max = ops->recv_buffers ?: READ_ONCE(set->recv_buffers);
 	config->send_slots = READ_ONCE(set->send_buffers);
-	config->tx_frags = config->recv_size <= SDP_BUF_LINEAR_MAX ? SDP_TX_FRAGS_SMALL :
-			   SDP_TX_FRAGS;
+	config->tx_frags = config->recv_size <= SDP_BUF_LINEAR_MAX ?
+				   SDP_TX_FRAGS_SMALL :
+				   SDP_TX_FRAGS;
 	if (ops->recv_size)
 		fit_rcvbuf(ssk, config);
 	config->rdma = ops->use;
@@ -94,7 +98,8 @@ static u32 ring_size(const struct sdp_settings *set)
 {
 	u32 size = READ_ONCE(set->ring_size);
 
-	BUILD_BUG_ON((int)SDP_FLOW_NIC != SDP_BY_NIC || (int)SDP_FLOW_RDMA != SDP_BY_RDMA);
+	BUILD_BUG_ON((int)SDP_FLOW_NIC != SDP_BY_NIC ||
+		     (int)SDP_FLOW_RDMA != SDP_BY_RDMA);
 	BUILD_BUG_ON(2 * SDP_RING_SIZE_MAX > SDP_MEM_MAX);
 	size = size ? rounddown_pow_of_two(size) : 0;
 	return size >= max_t(u32, SDP_RING_SIZE_MIN, PAGE_SIZE) ? size : 0;
@@ -106,7 +111,8 @@ static u32 ring_size(const struct sdp_settings *set)
  * @config: limits of the link
  * @target: receives to post now
  */
-void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config, u16 target)
+void sdp_stream_start(struct sdp_sock *ssk,
+		      const struct sdp_link_config *config, u16 target)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 	struct sdp_engine_config engine = {
@@ -122,7 +128,8 @@ void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config
 		.scheme = sdp_flow_wish(ssk),
 	};
 
-	engine.ring_window = min(READ_ONCE(set->ring_window), engine.ring_max / RING_WINDOWS_MIN);
+	engine.ring_window = min(READ_ONCE(set->ring_window),
+				 engine.ring_max / RING_WINDOWS_MIN);
 	if (engine.ring_window < SDP_RING_WINDOW_MIN)
 		engine.ring_max = 0;
 

@@ -51,7 +51,8 @@ static u16 not_held(const struct sdp_sock *ssk, u16 want)
  * @link: where it came by; the socket may have let it go just now
  * @skb: the buffer; taken
  */
-void sdp_stream_recycle(struct sdp_sock *ssk, struct sdp_link *link, struct sk_buff *skb)
+void sdp_stream_recycle(struct sdp_sock *ssk, struct sdp_link *link,
+			struct sk_buff *skb)
 {
 	if (ssk->link && link->ops->trim)
 		sdp_tick_watch_spares(ssk);

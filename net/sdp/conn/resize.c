@@ -49,7 +49,8 @@ void sdp_size_of_send(struct sdp_sock *ssk, size_t bytes, u32 open)
 	SDP_INC(sock_net(&ssk->sk), SplitSends);
 	ssk->split_sends++;
 	decay(ssk);
-	all = min_t(size_t, bytes + sdp_unsent(ssk), SDP_BUF_MAX - SDP_BSDH_LEN);
+	all = min_t(size_t, bytes + sdp_unsent(ssk),
+		    SDP_BUF_MAX - SDP_BSDH_LEN);
 	/* Buffers of a power of two have the fewest pieces. */
 	sdp_engine_split(&ssk->engine, roundup_pow_of_two(all));
 }
@@ -69,8 +70,8 @@ static bool may_grow(const struct sdp_sock *ssk, u32 size)
 {
 	const struct sock *sk = &ssk->sk;
 
-	return !ssk->parent && !sock_flag(sk, SOCK_DEAD) && !(sk->sk_shutdown & RCV_SHUTDOWN) &&
-	       !sdp_memory_is_short(sk) &&
+	return !ssk->parent && !sock_flag(sk, SOCK_DEAD) &&
+	       !(sk->sk_shutdown & RCV_SHUTDOWN) && !sdp_memory_is_short(sk) &&
 	       receives_of(ssk, size) >= SDP_RECV_BUFFERS_MIN;
 }
 
@@ -84,7 +85,8 @@ static void follow_size(struct sdp_sock *ssk, u32 size)
 		target = receives_of(ssk, size);
 	ssk->recv_largest = size;
 	if (!ssk->parent)
-		sdp_engine_set_target(&ssk->engine, target, READ_ONCE(set->credit_threshold));
+		sdp_engine_set_target(&ssk->engine, target,
+				      READ_ONCE(set->credit_threshold));
 }
 
 /**

@@ -47,7 +47,8 @@ static unsigned int pages_of(const struct sdp_home *home)
 }
 
 /* Each page has a reference of its own, so that they can go one by one. */
-static unsigned int add_block(struct sdp_home *home, unsigned int n, unsigned int order)
+static unsigned int add_block(struct sdp_home *home, unsigned int n,
+			      unsigned int order)
 {
 	struct page *page = alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
 					(order ? __GFP_NORETRY : 0), order);
@@ -74,7 +75,8 @@ static void free_home(struct sdp_home *home, unsigned int n)
 
 static struct sdp_home *new_home(u32 size)
 {
-	struct sdp_home *home = kzalloc(struct_size(home, pages, 2 * size / PAGE_SIZE), GFP_KERNEL);
+	struct sdp_home *home = kzalloc(
+		struct_size(home, pages, 2 * size / PAGE_SIZE), GFP_KERNEL);
 	unsigned int n = 0, got, order = BLOCK_ORDER;
 
 	if (!home)
@@ -123,11 +125,12 @@ static u32 allowed(struct sdp_sock *ssk, u32 size)
 {
 	struct sock *sk = &ssk->sk;
 
-	if (ssk->parent || sock_flag(sk, SOCK_DEAD) || (sk->sk_shutdown & RCV_SHUTDOWN) ||
-	    sdp_memory_is_short(&ssk->sk))
+	if (ssk->parent || sock_flag(sk, SOCK_DEAD) ||
+	    (sk->sk_shutdown & RCV_SHUTDOWN) || sdp_memory_is_short(&ssk->sk))
 		return 0;
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
-		size = min_t(u32, size, rounddown_pow_of_two(READ_ONCE(sk->sk_rcvbuf)));
+		size = min_t(u32, size,
+			     rounddown_pow_of_two(READ_ONCE(sk->sk_rcvbuf)));
 	if (sdp_memory_beyond_limit(sk) ||
 	    !__sk_mem_schedule(sk, size, SK_MEM_RECV)) {
 		SDP_INC(sock_net(sk), MemoryShort);
@@ -143,7 +146,8 @@ static u32 bytes_held(const struct sk_buff *skb, const struct page **last)
 	int i;
 
 	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
-		const struct page *page = skb_frag_page(&skb_shinfo(skb)->frags[i]);
+		const struct page *page =
+			skb_frag_page(&skb_shinfo(skb)->frags[i]);
 
 		if (page != *last)
 			bytes += PAGE_SIZE;
@@ -219,7 +223,8 @@ static bool take_home(struct sdp_sock *ssk, struct sdp_home *home)
 	region.len = home ? home->size : 0;
 	sdp_engine_ring_made(&ssk->engine, &region);
 	sdp_engine_set_target(&ssk->engine, ssk->engine.target_wish,
-			      READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.credit_threshold));
+			      READ_ONCE(sdp_net(sock_net(&ssk->sk))
+						->settings.credit_threshold));
 	if (!ssk->engine.ring_in.next.len) {
 		SDP_INC(sock_net(&ssk->sk), RingsRefused);
 		return false;
@@ -254,7 +259,8 @@ static void make_home(struct sdp_sock *ssk)
 		home = NULL;
 	}
 	sdp_stream_lock(ssk);
-	if (ssk->link == link && !ssk->engine.dead && ssk->engine.ring_in.making) {
+	if (ssk->link == link && !ssk->engine.dead &&
+	    ssk->engine.ring_in.making) {
 		taken = take_home(ssk, home);
 		sdp_stream_progress(ssk, &todo);
 	}
@@ -294,12 +300,16 @@ static void copy_from_ring(const struct sdp_home *home, u32 at, void *to, u32 n)
 
 	for (; n; n -= part, at += part, to += part) {
 		part = min_t(u32, n, PAGE_SIZE - offset_in_page(at));
-		memcpy(to, page_address(home->pages[at / PAGE_SIZE]) + offset_in_page(at), part);
+		memcpy(to,
+		       page_address(home->pages[at / PAGE_SIZE]) +
+			       offset_in_page(at),
+		       part);
 	}
 }
 
 /* The skb has no bytes of its own, and as many pieces as are needed. */
-static void refer_pages(struct sk_buff *skb, const struct sdp_home *home, u32 at, u32 n)
+static void refer_pages(struct sk_buff *skb, const struct sdp_home *home,
+			u32 at, u32 n)
 {
 	u32 part;
 	int i;
@@ -330,8 +340,9 @@ void sdp_ring_look(struct sdp_sock *ssk)
 
 	WRITE_ONCE(ssk->rx_ring_full, sdp_ring_in_full(in));
 	if (trace_sdp_ring_enabled())
-		trace_sdp_ring(&ssk->sk, ssk->local.port, ssk->peer.port, o->ring.len, used,
-			       in->size, sdp_ring_in_used(in));
+		trace_sdp_ring(&ssk->sk, ssk->local.port, ssk->peer.port,
+			       o->ring.len, used, in->size,
+			       sdp_ring_in_used(in));
 }
 
 /**
@@ -341,7 +352,8 @@ void sdp_ring_look(struct sdp_sock *ssk)
  * @bytes: its length
  * @to: room for min(@bytes, %SDP_HEADER_MAX) bytes
  */
-void sdp_ring_header(const struct sdp_sock *ssk, u32 at, u32 bytes, u8 to[SDP_HEADER_MAX])
+void sdp_ring_header(const struct sdp_sock *ssk, u32 at, u32 bytes,
+		     u8 to[SDP_HEADER_MAX])
 {
 	copy_from_ring(ssk->ring, at, to, min_t(u32, bytes, SDP_HEADER_MAX));
 }
@@ -359,7 +371,8 @@ void sdp_ring_header(const struct sdp_sock *ssk, u32 at, u32 bytes, u8 to[SDP_HE
  * Return: a buffer that refers to it, @empty if memory is short; or NULL if it is longer than any
  * that a buffer can refer to.
  */
-struct sk_buff *sdp_ring_message(struct sdp_sock *ssk, struct sk_buff *empty, u32 at, u32 bytes)
+struct sk_buff *sdp_ring_message(struct sdp_sock *ssk, struct sk_buff *empty,
+				 u32 at, u32 bytes)
 {
 	struct sk_buff *skb;
 
@@ -388,8 +401,8 @@ struct sk_buff *sdp_ring_message(struct sdp_sock *ssk, struct sk_buff *empty, u3
  *
  * Return: bytes, fewer than @len when the pipe is full, or an errno.
  */
-int sdp_ring_splice(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 len,
-		    struct pipe_inode_info *pipe)
+int sdp_ring_splice(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset,
+		    u32 len, struct pipe_inode_info *pipe)
 {
 	struct sk_buff *copy;
 	int err, n;
@@ -402,7 +415,8 @@ int sdp_ring_splice(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 l
 	for (n = 0; n < skb_shinfo(copy)->nr_frags; n++) {
 		skb_frag_t *frag = &skb_shinfo(copy)->frags[n];
 
-		skb_copy_bits(skb, offset, skb_frag_address(frag), skb_frag_size(frag));
+		skb_copy_bits(skb, offset, skb_frag_address(frag),
+			      skb_frag_size(frag));
 		offset += skb_frag_size(frag);
 	}
 	n = skb_splice_bits(copy, &ssk->sk, 0, pipe, len, 0);

@@ -43,7 +43,8 @@ static unsigned long period(const struct net *net)
 static bool due_late(struct sdp_scanner *s)
 {
 	return !delayed_work_pending(&s->work) ||
-	       time_before(jiffies + period(s->net), READ_ONCE(s->work.timer.expires));
+	       time_before(jiffies + period(s->net),
+			   READ_ONCE(s->work.timer.expires));
 }
 
 /* With @lock. */
@@ -121,7 +122,8 @@ static void look(struct sdp_sock *ssk)
 	/* It may have ended before it was locked. */
 	if (list_empty(&ssk->scan_node)) {
 		;
-	} else if (!sdp_engine_srcavail_rx_left(&ssk->engine) && !sdp_engine_srcavail_rx_reading(&ssk->engine)) {
+	} else if (!sdp_engine_srcavail_rx_left(&ssk->engine) &&
+		   !sdp_engine_srcavail_rx_reading(&ssk->engine)) {
 		sdp_scan_stop(ssk);
 	} else if (nobody_reads(ssk)) {
 		sdp_scan_stop(ssk);
@@ -148,7 +150,8 @@ static struct sdp_sock *take_next(struct sdp_scanner *s, struct list_head *rest)
 
 static void scan(struct work_struct *work)
 {
-	struct sdp_scanner *s = container_of(to_delayed_work(work), struct sdp_scanner, work);
+	struct sdp_scanner *s =
+		container_of(to_delayed_work(work), struct sdp_scanner, work);
 	struct sdp_sock *ssk;
 	LIST_HEAD(rest);
 

@@ -16,10 +16,12 @@ bool sdp_segment_full(const struct sdp_sock *ssk, const struct sk_buff *skb)
 {
 	const struct sdp_buf_cb *cb = sdp_buf_cb(skb);
 
-	if (!ssk->coalesce || cb->urgent || cb->payload >= sdp_engine_payload_max(&ssk->engine))
+	if (!ssk->coalesce || cb->urgent ||
+	    cb->payload >= sdp_engine_payload_max(&ssk->engine))
 		return true;
 	/* A block may have been made when messages were smaller. */
-	return cb->again ? cb->payload >= skb->len : skb_shinfo(skb)->nr_frags >= ssk->tx_frags;
+	return cb->again ? cb->payload >= skb->len :
+			   skb_shinfo(skb)->nr_frags >= ssk->tx_frags;
 }
 
 /**
@@ -39,7 +41,8 @@ void sdp_segment_trim(struct sdp_sock *ssk, struct sk_buff *skb)
 }
 
 /* Some of its fragments have gone from one segment to another, and what they count with them. */
-static void move_charge(struct sdp_sock *ssk, struct sk_buff *from, struct sk_buff *to)
+static void move_charge(struct sdp_sock *ssk, struct sk_buff *from,
+			struct sk_buff *to)
 {
 	sdp_memory_sent(ssk, to->truesize);
 	to->truesize += to->data_len;

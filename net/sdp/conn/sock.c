@@ -84,7 +84,8 @@ void sdp_sk_destruct(struct sock *sk)
 	__skb_queue_purge(&ssk->tx_blocks);
 	__skb_queue_purge(&sk->sk_receive_queue);
 	__skb_queue_purge(&sk->sk_error_queue);
-	WARN_ON_ONCE(ssk->link || ssk->orphan || ssk->ring || ssk->ring_next || ssk->rings_over);
+	WARN_ON_ONCE(ssk->link || ssk->orphan || ssk->ring || ssk->ring_next ||
+		     ssk->rings_over);
 	WARN_ON_ONCE(ssk->port || ssk->claim);
 	WARN_ON_ONCE(!list_empty(&ssk->pending) || !list_empty(&ssk->accepted));
 	sdp_memory_end(ssk);
@@ -136,10 +137,12 @@ static void error_report(struct sock *sk)
  *
  * Return: the socket or NULL.
  */
-struct sdp_sock *sdp_sock_alloc(struct net *net, int family, gfp_t gfp, bool kern)
+struct sdp_sock *sdp_sock_alloc(struct net *net, int family, gfp_t gfp,
+				bool kern)
 {
 	bool v6 = family == PF_INET6;
-	struct sock *sk = sk_alloc(net, family, gfp, v6 ? &sdp_v6_prot : &sdp_prot, kern);
+	struct sock *sk =
+		sk_alloc(net, family, gfp, v6 ? &sdp_v6_prot : &sdp_prot, kern);
 
 #if IS_ENABLED(CONFIG_IPV6)
 	if (sk && v6)

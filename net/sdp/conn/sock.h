@@ -475,7 +475,8 @@ static inline struct sdp_sock *sdp_sk(const struct sock *sk)
 /* With the lock: has it a connection, whole or half closed? */
 static inline bool sdp_stands(const struct sdp_sock *ssk)
 {
-	return ssk->link && !ssk->engine.dead && ssk->engine.state >= SDP_ESTABLISHED;
+	return ssk->link && !ssk->engine.dead &&
+	       ssk->engine.state >= SDP_ESTABLISHED;
 }
 
 /* Bytes that can be read now; without the lock, about so many. */
@@ -516,14 +517,16 @@ struct sdp_todo {
 extern struct proto sdp_prot;
 extern struct proto sdp_v6_prot;
 extern struct workqueue_struct *sdp_wq;
-struct sdp_sock *sdp_sock_alloc(struct net *net, int family, gfp_t gfp, bool kern);
+struct sdp_sock *sdp_sock_alloc(struct net *net, int family, gfp_t gfp,
+				bool kern);
 void sdp_sock_init(struct sdp_sock *ssk);
 void sdp_sk_destruct(struct sock *sk);
 void sdp_sock_end(struct sdp_sock *ssk);
 void sdp_set_state(struct sdp_sock *ssk, int state);
 
 /* addr.c */
-int sdp_addr_get(struct sdp_endpoint *e, const struct sockaddr_storage *ss, int len, int domain);
+int sdp_addr_get(struct sdp_endpoint *e, const struct sockaddr_storage *ss,
+		 int len, int domain);
 int sdp_addr_put(struct sockaddr *out, const struct sdp_endpoint *e, bool v6);
 int sdp_addr_is_ours(struct net *net, const struct sdp_endpoint *e);
 bool sdp_addr_may_be_source(struct net *net, const struct sdp_endpoint *e);
@@ -545,10 +548,12 @@ void sdp_claim_drop(struct sdp_sock *ssk);
 
 /* bind.c, connect.c, listen.c, close.c: calls of the table in family.c */
 int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len);
-void sdp_set_name(struct sdp_sock *ssk, struct sdp_endpoint *end, const struct sdp_endpoint *e);
+void sdp_set_name(struct sdp_sock *ssk, struct sdp_endpoint *end,
+		  const struct sdp_endpoint *e);
 int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer);
 int sdp_connect_ask_bpf(struct sock *tcp, struct sdp_sockaddr *addr, int len);
-int sdp_connect(struct socket *sock, struct sdp_sockaddr *addr, int len, int flags);
+int sdp_connect(struct socket *sock, struct sdp_sockaddr *addr, int len,
+		int flags);
 int sdp_listen(struct socket *sock, int backlog);
 void sdp_listen_forget_link(struct sdp_sock *child);
 int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS);
@@ -580,15 +585,18 @@ extern const struct sdp_link_events sdp_stream_events;
 void sdp_stream_lock(struct sdp_sock *ssk);
 void sdp_stream_unlock(struct sdp_sock *ssk, struct sdp_todo *todo);
 void sdp_stream_progress(struct sdp_sock *ssk, struct sdp_todo *todo);
-void sdp_stream_fail(struct sdp_sock *ssk, int error, const char *place, struct sdp_todo *todo);
+void sdp_stream_fail(struct sdp_sock *ssk, int error, const char *place,
+		     struct sdp_todo *todo);
 void sdp_stream_detach(struct sdp_sock *ssk, bool abort, struct sdp_todo *todo);
 void sdp_stream_replenish(struct sdp_sock *ssk);
-void sdp_stream_recycle(struct sdp_sock *ssk, struct sdp_link *link, struct sk_buff *skb);
+void sdp_stream_recycle(struct sdp_sock *ssk, struct sdp_link *link,
+			struct sk_buff *skb);
 void sdp_stream_purge(struct sdp_sock *ssk);
 
 /* params.c */
 int sdp_flow_wish(struct sdp_sock *ssk);
-void sdp_stream_start(struct sdp_sock *ssk, const struct sdp_link_config *config, u16 target);
+void sdp_stream_start(struct sdp_sock *ssk,
+		      const struct sdp_link_config *config, u16 target);
 void sdp_stream_config(struct sdp_sock *ssk, const struct sdp_transport *ops,
 		       struct sdp_link_config *config);
 
@@ -607,10 +615,10 @@ void sdp_turn_take(struct sdp_sock *ssk, bool *mine);
 void sdp_send_held(struct sdp_sock *ssk);
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
-void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_action *a,
-		 u32 bytes, struct sdp_todo *todo);
-ssize_t sdp_recv_to_pipe(struct sdp_sock *ssk, struct pipe_inode_info *pipe, size_t len,
-			 long timeo);
+void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb,
+		 const struct sdp_action *a, u32 bytes, struct sdp_todo *todo);
+ssize_t sdp_recv_to_pipe(struct sdp_sock *ssk, struct pipe_inode_info *pipe,
+			 size_t len, long timeo);
 
 void sdp_queue_read(struct sdp_sock *ssk, struct sk_buff *skb, u32 n);
 void sdp_passed(struct sdp_sock *ssk, u32 n);
@@ -637,17 +645,19 @@ bool sdp_rdma_worth(const struct sdp_sock *ssk, size_t bytes);
 struct sdp_link *sdp_link_use(struct sdp_sock *ssk);
 struct sdp_mem *sdp_map(struct sdp_sock *ssk, struct sdp_link *link,
 			const struct sdp_pages *pages);
-void sdp_await_move(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *mem);
+void sdp_await_move(struct sdp_sock *ssk, struct sdp_link *link,
+		    struct sdp_mem *mem);
 void sdp_await_answer(struct sdp_sock *ssk, const bool *over);
 
 /* srcavail_send.c */
 /* Of a large write, which go along or before: enough for a reader to begin. */
 #define SDP_FIRST_BYTES	1024
 
-u32 sdp_srcavail_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool begun,
-	      bool *refused, bool *turn);
+u32 sdp_srcavail_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo,
+		      bool begun, bool *refused, bool *turn);
 struct sk_buff *sdp_srcavail_send_take(struct sdp_sock *ssk);
-void sdp_srcavail_send_answered(struct sdp_sock *ssk, const struct sdp_action *a);
+void sdp_srcavail_send_answered(struct sdp_sock *ssk,
+				const struct sdp_action *a);
 void sdp_srcavail_send_over(struct sdp_sock *ssk, u32 got);
 
 /* srcavail_recv.c */
@@ -665,11 +675,13 @@ enum sdp_comes { SDP_COMES_ASKED, SDP_COMES_FIRST, SDP_COMES_NEXT };
 enum sdp_body { SDP_BODY_NONE, SDP_BODY_SEEN, SDP_BODY_PROMISED };
 
 void sdp_srcavail_recv_arrived(struct sdp_sock *ssk, u32 inlined);
-void sdp_srcavail_recv_end(struct sdp_sock *ssk, int error, struct sdp_todo *todo);
+void sdp_srcavail_recv_end(struct sdp_sock *ssk, int error,
+			   struct sdp_todo *todo);
 void sdp_was_read(struct sdp_sock *ssk, u32 n, struct sdp_todo *todo);
 bool sdp_queue_full(const struct sdp_sock *ssk);
-int sdp_srcavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
-	      enum sdp_comes comes, bool wait);
+int sdp_srcavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t len,
+		      size_t left, bool enough, enum sdp_comes comes,
+		      bool wait);
 void sdp_srcavail_recv_decline(struct sdp_sock *ssk, u32 seen);
 void sdp_srcavail_recv_later(struct sdp_sock *ssk, size_t room);
 
@@ -680,25 +692,29 @@ bool sdp_srcavail_recv_nowait(struct sdp_sock *ssk, u32 room);
 void sdp_sinkavail_recv_over(struct sdp_sock *ssk, u32 id, u32 got, bool rest);
 void sdp_sinkavail_recv_end(struct sdp_sock *ssk);
 void sdp_sinkavail_recv_check(struct sdp_sock *ssk);
-bool sdp_sinkavail_recv_fits(const struct sdp_sock *ssk, const struct iov_iter *to,
-		   size_t room);
-bool sdp_sinkavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *timeo, int *result);
+bool sdp_sinkavail_recv_fits(const struct sdp_sock *ssk,
+			     const struct iov_iter *to, size_t room);
+bool sdp_sinkavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t room,
+			long *timeo, int *result);
 
 /* sinkavail_send.c */
 long sdp_sinkavail_send_patience(const struct sdp_sock *ssk);
 bool sdp_sinkavail_send_await(struct sdp_sock *ssk, long *timeo);
 void sdp_sinkavail_send_missed(struct sdp_sock *ssk);
-u32 sdp_sinkavail_send(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages);
+u32 sdp_sinkavail_send(struct sdp_sock *ssk, struct sdp_link *link,
+		       struct sdp_pages *pages);
 
 /* ring.c */
 void sdp_ring_wanted(struct sdp_sock *ssk);
 void sdp_rings_over(struct sdp_sock *ssk, u32 left);
 void sdp_ring_work(struct work_struct *work);
 void sdp_ring_look(struct sdp_sock *ssk);
-void sdp_ring_header(const struct sdp_sock *ssk, u32 at, u32 bytes, u8 to[SDP_HEADER_MAX]);
-struct sk_buff *sdp_ring_message(struct sdp_sock *ssk, struct sk_buff *empty, u32 at, u32 bytes);
-int sdp_ring_splice(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 len,
-		    struct pipe_inode_info *pipe);
+void sdp_ring_header(const struct sdp_sock *ssk, u32 at, u32 bytes,
+		     u8 to[SDP_HEADER_MAX]);
+struct sk_buff *sdp_ring_message(struct sdp_sock *ssk, struct sk_buff *empty,
+				 u32 at, u32 bytes);
+int sdp_ring_splice(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset,
+		    u32 len, struct pipe_inode_info *pipe);
 bool sdp_ring_read(struct sdp_sock *ssk, struct sk_buff *skb, u32 n, bool all);
 
 /* conn/resize.c */
@@ -757,20 +773,23 @@ void sdp_tune_regrow(struct sdp_sock *ssk);
 /* urgent.c */
 void sdp_urgent_mark_last(struct sdp_sock *ssk);
 void sdp_urgent_announced(struct sdp_sock *ssk, struct sdp_todo *todo);
-void sdp_urgent_arrived(struct sdp_sock *ssk, u8 byte, u32 len, struct sdp_todo *todo);
+void sdp_urgent_arrived(struct sdp_sock *ssk, u8 byte, u32 len,
+			struct sdp_todo *todo);
 void sdp_urgent_signal(struct sdp_sock *ssk);
 bool sdp_urgent_at_mark(const struct sdp_sock *ssk, u32 seq);
 u32 sdp_urgent_bound(const struct sdp_sock *ssk, u32 seq, u32 *avail);
 void sdp_urgent_passed(struct sdp_sock *ssk);
 void sdp_urgent_forget(struct sdp_sock *ssk);
-int sdp_urgent_recv(struct sdp_sock *ssk, struct msghdr *msg, size_t len, int flags);
+int sdp_urgent_recv(struct sdp_sock *ssk, struct msghdr *msg, size_t len,
+		    int flags);
 u32 sdp_urgent_inq(struct sdp_sock *ssk);
 
 /* splice.c */
-int sdp_splice_piece(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 len,
-		     struct pipe_inode_info *pipe);
-ssize_t sdp_splice_read(struct socket *sock, loff_t *ppos, struct pipe_inode_info *pipe,
-			size_t len, unsigned int flags);
+int sdp_splice_piece(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset,
+		     u32 len, struct pipe_inode_info *pipe);
+ssize_t sdp_splice_read(struct socket *sock, loff_t *ppos,
+			struct pipe_inode_info *pipe, size_t len,
+			unsigned int flags);
 void sdp_splice_eof(struct socket *sock);
 
 /**
@@ -786,7 +805,8 @@ struct sdp_refs {
 };
 
 /* zerocopy.c */
-int sdp_refs_begin(struct sdp_sock *ssk, const struct msghdr *msg, struct sdp_refs *refs);
+int sdp_refs_begin(struct sdp_sock *ssk, const struct msghdr *msg,
+		   struct sdp_refs *refs);
 void sdp_refs_undo(struct sdp_refs *refs);
 void sdp_refs_end(struct sdp_refs *refs, bool taken);
 bool sdp_refs_fit(const struct sdp_refs *refs, struct sk_buff *skb);
@@ -808,8 +828,8 @@ void sdp_ready_note(unsigned long *notes, const poll_table *wait);
 void sdp_ready_share(struct sdp_sock *ssk);
 void sdp_ready_shared(struct sdp_sock *ssk, unsigned long kinds);
 void sdp_notify(struct sdp_sock *ssk, u32 wake);
-int sdp_wait(struct sdp_sock *ssk, enum sdp_ready kind, long *timeo, sdp_condition done,
-	     u32 arg);
+int sdp_wait(struct sdp_sock *ssk, enum sdp_ready kind, long *timeo,
+	     sdp_condition done, u32 arg);
 __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wait);
 
 /* keepalive.c */

@@ -128,7 +128,8 @@ static void end_growth(struct sdp_sock *ssk)
 
 static unsigned long rest_jiffies(const struct sdp_sock *ssk)
 {
-	return msecs_to_jiffies(READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.resize_idle_ms));
+	return msecs_to_jiffies(READ_ONCE(
+		sdp_net(sock_net(&ssk->sk))->settings.resize_idle_ms));
 }
 
 /**

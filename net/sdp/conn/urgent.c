@@ -76,7 +76,8 @@ static void replace_mark(struct sdp_sock *ssk)
  * @len: payload of the message
  * @todo: notes the wake-up
  */
-void sdp_urgent_arrived(struct sdp_sock *ssk, u8 byte, u32 len, struct sdp_todo *todo)
+void sdp_urgent_arrived(struct sdp_sock *ssk, u8 byte, u32 len,
+			struct sdp_todo *todo)
 {
 	replace_mark(ssk);
 	WRITE_ONCE(ssk->urg_seq, ssk->rx_read + ssk->rx_bytes + len - 1);
@@ -144,8 +145,9 @@ void sdp_urgent_passed(struct sdp_sock *ssk)
 	if (ssk->urg_hole && sdp_seq_after(ssk->rx_read, ssk->urg_hole_seq))
 		ssk->urg_hole = false;
 	if (marked(ssk) && sdp_seq_after(ssk->rx_read, ssk->urg_seq))
-		WRITE_ONCE(ssk->urg_state, ssk->engine.urgent_announced ? SDP_URG_COMING :
-			   SDP_URG_NONE);
+		WRITE_ONCE(ssk->urg_state, ssk->engine.urgent_announced ?
+						   SDP_URG_COMING :
+						   SDP_URG_NONE);
 }
 
 /**
@@ -166,7 +168,8 @@ static int take_byte(struct sdp_sock *ssk, int flags, u8 *byte)
 	int ret = 1;
 
 	sdp_stream_lock(ssk);
-	if (inlined(ssk) || ssk->urg_state == SDP_URG_NONE || ssk->urg_state == SDP_URG_TAKEN) {
+	if (inlined(ssk) || ssk->urg_state == SDP_URG_NONE ||
+	    ssk->urg_state == SDP_URG_TAKEN) {
 		ret = -EINVAL;
 	} else if (sk->sk_state == TCP_CLOSE && !ssk->rx_ended) {
 		ret = -ENOTCONN;
@@ -174,7 +177,8 @@ static int take_byte(struct sdp_sock *ssk, int flags, u8 *byte)
 		*byte = ssk->urg_byte;
 		if (!(flags & MSG_PEEK))
 			WRITE_ONCE(ssk->urg_state, SDP_URG_TAKEN);
-	} else if (sk->sk_state == TCP_CLOSE || (sk->sk_shutdown & RCV_SHUTDOWN)) {
+	} else if (sk->sk_state == TCP_CLOSE ||
+		   (sk->sk_shutdown & RCV_SHUTDOWN)) {
 		ret = 0;
 	} else {
 		/* TCP does not wait for it either, whatever the socket's mode. */
@@ -193,7 +197,8 @@ static int take_byte(struct sdp_sock *ssk, int flags, u8 *byte)
  *
  * Return: 1, 0 at the end of the stream or without room, or an errno.
  */
-int sdp_urgent_recv(struct sdp_sock *ssk, struct msghdr *msg, size_t len, int flags)
+int sdp_urgent_recv(struct sdp_sock *ssk, struct msghdr *msg, size_t len,
+		    int flags)
 {
 	u8 byte;
 	int ret = take_byte(ssk, flags, &byte);
@@ -221,7 +226,8 @@ u32 sdp_urgent_inq(struct sdp_sock *ssk)
 	u32 bytes;
 
 	sdp_stream_lock(ssk);
-	bytes = marked(ssk) && !inlined(ssk) ? ssk->urg_seq - ssk->rx_read : sdp_readable(ssk);
+	bytes = marked(ssk) && !inlined(ssk) ? ssk->urg_seq - ssk->rx_read :
+					       sdp_readable(ssk);
 	spin_unlock_bh(&ssk->lock);
 	return bytes;
 }

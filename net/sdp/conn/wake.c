@@ -183,7 +183,8 @@ static void signal_owner(struct sdp_sock *ssk, u32 wake)
 	rcu_read_lock();
 	wq = rcu_dereference(sk->sk_wq);
 	if (wq && (wake & (SDP_WAKE_STATE | SDP_WAKE_ERROR)))
-		sock_wake_async(wq, SOCK_WAKE_IO, wake & SDP_WAKE_ERROR ? POLL_ERR : POLL_IN);
+		sock_wake_async(wq, SOCK_WAKE_IO,
+				wake & SDP_WAKE_ERROR ? POLL_ERR : POLL_IN);
 	if (wq && (wake & SDP_WAKE_READ))
 		sock_wake_async(wq, SOCK_WAKE_WAITD, POLL_IN);
 	if (wq && (wake & (SDP_WAKE_WRITE | SDP_WAKE_STATE)))
@@ -239,8 +240,8 @@ void sdp_notify(struct sdp_sock *ssk, u32 wake)
  *
  * Return: 0, -EAGAIN (time over, or none was given) or the errno of a signal.
  */
-int sdp_wait(struct sdp_sock *ssk, enum sdp_ready kind, long *timeo, sdp_condition done,
-	     u32 arg)
+int sdp_wait(struct sdp_sock *ssk, enum sdp_ready kind, long *timeo,
+	     sdp_condition done, u32 arg)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err = 0;
@@ -361,11 +362,13 @@ static bool readable(struct sdp_sock *ssk)
 	u32 target = sock_rcvlowat(sk, 0, INT_MAX);
 
 	/* A read would pass over the urgent byte. */
-	if (!sock_flag(sk, SOCK_URGINLINE) && sdp_urgent_at_mark(ssk, READ_ONCE(ssk->rx_read)))
+	if (!sock_flag(sk, SOCK_URGINLINE) &&
+	    sdp_urgent_at_mark(ssk, READ_ONCE(ssk->rx_read)))
 		target++;
 	/* With buffer or ring full no more can come: waiting for a low-water mark is over. */
-	return bytes && (bytes >= target || READ_ONCE(ssk->rx_ring_full) ||
-			 atomic_read(&sk->sk_rmem_alloc) >= READ_ONCE(sk->sk_rcvbuf));
+	return bytes &&
+	       (bytes >= target || READ_ONCE(ssk->rx_ring_full) ||
+		atomic_read(&sk->sk_rmem_alloc) >= READ_ONCE(sk->sk_rcvbuf));
 }
 
 static bool writeable(const struct sdp_sock *ssk)

@@ -35,7 +35,8 @@ static u32 refer_min(const struct sdp_sock *ssk)
 static bool refs_pay(const struct sdp_sock *ssk, const struct iov_iter *from)
 {
 	return !ssk->tx_user_pages ||
-	       ssk->tx_frags * PAGE_SIZE >= sdp_engine_payload_max(&ssk->engine) ||
+	       ssk->tx_frags * PAGE_SIZE >=
+		       sdp_engine_payload_max(&ssk->engine) ||
 	       (iov_iter_is_bvec(from) && PageCompound(from->bvec->bv_page));
 }
 
@@ -50,7 +51,8 @@ static bool refs_pay(const struct sdp_sock *ssk, const struct iov_iter *from)
  *
  * Return: 0 or -ENOBUFS.
  */
-int sdp_refs_begin(struct sdp_sock *ssk, const struct msghdr *msg, struct sdp_refs *refs)
+int sdp_refs_begin(struct sdp_sock *ssk, const struct msghdr *msg,
+		   struct sdp_refs *refs)
 {
 	struct ubuf_info *user = msg->msg_ubuf;
 	struct sock *sk = &ssk->sk;
@@ -63,7 +65,8 @@ int sdp_refs_begin(struct sdp_sock *ssk, const struct msghdr *msg, struct sdp_re
 		return 0;
 	}
 	if (!user && sock_flag(sk, SOCK_ZEROCOPY) && !refs->own) {
-		refs->own = sdp_zerocopy_alloc(sk, iov_iter_count(&msg->msg_iter));
+		refs->own =
+			sdp_zerocopy_alloc(sk, iov_iter_count(&msg->msg_iter));
 		if (!refs->own)
 			return -ENOBUFS;
 	}
@@ -114,7 +117,8 @@ bool sdp_refs_fit(const struct sdp_refs *refs, struct sk_buff *skb)
 {
 	if (!refs->user)
 		return true;
-	return !sdp_buf_cb(skb)->again && (!skb_zcopy(skb) || skb_zcopy(skb) == refs->user);
+	return !sdp_buf_cb(skb)->again &&
+	       (!skb_zcopy(skb) || skb_zcopy(skb) == refs->user);
 }
 
 /* Whether (@page, @offset) follows a fragment in memory that has one reference count. */
@@ -129,8 +133,8 @@ static bool follows(const skb_frag_t *frag, struct page *page, size_t offset)
 }
 
 /* Takes the caller's reference to @page. Returns false when there is no fragment left. */
-static bool add_frag(struct sdp_sock *ssk, struct sk_buff *skb, struct page *page, size_t offset,
-		     size_t n)
+static bool add_frag(struct sdp_sock *ssk, struct sk_buff *skb,
+		     struct page *page, size_t offset, size_t n)
 {
 	struct skb_shared_info *info = skb_shinfo(skb);
 	int i = info->nr_frags;
@@ -151,8 +155,8 @@ static bool add_frag(struct sdp_sock *ssk, struct sk_buff *skb, struct page *pag
 }
 
 /* The next page, with a reference; or NULL when its @n bytes have to be copied. */
-static struct page *next_page(struct sdp_refs *refs, struct iov_iter *from, u32 max, u32 least,
-			      size_t *offset, ssize_t *n)
+static struct page *next_page(struct sdp_refs *refs, struct iov_iter *from,
+			      u32 max, u32 least, size_t *offset, ssize_t *n)
 {
 	struct page *page;
 
@@ -234,9 +238,11 @@ int sdp_recv_report(struct sdp_sock *ssk, struct msghdr *msg)
 		return -EAGAIN;
 	report.ee = SKB_EXT_ERR(skb)->ee;
 	if (READ_ONCE(ssk->v6))
-		put_cmsg(msg, SOL_IPV6, IPV6_RECVERR, len + sizeof(report.offender.v6), &report);
+		put_cmsg(msg, SOL_IPV6, IPV6_RECVERR,
+			 len + sizeof(report.offender.v6), &report);
 	else
-		put_cmsg(msg, SOL_IP, IP_RECVERR, len + sizeof(report.offender.v4), &report);
+		put_cmsg(msg, SOL_IP, IP_RECVERR,
+			 len + sizeof(report.offender.v4), &report);
 	msg->msg_flags |= MSG_ERRQUEUE;
 	consume_skb(skb);
 	return 0;

@@ -17,12 +17,15 @@ static int put_ends(struct sk_buff *skb, const struct sdp_look *look, bool v6)
 	       nla_put_u16(skb, SDP_SOCK_A_PEER_PORT, look->peer.port);
 }
 
-static int put_owner(struct sk_buff *skb, struct netlink_callback *cb, struct sock *sk)
+static int put_owner(struct sk_buff *skb, struct netlink_callback *cb,
+		     struct sock *sk)
 {
 	struct user_namespace *asking = sk_user_ns(NETLINK_CB(cb->skb).sk);
 
-	return nla_put_u32(skb, SDP_SOCK_A_UID, from_kuid_munged(asking, sk->sk_uid)) ||
-	       nla_put_u64_64bit(skb, SDP_SOCK_A_INODE, sock_i_ino(sk), SDP_SOCK_A_PAD);
+	return nla_put_u32(skb, SDP_SOCK_A_UID,
+			   from_kuid_munged(asking, sk->sk_uid)) ||
+	       nla_put_u64_64bit(skb, SDP_SOCK_A_INODE, sock_i_ino(sk),
+				 SDP_SOCK_A_PAD);
 }
 
 static int put_numbers(struct sk_buff *skb, const struct sdp_look *look,
@@ -31,14 +34,18 @@ static int put_numbers(struct sk_buff *skb, const struct sdp_look *look,
 	if (nla_put_u8(skb, SDP_SOCK_A_STATE, look->state) ||
 	    nla_put_u32(skb, SDP_SOCK_A_RX_QUEUE, look->rx_queue) ||
 	    nla_put_u32(skb, SDP_SOCK_A_TX_QUEUE, look->tx_queue) ||
-	    (look->device[0] && nla_put_string(skb, SDP_SOCK_A_DEVICE, look->device)))
+	    (look->device[0] &&
+	     nla_put_string(skb, SDP_SOCK_A_DEVICE, look->device)))
 		return -EMSGSIZE;
-	return look->state == TCP_LISTEN ? 0 :
-	       nla_put_64bit(skb, SDP_SOCK_A_INFO, sizeof(*info), info, SDP_SOCK_A_PAD);
+	return look->state == TCP_LISTEN ?
+		       0 :
+		       nla_put_64bit(skb, SDP_SOCK_A_INFO, sizeof(*info), info,
+				     SDP_SOCK_A_PAD);
 }
 
 /* Returns not 0 when there is no room for it. */
-static int put_sock(struct sk_buff *skb, struct netlink_callback *cb, struct sdp_sock *ssk)
+static int put_sock(struct sk_buff *skb, struct netlink_callback *cb,
+		    struct sdp_sock *ssk)
 {
 	void *msg = sdp_genl_begin_dump(skb, cb);
 	struct sdp_look look;
@@ -47,7 +54,8 @@ static int put_sock(struct sk_buff *skb, struct netlink_callback *cb, struct sdp
 	if (!msg)
 		return -EMSGSIZE;
 	sdp_socks_look(ssk, &look, &info);
-	if (put_numbers(skb, &look, &info) || put_ends(skb, &look, READ_ONCE(ssk->v6)) ||
+	if (put_numbers(skb, &look, &info) ||
+	    put_ends(skb, &look, READ_ONCE(ssk->v6)) ||
 	    put_owner(skb, cb, &ssk->sk)) {
 		genlmsg_cancel(skb, msg);
 		return -EMSGSIZE;
@@ -78,14 +86,16 @@ int sdp_dump_socks(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-static int put_stat(struct sk_buff *skb, struct netlink_callback *cb, enum sdp_stat which)
+static int put_stat(struct sk_buff *skb, struct netlink_callback *cb,
+		    enum sdp_stat which)
 {
 	void *msg = sdp_genl_begin_dump(skb, cb);
 
 	if (!msg)
 		return -EMSGSIZE;
 	if (nla_put_string(skb, SDP_STAT_A_NAME, sdp_stat_name(which)) ||
-	    nla_put_u64_64bit(skb, SDP_STAT_A_VALUE, sdp_stat_sum(sock_net(skb->sk), which),
+	    nla_put_u64_64bit(skb, SDP_STAT_A_VALUE,
+			      sdp_stat_sum(sock_net(skb->sk), which),
 			      SDP_STAT_A_PAD)) {
 		genlmsg_cancel(skb, msg);
 		return -EMSGSIZE;

@@ -128,7 +128,8 @@ static inline struct sdp_net *sdp_net(const struct net *net)
 }
 
 /* The list that a socket belongs to. */
-static inline struct hlist_head *sdp_socks(struct sdp_net *sn, const struct sock *sk)
+static inline struct hlist_head *sdp_socks(struct sdp_net *sn,
+					   const struct sock *sk)
 {
 	return &sn->socks[hash_ptr(sk, SDP_SOCKS_BITS)];
 }
@@ -138,9 +139,11 @@ static inline void sdp_count(const struct net *net, enum sdp_stat which, long n)
 	this_cpu_add(sdp_net(net)->mib->count[which], n);
 }
 
-static inline void sdp_count_violation(const struct net *net, enum sdp_violation what)
+static inline void sdp_count_violation(const struct net *net,
+				       enum sdp_violation what)
 {
-	BUILD_BUG_ON(SDP_STAT_BadKey - SDP_STAT_BadLen != SDP_BAD_KEY - SDP_BAD_LEN);
+	BUILD_BUG_ON(SDP_STAT_BadKey - SDP_STAT_BadLen !=
+		     SDP_BAD_KEY - SDP_BAD_LEN);
 	if (what)
 		sdp_count(net, SDP_STAT_BadLen + (what - SDP_BAD_LEN), 1);
 }

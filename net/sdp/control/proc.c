@@ -15,19 +15,23 @@
 	"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid"	\
 	"  timeout inode ref dev mode credit posted theirs sent rcvd\n"
 
-static void show_address(struct seq_file *seq, const struct sdp_endpoint *e, bool v6)
+static void show_address(struct seq_file *seq, const struct sdp_endpoint *e,
+			 bool v6)
 {
 	const __be32 *a = e->ip.s6_addr32;
 
 	if (v6)
-		seq_printf(seq, " %08X%08X%08X%08X:%04X", a[0], a[1], a[2], a[3], e->port);
+		seq_printf(seq, " %08X%08X%08X%08X:%04X", a[0], a[1], a[2],
+			   a[3], e->port);
 	else
 		seq_printf(seq, " %08X:%04X", sdp_v4(e), e->port);
 }
 
 static char mode_letter(u8 mode)
 {
-	return mode == SDP_MODE_BUFFERED ? 'B' : mode == SDP_MODE_PIPELINED ? 'P' : 'C';
+	return mode == SDP_MODE_BUFFERED  ? 'B' :
+	       mode == SDP_MODE_PIPELINED ? 'P' :
+					    'C';
 }
 
 static void show_sock(struct seq_file *seq, struct sdp_sock *ssk, u32 number)
@@ -41,13 +45,15 @@ static void show_sock(struct seq_file *seq, struct sdp_sock *ssk, u32 number)
 	seq_printf(seq, "%4u:", number);
 	show_address(seq, &l.local, v6);
 	show_address(seq, &l.peer, v6);
-	seq_printf(seq, " %02X %08X:%08X %02X:%08lX %08X %5u %8d %llu", l.state, l.tx_queue,
-		   l.rx_queue, l.timer ? 1 : 0,
+	seq_printf(seq, " %02X %08X:%08X %02X:%08lX %08X %5u %8d %llu", l.state,
+		   l.tx_queue, l.rx_queue, l.timer ? 1 : 0,
 		   l.timer ? jiffies_delta_to_clock_t(expires - jiffies) : 0, 0,
-		   from_kuid_munged(seq_user_ns(seq), sk->sk_uid), 0, (u64)sock_i_ino(sk));
-	seq_printf(seq, " %d %s %c/%c %u %u %u %llu %llu\n", refcount_read(&sk->sk_refcnt),
-		   l.device[0] ? l.device : "-", mode_letter(l.tx_mode), mode_letter(l.rx_mode),
-		   l.credit, l.posted, l.theirs, l.sent, l.received);
+		   from_kuid_munged(seq_user_ns(seq), sk->sk_uid), 0,
+		   (u64)sock_i_ino(sk));
+	seq_printf(seq, " %d %s %c/%c %u %u %u %llu %llu\n",
+		   refcount_read(&sk->sk_refcnt), l.device[0] ? l.device : "-",
+		   mode_letter(l.tx_mode), mode_letter(l.rx_mode), l.credit,
+		   l.posted, l.theirs, l.sent, l.received);
 }
 
 /**
@@ -127,7 +133,8 @@ static int stats_show(struct seq_file *seq, void *v)
 	int i;
 
 	for (i = 0; i < SDP_STAT_COUNT; i++)
-		seq_printf(seq, "%-24s %lu\n", sdp_stat_name(i), sdp_stat_sum(net, i));
+		seq_printf(seq, "%-24s %lu\n", sdp_stat_name(i),
+			   sdp_stat_sum(net, i));
 	return 0;
 }
 
@@ -142,7 +149,8 @@ int sdp_proc_register(struct net *net)
 	if (!proc_create_net("sdp", 0444, net->proc_net, &socks_ops,
 			     sizeof(struct reader)))
 		return -ENOMEM;
-	if (proc_create_net_single("sdpstat", 0444, net->proc_net, stats_show, NULL))
+	if (proc_create_net_single("sdpstat", 0444, net->proc_net, stats_show,
+				   NULL))
 		return 0;
 	remove_proc_entry("sdp", net->proc_net);
 	return -ENOMEM;

@@ -33,7 +33,8 @@ struct sdp_sock *sdp_socks_at(struct sdp_net *sn, loff_t *pos)
 	struct sdp_sock *ssk;
 	u32 list;
 
-	for (list = *pos >> PLACE_BITS; list < ARRAY_SIZE(sn->socks); list++, place = 0) {
+	for (list = *pos >> PLACE_BITS; list < ARRAY_SIZE(sn->socks);
+	     list++, place = 0) {
 		hlist_for_each_entry_rcu(ssk, &sn->socks[list], list_node) {
 			if (place_of(ssk) < place)
 				continue;
@@ -53,9 +54,11 @@ struct sdp_sock *sdp_socks_at(struct sdp_net *sn, loff_t *pos)
  *
  * Return: the next socket or NULL.
  */
-struct sdp_sock *sdp_socks_next(struct sdp_net *sn, struct sdp_sock *ssk, loff_t *pos)
+struct sdp_sock *sdp_socks_next(struct sdp_net *sn, struct sdp_sock *ssk,
+				loff_t *pos)
 {
-	struct hlist_node *node = rcu_dereference(hlist_next_rcu(&ssk->list_node));
+	struct hlist_node *node =
+		rcu_dereference(hlist_next_rcu(&ssk->list_node));
 	u32 list = *pos >> PLACE_BITS;
 
 	if (!node) {
@@ -73,7 +76,8 @@ struct sdp_sock *sdp_socks_next(struct sdp_net *sn, struct sdp_sock *ssk, loff_t
  * @look: filled in
  * @info: the same moment in more numbers, or NULL
  */
-void sdp_socks_look(struct sdp_sock *ssk, struct sdp_look *look, struct sdp_info *info)
+void sdp_socks_look(struct sdp_sock *ssk, struct sdp_look *look,
+		    struct sdp_info *info)
 {
 	const struct sdp_credit *c = &ssk->engine.credit;
 	struct sock *sk = &ssk->sk;
@@ -85,7 +89,8 @@ void sdp_socks_look(struct sdp_sock *ssk, struct sdp_look *look, struct sdp_info
 	look->peer = ssk->peer;
 	look->state = sk->sk_state;
 	look->tx_queue = ssk->tx_outq;
-	look->rx_queue = look->state == TCP_LISTEN ? sk->sk_ack_backlog : sdp_readable(ssk);
+	look->rx_queue = look->state == TCP_LISTEN ? sk->sk_ack_backlog :
+						     sdp_readable(ssk);
 	look->sent = ssk->sent;
 	look->received = ssk->received;
 	/* What a connection begins with. */

@@ -50,7 +50,9 @@ struct sdp_look {
 };
 
 struct sdp_sock *sdp_socks_at(struct sdp_net *sn, loff_t *pos);
-struct sdp_sock *sdp_socks_next(struct sdp_net *sn, struct sdp_sock *ssk, loff_t *pos);
-void sdp_socks_look(struct sdp_sock *ssk, struct sdp_look *look, struct sdp_info *info);
+struct sdp_sock *sdp_socks_next(struct sdp_net *sn, struct sdp_sock *ssk,
+				loff_t *pos);
+void sdp_socks_look(struct sdp_sock *ssk, struct sdp_look *look,
+		    struct sdp_info *info);
 
 #endif /* SDP_SOCKS_H */

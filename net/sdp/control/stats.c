@@ -36,6 +36,7 @@ unsigned long sdp_stat_sum(const struct net *net, enum sdp_stat which)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(sdp_net(net)->mib, cpu)->count[which]);
+		sum += READ_ONCE(
+			per_cpu_ptr(sdp_net(net)->mib, cpu)->count[which]);
 	return sum;
 }

@@ -38,7 +38,8 @@ static const char * const schemes[] = {
 };
 
 /* A setting that is one of a few words. */
-static int do_scheme(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int do_scheme(sdp_ctl_table *table, int write, void *buffer, size_t *len,
+		     loff_t *pos)
 {
 	unsigned int *value = table->data;
 	char word[16] = "";
@@ -203,14 +204,16 @@ void sdp_sysctl_exit(void)
  */
 int sdp_sysctl_register(struct net *net, struct sdp_net *sn)
 {
-	struct ctl_table *table = kmemdup(template, sizeof(template), GFP_KERNEL);
+	struct ctl_table *table =
+		kmemdup(template, sizeof(template), GFP_KERNEL);
 	struct ctl_table *entry;
 
 	if (!table)
 		return -ENOMEM;
 	for (entry = table; entry->procname; entry++)
 		entry->data = (u8 *)&sn->settings + (uintptr_t)entry->data;
-	sn->sysctl = sdp_register_net_sysctl(net, "net/sdp", table, ARRAY_SIZE(template) - 1);
+	sn->sysctl = sdp_register_net_sysctl(net, "net/sdp", table,
+					     ARRAY_SIZE(template) - 1);
 	if (sn->sysctl)
 		return 0;
 	kfree(table);

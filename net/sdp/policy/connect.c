@@ -33,7 +33,8 @@ static struct workqueue_struct *attempt_wq;
 static void look_in(struct sdp_shadow *shadow, long time)
 {
 	sdp_shadow_get(shadow);
-	if (!queue_delayed_work(attempt_wq, &shadow->work, min(time, HZ * 3600L)))
+	if (!queue_delayed_work(attempt_wq, &shadow->work,
+				min(time, HZ * 3600L)))
 		sdp_shadow_put(shadow);
 }
 
@@ -153,7 +154,8 @@ static int begin_tcp(struct sdp_shadow *shadow)
 		return begin_multipath(shadow);
 	/* Set meanwhile; TCP refuses that while it connects, and now would wait for data. */
 	tcp_sk(sk)->fastopen_connect = 0;
-	err = sk->sk_prot->connect(sk, (struct sdp_sockaddr *)&shadow->addr, shadow->len);
+	err = sk->sk_prot->connect(sk, (struct sdp_sockaddr *)&shadow->addr,
+				   shadow->len);
 	release_sock(sk);
 	return err;
 }
@@ -199,7 +201,8 @@ static void succeed(struct sdp_shadow *shadow)
 /* A peer that is busy answers: it is another thing than silence, and soon over. */
 static enum sdp_fallback too_late(const struct sock *sk)
 {
-	return READ_ONCE(sdp_sk(sk)->peer_busy) ? SDP_FELL_BUSY : SDP_FELL_TIMEOUT;
+	return READ_ONCE(sdp_sk(sk)->peer_busy) ? SDP_FELL_BUSY :
+						  SDP_FELL_TIMEOUT;
 }
 
 /* What came of it: a reason to fall back, or that it has, or had, a connection. */
@@ -243,7 +246,8 @@ static void decide(struct sdp_shadow *shadow)
 /* A call may be held up by its program's own memory: it shall not hold up others' connects. */
 static void attempt_work(struct work_struct *work)
 {
-	struct sdp_shadow *shadow = container_of(to_delayed_work(work), struct sdp_shadow, work);
+	struct sdp_shadow *shadow =
+		container_of(to_delayed_work(work), struct sdp_shadow, work);
 	struct file *file = NULL;
 
 	if (!down_write_trylock(&shadow->lock)) {
@@ -253,7 +257,8 @@ static void attempt_work(struct work_struct *work)
 		return;
 	}
 	/* Else it was stopped, the socket may be gone; or it is being closed, which stops it. */
-	if (shadow->stage == SDP_CONNECTING && sdp_keep_open(shadow->sock->file)) {
+	if (shadow->stage == SDP_CONNECTING &&
+	    sdp_keep_open(shadow->sock->file)) {
 		file = shadow->sock->file;
 		decide(shadow);
 	}
@@ -303,9 +308,10 @@ static void wish_make(struct wish *w, const struct socket *sock)
 
 	w->timeo = sock_sndtimeo(sk, w->flags & O_NONBLOCK);
 	w->end = jiffies + w->timeo;
-	w->valid = !sdp_addr_get(&w->peer, (struct sockaddr_storage *)w->addr, w->len,
-				 sk->sk_family);
-	w->verdict = w->valid ? sdp_policy_ask(sock_net(sk), SDP_ROLE_CONNECT, &w->peer) :
+	w->valid = !sdp_addr_get(&w->peer, (struct sockaddr_storage *)w->addr,
+				 w->len, sk->sk_family);
+	w->verdict = w->valid ? sdp_policy_ask(sock_net(sk), SDP_ROLE_CONNECT,
+					       &w->peer) :
 				SDP_VERDICT_TCP;
 }
 
@@ -317,7 +323,8 @@ static void wish_make(struct wish *w, const struct socket *sock)
 static int begin(struct sdp_shadow *shadow, const struct sdp_endpoint *peer)
 {
 	struct net *net = sock_net(shadow->sock->sk);
-	int err = sdp_shadow_make_sdp(shadow) ?: sdp_shadow_bind(shadow, SDP_ROLE_CONNECT);
+	int err = sdp_shadow_make_sdp(shadow) ?:
+			  sdp_shadow_bind(shadow, SDP_ROLE_CONNECT);
 	unsigned int ms = READ_ONCE(sdp_policy(net)->fallback_ms);
 
 	if (err)
@@ -327,7 +334,8 @@ static int begin(struct sdp_shadow *shadow, const struct sdp_endpoint *peer)
 	shadow->deadline = jiffies + msecs_to_jiffies(ms);
 	shadow->as_all = sdp_connect_as_all(sdp_sk(shadow->sdp->sk), ms);
 	listen_to(shadow);
-	err = shadow->sdp->ops->connect(shadow->sdp, (struct sdp_sockaddr *)&shadow->addr,
+	err = shadow->sdp->ops->connect(shadow->sdp,
+					(struct sdp_sockaddr *)&shadow->addr,
 					shadow->len, O_NONBLOCK);
 	if (err == -EINPROGRESS)
 		return 0;
@@ -343,7 +351,8 @@ static int only_sdp(struct sdp_shadow *shadow)
 
 	if (!sdp_shadow_possible(shadow))
 		return -EOPNOTSUPP;
-	err = sdp_shadow_make_sdp(shadow) ?: sdp_shadow_bind(shadow, SDP_ROLE_CONNECT);
+	err = sdp_shadow_make_sdp(shadow) ?:
+		      sdp_shadow_bind(shadow, SDP_ROLE_CONNECT);
 	if (err) {
 		sdp_shadow_drop_sdp(shadow);
 		return err;
@@ -363,14 +372,16 @@ static int ask_bpf(struct sdp_shadow *shadow, struct wish *w)
 
 	shadow->len = min_t(size_t, w->len, sizeof(shadow->addr));
 	memcpy(&shadow->addr, w->addr, shadow->len);
-	err = sdp_connect_ask_bpf(shadow->sock->sk, (struct sdp_sockaddr *)&shadow->addr,
+	err = sdp_connect_ask_bpf(shadow->sock->sk,
+				  (struct sdp_sockaddr *)&shadow->addr,
 				  shadow->len);
 	return err ?: sdp_addr_get(&w->peer, &shadow->addr, shadow->len,
 				   shadow->sock->sk->sk_family);
 }
 
 /* Returns why not, or SDP_FELL_NOT: the attempt is on its way. */
-static enum sdp_fallback try_sdp(struct sdp_shadow *shadow, const struct wish *w)
+static enum sdp_fallback try_sdp(struct sdp_shadow *shadow,
+				 const struct wish *w)
 {
 	struct sock *sk = shadow->sock->sk;
 	int err;
@@ -415,7 +426,8 @@ static int decide_first(struct sdp_shadow *shadow, struct wish *w)
 		if (err)
 			return err;
 	}
-	sdp_fallback_describe(&shadow->fell, shadow->sock, SDP_ROLE_CONNECT, &w->peer);
+	sdp_fallback_describe(&shadow->fell, shadow->sock, SDP_ROLE_CONNECT,
+			      &w->peer);
 	if (possible) {
 		why = try_sdp(shadow, w);
 		if (!why)
@@ -450,7 +462,8 @@ int sdp_attempt_wait(struct sdp_shadow *shadow, u32 attempt, long timeo)
 
 	if (!timeo)
 		return over(shadow, attempt) ? 0 : -EAGAIN;
-	left = wait_event_interruptible_timeout(shadow->decided, over(shadow, attempt), timeo);
+	left = wait_event_interruptible_timeout(shadow->decided,
+						over(shadow, attempt), timeo);
 	if (left > 0)
 		return 0;
 	return left ? sock_intr_errno(timeo) : -EAGAIN;
@@ -460,7 +473,8 @@ int sdp_attempt_wait(struct sdp_shadow *shadow, u32 attempt, long timeo)
  * Whoever gives up waiting leaves it to others to ask what came of it. Returns 0 when the socket's
  * new calls shall go on; @err is for "not yet".
  */
-static int wait_here(struct sdp_shadow *shadow, u32 attempt, long timeo, int err)
+static int wait_here(struct sdp_shadow *shadow, u32 attempt, long timeo,
+		     int err)
 {
 	int waited = sdp_attempt_wait(shadow, attempt, timeo);
 
@@ -480,7 +494,8 @@ static int wait_here(struct sdp_shadow *shadow, u32 attempt, long timeo, int err
 
 static bool ends_it(const struct wish *w)
 {
-	const struct sockaddr_storage *ss = (const struct sockaddr_storage *)w->addr;
+	const struct sockaddr_storage *ss =
+		(const struct sockaddr_storage *)w->addr;
 
 	return w->len >= (int)offsetofend(struct sockaddr_storage, ss_family) &&
 	       ss->ss_family == AF_UNSPEC;
@@ -496,7 +511,8 @@ static bool for_tcp(const struct sdp_shadow *shadow, const struct wish *w)
 
 static bool under_way(const struct socket *sock)
 {
-	return (1 << READ_ONCE(READ_ONCE(sock->sk)->sk_state)) & (TCPF_SYN_SENT | TCPF_SYN_RECV);
+	return (1 << READ_ONCE(READ_ONCE(sock->sk)->sk_state)) &
+	       (TCPF_SYN_SENT | TCPF_SYN_RECV);
 }
 
 /*
@@ -512,7 +528,8 @@ static int go_on(struct socket *sock, const struct wish *w, int err)
 
 	if (w->timeo != MAX_SCHEDULE_TIMEOUT) {
 		left = max(0L, (long)(w->end - jiffies));
-		left = wait_event_interruptible_timeout(sock->wq.wait, !under_way(sock), left);
+		left = wait_event_interruptible_timeout(sock->wq.wait,
+							!under_way(sock), left);
 		if (left <= 0)
 			return left ? sock_intr_errno(w->timeo) : err;
 		flags |= O_NONBLOCK;
@@ -577,7 +594,8 @@ static bool connect_locked(struct sdp_shadow *shadow, struct wish *w, int *err)
  *
  * Return: 0 or an errno, as TCP would say it.
  */
-int sdp_attempt(struct sdp_shadow *shadow, struct sdp_sockaddr *addr, int len, int flags)
+int sdp_attempt(struct sdp_shadow *shadow, struct sdp_sockaddr *addr, int len,
+		int flags)
 {
 	struct wish w = { .addr = addr, .len = len, .flags = flags };
 	struct socket *sock = shadow->sock;

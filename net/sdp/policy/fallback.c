@@ -67,7 +67,8 @@ enum sdp_fallback sdp_fallback_reason(int error)
 	}
 }
 
-static struct sdp_silent *place_of(struct sdp_policy *policy, const struct sdp_endpoint *peer)
+static struct sdp_silent *place_of(struct sdp_policy *policy,
+				   const struct sdp_endpoint *peer)
 {
 	u32 hash = jhash(&peer->ip, sizeof(peer->ip), peer->port);
 
@@ -76,7 +77,8 @@ static struct sdp_silent *place_of(struct sdp_policy *policy, const struct sdp_e
 
 static bool same(const struct sdp_endpoint *a, const struct sdp_endpoint *b)
 {
-	return a->port == b->port && a->scope == b->scope && ipv6_addr_equal(&a->ip, &b->ip);
+	return a->port == b->port && a->scope == b->scope &&
+	       ipv6_addr_equal(&a->ip, &b->ip);
 }
 
 /**
@@ -97,7 +99,8 @@ const char *sdp_fallback_text(enum sdp_fallback why)
  *
  * Return: for how long it need not be asked (ms); 0 when it is.
  */
-unsigned int sdp_fallback_silent_ms(struct net *net, const struct sdp_endpoint *peer)
+unsigned int sdp_fallback_silent_ms(struct net *net,
+				    const struct sdp_endpoint *peer)
 {
 	struct sdp_policy *policy = sdp_policy(net);
 	struct sdp_silent *silent = place_of(policy, peer);
@@ -122,7 +125,8 @@ void sdp_fallback_remember(struct net *net, const struct sdp_endpoint *peer)
 
 	spin_lock_bh(&policy->note_lock);
 	silent->peer = *peer;
-	silent->until = jiffies + msecs_to_jiffies(READ_ONCE(policy->fallback_memory_ms));
+	silent->until = jiffies +
+			msecs_to_jiffies(READ_ONCE(policy->fallback_memory_ms));
 	spin_unlock_bh(&policy->note_lock);
 }
 
@@ -133,8 +137,8 @@ void sdp_fallback_remember(struct net *net, const struct sdp_endpoint *peer)
  * @role: listen or connect
  * @where: the address
  */
-void sdp_fallback_describe(struct sdp_fell *fell, struct socket *sock, enum sdp_role role,
-			   const struct sdp_endpoint *where)
+void sdp_fallback_describe(struct sdp_fell *fell, struct socket *sock,
+			   enum sdp_role role, const struct sdp_endpoint *where)
 {
 	fell->inode = SOCK_INODE(sock)->i_ino;
 	put_pid(fell->pid);
@@ -163,7 +167,8 @@ pid_t sdp_fallback_pid(const struct sdp_fell *fell)
  *
  * May sleep.
  */
-void sdp_fallback_note(struct net *net, struct sdp_fell *fell, enum sdp_fallback why)
+void sdp_fallback_note(struct net *net, struct sdp_fell *fell,
+		       enum sdp_fallback why)
 {
 	struct sdp_policy *policy = sdp_policy(net);
 
@@ -171,8 +176,9 @@ void sdp_fallback_note(struct net *net, struct sdp_fell *fell, enum sdp_fallback
 		     SDP_FELL_MTU - SDP_FELL_ROUTE);
 	sdp_count(net, SDP_STAT_FellRoute + (why - SDP_FELL_ROUTE), 1);
 	if (trace_sdp_fallback_enabled())
-		trace_sdp_fallback(fell->role == SDP_ROLE_CONNECT, &fell->where, pid_nr(fell->pid),
-				   fell->comm, fell->inode, reasons[why]);
+		trace_sdp_fallback(fell->role == SDP_ROLE_CONNECT, &fell->where,
+				   pid_nr(fell->pid), fell->comm, fell->inode,
+				   reasons[why]);
 	fell->at = ktime_get_real_seconds();
 	fell->why = why;
 	sdp_fell_keep(policy, fell);
@@ -182,11 +188,14 @@ static void show_one(struct seq_file *seq, const struct sdp_fell *fell)
 {
 	seq_printf(seq, "%lld %d ", fell->at, sdp_fallback_pid(fell));
 	seq_escape(seq, fell->comm, " \t\n\\");
-	seq_printf(seq, " %s ", fell->role == SDP_ROLE_CONNECT ? "connect" : "listen");
+	seq_printf(seq, " %s ",
+		   fell->role == SDP_ROLE_CONNECT ? "connect" : "listen");
 	if (sdp_is_v4(&fell->where))
-		seq_printf(seq, "%pI4:%u", &fell->where.ip.s6_addr32[3], fell->where.port);
+		seq_printf(seq, "%pI4:%u", &fell->where.ip.s6_addr32[3],
+			   fell->where.port);
 	else
-		seq_printf(seq, "[%pI6c]:%u", &fell->where.ip, fell->where.port);
+		seq_printf(seq, "[%pI6c]:%u", &fell->where.ip,
+			   fell->where.port);
 	seq_printf(seq, " %s\n", reasons[fell->why]);
 }
 
@@ -215,8 +224,10 @@ static int fallbacks_show(struct seq_file *seq, void *v)
  */
 int sdp_fallback_register(struct net *net)
 {
-	return proc_create_net_single("sdp_fallbacks", 0400, net->proc_net, fallbacks_show,
-				      NULL) ? 0 : -ENOMEM;
+	return proc_create_net_single("sdp_fallbacks", 0400, net->proc_net,
+				      fallbacks_show, NULL) ?
+		       0 :
+		       -ENOMEM;
 }
 
 /**

@@ -53,8 +53,8 @@ static struct hlist_head *list_of(struct sdp_fells *fells, u64 inode)
  * In a fresh place, or in that of the oldest, whose process is left in @pid; under the lock.
  * Returns what it did not need.
  */
-static struct kept *enter(struct sdp_fells *fells, const struct sdp_fell *fell, struct kept *fresh,
-			  struct pid **pid)
+static struct kept *enter(struct sdp_fells *fells, const struct sdp_fell *fell,
+			  struct kept *fresh, struct pid **pid)
 {
 	struct kept **place = place_of(fells, fells->count);
 
@@ -160,7 +160,8 @@ int sdp_fell_reason(struct sdp_policy *policy, u64 inode)
 
 	spin_lock_bh(&policy->note_lock);
 	if (policy->fells) {
-		hlist_for_each_entry(kept, list_of(policy->fells, inode), node) {
+		hlist_for_each_entry(kept, list_of(policy->fells, inode),
+				     node) {
 			if (kept->fell.inode == inode) {
 				why = kept->fell.why;
 				break;

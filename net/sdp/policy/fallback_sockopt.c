@@ -39,7 +39,8 @@ static int reason_of(struct sock *sk)
 		return -ENODATA;
 	if (is_pair(sock))
 		return SDP_FELL_NOT;
-	return sdp_fell_reason(sdp_policy(sock_net(sk)), SOCK_INODE(sock)->i_ino);
+	return sdp_fell_reason(sdp_policy(sock_net(sk)),
+			       SOCK_INODE(sock)->i_ino);
 }
 
 static int get_reason(struct sock *sk, int option, void __user *user, int *len)

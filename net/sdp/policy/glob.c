@@ -35,7 +35,8 @@ static size_t bracket(const char *glob, size_t len, u8 c, bool *yes)
 	for (; at < len && (first || glob[at] != ']'); first = false) {
 		low = bracket_byte(glob, len, &at);
 		high = low;
-		if (low >= 0 && at + 1 < len && glob[at] == '-' && glob[at + 1] != ']') {
+		if (low >= 0 && at + 1 < len && glob[at] == '-' &&
+		    glob[at + 1] != ']') {
 			at++;
 			high = bracket_byte(glob, len, &at);
 		}
@@ -124,7 +125,9 @@ bool sdp_glob_match(const char *glob, size_t len, const char *string)
 			continue;
 		}
 		yes = false;
-		step = at < len ? element(glob + at, len - at, (u8)*string, &yes) : 0;
+		step = at < len ?
+			       element(glob + at, len - at, (u8)*string, &yes) :
+			       0;
 		if (step && yes) {
 			at += step;
 			string++;

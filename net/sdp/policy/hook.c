@@ -33,7 +33,8 @@ static void notrace new_file(struct socket *sock)
 {
 	struct sock *sk = sock ? sock->sk : NULL;
 
-	if (!sk || sk->sk_kern_sock || sk->sk_type != SOCK_STREAM || sk->sk_state != TCP_CLOSE)
+	if (!sk || sk->sk_kern_sock || sk->sk_type != SOCK_STREAM ||
+	    sk->sk_state != TCP_CLOSE)
 		return;
 	if (READ_ONCE(sdp_policy(sock_net(sk))->rewrite))
 		sdp_shim_begin(sock);
@@ -58,8 +59,8 @@ static bool notrace in_module(unsigned long ip)
 #endif
 }
 
-static void notrace traced(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			   struct ftrace_regs *fregs)
+static void notrace traced(unsigned long ip, unsigned long parent_ip,
+			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	struct socket *sock = (struct socket *)sdp_traced_argument(fregs, 0);
 
@@ -75,7 +76,8 @@ static struct ftrace_ops probe = {
 
 static int probe_begin(void)
 {
-	int err = ftrace_set_filter_ip(&probe, (unsigned long)sock_alloc_file, 0, 1);
+	int err = ftrace_set_filter_ip(&probe, (unsigned long)sock_alloc_file,
+				       0, 1);
 
 	if (!err)
 		err = register_ftrace_function(&probe);
@@ -186,8 +188,9 @@ int sdp_hook_begin(void)
 	hooked |= !err;
 	mutex_unlock(&lock);
 	if (err)
-		pr_warn_once("sdp: sock_alloc_file cannot be traced (%d), so net.sdp.rewrite cannot be on\n",
-			     err);
+		pr_warn_once(
+			"sdp: sock_alloc_file cannot be traced (%d), so net.sdp.rewrite cannot be on\n",
+			err);
 	return err;
 }
 

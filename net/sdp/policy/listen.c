@@ -38,7 +38,8 @@ static void be_like(struct sdp_sock *ssk, struct sock *tcp)
 	ssk->like = tcp;
 }
 
-static void name_of(struct socket *sock, const struct proto_ops *tcp, struct sdp_endpoint *e)
+static void name_of(struct socket *sock, const struct proto_ops *tcp,
+		    struct sdp_endpoint *e)
 {
 	struct sockaddr_storage name = { };
 	int len = tcp->getname(sock, (struct sockaddr *)&name, 0);
@@ -120,7 +121,8 @@ static int both(struct sdp_shadow *shadow, int backlog)
 }
 
 /* Shadow locked for writing. */
-static int decide(struct sdp_shadow *shadow, int backlog, enum sdp_verdict verdict)
+static int decide(struct sdp_shadow *shadow, int backlog,
+		  enum sdp_verdict verdict)
 {
 	struct socket *sock = shadow->sock;
 	int err;
@@ -134,7 +136,8 @@ static int decide(struct sdp_shadow *shadow, int backlog, enum sdp_verdict verdi
 	default:
 		break;
 	}
-	if (sock->state != SS_UNCONNECTED || READ_ONCE(sock->sk->sk_state) != TCP_CLOSE)
+	if (sock->state != SS_UNCONNECTED ||
+	    READ_ONCE(sock->sk->sk_state) != TCP_CLOSE)
 		return shadow->tcp->listen(sock, backlog);
 	if (verdict == SDP_VERDICT_SDP)
 		return only_sdp(shadow, backlog);
@@ -174,24 +177,28 @@ int sdp_pair_listen(struct sdp_shadow *shadow, int backlog)
 	return READ_ONCE(sock->ops)->listen(sock, backlog);
 }
 
-static int accept_sdp(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEPT_ARGS)
+static int accept_sdp(struct sdp_shadow *shadow, struct socket *newsock,
+		      SDP_ACCEPT_ARGS)
 {
 	int err;
 
 	newsock->ops = shadow->sdp->ops;
-	err = sdp_accept_now(shadow->sdp->ops, shadow->sdp, newsock, SDP_ACCEPT_PASS);
+	err = sdp_accept_now(shadow->sdp->ops, shadow->sdp, newsock,
+			     SDP_ACCEPT_PASS);
 	if (!err)
 		SDP_INC(sock_net(newsock->sk), PolicyAccepts);
 	return err;
 }
 
 /* The reference to the module was for our calls; the kernel's have another owner. */
-static int accept_tcp(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEPT_ARGS)
+static int accept_tcp(struct sdp_shadow *shadow, struct socket *newsock,
+		      SDP_ACCEPT_ARGS)
 {
 	int err;
 
 	newsock->ops = shadow->tcp;
-	err = sdp_accept_now(shadow->tcp, shadow->sock, newsock, SDP_ACCEPT_PASS);
+	err = sdp_accept_now(shadow->tcp, shadow->sock, newsock,
+			     SDP_ACCEPT_PASS);
 	if (!err) {
 		__module_get(shadow->tcp->owner);
 		module_put(THIS_MODULE);
@@ -237,7 +244,8 @@ static int accept_in_turn(struct sdp_shadow *shadow, struct socket *newsock,
 }
 
 /* Whoever has something. -EAGAIN: neither. */
-static int accept_either(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEPT_ARGS)
+static int accept_either(struct sdp_shadow *shadow, struct socket *newsock,
+			 SDP_ACCEPT_ARGS)
 {
 	const struct proto_ops *ops = newsock->ops;
 	int err = -EINVAL;
@@ -254,7 +262,8 @@ static int accept_either(struct sdp_shadow *shadow, struct socket *newsock, SDP_
 }
 
 /* accept(2) of a socket that listens by both; the caller has a reference to @shadow. */
-int sdp_pair_accept(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEPT_ARGS)
+int sdp_pair_accept(struct sdp_shadow *shadow, struct socket *newsock,
+		    SDP_ACCEPT_ARGS)
 {
 	struct socket *sock = shadow->sock;
 	long timeo = sock_rcvtimeo(sock->sk, SDP_ACCEPT_FLAGS & O_NONBLOCK);
@@ -286,11 +295,13 @@ int sdp_pair_accept(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEP
  *
  * Return: EPOLL* bits.
  */
-__poll_t sdp_pair_poll(struct file *file, struct sdp_shadow *shadow, poll_table *wait)
+__poll_t sdp_pair_poll(struct file *file, struct sdp_shadow *shadow,
+		       poll_table *wait)
 {
 	__poll_t mask = shadow->tcp->poll(file, shadow->sock, wait);
 
-	if (!sdp_pair_half_gone(shadow) && !list_empty_careful(&sdp_sk(shadow->sdp->sk)->accepted))
+	if (!sdp_pair_half_gone(shadow) &&
+	    !list_empty_careful(&sdp_sk(shadow->sdp->sk)->accepted))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	return mask;
 }

@@ -14,7 +14,8 @@
 
 static char *policy_file;
 module_param(policy_file, charp, 0444);
-MODULE_PARM_DESC(policy_file, "File with the rules that net.sdp.policy begins with");
+MODULE_PARM_DESC(policy_file,
+		 "File with the rules that net.sdp.policy begins with");
 
 static bool rewrite;
 module_param(rewrite, bool, 0);
@@ -23,10 +24,12 @@ MODULE_PARM_DESC(rewrite, "1: net.sdp.rewrite is on from the beginning");
 static void say_mistake(const struct sdp_policy_change *change, int err)
 {
 	if (change->wrong.what)
-		pr_err("sdp: %s:%u:%u: expected %s; there are no rules\n", policy_file,
-		       change->wrong.line, change->wrong.column, change->wrong.what);
+		pr_err("sdp: %s:%u:%u: expected %s; there are no rules\n",
+		       policy_file, change->wrong.line, change->wrong.column,
+		       change->wrong.what);
 	else
-		pr_err("sdp: %s: error %d; there are no rules\n", policy_file, err);
+		pr_err("sdp: %s: error %d; there are no rules\n", policy_file,
+		       err);
 }
 
 static void read_policy(void)
@@ -36,11 +39,12 @@ static void read_policy(void)
 	ssize_t len;
 	int err;
 
-	len = kernel_read_file_from_path(policy_file, 0, &text, SDP_POLICY_TEXT_MAX, NULL,
+	len = kernel_read_file_from_path(policy_file, 0, &text,
+					 SDP_POLICY_TEXT_MAX, NULL,
 					 READING_POLICY);
 	if (len < 0) {
-		pr_err("sdp: %s cannot be read: error %zd; there are no rules\n", policy_file,
-		       len);
+		pr_err("sdp: %s cannot be read: error %zd; there are no rules\n",
+		       policy_file, len);
 		return;
 	}
 	change.text = text;

@@ -14,22 +14,26 @@
 static int put_policy(struct sk_buff *skb, const struct sdp_policy *policy,
 		      const struct sdp_rules *rules)
 {
-	return nla_put_string(skb, SDP_POLICY_A_TEXT, rules ? rules->text : "") ||
+	return nla_put_string(skb, SDP_POLICY_A_TEXT,
+			      rules ? rules->text : "") ||
 	       nla_put_string(skb, SDP_POLICY_A_ERROR, policy->error) ||
 	       nla_put_u8(skb, SDP_POLICY_A_REWRITE, policy->rewrite) ||
-	       nla_put_u32(skb, SDP_POLICY_A_FALLBACK_MS, READ_ONCE(policy->fallback_ms)) ||
+	       nla_put_u32(skb, SDP_POLICY_A_FALLBACK_MS,
+			   READ_ONCE(policy->fallback_ms)) ||
 	       nla_put_u32(skb, SDP_POLICY_A_FALLBACK_MEMORY_MS,
 			   READ_ONCE(policy->fallback_memory_ms));
 }
 
 /* Under the policy's lock. */
-static int answer_get(struct sdp_policy *policy, struct genl_info *info, struct sk_buff **answer)
+static int answer_get(struct sdp_policy *policy, struct genl_info *info,
+		      struct sk_buff **answer)
 {
 	const struct sdp_rules *rules;
 	struct sk_buff *skb;
 	void *msg;
 
-	rules = rcu_dereference_protected(policy->rules, lockdep_is_held(&policy->lock));
+	rules = rcu_dereference_protected(policy->rules,
+					  lockdep_is_held(&policy->lock));
 	skb = genlmsg_new((rules ? rules->len : 0) + ANSWER_ROOM, GFP_KERNEL);
 	if (!skb)
 		return -ENOMEM;
@@ -81,7 +85,8 @@ const struct nla_policy sdp_request_set_attrs[SDP_POLICY_A_MAX + 1] = {
 };
 
 /* A string may end with a NUL, which is not of it then. */
-static void take_text(struct sdp_policy_change *change, const struct nlattr *attr)
+static void take_text(struct sdp_policy_change *change,
+		      const struct nlattr *attr)
 {
 	change->text = nla_data(attr);
 	change->len = nla_len(attr);
@@ -118,16 +123,20 @@ int sdp_request_set(struct sk_buff *skb, struct genl_info *info)
 	if (attrs[SDP_POLICY_A_REWRITE])
 		change.rewrite = nla_get_u8(attrs[SDP_POLICY_A_REWRITE]);
 	if (attrs[SDP_POLICY_A_FALLBACK_MS])
-		change.fallback_ms = nla_get_u32(attrs[SDP_POLICY_A_FALLBACK_MS]);
+		change.fallback_ms =
+			nla_get_u32(attrs[SDP_POLICY_A_FALLBACK_MS]);
 	if (attrs[SDP_POLICY_A_FALLBACK_MEMORY_MS])
-		change.fallback_memory_ms = nla_get_u32(attrs[SDP_POLICY_A_FALLBACK_MEMORY_MS]);
+		change.fallback_memory_ms =
+			nla_get_u32(attrs[SDP_POLICY_A_FALLBACK_MEMORY_MS]);
 	err = may_switch_on(skb, &change) ?:
 	      sdp_policy_change(genl_info_net(info), &change);
 	if (change.error[0]) {
 		NL_SET_BAD_ATTR(info->extack, attrs[SDP_POLICY_A_TEXT]);
-		sdp_extack_text(info->extack, change.error, "see POLICY_GET for the mistake");
+		sdp_extack_text(info->extack, change.error,
+				"see POLICY_GET for the mistake");
 	} else if (err == -EOPNOTSUPP && change.rewrite > 0) {
-		NL_SET_ERR_MSG(info->extack, "this kernel cannot trace new sockets");
+		NL_SET_ERR_MSG(info->extack,
+			       "this kernel cannot trace new sockets");
 	} else if (err == -EPERM) {
 		NL_SET_ERR_MSG(info->extack,
 			       "see net.sdp.unprivileged_rewrite");
@@ -137,15 +146,19 @@ int sdp_request_set(struct sk_buff *skb, struct genl_info *info)
 
 static int put_fell(struct sk_buff *skb, const struct sdp_fell *fell)
 {
-	return nla_put_u64_64bit(skb, SDP_FELL_A_AT, fell->at, SDP_FELL_A_PAD) ||
+	return nla_put_u64_64bit(skb, SDP_FELL_A_AT, fell->at,
+				 SDP_FELL_A_PAD) ||
 	       nla_put_u32(skb, SDP_FELL_A_PID, sdp_fallback_pid(fell)) ||
 	       nla_put_string(skb, SDP_FELL_A_COMM, fell->comm) ||
 	       nla_put_u8(skb, SDP_FELL_A_ROLE, fell->role) ||
-	       sdp_genl_put_addr(skb, SDP_FELL_A_ADDR, &fell->where, !sdp_is_v4(&fell->where)) ||
+	       sdp_genl_put_addr(skb, SDP_FELL_A_ADDR, &fell->where,
+				 !sdp_is_v4(&fell->where)) ||
 	       nla_put_u16(skb, SDP_FELL_A_PORT, fell->where.port) ||
 	       nla_put_u8(skb, SDP_FELL_A_REASON, fell->why) ||
-	       nla_put_string(skb, SDP_FELL_A_TEXT, sdp_fallback_text(fell->why)) ||
-	       nla_put_u64_64bit(skb, SDP_FELL_A_INODE, fell->inode, SDP_FELL_A_PAD);
+	       nla_put_string(skb, SDP_FELL_A_TEXT,
+			      sdp_fallback_text(fell->why)) ||
+	       nla_put_u64_64bit(skb, SDP_FELL_A_INODE, fell->inode,
+				 SDP_FELL_A_PAD);
 }
 
 static int answer_fell(struct sk_buff *skb, struct netlink_callback *cb,

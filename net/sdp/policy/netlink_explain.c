@@ -61,7 +61,8 @@ static int take_where(struct sdp_endpoint *where, struct genl_info *info)
 		where->ip = nla_get_in6_addr(addr);
 		break;
 	default:
-		NL_SET_ERR_MSG_ATTR(info->extack, addr, "an address has 4 or 16 bytes");
+		NL_SET_ERR_MSG_ATTR(info->extack, addr,
+				    "an address has 4 or 16 bytes");
 		return -EINVAL;
 	}
 	where->port = nla_get_u16(info->attrs[SDP_EXPLAIN_A_PORT]);
@@ -78,7 +79,8 @@ static int take_string(char **to, struct genl_info *info, int which)
 	if (!attr)
 		return 0;
 	if (strnlen(nla_data(attr), nla_len(attr)) + 1 < nla_len(attr)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, attr, "a NUL inside of a string");
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "a NUL inside of a string");
 		return -EINVAL;
 	}
 	*to = nla_strdup(attr, GFP_KERNEL);
@@ -107,14 +109,16 @@ static int take(struct question *q, struct genl_info *info)
 	q->query.comm = q->comm;
 	q->query.path = q->path;
 	q->query.cgroup = q->cgroup;
-	q->query.uid = uid ? nla_get_u32(uid) : from_kuid(&init_user_ns, current_fsuid());
+	q->query.uid = uid ? nla_get_u32(uid) :
+			     from_kuid(&init_user_ns, current_fsuid());
 	memcpy(q->query.addr, &q->where.ip, sizeof(q->query.addr));
 	q->query.port = q->where.port;
 	return 0;
 }
 
 /* The line of the text in which a rule is, others of that line included. */
-static int put_line(struct sk_buff *skb, const struct sdp_rules *rules, unsigned int line)
+static int put_line(struct sk_buff *skb, const struct sdp_rules *rules,
+		    unsigned int line)
 {
 	const char *at = rules->text, *end;
 	struct nlattr *attr;
@@ -130,15 +134,18 @@ static int put_line(struct sk_buff *skb, const struct sdp_rules *rules, unsigned
 	return 0;
 }
 
-static int put_verdict(struct sk_buff *skb, struct sdp_policy *policy, const struct question *q)
+static int put_verdict(struct sk_buff *skb, struct sdp_policy *policy,
+		       const struct question *q)
 {
 	struct sdp_rules *rules = sdp_rules_get(policy);
-	const struct sdp_rule *rule = rules ? sdp_policy_match(rules, &q->query) : NULL;
+	const struct sdp_rule *rule =
+		rules ? sdp_policy_match(rules, &q->query) : NULL;
 	enum sdp_verdict verdict = rule ? rule->verdict : SDP_VERDICT_TCP;
 	int err;
 
 	err = nla_put_string(skb, SDP_EXPLAIN_A_VERDICT, sdp_verdict_name(verdict)) ?:
-	      nla_put_u8(skb, SDP_EXPLAIN_A_REWRITE, READ_ONCE(policy->rewrite));
+		      nla_put_u8(skb, SDP_EXPLAIN_A_REWRITE,
+				 READ_ONCE(policy->rewrite));
 	if (!err && rule)
 		err = nla_put_u32(skb, SDP_EXPLAIN_A_LINE, rule->line) ?:
 		      put_line(skb, rules, rule->line);
@@ -147,7 +154,8 @@ static int put_verdict(struct sk_buff *skb, struct sdp_policy *policy, const str
 }
 
 /* How it is with the peer, whatever the rules say. */
-static int put_peer(struct sk_buff *skb, struct net *net, const struct sdp_endpoint *peer)
+static int put_peer(struct sk_buff *skb, struct net *net,
+		    const struct sdp_endpoint *peer)
 {
 	unsigned int silent = sdp_fallback_silent_ms(net, peer);
 	char device[SDP_DEVICE_NAME];
@@ -160,7 +168,8 @@ static int put_peer(struct sk_buff *skb, struct net *net, const struct sdp_endpo
 
 static int answer(const struct question *q, struct genl_info *info)
 {
-	struct sk_buff *skb = genlmsg_new(SDP_POLICY_TEXT_MAX + ANSWER_ROOM, GFP_KERNEL);
+	struct sk_buff *skb =
+		genlmsg_new(SDP_POLICY_TEXT_MAX + ANSWER_ROOM, GFP_KERNEL);
 	struct net *net = genl_info_net(info);
 	void *msg;
 	int err;

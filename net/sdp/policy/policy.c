@@ -66,7 +66,8 @@ static const char *cgroup_path_of(struct names *n)
 }
 #endif
 
-static void describe(struct sdp_query *q, struct names *n, const struct sdp_endpoint *where)
+static void describe(struct sdp_query *q, struct names *n,
+		     const struct sdp_endpoint *where)
 {
 	q->comm = get_task_comm(n->comm, current);
 	q->uid = from_kuid(&init_user_ns, current_fsuid());
@@ -115,11 +116,15 @@ void sdp_rules_put(struct sdp_rules *rules)
 const struct sdp_rule *sdp_policy_match(const struct sdp_rules *rules,
 					const struct sdp_query *query)
 {
-	unsigned int step = rules->need_path || rules->need_cgroup ? 1 : rules->count, i;
+	unsigned int step = rules->need_path || rules->need_cgroup ?
+				    1 :
+				    rules->count,
+		     i;
 	const struct sdp_rule *rule;
 
 	for (i = 0; i < rules->count; i += step) {
-		rule = sdp_rules_match(&rules->rule[i], step, rules->text, query);
+		rule = sdp_rules_match(&rules->rule[i], step, rules->text,
+				       query);
 		if (rule)
 			return rule;
 		cond_resched();
@@ -162,14 +167,16 @@ enum sdp_verdict sdp_policy_ask(struct net *net, enum sdp_role role,
 }
 
 /* Room for what both texts together can say at most. */
-static struct sdp_rules *rules_alloc(const char *first, size_t first_len, const char *text,
-				     size_t len)
+static struct sdp_rules *rules_alloc(const char *first, size_t first_len,
+				     const char *text, size_t len)
 {
 	unsigned int bound = min_t(unsigned int, SDP_POLICY_RULES_MAX,
-				   sdp_rules_bound(first, first_len) + sdp_rules_bound(text, len));
+				   sdp_rules_bound(first, first_len) +
+					   sdp_rules_bound(text, len));
 	struct sdp_rules *rules;
 
-	rules = kvzalloc(struct_size(rules, rule, bound) + first_len + len + 1, GFP_KERNEL_ACCOUNT);
+	rules = kvzalloc(struct_size(rules, rule, bound) + first_len + len + 1,
+			 GFP_KERNEL_ACCOUNT);
 	if (!rules)
 		return NULL;
 	refcount_set(&rules->refs, 1);
@@ -182,8 +189,9 @@ static struct sdp_rules *rules_alloc(const char *first, size_t first_len, const 
 }
 
 /* What is wrong with a text stays to be read; under the policy's lock. */
-__printf(3, 4)
-static int refuse(struct sdp_policy *policy, struct sdp_policy_change *change, const char *fmt, ...)
+__printf(3, 4) static int refuse(struct sdp_policy *policy,
+				 struct sdp_policy_change *change,
+				 const char *fmt, ...)
 {
 	va_list args;
 
@@ -198,29 +206,33 @@ static int refuse(struct sdp_policy *policy, struct sdp_policy_change *change, c
  * The rules of a text, or of what there is with its next part: shells write line by line. Each
  * part has to be right by itself, and is in force at once. Under the policy's lock.
  */
-static int rules_make(struct sdp_policy *policy, struct sdp_policy_change *change,
-		      struct sdp_rules **made)
+static int rules_make(struct sdp_policy *policy,
+		      struct sdp_policy_change *change, struct sdp_rules **made)
 {
 	const struct sdp_rules *old;
 	struct sdp_rules *rules;
 	int count;
 
-	old = rcu_dereference_protected(policy->rules, lockdep_is_held(&policy->lock));
+	old = rcu_dereference_protected(policy->rules,
+					lockdep_is_held(&policy->lock));
 	if (change->pos && (!old || change->pos != old->len))
 		return -EINVAL;
 	if (change->pos + change->len > SDP_POLICY_TEXT_MAX) {
-		refuse(policy, change, "expected at most %u bytes", SDP_POLICY_TEXT_MAX);
+		refuse(policy, change, "expected at most %u bytes",
+		       SDP_POLICY_TEXT_MAX);
 		return -E2BIG;
 	}
-	rules = rules_alloc(old ? old->text : "", change->pos, change->text, change->len);
+	rules = rules_alloc(old ? old->text : "", change->pos, change->text,
+			    change->len);
 	if (!rules)
 		return -ENOMEM;
-	count = sdp_rules_parse(rules->text, rules->len, rules->rule, rules->count,
-				&change->wrong);
+	count = sdp_rules_parse(rules->text, rules->len, rules->rule,
+				rules->count, &change->wrong);
 	if (count < 0) {
 		kvfree(rules);
 		return refuse(policy, change, "line %u, column %u: expected %s",
-			      change->wrong.line, change->wrong.column, change->wrong.what);
+			      change->wrong.line, change->wrong.column,
+			      change->wrong.what);
 	}
 	rules->count = count;
 	rules->need_path = sdp_rules_need_path(rules->rule, count);
@@ -234,7 +246,8 @@ static void rules_set(struct sdp_policy *policy, struct sdp_rules *rules)
 {
 	struct sdp_rules *old;
 
-	old = rcu_dereference_protected(policy->rules, lockdep_is_held(&policy->lock));
+	old = rcu_dereference_protected(policy->rules,
+					lockdep_is_held(&policy->lock));
 	policy->error[0] = 0;
 	rcu_assign_pointer(policy->rules, rules);
 	sdp_rules_put(old);
@@ -251,7 +264,8 @@ static int may_switch_on(void)
 	       0 : -EPERM;
 }
 
-static int change_locked(struct sdp_policy *policy, struct sdp_policy_change *change)
+static int change_locked(struct sdp_policy *policy,
+			 struct sdp_policy_change *change)
 {
 	struct sdp_rules *rules = NULL;
 	int err = change->rewrite > 0 ? may_switch_on() : 0;
@@ -272,7 +286,8 @@ static int change_locked(struct sdp_policy *policy, struct sdp_policy_change *ch
 	if (change->fallback_ms >= 0)
 		WRITE_ONCE(policy->fallback_ms, change->fallback_ms);
 	if (change->fallback_memory_ms >= 0)
-		WRITE_ONCE(policy->fallback_memory_ms, change->fallback_memory_ms);
+		WRITE_ONCE(policy->fallback_memory_ms,
+			   change->fallback_memory_ms);
 	return 0;
 }
 
@@ -297,7 +312,8 @@ int sdp_policy_change(struct net *net, struct sdp_policy_change *change)
 }
 
 /* Part of a text, as a file is read. */
-static void show(const char *text, size_t size, void *buffer, size_t *len, loff_t *pos)
+static void show(const char *text, size_t size, void *buffer, size_t *len,
+		 loff_t *pos)
 {
 	size_t n = *pos < size ? min_t(size_t, size - *pos, *len) : 0;
 
@@ -312,7 +328,8 @@ static int may_write(const struct sdp_policy *policy)
 	return ns_capable(policy->net->user_ns, CAP_NET_ADMIN) ? 0 : -EPERM;
 }
 
-static int policy_handler(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int policy_handler(sdp_ctl_table *table, int write, void *buffer,
+			  size_t *len, loff_t *pos)
 {
 	struct sdp_policy_change change = SDP_POLICY_NO_CHANGE;
 	struct sdp_policy *policy = table->extra1;
@@ -322,14 +339,16 @@ static int policy_handler(sdp_ctl_table *table, int write, void *buffer, size_t 
 	if (err)
 		return err;
 	mutex_lock(&policy->lock);
-	rules = rcu_dereference_protected(policy->rules, lockdep_is_held(&policy->lock));
+	rules = rcu_dereference_protected(policy->rules,
+					  lockdep_is_held(&policy->lock));
 	if (write) {
 		change.text = buffer;
 		change.len = *len;
 		change.pos = *pos;
 		err = change_locked(policy, &change);
 	} else {
-		show(rules ? rules->text : "", rules ? rules->len : 0, buffer, len, pos);
+		show(rules ? rules->text : "", rules ? rules->len : 0, buffer,
+		     len, pos);
 	}
 	if (write && !err)
 		*pos += *len;
@@ -337,7 +356,8 @@ static int policy_handler(sdp_ctl_table *table, int write, void *buffer, size_t 
 	return err;
 }
 
-static int error_handler(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int error_handler(sdp_ctl_table *table, int write, void *buffer,
+			 size_t *len, loff_t *pos)
 {
 	struct sdp_policy *policy = table->extra1;
 	char text[sizeof(policy->error) + 1];
@@ -350,7 +370,8 @@ static int error_handler(sdp_ctl_table *table, int write, void *buffer, size_t *
 	return 0;
 }
 
-static int rewrite_handler(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int rewrite_handler(sdp_ctl_table *table, int write, void *buffer,
+			   size_t *len, loff_t *pos)
 {
 	struct sdp_policy_change change = SDP_POLICY_NO_CHANGE;
 	struct sdp_policy *policy = table->extra1;
@@ -370,15 +391,18 @@ static int rewrite_handler(sdp_ctl_table *table, int write, void *buffer, size_t
 	return err;
 }
 
-static int wait_handler(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int wait_handler(sdp_ctl_table *table, int write, void *buffer,
+			size_t *len, loff_t *pos)
 {
-	struct sdp_policy *policy = container_of(table->data, struct sdp_policy, fallback_ms);
+	struct sdp_policy *policy =
+		container_of(table->data, struct sdp_policy, fallback_ms);
 	int err = write ? may_write(policy) : 0;
 
 	return err ?: proc_dointvec_minmax(table, write, buffer, len, pos);
 }
 
-static int memory_handler(sdp_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int memory_handler(sdp_ctl_table *table, int write, void *buffer,
+			  size_t *len, loff_t *pos)
 {
 	struct sdp_policy *policy = container_of(table->data, struct sdp_policy,
 						 fallback_memory_ms);
@@ -402,7 +426,8 @@ static const struct ctl_table template[] = {
 
 static int sysctl_register(struct net *net, struct sdp_policy *policy)
 {
-	struct ctl_table *table = kmemdup(template, sizeof(template), GFP_KERNEL);
+	struct ctl_table *table =
+		kmemdup(template, sizeof(template), GFP_KERNEL);
 
 	if (!table)
 		return -ENOMEM;
@@ -412,7 +437,8 @@ static int sysctl_register(struct net *net, struct sdp_policy *policy)
 	table[3].data = &policy->fallback_ms;
 	table[4].data = &policy->fallback_memory_ms;
 	policy->table = table;
-	policy->header = sdp_register_net_sysctl(net, "net/sdp", table, ARRAY_SIZE(template) - 1);
+	policy->header = sdp_register_net_sysctl(net, "net/sdp", table,
+						 ARRAY_SIZE(template) - 1);
 	if (policy->header)
 		return 0;
 	kfree(table);

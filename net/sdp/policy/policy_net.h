@@ -161,14 +161,17 @@ int sdp_lsm_begin(void);
 void sdp_lsm_end(void);
 
 /* fallback.c */
-void sdp_fallback_describe(struct sdp_fell *fell, struct socket *sock, enum sdp_role role,
+void sdp_fallback_describe(struct sdp_fell *fell, struct socket *sock,
+			   enum sdp_role role,
 			   const struct sdp_endpoint *where);
-void sdp_fallback_note(struct net *net, struct sdp_fell *fell, enum sdp_fallback why);
+void sdp_fallback_note(struct net *net, struct sdp_fell *fell,
+		       enum sdp_fallback why);
 enum sdp_fallback sdp_fallback_reason(int error);
 pid_t sdp_fallback_pid(const struct sdp_fell *fell);
 const char *sdp_fallback_text(enum sdp_fallback why);
 void sdp_fallback_remember(struct net *net, const struct sdp_endpoint *peer);
-unsigned int sdp_fallback_silent_ms(struct net *net, const struct sdp_endpoint *peer);
+unsigned int sdp_fallback_silent_ms(struct net *net,
+				    const struct sdp_endpoint *peer);
 int sdp_fallback_register(struct net *net);
 void sdp_fallback_unregister(struct net *net);
 

@@ -110,11 +110,12 @@ struct sdp_rules_error {
 };
 
 unsigned int sdp_rules_bound(const char *text, size_t len);
-int sdp_rules_parse(const char *text, size_t len, struct sdp_rule *rules, unsigned int max,
-		    struct sdp_rules_error *error);
+int sdp_rules_parse(const char *text, size_t len, struct sdp_rule *rules,
+		    unsigned int max, struct sdp_rules_error *error);
 
-const struct sdp_rule *sdp_rules_match(const struct sdp_rule *rules, unsigned int count,
-				       const char *text, const struct sdp_query *query);
+const struct sdp_rule *sdp_rules_match(const struct sdp_rule *rules,
+				       unsigned int count, const char *text,
+				       const struct sdp_query *query);
 bool sdp_rules_need_path(const struct sdp_rule *rules, unsigned int count);
 bool sdp_rules_need_cgroup(const struct sdp_rule *rules, unsigned int count);
 const char *sdp_verdict_name(enum sdp_verdict verdict);

@@ -26,7 +26,8 @@ static bool addr_matches(const struct sdp_rule *rule, const u8 addr[16])
 		return false;
 	if (memcmp(rule->addr, addr, bytes))
 		return false;
-	return !bits || (u8)(rule->addr[bytes] ^ addr[bytes]) >> (8 - bits) == 0;
+	return !bits ||
+	       (u8)(rule->addr[bytes] ^ addr[bytes]) >> (8 - bits) == 0;
 }
 
 static bool pattern_matches(const struct sdp_pattern *pattern, const char *text,
@@ -34,7 +35,8 @@ static bool pattern_matches(const struct sdp_pattern *pattern, const char *text,
 {
 	if (!pattern->len)
 		return true;
-	return string && sdp_glob_match(text + pattern->at, pattern->len, string);
+	return string &&
+	       sdp_glob_match(text + pattern->at, pattern->len, string);
 }
 
 /* What is quick to say goes first. */
@@ -42,7 +44,8 @@ static bool rule_matches(const struct sdp_rule *rule, const char *text,
 			 const struct sdp_query *query)
 {
 	return (rule->roles & 1U << query->role) &&
-	       query->port >= rule->port_first && query->port <= rule->port_last &&
+	       query->port >= rule->port_first &&
+	       query->port <= rule->port_last &&
 	       query->uid >= rule->uid_first && query->uid <= rule->uid_last &&
 	       addr_matches(rule, query->addr) &&
 	       pattern_matches(&rule->program, text, query->comm) &&
@@ -63,8 +66,9 @@ static bool rule_matches(const struct sdp_rule *rule, const char *text,
  * Return: the first rule that matches, which belongs to @rules; NULL when none does, and
  * then the socket is TCP.
  */
-const struct sdp_rule *sdp_rules_match(const struct sdp_rule *rules, unsigned int count,
-				       const char *text, const struct sdp_query *query)
+const struct sdp_rule *sdp_rules_match(const struct sdp_rule *rules,
+				       unsigned int count, const char *text,
+				       const struct sdp_query *query)
 {
 	unsigned int i;
 

@@ -36,7 +36,8 @@ static bool next_word(struct sdp_rules_cursor *c)
 	c->stop = c->at;
 	if (c->at < c->len && c->text[c->at] == '#')
 		return false;
-	while (c->stop < c->len && !is_blank(c->text[c->stop]) && !ends_rule(c->text[c->stop]))
+	while (c->stop < c->len && !is_blank(c->text[c->stop]) &&
+	       !ends_rule(c->text[c->stop]))
 		c->stop++;
 	return c->stop > c->at;
 }
@@ -45,11 +46,13 @@ static bool word_is(const struct sdp_rules_cursor *c, const char *wanted)
 {
 	size_t len = strlen(wanted);
 
-	return c->stop - c->word == len && !memcmp(c->text + c->word, wanted, len);
+	return c->stop - c->word == len &&
+	       !memcmp(c->text + c->word, wanted, len);
 }
 
 /* Takes one of the first n of these words: its number, or -1. */
-static int one_of(struct sdp_rules_cursor *c, const char * const *words, int n, const char *what)
+static int one_of(struct sdp_rules_cursor *c, const char *const *words, int n,
+		  const char *what)
 {
 	int i;
 
@@ -66,17 +69,21 @@ static int one_of(struct sdp_rules_cursor *c, const char * const *words, int n, 
 }
 
 /* Takes the present word as a pattern that matches a string of most bytes or fewer. */
-static bool take_glob(struct sdp_rules_cursor *c, struct sdp_pattern *pattern, size_t most)
+static bool take_glob(struct sdp_rules_cursor *c, struct sdp_pattern *pattern,
+		      size_t most)
 {
 	size_t len = c->stop - c->word, good, shortest;
 
 	if (len > SDP_POLICY_GLOB_MAX)
-		return sdp_rules_fail(c, c->word, "a pattern of at most 255 bytes");
+		return sdp_rules_fail(c, c->word,
+				      "a pattern of at most 255 bytes");
 	good = sdp_glob_check(c->text + c->word, len, &shortest);
 	if (good != len)
-		return sdp_rules_fail(c, c->word + good, c->text[c->word + good] == '[' ?
-				      "[ with its ], no [:class:], no range backwards" :
-				      "a pattern with something behind its \\");
+		return sdp_rules_fail(
+			c, c->word + good,
+			c->text[c->word + good] == '[' ?
+				"[ with its ], no [:class:], no range backwards" :
+				"a pattern with something behind its \\");
 	if (shortest > most)
 		return sdp_rules_fail(c, c->word,
 				      "at most 15 bytes of the program's name, and * for the rest");
@@ -87,7 +94,8 @@ static bool take_glob(struct sdp_rules_cursor *c, struct sdp_pattern *pattern, s
 }
 
 /* What is matched begins with a slash, so a pattern that cannot is a mistake. */
-static bool take_path_glob(struct sdp_rules_cursor *c, struct sdp_pattern *pattern)
+static bool take_path_glob(struct sdp_rules_cursor *c,
+			   struct sdp_pattern *pattern)
 {
 	if (!next_word(c) || !strchr("/*?[\\", c->text[c->word]))
 		return sdp_rules_fail(c, c->word, "a pattern for a path, from / or * on");
@@ -137,10 +145,12 @@ static bool is_given(const struct sdp_rule *rule, int word)
 	}
 }
 
-static bool take_condition(struct sdp_rules_cursor *c, struct sdp_rule *rule, int word)
+static bool take_condition(struct sdp_rules_cursor *c, struct sdp_rule *rule,
+			   int word)
 {
 	if (is_given(rule, word))
-		return sdp_rules_fail(c, c->word, "no condition of this kind again");
+		return sdp_rules_fail(c, c->word,
+				      "no condition of this kind again");
 	switch (word) {
 	case WORD_PROGRAM:
 		if (!next_word(c))
@@ -164,7 +174,8 @@ static bool own_rule(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 	if (!sdp_rules_target(c, rule))
 		return false;
 	for (;;) {
-		word = one_of(c, words, WORDS, "program, path, cgroup, uid, or sdp, tcp, both");
+		word = one_of(c, words, WORDS,
+			      "program, path, cgroup, uid, or sdp, tcp, both");
 		if (word < 0)
 			return false;
 		if (word < SDP_VERDICTS) {
@@ -179,7 +190,8 @@ static bool own_rule(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 /* What follows "use" in libsdp.conf: VERDICT ROLE PROGRAM TARGET. */
 static bool libsdp_rule(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 {
-	static const char * const roles[] = { "listen", "server", "connect", "client" };
+	static const char *const roles[] = { "listen", "server", "connect",
+					     "client" };
 	int word;
 
 	word = one_of(c, words, SDP_VERDICTS, "tcp, sdp or both");
@@ -189,7 +201,8 @@ static bool libsdp_rule(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 	word = one_of(c, roles, 4, "server, listen, client or connect");
 	if (word < 0)
 		return false;
-	rule->roles = (u8)(1U << (word < 2 ? SDP_ROLE_LISTEN : SDP_ROLE_CONNECT));
+	rule->roles =
+		(u8)(1U << (word < 2 ? SDP_ROLE_LISTEN : SDP_ROLE_CONNECT));
 	if (!next_word(c))
 		return sdp_rules_fail(c, c->word, program_wanted);
 	if (word_is(c, "*"))
@@ -209,13 +222,16 @@ static void skip_words(struct sdp_rules_cursor *c)
 /* One rule, to its end. A statement that makes none leaves @rule without roles. */
 static bool statement(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 {
-	static const char * const first[] = { "listen", "connect", "any", "use", "log" };
+	static const char *const first[] = { "listen", "connect", "any", "use",
+					     "log" };
 	static const u8 roles[] = {
 		1U << SDP_ROLE_LISTEN,
 		1U << SDP_ROLE_CONNECT,
 		1U << SDP_ROLE_LISTEN | 1U << SDP_ROLE_CONNECT,
 	};
-	int word = one_of(c, first, 5, "listen, connect or any, or use or log of libsdp.conf");
+	int word =
+		one_of(c, first, 5,
+		       "listen, connect or any, or use or log of libsdp.conf");
 
 	if (word < 0)
 		return false;
@@ -231,11 +247,12 @@ static bool statement(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 		if (!own_rule(c, rule))
 			return false;
 	}
-	return !next_word(c) || sdp_rules_fail(c, c->word, "the end of the rule");
+	return !next_word(c) ||
+	       sdp_rules_fail(c, c->word, "the end of the rule");
 }
 
-static bool parse(struct sdp_rules_cursor *c, struct sdp_rule *rules, unsigned int max,
-		  unsigned int *count)
+static bool parse(struct sdp_rules_cursor *c, struct sdp_rule *rules,
+		  unsigned int max, unsigned int *count)
 {
 	struct sdp_rule rule;
 	u16 line = 1;
@@ -247,7 +264,8 @@ static bool parse(struct sdp_rules_cursor *c, struct sdp_rule *rules, unsigned i
 			rule.port_last = 65535;
 			rule.uid_last = ~0U;
 			if (*count == max && !word_is(c, "log"))
-				return sdp_rules_fail(c, c->word, "no more than 256 rules");
+				return sdp_rules_fail(c, c->word,
+						      "no more than 256 rules");
 			if (!statement(c, &rule))
 				return false;
 			if (rule.roles)
@@ -268,15 +286,19 @@ static bool check_text(struct sdp_rules_cursor *c)
 	size_t i;
 
 	if (c->len > SDP_POLICY_TEXT_MAX)
-		return sdp_rules_fail(c, SDP_POLICY_TEXT_MAX, "no more than 16384 bytes");
+		return sdp_rules_fail(c, SDP_POLICY_TEXT_MAX,
+				      "no more than 16384 bytes");
 	for (i = 0; i < c->len; i++)
-		if ((c->text[i] < ' ' || c->text[i] > '~') && c->text[i] != '\t' &&
-		    c->text[i] != '\n')
-			return sdp_rules_fail(c, i, "only printable ASCII, blanks and newlines");
+		if ((c->text[i] < ' ' || c->text[i] > '~') &&
+		    c->text[i] != '\t' && c->text[i] != '\n')
+			return sdp_rules_fail(
+				c, i,
+				"only printable ASCII, blanks and newlines");
 	return true;
 }
 
-static void locate(const struct sdp_rules_cursor *c, struct sdp_rules_error *error)
+static void locate(const struct sdp_rules_cursor *c,
+		   struct sdp_rules_error *error)
 {
 	size_t i;
 
@@ -325,8 +347,8 @@ unsigned int sdp_rules_bound(const char *text, size_t len)
  *
  * Return: the number of rules; -1 when the text is wrong, and then @rules says nothing.
  */
-int sdp_rules_parse(const char *text, size_t len, struct sdp_rule *rules, unsigned int max,
-		    struct sdp_rules_error *error)
+int sdp_rules_parse(const char *text, size_t len, struct sdp_rule *rules,
+		    unsigned int max, struct sdp_rules_error *error)
 {
 	struct sdp_rules_cursor c = { .text = text, .len = len };
 	unsigned int count = 0;

@@ -38,15 +38,16 @@ struct sdp_rules_cursor {
  *
  * Return: false, for the caller to return.
  */
-static inline bool sdp_rules_fail(struct sdp_rules_cursor *c, size_t wrong, const char *what)
+static inline bool sdp_rules_fail(struct sdp_rules_cursor *c, size_t wrong,
+				  const char *what)
 {
 	c->wrong = wrong;
 	c->what = what;
 	return false;
 }
 
-bool sdp_rules_range(struct sdp_rules_cursor *c, u32 least, u32 most, u32 *first, u32 *last,
-		     const char *what);
+bool sdp_rules_range(struct sdp_rules_cursor *c, u32 least, u32 most,
+		     u32 *first, u32 *last, const char *what);
 bool sdp_rules_target(struct sdp_rules_cursor *c, struct sdp_rule *rule);
 
 #endif /* SDP_POLICY_RULES_PARTS_H */

@@ -48,8 +48,8 @@ static char behind_hex(const struct sdp_rules_cursor *c)
 }
 
 /* Decimal, and without zeros in front: those look octal. */
-static bool take_number(struct sdp_rules_cursor *c, u32 least, u32 most, u32 *value,
-			const char *what)
+static bool take_number(struct sdp_rules_cursor *c, u32 least, u32 most,
+			u32 *value, const char *what)
 {
 	size_t start = c->at;
 	u64 sum = 0;
@@ -59,7 +59,8 @@ static bool take_number(struct sdp_rules_cursor *c, u32 least, u32 most, u32 *va
 		if (sum > most)
 			return sdp_rules_fail(c, start, what);
 	}
-	if (c->at == start || sum < least || (c->text[start] == '0' && c->at - start > 1))
+	if (c->at == start || sum < least ||
+	    (c->text[start] == '0' && c->at - start > 1))
 		return sdp_rules_fail(c, start, what);
 	*value = (u32)sum;
 	return true;
@@ -76,8 +77,8 @@ static bool take_number(struct sdp_rules_cursor *c, u32 least, u32 most, u32 *va
  *
  * Return: false when that is not what the text has.
  */
-bool sdp_rules_range(struct sdp_rules_cursor *c, u32 least, u32 most, u32 *first, u32 *last,
-		     const char *what)
+bool sdp_rules_range(struct sdp_rules_cursor *c, u32 least, u32 most,
+		     u32 *first, u32 *last, const char *what)
 {
 	size_t second;
 
@@ -90,7 +91,8 @@ bool sdp_rules_range(struct sdp_rules_cursor *c, u32 least, u32 most, u32 *first
 	if (!take_number(c, least, most, last, what))
 		return false;
 	if (*last < *first)
-		return sdp_rules_fail(c, second, "a last number that is not below the first");
+		return sdp_rules_fail(
+			c, second, "a last number that is not below the first");
 	return true;
 }
 
@@ -130,7 +132,8 @@ static u16 take_group(struct sdp_rules_cursor *c)
 /*
  * Groups from @out[*n] on: as many as there are, 16 bytes at most. @gap is where :: stood.
  */
-static bool take_groups(struct sdp_rules_cursor *c, u8 out[16], int *n, int *gap)
+static bool take_groups(struct sdp_rules_cursor *c, u8 out[16], int *n,
+			int *gap)
 {
 	u16 group;
 
@@ -182,15 +185,17 @@ static bool take_ip6(struct sdp_rules_cursor *c, u8 out[16])
 
 static bool take_prefix(struct sdp_rules_cursor *c, u32 most, u32 *prefix)
 {
-	return take_number(c, 0, most, prefix, most == 32 ? "a prefix from 0 to 32" :
-							   "a prefix from 0 to 128");
+	return take_number(c, 0, most, prefix,
+			   most == 32 ? "a prefix from 0 to 32" :
+					"a prefix from 0 to 128");
 }
 
 static bool take_ip4_prefix(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 {
 	u32 prefix = 32;
 
-	if (!take_ip4(c, rule->addr + 12) || (take(c, '/') && !take_prefix(c, 32, &prefix)))
+	if (!take_ip4(c, rule->addr + 12) ||
+	    (take(c, '/') && !take_prefix(c, 32, &prefix)))
 		return false;
 	rule->addr[10] = 0xff;
 	rule->addr[11] = 0xff;
@@ -217,7 +222,8 @@ static bool take_ip6_prefix(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 	if (bracket && !given && take(c, '/') && !take_prefix(c, 128, &prefix))
 		return false;
 	if (!bracket && !given)
-		return sdp_rules_fail(c, start, "[ ] around an IPv6 address without prefix");
+		return sdp_rules_fail(
+			c, start, "[ ] around an IPv6 address without prefix");
 	rule->prefix = (u8)prefix;
 	return true;
 }
@@ -245,7 +251,9 @@ static bool take_addr(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 	else
 		taken = take_ip4_prefix(c, rule);
 	if (taken && has_host_bits(rule))
-		return sdp_rules_fail(c, start, "no bits behind the prefix, as in 10.9.0.0/24");
+		return sdp_rules_fail(
+			c, start,
+			"no bits behind the prefix, as in 10.9.0.0/24");
 	return taken;
 }
 
@@ -255,7 +263,8 @@ static bool take_ports(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 
 	if (take(c, '*'))
 		return true;
-	if (!sdp_rules_range(c, 1, 65535, &first, &last, "a port from 1 to 65535, N-M or *"))
+	if (!sdp_rules_range(c, 1, 65535, &first, &last,
+			     "a port from 1 to 65535, N-M or *"))
 		return false;
 	rule->port_first = (u16)first;
 	rule->port_last = (u16)last;

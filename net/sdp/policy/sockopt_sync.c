@@ -18,7 +18,8 @@
 static bool encrypts(const struct sock *sk)
 {
 #ifdef CONFIG_XFRM
-	return rcu_access_pointer(sk->sk_policy[0]) || rcu_access_pointer(sk->sk_policy[1]);
+	return rcu_access_pointer(sk->sk_policy[0]) ||
+	       rcu_access_pointer(sk->sk_policy[1]);
 #else
 	return false;
 #endif
@@ -26,7 +27,8 @@ static bool encrypts(const struct sock *sk)
 
 static bool has_ipv6_headers(const struct sock *sk)
 {
-	const struct ipv6_pinfo *np = sk->sk_family == PF_INET6 ? inet_sk(sk)->pinet6 : NULL;
+	const struct ipv6_pinfo *np =
+		sk->sk_family == PF_INET6 ? inet_sk(sk)->pinet6 : NULL;
 
 	return np && rcu_access_pointer(np->opt);
 }
@@ -89,14 +91,16 @@ static void carry_tcp(struct sdp_options *opt, const struct sock *sk)
 	opt->user_timeout = READ_ONCE(icsk->icsk_user_timeout);
 	opt->syncnt = READ_ONCE(icsk->icsk_syn_retries);
 	opt->linger2 = tp->linger2 < 0 ? -1 : tp->linger2 / HZ;
-	opt->defer_accept = sdp_backoff_seconds(icsk->icsk_accept_queue.rskq_defer_accept);
+	opt->defer_accept =
+		sdp_backoff_seconds(icsk->icsk_accept_queue.rskq_defer_accept);
 	opt->inq = tp->recvmsg_inq;
 }
 
 static void carry_ip(struct sdp_options *opt, const struct sock *sk)
 {
 	const struct inet_sock *inet = inet_sk(sk);
-	const struct ipv6_pinfo *np = sk->sk_family == PF_INET6 ? inet->pinet6 : NULL;
+	const struct ipv6_pinfo *np = sk->sk_family == PF_INET6 ? inet->pinet6 :
+								  NULL;
 
 	opt->tos = inet->tos;
 	opt->ttl = inet->uc_ttl;

@@ -49,7 +49,8 @@ static struct sdp_shadow *find(const struct socket *sock)
 {
 	struct sdp_shadow *shadow;
 
-	hlist_for_each_entry_rcu(shadow, place_of(sock), node, lockdep_is_held(lock_of(sock)))
+	hlist_for_each_entry_rcu(shadow, place_of(sock), node,
+				 lockdep_is_held(lock_of(sock)))
 		if (shadow->sock == sock)
 			return shadow;
 	return NULL;
@@ -94,9 +95,11 @@ struct sdp_shadow *sdp_shadow_last(const struct socket *sock)
 	return shadow;
 }
 
-static struct sdp_shadow *make(struct socket *sock, const struct sdp_calls *calls)
+static struct sdp_shadow *make(struct socket *sock,
+			       const struct sdp_calls *calls)
 {
-	struct sdp_shadow *shadow = kzalloc(sizeof(*shadow), GFP_KERNEL_ACCOUNT);
+	struct sdp_shadow *shadow =
+		kzalloc(sizeof(*shadow), GFP_KERNEL_ACCOUNT);
 
 	if (!shadow)
 		return NULL;
@@ -116,11 +119,13 @@ static struct sdp_shadow *make(struct socket *sock, const struct sdp_calls *call
  * has for its own, a socket that has our calls: the one that is connected, and has no shadow. It is
  * given back by its first call, whose file keeps it open. Returns false if it is none of these.
  */
-static bool give_back_accepted(struct socket *sock, const struct sdp_calls *calls)
+static bool give_back_accepted(struct socket *sock,
+			       const struct sdp_calls *calls)
 {
 	const struct proto_ops *ops = READ_ONCE(sock->ops);
 
-	if (sock->state == SS_UNCONNECTED || (ops != &calls->fresh && ops != &calls->calls))
+	if (sock->state == SS_UNCONNECTED ||
+	    (ops != &calls->fresh && ops != &calls->calls))
 		return false;
 	__module_get(calls->tcp->owner);
 	WRITE_ONCE(sock->ops, calls->tcp);
@@ -136,7 +141,8 @@ static bool give_back_accepted(struct socket *sock, const struct sdp_calls *call
  *
  * Return: its shadow, with a reference; NULL when it is decided; -ENOBUFS when there is no memory.
  */
-struct sdp_shadow *sdp_shadow_of(struct socket *sock, const struct sdp_calls *calls)
+struct sdp_shadow *sdp_shadow_of(struct socket *sock,
+				 const struct sdp_calls *calls)
 {
 	struct sdp_shadow *shadow = make(sock, calls), *found;
 	spinlock_t *lock = lock_of(sock);
@@ -199,7 +205,8 @@ int sdp_shadow_make_sdp(struct sdp_shadow *shadow)
 	struct sock *sk = shadow->sock->sk;
 	int err;
 
-	err = __sock_create(sock_net(sk), sk->sk_family, SOCK_STREAM, IPPROTO_SDP, &shadow->sdp, 0);
+	err = __sock_create(sock_net(sk), sk->sk_family, SOCK_STREAM,
+			    IPPROTO_SDP, &shadow->sdp, 0);
 	if (err) {
 		shadow->sdp = NULL;
 		/* It is what the kernel says when there is no memory for the struct socket. */
@@ -270,7 +277,8 @@ int sdp_shadow_bind(struct sdp_shadow *shadow, enum sdp_role role)
 	ssk->named_by_tcp = inet_sk(sock->sk)->inet_num;
 	ssk->only_connects = role == SDP_ROLE_CONNECT;
 	old = override_creds(kernel);
-	err = shadow->sdp->ops->bind(shadow->sdp, (struct sdp_sockaddr *)&name, len);
+	err = shadow->sdp->ops->bind(shadow->sdp, (struct sdp_sockaddr *)&name,
+				     len);
 	revert_creds(old);
 	put_cred(kernel);
 	/* A port that TCP has chosen is not kept over a disconnect. */
@@ -390,7 +398,8 @@ int sdp_shadow_init(void)
 {
 	size_t i;
 
-	table_bits = clamp(ilog2(totalram_pages()) - 6, TABLE_BITS_LEAST, TABLE_BITS_MOST);
+	table_bits = clamp(ilog2(totalram_pages()) - 6, TABLE_BITS_LEAST,
+			   TABLE_BITS_MOST);
 	table = kvcalloc(1UL << table_bits, sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;

@@ -122,7 +122,8 @@ int sdp_shadow_init(void);
 void sdp_shadow_exit(void);
 struct sdp_shadow *sdp_shadow_find(const struct socket *sock);
 struct sdp_shadow *sdp_shadow_last(const struct socket *sock);
-struct sdp_shadow *sdp_shadow_of(struct socket *sock, const struct sdp_calls *calls);
+struct sdp_shadow *sdp_shadow_of(struct socket *sock,
+				 const struct sdp_calls *calls);
 void sdp_shadow_get(struct sdp_shadow *shadow);
 void sdp_shadow_put(struct sdp_shadow *shadow);
 int sdp_shadow_make_sdp(struct sdp_shadow *shadow);
@@ -142,7 +143,8 @@ struct socket *sdp_taken_tcp(const struct socket *sock);
 int sdp_attempt_init(void);
 void sdp_attempt_exit(void);
 void sdp_attempt_prepare(struct sdp_shadow *shadow);
-int sdp_attempt(struct sdp_shadow *shadow, struct sdp_sockaddr *addr, int len, int flags);
+int sdp_attempt(struct sdp_shadow *shadow, struct sdp_sockaddr *addr, int len,
+		int flags);
 bool sdp_attempt_asks(struct socket *sock, struct sdp_sockaddr *addr, int len);
 int sdp_attempt_wait(struct sdp_shadow *shadow, u32 attempt, long timeo);
 bool sdp_attempt_stop(struct sdp_shadow *shadow);
@@ -157,8 +159,10 @@ static inline bool sdp_pair_half_gone(const struct sdp_shadow *shadow)
 }
 
 int sdp_pair_listen(struct sdp_shadow *shadow, int backlog);
-int sdp_pair_accept(struct sdp_shadow *shadow, struct socket *newsock, SDP_ACCEPT_ARGS);
-__poll_t sdp_pair_poll(struct file *file, struct sdp_shadow *shadow, poll_table *wait);
+int sdp_pair_accept(struct sdp_shadow *shadow, struct socket *newsock,
+		    SDP_ACCEPT_ARGS);
+__poll_t sdp_pair_poll(struct file *file, struct sdp_shadow *shadow,
+		       poll_table *wait);
 
 /* multipath.c */
 

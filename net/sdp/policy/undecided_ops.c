@@ -126,7 +126,8 @@ static void unlock(struct turn *t)
 static struct sdp_shadow *shadow_of(struct socket *sock)
 {
 	struct sdp_shadow *shadow = sdp_shadow_find(sock);
-	const struct sdp_calls *shim = shadow ? NULL : shim_of(READ_ONCE(sock->ops));
+	const struct sdp_calls *shim = shadow ? NULL :
+						shim_of(READ_ONCE(sock->ops));
 
 	return shim ? sdp_shadow_of(sock, shim) : shadow;
 }
@@ -175,15 +176,15 @@ static bool is(const struct turn *t, enum sdp_srcavail_recv_nowait stage)
  * What is left of the time for a call is for the calls that the socket has by now; their own wait
  * would begin anew. So they begin when there is something to do.
  */
-static int wait_ready(const struct turn *t, struct socket *sock, __poll_t events,
-		      unsigned long end, long timeo)
+static int wait_ready(const struct turn *t, struct socket *sock,
+		      __poll_t events, unsigned long end, long timeo)
 {
 	long left = max(0L, (long)(end - jiffies));
 
 	events |= EPOLLERR | EPOLLHUP;
-	left = wait_event_interruptible_timeout(sock->wq.wait,
-						t->ops->poll(sock->file, sock, NULL) & events,
-						left);
+	left = wait_event_interruptible_timeout(
+		sock->wq.wait, t->ops->poll(sock->file, sock, NULL) & events,
+		left);
 	if (left > 0)
 		return 0;
 	return left ? sock_intr_errno(timeo) : -EAGAIN;
@@ -193,7 +194,8 @@ static int wait_ready(const struct turn *t, struct socket *sock, __poll_t events
  * A call that may wait for the peer, on a socket that is about to connect: it waits for the
  * decision first, without the lock. Returns 0 when the calls in @t shall go on.
  */
-static int wait_decided(struct turn *t, struct socket *sock, long timeo, __poll_t events)
+static int wait_decided(struct turn *t, struct socket *sock, long timeo,
+			__poll_t events)
 {
 	unsigned long end = jiffies + timeo;
 	u32 attempt;
@@ -216,8 +218,8 @@ static int wait_decided(struct turn *t, struct socket *sock, long timeo, __poll_
 }
 
 /* The new socket has the listener's calls, and a reference to the module for them. */
-static int accept_by(const struct proto_ops *ops, struct socket *sock, struct socket *newsock,
-		     SDP_ACCEPT_ARGS)
+static int accept_by(const struct proto_ops *ops, struct socket *sock,
+		     struct socket *newsock, SDP_ACCEPT_ARGS)
 {
 	const struct proto_ops *old = newsock->ops;
 	int err;
@@ -274,7 +276,8 @@ static int be_plain(struct socket *sock, struct sdp_shadow *shadow)
 })
 
 /* What is wrong with the address comes before that it connects. */
-static int turn_bind(struct turn *t, struct socket *sock, struct sdp_sockaddr *addr, int len)
+static int turn_bind(struct turn *t, struct socket *sock,
+		     struct sdp_sockaddr *addr, int len)
 {
 	struct socket *sdp = t->shadow ? t->shadow->sdp : NULL;
 
@@ -288,8 +291,8 @@ static int shim_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
 	return TURN(sock, t, turn_bind(&t, sock, addr, len));
 }
 
-static int turn_connect(struct turn *t, struct socket *sock, struct sdp_sockaddr *addr, int len,
-			int flags)
+static int turn_connect(struct turn *t, struct socket *sock,
+			struct sdp_sockaddr *addr, int len, int flags)
 {
 	if (!t->locked)
 		return t->ops->connect(sock, addr, len, flags);
@@ -297,7 +300,8 @@ static int turn_connect(struct turn *t, struct socket *sock, struct sdp_sockaddr
 	return sdp_attempt(t->shadow, addr, len, flags);
 }
 
-static int shim_connect(struct socket *sock, struct sdp_sockaddr *addr, int len, int flags)
+static int shim_connect(struct socket *sock, struct sdp_sockaddr *addr, int len,
+			int flags)
 {
 	return TURN(sock, t, turn_connect(&t, sock, addr, len, flags));
 }
@@ -315,8 +319,8 @@ static int shim_listen(struct socket *sock, int backlog)
 	return TURN(sock, t, turn_listen(&t, sock, backlog));
 }
 
-static int turn_accept(struct turn *t, struct socket *sock, struct socket *newsock,
-		       SDP_ACCEPT_ARGS)
+static int turn_accept(struct turn *t, struct socket *sock,
+		       struct socket *newsock, SDP_ACCEPT_ARGS)
 {
 	if (is(t, SDP_LISTENING) && SDP_ACCEPT_KERN) {
 		unlock(t);
@@ -330,12 +334,14 @@ static int turn_accept(struct turn *t, struct socket *sock, struct socket *newso
 	return sdp_pair_accept(t->shadow, newsock, SDP_ACCEPT_PASS);
 }
 
-static int shim_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
+static int shim_accept(struct socket *sock, struct socket *newsock,
+		       SDP_ACCEPT_ARGS)
 {
 	return TURN(sock, t, turn_accept(&t, sock, newsock, SDP_ACCEPT_PASS));
 }
 
-static int turn_getname(struct turn *t, struct socket *sock, struct sockaddr *addr, int peer)
+static int turn_getname(struct turn *t, struct socket *sock,
+			struct sockaddr *addr, int peer)
 {
 	struct socket *which = is(t, SDP_CONNECTING) ? t->shadow->sdp : sock;
 
@@ -347,7 +353,8 @@ static int shim_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	return TURN(sock, t, turn_getname(&t, sock, addr, peer));
 }
 
-static __poll_t shim_poll(struct file *file, struct socket *sock, poll_table *wait)
+static __poll_t shim_poll(struct file *file, struct socket *sock,
+			  poll_table *wait)
 {
 	/* What a socket shows of which nothing has been asked, if there is no memory. */
 	__poll_t mask = EPOLLHUP | EPOLLOUT | EPOLLWRNORM;
@@ -387,10 +394,12 @@ static int shim_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 }
 
 #ifdef CONFIG_COMPAT
-static int shim_compat_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
+static int shim_compat_ioctl(struct socket *sock, unsigned int cmd,
+			     unsigned long arg)
 {
-	return TURN(sock, t, t.ops->compat_ioctl ? t.ops->compat_ioctl(sock, cmd, arg) :
-						   -ENOIOCTLCMD);
+	return TURN(sock, t,
+		    t.ops->compat_ioctl ? t.ops->compat_ioctl(sock, cmd, arg) :
+					  -ENOIOCTLCMD);
 }
 #endif
 
@@ -404,7 +413,8 @@ static int stop(struct sdp_shadow *shadow, int how)
 
 	if (down_write_killable(&shadow->lock))
 		return -EINTR;
-	if (shadow->stage == SDP_CONNECTING || (shadow->stage == SDP_LISTENING && how != SHUT_WR))
+	if (shadow->stage == SDP_CONNECTING ||
+	    (shadow->stage == SDP_LISTENING && how != SHUT_WR))
 		connects = sdp_attempt_stop(shadow);
 	up_write(&shadow->lock);
 	return connects;
@@ -434,7 +444,8 @@ static int shim_shutdown(struct socket *sock, int how)
  * that has one. Kernel TLS does nothing before there is a connection, and programs ask for it on
  * sockets that are still to connect, only to know whether it is there.
  */
-static int set_ulp(struct turn *t, struct socket *sock, sockptr_t value, unsigned int len)
+static int set_ulp(struct turn *t, struct socket *sock, sockptr_t value,
+		   unsigned int len)
 {
 	char name[TCP_ULP_NAME_MAX] = "";
 	long n;
@@ -442,7 +453,8 @@ static int set_ulp(struct turn *t, struct socket *sock, sockptr_t value, unsigne
 
 	if (!len)
 		return -EINVAL;
-	n = strncpy_from_sockptr(name, value, min_t(long, sizeof(name) - 1, len));
+	n = strncpy_from_sockptr(name, value,
+				 min_t(long, sizeof(name) - 1, len));
 	if (n < 0)
 		return -EFAULT;
 	name[n] = 0;
@@ -452,11 +464,12 @@ static int set_ulp(struct turn *t, struct socket *sock, sockptr_t value, unsigne
 		if (err)
 			return err;
 	}
-	return t->ops->setsockopt(sock, SOL_TCP, TCP_ULP, KERNEL_SOCKPTR(name), sizeof(name));
+	return t->ops->setsockopt(sock, SOL_TCP, TCP_ULP, KERNEL_SOCKPTR(name),
+				  sizeof(name));
 }
 
-static int turn_setsockopt(struct turn *t, struct socket *sock, int level, int name,
-			   sockptr_t value, unsigned int len)
+static int turn_setsockopt(struct turn *t, struct socket *sock, int level,
+			   int name, sockptr_t value, unsigned int len)
 {
 	if (t->locked && level == SOL_TCP && name == TCP_ULP)
 		return set_ulp(t, sock, value, len);
@@ -465,14 +478,15 @@ static int turn_setsockopt(struct turn *t, struct socket *sock, int level, int n
 	return t->ops->setsockopt(sock, level, name, value, len);
 }
 
-static int shim_setsockopt(struct socket *sock, int level, int name, sockptr_t value,
-			   unsigned int len)
+static int shim_setsockopt(struct socket *sock, int level, int name,
+			   sockptr_t value, unsigned int len)
 {
-	return TURN(sock, t, turn_setsockopt(&t, sock, level, name, value, len));
+	return TURN(sock, t,
+		    turn_setsockopt(&t, sock, level, name, value, len));
 }
 
-static int shim_getsockopt(struct socket *sock, int level, int name, char __user *value,
-			   int __user *len)
+static int shim_getsockopt(struct socket *sock, int level, int name,
+			   char __user *value, int __user *len)
 {
 	return TURN(sock, t, t.ops->getsockopt(sock, level, name, value, len));
 }
@@ -489,7 +503,8 @@ static int fast_open(struct turn *t, struct socket *sock, struct msghdr *msg)
 	unlock(t);
 	if (sdp_attempt_asks(sock, name, msg->msg_namelen)) {
 		err = sdp_attempt(t->shadow, name, msg->msg_namelen,
-				  msg->msg_flags & MSG_DONTWAIT ? O_NONBLOCK : 0);
+				  msg->msg_flags & MSG_DONTWAIT ? O_NONBLOCK :
+								  0);
 		msg->msg_flags &= ~MSG_FASTOPEN;
 	} else if (down_write_killable(&t->shadow->lock)) {
 		err = -EINTR;
@@ -501,7 +516,8 @@ static int fast_open(struct turn *t, struct socket *sock, struct msghdr *msg)
 	return err ?: lock(t, sock);
 }
 
-static int turn_sendmsg(struct turn *t, struct socket *sock, struct msghdr *msg, size_t size)
+static int turn_sendmsg(struct turn *t, struct socket *sock, struct msghdr *msg,
+			size_t size)
 {
 	long timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
 	int err = wait_decided(t, sock, timeo, EPOLLOUT);
@@ -519,8 +535,8 @@ static int shim_sendmsg(struct socket *sock, struct msghdr *msg, size_t size)
 	return TURN(sock, t, turn_sendmsg(&t, sock, msg, size));
 }
 
-static int turn_recvmsg(struct turn *t, struct socket *sock, struct msghdr *msg, size_t size,
-			int flags)
+static int turn_recvmsg(struct turn *t, struct socket *sock, struct msghdr *msg,
+			size_t size, int flags)
 {
 	long timeo = sock_rcvtimeo(sock->sk, flags & MSG_DONTWAIT);
 	int err;
@@ -537,19 +553,22 @@ static int turn_recvmsg(struct turn *t, struct socket *sock, struct msghdr *msg,
 	return err ?: t->ops->recvmsg(sock, msg, size, flags);
 }
 
-static int shim_recvmsg(struct socket *sock, struct msghdr *msg, size_t size, int flags)
+static int shim_recvmsg(struct socket *sock, struct msghdr *msg, size_t size,
+			int flags)
 {
 	return TURN(sock, t, turn_recvmsg(&t, sock, msg, size, flags));
 }
 
-static ssize_t shim_splice_read(struct socket *sock, loff_t *pos, struct pipe_inode_info *pipe,
-				size_t size, unsigned int flags)
+static ssize_t shim_splice_read(struct socket *sock, loff_t *pos,
+				struct pipe_inode_info *pipe, size_t size,
+				unsigned int flags)
 {
 	/* SPLICE_F_NONBLOCK is for the pipe. */
 	long timeo = sock_rcvtimeo(sock->sk, sock->file->f_flags & O_NONBLOCK);
 
-	return TURN(sock, t, wait_decided(&t, sock, timeo, EPOLLIN | EPOLLRDHUP) ?:
-			     t.ops->splice_read(sock, pos, pipe, size, flags));
+	return TURN(sock, t,
+		    wait_decided(&t, sock, timeo, EPOLLIN | EPOLLRDHUP) ?:
+			    t.ops->splice_read(sock, pos, pipe, size, flags));
 }
 
 /* The caller will drop a reference to this module, where one to another is to be dropped. */
@@ -652,7 +671,8 @@ static const struct proto_ops *kernel_calls(int family, int protocol)
 	const struct proto_ops *ops = NULL;
 	struct socket *sock;
 
-	if (!sock_create_kern(&init_net, family, SOCK_STREAM, protocol, &sock)) {
+	if (!sock_create_kern(&init_net, family, SOCK_STREAM, protocol,
+			      &sock)) {
 		ops = sock->ops;
 		sock_release(sock);
 	}
@@ -688,7 +708,8 @@ static bool held(void)
 {
 #ifdef CONFIG_MODULE_UNLOAD
 	/* -1 is the count of one that goes, and that nobody holds. */
-	return THIS_MODULE->state == MODULE_STATE_GOING && module_refcount(THIS_MODULE) >= 0;
+	return THIS_MODULE->state == MODULE_STATE_GOING &&
+	       module_refcount(THIS_MODULE) >= 0;
 #else
 	return false;
 #endif

@@ -76,7 +76,8 @@ bool sdp_conn_may_send(enum sdp_conn_state state)
  */
 bool sdp_conn_may_receive(enum sdp_conn_state state)
 {
-	return state == SDP_ESTABLISHED || state == SDP_DISC_SENT || state == SDP_DISC_ARRIVED;
+	return state == SDP_ESTABLISHED || state == SDP_DISC_SENT ||
+	       state == SDP_DISC_ARRIVED;
 }
 
 /**

@@ -67,7 +67,8 @@ u16 sdp_credit_wanted(const struct sdp_credit *c)
 {
 	if (c->posted < c->target)
 		return c->target - c->posted;
-	return (c->reserve || c->spare) && c->posted == c->theirs && sdp_credit_available(c);
+	return (c->reserve || c->spare) && c->posted == c->theirs &&
+	       sdp_credit_available(c);
 }
 
 /**
@@ -80,7 +81,8 @@ u16 sdp_credit_wanted(const struct sdp_credit *c)
  */
 u32 sdp_credit_available(const struct sdp_credit *c)
 {
-	return sdp_seq_after(c->tx_limit, c->tx_seq) ? c->tx_limit - c->tx_seq : 0;
+	return sdp_seq_after(c->tx_limit, c->tx_seq) ? c->tx_limit - c->tx_seq :
+						       0;
 }
 
 /**
@@ -143,8 +145,8 @@ bool sdp_credit_may_answer(const struct sdp_credit *c)
  */
 bool sdp_credit_update_due(const struct sdp_credit *c)
 {
-	return (c->unasked || sdp_credit_available(c)) && c->theirs < c->threshold &&
-	       told(c) >= c->theirs + c->threshold;
+	return (c->unasked || sdp_credit_available(c)) &&
+	       c->theirs < c->threshold && told(c) >= c->theirs + c->threshold;
 }
 
 /**
@@ -202,7 +204,8 @@ void sdp_credit_sent(struct sdp_credit *c, struct sdp_bsdh *h)
  *
  * Return: %SDP_VALID, or %SDP_BAD_SEQ, %SDP_BAD_CREDIT, %SDP_BAD_ACK, %SDP_BAD_BUFS.
  */
-enum sdp_violation sdp_credit_received(struct sdp_credit *c, const struct sdp_bsdh *h)
+enum sdp_violation sdp_credit_received(struct sdp_credit *c,
+				       const struct sdp_bsdh *h)
 {
 	u32 limit = h->mseq_ack + h->bufs;
 

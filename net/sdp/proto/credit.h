@@ -62,6 +62,7 @@ bool sdp_credit_peer_is_mute(const struct sdp_credit *c);
 void sdp_credit_peer_hello(struct sdp_credit *c, u16 bufs);
 void sdp_credit_granted_hello(struct sdp_credit *c);
 void sdp_credit_sent(struct sdp_credit *c, struct sdp_bsdh *h);
-enum sdp_violation sdp_credit_received(struct sdp_credit *c, const struct sdp_bsdh *h);
+enum sdp_violation sdp_credit_received(struct sdp_credit *c,
+				       const struct sdp_bsdh *h);
 
 #endif /* SDP_PROTO_CREDIT_H */

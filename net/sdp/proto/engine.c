@@ -14,7 +14,8 @@
  * @e: to fill
  * @config: sizes and counts
  */
-void sdp_engine_init(struct sdp_engine *e, const struct sdp_engine_config *config)
+void sdp_engine_init(struct sdp_engine *e,
+		     const struct sdp_engine_config *config)
 {
 	memset(e, 0, sizeof(*e));
 	e->send_slots = config->send_slots;
@@ -24,7 +25,8 @@ void sdp_engine_init(struct sdp_engine *e, const struct sdp_engine_config *confi
 	e->scheme = config->scheme;
 	e->target_wish = config->recv_target;
 	sdp_credit_init(&e->credit, config->recv_target, config->threshold);
-	sdp_resize_init(&e->resize, config->recv_size, config->recv_size_max, config->split_level);
+	sdp_resize_init(&e->resize, config->recv_size, config->recv_size_max,
+			config->split_level);
 	sdp_mode_init(&e->tx_mode, config->mode_after);
 	sdp_mode_init(&e->rx_mode, 0);
 	sdp_piggyback_init(&e->piggyback, config->mode_after);
@@ -77,7 +79,8 @@ static void take_hello(struct sdp_engine *e, const struct sdp_hello *hello)
  *
  * Return: %SDP_VALID, or %SDP_BAD_STATE when this is not the beginning.
  */
-enum sdp_violation sdp_engine_hello_received(struct sdp_engine *e, const struct sdp_hello *hello)
+enum sdp_violation sdp_engine_hello_received(struct sdp_engine *e,
+					     const struct sdp_hello *hello)
 {
 	if (e->dead || !sdp_conn_step(&e->state, SDP_EV_HELLO_RCVD))
 		return SDP_BAD_STATE;
@@ -109,7 +112,8 @@ void sdp_engine_hello_ack(struct sdp_engine *e, struct sdp_hello *ack)
  * @ack: already checked by sdp_hello_ack_parse()
  * @acts: ESTABLISHED, or FAIL
  */
-void sdp_engine_hello_ack_received(struct sdp_engine *e, const struct sdp_hello *ack,
+void sdp_engine_hello_ack_received(struct sdp_engine *e,
+				   const struct sdp_hello *ack,
 				   struct sdp_actions *acts)
 {
 	if (e->state != SDP_HELLO_SENT) {
@@ -128,11 +132,13 @@ void sdp_engine_hello_ack_received(struct sdp_engine *e, const struct sdp_hello 
 void sdp_engine_established(struct sdp_engine *e, struct sdp_actions *acts)
 {
 	/* Before the peer's Hello there is nothing that could be established. */
-	if (!e->dead && e->resize.send_size && sdp_conn_step(&e->state, SDP_EV_ESTABLISHED))
+	if (!e->dead && e->resize.send_size &&
+	    sdp_conn_step(&e->state, SDP_EV_ESTABLISHED))
 		sdp_engine_act(acts, SDP_ACT_ESTABLISHED);
 }
 
-static void receive_data(struct sdp_engine *e, const struct sdp_msg *msg, struct sdp_actions *acts)
+static void receive_data(struct sdp_engine *e, const struct sdp_msg *msg,
+			 struct sdp_actions *acts)
 {
 	if (msg->payload_len && !sdp_engine_may_take_data(e))
 		sdp_engine_fail(e, EPROTO, SDP_BAD_STATE, acts);
@@ -144,7 +150,8 @@ static void receive_data(struct sdp_engine *e, const struct sdp_msg *msg, struct
  * B7, wire section 9: the peer announces an urgent byte as soon as it can, maybe on several
  * messages, and then sends it. The application is told once of each.
  */
-static void note_urgent(struct sdp_engine *e, const struct sdp_bsdh *h, struct sdp_actions *acts)
+static void note_urgent(struct sdp_engine *e, const struct sdp_bsdh *h,
+			struct sdp_actions *acts)
 {
 	if (!(h->flags & (SDP_FLAG_OOB_PRES | SDP_FLAG_OOB_PEND)) ||
 	    !sdp_conn_may_receive(e->state))
@@ -157,7 +164,8 @@ static void note_urgent(struct sdp_engine *e, const struct sdp_bsdh *h, struct s
 static void receive_disconn(struct sdp_engine *e, const struct sdp_msg *msg,
 			    struct sdp_actions *acts)
 {
-	if (e->srcavail_rx.open || !sdp_conn_step(&e->state, SDP_EV_DISC_RCVD)) {
+	if (e->srcavail_rx.open ||
+	    !sdp_conn_step(&e->state, SDP_EV_DISC_RCVD)) {
 		sdp_engine_fail(e, EPROTO, SDP_BAD_STATE, acts);
 		return;
 	}
@@ -195,7 +203,8 @@ static void receive_resize_ack(struct sdp_engine *e, const struct sdp_msg *msg,
 {
 	enum sdp_violation bad;
 
-	bad = sdp_resize_answered(&e->resize, msg->size, sdp_credit_available(&e->credit));
+	bad = sdp_resize_answered(&e->resize, msg->size,
+				  sdp_credit_available(&e->credit));
 	if (bad)
 		sdp_engine_fail(e, EPROTO, bad, acts);
 }
@@ -270,7 +279,8 @@ static void note_arrivals(struct sdp_engine *e, struct sdp_actions *acts)
 	if (e->dead || !sdp_engine_arrived(e, e->disc_seq))
 		return;
 	if ((e->state == SDP_DISC_SENT || e->state == SDP_DISC_CROSSED) &&
-	    sdp_conn_step(&e->state, SDP_EV_DISC_ARRIVED) && e->state == SDP_FINISHED)
+	    sdp_conn_step(&e->state, SDP_EV_DISC_ARRIVED) &&
+	    e->state == SDP_FINISHED)
 		sdp_engine_act(acts, SDP_ACT_DISCONNECT);
 }
 
@@ -278,14 +288,15 @@ static void note_arrivals(struct sdp_engine *e, struct sdp_actions *acts)
  * What only those may say that know rings, or that do not leave it to the adapters; and only data
  * goes into one, never without payload.
  */
-static enum sdp_violation check_ring_use(const struct sdp_engine *e, const struct sdp_msg *msg,
-					 bool placed)
+static enum sdp_violation check_ring_use(const struct sdp_engine *e,
+					 const struct sdp_msg *msg, bool placed)
 {
-	if (!e->rings && (msg->h.mid == SDP_MID_RING_ASK || msg->h.mid == SDP_MID_RING_AVAIL))
+	if (!e->rings && (msg->h.mid == SDP_MID_RING_ASK ||
+			  msg->h.mid == SDP_MID_RING_AVAIL))
 		return SDP_BAD_MID;
 	/* The answer could be held back behind data (G4). */
-	if (e->credit.unasked &&
-	    (msg->h.mid == SDP_MID_SRC_AVAIL || msg->h.mid == SDP_MID_SINK_AVAIL))
+	if (e->credit.unasked && (msg->h.mid == SDP_MID_SRC_AVAIL ||
+				  msg->h.mid == SDP_MID_SINK_AVAIL))
 		return SDP_BAD_STATE;
 	if (placed && msg->h.mid != SDP_MID_DATA)
 		return SDP_BAD_MID;
@@ -295,12 +306,14 @@ static enum sdp_violation check_ring_use(const struct sdp_engine *e, const struc
 }
 
 /* Whatever the peer knew of our grants: this was the last credit, or none (D5). */
-static enum sdp_violation check_last_credit(const struct sdp_engine *e, const struct sdp_msg *msg)
+static enum sdp_violation check_last_credit(const struct sdp_engine *e,
+					    const struct sdp_msg *msg)
 {
-	if (!msg->payload_len || sdp_seq_after(e->credit.rx_limit, msg->h.mseq) ||
-	    e->credit.unasked)
+	if (!msg->payload_len ||
+	    sdp_seq_after(e->credit.rx_limit, msg->h.mseq) || e->credit.unasked)
 		return SDP_VALID;
-	return msg->h.mseq == e->credit.rx_seq + 1 ? SDP_BAD_CREDIT : SDP_BAD_SEQ;
+	return msg->h.mseq == e->credit.rx_seq + 1 ? SDP_BAD_CREDIT :
+						     SDP_BAD_SEQ;
 }
 
 static void receive(struct sdp_engine *e, const u8 *buf, u32 bytes, bool placed,
@@ -325,7 +338,8 @@ static void receive(struct sdp_engine *e, const u8 *buf, u32 bytes, bool placed,
 	if (!bad)
 		bad = sdp_credit_received(&e->credit, &msg->h);
 	receiver = bad ? NULL : receiver_of(msg->h.mid);
-	if (!bad && (!receiver || e->state == SDP_CLOSED || e->state == SDP_HELLO_SENT))
+	if (!bad &&
+	    (!receiver || e->state == SDP_CLOSED || e->state == SDP_HELLO_SENT))
 		bad = SDP_BAD_STATE;
 	if (bad) {
 		sdp_engine_fail(e, EPROTO, bad, acts);
@@ -353,8 +367,8 @@ static void receive(struct sdp_engine *e, const u8 *buf, u32 bytes, bool placed,
  *	ADVERT_OVER, DELIVER, WRITTEN, OFFERED, OFFER_OVER, RING_WANTED, RING_OVER, EOF,
  *	DISCONNECT, FAIL
  */
-void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes, struct sdp_msg *msg,
-			struct sdp_actions *acts)
+void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes,
+			struct sdp_msg *msg, struct sdp_actions *acts)
 {
 	receive(e, buf, bytes, false, msg, acts);
 }
@@ -367,8 +381,8 @@ void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes, struct s
  * @msg: as with sdp_engine_receive()
  * @acts: likewise
  */
-void sdp_engine_receive_placed(struct sdp_engine *e, const u8 *buf, u32 bytes, struct sdp_msg *msg,
-			       struct sdp_actions *acts)
+void sdp_engine_receive_placed(struct sdp_engine *e, const u8 *buf, u32 bytes,
+			       struct sdp_msg *msg, struct sdp_actions *acts)
 {
 	receive(e, buf, bytes, true, msg, acts);
 }
@@ -417,8 +431,8 @@ void sdp_engine_abort(struct sdp_engine *e, int error, struct sdp_actions *acts)
  */
 void sdp_engine_link_ended(struct sdp_engine *e, struct sdp_actions *acts)
 {
-	bool orderly = e->state == SDP_DISC_ANSWERED || e->state == SDP_FINISHED ||
-		       e->state == SDP_DISC_CROSSED;
+	bool orderly = e->state == SDP_DISC_ANSWERED ||
+		       e->state == SDP_FINISHED || e->state == SDP_DISC_CROSSED;
 
 	if (e->dead)
 		return;

@@ -242,11 +242,14 @@ struct sdp_tx_msg {
 	bool partial;
 };
 
-void sdp_engine_init(struct sdp_engine *e, const struct sdp_engine_config *config);
+void sdp_engine_init(struct sdp_engine *e,
+		     const struct sdp_engine_config *config);
 void sdp_engine_hello(struct sdp_engine *e, struct sdp_hello *hello);
-enum sdp_violation sdp_engine_hello_received(struct sdp_engine *e, const struct sdp_hello *hello);
+enum sdp_violation sdp_engine_hello_received(struct sdp_engine *e,
+					     const struct sdp_hello *hello);
 void sdp_engine_hello_ack(struct sdp_engine *e, struct sdp_hello *ack);
-void sdp_engine_hello_ack_received(struct sdp_engine *e, const struct sdp_hello *ack,
+void sdp_engine_hello_ack_received(struct sdp_engine *e,
+				   const struct sdp_hello *ack,
 				   struct sdp_actions *acts);
 void sdp_engine_established(struct sdp_engine *e, struct sdp_actions *acts);
 
@@ -264,14 +267,16 @@ void sdp_engine_shrink_end(struct sdp_engine *e);
 
 bool sdp_engine_may_srcavail(const struct sdp_engine *e);
 u32 sdp_engine_srcavail_inline_max(const struct sdp_engine *e);
-void sdp_engine_srcavail(struct sdp_engine *e, const struct sdp_region *region, u32 inlined);
+void sdp_engine_srcavail(struct sdp_engine *e, const struct sdp_region *region,
+			 u32 inlined);
 bool sdp_engine_srcavail_tx_open(const struct sdp_engine *e);
 u32 sdp_engine_srcavail_tx_read(const struct sdp_engine *e);
 void sdp_engine_srcavail_cancel(struct sdp_engine *e);
 u32 sdp_engine_srcavail_rx_left(const struct sdp_engine *e);
 bool sdp_engine_srcavail_rx_reading(const struct sdp_engine *e);
 u32 sdp_engine_srcavail_rx_read(const struct sdp_engine *e);
-bool sdp_engine_rdma_read_begin(struct sdp_engine *e, u32 bytes, struct sdp_region *from);
+bool sdp_engine_rdma_read_begin(struct sdp_engine *e, u32 bytes,
+				struct sdp_region *from);
 void sdp_engine_rdma_read_end(struct sdp_engine *e, bool ok);
 void sdp_engine_srcavail_decline(struct sdp_engine *e);
 
@@ -280,10 +285,12 @@ bool sdp_engine_asks_first(const struct sdp_engine *e);
 u32 sdp_engine_may_sinkavail(const struct sdp_engine *e);
 u32 sdp_engine_sinkavail(struct sdp_engine *e, const struct sdp_region *region);
 u32 sdp_engine_sinkavails_out(const struct sdp_engine *e);
-void sdp_engine_sinkavail_cancel(struct sdp_engine *e, struct sdp_actions *acts);
+void sdp_engine_sinkavail_cancel(struct sdp_engine *e,
+				 struct sdp_actions *acts);
 void sdp_engine_sinkavail_drop(struct sdp_engine *e, u32 id);
 u32 sdp_engine_may_rdma_write(const struct sdp_engine *e);
-bool sdp_engine_rdma_write(struct sdp_engine *e, u32 bytes, struct sdp_region *to);
+bool sdp_engine_rdma_write(struct sdp_engine *e, u32 bytes,
+			   struct sdp_region *to);
 
 void sdp_engine_sinkavail_missed(struct sdp_engine *e);
 void sdp_engine_srcavail_unread(struct sdp_engine *e);
@@ -293,8 +300,8 @@ u8 sdp_engine_tx_mode(const struct sdp_engine *e);
 u8 sdp_engine_rx_mode(const struct sdp_engine *e);
 
 void sdp_engine_ring_made(struct sdp_engine *e, const struct sdp_region *ring);
-enum sdp_violation sdp_engine_ring_place(struct sdp_engine *e, u32 imm, u32 *at, u32 *bytes,
-					 struct sdp_actions *acts);
+enum sdp_violation sdp_engine_ring_place(struct sdp_engine *e, u32 imm, u32 *at,
+					 u32 *bytes, struct sdp_actions *acts);
 bool sdp_engine_ring_read(struct sdp_engine *e, u32 bytes);
 bool sdp_engine_by_nic(const struct sdp_engine *e);
 bool sdp_engine_held_back(const struct sdp_engine *e);
@@ -302,19 +309,21 @@ void sdp_engine_ring_full(struct sdp_engine *e);
 bool sdp_engine_ring_leave(struct sdp_engine *e);
 void sdp_engine_ring_stay(struct sdp_engine *e);
 
-void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes, struct sdp_msg *msg,
-			struct sdp_actions *acts);
-void sdp_engine_receive_placed(struct sdp_engine *e, const u8 *buf, u32 bytes, struct sdp_msg *msg,
-			       struct sdp_actions *acts);
+void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes,
+			struct sdp_msg *msg, struct sdp_actions *acts);
+void sdp_engine_receive_placed(struct sdp_engine *e, const u8 *buf, u32 bytes,
+			       struct sdp_msg *msg, struct sdp_actions *acts);
 void sdp_engine_sent(struct sdp_engine *e, u16 n, struct sdp_actions *acts);
 void sdp_engine_shutdown(struct sdp_engine *e);
-void sdp_engine_abort(struct sdp_engine *e, int error, struct sdp_actions *acts);
+void sdp_engine_abort(struct sdp_engine *e, int error,
+		      struct sdp_actions *acts);
 void sdp_engine_link_ended(struct sdp_engine *e, struct sdp_actions *acts);
 
-enum sdp_next sdp_engine_next(const struct sdp_engine *e, const struct sdp_tx_view *view,
+enum sdp_next sdp_engine_next(const struct sdp_engine *e,
+			      const struct sdp_tx_view *view,
 			      struct sdp_tx_msg *msg);
-u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx, u32 payload, u8 *buf,
-		      struct sdp_msg *sent);
+u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx,
+		      u32 payload, u8 *buf, struct sdp_msg *sent);
 u32 sdp_engine_payload_max(const struct sdp_engine *e);
 bool sdp_engine_all_arrived(const struct sdp_engine *e);
 

@@ -11,7 +11,8 @@
  *
  * Return: the action, with nothing but @kind in it.
  */
-struct sdp_action *sdp_engine_act(struct sdp_actions *acts, enum sdp_action_kind kind)
+struct sdp_action *sdp_engine_act(struct sdp_actions *acts,
+				  enum sdp_action_kind kind)
 {
 	struct sdp_action *a;
 
@@ -31,8 +32,8 @@ struct sdp_action *sdp_engine_act(struct sdp_actions *acts, enum sdp_action_kind
  * @violation: what the peer did wrong, or %SDP_VALID
  * @acts: FAIL
  */
-void sdp_engine_fail(struct sdp_engine *e, int error, enum sdp_violation violation,
-		     struct sdp_actions *acts)
+void sdp_engine_fail(struct sdp_engine *e, int error,
+		     enum sdp_violation violation, struct sdp_actions *acts)
 {
 	struct sdp_action *a;
 
@@ -51,10 +52,12 @@ void sdp_engine_fail(struct sdp_engine *e, int error, enum sdp_violation violati
  * @n: how many
  * @acts: ADVERT_OVER for each
  */
-void sdp_engine_sinkavails_over(struct sdp_engine *e, u32 n, struct sdp_actions *acts)
+void sdp_engine_sinkavails_over(struct sdp_engine *e, u32 n,
+				struct sdp_actions *acts)
 {
 	while (n--)
-		sdp_engine_act(acts, SDP_ACT_SINKAVAIL_OVER)->id = sdp_sinkavail_rx_end(&e->sinkavail_rx);
+		sdp_engine_act(acts, SDP_ACT_SINKAVAIL_OVER)->id =
+			sdp_sinkavail_rx_end(&e->sinkavail_rx);
 }
 
 /**
@@ -63,7 +66,8 @@ void sdp_engine_sinkavails_over(struct sdp_engine *e, u32 n, struct sdp_actions 
  * @msg: the message, legal in this state
  * @acts: ADVERT_OVER for buffers that were for it or for what came before (C7), DELIVER
  */
-void sdp_engine_deliver(struct sdp_engine *e, const struct sdp_msg *msg, struct sdp_actions *acts)
+void sdp_engine_deliver(struct sdp_engine *e, const struct sdp_msg *msg,
+			struct sdp_actions *acts)
 {
 	struct sdp_action *a;
 
@@ -71,7 +75,8 @@ void sdp_engine_deliver(struct sdp_engine *e, const struct sdp_msg *msg, struct 
 		return;
 	if (e->sinkavail_rx.n)
 		sdp_piggyback_came(&e->piggyback);
-	sdp_engine_sinkavails_over(e, sdp_sinkavail_rx_data_came(&e->sinkavail_rx), acts);
+	sdp_engine_sinkavails_over(
+		e, sdp_sinkavail_rx_data_came(&e->sinkavail_rx), acts);
 	a = sdp_engine_act(acts, SDP_ACT_DELIVER);
 	a->offset = msg->payload;
 	a->len = msg->payload_len;

@@ -14,7 +14,9 @@
 void sdp_engine_set_target(struct sdp_engine *e, u16 target, u16 threshold)
 {
 	e->target_wish = target;
-	sdp_credit_set_target(&e->credit, sdp_ring_in_receives_max(&e->ring_in, target), threshold);
+	sdp_credit_set_target(&e->credit,
+			      sdp_ring_in_receives_max(&e->ring_in, target),
+			      threshold);
 }
 
 /**
@@ -27,7 +29,8 @@ u16 sdp_engine_receives_wanted(const struct sdp_engine *e)
 {
 	if (e->dead)
 		return 0;
-	return sdp_ring_in_receives(&e->ring_in, sdp_credit_wanted(&e->credit), e->credit.posted);
+	return sdp_ring_in_receives(&e->ring_in, sdp_credit_wanted(&e->credit),
+				    e->credit.posted);
 }
 
 /**
@@ -152,8 +155,9 @@ void sdp_engine_shrink_end(struct sdp_engine *e)
  */
 bool sdp_engine_may_srcavail(const struct sdp_engine *e)
 {
-	return may_add(e) && !e->srcavail_rx.open && sdp_mode_may_srcavail(&e->tx_mode) &&
-	       !e->sinkavail_tx.n && !e->sinkavail_tx.written && !e->credit.unasked;
+	return may_add(e) && !e->srcavail_rx.open &&
+	       sdp_mode_may_srcavail(&e->tx_mode) && !e->sinkavail_tx.n &&
+	       !e->sinkavail_tx.written && !e->credit.unasked;
 }
 
 /**
@@ -180,7 +184,8 @@ u32 sdp_engine_srcavail_inline_max(const struct sdp_engine *e)
  * more; until then nothing may be added to that. What is added while it is out waits, and is
  * to follow the rest of it, if there is one.
  */
-void sdp_engine_srcavail(struct sdp_engine *e, const struct sdp_region *region, u32 inlined)
+void sdp_engine_srcavail(struct sdp_engine *e, const struct sdp_region *region,
+			 u32 inlined)
 {
 	sdp_srcavail_tx_begin(&e->srcavail_tx, region, inlined);
 }
@@ -262,9 +267,11 @@ u32 sdp_engine_srcavail_rx_read(const struct sdp_engine *e)
  *
  * Return: true when the read may begin; sdp_engine_rdma_read_end() has to follow.
  */
-bool sdp_engine_rdma_read_begin(struct sdp_engine *e, u32 bytes, struct sdp_region *from)
+bool sdp_engine_rdma_read_begin(struct sdp_engine *e, u32 bytes,
+				struct sdp_region *from)
 {
-	return !e->dead && sdp_srcavail_rx_read_begin(&e->srcavail_rx, bytes, from);
+	return !e->dead &&
+	       sdp_srcavail_rx_read_begin(&e->srcavail_rx, bytes, from);
 }
 
 /**
@@ -291,9 +298,11 @@ void sdp_engine_srcavail_decline(struct sdp_engine *e)
 /* Is there nothing of the peer's, or nothing that has been begun, so that a buffer can go? */
 static bool may_show_buffer(const struct sdp_engine *e)
 {
-	return !e->dead && !e->credit.unasked && sdp_conn_may_receive(e->state) &&
+	return !e->dead && !e->credit.unasked &&
+	       sdp_conn_may_receive(e->state) &&
 	       e->rx_mode.mode == SDP_MODE_PIPELINED &&
-	       (!e->srcavail_rx.open || sdp_srcavail_rx_untouched(&e->srcavail_rx));
+	       (!e->srcavail_rx.open ||
+		sdp_srcavail_rx_untouched(&e->srcavail_rx));
 }
 
 /**
@@ -406,7 +415,8 @@ u32 sdp_engine_may_rdma_write(const struct sdp_engine *e)
  *
  * Return: false, and no change, when so many may not be written.
  */
-bool sdp_engine_rdma_write(struct sdp_engine *e, u32 bytes, struct sdp_region *to)
+bool sdp_engine_rdma_write(struct sdp_engine *e, u32 bytes,
+			   struct sdp_region *to)
 {
 	if (!may_add(e) || !sdp_sinkavail_tx_write(&e->sinkavail_tx, bytes, to))
 		return false;

@@ -5,18 +5,21 @@
  */
 #include "engine_internal.h"
 
-static void refuse_if(struct sdp_engine *e, enum sdp_violation bad, struct sdp_actions *acts)
+static void refuse_if(struct sdp_engine *e, enum sdp_violation bad,
+		      struct sdp_actions *acts)
 {
 	if (bad)
 		sdp_engine_fail(e, EPROTO, bad, acts);
 }
 
 /* wire 8: the beginning goes along in Combined, and nothing in Pipelined. */
-static enum sdp_violation check_src_avail(const struct sdp_engine *e, const struct sdp_msg *msg)
+static enum sdp_violation check_src_avail(const struct sdp_engine *e,
+					  const struct sdp_msg *msg)
 {
 	bool pipelined = e->rx_mode.mode == SDP_MODE_PIPELINED;
 
-	if (!sdp_engine_may_take_data(e) || e->rx_mode.mode == SDP_MODE_BUFFERED)
+	if (!sdp_engine_may_take_data(e) ||
+	    e->rx_mode.mode == SDP_MODE_BUFFERED)
 		return SDP_BAD_STATE;
 	return !msg->payload_len == pipelined ? SDP_VALID : SDP_BAD_PAYLOAD;
 }
@@ -28,7 +31,8 @@ static enum sdp_violation check_src_avail(const struct sdp_engine *e, const stru
  * @acts: DELIVER, OFFERED; nothing if the peer will write into a buffer of
  *	ours (C8); ADVERT_OVER before that if it was done with one; FAIL
  */
-void sdp_engine_receive_src_avail(struct sdp_engine *e, const struct sdp_msg *msg,
+void sdp_engine_receive_src_avail(struct sdp_engine *e,
+				  const struct sdp_msg *msg,
 				  struct sdp_actions *acts)
 {
 	enum sdp_violation bad = check_src_avail(e, msg);
@@ -43,7 +47,8 @@ void sdp_engine_receive_src_avail(struct sdp_engine *e, const struct sdp_msg *ms
 		sdp_piggyback_came(&e->piggyback);
 	sdp_srcavail_rx_opened(&e->srcavail_rx, &msg->src, msg->payload_len);
 	sdp_engine_deliver(e, msg, acts);
-	sdp_engine_act(acts, SDP_ACT_SRCAVAIL)->len = sdp_srcavail_rx_left(&e->srcavail_rx);
+	sdp_engine_act(acts, SDP_ACT_SRCAVAIL)->len =
+		sdp_srcavail_rx_left(&e->srcavail_rx);
 }
 
 /**
@@ -52,15 +57,16 @@ void sdp_engine_receive_src_avail(struct sdp_engine *e, const struct sdp_msg *ms
  * @msg: SrcAvailCancel
  * @acts: nothing
  */
-void sdp_engine_receive_src_cancel(struct sdp_engine *e, const struct sdp_msg *msg,
+void sdp_engine_receive_src_cancel(struct sdp_engine *e,
+				   const struct sdp_msg *msg,
 				   struct sdp_actions *acts)
 {
 	sdp_srcavail_rx_decline(&e->srcavail_rx);
 }
 
 /* Our advertisement is over because of an answer; @declined: SendSm. */
-static void offer_over(struct sdp_engine *e, const struct sdp_msg *msg, bool declined,
-		       struct sdp_actions *acts)
+static void offer_over(struct sdp_engine *e, const struct sdp_msg *msg,
+		       bool declined, struct sdp_actions *acts)
 {
 	bool pipe = msg->h.flags & SDP_FLAG_REQ_PIPE;
 
@@ -79,15 +85,18 @@ static void offer_over(struct sdp_engine *e, const struct sdp_msg *msg, bool dec
 void sdp_engine_receive_answer(struct sdp_engine *e, const struct sdp_msg *msg,
 			       struct sdp_actions *acts)
 {
-	bool out = sdp_srcavail_tx_out(&e->srcavail_tx), declined = msg->h.mid == SDP_MID_SENDSM;
+	bool out = sdp_srcavail_tx_out(&e->srcavail_tx),
+	     declined = msg->h.mid == SDP_MID_SENDSM;
 	bool withdrawn = e->srcavail_tx.state != SDP_SRCAVAIL_TX_OUT;
 	enum sdp_violation bad;
 	struct sdp_action *a;
 
 	if (declined)
-		bad = sdp_srcavail_tx_declined(&e->srcavail_tx, msg->h.mseq_ack);
+		bad = sdp_srcavail_tx_declined(&e->srcavail_tx,
+					       msg->h.mseq_ack);
 	else
-		bad = sdp_srcavail_tx_was_read(&e->srcavail_tx, msg->count, msg->h.mseq_ack);
+		bad = sdp_srcavail_tx_was_read(&e->srcavail_tx, msg->count,
+					       msg->h.mseq_ack);
 	refuse_if(e, bad, acts);
 	if (bad || !out || sdp_srcavail_tx_out(&e->srcavail_tx))
 		return;
@@ -102,7 +111,8 @@ void sdp_engine_receive_answer(struct sdp_engine *e, const struct sdp_msg *msg,
 /* Is our half over, and did the sender of the message know? */
 static bool own_half_over(const struct sdp_engine *e, const struct sdp_msg *msg)
 {
-	return !sdp_conn_may_send(e->state) && !sdp_seq_after(e->disc_seq, msg->h.mseq_ack);
+	return !sdp_conn_may_send(e->state) &&
+	       !sdp_seq_after(e->disc_seq, msg->h.mseq_ack);
 }
 
 /**
@@ -126,8 +136,8 @@ void sdp_engine_receive_mode(struct sdp_engine *e, const struct sdp_msg *msg,
 }
 
 /* Whether the sink may speak of buffers; if not, @ignore is whether it could not know. */
-static enum sdp_violation check_sink(const struct sdp_engine *e, const struct sdp_msg *msg,
-				     bool *ignore)
+static enum sdp_violation check_sink(const struct sdp_engine *e,
+				     const struct sdp_msg *msg, bool *ignore)
 {
 	bool closed = !sdp_conn_may_send(e->state);
 
@@ -138,9 +148,11 @@ static enum sdp_violation check_sink(const struct sdp_engine *e, const struct sd
 }
 
 /* C5, C8: one more buffer to write into, in the place of what we advertise. */
-static void add_target(struct sdp_engine *e, const struct sdp_msg *msg, struct sdp_actions *acts)
+static void add_target(struct sdp_engine *e, const struct sdp_msg *msg,
+		       struct sdp_actions *acts)
 {
-	enum sdp_violation bad = sdp_sinkavail_tx_add(&e->sinkavail_tx, &msg->sink);
+	enum sdp_violation bad =
+		sdp_sinkavail_tx_add(&e->sinkavail_tx, &msg->sink);
 	struct sdp_action *a;
 
 	refuse_if(e, bad, acts);
@@ -158,7 +170,8 @@ static void add_target(struct sdp_engine *e, const struct sdp_msg *msg, struct s
  * @msg: SinkAvail, maybe with payload of the peer's sending half (C6)
  * @acts: ADVERT_OVER, DELIVER, OFFER_OVER, FAIL
  */
-void sdp_engine_receive_sink_avail(struct sdp_engine *e, const struct sdp_msg *msg,
+void sdp_engine_receive_sink_avail(struct sdp_engine *e,
+				   const struct sdp_msg *msg,
 				   struct sdp_actions *acts)
 {
 	enum sdp_violation bad;
@@ -184,7 +197,8 @@ void sdp_engine_receive_sink_avail(struct sdp_engine *e, const struct sdp_msg *m
  * @msg: RdmaWrCompl
  * @acts: WRITTEN, FAIL
  */
-void sdp_engine_receive_write_compl(struct sdp_engine *e, const struct sdp_msg *msg,
+void sdp_engine_receive_write_compl(struct sdp_engine *e,
+				    const struct sdp_msg *msg,
 				    struct sdp_actions *acts)
 {
 	enum sdp_violation bad = SDP_BAD_STATE;
@@ -212,7 +226,8 @@ void sdp_engine_receive_write_compl(struct sdp_engine *e, const struct sdp_msg *
  * @msg: SinkAvailCancel
  * @acts: FAIL
  */
-void sdp_engine_receive_sink_cancel(struct sdp_engine *e, const struct sdp_msg *msg,
+void sdp_engine_receive_sink_cancel(struct sdp_engine *e,
+				    const struct sdp_msg *msg,
 				    struct sdp_actions *acts)
 {
 	bool ignore;
@@ -227,7 +242,8 @@ void sdp_engine_receive_sink_cancel(struct sdp_engine *e, const struct sdp_msg *
  * @msg: SinkCancelAck
  * @acts: ADVERT_OVER for all of them, FAIL
  */
-void sdp_engine_receive_cancel_ack(struct sdp_engine *e, const struct sdp_msg *msg,
+void sdp_engine_receive_cancel_ack(struct sdp_engine *e,
+				   const struct sdp_msg *msg,
 				   struct sdp_actions *acts)
 {
 	if (e->sinkavail_rx.cancel == SDP_CANCEL_SEEN) {

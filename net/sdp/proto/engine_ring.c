@@ -26,7 +26,8 @@ void sdp_engine_take_rings(struct sdp_engine *e, const struct sdp_hello *hello)
 	u32 window = min(e->ring_window, hello->window);
 
 	e->rings = true;
-	sdp_ring_out_agree(&e->ring_out, out, e->ring_max, window, e->resize.level);
+	sdp_ring_out_agree(&e->ring_out, out, e->ring_max, window,
+			   e->resize.level);
 	sdp_ring_in_agree(&e->ring_in, in, e->ring_max, window);
 	e->credit.unasked = in == SDP_BY_NIC;
 	follow_ring(e);
@@ -38,7 +39,8 @@ void sdp_engine_take_rings(struct sdp_engine *e, const struct sdp_hello *hello)
  * @msg: RingAsk
  * @acts: RING_WANTED, RING_OVER, FAIL
  */
-void sdp_engine_receive_ring_ask(struct sdp_engine *e, const struct sdp_msg *msg,
+void sdp_engine_receive_ring_ask(struct sdp_engine *e,
+				 const struct sdp_msg *msg,
 				 struct sdp_actions *acts)
 {
 	enum sdp_ring_wish wish;
@@ -49,7 +51,8 @@ void sdp_engine_receive_ring_ask(struct sdp_engine *e, const struct sdp_msg *msg
 	if (bad)
 		sdp_engine_fail(e, EPROTO, bad, acts);
 	else if (wish == SDP_RING_MAKE)
-		sdp_engine_act(acts, SDP_ACT_RING_WANTED)->len = e->ring_in.making;
+		sdp_engine_act(acts, SDP_ACT_RING_WANTED)->len =
+			e->ring_in.making;
 	else if (wish == SDP_RING_DROP)
 		sdp_engine_act(acts, SDP_ACT_RING_OVER);
 }
@@ -60,10 +63,12 @@ void sdp_engine_receive_ring_ask(struct sdp_engine *e, const struct sdp_msg *msg
  * @msg: RingAvail
  * @acts: FAIL
  */
-void sdp_engine_receive_ring_avail(struct sdp_engine *e, const struct sdp_msg *msg,
+void sdp_engine_receive_ring_avail(struct sdp_engine *e,
+				   const struct sdp_msg *msg,
 				   struct sdp_actions *acts)
 {
-	enum sdp_violation bad = sdp_ring_out_answered(&e->ring_out, &msg->ring);
+	enum sdp_violation bad =
+		sdp_ring_out_answered(&e->ring_out, &msg->ring);
 
 	if (bad)
 		sdp_engine_fail(e, EPROTO, bad, acts);
@@ -94,8 +99,8 @@ void sdp_engine_ring_made(struct sdp_engine *e, const struct sdp_region *ring)
  *
  * Return: %SDP_VALID, after which sdp_engine_receive_placed() has to follow; or what is wrong.
  */
-enum sdp_violation sdp_engine_ring_place(struct sdp_engine *e, u32 imm, u32 *at, u32 *bytes,
-					 struct sdp_actions *acts)
+enum sdp_violation sdp_engine_ring_place(struct sdp_engine *e, u32 imm, u32 *at,
+					 u32 *bytes, struct sdp_actions *acts)
 {
 	/* Without rings it is a receive that is used up, with no message in it. */
 	enum sdp_violation bad = SDP_BAD_LEN;
@@ -122,7 +127,8 @@ enum sdp_violation sdp_engine_ring_place(struct sdp_engine *e, u32 imm, u32 *at,
 bool sdp_engine_ring_read(struct sdp_engine *e, u32 bytes)
 {
 	sdp_ring_in_read(&e->ring_in, bytes);
-	return e->ring_in.scheme == SDP_BY_NIC || sdp_ring_in_update_due(&e->ring_in);
+	return e->ring_in.scheme == SDP_BY_NIC ||
+	       sdp_ring_in_update_due(&e->ring_in);
 }
 
 /**
@@ -167,7 +173,8 @@ void sdp_engine_ring_full(struct sdp_engine *e)
 bool sdp_engine_ring_leave(struct sdp_engine *e)
 {
 	return !e->dead && sdp_conn_may_send(e->state) && !e->shutdown &&
-	       e->srcavail_tx.state == SDP_SRCAVAIL_TX_IDLE && sdp_ring_out_leave(&e->ring_out);
+	       e->srcavail_tx.state == SDP_SRCAVAIL_TX_IDLE &&
+	       sdp_ring_out_leave(&e->ring_out);
 }
 
 /**

@@ -7,7 +7,8 @@
 /* May the oldest segment still grow? Not in front of an advertisement. */
 static bool partial(const struct sdp_engine *e, const struct sdp_tx_view *view)
 {
-	return !view->head_full && !e->shutdown && e->srcavail_tx.state == SDP_SRCAVAIL_TX_IDLE;
+	return !view->head_full && !e->shutdown &&
+	       e->srcavail_tx.state == SDP_SRCAVAIL_TX_IDLE;
 }
 
 /*
@@ -17,7 +18,8 @@ static bool partial(const struct sdp_engine *e, const struct sdp_tx_view *view)
 static bool gathers(const struct sdp_engine *e, const struct sdp_tx_view *view,
 		    struct sdp_tx_msg *msg)
 {
-	msg->partial = partial(e, view) && view->head_bytes <= sdp_engine_payload_max(e);
+	msg->partial = partial(e, view) &&
+		       view->head_bytes <= sdp_engine_payload_max(e);
 	return msg->partial && !sdp_engine_arrived(e, e->partial_seq);
 }
 
@@ -42,7 +44,8 @@ static bool may_send(const struct sdp_engine *e)
 /* ... or what somebody waits for? */
 static bool may_answer(const struct sdp_engine *e)
 {
-	return e->credit.unasked ? may_send(e) : sdp_credit_may_answer(&e->credit);
+	return e->credit.unasked ? may_send(e) :
+				   sdp_credit_may_answer(&e->credit);
 }
 
 /* What it waits for that may not. */
@@ -54,17 +57,20 @@ static enum sdp_next held(const struct sdp_engine *e)
 /* May data go into the ring, as far as receives are concerned? */
 static bool ring_open(const struct sdp_engine *e)
 {
-	return e->credit.unasked ? pipe_open(e) : sdp_credit_may_send_data(&e->credit);
+	return e->credit.unasked ? pipe_open(e) :
+				   sdp_credit_may_send_data(&e->credit);
 }
 
 /*
  * Data into the ring: a segment, or the longest message there. Where there is no room for that,
  * more gathers until there is (G3): pieces that fit would get smaller and smaller.
  */
-static enum sdp_next next_in_ring(const struct sdp_engine *e, const struct sdp_tx_view *view,
+static enum sdp_next next_in_ring(const struct sdp_engine *e,
+				  const struct sdp_tx_view *view,
 				  struct sdp_tx_msg *msg)
 {
-	u32 bytes = min(view->head_bytes + SDP_RING_HEADER, sdp_ring_out_message_max(&e->ring_out));
+	u32 bytes = min(view->head_bytes + SDP_RING_HEADER,
+			sdp_ring_out_message_max(&e->ring_out));
 
 	if (!ring_open(e))
 		return held(e);
@@ -79,7 +85,8 @@ static enum sdp_next next_in_ring(const struct sdp_engine *e, const struct sdp_t
 }
 
 /* Data to send: a whole segment at once, a partial one when none such is on its way. */
-static enum sdp_next next_data(const struct sdp_engine *e, const struct sdp_tx_view *view,
+static enum sdp_next next_data(const struct sdp_engine *e,
+			       const struct sdp_tx_view *view,
 			       struct sdp_tx_msg *msg)
 {
 	if (view->lazy || (partial(e, view) && view->hold))
@@ -100,9 +107,11 @@ static bool next_resize(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 {
 	if (!may_send(e))
 		return false;
-	if (e->resize.answer && (sdp_conn_may_receive(e->state) || sdp_conn_may_send(e->state)))
+	if (e->resize.answer &&
+	    (sdp_conn_may_receive(e->state) || sdp_conn_may_send(e->state)))
 		msg->mid = SDP_MID_CHRCVBUF_ACK;
-	else if (sdp_resize_may_ask(&e->resize) && sdp_conn_may_send(e->state) && !e->shutdown)
+	else if (sdp_resize_may_ask(&e->resize) &&
+		 sdp_conn_may_send(e->state) && !e->shutdown)
 		msg->mid = SDP_MID_CHRCVBUF;
 	return msg->mid;
 }
@@ -112,9 +121,11 @@ static bool next_ring(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 {
 	if (!may_send(e))
 		return false;
-	if (e->ring_in.answer && (sdp_conn_may_receive(e->state) || sdp_conn_may_send(e->state)))
+	if (e->ring_in.answer &&
+	    (sdp_conn_may_receive(e->state) || sdp_conn_may_send(e->state)))
 		msg->mid = SDP_MID_RING_AVAIL;
-	else if (e->ring_out.asking && sdp_conn_may_send(e->state) && !e->shutdown)
+	else if (e->ring_out.asking && sdp_conn_may_send(e->state) &&
+		 !e->shutdown)
 		msg->mid = SDP_MID_RING_ASK;
 	return msg->mid;
 }
@@ -166,9 +177,11 @@ static bool next_mode(const struct sdp_engine *e, struct sdp_tx_msg *msg)
  */
 static u32 rides(const struct sdp_engine *e, const struct sdp_tx_view *view)
 {
-	u32 room = e->resize.send_size - sdp_wire_header_len(SDP_MID_SINK_AVAIL);
+	u32 room =
+		e->resize.send_size - sdp_wire_header_len(SDP_MID_SINK_AVAIL);
 
-	if (!sdp_conn_may_send(e->state) || sdp_srcavail_tx_out(&e->srcavail_tx) || view->head_urgent ||
+	if (!sdp_conn_may_send(e->state) ||
+	    sdp_srcavail_tx_out(&e->srcavail_tx) || view->head_urgent ||
 	    (view->hold && partial(e, view)))
 		return 0;
 	return view->head_bytes <= room ? view->head_bytes : 0;
@@ -177,8 +190,8 @@ static u32 rides(const struct sdp_engine *e, const struct sdp_tx_view *view)
 /* C6: a buffer is better kept for the request that will follow, as long as one may. */
 static bool kept(const struct sdp_engine *e)
 {
-	return sdp_piggyback_waits(&e->piggyback) && !e->sinkavail_rx.sent && sdp_conn_may_send(e->state) &&
-	       !e->shutdown;
+	return sdp_piggyback_waits(&e->piggyback) && !e->sinkavail_rx.sent &&
+	       sdp_conn_may_send(e->state) && !e->shutdown;
 }
 
 /*
@@ -186,8 +199,8 @@ static bool kept(const struct sdp_engine *e)
  * answer to what the peer advertises it is one (C8), and nothing goes along then, as with the
  * others (D5).
  */
-static bool next_advert(const struct sdp_engine *e, const struct sdp_tx_view *view,
-			struct sdp_tx_msg *msg)
+static bool next_advert(const struct sdp_engine *e,
+			const struct sdp_tx_view *view, struct sdp_tx_msg *msg)
 {
 	bool waits = sdp_sinkavail_rx_waiting(&e->sinkavail_rx);
 
@@ -217,7 +230,8 @@ static u8 wanted_mid(const struct sdp_engine *e)
 	return e->resize.flush ? SDP_MID_DATA : 0;
 }
 
-static enum sdp_next next_wanted(const struct sdp_engine *e, const struct sdp_tx_view *view,
+static enum sdp_next next_wanted(const struct sdp_engine *e,
+				 const struct sdp_tx_view *view,
 				 struct sdp_tx_msg *msg)
 {
 	u8 mid;
@@ -235,7 +249,8 @@ static enum sdp_next next_wanted(const struct sdp_engine *e, const struct sdp_tx
 	if (!may_send(e))
 		return held(e);
 	msg->mid = mid;
-	msg->payload_max = mid == SDP_MID_SRC_AVAIL ? e->srcavail_tx.inlined : 0;
+	msg->payload_max = mid == SDP_MID_SRC_AVAIL ? e->srcavail_tx.inlined :
+						      0;
 	return SDP_NEXT_SEND;
 }
 
@@ -245,7 +260,8 @@ static enum sdp_next next_wanted(const struct sdp_engine *e, const struct sdp_tx
  */
 static bool may_be_asked(const struct sdp_engine *e)
 {
-	return sdp_conn_may_send(e->state) && e->tx_mode.mode != SDP_MODE_COMBINED;
+	return sdp_conn_may_send(e->state) &&
+	       e->tx_mode.mode != SDP_MODE_COMBINED;
 }
 
 /* Does the peer need to be told of receives, for its data or to answer our advertisement? */
@@ -256,11 +272,12 @@ static bool update_due(const struct sdp_engine *e)
 	/* Nobody waits for it; it keeps both ends' counts near each other. */
 	if (e->credit.unasked && !may_send(e))
 		return false;
-	if ((out || sdp_ring_out_active(&e->ring_out)) && sdp_credit_peer_is_mute(&e->credit))
+	if ((out || sdp_ring_out_active(&e->ring_out)) &&
+	    sdp_credit_peer_is_mute(&e->credit))
 		return true;
 	/* A writer shall not have to read: so it may go with the last credit, as an answer may. */
-	if (sdp_ring_in_update_due(&e->ring_in) && sdp_conn_may_receive(e->state) &&
-	    sdp_credit_may_answer(&e->credit))
+	if (sdp_ring_in_update_due(&e->ring_in) &&
+	    sdp_conn_may_receive(e->state) && sdp_credit_may_answer(&e->credit))
 		return true;
 	return (out || sdp_conn_may_receive(e->state) || may_be_asked(e)) &&
 	       sdp_credit_update_due(&e->credit);
@@ -270,11 +287,13 @@ static bool update_due(const struct sdp_engine *e)
  * B7: whatever goes while an urgent byte waits announces it. The message that carries it
  * announces it too: peers are known that signal their application for that flag only.
  */
-static u8 urgent_flags(const struct sdp_tx_view *view, const struct sdp_tx_msg *msg)
+static u8 urgent_flags(const struct sdp_tx_view *view,
+		       const struct sdp_tx_msg *msg)
 {
 	u8 flags = SDP_FLAG_OOB_PEND;
 
-	if (view->head_urgent && msg->payload_max && msg->payload_max >= view->head_bytes)
+	if (view->head_urgent && msg->payload_max &&
+	    msg->payload_max >= view->head_bytes)
 		flags |= SDP_FLAG_OOB_PRES;
 	return flags;
 }
@@ -300,7 +319,8 @@ static u8 urgent_flags(const struct sdp_tx_view *view, const struct sdp_tx_msg *
  *
  * Return: %SDP_NEXT_SEND and @msg, or why not.
  */
-enum sdp_next sdp_engine_next(const struct sdp_engine *e, const struct sdp_tx_view *view,
+enum sdp_next sdp_engine_next(const struct sdp_engine *e,
+			      const struct sdp_tx_view *view,
 			      struct sdp_tx_msg *msg)
 {
 	enum sdp_next next;
@@ -325,7 +345,8 @@ static void commit_mode(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 	sent->mode_send_half = sink_wants_mode(e);
 	if (!sent->mode_send_half && e->tx_mode.mode == SDP_MODE_PIPELINED)
 		sdp_sinkavail_tx_leave(&e->sinkavail_tx, seq);
-	sent->mode = sdp_mode_change_sent(sent->mode_send_half ? &e->rx_mode : &e->tx_mode);
+	sent->mode = sdp_mode_change_sent(sent->mode_send_half ? &e->rx_mode :
+								 &e->tx_mode);
 }
 
 /* What messages of advertisements do to the engine. */
@@ -343,7 +364,8 @@ static void commit_advert(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 		sent->count = e->srcavail_rx.unreported;
 		sdp_srcavail_rx_reported(&e->srcavail_rx);
 		/* The last of it: the peer's memory is not needed any more. */
-		sent->revoke = e->srcavail_rx.open ? 0 : e->srcavail_rx.region.rkey;
+		sent->revoke = e->srcavail_rx.open ? 0 :
+						     e->srcavail_rx.region.rkey;
 		break;
 	case SDP_MID_SENDSM:
 		sdp_srcavail_rx_closed(&e->srcavail_rx);
@@ -401,7 +423,8 @@ static void commit_message(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 }
 
 /* Freed space of our ring goes along with data of the other direction, if it fits. */
-static void commit_freed(struct sdp_engine *e, const struct sdp_tx_msg *tx, struct sdp_msg *sent)
+static void commit_freed(struct sdp_engine *e, const struct sdp_tx_msg *tx,
+			 struct sdp_msg *sent)
 {
 	u32 room = tx->ring ? ~0U : e->resize.send_size;
 
@@ -416,7 +439,8 @@ static void commit_freed(struct sdp_engine *e, const struct sdp_tx_msg *tx, stru
  * It has payload: if it was not full, small writes gather behind it; and a buffer of the peer's is
  * discarded (C7).
  */
-static void commit_payload(struct sdp_engine *e, const struct sdp_tx_msg *tx, struct sdp_msg *sent)
+static void commit_payload(struct sdp_engine *e, const struct sdp_tx_msg *tx,
+			   struct sdp_msg *sent)
 {
 	if (tx->partial)
 		e->partial_seq = sent->h.mseq;
@@ -439,8 +463,8 @@ static void commit_payload(struct sdp_engine *e, const struct sdp_tx_msg *tx, st
  *
  * Return: length of the header.
  */
-u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx, u32 payload, u8 *buf,
-		      struct sdp_msg *sent)
+u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx,
+		      u32 payload, u8 *buf, struct sdp_msg *sent)
 {
 	memset(sent, 0, sizeof(*sent));
 	sent->h.mid = tx->mid;
@@ -457,7 +481,8 @@ u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx, u32 pay
 	e->send_slots--;
 	if (payload)
 		commit_payload(e, tx, sent);
-	if (payload || tx->mid == SDP_MID_SRC_AVAIL || tx->mid == SDP_MID_RDMA_WR_COMPL)
+	if (payload || tx->mid == SDP_MID_SRC_AVAIL ||
+	    tx->mid == SDP_MID_RDMA_WR_COMPL)
 		sdp_piggyback_sent(&e->piggyback, sent->h.mseq);
 	if (e->resize.flush)
 		e->resize.flush--;

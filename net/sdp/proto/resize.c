@@ -183,10 +183,12 @@ static void refused(struct sdp_resize *r)
  *
  * Return: %SDP_VALID, or what is wrong with it.
  */
-enum sdp_violation sdp_resize_answered(struct sdp_resize *r, u32 size, u32 credit)
+enum sdp_violation sdp_resize_answered(struct sdp_resize *r, u32 size,
+				       u32 credit)
 {
 	/* An answer to a void request is one to the same request that is still to be sent. */
-	bool asked = r->ask == SDP_ASK_SENT || (r->ask == SDP_ASK_WANTED && r->stray);
+	bool asked = r->ask == SDP_ASK_SENT ||
+		     (r->ask == SDP_ASK_WANTED && r->stray);
 	bool shrink = asked && r->asked <= r->send_size;
 
 	if (!asked && !r->stray)

@@ -103,7 +103,8 @@ void sdp_resize_shrink_end(struct sdp_resize *r);
 bool sdp_resize_may_ask(const struct sdp_resize *r);
 void sdp_resize_ask_sent(struct sdp_resize *r);
 void sdp_resize_answer_sent(struct sdp_resize *r);
-enum sdp_violation sdp_resize_answered(struct sdp_resize *r, u32 size, u32 credit);
+enum sdp_violation sdp_resize_answered(struct sdp_resize *r, u32 size,
+				       u32 credit);
 enum sdp_violation sdp_resize_asked(struct sdp_resize *r, u32 size, u16 posted);
 void sdp_resize_receive_used(struct sdp_resize *r);
 void sdp_resize_refuse(struct sdp_resize *r);

@@ -44,7 +44,8 @@ static u32 message_max(u8 scheme, u32 size, u32 window)
  * @window: smaller one of both sides' windows
  * @level: so often full, the ring shall be larger
  */
-void sdp_ring_out_agree(struct sdp_ring_out *o, u8 scheme, u32 max, u32 window, u16 level)
+void sdp_ring_out_agree(struct sdp_ring_out *o, u8 scheme, u32 max, u32 window,
+			u16 level)
 {
 	memset(o, 0, sizeof(*o));
 	o->scheme = scheme;
@@ -80,7 +81,8 @@ void sdp_ring_out_was_full(struct sdp_ring_out *o)
 	if (!o->head)
 		return;
 	o->full++;
-	if (!o->ring.len || o->ring.len >= o->max || o->asking || o->asked || o->full < o->level)
+	if (!o->ring.len || o->ring.len >= o->max || o->asking || o->asked ||
+	    o->full < o->level)
 		return;
 	o->ask = o->max;
 	o->asking = true;
@@ -132,7 +134,8 @@ void sdp_ring_out_ask_sent(struct sdp_ring_out *o)
  *
  * Return: %SDP_VALID, or what is wrong with it.
  */
-enum sdp_violation sdp_ring_out_answered(struct sdp_ring_out *o, const struct sdp_region *ring)
+enum sdp_violation sdp_ring_out_answered(struct sdp_ring_out *o,
+					 const struct sdp_region *ring)
 {
 	if (!o->asked)
 		return SDP_BAD_STATE;
@@ -193,7 +196,8 @@ u32 sdp_ring_out_message_max(const struct sdp_ring_out *o)
  */
 u32 sdp_ring_out_room(const struct sdp_ring_out *o)
 {
-	return o->scheme == SDP_BY_NIC ? o->window : o->ring.len - (o->head - o->freed);
+	return o->scheme == SDP_BY_NIC ? o->window :
+					 o->ring.len - (o->head - o->freed);
 }
 
 /**
@@ -207,7 +211,8 @@ u32 sdp_ring_out_pipe(const struct sdp_ring_out *o)
 	if (o->scheme != SDP_BY_NIC)
 		return 0;
 	/* There are WINDOWS_MIN windows at least. */
-	return o->ring.len ? (o->ring.len / o->window - 1) / 2 : SDP_RING_PIPE_FIRST;
+	return o->ring.len ? (o->ring.len / o->window - 1) / 2 :
+			     SDP_RING_PIPE_FIRST;
 }
 
 /**
@@ -216,7 +221,8 @@ u32 sdp_ring_out_pipe(const struct sdp_ring_out *o)
  * @bytes: its length
  * @place: where it goes
  */
-void sdp_ring_out_put(struct sdp_ring_out *o, u32 bytes, struct sdp_ring_place *place)
+void sdp_ring_out_put(struct sdp_ring_out *o, u32 bytes,
+		      struct sdp_ring_place *place)
 {
 	place->rkey = o->ring.rkey;
 	place->va = o->ring.va + (o->head & (o->ring.len - 1));
@@ -277,7 +283,8 @@ u16 sdp_ring_in_receives(const struct sdp_ring_in *in, u16 want, u16 posted)
 	if (in->scheme != SDP_BY_NIC)
 		return want;
 	if (in->size)
-		may = min(may, receives_for(in, in->size - sdp_ring_in_used(in)));
+		may = min(may,
+			  receives_for(in, in->size - sdp_ring_in_used(in)));
 	/* The peer may write into the next one as soon as it has heard of it. */
 	if (in->next.len)
 		may = min(may, receives_for(in, in->next.len));
@@ -292,7 +299,8 @@ static void refuse(struct sdp_ring_in *in)
 	in->answer = true;
 }
 
-static enum sdp_violation given_back(struct sdp_ring_in *in, enum sdp_ring_wish *wish)
+static enum sdp_violation given_back(struct sdp_ring_in *in,
+				     enum sdp_ring_wish *wish)
 {
 	if (!in->size && !in->shown)
 		return SDP_BAD_STATE;
@@ -316,7 +324,8 @@ static enum sdp_violation given_back(struct sdp_ring_in *in, enum sdp_ring_wish 
  *
  * Return: %SDP_VALID, or what is wrong with it.
  */
-enum sdp_violation sdp_ring_in_asked(struct sdp_ring_in *in, u32 size, enum sdp_ring_wish *wish)
+enum sdp_violation sdp_ring_in_asked(struct sdp_ring_in *in, u32 size,
+				     enum sdp_ring_wish *wish)
 {
 	*wish = SDP_RING_NONE;
 	if (in->scheme == SDP_BY_CREDIT || in->making || in->answer)
@@ -343,10 +352,12 @@ enum sdp_violation sdp_ring_in_asked(struct sdp_ring_in *in, u32 size, enum sdp_
  * Return: false when it cannot be used: it is too small for what is posted, or no larger than the
  * one there is. The peer may ask again, and there are fewer receives then.
  */
-bool sdp_ring_in_made(struct sdp_ring_in *in, const struct sdp_region *ring, u16 posted)
+bool sdp_ring_in_made(struct sdp_ring_in *in, const struct sdp_region *ring,
+		      u16 posted)
 {
 	bool nic = in->scheme == SDP_BY_NIC;
-	u32 least = max(nic ? WINDOWS_MIN * in->window : 0U, (u32)SDP_RING_SIZE_MIN);
+	u32 least = max(nic ? WINDOWS_MIN * in->window : 0U,
+			(u32)SDP_RING_SIZE_MIN);
 	u32 now = nic ? (posted + 1U) * in->window : 0;
 
 	if (nic && ring->len >= least)
@@ -390,8 +401,8 @@ static bool fits(const struct sdp_ring_in *in, u32 bytes)
  *
  * Return: %SDP_VALID, or what is wrong with it.
  */
-enum sdp_violation sdp_ring_in_arrived(struct sdp_ring_in *in, u32 imm, u32 *at, u32 *bytes,
-				       bool *moved)
+enum sdp_violation sdp_ring_in_arrived(struct sdp_ring_in *in, u32 imm, u32 *at,
+				       u32 *bytes, bool *moved)
 {
 	bool odd = imm & IMM_ODD;
 
@@ -441,7 +452,8 @@ bool sdp_ring_in_full(const struct sdp_ring_in *in)
 		return false;
 	if (in->scheme == SDP_BY_NIC)
 		return !receives_for(in, in->size - sdp_ring_in_used(in));
-	return in->head - in->told > in->size - message_max(in->scheme, in->size, in->window);
+	return in->head - in->told >
+	       in->size - message_max(in->scheme, in->size, in->window);
 }
 
 /**

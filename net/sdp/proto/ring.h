@@ -150,27 +150,32 @@ static inline bool sdp_ring_in_tells(const struct sdp_ring_in *in)
 
 u8 sdp_ring_scheme(u8 own, u8 other);
 
-void sdp_ring_out_agree(struct sdp_ring_out *o, u8 scheme, u32 max, u32 window, u16 level);
+void sdp_ring_out_agree(struct sdp_ring_out *o, u8 scheme, u32 max, u32 window,
+			u16 level);
 void sdp_ring_out_sent_plain(struct sdp_ring_out *o);
 void sdp_ring_out_was_full(struct sdp_ring_out *o);
 bool sdp_ring_out_leave(struct sdp_ring_out *o);
 void sdp_ring_out_stay(struct sdp_ring_out *o);
 void sdp_ring_out_ask_sent(struct sdp_ring_out *o);
-enum sdp_violation sdp_ring_out_answered(struct sdp_ring_out *o, const struct sdp_region *ring);
+enum sdp_violation sdp_ring_out_answered(struct sdp_ring_out *o,
+					 const struct sdp_region *ring);
 enum sdp_violation sdp_ring_out_freed(struct sdp_ring_out *o, u32 freed);
 u32 sdp_ring_out_message_max(const struct sdp_ring_out *o);
 u32 sdp_ring_out_room(const struct sdp_ring_out *o);
 u32 sdp_ring_out_pipe(const struct sdp_ring_out *o);
-void sdp_ring_out_put(struct sdp_ring_out *o, u32 bytes, struct sdp_ring_place *place);
+void sdp_ring_out_put(struct sdp_ring_out *o, u32 bytes,
+		      struct sdp_ring_place *place);
 
 void sdp_ring_in_agree(struct sdp_ring_in *in, u8 scheme, u32 max, u32 window);
 u16 sdp_ring_in_receives_max(const struct sdp_ring_in *in, u16 wish);
 u16 sdp_ring_in_receives(const struct sdp_ring_in *in, u16 want, u16 posted);
-enum sdp_violation sdp_ring_in_asked(struct sdp_ring_in *in, u32 size, enum sdp_ring_wish *wish);
-bool sdp_ring_in_made(struct sdp_ring_in *in, const struct sdp_region *ring, u16 posted);
+enum sdp_violation sdp_ring_in_asked(struct sdp_ring_in *in, u32 size,
+				     enum sdp_ring_wish *wish);
+bool sdp_ring_in_made(struct sdp_ring_in *in, const struct sdp_region *ring,
+		      u16 posted);
 void sdp_ring_in_answer_sent(struct sdp_ring_in *in);
-enum sdp_violation sdp_ring_in_arrived(struct sdp_ring_in *in, u32 imm, u32 *at, u32 *bytes,
-				       bool *moved);
+enum sdp_violation sdp_ring_in_arrived(struct sdp_ring_in *in, u32 imm, u32 *at,
+				       u32 *bytes, bool *moved);
 bool sdp_ring_in_full(const struct sdp_ring_in *in);
 void sdp_ring_in_read(struct sdp_ring_in *in, u32 bytes);
 bool sdp_ring_in_news(const struct sdp_ring_in *in);

@@ -25,7 +25,8 @@ void sdp_sinkavail_rx_peer(struct sdp_sinkavail_rx *a, u8 held)
  *
  * Return: its id, not 0.
  */
-u32 sdp_sinkavail_rx_add(struct sdp_sinkavail_rx *a, const struct sdp_region *region)
+u32 sdp_sinkavail_rx_add(struct sdp_sinkavail_rx *a,
+			 const struct sdp_region *region)
 {
 	struct sdp_sinkavail *new = &a->list[a->n++];
 
@@ -42,7 +43,8 @@ u32 sdp_sinkavail_rx_add(struct sdp_sinkavail_rx *a, const struct sdp_region *re
  * @msg: the message: what is its own is filled in
  * @seq: its MSeq
  */
-void sdp_sinkavail_rx_sent(struct sdp_sinkavail_rx *a, struct sdp_msg *msg, u32 seq)
+void sdp_sinkavail_rx_sent(struct sdp_sinkavail_rx *a, struct sdp_msg *msg,
+			   u32 seq)
 {
 	struct sdp_sinkavail *out = &a->list[a->sent++];
 
@@ -113,7 +115,8 @@ u32 sdp_sinkavail_rx_data_came(struct sdp_sinkavail_rx *a)
  *
  * Return: %SDP_VALID, %SDP_BAD_STATE when the source had none, or %SDP_BAD_FIELD.
  */
-enum sdp_violation sdp_sinkavail_rx_written(const struct sdp_sinkavail_rx *a, u32 count)
+enum sdp_violation sdp_sinkavail_rx_written(const struct sdp_sinkavail_rx *a,
+					    u32 count)
 {
 	if (!a->seen)
 		return SDP_BAD_STATE;
@@ -172,7 +175,8 @@ bool sdp_sinkavail_rx_dropped(struct sdp_sinkavail_rx *a)
  *
  * Return: true when the source will not write into the rest any more.
  */
-bool sdp_sinkavail_rx_answered(struct sdp_sinkavail_rx *a, u32 ack, bool cancelled)
+bool sdp_sinkavail_rx_answered(struct sdp_sinkavail_rx *a, u32 ack,
+			       bool cancelled)
 {
 	if (a->asks && !sdp_seq_after(a->cancel_seq, ack)) {
 		a->asks = false;
@@ -201,7 +205,8 @@ static u32 take_out(struct sdp_sinkavail_rx *a, u32 at)
 	u32 id = a->list[at].id;
 
 	a->n--;
-	memmove(a->list + at, a->list + at + 1, (a->n - at) * sizeof(a->list[0]));
+	memmove(a->list + at, a->list + at + 1,
+		(a->n - at) * sizeof(a->list[0]));
 	return id;
 }
 

@@ -143,14 +143,18 @@ static inline bool sdp_sinkavail_rx_win(const struct sdp_sinkavail_rx *a)
 }
 
 void sdp_sinkavail_rx_peer(struct sdp_sinkavail_rx *a, u8 held);
-u32 sdp_sinkavail_rx_add(struct sdp_sinkavail_rx *a, const struct sdp_region *region);
-void sdp_sinkavail_rx_sent(struct sdp_sinkavail_rx *a, struct sdp_msg *msg, u32 seq);
+u32 sdp_sinkavail_rx_add(struct sdp_sinkavail_rx *a,
+			 const struct sdp_region *region);
+void sdp_sinkavail_rx_sent(struct sdp_sinkavail_rx *a, struct sdp_msg *msg,
+			   u32 seq);
 void sdp_sinkavail_rx_note(struct sdp_sinkavail_rx *a, u32 ack);
 u32 sdp_sinkavail_rx_data_came(struct sdp_sinkavail_rx *a);
-enum sdp_violation sdp_sinkavail_rx_written(const struct sdp_sinkavail_rx *a, u32 count);
+enum sdp_violation sdp_sinkavail_rx_written(const struct sdp_sinkavail_rx *a,
+					    u32 count);
 bool sdp_sinkavail_rx_filled(struct sdp_sinkavail_rx *a, u32 count);
 bool sdp_sinkavail_rx_dropped(struct sdp_sinkavail_rx *a);
-bool sdp_sinkavail_rx_answered(struct sdp_sinkavail_rx *a, u32 ack, bool cancelled);
+bool sdp_sinkavail_rx_answered(struct sdp_sinkavail_rx *a, u32 ack,
+			       bool cancelled);
 bool sdp_sinkavail_rx_late(struct sdp_sinkavail_rx *a);
 u32 sdp_sinkavail_rx_end(struct sdp_sinkavail_rx *a);
 u32 sdp_sinkavail_rx_recall(struct sdp_sinkavail_rx *a);

@@ -11,7 +11,8 @@
  *
  * Return: %SDP_VALID, or %SDP_BAD_STATE when these are more than we have said that we can hold.
  */
-enum sdp_violation sdp_sinkavail_tx_add(struct sdp_sinkavail_tx *t, const struct sdp_region *region)
+enum sdp_violation sdp_sinkavail_tx_add(struct sdp_sinkavail_tx *t,
+					const struct sdp_region *region)
 {
 	if (t->n == SDP_SINKAVAILS_MAX)
 		return SDP_BAD_STATE;
@@ -44,7 +45,8 @@ u32 sdp_sinkavail_tx_room(const struct sdp_sinkavail_tx *t)
  *
  * Return: false, and no change, when so many cannot be written.
  */
-bool sdp_sinkavail_tx_write(struct sdp_sinkavail_tx *t, u32 bytes, struct sdp_region *to)
+bool sdp_sinkavail_tx_write(struct sdp_sinkavail_tx *t, u32 bytes,
+			    struct sdp_region *to)
 {
 	if (!bytes || bytes > sdp_sinkavail_tx_room(t))
 		return false;

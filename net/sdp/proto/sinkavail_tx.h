@@ -44,9 +44,11 @@ struct sdp_sinkavail_tx {
 	u32 stale;
 };
 
-enum sdp_violation sdp_sinkavail_tx_add(struct sdp_sinkavail_tx *t, const struct sdp_region *region);
+enum sdp_violation sdp_sinkavail_tx_add(struct sdp_sinkavail_tx *t,
+					const struct sdp_region *region);
 u32 sdp_sinkavail_tx_room(const struct sdp_sinkavail_tx *t);
-bool sdp_sinkavail_tx_write(struct sdp_sinkavail_tx *t, u32 bytes, struct sdp_region *to);
+bool sdp_sinkavail_tx_write(struct sdp_sinkavail_tx *t, u32 bytes,
+			    struct sdp_region *to);
 u8 sdp_sinkavail_tx_owed(const struct sdp_sinkavail_tx *t);
 u32 sdp_sinkavail_tx_reported(struct sdp_sinkavail_tx *t);
 bool sdp_sinkavail_tx_data_sent(struct sdp_sinkavail_tx *t);

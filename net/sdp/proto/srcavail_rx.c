@@ -10,7 +10,8 @@
  * @region: the whole of what is advertised, longer than @inlined
  * @inlined: bytes that came along; 0 in Pipelined only
  */
-void sdp_srcavail_rx_opened(struct sdp_srcavail_rx *s, const struct sdp_region *region, u32 inlined)
+void sdp_srcavail_rx_opened(struct sdp_srcavail_rx *s,
+			    const struct sdp_region *region, u32 inlined)
 {
 	memset(s, 0, sizeof(*s));
 	s->open = true;
@@ -26,7 +27,8 @@ void sdp_srcavail_rx_opened(struct sdp_srcavail_rx *s, const struct sdp_region *
  */
 u32 sdp_srcavail_rx_left(const struct sdp_srcavail_rx *s)
 {
-	return s->open && !s->declined && !s->reading ? s->region.len - s->got : 0;
+	return s->open && !s->declined && !s->reading ? s->region.len - s->got :
+							0;
 }
 
 /**
@@ -37,7 +39,8 @@ u32 sdp_srcavail_rx_left(const struct sdp_srcavail_rx *s)
  *
  * Return: false, and no change, when so many are not offered.
  */
-bool sdp_srcavail_rx_read_begin(struct sdp_srcavail_rx *s, u32 bytes, struct sdp_region *from)
+bool sdp_srcavail_rx_read_begin(struct sdp_srcavail_rx *s, u32 bytes,
+				struct sdp_region *from)
 {
 	if (!bytes || bytes > sdp_srcavail_rx_left(s))
 		return false;

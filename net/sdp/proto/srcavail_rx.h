@@ -43,9 +43,11 @@ static inline bool sdp_srcavail_rx_untouched(const struct sdp_srcavail_rx *s)
 	return s->open && !s->declined && !s->got && !s->reading;
 }
 
-void sdp_srcavail_rx_opened(struct sdp_srcavail_rx *s, const struct sdp_region *region, u32 inlined);
+void sdp_srcavail_rx_opened(struct sdp_srcavail_rx *s,
+			    const struct sdp_region *region, u32 inlined);
 u32 sdp_srcavail_rx_left(const struct sdp_srcavail_rx *s);
-bool sdp_srcavail_rx_read_begin(struct sdp_srcavail_rx *s, u32 bytes, struct sdp_region *from);
+bool sdp_srcavail_rx_read_begin(struct sdp_srcavail_rx *s, u32 bytes,
+				struct sdp_region *from);
 void sdp_srcavail_rx_read_end(struct sdp_srcavail_rx *s, bool ok);
 void sdp_srcavail_rx_decline(struct sdp_srcavail_rx *s);
 u8 sdp_srcavail_rx_answer(const struct sdp_srcavail_rx *s);

@@ -13,7 +13,8 @@
  * @region: the whole of it
  * @inlined: bytes that go along, less than all; 0 in Pipelined only
  */
-void sdp_srcavail_tx_begin(struct sdp_srcavail_tx *s, const struct sdp_region *region, u32 inlined)
+void sdp_srcavail_tx_begin(struct sdp_srcavail_tx *s,
+			   const struct sdp_region *region, u32 inlined)
 {
 	s->state = SDP_SRCAVAIL_TX_READY;
 	s->region = *region;
@@ -97,7 +98,8 @@ static u32 to_be_read(const struct sdp_srcavail_tx *s)
  * Return: %SDP_VALID, %SDP_BAD_STATE when nothing is out that its sender has seen, or
  * %SDP_BAD_FIELD.
  */
-enum sdp_violation sdp_srcavail_tx_was_read(struct sdp_srcavail_tx *s, u32 count, u32 ack)
+enum sdp_violation sdp_srcavail_tx_was_read(struct sdp_srcavail_tx *s,
+					    u32 count, u32 ack)
 {
 	if (!answers(s, ack))
 		return SDP_BAD_STATE;

@@ -61,12 +61,14 @@ static inline bool sdp_srcavail_tx_out(const struct sdp_srcavail_tx *s)
 	return s->state >= SDP_SRCAVAIL_TX_OUT;
 }
 
-void sdp_srcavail_tx_begin(struct sdp_srcavail_tx *s, const struct sdp_region *region, u32 inlined);
+void sdp_srcavail_tx_begin(struct sdp_srcavail_tx *s,
+			   const struct sdp_region *region, u32 inlined);
 void sdp_srcavail_tx_sent(struct sdp_srcavail_tx *s, u32 seq);
 void sdp_srcavail_tx_cancel(struct sdp_srcavail_tx *s);
 void sdp_srcavail_tx_crossed(struct sdp_srcavail_tx *s);
 void sdp_srcavail_tx_cancel_sent(struct sdp_srcavail_tx *s, u32 seq);
-enum sdp_violation sdp_srcavail_tx_was_read(struct sdp_srcavail_tx *s, u32 count, u32 ack);
+enum sdp_violation sdp_srcavail_tx_was_read(struct sdp_srcavail_tx *s,
+					    u32 count, u32 ack);
 enum sdp_violation sdp_srcavail_tx_declined(struct sdp_srcavail_tx *s, u32 ack);
 u32 sdp_srcavail_tx_taken(const struct sdp_srcavail_tx *s);
 

@@ -116,7 +116,9 @@ u32 sdp_wire_msg_header_len(const struct sdp_bsdh *h)
 {
 	u32 len = sdp_wire_header_len(h->mid);
 
-	return h->mid == SDP_MID_DATA && (h->flags & SDP_FLAG_FREED) ? len + SDP_FREED_LEN : len;
+	return h->mid == SDP_MID_DATA && (h->flags & SDP_FLAG_FREED) ?
+		       len + SDP_FREED_LEN :
+		       len;
 }
 
 static bool may_have_payload(u8 mid)
@@ -131,7 +133,8 @@ static enum sdp_violation check_flags(const struct sdp_msg *msg)
 	if (flags & ~(SDP_FLAGS_ALL | SDP_FLAG_FREED))
 		return SDP_BAD_FLAGS;
 	/* The urgent byte is the last byte of a Data message: it needs one to have. */
-	if ((flags & SDP_FLAG_OOB_PRES) && (msg->h.mid != SDP_MID_DATA || !msg->payload_len))
+	if ((flags & SDP_FLAG_OOB_PRES) &&
+	    (msg->h.mid != SDP_MID_DATA || !msg->payload_len))
 		return SDP_BAD_FLAGS;
 	if ((flags & SDP_FLAG_FREED) && msg->h.mid != SDP_MID_DATA)
 		return SDP_BAD_FLAGS;
@@ -158,8 +161,10 @@ static enum sdp_violation check_ring_size(u32 size)
 {
 	if (!size)
 		return SDP_VALID;
-	return power_of_two(size) && size >= SDP_RING_SIZE_MIN && size <= SDP_RING_SIZE_MAX ?
-	       SDP_VALID : SDP_BAD_FIELD;
+	return power_of_two(size) && size >= SDP_RING_SIZE_MIN &&
+			       size <= SDP_RING_SIZE_MAX ?
+		       SDP_VALID :
+		       SDP_BAD_FIELD;
 }
 
 /* Twice its length is in reach, so that nobody has to cut a message at its end. */
@@ -184,13 +189,16 @@ static enum sdp_violation get_mode(const u8 *p, struct sdp_msg *msg)
 
 	msg->mode = b >> 4 & 7;
 	msg->mode_send_half = b >> 7;
-	return b == 0x00 || b == 0x10 || b == 0x20 || b == 0x90 ? SDP_VALID : SDP_BAD_FIELD;
+	return b == 0x00 || b == 0x10 || b == 0x20 || b == 0x90 ? SDP_VALID :
+								  SDP_BAD_FIELD;
 }
 
 static enum sdp_violation get_size(const u8 *p, u32 *size)
 {
 	*size = get32(p);
-	return *size >= SDP_RECV_SIZE_MIN && *size <= SDP_RECV_SIZE_MAX ? SDP_VALID : SDP_BAD_FIELD;
+	return *size >= SDP_RECV_SIZE_MIN && *size <= SDP_RECV_SIZE_MAX ?
+		       SDP_VALID :
+		       SDP_BAD_FIELD;
 }
 
 static enum sdp_violation get_extended(const u8 *p, struct sdp_msg *msg)
@@ -342,7 +350,8 @@ static bool ipv4_padded(const u8 a[16])
 static bool sizes_ok(const struct sdp_hello *h)
 {
 	return (h->version >> 4) == SDP_VERSION_MAJOR && h->max_adverts &&
-	       h->recv_size >= SDP_RECV_SIZE_MIN && h->recv_size <= SDP_RECV_SIZE_MAX;
+	       h->recv_size >= SDP_RECV_SIZE_MIN &&
+	       h->recv_size <= SDP_RECV_SIZE_MAX;
 }
 
 /*
@@ -401,7 +410,8 @@ static void put_held(u8 *p, const struct sdp_hello *h)
 	p[5] = h->held;
 }
 
-static enum sdp_violation check_hello_bsdh(const struct sdp_bsdh *h, u8 mid, u32 len, u32 len_min)
+static enum sdp_violation check_hello_bsdh(const struct sdp_bsdh *h, u8 mid,
+					   u32 len, u32 len_min)
 {
 	if (h->mid != mid)
 		return SDP_BAD_MID;
@@ -424,7 +434,8 @@ static enum sdp_violation check_hello_bsdh(const struct sdp_bsdh *h, u8 mid, u32
  *
  * Return: %SDP_VALID, or what is wrong with it (wire section 3).
  */
-enum sdp_violation sdp_hello_parse(const u8 *buf, u32 bytes, struct sdp_hello *hello)
+enum sdp_violation sdp_hello_parse(const u8 *buf, u32 bytes,
+				   struct sdp_hello *hello)
 {
 	enum sdp_violation bad;
 	struct sdp_bsdh h;
@@ -433,7 +444,8 @@ enum sdp_violation sdp_hello_parse(const u8 *buf, u32 bytes, struct sdp_hello *h
 	if (!buf || bytes < SDP_HELLO_LEN_MIN)
 		return SDP_BAD_LEN;
 	get_bsdh(buf, &h);
-	bad = check_hello_bsdh(&h, SDP_MID_HELLO, SDP_HELLO_LEN, SDP_HELLO_LEN_MIN);
+	bad = check_hello_bsdh(&h, SDP_MID_HELLO, SDP_HELLO_LEN,
+			       SDP_HELLO_LEN_MIN);
 	if (bad)
 		return bad;
 	if (h.len > bytes)
@@ -451,7 +463,8 @@ enum sdp_violation sdp_hello_parse(const u8 *buf, u32 bytes, struct sdp_hello *h
 
 	if (!sizes_ok(hello) || !hello->port)
 		return SDP_BAD_HELLO;
-	if (h.len >= HELLO_RINGS + RINGS_LEN && get_rings(buf + HELLO_RINGS, hello))
+	if (h.len >= HELLO_RINGS + RINGS_LEN &&
+	    get_rings(buf + HELLO_RINGS, hello))
 		return SDP_BAD_HELLO;
 	if (h.len >= HELLO_HELD + HELD_LEN)
 		hello->held = get_held(buf + HELLO_HELD);
@@ -468,7 +481,9 @@ enum sdp_violation sdp_hello_parse(const u8 *buf, u32 bytes, struct sdp_hello *h
  */
 void sdp_hello_build(u8 buf[SDP_HELLO_LEN], const struct sdp_hello *hello)
 {
-	struct sdp_bsdh h = { .mid = SDP_MID_HELLO, .bufs = hello->bufs, .len = SDP_HELLO_LEN };
+	struct sdp_bsdh h = { .mid = SDP_MID_HELLO,
+			      .bufs = hello->bufs,
+			      .len = SDP_HELLO_LEN };
 
 	memset(buf, 0, SDP_HELLO_LEN);
 	put_bsdh(buf, &h);
@@ -492,7 +507,8 @@ void sdp_hello_build(u8 buf[SDP_HELLO_LEN], const struct sdp_hello *hello)
  *
  * Return: %SDP_VALID, or what is wrong with it (wire section 4).
  */
-enum sdp_violation sdp_hello_ack_parse(const u8 *buf, u32 bytes, struct sdp_hello *ack)
+enum sdp_violation sdp_hello_ack_parse(const u8 *buf, u32 bytes,
+				       struct sdp_hello *ack)
 {
 	enum sdp_violation bad;
 	struct sdp_bsdh h;
@@ -501,7 +517,8 @@ enum sdp_violation sdp_hello_ack_parse(const u8 *buf, u32 bytes, struct sdp_hell
 	if (!buf || bytes < SDP_HELLO_ACK_LEN_MIN)
 		return SDP_BAD_LEN;
 	get_bsdh(buf, &h);
-	bad = check_hello_bsdh(&h, SDP_MID_HELLO_ACK, SDP_HELLO_ACK_LEN, SDP_HELLO_ACK_LEN_MIN);
+	bad = check_hello_bsdh(&h, SDP_MID_HELLO_ACK, SDP_HELLO_ACK_LEN,
+			       SDP_HELLO_ACK_LEN_MIN);
 	if (bad)
 		return bad;
 	if (h.len > bytes)
@@ -515,8 +532,9 @@ enum sdp_violation sdp_hello_ack_parse(const u8 *buf, u32 bytes, struct sdp_hell
 		return SDP_BAD_HELLO;
 	if (h.len >= HELLO_ACK_HELD + HELD_LEN)
 		ack->held = get_held(buf + HELLO_ACK_HELD);
-	return h.len >= HELLO_ACK_RINGS + RINGS_LEN ? get_rings(buf + HELLO_ACK_RINGS, ack) :
-	       SDP_VALID;
+	return h.len >= HELLO_ACK_RINGS + RINGS_LEN ?
+		       get_rings(buf + HELLO_ACK_RINGS, ack) :
+		       SDP_VALID;
 }
 
 /**
@@ -560,7 +578,8 @@ const char *sdp_mid_name(u8 mid)
 		return rings[mid - SDP_MID_RING_ASK];
 	if (mid < sizeof(control) / sizeof(control[0]))
 		return control[mid];
-	return mid >= SDP_MID_SINK_AVAIL ? data[mid - SDP_MID_SINK_AVAIL] : "unknown";
+	return mid >= SDP_MID_SINK_AVAIL ? data[mid - SDP_MID_SINK_AVAIL] :
+					   "unknown";
 }
 
 /**

@@ -228,13 +228,17 @@ struct sdp_hello {
 
 u32 sdp_wire_header_len(u8 mid);
 u32 sdp_wire_msg_header_len(const struct sdp_bsdh *h);
-enum sdp_violation sdp_wire_parse(const u8 *buf, u32 bytes, struct sdp_msg *msg);
+enum sdp_violation sdp_wire_parse(const u8 *buf, u32 bytes,
+				  struct sdp_msg *msg);
 u32 sdp_wire_build(u8 *buf, const struct sdp_msg *msg);
 
-enum sdp_violation sdp_hello_parse(const u8 *buf, u32 bytes, struct sdp_hello *hello);
+enum sdp_violation sdp_hello_parse(const u8 *buf, u32 bytes,
+				   struct sdp_hello *hello);
 void sdp_hello_build(u8 buf[SDP_HELLO_LEN], const struct sdp_hello *hello);
-enum sdp_violation sdp_hello_ack_parse(const u8 *buf, u32 bytes, struct sdp_hello *ack);
-void sdp_hello_ack_build(u8 buf[SDP_HELLO_ACK_LEN], const struct sdp_hello *ack);
+enum sdp_violation sdp_hello_ack_parse(const u8 *buf, u32 bytes,
+				       struct sdp_hello *ack);
+void sdp_hello_ack_build(u8 buf[SDP_HELLO_ACK_LEN],
+			 const struct sdp_hello *ack);
 
 const char *sdp_mid_name(u8 mid);
 const char *sdp_violation_name(enum sdp_violation what);

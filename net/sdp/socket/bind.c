@@ -7,9 +7,11 @@
 
 #include "../conn/sock.h"
 
-static int may_have_address(const struct sdp_sock *ssk, const struct sdp_endpoint *e)
+static int may_have_address(const struct sdp_sock *ssk,
+			    const struct sdp_endpoint *e)
 {
-	if (READ_ONCE(ssk->opt.freebind) || sdp_addr_may_be_source(sock_net(&ssk->sk), e))
+	if (READ_ONCE(ssk->opt.freebind) ||
+	    sdp_addr_may_be_source(sock_net(&ssk->sk), e))
 		return 0;
 	return -EADDRNOTAVAIL;
 }
@@ -45,8 +47,12 @@ static int may_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
 	if (v6 && ssk->sk.sk_ipv6only && sdp_is_v4(e))
 		return -EINVAL;
 	if (v6)
-		return may_have_port(net, e) ?: needs_name(ssk) ?: may_have_address(ssk, e);
-	return may_have_address(ssk, e) ?: may_have_port(net, e) ?: needs_name(ssk);
+		return may_have_port(net, e)   ?:
+			       needs_name(ssk) ?:
+						 may_have_address(ssk, e);
+	return may_have_address(ssk, e)	     ?:
+		       may_have_port(net, e) ?:
+					       needs_name(ssk);
 }
 
 /**
@@ -55,7 +61,8 @@ static int may_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
  * @end: its @local or @peer
  * @e: the name
  */
-void sdp_set_name(struct sdp_sock *ssk, struct sdp_endpoint *end, const struct sdp_endpoint *e)
+void sdp_set_name(struct sdp_sock *ssk, struct sdp_endpoint *end,
+		  const struct sdp_endpoint *e)
 {
 	sdp_stream_lock(ssk);
 	*end = *e;
@@ -96,16 +103,19 @@ static int do_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
  */
 int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
 {
-	const struct sockaddr_storage *ss = (const struct sockaddr_storage *)addr;
+	const struct sockaddr_storage *ss =
+		(const struct sockaddr_storage *)addr;
 	struct sock *sk = sock->sk;
 	struct sdp_endpoint e;
 	int err;
 
 	err = sdp_addr_get(&e, ss, len, sk->sk_family);
 	/* As TCP, for programs that leave the family out of a wildcard. */
-	if (err == -EAFNOSUPPORT && ss->ss_family == AF_UNSPEC && sk->sk_family != AF_INET6 &&
+	if (err == -EAFNOSUPPORT && ss->ss_family == AF_UNSPEC &&
+	    sk->sk_family != AF_INET6 &&
 	    len >= (int)sizeof(struct sockaddr_in) &&
-	    ((const struct sockaddr_in *)ss)->sin_addr.s_addr == htonl(INADDR_ANY)) {
+	    ((const struct sockaddr_in *)ss)->sin_addr.s_addr ==
+		    htonl(INADDR_ANY)) {
 		sdp_set_v4(&e, htonl(INADDR_ANY));
 		e.port = ntohs(((const struct sockaddr_in *)ss)->sin_port);
 		err = 0;

@@ -237,7 +237,8 @@ static bool all_out(struct sdp_sock *ssk, u32 unused)
 	WRITE_ONCE(ssk->want_space, true);
 	/* Pairs with the barrier in note_space() of conn/conn.c. */
 	smp_mb();
-	return !READ_ONCE(ssk->tx_outq) || READ_ONCE(ssk->sk.sk_state) == TCP_CLOSE;
+	return !READ_ONCE(ssk->tx_outq) ||
+	       READ_ONCE(ssk->sk.sk_state) == TCP_CLOSE;
 }
 
 /* SO_LINGER with a time: the close waits until everything has arrived. */
@@ -259,7 +260,9 @@ static void linger(struct sdp_sock *ssk)
 /* Unread data, and SO_LINGER with time 0, make a close a reset; so does what is being read. */
 static bool close_aborts(const struct sdp_sock *ssk)
 {
-	return sdp_readable(ssk) || sdp_engine_srcavail_rx_reading(&ssk->engine) || !sdp_stands(ssk) ||
+	return sdp_readable(ssk) ||
+	       sdp_engine_srcavail_rx_reading(&ssk->engine) ||
+	       !sdp_stands(ssk) ||
 	       (sock_flag(&ssk->sk, SOCK_LINGER) && !ssk->sk.sk_lingertime);
 }
 
@@ -268,14 +271,15 @@ static void end_connection(struct sdp_sock *ssk)
 	struct sock *sk = &ssk->sk;
 	struct sdp_todo todo = { };
 
-	if (sock_flag(sk, SOCK_LINGER) && sk->sk_lingertime && !sdp_readable(ssk) &&
-	    !(current->flags & PF_EXITING))
+	if (sock_flag(sk, SOCK_LINGER) && sk->sk_lingertime &&
+	    !sdp_readable(ssk) && !(current->flags & PF_EXITING))
 		linger(ssk);
 	sock_orphan(sk);
 	sdp_stream_lock(ssk);
 	if (ssk->link && close_aborts(ssk)) {
 		SDP_INC(sock_net(sk), Aborts);
-		sdp_stream_fail(ssk, ECONNRESET, "closed with unread data", &todo);
+		sdp_stream_fail(ssk, ECONNRESET, "closed with unread data",
+				&todo);
 	} else if (ssk->link) {
 		finish_writing(ssk, &todo);
 		if (ssk->link)

@@ -12,21 +12,27 @@
 /* SO_TIMESTAMPNS, in the form that was asked for. */
 static void put_ns(struct msghdr *msg, const struct timespec64 *ts, bool wide)
 {
-	struct __kernel_timespec now = { .tv_sec = ts->tv_sec, .tv_nsec = ts->tv_nsec };
-	struct __kernel_old_timespec old = { .tv_sec = ts->tv_sec, .tv_nsec = ts->tv_nsec };
+	struct __kernel_timespec now = { .tv_sec = ts->tv_sec,
+					 .tv_nsec = ts->tv_nsec };
+	struct __kernel_old_timespec old = { .tv_sec = ts->tv_sec,
+					     .tv_nsec = ts->tv_nsec };
 
 	if (wide)
-		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMPNS_NEW, sizeof(now), &now);
+		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMPNS_NEW, sizeof(now),
+			 &now);
 	else
-		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMPNS_OLD, sizeof(old), &old);
+		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMPNS_OLD, sizeof(old),
+			 &old);
 }
 
 /* SO_TIMESTAMP, likewise. */
 static void put_us(struct msghdr *msg, const struct timespec64 *ts, bool wide)
 {
 	long us = ts->tv_nsec / NSEC_PER_USEC;
-	struct __kernel_sock_timeval now = { .tv_sec = ts->tv_sec, .tv_usec = us };
-	struct __kernel_old_timeval old = { .tv_sec = ts->tv_sec, .tv_usec = us };
+	struct __kernel_sock_timeval now = { .tv_sec = ts->tv_sec,
+					     .tv_usec = us };
+	struct __kernel_old_timeval old = { .tv_sec = ts->tv_sec,
+					    .tv_usec = us };
 
 	if (wide)
 		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_NEW, sizeof(now), &now);

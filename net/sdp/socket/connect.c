@@ -21,7 +21,8 @@
 /* As long as TCP's retransmissions of its first packet would take, if their number is set. */
 static unsigned int timeout_ms(const struct sdp_sock *ssk)
 {
-	unsigned int ms = READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.connect_timeout_ms);
+	unsigned int ms = READ_ONCE(
+		sdp_net(sock_net(&ssk->sk))->settings.connect_timeout_ms);
 	unsigned int limit = READ_ONCE(ssk->opt.user_timeout);
 	int syncnt = READ_ONCE(ssk->opt.syncnt);
 
@@ -43,8 +44,8 @@ bool sdp_connect_as_all(const struct sdp_sock *ssk, unsigned int ms)
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 
 	return timeout_ms(ssk) >= min(ms, READ_ONCE(set->connect_timeout_ms)) &&
-	       !ssk->sk.sk_bound_dev_if && !ssk->bound_ip && !sdp_tos(ssk, true) &&
-	       !sdp_tos(ssk, false);
+	       !ssk->sk.sk_bound_dev_if && !ssk->bound_ip &&
+	       !sdp_tos(ssk, true) && !sdp_tos(ssk, false);
 }
 
 static void path_wish(const struct sdp_sock *ssk, struct sdp_path_wish *wish)
@@ -93,7 +94,8 @@ static int attempt(struct sdp_sock *ssk)
  */
 void sdp_connect_retry(struct work_struct *work)
 {
-	struct sdp_sock *ssk = container_of(to_delayed_work(work), struct sdp_sock, retry);
+	struct sdp_sock *ssk =
+		container_of(to_delayed_work(work), struct sdp_sock, retry);
 	struct sdp_todo todo = { };
 
 	if (attempt(ssk)) {
@@ -105,7 +107,8 @@ void sdp_connect_retry(struct work_struct *work)
 	sock_put(&ssk->sk);
 }
 
-static void retry_in(struct sdp_sock *ssk, unsigned long delay, struct sdp_todo *todo)
+static void retry_in(struct sdp_sock *ssk, unsigned long delay,
+		     struct sdp_todo *todo)
 {
 	sdp_stream_detach(ssk, true, todo);
 	if (queue_delayed_work(sdp_wq, &ssk->retry, delay))
@@ -127,11 +130,13 @@ bool sdp_connect_again(struct sdp_sock *ssk, int error, struct sdp_todo *todo)
 	if (ssk->sk.sk_state != TCP_SYN_SENT)
 		return false;
 	/* Full, or silent: the transport gives up on its own terms, we on the user's. */
-	if ((error == EAGAIN || error == ETIMEDOUT) && time_before(jiffies, ssk->deadline)) {
+	if ((error == EAGAIN || error == ETIMEDOUT) &&
+	    time_before(jiffies, ssk->deadline)) {
 		SDP_INC(net, ConnRetries);
 		WRITE_ONCE(ssk->peer_busy, error == EAGAIN);
 		retry_in(ssk, ssk->backoff, todo);
-		ssk->backoff = min_t(unsigned long, ssk->backoff * 2, BACKOFF_LAST);
+		ssk->backoff =
+			min_t(unsigned long, ssk->backoff * 2, BACKOFF_LAST);
 		return true;
 	}
 	if (error == ENETUNREACH && ssk->transport == &sdp_rc &&
@@ -200,7 +205,9 @@ int sdp_connect_hello(struct sdp_link *link, const struct sdp_endpoint *local,
 		ssk->local.scope = local->scope;
 		sdp_port_moved(ssk);
 		sdp_stream_start(ssk, &config, config.recv_max);
-		err = ssk->engine.credit.posted < SDP_HELLO_BUFS_MIN ? -ENOBUFS : 0;
+		err = ssk->engine.credit.posted < SDP_HELLO_BUFS_MIN ?
+			      -ENOBUFS :
+			      0;
 	}
 	if (!err) {
 		sdp_engine_hello(&ssk->engine, &hello);
@@ -271,7 +278,8 @@ bool sdp_connect_may_lead(const struct sdp_sock *ssk,
 			       READ_ONCE(ssk->sk.sk_bound_dev_if));
 }
 
-static int choose_names(struct sdp_sock *ssk, const struct sdp_endpoint *peer, bool v6)
+static int choose_names(struct sdp_sock *ssk, const struct sdp_endpoint *peer,
+			bool v6)
 {
 	struct sdp_endpoint any = ssk->local;
 
@@ -321,7 +329,9 @@ static int begin(struct sdp_sock *ssk, const struct sdp_endpoint *peer, bool v6)
 		sock_put(sk);
 	name_this_host(&to);
 	sdp_set_name(ssk, &ssk->peer, &to);
-	ssk->transport = sdp_is_loopback(&ssk->peer) && by_loop(ssk) ? &sdp_loop : &sdp_rc;
+	ssk->transport = sdp_is_loopback(&ssk->peer) && by_loop(ssk) ?
+				 &sdp_loop :
+				 &sdp_rc;
 	ssk->backoff = BACKOFF_FIRST;
 	ssk->deadline = jiffies + msecs_to_jiffies(timeout_ms(ssk));
 	SDP_INC(sock_net(sk), ActiveOpens);
@@ -421,7 +431,8 @@ static bool connects_again(const struct socket *sock)
  * BPF is asked without the lock, for TCP's is taken meanwhile, and before anything begins, whoever
  * has changed the socket's state since. Returns 0 with the lock, or an errno without.
  */
-static int lock_to_connect(struct socket *sock, struct sdp_sockaddr *addr, int len)
+static int lock_to_connect(struct socket *sock, struct sdp_sockaddr *addr,
+			   int len)
 {
 	int err;
 
@@ -435,8 +446,8 @@ static int lock_to_connect(struct socket *sock, struct sdp_sockaddr *addr, int l
 	return err;
 }
 
-static int connect_locked(struct socket *sock, const struct sockaddr_storage *ss, int len,
-			  int flags)
+static int connect_locked(struct socket *sock,
+			  const struct sockaddr_storage *ss, int len, int flags)
 {
 	struct sdp_sock *ssk = sdp_sk(sock->sk);
 	struct sdp_endpoint peer;
@@ -475,9 +486,11 @@ static int connect_locked(struct socket *sock, const struct sockaddr_storage *ss
  *
  * Return: 0 or an errno; -EINPROGRESS when the outcome is still open.
  */
-int sdp_connect(struct socket *sock, struct sdp_sockaddr *addr, int len, int flags)
+int sdp_connect(struct socket *sock, struct sdp_sockaddr *addr, int len,
+		int flags)
 {
-	const struct sockaddr_storage *ss = (const struct sockaddr_storage *)addr;
+	const struct sockaddr_storage *ss =
+		(const struct sockaddr_storage *)addr;
 	int err;
 
 	if (len < (int)offsetofend(struct sockaddr_storage, ss_family))

@@ -22,7 +22,8 @@ static int no_socketpair(struct socket *a, struct socket *b)
 }
 
 /* Code of the kernel that is handed somebody's socket may call it without looking. */
-static int no_read_sock(struct sock *sk, read_descriptor_t *desc, sk_read_actor_t take)
+static int no_read_sock(struct sock *sk, read_descriptor_t *desc,
+			sk_read_actor_t take)
 {
 	return -EOPNOTSUPP;
 }
@@ -61,7 +62,8 @@ const struct proto_ops sdp_inet_ops = SDP_CALLS(PF_INET);
  * J1: stream sockets only; a protocol, if one is named, is TCP or what SO_PROTOCOL says. That is
  * not TCP: parts of the kernel take whatever calls itself so for a struct tcp_sock.
  */
-static int sdp_create(struct net *net, struct socket *sock, int protocol, int kern)
+static int sdp_create(struct net *net, struct socket *sock, int protocol,
+		      int kern)
 {
 	struct sdp_sock *ssk;
 

@@ -46,8 +46,10 @@ static void fill_tcp_info(struct sdp_sock *ssk, struct tcp_info *info)
 	info->tcpi_rcv_mss = e->resize.recv_size - SDP_BSDH_LEN;
 	info->tcpi_advmss = info->tcpi_rcv_mss;
 	info->tcpi_unacked = e->credit.tx_seq - e->sent_seq;
-	info->tcpi_snd_cwnd = info->tcpi_unacked + sdp_credit_available(&e->credit);
-	info->tcpi_snd_wnd = sdp_credit_available(&e->credit) * info->tcpi_snd_mss;
+	info->tcpi_snd_cwnd =
+		info->tcpi_unacked + sdp_credit_available(&e->credit);
+	info->tcpi_snd_wnd =
+		sdp_credit_available(&e->credit) * info->tcpi_snd_mss;
 	info->tcpi_rcv_space = READ_ONCE(ssk->sk.sk_rcvbuf);
 }
 

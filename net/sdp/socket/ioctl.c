@@ -22,7 +22,8 @@ int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	int val;
 
 	if (cmd == SIOCATMARK)
-		return put_user(sdp_urgent_at_mark(ssk, READ_ONCE(ssk->rx_read)),
+		return put_user(sdp_urgent_at_mark(ssk,
+						   READ_ONCE(ssk->rx_read)),
 				(int __user *)arg);
 	if (cmd != SIOCINQ && cmd != SIOCOUTQ && cmd != SIOCOUTQNSD)
 		return -ENOIOCTLCMD;

@@ -49,9 +49,11 @@ static void inherit_cgroup(struct sock *child, struct sock *parent)
 }
 
 /* NULL for want of memory; -ECONNREFUSED when TCP's listener wants what it could not have. */
-static struct sdp_sock *make_child(struct sdp_sock *parent, const struct sdp_incoming *in)
+static struct sdp_sock *make_child(struct sdp_sock *parent,
+				   const struct sdp_incoming *in)
 {
-	struct sdp_sock *child = sdp_sock_alloc(in->net, parent->sk.sk_family, GFP_KERNEL,
+	struct sdp_sock *child = sdp_sock_alloc(in->net, parent->sk.sk_family,
+						GFP_KERNEL,
 						!parent->sk.sk_net_refcnt);
 
 	if (!child)
@@ -87,7 +89,8 @@ static bool is_full(const struct sdp_sock *parent)
 	const struct sock *sk = &parent->sk;
 
 	return sk_acceptq_is_full(sk) ||
-	       atomic_read(&parent->child_links) / 2 > READ_ONCE(sk->sk_max_ack_backlog);
+	       atomic_read(&parent->child_links) / 2 >
+		       READ_ONCE(sk->sk_max_ack_backlog);
 }
 
 /*
@@ -95,7 +98,8 @@ static bool is_full(const struct sdp_sock *parent)
  * and not before, or the port would be taken for a moment after the listener is gone. The request
  * holds the list's reference from now on.
  */
-static int enter_pending(struct sdp_sock *parent, struct sdp_sock *child, u16 port)
+static int enter_pending(struct sdp_sock *parent, struct sdp_sock *child,
+			 u16 port)
 {
 	struct sock *sk = &parent->sk;
 	int err = 0;
@@ -136,7 +140,8 @@ static unsigned long request_timeout(const struct net *net)
 }
 
 /* The engine meets the Hello, posts its first receives and answers. */
-static int answer(struct sdp_sock *child, struct sdp_link *link, struct sdp_incoming *in)
+static int answer(struct sdp_sock *child, struct sdp_link *link,
+		  struct sdp_incoming *in)
 {
 	const struct sdp_settings *set = &sdp_net(in->net)->settings;
 	struct sdp_link_config config;
@@ -213,7 +218,8 @@ void sdp_listen_forget_link(struct sdp_sock *child)
 	sock_put(&host->sk);
 }
 
-static int take_request(struct sdp_sock *parent, struct sdp_link *link, struct sdp_incoming *in)
+static int take_request(struct sdp_sock *parent, struct sdp_link *link,
+			struct sdp_incoming *in)
 {
 	struct sdp_sock *child = make_child(parent, in);
 	int err;
@@ -324,7 +330,8 @@ static struct sdp_sock *first_child(struct sdp_sock *parent)
 	struct sdp_sock *child;
 
 	sdp_stream_lock(parent);
-	child = list_first_entry_or_null(&parent->accepted, struct sdp_sock, queue_node);
+	child = list_first_entry_or_null(&parent->accepted, struct sdp_sock,
+					 queue_node);
 	if (child) {
 		list_del_init(&child->queue_node);
 		sk_acceptq_removed(&parent->sk);
@@ -339,7 +346,8 @@ static bool acceptable(struct sdp_sock *parent, u32 unused)
 	       READ_ONCE(parent->sk.sk_state) != TCP_LISTEN;
 }
 
-static int next_child(struct sdp_sock *parent, long timeo, struct sdp_sock **child)
+static int next_child(struct sdp_sock *parent, long timeo,
+		      struct sdp_sock **child)
 {
 	int err;
 
@@ -376,7 +384,9 @@ int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
 	struct sdp_sock *child;
 	int err;
 
-	err = next_child(parent, sock_rcvtimeo(sock->sk, SDP_ACCEPT_FLAGS & O_NONBLOCK), &child);
+	err = next_child(parent,
+			 sock_rcvtimeo(sock->sk, SDP_ACCEPT_FLAGS & O_NONBLOCK),
+			 &child);
 	if (err)
 		return err;
 	WRITE_ONCE(child->parent, NULL);
@@ -399,7 +409,8 @@ static struct sdp_sock *any_child(struct sdp_sock *parent)
 	struct sdp_sock *child = NULL;
 
 	sdp_stream_lock(parent);
-	list = list_empty(&parent->pending) ? &parent->accepted : &parent->pending;
+	list = list_empty(&parent->pending) ? &parent->accepted :
+					      &parent->pending;
 	if (!list_empty(list)) {
 		child = list_first_entry(list, struct sdp_sock, queue_node);
 		list_del_init(&child->queue_node);
@@ -507,7 +518,8 @@ int sdp_listen(struct socket *sock, int backlog)
 
 	lock_sock(sk);
 	state = READ_ONCE(sk->sk_state);
-	if (sock->state != SS_UNCONNECTED || (state != TCP_CLOSE && state != TCP_LISTEN)) {
+	if (sock->state != SS_UNCONNECTED ||
+	    (state != TCP_CLOSE && state != TCP_LISTEN)) {
 		err = -EINVAL;
 		goto out;
 	}

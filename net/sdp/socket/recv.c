@@ -14,7 +14,8 @@
 
 static bool fits_behind(const struct sk_buff *tail, u32 len)
 {
-	return tail && !tail->data_len && !skb_cloned(tail) && (u32)skb_tailroom(tail) >= len;
+	return tail && !tail->data_len && !skb_cloned(tail) &&
+	       (u32)skb_tailroom(tail) >= len;
 }
 
 static void copy_out(const struct sk_buff *skb, u32 offset, void *to, u32 len)
@@ -45,12 +46,14 @@ static struct sk_buff *small_target(struct sdp_sock *ssk, u32 len)
 	return tail;
 }
 
-static bool deliver_small(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 len)
+static bool deliver_small(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset,
+			  u32 len)
 {
 	struct sk_buff *to;
 
 	/* A small linear buffer is as cheap to keep, unless there is one to append to. */
-	if (skb_headlen(skb) == skb->len && skb_end_offset(skb) <= SDP_BUF_LINEAR_MAX &&
+	if (skb_headlen(skb) == skb->len &&
+	    skb_end_offset(skb) <= SDP_BUF_LINEAR_MAX &&
 	    !fits_behind(skb_peek_tail(&ssk->sk.sk_receive_queue), len))
 		return false;
 	to = small_target(ssk, len);
@@ -64,7 +67,8 @@ static bool deliver_small(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset,
 }
 
 /* Not out of a ring, whose memory is held anyway. */
-static bool may_copy(const struct sdp_sock *ssk, const struct sk_buff *skb, u32 len)
+static bool may_copy(const struct sdp_sock *ssk, const struct sk_buff *skb,
+		     u32 len)
 {
 	return ssk->coalesce && len <= COPY_BREAK && !sdp_buf_cb(skb)->ring;
 }
@@ -91,14 +95,15 @@ static ktime_t stamp_now(const struct sdp_sock *ssk)
  * @bytes: bytes of the whole message
  * @todo: notes what urgent data wakes
  */
-void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb, const struct sdp_action *a,
-		 u32 bytes, struct sdp_todo *todo)
+void sdp_deliver(struct sdp_sock *ssk, struct sk_buff *skb,
+		 const struct sdp_action *a, u32 bytes, struct sdp_todo *todo)
 {
 	struct sock *sk = &ssk->sk;
 
 	if (a->urgent)
 		note_urgent(ssk, skb, a, todo);
-	if (may_copy(ssk, skb, a->len) && deliver_small(ssk, skb, a->offset, a->len)) {
+	if (may_copy(ssk, skb, a->len) &&
+	    deliver_small(ssk, skb, a->offset, a->len)) {
 		sdp_stream_recycle(ssk, ssk->link, skb);
 	} else {
 		sdp_buf_received(skb, a->offset, bytes);
@@ -181,7 +186,8 @@ struct piece {
  * The next piece, @skip bytes from the reader's place. Its buffer stays in the queue, where
  * only this reader (rx_mutex) removes anything.
  */
-static bool next_piece(struct sdp_sock *ssk, u32 skip, bool begun, struct piece *p)
+static bool next_piece(struct sdp_sock *ssk, u32 skip, bool begun,
+		       struct piece *p)
 {
 	bool found = false;
 	u32 seq;
@@ -251,8 +257,8 @@ static void consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 }
 
 /* Give @n bytes of a piece to who asks. Returns how many have gone, or an errno. */
-static int take_piece(struct sdp_sock *ssk, struct msghdr *msg, u32 n, const struct piece *p,
-		      const struct reading *r)
+static int take_piece(struct sdp_sock *ssk, struct msghdr *msg, u32 n,
+		      const struct piece *p, const struct reading *r)
 {
 	if (!n || (r->flags & MSG_TRUNC))
 		return n;
@@ -262,7 +268,8 @@ static int take_piece(struct sdp_sock *ssk, struct msghdr *msg, u32 n, const str
 }
 
 /* Read from one buffer. Returns bytes, 0 when the queue is empty, or an errno. */
-static int read_piece(struct sdp_sock *ssk, struct msghdr *msg, size_t left, struct reading *r)
+static int read_piece(struct sdp_sock *ssk, struct msghdr *msg, size_t left,
+		      struct reading *r)
 {
 	struct piece p;
 	int n;
@@ -292,7 +299,8 @@ bool sdp_input_over(const struct sdp_sock *ssk)
 {
 	const struct sock *sk = &ssk->sk;
 
-	return READ_ONCE(sk->sk_err) || (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) ||
+	return READ_ONCE(sk->sk_err) ||
+	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) ||
 	       READ_ONCE(sk->sk_state) == TCP_CLOSE;
 }
 
@@ -321,7 +329,8 @@ static int over_error(struct sdp_sock *ssk)
 /* The connection that is read from is no more; there may be another one, with errors of its own. */
 static int lost_error(struct sdp_sock *ssk)
 {
-	int err = READ_ONCE(ssk->sk.sk_state) == TCP_CLOSE ? over_error(ssk) : 0;
+	int err = READ_ONCE(ssk->sk.sk_state) == TCP_CLOSE ? over_error(ssk) :
+							     0;
 
 	return err ?: -EPIPE;
 }
@@ -333,7 +342,8 @@ static bool reads_direct(const struct reading *r)
 }
 
 /* A peeking reader waits for bytes behind those it has seen. */
-static int wait_input(struct sdp_sock *ssk, const struct reading *r, long *timeo)
+static int wait_input(struct sdp_sock *ssk, const struct reading *r,
+		      long *timeo)
 {
 	int err;
 
@@ -379,8 +389,8 @@ static int await_news(struct sdp_sock *ssk, struct msghdr *msg, size_t room,
  *
  * A reader that sleeps here with enough memory is there before what comes (C1).
  */
-static int await_more(struct sdp_sock *ssk, struct msghdr *msg, size_t left, struct reading *r,
-		      long *timeo)
+static int await_more(struct sdp_sock *ssk, struct msghdr *msg, size_t left,
+		      struct reading *r, long *timeo)
 {
 	size_t room = direct_room(msg, left, r);
 
@@ -415,15 +425,16 @@ static enum sdp_comes how_it_comes(struct sdp_sock *ssk,
 }
 
 /* Beyond what has come in messages. Returns as sdp_srcavail_recv() does. */
-static int fetch(struct sdp_sock *ssk, struct msghdr *msg, size_t len, size_t target,
-		 struct reading *r)
+static int fetch(struct sdp_sock *ssk, struct msghdr *msg, size_t len,
+		 size_t target, struct reading *r)
 {
 	bool direct = reads_direct(r);
 	int n;
 
-	n = sdp_srcavail_recv(ssk, direct ? &msg->msg_iter : NULL, len, len - r->copied,
-		      r->copied >= target,
-		      how_it_comes(ssk, msg, len - r->copied, r), r->may_wait);
+	n = sdp_srcavail_recv(ssk, direct ? &msg->msg_iter : NULL, len,
+			      len - r->copied, r->copied >= target,
+			      how_it_comes(ssk, msg, len - r->copied, r),
+			      r->may_wait);
 	if (n > 0)
 		r->stamp = stamp_now(ssk);
 	return n;
@@ -458,10 +469,12 @@ static int await_body(struct sdp_sock *ssk, struct msghdr *msg, size_t left,
 	return max(n, 0);
 }
 
-static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct reading *r,
-		    long timeo)
+static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len,
+		    struct reading *r, long timeo)
 {
-	size_t target = r->pipe ? 1 : sock_rcvlowat(&ssk->sk, r->flags & MSG_WAITALL, len);
+	size_t target =
+		r->pipe ? 1 :
+			  sock_rcvlowat(&ssk->sk, r->flags & MSG_WAITALL, len);
 	int n;
 
 	r->lives = ssk->lives;
@@ -519,8 +532,8 @@ static int read_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len, struct
  *
  * Return: bytes, 0 at the end of the stream, or an errno; -EAGAIN also for a full pipe.
  */
-ssize_t sdp_recv_to_pipe(struct sdp_sock *ssk, struct pipe_inode_info *pipe, size_t len,
-			 long timeo)
+ssize_t sdp_recv_to_pipe(struct sdp_sock *ssk, struct pipe_inode_info *pipe,
+			 size_t len, long timeo)
 {
 	struct reading r = { .pipe = pipe };
 	int err;
@@ -556,7 +569,8 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	sdp_flush_begin(ssk);
 	mutex_lock(&ssk->rx_mutex);
 	r.peeked = max(sk_peek_offset(sk, flags), 0);
-	err = read_all(ssk, msg, len, &r, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+	err = read_all(ssk, msg, len, &r,
+		       sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
 	if (flags & MSG_PEEK)
 		sk_peek_offset_fwd(sk, r.copied);
 	else

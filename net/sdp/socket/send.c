@@ -49,13 +49,15 @@ static struct sk_buff *new_block(struct sdp_sock *ssk)
 }
 
 /* @alone: everything that was sent has arrived */
-static struct sk_buff *new_segment(struct sdp_sock *ssk, size_t left, bool refs, bool alone)
+static struct sk_buff *new_segment(struct sdp_sock *ssk, size_t left, bool refs,
+				   bool alone)
 {
 	u32 max = sdp_engine_payload_max(&ssk->engine);
 	struct sk_buff *skb;
 	u32 linear = 0;
 
-	if ((left >= max || READ_ONCE(ssk->tx_bulk)) && max >= BLOCK_MIN && !refs) {
+	if ((left >= max || READ_ONCE(ssk->tx_bulk)) && max >= BLOCK_MIN &&
+	    !refs) {
 		skb = new_block(ssk);
 		if (skb)
 			return skb;
@@ -102,7 +104,8 @@ static void add_page(struct sk_buff *skb, struct page_frag *pfrag, u32 n)
 }
 
 /* Copy into page fragments. Returns bytes copied, -EFAULT, or -ENOBUFS without memory. */
-static int copy_pages(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from, u32 n)
+static int copy_pages(struct sdp_sock *ssk, struct sk_buff *skb,
+		      struct iov_iter *from, u32 n)
 {
 	struct page_frag *pfrag = sk_page_frag(&ssk->sk);
 	int i = skb_shinfo(skb)->nr_frags;
@@ -111,7 +114,8 @@ static int copy_pages(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter
 		sdp_memory_failed(&ssk->sk);
 		return -ENOBUFS;
 	}
-	if (i == ssk->tx_frags && !skb_can_coalesce(skb, i, pfrag->page, pfrag->offset))
+	if (i == ssk->tx_frags &&
+	    !skb_can_coalesce(skb, i, pfrag->page, pfrag->offset))
 		return 0;
 	n = min_t(u32, n, pfrag->size - pfrag->offset);
 	if (copy_page_from_iter(pfrag->page, pfrag->offset, n, from) != n)
@@ -120,7 +124,8 @@ static int copy_pages(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter
 	return n;
 }
 
-static int copy_some(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from, u32 n)
+static int copy_some(struct sdp_sock *ssk, struct sk_buff *skb,
+		     struct iov_iter *from, u32 n)
 {
 	u32 linear = skb_shinfo(skb)->nr_frags ? 0 : skb_tailroom(skb);
 
@@ -130,28 +135,34 @@ static int copy_some(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter 
 }
 
 /* Fill one segment from the iterator, as far as it goes. */
-static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from,
-		struct sdp_refs *refs)
+static int fill(struct sdp_sock *ssk, struct sk_buff *skb,
+		struct iov_iter *from, struct sdp_refs *refs)
 {
 	/*
 	 * A block keeps its size. Otherwise messages may have become smaller since the segment was
 	 * claimed, by a ring; then it is full, and the next one is.
 	 */
-	u32 max = sdp_buf_cb(skb)->again ? skb->len : sdp_engine_payload_max(&ssk->engine);
+	u32 max = sdp_buf_cb(skb)->again ? skb->len :
+					   sdp_engine_payload_max(&ssk->engine);
 	u32 payload = sdp_buf_cb(skb)->payload;
-	u32 room = payload < max ? min_t(size_t, max - payload, iov_iter_count(from)) : 0;
+	u32 room = payload < max ?
+			   min_t(size_t, max - payload, iov_iter_count(from)) :
+			   0;
 	size_t before = iov_iter_count(from);
 	u32 done = 0;
 	int n = 0;
 
 	if (sdp_buf_cb(skb)->again) {
-		n = skb_copy_datagram_from_iter(skb, payload, from, room) ?: room;
+		n = skb_copy_datagram_from_iter(skb, payload, from, room) ?:
+									    room;
 		done = max(n, 0);
 	}
 	while (!sdp_buf_cb(skb)->again && done < room) {
 		u32 part = room - done;
 
-		n = sdp_refs_any(refs) ? sdp_refer(ssk, skb, refs, from, &part) : 0;
+		n = sdp_refs_any(refs) ?
+			    sdp_refer(ssk, skb, refs, from, &part) :
+			    0;
 		if (!n && part)
 			n = copy_some(ssk, skb, from, part);
 		if (n <= 0)
@@ -166,7 +177,10 @@ static int fill(struct sdp_sock *ssk, struct sk_buff *skb, struct iov_iter *from
 /* Also without the lock: who waits, or is about to copy, and will ask again under it. */
 static int send_error(const struct sock *sk)
 {
-	return READ_ONCE(sk->sk_err) || (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ? -EPIPE : 0;
+	return READ_ONCE(sk->sk_err) ||
+			       (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ?
+		       -EPIPE :
+		       0;
 }
 
 /* Another thread may have disconnected the socket, and connect it to somebody else. */
@@ -180,8 +194,9 @@ static bool may_send(const struct sock *sk)
  * a reference: the connection may fail during the copy, and the queue be purged. -EAGAIN:
  * the memory of all sockets together is short.
  */
-static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, const struct sdp_refs *refs,
-			     bool first, bool *fresh)
+static struct sk_buff *claim(struct sdp_sock *ssk, size_t left,
+			     const struct sdp_refs *refs, bool first,
+			     bool *fresh)
 {
 	struct sk_buff *skb;
 	u32 max, most;
@@ -191,7 +206,8 @@ static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, const struct sdp
 	max = sdp_engine_payload_max(&ssk->engine);
 	/* A small write may bring a whole block with it. */
 	most = ssk->tx_bulk ? max : min_t(size_t, left, max);
-	if (!may_send(&ssk->sk) || !sdp_memory_for_write(ssk, SKB_TRUESIZE(most))) {
+	if (!may_send(&ssk->sk) ||
+	    !sdp_memory_for_write(ssk, SKB_TRUESIZE(most))) {
 		spin_unlock_bh(&ssk->lock);
 		return ERR_PTR(may_send(&ssk->sk) ? -EAGAIN : -EPIPE);
 	}
@@ -216,8 +232,8 @@ static struct sk_buff *claim(struct sdp_sock *ssk, size_t left, const struct sdp
 #define ADD_URGENT	BIT(1)
 
 /* The copy is made: hand the bytes to the engine, or drop them if all is over. */
-static int add_done(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh, u32 old_truesize,
-		    int n, int how)
+static int add_done(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh,
+		    u32 old_truesize, int n, int how)
 {
 	struct sock *sk = &ssk->sk;
 	struct sdp_todo todo = { };
@@ -248,7 +264,8 @@ static int add_done(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh, u32 o
 }
 
 /* Take one segment's worth. Returns bytes, or an errno. tx_mutex is held. */
-static int send_some(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *refs, bool first)
+static int send_some(struct sdp_sock *ssk, struct msghdr *msg,
+		     struct sdp_refs *refs, bool first)
 {
 	size_t left = msg_data_left(msg);
 	u32 old_truesize;
@@ -262,7 +279,8 @@ static int send_some(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *
 	old_truesize = fresh ? 0 : skb->truesize;
 	n = fill(ssk, skb, &msg->msg_iter, refs);
 	/* With more of this write to come, the segment is not the last word. */
-	if ((msg->msg_flags & MSG_MORE) || READ_ONCE(ssk->opt.cork) || (n > 0 && (size_t)n < left))
+	if ((msg->msg_flags & MSG_MORE) || READ_ONCE(ssk->opt.cork) ||
+	    (n > 0 && (size_t)n < left))
 		how |= ADD_HOLD;
 	if ((msg->msg_flags & MSG_OOB) && n > 0 && (size_t)n == left)
 		how |= ADD_URGENT;
@@ -296,7 +314,8 @@ static void end_turn(struct sdp_sock *ssk)
 /* Whether there is room, and nobody else's write under way. */
 static bool may_take(const struct sdp_sock *ssk, bool mine)
 {
-	return sk_stream_memory_free(&ssk->sk) && (mine || !READ_ONCE(ssk->tx_turn));
+	return sk_stream_memory_free(&ssk->sk) &&
+	       (mine || !READ_ONCE(ssk->tx_turn));
 }
 
 static bool writable(struct sdp_sock *ssk, u32 mine)
@@ -308,7 +327,8 @@ static bool writable(struct sdp_sock *ssk, u32 mine)
 }
 
 /* Without a spinlock or tx_mutex, which others may need meanwhile. */
-static int writer_waits(struct sdp_sock *ssk, long *timeo, sdp_condition done, u32 arg)
+static int writer_waits(struct sdp_sock *ssk, long *timeo, sdp_condition done,
+			u32 arg)
 {
 	struct sdp_todo todo = { };
 	int err;
@@ -329,7 +349,8 @@ static bool less_queued(struct sdp_sock *ssk, u32 before)
 {
 	int queued = READ_ONCE(ssk->sk.sk_wmem_queued);
 
-	return queued < (int)before || queued < sdp_memory_least[0] || send_error(&ssk->sk);
+	return queued < (int)before || queued < sdp_memory_least[0] ||
+	       send_error(&ssk->sk);
 }
 
 /*
@@ -372,7 +393,10 @@ static int wait_connected(struct sdp_sock *ssk, long *timeo)
 	err = sock_error(sk);
 	if (err)
 		return err;
-	return BIT(READ_ONCE(sk->sk_state)) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) ? 0 : -EPIPE;
+	return BIT(READ_ONCE(sk->sk_state)) &
+			       (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) ?
+		       0 :
+		       -EPIPE;
 }
 
 /* Before a wait for room: what is begun shall not be mixed with others' writes. */
@@ -382,8 +406,9 @@ static void keep_together(struct sdp_sock *ssk, size_t done, bool *turn)
 		sdp_turn_take(ssk, turn);
 }
 
-static int send_parts(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *refs,
-		      long *timeo, size_t *done, bool *turn)
+static int send_parts(struct sdp_sock *ssk, struct msghdr *msg,
+		      struct sdp_refs *refs, long *timeo, size_t *done,
+		      bool *turn)
 {
 	struct sock *sk = &ssk->sk;
 	u32 lives = ssk->lives;
@@ -429,8 +454,8 @@ static int send_parts(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs 
 	return send_error(sk);
 }
 
-static int send_all(struct sdp_sock *ssk, struct msghdr *msg, struct sdp_refs *refs, long *timeo,
-		    size_t *done)
+static int send_all(struct sdp_sock *ssk, struct msghdr *msg,
+		    struct sdp_refs *refs, long *timeo, size_t *done)
 {
 	bool turn = false;
 	int err = send_parts(ssk, msg, refs, timeo, done, &turn);
@@ -445,9 +470,11 @@ static struct sk_buff *gathering_segment(const struct sdp_sock *ssk, u32 n)
 {
 	struct sk_buff *skb = skb_peek_tail(&ssk->tx_queue);
 
-	if (!skb || ssk->tx_hold || !(ssk->gathering || ssk->credit_stalled || ssk->ring_stalled) ||
+	if (!skb || ssk->tx_hold ||
+	    !(ssk->gathering || ssk->credit_stalled || ssk->ring_stalled) ||
 	    sdp_segment_full(ssk, skb) ||
-	    sdp_buf_cb(skb)->payload + n >= sdp_engine_payload_max(&ssk->engine))
+	    sdp_buf_cb(skb)->payload + n >=
+		    sdp_engine_payload_max(&ssk->engine))
 		return NULL;
 	return skb;
 }
@@ -479,7 +506,8 @@ static void *room_for(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 	if (sdp_buf_cb(skb)->again)
 		return room_in_block(skb, n);
 	if (!frags)
-		return skb_tailroom(skb) >= (int)n ? skb_tail_pointer(skb) : NULL;
+		return skb_tailroom(skb) >= (int)n ? skb_tail_pointer(skb) :
+						     NULL;
 	if (!skb_can_coalesce(skb, frags, pfrag->page, pfrag->offset) ||
 	    pfrag->size - pfrag->offset < n || !sdp_memory_for_write(ssk, n))
 		return NULL;
@@ -513,7 +541,8 @@ static size_t gather(struct sdp_sock *ssk, struct msghdr *msg)
 	struct sk_buff *skb = NULL;
 	void *to = NULL;
 
-	if (n > GATHER_MAX || (msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL)) ||
+	if (n > GATHER_MAX ||
+	    (msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL)) ||
 	    READ_ONCE(ssk->opt.cork))
 		return 0;
 	sdp_stream_lock(ssk);

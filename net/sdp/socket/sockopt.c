@@ -33,7 +33,8 @@ void sdp_options_init(struct sdp_sock *ssk)
 #endif
 }
 
-static const struct sdp_option *find(const struct sdp_option *table, size_t n, int name)
+static const struct sdp_option *find(const struct sdp_option *table, size_t n,
+				     int name)
 {
 	for (; n; n--, table++)
 		if (table->name == name)
@@ -66,8 +67,8 @@ static int store(struct sdp_sock *ssk, const struct sdp_option *option, int val)
  *
  * Return: 0, -EINVAL, -ENOPROTOOPT when it is not there, or what its set() says.
  */
-int sdp_option_set(struct sdp_sock *ssk, const struct sdp_option *table, size_t n, int name,
-		   int val)
+int sdp_option_set(struct sdp_sock *ssk, const struct sdp_option *table,
+		   size_t n, int name, int val)
 {
 	const struct sdp_option *option = find(table, n, name);
 	int err;
@@ -90,8 +91,8 @@ int sdp_option_set(struct sdp_sock *ssk, const struct sdp_option *table, size_t 
  *
  * Return: 0, or -ENOPROTOOPT when it is not there.
  */
-int sdp_option_get(struct sdp_sock *ssk, const struct sdp_option *table, size_t n, int name,
-		   int *val)
+int sdp_option_get(struct sdp_sock *ssk, const struct sdp_option *table,
+		   size_t n, int name, int *val)
 {
 	const struct sdp_option *option = find(table, n, name);
 
@@ -110,7 +111,8 @@ int sdp_option_get(struct sdp_sock *ssk, const struct sdp_option *table, size_t 
  *
  * Return: 0, -EFAULT or -EINVAL.
  */
-int sdp_option_copy(char __user *value, int __user *len, const void *from, int size)
+int sdp_option_copy(char __user *value, int __user *len, const void *from,
+		    int size)
 {
 	int room;
 
@@ -119,7 +121,9 @@ int sdp_option_copy(char __user *value, int __user *len, const void *from, int s
 	if (room < 0)
 		return -EINVAL;
 	size = min(room, size);
-	return put_user(size, len) || copy_to_user(value, from, size) ? -EFAULT : 0;
+	return put_user(size, len) || copy_to_user(value, from, size) ?
+		       -EFAULT :
+		       0;
 }
 
 /**
@@ -132,7 +136,8 @@ int sdp_option_copy(char __user *value, int __user *len, const void *from, int s
  *
  * Return: 0 or an errno.
  */
-int sdp_setsockopt(struct socket *sock, int level, int name, sockptr_t value, unsigned int len)
+int sdp_setsockopt(struct socket *sock, int level, int name, sockptr_t value,
+		   unsigned int len)
 {
 	struct sdp_sock *ssk = sdp_sk(sock->sk);
 
@@ -172,7 +177,8 @@ int sdp_getsockopt(struct socket *sock, int level, int name, char __user *value,
 	int room;
 
 	/* As with TCP, whose IPv4 and IPv6 layers differ; and before the option is looked at. */
-	if (level != SOL_TCP && level != SOL_IP && (v4 || level != SOL_IPV6) && level != SOL_SDP)
+	if (level != SOL_TCP && level != SOL_IP && (v4 || level != SOL_IPV6) &&
+	    level != SOL_SDP)
 		return v4 ? -EOPNOTSUPP : -ENOPROTOOPT;
 	if (get_user(room, len))
 		return -EFAULT;

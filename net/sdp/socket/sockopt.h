@@ -132,35 +132,46 @@ struct sdp_option {
 
 /* sockopt.c */
 void sdp_options_init(struct sdp_sock *ssk);
-int sdp_setsockopt(struct socket *sock, int level, int name, sockptr_t value, unsigned int len);
+int sdp_setsockopt(struct socket *sock, int level, int name, sockptr_t value,
+		   unsigned int len);
 int sdp_getsockopt(struct socket *sock, int level, int name, char __user *value,
 		   int __user *len);
-int sdp_option_set(struct sdp_sock *ssk, const struct sdp_option *table, size_t n, int name,
-		   int val);
-int sdp_option_get(struct sdp_sock *ssk, const struct sdp_option *table, size_t n, int name,
-		   int *val);
-int sdp_option_copy(char __user *value, int __user *len, const void *from, int size);
+int sdp_option_set(struct sdp_sock *ssk, const struct sdp_option *table,
+		   size_t n, int name, int val);
+int sdp_option_get(struct sdp_sock *ssk, const struct sdp_option *table,
+		   size_t n, int name, int *val);
+int sdp_option_copy(char __user *value, int __user *len, const void *from,
+		    int size);
 
 /* ioctl.c */
 int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 
 /* sockopt_tcp.c */
 int sdp_backoff_seconds(int waits);
-int sdp_tcp_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int len);
-int sdp_tcp_get(struct sdp_sock *ssk, int name, char __user *value, int __user *len);
+int sdp_tcp_set(struct sdp_sock *ssk, int name, sockptr_t value,
+		unsigned int len);
+int sdp_tcp_get(struct sdp_sock *ssk, int name, char __user *value,
+		int __user *len);
 
 /* sockopt_ip.c */
-int sdp_ip_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int len);
-int sdp_ip_get(struct sdp_sock *ssk, int name, char __user *value, int __user *len);
-int sdp_ipv6_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int len);
-int sdp_ipv6_get(struct sdp_sock *ssk, int name, char __user *value, int __user *len);
+int sdp_ip_set(struct sdp_sock *ssk, int name, sockptr_t value,
+	       unsigned int len);
+int sdp_ip_get(struct sdp_sock *ssk, int name, char __user *value,
+	       int __user *len);
+int sdp_ipv6_set(struct sdp_sock *ssk, int name, sockptr_t value,
+		 unsigned int len);
+int sdp_ipv6_get(struct sdp_sock *ssk, int name, char __user *value,
+		 int __user *len);
 
 /* sockopt_sdp.c */
-int sdp_own_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int len);
-int sdp_own_get(struct sdp_sock *ssk, int name, char __user *value, int __user *len);
+int sdp_own_set(struct sdp_sock *ssk, int name, sockptr_t value,
+		unsigned int len);
+int sdp_own_get(struct sdp_sock *ssk, int name, char __user *value,
+		int __user *len);
 
 /* sockopt_sock.c */
-int sdp_sol_socket_set(struct socket *sock, int name, sockptr_t value, unsigned int len);
+int sdp_sol_socket_set(struct socket *sock, int name, sockptr_t value,
+		       unsigned int len);
 void sdp_reach_rcvlowat(struct sock *sk, int val);
 int sdp_set_rcvlowat(struct sock *sk, int val);
 void sdp_sol_socket_inherit(struct sock *sk, const struct sock *from);

@@ -54,7 +54,10 @@ static int get_ttl(struct sdp_sock *ssk)
 {
 	int val = READ_ONCE(ssk->opt.ttl);
 
-	return val < 0 ? READ_ONCE(sock_net(&ssk->sk)->ipv4.sysctl_ip_default_ttl) : val;
+	return val < 0 ?
+		       READ_ONCE(
+			       sock_net(&ssk->sk)->ipv4.sysctl_ip_default_ttl) :
+		       val;
 }
 
 static int get_hops(struct sdp_sock *ssk)
@@ -139,7 +142,8 @@ u8 sdp_tos(const struct sdp_sock *ssk, bool v4)
  *
  * Return: 0 or an errno.
  */
-int sdp_ip_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int len)
+int sdp_ip_set(struct sdp_sock *ssk, int name, sockptr_t value,
+	       unsigned int len)
 {
 	int val = 0;
 	u8 byte;
@@ -154,7 +158,8 @@ int sdp_ip_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int len
 	} else if (name == IP_TTL || name == IP_MINTTL || name == IP_FREEBIND) {
 		return -EINVAL;
 	}
-	return sdp_option_set(ssk, ip_options, ARRAY_SIZE(ip_options), name, val);
+	return sdp_option_set(ssk, ip_options, ARRAY_SIZE(ip_options), name,
+			      val);
 }
 
 /**
@@ -166,12 +171,14 @@ int sdp_ip_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int len
  *
  * Return: 0 or an errno.
  */
-int sdp_ip_get(struct sdp_sock *ssk, int name, char __user *value, int __user *len)
+int sdp_ip_get(struct sdp_sock *ssk, int name, char __user *value,
+	       int __user *len)
 {
 	int val, room, err;
 	u8 byte;
 
-	err = sdp_option_get(ssk, ip_options, ARRAY_SIZE(ip_options), name, &val);
+	err = sdp_option_get(ssk, ip_options, ARRAY_SIZE(ip_options), name,
+			     &val);
 	if (err)
 		return err;
 	if (get_user(room, len))
@@ -191,15 +198,18 @@ int sdp_ip_get(struct sdp_sock *ssk, int name, char __user *value, int __user *l
  *
  * Return: 0 or an errno.
  */
-int sdp_ipv6_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int len)
+int sdp_ipv6_set(struct sdp_sock *ssk, int name, sockptr_t value,
+		 unsigned int len)
 {
 	int val = 0, err;
 
 	if (len >= sizeof(val) && copy_from_sockptr(&val, value, sizeof(val)))
 		return -EFAULT;
 	if (len >= sizeof(val))
-		return sdp_option_set(ssk, ipv6_options, ARRAY_SIZE(ipv6_options), name, val);
-	err = sdp_option_get(ssk, ipv6_options, ARRAY_SIZE(ipv6_options), name, &val);
+		return sdp_option_set(ssk, ipv6_options,
+				      ARRAY_SIZE(ipv6_options), name, val);
+	err = sdp_option_get(ssk, ipv6_options, ARRAY_SIZE(ipv6_options), name,
+			     &val);
 	return err == -ENOPROTOOPT ? err : -EINVAL;
 }
 
@@ -212,10 +222,12 @@ int sdp_ipv6_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int l
  *
  * Return: 0 or an errno.
  */
-int sdp_ipv6_get(struct sdp_sock *ssk, int name, char __user *value, int __user *len)
+int sdp_ipv6_get(struct sdp_sock *ssk, int name, char __user *value,
+		 int __user *len)
 {
 	int val, err;
 
-	err = sdp_option_get(ssk, ipv6_options, ARRAY_SIZE(ipv6_options), name, &val);
+	err = sdp_option_get(ssk, ipv6_options, ARRAY_SIZE(ipv6_options), name,
+			     &val);
 	return err ? err : sdp_option_copy(value, len, &val, sizeof(val));
 }

@@ -41,7 +41,8 @@ static const struct sdp_option own_options[] = {
  *
  * Return: 0 or an errno.
  */
-int sdp_own_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int len)
+int sdp_own_set(struct sdp_sock *ssk, int name, sockptr_t value,
+		unsigned int len)
 {
 	int val;
 
@@ -51,7 +52,8 @@ int sdp_own_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int le
 		return -EINVAL;
 	if (copy_from_sockptr(&val, value, sizeof(val)))
 		return -EFAULT;
-	return sdp_option_set(ssk, own_options, ARRAY_SIZE(own_options), name, val);
+	return sdp_option_set(ssk, own_options, ARRAY_SIZE(own_options), name,
+			      val);
 }
 
 /**
@@ -63,13 +65,15 @@ int sdp_own_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int le
  *
  * Return: 0 or an errno.
  */
-int sdp_own_get(struct sdp_sock *ssk, int name, char __user *value, int __user *len)
+int sdp_own_get(struct sdp_sock *ssk, int name, char __user *value,
+		int __user *len)
 {
 	int val = sock_flag(&ssk->sk, SOCK_ZEROCOPY), err = 0;
 
 	if (name == SDP_INFO)
 		return sdp_info(ssk, value, len);
 	if (name != SDP_ZEROCOPY)
-		err = sdp_option_get(ssk, own_options, ARRAY_SIZE(own_options), name, &val);
+		err = sdp_option_get(ssk, own_options, ARRAY_SIZE(own_options),
+				     name, &val);
 	return err ? err : sdp_option_copy(value, len, &val, sizeof(val));
 }

@@ -42,7 +42,8 @@ static int set_reuseport(struct sock *sk, sockptr_t value, unsigned int len)
  *
  * Return: 0 or an errno.
  */
-int sdp_sol_socket_set(struct socket *sock, int name, sockptr_t value, unsigned int len)
+int sdp_sol_socket_set(struct socket *sock, int name, sockptr_t value,
+		       unsigned int len)
 {
 	int err;
 
@@ -110,7 +111,8 @@ int sdp_set_rcvlowat(struct sock *sk, int val)
 static void inherit_stamps(struct sock *sk, const struct sock *from)
 {
 	static const enum sock_flags flags[] = {
-		SOCK_TIMESTAMP, SOCK_TIMESTAMPING_RX_SOFTWARE, SOCK_RCVTSTAMP, SOCK_RCVTSTAMPNS,
+		SOCK_TIMESTAMP,	 SOCK_TIMESTAMPING_RX_SOFTWARE,
+		SOCK_RCVTSTAMP,	 SOCK_RCVTSTAMPNS,
 		SOCK_TSTAMP_NEW,
 	};
 	bool had = sk->sk_flags & SK_FLAGS_TIMESTAMP;

@@ -77,13 +77,15 @@ static int set_window_clamp(struct sdp_sock *ssk, int val)
 {
 	if (!val && READ_ONCE(ssk->sk.sk_state) != TCP_CLOSE)
 		return -EINVAL;
-	WRITE_ONCE(ssk->opt.window_clamp, val ? max(val, (int)SOCK_MIN_RCVBUF / 2) : 0);
+	WRITE_ONCE(ssk->opt.window_clamp,
+		   val ? max(val, (int)SOCK_MIN_RCVBUF / 2) : 0);
 	return 0;
 }
 
 static int set_linger2(struct sdp_sock *ssk, int val)
 {
-	WRITE_ONCE(ssk->opt.linger2, val < 0 ? -1 : min(val, TCP_FIN_TIMEOUT_MAX / HZ));
+	WRITE_ONCE(ssk->opt.linger2,
+		   val < 0 ? -1 : min(val, TCP_FIN_TIMEOUT_MAX / HZ));
 	return 0;
 }
 
@@ -91,7 +93,8 @@ static int get_linger2(struct sdp_sock *ssk)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 
-	return READ_ONCE(ssk->opt.linger2) ?: READ_ONCE(set->fin_timeout_ms) / 1000;
+	return READ_ONCE(ssk->opt.linger2) ?:
+		       READ_ONCE(set->fin_timeout_ms) / 1000;
 }
 
 /* TCP counts this in retransmissions, and shows the time that they take. */
@@ -116,7 +119,8 @@ static int set_fastopen(struct sdp_sock *ssk, int val)
 	if (val < 0 || !before_connect(ssk))
 		return -EINVAL;
 	WRITE_ONCE(ssk->opt.fastopen,
-		   min(val, READ_ONCE(sock_net(&ssk->sk)->core.sysctl_somaxconn)));
+		   min(val,
+		       READ_ONCE(sock_net(&ssk->sk)->core.sysctl_somaxconn)));
 	return 0;
 }
 
@@ -188,7 +192,8 @@ static int set_congestion(sockptr_t value, unsigned int len)
 
 	if (len < 1)
 		return -EINVAL;
-	n = strncpy_from_sockptr(name, value, min_t(long, TCP_CA_NAME_MAX - 1, len));
+	n = strncpy_from_sockptr(name, value,
+				 min_t(long, TCP_CA_NAME_MAX - 1, len));
 	if (n < 0)
 		return -EFAULT;
 	name[n] = 0;
@@ -204,7 +209,8 @@ static int set_congestion(sockptr_t value, unsigned int len)
  *
  * Return: 0 or an errno.
  */
-int sdp_tcp_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int len)
+int sdp_tcp_set(struct sdp_sock *ssk, int name, sockptr_t value,
+		unsigned int len)
 {
 	int val;
 
@@ -214,7 +220,8 @@ int sdp_tcp_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int le
 		return -EINVAL;
 	if (copy_from_sockptr(&val, value, sizeof(val)))
 		return -EFAULT;
-	return sdp_option_set(ssk, tcp_options, ARRAY_SIZE(tcp_options), name, val);
+	return sdp_option_set(ssk, tcp_options, ARRAY_SIZE(tcp_options), name,
+			      val);
 }
 
 /**
@@ -226,7 +233,8 @@ int sdp_tcp_set(struct sdp_sock *ssk, int name, sockptr_t value, unsigned int le
  *
  * Return: 0 or an errno.
  */
-int sdp_tcp_get(struct sdp_sock *ssk, int name, char __user *value, int __user *len)
+int sdp_tcp_get(struct sdp_sock *ssk, int name, char __user *value,
+		int __user *len)
 {
 	int val = 0, err;
 
@@ -234,12 +242,15 @@ int sdp_tcp_get(struct sdp_sock *ssk, int name, char __user *value, int __user *
 	case TCP_INFO:
 		return sdp_tcp_info(ssk, value, len);
 	case TCP_CONGESTION:
-		return sdp_option_copy(value, len, congestion_name, sizeof(congestion_name));
+		return sdp_option_copy(value, len, congestion_name,
+				       sizeof(congestion_name));
 	case TCP_SAVED_SYN:
 		/* There is none: a length of 0 says so. */
 		return put_user(val, len);
 	default:
-		err = sdp_option_get(ssk, tcp_options, ARRAY_SIZE(tcp_options), name, &val);
-		return err ? err : sdp_option_copy(value, len, &val, sizeof(val));
+		err = sdp_option_get(ssk, tcp_options, ARRAY_SIZE(tcp_options),
+				     name, &val);
+		return err ? err :
+			     sdp_option_copy(value, len, &val, sizeof(val));
 	}
 }

@@ -22,8 +22,8 @@
  *
  * Return: bytes, fewer than @len when the pipe is full, or an errno.
  */
-int sdp_splice_piece(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 len,
-		     struct pipe_inode_info *pipe)
+int sdp_splice_piece(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset,
+		     u32 len, struct pipe_inode_info *pipe)
 {
 	int n;
 
@@ -51,8 +51,9 @@ int sdp_splice_piece(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset, u32 
  *
  * Return: bytes, 0 at the end of the stream, or an errno.
  */
-ssize_t sdp_splice_read(struct socket *sock, loff_t *ppos, struct pipe_inode_info *pipe,
-			size_t len, unsigned int flags)
+ssize_t sdp_splice_read(struct socket *sock, loff_t *ppos,
+			struct pipe_inode_info *pipe, size_t len,
+			unsigned int flags)
 {
 	struct sock *sk = sock->sk;
 
@@ -63,7 +64,8 @@ ssize_t sdp_splice_read(struct socket *sock, loff_t *ppos, struct pipe_inode_inf
 	if (!len)
 		return 0;
 	return sdp_recv_to_pipe(sdp_sk(sk), pipe, len,
-				sock_rcvtimeo(sk, sock->file->f_flags & O_NONBLOCK));
+				sock_rcvtimeo(sk, sock->file->f_flags &
+							  O_NONBLOCK));
 }
 
 /**

@@ -4,12 +4,14 @@
  */
 #include "buf.h"
 
-static struct sk_buff *alloc_pages_skb(u32 bytes, u16 pieces, int order, gfp_t gfp)
+static struct sk_buff *alloc_pages_skb(u32 bytes, u16 pieces, int order,
+				       gfp_t gfp)
 {
 	struct sk_buff *skb;
 	int err;
 
-	skb = alloc_skb_with_frags(SDP_BSDH_LEN, bytes, order, &err, gfp | __GFP_NOWARN);
+	skb = alloc_skb_with_frags(SDP_BSDH_LEN, bytes, order, &err,
+				   gfp | __GFP_NOWARN);
 	if (skb && 1 + skb_shinfo(skb)->nr_frags > pieces) {
 		kfree_skb(skb);
 		return NULL;
@@ -35,7 +37,8 @@ struct sk_buff *sdp_buf_alloc(u32 size, u16 pieces, gfp_t gfp)
 		skb = alloc_pages_skb(pages, pieces, SDP_BUF_PAGE_ORDER, gfp);
 		/* Up to 6.4 who cannot have such pages is given single ones. */
 		if (!skb && pieces == 1 + SDP_GROWN_PIECES)
-			skb = alloc_pages_skb(pages, pieces, SDP_GROWN_ORDER, gfp);
+			skb = alloc_pages_skb(pages, pieces, SDP_GROWN_ORDER,
+					      gfp);
 	} else {
 		skb = alloc_skb(size, gfp | __GFP_NOWARN);
 	}
@@ -76,12 +79,14 @@ u16 sdp_buf_pieces(u32 size, u32 grown)
  *
  * Return: pointer to min(@bytes, %SDP_HEADER_MAX) bytes.
  */
-const u8 *sdp_buf_header(const struct sk_buff *skb, u32 bytes, u8 tmp[SDP_HEADER_MAX])
+const u8 *sdp_buf_header(const struct sk_buff *skb, u32 bytes,
+			 u8 tmp[SDP_HEADER_MAX])
 {
 	/* A linear receive buffer's length is not set yet. */
 	if (!skb->len)
 		return skb->data;
-	return skb_header_pointer(skb, 0, min_t(u32, bytes, SDP_HEADER_MAX), tmp);
+	return skb_header_pointer(skb, 0, min_t(u32, bytes, SDP_HEADER_MAX),
+				  tmp);
 }
 
 /**
@@ -123,8 +128,8 @@ struct sk_buff *sdp_buf_block(u32 size, u16 frags, gfp_t gfp)
 	struct sk_buff *skb;
 	int err;
 
-	skb = alloc_skb_with_frags(SDP_TX_HEADROOM, size, SDP_BUF_PAGE_ORDER, &err,
-				   gfp | __GFP_NOWARN);
+	skb = alloc_skb_with_frags(SDP_TX_HEADROOM, size, SDP_BUF_PAGE_ORDER,
+				   &err, gfp | __GFP_NOWARN);
 	if (!skb)
 		return NULL;
 	if (skb_shinfo(skb)->nr_frags > frags) {
@@ -151,8 +156,8 @@ struct sk_buff *sdp_buf_block(u32 size, u16 frags, gfp_t gfp)
  *
  * Return: a buffer of that length, to be read from its beginning; or NULL when memory is short.
  */
-struct sk_buff *sdp_buf_pages(u32 bytes, int order, struct page **pages, unsigned int *n,
-			      gfp_t gfp)
+struct sk_buff *sdp_buf_pages(u32 bytes, int order, struct page **pages,
+			      unsigned int *n, gfp_t gfp)
 {
 	struct sk_buff *skb;
 	int err, i;

@@ -76,12 +76,13 @@ static inline struct sdp_buf_cb *sdp_buf_cb(const struct sk_buff *skb)
 }
 
 struct sk_buff *sdp_buf_alloc(u32 size, u16 pieces, gfp_t gfp);
-const u8 *sdp_buf_header(const struct sk_buff *skb, u32 bytes, u8 tmp[SDP_HEADER_MAX]);
+const u8 *sdp_buf_header(const struct sk_buff *skb, u32 bytes,
+			 u8 tmp[SDP_HEADER_MAX]);
 u16 sdp_buf_pieces(u32 size, u32 grown);
 void sdp_buf_received(struct sk_buff *skb, u32 offset, u32 bytes);
 void sdp_buf_reset(struct sk_buff *skb);
-struct sk_buff *sdp_buf_pages(u32 bytes, int order, struct page **pages, unsigned int *n,
-			      gfp_t gfp);
+struct sk_buff *sdp_buf_pages(u32 bytes, int order, struct page **pages,
+			      unsigned int *n, gfp_t gfp);
 struct sk_buff *sdp_buf_block(u32 size, u16 frags, gfp_t gfp);
 
 #endif /* SDP_BUF_H */

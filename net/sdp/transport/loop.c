@@ -122,8 +122,8 @@ static void deliver(struct loop_end *to, struct sk_buff *skb)
 /* The other end is released and nothing is left in the inbox: say so, once. */
 static bool must_tell(struct loop_end *end)
 {
-	return end->pair->joined && end->attached && !end->told && !other(end)->attached &&
-	       skb_queue_empty(&end->inbox);
+	return end->pair->joined && end->attached && !end->told &&
+	       !other(end)->attached && skb_queue_empty(&end->inbox);
 }
 
 /* One thing to do for one end. Called and returns with the lock held. */
@@ -319,7 +319,8 @@ static void loop_join(struct work_struct *work)
 	queue_work(loop_connects, &ln->join);
 }
 
-static struct sdp_link *loop_create(struct net *net, const struct sdp_endpoint *local,
+static struct sdp_link *loop_create(struct net *net,
+				    const struct sdp_endpoint *local,
 				    const struct sdp_endpoint *peer)
 {
 	struct loop_pair *pair = kzalloc(sizeof(*pair), GFP_KERNEL);
@@ -340,7 +341,8 @@ static struct sdp_link *loop_create(struct net *net, const struct sdp_endpoint *
 }
 
 /* Under the owner's lock, so the rest is done by a work item, which holds the pair. */
-static void loop_connect(struct sdp_link *link, const struct sdp_path_wish *wish)
+static void loop_connect(struct sdp_link *link,
+			 const struct sdp_path_wish *wish)
 {
 	struct loop_pair *pair = to_end(link)->pair;
 	struct loop_net *ln = net_generic(pair->net, loop_net_id);

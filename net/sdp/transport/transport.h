@@ -76,13 +76,15 @@ enum sdp_mem_use {
 /* Does what is done to it change it? */
 static inline bool sdp_mem_changes(enum sdp_mem_use use)
 {
-	return use == SDP_MEM_PEER_WRITES || use == SDP_MEM_READ_INTO || use == SDP_MEM_RING;
+	return use == SDP_MEM_PEER_WRITES || use == SDP_MEM_READ_INTO ||
+	       use == SDP_MEM_RING;
 }
 
 /* Can the peer reach it? */
 static inline bool sdp_mem_exposed(enum sdp_mem_use use)
 {
-	return use == SDP_MEM_PEER_READS || use == SDP_MEM_PEER_WRITES || use == SDP_MEM_RING;
+	return use == SDP_MEM_PEER_READS || use == SDP_MEM_PEER_WRITES ||
+	       use == SDP_MEM_RING;
 }
 
 /**
@@ -249,9 +251,11 @@ struct sdp_transport {
 	u32 recv_size;
 	u16 recv_buffers;
 	bool hands_over;
-	struct sdp_link *(*create)(struct net *net, const struct sdp_endpoint *local,
+	struct sdp_link *(*create)(struct net *net,
+				   const struct sdp_endpoint *local,
 				   const struct sdp_endpoint *peer);
-	void (*connect)(struct sdp_link *link, const struct sdp_path_wish *wish);
+	void (*connect)(struct sdp_link *link,
+			const struct sdp_path_wish *wish);
 	int (*prepare)(struct sdp_link *link, struct sdp_link_config *config);
 	u16 (*post)(struct sdp_link *link, u16 n, u32 size);
 	void (*recycle)(struct sdp_link *link, struct sk_buff *skb);
@@ -263,9 +267,11 @@ struct sdp_transport {
 	void (*kick)(struct sdp_link *link);
 	void (*use)(struct sdp_link *link);
 	void (*unuse)(struct sdp_link *link);
-	struct sdp_mem *(*map)(struct sdp_link *link, const struct sdp_pages *pages);
+	struct sdp_mem *(*map)(struct sdp_link *link,
+			       const struct sdp_pages *pages);
 	void (*unmap)(struct sdp_link *link, struct sdp_mem *mem);
-	bool (*move)(struct sdp_link *link, struct sdp_mem *mem, const struct sdp_region *remote);
+	bool (*move)(struct sdp_link *link, struct sdp_mem *mem,
+		     const struct sdp_region *remote);
 	void (*release)(struct sdp_link *link, bool abort);
 	const char *(*device)(const struct sdp_link *link);
 	int (*listen)(struct net *net, u16 port);
@@ -295,7 +301,8 @@ extern const struct sdp_transport sdp_loop;
 
 int sdp_rc_init(const struct sdp_link_events *up);
 void sdp_rc_exit(void);
-bool sdp_rc_device(struct net *net, const struct sdp_endpoint *peer, char name[SDP_DEVICE_NAME]);
+bool sdp_rc_device(struct net *net, const struct sdp_endpoint *peer,
+		   char name[SDP_DEVICE_NAME]);
 bool sdp_rc_may_lead(struct net *net, const struct sdp_endpoint *local,
 		     const struct sdp_endpoint *peer, int ifindex);
 int sdp_loop_init(const struct sdp_link_events *up);

@@ -27,9 +27,11 @@
 u32 sdp_pin(struct sdp_pinned *p, const struct iov_iter *iter, size_t max,
 	    enum sdp_mem_use use)
 {
-	size_t len = min3(max, (size_t)SDP_MEM_MAX, iov_iter_single_seg_count(iter));
+	size_t len =
+		min3(max, (size_t)SDP_MEM_MAX, iov_iter_single_seg_count(iter));
 	unsigned long addr = (unsigned long)sdp_iter_addr(iter);
-	unsigned int flags = FOLL_LONGTERM | (sdp_mem_changes(use) ? FOLL_WRITE : 0);
+	unsigned int flags = FOLL_LONGTERM |
+			     (sdp_mem_changes(use) ? FOLL_WRITE : 0);
 	int n;
 
 	memset(p, 0, sizeof(*p));
@@ -37,12 +39,14 @@ u32 sdp_pin(struct sdp_pinned *p, const struct iov_iter *iter, size_t max,
 		return 0;
 	p->mem.offset = offset_in_page(addr);
 	p->mem.n = DIV_ROUND_UP(p->mem.offset + len, PAGE_SIZE);
-	p->mem.pages = kmalloc_array(p->mem.n, sizeof(*p->mem.pages), GFP_KERNEL);
+	p->mem.pages =
+		kmalloc_array(p->mem.n, sizeof(*p->mem.pages), GFP_KERNEL);
 	if (!p->mem.pages)
 		return 0;
 	if (mm_account_pinned_pages(&p->account, p->mem.n * PAGE_SIZE))
 		goto free;
-	n = pin_user_pages_fast(addr - p->mem.offset, p->mem.n, flags, p->mem.pages);
+	n = pin_user_pages_fast(addr - p->mem.offset, p->mem.n, flags,
+				p->mem.pages);
 	if (n <= 0)
 		goto unaccount;
 	/* Of fewer pages than wished for, the first one is there. */

@@ -126,12 +126,14 @@ static void take_back(struct sdp_sock *ssk)
  */
 void sdp_sinkavail_recv_check(struct sdp_sock *ssk)
 {
-	if (ssk->rx_bytes && sdp_sinkavail_rx_waiting(&ssk->engine.sinkavail_rx))
+	if (ssk->rx_bytes &&
+	    sdp_sinkavail_rx_waiting(&ssk->engine.sinkavail_rx))
 		take_back(ssk);
 }
 
 /* With what comes in between there is no need. */
-static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_sinkavail_recv *p)
+static bool begin(struct sdp_sock *ssk, struct sdp_link *link,
+		  struct sdp_sinkavail_recv *p)
 {
 	struct sdp_todo todo = { };
 	bool may;
@@ -140,7 +142,8 @@ static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_sinkav
 	sdp_stream_lock(ssk);
 	least = sdp_engine_may_sinkavail(&ssk->engine);
 	may = ssk->link == link && !ssk->rx_bytes && !ssk->sk.sk_err &&
-	      !(ssk->sk.sk_shutdown & RCV_SHUTDOWN) && least && p->mem->region.len >= least;
+	      !(ssk->sk.sk_shutdown & RCV_SHUTDOWN) && least &&
+	      p->mem->region.len >= least;
 	if (may)
 		p->id = sdp_engine_sinkavail(&ssk->engine, &p->mem->region);
 	if (p->id) {
@@ -157,7 +160,8 @@ static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_sinkav
 static bool other_news(struct sdp_sock *ssk)
 {
 	return READ_ONCE(ssk->rx_bytes) ||
-	       (READ_ONCE(ssk->srcavail_rx_left) && READ_ONCE(ssk->rx_reads)) || sdp_input_over(ssk);
+	       (READ_ONCE(ssk->srcavail_rx_left) && READ_ONCE(ssk->rx_reads)) ||
+	       sdp_input_over(ssk);
 }
 
 static bool some_over_or_other_news(struct sdp_sock *ssk, u32 number)
@@ -165,7 +169,8 @@ static bool some_over_or_other_news(struct sdp_sock *ssk, u32 number)
 	return READ_ONCE(ssk->sinkavail_rx_over) != number || other_news(ssk);
 }
 
-static bool is_told(struct sdp_sock *ssk, const struct sdp_sinkavail_recv *p, u32 *number)
+static bool is_told(struct sdp_sock *ssk, const struct sdp_sinkavail_recv *p,
+		    u32 *number)
 {
 	bool is;
 
@@ -177,13 +182,15 @@ static bool is_told(struct sdp_sock *ssk, const struct sdp_sinkavail_recv *p, u3
 }
 
 /* What ends another reader's memory is no news for this one. */
-static int await_news(struct sdp_sock *ssk, const struct sdp_sinkavail_recv *p, long *timeo)
+static int await_news(struct sdp_sock *ssk, const struct sdp_sinkavail_recv *p,
+		      long *timeo)
 {
 	int err = 0;
 	u32 number;
 
 	while (!err && !is_told(ssk, p, &number) && !other_news(ssk))
-		err = sdp_wait(ssk, SDP_READ, timeo, some_over_or_other_news, number);
+		err = sdp_wait(ssk, SDP_READ, timeo, some_over_or_other_news,
+			       number);
 	return err;
 }
 
@@ -199,7 +206,8 @@ static void await_over(struct sdp_sock *ssk, struct sdp_sinkavail_recv *p)
 		schedule_timeout_uninterruptible(1);
 }
 
-static int await_end(struct sdp_sock *ssk, struct sdp_sinkavail_recv *p, long *timeo)
+static int await_end(struct sdp_sock *ssk, struct sdp_sinkavail_recv *p,
+		     long *timeo)
 {
 	struct sdp_todo todo = { };
 	int err;
@@ -255,15 +263,16 @@ static void unmap(struct sdp_sock *ssk, struct sdp_link *link,
  *
  * Return: true when it is worth it, and not too short.
  */
-bool sdp_sinkavail_recv_fits(const struct sdp_sock *ssk, const struct iov_iter *to,
-		   size_t room)
+bool sdp_sinkavail_recv_fits(const struct sdp_sock *ssk,
+			     const struct iov_iter *to, size_t room)
 {
 	room = min(room, iov_iter_single_seg_count(to));
 	return room >= READ_ONCE(ssk->rx_least) && sdp_rdma_worth(ssk, room);
 }
 
 /* To find out later that it may not be costs a registration. */
-static bool worth_it(struct sdp_sock *ssk, const struct iov_iter *to, size_t room, long timeo)
+static bool worth_it(struct sdp_sock *ssk, const struct iov_iter *to,
+		     size_t room, long timeo)
 {
 	u32 least;
 
@@ -285,14 +294,16 @@ static bool worth_it(struct sdp_sock *ssk, const struct iov_iter *to, size_t roo
  *
  * Return: false when nothing has happened: then wait without.
  */
-bool sdp_sinkavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t room, long *timeo, int *result)
+bool sdp_sinkavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t room,
+			long *timeo, int *result)
 {
 	struct sdp_sinkavail_recv p = { };
 	struct sdp_pinned pin;
 	struct sdp_link *link;
 	bool posted = false;
 
-	if (!worth_it(ssk, to, room, *timeo) || !sdp_pin(&pin, to, room, SDP_MEM_PEER_WRITES))
+	if (!worth_it(ssk, to, room, *timeo) ||
+	    !sdp_pin(&pin, to, room, SDP_MEM_PEER_WRITES))
 		return false;
 	/* Others may look, or wait, meanwhile; who keeps them waiting does not keep this. */
 	mutex_unlock(&ssk->rx_mutex);

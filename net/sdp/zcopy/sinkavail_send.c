@@ -21,7 +21,8 @@ static u32 room_for(const struct sdp_sock *ssk, u32 bytes)
 }
 
 /* Returns bytes that are on their way now. */
-static u32 begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *mem)
+static u32 begin(struct sdp_sock *ssk, struct sdp_link *link,
+		 struct sdp_mem *mem)
 {
 	struct sdp_todo todo = { };
 	struct sdp_region to;
@@ -106,7 +107,8 @@ long sdp_sinkavail_send_patience(const struct sdp_sock *ssk)
  */
 bool sdp_sinkavail_send_await(struct sdp_sock *ssk, long *timeo)
 {
-	long brief = min(*timeo, sdp_sinkavail_send_patience(ssk)), left = brief;
+	long brief = min(*timeo, sdp_sinkavail_send_patience(ssk)),
+	     left = brief;
 
 	if (READ_ONCE(ssk->sinkavail_tx_room))
 		return true;
@@ -160,13 +162,15 @@ void sdp_sinkavail_send_missed(struct sdp_sock *ssk)
  *
  * Return: bytes; 0 when there is nothing to write to, or the connection has ended.
  */
-u32 sdp_sinkavail_send(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages)
+u32 sdp_sinkavail_send(struct sdp_sock *ssk, struct sdp_link *link,
+		       struct sdp_pages *pages)
 {
 	struct sdp_mem *mem;
 	u32 n;
 
 	/* To find that out under the lock costs a registration. */
-	if (!READ_ONCE(ssk->sinkavail_tx_room) || !skb_queue_empty_lockless(&ssk->tx_queue))
+	if (!READ_ONCE(ssk->sinkavail_tx_room) ||
+	    !skb_queue_empty_lockless(&ssk->tx_queue))
 		return 0;
 	pages->use = SDP_MEM_WRITE_FROM;
 	mem = sdp_map(ssk, link, pages);

@@ -69,7 +69,8 @@ void sdp_was_read(struct sdp_sock *ssk, u32 n, struct sdp_todo *todo)
  * @error: 0, and the bytes are here; -EAGAIN, and they are still to be had; or an errno
  * @todo: wakes others that want to read
  */
-void sdp_srcavail_recv_end(struct sdp_sock *ssk, int error, struct sdp_todo *todo)
+void sdp_srcavail_recv_end(struct sdp_sock *ssk, int error,
+			   struct sdp_todo *todo)
 {
 	struct sdp_srcavail_recv *f = ssk->srcavail_rx;
 
@@ -95,8 +96,8 @@ void sdp_srcavail_recv_end(struct sdp_sock *ssk, int error, struct sdp_todo *tod
  * Straight into the reader's memory only what is next: the offer may have come since the reader
  * looked, and then its first bytes are in the queue.
  */
-static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *mem,
-		  struct sdp_srcavail_recv *f)
+static bool begin(struct sdp_sock *ssk, struct sdp_link *link,
+		  struct sdp_mem *mem, struct sdp_srcavail_recv *f)
 {
 	struct sdp_region from;
 	bool posted = false;
@@ -120,7 +121,8 @@ static bool begin(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *m
 }
 
 /* Fill @pages. Returns 0 or an errno. */
-static int read_pages(struct sdp_sock *ssk, struct sdp_link *link, const struct sdp_pages *pages,
+static int read_pages(struct sdp_sock *ssk, struct sdp_link *link,
+		      const struct sdp_pages *pages,
 		      struct sdp_srcavail_recv *f)
 {
 	struct sdp_mem *mem = sdp_map(ssk, link, pages);
@@ -141,7 +143,8 @@ static int read_pages(struct sdp_sock *ssk, struct sdp_link *link, const struct 
 }
 
 /* Into the reader's own memory. Returns bytes or an errno. */
-static int read_direct(struct sdp_sock *ssk, struct iov_iter *to, u32 n, bool large)
+static int read_direct(struct sdp_sock *ssk, struct iov_iter *to, u32 n,
+		       bool large)
 {
 	struct sdp_srcavail_recv f = { .large = large };
 	struct sdp_pinned pin;
@@ -167,7 +170,9 @@ static int read_direct(struct sdp_sock *ssk, struct iov_iter *to, u32 n, bool la
 static int read_staged(struct sdp_sock *ssk, u32 n)
 {
 	struct page *pages[DIV_ROUND_UP(STAGED_MAX, PAGE_SIZE)];
-	struct sdp_pages mem = { .pages = pages, .len = n, .use = SDP_MEM_READ_INTO };
+	struct sdp_pages mem = { .pages = pages,
+				 .len = n,
+				 .use = SDP_MEM_READ_INTO };
 	struct sdp_srcavail_recv f = { };
 	struct sdp_link *link;
 	int err = -EAGAIN;
@@ -221,7 +226,8 @@ void sdp_srcavail_recv_later(struct sdp_sock *ssk, size_t room)
 {
 	struct sdp_todo todo = { };
 
-	if (READ_ONCE(ssk->rx_mode) != SDP_MODE_BUFFERED || !sdp_rdma_worth(ssk, room))
+	if (READ_ONCE(ssk->rx_mode) != SDP_MODE_BUFFERED ||
+	    !sdp_rdma_worth(ssk, room))
 		return;
 	sdp_stream_lock(ssk);
 	sdp_engine_large_recv(&ssk->engine);
@@ -236,7 +242,8 @@ void sdp_srcavail_recv_later(struct sdp_sock *ssk, size_t room)
  */
 void sdp_srcavail_recv_arrived(struct sdp_sock *ssk, u32 inlined)
 {
-	WRITE_ONCE(ssk->srcavail_rx_seq, ssk->rx_read + ssk->rx_bytes - inlined);
+	WRITE_ONCE(ssk->srcavail_rx_seq,
+		   ssk->rx_read + ssk->rx_bytes - inlined);
 	sdp_scan_watch(ssk);
 }
 
@@ -272,7 +279,8 @@ static int stage(struct sdp_sock *ssk, u32 n, bool last)
  */
 static int begin_only(struct sdp_sock *ssk, u32 room, bool small)
 {
-	if (small || sdp_queue_full(ssk) || !sdp_srcavail_recv_nowait(ssk, room))
+	if (small || sdp_queue_full(ssk) ||
+	    !sdp_srcavail_recv_nowait(ssk, room))
 		decline(ssk, false);
 	return 0;
 }
@@ -333,8 +341,8 @@ void sdp_srcavail_recv_decline(struct sdp_sock *ssk, u32 seen)
  * Return: bytes put into @to; -EAGAIN when there may be something in the queue now; 0 when there
  * is nothing to be had but messages.
  */
-int sdp_srcavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t len, size_t left, bool enough,
-	      enum sdp_comes comes, bool wait)
+int sdp_srcavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t len,
+		      size_t left, bool enough, enum sdp_comes comes, bool wait)
 {
 	u32 all = READ_ONCE(ssk->srcavail_rx_left);
 	bool small = len < DIRECT_MIN, direct;

@@ -70,7 +70,8 @@ static bool begin(struct sdp_srcavail_recv_nowait *s, bool *busy)
 
 	sdp_stream_lock(ssk);
 	*busy = sdp_engine_srcavail_rx_reading(&ssk->engine);
-	if (ssk->link == s->link && sdp_engine_rdma_read_begin(&ssk->engine, s->n, &from)) {
+	if (ssk->link == s->link &&
+	    sdp_engine_rdma_read_begin(&ssk->engine, s->n, &from)) {
 		s->mem->ended = ended;
 		s->mem->arg = s;
 		begun = s->link->ops->move(s->link, s->mem, &from);
@@ -82,7 +83,8 @@ static bool begin(struct sdp_srcavail_recv_nowait *s, bool *busy)
 		sdp_alive_watch(ssk);
 	}
 	/* What is on its way is not readable. */
-	WRITE_ONCE(ssk->srcavail_rx_left, ssk->link ? sdp_engine_srcavail_rx_left(&ssk->engine) : 0);
+	WRITE_ONCE(ssk->srcavail_rx_left,
+		   ssk->link ? sdp_engine_srcavail_rx_left(&ssk->engine) : 0);
 	spin_unlock_bh(&ssk->lock);
 	return begun;
 }
@@ -90,9 +92,12 @@ static bool begin(struct sdp_srcavail_recv_nowait *s, bool *busy)
 static bool make(struct sdp_srcavail_recv_nowait *s)
 {
 	struct page *pages[PIECE_PAGES];
-	struct sdp_pages mem = { .pages = pages, .len = s->n, .use = SDP_MEM_READ_INTO };
+	struct sdp_pages mem = { .pages = pages,
+				 .len = s->n,
+				 .use = SDP_MEM_READ_INTO };
 
-	s->skb = sdp_buf_pages(s->n, PIECE_ORDER, pages, &mem.n, s->ssk->sk.sk_allocation);
+	s->skb = sdp_buf_pages(s->n, PIECE_ORDER, pages, &mem.n,
+			       s->ssk->sk.sk_allocation);
 	if (!s->skb)
 		return false;
 	s->mem = sdp_map(s->ssk, s->link, &mem);
@@ -101,7 +106,8 @@ static bool make(struct sdp_srcavail_recv_nowait *s)
 
 static void done(struct work_struct *work)
 {
-	struct sdp_srcavail_recv_nowait *s = container_of(work, struct sdp_srcavail_recv_nowait, work);
+	struct sdp_srcavail_recv_nowait *s =
+		container_of(work, struct sdp_srcavail_recv_nowait, work);
 	struct sdp_sock *ssk = s->ssk;
 	int error = s->mem->error;
 	bool on = false;

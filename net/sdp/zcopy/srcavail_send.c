@@ -53,16 +53,20 @@ static bool worth_it(struct sdp_sock *ssk, const struct msghdr *msg, long timeo)
 {
 	const struct iov_iter *from = &msg->msg_iter;
 
-	if (!timeo || !(READ_ONCE(ssk->may_srcavail) || READ_ONCE(ssk->sinkavail_tx_room)))
+	if (!timeo || !(READ_ONCE(ssk->may_srcavail) ||
+			READ_ONCE(ssk->sinkavail_tx_room)))
 		return false;
-	return !(msg->msg_flags & (MSG_OOB | MSG_ZEROCOPY)) && user_backed_iter(from) &&
+	return !(msg->msg_flags & (MSG_OOB | MSG_ZEROCOPY)) &&
+	       user_backed_iter(from) &&
 	       sdp_rdma_worth(ssk, iov_iter_single_seg_count(from));
 }
 
 /* The message, with the first bytes of the pages: what is read of them later is the same write. */
-static struct sk_buff *first_bytes(struct sdp_sock *ssk, const struct sdp_pages *pages, u32 n)
+static struct sk_buff *first_bytes(struct sdp_sock *ssk,
+				   const struct sdp_pages *pages, u32 n)
 {
-	struct sk_buff *skb = alloc_skb(SDP_TX_HEADROOM + n, ssk->sk.sk_allocation);
+	struct sk_buff *skb =
+		alloc_skb(SDP_TX_HEADROOM + n, ssk->sk.sk_allocation);
 	u32 part, offset = pages->offset;
 	unsigned int i;
 
@@ -74,7 +78,8 @@ static struct sk_buff *first_bytes(struct sdp_sock *ssk, const struct sdp_pages 
 	sdp_buf_cb(skb)->urgent = false;
 	for (i = 0; n; i++, n -= part, offset = 0) {
 		part = min_t(u32, n, PAGE_SIZE - offset);
-		memcpy_from_page(skb_put(skb, part), pages->pages[i], offset, part);
+		memcpy_from_page(skb_put(skb, part), pages->pages[i], offset,
+				 part);
 	}
 	return skb;
 }
@@ -100,7 +105,8 @@ static bool offered(struct sdp_sock *ssk, struct sdp_srcavail_send *o)
 
 	sdp_stream_lock(ssk);
 	may = ssk->link == o->link && sdp_engine_may_srcavail(&ssk->engine) &&
-	      !o->first == (sdp_engine_tx_mode(&ssk->engine) == SDP_MODE_PIPELINED) &&
+	      !o->first == (sdp_engine_tx_mode(&ssk->engine) ==
+			    SDP_MODE_PIPELINED) &&
 	      !ssk->sk.sk_err && !(ssk->sk.sk_shutdown & SEND_SHUTDOWN);
 	if (may) {
 		begin(ssk, o);
@@ -171,7 +177,8 @@ static void withdraw(struct sdp_sock *ssk, bool unread)
 }
 
 /* Without tx_mutex: others that want to write shall find out that they cannot now. */
-static void await_end(struct sdp_sock *ssk, struct sdp_srcavail_send *o, long *timeo)
+static void await_end(struct sdp_sock *ssk, struct sdp_srcavail_send *o,
+		      long *timeo)
 {
 	mutex_unlock(&ssk->tx_mutex);
 	o->unread = await_reader(ssk, timeo);
@@ -209,12 +216,13 @@ static u32 first_of(const struct sdp_sock *ssk)
 {
 	if (READ_ONCE(ssk->tx_mode) == SDP_MODE_PIPELINED)
 		return 0;
-	return min_t(u32, sdp_engine_srcavail_inline_max(&ssk->engine), SDP_FIRST_BYTES);
+	return min_t(u32, sdp_engine_srcavail_inline_max(&ssk->engine),
+		     SDP_FIRST_BYTES);
 }
 
 /* Offer what is pinned, and see it through. Returns bytes that the peer has got. */
-static u32 offer_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages,
-		       long *timeo, bool *asked)
+static u32 offer_pages(struct sdp_sock *ssk, struct sdp_link *link,
+		       struct sdp_pages *pages, long *timeo, bool *asked)
 {
 	struct sdp_srcavail_send o = { .link = link, .first = first_of(ssk) };
 
@@ -240,8 +248,9 @@ static u32 offer_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_p
  * a reader's memory on its way ends with nothing, or with a part, and then that is used for the
  * rest (C8). Returns bytes that the peer has got.
  */
-static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pages *pages,
-		      long *timeo, bool *refused, bool *asked)
+static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link,
+		      struct sdp_pages *pages, long *timeo, bool *refused,
+		      bool *asked)
 {
 	bool passive = READ_ONCE(ssk->tx_mode) == SDP_MODE_PIPELINED;
 	unsigned long since = jiffies;
@@ -253,7 +262,8 @@ static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_pa
 	if (got)
 		return got;
 	got = offer_pages(ssk, link, pages, timeo, asked);
-	if (passive && time_after_eq(jiffies, since + sdp_sinkavail_send_patience(ssk)))
+	if (passive &&
+	    time_after_eq(jiffies, since + sdp_sinkavail_send_patience(ssk)))
 		sdp_sinkavail_send_missed(ssk);
 	if (!got && READ_ONCE(ssk->sinkavail_tx_room))
 		return sdp_sinkavail_send(ssk, link, pages);
@@ -347,8 +357,8 @@ static u32 move_part(struct sdp_sock *ssk, struct sdp_link *link,
  *
  * Return: bytes that the peer has got.
  */
-u32 sdp_srcavail_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, bool begun,
-	      bool *refused, bool *turn)
+u32 sdp_srcavail_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo,
+		      bool begun, bool *refused, bool *turn)
 {
 	struct sdp_pinned pin;
 	struct sdp_link *link;
@@ -357,7 +367,8 @@ u32 sdp_srcavail_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo, boo
 	if (*refused || !worth_it(ssk, msg, *timeo))
 		return 0;
 	*refused = true;
-	if (!sdp_pin(&pin, &msg->msg_iter, msg_data_left(msg), SDP_MEM_PEER_READS))
+	if (!sdp_pin(&pin, &msg->msg_iter, msg_data_left(msg),
+		     SDP_MEM_PEER_READS))
 		return 0;
 	link = sdp_link_use(ssk);
 	if (link) {
@@ -401,7 +412,8 @@ static void crossed(struct sdp_sock *ssk)
  * @ssk: socket, locked
  * @a: the engine's word about it
  */
-void sdp_srcavail_send_answered(struct sdp_sock *ssk, const struct sdp_action *a)
+void sdp_srcavail_send_answered(struct sdp_sock *ssk,
+				const struct sdp_action *a)
 {
 	struct sdp_srcavail_send *o = ssk->srcavail_tx;
 	struct net *net = sock_net(&ssk->sk);

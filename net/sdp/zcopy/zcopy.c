@@ -22,7 +22,8 @@ u32 sdp_rdma_threshold(const struct sdp_sock *ssk)
 	int set = READ_ONCE(ssk->opt.rdma_threshold);
 
 	if (set < 0)
-		set = READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.rdma_threshold);
+		set = READ_ONCE(
+			sdp_net(sock_net(&ssk->sk))->settings.rdma_threshold);
 	return set >= 0 ? set : READ_ONCE(ssk->rdma_worth);
 }
 
@@ -67,7 +68,8 @@ struct sdp_link *sdp_link_use(struct sdp_sock *ssk)
  *
  * Return: the memory, or an ERR_PTR: then its bytes go in messages.
  */
-struct sdp_mem *sdp_map(struct sdp_sock *ssk, struct sdp_link *link, const struct sdp_pages *pages)
+struct sdp_mem *sdp_map(struct sdp_sock *ssk, struct sdp_link *link,
+			const struct sdp_pages *pages)
 {
 	struct sdp_mem *mem = link->ops->map(link, pages);
 
@@ -82,7 +84,8 @@ struct sdp_mem *sdp_map(struct sdp_sock *ssk, struct sdp_link *link, const struc
  * @link: the link, in use
  * @mem: what move() was called for
  */
-void sdp_await_move(struct sdp_sock *ssk, struct sdp_link *link, struct sdp_mem *mem)
+void sdp_await_move(struct sdp_sock *ssk, struct sdp_link *link,
+		    struct sdp_mem *mem)
 {
 	struct sdp_todo todo = { };
 

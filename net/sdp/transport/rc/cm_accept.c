@@ -35,7 +35,8 @@ static enum sdp_violation read_hello(const struct ib_cm_event *event,
 {
 	enum sdp_violation bad;
 
-	bad = sdp_hello_parse(event->private_data, IB_CM_REQ_PRIVATE_DATA_SIZE, &in->hello);
+	bad = sdp_hello_parse(event->private_data, IB_CM_REQ_PRIVATE_DATA_SIZE,
+			      &in->hello);
 	if (bad)
 		return bad;
 	sdp_ip_from_wire(&in->local, in->hello.dst, in->hello.ip_version);
@@ -158,7 +159,8 @@ int rc_reject(struct ib_cm_id *cm, enum ib_cm_rej_reason reason)
 }
 
 static int accept_request(struct rc_listener *l, struct ib_cm_id *cm,
-			  const struct ib_cm_req_event_param *req, struct sdp_incoming *in)
+			  const struct ib_cm_req_event_param *req,
+			  struct sdp_incoming *in)
 {
 	struct rc_link *rc = rc_link_alloc(in->net);
 	int err;
@@ -302,12 +304,14 @@ static int take_reply(struct rc_link *rc, const struct ib_cm_event *event)
 	int err;
 
 	if (test_bit(RC_RELEASED, &rc->flags))
-		return ib_send_cm_rej(rc->cm, IB_CM_REJ_CONSUMER_DEFINED, NULL, 0, NULL, 0);
+		return ib_send_cm_rej(rc->cm, IB_CM_REJ_CONSUMER_DEFINED, NULL,
+				      0, NULL, 0);
 	err = rc_qp_ready(rc);
 	if (err)
 		return err;
 	connected(rc);
-	rc_up->hello_ack(&rc->link, event->private_data, IB_CM_REP_PRIVATE_DATA_SIZE);
+	rc_up->hello_ack(&rc->link, event->private_data,
+			 IB_CM_REP_PRIVATE_DATA_SIZE);
 	return send_rtu(rc);
 }
 
@@ -328,11 +332,12 @@ static void reply_received(struct rc_link *rc, const struct ib_cm_event *event)
 static void rejected(struct rc_link *rc, const struct ib_cm_event *event)
 {
 	clear_bit(RC_ASKED, &rc->flags);
-	if (test_bit(RC_CONNECTED, &rc->flags) || test_bit(RC_TOLD, &rc->flags) ||
-	    test_bit(RC_RELEASED, &rc->flags))
+	if (test_bit(RC_CONNECTED, &rc->flags) ||
+	    test_bit(RC_TOLD, &rc->flags) || test_bit(RC_RELEASED, &rc->flags))
 		rc_link_poke(rc, RC_PEER_ENDED);
 	else
-		rc_link_fail(rc, reject_error(event->param.rej_rcvd.reason), "rejected");
+		rc_link_fail(rc, reject_error(event->param.rej_rcvd.reason),
+			     "rejected");
 }
 
 /**

@@ -44,10 +44,12 @@ void rc_to_sockaddr(struct sockaddr_storage *ss, const struct sdp_endpoint *e)
 	}
 }
 
-static void from_sockaddr(struct sdp_endpoint *e, const struct sockaddr_storage *ss)
+static void from_sockaddr(struct sdp_endpoint *e,
+			  const struct sockaddr_storage *ss)
 {
 	if (ss->ss_family == AF_INET) {
-		sdp_set_v4(e, ((const struct sockaddr_in *)ss)->sin_addr.s_addr);
+		sdp_set_v4(e,
+			   ((const struct sockaddr_in *)ss)->sin_addr.s_addr);
 	} else {
 		e->ip = ((const struct sockaddr_in6 *)ss)->sin6_addr;
 		e->scope = ((const struct sockaddr_in6 *)ss)->sin6_scope_id;
@@ -141,7 +143,8 @@ static int resolve_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		resolve_step(rc, rdma_resolve_route(id, rc->wish.timeout_ms), "resolve route");
+		resolve_step(rc, rdma_resolve_route(id, rc->wish.timeout_ms),
+			     "resolve route");
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		resolve_step(rc, route_resolved(rc), "connect request");
@@ -149,7 +152,8 @@ static int resolve_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
-		rc_link_fail(rc, route_error(event->status), rdma_event_msg(event->event));
+		rc_link_fail(rc, route_error(event->status),
+			     rdma_event_msg(event->event));
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		rc_link_fail(rc, ENETDOWN, "device removed");
@@ -205,8 +209,9 @@ void rc_resolve(struct rc_link *rc)
 		rdma_set_service_type(id, rc->wish.tos);
 	rc_to_sockaddr(&src, &rc->local);
 	rc_to_sockaddr(&dst, &rc->peer);
-	resolve_step(rc, rdma_resolve_addr(id, any ? NULL : (struct sockaddr *)&src,
-					   (struct sockaddr *)&dst, ms),
+	resolve_step(rc,
+		     rdma_resolve_addr(id, any ? NULL : (struct sockaddr *)&src,
+				       (struct sockaddr *)&dst, ms),
 		     "resolve address");
 }
 
@@ -236,7 +241,8 @@ int sdp_rc_init(const struct sdp_link_events *up)
 	if (!rc_wq)
 		return -ENOMEM;
 	err = -ENOMEM;
-	rc_stop_wq = alloc_workqueue("sdp_rc_stop", WQ_UNBOUND | WQ_MEM_RECLAIM, RC_STOPS_MOST);
+	rc_stop_wq = alloc_workqueue("sdp_rc_stop", WQ_UNBOUND | WQ_MEM_RECLAIM,
+				     RC_STOPS_MOST);
 	if (!rc_stop_wq)
 		goto no_queue;
 	err = rc_device_init();

@@ -287,7 +287,8 @@ static struct rc_link *next_untold(struct rc_device *dev, u32 port)
 	struct rc_link *rc;
 
 	list_for_each_entry(rc, &dev->links, dev_node) {
-		if ((port && rc->port != port) || test_bit(RC_FAILED_SAID, &rc->flags))
+		if ((port && rc->port != port) ||
+		    test_bit(RC_FAILED_SAID, &rc->flags))
 			continue;
 		/* Thousands that are told already are not looked at again before each other. */
 		list_move_tail(&rc->dev_node, &dev->links);
@@ -298,7 +299,8 @@ static struct rc_link *next_untold(struct rc_device *dev, u32 port)
 	return NULL;
 }
 
-static void fail_links(struct rc_device *dev, u32 port, int error, const char *place)
+static void fail_links(struct rc_device *dev, u32 port, int error,
+		       const char *place)
 {
 	struct rc_link *rc;
 
@@ -326,13 +328,15 @@ static void end_waits(struct rc_device *dev)
 	spin_unlock_bh(&dev->lock);
 }
 
-static void device_event(struct ib_event_handler *handler, struct ib_event *event)
+static void device_event(struct ib_event_handler *handler,
+			 struct ib_event *event)
 {
 	struct rc_device *dev = container_of(handler, struct rc_device, events);
 
 	switch (event->event) {
 	case IB_EVENT_PORT_ERR:
-		fail_links(dev, event->element.port_num, ENETDOWN, ib_event_msg(event->event));
+		fail_links(dev, event->element.port_num, ENETDOWN,
+			   ib_event_msg(event->event));
 		break;
 	case IB_EVENT_DEVICE_FATAL:
 		fail_links(dev, 0, ENETDOWN, ib_event_msg(event->event));
@@ -365,8 +369,8 @@ static int device_listen(struct rc_device *dev)
 	list_for_each_entry(p, &rc_ports, node) {
 		err = listener_add(dev, p->port);
 		if (err)
-			pr_warn("sdp: no listener for port %u on %s: error %d\n", p->port,
-				dev_name(&dev->ib->dev), err);
+			pr_warn("sdp: no listener for port %u on %s: error %d\n",
+				p->port, dev_name(&dev->ib->dev), err);
 	}
 	list_add(&dev->node, &rc_devices);
 	mutex_unlock(&rc_mutex);

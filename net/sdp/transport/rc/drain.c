@@ -30,7 +30,8 @@
 
 static void drain_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct rc_drain_mark *mark = container_of(wc->wr_cqe, struct rc_drain_mark, cqe);
+	struct rc_drain_mark *mark =
+		container_of(wc->wr_cqe, struct rc_drain_mark, cqe);
 
 	complete(&mark->done);
 }
@@ -50,7 +51,8 @@ static bool post_marks(struct rc_drain *d, struct ib_qp *qp)
 	d->recv.cqe.done = drain_done;
 	init_completion(&d->send.done);
 	init_completion(&d->recv.done);
-	return !ib_modify_qp(qp, &error, IB_QP_STATE) && !ib_post_send(qp, &send.wr, NULL) &&
+	return !ib_modify_qp(qp, &error, IB_QP_STATE) &&
+	       !ib_post_send(qp, &send.wr, NULL) &&
 	       !ib_post_recv(qp, &recv, NULL);
 }
 
@@ -125,7 +127,8 @@ void rc_drain_failed(struct rc_drain *d, struct ib_qp *qp)
 bool rc_drain_lost_over(struct rc_drain *d, struct ib_cq *cq)
 {
 	if (d->looks++ >= LOOKS ||
-	    ib_req_notify_cq(cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) <= 0)
+	    ib_req_notify_cq(cq,
+			     IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) <= 0)
 		return true;
 	kick(cq);
 	return false;

@@ -80,8 +80,9 @@ static int to_init(struct rc_device *dev, u32 port)
 		.qp_state = IB_QPS_INIT, .port_num = port,
 	};
 
-	return ib_modify_qp(dev->reg_qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
-			    IB_QP_ACCESS_FLAGS);
+	return ib_modify_qp(dev->reg_qp, &attr,
+			    IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+				    IB_QP_ACCESS_FLAGS);
 }
 
 /* Through INIT and RTR to RTS. */
@@ -102,9 +103,11 @@ static int connect_to_itself(struct rc_device *dev,
 	if (!err)
 		err = ib_modify_qp(dev->reg_qp, &attr, path->mask);
 	if (!err)
-		err = ib_modify_qp(dev->reg_qp, &rts, IB_QP_STATE | IB_QP_TIMEOUT |
-				   IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_SQ_PSN |
-				   IB_QP_MAX_QP_RD_ATOMIC);
+		err = ib_modify_qp(dev->reg_qp, &rts,
+				   IB_QP_STATE | IB_QP_TIMEOUT |
+					   IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
+					   IB_QP_SQ_PSN |
+					   IB_QP_MAX_QP_RD_ATOMIC);
 	return err;
 }
 
@@ -129,7 +132,8 @@ static int create(struct rc_device *dev)
 	};
 	struct ib_qp *qp;
 
-	dev->reg_cq = ib_alloc_cq_any(dev->ib, dev, 2 * REG_DEPTH + 1, IB_POLL_SOFTIRQ);
+	dev->reg_cq = ib_alloc_cq_any(dev->ib, dev, 2 * REG_DEPTH + 1,
+				      IB_POLL_SOFTIRQ);
 	if (IS_ERR(dev->reg_cq))
 		return PTR_ERR(dev->reg_cq);
 	attr.send_cq = dev->reg_cq;
@@ -265,7 +269,8 @@ void rc_reg_want(struct rc_device *dev)
  * takes no longer to make than the connection's own. To make another one is the
  * work item's task, as it has to wait for the end of the one before.
  */
-void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr, int mask)
+void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr,
+		  int mask)
 {
 	if (!rc_mem_able(dev->ib))
 		return;
@@ -323,11 +328,13 @@ static void give_up(struct rc_device *dev, struct reg_op *op)
 	if (works)
 		ib_modify_qp(dev->reg_qp, &error, IB_QP_STATE);
 	rc_reg_want(dev);
-	ibdev_warn_ratelimited(dev->ib, "sdp: a registration has not completed\n");
+	ibdev_warn_ratelimited(dev->ib,
+			       "sdp: a registration has not completed\n");
 }
 
 /* Post what is to be done, @op at its end, and wait for that. With reg_lock for reading. */
-static int post_and_wait(struct rc_device *dev, const struct ib_send_wr *first, struct reg_op *op)
+static int post_and_wait(struct rc_device *dev, const struct ib_send_wr *first,
+			 struct reg_op *op)
 {
 	const struct ib_send_wr *bad = first;
 	int err = ib_post_send(dev->reg_qp, first, &bad);
@@ -354,7 +361,8 @@ static int post_and_wait(struct rc_device *dev, const struct ib_send_wr *first, 
 }
 
 /* Carry out @first and, if it is another one, @last after it. */
-static int run(struct rc_device *dev, struct ib_send_wr *first, struct ib_send_wr *last)
+static int run(struct rc_device *dev, struct ib_send_wr *first,
+	       struct ib_send_wr *last)
 {
 	struct reg_op *op;
 	int err = -EIO;

@@ -106,7 +106,8 @@ static unsigned long await_answer(struct rc_link *rc)
 	set_bit(RC_AWAITED, &rc->flags);
 	/* Pairs with rc_cm_event(): one of us sees what the other has set. */
 	smp_mb__after_atomic();
-	if (test_bit(RC_CONNECTED, &rc->flags) && test_and_clear_bit(RC_AWAITED, &rc->flags))
+	if (test_bit(RC_CONNECTED, &rc->flags) &&
+	    test_and_clear_bit(RC_AWAITED, &rc->flags))
 		return 0;
 	return wait;
 }
@@ -138,7 +139,8 @@ static unsigned long await_drep(const struct rc_link *rc)
 
 	/* Else it is not repeated in time. */
 	if (rc->cm_wait < RC_DREQ_MOST)
-		most = clamp_t(unsigned long, RC_DREQ_TIMES * rc->cm_wait, most, RC_DREQ_MOST);
+		most = clamp_t(unsigned long, RC_DREQ_TIMES * rc->cm_wait, most,
+			       RC_DREQ_MOST);
 	wait = rc->closing + most - jiffies;
 	return max(wait, 0L);
 }
@@ -163,7 +165,8 @@ static unsigned long disconnect(struct rc_link *rc)
 	if (test_bit(RC_ANSWERING, &rc->flags))
 		return 1;
 	/* Likewise if it is from us that the CM knows: see tell_cm(). */
-	if (test_bit(RC_TOLD, &rc->flags) && !test_bit(RC_CONNECTED, &rc->flags))
+	if (test_bit(RC_TOLD, &rc->flags) &&
+	    !test_bit(RC_CONNECTED, &rc->flags))
 		return 1;
 	if (test_and_set_bit(RC_CLOSING, &rc->flags))
 		return await_drep(rc);
@@ -179,8 +182,10 @@ static unsigned long await_reason(struct rc_link *rc)
 {
 	long wait;
 
-	if (!test_bit(RC_FLUSHED, &rc->flags) || !test_bit(RC_CONNECTED, &rc->flags) ||
-	    test_bit(RC_PEER_ENDED, &rc->flags) || test_bit(RC_FAILED_SAID, &rc->flags))
+	if (!test_bit(RC_FLUSHED, &rc->flags) ||
+	    !test_bit(RC_CONNECTED, &rc->flags) ||
+	    test_bit(RC_PEER_ENDED, &rc->flags) ||
+	    test_bit(RC_FAILED_SAID, &rc->flags))
 		return 0;
 	if (!rc->flushed_at)
 		rc->flushed_at = jiffies | 1;
@@ -252,7 +257,8 @@ static unsigned long link_step(struct rc_link *rc)
 {
 	unsigned long wait;
 
-	if (test_and_clear_bit(RC_START, &rc->flags) && !test_bit(RC_RELEASED, &rc->flags))
+	if (test_and_clear_bit(RC_START, &rc->flags) &&
+	    !test_bit(RC_RELEASED, &rc->flags))
 		rc_resolve(rc);
 	if (test_bit(RC_ROUTE_DONE, &rc->flags))
 		drop_rdma_id(rc);
@@ -262,7 +268,8 @@ static unsigned long link_step(struct rc_link *rc)
 		rc_up->alive(&rc->link);
 	if (test_and_clear_bit(RC_UNMAPPED, &rc->flags))
 		rc_link_fail(rc, ETIMEDOUT, "no DMA mapping");
-	if (test_bit(RC_PEER_ENDED, &rc->flags) && !test_and_set_bit(RC_ENDED_SAID, &rc->flags)) {
+	if (test_bit(RC_PEER_ENDED, &rc->flags) &&
+	    !test_and_set_bit(RC_ENDED_SAID, &rc->flags)) {
 		rc_qp_drain(rc);
 		rc_up->ended(&rc->link);
 	}
@@ -285,11 +292,13 @@ static unsigned long link_step(struct rc_link *rc)
  */
 static void link_work(struct work_struct *work)
 {
-	struct rc_link *rc = container_of(to_delayed_work(work), struct rc_link, work);
+	struct rc_link *rc =
+		container_of(to_delayed_work(work), struct rc_link, work);
 	unsigned long wait = 0;
 
 	if (!test_bit(RC_GONE, &rc->flags))
-		wait = test_bit(RC_STOPPED, &rc->flags) ? link_end(rc) : link_step(rc);
+		wait = test_bit(RC_STOPPED, &rc->flags) ? link_end(rc) :
+							  link_step(rc);
 	if (!wait || !queue_delayed_work(rc_wq, &rc->work, wait))
 		rc_link_put(rc);
 }

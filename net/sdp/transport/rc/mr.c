@@ -261,11 +261,12 @@ static bool seen_at_once(struct ib_device *ib, const struct rc_mem *m,
 	       (dev_is_dma_coherent(dev) && leads_to(dev, &m->sgt, pages));
 }
 
-static int map_pages(struct ib_device *ib, struct rc_mem *m, const struct sdp_pages *pages)
+static int map_pages(struct ib_device *ib, struct rc_mem *m,
+		     const struct sdp_pages *pages)
 {
-	int err = sg_alloc_table_from_pages_segment(&m->sgt, pages->pages, pages->n, pages->offset,
-						    pages->len, ib_dma_max_seg_size(ib),
-						    GFP_KERNEL);
+	int err = sg_alloc_table_from_pages_segment(
+		&m->sgt, pages->pages, pages->n, pages->offset, pages->len,
+		ib_dma_max_seg_size(ib), GFP_KERNEL);
 
 	if (err)
 		return err;
@@ -412,7 +413,8 @@ static bool shares_lines(struct ib_device *ib, const struct sdp_pages *pages)
 }
 
 /* In up to @pieces it needs no registration. Returns an ERR_PTR when it cannot be. */
-static struct rc_mem *make(struct rc_device *dev, const struct sdp_pages *pages, u32 pieces)
+static struct rc_mem *make(struct rc_device *dev, const struct sdp_pages *pages,
+			   u32 pieces)
 {
 	struct rc_mem *m;
 	int err;

@@ -42,7 +42,8 @@ static u32 linear_bytes(const struct sk_buff *skb, enum dma_data_direction dir)
 	return skb->data_len ? skb_headlen(skb) : sdp_buf_cb(skb)->size;
 }
 
-static void unmap(struct rc_link *rc, struct rc_msg *msg, enum dma_data_direction dir)
+static void unmap(struct rc_link *rc, struct rc_msg *msg,
+		  enum dma_data_direction dir)
 {
 	struct ib_device *ib = rc->dev->ib;
 	struct sk_buff *skb = msg->skb;
@@ -53,7 +54,9 @@ static void unmap(struct rc_link *rc, struct rc_msg *msg, enum dma_data_directio
 	if (linear)
 		ib_dma_unmap_single(ib, *dma++, linear, dir);
 	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++)
-		ib_dma_unmap_page(ib, *dma++, skb_frag_size(&skb_shinfo(skb)->frags[i]), dir);
+		ib_dma_unmap_page(ib, *dma++,
+				  skb_frag_size(&skb_shinfo(skb)->frags[i]),
+				  dir);
 }
 
 /**
@@ -111,7 +114,8 @@ static int map(struct rc_link *rc, struct rc_msg *msg, struct ib_sge *sge,
 
 undo:
 	while (i-- > 0)
-		ib_dma_unmap_page(ib, msg->dma[--n], skb_frag_size(&skb_shinfo(skb)->frags[i]),
+		ib_dma_unmap_page(ib, msg->dma[--n],
+				  skb_frag_size(&skb_shinfo(skb)->frags[i]),
 				  dir);
 	if (linear)
 		ib_dma_unmap_single(ib, msg->dma[0], linear, dir);
@@ -143,7 +147,8 @@ static void comm_established(struct rc_link *rc)
 /* We end it ourselves, or it has no owner (any more). */
 static bool ends_anyway(const struct rc_link *rc)
 {
-	return test_bit(RC_RELEASED, &rc->flags) || test_bit(RC_PEER_ENDED, &rc->flags) ||
+	return test_bit(RC_RELEASED, &rc->flags) ||
+	       test_bit(RC_PEER_ENDED, &rc->flags) ||
 	       test_bit(RC_STOPPED, &rc->flags);
 }
 
@@ -214,10 +219,13 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
  */
 void rc_send_failed(struct rc_link *rc, const struct ib_wc *wc)
 {
-	if (wc->status == IB_WC_WR_FLUSH_ERR || wc->status == IB_WC_LOC_QP_OP_ERR)
+	if (wc->status == IB_WC_WR_FLUSH_ERR ||
+	    wc->status == IB_WC_LOC_QP_OP_ERR)
 		flushed(rc);
 	else
-		rc_up->failed(&rc->link, wc->status == IB_WC_RETRY_EXC_ERR ? ETIMEDOUT : ECONNRESET,
+		rc_up->failed(&rc->link,
+			      wc->status == IB_WC_RETRY_EXC_ERR ? ETIMEDOUT :
+								  ECONNRESET,
 			      ib_wc_status_msg(wc->status));
 }
 
@@ -270,7 +278,8 @@ static void mark_done(struct ib_cq *cq, struct ib_wc *wc)
 
 static void probe_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, probe_cqe);
+	struct rc_link *rc =
+		container_of(wc->wr_cqe, struct rc_link, probe_cqe);
 
 	if (wc->status == IB_WC_SUCCESS)
 		rc_up->alive(&rc->link);
@@ -312,11 +321,13 @@ static int to_init(struct rc_link *rc)
 
 	if (rc->dev->closed)
 		attr.qp_access_flags = 0;
-	err = ib_find_cached_pkey(rc->dev->ib, rc->port, rc->pkey, &attr.pkey_index);
+	err = ib_find_cached_pkey(rc->dev->ib, rc->port, rc->pkey,
+				  &attr.pkey_index);
 	if (err)
 		return err;
-	return ib_modify_qp(rc->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
-			    IB_QP_ACCESS_FLAGS);
+	return ib_modify_qp(rc->qp, &attr,
+			    IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+				    IB_QP_ACCESS_FLAGS);
 }
 
 /* A device that has no more of them says so in its own way; soft-RoCE calls it an argument. */
@@ -376,7 +387,8 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 		config->recv_size_max = 0;
 		rx_sges = sdp_buf_pieces(config->recv_size, 0);
 	}
-	config->tx_frags = min_t(int, config->tx_frags, rc->dev->ib->attrs.max_send_sge - 1);
+	config->tx_frags = min_t(int, config->tx_frags,
+				 rc->dev->ib->attrs.max_send_sge - 1);
 	config->rdma = config->rdma && !rc->dev->closed &&
 		       rc_mem_able(rc->dev->ib);
 	rc->config = *config;
@@ -390,7 +402,8 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 	/* One more while a reader's memory is advertised: see credit.h. */
 	err = ring_alloc(&rc->rx, config->recv_max + config->rdma, rx_sges);
 	if (!err)
-		err = ring_alloc(&rc->tx, config->send_slots, 1 + config->tx_frags);
+		err = ring_alloc(&rc->tx, config->send_slots,
+				 1 + config->tx_frags);
 	if (err)
 		return err;
 
@@ -472,7 +485,8 @@ static struct sk_buff *take_spare(struct rc_link *rc, u32 size)
 {
 	struct sk_buff *skb;
 
-	while ((skb = __skb_dequeue(&rc->spare)) && sdp_buf_cb(skb)->size != size)
+	while ((skb = __skb_dequeue(&rc->spare)) &&
+	       sdp_buf_cb(skb)->size != size)
 		kfree_skb(skb);
 	return skb;
 }
@@ -591,7 +605,8 @@ static void set_operation(struct ib_rdma_wr *wr, const struct sdp_buf_cb *cb)
 static bool post_send(struct rc_link *rc, struct sk_buff *skb, bool flush)
 {
 	struct ib_sge sge[1 + SDP_TX_FRAGS];
-	struct ib_rdma_wr wr = { .wr = { .wr_cqe = &rc->tx_cqe, .sg_list = sge } };
+	struct ib_rdma_wr wr = { .wr = { .wr_cqe = &rc->tx_cqe,
+					 .sg_list = sge } };
 	struct rc_msg *msg = slot(&rc->tx, rc->tx.head);
 
 	set_operation(&wr, sdp_buf_cb(skb));
@@ -802,7 +817,8 @@ void rc_qp_settle(struct rc_link *rc)
 		schedule_timeout_uninterruptible(RC_QUIET_WAIT);
 }
 
-static void ring_free(struct rc_link *rc, struct rc_ring *ring, enum dma_data_direction dir)
+static void ring_free(struct rc_link *rc, struct rc_ring *ring,
+		      enum dma_data_direction dir)
 {
 	for (; ring->tail != ring->head; ring->tail++) {
 		struct rc_msg *msg = slot(ring, ring->tail);

@@ -534,7 +534,8 @@ void rc_mem_revoked(struct rc_link *rc, u32 rkey);
 /* rdma_rw.c */
 u32 rc_move_pieces(const struct rc_link *rc, enum sdp_mem_use use);
 void rc_move_init(struct rc_link *rc);
-bool rc_move(struct sdp_link *link, struct sdp_mem *mem, const struct sdp_region *remote);
+bool rc_move(struct sdp_link *link, struct sdp_mem *mem,
+	     const struct sdp_region *remote);
 void rc_move_drained(struct rc_link *rc);
 
 /* rxe_read_check.c */
@@ -543,7 +544,8 @@ bool rc_seal_broken(const struct rc_mem *m);
 
 /* frwr.c */
 void rc_reg_init(struct rc_device *dev);
-void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr, int mask);
+void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr,
+		  int mask);
 void rc_reg_want(struct rc_device *dev);
 void rc_reg_cancel(struct rc_device *dev);
 void rc_reg_stop(struct rc_device *dev);

@@ -19,7 +19,8 @@ static void tell_ended(struct sdp_mem *mem)
 		complete(&mem->done);
 }
 
-static void move_done(struct rc_link *rc, struct rc_move *move, const struct ib_wc *wc)
+static void move_done(struct rc_link *rc, struct rc_move *move,
+		      const struct ib_wc *wc)
 {
 	struct sdp_mem *mem = move->mem;
 
@@ -37,14 +38,16 @@ static void move_done(struct rc_link *rc, struct rc_move *move, const struct ib_
 
 static void read_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, reading.cqe);
+	struct rc_link *rc =
+		container_of(wc->wr_cqe, struct rc_link, reading.cqe);
 
 	move_done(rc, &rc->reading, wc);
 }
 
 static void write_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, writing.cqe);
+	struct rc_link *rc =
+		container_of(wc->wr_cqe, struct rc_link, writing.cqe);
 
 	move_done(rc, &rc->writing, wc);
 }
@@ -76,7 +79,9 @@ static u32 request_pieces(const struct rc_link *rc, enum sdp_mem_use use)
 {
 	u32 most = rc->tx.sges;
 
-	return use == SDP_MEM_READ_INTO ? min_t(u32, most, rc->dev->ib->attrs.max_sge_rd) : most;
+	return use == SDP_MEM_READ_INTO ?
+		       min_t(u32, most, rc->dev->ib->attrs.max_sge_rd) :
+		       most;
 }
 
 /**
@@ -88,11 +93,14 @@ static u32 request_pieces(const struct rc_link *rc, enum sdp_mem_use use)
  */
 u32 rc_move_pieces(const struct rc_link *rc, enum sdp_mem_use use)
 {
-	return sdp_mem_exposed(use) ? 0 : RC_MOVE_REQUESTS * request_pieces(rc, use);
+	return sdp_mem_exposed(use) ?
+		       0 :
+		       RC_MOVE_REQUESTS * request_pieces(rc, use);
 }
 
 /* Returns whether all has been posted; of @m is known what has been without that. */
-static bool post_pieces(struct rc_link *rc, struct rc_mem *m, struct ib_rdma_wr *wr, u32 left)
+static bool post_pieces(struct rc_link *rc, struct rc_mem *m,
+			struct ib_rdma_wr *wr, u32 left)
 {
 	struct ib_cqe *last = wr->wr.wr_cqe;
 	struct ib_sge *sge = wr->wr.sg_list;
@@ -129,7 +137,8 @@ static bool post_pieces(struct rc_link *rc, struct rc_mem *m, struct ib_rdma_wr 
 	return false;
 }
 
-static bool post_region(struct rc_link *rc, struct rc_mem *m, struct ib_rdma_wr *wr, u32 len)
+static bool post_region(struct rc_link *rc, struct rc_mem *m,
+			struct ib_rdma_wr *wr, u32 len)
 {
 	rc_seal(rc, m, 0, len);
 	wr->wr.sg_list[0] = (struct ib_sge) {
@@ -149,7 +158,8 @@ static bool post_region(struct rc_link *rc, struct rc_mem *m, struct ib_rdma_wr 
  * Return: true when @mem's completion will come, and up->read() for a read; else the link is
  * broken.
  */
-bool rc_move(struct sdp_link *link, struct sdp_mem *mem, const struct sdp_region *remote)
+bool rc_move(struct sdp_link *link, struct sdp_mem *mem,
+	     const struct sdp_region *remote)
 {
 	struct rc_link *rc = to_rc(link);
 	struct rc_mem *m = to_rc_mem(mem);
@@ -166,7 +176,8 @@ bool rc_move(struct sdp_link *link, struct sdp_mem *mem, const struct sdp_region
 	};
 
 	move->mem = mem;
-	if (m->region ? post_region(rc, m, &wr, remote->len) : post_pieces(rc, m, &wr, remote->len))
+	if (m->region ? post_region(rc, m, &wr, remote->len) :
+			post_pieces(rc, m, &wr, remote->len))
 		return true;
 	/* What is on its way ends with the queue pair, and rc_unmap() waits for that. */
 	if (!m->partly)

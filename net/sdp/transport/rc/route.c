@@ -38,7 +38,8 @@ struct way {
 };
 
 /* Of the interface of a route, or of the one that has @own, an own address. */
-static void take_dev(struct way *way, struct net_device *dev, struct net_device *own)
+static void take_dev(struct way *way, struct net_device *dev,
+		     struct net_device *own)
 {
 	way->dev = dev->flags & IFF_LOOPBACK ? own : dev;
 	if (way->dev)
@@ -60,7 +61,8 @@ static bool route_v4(struct way *way, const struct sdp_endpoint *peer)
 		return false;
 	rcu_read_lock();
 	if (rt->rt_type == RTN_UNICAST || rt->rt_type == RTN_LOCAL)
-		take_dev(way, rt->dst.dev, __ip_dev_find(way->net, fl4.daddr, false));
+		take_dev(way, rt->dst.dev,
+			 __ip_dev_find(way->net, fl4.daddr, false));
 	rcu_read_unlock();
 	sdp_set_v4(&way->local, fl4.saddr);
 	ip_rt_put(rt);
@@ -97,10 +99,11 @@ static bool route_v6(struct way *way, const struct sdp_endpoint *peer)
 }
 #endif
 
-static bool has_gid(struct ib_device *ib, u32 port, const void *gid, enum ib_gid_type type,
-		    struct net_device *dev)
+static bool has_gid(struct ib_device *ib, u32 port, const void *gid,
+		    enum ib_gid_type type, struct net_device *dev)
 {
-	const struct ib_gid_attr *attr = rdma_find_gid_by_port(ib, gid, type, port, dev);
+	const struct ib_gid_attr *attr =
+		rdma_find_gid_by_port(ib, gid, type, port, dev);
 
 	if (IS_ERR(attr))
 		return false;
@@ -113,10 +116,13 @@ static bool port_serves(struct ib_device *ib, u32 port, const struct way *way)
 	if (!rdma_cap_ib_cm(ib, port))
 		return false;
 	if (rdma_protocol_roce(ib, port))
-		return has_gid(ib, port, &way->local.ip, IB_GID_TYPE_ROCE_UDP_ENCAP, way->dev) ||
-		       has_gid(ib, port, &way->local.ip, IB_GID_TYPE_ROCE, way->dev);
+		return has_gid(ib, port, &way->local.ip,
+			       IB_GID_TYPE_ROCE_UDP_ENCAP, way->dev) ||
+		       has_gid(ib, port, &way->local.ip, IB_GID_TYPE_ROCE,
+			       way->dev);
 	return way->dev->type == ARPHRD_INFINIBAND &&
-	       has_gid(ib, port, way->dev->dev_addr + IPOIB_GID, IB_GID_TYPE_IB, NULL);
+	       has_gid(ib, port, way->dev->dev_addr + IPOIB_GID, IB_GID_TYPE_IB,
+		       NULL);
 }
 
 static bool serves(struct ib_device *ib, void *arg)
@@ -150,7 +156,8 @@ static bool find_route(struct way *way, const struct sdp_endpoint *peer)
  *
  * Return: false when there is no route, or no RDMA device there.
  */
-bool sdp_rc_device(struct net *net, const struct sdp_endpoint *peer, char name[SDP_DEVICE_NAME])
+bool sdp_rc_device(struct net *net, const struct sdp_endpoint *peer,
+		   char name[SDP_DEVICE_NAME])
 {
 	struct way way = { .net = net, .name = name };
 	bool found;

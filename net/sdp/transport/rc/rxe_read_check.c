@@ -32,15 +32,18 @@
  */
 void rc_seal(const struct rc_link *rc, struct rc_mem *m, u32 begin, u32 end)
 {
-	u32 last = (end - begin - 1) % SMALLEST_MTU + 1, bytes = min_t(u32, last, RC_SEAL_BYTES);
+	u32 last = (end - begin - 1) % SMALLEST_MTU + 1,
+	    bytes = min_t(u32, last, RC_SEAL_BYTES);
 
-	if (m->use != SDP_MEM_READ_INTO || rc->dev->ib->ops.driver_id != RDMA_DRIVER_RXE)
+	if (m->use != SDP_MEM_READ_INTO ||
+	    rc->dev->ib->ops.driver_id != RDMA_DRIVER_RXE)
 		return;
 	if (!m->seals)
 		get_random_bytes(m->seal, sizeof(m->seal));
 	m->ends[m->seals].end = end;
 	m->ends[m->seals++].bytes = bytes;
-	sg_pcopy_from_buffer(m->sgt.sgl, m->sgt.orig_nents, m->seal, bytes, end - bytes);
+	sg_pcopy_from_buffer(m->sgt.sgl, m->sgt.orig_nents, m->seal, bytes,
+			     end - bytes);
 }
 
 /**

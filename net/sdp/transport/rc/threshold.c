@@ -64,7 +64,8 @@ static u64 copy(void *to, const void *from)
  */
 static void measure(struct work_struct *work)
 {
-	struct rc_device *dev = container_of(work, struct rc_device, worth_work);
+	struct rc_device *dev =
+		container_of(work, struct rc_device, worth_work);
 	struct page *to, *from;
 	u64 reg, copied, worth;
 
@@ -74,11 +75,14 @@ static void measure(struct work_struct *work)
 		reg = registration(dev, from);
 		copied = copy(page_address(to), page_address(from));
 		worth = div64_u64(reg * PROBE_BYTES, copied);
-		worth = round_up(clamp_t(u64, worth, WORTH_MIN, WORTH_MAX), PAGE_SIZE);
+		worth = round_up(clamp_t(u64, worth, WORTH_MIN, WORTH_MAX),
+				 PAGE_SIZE);
 		if (reg) {
 			WRITE_ONCE(dev->worth, worth);
-			ibdev_info(dev->ib, "sdp: a registration takes %llu ns, a copy of %lu bytes %llu ns: rdma_threshold -1 is %llu\n",
-				   reg, PROBE_BYTES, copied, worth);
+			ibdev_info(
+				dev->ib,
+				"sdp: a registration takes %llu ns, a copy of %lu bytes %llu ns: rdma_threshold -1 is %llu\n",
+				reg, PROBE_BYTES, copied, worth);
 		}
 	}
 	if (to)

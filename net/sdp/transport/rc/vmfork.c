@@ -13,7 +13,8 @@
 
 #include "rc.h"
 
-static int forked(struct notifier_block *block, unsigned long action, void *data)
+static int forked(struct notifier_block *block, unsigned long action,
+		  void *data)
 {
 	rc_device_fail_all(ECONNRESET, "machine copied");
 	return NOTIFY_DONE;
