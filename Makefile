@@ -1,25 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0
-# AF_SDP. `make help` lists what can be made.
+# AF_SDP: builds, installation, tests. `make help` lists the targets.
 #
-# Modules are built in build/<kernel release>/, a tree of links to the sources, so that
-# several kernels live side by side and the sources stay clean.
+# A module is built in build/<kernel release>/, a tree of links to the sources.
+# Modules for several kernels exist side by side, and the sources stay clean.
 
 TOP	:= $(CURDIR)
 KVER	?= $(shell uname -r)
 VERSION	:= 0.2
 
-# KERNEL=6.1|6.12|debug|watched names a kernel of the test matrix, made ready on demand;
-# otherwise KVER is a release installed here, or KDIR the place of its build tree.
+# KERNEL=6.1|6.12|debug|watched is a kernel of the test matrix, which is made
+# ready on demand. Otherwise KVER is an installed release, or KDIR the path of a
+# build tree.
 ifdef KERNEL
 KDIR	:= $(shell scripts/kernels.sh $(KERNEL))/build
 else
 KDIR	?= /lib/modules/$(KVER)/build
 endif
 
-# Our own builds for the tests say all that the compiler sees (check-style reads it); a user's do not.
+# Builds for the tests have all warnings on (check-style reads them).
 MODULE_FLAGS := $(if $(KERNEL),W=1)
 
-# Where `make install` puts what is not the module; DESTDIR goes in front of everything.
+# SDP_POLICY=n: AF_SDP alone, in a directory of its own.
+CORE := $(if $(filter n,$(SDP_POLICY)),-core)
+
+# Where `make install` puts everything but the module. DESTDIR precedes each
+# path.
 PREFIX		?= /usr/local
 UNITDIR		?= $(PREFIX)/lib/systemd/system
 COMPLETIONS	:= $(PREFIX)/share/bash-completion/completions
@@ -29,7 +34,7 @@ HEADERS		:= sdp.h sdp_netlink.h
 
 .PHONY: all modules tools install install-module install-headers install-tools uninstall \
 	dkms-source dkms-install deb check-deb demo check check-all check-style \
-	check-unit check-kunit check-vm check-wire check-runner check-deep check-programs check-load \
+	check-unit check-kunit check-vm check-core check-wire check-runner check-deep check-programs check-load \
 	check-suites check-pair check-soak check-syscalls check-hostile check-faults check-races \
 	check-coverage \
 	bench bench-policy bench-ports paper clean help
@@ -45,12 +50,12 @@ tools:
 
 install: install-module install-headers install-tools
 
-# Without what only a debugger reads, 97 % of it; build/ keeps that.
+# Debug information is 97 % of the module. The file in build/ keeps it.
 STRIP ?= strip
 INSTALLED_MODULE := $(DESTDIR)/lib/modules/$(KVER)/updates/sdp.ko
 
 install-module: modules
-	install -D -m 644 build/$(KVER)/sdp.ko $(INSTALLED_MODULE)
+	install -D -m 644 build/$(KVER)$(CORE)/sdp.ko $(INSTALLED_MODULE)
 	$(STRIP) --strip-debug $(INSTALLED_MODULE)
 	[ -n "$(DESTDIR)" ] || depmod -a $(KVER)
 
@@ -58,7 +63,7 @@ install-headers:
 	install -d $(DESTDIR)$(PREFIX)/include/linux
 	install -m 644 $(addprefix include/uapi/linux/,$(HEADERS)) $(DESTDIR)$(PREFIX)/include/linux/
 
-# A policy that is there already stays.
+# An existing policy is kept.
 install-tools: tools
 	install -D build/tools/sdp $(DESTDIR)$(PREFIX)/bin/sdp
 	install -D -m 644 tools/sdp/sdp.8 $(DESTDIR)$(PREFIX)/share/man/man8/sdp.8
@@ -71,7 +76,7 @@ install-tools: tools
 	install -D -m 644 tools/etc/policy $(DESTDIR)$(EXAMPLES)/policy
 	[ -e $(DESTDIR)/etc/sdp/policy ] || install -D -m 644 tools/etc/policy $(DESTDIR)/etc/sdp/policy
 
-# What the administrator has written in /etc stays.
+# What the administrator wrote in /etc is kept.
 uninstall:
 	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/sdp.ko
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/include/linux/,$(HEADERS))
@@ -80,7 +85,8 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/sdp
 	[ -n "$(DESTDIR)" ] || depmod -a $(KVER)
 
-# The sources go where dkms looks for them; dkms builds them for every kernel installed.
+# Puts the sources where dkms finds them. dkms builds the module for each
+# installed kernel.
 dkms-source:
 	mkdir -p $(DESTDIR)$(DKMS_SOURCE)/scripts
 	cp -r Kbuild Makefile dkms.conf LICENSE include net $(DESTDIR)$(DKMS_SOURCE)/
@@ -95,8 +101,9 @@ deb:
 demo:
 	@tools/demo/demo.sh
 
-# Every part, in the order in which a mistake is found soonest: in the short form, which says
-# what it leaves out, and in full. A part by itself is in full, unless SDP_SHORT is 1.
+# All parts, in the order that finds mistakes soonest: "check" in the short
+# form, which prints what it leaves out, "check-all" in full. A single part runs
+# in full unless SDP_SHORT is 1.
 check:
 	@SDP_SHORT=1 scripts/check.sh
 
@@ -119,6 +126,10 @@ check-deep:
 
 check-vm:
 	@selftests/vm/run.sh $(or $(KERNEL),all) $(TEST)
+
+# Module and core tests without the policy.
+check-core:
+	@SDP_POLICY=n selftests/vm/run.sh $(or $(KERNEL),6.12) $(or $(TEST),smoke stream oracle)
 
 check-runner:
 	@selftests/vm/selftest.sh
@@ -168,7 +179,8 @@ bench-policy:
 bench-ports:
 	@tools/bench/ports.sh
 
-# PLAIN=1: real time instead of counted instructions; SMOKE=1: each experiment once, in minutes.
+# PLAIN=1: real time instead of counted instructions. SMOKE=1: run each
+# experiment once, which takes minutes.
 paper:
 	@tools/paper/run.sh
 
@@ -176,7 +188,8 @@ clean:
 	rm -rf build
 
 help:
-	@echo 'make                  build/<release>/sdp.ko for the running kernel'
+	@echo 'make                  build/<release>/sdp.ko for the running kernel; with SDP_POLICY=n'
+	@echo '                      without the policy: sockets of AF_SDP alone'
 	@echo 'make modules KVER=R   the same for another installed kernel'
 	@echo 'make modules KERNEL=K the same for a kernel of the test matrix: 6.1, 6.12, debug,'
 	@echo '                      watched'
@@ -194,6 +207,8 @@ help:
 	@echo '  check-unit            engine and policy in user space: unit tests, pair simulator, fuzz'
 	@echo '  check-kunit           the same tests inside the debug kernel'
 	@echo '  check-vm              kselftests in VMs; KERNEL=6.12 and TEST=name narrow it'
+	@echo '  check-core            the module without the policy (SDP_POLICY=n): builds, loads, passes'
+	@echo '                        smoke, stream and oracle'
 	@echo '  check-wire            tshark watches the wire'
 	@echo '  check-programs        unmodified programs by a policy, beside TCP, in a VM: iperf3, redis,'
 	@echo '                        nginx, ssh, PostgreSQL, Go, Java ...; KERNEL and TEST as above'

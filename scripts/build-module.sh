@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# build-module.sh KDIR [MAKE ARGUMENTS]: build the module for the kernel whose build
-# tree is KDIR, in build/<release>/, and say where it is. With SDP_WATCH=coverage in the
-# environment (Kbuild) it is build/<release>-coverage/: what counts is made once.
+# build-module.sh KDIR [MAKE ARGUMENTS]: build the module for one kernel.
+#
+# KDIR is the kernel's build tree. The module is built in build/<release>/, and
+# its path is printed. With SDP_WATCH=coverage in the environment (see Kbuild)
+# the directory is build/<release>-coverage/, so that instrumented objects do
+# not mix with others.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 kdir=$1
@@ -13,20 +16,21 @@ if [ ! -e "$kdir/Makefile" ]; then
 		"(Debian: linux-headers-<release>), or say KVER= or KDIR=" >&2
 	exit 1
 fi
-# Not kernel.release: in Debian's headers that is another number than uname -r.
+# Not kernel.release: in Debian's headers it differs from uname -r.
 release=$(sed -n 's/^#define UTS_RELEASE "\(.*\)"$/\1/p' "$kdir/include/generated/utsrelease.h")
 name=$release${SDP_WATCH:+-$SDP_WATCH}
+[ "${SDP_POLICY:-y}" != n ] || name+=-core
 out=$top/build/$name
 
-# A tree of links: objects land beside the links, not beside the sources.
+# A tree of links to the sources: objects are made in it, not in the sources.
 mkdir -p "$out/generated"
-# Two builds of one tree would write into each other's objects.
+# Two builds in one tree would overwrite each other's objects.
 exec 9>"$out/.lock"
 flock 9
 find "$out" -type l ! -exec test -e {} \; -delete
 cp -rsf "$top/net" "$top/include" "$top/Kbuild" "$out/"
 
-# Headers may be split between the build tree and the source tree behind it.
+# Headers may be in the build tree and in a source tree that it refers to.
 source=$(sed -n 's/^include \(.*\)\/Makefile$/\1/p' "$kdir/Makefile" | head -n 1)
 case $source in
 "") ;;
@@ -40,8 +44,8 @@ else
 	mv "$out/generated/sdp_probe.h.new" "$out/generated/sdp_probe.h"
 fi
 
-# Who calls from a make with -j has its share of the processors already.
+# A calling make with -j passes its job slots on; otherwise use all processors.
 [[ ${MAKEFLAGS:-} == *jobserver* ]] || set -- -j"$(nproc)" "$@"
-# A build tree that a newer compiler made may know options that this one does not.
+# When a newer compiler made the build tree, its flags may be unknown here.
 make -C "$kdir" M="$out" "$@" modules
 echo "module: build/$name/sdp.ko"

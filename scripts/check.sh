@@ -1,26 +1,29 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# check.sh: run every part of the tests, show how it goes, add up. A part that fails does
-# not keep the others from running. With SDP_SHORT=1 in the environment every part runs in its short
-# form, and says so in lines "short form: ..."; they are shown once more at the end.
+# check.sh: run every part of the tests and add up the results.
+#
+# A part that fails does not keep the others from running. With SDP_SHORT=1 in
+# the environment every part runs in its short form and prints what it leaves
+# out in lines "short form: ...". They are repeated at the end.
 set -uo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$SDP_TOP"
 
 passed=0 failed=0 skipped=0 summary= logs=() lane_pids=()
 declare -A lanes=() beside_makes=()
-# What `time` says after a part; add_up reads it.
+# The format of `time` after each part; add_up parses it.
 TIMEFORMAT='processor time %0U s and %0S s'
 
 log_of() { echo "$SDP_LOGS/check-$(tr -c 'a-z0-9.\n' - <<<"$1").log"; }
 
-# add_up NAME LOG STATUS SECONDS: the log's last line but that of `time` is
-# "N passed, N failed, N skipped".
+# add_up NAME LOG STATUS SECONDS: add the result of a part to the totals.
+# LOG has the line "N passed, N failed, N skipped"; the last one counts.
 add_up() {
 	local counts p f s work
 	counts=$(grep -aE '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$2" | tail -n 1)
 	read -r p f s <<<"$(tr -cd '0-9 \n' <<<"${counts:-0 0 0}" | awk '{print $1, $2, $3}')"
-	# A part that failed without counting a failure has failed as a whole.
+	# A part that failed, or printed no result, without counting a failure:
+	# count one.
 	if [ "$3" != 0 ] && [ "$f" = 0 ]; then f=1; fi
 	if [ -z "$counts" ] && [ "$3" = 0 ]; then f=1; fi
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s)) logs+=("$2")
@@ -29,7 +32,7 @@ add_up() {
 		"$1" "$p" "$f" "$s" "$4" $((${work:-0})))$'\n'
 }
 
-# Once more at the end, where they are read first: what failed, in which part, and why.
+# Repeats at the end what failed, in which part, and the reasons given.
 show_failures() {
 	local log
 	for log in "${logs[@]}"; do
@@ -39,7 +42,7 @@ show_failures() {
 	done
 }
 
-# part NAME MAKE ARGUMENTS...
+# part NAME MAKE ARGUMENTS...: run one part now.
 part() {
 	local name=$1 log start=$SECONDS
 	shift
@@ -50,17 +53,18 @@ part() {
 	add_up "$name" "$log" "${PIPESTATUS[0]}" $((SECONDS - start))
 }
 
-# beside LANE NAME MAKE ARGUMENTS...: while the next parts run, with what they leave of the
-# processors; one after the other in each lane, which has one machine at a time. lanes_begin starts
-# them.
+# beside LANE NAME MAKE ARGUMENTS...: run a part in the background.
+# The parts of a lane run one after the other, with one virtual machine at a
+# time, while the parts of part() run. lanes_begin starts the lanes.
 beside() {
 	say "== $2: beside what follows, shown when that is over"
 	lanes[$1]+="$2"$'\n'
 	beside_makes[$2]=${*:3}
 }
 
-# run_lane LANE: what needs no machine is so nice that it does not hold up the others, and not so nice
-# that it runs into time limits.
+# run_lane LANE: run the parts of a lane; their names come on standard input.
+# Parts without a virtual machine run with "nice", so that they do not delay the
+# others. The niceness is low enough to keep them within their time limits.
 run_lane() {
 	local name start nice=()
 	[ "$1" != host ] || nice=(nice -n 10)
@@ -99,19 +103,21 @@ lanes_end() {
 }
 
 part "style, by building" check-style PART=builds
-# Packages are installed by one at a time.
+# apt allows one process at a time, so all packages are installed up front.
 scripts/setup.sh unit vm style build deb wire go suites
 beside host "style, by reading" check-style PART=texts
 beside host "engine, user space" check-unit
 beside host "packages" check-deb
-# Two machines at a time, whose processors run by turns, keep the two of the host busy, and each is served
-# at once: what is learnt by the order of events is not what the host makes of it. A third one beside
-# them slows them down by nearly all that it gains. In full the debug kernel, which sees races, has
-# processors that run at once.
+# Two virtual machines run at a time and keep the host's two processors busy. A
+# third would slow them down by nearly as much as it gains. SDP_TURNS lets the
+# processors of a machine run in turns. Tests that depend on the order of
+# events then do not depend on the host's load. In the full form the debug
+# kernel, which detects races, has processors that run at once.
 export SDP_TURNS=1
 if [ -n "${SDP_SHORT:-}" ]; then
 	beside debug "debug kernel" check-vm KERNEL=debug
 	beside debug "kernel 6.1" check-vm KERNEL=6.1
+	beside debug "without the policy" check-core
 	lanes_begin
 	part "kernel 6.12" check-vm KERNEL=6.12
 	part "wire" check-wire
@@ -127,6 +133,7 @@ else
 	lanes_begin
 	part "kernel 6.12" check-vm KERNEL=6.12
 	part "kernel 6.1" check-vm KERNEL=6.1
+	part "without the policy" check-core
 	part "programs" check-programs
 	part "other people's suites" check-suites
 fi

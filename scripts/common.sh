@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by the other scripts: where things are kept and how progress is shown.
+# Shared by the other scripts, which source it: paths, progress, apt.
 #
-# Everything big (kernels, their build trees, boot images) lives outside the
-# repository, in $SDP_CACHE, in directories named after what they were made of;
-# deleting the directory is always safe, it is made again.
+# Large files (kernels, their build trees, boot images) are outside the
+# repository, in $SDP_CACHE, in directories named after what they were made of.
+# Each may be deleted at any time; it is made again when it is needed.
 
 SDP_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 SDP_CACHE=${SDP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sdp}
@@ -13,9 +13,11 @@ mkdir -p "$SDP_CACHE" "$SDP_LOGS"
 say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 
-# step TEXT COMMAND...: one line of progress, the output kept in a log; the log's
-# tail is shown and the script ends when the command fails. A function ends where the first of its
-# commands fails; so it is not called as a condition, in which "set -e" would not count.
+# step TEXT COMMAND...: run a command, with one line of progress.
+# The output goes to a log. When the command fails, the end of the log is shown
+# and the script exits. A shell function fails at the first command in it that
+# fails. For that "set -e" must count, so step runs the function in a subshell
+# and not as a condition.
 step() {
 	local text=$1 log start=$SECONDS status options=$-
 	shift
@@ -34,13 +36,14 @@ step() {
 	fi
 }
 
-# The locks of apt and dpkg, held by whoever installs or looks for packages.
+# The locks of apt and dpkg.
 apt_locks=(/var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/lib/apt/lists/lock
 	/var/cache/apt/archives/lock)
 apt_patience=600
 
-# apt_lock_held: succeeds when somebody holds one of them, and prints which. They are locks of
-# fcntl(2), which flock(1) does not see; /proc/locks has them by device and inode.
+# apt_lock_held: succeed and print the path when one of the locks is held.
+# They are fcntl(2) locks, which flock(1) does not see. /proc/locks lists them
+# by device and inode.
 apt_lock_held() {
 	local lock inode
 	for lock in "${apt_locks[@]}"; do
@@ -50,7 +53,7 @@ apt_lock_held() {
 	return 1
 }
 
-# await_apt: until nobody holds them, with a word about it
+# await_apt: wait until no lock is held; print a line when there is a wait.
 await_apt() {
 	local waited=0 lock
 	while lock=$(apt_lock_held); do
@@ -63,8 +66,8 @@ await_apt() {
 	done
 }
 
-# apt_step TEXT ARGUMENT...: apt-get as a step. Should somebody be faster after the wait, apt waits for
-# dpkg's lock by itself.
+# apt_step TEXT ARGUMENT...: run apt-get as a step. Another process may take
+# the lock after await_apt; apt-get itself then waits for it.
 apt_step() {
 	local text=$1
 	shift
@@ -73,7 +76,7 @@ apt_step() {
 		step "$text" apt-get -q -o DPkg::Lock::Timeout=$apt_patience "$@"
 }
 
-# have_packages NAME...: succeeds when all of them are installed.
+# have_packages NAME...: succeed when all packages are installed.
 have_packages() {
 	local status
 	status=$(dpkg-query -W -f '${db:Status-Status}\n' "$@" 2>/dev/null) || return 1

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# config-has.sh CONFIG FRAGMENT [OPTION...]: fail, with a list, when CONFIG lost a line of FRAGMENT,
-# but for OPTIONs that the source offers no more. merge_config drops options with unmet dependencies
-# and exits 0: KASAN would just be off.
+# config-has.sh CONFIG FRAGMENT [OPTION...]: check that CONFIG has FRAGMENT.
+#
+# Fails, with a list, when CONFIG lacks a line of FRAGMENT. Each OPTION is
+# exempt: the kernel source no longer has it. merge_config drops options with
+# unmet dependencies and exits 0, so KASAN, for example, could be off unnoticed.
 set -euo pipefail
 config=$1 fragment=$2 lost=
 shift 2

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# deb.sh: make Debian packages of this tree in build/deb/, with their source (.dsc), and let lintian
-# look at them. scripts/debian/ is their debian/ directory. DEBFULLNAME and DEBEMAIL in the
-# environment name the maintainer.
+# deb.sh: make the Debian packages of this tree, and check them with lintian.
+#
+# The binary packages and the source package (.dsc) are made in build/deb/.
+# scripts/debian/ becomes their debian/ directory. DEBFULLNAME and DEBEMAIL in
+# the environment name the maintainer.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$SDP_TOP"
@@ -14,7 +16,7 @@ maintainer="${DEBFULLNAME:-AF_SDP} <${DEBEMAIL:-af-sdp@example.org}>"
 
 in_git() { git rev-parse --git-dir >/dev/null 2>&1; }
 
-# The moment of the last change, so that the same sources give the same packages.
+# Time of the last change: the same sources give the same packages.
 moment() {
 	if in_git; then
 		git log -1 --format=%ct
@@ -49,7 +51,7 @@ make_source() {
 	fill_in "$source/debian/control" "$source/debian/changelog"
 }
 
-# What the caller's make has set is not for the packages.
+# The variables of a calling make must not reach the build of the packages.
 build() { (cd "$source" && env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -us -uc); }
 
 judge() { lintian --fail-on error "$out/sdp_$version-1_"*.changes; }

@@ -1,18 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# kernels.sh NAME: make sure that the kernel of the test matrix called NAME is at
-# hand, and print where: a directory with
-#	boot/vmlinuz, lib/modules/RELEASE	what a VM boots
+# kernels.sh NAME: provide a kernel of the test matrix and print its directory.
+#
+# The directory has
+#	boot/vmlinuz, lib/modules/RELEASE	what a virtual machine boots
 #	build					what modules are built against
-# NAME is 6.1 or 6.12 (Debian's stock kernels, unpacked, never installed; only their
-# headers are), debug (Debian's 7.x source with scripts/debug.config, built here) or watched (the
-# same with scripts/watched.config: for coverage and data races, which `make check` does without).
+# NAME is one of
+#	6.1, 6.12	Debian's kernels: the image is unpacked here, only the
+#			headers are installed
+#	debug		Debian's 7.x source, built here with debug.config
+#	watched		the same with watched.config in addition, for coverage
+#			and data races; `make check` does not use it
+# With "source" it prints the source tree of the last two instead.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-# One at a time: two that make the same kernel would take it away from each other. What is
-# complete is never touched, so only those who find something missing wait here, and look
-# again afterwards.
+# take_turn: take the lock, so that one process at a time makes kernels ready.
+# Two that make the same kernel would remove each other's files. A complete
+# kernel is never changed: only a caller that finds none takes the lock, and
+# then checks again.
 take_turn() {
 	mkdir -p "$SDP_CACHE"
 	exec 8>"$SDP_CACHE/kernels.lock"
@@ -21,13 +27,13 @@ take_turn() {
 
 as_root() { [ "$(id -u)" = 0 ] || die "kernels.sh needs root, for apt"; }
 
-# The newest stock flavour of a series: not -rt, -cloud, unsigned or debug.
+# stock_package SERIES: the latest stock image (not rt, cloud, unsigned, debug).
 stock_package() {
 	apt-cache search --names-only "^linux-image-${1//./\\.}\.[0-9].*amd64$" |
 		awk '{print $1}' | grep -Ev -- '-(rt|cloud)-|unsigned|dbg' | sort -V | tail -n 1
 }
 
-# stock_complete DIR RELEASE
+# stock_complete DIR RELEASE: succeed when image and headers are there.
 stock_complete() { [ -e "$1/.complete" ] && [ -d "/usr/src/linux-headers-$2" ]; }
 
 stock() {
@@ -65,9 +71,10 @@ unpack_image() {
 	touch "$dir/.complete"
 }
 
-# The debug kernel's source comes from the release after this one (its backports),
-# through a package list of its own, so that nothing else is ever installed from it.
-# It is the same mirror as the machine's, and trusts the same keyring.
+# apt_next ARGUMENT...: apt-get for the Debian release after this one.
+# The debug kernel's source comes from its backports. It has a package list of
+# its own, so that nothing else is installed from that release. It uses the
+# machine's mirror and keyring.
 apt_next() {
 	local lists=$SDP_CACHE/apt
 	mkdir -p "$lists/state/partial"
@@ -99,8 +106,8 @@ source_tree() {
 	printf '%s\n' "$dir"
 }
 
-# What is asked for: the lines of debug.config and those of other fragments that come after it and
-# have the last word.
+# fragments FILE...: print the options of configuration fragments. When two
+# files set the same option, the last one wins.
 fragments() {
 	awk '
 		{ name = "" }
@@ -111,8 +118,9 @@ fragments() {
 		END { for (i = 1; i <= n; i++) print line[names[i]] }' "$@"
 }
 
-# build_ours SOURCE DIRECTORY MAKE-ARGUMENT FRAGMENT...: KASAN's checks are inline and the clock is
-# slow: under emulation that makes the tests almost twice as fast.
+# build_ours SOURCE DIRECTORY MAKE-ARGUMENT FRAGMENT...: build a kernel.
+# The fragments choose KASAN's inline checks and a low clock rate: under
+# emulation that makes the tests almost twice as fast.
 build_ours() {
 	local src=$1 dir=$2 build=$2/build make_argument=$3 release
 	shift 3
@@ -121,7 +129,8 @@ build_ours() {
 	fragments "$@" >"$dir/fragment"
 	(cd "$src" && scripts/kconfig/merge_config.sh -m -O "$build" "$build/.config" "$dir/fragment")
 	make -C "$src" O="$build" olddefconfig
-	# 7.2 has PREEMPT_LAZY on x86 in place of the first one, and the second one without asking.
+	# On x86, 7.2 has PREEMPT_LAZY instead of the first option, and the
+	# second one is not an option: it is always on.
 	"$SDP_TOP/scripts/config-has.sh" "$build/.config" "$dir/fragment" \
 		CONFIG_PREEMPT_VOLUNTARY CONFIG_CRYPTO_CRC32_PCLMUL
 	make -C "$src" O="$build" -j"$(nproc)" $make_argument bzImage modules
@@ -133,7 +142,7 @@ build_ours() {
 	touch "$dir/.complete"
 }
 
-# ours NAME MAKE-ARGUMENT FRAGMENT...
+# ours NAME MAKE-ARGUMENT FRAGMENT...: provide a kernel that is built here.
 ours() {
 	local name=$1 make_argument=$2 src key dir
 	shift 2
@@ -149,7 +158,7 @@ ours() {
 
 debug() { ours debug "" "$SDP_TOP/scripts/debug.config"; }
 
-# KCSAN would be in everything; it is to look at the module, and be quick.
+# KCSAN is off for the kernel itself: it checks the module only, and is faster.
 watched() {
 	ours watched KCSAN_SANITIZE=n "$SDP_TOP/scripts/debug.config" "$SDP_TOP/scripts/watched.config"
 }

@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# probe.sh INCLUDE_DIR...: print sdp_probe.h for the kernel whose headers are there.
-# A feature is looked for in the headers themselves; version numbers lie, because
-# stable kernels take features over.
+# probe.sh INCLUDE_DIR...: print sdp_probe.h for the kernel with these headers.
+#
+# Each feature is looked for in the headers themselves. Version numbers do not
+# tell, because stable kernels take over features of later ones.
 
-# has FILE PATTERN NAME: define SDP_HAVE_NAME when FILE matches.
+# has FILE PATTERN NAME: define SDP_HAVE_NAME when FILE has PATTERN. The first
+# directory with FILE decides.
 has() {
 	file=$1 pattern=$2 name=$3
 	for dir in $dirs; do

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# setup.sh SET...: install the Debian packages that the named sets need, if any is
-# missing. Sets: build, tool, vm, style, unit, wire, bench, demo, kernel, programs, deb, go,
-# suites, suite-sources.
+# setup.sh SET...: install the Debian packages of the named sets.
+#
+# Does nothing when all of them are installed. Sets: build, tool, vm, style,
+# unit, wire, bench, demo, kernel, programs, deb, go, suites, suite-sources.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -32,8 +33,9 @@ done
 have_packages "${want[@]}" && exit 0
 
 [ "$(id -u)" = 0 ] || die "these packages are needed; install them or run as root: ${want[*]}"
-# Debian starts a service when it installs it, unless this file says no. The tests start
-# what they need in the guest; nothing shall run here that did not before.
+# Debian starts a service when its package is installed, unless this file
+# forbids it. The tests start what they need in the virtual machine; on this
+# machine no service may start.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e $policy ]; then
 	trap 'rm -f $policy' EXIT

@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# style.sh [texts|builds]: what can be said about the code without running it, by reading it, by
-# building it, or both. One line per check.
+# style.sh [texts|builds]: check the code without running it.
+#
+# "texts" reads the sources, "builds" compiles them; the default is both. Prints
+# one line for each check.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$SDP_TOP"
 
 scripts/setup.sh style build
 linux=$(scripts/kernels.sh source)
-# Made ready before any check begins: what kernels.sh says of its progress is no warning.
+# Run before the checks: a check would take the progress messages of kernels.sh
+# for warnings.
 declare -A kernel_of=()
 make_kernels_ready() {
 	local name
@@ -17,7 +20,7 @@ make_kernels_ready() {
 mapfile -t module < <(git ls-files -co --exclude-standard 'net/*.[ch]' 'include/*.h')
 mapfile -t programs < <(git ls-files -co --exclude-standard 'selftests/*.[ch]' 'tools/*.[ch]')
 
-# check NAME COMMAND...: passes when the command prints nothing.
+# check NAME COMMAND...: run a check; it passes when COMMAND prints nothing.
 check() {
 	local name=$1 out
 	shift
@@ -25,23 +28,25 @@ check() {
 	if [ -z "$out" ]; then
 		echo "  ok      $name"
 	else
-		# In one piece, for another check may be beside it.
+		# One write, since another check may print at the same time.
 		printf '%s\n' "  FAILED  $name"$'\n'"$(head -n 30 <<<"$out" | sed 's/^/            /')"
 	fi
 }
 
-# Macros that make lists, tables and trace events look wrong to a line-based reader, as
-# they do in the kernel itself; the harness's TEST() looks like a function call.
-# Positive errnos are what the layers below the socket calls hand upwards (sk_err's form);
-# kzalloc_obj() does not exist on 6.1; the engine is compiled in user space too.
+# What checkpatch must not report. A line-based reader misjudges macros that
+# make lists, tables and trace events, as in the kernel itself, and the test
+# harness's TEST(), which looks like a function call. Layers below the system
+# calls report positive errnos, as sk_err holds them. 6.1 has no kzalloc_obj().
+# The engine is compiled in user space, too.
 ignored=USE_NEGATIVE_ERRNO,ALLOC_WITH_SIZEOF,MINMAX,ARRAY_SIZE,BIT_MACRO,CONST_STRUCT
 ignored+=,FUNCTION_ARGUMENTS,FILE_PATH_CHANGES,SPDX_LICENSE_TAG,MACRO_ARG_REUSE,MACRO_ARG_PRECEDENCE
 ignored+=,COMPLEX_MACRO,OPEN_ENDED_LINE,VOLATILE,PREFER_KERNEL_TYPES,SSCANF_TO_KSTRTO
 ignored+=,CAMELCASE,MACRO_ARG_UNUSED,SPLIT_STRING,UNCOMMENTED_DEFINITION,MULTISTATEMENT_MACRO_USE_DO_WHILE,NEW_TYPEDEFS,MACRO_WITH_FLOW_CONTROL
 
-# What the kernel offers and user space does not.
+# For programs: what only the kernel has.
 kernel_only=BIT_MACRO,PREFER_DEFINED_ATTRIBUTE_MACRO,EMBEDDED_FUNCTION_NAME,CAMELCASE,ENOSYS
-# Misread in programs: "1e-6" (SPACING), _Atomic (LINE_SPACING), tables of one-line functions.
+# Misjudged in programs: "1e-6" (SPACING), _Atomic (LINE_SPACING), tables of
+# one-line functions.
 kernel_only+=,SPACING,LINE_SPACING,INITIALISED_STATIC,TYPO_SPELLING,BRACES,PARENTHESIS_ALIGNMENT
 kernel_only+=,SINGLE_STATEMENT_DO_WHILE_MACRO,C99_COMMENTS,STRLCPY,STRCPY,PREFER_FALLTHROUGH,ARRAY_SIZE,CONST_STRUCT,CONSTANT_COMPARISON
 kernel_only+=,USE_NEGATIVE_ERRNO,C99_COMMENT_TOLERANCE,CONSIDER_KSTRTO,AVOID_EXTERNS
@@ -54,18 +59,20 @@ checkpatch() {
 		grep -v 'TRACE_EVENT\|trace.h' || true
 }
 
-# On 6.12, because 7.2 wants a newer sparse than Debian's, says that C=1 is not to be had, and goes on
-# without. Locks that one function takes and another one drops are not annotated for it.
+# sparse runs on 6.12: 7.2 needs a newer sparse than Debian's and then skips
+# C=1. Locks that one function takes and another drops are not annotated for it.
 sparse="C=1 CHECK='sparse -Wno-shift-negative-value -Wno-context'"
 
-# Each kernel's objects are made anew, for what is up to date warns of nothing.
+# A file that is up to date prints no warnings, so each kernel's objects are
+# made again.
 remove_objects() {
 	local release
 	release=$(basename "${kernel_of[$1]}"/lib/modules/*)
 	find "build/$release/net" -name '*.o' -delete 2>/dev/null || true
 }
 
-# Warnings of the compiler, and of what else MAKE FLAGS let look at the sources: KERNEL [FLAGS]
+# warnings KERNEL [FLAGS]: warnings of the compiler, and of the checkers that
+# the make FLAGS enable.
 warnings() {
 	remove_objects "$1"
 	make -s modules KDIR="${kernel_of[$1]}/build" MODULE_FLAGS="W=1 ${2:-}" 2>&1 | grep -E 'warning|error|C=1' || true
@@ -85,34 +92,25 @@ long_files() {
 	done < <(git ls-files -co --exclude-standard '*.c' '*.h' '*.sh' '*.py')
 }
 
-# What /proc/net/sdpstat counts is told in the user's document.
+# A line may be longer than 80 columns only for a string, which is not broken.
+wide_lines() {
+	git ls-files -co --exclude-standard 'net/*.[ch]' 'include/*.h' | while read -r file; do
+		expand "$file" | awk -v file="$file" 'length > 80 && !/"[^"]+"/ { print file ":" NR ": " length " columns" }'
+	done
+}
+
+# Every counter of /proc/net/sdpstat is described in the user's document.
 counters_told() {
 	local name
 	while read -r name; do
 		grep -q "^$name " Documentation/networking/sdp.rst || echo "$name is not in sdp.rst"
-	done < <(sed -n 's/^\t_(\([A-Z][A-Za-z]*\)).*/\1/p' net/sdp/control/stats.h)
+	done < <(sed -n 's/^\t_(\([A-Z][A-Za-z]*\)).*/\1/p' net/sdp/base/stats.h)
 }
 
-# Each file of the module has its line in the table of the developers' document, by its own name or
-# by a pattern that it fits.
-files_told() {
-	local file pattern patterns known
-	mapfile -t patterns < <(awk '$1 ~ "^net/sdp/" { gsub(/,/, "", $1); print $1 }' \
-		Documentation/networking/sdp-internals.rst)
-	for file in $(git ls-files -co --exclude-standard 'net/sdp/*.c'); do
-		known=
-		for pattern in "${patterns[@]}"; do
-			# shellcheck disable=SC2053 # a pattern
-			[[ $file != $pattern && $file != $pattern[a-z]* ]] || known=1
-		done
-		[ -n "$known" ] || echo "$file is not in the table of sdp-internals.rst"
-	done
-}
-
-# The engine is pure: it includes nothing but itself and, in the kernel, four headers. So are the
-# policy's rules, which take base.h from it.
+# The engine is pure: it includes only its own headers and, in the kernel, four
+# more (proto/base.h). The policy's rules are pure, too; they use proto/base.h.
 pure_engine() {
-	local rules=(net/sdp/policy/rules*.[ch] net/sdp/policy/glob.[ch])
+	local rules=(net/sdp/policy/rules.h net/sdp/policy/rules_*.[ch] net/sdp/policy/glob.[ch])
 	grep -Hn '#include' net/sdp/proto/*.[ch] "${rules[@]}" | grep -v 'proto/base.h:' |
 		grep -v '"[a-z_]*\.h"\|"\.\./proto/base\.h"' || true
 	grep -Hn 'k[mzvc]*alloc\|spin_lock\|mutex\|schedule\|sleep(' net/sdp/proto/*.c "${rules[@]}" || true
@@ -143,7 +141,9 @@ texts() {
 	check "checkpatch --strict, programs" checkpatch "$kernel_only" "${programs[@]}"
 	check "files of at most 900 lines" long_files
 	check "every counter is documented" counters_told
-	check "every file is documented" files_told
+	check "the table of files is that of the files" scripts/file-table.py --check
+	check "calls lead from higher folders to lower ones" scripts/layers.py
+	check "no line of the module beyond column 80" wide_lines
 	check "engine and policy rules are pure" pure_engine
 	check "kernel versions only in include/compat" versions
 	check "an SPDX line in every file" licences
@@ -165,15 +165,15 @@ texts | builds)	"$1" ;;
 *)		die "style.sh [texts|builds]" ;;
 esac | tee "$SDP_LOGS/style-$$" >&2
 
-# count VERDICT
+# count VERDICT: number of checks with this verdict.
 count() { grep -c "^  $1 " "$SDP_LOGS/style-$$" || true; }
 
 passed=$(count ok) failed=$(count FAILED)
 rm "$SDP_LOGS/style-$$"
-# A part that ended early has said too little.
+# With fewer results than checks, some part ended early: count a failure.
 case ${1:-all} in
-all)		all=13 ;;
-texts)		all=10 ;;
+all)		all=15 ;;
+texts)		all=12 ;;
 builds)		all=3 ;;
 esac
 [ $((passed + failed)) = $all ] || failed=$((failed + 1))

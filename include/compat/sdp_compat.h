@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The only place that knows kernel versions. Force-included into every file of the
- * module; sdp_probe.h, made by scripts/probe.sh from the target tree's headers, says
- * which features that tree has (stable kernels take features over, so their version
- * number says little).
+ * Kernel compatibility: the only file that knows kernel versions.
+ *
+ * Kbuild includes this header into every file of the module. sdp_probe.h is
+ * made by scripts/probe.sh from the headers of the target kernel; it defines
+ * SDP_HAVE_* for each feature that they have. Version numbers do not tell,
+ * because stable kernels take over features of later ones. The versions in the
+ * comments below are those of the mainline kernel.
  */
 #ifndef SDP_COMPAT_H
 #define SDP_COMPAT_H
@@ -17,44 +20,44 @@
 
 #include "sdp_probe.h"
 
-/* Before 6.9 this is in sock.h. */
+/* Before 6.9 these functions are in net/sock.h. */
 #ifdef SDP_HAVE_PROTO_MEMORY
 #include <net/proto_memory.h>
 #endif
 
-/* The driver came with 6.18; no driver before that has its number. */
+/* The ionic driver is new in 6.18; before, this ID matches no driver. */
 #ifndef SDP_HAVE_DRIVER_IONIC
 #define RDMA_DRIVER_IONIC	U32_MAX
 #endif
 
-/* proto_ops.bind and .connect take another address type since 6.19. */
+/* Since 6.19 proto_ops.bind and .connect take a struct sockaddr_unsized. */
 #ifdef SDP_HAVE_SOCKADDR_UNSIZED
 #define sdp_sockaddr	sockaddr_unsized
 #else
 #define sdp_sockaddr	sockaddr
 #endif
 
-/* proto_ops.accept got its arguments in a structure with 6.10. */
+/* Since 6.10 proto_ops.accept takes its arguments in a structure. */
 #ifdef SDP_HAVE_PROTO_ACCEPT_ARG
 #define SDP_ACCEPT_ARGS		struct proto_accept_arg *arg
 #define SDP_ACCEPT_FLAGS	(arg->flags)
 #define SDP_ACCEPT_KERN		(arg->kern)
 #define SDP_ACCEPT_PASS		arg
 /*
- * io_uring waits for the next connection where it is told that no other one is
- * there.
+ * Tells io_uring's multishot accept that another connection may be queued, so
+ * that it calls accept again. Told that the queue is empty, it waits in poll.
  */
 #define SDP_ACCEPT_MORE_UNKNOWN	((void)(arg->is_empty = -1))
 
-/* Accept without waiting. */
-#define sdp_accept_now(ops, sock, newsock, arg) ({				\
-	struct proto_accept_arg sdp_now = *(arg);				\
-	int sdp_err;								\
-										\
-	sdp_now.flags |= O_NONBLOCK;						\
-	sdp_err = (ops)->accept(sock, newsock, &sdp_now);			\
-	(arg)->is_empty = sdp_now.is_empty;					\
-	sdp_err;								\
+/* Accepts without waiting for a connection. */
+#define sdp_accept_now(ops, sock, newsock, arg) ({			\
+	struct proto_accept_arg sdp_now = *(arg);			\
+	int sdp_err;							\
+									\
+	sdp_now.flags |= O_NONBLOCK;					\
+	sdp_err = (ops)->accept(sock, newsock, &sdp_now);		\
+	(arg)->is_empty = sdp_now.is_empty;				\
+	sdp_err;							\
 })
 #else
 #define SDP_ACCEPT_ARGS		int accept_flags, bool accept_kern
@@ -71,14 +74,17 @@ static inline int sdp_accept_now(const struct proto_ops *ops,
 }
 #endif
 
-/* What a proc_handler gets is const since 6.11. */
+/* Since 6.11 the table that a proc_handler gets is const. */
 #ifdef SDP_HAVE_CONST_CTL_TABLE
 typedef const struct ctl_table sdp_ctl_table;
 #else
 typedef struct ctl_table sdp_ctl_table;
 #endif
 
-/* sysctl tables: 6.1 wants an empty last entry and no size, newer ones the reverse. */
+/*
+ * 6.1 needs an empty last entry in a sysctl table and takes no size; later
+ * kernels take the number of entries.
+ */
 #ifdef SDP_HAVE_SYSCTL_SZ
 #define sdp_register_net_sysctl(net, path, table, n) \
 	register_net_sysctl_sz(net, path, table, n)
@@ -91,7 +97,7 @@ typedef struct ctl_table sdp_ctl_table;
 #define timer_container_of(var, timer, field)	from_timer(var, timer, field)
 #endif
 
-/* __assign_str() lost its source argument with 6.10. */
+/* Since 6.10 __assign_str() has no source argument. */
 #ifdef SDP_HAVE_ASSIGN_STR_1
 #define sdp_assign_str(dst, src)	__assign_str(dst)
 #else
@@ -99,16 +105,20 @@ typedef struct ctl_table sdp_ctl_table;
 #endif
 
 /*
- * Where the kernel's IPv6 code finds its part of a socket: before 6.6 at the end of the
- * object, now where struct proto says.
+ * The offset of struct ipv6_pinfo in a socket: since 6.6 struct proto has it,
+ * before that the IPv6 code takes the end of the object.
  */
 #ifdef SDP_HAVE_PINFO_OFFSET
-#define SDP_PROTO_PINFO(type, member)	.ipv6_pinfo_offset = offsetof(type, member),
+#define SDP_PROTO_PINFO(type, member) \
+	.ipv6_pinfo_offset = offsetof(type, member),
 #else
 #define SDP_PROTO_PINFO(type, member)
 #endif
 
-/* How splice(2) and sendfile(2) hand over a page before 6.5; since then, by sendmsg. */
+/*
+ * Before 6.5 splice(2) and sendfile(2) hand over each page by
+ * proto_ops.sendpage; since then they use sendmsg with MSG_SPLICE_PAGES.
+ */
 #ifdef SDP_HAVE_SENDPAGE
 static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page,
 				   int offset, size_t size, int flags)
@@ -129,21 +139,22 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page,
 #define SDP_SENDPAGE
 #endif
 
-/* Signatures of TCP's segments; a macro, as struct tcp_sock is not known here. */
+/* TCP-MD5 and TCP-AO; macros, since struct tcp_sock is not declared here. */
 #ifdef CONFIG_TCP_MD5SIG
 #define sdp_tcp_md5(tp)		rcu_access_pointer((tp)->md5sig_info)
 #else
 #define sdp_tcp_md5(tp)		false
 #endif
 #ifdef CONFIG_TCP_AO
-#define sdp_tcp_signs(tp)	(sdp_tcp_md5(tp) || rcu_access_pointer((tp)->ao_info))
+#define sdp_tcp_signs(tp) \
+	(sdp_tcp_md5(tp) || rcu_access_pointer((tp)->ao_info))
 #else
 #define sdp_tcp_signs(tp)	sdp_tcp_md5(tp)
 #endif
 
 /*
- * PSP encrypts TCP's segments since 6.18, once a key was asked for, connected
- * or not.
+ * Since 6.18 PSP can encrypt TCP segments. The association exists once a key
+ * was requested, even before the socket is connected.
  */
 #if defined(SDP_HAVE_PSP) && IS_ENABLED(CONFIG_INET_PSP)
 #define sdp_tcp_psp(sk)		rcu_access_pointer((sk)->psp_assoc)
@@ -151,7 +162,10 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page,
 #define sdp_tcp_psp(sk)		false
 #endif
 
-/* IP_BIND_ADDRESS_NO_PORT, IP_FREEBIND; macros, as struct inet_sock is not known here. */
+/*
+ * IP_BIND_ADDRESS_NO_PORT and IP_FREEBIND; macros, since struct inet_sock is
+ * not declared here.
+ */
 #ifdef SDP_HAVE_INET_FLAGS
 #define sdp_inet_no_port(sk)	inet_test_bit(BIND_ADDRESS_NO_PORT, sk)
 #define sdp_inet_freebind(sk)	inet_test_bit(FREEBIND, sk)
@@ -160,28 +174,31 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page,
 #define sdp_inet_freebind(sk)	(inet_sk(sk)->freebind)
 #endif
 
-/* Looking for a listener takes no table of TCP's sockets since 6.17. */
+/* Since 6.17 the listener lookup has no hash table argument. */
 #ifdef SDP_HAVE_LISTENER_HASHINFO
 #define SDP_TCP_HASHINFO(net)	(net)->ipv4.tcp_death_row.hashinfo,
 #else
 #define SDP_TCP_HASHINFO(net)
 #endif
 
-/* A second getsockopt, which TCP might have one day, must not pass by ours. */
+/*
+ * A second getsockopt hook. If a later TCP sets it, calls must still reach the
+ * module's getsockopt.
+ */
 #ifdef SDP_HAVE_GETSOCKOPT_ITER
 #define sdp_one_getsockopt(ops)	((ops)->getsockopt_iter = NULL)
 #else
 #define sdp_one_getsockopt(ops)	do { } while (0)
 #endif
 
-/* A splice to a socket whose calls may change meanwhile goes by sendmsg. */
+/* A splice to a socket whose proto_ops may be exchanged uses sendmsg alone. */
 #ifdef SDP_HAVE_SENDPAGE
 #define sdp_plain_splice(ops)	((ops)->sendpage = sock_no_sendpage)
 #else
 #define sdp_plain_splice(ops)	((ops)->splice_eof = NULL)
 #endif
 
-/* proto_ops.splice_eof: a splice that has announced more has come to its end. */
+/* Since 6.5 proto_ops.splice_eof ends a splice that had announced more data. */
 #ifdef SDP_HAVE_SPLICE_EOF
 #define SDP_SPLICE_EOF(function)	.splice_eof = (function),
 #define sdp_set_splice_eof(ops, function)	((ops)->splice_eof = (function))
@@ -190,9 +207,10 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page,
 #define sdp_set_splice_eof(ops, function)	((void)(function))
 #endif
 
-/* The last argument is for the memory of devices. */
+/* The last argument, where there is one, is for device memory. */
 #ifdef SDP_HAVE_ZEROCOPY_DEVMEM
-#define sdp_zerocopy_alloc(sk, size)	msg_zerocopy_realloc(sk, size, NULL, false)
+#define sdp_zerocopy_alloc(sk, size) \
+	msg_zerocopy_realloc(sk, size, NULL, false)
 #else
 #define sdp_zerocopy_alloc(sk, size)	msg_zerocopy_realloc(sk, size, NULL)
 #endif
@@ -204,8 +222,9 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page,
 #endif
 
 /*
- * One page of an iterator over kernel memory, without a reference: whoever made the
- * iterator has one. The iterator advances; returns bytes or an errno.
+ * Takes one page from an iterator over kernel memory and advances it. The page
+ * has no new reference: the iterator's owner holds one. Returns the number of
+ * bytes, or an errno.
  */
 static inline ssize_t sdp_iter_page(struct iov_iter *iter, size_t max,
 				    struct page **page, size_t *offset)
@@ -221,7 +240,7 @@ static inline ssize_t sdp_iter_page(struct iov_iter *iter, size_t max,
 #endif
 }
 
-/* Where the first piece of an iterator over a program's memory lies. */
+/* Address of the first byte left in an iterator over user memory. */
 static inline const void __user *sdp_iter_addr(const struct iov_iter *iter)
 {
 	if (iter_is_ubuf(iter))
@@ -229,7 +248,7 @@ static inline const void __user *sdp_iter_addr(const struct iov_iter *iter)
 	return sdp_iter_iov(iter)->iov_base + iter->iov_offset;
 }
 
-/* What the generic code may do with sockets of this family. */
+/* Tells generic code what sockets of this family support. */
 static inline void sdp_socket_flags(struct socket *sock)
 {
 	set_bit(SOCK_SUPPORT_ZC, &sock->flags);
@@ -238,14 +257,17 @@ static inline void sdp_socket_flags(struct socket *sock)
 #endif
 }
 
-/* Time stamps on their way to user space are kept in another form since 7.0. */
+/* Since 7.0 timestamps for user space are passed as ktime_t. */
 #ifdef SDP_HAVE_SCM_TS_KTIME
 #define sdp_scm_ts(stamp)	(stamp)
 #else
 #define sdp_scm_ts(stamp)	ktime_to_timespec64(stamp)
 #endif
 
-/* The file that a process executes, with a reference; or NULL. */
+/*
+ * The executable of a process, with a reference, or NULL. get_file_rcu() has
+ * another argument since 6.7.
+ */
 #ifdef SDP_HAVE_GET_FILE_RCU_PLACE
 #define sdp_get_file(place)	get_file_rcu(place)
 #else
@@ -265,10 +287,12 @@ static inline void sdp_socket_flags(struct socket *sock)
 })
 
 /*
- * Closing a socket looks at its calls twice before 6.6: for who owns them, and for release(). Who
- * exchanges them while the program may close it, makes sure that it does not: with a reference to
- * the file, which is not to be had any more when that is being closed. Kernels from 6.7 on tell
- * themselves by the other get_file_rcu().
+ * Before 6.6 closing a socket loads sock->ops twice: to find their owner, and
+ * to call release(). Code that exchanges the proto_ops while the application
+ * may close the socket must keep it open, by a reference to its file.
+ * sdp_keep_open() fails when the file is being closed already. The other form
+ * of get_file_rcu(), which is new in 6.7, identifies the kernels that do not
+ * need this.
  */
 #ifdef SDP_HAVE_GET_FILE_RCU_PLACE
 #define sdp_keep_open(file)	true
@@ -278,16 +302,20 @@ static inline void sdp_socket_flags(struct socket *sock)
 #define sdp_let_close(file)	fput(file)
 #endif
 
-/* An argument of a function that ftrace stops at; before 6.2 x86 alone can say without a kprobe. */
+/*
+ * An argument of a function that ftrace stops at. Before 6.2 only x86 can read
+ * it without a kprobe.
+ */
 #ifdef SDP_HAVE_FTRACE_ARGUMENT
 #define sdp_traced_argument(fregs, n)	ftrace_regs_get_argument(fregs, n)
 #else
-#define sdp_traced_argument(fregs, n)	regs_get_kernel_argument(&(fregs)->regs, n)
+#define sdp_traced_argument(fregs, n) \
+	regs_get_kernel_argument(&(fregs)->regs, n)
 #endif
 
 /*
- * Let a function that ftrace stops at, with all registers saved, have another
- * first argument.
+ * Replaces the first argument of a function that ftrace stops at with all
+ * registers saved.
  */
 #if defined(CONFIG_X86_64) && defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS) && \
 	defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS)
@@ -299,21 +327,28 @@ static inline void sdp_socket_flags(struct socket *sock)
 } while (0)
 #endif
 
-/* A text that is made up at the time can be said in an extended acknowledgment since 6.2. */
+/*
+ * Since 6.2 an extended acknowledgment can hold text that is composed at run
+ * time. Earlier kernels send @instead, a constant string.
+ */
 #ifdef SDP_HAVE_EXTACK_BUF
-#define sdp_extack_text(extack, text, instead) do {				\
-	struct netlink_ext_ack *sdp_extack = (extack);				\
-										\
-	if (sdp_extack) {							\
-		strscpy(sdp_extack->_msg_buf, text, sizeof(sdp_extack->_msg_buf)); \
-		sdp_extack->_msg = sdp_extack->_msg_buf;			\
-	}									\
+#define sdp_extack_text(extack, text, instead) do {			\
+	struct netlink_ext_ack *sdp_extack = (extack);			\
+									\
+	if (sdp_extack) {						\
+		strscpy(sdp_extack->_msg_buf, text,			\
+			sizeof(sdp_extack->_msg_buf));			\
+		sdp_extack->_msg = sdp_extack->_msg_buf;		\
+	}								\
 } while (0)
 #else
 #define sdp_extack_text(extack, text, instead)	NL_SET_ERR_MSG(extack, instead)
 #endif
 
-/* poll_does_not_wait() is gone; the question is whether poll_wait() would register. */
+/*
+ * True when poll_wait() would register a waiter. Newer kernels have no
+ * poll_does_not_wait().
+ */
 static inline bool sdp_poll_registers(const poll_table *wait)
 {
 	return wait && wait->_qproc;

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_SDP: sockets over RDMA, the Sockets Direct Protocol.
+ * AF_SDP module: initialization and exit.
  *
- * The module is put together here, from the bottom up: namespaces' state, transports, the policy,
- * netlink, which asks about all of it, and the family, with which sockets can exist. That is last
- * of what can fail, for the kernel frees a module whose loading has failed whoever holds it. Only
- * then may the policy make sockets of others. It comes apart from the top; the kernel does not let
- * it while a socket exists, orphans included.
+ * AF_SDP is a family of stream sockets over RDMA (Sockets Direct Protocol).
+ * The parts start from the bottom up: state of the namespaces, transports,
+ * policy, netlink, and the socket family. Sockets can exist once the family is
+ * registered. This is the last step that can fail, because the kernel frees a
+ * module whose init fails even if a socket refers to it. Only after that may
+ * the policy turn TCP sockets into SDP ones.
+ *
+ * sdp_exit() runs when no socket exists any more, orphans included: each one
+ * has a reference on the module.
  */
 #include <linux/module.h>
 #include <linux/net.h>
 
-#include "control/netns.h"
 #include "netlink.h"
+#include "conn/input.h"
+#include "control/netns.h"
 #include "policy/policy.h"
 #include "socket/family.h"
 #include "transport/transport.h"
@@ -23,10 +28,10 @@ static int __init sdp_init(void)
 
 	if (err)
 		return err;
-	err = sdp_loop_init(&sdp_stream_events);
+	err = sdp_loop_init(&sdp_input_events);
 	if (err)
 		goto net;
-	err = sdp_rc_init(&sdp_stream_events);
+	err = sdp_rc_init(&sdp_input_events);
 	if (err)
 		goto loop;
 	err = sdp_policy_init();
@@ -38,7 +43,7 @@ static int __init sdp_init(void)
 	err = sdp_family_init();
 	if (err)
 		goto netlink;
-	sdp_policy_boot();
+	sdp_policy_apply_params();
 	return 0;
 
 netlink:

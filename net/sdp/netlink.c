@@ -1,43 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The generic netlink family "sdp": which request is whose. linux/sdp_netlink.h says what each
- * one is, netlink_dump.c, netlink_kill.c and policy/netlink.c answer them.
+ * Generic netlink family "sdp": its table of requests.
  *
- * A request is about the network namespace of the socket that it comes by. Nothing is locked
- * here: requests of several sockets run beside each other, as system calls do.
+ * linux/sdp_netlink.h describes the requests. Their handlers are in
+ * control/netlink_dump.c, control/netlink_kill.c, policy/netlink.c and
+ * policy/netlink_explain.c.
+ *
+ * A request is for the network namespace of the netlink socket that sends it.
+ * No lock is held here (parallel_ops): requests of several sockets run in
+ * parallel, as system calls do.
  */
 #include <linux/module.h>
 
+#include "control/genl.h"
+#include "netlink.h"
 #include "control/netlink_dump.h"
 #include "control/netlink_kill.h"
-#include "genl.h"
-#include "netlink.h"
 #include "policy/netlink.h"
 
-/* Of requests without attributes: any is a mistake, on every kernel. */
-#define NONE_MAX	1
+/*
+ * Policy of requests that have no attributes. It rejects any attribute; without
+ * it some kernels ignore them.
+ */
+#define NO_ATTRS_MAX	1
 
-static const struct nla_policy none[NONE_MAX + 1] = {
-	[NONE_MAX] = { .type = NLA_REJECT },
+static const struct nla_policy no_attrs[NO_ATTRS_MAX + 1] = {
+	[NO_ATTRS_MAX] = { .type = NLA_REJECT },
 };
 
-#define DO(command, function, attributes, max)						\
-	.cmd = (command), .doit = (function), .policy = (attributes), .maxattr = (max)
-#define DUMP(command, function)								\
-	.cmd = (command), .dumpit = (function), .policy = none, .maxattr = NONE_MAX
+#define SDP_DO(command, function, attributes, max)			\
+	.cmd = (command), .doit = (function),				\
+	.policy = (attributes), .maxattr = (max)
+#define SDP_DUMP(command, function)					\
+	.cmd = (command), .dumpit = (function),				\
+	.policy = no_attrs, .maxattr = NO_ATTRS_MAX
 
 static const struct genl_ops ops[] = {
-	{ DO(SDP_CMD_POLICY_GET, sdp_request_get, none, NONE_MAX) },
-	{ DO(SDP_CMD_POLICY_SET, sdp_request_set, sdp_request_set_attrs, SDP_POLICY_A_MAX),
+	{ SDP_DUMP(SDP_CMD_SOCK_GET, sdp_dump_socks) },
+	{ SDP_DUMP(SDP_CMD_STAT_GET, sdp_dump_stats) },
+	{ SDP_DO(SDP_CMD_SOCK_KILL, sdp_kill_request, sdp_kill_attrs,
+		 SDP_SOCK_A_MAX), .flags = GENL_UNS_ADMIN_PERM },
+#if IS_ENABLED(CONFIG_AF_SDP_POLICY)
+	{ SDP_DO(SDP_CMD_POLICY_GET, sdp_policy_nl_get, no_attrs,
+		 NO_ATTRS_MAX) },
+	{ SDP_DO(SDP_CMD_POLICY_SET, sdp_policy_nl_set, sdp_policy_nl_set_attrs,
+		 SDP_POLICY_A_MAX), .flags = GENL_UNS_ADMIN_PERM },
+	{ SDP_DO(SDP_CMD_POLICY_EXPLAIN, sdp_policy_nl_explain,
+		 sdp_policy_nl_explain_attrs, SDP_EXPLAIN_A_MAX) },
+	{ SDP_DUMP(SDP_CMD_FALLBACK_GET, sdp_policy_nl_fallbacks),
 	  .flags = GENL_UNS_ADMIN_PERM },
-	{ DO(SDP_CMD_POLICY_EXPLAIN, sdp_request_explain, sdp_request_explain_attrs,
-	     SDP_EXPLAIN_A_MAX) },
-	{ DUMP(SDP_CMD_SOCK_GET, sdp_dump_socks) },
-	{ DUMP(SDP_CMD_FALLBACK_GET, sdp_request_fallbacks), .flags = GENL_UNS_ADMIN_PERM },
-	{ DUMP(SDP_CMD_STAT_GET, sdp_dump_stats) },
-	{ DO(SDP_CMD_SOCK_KILL, sdp_request_kill, sdp_kill_attrs,
-	     SDP_SOCK_A_MAX),
-	  .flags = GENL_UNS_ADMIN_PERM },
+#endif
 };
 
 static struct genl_family family = {
@@ -52,7 +64,9 @@ static struct genl_family family = {
 };
 
 /**
- * sdp_netlink_init() - requests are answered from now on
+ * sdp_netlink_init() - register the generic netlink family
+ *
+ * Requests may arrive before this returns.
  *
  * Return: 0 or an errno.
  */
@@ -62,7 +76,9 @@ int sdp_netlink_init(void)
 }
 
 /**
- * sdp_netlink_exit() - undo sdp_netlink_init(); waits for those that are being answered
+ * sdp_netlink_exit() - undo sdp_netlink_init()
+ *
+ * Waits for the requests whose handlers run.
  */
 void sdp_netlink_exit(void)
 {

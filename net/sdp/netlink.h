@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The generic netlink family.
+ * Registration of the generic netlink family "sdp".
  */
 #ifndef SDP_NETLINK_H
 #define SDP_NETLINK_H

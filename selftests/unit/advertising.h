@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of advertisements share: a is the source, b the sink.
+ * Fixtures of the SrcAvail tests: engine a is the source, engine b the sink.
  */
 #ifndef SDP_UNIT_ADVERTISING_H
 #define SDP_UNIT_ADVERTISING_H
@@ -15,7 +15,10 @@ static const struct sdp_region region = {
 	.len = LEN, .rkey = 0x0a0b0c0d, .va = 0x0123456789abcdefULL,
 };
 
-/* What offered() has found is sent, with all the payload it may have; returns the bytes. */
+/*
+ * Commit the message that offered() has found, with all the payload that it may carry. Returns its
+ * length.
+ */
 static inline u32 emit_offered(struct world *w, struct sdp_engine *from)
 {
 	u32 payload = w->tx.payload_max;
@@ -23,7 +26,10 @@ static inline u32 emit_offered(struct world *w, struct sdp_engine *from)
 	return sdp_engine_commit(from, &w->tx, payload, w->buf, &w->sent) + payload;
 }
 
-/* What one engine wants to send arrives, and its receive is posted again. */
+/*
+ * @from sends the message that it has ready, which must be @mid. @to receives it and posts its
+ * receive again.
+ */
 static inline void tell(TEST_CTX, struct world *w, struct sdp_engine *from, struct sdp_engine *to,
 			u8 mid)
 {
@@ -32,7 +38,7 @@ static inline void tell(TEST_CTX, struct world *w, struct sdp_engine *from, stru
 	sdp_engine_posted(to, 1);
 }
 
-/* A connection on which a has an advertisement that b knows of. */
+/* A connection on which a has sent a SrcAvail and b has received it. */
 static inline struct world *advertised(TEST_CTX)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -42,7 +48,7 @@ static inline struct world *advertised(TEST_CTX)
 	return w;
 }
 
-/* A report that a peer could send. */
+/* @to receives a RdmaRdCompl of @count bytes, as a peer could send it. */
 static inline void report(struct world *w, struct sdp_engine *to, u32 count)
 {
 	struct sdp_msg m = from_peer(to, SDP_MID_RDMA_RD_COMPL, 0);
@@ -52,7 +58,7 @@ static inline void report(struct world *w, struct sdp_engine *to, u32 count)
 	sdp_engine_posted(to, 1);
 }
 
-/* The last event did one thing, and to so many bytes. */
+/* The last event led to exactly one action, with @bytes as its length. */
 #define EXPECT_ACT_LEN(w, a, bytes)						\
 	do {									\
 		EXPECT_ACT(w, a);						\

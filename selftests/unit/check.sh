@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# check.sh: everything that can be checked of the engine without a kernel. One line for each
-# part, what failed below it, and the sum at the end. The parts' output is kept in build/unit/tap.
-# With SDP_SHORT=1 in the environment the short form, which says what it leaves out.
+# check.sh: all checks of the engine and of the policy's rules that need no kernel.
+#
+# Prints one line for each part, the failures of the part below it, and the sum at the end. The
+# complete output of the parts is in build/unit/tap. With SDP_SHORT=1 in the environment the checks
+# are shorter, and the output says what they leave out.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
 here=$SDP_TOP/selftests/unit
 build=$SDP_TOP/build/unit
 tap=$build/tap
-# Every check draws other schedules; a failure prints the seed to repeat it with.
+# Every run draws other schedules. A failure prints the seed that repeats it.
 seed=${SEED:-$(date +%s)}
 if [ -z "${SDP_SHORT:-}" ]; then
 	fuzz_seconds=${FUZZ_SECONDS:-5} steps=${STEPS:-20000000} states=() every=1
@@ -22,7 +24,7 @@ count() { grep -cE "$1" "$2" || true; }
 
 sum() { printf '%d passed, %d failed, %d skipped' "$@"; }
 
-# run NAME COMMAND...: in $tap/NAME; nothing is printed yet.
+# run NAME COMMAND...: run the command with its output in $tap/NAME, and print nothing.
 run() {
 	local name=$1 start=$SECONDS status=0
 	shift
@@ -32,7 +34,8 @@ run() {
 
 passed=0 failed=0 skipped=0
 
-# report NAME: what run NAME came to; a part that fails without saying where counts as one failure.
+# report NAME: print the result of run NAME. A part that fails without a "not ok" line counts as one
+# failure.
 report() {
 	local name=$1 file=$tap/$1 status seconds p f s
 	read -r status seconds <"$file.status"
@@ -52,7 +55,7 @@ report() {
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
-# notes NAME PATTERN: lines of a part worth seeing.
+# notes NAME PATTERN: print the comment lines of a part that match the pattern.
 notes() { sed -n "s/^# \($2\)/               \1/p" "$tap/$1"; }
 
 one() { run "$@"; report "$1"; }
@@ -62,7 +65,7 @@ rm -f "$tap"/*
 step "programs" make -s -C "$here" -j"$(nproc)" programs
 step "programs for coverage" make -s -C "$here" -j"$(nproc)" coverage
 
-# Takes longest and uses one CPU: beside the others.
+# In the background, because it takes longest and uses one CPU.
 run search "$build/search" "${states[@]}" &
 
 for test in "$build"/asan/test_*; do

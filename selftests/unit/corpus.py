@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""corpus.py unpack FILE DIRECTORY: each line of FILE, an input in hexadecimal, as a file
-corpus.py pack DIRECTORY FILE: the inverse, shortest first
+"""corpus.py unpack FILE DIRECTORY: write each line of FILE, a hexadecimal input, to a file
+corpus.py pack DIRECTORY FILE: the inverse, with the shortest inputs first
 
-The kept inputs of the fuzzers are text, so that a change of them is a change of lines.
+The inputs of the fuzzers are kept as text, so that a diff shows which of them have changed.
 """
 import hashlib
 import os

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# coverage.sh DIRECTORY NAME...: run the unit tests that were built for it in DIRECTORY,
-# print how much of each NAME.c of the engine they execute, as TAP: a file passes from 95 % on.
+# coverage.sh DIRECTORY NAME...: how much of each NAME.c do the unit tests execute?
+#
+# Runs the unit tests that were built with coverage in DIRECTORY. Prints TAP: a file passes if at
+# least 95 % of its lines are executed.
 set -euo pipefail
 
 cd "$1"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of the engine share: two engines that know each other, and messages that a
- * peer could send, rightly or wrongly.
+ * Fixtures of the engine tests: two connected engines and the messages of a peer.
+ *
+ * Some of these messages follow the protocol, others break it.
  */
 #ifndef SDP_UNIT_FIXTURE_H
 #define SDP_UNIT_FIXTURE_H
@@ -19,8 +20,8 @@
  * @acts: actions of the last event
  * @msg: the last message received
  * @sent: the last message sent
- * @tx: what sdp_engine_next() offered
- * @buf: the header of the last message made
+ * @tx: the message that sdp_engine_next() allowed
+ * @buf: header of the message that was built last
  */
 struct world {
 	struct sdp_engine a, b;
@@ -31,7 +32,7 @@ struct world {
 	u8 buf[SDP_HEADER_MAX];
 };
 
-/* Static, because a kernel stack is small; every case begins by making it anew. */
+/* Static, because a kernel stack is small. Each test initializes it first. */
 static struct world world;
 
 static const struct sdp_engine_config usual = {
@@ -44,7 +45,7 @@ static inline void make_engine(struct sdp_engine *e, u16 posted)
 	sdp_engine_posted(e, posted);
 }
 
-/* Hello has gone from a to b, and b has answered; the answer has not arrived yet. */
+/* Hello has travelled from a to b. b has accepted it, but HelloAck is not sent yet. */
 static inline struct world *hello_exchanged(TEST_CTX, u16 posted_a, u16 posted_b)
 {
 	struct world *w = &world;
@@ -69,7 +70,7 @@ static inline void hello_answered(TEST_CTX, struct world *w)
 	EXPECT_EQ(SDP_ACT_ESTABLISHED, w->acts.list[0].kind);
 }
 
-/* A connection that stands on both sides. */
+/* A connection that is established on both sides. */
 static inline struct world *connected_with(TEST_CTX, u16 posted_a, u16 posted_b)
 {
 	struct world *w = hello_exchanged(TEST_SELF, posted_a, posted_b);
@@ -86,7 +87,7 @@ static inline struct world *connected(TEST_CTX)
 	return connected_with(TEST_SELF, 12, 12);
 }
 
-/* Let the numbers of a's messages, of which none was sent yet, start after @base. */
+/* Move the sequence numbers of a's messages up by @base. None may have been sent yet. */
 static inline void start_at(struct world *w, u32 base)
 {
 	w->a.credit.tx_seq += base;
@@ -98,7 +99,7 @@ static inline void start_at(struct world *w, u32 base)
 	w->b.credit.rx_limit += base;
 }
 
-/* What a correct peer of @e would put in its next message, if it has received all. */
+/* The next message of a correct peer of @e that has received all messages of @e. */
 static inline struct sdp_msg from_peer(const struct sdp_engine *e, u8 mid, u32 payload)
 {
 	struct sdp_msg m = {
@@ -112,7 +113,7 @@ static inline struct sdp_msg from_peer(const struct sdp_engine *e, u8 mid, u32 p
 	return m;
 }
 
-/* Give the bytes to an engine as its next message. */
+/* Pass the bytes to an engine as its next message. */
 static inline void receive_bytes(struct world *w, struct sdp_engine *to, const u8 *buf, u32 bytes)
 {
 	memset(&w->acts, 0, sizeof(w->acts));
@@ -126,7 +127,7 @@ static inline void receive_msg(struct world *w, struct sdp_engine *to, const str
 	receive_bytes(w, to, w->buf, header + m->payload_len);
 }
 
-/* A message that the peer may rightly send now, as far as credits go. */
+/* @to receives a message that is correct in its credits, sequence number and acknowledgement. */
 static inline void receive_right(struct world *w, struct sdp_engine *to, u8 mid, u32 payload)
 {
 	struct sdp_msg m = from_peer(to, mid, payload);
@@ -134,7 +135,7 @@ static inline void receive_right(struct world *w, struct sdp_engine *to, u8 mid,
 	receive_msg(w, to, &m);
 }
 
-/* One engine sends, whether or not the other is ready for it; returns the bytes. */
+/* @from sends @mid, whether or not the other engine can take it. Returns the message's length. */
 static inline u32 emit(struct world *w, struct sdp_engine *from, u8 mid, u32 payload)
 {
 	struct sdp_tx_msg tx = {
@@ -145,7 +146,7 @@ static inline u32 emit(struct world *w, struct sdp_engine *from, u8 mid, u32 pay
 	return sdp_engine_commit(from, &tx, payload, w->buf, &w->sent) + payload;
 }
 
-/* From one engine to the other, and its receive is posted again. */
+/* @from sends a message. @to receives it and posts its receive again. */
 static inline void pass(struct world *w, struct sdp_engine *from, struct sdp_engine *to, u8 mid,
 			u32 payload)
 {
@@ -187,7 +188,7 @@ static inline void expect_acts(TEST_CTX, const struct world *w, u32 n, int first
 #define EXPECT_ACT(w, a)		expect_acts(TEST_SELF, w, 1, a, 0)
 #define EXPECT_ACTS(w, a, b)		expect_acts(TEST_SELF, w, 2, a, b)
 
-/* The last event ended the connection with this error and blame. */
+/* The last event ended the connection with this error and this violation. */
 static inline void expect_fail(TEST_CTX, const struct world *w, int error, enum sdp_violation what)
 {
 	const struct sdp_action *last;

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# fuzz.sh SECONDS [keep]: libFuzzer with ASan and UBSan on codec, engine and the policy's rules, each
-# for that long. It begins with the inputs in corpus/, and what it learns is kept in build/unit/fuzz
-# and used the next time. With `keep` the least that reaches all of it becomes the new corpus/. Prints
-# TAP; without clang all is skipped.
+# fuzz.sh SECONDS [keep]: libFuzzer on the codec, the engine and the policy's rules.
+#
+# Runs each target for SECONDS, with ASan and UBSan. It starts with the inputs in corpus/. New
+# inputs are kept in build/unit/fuzz and used by the next run. With `keep`, the smallest set of
+# inputs that reaches the same code becomes the new corpus/. Prints TAP. Without clang all targets
+# are skipped.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,7 +26,7 @@ have_libfuzzer() {
 		{ missing="clang has no libFuzzer here (package libclang-rt-dev)"; return 1; }
 }
 
-# The shortest inputs that reach everything that all of them reach.
+# keep_corpus NAME DIRECTORY: pack the smallest set of inputs that reaches the same code.
 keep_corpus() {
 	local least=$out/$1.least
 	rm -rf "$least" && mkdir -p "$least" "$here/corpus"
@@ -32,7 +34,7 @@ keep_corpus() {
 	python3 "$here/corpus.py" pack "$least" "$here/corpus/$1"
 }
 
-# fuzz NUMBER NAME
+# fuzz NUMBER NAME: build and run target NAME, and print its line of TAP.
 fuzz() {
 	local name=$2 log=$out/$2.log dir=$out/$2.corpus words=() source=$here/$2.c more=()
 	[ "$name" != fuzz_rings ] || { source=$here/fuzz_engine.c more=(-DFUZZ_RINGS=1); }

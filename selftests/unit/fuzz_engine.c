@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzzing the engine: an owner that keeps its rules, and a peer that keeps none.
+ * libFuzzer target: one engine with a correct owner and an arbitrary peer.
  *
- * An input is a list of events; messages are either bytes as they stand in the input or
- * ones whose header is made acceptable, so that the fuzzer gets deep. What must hold
- * whatever the peer says: few actions; payload inside the message; one end of
- * stream and nothing after it; never a message without credit, or longer than the peer said
- * last; answers only to requests, and only what every posted receive has; one request at a
- * time; nothing overtakes an advertisement, and nothing outside of one is read; modes change
- * only as either end may change them, and in Buffered nothing is advertised; a buffer ends once,
- * and a write is reported before what follows it; silence after the end.
+ * An input is a list of events. A message of the peer is either raw input bytes, or a message
+ * whose header is made acceptable, so that the fuzzer gets past the first checks. For every input
+ * the target checks:
  *
- * With FUZZ_RINGS (fuzz_rings) both know rings, which fuzz_rings.h adds.
+ * - One event leads to few actions, and payload lies inside its message.
+ * - The stream ends once, and nothing is delivered after its end.
+ * - No message is sent without credit or after the end of the connection. None is longer than
+ *   the peer's last stated buffer size.
+ * - ChRcvBufAck only answers a request, and states a size that every posted receive has.
+ * - Only one ChRcvBuf is unanswered at a time.
+ * - No data overtakes a SrcAvail, and no RDMA read leaves the advertised region.
+ * - Modes change only as either end may change them. Buffered has no SrcAvail.
+ * - An advertised buffer ends once, and an RDMA write is reported before data that follows it.
+ *
+ * With FUZZ_RINGS (target fuzz_rings) both ends know rings; fuzz_rings.h has the checks for them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,17 +32,17 @@
 	} while (0)
 
 #define RECV_SIZE	256
-#define RECV_SIZE_MAX	4500	/* what it may grow to */
+#define RECV_SIZE_MAX	4500	/* a resize may grow receives to this size */
 #define SLOTS		5
 
 #ifndef FUZZ_RINGS
 #define FUZZ_RINGS	0
 #endif
 
-/* Sizes of the receives posted, by their number. */
+/* Sizes of the posted receives, indexed by the running number of the receive. */
 static u16 receives[SDP_BUFS_MAX];
 
-/* The input, read from its front; zeros when it is used up. */
+/* The input, consumed from its front. Reads as zeros after its end. */
 struct input {
 	const u8 *p;
 	size_t left;
@@ -45,53 +50,53 @@ struct input {
 
 struct judge {
 	struct sdp_engine e;
-	u32 on_the_way;		/* sent and not completed */
-	u32 posted;		/* receives, ever */
-	u32 requests;		/* ChRcvBuf received */
-	u32 answers;		/* ... and answered */
-	u32 asked;		/* ChRcvBuf sent */
-	u32 may_ask;		/* ... at most */
-	u32 most;		/* no message may be longer */
+	u32 on_the_way;		/* messages sent and not completed */
+	u32 posted;		/* number of receives posted since the start */
+	u32 requests;		/* number of ChRcvBuf received */
+	u32 answers;		/* number of ChRcvBufAck sent */
+	u32 asked;		/* number of ChRcvBuf sent */
+	u32 may_ask;		/* most ChRcvBuf that may have been sent */
+	u32 most;		/* longest message that the peer can receive */
 	u32 established;
-	u32 ends;		/* of the stream */
+	u32 ends;		/* number of SDP_ACT_EOF */
 	u32 disconnects;
 	bool disconn_sent;
 	bool over;
-	struct sdp_region ours;	/* advertised, while @offered */
+	struct sdp_region ours;	/* our SrcAvail's region, if @offered */
 	u32 inlined;
 	bool offered;
-	bool out;		/* ... and the peer knows */
-	u32 out_seq;		/* ... by this message */
-	u32 ack;		/* of the message received last */
-	struct sdp_region theirs; /* advertised by the peer, while @open */
+	bool out;		/* our SrcAvail has been sent and is open */
+	u32 out_seq;		/* MSeq of our SrcAvail, if @out */
+	u32 ack;		/* MSeqAck of the last message received */
+	struct sdp_region theirs; /* the peer's SrcAvail, if @open */
 	u32 got;
 	u32 unreported;
 	u32 reading;
 	bool open;
-	u16 after;		/* declined in a row: no more of it */
-	u8 tx;			/* modes, as the messages say */
+	u16 after;		/* answers in a row that change the mode */
+	u8 tx;			/* modes of both halves, by the messages */
 	u8 rx;
 	struct buffer {
 		u32 id;
 		u32 len;
 		bool sent;
-		bool rest;	/* it is written into */
-	} buffers[SDP_SINKAVAILS_MAX]; /* of our reader */
-	bool one;		/* the peer gets one of them at a time */
+		bool rest;	/* a part of it has been written */
+	} buffers[SDP_SINKAVAILS_MAX]; /* our SinkAvails */
+	bool one;		/* the peer gets only one buffer at a time */
 	u32 n_buffers;
-	u32 written;		/* into one of the peer's, not reported */
-	bool large;		/* a reader has waited with a large buffer since then */
-	bool placed;		/* the message that is being received lies in a ring */
-	u32 making;		/* the peer has asked for a ring of so many bytes at most */
-	u32 ring_asks;		/* ... so often */
+	u32 written;		/* bytes written to the peer, not reported */
+	bool large;		/* a reader has a large buffer, while in Buffered */
+	bool placed;		/* the message being received lies in a ring */
+	u32 making;		/* largest ring that the peer asks for, or 0 */
+	u32 ring_asks;		/* number of RingAsk received */
 	u32 ring_answers;
-	bool asks;		/* we have, and there is no answer */
-	struct sdp_region ring;	/* the peer's */
-	u32 head;		/* bytes written into it */
-	u32 freed;		/* ... and free again, it says */
-	u32 size;		/* of ours */
+	bool asks;		/* our RingAsk is not answered */
+	struct sdp_region ring;	/* the peer's ring */
+	u32 head;		/* bytes written into the peer's ring */
+	u32 freed;		/* bytes of it that the peer has freed */
+	u32 size;		/* size of our ring */
 	u32 next;
-	u32 came;		/* bytes that lie in ours, or did */
+	u32 came;		/* bytes that have been put into our ring */
 	u32 read;
 };
 
@@ -110,7 +115,7 @@ static u16 word(struct input *in)
 	return (u16)(high << 8 | byte(in));
 }
 
-/* From @low up to @high; min() would take two bytes for one. */
+/* A number from @low to @high. A function, because min() would read the input twice. */
 static u16 number(struct input *in, u32 low, u32 high)
 {
 	u32 n = low + byte(in);
@@ -122,7 +127,7 @@ static void judge_actions(struct judge *j, const struct sdp_actions *acts, u32 b
 
 #include "fuzz_rings.h"
 
-/* Our advertisement is over: the peer has at least what went along, at most all. */
+/* Our SrcAvail is over: the peer has at least the inlined bytes and at most the region. */
 static void judge_offer_over(struct judge *j, u32 len)
 {
 	bool pipelined = j->tx == SDP_MODE_PIPELINED;
@@ -135,7 +140,7 @@ static void judge_offer_over(struct judge *j, u32 len)
 	j->out = false;
 }
 
-/* One of our buffers is over; what was it? */
+/* Remove one of our advertised buffers from the list. Returns it. */
 static struct buffer buffer_over(struct judge *j, u32 id)
 {
 	struct buffer b;
@@ -163,7 +168,7 @@ static void judge_written(struct judge *j, const struct sdp_action *a)
 		buffer_over(j, a->id);
 }
 
-/* In Combined the beginning has come along, in Pipelined nothing. */
+/* SrcAvail carries the beginning of the data in Combined, and no data in Pipelined. */
 static void judge_offered(struct judge *j, const struct sdp_action *a, bool delivered)
 {
 	CHECK(delivered == (j->rx == SDP_MODE_COMBINED) && j->rx != SDP_MODE_BUFFERED);
@@ -242,7 +247,7 @@ static void post(struct judge *j, u16 n)
 	sdp_engine_posted(&j->e, n);
 }
 
-/* What is sent about sizes keeps to what is so. */
+/* Check a sent message against the receive sizes of both sides. */
 static void judge_resize(struct judge *j, const struct sdp_msg *sent)
 {
 	CHECK(sent->to.rkey || sent->h.len <= j->most);
@@ -259,7 +264,10 @@ static void judge_resize(struct judge *j, const struct sdp_msg *sent)
 		CHECK(receives[i % SDP_BUFS_MAX] >= sent->size);
 }
 
-/* An answer allows a request, and so does one of the peer's, which may have made ours void. */
+/*
+ * Account for a received message about receive sizes. A ChRcvBufAck allows one more request. So
+ * does the peer's ChRcvBuf, because it may have made our own request void.
+ */
 static void note_resize(struct judge *j, const struct sdp_msg *msg)
 {
 	if (msg->h.mid == SDP_MID_CHRCVBUF) {
@@ -271,7 +279,7 @@ static void note_resize(struct judge *j, const struct sdp_msg *msg)
 	}
 }
 
-/* What is sent about advertisements keeps to what is so. */
+/* Check a sent message against the SrcAvails of both sides. */
 static void judge_advert(struct judge *j, const struct sdp_msg *sent, u32 head_bytes)
 {
 	CHECK(!j->out || (!sent->payload_len && sent->h.mid != SDP_MID_DISCONN));
@@ -297,14 +305,14 @@ static void judge_advert(struct judge *j, const struct sdp_msg *sent, u32 head_b
 	}
 }
 
-/* wire 8: what the source may change. */
+/* Wire section 8: mode changes that the source may make. */
 static bool source_may(u8 from, u8 to)
 {
 	return from == SDP_MODE_COMBINED ? to != SDP_MODE_COMBINED :
 	       from == SDP_MODE_PIPELINED && to == SDP_MODE_COMBINED;
 }
 
-/* What is sent about buffers keeps to what is so. */
+/* Check a sent message against the SinkAvails of both sides. */
 static void judge_buffers(struct judge *j, const struct sdp_msg *sent)
 {
 	u32 i = 0;
@@ -333,7 +341,7 @@ static void judge_buffers(struct judge *j, const struct sdp_msg *sent)
 	}
 }
 
-/* What is sent about modes keeps to what is so. */
+/* Check a sent message against the modes of both halves. */
 static void judge_mode(struct judge *j, const struct sdp_msg *sent)
 {
 	CHECK(j->tx != SDP_MODE_BUFFERED || sent->h.mid != SDP_MID_SRC_AVAIL);
@@ -351,7 +359,7 @@ static void judge_mode(struct judge *j, const struct sdp_msg *sent)
 	}
 }
 
-/* A change of the peer's that the engine has taken for right. */
+/* Account for a mode change of the peer that the engine has accepted. */
 static void note_mode(struct judge *j, const struct sdp_msg *msg)
 {
 	if (msg->h.mid == SDP_MID_MODE_CHANGE && msg->mode_send_half) {
@@ -365,7 +373,7 @@ static void note_mode(struct judge *j, const struct sdp_msg *msg)
 	CHECK(sdp_engine_sinkavails_out(&j->e) == j->n_buffers);
 }
 
-/* Let it send what it likes to. */
+/* Send all messages that the engine allows, with a view from the input. */
 static void pump(struct judge *j, struct input *in)
 {
 	struct sdp_tx_view view = { .head_bytes = byte(in) };
@@ -419,7 +427,7 @@ static void pump(struct judge *j, struct input *in)
 	}
 }
 
-/* What a message says besides its counts: now and then what it should. */
+/* Fill in the extended header: often with valid values, so that the engine accepts it. */
 static void fill_in(const struct judge *j, struct sdp_msg *m, struct input *in)
 {
 	switch (m->h.mid) {
@@ -457,7 +465,7 @@ static void fill_in(const struct judge *j, struct sdp_msg *m, struct input *in)
 	}
 }
 
-/* A message: raw, or with the counts that the engine expects and a choice of the rest. */
+/* Receive a message: raw bytes, or one with correct counts and other fields from the input. */
 static void receive(struct judge *j, struct input *in, bool raw)
 {
 	struct sdp_actions acts = { 0 };
@@ -485,7 +493,7 @@ static void receive(struct judge *j, struct input *in, bool raw)
 		m.h.mseq = c->rx_seq + 1;
 		m.h.mseq_ack = choice & 0x40 ? c->tx_seq : c->tx_acked;
 		m.freed = FUZZ_RINGS ? j->e.ring_out.head - (byte(in) & 1) * byte(in) : 0;
-		/* Beyond what was granted none may be left. */
+		/* The peer must not take back a grant, so this is the least valid Bufs. */
 		bufs = (s32)(c->tx_limit - m.h.mseq_ack);
 		m.h.bufs = (u16)(max(bufs, 0) + (choice & 0x0f));
 		if (!sdp_wire_header_len(m.h.mid))
@@ -551,7 +559,7 @@ static bool connect_engine(struct judge *j, struct input *in)
 	return true;
 }
 
-/* Advertise something, or take it back. */
+/* Begin a SrcAvail, or withdraw the present one. */
 static void offer(struct judge *j, struct input *in)
 {
 	struct sdp_region region = { .rkey = 7, .va = 0x10000 };
@@ -574,7 +582,7 @@ static void offer(struct judge *j, struct input *in)
 	CHECK(sdp_engine_srcavail_tx_open(&j->e));
 }
 
-/* Begin a read, anywhere; or end the one that goes on; or decline. */
+/* Begin an RDMA read from the peer's SrcAvail, end the one in flight, or decline. */
 static void look_at_offer(struct judge *j, struct input *in)
 {
 	u32 bytes = word(in), left = sdp_engine_srcavail_rx_left(&j->e);
@@ -601,7 +609,7 @@ static void look_at_offer(struct judge *j, struct input *in)
 	}
 }
 
-/* Post a buffer, take all back, or write into one of the peer's. */
+/* Advertise a buffer, cancel or drop buffers, or write into a buffer of the peer. */
 static void look_at_buffers(struct judge *j, struct input *in, struct sdp_actions *acts)
 {
 	struct sdp_region region = { .rkey = 3, .va = 0x20000 };

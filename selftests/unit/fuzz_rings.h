@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What fuzz_engine.c adds with FUZZ_RINGS: rings in both directions by any pair of schemes. What
- * must hold whatever the peer says: a message goes right behind the last one in the ring that the
- * peer has told of, and never beyond what that has said to be free; no more than the adapter may
- * hold is on the way; in our ring nothing is taken that would lie over what is unread, or end
- * beyond both copies of it; rings are made when asked for only, and told of once.
+ * Ring events and checks of fuzz_engine.c, used with FUZZ_RINGS.
+ *
+ * Both ends know rings, with any pair of schemes. For every input it checks:
+ *
+ * - A message goes right behind the last one, into the ring that the peer has advertised.
+ * - By RDMA it does not go beyond the space that the peer has reported free.
+ * - By NIC no more messages are in flight than the adapter may hold back.
+ * - No message is accepted in our ring that overwrites unread bytes, or that ends beyond both
+ *   mappings of the ring.
+ * - A ring is made only on request, and advertised once.
  */
 #ifndef SDP_UNIT_FUZZ_RINGS_H
 #define SDP_UNIT_FUZZ_RINGS_H
@@ -39,7 +44,7 @@ static void judge_ring_over(struct judge *j, u32 left)
 	j->read = 0;
 }
 
-/* What is sent about rings, or into one, keeps to what is so. */
+/* Check a sent message against both rings: the ring requests, and its place in the peer's ring. */
 static void judge_ring_sent(struct judge *j, const struct sdp_msg *sent, u32 credit)
 {
 	const struct sdp_ring_place *to = &sent->to;
@@ -86,8 +91,9 @@ static void fill_in_ring(const struct judge *j, struct sdp_msg *m, u8 choice)
 }
 
 /*
- * Is the message written into our ring? Where the engine thinks it is has to be behind all that is
- * unread, and in the memory that there is twice. It may refuse it: then it is over.
+ * Decide whether the message arrives in our ring, and ask the engine for its place. The place must
+ * be behind all unread bytes and inside the two mappings. The engine may refuse the message; the
+ * connection has failed then. Returns true when the message goes into the ring.
  */
 static bool place(struct judge *j, struct input *in, u32 bytes)
 {
@@ -116,7 +122,7 @@ static bool place(struct judge *j, struct input *in, u32 bytes)
 	return true;
 }
 
-/* What the engine has taken for right. */
+/* Account for a message about rings that the engine has accepted. */
 static void note_ring(struct judge *j, const struct sdp_msg *msg)
 {
 	if (msg->h.flags & SDP_FLAG_FREED && j->ring.len)
@@ -135,7 +141,7 @@ static void note_ring(struct judge *j, const struct sdp_msg *msg)
 	j->freed = 0;
 }
 
-/* The ring that is wanted is made, or none; or what lies in ours is read. */
+/* Make the ring that the peer has asked for, refuse it, or read from our ring. */
 static void look_at_rings(struct judge *j, struct input *in)
 {
 	struct sdp_region ring = { .rkey = 6, .va = 0x200000 };

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzzing the policy's rules. The first byte of an input chooses what the rest is:
+ * libFuzzer target: parser and matcher of the policy's rules.
  *
- * 0, 1	a policy: nothing outside the text is read (ASan watches), nothing outside their ranges
- *	accepted, and each rule, written anew from what was understood, is understood the same
- * 2	a pattern and a string, parted by a NUL: fnmatch(3) has to be of the same opinion
- * 3	an address: inet_pton(3) has to be of the same opinion
+ * The first byte of an input selects the kind of the rest:
+ *
+ * 0, 1	a policy: nothing outside the text is read (ASan checks this), no value outside its
+ *	range is accepted, and each rule, printed from its parsed form, parses to the same rule
+ * 2	a pattern and a string, separated by a NUL: the result must be that of fnmatch(3)
+ * 3	an address: the result must be that of inet_pton(3)
  */
 #include <arpa/inet.h>
 #include <fnmatch.h>
@@ -35,7 +37,7 @@ static void check_error(const char *text, size_t len, const struct sdp_rules_err
 		CHECK(at < len);
 		line += text[at] == '\n';
 	}
-	/* On that line, or just behind its last byte. */
+	/* The column is on that line, or one behind its last byte. */
 	CHECK(at + e->column - 1 <= len);
 	CHECK(!memchr(text + at, '\n', e->column - 1));
 }
@@ -96,7 +98,7 @@ static bool same_pattern(const struct sdp_pattern *a, const char *a_text,
 	return a->len == b->len && !memcmp(a_text + a->at, b_text + b->at, a->len);
 }
 
-/* Written anew, in its longest form, it is the same rule. */
+/* Print the rule in its longest form and parse that: it must be the same rule. */
 static void check_again(const struct sdp_rule *r, const char *text)
 {
 	char again[1024];
@@ -115,7 +117,7 @@ static void check_again(const struct sdp_rule *r, const char *text)
 	CHECK(same_pattern(&second.cgroup, again, &r->cgroup, text));
 }
 
-/* A socket in the middle of what a rule is for is matched by it, or by one before it. */
+/* A socket inside the range of a rule must match that rule or one before it. */
 static void check_match(unsigned int count, const struct sdp_rule *r, const char *text)
 {
 	struct sdp_query q = {
@@ -129,7 +131,7 @@ static void check_match(unsigned int count, const struct sdp_rule *r, const char
 	const struct sdp_rule *seen;
 
 	memcpy(q.addr, r->addr, 16);
-	/* "Any IPv6" begins with the address of a v4-mapped one only when it is no rule for it. */
+	/* With a short prefix, use an address that differs from the rule's behind the prefix. */
 	if (!r->any_addr && r->prefix < 96)
 		q.addr[15] |= 1;
 	seen = sdp_rules_match(rules, count, text, &q);
@@ -163,7 +165,7 @@ static void fuzz_policy(const char *text, size_t len)
 	}
 }
 
-/* glibc tries all ways: short ones only. */
+/* Keep inputs short: fnmatch() of glibc takes exponential time. */
 static void fuzz_glob(const char *data, size_t len)
 {
 	const char *string = memchr(data, 0, len);
@@ -179,7 +181,7 @@ static void fuzz_glob(const char *data, size_t len)
 		return;
 	memcpy(copy, string, rest);
 	copy[rest] = 0;
-	/* Not a string: what is behind the pattern must not matter. */
+	/* The pattern has no terminator here, so bytes behind it must not matter. */
 	matches = sdp_glob_match(data, glob_len, copy);
 	if (sdp_glob_check(data, glob_len, &shortest) != glob_len)
 		return;
@@ -197,7 +199,7 @@ static void fuzz_address(const char *data, size_t len)
 	bool v4, v6;
 	int n;
 
-	/* What would be more than an address is not asked. */
+	/* Skip inputs that hold more rule syntax than an address. */
 	if (len >= sizeof(addr) || memchr(data, 0, len))
 		return;
 	memcpy(addr, data, len);
@@ -220,7 +222,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	if (!size)
 		return 0;
-	/* A buffer of exactly this length, so that one byte too far is seen. */
+	/* A buffer of exactly this length, so that ASan sees a read beyond it. */
 	exact = malloc(size > 1 ? size - 1 : 1);
 	if (!exact)
 		return 0;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzzing the codec: whatever is accepted must survive being built and parsed again, and
- * nothing outside the bytes received may be read (ASan watches).
+ * libFuzzer target: the codec of messages, Hello and HelloAck.
  *
- * The first byte of an input chooses what the rest is: a message as it is, a message whose
- * Len is made right (to get past the first check), a Hello, a HelloAck.
+ * Everything that is accepted must be the same after it is built and parsed again. Nothing outside
+ * the received bytes may be read (ASan checks this).
+ *
+ * The first byte of an input selects the kind of the rest: 0 a message as it is, 1 a message whose
+ * Len is corrected to pass the first check, 2 a Hello, 3 a HelloAck.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +44,7 @@ static void fuzz_message(const u8 *data, u32 bytes)
 	check_accepted(&first, bytes);
 	header = sdp_wire_build(again, &first);
 	CHECK(header == first.payload);
-	/* Reserved bytes of a ModeChange are the only ones that need not come back. */
+	/* Only the reserved bytes of a ModeChange may differ from the input. */
 	CHECK(!memcmp(data, again, first.h.mid == SDP_MID_MODE_CHANGE ? 17 : header));
 	CHECK(sdp_wire_parse(again, bytes, &second) == SDP_VALID);
 	CHECK(!memcmp(&first, &second, sizeof(first)));
@@ -91,7 +93,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	if (!size)
 		return 0;
-	/* A buffer of exactly this length, so that one byte too far is seen. */
+	/* A buffer of exactly this length, so that ASan sees a read beyond it. */
 	exact = malloc(bytes ? bytes : 1);
 	if (!exact)
 		return 0;

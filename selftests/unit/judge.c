@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The judge of the pair simulator. Numbers in the comments are those of the requirements
- * (D1-D5, A2) and the sections of the wire description.
+ * Judge of the pair simulator: messages, credits, streams and the end of a connection.
+ *
+ * Numbers in the comments are those of the requirements (A2, B7, D1-D5, G2-G5) and of the sections
+ * of the wire description.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,8 +28,8 @@ void fault_end(const struct sim *s)
 }
 
 /*
- * The streams: bytes without a pattern that a shift, a loss or a repetition could hide
- * in. A prime length, so that no message size divides it.
+ * The test data of the streams. It has no pattern, so a shift, a loss or a repetition shows. Its
+ * period is a prime, so no message size divides it.
  */
 #define PATTERN_PERIOD	65521
 
@@ -52,7 +54,7 @@ const u8 *pattern(u32 side, u64 offset)
 	return table[side] + offset % PATTERN_PERIOD;
 }
 
-/* T as it is documented: the wish or half, at least 2, less than the receives. */
+/* T as documented: the wish, or half of the receives; at least 2 and less than the receives. */
 u16 sim_threshold(u16 target, u16 wish)
 {
 	u16 t = wish ? wish : target / 2;
@@ -77,7 +79,7 @@ void judge_start(struct sim *s)
 		most = sim_receives(s, i, s->cfg.target[i]);
 		t->target = max(most, 3);
 		t->target_max = max(t->target, s->cfg.first[i]);
-		/* The owner's wish is for another number of receives. */
+		/* The configured threshold belongs to the configured number of receives. */
 		t->threshold = sim_threshold(t->target, most == s->cfg.target[i] ?
 					     s->cfg.threshold[i] : 0);
 		t->threshold_min = t->threshold;
@@ -92,9 +94,11 @@ static bool arrived(const struct sim_side *me, u32 seq)
 }
 
 /*
- * D1: what the next message says is posted. A receive is kept back for the last answer to the
- * peer's advertisement to grant, if what goes before that leaves a credit for it. One that is
- * beyond the target is kept for a cancel, while there is something that could be cancelled.
+ * The value that D1 requires for Bufs of the next message. One receive is not told to the peer
+ * while its SrcAvail is open, so that the last answer can grant it. This applies only if the next
+ * message leaves a credit for that answer. One receive beyond the target is not told while a
+ * SinkAvail could have to be cancelled, or while the peer has to be told what was read from its
+ * ring.
  */
 static s32 told(const struct sim_side *me, const u8 *header)
 {
@@ -107,7 +111,10 @@ static s32 told(const struct sim_side *me, const u8 *header)
 	return max(t->theirs, t->posted - 1);
 }
 
-/* G4: without a grant, too, the adapters hold back what finds no receive; or D2. */
+/*
+ * May a message go now? By NIC no grant is needed, because the adapter holds back what finds no
+ * receive (G4). Otherwise D2 applies, with at least @least credits.
+ */
 static bool may_send(const struct sim *s, u32 side, u32 least)
 {
 	const struct sim_truth *t = &s->side[side].t;
@@ -117,7 +124,7 @@ static bool may_send(const struct sim *s, u32 side, u32 least)
 	return judge_credit(t) >= least && (least < 2 || t->posted);
 }
 
-/* D4: would a credit update be right now? */
+/* D4: is a credit update due? */
 static bool update_right(const struct sim_side *me)
 {
 	const struct sim_truth *t = &me->t;
@@ -125,7 +132,7 @@ static bool update_right(const struct sim_side *me)
 	return t->theirs < t->threshold && told(me, NULL) - t->theirs >= t->threshold;
 }
 
-/* ... or has the peer to answer an advertisement, and no credit at all? */
+/* Does the peer owe us an answer, or ring space, while it has no credit to tell us? */
 static bool update_for_answer(const struct sim *s, const struct sim_side *me)
 {
 	const struct sim_truth *t = &me->t;
@@ -134,7 +141,10 @@ static bool update_for_answer(const struct sim *s, const struct sim_side *me)
 	       judge_credit(t) > 1;
 }
 
-/* Has the peer more to say? Data, an answer, that a reader waits (C3), a buffer (C5). */
+/*
+ * Does the peer have anything left to send? That is data, an answer to our SrcAvail, ModeChange
+ * when a large reader waits (C3), or SinkAvail (C5).
+ */
 static bool judge_needs_credit(const struct sim_side *me)
 {
 	bool asks = me->mo.tx != SDP_MODE_COMBINED && !me->disconn_sent;
@@ -156,7 +166,9 @@ static void judge_update(struct sim *s, u32 side)
 		      t->theirs, t->posted, t->threshold);
 	t->updates++;
 	s->sent[1]++;
-	/* Each one grants T, and a receive is granted once: no storm of updates is possible. */
+	/*
+	 * Each update grants T, and a receive is granted once. This limits the number of updates.
+	 */
 	if ((u64)t->updates * t->threshold_min > t->grants)
 		rule(s, "%u: %u credit updates for %u receives posted", side, t->updates,
 		      t->grants);
@@ -194,7 +206,7 @@ static void judge_disconn(struct sim *s, u32 side)
 	me->t.disconn = me->t.sent;
 }
 
-/* B7: an urgent byte is announced by every message that goes while it waits, its own too. */
+/* B7: every message announces an unsent urgent byte, including the message that carries it. */
 static u8 flags_due(const struct sim_side *me, u8 mid, u32 payload)
 {
 	u8 flags = me->seg_urgent ? SDP_FLAG_OOB_PEND : 0;
@@ -206,7 +218,7 @@ static u8 flags_due(const struct sim_side *me, u8 mid, u32 payload)
 	return flags;
 }
 
-/* What is more than an empty Data. */
+/* Check a message that is not an empty Data, by its kind. */
 static void judge_kind(struct sim *s, u32 side, const u8 *header, u32 payload, bool full)
 {
 	if (judge_mode_sent(s, side, header) || judge_advert_sent(s, side, header, payload) ||
@@ -224,7 +236,7 @@ static void judge_kind(struct sim *s, u32 side, const u8 *header, u32 payload, b
 		fault(s, "%u: MID %02x", side, header[0]);
 }
 
-/* What is told to be free is what has been read, and only where somebody has to be told (G2). */
+/* G2: the bytes reported free are the bytes read, and only a BY_RDMA source is told of them. */
 static void judge_freed(struct sim *s, u32 side, const u8 *header)
 {
 	struct sim_home *cur = &s->side[side].ri.cur;
@@ -260,7 +272,7 @@ static void judge_credits(struct sim *s, u32 side, const u8 *header, u32 payload
 		      t->sent + 1 - peer->t.received, peer->t.posted);
 }
 
-/* The hardware is about to put the oldest message of @side into a receive of the peer's. */
+/* The hardware is about to put the oldest message of @side into a receive of the peer. */
 void judge_lands(struct sim *s, u32 side)
 {
 	const struct sim_side *me = &s->side[side], *peer = &s->side[!side];
@@ -271,14 +283,14 @@ void judge_lands(struct sim *s, u32 side)
 		fault(s, "%u: %u bytes for a receive of %u", side, m->len, room);
 }
 
-/* A message is handed to the transport. @full: its payload ends a segment that cannot grow. */
+/* A message is passed to the transport. @full: its payload ends a segment that cannot grow. */
 void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool full,
 		const struct sdp_ring_place *to)
 {
 	struct sim_side *me = &s->side[side];
 	struct sim_truth *t = &me->t;
 	bool empty = header[0] == SDP_MID_DATA && !payload;
-	/* After a shrink, empty messages may go though they grant little: then they are as any. */
+	/* The flush of a shrink sends empty messages that need not be due as credit updates. */
 	bool for_ring = judge_ring_tells(s, side) && judge_ring_update(me);
 	bool update = empty && (!me->z.flush || update_right(me) || for_ring);
 	bool for_answer = empty && update_for_answer(s, me) && !update_right(me) && !for_ring;
@@ -322,7 +334,7 @@ void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool ful
 	t->theirs = bufs;
 }
 
-/* The engine has nothing to send: is that so? Nothing may wait without its reason. */
+/* The engine has nothing to send, for the reason @why. Check that the reason is true. */
 void judge_no_send(struct sim *s, u32 side, enum sdp_next why)
 {
 	struct sim_side *me = &s->side[side];
@@ -337,7 +349,10 @@ void judge_no_send(struct sim *s, u32 side, enum sdp_next why)
 	judge_advert_silent(s, side, could);
 	judge_mode_silent(s, side, could);
 	judge_buffer_silent(s, side, could);
-	/* In front of what is advertised all is ready; behind it nothing. */
+	/*
+	 * All data before an unsent SrcAvail is ready to go, and so is the rest of an ended one.
+	 * While a SrcAvail is open no payload may go.
+	 */
 	ready = !me->ad.out && (ready || me->rest || me->ad.offered);
 	if (slot && may_send(s, side, 1) && judge_needs_credit(me) && update_right(me))
 		rule(s, "%u: a credit update is due and does not go (D4)", side);
@@ -363,7 +378,7 @@ void judge_no_send(struct sim *s, u32 side, enum sdp_next why)
 		fault(s, "%u: idle with DisConn to send", side);
 }
 
-/* A message is handed to the engine of @side, from its receive. */
+/* A message is passed from its receive to the engine of @side. */
 void judge_receive(struct sim *s, u32 side, const u8 *header)
 {
 	struct sim_side *me = &s->side[side];
@@ -413,7 +428,7 @@ void judge_deliver(struct sim *s, u32 side, const u8 *bytes, u32 len)
 		fault(s, "%u: bytes at %" PRIu64 " differ (A2)", side, me->delivered);
 }
 
-/* B7: the urgent byte is the one that was written as such, told of once and before it comes. */
+/* B7: the urgent byte is the one written as urgent, and was announced exactly once before. */
 void judge_urgent(struct sim *s, u32 side, const struct sdp_action *a)
 {
 	struct sim_side *me = &s->side[side], *peer = &s->side[!side];
@@ -438,11 +453,11 @@ void judge_eof(struct sim *s, u32 side)
 	if (!peer->disconn_sent || me->delivered != peer->written)
 		fault(s, "%u: end of stream after %" PRIu64 " of %" PRIu64 " bytes", side,
 		      me->delivered, peer->written);
-	/* There is nothing left to grow for. */
+	/* After the end of the stream the engine grows no receives. */
 	judge_refuse(s, side);
 }
 
-/* A link that ends in good order may lose credit updates, nothing else. */
+/* A link that ends in good order may lose credit updates, but nothing else. */
 void judge_link_down(struct sim *s)
 {
 	for (u32 i = 0; i < 2 && !s->aborted; i++) {
@@ -456,8 +471,8 @@ void judge_link_down(struct sim *s)
 }
 
 /*
- * Nothing more can happen but reading by those who do not read: whatever was written to one who
- * reads must have got there (A2, D5: nobody is stuck).
+ * No event is left except reads by an application that does not read. All data for a @readers side
+ * must have arrived (A2), and no side may be stuck (D5).
  */
 void judge_settled(const struct sim *s, u32 readers)
 {

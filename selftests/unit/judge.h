@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The judge of the pair simulator: every rule that must hold, in terms of the wire
- * and of what the simulator did itself.
+ * Judge of the pair simulator: the protocol's rules, checked without the engine.
+ *
+ * The judge knows the messages on the wire and what the simulator itself has done.
  */
 #ifndef SDP_UNIT_JUDGE_H
 #define SDP_UNIT_JUDGE_H
@@ -84,12 +85,12 @@ void judge_buffer_settled(const struct sim *s, u32 readers);
 
 const u8 *pattern(u32 side, u64 offset);
 
-#define PATTERN_MAX	9216	/* bytes that can be read from what pattern() returns */
+#define PATTERN_MAX	9216	/* readable bytes at the result of pattern() */
 
-/* fault(s, format, ...): something is wrong; says what, and does not return. */
+/* fault(s, format, ...): report a broken rule and end the program. */
 #define fault(s, ...)	(fault_begin(s), fprintf(stderr, __VA_ARGS__), fault_end(s))
 
-/* A rule that nobody has to keep who keeps the connection going: see sim_outcome_only. */
+/* A fault that by itself neither loses data nor blocks a side. Ignored with sim_outcome_only. */
 #define rule(...)	do { if (!sim_outcome_only) fault(__VA_ARGS__); } while (0)
 
 static inline u32 be(const u8 *p, int bytes)
@@ -101,7 +102,7 @@ static inline u32 be(const u8 *p, int bytes)
 	return v;
 }
 
-/* Bytes of payload that a message says it has. */
+/* Number of payload bytes in a message, by its header. */
 static inline u32 judge_payload(const u8 *header)
 {
 	u32 more = header[1] & SDP_FLAG_FREED ? SDP_FREED_LEN : 0;
@@ -109,7 +110,10 @@ static inline u32 judge_payload(const u8 *header)
 	return be(header + 4, 4) - sdp_wire_header_len(header[0]) - more;
 }
 
-/* What the peer's advertisement waits for; or its buffer, or who takes his back. */
+/*
+ * May this message use the credit that is reserved for answers? It answers the peer's SrcAvail or
+ * SinkAvail, or cancels our SinkAvails.
+ */
 static inline bool judge_answer(const struct sim_side *me, const u8 *header)
 {
 	switch (header[0]) {
@@ -125,7 +129,7 @@ static inline bool judge_answer(const struct sim_side *me, const u8 *header)
 	return false;
 }
 
-/* May buffers have to be taken back, also after this message? */
+/* Can SinkAvails of ours be out that may still be cancelled, after this message if there is one? */
 static inline bool judge_may_cancel(const struct sim_side *me, const u8 *header)
 {
 	if (header && header[0] == SDP_MID_SINK_AVAIL)
@@ -134,20 +138,20 @@ static inline bool judge_may_cancel(const struct sim_side *me, const u8 *header)
 	       !(header && header[0] == SDP_MID_SINK_CANCEL);
 }
 
-/* ... and will not wait for any more. */
+/* Does this answer close the peer's SrcAvail? */
 static inline bool judge_last_answer(const struct sim_side *me, const u8 *header)
 {
 	return header[0] == SDP_MID_SENDSM || header[0] == SDP_MID_SINK_AVAIL ||
 	       (header[0] == SDP_MID_RDMA_RD_COMPL && me->of.got == me->of.len);
 }
 
-/* D1: the send credit of the moment, from what the peer said last. */
+/* D1: our present send credit, by the peer's last message. */
 static inline u32 judge_credit(const struct sim_truth *t)
 {
 	return t->limit - t->sent;
 }
 
-/* Is any left? By NIC a message may have gone beyond. */
+/* Is any credit left? By NIC more messages than granted may have been sent. */
 static inline bool judge_granted(const struct sim_truth *t)
 {
 	return (s32)judge_credit(t) > 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The judge of the pair simulator: advertisements (B2-B4, C4, wire section 8, Combined).
+ * Judge of the pair simulator: SrcAvail and its answers.
+ *
+ * Requirements B2-B4, C4 and wire section 8, Combined mode.
  */
 #include <inttypes.h>
 
@@ -12,8 +14,9 @@ static bool alive(const struct sim_side *me)
 }
 
 /*
- * B2, C3, C9: not in Buffered, one at a time, not while the peer's own is open, nor its buffers;
- * G4: nor where the answer could be stuck behind what the peer's adapter holds back.
+ * B2, C3, C9: a SrcAvail may be sent outside Buffered mode, one at a time, while neither the
+ * peer's SrcAvail nor its SinkAvails are open. G4: never by NIC, because the answer could be stuck
+ * behind data that the peer's adapter holds back.
  */
 bool judge_may_advertise(const struct sim *s, u32 side)
 {
@@ -23,7 +26,7 @@ bool judge_may_advertise(const struct sim *s, u32 side)
 	       me->mo.tx != SDP_MODE_BUFFERED && !me->mo.due && !me->pl.n && !me->pl.unreported;
 }
 
-/* The owner is about to offer something; is that what the engine expects? */
+/* The owner is about to begin a SrcAvail. Check that the engine allows it. */
 void judge_may_offer(struct sim *s, u32 side)
 {
 	struct sim_side *me = &s->side[side];
@@ -77,7 +80,7 @@ static void report_sent(struct sim *s, u32 side, u32 count)
 	of->open = of->got != of->len;
 }
 
-/* wire 8: the answer to a cancel that has crossed the last report, if we want to give it. */
+/* Wire section 8: SendSm may answer a cancel that has crossed the last RdmaRdCompl. */
 static bool late_sent(struct sim_offered *of)
 {
 	bool late = of->crossed && !of->open;
@@ -100,7 +103,10 @@ static void decline_sent(struct sim *s, u32 side)
 	of->open = false;
 }
 
-/* A message is being sent, and counted already. Returns whether it was one of these. */
+/*
+ * Check a message that is being sent and is already counted. Returns true when it was handled
+ * here.
+ */
 bool judge_advert_sent(struct sim *s, u32 side, const u8 *header, u32 payload)
 {
 	struct sim_side *me = &s->side[side];
@@ -129,7 +135,7 @@ static void advert_received(struct sim *s, u32 side, const u8 *header)
 {
 	struct sim_offered *of = &s->side[side].of;
 
-	/* C8: the peer will write into a buffer. */
+	/* C8: our SinkAvail wins, and the peer will write into that buffer. */
 	if (s->side[side].bu.n && s->side[side].bu.list[0].seq)
 		return;
 	memset(of, 0, sizeof(*of));
@@ -141,7 +147,7 @@ static void advert_received(struct sim *s, u32 side, const u8 *header)
 	of->told = false;
 }
 
-/* Had the sender of an answer seen what is out? If not, it is a late one. */
+/* Had the sender of this answer received our open SrcAvail? If not, the answer is a late one. */
 static bool answers(struct sim *s, u32 side, const u8 *header)
 {
 	struct sim_advert *ad = &s->side[side].ad;
@@ -149,7 +155,7 @@ static bool answers(struct sim *s, u32 side, const u8 *header)
 	return ad->out && be(header + 12, 4) - s->cfg.seq[side] >= ad->seq;
 }
 
-/* A message is being received, and counted already. */
+/* Account for a message that is being received and is already counted. */
 void judge_advert_received(struct sim *s, u32 side, const u8 *header)
 {
 	struct sim_side *me = &s->side[side];
@@ -161,7 +167,7 @@ void judge_advert_received(struct sim *s, u32 side, const u8 *header)
 		break;
 	case SDP_MID_SRC_CANCEL:
 		me->of.declined |= me->of.open;
-		/* We are told of no other cancel than one of what we know of. */
+		/* A cancel can only cross the last report of the SrcAvail that we knew. */
 		me->of.crossed = !me->of.open && me->of.len && me->of.got == me->of.len;
 		break;
 	case SDP_MID_RDMA_RD_COMPL:
@@ -179,7 +185,7 @@ void judge_advert_received(struct sim *s, u32 side, const u8 *header)
 	}
 }
 
-/* What came along has been delivered, and the owner is told of the rest. */
+/* The inlined bytes have been delivered, and the owner is told of the rest. */
 void judge_offered(struct sim *s, u32 side, u32 len)
 {
 	struct sim_offered *of = &s->side[side].of;
@@ -189,7 +195,7 @@ void judge_offered(struct sim *s, u32 side, u32 len)
 	of->told = true;
 }
 
-/* B5, C10: the owner hears that it was declined by somebody who would take a write. */
+/* B5, C10: the owner learns whether the peer that declined would take an RDMA write. */
 void judge_offer_pipe(struct sim *s, u32 side, bool pipe)
 {
 	struct sim_advert *ad = &s->side[side].ad;
@@ -206,7 +212,7 @@ void judge_offer_over(struct sim *s, u32 side, u32 taken)
 
 	if (!ad->over_due)
 		fault(s, "%u: over, and the peer has not said so", side);
-	/* In Pipelined what was sent before may still be on its way, in the place of a buffer. */
+	/* In Pipelined, earlier data may still be in flight into a buffer. */
 	if (taken != ad->inlined + ad->read || (ad->out && !me->pl.n &&
 						peer->delivered != ad->at + taken))
 		fault(s, "%u: over at %u, the peer has %" PRIu64, side, taken,
@@ -214,7 +220,7 @@ void judge_offer_over(struct sim *s, u32 side, u32 taken)
 	ad->over_due = false;
 }
 
-/* The peer's RDMA hardware looks at every access. */
+/* The peer's RDMA hardware checks every access. */
 void judge_access(struct sim *s, u32 side, u32 bytes)
 {
 	struct sim_side *me = &s->side[side], *peer = &s->side[!side];
@@ -231,13 +237,13 @@ void judge_access(struct sim *s, u32 side, u32 bytes)
 		      me->delivered + of->moved);
 }
 
-/* Is there something to tell the peer about its advertisement? */
+/* Is an answer to the peer's SrcAvail due? */
 static bool answer_due(const struct sim_offered *of)
 {
 	return of->open && (of->unreported || (of->declined && !of->reading));
 }
 
-/* Nothing goes now; @could: there are credits, receives and slots. */
+/* No message goes now. @could: credits, receives and slots would allow one. */
 void judge_advert_silent(struct sim *s, u32 side, bool could)
 {
 	struct sim_side *me = &s->side[side];
@@ -268,7 +274,7 @@ void judge_advert_silent(struct sim *s, u32 side, bool could)
 		rule(s, "%u: could cancel and does not", side);
 }
 
-/* Nothing more can happen; @side reads. */
+/* No event is left, and the application of @side reads. */
 void judge_advert_settled(const struct sim *s, u32 side)
 {
 	const struct sim_side *me = &s->side[side], *peer = &s->side[!side];

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The judge of the pair simulator: buffers of readers, and who writes into them (C5-C8, wire
- * section 8, Pipelined). It knows the lists of both ends, so it need not guess from MSeqAck what
- * the other one had: that is what the engine has to get right.
+ * Judge of the pair simulator: SinkAvails and the RDMA writes into them.
+ *
+ * Requirements C5-C8 and wire section 8, Pipelined mode. The engine has to conclude from MSeqAck
+ * what the other end knew. The judge sees the lists of both ends, so it can check these
+ * conclusions.
  */
 #include <inttypes.h>
 
@@ -13,7 +15,7 @@ static bool alive(const struct sim_side *me)
 	return me->established && !me->failed && !me->ended;
 }
 
-/* C5: may a buffer be posted? */
+/* C5: may a buffer be advertised? */
 bool judge_may_post(const struct sim *s, u32 side)
 {
 	const struct sim_side *me = &s->side[side];
@@ -24,7 +26,7 @@ bool judge_may_post(const struct sim *s, u32 side)
 	       !me->bu.cancel && me->bu.n < max(s->cfg.buffers[side], 1);
 }
 
-/* B4: may something be written into the peer's oldest buffer? */
+/* B4: may data be written into the peer's oldest buffer? */
 bool judge_may_put(const struct sim *s, u32 side)
 {
 	const struct sim_side *me = &s->side[side];
@@ -33,7 +35,8 @@ bool judge_may_put(const struct sim *s, u32 side)
 }
 
 /*
- * No buffer is there for what is written, and nothing is advertised instead; or what was is over.
+ * May the owner report that a large write found no buffer, or that a SrcAvail was not read
+ * (@unread)? In both cases no SrcAvail of ours is open, and the peer has no buffer for us.
  */
 bool judge_may_miss(const struct sim *s, u32 side, bool unread)
 {
@@ -62,7 +65,10 @@ void judge_put(struct sim *s, u32 side, u32 bytes, const struct sdp_region *to)
 	judge_mode_put(s, side);
 }
 
-/* A message that ends the use of the peer's memory takes the key with it, if both can do that. */
+/*
+ * A message that ends the use of the peer's memory also invalidates its key, if both ends can do
+ * this.
+ */
 void judge_revoke(struct sim *s, u32 side, u8 mid, u32 key)
 {
 	const struct sim_side *me = &s->side[side];
@@ -77,7 +83,7 @@ void judge_revoke(struct sim *s, u32 side, u8 mid, u32 key)
 		fault(s, "%u: MID %02x revokes key %x", side, mid, key);
 }
 
-/* The RDMA hardware at the other end looks at every access. */
+/* The RDMA hardware at the other end checks every access. */
 void judge_put_moves(struct sim *s, u32 side, const struct sim_place *put)
 {
 	struct sim_buffers *bu = &s->side[!side].bu;
@@ -96,7 +102,7 @@ void judge_put_moves(struct sim *s, u32 side, const struct sim_place *put)
 	fault(s, "%u: writes with a key that is void", side);
 }
 
-/* The oldest of our buffers that has not been sent. */
+/* The oldest of our buffers whose SinkAvail has not been sent. */
 static struct sim_buffer *waiting(struct sim_buffers *bu)
 {
 	for (u32 i = 0; i < bu->n; i++)
@@ -125,7 +131,10 @@ static void avail_sent(struct sim *s, u32 side, const u8 *header, u32 payload)
 	b->seq = me->t.sent;
 }
 
-/* A message is being sent, and counted already. Returns whether it was one of these. */
+/*
+ * Check a message that is being sent and is already counted. Returns true when it was handled
+ * here.
+ */
 bool judge_buffer_sent(struct sim *s, u32 side, const u8 *header, u32 payload)
 {
 	struct sim_side *me = &s->side[side];
@@ -198,7 +207,7 @@ static void avail_received(struct sim *s, u32 side, const u8 *header)
 	me->ad.over_due = me->ad.offered;
 }
 
-/* A message is being received, and counted already. */
+/* Account for a message that is being received and is already counted. */
 void judge_buffer_received(struct sim *s, u32 side, const u8 *header)
 {
 	struct sim_side *me = &s->side[side], *peer = &s->side[!side];
@@ -213,7 +222,7 @@ void judge_buffer_received(struct sim *s, u32 side, const u8 *header)
 	}
 }
 
-/* Is the message on its way that tells the other end of this buffer, and will be believed? */
+/* Is the SinkAvail of this buffer in flight, and will the peer accept it when it arrives? */
 static bool will_be_place(const struct sim *s, u32 side, const struct sim_buffer *b)
 {
 	const struct sim_side *me = &s->side[side], *peer = &s->side[!side];
@@ -223,7 +232,7 @@ static bool will_be_place(const struct sim *s, u32 side, const struct sim_buffer
 	       peer->mo.tx == SDP_MODE_PIPELINED && be(m->bytes + 32, 4) == peer->pl.went;
 }
 
-/* Our engine says that nobody will write into this buffer: nobody must be able to. */
+/* The engine reports that the peer will not write into this buffer. Check that it cannot. */
 void judge_buffer_over(struct sim *s, u32 side, const struct sim_buffer *b)
 {
 	const struct sim_places *pl = &s->side[!side].pl;
@@ -242,13 +251,13 @@ void judge_buffer_over(struct sim *s, u32 side, const struct sim_buffer *b)
 		fault(s, "%u: a buffer is over, and the peer will get to know of it", side);
 }
 
-/* C6: is its first buffer kept for what will ask for it? Here the engine's word is taken. */
+/* C6: does the first SinkAvail wait for a request? The judge trusts the engine's answer here. */
 static bool kept(const struct sim_side *me)
 {
 	return me->e.piggyback.holds && !me->e.piggyback.asked && !me->bu.list[0].seq && !me->shutdown;
 }
 
-/* Nothing goes now; @could: there are credits, receives and slots. */
+/* No message goes now. @could: credits, receives and slots would allow one. */
 void judge_buffer_silent(struct sim *s, u32 side, bool could)
 {
 	struct sim_side *me = &s->side[side];
@@ -267,7 +276,7 @@ void judge_buffer_silent(struct sim *s, u32 side, bool could)
 		      sdp_engine_sinkavails_out(&me->e));
 	if (!least == judge_may_post(s, side))
 		fault(s, "%u: a buffer may be posted, or not, and the engine disagrees", side);
-	/* wire 8: a message could come in its place. */
+	/* Wire section 8: a buffer must hold a whole message, because one could come instead. */
 	if (least && least + SDP_BSDH_LEN < s->side[!side].z.may_send)
 		fault(s, "%u: a buffer of %u is enough, a message is longer", side, least);
 	if (could && (me->pl.unreported || me->pl.owes_ack))
@@ -278,7 +287,7 @@ void judge_buffer_silent(struct sim *s, u32 side, bool could)
 		rule(s, "%u: a buffer is taken back, the peer is not told", side);
 }
 
-/* Nothing is on the way: both ends must have the same buffers, or one has yet to speak. */
+/* Nothing is in flight: both ends must know the same buffers, or one end has a message to send. */
 void judge_buffer_settled(const struct sim *s, u32 readers)
 {
 	for (u32 i = 0; i < 2; i++) {

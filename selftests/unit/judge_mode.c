@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The judge of the pair simulator: modes and how they are learnt (C1-C5, wire section 8).
+ * Judge of the pair simulator: modes and how they are learnt.
+ *
+ * Requirements C1-C5 and wire section 8.
  */
 #include "judge.h"
 
@@ -12,7 +14,7 @@ void judge_mode_start(struct sim *s)
 	}
 }
 
-/* C2: so often in a row, and this side has to say so. */
+/* C2: count a transfer that speaks for @mode. Enough of them in a row make ModeChange due. */
 static void speaks_for(struct sim *s, u32 side, u8 mode)
 {
 	struct sim_modes *mo = &s->side[side].mo;
@@ -57,7 +59,7 @@ static void sink_sent(struct sim *s, u32 side, u8 byte)
 	me->mo.large = false;
 }
 
-/* A message is being sent, and counted already. Returns whether it was a change. */
+/* Check a message that is being sent and is already counted. Returns true for a ModeChange. */
 bool judge_mode_sent(struct sim *s, u32 side, const u8 *header)
 {
 	if (header[0] == SDP_MID_SRC_AVAIL && s->side[side].mo.tx == SDP_MODE_BUFFERED)
@@ -71,7 +73,7 @@ bool judge_mode_sent(struct sim *s, u32 side, const u8 *header)
 	return true;
 }
 
-/* A message is being received, and counted already. */
+/* Account for a message that is being received and is already counted. */
 void judge_mode_received(struct sim *s, u32 side, const u8 *header)
 {
 	struct sim_modes *mo = &s->side[side].mo;
@@ -90,8 +92,8 @@ void judge_mode_received(struct sim *s, u32 side, const u8 *header)
 }
 
 /*
- * C2: what was advertised is over: read to its end, or not; @pipe: a buffer had been there before.
- * Withdrawn says nothing.
+ * C2: our SrcAvail is over. @read: the peer has read all of it; @pipe: the answer had REQ_PIPE. A
+ * withdrawn SrcAvail tells nothing about the reader.
  */
 void judge_mode_answered(struct sim *s, u32 side, bool read, bool pipe)
 {
@@ -113,7 +115,7 @@ void judge_mode_answered(struct sim *s, u32 side, bool read, bool pipe)
 	}
 }
 
-/* C5: something large went as it should, whatever was before. */
+/* C5: an RDMA write into a buffer shows that Pipelined fits, whatever came before it. */
 void judge_mode_put(struct sim *s, u32 side)
 {
 	s->side[side].mo.alike = 0;
@@ -121,7 +123,7 @@ void judge_mode_put(struct sim *s, u32 side)
 	s->side[side].mo.due = false;
 }
 
-/* C2: so many large writes in a row without a buffer, and the reader is not there first. */
+/* C2: a large write found no buffer of the peer. Enough of these in a row lead to Combined. */
 void judge_mode_missed(struct sim *s, u32 side)
 {
 	struct sim_modes *mo = &s->side[side].mo;
@@ -132,7 +134,7 @@ void judge_mode_missed(struct sim *s, u32 side)
 	mo->due = true;
 }
 
-/* C9: nobody has read what was advertised, which is as good as a refusal. */
+/* C9: our SrcAvail was not read. This counts as declined. */
 void judge_mode_unread(struct sim *s, u32 side)
 {
 	struct sim_modes *mo = &s->side[side].mo;
@@ -145,13 +147,13 @@ void judge_mode_unread(struct sim *s, u32 side)
 	}
 }
 
-/* C5: something small went in the place of a buffer. */
+/* C5: a small message has discarded a buffer. */
 void judge_mode_discarded(struct sim *s, u32 side)
 {
 	speaks_for(s, side, SDP_MODE_COMBINED);
 }
 
-/* C3: a reader waits with a large buffer. But in Buffered that is nothing new. */
+/* C3: a reader waits with a large buffer. The peer has to be told only in Buffered. */
 void judge_large(struct sim *s, u32 side)
 {
 	struct sim_modes *mo = &s->side[side].mo;
@@ -159,7 +161,7 @@ void judge_large(struct sim *s, u32 side)
 	mo->large = mo->rx == SDP_MODE_BUFFERED;
 }
 
-/* Nothing goes now; @could: there are credits, receives and slots. */
+/* No message goes now. @could: credits, receives and slots would allow one. */
 void judge_mode_silent(struct sim *s, u32 side, bool could)
 {
 	struct sim_side *me = &s->side[side];
@@ -175,7 +177,7 @@ void judge_mode_silent(struct sim *s, u32 side, bool could)
 		     mo->alike, mo->toward);
 }
 
-/* Nothing is on the way: do both ends of each half agree? */
+/* Nothing is in flight: both ends of each half must be in the same mode. */
 void judge_mode_settled(const struct sim *s)
 {
 	for (u32 i = 0; i < 2; i++)

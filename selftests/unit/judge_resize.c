@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The judge of the pair simulator: sizes of receives, and how they change (E1-E5). It keeps
- * the size of every receive that was posted, and so knows in which one a message will land.
+ * Judge of the pair simulator: sizes of receives and the resize handshake.
+ *
+ * Requirements E1-E5. The judge records the size of every posted receive, so it knows which
+ * receive a message will use.
  */
 #include "judge.h"
 
@@ -27,7 +29,7 @@ static u32 posted_ever(const struct sim *s, u32 side)
 	return s->cfg.first[side] + s->side[side].t.grants;
 }
 
-/* What has to be said to the request that waits, and is what receives are posted with (E2, E5). */
+/* E2, E5: the size to answer the open request with, which is also the size of new receives. */
 static u32 answer_for(const struct sim *s, u32 side)
 {
 	const struct sim_sizes *z = &s->side[side].z;
@@ -37,14 +39,17 @@ static u32 answer_for(const struct sim *s, u32 side)
 	return min(max(z->owes, s->cfg.recv_size[side]), max(s->cfg.recv_size_max[side], z->told));
 }
 
-/* Before they are counted. */
+/* The owner is about to post @n receives of @size bytes, which are not counted yet. */
 void judge_posted(struct sim *s, u32 side, u16 n, u32 size)
 {
 	struct sim_side *me = &s->side[side];
 
 	u32 most = me->t.target_max + (judge_may_cancel(me, NULL) || me->ri.tells);
 
-	/* One more for a cancel or for what is free, while it could have to be said. */
+	/*
+	 * One more than the target may be posted while a grant is kept back, see told() in
+	 * judge.c.
+	 */
 	if (me->t.posted + n > most)
 		fault(s, "%u: %u receives are to be posted, %u more than there may be", side, n,
 		      me->t.posted + n - most);
@@ -67,14 +72,17 @@ void judge_split(struct sim *s, u32 side, u32 bytes)
 	if (++z->splits < z->level)
 		return;
 	size = SDP_BSDH_LEN + (z->largest + 4095) / 4096 * 4096;
-	/* What did not fit into a small ring may fit into a receive. */
+	/* A write that is longer than a message of a small ring may still fit into a receive. */
 	size = min(size, most);
 	z->wants = size > z->may_send ? size : 0;
 	z->splits = 0;
 	z->largest = 0;
 }
 
-/* Nothing is unsent and the owner would like the peer to have small receives again. */
+/*
+ * Nothing is unsent, and the owner wants the peer to go back to small receives. @begun: the engine
+ * agrees.
+ */
 void judge_shrink(struct sim *s, u32 side, bool begun)
 {
 	struct sim_sizes *z = &s->side[side].z;
@@ -93,7 +101,7 @@ void judge_refuse(struct sim *s, u32 side)
 	z->refused = z->owes > z->told;
 }
 
-/* The most important rule: a message is not longer than the receive that it will land in. */
+/* E3: no message may be longer than the receive that it will use. */
 void judge_fits(struct sim *s, u32 side, u32 len)
 {
 	struct sim_side *me = &s->side[side];
@@ -118,7 +126,7 @@ static void ask_sent(struct sim *s, u32 side, u32 size)
 	if (size != (z->shrinks && !z->wants ? z->back_to : z->wants))
 		rule(s, "%u: request for %u without a reason (E1)", side, size);
 	z->asked = size;
-	/* After a rest splits are counted anew. */
+	/* After a shrink, split sends are counted from 0 again. */
 	if (size < z->may_send) {
 		z->splits = 0;
 		z->largest = 0;
@@ -148,7 +156,7 @@ static void answer_sent(struct sim *s, u32 side, u32 size)
 	z->refused = false;
 }
 
-/* A message is being sent, and counted already. */
+/* Check a message that is being sent and is already counted. */
 void judge_resize_sent(struct sim *s, u32 side, const u8 *header)
 {
 	struct sim_sizes *z = &s->side[side].z;
@@ -163,7 +171,10 @@ void judge_resize_sent(struct sim *s, u32 side, const u8 *header)
 	}
 }
 
-/* E4: the accepting side disregards a request that crosses its own; the other's one is void. */
+/*
+ * E4: the accepting side disregards a request that crosses its own. The connecting side's own
+ * request becomes void, and is sent again after the answer.
+ */
 static void ask_received(struct sim *s, u32 side, u32 size)
 {
 	struct sim_sizes *z = &s->side[side].z;
@@ -200,13 +211,16 @@ static void answer_received(struct sim *s, u32 side, u32 size)
 	z->asked = 0;
 }
 
-/* A message is being received, and counted already. */
+/* Account for a message that is being received and is already counted. */
 void judge_resize_received(struct sim *s, u32 side, const u8 *header)
 {
 	struct sim_sizes *z = &s->side[side].z;
 	u16 posted = be(header + 2, 2);
 
-	/* E1: a peer that has more receives than ever may have refused for want of these only. */
+	/*
+	 * E1: a peer that has more receives than ever before may have refused only for lack of
+	 * them.
+	 */
 	if (posted > z->posted_most) {
 		z->posted_most = posted;
 		if (z->put_off)
@@ -219,7 +233,7 @@ void judge_resize_received(struct sim *s, u32 side, const u8 *header)
 		answer_received(s, side, be(header + 16, 4));
 }
 
-/* The engine has nothing to send, though it has credits, receives and slots. */
+/* No message goes now, although credits, receives and slots would allow one. */
 void judge_resize_silent(struct sim *s, u32 side)
 {
 	struct sim_side *me = &s->side[side];
@@ -238,8 +252,9 @@ void judge_resize_silent(struct sim *s, u32 side)
 }
 
 /*
- * Everybody reads and nothing more can happen: no memory is wasted. What the peer had not told of
- * when it answered (D1), nobody could use up.
+ * Both applications read, and no event is left: no receive of the larger size may remain after a
+ * shrink. Receives that the peer had not granted when it answered (D1) are excepted, because no
+ * message could use them up.
  */
 void judge_resize_settled(const struct sim *s, u32 side)
 {

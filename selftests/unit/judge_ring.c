@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The judge of the pair simulator: rings (G2-G6). Of each ring it keeps how far it has been written
- * and read, and what the wire says of it; so it knows whether a write goes over what is unread,
- * whether or not there was a receive for it.
+ * Judge of the pair simulator: rings.
+ *
+ * Requirements G2-G6. For each ring the judge records how far it has been written and read, and
+ * what the messages said about it. So it notices a write over unread bytes, whether or not a
+ * receive was posted for that message.
  */
 #include "judge.h"
 
-/* G5: so many messages may have been handed to the adapter, and not have arrived. */
+/* G5: number of messages that the adapter may hold without a completion. */
 u32 judge_pipe(const struct sim *s, u32 side)
 {
 	u32 size = s->side[side].ri.size, window = min(s->cfg.window[0], s->cfg.window[1]);
@@ -14,19 +16,22 @@ u32 judge_pipe(const struct sim *s, u32 side)
 	return size ? max((size / window - 1) / 2, 1U) : SDP_RING_PIPE_FIRST;
 }
 
-/* Is data of @side, or will it be, in a ring, so that receives need not be larger (E1)? */
+/* Does data of @side go into a ring, now or later? Then it needs no larger receives (E1). */
 bool judge_ring_takes(const struct sim *s, u32 side)
 {
 	return (sim_by_nic(s) || sim_by_rdma(s, side)) && !s->side[side].ri.refusals;
 }
 
-/* Has the peer to be told of what is read? */
+/* Does the peer have to be told what was read from our ring? */
 bool judge_ring_tells(const struct sim *s, u32 side)
 {
 	return sim_by_rdma(s, !side) && s->side[side].ri.cur.size;
 }
 
-/* ... by itself, as with credits: it has less than half, and gets as much more. */
+/*
+ * Is a message due for that alone? The peer knows of less than half of the ring as free, and at
+ * least half of the ring has been read since it was told.
+ */
 bool judge_ring_update(const struct sim_side *me)
 {
 	const struct sim_home *cur = &me->ri.cur;
@@ -35,7 +40,7 @@ bool judge_ring_update(const struct sim_side *me)
 	       cur->read - cur->told >= cur->size / 2;
 }
 
-/* What is held back, but for its last packet, is in place already. */
+/* All packets but the last of a held back message are already in the ring. Check their place. */
 void judge_ring_early(const struct sim *s, u32 side)
 {
 	const struct sim_side *me = &s->side[side], *peer = &s->side[!side];
@@ -87,7 +92,7 @@ static void avail_sent(struct sim *s, u32 side, const u8 *header)
 	ri->shown = size;
 }
 
-/* Rings, but for what lies in them. Returns whether it was that. */
+/* Check the messages about rings, except data in a ring. Returns true when it was one of these. */
 bool judge_ring_sent(struct sim *s, u32 side, const u8 *header)
 {
 	struct sim_side *me = &s->side[side];
@@ -111,7 +116,7 @@ bool judge_ring_sent(struct sim *s, u32 side, const u8 *header)
 	return true;
 }
 
-/* What @side hears of rings. */
+/* Account for a message of the peer about rings. */
 void judge_ring_received(struct sim *s, u32 side, const u8 *header)
 {
 	struct sim_rings *ri = &s->side[side].ri;
@@ -133,7 +138,7 @@ void judge_ring_received(struct sim *s, u32 side, const u8 *header)
 	ri->freed = 0;
 }
 
-/* @side says that it has no room: is that so (G3, G5)? */
+/* @side reports that it has no room (G3, G5). Check this. */
 void judge_ring_room(const struct sim *s, u32 side)
 {
 	const struct sim_side *me = &s->side[side];
@@ -146,7 +151,7 @@ void judge_ring_room(const struct sim *s, u32 side)
 		rule(s, "%u: waits for room and has %u", side, room);
 }
 
-/* Both read and nothing is left to do: rings are empty, and nobody waits for one. */
+/* Both applications read, and no event is left: rings are empty, and no request for one is open. */
 void judge_ring_settled(const struct sim *s)
 {
 	for (u32 i = 0; i < 2; i++) {

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# kunit.sh [build]: the unit tests as KUnit suites. Builds sdp_kunit.ko for the debug
-# kernel, boots that in a VM, loads the module and counts what the kernel's log says of
-# its cases. With `build` it stops after building.
+# kunit.sh [build]: the unit tests as KUnit suites in the debug kernel.
+#
+# Builds sdp_kunit.ko, boots the debug kernel in a VM, loads the module, and counts the results of
+# its cases in the kernel log. With `build` it stops after the build.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -11,8 +12,8 @@ proto=$SDP_TOP/net/sdp/proto
 policy=$SDP_TOP/net/sdp/policy
 build=$SDP_TOP/build/unit/kunit
 
-# suite NAME: a KUnit suite around test_NAME.c; its cases are that file's TEST() lines, so that
-# none can be forgotten.
+# suite NAME: print a KUnit suite that includes test_NAME.c. Its list of cases is made from the
+# TEST() lines of that file, so it is complete.
 suite() {
 	echo "// SPDX-License-Identifier: GPL-2.0"
 	echo "#include \"test_$1.c\""
@@ -26,7 +27,7 @@ suite() {
 	echo "MODULE_LICENSE(\"GPL\");"
 }
 
-# Written only when different, so that nothing is built without need.
+# update FILE: write standard input to FILE if it differs, to avoid needless builds.
 update() {
 	cat >"$1.new"
 	if cmp -s "$1.new" "$1"; then rm "$1.new"; else mv "$1.new" "$1"; fi
@@ -35,9 +36,9 @@ update() {
 prepare() {
 	local test name
 	mkdir -p "$build"
-	ln -sf "$proto"/*.[ch] "$policy"/glob.[ch] "$policy"/rules*.[ch] \
+	ln -sf "$proto"/*.[ch] "$policy"/glob.[ch] "$policy"/rules.h "$policy"/rules_*.[ch] \
 		"$here"/test_*.c "$here"/*.h "$here/kunit/Kbuild" "$build"
-	# Where the policy's ../proto/base.h is found from.
+	# For ../proto/base.h, which the policy's files include.
 	ln -sfn "$proto" "$build/proto"
 	for test in "$here"/test_*.c; do
 		name=$(basename "$test" .c)
@@ -45,7 +46,8 @@ prepare() {
 	done
 }
 
-# count PATTERN: lines of the kernel's log; a case is indented, its suite is not.
+# count PATTERN: number of matching lines in the kernel log. Lines of cases are indented, lines of
+# suites are not.
 count() { grep -cE "$1" "$run/ktap" || true; }
 
 kernel=$("$SDP_TOP/scripts/kernels.sh" debug)
@@ -64,14 +66,14 @@ touch "$run/ktap"
 all=$(cat "$here"/test_*.c | grep -c '^TEST(')
 skipped=$(count '^    ok [0-9]+ .*# SKIP')
 passed=$(($(count '^    ok [0-9]+ ') - skipped))
-# What did not get its turn, because the kernel or the module gave up, has failed.
+# Cases that did not run, because the kernel or the module failed before them, count as failed.
 failed=$((all - passed - skipped))
 grep -E '^ok [0-9]+ sdp_|^# sdp_.*pass:' "$run/ktap" | sed 's/^/  /' || true
 if [ $failed != 0 ]; then
 	say "failed cases, as the kernel's log has them ($run/ktap):"
 	grep -E -B 12 '^    not ok ' "$run/ktap" >&2 || say "none is named; $all were expected"
 fi
-# A complaint of the kernel, or a VM that did not end well, is one more.
+# A warning of the kernel, or a VM that did not end regularly, counts as one more failure.
 if [ $status != 0 ]; then
 	failed=$((failed + 1))
 	say "the VM run ended with status $status; see $run"

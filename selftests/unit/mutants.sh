@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# mutants.sh DIRECTORY [NAME...]: do the simulators notice mistakes?
+# mutants.sh DIRECTORY [NAME...]: do the simulators and unit tests find planted mistakes?
 #
-# For each entry of mutants.list, a copy of the engine gets that mistake and is simulated:
-# at random (pair), then exhaustively (search). One of them has to fail. What only a hostile peer
-# would find is for a unit test to notice, and so is a mistake in the policy's rules. The product's source stays as it is; the copies are
-# made in DIRECTORY. Prints TAP.
+# For each entry of mutants.list, a copy of the engine gets that mistake. Then it is simulated, at
+# random (pair) and exhaustively (search), and one of the simulators has to fail. An entry can also
+# name the unit test that has to fail: for a mistake that shows only with a hostile peer, or one in
+# the policy's rules. The copies are made in DIRECTORY. With NAMEs only these entries run; with
+# EVERY=n in the environment only every n-th entry runs. Prints TAP.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,7 +18,7 @@ only=("$@")
 every=${EVERY:-1} entries=0
 cc=${CC:-gcc}
 flags=(-std=gnu11 -O1 -w)
-# Rings would have to be smaller in the engine, too, whose objects both simulators share here.
+# Without smaller rings, because both simulators share the engine's objects, with its limits, here.
 small=(-DSIM_MSGS=8 -DSIM_BYTES=112 -DSIM_SEGMENTS=4)
 ksft=$("$here/../../scripts/kernels.sh" source)/tools/testing/selftests
 engine=(wire credit resize srcavail_tx srcavail_rx sinkavail_rx sinkavail_tx piggyback mode ring conn
@@ -37,7 +38,7 @@ chosen() {
 	return 1
 }
 
-# objects FROM TO NAME...: compile sources of FROM into TO, with the engine's headers in $headers.
+# objects FROM TO NAME...: compile FROM/NAME.c to TO/NAME.o, with the engine's headers in $headers.
 objects() {
 	local from=$1 to=$2 name
 	shift 2
@@ -47,7 +48,7 @@ objects() {
 	done
 }
 
-# simulators DIRECTORY: the objects of both, but the engine's.
+# simulators DIRECTORY: compile both simulators, without the engine.
 simulators() {
 	local extra=() to=$1
 	mkdir -p "$to/pair" "$to/search"
@@ -56,8 +57,9 @@ simulators() {
 	objects "$here" "$to/search" search "${sim[@]}"
 }
 
-# build FILE: in $dir, with the objects of the right engine for all that FILE does not touch.
-# It is called as a condition, so no command that fails ends it by itself.
+# build FILE: build the test programs in $dir after a change of FILE. Objects that FILE does not
+# change are taken from the unchanged engine. The function is called as a condition, where `set -e`
+# has no effect, so it checks each command.
 build() {
 	local file=$1 base=$out/.base headers=$dir extra=() name list=()
 	if [[ $file == *.h ]]; then
@@ -78,12 +80,12 @@ build() {
 		"$cc" "$base"/search/*.o "${list[@]}" -o "$dir/search.run"
 }
 
-# found BY SECONDS COMMAND...: it fails, or works much longer than the right engine would. How long
-# that lasts on a busy machine says nothing.
+# found BY SECONDS COMMAND...: succeed if the command fails, or uses much more processor time than
+# with the unchanged engine. Elapsed time is no measure on a busy machine.
 found() {
 	local by=$1 seconds=$2
 	shift 2
-	# The limit of processor time also ends what the program has forked into a group of its own.
+	# The limit of processor time also ends children of the program in another process group.
 	! (ulimit -c 0 -t "$seconds" && exec timeout $((20 * seconds)) "$@") >"$dir/log" 2>&1 || return 1
 	why=$(sed -n 's/^# FAULT after [0-9]* steps: //p; s/^not ok [0-9]* //p' "$dir/log" |
 		head -n 1)
@@ -122,7 +124,7 @@ check() {
 	fi
 }
 
-# share WHICH OF: every OFth entry.
+# share WHICH OF: check every OF-th entry, beginning with number WHICH.
 share() {
 	local n=0 name judge file program
 	while IFS='|' read -r name judge file program; do
@@ -134,10 +136,10 @@ share() {
 	done <"$here/mutants.list"
 }
 
-# Engine and rules as they are, side by side like in each copy; the rules' ../proto is a link.
+# The unchanged engine and rules in one directory, like each copy. ../proto of the rules is a link.
 sources=$out/.sources
 mkdir -p "$out/.base" "$sources"
-cp "$proto"/*.[ch] "$policy"/glob.[ch] "$policy"/rules*.[ch] "$sources"
+cp "$proto"/*.[ch] "$policy"/glob.[ch] "$policy"/rules.h "$policy"/rules_*.[ch] "$sources"
 ln -sfn "$(realpath "$proto")" "$out/proto"
 headers=$sources extra=()
 simulators "$out/.base"

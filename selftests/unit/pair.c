@@ -5,10 +5,10 @@
  *	pair [--seed N] [--runs N] [--steps N] [--trace] [--outcome]
  *	     [--rings [--both SCHEME]]
  *
- * Every run has a seed of its own, which is printed when it fails: `pair --seed THAT
- * --runs 1` repeats it, --trace prints its steps. A run draws the sizes of both sides and
- * then steps; from time to time it changes how often each kind of step is drawn, so that
- * one side stops reading for a while, completions stay away, and so on.
+ * Every run has its own seed, which is printed when the run fails: `pair --seed THAT --runs 1`
+ * repeats it, and --trace prints its steps. A run draws the sizes of both sides and then the
+ * steps. At random times it changes how often each kind of step is drawn. So one side may stop
+ * reading for a while, completions may be late, and so on.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,14 +17,14 @@
 
 #include "sim.h"
 
-#define LAST_STEPS	40	/* shown of a failed run */
+#define LAST_STEPS	40	/* steps that are printed of a failed run */
 
 static struct sim sim, probe;
 static u64 rng_state, run_seed;
 static struct sim_step last[LAST_STEPS];
 static u64 n_last;
 static bool trace, rings;
-static u8 both = SDP_SCHEMES;	/* the one scheme of all runs, or any */
+static u8 both = SDP_SCHEMES;	/* the scheme of all runs, or SDP_SCHEMES for any */
 
 static u32 rnd(u32 n)
 {
@@ -71,7 +71,7 @@ static u32 draw_seq(void)
 	}
 }
 
-/* Either side's receives may grow, by a few bytes or to some pages; or they may not. */
+/* The receives of each side may grow by some bytes or up to SIM_BYTES, or have a fixed size. */
 static void draw_resize(struct sim_config *c)
 {
 	if (chance(40))
@@ -86,7 +86,7 @@ static void draw_resize(struct sim_config *c)
 	}
 }
 
-/* Of the runs with rings all nine pairs of schemes, small rings and large ones. */
+/* With --rings: any of the nine pairs of schemes, small rings and large ones. */
 static void draw_rings(struct sim_config *c)
 {
 	if (!rings)
@@ -98,11 +98,13 @@ static void draw_rings(struct sim_config *c)
 		if (both < SDP_SCHEMES)
 			c->scheme[i] = both;
 		c->lazy[i] = chance(20);
-		/* One more, for what is free to be told with it (credit.h). */
+		/*
+		 * One receive more, for the message that tells what was read to grant (credit.h).
+		 */
 		c->room[i]++;
 		c->split_level[i] = (u16)(1 + rnd(5));
 	}
-	/* No advertisements there (G4). */
+	/* G4: no RDMA mode is used when both sides are BY_NIC. */
 	if (c->scheme[0] != SDP_BY_NIC || c->scheme[1] != SDP_BY_NIC)
 		return;
 	for (u32 i = 0; i < 2; i++) {
@@ -169,11 +171,11 @@ static void draw_mood(struct mood *m)
 	m->total = 0;
 	m->left = 20 + rnd(1000);
 	for (u32 side = 0; side < 2; side++) {
-		/* A reader reads small for a while, then large. */
+		/* The reader uses small buffers in this mood. */
 		small = chance(40);
-		/* ... or one that posts buffers before anything comes, and cannot read maybe. */
+		/* The reader posts its buffers before data comes, or cannot read by RDMA. */
 		pipe = sim.cfg.buffers[side] && chance(60);
-		/* Somebody who writes little leaves time for buffers to be used. */
+		/* Few writes leave time for buffers to be used. */
 		quiet = sim.cfg.buffers[!side] && chance(50);
 		for (u32 k = 0; k < SIM_KINDS; k++) {
 			u16 w = usual[k];
@@ -203,7 +205,7 @@ static void draw_mood(struct mood *m)
 			m->total += w;
 		}
 	}
-	/* Never silence for ever: one kind of step always goes on. */
+	/* At least one kind of step always has a weight, so that there is something to draw. */
 	m->weight[0][SIM_LAND]++;
 	m->total++;
 }
@@ -224,7 +226,7 @@ static void draw_step(const struct mood *m, struct sim_step *step)
 	step->side = (u8)side;
 }
 
-/* A few bytes, or many, or more than one message holds at the moment. */
+/* A few bytes, many bytes, or more than the present size of one message. */
 static u16 draw_write(const struct sim_side *me)
 {
 	u32 most = sdp_engine_payload_max(&me->e);
@@ -234,7 +236,9 @@ static u16 draw_write(const struct sim_side *me)
 	return (u16)(most + 1 + rnd(2 * most));
 }
 
-/* Something large, or what would not be worth it; as much as fits goes along, or a little. */
+/*
+ * A large send, or one too small to be worth it. SrcAvail carries all that fits, or a part of it.
+ */
 static void draw_offer(struct sim_step *step)
 {
 	u32 most = sdp_engine_srcavail_inline_max(&sim.side[step->side].e), len;
@@ -245,7 +249,7 @@ static void draw_offer(struct sim_step *step)
 	step->arg2 = (u16)(chance(50) ? most : 1 + rnd(most));
 }
 
-/* How much of it: often all there is, often little. */
+/* Draw the amounts of a step: often all that is possible, often less. */
 static void draw_amount(struct sim_step *step)
 {
 	const struct sim_side *me = &sim.side[step->side];
@@ -308,7 +312,7 @@ static bool do_step(const struct sim_step *step)
 	return true;
 }
 
-/* Rare events, each tried from time to time. */
+/* Change the number of receives, in some runs only. */
 static void maybe_something_rare(u32 target_percent)
 {
 	struct sim_step step = { .kind = SIM_TARGET, .side = (u8)rnd(2) };
@@ -317,7 +321,7 @@ static void maybe_something_rare(u32 target_percent)
 		return;
 	step.arg = chance(50) ? PICK(2, 3, 4, 12) : (u16)(3 + rnd(62));
 	step.arg2 = chance(70) ? 0 : (u16)(1 + rnd(80));
-	/* The owner's room follows its target. */
+	/* The owner's memory for receives follows its target. */
 	sim.cfg.room[step.side] = max(sim.cfg.room[step.side], max(step.arg, 3) + rings);
 	do_step(&step);
 }
@@ -337,7 +341,7 @@ static void check_settles(void)
 	sim.steps += probe.steps - sim.steps;
 }
 
-/* Shut down in either order, with traffic in between, then everything must end. */
+/* Shut down in either order, with other steps in between. After that the connection must end. */
 static void finish(struct mood *m, bool abortive)
 {
 	struct sim_step step = { .kind = SIM_SHUTDOWN, .side = (u8)rnd(2) };
@@ -380,7 +384,7 @@ static void run(u32 max_steps)
 	struct mood mood;
 	u32 target_percent, misses = 0;
 
-	/* First of all: a run depends on its seed alone. */
+	/* First of all, so that a run depends on its seed alone. */
 	rng_state = run_seed;
 	n_last = 0;
 	target_percent = chance(30);

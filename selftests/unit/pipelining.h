@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of modes and of Pipelined share: a is the source, b the sink, whose reader posts
- * its buffers before anything is written.
+ * Fixtures of the mode and Pipelined tests: engine a is the source, engine b the sink.
+ *
+ * The reader of b supplies its buffers before anything is written.
  */
 #ifndef SDP_UNIT_PIPELINING_H
 #define SDP_UNIT_PIPELINING_H
@@ -23,7 +24,7 @@ static inline struct world *learners(TEST_CTX)
 	return joined(TEST_SELF, &learning, &learning);
 }
 
-/* ModeChange as a peer could send it: byte 0 of its header. */
+/* @to receives a ModeChange, as a peer could send it. @byte: byte 0 of its extended header. */
 static inline void change(struct world *w, struct sdp_engine *to, u8 byte)
 {
 	struct sdp_msg m = from_peer(to, SDP_MID_MODE_CHANGE, 0);
@@ -34,7 +35,7 @@ static inline void change(struct world *w, struct sdp_engine *to, u8 byte)
 	sdp_engine_posted(to, 1);
 }
 
-/* a advertises a large send, as it has to be done in its mode; b hears of it. */
+/* a sends a SrcAvail as its mode requires, and b receives it. */
 static inline void offer(TEST_CTX, struct world *w)
 {
 	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
@@ -42,7 +43,7 @@ static inline void offer(TEST_CTX, struct world *w)
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
 }
 
-/* ... and b reads all of it; @pipe: it would rather have had it written. */
+/* a sends a SrcAvail, and b reads all of it. @pipe: the answer has REQ_PIPE. */
 static inline void offer_read(TEST_CTX, struct world *w, bool pipe)
 {
 	struct sdp_region from;
@@ -56,7 +57,7 @@ static inline void offer_read(TEST_CTX, struct world *w, bool pipe)
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 }
 
-/* ... or wants it in messages. */
+/* a sends a SrcAvail, and b declines it. @pipe: the answer has REQ_PIPE. */
 static inline void offer_declined(TEST_CTX, struct world *w, bool pipe)
 {
 	offer(TEST_SELF, w);
@@ -67,14 +68,14 @@ static inline void offer_declined(TEST_CTX, struct world *w, bool pipe)
 	EXPECT_ACT(w, SDP_ACT_SRCAVAIL_OVER);
 }
 
-/* Both ends of a's half are in this mode. */
+/* Both ends of a's sending half are in this mode. */
 static inline void expect_mode(TEST_CTX, const struct world *w, u8 mode)
 {
 	EXPECT_EQ(mode, sdp_engine_tx_mode(&w->a));
 	EXPECT_EQ(mode, sdp_engine_rx_mode(&w->b));
 }
 
-/* Both ends of a's half are in Pipelined; credits are as at the beginning. */
+/* A connection with a's sending half in Pipelined at both ends, and all receives posted again. */
 static inline struct world *pipelined(TEST_CTX)
 {
 	struct world *w = learners(TEST_SELF);
@@ -87,7 +88,7 @@ static inline struct world *pipelined(TEST_CTX)
 	return w;
 }
 
-/* A reader posts a buffer; a does not know yet. Its id. */
+/* A reader of b supplies a buffer. SinkAvail is not sent yet. Returns the buffer's id. */
 static inline u32 post_buffer(TEST_CTX, struct world *w)
 {
 	u32 id = sdp_engine_sinkavail(&w->b, &buffer);
@@ -96,7 +97,7 @@ static inline u32 post_buffer(TEST_CTX, struct world *w)
 	return id;
 }
 
-/* ... and a does. */
+/* A reader of b supplies a buffer, and a receives the SinkAvail. Returns the buffer's id. */
 static inline u32 posted_buffer(TEST_CTX, struct world *w)
 {
 	u32 id = post_buffer(TEST_SELF, w);
@@ -105,7 +106,7 @@ static inline u32 posted_buffer(TEST_CTX, struct world *w)
 	return id;
 }
 
-/* a's owner writes so much into the oldest; b has not heard of it. */
+/* a writes @bytes into b's oldest buffer, and has not sent RdmaWrCompl yet. */
 static inline void write_bytes(TEST_CTX, struct world *w, u32 bytes)
 {
 	struct sdp_region to;
@@ -116,7 +117,7 @@ static inline void write_bytes(TEST_CTX, struct world *w, u32 bytes)
 	EXPECT_EQ(buffer.va, to.va);
 }
 
-/* The last event did this to these of our buffers, and nothing else. */
+/* The last event ended exactly @n buffers with SDP_ACT_SINKAVAIL_OVER, ids @first and up. */
 static inline void expect_over(TEST_CTX, const struct world *w, u32 n, u32 first)
 {
 	u32 i;
@@ -134,15 +135,13 @@ static inline void expect_over(TEST_CTX, const struct world *w, u32 n, u32 first
 		EXPECT_EQ(which, (w)->acts.list[0].id);				\
 	} while (0)
 
-/*
- * A message that is on its way: made by one engine now, received by the other one later.
- */
+/* A message in flight: sent by one engine now, received by the other one later. */
 struct flying {
 	u8 header[SDP_HEADER_MAX];
 	u32 bytes;
 };
 
-/* What an engine wants to send, with all the payload it may have. */
+/* @from sends the message that it has ready, which must be @mid, with all the payload allowed. */
 static inline struct flying launch(TEST_CTX, struct world *w, struct sdp_engine *from, u8 mid)
 {
 	struct flying f;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of resize share: two engines whose receives may grow, and what they say to
- * each other on the way.
+ * Fixtures of the resize tests: two engines whose receives may grow.
+ *
+ * The helpers pass the messages of a resize from one engine to the other.
  */
 #ifndef SDP_UNIT_RESIZING_H
 #define SDP_UNIT_RESIZING_H
@@ -38,13 +39,13 @@ static inline struct world *joined(TEST_CTX, const struct sdp_engine_config *a,
 	return w;
 }
 
-/* What an engine would send if the application has nothing; 0 for nothing. */
+/* MID that an engine sends if the application has nothing to send; 0 for none. */
 static inline u8 offered(struct world *w, const struct sdp_engine *e)
 {
 	return sdp_engine_next(e, &nothing, &w->tx) == SDP_NEXT_SEND ? w->tx.mid : 0;
 }
 
-/* From one engine to the other; the receive is gone for good. */
+/* @from sends a message to @to. The receive that it uses is not posted again. */
 static inline void use_up(struct world *w, struct sdp_engine *from, struct sdp_engine *to, u8 mid,
 			  u32 payload)
 {
@@ -53,7 +54,10 @@ static inline void use_up(struct world *w, struct sdp_engine *from, struct sdp_e
 	receive_bytes(w, to, w->buf, bytes);
 }
 
-/* What one engine wants to say arrives, its receive is posted again; the size in it. */
+/*
+ * @from sends the message that it has ready, which must be @mid. @to receives it and posts its
+ * receive again. Returns the size in the message.
+ */
 static inline u32 say(TEST_CTX, struct world *w, struct sdp_engine *from, struct sdp_engine *to,
 		      u8 mid)
 {
@@ -71,7 +75,7 @@ static inline void split(struct sdp_engine *e, u32 n, u32 bytes)
 		sdp_engine_split(e, bytes);
 }
 
-/* A message of resize that a peer could send. */
+/* @to receives a message about sizes, as a peer could send it. */
 static inline void foreign(struct world *w, struct sdp_engine *to, u8 mid, u32 size)
 {
 	struct sdp_msg m = from_peer(to, mid, 0);
@@ -81,7 +85,7 @@ static inline void foreign(struct world *w, struct sdp_engine *to, u8 mid, u32 s
 	sdp_engine_posted(to, 1);
 }
 
-/* @from has asked for receives of a write of @bytes; what was posted before is still there. */
+/* @from asks for receives that hold a write of @bytes. The older receives of @to stay posted. */
 static inline void ask(TEST_CTX, struct world *w, struct sdp_engine *from, struct sdp_engine *to,
 		       u32 bytes)
 {
@@ -89,7 +93,7 @@ static inline void ask(TEST_CTX, struct world *w, struct sdp_engine *from, struc
 	say(TEST_SELF, w, from, to, SDP_MID_CHRCVBUF);
 }
 
-/* The receives that were posted before a request, one of them used up by it. */
+/* Use up the receives that were posted before a request. The request itself has used one. */
 static inline void use_up_old(struct world *w, struct sdp_engine *from, struct sdp_engine *to)
 {
 	u32 i;
@@ -98,7 +102,7 @@ static inline void use_up_old(struct world *w, struct sdp_engine *from, struct s
 		pass(w, from, to, SDP_MID_DATA, 0);
 }
 
-/* A connection on which a may send larger messages, of up to @bytes. */
+/* A connection on which a may send messages with up to @bytes of payload. */
 static inline struct world *grown(TEST_CTX, u32 bytes)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -110,7 +114,7 @@ static inline struct world *grown(TEST_CTX, u32 bytes)
 	return w;
 }
 
-/* ... and it was idle, so a asks for the first size, and b hears it. */
+/* Such a connection after a time without data: a asks for the first size, and b receives that. */
 static inline struct world *shrinking(TEST_CTX)
 {
 	struct world *w = grown(TEST_SELF, 5000);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every schedule of small pairs: from each state that can be reached, every step is tried.
+ * Exhaustive search of small pairs: every step from every reachable state is tried.
  *
  *	search [--deep] [--outcome] [--no-rings] [--max-states N] [SCENARIO]
  *
- * Segments of two bytes and a few receives make the states few. sim_key() names a state
- * without regard to how much went through, so a scenario in which the applications write
- * for ever still ends, and what is found holds for streams of any length. Besides what
- * the judge sees in every step, each state is asked: if now only one side reads, or the
- * other, or both, does everything get there?
+ * Segments of two bytes and few receives keep the number of states small. sim_key() identifies a
+ * state without regard to the number of bytes transferred. So a scenario in which the applications
+ * never stop writing has an end, and its result holds for streams of any length. The judge checks
+ * each step. In addition, each state is settled with a reader at either side and at both: all data
+ * for a reader must arrive.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,43 +18,43 @@
 #include "sim.h"
 
 #define SEGMENT		2
-#define RING_STATES	500000	/* of a scenario with rings, at most: there are millions */
-#define STACK_MAX	(4ULL << 30)	/* bytes of the path that is being looked at */
-#define STEPS_MAX	32	/* that can be tried in one state */
+#define RING_STATES	500000	/* most states of a scenario with rings, which has millions */
+#define STACK_MAX	(4ULL << 30)	/* bytes for the frames of the present path */
+#define STEPS_MAX	32	/* most steps that can be tried in one state */
 
-/* What else may happen in a scenario. */
-#define WITH_MORE	1	/* MSG_MORE */
+/* Flags of a scenario: additional steps and settings. */
+#define WITH_MORE	1	/* writes with MSG_MORE */
 #define WITH_CLOSE	2	/* shutdown on both sides */
-#define WITH_TARGET	4	/* side 1 goes from 3 receives to 4, and back */
+#define WITH_TARGET	4	/* side 1 changes between 3 and 4 receives */
 #define WITH_ABORT	8
 #define ONE_WAY		16	/* only side 0 writes */
-#define WITH_LATE_POST	32	/* receives are posted late and one by one */
-#define WITH_RESIZE	64	/* receives may grow, and larger writes ask for that */
-#define WITH_SHRINK	128	/* ... and are given back when nothing is unsent */
-#define WITH_REFUSE	256	/* ... or there is no memory for them, once */
-#define WITH_PROMPT	512	/* first of all complete, read and post what there is */
-#define DEEP		1024	/* takes long */
-#define WITH_ADVERT	2048	/* side 0 advertises, instead of writing; what comes of it */
-#define BOTH_ADVERTISE	4096	/* ... and side 1, too */
-#define WITH_LATE	8192	/* ... which answers cancels that it need not answer */
-#define WITH_MODES	16384	/* ... and has large buffers, and is known to read small */
-#define WITH_BUFFERS	32768	/* side 1 posts buffers, side 0 writes into them or sends */
-#define WITH_TWO	65536	/* ... two at once */
-#define WITH_UNBUFFER	131072	/* ... and takes them back */
-#define WITH_WANT	262144	/* they are not in Pipelined yet; how they get there */
-#define BOTH_POST	524288	/* ... and the other way round */
-#define WITH_RDMA	(1 << 20)	/* rings of a few messages, by rdma */
-#define WITH_NIC	(1 << 21)	/* ... by nic: of side 0, and of side 1 unless WITH_RDMA */
-#define WITH_CREDIT	(1 << 22)	/* ... and by credit the other way round */
-#define WITH_UNREAD	(1 << 23)	/* WITH_PROMPT, but for reading */
+#define WITH_LATE_POST	32	/* receives are posted late and one at a time */
+#define WITH_RESIZE	64	/* receives may grow, and large writes ask for that */
+#define WITH_SHRINK	128	/* with WITH_RESIZE: small receives again; with rings: give back */
+#define WITH_REFUSE	256	/* memory for larger receives, or for a ring, may be refused */
+#define WITH_PROMPT	512	/* complete, read and post before any other step */
+#define DEEP		1024	/* takes long, only with --deep */
+#define WITH_ADVERT	2048	/* side 0 sends SrcAvails instead of writing Data */
+#define BOTH_ADVERTISE	4096	/* with WITH_ADVERT: side 1 sends SrcAvails, too */
+#define WITH_LATE	8192	/* SendSm also answers cancels that need no answer */
+#define WITH_MODES	16384	/* modes change after one transfer, and a reader may be large */
+#define WITH_BUFFERS	32768	/* side 1 advertises buffers; side 0 writes into them or sends */
+#define WITH_TWO	65536	/* with WITH_BUFFERS: two buffers at once */
+#define WITH_UNBUFFER	131072	/* with WITH_BUFFERS: buffers may be cancelled */
+#define WITH_WANT	262144	/* with WITH_BUFFERS: start in Combined, learn Pipelined */
+#define BOTH_POST	524288	/* with WITH_BUFFERS: both sides advertise buffers */
+#define WITH_RDMA	(1 << 20)	/* rings of a few messages, by RDMA */
+#define WITH_NIC	(1 << 21)	/* rings by NIC: side 0, and side 1 unless WITH_RDMA */
+#define WITH_CREDIT	(1 << 22)	/* with rings: side 1 sends by credit */
+#define WITH_UNREAD	(1 << 23)	/* WITH_PROMPT without the reads */
 #define WITH_RINGS	(WITH_RDMA | WITH_NIC)
 
-/* A write fills one message of the larger size or two of the smaller one: few states. */
+/* A write fills one message of the larger size or two of the smaller one, for few states. */
 #define SIZE_SMALL	SDP_RECV_SIZE_MIN
 #define WRITE_LARGE	(2 * (SIZE_SMALL - SDP_BSDH_LEN))
 #define SIZE_LARGE	(SDP_BSDH_LEN + WRITE_LARGE)
 
-/* What is advertised, and goes along: leaves two bytes, to be read at once or one by one. */
+/* Size of a SrcAvail and its inlined bytes. The other two bytes are read at once or one by one. */
 #define ADVERT_LEN	3
 #define ADVERT_INLINED	1
 
@@ -176,7 +176,7 @@ static const struct scenario scenarios[] = {
 	{ "rings by nic, given back or refused, both ways",
 	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1,
 	  WITH_NIC | WITH_SHRINK | WITH_REFUSE | WITH_PROMPT },
-	/* From here on only with --deep. */
+	/* The scenarios below run only with --deep. */
 	{ "both ways, 3 and 4 receives",
 	  { 3, 4 }, { 0, 9 }, { 3, 2 }, { 2, 1 }, 1, DEEP },
 	{ "both ways, 3 and 3 receives, more slots",
@@ -195,7 +195,7 @@ static const struct scenario scenarios[] = {
 	  { 3, 3 }, { 0, 0 }, { 3, 3 }, { 1, 1 }, 1, DEEP | WITH_MORE | WITH_CLOSE },
 };
 
-/* A state on the path that is being looked at, and the steps still to be tried in it. */
+/* A state on the present path, and the steps to try in it. */
 struct frame {
 	struct sim sim;
 	struct sim_step steps[STEPS_MAX];
@@ -205,7 +205,7 @@ struct frame {
 
 static struct frame *stack;
 static u32 depth, room;
-static u64 *seen;	/* open hashing; 0 is a free place */
+static u64 *seen;	/* hash table with open addressing; 0 is a free slot */
 static u64 seen_n, seen_size;
 
 static void on_fault(const struct sim *s)
@@ -287,7 +287,7 @@ static void offer_count(struct frame *f, u8 kind, u8 side, u32 all)
 		offer(f, kind, side, all, false);
 }
 
-/* Of a side that advertises. */
+/* Steps of a side that sends SrcAvails. */
 static void offer_advert(struct frame *f, u8 side)
 {
 	struct sim_step step = {
@@ -299,7 +299,7 @@ static void offer_advert(struct frame *f, u8 side)
 	offer(f, SIM_WITHDRAW, side, 0, false);
 }
 
-/* Of the side that may read. */
+/* Steps of a side that receives SrcAvails. */
 static void offer_reads(struct frame *f, u8 side)
 {
 	struct sim_offered *of = &f->sim.side[side].of;
@@ -314,7 +314,7 @@ static void offer_reads(struct frame *f, u8 side)
 		offer(f, SIM_LARGE, side, 0, false);
 }
 
-/* Of readers that post buffers, and those who write to them. */
+/* Steps of a reader that advertises buffers, and of the writer that uses them. */
 static void offer_buffers(struct frame *f, u8 side, u32 with)
 {
 	if (side || with & BOTH_POST) {
@@ -373,7 +373,7 @@ static void offer_application(struct frame *f, u8 side, u32 with)
 		offer(f, SIM_ABORT, side, 0, false);
 }
 
-/* Only what is of no account in the scenario, if there is something of the kind. */
+/* Only the steps whose moment does not matter in the scenario, if there are any. */
 static bool offer_prompt(struct frame *f, u32 with)
 {
 	for (u8 side = 0; side < 2; side++) {
@@ -461,7 +461,7 @@ static void start(const struct scenario *sc)
 		cfg.threshold[i] = sc->threshold[i];
 		cfg.first[i] = sc->first[i];
 		cfg.room[i] = sc->with & WITH_TARGET && i == 1 ? 4 : sc->target[i];
-		/* One more for a cancel. */
+		/* One receive more, for a cancel to grant (credit.h). */
 		cfg.room[i] += !!(sc->with & WITH_UNBUFFER);
 		cfg.slots[i] = sc->slots[i];
 		cfg.segment[i] = sc->with & WITH_RESIZE ? 0 : SEGMENT;
@@ -491,7 +491,7 @@ static void start(const struct scenario *sc)
 	offer_all(&stack[0], sc->with);
 }
 
-/* Depth first, with a stack of our own: a path can be as long as there are states. */
+/* Depth first with an explicit stack, because a path can be as long as the number of states. */
 static u64 search(const struct scenario *sc, u64 max_states)
 {
 	u64 steps = 0, next_report = 1000000;

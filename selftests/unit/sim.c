@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pair simulator: owners, transport and application around two engines. See sim.h.
+ * Pair simulator: the transport, the owners and the applications around two engines.
+ *
+ * See sim.h.
  */
 #include "judge.h"
 
@@ -43,7 +45,7 @@ static void deliver(struct sim *s, u32 side, const u8 *bytes, u32 len, u32 in_ri
 	me->unread_n++;
 }
 
-/* Carry out what the engine asked for; @message is the one received, if it was that. */
+/* Carry out the actions of an event. @message: the received message, if there was one. */
 static void carry_out(struct sim *s, u32 side, const struct sdp_actions *acts,
 		      const struct sim_wire_msg *message)
 {
@@ -178,7 +180,7 @@ static struct sdp_tx_view tx_view(const struct sim *s, u32 side)
 	return view;
 }
 
-/* The owner's loop after every event. */
+/* The owner's send loop, which runs after every event. */
 static void pump(struct sim *s, u32 side)
 {
 	struct sim_side *me = &s->side[side];
@@ -210,7 +212,10 @@ u16 sim_can_post(const struct sim *s, u32 side)
 	u32 used = me->t.posted + me->unread_plain, room = s->cfg.room[side];
 	u32 held = me->t.posted + me->unread_n;
 
-	/* One in any case, on which no data comes; but by NIC it could, and nobody waits for it. */
+	/*
+	 * Without free memory one receive may still be posted, because no data uses the last
+	 * credit (D5). Not by NIC, where data needs no credit.
+	 */
 	if (used >= room || held >= SIM_MSGS)
 		return !me->t.posted && s->cfg.ring_max[side] && !sim_by_nic(s) &&
 		       sdp_engine_receives_wanted(&me->e);
@@ -330,7 +335,7 @@ void sim_target(struct sim *s, u32 side, u16 target, u16 threshold)
 	t->threshold_min = min(t->threshold_min, t->threshold);
 }
 
-/* Nobody can write meanwhile, for the owner keeps its lock. */
+/* The owner keeps its lock throughout, so no write can come in between. */
 static void shrink(struct sim *s, u32 side)
 {
 	struct sim_side *me = &s->side[side];
@@ -391,7 +396,7 @@ bool sim_may(const struct sim *s, const struct sim_step *step)
 				       sim_may_buffer(s, step, open);
 }
 
-/* Let a step happen, then let its side send. */
+/* Carry out a step, then let its side send. */
 void sim_do(struct sim *s, const struct sim_step *step)
 {
 	struct sim_side *me = &s->side[step->side];
@@ -481,7 +486,7 @@ static bool try_step(struct sim *s, u8 kind, u8 side, u16 arg)
 	return true;
 }
 
-/* A read that has begun comes to its end; the others are made, or what is left is declined. */
+/* End the RDMA read in flight. Then read the rest of the SrcAvail, write into it or decline it. */
 static bool settle_advert(struct sim *s, u8 side, bool reads)
 {
 	struct sim_offered *of = &s->side[side].of;
@@ -502,7 +507,7 @@ static bool settle_advert(struct sim *s, u8 side, bool reads)
 	return moved;
 }
 
-/* What the transport and the owner of one side would get done sooner or later. */
+/* One round of everything that transport, owner and application of @side do sooner or later. */
 static bool settle_side(struct sim *s, u8 side, bool reads)
 {
 	struct sim_side *me = &s->side[side];
@@ -526,15 +531,15 @@ static bool settle_side(struct sim *s, u8 side, bool reads)
 	return moved;
 }
 
-/* What is unsent at most, message by message with an answer to each, and much more. */
+/* Far more rounds than all unsent bytes need with one message, and its answer, per round. */
 #define ROUNDS_MAX	20000
 
 /**
  * sim_settle() - let everything happen that must happen in the end
  * @s: simulation
- * @readers: bit set of the sides whose application reads
+ * @readers: set of bits, one for each side whose application reads
  *
- * Then nothing written to a reader may be left.
+ * After that, all data for a reader must have arrived.
  */
 void sim_settle(struct sim *s, u32 readers)
 {
@@ -550,14 +555,14 @@ void sim_settle(struct sim *s, u32 readers)
 	judge_settled(s, readers);
 }
 
-/* More than receives can be posted, for both sides, one after the other. */
+/* More messages than receives can be posted, for both sides one after the other. */
 #define TRAFFIC_MAX	(4 * SIM_MSGS)
 
 /**
- * sim_traffic() - let those who wait for the answer to a request go on sending
+ * sim_traffic() - let each side that waits for a ChRcvBufAck send more data
  * @s: simulation that has settled with both applications reading
  *
- * Then the answer must come, because smaller receives are used up (E2).
+ * The data uses up the smaller receives, so the answer must come (E2).
  */
 void sim_traffic(struct sim *s)
 {
@@ -576,14 +581,14 @@ void sim_traffic(struct sim *s)
 	} while (moved);
 }
 
-/* How a reader takes what is written. */
+/* How a reader takes large writes. */
 enum taste {
 	READS_SMALL,
 	READS_LARGE,
 	POSTS_FIRST,
 };
 
-/* C2: @side writes much at once, @n times; the other side takes it in the same way each time. */
+/* C2: @side writes @n large sends. The reader takes each of them in the same way. */
 static void learn(struct sim *s, u8 side, u32 n, enum taste taste)
 {
 	struct sim_step offer = { .kind = SIM_OFFER, .side = side, .arg = 3, .arg2 = 1 };
@@ -606,8 +611,9 @@ static bool mode_is(const struct sim *s, u8 side, u8 mode)
 }
 
 /*
- * A buffer is posted and known, then something is written: large, or small. One that is kept for a
- * request is told, and used up, when something large is offered; the next one is not kept (C6, C8).
+ * The reader supplies a buffer, and @side learns of it. Then @side writes @bytes, large or small.
+ * If SinkAvail waits for a request (C6), a SrcAvail makes it go and uses it up (C8). The next
+ * SinkAvail does not wait.
  */
 static void write_into(struct sim *s, u8 side, u8 kind, u16 bytes)
 {
@@ -626,7 +632,10 @@ static void write_into(struct sim *s, u8 side, u8 kind, u16 bytes)
 	sim_settle(s, 3);
 }
 
-/* C5: the reader posts first, and so it is written to; until what is written is small. */
+/*
+ * C5: large writes to a reader that supplies its buffer first lead to Pipelined. Small writes lead
+ * back to Combined.
+ */
 static void learn_pipelined(struct sim *s, u8 side, u32 after)
 {
 	learn(s, side, after, POSTS_FIRST);
@@ -643,11 +652,12 @@ static void learn_pipelined(struct sim *s, u8 side, u32 after)
 }
 
 /**
- * sim_learn() - does either half follow what its reader does? (C2, C3, C5)
+ * sim_learn() - check that the mode of each half follows its reader (C2, C3, C5)
  * @s: simulation that has settled with both applications reading
  *
- * So many large writes to one who reads small lead to Buffered, one large buffer back; and then
- * a write is taken as it was meant. So many to one who posts buffers first lead to Pipelined.
+ * Enough large writes to a small reader lead to Buffered, and one large buffer leads back to
+ * Combined, where the next large write is read by RDMA. Enough large writes to a reader that
+ * supplies its buffers first lead to Pipelined.
  */
 void sim_learn(struct sim *s)
 {
@@ -657,7 +667,7 @@ void sim_learn(struct sim *s)
 
 		if (!after || !s->cfg.adverts[side] || me->shutdown || !me->established)
 			continue;
-		/* Who reads small has no buffers out; and one more to leave Pipelined first. */
+		/* A small reader has no buffers out. One more write first ends Pipelined. */
 		try_step(s, SIM_UNBUFFER, !side, 0);
 		sim_settle(s, 3);
 		learn(s, side, after + 1, READS_SMALL);
@@ -676,7 +686,7 @@ void sim_learn(struct sim *s)
 }
 
 /**
- * sim_copy() - copy a simulation, without the messages that are not on the way any more
+ * sim_copy() - copy a simulation, without the messages that have already arrived
  * @to: the copy
  * @from: the original
  */
@@ -701,7 +711,7 @@ bool sim_all_over(const struct sim *s)
 	return (s->side[0].ended || s->side[0].failed) && (s->side[1].ended || s->side[1].failed);
 }
 
-/* Start the sequence numbers of a fresh connection elsewhere than at 0. */
+/* Start the sequence numbers of a new connection at another value than 0. */
 static void shift(struct sdp_engine *e, u32 own, u32 peers)
 {
 	e->credit.tx_seq += own;
@@ -739,8 +749,8 @@ static void hello(struct sim *s)
 }
 
 /**
- * sim_start() - two engines, connected as far as the connecting side can tell
- * @s: to fill
+ * sim_start() - set up two engines, connected from the connecting side's view
+ * @s: simulation to fill in
  * @cfg: sizes and counts
  */
 void sim_start(struct sim *s, const struct sim_config *cfg)

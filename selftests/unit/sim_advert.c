@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pair simulator: owners that advertise large sends, and owners that read them. The memory
- * of a side is its stream: address SIM_VA plus an offset in it holds the byte that stands
- * there.
+ * Pair simulator: owners that send SrcAvails, and owners that read them.
+ *
+ * The memory of a side is its stream: address SIM_VA plus an offset holds the byte at that offset.
  */
 #include "judge.h"
 
-/* B2: so many bytes are written, but advertised instead of queued; the first ones go along. */
+/*
+ * B2: a write of @len bytes is advertised instead of queued. SrcAvail carries the first @inlined
+ * bytes.
+ */
 void sim_offer(struct sim *s, u32 side, u32 len, u32 inlined)
 {
 	struct sim_side *me = &s->side[side];
@@ -25,7 +28,7 @@ void sim_offer(struct sim *s, u32 side, u32 len, u32 inlined)
 	sdp_engine_srcavail(&me->e, &region, inlined);
 }
 
-/* The application has waited for long; what nobody knows of has not been written, then. */
+/* The writer has waited for long. If the SrcAvail has not been sent, nothing has been written. */
 void sim_withdraw(struct sim *s, u32 side)
 {
 	struct sim_side *me = &s->side[side];
@@ -38,7 +41,7 @@ void sim_withdraw(struct sim *s, u32 side)
 	me->written -= me->ad.len;
 }
 
-/* It is over: no access from now on, and the rest goes as data, before what was written since. */
+/* The SrcAvail is over: the peer's access ends, and the rest goes as data before later writes. */
 void sim_offer_over(struct sim *s, u32 side, u32 taken)
 {
 	struct sim_side *me = &s->side[side];
@@ -46,7 +49,7 @@ void sim_offer_over(struct sim *s, u32 side, u32 taken)
 
 	judge_offer_over(s, side, taken);
 	ad->offered = false;
-	/* C8: nobody has heard of it, so it is as if it had not been written. */
+	/* C8: the SrcAvail was not sent, so nothing has been written. */
 	if (!ad->out) {
 		me->written -= ad->len;
 		return;
@@ -57,7 +60,7 @@ void sim_offer_over(struct sim *s, u32 side, u32 taken)
 	sim_put_rest(s, side);
 }
 
-/* B4: the application has room for so many bytes, and has read what came before them. */
+/* B4: the application has read all earlier data and has a buffer of @bytes. */
 void sim_rdma_begin(struct sim *s, u32 side, u32 bytes)
 {
 	struct sim_offered *of = &s->side[side].of;
@@ -76,7 +79,7 @@ void sim_rdma_move(struct sim *s, u32 side, u32 bytes)
 	s->side[side].of.moved += bytes;
 }
 
-/* A read that fails has moved nothing; its owner would like to have the rest as data then. */
+/* A failed read has moved nothing. The owner then declines the rest. */
 void sim_rdma_end(struct sim *s, u32 side, bool ok)
 {
 	struct sim_side *me = &s->side[side];
@@ -95,14 +98,14 @@ void sim_rdma_end(struct sim *s, u32 side, bool ok)
 		sim_decline(s, side);
 }
 
-/* B3, C9: the application has no room, or has not had any for long. */
+/* B3, C9: the application has no buffer, or has had none for long. */
 void sim_decline(struct sim *s, u32 side)
 {
 	s->side[side].of.declined = true;
 	sdp_engine_srcavail_decline(&s->side[side].e);
 }
 
-/* wire 8: other implementations send SendSm, though there is nothing left to be sent. */
+/* Wire section 8: other implementations send SendSm although nothing is left to be sent. */
 void sim_late(struct sim *s, u32 side)
 {
 	const struct sdp_tx_msg tx = { .mid = SDP_MID_SENDSM };
@@ -120,7 +123,7 @@ static bool may_be_late(const struct sim *s, u32 side)
 	       me->t.sent - me->completed < s->cfg.slots[side] && !s->link_down;
 }
 
-/* May this step, one of those above, happen now? @open: the connection is. */
+/* May this SrcAvail step happen now? @open: the connection is established and has not ended. */
 bool sim_may_advert(const struct sim *s, const struct sim_step *step, bool open)
 {
 	const struct sim_side *me = &s->side[step->side];
@@ -151,7 +154,7 @@ bool sim_may_advert(const struct sim *s, const struct sim_step *step, bool open)
 	return false;
 }
 
-/* Let it happen. SIM_RDMA_END: arg says that the read fails. */
+/* Carry out a SrcAvail step. The arg of SIM_RDMA_END says that the read fails. */
 void sim_do_advert(struct sim *s, const struct sim_step *step)
 {
 	switch (step->kind) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pair simulator: readers that post buffers, and writers that write into them (Pipelined).
+ * Pair simulator: readers that send SinkAvails, and writers that use them (Pipelined).
  *
- * A write is given to the RDMA hardware, and done before the next message of the queue pair lands,
- * or earlier: then SIM_PUT_MOVE is drawn.
+ * An RDMA write is queued to the hardware. The hardware does it at SIM_PUT_MOVE, but at the latest
+ * before the next message of the queue pair lands.
  */
 #include "judge.h"
 
-/* The address of a buffer, made of its key so that none is like another. */
+/* Address of a buffer, made from its key so that no two buffers overlap. */
 static u64 buffer_va(u32 key)
 {
 	return 0x550000000000ULL + ((u64)key << 24);
 }
 
-/* Begin where much has been learnt already. */
+/* Begin with the modes of a connection that has learnt them. */
 void sim_buffer_init(struct sim *s)
 {
 	for (u32 i = 0; i < 2; i++) {
@@ -24,7 +24,7 @@ void sim_buffer_init(struct sim *s)
 	}
 }
 
-/* C5: a reader posts a buffer of so many bytes more than are needed. */
+/* C5: a reader supplies a buffer of @more bytes over the minimum. */
 static void post_buffer(struct sim *s, u32 side, u32 more)
 {
 	struct sim_side *me = &s->side[side];
@@ -72,7 +72,7 @@ void sim_buffer_over(struct sim *s, u32 side, u32 id)
 	remove_buffer(bu, at);
 }
 
-/* B4: the reader has these bytes, in their place in the stream. */
+/* B4: the bytes are in the reader's buffer, at their position in the stream. */
 void sim_buffer_written(struct sim *s, u32 side, const struct sdp_action *a)
 {
 	struct sim_side *me = &s->side[side];
@@ -88,7 +88,7 @@ void sim_buffer_written(struct sim *s, u32 side, const struct sdp_action *a)
 	remove_buffer(&me->bu, at);
 }
 
-/* B4: so many bytes that are taken from the stream now. */
+/* B4: write the next @bytes of the stream into the peer's oldest buffer. */
 static void put(struct sim *s, u32 side, u32 bytes)
 {
 	struct sim_side *me = &s->side[side];
@@ -107,7 +107,7 @@ static void put(struct sim *s, u32 side, u32 bytes)
 	me->taken += bytes;
 }
 
-/* C8: a large send whose advertisement was overtaken by a buffer goes there. */
+/* C8: a SinkAvail has won over our SrcAvail, so the large send is written into that buffer. */
 void sim_put_rest(struct sim *s, u32 side)
 {
 	struct sim_side *me = &s->side[side];
@@ -129,7 +129,7 @@ static void put_moves(struct sim *s, u32 side)
 	memmove(pl->put, pl->put + 1, pl->puts * sizeof(pl->put[0]));
 }
 
-/* The oldest message lands: writes before it have been done. */
+/* The oldest message lands, so the hardware has done all writes before it. */
 void sim_puts_land(struct sim *s, u32 side)
 {
 	while (s->side[side].pl.puts && s->side[side].pl.put[0].behind <= s->side[side].landed)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pair simulator: owners that make rings for the peer's data, hold messages in them, and read
- * these. The memory itself is not modelled: who knows which bytes of a ring are unread knows
- * whether anything is written over (judge_ring.c).
+ * Pair simulator: owners that make rings for the peer's data, and read from them.
+ *
+ * The memory itself is not simulated. The judge knows which bytes of a ring are unread, and so
+ * whether a write overwrites any (judge_ring.c).
  */
 #include "judge.h"
 
@@ -10,25 +11,25 @@ static u8 scheme_of(const struct sim *s, u32 side)
 {
 	if (!s->cfg.ring_max[0] || !s->cfg.ring_max[1])
 		return SDP_BY_CREDIT;
-	/* G6: the adapters hold back only if both wish for that. */
+	/* G6: BY_NIC needs the wish of both ends. */
 	if (s->cfg.scheme[side] == SDP_BY_NIC && s->cfg.scheme[!side] != SDP_BY_NIC)
 		return SDP_BY_RDMA;
 	return s->cfg.scheme[side];
 }
 
-/* Do the adapters hold back what finds no receive? */
+/* Do both directions use BY_NIC? */
 bool sim_by_nic(const struct sim *s)
 {
 	return scheme_of(s, 0) == SDP_BY_NIC;
 }
 
-/* Is the data of @side written where it has been told that there is room? */
+/* Does data of @side use BY_RDMA? */
 bool sim_by_rdma(const struct sim *s, u32 side)
 {
 	return scheme_of(s, side) == SDP_BY_RDMA;
 }
 
-/* G4: a receive stands for a window of the ring, and one window more is free. */
+/* G4: each posted receive stands for a window of the ring, and one window more stays free. */
 u16 sim_receives(const struct sim *s, u32 side, u16 wish)
 {
 	u32 window = min(s->cfg.window[0], s->cfg.window[1]);
@@ -51,7 +52,7 @@ bool sim_may_ring(const struct sim *s, const struct sim_step *step, bool open)
 	return false;
 }
 
-/* The ring that the peer has asked for, a smaller one, or none. */
+/* Make the ring that the peer has asked for, a smaller one, or none. */
 static void make(struct sim *s, u32 side, u32 smaller)
 {
 	struct sim_side *me = &s->side[side];
@@ -82,7 +83,7 @@ void sim_do_ring(struct sim *s, const struct sim_step *step)
 		sdp_engine_ring_leave(&s->side[step->side].e);
 }
 
-/* What is unread of a ring that is over keeps its memory, and holds nothing of the next one. */
+/* An old ring ends. Unread messages keep its memory, and count like messages in receives. */
 void sim_rings_over(struct sim *s, u32 side, u32 left)
 {
 	struct sim_side *me = &s->side[side];
@@ -113,14 +114,16 @@ static struct sim_home *home_of(struct sim *s, u32 side, u32 key)
 	return &ri->next;
 }
 
-/* The hardware of @side has written its oldest message, if it is one for a ring. */
+/* The hardware of @side has written its oldest message, into a ring if it is one for a ring. */
 void sim_ring_written(struct sim *s, u32 side, const struct sim_wire_msg *m)
 {
 	if (m->to.rkey)
 		home_of(s, !side, m->to.rkey)->landed += m->len;
 }
 
-/* It is handed in: where does the engine think that it lies? Returns whether it has to act. */
+/*
+ * The message is received. Check where the engine expects it. Returns true when there are actions.
+ */
 bool sim_ring_place(struct sim *s, u32 side, const struct sim_wire_msg *m,
 		    struct sdp_actions *acts)
 {
@@ -138,7 +141,7 @@ bool sim_ring_place(struct sim *s, u32 side, const struct sim_wire_msg *m,
 	return acts->n;
 }
 
-/* The reader is past @bytes of the oldest message, or past all of it. */
+/* The reader has read @bytes of the oldest message, or the rest of it (@all). */
 void sim_ring_read(struct sim *s, u32 side, u32 bytes, bool all)
 {
 	struct sim_side *me = &s->side[side];
@@ -150,7 +153,7 @@ void sim_ring_read(struct sim *s, u32 side, u32 bytes, bool all)
 		return;
 	}
 	*held -= (u16)n;
-	/* What is not payload is given back last, so it never looks like one in a receive. */
+	/* The header's bytes are freed last, so the ring always holds some of an unread message. */
 	if (!all && !*held)
 		fault(s, "%u: payload and nothing else in a ring", side);
 	me->ri.cur.read += n;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A simulation as text, for people, and as a number, for the search.
+ * Pair simulator: its state as text, and as a key for the search.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -119,8 +119,9 @@ static u64 mix(u64 h, u64 v)
 }
 
 /*
- * By NIC nobody cares how far beyond what was granted, nor how old what was last heard, if it is
- * older than all that is on its way.
+ * Distance of two sequence numbers, for the key. By NIC it does not matter how far a sender is
+ * beyond its grant, nor how old the last acknowledgement is, once it is older than all messages in
+ * flight.
  */
 static u32 near(const struct sdp_engine *e, u32 from, u32 to)
 {
@@ -176,7 +177,7 @@ static u64 key_adverts(u64 h, const struct sim_side *me)
 	const struct sim_advert *ad = &me->ad;
 	const struct sim_offered *of = &me->of;
 
-	/* Of what is over only that it is. */
+	/* Fields of an advertisement that is over do not matter. */
 	if (ad->offered) {
 		h = mix(h, 1 | ad->out << 1 | ad->withdrawn << 2 | ad->cancel_sent << 3);
 		h = mix(h, (u64)ad->len << 32 | ad->inlined);
@@ -201,7 +202,7 @@ static u64 key_adverts(u64 h, const struct sim_side *me)
 	return mix(h, me->rest);
 }
 
-/* Of an answer, which of what @to has advertised it is about. */
+/* Which SrcAvail of @to this answer belongs to. */
 static u64 key_answer(u64 h, const struct sdp_srcavail_tx *to, const struct sdp_msg *msg)
 {
 	bool seen = !sdp_seq_after(to->seq, msg->h.mseq_ack);
@@ -222,7 +223,7 @@ static u64 key_modes(u64 h, const struct sim_side *me)
 	return mix(h, me->mo.tx | me->mo.rx << 4 | me->mo.large << 8 | me->mo.due << 9);
 }
 
-/* Buffers are known by their age, not by their key. */
+/* Buffers are identified by their age, because keys always grow. */
 static u64 key_buffers(u64 h, const struct sim_side *me, const struct sim_side *peer)
 {
 	const struct sdp_sinkavail_rx *a = &me->e.sinkavail_rx;
@@ -241,7 +242,10 @@ static u64 key_buffers(u64 h, const struct sim_side *me, const struct sim_side *
 		   r->seq - me->e.credit.tx_seq : 1);
 	h = mix(h, bu->n | bu->cancel << 4 | bu->cancel_sent << 5);
 	for (u32 i = 0; i < bu->n; i++) {
-		/* Which acknowledgement will be of it; once one was, no matter which. */
+		/*
+		 * Which acknowledgement will cover this SinkAvail. After that its number does not
+		 * matter.
+		 */
 		h = mix(h, i < a->seen ? 1 : i < a->sent ? bu->list[i].seq - me->t.sent : 2);
 		h = mix(h, (u64)bu->list[i].len << 32 | bu->list[i].filled);
 	}
@@ -253,7 +257,7 @@ static u64 key_buffers(u64 h, const struct sim_side *me, const struct sim_side *
 	return h;
 }
 
-/* Where it stands matters to nobody, as messages may run over the end. */
+/* The position in the ring does not matter, because a message may run over the end. */
 static u64 key_home(u64 h, const struct sim_home *home, bool tells)
 {
 	h = mix(h, (u64)home->size << 32 | (home->landed - home->read));
@@ -285,9 +289,9 @@ static u64 key_rings(u64 h, const struct sim_side *me)
 }
 
 /*
- * Equal for two simulations that differ only in how much has gone through them: sequence
- * numbers count from the newest, and bytes are not looked at, because the judge has seen that
- * they are what their position says.
+ * Equal for two simulations that differ only in the amount of data transferred so far. Sequence
+ * numbers count from the newest. Payload is left out, because the judge has compared it with the
+ * stream.
  */
 u64 sim_key(const struct sim *s)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One text for two worlds: a test_*.c file is a program with the kselftest harness in user
- * space, and a KUnit suite in the kernel (kunit.sh makes the list of its cases).
+ * Test macros for a test_*.c file that is built for user space and for KUnit.
+ *
+ * In user space the file is a program with the kselftest harness. In the kernel it is a KUnit
+ * suite, whose list of cases is made by kunit.sh.
  *
  *	TEST(function__case) { EXPECT_EQ(wanted, seen); }
  *
- * ASSERT_ ends the case. A helper that checks takes TEST_CTX as its first parameter
- * and is called with TEST_SELF.
+ * ASSERT_ ends the case. A helper that checks takes TEST_CTX as its first parameter and is called
+ * with TEST_SELF.
  */
 #ifndef SDP_UNIT_TEST_H
 #define SDP_UNIT_TEST_H
@@ -30,16 +32,14 @@
 #define EXPECT_STREQ(want, seen) KUNIT_EXPECT_STREQ(test, want, seen)
 #define ASSERT_EQ(want, seen)	KUNIT_ASSERT_EQ(test, want, seen)
 
-/* Where a loop is when something differs. */
+/* Position in a loop, printed for a failure. */
 #define CASE_NOTE(format, ...)	kunit_info(test, format, ##__VA_ARGS__)
 
 #else
 
 #include <unistd.h>
 
-/*
- * The harness leaves each case by _exit(), which would lose its coverage counters.
- */
+/* The harness leaves each case by _exit(), which would lose its coverage counters. */
 #ifdef SDP_COVERAGE
 void __gcov_dump(void);
 
@@ -53,7 +53,7 @@ static inline void _exit_after_dump(int code)
 
 #include "kselftest_harness.h"
 
-/* The harness's own are more than one statement, a trap after if. */
+/* The macros of the harness are several statements, which is wrong behind an if without braces. */
 #define EXPECT_ONE(want, seen, relation)					\
 	do {									\
 		__EXPECT(want, #want, seen, #seen, relation, 0);		\

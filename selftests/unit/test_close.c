@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ends of a connection: DisConn in every order, abort, and a link that ends (wire 10).
+ * The end of a connection: DisConn in every order, abort, and a link that ends.
+ *
+ * Wire section 10.
  */
 #include "fixture.h"
 
-/* Bring a connected engine into a state by what happens to it, not by writing it there. */
+/* Bring a connected engine into a state by events, not by setting the state. */
 static struct world *in_state(TEST_CTX, enum sdp_conn_state state)
 {
 	struct world *w;
@@ -25,7 +27,7 @@ static struct world *in_state(TEST_CTX, enum sdp_conn_state state)
 		return w;
 	}
 	w = connected(TEST_SELF);
-	/* Of one message, and of a DisConn if there is one, nothing is known to have arrived. */
+	/* No earlier message is known to have arrived: neither this one nor a DisConn. */
 	emit(w, &w->a, SDP_MID_DATA, 9);
 	if (state == SDP_DISC_RCVD || state == SDP_DISC_ANSWERED) {
 		struct sdp_msg m = from_peer(&w->a, SDP_MID_DISCONN, 0);
@@ -57,7 +59,7 @@ TEST(in_state__reaches_all)
 		EXPECT_EQ(s, in_state(TEST_SELF, s)->a.state);
 }
 
-/* wire 10: a closes first, b answers; the one who began ends the link */
+/* wire 10: a closes first and b answers. The side that closed first ends the link. */
 TEST(sdp_engine_receive__disconn_one_after_the_other)
 {
 	struct world *w = connected(TEST_SELF);
@@ -85,7 +87,7 @@ TEST(sdp_engine_receive__disconn_one_after_the_other)
 	EXPECT_TRUE(w->a.dead);
 }
 
-/* wire 10: the peer's answer itself says that our DisConn has arrived */
+/* wire 10: the peer's DisConn also acknowledges our own. */
 TEST(sdp_engine_receive__disconn_acknowledged_by_disconn)
 {
 	struct world *w = connected(TEST_SELF);
@@ -94,12 +96,12 @@ TEST(sdp_engine_receive__disconn_acknowledged_by_disconn)
 	pass(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
 	EXPECT_ACTS(w, SDP_ACT_EOF, SDP_ACT_DISCONNECT);
 	EXPECT_EQ(SDP_FINISHED, w->a.state);
-	/* The late completion is nothing new. */
+	/* The late completion of our DisConn changes nothing. */
 	completed(w, &w->a, 1);
 	EXPECT_NO_ACTS(w);
 }
 
-/* D1: any message of the peer can bring the acknowledgement */
+/* D1: any message of the peer can acknowledge our DisConn. */
 TEST(sdp_engine_receive__disconn_acknowledged_by_data)
 {
 	struct world *w = connected(TEST_SELF);
@@ -110,7 +112,7 @@ TEST(sdp_engine_receive__disconn_acknowledged_by_data)
 	EXPECT_EQ(SDP_DISC_ARRIVED, w->a.state);
 }
 
-/* wire 10: both at once; both may end the link, each once it knows that its own arrived */
+/* wire 10: both DisConns cross. Each side may end the link once its own DisConn has arrived. */
 TEST(sdp_engine_receive__disconn_crossing)
 {
 	struct world *w = connected(TEST_SELF);
@@ -128,14 +130,14 @@ TEST(sdp_engine_receive__disconn_crossing)
 	completed(w, &w->a, 1);
 	EXPECT_ACT(w, SDP_ACT_DISCONNECT);
 	EXPECT_EQ(SDP_FINISHED, w->a.state);
-	/* b's completion was flushed with the link: that it ended says enough. */
+	/* b's send was flushed when the link ended, so the end itself tells b enough. */
 	link_ended(w, &w->b);
 	EXPECT_ACT(w, SDP_ACT_END);
 	link_ended(w, &w->a);
 	EXPECT_ACT(w, SDP_ACT_END);
 }
 
-/* D1: crossing, and the acknowledgement comes with a credit update sent after it */
+/* D1: the DisConns cross, and a later credit update acknowledges ours. */
 TEST(sdp_engine_receive__disconn_crossing_acknowledged)
 {
 	struct world *w = in_state(TEST_SELF, SDP_DISC_CROSSED);
@@ -145,7 +147,7 @@ TEST(sdp_engine_receive__disconn_crossing_acknowledged)
 	EXPECT_EQ(SDP_FINISHED, w->a.state);
 }
 
-/* Only our own DisConn counts, not what was sent before it */
+/* The completion of an earlier message does not count as that of DisConn. */
 TEST(sdp_engine_sent__earlier_message_is_not_disconn)
 {
 	struct world *w = in_state(TEST_SELF, SDP_DISC_CROSSED);
@@ -157,7 +159,7 @@ TEST(sdp_engine_sent__earlier_message_is_not_disconn)
 	EXPECT_ACT(w, SDP_ACT_DISCONNECT);
 }
 
-/* wire 10: one DisConn in each direction, and no payload after it */
+/* wire 10: one DisConn in each direction, and no payload after it. */
 TEST(sdp_engine_receive__after_disconn)
 {
 	static const enum sdp_conn_state closed[] = {
@@ -173,14 +175,14 @@ TEST(sdp_engine_receive__after_disconn)
 		w = in_state(TEST_SELF, closed[i]);
 		receive_right(w, &w->a, SDP_MID_DATA, 1);
 		EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
-		/* A credit update may still come: its sender can read on. */
+		/* A credit update may still come, because its sender can continue to read. */
 		w = in_state(TEST_SELF, closed[i]);
 		receive_right(w, &w->a, SDP_MID_DATA, 0);
 		EXPECT_FALSE(w->a.dead);
 	}
 }
 
-/* wire 10: a peer that has shut down can still be written to, and reads on */
+/* wire 10: a peer that has shut down can still receive data. */
 TEST(sdp_engine_receive__half_closed_traffic)
 {
 	struct world *w = connected(TEST_SELF);
@@ -200,13 +202,13 @@ TEST(sdp_engine_receive__half_closed_traffic)
 			pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
 		}
 	}
-	/* The one that was told of the end does not grant any more: nothing will come. */
+	/* A side that has received DisConn sends no credit updates, because no data will come. */
 	w->b.credit.theirs = 0;
 	EXPECT_TRUE(sdp_credit_update_due(&w->b.credit));
 	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->b, &(struct sdp_tx_view){ 0 }, &w->tx));
 }
 
-/* wire 10: AbortConn once DisConn has begun; before that it is a mistake of the peer, too */
+/* wire 10: AbortConn is legal once DisConn has begun. Before that it also ends the connection. */
 TEST(sdp_engine_receive__abort_conn)
 {
 	enum sdp_conn_state s;
@@ -222,7 +224,7 @@ TEST(sdp_engine_receive__abort_conn)
 	}
 }
 
-/* wire 10: a link that ends is an abort, unless both DisConns went through */
+/* wire 10: the end of the link is an abort, unless both DisConns were exchanged. */
 TEST(sdp_engine_link_ended__every_state)
 {
 	enum sdp_conn_state s;
@@ -239,13 +241,13 @@ TEST(sdp_engine_link_ended__every_state)
 		}
 		EXPECT_EQ(SDP_CLOSED, w->a.state);
 		EXPECT_TRUE(w->a.dead);
-		/* The end comes once. */
+		/* The end is reported once. */
 		link_ended(w, &w->a);
 		EXPECT_NO_ACTS(w);
 	}
 }
 
-/* One door out: the first error is the one that counts */
+/* The first error ends the connection and is the only one reported. */
 TEST(sdp_engine_abort__every_state)
 {
 	enum sdp_conn_state s;
@@ -263,7 +265,7 @@ TEST(sdp_engine_abort__every_state)
 	}
 }
 
-/* wire 10: DisConn follows the last byte; D5: and not with the last credit */
+/* wire 10: DisConn follows the last byte. D5: it does not use the last credit. */
 TEST(sdp_engine_shutdown__disconn_after_last_byte)
 {
 	struct world *w = connected(TEST_SELF);
@@ -272,7 +274,7 @@ TEST(sdp_engine_shutdown__disconn_after_last_byte)
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &view, &w->tx));
 	emit(w, &w->a, SDP_MID_DATA, 5);
 	sdp_engine_shutdown(&w->a);
-	/* The first byte is still on its way: what is left goes all the same. */
+	/* An earlier partial message is in flight. After shutdown the rest does not wait for it. */
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &view, &w->tx));
 	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
 	EXPECT_EQ(PAYLOAD_MAX, w->tx.payload_max);
@@ -287,7 +289,7 @@ TEST(sdp_engine_shutdown__disconn_after_last_byte)
 	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->a, &view, &w->tx));
 }
 
-/* D5: DisConn waits for a second credit */
+/* D5: DisConn waits for a second credit. */
 TEST(sdp_engine_shutdown__disconn_waits_for_credit)
 {
 	struct world *w = connected_with(TEST_SELF, 12, 3);
@@ -299,13 +301,13 @@ TEST(sdp_engine_shutdown__disconn_waits_for_credit)
 	EXPECT_EQ(1, sdp_credit_available(&w->a.credit));
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &nothing, &w->tx));
 	EXPECT_EQ(SDP_ESTABLISHED, w->a.state);
-	/* The peer's next message brings the one that it has posted again. */
+	/* The peer's next message grants the receive that the peer has posted again. */
 	pass(w, &w->b, &w->a, SDP_MID_DATA, 1);
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &nothing, &w->tx));
 	EXPECT_EQ(SDP_MID_DISCONN, w->tx.mid);
 }
 
-/* Shut down before the connection stands: DisConn goes as the first message */
+/* Shutdown before the connection is established: DisConn is the first message. */
 TEST(sdp_engine_shutdown__before_established)
 {
 	struct world *w = hello_exchanged(TEST_SELF, 12, 12);
@@ -319,10 +321,9 @@ TEST(sdp_engine_shutdown__before_established)
 }
 
 /*
- * Every message that exists, in every state, urgent or not, with the acknowledgement missing
- * or there:
- * an event never leads to more than three actions, a failure is the last of them, and no
- * message makes an engine do anything after its end.
+ * Every MID in every state, with all flags, with and without payload, and with and without the
+ * acknowledgement. An event leads to at most three actions, and a failure is the last of them. No
+ * message makes an engine act after its end.
  */
 TEST(sdp_engine_receive__at_most_three_actions)
 {

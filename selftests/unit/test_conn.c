@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The connection table, every state with every event (wire 10).
+ * Table of connection states: every state with every event.
+ *
+ * Wire section 10.
  */
 #include "conn.h"
 #include "test.h"
 
-#define NO	SDP_CONN_STATES		/* refused */
+#define NO	SDP_CONN_STATES		/* the event is refused */
 
 /*
- * Written down a second time, from the picture in conn.h. The events of a row are in the order
- * HELLO_SENT, HELLO_RCVD, ESTABLISHED, DISC_SENT, DISC_ARRIVED, DISC_RCVD, END.
+ * Written independently, from the diagram in conn.h. The columns are in the order HELLO_SENT,
+ * HELLO_RCVD, ESTABLISHED, DISC_SENT, DISC_ARRIVED, DISC_RCVD, END.
  */
 static const enum sdp_conn_state table[SDP_CONN_STATES][SDP_CONN_EVENTS] = {
 	[SDP_CLOSED] = { SDP_HELLO_SENT, SDP_HELLO_RCVD, NO, NO, NO, NO, SDP_CLOSED },
@@ -41,7 +43,7 @@ TEST(sdp_conn_step__every_state_and_event)
 		}
 }
 
-/* wire 10: the side that sent DisConn first ends the link; both do when they cross */
+/* wire 10: the side that sent DisConn first ends the link. If both cross, both sides may. */
 TEST(sdp_conn_step__closing_paths)
 {
 	enum sdp_conn_state s = SDP_ESTABLISHED;
@@ -64,7 +66,7 @@ TEST(sdp_conn_step__closing_paths)
 	EXPECT_EQ(SDP_DISC_ANSWERED, s);
 }
 
-/* wire 10: each half is open until its DisConn */
+/* wire 10: each half is open until its DisConn. */
 TEST(sdp_conn_may_send__and_receive)
 {
 	static const struct { bool send, receive, begun; } want[SDP_CONN_STATES] = {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Credit arithmetic: D1 to D5, everywhere on the circle of sequence numbers.
+ * Credit arithmetic (D1 to D5), near every wrap of the sequence numbers.
  */
 #include "credit.h"
 #include "test.h"
 
-/* Where sequence numbers may stand when a test begins: around every wrap there is. */
+/* First sequence numbers of a test, just before and after each wrap. */
 static const u32 bases[] = {
 	0, 1, 0x7ffffff0U, 0x7ffffffeU, 0x7fffffffU, 0x80000000U,
 	0xfffffff0U, 0xfffffffdU, 0xffffffffU,
 };
 
 /*
- * Both sides after a Hello exchange in which we posted @posted and the peer @peers; our
- * numbers start at @own, the peer's at @other.
+ * Both sides after a Hello exchange. We have posted @posted receives, the peer @peers. Our
+ * sequence numbers start at @own, the peer's at @other.
  */
 static void start(struct sdp_credit *c, u16 posted, u16 peers, u32 own, u32 other)
 {
@@ -58,7 +58,7 @@ TEST(sdp_seq_after__circle)
 	}
 }
 
-/* D4: T is half of the receives: 5-6 for 10-12, as the requirement names it */
+/* D4: T is half of the receives: 5-6 for 10-12, as the requirement says. */
 TEST(sdp_credit_init__threshold_is_half)
 {
 	static const u16 want[][2] = {
@@ -75,7 +75,7 @@ TEST(sdp_credit_init__threshold_is_half)
 	}
 }
 
-/* D5: below three receives two sides could lock each other up */
+/* D5: with fewer than three receives two sides could block each other. */
 TEST(sdp_credit_init__at_least_three_receives)
 {
 	struct sdp_credit c;
@@ -90,9 +90,9 @@ TEST(sdp_credit_init__at_least_three_receives)
 }
 
 /*
- * D4, D5: whatever is wished for, T is at least 2 (an update that grants one credit only
- * moves the last credit about), and a peer left with one credit or none can be
- * granted T more once all receives are posted.
+ * D4, D5: for any configured value T is at least 2, because an update that grants one credit only
+ * moves the last credit to the other side. With all receives posted, a peer with one credit or
+ * none can be granted T more.
  */
 TEST(sdp_credit_set_target__never_a_deadlock)
 {
@@ -120,7 +120,7 @@ TEST(sdp_credit_set_target__never_a_deadlock)
 		}
 }
 
-/* A1, D1: credit begins with the Bufs of the peer's Hello */
+/* A1, D1: credit begins with the Bufs of the peer's Hello. */
 TEST(sdp_credit_peer_hello__first_credits)
 {
 	struct sdp_credit c;
@@ -136,7 +136,7 @@ TEST(sdp_credit_peer_hello__first_credits)
 	EXPECT_EQ(12, c.theirs);
 }
 
-/* wire 7: the first message has MSeq 1; D1: header fields; credit falls by one each */
+/* wire 7: the first message has MSeq 1. D1: header fields, and one credit less per message. */
 TEST(sdp_credit_sent__header)
 {
 	struct sdp_credit c;
@@ -154,7 +154,7 @@ TEST(sdp_credit_sent__header)
 	EXPECT_EQ(SDP_MID_DATA, h.mid);
 }
 
-/* D1: credit = PR - (LSSQ - LRSQ), by the formula itself, at every base */
+/* D1: credit = PR - (LSSQ - LRSQ), compared with the formula at every base. */
 TEST(sdp_credit_available__formula)
 {
 	struct sdp_credit c;
@@ -176,7 +176,7 @@ TEST(sdp_credit_available__formula)
 				}
 }
 
-/* D5: the last credit carries a credit update only */
+/* D5: the last credit is for a credit update only. */
 TEST(sdp_credit_may_send_data__last_credit)
 {
 	struct sdp_credit c;
@@ -197,7 +197,7 @@ TEST(sdp_credit_may_send_data__last_credit)
 	}
 }
 
-/* D5: a message that grants nothing back would use up what the peer's last credit bought */
+/* D5: without a posted receive, data would use a credit and grant none in return. */
 TEST(sdp_credit_may_send_data__nothing_posted)
 {
 	struct sdp_credit c;
@@ -209,7 +209,10 @@ TEST(sdp_credit_may_send_data__nothing_posted)
 	EXPECT_TRUE(sdp_credit_may_send_data(&c));
 }
 
-/* D3: set to PR by each message sent, one less by each received, never below 0 */
+/*
+ * D3: @theirs is set to PR by each message sent, and reduced by one by each message received, but
+ * never below 0.
+ */
 TEST(sdp_credit_received__other_sides_credit)
 {
 	struct sdp_credit c;
@@ -231,7 +234,7 @@ TEST(sdp_credit_received__other_sides_credit)
 	EXPECT_EQ(5, c.theirs);
 }
 
-/* D4: below T, and at least T more than the peer has */
+/* D4: an update is due below T, when at least T more can be granted. */
 TEST(sdp_credit_update_due__threshold)
 {
 	struct sdp_credit c;
@@ -247,7 +250,7 @@ TEST(sdp_credit_update_due__threshold)
 		}
 }
 
-/* D5: an update may use the last credit, but needs one */
+/* D5: an update may use the last credit, but needs one. */
 TEST(sdp_credit_update_due__needs_a_credit)
 {
 	struct sdp_credit c;
@@ -265,7 +268,7 @@ TEST(sdp_credit_update_due__needs_a_credit)
 	EXPECT_FALSE(sdp_credit_update_due(&c));
 }
 
-/* One update grants at least T, so that after it none is due until T more are posted */
+/* After an update the next one is due only when T more receives have been posted. */
 TEST(sdp_credit_update_due__not_twice)
 {
 	struct sdp_credit c;
@@ -283,7 +286,7 @@ TEST(sdp_credit_update_due__not_twice)
 	EXPECT_FALSE(sdp_credit_update_due(&c));
 }
 
-/* wire 7: MSeq is the successor of the last one, nothing else */
+/* wire 7: MSeq is one more than the last one, and nothing else is accepted. */
 TEST(sdp_credit_received__mseq)
 {
 	static const u32 wrong[] = {
@@ -305,7 +308,7 @@ TEST(sdp_credit_received__mseq)
 	}
 }
 
-/* D2, wire 7: more messages than were granted; a receive that the peer was not told of is none */
+/* D2, wire 7: more messages than granted. A receive that the peer does not know of is no grant. */
 TEST(sdp_credit_received__overrun)
 {
 	struct sdp_credit c;
@@ -326,7 +329,7 @@ TEST(sdp_credit_received__overrun)
 	}
 }
 
-/* D1: what a message told the peer counts from what had been received when it was sent */
+/* D1: a grant counts from the messages received when it was sent. */
 TEST(sdp_credit_received__crossing_messages)
 {
 	struct sdp_credit c;
@@ -338,7 +341,7 @@ TEST(sdp_credit_received__crossing_messages)
 		h = header(n, 0, 12);
 		EXPECT_EQ(SDP_VALID, sdp_credit_received(&c, &h));
 	}
-	/* LRSQ 2, PR 2: the peer may send up to 4, whatever of that is on its way already. */
+	/* LRSQ 2, PR 2: the peer may send up to 4, including messages already in flight. */
 	send(&c);
 	for (n = 3; n <= 4; n++) {
 		h = header(n, 0, 12);
@@ -349,7 +352,7 @@ TEST(sdp_credit_received__crossing_messages)
 	EXPECT_EQ(SDP_BAD_CREDIT, sdp_credit_received(&c, &h));
 }
 
-/* wire 7: MSeqAck lies between the last one and what was sent */
+/* wire 7: MSeqAck lies between the last MSeqAck and the last MSeq sent. */
 TEST(sdp_credit_received__mseq_ack_range)
 {
 	struct sdp_credit c;
@@ -366,7 +369,7 @@ TEST(sdp_credit_received__mseq_ack_range)
 		EXPECT_EQ(SDP_BAD_ACK, sdp_credit_received(&c, &h));
 		h = header(1, own - 1, 13);
 		EXPECT_EQ(SDP_BAD_ACK, sdp_credit_received(&c, &h));
-		/* As far away as can be is on neither side. */
+		/* At a distance of 2^31 a number is neither before nor after. */
 		for (n = 0; n <= 4; n++) {
 			h = header(1, own + n + 0x80000000U, 12);
 			EXPECT_EQ(SDP_BAD_ACK, sdp_credit_received(&c, &h));
@@ -377,13 +380,13 @@ TEST(sdp_credit_received__mseq_ack_range)
 		EXPECT_EQ(SDP_BAD_ACK, sdp_credit_received(&c, &h));
 		h = header(2, own + 4, 11);
 		EXPECT_EQ(SDP_VALID, sdp_credit_received(&c, &h));
-		/* Nothing is under way. */
+		/* No message is in flight here. */
 		h = header(3, own + 4 + 0x80000000U, 11);
 		EXPECT_EQ(SDP_BAD_ACK, sdp_credit_received(&c, &h));
 	}
 }
 
-/* D1: a posted receive cannot be taken back, so neither can LRSQ + PR */
+/* D1: a posted receive cannot be taken back, so LRSQ + PR never decreases. */
 TEST(sdp_credit_received__grant_taken_back)
 {
 	struct sdp_credit c;
@@ -408,7 +411,7 @@ TEST(sdp_credit_received__grant_taken_back)
 	}
 }
 
-/* A refused header leaves no trace */
+/* A refused header changes nothing. */
 TEST(sdp_credit_received__refusal_changes_nothing)
 {
 	struct sdp_credit c, before;
@@ -428,7 +431,7 @@ TEST(sdp_credit_received__refusal_changes_nothing)
 	}
 }
 
-/* The numbers go once around the end of the circle, both ways at once */
+/* Sequence numbers of both directions wrap at the same time. */
 TEST(sdp_credit_received__wrap_in_traffic)
 {
 	struct sdp_credit a, b;
@@ -451,7 +454,7 @@ TEST(sdp_credit_received__wrap_in_traffic)
 	EXPECT_EQ(0x7fffffe0U + 100, a.rx_seq);
 }
 
-/* A message of @from reaches @to; its receive is posted again at once if it is @consumed. */
+/* A message of @from reaches @to. If it is @consumed, its receive is posted again at once. */
 static enum sdp_violation pass(struct sdp_credit *from, struct sdp_credit *to, bool consumed)
 {
 	struct sdp_bsdh h = { 0 };
@@ -465,8 +468,8 @@ static enum sdp_violation pass(struct sdp_credit *from, struct sdp_credit *to, b
 }
 
 /*
- * D5: both sides write until they have one credit each and nobody reads; then one of
- * them reads. It can say so, and is written to again; for all sizes.
+ * D5: both sides send until each has one credit, and neither application reads. Then one of them
+ * reads. It can send an update, and gets data again. For all numbers of receives.
  */
 TEST(sdp_credit_update_due__one_credit_each)
 {
@@ -489,13 +492,13 @@ TEST(sdp_credit_update_due__one_credit_each)
 			EXPECT_EQ(SDP_VALID, pass(&b, &a, true));
 			EXPECT_GE(sdp_credit_available(&a), 1U + b.threshold);
 			EXPECT_TRUE(sdp_credit_may_send_data(&a));
-			/* Its first message gives back the credit that the update used. */
+			/* The first message of a gives back the credit that the update used. */
 			EXPECT_EQ(SDP_VALID, pass(&a, &b, false));
 			EXPECT_EQ(1, sdp_credit_available(&b));
 		}
 }
 
-/* wire 7: an answer may use the last credit when it grants one for it, and no other */
+/* wire 7: an answer may use the last credit only if it grants a credit in return. */
 TEST(sdp_credit_may_answer__last_credit)
 {
 	u32 available, posted, theirs;
@@ -515,7 +518,7 @@ TEST(sdp_credit_may_answer__last_credit)
 			}
 }
 
-/* The peer has nothing, we have something to grant and more than the last credit for it */
+/* The peer has no credit, and we have a receive to grant and more than the last credit. */
 TEST(sdp_credit_peer_is_mute__conditions)
 {
 	struct sdp_credit c;
@@ -537,7 +540,10 @@ TEST(sdp_credit_peer_is_mute__conditions)
 	EXPECT_FALSE(sdp_credit_peer_is_mute(&c));
 }
 
-/* While an answer is owed, one receive is not told of, unless it was, or credits end with this */
+/*
+ * While an answer is owed, one receive is not told to the peer. Exceptions: the peer was told of
+ * it before, or this message uses the last credit.
+ */
 TEST(sdp_credit_sent__reserve)
 {
 	static const struct { u16 posted, theirs, available, want; } cases[] = {
@@ -566,7 +572,7 @@ TEST(sdp_credit_sent__reserve)
 	}
 }
 
-/* D4: an update grants T of those that it tells of */
+/* D4: an update must grant T by the receives that it tells of. */
 TEST(sdp_credit_update_due__reserve)
 {
 	struct sdp_credit c;
@@ -584,7 +590,7 @@ TEST(sdp_credit_update_due__reserve)
 	EXPECT_TRUE(sdp_credit_update_due(&c));
 }
 
-/* One more than shall be, when the peer has been told of all there are */
+/* With @reserve, one receive above the target is wanted while the peer knows of all of them. */
 TEST(sdp_credit_wanted__reserve)
 {
 	struct sdp_credit c;

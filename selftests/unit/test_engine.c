@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine: Hello in both directions, and what a received message leads to.
+ * Engine: Hello in both directions, and the actions of received messages.
  */
 #include "fixture.h"
 
@@ -20,7 +20,7 @@ TEST(sdp_engine_init__fields)
 	EXPECT_EQ(12, sdp_engine_receives_wanted(&w->a));
 }
 
-/* A1, wire 3: Hello tells of the receives posted and of their size; addresses are left alone */
+/* A1, wire 3: Hello states number and size of the receives. The addresses are not changed. */
 TEST(sdp_engine_hello__says)
 {
 	struct world *w = &world;
@@ -43,7 +43,7 @@ TEST(sdp_engine_hello__says)
 	EXPECT_EQ(9, w->a.credit.rx_limit);
 }
 
-/* A1, D1: the accepting side learns size, credits and adverts of the other */
+/* A1, D1: the accepting side learns the peer's receive size, credits and number of SinkAvails. */
 TEST(sdp_engine_hello_received__learns)
 {
 	struct world *w = &world;
@@ -64,7 +64,10 @@ TEST(sdp_engine_hello_received__learns)
 	EXPECT_TRUE(w->b.sinkavail_rx.once);
 }
 
-/* wire 8: a source may report several times of a buffer, unless it says otherwise: one at a time */
+/*
+ * wire 8: a source that does not state HELD may report a buffer several times, so it gets one
+ * SinkAvail at a time.
+ */
 TEST(sdp_engine_hello_received__does_not_say_held)
 {
 	struct world *w = &world;
@@ -78,7 +81,7 @@ TEST(sdp_engine_hello_received__does_not_say_held)
 	EXPECT_EQ(0, ack.held);
 }
 
-/* wire 10: a Hello only at the beginning, and never on an engine that has ended */
+/* wire 10: Hello is legal only at the beginning, and never on an engine that has ended. */
 TEST(sdp_engine_hello_received__wrong_state)
 {
 	struct world *w = hello_exchanged(TEST_SELF, 12, 12);
@@ -95,7 +98,7 @@ TEST(sdp_engine_hello_received__wrong_state)
 	EXPECT_EQ(SDP_BAD_STATE, sdp_engine_hello_received(&w->b, &h));
 }
 
-/* A1, wire 4: the answer tells the same, and the connecting side stands with it */
+/* A1, wire 4: HelloAck states the same, and the connecting side is established with it. */
 TEST(sdp_engine_hello_ack__establishes)
 {
 	struct world *w = hello_exchanged(TEST_SELF, 12, 7);
@@ -117,7 +120,7 @@ TEST(sdp_engine_hello_ack__establishes)
 	EXPECT_EQ(8000 - 16, sdp_engine_payload_max(&w->a));
 }
 
-/* wire 10: an answer that nobody asked for */
+/* wire 10: a HelloAck that answers no Hello. */
 TEST(sdp_engine_hello_ack_received__wrong_state)
 {
 	struct world *w = hello_exchanged(TEST_SELF, 12, 12);
@@ -135,7 +138,7 @@ TEST(sdp_engine_hello_ack_received__wrong_state)
 	EXPECT_NO_ACTS(w);
 }
 
-/* The transport says it once or often, early or late: the application hears it once */
+/* The transport may report the connection early, late or twice. The application is told once. */
 TEST(sdp_engine_established__once)
 {
 	struct world *w = connected(TEST_SELF);
@@ -155,7 +158,7 @@ TEST(sdp_engine_established__once)
 	EXPECT_NO_ACTS(w);
 }
 
-/* wire 5: the peer may speak before the transport reports the connection as complete */
+/* wire 5: data may come before the transport reports the connection as established. */
 TEST(sdp_engine_receive__before_established)
 {
 	struct world *w = hello_exchanged(TEST_SELF, 12, 12);
@@ -171,7 +174,7 @@ TEST(sdp_engine_receive__before_established)
 	EXPECT_EQ(SDP_DISC_RCVD, w->b.state);
 }
 
-/* Before its Hello was answered, nobody has granted a peer anything */
+/* Before HelloAck the peer has no grant to send anything. */
 TEST(sdp_engine_receive__before_hello_ack)
 {
 	struct world *w = hello_exchanged(TEST_SELF, 12, 12);
@@ -188,7 +191,7 @@ TEST(sdp_engine_receive__before_hello_ack)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* Payload goes to the application, from where it lies in the message */
+/* Payload is delivered with its offset in the message. */
 TEST(sdp_engine_receive__data)
 {
 	struct world *w = connected(TEST_SELF);
@@ -204,7 +207,7 @@ TEST(sdp_engine_receive__data)
 	EXPECT_EQ(0, w->acts.list[0].error);
 }
 
-/* D4, A3: a credit update is for the engine alone */
+/* D4, A3: a credit update leads to no action. */
 TEST(sdp_engine_receive__credit_update)
 {
 	struct world *w = connected(TEST_SELF);
@@ -218,7 +221,7 @@ TEST(sdp_engine_receive__credit_update)
 	EXPECT_EQ(1, sdp_engine_receives_wanted(&w->a));
 }
 
-/* A message cannot be longer than the receive it came in */
+/* A message cannot be longer than its receive. */
 TEST(sdp_engine_receive__longer_than_receive)
 {
 	struct world *w = connected(TEST_SELF);
@@ -229,7 +232,7 @@ TEST(sdp_engine_receive__longer_than_receive)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_LEN);
 }
 
-/* wire 7: what the codec refuses ends the connection, with its kind */
+/* wire 7: a message that the codec refuses ends the connection, with the codec's violation. */
 TEST(sdp_engine_receive__refused_by_codec)
 {
 	static const struct { u8 at, value; u32 bytes; enum sdp_violation want; } cases[] = {
@@ -262,7 +265,7 @@ TEST(sdp_engine_receive__refused_by_codec)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_FIELD);
 }
 
-/* wire 7, D1: what the accounting refuses ends the connection, with its kind */
+/* wire 7, D1: a message that the credit code refuses ends the connection, with its violation. */
 TEST(sdp_engine_receive__refused_by_credit)
 {
 	struct world *w = connected(TEST_SELF);
@@ -285,7 +288,7 @@ TEST(sdp_engine_receive__refused_by_credit)
 	receive_msg(w, &w->b, &m);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_BUFS);
 
-	/* D2: twelve were granted, the thirteenth message is one too many. */
+	/* D2: twelve messages are granted, the thirteenth is one too many. */
 	w = connected(TEST_SELF);
 	for (i = 0; i < 11; i++) {
 		receive_right(w, &w->b, SDP_MID_DATA, 5);
@@ -307,7 +310,7 @@ TEST(sdp_engine_receive__refused_by_credit)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_CREDIT);
 }
 
-/* wire 8: messages of things that were never begun are legal in no state */
+/* wire 8: on a new connection, messages that depend on an earlier one are errors. */
 TEST(sdp_engine_receive__messages_out_of_place)
 {
 	u32 mid;
@@ -316,7 +319,10 @@ TEST(sdp_engine_receive__messages_out_of_place)
 		struct world *w;
 		struct sdp_msg m;
 
-		/* A request needs nothing before it; its answer does. A cancel may have crossed. */
+		/*
+		 * Requests and ring messages have tests of their own. A cancel may have crossed
+		 * the end of a SrcAvail, so it is no error.
+		 */
 		if (!sdp_wire_header_len((u8)mid) || mid == SDP_MID_CHRCVBUF ||
 		    mid == SDP_MID_SUSPEND || mid == SDP_MID_SRC_CANCEL ||
 		    mid == SDP_MID_SRC_AVAIL || mid == SDP_MID_RING_ASK ||
@@ -339,7 +345,7 @@ TEST(sdp_engine_receive__messages_out_of_place)
 	}
 }
 
-/* SuspComm: we cannot follow the session elsewhere, so nothing is said and nothing changes */
+/* SuspComm: we cannot move the session, so there is no answer and nothing changes. */
 TEST(sdp_engine_receive__suspend)
 {
 	struct world *w = connected(TEST_SELF);
@@ -354,7 +360,7 @@ TEST(sdp_engine_receive__suspend)
 	EXPECT_ACT(w, SDP_ACT_DELIVER);
 }
 
-/* After its end an engine is silent, whatever comes */
+/* After its end an engine does nothing, whatever comes. */
 TEST(sdp_engine_receive__dead)
 {
 	struct world *w = connected(TEST_SELF);
@@ -379,7 +385,7 @@ TEST(sdp_engine_receive__dead)
 	EXPECT_EQ(SDP_CLOSED, w->b.state);
 }
 
-/* A1, A3: receives wanted are those missing to the target */
+/* A1, A3: the receives missing to the target are wanted. */
 TEST(sdp_engine_receives_wanted__follows_target)
 {
 	struct world *w = connected_with(TEST_SELF, 12, 3);
@@ -391,7 +397,7 @@ TEST(sdp_engine_receives_wanted__follows_target)
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 1);
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
 	EXPECT_EQ(5, sdp_engine_receives_wanted(&w->b));
-	/* Posted ones are never taken back. */
+	/* Posted receives are never taken back. */
 	sdp_engine_set_target(&w->b, 3, 0);
 	EXPECT_EQ(0, sdp_engine_receives_wanted(&w->b));
 	EXPECT_EQ(7, w->b.credit.posted);
@@ -401,7 +407,7 @@ TEST(sdp_engine_receives_wanted__follows_target)
 	EXPECT_EQ(10, w->b.credit.threshold);
 }
 
-/* A1 and rule 4: three receives while nobody has accepted, then twelve, and the peer hears of it */
+/* A1: three receives until accept(), then twelve, and the peer is told. */
 TEST(sdp_engine_set_target__at_accept)
 {
 	struct world *w = connected_with(TEST_SELF, 12, 3);
@@ -421,7 +427,7 @@ TEST(sdp_engine_set_target__at_accept)
 	EXPECT_EQ(12, sdp_credit_available(&w->a.credit));
 }
 
-/* A2: the numbers wrap in the middle of a conversation, and nobody notices */
+/* A2: the sequence numbers wrap during traffic without any effect. */
 TEST(sdp_engine_receive__numbers_wrap)
 {
 	struct world *w = connected(TEST_SELF);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Patterns of the policy's rules: what they match, which are none, and that none takes long.
+ * Patterns of the policy's rules: matches, malformed patterns, and run time.
  */
 #include "glob.h"
 #include "test.h"
@@ -16,7 +16,7 @@ static const struct glob_case patterns[] = {
 	{ "iperf3", "iperf", false },
 	{ "iperf3", "iperf33", false },
 	{ "iperf3", "", false },
-	/* any bytes, a slash and a leading dot among them */
+	/* "*": any bytes, also a slash and a leading dot */
 	{ "*", "", true },
 	{ "*", "nginx", true },
 	{ "*", "/usr/.local/bin", true },
@@ -40,7 +40,7 @@ static const struct glob_case patterns[] = {
 	{ "*a*b*c*", "xxaxxcxxbxx", false },
 	{ "*ab?", "aabab1", true },
 	{ "*ab?", "aabab", false },
-	/* one byte */
+	/* "?": one byte */
 	{ "?", "", false },
 	{ "?", "a", true },
 	{ "?", "ab", false },
@@ -48,7 +48,7 @@ static const struct glob_case patterns[] = {
 	{ "a?c", "a/c", true },
 	{ "??*", "a", false },
 	{ "??*", "ab", true },
-	/* one of these */
+	/* "[abc]": one byte of a set */
 	{ "[abc]", "b", true },
 	{ "[abc]", "d", false },
 	{ "[abc]", "", false },
@@ -79,7 +79,7 @@ static const struct glob_case patterns[] = {
 	{ "php[0-9].[0-9]", "php8.2", true },
 	{ "*[0-9]", "iperf3", true },
 	{ "*[0-9]", "iperf", false },
-	/* none of these */
+	/* "[!abc]": one byte that is not in a set */
 	{ "[!a]", "b", true },
 	{ "[!a]", "a", false },
 	{ "[!a]", "", false },
@@ -91,7 +91,7 @@ static const struct glob_case patterns[] = {
 	{ "[!a-y]", "\x80", true },
 	{ "[a!]", "!", true },
 	{ "[a^]", "^", true },
-	/* as it is */
+	/* literal bytes, with and without a backslash */
 	{ "\\*", "*", true },
 	{ "\\*", "a", false },
 	{ "\\?", "?", true },
@@ -116,13 +116,13 @@ TEST(sdp_glob_match__table)
 			CASE_NOTE("%s and %s", c->glob, c->string);
 			EXPECT_TRUE(false);
 		}
-		/* A string that it matches is not shorter than the shortest. */
+		/* sdp_glob_check() reports the least length of a matching string. */
 		if (c->matches)
 			EXPECT_LE(shortest, strlen(c->string));
 	}
 }
 
-/* The pattern ends where its length says, whatever follows in the text. */
+/* The pattern ends where its length says, whatever bytes follow. */
 TEST(sdp_glob_match__no_byte_behind_the_pattern)
 {
 	EXPECT_TRUE(sdp_glob_match("ab*", 2, "ab"));
@@ -132,7 +132,7 @@ TEST(sdp_glob_match__no_byte_behind_the_pattern)
 	EXPECT_TRUE(sdp_glob_match("abc", 0, ""));
 }
 
-/* An unclosed bracket ends at the length too, and matches nothing. */
+/* An unclosed bracket also ends at the length, and matches nothing. */
 TEST(sdp_glob_match__malformed_matches_nothing)
 {
 	EXPECT_FALSE(sdp_glob_match("[ab]", 3, "a"));
@@ -183,8 +183,8 @@ TEST(sdp_glob_check__shortest_string)
 }
 
 /*
- * Twenty stars against a long string that does not end as it should: matched by trying all
- * ways, this case would not end in the life of the machine.
+ * Twenty stars and a long string with the wrong last byte. A matcher that tries all combinations
+ * would not finish.
  */
 TEST(sdp_glob_match__many_stars_end_soon)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hello and HelloAck: the private data of the connection request and reply (wire 3, 4, 11).
+ * Hello and HelloAck: the private data of the connection request and reply.
+ *
+ * Wire sections 3, 4 and 11.
  */
 #include "wire.h"
 #include "test.h"
@@ -26,7 +28,7 @@ static void put(u8 *p, u32 bytes, u32 v)
 	}
 }
 
-/* Parse the golden Hello with @bytes at @at replaced by @v. */
+/* Parse hello_v4 with @bytes bytes at offset @at replaced by @v. */
 static enum sdp_violation hello_with(u32 at, u32 bytes, u32 v)
 {
 	struct sdp_hello hello;
@@ -47,7 +49,7 @@ static enum sdp_violation ack_with(u32 at, u32 bytes, u32 v)
 	return sdp_hello_ack_parse(buf, sizeof(buf), &ack);
 }
 
-/* wire 3: every field at its offset */
+/* wire 3: every field at its offset. */
 TEST(sdp_hello_parse__fields)
 {
 	struct sdp_hello h;
@@ -65,7 +67,7 @@ TEST(sdp_hello_parse__fields)
 	EXPECT_BYTES("\0\0\0\0\0\0\0\0\0\0\0\0\x0a\x09\0\x02", h.dst, 16);
 }
 
-/* wire 3: the same bytes are written, all 92 of them, the reserved ones zero */
+/* wire 3: the same 92 bytes are built, with zeros in the reserved ones. */
 TEST(sdp_hello_build__golden_bytes)
 {
 	struct sdp_hello h;
@@ -77,7 +79,7 @@ TEST(sdp_hello_build__golden_bytes)
 	EXPECT_BYTES(hello_v4, buf, SDP_HELLO_LEN);
 }
 
-/* wire 3: an IPv6 Hello uses all 16 bytes of an address */
+/* wire 3: an IPv6 Hello uses all 16 bytes of an address. */
 TEST(sdp_hello_build__ipv6)
 {
 	struct sdp_hello h = {
@@ -101,7 +103,7 @@ TEST(sdp_hello_build__ipv6)
 	EXPECT_BYTES(buf, again, SDP_HELLO_LEN);
 }
 
-/* wire 11.1: Len 92 or 64, whatever the CM's field is padded to */
+/* wire 11.1: Len is 92 or 64, whatever the CM pads its field to. */
 TEST(sdp_hello_parse__both_lengths)
 {
 	struct sdp_hello h;
@@ -117,7 +119,7 @@ TEST(sdp_hello_parse__both_lengths)
 	EXPECT_EQ(SDP_BAD_LEN, sdp_hello_parse(buf, 63, &h));
 }
 
-/* wire 3: private data that is absent or too short for what Len says */
+/* wire 3: private data that is absent or shorter than Len. */
 TEST(sdp_hello_parse__short_private_data)
 {
 	struct sdp_hello h;
@@ -128,7 +130,7 @@ TEST(sdp_hello_parse__short_private_data)
 	EXPECT_EQ(SDP_BAD_LEN, sdp_hello_parse(NULL, SDP_HELLO_LEN, &h));
 }
 
-/* wire 3: MID 0, no flags, numbering starts at 0 */
+/* wire 3: MID 0, no flags, MSeq and MSeqAck 0. */
 TEST(sdp_hello_parse__base_header)
 {
 	u32 i;
@@ -143,7 +145,7 @@ TEST(sdp_hello_parse__base_header)
 	EXPECT_EQ(SDP_BAD_SEQ, hello_with(12, 4, 0xffffffff));
 }
 
-/* D5: with less than two receives the peer could never be sent data; wire 7: a sane cap */
+/* D5: the peer needs at least two receives to be sent data. wire 7: Bufs has a maximum. */
 TEST(sdp_hello_parse__bufs_bounds)
 {
 	EXPECT_EQ(SDP_BAD_BUFS, hello_with(2, 2, 0));
@@ -154,7 +156,7 @@ TEST(sdp_hello_parse__bufs_bounds)
 	EXPECT_EQ(SDP_BAD_BUFS, hello_with(2, 2, 65535));
 }
 
-/* wire 3, 11.4: major 2, any minor */
+/* wire 3, 11.4: major version 2, any minor version. */
 TEST(sdp_hello_parse__all_versions)
 {
 	u32 v;
@@ -163,7 +165,7 @@ TEST(sdp_hello_parse__all_versions)
 		EXPECT_EQ(v >> 4 == 2 ? SDP_VALID : SDP_BAD_HELLO, hello_with(16, 1, v));
 }
 
-/* wire 3: IPV is 4 or 6, Cap is anything */
+/* wire 3: IPV is 4 or 6, Cap has any value. */
 TEST(sdp_hello_parse__all_ip_versions)
 {
 	u32 b, ip;
@@ -174,7 +176,7 @@ TEST(sdp_hello_parse__all_ip_versions)
 	}
 }
 
-/* wire 3: MaxAdverts must not be 0 */
+/* wire 3: MaxAdverts must not be 0. */
 TEST(sdp_hello_parse__max_adverts)
 {
 	EXPECT_EQ(SDP_BAD_HELLO, hello_with(19, 1, 0));
@@ -182,7 +184,7 @@ TEST(sdp_hello_parse__max_adverts)
 	EXPECT_EQ(SDP_VALID, hello_with(19, 1, 255));
 }
 
-/* wire 3: LocalRcvSz within bounds; the wish DesRemRcvSz is only a wish */
+/* wire 3: LocalRcvSz has bounds. DesRemRcvSz is only a wish and has none. */
 TEST(sdp_hello_parse__receive_sizes)
 {
 	EXPECT_EQ(SDP_BAD_HELLO, hello_with(24, 4, 0));
@@ -195,7 +197,7 @@ TEST(sdp_hello_parse__receive_sizes)
 	EXPECT_EQ(SDP_VALID, hello_with(20, 4, 0xffffffff));
 }
 
-/* wire 3: the connecting side has a port */
+/* wire 3: the connecting side's port is not 0. */
 TEST(sdp_hello_parse__port)
 {
 	EXPECT_EQ(SDP_BAD_HELLO, hello_with(28, 2, 0));
@@ -203,7 +205,7 @@ TEST(sdp_hello_parse__port)
 	EXPECT_EQ(SDP_VALID, hello_with(28, 2, 65535));
 }
 
-/* wire 3: an IPv4 address has 12 zero bytes in front; an IPv6 one need not */
+/* wire 3: an IPv4 address has 12 zero bytes in front of it. An IPv6 address need not have them. */
 TEST(sdp_hello_parse__address_padding)
 {
 	u8 buf[SDP_HELLO_LEN];
@@ -226,7 +228,7 @@ TEST(sdp_hello_parse__address_padding)
 	EXPECT_EQ(0xfd, h.dst[15]);
 }
 
-/* wire 3: reserved bytes and ExtMaxAdverts, which nobody uses, are not looked at */
+/* wire 3: reserved bytes and ExtMaxAdverts are ignored. */
 TEST(sdp_hello_parse__reserved_bytes)
 {
 	u32 i;
@@ -237,7 +239,7 @@ TEST(sdp_hello_parse__reserved_bytes)
 		EXPECT_EQ(SDP_VALID, hello_with(i, 1, 0xff));
 }
 
-/* ... but what begins as our extensions do; one of another version is passed over */
+/* Reserved bytes that begin with the name of our extension count. Another version is ignored. */
 TEST(sdp_hello_build__held)
 {
 	static u8 buf[SDP_HELLO_ACK_LEN];
@@ -270,7 +272,7 @@ TEST(sdp_hello_build__held)
 	EXPECT_EQ(0, seen.held);
 }
 
-/* wire 4: every field at its offset */
+/* wire 4: every field at its offset. */
 TEST(sdp_hello_ack_parse__fields)
 {
 	struct sdp_hello a;
@@ -287,7 +289,7 @@ TEST(sdp_hello_ack_parse__fields)
 	EXPECT_EQ(0, a.wanted_recv_size);
 }
 
-/* wire 4, 11.2: 196 bytes, all but the fields zero */
+/* wire 4, 11.2: 196 bytes are built, with zeros outside of the fields. */
 TEST(sdp_hello_ack_build__golden_bytes)
 {
 	static u8 buf[SDP_HELLO_ACK_LEN];
@@ -299,7 +301,7 @@ TEST(sdp_hello_ack_build__golden_bytes)
 	EXPECT_BYTES(hello_ack, buf, SDP_HELLO_ACK_LEN);
 }
 
-/* wire 11.1: Len 196 or 24 */
+/* wire 11.1: Len is 196 or 24. */
 TEST(sdp_hello_ack_parse__both_lengths)
 {
 	static u8 buf[SDP_HELLO_ACK_LEN];
@@ -318,7 +320,7 @@ TEST(sdp_hello_ack_parse__both_lengths)
 		EXPECT_EQ(SDP_BAD_LEN, sdp_hello_ack_parse(hello_ack, n, &a));
 }
 
-/* wire 4: the base header, like that of Hello but MID 1 */
+/* wire 4: the base header is that of Hello, except for MID 1. */
 TEST(sdp_hello_ack_parse__base_header)
 {
 	u32 i;
@@ -337,7 +339,7 @@ TEST(sdp_hello_ack_parse__base_header)
 	EXPECT_EQ(SDP_BAD_BUFS, ack_with(2, 2, 65535));
 }
 
-/* wire 4: version, MaxAdverts and ActRcvSz; the rest is not looked at (wire 11.2) */
+/* wire 4: version, MaxAdverts and ActRcvSz have bounds. The rest is ignored (wire 11.2). */
 TEST(sdp_hello_ack_parse__fields_at_bounds)
 {
 	u32 v, i;

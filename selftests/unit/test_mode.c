@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Flow-control modes of both halves and how they are learnt: C1-C3, wire section 8.
+ * Flow-control modes of both halves, and how they are learnt.
+ *
+ * Requirements C1-C3 and wire section 8. test_pipeline.c has the tests of Pipelined.
  */
 #include "pipelining.h"
 
 static const struct sdp_tx_view full = { .head_bytes = PAYLOAD_MAX, .head_full = true };
 
-/* a advertises, and b knows. */
+/* a sends a SrcAvail, and b receives it. */
 static void advertise(TEST_CTX, struct world *w)
 {
 	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
@@ -14,7 +16,7 @@ static void advertise(TEST_CTX, struct world *w)
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
 }
 
-/* ... and b wants that in messages. */
+/* a sends @times SrcAvails, and b declines each. */
 static void declined(TEST_CTX, struct world *w, u32 times)
 {
 	while (times--) {
@@ -24,7 +26,7 @@ static void declined(TEST_CTX, struct world *w, u32 times)
 	}
 }
 
-/* ... or b reads all of it. */
+/* a sends a SrcAvail, and b reads all of it. */
 static void taken(TEST_CTX, struct world *w)
 {
 	struct sdp_region from;
@@ -35,7 +37,7 @@ static void taken(TEST_CTX, struct world *w)
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_RDMA_RD_COMPL);
 }
 
-/* Both ends of a's half are in Buffered. */
+/* A connection with a's sending half in Buffered at both ends. */
 static struct world *buffered(TEST_CTX)
 {
 	struct world *w = learners(TEST_SELF);
@@ -47,7 +49,7 @@ static struct world *buffered(TEST_CTX)
 	return w;
 }
 
-/* C1: both ends of both halves begin in Combined, where the mode is learnt */
+/* C1: both ends of both halves begin in Combined, where the mode is learnt. */
 TEST(sdp_mode_init__combined)
 {
 	struct world *w = learners(TEST_SELF);
@@ -59,7 +61,10 @@ TEST(sdp_mode_init__combined)
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
-/* C2: N in a row end Combined, and nothing is advertised any more from the last one on */
+/*
+ * C2: N declined SrcAvails in a row end Combined. After the last one no further SrcAvail is
+ * allowed.
+ */
 TEST(sdp_mode_offer_declined__in_a_row)
 {
 	struct world *w = learners(TEST_SELF);
@@ -76,13 +81,13 @@ TEST(sdp_mode_offer_declined__in_a_row)
 	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_tx_mode(&w->a));
 	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_rx_mode(&w->b));
 	EXPECT_EQ(0, offered(w, &w->a));
-	/* The other half has nothing to do with it. */
+	/* The other half is not affected. */
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->a));
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->b));
 	EXPECT_TRUE(sdp_engine_may_srcavail(&w->b));
 }
 
-/* ... or one, or as many as there may be; 0: never */
+/* C2: other values of N; 0 means never. */
 TEST(sdp_mode_offer_declined__config)
 {
 	static const u16 after[] = { 1, 2, 1000, 0xffff, 0 };
@@ -103,7 +108,7 @@ TEST(sdp_mode_offer_declined__config)
 	}
 }
 
-/* C2: one that was read to its end begins the count anew */
+/* C2: a SrcAvail that is read completely starts the count again. */
 TEST(sdp_mode_offer_read__resets)
 {
 	struct world *w = learners(TEST_SELF);
@@ -117,7 +122,7 @@ TEST(sdp_mode_offer_read__resets)
 	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
 }
 
-/* ... but not one that was read in part, and then declined */
+/* C2: a SrcAvail that is read in part and then declined does not start the count again. */
 TEST(sdp_mode_offer_declined__after_a_part)
 {
 	struct world *w = learners(TEST_SELF);
@@ -131,7 +136,7 @@ TEST(sdp_mode_offer_declined__after_a_part)
 	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
 }
 
-/* One that was withdrawn says nothing of the reader, however it ends */
+/* A withdrawn SrcAvail tells nothing about the reader, however it ends. */
 TEST(sdp_mode_offer_declined__withdrawn)
 {
 	static const struct { bool sent, read; } cases[] = {
@@ -157,7 +162,7 @@ TEST(sdp_mode_offer_declined__withdrawn)
 	}
 }
 
-/* Nor does a SendSm that comes late (srcavail_tx.h) */
+/* A SendSm that comes too late (srcavail_tx.h) tells nothing about the reader either. */
 TEST(sdp_mode_offer_declined__late)
 {
 	struct world *w = learners(TEST_SELF);
@@ -172,7 +177,7 @@ TEST(sdp_mode_offer_declined__late)
 	EXPECT_EQ(N - 1, w->a.tx_mode.alike);
 }
 
-/* wire 6: byte 0 of the header */
+/* wire 6: byte 0 of the extended header. */
 TEST(sdp_engine_commit__mode_golden_bytes)
 {
 	static const u8 to_buffered[20] = {
@@ -192,7 +197,7 @@ TEST(sdp_engine_commit__mode_golden_bytes)
 	EXPECT_TRUE(w->sent.mode_send_half);
 }
 
-/* C3: before further data, which then goes as ever */
+/* C3: ModeChange goes before further data. */
 TEST(sdp_engine_next__mode_before_data)
 {
 	struct world *w = learners(TEST_SELF);
@@ -209,7 +214,9 @@ TEST(sdp_engine_next__mode_before_data)
 	EXPECT_ACT(w, SDP_ACT_DELIVER);
 }
 
-/* D5: like data, it needs two credits, something posted, and a slot; data waits with it */
+/*
+ * D5: ModeChange needs two credits, a posted receive and a slot, like data. Data waits behind it.
+ */
 TEST(sdp_engine_next__mode_credit)
 {
 	struct world *w = learners(TEST_SELF);
@@ -237,7 +244,7 @@ TEST(sdp_engine_next__mode_credit)
 	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->b));
 }
 
-/* After shutdown nothing can be advertised, so nobody needs to know */
+/* After shutdown no SrcAvail can follow, so ModeChange is not sent. */
 TEST(sdp_engine_next__mode_after_shutdown)
 {
 	struct world *w = learners(TEST_SELF);
@@ -251,7 +258,7 @@ TEST(sdp_engine_next__mode_after_shutdown)
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->b));
 }
 
-/* wire 8: in Buffered there is data, and nothing is advertised */
+/* wire 8: Buffered has Data, but no SrcAvail. */
 TEST(sdp_sink_opened__buffered)
 {
 	struct world *w = buffered(TEST_SELF);
@@ -265,7 +272,7 @@ TEST(sdp_sink_opened__buffered)
 	EXPECT_ACT(w, SDP_ACT_FAIL);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 	EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
-	/* What is wanted is not so yet. */
+	/* The mode changes only when ModeChange is sent, not when it is wanted. */
 	w = buffered(TEST_SELF);
 	sdp_engine_large_recv(&w->b);
 	m = from_peer(&w->b, SDP_MID_SRC_AVAIL, INLINED);
@@ -274,7 +281,7 @@ TEST(sdp_sink_opened__buffered)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* C3: a reader that waits with a large buffer ends Buffered; told once */
+/* C3: a reader that waits with a large buffer ends Buffered. The peer is told once. */
 TEST(sdp_engine_posted_large__buffered)
 {
 	struct world *w = buffered(TEST_SELF);
@@ -292,7 +299,7 @@ TEST(sdp_engine_posted_large__buffered)
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 }
 
-/* ... and says nothing in Combined, now or later */
+/* C3: in Combined a large buffer leads to no message, neither now nor later. */
 TEST(sdp_engine_posted_large__combined)
 {
 	struct world *w = learners(TEST_SELF);
@@ -305,7 +312,7 @@ TEST(sdp_engine_posted_large__combined)
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
-/* C2: a different behaviour learns anew, from the beginning */
+/* C2: after a return to Combined the count starts at 0. */
 TEST(sdp_engine_posted_large__counts_anew)
 {
 	struct world *w = buffered(TEST_SELF);
@@ -322,7 +329,7 @@ TEST(sdp_engine_posted_large__counts_anew)
 	}
 }
 
-/* Our own half may be closed: the other one goes on */
+/* Our own half may be closed. The other half still changes its mode. */
 TEST(sdp_engine_posted_large__own_half_closed)
 {
 	struct world *w = buffered(TEST_SELF);
@@ -336,7 +343,10 @@ TEST(sdp_engine_posted_large__own_half_closed)
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 }
 
-/* D4: ... and whoever may be told so grants credits for it as ever, but not after its own end */
+/*
+ * D4: a side whose sending half is in Buffered grants its closed peer credit for ModeChange, but
+ * not after its own DisConn.
+ */
 TEST(sdp_engine_next__updates_in_buffered)
 {
 	struct world *w = buffered(TEST_SELF);
@@ -351,7 +361,7 @@ TEST(sdp_engine_next__updates_in_buffered)
 	EXPECT_EQ(0, w->tx.payload_max);
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
-	/* In Combined it has nothing to say any more. */
+	/* In Combined the peer has nothing left to send. */
 	while (sdp_credit_available(&w->b.credit) > 1)
 		use_up(w, &w->b, &w->a, SDP_MID_DATA, 0);
 	sdp_engine_posted(&w->a, 12);
@@ -366,7 +376,7 @@ TEST(sdp_engine_next__updates_in_buffered)
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
-/* wire 8: the half has ended; then there is nothing to be said of it */
+/* wire 8: after the end of a half nothing is sent about its mode. */
 TEST(sdp_engine_posted_large__half_over)
 {
 	struct world *w = buffered(TEST_SELF);
@@ -383,7 +393,7 @@ TEST(sdp_engine_posted_large__half_over)
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
-/* Both halves at once: each is for itself */
+/* Both halves change at once, independently. */
 TEST(sdp_engine_next__mode_of_both_halves)
 {
 	struct world *w = buffered(TEST_SELF);
@@ -407,7 +417,7 @@ TEST(sdp_engine_next__mode_of_both_halves)
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
-/* wire 8: to the mode already held, or one that only Pipelined leads to */
+/* wire 8: ModeChange to the present mode, or a change that is legal only in Pipelined. */
 TEST(sdp_mode_changed__refused)
 {
 	static const struct { bool buffered; bool source; u8 byte; } cases[] = {
@@ -427,7 +437,7 @@ TEST(sdp_mode_changed__refused)
 	}
 }
 
-/* ... and twice the same */
+/* wire 8: the same ModeChange twice. */
 TEST(sdp_mode_changed__twice)
 {
 	struct world *w = buffered(TEST_SELF);
@@ -445,7 +455,7 @@ TEST(sdp_mode_changed__twice)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* wire 8: to Buffered only with nothing advertised */
+/* wire 8: ModeChange to Buffered while a SrcAvail is open. */
 TEST(sdp_mode_changed__while_offered)
 {
 	struct world *w = learners(TEST_SELF);
@@ -456,7 +466,7 @@ TEST(sdp_mode_changed__while_offered)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* wire 8: not after DisConn of that half, as far as its sender could know */
+/* wire 8: no ModeChange of a half after its DisConn, unless the two have crossed. */
 TEST(sdp_mode_changed__after_disconn)
 {
 	struct world *w = learners(TEST_SELF);
@@ -484,7 +494,7 @@ TEST(sdp_mode_changed__after_disconn)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* The other half's DisConn does not matter */
+/* The DisConn of the other half does not matter. */
 TEST(sdp_mode_changed__other_half_over)
 {
 	struct world *w = learners(TEST_SELF);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Buffers that are posted before what goes there is asked for (C6): piggyback.h, and what the engine
- * makes of it.
+ * SinkAvail that waits to travel with the request for the data (C6).
+ *
+ * piggyback.h, and the engine's use of it.
  */
 #include "pipelining.h"
 
@@ -13,7 +14,10 @@ static struct sdp_piggyback ride_of(u16 after)
 	return r;
 }
 
-/* One exchange: posted, asked for by message @seq, and the peer had @ack when it wrote. */
+/*
+ * One exchange: a buffer, a request in message @seq, and an answer of a peer that has received
+ * @ack.
+ */
 static void exchange(struct sdp_piggyback *r, u32 seq, u32 ack)
 {
 	sdp_piggyback_posted(r);
@@ -21,7 +25,7 @@ static void exchange(struct sdp_piggyback *r, u32 seq, u32 ack)
 	sdp_piggyback_answered(r, ack);
 }
 
-/* N in a row tell it, and not fewer */
+/* N exchanges in a row are needed. */
 TEST(sdp_ride_answered__in_a_row)
 {
 	struct sdp_piggyback r = ride_of(N);
@@ -38,7 +42,10 @@ TEST(sdp_ride_answered__in_a_row)
 	EXPECT_FALSE(sdp_piggyback_waits(&r));
 }
 
-/* What came without being asked for, or before the peer can have been, begins the count anew */
+/*
+ * An answer without a request, or from a peer that has not received the request, starts the count
+ * again.
+ */
 TEST(sdp_ride_answered__unasked)
 {
 	struct sdp_piggyback r = ride_of(N);
@@ -55,7 +62,7 @@ TEST(sdp_ride_answered__unasked)
 	EXPECT_FALSE(r.holds);
 }
 
-/* Numbers wrap */
+/* Sequence numbers wrap. */
 TEST(sdp_ride_answered__wrap)
 {
 	struct sdp_piggyback r = ride_of(1);
@@ -66,7 +73,7 @@ TEST(sdp_ride_answered__wrap)
 	EXPECT_TRUE(r.holds);
 }
 
-/* Who is wrong needs twice as many the next time, and so on, up to a limit */
+/* After a wrong guess the next one needs twice as many exchanges, up to a limit. */
 TEST(sdp_ride_came__doubles)
 {
 	struct sdp_piggyback r = ride_of(1);
@@ -85,7 +92,7 @@ TEST(sdp_ride_came__doubles)
 	EXPECT_EQ(1024, r.needed);
 }
 
-/* After it was asked for anything may come: it says nothing */
+/* After a request any data may come, and tells nothing. */
 TEST(sdp_ride_came__asked)
 {
 	struct sdp_piggyback r = ride_of(1);
@@ -97,7 +104,7 @@ TEST(sdp_ride_came__asked)
 	EXPECT_TRUE(r.holds);
 }
 
-/* 0 is never */
+/* 0 means never. */
 TEST(sdp_ride_init__never)
 {
 	struct sdp_piggyback r = ride_of(0);
@@ -111,7 +118,7 @@ TEST(sdp_ride_init__never)
 
 static const struct sdp_tx_view nothing, request = { .head_bytes = 5 };
 
-/* A pair whose reader has been seen to post before it asks, and has posted again. */
+/* A connection whose reader supplies its buffer before it asks, and has just supplied one. */
 static struct world *kept(TEST_CTX)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -128,7 +135,7 @@ static struct world *kept(TEST_CTX)
 	return w;
 }
 
-/* The buffer goes with the request, in one message */
+/* SinkAvail travels with the request in one message. */
 TEST(sdp_engine_next__kept_for_the_request)
 {
 	struct world *w = kept(TEST_SELF);
@@ -145,7 +152,7 @@ TEST(sdp_engine_next__kept_for_the_request)
 	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->b, &nothing, &w->tx));
 }
 
-/* A request that leaves no room for it goes first, and the buffer at once behind it */
+/* A request that leaves no room for SinkAvail goes first, and SinkAvail follows at once. */
 TEST(sdp_engine_next__kept_no_room)
 {
 	static const struct sdp_tx_view large = { .head_bytes = PAYLOAD_MAX, .head_full = true };
@@ -159,7 +166,10 @@ TEST(sdp_engine_next__kept_no_room)
 	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 }
 
-/* A peer that has something unasked gets it as an answer (C8), and it is not kept again so soon */
+/*
+ * A peer that sends unasked gets the waiting SinkAvail as an answer to its SrcAvail (C8). The next
+ * SinkAvail does not wait.
+ */
 TEST(sdp_engine_next__kept_in_vain)
 {
 	struct world *w = kept(TEST_SELF);
@@ -174,7 +184,7 @@ TEST(sdp_engine_next__kept_in_vain)
 	posted_buffer(TEST_SELF, w);
 }
 
-/* ... and so is one whose data comes in messages */
+/* A peer that sends Data unasked gets the waiting SinkAvail at once, too. */
 TEST(sdp_engine_next__kept_and_data_came)
 {
 	struct world *w = kept(TEST_SELF);
@@ -184,7 +194,7 @@ TEST(sdp_engine_next__kept_and_data_came)
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
 }
 
-/* After the last byte nothing is asked for any more */
+/* After shutdown no request will come, so SinkAvail does not wait. */
 TEST(sdp_engine_next__kept_until_shutdown)
 {
 	struct world *w = kept(TEST_SELF);
@@ -193,7 +203,7 @@ TEST(sdp_engine_next__kept_until_shutdown)
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
 }
 
-/* Taken back before the peer knew of it: nothing is to be said */
+/* A cancel of a SinkAvail that was not sent needs no message. */
 TEST(sdp_engine_advert_cancel__kept)
 {
 	struct world *w = kept(TEST_SELF);

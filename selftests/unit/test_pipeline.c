@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pipelined mode, how it is learnt and left: C1, C2, C5, B5, wire section 8.
+ * Pipelined mode: how it is learnt and left.
+ *
+ * Requirements C1, C2, C5, B5 and wire section 8.
  */
 #include "pipelining.h"
 
 static const struct sdp_tx_view full = { .head_bytes = PAYLOAD_MAX, .head_full = true };
 
-/* C2: so many in a row whose reader had posted its buffer before */
+/* C2: N SrcAvails in a row whose reader had its buffer there before lead to Pipelined. */
 TEST(sdp_engine_want_pipelined__in_a_row)
 {
 	struct world *w = learners(TEST_SELF);
@@ -29,7 +31,7 @@ TEST(sdp_engine_want_pipelined__in_a_row)
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
-/* B5: one that cannot read declines, and that does not lead to Buffered */
+/* B5: a sink that cannot read declines with REQ_PIPE. This does not lead to Buffered. */
 TEST(sdp_engine_want_pipelined__declined)
 {
 	struct world *w = learners(TEST_SELF);
@@ -45,7 +47,7 @@ TEST(sdp_engine_want_pipelined__declined)
 	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
 }
 
-/* C2: a transfer of another kind, and it begins anew */
+/* C2: a transfer of another kind starts the count again. */
 TEST(sdp_engine_want_pipelined__another_kind)
 {
 	struct world *w = learners(TEST_SELF);
@@ -68,7 +70,7 @@ TEST(sdp_engine_want_pipelined__another_kind)
 	expect_mode(TEST_SELF, w, SDP_MODE_BUFFERED);
 }
 
-/* It belongs to what is open, and is forgotten with it */
+/* sdp_engine_want_pipelined() counts only for the SrcAvail that is open. */
 TEST(sdp_engine_want_pipelined__without_offer)
 {
 	struct world *w = learners(TEST_SELF);
@@ -81,7 +83,7 @@ TEST(sdp_engine_want_pipelined__without_offer)
 	EXPECT_EQ(0, w->msg.h.flags);
 }
 
-/* C2: one that was taken back says nothing */
+/* C2: a withdrawn SrcAvail tells nothing about the reader. */
 TEST(sdp_engine_want_pipelined__withdrawn)
 {
 	struct world *w = learners(TEST_SELF);
@@ -98,7 +100,7 @@ TEST(sdp_engine_want_pipelined__withdrawn)
 	EXPECT_EQ(0, w->a.tx_mode.alike);
 }
 
-/* B7: both flags on one message */
+/* B7: both flags on one message. */
 TEST(sdp_engine_want_pipelined__urgent)
 {
 	static const struct sdp_tx_view urgent = {
@@ -114,7 +116,7 @@ TEST(sdp_engine_want_pipelined__urgent)
 	EXPECT_EQ(SDP_FLAG_REQ_PIPE | SDP_FLAG_OOB_PEND, w->tx.flags);
 }
 
-/* 0 for never */
+/* mode_after 0 means never. */
 TEST(sdp_engine_want_pipelined__mode_after_0)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -127,8 +129,8 @@ TEST(sdp_engine_want_pipelined__mode_after_0)
 }
 
 /*
- * C2: in Pipelined, one who reads small, or nobody who reads (C9), is learnt from the beginning;
- * but not if a large buffer follows (C10)
+ * C2: in Pipelined, a declined SrcAvail leads to Combined. So a small reader, or one that does not
+ * read (C9), is learnt from the beginning. C10: not if the reader has a large buffer for the rest.
  */
 TEST(sdp_mode_offer_declined__pipelined)
 {
@@ -152,7 +154,10 @@ TEST(sdp_mode_offer_declined__pipelined)
 	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
 }
 
-/* ... and reading is as good as being written to, if the buffer was there first now and then */
+/*
+ * C2: SrcAvails that are read do not end Pipelined, if some of the buffers were there before. N in
+ * a row without such a buffer do.
+ */
 TEST(sdp_mode_offer_read__pipelined)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -171,7 +176,7 @@ TEST(sdp_mode_offer_read__pipelined)
 	expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
 }
 
-/* C2: no buffer in time for N large sends in a row, however their advertisements were read */
+/* C2: N large writes in a row without a buffer in time, however their SrcAvails were read. */
 TEST(sdp_engine_missed__in_a_row)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -187,14 +192,17 @@ TEST(sdp_engine_missed__in_a_row)
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	EXPECT_EQ(0x10, w->buf[16]);
 	expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
-	/* There it says nothing, and nothing is left of it. */
+	/* In Combined the call does nothing, and no count is left over. */
 	for (i = 0; i < 2 * N; i++)
 		sdp_engine_sinkavail_missed(&w->a);
 	EXPECT_EQ(0, offered(w, &w->a));
 	EXPECT_EQ(0, w->a.tx_mode.missed);
 }
 
-/* ... but not with one between that was there, nor while one is; 0: never */
+/*
+ * C2: the count starts again after an RDMA write, and stops while a buffer or SrcAvail is open.
+ * mode_after 0 means never.
+ */
 TEST(sdp_engine_missed__resets)
 {
 	struct sdp_engine_config config = learning;
@@ -227,7 +235,7 @@ TEST(sdp_engine_missed__resets)
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
-/* C9: what was taken back because nobody has read it counts as refused, in either mode */
+/* C9: a SrcAvail that was withdrawn because it was not read counts as declined, in both modes. */
 TEST(sdp_engine_unread__as_declined)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -260,7 +268,7 @@ TEST(sdp_engine_unread__as_declined)
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
-/* Not sent yet, for want of credit: a buffer that comes and is used speaks for the mode */
+/* ModeChange waits for credit. A buffer that comes and is used meanwhile cancels it. */
 TEST(sdp_engine_missed__then_written)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -275,7 +283,7 @@ TEST(sdp_engine_missed__then_written)
 	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
 }
 
-/* C2, C5: small sends into posted buffers: some are right, many in a row are another behaviour */
+/* C2, C5: N small messages in a row that discard buffers lead to Combined; fewer do not. */
 TEST(sdp_mode_discarded__in_a_row)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -285,7 +293,7 @@ TEST(sdp_mode_discarded__in_a_row)
 		posted_buffer(TEST_SELF, w);
 		pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
 	}
-	/* One into nothing says nothing; a large one begins anew. */
+	/* A message without a buffer does not count. A large write starts the count again. */
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
 	EXPECT_EQ(N - 1, w->a.tx_mode.alike);
 	posted_buffer(TEST_SELF, w);
@@ -301,7 +309,7 @@ TEST(sdp_mode_discarded__in_a_row)
 	expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
 }
 
-/* ... and a large send that finds a buffer before that could be said has the last word */
+/* C5: a large write that finds a buffer cancels a ModeChange that has not been sent. */
 TEST(sdp_mode_written__wanted)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -319,7 +327,7 @@ TEST(sdp_mode_written__wanted)
 	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
 }
 
-/* wire 8: not under what is about to be advertised in the mode of now */
+/* wire 8: a SinkAvail ends a SrcAvail that was to be sent. ModeChange goes after that. */
 TEST(sdp_mode_discarded__while_offering)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -339,7 +347,7 @@ TEST(sdp_mode_discarded__while_offering)
 	expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
 }
 
-/* C3: Buffered is left for Combined, and Pipelined is learnt from there */
+/* C3: a large buffer ends Buffered only. Pipelined is learnt from Combined. */
 TEST(sdp_engine_posted_large__not_pipelined)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -350,7 +358,7 @@ TEST(sdp_engine_posted_large__not_pipelined)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* wire 8: what is no change from Pipelined */
+/* wire 8: ModeChanges that are illegal in Pipelined. */
 TEST(sdp_mode_changed__refused_in_pipelined)
 {
 	static const u8 to_sink[] = { 0x00, 0x20, 0x90 }, to_source[] = { 0x10, 0x90 };
@@ -372,7 +380,7 @@ TEST(sdp_mode_changed__refused_in_pipelined)
 	}
 }
 
-/* wire 8: with nothing advertised only */
+/* wire 8: no ModeChange while a SrcAvail is open. */
 TEST(sdp_mode_changed__pipelined_while_offered)
 {
 	struct world *w = learners(TEST_SELF);
@@ -386,7 +394,7 @@ TEST(sdp_mode_changed__pipelined_while_offered)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* D4: who may advertise buffers gets credit for that, even after its own end */
+/* D4: a peer that may send SinkAvails is granted credit for them, even after its DisConn. */
 TEST(sdp_engine_next__updates_in_pipelined)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -402,7 +410,7 @@ TEST(sdp_engine_next__updates_in_pipelined)
 	EXPECT_EQ(buffer.len, sdp_engine_may_rdma_write(&w->a));
 }
 
-/* D5: ModeChange needs the credit of data, whichever it is */
+/* D5: each ModeChange needs the credits of data. */
 TEST(sdp_engine_next__pipelined_credit)
 {
 	struct world *w = learners(TEST_SELF);
@@ -418,7 +426,7 @@ TEST(sdp_engine_next__pipelined_credit)
 	EXPECT_EQ(SDP_MID_MODE_CHANGE, w->tx.mid);
 }
 
-/* After the last byte nothing has to be learnt */
+/* After shutdown no ModeChange is sent. */
 TEST(sdp_engine_next__pipelined_and_shut_down)
 {
 	struct world *w = learners(TEST_SELF);

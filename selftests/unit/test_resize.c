@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Resize of the receive buffers: E1 to E5. The way back to the first size is in test_shrink.c.
+ * Resize of the receive buffers to larger sizes (E1 to E5).
+ *
+ * test_shrink.c has the way back to the first size.
  */
 #include "resizing.h"
 
@@ -10,7 +12,7 @@ static const struct sdp_engine_config fixed = {
 
 static const struct sdp_tx_view full = { .head_bytes = PAYLOAD_MAX, .head_full = true };
 
-/* E1: so many splits lead to a request, fewer do not */
+/* E1: LEVEL split sends lead to a request, fewer do not. */
 TEST(sdp_resize_split__level)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -23,7 +25,7 @@ TEST(sdp_resize_split__level)
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
-/* E1: the size asked for is that of the largest split send, wherever among them it was */
+/* E1: the request is for the largest of the split sends, whichever of them it was. */
 TEST(sdp_resize_split__largest)
 {
 	u32 i;
@@ -38,7 +40,7 @@ TEST(sdp_resize_split__largest)
 	}
 }
 
-/* E1: a header and whole pages, not more than the maximum */
+/* E1: the size is a header and whole pages, at most the maximum. */
 TEST(sdp_resize_split__rounding)
 {
 	static const struct { u32 bytes, want; } cases[] = {
@@ -57,7 +59,7 @@ TEST(sdp_resize_split__rounding)
 	}
 }
 
-/* E1: a maximum that is no header and whole pages is reached all the same */
+/* E1: a maximum that is not a header and whole pages can be reached. */
 TEST(sdp_resize_split__odd_maximum)
 {
 	static const struct { u32 max, bytes, want; } cases[] = {
@@ -77,7 +79,7 @@ TEST(sdp_resize_split__odd_maximum)
 	}
 }
 
-/* E5: with fixed sizes nothing is ever asked */
+/* E5: with fixed sizes there is never a request. */
 TEST(sdp_resize_split__fixed)
 {
 	struct world *w = joined(TEST_SELF, &fixed, &growing);
@@ -88,7 +90,7 @@ TEST(sdp_resize_split__fixed)
 	EXPECT_EQ(RECV_SIZE, sdp_engine_post_size(&w->a));
 }
 
-/* E1: nothing larger than the maximum is asked for, whoever has set the size */
+/* E1: there is no request beyond the maximum, whichever side has set the present size. */
 TEST(sdp_resize_split__at_maximum)
 {
 	static const struct sdp_engine_config large = {
@@ -104,7 +106,7 @@ TEST(sdp_resize_split__at_maximum)
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
-/* E1: one request at a time; splits count again from its answer on */
+/* E1: one request at a time. After its answer split sends count from 0. */
 TEST(sdp_resize_split__one_request_at_a_time)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -122,7 +124,7 @@ TEST(sdp_resize_split__one_request_at_a_time)
 	EXPECT_EQ(PAGES(3), say(TEST_SELF, w, &w->a, &w->b, SDP_MID_CHRCVBUF));
 }
 
-/* D5: neither request nor answer uses the last credit, or goes when it would grant nothing */
+/* D5: request and answer do not use the last credit, and do not go without a posted receive. */
 TEST(sdp_resize_may_ask__credit)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -143,7 +145,7 @@ TEST(sdp_resize_may_ask__credit)
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
-/* Request and answer go before data, and data goes on meanwhile, in the old size (E3) */
+/* Request and answer go before data. Data continues meanwhile in the old size (E3). */
 TEST(sdp_resize_may_ask__before_data)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -160,7 +162,7 @@ TEST(sdp_resize_may_ask__before_data)
 	EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, w->tx.mid);
 }
 
-/* Nothing is asked after shutdown, by a dead engine, or after our DisConn */
+/* There is no request after shutdown, after our DisConn, or by a dead engine. */
 TEST(sdp_resize_may_ask__not_at_the_end)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -183,7 +185,7 @@ TEST(sdp_resize_may_ask__not_at_the_end)
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
-/* Our half is open after the peer's DisConn, and may grow */
+/* After the peer's DisConn our half is open, and may still grow. */
 TEST(sdp_resize_may_ask__after_peers_disconn)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -195,7 +197,7 @@ TEST(sdp_resize_may_ask__after_peers_disconn)
 	EXPECT_EQ(PAGES(2) - SDP_BSDH_LEN, sdp_engine_payload_max(&w->a));
 }
 
-/* E4: who owes an answer does not ask; the request waits */
+/* E4: a side that owes an answer does not ask. Its own request waits. */
 TEST(sdp_resize_may_ask__not_while_owing)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -209,7 +211,7 @@ TEST(sdp_resize_may_ask__not_while_owing)
 	EXPECT_EQ(PAGES(2), say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF));
 }
 
-/* E2: larger receives are posted at once, the answer waits for the last smaller one */
+/* E2: larger receives are posted at once. The answer waits until the smaller ones are used up. */
 TEST(sdp_resize_asked__answer_when_old_are_gone)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -229,7 +231,7 @@ TEST(sdp_resize_asked__answer_when_old_are_gone)
 	EXPECT_EQ(RECV_SIZE, sdp_engine_post_size(&w->a));
 }
 
-/* E2: with no receive posted there is nothing to wait for but the first larger one */
+/* E2: with no receive posted, the answer waits only for the first larger one. */
 TEST(sdp_resize_asked__nothing_posted)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -246,7 +248,7 @@ TEST(sdp_resize_asked__nothing_posted)
 	EXPECT_EQ(PAGES(2), say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
 }
 
-/* E3: a larger message before the answer meets a receive that is too small; after it, none */
+/* E3: a larger message is an error before the answer, and legal after it. */
 TEST(sdp_resize_asked__larger_message)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -266,7 +268,7 @@ TEST(sdp_resize_asked__larger_message)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_LEN);
 }
 
-/* E2, E5: the sink's own maximum, or its first size, is what it answers with */
+/* E2, E5: the answer is at most the sink's own maximum, and at least its first size. */
 TEST(sdp_resize_asked__within_our_bounds)
 {
 	static const struct { u32 size, want; } cases[] = {
@@ -288,7 +290,7 @@ TEST(sdp_resize_asked__within_our_bounds)
 	}
 }
 
-/* E5: who has fixed sizes answers with the old one, at once; the asker goes on with it */
+/* E5: a side with fixed sizes answers with its size at once, and the asker continues with it. */
 TEST(sdp_resize_asked__fixed)
 {
 	struct world *w = joined(TEST_SELF, &growing, &fixed);
@@ -303,7 +305,7 @@ TEST(sdp_resize_asked__fixed)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_LEN);
 }
 
-/* E2: a second request before the answer to the first, pending or due */
+/* E2: a second request is illegal before the answer to the first, whether that is due or not. */
 TEST(sdp_resize_asked__while_owing)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -322,7 +324,7 @@ TEST(sdp_resize_asked__while_owing)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* wire 10: who has said DisConn has nothing to ask for */
+/* wire 10: a side that has sent DisConn must not ask. */
 TEST(sdp_resize_asked__after_disconn)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -334,8 +336,8 @@ TEST(sdp_resize_asked__after_disconn)
 }
 
 /*
- * E2, E4: a request was not answered yet when DisConn follows it. There is nothing left to grow
- * for, but the answer still goes, because our own request has to wait for it.
+ * E2, E4: DisConn comes while an answer is owed. No receive grows any more, but the answer still
+ * goes, because our own request waits for it.
  */
 TEST(sdp_resize_asked__disconn_while_owing)
 {
@@ -352,7 +354,7 @@ TEST(sdp_resize_asked__disconn_while_owing)
 	use_up_old(w, &w->b, &w->a);
 	EXPECT_EQ(PAGES(2), say(TEST_SELF, w, &w->a, &w->b, SDP_MID_CHRCVBUF_ACK));
 	EXPECT_EQ(PAGES(2) - SDP_BSDH_LEN, sdp_engine_payload_max(&w->b));
-	/* After both DisConns nobody answers anything. */
+	/* After both DisConns there is no answer. */
 	w = joined(TEST_SELF, &growing, &growing);
 	ask(TEST_SELF, w, &w->a, &w->b, 5000);
 	use_up(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
@@ -360,7 +362,7 @@ TEST(sdp_resize_asked__disconn_while_owing)
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
-/* Our own DisConn does not close the peer's half: it is answered, and the answer understood */
+/* After our own DisConn the peer's request is answered, and the peer accepts the answer. */
 TEST(sdp_resize_asked__after_own_disconn)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -374,7 +376,7 @@ TEST(sdp_resize_asked__after_own_disconn)
 	EXPECT_EQ(PAGES(2) - SDP_BSDH_LEN, sdp_engine_payload_max(&w->a));
 }
 
-/* E2: without memory the answer is the old size, at once, and receives are posted in it */
+/* E2: without memory the answer is the old size, at once, and receives keep that size. */
 TEST(sdp_resize_refuse__before_answer)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -385,7 +387,10 @@ TEST(sdp_resize_refuse__before_answer)
 	EXPECT_EQ(RECV_SIZE, sdp_engine_post_size(&w->b));
 	EXPECT_EQ(RECV_SIZE, say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
 	EXPECT_EQ(PAYLOAD_MAX, sdp_engine_payload_max(&w->a));
-	/* The last of the old ones makes no answer due any more, nor a larger message legal. */
+	/*
+	 * After that, using up the old receives neither makes an answer due nor a larger message
+	 * legal.
+	 */
 	sdp_engine_posted(&w->b, 5);
 	pass(w, &w->b, &w->a, SDP_MID_DATA, 0);
 	use_up_old(w, &w->a, &w->b);
@@ -395,7 +400,10 @@ TEST(sdp_resize_refuse__before_answer)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_LEN);
 }
 
-/* E2: what the peer has been told is not taken back; with no request there is nothing to refuse */
+/*
+ * E2: a size that the peer has been told is not taken back. Without a request there is nothing to
+ * refuse.
+ */
 TEST(sdp_resize_refuse__after_answer)
 {
 	struct world *w = grown(TEST_SELF, 5000);
@@ -412,8 +420,8 @@ TEST(sdp_resize_refuse__after_answer)
 }
 
 /*
- * E2: the last smaller receive is used up, and then there is no memory for a larger one: the peer
- * has not been told yet, so it is still the old size
+ * E2: the smaller receives are used up, and then there is no memory for a larger one. The peer has
+ * not been told yet, so the answer is still the old size.
  */
 TEST(sdp_resize_refuse__answer_due)
 {
@@ -423,14 +431,14 @@ TEST(sdp_resize_refuse__answer_due)
 	ask(TEST_SELF, w, &w->a, &w->b, 5000);
 	use_up_old(w, &w->a, &w->b);
 	EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, offered(w, &w->b));
-	/* Nor may the peer use what it does not know of. */
+	/* Before the answer the peer may not use the larger size. */
 	EXPECT_EQ(RECV_SIZE, w->b.resize.recv_limit);
 	sdp_engine_resize_refuse(&w->b);
 	EXPECT_EQ(RECV_SIZE, sdp_engine_post_size(&w->b));
 	EXPECT_EQ(RECV_SIZE, say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
 	EXPECT_EQ(PAYLOAD_MAX, sdp_engine_payload_max(&w->a));
 	EXPECT_EQ(0, offered(w, &w->b));
-	/* With nothing posted nobody could ever speak again. */
+	/* With no receive posted: the answer needs one of the old size first. */
 	w = joined(TEST_SELF, &growing, &growing);
 	split(&w->a, LEVEL, 5000);
 	use_up(w, &w->a, &w->b, SDP_MID_CHRCVBUF, 0);
@@ -443,7 +451,10 @@ TEST(sdp_resize_refuse__answer_due)
 	EXPECT_EQ(RECV_SIZE, say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
 }
 
-/* E2: after a refusal the next request waits for all receives of the old size, later ones too */
+/*
+ * E2: after a refusal the next request waits for all receives of the old size, also those posted
+ * later.
+ */
 TEST(sdp_resize_refuse__and_asked_again)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -466,7 +477,7 @@ TEST(sdp_resize_refuse__and_asked_again)
 	EXPECT_EQ(PAGES(2), say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
 }
 
-/* A peer that refuses is asked less and less often: no endless loop (E2) */
+/* E2: a peer that refuses is asked less and less often, so there is no endless loop. */
 TEST(sdp_resize_answered__level_doubles)
 {
 	struct world *w = joined(TEST_SELF, &growing, &fixed);
@@ -483,7 +494,7 @@ TEST(sdp_resize_answered__level_doubles)
 	EXPECT_EQ(1U << 14, w->a.resize.level);
 }
 
-/* ... until time has passed: half of it each time, down to what it was at first */
+/* The level is halved with time, down to its first value. */
 TEST(sdp_resize_decay__halves)
 {
 	struct world *w = joined(TEST_SELF, &growing, &fixed);
@@ -507,7 +518,9 @@ TEST(sdp_resize_decay__halves)
 	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
 }
 
-/* E2: not accepted yet, it has few receives and refuses; with more of them it is asked again */
+/*
+ * E2: before accept() the peer has few receives and refuses. When it has more, it is asked again.
+ */
 TEST(sdp_resize_peer_posted__accepted)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -521,7 +534,7 @@ TEST(sdp_resize_peer_posted__accepted)
 	EXPECT_EQ(RECV_SIZE, say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
 	EXPECT_EQ(2 * LEVEL, w->a.resize.level);
 	EXPECT_EQ(had, w->a.resize.posted_most);
-	/* As many as it had say nothing. */
+	/* The same number of receives as before changes nothing. */
 	sdp_engine_posted(&w->b, had - w->b.credit.posted);
 	pass(w, &w->b, &w->a, SDP_MID_DATA, 10);
 	EXPECT_EQ(2 * LEVEL, w->a.resize.level);
@@ -533,7 +546,7 @@ TEST(sdp_resize_peer_posted__accepted)
 	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
 }
 
-/* E2: less than was asked for, but more than before, is taken, and the rest asked for later */
+/* E2: an answer between the old size and the request is used. The rest is asked for later. */
 TEST(sdp_resize_answered__some_of_it)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -552,7 +565,7 @@ TEST(sdp_resize_answered__some_of_it)
 	EXPECT_EQ(2 * LEVEL, w->a.resize.level);
 }
 
-/* More than was asked for is a gift; more than our own maximum is not used */
+/* An answer above the request is used, up to our own maximum. */
 TEST(sdp_resize_answered__more_than_asked)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -564,7 +577,7 @@ TEST(sdp_resize_answered__more_than_asked)
 	EXPECT_EQ(LARGEST - SDP_BSDH_LEN, sdp_engine_payload_max(&w->a));
 }
 
-/* E3: a size that what is on its way may exceed is refused */
+/* E3: an answer that is smaller than messages in flight may be is refused. */
 TEST(sdp_resize_answered__smaller)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -575,7 +588,7 @@ TEST(sdp_resize_answered__smaller)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_FIELD);
 }
 
-/* An answer that nobody asked for, before any request and after the answer */
+/* An answer without a request, before the first one and after its answer. */
 TEST(sdp_resize_answered__unsolicited)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -590,7 +603,7 @@ TEST(sdp_resize_answered__unsolicited)
 }
 
 /*
- * E4: both ask at once. The accepting side disregards the request, the connecting one answers
+ * E4: both ask at once. The accepting side disregards the request. The connecting side answers,
  * and asks again.
  */
 TEST(sdp_resize_asked__crossing)
@@ -609,7 +622,7 @@ TEST(sdp_resize_asked__crossing)
 	EXPECT_NO_ACTS(w);
 	EXPECT_EQ(RECV_SIZE, sdp_engine_post_size(&w->b));
 	EXPECT_EQ(PAGES(2), sdp_engine_post_size(&w->a));
-	/* It owes the answer, so its own request waits. */
+	/* a owes the answer, so its own request waits. */
 	EXPECT_EQ(0, offered(w, &w->a));
 	use_up_old(w, &w->b, &w->a);
 	EXPECT_EQ(PAGES(2), say(TEST_SELF, w, &w->a, &w->b, SDP_MID_CHRCVBUF_ACK));
@@ -624,7 +637,7 @@ TEST(sdp_resize_asked__crossing)
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
-/* E4: requests that are only wanted do not cross: the first one to arrive is answered */
+/* E4: requests that have not been sent do not cross. The first one to arrive is answered. */
 TEST(sdp_resize_asked__not_yet_sent)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -638,7 +651,7 @@ TEST(sdp_resize_asked__not_yet_sent)
 	EXPECT_EQ(PAGES(2), say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF));
 }
 
-/* Both have asked, a's request is void and it has answered b's; b is not looked at any more. */
+/* Both have asked. a's request is void, and a has answered b's. The test plays b from here on. */
 static struct world *crossed(TEST_CTX)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -658,7 +671,7 @@ static struct world *crossed(TEST_CTX)
 	return w;
 }
 
-/* E4: a peer may answer the void request all the same, once, even after it was asked again */
+/* E4: a peer may still answer the void request, once, even after the next request. */
 TEST(sdp_resize_answered__stray)
 {
 	struct world *w = crossed(TEST_SELF);
@@ -674,7 +687,7 @@ TEST(sdp_resize_answered__stray)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* ... or before that: then there is nothing left to ask for */
+/* E4: if that answer comes before the next request, there is nothing left to ask for. */
 TEST(sdp_resize_answered__stray_before_asked_again)
 {
 	struct world *w = crossed(TEST_SELF);
@@ -683,7 +696,7 @@ TEST(sdp_resize_answered__stray_before_asked_again)
 	EXPECT_NO_ACTS(w);
 	EXPECT_EQ(PAGES(1) - SDP_BSDH_LEN, sdp_engine_payload_max(&w->a));
 	EXPECT_NE(SDP_MID_CHRCVBUF, offered(w, &w->a));
-	/* It is grown and no more, so it can be shrunk. */
+	/* The size has grown as by any other answer, so a shrink is possible. */
 	EXPECT_TRUE(sdp_engine_shrink(&w->a));
 	emit(w, &w->a, SDP_MID_CHRCVBUF, 0);
 	EXPECT_EQ(RECV_SIZE, w->sent.size);
@@ -693,7 +706,7 @@ TEST(sdp_resize_answered__stray_before_asked_again)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* wire 1, 8: the bytes of a request and of its answer */
+/* wire 1, 8: bytes of a request and of its answer. */
 TEST(sdp_resize_ask_sent__golden_bytes)
 {
 	static const u8 request[20] = {
@@ -711,7 +724,7 @@ TEST(sdp_resize_ask_sent__golden_bytes)
 	EXPECT_BYTES(answer, w->buf, 20);
 }
 
-/* B7: an urgent byte that waits is announced by these messages, too */
+/* B7: these messages announce an unsent urgent byte, too. */
 TEST(sdp_resize_ask_sent__announces_urgent)
 {
 	struct sdp_tx_view view = {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The message that ends the use of the peer's memory takes the key with it, where both ends have
- * said that they can do that (wire section 4, Cap).
+ * Send with Invalidate: the message that ends the use of the peer's memory revokes its key.
+ *
+ * Only if both ends have stated in their Hello that they can do this (wire section 4, Cap).
  */
 #include "pipelining.h"
 
@@ -10,7 +11,7 @@ static const struct sdp_engine_config revocable = {
 	.revocable = true,
 };
 
-/* wire 4: each end says it for itself; whose adapter cannot do it does not do it to others */
+/* wire 4: both ends must state it. An end whose adapter cannot do it does not send it either. */
 TEST(sdp_engine_hello__revocable)
 {
 	struct world *w = joined(TEST_SELF, &learning, &revocable);
@@ -25,7 +26,7 @@ TEST(sdp_engine_hello__revocable)
 	EXPECT_TRUE(w->b.may_revoke);
 }
 
-/* C4: with the last report, not with one before */
+/* C4: the last report revokes the key, an earlier one does not. */
 TEST(sdp_engine_commit__revokes_what_is_read)
 {
 	struct world *w = joined(TEST_SELF, &revocable, &revocable);
@@ -43,7 +44,7 @@ TEST(sdp_engine_commit__revokes_what_is_read)
 	EXPECT_EQ(region.rkey, w->sent.revoke);
 }
 
-/* B3: what is wanted in messages will not be read */
+/* B3: after SendSm the sink does not read any more. */
 TEST(sdp_engine_commit__revokes_what_is_declined)
 {
 	struct world *w = joined(TEST_SELF, &revocable, &revocable);
@@ -69,7 +70,7 @@ static struct world *written(TEST_CTX, const struct sdp_engine_config *sink)
 	return w;
 }
 
-/* C5, C7: a buffer is used up, however much was written */
+/* C5, C7: a buffer ends with its report, however much was written. */
 TEST(sdp_engine_commit__revokes_what_is_written)
 {
 	struct world *w = written(TEST_SELF, &revocable);
@@ -77,7 +78,7 @@ TEST(sdp_engine_commit__revokes_what_is_written)
 	EXPECT_EQ(buffer.rkey, w->sent.revoke);
 }
 
-/* wire 4: not what the peer has not allowed */
+/* wire 4: no key is revoked if one of the ends does not allow it. */
 TEST(sdp_engine_commit__revokes_nothing)
 {
 	struct world *w = written(TEST_SELF, &learning);

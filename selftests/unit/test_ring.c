@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rings, each half by itself: where messages go, what is free, what a peer may say (G2-G5).
+ * Rings, each half alone: positions, free space, and checks of the peer's messages.
+ *
+ * Requirements G2-G6.
  */
 #include "ring.h"
 #include "test.h"
@@ -51,7 +53,7 @@ static enum sdp_violation arrive(struct sdp_ring_in *in, u32 imm)
 	return sdp_ring_in_arrived(in, imm, &at, &bytes, &moved);
 }
 
-/* G6: the scheme is the source's, but for NIC without the other one's */
+/* G6: the source's wish decides, except that BY_NIC needs the wish of both ends. */
 TEST(sdp_ring_scheme__all_nine)
 {
 	static const u8 want[SDP_SCHEMES][SDP_SCHEMES] = {
@@ -66,7 +68,7 @@ TEST(sdp_ring_scheme__all_nine)
 			EXPECT_EQ(want[own][other], sdp_ring_scheme(own, other));
 }
 
-/* G2: right behind the last one, over the end of the ring and of the numbers */
+/* G2: each message goes right behind the last one, also across the wrap of ring and position. */
 TEST(sdp_ring_out_put__wraps)
 {
 	struct sdp_ring_out o = out_with(SDP_BY_RDMA, SIZE);
@@ -89,7 +91,7 @@ TEST(sdp_ring_out_put__wraps)
 	EXPECT_EQ(SIZE - 15, sdp_ring_out_room(&o));
 }
 
-/* G2: up to the last byte */
+/* G2: the ring can be filled to its last byte. */
 TEST(sdp_ring_out_room__full)
 {
 	struct sdp_ring_out o = out_with(SDP_BY_RDMA, SIZE);
@@ -102,7 +104,7 @@ TEST(sdp_ring_out_room__full)
 	EXPECT_EQ(SIZE / 8, sdp_ring_out_room(&o));
 }
 
-/* What was never written, or has been told already, is not free */
+/* Freed bytes must have been written, and their number never decreases. */
 TEST(sdp_ring_out_freed__bounds)
 {
 	struct sdp_ring_out o = out_with(SDP_BY_RDMA, SIZE);
@@ -116,7 +118,7 @@ TEST(sdp_ring_out_freed__bounds)
 	EXPECT_EQ(SDP_VALID, sdp_ring_out_freed(&o, 5));
 }
 
-/* G4: messages of a window at most, and so many held by the adapter */
+/* G4: messages of at most a window, and a limited number of them held by the adapter. */
 TEST(sdp_ring_out_pipe__of_nic)
 {
 	struct sdp_ring_out o = out_with(SDP_BY_NIC, SIZE);
@@ -134,7 +136,7 @@ TEST(sdp_ring_out_pipe__of_nic)
 	EXPECT_EQ(32768, sdp_ring_out_message_max(&o));
 }
 
-/* It is asked for with the first data, small; a larger one when that is full again and again */
+/* The first data asks for a small ring. A larger one is asked for when that is full repeatedly. */
 TEST(sdp_ring_out_ask__grows)
 {
 	struct sdp_region r = region(16384);
@@ -152,7 +154,7 @@ TEST(sdp_ring_out_ask__grows)
 	EXPECT_FALSE(o.asking);
 	EXPECT_EQ(SDP_VALID, sdp_ring_out_answered(&o, &r));
 	EXPECT_TRUE(sdp_ring_out_active(&o));
-	/* It was for something else that there was no room. */
+	/* An empty ring is not full: the lack of room has another cause. */
 	for (i = 0; i < 10; i++)
 		sdp_ring_out_was_full(&o);
 	o.head = 5000;
@@ -173,7 +175,7 @@ TEST(sdp_ring_out_ask__grows)
 	EXPECT_FALSE(o.asking);
 }
 
-/* With credit alone there is no ring */
+/* By credit there is no ring. */
 TEST(sdp_ring_out_ask__not_by_credit)
 {
 	struct sdp_ring_out o;
@@ -183,7 +185,7 @@ TEST(sdp_ring_out_ask__not_by_credit)
 	EXPECT_FALSE(o.asking);
 }
 
-/* Refused, it is asked for less and less often */
+/* After refusals a ring is asked for less and less often. */
 TEST(sdp_ring_out_answered__refused)
 {
 	struct sdp_ring_out o;
@@ -205,7 +207,9 @@ TEST(sdp_ring_out_answered__refused)
 	}
 }
 
-/* What is no answer: unasked, larger than asked for, no larger than what there is, too small */
+/*
+ * Illegal answers: without a request, larger than it, not larger than the present ring, too small.
+ */
 TEST(sdp_ring_out_answered__wrong)
 {
 	struct sdp_ring_out o = out_with(SDP_BY_RDMA, 16384);
@@ -227,7 +231,7 @@ TEST(sdp_ring_out_answered__wrong)
 	EXPECT_EQ(SDP_BAD_FIELD, sdp_ring_out_answered(&o, &r));
 }
 
-/* Given back: it binds at once; and not while an answer is awaited */
+/* Giving back a ring takes effect when the message is sent. Not while an answer is due. */
 TEST(sdp_ring_out_leave__once)
 {
 	struct sdp_ring_out o = out_with(SDP_BY_RDMA, SIZE);
@@ -248,7 +252,7 @@ TEST(sdp_ring_out_leave__once)
 	EXPECT_FALSE(sdp_ring_out_leave(&o));
 }
 
-/* What a hostile peer may put into the immediate */
+/* Values of the immediate data that a hostile peer may send. */
 TEST(sdp_ring_in_arrived__lies)
 {
 	struct sdp_ring_in in = in_with(SDP_BY_RDMA, SIZE);
@@ -274,14 +278,14 @@ TEST(sdp_ring_in_arrived__lies)
 	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000000 | SIZE / 4));
 	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000000 | SIZE / 4));
 	EXPECT_EQ(SDP_BAD_CREDIT, arrive(&in, 0x80000000 | SIZE / 4));
-	/* Read, and the peer has not been told: it is not free to it. */
+	/* Space that was read counts as free only after the peer has been told. */
 	sdp_ring_in_read(&in, SIZE / 4);
 	EXPECT_EQ(SDP_BAD_CREDIT, arrive(&in, 0x80000000 | SIZE / 4));
 	EXPECT_EQ(SIZE / 4, sdp_ring_in_tell(&in));
 	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000000 | SIZE / 4));
 }
 
-/* Nothing was asked for, or is there */
+/* Data for a ring that was never asked for. */
 TEST(sdp_ring_in_arrived__no_ring)
 {
 	struct sdp_ring_in in;
@@ -291,7 +295,7 @@ TEST(sdp_ring_in_arrived__no_ring)
 	EXPECT_EQ(SDP_BAD_STATE, arrive(&in, 0x80000064));
 }
 
-/* Who asks again before it has used what it got would have rings without end */
+/* A second request before the first ring is used is refused, to limit the number of rings. */
 TEST(sdp_ring_in_asked__one_at_a_time)
 {
 	struct sdp_region r = region(16384);
@@ -311,7 +315,7 @@ TEST(sdp_ring_in_asked__one_at_a_time)
 	EXPECT_EQ(SDP_BAD_STATE, sdp_ring_in_asked(&in, 16384, &wish));
 	EXPECT_EQ(SDP_VALID, sdp_ring_in_asked(&in, 2 * SIZE, &wish));
 	EXPECT_EQ(SIZE, in.making);
-	/* It cannot be had: the old one stays. */
+	/* If a larger ring cannot be made, the old one stays in use. */
 	EXPECT_FALSE(sdp_ring_in_made(&in, &none, 3));
 	sdp_ring_in_answer_sent(&in);
 	EXPECT_EQ(16384, in.size);
@@ -322,7 +326,7 @@ TEST(sdp_ring_in_asked__one_at_a_time)
 	EXPECT_EQ(SDP_BAD_STATE, sdp_ring_in_asked(&in, 0, &wish));
 }
 
-/* No larger one is allowed: that is an answer, too. By credit nothing is asked for */
+/* At the maximum the answer is a refusal. By credit a request is illegal. */
 TEST(sdp_ring_in_asked__at_its_largest)
 {
 	struct sdp_ring_in in = in_with(SDP_BY_RDMA, 16384);
@@ -337,7 +341,7 @@ TEST(sdp_ring_in_asked__at_its_largest)
 	EXPECT_EQ(SDP_BAD_STATE, sdp_ring_in_asked(&in, SIZE, &wish));
 }
 
-/* What the wire does not allow is not told, however small the peer's messages are */
+/* A ring below the minimum of the wire is not advertised, however small the peer's messages are. */
 TEST(sdp_ring_in_made__smaller_than_any)
 {
 	struct sdp_region small = region(SDP_RING_SIZE_MIN / 2), least = region(SDP_RING_SIZE_MIN);
@@ -355,7 +359,10 @@ TEST(sdp_ring_in_made__smaller_than_any)
 	EXPECT_TRUE(sdp_ring_in_made(&in, &least, 3));
 }
 
-/* The next ring: what is read of the old one is not told any more, and nothing comes there */
+/*
+ * After the next ring is advertised, reads of the old one are not reported, and after the first
+ * message in the next ring no message is accepted in the old one.
+ */
 TEST(sdp_ring_in_arrived__next_ring)
 {
 	struct sdp_ring_in in = in_with(SDP_BY_RDMA, 16384);
@@ -381,7 +388,7 @@ TEST(sdp_ring_in_arrived__next_ring)
 	EXPECT_EQ(SDP_BAD_STATE, arrive(&in, 0x80001000));
 }
 
-/* Given back while a next one is on its way: both are over, and the numbers stay in step */
+/* A ring is given back and another one is made: the parity of the rings stays in step. */
 TEST(sdp_ring_in_asked__given_back_unused)
 {
 	struct sdp_ring_in in = in_with(SDP_BY_RDMA, 16384);
@@ -398,7 +405,7 @@ TEST(sdp_ring_in_asked__given_back_unused)
 	EXPECT_EQ(SDP_VALID, arrive(&in, 0x64));
 }
 
-/* By RDMA: when the longest message has no room that the peer knows of */
+/* By RDMA: full when the longest message has no room that the peer knows of. */
 TEST(sdp_ring_in_full__by_rdma)
 {
 	struct sdp_ring_in in = in_with(SDP_BY_RDMA, SIZE);
@@ -417,7 +424,7 @@ TEST(sdp_ring_in_full__by_rdma)
 	EXPECT_FALSE(sdp_ring_in_full(&in));
 }
 
-/* By nic: when no receive may be posted */
+/* By NIC: full when no receive may be posted. */
 TEST(sdp_ring_in_full__by_nic)
 {
 	struct sdp_ring_in in = in_with(SDP_BY_NIC, SIZE);
@@ -432,7 +439,7 @@ TEST(sdp_ring_in_full__by_nic)
 	EXPECT_FALSE(sdp_ring_in_full(&in));
 }
 
-/* Updates: when less than half is free to the peer, and half has been read (D4, G1) */
+/* D4, G1: an update is due when the peer knows of less than half as free, and half was read. */
 TEST(sdp_ring_in_update_due__not_often)
 {
 	struct sdp_ring_in in = in_with(SDP_BY_RDMA, SIZE);
@@ -454,7 +461,7 @@ TEST(sdp_ring_in_update_due__not_often)
 	EXPECT_TRUE(sdp_ring_in_update_due(&in));
 }
 
-/* G4: a receive for each window that is free, but one */
+/* G4: one receive for each free window, less one. */
 TEST(sdp_ring_in_receives__windows)
 {
 	struct sdp_ring_in in = in_with(SDP_BY_NIC, SIZE);
@@ -465,7 +472,7 @@ TEST(sdp_ring_in_receives__windows)
 	EXPECT_EQ(12, sdp_ring_in_receives(&in, 100, 3));
 	EXPECT_EQ(SDP_BAD_CREDIT, arrive(&in, 0x80001001));
 	EXPECT_EQ(SDP_VALID, arrive(&in, 0x80000400));
-	/* 63 KiB are free: 15 windows and a bit. */
+	/* 63 KiB are free: 15 windows and a part of one. */
 	EXPECT_EQ(14, sdp_ring_in_receives(&in, 100, 0));
 	EXPECT_EQ(0, sdp_ring_in_receives(&in, 100, 14));
 	EXPECT_EQ(0, sdp_ring_in_receives(&in, 100, 20));
@@ -474,7 +481,7 @@ TEST(sdp_ring_in_receives__windows)
 	EXPECT_FALSE(sdp_ring_in_news(&in));
 }
 
-/* Years of one-way traffic: positions wrap, and nobody has told of anything */
+/* Positions wrap after much one-way traffic, without any report of the freed bytes. */
 TEST(sdp_ring_in_arrived__wraps)
 {
 	struct sdp_ring_in in = in_with(SDP_BY_NIC, SIZE);
@@ -498,7 +505,10 @@ TEST(sdp_ring_in_arrived__wraps)
 	}
 }
 
-/* More receives are posted than a small ring has windows: not now, and fewer from now on */
+/*
+ * A small ring has fewer windows than receives are posted. It is refused now, and fewer receives
+ * are posted from now on.
+ */
 TEST(sdp_ring_in_made__too_many_receives)
 {
 	struct sdp_region r = region(4 * WINDOW);

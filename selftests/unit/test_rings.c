@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rings between two engines: agreement, messages in them, and random traffic of all pairs of
- * schemes with a model of the memory and of the adapters (G2-G6).
+ * Rings between two engines: agreement, messages, and random traffic of all schemes.
+ *
+ * The random traffic uses a model of the memory and of the adapters. Requirements G2-G6.
  */
 #include "fixture.h"
 
 #define RING	16384U
 #define WINDOW	1024U
-/* Each with another number of receives; a kernel full of checks is slow. */
+/* Each round has another number of receives. Fewer rounds in the slow debug kernel. */
 #ifdef __KERNEL__
 #define ROUNDS	5
 #else
@@ -28,7 +29,7 @@ static struct sdp_engine_config config_of(u8 scheme)
 	return c;
 }
 
-/* A connection of two that wish for these; SDP_SCHEMES: knows no rings. */
+/* A connection whose ends wish for these schemes. SDP_SCHEMES: the end does not know rings. */
 static struct world *agreed(TEST_CTX, u8 a, u8 b)
 {
 	struct sdp_engine_config ca = config_of(a), cb = config_of(b);
@@ -41,7 +42,10 @@ static struct world *agreed(TEST_CTX, u8 a, u8 b)
 	sdp_engine_init(&w->b, b == SDP_SCHEMES ? &usual : &cb);
 	sdp_engine_posted(&w->a, receives);
 	sdp_engine_posted(&w->b, receives);
-	/* By the bytes of the messages. */
+	/*
+	 * Build and parse Hello and HelloAck, so that the extension passes through the wire
+	 * format.
+	 */
 	sdp_engine_hello(&w->a, &hello);
 	sdp_hello_build(buf, &hello);
 	EXPECT_EQ(SDP_VALID, sdp_hello_parse(buf, SDP_HELLO_LEN, &hello));
@@ -54,7 +58,7 @@ static struct world *agreed(TEST_CTX, u8 a, u8 b)
 	return w;
 }
 
-/* G6: every pair, and a peer that knows nothing of it */
+/* G6: every pair of schemes, and ends that do not know rings. */
 TEST(sdp_engine_rings__agreement)
 {
 	struct world *w;
@@ -75,7 +79,7 @@ TEST(sdp_engine_rings__agreement)
 	}
 }
 
-/* Somebody else's use of the reserved bytes is passed over; nonsense in ours is not */
+/* Another use of the reserved bytes is ignored. Invalid values in our extension are an error. */
 TEST(sdp_hello_parse__extension)
 {
 	struct sdp_hello hello = {
@@ -107,7 +111,7 @@ TEST(sdp_hello_parse__extension)
 	EXPECT_EQ(0, buf[68] | buf[72] | buf[73] | buf[78]);
 }
 
-/* Without rings their messages, their flag and their immediates are what they always were */
+/* Without agreement on rings their messages and their immediate data are errors. */
 TEST(sdp_engine_rings__not_agreed)
 {
 	struct world *w = agreed(TEST_SELF, SDP_SCHEMES, SDP_BY_RDMA);
@@ -124,7 +128,7 @@ TEST(sdp_engine_rings__not_agreed)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_LEN);
 }
 
-/* What nobody has asked for ends the connection; an owner that is late changes nothing */
+/* A ring message without a request ends the connection. A ring made too late changes nothing. */
 TEST(sdp_engine_rings__out_of_turn)
 {
 	const struct sdp_region ring = { .len = RING, .rkey = 1, .va = 4096 };
@@ -158,7 +162,7 @@ TEST(sdp_engine_rings__out_of_turn)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* After the end nothing is said of a ring, whatever is written into it */
+/* After the end of the connection nothing is reported of a ring. */
 TEST(sdp_engine_ring_place__dead)
 {
 	struct world *w = agreed(TEST_SELF, SDP_BY_RDMA, SDP_BY_RDMA);
@@ -173,7 +177,7 @@ TEST(sdp_engine_ring_place__dead)
 	sdp_engine_ring_stay(&w->b);
 }
 
-/* G4: who holds back does so in both directions, and only if both have wished for it */
+/* G4: BY_NIC is used in both directions, and only if both ends wish for it. */
 TEST(sdp_engine_by_nic__both)
 {
 	u8 a, b;
@@ -189,7 +193,7 @@ TEST(sdp_engine_by_nic__both)
 	}
 }
 
-/* A ring that reading empties: by rdma it has to be told of, by nic receives may be posted */
+/* With an empty ring, a read may lead to a receive to post by NIC, and to no message by RDMA. */
 TEST(sdp_engine_ring_read__follows)
 {
 	struct sdp_region ring = { .len = RING, .rkey = 1, .va = 4096 };
@@ -209,7 +213,7 @@ TEST(sdp_engine_ring_read__follows)
 	}
 }
 
-/* In a ring lies data with payload and nothing else */
+/* Only Data with payload may lie in a ring. */
 TEST(sdp_engine_receive_placed__data_only)
 {
 	static const struct { u8 mid; u32 payload; enum sdp_violation want; } cases[] = {
@@ -232,9 +236,7 @@ TEST(sdp_engine_receive_placed__data_only)
 	}
 }
 
-/*
- * A model of one direction: what was written, what is on its way, what lies in the ring.
- */
+/* Model of one direction: data written, messages in flight, and unread bytes of the ring. */
 #define FLIGHT	32
 
 struct packet {
@@ -246,13 +248,13 @@ struct packet {
 
 struct side {
 	struct sdp_engine *e;
-	struct packet out[FLIGHT];	/* handed to the adapter, oldest first */
+	struct packet out[FLIGHT];	/* messages passed to the adapter, oldest first */
 	u32 n;
-	u64 written, sent, received;	/* payload */
-	u32 unread[64];			/* bytes in our ring of each message, and its payload */
+	u64 written, sent, received;	/* payload bytes */
+	u32 unread[64];			/* per message: bytes held in our ring, and payload */
 	u32 unread_payload[64];
-	u32 messages, plain;		/* unread ones; payload that came without a ring */
-	u32 ring_next;			/* the ring shown to the peer and not used yet */
+	u32 messages, plain;		/* unread messages; payload that came without a ring */
+	u32 ring_next;			/* the ring advertised to the peer and not used yet */
 	u64 placed;
 	bool want_ring;
 };
@@ -295,7 +297,10 @@ static void repost(struct side *s)
 	sdp_engine_posted(s->e, sdp_engine_receives_wanted(s->e));
 }
 
-/* What lies unread must not be written over: the window that is kept free is for what waits. */
+/*
+ * Unread bytes must not be overwritten. By NIC one window more stays free, for the message that is
+ * held back.
+ */
 static void expect_room(TEST_CTX, const struct side *to)
 {
 	const struct sdp_ring_in *in = &to->e->ring_in;
@@ -305,7 +310,7 @@ static void expect_room(TEST_CTX, const struct side *to)
 		EXPECT_LE((to->e->credit.posted + 1) * WINDOW, in->size - sdp_ring_in_used(in));
 }
 
-/* The oldest message arrives, if there is a receive for it. */
+/* The oldest message arrives, if a receive is posted for it. */
 static void arrive(TEST_CTX, struct side *from, struct side *to)
 {
 	struct sdp_actions *acts = &world.acts;
@@ -334,7 +339,7 @@ static void arrive(TEST_CTX, struct side *from, struct side *to)
 		EXPECT_NE(SDP_ACT_FAIL, acts->list[i].kind);
 		if (acts->list[i].kind == SDP_ACT_RING_WANTED)
 			to->want_ring = true;
-		/* What is unread of an older ring is not counted for the new one. */
+		/* Unread bytes of an old ring do not count for the new one. */
 		if (acts->list[i].kind == SDP_ACT_RING_OVER)
 			memset(to->unread, 0, (to->messages - !!p.to.rkey) * sizeof(to->unread[0]));
 	}
@@ -412,7 +417,7 @@ static void step(TEST_CTX, struct side *s, struct side *peer)
 	send_some(s);
 }
 
-/* Everybody reads, nobody writes any more: all that was written comes. */
+/* Both applications read and write no more: all written data must arrive. */
 static void drain(TEST_CTX, struct side *s)
 {
 	int i, j;
@@ -431,7 +436,7 @@ static void drain(TEST_CTX, struct side *s)
 		EXPECT_EQ(s[j].written, s[!j].received);
 }
 
-/* Bytes that have gone by rings, of who wishes for the first scheme to who does for the second. */
+/* Bytes that went through rings, by the wishes of the sender (first) and of the receiver. */
 static u64 placed[SDP_SCHEMES][SDP_SCHEMES];
 
 static void random_traffic(TEST_CTX, u8 a, u8 b, u32 steps)
@@ -453,7 +458,7 @@ static void random_traffic(TEST_CTX, u8 a, u8 b, u32 steps)
 	placed[b][a] += sides[0].placed;
 }
 
-/* G3: a message goes in one piece, or gathers until there is room for it */
+/* G3: a message goes as a whole, or data gathers until there is room for it. */
 TEST(sdp_engine_next__whole_or_not)
 {
 	struct world *w = agreed(TEST_SELF, SDP_BY_RDMA, SDP_BY_RDMA);
@@ -469,14 +474,14 @@ TEST(sdp_engine_next__whole_or_not)
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &view, &msg));
 	EXPECT_TRUE(msg.ring);
 	EXPECT_EQ(view.head_bytes, msg.payload_max);
-	/* Longer than any may be: cut. */
+	/* A segment above the longest message is split. */
 	o->head = 0;
 	view.head_bytes = RING;
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &view, &msg));
 	EXPECT_EQ(RING / 4 - SDP_RING_HEADER, msg.payload_max);
 }
 
-/* E1: writes that are longer than a message in the ring ask for a larger one */
+/* E1: writes that are longer than a message of the ring lead to a request for a larger ring. */
 TEST(sdp_engine_split__larger_ring)
 {
 	struct world *w = agreed(TEST_SELF, SDP_BY_RDMA, SDP_BY_RDMA);
@@ -493,7 +498,7 @@ TEST(sdp_engine_split__larger_ring)
 	EXPECT_EQ(o->max, o->ask);
 }
 
-/* Every pair of schemes: no byte is lost, nobody is stuck, nothing unread is written over */
+/* Every pair of schemes: no byte is lost, no side is blocked, no unread byte is overwritten. */
 TEST(sdp_engine_rings__random_traffic)
 {
 	u8 a, b;
@@ -512,7 +517,10 @@ TEST(sdp_engine_rings__random_traffic)
 			EXPECT_EQ(a != SDP_BY_CREDIT, placed[a][b] > 100000);
 }
 
-/* Nothing is advertised where an answer could be stuck behind what an adapter holds back (G4) */
+/*
+ * G4: no SrcAvail and no SinkAvail by NIC, because an answer could be stuck behind data that an
+ * adapter holds back.
+ */
 TEST(sdp_engine_may_offer__not_by_nic)
 {
 	static const u8 mids[] = { SDP_MID_SRC_AVAIL, SDP_MID_SINK_AVAIL };
@@ -534,7 +542,10 @@ TEST(sdp_engine_may_offer__not_by_nic)
 	}
 }
 
-/* G4, G5: beyond what is granted, with a ring or without, but no more than the adapter may hold */
+/*
+ * G4, G5: by NIC messages go beyond the grant, with or without a ring, up to the limit of the
+ * adapter.
+ */
 TEST(sdp_engine_next__by_nic_unasked)
 {
 	struct sdp_tx_view data = { .head_bytes = 100, .head_full = true };
@@ -544,7 +555,7 @@ TEST(sdp_engine_next__by_nic_unasked)
 	w->a.ring_out.pause = 100;
 	for (sent = 0; sdp_engine_next(&w->a, &data, &w->tx) == SDP_NEXT_SEND; sent++)
 		sdp_engine_commit(&w->a, &w->tx, 100, w->buf, &w->sent);
-	/* All that was granted, as there is a receive for each; then what may be held back. */
+	/* First all granted messages, which have receives. Then as many as may be held back. */
 	EXPECT_EQ(12, sent);
 	EXPECT_EQ(SDP_NEXT_NO_ROOM, sdp_engine_next(&w->a, &data, &w->tx));
 	completed(w, &w->a, 12);
@@ -552,7 +563,7 @@ TEST(sdp_engine_next__by_nic_unasked)
 		sdp_engine_commit(&w->a, &w->tx, 100, w->buf, &w->sent);
 	EXPECT_EQ(SDP_RING_PIPE_FIRST, sent);
 	EXPECT_TRUE(sdp_engine_held_back(&w->a));
-	/* What else there is to say goes the same way, and waits the same way. */
+	/* Messages other than Data follow the same limit. */
 	sdp_engine_shutdown(&w->a);
 	data.head_bytes = 0;
 	EXPECT_EQ(SDP_NEXT_NO_ROOM, sdp_engine_next(&w->a, &data, &w->tx));
@@ -561,7 +572,7 @@ TEST(sdp_engine_next__by_nic_unasked)
 	EXPECT_EQ(SDP_MID_DISCONN, w->tx.mid);
 }
 
-/* A peer of such a connection breaks no rule by that; without a receive there is no message */
+/* By NIC the receiving end accepts messages beyond its grant. A repeated message is an error. */
 TEST(sdp_engine_receive__by_nic_unasked)
 {
 	struct world *w = agreed(TEST_SELF, SDP_BY_NIC, SDP_BY_NIC);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy's rules (J2): every word of the grammar, every mistake with its place, and which
- * rule decides.
+ * Rules of the policy (J2): the grammar, the position of each mistake, and the matching.
  */
 #include "rules.h"
 #include "test.h"
@@ -9,7 +8,7 @@
 static struct sdp_rule rules[SDP_POLICY_RULES_MAX];
 static char big[SDP_POLICY_TEXT_MAX + 16];
 
-/* The number of rules of a text that has to be right. */
+/* Parse a valid text. Returns its number of rules. */
 static int parse(TEST_CTX, const char *text)
 {
 	struct sdp_rules_error error = {};
@@ -127,7 +126,7 @@ TEST(sdp_rules_parse__everything)
 	EXPECT_TRUE(is_pattern(&r->cgroup, text, "/a/*"));
 }
 
-/* Lines and semicolons separate; a comment goes on over the semicolons of its line. */
+/* Lines and semicolons separate rules. A comment includes the semicolons of its line. */
 TEST(sdp_rules_parse__separators_and_lines)
 {
 	static const u8 line[] = { 2, 2, 3, 5, 7 };
@@ -239,7 +238,7 @@ TEST(sdp_rules_parse__ports)
 	}
 }
 
-/* What libsdp.conf has: its own default and its examples. */
+/* The contents of libsdp.conf: its default and its examples. */
 TEST(sdp_rules_parse__libsdp_conf)
 {
 	static const char text[] =
@@ -469,7 +468,7 @@ TEST(sdp_rules_parse__wrong_libsdp_lines)
 	expect_mistakes(TEST_SELF, mistakes, ARRAY_SIZE(mistakes));
 }
 
-/* NUL, other controls and what is not ASCII: nowhere, not even in a comment. */
+/* NUL, other control bytes and non-ASCII bytes are illegal everywhere, also in comments. */
 TEST(sdp_rules_parse__wrong_bytes)
 {
 	static const char nul[] = "any * sdp\n#\0x";
@@ -495,7 +494,7 @@ TEST(sdp_rules_parse__wrong_bytes)
 	}
 }
 
-/* Fills big with a line, as often as it fits into len bytes; the rest is blanks. */
+/* Fill @big with @times copies of a line, and with blanks up to @len bytes. */
 static void fill(const char *line, unsigned int times, size_t len)
 {
 	size_t at = 0;
@@ -517,10 +516,10 @@ TEST(sdp_rules_parse__as_many_rules_as_may_be)
 	EXPECT_EQ(256U, sdp_rules_bound(big, len));
 	expect_wrong(TEST_SELF, big, SDP_POLICY_TEXT_MAX, 257, 1, "no more than 256 rules");
 	EXPECT_EQ(256U, sdp_rules_bound(big, SDP_POLICY_TEXT_MAX));
-	/* What makes no rule may still follow. */
+	/* Text that makes no rule may still follow. */
 	memcpy(big + len, "log x # y;\n", 11);
 	EXPECT_EQ(256, sdp_rules_parse(big, len + 11, rules, SDP_POLICY_RULES_MAX, &error));
-	/* Not one beyond the room that there is. */
+	/* The parser writes no rule beyond the given number. */
 	memset(&rules[3], 0xee, sizeof(rules[3]));
 	EXPECT_EQ(-1, sdp_rules_parse(big, len, rules, 3, &error));
 	EXPECT_EQ(4U, error.line);
@@ -537,7 +536,7 @@ TEST(sdp_rules_parse__as_long_as_may_be)
 	EXPECT_EQ(1, sdp_rules_parse(big, SDP_POLICY_TEXT_MAX, rules, 1, &error));
 	expect_wrong(TEST_SELF, big, SDP_POLICY_TEXT_MAX + 1, 2, SDP_POLICY_TEXT_MAX - 10 + 1,
 		     "no more than 16384 bytes");
-	/* All of it lines: the number of the last fits. */
+	/* A text of newlines only: the number of the last line fits. */
 	memset(big, '\n', SDP_POLICY_TEXT_MAX);
 	memcpy(big + SDP_POLICY_TEXT_MAX - 9, "any * sdp", 9);
 	EXPECT_EQ(1, sdp_rules_parse(big, SDP_POLICY_TEXT_MAX, rules, 1, &error));
@@ -609,7 +608,7 @@ TEST(sdp_rules_match__role)
 	EXPECT_TRUE(matches(TEST_SELF, "use sdp client * *:*", &connecting));
 }
 
-/* Each prefix matches an address that differs behind it, and none that differs at its end. */
+/* Each prefix matches an address that differs behind it, and none that differs in its last bit. */
 TEST(sdp_rules_match__every_prefix)
 {
 	struct sdp_rule rule = { .roles = 1, .port_last = 65535, .uid_last = ~0U };
@@ -625,7 +624,10 @@ TEST(sdp_rules_match__every_prefix)
 		EXPECT_TRUE(sdp_rules_match(&rule, 1, "", &q) == &rule);
 		if (prefix < 128) {
 			q.addr[prefix / 8] ^= 0x80 >> prefix % 8;
-			/* Nobody clears the rule's own bits there but the parser. */
+			/*
+			 * The rule's own bits behind the prefix are ignored. Only the parser
+			 * requires them to be 0.
+			 */
 			EXPECT_TRUE(sdp_rules_match(&rule, 1, "", &q) == &rule);
 			q.addr[prefix / 8] ^= 0x80 >> prefix % 8;
 		}
@@ -638,7 +640,7 @@ TEST(sdp_rules_match__every_prefix)
 	}
 }
 
-/* An IPv4 rule is also for the v4-mapped address; a rule of all IPv6 is not. */
+/* An IPv4 rule also matches the v4-mapped address. A rule for all of IPv6 does not. */
 TEST(sdp_rules_match__ip_versions)
 {
 	struct sdp_query v4 = query(SDP_ROLE_CONNECT, 10, 9, 0, 1, 80);
@@ -677,7 +679,7 @@ TEST(sdp_rules_match__ports_and_users)
 		EXPECT_EQ(n >= 80 && n <= 90, matches(TEST_SELF, "any * uid 80-90 sdp", &q));
 		EXPECT_EQ(n == 80, matches(TEST_SELF, "any * uid 80 sdp", &q));
 	}
-	/* A port that is not known yet is 0: only a rule for any port is for it. */
+	/* A port that is not known yet is 0, which only a rule for any port matches. */
 	q.port = 0;
 	EXPECT_TRUE(matches(TEST_SELF, "any *:* sdp", &q));
 	EXPECT_FALSE(matches(TEST_SELF, "any *:1-65535 sdp", &q));
@@ -696,7 +698,7 @@ TEST(sdp_rules_match__patterns)
 	EXPECT_FALSE(matches(TEST_SELF, "any * path /opt/* sdp", &q));
 	EXPECT_TRUE(matches(TEST_SELF, "any * cgroup /user.slice/* sdp", &q));
 	EXPECT_FALSE(matches(TEST_SELF, "any * cgroup /system.slice/* sdp", &q));
-	/* all of them */
+	/* All conditions of a rule must match. */
 	EXPECT_TRUE(matches(TEST_SELF, "any * program i* path /u* cgroup /u* uid 1000 sdp", &q));
 	EXPECT_FALSE(matches(TEST_SELF, "any * program x* path /u* cgroup /u* uid 1000 sdp", &q));
 	EXPECT_FALSE(matches(TEST_SELF, "any * program i* path /x* cgroup /u* uid 1000 sdp", &q));
@@ -706,7 +708,7 @@ TEST(sdp_rules_match__patterns)
 	EXPECT_FALSE(matches(TEST_SELF, "use sdp client ttcp *:*", &q));
 }
 
-/* What is not known matches no condition on it, not even *. */
+/* A condition on an unknown value does not match, not even with "*". */
 TEST(sdp_rules_match__unknown)
 {
 	struct sdp_query q = query(SDP_ROLE_CONNECT, 10, 9, 0, 1, 80);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy's rules (J2): every combination of role, target, port, program and verdict is asked
- * about every kind of socket; what it has to say is put together from what its parts mean. Then
- * two rules at a time, of which the first that matches decides.
+ * Rules of the policy (J2): every combination of rule parts against every kind of socket.
+ *
+ * The expected answer is computed from the parts of the rule. Then two rules at a time, of which
+ * the first that matches decides.
  */
 #include "rules.h"
 #include "test.h"
 
-/* Sockets that are asked about: one of each. */
+/* Number of different values of each property of a socket. */
 enum { ADDRS = 6, PORTS = 5, PROGRAMS = 3, ROLES = 2 };
 
 static const u8 addrs[ADDRS][16] = {
@@ -19,11 +20,11 @@ static const u8 addrs[ADDRS][16] = {
 	{ 0 },
 };
 
-/* The first is not known yet: only a rule for any port is for it. */
+/* 0 is a port that is not known yet. Only a rule for any port matches it. */
 static const u16 ports[PORTS] = { 0, 80, 85, 89, 443 };
 static const char * const programs[PROGRAMS] = { "iperf3", "nginx", NULL };
 
-/* A part of a rule, and for which of these it is: bit n for number n. */
+/* A part of a rule, and the values that it matches: bit n for value n. */
 struct part {
 	const char *text;
 	unsigned int fits;
@@ -67,7 +68,7 @@ enum {
 	QUESTIONS = ROLES * ADDRS * PORTS * PROGRAMS,
 };
 
-/* A rule by its number: of which parts it is made. */
+/* The parts of a rule. */
 struct chosen {
 	const struct part *role, *target, *gate, *name;
 	enum sdp_verdict verdict;
@@ -107,7 +108,7 @@ static struct sdp_query question(unsigned int n)
 	return q;
 }
 
-/* Question @n, taken apart in the same order. */
+/* Does the rule match socket @n? question() encodes the properties in the same order. */
 static bool fits(const struct chosen *c, unsigned int n)
 {
 	unsigned int role = n % ROLES, port = n / ROLES % PORTS;
@@ -117,7 +118,7 @@ static bool fits(const struct chosen *c, unsigned int n)
 	       c->name->fits >> program & 1 && c->target->fits >> addr & 1;
 }
 
-/* The number of wrong answers of a policy of @count rules. */
+/* Number of wrong answers of a policy of @count rules. */
 static unsigned int wrong_answers(TEST_CTX, const struct chosen *c, unsigned int count)
 {
 	struct sdp_rules_error error = {};
@@ -157,7 +158,7 @@ TEST(sdp_rules_match__every_combination)
 	EXPECT_EQ(0U, wrong);
 }
 
-/* The same rule twice with two verdicts is among them. */
+/* Includes the same rule twice with different verdicts. */
 TEST(sdp_rules_match__two_of_them)
 {
 	unsigned int n, i, wrong = 0;

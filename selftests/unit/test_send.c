@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an engine sends and when: gathering, credit, slots, updates (D2, D4, D5, A2).
+ * What an engine sends, and when: gathering, credit, slots and credit updates.
+ *
+ * Requirements A2, D2, D4 and D5.
  */
 #include "fixture.h"
 
@@ -15,7 +17,7 @@ static enum sdp_next next(struct world *w, const struct sdp_engine *e,
 	return sdp_engine_next(e, view, &w->tx);
 }
 
-/* A2: nothing goes before the connection stands */
+/* A2: nothing is sent before the connection is established. */
 TEST(sdp_engine_next__before_established)
 {
 	struct world *w = &world;
@@ -39,7 +41,7 @@ TEST(sdp_engine_next__nothing_to_send)
 	EXPECT_EQ(0, w->tx.payload_max);
 }
 
-/* A lone small message leaves at once */
+/* A small message goes at once if no other is in flight. */
 TEST(sdp_engine_next__lone_small_message)
 {
 	struct world *w = connected(TEST_SELF);
@@ -49,7 +51,7 @@ TEST(sdp_engine_next__lone_small_message)
 	EXPECT_EQ(PAYLOAD_MAX, w->tx.payload_max);
 }
 
-/* What is written while it is on its way waits, until a completion tells that it arrived */
+/* While a partial message is in flight, small writes gather until its completion. */
 TEST(sdp_engine_next__gathers_until_completion)
 {
 	struct world *w = connected(TEST_SELF);
@@ -60,7 +62,7 @@ TEST(sdp_engine_next__gathers_until_completion)
 	EXPECT_EQ(SDP_NEXT_SEND, next(w, &w->a, &small));
 }
 
-/* ... or an acknowledgement does, which may come first */
+/* An acknowledgement of the peer ends the gathering as well, and may come first. */
 TEST(sdp_engine_next__gathers_until_acknowledged)
 {
 	struct world *w = connected(TEST_SELF);
@@ -73,7 +75,7 @@ TEST(sdp_engine_next__gathers_until_acknowledged)
 	EXPECT_EQ(SDP_NEXT_SEND, next(w, &w->a, &small));
 }
 
-/* It is the newest partial message that must have arrived */
+/* The newest partial message must have arrived. */
 TEST(sdp_engine_next__gathers_behind_the_newest)
 {
 	struct world *w = connected(TEST_SELF);
@@ -87,7 +89,7 @@ TEST(sdp_engine_next__gathers_behind_the_newest)
 	EXPECT_EQ(SDP_NEXT_SEND, next(w, &w->a, &small));
 }
 
-/* The end of a large write does not wait for its beginning, but a second end waits for the first */
+/* A partial message does not wait for full ones, but for an earlier partial one. */
 TEST(sdp_engine_next__full_messages_do_not_count)
 {
 	struct world *w = connected(TEST_SELF);
@@ -103,7 +105,7 @@ TEST(sdp_engine_next__full_messages_do_not_count)
 	EXPECT_EQ(SDP_NEXT_SEND, next(w, &w->a, &small));
 }
 
-/* A credit update on its way is nothing to wait for */
+/* A credit update in flight is no reason to wait. */
 TEST(sdp_engine_next__updates_do_not_count)
 {
 	struct world *w = connected(TEST_SELF);
@@ -116,7 +118,7 @@ TEST(sdp_engine_next__updates_do_not_count)
 	EXPECT_EQ(SDP_NEXT_SEND, next(w, &w->a, &small));
 }
 
-/* A full segment waits for nothing but credit */
+/* A full segment waits only for credit. */
 TEST(sdp_engine_next__full_segment_at_once)
 {
 	struct world *w = connected(TEST_SELF);
@@ -126,7 +128,7 @@ TEST(sdp_engine_next__full_segment_at_once)
 	EXPECT_EQ(PAYLOAD_MAX, w->tx.payload_max);
 }
 
-/* MSG_MORE holds a partial segment, even when nothing is on its way; a full one it does not */
+/* MSG_MORE holds a partial segment even with nothing in flight, but not a full one. */
 TEST(sdp_engine_next__hold)
 {
 	struct sdp_tx_view full_held = { .head_bytes = 9, .head_full = true, .hold = true };
@@ -141,7 +143,7 @@ TEST(sdp_engine_next__hold)
 	EXPECT_EQ(SDP_NEXT_SEND, next(w, &w->a, &small));
 }
 
-/* Shutdown lets everything go: what gathers and what is held */
+/* Shutdown sends gathered and held segments. */
 TEST(sdp_engine_next__shutdown_flushes)
 {
 	struct world *w = connected(TEST_SELF);
@@ -153,7 +155,7 @@ TEST(sdp_engine_next__shutdown_flushes)
 	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
 }
 
-/* D2, D5: data stops at the last credit, and says why */
+/* D2, D5: data stops at the last credit, with SDP_NEXT_NO_CREDIT. */
 TEST(sdp_engine_next__no_credit)
 {
 	struct world *w = connected_with(TEST_SELF, 12, 4);
@@ -166,12 +168,12 @@ TEST(sdp_engine_next__no_credit)
 	EXPECT_EQ(1, sdp_credit_available(&w->a.credit));
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, next(w, &w->a, &full));
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, next(w, &w->a, &small));
-	/* What is held would not go anyway: it is not credit that it lacks. */
+	/* A held segment would not go with credit either, so the reason is another one. */
 	EXPECT_EQ(SDP_NEXT_IDLE, next(w, &w->a, &held));
 	EXPECT_EQ(SDP_NEXT_IDLE, next(w, &w->a, &nothing));
 }
 
-/* D5: the last credit goes to a credit update, and nothing is left for a second one */
+/* D5: the last credit is used by a credit update, and a second update has none. */
 TEST(sdp_engine_next__update_with_last_credit)
 {
 	struct world *w = connected_with(TEST_SELF, 12, 3);
@@ -189,7 +191,7 @@ TEST(sdp_engine_next__update_with_last_credit)
 	EXPECT_EQ(SDP_NEXT_IDLE, next(w, &w->a, &nothing));
 }
 
-/* D4: data carries the count as well, an update goes only when none does */
+/* D4: data carries the grant as well, so an update goes only without data. */
 TEST(sdp_engine_next__data_before_update)
 {
 	struct world *w = connected(TEST_SELF);
@@ -199,7 +201,7 @@ TEST(sdp_engine_next__data_before_update)
 	EXPECT_EQ(PAYLOAD_MAX, w->tx.payload_max);
 	EXPECT_EQ(SDP_NEXT_SEND, next(w, &w->a, &nothing));
 	EXPECT_EQ(0, w->tx.payload_max);
-	/* Held or gathering data does not carry anything yet. */
+	/* Held or gathering data does not carry the grant yet. */
 	EXPECT_EQ(SDP_NEXT_SEND, next(w, &w->a, &held));
 	EXPECT_EQ(0, w->tx.payload_max);
 	emit(w, &w->a, SDP_MID_DATA, 5);
@@ -208,7 +210,9 @@ TEST(sdp_engine_next__data_before_update)
 	EXPECT_EQ(0, w->tx.payload_max);
 }
 
-/* D4: seven messages of twelve received and their buffers posted again make it due */
+/*
+ * D4: with twelve receives, an update is due after seven messages whose receives are posted again.
+ */
 TEST(sdp_engine_next__update_due_in_traffic)
 {
 	struct world *w = connected(TEST_SELF);
@@ -222,11 +226,11 @@ TEST(sdp_engine_next__update_due_in_traffic)
 	pass(w, &w->b, &w->a, SDP_MID_DATA, 0);
 	EXPECT_EQ(SDP_NEXT_IDLE, next(w, &w->b, &nothing));
 	EXPECT_EQ(12, sdp_credit_available(&w->a.credit));
-	/* The update itself makes none due at the other side. */
+	/* The update does not make another one due at the other side. */
 	EXPECT_EQ(SDP_NEXT_IDLE, next(w, &w->a, &nothing));
 }
 
-/* D5: nothing is sent that would grant nothing, while the peer may be without any credit */
+/* D5: no message goes without a posted receive to grant, because the peer may have no credit. */
 TEST(sdp_engine_next__nothing_posted)
 {
 	struct world *w = connected_with(TEST_SELF, 3, 12);
@@ -244,7 +248,7 @@ TEST(sdp_engine_next__nothing_posted)
 	EXPECT_EQ(SDP_MID_DISCONN, w->tx.mid);
 }
 
-/* The transport holds so many messages, updates included */
+/* The transport holds a limited number of messages, credit updates included. */
 TEST(sdp_engine_next__no_slot)
 {
 	struct world *w = connected_with(TEST_SELF, 12, 64);
@@ -265,7 +269,7 @@ TEST(sdp_engine_next__no_slot)
 	EXPECT_EQ(16, w->a.send_slots);
 }
 
-/* wire 1, 7: the bytes of a message as sent, and what is reported of it */
+/* wire 1, 7: bytes of a sent message, and its description. */
 TEST(sdp_engine_commit__golden_bytes)
 {
 	static const u8 want[16] = {
@@ -289,7 +293,7 @@ TEST(sdp_engine_commit__golden_bytes)
 	EXPECT_EQ(16, w->sent.h.len);
 }
 
-/* Two engines of different sizes: each fills the other's receives */
+/* Each engine uses the receive size of its peer. */
 TEST(sdp_engine_payload_max__peers_size)
 {
 	static const struct sdp_engine_config large = {
@@ -312,7 +316,7 @@ TEST(sdp_engine_payload_max__peers_size)
 	EXPECT_EQ(65536 - 16, w->tx.payload_max);
 }
 
-/* Everything has arrived when the newest message has, by either sign */
+/* All messages have arrived when the newest one has, by completion or acknowledgement. */
 TEST(sdp_engine_all_arrived__by_either_sign)
 {
 	struct world *w = connected(TEST_SELF);
@@ -332,8 +336,8 @@ TEST(sdp_engine_all_arrived__by_either_sign)
 }
 
 /*
- * One message with payload, and then updates only, past the point where its number lies
- * nearer ahead than behind: it does not come back as one that is on its way.
+ * One message with payload, and then more than 2^31 credit updates: its sequence number must not
+ * count as a message in flight again.
  */
 TEST(sdp_engine_next__half_way_round_the_circle)
 {
@@ -352,7 +356,7 @@ TEST(sdp_engine_next__half_way_round_the_circle)
 	EXPECT_TRUE(sdp_engine_all_arrived(&w->a));
 }
 
-/* A2: gathering across the wrap of the numbers */
+/* A2: gathering while the sequence numbers wrap. */
 TEST(sdp_engine_next__gathers_across_the_wrap)
 {
 	struct world *w = connected(TEST_SELF);

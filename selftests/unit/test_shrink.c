@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Resize: the way back to the first size, after long idleness.
+ * Resize of the receive buffers back to their first size, after a time without data.
  */
 #include "resizing.h"
 
 static const struct sdp_tx_view full = { .head_bytes = PAYLOAD_MAX, .head_full = true };
 
-/* The way back: the request binds at once, the answer comes at once */
+/* The request for a smaller size takes effect at once, and is answered at once. */
 TEST(sdp_resize_shrink__binds_and_is_answered)
 {
 	struct world *w = grown(TEST_SELF, 5000);
@@ -23,7 +23,7 @@ TEST(sdp_resize_shrink__binds_and_is_answered)
 	EXPECT_FALSE(sdp_engine_shrink(&w->a));
 }
 
-/* At the first size there is nothing to shrink */
+/* At the first size there is nothing to shrink. */
 TEST(sdp_resize_shrink__nothing_to_do)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -36,7 +36,7 @@ TEST(sdp_resize_shrink__nothing_to_do)
 	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
 }
 
-/* Whether there is something to wait for: an owner's timer asks that before it starts again */
+/* sdp_engine_may_shrink() tells an owner whether its idle timer is needed. */
 TEST(sdp_resize_shrink__may)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -51,7 +51,7 @@ TEST(sdp_resize_shrink__may)
 	EXPECT_FALSE(sdp_engine_may_shrink(&w->a));
 }
 
-/* E1: what was split before the rest does not count after it */
+/* E1: sends that were split before the shrink do not count after it. */
 TEST(sdp_resize_shrink__counts_anew)
 {
 	struct world *w = grown(TEST_SELF, 5000);
@@ -66,7 +66,7 @@ TEST(sdp_resize_shrink__counts_anew)
 	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
 }
 
-/* D5: a request to shrink that could not go is forgotten: it would bind what is written later */
+/* D5: a shrink that could not be sent is dropped, because it would limit later data. */
 TEST(sdp_resize_shrink__end)
 {
 	struct world *w = grown(TEST_SELF, 5000);
@@ -82,7 +82,7 @@ TEST(sdp_resize_shrink__end)
 	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
 }
 
-/* What came in larger receives before the request was read may be as long as they are */
+/* While larger receives are posted, messages may be as long as these are. */
 TEST(sdp_resize_shrink__limit_while_large_are_posted)
 {
 	struct world *w = shrinking(TEST_SELF);
@@ -99,7 +99,7 @@ TEST(sdp_resize_shrink__limit_while_large_are_posted)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_LEN);
 }
 
-/* The larger receives are used up by empty messages, as many as there are, within credit (D5) */
+/* Empty messages use up the larger receives, as many as there are, within credit (D5). */
 TEST(sdp_resize_shrink__flush)
 {
 	struct world *w = shrinking(TEST_SELF);
@@ -125,7 +125,7 @@ TEST(sdp_resize_shrink__flush)
 	EXPECT_EQ(RECV_SIZE, w->b.resize.recv_limit);
 }
 
-/* Data uses them up as well, and goes first; DisConn ends it */
+/* Data also uses up the larger receives, and goes first. DisConn ends the flush. */
 TEST(sdp_resize_shrink__data_flushes_too)
 {
 	struct world *w = shrinking(TEST_SELF);
@@ -143,8 +143,8 @@ TEST(sdp_resize_shrink__data_flushes_too)
 }
 
 /*
- * E2: growth asked for while the receives of before the shrinking are posted: the small ones
- * between them and the new ones must be gone before the answer.
+ * E2: growth is requested while older large receives are still posted. The small ones between
+ * these and the new ones must be used up before the answer.
  */
 TEST(sdp_resize_shrink__grow_again_at_once)
 {
@@ -166,7 +166,7 @@ TEST(sdp_resize_shrink__grow_again_at_once)
 	EXPECT_EQ(PAGES(2), say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
 }
 
-/* A sink that keeps its large receives is not asked for that again, and nothing is flushed */
+/* A sink that keeps its large receives is not asked again, and nothing is flushed. */
 TEST(sdp_resize_shrink__refused)
 {
 	struct world *w = grown(TEST_SELF, 5000);
@@ -179,7 +179,7 @@ TEST(sdp_resize_shrink__refused)
 	EXPECT_EQ(PAGES(2) - SDP_BSDH_LEN, sdp_engine_payload_max(&w->a));
 	EXPECT_EQ(0, offered(w, &w->a));
 	EXPECT_FALSE(sdp_engine_shrink(&w->a));
-	/* What it grows beyond that can be given back. */
+	/* A size beyond that can be given back later. */
 	w->a.credit.tx_limit += 20;
 	split(&w->a, LEVEL, 12000);
 	emit(w, &w->a, SDP_MID_CHRCVBUF, 0);
@@ -189,7 +189,7 @@ TEST(sdp_resize_shrink__refused)
 	EXPECT_EQ(PAGES(2), w->sent.size);
 }
 
-/* An answer that says less than the small size is none; one that came too late binds nobody */
+/* An answer below the requested size is an error. */
 TEST(sdp_resize_shrink__answer_too_small)
 {
 	struct world *w = grown(TEST_SELF, 5000);
@@ -200,7 +200,7 @@ TEST(sdp_resize_shrink__answer_too_small)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_FIELD);
 }
 
-/* E4: a shrink that has crossed with a request still binds, and is asked for again */
+/* E4: a shrink that has crossed a request still limits our messages, and is requested again. */
 TEST(sdp_resize_shrink__crossing)
 {
 	struct world *w = grown(TEST_SELF, 5000);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Buffers that our receiving half advertises: C5-C8, wire section 8, Pipelined.
+ * SinkAvails that our receiving half sends, in Pipelined mode.
+ *
+ * Requirements C5-C8 and wire section 8. test_stranger.c has sources that report several times.
  */
 #include "pipelining.h"
 
-/* C5: in Pipelined, and long enough for a message that could come in its place */
+/* C5: SinkAvail is legal in Pipelined only, for a buffer that holds a whole message. */
 TEST(sdp_engine_may_advertise__states)
 {
 	struct sdp_region small = buffer;
@@ -29,7 +31,7 @@ TEST(sdp_engine_may_advertise__states)
 	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
 }
 
-/* wire 3, 8: as many as both sides can hold */
+/* wire 3, 8: as many SinkAvails as both sides can hold. */
 TEST(sdp_engine_advertise__max)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -49,7 +51,7 @@ TEST(sdp_engine_advertise__max)
 	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
 }
 
-/* wire 6, C7: the buffer, and how much has come that went elsewhere: one for each SrcAvail */
+/* wire 6, C7: bytes of SinkAvail. NonDiscards counts one message with payload per SrcAvail. */
 TEST(sdp_engine_advertise__golden_bytes)
 {
 	static const u8 golden[36] = {
@@ -67,7 +69,7 @@ TEST(sdp_engine_advertise__golden_bytes)
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
-/* B4: each ends with its bytes, in order; one that was filled in part is over, too (C7) */
+/* B4: RdmaWrCompl ends the oldest buffer, even if it is filled only in part (C7). */
 TEST(sdp_engine_receive__written)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -84,7 +86,7 @@ TEST(sdp_engine_receive__written)
 	EXPECT_EQ(second + 1, post_buffer(TEST_SELF, w));
 }
 
-/* B4: what a report must not say */
+/* B4: illegal counts in RdmaWrCompl. */
 TEST(sdp_engine_receive__written_wrong)
 {
 	static const struct { u32 count; enum sdp_violation want; } cases[] = {
@@ -103,7 +105,9 @@ TEST(sdp_engine_receive__written_wrong)
 		EXPECT_ACT(w, SDP_ACT_FAIL);
 		EXPECT_FAIL(w, EPROTO, cases[i].want);
 	}
-	/* Its sender had not got it, or there is none, or it has not been sent. */
+	/*
+	 * The source did not have the SinkAvail, or there is no buffer, or SinkAvail was not sent.
+	 */
 	w = pipelined(TEST_SELF);
 	posted_buffer(TEST_SELF, w);
 	m = from_peer(&w->b, SDP_MID_RDMA_WR_COMPL, 0);
@@ -123,7 +127,7 @@ TEST(sdp_engine_receive__written_wrong)
 	}
 }
 
-/* C5, C7: a message comes in the place of the oldest */
+/* C5, C7: Data discards the oldest buffer. */
 TEST(sdp_engine_receive__discards)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -133,7 +137,7 @@ TEST(sdp_engine_receive__discards)
 	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_OVER, SDP_ACT_DELIVER);
 	EXPECT_EQ(first, w->acts.list[0].id);
 	EXPECT_EQ(1, sdp_engine_sinkavails_out(&w->b));
-	/* One without payload comes in nobody's. */
+	/* A message without payload discards none. */
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
 	EXPECT_NO_ACTS(w);
 	write_bytes(TEST_SELF, w, 4000);
@@ -143,7 +147,7 @@ TEST(sdp_engine_receive__discards)
 	EXPECT_EQ(N, w->a.sinkavail_tx.non_discards);
 }
 
-/* C7: a message was on its way when they were: they are stale, and so is none that follows */
+/* C7: Data that crosses SinkAvails makes them stale. A SinkAvail sent after it is valid. */
 TEST(sdp_engine_receive__stale)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -172,7 +176,7 @@ TEST(sdp_engine_receive__stale)
 	EXPECT_EQ(N + 1, w->b.sinkavail_rx.non_discards);
 }
 
-/* ... the source has the first of them, and not the second, when it sends a message */
+/* C7: the source has received the first SinkAvail, but not the second, when it sends Data. */
 TEST(sdp_engine_receive__discards_what_was_seen)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -190,7 +194,7 @@ TEST(sdp_engine_receive__discards_what_was_seen)
 	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
 }
 
-/* C7: the count wraps at 32 bits, and ids never are 0 */
+/* C7: NonDiscards wraps at 32 bits, and ids are never 0. */
 TEST(sdp_engine_advertise__wraps)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -213,7 +217,7 @@ TEST(sdp_engine_advertise__wraps)
 	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 }
 
-/* wire 7: ... and so do sequence numbers, with one out for long */
+/* wire 7: the distance of sequence numbers wraps while a SinkAvail is out for long. */
 TEST(sdp_adverts_note__wraps)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -227,7 +231,10 @@ TEST(sdp_adverts_note__wraps)
 	EXPECT_EQ(id, w->acts.list[0].id);
 }
 
-/* C8: both advertise; the buffer wins, and the other is ignored on one end, over on the other */
+/*
+ * C8: SrcAvail and SinkAvail cross. SinkAvail wins: the sink ignores the SrcAvail, and the source
+ * ends it.
+ */
 TEST(sdp_engine_receive__src_avail_crosses)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -250,7 +257,7 @@ TEST(sdp_engine_receive__src_avail_crosses)
 	EXPECT_WRITTEN(w, id, LEN);
 }
 
-/* ... but a stale one does not */
+/* C8: a stale SinkAvail does not win. */
 TEST(sdp_engine_receive__src_avail_crosses_stale)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -269,7 +276,7 @@ TEST(sdp_engine_receive__src_avail_crosses_stale)
 	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
 }
 
-/* ... also when it has been withdrawn meanwhile; a late answer of other sinks is no mistake */
+/* C8: SinkAvail also wins over a withdrawn SrcAvail. A late SendSm of other sinks is tolerated. */
 TEST(sdp_engine_receive__src_cancel_crosses)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -293,7 +300,7 @@ TEST(sdp_engine_receive__src_cancel_crosses)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* B4, B5: what the peer advertises is answered by a buffer, even with the last credit */
+/* B4, B5: SinkAvail answers a SrcAvail, even with the last credit. */
 TEST(sdp_engine_advertise__answers)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -316,7 +323,7 @@ TEST(sdp_engine_advertise__answers)
 	EXPECT_WRITTEN(w, id, LEN);
 }
 
-/* ... but not once a read of it has begun, or it was declined: then it waits for the last word */
+/* Once the SrcAvail is being read or was declined, SinkAvail waits for the final answer. */
 TEST(sdp_engine_advertise__waits_for_read)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -347,7 +354,7 @@ TEST(sdp_engine_advertise__waits_for_read)
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
 }
 
-/* C5: ModeChange to Combined ends all, sent or not */
+/* C5: ModeChange to Combined ends all buffers, whether SinkAvail was sent or not. */
 TEST(sdp_engine_receive__mode_ends_all)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -361,7 +368,7 @@ TEST(sdp_engine_receive__mode_ends_all)
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
-/* wire 10: so does the end of the stream */
+/* wire 10: DisConn of the source ends all buffers. */
 TEST(sdp_engine_receive__disconn_ends_all)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -382,7 +389,7 @@ TEST(sdp_engine_receive__disconn_ends_all)
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
-/* wire 8: taken back: at once if nobody knows, else when the peer has answered */
+/* wire 8: a cancel ends unsent SinkAvails at once, and sent ones with the peer's answer. */
 TEST(sdp_engine_advert_cancel__answered)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -408,7 +415,7 @@ TEST(sdp_engine_advert_cancel__answered)
 	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 }
 
-/* Nothing to be taken back: nothing is said */
+/* A cancel without sent SinkAvails needs no message. */
 TEST(sdp_engine_advert_cancel__nothing)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -429,7 +436,7 @@ TEST(sdp_engine_advert_cancel__nothing)
 	EXPECT_NO_ACTS(w);
 }
 
-/* All have ended in another way before the peer knew: no answer, and none is waited for */
+/* All buffers end otherwise before the cancel arrives: there is no answer, and none is expected. */
 TEST(sdp_engine_advert_cancel__crosses)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -450,12 +457,12 @@ TEST(sdp_engine_advert_cancel__crosses)
 	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
 	land(w, &w->a, &cancel);
 	EXPECT_EQ(0, offered(w, &w->a));
-	/* An answer would be to something else. */
+	/* A SinkCancelAck would now be an answer to nothing. */
 	receive_right(w, &w->b, SDP_MID_SINK_CANCEL_ACK, 0);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* ... one of them has been written into when the cancel comes, and was not reported yet */
+/* The peer has written into a buffer, but not reported it, when the cancel arrives. */
 TEST(sdp_engine_advert_cancel__written)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -471,7 +478,7 @@ TEST(sdp_engine_advert_cancel__written)
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SINK_CANCEL_ACK);
 	expect_over(TEST_SELF, w, 1, 2);
 
-	/* The only one: the report is all that comes. */
+	/* If that was the only buffer, the report is the last message about it. */
 	w = pipelined(TEST_SELF);
 	posted_buffer(TEST_SELF, w);
 	write_bytes(TEST_SELF, w, 2000);
@@ -483,7 +490,7 @@ TEST(sdp_engine_advert_cancel__written)
 	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
 }
 
-/* ... or they were stale */
+/* All SinkAvails are stale when the cancel arrives. */
 TEST(sdp_engine_advert_cancel__stale)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -500,7 +507,7 @@ TEST(sdp_engine_advert_cancel__stale)
 	land(w, &w->a, &cancel);
 	EXPECT_EQ(0, offered(w, &w->a));
 
-	/* Before it was sent: then it is not any more. */
+	/* If that is known before the cancel is sent, it is not sent. */
 	w = pipelined(TEST_SELF);
 	data = launch_data(w, &w->a, 10);
 	post_buffer(TEST_SELF, w);
@@ -510,7 +517,7 @@ TEST(sdp_engine_advert_cancel__stale)
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
-/* A peer that has seen the cancel may send data before it says so: it has no buffers then */
+/* After the cancel the peer may send Data before its answer: the data discards no buffer. */
 TEST(sdp_engine_advert_cancel__data_before_answer)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -526,7 +533,7 @@ TEST(sdp_engine_advert_cancel__data_before_answer)
 	expect_over(TEST_SELF, w, 1, 1);
 }
 
-/* ... or advertise itself: then that is not ignored */
+/* After the cancel the peer may send SrcAvail before its answer: the SrcAvail is not ignored. */
 TEST(sdp_engine_advert_cancel__src_avail_before_answer)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -541,7 +548,7 @@ TEST(sdp_engine_advert_cancel__src_avail_before_answer)
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL, LEN);
 }
 
-/* wire 8: an answer whose sender has not got the cancel, or to none */
+/* wire 8: SinkCancelAck without a cancel, or from a peer that has not received the cancel. */
 TEST(sdp_engine_receive__cancel_ack_wrong)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -561,7 +568,7 @@ TEST(sdp_engine_receive__cancel_ack_wrong)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* C6: what is to be sent goes along, if it fits and may go */
+/* C6: ready data travels with SinkAvail, if it fits and may go. */
 TEST(sdp_engine_next__rides)
 {
 	static const struct {
@@ -599,7 +606,7 @@ TEST(sdp_engine_next__rides)
 	}
 }
 
-/* ... not behind our own advertisement or our own end, nor with an answer */
+/* C6: no data travels with SinkAvail behind our SrcAvail, after our DisConn, or with an answer. */
 TEST(sdp_engine_next__rides_not)
 {
 	static const struct sdp_tx_view ready = { .head_bytes = 5, .head_full = true };
@@ -625,7 +632,10 @@ TEST(sdp_engine_next__rides_not)
 	EXPECT_EQ(0, w->tx.payload_max);
 }
 
-/* D5: with the last credit, because a receive is posted for it to grant; the peer may never read */
+/*
+ * D5: a cancel may use the last credit, because a receive is kept for it to grant. The peer may
+ * never read.
+ */
 TEST(sdp_engine_advert_cancel__last_credit)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -647,7 +657,10 @@ TEST(sdp_engine_advert_cancel__last_credit)
 	EXPECT_FALSE(c->spare);
 }
 
-/* D5: a buffer that answers nothing, and a cancel with nothing to grant, need that of data */
+/*
+ * D5: SinkAvail that answers nothing, and a cancel with nothing to grant, need the credits of
+ * data.
+ */
 TEST(sdp_engine_next__advert_credit)
 {
 	struct world *w = pipelined(TEST_SELF);

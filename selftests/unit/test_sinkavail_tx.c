@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Buffers of the peer's that our sending half writes into: B4, C5, C7, C8, wire section 8.
+ * SinkAvails that our sending half receives, and the RDMA writes into them.
+ *
+ * Requirements B4, C5, C7, C8 and wire section 8.
  */
 #include "pipelining.h"
 
 static const struct sdp_tx_view full = { .head_bytes = PAYLOAD_MAX, .head_full = true };
 
-/* SinkAvail that a peer could send to a. */
+/* A SinkAvail that a peer could send to a. */
 static struct sdp_msg avail(const struct world *w, u32 non_discards)
 {
 	struct sdp_msg m = from_peer(&w->a, SDP_MID_SINK_AVAIL, 0);
@@ -16,7 +18,7 @@ static struct sdp_msg avail(const struct world *w, u32 non_discards)
 	return m;
 }
 
-/* B4: the oldest, once, and nothing before the peer has been told */
+/* B4: the oldest buffer is written once, and nothing is sent before its report. */
 TEST(sdp_engine_write__reports)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -43,7 +45,7 @@ TEST(sdp_engine_write__reports)
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
-/* D5: it goes with the last credit if it grants something; what follows it never goes before */
+/* D5: RdmaWrCompl may use the last credit if it grants one. Nothing goes before it. */
 TEST(sdp_engine_write__credit)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -65,7 +67,7 @@ TEST(sdp_engine_write__credit)
 	EXPECT_EQ(SDP_MID_DISCONN, offered(w, &w->a));
 }
 
-/* Only as long as something can be written at all, and nothing is advertised before it */
+/* No write into a buffer after shutdown or abort. */
 TEST(sdp_engine_may_write__states)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -83,7 +85,7 @@ TEST(sdp_engine_may_write__states)
 	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
 }
 
-/* In Pipelined it is offered only when there is nowhere to write, and nothing goes along */
+/* In Pipelined, SrcAvail is allowed only without a buffer of the peer, and carries no data. */
 TEST(sdp_engine_may_offer__pipelined)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -101,7 +103,7 @@ TEST(sdp_engine_may_offer__pipelined)
 	EXPECT_EQ(N, w->b.sinkavail_rx.non_discards);
 }
 
-/* wire 8: payload, or none, in the wrong mode */
+/* wire 8: SrcAvail must carry payload in Combined, and none in Pipelined. */
 TEST(sdp_engine_receive__src_avail_payload)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -118,7 +120,7 @@ TEST(sdp_engine_receive__src_avail_payload)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_PAYLOAD);
 }
 
-/* wire 8: one at a time, though more could be held of the other kind */
+/* wire 8: only one SrcAvail at a time in Pipelined, although several SinkAvails are legal. */
 TEST(sdp_engine_receive__second_src_avail)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -131,7 +133,7 @@ TEST(sdp_engine_receive__second_src_avail)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* C8: before it has been sent it is over as well, and goes into the buffer */
+/* C8: SinkAvail also ends a SrcAvail that has not been sent. */
 TEST(sdp_engine_offer__overtaken)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -144,7 +146,7 @@ TEST(sdp_engine_offer__overtaken)
 	EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
 }
 
-/* C8: what the peer had read before it is kept: other sinks do that */
+/* C8: bytes that the peer has read before its SinkAvail stay valid. Other sinks do this. */
 TEST(sdp_engine_offer__overtaken_after_a_part)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -158,7 +160,7 @@ TEST(sdp_engine_offer__overtaken_after_a_part)
 	EXPECT_TRUE(w->acts.list[0].crossed);
 }
 
-/* ... but what it had refused before has met nothing */
+/* A SrcAvail that was declined before has not crossed a SinkAvail. */
 TEST(sdp_engine_offer__refused_after_a_part)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -170,7 +172,7 @@ TEST(sdp_engine_offer__refused_after_a_part)
 	EXPECT_FALSE(w->acts.list[0].crossed);
 }
 
-/* A message that a had sent @ack before, and nothing after, when the peer sent it. */
+/* a receives @m from a peer that had received a's messages up to @ack. */
 static void heard_from(struct world *w, struct sdp_msg *m, u32 ack)
 {
 	m->h.bufs = 50;
@@ -186,7 +188,10 @@ static void answered_late(struct world *w, u32 ack)
 	heard_from(w, &m, ack);
 }
 
-/* wire 8, C8: two in a row are overtaken, and both cancels are answered all the same */
+/*
+ * wire 8, C8: two SrcAvails in a row lose against SinkAvails, and the peer still answers both
+ * cancels.
+ */
 TEST(sdp_source_declined__two_late)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -214,7 +219,7 @@ TEST(sdp_source_declined__two_late)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* C7: another count than ours: it is as if it had never come */
+/* C7: a SinkAvail whose NonDiscards differs from our count is dropped. */
 TEST(sdp_engine_receive__stale_avail)
 {
 	static const u32 counts[] = { 0, N - 1, N + 1, 0xffffffff };
@@ -234,7 +239,7 @@ TEST(sdp_engine_receive__stale_avail)
 	}
 }
 
-/* wire 3, 8: more than we have said that we can hold; any length is taken */
+/* wire 3, 8: more SinkAvails than we have stated in our Hello. Any length is legal. */
 TEST(sdp_engine_receive__too_many_avail)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -260,7 +265,10 @@ TEST(sdp_engine_receive__too_many_avail)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* wire 8: buffers are for Pipelined; who knows that we have left it must not speak of them */
+/*
+ * wire 8: SinkAvail and its cancel are legal in Pipelined only. They are ignored if the peer could
+ * not know that we have left Pipelined.
+ */
 TEST(sdp_engine_receive__avail_in_another_mode)
 {
 	static const u8 mids[] = { SDP_MID_SINK_AVAIL, SDP_MID_SINK_CANCEL };
@@ -294,7 +302,7 @@ TEST(sdp_engine_receive__avail_in_another_mode)
 	}
 }
 
-/* ... payload that comes with what is ignored is the peer's stream nevertheless (C6) */
+/* C6: payload of an ignored SinkAvail is delivered. */
 TEST(sdp_engine_receive__ignored_avail_with_payload)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -312,7 +320,7 @@ TEST(sdp_engine_receive__ignored_avail_with_payload)
 	EXPECT_EQ(1, w->a.sinkavail_rx.non_discards);
 }
 
-/* What was pending is not written into after a change of the mode */
+/* After a mode change the peer's buffers are not used any more. */
 TEST(sdp_target_leave__drops)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -329,13 +337,16 @@ TEST(sdp_target_leave__drops)
 	expect_over(TEST_SELF, w, 1, N + 1);
 	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
 	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
-	/* A message counts again. */
+	/* A message counts for NonDiscards again. */
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
 	EXPECT_EQ(N + 1, w->a.sinkavail_tx.non_discards);
 	EXPECT_EQ(N + 1, w->b.sinkavail_rx.non_discards);
 }
 
-/* wire 10: our end; what the peer sent before it knew is ignored, what it sends after is not */
+/*
+ * wire 10: after our DisConn a SinkAvail of a peer that did not have it is ignored. A later one is
+ * an error.
+ */
 TEST(sdp_engine_receive__avail_after_own_disconn)
 {
 	static const u8 mids[] = { SDP_MID_SINK_AVAIL, SDP_MID_SINK_CANCEL };
@@ -364,7 +375,7 @@ TEST(sdp_engine_receive__avail_after_own_disconn)
 	}
 }
 
-/* wire 10: no payload and no report after the peer's own end */
+/* wire 10: after its DisConn the peer sends neither payload nor RdmaWrCompl. SinkAvail is legal. */
 TEST(sdp_engine_receive__after_peers_disconn)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -390,7 +401,7 @@ TEST(sdp_engine_receive__after_peers_disconn)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* Both halves at once: each message is about one, its payload about the other */
+/* Both halves in Pipelined: a message is about one half, its payload about the other. */
 TEST(sdp_engine_receive__both_halves)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -411,7 +422,7 @@ TEST(sdp_engine_receive__both_halves)
 	id = sdp_engine_sinkavail(&w->a, &buffer);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SINK_AVAIL);
 	post_buffer(TEST_SELF, w);
-	/* b's buffer goes with data that takes the place of a's. */
+	/* b's SinkAvail carries data, which discards a's buffer. */
 	EXPECT_EQ(SDP_NEXT_SEND,
 		  sdp_engine_next(&w->b, &(struct sdp_tx_view){ .head_bytes = 9 }, &w->tx));
 	EXPECT_EQ(9, w->tx.payload_max);

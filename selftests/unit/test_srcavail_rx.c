@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The peer's advertisement at the receiving half, Combined mode: B3, B4, C4, wire section 8.
+ * SrcAvails that our receiving half gets, in Combined mode.
+ *
+ * Requirements B3, B4, C4 and wire section 8.
  */
 #include "advertising.h"
 
 static const struct sdp_tx_view full = { .head_bytes = PAYLOAD_MAX, .head_full = true };
 
-/* SrcAvail as a peer could send it. */
+/* b receives a SrcAvail, as a peer could send it. */
 static void open_with(struct world *w, u32 len, u32 inlined, u8 flags)
 {
 	struct sdp_msg m = from_peer(&w->b, SDP_MID_SRC_AVAIL, inlined);
@@ -18,7 +20,7 @@ static void open_with(struct world *w, u32 len, u32 inlined, u8 flags)
 	sdp_engine_posted(&w->b, 1);
 }
 
-/* The next @bytes of the peer's memory are read. */
+/* Read the next @bytes of the peer's SrcAvail. */
 static void read_part(TEST_CTX, struct world *w, u32 bytes)
 {
 	struct sdp_region from;
@@ -27,7 +29,7 @@ static void read_part(TEST_CTX, struct world *w, u32 bytes)
 	sdp_engine_rdma_read_end(&w->b, true);
 }
 
-/* b reports so many bytes, and a understands. */
+/* b reports @bytes, and a receives the report. */
 static void reports(TEST_CTX, struct world *w, u32 bytes)
 {
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_RDMA_RD_COMPL);
@@ -35,7 +37,7 @@ static void reports(TEST_CTX, struct world *w, u32 bytes)
 	EXPECT_EQ(bytes, w->msg.count);
 }
 
-/* It is over on both sides: the connection goes on with data. */
+/* The SrcAvail is over on both sides, and the connection continues with data. */
 static void expect_over(TEST_CTX, struct world *w, u32 taken)
 {
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, taken);
@@ -45,7 +47,7 @@ static void expect_over(TEST_CTX, struct world *w, u32 taken)
 	EXPECT_ACT(w, SDP_ACT_DELIVER);
 }
 
-/* B2: what came along is delivered, the rest is offered */
+/* B2: the inlined bytes are delivered, and SDP_ACT_SRCAVAIL tells of the rest. */
 TEST(sdp_sink_opened__actions)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -62,7 +64,7 @@ TEST(sdp_sink_opened__actions)
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
-/* The most that one event leads to: the first message, with an urgent byte announced (B7) */
+/* The most actions of a SrcAvail: it is the first message, and announces an urgent byte (B7). */
 TEST(sdp_sink_opened__all_actions)
 {
 	struct world *w = hello_exchanged(TEST_SELF, 5, 5);
@@ -76,7 +78,7 @@ TEST(sdp_sink_opened__all_actions)
 	EXPECT_EQ(SDP_ACT_SRCAVAIL, w->acts.list[3].kind);
 }
 
-/* The smallest there is: one byte here, one to be read */
+/* The smallest SrcAvail: one inlined byte, and one to read. */
 TEST(sdp_sink_opened__smallest)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -86,7 +88,7 @@ TEST(sdp_sink_opened__smallest)
 	EXPECT_EQ(1, sdp_engine_srcavail_rx_left(&w->b));
 }
 
-/* wire 2, 8, 9: what is no advertisement in this mode */
+/* wire 2, 8, 9: SrcAvails that are illegal in Combined. */
 TEST(sdp_sink_opened__refused)
 {
 	static const struct { u32 len, inlined; u8 flags; enum sdp_violation want; } cases[] = {
@@ -110,7 +112,7 @@ TEST(sdp_sink_opened__refused)
 	}
 }
 
-/* D5: its payload must not come with the last credit */
+/* D5: SrcAvail has payload, so it must not use the last credit. */
 TEST(sdp_sink_opened__last_credit)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -121,7 +123,7 @@ TEST(sdp_sink_opened__last_credit)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_CREDIT);
 }
 
-/* wire 8, 10: nothing that belongs after it before it is over */
+/* wire 8, 10: no payload, DisConn or second SrcAvail while a SrcAvail is open. */
 TEST(sdp_sink_opened__nothing_follows)
 {
 	struct world *w = advertised(TEST_SELF);
@@ -138,7 +140,7 @@ TEST(sdp_sink_opened__nothing_follows)
 	open_with(w, LEN, INLINED, 0);
 	EXPECT_ACT(w, SDP_ACT_FAIL);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
-	/* Read, and not reported yet: that is not over either. */
+	/* A SrcAvail that is read, but not reported, is still open. */
 	w = advertised(TEST_SELF);
 	read_part(TEST_SELF, w, REST);
 	receive_right(w, &w->b, SDP_MID_DATA, 1);
@@ -149,7 +151,7 @@ TEST(sdp_sink_opened__nothing_follows)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* wire 10: none after the peer's DisConn; our own changes nothing */
+/* wire 10: no SrcAvail after the peer's DisConn. Our own DisConn does not matter. */
 TEST(sdp_sink_opened__disconn)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -168,7 +170,7 @@ TEST(sdp_sink_opened__disconn)
 	expect_over(TEST_SELF, w, LEN);
 }
 
-/* B4: reads follow each other from behind what came along */
+/* B4: reads continue one after the other, behind the inlined bytes. */
 TEST(sdp_engine_read_begin__addresses)
 {
 	struct world *w = advertised(TEST_SELF);
@@ -188,7 +190,7 @@ TEST(sdp_engine_read_begin__addresses)
 	EXPECT_FALSE(sdp_engine_rdma_read_begin(&w->b, 1, &from));
 }
 
-/* C9: how far it is, for the owner's look whether anybody reads */
+/* C9: the progress of the reads, for the owner's deadlock scan. */
 TEST(sdp_engine_read_so_far__follows)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -215,7 +217,7 @@ TEST(sdp_engine_read_so_far__follows)
 	EXPECT_EQ(0, sdp_engine_srcavail_rx_read(&w->b));
 }
 
-/* Nothing, more than there is, a second one at once, or nothing there to be read */
+/* Illegal reads: 0 bytes, more than the rest, a second read at once, or without a SrcAvail. */
 TEST(sdp_engine_read_begin__refused)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -240,7 +242,7 @@ TEST(sdp_engine_read_begin__refused)
 	EXPECT_EQ(5, from.len);
 }
 
-/* A read that failed has moved nothing, and may be tried again */
+/* A failed read has moved nothing, and may be tried again. */
 TEST(sdp_engine_read_end__failed)
 {
 	struct world *w = advertised(TEST_SELF);
@@ -257,7 +259,7 @@ TEST(sdp_engine_read_end__failed)
 	expect_over(TEST_SELF, w, LEN);
 }
 
-/* wire 6, 8: the report, which closes it when it is of the last byte */
+/* wire 6, 8: the report of the last byte closes the SrcAvail. */
 TEST(sdp_sink_answer__whole)
 {
 	static const u8 golden[20] = {
@@ -271,7 +273,7 @@ TEST(sdp_sink_answer__whole)
 	expect_over(TEST_SELF, w, LEN);
 }
 
-/* wire 8: each part may be reported by itself */
+/* wire 8: each part may be reported alone. */
 TEST(sdp_sink_answer__parts)
 {
 	struct world *w = advertised(TEST_SELF);
@@ -286,7 +288,7 @@ TEST(sdp_sink_answer__parts)
 	expect_over(TEST_SELF, w, LEN);
 }
 
-/* ... or several at once, those that have ended */
+/* wire 8: one report may cover several finished reads. */
 TEST(sdp_sink_answer__parts_together)
 {
 	struct world *w = advertised(TEST_SELF);
@@ -302,7 +304,7 @@ TEST(sdp_sink_answer__parts_together)
 	expect_over(TEST_SELF, w, LEN);
 }
 
-/* D5: reports and SendSm use the last credit only if they grant one in its place */
+/* D5: reports and SendSm use the last credit only if they grant one in return. */
 TEST(sdp_sink_answer__credit)
 {
 	u32 i;
@@ -331,7 +333,7 @@ TEST(sdp_sink_answer__credit)
 	}
 }
 
-/* What was posted in the place of SrcAvail is granted with the last answer, not before */
+/* The receive posted in place of that of SrcAvail is granted by the final answer, not before. */
 TEST(sdp_sink_answer__keeps_a_grant)
 {
 	struct world *w = advertised(TEST_SELF);
@@ -349,7 +351,7 @@ TEST(sdp_sink_answer__keeps_a_grant)
 	EXPECT_EQ(POSTED + 2, w->sent.h.bufs);
 }
 
-/* If none was posted in its place, because fewer shall be, one is wanted beyond that */
+/* If none was posted in its place, because the target has shrunk, one more receive is wanted. */
 TEST(sdp_sink_opened__wants_a_receive_more)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -366,7 +368,7 @@ TEST(sdp_sink_opened__wants_a_receive_more)
 	EXPECT_EQ(0, sdp_engine_receives_wanted(&w->b));
 }
 
-/* They go before everything else, for the peer waits */
+/* Answers go before all other messages, because the peer waits for them. */
 TEST(sdp_sink_answer__first)
 {
 	struct world *w = advertised(TEST_SELF);
@@ -387,7 +389,7 @@ TEST(sdp_sink_answer__first)
 	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
 }
 
-/* Our own advertisement, out at the same time, does not hold them up */
+/* Our own open SrcAvail does not delay answers. */
 TEST(sdp_sink_answer__while_own_is_out)
 {
 	struct world *w = advertised(TEST_SELF);
@@ -403,7 +405,7 @@ TEST(sdp_sink_answer__while_own_is_out)
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED);
 }
 
-/* How the end is asked for: by our owner, or by the peer. */
+/* End the SrcAvail by our owner's decline or by the peer's cancel. */
 static void stop(struct world *w, bool cancel)
 {
 	if (!cancel) {
@@ -414,7 +416,7 @@ static void stop(struct world *w, bool cancel)
 	pass(w, &w->a, &w->b, SDP_MID_SRC_CANCEL, 0);
 }
 
-/* B3: nothing has been read */
+/* B3: nothing has been read. */
 TEST(sdp_sink_decline__at_once)
 {
 	static const u8 golden[16] = { 0x04, 0, 0, 5, 0, 0, 0, 16, 0, 0, 0, 1, 0, 0, 0, 1 };
@@ -432,7 +434,7 @@ TEST(sdp_sink_decline__at_once)
 	}
 }
 
-/* What has been read is reported first */
+/* Bytes that were read are reported before SendSm. */
 TEST(sdp_sink_decline__after_a_part)
 {
 	u32 cancel;
@@ -448,7 +450,7 @@ TEST(sdp_sink_decline__after_a_part)
 	}
 }
 
-/* What is being read comes to its end first, good or bad */
+/* An RDMA read in flight ends before SendSm, whether it succeeds or fails. */
 TEST(sdp_sink_decline__while_reading)
 {
 	u32 i;
@@ -470,7 +472,7 @@ TEST(sdp_sink_decline__while_reading)
 	}
 }
 
-/* If that was the rest, the report says all */
+/* If that read was of the rest, the report is the final answer. */
 TEST(sdp_sink_decline__while_reading_the_rest)
 {
 	u32 cancel;
@@ -488,7 +490,7 @@ TEST(sdp_sink_decline__while_reading_the_rest)
 	}
 }
 
-/* ... as it does when it has not gone yet */
+/* If all has been read, but not reported, the report is the final answer. */
 TEST(sdp_sink_decline__when_all_is_read)
 {
 	u32 cancel;
@@ -503,7 +505,7 @@ TEST(sdp_sink_decline__when_all_is_read)
 	}
 }
 
-/* Said twice, by whomever, it is answered once */
+/* Decline and cancel together get one answer. */
 TEST(sdp_sink_decline__twice)
 {
 	struct world *w = advertised(TEST_SELF);
@@ -515,7 +517,7 @@ TEST(sdp_sink_decline__twice)
 	expect_over(TEST_SELF, w, INLINED);
 }
 
-/* With nothing there, there is nothing to say; nor does the next one suffer */
+/* Without a SrcAvail a decline or cancel has no effect, neither now nor on the next SrcAvail. */
 TEST(sdp_sink_decline__nothing_there)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -530,7 +532,7 @@ TEST(sdp_sink_decline__nothing_there)
 	EXPECT_EQ(0, offered(w, &w->b));
 }
 
-/* A cancel that crosses our last word is for nothing, and the next one is read as usual */
+/* A cancel that crosses our final answer has no effect, and the next SrcAvail is read as usual. */
 TEST(sdp_sink_decline__crossing)
 {
 	u32 i;
@@ -564,7 +566,7 @@ TEST(sdp_sink_decline__crossing)
 	}
 }
 
-/* After the end nothing is said, whatever ends meanwhile */
+/* After the end of the connection nothing is sent, whatever happens to the read. */
 TEST(sdp_sink_answer__dead)
 {
 	struct world *w = advertised(TEST_SELF);

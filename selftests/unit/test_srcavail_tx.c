@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Advertisements of the sending half, Combined mode: B2, C4, wire section 8.
+ * SrcAvails that our sending half sends, in Combined mode.
+ *
+ * Requirements B2, C4 and wire section 8.
  */
 #include "advertising.h"
 
 static const struct sdp_tx_view full = { .head_bytes = PAYLOAD_MAX, .head_full = true };
 static const struct sdp_tx_view partial = { .head_bytes = 5 };
 
-/* B2: whenever data could be written, and nothing is advertised */
+/* B2: SrcAvail is allowed whenever data is, and none is open. */
 TEST(sdp_engine_may_offer__states)
 {
 	struct world *w = hello_exchanged(TEST_SELF, 5, 5);
@@ -26,7 +28,7 @@ TEST(sdp_engine_may_offer__states)
 	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 }
 
-/* wire 8: one at a time, until it is over */
+/* wire 8: one SrcAvail at a time, until it is over. */
 TEST(sdp_engine_may_offer__one_at_a_time)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -48,7 +50,10 @@ TEST(sdp_engine_may_offer__one_at_a_time)
 	EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
 }
 
-/* C9: not while the peer's own is open: both programs might wait for each other's scan */
+/*
+ * C9: not while the peer's SrcAvail is open, because each application could wait for the other's
+ * deadlock scan.
+ */
 TEST(sdp_engine_may_offer__not_while_peers_is_open)
 {
 	struct world *w = advertised(TEST_SELF);
@@ -61,7 +66,7 @@ TEST(sdp_engine_may_offer__not_while_peers_is_open)
 	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 }
 
-/* What goes along has to fit into the peer's receive, behind a longer header */
+/* The inlined bytes have to fit into the peer's receive, behind the longer header. */
 TEST(sdp_engine_inline_max__follows_resize)
 {
 	struct world *w = connected(TEST_SELF);
@@ -71,7 +76,7 @@ TEST(sdp_engine_inline_max__follows_resize)
 	EXPECT_EQ(PAGES(2) - 32, sdp_engine_srcavail_inline_max(&w->a));
 }
 
-/* wire 6, 8: the message describes the whole, and carries the beginning */
+/* wire 6, 8: SrcAvail describes all of the data, and carries the beginning. */
 TEST(sdp_engine_offer__golden_bytes)
 {
 	static const u8 golden[32] = {
@@ -92,7 +97,7 @@ TEST(sdp_engine_offer__golden_bytes)
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
-/* As much as fits goes along, whatever has become of the size since it was offered (E3) */
+/* As much as fits is inlined. A resize after the call does not change it (E3). */
 TEST(sdp_engine_offer__largest_inline)
 {
 	struct sdp_region large = region;
@@ -109,7 +114,7 @@ TEST(sdp_engine_offer__largest_inline)
 	EXPECT_EQ(RECV_SIZE - 32, w->msg.payload_len);
 }
 
-/* Whatever was ready before goes before, and does not wait to become more */
+/* Data that was ready before goes before SrcAvail, and does not gather. */
 TEST(sdp_engine_offer__after_data)
 {
 	static const struct sdp_tx_view held = { .head_bytes = 5, .hold = true };
@@ -130,7 +135,7 @@ TEST(sdp_engine_offer__after_data)
 	EXPECT_EQ(SDP_MID_SRC_AVAIL, offered(w, &w->a));
 }
 
-/* D5: it carries data, so it needs the credit of data */
+/* D5: SrcAvail carries data, so it needs the credits of data. */
 TEST(sdp_engine_offer__credit)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -144,7 +149,7 @@ TEST(sdp_engine_offer__credit)
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &nothing, &w->tx));
 }
 
-/* Our half is open after the peer's DisConn; the peer still answers */
+/* After the peer's DisConn our half is open, and the peer still answers. */
 TEST(sdp_engine_offer__after_peers_disconn)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -160,7 +165,7 @@ TEST(sdp_engine_offer__after_peers_disconn)
 	EXPECT_EQ(SDP_MID_DISCONN, offered(w, &w->a));
 }
 
-/* The peer's DisConn may come while it is out */
+/* The peer's DisConn may come while our SrcAvail is open. */
 TEST(sdp_engine_offer__peers_disconn_meanwhile)
 {
 	struct world *w = advertised(TEST_SELF);
@@ -172,7 +177,7 @@ TEST(sdp_engine_offer__peers_disconn_meanwhile)
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 }
 
-/* D4: the peer has sent DisConn, and needs credit nevertheless, to say what it has read */
+/* D4: after its DisConn the peer still needs credit to report its reads. */
 TEST(sdp_engine_offer__credit_after_peers_disconn)
 {
 	struct world *w = connected(TEST_SELF);
@@ -196,7 +201,7 @@ TEST(sdp_engine_offer__credit_after_peers_disconn)
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
-/* Every way to have it out: after SrcAvail, when it is to be withdrawn, and when that was sent. */
+/* A connection in any state with an open SrcAvail: sent, cancel wanted, cancel sent. */
 static struct world *out(TEST_CTX, enum sdp_srcavail_tx_state state)
 {
 	struct world *w = advertised(TEST_SELF);
@@ -209,7 +214,7 @@ static struct world *out(TEST_CTX, enum sdp_srcavail_tx_state state)
 	return w;
 }
 
-/* wire 8: no data and no DisConn while it is out */
+/* wire 8: no data and no DisConn while a SrcAvail is open. */
 TEST(sdp_engine_next__nothing_overtakes)
 {
 	enum sdp_srcavail_tx_state s;
@@ -233,7 +238,7 @@ TEST(sdp_engine_next__nothing_overtakes)
 	}
 }
 
-/* ... but credit updates (D4), requests, answers and empty messages of resize go */
+/* wire 8: credit updates (D4) and all messages of a resize go while a SrcAvail is open. */
 TEST(sdp_engine_next__what_goes_meanwhile)
 {
 	struct world *w = advertised(TEST_SELF);
@@ -260,8 +265,8 @@ TEST(sdp_engine_next__what_goes_meanwhile)
 }
 
 /*
- * A peer that has no credit left cannot answer, and nothing of ours will grant it one: so it is
- * granted even one, but not with our last credit (D5).
+ * D5: a peer without credit cannot answer our SrcAvail, and no other message of ours will grant it
+ * any. So an update grants even a single receive, but not with our last credit.
  */
 TEST(sdp_engine_next__credit_to_answer)
 {
@@ -284,12 +289,12 @@ TEST(sdp_engine_next__credit_to_answer)
 	sdp_engine_srcavail_decline(&w->b);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED);
-	/* From then on it is as always: less than T is granted with data. */
+	/* After the answer, less than T is granted with data only. */
 	EXPECT_EQ(0, w->a.credit.theirs);
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
-/* D4: a peer that has sent DisConn needs credits only to answer */
+/* D4: a peer that has sent DisConn needs credit only to answer our SrcAvail. */
 TEST(sdp_engine_next__updates_after_peers_disconn)
 {
 	struct world *w = advertised(TEST_SELF);
@@ -305,7 +310,7 @@ TEST(sdp_engine_next__updates_after_peers_disconn)
 	EXPECT_EQ(0, offered(w, &w->a));
 }
 
-/* What was offered before shutdown goes before DisConn */
+/* A SrcAvail from before shutdown goes before DisConn. */
 TEST(sdp_engine_next__offer_before_disconn)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -316,7 +321,7 @@ TEST(sdp_engine_next__offer_before_disconn)
 	EXPECT_ACTS(w, SDP_ACT_DELIVER, SDP_ACT_SRCAVAIL);
 }
 
-/* What nobody knows of is withdrawn at once, and nothing is sent of it */
+/* A SrcAvail that has not been sent is withdrawn at once, without a message. */
 TEST(sdp_engine_withdraw__ready)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -330,7 +335,7 @@ TEST(sdp_engine_withdraw__ready)
 	EXPECT_EQ(SDP_SRCAVAIL_TX_IDLE, w->a.srcavail_tx.state);
 }
 
-/* wire 8: what the peer knows of is cancelled, once */
+/* wire 8: a SrcAvail that has been sent is cancelled once. */
 TEST(sdp_engine_withdraw__out)
 {
 	static const u8 golden[16] = { 0x08, 0, 0, 5, 0, 0, 0, 16, 0, 0, 0, 2 };
@@ -348,7 +353,7 @@ TEST(sdp_engine_withdraw__out)
 	EXPECT_TRUE(sdp_engine_srcavail_tx_open(&w->a));
 }
 
-/* D5: a cancel does not use the last credit */
+/* D5: SrcAvailCancel does not use the last credit. */
 TEST(sdp_engine_withdraw__credit)
 {
 	struct world *w = out(TEST_SELF, SDP_SRCAVAIL_TX_CANCEL);
@@ -361,7 +366,7 @@ TEST(sdp_engine_withdraw__credit)
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &nothing, &w->tx));
 }
 
-/* B4: all has been read; a cancel that has not gone is not wanted any more */
+/* B4: all has been read. A cancel that has not been sent is dropped. */
 TEST(sdp_source_was_read__whole)
 {
 	enum sdp_srcavail_tx_state s;
@@ -376,7 +381,7 @@ TEST(sdp_source_was_read__whole)
 	}
 }
 
-/* wire 8: several reports for one advertisement */
+/* wire 8: several reports for one SrcAvail. */
 TEST(sdp_source_was_read__parts)
 {
 	enum sdp_srcavail_tx_state s;
@@ -394,7 +399,7 @@ TEST(sdp_source_was_read__parts)
 	}
 }
 
-/* wire 8: peers are known that count what came along as well */
+/* wire 8: some peers include the inlined bytes in their count. */
 TEST(sdp_source_was_read__counts_inlined)
 {
 	struct world *w = advertised(TEST_SELF);
@@ -406,7 +411,7 @@ TEST(sdp_source_was_read__counts_inlined)
 	EXPECT_NO_ACTS(w);
 	report(w, &w->a, REST - 1);
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
-	/* More than there was to be read, so it cannot be that all has been read. */
+	/* A count above the readable bytes shows such a peer, so not all has been read. */
 	w = advertised(TEST_SELF);
 	report(w, &w->a, REST + 1);
 	EXPECT_NO_ACTS(w);
@@ -416,7 +421,7 @@ TEST(sdp_source_was_read__counts_inlined)
 	report(w, &w->a, REST + 1);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, REST + 1);
-	/* Less than went along is no such sum, whatever it is. */
+	/* A count below the inlined bytes cannot include them. */
 	w = joined(TEST_SELF, &growing, &growing);
 	sdp_engine_srcavail(&w->a, &region, LEN - 10);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
@@ -425,7 +430,7 @@ TEST(sdp_source_was_read__counts_inlined)
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN - 10);
 }
 
-/* A report of nothing, or of more than there is */
+/* A report of 0 bytes, or of more than there are. */
 TEST(sdp_source_was_read__bad_count)
 {
 	static const struct { u32 first, then; } cases[] = {
@@ -446,7 +451,7 @@ TEST(sdp_source_was_read__bad_count)
 	}
 }
 
-/* An answer to what was never sent, or is over */
+/* A report for a SrcAvail that was never sent or is over. */
 TEST(sdp_source_was_read__bad_state)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -463,7 +468,7 @@ TEST(sdp_source_was_read__bad_state)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* B3: the rest as data, from where the peer has got to */
+/* B3: SendSm asks for the rest as data, from the byte that the peer has reached. */
 TEST(sdp_source_declined__len)
 {
 	enum sdp_srcavail_tx_state s;
@@ -502,7 +507,7 @@ TEST(sdp_source_declined__bad_state)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* An answer whose sender has seen our messages up to @ack. */
+/* a receives an answer of a peer that had received a's messages up to @ack. */
 static void answer_from(struct world *w, u8 mid, u32 count, u32 ack)
 {
 	struct sdp_msg m = from_peer(&w->a, mid, 0);
@@ -514,7 +519,7 @@ static void answer_from(struct world *w, u8 mid, u32 count, u32 ack)
 	sdp_engine_posted(&w->a, 1);
 }
 
-/* wire 8: nobody can answer what he has not seen */
+/* wire 8: a peer cannot answer a SrcAvail that it has not received. */
 TEST(sdp_source_answers__not_seen)
 {
 	static const u8 mids[] = { SDP_MID_SENDSM, SDP_MID_RDMA_RD_COMPL };
@@ -523,7 +528,7 @@ TEST(sdp_source_answers__not_seen)
 	for (i = 0; i < 4; i++) {
 		struct world *w = joined(TEST_SELF, &growing, &growing);
 
-		/* SrcAvail is 2, or the wrap lies before it. */
+		/* The SrcAvail has MSeq 2, or MSeq 0 just after a wrap. */
 		base = i / 2 ? 0xffffffff : 1;
 		start_at(w, base - 1);
 		emit(w, &w->a, SDP_MID_DATA, 0);
@@ -536,7 +541,7 @@ TEST(sdp_source_answers__not_seen)
 	}
 }
 
-/* ... and somebody who has need not have seen what followed */
+/* wire 8: the peer may answer before it has received later messages. */
 TEST(sdp_source_answers__only_just_seen)
 {
 	struct world *w = out(TEST_SELF, SDP_SRCAVAIL_TX_CANCELLED);
@@ -547,7 +552,7 @@ TEST(sdp_source_answers__only_just_seen)
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED + 5);
 }
 
-/* All was read while the cancel, message 2, was on its way. */
+/* All was read while the cancel, message 2, was in flight. */
 static struct world *cancel_crossed(TEST_CTX)
 {
 	struct world *w = out(TEST_SELF, SDP_SRCAVAIL_TX_CANCELLED);
@@ -558,7 +563,7 @@ static struct world *cancel_crossed(TEST_CTX)
 	return w;
 }
 
-/* ... and the next advertisement, message 3, is out. */
+/* After that the next SrcAvail, message 3, has been sent. */
 static struct world *next_one_out(TEST_CTX)
 {
 	struct world *w = cancel_crossed(TEST_SELF);
@@ -569,7 +574,7 @@ static struct world *next_one_out(TEST_CTX)
 	return w;
 }
 
-/* wire 8: peers are known that answer the cancel as well; once */
+/* wire 8: some peers answer that cancel as well, once. */
 TEST(sdp_source_declined__late)
 {
 	struct world *w = cancel_crossed(TEST_SELF);
@@ -579,14 +584,14 @@ TEST(sdp_source_declined__late)
 	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 	answer_from(w, SDP_MID_SENDSM, 0, 2);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
-	/* The next one does not take it for its own. */
+	/* The answer to the old cancel does not end the next SrcAvail. */
 	w = next_one_out(TEST_SELF);
 	answer_from(w, SDP_MID_SENDSM, 0, 2);
 	EXPECT_NO_ACTS(w);
 	EXPECT_EQ(SDP_SRCAVAIL_TX_OUT, w->a.srcavail_tx.state);
 	answer_from(w, SDP_MID_SENDSM, 0, 3);
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED);
-	/* Whoever had seen the next one has answered that. */
+	/* A peer that has received the next SrcAvail has answered that one. */
 	w = next_one_out(TEST_SELF);
 	answer_from(w, SDP_MID_SENDSM, 0, 3);
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED);
@@ -596,7 +601,7 @@ TEST(sdp_source_declined__late)
 	answer_from(w, SDP_MID_RDMA_RD_COMPL, REST, 3);
 	answer_from(w, SDP_MID_SENDSM, 0, 3);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
-	/* The next one's cancel is not that one's. */
+	/* The old cancel is not that of the next SrcAvail. */
 	w = next_one_out(TEST_SELF);
 	sdp_engine_srcavail_cancel(&w->a);
 	emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
@@ -605,7 +610,7 @@ TEST(sdp_source_declined__late)
 	EXPECT_EQ(SDP_SRCAVAIL_TX_CANCELLED, w->a.srcavail_tx.state);
 }
 
-/* wire 8: ... but not one that cannot be meant for it, and never a report */
+/* wire 8: answers that cannot belong to the old cancel, and reports, are errors. */
 TEST(sdp_source_declined__not_late)
 {
 	struct world *w = cancel_crossed(TEST_SELF);
@@ -618,7 +623,7 @@ TEST(sdp_source_declined__not_late)
 	w = next_one_out(TEST_SELF);
 	answer_from(w, SDP_MID_RDMA_RD_COMPL, 1, 2);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
-	/* A cancel that did not go, or was answered by SendSm. */
+	/* The cancel was not sent, or SendSm has already answered it. */
 	w = out(TEST_SELF, SDP_SRCAVAIL_TX_CANCEL);
 	report(w, &w->a, REST);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
@@ -630,7 +635,7 @@ TEST(sdp_source_declined__not_late)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* The next one knows nothing of the one before */
+/* The next SrcAvail starts with fresh state. */
 TEST(sdp_source_offer__again)
 {
 	struct sdp_region other = { .len = 50, .rkey = 3, .va = 0x7000 };
@@ -651,7 +656,7 @@ TEST(sdp_source_offer__again)
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, 50);
 }
 
-/* A shrink would make what is cut for the present size too long */
+/* No shrink while a SrcAvail is open, because it was cut for the present size. */
 TEST(sdp_engine_shrink__not_while_offering)
 {
 	struct world *w = grown(TEST_SELF, 5000);
@@ -667,7 +672,7 @@ TEST(sdp_engine_shrink__not_while_offering)
 	EXPECT_TRUE(sdp_engine_shrink(&w->a));
 }
 
-/* After the end there is nothing to wait for, and nothing is sent */
+/* After the end of the connection the SrcAvail is over, and nothing is sent. */
 TEST(sdp_engine_offering__dead)
 {
 	enum sdp_srcavail_tx_state s;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Buffers that we advertise to a source which may report of each of them once, or several times:
- * wire section 8, Pipelined.
+ * SinkAvails to a source that may report a buffer once or several times.
+ *
+ * Wire section 8, Pipelined mode. sinkavail_rx.h describes the two kinds of sources.
  */
 #include "pipelining.h"
 
-/* Both ends are in Pipelined, and the sink does not know how the source reports: wire 8 */
+/* A connection in Pipelined whose sink does not know how often the source reports a buffer. */
 static struct world *pipelined_with_stranger(TEST_CTX)
 {
 	struct world *w = pipelined(TEST_SELF);
@@ -14,7 +15,7 @@ static struct world *pipelined_with_stranger(TEST_CTX)
 	return w;
 }
 
-/* RdmaWrCompl of a source that has heard of all our messages but the last @unheard. */
+/* b receives RdmaWrCompl of a source that has not received our last @unheard messages. */
 static void written_unheard(struct world *w, u32 count, u32 unheard)
 {
 	struct sdp_msg m = from_peer(&w->b, SDP_MID_RDMA_WR_COMPL, 0);
@@ -31,14 +32,14 @@ static void written(struct world *w, u32 count)
 	written_unheard(w, count, 0);
 }
 
-/* A message of the source, which has heard of all. */
+/* b receives a message of the source, which has received all of ours. */
 static void says(struct world *w, u8 mid, u32 payload)
 {
 	receive_right(w, &w->b, mid, payload);
 	sdp_engine_posted(&w->b, 1);
 }
 
-/* A buffer of which the source has reported 1000 bytes; its id */
+/* Supply a buffer and let the source report 1000 bytes of it. Returns the buffer's id. */
 static u32 partly_written(TEST_CTX, struct world *w)
 {
 	u32 id = posted_buffer(TEST_SELF, w);
@@ -51,7 +52,7 @@ static u32 partly_written(TEST_CTX, struct world *w)
 	return id;
 }
 
-/* ... and the rest is taken back. */
+/* After such a report the owner has the rest cancelled. Returns the buffer's id. */
 static u32 taken_back(TEST_CTX, struct world *w)
 {
 	u32 id = partly_written(TEST_SELF, w);
@@ -63,7 +64,7 @@ static u32 taken_back(TEST_CTX, struct world *w)
 	return id;
 }
 
-/* wire 8: one buffer at a time, so that there is no doubt what is reported of */
+/* wire 8: one buffer at a time, so that there is no doubt which one a report is about. */
 TEST(sdp_engine_advertise__stranger)
 {
 	struct world *w = pipelined_with_stranger(TEST_SELF);
@@ -73,7 +74,7 @@ TEST(sdp_engine_advertise__stranger)
 	EXPECT_EQ(0, sdp_engine_sinkavail(&w->b, &buffer));
 }
 
-/* wire 8: several reports fill a buffer, and its end is where it is full */
+/* wire 8: several reports fill a buffer, which ends when it is full. */
 TEST(sdp_engine_receive__written_several_times)
 {
 	struct world *w = pipelined_with_stranger(TEST_SELF);
@@ -90,7 +91,7 @@ TEST(sdp_engine_receive__written_several_times)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* wire 8: ... and no report goes beyond */
+/* wire 8: the reports must not exceed the buffer. */
 TEST(sdp_engine_receive__written_beyond)
 {
 	struct world *w = pipelined_with_stranger(TEST_SELF);
@@ -104,13 +105,13 @@ TEST(sdp_engine_receive__written_beyond)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_FIELD);
 }
 
-/* wire 8: a source that goes on with the rest has it until it acknowledges our cancel */
+/* wire 8: a source that continues with the rest may do so until it has received our cancel. */
 TEST(sdp_engine_receive__rest_cancelled)
 {
 	struct world *w = pipelined_with_stranger(TEST_SELF);
 	u32 id = taken_back(TEST_SELF, w), next;
 
-	/* One that has not heard of it may write on. */
+	/* A source that has not received the cancel may write on. */
 	written_unheard(w, 500, 1);
 	EXPECT_WRITTEN(w, id, 500);
 	EXPECT_TRUE(w->acts.list[0].rest);
@@ -119,7 +120,7 @@ TEST(sdp_engine_receive__rest_cancelled)
 	expect_over(TEST_SELF, w, 1, id);
 	says(w, SDP_MID_SINK_CANCEL_ACK, 0);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
-	/* What it is has been learnt. */
+	/* The answer has shown the kind of the source. */
 	w = pipelined_with_stranger(TEST_SELF);
 	taken_back(TEST_SELF, w);
 	says(w, SDP_MID_SINK_CANCEL_ACK, 0);
@@ -128,11 +129,14 @@ TEST(sdp_engine_receive__rest_cancelled)
 	says(w, SDP_MID_DATA, 10);
 	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_OVER, SDP_ACT_DELIVER);
 	EXPECT_EQ(next, w->acts.list[0].id);
-	/* C7: Data has discarded the rest. */
+	/* C7: Data has discarded the rest, so it does not count. */
 	EXPECT_EQ(N, w->b.sinkavail_rx.non_discards);
 }
 
-/* wire 8: ... one that was done with it says nothing: any message shows that it has the cancel */
+/*
+ * wire 8: a source that was done with the buffer does not answer the cancel. Any message that
+ * acknowledges the cancel ends the rest.
+ */
 TEST(sdp_engine_receive__rest_over)
 {
 	struct world *w = pipelined_with_stranger(TEST_SELF);
@@ -141,7 +145,7 @@ TEST(sdp_engine_receive__rest_over)
 	says(w, SDP_MID_DATA, 0);
 	expect_over(TEST_SELF, w, 1, id);
 	EXPECT_TRUE(w->b.sinkavail_rx.once);
-	/* The next one is over with the first report, and still there is one at a time. */
+	/* The next buffer ends with its first report. There is still only one at a time. */
 	id = posted_buffer(TEST_SELF, w);
 	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
 	written(w, 1);
@@ -155,7 +159,7 @@ TEST(sdp_engine_receive__rest_over)
 	EXPECT_EQ(N + 1, w->b.sinkavail_rx.non_discards);
 }
 
-/* wire 8: ... it may not say anything for long, and the owner ends it */
+/* wire 8: if the source stays silent for long, the owner ends the rest. */
 TEST(sdp_engine_advert_drop__silent_source)
 {
 	struct world *w = pipelined_with_stranger(TEST_SELF);
@@ -167,16 +171,19 @@ TEST(sdp_engine_advert_drop__silent_source)
 	EXPECT_EQ(0, sdp_engine_sinkavails_out(&w->b));
 	EXPECT_EQ(0, offered(w, &w->b));
 	id = posted_buffer(TEST_SELF, w);
-	/* Only one of which there are reports. */
+	/* Only a buffer with a report can be ended by the owner. */
 	sdp_engine_sinkavail_drop(&w->b, id);
 	EXPECT_EQ(1, sdp_engine_sinkavails_out(&w->b));
-	/* The report shows that it had been done with the one before, and is with this one. */
+	/*
+	 * The report shows that the source was done with the earlier buffer, and is done with this
+	 * one.
+	 */
 	written(w, 2000);
 	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_WRITTEN, SDP_ACT_SINKAVAIL_OVER);
 	EXPECT_EQ(2000, w->acts.list[0].len);
 	EXPECT_EQ(id, w->acts.list[1].id);
 	EXPECT_TRUE(w->b.sinkavail_rx.once);
-	/* Its answer was only late. */
+	/* The answer to the cancel was only late. */
 	says(w, SDP_MID_SINK_CANCEL_ACK, 0);
 	EXPECT_NO_ACTS(w);
 	EXPECT_FALSE(w->b.sinkavail_rx.once);
@@ -185,7 +192,7 @@ TEST(sdp_engine_advert_drop__silent_source)
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
-/* wire 8: a cancel that has not gone yet is not needed any more */
+/* wire 8: a cancel that has not been sent is dropped. */
 TEST(sdp_engine_advert_drop__before_the_cancel)
 {
 	struct world *w = pipelined_with_stranger(TEST_SELF);
@@ -200,7 +207,7 @@ TEST(sdp_engine_advert_drop__before_the_cancel)
 	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
 }
 
-/* C8, wire 8: a source that advertises behind a report was done with the buffer */
+/* C8, wire 8: a source that sends SrcAvail after a report was done with the buffer. */
 TEST(sdp_engine_receive__src_avail_behind_report)
 {
 	struct world *w = pipelined_with_stranger(TEST_SELF);
@@ -217,8 +224,8 @@ TEST(sdp_engine_receive__src_avail_behind_report)
 }
 
 /*
- * C7: whether Data behind a report is counted is a guess, until the source is known: a buffer is
- * dropped for the wrong count, and then it advertises
+ * C7: until the kind of the source is known, it is a guess whether Data behind a report counts for
+ * NonDiscards. After a wrong guess the source drops the next SinkAvail, and sends a SrcAvail.
  */
 TEST(sdp_engine_receive__counted_wrong)
 {
@@ -241,7 +248,7 @@ TEST(sdp_engine_receive__counted_wrong)
 	EXPECT_TRUE(w->b.sinkavail_rx.several);
 }
 
-/* ... and a second report shows it as well */
+/* C7: a second report for a buffer also shows that an earlier guess was wrong. */
 TEST(sdp_engine_receive__counted_wrong_before)
 {
 	struct world *w = pipelined_with_stranger(TEST_SELF);
@@ -254,7 +261,7 @@ TEST(sdp_engine_receive__counted_wrong_before)
 	EXPECT_EQ(N, w->b.sinkavail_rx.non_discards);
 }
 
-/* wire 8: a change of the mode and the end of the stream end a rest, too */
+/* wire 8: ModeChange and DisConn end a rest, too. */
 TEST(sdp_engine_receive__rest_ends)
 {
 	struct world *w = pipelined_with_stranger(TEST_SELF);

@@ -17,7 +17,7 @@ static enum sdp_next next(struct world *w, const struct sdp_tx_view *view)
 	return sdp_engine_next(&w->a, view, &w->tx);
 }
 
-/* What a peer sends with these flags. */
+/* b receives a message with these flags. */
 static void receive_flags(struct world *w, u8 mid, u8 flags, u32 payload)
 {
 	struct sdp_msg m = from_peer(&w->b, mid, payload);
@@ -26,7 +26,7 @@ static void receive_flags(struct world *w, u8 mid, u8 flags, u32 payload)
 	receive_msg(w, &w->b, &m);
 }
 
-/* The message that carries the urgent byte says both: it is here, and signal it */
+/* The message with the urgent byte has both flags: OOB_PRES, and OOB_PEND to signal it. */
 TEST(urgent__flags_of_the_byte)
 {
 	struct world *w = connected(TEST_SELF);
@@ -38,7 +38,7 @@ TEST(urgent__flags_of_the_byte)
 	EXPECT_EQ(w->buf[1], w->sent.h.flags);
 }
 
-/* A segment that takes two messages is urgent only in the second one */
+/* A segment of two messages has its urgent byte in the second one. */
 TEST(urgent__segment_too_long)
 {
 	struct world *w = connected(TEST_SELF);
@@ -49,7 +49,7 @@ TEST(urgent__segment_too_long)
 	EXPECT_EQ(SDP_FLAG_OOB_PEND, w->tx.flags);
 }
 
-/* Whatever goes before it announces it */
+/* Every message that goes before the urgent byte announces it. */
 TEST(urgent__announced_ahead)
 {
 	struct world *w = connected(TEST_SELF);
@@ -60,7 +60,7 @@ TEST(urgent__announced_ahead)
 	EXPECT_EQ(0, w->tx.flags);
 }
 
-/* A short segment with an urgent byte does not wait for what is on its way */
+/* A short segment with an urgent byte does not gather. */
 TEST(urgent__does_not_gather)
 {
 	struct world *w = connected(TEST_SELF);
@@ -69,7 +69,7 @@ TEST(urgent__does_not_gather)
 	EXPECT_EQ(SDP_NEXT_SEND, next(w, &marked));
 }
 
-/* D5 holds for it too: the last credit is not spent, not even on an announcement */
+/* D5: the last credit is not used for an urgent byte, nor for its announcement alone. */
 TEST(urgent__last_credit)
 {
 	struct world *w = connected_with(TEST_SELF, 12, 3);
@@ -80,7 +80,7 @@ TEST(urgent__last_credit)
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, next(w, &marked));
 }
 
-/* The shut window's own update, when it is due, announces it */
+/* With one credit left, a credit update that is due announces the urgent byte. */
 TEST(urgent__update_announces)
 {
 	struct world *w = connected_with(TEST_SELF, 12, 3);
@@ -108,7 +108,7 @@ TEST(urgent__byte_is_delivered)
 	EXPECT_EQ(7, w->acts.list[1].len);
 }
 
-/* Said often, told once; and once more for the next one */
+/* Several announcements of a byte lead to one action. The next byte gets another one. */
 TEST(urgent__told_once_of_each)
 {
 	struct world *w = connected(TEST_SELF);
@@ -125,7 +125,7 @@ TEST(urgent__told_once_of_each)
 	expect_acts(TEST_SELF, w, 2, SDP_ACT_URGENT, SDP_ACT_DELIVER);
 }
 
-/* After the peer's end there is nothing that could be urgent */
+/* After the peer's DisConn an announcement has no effect. */
 TEST(urgent__not_after_the_end)
 {
 	struct world *w = connected(TEST_SELF);

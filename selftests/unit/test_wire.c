@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages that travel as a Send: exact bytes, and everything that can be wrong with them.
- * "wire N" is a section of the wire description, D1.. a requirement.
+ * Messages that travel as a Send: exact bytes, and every error in them.
+ *
+ * In the comments, "wire N" is a section of the wire description, D1 etc. are requirements.
  */
 #include "wire.h"
 #include "test.h"
 
-/* What all golden messages share: byte 0 is the MID, 4 to 7 are Len. */
+/* Base header of all golden messages. make() sets byte 0 (MID) and bytes 4 to 7 (Len). */
 static const u8 base[SDP_BSDH_LEN] = {
 	0, 0x00, 0x12, 0x34, 0, 0, 0, 0, 0x89, 0xab, 0xcd, 0xef, 0x76, 0x54, 0x32, 0x10,
 };
@@ -17,13 +18,13 @@ static const u8 base[SDP_BSDH_LEN] = {
 
 struct golden {
 	u8 mid;
-	u8 header;		/* wire 2: total without payload */
-	bool payload;		/* may carry some */
+	u8 header;		/* wire 2: length without payload */
+	bool payload;		/* may carry payload */
 	const char *name;
 	u8 extended[SDP_HEADER_MAX - SDP_BSDH_LEN];
 };
 
-/* One of each (wire 2), with the extended headers of wire 6. */
+/* One message of each kind (wire 2), with its extended header (wire 6). */
 static const struct golden golden[] = {
 	{ 0x02, 16, false, "DisConn" },
 	{ 0x03, 16, false, "AbortConn" },
@@ -57,7 +58,7 @@ static void set32(u8 *p, u32 v)
 	p[3] = v & 0xff;
 }
 
-/* The golden message of a MID, made @bytes long. */
+/* Build the golden message of a MID, with a Len of @bytes. */
 static void make(u8 *buf, u8 mid, u32 bytes)
 {
 	u32 i;
@@ -81,7 +82,7 @@ static enum sdp_violation parse_golden(u8 mid, u32 bytes, u32 at, u8 value)
 	return sdp_wire_parse(buf, bytes, &msg);
 }
 
-/* wire 1: each field of the base header at its offset, big-endian */
+/* wire 1: each field of the base header at its offset, big-endian. */
 TEST(sdp_wire_parse__base_header_fields)
 {
 	static const u8 bytes[16] = {
@@ -101,7 +102,7 @@ TEST(sdp_wire_parse__base_header_fields)
 	EXPECT_EQ(0, msg.payload_len);
 }
 
-/* wire 2: length of every message, and 0 for all that is none */
+/* wire 2: header length of every message, and 0 for unknown MIDs. */
 TEST(sdp_wire_header_len__all_256_mids)
 {
 	u32 mid, i, want;
@@ -115,7 +116,7 @@ TEST(sdp_wire_header_len__all_256_mids)
 	}
 }
 
-/* wire 2, 6: every message, parsed and built again, is the same bytes */
+/* wire 2, 6: every message is the same bytes after it is parsed and built again. */
 TEST(sdp_wire_build__golden_bytes)
 {
 	u8 want[SDP_HEADER_MAX], seen[SDP_HEADER_MAX];
@@ -139,13 +140,13 @@ TEST(sdp_wire_build__golden_bytes)
 		msg.payload = 0;
 		EXPECT_EQ(g->header, sdp_wire_build(seen, &msg));
 		EXPECT_BYTES(want, seen, g->header);
-		/* Not one byte more is written. */
+		/* No byte is written beyond the header. */
 		if (g->header < SDP_HEADER_MAX)
 			EXPECT_EQ(0xee, seen[g->header]);
 	}
 }
 
-/* wire 1: Len counts the payload, which only three messages may have (wire 2) */
+/* wire 1: Len includes the payload, which only three messages may have (wire 2). */
 TEST(sdp_wire_parse__payload_where_allowed)
 {
 	u8 buf[SDP_HEADER_MAX], again[SDP_HEADER_MAX];
@@ -170,7 +171,7 @@ TEST(sdp_wire_parse__payload_where_allowed)
 	}
 }
 
-/* wire 6: extended headers that only count */
+/* wire 6: extended headers with a count, a size or a service id. */
 TEST(sdp_wire_parse__counts_and_service_id)
 {
 	struct sdp_msg msg;
@@ -193,7 +194,7 @@ TEST(sdp_wire_parse__counts_and_service_id)
 	EXPECT_EQ(0x0102030405060708ULL, msg.service_id);
 }
 
-/* wire 6: Len, RKey, VA of an advertisement; NonDiscards of a SinkAvail */
+/* wire 6: Len, RKey and VA of SrcAvail and SinkAvail; NonDiscards of SinkAvail. */
 TEST(sdp_wire_parse__advertisements)
 {
 	struct sdp_msg msg;
@@ -213,7 +214,7 @@ TEST(sdp_wire_parse__advertisements)
 	EXPECT_EQ(0x11223344U, msg.non_discards);
 }
 
-/* wire 7: at least a base header, and Len equal to what was received */
+/* wire 7: a message has at least a base header, and Len equals its received length. */
 TEST(sdp_wire_parse__every_short_length)
 {
 	struct sdp_msg msg;
@@ -243,7 +244,7 @@ TEST(sdp_wire_parse__len_unlike_what_was_received)
 		}
 }
 
-/* wire 2, 7: Hello and HelloAck do not travel as Sends, nothing else exists */
+/* wire 2, 7: Hello and HelloAck do not travel as a Send, and other MIDs are unknown. */
 TEST(sdp_wire_parse__unknown_mids)
 {
 	struct sdp_msg msg;
@@ -258,7 +259,7 @@ TEST(sdp_wire_parse__unknown_mids)
 	}
 }
 
-/* wire 1: bits 3 to 7 of Flags are reserved; bit 3 is not with Data, where rings are known */
+/* wire 1: bits 3 to 7 of Flags are reserved. For rings, bit 3 is legal in Data. */
 TEST(sdp_wire_parse__reserved_flags)
 {
 	u32 i, bit;
@@ -269,7 +270,7 @@ TEST(sdp_wire_parse__reserved_flags)
 							      (u8)(1U << bit)));
 }
 
-/* Rings: what has been read of one is 4 bytes behind the header of Data */
+/* Rings: with the flag FREED, Data has 4 more header bytes with the number of bytes read. */
 TEST(sdp_wire_parse__freed)
 {
 	u8 buf[SDP_HEADER_MAX] = { 0 };
@@ -291,7 +292,7 @@ TEST(sdp_wire_parse__freed)
 	EXPECT_EQ(5, msg.payload_len);
 }
 
-/* Rings: a power of two between bounds, or none; twice that is in reach */
+/* Rings: the size is a power of two within bounds, or 0. Two mappings of it must not wrap. */
 TEST(sdp_wire_parse__ring_sizes)
 {
 	static const struct { u32 size; enum sdp_violation want; } sizes[] = {
@@ -322,7 +323,7 @@ TEST(sdp_wire_parse__ring_sizes)
 	EXPECT_EQ(0xfffffffffffdffffULL, msg.ring.va);
 }
 
-/* wire 9: OOB_PEND and REQ_PIPE may be on any message */
+/* wire 9: OOB_PEND and REQ_PIPE are legal in any message. */
 TEST(sdp_wire_parse__flags_of_any_message)
 {
 	u32 i;
@@ -335,7 +336,7 @@ TEST(sdp_wire_parse__flags_of_any_message)
 	}
 }
 
-/* wire 9: OOB_PRES marks the last payload byte of a Data message, so there must be one */
+/* wire 9: OOB_PRES marks the last payload byte of Data, so it needs payload. */
 TEST(sdp_wire_parse__urgent_byte_needs_data)
 {
 	u32 i;
@@ -349,7 +350,7 @@ TEST(sdp_wire_parse__urgent_byte_needs_data)
 	EXPECT_EQ(SDP_VALID, parse_golden(SDP_MID_DATA, 17, 1, SDP_FLAGS_ALL));
 }
 
-/* wire 7: a sane cap for Bufs; 0 is legal in traffic */
+/* wire 7: Bufs has a maximum. 0 is legal after the Hello. */
 TEST(sdp_wire_parse__bufs_bounds)
 {
 	static const struct { u8 hi, lo; enum sdp_violation want; } cases[] = {
@@ -370,7 +371,7 @@ TEST(sdp_wire_parse__bufs_bounds)
 		}
 }
 
-/* wire 6: four values of the first byte are transitions, no other is */
+/* wire 6: four values of the first byte are legal transitions, no others. */
 TEST(sdp_wire_parse__mode_change_all_bytes)
 {
 	static const struct { u8 byte, mode; bool send_half; } legal[] = {
@@ -398,7 +399,7 @@ TEST(sdp_wire_parse__mode_change_all_bytes)
 	}
 }
 
-/* wire 6: the three reserved bytes of a ModeChange are written as zero and not looked at */
+/* wire 6: the three reserved bytes of ModeChange are sent as zeros and ignored on receipt. */
 TEST(sdp_wire_parse__mode_change_reserved_bytes)
 {
 	u8 buf[SDP_HEADER_MAX], again[SDP_HEADER_MAX];
@@ -426,7 +427,7 @@ static enum sdp_violation parse_region(u8 mid, u32 bytes, u32 len, u32 va_hi, u3
 	return sdp_wire_parse(buf, bytes, &msg);
 }
 
-/* wire 6: a region has bytes, not too many, and does not wrap around the address space */
+/* wire 6: a region has at least one byte, a maximal length, and does not wrap. */
 TEST(sdp_wire_parse__region_bounds)
 {
 	static const struct { u8 mid; u8 header; } kinds[] = {
@@ -452,17 +453,17 @@ TEST(sdp_wire_parse__region_bounds)
 	}
 }
 
-/* wire 8: what a SrcAvail describes is more than what it carries along */
+/* wire 8: the region of SrcAvail is longer than its inlined bytes. */
 TEST(sdp_wire_parse__src_avail_longer_than_its_payload)
 {
 	EXPECT_EQ(SDP_VALID, parse_region(SDP_MID_SRC_AVAIL, 32 + 100, 101, 0, 0x1000));
 	EXPECT_EQ(SDP_BAD_FIELD, parse_region(SDP_MID_SRC_AVAIL, 32 + 100, 100, 0, 0x1000));
 	EXPECT_EQ(SDP_BAD_FIELD, parse_region(SDP_MID_SRC_AVAIL, 32 + 100, 1, 0, 0x1000));
-	/* A SinkAvail's payload has nothing to do with its region. */
+	/* The payload of SinkAvail is independent of its region. */
 	EXPECT_EQ(SDP_VALID, parse_region(SDP_MID_SINK_AVAIL, 36 + 100, 1, 0, 0x1000));
 }
 
-/* wire 6: ChRcvBuf and its answer, sizes between the bounds */
+/* wire 6: the sizes of ChRcvBuf and ChRcvBufAck have bounds. */
 TEST(sdp_wire_parse__receive_size_bounds)
 {
 	static const struct { u32 size; enum sdp_violation want; } cases[] = {
@@ -483,7 +484,7 @@ TEST(sdp_wire_parse__receive_size_bounds)
 		}
 }
 
-/* No more than min(bytes, SDP_HEADER_MAX) may be read: the rest is not there (ASan sees it) */
+/* At most min(bytes, SDP_HEADER_MAX) bytes are read: head[] has no more (ASan checks this). */
 TEST(sdp_wire_parse__reads_the_header_only)
 {
 	static u8 head[SDP_HEADER_MAX];
@@ -499,7 +500,7 @@ TEST(sdp_wire_parse__reads_the_header_only)
 	}
 }
 
-/* Names are what traces and statistics print. */
+/* Names as in traces and statistics. */
 TEST(sdp_mid_name__all)
 {
 	u32 mid, i;

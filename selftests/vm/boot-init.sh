@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# PID 1 of the guest: boot.sh copies this file to its run directory as `init`, beside
-# `env` (the variables) and `cmd` (the command to run, whose exit status ends in `status`).
+# PID 1 of the guest.
+# boot.sh copies this file to its run directory as `init`, beside `env` (the variables) and `cmd`
+# (the command to run). The command's exit status is written to `status`.
 cd /
 . /sdp-run/env
 
@@ -19,7 +20,7 @@ mount -t devpts devpts /dev/pts
 mount -t debugfs debugfs /sys/kernel/debug
 mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
 mount -t cgroup2 cgroup2 /sys/fs/cgroup 2>/dev/null
-# A module on the stock kernels; where it is missing nothing here needs it.
+# configfs is a module on the stock kernels; nothing here needs it where it is missing.
 modprobe -q configfs && mount -t configfs configfs /sys/kernel/config
 
 ip link set lo up

@@ -1,31 +1,35 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# boot.sh [OPTION...] KERNEL SCRIPT [ARGUMENT...]
+# boot.sh [OPTION...] KERNEL SCRIPT [ARGUMENT...]: runs SCRIPT as root in a VM with KERNEL.
 #
-# Boot KERNEL (6.1, 6.12, debug, or a directory as scripts/kernels.sh prints it) under QEMU's
-# software emulation and run SCRIPT in it as root. The guest's root is the host's, with
-# a tmpfs on top: every file is where it is on the host, and what the guest writes is
-# gone afterwards, except in the run directory, which is shared and writable.
+# KERNEL is 6.1, 6.12, debug, or a directory as scripts/kernels.sh prints it. The VM is QEMU's
+# software emulation. The guest's root file system is the host's, with a tmpfs on top: every file
+# has the same path as on the host. What the guest writes is lost at the end, except in the run
+# directory, which is shared and writable.
 #
 #	-i		instruction counting: guest time is 1 ns per instruction, for figures
-#			that do not depend on what else the host does; bad at finding races
-#	-c CPUS		(2)
-#	-s		they run by turns, in one thread of the host
-#	-m MEMORY	(2G, debug 3G)
+#			that do not depend on the host's load; finds few races
+#	-c CPUS		number of virtual CPUs (2)
+#	-s		the virtual CPUs run by turns, in one thread of the host
+#	-m MEMORY	memory (2G, debug 3G)
 #	-t SECONDS	time limit for the whole run (300)
 #	-a CMDLINE	more kernel parameters
 #	-n PATH		a network card, end 1 of the cable PATH (machine.sh)
 #	-e VAR=VALUE	environment of SCRIPT, may be repeated
 #	-d DIRECTORY	run directory; by default a new one in build/vm, which keeps the last 10
 #
-# SCRIPT's output is printed as it comes; SCRIPT finds the run directory in $SDP_RUN and may
-# leave files there. console.log there is the kernel's log.
-# Exit status: SCRIPT's; 124 after the time limit; 99 when the guest died; 98 when it
-# could not be started. SDP_BOOT_SECONDS in the environment (180; debug three times that) is the
-# processor time in which a guest has to boot before it is started again. Only one VM runs at
-# a time, others wait here for their turn; but for one more that nothing is measured in:
-# SDP_VM_LOCK in the environment names what that waits for. SDP_TURNS=1 in the environment is -s for
-# every machine.
+# SCRIPT's output is printed as it comes. SCRIPT finds the run directory in $SDP_RUN and may leave
+# files there; console.log there is the kernel's log.
+#
+# Exit status: SCRIPT's; 124 after the time limit; 99 when the guest died; 98 when it could not be
+# started.
+#
+# Environment:
+# - SDP_BOOT_SECONDS: processor time that a boot may take before the guest is started again (180;
+#   debug three times that).
+# - SDP_VM_LOCK: name of the lock to wait for. Only one VM runs at a time, and others wait for its
+#   lock. A VM in which nothing is measured may name another lock to run at the same time.
+# - SDP_TURNS=1: -s for every machine.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -71,29 +75,29 @@ debug=0 boot_seconds=${SDP_BOOT_SECONDS:-180}
 
 if [ $debug = 1 ]; then
 	memory=${memory:-3G}
-	# KASAN makes ACPI's interrupt routing tables take minutes, and nothing needs them.
+	# With KASAN, ACPI's interrupt routing tables take minutes, and nothing here needs them.
 	machine_parameters+=" acpi=noirq kasan_multi_shot workqueue.watchdog_thresh=60"
 fi
 memory=${memory:-2G}
 
-# On a busy host virtual CPUs wait in spinlocks for others that the host does not run, and that is much
-# of its work. By turns they do not; but fewer races are met.
+# On a busy host, virtual CPUs spend much time in spinlocks that are held by virtual CPUs which the
+# host does not run. With -s this cannot happen, but fewer races occur.
 thread=multi
 [ "$turns" != 1 ] || thread=single
 accel=(-accel "tcg,thread=$thread,tb-size=512")
 if [ "$icount" = 1 ]; then
 	accel=(-accel tcg,thread=single,tb-size=512 -icount shift=0,sleep=off)
-	# 6.1 with two virtual CPUs stops early in its boot when instructions are counted.
+	# With instruction counting, 6.1 with two virtual CPUs stops early in its boot.
 	[[ $release != 6.1.* ]] || cpus=1
 else
-	# An emulated "rep movsb" goes byte by byte: without ERMS kernels copy and clear 8 bytes at a
-	# time. Figures are measured with ERMS, as on any machine of today.
+	# The emulator executes "rep movsb" byte by byte. Without ERMS, kernels copy and clear 8
+	# bytes at a time. Instruction counting (-i) keeps ERMS, as any current machine has it.
 	machine_cpu+=,erms=off
 fi
 
 [ "$icount" = 1 ] || [ "$(uname -m)" != x86_64 ] || tell_tsc_khz ||
 	cannot "cc fails; run scripts/setup.sh vm"
-# The guest's shells wait by it (process.sh).
+# Shells in the guest wait with the ticker (process.sh).
 machine_program ticker >/dev/null || cannot "cc fails; run scripts/setup.sh vm"
 
 make_run_directory() {
@@ -115,7 +119,8 @@ make_run_directory() {
 	} >"$run/env"
 }
 
-# Only finished runs, others may be waiting for their turn; and what a killed one left.
+# Removes finished runs, except the newest ones, and unfinished runs that are a day old. Younger
+# unfinished runs may be waiting for the lock.
 remove_old_runs() {
 	local old
 	[ -d "$runs" ] || return 0
@@ -124,7 +129,7 @@ remove_old_runs() {
 	find "$runs" -mindepth 1 -maxdepth 1 -type d -mmin +1440 -exec rm -rf {} +
 }
 
-# The lock's file says who holds it, for those who wait.
+# The lock file names its holder, for the message to those that wait.
 take_turn() {
 	local lock=$SDP_CACHE/${SDP_VM_LOCK:-vm.lock}
 	exec 9>>"$lock"
@@ -172,7 +177,7 @@ trap 'exit 143' TERM
 take_turn
 remove_old_runs
 
-# Seconds of processor time that the emulator has taken so far.
+# emulator_seconds PID: seconds of processor time that the emulator has used
 emulator_seconds() {
 	local pid ticks
 	pid=$(pgrep -P "$1" -f qemu-system) || { echo 0; return; }
@@ -180,9 +185,10 @@ emulator_seconds() {
 	echo $((${ticks:-0} / $(getconf CLK_TCK)))
 }
 
-# The emulator now and then lets a guest stand still in its boot, both processors busy. Counted is
-# its own processor time, so a busy host does not matter: a boot takes 10 to 20 seconds of it, the
-# debug kernel's about 60.
+# watch_boot PID: kills a guest that hangs in its boot, so that run_guest's caller starts it again.
+# The emulator sometimes hangs there with both processors busy. The limit is in the emulator's own
+# processor time, so a busy host does not matter: a boot takes 10 to 20 seconds of it, the debug
+# kernel's about 60.
 watch_boot() {
 	while [ ! -s "$run/boot-seconds" ] && kill -0 "$1" 2>/dev/null; do
 		if [ "$(emulator_seconds "$1")" -ge "$boot_seconds" ]; then
@@ -194,8 +200,8 @@ watch_boot() {
 	done
 }
 
-# In the background, so that a signal to this script ends the guest at once; if it is killed
-# without being asked, the kernel tells `timeout`.
+# QEMU runs in the background, so that a signal to this script ends the guest at once. If this
+# script is killed by SIGKILL, the kernel signals `timeout` (--pdeathsig).
 run_guest() {
 	local watch
 	ended=0
@@ -210,13 +216,14 @@ run_guest() {
 	wait $watch || true
 }
 
-# The emulator now and then lets a kernel crash that patches its own code while it boots, long
-# before anything of ours runs in it: int3 in sched_clock_cpu().
+# The emulator sometimes crashes a kernel that patches its own code during the boot, long before
+# any code of this project runs: int3 in sched_clock_cpu().
 crashed_in_boot() {
 	[ $ended != 124 ] && [ ! -s "$run/boot-seconds" ] && grep -q '] Oops: int3' "$run/console.log"
 }
 
-# The emulator's own mistakes, which a second try does not repeat. Sets what it was.
+# emulator_failed: succeeds on the emulator's own faults, which a second try usually does not meet.
+# Sets $what to the fault.
 emulator_failed() {
 	if [ -e "$run/stood-still" ]; then
 		what="stood still while it booted"

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by guest.sh: what the kernel says and keeps besides what the tests report.
+# Checks of the kernel's log, its taint flags and what the module leaves behind. Sourced by
+# guest.sh.
 #
-# check_log WHO and check_taint WHO look at what came since the last call and blame WHO;
-# they print what they find and fail. check_rules does so for the protocol's rules. The leak_*
-# functions print what is left over.
+# check_log WHO and check_taint WHO examine what came since their last call and blame WHO: they
+# print what they find and fail. check_rules does so for the protocol's rules. The leak_* functions
+# print what is left over.
 
-# Complaints of the kernel. Nothing here may match what the kernel logs in normal life;
-# fault injection announces itself with a call trace, so that alone is not a complaint; nor is what a
-# tracker of references says when it was refused memory ("memory allocation failure").
+# Complaints of the kernel. No pattern may match what the kernel logs in normal operation. Fault
+# injection prints a call trace, so a call trace alone is no complaint. The message of a reference
+# tracker whose allocation failed ("memory allocation failure") is none either.
 SPLATS=(
 	'WARNING:' 'BUG:' 'KASAN' 'UBSAN' 'Oops' 'Kernel panic' 'general protection' 'kernel BUG at'
 	'unable to handle' 'possible (recursive|circular|irq lock inversion)' 'inconsistent lock'
@@ -29,8 +30,8 @@ log_mark() {
 	echo "$log_last $*" >/dev/kmsg
 }
 
-# Print the kernel log since the last mark, and fail if there are complaints in it. A log
-# that went around without the mark is a fault too.
+# log_since_mark: prints the kernel log since the last mark, and fails if it holds complaints. It
+# fails too if the mark was overwritten, because the log buffer wrapped around.
 log_since_mark() {
 	dmesg | awk -v mark="$log_last" -v splats="$(IFS='|'; echo "${SPLATS[*]}")" '
 		index($0, mark)	{ found = 1; next }
@@ -42,7 +43,7 @@ log_since_mark() {
 		}'
 }
 
-# The part of the log that matters is also kept in a file of its own.
+# check_log WHO: complaints are also kept in the file splats.
 check_log() {
 	local who=$1 new status=0
 	new=$(log_since_mark) || status=1
@@ -54,8 +55,9 @@ check_log() {
 	return 1
 }
 
-# A line "LOADED NAME COUNT" for each kind of violation of the protocol that FILE (/proc/net/sdpstat)
-# has counted. LOADED tells apart the times that the module was loaded, as each counts anew.
+# violations FILE: a line "LOADED NAME COUNT" for each kind of protocol violation that FILE
+# (/proc/net/sdpstat) has counted. LOADED identifies one load of the module: each load counts from
+# zero.
 violations() {
 	[ ! -e "$1" ] || awk -v loaded="$(stat -c %i "/sys/module/$module" 2>/dev/null)" \
 		'/^Bad/ && $2 { print loaded, $1, $2 }' "$1"
@@ -63,7 +65,7 @@ violations() {
 
 violations_before=
 
-# check_rules FILE: what FILE has counted since the last call
+# check_rules FILE: prints the violations counted since the last call, and fails if there are any
 check_rules() {
 	local now status=0
 	now=$(violations "$1")
@@ -74,7 +76,7 @@ check_rules() {
 	return $status
 }
 
-# Bits that only say what was loaded: O out of tree, E unsigned, N an in-kernel test.
+# Taint bits that only tell what was loaded: O out of tree, E unsigned, N an in-kernel test.
 TAINT_HARMLESS=$((1 << 12 | 1 << 13 | 1 << 18))
 
 taint_before=0
@@ -97,19 +99,19 @@ checks_begin() {
 	log_mark "begin"
 }
 
-# After its first complaint lockdep is blind, and every lock order looks fine.
+# lockdep turns itself off after its first complaint, and then accepts every lock order.
 lockdep_blind() { grep -qs 'debug_locks: *0' /proc/lockdep_stats; }
 
 KMEMLEAK=/sys/kernel/debug/kmemleak
 
-# Its own scans would blame whichever test runs for what was lost during the boot.
+# The kernel's automatic scans would blame the running test for memory lost during the boot.
 kmemleak_begin() {
 	[ -e $KMEMLEAK ] || return 0
 	echo scan=off >$KMEMLEAK && echo scan >$KMEMLEAK && echo clear >$KMEMLEAK
 }
 
-# Objects younger than 5 s are never reported; an object is only reported if two scans
-# find it unchanged, and pointers in flight make single findings unreliable.
+# kmemleak never reports objects younger than 5 s. It reports an object only if two scans find it
+# unchanged, because a single scan misses pointers that are being moved.
 leak_memory() {
 	[ -e $KMEMLEAK ] || return 0
 	if ! echo scan >$KMEMLEAK; then
@@ -121,13 +123,14 @@ leak_memory() {
 	name_frames <$KMEMLEAK
 }
 
-# Where the module's functions were: once it is unloaded kmemleak only knows numbers.
+# save_symbols MODULE: saves the addresses of the module's functions. After rmmod kmemleak knows
+# only numbers.
 save_symbols() {
 	awk -v module="[$1]" '$4 == module && tolower($2) == "t" { print $1, $3 }' /proc/kallsyms |
 		sort >"$SDP_RUN/symbols"
 }
 
-# Replace the addresses of frames that lay in the module by its functions' names.
+# name_frames: adds the function's name to each stack frame that lay in the module.
 name_frames() {
 	awk -v symbols="$SDP_RUN/symbols" '
 		BEGIN {
@@ -147,22 +150,23 @@ name_frames() {
 		{ print }'
 }
 
-# RDMA objects: whatever names the module as its owner, and every count above what it was
-# before. CQs are not counted, ib_core keeps its pool until the device goes. A device that was
-# made anew comes last, hence the order.
+# rdma_counts: the number of RDMA objects per device. CQs are not counted: ib_core keeps its pool
+# of them until the device is removed. Sorted, because a device that was created again comes last.
 rdma_counts() { rdma resource show | sed -E 's/ cq [0-9]+//; s/ +$//; s/^[0-9]+: //' | sort; }
 
 same_counts() { [ "$1" = "$2" ] || { printf 'before, and now\n%s\n%s\n' "$1" "$2"; return 1; }; }
 
-# rdma_counts_are COUNTS: the same as then; if not, shows both.
+# rdma_counts_are COUNTS: succeeds when the counts are the same; otherwise prints both.
 rdma_counts_are() { same_counts "$1" "$(rdma_counts)"; }
 
-# What connections have. From its first connection on a device has a queue pair for registering
-# and keeps memory regions for the next time, until it or the module goes: take the first look
-# after a connection.
+# connection_counts: the objects of connections. From its first connection on, a device has a queue
+# pair for registrations and keeps memory regions for reuse, until the device or the module is
+# removed. So take the first count after a connection.
 connection_counts() { rdma_counts | sed -E 's/ mr [0-9]+//'; }
 
-# No more than that: a link outlives its socket until its peer has answered and its completions are in.
+# links_over: succeeds when each device has no queue pair of the module beyond the one for
+# registrations. A link outlives its socket until the peer has answered and its completions have
+# arrived.
 links_over() {
 	local pairs
 	pairs=$(rdma resource show qp) || return
@@ -170,7 +174,7 @@ links_over() {
 		grep -q .
 }
 
-# What it is after that; to be compared with later.
+# counts_at_rest: waits for links_over, then prints the counts for a later comparison.
 counts_at_rest() {
 	wait_for $((60 * ${slow:-1})) links_over >&2
 	connection_counts
@@ -202,7 +206,7 @@ leak_rdma() {
 	fi
 }
 
-# Nothing of the module's caches, files and directories may stay.
+# leak_names MODULE: prints caches, files and directories of the module that still exist.
 leak_names() {
 	local name=$1 path
 	awk -v name="$name" 'tolower($1) ~ "^" name && $2 > 0 {
@@ -213,8 +217,8 @@ leak_names() {
 	done
 }
 
-# A reference that the module lost keeps the RDMA stack from being unloaded, and what only
-# that stack's tables still pointed at becomes visible to kmemleak.
+# leak_references: unloads the RDMA stack. A leaked reference prevents that. It also lets kmemleak
+# see objects to which only the stack's tables pointed.
 leak_references() {
 	local m
 	lab_down || echo "the lab cannot be taken down"

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""coverage.py TOP BUILD OUT: what OUT/counts has of the objects in BUILD, by source file
+"""coverage.py TOP BUILD OUT: line coverage of the objects in BUILD, from OUT/counts
 
 Counts of several runs are added. A line counts as run when any object that contains it has run
-it; prints a table and fails below the aim. OUT/missed lists the lines that no run has reached.
+it. Prints a table by source file and fails below the aim. OUT/missed lists the lines that no
+run has reached.
 """
 import gzip
 import json
@@ -16,7 +17,7 @@ AIM = 85
 
 
 def counts_of(note, data, work):
-    """Lines of one object, as gcov has them: {(file, line): count}"""
+    """Lines of one object as gcov reports them: {(file, line): count}"""
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
     shutil.copy(note, os.path.join(work, "object.gcno"))
@@ -37,7 +38,7 @@ def counts_of(note, data, work):
 
 
 def source_name(name, build, top):
-    """The path inside the project, or None: sources are links in the build tree."""
+    """Path inside the project, or None. The build tree holds links to the sources."""
     path = os.path.realpath(os.path.join(build, name))
     if not path.startswith(os.path.join(top, "net/sdp") + os.sep):
         return None
@@ -45,7 +46,8 @@ def source_name(name, build, top):
 
 
 def collect(top, build, out):
-    """{file: {line: count}} of all runs; objects that no run has loaded count as not run"""
+    """{file: {line: count}}, summed over all runs. Objects that no run has loaded are missing
+    here."""
     total = {}
     for directory, _, names in os.walk(os.path.join(out, "counts")):
         for name in names:

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# coverage.sh [TEST...]: which lines of the module the tests in the VM run, named ones or all of
-# selftests/net/sdp, on the kernel "watched" (scripts/watched.config). CALLS=n (100000) system calls
-# at random come after them, with KCOV; 0: none. What runs of earlier, of the same build, have
-# counted is added as long as it lies in build/coverage/counts; `make clean` removes it.
+# coverage.sh [TEST...]: the share of the module's lines that the tests in the VM execute.
+# Runs the named tests, or all of selftests/net/sdp, on the kernel "watched"
+# (scripts/watched.config), then CALLS (100000) random system calls with KCOV; CALLS=0 leaves these
+# out. The counts of earlier runs of the same build are in build/coverage/counts and are added;
+# `make clean` removes them.
 #
-# Prints each file's share, and fails below 85 % of all lines, or when a test fails. Which lines
-# have never run is in build/coverage/missed.
+# Prints the share of each file. Fails below 85 % of all lines, or when a test fails.
+# build/coverage/missed lists the lines that never ran.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -22,7 +23,7 @@ SDP_TESTS=$SDP_TOP/selftests/net/sdp
 mapfile -t tests < <(all_tests)
 [ $# = 0 ] || tests=("$@")
 
-# What the guest has left of the last run.
+# collect: copies the counts that the guest of the last run saved.
 collect() {
 	number=$(find "$out/counts" -mindepth 1 -maxdepth 1 | wc -l)
 	if [ -d "$last/gcov" ]; then

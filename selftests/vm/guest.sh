@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# guest.sh TEST...: run tests in the guest, with the lab up and $SDP_MODULE loaded, and look
-# after each one and at the end for what went wrong below them. Called by run.sh.
+# guest.sh TEST...: runs tests in the guest, with the lab up and $SDP_MODULE loaded.
+# After each test and at the end it checks the kernel log, the taint flags, the protocol's counters
+# and leaks. Called by run.sh.
 #
-# One line per test goes to stdout and to $SDP_RUN/results (name, points passed, failed, skipped,
-# seconds, seconds of processor time); a test's output is in $SDP_RUN/NAME.tap. $SDP_RUN/now says
-# where the machine is and how many seconds that may take: run.sh ends one that is there for longer.
-# Exit status 0 when all is well.
+# Each test gets one line on stdout and one in $SDP_RUN/results: name, points passed, failed,
+# skipped, seconds, seconds of processor time. The test's output is in $SDP_RUN/NAME.tap.
+# $SDP_RUN/now names the current step and the seconds that it may take: run.sh kills a machine that
+# takes longer. Exit status 0 when nothing failed.
 #
-# A test may ask for more time than the default (120 s, on the debug kernel 300 s) by a
-# comment in its first 40 lines: "timeout: 300 s"; the debug kernel gives it 2.5 times that.
+# A test may take 120 s, and 300 s on the debug kernel. A comment in its first 40 lines can set
+# another limit: "timeout: 300 s"; the debug kernel gets 2.5 times that.
 #
-# For the runner's own test: SDP_TESTS (where the scripts are), SDP_LAB=no (no lab), SDP_STAT (the
-# counters of the protocol), and SDP_UNLOAD_SECONDS (how long rmmod may take).
+# Variables for the runner's own test: SDP_TESTS (directory of the scripts), SDP_LAB=no (no lab),
+# SDP_STAT (the protocol's counters), and SDP_UNLOAD_SECONDS (how long rmmod may take).
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/tests.sh"
@@ -21,10 +22,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/checks.sh"
 
 SDP_LAB=${SDP_LAB:-yes}
-# Orphaned connections may need net.sdp.fin_timeout_ms (60 s) to end.
+# Orphaned connections need up to net.sdp.fin_timeout_ms (60 s) to end.
 SDP_UNLOAD_SECONDS=${SDP_UNLOAD_SECONDS:-100}
-# Seconds that the lab, or looking at what is left over, may take, on a busy host and the debug kernel,
-# too; and a test's end, beyond its own limit.
+# $patience: seconds that setting up the lab or a check for leftovers may take, even on a busy host
+# and the debug kernel. $aftermath: the seconds after a test's own limit until it has ended.
 patience=300
 aftermath=${SDP_AFTERMATH:-$patience}
 module=$(basename "$SDP_MODULE" .ko)
@@ -35,14 +36,14 @@ export SDP_BIN=$SDP_TOP/build/selftests
 failed=0 splats=0
 : >"$SDP_RUN/results"
 
-# look_at_work: $work is how many seconds the processors have worked since the machine was started
+# look_at_work: sets $work to the seconds of processor time used since the machine's start
 look_at_work() {
 	local cpu user nice system idle wait irq softirq rest
 	read -r cpu user nice system idle wait irq softirq rest </proc/stat
 	work=$(((user + nice + system + irq + softirq) / 100))
 }
 
-# now_at NAME SECONDS: what is done next, and how long that may take
+# now_at NAME SECONDS: records the next step, and how long it may take
 now_at() {
 	echo "$1 $2" >"$SDP_RUN/now"
 	look_at_clock
@@ -50,7 +51,7 @@ now_at() {
 	at_since=$up at_work=$work
 }
 
-# report NAME PASSED FAILED SKIPPED: with the time since now_at
+# report NAME PASSED FAILED SKIPPED: prints and records a result, with the time since now_at
 report() {
 	local verdict=ok up work
 	look_at_clock
@@ -61,7 +62,8 @@ report() {
 	printf '  %-28s %-4s %5d points %4d s\n' "$1" $verdict $(($2 + $3 + $4)) $((up - at_since))
 }
 
-# check NAME SECONDS COMMAND...: one point, failed if COMMAND prints anything; it may take so long.
+# check NAME SECONDS COMMAND...: one point, failed if COMMAND prints anything. COMMAND may take
+# SECONDS.
 check() {
 	local name=$1 output
 	now_at "$name" "$2"
@@ -89,8 +91,8 @@ test_file() {
 	fi
 }
 
-# Wait for process PID, at most SECONDS: fails if it is still there, that is, if even
-# SIGKILL did not reach it.
+# wait_ended PID SECONDS: waits until the process has ended. It fails if the process is still there
+# after SECONDS, that is, if even SIGKILL did not end it.
 wait_ended() {
 	local pid=$1 up end
 	look_at_clock
@@ -110,7 +112,8 @@ show_stacks() {
 	done
 }
 
-# Planned, passed, failed and skipped points of a TAP file; plan -1 when there is none.
+# count_points FILE: planned, passed, failed and skipped points of a TAP file. The plan is -1 when
+# the file has none.
 count_points() {
 	awk 'BEGIN { plan = -1 }
 		/^1\.\.[0-9]+/		{ split($1, p, "."); plan = p[3] + 0 }
@@ -119,8 +122,8 @@ count_points() {
 		END			{ print plan, passed + 0, failed + 0, skipped + 0 }' "$1"
 }
 
-# The failed points of a TAP file, at most 20, each with its reasons: a C test says them in lines
-# before the point, a script behind it.
+# failed_points FILE: the first 20 failed points of a TAP file, each with its reasons. A C test
+# prints the reasons before the point, a script after it.
 failed_points() {
 	awk '/^# .* took [0-9]+ ms$/	{ behind = 0; next }
 		/^# / && behind		{ if (behind > 1) { print; behind-- } next }
@@ -134,7 +137,8 @@ failed_points() {
 					{ n = 0; behind = 0 }' "$1"
 }
 
-# What is wrong with a test beyond its "not ok" lines: STATUS PLAN PASSED FAILED SKIPPED LIMIT
+# test_problem STATUS PLAN PASSED FAILED SKIPPED LIMIT: what is wrong with a test beyond its "not
+# ok" lines
 test_problem() {
 	local status=$1 plan=$2 passed=$3 failed=$4 skipped=$5
 	if [ "$status" = 124 ] || [ "$status" = 137 ]; then
@@ -175,7 +179,7 @@ run_test() {
 	read -r plan passed not_ok skipped < <(count_points "$out")
 	problem=$(test_problem $status "$plan" "$passed" "$not_ok" "$skipped" "$limit")
 	[ -z "$problem" ] || not_ok=$((not_ok + 1))
-	# A test that says `1..0 # SKIP why` is one skipped point.
+	# A test that prints `1..0 # SKIP why` counts as one skipped point.
 	[ "$plan" != 0 ] || [ $not_ok != 0 ] || skipped=1
 	report "$name" "$passed" "$not_ok" "$skipped"
 	if [ $not_ok != 0 ]; then
@@ -189,7 +193,8 @@ run_test() {
 	check_peers "$name"
 }
 
-# Only tests with a hostile peer, which say so by a file, may have the protocol's rules broken.
+# check_peers NAME: the protocol's rules may be broken only in a test with a hostile peer. Such a
+# test creates the file $SDP_RUN/hostile.
 check_peers() {
 	local broken=$SDP_RUN/broken
 	check_rules "$stat" >"$broken" || [ -e "$SDP_RUN/hostile" ] || {
@@ -198,7 +203,8 @@ check_peers() {
 	}
 }
 
-# Tests may take devices away, but have to put them back; the next test gets a fresh lab.
+# check_lab NAME: a test may remove devices, but must restore them. If it did not, the next test
+# gets a new lab.
 check_lab() {
 	[ "$SDP_LAB" = yes ] || return 0
 	lab_intact && return
@@ -215,7 +221,8 @@ load_module() {
 	insmod "$SDP_MODULE"
 }
 
-# rmmod may be refused while orphans end; prints why if it stays so.
+# unload_module: retries rmmod, which the kernel refuses while orphans end. Prints the reason if
+# that lasts longer than SDP_UNLOAD_SECONDS.
 unload_module() {
 	local up end pid
 	look_at_clock
@@ -249,11 +256,11 @@ leaks() {
 	leak_memory
 }
 
-# The last word on the kernel log, after everything is gone.
+# no_splat: the final verdict on the kernel log, after the module and the lab are gone.
 no_splat() { [ $splats = 0 ] || echo "$splats complaints, see above and $SDP_RUN/splats"; }
 
-# What of the module has run, where the kernel counts it (scripts/watched.config), under the names of
-# its objects. These files have no size before they are read.
+# save_coverage: copies the module's gcov counts, if the kernel has them (scripts/watched.config),
+# under the names of its objects. These files have no size until they are read.
 save_coverage() {
 	local gcov=/sys/kernel/debug/gcov file
 	[ -d $gcov ] || return 0
@@ -263,10 +270,10 @@ save_coverage() {
 	done
 }
 
-# Data races are looked for when SDP_RACES says so. Only the module's accesses can be watched, so more
-# of them are than the kernel would by itself; and for longer, as the other virtual processor need
-# not be running: with two on a busy host, of 40 us it was there in one of 130, of 200 us in one of
-# four.
+# With SDP_RACES set, KCSAN searches for data races. It can watch the module's accesses only, so
+# these settings watch more of them than the default does, and each for longer: the other virtual
+# processor may not be running meanwhile. Measured with two processors on a busy host, it ran
+# during one in 130 watches of 40 us, and during one in four watches of 200 us.
 kcsan=/sys/kernel/debug/kcsan
 races_begin() {
 	local set=/sys/module/kcsan/parameters
@@ -275,7 +282,7 @@ races_begin() {
 		echo on >$kcsan || report kcsan-on 0 1 0
 }
 
-# A run in which nothing was watched has found nothing.
+# races_watched: a run in which KCSAN watched no access proves nothing, so it fails.
 races_watched() {
 	cat $kcsan >"$SDP_RUN/kcsan" || echo "no KCSAN in this kernel"
 	! grep -q '^setup_watchpoints: 0$' "$SDP_RUN/kcsan" || echo "no access was watched"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by what makes file systems for guests that live in memory.
+# Builds file systems for guests that live in memory. Sourced.
 #
-# add_modules KERNELDIR TO MODULE...	those and what they need, uncompressed, in TO, with names in
-#					the order in which to insert them
-# add_program TREE PROGRAM		with the libraries that it is linked with
-# pack TREE IMAGE			all of TREE, which is gone then
+# add_modules KERNELDIR TO MODULE...	copies the modules and their dependencies, uncompressed, to
+#					TO, named in the order in which to insert them
+# add_program TREE PROGRAM		copies a program with the libraries that it needs
+# pack TREE IMAGE				packs TREE into IMAGE and removes TREE
 
 add_modules() {
 	local kernel=$1 to=$2 release module file name n=100

@@ -1,7 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0
-# /init of the VM's initramfs: puts a tmpfs overlay on the host's root (9p, read-only),
-# mounts the run directory of the host (9p, writable) and goes on with its `init`.
+# /init of the VM's initramfs.
+# It mounts the host's root (9p, read-only) with a tmpfs overlay and the run directory (9p,
+# writable), then executes the run directory's `init`.
 b=/bin/busybox
 
 give_up() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# initramfs.sh KERNELDIR: print the path of the initramfs that boot.sh uses with that
-# kernel, making it when the cache has none for these contents.
+# initramfs.sh KERNELDIR: prints the path of the initramfs for boot.sh with that kernel.
+# Builds it when the cache has none with these contents.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -16,7 +16,7 @@ build() {
 	mkdir -p "$tree"/{bin,proc,sys,dev,lower,rw,new}
 	cp /bin/busybox "$tree/bin/"
 	install -m 755 "$here/initramfs-init.sh" "$tree/init"
-	# What reaches the root file system.
+	# The modules that are needed to reach the root file system.
 	add_modules "$kernel" "$tree/modules" virtio_pci 9pnet_virtio 9p overlay
 	pack "$tree" "$image"
 }

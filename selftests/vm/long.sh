@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced after scripts/common.sh by what runs one test for long in a VM, by run.sh: any complaint of
-# the kernel fails the run, and so does anything left after rmmod.
+# Runs one test for a long time in a VM, by run.sh. Sourced after scripts/common.sh.
+# A complaint of the kernel fails the run, and so does anything left over after rmmod.
 #
-# need_number NAME VALUE	ends the script when VALUE is none
-# long_test DIRECTORY NAME SECONDS	writes the test that run.sh shall find there: what it does comes
-#				by standard input
-# long_run LOG PROGRESS OPTION...	run.sh, which prints into LOG, with these options, while its
-#				machine adds lines to PROGRESS in the run directory, which are shown;
-#				returns its status. $last is the run directory
+# need_number NAME VALUE	ends the script when VALUE is not a number
+# long_test DIRECTORY NAME SECONDS	writes the test that run.sh shall find there; standard
+#				input is the test's body
+# long_run LOG PROGRESS OPTION...	runs run.sh with these options, its output in LOG. The
+#				machine adds lines to PROGRESS in the run directory, which
+#				are shown. Returns the status of run.sh. $last is the run
+#				directory
 
 last=$SDP_TOP/build/vm/last
 
 need_number() { [[ $2 =~ ^[1-9][0-9]*$ ]] || die "$1=$2 is no number"; }
 
-# The runner takes a test's time limit from its first lines.
+# The runner reads a test's time limit from its first lines.
 long_test() {
 	mkdir -p "$1"
 	{
@@ -23,7 +24,7 @@ long_test() {
 	} >"$1/$2.sh"
 }
 
-# As long as process $1 lives.
+# show_progress PROCESS FILE: follows FILE as long as PROCESS lives.
 show_progress() {
 	until [ -s "$last/$2" ]; do
 		kill -0 "$1" 2>/dev/null || return 0

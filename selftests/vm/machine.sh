@@ -1,36 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by what boots a kernel under QEMU's software emulation: what every such machine has.
+# Settings of every machine under QEMU's software emulation.
+# Sourced by scripts that boot a kernel.
 #
-# machine_cpu		for -cpu
-# machine_parameters	of the kernel
-# tell_tsc_khz		adds to them how fast the guest's clock is, unless instructions are counted
-# machine_program NAME	makes selftests/vm/NAME.c, if need be, and prints where the program is
-# machine_cable PATH END	sets $machine_card: a network card at END (1, 2) of a cable, of which PATH
-#			is the beginning of the names of its sockets
+# machine_cpu		argument of -cpu
+# machine_parameters	kernel parameters
+# tell_tsc_khz		adds the frequency of the guest's clock to the parameters; not for
+#			instruction counting
+# machine_program NAME	builds selftests/vm/NAME.c, if need be, and prints its path
+# machine_cable PATH END	sets $machine_card: a network card at END (1, 2) of a cable; the
+#			names of the cable's sockets start with PATH
 
-# No cmpxchg16b: QEMU 7.2 leaves garbage in the flags after it, and an interrupt at that moment
-# ended one guest in about a hundred. Kernels do without.
+# Without cmpxchg16b: after it QEMU 7.2 leaves garbage in the flags, and an interrupt at that
+# moment crashed about one guest in a hundred. Kernels work without it.
 machine_cpu=max,la57=off,cx16=off
 
-# Limits that only a stuck kernel reaches, not one whose virtual CPU the host left
-# waiting; printk.devkmsg and log_buf_len serve the runner, which reads the log by marks.
+# Limits that only a stuck kernel reaches, not one whose virtual CPU the host did not run. The
+# runner reads the log by marks, and needs printk.devkmsg and log_buf_len for that.
 machine_parameters="console=ttyS0 panic=-1 reboot=t loglevel=6 mitigations=off no_timer_check"
 machine_parameters+=" tsc=reliable clocksource=tsc random.trust_cpu=on slab_nomerge"
-# At the same addresses in each process, code is translated once and not for each process: starting
-# one then takes half of the time, or less.
+# With the same addresses in each process, the emulator translates code once, not once per process.
+# Starting a process then takes at most half of the time.
 machine_parameters+=" norandmaps"
 machine_parameters+=" printk.devkmsg=on log_buf_len=8M watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60"
 
-# The guest's time stamp counter is the host's, and its kernel has to know how fast that is: on
-# a busy host its own measurement against an emulated timer was up to 40 times too low, and its
-# clock ran so many times too fast until it ended. With -i it has a counter of its own.
+# The guest's time stamp counter is the host's, and the guest's kernel must know its frequency. On
+# a busy host, the kernel's own measurement against an emulated timer was up to 40 times too low,
+# and its clock ran that much too fast. With instruction counting the guest has a counter of its
+# own.
 tell_tsc_khz() {
 	local program
 	program=$(machine_program tsc_khz) || return
 	machine_parameters+=" tsc_early_khz=$("$program")"
 }
 
-# Moved into its place when it is complete: another machine may be starting meanwhile.
+# The complete program is moved into its place, as another machine may be starting at the same
+# time.
 machine_program() {
 	local source=$SDP_TOP/selftests/vm/$1.c program=$SDP_TOP/build/vm/$1 new
 	if [ ! -x "$program" ] || [ "$source" -nt "$program" ]; then
@@ -41,8 +45,8 @@ machine_program() {
 	echo "$program"
 }
 
-# A datagram is a frame, so nothing is lost or delayed but what a machine has no room for. Without a
-# virtio header there are no offloads: each frame is as long as on a real cable.
+# A datagram carries one frame, so a frame is lost or delayed only when a machine has no room for
+# it. Without a virtio header there are no offloads: each frame is as long as on a real cable.
 machine_cable() {
 	machine_card=(-netdev "dgram,id=cable,local.type=unix,local.path=$1.$2,remote.type=unix,remote.path=$1.$((3 - $2))"
 		-device "virtio-net-pci,netdev=cable,mac=52:54:00:09:02:0$2")

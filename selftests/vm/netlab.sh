@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced in the guest: two soft-RoCE devices joined by a cable.
+# The lab: two soft-RoCE devices joined by a cable. Sourced in the guest.
 #
-#	10.9.0.1, fd09::1                            10.9.0.2, fd09::2
+#	10.9.0.1, fd09::1			    10.9.0.2, fd09::2
 #	    rxa on va  ============= veth =============  vb under rxb
 #
 # lab_up	Both ends are in the first network namespace, the only one where rxe works
 #		on every kernel. The kernel would deliver from one own address to another
-#		by way of lo; policy routing sends .1 <-> .2 over the cable instead. A
-#		socket that connects to .2 unbound has .1 as its source and uses rxa.
+#		through lo; policy routing sends .1 <-> .2 over the cable instead. An
+#		unbound socket that connects to .2 has source address .1 and uses rxa.
 # lab_up_ns	The same between namespaces A and B: rxna on na in A with 10.9.1.1 and
-#		fd09:1::1, rxnb on nb in B with .2. From Linux 7 on; may be up beside the
-#		first one.
+#		fd09:1::1, rxnb on nb in B with .2. Needs Linux 7 or later; may be up
+#		beside the first lab.
 # lab_intact	succeeds when the first lab is as lab_up left it.
-# lab_mtu BYTES	sets how long packets may be on that cable.
-# lab_down, lab_down_ns		remove all of it; fine also when only half of it is there.
+# lab_mtu BYTES	sets the MTU of the first lab's cable.
+# lab_down, lab_down_ns		remove the lab, also one that is set up in part only.
 
 # 4200 leaves room for RDMA packets with 4096 bytes of data.
 LAB_MTU=${LAB_MTU:-4200}
-# Users before what they use: the order in which they can be unloaded.
+# Users come before what they use, so that modprobe -r can unload them in this order.
 LAB_MODULES="rdma_rxe rdma_ucm ib_umad ib_uverbs rdma_cm ib_cm veth"
 
 export SDP_A=10.9.0.1 SDP_B=10.9.0.2 SDP_A6=fd09::1 SDP_B6=fd09::2
@@ -25,7 +25,7 @@ export SDP_NS_A=10.9.1.1 SDP_NS_B=10.9.1.2 SDP_NS_A6=fd09:1::1 SDP_NS_B6=fd09:1:
 
 lab_mtu() { ip link set va mtu "$1" && ip link set vb mtu "$1"; }
 
-# lab_wait WHAT COMMAND...: until COMMAND succeeds, at most 60 s.
+# lab_wait WHAT COMMAND...: waits until COMMAND succeeds, at most 60 s.
 lab_wait() {
 	local what=$1 up end rest
 	shift
@@ -38,8 +38,9 @@ lab_wait() {
 	done
 }
 
-# rdma_cm and ib_cm find a device by its GIDs, which follow the addresses with a delay.
-# lab_device_ready RDMA NET HOST; without other programs, they are slow in the debug kernel.
+# lab_device_ready RDMA NET HOST: succeeds when the device is active and has its GIDs. rdma_cm and
+# ib_cm find a device by its GIDs, which follow the addresses with a delay. The function starts no
+# program: that is slow in the debug kernel.
 lab_device_ready() {
 	local port=/sys/class/infiniband/$1/ports/1 state gid v4 v6 i gids=
 	[ -e "$port" ] && read -r state <"$port/state" && [[ $state == *ACTIVE* ]] || return
@@ -51,8 +52,8 @@ lab_device_ready() {
 	[[ $gids == *$v4* && $gids == *$v6* ]]
 }
 
-# lab_device NETNS RDMA NETDEV NET HOST: the soft-RoCE device on NETDEV, once it is usable.
-# NETNS is empty for the first namespace; devices are seen from everywhere.
+# lab_device NETNS RDMA NETDEV NET HOST: makes the soft-RoCE device on NETDEV and waits until it is
+# usable. NETNS is empty for the first namespace; RDMA devices are visible in all namespaces.
 lab_device() {
 	local netns=$1 rdma=$2 netdev=$3
 	${netns:+ip netns exec "$netns"} rdma link add "$rdma" type rxe netdev "$netdev" || return
@@ -61,15 +62,16 @@ lab_device() {
 
 lab_no_tentative() { [ -z "$(ip ${1:+-n "$1"} -6 address show tentative)" ]; }
 
-# lab_in_order NETNS NETDEV: what arrives goes through one CPU. Else it waits on the CPU that sent
-# it, and packets of one connection overtake each other, as on no cable: soft-RoCE sends what seems
-# lost again, and a repeated RDMA read of memory that is not exposed any more ends its queue pair.
+# lab_in_order NETNS NETDEV: one CPU handles all incoming packets. By default a packet is queued on
+# the CPU that sent it, and packets of one connection overtake each other, which no cable does.
+# soft-RoCE then retransmits, and a repeated RDMA read of memory that is no longer registered ends
+# its queue pair.
 lab_in_order() {
 	${1:+ip netns exec "$1"} bash -c "
 		for cpus in /sys/class/net/$2/queues/rx-*/rps_cpus; do echo 1 >\$cpus || exit; done"
 }
 
-# lab_end NETNS NETDEV NET HOST: addresses of one end of the cable.
+# lab_end NETNS NETDEV NET HOST: sets the addresses of one end of the cable.
 lab_end() {
 	local netdev=$2 v6=fd09
 	[ "$3" = 0 ] || v6=fd09:$3
@@ -81,7 +83,7 @@ lab_end() {
 	lab_in_order "$1" "$netdev"
 }
 
-# lab_neighbour NETNS NETDEV NET HOST MAC: who the other end is, without asking.
+# lab_neighbour NETNS NETDEV NET HOST MAC: a permanent neighbour entry for the other end.
 lab_neighbour() {
 	local v6=fd09
 	[ "$3" = 0 ] || v6=fd09:$3
@@ -93,9 +95,9 @@ lab_neighbour() {
 
 lab_mac() { ip ${1:+-n "$1"} -o link show "$2" | sed 's/.*link\/ether \([^ ]*\).*/\1/'; }
 
-# What arrives by cable is for us (10); what we send goes out on the sender's end (20), and
-# so does what has no sender yet (21); all else that is for us stays inside (100).
-# lab_rule_lines ADDRESS-A ADDRESS-B: the rules that are added to the kernel's own ones.
+# lab_rule_lines ADDRESS-A ADDRESS-B: the rules added to the kernel's own. Packets that arrive by
+# cable are local (10). Packets that we send leave by the sender's end (20), also before they have
+# a source address (21). Other packets to local addresses stay local (100).
 lab_rule_lines() {
 	printf '%s\n' "pref 10 iif va lookup local" "pref 10 iif vb lookup local" \
 		"pref 20 from $1 to $2 lookup 101" "pref 20 from $2 to $1 lookup 102" \
@@ -116,7 +118,7 @@ lab_rules() {
 	done
 }
 
-# Also when only some of them are there.
+# lab_rules_down: works also when only some of the rules exist.
 lab_rules_down() {
 	local v a b
 	for v in -4 -6; do

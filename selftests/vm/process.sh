@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Sourced in the guest, and by the runner: waiting, and looking after processes, without starting
-# one for it; in an emulated debug kernel each takes half a second. All of it goes by the monotonic
-# clock: bash's SECONDS and `read -t` follow the time of day, which a test may change by hours.
+# Waiting, and checks of processes, without starting a process. Sourced.
+# In the guest and in the runner: in an emulated debug kernel, starting a process takes half a
+# second. All functions use the monotonic clock: bash's SECONDS and `read -t` follow the time of
+# day, which a test may change by hours.
 #
-# pause SECONDS		waits so long; a fraction has at most two digits
-# look_at_clock		$up is then how many seconds the machine has run
-# process_gone PID	succeeds when it has ended
+# pause SECONDS		waits for that time; a fraction has at most two digits
+# look_at_clock		sets $up to the machine's uptime in seconds
+# process_gone PID	succeeds when the process has ended
 
-# Nothing in it that could be read means that ticker.c could not be made; pause() does without.
+# If ticker.c could not be built, this pipe is empty and pause() calls sleep instead.
 exec {pause_on}< <(exec "$SDP_TOP/build/vm/ticker" 50 2>/dev/null)
 
 look_at_clock() {
@@ -16,7 +17,7 @@ look_at_clock() {
 	IFS=. read -r up rest </proc/uptime
 }
 
-# hundredths_now: sets $hundredths, how many of a second the machine has run
+# hundredths_now: sets $hundredths to the machine's uptime in hundredths of a second
 hundredths_now() {
 	local whole part rest
 	IFS='. ' read -r whole part rest </proc/uptime
@@ -34,8 +35,8 @@ pause() {
 	done
 }
 
-# Now and then bash does not notice the end of a child before it waits for one or starts
-# another: so a zombie has ended.
+# A zombie counts as ended: bash sometimes does not notice the end of a child before it waits for a
+# child or starts another one.
 process_gone() {
 	local line
 	[ -n "$1" ] || return 0

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# races.sh [TEST...]: data races in the module, by KCSAN, on the kernel "watched"
-# (scripts/watched.config): the named tests of selftests/net/sdp, or those below, in which threads,
-# processes, completions and timers meet. A report is a complaint of the kernel, and fails the run as
-# every other does. Prints how many accesses were watched; exit status 0 when nothing failed.
+# races.sh [TEST...]: searches for data races in the module with KCSAN.
+# The kernel is "watched" (scripts/watched.config). Runs the named tests of selftests/net/sdp, or
+# those below, which have concurrent threads, processes, completions and timers. A KCSAN report is
+# a complaint of the kernel and fails the run, as any other does. Prints how many accesses were
+# watched; exit status 0 when nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 

@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0
 # run.sh [-M MODULE.ko] [-m MEMORY] [-n CABLE] [-e VAR=VALUE]... KERNEL|all [TEST...]
 #
-# Build the module and the tests for KERNEL (6.1, 6.12, debug, watched; `all` is the first three in
-# turn), boot it and run the tests of selftests/net/sdp (or $SDP_TESTS) in it: the named ones, or
-# all. Output of the tests, kernel log and captures are in build/vm/. With -M that module is
-# loaded and none is built; -m, -n and -e are for boot.sh. -e SDP_CASES='NAME...' makes the C tests
-# run these cases only. With SDP_SHORT=1 in the environment it is the short form: fewer tests on each
-# kernel, and those with fewer rounds and cases, of which each says "# short form: ..." in its
-# output. With SDP_TURNS=1 the processors of a machine run by turns (boot.sh), but those of another one
-# for tests that want them at once (tests.sh). A machine that hangs or dies is a failure of the test
-# that it was in; the tests after that one run in another machine. Exit status 0 when nothing failed.
+# Builds the module and the tests for KERNEL (6.1, 6.12, debug, watched; `all` is the first three
+# in turn), boots it and runs the tests of selftests/net/sdp (or $SDP_TESTS) in it: the named ones,
+# or all. The tests' output, the kernel log and captures are in build/vm/. -M loads that module and
+# builds none; -m, -n and -e are options of boot.sh. -e SDP_CASES='NAME...' limits the C tests to
+# these cases.
+#
+# SDP_SHORT=1 in the environment selects the short form: fewer tests on each kernel, and fewer
+# rounds and cases in some of them; each of those prints "# short form: ..." in its output.
+# SDP_TURNS=1 makes a machine's processors run by turns (boot.sh); tests that need concurrent
+# processors (tests.sh) then run in another machine.
+#
+# A machine that hangs or dies fails the test that was running; the remaining tests run in another
+# machine. Exit status 0 when nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -18,7 +22,7 @@ here=$SDP_TOP/selftests/vm
 short=${SDP_SHORT:-}
 . "$here/tests.sh"
 . "$here/process.sh"
-# Booting, the lab, and the checks at the end; the tests' own limits come on top.
+# Seconds for booting, the lab and the final checks, in addition to the tests' own limits.
 overhead=600
 
 usage='run.sh [-M MODULE.ko] [-m MEMORY] [-n CABLE] [-e VAR=VALUE]... 6.1|6.12|debug|watched|all [TEST...]'
@@ -42,7 +46,7 @@ check_names() {
 	done
 }
 
-# Seconds for the whole run: what the tests may take, and each one's aftermath.
+# time_limit TEST...: seconds for the whole run: each test's limit, and the checks after it.
 time_limit() {
 	local sum=$overhead name
 	for name in "$@"; do
@@ -51,7 +55,7 @@ time_limit() {
 	echo "$sum"
 }
 
-# totals FILE: the points passed, failed and skipped
+# totals FILE: the sums of points passed, failed and skipped
 totals() { awk '{ p += $2; f += $3; s += $4 } END { print p + 0, f + 0, s + 0 }' "$1"; }
 
 print_totals() {
@@ -66,7 +70,8 @@ say_left_out() {
 	[ -z "$names" ] || echo "  ${short:+short form: }not run on $1 unless named: $names"
 }
 
-# What the tests say of their short form: the names of all that say the same in one line.
+# say_shortened KERNEL RUN: prints the tests' "short form" lines; tests with the same text share a
+# line.
 say_shortened() {
 	[ -n "$short" ] || return 0
 	(cd "$2" && grep -Hs '^# short form: ' ./*.tap || true) | awk -v kernel="$1" '
@@ -75,8 +80,9 @@ say_shortened() {
 		END { for (what in names) print "  short form: on " kernel "," names[what] ": " what }'
 }
 
-# watch_machine PROCESS RUN: ends boot.sh's PROCESS when its machine is in one place (guest.sh's `now`)
-# for longer than that may take: it hangs, or its clock does. Says where that was in `silent`.
+# watch_machine PROCESS RUN: kills boot.sh (PROCESS) when its machine stays in one step (guest.sh's
+# `now`) for longer than that step may take: the machine hangs, or its clock does. Writes the step
+# to the file `silent`.
 watch_machine() {
 	local up since=0 now place='' name seconds
 	while sleep 2 && kill -0 "$1" 2>/dev/null; do
@@ -91,8 +97,8 @@ watch_machine() {
 	done
 }
 
-# run_machine TEST...: in one machine, whose files are in $run. Sets `left`: the tests that it has not
-# come to, if it ended early. The one that it was in, if there is one, has failed.
+# run_machine TEST...: runs the tests in one machine, whose files are in $run. If the machine ended
+# early, sets `left` to the tests that it did not start, and the test that was running has failed.
 run_machine() {
 	local status=0 boot watch place rest
 	mkdir -p "$run"
@@ -113,7 +119,7 @@ run_machine() {
 		left=("${rest[@]}")
 		return
 	fi
-	# Whatever ended the guest early is a failure even if every finished test was fine.
+	# A guest that ended early is a failure even if every finished test passed.
 	read -r place _ 2>/dev/null <"$run/now" || place=start
 	if [ -e "$run/silent" ]; then
 		echo "the machine said nothing for $(cut -d ' ' -f 2 "$run/silent") s, where it was in $place"
@@ -124,10 +130,11 @@ run_machine() {
 	[ "$place" != "${rest[0]:-}" ] || left=("${rest[@]:1}")
 }
 
-# Those that have been left for a machine with processors that run at once, in run_kernel
+# next_machine: selects the tests that need a machine with concurrent processors ($later of
+# run_kernel)
 next_machine() { left=("${later[@]}") later=() turns=''; }
 
-# run_kernel KERNEL TEST...: adds its points to $sums
+# run_kernel KERNEL TEST...: runs the tests on one kernel and adds their points to $sums
 run_kernel() {
 	local kernel=$1 dir release ko=$module run first left machine=1 turns=${SDP_TURNS:-} later=()
 	shift
@@ -135,7 +142,9 @@ run_kernel() {
 	release=$(basename "$dir"/lib/modules/*)
 	if [ -z "$ko" ]; then
 		step "module for $release" flock "$lock" make -s -C "$SDP_TOP" modules KERNEL="$kernel"
-		ko=$SDP_TOP/build/$release${SDP_WATCH:+-$SDP_WATCH}/sdp.ko
+		ko=$SDP_TOP/build/$release${SDP_WATCH:+-$SDP_WATCH}
+		[ "${SDP_POLICY:-y}" != n ] || ko+=-core
+		ko+=/sdp.ko
 	fi
 	[ ! -e "$SDP_TESTS/hostile" ] ||
 		step "hostile peer for $release" flock "$lock" make -s -j"$(nproc)" -C "$SDP_TESTS/hostile" KERNEL="$kernel"
@@ -165,7 +174,7 @@ run_kernel() {
 "$SDP_TOP/scripts/setup.sh" vm build
 known=$(all_tests)
 check_names "$@"
-# Another run may be making the same ones.
+# Another run may be building the same programs: the lock serializes the builds.
 mkdir -p "$SDP_TOP/build"
 lock=$SDP_TOP/build/programs.lock
 [ ! -e "$SDP_TESTS/Makefile" ] || step "test programs" flock "$lock" make -s -j"$(nproc)" -C "$SDP_TESTS"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# selftest-guest.sh: the guest's half of selftest.sh. Runs guest.sh several times on tests and
-# module faults that are made to fail, and reports, as TAP, whether each was noticed.
+# selftest-guest.sh: the guest's half of selftest.sh.
+# Runs guest.sh several times on tests and module faults that must fail, and reports as TAP whether
+# each was noticed.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$SDP_TOP/selftests/net/sdp/lib.sh"
@@ -10,10 +11,10 @@ export SDP_LAB=no SDP_TESTS=$SDP_RUN/tests SDP_UNLOAD_SECONDS=2 SDP_STAT=$SDP_RU
 run=$SDP_RUN
 mkdir -p "$SDP_TESTS"
 
-# Lost memory and the order of locks: only kmemleak and lockdep see them.
+# Only kmemleak and lockdep notice leaks and wrong lock orders, and only the debug kernel has them.
 debug() { [ "$SDP_DEBUG" = 1 ]; }
 
-# make_test NAME: a test with stdin as its body
+# make_test NAME: writes a test whose body is standard input
 make_test() {
 	{
 		printf '#!/usr/bin/env bash\n. %q\n' "$SDP_TOP/selftests/net/sdp/lib.sh"
@@ -50,7 +51,7 @@ guest() {
 	status=$?
 }
 
-# result NAME PASSED FAILED SKIPPED: what the last run wrote about NAME
+# result NAME PASSED FAILED SKIPPED: succeeds when the last run recorded this result for NAME
 result() { grep -q "^$1 $2 $3 $4 " "$SDP_RUN/results"; }
 
 check_result() { check "$1: $2 passed, $3 failed, $4 skipped" result "$@"; }
@@ -97,7 +98,7 @@ check "the rule is named" grep -q "broken: BadLen +1;" "$SDP_RUN/output"
 blamed=$(grep -c "rules of the protocol broken" "$SDP_RUN/output")
 check "no other test is blamed" test "$blamed" = 1
 
-# The last, since lockdep is blind afterwards; which then has to fail a run as well.
+# This run comes last, since lockdep is off afterwards; the run after it must fail for that reason.
 guest locking pin lock
 check_result rmmod 0 1 0
 debug || tap_done

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# selftest.sh: does the VM runner notice what it has to? One boot of the debug kernel with
-# failing tests and a module (bad/) that warns, leaks, pins itself and takes its locks in
-# both orders. Also: a guest that dies or hangs is told apart from one that ends.
+# selftest.sh: test of the VM runner: it must notice every kind of fault.
+# Boots the debug kernel once with failing tests and a module (bad/) that warns, leaks, pins itself
+# and takes its locks in both orders. Also checks that a guest that dies or hangs is distinguished
+# from one that ends.
 #
-# With SDP_SHORT=1 in the environment the faults are tried on 6.12, which takes a minute and not
-# three, but notices neither lost memory nor the order of locks.
+# With SDP_SHORT=1 in the environment the faults run on 6.12: that takes one minute instead of
+# three, but notices neither leaks nor wrong lock orders.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -31,7 +32,7 @@ point() {
 	fi
 }
 
-# boot_status STATUS SCRIPT OPTION...: does booting 6.12 with SCRIPT end in STATUS?
+# boot_status STATUS SCRIPT OPTION...: succeeds if booting 6.12 with SCRIPT ends in STATUS
 boot_status() {
 	local want=$1 script got=0
 	script=$(mktemp --suffix=.sh)
@@ -43,7 +44,7 @@ boot_status() {
 	[ "$got" = "$want" ]
 }
 
-# One that has no time to boot is started again, and that is said.
+# A guest that has too little time to boot is started again, with a message.
 starts_again() {
 	local script got=0
 	script=$(mktemp --suffix=.sh)
@@ -55,9 +56,9 @@ starts_again() {
 	[ $got != 0 ]
 }
 
-# Its clock goes as the host's does, which is busy while the guest boots and measures its own clock:
-# the times of the two files are the host's. One processor is busy, with the guest on it as well: what
-# runs on others meanwhile is not disturbed.
+# The guest's clock must keep the host's time, although the host is busy while the guest boots and
+# measures its clock. The times of the two files are the host's. Only the processor on which the
+# guest runs is kept busy, so that other work on the host is not disturbed.
 clock_goes_right() {
 	local script status=0 pids=() processor
 	processor=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
@@ -83,7 +84,7 @@ clock_goes_right() {
 	return $status
 }
 
-# A run of all tests there are, where there is one and it passes.
+# A run without test names, where one test exists and passes.
 runs_unnamed() {
 	local tests status=0
 	tests=$(mktemp -d)
@@ -95,14 +96,15 @@ runs_unnamed() {
 	return $status
 }
 
-# One test sets the clock back by a day and ends, as the runner waits for it; the next one stops the
-# runner, so that nothing is heard of the machine; the third one is fine, and runs in another machine,
-# as it would anyhow, for it wants processors that run at once and the others have them by turns.
+# The first test sets the clock back by a day and ends while the runner waits for it. The second
+# test stops the runner, so that the machine goes silent. The third test is fine and runs in
+# another machine; it would anyway, as it needs concurrent processors while the first two tests'
+# processors run by turns.
 goes_on_elsewhere() {
 	local tests status=0
 	tests=$(mktemp -d)
 	printf 'date -s "-1 day"\n[ "$SDP_TURNS" != 1 ] || echo "ok 1 fine"\necho 1..1\n' >"$tests/a_leap.sh"
-	# Its parent is `timeout`, and that one's the runner.
+	# The test's parent is `timeout`, and the parent of that is the runner.
 	printf '# timeout: 20 s\nread -r _ _ _ runner _ </proc/$PPID/stat\nkill -STOP $runner\nsleep 1000\n' \
 		>"$tests/b_stuck.sh"
 	printf '# processors: at once\n[ "$SDP_TURNS" = 1 ] || echo "ok 1 fine"\necho 1..1\n' \
@@ -117,7 +119,7 @@ goes_on_elsewhere() {
 	return $status
 }
 
-# Somebody holds a lock of apt's for as long as the word about it has not been said.
+# A process holds a lock of apt until the message about waiting is printed.
 waits_for_apt() {
 	local lock log=$SDP_LOGS/waits-for-apt holder status=0
 	lock=$(mktemp)
@@ -140,7 +142,7 @@ waits_for_apt() {
 	return $status
 }
 
-# Its parent does not wait for it: it has ended, and is there.
+# The parent never waits for this child: the child has ended but its PID still exists.
 zombie_is_gone() {
 	local parent child='' end=$((SECONDS + 10)) status=1
 	sh -c 'sleep 0 & exec sleep 60' &

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by run.sh on the host and guest.sh in the guest: which tests there are and how
-# long each may take. SDP_TESTS is the directory of the tests' sources.
+# List of the tests, and the time limit of each.
+# Sourced by run.sh on the host and by guest.sh in the guest. SDP_TESTS is the directory of the
+# tests' sources.
 
 SDP_TESTS=${SDP_TESTS:-$SDP_TOP/selftests/net/sdp}
 
-# Every script and program there is a test, unless its name starts with lib or is run. First
-# the one that says whether anything works.
+# all_tests: the names of all tests. Every script and C program in SDP_TESTS is a test, unless its
+# name starts with lib or is run.sh. smoke comes first: it shows whether anything works.
 all_tests() {
 	[ ! -e "$SDP_TESTS/smoke.sh" ] || echo smoke
 	find "$SDP_TESTS" -maxdepth 1 \( -name '*.c' -o -name '*.sh' \) ! -name 'lib*' \
@@ -13,24 +14,27 @@ all_tests() {
 		-printf '%f\n' | sed 's/\.[a-z]*$//' | sort -u
 }
 
-# head_of NAME: where a test says what it needs, in its first 40 lines
+# head_of NAME: the first 40 lines of a test, where it states its needs
 head_of() {
 	local source=$SDP_TESTS/$1.sh
 	[ -f "$source" ] || source=$SDP_TESTS/$1.c
 	[ ! -f "$source" ] || head -n 40 "$source"
 }
 
-# In the short form ($SDP_SHORT not empty) a test runs on the kernels that it names, one at least:
-# "short form: 6.1 debug"; if it names none, on all of them. It is the same in each run of the same
-# sources: what is drawn there are seeds.
+# in_short_form KERNEL: reads a test's head from standard input; succeeds if the short form
+# ($SDP_SHORT not empty) runs the test on KERNEL.
+# A head that says
+# "short form: 6.1 debug"
+# limits the test to these kernels; a head without that line allows all of them. The choice is the
+# same in each run of the same sources: only seeds are random.
 in_short_form() {
 	local kernels
 	kernels=$(sed -n 's/.*short form: \([^;(]*\).*/\1/p')
 	[ -z "$kernels" ] || [[ " $kernels " == *" $1 "* ]]
 }
 
-# at_once YES NAME...: those whose matter is what processors do at once, and say so in their heads:
-# "processors: at once"; or, if YES is not 1, the others
+# at_once YES NAME...: prints the named tests whose heads say "processors: at once", because they
+# need processors that run concurrently. If YES is not 1, prints the other tests instead.
 at_once() {
 	local want=$1 name is
 	shift
@@ -41,20 +45,22 @@ at_once() {
 	done
 }
 
-# Those that run on KERNEL when none is named. One that would take too long there says so:
-# "only when named: debug".
+# usual_tests KERNEL: the tests that run on KERNEL when none is named. A test that would take too
+# long on a kernel says so in its head: "only when named: debug". A test that needs the policy says
+# "needs: policy", and is left out of a module built without it (SDP_POLICY=n).
 usual_tests() {
 	local name head
 	for name in $(all_tests); do
 		head=$(head_of "$name")
 		if grep -q "only when named:.* $1" <<<"$head"; then continue; fi
+		[ "${SDP_POLICY:-y}" != n ] || [[ $head != *'needs: policy'* ]] || continue
 		[ -z "${SDP_SHORT:-}" ] || in_short_form "$1" <<<"$head" || continue
 		echo "$name"
 	done
 }
 
-# Seconds that test NAME may take on a stock kernel; DEBUG=1 for the debug kernel, where
-# everything takes longer: test_limit NAME DEBUG
+# test_limit NAME DEBUG: the seconds that test NAME may take. DEBUG=1 multiplies the limit by 2.5
+# for the debug kernel, where everything is slower.
 test_limit() {
 	local source=$SDP_TESTS/$1.sh limit=120 line n=0
 	[ -f "$source" ] || source=$SDP_TESTS/$1.c

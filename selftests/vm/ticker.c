@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ticker MILLISECONDS: writes a line to standard output that often, by the monotonic clock, as long
- * as somebody may read it. A shell waits by reading from it (process.sh): that starts no process,
- * and does not depend on the time of day, which a test may set back by hours while bash's own
- * `read -t` waits.
+ * ticker MILLISECONDS: prints a line at that interval while its pipe has a reader.
  *
- * A line that nobody has read yet is enough: there is never more than one, so that nobody who
- * comes later finds lines of the past.
+ * It uses the monotonic clock. A shell waits by reading from it (process.sh). That starts no
+ * process, and does not depend on the time of day, which a test may set back by hours while bash's
+ * own `read -t` waits.
+ *
+ * The pipe never holds more than one unread line, so that a late reader does not find lines of the
+ * past.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -36,7 +37,7 @@ int main(int argc, char **argv)
 
 	if (ms <= 0)
 		return 2;
-	/* What else the shell has open may be what a test waits to see closed. */
+	/* Close inherited files: a test may wait until one of them is closed. */
 	close_range(STDERR_FILENO + 1, ~0U, 0);
 	while (has_reader()) {
 		if (is_read() && write(STDOUT_FILENO, "\n", 1) != 1)

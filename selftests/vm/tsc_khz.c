@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tsc_khz: prints how many thousand times a second this processor's time stamp counter counts.
- * boot.sh tells the guest's kernel, whose counter it is.
+ * tsc_khz: prints the frequency of this processor's time stamp counter in kHz.
  *
- * Each end of the measurement is the closest of many pairs of readings, so that a busy machine,
- * which takes the processor away between the two of a pair, does not change the result.
+ * boot.sh passes it to the guest's kernel, which uses the same counter.
+ *
+ * Each end of the measurement is the narrowest of many pairs of readings, so that a busy host,
+ * which preempts the program between the two readings of a pair, does not change the result.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * What user space needs to know of AF_SDP.
+ * AF_SDP: the interface for applications.
+ *
+ * A socket can be created in three ways:
  *
  *	int fd = socket(AF_SDP, SOCK_STREAM, 0);
  *	int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SDP);
  *	int fd = socket(AF_INET6, SOCK_STREAM, IPPROTO_SDP);
  *
- * The same sockets; the first one takes addresses of both families, struct sockaddr_in
- * and struct sockaddr_in6, the others keep to their own family's rules. Everything else
- * is as with TCP. What TCP does not have is at the level SOL_SDP.
+ * They differ in their addresses only. An AF_SDP socket takes both struct
+ * sockaddr_in and struct sockaddr_in6. An AF_INET or AF_INET6 socket takes what
+ * a TCP socket of that family takes. System calls and socket options work as
+ * with TCP. Options that TCP does not have are at level SOL_SDP.
  */
 #ifndef _UAPI_LINUX_SDP_H
 #define _UAPI_LINUX_SDP_H
@@ -16,49 +19,61 @@
 #include <linux/types.h>
 
 #ifndef AF_SDP
-#define AF_SDP	27	/* in a 16-byte address it is read as AF_INET */
+#define AF_SDP	27	/* in a struct sockaddr_in it means AF_INET */
 #define PF_SDP	AF_SDP
 #endif
 
 #ifndef IPPROTO_SDP
-#define IPPROTO_SDP	257	/* of AF_INET and AF_INET6 */
+#define IPPROTO_SDP	257	/* for AF_INET and AF_INET6 sockets */
 #endif
 
 #ifndef SOL_SDP
-#define SOL_SDP	1025	/* level of getsockopt */
+#define SOL_SDP	1025	/* level for getsockopt() and setsockopt() */
 #endif
 
-/* Options of SOL_SDP. */
-#define SDP_INFO	1	/* get: struct sdp_info */
-/* int: as SO_ZEROCOPY, which kernels before 6.6 refuse to this family */
+/* Options of level SOL_SDP. */
+#define SDP_INFO	1	/* struct sdp_info; get only */
+/*
+ * int, 0 or 1: allows MSG_ZEROCOPY, as SO_ZEROCOPY does. For kernels before
+ * 6.6, which refuse SO_ZEROCOPY to this address family.
+ */
 #define SDP_ZEROCOPY	2
-/* int: writes of so many bytes go by RDMA if they can; 0: none, -1: as net.sdp.rdma_threshold */
+/*
+ * int, bytes: a write of at least this size uses RDMA if possible. 0: no write
+ * does. -1 (default): use net.sdp.rdma_threshold. get returns the value in
+ * force.
+ */
 #define SDP_RDMA_THRESHOLD	3
-/* int: enum sdp_flow, for what this socket sends; -1: as net.sdp.flow_control. Before connecting */
+/*
+ * int, enum sdp_flow: flow control for the data that this socket sends.
+ * -1 (default): use net.sdp.flow_control. Set it before connect(), or on a
+ * listener for its connections; later it fails with EISCONN.
+ */
 #define SDP_FLOW_CONTROL	4
 
 /*
- * Option of SOL_IP, on SDP's and TCP's sockets of AF_INET and AF_INET6. get: int, enum
- * sdp_fallback. SDP_FELL_NOT: it is SDP, or listens by both. Fails with ENODATA when it is TCP
- * and nothing else is known of it
+ * Option of level SOL_IP for SDP and TCP sockets of AF_INET and AF_INET6; get
+ * only. int, enum sdp_fallback: the reason why a policy rule for SDP did not
+ * make this socket SDP. SDP_FELL_NOT: the socket is SDP, or listens by both SDP
+ * and TCP. Fails with ENODATA for a TCP socket with no known reason.
  */
 #define IP_SDP_FALLBACK	1728
 
 /**
- * enum sdp_fallback - why a connection is by TCP that should have been by SDP
- * @SDP_FELL_NOT: it is not
- * @SDP_FELL_ROUTE: no RDMA device leads there
- * @SDP_FELL_REFUSED: nobody listens there for SDP
- * @SDP_FELL_TIMEOUT: no answer in time
- * @SDP_FELL_BUSY: its backlog was full, all that time
- * @SDP_FELL_REMEMBERED: there was none shortly before
- * @SDP_FELL_RESOURCES: memory, queue pairs
- * @SDP_FELL_OPTION: something was set, or asked for, that only TCP has
- * @SDP_FELL_PORT: no such address for SDP, or another SDP socket listens, or may, at the port
+ * enum sdp_fallback - why a socket is TCP although a policy rule wanted SDP
+ * @SDP_FELL_NOT: no fallback
+ * @SDP_FELL_ROUTE: the route to the address uses no RDMA device
+ * @SDP_FELL_REFUSED: the peer has no SDP listener for the address and port
+ * @SDP_FELL_TIMEOUT: the peer did not answer in time
+ * @SDP_FELL_BUSY: the peer's backlog was full until the time was over
+ * @SDP_FELL_REMEMBERED: not tried, because the peer recently did not answer
+ * @SDP_FELL_RESOURCES: no memory or no queue pair
+ * @SDP_FELL_OPTION: the application uses an option that only TCP has
+ * @SDP_FELL_PORT: SDP cannot use the address, or the port is in use by another
+ *	SDP socket that listens or may listen
  * @SDP_FELL_ERROR: any other error
- * @SDP_FELL_MTU: the peer's interface takes only shorter packets than ours
- *	sends
- * @SDP_FALLBACKS: their number; grows with later versions
+ * @SDP_FELL_MTU: the peer's network interface has a smaller MTU
+ * @SDP_FALLBACKS: number of values; later versions add values before it
  */
 enum sdp_fallback {
 	SDP_FELL_NOT,
@@ -76,11 +91,14 @@ enum sdp_fallback {
 };
 
 /**
- * enum sdp_flow - how data of one direction is kept from running over its receiver
- * @SDP_FLOW_CREDIT: each message needs a receive buffer of its own, which has been granted
- * @SDP_FLOW_RDMA: the sender writes into a ring at the receiver, where there is room
- * @SDP_FLOW_NIC: likewise, but the adapters wait for room; only if both ends ask for it, else it
- *	is @SDP_FLOW_RDMA
+ * enum sdp_flow - how the sender of a direction is kept from overrunning the
+ *	receiver
+ * @SDP_FLOW_CREDIT: each message uses a receive buffer that the receiver has
+ *	granted
+ * @SDP_FLOW_RDMA: the sender writes messages into a ring in the receiver's
+ *	memory by RDMA, as far as the ring has room
+ * @SDP_FLOW_NIC: like @SDP_FLOW_RDMA, but the sending adapter waits for room in
+ *	the ring; used only when both ends ask for it, otherwise @SDP_FLOW_RDMA
  */
 enum sdp_flow {
 	SDP_FLOW_CREDIT,
@@ -88,7 +106,13 @@ enum sdp_flow {
 	SDP_FLOW_NIC,
 };
 
-/* How data travels in one direction of a connection. */
+/**
+ * enum sdp_info_mode - how data travels in one direction of a connection
+ * @SDP_INFO_BUFFERED: in messages
+ * @SDP_INFO_COMBINED: in messages; the receiver reads large writes by RDMA
+ * @SDP_INFO_PIPELINED: in messages; the sender writes by RDMA into buffers of
+ *	readers, which the receiver advertises
+ */
 enum sdp_info_mode {
 	SDP_INFO_BUFFERED,
 	SDP_INFO_COMBINED,
@@ -98,55 +122,76 @@ enum sdp_info_mode {
 #define SDP_INFO_VERSION	6
 
 /**
- * struct sdp_info - a connection in numbers; later versions may add members at the end
+ * struct sdp_info - state and counters of a connection (option SDP_INFO)
  * @version: %SDP_INFO_VERSION of the module
- * @state: as tcpi_state: TCP_ESTABLISHED and so on
- * @tx_mode: enum sdp_info_mode of the direction out
- * @rx_mode: enum sdp_info_mode of the direction in
- * @credit: messages that may be sent now
- * @posted: receives posted now
- * @peer_credit: messages that the peer may send, as far as it has been told
- * @recv_size: bytes of an own receive buffer, message header included
- * @send_size: bytes of a receive buffer of the peer
- * @recv_buffers: receives to be kept posted
- * @send_slots: messages that the transport can take now
- * @bytes_unsent: written, and not yet handed to the transport
- * @bytes_unarrived: handed to the transport, not known to have arrived
- * @bytes_unread: arrived here, not yet read
- * @probes: keepalive probes without a sign of life since
- * @msgs_sent: messages, those without payload included
- * @msgs_received: likewise
- * @bytes_sent: payload handed to the transport
- * @bytes_received: payload that has arrived here
- * @transport: "rc" or "loop", empty without a connection
- * @device: name of the device
- * @split_sends: sends that did not fit into one message
- * @resizes: times that the peer has changed @send_size as asked
- * @rdma_sent: those bytes of @bytes_sent that went by RDMA, not in messages
- * @rdma_received: likewise
- * @rdma_threshold: writes, and reads, of so many bytes go by RDMA if they can; 0: none
- * @learning: of the direction out: so many transfers in a row speak for another mode
- * @sinkavail_rx: buffers of readers here that the peer may write into, or soon may
- * @sinkavail_tx: buffers of readers there
- * @sinkavail_stale: of those that have come, so many were void on arrival
- * @srcavail_sent: large writes offered to the peer
- * @srcavail_crossed: ... that met a buffer of the peer's reader on its way
- * @scans_fired: the peer's offers that no reader came for in time
- * @tx_flow: enum sdp_flow of the direction out, as agreed
- * @rx_flow: ... of the direction in
- * @tx_ring: bytes of the peer's ring that is written into; 0: there is none now
- * @rx_ring: bytes of the own ring
- * @tx_ring_used: of the peer's ring, as far as it has said; 0 with SDP_FLOW_NIC
- * @rx_ring_used: bytes in the own ring that have not been read, message headers included
- * @ring_sent: those bytes of @bytes_sent that went by a ring
- * @ring_received: likewise
- * @ring_writes: messages written into a ring
- * @ring_full: times that data had to wait for room in it
- * @rdma_read_by_peer: those bytes of @rdma_sent that the peer has read; the others were written
- * @rdma_read: those of @rdma_received that were read here; the others the peer has written
- * @resizes_refused: times that the peer has kept @send_size though it was asked for another one
- * @split_largest: bytes of the largest send since the last such request that did not fit into one
- *	message
+ * @state: state of the socket as in tcpi_state, TCP_ESTABLISHED and so on
+ * @tx_mode: enum sdp_info_mode of the direction to the peer
+ * @rx_mode: enum sdp_info_mode of the direction from the peer
+ * @credit: number of messages that may be sent now
+ * @posted: number of receives that are posted now
+ * @peer_credit: number of messages that the peer may send, by what it has been
+ *	told
+ * @recv_size: size of a local receive buffer in bytes, message header included
+ * @send_size: size of a receive buffer of the peer in bytes, message header
+ *	included
+ * @recv_buffers: number of receives that are kept posted
+ * @send_slots: number of messages that the transport can take now
+ * @bytes_unsent: bytes written and not yet handed to the transport
+ * @bytes_unarrived: bytes handed to the transport and not known to have
+ *	arrived
+ * @bytes_unread: bytes arrived and not yet read by the application
+ * @probes: number of keepalive probes sent since the peer last showed life
+ * @msgs_sent: number of messages sent, those without payload included
+ * @msgs_received: number of messages received, those without payload included
+ * @bytes_sent: payload bytes handed to the transport
+ * @bytes_received: payload bytes arrived
+ * @transport: "rc" or "loop"; empty without a connection
+ * @device: name of the RDMA device, or "loop"; empty without a connection
+ * @split_sends: number of writes that did not fit into one message
+ * @resizes: number of times that the peer changed @send_size to the size that
+ *	it was asked for
+ * @rdma_sent: bytes of @bytes_sent that went by RDMA instead of in messages
+ * @rdma_received: bytes of @bytes_received that came by RDMA instead of in
+ *	messages
+ * @rdma_threshold: reads and writes of at least this many bytes use RDMA if
+ *	possible; 0: none do
+ * @learning: number of large transfers in a row that speak for another
+ *	@tx_mode
+ * @sinkavail_rx: number of buffers of local readers that are, or are about to
+ *	be, advertised to the peer for RDMA writes (SinkAvail)
+ * @sinkavail_tx: number of buffers of the peer's readers that may be written
+ *	into
+ * @sinkavail_stale: number of advertised buffers of the peer's readers that
+ *	could no longer be used when the advertisement arrived
+ * @srcavail_sent: number of large writes advertised to the peer for RDMA reads
+ *	(SrcAvail)
+ * @srcavail_crossed: number of large writes among @srcavail_sent that went into
+ *	an advertised buffer instead, because both advertisements crossed
+ * @scans_fired: number of times that no local reader came for a large write of
+ *	the peer, which was then asked to send it in messages
+ * @tx_flow: enum sdp_flow in use in the direction to the peer
+ * @rx_flow: enum sdp_flow in use in the direction from the peer
+ * @tx_ring: size of the peer's ring in bytes; 0: there is none now
+ * @rx_ring: size of the local ring in bytes; 0: there is none now
+ * @tx_ring_used: bytes in the peer's ring that the peer has not reported as
+ *	read; 0 with SDP_FLOW_NIC
+ * @rx_ring_used: bytes in the local ring that have not been read, message
+ *	headers included
+ * @ring_sent: bytes of @bytes_sent that went by a ring
+ * @ring_received: bytes of @bytes_received that came by a ring
+ * @ring_writes: number of messages written into a ring
+ * @ring_full: number of times that data had to wait for room in the ring
+ * @rdma_read_by_peer: bytes of @rdma_sent that the peer read; this side wrote
+ *	the others
+ * @rdma_read: bytes of @rdma_received that this side read; the peer wrote the
+ *	others
+ * @resizes_refused: number of times that the peer answered a request for
+ *	another @send_size with a different size
+ * @split_largest: size in bytes of the largest write that did not fit into one
+ *	message, since the peer was last asked for another @send_size
+ *
+ * Later versions may add members at the end. getsockopt() cuts the structure to
+ * the length that the application passes, and returns the length written.
  */
 struct sdp_info {
 	__u8 version;

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Addresses as user space writes them: sockaddr_in, sockaddr_in6, and sockaddr_in whose
- * family is 27, which old SDP programs use.
+ * Addresses of user space: conversion of sockaddr forms, and checks.
+ *
+ * Three forms are accepted: sockaddr_in, sockaddr_in6, and a sockaddr_in with
+ * the family AF_SDP (27), which old SDP programs use.
  */
 #include <net/addrconf.h>
 #include <net/ip.h>
 #include <net/route.h>
 
-#include "sock.h"
+#include "addr.h"
 
-/* An internet socket looks at the length first, and only then at the family. */
-static int shortest(int domain)
+/*
+ * Returns the shortest valid length of an address. Internet sockets check this
+ * length before they check the family.
+ */
+static int addr_len_min(int domain)
 {
 	switch (domain) {
 	case AF_INET:
@@ -23,13 +28,14 @@ static int shortest(int domain)
 }
 
 /**
- * sdp_addr_get() - read an address
- * @e: filled in
- * @ss: as copied from user space
- * @len: its length
- * @domain: the socket's: AF_SDP for either form, AF_INET or AF_INET6 for only theirs
+ * sdp_addr_get() - convert an address from user space
+ * @e: result
+ * @ss: address as copied from user space
+ * @len: its length in bytes
+ * @domain: family of the socket: with AF_SDP every form is accepted, with
+ *	AF_INET and AF_INET6 only that of the family
  *
- * Return: 0, -EINVAL (too short) or -EAFNOSUPPORT.
+ * Return: 0, -EINVAL if the address is too short, or -EAFNOSUPPORT.
  */
 int sdp_addr_get(struct sdp_endpoint *e, const struct sockaddr_storage *ss,
 		 int len, int domain)
@@ -38,7 +44,7 @@ int sdp_addr_get(struct sdp_endpoint *e, const struct sockaddr_storage *ss,
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)ss;
 
 	memset(e, 0, sizeof(*e));
-	if (len < shortest(domain))
+	if (len < addr_len_min(domain))
 		return -EINVAL;
 	if (domain != AF_SDP && ss->ss_family != domain)
 		return -EAFNOSUPPORT;
@@ -65,12 +71,12 @@ int sdp_addr_get(struct sdp_endpoint *e, const struct sockaddr_storage *ss,
 }
 
 /**
- * sdp_addr_put() - write an address for user space
- * @out: room for a sockaddr_in6
- * @e: the address
- * @v6: as IPv6, mapped if it is IPv4
+ * sdp_addr_put() - convert an address for user space
+ * @out: result; has room for a sockaddr_in6
+ * @e: the address; if @v6 is false it must be an IPv4 one
+ * @v6: write a sockaddr_in6, with an IPv4 address in mapped form
  *
- * Return: its length.
+ * Return: length of the result in bytes.
  */
 int sdp_addr_put(struct sockaddr *out, const struct sdp_endpoint *e, bool v6)
 {
@@ -95,9 +101,9 @@ int sdp_addr_put(struct sockaddr *out, const struct sdp_endpoint *e, bool v6)
 /**
  * sdp_addr_is_ours() - is this an address of this host?
  * @net: namespace
- * @e: not a wildcard
+ * @e: the address, not a wildcard
  *
- * Return: not 0 when it is.
+ * Return: non-zero if it is.
  */
 int sdp_addr_is_ours(struct net *net, const struct sdp_endpoint *e)
 {
@@ -106,7 +112,7 @@ int sdp_addr_is_ours(struct net *net, const struct sdp_endpoint *e)
 
 	if (sdp_is_v4(e))
 		return inet_addr_type(net, sdp_v4(e)) == RTN_LOCAL;
-	/* Switched off at boot, it has no table of addresses. */
+	/* IPv6 that was disabled at boot has no address table to search. */
 	if (!ipv6_mod_enabled())
 		return 0;
 	rcu_read_lock();
@@ -118,13 +124,16 @@ int sdp_addr_is_ours(struct net *net, const struct sdp_endpoint *e)
 }
 
 /**
- * sdp_addr_may_be_source() - may connections come from this address?
+ * sdp_addr_may_be_source() - may a connection have this source address?
  * @net: namespace
- * @e: an address, or a wildcard
+ * @e: an address or a wildcard
  *
- * A socket with IP_FREEBIND is bound to any. But whoever accepts takes the address for who we are.
+ * A socket with IP_FREEBIND can be bound to an address of another host. It must
+ * not connect from there, because the accepting application identifies us by
+ * our address.
  *
- * Return: true when it is none of another host.
+ * Return: true for a wildcard, for an address of this host, and for every IPv4
+ * loopback address.
  */
 bool sdp_addr_may_be_source(struct net *net, const struct sdp_endpoint *e)
 {

@@ -1,24 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send and receive buffers that grow with use, as long as nobody has set their sizes.
+ * Autotuning: send and receive buffers that grow with use.
  *
- * A receive buffer that was full is too small if its reader then takes everything: such a
- * reader is not slow, it only comes seldom, and meanwhile nothing could be on its way. A send
- * buffer that was full is too small if all of it has arrived before its writer comes back.
- * Either doubles, up to rmem_max and wmem_max of the namespace, but not while memory is short.
+ * Only buffers whose sizes the application has not set are tuned.
  *
- * What is idle for a while begins again with the size it had at first. Until then nothing
- * is held: a buffer is a bound, not memory.
+ * The receive buffer doubles when it was full and its reader then takes
+ * everything. Such a reader is not slow: it reads seldom, and while the buffer
+ * was full the peer could send nothing.
  *
- * All of it runs under the socket's @lock.
+ * The send buffer doubles when it was full and then all of it has arrived
+ * before the writer comes back.
+ *
+ * The namespace's rmem_max and wmem_max are the limits. Nothing grows while
+ * memory is short.
+ *
+ * After a pause of IDLE_JIFFIES the next payload finds the first size again. No
+ * timer is needed for that, because a buffer size is a limit and holds no
+ * memory.
+ *
+ * All functions run under the socket's @lock.
  */
-#include "sock.h"
+#include "autotune.h"
+#include "memory.h"
 
-/* A pause this long ends what a connection was used for. */
+/* A pause of this length ends what has been learnt from the traffic. */
 #define IDLE_JIFFIES	(10 * HZ)
 
-/* Twice as much, within bounds. A size that setsockopt(), under lock_sock, sets just now stays. */
-static void grow(struct sdp_sock *ssk, int *size, unsigned int most, int lock)
+/*
+ * Double a size, up to @most. setsockopt() sets sizes under lock_sock() alone;
+ * the cmpxchg keeps a size that it sets at the same time.
+ */
+static void autotune_grow(struct sdp_sock *ssk, int *size, unsigned int most,
+			  int lock)
 {
 	int was = READ_ONCE(*size);
 
@@ -30,86 +43,88 @@ static void grow(struct sdp_sock *ssk, int *size, unsigned int most, int lock)
 }
 
 /**
- * sdp_tune_init() - the sizes that a socket begins with
- * @ssk: socket
+ * sdp_autotune_init() - remember the first sizes of a socket's buffers
+ * @ssk: new socket
  */
-void sdp_tune_init(struct sdp_sock *ssk)
+void sdp_autotune_init(struct sdp_sock *ssk)
 {
 	ssk->sndbuf_first = ssk->sk.sk_sndbuf;
 	ssk->rcvbuf_first = ssk->sk.sk_rcvbuf;
 }
 
 /**
- * sdp_tune_emptied() - the reader has taken all there was
+ * sdp_autotune_emptied() - the reader has emptied the receive queue
  * @ssk: socket, locked
  */
-void sdp_tune_emptied(struct sdp_sock *ssk)
+void sdp_autotune_emptied(struct sdp_sock *ssk)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 
 	if (!ssk->rx_was_full)
 		return;
 	ssk->rx_was_full = false;
-	grow(ssk, &ssk->sk.sk_rcvbuf, READ_ONCE(set->rmem_max),
-	     SOCK_RCVBUF_LOCK);
+	autotune_grow(ssk, &ssk->sk.sk_rcvbuf, READ_ONCE(set->rmem_max),
+		      SOCK_RCVBUF_LOCK);
 }
 
 /**
- * sdp_tune_arrived() - everything written has arrived
+ * sdp_autotune_arrived() - all written data has arrived
  * @ssk: socket, locked
  */
-void sdp_tune_arrived(struct sdp_sock *ssk)
+void sdp_autotune_arrived(struct sdp_sock *ssk)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 
 	if (!ssk->tx_was_full)
 		return;
 	ssk->tx_was_full = false;
-	grow(ssk, &ssk->sk.sk_sndbuf, READ_ONCE(set->wmem_max),
-	     SOCK_SNDBUF_LOCK);
+	autotune_grow(ssk, &ssk->sk.sk_sndbuf, READ_ONCE(set->wmem_max),
+		      SOCK_SNDBUF_LOCK);
 }
 
-static bool idle_since(unsigned long last)
+/* Was there a long pause since @last (jiffies; 0: there was nothing before)? */
+static bool autotune_was_idle(unsigned long last)
 {
 	return last && time_after(jiffies, last + IDLE_JIFFIES);
 }
 
 /**
- * sdp_tune_sending() - payload is sent, maybe after a long pause
- * @ssk: socket, locked; last_sent is still that of the payload before
+ * sdp_autotune_sending() - payload is sent, maybe after a long pause
+ * @ssk: socket, locked; @last_sent still belongs to the payload before
  */
-void sdp_tune_sending(struct sdp_sock *ssk)
+void sdp_autotune_sending(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 
 	if (sk->sk_sndbuf > ssk->sndbuf_first &&
 	    !(sk->sk_userlocks & SOCK_SNDBUF_LOCK) &&
-	    idle_since(ssk->last_sent))
+	    autotune_was_idle(ssk->last_sent))
 		WRITE_ONCE(sk->sk_sndbuf, ssk->sndbuf_first);
 }
 
 /**
- * sdp_tune_receiving() - payload comes, maybe after a long pause
- * @ssk: socket, locked; last_received is still that of the payload before
+ * sdp_autotune_receiving() - payload has arrived, maybe after a long pause
+ * @ssk: socket, locked; @last_received still belongs to the payload before
  */
-void sdp_tune_receiving(struct sdp_sock *ssk)
+void sdp_autotune_receiving(struct sdp_sock *ssk)
 {
-	/* SO_RCVLOWAT, without our lock, may be changing it. */
+	/* SO_RCVLOWAT changes it without our lock. */
 	int first = READ_ONCE(ssk->rcvbuf_first);
 	struct sock *sk = &ssk->sk;
 
 	if (sk->sk_rcvbuf > first && !(sk->sk_userlocks & SOCK_RCVBUF_LOCK) &&
-	    idle_since(ssk->last_received))
+	    autotune_was_idle(ssk->last_received))
 		WRITE_ONCE(sk->sk_rcvbuf, first);
 }
 
 /**
- * sdp_tune_regrow() - give a send buffer back what a shortage took from it
+ * sdp_autotune_regrow() - let a send buffer recover from a shortage of memory
  * @ssk: socket, locked
  *
- * Where memory is short, sk_wmem_schedule() halves a buffer whose size nobody has set.
+ * When memory is short, sk_wmem_schedule() halves a send buffer whose size the
+ * application has not set. Each call doubles it again, up to its first size.
  */
-void sdp_tune_regrow(struct sdp_sock *ssk)
+void sdp_autotune_regrow(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 

@@ -1,36 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The TCP port that belongs to an SDP port.
+ * Claims: the TCP port that belongs to an SDP port.
  *
- * Clients that prefer SDP would reach a user who listens by SDP at the port of
- * somebody else's TCP server. TCP does not allow one user to take another
- * user's port, and nor does SDP: a socket that gets a port by bind() or
- * listen() gets TCP's port of the same number as well, by a TCP socket of its
- * own that never listens (sdp_sock.claim). TCP's rules then decide in both
- * orders. The claim has the SDP socket's address, user and options for that.
- * While the SDP socket listens, the claim cannot be shared by SO_REUSEADDR, as
- * if it listened.
+ * SDP and TCP have separate ports. Without further rules, one user could listen
+ * by SDP on the port number of another user's TCP server, and clients that
+ * prefer SDP would connect to the wrong user. TCP does not let one user take
+ * another user's port. To extend this rule to SDP, a socket that gets a port by
+ * bind() or listen() also binds a TCP socket of its own to the TCP port of the
+ * same number: its claim (sdp_sock.claim), which never listens. TCP's rules
+ * then apply whichever of the two servers comes first. So that they give the
+ * right answer, the claim has the SDP socket's address, user and options. While
+ * the SDP socket listens, SO_REUSEADDR does not let others share the claim's
+ * port, as if the claim listened.
  *
- * Not claimed for:
- *  - sockets that connect without bind(): nothing is addressed to their port;
- *  - sockets of the policy's, whose TCP socket has the port already;
- *  - users with CAP_NET_BIND_SERVICE, and the kernel: they are trusted with
- *    every port, and may serve one port by a socket of each kind;
- *  - a user whose own TCP socket listens there already, for the same reason.
+ * There is no claim for:
+ *  - a socket that connects without bind(): no peer connects to its port;
+ *  - an SDP socket that the policy has made: its TCP socket has the port;
+ *  - a user with CAP_NET_BIND_SERVICE, and the kernel: they may use any port,
+ *    and may serve one port number by a TCP and an SDP socket;
+ *  - a user whose own TCP socket listens there: it may serve the port by both.
  *
  * Locks: the claim is made and dropped under lock_sock() of the SDP socket, or
- * when nobody else has the socket any more. Its own lock_sock() is inside.
+ * when the SDP socket has no other user. lock_sock() of the claim is taken
+ * inside.
  */
 #include <net/inet_hashtables.h>
 #include <net/inet6_hashtables.h>
 #include <net/ip.h>
 #include <net/tcp.h>
 
-#include "sock.h"
+#include "addr.h"
+#include "claim.h"
+#include "port.h"
 
-/* Ports that bind() to port 0 tries until one is free for TCP as well. */
-#define TRIES	1000
+/* Number of ports that bind() to port 0 tries to find one free for TCP too. */
+#define CLAIM_TRIES	1000
 
+/* Does the socket need a claim? See above. */
 static bool must_claim(const struct sdp_sock *ssk)
 {
 	const struct sock *sk = &ssk->sk;
@@ -39,18 +45,18 @@ static bool must_claim(const struct sdp_sock *ssk)
 	       !ns_capable_noaudit(sock_net(sk)->user_ns, CAP_NET_BIND_SERVICE);
 }
 
-/* Locked: what a program may change later. */
-static void share_like(struct sock *sk, const struct sdp_sock *ssk)
+/* Copy the options that the application may change later; @sk is locked. */
+static void claim_copy_sharing(struct sock *sk, const struct sdp_sock *ssk)
 {
 	sk->sk_reuse = ssk->sk.sk_reuse;
 	sk->sk_reuseport = ssk->sk.sk_reuseport;
 }
 
-/* What TCP judges a socket by that wants a port. */
-static void be_like(struct sock *sk, const struct sdp_sock *ssk)
+/* Copy all that TCP considers when a socket asks for a port. */
+static void claim_copy_options(struct sock *sk, const struct sdp_sock *ssk)
 {
 	lock_sock(sk);
-	share_like(sk, ssk);
+	claim_copy_sharing(sk, ssk);
 	sk->sk_ipv6only = ssk->sk.sk_ipv6only;
 	sk->sk_uid = ssk->sk.sk_uid;
 	WRITE_ONCE(sk->sk_bound_dev_if, READ_ONCE(ssk->sk.sk_bound_dev_if));
@@ -59,21 +65,23 @@ static void be_like(struct sock *sk, const struct sdp_sock *ssk)
 		ip_sock_set_freebind(sk);
 }
 
+/* Create a claim that is not yet bound. */
 static int make_claim(struct sdp_sock *ssk, struct socket **claim)
 {
 	int family = sdp_is_v4(&ssk->local) ? PF_INET : PF_INET6;
 	int err = sock_create_kern(sock_net(&ssk->sk), family, SOCK_STREAM,
 				   IPPROTO_TCP, claim);
 
-	/* Without IPv6 there is no TCP port of IPv6 that could be taken. */
+	/* Without IPv6 there are no IPv6 TCP ports that need a claim. */
 	if (err == -EAFNOSUPPORT && family == PF_INET6)
 		err = sock_create_kern(sock_net(&ssk->sk), PF_INET, SOCK_STREAM,
 				       IPPROTO_TCP, claim);
 	if (!err)
-		be_like((*claim)->sk, ssk);
+		claim_copy_options((*claim)->sk, ssk);
 	return err;
 }
 
+/* Bind a claim to the SDP socket's address and port. */
 static int bind_claim(struct socket *claim, const struct sdp_sock *ssk)
 {
 	bool v6 = claim->sk->sk_family == PF_INET6;
@@ -87,12 +95,12 @@ static int bind_claim(struct socket *claim, const struct sdp_sock *ssk)
 	err = kernel_bind(claim, (struct sdp_sockaddr *)&ss, len);
 	if (err)
 		return err;
-	/* A BPF program may have sent it elsewhere. */
+	/* A BPF program may have changed the port. */
 	return inet_sk(claim->sk)->inet_num == name.port ? 0 : -EADDRINUSE;
 }
 
-/* Does a TCP socket of the same user listen where @ssk is to listen? */
-static bool own_listener(const struct sdp_sock *ssk)
+/* Does a TCP socket of the same user listen at the address of @ssk? */
+static bool user_listens_by_tcp(const struct sdp_sock *ssk)
 {
 	struct net *net = sock_net(&ssk->sk);
 	const struct sdp_endpoint *e = &ssk->local;
@@ -115,15 +123,20 @@ static bool own_listener(const struct sdp_sock *ssk)
 	return own;
 }
 
-/* SDP's port first: TCP's is then taken, or not, by a number that is known. */
-static int bind_both(struct sdp_sock *ssk, u16 number, struct socket **claim)
+/*
+ * Bind the SDP socket and its claim to the same port number. SDP is first
+ * because it chooses the number if @number is 0. Releases the claim and sets it
+ * to NULL if the user needs none.
+ */
+static int claim_bind_both(struct sdp_sock *ssk, u16 number,
+			   struct socket **claim)
 {
 	int err = sdp_port_bind(ssk, number);
 
 	if (err)
 		return err;
 	err = bind_claim(*claim, ssk);
-	if (err == -EADDRINUSE && number && own_listener(ssk)) {
+	if (err == -EADDRINUSE && number && user_listens_by_tcp(ssk)) {
 		sock_release(*claim);
 		*claim = NULL;
 		return 0;
@@ -134,15 +147,18 @@ static int bind_both(struct sdp_sock *ssk, u16 number, struct socket **claim)
 }
 
 /**
- * sdp_claim_bind() - give a port to a socket for which something may arrive
- * @ssk: as for sdp_port_bind(), under lock_sock
- * @number: likewise
+ * sdp_claim_bind() - bind a socket that peers may connect to
+ * @ssk: socket without a port, under lock_sock(); its local address is set
+ * @number: port number, or 0 to choose a free one, as for sdp_port_bind()
  *
- * Return: 0 or an errno, as TCP's bind() would say it.
+ * Claims the TCP port of the same number if the socket needs a claim. May
+ * sleep.
+ *
+ * Return: 0 or an errno that TCP's bind() would return.
  */
 int sdp_claim_bind(struct sdp_sock *ssk, u16 number)
 {
-	int tries = number ? 1 : TRIES;
+	int tries = number ? 1 : CLAIM_TRIES;
 	struct socket *claim;
 	int err;
 
@@ -152,7 +168,7 @@ int sdp_claim_bind(struct sdp_sock *ssk, u16 number)
 	if (err)
 		return err;
 	do {
-		err = bind_both(ssk, number, &claim);
+		err = claim_bind_both(ssk, number, &claim);
 		cond_resched();
 	} while (err == -EADDRINUSE && --tries);
 	if (err)
@@ -162,8 +178,11 @@ int sdp_claim_bind(struct sdp_sock *ssk, u16 number)
 	return err;
 }
 
-/* TCP's listen() has its port judged once more like this, as a listener's. */
-static int judge_again(struct sock *sk)
+/*
+ * Check the claim's port by the rules for listeners, as TCP's listen() does,
+ * and stop sharing it by SO_REUSEADDR. The claim is locked.
+ */
+static int claim_recheck_port(struct sock *sk)
 {
 	int err;
 
@@ -176,11 +195,11 @@ static int judge_again(struct sock *sk)
 }
 
 /**
- * sdp_claim_listen() - the socket is about to listen, or, it does not any more
- * @ssk: socket, under lock_sock
- * @listens: which
+ * sdp_claim_listen() - let the claim follow the start or end of listening
+ * @ssk: socket, under lock_sock(); it need not have a claim
+ * @listens: true if the socket is about to listen, false if it has stopped
  *
- * Return: 0, or -EADDRINUSE when TCP's listen() would say so.
+ * Return: 0, or -EADDRINUSE if TCP's listen() would return it.
  */
 int sdp_claim_listen(struct sdp_sock *ssk, bool listens)
 {
@@ -191,16 +210,17 @@ int sdp_claim_listen(struct sdp_sock *ssk, bool listens)
 		return 0;
 	sk = ssk->claim->sk;
 	lock_sock(sk);
-	share_like(sk, ssk);
+	claim_copy_sharing(sk, ssk);
 	if (listens)
-		err = judge_again(sk);
+		err = claim_recheck_port(sk);
 	release_sock(sk);
 	return err;
 }
 
 /**
- * sdp_claim_drop() - TCP's port is free again
- * @ssk: socket whose own port is given back, or that is being closed
+ * sdp_claim_drop() - release the claimed TCP port
+ * @ssk: socket that has released its own port, or that is being closed. It
+ *	need not have a claim
  */
 void sdp_claim_drop(struct sdp_sock *ssk)
 {

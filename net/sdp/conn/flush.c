@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Without asynchronous flush (net.sdp.ring_flush = 0): what gathers while the peer's ring is full
- * leaves when the program calls again, and not before, though there may be room for it long since.
+ * Flow control by RDMA without asynchronous flush (G2, G7).
  *
- * That is how RDMA-based flow control behaves where the protocol lives in a library, which works
- * only while the program is in it. Here it is there to be measured, and for nothing else.
+ * With net.sdp.ring_flush = 0, data that gathers while the peer's ring is full
+ * is sent when the application calls again, even if the ring has room before
+ * that. So behaves RDMA-based flow control in a user-space library, which makes
+ * progress only while the application is in a call. The setting exists for
+ * measurements only. A connection reads it when it starts (sdp_sock.tx_lazy).
+ *
+ * Send and receive calls run between sdp_flush_begin() and sdp_flush_end();
+ * sdp_sock.callers is the number of threads in such a call.
  */
-#include "sock.h"
+#include "conn.h"
+#include "flush.h"
+#include "output.h"
 
 /**
- * sdp_flush_begin() - the program calls: what waits for that may go
- * @ssk: socket
+ * sdp_flush_begin() - an application's call begins: send what waits for it
+ * @ssk: socket, not locked
  */
 void sdp_flush_begin(struct sdp_sock *ssk)
 {
@@ -18,33 +25,34 @@ void sdp_flush_begin(struct sdp_sock *ssk)
 
 	if (likely(!READ_ONCE(ssk->tx_lazy)))
 		return;
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	ssk->callers++;
-	sdp_stream_progress(ssk, &todo);
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_progress(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 }
 
 /**
- * sdp_flush_end() - the call is over
- * @ssk: socket
+ * sdp_flush_end() - the call ends: data waits for the next one
+ * @ssk: socket, not locked
  */
 void sdp_flush_end(struct sdp_sock *ssk)
 {
 	if (likely(!READ_ONCE(ssk->tx_lazy)))
 		return;
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	if (ssk->callers)
 		ssk->callers--;
 	spin_unlock_bh(&ssk->lock);
 }
 
 /**
- * sdp_flush_waits() - has what is to be sent to wait for the program?
+ * sdp_flush_waits() - does unsent data wait for the application's next call?
  * @ssk: socket, locked
  *
- * Who has said that no more follows calls no more.
+ * After shutdown(SHUT_WR) no further send call will flush the queue, so nothing
+ * waits.
  *
- * Return: true when it has.
+ * Return: true if it waits.
  */
 bool sdp_flush_waits(const struct sdp_sock *ssk)
 {

@@ -1,43 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is the other machine still there? SO_KEEPALIVE, TCP_USER_TIMEOUT, and a limit for
- * messages that do not arrive.
+ * Dead peers: keepalive, user timeout, and a limit for silence.
  *
- * One timer per socket, @alive. It runs only while there is something to watch: with
- * SO_KEEPALIVE always, else since data was sent, until it finds nothing under way.
- * Setting it anew for each message would cost; it is set once, and looks at the clocks
- * of the connection when it fires:
+ * SO_KEEPALIVE probes an idle peer, TCP_USER_TIMEOUT limits the time without
+ * progress of what we send, and SILENCE_LIMIT applies to messages that do not
+ * arrive.
  *
- *	heard		the last sign of life: a message, or the arrival of one of ours
- *	tx_since	since when what was written, or offered, waits without any of it arriving
+ * Each socket has one timer (@keepalive_timer). With SO_KEEPALIVE it is always
+ * armed, otherwise from the time when data is sent until it finds that nothing
+ * is in flight. Rearming it for each message would cost too much, so it is
+ * armed once, and when it fires it reads two times that the connection keeps:
  *
- * Who waits for a peer that has taken everything in (for credit, or until it has read what it is
- * offered) asks now and then as well, as TCP does about a window that is shut; and a silence as
- * long as that of a message that does not arrive is the end.
+ *	heard		last sign of life: a message from the peer, or the
+ *			arrival of one of ours
+ *	tx_since	start of the time in which data or an advertisement of
+ *			ours waits and none of it has arrived
  *
- * A probe is an operation of the transport that needs nothing of the peer's software
- * and uses up none of its receives; rc repeats it by itself until it is answered. So
- * one at a time is enough, and while one of our messages is under way it serves as the
- * probe. As with TCP, KEEPCNT times KEEPINTVL without a sign of life are the end.
+ * All our messages may have arrived while we wait for the peer, for credit or
+ * until it has read memory that we have advertised. Then we probe the peer at
+ * intervals, as TCP probes a closed window, and SILENCE_LIMIT ends the
+ * connection too.
  *
- * An adapter that holds messages back until the peer has a receive for them (SDP_FLOW_NIC) hears
- * from the peer's all the time, and we do not: nothing is concluded from silence then, and it
- * ends the connection when the other one is gone. TCP_USER_TIMEOUT counts as ever.
+ * A probe is a transport operation that needs no action of the peer's software
+ * and consumes no receive. The rc transport repeats it until it is answered. So
+ * one probe at a time is enough, and a message in flight serves as a probe. As
+ * with TCP, TCP_KEEPCNT probes at intervals of TCP_KEEPINTVL without a sign of
+ * life end the connection.
  *
- * All of it under sdp_sock.lock. The timer has a reference while it is pending.
+ * With SDP_FLOW_NIC our adapter may hold messages back until the peer has
+ * posted a receive. The adapter then hears from the peer's adapter all the
+ * time, but we do not. So we conclude nothing from silence; the adapter breaks
+ * the connection if the peer is gone. TCP_USER_TIMEOUT applies nevertheless.
+ *
+ * The socket's lock covers all of it. The pending timer holds a reference.
  */
-#include "sock.h"
+#include "conn.h"
+#include "keepalive.h"
 
 /*
- * A message that the peer's machine does not take: TCP gives up after 15 doublings of its
- * retransmission time, 924.6 s. Most devices give up much sooner; soft-RoCE never does
- * with retry_count 7.
+ * Time after which we give up a message that does not arrive. TCP gives up
+ * after 15 retransmissions with doubled timeouts, 924.6 s. Most devices give up
+ * much sooner, but soft-RoCE never does with retry_count 7.
  */
 #define SILENCE_LIMIT	(925 * HZ)
 /*
- * Everything has arrived, and yet we wait for the peer: for credit, or until it has read what it
- * is offered. Its machine may be gone, so it is asked this often, as TCP asks about a window
- * that is shut.
+ * Probe interval while all our messages have arrived and we wait for the peer:
+ * for credit, or until it has read advertised memory.
  */
 #define PERSIST_JIFFIES	(60 * HZ)
 
@@ -63,35 +71,39 @@ static int keep_count(const struct sdp_sock *ssk)
 	       READ_ONCE(sock_net(&ssk->sk)->ipv4.sysctl_tcp_keepalive_probes);
 }
 
-/* Is there a connection to be watched? A closed socket has the orphan's timer. */
-static bool watched(const struct sdp_sock *ssk)
+/* Does the timer watch this connection? An orphan has a timer of its own. */
+static bool peer_is_watched(const struct sdp_sock *ssk)
 {
-	return sdp_stands(ssk) && !sock_flag(&ssk->sk, SOCK_DEAD);
+	return sdp_is_established(ssk) && !sock_flag(&ssk->sk, SOCK_DEAD);
 }
 
 /**
- * struct verdict - what the watch has found
- * @next: look again then; only if @again
- * @again: there is something to wait for
- * @probe: it is time for a probe
- * @dead: it is time to give up: says which limit
+ * struct peer_verdict - result of a check of the peer
+ * @next: time of the next check (jiffies), valid if @again is set
+ * @again: another check is needed
+ * @probe: send a probe now
+ * @dead: give up now; names the limit that has passed. NULL otherwise
  */
-struct verdict {
+struct peer_verdict {
 	unsigned long next;
 	bool again;
 	bool probe;
 	const char *dead;
 };
 
-static void look_again(struct verdict *v, unsigned long when)
+/* Request another check at @when, or earlier. */
+static void verdict_check_at(struct peer_verdict *v, unsigned long when)
 {
 	if (!v->again || time_before(when, v->next))
 		v->next = when;
 	v->again = true;
 }
 
-/* TCP_USER_TIMEOUT takes the place of the count, as with TCP. */
-static bool keepalive_over(const struct sdp_sock *ssk)
+/*
+ * Have we sent enough probes without a sign of life? As with TCP,
+ * TCP_USER_TIMEOUT replaces the number of probes.
+ */
+static bool probes_exhausted(const struct sdp_sock *ssk)
 {
 	unsigned int limit = READ_ONCE(ssk->opt.user_timeout);
 
@@ -101,57 +113,67 @@ static bool keepalive_over(const struct sdp_sock *ssk)
 	       time_after_eq(jiffies, ssk->heard + msecs_to_jiffies(limit));
 }
 
-static void judge_keepalive(const struct sdp_sock *ssk, struct verdict *v)
+/* Check the idle peer if SO_KEEPALIVE is set. */
+static void judge_keepalive(const struct sdp_sock *ssk, struct peer_verdict *v)
 {
 	unsigned long due = ssk->probes ? ssk->probe_due :
 					  ssk->heard + keep_idle(ssk);
 
 	if (!sock_flag(&ssk->sk, SOCK_KEEPOPEN))
 		return;
-	/* A probe would wait behind it; and what is under way is for the adapter to watch. */
+	/*
+	 * A probe would wait behind the messages that the adapter holds back.
+	 * While it holds them, the adapter checks the peer.
+	 */
 	if (sdp_engine_held_back(&ssk->engine)) {
-		look_again(v, jiffies + keep_interval(ssk));
+		verdict_check_at(v, jiffies + keep_interval(ssk));
 		return;
 	}
 	if (time_before(jiffies, due))
-		look_again(v, due);
-	else if (keepalive_over(ssk))
+		verdict_check_at(v, due);
+	else if (probes_exhausted(ssk))
 		v->dead = "keepalive";
 	else
 		v->probe = true;
 }
 
+/* Is there data, an advertisement or an RDMA transfer that is not complete? */
 static bool waits_for_peer(const struct sdp_sock *ssk)
 {
 	return ssk->tx_outq || ssk->srcavail_tx_out || ssk->srcavail_rx ||
 	       ssk->rdma_writing;
 }
 
-static void judge_persistence(const struct sdp_sock *ssk, struct verdict *v)
+/* Check a peer that has all our messages but keeps us waiting. */
+static void judge_persistence(const struct sdp_sock *ssk,
+			      struct peer_verdict *v)
 {
 	unsigned long due = ssk->heard + PERSIST_JIFFIES;
 
 	if (time_after_eq(jiffies, ssk->heard + SILENCE_LIMIT))
 		v->dead = "silence";
 	else if (ssk->probing)
-		look_again(v, jiffies + PERSIST_JIFFIES);
+		verdict_check_at(v, jiffies + PERSIST_JIFFIES);
 	else if (time_before(jiffies, due))
-		look_again(v, due);
+		verdict_check_at(v, due);
 	else
 		v->probe = true;
 }
 
-/* What was written makes no progress. With a limit of the user's, a full peer counts too. */
-static void judge_data(const struct sdp_sock *ssk, struct verdict *v)
+/*
+ * Check the progress of what we send. TCP_USER_TIMEOUT counts even if the
+ * peer's application does not read.
+ */
+static void judge_data(const struct sdp_sock *ssk, struct peer_verdict *v)
 {
 	unsigned int limit = READ_ONCE(ssk->opt.user_timeout);
 	unsigned long end;
 
 	if (!waits_for_peer(ssk))
 		return;
-	/* The peer's program may not read for as long as it likes. */
+	/* The peer's application may read nothing for as long as it likes. */
 	if (!limit && sdp_engine_held_back(&ssk->engine)) {
-		look_again(v, jiffies + PERSIST_JIFFIES);
+		verdict_check_at(v, jiffies + PERSIST_JIFFIES);
 		return;
 	}
 	if (limit) {
@@ -166,112 +188,121 @@ static void judge_data(const struct sdp_sock *ssk, struct verdict *v)
 		      SILENCE_LIMIT;
 	}
 	if (time_before(jiffies, end))
-		look_again(v, end);
+		verdict_check_at(v, end);
 	else
 		v->dead = limit ? "user timeout" : "silence";
 }
 
-static struct verdict judge(const struct sdp_sock *ssk)
+static struct peer_verdict judge_peer(const struct sdp_sock *ssk)
 {
-	struct verdict v = { };
+	struct peer_verdict v = { };
 
 	judge_keepalive(ssk, &v);
 	judge_data(ssk, &v);
 	return v;
 }
 
+/*
+ * Count a probe, and send it unless one is in flight or a message of ours
+ * serves as the probe. Without a probe operation both ends are on this host, so
+ * the peer is alive.
+ */
 static void probe(struct sdp_sock *ssk)
 {
 	ssk->probes++;
 	ssk->probe_due = jiffies + keep_interval(ssk);
 	SDP_INC(sock_net(&ssk->sk), KeepaliveProbes);
 	if (!ssk->link->ops->probe) {
-		sdp_alive_heard(ssk);
+		sdp_keepalive_heard(ssk);
 	} else if (!ssk->probing && sdp_engine_all_arrived(&ssk->engine)) {
 		ssk->probing = true;
 		ssk->link->ops->probe(ssk->link);
 	}
 }
 
-static void rearm(struct sdp_sock *ssk, const struct verdict *v)
+static void keepalive_rearm(struct sdp_sock *ssk, const struct peer_verdict *v)
 {
 	if (v->again)
-		sk_reset_timer(&ssk->sk, &ssk->alive, v->next);
+		sk_reset_timer(&ssk->sk, &ssk->keepalive_timer, v->next);
 	else
-		sk_stop_timer(&ssk->sk, &ssk->alive);
+		sk_stop_timer(&ssk->sk, &ssk->keepalive_timer);
 }
 
-/* The timer. */
-static void alive_timer(struct timer_list *timer)
+/* The timer: ends the connection, sends a probe, or only rearms itself. */
+static void keepalive_expired(struct timer_list *timer)
 {
-	struct sdp_sock *ssk = timer_container_of(ssk, timer, alive);
+	struct sdp_sock *ssk = timer_container_of(ssk, timer, keepalive_timer);
 	struct sdp_todo todo = { };
-	struct verdict v;
+	struct peer_verdict v;
 
-	sdp_stream_lock(ssk);
-	if (watched(ssk)) {
-		v = judge(ssk);
+	sdp_conn_lock(ssk);
+	if (peer_is_watched(ssk)) {
+		v = judge_peer(ssk);
 		if (v.dead) {
 			SDP_INC(sock_net(&ssk->sk), SilentPeers);
-			sdp_stream_fail(ssk, ETIMEDOUT, v.dead, &todo);
+			sdp_conn_fail(ssk, ETIMEDOUT, v.dead, &todo);
 		} else {
 			if (v.probe) {
 				probe(ssk);
-				v = judge(ssk);
+				v = judge_peer(ssk);
 			}
-			rearm(ssk, &v);
+			keepalive_rearm(ssk, &v);
 		}
 	}
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 	sock_put(&ssk->sk);
 }
 
 /**
- * sdp_alive_init() - a socket without a connection
+ * sdp_keepalive_init() - set up the timer of a new socket
  * @ssk: new socket
  */
-void sdp_alive_init(struct sdp_sock *ssk)
+void sdp_keepalive_init(struct sdp_sock *ssk)
 {
-	timer_setup(&ssk->alive, alive_timer, 0);
+	timer_setup(&ssk->keepalive_timer, keepalive_expired, 0);
 }
 
 /**
- * sdp_alive_heard() - the peer's machine has given a sign of life
+ * sdp_keepalive_heard() - note a sign of life from the peer
  * @ssk: socket, locked
  */
-void sdp_alive_heard(struct sdp_sock *ssk)
+void sdp_keepalive_heard(struct sdp_sock *ssk)
 {
 	ssk->heard = jiffies;
 	ssk->probes = 0;
 }
 
 /**
- * sdp_alive_start() - the connection stands: watch it if that is wanted
- * @ssk: socket, locked
+ * sdp_keepalive_start() - start to watch a connection if SO_KEEPALIVE is set
+ * @ssk: socket, locked; its connection has been established now
  */
-void sdp_alive_start(struct sdp_sock *ssk)
+void sdp_keepalive_start(struct sdp_sock *ssk)
 {
-	sdp_alive_heard(ssk);
+	sdp_keepalive_heard(ssk);
 	ssk->probing = false;
 	if (sock_flag(&ssk->sk, SOCK_KEEPOPEN))
-		sk_reset_timer(&ssk->sk, &ssk->alive, jiffies + keep_idle(ssk));
+		sk_reset_timer(&ssk->sk, &ssk->keepalive_timer,
+			       jiffies + keep_idle(ssk));
 }
 
 /**
- * sdp_alive_stop() - the link goes
- * @ssk: socket, locked; the link has a reference to it
+ * sdp_keepalive_stop() - stop the timer because the socket loses its link
+ * @ssk: socket, locked; the link still has a reference to it
  */
-void sdp_alive_stop(struct sdp_sock *ssk)
+void sdp_keepalive_stop(struct sdp_sock *ssk)
 {
-	sk_stop_timer(&ssk->sk, &ssk->alive);
+	sk_stop_timer(&ssk->sk, &ssk->keepalive_timer);
 	ssk->tx_waits = false;
 }
 
 /**
- * sdp_alive_watch() - data may be under way: see to it that the timer looks in time
+ * sdp_keepalive_watch() - arm the timer if we wait for the peer
  * @ssk: socket, locked, with a link
+ *
+ * Called whenever data may have been sent or have arrived. Rearms the timer
+ * only if it would fire too late.
  */
-void sdp_alive_watch(struct sdp_sock *ssk)
+void sdp_keepalive_watch(struct sdp_sock *ssk)
 {
 	unsigned int limit;
 	unsigned long end;
@@ -286,44 +317,46 @@ void sdp_alive_watch(struct sdp_sock *ssk)
 	limit = READ_ONCE(ssk->opt.user_timeout);
 	end = ssk->tx_since +
 	      (limit ? msecs_to_jiffies(limit) : PERSIST_JIFFIES);
-	if ((!timer_pending(&ssk->alive) ||
-	     time_after(ssk->alive.expires, end)) &&
-	    watched(ssk))
-		sk_reset_timer(&ssk->sk, &ssk->alive, end);
+	if ((!timer_pending(&ssk->keepalive_timer) ||
+	     time_after(ssk->keepalive_timer.expires, end)) &&
+	    peer_is_watched(ssk))
+		sk_reset_timer(&ssk->sk, &ssk->keepalive_timer, end);
 }
 
 /**
- * sdp_alive_changed() - an option that the watch follows has changed
- * @ssk: socket
+ * sdp_keepalive_changed() - apply a change of a keepalive or timeout option
+ * @ssk: socket, not locked
  */
-void sdp_alive_changed(struct sdp_sock *ssk)
+void sdp_keepalive_changed(struct sdp_sock *ssk)
 {
-	struct verdict v;
+	struct peer_verdict v;
 
-	sdp_stream_lock(ssk);
-	if (watched(ssk)) {
-		v = judge(ssk);
-		/* What is over already, the timer finds out at once. */
+	sdp_conn_lock(ssk);
+	if (peer_is_watched(ssk)) {
+		v = judge_peer(ssk);
+		/* If a limit has passed already, let the timer fire at once. */
 		if (v.dead || v.probe)
-			look_again(&v, jiffies);
-		rearm(ssk, &v);
+			verdict_check_at(&v, jiffies);
+		keepalive_rearm(ssk, &v);
 	}
 	spin_unlock_bh(&ssk->lock);
 }
 
 /**
- * sdp_set_keepalive() - SO_KEEPALIVE; called under lock_sock, before the flag is set
- * @sk: socket
- * @on: whether it is wanted
+ * sdp_set_keepalive() - set SO_KEEPALIVE
+ * @sk: socket, under lock_sock()
+ * @on: non-zero to switch it on
+ *
+ * The kernel calls this before it sets SOCK_KEEPOPEN, so the flag is set here.
  */
 void sdp_set_keepalive(struct sock *sk, int on)
 {
 	sock_valbool_flag(sk, SOCK_KEEPOPEN, on);
-	sdp_alive_changed(sdp_sk(sk));
+	sdp_keepalive_changed(sdp_sk(sk));
 }
 
 /**
- * sdp_keepidle() - TCP_KEEPIDLE in force
+ * sdp_keepidle() - effective TCP_KEEPIDLE
  * @ssk: socket
  *
  * Return: seconds.
@@ -334,7 +367,7 @@ int sdp_keepidle(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_keepintvl() - TCP_KEEPINTVL in force
+ * sdp_keepintvl() - effective TCP_KEEPINTVL
  * @ssk: socket
  *
  * Return: seconds.
@@ -345,10 +378,10 @@ int sdp_keepintvl(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_keepcnt() - TCP_KEEPCNT in force
+ * sdp_keepcnt() - effective TCP_KEEPCNT
  * @ssk: socket
  *
- * Return: probes.
+ * Return: number of probes.
  */
 int sdp_keepcnt(struct sdp_sock *ssk)
 {

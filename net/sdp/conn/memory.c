@@ -1,47 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of all sockets together: counted as the kernel counts that of TCP, charged to
- * memory cgroups, bounded by net.sdp.mem.
+ * Memory accounting: net.sdp.mem, memory cgroups, shortage.
  *
- * What is counted is what a socket really holds: written bytes until they have arrived
- * (sk_wmem_queued), received bytes until they are read (sk_rmem_alloc), and the receives
- * that are posted for the peer. Data that has arrived is never dropped, its peer has been
- * told that it is safe; so memory that is short shows earlier: writers wait, and fewer
- * receives are posted, which is fewer credits for the peer. A few receives and the first
- * bytes of a write are always granted, so that every connection can get going again.
+ * The memory of all sockets is counted as the kernel counts that of TCP,
+ * charged to memory cgroups and limited by net.sdp.mem. A socket is charged
+ * for what it really holds:
  *
- * Buffers that are kept for a moment to be used again (timer.c) are not counted; none are
- * kept while memory is short.
+ *	sk_wmem_queued	written bytes until they have arrived
+ *	sk_rmem_alloc	received bytes until they are read
+ *	posted_bytes	receives that are posted for the peer
+ *	ring_bytes	rings that the peer writes into
+ *
+ * Received data is never dropped, because the peer has been told that it has
+ * arrived. So a shortage takes effect earlier: writers wait, and we post fewer
+ * receives, which gives the peer fewer credits. A few receives and the first
+ * bytes of a write are always granted, so that no connection gets stuck.
+ *
+ * Buffers that are kept for a moment to be reused (timer.c) are not counted.
+ * None are kept while memory is short.
  *
  * Most charges are made under the socket's @lock, where nothing may sleep.
- * There the kernel lets a memory cgroup go beyond its limit, and leaves it to
- * others to reclaim. So the limit is looked at here, and callers that may sleep
- * reclaim.
+ * There the kernel lets a memory cgroup exceed its limit, and leaves it to
+ * others to reclaim. So we compare the cgroup with its limit ourselves, and
+ * callers that may sleep reclaim (sdp_memory_reclaim()).
  *
- * sk_forward_alloc, what a socket has been granted and does not use, is covered by the
- * socket's @lock.
+ * The socket's @lock covers sk_forward_alloc, the memory that has been granted
+ * to the socket and is not in use.
  */
 #include <linux/memcontrol.h>
 #include <linux/percpu_counter.h>
 #include <linux/sched/mm.h>
 #include <linux/swap.h>
 
-#include "sock.h"
+#include "memory.h"
 
 atomic_long_t sdp_memory_allocated ____cacheline_aligned_in_smp;
 DEFINE_PER_CPU(int, sdp_memory_per_cpu_fw_alloc);
 struct percpu_counter sdp_sockets_allocated;
 unsigned long sdp_memory_pressure;
 
-/* What a socket is granted even when memory is short: only the first number is used. */
+/*
+ * Bytes that a socket is granted even when memory is short. The kernel and we
+ * use the first number only.
+ */
 int sdp_memory_least[3] = { 4096, 4096, 4096 };
 
 /**
  * sdp_memory_enter_pressure() - the kernel finds that memory may be short
- * @sk: the socket that noticed
+ * @sk: socket whose charge has made the kernel look
  *
- * It is when net.sdp.mem is nearly used up, of which the kernel does not know
- * the number (sdp_mem_limits).
+ * The kernel does not know the level at which pressure begins
+ * (sdp_mem_limits), so it calls this too often. Memory is short above the
+ * second number of net.sdp.mem.
  */
 void sdp_memory_enter_pressure(struct sock *sk)
 {
@@ -50,8 +60,11 @@ void sdp_memory_enter_pressure(struct sock *sk)
 }
 
 /**
- * sdp_memory_failed() - memory is short, for so much or as there is none left
- * @sk: the socket that noticed
+ * sdp_memory_failed() - memory is short from now on
+ * @sk: socket that has met the shortage
+ *
+ * Called when too much of net.sdp.mem is in use, or when an allocation has
+ * failed.
  */
 void sdp_memory_failed(struct sock *sk)
 {
@@ -63,7 +76,7 @@ void sdp_memory_failed(struct sock *sk)
 
 /**
  * sdp_memory_leave_pressure() - there is enough memory again
- * @sk: the socket that noticed
+ * @sk: socket whose charge has made the kernel look
  */
 void sdp_memory_leave_pressure(struct sock *sk)
 {
@@ -71,10 +84,11 @@ void sdp_memory_leave_pressure(struct sock *sk)
 }
 
 /**
- * sdp_memory_is_short() - is this a time to keep nothing, and to let nothing grow?
+ * sdp_memory_is_short() - should buffers neither be kept nor grow?
  * @sk: socket
  *
- * Return: whether net.sdp.mem is nearly used up, or its memory cgroup is being reclaimed from.
+ * Return: true when net.sdp.mem is nearly used up, or when the kernel reclaims
+ * from the socket's memory cgroup.
  */
 bool sdp_memory_is_short(const struct sock *sk)
 {
@@ -82,18 +96,21 @@ bool sdp_memory_is_short(const struct sock *sk)
 }
 
 /* Bytes that the receiving half holds now. */
-static int receive_bytes(const struct sdp_sock *ssk)
+static int memory_receive_bytes(const struct sdp_sock *ssk)
 {
 	return (ssk->link ? ssk->posted_bytes : 0) + ssk->ring_bytes +
 	       atomic_read(&ssk->sk.sk_rmem_alloc);
 }
 
 /**
- * sdp_memory_beyond_limit() - has its memory cgroup more than it may have?
+ * sdp_memory_beyond_limit() - does a memory cgroup exceed its limit?
  * @sk: socket
  *
- * Return: whether that group, or one that it is in, is charged for more than
- * its memory.max. One that is at its limit, because of its page cache, is not.
+ * A cgroup that is exactly at its limit, as page cache often makes it, does not
+ * exceed it.
+ *
+ * Return: true when the socket's cgroup or one of its ancestors is charged for
+ * more than its memory.max.
  */
 bool sdp_memory_beyond_limit(const struct sock *sk)
 {
@@ -109,14 +126,15 @@ bool sdp_memory_beyond_limit(const struct sock *sk)
 }
 
 /**
- * sdp_memory_reclaim() - take memory back for a cgroup beyond its limit
+ * sdp_memory_reclaim() - reclaim memory for a cgroup that exceeds its limit
  * @sk: socket
  *
- * A charge that may sleep does so; it has to be larger than what a processor
- * keeps charged in advance. No process is killed for it.
+ * An allocation that may sleep makes the kernel reclaim from the cgroup. It
+ * must be larger than the batch that each CPU keeps charged in advance, else
+ * it would be taken from there. It does not invoke the OOM killer.
  *
- * Context: sleeps.
- * Return: whether the group was beyond its limit and is not any more.
+ * Context: Process context, may sleep.
+ * Return: true when the cgroup has exceeded its limit and does so no longer.
  */
 bool sdp_memory_reclaim(struct sock *sk)
 {
@@ -135,27 +153,29 @@ bool sdp_memory_reclaim(struct sock *sk)
 #endif
 }
 
-static void note_short(struct sdp_sock *ssk, bool is_short)
+static void rx_note_short(struct sdp_sock *ssk, bool is_short)
 {
 	ssk->rx_short = is_short;
 	if (is_short)
 		SDP_INC(sock_net(&ssk->sk), MemoryShort);
 }
 
-/* May the receiving half have @more bytes beyond what the socket has? */
-static bool granted(struct sdp_sock *ssk, int more)
+/* Ask for @more bytes for the receiving half, beyond what the socket has. */
+static bool memory_granted(struct sdp_sock *ssk, int more)
 {
-	note_short(ssk, sdp_memory_beyond_limit(&ssk->sk) ||
-		   !__sk_mem_schedule(&ssk->sk, more, SK_MEM_RECV));
+	rx_note_short(ssk,
+		      sdp_memory_beyond_limit(&ssk->sk) ||
+		      !__sk_mem_schedule(&ssk->sk, more, SK_MEM_RECV));
 	return !ssk->rx_short;
 }
 
 /**
- * sdp_memory_of_receive() - what a posted receive holds
+ * sdp_memory_of_receive() - memory that one posted receive holds
  * @ssk: socket, locked, with a link
- * @size: its bytes
+ * @size: size of its buffer, in bytes
  *
- * Return: bytes, with what surrounds them.
+ * Return: bytes, with the overhead of its skb; 0 if the transport hands over
+ * the sender's own buffers.
  */
 int sdp_memory_of_receive(const struct sdp_sock *ssk, u32 size)
 {
@@ -163,26 +183,30 @@ int sdp_memory_of_receive(const struct sdp_sock *ssk, u32 size)
 }
 
 /**
- * sdp_memory_for_receives() - how many more receives may be posted?
- * @ssk: socket, locked
- * @want: receives
+ * sdp_memory_for_receives() - get memory for further receives
+ * @ssk: socket, locked, with a link
+ * @want: receives that are to be posted
  * @size: bytes of each
  *
- * Return: as many, or fewer when memory is short, but enough for the connection to go on.
+ * Return: number of receives that may be posted. When memory is short it is
+ * less than @want, but enough that the connection does not get stuck.
  */
 u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want, u32 size)
 {
 	struct sock *sk = &ssk->sk;
 	u16 posted = ssk->engine.credit.posted;
-	/* With fewer, a peer down to its last credit could never be granted T more (D4, D5). */
+	/*
+	 * With fewer receives than this, we could never grant T more to a peer
+	 * that is down to its last credit (D4, D5).
+	 */
 	int least = max(0, ssk->engine.credit.threshold + 1 - posted);
 
 	while (want > least) {
-		int more = receive_bytes(ssk) +
+		int more = memory_receive_bytes(ssk) +
 			   want * sdp_memory_of_receive(ssk, size) -
 			   ssk->rx_charged - sk->sk_forward_alloc;
 
-		if (more <= 0 || granted(ssk, more))
+		if (more <= 0 || memory_granted(ssk, more))
 			break;
 		want = max_t(int, want / 2, least);
 	}
@@ -190,13 +214,13 @@ u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want, u32 size)
 }
 
 /**
- * sdp_memory_settle() - bring the receiving half's charge in line with what it holds
+ * sdp_memory_settle() - charge the receiving half for what it holds now
  * @ssk: socket, locked
  */
 void sdp_memory_settle(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
-	int now = receive_bytes(ssk);
+	int now = memory_receive_bytes(ssk);
 	int more = now - ssk->rx_charged;
 	int lacking;
 
@@ -206,20 +230,25 @@ void sdp_memory_settle(struct sdp_sock *ssk)
 			sk_mem_uncharge(sk, -more);
 		return;
 	}
-	/* It is here, whether it is granted or not; then the next receives are not posted. */
+	/*
+	 * The memory is in use already, so it is charged whether it is granted
+	 * or not. If it is not granted, the next receives are not posted.
+	 */
 	lacking = more - sk->sk_forward_alloc;
 	if (lacking > 0)
-		note_short(ssk, !__sk_mem_schedule(sk, lacking, SK_MEM_RECV) ||
-			   sdp_memory_beyond_limit(sk));
+		rx_note_short(ssk,
+			      !__sk_mem_schedule(sk, lacking, SK_MEM_RECV) ||
+			      sdp_memory_beyond_limit(sk));
 	sk_mem_charge(sk, more);
 }
 
 /**
  * sdp_memory_for_write() - may a writer add to the send buffer?
  * @ssk: socket, locked
- * @bytes: how much, with what surrounds it
+ * @bytes: memory to add, with the overhead of its skb
  *
- * Return: false when it has to wait until some of what it wrote has arrived.
+ * Return: true when it may; false when it has to wait until some of what it has
+ * written has arrived.
  */
 bool sdp_memory_for_write(struct sdp_sock *ssk, int bytes)
 {
@@ -233,9 +262,9 @@ bool sdp_memory_for_write(struct sdp_sock *ssk, int bytes)
 }
 
 /**
- * sdp_memory_sent() - the send buffer has grown, or shrunk
+ * sdp_memory_sent() - the send buffer has grown or shrunk
  * @ssk: socket, locked
- * @bytes: by how much
+ * @bytes: change in bytes, negative when the buffer has shrunk
  */
 void sdp_memory_sent(struct sdp_sock *ssk, int bytes)
 {
@@ -249,8 +278,8 @@ void sdp_memory_sent(struct sdp_sock *ssk, int bytes)
 }
 
 /**
- * sdp_memory_inherit() - an accepted socket is charged to its listener's cgroup
- * @child: new socket; it was made by a work item, in nobody's name
+ * sdp_memory_inherit() - charge a child socket to its listener's memory cgroup
+ * @child: new socket. A work item has made it, so it has no cgroup of its own
  * @parent: listener
  */
 void sdp_memory_inherit(struct sock *child, const struct sock *parent)
@@ -264,8 +293,8 @@ void sdp_memory_inherit(struct sock *child, const struct sock *parent)
 }
 
 /**
- * sdp_memory_end() - the socket is being freed
- * @ssk: socket; its queues are empty
+ * sdp_memory_end() - uncharge a socket that is being freed
+ * @ssk: socket; its queues are empty, and nobody else uses it
  */
 void sdp_memory_end(struct sdp_sock *ssk)
 {
@@ -279,7 +308,7 @@ void sdp_memory_end(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_memory_init() - limits by the machine's size, as TCP has them
+ * sdp_memory_init() - derive the limits from the machine's memory, as TCP does
  *
  * Return: 0 or -ENOMEM.
  */
@@ -291,13 +320,13 @@ int sdp_memory_init(void)
 	sdp_mem[1] = limit;
 	sdp_mem[2] = sdp_mem[0] * 2;
 	sdp_mem_changed();
-	/* A page of memory for each at the least, but enough for a busy server anywhere. */
+	/* Four pages of the limit for each, but enough for a busy server. */
 	sdp_max_orphans = clamp(limit / 4, 4096UL, (unsigned long)INT_MAX);
 	return percpu_counter_init(&sdp_sockets_allocated, 0, GFP_KERNEL);
 }
 
 /**
- * sdp_memory_exit() - undo sdp_memory_init(); there are no sockets any more
+ * sdp_memory_exit() - undo sdp_memory_init(); no sockets are left
  */
 void sdp_memory_exit(void)
 {

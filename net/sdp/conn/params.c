@@ -1,26 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a connection begins with: the limits of its link and of its engine, by the settings, the
- * options and what suits the transport.
+ * Parameters that a connection starts with: limits of link and engine.
+ *
+ * They follow from the settings of the namespace, the options of the socket and
+ * what the transport prefers. Both sides of the set-up use them: first
+ * sdp_params_of_link(), then the link's prepare(), which may lower the limits,
+ * then sdp_params_start().
  */
 #include <linux/log2.h>
 
-#include "sock.h"
+#include "params.h"
+#include "refill.h"
 
-/* A ring of fewer windows could not have one filled while another is read. */
+/*
+ * Windows in a ring, at least. With fewer, the sender could not fill one window
+ * while the receiver reads another.
+ */
 #define RING_WINDOWS_MIN	4
 /*
- * What the adapters hold back is tried again for ever, every 0.64 ms: a ring of 64 KiB is read in
- * less, and a thousand packets of a few bytes in a second are no load. (soft-RoCE makes it a tick.)
+ * Retries of a message that our adapter holds back (SDP_FLOW_NIC): no limit on
+ * their number, one every 0.64 ms (12 is the code of this time). A reader
+ * empties a ring of 64 KiB in less time, and a thousand or two small packets
+ * per second are no load. soft-RoCE rounds the time up to a jiffy.
  */
-#define RNR_FOR_EVER	7
+#define RNR_RETRY_UNLIMITED	7
 #define RNR_TIMER	12
 
 /**
- * sdp_flow_wish() - how shall data that is sent be kept from running over the peer? (G6)
+ * sdp_flow_wish() - flow control that a socket asks for when it sends (G6)
  * @ssk: socket
  *
- * Return: enum sdp_flow, as set for the socket, or else for the namespace.
+ * The Hello and the HelloAck tell the peer; both ends then agree on a scheme.
+ *
+ * Return: enum sdp_flow, as set for the socket or else for the namespace.
  */
 int sdp_flow_wish(struct sdp_sock *ssk)
 {
@@ -31,15 +43,18 @@ int sdp_flow_wish(struct sdp_sock *ssk)
 					    ->settings.flow_control);
 }
 
-/* SO_RCVBUF, as set by a program, holds at least so many messages. */
+/*
+ * Number of receives that SO_RCVBUF is divided into, if the application has set
+ * it. Each of them has room for at least RCVBUF_PAYLOAD_MIN bytes, even if
+ * SO_RCVBUF is smaller.
+ */
 #define RCVBUF_RECEIVES	4
-/* Unless it is tiny: this is the least that one of them may carry. */
 #define RCVBUF_PAYLOAD_MIN	1024
 
 /*
- * A peer may fill every receive that it was told of, whether somebody reads or
- * not. Where a transport has large ones, all of them hold more than a program
- * may have set by SO_RCVBUF: then they are smaller, and fewer.
+ * The peer may fill every posted receive, whether the application reads or not.
+ * The receives of a transport that prefers large ones may together hold more
+ * than the application has set by SO_RCVBUF. Make them smaller and fewer then.
  */
 static void fit_rcvbuf(struct sdp_sock *ssk, struct sdp_link_config *config)
 {
@@ -57,61 +72,67 @@ static void fit_rcvbuf(struct sdp_sock *ssk, struct sdp_link_config *config)
 }
 
 /**
- * sdp_stream_config() - limits of a new link, by the settings and what suits it
- * @ssk: socket
- * @ops: transport
- * @config: filled in
+ * sdp_params_of_link() - choose the limits of a new link
+ * @ssk: socket; its tx_user_pages is set too
+ * @ops: transport of the link
+ * @config: result, for the link's prepare()
  */
-void sdp_stream_config(struct sdp_sock *ssk, const struct sdp_transport *ops,
-		       struct sdp_link_config *config)
+void sdp_params_of_link(struct sdp_sock *ssk, const struct sdp_transport *ops,
+			struct sdp_link_config *config)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 
 	ssk->tx_user_pages = !ops->hands_over;
 	config->recv_size = ops->recv_size ?: READ_ONCE(set->recv_buffer_size);
-	/* A transport that knows what suits it needs no other size. */
+	/* A transport that prefers a size keeps it. */
 	config->recv_size_max =
 		ops->recv_size ? 0 : READ_ONCE(set->recv_buffer_max);
-	/* Nor is a little more worth a resize, after which there are fewer of them. */
+	/* A resize also reduces the number of receives: not for an eighth. */
 	if (config->recv_size_max <= config->recv_size + config->recv_size / 8)
 		config->recv_size_max = 0;
 	config->recv_max = ops->recv_buffers ?: READ_ONCE(set->recv_buffers);
 	config->send_slots = READ_ONCE(set->send_buffers);
 	config->tx_frags = config->recv_size <= SDP_BUF_LINEAR_MAX ?
-				   SDP_TX_FRAGS_SMALL :
-				   SDP_TX_FRAGS;
+				   SDP_TX_FRAGS_SMALL : SDP_TX_FRAGS;
 	if (ops->recv_size)
 		fit_rcvbuf(ssk, config);
 	config->rdma = ops->use;
 	config->retry = READ_ONCE(set->retry_count);
 	config->rnr_retry = READ_ONCE(set->rnr_retry_count);
 	config->rnr_timer = 0;
-	/* The peer's program may not read for as long as it likes. */
+	/* The peer's application may read nothing for as long as it likes. */
 	if (sdp_flow_wish(ssk) == SDP_FLOW_NIC) {
-		config->rnr_retry = RNR_FOR_EVER;
+		config->rnr_retry = RNR_RETRY_UNLIMITED;
 		config->rnr_timer = RNR_TIMER;
 	}
 }
 
-/* A power of two, and what the transport can show to the peer twice in a row. */
+/*
+ * Returns the largest size of a receive ring of ours in bytes, a power of two,
+ * or 0 for no ring. The peer sees a ring twice in a row, because a message may
+ * run over its end. So twice the size must fit into one memory region.
+ */
 static u32 ring_size(const struct sdp_settings *set)
 {
 	u32 size = READ_ONCE(set->ring_size);
 
-	BUILD_BUG_ON((int)SDP_FLOW_NIC != SDP_BY_NIC ||
-		     (int)SDP_FLOW_RDMA != SDP_BY_RDMA);
+	BUILD_BUG_ON((int)SDP_FLOW_NIC != SDP_BY_NIC);
+	BUILD_BUG_ON((int)SDP_FLOW_RDMA != SDP_BY_RDMA);
 	BUILD_BUG_ON(2 * SDP_RING_SIZE_MAX > SDP_MEM_MAX);
 	size = size ? rounddown_pow_of_two(size) : 0;
 	return size >= max_t(u32, SDP_RING_SIZE_MIN, PAGE_SIZE) ? size : 0;
 }
 
 /**
- * sdp_stream_start() - a new engine, and its first receives (A1)
+ * sdp_params_start() - start a connection's engine and post the first receives
  * @ssk: socket, locked; its link is prepared
- * @config: limits of the link
- * @target: receives to post now
+ * @config: limits of the link, as prepare() has left them
+ * @target: number of receives to post; an accepted child starts with few
+ *
+ * Implements A1: the receives are posted before the peer can send. If memory is
+ * short fewer are posted, so the caller checks the number.
  */
-void sdp_stream_start(struct sdp_sock *ssk,
+void sdp_params_start(struct sdp_sock *ssk,
 		      const struct sdp_link_config *config, u16 target)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
@@ -147,5 +168,5 @@ void sdp_stream_start(struct sdp_sock *ssk,
 	WRITE_ONCE(ssk->rx_body, SDP_BODY_NONE);
 	ssk->sinkavail_stale = 0;
 	sdp_engine_init(&ssk->engine, &engine);
-	sdp_stream_replenish(ssk);
+	sdp_refill(ssk);
 }

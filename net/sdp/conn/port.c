@@ -1,56 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ports: who has which one, per namespace.
+ * Ports: the sockets that own each port, conflicts, and sharing.
  *
- * Each namespace has a hash of its ports, with a lock for each bucket: no
- * namespace waits for another one. The buckets follow the port's number, so
- * none ever has more than 64 ports.
+ * Each namespace has a hash table of its ports with a lock per bucket, so
+ * namespaces do not contend. A port number selects its bucket, so a bucket has
+ * at most 64 ports.
  *
- * A port has every socket that owns it: bound, listening, connected, and the
- * children of listeners. There may be a hundred thousand of them, so none of
- * bind(), listen(), close() and a request walks them. Sockets that others see
- * alike, because they have the same address, device, user and options (struct
- * sdp_port_key), form a group. The groups of a port are a tree, ordered by
- * key: first what decides whether two sockets may share a port (the kind),
- * then the address. A check for conflicts visits one group of each kind, and
- * searches that kind for one address.
+ * A port has many owners: sockets that are bound, listen or are connected, and
+ * the children of listeners. There may be a hundred thousand of them, so
+ * bind(), listen(), close() and a request must not walk them all. Sockets with
+ * equal address, device, user and options (struct sdp_port_key) form a group.
+ * The groups of a port are in a tree ordered by key. The key starts with what
+ * decides whether two sockets may share a port (the kind); the address follows.
+ * A check for conflicts visits one group of each kind and searches the groups
+ * of this kind for one address.
  *
- * The rules of sharing are TCP's: addresses that overlap conflict, unless both
- * sockets have SO_REUSEADDR and the one that was there first does not listen,
- * or both have SO_REUSEPORT and the same user. Listeners that share an address
- * by the latter take turns.
+ * The sharing rules are TCP's. Sockets with overlapping addresses conflict,
+ * unless both have SO_REUSEADDR and the older one does not listen, or both have
+ * SO_REUSEPORT and the same user. Listeners that share an address by
+ * SO_REUSEPORT take turns.
  *
- * The key is a copy. Options that are set on a socket with a port change it
- * where the kernel says so (sdp_port_changed()). Not all kernels do. So before
- * a conflict is reported, the sockets that cause it are compared with their
- * keys, up to a number that keeps the time bounded.
+ * The key is a copy of the socket's address and options. sdp_port_changed()
+ * updates it when an option is set, but not all kernels call us for every
+ * option. So before a conflict is reported, the keys of the sockets that cause
+ * it are compared with their options. To bound the time, at most
+ * STALE_CHECKS_MAX sockets are checked.
  *
- * TCP's ports are others. A name that TCP has given to a socket of the
- * policy's is free by TCP's rules, and the same port here may be somebody's
- * all the same. Nothing arrives at a port that is only connected from, so
- * between such a socket and others a connection is no conflict.
+ * SDP's ports are separate from TCP's. If the policy has made a socket, TCP has
+ * chosen its port (@named_by_tcp), and the port need not be free here. No
+ * request arrives for a socket that only connects. So two sockets do not
+ * conflict if TCP has named one of them and one of them only connects.
  *
- * Lock: sdp_port_bucket.lock covers the bucket's ports and of their sockets
- * everything that begins with port; it is a leaf.
+ * Lock: sdp_port_bucket.lock covers the ports in the bucket, and all members
+ * of their sockets whose names start with port. No other lock is taken inside.
  */
 #include <linux/rbtree.h>
 #include <linux/slab.h>
 #include <net/ip.h>
 
-#include "sock.h"
+#include "port.h"
+#include "state.h"
 
-/* Sockets that a conflict may compare with their keys. */
-#define LOOKS		64
+/* Number of keys that one call may compare with their sockets' options. */
+#define STALE_CHECKS_MAX	64
 
-/* What a key is compared by: the kind, that and the address, or all of it. */
+/* Bytes of a key to compare: the kind, the kind and the address, or all. */
 #define BY_KIND		offsetof(struct sdp_port_key, ip)
 #define BY_ADDRESS	offsetof(struct sdp_port_key, cpu)
 #define BY_ALL		sizeof(struct sdp_port_key)
 
 /* sdp_port_key.flags */
 enum {
-	KEY_V4		= BIT(0),	/* it is reached by IPv4 */
-	KEY_V6		= BIT(1),
+	KEY_V4		= BIT(0),	/* reached by IPv4 */
+	KEY_V6		= BIT(1),	/* reached by IPv6 */
 	KEY_ANY		= BIT(2),	/* the address is a wildcard */
 	KEY_LISTENS	= BIT(3),
 	KEY_REUSE	= BIT(4),
@@ -60,11 +62,11 @@ enum {
 };
 
 /**
- * struct sdp_port - a port in use
+ * struct sdp_port - a port that at least one socket owns
  * @node: in the bucket
- * @groups: one socket of each group, by its key
- * @steps: sockets visited since the bucket was locked
- * @number: host order
+ * @groups: tree of the first socket (head) of each group, ordered by key
+ * @steps: number of sockets visited since the bucket was locked (PortSteps)
+ * @number: port number in host byte order
  */
 struct sdp_port {
 	struct hlist_node node;
@@ -82,7 +84,8 @@ static struct sdp_port_bucket *lock_bucket(const struct net *net, u16 number)
 	return b;
 }
 
-static struct sdp_port *find(const struct sdp_port_bucket *b, u16 number)
+/* Look up a port in its locked bucket, and reset its @steps. */
+static struct sdp_port *port_find(const struct sdp_port_bucket *b, u16 number)
 {
 	struct sdp_port *port;
 
@@ -95,10 +98,13 @@ static struct sdp_port *find(const struct sdp_port_bucket *b, u16 number)
 	return NULL;
 }
 
-/* The first group whose key is not below @key, or, if @beyond, is above it. */
-static struct sdp_sock *search(struct sdp_port *port,
-			       const struct sdp_port_key *key, size_t by,
-			       bool beyond)
+/*
+ * Returns the head of the first group whose key is not below @key, or above
+ * @key if @beyond is set. Compares the first @by bytes.
+ */
+static struct sdp_sock *group_search(struct sdp_port *port,
+				     const struct sdp_port_key *key, size_t by,
+				     bool beyond)
 {
 	struct rb_node *node = port->groups.rb_node;
 	struct sdp_sock *head, *found = NULL;
@@ -118,15 +124,16 @@ static struct sdp_sock *search(struct sdp_port *port,
 	return found;
 }
 
-/* The first group that equals @key so far. */
-static struct sdp_sock *match(struct sdp_port *port,
-			      const struct sdp_port_key *key, size_t by)
+/* Returns the head of the first group that equals @key in @by bytes. */
+static struct sdp_sock *group_match(struct sdp_port *port,
+				    const struct sdp_port_key *key, size_t by)
 {
-	struct sdp_sock *head = search(port, key, by, false);
+	struct sdp_sock *head = group_search(port, key, by, false);
 
 	return head && !memcmp(&head->port_key, key, by) ? head : NULL;
 }
 
+/* These two iterate over the heads of the first group of each kind. */
 static struct sdp_sock *first_kind(const struct sdp_port *port)
 {
 	return rb_entry_safe(rb_first(&port->groups), struct sdp_sock,
@@ -136,11 +143,11 @@ static struct sdp_sock *first_kind(const struct sdp_port *port)
 static struct sdp_sock *next_kind(struct sdp_port *port,
 				  const struct sdp_sock *head)
 {
-	return search(port, &head->port_key, BY_KIND, true);
+	return group_search(port, &head->port_key, BY_KIND, true);
 }
 
-/* The socket's key is set. */
-static void join(struct sdp_port *port, struct sdp_sock *ssk)
+/* Add a socket to the group of its key, which the caller has set. */
+static void group_join(struct sdp_port *port, struct sdp_sock *ssk)
 {
 	struct rb_node **link = &port->groups.rb_node, *parent = NULL;
 	struct sdp_sock *head;
@@ -163,7 +170,7 @@ static void join(struct sdp_port *port, struct sdp_sock *ssk)
 	rb_insert_color(&ssk->port_node, &port->groups);
 }
 
-/* Another socket of the group stands for it from now on. */
+/* Make the next socket of a group its head, if there is one. */
 static void replace_head(struct sdp_port *port, struct sdp_sock *head)
 {
 	struct sdp_sock *next = list_next_entry(head, port_alike);
@@ -174,9 +181,10 @@ static void replace_head(struct sdp_port *port, struct sdp_sock *head)
 	rb_replace_node(&head->port_node, &next->port_node, &port->groups);
 }
 
-static void leave(struct sdp_port *port, struct sdp_sock *ssk)
+/* Remove a socket from its group. An empty group is removed from the tree. */
+static void group_leave(struct sdp_port *port, struct sdp_sock *ssk)
 {
-	struct sdp_sock *head = match(port, &ssk->port_key, BY_ALL);
+	struct sdp_sock *head = group_match(port, &ssk->port_key, BY_ALL);
 
 	head->port_alikes--;
 	if (head == ssk) {
@@ -188,8 +196,9 @@ static void leave(struct sdp_port *port, struct sdp_sock *ssk)
 	list_del(&ssk->port_alike);
 }
 
-/* The part of a key that a user may change at any time. */
-static void set_options(struct sdp_port_key *key, const struct sdp_sock *ssk)
+/* Fill in the part of a key that the application may change at any time. */
+static void port_key_set_options(struct sdp_port_key *key,
+				 const struct sdp_sock *ssk)
 {
 	const struct sock *sk = &ssk->sk;
 
@@ -207,8 +216,9 @@ static void set_options(struct sdp_port_key *key, const struct sdp_sock *ssk)
 		key->cpu = READ_ONCE(sk->sk_incoming_cpu);
 }
 
-static void set_key(struct sdp_port_key *key, const struct sdp_sock *ssk,
-		    u32 listens)
+/* Fill in a key. @listens: KEY_LISTENS or 0. */
+static void port_key_fill(struct sdp_port_key *key, const struct sdp_sock *ssk,
+			  u32 listens)
 {
 	bool any = sdp_is_any(&ssk->local);
 
@@ -220,32 +230,33 @@ static void set_key(struct sdp_port_key *key, const struct sdp_sock *ssk,
 		key->flags |= KEY_ANY;
 	if (!sdp_is_v4(&ssk->local))
 		key->flags |= KEY_V6;
-	/* The IPv6 wildcard gets IPv4 too if it may. */
+	/* Without IPV6_V6ONLY the IPv6 wildcard accepts IPv4 as well. */
 	if (sdp_is_v4(&ssk->local) || (any && !ssk->sk.sk_ipv6only))
 		key->flags |= KEY_V4;
 	if (ssk->named_by_tcp)
 		key->flags |= KEY_BY_TCP;
 	if (ssk->only_connects)
 		key->flags |= KEY_CONNECTS;
-	set_options(key, ssk);
+	port_key_set_options(key, ssk);
 }
 
+/* Give a socket of the port another key, and move it to that key's group. */
 static void change_key(struct sdp_port *port, struct sdp_sock *ssk,
 		       const struct sdp_port_key *key)
 {
 	if (!memcmp(&ssk->port_key, key, BY_ALL))
 		return;
-	leave(port, ssk);
+	group_leave(port, ssk);
 	ssk->port_key = *key;
-	join(port, ssk);
+	group_join(port, ssk);
 }
 
-/* Does a socket's key need to be brought up to date? Then it is. */
-static bool was_stale(struct sdp_port *port, struct sdp_sock *ssk)
+/* Update a socket's key. Returns whether it differed from the options. */
+static bool key_was_stale(struct sdp_port *port, struct sdp_sock *ssk)
 {
 	struct sdp_port_key key = ssk->port_key;
 
-	set_options(&key, ssk);
+	port_key_set_options(&key, ssk);
 	if (!memcmp(&ssk->port_key, &key, BY_ALL))
 		return false;
 	change_key(port, ssk, &key);
@@ -253,8 +264,8 @@ static bool was_stale(struct sdp_port *port, struct sdp_sock *ssk)
 }
 
 /*
- * Likewise of a group: false if none of the @looks sockets that may still be
- * compared does.
+ * Update the first stale key in a group. @looks is the number of sockets that
+ * may still be checked. Returns false if all that were checked are up to date.
  */
 static bool group_was_stale(struct sdp_port *port, struct sdp_sock *head,
 			    int *looks)
@@ -265,22 +276,23 @@ static bool group_was_stale(struct sdp_port *port, struct sdp_sock *head,
 		if (--*looks < 0)
 			return false;
 		port->steps++;
-		if (was_stale(port, ssk))
+		if (key_was_stale(port, ssk))
 			return true;
 		ssk = list_next_entry(ssk, port_alike);
 	} while (ssk != head);
 	return false;
 }
 
-/* On different devices a socket does not see what the other one gets. */
-static bool same_device(const struct sdp_port_key *a,
-			const struct sdp_port_key *b)
+/* Can both sockets get requests from the same device? */
+static bool devices_overlap(const struct sdp_port_key *a,
+			    const struct sdp_port_key *b)
 {
 	return !a->ifindex || !b->ifindex || a->ifindex == b->ifindex;
 }
 
-static bool may_share(const struct sdp_port_key *other,
-		      const struct sdp_port_key *key)
+/* Do the options let @key share the port with @other, which owns it already? */
+static bool keys_may_share(const struct sdp_port_key *other,
+			   const struct sdp_port_key *key)
 {
 	u32 both = other->flags & key->flags;
 
@@ -290,11 +302,11 @@ static bool may_share(const struct sdp_port_key *other,
 }
 
 /*
- * Of one that TCP has given its name, and another one: nothing arrives at who
- * only connects.
+ * Has TCP named one of the sockets, and does one of them only connect? No
+ * request arrives for a socket that only connects, so they do not conflict.
  */
-static bool no_matter(const struct sdp_port_key *other,
-		      const struct sdp_port_key *key)
+static bool tcp_named_and_connects(const struct sdp_port_key *other,
+				   const struct sdp_port_key *key)
 {
 	u32 either = other->flags | key->flags;
 
@@ -306,16 +318,16 @@ static bool kinds_conflict(const struct sdp_port_key *other,
 			   const struct sdp_port_key *key)
 {
 	return (other->flags & key->flags & (KEY_V4 | KEY_V6)) &&
-	       same_device(other, key) && !may_share(other, key) &&
-	       !no_matter(other, key);
+	       devices_overlap(other, key) && !keys_may_share(other, key) &&
+	       !tcp_named_and_connects(other, key);
 }
 
 /*
- * A group that conflicts with @key, or NULL. A wildcard overlaps with all of
- * its family.
+ * Returns the head of a group that conflicts with @key, or NULL. A wildcard
+ * overlaps with every address of its family.
  */
-static struct sdp_sock *conflicting(struct sdp_port *port,
-				    const struct sdp_port_key *key)
+static struct sdp_sock *find_conflict(struct sdp_port *port,
+				      const struct sdp_port_key *key)
 {
 	struct sdp_sock *head, *same;
 	struct sdp_port_key wanted;
@@ -328,45 +340,48 @@ static struct sdp_sock *conflicting(struct sdp_port *port,
 		wanted = head->port_key;
 		wanted.ip = key->ip;
 		wanted.scope = key->scope;
-		same = match(port, &wanted, BY_ADDRESS);
+		same = group_match(port, &wanted, BY_ADDRESS);
 		if (same)
 			return same;
 	}
 	return NULL;
 }
 
-static bool conflict(struct sdp_port *port, const struct sdp_port_key *key)
+/* Would a socket with @key conflict with an owner of the port? */
+static bool port_conflicts(struct sdp_port *port,
+			   const struct sdp_port_key *key)
 {
 	struct sdp_sock *head;
-	int looks = LOOKS;
+	int looks = STALE_CHECKS_MAX;
 
 	do {
-		head = conflicting(port, key);
+		head = find_conflict(port, key);
 	} while (head && group_was_stale(port, head, &looks));
 	return head;
 }
 
-static void forget_use(struct sdp_sock *ssk)
+static void port_forget_use(struct sdp_sock *ssk)
 {
 	ssk->named_by_tcp = false;
 	ssk->only_connects = false;
 }
 
-static void enter(struct sdp_sock *ssk, struct sdp_port *port)
+/* Make a socket an owner of the port. Its key is set, the bucket locked. */
+static void port_enter(struct sdp_sock *ssk, struct sdp_port *port)
 {
-	join(port, ssk);
+	group_join(port, ssk);
 	WRITE_ONCE(ssk->port_number, port->number);
 	WRITE_ONCE(ssk->port, port);
 	/*
-	 * Its one word: whoever reads it without the bucket's lock has the old
-	 * one or this.
+	 * A single store, because some read the port without the bucket's lock:
+	 * they see the old number or this one.
 	 */
 	WRITE_ONCE(ssk->local.port, port->number);
 }
 
-/* Unlocks the bucket. */
-static void done(struct net *net, struct sdp_port_bucket *b,
-		 const struct sdp_port *port)
+/* Unlock a bucket and add the steps of @port, if not NULL, to the counter. */
+static void unlock_bucket(struct net *net, struct sdp_port_bucket *b,
+			  const struct sdp_port *port)
 {
 	unsigned int steps = port ? port->steps : 0;
 
@@ -375,19 +390,19 @@ static void done(struct net *net, struct sdp_port_bucket *b,
 }
 
 /*
- * Take @number for @ssk; @fresh is used when nobody has it yet, and then set
- * to NULL.
+ * Give port @number to a socket. With @alone the port must have no owner. If it
+ * has none, @fresh becomes the new port and is set to NULL.
  */
-static int take(struct sdp_sock *ssk, u16 number, bool alone,
-		struct sdp_port **fresh)
+static int port_take(struct sdp_sock *ssk, u16 number, bool alone,
+		     struct sdp_port **fresh)
 {
 	struct net *net = sock_net(&ssk->sk);
 	struct sdp_port_bucket *b = lock_bucket(net, number);
-	struct sdp_port *port = find(b, number);
+	struct sdp_port *port = port_find(b, number);
 	int err = 0;
 
-	set_key(&ssk->port_key, ssk, 0);
-	if (port && (alone || conflict(port, &ssk->port_key))) {
+	port_key_fill(&ssk->port_key, ssk, 0);
+	if (port && (alone || port_conflicts(port, &ssk->port_key))) {
 		err = -EADDRINUSE;
 	} else {
 		if (!port) {
@@ -396,13 +411,14 @@ static int take(struct sdp_sock *ssk, u16 number, bool alone,
 			port->number = number;
 			hlist_add_head(&port->node, &b->ports);
 		}
-		enter(ssk, port);
+		port_enter(ssk, port);
 	}
-	done(net, b, port);
+	unlock_bucket(net, b, port);
 	return err;
 }
 
-static int take_any(struct sdp_sock *ssk, struct sdp_port **fresh)
+/* Give a socket a port of the ephemeral range that has no owner. */
+static int port_take_any(struct sdp_sock *ssk, struct sdp_port **fresh)
 {
 	struct net *net = sock_net(&ssk->sk);
 	int low, high, i, range, start;
@@ -414,7 +430,7 @@ static int take_any(struct sdp_sock *ssk, struct sdp_port **fresh)
 	for (i = 0; i < range; i++, cond_resched()) {
 		number = low + (start + i) % range;
 		if (!inet_is_local_reserved_port(net, number) &&
-		    !take(ssk, number, true, fresh))
+		    !port_take(ssk, number, true, fresh))
 			return 0;
 	}
 	return -EADDRINUSE;
@@ -422,12 +438,12 @@ static int take_any(struct sdp_sock *ssk, struct sdp_port **fresh)
 
 /**
  * sdp_port_bind() - give a port to a socket
- * @ssk: socket without a port; its local address is set
- * @number: the port, or 0 for a free one of the ephemeral range that is not
+ * @ssk: socket without a port, not locked; its local address is set
+ * @number: port number, or 0 for a free port of the ephemeral range that is not
  *	reserved
  *
- * What it is for stands in @ssk before (named_by_tcp, only_connects), and is
- * forgotten with it.
+ * The caller sets @named_by_tcp and @only_connects of the socket before. They
+ * are cleared when this fails and when the socket releases its port. May sleep.
  *
  * Return: 0, -EADDRINUSE or -ENOBUFS.
  */
@@ -437,20 +453,22 @@ int sdp_port_bind(struct sdp_sock *ssk, u16 number)
 	int err = -ENOBUFS;
 
 	if (fresh && number)
-		err = take(ssk, number, false, &fresh);
+		err = port_take(ssk, number, false, &fresh);
 	else if (fresh)
-		err = take_any(ssk, &fresh);
+		err = port_take_any(ssk, &fresh);
 	if (err)
-		forget_use(ssk);
+		port_forget_use(ssk);
 	kfree(fresh);
 	return err;
 }
 
 /**
  * sdp_port_listen() - turn a bound socket into a listener
- * @ssk: socket with a port
+ * @ssk: socket with a port, under lock_sock()
  *
- * Return: 0, or -EADDRINUSE when another socket on the port forbids it.
+ * Sets the state to TCP_LISTEN under the bucket's lock.
+ *
+ * Return: 0, or -EADDRINUSE if another owner of the port forbids it.
  */
 int sdp_port_listen(struct sdp_sock *ssk)
 {
@@ -463,28 +481,27 @@ int sdp_port_listen(struct sdp_sock *ssk)
 
 	port->steps = 0;
 	ssk->only_connects = false;
-	set_key(&key, ssk, KEY_LISTENS);
-	/* A socket is not in its own way. */
-	leave(port, ssk);
-	if (conflict(port, &key)) {
+	port_key_fill(&key, ssk, KEY_LISTENS);
+	/* Take the socket out, because it does not conflict with itself. */
+	group_leave(port, ssk);
+	if (port_conflicts(port, &key)) {
 		ssk->only_connects = only_connects;
 		err = -EADDRINUSE;
 	} else {
 		ssk->port_key = key;
 		sdp_set_state(ssk, TCP_LISTEN);
 	}
-	join(port, ssk);
-	done(net, b, port);
+	group_join(port, ssk);
+	unlock_bucket(net, b, port);
 	return err;
 }
 
-/*
- * Under the bucket's lock: the key of a socket that has a port is to be @key.
- */
-typedef void (*key_setter)(struct sdp_port_key *key,
-			   const struct sdp_sock *ssk);
+/* Changes a copy of a socket's key; called under the bucket's lock. */
+typedef void (*port_key_setter)(struct sdp_port_key *key,
+				const struct sdp_sock *ssk);
 
-static void change(struct sdp_sock *ssk, key_setter set)
+/* Change a socket's key by @set, if the socket has a port. */
+static void port_update_key(struct sdp_sock *ssk, port_key_setter set)
 {
 	struct net *net = sock_net(&ssk->sk);
 	struct sdp_port_bucket *b;
@@ -501,53 +518,57 @@ static void change(struct sdp_sock *ssk, key_setter set)
 		set(&key, ssk);
 		change_key(port, ssk, &key);
 	}
-	done(net, b, port);
+	unlock_bucket(net, b, port);
 }
 
-static void without_listening(struct sdp_port_key *key,
-			      const struct sdp_sock *ssk)
+static void port_key_stop_listening(struct sdp_port_key *key,
+				    const struct sdp_sock *ssk)
 {
 	key->flags &= ~KEY_LISTENS;
 	key->cpu = -1;
 }
 
 /**
- * sdp_port_unlisten() - a listener takes no more requests, and keeps its port
- * @ssk: socket
+ * sdp_port_unlisten() - stop finding a listener for requests
+ * @ssk: listener; it keeps its port
  */
 void sdp_port_unlisten(struct sdp_sock *ssk)
 {
-	change(ssk, without_listening);
+	port_update_key(ssk, port_key_stop_listening);
 }
 
-static void with_address(struct sdp_port_key *key, const struct sdp_sock *ssk)
+static void port_key_set_address(struct sdp_port_key *key,
+				 const struct sdp_sock *ssk)
 {
-	set_key(key, ssk, key->flags & KEY_LISTENS);
+	port_key_fill(key, ssk, key->flags & KEY_LISTENS);
 }
 
 /**
- * sdp_port_moved() - a socket's own address has changed, as it does when the
- *	socket connects
- * @ssk: socket, locked; it may have a port
+ * sdp_port_moved() - update the key after a change of the socket's own address
+ * @ssk: socket, locked; it need not have a port
+ *
+ * A connect changes the address from the wildcard to that of the path.
  */
 void sdp_port_moved(struct sdp_sock *ssk)
 {
-	change(ssk, with_address);
+	port_update_key(ssk, port_key_set_address);
 }
 
 /**
- * sdp_port_changed() - an option of a socket has changed: SO_REUSEADDR,
- *	SO_REUSEPORT, SO_BINDTODEVICE or SO_INCOMING_CPU
- * @ssk: socket; it may have a port
+ * sdp_port_changed() - update the key after a change of a socket option
+ * @ssk: socket; it need not have a port
+ *
+ * The options are SO_REUSEADDR, SO_REUSEPORT, SO_BINDTODEVICE and
+ * SO_INCOMING_CPU.
  */
 void sdp_port_changed(struct sdp_sock *ssk)
 {
-	change(ssk, set_options);
+	port_update_key(ssk, port_key_set_options);
 }
 
 /**
- * sdp_port_share() - a connection request gets its listener's port
- * @child: new socket
+ * sdp_port_share() - give a child socket its listener's port
+ * @child: new socket without a port
  * @parent: its listener, locked
  */
 void sdp_port_share(struct sdp_sock *child, struct sdp_sock *parent)
@@ -556,14 +577,14 @@ void sdp_port_share(struct sdp_sock *child, struct sdp_sock *parent)
 	struct sdp_port_bucket *b = lock_bucket(net, parent->port_number);
 
 	child->only_connects = true;
-	set_key(&child->port_key, child, 0);
-	enter(child, parent->port);
-	done(net, b, NULL);
+	port_key_fill(&child->port_key, child, 0);
+	port_enter(child, parent->port);
+	unlock_bucket(net, b, NULL);
 }
 
 /**
- * sdp_port_release() - a socket gives its port back, if it has one
- * @ssk: socket
+ * sdp_port_release() - release a socket's port, if it has one
+ * @ssk: socket; @port_number and the number in @local stay
  */
 void sdp_port_release(struct sdp_sock *ssk)
 {
@@ -576,26 +597,26 @@ void sdp_port_release(struct sdp_sock *ssk)
 	b = lock_bucket(net, READ_ONCE(ssk->port_number));
 	port = ssk->port;
 	if (port) {
-		leave(port, ssk);
+		group_leave(port, ssk);
 		WRITE_ONCE(ssk->port, NULL);
-		forget_use(ssk);
+		port_forget_use(ssk);
 		if (RB_EMPTY_ROOT(&port->groups))
 			hlist_del(&port->node);
 		else
 			port = NULL;
 	}
-	done(net, b, NULL);
+	unlock_bucket(net, b, NULL);
 	kfree(port);
 }
 
 /**
- * struct choice - the listener that fits a request best, of the groups visited
+ * struct listener_choice - best listeners for a request among those visited
  * @in: the request
- * @head: a group of the best ones, or NULL
- * @fit: how well they fit
- * @sockets: how many there are
+ * @head: head of the chosen group, or NULL
+ * @fit: how well the listeners of this group fit; higher is better, 0 if none
+ * @sockets: number of listeners that fit as well
  */
-struct choice {
+struct listener_choice {
 	const struct sdp_incoming *in;
 	struct sdp_sock *head;
 	int fit;
@@ -603,10 +624,11 @@ struct choice {
 };
 
 /*
- * Groups that fit equally well, which SO_REUSEPORT allows, are chosen by their
- * sizes.
+ * Choose @head if its group fits better than those before. SO_REUSEPORT allows
+ * several groups that fit equally well; the larger one is more likely chosen.
  */
-static void consider(struct choice *c, struct sdp_sock *head, int fit)
+static void choice_add(struct listener_choice *c, struct sdp_sock *head,
+		       int fit)
 {
 	if (fit < c->fit)
 		return;
@@ -620,29 +642,30 @@ static void consider(struct choice *c, struct sdp_sock *head, int fit)
 }
 
 /*
- * The groups with this kind and address; they are neighbours. Each is for
- * another processor.
+ * Consider the groups with the kind and address of @key. They are neighbours in
+ * the tree, and each has another CPU (SO_INCOMING_CPU).
  */
-static void consider_address(struct sdp_port *port,
-			     const struct sdp_port_key *key, int fit,
-			     struct choice *c)
+static void choice_add_address(struct sdp_port *port,
+			       const struct sdp_port_key *key, int fit,
+			       struct listener_choice *c)
 {
-	struct sdp_sock *head = match(port, key, BY_ADDRESS);
+	struct sdp_sock *head = group_match(port, key, BY_ADDRESS);
 
 	while (head && !memcmp(&head->port_key, key, BY_ADDRESS)) {
 		port->steps++;
-		consider(c, head,
-			 fit + (head->port_key.cpu == raw_smp_processor_id()));
+		choice_add(c, head, fit + (head->port_key.cpu ==
+					   raw_smp_processor_id()));
 		head = rb_entry_safe(rb_next(&head->port_node), struct sdp_sock,
 				     port_node);
 	}
 }
 
 /*
- * How well a kind's address fits, if it does: its own one, a wildcard of the
- * family, any.
+ * Returns how well a kind's address fits a request: 3 for an address of its
+ * own, 2 for the IPv4 wildcard, 1 for the IPv6 wildcard, and 0 if it does not
+ * fit.
  */
-static int fit_address(const struct sdp_port_key *key, bool v4)
+static int address_fit(const struct sdp_port_key *key, bool v4)
 {
 	if (!(key->flags & (v4 ? KEY_V4 : KEY_V6)))
 		return 0;
@@ -651,12 +674,13 @@ static int fit_address(const struct sdp_port_key *key, bool v4)
 	return key->flags & KEY_V6 ? 1 : 2;
 }
 
-/* After the address the device counts, and then the processor we are on. */
-static void consider_kind(struct sdp_port *port,
-			  const struct sdp_port_key *kind, struct choice *c)
+/* The address counts most, then a matching device, then the current CPU. */
+static void choice_add_kind(struct sdp_port *port,
+			    const struct sdp_port_key *kind,
+			    struct listener_choice *c)
 {
 	const struct sdp_endpoint *local = &c->in->local;
-	int address = fit_address(kind, sdp_is_v4(local));
+	int address = address_fit(kind, sdp_is_v4(local));
 	int fit = 4 * address + (kind->ifindex ? 2 : 0);
 	struct sdp_port_key key = *kind;
 
@@ -667,55 +691,72 @@ static void consider_kind(struct sdp_port *port,
 		key.ip = local->ip;
 		key.scope = 0;
 	}
-	consider_address(port, &key, fit, c);
+	choice_add_address(port, &key, fit, c);
 	if (!(kind->flags & KEY_ANY) && local->scope) {
 		key.scope = local->scope;
-		consider_address(port, &key, fit, c);
+		choice_add_address(port, &key, fit, c);
 	}
 }
 
-static struct sdp_sock *choose(struct sdp_port *port,
-			       const struct sdp_incoming *in)
+static struct sdp_sock *choose_listener(struct sdp_port *port,
+					const struct sdp_incoming *in)
 {
-	struct choice c = { .in = in };
+	struct listener_choice c = { .in = in };
 	struct sdp_sock *head;
 
 	for (head = first_kind(port); head; head = next_kind(port, head))
-		consider_kind(port, &head->port_key, &c);
+		choice_add_kind(port, &head->port_key, &c);
 	return c.head;
 }
 
 /*
- * The one that is chosen has had its turn: the next one of its group is next.
+ * Returns the listener for a request, or NULL. Its group gets another head, so
+ * that the listeners of the group take turns.
  */
 static struct sdp_sock *find_listener(struct sdp_port *port,
 				      const struct sdp_incoming *in)
 {
 	struct sdp_sock *ssk;
-	int looks = LOOKS;
+	int looks = STALE_CHECKS_MAX;
 
 	do {
-		ssk = choose(port, in);
-	} while (ssk && looks-- && was_stale(port, ssk));
+		ssk = choose_listener(port, in);
+	} while (ssk && looks-- && key_was_stale(port, ssk));
 	if (ssk)
 		replace_head(port, ssk);
 	return ssk;
 }
 
 /**
- * sdp_port_find_listener() - who listens there?
- * @in: a request
+ * sdp_port_find_listener() - find the listener for a connection request
+ * @in: request
  *
- * Return: the best fitting listener with a reference, or NULL.
+ * Return: the best matching listener with a reference, or NULL.
  */
 struct sdp_sock *sdp_port_find_listener(const struct sdp_incoming *in)
 {
 	struct sdp_port_bucket *b = lock_bucket(in->net, in->local.port);
-	struct sdp_port *port = find(b, in->local.port);
+	struct sdp_port *port = port_find(b, in->local.port);
 	struct sdp_sock *ssk = port ? find_listener(port, in) : NULL;
 
 	if (ssk)
 		sock_hold(&ssk->sk);
-	done(in->net, b, port);
+	unlock_bucket(in->net, b, port);
 	return ssk;
+}
+
+/**
+ * sdp_set_name() - set the local or peer address of a socket
+ * @ssk: socket, not locked; lock_sock() excludes other callers
+ * @end: the socket's @local or @peer
+ * @e: new value
+ *
+ * Takes the socket's lock, under which others read the address.
+ */
+void sdp_set_name(struct sdp_sock *ssk, struct sdp_endpoint *end,
+		  const struct sdp_endpoint *e)
+{
+	sdp_conn_lock(ssk);
+	*end = *e;
+	spin_unlock_bh(&ssk->lock);
 }

@@ -1,25 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The size of message buffers: how the resize handshake (proto/resize.h) meets what a socket
- * sends, how much memory it may hold, and time.
+ * Resize: message buffers that follow the size of what is sent.
  *
- * A connection begins with small receives. When our sends do not fit, the engine asks the
- * peer for larger ones; when the peer asks, the receives that are posted from then on are
- * larger and fewer: as many as RECV_BYTES hold. A sending half that rests gives the peer's
- * memory back.
+ * proto/resize.h has the resize handshake (E1-E5). This file decides when we
+ * ask and what we grant, from what the socket sends, from the memory that it
+ * may hold, and from time.
+ *
+ * A connection begins with small receives. When sends of ours do not fit into a
+ * message, the engine asks the peer for larger receives. When the peer asks,
+ * the receives that we post from then on are larger and fewer: together they
+ * have at most RESIZE_RECV_BYTES. When our sending half idles, the peer may
+ * shrink its receives again.
+ *
+ * All functions run under the socket's @lock.
  */
 #include <linux/log2.h>
 
-#include "sock.h"
+#include "memory.h"
+#include "resize.h"
+#include "timer.h"
 
-/* All larger receives together, unless SO_RCVBUF says less. */
-#define RECV_BYTES	(512 * 1024)
+/* Payload bytes of all larger receives together; SO_RCVBUF may lower it. */
+#define RESIZE_RECV_BYTES	(512 * 1024)
 
 /*
- * Refusals are forgotten with time, half of what they have led to in as much of
- * it as makes a rest. Only a split send asks, so nobody has to look before.
+ * Forget refusals of the peer with time: each period of resize_idle_ms halves
+ * the number of split sends that the next request needs. Only a split send
+ * makes a request, so there is no need to do this at any other time.
  */
-static void decay(struct sdp_sock *ssk)
+static void resize_decay(struct sdp_sock *ssk)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 	unsigned long period = msecs_to_jiffies(READ_ONCE(set->resize_idle_ms));
@@ -32,15 +41,15 @@ static void decay(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_size_of_send() - a write begins
+ * sdp_resize_note_send() - a write begins: does it have to be split? (E1)
  * @ssk: socket, locked
- * @bytes: its size
- * @open: bytes in the open segment, to which it would be added
+ * @bytes: size of the write
+ * @open: bytes in the open segment, which the write would be added to
  *
- * Small writes that come faster than they can be sent are like one large one: those count
- * that go over the end of a message.
+ * Small writes that come faster than they can be sent are like one large write.
+ * Of these, the ones that cross the end of a message are counted.
  */
-void sdp_size_of_send(struct sdp_sock *ssk, size_t bytes, u32 open)
+void sdp_resize_note_send(struct sdp_sock *ssk, size_t bytes, u32 open)
 {
 	u32 all;
 
@@ -48,41 +57,44 @@ void sdp_size_of_send(struct sdp_sock *ssk, size_t bytes, u32 open)
 		return;
 	SDP_INC(sock_net(&ssk->sk), SplitSends);
 	ssk->split_sends++;
-	decay(ssk);
+	resize_decay(ssk);
 	all = min_t(size_t, bytes + sdp_unsent(ssk),
 		    SDP_BUF_MAX - SDP_BSDH_LEN);
-	/* Buffers of a power of two have the fewest pieces. */
+	/* Buffers whose size is a power of two have the fewest pieces. */
 	sdp_engine_split(&ssk->engine, roundup_pow_of_two(all));
 }
 
-/* How many receives of @size there shall be, when they are larger than at first. */
-static u32 receives_of(const struct sdp_sock *ssk, u32 size)
+/* Number of receives to keep posted if their size has grown to @size. */
+static u32 resize_receives(const struct sdp_sock *ssk, u32 size)
 {
-	u32 bytes = RECV_BYTES;
+	u32 bytes = RESIZE_RECV_BYTES;
 
 	if (ssk->sk.sk_userlocks & SOCK_RCVBUF_LOCK)
 		bytes = min_t(u32, bytes, READ_ONCE(ssk->sk.sk_rcvbuf));
 	return min_t(u32, bytes / (size - SDP_BSDH_LEN), ssk->recv_max);
 }
 
-/* A connection that nobody has accepted, or reads from, and one without room, stays small. */
-static bool may_grow(const struct sdp_sock *ssk, u32 size)
+/*
+ * May the receives grow to @size? Not while the socket is not yet accepted, not
+ * if nobody will read from it, and not without memory for enough receives.
+ */
+static bool resize_may_grow(const struct sdp_sock *ssk, u32 size)
 {
 	const struct sock *sk = &ssk->sk;
 
 	return !ssk->parent && !sock_flag(sk, SOCK_DEAD) &&
 	       !(sk->sk_shutdown & RCV_SHUTDOWN) && !sdp_memory_is_short(sk) &&
-	       receives_of(ssk, size) >= SDP_RECV_BUFFERS_MIN;
+	       resize_receives(ssk, size) >= SDP_RECV_BUFFERS_MIN;
 }
 
-/* The number of the receives follows the largest one that may be posted. */
-static void follow_size(struct sdp_sock *ssk, u32 size)
+/* Adapt the number of receives to the size of the largest one posted. */
+static void resize_follow_size(struct sdp_sock *ssk, u32 size)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 	u16 target = ssk->recv_max;
 
 	if (size > ssk->engine.resize.recv_first)
-		target = receives_of(ssk, size);
+		target = resize_receives(ssk, size);
 	ssk->recv_largest = size;
 	if (!ssk->parent)
 		sdp_engine_set_target(&ssk->engine, target,
@@ -90,36 +102,40 @@ static void follow_size(struct sdp_sock *ssk, u32 size)
 }
 
 /**
- * sdp_size_to_post() - which size shall receives have that are posted now?
+ * sdp_resize_post_size() - size of the receives that are posted now (E2)
  * @ssk: socket, locked
  *
- * Return: bytes, header included.
+ * Also gives up a growth that is not possible any more, and adapts the number
+ * of receives.
+ *
+ * Return: bytes, BSDH included.
  */
-u32 sdp_size_to_post(struct sdp_sock *ssk)
+u32 sdp_resize_post_size(struct sdp_sock *ssk)
 {
 	const struct sdp_resize *r = &ssk->engine.resize;
 	u32 largest;
 
-	if (sdp_resize_growing(r) && !may_grow(ssk, r->posting))
+	if (sdp_resize_growing(r) && !resize_may_grow(ssk, r->posting))
 		sdp_engine_resize_refuse(&ssk->engine);
-	sdp_tick_watch_growth(ssk, sdp_resize_growing(r));
+	sdp_timer_watch_growth(ssk, sdp_resize_growing(r));
 	largest = max(r->posting, r->recv_limit);
 	if (largest != ssk->recv_largest)
-		follow_size(ssk, largest);
+		resize_follow_size(ssk, largest);
 	return r->posting;
 }
 
 /**
- * sdp_size_rest() - the sending half may have rested: give the peer's memory back
+ * sdp_resize_at_rest() - give memory back to the peer after a long pause
  * @ssk: socket, locked
  *
- * Not while somebody writes, who may have begun a message of the present size: a writer has
- * tx_mutex while he fills one.
+ * Asks the peer to shrink its receives and gives its ring back. Not while a
+ * writer has tx_mutex: it may be filling a segment of the present size.
  *
- * Return: true when something is to be said now; sdp_engine_shrink_end() and
- * sdp_engine_ring_stay() have to follow.
+ * Return: true when there is a message to send now. The caller must then call
+ * sdp_conn_progress(), sdp_engine_shrink_end() and sdp_engine_ring_stay(), in
+ * this order and without dropping the lock.
  */
-bool sdp_size_rest(struct sdp_sock *ssk)
+bool sdp_resize_at_rest(struct sdp_sock *ssk)
 {
 	bool smaller;
 
@@ -130,11 +146,11 @@ bool sdp_size_rest(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_size_message_sent() - count what is said about sizes
+ * sdp_resize_note_sent() - count ChRcvBuf and ChRcvBufAck that we send
  * @ssk: socket, locked
  * @msg: message sent, without payload
  */
-void sdp_size_message_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
+void sdp_resize_note_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 {
 	struct net *net = sock_net(&ssk->sk);
 
@@ -145,11 +161,11 @@ void sdp_size_message_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 }
 
 /**
- * sdp_size_message_received() - count what is said about sizes
- * @ssk: socket, locked; the engine has taken the message in
+ * sdp_resize_note_received() - count the peer's answers to our requests
+ * @ssk: socket, locked; the engine has processed the message
  * @msg: message received, without payload
  */
-void sdp_size_message_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
+void sdp_resize_note_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
 {
 	const struct sdp_resize *r = &ssk->engine.resize;
 	struct net *net = sock_net(&ssk->sk);

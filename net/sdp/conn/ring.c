@@ -1,54 +1,82 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rings: the memory that a peer's data is written into, and the messages that lie there (G2, G4;
- * proto/ring.h says how they are used).
+ * Receive rings: allocation, announcement, messages and release.
  *
- * A ring is made when the peer asks, by a work item, for to register memory is to sleep. The key
- * covers its pages and nothing else, twice in a row: so a message that runs over the end is in one
- * piece for who writes it. Here it may be in two.
+ * A ring is memory of ours that the peer writes its messages into (G2, G4).
+ * proto/ring.h describes the messages about rings and the two schemes.
  *
- * What the peer has written is queued as any message is: a small skb refers to the pages, and the
- * reader copies from there. The peer could change the bytes until then. So a header is copied
- * before it is looked at, and of payload nothing but the urgent byte is ever interpreted. The pages
- * are cleared at first, so what the peer claims to have written and has not shows nothing.
+ * Life of a ring:
  *
- * When the reader is past a message its bytes are given back. A message in a ring that is over
- * owns its pages alone: then they count as what is unread.
+ *	sdp_ring_wanted()	the peer has asked for a ring: queue the work
+ *	sdp_ring_work()		allocate and register it, which may sleep, and
+ *				announce it with RingAvail: it is @ring_next
+ *	sdp_rings_over(1)	the first message in it arrives: it is @ring,
+ *				and the ring before it is over
+ *	sdp_rings_over(0)	the peer gives it back, or the connection ends:
+ *				it is in @rings_over
+ *	sdp_ring_work()		free it
+ *
+ * The key covers the pages of the ring and nothing else, twice in a row. So a
+ * message that runs over the end of the ring is contiguous for the peer that
+ * writes it. Here it may be in two parts.
+ *
+ * A message in a ring is queued like any other: a small skb refers to its
+ * pages, and the reader copies from there. Until then the peer could still
+ * change the bytes. So a header is copied before it is parsed, and of the
+ * payload only the urgent byte is interpreted. The pages are cleared when they
+ * are allocated. So they show nothing if the peer claims to have written what
+ * it has not.
+ *
+ * When the reader has passed a message, its bytes in the ring are free again.
+ * When a ring is over, the messages in it hold its pages, and these are then
+ * charged as unread data.
+ *
+ * The socket's @lock covers @ring, @ring_next, @rings_over and @ring_bytes.
  */
 #include <linux/slab.h>
 
-#include "../control/trace.h"
-#include "sock.h"
+#include "conn.h"
+#include "memory.h"
+#include "output.h"
+#include "ring.h"
+#include "../base/trace.h"
 
-/* Pages of a ring are had in blocks of this order at most, so that messages have few pieces. */
-#define BLOCK_ORDER	SDP_BUF_PAGE_ORDER
+/*
+ * Pages of a ring are allocated in blocks of this order at most, so that its
+ * registration has few pieces.
+ */
+#define RING_BLOCK_ORDER	SDP_BUF_PAGE_ORDER
 
 /**
- * struct sdp_home - a ring of ours, and its way out of the world
- * @id: names it in the messages that lie in it
+ * struct sdp_rx_ring - a receive ring
+ * @id: number of the ring; identifies it in the messages that lie in it
  * @size: bytes
  * @mem: its registration
- * @link: of which connection; in use
- * @over: the next one that the work item shall free
- * @pages: all of them, twice in a row
+ * @link: link that it is registered with, in use
+ * @over: next ring in sdp_sock.rings_over, which the work item frees
+ * @pages: all of its pages, twice in a row
  */
-struct sdp_home {
+struct sdp_rx_ring {
 	u32 id;
 	u32 size;
 	struct sdp_mem *mem;
 	struct sdp_link *link;
-	struct sdp_home *over;
+	struct sdp_rx_ring *over;
 	struct page *pages[];
 };
 
-static unsigned int pages_of(const struct sdp_home *home)
+static unsigned int ring_pages(const struct sdp_rx_ring *home)
 {
 	return home->size / PAGE_SIZE;
 }
 
-/* Each page has a reference of its own, so that they can go one by one. */
-static unsigned int add_block(struct sdp_home *home, unsigned int n,
-			      unsigned int order)
+/*
+ * Allocate a block of pages, beginning with page @n. Each page has a reference
+ * count of its own, because messages release them one by one. Returns the
+ * number of pages, 0 without memory.
+ */
+static unsigned int ring_add_block(struct sdp_rx_ring *home, unsigned int n,
+				   unsigned int order)
 {
 	struct page *page = alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
 					(order ? __GFP_NORETRY : 0), order);
@@ -59,12 +87,13 @@ static unsigned int add_block(struct sdp_home *home, unsigned int n,
 	split_page(page, order);
 	for (i = 0; i < 1U << order; i++) {
 		home->pages[n + i] = page + i;
-		home->pages[n + i + pages_of(home)] = page + i;
+		home->pages[n + i + ring_pages(home)] = page + i;
 	}
 	return 1U << order;
 }
 
-static void free_home(struct sdp_home *home, unsigned int n)
+/* Free a ring that has got @n pages. */
+static void rx_ring_free(struct sdp_rx_ring *home, unsigned int n)
 {
 	unsigned int i;
 
@@ -73,24 +102,24 @@ static void free_home(struct sdp_home *home, unsigned int n)
 	kfree(home);
 }
 
-static struct sdp_home *new_home(u32 size)
+static struct sdp_rx_ring *rx_ring_alloc(u32 size)
 {
-	struct sdp_home *home = kzalloc(
+	struct sdp_rx_ring *home = kzalloc(
 		struct_size(home, pages, 2 * size / PAGE_SIZE), GFP_KERNEL);
-	unsigned int n = 0, got, order = BLOCK_ORDER;
+	unsigned int n = 0, got, order = RING_BLOCK_ORDER;
 
 	if (!home)
 		return NULL;
 	home->size = size;
-	while (n < pages_of(home)) {
-		while ((1U << order) > pages_of(home) - n)
+	while (n < ring_pages(home)) {
+		while ((1U << order) > ring_pages(home) - n)
 			order--;
-		got = add_block(home, n, order);
+		got = ring_add_block(home, n, order);
 		n += got;
 		if (got)
 			continue;
 		if (!order) {
-			free_home(home, n);
+			rx_ring_free(home, n);
 			return NULL;
 		}
 		order--;
@@ -98,11 +127,16 @@ static struct sdp_home *new_home(u32 size)
 	return home;
 }
 
-/* Register it for the peer. Returns false without it. */
-static bool show(struct sdp_home *home, struct sdp_link *link)
+/*
+ * Register a ring for the peer. On success the ring takes over the caller's use
+ * of @link, and ring_destroy() ends it.
+ */
+static bool ring_register(struct sdp_rx_ring *home, struct sdp_link *link)
 {
 	struct sdp_pages pages = {
-		.pages = home->pages, .n = 2 * pages_of(home), .len = 2 * home->size,
+		.pages = home->pages,
+		.n = 2 * ring_pages(home),
+		.len = 2 * home->size,
 		.use = SDP_MEM_RING,
 	};
 
@@ -113,15 +147,18 @@ static bool show(struct sdp_home *home, struct sdp_link *link)
 	return true;
 }
 
-static void end_home(struct sdp_home *home)
+static void ring_destroy(struct sdp_rx_ring *home)
 {
 	home->link->ops->unmap(home->link, home->mem);
 	home->link->ops->unuse(home->link);
-	free_home(home, pages_of(home));
+	rx_ring_free(home, ring_pages(home));
 }
 
-/* What a socket may have: no more than the receive buffer that a program has chosen. */
-static u32 allowed(struct sdp_sock *ssk, u32 size)
+/*
+ * Size of the ring that a socket may have when @size is asked for, 0 for none.
+ * A receive buffer size that the application has set limits it.
+ */
+static u32 ring_allowed_size(struct sdp_sock *ssk, u32 size)
 {
 	struct sock *sk = &ssk->sk;
 
@@ -139,8 +176,11 @@ static u32 allowed(struct sdp_sock *ssk, u32 size)
 	return size >= max_t(u32, SDP_RING_SIZE_MIN, PAGE_SIZE) ? size : 0;
 }
 
-/* Whole pages, except for @last, which the message before has been charged for. */
-static u32 bytes_held(const struct sk_buff *skb, const struct page **last)
+/*
+ * Bytes of the pages that a message holds, whole pages each. @last is the last
+ * page of the message before, which is charged for it already.
+ */
+static u32 ring_bytes_held(const struct sk_buff *skb, const struct page **last)
 {
 	u32 bytes = 0;
 	int i;
@@ -156,8 +196,11 @@ static u32 bytes_held(const struct sk_buff *skb, const struct page **last)
 	return bytes;
 }
 
-/* Messages in a ring that is over hold its pages: from now on they are counted one by one. */
-static void count_unread(struct sdp_sock *ssk, u32 id)
+/*
+ * A ring is over: its messages hold their pages from now on, so each of them is
+ * charged for these.
+ */
+static void ring_charge_unread(struct sdp_sock *ssk, u32 id)
 {
 	const struct page *last = NULL;
 	struct sk_buff *skb;
@@ -167,64 +210,69 @@ static void count_unread(struct sdp_sock *ssk, u32 id)
 		if (!sdp_buf_cb(skb)->ring || sdp_buf_cb(skb)->home != id)
 			continue;
 		sdp_buf_cb(skb)->ring = 0;
-		bytes = bytes_held(skb, &last);
+		bytes = ring_bytes_held(skb, &last);
 		skb->truesize += bytes;
 		atomic_add(bytes, &ssk->sk.sk_rmem_alloc);
 	}
 }
 
-static void queue_work_item(struct sdp_sock *ssk)
+static void ring_queue_work(struct sdp_sock *ssk)
 {
 	sock_hold(&ssk->sk);
 	if (!queue_work(sdp_wq, &ssk->ring_work))
 		__sock_put(&ssk->sk);
 }
 
-static void home_over(struct sdp_sock *ssk, struct sdp_home *home)
+/* The peer does not write into a ring any more: let the work item free it. */
+static void ring_retire(struct sdp_sock *ssk, struct sdp_rx_ring *home)
 {
 	if (!home)
 		return;
-	count_unread(ssk, home->id);
+	ring_charge_unread(ssk, home->id);
 	ssk->ring_bytes -= home->size;
 	home->over = ssk->rings_over;
 	ssk->rings_over = home;
 	SDP_INC(sock_net(&ssk->sk), RingsOver);
-	queue_work_item(ssk);
+	ring_queue_work(ssk);
 }
 
 /**
- * sdp_ring_wanted() - the peer wants a ring
- * @ssk: socket, locked; the engine knows how large
+ * sdp_ring_wanted() - the peer has asked for a ring
+ * @ssk: socket, locked; the engine knows the size (engine.ring_in.making)
  */
 void sdp_ring_wanted(struct sdp_sock *ssk)
 {
-	queue_work_item(ssk);
+	ring_queue_work(ssk);
 }
 
 /**
- * sdp_rings_over() - nothing is written into rings any more
+ * sdp_rings_over() - the peer does not write into our older rings any more
  * @ssk: socket, locked
- * @left: except for so many, the newest: 0 or 1
+ * @left: number of rings, the newest ones, that it still writes into: 0 or 1
  */
 void sdp_rings_over(struct sdp_sock *ssk, u32 left)
 {
-	home_over(ssk, ssk->ring);
+	ring_retire(ssk, ssk->ring);
 	ssk->ring = left ? ssk->ring_next : NULL;
 	if (!left)
-		home_over(ssk, ssk->ring_next);
+		ring_retire(ssk, ssk->ring_next);
 	ssk->ring_next = NULL;
 }
 
-/* The engine has its say: the connection may be over, or have too many receives for it. */
-static bool take_home(struct sdp_sock *ssk, struct sdp_home *home)
+/*
+ * Give the engine a new ring, or tell it that there is none (@home is NULL).
+ * The engine may refuse the ring, because it is too small for the receives that
+ * are posted. Returns true when the socket has taken it.
+ */
+static bool ring_announce(struct sdp_sock *ssk, struct sdp_rx_ring *home)
 {
 	struct sdp_region none = { }, region = home ? home->mem->region : none;
 
 	region.len = home ? home->size : 0;
 	sdp_engine_ring_made(&ssk->engine, &region);
 	sdp_engine_set_target(&ssk->engine, ssk->engine.target_wish,
-			      READ_ONCE(sdp_net(sock_net(&ssk->sk))
-						->settings.credit_threshold));
+			      READ_ONCE(sdp_net(sock_net(&ssk->sk))->
+					settings.credit_threshold));
 	if (!ssk->engine.ring_in.next.len) {
 		SDP_INC(sock_net(&ssk->sk), RingsRefused);
 		return false;
@@ -237,64 +285,65 @@ static bool take_home(struct sdp_sock *ssk, struct sdp_home *home)
 	return true;
 }
 
-static void make_home(struct sdp_sock *ssk)
+/* Make the ring that the peer has asked for, if it has. */
+static void ring_make(struct sdp_sock *ssk)
 {
-	struct sdp_home *home = NULL;
+	struct sdp_rx_ring *home = NULL;
 	struct sdp_todo todo = { };
 	struct sdp_link *link;
 	bool taken = false;
 	u32 size = 0;
 
-	link = sdp_link_use(ssk);
+	link = sdp_conn_use_link(ssk);
 	if (!link)
 		return;
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	if (ssk->link == link && ssk->engine.ring_in.making)
-		size = allowed(ssk, ssk->engine.ring_in.making);
+		size = ring_allowed_size(ssk, ssk->engine.ring_in.making);
 	spin_unlock_bh(&ssk->lock);
 	if (size)
-		home = new_home(size);
-	if (home && !show(home, link)) {
-		free_home(home, pages_of(home));
+		home = rx_ring_alloc(size);
+	if (home && !ring_register(home, link)) {
+		rx_ring_free(home, ring_pages(home));
 		home = NULL;
 	}
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	if (ssk->link == link && !ssk->engine.dead &&
 	    ssk->engine.ring_in.making) {
-		taken = take_home(ssk, home);
-		sdp_stream_progress(ssk, &todo);
+		taken = ring_announce(ssk, home);
+		sdp_conn_progress(ssk, &todo);
 	}
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 	if (taken)
 		return;
 	if (home)
-		end_home(home);
+		ring_destroy(home);
 	else
 		link->ops->unuse(link);
 }
 
 /**
- * sdp_ring_work() - make the ring that is wanted, and free those that are over
- * @work: sdp_sock.ring_work, which has a reference to the socket
+ * sdp_ring_work() - free the rings that are over, make the one that is wanted
+ * @work: sdp_sock.ring_work, which has a reference on the socket
  */
 void sdp_ring_work(struct work_struct *work)
 {
 	struct sdp_sock *ssk = container_of(work, struct sdp_sock, ring_work);
-	struct sdp_home *home, *next;
+	struct sdp_rx_ring *home, *next;
 
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	home = ssk->rings_over;
 	ssk->rings_over = NULL;
 	spin_unlock_bh(&ssk->lock);
 	for (; home; home = next) {
 		next = home->over;
-		end_home(home);
+		ring_destroy(home);
 	}
-	make_home(ssk);
+	ring_make(ssk);
 	sock_put(&ssk->sk);
 }
 
-static void copy_from_ring(const struct sdp_home *home, u32 at, void *to, u32 n)
+static void ring_copy(const struct sdp_rx_ring *home, u32 at, void *to, u32 n)
 {
 	u32 part;
 
@@ -307,9 +356,12 @@ static void copy_from_ring(const struct sdp_home *home, u32 at, void *to, u32 n)
 	}
 }
 
-/* The skb has no bytes of its own, and as many pieces as are needed. */
-static void refer_pages(struct sk_buff *skb, const struct sdp_home *home,
-			u32 at, u32 n)
+/*
+ * Let an skb without data refer to @n bytes of a ring. The caller has checked
+ * that it has fragments for all pages.
+ */
+static void ring_refer_pages(struct sk_buff *skb,
+			     const struct sdp_rx_ring *home, u32 at, u32 n)
 {
 	u32 part;
 	int i;
@@ -326,11 +378,13 @@ static void refer_pages(struct sk_buff *skb, const struct sdp_home *home,
 }
 
 /**
- * sdp_ring_look() - how full are the rings now?
+ * sdp_ring_look() - note how full the rings are
  * @ssk: socket, locked
  *
- * Whether ours is full is noted for who waits for a low-water mark; the rest is for the tracepoint,
- * of the peer's as far as it has said; nothing of one whose room the adapters see to (G4).
+ * @rx_ring_full is for pollers that wait for a low-water mark. The rest is for
+ * the tracepoint. For the peer's ring it shows the bytes that we have written
+ * and the peer has not reported as read. With %SDP_BY_NIC it shows 0, because
+ * the peer does not report (G4).
  */
 void sdp_ring_look(struct sdp_sock *ssk)
 {
@@ -346,30 +400,31 @@ void sdp_ring_look(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_ring_header() - a copy of the beginning of a message in our ring
+ * sdp_ring_header() - copy the beginning of a message out of our ring
  * @ssk: socket, locked, with a ring
- * @at: where it begins
- * @bytes: its length
+ * @at: offset of the message in the ring
+ * @bytes: length of the message
  * @to: room for min(@bytes, %SDP_HEADER_MAX) bytes
  */
 void sdp_ring_header(const struct sdp_sock *ssk, u32 at, u32 bytes,
 		     u8 to[SDP_HEADER_MAX])
 {
-	copy_from_ring(ssk->ring, at, to, min_t(u32, bytes, SDP_HEADER_MAX));
+	ring_copy(ssk->ring, at, to, min_t(u32, bytes, SDP_HEADER_MAX));
 }
 
 /**
- * sdp_ring_message() - a message in our ring, to be queued
+ * sdp_ring_message() - make a buffer for a message in our ring
  * @ssk: socket, locked, with a ring
- * @empty: the receive that it has used up
- * @at: where it begins
- * @bytes: its length
+ * @empty: the receive that the message has consumed, without data
+ * @at: offset of the message in the ring
+ * @bytes: length of the message
  *
- * It has arrived, and the peer has been told so: it must not be lost because memory is short. Then
- * the receive gives up what room it has, and refers to the message itself.
+ * The peer has been told that the message has arrived, so it must not be lost
+ * when memory is short. In that case @empty drops its own memory and refers to
+ * the message itself.
  *
- * Return: a buffer that refers to it, @empty if memory is short; or NULL if it is longer than any
- * that a buffer can refer to.
+ * Return: a new buffer that refers to the message; @empty when memory is short;
+ * NULL when the message is too long for the fragments of a buffer.
  */
 struct sk_buff *sdp_ring_message(struct sdp_sock *ssk, struct sk_buff *empty,
 				 u32 at, u32 bytes)
@@ -383,21 +438,23 @@ struct sk_buff *sdp_ring_message(struct sdp_sock *ssk, struct sk_buff *empty,
 		skb = empty;
 		pskb_trim_unique(skb, 0);
 	}
-	refer_pages(skb, ssk->ring, at, bytes);
+	ring_refer_pages(skb, ssk->ring, at, bytes);
 	sdp_buf_cb(skb)->again = false;
-	/* When it is read, it is known how much is given back, and of which ring. */
+	/* When it has been read, these say how much of which ring is free. */
 	sdp_buf_cb(skb)->ring = bytes;
 	sdp_buf_cb(skb)->home = ssk->ring->id;
 	return skb;
 }
 
 /**
- * sdp_ring_splice() - put a piece of a message in a ring into a pipe: a copy
+ * sdp_ring_splice() - put a piece of a message in a ring into a pipe
  * @ssk: socket, with rx_mutex
  * @skb: the message, in the receive queue
- * @offset: where in it
- * @len: bytes
+ * @offset: offset of the piece in @skb
+ * @len: bytes of the piece
  * @pipe: the pipe, locked
+ *
+ * The pipe gets a copy, because the peer reuses the ring's memory.
  *
  * Return: bytes, fewer than @len when the pipe is full, or an errno.
  */
@@ -425,15 +482,16 @@ int sdp_ring_splice(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset,
 }
 
 /**
- * sdp_ring_read() - the reader is past bytes that may lie in a ring
+ * sdp_ring_read() - the reader has passed bytes that may lie in a ring
  * @ssk: socket, locked
- * @skb: the buffer
- * @n: bytes read of it
- * @all: the whole of it
+ * @skb: the buffer that they are in
+ * @n: payload bytes passed
+ * @all: the whole buffer has been read
  *
- * What is not payload is given back with the last of it, so never before it has been read.
+ * The header's bytes become free with the last payload byte, so none becomes
+ * free before it has been read.
  *
- * Return: true when sdp_stream_progress() has to follow.
+ * Return: true when the caller has to call sdp_conn_progress().
  */
 bool sdp_ring_read(struct sdp_sock *ssk, struct sk_buff *skb, u32 n, bool all)
 {

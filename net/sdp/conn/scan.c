@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The deadlock scan (C9): offers of peers that nobody comes to read.
+ * Deadlock scan: SrcAvails of peers that nobody reads (C9).
  *
- * Each program may be waiting for the other one to read first. So when nobody has read an offer for
- * some looks, the peer is asked to send it in messages, and its writer goes on.
+ * Two programs may both write first and wait for the other one to read. So when
+ * several scans in a row find that nobody has read from a SrcAvail, we ask the
+ * peer to send the rest in messages (SendSm), and its writer can continue.
  *
- * A namespace has one scanner, a work item that runs every net.sdp.scan_ms while at least one
- * connection has an offer that is not read yet, and not otherwise. A look is counted when a whole
- * period has passed since the offer came, or since the last look.
+ * Each namespace has one scanner, a work item. It runs every net.sdp.scan_ms
+ * milliseconds while at least one connection has a SrcAvail that is not read
+ * yet, and not otherwise. For a connection, a scan counts only when a whole
+ * period has passed since the SrcAvail came, or since the last scan that
+ * counted.
  *
- * A connection is in the scanner's list while it is watched; it has a link then, which holds the
- * socket. Lock order: the socket's @lock, then the scanner's.
+ * A connection is in the scanner's list while it is watched. It has a link
+ * then, and the link has a reference on the socket. Lock order: the socket's
+ * @lock, then the scanner's.
  */
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
-#include "../control/trace.h"
-#include "sock.h"
+#include "conn.h"
+#include "output.h"
+#include "scan.h"
+#include "../base/trace.h"
 
 static unsigned int scan_net_id __read_mostly;
 
 /**
- * struct sdp_scanner - of one namespace
+ * struct sdp_scanner - scanner of one namespace
  * @net: the namespace
- * @lock: covers @watched, and when @work is due
+ * @lock: covers @watched and the due time of @work
  * @watched: connections, linked by sdp_sock.scan_node
- * @work: the next look at all of them; pending or running whenever there are any
+ * @work: the next scan; pending or running while @watched is not empty
  */
 struct sdp_scanner {
 	struct net *net;
@@ -34,28 +40,31 @@ struct sdp_scanner {
 	struct delayed_work work;
 };
 
-static unsigned long period(const struct net *net)
+static unsigned long scan_period(const struct net *net)
 {
 	return msecs_to_jiffies(READ_ONCE(sdp_net(net)->settings.scan_ms));
 }
 
-/* Is the next look not due within a period? A period that has become shorter counts for all. */
-static bool due_late(struct sdp_scanner *s)
+/*
+ * Is no scan due within one period? If the setting has become shorter, that is
+ * true of a scan that is pending with the longer period.
+ */
+static bool scan_due_late(struct sdp_scanner *s)
 {
 	return !delayed_work_pending(&s->work) ||
-	       time_before(jiffies + period(s->net),
+	       time_before(jiffies + scan_period(s->net),
 			   READ_ONCE(s->work.timer.expires));
 }
 
-/* With @lock. */
-static void arm(struct sdp_scanner *s)
+/* Called with the scanner's lock. */
+static void scan_arm(struct sdp_scanner *s)
 {
-	if (due_late(s))
-		mod_delayed_work(sdp_wq, &s->work, period(s->net));
+	if (scan_due_late(s))
+		mod_delayed_work(sdp_wq, &s->work, scan_period(s->net));
 }
 
 /**
- * sdp_scan_watch() - the peer has offered its memory, and waits until it is read
+ * sdp_scan_watch() - the peer waits until its SrcAvail is read: watch it
  * @ssk: socket, locked, with a link
  */
 void sdp_scan_watch(struct sdp_sock *ssk)
@@ -65,18 +74,18 @@ void sdp_scan_watch(struct sdp_sock *ssk)
 	ssk->scans = 0;
 	ssk->scan_got = sdp_engine_srcavail_rx_read(&ssk->engine);
 	ssk->scan_since = jiffies;
-	/* It may be there still for an offer that has been read. */
-	if (!list_empty(&ssk->scan_node) && !due_late(s))
+	/* It may still be in the list because of an earlier SrcAvail. */
+	if (!list_empty(&ssk->scan_node) && !scan_due_late(s))
 		return;
 	spin_lock(&s->lock);
 	if (list_empty(&ssk->scan_node))
 		list_add_tail(&ssk->scan_node, &s->watched);
-	arm(s);
+	scan_arm(s);
 	spin_unlock(&s->lock);
 }
 
 /**
- * sdp_scan_stop() - there is nothing more to be read
+ * sdp_scan_stop() - nothing is left to be read: stop watching
  * @ssk: socket, locked
  */
 void sdp_scan_stop(struct sdp_sock *ssk)
@@ -90,14 +99,17 @@ void sdp_scan_stop(struct sdp_sock *ssk)
 	spin_unlock(&s->lock);
 }
 
-/* Returns whether nobody has come for so long that the peer shall send messages. */
-static bool nobody_reads(struct sdp_sock *ssk)
+/*
+ * Count a scan of a connection. Returns true when nobody has read for
+ * scan_count scans in a row, so that the peer has to send messages.
+ */
+static bool scan_found_unread(struct sdp_sock *ssk)
 {
 	const struct net *net = sock_net(&ssk->sk);
 	bool reading = sdp_engine_srcavail_rx_reading(&ssk->engine);
 	u32 got = sdp_engine_srcavail_rx_read(&ssk->engine);
 
-	if (time_before(jiffies, ssk->scan_since + period(net)))
+	if (time_before(jiffies, ssk->scan_since + scan_period(net)))
 		return false;
 	ssk->scan_since = jiffies;
 	ssk->scans = reading || got != ssk->scan_got ? 0 : ssk->scans + 1;
@@ -105,7 +117,8 @@ static bool nobody_reads(struct sdp_sock *ssk)
 	return ssk->scans >= READ_ONCE(sdp_net(net)->settings.scan_count);
 }
 
-static void fire(struct sdp_sock *ssk)
+/* Decline the SrcAvail: the peer sends the rest in messages. */
+static void scan_fire(struct sdp_sock *ssk)
 {
 	SDP_INC(sock_net(&ssk->sk), ScansFired);
 	ssk->scans_fired++;
@@ -114,27 +127,31 @@ static void fire(struct sdp_sock *ssk)
 	sdp_engine_srcavail_decline(&ssk->engine);
 }
 
-static void look(struct sdp_sock *ssk)
+static void scan_sock(struct sdp_sock *ssk)
 {
 	struct sdp_todo todo = { };
 
-	sdp_stream_lock(ssk);
-	/* It may have ended before it was locked. */
+	sdp_conn_lock(ssk);
+	/* The watch may have ended before we had the lock. */
 	if (list_empty(&ssk->scan_node)) {
 		;
 	} else if (!sdp_engine_srcavail_rx_left(&ssk->engine) &&
 		   !sdp_engine_srcavail_rx_reading(&ssk->engine)) {
 		sdp_scan_stop(ssk);
-	} else if (nobody_reads(ssk)) {
+	} else if (scan_found_unread(ssk)) {
 		sdp_scan_stop(ssk);
-		fire(ssk);
-		sdp_stream_progress(ssk, &todo);
+		scan_fire(ssk);
+		sdp_conn_progress(ssk, &todo);
 	}
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 }
 
-/* The next one of @rest, which is watched on; with a reference. */
-static struct sdp_sock *take_next(struct sdp_scanner *s, struct list_head *rest)
+/*
+ * Move the next connection of @rest, those not yet scanned, back to the watched
+ * ones. Returns it with a reference, or NULL.
+ */
+static struct sdp_sock *scan_take_next(struct sdp_scanner *s,
+				       struct list_head *rest)
 {
 	struct sdp_sock *ssk;
 
@@ -148,7 +165,7 @@ static struct sdp_sock *take_next(struct sdp_scanner *s, struct list_head *rest)
 	return ssk;
 }
 
-static void scan(struct work_struct *work)
+static void scan_run(struct work_struct *work)
 {
 	struct sdp_scanner *s =
 		container_of(to_delayed_work(work), struct sdp_scanner, work);
@@ -159,46 +176,46 @@ static void scan(struct work_struct *work)
 	spin_lock_bh(&s->lock);
 	list_splice_init(&s->watched, &rest);
 	spin_unlock_bh(&s->lock);
-	while ((ssk = take_next(s, &rest))) {
-		look(ssk);
+	while ((ssk = scan_take_next(s, &rest))) {
+		scan_sock(ssk);
 		sock_put(&ssk->sk);
 		cond_resched();
 	}
 	spin_lock_bh(&s->lock);
 	if (!list_empty(&s->watched))
-		arm(s);
+		scan_arm(s);
 	spin_unlock_bh(&s->lock);
 }
 
-static int __net_init init_one(struct net *net)
+static int __net_init scan_net_init(struct net *net)
 {
 	struct sdp_scanner *s = net_generic(net, scan_net_id);
 
 	s->net = net;
 	spin_lock_init(&s->lock);
 	INIT_LIST_HEAD(&s->watched);
-	INIT_DELAYED_WORK(&s->work, scan);
+	INIT_DELAYED_WORK(&s->work, scan_run);
 	return 0;
 }
 
-static void __net_exit exit_one(struct net *net)
+static void __net_exit scan_net_exit(struct net *net)
 {
 	struct sdp_scanner *s = net_generic(net, scan_net_id);
 
-	/* The sockets are gone, and with them what makes it run again. */
+	/* No socket of the namespace is left that could arm the work again. */
 	WARN_ON_ONCE(!list_empty(&s->watched));
 	cancel_delayed_work_sync(&s->work);
 }
 
 static struct pernet_operations scan_net_ops = {
-	.init	= init_one,
-	.exit	= exit_one,
+	.init	= scan_net_init,
+	.exit	= scan_net_exit,
 	.id	= &scan_net_id,
 	.size	= sizeof(struct sdp_scanner),
 };
 
 /**
- * sdp_scan_init() - every namespace has a scanner
+ * sdp_scan_init() - give every namespace a scanner
  *
  * Return: 0 or an errno.
  */
@@ -208,7 +225,7 @@ int sdp_scan_init(void)
 }
 
 /**
- * sdp_scan_exit() - undo sdp_scan_init(); there are no sockets any more
+ * sdp_scan_exit() - undo sdp_scan_init(); no sockets are left
  */
 void sdp_scan_exit(void)
 {

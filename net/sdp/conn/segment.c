@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Segments: what is written, in pieces that become one message each. send.c fills them, conn/conn.c
- * sends them. A block is one whose pages are there from the beginning, and are used again.
+ * Segments of the send queue: fullness, trimming and splitting.
+ *
+ * A segment is an skb with written bytes that become the payload of one
+ * message. socket/send.c fills it by way of tx_queue.c, and output.c sends it.
+ * A block is a segment that is allocated with pages for a whole message, and
+ * that the socket reuses once the message has arrived (sdp_buf_cb.again).
  */
-#include "sock.h"
+#include "memory.h"
+#include "segment.h"
 
 /**
- * sdp_segment_full() - can nothing be added to a segment?
+ * sdp_segment_full() - is a segment closed for further writes?
  * @ssk: socket, locked
  * @skb: the segment
  *
- * Return: true when it is at its maximum, ends with an urgent byte, or nothing is coalesced.
+ * Return: true if the segment has its largest size or number of fragments, if
+ * it ends with an urgent byte, or if writes do not share messages.
  */
 bool sdp_segment_full(const struct sdp_sock *ssk, const struct sk_buff *skb)
 {
@@ -19,17 +25,19 @@ bool sdp_segment_full(const struct sdp_sock *ssk, const struct sk_buff *skb)
 	if (!ssk->coalesce || cb->urgent ||
 	    cb->payload >= sdp_engine_payload_max(&ssk->engine))
 		return true;
-	/* A block may have been made when messages were smaller. */
+	/* A block may be from before a resize, when messages were smaller. */
 	return cb->again ? cb->payload >= skb->len :
 			   skb_shinfo(skb)->nr_frags >= ssk->tx_frags;
 }
 
 /**
- * sdp_segment_trim() - a block that did not get full loses its empty end, and its use again
+ * sdp_segment_trim() - cut off the empty end of a block
  * @ssk: socket, locked
- * @skb: the block
+ * @skb: a block that is not full
  *
- * If little is left, that moves to the linear part and the pages go, so it is charged anew.
+ * It is no block afterwards and is not reused. Its empty pages are freed; a
+ * short payload moves to the linear part, which frees all pages. So the charge
+ * changes.
  */
 void sdp_segment_trim(struct sdp_sock *ssk, struct sk_buff *skb)
 {
@@ -40,9 +48,9 @@ void sdp_segment_trim(struct sdp_sock *ssk, struct sk_buff *skb)
 	sdp_memory_sent(ssk, (int)skb->truesize - before);
 }
 
-/* Some of its fragments have gone from one segment to another, and what they count with them. */
-static void move_charge(struct sdp_sock *ssk, struct sk_buff *from,
-			struct sk_buff *to)
+/* Charge @to, and move the truesize of fragments that it got from @from. */
+static void segment_move_charge(struct sdp_sock *ssk, struct sk_buff *from,
+				struct sk_buff *to)
 {
 	sdp_memory_sent(ssk, to->truesize);
 	to->truesize += to->data_len;
@@ -50,12 +58,15 @@ static void move_charge(struct sdp_sock *ssk, struct sk_buff *from,
 }
 
 /**
- * sdp_segment_split() - cut a segment, because it is longer than a message in the ring may be
+ * sdp_segment_split() - split a segment that is too long for a ring's message
  * @ssk: socket, locked
- * @skb: the oldest segment, taken off the queue; nobody copies into it
- * @n: bytes that it may have; the rest is queued in its place
+ * @skb: oldest segment, taken off the queue; no writer copies into it
+ * @n: payload bytes that it keeps
  *
- * Return: false when memory is short; nothing has happened then.
+ * The rest becomes a new segment at the head of the queue. Neither is a block.
+ *
+ * Return: false if memory is short; then the segment is unchanged, but may have
+ * been trimmed.
  */
 bool sdp_segment_split(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 {
@@ -70,7 +81,7 @@ bool sdp_segment_split(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 		return false;
 	skb_reserve(rest, SDP_TX_HEADROOM);
 	skb_split(skb, rest, n);
-	move_charge(ssk, skb, rest);
+	segment_move_charge(ssk, skb, rest);
 	sdp_buf_cb(rest)->payload = cb->payload - n;
 	sdp_buf_cb(rest)->again = false;
 	sdp_buf_cb(rest)->urgent = cb->urgent;

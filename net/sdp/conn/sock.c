@@ -1,22 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The socket object: made by socket() or by a connection request, listed in its
- * namespace, freed with the last reference.
+ * The socket object: creation, listing and destruction.
  *
- * References are held by the user's socket (or the listener's queue before accept), by
- * the link, by running timers and by a pending connect retry.
+ * A socket is made by socket(2) or for a connection request. It is in its
+ * namespace's list from sdp_sock_init() to sdp_sock_end(). It is freed with its
+ * last reference. References are held by the application's file (before
+ * accept(), by the listener's queue), by the link, by timers that are pending
+ * and by work items that are queued.
  */
 #include <linux/module.h>
 #include <net/inet_common.h>
 
-#include "../control/trace.h"
-#include "sock.h"
+#include "active.h"
+#include "autotune.h"
+#include "keepalive.h"
+#include "memory.h"
+#include "options.h"
+#include "orphan.h"
+#include "port.h"
+#include "ring.h"
+#include "timer.h"
+#include "wake.h"
+#include "../base/trace.h"
 
-/* Retries of connects. */
+/* Work items that may sleep: connect retries, rings, the deadlock scan. */
 struct workqueue_struct *sdp_wq;
 
-/* TCP_NOTSENT_LOWAT: no room for a writer while so much waits to be sent. */
-static bool memory_free(const struct sock *sk, int wake)
+/*
+ * TCP_NOTSENT_LOWAT: there is no room for a writer while that many bytes are
+ * unsent; for a wake-up (@wake is 1), while half of them are.
+ */
+static bool sock_memory_free(const struct sock *sk, int wake)
 {
 	const struct sdp_sock *ssk = sdp_sk(sk);
 	u32 limit = READ_ONCE(ssk->opt.notsent_lowat) ?:
@@ -25,21 +39,21 @@ static bool memory_free(const struct sock *sk, int wake)
 	return (u64)sdp_unsent(ssk) << wake < limit;
 }
 
-/* For inet_create() and inet6_create(). */
-static int init_twin(struct sock *sk)
+/* inet_create() and inet6_create() call it, after sock_init_data(). */
+static int sock_init_inet(struct sock *sk)
 {
 	sdp_sock_init(sdp_sk(sk));
 	return 0;
 }
 
-/* For the same two, when a BPF program has refused the new socket. */
-static void unhash(struct sock *sk)
+/* The same two call it when a BPF program refuses the new socket. */
+static void sock_unhash(struct sock *sk)
 {
 	sdp_sock_end(sdp_sk(sk));
 }
 
-/* For SO_BINDTODEVICE. */
-static void rehash(struct sock *sk)
+/* SO_BINDTODEVICE has changed the device, which is a part of the port's key. */
+static void sock_rehash(struct sock *sk)
 {
 	sdp_port_changed(sdp_sk(sk));
 }
@@ -47,11 +61,11 @@ static void rehash(struct sock *sk)
 #define SDP_PROTO(title, object)				\
 	.name			= (title),			\
 	.owner			= THIS_MODULE,			\
-	.init			= init_twin,			\
-	.unhash			= unhash,			\
-	.rehash			= rehash,			\
+	.init			= sock_init_inet,		\
+	.unhash			= sock_unhash,			\
+	.rehash			= sock_rehash,			\
 	.keepalive		= sdp_set_keepalive,		\
-	.stream_memory_free	= memory_free,			\
+	.stream_memory_free	= sock_memory_free,		\
 	.obj_size		= sizeof(object),		\
 	.sockets_allocated	= &sdp_sockets_allocated,	\
 	.memory_allocated	= &sdp_memory_allocated,	\
@@ -73,8 +87,11 @@ struct proto sdp_v6_prot = {
 };
 
 /**
- * sdp_sk_destruct() - the last reference to a socket is gone
- * @sk: socket; also what tells one of ours from others
+ * sdp_sk_destruct() - free what a socket still has; it has no references left
+ * @sk: socket
+ *
+ * This is sk_destruct of all our sockets and of no others, so it also tells
+ * whether a sock is one of ours.
  */
 void sdp_sk_destruct(struct sock *sk)
 {
@@ -89,14 +106,17 @@ void sdp_sk_destruct(struct sock *sk)
 	WARN_ON_ONCE(ssk->port || ssk->claim);
 	WARN_ON_ONCE(!list_empty(&ssk->pending) || !list_empty(&ssk->accepted));
 	sdp_memory_end(ssk);
-	if (ssk->like)
-		sock_put(ssk->like);
-	/* What others (netlabel, for one) have hung on an internet socket. */
+	if (ssk->tcp_listener)
+		sock_put(ssk->tcp_listener);
+	/* Frees what others, such as netlabel, keep in an internet socket. */
 	if (sk->sk_family != PF_SDP)
 		inet_sock_destruct(sk);
 }
 
-/* Either the time to connect is over, or that of a closed socket. */
+/*
+ * sk_timer: the time to connect, to complete a request or to wait for its first
+ * data is over, or an orphan's time to end.
+ */
 static void sdp_sk_timer(struct timer_list *timer)
 {
 	struct sock *sk = timer_container_of(sk, timer, sk_timer);
@@ -104,45 +124,47 @@ static void sdp_sk_timer(struct timer_list *timer)
 	if (sock_flag(sk, SOCK_DEAD))
 		sdp_orphan_timer(sdp_sk(sk));
 	else
-		sdp_connect_expired(sdp_sk(sk));
+		sdp_active_expired(sdp_sk(sk));
 	sock_put(sk);
 }
 
-static void data_ready(struct sock *sk)
+static void sock_data_ready(struct sock *sk)
 {
-	sdp_notify(sdp_sk(sk), SDP_WAKE_READ);
+	sdp_wake(sdp_sk(sk), SDP_WAKE_READ);
 }
 
-static void write_space(struct sock *sk)
+static void sock_write_space(struct sock *sk)
 {
-	sdp_notify(sdp_sk(sk), SDP_WAKE_WRITE);
+	sdp_wake(sdp_sk(sk), SDP_WAKE_WRITE);
 }
 
-static void state_change(struct sock *sk)
+static void sock_state_change(struct sock *sk)
 {
-	sdp_notify(sdp_sk(sk), SDP_WAKE_STATE);
+	sdp_wake(sdp_sk(sk), SDP_WAKE_STATE);
 }
 
-static void error_report(struct sock *sk)
+static void sock_error_report(struct sock *sk)
 {
-	sdp_notify(sdp_sk(sk), SDP_WAKE_ERROR);
+	sdp_wake(sdp_sk(sk), SDP_WAKE_ERROR);
 }
 
 /**
- * sdp_sock_alloc() - memory for a socket; sock_init_data() and sdp_sock_init() follow
+ * sdp_sock_alloc() - allocate a socket
  * @net: namespace
  * @family: PF_SDP, PF_INET or PF_INET6
- * @gfp: how to allocate
- * @kern: made for the kernel: does not hold the namespace
+ * @gfp: allocation flags
+ * @kern: the socket belongs to the kernel and does not hold the namespace
  *
- * Return: the socket or NULL.
+ * The caller calls sock_init_data() and sdp_sock_init() next.
+ *
+ * Return: the socket, with one reference, or NULL.
  */
 struct sdp_sock *sdp_sock_alloc(struct net *net, int family, gfp_t gfp,
 				bool kern)
 {
 	bool v6 = family == PF_INET6;
-	struct sock *sk =
-		sk_alloc(net, family, gfp, v6 ? &sdp_v6_prot : &sdp_prot, kern);
+	struct sock *sk = sk_alloc(net, family, gfp,
+				   v6 ? &sdp_v6_prot : &sdp_prot, kern);
 
 #if IS_ENABLED(CONFIG_IPV6)
 	if (sk && v6)
@@ -152,8 +174,8 @@ struct sdp_sock *sdp_sock_alloc(struct net *net, int family, gfp_t gfp,
 }
 
 /**
- * sdp_sock_init() - our part of a new socket
- * @ssk: after sock_init_data()
+ * sdp_sock_init() - initialize our part of a new socket, and list it
+ * @ssk: socket, after sock_init_data()
  */
 void sdp_sock_init(struct sdp_sock *ssk)
 {
@@ -169,12 +191,12 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	INIT_LIST_HEAD(&ssk->queue_node);
 	INIT_LIST_HEAD(&ssk->pending);
 	INIT_LIST_HEAD(&ssk->accepted);
-	INIT_DELAYED_WORK(&ssk->retry, sdp_connect_retry);
+	INIT_DELAYED_WORK(&ssk->retry, sdp_active_retry);
 	INIT_WORK(&ssk->ring_work, sdp_ring_work);
-	sdp_ready_init(ssk);
-	timer_setup(&ssk->tick, sdp_tick, 0);
+	sdp_wake_init(ssk);
+	timer_setup(&ssk->timer, sdp_timer_run, 0);
 	INIT_LIST_HEAD(&ssk->scan_node);
-	sdp_alive_init(ssk);
+	sdp_keepalive_init(ssk);
 	sdp_options_init(ssk);
 	if (sk->sk_socket)
 		sdp_socket_flags(sk->sk_socket);
@@ -184,15 +206,15 @@ void sdp_sock_init(struct sdp_sock *ssk)
 		sdp_set_v4(&ssk->local, htonl(INADDR_ANY));
 	sdp_set_v4(&ssk->peer, htonl(INADDR_ANY));
 
-	/* In-kernel users may replace these, as they do with TCP. */
-	sk->sk_data_ready = data_ready;
-	sk->sk_write_space = write_space;
-	sk->sk_state_change = state_change;
-	sk->sk_error_report = error_report;
+	/* Users in the kernel may replace these, as they do with TCP. */
+	sk->sk_data_ready = sock_data_ready;
+	sk->sk_write_space = sock_write_space;
+	sk->sk_state_change = sock_state_change;
+	sk->sk_error_report = sock_error_report;
 	sk->sk_destruct = sdp_sk_destruct;
 	sock_set_flag(sk, SOCK_RCU_FREE);
 	sk_sockets_allocated_inc(sk);
-	sdp_tune_init(ssk);
+	sdp_autotune_init(ssk);
 
 	spin_lock_bh(&sn->lock);
 	ssk->serial = ++sn->serial;
@@ -203,10 +225,10 @@ void sdp_sock_init(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_sock_end() - the socket has no user and no connection any more
- * @ssk: socket; its memory lives on until the last reference goes
+ * sdp_sock_end() - take a socket with neither user nor connection off the list
+ * @ssk: socket; it is freed with its last reference
  *
- * May be called more than once.
+ * Also gives the port back. May be called more than once.
  */
 void sdp_sock_end(struct sdp_sock *ssk)
 {
@@ -220,25 +242,4 @@ void sdp_sock_end(struct sdp_sock *ssk)
 	}
 	ssk->listed = false;
 	spin_unlock_bh(&sn->lock);
-}
-
-/**
- * sdp_set_state() - the state that user space sees, a TCP_* number
- * @ssk: socket, locked
- * @state: new state
- */
-void sdp_set_state(struct sdp_sock *ssk, int state)
-{
-	struct sock *sk = &ssk->sk;
-	int old = sk->sk_state;
-
-	if (old == state)
-		return;
-	if (state == TCP_ESTABLISHED)
-		SDP_INC(sock_net(sk), CurrEstab);
-	else if (old == TCP_ESTABLISHED)
-		SDP_ADD(sock_net(sk), CurrEstab, -1);
-	trace_sdp_state(sk, ssk->local.port, ssk->peer.port, old, state,
-			sdp_conn_state_name(ssk->engine.state));
-	WRITE_ONCE(sk->sk_state, state);
 }

@@ -1,48 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tick: what a connection does by time, because no event will.
+ * The tick: what a connection does after a delay, without an event.
  *
- * One timer serves several purposes. Each says when it needs the tick at the latest; the tick
- * may come earlier for another one, so each finds out whether its own time has come. The
- * timer holds a reference to the socket, runs only while there is a link, and takes the
- * socket's @lock.
+ * One timer (sdp_sock.timer) has several uses:
+ *
+ *	retry	memory was short, or the transport has kept messages
+ *	hold	ends a MSG_MORE that no further write has ended
+ *	spares	frees spare buffers when the connection is idle
+ *	growth	gives up larger receives if the peer takes too long (E2)
+ *	rest	gives back the peer's larger receives and its ring after a pause
+ *
+ * Each use names the latest time at which it needs the tick. The tick may come
+ * earlier for another use, so each use checks whether its own time has come.
+ *
+ * The pending timer holds a reference to the socket. It is armed only while the
+ * socket has a link, and it takes the socket's lock.
  */
-#include "sock.h"
+#include "conn.h"
+#include "memory.h"
+#include "output.h"
+#include "resize.h"
+#include "timer.h"
 
-/* A MSG_MORE that nobody ends is ended after this long, as with TCP. */
+/* MSG_MORE holds data back for this time at most, as with TCP. */
 #define MORE_JIFFIES	(HZ / 5)
-/* Buffers kept to be used again are given back after a pause this long. */
+/* Spare buffers are freed after a pause of this length. */
 #define SPARE_JIFFIES	HZ
-/* So long the peer may take to use up smaller receives before it is told that they stay. */
+/* Time that the peer gets to use up the smaller receives. */
 #define GROWTH_JIFFIES	HZ
-/* What lacked memory is tried again after this long. */
+/* Delay before a retry after memory was short. */
 #define AGAIN_JIFFIES	(HZ / 100 + 1)
 
+/* Let the tick come after @delay jiffies, or earlier. */
 static void tick_within(struct sdp_sock *ssk, unsigned long delay)
 {
 	unsigned long when = jiffies + delay;
 
-	if (!timer_pending(&ssk->tick) || time_before(when, ssk->tick.expires))
-		sk_reset_timer(&ssk->sk, &ssk->tick, when);
+	if (!timer_pending(&ssk->timer) ||
+	    time_before(when, ssk->timer.expires))
+		sk_reset_timer(&ssk->sk, &ssk->timer, when);
 }
 
 /**
- * sdp_tick_again() - something lacked memory and is to be tried again
- * @ssk: socket, locked
+ * sdp_timer_again() - retry soon, because memory was short
+ * @ssk: socket, locked, with a link
+ *
+ * The tick then posts receives and sends what it can.
  */
-void sdp_tick_again(struct sdp_sock *ssk)
+void sdp_timer_again(struct sdp_sock *ssk)
 {
 	SDP_INC(sock_net(&ssk->sk), NoMemory);
 	tick_within(ssk, AGAIN_JIFFIES);
 }
 
 /**
- * sdp_tick_watch_hold() - see whether something is held back for more to come
- * @ssk: socket, locked
+ * sdp_timer_watch_hold() - limit the time for which MSG_MORE holds data back
+ * @ssk: socket, locked, with a link
  *
- * It is held for a while only, counted from the first look that finds it held.
+ * The time starts with the first call that finds @tx_hold set.
  */
-void sdp_tick_watch_hold(struct sdp_sock *ssk)
+void sdp_timer_watch_hold(struct sdp_sock *ssk)
 {
 	if (!ssk->tx_hold) {
 		ssk->hold_watched = false;
@@ -61,19 +78,19 @@ static void end_hold(struct sdp_sock *ssk)
 		tick_within(ssk, ssk->hold_until - jiffies);
 		return;
 	}
-	/* A writer that is copying ends its hold itself. */
+	/* A writer that is copying now ends its hold itself. */
 	if (!mutex_is_locked(&ssk->tx_mutex))
 		ssk->tx_hold = false;
 	ssk->hold_watched = false;
 }
 
 /**
- * sdp_tick_watch_spares() - a buffer is kept to be used again
- * @ssk: socket, locked
+ * sdp_timer_watch_spares() - let the tick free spare buffers
+ * @ssk: socket, locked, with a link; it has kept a buffer for reuse
  *
- * All of them are given back once the connection is idle.
+ * All spare buffers are freed once the connection is idle or memory is short.
  */
-void sdp_tick_watch_spares(struct sdp_sock *ssk)
+void sdp_timer_watch_spares(struct sdp_sock *ssk)
 {
 	if (ssk->spares)
 		return;
@@ -81,7 +98,8 @@ void sdp_tick_watch_spares(struct sdp_sock *ssk)
 	tick_within(ssk, SPARE_JIFFIES);
 }
 
-static bool lately(unsigned long when)
+/* Was payload sent or received within the last SPARE_JIFFIES? 0 is never. */
+static bool was_lately(unsigned long when)
 {
 	return when && time_before(jiffies, when + SPARE_JIFFIES);
 }
@@ -91,7 +109,7 @@ static void drop_spares(struct sdp_sock *ssk)
 	if (!ssk->spares)
 		return;
 	if (!sdp_memory_is_short(&ssk->sk) &&
-	    (lately(ssk->last_sent) || lately(ssk->last_received))) {
+	    (was_lately(ssk->last_sent) || was_lately(ssk->last_received))) {
 		tick_within(ssk, SPARE_JIFFIES);
 		return;
 	}
@@ -102,11 +120,11 @@ static void drop_spares(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_tick_watch_growth() - our receives are growing, or are not any more (E2)
- * @ssk: socket, locked
- * @growing: larger ones are posted, and the peer has not been told yet
+ * sdp_timer_watch_growth() - limit the time that larger receives take (E2)
+ * @ssk: socket, locked, with a link
+ * @growing: larger receives are posted, and the peer has not been told yet
  */
-void sdp_tick_watch_growth(struct sdp_sock *ssk, bool growing)
+void sdp_timer_watch_growth(struct sdp_sock *ssk, bool growing)
 {
 	if (growing && !ssk->growth_watched) {
 		ssk->growth_until = jiffies + GROWTH_JIFFIES;
@@ -115,7 +133,11 @@ void sdp_tick_watch_growth(struct sdp_sock *ssk, bool growing)
 	ssk->growth_watched = growing;
 }
 
-/* The peer may be waiting for our answer before it sends on, or rest: then they stay small. */
+/*
+ * We answer a resize request when the peer has used up all smaller receives. It
+ * may not do so: it may be idle, or wait for the answer before it sends more.
+ * After GROWTH_JIFFIES the receives stay small.
+ */
 static void end_growth(struct sdp_sock *ssk)
 {
 	if (!ssk->growth_watched)
@@ -126,6 +148,7 @@ static void end_growth(struct sdp_sock *ssk)
 		sdp_engine_resize_refuse(&ssk->engine);
 }
 
+/* Idle time after which the sending half is at rest. */
 static unsigned long rest_jiffies(const struct sdp_sock *ssk)
 {
 	return msecs_to_jiffies(READ_ONCE(
@@ -133,12 +156,14 @@ static unsigned long rest_jiffies(const struct sdp_sock *ssk)
 }
 
 /**
- * sdp_tick_watch_rest() - see whether the peer's receives have grown, or it has a ring
- * @ssk: socket, locked
+ * sdp_timer_watch_rest() - give back the peer's memory when nothing is sent
+ * @ssk: socket, locked, with a link
  *
- * Once nothing has been sent for a while, it may have smaller ones again, and the ring back.
+ * If the peer has larger receives or a ring for what we send, then after
+ * resize_idle_ms without data we tell it that it may have smaller receives
+ * again, and that we no longer use the ring.
  */
-void sdp_tick_watch_rest(struct sdp_sock *ssk)
+void sdp_timer_watch_rest(struct sdp_sock *ssk)
 {
 	if (ssk->rest_watched || !(sdp_engine_may_shrink(&ssk->engine) ||
 				   sdp_ring_out_active(&ssk->engine.ring_out)))
@@ -147,7 +172,10 @@ void sdp_tick_watch_rest(struct sdp_sock *ssk)
 	tick_within(ssk, rest_jiffies(ssk));
 }
 
-/* Returns whether something is to be said, and sdp_size_rest()'s end has to follow. */
+/*
+ * Returns the result of sdp_resize_at_rest(): if true there is a message to
+ * send, and then the calls that sdp_resize_at_rest() demands must follow.
+ */
 static bool end_rest(struct sdp_sock *ssk)
 {
 	unsigned long until = ssk->last_sent + rest_jiffies(ssk);
@@ -159,16 +187,16 @@ static bool end_rest(struct sdp_sock *ssk)
 		return false;
 	}
 	ssk->rest_watched = false;
-	return sdp_size_rest(ssk);
+	return sdp_resize_at_rest(ssk);
 }
 
 /**
- * sdp_tick_stop() - the link goes, and all that the tick looks after with it
- * @ssk: socket, locked; there is another reference to it
+ * sdp_timer_stop() - stop the tick because the socket loses its link
+ * @ssk: socket, locked; the caller has a reference besides the timer's
  */
-void sdp_tick_stop(struct sdp_sock *ssk)
+void sdp_timer_stop(struct sdp_sock *ssk)
 {
-	sk_stop_timer(&ssk->sk, &ssk->tick);
+	sk_stop_timer(&ssk->sk, &ssk->timer);
 	ssk->spares = false;
 	ssk->hold_watched = false;
 	ssk->growth_watched = false;
@@ -176,28 +204,28 @@ void sdp_tick_stop(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_tick() - the timer
- * @timer: sdp_sock.tick
+ * sdp_timer_run() - timer: the tick
+ * @timer: sdp_sock.timer; drops the reference of the pending timer
  */
-void sdp_tick(struct timer_list *timer)
+void sdp_timer_run(struct timer_list *timer)
 {
-	struct sdp_sock *ssk = timer_container_of(ssk, timer, tick);
+	struct sdp_sock *ssk = timer_container_of(ssk, timer, timer);
 	struct sdp_todo todo = { };
 	bool smaller;
 
-	sdp_stream_lock(ssk);
-	/* It may have waited for the lock while the link went. */
+	sdp_conn_lock(ssk);
+	/* The socket may have lost its link before we had the lock. */
 	if (ssk->link) {
 		end_hold(ssk);
 		drop_spares(ssk);
 		end_growth(ssk);
 		smaller = end_rest(ssk);
-		sdp_stream_progress(ssk, &todo);
+		sdp_conn_progress(ssk, &todo);
 		if (smaller) {
 			sdp_engine_shrink_end(&ssk->engine);
 			sdp_engine_ring_stay(&ssk->engine);
 		}
 	}
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 	sock_put(&ssk->sk);
 }

@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Urgent data (B7): MSG_OOB, the mark, SIGURG. As with TCP there is one mark at a time, a
- * place in the stream of bytes; a newer one replaces it.
+ * Urgent data: MSG_OOB, the urgent mark and SIGURG (B7).
  *
- * On the way out the mark is the end of a segment (sdp_buf_cb.urgent), which then takes no
- * more bytes. On the way in the urgent byte stays in the queue at its place, and a copy of
- * it is in @urg_byte; an ordinary read stops before the mark and then passes over it,
- * unless SO_OOBINLINE is set.
+ * As with TCP, a connection has one mark at a time. It is a position in the
+ * byte stream, and a newer mark replaces it.
  *
- * Places in the stream are numbered from the first byte on and wrap at 2^32; @rx_read is
- * the reader's. All of this is covered by the socket's @lock; poll and ioctl take a look
- * without it.
+ * Sending: the mark is the end of a segment (sdp_buf_cb.urgent), which takes no
+ * more bytes.
+ *
+ * Receiving: the urgent byte stays in the receive queue, and @urg_byte has a
+ * copy of it. An ordinary read stops before the mark. The next one skips the
+ * urgent byte, unless SO_OOBINLINE is set.
+ *
+ * Positions count from the first byte of the connection, modulo 2^32. @rx_read
+ * is the reader's position. The socket's @lock covers all of this; poll and
+ * ioctl also look without it.
  */
 #include <linux/sched/signal.h>
 
-#include "sock.h"
+#include "conn.h"
+#include "urgent.h"
 
-static bool inlined(const struct sdp_sock *ssk)
+static bool urgent_is_inline(const struct sdp_sock *ssk)
 {
 	return sock_flag(&ssk->sk, SOCK_URGINLINE);
 }
 
-/* There is a mark, and the reader has not passed it. */
-static bool marked(const struct sdp_sock *ssk)
+/* Is there a mark that the reader has not passed? */
+static bool urgent_has_mark(const struct sdp_sock *ssk)
 {
 	u8 state = READ_ONCE(ssk->urg_state);
 
@@ -30,10 +35,8 @@ static bool marked(const struct sdp_sock *ssk)
 }
 
 /**
- * sdp_urgent_mark_last() - the last byte written so far is urgent
- * @ssk: socket, locked
- *
- * Called when its segment cannot have been sent yet.
+ * sdp_urgent_mark_last() - make the last byte written so far urgent
+ * @ssk: socket, locked; the segment of that byte cannot have been sent yet
  */
 void sdp_urgent_mark_last(struct sdp_sock *ssk)
 {
@@ -46,9 +49,11 @@ void sdp_urgent_mark_last(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_urgent_announced() - the peer has announced an urgent byte (SDP_ACT_URGENT)
+ * sdp_urgent_announced() - the peer has announced an urgent byte
  * @ssk: socket, locked
- * @todo: notes the signal
+ * @todo: notes that SIGURG is to be sent
+ *
+ * For %SDP_ACT_URGENT.
  */
 void sdp_urgent_announced(struct sdp_sock *ssk, struct sdp_todo *todo)
 {
@@ -58,12 +63,14 @@ void sdp_urgent_announced(struct sdp_sock *ssk, struct sdp_todo *todo)
 }
 
 /*
- * A reader who stands at the old mark would meet its byte as ordinary data now. TCP drops
- * it, and so do we: @urg_hole is passed over.
+ * A new mark replaces the old one. If the reader is exactly at the old mark,
+ * the byte there would now be ordinary data. TCP drops it, and so do we:
+ * @urg_hole makes the reader skip it.
  */
-static void replace_mark(struct sdp_sock *ssk)
+static void urgent_replace_mark(struct sdp_sock *ssk)
 {
-	if (!marked(ssk) || inlined(ssk) || ssk->urg_seq != ssk->rx_read)
+	if (!urgent_has_mark(ssk) || urgent_is_inline(ssk) ||
+	    ssk->urg_seq != ssk->rx_read)
 		return;
 	ssk->urg_hole = true;
 	ssk->urg_hole_seq = ssk->urg_seq;
@@ -71,15 +78,15 @@ static void replace_mark(struct sdp_sock *ssk)
 
 /**
  * sdp_urgent_arrived() - a message whose last byte is urgent is being queued
- * @ssk: socket, locked; the message is not yet counted in @rx_bytes
- * @byte: that byte
- * @len: payload of the message
+ * @ssk: socket, locked; @rx_bytes does not include the message yet
+ * @byte: the urgent byte
+ * @len: payload bytes of the message
  * @todo: notes the wake-up
  */
 void sdp_urgent_arrived(struct sdp_sock *ssk, u8 byte, u32 len,
 			struct sdp_todo *todo)
 {
-	replace_mark(ssk);
+	urgent_replace_mark(ssk);
 	WRITE_ONCE(ssk->urg_seq, ssk->rx_read + ssk->rx_bytes + len - 1);
 	ssk->urg_byte = byte;
 	WRITE_ONCE(ssk->urg_state, SDP_URG_HERE);
@@ -87,7 +94,7 @@ void sdp_urgent_arrived(struct sdp_sock *ssk, u8 byte, u32 len,
 }
 
 /**
- * sdp_urgent_signal() - SIGURG for the socket's owner
+ * sdp_urgent_signal() - send SIGURG to the socket's owner
  * @ssk: socket, not locked
  */
 void sdp_urgent_signal(struct sdp_sock *ssk)
@@ -101,58 +108,60 @@ void sdp_urgent_signal(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_urgent_at_mark() - is this place in the stream the mark?
- * @ssk: socket
- * @seq: place
+ * sdp_urgent_at_mark() - is the urgent byte at this position?
+ * @ssk: socket; may be asked without the lock
+ * @seq: position in the stream
  *
- * Return: true when the byte there is the urgent one.
+ * Return: true when it is.
  */
 bool sdp_urgent_at_mark(const struct sdp_sock *ssk, u32 seq)
 {
-	return marked(ssk) && READ_ONCE(ssk->urg_seq) == seq;
+	return urgent_has_mark(ssk) && READ_ONCE(ssk->urg_seq) == seq;
 }
 
 /**
- * sdp_urgent_bound() - what an ordinary read may take of a piece of the queue
+ * sdp_urgent_bound() - limit an ordinary read of a piece of the receive queue
  * @ssk: socket, locked
- * @seq: place of the piece's first byte
- * @avail: its bytes, cut at the mark
+ * @seq: position of the first byte of the piece
+ * @avail: in: bytes of the piece; out: bytes up to the mark, if it is behind
+ *	the first byte
  *
- * Return: 1 when the first byte is to be passed over, which @avail counts, else 0.
+ * Return: 1 when the reader has to skip the first byte, which @avail includes,
+ * else 0.
  */
 u32 sdp_urgent_bound(const struct sdp_sock *ssk, u32 seq, u32 *avail)
 {
 	u32 hole = ssk->urg_hole && ssk->urg_hole_seq == seq;
 	u32 before;
 
-	if (!marked(ssk))
+	if (!urgent_has_mark(ssk))
 		return hole;
 	before = ssk->urg_seq - seq;
 	if (before >= *avail)
 		return hole;
 	if (!before)
-		return !inlined(ssk);
+		return !urgent_is_inline(ssk);
 	*avail = before;
 	return hole;
 }
 
 /**
- * sdp_urgent_passed() - the reader has moved on
- * @ssk: socket, locked; @rx_read is where it is now
+ * sdp_urgent_passed() - the reader has advanced
+ * @ssk: socket, locked; @rx_read is the new position
  */
 void sdp_urgent_passed(struct sdp_sock *ssk)
 {
 	if (ssk->urg_hole && sdp_seq_after(ssk->rx_read, ssk->urg_hole_seq))
 		ssk->urg_hole = false;
-	if (marked(ssk) && sdp_seq_after(ssk->rx_read, ssk->urg_seq))
-		WRITE_ONCE(ssk->urg_state, ssk->engine.urgent_announced ?
-						   SDP_URG_COMING :
-						   SDP_URG_NONE);
+	if (urgent_has_mark(ssk) && sdp_seq_after(ssk->rx_read, ssk->urg_seq))
+		WRITE_ONCE(ssk->urg_state,
+			   ssk->engine.urgent_announced ? SDP_URG_COMING :
+							  SDP_URG_NONE);
 }
 
 /**
- * sdp_urgent_forget() - there is no mark and none will come
- * @ssk: socket, locked
+ * sdp_urgent_forget() - drop the mark and go back to position 0
+ * @ssk: socket, locked; its connection is over and its receive queue empty
  */
 void sdp_urgent_forget(struct sdp_sock *ssk)
 {
@@ -161,14 +170,17 @@ void sdp_urgent_forget(struct sdp_sock *ssk)
 	ssk->rx_read = 0;
 }
 
-/* The byte, if it is to be had. Returns 1, 0 at the end of the stream, or an errno. */
-static int take_byte(struct sdp_sock *ssk, int flags, u8 *byte)
+/*
+ * Take or peek at the urgent byte. Returns 1, 0 at the end of the stream, or an
+ * errno.
+ */
+static int urgent_take_byte(struct sdp_sock *ssk, int flags, u8 *byte)
 {
 	struct sock *sk = &ssk->sk;
 	int ret = 1;
 
-	sdp_stream_lock(ssk);
-	if (inlined(ssk) || ssk->urg_state == SDP_URG_NONE ||
+	sdp_conn_lock(ssk);
+	if (urgent_is_inline(ssk) || ssk->urg_state == SDP_URG_NONE ||
 	    ssk->urg_state == SDP_URG_TAKEN) {
 		ret = -EINVAL;
 	} else if (sk->sk_state == TCP_CLOSE && !ssk->rx_ended) {
@@ -181,7 +193,7 @@ static int take_byte(struct sdp_sock *ssk, int flags, u8 *byte)
 		   (sk->sk_shutdown & RCV_SHUTDOWN)) {
 		ret = 0;
 	} else {
-		/* TCP does not wait for it either, whatever the socket's mode. */
+		/* TCP does not wait for it, not even in blocking mode. */
 		ret = -EAGAIN;
 	}
 	spin_unlock_bh(&ssk->lock);
@@ -191,17 +203,17 @@ static int take_byte(struct sdp_sock *ssk, int flags, u8 *byte)
 /**
  * sdp_urgent_recv() - recv(2) with MSG_OOB
  * @ssk: socket, not locked
- * @msg: where to
+ * @msg: where to copy the byte
  * @len: bytes asked for
  * @flags: MSG_*
  *
- * Return: 1, 0 at the end of the stream or without room, or an errno.
+ * Return: 1; 0 at the end of the stream, or if @len is 0; or an errno.
  */
 int sdp_urgent_recv(struct sdp_sock *ssk, struct msghdr *msg, size_t len,
 		    int flags)
 {
 	u8 byte;
-	int ret = take_byte(ssk, flags, &byte);
+	int ret = urgent_take_byte(ssk, flags, &byte);
 
 	if (ret <= 0)
 		return ret;
@@ -216,18 +228,18 @@ int sdp_urgent_recv(struct sdp_sock *ssk, struct msghdr *msg, size_t len,
 }
 
 /**
- * sdp_urgent_inq() - FIONREAD: bytes before the mark, if there is one ahead
- * @ssk: socket
+ * sdp_urgent_inq() - number of bytes for FIONREAD
+ * @ssk: socket, not locked
  *
- * Return: bytes.
+ * Return: bytes before the mark if there is one ahead, else all readable bytes.
  */
 u32 sdp_urgent_inq(struct sdp_sock *ssk)
 {
 	u32 bytes;
 
-	sdp_stream_lock(ssk);
-	bytes = marked(ssk) && !inlined(ssk) ? ssk->urg_seq - ssk->rx_read :
-					       sdp_readable(ssk);
+	sdp_conn_lock(ssk);
+	bytes = urgent_has_mark(ssk) && !urgent_is_inline(ssk) ?
+		ssk->urg_seq - ssk->rx_read : sdp_readable(ssk);
 	spin_unlock_bh(&ssk->lock);
 	return bytes;
 }

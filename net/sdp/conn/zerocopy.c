@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages that are sent without being copied.
+ * Zero-copy sends: MSG_ZEROCOPY and MSG_SPLICE_PAGES.
  *
- * Two kinds come by sendmsg. MSG_SPLICE_PAGES hands over pages of files, pipes or the
- * kernel: a reference is all they need, and what is written to them meanwhile may be seen
- * by the peer, as with TCP. MSG_ZEROCOPY lends pages of the user, who wants to know when
- * he may write to them again: a segment that refers to them carries a ubuf_info, whose
- * last reference, dropped when the segment's skb is freed (it has arrived, or never
- * will), puts a report into the error queue or tells io_uring. All that is the kernel's
- * own machinery.
+ * A segment refers to the pages of a write instead of holding a copy. Two kinds
+ * of pages come by sendmsg().
  *
- * User's pages are only lent where they come back by themselves. The loopback transport
- * lets the peer read in the sender's memory in its own time, and a sender must not wait
- * for that: there they are copied, and the report says so, as with TCP.
+ * MSG_SPLICE_PAGES hands over pages of files, pipes or the kernel. A reference
+ * is all they need. As with TCP, the peer may see what is written to them
+ * before they are sent.
+ *
+ * MSG_ZEROCOPY lends pages of the application, which has to know when it may
+ * write to them again. A segment that refers to them carries a ubuf_info. The
+ * segment's skb is freed when it has arrived, or when it never will. If that
+ * drops the last reference on the ubuf_info, the kernel's own code puts a
+ * report into the error queue, or tells io_uring.
+ *
+ * Loopback hands the sender's own skb to the peer, which may keep it unread for
+ * as long as it likes. A sender must not wait for that. So there pages of the
+ * application are copied, and the report says so, as with TCP.
  */
 #include <linux/errqueue.h>
 
-#include "sock.h"
+#include "zerocopy.h"
 
-/* Smaller pieces are copied: that is cheaper, and spares one of the few fragments. */
+/*
+ * Shorter pieces are copied. That is cheaper, and it saves one of the few page
+ * fragments.
+ */
 #define REFER_MIN	256
 
 static u32 refer_min(const struct sdp_sock *ssk)
@@ -27,10 +35,13 @@ static u32 refer_min(const struct sdp_sock *ssk)
 }
 
 /*
- * Is it worth while to refer to the pages of this write? A message has a few pieces only. Single
- * pages, as most files have them, make short messages of it, which cost more than the copies into
- * one as long as the peer takes. Large folios are one piece; and where the buffer itself is handed
- * over the peer reads in those pages, which costs nobody anything.
+ * Is it faster to refer to the pages of this write than to copy them?
+ *
+ * A message has few page fragments. Single pages, as most files have them,
+ * would fill these with a short message, and many short messages cost more
+ * than the copies into a long one. So single pages pay only if the fragments
+ * can hold a full message. A large folio is one fragment. Where the transport
+ * hands over the buffer itself, the peer reads in the pages at no cost.
  */
 static bool refs_pay(const struct sdp_sock *ssk, const struct iov_iter *from)
 {
@@ -41,13 +52,14 @@ static bool refs_pay(const struct sdp_sock *ssk, const struct iov_iter *from)
 }
 
 /**
- * sdp_refs_begin() - see what a write may refer to
+ * sdp_refs_begin() - find out which pages a write may refer to
  * @ssk: socket, with tx_mutex
  * @msg: the write, of which nothing has been taken yet
  * @refs: filled in
  *
- * The number of a report is given out here. A call that fails before its first byte takes
- * it back, so tx_mutex is held from here until one of the two is certain.
+ * This gives the write's report its number, and a call that fails before its
+ * first byte gives the number back. So the caller holds tx_mutex until it has
+ * taken a byte, or until sdp_refs_end() or sdp_refs_undo().
  *
  * Return: 0 or -ENOBUFS.
  */
@@ -58,7 +70,10 @@ int sdp_refs_begin(struct sdp_sock *ssk, const struct msghdr *msg,
 	struct sock *sk = &ssk->sk;
 
 	if (!(msg->msg_flags & MSG_ZEROCOPY)) {
-		/* Before 6.5 the flag may come from user space, where it means nothing. */
+		/*
+		 * Before 6.5, MSG_SPLICE_PAGES may come from user space, where
+		 * it has no meaning.
+		 */
 		refs->splice = (msg->msg_flags & MSG_SPLICE_PAGES) &&
 			       !user_backed_iter(&msg->msg_iter) &&
 			       refs_pay(ssk, &msg->msg_iter);
@@ -79,7 +94,9 @@ int sdp_refs_begin(struct sdp_sock *ssk, const struct msghdr *msg,
 /**
  * sdp_refs_end() - a write is over
  * @refs: as sdp_refs_begin() has left it, or zero
- * @taken: something was taken
+ * @taken: bytes of the write have been taken
+ *
+ * Drops our reference on the report. If nothing was taken, there is no report.
  */
 void sdp_refs_end(struct sdp_refs *refs, bool taken)
 {
@@ -89,15 +106,17 @@ void sdp_refs_end(struct sdp_refs *refs, bool taken)
 		net_zcopy_put_abort(refs->own, true);
 		return;
 	}
-	/* All was copied, and nobody else has a reference. */
+	/* All was copied, and no segment has a reference on the report. */
 	if (!refs->user)
 		uarg_to_msgzc(refs->own)->zerocopy = 0;
 	net_zcopy_put(refs->own);
 }
 
 /**
- * sdp_refs_undo() - a write lets tx_mutex go before its first byte, and will begin again
- * @refs: as sdp_refs_begin() has left it; zero afterwards
+ * sdp_refs_undo() - a write is about to drop tx_mutex before its first byte
+ * @refs: as sdp_refs_begin() has left it; zeroed
+ *
+ * The write calls sdp_refs_begin() again when it has the mutex again.
  */
 void sdp_refs_undo(struct sdp_refs *refs)
 {
@@ -106,12 +125,14 @@ void sdp_refs_undo(struct sdp_refs *refs)
 }
 
 /**
- * sdp_refs_fit() - can a segment take what a write refers to?
+ * sdp_refs_fit() - may a segment refer to the pages of a write?
  * @refs: the write's
  * @skb: the segment
  *
- * Return: false when it has lent pages of another write, for it can tell only one, or is
- * a block, which is used again.
+ * A segment has room for one ubuf_info only. A block never refers to pages of
+ * the application, because it is reused.
+ *
+ * Return: true when it may, or when the write lends no pages.
  */
 bool sdp_refs_fit(const struct sdp_refs *refs, struct sk_buff *skb)
 {
@@ -121,8 +142,12 @@ bool sdp_refs_fit(const struct sdp_refs *refs, struct sk_buff *skb)
 	       (!skb_zcopy(skb) || skb_zcopy(skb) == refs->user);
 }
 
-/* Whether (@page, @offset) follows a fragment in memory that has one reference count. */
-static bool follows(const skb_frag_t *frag, struct page *page, size_t offset)
+/*
+ * Does @page at @offset follow a fragment, in memory that shares its reference
+ * count?
+ */
+static bool refs_follow_frag(const skb_frag_t *frag, struct page *page,
+			     size_t offset)
 {
 	struct page *first = skb_frag_page(frag);
 	size_t end = skb_frag_off(frag) + skb_frag_size(frag);
@@ -132,14 +157,17 @@ static bool follows(const skb_frag_t *frag, struct page *page, size_t offset)
 	       offset == offset_in_page(end);
 }
 
-/* Takes the caller's reference to @page. Returns false when there is no fragment left. */
-static bool add_frag(struct sdp_sock *ssk, struct sk_buff *skb,
-		     struct page *page, size_t offset, size_t n)
+/*
+ * Add part of a page to a segment, and take the caller's reference on the page.
+ * Returns false, and does not take it, when no fragment is left.
+ */
+static bool refs_add_frag(struct sdp_sock *ssk, struct sk_buff *skb,
+			  struct page *page, size_t offset, size_t n)
 {
 	struct skb_shared_info *info = skb_shinfo(skb);
 	int i = info->nr_frags;
 
-	if (i && follows(&info->frags[i - 1], page, offset)) {
+	if (i && refs_follow_frag(&info->frags[i - 1], page, offset)) {
 		skb_frag_size_add(&info->frags[i - 1], n);
 		put_page(page);
 	} else if (i < ssk->tx_frags) {
@@ -154,9 +182,13 @@ static bool add_frag(struct sdp_sock *ssk, struct sk_buff *skb,
 	return true;
 }
 
-/* The next page, with a reference; or NULL when its @n bytes have to be copied. */
-static struct page *next_page(struct sdp_refs *refs, struct iov_iter *from,
-			      u32 max, u32 least, size_t *offset, ssize_t *n)
+/*
+ * The next page of a write, with a reference. Returns NULL when its @n bytes
+ * have to be copied, or with an error or 0 in @n.
+ */
+static struct page *refs_next_page(struct sdp_refs *refs, struct iov_iter *from,
+				   u32 max, u32 least, size_t *offset,
+				   ssize_t *n)
 {
 	struct page *page;
 
@@ -180,11 +212,11 @@ static struct page *next_page(struct sdp_refs *refs, struct iov_iter *from,
 /**
  * sdp_refer() - let a segment refer to the next page of a write
  * @ssk: socket, with tx_mutex
- * @skb: segment on hold, not a block
- * @refs: what may be referred to
- * @from: the write's bytes; advanced
- * @part: in: bytes, at most; out: when none is taken, bytes to copy instead, or 0 when
- *	the segment has no fragment left
+ * @skb: segment that is held back for this write, not a block
+ * @refs: which pages the write may refer to
+ * @from: bytes of the write; advanced
+ * @part: in: most bytes to take; out, if none is taken: bytes to copy instead,
+ *	or 0 when the segment has no fragment left
  *
  * Return: bytes taken, 0 or an errno.
  */
@@ -195,17 +227,17 @@ int sdp_refer(struct sdp_sock *ssk, struct sk_buff *skb, struct sdp_refs *refs,
 	size_t offset;
 	ssize_t n;
 
-	page = next_page(refs, from, *part, refer_min(ssk), &offset, &n);
+	page = refs_next_page(refs, from, *part, refer_min(ssk), &offset, &n);
 	if (n <= 0)
 		return n ?: -EFAULT;
-	/* Also where bytes are copied, so that reports come in the order of the writes. */
+	/* Copied bytes, too, keep the reports in the order of the writes. */
 	if (refs->user)
 		skb_zcopy_set(skb, refs->user, NULL);
 	if (!page) {
 		*part = n;
 		return 0;
 	}
-	if (!add_frag(ssk, skb, page, offset, n)) {
+	if (!refs_add_frag(ssk, skb, page, offset, n)) {
 		put_page(page);
 		iov_iter_revert(from, n);
 		*part = 0;
@@ -218,9 +250,9 @@ int sdp_refer(struct sdp_sock *ssk, struct sk_buff *skb, struct sdp_refs *refs,
 /**
  * sdp_recv_report() - recvmsg(2) with MSG_ERRQUEUE
  * @ssk: socket
- * @msg: gets the report, as a control message of the level that TCP would use
+ * @msg: gets the report, as a control message of the same level as with TCP
  *
- * Return: 0, a report has no bytes of its own; or -EAGAIN when there is none.
+ * Return: 0, because a report has no data; or -EAGAIN when there is none.
  */
 int sdp_recv_report(struct sdp_sock *ssk, struct msghdr *msg)
 {
@@ -249,10 +281,10 @@ int sdp_recv_report(struct sdp_sock *ssk, struct msghdr *msg)
 }
 
 /**
- * sdp_set_zerocopy() - SO_ZEROCOPY, SDP_ZEROCOPY
- * @sk: socket
+ * sdp_set_zerocopy() - set SO_ZEROCOPY or SDP_ZEROCOPY
+ * @sk: socket, not locked
  * @value: an int, 0 or 1
- * @len: its length
+ * @len: length of @value, bytes
  *
  * Return: 0 or an errno.
  */

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sockets and counters of a namespace by netlink: SDP_CMD_SOCK_GET, SDP_CMD_STAT_GET.
+ * Netlink dumps of sockets and counters, as /proc shows them.
  *
- * A dump is asked for its next piece whenever the reader has taken the one before. In between
- * nothing is held but a position, in cb->ctx.
+ * Handlers of SDP_CMD_SOCK_GET and SDP_CMD_STAT_GET. Netlink calls a dump
+ * function for one piece after the other, each time that the requester has read
+ * the piece before. Between the calls we hold no lock and no reference, only a
+ * position in cb->ctx.
  */
-#include "../genl.h"
+#include "genl.h"
+#include "../conn/sock.h"
 #include "netlink_dump.h"
 #include "sock_iter.h"
+#include "../socket/info.h"
 
-static int put_ends(struct sk_buff *skb, const struct sdp_look *look, bool v6)
+static int dump_put_ends(struct sk_buff *skb, const struct sdp_look *look,
+			 bool v6)
 {
 	return sdp_genl_put_addr(skb, SDP_SOCK_A_LOCAL, &look->local, v6) ||
 	       nla_put_u16(skb, SDP_SOCK_A_LOCAL_PORT, look->local.port) ||
@@ -17,8 +22,8 @@ static int put_ends(struct sk_buff *skb, const struct sdp_look *look, bool v6)
 	       nla_put_u16(skb, SDP_SOCK_A_PEER_PORT, look->peer.port);
 }
 
-static int put_owner(struct sk_buff *skb, struct netlink_callback *cb,
-		     struct sock *sk)
+static int dump_put_owner(struct sk_buff *skb, struct netlink_callback *cb,
+			  struct sock *sk)
 {
 	struct user_namespace *asking = sk_user_ns(NETLINK_CB(cb->skb).sk);
 
@@ -28,8 +33,8 @@ static int put_owner(struct sk_buff *skb, struct netlink_callback *cb,
 				 SDP_SOCK_A_PAD);
 }
 
-static int put_numbers(struct sk_buff *skb, const struct sdp_look *look,
-		       const struct sdp_info *info)
+static int dump_put_numbers(struct sk_buff *skb, const struct sdp_look *look,
+			    const struct sdp_info *info)
 {
 	if (nla_put_u8(skb, SDP_SOCK_A_STATE, look->state) ||
 	    nla_put_u32(skb, SDP_SOCK_A_RX_QUEUE, look->rx_queue) ||
@@ -37,15 +42,14 @@ static int put_numbers(struct sk_buff *skb, const struct sdp_look *look,
 	    (look->device[0] &&
 	     nla_put_string(skb, SDP_SOCK_A_DEVICE, look->device)))
 		return -EMSGSIZE;
-	return look->state == TCP_LISTEN ?
-		       0 :
-		       nla_put_64bit(skb, SDP_SOCK_A_INFO, sizeof(*info), info,
-				     SDP_SOCK_A_PAD);
+	return look->state == TCP_LISTEN ? 0 :
+	       nla_put_64bit(skb, SDP_SOCK_A_INFO, sizeof(*info), info,
+			     SDP_SOCK_A_PAD);
 }
 
-/* Returns not 0 when there is no room for it. */
-static int put_sock(struct sk_buff *skb, struct netlink_callback *cb,
-		    struct sdp_sock *ssk)
+/* Returns -EMSGSIZE when @skb has no room for the socket. */
+static int dump_put_sock(struct sk_buff *skb, struct netlink_callback *cb,
+			 struct sdp_sock *ssk)
 {
 	void *msg = sdp_genl_begin_dump(skb, cb);
 	struct sdp_look look;
@@ -54,9 +58,9 @@ static int put_sock(struct sk_buff *skb, struct netlink_callback *cb,
 	if (!msg)
 		return -EMSGSIZE;
 	sdp_socks_look(ssk, &look, &info);
-	if (put_numbers(skb, &look, &info) ||
-	    put_ends(skb, &look, READ_ONCE(ssk->v6)) ||
-	    put_owner(skb, cb, &ssk->sk)) {
+	if (dump_put_numbers(skb, &look, &info) ||
+	    dump_put_ends(skb, &look, READ_ONCE(ssk->v6)) ||
+	    dump_put_owner(skb, cb, &ssk->sk)) {
 		genlmsg_cancel(skb, msg);
 		return -EMSGSIZE;
 	}
@@ -65,11 +69,13 @@ static int put_sock(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * sdp_dump_socks() - SDP_CMD_SOCK_GET
- * @skb: room for the next piece
+ * sdp_dump_socks() - write the next piece of a dump of sockets
+ * @skb: buffer for the piece
  * @cb: the dump; its context is the position of the next socket
  *
- * Return: bytes in @skb, 0 at the end.
+ * Handler of SDP_CMD_SOCK_GET.
+ *
+ * Return: bytes in @skb; 0 at the end.
  */
 int sdp_dump_socks(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -80,14 +86,14 @@ int sdp_dump_socks(struct sk_buff *skb, struct netlink_callback *cb)
 	BUILD_BUG_ON(SDP_SOCKS_BEGIN != 0 || sizeof(*pos) > sizeof(cb->ctx));
 	rcu_read_lock();
 	ssk = sdp_socks_at(sn, pos);
-	while (ssk && !put_sock(skb, cb, ssk))
+	while (ssk && !dump_put_sock(skb, cb, ssk))
 		ssk = sdp_socks_next(sn, ssk, pos);
 	rcu_read_unlock();
 	return skb->len;
 }
 
-static int put_stat(struct sk_buff *skb, struct netlink_callback *cb,
-		    enum sdp_stat which)
+static int dump_put_stat(struct sk_buff *skb, struct netlink_callback *cb,
+			 enum sdp_stat which)
 {
 	void *msg = sdp_genl_begin_dump(skb, cb);
 
@@ -105,17 +111,19 @@ static int put_stat(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * sdp_dump_stats() - SDP_CMD_STAT_GET
- * @skb: room for the next piece
+ * sdp_dump_stats() - write the next piece of a dump of counters
+ * @skb: buffer for the piece
  * @cb: the dump; its context is the number of the next counter
  *
- * Return: bytes in @skb, 0 at the end.
+ * Handler of SDP_CMD_STAT_GET.
+ *
+ * Return: bytes in @skb; 0 at the end.
  */
 int sdp_dump_stats(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	unsigned int *next = (unsigned int *)cb->ctx;
 
-	while (*next < SDP_STAT_COUNT && !put_stat(skb, cb, *next))
+	while (*next < SDP_STAT_COUNT && !dump_put_stat(skb, cb, *next))
 		(*next)++;
 	return skb->len;
 }

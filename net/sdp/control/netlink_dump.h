@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What /proc/net/sdp and /proc/net/sdpstat show, by netlink.
+ * Netlink dumps of sockets and counters.
  */
 #ifndef SDP_DUMP_H
 #define SDP_DUMP_H

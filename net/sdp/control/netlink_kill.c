@@ -1,38 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections that are ended from outside their programs: those that somebody
- * names by netlink (SDP_CMD_SOCK_KILL), and those whose own address has been
- * removed. The program is told ECONNABORTED, as by TCP, and the peer sees a
- * reset.
+ * Ending connections from outside their applications.
+ *
+ * There are two causes: a netlink request that names the connection
+ * (SDP_CMD_SOCK_KILL), and the removal of its own address (removed.c). The
+ * application gets ECONNABORTED, as with TCP, and the peer sees a reset.
+ *
+ * The sockets of a namespace are searched under RCU. A socket that is found is
+ * ended outside of RCU, with a reference, under its own lock.
  */
-#include "../genl.h"
+#include "genl.h"
+#include "../conn/conn.h"
 #include "netlink_kill.h"
 #include "sock_iter.h"
 
-#define ADDR_MAX	sizeof(struct in6_addr)
+#define KILL_ADDR_MAX	sizeof(struct in6_addr)
 
-/* Returns whether there was a connection, or the attempt to make one. */
-static bool end_one(struct sdp_sock *ssk, const char *why)
+/* Returns true if the socket had a connection or a connect in progress. */
+static bool kill_one(struct sdp_sock *ssk, const char *why)
 {
 	struct sdp_todo todo = { };
 	bool there;
 
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	there = ssk->link || ssk->sk.sk_state == TCP_SYN_SENT;
 	if (there)
-		sdp_stream_fail(ssk, ECONNABORTED, why, &todo);
-	sdp_stream_unlock(ssk, &todo);
+		sdp_conn_fail(ssk, ECONNABORTED, why, &todo);
+	sdp_conn_unlock(ssk, &todo);
 	return there;
 }
 
 typedef bool (*kill_wanted)(struct sdp_sock *ssk, const void *arg);
 
 /*
- * The next socket that is wanted, with a reference, so that it can be ended
- * without the RCU lock; @pos is left behind it.
+ * The next socket that is wanted, with a reference, so that the caller can end
+ * it outside of RCU. @pos moves behind it.
  */
-static struct sdp_sock *next_wanted(struct sdp_net *sn, loff_t *pos,
-				    kill_wanted wanted, const void *arg)
+static struct sdp_sock *kill_next(struct sdp_net *sn, loff_t *pos,
+				  kill_wanted wanted, const void *arg)
 {
 	struct sdp_sock *ssk;
 
@@ -47,15 +52,15 @@ static struct sdp_sock *next_wanted(struct sdp_net *sn, loff_t *pos,
 	return ssk;
 }
 
-static unsigned int end_all(struct net *net, kill_wanted wanted,
-			    const void *arg, const char *why)
+static unsigned int kill_all(struct net *net, kill_wanted wanted,
+			     const void *arg, const char *why)
 {
 	loff_t pos = SDP_SOCKS_BEGIN;
 	unsigned int ended = 0;
 	struct sdp_sock *ssk;
 
-	while ((ssk = next_wanted(sdp_net(net), &pos, wanted, arg))) {
-		ended += end_one(ssk, why);
+	while ((ssk = kill_next(sdp_net(net), &pos, wanted, arg))) {
+		ended += kill_one(ssk, why);
 		sock_put(&ssk->sk);
 		cond_resched();
 	}
@@ -63,38 +68,38 @@ static unsigned int end_all(struct net *net, kill_wanted wanted,
 }
 
 /**
- * struct victim - what a request names
- * @local: the socket's own address
- * @peer: the other one
- * @inode: its number, or 0 for any
+ * struct kill_target - the connection that a request names
+ * @local: address and port of its local end
+ * @peer: address and port of the peer
+ * @inode: inode number of the socket, or 0 for any
  */
-struct victim {
+struct kill_target {
 	struct sdp_endpoint local;
 	struct sdp_endpoint peer;
 	u64 inode;
 };
 
-static bool same_end(const struct sdp_endpoint *one,
-		     const struct sdp_endpoint *other)
+static bool kill_same_end(const struct sdp_endpoint *one,
+			  const struct sdp_endpoint *other)
 {
 	return one->port == other->port &&
 	       ipv6_addr_equal(&one->ip, &other->ip);
 }
 
-static bool is_victim(struct sdp_sock *ssk, const void *arg)
+static bool kill_is_target(struct sdp_sock *ssk, const void *arg)
 {
-	const struct victim *v = arg;
+	const struct kill_target *v = arg;
 	bool same;
 
 	spin_lock_bh(&ssk->lock);
-	same = same_end(&ssk->local, &v->local) &&
-	       same_end(&ssk->peer, &v->peer);
+	same = kill_same_end(&ssk->local, &v->local) &&
+	       kill_same_end(&ssk->peer, &v->peer);
 	spin_unlock_bh(&ssk->lock);
 	return same && (!v->inode || v->inode == sock_i_ino(&ssk->sk));
 }
 
-/* The own address, with any port. */
-static bool has_address(struct sdp_sock *ssk, const void *arg)
+/* The socket's own address is @arg, a struct sdp_endpoint; any port. */
+static bool kill_has_address(struct sdp_sock *ssk, const void *arg)
 {
 	const struct sdp_endpoint *e = arg;
 	bool same;
@@ -107,23 +112,23 @@ static bool has_address(struct sdp_sock *ssk, const void *arg)
 }
 
 /**
- * sdp_kill_address() - end the connections that have an address here
+ * sdp_kill_address() - end the connections that have an own address
  * @net: namespace
- * @e: the address
+ * @e: the address; its port does not count
  *
- * Context: sleeps.
- * Return: how many there were.
+ * Context: may sleep.
+ * Return: number of connections ended.
  */
 unsigned int sdp_kill_address(struct net *net, const struct sdp_endpoint *e)
 {
-	return end_all(net, has_address, e, "own address removed");
+	return kill_all(net, kill_has_address, e, "own address removed");
 }
 
 const struct nla_policy sdp_kill_attrs[SDP_SOCK_A_MAX + 1] = {
 	[SDP_SOCK_A_STATE]	= { .type = NLA_REJECT },
-	[SDP_SOCK_A_LOCAL]	= { .type = NLA_BINARY, .len = ADDR_MAX },
+	[SDP_SOCK_A_LOCAL]	= { .type = NLA_BINARY, .len = KILL_ADDR_MAX },
 	[SDP_SOCK_A_LOCAL_PORT]	= { .type = NLA_U16 },
-	[SDP_SOCK_A_PEER]	= { .type = NLA_BINARY, .len = ADDR_MAX },
+	[SDP_SOCK_A_PEER]	= { .type = NLA_BINARY, .len = KILL_ADDR_MAX },
 	[SDP_SOCK_A_PEER_PORT]	= { .type = NLA_U16 },
 	[SDP_SOCK_A_DEVICE]	= { .type = NLA_REJECT },
 	[SDP_SOCK_A_UID]	= { .type = NLA_REJECT },
@@ -134,8 +139,12 @@ const struct nla_policy sdp_kill_attrs[SDP_SOCK_A_MAX + 1] = {
 	[SDP_SOCK_A_PAD]	= { .type = NLA_REJECT },
 };
 
-static int take_end(struct sdp_endpoint *end, struct genl_info *info, int addr,
-		    int port)
+/*
+ * Read one end of a connection. Address and port are required in a request,
+ * though the attribute policy cannot say so.
+ */
+static int kill_parse_end(struct sdp_endpoint *end, struct genl_info *info,
+			  int addr, int port)
 {
 	const struct nlattr *attr = info->attrs[addr];
 
@@ -158,25 +167,28 @@ static int take_end(struct sdp_endpoint *end, struct genl_info *info, int addr,
 }
 
 /**
- * sdp_request_kill() - SDP_CMD_SOCK_KILL
+ * sdp_kill_request() - end the connection that a request names
  * @skb: the request
- * @info: likewise; its attributes are valid, each by itself
+ * @info: the request, parsed; each attribute satisfies sdp_kill_attrs
+ *
+ * Handler of SDP_CMD_SOCK_KILL. May sleep.
  *
  * Return: 0, -ENOENT when there is no such connection, or another errno.
  */
-int sdp_request_kill(struct sk_buff *skb, struct genl_info *info)
+int sdp_kill_request(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *inode = info->attrs[SDP_SOCK_A_INODE];
-	struct victim v = { };
+	struct kill_target v = { };
 	int err;
 
-	err = take_end(&v.local, info, SDP_SOCK_A_LOCAL,
-		       SDP_SOCK_A_LOCAL_PORT) ?:
-	      take_end(&v.peer, info, SDP_SOCK_A_PEER, SDP_SOCK_A_PEER_PORT);
+	err = kill_parse_end(&v.local, info, SDP_SOCK_A_LOCAL,
+			     SDP_SOCK_A_LOCAL_PORT) ?:
+	      kill_parse_end(&v.peer, info, SDP_SOCK_A_PEER,
+			     SDP_SOCK_A_PEER_PORT);
 	if (err)
 		return err;
 	if (inode)
 		v.inode = nla_get_u64(inode);
-	return end_all(genl_info_net(info), is_victim, &v, "ended by netlink") ?
-	       0 : -ENOENT;
+	return kill_all(genl_info_net(info), kill_is_target, &v,
+			"ended by netlink") ? 0 : -ENOENT;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Connections that are ended from outside their programs.
+ * Ending connections from outside their applications.
  */
 #ifndef SDP_KILL_H
 #define SDP_KILL_H
@@ -13,6 +13,6 @@ struct sk_buff;
 
 extern const struct nla_policy sdp_kill_attrs[];
 unsigned int sdp_kill_address(struct net *net, const struct sdp_endpoint *e);
-int sdp_request_kill(struct sk_buff *skb, struct genl_info *info);
+int sdp_kill_request(struct sk_buff *skb, struct genl_info *info);
 
 #endif /* SDP_KILL_H */

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Life of the per-namespace state: made with a namespace, freed with it.
+ * Life of the per-namespace state: made and freed with its namespace.
  *
- * A socket holds its namespace, so none is left when the namespace goes.
+ * A socket holds its namespace, so no socket is left when the state is freed.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <uapi/linux/sdp.h>
 
-#include "../transport/buf.h"
 #include "netns.h"
+#include "../transport/buf.h"
 
-unsigned int sdp_net_id __read_mostly;
-
-static const struct sdp_settings defaults = {
+static const struct sdp_settings net_defaults = {
 	.recv_buffers		= 12,
 	.recv_buffer_size	= 1536,
 	.recv_buffer_max	= SDP_BUF_MAX,
@@ -39,7 +37,7 @@ static const struct sdp_settings defaults = {
 	.fin_timeout_ms		= 60 * 1000,
 	.retry_count		= 7,
 	.rnr_retry_count	= 3,
-	/* As far as TCP's by default. */
+	/* The defaults of tcp_rmem and tcp_wmem. */
 	.rmem_max		= 6 << 20,
 	.wmem_max		= 4 << 20,
 	.reset_removed		= 0,
@@ -66,12 +64,12 @@ static void free_ports(struct sdp_net *sn)
 	kvfree(sn->ports);
 }
 
-static int __net_init init_one(struct net *net)
+static int __net_init sdp_net_init_one(struct net *net)
 {
 	struct sdp_net *sn = sdp_net(net);
 	int err;
 
-	sn->settings = defaults;
+	sn->settings = net_defaults;
 	spin_lock_init(&sn->lock);
 	sdp_removed_net_init(net, sn);
 	sn->mib = alloc_percpu(struct sdp_mib);
@@ -97,7 +95,7 @@ free_mib:
 	return err;
 }
 
-static void __net_exit exit_one(struct net *net)
+static void __net_exit sdp_net_exit_one(struct net *net)
 {
 	struct sdp_net *sn = sdp_net(net);
 	int i;
@@ -113,8 +111,8 @@ static void __net_exit exit_one(struct net *net)
 }
 
 static struct pernet_operations sdp_net_ops = {
-	.init	= init_one,
-	.exit	= exit_one,
+	.init	= sdp_net_init_one,
+	.exit	= sdp_net_exit_one,
 	.id	= &sdp_net_id,
 	.size	= sizeof(struct sdp_net),
 };
@@ -146,7 +144,9 @@ unregister:
 }
 
 /**
- * sdp_net_exit() - free the state of all namespaces; there are no sockets any more
+ * sdp_net_exit() - free the state of all namespaces
+ *
+ * Called when there are no sockets any more.
  */
 void sdp_net_exit(void)
 {

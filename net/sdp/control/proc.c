@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /proc/net/sdp (one line per socket) and /proc/net/sdpstat (counters).
+ * The files /proc/net/sdp (sockets) and /proc/net/sdpstat (counters).
  *
- * The columns up to inode are those of /proc/net/tcp; IPv6 addresses have 32 digits.
+ * /proc/net/sdp has one line per socket of either family. Its columns up to
+ * inode are those of /proc/net/tcp and, for IPv6 sockets, /proc/net/tcp6.
+ * /proc/net/sdpstat has one counter per line.
  */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 
+#include "../conn/sock.h"
 #include "netns.h"
 #include "sock_iter.h"
 
-/* The first line; up to inode as in /proc/net/tcp. */
-#define COLUMNS								\
-	"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid"	\
+/* First line of /proc/net/sdp. */
+#define PROC_COLUMNS							\
+	"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid" \
 	"  timeout inode ref dev mode credit posted theirs sent rcvd\n"
 
-static void show_address(struct seq_file *seq, const struct sdp_endpoint *e,
-			 bool v6)
+static void proc_show_address(struct seq_file *seq,
+			      const struct sdp_endpoint *e, bool v6)
 {
 	const __be32 *a = e->ip.s6_addr32;
 
@@ -27,14 +30,14 @@ static void show_address(struct seq_file *seq, const struct sdp_endpoint *e,
 		seq_printf(seq, " %08X:%04X", sdp_v4(e), e->port);
 }
 
-static char mode_letter(u8 mode)
+static char proc_mode_letter(u8 mode)
 {
-	return mode == SDP_MODE_BUFFERED  ? 'B' :
-	       mode == SDP_MODE_PIPELINED ? 'P' :
-					    'C';
+	return mode == SDP_MODE_BUFFERED ? 'B' :
+	       mode == SDP_MODE_PIPELINED ? 'P' : 'C';
 }
 
-static void show_sock(struct seq_file *seq, struct sdp_sock *ssk, u32 number)
+static void proc_show_sock(struct seq_file *seq, struct sdp_sock *ssk,
+			   u32 number)
 {
 	struct sock *sk = &ssk->sk;
 	unsigned long expires = READ_ONCE(sk->sk_timer.expires);
@@ -43,8 +46,8 @@ static void show_sock(struct seq_file *seq, struct sdp_sock *ssk, u32 number)
 
 	sdp_socks_look(ssk, &l, NULL);
 	seq_printf(seq, "%4u:", number);
-	show_address(seq, &l.local, v6);
-	show_address(seq, &l.peer, v6);
+	proc_show_address(seq, &l.local, v6);
+	proc_show_address(seq, &l.peer, v6);
 	seq_printf(seq, " %02X %08X:%08X %02X:%08lX %08X %5u %8d %llu", l.state,
 		   l.tx_queue, l.rx_queue, l.timer ? 1 : 0,
 		   l.timer ? jiffies_delta_to_clock_t(expires - jiffies) : 0, 0,
@@ -52,16 +55,18 @@ static void show_sock(struct seq_file *seq, struct sdp_sock *ssk, u32 number)
 		   (u64)sock_i_ino(sk));
 	seq_printf(seq, " %d %s %c/%c %u %u %u %llu %llu\n",
 		   refcount_read(&sk->sk_refcnt), l.device[0] ? l.device : "-",
-		   mode_letter(l.tx_mode), mode_letter(l.rx_mode), l.credit,
-		   l.posted, l.theirs, l.sent, l.received);
+		   proc_mode_letter(l.tx_mode), proc_mode_letter(l.rx_mode),
+		   l.credit, l.posted, l.theirs, l.sent, l.received);
 }
 
 /**
- * struct reader - somebody who reads the file, a piece at a time
+ * struct reader - state of an open /proc/net/sdp
  * @p: namespace
- * @line: number of the line, as shown
+ * @line: number that the next line shows
  *
- * The file's position is 0 for the titles, else 1 + that of a socket (sock_iter.h).
+ * The file's position is 0 for the first line, else 1 + that of a socket
+ * (sock_iter.h). seq_file reads the file in pieces; between them it keeps only
+ * the position, and we keep @line.
  */
 struct reader {
 	struct seq_net_private p;
@@ -114,9 +119,9 @@ static int socks_show(struct seq_file *seq, void *v)
 	const struct reader *reader = seq->private;
 
 	if (v == SEQ_START_TOKEN)
-		seq_puts(seq, COLUMNS);
+		seq_puts(seq, PROC_COLUMNS);
 	else
-		show_sock(seq, v, reader->line);
+		proc_show_sock(seq, v, reader->line);
 	return 0;
 }
 
@@ -157,7 +162,7 @@ int sdp_proc_register(struct net *net)
 }
 
 /**
- * sdp_proc_unregister() - remove the two files
+ * sdp_proc_unregister() - undo sdp_proc_register()
  * @net: namespace
  */
 void sdp_proc_unregister(struct net *net)

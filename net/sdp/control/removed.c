@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Own addresses that are removed, as by a fail-over that gives them to another
- * host: with net.sdp.reset_removed the connections that have them end.
+ * Ends connections whose own address is removed from this host.
  *
- * The kernel tells of them under its own locks, and of IPv6 where nothing may
- * sleep; so an address is only noted there, and a work item, one for each
- * namespace, looks for its connections.
+ * This happens with net.sdp.reset_removed only. A fail-over that moves an
+ * address to another host is such a removal. The kernel calls the address
+ * notifiers under its own locks, for IPv6 where sleeping is not allowed. So the
+ * notifiers only add the address to a list, and a work item of the namespace
+ * searches the connections.
  */
 #include <linux/inetdevice.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
 #include <net/if_inet6.h>
 
+#include "../conn/addr.h"
 #include "netlink_kill.h"
+#include "netns.h"
 #include "sock_iter.h"
 
-/* Not the kernel's own: with many sockets the search takes long. */
+/* Not a system workqueue: with many sockets the search takes long. */
 static struct workqueue_struct *removed_wq;
 
 /**
- * struct removed - an address
- * @node: in sdp_net.removed
- * @end: the address; its port says nothing
+ * struct removed - an address that has been removed
+ * @node: node in sdp_net.removed
+ * @end: the address; its port is 0
  */
 struct removed {
 	struct llist_node node;
 	struct sdp_endpoint end;
 };
 
-/* Another interface may have it, or it has been put back since. */
-static void end_connections(struct net *net, const struct sdp_endpoint *e)
+/*
+ * The connections stay if another interface has the address, or if it has been
+ * added again.
+ */
+static void removed_end_connections(struct net *net,
+				    const struct sdp_endpoint *e)
 {
 	if (!sdp_addr_is_ours(net, e))
 		SDP_ADD(net, AddressRemoved, sdp_kill_address(net, e));
@@ -41,17 +48,17 @@ static void removed_work(struct work_struct *work)
 	struct removed *r, *next;
 
 	llist_for_each_entry_safe(r, next, llist_del_all(&sn->removed), node) {
-		end_connections(sn->net, &r->end);
+		removed_end_connections(sn->net, &r->end);
 		kfree(r);
 		cond_resched();
 	}
 }
 
 /*
- * Any context. Without memory for the note the connections stay, as they do
- * without the setting.
+ * Note a removed address for the work item. Any context. If memory is short,
+ * the connections stay, as they do without the setting.
  */
-static void note_removed(struct net *net, const struct sdp_endpoint *e)
+static void removed_note(struct net *net, const struct sdp_endpoint *e)
 {
 	struct sdp_net *sn = sdp_net(net);
 	struct removed *r;
@@ -68,8 +75,8 @@ static void note_removed(struct net *net, const struct sdp_endpoint *e)
 	queue_work(removed_wq, &sn->removed_work);
 }
 
-static int inet_event(struct notifier_block *nb, unsigned long event,
-		      void *data)
+static int removed_inet_event(struct notifier_block *nb, unsigned long event,
+			      void *data)
 {
 	const struct in_ifaddr *ifa = data;
 	struct sdp_endpoint e = { };
@@ -77,12 +84,12 @@ static int inet_event(struct notifier_block *nb, unsigned long event,
 	if (event != NETDEV_DOWN)
 		return NOTIFY_DONE;
 	sdp_set_v4(&e, ifa->ifa_local);
-	note_removed(dev_net(ifa->ifa_dev->dev), &e);
+	removed_note(dev_net(ifa->ifa_dev->dev), &e);
 	return NOTIFY_DONE;
 }
 
-static int inet6_event(struct notifier_block *nb, unsigned long event,
-		       void *data)
+static int removed_inet6_event(struct notifier_block *nb, unsigned long event,
+			       void *data)
 {
 	const struct inet6_ifaddr *ifa = data;
 	const struct net_device *dev = ifa->idev->dev;
@@ -92,20 +99,20 @@ static int inet6_event(struct notifier_block *nb, unsigned long event,
 		return NOTIFY_DONE;
 	if (ipv6_addr_type(&e.ip) & IPV6_ADDR_LINKLOCAL)
 		e.scope = dev->ifindex;
-	note_removed(dev_net(dev), &e);
+	removed_note(dev_net(dev), &e);
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block inet_block = {
-	.notifier_call = inet_event,
+static struct notifier_block removed_inet_nb = {
+	.notifier_call = removed_inet_event,
 };
 
-static struct notifier_block inet6_block = {
-	.notifier_call = inet6_event,
+static struct notifier_block removed_inet6_nb = {
+	.notifier_call = removed_inet6_event,
 };
 
 /**
- * sdp_removed_net_init() - a namespace begins
+ * sdp_removed_net_init() - initialize the list of removed addresses
  * @net: namespace
  * @sn: its state
  */
@@ -117,9 +124,11 @@ void sdp_removed_net_init(struct net *net, struct sdp_net *sn)
 }
 
 /**
- * sdp_removed_net_exit() - a namespace, or the module, ends
- * @sn: state of the namespace, whose addresses nobody tells of any more: its
- *	interfaces have gone before, or sdp_removed_exit() has been called
+ * sdp_removed_net_exit() - undo sdp_removed_net_init()
+ * @sn: state of a namespace whose addresses are not reported any more: its
+ *	interfaces are gone, or sdp_removed_exit() has been called
+ *
+ * May sleep.
  */
 void sdp_removed_net_exit(struct sdp_net *sn)
 {
@@ -131,7 +140,7 @@ void sdp_removed_net_exit(struct sdp_net *sn)
 }
 
 /**
- * sdp_removed_init() - hear of addresses that are removed
+ * sdp_removed_init() - register for the removal of addresses
  *
  * Return: 0 or an errno.
  */
@@ -142,16 +151,16 @@ int sdp_removed_init(void)
 	removed_wq = alloc_workqueue("sdp_removed", WQ_UNBOUND, 0);
 	if (!removed_wq)
 		return -ENOMEM;
-	err = register_inetaddr_notifier(&inet_block);
+	err = register_inetaddr_notifier(&removed_inet_nb);
 	if (err)
 		goto workqueue;
-	err = register_inet6addr_notifier(&inet6_block);
+	err = register_inet6addr_notifier(&removed_inet6_nb);
 	if (err)
 		goto inet;
 	return 0;
 
 inet:
-	unregister_inetaddr_notifier(&inet_block);
+	unregister_inetaddr_notifier(&removed_inet_nb);
 workqueue:
 	destroy_workqueue(removed_wq);
 	return err;
@@ -160,11 +169,12 @@ workqueue:
 /**
  * sdp_removed_exit() - undo sdp_removed_init()
  *
- * What has been noted before is looked into here; there are no sockets.
+ * Called when there are no sockets any more. The work items that are queued run
+ * here.
  */
 void sdp_removed_exit(void)
 {
-	unregister_inet6addr_notifier(&inet6_block);
-	unregister_inetaddr_notifier(&inet_block);
+	unregister_inet6addr_notifier(&removed_inet6_nb);
+	unregister_inetaddr_notifier(&removed_inet_nb);
 	destroy_workqueue(removed_wq);
 }

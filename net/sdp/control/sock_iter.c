@@ -1,80 +1,86 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A namespace's sockets, one after the other.
+ * Iteration over the sockets of a namespace, for /proc and netlink.
+ *
+ * sock_iter.h describes positions.
  */
+#include "../conn/sock.h"
 #include "sock_iter.h"
+#include "../socket/info.h"
 
-#define PLACE_BITS	48
-#define LAST_PLACE	((1ULL << PLACE_BITS) - 1)
+/* The low bits of a position are the place in its list. */
+#define SOCKS_PLACE_BITS	48
+#define SOCKS_LAST_PLACE	((1ULL << SOCKS_PLACE_BITS) - 1)
 
-static loff_t position(u32 list, u64 place)
+static loff_t socks_position(u32 list, u64 place)
 {
-	return (loff_t)((u64)list << PLACE_BITS | place);
+	return (loff_t)((u64)list << SOCKS_PLACE_BITS | place);
 }
 
-/* Along a list it grows. */
-static u64 place_of(const struct sdp_sock *ssk)
+/* Place of a socket. It grows along a list, which the newest socket begins. */
+static u64 socks_place(const struct sdp_sock *ssk)
 {
-	return LAST_PLACE - ssk->serial;
+	return SOCKS_LAST_PLACE - ssk->serial;
 }
 
 /**
  * sdp_socks_at() - the socket at a position, or the first one after it
  * @sn: namespace
- * @pos: the position; that of the socket found, or the end of all
+ * @pos: the position; updated to that of the socket found, or to the end
  *
- * The caller holds the RCU read lock for as long as it works with the socket.
+ * Called under rcu_read_lock(), which the caller holds as long as it uses the
+ * socket.
  *
- * Return: the socket, or NULL when there is none any more.
+ * Return: the socket, or NULL at the end.
  */
 struct sdp_sock *sdp_socks_at(struct sdp_net *sn, loff_t *pos)
 {
-	u64 place = *pos & LAST_PLACE;
+	u64 place = *pos & SOCKS_LAST_PLACE;
 	struct sdp_sock *ssk;
 	u32 list;
 
-	for (list = *pos >> PLACE_BITS; list < ARRAY_SIZE(sn->socks);
+	for (list = *pos >> SOCKS_PLACE_BITS; list < ARRAY_SIZE(sn->socks);
 	     list++, place = 0) {
 		hlist_for_each_entry_rcu(ssk, &sn->socks[list], list_node) {
-			if (place_of(ssk) < place)
+			if (socks_place(ssk) < place)
 				continue;
-			*pos = position(list, place_of(ssk));
+			*pos = socks_position(list, socks_place(ssk));
 			return ssk;
 		}
 	}
-	*pos = position(ARRAY_SIZE(sn->socks), 0);
+	*pos = socks_position(ARRAY_SIZE(sn->socks), 0);
 	return NULL;
 }
 
 /**
  * sdp_socks_next() - the socket after another one
  * @sn: namespace
- * @ssk: that one, under the same RCU read lock
- * @pos: its position; then that of the next one, or the end of all
+ * @ssk: socket, found under the same rcu_read_lock()
+ * @pos: position of @ssk; updated to that of the next socket, or to the end
  *
- * Return: the next socket or NULL.
+ * Return: the next socket, or NULL at the end.
  */
 struct sdp_sock *sdp_socks_next(struct sdp_net *sn, struct sdp_sock *ssk,
 				loff_t *pos)
 {
 	struct hlist_node *node =
 		rcu_dereference(hlist_next_rcu(&ssk->list_node));
-	u32 list = *pos >> PLACE_BITS;
+	u32 list = *pos >> SOCKS_PLACE_BITS;
 
 	if (!node) {
-		*pos = position(list + 1, 0);
+		*pos = socks_position(list + 1, 0);
 		return sdp_socks_at(sn, pos);
 	}
 	ssk = hlist_entry(node, struct sdp_sock, list_node);
-	*pos = position(list, place_of(ssk));
+	*pos = socks_position(list, socks_place(ssk));
 	return ssk;
 }
 
 /**
- * sdp_socks_look() - what there is to show of a socket
- * @ssk: socket
+ * sdp_socks_look() - take a snapshot of a socket
+ * @ssk: socket; its lock is taken here
  * @look: filled in
- * @info: the same moment in more numbers, or NULL
+ * @info: filled in under the same lock, or NULL
  */
 void sdp_socks_look(struct sdp_sock *ssk, struct sdp_look *look,
 		    struct sdp_info *info)
@@ -93,7 +99,7 @@ void sdp_socks_look(struct sdp_sock *ssk, struct sdp_look *look,
 						     sdp_readable(ssk);
 	look->sent = ssk->sent;
 	look->received = ssk->received;
-	/* What a connection begins with. */
+	/* A connection begins in Combined mode (wire section 8). */
 	look->tx_mode = SDP_MODE_COMBINED;
 	look->rx_mode = SDP_MODE_COMBINED;
 	look->timer = timer_pending(&sk->sk_timer);

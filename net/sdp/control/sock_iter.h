@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A namespace's sockets, for who shows them piece by piece: one after the other, and what is
- * shown of one.
+ * Iteration over the sockets of a namespace, and a snapshot of one.
  *
- * A position is the number of a list, and a place in it. In each list the youngest socket comes
- * first, and a place follows from its age; so whatever comes and goes between two pieces, a
- * socket that is there all the time is met once.
+ * /proc and netlink show the sockets in pieces, and keep only a position in
+ * between. A position is the number of a list and a place in it. In each list
+ * the newest socket comes first, and a socket's place follows from its serial
+ * number. So a socket that exists all the time is shown exactly once, whatever
+ * other sockets are added or removed between the pieces.
  */
 #ifndef SDP_SOCKS_H
 #define SDP_SOCKS_H
 
 #include "../conn/sock.h"
+#include "../socket/info.h"
 
-/* Before the first socket. */
+/* Position before the first socket. */
 #define SDP_SOCKS_BEGIN	0
 
 /**
- * struct sdp_look - numbers of one socket, taken under its lock
- * @local: its address
- * @peer: the other one; port 0 for none
- * @device: RDMA device, or "loop"; "" without a link
- * @tx_queue: bytes written that have not arrived
- * @rx_queue: bytes to be read; of a listener, connections to be accepted
- * @credit: messages that may be sent
- * @posted: receives posted
- * @theirs: messages that the peer may send
- * @sent: messages
- * @received: messages
+ * struct sdp_look - snapshot of one socket, taken under its lock
+ * @local: own address and port
+ * @peer: address and port of the peer; port 0 if there is none
+ * @device: name of the RDMA device, or "loop"; empty without a link
+ * @tx_queue: bytes written by the application that have not arrived
+ * @rx_queue: bytes to be read; for a listener, child sockets to be accepted
+ * @credit: number of messages that we may send
+ * @posted: number of receives posted
+ * @theirs: number of messages that the peer may send
+ * @sent: number of messages sent
+ * @received: number of messages received
  * @state: TCP_ESTABLISHED and so on
- * @tx_mode: SDP_MODE_* of the direction out
- * @rx_mode: of the direction in
- * @timer: its timer runs
+ * @tx_mode: SDP_MODE_* of the direction that we send
+ * @rx_mode: SDP_MODE_* of the direction that we receive
+ * @timer: sk_timer is pending
  */
 struct sdp_look {
 	struct sdp_endpoint local;

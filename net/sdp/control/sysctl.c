@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * net.sdp.*: the settings of a namespace. Each is a bounded number; a new value holds
- * for what is made afterwards.
+ * Settings net.sdp.* of a namespace, and those of the whole machine.
+ *
+ * Each setting of a namespace is a number within bounds, or one of a few words.
+ * It is read without a lock when it is used, most often when a connection is
+ * made (sdp-sysctl.rst). The settings of the machine, like tcp_mem, exist in
+ * the initial namespace only.
  */
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysctl.h>
 #include <uapi/linux/sdp.h>
 
+#include "netns.h"
 #include "../proto/credit.h"
 #include "../transport/buf.h"
-#include "netns.h"
 
+/* Bounds of the settings. */
 static int none = -1;
 static int zero;
 static int one = 1;
@@ -33,13 +38,15 @@ static int slots_min = 4;
 static int memory_min = 4096;
 static int memory_max = 1 << 30;
 
-static const char * const schemes[] = {
-	[SDP_FLOW_CREDIT] = "credit", [SDP_FLOW_RDMA] = "rdma", [SDP_FLOW_NIC] = "nic",
+static const char * const flow_schemes[] = {
+	[SDP_FLOW_CREDIT] = "credit",
+	[SDP_FLOW_RDMA] = "rdma",
+	[SDP_FLOW_NIC] = "nic",
 };
 
-/* A setting that is one of a few words. */
-static int do_scheme(sdp_ctl_table *table, int write, void *buffer, size_t *len,
-		     loff_t *pos)
+/* Handler of flow_control, whose value is a word. */
+static int sysctl_do_scheme(sdp_ctl_table *table, int write, void *buffer,
+			    size_t *len, loff_t *pos)
 {
 	unsigned int *value = table->data;
 	char word[16] = "";
@@ -47,11 +54,11 @@ static int do_scheme(sdp_ctl_table *table, int write, void *buffer, size_t *len,
 	int err;
 
 	if (!write)
-		strscpy(word, schemes[READ_ONCE(*value)], sizeof(word));
+		strscpy(word, flow_schemes[READ_ONCE(*value)], sizeof(word));
 	err = proc_dostring(&text, write, buffer, len, pos);
 	if (err || !write)
 		return err;
-	err = match_string(schemes, ARRAY_SIZE(schemes), word);
+	err = match_string(flow_schemes, ARRAY_SIZE(flow_schemes), word);
 	if (err < 0)
 		return -EINVAL;
 	WRITE_ONCE(*value, err);
@@ -68,8 +75,11 @@ static int do_scheme(sdp_ctl_table *table, int write, void *buffer, size_t *len,
 	.extra2		= high,						\
 }
 
-/* .data is an offset here; each namespace gets a copy that points to its own settings. */
-static const struct ctl_table template[] = {
+/*
+ * Settings of a namespace. Here .data is an offset; each namespace gets a copy
+ * of the table whose .data points to its own settings.
+ */
+static const struct ctl_table net_table[] = {
 	SDP_SETTING(recv_buffers, &buffers_min, &buffers_max),
 	SDP_SETTING(recv_buffer_size, &size_min, &size_max),
 	SDP_SETTING(recv_buffer_max, &zero, &size_max),
@@ -84,10 +94,11 @@ static const struct ctl_table template[] = {
 	SDP_SETTING(scan_count, &one, &splits_max),
 	{
 		.procname	= "flow_control",
-		.data		= (void *)offsetof(struct sdp_settings, flow_control),
+		.data		= (void *)offsetof(struct sdp_settings,
+						   flow_control),
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
-		.proc_handler	= do_scheme,
+		.proc_handler	= sysctl_do_scheme,
 	},
 	SDP_SETTING(ring_size, &zero, &ring_max),
 	SDP_SETTING(ring_window, &window_min, &window_max),
@@ -106,29 +117,8 @@ static const struct ctl_table template[] = {
 	{ }
 };
 
-/* Pages of all sockets together: no pressure below, pressure above, limit. As tcp_mem. */
-long sdp_mem[3];
-
-/*
- * The same for the kernel, but for the second number, by which it decides
- * whether SO_RESERVE_MEM may have memory: never. What that grants is counted
- * under lock_sock(), in a number that we count in under our own lock; and
- * before 6.2 the kernel does not ask the family about the option.
- */
-long sdp_mem_limits[3];
-
-/**
- * sdp_mem_changed() - the kernel is to go by net.sdp.mem as it is now
- */
-void sdp_mem_changed(void)
-{
-	WRITE_ONCE(sdp_mem_limits[0], READ_ONCE(sdp_mem[0]));
-	WRITE_ONCE(sdp_mem_limits[1], -1);
-	WRITE_ONCE(sdp_mem_limits[2], READ_ONCE(sdp_mem[2]));
-}
-
-static int do_mem(sdp_ctl_table *table, int write, void *buffer, size_t *len,
-		  loff_t *pos)
+static int sysctl_do_mem(sdp_ctl_table *table, int write, void *buffer,
+			 size_t *len, loff_t *pos)
 {
 	int err = proc_doulongvec_minmax(table, write, buffer, len, pos);
 
@@ -137,19 +127,13 @@ static int do_mem(sdp_ctl_table *table, int write, void *buffer, size_t *len,
 	return err;
 }
 
-/* Closed sockets of all namespaces that still have a connection. As tcp_max_orphans. */
-int sdp_max_orphans;
-
-/* The administrator of a network namespace may switch its policy on. */
-int sdp_unprivileged_rewrite = 1;
-
 static struct ctl_table global_table[] = {
 	{
 		.procname	= "mem",
 		.data		= sdp_mem,
 		.maxlen		= sizeof(sdp_mem),
 		.mode		= 0644,
-		.proc_handler	= do_mem,
+		.proc_handler	= sysctl_do_mem,
 	},
 	{
 		.procname	= "max_orphans",
@@ -159,24 +143,15 @@ static struct ctl_table global_table[] = {
 		.proc_handler	= proc_dointvec_minmax,
 		.extra1		= SYSCTL_ZERO,
 	},
-	{
-		.procname	= "unprivileged_rewrite",
-		.data		= &sdp_unprivileged_rewrite,
-		.maxlen		= sizeof(sdp_unprivileged_rewrite),
-		.mode		= 0644,
-		.proc_handler	= proc_dointvec_minmax,
-		.extra1		= SYSCTL_ZERO,
-		.extra2		= SYSCTL_ONE,
-	},
 	{ }
 };
 
 static struct ctl_table_header *global;
 
 /**
- * sdp_sysctl_init() - make the settings that are one for the whole machine
+ * sdp_sysctl_init() - register the settings of the whole machine
  *
- * Like tcp_mem they are seen in the first namespace only.
+ * Like tcp_mem, they exist in the initial namespace only.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -196,7 +171,7 @@ void sdp_sysctl_exit(void)
 }
 
 /**
- * sdp_sysctl_register() - make net.sdp.* of a namespace
+ * sdp_sysctl_register() - register the settings of a namespace
  * @net: namespace
  * @sn: its state
  *
@@ -205,7 +180,7 @@ void sdp_sysctl_exit(void)
 int sdp_sysctl_register(struct net *net, struct sdp_net *sn)
 {
 	struct ctl_table *table =
-		kmemdup(template, sizeof(template), GFP_KERNEL);
+		kmemdup(net_table, sizeof(net_table), GFP_KERNEL);
 	struct ctl_table *entry;
 
 	if (!table)
@@ -213,7 +188,7 @@ int sdp_sysctl_register(struct net *net, struct sdp_net *sn)
 	for (entry = table; entry->procname; entry++)
 		entry->data = (u8 *)&sn->settings + (uintptr_t)entry->data;
 	sn->sysctl = sdp_register_net_sysctl(net, "net/sdp", table,
-					     ARRAY_SIZE(template) - 1);
+					     ARRAY_SIZE(net_table) - 1);
 	if (sn->sysctl)
 		return 0;
 	kfree(table);

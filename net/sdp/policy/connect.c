@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * connect(2) of an undecided socket: SDP first; if that does not work, TCP, where the policy
- * allows it.
+ * connect(2) of an undecided socket: SDP first, then TCP.
  *
- * The SDP socket connects by itself, without waiting; the program's socket stays as it is, and
- * says "connecting" to everybody. A work item looks at the outcome: when the state changes, and
- * when the time for it is over. A connection takes the TCP socket's place; else TCP connects,
- * as if nothing had been. Who polls has been in the socket's own wait queue all the time.
+ * With the verdict "both", the shadow's SDP socket connects without waiting,
+ * and the TCP sock waits for the outcome. This is an attempt; the application's
+ * socket is connecting meanwhile. A work item checks the outcome when the SDP
+ * sock changes its state, and at the deadline. If SDP is connected, the SDP
+ * sock takes the TCP sock's place. Otherwise TCP connects, and the application
+ * sees what TCP says. Pollers stay on the socket's own wait queue throughout.
  *
- * A connect that may wait waits for the decision, and then for the connection by the calls that
- * the socket has then. TCP's has been begun at once: nobody sees a socket that does nothing.
+ * A connect() that may wait sleeps until the decision, and then continues in
+ * the proto_ops that the socket has. TCP's connect has begun by then, in the
+ * same hold of the lock, so nobody sees a socket that is neither connecting nor
+ * connected.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -18,19 +21,22 @@
 #include <linux/tcp.h>
 #include <net/inet_common.h>
 
-#include "../conn/sock.h"
+#include "../core.h"
 #include "undecided.h"
 
 /*
- * The longest pause before a socket that is in use is looked at again; the
- * first is one tick.
+ * Longest delay before the work item tries again when the socket is in use; the
+ * first delay is one tick.
  */
-#define PAUSE_MOST	(HZ / 8)
+#define ATTEMPT_PAUSE_MAX	(HZ / 8)
 
 static struct workqueue_struct *attempt_wq;
 
-/* The item's own reference; of several times the first one that is set holds. */
-static void look_in(struct sdp_shadow *shadow, long time)
+/*
+ * Queue the work item with a reference to the shadow. If it is queued already,
+ * its time stays.
+ */
+static void attempt_queue_work(struct sdp_shadow *shadow, long time)
 {
 	sdp_shadow_get(shadow);
 	if (!queue_delayed_work(attempt_wq, &shadow->work,
@@ -38,26 +44,31 @@ static void look_in(struct sdp_shadow *shadow, long time)
 		sdp_shadow_put(shadow);
 }
 
-static void look_at_the_end(struct sdp_shadow *shadow)
+static void attempt_queue_deadline(struct sdp_shadow *shadow)
 {
-	/* Over already when this thread was kept from running. */
-	look_in(shadow, max(0L, (long)(shadow->deadline - jiffies)) + 1);
+	/* The deadline may be over if this thread could not run. */
+	attempt_queue_work(shadow,
+			   max(0L, (long)(shadow->deadline - jiffies)) + 1);
 }
 
 /*
- * How long to wait for a socket that is in a call of its program's. The call
- * may be as long as the program likes, if its memory is slow, so the pauses
- * grow: they cost all programs something. Only the work item uses @pause.
+ * The delay before the work item tries again when a call uses the socket. An
+ * application can make its call last as long as it likes, with memory that
+ * faults slowly. So the delay grows, to bound the CPU time that retries take.
+ * Only the work item uses @pause.
  */
-static unsigned long next_pause(struct sdp_shadow *shadow)
+static unsigned long attempt_next_pause(struct sdp_shadow *shadow)
 {
 	shadow->pause = clamp_t(unsigned long, 2 * shadow->pause, 1,
-				PAUSE_MOST);
+				ATTEMPT_PAUSE_MAX);
 	return shadow->pause;
 }
 
-/* The SDP socket has news; the callback lock keeps the shadow. */
-static void news(struct sock *sk)
+/*
+ * state_change and error_report of the SDP sock during an attempt: run the work
+ * item now. sk_callback_lock keeps the shadow.
+ */
+static void attempt_sdp_event(struct sock *sk)
 {
 	struct sdp_shadow *shadow;
 
@@ -71,7 +82,7 @@ static void news(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
-static void listen_to(struct sdp_shadow *shadow)
+static void attempt_set_callbacks(struct sdp_shadow *shadow)
 {
 	struct sock *sk = shadow->sdp->sk;
 
@@ -79,12 +90,12 @@ static void listen_to(struct sdp_shadow *shadow)
 	shadow->state_change = sk->sk_state_change;
 	shadow->error_report = sk->sk_error_report;
 	sk->sk_user_data = shadow;
-	sk->sk_state_change = news;
-	sk->sk_error_report = news;
+	sk->sk_state_change = attempt_sdp_event;
+	sk->sk_error_report = attempt_sdp_event;
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-static void listen_no_more(struct sdp_shadow *shadow)
+static void attempt_restore_callbacks(struct sdp_shadow *shadow)
 {
 	struct sock *sk = shadow->sdp->sk;
 
@@ -95,15 +106,16 @@ static void listen_no_more(struct sdp_shadow *shadow)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-static void report(struct sock *sk, int error)
+static void report_error(struct sock *sk, int error)
 {
 	WRITE_ONCE(sk->sk_err, error);
 	sk_error_report(sk);
 }
 
 /*
- * TCP's sock for us, as lock_sock() would, unless somebody has it: its program may make that last
- * as long as it likes, and nobody else's connect shall wait for it.
+ * Like lock_sock() of the TCP sock, but fail when a task owns it. An
+ * application can make that last long, and the attempts of others must not wait
+ * for it.
  */
 static bool try_own(struct sock *sk)
 {
@@ -119,16 +131,19 @@ static bool try_own(struct sock *sk)
 	return mine;
 }
 
-/* The SDP connect is over, without a connection. */
-static void abandon(struct sdp_shadow *shadow)
+/* End an attempt without a connection. */
+static void attempt_abandon(struct sdp_shadow *shadow)
 {
-	listen_no_more(shadow);
+	attempt_restore_callbacks(shadow);
 	sdp_shadow_drop_sdp(shadow);
 	shadow->sock->state = SS_UNCONNECTED;
 	shadow->stage = SDP_UNDECIDED;
 }
 
-/* MPTCP has no way to begin that is ours to call, but connect(2) itself. */
+/*
+ * begin_tcp() for MPTCP: its connect() is the only function that we can call,
+ * and locks the sock itself.
+ */
 static int begin_multipath(struct sdp_shadow *shadow)
 {
 	struct socket *sock = shadow->sock;
@@ -142,8 +157,9 @@ static int begin_multipath(struct sdp_shadow *shadow)
 }
 
 /*
- * TCP begins to connect, as connect(2) would have it, but that BPF has said already what it thinks
- * of it. The sock is owned, and is not any more. Returns 0, or an errno: then it does not connect.
+ * Begin to connect by TCP, as connect(2) does; but BPF programs have been asked
+ * already (ask_bpf()). Called with the TCP sock locked; unlocks it. Returns 0,
+ * or a negative errno when TCP does not connect.
  */
 static int begin_tcp(struct sdp_shadow *shadow)
 {
@@ -152,7 +168,11 @@ static int begin_tcp(struct sdp_shadow *shadow)
 
 	if (sdp_is_multipath(sk))
 		return begin_multipath(shadow);
-	/* Set meanwhile; TCP refuses that while it connects, and now would wait for data. */
+	/*
+	 * TCP_FASTOPEN_CONNECT may have been set during the attempt: TCP would
+	 * not connect before the first data. TCP refuses the option on a socket
+	 * that connects, so ignore it.
+	 */
 	tcp_sk(sk)->fastopen_connect = 0;
 	err = sk->sk_prot->connect(sk, (struct sdp_sockaddr *)&shadow->addr,
 				   shadow->len);
@@ -161,36 +181,41 @@ static int begin_tcp(struct sdp_shadow *shadow)
 }
 
 /*
- * TCP it is; whoever waits is told himself if it cannot be. Else nobody is woken before TCP has
- * something to say: io_uring would ask again, and be told that it is still connecting. The socket
- * is given back last. TCP's sock is owned, and is not any more.
+ * SDP has not connected: TCP begins to connect, and the socket becomes TCP's as
+ * the last step. If TCP cannot even begin, a connect() that sleeps returns the
+ * error; without one it becomes the socket's error. If TCP begins, nobody is
+ * woken before TCP has a result: io_uring would connect again and fail, because
+ * the socket is still connecting. Called with the TCP sock locked; unlocks it.
  */
-static void fail(struct sdp_shadow *shadow, enum sdp_fallback why)
+static void attempt_fail(struct sdp_shadow *shadow, enum sdp_fallback why)
 {
 	struct socket *sock = shadow->sock;
 
 	shadow->error = begin_tcp(shadow);
-	abandon(shadow);
+	attempt_abandon(shadow);
 	if (!shadow->error)
 		sock->state = SS_CONNECTING;
 	if (why == SDP_FELL_TIMEOUT && shadow->as_all)
 		sdp_fallback_remember(sock_net(sock->sk), &shadow->fell.where);
 	sdp_fallback_note(sock_net(sock->sk), &shadow->fell, why);
 	if (shadow->error && !shadow->waited)
-		report(sock->sk, -shadow->error);
+		report_error(sock->sk, -shadow->error);
 	else if (shadow->error)
 		sock->sk->sk_state_change(sock->sk);
-	sdp_shadow_by_tcp(shadow);
+	sdp_shadow_become_tcp(shadow);
 }
 
-/* Likewise. */
-static void succeed(struct sdp_shadow *shadow)
+/*
+ * SDP has connected: the SDP sock takes the TCP sock's place. Called with the
+ * TCP sock locked; unlocks it.
+ */
+static void attempt_succeed(struct sdp_shadow *shadow)
 {
 	struct sock *sk = shadow->sdp->sk;
 
-	listen_no_more(shadow);
+	attempt_restore_callbacks(shadow);
 	SDP_INC(sock_net(sk), PolicyConnects);
-	/* The program may close it as soon as it has it. */
+	/* The application may close the socket once it has the SDP sock. */
 	sock_hold(sk);
 	sdp_shadow_take_place(shadow);
 	sk->sk_state_change(sk);
@@ -198,53 +223,69 @@ static void succeed(struct sdp_shadow *shadow)
 	sock_put(sk);
 }
 
-/* A peer that is busy answers: it is another thing than silence, and soon over. */
-static enum sdp_fallback too_late(const struct sock *sk)
+/*
+ * A peer that answers "busy" until the deadline is not silent, so it is not
+ * remembered as a silent one.
+ */
+static enum sdp_fallback timeout_reason(const struct sock *sk)
 {
 	return READ_ONCE(sdp_sk(sk)->peer_busy) ? SDP_FELL_BUSY :
 						  SDP_FELL_TIMEOUT;
 }
 
-/* What came of it: a reason to fall back, or that it has, or had, a connection. */
-static enum sdp_fallback outcome(struct sdp_shadow *shadow, int state)
+/*
+ * Returns the reason to fall back; or SDP_FELL_NOT when there is an SDP
+ * connection, or there was one.
+ */
+static enum sdp_fallback attempt_outcome(struct sdp_shadow *shadow, int state)
 {
 	struct sock *sk = shadow->sdp->sk;
 	enum sdp_fallback why;
 
 	if (state == TCP_SYN_SENT)
-		return too_late(sk);
-	/* One that stood and is over already: the program sees how it ended, and no other one. */
-	if (state == TCP_CLOSE && !READ_ONCE(sdp_sk(sk)->stood)) {
+		return timeout_reason(sk);
+	/*
+	 * A connection that was established and has ended already counts: the
+	 * application sees how it ended, and TCP makes no second one.
+	 */
+	if (state == TCP_CLOSE && !READ_ONCE(sdp_sk(sk)->was_established)) {
 		why = sdp_fallback_reason(-sock_error(sk));
-		return why == SDP_FELL_TIMEOUT ? too_late(sk) : why;
+		return why == SDP_FELL_TIMEOUT ? timeout_reason(sk) : why;
 	}
 	return sdp_shadow_possible(shadow) ? SDP_FELL_NOT : SDP_FELL_OPTION;
 }
 
-static void decide(struct sdp_shadow *shadow)
+static void attempt_decide(struct sdp_shadow *shadow)
 {
-	/* Pairs with sdp_stream_fail(): who sees the end sees the error that it came with. */
+	/* Pairs with sdp_conn_fail(), which sets sk_err before the state. */
 	int state = smp_load_acquire(&shadow->sdp->sk->sk_state);
 	enum sdp_fallback why;
 
 	if (state == TCP_SYN_SENT && time_before(jiffies, shadow->deadline)) {
-		look_at_the_end(shadow);
+		attempt_queue_deadline(shadow);
 		return;
 	}
 	if (!try_own(shadow->sock->sk)) {
-		look_in(shadow, next_pause(shadow));
+		attempt_queue_work(shadow, attempt_next_pause(shadow));
 		return;
 	}
 	shadow->pause = 0;
-	why = outcome(shadow, state);
+	why = attempt_outcome(shadow, state);
 	if (why)
-		fail(shadow, why);
+		attempt_fail(shadow, why);
 	else
-		succeed(shadow);
+		attempt_succeed(shadow);
 }
 
-/* A call may be held up by its program's own memory: it shall not hold up others' connects. */
-static void attempt_work(struct work_struct *work)
+/**
+ * sdp_attempt_work() - work item: check the outcome of an attempt to connect
+ * @work: sdp_shadow.work
+ *
+ * Only tries to lock the shadow: a call may hold the lock for as long as its
+ * application's memory faults, and the attempts of others must not wait for
+ * that.
+ */
+void sdp_attempt_work(struct work_struct *work)
 {
 	struct sdp_shadow *shadow =
 		container_of(to_delayed_work(work), struct sdp_shadow, work);
@@ -252,15 +293,18 @@ static void attempt_work(struct work_struct *work)
 
 	if (!down_write_trylock(&shadow->lock)) {
 		if (!queue_delayed_work(attempt_wq, &shadow->work,
-					next_pause(shadow)))
+					attempt_next_pause(shadow)))
 			sdp_shadow_put(shadow);
 		return;
 	}
-	/* Else it was stopped, the socket may be gone; or it is being closed, which stops it. */
+	/*
+	 * In another stage the attempt was stopped, and the socket may be gone.
+	 * If the socket is being closed, its release() stops the attempt.
+	 */
 	if (shadow->stage == SDP_CONNECTING &&
 	    sdp_keep_open(shadow->sock->file)) {
 		file = shadow->sock->file;
-		decide(shadow);
+		attempt_decide(shadow);
 	}
 	up_write(&shadow->lock);
 	if (file)
@@ -269,27 +313,19 @@ static void attempt_work(struct work_struct *work)
 }
 
 /**
- * sdp_attempt_prepare() - part of a new shadow
- * @shadow: shadow
- */
-void sdp_attempt_prepare(struct sdp_shadow *shadow)
-{
-	INIT_DELAYED_WORK(&shadow->work, attempt_work);
-}
-
-/**
- * struct wish - a connect
- * @addr: as copied from user space
- * @len: its length
- * @flags: O_NONBLOCK
- * @peer: the same, if it is a name that can be connected to
- * @valid: it is
- * @verdict: the policy's
+ * struct connect_call - one call of connect(2)
+ * @addr: the address as copied from user space
+ * @len: length of @addr in bytes
+ * @flags: O_NONBLOCK or 0
+ * @peer: @addr as an endpoint, if @valid
+ * @valid: @addr is an address that can be connected to
+ * @verdict: what the policy says
  * @begun: TCP has begun to connect
- * @timeo: how long it may wait (jiffies)
- * @end: when that is over, unless it is for ever
+ * @timeo: time limit (jiffies): 0 for a non-blocking call, MAX_SCHEDULE_TIMEOUT
+ *	for none
+ * @end: end of the time limit (jiffies), if there is one
  */
-struct wish {
+struct connect_call {
 	struct sdp_sockaddr *addr;
 	int len;
 	int flags;
@@ -301,8 +337,11 @@ struct wish {
 	unsigned long end;
 };
 
-/* Rules may be many, and a path long: without a lock. */
-static void wish_make(struct wish *w, const struct socket *sock)
+/*
+ * Ask the policy. Without the shadow's lock, because many rules and a long path
+ * take long.
+ */
+static void connect_call_init(struct connect_call *w, const struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 
@@ -316,11 +355,13 @@ static void wish_make(struct wish *w, const struct socket *sock)
 }
 
 /*
- * What is known without asking the network is decided here, so that a call that
- * must not wait says what TCP's says: an address without a route is an error of
- * the call, not of the connection.
+ * Create an SDP socket and let it connect. What can be known without the
+ * network is checked here, so that a non-blocking connect() fails as TCP's
+ * does: an address without a route is an error of the call, not of the
+ * connection.
  */
-static int begin(struct sdp_shadow *shadow, const struct sdp_endpoint *peer)
+static int attempt_begin_sdp(struct sdp_shadow *shadow,
+			     const struct sdp_endpoint *peer)
 {
 	struct net *net = sock_net(shadow->sock->sk);
 	int err = sdp_shadow_make_sdp(shadow) ?:
@@ -329,21 +370,21 @@ static int begin(struct sdp_shadow *shadow, const struct sdp_endpoint *peer)
 
 	if (err)
 		return err;
-	if (!sdp_connect_may_lead(sdp_sk(shadow->sdp->sk), peer))
+	if (!sdp_active_may_lead(sdp_sk(shadow->sdp->sk), peer))
 		return -ENETUNREACH;
 	shadow->deadline = jiffies + msecs_to_jiffies(ms);
-	shadow->as_all = sdp_connect_as_all(sdp_sk(shadow->sdp->sk), ms);
-	listen_to(shadow);
+	shadow->as_all = sdp_active_as_others(sdp_sk(shadow->sdp->sk), ms);
+	attempt_set_callbacks(shadow);
 	err = shadow->sdp->ops->connect(shadow->sdp,
 					(struct sdp_sockaddr *)&shadow->addr,
 					shadow->len, O_NONBLOCK);
 	if (err == -EINPROGRESS)
 		return 0;
-	listen_no_more(shadow);
+	attempt_restore_callbacks(shadow);
 	return err ?: -EINVAL;
 }
 
-/* SDP or nothing: the SDP socket takes the TCP one's place before it connects. */
+/* Verdict "sdp": the SDP sock takes the TCP sock's place before it connects. */
 static int only_sdp(struct sdp_shadow *shadow)
 {
 	struct net *net = sock_net(shadow->sock->sk);
@@ -358,15 +399,15 @@ static int only_sdp(struct sdp_shadow *shadow)
 		return err;
 	}
 	SDP_INC(net, PolicyConnects);
-	sdp_shadow_by_sdp(shadow);
+	sdp_shadow_become_sdp(shadow);
 	return 0;
 }
 
 /*
- * BPF programs of control groups may refuse a connect, or send it elsewhere: asked once, about
- * TCP's socket, for whichever of the two will connect.
+ * BPF programs of the control group may refuse a connect or change its address.
+ * They are asked once, about the TCP sock, whether SDP or TCP connects then.
  */
-static int ask_bpf(struct sdp_shadow *shadow, struct wish *w)
+static int ask_bpf(struct sdp_shadow *shadow, struct connect_call *w)
 {
 	int err;
 
@@ -379,16 +420,19 @@ static int ask_bpf(struct sdp_shadow *shadow, struct wish *w)
 				   shadow->sock->sk->sk_family);
 }
 
-/* Returns why not, or SDP_FELL_NOT: the attempt is on its way. */
+/*
+ * Begin an attempt. Returns SDP_FELL_NOT when SDP connects, or the reason to
+ * fall back.
+ */
 static enum sdp_fallback try_sdp(struct sdp_shadow *shadow,
-				 const struct wish *w)
+				 const struct connect_call *w)
 {
 	struct sock *sk = shadow->sock->sk;
 	int err;
 
 	if (sdp_fallback_silent_ms(sock_net(sk), &w->peer))
 		return SDP_FELL_REMEMBERED;
-	err = begin(shadow, &w->peer);
+	err = attempt_begin_sdp(shadow, &w->peer);
 	if (err) {
 		sdp_shadow_drop_sdp(shadow);
 		return sdp_fallback_reason(-err);
@@ -398,18 +442,21 @@ static enum sdp_fallback try_sdp(struct sdp_shadow *shadow,
 	shadow->waited = false;
 	shadow->error = 0;
 	shadow->sock->state = SS_CONNECTING;
-	look_at_the_end(shadow);
+	attempt_queue_deadline(shadow);
 	return SDP_FELL_NOT;
 }
 
 static void fall_back(struct sdp_shadow *shadow, enum sdp_fallback why)
 {
 	sdp_fallback_note(sock_net(shadow->sock->sk), &shadow->fell, why);
-	sdp_shadow_by_tcp(shadow);
+	sdp_shadow_become_tcp(shadow);
 }
 
-/* What becomes of a connect, shadow locked for writing. An errno is the end of it. */
-static int decide_first(struct sdp_shadow *shadow, struct wish *w)
+/*
+ * Act on the verdict, with the shadow locked for writing. Returns 0, or the
+ * negative errno that connect(2) fails with.
+ */
+static int connect_decide(struct sdp_shadow *shadow, struct connect_call *w)
 {
 	bool possible = sdp_shadow_possible(shadow);
 	enum sdp_fallback why = SDP_FELL_OPTION;
@@ -418,7 +465,7 @@ static int decide_first(struct sdp_shadow *shadow, struct wish *w)
 	if (w->verdict == SDP_VERDICT_SDP)
 		return only_sdp(shadow);
 	if (w->verdict == SDP_VERDICT_TCP) {
-		sdp_shadow_by_tcp(shadow);
+		sdp_shadow_become_tcp(shadow);
 		return 0;
 	}
 	if (possible) {
@@ -442,39 +489,41 @@ static int decide_first(struct sdp_shadow *shadow, struct wish *w)
 	return err;
 }
 
-static bool over(struct sdp_shadow *shadow, u32 attempt)
+static bool attempt_is_over(struct sdp_shadow *shadow, u32 attempt)
 {
 	return READ_ONCE(shadow->stage) != SDP_CONNECTING ||
 	       READ_ONCE(shadow->attempt) != attempt;
 }
 
 /**
- * sdp_attempt_wait() - wait until it is decided what a connecting socket becomes
- * @shadow: its shadow, with a reference
- * @attempt: the one to wait for
- * @timeo: how long (jiffies)
+ * sdp_attempt_wait() - wait for the end of an attempt
+ * @shadow: the socket's shadow, with a reference, not locked
+ * @attempt: number of the attempt
+ * @timeo: time limit (jiffies)
  *
- * Return: 0, -EAGAIN when the time is over, or the errno of a signal.
+ * Return: 0, -EAGAIN when the time is over, or the negative errno of a signal.
  */
 int sdp_attempt_wait(struct sdp_shadow *shadow, u32 attempt, long timeo)
 {
 	long left;
 
 	if (!timeo)
-		return over(shadow, attempt) ? 0 : -EAGAIN;
-	left = wait_event_interruptible_timeout(shadow->decided,
-						over(shadow, attempt), timeo);
+		return attempt_is_over(shadow, attempt) ? 0 : -EAGAIN;
+	left = wait_event_interruptible_timeout(
+		shadow->decided, attempt_is_over(shadow, attempt), timeo);
 	if (left > 0)
 		return 0;
 	return left ? sock_intr_errno(timeo) : -EAGAIN;
 }
 
 /*
- * Whoever gives up waiting leaves it to others to ask what came of it. Returns 0 when the socket's
- * new calls shall go on; @err is for "not yet".
+ * Wait for the end of an attempt in connect(2). Returns 0 when the call is to
+ * continue in the socket's new proto_ops, or a negative errno: @err when the
+ * attempt has not ended. A caller that gives up no longer takes the error of
+ * TCP's connect, which becomes the socket's error then.
  */
-static int wait_here(struct sdp_shadow *shadow, u32 attempt, long timeo,
-		     int err)
+static int connect_wait(struct sdp_shadow *shadow, u32 attempt, long timeo,
+			int err)
 {
 	int waited = sdp_attempt_wait(shadow, attempt, timeo);
 
@@ -482,17 +531,17 @@ static int wait_here(struct sdp_shadow *shadow, u32 attempt, long timeo,
 		return -EINTR;
 	if (shadow->stage == SDP_DECIDED)
 		err = shadow->error;
-	else if (over(shadow, attempt))
+	else if (attempt_is_over(shadow, attempt))
 		err = -ECONNABORTED;
 	else if (waited && waited != -EAGAIN)
 		err = waited;
-	if (!over(shadow, attempt))
+	if (!attempt_is_over(shadow, attempt))
 		shadow->waited = false;
 	up_write(&shadow->lock);
 	return err;
 }
 
-static bool ends_it(const struct wish *w)
+static bool is_disconnect(const struct connect_call *w)
 {
 	const struct sockaddr_storage *ss =
 		(const struct sockaddr_storage *)w->addr;
@@ -501,26 +550,29 @@ static bool ends_it(const struct wish *w)
 	       ss->ss_family == AF_UNSPEC;
 }
 
-/* For what TCP knows what to say to; the socket stays undecided. */
-static bool for_tcp(const struct sdp_shadow *shadow, const struct wish *w)
+/* TCP knows the answer to such a call; the socket stays undecided. */
+static bool tcp_knows_answer(const struct sdp_shadow *shadow,
+			     const struct connect_call *w)
 {
 	return shadow->stage == SDP_LISTENING || !w->valid ||
 	       shadow->sock->state != SS_UNCONNECTED ||
 	       READ_ONCE(shadow->sock->sk->sk_state) != TCP_CLOSE;
 }
 
-static bool under_way(const struct socket *sock)
+static bool is_connecting(const struct socket *sock)
 {
 	return (1 << READ_ONCE(READ_ONCE(sock->sk)->sk_state)) &
 	       (TCPF_SYN_SENT | TCPF_SYN_RECV);
 }
 
 /*
- * The rest of a connect that is on its way, by the calls that the socket has now. All of it
- * together has the time that was given for one: their own wait would begin anew. @err is for "not
- * yet". Who comes second to a connection has it, too.
+ * Finish a connect that SDP or TCP has begun, in the proto_ops that the socket
+ * has now. Their time limit would start anew, so a call with a limit waits here
+ * for the rest of it. Returns @err when the time is over. When another thread
+ * has completed the connect, this one succeeds too.
  */
-static int go_on(struct socket *sock, const struct wish *w, int err)
+static int connect_continue(struct socket *sock, const struct connect_call *w,
+			    int err)
 {
 	const struct proto_ops *ops = READ_ONCE(sock->ops);
 	int flags = w->flags;
@@ -528,8 +580,8 @@ static int go_on(struct socket *sock, const struct wish *w, int err)
 
 	if (w->timeo != MAX_SCHEDULE_TIMEOUT) {
 		left = max(0L, (long)(w->end - jiffies));
-		left = wait_event_interruptible_timeout(sock->wq.wait,
-							!under_way(sock), left);
+		left = wait_event_interruptible_timeout(
+			sock->wq.wait, !is_connecting(sock), left);
 		if (left <= 0)
 			return left ? sock_intr_errno(w->timeo) : err;
 		flags |= O_NONBLOCK;
@@ -539,46 +591,52 @@ static int go_on(struct socket *sock, const struct wish *w, int err)
 }
 
 /**
- * sdp_attempt_asks() - would SDP be tried if a socket connected?
- * @sock: socket, undecided
- * @addr: where to, or NULL
- * @len: its length
+ * sdp_attempt_would_try_sdp() - true when a connect would try SDP
+ * @sock: undecided socket
+ * @addr: address to connect to, or NULL
+ * @len: length of @addr in bytes
  *
- * Return: true when the policy says so.
+ * May sleep.
+ *
+ * Return: true when the policy's verdict is not TCP.
  */
-bool sdp_attempt_asks(struct socket *sock, struct sdp_sockaddr *addr, int len)
+bool sdp_attempt_would_try_sdp(struct socket *sock, struct sdp_sockaddr *addr,
+			       int len)
 {
-	struct wish w = { .addr = addr, .len = len };
+	struct connect_call w = { .addr = addr, .len = len };
 
 	if (!addr)
 		return false;
-	wish_make(&w, sock);
+	connect_call_init(&w, sock);
 	return w.verdict != SDP_VERDICT_TCP;
 }
 
 /*
- * The part of connect(2) under the lock. Returns true when that was all, with the result in @err;
- * else the attempt, or TCP's, is on its way, and @err for who may not wait; or the socket is
- * decided, and @err is 0.
+ * The part of connect(2) under the shadow's lock. Returns true when the call is
+ * complete, with its result in @err. Otherwise the socket is decided, and @err
+ * is 0; or a connect is in progress, and @err is for a caller that does not
+ * wait.
  */
-static bool connect_locked(struct sdp_shadow *shadow, struct wish *w, int *err)
+static bool connect_locked(struct sdp_shadow *shadow, struct connect_call *w,
+			   int *err)
 {
 	bool all;
 
 	if (shadow->stage == SDP_DECIDED)
 		return false;
-	if (ends_it(w) || sdp_pair_half_gone(shadow))
+	if (is_disconnect(w) || sdp_pair_half_gone(shadow))
 		sdp_attempt_stop(shadow);
 	if (shadow->stage == SDP_CONNECTING) {
 		*err = -EALREADY;
 	} else {
-		all = for_tcp(shadow, w);
+		all = tcp_knows_answer(shadow, w);
 		*err = all ? shadow->tcp->connect(shadow->sock, w->addr, w->len,
 						  w->flags | O_NONBLOCK) :
-			     decide_first(shadow, w);
+			     connect_decide(shadow, w);
 		if (all || *err)
 			return true;
-		*err = shadow->stage == SDP_CONNECTING || w->begun ? -EINPROGRESS : 0;
+		*err = shadow->stage == SDP_CONNECTING || w->begun ?
+			       -EINPROGRESS : 0;
 	}
 	if (shadow->stage == SDP_CONNECTING && w->timeo)
 		shadow->waited = true;
@@ -586,18 +644,20 @@ static bool connect_locked(struct sdp_shadow *shadow, struct wish *w, int *err)
 }
 
 /**
- * sdp_attempt() - connect(2) of a socket that was undecided a moment ago
- * @shadow: its shadow, with a reference
- * @addr: as copied from user space
- * @len: its length
- * @flags: O_NONBLOCK
+ * sdp_attempt() - connect(2) of an undecided socket
+ * @shadow: the socket's shadow, with a reference, not locked
+ * @addr: the address as copied from user space
+ * @len: length of @addr in bytes
+ * @flags: O_NONBLOCK or 0
  *
- * Return: 0 or an errno, as TCP would say it.
+ * Another thread may decide the socket first; then its new proto_ops connect.
+ *
+ * Return: 0 or a negative errno, the one that TCP returns in the same case.
  */
 int sdp_attempt(struct sdp_shadow *shadow, struct sdp_sockaddr *addr, int len,
 		int flags)
 {
-	struct wish w = { .addr = addr, .len = len, .flags = flags };
+	struct connect_call w = { .addr = addr, .len = len, .flags = flags };
 	struct socket *sock = shadow->sock;
 	bool all, connecting;
 	u32 attempt;
@@ -605,7 +665,7 @@ int sdp_attempt(struct sdp_shadow *shadow, struct sdp_sockaddr *addr, int len,
 
 	if (len < (int)sizeof(sa_family_t))
 		return -EINVAL;
-	wish_make(&w, sock);
+	connect_call_init(&w, sock);
 	if (down_write_killable(&shadow->lock))
 		return -EINTR;
 	all = connect_locked(shadow, &w, &err);
@@ -618,17 +678,18 @@ int sdp_attempt(struct sdp_shadow *shadow, struct sdp_sockaddr *addr, int len,
 		return READ_ONCE(sock->ops)->connect(sock, addr, len, flags);
 	if (!w.timeo)
 		return err;
-	waited = connecting ? wait_here(shadow, attempt, w.timeo, err) : 0;
-	return waited ?: go_on(sock, &w, err);
+	waited = connecting ? connect_wait(shadow, attempt, w.timeo, err) : 0;
+	return waited ?: connect_continue(sock, &w, err);
 }
 
 /**
- * sdp_attempt_stop() - end what is beside a socket: a connect, or a pair's SDP listener
+ * sdp_attempt_stop() - stop an attempt, or the SDP listener of a pair
  * @shadow: shadow, locked for writing, not decided
  *
- * As TCP ends a connect that is on its way, the socket is reset then; it is undecided again.
+ * The socket is undecided again. The end of an attempt resets the socket
+ * (ECONNRESET), as when TCP's connect is ended.
  *
- * Return: true when it was a connect.
+ * Return: true when it was an attempt.
  */
 bool sdp_attempt_stop(struct sdp_shadow *shadow)
 {
@@ -640,37 +701,38 @@ bool sdp_attempt_stop(struct sdp_shadow *shadow)
 	}
 	if (!connects)
 		return false;
-	abandon(shadow);
+	attempt_abandon(shadow);
 	wake_up_all(&shadow->decided);
-	report(shadow->sock->sk, ECONNRESET);
-	/* It would find nothing to do, at its time. */
+	report_error(shadow->sock->sk, ECONNRESET);
+	/* The work item would find nothing to do. */
 	if (cancel_delayed_work(&shadow->work))
 		sdp_shadow_put(shadow);
 	return true;
 }
 
 /**
- * sdp_attempt_be_tcp() - the socket is to be TCP's alone, now
+ * sdp_attempt_become_tcp() - make the socket TCP's now
  * @shadow: shadow, locked for writing, not decided
  *
- * What SDP connects beside it is given up, and TCP connects. The caller has the socket open.
+ * An attempt is given up, and TCP connects instead; an SDP listener is
+ * released. The caller keeps the socket open.
  */
-void sdp_attempt_be_tcp(struct sdp_shadow *shadow)
+void sdp_attempt_become_tcp(struct sdp_shadow *shadow)
 {
 	if (shadow->stage == SDP_CONNECTING) {
 		lock_sock(shadow->sock->sk);
-		fail(shadow, SDP_FELL_OPTION);
-		/* It would find nothing to do, at its time. */
+		attempt_fail(shadow, SDP_FELL_OPTION);
+		/* The work item would find nothing to do. */
 		if (cancel_delayed_work(&shadow->work))
 			sdp_shadow_put(shadow);
 		return;
 	}
 	sdp_attempt_stop(shadow);
-	sdp_shadow_by_tcp(shadow);
+	sdp_shadow_become_tcp(shadow);
 }
 
 /**
- * sdp_attempt_init() - attempts can be made
+ * sdp_attempt_init() - create the workqueue of attempts
  *
  * Return: 0 or -ENOMEM.
  */
@@ -681,7 +743,7 @@ int sdp_attempt_init(void)
 }
 
 /**
- * sdp_attempt_exit() - wait for the end of the last one
+ * sdp_attempt_exit() - wait for the last work item, and destroy the workqueue
  */
 void sdp_attempt_exit(void)
 {

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fall-backs: their reasons, counted and shown; and the peers that did not answer, which
- * need not be waited for again for a while.
+ * Fallbacks to TCP: reasons, counters and peers that do not answer.
+ *
+ * A fallback is a socket that the policy wanted by SDP, with TCP as second
+ * choice, and that became TCP. Each one is counted in /proc/net/sdpstat,
+ * traced (sdp_fallback) and kept by fallback_log.c. The latest are shown in
+ * /proc/net/sdp_fallbacks.
+ *
+ * A namespace also remembers peers whose answer a connect waited for in vain.
+ * For net.sdp.fallback_memory_ms a connect to such a peer uses TCP at once.
+ * The table has a fixed size and is indexed by a hash: a new peer overwrites
+ * the old one in its slot. The policy's note_lock covers it.
  */
 #include <linux/capability.h>
 #include <linux/jhash.h>
@@ -13,14 +22,14 @@
 #include <linux/timekeeping.h>
 #include <net/sock.h>
 
-#include "../control/netns.h"
-#include "../control/trace.h"
+#include "../base/netns.h"
+#include "../base/trace.h"
 #include "policy_net.h"
 
-/* Lines of /proc/net/sdp_fallbacks. */
-#define SHOWN	32
+/* Number of lines in /proc/net/sdp_fallbacks. */
+#define FALLBACKS_SHOWN	32
 
-static const char * const reasons[SDP_FALLBACKS] = {
+static const char * const fallback_reasons[SDP_FALLBACKS] = {
 	[SDP_FELL_NOT]		= "none",
 	[SDP_FELL_ROUTE]	= "no RDMA device leads there",
 	[SDP_FELL_REFUSED]	= "nobody listens there for SDP",
@@ -36,7 +45,7 @@ static const char * const reasons[SDP_FALLBACKS] = {
 };
 
 /**
- * sdp_fallback_reason() - the reason that an errno stands for
+ * sdp_fallback_reason() - the reason for a fallback that an errno implies
  * @error: positive errno of an SDP socket's bind, connect or listen
  *
  * Return: enum sdp_fallback.
@@ -67,61 +76,68 @@ enum sdp_fallback sdp_fallback_reason(int error)
 	}
 }
 
-static struct sdp_silent *place_of(struct sdp_policy *policy,
-				   const struct sdp_endpoint *peer)
+static struct sdp_silent *silent_slot(struct sdp_policy *policy,
+				      const struct sdp_endpoint *peer)
 {
 	u32 hash = jhash(&peer->ip, sizeof(peer->ip), peer->port);
 
 	return &policy->silent[hash >> (32 - SDP_SILENT_BITS)];
 }
 
-static bool same(const struct sdp_endpoint *a, const struct sdp_endpoint *b)
+static bool same_endpoint(const struct sdp_endpoint *a,
+			  const struct sdp_endpoint *b)
 {
 	return a->port == b->port && a->scope == b->scope &&
 	       ipv6_addr_equal(&a->ip, &b->ip);
 }
 
 /**
- * sdp_fallback_text() - a reason for people
+ * sdp_fallback_text() - describe a reason in words
  * @why: the reason
  *
  * Return: a constant string.
  */
 const char *sdp_fallback_text(enum sdp_fallback why)
 {
-	return reasons[why];
+	return fallback_reasons[why];
 }
 
 /**
- * sdp_fallback_silent_ms() - has a peer let a connect wait for nothing, not long ago?
+ * sdp_fallback_silent_ms() - check whether a peer recently did not answer
  * @net: namespace
- * @peer: its address
+ * @peer: the peer's address and port
  *
- * Return: for how long it need not be asked (ms); 0 when it is.
+ * Takes the policy's note_lock.
+ *
+ * Return: how long SDP connects to @peer are still skipped, in milliseconds;
+ * 0 when SDP may be tried.
  */
 unsigned int sdp_fallback_silent_ms(struct net *net,
 				    const struct sdp_endpoint *peer)
 {
 	struct sdp_policy *policy = sdp_policy(net);
-	struct sdp_silent *silent = place_of(policy, peer);
+	struct sdp_silent *silent = silent_slot(policy, peer);
 	long left = 0;
 
 	spin_lock_bh(&policy->note_lock);
-	if (silent->peer.port && same(&silent->peer, peer))
+	if (silent->peer.port && same_endpoint(&silent->peer, peer))
 		left = silent->until - jiffies;
 	spin_unlock_bh(&policy->note_lock);
 	return left > 0 ? jiffies_to_msecs(left) : 0;
 }
 
 /**
- * sdp_fallback_remember() - a peer lets connects wait for nothing, whoever connects
+ * sdp_fallback_remember() - remember that a peer did not answer
  * @net: namespace
- * @peer: its address
+ * @peer: the peer's address and port
+ *
+ * Affects all sockets of @net, so the caller passes only peers that would not
+ * have answered another socket either. Takes the policy's note_lock.
  */
 void sdp_fallback_remember(struct net *net, const struct sdp_endpoint *peer)
 {
 	struct sdp_policy *policy = sdp_policy(net);
-	struct sdp_silent *silent = place_of(policy, peer);
+	struct sdp_silent *silent = silent_slot(policy, peer);
 
 	spin_lock_bh(&policy->note_lock);
 	silent->peer = *peer;
@@ -131,14 +147,18 @@ void sdp_fallback_remember(struct net *net, const struct sdp_endpoint *peer)
 }
 
 /**
- * sdp_fallback_describe() - what the current process is about to do by SDP
- * @fell: filled in, but for time and reason; another one may have been there before
- * @sock: its socket
- * @role: listen or connect
- * @where: the address
+ * sdp_fallback_describe() - record what the current process is about to do
+ * @fell: filled in, except for the time and the reason; it may describe an
+ *	earlier attempt, whose pid reference is dropped
+ * @sock: the socket
+ * @role: whether the socket is about to listen or to connect
+ * @where: the address that it is bound to or connects to
+ *
+ * @fell holds a reference to the process's pid, which its owner drops.
  */
-void sdp_fallback_describe(struct sdp_fell *fell, struct socket *sock,
-			   enum sdp_role role, const struct sdp_endpoint *where)
+void sdp_fallback_describe(struct sdp_fallback_record *fell,
+			   struct socket *sock, enum sdp_role role,
+			   const struct sdp_endpoint *where)
 {
 	fell->inode = SOCK_INODE(sock)->i_ino;
 	put_pid(fell->pid);
@@ -149,25 +169,26 @@ void sdp_fallback_describe(struct sdp_fell *fell, struct socket *sock,
 }
 
 /**
- * sdp_fallback_pid() - the number of a process that fell back
- * @fell: the fall-back
+ * sdp_fallback_pid() - ID of the process whose socket fell back
+ * @fell: the fallback
  *
- * Return: as the current process knows it, 0 if it does not.
+ * Return: the process ID in the current process's PID namespace, 0 if there is
+ * none.
  */
-pid_t sdp_fallback_pid(const struct sdp_fell *fell)
+pid_t sdp_fallback_pid(const struct sdp_fallback_record *fell)
 {
 	return pid_nr_ns(fell->pid, task_active_pid_ns(current));
 }
 
 /**
- * sdp_fallback_note() - a socket became TCP that should have become SDP
- * @net: its namespace
- * @fell: what was wanted
+ * sdp_fallback_note() - count, trace and keep a fallback
+ * @net: namespace of the socket
+ * @fell: the socket and what it wanted; its time and reason are set here
  * @why: the reason
  *
  * May sleep.
  */
-void sdp_fallback_note(struct net *net, struct sdp_fell *fell,
+void sdp_fallback_note(struct net *net, struct sdp_fallback_record *fell,
 		       enum sdp_fallback why)
 {
 	struct sdp_policy *policy = sdp_policy(net);
@@ -178,13 +199,14 @@ void sdp_fallback_note(struct net *net, struct sdp_fell *fell,
 	if (trace_sdp_fallback_enabled())
 		trace_sdp_fallback(fell->role == SDP_ROLE_CONNECT, &fell->where,
 				   pid_nr(fell->pid), fell->comm, fell->inode,
-				   reasons[why]);
+				   fallback_reasons[why]);
 	fell->at = ktime_get_real_seconds();
 	fell->why = why;
-	sdp_fell_keep(policy, fell);
+	sdp_fallback_log_add(policy, fell);
 }
 
-static void show_one(struct seq_file *seq, const struct sdp_fell *fell)
+static void fallback_show(struct seq_file *seq,
+			  const struct sdp_fallback_record *fell)
 {
 	seq_printf(seq, "%lld %d ", fell->at, sdp_fallback_pid(fell));
 	seq_escape(seq, fell->comm, " \t\n\\");
@@ -196,28 +218,29 @@ static void show_one(struct seq_file *seq, const struct sdp_fell *fell)
 	else
 		seq_printf(seq, "[%pI6c]:%u", &fell->where.ip,
 			   fell->where.port);
-	seq_printf(seq, " %s\n", reasons[fell->why]);
+	seq_printf(seq, " %s\n", fallback_reasons[fell->why]);
 }
 
 static int fallbacks_show(struct seq_file *seq, void *v)
 {
 	struct sdp_policy *policy = sdp_policy(seq_file_single_net(seq));
 	u64 end = sdp_fell_count(policy);
-	u64 number = end > SHOWN ? end - SHOWN : 0;
-	struct sdp_fell fell;
+	u64 number = end > FALLBACKS_SHOWN ? end - FALLBACKS_SHOWN : 0;
+	struct sdp_fallback_record fell;
 
-	/* The mode asks for user 0 alone. */
+	/* Mode 0400 admits user 0, who need not have the capability. */
 	if (!file_ns_capable(seq->file, policy->net->user_ns, CAP_NET_ADMIN))
 		return -EPERM;
-	for (; number < end && sdp_fell_at(policy, &number, &fell); number++) {
-		show_one(seq, &fell);
+	for (; number < end && sdp_fallback_log_read(policy, &number, &fell);
+	     number++) {
+		fallback_show(seq, &fell);
 		put_pid(fell.pid);
 	}
 	return 0;
 }
 
 /**
- * sdp_fallback_register() - make the file that shows the last fall-backs of a namespace
+ * sdp_fallback_register() - create /proc/net/sdp_fallbacks of a namespace
  * @net: namespace
  *
  * Return: 0 or -ENOMEM.
@@ -225,13 +248,11 @@ static int fallbacks_show(struct seq_file *seq, void *v)
 int sdp_fallback_register(struct net *net)
 {
 	return proc_create_net_single("sdp_fallbacks", 0400, net->proc_net,
-				      fallbacks_show, NULL) ?
-		       0 :
-		       -ENOMEM;
+				      fallbacks_show, NULL) ? 0 : -ENOMEM;
 }
 
 /**
- * sdp_fallback_unregister() - remove it
+ * sdp_fallback_unregister() - remove /proc/net/sdp_fallbacks of a namespace
  * @net: namespace
  */
 void sdp_fallback_unregister(struct net *net)

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The last fall-backs of a namespace: in the order in which they happened, for who wants to see
- * them, and by the socket's inode, for who asks about a socket.
+ * Log of a namespace's latest fallbacks, in order and by socket inode.
  *
- * A socket that fell back has the kernel's own calls, and nobody tells us when it ends. So what
- * is kept is bounded by its number, %SDP_FELL_KEPT: the oldest makes room for the next. Memory is
- * taken when it is needed, and given back with the namespace, to which it belongs; without
- * memory a note is lost. All of it is covered by the policy's note_lock.
+ * sdp_fallback_log_read() reads the log in the order of events, for the proc
+ * file and netlink. sdp_fell_reason() finds the entry of one socket.
  *
- * An inode's number comes again after 2^32 others: then the younger note is the one.
+ * A socket that fell back has the kernel's own proto_ops, so the policy does
+ * not learn when it is closed. The log is therefore bounded by the number of
+ * entries, %SDP_FELL_KEPT: a new entry replaces the oldest one. Entries are
+ * allocated on demand and freed with the namespace. Without memory a fallback
+ * is not logged. The policy's note_lock covers the log.
+ *
+ * An inode number is reused after 2^32 others. The latest entry counts then.
  */
 #include <linux/hash.h>
 #include <linux/slab.h>
@@ -18,45 +21,47 @@
 #define INODE_BITS	10
 
 /**
- * struct kept - one of them
- * @fell: the fall-back
- * @node: by its inode
+ * struct fell_entry - one logged fallback
+ * @fell: the fallback; the entry owns its pid reference
+ * @node: links the entry into sdp_fells.inodes
  */
-struct kept {
-	struct sdp_fell fell;
+struct fell_entry {
+	struct sdp_fallback_record fell;
 	struct hlist_node node;
 };
 
 /**
- * struct sdp_fells - all that are kept
- * @count: so many have been kept, ever; each has a number, from 0
- * @ring: each in the place that its number says
- * @inodes: the same, the youngest first
+ * struct sdp_fells - the log of one namespace
+ * @count: number of fallbacks logged so far; entries are numbered from 0
+ * @ring: entries, indexed by their number modulo %SDP_FELL_KEPT
+ * @inodes: the same entries, hashed by inode, latest first in each list
  */
 struct sdp_fells {
 	u64 count;
-	struct kept *ring[SDP_FELL_KEPT];
+	struct fell_entry *ring[SDP_FELL_KEPT];
 	struct hlist_head inodes[1 << INODE_BITS];
 };
 
-static struct kept **place_of(struct sdp_fells *fells, u64 number)
+static struct fell_entry **fell_slot(struct sdp_fells *fells, u64 number)
 {
 	return &fells->ring[number % SDP_FELL_KEPT];
 }
 
-static struct hlist_head *list_of(struct sdp_fells *fells, u64 inode)
+static struct hlist_head *fell_list(struct sdp_fells *fells, u64 inode)
 {
 	return &fells->inodes[hash_64(inode, INODE_BITS)];
 }
 
 /*
- * In a fresh place, or in that of the oldest, whose process is left in @pid; under the lock.
- * Returns what it did not need.
+ * Logs @fell in @fresh, or in the oldest entry, whose pid is returned in @pid
+ * for the caller to put. Called with note_lock held. Returns @fresh when it was
+ * not used, so that the caller can free it, else NULL.
  */
-static struct kept *enter(struct sdp_fells *fells, const struct sdp_fell *fell,
-			  struct kept *fresh, struct pid **pid)
+static struct fell_entry *fell_enter(struct sdp_fells *fells,
+				     const struct sdp_fallback_record *fell,
+				     struct fell_entry *fresh, struct pid **pid)
 {
-	struct kept **place = place_of(fells, fells->count);
+	struct fell_entry **place = fell_slot(fells, fells->count);
 
 	if (*place) {
 		hlist_del(&(*place)->node);
@@ -67,26 +72,30 @@ static struct kept *enter(struct sdp_fells *fells, const struct sdp_fell *fell,
 	if (*place) {
 		(*place)->fell = *fell;
 		get_pid(fell->pid);
-		hlist_add_head(&(*place)->node, list_of(fells, fell->inode));
+		hlist_add_head(&(*place)->node, fell_list(fells, fell->inode));
 		fells->count++;
 	}
 	return fresh;
 }
 
 /**
- * sdp_fell_keep() - keep one more
- * @policy: of the socket's namespace
- * @fell: the fall-back
+ * sdp_fallback_log_add() - log a fallback
+ * @policy: policy of the socket's namespace
+ * @fell: the fallback; the log takes its own reference to the pid
  *
- * May sleep.
+ * Does nothing when there is no memory. May sleep.
  */
-void sdp_fell_keep(struct sdp_policy *policy, const struct sdp_fell *fell)
+void sdp_fallback_log_add(struct sdp_policy *policy,
+			  const struct sdp_fallback_record *fell)
 {
 	struct sdp_fells *fells = NULL;
-	struct kept *fresh = NULL;
+	struct fell_entry *fresh = NULL;
 	struct pid *pid = NULL;
 
-	/* More than is needed, perhaps, by others who are at it: then it is given back. */
+	/*
+	 * Another task may log at the same time, and what is allocated here is
+	 * then not needed. It is freed below.
+	 */
 	if (!READ_ONCE(policy->fells))
 		fells = kvzalloc(sizeof(*fells), GFP_KERNEL_ACCOUNT);
 	if (sdp_fell_count(policy) < SDP_FELL_KEPT)
@@ -95,19 +104,23 @@ void sdp_fell_keep(struct sdp_policy *policy, const struct sdp_fell *fell)
 	if (!policy->fells)
 		swap(policy->fells, fells);
 	if (policy->fells)
-		fresh = enter(policy->fells, fell, fresh, &pid);
+		fresh = fell_enter(policy->fells, fell, fresh, &pid);
 	spin_unlock_bh(&policy->note_lock);
-	/* Its namespace may go with it, which takes time. */
+	/*
+	 * Outside the lock: the last put may free the PID namespace, which
+	 * takes time.
+	 */
 	put_pid(pid);
 	kfree(fresh);
 	kvfree(fells);
 }
 
 /**
- * sdp_fell_count() - how many have been kept, ever
- * @policy: of a namespace
+ * sdp_fell_count() - number of fallbacks logged so far
+ * @policy: policy of a namespace
  *
- * Return: the number that the next one will have.
+ * Return: the number of entries ever logged, which is the number that the next
+ * entry gets.
  */
 u64 sdp_fell_count(struct sdp_policy *policy)
 {
@@ -121,14 +134,17 @@ u64 sdp_fell_count(struct sdp_policy *policy)
 }
 
 /**
- * sdp_fell_at() - one of those that are kept
- * @policy: of a namespace
- * @number: its number; if it is not kept any more, the oldest that is
- * @fell: filled in; its pid with a reference of its own
+ * sdp_fallback_log_read() - read one entry of the log
+ * @policy: policy of a namespace
+ * @number: number of the entry; when that entry has been replaced, set to the
+ *	number of the oldest one and that one is read
+ * @fell: filled in; the caller puts its pid
  *
- * Return: false when there is none of that number yet.
+ * Return: true when @fell is filled in, false when no entry has this number
+ * yet.
  */
-bool sdp_fell_at(struct sdp_policy *policy, u64 *number, struct sdp_fell *fell)
+bool sdp_fallback_log_read(struct sdp_policy *policy, u64 *number,
+			   struct sdp_fallback_record *fell)
 {
 	struct sdp_fells *fells;
 	bool found;
@@ -139,7 +155,7 @@ bool sdp_fell_at(struct sdp_policy *policy, u64 *number, struct sdp_fell *fell)
 	if (found) {
 		if (fells->count - *number > SDP_FELL_KEPT)
 			*number = fells->count - SDP_FELL_KEPT;
-		*fell = (*place_of(fells, *number))->fell;
+		*fell = (*fell_slot(fells, *number))->fell;
 		get_pid(fell->pid);
 	}
 	spin_unlock_bh(&policy->note_lock);
@@ -147,23 +163,23 @@ bool sdp_fell_at(struct sdp_policy *policy, u64 *number, struct sdp_fell *fell)
 }
 
 /**
- * sdp_fell_reason() - why did a socket fall back?
- * @policy: of its namespace
- * @inode: of the socket
+ * sdp_fell_reason() - reason why a socket fell back
+ * @policy: policy of the socket's namespace
+ * @inode: inode number of the socket
  *
- * Return: enum sdp_fallback, or -ENODATA when nothing is known of it.
+ * Return: enum sdp_fallback, or -ENODATA when the log has no entry for @inode.
  */
 int sdp_fell_reason(struct sdp_policy *policy, u64 inode)
 {
-	struct kept *kept;
+	struct fell_entry *fell_entry;
 	int why = -ENODATA;
 
 	spin_lock_bh(&policy->note_lock);
 	if (policy->fells) {
-		hlist_for_each_entry(kept, list_of(policy->fells, inode),
-				     node) {
-			if (kept->fell.inode == inode) {
-				why = kept->fell.why;
+		hlist_for_each_entry(fell_entry,
+				     fell_list(policy->fells, inode), node) {
+			if (fell_entry->fell.inode == inode) {
+				why = fell_entry->fell.why;
 				break;
 			}
 		}
@@ -173,21 +189,21 @@ int sdp_fell_reason(struct sdp_policy *policy, u64 inode)
 }
 
 /**
- * sdp_fell_end() - forget all of them
- * @policy: of a namespace that goes
+ * sdp_fallback_log_free() - free the log
+ * @policy: policy of a namespace that is going away; nobody else uses its log
  */
-void sdp_fell_end(struct sdp_policy *policy)
+void sdp_fallback_log_free(struct sdp_policy *policy)
 {
-	struct kept *kept;
+	struct fell_entry *fell_entry;
 	int i;
 
 	if (!policy->fells)
 		return;
 	for (i = 0; i < SDP_FELL_KEPT; i++) {
-		kept = policy->fells->ring[i];
-		if (kept)
-			put_pid(kept->fell.pid);
-		kfree(kept);
+		fell_entry = policy->fells->ring[i];
+		if (fell_entry)
+			put_pid(fell_entry->fell.pid);
+		kfree(fell_entry);
 	}
 	kvfree(policy->fells);
 }

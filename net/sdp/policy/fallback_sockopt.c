@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * IP_SDP_FALLBACK on sockets of TCP's: why a socket that the policy wanted by SDP is TCP.
+ * IP_SDP_FALLBACK on TCP sockets: why a socket is TCP and not SDP.
  *
- * Such a socket has the kernel's own calls. But the kernel's IP layer asks netfilter about
- * options that it does not know, and netfilter whoever has registered for them. A kernel without
- * netfilter does not have the option. SDP's sockets answer by themselves (sockopt_ip.c).
+ * Such a socket has the kernel's own proto_ops. But for an option that the IP
+ * layer does not know, the IP layer calls netfilter, where modules may register
+ * options. The option therefore needs CONFIG_NETFILTER. SDP sockets answer the
+ * option themselves (sockopt_ip.c).
  */
 #include <linux/module.h>
 #include <linux/netfilter.h>
 #include <linux/uaccess.h>
 #include <net/sock.h>
 
-#include "undecided.h"
 #include "policy_net.h"
+#include "undecided.h"
 
 #ifdef CONFIG_NETFILTER
-/* It listens by SDP as well. */
-static bool is_pair(const struct socket *sock)
+/* Returns true when the socket listens by TCP and by SDP. */
+static bool listens_by_both(const struct socket *sock)
 {
 	struct sdp_shadow *shadow = sdp_shadow_find(sock);
 	bool is;
@@ -28,8 +29,8 @@ static bool is_pair(const struct socket *sock)
 	return is;
 }
 
-/* The caller has the socket open. */
-static int reason_of(struct sock *sk)
+/* The caller's system call keeps the socket open. */
+static int fallback_reason(struct sock *sk)
 {
 	struct socket *sock = READ_ONCE(sk->sk_socket);
 
@@ -37,15 +38,16 @@ static int reason_of(struct sock *sk)
 		return -ENOPROTOOPT;
 	if (!sock)
 		return -ENODATA;
-	if (is_pair(sock))
+	if (listens_by_both(sock))
 		return SDP_FELL_NOT;
 	return sdp_fell_reason(sdp_policy(sock_net(sk)),
 			       SOCK_INODE(sock)->i_ino);
 }
 
-static int get_reason(struct sock *sk, int option, void __user *user, int *len)
+static int fallback_getsockopt(struct sock *sk, int option, void __user *user,
+			       int *len)
 {
-	int why = reason_of(sk);
+	int why = fallback_reason(sk);
 
 	if (why < 0)
 		return why;
@@ -61,39 +63,44 @@ static struct nf_sockopt_ops reason_ops = {
 	.pf		= PF_INET,
 	.get_optmin	= IP_SDP_FALLBACK,
 	.get_optmax	= IP_SDP_FALLBACK + 1,
-	.get		= get_reason,
+	.get		= fallback_getsockopt,
 	.owner		= THIS_MODULE,
 };
 
-static bool registered;
+static bool reason_registered;
 
 /**
- * sdp_reason_init() - sockets can be asked
+ * sdp_fallback_sockopt_init() - register IP_SDP_FALLBACK for TCP sockets
+ *
+ * The module works without it: a failure is logged only. Does nothing without
+ * CONFIG_NETFILTER.
  */
-void sdp_reason_init(void)
+void sdp_fallback_sockopt_init(void)
 {
 	int err = nf_register_sockopt(&reason_ops);
 
-	registered = !err;
+	reason_registered = !err;
 	if (err)
 		pr_warn("sdp: no IP_SDP_FALLBACK on TCP sockets (error %d): another module has its number\n",
 			err);
 }
 
 /**
- * sdp_reason_exit() - they cannot be asked any more
+ * sdp_fallback_sockopt_exit() - unregister IP_SDP_FALLBACK
+ *
+ * No getsockopt() call of it is in progress: each holds a module reference.
  */
-void sdp_reason_exit(void)
+void sdp_fallback_sockopt_exit(void)
 {
-	if (registered)
+	if (reason_registered)
 		nf_unregister_sockopt(&reason_ops);
 }
 #else
-void sdp_reason_init(void)
+void sdp_fallback_sockopt_init(void)
 {
 }
 
-void sdp_reason_exit(void)
+void sdp_fallback_sockopt_exit(void)
 {
 }
 #endif

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Patterns, matched without recursion: when a byte does not fit, only the last * is made
- * longer, for what an earlier one could take in its place leaves no more to match.
+ * Glob patterns: validation and matching without recursion.
+ *
+ * When a byte does not match, only the last * is extended by one byte. An
+ * earlier * need not be: whatever it took away from the last * would leave
+ * the rest of the pattern no more to match.
  */
 #include "glob.h"
 
-/* One byte named between brackets, or -1 when there is none that is understood. */
-static int bracket_byte(const char *glob, size_t len, size_t *at)
+/*
+ * Reads one byte between brackets and advances @at. Returns -1 at the end of
+ * the pattern and at a class, which is not supported.
+ */
+static int glob_bracket_byte(const char *glob, size_t len, size_t *at)
 {
 	size_t i = *at;
 
@@ -22,10 +28,10 @@ static int bracket_byte(const char *glob, size_t len, size_t *at)
 }
 
 /*
- * The bracket expression that glob begins with: its length, or 0 when it is not one. Whether
- * byte c is meant goes to yes.
+ * Returns the length of the bracket expression at the start of @glob, or 0
+ * when it is malformed. Sets @yes to whether byte @c matches.
  */
-static size_t bracket(const char *glob, size_t len, u8 c, bool *yes)
+static size_t glob_bracket(const char *glob, size_t len, u8 c, bool *yes)
 {
 	bool invert = len > 1 && (glob[1] == '!' || glob[1] == '^');
 	bool found = false, first = true;
@@ -33,12 +39,12 @@ static size_t bracket(const char *glob, size_t len, u8 c, bool *yes)
 	int low, high;
 
 	for (; at < len && (first || glob[at] != ']'); first = false) {
-		low = bracket_byte(glob, len, &at);
+		low = glob_bracket_byte(glob, len, &at);
 		high = low;
 		if (low >= 0 && at + 1 < len && glob[at] == '-' &&
 		    glob[at + 1] != ']') {
 			at++;
-			high = bracket_byte(glob, len, &at);
+			high = glob_bracket_byte(glob, len, &at);
 		}
 		if (low < 0 || high < low)
 			return 0;
@@ -51,17 +57,18 @@ static size_t bracket(const char *glob, size_t len, u8 c, bool *yes)
 }
 
 /*
- * What glob begins with, and stands for one byte: its length, or 0 when it is no such
- * thing. Whether byte c is meant goes to yes.
+ * Returns the length of the element at the start of @glob that stands for one
+ * byte (anything but *), or 0 when it is malformed. Sets @yes to whether byte
+ * @c matches.
  */
-static size_t element(const char *glob, size_t len, u8 c, bool *yes)
+static size_t glob_element(const char *glob, size_t len, u8 c, bool *yes)
 {
 	switch (glob[0]) {
 	case '?':
 		*yes = true;
 		return 1;
 	case '[':
-		return bracket(glob, len, c, yes);
+		return glob_bracket(glob, len, c, yes);
 	case '\\':
 		if (len < 2)
 			return 0;
@@ -74,13 +81,15 @@ static size_t element(const char *glob, size_t len, u8 c, bool *yes)
 }
 
 /**
- * sdp_glob_check() - is a pattern well formed?
- * @glob: the pattern, not ended by NUL
- * @len: its bytes
- * @shortest: set to the bytes of the shortest string that it can match
+ * sdp_glob_check() - validate a pattern
+ * @glob: pattern, not terminated by NUL
+ * @len: length of @glob in bytes
+ * @shortest: set to the length in bytes of the shortest string that @glob can
+ *	match
  *
- * Return: @len when it is; otherwise the offset of what is not: a [ that is not closed or
- * has a class or a range backwards, or a \ at the end.
+ * Return: @len when the pattern is well formed. Otherwise the offset of the
+ * malformed part: a [ without its ], with a class or with a reversed range, or
+ * a \ at the end.
  */
 size_t sdp_glob_check(const char *glob, size_t len, size_t *shortest)
 {
@@ -92,7 +101,7 @@ size_t sdp_glob_check(const char *glob, size_t len, size_t *shortest)
 		step = 1;
 		if (glob[at] == '*')
 			continue;
-		step = element(glob + at, len - at, 0, &ignored);
+		step = glob_element(glob + at, len - at, 0, &ignored);
 		if (!step)
 			break;
 		++*shortest;
@@ -101,18 +110,18 @@ size_t sdp_glob_check(const char *glob, size_t len, size_t *shortest)
 }
 
 /**
- * sdp_glob_match() - does a pattern match a whole string?
- * @glob: the pattern, not ended by NUL, one that sdp_glob_check() found well formed
- * @len: its bytes
- * @string: ended by NUL
+ * sdp_glob_match() - match a whole string against a pattern
+ * @glob: pattern, not terminated by NUL; sdp_glob_check() found it well formed
+ * @len: length of @glob in bytes
+ * @string: string, terminated by NUL
  *
- * Takes at most @len times the length of @string steps.
+ * Takes at most @len times strlen(@string) steps.
  *
- * Return: true when it does.
+ * Return: true when @glob matches all of @string.
  */
 bool sdp_glob_match(const char *glob, size_t len, const char *string)
 {
-	const char *again = NULL;	/* where the string goes on behind the last * */
+	const char *again = NULL;	/* where to retry after the last * */
 	size_t at = 0, star = 0, step;
 	bool yes;
 
@@ -125,9 +134,8 @@ bool sdp_glob_match(const char *glob, size_t len, const char *string)
 			continue;
 		}
 		yes = false;
-		step = at < len ?
-			       element(glob + at, len - at, (u8)*string, &yes) :
-			       0;
+		step = at < len ? glob_element(glob + at, len - at,
+					       (u8)*string, &yes) : 0;
 		if (step && yes) {
 			at += step;
 			string++;

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Patterns of the policy's rules: fnmatch(3) without flags, on bytes.
+ * Glob patterns of the policy rules.
  *
- *	*	any bytes, also none, a slash like any other
+ * A pattern matches as fnmatch(3) without flags does, byte by byte, in the
+ * C locale:
+ *
+ *	*	any number of bytes, none included; a slash is no exception
  *	?	one byte
- *	[a-z_]	one of these; [!...] or [^...] none of these. A ] is itself when it comes first
- *	\	the next character as it is
+ *	[a-z_]	one of these bytes; [!...] or [^...] any other byte. A ] that
+ *		comes first stands for itself
+ *	\	the next character, literally
  *
- * No classes ([:digit:]): a rule with one is refused instead of read in another way.
+ * Character classes such as [:digit:] are not supported. sdp_glob_check()
+ * refuses a pattern with a class, so that it is not read as something else.
  */
 #ifndef SDP_POLICY_GLOB_H
 #define SDP_POLICY_GLOB_H

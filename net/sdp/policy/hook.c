@@ -1,35 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The one place where new TCP sockets of programs are met: sock_alloc_file(), which gives a
- * socket its file. Most sockets of the kernel's own have none, or are marked as such, and those
- * of accept() have no struct sock yet. So what comes by here with one, and not from a module's
- * code, is what socket(2) has made, by whatever program, statically linked or not. (NVMe over TCP
- * gives its sockets a file, and in 6.12 no mark. Where it is a kprobe, below, callers are not told
- * apart: such kernels are older than that.)
+ * Hook at sock_alloc_file(): where new sockets become undecided.
  *
- * ftrace calls us at the function's entry. It saves no more than the arguments then, which makes
- * it cheaper than a kprobe: every socket(2) of the machine pays for it. Where it cannot (arm64
- * before 6.2) it is a kprobe. The handler only exchanges a pointer.
+ * sock_alloc_file() gives a socket its file. Most sockets of the kernel have no
+ * file or are marked (sk_kern_sock); sockets of accept(2) have no struct sock
+ * yet. So a socket with a sock that is not from a module's code is one that an
+ * application has made by socket(2), statically linked or not. NVMe over TCP
+ * gives its sockets a file, and in 6.12 no mark; its module is recognized by
+ * the caller's address. The kprobe variant does not check the caller, but the
+ * kernels that need it are older than that.
  *
- * Whether the handler is called at all, and with the function's argument, is
- * tried when the hook is put in: programs would be TCP without a word
- * otherwise. PolicyMet counts the sockets that come by.
+ * An ftrace handler runs at the entry of the function. ftrace saves only the
+ * arguments for it, which is cheaper than a kprobe: every socket(2) of the
+ * machine pays for the hook. Where ftrace cannot pass arguments (arm64 before
+ * 6.2), a kprobe is used. The handler only replaces the proto_ops pointer.
+ *
+ * When the hook is installed, a trial socket shows whether the handler runs and
+ * gets the argument. Otherwise applications would silently use TCP. The counter
+ * PolicyMet shows how many sockets have become undecided.
  */
 #include <linux/file.h>
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/mutex.h>
 
-#include "undecided.h"
 #include "policy_net.h"
+#include "undecided.h"
 
-static DEFINE_MUTEX(lock); /* covers open and hooked */
-static bool open;
-static bool hooked;
-static struct socket *trial; /* what probe_try() waits for */
+static DEFINE_MUTEX(hook_lock); /* covers hook_open and hook_installed */
+static bool hook_open;
+static bool hook_installed;
+static struct socket *trial_socket; /* socket of probe_try() */
 static bool trial_met;
 
-static void notrace new_file(struct socket *sock)
+static void notrace hook_new_file(struct socket *sock)
 {
 	struct sock *sk = sock ? sock->sk : NULL;
 
@@ -37,20 +41,23 @@ static void notrace new_file(struct socket *sock)
 	    sk->sk_state != TCP_CLOSE)
 		return;
 	if (READ_ONCE(sdp_policy(sock_net(sk))->rewrite))
-		sdp_shim_begin(sock);
+		sdp_shim_attach(sock);
 }
 
-/* The socket is nobody's, and the caller of the function is this module. */
+/*
+ * True for the socket of probe_try(), which has no sock; its file is created by
+ * this module. Notes that the handler has run with the right argument.
+ */
 static bool notrace is_trial(const struct socket *sock)
 {
-	if (likely(!sock || sock != READ_ONCE(trial)))
+	if (likely(!sock || sock != READ_ONCE(trial_socket)))
 		return false;
 	WRITE_ONCE(trial_met, true);
 	return true;
 }
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
-static bool notrace in_module(unsigned long ip)
+static bool notrace called_from_module(unsigned long ip)
 {
 #ifdef MODULES_VADDR
 	return ip >= MODULES_VADDR && ip < MODULES_END;
@@ -59,18 +66,22 @@ static bool notrace in_module(unsigned long ip)
 #endif
 }
 
-static void notrace traced(unsigned long ip, unsigned long parent_ip,
-			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+static void notrace hook_traced(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *ops,
+				struct ftrace_regs *fregs)
 {
 	struct socket *sock = (struct socket *)sdp_traced_argument(fregs, 0);
 
-	if (!is_trial(sock) && !in_module(parent_ip))
-		new_file(sock);
+	if (!is_trial(sock) && !called_from_module(parent_ip))
+		hook_new_file(sock);
 }
 
-/* Nothing that the handler calls comes by the function; to switch tracing off is refused. */
+/*
+ * RECURSION: ftrace drops calls of the traced function from the handler, which
+ * makes none. PERMANENT: ftrace cannot be disabled by sysctl meanwhile.
+ */
 static struct ftrace_ops probe = {
-	.func	= traced,
+	.func	= hook_traced,
 	.flags	= FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_PERMANENT,
 };
 
@@ -92,21 +103,21 @@ static void probe_end(void)
 	ftrace_free_filter(&probe);
 }
 #else
-static int probed(struct kprobe *p, struct pt_regs *regs)
+static int hook_probed(struct kprobe *p, struct pt_regs *regs)
 {
 	struct socket *sock = (void *)regs_get_kernel_argument(regs, 0);
 
 	if (!is_trial(sock))
-		new_file(sock);
+		hook_new_file(sock);
 	return 0;
 }
 
 static struct kprobe probe = {
 	.symbol_name	= "sock_alloc_file",
-	.pre_handler	= probed,
+	.pre_handler	= hook_probed,
 };
 
-/* Without CONFIG_KPROBES the kernel's stub says so. */
+/* Without CONFIG_KPROBES the kernel's stub returns an error. */
 static int probe_begin(void)
 {
 	return register_kprobe(&probe);
@@ -119,8 +130,9 @@ static void probe_end(void)
 #endif
 
 /*
- * Give a socket a file, and see whether the handler hears of it. The socket has
- * no struct sock, so it is of interest to nobody else. Under @lock.
+ * Give a socket a file, and check that the handler sees it. The socket has no
+ * sock, so nobody else takes interest in it. Called under hook_lock. Returns 0,
+ * -EOPNOTSUPP when the handler has not run, or another negative errno.
  */
 static int probe_try(void)
 {
@@ -130,17 +142,17 @@ static int probe_try(void)
 	if (!sock)
 		return -ENOMEM;
 	trial_met = false;
-	WRITE_ONCE(trial, sock);
-	/* Releases the socket when it fails. */
+	WRITE_ONCE(trial_socket, sock);
+	/* Releases the socket if it fails. */
 	file = sock_alloc_file(sock, O_CLOEXEC, "sdp");
-	WRITE_ONCE(trial, NULL);
+	WRITE_ONCE(trial_socket, NULL);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	fput(file);
 	return READ_ONCE(trial_met) ? 0 : -EOPNOTSUPP;
 }
 
-static int hook(void)
+static int hook_install(void)
 {
 	int err = probe_begin();
 
@@ -153,40 +165,42 @@ static int hook(void)
 }
 
 /**
- * sdp_hook_open() - sockets may be looked at from now on, for the module is there to stay
+ * sdp_hook_allow() - allow the hook; the module is loaded
  *
- * What is met holds the module, which helps nothing as long as loading it can fail.
+ * Until then loading can fail, and the module references of undecided sockets
+ * would not keep the module.
  */
-void sdp_hook_open(void)
+void sdp_hook_allow(void)
 {
-	mutex_lock(&lock);
-	open = true;
-	mutex_unlock(&lock);
+	mutex_lock(&hook_lock);
+	hook_open = true;
+	mutex_unlock(&hook_lock);
 }
 
 /**
- * sdp_hook_begin() - a namespace wants its programs' sockets to be looked at
+ * sdp_hook_install() - install the hook, if it is not installed
  *
- * The probe stays until the module goes: to put it in and take it out is work for the whole
- * machine, and a namespace's owner might do so in a loop.
+ * Called when a namespace enables net.sdp.rewrite. The hook stays until the
+ * module is unloaded: installing and removing it takes work on all CPUs, and
+ * the owner of a namespace could do so in a loop. May sleep.
  *
- * Return: 0, -EAGAIN while the module comes or goes, -ENOMEM, or why this
- * kernel does not allow it: -EOPNOTSUPP also when the probe is in, and its
- * handler hears of nothing.
+ * Return: 0; -EAGAIN while the module is loaded or unloaded; -ENOMEM;
+ * -EOPNOTSUPP when the handler does not run; or the negative errno with which
+ * the kernel refuses the hook.
  */
-int sdp_hook_begin(void)
+int sdp_hook_install(void)
 {
 	int err = 0;
 
-	mutex_lock(&lock);
-	if (!open) {
-		mutex_unlock(&lock);
+	mutex_lock(&hook_lock);
+	if (!hook_open) {
+		mutex_unlock(&hook_lock);
 		return -EAGAIN;
 	}
-	if (!hooked)
-		err = hook();
-	hooked |= !err;
-	mutex_unlock(&lock);
+	if (!hook_installed)
+		err = hook_install();
+	hook_installed |= !err;
+	mutex_unlock(&hook_lock);
 	if (err)
 		pr_warn_once(
 			"sdp: sock_alloc_file cannot be traced (%d), so net.sdp.rewrite cannot be on\n",
@@ -195,18 +209,19 @@ int sdp_hook_begin(void)
 }
 
 /**
- * sdp_hook_end() - no socket is looked at any more
+ * sdp_hook_remove() - remove the hook when the module is unloaded
  *
- * The settings are there a little longer, and somebody may be writing them.
+ * The sysctls exist a little longer, and a writer may call sdp_hook_install():
+ * it gets -EAGAIN from now on.
  */
-void sdp_hook_end(void)
+void sdp_hook_remove(void)
 {
-	mutex_lock(&lock);
-	open = false;
-	if (hooked) {
+	mutex_lock(&hook_lock);
+	hook_open = false;
+	if (hook_installed) {
 		sdp_lsm_end();
 		probe_end();
 	}
-	hooked = false;
-	mutex_unlock(&lock);
+	hook_installed = false;
+	mutex_unlock(&hook_lock);
 }

@@ -1,45 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * listen(2) of an undecided socket. By SDP alone, an SDP socket takes its
- * place. By both, the socket goes on being a TCP one that listens, with an SDP
- * listener beside it, which wakes the same wait queue; accept(2) takes of the
- * two in turn, and what it takes is an SDP socket, or one of the kernel's TCP
- * with nothing of ours about it.
+ * listen(2) of an undecided socket: by SDP, by TCP, or as a pair.
+ *
+ * With the verdict "sdp", an SDP sock takes the TCP sock's place. With the
+ * verdict "both", the socket becomes a pair: the TCP sock listens, and an SDP
+ * listener beside it wakes the same wait queue. accept(2) takes connections
+ * from the two in turn. It returns an SDP socket, or a TCP socket with the
+ * kernel's own proto_ops.
  */
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <net/inet_common.h>
 
-#include "../conn/sock.h"
+#include "../core.h"
 #include "undecided.h"
 
 static void share_wait_queue(struct sock *sdp, struct socket *sock)
 {
-	sdp_ready_share(sdp_sk(sdp));
+	sdp_wake_share(sdp_sk(sdp));
 	write_lock_bh(&sdp->sk_callback_lock);
 	rcu_assign_pointer(sdp->sk_wq, &sock->wq);
 	write_unlock_bh(&sdp->sk_callback_lock);
 }
 
-/* What only TCP has may be set at any time: from then on there are no connections by SDP. */
-static bool carry(struct sock *sdp, const struct sock *tcp)
+/*
+ * The application may set an option that SDP does not support at any time. From
+ * then on the pair refuses connections by SDP.
+ */
+static bool pair_carry(struct sock *sdp, const struct sock *tcp)
 {
-	if (!sdp_carry_possible(tcp))
+	if (!sdp_sockopt_sync_possible(tcp))
 		return false;
-	sdp_carry(sdp, tcp);
+	sdp_sockopt_sync(sdp, tcp);
 	return true;
 }
 
-/* What is set on the TCP listener later shall hold for the connections of both. */
-static void be_like(struct sdp_sock *ssk, struct sock *tcp)
+/*
+ * Options that are set on the TCP listener later apply to the connections of
+ * both. The SDP listener keeps a reference to the TCP sock for that.
+ */
+static void pair_inherit_options(struct sdp_sock *ssk, struct sock *tcp)
 {
 	sock_hold(tcp);
-	ssk->be_like = carry;
-	ssk->like = tcp;
+	ssk->inherit_tcp = pair_carry;
+	ssk->tcp_listener = tcp;
 }
 
-static void name_of(struct socket *sock, const struct proto_ops *tcp,
-		    struct sdp_endpoint *e)
+static void tcp_local_name(struct socket *sock, const struct proto_ops *tcp,
+			   struct sdp_endpoint *e)
 {
 	struct sockaddr_storage name = { };
 	int len = tcp->getname(sock, (struct sockaddr *)&name, 0);
@@ -71,22 +79,25 @@ static int only_sdp(struct sdp_shadow *shadow, int backlog)
 	SDP_INC(net, PolicyListens);
 	sk = shadow->sdp->sk;
 	sock_hold(sk);
-	sdp_shadow_by_sdp(shadow);
-	/* Who came before has woken nobody: the socket had a wait queue of its own. */
+	sdp_shadow_become_sdp(shadow);
+	/*
+	 * Connections may have arrived before: the SDP listener had its own
+	 * wait queue then, and has woken nobody here.
+	 */
 	sk->sk_data_ready(sk);
 	sock_put(sk);
 	return 0;
 }
 
-/* The SDP one beside a socket that listens by TCP already. */
-static int beside(struct sdp_shadow *shadow, int backlog)
+/* Add an SDP listener to a socket on which TCP listens already. */
+static int listen_beside_tcp(struct sdp_shadow *shadow, int backlog)
 {
 	int err = sdp_shadow_make_sdp(shadow);
 
 	if (err)
 		return err;
 	share_wait_queue(shadow->sdp->sk, shadow->sock);
-	be_like(sdp_sk(shadow->sdp->sk), shadow->sock->sk);
+	pair_inherit_options(sdp_sk(shadow->sdp->sk), shadow->sock->sk);
 	err = listen_by_sdp(shadow, backlog);
 	if (err) {
 		sdp_shadow_drop_sdp(shadow);
@@ -97,7 +108,7 @@ static int beside(struct sdp_shadow *shadow, int backlog)
 	return 0;
 }
 
-static int both(struct sdp_shadow *shadow, int backlog)
+static int listen_by_both(struct sdp_shadow *shadow, int backlog)
 {
 	struct socket *sock = shadow->sock;
 	enum sdp_fallback why = SDP_FELL_OPTION;
@@ -106,23 +117,26 @@ static int both(struct sdp_shadow *shadow, int backlog)
 
 	if (err)
 		return err;
-	/* Now it is known, too, whether others of its port have a program that chooses. */
+	/*
+	 * Only now is it known whether the listeners of the port have a BPF
+	 * program that selects one of them.
+	 */
 	if (sdp_shadow_possible(shadow)) {
-		err = beside(shadow, backlog);
+		err = listen_beside_tcp(shadow, backlog);
 		if (!err)
 			return 0;
 		why = sdp_fallback_reason(-err);
 	}
-	name_of(sock, shadow->tcp, &where);
+	tcp_local_name(sock, shadow->tcp, &where);
 	sdp_fallback_describe(&shadow->fell, sock, SDP_ROLE_LISTEN, &where);
 	sdp_fallback_note(sock_net(sock->sk), &shadow->fell, why);
-	sdp_shadow_by_tcp(shadow);
+	sdp_shadow_become_tcp(shadow);
 	return 0;
 }
 
-/* Shadow locked for writing. */
-static int decide(struct sdp_shadow *shadow, int backlog,
-		  enum sdp_verdict verdict)
+/* Act on the verdict, with the shadow locked for writing. */
+static int listen_decide(struct sdp_shadow *shadow, int backlog,
+			 enum sdp_verdict verdict)
 {
 	struct socket *sock = shadow->sock;
 	int err;
@@ -142,19 +156,22 @@ static int decide(struct sdp_shadow *shadow, int backlog,
 	if (verdict == SDP_VERDICT_SDP)
 		return only_sdp(shadow, backlog);
 	if (verdict == SDP_VERDICT_BOTH)
-		return both(shadow, backlog);
+		return listen_by_both(shadow, backlog);
 	err = shadow->tcp->listen(sock, backlog);
 	if (!err)
-		sdp_shadow_by_tcp(shadow);
+		sdp_shadow_become_tcp(shadow);
 	return err;
 }
 
 /**
- * sdp_pair_listen() - listen(2) of a socket that was undecided a moment ago
- * @shadow: its shadow, with a reference
- * @backlog: connections that may wait, of each kind
+ * sdp_pair_listen() - listen(2) of an undecided socket
+ * @shadow: the socket's shadow, with a reference, not locked
+ * @backlog: limit of the connections that wait to be accepted, for each of TCP
+ *	and SDP
  *
- * Return: 0 or an errno, as TCP would say it.
+ * Another thread may decide the socket first; then its new proto_ops listen.
+ *
+ * Return: 0 or a negative errno, the one that TCP returns in the same case.
  */
 int sdp_pair_listen(struct sdp_shadow *shadow, int backlog)
 {
@@ -163,13 +180,16 @@ int sdp_pair_listen(struct sdp_shadow *shadow, int backlog)
 	struct sdp_endpoint where;
 	int err;
 
-	/* Without the lock, as in policy/connect.c; whoever changes the name meanwhile is the program. */
-	name_of(sock, shadow->tcp, &where);
+	/*
+	 * Without the lock, because matching the rules can take long. A bind()
+	 * in between can only come from the application itself.
+	 */
+	tcp_local_name(sock, shadow->tcp, &where);
 	verdict = sdp_policy_ask(sock_net(sock->sk), SDP_ROLE_LISTEN, &where);
 	if (down_write_killable(&shadow->lock))
 		return -EINTR;
 	if (shadow->stage != SDP_DECIDED) {
-		err = decide(shadow, backlog, verdict);
+		err = listen_decide(shadow, backlog, verdict);
 		up_write(&shadow->lock);
 		return err;
 	}
@@ -190,7 +210,10 @@ static int accept_sdp(struct sdp_shadow *shadow, struct socket *newsock,
 	return err;
 }
 
-/* The reference to the module was for our calls; the kernel's have another owner. */
+/*
+ * Accept from TCP. The new socket's reference to this module was for our
+ * proto_ops; replace it by one to the owner of the kernel's.
+ */
 static int accept_tcp(struct sdp_shadow *shadow, struct socket *newsock,
 		      SDP_ACCEPT_ARGS)
 {
@@ -216,12 +239,12 @@ static void end_other_half(struct sdp_shadow *shadow)
 }
 
 /*
- * One of the half whose turn it is, or else of the other one: however many
- * clients wait at one half, those of the other half do not wait for all of
- * them. -EAGAIN: neither has any.
+ * Accept from the half whose turn it is, or else from the other one. So a
+ * client of one half never waits for all clients of the other half. Returns
+ * -EAGAIN when neither half has a connection.
  *
- * Threads that accept at once may read the same turn; each of them passes it
- * on.
+ * Threads that accept at the same time may read the same turn; each of them
+ * passes the turn on.
  */
 static int accept_in_turn(struct sdp_shadow *shadow, struct socket *newsock,
 			  SDP_ACCEPT_ARGS)
@@ -236,14 +259,15 @@ static int accept_in_turn(struct sdp_shadow *shadow, struct socket *newsock,
 	}
 	if (err != -EAGAIN)
 		WRITE_ONCE(shadow->tcp_turn, tcp);
-	/*
-	 * The half that was asked says nothing of what waits at the other one.
-	 */
+	/* One half's answer says nothing about the other half. */
 	SDP_ACCEPT_MORE_UNKNOWN;
 	return err;
 }
 
-/* Whoever has something. -EAGAIN: neither. */
+/*
+ * Accept from either half. Returns -EAGAIN when neither has a connection, or
+ * -EINVAL when the socket is no pair any more.
+ */
 static int accept_either(struct sdp_shadow *shadow, struct socket *newsock,
 			 SDP_ACCEPT_ARGS)
 {
@@ -255,13 +279,20 @@ static int accept_either(struct sdp_shadow *shadow, struct socket *newsock,
 	if (shadow->stage == SDP_LISTENING && !sdp_pair_half_gone(shadow))
 		err = accept_in_turn(shadow, newsock, SDP_ACCEPT_PASS);
 	up_read(&shadow->lock);
-	/* A socket that has become nothing goes with the calls that it came with. */
+	/* The caller releases the new socket with its former proto_ops. */
 	if (err)
 		newsock->ops = ops;
 	return err;
 }
 
-/* accept(2) of a socket that listens by both; the caller has a reference to @shadow. */
+/**
+ * sdp_pair_accept() - accept(2) of a pair
+ * @shadow: the socket's shadow, with a reference, not locked
+ * @newsock: becomes the connection's socket
+ * @SDP_ACCEPT_ARGS: flags, and whether the kernel accepts
+ *
+ * Return: 0 or a negative errno.
+ */
 int sdp_pair_accept(struct sdp_shadow *shadow, struct socket *newsock,
 		    SDP_ACCEPT_ARGS)
 {
@@ -288,10 +319,10 @@ int sdp_pair_accept(struct sdp_shadow *shadow, struct socket *newsock,
 }
 
 /**
- * sdp_pair_poll() - what is ready at a socket that listens by both
- * @file: for poll_wait
- * @shadow: its shadow, locked
- * @wait: who asks
+ * sdp_pair_poll() - events of a pair
+ * @file: file of the socket
+ * @shadow: its shadow, locked for reading
+ * @wait: poll table, or NULL
  *
  * Return: EPOLL* bits.
  */

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A policy from the module's parameters, for the initial namespace:
+ * Module parameters: the policy of the initial namespace at load time.
  *
  *	insmod sdp.ko policy_file=/etc/sdp/policy rewrite=1
  *
- * A mistake in the file does not keep the module from loading: programs use TCP then.
+ * The module is loaded even if the file has a mistake. There are no rules then,
+ * and applications use TCP.
  */
 #include <linux/kernel_read_file.h>
 #include <linux/module.h>
 #include <linux/vmalloc.h>
 
+#include "policy.h"
 #include "policy_net.h"
 
 static char *policy_file;
@@ -21,7 +23,7 @@ static bool rewrite;
 module_param(rewrite, bool, 0);
 MODULE_PARM_DESC(rewrite, "1: net.sdp.rewrite is on from the beginning");
 
-static void say_mistake(const struct sdp_policy_change *change, int err)
+static void log_policy_mistake(const struct sdp_policy_change *change, int err)
 {
 	if (change->wrong.what)
 		pr_err("sdp: %s:%u:%u: expected %s; there are no rules\n",
@@ -32,7 +34,7 @@ static void say_mistake(const struct sdp_policy_change *change, int err)
 		       err);
 }
 
-static void read_policy(void)
+static void load_policy_file(void)
 {
 	struct sdp_policy_change change = SDP_POLICY_NO_CHANGE;
 	void *text = NULL;
@@ -51,22 +53,23 @@ static void read_policy(void)
 	change.len = len;
 	err = sdp_policy_change(&init_net, &change);
 	if (err)
-		say_mistake(&change, err);
+		log_policy_mistake(&change, err);
 	vfree(text);
 }
 
 /**
- * sdp_policy_boot() - do what the module's parameters say
+ * sdp_policy_apply_params() - apply the module parameters
  *
- * The last step of loading: from here on sockets may hold the module.
+ * The last step of module load, which cannot fail any more: from here on
+ * sockets may hold references to the module.
  */
-void sdp_policy_boot(void)
+void sdp_policy_apply_params(void)
 {
 	struct sdp_policy_change on = SDP_POLICY_NO_CHANGE;
 
-	sdp_hook_open();
+	sdp_hook_allow();
 	if (policy_file)
-		read_policy();
+		load_policy_file();
 	on.rewrite = 1;
 	if (rewrite && sdp_policy_change(&init_net, &on))
 		pr_err("sdp: rewrite=1 cannot be done\n");

@@ -1,59 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sockets of MPTCP, which are undecided as those of TCP are. By the verdict
- * tcp, or when SDP does not work, they go on as MPTCP.
+ * MPTCP sockets: SOL_TCP options that an SDP socket must get, too.
  *
- * MPTCP keeps options of IPPROTO_TCP in a struct that is private to it. But an
- * undecided socket's calls come by here, so what its program sets is noted
- * beside it, and set on the SDP socket too.
+ * MPTCP sockets are undecided as TCP sockets are. With the verdict "tcp", or
+ * when SDP falls back, they continue as MPTCP.
+ *
+ * MPTCP keeps options of SOL_TCP in a private struct, so sockopt_sync.c cannot
+ * read them. But each setsockopt() of an undecided socket passes our proto_ops.
+ * So the shadow records the values, and they are set on the SDP socket as well.
  */
 #include <linux/net.h>
 #include <linux/tcp.h>
 
-#include "../conn/sock.h"
 #include "undecided.h"
 
-/* Those that MPTCP knows, and that mean something on an SDP socket. */
-static const u8 noted[] = {
+/* The options that MPTCP supports and that have a meaning for SDP. */
+static const u8 multipath_options[] = {
 	TCP_NODELAY, TCP_MAXSEG, TCP_CORK, TCP_KEEPIDLE, TCP_KEEPINTVL,
 	TCP_KEEPCNT, TCP_USER_TIMEOUT, TCP_SYNCNT, TCP_LINGER2,
 	TCP_DEFER_ACCEPT, TCP_NOTSENT_LOWAT, TCP_INQ,
 };
 
-static_assert(ARRAY_SIZE(noted) == SDP_MULTIPATH_OPTIONS);
+static_assert(ARRAY_SIZE(multipath_options) == SDP_MULTIPATH_OPTIONS);
 
-static void set(struct socket *sdp, int name, int value)
+static void multipath_set_sdp(struct socket *sdp, int name, int value)
 {
-	/* SDP has the range of TCP, which has taken the value. */
+	/* Cannot fail: TCP has accepted the value, and SDP has TCP's ranges. */
 	sdp->ops->setsockopt(sdp, SOL_TCP, name, KERNEL_SOCKPTR(&value),
 			     sizeof(value));
 }
 
-static void note(struct sdp_shadow *shadow, int name, int value)
+static void multipath_note(struct sdp_shadow *shadow, int name, int value)
 {
 	size_t i;
 
 	if (name == TCP_FASTOPEN_CONNECT)
 		WRITE_ONCE(shadow->only_tcp, value);
-	for (i = 0; i < ARRAY_SIZE(noted); i++) {
-		if (noted[i] != name)
+	for (i = 0; i < ARRAY_SIZE(multipath_options); i++) {
+		if (multipath_options[i] != name)
 			continue;
 		WRITE_ONCE(shadow->values[i], value);
 		set_bit(i, &shadow->valued);
-		/* One that connects, or listens, beside it. */
+		/* The SDP socket that connects or listens beside it. */
 		if (shadow->sdp)
-			set(shadow->sdp, name, value);
+			multipath_set_sdp(shadow->sdp, name, value);
 	}
 }
 
 /**
- * sdp_multipath_set() - an option of IPPROTO_TCP is set on an MPTCP socket
- * @shadow: its shadow, locked for reading
+ * sdp_multipath_set() - set an option of SOL_TCP on an undecided MPTCP socket
+ * @shadow: the socket's shadow, locked for reading
  * @name: option
  * @value: its value
- * @len: length of the value
+ * @len: length of @value in bytes
  *
- * Return: 0 or an errno, as MPTCP says it.
+ * MPTCP gets the option first. If it accepts the value, the shadow records it,
+ * and the shadow's SDP socket gets it, if there is one.
+ *
+ * Return: 0 or a negative errno, MPTCP's answer.
  */
 int sdp_multipath_set(struct sdp_shadow *shadow, int name, sockptr_t value,
 		      unsigned int len)
@@ -68,18 +72,20 @@ int sdp_multipath_set(struct sdp_shadow *shadow, int name, sockptr_t value,
 	err = shadow->tcp->setsockopt(sock, SOL_TCP, name, KERNEL_SOCKPTR(&val),
 				      sizeof(val));
 	if (!err)
-		note(shadow, name, val);
+		multipath_note(shadow, name, val);
 	return err;
 }
 
 /**
- * sdp_multipath_carry() - let a new SDP socket have what was set so far
- * @shadow: shadow, locked for writing, of a socket of either protocol
+ * sdp_multipath_carry() - set the recorded options on a new SDP socket
+ * @shadow: shadow, locked for writing, with an SDP socket; that of a TCP socket
+ *	has no recorded options
  */
 void sdp_multipath_carry(struct sdp_shadow *shadow)
 {
 	size_t i;
 
-	for_each_set_bit(i, &shadow->valued, ARRAY_SIZE(noted))
-		set(shadow->sdp, noted[i], READ_ONCE(shadow->values[i]));
+	for_each_set_bit(i, &shadow->valued, ARRAY_SIZE(multipath_options))
+		multipath_set_sdp(shadow->sdp, multipath_options[i],
+				  READ_ONCE(shadow->values[i]));
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy of a namespace by netlink: SDP_CMD_POLICY_GET, SDP_CMD_POLICY_SET and
- * SDP_CMD_FALLBACK_GET.
+ * Netlink requests: read and set the policy, dump fallbacks.
+ *
+ * Handles SDP_CMD_POLICY_GET, SDP_CMD_POLICY_SET and SDP_CMD_FALLBACK_GET for
+ * the network namespace of the requesting socket. linux/sdp_netlink.h describes
+ * the requests. For SET and FALLBACK_GET the netlink core has checked
+ * CAP_NET_ADMIN in the user namespace that owns the network namespace.
  */
-#include "../control/netns.h"
-#include "../genl.h"
+#include "../control/genl.h"
+#include "../base/netns.h"
 #include "netlink.h"
 #include "policy_net.h"
 
-/* Attributes and their headers, beside the text. */
+/* Room for headers and all attributes but the text. */
 #define ANSWER_ROOM	(SDP_POLICY_ERROR + 128)
 
 static int put_policy(struct sk_buff *skb, const struct sdp_policy *policy,
@@ -24,9 +28,9 @@ static int put_policy(struct sk_buff *skb, const struct sdp_policy *policy,
 			   READ_ONCE(policy->fallback_memory_ms));
 }
 
-/* Under the policy's lock. */
-static int answer_get(struct sdp_policy *policy, struct genl_info *info,
-		      struct sk_buff **answer)
+/* Called with the policy's lock held. */
+static int policy_answer(struct sdp_policy *policy, struct genl_info *info,
+			 struct sk_buff **answer)
 {
 	const struct sdp_rules *rules;
 	struct sk_buff *skb;
@@ -48,20 +52,22 @@ static int answer_get(struct sdp_policy *policy, struct genl_info *info,
 }
 
 /**
- * sdp_request_get() - SDP_CMD_POLICY_GET
- * @skb: the request
- * @info: likewise
+ * sdp_policy_nl_get() - handle SDP_CMD_POLICY_GET
+ * @skb: request
+ * @info: request, parsed
+ *
+ * Takes the policy's lock, so that the answer is consistent.
  *
  * Return: 0 or an errno.
  */
-int sdp_request_get(struct sk_buff *skb, struct genl_info *info)
+int sdp_policy_nl_get(struct sk_buff *skb, struct genl_info *info)
 {
 	struct sdp_policy *policy = sdp_policy(genl_info_net(info));
 	struct sk_buff *answer;
 	int err;
 
 	mutex_lock(&policy->lock);
-	err = answer_get(policy, info, &answer);
+	err = policy_answer(policy, info, &answer);
 	mutex_unlock(&policy->lock);
 	return err ?: genlmsg_reply(answer, info);
 }
@@ -75,16 +81,18 @@ static struct netlink_range_validation memory_range = {
 	.max = SDP_WAIT_MAX_MS,
 };
 
-const struct nla_policy sdp_request_set_attrs[SDP_POLICY_A_MAX + 1] = {
-	/* How long it may be, the policy itself says, and how it is told. */
+const struct nla_policy sdp_policy_nl_set_attrs[SDP_POLICY_A_MAX + 1] = {
+	/* sdp_policy_change() checks the length and reports it as a mistake. */
 	[SDP_POLICY_A_TEXT]		= { .type = NLA_STRING },
 	[SDP_POLICY_A_ERROR]		= { .type = NLA_REJECT },
 	[SDP_POLICY_A_REWRITE]		= NLA_POLICY_MAX(NLA_U8, 1),
-	[SDP_POLICY_A_FALLBACK_MS]	= NLA_POLICY_FULL_RANGE(NLA_U32, &wait_range),
-	[SDP_POLICY_A_FALLBACK_MEMORY_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &memory_range),
+	[SDP_POLICY_A_FALLBACK_MS]	=
+		NLA_POLICY_FULL_RANGE(NLA_U32, &wait_range),
+	[SDP_POLICY_A_FALLBACK_MEMORY_MS] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &memory_range),
 };
 
-/* A string may end with a NUL, which is not of it then. */
+/* A string attribute may end with a NUL, which is not part of the text. */
 static void take_text(struct sdp_policy_change *change,
 		      const struct nlattr *attr)
 {
@@ -95,24 +103,27 @@ static void take_text(struct sdp_policy_change *change,
 }
 
 /*
- * Besides what is looked at of whoever asks: who has opened the socket may be
- * somebody else.
+ * sdp_policy_change() checks the capability of the current process. This is the
+ * same check for the process that opened the netlink socket. Returns 0 or
+ * -EPERM.
  */
-static int may_switch_on(struct sk_buff *skb,
-			 const struct sdp_policy_change *change)
+static int opener_permission(struct sk_buff *skb,
+			     const struct sdp_policy_change *change)
 {
 	return change->rewrite <= 0 || READ_ONCE(sdp_unprivileged_rewrite) ||
 	       netlink_capable(skb, CAP_NET_ADMIN) ? 0 : -EPERM;
 }
 
 /**
- * sdp_request_set() - SDP_CMD_POLICY_SET
- * @skb: the request
- * @info: likewise; its attributes are valid, each by itself
+ * sdp_policy_nl_set() - handle SDP_CMD_POLICY_SET
+ * @skb: request
+ * @info: request, parsed; each attribute is valid by itself
  *
- * Return: 0 or an errno.
+ * Makes all requested changes or, on an error, none.
+ *
+ * Return: 0 or an errno, as sdp_policy_change().
  */
-int sdp_request_set(struct sk_buff *skb, struct genl_info *info)
+int sdp_policy_nl_set(struct sk_buff *skb, struct genl_info *info)
 {
 	struct sdp_policy_change change = SDP_POLICY_NO_CHANGE;
 	struct nlattr **attrs = info->attrs;
@@ -128,7 +139,7 @@ int sdp_request_set(struct sk_buff *skb, struct genl_info *info)
 	if (attrs[SDP_POLICY_A_FALLBACK_MEMORY_MS])
 		change.fallback_memory_ms =
 			nla_get_u32(attrs[SDP_POLICY_A_FALLBACK_MEMORY_MS]);
-	err = may_switch_on(skb, &change) ?:
+	err = opener_permission(skb, &change) ?:
 	      sdp_policy_change(genl_info_net(info), &change);
 	if (change.error[0]) {
 		NL_SET_BAD_ATTR(info->extack, attrs[SDP_POLICY_A_TEXT]);
@@ -144,7 +155,7 @@ int sdp_request_set(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-static int put_fell(struct sk_buff *skb, const struct sdp_fell *fell)
+static int put_fell(struct sk_buff *skb, const struct sdp_fallback_record *fell)
 {
 	return nla_put_u64_64bit(skb, SDP_FELL_A_AT, fell->at,
 				 SDP_FELL_A_PAD) ||
@@ -161,8 +172,8 @@ static int put_fell(struct sk_buff *skb, const struct sdp_fell *fell)
 				 SDP_FELL_A_PAD);
 }
 
-static int answer_fell(struct sk_buff *skb, struct netlink_callback *cb,
-		       const struct sdp_fell *fell)
+static int fell_answer(struct sk_buff *skb, struct netlink_callback *cb,
+		       const struct sdp_fallback_record *fell)
 {
 	void *msg = sdp_genl_begin_dump(skb, cb);
 
@@ -177,39 +188,40 @@ static int answer_fell(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * struct fallbacks - how far a dump is
- * @next: number of the next one
- * @end: where it ends: those that come later are not of it
- * @begun: the two are set
+ * struct fallbacks_dump - progress of a dump of fallbacks, in cb->ctx
+ * @next: number of the next fallback to dump
+ * @end: number at which the dump ends; later fallbacks are not part of it
+ * @begun: @next and @end are set
  */
-struct fallbacks {
+struct fallbacks_dump {
 	u64 next;
 	u64 end;
 	bool begun;
 };
 
 /**
- * sdp_request_fallbacks() - SDP_CMD_FALLBACK_GET
- * @skb: room for the next piece
+ * sdp_policy_nl_fallbacks() - handle a dump of SDP_CMD_FALLBACK_GET
+ * @skb: room for the next part of the dump
  * @cb: the dump
  *
- * Those that make room for others before they are asked for are left out.
+ * Fallbacks that are replaced in the log while the dump runs are left out.
  *
- * Return: bytes in @skb, 0 at the end.
+ * Return: number of bytes in @skb, 0 at the end of the dump.
  */
-int sdp_request_fallbacks(struct sk_buff *skb, struct netlink_callback *cb)
+int sdp_policy_nl_fallbacks(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct sdp_policy *policy = sdp_policy(sock_net(skb->sk));
-	struct fallbacks *at = (struct fallbacks *)cb->ctx;
-	struct sdp_fell fell;
+	struct fallbacks_dump *at = (struct fallbacks_dump *)cb->ctx;
+	struct sdp_fallback_record fell;
 	bool full;
 
 	BUILD_BUG_ON(sizeof(*at) > sizeof(cb->ctx));
 	if (!at->begun)
 		at->end = sdp_fell_count(policy);
 	at->begun = true;
-	while (at->next < at->end && sdp_fell_at(policy, &at->next, &fell)) {
-		full = at->next < at->end && answer_fell(skb, cb, &fell);
+	while (at->next < at->end &&
+	       sdp_fallback_log_read(policy, &at->next, &fell)) {
+		full = at->next < at->end && fell_answer(skb, cb, &fell);
 		put_pid(fell.pid);
 		if (full)
 			break;

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SDP_CMD_POLICY_EXPLAIN: what the policy in force would say about a socket, and what would
- * become of it now.
+ * Netlink request that explains what a socket would become, and why.
+ *
+ * SDP_CMD_POLICY_EXPLAIN describes a socket and its process. The answer has the
+ * verdict of the rules in force and the rule that gives it. For a connect it
+ * also says whether SDP is skipped because the peer recently did not answer,
+ * and which RDMA device the route leads to. Nothing is changed and nothing is
+ * sent to the peer.
  */
 #include <linux/cred.h>
 #include <linux/limits.h>
 #include <linux/slab.h>
 
-#include "../genl.h"
-#include "../conn/sock.h"
+#include "../control/genl.h"
+#include "../core.h"
 #include "netlink.h"
 #include "policy_net.h"
 
-/* Attributes and their headers, beside the rule's line. */
+/* Room for headers and all attributes but the rule's line. */
 #define ANSWER_ROOM	(SDP_DEVICE_NAME + 128)
 
-const struct nla_policy sdp_request_explain_attrs[SDP_EXPLAIN_A_MAX + 1] = {
+const struct nla_policy sdp_policy_nl_explain_attrs[SDP_EXPLAIN_A_MAX + 1] = {
 	[SDP_EXPLAIN_A_ROLE]	= NLA_POLICY_MAX(NLA_U8, SDP_ROLE_CONNECT),
-	[SDP_EXPLAIN_A_ADDR]	= { .type = NLA_BINARY, .len = sizeof(struct in6_addr) },
+	[SDP_EXPLAIN_A_ADDR]	= { .type = NLA_BINARY,
+				    .len = sizeof(struct in6_addr) },
 	[SDP_EXPLAIN_A_PORT]	= { .type = NLA_U16 },
 	[SDP_EXPLAIN_A_COMM]	= { .type = NLA_STRING, .len = PATH_MAX - 1 },
 	[SDP_EXPLAIN_A_PATH]	= { .type = NLA_STRING, .len = PATH_MAX - 1 },
@@ -33,14 +39,14 @@ const struct nla_policy sdp_request_explain_attrs[SDP_EXPLAIN_A_MAX + 1] = {
 };
 
 /**
- * struct question - a request, taken apart
- * @query: for the rules
- * @where: the address
- * @comm: what is in @query
- * @path: likewise
- * @cgroup: likewise
+ * struct explain_request - a request, parsed
+ * @query: the socket and its process, for the rules
+ * @where: the address that the socket listens at or connects to
+ * @comm: copy of the string that @query.comm points to, or NULL; owned
+ * @path: likewise for @query.path
+ * @cgroup: likewise for @query.cgroup
  */
-struct question {
+struct explain_request {
 	struct sdp_query query;
 	struct sdp_endpoint where;
 	char *comm;
@@ -48,7 +54,7 @@ struct question {
 	char *cgroup;
 };
 
-static int take_where(struct sdp_endpoint *where, struct genl_info *info)
+static int explain_take_addr(struct sdp_endpoint *where, struct genl_info *info)
 {
 	const struct nlattr *addr = info->attrs[SDP_EXPLAIN_A_ADDR];
 	const struct nlattr *scope = info->attrs[SDP_EXPLAIN_A_SCOPE];
@@ -71,8 +77,8 @@ static int take_where(struct sdp_endpoint *where, struct genl_info *info)
 	return 0;
 }
 
-/* A string of its own, or NULL if it is not said. */
-static int take_string(char **to, struct genl_info *info, int which)
+/* Copies a string attribute; leaves @to NULL when the request has none. */
+static int explain_take_string(char **to, struct genl_info *info, int which)
 {
 	const struct nlattr *attr = info->attrs[which];
 
@@ -87,7 +93,7 @@ static int take_string(char **to, struct genl_info *info, int which)
 	return *to ? 0 : -ENOMEM;
 }
 
-static int take(struct question *q, struct genl_info *info)
+static int explain_take(struct explain_request *q, struct genl_info *info)
 {
 	const struct nlattr *uid = info->attrs[SDP_EXPLAIN_A_UID];
 	int err;
@@ -96,13 +102,13 @@ static int take(struct question *q, struct genl_info *info)
 	    GENL_REQ_ATTR_CHECK(info, SDP_EXPLAIN_A_ADDR) ||
 	    GENL_REQ_ATTR_CHECK(info, SDP_EXPLAIN_A_PORT))
 		return -EINVAL;
-	err = take_where(&q->where, info) ?:
-	      take_string(&q->comm, info, SDP_EXPLAIN_A_COMM) ?:
-	      take_string(&q->path, info, SDP_EXPLAIN_A_PATH) ?:
-	      take_string(&q->cgroup, info, SDP_EXPLAIN_A_CGROUP);
+	err = explain_take_addr(&q->where, info) ?:
+	      explain_take_string(&q->comm, info, SDP_EXPLAIN_A_COMM) ?:
+	      explain_take_string(&q->path, info, SDP_EXPLAIN_A_PATH) ?:
+	      explain_take_string(&q->cgroup, info, SDP_EXPLAIN_A_CGROUP);
 	if (err)
 		return err;
-	/* As the kernel cuts it. */
+	/* The kernel cuts command names to this length, too. */
 	if (q->comm && strlen(q->comm) >= TASK_COMM_LEN)
 		q->comm[TASK_COMM_LEN - 1] = 0;
 	q->query.role = nla_get_u8(info->attrs[SDP_EXPLAIN_A_ROLE]);
@@ -116,9 +122,12 @@ static int take(struct question *q, struct genl_info *info)
 	return 0;
 }
 
-/* The line of the text in which a rule is, others of that line included. */
-static int put_line(struct sk_buff *skb, const struct sdp_rules *rules,
-		    unsigned int line)
+/*
+ * Adds the line of the text on which the rule begins. Semicolons may put
+ * further rules on it.
+ */
+static int explain_put_line(struct sk_buff *skb, const struct sdp_rules *rules,
+			    unsigned int line)
 {
 	const char *at = rules->text, *end;
 	struct nlattr *attr;
@@ -134,8 +143,8 @@ static int put_line(struct sk_buff *skb, const struct sdp_rules *rules,
 	return 0;
 }
 
-static int put_verdict(struct sk_buff *skb, struct sdp_policy *policy,
-		       const struct question *q)
+static int explain_put_verdict(struct sk_buff *skb, struct sdp_policy *policy,
+			       const struct explain_request *q)
 {
 	struct sdp_rules *rules = sdp_rules_get(policy);
 	const struct sdp_rule *rule =
@@ -143,30 +152,32 @@ static int put_verdict(struct sk_buff *skb, struct sdp_policy *policy,
 	enum sdp_verdict verdict = rule ? rule->verdict : SDP_VERDICT_TCP;
 	int err;
 
-	err = nla_put_string(skb, SDP_EXPLAIN_A_VERDICT, sdp_verdict_name(verdict)) ?:
-		      nla_put_u8(skb, SDP_EXPLAIN_A_REWRITE,
-				 READ_ONCE(policy->rewrite));
+	err = nla_put_string(skb, SDP_EXPLAIN_A_VERDICT,
+			     sdp_verdict_name(verdict)) ?:
+	      nla_put_u8(skb, SDP_EXPLAIN_A_REWRITE,
+			 READ_ONCE(policy->rewrite));
 	if (!err && rule)
 		err = nla_put_u32(skb, SDP_EXPLAIN_A_LINE, rule->line) ?:
-		      put_line(skb, rules, rule->line);
+		      explain_put_line(skb, rules, rule->line);
 	sdp_rules_put(rules);
 	return err;
 }
 
-/* How it is with the peer, whatever the rules say. */
-static int put_peer(struct sk_buff *skb, struct net *net,
-		    const struct sdp_endpoint *peer)
+/* Adds what is known of the peer, whatever the rules say. */
+static int explain_put_peer(struct sk_buff *skb, struct net *net,
+			    const struct sdp_endpoint *peer)
 {
 	unsigned int silent = sdp_fallback_silent_ms(net, peer);
 	char device[SDP_DEVICE_NAME];
 
 	if (silent && nla_put_u32(skb, SDP_EXPLAIN_A_SILENT_MS, silent))
 		return -EMSGSIZE;
-	return sdp_connect_device(net, peer, device) ?
+	return sdp_active_device(net, peer, device) ?
 	       nla_put_string(skb, SDP_EXPLAIN_A_DEVICE, device) : 0;
 }
 
-static int answer(const struct question *q, struct genl_info *info)
+static int explain_answer(const struct explain_request *q,
+			  struct genl_info *info)
 {
 	struct sk_buff *skb =
 		genlmsg_new(SDP_POLICY_TEXT_MAX + ANSWER_ROOM, GFP_KERNEL);
@@ -179,9 +190,9 @@ static int answer(const struct question *q, struct genl_info *info)
 	msg = sdp_genl_begin(skb, info->nlhdr, info->snd_portid, 0);
 	if (!msg)
 		goto full;
-	err = put_verdict(skb, sdp_policy(net), q);
+	err = explain_put_verdict(skb, sdp_policy(net), q);
 	if (!err && q->query.role == SDP_ROLE_CONNECT)
-		err = put_peer(skb, net, &q->where);
+		err = explain_put_peer(skb, net, &q->where);
 	if (err)
 		goto full;
 	genlmsg_end(skb, msg);
@@ -193,19 +204,19 @@ full:
 }
 
 /**
- * sdp_request_explain() - SDP_CMD_POLICY_EXPLAIN
- * @skb: the request
- * @info: likewise; its attributes are valid, each by itself
+ * sdp_policy_nl_explain() - handle SDP_CMD_POLICY_EXPLAIN
+ * @skb: request
+ * @info: request, parsed; each attribute is valid by itself
  *
  * Return: 0 or an errno.
  */
-int sdp_request_explain(struct sk_buff *skb, struct genl_info *info)
+int sdp_policy_nl_explain(struct sk_buff *skb, struct genl_info *info)
 {
-	struct question q = { };
-	int err = take(&q, info);
+	struct explain_request q = { };
+	int err = explain_take(&q, info);
 
 	if (!err)
-		err = answer(&q, info);
+		err = explain_answer(&q, info);
 	kfree(q.comm);
 	kfree(q.path);
 	kfree(q.cgroup);

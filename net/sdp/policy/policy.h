@@ -1,41 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The policy (J2): which stream sockets of unmodified programs become SDP, and what happens
- * when SDP cannot be had.
+ * Policy: decides which TCP sockets of applications become SDP (J2).
  *
- *	rules_*.c	the grammar, and which rule decides (pure)
- *	policy.c	the rules of a namespace: net.sdp.policy, net.sdp.rewrite
- *	hook.c		where new TCP sockets are met
- *	lsm.c		what security modules are asked about later
- *	undecided_ops.c		the calls of a TCP socket that is still undecided
- *	undecided.c	the SDP socket beside it, and how one takes the other's place
- *	taken.c		the calls of a socket whose place it took
- *	policy/connect.c	connect(2): SDP first, then TCP
- *	policy/listen.c		listen(2): both at once
- *	sockopt_sync.c		what was set on the TCP socket holds for the SDP one
- *	fallback.c	why it became TCP; which peers need not be asked again soon
- *	fallback_log.c		the last ones that did
- *	fallback_sockopt.c	the same, asked on the socket
- *	policy/netlink.c	rules, switches, fall-backs by netlink
- *	netlink_explain.c	what would become of a socket
+ * The files of this directory:
+ *
+ *	glob.c, rules_*.c	patterns, parser and search of the rules (pure)
+ *	ruleset.c		what the rules in force say of a socket
+ *	change.c		changes of rules and switches
+ *	sysctl.c		rules and switches by sysctl
+ *	policy.c		state of a namespace: made and freed
+ *	hook.c			finds new TCP sockets
+ *	lsm.c			what security modules are asked about later
+ *	undecided_ops.c		proto_ops of a TCP socket that is undecided
+ *	undecided.c		the SDP socket beside it, and the exchange
+ *	taken.c			proto_ops of a socket that SDP has taken over
+ *	connect.c		connect(2): SDP first, then TCP
+ *	listen.c		listen(2): by SDP alone, or by SDP and TCP
+ *	multipath.c		options of undecided MPTCP sockets
+ *	sockopt_sync.c		copies socket options from TCP to SDP
+ *	fallback.c		reasons of fallbacks; peers that do not answer
+ *	fallback_log.c		the latest fallbacks
+ *	fallback_sockopt.c	IP_SDP_FALLBACK on a TCP socket
+ *	netlink.c		rules, switches and fallbacks by netlink
+ *	netlink_explain.c	what would become of a socket, by netlink
  *	module_param.c		rules from a file when the module is loaded
  *
- * Every socket begins, and stays, a TCP socket of the kernel's until bind and connect or
- * listen tell address and role. A verdict for TCP gives it the kernel's own calls back: from
- * then on nothing here is in its way. A verdict for SDP puts an SDP socket in its place, under
- * the same struct socket, file and wait queue.
+ * Every socket starts as an ordinary TCP socket. It stays one until bind() and
+ * connect() or listen() tell its address and its role. On a verdict for TCP
+ * the socket gets the kernel's own proto_ops back, and the policy is no longer
+ * in its path. On a verdict for SDP an SDP socket takes its place, under the
+ * same struct socket, file and wait queue.
  */
 #ifndef SDP_POLICY_H
 #define SDP_POLICY_H
 
-#include <linux/net.h>
-#include <linux/sdp.h>
-
-#include "rules.h"
+#if IS_ENABLED(CONFIG_AF_SDP_POLICY)
 
 int sdp_policy_init(void);
 void sdp_policy_exit(void);
 /* module_param.c */
-void sdp_policy_boot(void);
+void sdp_policy_apply_params(void);
+
+#else
+
+static inline int sdp_policy_init(void)
+{
+	return 0;
+}
+
+static inline void sdp_policy_exit(void)
+{
+}
+
+static inline void sdp_policy_apply_params(void)
+{
+}
+
+#endif
 
 #endif /* SDP_POLICY_H */

@@ -1,39 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the policy keeps per network namespace.
+ * State of the policy in each network namespace.
+ *
+ * struct sdp_policy holds the rules in force, the settings of net.sdp and the
+ * records of fallbacks and silent peers. It is created with the namespace and
+ * freed with it. Its mutex serializes changes of the policy; readers of the
+ * rules take a reference under RCU (sdp_rules_get()). A spinlock covers the
+ * records.
  */
-#ifndef SDP_POLICY_STATE_H
-#define SDP_POLICY_STATE_H
+#ifndef SDP_POLICY_NET_H
+#define SDP_POLICY_NET_H
 
 #include <linux/mutex.h>
 #include <linux/net.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
+#include <linux/sdp.h>
 #include <linux/spinlock.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
-#include "../addr.h"
-#include "policy.h"
+#include "../base/addr.h"
+#include "rules.h"
 
-/* Peers that did not answer, by hash; a new one takes an old one's place. */
+/*
+ * log2 of the number of records of silent peers, chosen by a hash of the
+ * address; a new peer overwrites the one in its slot.
+ */
 #define SDP_SILENT_BITS	6
-/* Fall-backs that are kept. */
+/* Fallbacks recorded per namespace; the next one replaces the oldest. */
 #define SDP_FELL_KEPT	4096
-/* What is said about a text that is not a policy. */
+/* Size of the message in net.sdp.policy_error, in bytes with the NUL. */
 #define SDP_POLICY_ERROR	128
 
 /**
- * struct sdp_rules - a policy in force; replaced as a whole
- * @refs: that of being in force, and of who is asking
- * @rcu: frees it
- * @count: rules
- * @need_path: some ask for the executable's path
- * @need_cgroup: some ask for the control group
- * @text: as it was written, with a NUL
- * @len: its bytes
- * @rule: the rules; their patterns are in @text
+ * struct sdp_rules - the parsed rules of a policy; never changed, only replaced
+ * @refs: one for being in force, and one for each current reader
+ * @rcu: frees the rules after a grace period
+ * @count: number of entries in @rule
+ * @need_path: at least one rule has a pattern for the executable's path
+ * @need_cgroup: at least one rule has a pattern for the control group
+ * @text: the text as it was written, followed by a NUL
+ * @len: length of @text in bytes, without the NUL
+ * @rule: the rules in the order of the text; their patterns refer to @text
  */
 struct sdp_rules {
 	refcount_t refs;
@@ -47,9 +57,9 @@ struct sdp_rules {
 };
 
 /**
- * struct sdp_silent - a peer that did not answer an SDP connect
- * @peer: its address and port; port 0 for none
- * @until: not to be asked again before (jiffies)
+ * struct sdp_silent - a peer that did not answer an SDP connect in time
+ * @peer: its address and port; port 0 marks an unused slot
+ * @until: SDP is not tried with this peer before this time (jiffies)
  */
 struct sdp_silent {
 	struct sdp_endpoint peer;
@@ -57,16 +67,17 @@ struct sdp_silent {
 };
 
 /**
- * struct sdp_fell - one fall-back
- * @at: when (seconds since the epoch)
- * @inode: of the socket
- * @pid: process, with a reference; numbers of processes differ by who looks
- * @comm: its name
- * @role: what it wanted
- * @where: the address
+ * struct sdp_fallback_record - one fallback from SDP to TCP
+ * @at: when it happened (seconds since the epoch)
+ * @inode: inode number of the socket
+ * @pid: the process, with a reference: its number depends on the reader's PID
+ *	namespace
+ * @comm: command name of the thread that called connect() or listen()
+ * @role: whether the socket was to connect or to listen
+ * @where: the address to connect to, or the bound address
  * @why: the reason
  */
-struct sdp_fell {
+struct sdp_fallback_record {
 	time64_t at;
 	u64 inode;
 	struct pid *pid;
@@ -77,52 +88,64 @@ struct sdp_fell {
 };
 
 /**
- * struct sdp_policy - one namespace
- * @net: it
- * @rules: in force, or NULL; read under RCU
- * @lock: covers changes of @rules, @rewrite and @error
- * @rewrite: net.sdp.rewrite
- * @fallback_ms: how long a connect waits for SDP
- * @fallback_memory_ms: how long a silent peer is remembered
- * @error: what was wrong with the last text, or ""
- * @table: its sysctls
- * @header: they are registered
+ * struct sdp_policy - the policy of one network namespace
+ * @net: the namespace
+ * @rules: rules in force, or NULL; read under RCU
+ * @lock: serializes changes of @rules, @rewrite and @error
+ * @rewrite: net.sdp.rewrite: new TCP sockets become undecided
+ * @fallback_ms: net.sdp.fallback_ms: how long a connect waits for SDP (ms)
+ * @fallback_memory_ms: net.sdp.fallback_memory_ms: how long a silent peer is
+ *	remembered (ms)
+ * @error: net.sdp.policy_error: why the last text was refused, or ""
+ * @table: sysctl table of the namespace
+ * @header: registration of @table
  * @note_lock: covers @silent and @fells
  * @silent: peers that did not answer
- * @fells: the last fall-backs; NULL before the first one
+ * @fells: the last fallbacks; NULL until the first one
  */
 struct sdp_policy {
 	struct net *net;
 	struct sdp_rules __rcu *rules;
-	struct mutex lock; /* see above */
+	struct mutex lock; /* serializes changes of the policy */
 	int rewrite;
 	int fallback_ms;
 	int fallback_memory_ms;
 	char error[SDP_POLICY_ERROR];
 	struct ctl_table *table;
 	struct ctl_table_header *header;
-	spinlock_t note_lock; /* see above */
+	spinlock_t note_lock; /* covers silent and fells */
 	struct sdp_silent silent[1 << SDP_SILENT_BITS];
 	struct sdp_fells *fells;
 };
 
 extern unsigned int sdp_policy_id;
 
+/**
+ * sdp_policy() - the policy of a network namespace
+ * @net: namespace
+ *
+ * Return: its policy, valid as long as the namespace.
+ */
 static inline struct sdp_policy *sdp_policy(const struct net *net)
 {
 	return net_generic(net, sdp_policy_id);
 }
 
 /**
- * struct sdp_policy_change - what shall be otherwise in a namespace
- * @text: new rules, or NULL for those that are there
- * @len: its bytes
- * @pos: the text goes on after so many bytes of the one in force
+ * struct sdp_policy_change - a request to change a namespace's policy
+ * @text: the new rules, or NULL to keep the rules in force
+ * @len: length of @text in bytes
+ * @pos: 0 to replace the text in force, or its length to append to it; the user
+ *	may write a text in several parts
  * @rewrite: net.sdp.rewrite, or -1 for no change
- * @fallback_ms: net.sdp.fallback_ms, likewise
- * @fallback_memory_ms: net.sdp.fallback_memory_ms, likewise
- * @wrong: filled in when the text is not a policy: where the mistake is
- * @error: filled in then: the same as text, as in net.sdp.policy_error; else untouched
+ * @fallback_ms: net.sdp.fallback_ms, or -1 for no change
+ * @fallback_memory_ms: net.sdp.fallback_memory_ms, or -1 for no change
+ * @wrong: set when @text cannot be parsed: the place of the mistake and what
+ *	was expected there
+ * @error: set when @text is refused: the message that net.sdp.policy_error
+ *	shows; otherwise untouched
+ *
+ * All of the request takes effect, or nothing does.
  */
 struct sdp_policy_change {
 	const char *text;
@@ -138,36 +161,49 @@ struct sdp_policy_change {
 #define SDP_POLICY_NO_CHANGE	\
 	{ .rewrite = -1, .fallback_ms = -1, .fallback_memory_ms = -1 }
 
-/* Bounds of fallback_ms; fallback_memory_ms may also be 0. */
+/*
+ * Limits of fallback_ms; fallback_memory_ms has the same maximum, and may be 0.
+ */
 #define SDP_WAIT_MIN_MS		10
 #define SDP_WAIT_MAX_MS		(3600 * 1000)
 
-/* policy.c */
+/* ruleset.c */
 enum sdp_verdict sdp_policy_ask(struct net *net, enum sdp_role role,
 				const struct sdp_endpoint *where);
 struct sdp_rules *sdp_rules_get(struct sdp_policy *policy);
 void sdp_rules_put(struct sdp_rules *rules);
 const struct sdp_rule *sdp_policy_match(const struct sdp_rules *rules,
 					const struct sdp_query *query);
+
+/* change.c */
+extern int sdp_unprivileged_rewrite;
+int sdp_policy_change_locked(struct sdp_policy *policy,
+			     struct sdp_policy_change *change);
 int sdp_policy_change(struct net *net, struct sdp_policy_change *change);
 
+/* sysctl.c */
+int sdp_policy_sysctl_register(struct sdp_policy *policy);
+void sdp_policy_sysctl_unregister(struct sdp_policy *policy);
+int sdp_policy_sysctl_init(void);
+void sdp_policy_sysctl_exit(void);
+
 /* hook.c */
-void sdp_hook_open(void);
-int sdp_hook_begin(void);
-void sdp_hook_end(void);
+void sdp_hook_allow(void);
+int sdp_hook_install(void);
+void sdp_hook_remove(void);
 
 /* lsm.c */
 int sdp_lsm_begin(void);
 void sdp_lsm_end(void);
 
 /* fallback.c */
-void sdp_fallback_describe(struct sdp_fell *fell, struct socket *sock,
-			   enum sdp_role role,
+void sdp_fallback_describe(struct sdp_fallback_record *fell,
+			   struct socket *sock, enum sdp_role role,
 			   const struct sdp_endpoint *where);
-void sdp_fallback_note(struct net *net, struct sdp_fell *fell,
+void sdp_fallback_note(struct net *net, struct sdp_fallback_record *fell,
 		       enum sdp_fallback why);
 enum sdp_fallback sdp_fallback_reason(int error);
-pid_t sdp_fallback_pid(const struct sdp_fell *fell);
+pid_t sdp_fallback_pid(const struct sdp_fallback_record *fell);
 const char *sdp_fallback_text(enum sdp_fallback why);
 void sdp_fallback_remember(struct net *net, const struct sdp_endpoint *peer);
 unsigned int sdp_fallback_silent_ms(struct net *net,
@@ -176,14 +212,16 @@ int sdp_fallback_register(struct net *net);
 void sdp_fallback_unregister(struct net *net);
 
 /* fallback_log.c */
-void sdp_fell_keep(struct sdp_policy *policy, const struct sdp_fell *fell);
-bool sdp_fell_at(struct sdp_policy *policy, u64 *number, struct sdp_fell *fell);
+void sdp_fallback_log_add(struct sdp_policy *policy,
+			  const struct sdp_fallback_record *fell);
+bool sdp_fallback_log_read(struct sdp_policy *policy, u64 *number,
+			   struct sdp_fallback_record *fell);
 u64 sdp_fell_count(struct sdp_policy *policy);
 int sdp_fell_reason(struct sdp_policy *policy, u64 inode);
-void sdp_fell_end(struct sdp_policy *policy);
+void sdp_fallback_log_free(struct sdp_policy *policy);
 
 /* fallback_sockopt.c */
-void sdp_reason_init(void);
-void sdp_reason_exit(void);
+void sdp_fallback_sockopt_init(void);
+void sdp_fallback_sockopt_exit(void);
 
-#endif /* SDP_POLICY_STATE_H */
+#endif /* SDP_POLICY_NET_H */

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The policy's rules: which stream sockets of unmodified programs become SDP (J2).
+ * Policy rules: parse their text, find the rule for a socket (J2).
  *
  *	connect 10.9.0.0/24:5201 program iperf3 both
  *	listen  *:80-89 uid 33 sdp
  *
- * Rules are asked top down and the first that matches decides; when none does, the socket
+ * The rules decide which TCP sockets of unmodified applications become SDP
+ * sockets. The first rule that matches decides. A socket that no rule matches
  * stays TCP. Documentation/networking/sdp-policy.rst has the grammar.
  *
- * Text in, an array of rules out; then questions to that array. Pure like the protocol
- * engine: no memory is allocated, nothing locks or sleeps, no socket is known here. A rule
- * keeps its patterns as places in the text it was parsed from, so both live equally long.
+ * sdp_rules_parse() turns a text into an array of rules, sdp_rules_match()
+ * searches that array. Like the protocol engine, this code is pure: it does
+ * not allocate, lock or sleep, and it knows no socket. A rule refers to its
+ * patterns by their offsets in the text, so the caller keeps the text as long
+ * as the array.
  */
 #ifndef SDP_POLICY_RULES_H
 #define SDP_POLICY_RULES_H
@@ -21,22 +24,37 @@
 #define SDP_POLICY_TEXT_MAX	16384	/* bytes, comments included */
 #define SDP_POLICY_GLOB_MAX	255	/* bytes of one pattern */
 
+/**
+ * enum sdp_role - what a socket is about to do when its kind is decided
+ * @SDP_ROLE_LISTEN: listen
+ * @SDP_ROLE_CONNECT: connect
+ *
+ * The values are part of the netlink interface (linux/sdp_netlink.h).
+ */
 enum sdp_role {
 	SDP_ROLE_LISTEN,
 	SDP_ROLE_CONNECT,
 };
 
+/**
+ * enum sdp_verdict - what a rule makes of a socket
+ * @SDP_VERDICT_TCP: it stays TCP
+ * @SDP_VERDICT_SDP: it becomes SDP, without a fallback
+ * @SDP_VERDICT_BOTH: a connect uses SDP and, when that fails, TCP; a listener
+ *	listens by both
+ * @SDP_VERDICTS: number of verdicts
+ */
 enum sdp_verdict {
 	SDP_VERDICT_TCP,
 	SDP_VERDICT_SDP,
-	SDP_VERDICT_BOTH,	/* SDP, and TCP when that does not work */
+	SDP_VERDICT_BOTH,
 	SDP_VERDICTS
 };
 
 /**
- * struct sdp_pattern - a glob, as a place in the policy's text
- * @at: offset of its first byte
- * @len: its bytes; 0 is no condition
+ * struct sdp_pattern - a glob pattern in the policy's text
+ * @at: offset of its first byte in the text
+ * @len: its length in bytes; 0: the rule has no such condition
  */
 struct sdp_pattern {
 	u16 at;
@@ -45,16 +63,17 @@ struct sdp_pattern {
 
 /**
  * struct sdp_rule - one parsed rule
- * @roles: 1 << &enum sdp_role of each role that it is for
+ * @roles: bit mask of 1 << &enum sdp_role, the roles that the rule is for
  * @verdict: &enum sdp_verdict
- * @line: where it begins in the text, 1 is the first line
- * @any_addr: it has no address; @addr and @prefix are 0
- * @prefix: leading bits of @addr that count, 0 to 128; 96 more than written for IPv4
- * @addr: IPv6 or v4-mapped address in network order, bits beyond @prefix are 0
- * @port_first: lowest port, host order; 0 for any
- * @port_last: highest port; 65535 for any
- * @uid_first: lowest user; 0 for any
- * @uid_last: highest user; 2^32 - 1 for any
+ * @line: line of the text on which the rule begins, from 1
+ * @any_addr: the rule matches every address; @addr and @prefix are 0
+ * @prefix: number of leading bits of @addr that must match, 0 to 128; for IPv4
+ *	this is 96 more than the prefix in the text
+ * @addr: IPv6 or v4-mapped address in network order; bits beyond @prefix are 0
+ * @port_first: lowest port, host order; 0 when every port matches
+ * @port_last: highest port, host order; 65535 when every port matches
+ * @uid_first: lowest user ID; 0 when every user matches
+ * @uid_last: highest user ID; 2^32 - 1 when every user matches
  * @program: pattern for the command name
  * @path: pattern for the executable's path
  * @cgroup: pattern for the control group's path
@@ -76,16 +95,18 @@ struct sdp_rule {
 };
 
 /**
- * struct sdp_query - what is known of a socket when its kind is decided
- * @role: does it listen or connect?
- * @comm: command name of the process (its first 15 bytes), or NULL when not known
- * @path: path of its executable, or NULL
- * @cgroup: path of its control group (v2), or NULL
- * @uid: effective user, in the numbers of the initial user namespace
- * @addr: address bound (listen) or to be connected to; IPv6 or v4-mapped, network order
- * @port: the port of @addr, host order
+ * struct sdp_query - a socket and its process, for which a rule is wanted
+ * @role: whether the socket is about to listen or to connect
+ * @comm: command name of the process (its first 15 bytes), or NULL if unknown
+ * @path: path of its executable, or NULL if unknown
+ * @cgroup: path of its control group (v2), or NULL if unknown
+ * @uid: user ID of the process (fsuid), as the initial user namespace maps it
+ * @addr: address bound (listen) or to connect to (connect): IPv6 or v4-mapped,
+ *	network order
+ * @port: port that belongs to @addr, host order
  *
- * Strings end with NUL. A rule with a condition on one that is not known does not match.
+ * The strings are terminated by NUL. A rule with a condition on an unknown
+ * string does not match.
  */
 struct sdp_query {
 	enum sdp_role role;
@@ -98,10 +119,10 @@ struct sdp_query {
 };
 
 /**
- * struct sdp_rules_error - why a text is not a policy
- * @line: 1 is the first
- * @column: in bytes, 1 is the first
- * @what: a constant string that goes on from "expected": what should have been there
+ * struct sdp_rules_error - the first mistake in a text
+ * @line: line of the mistake, from 1
+ * @column: column of the mistake in bytes, from 1
+ * @what: constant string that completes the message "expected ..."
  */
 struct sdp_rules_error {
 	unsigned int line;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asking the rules: which of them decides about a socket, and what has to be known for it.
+ * Policy rules: search for the rule that matches a socket.
+ *
+ * The functions here read the array that sdp_rules_parse() filled, and the
+ * text that it was parsed from. They change neither, so any number of callers
+ * may search the same rules at once.
  */
 #include "glob.h"
 #include "rules.h"
@@ -13,8 +17,8 @@ static bool v4_mapped(const u8 addr[16])
 }
 
 /*
- * An IPv4 address is also one of IPv6's v4-mapped, but only a rule that says so is for it:
- * a rule for [::/0] is not for IPv4.
+ * A v4-mapped address is an IPv4 address: only a rule with an IPv4 or a
+ * v4-mapped prefix matches it. [::/0], for example, does not.
  */
 static bool addr_matches(const struct sdp_rule *rule, const u8 addr[16])
 {
@@ -39,7 +43,7 @@ static bool pattern_matches(const struct sdp_pattern *pattern, const char *text,
 	       sdp_glob_match(text + pattern->at, pattern->len, string);
 }
 
-/* What is quick to say goes first. */
+/* The cheap conditions come first, the patterns last. */
 static bool rule_matches(const struct sdp_rule *rule, const char *text,
 			 const struct sdp_query *query)
 {
@@ -54,17 +58,18 @@ static bool rule_matches(const struct sdp_rule *rule, const char *text,
 }
 
 /**
- * sdp_rules_match() - the rule that decides about a socket
- * @rules: what sdp_rules_parse() made
- * @count: how many they are
- * @text: the text they were made from
- * @query: the socket, and whose it is
+ * sdp_rules_match() - find the rule that decides about a socket
+ * @rules: rules that sdp_rules_parse() made
+ * @count: number of @rules
+ * @text: text that @rules were parsed from
+ * @query: the socket and its process
  *
- * Neither locks nor sleeps. With patterns that are made to be slow it takes up to
- * %SDP_POLICY_TEXT_MAX times the length of @query->path steps; usually a few for each rule.
+ * Neither locks nor sleeps. A call usually takes a few steps for each rule.
+ * Patterns that are built to be slow can take up to %SDP_POLICY_TEXT_MAX times
+ * the length of @query->path.
  *
- * Return: the first rule that matches, which belongs to @rules; NULL when none does, and
- * then the socket is TCP.
+ * Return: the first rule that matches, an element of @rules. NULL when no rule
+ * matches: the socket stays TCP.
  */
 const struct sdp_rule *sdp_rules_match(const struct sdp_rule *rules,
 				       unsigned int count, const char *text,
@@ -79,13 +84,15 @@ const struct sdp_rule *sdp_rules_match(const struct sdp_rule *rules,
 }
 
 /**
- * sdp_rules_need_path() - does a rule ask for the executable's path?
- * @rules: what sdp_rules_parse() made
- * @count: how many they are
+ * sdp_rules_need_path() - check whether a rule has a condition on the path
+ * @rules: rules that sdp_rules_parse() made
+ * @count: number of @rules
  *
- * To look a path up takes a buffer and may sleep; without such a rule it can be left NULL.
+ * Finding the executable's path takes a buffer and may sleep. The caller
+ * avoids it when no rule has this condition.
  *
- * Return: true when one does.
+ * Return: true when at least one rule does; otherwise sdp_query.path may be
+ * NULL.
  */
 bool sdp_rules_need_path(const struct sdp_rule *rules, unsigned int count)
 {
@@ -98,11 +105,12 @@ bool sdp_rules_need_path(const struct sdp_rule *rules, unsigned int count)
 }
 
 /**
- * sdp_rules_need_cgroup() - does a rule ask for the control group?
- * @rules: what sdp_rules_parse() made
- * @count: how many they are
+ * sdp_rules_need_cgroup() - check whether a rule has a control group condition
+ * @rules: rules that sdp_rules_parse() made
+ * @count: number of @rules
  *
- * Return: true when one does; otherwise it can be left NULL.
+ * Return: true when at least one rule does; otherwise sdp_query.cgroup may be
+ * NULL.
  */
 bool sdp_rules_need_cgroup(const struct sdp_rule *rules, unsigned int count)
 {
@@ -115,7 +123,7 @@ bool sdp_rules_need_cgroup(const struct sdp_rule *rules, unsigned int count)
 }
 
 /**
- * sdp_verdict_name() - a verdict as the rules write it
+ * sdp_verdict_name() - name of a verdict, as it is written in rules
  * @verdict: &enum sdp_verdict
  *
  * Return: a constant string.

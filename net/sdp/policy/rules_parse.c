@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The grammar of the policy. One rule on a line, or between two semicolons:
+ * Rules parser: statements, conditions and verdicts.
  *
- *	listen | connect | any  TARGET  { program | path | cgroup GLOB, uid N[-M] }  VERDICT
- *	use VERDICT  server | listen | client | connect  PROGRAM  TARGET	(libsdp.conf)
- *	log ...								(libsdp.conf, ignored)
+ * A newline or a semicolon ends a rule. The forms are:
  *
- * VERDICT is sdp, tcp or both; TARGET is in rules_target.c. A # that begins a word, and what
- * follows on its line, is a comment.
+ *	listen | connect | any  TARGET  { CONDITION }  VERDICT
+ *	use VERDICT  server | listen | client | connect  PROGRAM  TARGET
+ *	log ...
+ *
+ * CONDITION is "program GLOB", "path GLOB", "cgroup GLOB" or "uid N[-M]", each
+ * at most once. VERDICT is sdp, tcp or both. rules_target.c has the syntax of
+ * TARGET. The last two forms are those of libsdp.conf; log is ignored. A word
+ * that begins with # starts a comment, which ends at the end of the line.
  */
 #include "glob.h"
 #include "rules_parts.h"
 
-#define COMM_MAX	15	/* bytes of a command name that the kernel keeps */
-#define UID_MAX		(~0U - 1)	/* the largest number is nobody's */
+#define COMM_MAX	15	/* bytes that the kernel keeps of a name */
+#define UID_MAX		(~0U - 1)	/* ~0U is INVALID_UID */
 
 static const char program_wanted[] = "a pattern for the program's name, or *";
 
@@ -27,7 +31,7 @@ static bool ends_rule(char ch)
 	return ch == '\n' || ch == ';';
 }
 
-/* On to the next word of this rule; false when there is none. */
+/* Moves to the next word of this rule. Returns false when there is none. */
 static bool next_word(struct sdp_rules_cursor *c)
 {
 	while (c->at < c->len && is_blank(c->text[c->at]))
@@ -50,9 +54,12 @@ static bool word_is(const struct sdp_rules_cursor *c, const char *wanted)
 	       !memcmp(c->text + c->word, wanted, len);
 }
 
-/* Takes one of the first n of these words: its number, or -1. */
-static int one_of(struct sdp_rules_cursor *c, const char *const *words, int n,
-		  const char *what)
+/*
+ * Consumes the next word, which must be one of the first @n of @words. Returns
+ * its index, or -1.
+ */
+static int take_one_of(struct sdp_rules_cursor *c, const char *const *words,
+		       int n, const char *what)
 {
 	int i;
 
@@ -68,7 +75,10 @@ static int one_of(struct sdp_rules_cursor *c, const char *const *words, int n,
 	return -1;
 }
 
-/* Takes the present word as a pattern that matches a string of most bytes or fewer. */
+/*
+ * Consumes the current word as a pattern. A pattern that matches only strings
+ * of more than @most bytes could never match and is refused.
+ */
 static bool take_glob(struct sdp_rules_cursor *c, struct sdp_pattern *pattern,
 		      size_t most)
 {
@@ -93,12 +103,16 @@ static bool take_glob(struct sdp_rules_cursor *c, struct sdp_pattern *pattern,
 	return true;
 }
 
-/* What is matched begins with a slash, so a pattern that cannot is a mistake. */
+/*
+ * Paths begin with a slash. A pattern that cannot match a slash first could
+ * never match, so it is refused.
+ */
 static bool take_path_glob(struct sdp_rules_cursor *c,
 			   struct sdp_pattern *pattern)
 {
 	if (!next_word(c) || !strchr("/*?[\\", c->text[c->word]))
-		return sdp_rules_fail(c, c->word, "a pattern for a path, from / or * on");
+		return sdp_rules_fail(c, c->word,
+				      "a pattern for a path, from / or * on");
 	return take_glob(c, pattern, SDP_POLICY_TEXT_MAX);
 }
 
@@ -107,12 +121,13 @@ static bool take_uid(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 	static const char what[] = "a user's number, or N-M";
 
 	next_word(c);
-	if (!sdp_rules_range(c, 0, UID_MAX, &rule->uid_first, &rule->uid_last, what))
+	if (!sdp_rules_range(c, 0, UID_MAX, &rule->uid_first, &rule->uid_last,
+			     what))
 		return false;
 	return c->at == c->stop || sdp_rules_fail(c, c->at, what);
 }
 
-/* What may follow the target; the verdicts by their numbers. */
+/* Words allowed after the target. The verdicts have their own numbers. */
 enum {
 	WORD_PROGRAM = SDP_VERDICTS,
 	WORD_PATH,
@@ -165,8 +180,8 @@ static bool take_condition(struct sdp_rules_cursor *c, struct sdp_rule *rule,
 	}
 }
 
-/* What follows the role: TARGET, conditions, VERDICT. */
-static bool own_rule(struct sdp_rules_cursor *c, struct sdp_rule *rule)
+/* Parses what follows the role: TARGET, conditions, VERDICT. */
+static bool native_rule(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 {
 	int word;
 
@@ -174,8 +189,8 @@ static bool own_rule(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 	if (!sdp_rules_target(c, rule))
 		return false;
 	for (;;) {
-		word = one_of(c, words, WORDS,
-			      "program, path, cgroup, uid, or sdp, tcp, both");
+		word = take_one_of(c, words, WORDS,
+				   "program, path, cgroup, uid, or sdp, tcp, both");
 		if (word < 0)
 			return false;
 		if (word < SDP_VERDICTS) {
@@ -187,18 +202,18 @@ static bool own_rule(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 	}
 }
 
-/* What follows "use" in libsdp.conf: VERDICT ROLE PROGRAM TARGET. */
+/* Parses what follows "use" (libsdp.conf): VERDICT ROLE PROGRAM TARGET. */
 static bool libsdp_rule(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 {
 	static const char *const roles[] = { "listen", "server", "connect",
 					     "client" };
 	int word;
 
-	word = one_of(c, words, SDP_VERDICTS, "tcp, sdp or both");
+	word = take_one_of(c, words, SDP_VERDICTS, "tcp, sdp or both");
 	if (word < 0)
 		return false;
 	rule->verdict = (u8)word;
-	word = one_of(c, roles, 4, "server, listen, client or connect");
+	word = take_one_of(c, roles, 4, "server, listen, client or connect");
 	if (word < 0)
 		return false;
 	rule->roles =
@@ -219,8 +234,11 @@ static void skip_words(struct sdp_rules_cursor *c)
 		c->at = c->stop;
 }
 
-/* One rule, to its end. A statement that makes none leaves @rule without roles. */
-static bool statement(struct sdp_rules_cursor *c, struct sdp_rule *rule)
+/*
+ * Parses one statement to its end. A statement that makes no rule ("log")
+ * leaves @rule->roles at 0.
+ */
+static bool rule_statement(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 {
 	static const char *const first[] = { "listen", "connect", "any", "use",
 					     "log" };
@@ -229,9 +247,8 @@ static bool statement(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 		1U << SDP_ROLE_CONNECT,
 		1U << SDP_ROLE_LISTEN | 1U << SDP_ROLE_CONNECT,
 	};
-	int word =
-		one_of(c, first, 5,
-		       "listen, connect or any, or use or log of libsdp.conf");
+	int word = take_one_of(c, first, 5,
+			       "listen, connect or any, or use or log of libsdp.conf");
 
 	if (word < 0)
 		return false;
@@ -244,15 +261,15 @@ static bool statement(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 			return false;
 	} else {
 		rule->roles = roles[word];
-		if (!own_rule(c, rule))
+		if (!native_rule(c, rule))
 			return false;
 	}
 	return !next_word(c) ||
 	       sdp_rules_fail(c, c->word, "the end of the rule");
 }
 
-static bool parse(struct sdp_rules_cursor *c, struct sdp_rule *rules,
-		  unsigned int max, unsigned int *count)
+static bool parse_rules(struct sdp_rules_cursor *c, struct sdp_rule *rules,
+			unsigned int max, unsigned int *count)
 {
 	struct sdp_rule rule;
 	u16 line = 1;
@@ -266,7 +283,7 @@ static bool parse(struct sdp_rules_cursor *c, struct sdp_rule *rules,
 			if (*count == max && !word_is(c, "log"))
 				return sdp_rules_fail(c, c->word,
 						      "no more than 256 rules");
-			if (!statement(c, &rule))
+			if (!rule_statement(c, &rule))
 				return false;
 			if (rule.roles)
 				rules[(*count)++] = rule;
@@ -280,7 +297,10 @@ static bool parse(struct sdp_rules_cursor *c, struct sdp_rule *rules,
 	return true;
 }
 
-/* Nothing in the text, or in a message about it, may confuse a terminal or end a string. */
+/*
+ * The text is shown on terminals and handled as a C string: only printable
+ * ASCII, tabs and newlines are allowed.
+ */
 static bool check_text(struct sdp_rules_cursor *c)
 {
 	size_t i;
@@ -297,8 +317,8 @@ static bool check_text(struct sdp_rules_cursor *c)
 	return true;
 }
 
-static void locate(const struct sdp_rules_cursor *c,
-		   struct sdp_rules_error *error)
+static void locate_error(const struct sdp_rules_cursor *c,
+			 struct sdp_rules_error *error)
 {
 	size_t i;
 
@@ -315,11 +335,12 @@ static void locate(const struct sdp_rules_cursor *c,
 }
 
 /**
- * sdp_rules_bound() - how many rules can a text be at most?
- * @text: the policy, or what shall become it
- * @len: its bytes
+ * sdp_rules_bound() - upper bound for the number of rules in a text
+ * @text: policy's text; it need not be valid
+ * @len: length of @text in bytes
  *
- * For the array that sdp_rules_parse() fills; it looks at separators only.
+ * Counts separators only. The caller allocates the array for sdp_rules_parse()
+ * by the result.
  *
  * Return: 1 to %SDP_POLICY_RULES_MAX.
  */
@@ -335,17 +356,18 @@ unsigned int sdp_rules_bound(const char *text, size_t len)
 }
 
 /**
- * sdp_rules_parse() - make rules of a text
- * @text: the policy; need not end with NUL
- * @len: its bytes
- * @rules: filled with the rules; they refer to @text, so the caller keeps both
- * @max: how many there is room for, as much as sdp_rules_bound() says
- * @error: filled when the text is not a policy
+ * sdp_rules_parse() - parse a text into rules
+ * @text: policy's text; it need not be terminated by NUL
+ * @len: length of @text in bytes
+ * @rules: array to fill; its rules refer to @text, so the caller keeps both
+ * @max: number of elements of @rules, at least sdp_rules_bound()
+ * @error: filled in when the text is not valid
  *
- * Neither locks, sleeps nor allocates, and @text is not changed. An empty text, or one of
- * comments only, is a policy without rules.
+ * Does not lock, sleep or allocate, and does not change @text. An empty text,
+ * or one with comments only, is a valid policy without rules.
  *
- * Return: the number of rules; -1 when the text is wrong, and then @rules says nothing.
+ * Return: the number of rules, or -1 when the text is not valid. The contents
+ * of @rules are undefined then.
  */
 int sdp_rules_parse(const char *text, size_t len, struct sdp_rule *rules,
 		    unsigned int max, struct sdp_rules_error *error)
@@ -353,8 +375,8 @@ int sdp_rules_parse(const char *text, size_t len, struct sdp_rule *rules,
 	struct sdp_rules_cursor c = { .text = text, .len = len };
 	unsigned int count = 0;
 
-	if (check_text(&c) && parse(&c, rules, max, &count))
+	if (check_text(&c) && parse_rules(&c, rules, max, &count))
 		return (int)count;
-	locate(&c, error);
+	locate_error(&c, error);
 	return -1;
 }

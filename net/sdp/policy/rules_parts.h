@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of the rules' parser share: the place in the text, and the first mistake.
+ * Rules parser: cursor and error reporting that its two files share.
  *
- * Everything that takes something from the text returns whether it was there; when it was
- * not, the cursor knows where and what was expected, and the text is given up.
+ * Functions that consume text at the cursor return true on success. On failure
+ * they call sdp_rules_fail(), which records the offset and what was expected
+ * there, and return false. The parser then gives up at once, so the record
+ * always describes the first mistake.
  */
 #ifndef SDP_POLICY_RULES_PARTS_H
 #define SDP_POLICY_RULES_PARTS_H
@@ -11,14 +13,14 @@
 #include "rules.h"
 
 /**
- * struct sdp_rules_cursor - where the parser is
- * @text: the policy
- * @len: its bytes
- * @word: where the present word begins
- * @at: the next byte to look at
- * @stop: end of the present word
- * @wrong: offset of the mistake
- * @what: what was expected there, or NULL as long as there is none
+ * struct sdp_rules_cursor - state of the parser
+ * @text: the policy's text
+ * @len: length of @text in bytes
+ * @word: offset of the current word
+ * @at: offset of the next byte to read
+ * @stop: offset of the first byte after the current word
+ * @wrong: offset of the mistake; valid when @what is set
+ * @what: what was expected at @wrong, or NULL while there is no mistake
  */
 struct sdp_rules_cursor {
 	const char *text;
@@ -31,12 +33,12 @@ struct sdp_rules_cursor {
 };
 
 /**
- * sdp_rules_fail() - that is a mistake
- * @c: the cursor
- * @wrong: its offset
- * @what: a constant string: what was expected there
+ * sdp_rules_fail() - record a mistake in the text
+ * @c: cursor
+ * @wrong: offset of the mistake
+ * @what: constant string that says what was expected there
  *
- * Return: false, for the caller to return.
+ * Return: false, so that the caller can return this call's result.
  */
 static inline bool sdp_rules_fail(struct sdp_rules_cursor *c, size_t wrong,
 				  const char *what)

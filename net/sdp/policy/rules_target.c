@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The word of a rule that says where to or where from: numbers, addresses, prefixes, ports.
+ * Rules parser: the target of a rule, its address, prefix and ports.
  *
  *	10.9.0.1	10.9.0.0/24:5201	*:80-89		*
  *	[fd00::1]:80	[fd00::/16]:80		[fd00::]/16:80	fd00::/16:80
  *
- * Without brackets an IPv6 address needs its prefix, or a port would look like a part of it.
+ * An IPv6 address without brackets must have a prefix. Otherwise a port could
+ * not be told from the last group of the address.
  */
 #include "rules_parts.h"
 
-#define V4_BITS		96	/* in front of an IPv4 address in its v4-mapped form */
+#define V4_BITS		96	/* bits before IPv4 in a v4-mapped address */
 
 static char peek(const struct sdp_rules_cursor *c)
 {
 	return c->at < c->stop ? c->text[c->at] : 0;
 }
 
-static bool take(struct sdp_rules_cursor *c, char wanted)
+static bool take_char(struct sdp_rules_cursor *c, char wanted)
 {
 	if (peek(c) != wanted)
 		return false;
@@ -37,7 +38,7 @@ static int hex_value(char ch)
 	return ch >= 'a' && ch <= 'f' ? ch - 'a' + 10 : -1;
 }
 
-/* The first byte from @at on that is no hexadecimal digit. */
+/* Returns the first byte, from the cursor on, that is no hex digit. */
 static char behind_hex(const struct sdp_rules_cursor *c)
 {
 	size_t i = c->at;
@@ -47,7 +48,10 @@ static char behind_hex(const struct sdp_rules_cursor *c)
 	return i < c->stop ? c->text[i] : 0;
 }
 
-/* Decimal, and without zeros in front: those look octal. */
+/*
+ * Consumes a decimal number. Leading zeros are refused, since they look like
+ * octal notation.
+ */
 static bool take_number(struct sdp_rules_cursor *c, u32 least, u32 most,
 			u32 *value, const char *what)
 {
@@ -67,15 +71,15 @@ static bool take_number(struct sdp_rules_cursor *c, u32 least, u32 most,
 }
 
 /**
- * sdp_rules_range() - take a number, or two with - between them
- * @c: the cursor
- * @least: smallest number that may stand there
- * @most: largest
- * @first: set to the first
- * @last: set to the second, or to the first when it is alone
- * @what: what is expected
+ * sdp_rules_range() - consume a number, or a range N-M
+ * @c: cursor
+ * @least: smallest number allowed
+ * @most: largest number allowed
+ * @first: set to the first number
+ * @last: set to the second number, or to the first when there is only one
+ * @what: constant string that says what is expected
  *
- * Return: false when that is not what the text has.
+ * Return: true on success; false, with the mistake recorded in @c, otherwise.
  */
 bool sdp_rules_range(struct sdp_rules_cursor *c, u32 least, u32 most,
 		     u32 *first, u32 *last, const char *what)
@@ -85,7 +89,7 @@ bool sdp_rules_range(struct sdp_rules_cursor *c, u32 least, u32 most,
 	if (!take_number(c, least, most, first, what))
 		return false;
 	*last = *first;
-	if (!take(c, '-'))
+	if (!take_char(c, '-'))
 		return true;
 	second = c->at;
 	if (!take_number(c, least, most, last, what))
@@ -110,7 +114,7 @@ static bool take_ip4(struct sdp_rules_cursor *c, u8 out[4])
 	int i;
 
 	for (i = 0; i < 4; i++) {
-		if (i && !take(c, '.'))
+		if (i && !take_char(c, '.'))
 			return sdp_rules_fail(c, c->at, what);
 		if (!take_number(c, 0, 255, &value, what))
 			return false;
@@ -130,7 +134,9 @@ static u16 take_group(struct sdp_rules_cursor *c)
 }
 
 /*
- * Groups from @out[*n] on: as many as there are, 16 bytes at most. @gap is where :: stood.
+ * Consumes IPv6 groups into @out from @out[*n] on, until the word has no more
+ * groups or 16 bytes are full. Sets @gap to the offset in @out at which "::"
+ * stood.
  */
 static bool take_groups(struct sdp_rules_cursor *c, u8 out[16], int *n,
 			int *gap)
@@ -145,7 +151,7 @@ static bool take_groups(struct sdp_rules_cursor *c, u8 out[16], int *n,
 		group = take_group(c);
 		out[(*n)++] = group >> 8;
 		out[(*n)++] = group & 0xff;
-		if (!take(c, ':'))
+		if (!take_char(c, ':'))
 			return true;
 		if (peek(c) == ':' && *gap < 0) {
 			c->at++;
@@ -163,14 +169,14 @@ static bool take_ip6(struct sdp_rules_cursor *c, u8 out[16])
 	int n = 0, gap = -1, tail;
 
 	memset(out, 0, 16);
-	if (take(c, ':')) {
-		if (!take(c, ':'))
+	if (take_char(c, ':')) {
+		if (!take_char(c, ':'))
 			return sdp_rules_fail(c, c->at, what);
 		gap = 0;
 	}
 	if (!take_groups(c, out, &n, &gap))
 		return false;
-	/* A colon is between two groups, or it is one of the two that stand for some. */
+	/* A colon at the end must be the second one of a "::". */
 	if (c->text[c->at - 1] == ':' && gap != n)
 		return sdp_rules_fail(c, c->at, what);
 	if (hex_value(peek(c)) >= 0 || (gap < 0 ? n != 16 : n > 14))
@@ -195,7 +201,7 @@ static bool take_ip4_prefix(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 	u32 prefix = 32;
 
 	if (!take_ip4(c, rule->addr + 12) ||
-	    (take(c, '/') && !take_prefix(c, 32, &prefix)))
+	    (take_char(c, '/') && !take_prefix(c, 32, &prefix)))
 		return false;
 	rule->addr[10] = 0xff;
 	rule->addr[11] = 0xff;
@@ -206,20 +212,21 @@ static bool take_ip4_prefix(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 static bool take_ip6_prefix(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 {
 	size_t start = c->at;
-	bool bracket = take(c, '[');
+	bool bracket = take_char(c, '[');
 	bool given = false;
 	u32 prefix = 128;
 
 	if (!take_ip6(c, rule->addr))
 		return false;
-	if (take(c, '/')) {
+	if (take_char(c, '/')) {
 		given = true;
 		if (!take_prefix(c, 128, &prefix))
 			return false;
 	}
-	if (bracket && !take(c, ']'))
+	if (bracket && !take_char(c, ']'))
 		return sdp_rules_fail(c, c->at, "] behind the IPv6 address");
-	if (bracket && !given && take(c, '/') && !take_prefix(c, 128, &prefix))
+	if (bracket && !given && take_char(c, '/') &&
+	    !take_prefix(c, 128, &prefix))
 		return false;
 	if (!bracket && !given)
 		return sdp_rules_fail(
@@ -243,7 +250,7 @@ static bool take_addr(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 	size_t start = c->at;
 	bool taken;
 
-	rule->any_addr = take(c, '*');
+	rule->any_addr = take_char(c, '*');
 	if (rule->any_addr)
 		return true;
 	if (is_ip6(c))
@@ -261,7 +268,7 @@ static bool take_ports(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 {
 	u32 first, last;
 
-	if (take(c, '*'))
+	if (take_char(c, '*'))
 		return true;
 	if (!sdp_rules_range(c, 1, 65535, &first, &last,
 			     "a port from 1 to 65535, N-M or *"))
@@ -272,15 +279,16 @@ static bool take_ports(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 }
 
 /**
- * sdp_rules_target() - take the present word as address and port
- * @c: the cursor, at a word
- * @rule: gets them; any port unless there is one
+ * sdp_rules_target() - consume the current word as an address with ports
+ * @c: cursor, at the start of a word
+ * @rule: its address, prefix and ports are set; its ports stay as they are
+ *	(any) when the word has none
  *
- * Return: false when the word is not that.
+ * Return: true on success; false, with the mistake recorded in @c, otherwise.
  */
 bool sdp_rules_target(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 {
-	if (!take_addr(c, rule) || (take(c, ':') && !take_ports(c, rule)))
+	if (!take_addr(c, rule) || (take_char(c, ':') && !take_ports(c, rule)))
 		return false;
 	if (c->at != c->stop)
 		return sdp_rules_fail(c, c->at, "/prefix, :port or a blank");

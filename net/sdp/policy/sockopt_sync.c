@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a program has set on its socket while that was TCP's holds for the SDP socket that takes
- * its place: it is taken from where TCP keeps it. It is done twice, when the SDP socket is made
- * and when it takes over, because a program may go on setting things while it connects.
+ * Copies socket options from a TCP socket to the SDP socket beside it.
  *
- * What SDP does not have at all keeps the socket TCP (sdp_carry_possible()).
+ * An application sets options while its socket is still TCP. They must hold for
+ * the SDP socket that takes its place, so they are read from the fields in
+ * which TCP keeps them. This happens twice: when the SDP socket is created, and
+ * when it takes over, because the application may set options while the connect
+ * is in progress. For a listener by both, it happens again for each connection
+ * that SDP accepts (listen.c).
+ *
+ * An option that SDP does not have at all keeps the socket TCP
+ * (sdp_sockopt_sync_possible()).
  */
 #include <linux/tcp.h>
 #include <net/inet_connection_sock.h>
 #include <net/sock_reuseport.h>
 #include <net/tcp.h>
 
-#include "../conn/sock.h"
+#include "../core.h"
 #include "undecided.h"
 
-/* IP_XFRM_POLICY, IPV6_XFRM_POLICY */
-static bool encrypts(const struct sock *sk)
+/* Set by IP_XFRM_POLICY and IPV6_XFRM_POLICY. */
+static bool has_ipsec_policy(const struct sock *sk)
 {
 #ifdef CONFIG_XFRM
 	return rcu_access_pointer(sk->sk_policy[0]) ||
@@ -33,8 +39,11 @@ static bool has_ipv6_headers(const struct sock *sk)
 	return np && rcu_access_pointer(np->opt);
 }
 
-/* A program chooses among the listeners of a port (SO_ATTACH_REUSEPORT_CBPF and _EBPF). */
-static bool is_chosen(const struct sock *sk)
+/*
+ * True when a BPF program selects among the listeners of the port, see
+ * SO_ATTACH_REUSEPORT_CBPF and SO_ATTACH_REUSEPORT_EBPF.
+ */
+static bool has_reuseport_prog(const struct sock *sk)
 {
 	const struct sock_reuseport *group;
 	bool chosen;
@@ -46,8 +55,8 @@ static bool is_chosen(const struct sock *sk)
 	return chosen;
 }
 
-/* What MPTCP has of these is noted: see multipath.c. */
-static bool only_tcp(const struct sock *sk)
+/* MPTCP keeps these in a private structure; multipath.c notes them instead. */
+static bool uses_only_tcp(const struct sock *sk)
 {
 	const struct tcp_sock *tp;
 
@@ -58,21 +67,22 @@ static bool only_tcp(const struct sock *sk)
 }
 
 /**
- * sdp_carry_possible() - could an SDP socket do what was set?
- * @tcp: TCP's
+ * sdp_sockopt_sync_possible() - check whether SDP has all options that are set
+ * @tcp: TCP or MPTCP sock
  *
- * Return: false when something was set that only TCP has: signatures,
- * encryption by PSP, IPsec policies, fast open, repair, an upper layer
- * protocol, IP options or extension headers, a filter, or what chooses among
- * listeners.
+ * Return: false when @tcp uses something that only TCP has: MD5 or AO
+ * signatures, PSP or IPsec encryption, Fast Open, TCP_REPAIR, an upper layer
+ * protocol, IP options or IPv6 extension headers, a socket filter, or a program
+ * that selects among listeners.
  */
-bool sdp_carry_possible(const struct sock *tcp)
+bool sdp_sockopt_sync_possible(const struct sock *tcp)
 {
-	return !only_tcp(tcp) && !sdp_tcp_psp(tcp) && !encrypts(tcp) &&
-	       !has_ipv6_headers(tcp) && !inet_csk(tcp)->icsk_ulp_ops &&
+	return !uses_only_tcp(tcp) && !sdp_tcp_psp(tcp) &&
+	       !has_ipsec_policy(tcp) && !has_ipv6_headers(tcp) &&
+	       !inet_csk(tcp)->icsk_ulp_ops &&
 	       !rcu_access_pointer(inet_sk(tcp)->inet_opt) &&
 	       !rcu_access_pointer(tcp->sk_filter) &&
-	       !is_chosen(tcp);
+	       !has_reuseport_prog(tcp);
 }
 
 static void carry_tcp(struct sdp_options *opt, const struct sock *sk)
@@ -99,8 +109,8 @@ static void carry_tcp(struct sdp_options *opt, const struct sock *sk)
 static void carry_ip(struct sdp_options *opt, const struct sock *sk)
 {
 	const struct inet_sock *inet = inet_sk(sk);
-	const struct ipv6_pinfo *np = sk->sk_family == PF_INET6 ? inet->pinet6 :
-								  NULL;
+	const struct ipv6_pinfo *np =
+		sk->sk_family == PF_INET6 ? inet->pinet6 : NULL;
 
 	opt->tos = inet->tos;
 	opt->ttl = inet->uc_ttl;
@@ -113,7 +123,7 @@ static void carry_ip(struct sdp_options *opt, const struct sock *sk)
 	opt->hops = np->hop_limit;
 }
 
-/* A size that was not set is left to each protocol. */
+/* Each protocol keeps its own default for a size that was not set. */
 static void carry_buffers(struct sock *to, const struct sock *from)
 {
 	u8 locks = from->sk_userlocks & (SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK);
@@ -123,19 +133,23 @@ static void carry_buffers(struct sock *to, const struct sock *from)
 	if (locks & SOCK_RCVBUF_LOCK)
 		WRITE_ONCE(to->sk_rcvbuf, READ_ONCE(from->sk_rcvbuf));
 	to->sk_userlocks |= locks;
-	sdp_tune_init(sdp_sk(to));
-	/* Where TCP's has grown with it, that shows nowhere. */
+	sdp_autotune_init(sdp_sk(to));
+	/*
+	 * TCP may have raised its receive buffer for this SO_RCVLOWAT, which
+	 * no lock flag shows.
+	 */
 	sdp_reach_rcvlowat(to, to->sk_rcvlowat);
 }
 
 /**
- * sdp_carry() - let an SDP socket have what was set on TCP's
- * @sdp: the one
- * @tcp: the other
+ * sdp_sockopt_sync() - copy the options of a TCP sock to an SDP sock
+ * @sdp: SDP sock
+ * @tcp: TCP or MPTCP sock
  *
- * Nobody else sets anything meanwhile: the program does not know @sdp yet.
+ * The application cannot reach @sdp yet, so nobody else sets its options
+ * meanwhile.
  */
-void sdp_carry(struct sock *sdp, const struct sock *tcp)
+void sdp_sockopt_sync(struct sock *sdp, const struct sock *tcp)
 {
 	sdp_sol_socket_inherit(sdp, tcp);
 	sock_valbool_flag(sdp, SOCK_FASYNC, sock_flag(tcp, SOCK_FASYNC));

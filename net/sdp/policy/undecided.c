@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is beside an undecided socket, from its first call until it is decided or closed; and how
- * an SDP socket takes its place.
+ * Shadows of undecided sockets, and the change to SDP or back to TCP.
  *
- * Then the two struct sockets exchange their struct socks: the program's has the SDP one, and
- * the other one keeps the TCP one, with its port, for as long as the program's lives. So who
- * still works with the TCP one, in another thread, never sees it freed.
+ * The first call of an undecided socket creates its shadow. To allocate it in
+ * socket(2) would be most of the policy's cost there, and many sockets never
+ * see a call. A hash table finds the shadow by the address of the struct
+ * socket; the struct sock does not point to it. The shadow leaves the table
+ * when the socket is decided or closed.
+ *
+ * When an SDP sock takes the place of the TCP sock, the two struct sockets swap
+ * their socks. The application's struct socket gets the SDP sock. The other
+ * struct socket keeps the TCP sock, with its port, until the application's is
+ * released. So a thread that still works with the TCP sock never sees it freed.
  */
 #include <linux/cred.h>
 #include <linux/hash.h>
@@ -17,59 +23,75 @@
 #include <linux/security.h>
 #include <linux/slab.h>
 
-#include "../conn/sock.h"
+#include "../core.h"
 #include "undecided.h"
 
 /*
- * Of all undecided sockets of the machine, and looked into by each of their calls: without a lock,
- * under RCU. A place for every 64 pages of memory, and 1024 at least, which is 1/32768 of it.
+ * The table holds the shadows of all undecided sockets of the machine. Each
+ * call of such a socket looks its shadow up, under RCU and without a lock.
+ * There is one bucket per 64 pages of memory, within these limits: the table
+ * takes 1/32768 of the memory, or 8 KiB if that is more.
  */
-#define TABLE_BITS_LEAST	10
-#define TABLE_BITS_MOST		16
-#define LOCK_BITS		6
+#define SHADOW_BITS_MIN		10
+#define SHADOW_BITS_MAX		16
+#define SHADOW_LOCK_BITS	6
 
-static struct hlist_head *table;
-static unsigned int table_bits;
-/* Each covers changes of some places, and of the calls of their sockets; process context only. */
-static spinlock_t locks[1 << LOCK_BITS];
+/* A poller is not in its shadow's record: no record is taken as complete. */
+static bool pollers_unknown;
+/* Set once, before there is a shadow. */
+static work_func_t shadow_work;
+static struct hlist_head *shadow_table;
+static unsigned int shadow_table_bits;
+/*
+ * Each lock covers changes of some buckets, and of the proto_ops of the sockets
+ * in them. Taken in process context only.
+ */
+static spinlock_t shadow_locks[1 << SHADOW_LOCK_BITS];
 
-static struct hlist_head *place_of(const struct socket *sock)
+static struct hlist_head *shadow_bucket(const struct socket *sock)
 {
-	return &table[hash_ptr((void *)sock, table_bits)];
+	return &shadow_table[hash_ptr((void *)sock, shadow_table_bits)];
 }
 
-/* The upper bits are the same ones, so sockets of one place have one lock. */
-static spinlock_t *lock_of(const struct socket *sock)
+/*
+ * hash_ptr() returns the upper bits of the hash. The number of a lock is the
+ * upper part of the number of a bucket: all sockets of a bucket have one lock.
+ */
+static spinlock_t *shadow_bucket_lock(const struct socket *sock)
 {
-	return &locks[hash_ptr((void *)sock, LOCK_BITS)];
+	return &shadow_locks[hash_ptr((void *)sock, SHADOW_LOCK_BITS)];
 }
 
-/* Under RCU, or the lock. */
-static struct sdp_shadow *find(const struct socket *sock)
+/* Called under RCU or with the bucket's lock held. */
+static struct sdp_shadow *shadow_lookup(const struct socket *sock)
 {
 	struct sdp_shadow *shadow;
 
-	hlist_for_each_entry_rcu(shadow, place_of(sock), node,
-				 lockdep_is_held(lock_of(sock)))
+	hlist_for_each_entry_rcu(shadow, shadow_bucket(sock), node,
+				 lockdep_is_held(shadow_bucket_lock(sock)))
 		if (shadow->sock == sock)
 			return shadow;
 	return NULL;
 }
 
 /**
- * sdp_shadow_find() - what is beside a socket
+ * sdp_shadow_find() - find the shadow of a socket
  * @sock: socket
  *
- * Return: its shadow, with a reference; NULL when it is decided, or when nobody has called
- * anything of it yet. Whether it is the one or the other, sdp_shadow_of() and sdp_shadow_last() can
- * say: its new calls may be seen a little later.
+ * NULL does not tell a decided socket from one that was never called: the new
+ * proto_ops of a decided socket may become visible a little later.
+ * sdp_shadow_find_or_create() and sdp_shadow_find_locked() take the lock of
+ * the bucket and so see them.
+ *
+ * Return: the shadow, with a reference; NULL when the socket is decided or no
+ * call has created a shadow yet.
  */
 struct sdp_shadow *sdp_shadow_find(const struct socket *sock)
 {
 	struct sdp_shadow *shadow;
 
 	rcu_read_lock();
-	shadow = find(sock);
+	shadow = shadow_lookup(sock);
 	if (shadow && !refcount_inc_not_zero(&shadow->refs))
 		shadow = NULL;
 	rcu_read_unlock();
@@ -77,26 +99,29 @@ struct sdp_shadow *sdp_shadow_find(const struct socket *sock)
 }
 
 /**
- * sdp_shadow_last() - what is beside a socket that is being closed
+ * sdp_shadow_find_locked() - find the shadow of a socket that is being closed
  * @sock: socket
  *
- * Return: as sdp_shadow_find(); but if it was decided, its new calls are seen.
+ * Takes the lock of the bucket: when the socket was decided, the caller sees
+ * its new proto_ops afterwards.
+ *
+ * Return: the shadow, with a reference, or NULL.
  */
-struct sdp_shadow *sdp_shadow_last(const struct socket *sock)
+struct sdp_shadow *sdp_shadow_find_locked(const struct socket *sock)
 {
-	spinlock_t *lock = lock_of(sock);
+	spinlock_t *lock = shadow_bucket_lock(sock);
 	struct sdp_shadow *shadow;
 
 	spin_lock(lock);
-	shadow = find(sock);
+	shadow = shadow_lookup(sock);
 	if (shadow)
 		sdp_shadow_get(shadow);
 	spin_unlock(lock);
 	return shadow;
 }
 
-static struct sdp_shadow *make(struct socket *sock,
-			       const struct sdp_calls *calls)
+static struct sdp_shadow *shadow_alloc(struct socket *sock,
+				       const struct sdp_shim_ops *calls)
 {
 	struct sdp_shadow *shadow =
 		kzalloc(sizeof(*shadow), GFP_KERNEL_ACCOUNT);
@@ -106,7 +131,7 @@ static struct sdp_shadow *make(struct socket *sock,
 	refcount_set(&shadow->refs, 1);
 	init_rwsem(&shadow->lock);
 	init_waitqueue_head(&shadow->decided);
-	sdp_attempt_prepare(shadow);
+	INIT_DELAYED_WORK(&shadow->work, shadow_work);
 	shadow->sock = sock;
 	shadow->tcp = calls->tcp;
 	shadow->kept = &calls->kept;
@@ -114,13 +139,15 @@ static struct sdp_shadow *make(struct socket *sock,
 }
 
 /*
- * Before 6.6 accept(2) reads the listener's calls twice: once for the new socket, and once to call
- * them. If listen(2) comes in between and makes it TCP's, the kernel accepts, of a listener that it
- * has for its own, a socket that has our calls: the one that is connected, and has no shadow. It is
- * given back by its first call, whose file keeps it open. Returns false if it is none of these.
+ * Before 6.6 accept(2) reads the listener's proto_ops twice: for the new socket
+ * and for the call itself. When listen(2) makes the listener TCP's between the
+ * two, TCP accepts a connection into a socket that has our proto_ops. Such a
+ * socket is connected and has no shadow. Its first call gives it back to TCP
+ * here; the file of that call keeps the socket open. Returns false for any
+ * other socket.
  */
-static bool give_back_accepted(struct socket *sock,
-			       const struct sdp_calls *calls)
+static bool shadow_give_back_accepted(struct socket *sock,
+				      const struct sdp_shim_ops *calls)
 {
 	const struct proto_ops *ops = READ_ONCE(sock->ops);
 
@@ -129,32 +156,34 @@ static bool give_back_accepted(struct socket *sock,
 		return false;
 	__module_get(calls->tcp->owner);
 	WRITE_ONCE(sock->ops, calls->tcp);
-	/* Who calls is counted, or holds the module. */
+	/* The calling thread is counted, or has a module reference. */
 	module_put(THIS_MODULE);
 	return true;
 }
 
 /**
- * sdp_shadow_of() - what is beside an undecided socket, from its first call on
+ * sdp_shadow_find_or_create() - the shadow of an undecided socket
  * @sock: socket
- * @calls: those of its family
+ * @calls: proto_ops of its family and protocol
  *
- * Return: its shadow, with a reference; NULL when it is decided; -ENOBUFS when there is no memory.
+ * Return: the shadow, with a reference; NULL when the socket is decided;
+ * -ENOBUFS when there is no memory.
  */
-struct sdp_shadow *sdp_shadow_of(struct socket *sock,
-				 const struct sdp_calls *calls)
+struct sdp_shadow *
+sdp_shadow_find_or_create(struct socket *sock,
+			  const struct sdp_shim_ops *calls)
 {
-	struct sdp_shadow *shadow = make(sock, calls), *found;
-	spinlock_t *lock = lock_of(sock);
+	struct sdp_shadow *shadow = shadow_alloc(sock, calls), *found;
+	spinlock_t *lock = shadow_bucket_lock(sock);
 
 	spin_lock(lock);
-	found = find(sock);
-	if (!found && give_back_accepted(sock, calls)) {
-		/* It is none of ours. */
+	found = shadow_lookup(sock);
+	if (!found && shadow_give_back_accepted(sock, calls)) {
+		/* Accepted by TCP: it never was undecided. */
 	} else if (READ_ONCE(sock->ops) == &calls->fresh) {
 		found = shadow ?: ERR_PTR(-ENOBUFS);
 		if (shadow) {
-			hlist_add_head_rcu(&shadow->node, place_of(sock));
+			hlist_add_head_rcu(&shadow->node, shadow_bucket(sock));
 			WRITE_ONCE(sock->ops, &calls->calls);
 		}
 	}
@@ -167,8 +196,8 @@ struct sdp_shadow *sdp_shadow_of(struct socket *sock,
 }
 
 /**
- * sdp_shadow_get() - one reference more
- * @shadow: shadow
+ * sdp_shadow_get() - take a reference
+ * @shadow: shadow; the caller has a reference, or a lock that keeps one
  */
 void sdp_shadow_get(struct sdp_shadow *shadow)
 {
@@ -187,18 +216,21 @@ void sdp_shadow_put(struct sdp_shadow *shadow)
 	kfree_rcu(shadow, rcu);
 }
 
-/* Besides what a listener hands on. */
-static void be_like(struct sock *sdp, const struct sock *tcp)
+/*
+ * sdp_sockopt_sync() copies what a connection inherits from its listener, too.
+ * A connection does not inherit SO_PRIORITY, so that is copied here.
+ */
+static void shadow_sync_options(struct sock *sdp, const struct sock *tcp)
 {
-	sdp_carry(sdp, tcp);
+	sdp_sockopt_sync(sdp, tcp);
 	sdp->sk_priority = READ_ONCE(tcp->sk_priority);
 }
 
 /**
- * sdp_shadow_make_sdp() - an SDP socket like the TCP one
- * @shadow: shadow, locked for writing
+ * sdp_shadow_make_sdp() - create an SDP socket with the TCP sock's settings
+ * @shadow: shadow, locked for writing; its @sdp is set
  *
- * Return: 0 or an errno.
+ * Return: 0 or a negative errno.
  */
 int sdp_shadow_make_sdp(struct sdp_shadow *shadow)
 {
@@ -209,17 +241,17 @@ int sdp_shadow_make_sdp(struct sdp_shadow *shadow)
 			    IPPROTO_SDP, &shadow->sdp, 0);
 	if (err) {
 		shadow->sdp = NULL;
-		/* It is what the kernel says when there is no memory for the struct socket. */
+		/* __sock_create() reports a failed sock_alloc() as -ENFILE. */
 		return err == -ENFILE ? -ENOBUFS : err;
 	}
 	security_sk_clone(sk, shadow->sdp->sk);
-	be_like(shadow->sdp->sk, sk);
+	shadow_sync_options(shadow->sdp->sk, sk);
 	sdp_multipath_carry(shadow);
 	return 0;
 }
 
 /**
- * sdp_shadow_drop_sdp() - it is not needed any more
+ * sdp_shadow_drop_sdp() - release the SDP socket, if there is one
  * @shadow: shadow, locked for writing
  */
 void sdp_shadow_drop_sdp(struct sdp_shadow *shadow)
@@ -230,10 +262,11 @@ void sdp_shadow_drop_sdp(struct sdp_shadow *shadow)
 }
 
 /*
- * It may be an address alone: who has IP_BIND_ADDRESS_NO_PORT connects from there, by whichever
- * port. Without the option, that is what is left of a listener that was shut down.
+ * A socket may have an address without a port: with IP_BIND_ADDRESS_NO_PORT,
+ * connect() chooses the port. Without that option, such an address is left from
+ * a listener that was shut down, and does not count.
  */
-static bool has_name(const struct sock *tcp)
+static bool tcp_is_bound(const struct sock *tcp)
 {
 	if (inet_sk(tcp)->inet_num)
 		return true;
@@ -247,15 +280,17 @@ static bool has_name(const struct sock *tcp)
 }
 
 /**
- * sdp_shadow_bind() - give the SDP socket the name that the TCP one was given
- * @shadow: shadow, locked for writing
- * @role: what for
+ * sdp_shadow_bind() - bind the SDP socket to the TCP sock's address and port
+ * @shadow: shadow, locked for writing, with an SDP socket
+ * @role: whether the socket is to connect or to listen
  *
- * Whoever was allowed to have the name has it already, so nobody is asked again. TCP has seen to
- * it that it is nobody else's, too; SDP's own sockets may have the port all the same, and only
- * those that may listen are in the way of one that listens.
+ * Does nothing when the TCP sock is not bound. bind(2) of the TCP sock has
+ * checked the application's permissions, so this bind runs with the kernel's
+ * credentials. TCP has also checked that no other TCP socket is in the way. An
+ * SDP socket may have the port nevertheless. It is a conflict only when this
+ * one is to listen and the other one may listen.
  *
- * Return: 0 or an errno.
+ * Return: 0 or a negative errno.
  */
 int sdp_shadow_bind(struct sdp_shadow *shadow, enum sdp_role role)
 {
@@ -266,7 +301,7 @@ int sdp_shadow_bind(struct sdp_shadow *shadow, enum sdp_role role)
 	struct cred *kernel;
 	int len, err;
 
-	if (!has_name(sock->sk))
+	if (!tcp_is_bound(sock->sk))
 		return 0;
 	len = shadow->tcp->getname(sock, (struct sockaddr *)&name, 0);
 	if (len < 0)
@@ -281,29 +316,30 @@ int sdp_shadow_bind(struct sdp_shadow *shadow, enum sdp_role role)
 				     len);
 	revert_creds(old);
 	put_cred(kernel);
-	/* A port that TCP has chosen is not kept over a disconnect. */
+	/* A disconnect gives up a port that TCP has chosen. */
 	if (!err && !(sock->sk->sk_userlocks & SOCK_BINDPORT_LOCK))
 		ssk->sk.sk_userlocks &= ~SOCK_BINDPORT_LOCK;
 	return err;
 }
 
 /**
- * sdp_shadow_end() - it is decided: nobody finds the shadow any more
- * @shadow: shadow, locked for writing, not decided before; the caller has a reference
- * @ops: the socket's new calls, or NULL when it is being closed
+ * sdp_shadow_decide() - end the shadow: the socket is decided or closed
+ * @shadow: shadow, locked for writing, not decided; the caller has a reference
+ * @ops: the socket's new proto_ops, or NULL when the socket is being closed
  *
- * Who does not find the shadow finds the new calls. The program may close its socket from now on
- * without coming by here: the caller does not touch it.
+ * Removing the shadow from the table and storing the new proto_ops are one step
+ * under the lock of the bucket. From then on the application may close its
+ * socket without a call of ours: the caller must not touch it afterwards.
  */
-void sdp_shadow_end(struct sdp_shadow *shadow, const struct proto_ops *ops)
+void sdp_shadow_decide(struct sdp_shadow *shadow, const struct proto_ops *ops)
 {
-	spinlock_t *lock = lock_of(shadow->sock);
+	spinlock_t *lock = shadow_bucket_lock(shadow->sock);
 
 	shadow->stage = SDP_DECIDED;
 	spin_lock(lock);
 	hlist_del_rcu(&shadow->node);
 	if (ops)
-		/* After all that was done to the socket before. */
+		/* Publishes all changes of the socket; see taken.c. */
 		smp_store_release(&shadow->sock->ops, ops);
 	spin_unlock(lock);
 	wake_up_all(&shadow->decided);
@@ -311,38 +347,46 @@ void sdp_shadow_end(struct sdp_shadow *shadow, const struct proto_ops *ops)
 }
 
 /**
- * sdp_shadow_by_tcp() - the socket is the kernel's TCP, for good
- * @shadow: as for sdp_shadow_end()
+ * sdp_shadow_become_tcp() - make the socket the kernel's TCP socket again
+ * @shadow: as for sdp_shadow_decide()
+ *
+ * Drops the module reference of the undecided socket.
  */
-void sdp_shadow_by_tcp(struct sdp_shadow *shadow)
+void sdp_shadow_become_tcp(struct sdp_shadow *shadow)
 {
-	sdp_shadow_end(shadow, shadow->tcp);
-	/* Who is on his way out of here has a reference of his own, or is waited for. */
+	sdp_shadow_decide(shadow, shadow->tcp);
+	/*
+	 * Threads that are still in our proto_ops have a module reference, or
+	 * sdp_shim_exit() waits for them.
+	 */
 	module_put(THIS_MODULE);
 }
 
-static void sit_in(struct sock *sk, struct socket *sock)
+static void shadow_attach_sock(struct sock *sk, struct socket *sock)
 {
 	write_lock_bh(&sk->sk_callback_lock);
 	rcu_assign_pointer(sk->sk_wq, &sock->wq);
 	sk_set_socket(sk, sock);
 	write_unlock_bh(&sk->sk_callback_lock);
-	/* Calls that have found the other one in @sock work on, under its lock. */
+	/*
+	 * A call that has loaded the former sock of @sock continues with it,
+	 * under that sock's lock.
+	 */
 	WRITE_ONCE(sock->sk, sk);
 }
 
-static void exchange(struct sdp_shadow *shadow)
+static void shadow_swap_socks(struct sdp_shadow *shadow)
 {
 	struct socket *sock = shadow->sock, *other = shadow->sdp;
 	struct sock *tcp = sock->sk, *sdp = other->sk;
 
-	be_like(sdp, tcp);
-	sdp_ready_share(sdp_sk(sdp));
+	shadow_sync_options(sdp, tcp);
+	sdp_wake_share(sdp_sk(sdp));
 	WRITE_ONCE(other->ops, shadow->kept);
-	sit_in(tcp, other);
-	sit_in(sdp, sock);
-	if (sdp_shim_noted())
-		sdp_ready_shared(sdp_sk(sdp), shadow->polled);
+	shadow_attach_sock(tcp, other);
+	shadow_attach_sock(sdp, sock);
+	if (!READ_ONCE(pollers_unknown))
+		sdp_wake_shared(sdp_sk(sdp), shadow->polled);
 	sdp_sk(sdp)->tcp = other;
 	sock->state = other->state;
 	other->state = SS_UNCONNECTED;
@@ -350,10 +394,13 @@ static void exchange(struct sdp_shadow *shadow)
 }
 
 /**
- * sdp_shadow_take_place() - the SDP socket takes the TCP one's place, for good
- * @shadow: as for sdp_shadow_end(); TCP's sock is owned, and is not any more
+ * sdp_shadow_take_place() - let the SDP sock take the place of the TCP sock
+ * @shadow: as for sdp_shadow_decide(), with an SDP socket; the TCP sock is
+ *	locked
+ *	(lock_sock())
  *
- * Who wants to go on with the SDP sock has a reference to it.
+ * Unlocks the TCP sock. A caller that uses the SDP sock afterwards must have a
+ * reference to it.
  */
 void sdp_shadow_take_place(struct sdp_shadow *shadow)
 {
@@ -363,55 +410,69 @@ void sdp_shadow_take_place(struct sdp_shadow *shadow)
 	sock_hold(tcp);
 	sock_hold(sdp);
 	lock_sock_nested(sdp, SINGLE_DEPTH_NESTING);
-	exchange(shadow);
+	shadow_swap_socks(shadow);
 	shadow->sdp = NULL;
 	/*
-	 * Before the locks go: a thread that has waited for TCP's must not find
-	 * TCP's calls any more. One that finds the new calls must find their
-	 * sock: see taken.c.
+	 * Before the socks are unlocked: a thread that has waited for the TCP
+	 * sock's lock must not find TCP's proto_ops any more. A thread that
+	 * finds the new proto_ops must find the SDP sock: see taken.c.
 	 */
-	sdp_shadow_end(shadow, sdp_taken_ops(tcp->sk_family));
+	sdp_shadow_decide(shadow, sdp_taken_ops(tcp->sk_family));
 	release_sock(sdp);
 	release_sock(tcp);
 	sock_put(sdp);
 	sock_put(tcp);
-	/* @other's calls were ours, and are the kernel's now; @sock's are ours as before. */
+	/*
+	 * The proto_ops of @other were ours and are the kernel's now, so its
+	 * module reference goes. @sock keeps its own.
+	 */
 	module_put(THIS_MODULE);
 }
 
 /**
- * sdp_shadow_by_sdp() - the same, once TCP's sock is nobody else's
- * @shadow: as for sdp_shadow_end()
+ * sdp_shadow_become_sdp() - let the SDP sock take the place of the TCP sock
+ * @shadow: as for sdp_shadow_decide(), with an SDP socket
  */
-void sdp_shadow_by_sdp(struct sdp_shadow *shadow)
+void sdp_shadow_become_sdp(struct sdp_shadow *shadow)
 {
 	lock_sock(shadow->sock->sk);
 	sdp_shadow_take_place(shadow);
 }
 
 /**
- * sdp_shadow_init() - sockets can have something beside them
+ * sdp_shadow_poller_unknown() - a poller could not be recorded in its shadow
+ */
+void sdp_shadow_poller_unknown(void)
+{
+	WRITE_ONCE(pollers_unknown, true);
+}
+
+/**
+ * sdp_shadow_init() - allocate the table of shadows
+ * @work: what the work item of each shadow does
  *
  * Return: 0 or -ENOMEM.
  */
-int sdp_shadow_init(void)
+int sdp_shadow_init(work_func_t work)
 {
 	size_t i;
 
-	table_bits = clamp(ilog2(totalram_pages()) - 6, TABLE_BITS_LEAST,
-			   TABLE_BITS_MOST);
-	table = kvcalloc(1UL << table_bits, sizeof(*table), GFP_KERNEL);
-	if (!table)
+	shadow_work = work;
+	shadow_table_bits = clamp(ilog2(totalram_pages()) - 6, SHADOW_BITS_MIN,
+				  SHADOW_BITS_MAX);
+	shadow_table = kvcalloc(1UL << shadow_table_bits,
+				sizeof(*shadow_table), GFP_KERNEL);
+	if (!shadow_table)
 		return -ENOMEM;
-	for (i = 0; i < ARRAY_SIZE(locks); i++)
-		spin_lock_init(&locks[i]);
+	for (i = 0; i < ARRAY_SIZE(shadow_locks); i++)
+		spin_lock_init(&shadow_locks[i]);
 	return 0;
 }
 
 /**
- * sdp_shadow_exit() - undo sdp_shadow_init(); there are none any more
+ * sdp_shadow_exit() - free the table of shadows; it is empty
  */
 void sdp_shadow_exit(void)
 {
-	kvfree(table);
+	kvfree(shadow_table);
 }

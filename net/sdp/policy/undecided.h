@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Undecided sockets: TCP and MPTCP sockets of programs, and what is kept
- * beside each until it is decided what they become.
+ * Undecided sockets, their shadows, and what a socket can become.
  *
- * All of a socket's changes are made under its shadow's lock: it is held for reading while a
- * call of TCP's runs on it, which does not wait on a socket that is not connected, and for
- * writing by who decides. Whoever has to wait for a peer lets go of it. Order: this lock, then
- * lock_sock() of TCP's sock, then of SDP's.
+ * An undecided socket is an application's TCP or MPTCP socket whose proto_ops
+ * are ours. It stays undecided until connect() or listen() asks the policy
+ * (requirement J2). Then it becomes the kernel's TCP socket again, or an SDP
+ * sock takes the place of its TCP sock. With the verdict "both" there are two
+ * stages in between: SDP connects while the TCP sock waits, or TCP and SDP
+ * listen as a pair.
+ *
+ * The shadow (struct sdp_shadow) holds the policy's state of an undecided
+ * socket, from the socket's first call until it is decided or closed.
+ *
+ * The shadow's rw_semaphore covers the stage, the SDP socket and the socket's
+ * proto_ops. A call of an undecided socket holds it for reading while TCP's
+ * function runs; that is short, because TCP does not wait on a socket that is
+ * not connected. The task that decides holds it for writing. A task drops it
+ * before it waits for a peer. Lock order: this semaphore, lock_sock() of the
+ * TCP sock, lock_sock() of the SDP sock.
  */
-#ifndef SDP_POLICY_SHIM_H
-#define SDP_POLICY_SHIM_H
+#ifndef SDP_UNDECIDED_H
+#define SDP_UNDECIDED_H
 
 #include <linux/net.h>
 #include <linux/rwsem.h>
@@ -21,58 +32,64 @@
 #include "policy_net.h"
 
 /**
- * enum sdp_srcavail_recv_nowait - how far it is
+ * enum sdp_shadow_stage - stage of an undecided socket
  * @SDP_UNDECIDED: neither connects nor listens
- * @SDP_CONNECTING: SDP connects beside it
- * @SDP_LISTENING: both listen
- * @SDP_DECIDED: the socket has other calls now, or is closed
+ * @SDP_CONNECTING: the SDP socket connects; the TCP sock waits for the outcome
+ * @SDP_LISTENING: the TCP sock and the SDP socket both listen (a pair)
+ * @SDP_DECIDED: the socket has other proto_ops now, or is closed
  */
-enum sdp_srcavail_recv_nowait {
+enum sdp_shadow_stage {
 	SDP_UNDECIDED,
 	SDP_CONNECTING,
 	SDP_LISTENING,
 	SDP_DECIDED,
 };
 
-/* How many options of a socket of MPTCP are noted: see multipath.c. */
+/* Number of the SOL_TCP options that multipath.c records per MPTCP socket. */
 #define SDP_MULTIPATH_OPTIONS	12
 
 /**
- * struct sdp_shadow - beside a TCP socket that is not decided
- * @node: by which it is found, until it is decided
- * @rcu: frees it
- * @refs: that of @node, of the work item while it is queued, and of calls
- * @lock: see above
- * @stage: see above
- * @sock: the program's socket
- * @tcp: the kernel's calls for it
- * @kept: those of what is left of it when it has become SDP
- * @sdp: the SDP socket, with a struct socket of its own; or NULL
- * @attempt: counts connects, so that who waits for one does not take the next one for it
- * @tcp_turn: of a listener by both, accept() asks TCP's half first
- * @as_all: others would not find an answer either, where this one finds none
- * @waited: a connect waits for the decision, and is told @error
- * @error: of TCP's connect, when that could not be begun
- * @decided: where it waits
- * @deadline: the connect has no more time (jiffies)
- * @work: looks at what has become of it
- * @pause: after which it comes again when the socket was in use (jiffies)
- * @state_change: of the SDP socket, while the attempt has its place
- * @error_report: likewise
- * @only_tcp: of a socket of MPTCP, something is set that SDP does not have
- * @valued: which of @values are set
- * @values: of a socket of MPTCP, what its program has set: see multipath.c
- * @polled: kinds of events that somebody polls for, by sdp_ready_note()
- * @fell: for who wants to know what fell back
- * @addr: where to
- * @len: its length
+ * struct sdp_shadow - the policy's state of an undecided socket
+ * @node: entry in the table of shadows, until the socket is decided or closed
+ * @rcu: frees the shadow after a grace period
+ * @refs: one for @node, one for @work while it is queued, one for each call in
+ *	progress
+ * @lock: covers the stage, the SDP socket and the socket's proto_ops, see above
+ * @stage: what the socket does at present; written under @lock
+ * @sock: the application's socket
+ * @tcp: the kernel's proto_ops of @sock
+ * @kept: proto_ops of the struct socket that keeps the TCP sock after an SDP
+ *	sock has taken its place
+ * @sdp: the SDP socket with a struct socket of its own, or NULL
+ * @attempt: number of the current connect attempt, so that a waiter for one
+ *	attempt does not wait for the next one
+ * @tcp_turn: of a pair: the next accept() asks TCP first
+ * @as_all: of an attempt: a timeout says something about the peer, because the
+ *	attempt has no smaller time limit and no other source than others
+ * @waited: a connect() sleeps until the decision, and returns @error
+ * @error: why TCP could not begin to connect after SDP failed (negative errno),
+ *	or 0
+ * @decided: wait queue for the end of an attempt
+ * @deadline: end of the time for SDP to connect (jiffies)
+ * @work: checks the outcome of the SDP connect
+ * @pause: delay before @work tries again when the socket was in use (jiffies)
+ * @state_change: saved callback of the SDP sock; the attempt has replaced it
+ * @error_report: saved callback of the SDP sock; the attempt has replaced it
+ * @only_tcp: of an MPTCP socket: an option is set that SDP does not support
+ * @valued: bitmap of the valid entries in @values
+ * @values: of an MPTCP socket: options that the application has set, see
+ *	multipath.c
+ * @polled: kinds of events that pollers wait for, see sdp_wake_note()
+ * @fell: address and process for the record of a fallback
+ * @addr: address to connect to
+ * @len: length of @addr in bytes
  */
 struct sdp_shadow {
 	struct hlist_node node;
 	struct rcu_head rcu;
 	refcount_t refs;
 	struct rw_semaphore lock; /* see above */
-	enum sdp_srcavail_recv_nowait stage;
+	enum sdp_shadow_stage stage;
 	struct socket *sock;
 	const struct proto_ops *tcp;
 	const struct proto_ops *kept;
@@ -92,19 +109,21 @@ struct sdp_shadow {
 	unsigned long valued;
 	int values[SDP_MULTIPATH_OPTIONS];
 	unsigned long polled;
-	struct sdp_fell fell;
+	struct sdp_fallback_record fell;
 	struct sockaddr_storage addr;
 	int len;
 };
 
 /**
- * struct sdp_calls - the calls of sockets of one address family
- * @fresh: of undecided sockets of which nothing has been called, and that have no shadow
- * @calls: of those that have one
- * @kept: of what is kept of a TCP socket whose place SDP's has taken
- * @tcp: the kernel's
+ * struct sdp_shim_ops - proto_ops for one address family and protocol
+ * @fresh: for undecided sockets before their first call, which have no shadow
+ * @calls: for undecided sockets with a shadow
+ * @kept: for the struct socket that keeps a TCP sock whose place an SDP sock
+ *	has taken
+ * @tcp: the kernel's own proto_ops, or NULL when the kernel has no such
+ *	protocol
  */
-struct sdp_calls {
+struct sdp_shim_ops {
 	struct proto_ops fresh;
 	struct proto_ops calls;
 	struct proto_ops kept;
@@ -114,24 +133,25 @@ struct sdp_calls {
 /* undecided_ops.c */
 int sdp_shim_init(void);
 void sdp_shim_exit(void);
-void sdp_shim_begin(struct socket *sock);
-bool sdp_shim_noted(void);
+void sdp_shim_attach(struct socket *sock);
 
 /* undecided.c */
-int sdp_shadow_init(void);
+int sdp_shadow_init(work_func_t work);
+void sdp_shadow_poller_unknown(void);
 void sdp_shadow_exit(void);
 struct sdp_shadow *sdp_shadow_find(const struct socket *sock);
-struct sdp_shadow *sdp_shadow_last(const struct socket *sock);
-struct sdp_shadow *sdp_shadow_of(struct socket *sock,
-				 const struct sdp_calls *calls);
+struct sdp_shadow *sdp_shadow_find_locked(const struct socket *sock);
+struct sdp_shadow *
+sdp_shadow_find_or_create(struct socket *sock,
+			  const struct sdp_shim_ops *calls);
 void sdp_shadow_get(struct sdp_shadow *shadow);
 void sdp_shadow_put(struct sdp_shadow *shadow);
 int sdp_shadow_make_sdp(struct sdp_shadow *shadow);
 void sdp_shadow_drop_sdp(struct sdp_shadow *shadow);
 int sdp_shadow_bind(struct sdp_shadow *shadow, enum sdp_role role);
-void sdp_shadow_end(struct sdp_shadow *shadow, const struct proto_ops *ops);
-void sdp_shadow_by_tcp(struct sdp_shadow *shadow);
-void sdp_shadow_by_sdp(struct sdp_shadow *shadow);
+void sdp_shadow_decide(struct sdp_shadow *shadow, const struct proto_ops *ops);
+void sdp_shadow_become_tcp(struct sdp_shadow *shadow);
+void sdp_shadow_become_sdp(struct sdp_shadow *shadow);
 void sdp_shadow_take_place(struct sdp_shadow *shadow);
 
 /* taken.c */
@@ -139,19 +159,27 @@ void sdp_taken_init(void);
 const struct proto_ops *sdp_taken_ops(int family);
 struct socket *sdp_taken_tcp(const struct socket *sock);
 
-/* policy/connect.c */
+/* connect.c */
 int sdp_attempt_init(void);
 void sdp_attempt_exit(void);
-void sdp_attempt_prepare(struct sdp_shadow *shadow);
+void sdp_attempt_work(struct work_struct *work);
 int sdp_attempt(struct sdp_shadow *shadow, struct sdp_sockaddr *addr, int len,
 		int flags);
-bool sdp_attempt_asks(struct socket *sock, struct sdp_sockaddr *addr, int len);
+bool sdp_attempt_would_try_sdp(struct socket *sock, struct sdp_sockaddr *addr,
+			       int len);
 int sdp_attempt_wait(struct sdp_shadow *shadow, u32 attempt, long timeo);
 bool sdp_attempt_stop(struct sdp_shadow *shadow);
-void sdp_attempt_be_tcp(struct sdp_shadow *shadow);
+void sdp_attempt_become_tcp(struct sdp_shadow *shadow);
 
-/* policy/listen.c */
-/* TCP's has been ended by somebody else (SOCK_DESTROY): the one is not without the other. */
+/* listen.c */
+/**
+ * sdp_pair_half_gone() - does a pair's TCP sock listen no more?
+ * @shadow: shadow
+ *
+ * SOCK_DESTROY can end the TCP listener. The pair ends with it.
+ *
+ * Return: true when it does not listen.
+ */
 static inline bool sdp_pair_half_gone(const struct sdp_shadow *shadow)
 {
 	return shadow->stage == SDP_LISTENING &&
@@ -176,14 +204,19 @@ int sdp_multipath_set(struct sdp_shadow *shadow, int name, sockptr_t value,
 void sdp_multipath_carry(struct sdp_shadow *shadow);
 
 /* sockopt_sync.c */
-bool sdp_carry_possible(const struct sock *tcp);
-void sdp_carry(struct sock *sdp, const struct sock *tcp);
+bool sdp_sockopt_sync_possible(const struct sock *tcp);
+void sdp_sockopt_sync(struct sock *sdp, const struct sock *tcp);
 
-/* Could an SDP socket do what was set? */
+/**
+ * sdp_shadow_possible() - does an SDP sock support the socket's options?
+ * @shadow: shadow
+ *
+ * Return: true when it does.
+ */
 static inline bool sdp_shadow_possible(const struct sdp_shadow *shadow)
 {
 	return !READ_ONCE(shadow->only_tcp) &&
-	       sdp_carry_possible(shadow->sock->sk);
+	       sdp_sockopt_sync_possible(shadow->sock->sk);
 }
 
-#endif /* SDP_POLICY_SHIM_H */
+#endif /* SDP_UNDECIDED_H */

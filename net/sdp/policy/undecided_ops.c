@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The calls of an undecided socket: a TCP socket of the kernel's, or one of
- * MPTCP, of which nobody knows yet whether SDP will take its place.
+ * Calls of undecided sockets: our proto_ops in front of TCP's.
  *
- * They are the kernel's, but for connect and listen, which decide; and each looks, under the
- * shadow's lock, whether somebody has just decided, and then goes to the calls that the socket
- * has now. A socket with these calls holds the module, and so does a thread that waits here; and
- * so that the module does not go before a thread that found them has come out of them, they are
- * counted.
+ * An undecided socket has a copy of the kernel's TCP or MPTCP proto_ops with
+ * most functions replaced by those of this file. connect() and listen() decide
+ * what the socket becomes. Every other call takes the shadow's semaphore for
+ * reading and checks the stage. If the socket is still undecided, the call runs
+ * TCP's function; otherwise it continues in the proto_ops that the socket has
+ * now.
+ *
+ * An undecided socket holds a module reference, and so does a call that may
+ * sleep for long. A thread may still be here when its socket and the last
+ * reference are gone, so all calls are counted (@inside), and sdp_shim_exit()
+ * waits for them.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -17,27 +22,22 @@
 #include <net/inet_connection_sock.h>
 #include <net/tcp.h>
 
-#include "../conn/sock.h"
+#include "../core.h"
 #include "undecided.h"
 
-/* The kernel's sockets that may be undecided. */
+/* The kernel's sockets that can become undecided. */
 static const struct {
 	int family, protocol;
-} met[] = {
+} shim_protocols[] = {
 	{ AF_INET, IPPROTO_TCP },
 	{ AF_INET6, IPPROTO_TCP },
 	{ AF_INET, IPPROTO_MPTCP },
 	{ AF_INET6, IPPROTO_MPTCP },
 };
 
-static struct sdp_calls shims[ARRAY_SIZE(met)];
+static struct sdp_shim_ops shims[ARRAY_SIZE(shim_protocols)];
 static atomic_t inside;
-/*
- * A poller's kinds of events could not be noted: no note is believed any more.
- */
-static bool unnoted;
-
-static const struct sdp_calls *shim_of(const struct proto_ops *ops)
+static const struct sdp_shim_ops *shim_of(const struct proto_ops *ops)
 {
 	size_t i;
 
@@ -48,13 +48,13 @@ static const struct sdp_calls *shim_of(const struct proto_ops *ops)
 }
 
 /**
- * sdp_shim_begin() - a new socket is undecided from now on, if it is one of the kernel's TCP
- * @sock: socket that nobody else knows yet
+ * sdp_shim_attach() - make a new TCP or MPTCP socket undecided
+ * @sock: new socket that its application does not know yet
  *
- * Does not sleep. What is to be beside the socket is made by its first call, which many sockets
- * never see.
+ * Does nothing for sockets of other protocols. Does not sleep: it runs in a
+ * tracing handler. The first call of the socket creates the shadow.
  */
-void sdp_shim_begin(struct socket *sock)
+void sdp_shim_attach(struct socket *sock)
 {
 	size_t i;
 
@@ -68,40 +68,46 @@ void sdp_shim_begin(struct socket *sock)
 }
 
 /**
- * struct turn - one call
- * @shadow: of an undecided socket, with a reference; or NULL
- * @locked: it is locked for reading
- * @pinned: the call may take long, and holds the module
- * @ops: the calls to go to
+ * struct shim_call - one call in progress on an undecided socket
+ * @shadow: the socket's shadow with a reference, or NULL when the socket is
+ *	decided
+ * @locked: @shadow is locked for reading, and not decided
+ * @pinned: the call may sleep for long, and holds a module reference
+ * @ops: the proto_ops that the call continues in
  */
-struct turn {
+struct shim_call {
 	struct sdp_shadow *shadow;
 	bool locked;
 	bool pinned;
 	const struct proto_ops *ops;
 };
 
-static void pin(struct turn *t)
+static void call_pin(struct shim_call *t)
 {
 	if (!t->pinned)
 		__module_get(THIS_MODULE);
 	t->pinned = true;
 }
 
-/* The calls of a decided socket; those of here are none, for a socket of which nothing is known. */
+/*
+ * The proto_ops to call for a socket without a shadow: its own, or TCP's if its
+ * own are those of this file, because the socket never got a shadow.
+ */
 static const struct proto_ops *decided_ops(const struct socket *sock)
 {
 	const struct proto_ops *ops = READ_ONCE(sock->ops);
-	const struct sdp_calls *shim = shim_of(ops);
+	const struct sdp_shim_ops *shim = shim_of(ops);
 
 	return shim ? shim->tcp : ops;
 }
 
 /*
- * Others who have the same socket may hold it for long, with memory that they made to be slow:
- * who waits for them can be killed. Returns 0, or the errno of a call that ends then.
+ * Lock the shadow for reading, or use the new proto_ops of a decided socket.
+ * Another process that shares the socket may hold the lock for long, in a page
+ * fault on memory that it has made slow. So a waiter for the lock can be
+ * killed. Returns 0, or -EINTR when the call has to end.
  */
-static int lock(struct turn *t, struct socket *sock)
+static int lock(struct shim_call *t, struct socket *sock)
 {
 	if (down_read_killable(&t->shadow->lock))
 		return -EINTR;
@@ -111,28 +117,31 @@ static int lock(struct turn *t, struct socket *sock)
 		return 0;
 	up_read(&t->shadow->lock);
 	t->ops = decided_ops(sock);
-	pin(t);
+	call_pin(t);
 	return 0;
 }
 
-static void unlock(struct turn *t)
+static void unlock(struct shim_call *t)
 {
-	pin(t);
+	call_pin(t);
 	up_read(&t->shadow->lock);
 	t->locked = false;
 }
 
-/* What is beside the socket; NULL when it is decided, -ENOBUFS when nothing can be. */
+/*
+ * Find or create the shadow. Returns it with a reference; NULL when the socket
+ * is decided; -ENOBUFS when there is no memory.
+ */
 static struct sdp_shadow *shadow_of(struct socket *sock)
 {
 	struct sdp_shadow *shadow = sdp_shadow_find(sock);
-	const struct sdp_calls *shim = shadow ? NULL :
-						shim_of(READ_ONCE(sock->ops));
+	const struct sdp_shim_ops *shim =
+		shadow ? NULL : shim_of(READ_ONCE(sock->ops));
 
-	return shim ? sdp_shadow_of(sock, shim) : shadow;
+	return shim ? sdp_shadow_find_or_create(sock, shim) : shadow;
 }
 
-static void turn_end(struct turn *t)
+static void call_end(struct shim_call *t)
 {
 	if (t->locked)
 		up_read(&t->shadow->lock);
@@ -143,8 +152,8 @@ static void turn_end(struct turn *t)
 	atomic_dec(&inside);
 }
 
-/* Returns 0, or -ENOBUFS, or -EINTR: then that was the call. */
-static int turn_begin(struct turn *t, struct socket *sock)
+/* Returns 0; or -ENOBUFS or -EINTR: the call ends, without call_end(). */
+static int call_begin(struct shim_call *t, struct socket *sock)
 {
 	struct sdp_shadow *shadow;
 	int err;
@@ -155,29 +164,31 @@ static int turn_begin(struct turn *t, struct socket *sock)
 		atomic_dec(&inside);
 		return PTR_ERR(shadow);
 	}
-	*t = (struct turn){ .shadow = shadow };
+	*t = (struct shim_call){ .shadow = shadow };
 	if (shadow) {
 		err = lock(t, sock);
 		if (err)
-			turn_end(t);
+			call_end(t);
 		return err;
 	}
 	t->ops = decided_ops(sock);
-	pin(t);
+	call_pin(t);
 	return 0;
 }
 
-static bool is(const struct turn *t, enum sdp_srcavail_recv_nowait stage)
+static bool call_is(const struct shim_call *t,
+		    enum sdp_shadow_stage stage)
 {
 	return t->locked && t->shadow->stage == stage;
 }
 
 /*
- * What is left of the time for a call is for the calls that the socket has by now; their own wait
- * would begin anew. So they begin when there is something to do.
+ * After a decision the call continues in other proto_ops, whose time limit
+ * would start anew. So the rest of the time is spent here, until they have
+ * something to do. Returns 0 or a negative errno.
  */
-static int wait_ready(const struct turn *t, struct socket *sock,
-		      __poll_t events, unsigned long end, long timeo)
+static int call_wait_ready(const struct shim_call *t, struct socket *sock,
+			   __poll_t events, unsigned long end, long timeo)
 {
 	long left = max(0L, (long)(end - jiffies));
 
@@ -191,17 +202,19 @@ static int wait_ready(const struct turn *t, struct socket *sock,
 }
 
 /*
- * A call that may wait for the peer, on a socket that is about to connect: it waits for the
- * decision first, without the lock. Returns 0 when the calls in @t shall go on.
+ * A call that may wait for the peer, on a socket that connects: wait for the
+ * decision first, without the lock. @timeo is the time limit of the call in
+ * jiffies; @events are those that the call waits for. Returns 0 when the call
+ * is to continue in the proto_ops of @t, or a negative errno.
  */
-static int wait_decided(struct turn *t, struct socket *sock, long timeo,
-			__poll_t events)
+static int call_wait_decided(struct shim_call *t, struct socket *sock,
+			     long timeo, __poll_t events)
 {
 	unsigned long end = jiffies + timeo;
 	u32 attempt;
 	int err;
 
-	if (!is(t, SDP_CONNECTING))
+	if (!call_is(t, SDP_CONNECTING))
 		return 0;
 	attempt = t->shadow->attempt;
 	unlock(t);
@@ -209,17 +222,20 @@ static int wait_decided(struct turn *t, struct socket *sock, long timeo,
 	err = err ?: lock(t, sock);
 	if (err)
 		return err;
-	/* Undecided again, after an attempt that was stopped, and connecting again already. */
-	if (is(t, SDP_CONNECTING))
+	/* The attempt was stopped, and another one has begun already. */
+	if (call_is(t, SDP_CONNECTING))
 		return -ENOTCONN;
 	if (t->locked || timeo == MAX_SCHEDULE_TIMEOUT)
 		return 0;
-	return wait_ready(t, sock, events, end, timeo);
+	return call_wait_ready(t, sock, events, end, timeo);
 }
 
-/* The new socket has the listener's calls, and a reference to the module for them. */
-static int accept_by(const struct proto_ops *ops, struct socket *sock,
-		     struct socket *newsock, SDP_ACCEPT_ARGS)
+/*
+ * accept(2) has given the new socket the listener's proto_ops, and a reference
+ * to this module for them. Replace both when @ops belongs to another module.
+ */
+static int accept_with_ops(const struct proto_ops *ops, struct socket *sock,
+			   struct socket *newsock, SDP_ACCEPT_ARGS)
 {
 	const struct proto_ops *old = newsock->ops;
 	int err;
@@ -235,63 +251,67 @@ static int accept_by(const struct proto_ops *ops, struct socket *sock,
 	return err;
 }
 
-static int be_tcp(struct sdp_shadow *shadow)
+static int shim_become_tcp(struct sdp_shadow *shadow)
 {
 	if (down_write_killable(&shadow->lock))
 		return -EINTR;
 	if (shadow->stage != SDP_DECIDED)
-		sdp_attempt_be_tcp(shadow);
+		sdp_attempt_become_tcp(shadow);
 	up_write(&shadow->lock);
 	return 0;
 }
 
 /*
- * In the kernel, who accepts gives the new socket the calls that the listener had before, and those
- * must not be ours: others make copies of them (kTLS), for good. So the listener becomes TCP's
- * alone, and whoever accepts is asked to come again, and told at once that there is something.
+ * kernel_accept() gives the new socket the proto_ops that the listener had when
+ * it began. These must not be ours: kTLS copies them, and a copy would outlive
+ * this module. So the pair becomes TCP's alone. The caller gets -EAGAIN, and
+ * sk_data_ready() tells it to retry.
  */
-static int be_plain(struct socket *sock, struct sdp_shadow *shadow)
+static int pair_become_tcp(struct socket *sock, struct sdp_shadow *shadow)
 {
 	struct sock *sk = sock->sk;
 
-	if (be_tcp(shadow))
+	if (shim_become_tcp(shadow))
 		return -EINTR;
-	/* MPTCP's connections wait elsewhere. */
+	/* MPTCP has its accept queue elsewhere, so wake in any case. */
 	if (sdp_is_multipath(sk) ||
 	    !reqsk_queue_empty(&inet_csk(sk)->icsk_accept_queue))
 		sk->sk_data_ready(sk);
 	return -EAGAIN;
 }
 
-/* A call: @act is what it does, in the turn @t. */
-#define TURN(sock, t, act) ({						\
-	struct turn t;							\
-	long sdp_ret = turn_begin(&t, sock);				\
+/* Run one call: @act is its body, and uses the struct shim_call @t. */
+#define SHIM_CALL(sock, t, act) ({					\
+	struct shim_call t;						\
+	long sdp_ret = call_begin(&t, sock);				\
 									\
 	if (!sdp_ret) {							\
 		sdp_ret = (act);					\
-		turn_end(&t);						\
+		call_end(&t);						\
 	}								\
 	sdp_ret;							\
 })
 
-/* What is wrong with the address comes before that it connects. */
-static int turn_bind(struct turn *t, struct socket *sock,
+/*
+ * A socket that connects cannot be bound. As with TCP, an error in the address
+ * is reported first.
+ */
+static int call_bind(struct shim_call *t, struct socket *sock,
 		     struct sdp_sockaddr *addr, int len)
 {
 	struct socket *sdp = t->shadow ? t->shadow->sdp : NULL;
 
-	if (!is(t, SDP_CONNECTING))
+	if (!call_is(t, SDP_CONNECTING))
 		return t->ops->bind(sock, addr, len);
 	return sdp->ops->bind(sdp, addr, len) ?: -EINVAL;
 }
 
 static int shim_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
 {
-	return TURN(sock, t, turn_bind(&t, sock, addr, len));
+	return SHIM_CALL(sock, t, call_bind(&t, sock, addr, len));
 }
 
-static int turn_connect(struct turn *t, struct socket *sock,
+static int call_connect(struct shim_call *t, struct socket *sock,
 			struct sdp_sockaddr *addr, int len, int flags)
 {
 	if (!t->locked)
@@ -303,10 +323,10 @@ static int turn_connect(struct turn *t, struct socket *sock,
 static int shim_connect(struct socket *sock, struct sdp_sockaddr *addr, int len,
 			int flags)
 {
-	return TURN(sock, t, turn_connect(&t, sock, addr, len, flags));
+	return SHIM_CALL(sock, t, call_connect(&t, sock, addr, len, flags));
 }
 
-static int turn_listen(struct turn *t, struct socket *sock, int backlog)
+static int call_listen(struct shim_call *t, struct socket *sock, int backlog)
 {
 	if (!t->locked)
 		return t->ops->listen(sock, backlog);
@@ -316,19 +336,19 @@ static int turn_listen(struct turn *t, struct socket *sock, int backlog)
 
 static int shim_listen(struct socket *sock, int backlog)
 {
-	return TURN(sock, t, turn_listen(&t, sock, backlog));
+	return SHIM_CALL(sock, t, call_listen(&t, sock, backlog));
 }
 
-static int turn_accept(struct turn *t, struct socket *sock,
+static int call_accept(struct shim_call *t, struct socket *sock,
 		       struct socket *newsock, SDP_ACCEPT_ARGS)
 {
-	if (is(t, SDP_LISTENING) && SDP_ACCEPT_KERN) {
+	if (call_is(t, SDP_LISTENING) && SDP_ACCEPT_KERN) {
 		unlock(t);
-		return be_plain(sock, t->shadow);
+		return pair_become_tcp(sock, t->shadow);
 	}
 	if (!t->locked)
-		return accept_by(t->ops, sock, newsock, SDP_ACCEPT_PASS);
-	if (!is(t, SDP_LISTENING))
+		return accept_with_ops(t->ops, sock, newsock, SDP_ACCEPT_PASS);
+	if (!call_is(t, SDP_LISTENING))
 		return -EINVAL;
 	unlock(t);
 	return sdp_pair_accept(t->shadow, newsock, SDP_ACCEPT_PASS);
@@ -337,77 +357,72 @@ static int turn_accept(struct turn *t, struct socket *sock,
 static int shim_accept(struct socket *sock, struct socket *newsock,
 		       SDP_ACCEPT_ARGS)
 {
-	return TURN(sock, t, turn_accept(&t, sock, newsock, SDP_ACCEPT_PASS));
+	return SHIM_CALL(sock, t,
+			 call_accept(&t, sock, newsock, SDP_ACCEPT_PASS));
 }
 
-static int turn_getname(struct turn *t, struct socket *sock,
+static int call_getname(struct shim_call *t, struct socket *sock,
 			struct sockaddr *addr, int peer)
 {
-	struct socket *which = is(t, SDP_CONNECTING) ? t->shadow->sdp : sock;
+	struct socket *which = call_is(t, SDP_CONNECTING) ? t->shadow->sdp :
+							    sock;
 
-	return (which == sock ? t->ops : which->ops)->getname(which, addr, peer);
+	return (which == sock ? t->ops : which->ops)->getname(which, addr,
+							      peer);
 }
 
 static int shim_getname(struct socket *sock, struct sockaddr *addr, int peer)
 {
-	return TURN(sock, t, turn_getname(&t, sock, addr, peer));
+	return SHIM_CALL(sock, t, call_getname(&t, sock, addr, peer));
 }
 
 static __poll_t shim_poll(struct file *file, struct socket *sock,
 			  poll_table *wait)
 {
-	/* What a socket shows of which nothing has been asked, if there is no memory. */
+	/* Without memory for a shadow: what a new TCP socket shows. */
 	__poll_t mask = EPOLLHUP | EPOLLOUT | EPOLLWRNORM;
-	struct turn t;
+	struct shim_call t;
 
-	if (turn_begin(&t, sock)) {
-		WRITE_ONCE(unnoted, true);
+	if (call_begin(&t, sock)) {
+		sdp_shadow_poller_unknown();
 		sock_poll_wait(file, sock, wait);
 		return mask;
 	}
 	mask = 0;
 	if (t.locked)
-		sdp_ready_note(&t.shadow->polled, wait);
-	if (is(&t, SDP_CONNECTING))
+		sdp_wake_note(&t.shadow->polled, wait);
+	if (call_is(&t, SDP_CONNECTING))
 		sock_poll_wait(file, sock, wait);
-	else if (is(&t, SDP_LISTENING))
+	else if (call_is(&t, SDP_LISTENING))
 		mask = sdp_pair_poll(file, t.shadow, wait);
 	else
 		mask = t.ops->poll(file, sock, wait);
-	turn_end(&t);
+	call_end(&t);
 	return mask;
-}
-
-/**
- * sdp_shim_noted() - is it known what those ask for who poll undecided sockets?
- *
- * Return: false when somebody polls who is not in the notes of a shadow.
- */
-bool sdp_shim_noted(void)
-{
-	return !READ_ONCE(unnoted);
 }
 
 static int shim_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
-	return TURN(sock, t, t.ops->ioctl(sock, cmd, arg));
+	return SHIM_CALL(sock, t, t.ops->ioctl(sock, cmd, arg));
 }
 
 #ifdef CONFIG_COMPAT
 static int shim_compat_ioctl(struct socket *sock, unsigned int cmd,
 			     unsigned long arg)
 {
-	return TURN(sock, t,
-		    t.ops->compat_ioctl ? t.ops->compat_ioctl(sock, cmd, arg) :
-					  -ENOIOCTLCMD);
+	return SHIM_CALL(sock, t,
+			 t.ops->compat_ioctl ?
+				 t.ops->compat_ioctl(sock, cmd, arg) :
+				 -ENOIOCTLCMD);
 }
 #endif
 
 /*
- * As with TCP, to shut down what connects, or listens, is to make it unconnected. Returns 1 when it
- * was a connect, which was all; 0 when it was not; or an errno.
+ * shutdown() of a socket that connects or listens makes it unconnected, as with
+ * TCP. Returns 1 when a connect was ended, and nothing is left to do; 0 when
+ * the socket's proto_ops have to shut it down; or -EINTR.
  */
-static int stop(struct sdp_shadow *shadow, int how)
+static int shim_stop(struct sdp_shadow *shadow, int how)
 {
 	bool connects = false;
 
@@ -420,13 +435,13 @@ static int stop(struct sdp_shadow *shadow, int how)
 	return connects;
 }
 
-static int turn_shutdown(struct turn *t, struct socket *sock, int how)
+static int call_shutdown(struct shim_call *t, struct socket *sock, int how)
 {
 	int connects = 0;
 
 	if (t->locked && how >= SHUT_RD && how <= SHUT_RDWR) {
 		unlock(t);
-		connects = stop(t->shadow, how);
+		connects = shim_stop(t->shadow, how);
 		if (!connects)
 			connects = lock(t, sock);
 	}
@@ -435,16 +450,18 @@ static int turn_shutdown(struct turn *t, struct socket *sock, int how)
 
 static int shim_shutdown(struct socket *sock, int how)
 {
-	return TURN(sock, t, turn_shutdown(&t, sock, how));
+	return SHIM_CALL(sock, t, call_shutdown(&t, sock, how));
 }
 
 /*
- * Some upper layers put calls of their own in place of the socket's, and make copies of those for
- * good: they must find TCP's. So it is given back before; SDP would not take the place of a socket
- * that has one. Kernel TLS does nothing before there is a connection, and programs ask for it on
- * sockets that are still to connect, only to know whether it is there.
+ * Some upper layer protocols (ULPs) replace a socket's proto_ops and keep a
+ * copy of those that they find; these must be TCP's. So the socket becomes
+ * TCP's before its ULP is set. SDP would not take the place of a socket with a
+ * ULP anyway. Kernel TLS does nothing before there is a connection, and
+ * applications ask for it on unconnected sockets to know whether it exists. So
+ * "tls" leaves a socket undecided unless it is connected.
  */
-static int set_ulp(struct turn *t, struct socket *sock, sockptr_t value,
+static int set_ulp(struct shim_call *t, struct socket *sock, sockptr_t value,
 		   unsigned int len)
 {
 	char name[TCP_ULP_NAME_MAX] = "";
@@ -460,7 +477,7 @@ static int set_ulp(struct turn *t, struct socket *sock, sockptr_t value,
 	name[n] = 0;
 	if (strcmp(name, "tls") || sock->sk->sk_state == TCP_ESTABLISHED) {
 		unlock(t);
-		err = be_tcp(t->shadow) ?: lock(t, sock);
+		err = shim_become_tcp(t->shadow) ?: lock(t, sock);
 		if (err)
 			return err;
 	}
@@ -468,7 +485,7 @@ static int set_ulp(struct turn *t, struct socket *sock, sockptr_t value,
 				  sizeof(name));
 }
 
-static int turn_setsockopt(struct turn *t, struct socket *sock, int level,
+static int call_setsockopt(struct shim_call *t, struct socket *sock, int level,
 			   int name, sockptr_t value, unsigned int len)
 {
 	if (t->locked && level == SOL_TCP && name == TCP_ULP)
@@ -481,27 +498,30 @@ static int turn_setsockopt(struct turn *t, struct socket *sock, int level,
 static int shim_setsockopt(struct socket *sock, int level, int name,
 			   sockptr_t value, unsigned int len)
 {
-	return TURN(sock, t,
-		    turn_setsockopt(&t, sock, level, name, value, len));
+	return SHIM_CALL(sock, t,
+			 call_setsockopt(&t, sock, level, name, value, len));
 }
 
 static int shim_getsockopt(struct socket *sock, int level, int name,
 			   char __user *value, int __user *len)
 {
-	return TURN(sock, t, t.ops->getsockopt(sock, level, name, value, len));
+	return SHIM_CALL(sock, t,
+			 t.ops->getsockopt(sock, level, name, value, len));
 }
 
 /*
- * Data with the first packet is TCP's alone, and for who is to be TCP. For others it is what it is
- * where TCP may not do so: a connect first.
+ * MSG_FASTOPEN: only TCP can send data with its first packet. So TCP gets the
+ * flag if the policy's verdict is TCP. Otherwise the call connects before it
+ * sends, as TCP does when Fast Open is not possible.
  */
-static int fast_open(struct turn *t, struct socket *sock, struct msghdr *msg)
+static int call_fast_open(struct shim_call *t, struct socket *sock,
+			  struct msghdr *msg)
 {
 	struct sdp_sockaddr *name = msg->msg_name;
 	int err = 0;
 
 	unlock(t);
-	if (sdp_attempt_asks(sock, name, msg->msg_namelen)) {
+	if (sdp_attempt_would_try_sdp(sock, name, msg->msg_namelen)) {
 		err = sdp_attempt(t->shadow, name, msg->msg_namelen,
 				  msg->msg_flags & MSG_DONTWAIT ? O_NONBLOCK :
 								  0);
@@ -510,44 +530,45 @@ static int fast_open(struct turn *t, struct socket *sock, struct msghdr *msg)
 		err = -EINTR;
 	} else {
 		if (t->shadow->stage == SDP_UNDECIDED)
-			sdp_shadow_by_tcp(t->shadow);
+			sdp_shadow_become_tcp(t->shadow);
 		up_write(&t->shadow->lock);
 	}
 	return err ?: lock(t, sock);
 }
 
-static int turn_sendmsg(struct turn *t, struct socket *sock, struct msghdr *msg,
-			size_t size)
+static int call_sendmsg(struct shim_call *t, struct socket *sock,
+			struct msghdr *msg, size_t size)
 {
 	long timeo = sock_sndtimeo(sock->sk, msg->msg_flags & MSG_DONTWAIT);
-	int err = wait_decided(t, sock, timeo, EPOLLOUT);
+	int err = call_wait_decided(t, sock, timeo, EPOLLOUT);
 
-	if (!err && (msg->msg_flags & MSG_FASTOPEN) && is(t, SDP_UNDECIDED))
-		err = fast_open(t, sock, msg);
-	/* Somebody else's connect came in between. */
-	if (!err && is(t, SDP_CONNECTING))
+	if (!err && (msg->msg_flags & MSG_FASTOPEN) &&
+	    call_is(t, SDP_UNDECIDED))
+		err = call_fast_open(t, sock, msg);
+	/* Another thread has begun to connect meanwhile. */
+	if (!err && call_is(t, SDP_CONNECTING))
 		err = -EALREADY;
 	return err ?: t->ops->sendmsg(sock, msg, size);
 }
 
 static int shim_sendmsg(struct socket *sock, struct msghdr *msg, size_t size)
 {
-	return TURN(sock, t, turn_sendmsg(&t, sock, msg, size));
+	return SHIM_CALL(sock, t, call_sendmsg(&t, sock, msg, size));
 }
 
-static int turn_recvmsg(struct turn *t, struct socket *sock, struct msghdr *msg,
-			size_t size, int flags)
+static int call_recvmsg(struct shim_call *t, struct socket *sock,
+			struct msghdr *msg, size_t size, int flags)
 {
 	long timeo = sock_rcvtimeo(sock->sk, flags & MSG_DONTWAIT);
 	int err;
 
-	/* It has no reports, and no urgent data. */
-	if (is(t, SDP_CONNECTING) && flags & MSG_ERRQUEUE)
+	/* A connecting socket has no error queue and no urgent data. */
+	if (call_is(t, SDP_CONNECTING) && flags & MSG_ERRQUEUE)
 		return t->ops->recvmsg(sock, msg, size, flags);
-	if (is(t, SDP_CONNECTING) && flags & MSG_OOB)
+	if (call_is(t, SDP_CONNECTING) && flags & MSG_OOB)
 		return -EINVAL;
-	err = wait_decided(t, sock, timeo, EPOLLIN | EPOLLRDHUP);
-	/* TCP waits for nothing, too, and then has got it. */
+	err = call_wait_decided(t, sock, timeo, EPOLLIN | EPOLLRDHUP);
+	/* TCP also waits in a receive of no bytes, and returns 0 then. */
 	if (err == -EAGAIN && timeo && !size)
 		return 0;
 	return err ?: t->ops->recvmsg(sock, msg, size, flags);
@@ -556,22 +577,26 @@ static int turn_recvmsg(struct turn *t, struct socket *sock, struct msghdr *msg,
 static int shim_recvmsg(struct socket *sock, struct msghdr *msg, size_t size,
 			int flags)
 {
-	return TURN(sock, t, turn_recvmsg(&t, sock, msg, size, flags));
+	return SHIM_CALL(sock, t, call_recvmsg(&t, sock, msg, size, flags));
 }
 
 static ssize_t shim_splice_read(struct socket *sock, loff_t *pos,
 				struct pipe_inode_info *pipe, size_t size,
 				unsigned int flags)
 {
-	/* SPLICE_F_NONBLOCK is for the pipe. */
+	/* SPLICE_F_NONBLOCK is about the pipe, not the socket. */
 	long timeo = sock_rcvtimeo(sock->sk, sock->file->f_flags & O_NONBLOCK);
 
-	return TURN(sock, t,
-		    wait_decided(&t, sock, timeo, EPOLLIN | EPOLLRDHUP) ?:
-			    t.ops->splice_read(sock, pos, pipe, size, flags));
+	return SHIM_CALL(sock, t,
+			 call_wait_decided(&t, sock, timeo,
+					   EPOLLIN | EPOLLRDHUP) ?:
+			 t.ops->splice_read(sock, pos, pipe, size, flags));
 }
 
-/* The caller will drop a reference to this module, where one to another is to be dropped. */
+/*
+ * The caller drops a reference to this module, but the socket has one to the
+ * owner of its new proto_ops: replace the one by the other.
+ */
 static void exchange_owners(const struct proto_ops *ops)
 {
 	__module_get(THIS_MODULE);
@@ -579,8 +604,10 @@ static void exchange_owners(const struct proto_ops *ops)
 }
 
 /*
- * The last file is closed, so nobody else is here but a work item, which may just have decided;
- * the caller drops the reference to the module, whatever the calls are now.
+ * release() of an undecided socket. Its last file is closed, so only the work
+ * item may still use it, and may have decided just before. The caller has read
+ * the owner of the proto_ops already: it drops a reference to this module
+ * whatever the proto_ops are now.
  */
 static int shim_release(struct socket *sock)
 {
@@ -590,20 +617,20 @@ static int shim_release(struct socket *sock)
 	int ret;
 
 	atomic_inc(&inside);
-	shadow = sdp_shadow_last(sock);
+	shadow = sdp_shadow_find_locked(sock);
 	if (shadow) {
 		down_write(&shadow->lock);
 		undecided = shadow->stage != SDP_DECIDED;
 		if (undecided) {
 			sdp_attempt_stop(shadow);
-			sdp_shadow_end(shadow, NULL);
+			sdp_shadow_decide(shadow, NULL);
 		}
 		up_write(&shadow->lock);
 		sdp_shadow_put(shadow);
 	}
 	ops = decided_ops(sock);
 	ret = ops->release(sock);
-	/* Its reference to the owner of TCP's calls, which it had before ours. */
+	/* The socket has had a reference to TCP's owner since socket(2). */
 	if (undecided)
 		module_put(ops->owner);
 	else if (!shim_of(READ_ONCE(sock->ops)) && ops->owner != THIS_MODULE)
@@ -613,8 +640,11 @@ static int shim_release(struct socket *sock)
 }
 
 /*
- * Likewise, of a socket of which nothing has been called. One that accept() has made, in vain or
- * while its listener became TCP's, has its listener's calls, but it never had TCP's.
+ * release() of a socket that no other call has been made of. It has a reference
+ * to TCP's owner if it comes from socket(2). If it comes from accept(), it only
+ * has its listener's proto_ops; it has no sock when accept() failed, or is
+ * connected when its listener became TCP's meanwhile. As for shim_release(),
+ * the caller drops a reference to this module.
  */
 static int shim_release_fresh(struct socket *sock)
 {
@@ -630,7 +660,7 @@ static int shim_release_fresh(struct socket *sock)
 	return ret;
 }
 
-static void make_calls(struct sdp_calls *shim)
+static void shim_fill_ops(struct sdp_shim_ops *shim)
 {
 	struct proto_ops *calls = &shim->calls;
 
@@ -658,15 +688,20 @@ static void make_calls(struct sdp_calls *shim)
 	shim->fresh = *calls;
 	shim->fresh.release = shim_release_fresh;
 	shim->kept = *shim->tcp;
-	/* Who has found it just before comes too late. */
+	/*
+	 * SO_RCVLOWAT may have loaded the TCP sock before the swap. For that
+	 * sock sdp_set_rcvlowat() returns -EAGAIN; TCP's function would set an
+	 * option that nobody uses any more.
+	 */
 	shim->kept.set_rcvlowat = sdp_set_rcvlowat;
 }
 
 /*
- * Few of them are exported by name; a socket of its own tells. There may be no
- * MPTCP, or none in the first namespace, and then its sockets are not met.
+ * The kernel exports few of its proto_ops, but a new socket shows them. Returns
+ * NULL when the kernel has no MPTCP, or the initial namespace has it off: MPTCP
+ * sockets are left alone then.
  */
-static const struct proto_ops *kernel_calls(int family, int protocol)
+static const struct proto_ops *shim_kernel_ops(int family, int protocol)
 {
 	const struct proto_ops *ops = NULL;
 	struct socket *sock;
@@ -680,22 +715,23 @@ static const struct proto_ops *kernel_calls(int family, int protocol)
 }
 
 /**
- * sdp_shim_init() - sockets can be undecided
+ * sdp_shim_init() - prepare the proto_ops and the shadows of undecided sockets
  *
- * Return: 0 or an errno.
+ * Return: 0 or a negative errno.
  */
 int sdp_shim_init(void)
 {
-	int err = sdp_shadow_init();
+	int err = sdp_shadow_init(sdp_attempt_work);
 	size_t i;
 
 	if (err)
 		return err;
 	sdp_taken_init();
 	for (i = 0; i < ARRAY_SIZE(shims); i++) {
-		shims[i].tcp = kernel_calls(met[i].family, met[i].protocol);
+		shims[i].tcp = shim_kernel_ops(shim_protocols[i].family,
+					       shim_protocols[i].protocol);
 		if (shims[i].tcp)
-			make_calls(&shims[i]);
+			shim_fill_ops(&shims[i]);
 	}
 	err = sdp_attempt_init();
 	if (err)
@@ -703,11 +739,14 @@ int sdp_shim_init(void)
 	return err;
 }
 
-/* accept() has found the calls, and a reference to the module for them, and is not here yet. */
-static bool held(void)
+/*
+ * True while an accept() has read the proto_ops and taken a module reference
+ * for its new socket, but is not counted yet.
+ */
+static bool shim_module_held(void)
 {
 #ifdef CONFIG_MODULE_UNLOAD
-	/* -1 is the count of one that goes, and that nobody holds. */
+	/* The count of a module that goes and has no references is -1. */
 	return THIS_MODULE->state == MODULE_STATE_GOING &&
 	       module_refcount(THIS_MODULE) >= 0;
 #else
@@ -716,16 +755,17 @@ static bool held(void)
 }
 
 /**
- * sdp_shim_exit() - undo sdp_shim_init(); no socket is undecided any more
+ * sdp_shim_exit() - wait for the last calls, and undo sdp_shim_init()
  *
- * Threads may still be between reading a socket's calls and counting themselves, or between
- * their last line here and their return: they run, and do not sleep in between, or hold the
- * module before they do.
+ * No socket is undecided any more. But a thread may be between its load of a
+ * socket's proto_ops and its count, or between the end of its count and its
+ * return. It does not sleep there without a module reference, so
+ * synchronize_rcu_tasks() waits until it has left. May sleep.
  */
 void sdp_shim_exit(void)
 {
 	synchronize_rcu_tasks();
-	while (atomic_read(&inside) || held())
+	while (atomic_read(&inside) || shim_module_held())
 		msleep(20);
 	sdp_attempt_exit();
 	synchronize_rcu_tasks();

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The few names that the protocol engine needs from outside, so that its files compile
- * unchanged in the kernel, in KUnit and in a user-space program.
+ * Types, helpers and sequence comparison for the protocol engine.
  *
- * The engine includes nothing else: no socket, no verbs, no lock, no allocator.
+ * These are the only outside names that the engine uses. With them its
+ * files compile unchanged in the kernel, in KUnit and in a user-space
+ * program. The engine knows no socket, verbs, lock or allocator.
  */
 #ifndef SDP_PROTO_BASE_H
 #define SDP_PROTO_BASE_H
@@ -39,13 +40,14 @@ typedef int32_t s32;
 #endif
 
 /**
- * sdp_seq_after() - is sequence number @a newer than @b?
+ * sdp_seq_after() - compare two sequence numbers
  * @a: a message sequence number
- * @b: another, at most 2^31 - 1 away
+ * @b: another one, at most 2^31 - 1 away from @a
  *
- * Sequence numbers wrap at 2^32 (wire.h), so they are compared by their distance.
+ * Sequence numbers wrap at 2^32 (wire.h), so the sign of their distance
+ * decides.
  *
- * Return: true when @a is the later one.
+ * Return: true when @a is later than @b.
  */
 static inline bool sdp_seq_after(u32 a, u32 b)
 {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connection states: one table, and questions about a state.
+ * Connection states: transition table and predicates on a state.
  */
 #include "conn.h"
 
-/* 0 is CLOSED, which only EV_END leads to: for any other event it means "refused". */
+/*
+ * An entry of 0 means that the event is not legal in that state. 0 is also
+ * CLOSED, but only SDP_EV_END leads there, and sdp_conn_step() handles that
+ * event without the table.
+ */
 static const u8 next_state[SDP_CONN_STATES][SDP_CONN_EVENTS] = {
 	[SDP_CLOSED] = {
 		[SDP_EV_HELLO_SENT]	= SDP_HELLO_SENT,
@@ -39,11 +43,12 @@ static const u8 next_state[SDP_CONN_STATES][SDP_CONN_EVENTS] = {
 };
 
 /**
- * sdp_conn_step() - one transition
+ * sdp_conn_step() - make one transition
  * @state: present state, replaced by the next one
- * @event: what has happened
+ * @event: event that has happened
  *
- * Return: false, and no change, when the event is not legal in this state.
+ * Return: true when the event is legal in this state. Otherwise false, and
+ * @state is unchanged.
  */
 bool sdp_conn_step(enum sdp_conn_state *state, enum sdp_conn_event event)
 {
@@ -61,7 +66,7 @@ bool sdp_conn_step(enum sdp_conn_state *state, enum sdp_conn_event event)
  * sdp_conn_may_send() - is our half of the connection open?
  * @state: connection state
  *
- * Return: true when it is.
+ * Return: true when we may send data.
  */
 bool sdp_conn_may_send(enum sdp_conn_state state)
 {
@@ -72,7 +77,7 @@ bool sdp_conn_may_send(enum sdp_conn_state state)
  * sdp_conn_may_receive() - is the peer's half of the connection open?
  * @state: connection state
  *
- * Return: true when it is.
+ * Return: true when the peer may send data.
  */
 bool sdp_conn_may_receive(enum sdp_conn_state state)
 {
@@ -84,9 +89,10 @@ bool sdp_conn_may_receive(enum sdp_conn_state state)
  * sdp_conn_disconn_begun() - has either side sent DisConn?
  * @state: connection state
  *
- * AbortConn is legal only from then on; before, ending the link is the abort.
+ * AbortConn is legal only from then on. Before that, a side aborts the
+ * connection by ending the link.
  *
- * Return: true when one of them has.
+ * Return: true when a DisConn has been sent or received.
  */
 bool sdp_conn_disconn_begun(enum sdp_conn_state state)
 {
@@ -94,7 +100,7 @@ bool sdp_conn_disconn_begun(enum sdp_conn_state state)
 }
 
 /**
- * sdp_conn_state_name() - a state's name, for traces
+ * sdp_conn_state_name() - name of a state, for traces
  * @state: connection state
  *
  * Return: a constant string.
@@ -102,9 +108,9 @@ bool sdp_conn_disconn_begun(enum sdp_conn_state state)
 const char *sdp_conn_state_name(enum sdp_conn_state state)
 {
 	static const char * const names[SDP_CONN_STATES] = {
-		"closed", "hello-sent", "hello-received", "established", "disconn-sent",
-		"disconn-arrived", "disconn-crossed", "disconn-received",
-		"disconn-answered", "finished",
+		"closed", "hello-sent", "hello-received", "established",
+		"disconn-sent", "disconn-arrived", "disconn-crossed",
+		"disconn-received", "disconn-answered", "finished",
 	};
 
 	return state < SDP_CONN_STATES ? names[state] : "unknown";

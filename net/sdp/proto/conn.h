@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Connection states and their transitions (wire section 10).
+ * Connection states and the events that change them.
  *
- *	            hello sent             hello received
- *	  CLOSED ------------> HELLO_SENT   CLOSED ------------> HELLO_RCVD
- *	                            \                            /
- *	                             +------> ESTABLISHED <-----+
- *	                  DisConn sent /                \ DisConn received
- *	                       DISC_SENT                 DISC_RCVD
- *	              arrived /         \ received          | DisConn sent
- *	           DISC_ARRIVED        DISC_CROSSED     DISC_ANSWERED
- *	           received \          / arrived            | the peer ends the link
- *	                      FINISHED                      |
- *	                         \--------> CLOSED <-------/
+ * Wire section 10:
  *
- * "Arrived" means that the peer is known to have the DisConn: the transport completed it
- * or the peer's MSeqAck covers it. The side that sent DisConn first ends the link, in
- * FINISHED; the other one waits for that in DISC_ANSWERED.
+ *	           Hello sent               Hello received
+ *	 CLOSED ------------> HELLO_SENT    CLOSED ------------> HELLO_RCVD
+ *	                           \                            /
+ *	                            +-----> ESTABLISHED <------+
+ *	                 DisConn sent /             \ DisConn received
+ *	                     DISC_SENT               DISC_RCVD
+ *	             arrived /      \ received          | DisConn sent
+ *	         DISC_ARRIVED     DISC_CROSSED     DISC_ANSWERED
+ *	         received \         / arrived           | the peer ends
+ *	                   FINISHED                     | the link
+ *	                       \-------> CLOSED <------/
+ *
+ * SDP_EV_END leads from every state to CLOSED.
+ *
+ * "Arrived" means that the peer is known to have our DisConn: the transport
+ * has completed it, or the peer's MSeqAck covers it. The side that sent
+ * DisConn first ends the link, in FINISHED. The other side waits for that in
+ * DISC_ANSWERED.
  */
 #ifndef SDP_PROTO_CONN_H
 #define SDP_PROTO_CONN_H

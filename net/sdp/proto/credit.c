@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Credit accounting: see credit.h for the names.
+ * Credit accounting: what may be sent, granted and received.
  *
- * A header's (MSeqAck, Bufs) pair is used as one number, the newest sequence number that
- * may be sent: limit = LRSQ + PR. Send credit is then limit - LSSQ, which is the same
- * as PR - (LSSQ - LRSQ), and two checks become comparisons: a peer that takes a grant
- * back moves the limit backwards, one that sends without credit passes ours.
+ * credit.h explains the names. The pair (MSeqAck, Bufs) of a header is used
+ * as one number, the newest sequence number that may be sent:
+ * limit = LRSQ + PR. Send credit is then limit - LSSQ, which equals
+ * PR - (LSSQ - LRSQ). Two checks become comparisons: a peer that takes back
+ * a grant moves the limit backwards, and a peer that sends without credit
+ * passes our limit.
  */
 #include "credit.h"
 
-/* Half of the receives, but so that T more than one can always become posted. */
+/*
+ * T is half of the receives unless the owner asks for another value. It stays
+ * below the target: a peer that has stopped at its last credit needs T more
+ * receives posted, which could otherwise never be reached.
+ */
 static u16 threshold_for(u16 target, u16 wish)
 {
 	u16 t = wish ? wish : target / 2;
@@ -18,9 +24,9 @@ static u16 threshold_for(u16 target, u16 wish)
 }
 
 /**
- * sdp_credit_init() - a connection before its Hello
- * @c: to fill
- * @target: receives to keep posted, at least %SDP_RECV_BUFFERS_MIN
+ * sdp_credit_init() - initialize the state of a connection before its Hello
+ * @c: credit state to fill
+ * @target: receives to keep posted; raised to %SDP_RECV_BUFFERS_MIN
  * @threshold: T, or 0 for half of @target
  */
 void sdp_credit_init(struct sdp_credit *c, u16 target, u16 threshold)
@@ -30,10 +36,12 @@ void sdp_credit_init(struct sdp_credit *c, u16 target, u16 threshold)
 }
 
 /**
- * sdp_credit_set_target() - change how many receives shall be posted
+ * sdp_credit_set_target() - change the number of receives to keep posted
  * @c: credit state
- * @target: receives to keep posted; posted ones are never taken back
+ * @target: receives to keep posted; raised to %SDP_RECV_BUFFERS_MIN
  * @threshold: T, or 0 for half of @target
+ *
+ * A lower target does not take back receives that are posted already.
  */
 void sdp_credit_set_target(struct sdp_credit *c, u16 target, u16 threshold)
 {
@@ -42,9 +50,9 @@ void sdp_credit_set_target(struct sdp_credit *c, u16 target, u16 threshold)
 }
 
 /**
- * sdp_credit_posted() - the transport has posted receives
+ * sdp_credit_posted() - account receives that the transport has posted
  * @c: credit state
- * @n: how many
+ * @n: number of receives
  */
 void sdp_credit_posted(struct sdp_credit *c, u16 n)
 {
@@ -52,16 +60,22 @@ void sdp_credit_posted(struct sdp_credit *c, u16 n)
 }
 
 /**
- * sdp_credit_wanted() - how many receives shall be posted now
+ * sdp_credit_wanted() - get the number of receives to post now
  * @c: credit state
  *
- * If fewer shall be than there were, none replaces the one that the peer's advertisement has
- * used, and one more is needed to keep it back. With no credit left that is not so: before
- * we can answer, a message of the peer's will have used one.
+ * With @target receives posted, one more is wanted when the peer knows of
+ * all of them but a later message of ours has to be able to grant one.
  *
- * What @spare keeps back is always one more, for no message of the peer's has used it.
+ * With @reserve this is our answer to the peer's SrcAvail. Usually a new
+ * receive replaces the one that SrcAvail has used, and the answer grants
+ * that. After @target was lowered nothing replaces it. Without send credit
+ * the extra receive is not needed: before we can answer, the peer has to send
+ * a message, which uses a receive.
  *
- * Return: receives.
+ * With @spare the receive always comes on top of @target, because no message
+ * of the peer has used one.
+ *
+ * Return: number of receives.
  */
 u16 sdp_credit_wanted(const struct sdp_credit *c)
 {
@@ -72,12 +86,13 @@ u16 sdp_credit_wanted(const struct sdp_credit *c)
 }
 
 /**
- * sdp_credit_available() - how many messages may be sent (D1)
+ * sdp_credit_available() - get the number of messages that may be sent (D1)
  * @c: credit state
  *
- * The adapter may hold messages for which none has been granted yet (ring.h).
+ * With @unasked, more messages may have been sent than were granted. The
+ * adapter holds them back, and the result is 0 (ring.h).
  *
- * Return: messages.
+ * Return: number of messages.
  */
 u32 sdp_credit_available(const struct sdp_credit *c)
 {
@@ -86,18 +101,18 @@ u32 sdp_credit_available(const struct sdp_credit *c)
 }
 
 /**
- * sdp_credit_may_send_data() - may anything but a credit update be sent? (D5)
+ * sdp_credit_may_send_data() - may we send more than a credit update? (D5)
  * @c: credit state
  *
- * The last credit is kept for a credit update, so that two sides at one credit each
- * always get going again.
+ * The last credit is kept for a credit update, so that two sides with one
+ * credit each always get going again.
  *
- * And a message that grants nothing waits: no receive is posted only when the peer's
- * update has used its last credit and that buffer could not be posted again at once. To
- * use up here what the update granted, without giving that one back, would leave both
- * sides unable to speak.
+ * With no receive posted a message would grant nothing, so it has to wait.
+ * @posted reaches 0 only when the peer's credit update has used its last
+ * credit and we could not post that buffer again. If we then used up what
+ * the update granted and granted nothing in return, neither side could send.
  *
- * Return: true when it may.
+ * Return: true when any message may be sent.
  */
 bool sdp_credit_may_send_data(const struct sdp_credit *c)
 {
@@ -105,10 +120,12 @@ bool sdp_credit_may_send_data(const struct sdp_credit *c)
 }
 
 /*
- * What a message says is posted. As long as we owe the peer an answer, something is left for
- * that one to grant, unless this message is the last that we may send. While our buffers are
- * out, which can be for very long, only what is beyond the target: the peer could not go on with
- * less.
+ * The Bufs of our next message: receives posted, minus one that is kept back
+ * so that a later message can grant it. With @reserve that later message is
+ * our answer to the peer's SrcAvail. Nothing is kept back when this message
+ * uses our last credit. With @spare, which may last very long, only a receive
+ * beyond @target is kept back: the peer could not continue with less than
+ * @target.
  */
 static u16 told(const struct sdp_credit *c)
 {
@@ -120,14 +137,15 @@ static u16 told(const struct sdp_credit *c)
 }
 
 /**
- * sdp_credit_may_answer() - may what somebody waits for be sent, as the peer's application? (D5)
+ * sdp_credit_may_answer() - may we send what the peer or a reader awaits? (D5)
  * @c: credit state
  *
- * With the last credit, too, if it grants the peer something, as an update would: a peer whose
- * application does not read can grant us nothing more, and waits for this to go on sending; or our
- * own reader, who wants its buffer back.
+ * Such a message may use the last credit as a credit update may, if it grants
+ * the peer something. A peer whose application does not read can grant us
+ * nothing more, and needs our answer to continue sending. Or our own reader
+ * waits for the message, because it wants its buffer back.
  *
- * Return: true when it may.
+ * Return: true when the message may be sent.
  */
 bool sdp_credit_may_answer(const struct sdp_credit *c)
 {
@@ -136,12 +154,13 @@ bool sdp_credit_may_answer(const struct sdp_credit *c)
 }
 
 /**
- * sdp_credit_update_due() - shall a credit update be sent? (D4, D5)
+ * sdp_credit_update_due() - is a credit update to be sent? (D4, D5)
  * @c: credit state
  *
- * Only when the peer has less than T, and this update grants it at least T more.
+ * It is when the peer has less than T credits by our count, and the update
+ * grants at least T more.
  *
- * Return: true when it shall.
+ * Return: true when a credit update is to be sent.
  */
 bool sdp_credit_update_due(const struct sdp_credit *c)
 {
@@ -150,13 +169,16 @@ bool sdp_credit_update_due(const struct sdp_credit *c)
 }
 
 /**
- * sdp_credit_peer_is_mute() - has the peer no credit at all, though there is some to grant?
+ * sdp_credit_peer_is_mute() - does the peer need a credit from us to send?
  * @c: credit state
  *
- * Less than T is granted with data that goes the other way (D4). While our advertisement is
- * out none goes, and the peer needs a credit to answer it.
+ * Only messages that go anyway grant less than T (D4). While our SrcAvail is
+ * out we send no data, and the peer needs a credit to answer it. While our
+ * data waits for room in the peer's ring, the peer needs a credit to report
+ * the space it frees.
  *
- * Return: true when it is so, and we can say so without our own last credit.
+ * Return: true when the peer has no credit, we have receives to grant, and
+ * the credit update does not need our last credit.
  */
 bool sdp_credit_peer_is_mute(const struct sdp_credit *c)
 {
@@ -164,9 +186,9 @@ bool sdp_credit_peer_is_mute(const struct sdp_credit *c)
 }
 
 /**
- * sdp_credit_peer_hello() - the peer's Hello or HelloAck has arrived
+ * sdp_credit_peer_hello() - account the peer's Hello or HelloAck
  * @c: credit state
- * @bufs: receives that the peer had posted
+ * @bufs: number of receives that the peer has posted
  */
 void sdp_credit_peer_hello(struct sdp_credit *c, u16 bufs)
 {
@@ -174,8 +196,8 @@ void sdp_credit_peer_hello(struct sdp_credit *c, u16 bufs)
 }
 
 /**
- * sdp_credit_granted_hello() - our Hello or HelloAck tells the peer of @posted
- * @c: credit state
+ * sdp_credit_granted_hello() - account our Hello or HelloAck
+ * @c: credit state; the message tells the peer of @posted receives
  */
 void sdp_credit_granted_hello(struct sdp_credit *c)
 {
@@ -184,9 +206,9 @@ void sdp_credit_granted_hello(struct sdp_credit *c)
 }
 
 /**
- * sdp_credit_sent() - account a message that is sent now and fill in its header (D1, D3)
- * @c: credit state; there must be credit
- * @h: @bufs, @mseq and @mseq_ack are set
+ * sdp_credit_sent() - account a message and fill in its header (D1, D3)
+ * @c: credit state; the message may be sent
+ * @h: header; @bufs, @mseq and @mseq_ack are set
  */
 void sdp_credit_sent(struct sdp_credit *c, struct sdp_bsdh *h)
 {
@@ -198,11 +220,12 @@ void sdp_credit_sent(struct sdp_credit *c, struct sdp_bsdh *h)
 }
 
 /**
- * sdp_credit_received() - check and account the header of a received message (D1, D3)
+ * sdp_credit_received() - check and account a received header (D1, D3)
  * @c: credit state; unchanged when the header is refused
- * @h: the header, each field in its range already
+ * @h: header that sdp_wire_parse() has found valid
  *
- * Return: %SDP_VALID, or %SDP_BAD_SEQ, %SDP_BAD_CREDIT, %SDP_BAD_ACK, %SDP_BAD_BUFS.
+ * Return: %SDP_VALID, %SDP_BAD_SEQ, %SDP_BAD_CREDIT, %SDP_BAD_ACK or
+ * %SDP_BAD_BUFS.
  */
 enum sdp_violation sdp_credit_received(struct sdp_credit *c,
 				       const struct sdp_bsdh *h)
@@ -213,10 +236,13 @@ enum sdp_violation sdp_credit_received(struct sdp_credit *c,
 		return SDP_BAD_SEQ;
 	if ((!c->unasked && sdp_seq_after(h->mseq, c->rx_limit)) || !c->posted)
 		return SDP_BAD_CREDIT;
-	/* As distances, for what is 2^31 away is neither before nor after. */
+	/*
+	 * Distances are compared, because sdp_seq_after() finds a number that
+	 * is 2^31 away neither before nor after.
+	 */
 	if (h->mseq_ack - c->tx_acked > c->tx_seq - c->tx_acked)
 		return SDP_BAD_ACK;
-	/* A posted receive cannot be taken back, so neither can the grant. */
+	/* A posted receive cannot be taken back, so neither can its grant. */
 	if (sdp_seq_after(c->tx_limit, limit))
 		return SDP_BAD_BUFS;
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Credit accounting of one connection (requirements D1-D5, wire section 7).
+ * Credit state of one connection, both directions.
  *
- * Names, here / in the patent / on the wire:
- *	posted		PR	Bufs		receives that we have posted now
- *	rx_seq		LRSQ	MSeqAck		last sequence number received
- *	tx_seq		LSSQ	MSeq		last sequence number sent
- *	theirs		OtherSidesSendCredit	what the peer may still send, as we know it
- *	threshold	T
+ * Requirements D1-D5, wire section 7. The same value has one name here, one
+ * in the patent and one on the wire:
  *
- * Pure arithmetic; the owner's lock covers it.
+ *	here		patent			wire	meaning
+ *	posted		PR			Bufs	receives posted now
+ *	rx_seq		LRSQ			MSeqAck	last MSeq received
+ *	tx_seq		LSSQ			MSeq	last MSeq sent
+ *	theirs		OtherSidesSendCredit	-	the peer's send credit
+ *	threshold	T			-	credit update threshold
+ *
+ * Pure arithmetic. The caller holds the lock of the engine's owner.
  */
 #ifndef SDP_PROTO_CREDIT_H
 #define SDP_PROTO_CREDIT_H
@@ -17,20 +20,26 @@
 #include "wire.h"
 
 /**
- * struct sdp_credit - both directions of a connection
+ * struct sdp_credit - credit of both directions of a connection
  * @tx_seq: sequence number of the last message sent (LSSQ)
- * @tx_acked: the peer's LRSQ in its last message
+ * @tx_acked: MSeqAck of the peer's last message: our newest message that the
+ *	peer has received
  * @tx_limit: newest sequence number that the peer has granted (LRSQ + PR)
  * @rx_seq: sequence number of the last message received (LRSQ)
  * @rx_limit: newest sequence number that we have granted
- * @posted: receives posted now (PR)
- * @target: receives that shall be posted
- * @theirs: the peer's send credit by our count; PR at each send, one less at each receive
- * @threshold: T: an update goes below it, and grants at least that many
- * @reserve: the peer's advertisement is open: keep a receive posted that it is not told of
- * @spare: our buffers are out, and may have to be taken back, or the peer has to be told what is
- *	read of its ring: the same, if there is one to spare
- * @unasked: either end sends as far as the other has posted receives, granted or not (ring.h)
+ * @posted: number of receives posted now (PR)
+ * @target: number of receives to keep posted
+ * @theirs: the peer's send credit by our count: set to PR by each message
+ *	sent, reduced by one by each message received (D3)
+ * @threshold: T: a credit update goes only when @theirs is below T, and
+ *	grants at least T more (D4)
+ * @reserve: the peer's SrcAvail is open: keep one posted receive that the
+ *	peer is not told of, so that the answer can grant it
+ * @spare: a SinkAvail of ours may have to be cancelled, or the peer may have
+ *	to be told what was read from its ring: keep one receive back as for
+ *	@reserve, but only beyond @target
+ * @unasked: both ends send whether or not the other has granted it, and the
+ *	adapters hold back what finds no posted receive (%SDP_BY_NIC, ring.h)
  */
 struct sdp_credit {
 	u32 tx_seq;
@@ -47,7 +56,10 @@ struct sdp_credit {
 	bool unasked;
 };
 
-/* With fewer receives a peer could stop at its last credit and never be granted T more. */
+/*
+ * A peer keeps its last credit (D5), so it can stop with one. A credit update
+ * has to grant at least T more, and T is at least 2.
+ */
 #define SDP_RECV_BUFFERS_MIN	3
 
 void sdp_credit_init(struct sdp_credit *c, u16 target, u16 threshold);

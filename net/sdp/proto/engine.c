@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The protocol engine: see engine.h for how it is driven.
+ * The protocol engine: the life of a connection, and events.
  *
- * It decides; it never does. It joins the credit accounting (credit.c), the connection states
- * (conn.c), sizes (resize.c), modes (mode.c), advertisements of large sends (srcavail_tx.c, srcavail_rx.c) and
- * of buffers (sinkavail_rx.c, sinkavail_tx.c) and the message codec (wire.c), and turns each event into
- * actions. engine_internal.h says what is in which file.
+ * engine.h says how the owner drives it. The engine only decides; the owner
+ * acts. It combines the credit accounting (credit.c), the connection states
+ * (conn.c), sizes (resize.c), modes (mode.c), SrcAvail (srcavail_tx.c,
+ * srcavail_rx.c), SinkAvail (sinkavail_rx.c, sinkavail_tx.c), rings (ring.c)
+ * and the message codec (wire.c), and turns each event into actions.
+ * engine_internal.h lists its files.
  */
 #include "engine_internal.h"
 
@@ -32,8 +34,11 @@ void sdp_engine_init(struct sdp_engine *e,
 	sdp_piggyback_init(&e->piggyback, config->mode_after);
 }
 
-/* A peer that knows no rings reads over it, and all is by credit (G6). */
-static void say_rings(const struct sdp_engine *e, struct sdp_hello *hello)
+/*
+ * A peer that knows no rings ignores these fields, and only credits are used
+ * (G6).
+ */
+static void hello_say_rings(const struct sdp_engine *e, struct sdp_hello *hello)
 {
 	hello->rings = e->ring_max;
 	hello->scheme = e->scheme;
@@ -41,9 +46,9 @@ static void say_rings(const struct sdp_engine *e, struct sdp_hello *hello)
 }
 
 /**
- * sdp_engine_hello() - the connecting side says Hello (A1)
+ * sdp_engine_hello() - the connecting side sends Hello (A1)
  * @e: engine; its first receives are posted
- * @hello: the engine's fields are filled in; addresses are the caller's
+ * @hello: the engine's fields are filled in; the addresses are the caller's
  */
 void sdp_engine_hello(struct sdp_engine *e, struct sdp_hello *hello)
 {
@@ -54,18 +59,21 @@ void sdp_engine_hello(struct sdp_engine *e, struct sdp_hello *hello)
 	hello->bufs = e->credit.posted;
 	hello->recv_size = e->resize.recv_size;
 	hello->wanted_recv_size = e->resize.recv_size;
-	say_rings(e, hello);
+	hello_say_rings(e, hello);
 	e->resize.connecting = true;
 	sdp_credit_granted_hello(&e->credit);
 	sdp_conn_step(&e->state, SDP_EV_HELLO_SENT);
 }
 
-static void take_hello(struct sdp_engine *e, const struct sdp_hello *hello)
+static void hello_take(struct sdp_engine *e, const struct sdp_hello *hello)
 {
 	sdp_resize_peer_hello(&e->resize, hello->recv_size);
 	sdp_resize_peer_posted(&e->resize, hello->bufs);
 	sdp_sinkavail_rx_peer(&e->sinkavail_rx, hello->held);
-	/* Whose own keys can be taken back can take back others'. */
+	/*
+	 * A peer whose own keys may be invalidated knows how to invalidate
+	 * ours.
+	 */
 	e->may_revoke = e->revocable && (hello->cap & SDP_CAP_INVALIDATE);
 	sdp_credit_peer_hello(&e->credit, hello->bufs);
 	if (e->ring_max && hello->rings)
@@ -73,23 +81,23 @@ static void take_hello(struct sdp_engine *e, const struct sdp_hello *hello)
 }
 
 /**
- * sdp_engine_hello_received() - the accepting side has got a Hello
+ * sdp_engine_hello_received() - the accepting side has received Hello
  * @e: engine
  * @hello: already checked by sdp_hello_parse()
  *
- * Return: %SDP_VALID, or %SDP_BAD_STATE when this is not the beginning.
+ * Return: %SDP_VALID, or %SDP_BAD_STATE when Hello is not the first event.
  */
 enum sdp_violation sdp_engine_hello_received(struct sdp_engine *e,
 					     const struct sdp_hello *hello)
 {
 	if (e->dead || !sdp_conn_step(&e->state, SDP_EV_HELLO_RCVD))
 		return SDP_BAD_STATE;
-	take_hello(e, hello);
+	hello_take(e, hello);
 	return SDP_VALID;
 }
 
 /**
- * sdp_engine_hello_ack() - the accepting side answers (A1)
+ * sdp_engine_hello_ack() - the accepting side sends HelloAck (A1)
  * @e: engine; its first receives are posted
  * @ack: filled in
  */
@@ -102,12 +110,12 @@ void sdp_engine_hello_ack(struct sdp_engine *e, struct sdp_hello *ack)
 	ack->bufs = e->credit.posted;
 	ack->recv_size = e->resize.recv_size;
 	if (e->rings)
-		say_rings(e, ack);
+		hello_say_rings(e, ack);
 	sdp_credit_granted_hello(&e->credit);
 }
 
 /**
- * sdp_engine_hello_ack_received() - the connecting side has got its answer
+ * sdp_engine_hello_ack_received() - the connecting side has received HelloAck
  * @e: engine
  * @ack: already checked by sdp_hello_ack_parse()
  * @acts: ESTABLISHED, or FAIL
@@ -120,7 +128,7 @@ void sdp_engine_hello_ack_received(struct sdp_engine *e,
 		sdp_engine_fail(e, EPROTO, SDP_BAD_STATE, acts);
 		return;
 	}
-	take_hello(e, ack);
+	hello_take(e, ack);
 	sdp_engine_established(e, acts);
 }
 
@@ -131,7 +139,7 @@ void sdp_engine_hello_ack_received(struct sdp_engine *e,
  */
 void sdp_engine_established(struct sdp_engine *e, struct sdp_actions *acts)
 {
-	/* Before the peer's Hello there is nothing that could be established. */
+	/* Nothing can be established before the peer's Hello. */
 	if (!e->dead && e->resize.send_size &&
 	    sdp_conn_step(&e->state, SDP_EV_ESTABLISHED))
 		sdp_engine_act(acts, SDP_ACT_ESTABLISHED);
@@ -147,8 +155,9 @@ static void receive_data(struct sdp_engine *e, const struct sdp_msg *msg,
 }
 
 /*
- * B7, wire section 9: the peer announces an urgent byte as soon as it can, maybe on several
- * messages, and then sends it. The application is told once of each.
+ * B7, wire section 9: the peer announces an urgent byte as soon as it can,
+ * maybe on several messages, and then sends it. The application is told once
+ * per urgent byte.
  */
 static void note_urgent(struct sdp_engine *e, const struct sdp_bsdh *h,
 			struct sdp_actions *acts)
@@ -171,7 +180,10 @@ static void receive_disconn(struct sdp_engine *e, const struct sdp_msg *msg,
 	}
 	sdp_engine_sinkavails_over(e, e->sinkavail_rx.n, acts);
 	sdp_engine_act(acts, SDP_ACT_EOF);
-	/* Larger receives would stay empty, and our own request waits for that answer. */
+	/*
+	 * No message will use up our smaller receives any more, so answer with
+	 * the old size. Our own request waits for that answer.
+	 */
 	sdp_resize_refuse(&e->resize);
 	if (e->state == SDP_FINISHED)
 		sdp_engine_act(acts, SDP_ACT_DISCONNECT);
@@ -210,8 +222,9 @@ static void receive_resize_ack(struct sdp_engine *e, const struct sdp_msg *msg,
 }
 
 /*
- * SuspComm (wire section 8): the peer would go on by another service id. The answer would promise
- * that we follow, which we cannot; so there is none, and the session goes on where it is.
+ * SuspComm (wire section 8): the peer wants to move the session to another
+ * service id. SuspCommAck would promise that we follow, which we cannot. So we
+ * do not answer, and the session stays where it is.
  */
 static void receive_suspend(struct sdp_engine *e, const struct sdp_msg *msg,
 			    struct sdp_actions *acts)
@@ -221,8 +234,11 @@ static void receive_suspend(struct sdp_engine *e, const struct sdp_msg *msg,
 typedef void (*receiver_fn)(struct sdp_engine *e, const struct sdp_msg *msg,
 			    struct sdp_actions *acts);
 
-/* What each message does. One without a receiver is legal in no state that exists yet. */
-static receiver_fn receiver_of(u8 mid)
+/*
+ * The handler of each message. A message without one is legal in no state that
+ * is implemented.
+ */
+static receiver_fn engine_receiver(u8 mid)
 {
 	switch (mid) {
 	case SDP_MID_DATA:
@@ -263,17 +279,20 @@ static receiver_fn receiver_of(u8 mid)
 	}
 }
 
-/* What the peer had of ours when it sent this; what it is about has to be seen in that light. */
+/*
+ * Note what the peer had received from us when it sent this message; the
+ * message is judged by that.
+ */
 static void note_view(struct sdp_engine *e, u32 ack)
 {
 	sdp_sinkavail_rx_note(&e->sinkavail_rx, ack);
 	sdp_sinkavail_tx_note(&e->sinkavail_tx, ack);
 }
 
-/* More of what we sent is known to have arrived; our DisConn may be among it. */
+/* More of our messages are known to have arrived, maybe our DisConn. */
 static void note_arrivals(struct sdp_engine *e, struct sdp_actions *acts)
 {
-	/* Kept near the newest number, so that comparing it stays right after a wrap. */
+	/* Stay near the newest number, so that a wrap does no harm. */
 	if (sdp_engine_arrived(e, e->partial_seq))
 		e->partial_seq = e->sent_seq;
 	if (e->dead || !sdp_engine_arrived(e, e->disc_seq))
@@ -285,8 +304,8 @@ static void note_arrivals(struct sdp_engine *e, struct sdp_actions *acts)
 }
 
 /*
- * What only those may say that know rings, or that do not leave it to the adapters; and only data
- * goes into one, never without payload.
+ * Ring messages need rings. Advertisements need a connection where no adapter
+ * holds messages back. Only Data with payload may be placed in a ring.
  */
 static enum sdp_violation check_ring_use(const struct sdp_engine *e,
 					 const struct sdp_msg *msg, bool placed)
@@ -305,26 +324,30 @@ static enum sdp_violation check_ring_use(const struct sdp_engine *e,
 	return SDP_VALID;
 }
 
-/* Whatever the peer knew of our grants: this was the last credit, or none (D5). */
+/*
+ * The peer may not send payload with its last credit, whatever it knew of our
+ * grants (D5).
+ */
 static enum sdp_violation check_last_credit(const struct sdp_engine *e,
 					    const struct sdp_msg *msg)
 {
 	if (!msg->payload_len ||
 	    sdp_seq_after(e->credit.rx_limit, msg->h.mseq) || e->credit.unasked)
 		return SDP_VALID;
-	return msg->h.mseq == e->credit.rx_seq + 1 ? SDP_BAD_CREDIT :
-						     SDP_BAD_SEQ;
+	return msg->h.mseq == e->credit.rx_seq + 1 ?
+	       SDP_BAD_CREDIT : SDP_BAD_SEQ;
 }
 
-static void receive(struct sdp_engine *e, const u8 *buf, u32 bytes, bool placed,
-		    struct sdp_msg *msg, struct sdp_actions *acts)
+static void engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes,
+			   bool placed, struct sdp_msg *msg,
+			   struct sdp_actions *acts)
 {
 	enum sdp_violation bad = sdp_wire_parse(buf, bytes, msg);
 	receiver_fn receiver;
 
 	if (e->dead)
 		return;
-	/* Who knows no rings does not know that the header is longer. */
+	/* Without rings the longer header of FREED is unknown. */
 	if (!e->rings && (msg->h.flags & SDP_FLAG_FREED))
 		bad = SDP_BAD_FLAGS;
 	if (!bad && !placed && bytes > e->resize.recv_limit)
@@ -337,7 +360,7 @@ static void receive(struct sdp_engine *e, const u8 *buf, u32 bytes, bool placed,
 		bad = sdp_ring_out_freed(&e->ring_out, msg->freed);
 	if (!bad)
 		bad = sdp_credit_received(&e->credit, &msg->h);
-	receiver = bad ? NULL : receiver_of(msg->h.mid);
+	receiver = bad ? NULL : engine_receiver(msg->h.mid);
 	if (!bad &&
 	    (!receiver || e->state == SDP_CLOSED || e->state == SDP_HELLO_SENT))
 		bad = SDP_BAD_STATE;
@@ -362,38 +385,40 @@ static void receive(struct sdp_engine *e, const u8 *buf, u32 bytes, bool placed,
  * @e: engine
  * @buf: its first min(@bytes, %SDP_HEADER_MAX) bytes
  * @bytes: bytes that the transport received
- * @msg: the message decoded, for the caller's statistics
- * @acts: ESTABLISHED (the peer may speak before the transport reports it), URGENT,
- *	ADVERT_OVER, DELIVER, WRITTEN, OFFERED, OFFER_OVER, RING_WANTED, RING_OVER, EOF,
- *	DISCONNECT, FAIL
+ * @msg: set to the decoded message, for the caller's statistics
+ * @acts: ESTABLISHED (the peer may send before the transport reports the
+ *	connection), URGENT, SINKAVAIL_OVER, DELIVER, SINKAVAIL_WRITTEN,
+ *	SRCAVAIL, SRCAVAIL_OVER, RING_WANTED, RING_OVER, EOF, DISCONNECT, FAIL
  */
 void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes,
 			struct sdp_msg *msg, struct sdp_actions *acts)
 {
-	receive(e, buf, bytes, false, msg, acts);
+	engine_receive(e, buf, bytes, false, msg, acts);
 }
 
 /**
  * sdp_engine_receive_placed() - a message has been written into our ring
- * @e: engine; sdp_engine_ring_place() has said where it is
- * @buf: a copy of its first min(@bytes, %SDP_HEADER_MAX) bytes, which the peer cannot change
+ * @e: engine; sdp_engine_ring_place() has said where the message is
+ * @buf: a copy, which the peer cannot change, of its first min(@bytes,
+ *	%SDP_HEADER_MAX) bytes
  * @bytes: its length
  * @msg: as with sdp_engine_receive()
- * @acts: likewise
+ * @acts: as with sdp_engine_receive()
  */
 void sdp_engine_receive_placed(struct sdp_engine *e, const u8 *buf, u32 bytes,
 			       struct sdp_msg *msg, struct sdp_actions *acts)
 {
-	receive(e, buf, bytes, true, msg, acts);
+	engine_receive(e, buf, bytes, true, msg, acts);
 }
 
 /**
- * sdp_engine_sent() - the transport has completed the @n oldest messages handed to it
+ * sdp_engine_sent() - the transport has completed the @n oldest messages
  * @e: engine
- * @n: how many
+ * @n: number of messages
  * @acts: DISCONNECT
  *
- * A completion of a reliable transport means that the message is in the peer's receive.
+ * A completion of a reliable transport means that the message is in a receive
+ * of the peer.
  */
 void sdp_engine_sent(struct sdp_engine *e, u16 n, struct sdp_actions *acts)
 {
@@ -425,7 +450,7 @@ void sdp_engine_abort(struct sdp_engine *e, int error, struct sdp_actions *acts)
 }
 
 /**
- * sdp_engine_link_ended() - the peer, through the transport, has ended the link
+ * sdp_engine_link_ended() - the peer or the transport has ended the link
  * @e: engine; all messages that arrived before have been handed in
  * @acts: END after both DisConns, FAIL with ECONNRESET otherwise
  */

@@ -1,46 +1,56 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The protocol engine: one per connection, events in, actions out.
+ * The protocol engine: the interface for its owner.
  *
- * The owner (conn/conn.c in the kernel, a simulator in the tests) calls one function
- * per event. What has to be done because of it is appended to a list of actions, which
- * the owner carries out in order. After every event the owner also sends what may go:
+ * There is one engine per connection. Its owner is conn/conn.c in the kernel
+ * and a simulator in the tests. The owner calls one function per event. The
+ * engine appends what has to be done to a list of actions, which the owner
+ * carries out in order. After every event the owner also sends what may go:
  *
  *	while (sdp_engine_next(e, &view, &msg) == SDP_NEXT_SEND)
  *		payload = as much as is ready, at most msg.payload_max
- *		sdp_engine_commit(e, &msg, payload, header)
+ *		sdp_engine_commit(e, &msg, payload, header, &sent)
  *		hand header and payload to the transport
  *
- * Life: init, Hello and HelloAck (in either direction), established, traffic, then
- * either both DisConns and SDP_ACT_END, or SDP_ACT_FAIL. The engine owns no memory
- * and is dead after END or FAIL. All calls are made under the owner's lock.
+ * Life cycle: init; Hello and HelloAck, in either direction; established;
+ * traffic; then either both DisConns and SDP_ACT_END, or SDP_ACT_FAIL. The
+ * engine owns no memory and is dead after SDP_ACT_END or SDP_ACT_FAIL. The
+ * owner makes all calls under its lock, unless a function says otherwise.
  *
- * A large send may be advertised instead of being sent (Combined mode): sdp_engine_srcavail(),
- * and the message that goes out carries the beginning. The peer's owner sees OFFERED, and
- * answers by reads and reports or by declining; then ours sees OFFER_OVER.
+ * Combined mode: the owner may advertise a large send instead of sending it,
+ * with sdp_engine_srcavail(). SrcAvail carries the beginning of the data. The
+ * peer's owner gets SDP_ACT_SRCAVAIL. It reads by RDMA and reports, or
+ * declines. Then our owner gets SDP_ACT_SRCAVAIL_OVER.
  *
- * How the peer's reader takes that decides whether it goes on so: after some that were
- * declined all goes in messages (Buffered mode), until the peer's owner says that a reader
- * waits with a large buffer, sdp_engine_large_recv(). After some of which the peer's owner said
- * that the buffer had been there before, sdp_engine_want_pipelined(), the reader leads:
+ * The answers decide about the mode. After several advertisements in a row that
+ * were declined, all data goes in messages (Buffered mode), until the peer's
+ * owner says with sdp_engine_large_recv() that a reader waits with a large
+ * buffer. The peer's owner calls sdp_engine_want_pipelined() for an
+ * advertisement that came after the reader's buffer was there. Several of these
+ * in a row lead to Pipelined mode.
  *
- * In Pipelined mode the owner of the receiving half advertises the buffers that readers have
- * posted, sdp_engine_sinkavail(). Each one ends with WRITTEN or ADVERT_OVER, or with the
- * connection; until then the peer may write into it. WRITTEN can leave a rest:
- * then the owner takes that back, and ends it by sdp_engine_sinkavail_drop() if
- * the peer says nothing. The owner of the sending half asks
- * sdp_engine_may_rdma_write() when it has something large and nothing unsent before it, tells
- * sdp_engine_rdma_write(), gives the RDMA write to the transport, and then sends what
- * sdp_engine_next() yields, behind it in the same queue. If nothing may be written it may offer as
- * in Combined, but nothing goes along; OFFER_OVER with 0 bytes means that a buffer has been
- * advertised meanwhile, or that it was declined.
+ * Pipelined mode, receiving half: the owner advertises the buffers of waiting
+ * readers with sdp_engine_sinkavail(). The peer may write into a buffer until
+ * SDP_ACT_SINKAVAIL_WRITTEN, SDP_ACT_SINKAVAIL_OVER or the end of the
+ * connection. If SDP_ACT_SINKAVAIL_WRITTEN leaves a rest, the owner cancels it,
+ * and ends it with sdp_engine_sinkavail_drop() if the peer does not answer.
  *
- * If both ends know rings, data may go into a ring of the peer's memory (ring.h). The owner of the
- * receiving half sees RING_WANTED, makes one and says sdp_engine_ring_made(); RING_OVER says what
- * is not written into any more. A message for which sdp_engine_commit() fills in a place is written
- * there by RDMA, with immediate data, in the place of a send. At the other end the owner asks
- * sdp_engine_ring_place() where it lies, and hands it in by sdp_engine_receive_placed(); what has
- * been read of it is told by sdp_engine_ring_read().
+ * Pipelined mode, sending half: with a large write and nothing unsent before
+ * it, the owner asks sdp_engine_may_rdma_write(). It calls
+ * sdp_engine_rdma_write(), gives the RDMA write to the transport, and sends the
+ * message of sdp_engine_next() behind the write in the same queue. If the peer
+ * has advertised no buffer, the owner may advertise as in Combined mode, except
+ * that SrcAvail carries no data. SDP_ACT_SRCAVAIL_OVER with 0 bytes then means
+ * that the peer has advertised a buffer meanwhile, or has declined.
+ *
+ * Rings (ring.h): if both ends know rings, data may go into a ring of the
+ * peer's memory. The owner of the receiving half gets SDP_ACT_RING_WANTED,
+ * makes a ring and calls sdp_engine_ring_made(). SDP_ACT_RING_OVER tells which
+ * rings the peer does not write into any more. If sdp_engine_commit() fills in
+ * a place, the owner sends that message by RDMA write with immediate data. At
+ * the other end the owner asks sdp_engine_ring_place() where the message lies,
+ * passes it to sdp_engine_receive_placed(), and reports what has been read of
+ * the ring with sdp_engine_ring_read().
  */
 #ifndef SDP_PROTO_ENGINE_H
 #define SDP_PROTO_ENGINE_H
@@ -57,18 +67,22 @@
 #include "sinkavail_tx.h"
 
 /**
- * struct sdp_engine_config - what a connection is made with
+ * struct sdp_engine_config - parameters of a connection
  * @recv_size: bytes of each of our receive buffers, BSDH included
- * @recv_size_max: what either side's may grow to by a resize, 0 for fixed sizes
- * @split_level: split sends that lead to a resize
+ * @recv_size_max: bytes that a receive buffer of either side may grow to by a
+ *	resize; 0 for fixed sizes
+ * @split_level: number of split sends that lead to a resize, and of full rings
+ *	that lead to a larger ring
  * @recv_target: receives to keep posted
  * @threshold: credit threshold T, 0 for half of @recv_target
- * @send_slots: messages the transport can hold at once
- * @mode_after: so many large sends in a row that were taken alike change the mode, 0 for never
- * @revocable: keys may be taken back with the message that ends their use, at either end
- * @ring_max: largest ring to make, or to ask for; 0 for not knowing rings
- * @ring_window: window that BY_NIC shall have
- * @scheme: for our data, &enum sdp_scheme
+ * @send_slots: messages that the transport can hold at once
+ * @mode_after: number of transfers of the same kind in a row that change the
+ *	mode, or show the kind of the application (piggyback.h); 0 for never
+ * @revocable: either end may use Send with Invalidate for the message that ends
+ *	the use of a key
+ * @ring_max: largest ring to make or to ask for, bytes; 0 for no rings
+ * @ring_window: window that we wish for with %SDP_BY_NIC, bytes
+ * @scheme: scheme that we wish for our data, &enum sdp_scheme
  */
 struct sdp_engine_config {
 	u32 recv_size;
@@ -86,32 +100,33 @@ struct sdp_engine_config {
 
 /**
  * struct sdp_engine - protocol state of one connection
- * @credit: both directions' credits
- * @resize: both directions' buffer sizes
- * @srcavail_tx: what we have advertised
- * @srcavail_rx: what the peer has advertised
- * @sinkavail_rx: what our receiving half has advertised
- * @piggyback: whether these are better told of together with data
- * @sinkavail_tx: where our sending half may write
- * @ring_out: ring of the peer's that our data goes into
- * @ring_in: ring of ours that the peer's data goes into
+ * @credit: credits of both directions
+ * @resize: buffer sizes of both directions
+ * @srcavail_tx: the SrcAvail of our sending half
+ * @srcavail_rx: the SrcAvail that our receiving half has got
+ * @sinkavail_rx: the SinkAvails of our receiving half
+ * @piggyback: whether these wait to travel with data
+ * @sinkavail_tx: the SinkAvails that our sending half has got
+ * @ring_out: the peer's ring for our data
+ * @ring_in: our ring for the peer's data
  * @tx_mode: mode of our sending half
  * @rx_mode: mode of our receiving half
  * @state: connection state
- * @send_slots: messages the transport can still take
- * @sent_seq: newest own message that the transport has completed
- * @partial_seq: newest own message that could have had more payload
- * @disc_seq: our DisConn, once sent
+ * @send_slots: messages that the transport can still take
+ * @sent_seq: MSeq of the newest own message that the transport has completed
+ * @partial_seq: MSeq of the newest own message that could have carried more
+ * @disc_seq: MSeq of our DisConn, once sent
  * @ring_max: as configured
- * @ring_window: likewise
- * @scheme: likewise
- * @target_wish: receives that the owner would like to have
- * @rings: both know rings
+ * @ring_window: as configured
+ * @scheme: as configured
+ * @target_wish: receives that the owner wishes for; a ring may allow fewer
+ * @rings: both ends know rings
  * @revocable: as configured
- * @may_revoke: so is the peer
- * @urgent_announced: the peer has said that an urgent byte will come, and it has not yet
+ * @may_revoke: @revocable, and the peer has said the same
+ * @urgent_announced: the peer has announced an urgent byte that has not come
+ *	yet
  * @shutdown: the application will write no more
- * @dead: END or FAIL has been said
+ * @dead: %SDP_ACT_END or %SDP_ACT_FAIL has been issued
  */
 struct sdp_engine {
 	struct sdp_credit credit;
@@ -142,33 +157,56 @@ struct sdp_engine {
 	bool dead;
 };
 
+/**
+ * enum sdp_action_kind - what the owner has to do because of an event
+ * @SDP_ACT_ESTABLISHED: the connection is established
+ * @SDP_ACT_DELIVER: pass payload to the application: @offset, @len, @urgent
+ * @SDP_ACT_URGENT: an urgent byte will come, maybe with the next action
+ * @SDP_ACT_SRCAVAIL: @len bytes may be read by RDMA; they follow the data that
+ *	has been delivered
+ * @SDP_ACT_SRCAVAIL_OVER: our SrcAvail has ended; the peer has got the first
+ *	@len bytes of the region
+ * @SDP_ACT_SINKAVAIL_WRITTEN: @len bytes are in our buffer @id; they follow the
+ *	data that has been delivered
+ * @SDP_ACT_SINKAVAIL_OVER: the peer will not write into our buffer @id
+ * @SDP_ACT_RING_WANTED: make a ring of at most @len bytes
+ * @SDP_ACT_RING_OVER: the peer writes into none of our rings but the newest
+ *	@len (0 or 1)
+ * @SDP_ACT_EOF: the peer will send no more
+ * @SDP_ACT_DISCONNECT: both halves are closed: end the link in good order
+ * @SDP_ACT_END: the link has ended in good order
+ * @SDP_ACT_FAIL: the connection has failed: @error, @violation
+ */
 enum sdp_action_kind {
-	SDP_ACT_ESTABLISHED,	/* the connection stands */
-	SDP_ACT_DELIVER,	/* @offset, @len, @urgent: payload for the application */
-	SDP_ACT_URGENT,		/* an urgent byte is on its way, or comes with the next action */
-	SDP_ACT_SRCAVAIL,	/* @len: bytes that may be read by RDMA, after what is delivered */
-	SDP_ACT_SRCAVAIL_OVER,	/* @len: bytes of our advertised region that the peer has got */
-	SDP_ACT_SINKAVAIL_WRITTEN,	/* @id, @len: bytes are in our buffer, after what is delivered */
-	SDP_ACT_SINKAVAIL_OVER,	/* @id: nobody will write into our buffer any more */
-	SDP_ACT_RING_WANTED,	/* @len: make a ring of so many bytes, or fewer */
-	SDP_ACT_RING_OVER,	/* all rings of ours but the newest @len are over */
-	SDP_ACT_EOF,		/* the peer will send no more */
-	SDP_ACT_DISCONNECT,	/* both halves are closed: end the link in good order */
-	SDP_ACT_END,		/* the link has ended in good order */
-	SDP_ACT_FAIL,		/* @error, @violation: the connection has failed */
+	SDP_ACT_ESTABLISHED,
+	SDP_ACT_DELIVER,
+	SDP_ACT_URGENT,
+	SDP_ACT_SRCAVAIL,
+	SDP_ACT_SRCAVAIL_OVER,
+	SDP_ACT_SINKAVAIL_WRITTEN,
+	SDP_ACT_SINKAVAIL_OVER,
+	SDP_ACT_RING_WANTED,
+	SDP_ACT_RING_OVER,
+	SDP_ACT_EOF,
+	SDP_ACT_DISCONNECT,
+	SDP_ACT_END,
+	SDP_ACT_FAIL,
 };
 
 /**
- * struct sdp_action - one thing to do
- * @kind: what
- * @offset: DELIVER: where in the message
- * @len: DELIVER, OFFERED, OFFER_OVER, WRITTEN, RING_WANTED: bytes; RING_OVER: rings
- * @id: WRITTEN, ADVERT_OVER: what sdp_engine_sinkavail() has returned
- * @rest: WRITTEN: the buffer is not over: see sdp_engine_sinkavail_drop()
- * @urgent: DELIVER: the last of them is urgent
- * @crossed: OFFER_OVER: because a buffer of the peer's came (C8)
- * @pipe: OFFER_OVER: it was declined, but the rest, or what follows the
- *	beginning, would be taken by a write (B5, C10)
+ * struct sdp_action - one thing that the owner has to do
+ * @kind: what to do
+ * @offset: DELIVER: offset of the payload in the message
+ * @len: DELIVER, SRCAVAIL, SRCAVAIL_OVER, SINKAVAIL_WRITTEN, RING_WANTED:
+ *	bytes; RING_OVER: number of rings
+ * @id: SINKAVAIL_WRITTEN, SINKAVAIL_OVER: return value of
+ *	sdp_engine_sinkavail()
+ * @urgent: DELIVER: the last byte is urgent
+ * @crossed: SRCAVAIL_OVER: the peer has advertised a buffer instead (C8)
+ * @pipe: SRCAVAIL_OVER: the peer has declined, but would take the rest, or the
+ *	data behind the beginning, by RDMA write (B5, C10)
+ * @rest: SINKAVAIL_WRITTEN: the buffer has not ended, see
+ *	sdp_engine_sinkavail_drop()
  * @error: FAIL: errno (positive)
  * @violation: FAIL: what the peer did wrong, or %SDP_VALID
  */
@@ -185,12 +223,15 @@ struct sdp_action {
 	enum sdp_violation violation;
 };
 
-/* Urgent, delivered, an offer over; all our buffers over; failed: more than that is never. */
+/*
+ * Most actions of one event: each of our buffers may end, besides a few others
+ * such as URGENT, DELIVER, SRCAVAIL_OVER and FAIL.
+ */
 #define SDP_ACTIONS_MAX	(SDP_SINKAVAILS_MAX + 8)
 
 /**
- * struct sdp_actions - what one event led to, in order
- * @n: how many
+ * struct sdp_actions - the actions of one event, in order
+ * @n: number of actions in @list
  * @list: the actions
  */
 struct sdp_actions {
@@ -201,11 +242,13 @@ struct sdp_actions {
 /**
  * struct sdp_tx_view - what the application has ready to be sent
  * @head_bytes: bytes of the oldest unsent segment, 0 when there is none
- * @head_full: that segment will not grow: it is at its maximum or another one follows
- * @head_urgent: its last byte is urgent; it is full then
- * @urgent: an urgent byte is somewhere in what is unsent
- * @hold: the application is about to add to it (MSG_MORE, or a copy in progress)
- * @lazy: data waits for the application to call again (G2 without asynchronous flush)
+ * @head_full: that segment will not grow: it has its maximum size, or another
+ *	segment follows
+ * @head_urgent: its last byte is urgent; the segment is full then
+ * @urgent: an urgent byte is somewhere in the unsent data
+ * @hold: the application is about to add data (MSG_MORE, or a copy in progress)
+ * @lazy: data waits until the application calls again (G2 without asynchronous
+ *	flush)
  */
 struct sdp_tx_view {
 	u32 head_bytes;
@@ -216,23 +259,35 @@ struct sdp_tx_view {
 	bool lazy;
 };
 
-/* Why sdp_engine_next() has or has not a message to send. */
+/**
+ * enum sdp_next - whether there is a message to send, or why not
+ * @SDP_NEXT_SEND: there is one
+ * @SDP_NEXT_IDLE: nothing to send, or nothing that may follow our advertisement
+ * @SDP_NEXT_NO_CREDIT: D2: wait until the peer grants more
+ * @SDP_NEXT_NO_SLOT: wait until the transport completes a message
+ * @SDP_NEXT_NO_ROOM: G3, G5: wait for room in the ring or in the adapter
+ * @SDP_NEXT_GATHER: a partial segment waits until the last partial message
+ *	arrives
+ */
 enum sdp_next {
 	SDP_NEXT_SEND,
-	SDP_NEXT_IDLE,		/* nothing to send, or nothing that may follow an advertisement */
-	SDP_NEXT_NO_CREDIT,	/* D2: kept until the peer grants more */
-	SDP_NEXT_NO_SLOT,	/* kept until the transport completes something */
-	SDP_NEXT_NO_ROOM,	/* G3, G5: kept until the ring, or the adapter, has room */
-	SDP_NEXT_GATHER,	/* a partial segment waits for the one before to arrive */
+	SDP_NEXT_IDLE,
+	SDP_NEXT_NO_CREDIT,
+	SDP_NEXT_NO_SLOT,
+	SDP_NEXT_NO_ROOM,
+	SDP_NEXT_GATHER,
 };
 
 /**
  * struct sdp_tx_msg - a message that may be sent now
- * @mid: its kind
+ * @mid: its kind, &enum sdp_mid
  * @flags: SDP_FLAG_*
- * @payload_max: how much payload it may carry, 0 for none; all of it unless it is Data
- * @ring: it goes into the peer's ring. Then a segment may be longer than that, and is to be split
- * @partial: small writes gather behind it, for it could have waited for them
+ * @payload_max: most payload bytes that it may carry, 0 for none; a message
+ *	other than Data must carry all of them
+ * @ring: it goes into the peer's ring; a segment that is longer than
+ *	@payload_max is split
+ * @partial: it could have waited for more data, so small writes gather behind
+ *	it
  */
 struct sdp_tx_msg {
 	u8 mid;

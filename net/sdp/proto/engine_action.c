@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The protocol engine: how its parts say what has to be done.
+ * The protocol engine: appends actions to the list of an event.
  */
 #include "engine_internal.h"
 
 /**
  * sdp_engine_act() - append an action
  * @acts: the list
- * @kind: what is to be done
+ * @kind: what the owner has to do
  *
- * Return: the action, with nothing but @kind in it.
+ * Return: the action, with only @kind set.
  */
 struct sdp_action *sdp_engine_act(struct sdp_actions *acts,
 				  enum sdp_action_kind kind)
 {
 	struct sdp_action *a;
 
-	/* No event leads to so many; the unit tests check that none comes near. */
+	/*
+	 * No event fills the list; the unit tests check that none comes near.
+	 */
 	if (acts->n < SDP_ACTIONS_MAX)
 		acts->n++;
 	a = &acts->list[acts->n - 1];
@@ -26,11 +28,14 @@ struct sdp_action *sdp_engine_act(struct sdp_actions *acts,
 }
 
 /**
- * sdp_engine_fail() - the one way in which a connection fails; only the first failure counts
+ * sdp_engine_fail() - fail the connection
  * @e: engine; dead from now on
  * @error: errno (positive)
  * @violation: what the peer did wrong, or %SDP_VALID
  * @acts: FAIL
+ *
+ * This is the only way in which a connection fails. Only the first failure
+ * counts.
  */
 void sdp_engine_fail(struct sdp_engine *e, int error,
 		     enum sdp_violation violation, struct sdp_actions *acts)
@@ -47,10 +52,10 @@ void sdp_engine_fail(struct sdp_engine *e, int error,
 }
 
 /**
- * sdp_engine_sinkavails_over() - the oldest of our buffers will not be written into any more
+ * sdp_engine_sinkavails_over() - end the oldest of our buffers
  * @e: engine
- * @n: how many
- * @acts: ADVERT_OVER for each
+ * @n: number of buffers
+ * @acts: SINKAVAIL_OVER for each
  */
 void sdp_engine_sinkavails_over(struct sdp_engine *e, u32 n,
 				struct sdp_actions *acts)
@@ -64,7 +69,8 @@ void sdp_engine_sinkavails_over(struct sdp_engine *e, u32 n,
  * sdp_engine_deliver() - take the payload of a message, if it has any
  * @e: engine
  * @msg: the message, legal in this state
- * @acts: ADVERT_OVER for buffers that were for it or for what came before (C7), DELIVER
+ * @acts: SINKAVAIL_OVER for the buffers that the payload discards or makes
+ *	stale (C7), DELIVER
  */
 void sdp_engine_deliver(struct sdp_engine *e, const struct sdp_msg *msg,
 			struct sdp_actions *acts)
@@ -75,8 +81,9 @@ void sdp_engine_deliver(struct sdp_engine *e, const struct sdp_msg *msg,
 		return;
 	if (e->sinkavail_rx.n)
 		sdp_piggyback_came(&e->piggyback);
-	sdp_engine_sinkavails_over(
-		e, sdp_sinkavail_rx_data_came(&e->sinkavail_rx), acts);
+	sdp_engine_sinkavails_over(e,
+				   sdp_sinkavail_rx_data_came(&e->sinkavail_rx),
+				   acts);
 	a = sdp_engine_act(acts, SDP_ACT_DELIVER);
 	a->offset = msg->payload;
 	a->len = msg->payload_len;

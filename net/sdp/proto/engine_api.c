@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The protocol engine: what its owner asks and wishes between events. What comes of a wish is
- * a message of sdp_engine_next().
+ * The protocol engine: what the owner asks and wishes between events.
+ *
+ * A wish has no effect on the wire by itself; it leads to a message of
+ * sdp_engine_next().
  */
 #include "engine_internal.h"
 
 /**
- * sdp_engine_set_target() - change how many receives shall be posted
+ * sdp_engine_set_target() - change the number of receives to keep posted
  * @e: engine
  * @target: receives
  * @threshold: T, 0 for half of @target
@@ -20,7 +22,7 @@ void sdp_engine_set_target(struct sdp_engine *e, u16 target, u16 threshold)
 }
 
 /**
- * sdp_engine_receives_wanted() - how many receives shall be posted now
+ * sdp_engine_receives_wanted() - how many receives shall be posted now?
  * @e: engine
  *
  * Return: receives, 0 once the engine is dead.
@@ -36,7 +38,7 @@ u16 sdp_engine_receives_wanted(const struct sdp_engine *e)
 /**
  * sdp_engine_posted() - receives have been posted
  * @e: engine
- * @n: how many
+ * @n: number of receives
  */
 void sdp_engine_posted(struct sdp_engine *e, u16 n)
 {
@@ -44,7 +46,7 @@ void sdp_engine_posted(struct sdp_engine *e, u16 n)
 }
 
 /**
- * sdp_engine_post_size() - which size shall receives have that are posted now? (E2)
+ * sdp_engine_post_size() - size of receives that are posted now (E2)
  * @e: engine
  *
  * Return: bytes, BSDH included.
@@ -55,10 +57,10 @@ u32 sdp_engine_post_size(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_resize_refuse() - larger receives, as the peer wants them, cannot be had (E2)
+ * sdp_engine_resize_refuse() - the larger receives are not available (E2)
  * @e: engine
  *
- * Nothing happens if the peer has been told already that it has them.
+ * Nothing happens if the peer has already been told that it has them.
  */
 void sdp_engine_resize_refuse(struct sdp_engine *e)
 {
@@ -66,13 +68,13 @@ void sdp_engine_resize_refuse(struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_split() - a send of the application did not fit into one message (E1)
+ * sdp_engine_split() - a send did not fit into one message (E1)
  * @e: engine, after its Hello exchange
- * @bytes: size of the send
+ * @bytes: size of the application's send
  */
 void sdp_engine_split(struct sdp_engine *e, u32 bytes)
 {
-	/* In a ring it will not be split, or not for the size of a receive. */
+	/* A ring needs no split, or not because of the size of a receive. */
 	if (e->ring_out.scheme == SDP_BY_CREDIT || e->ring_out.refusals)
 		sdp_resize_split(&e->resize, bytes);
 	else
@@ -80,8 +82,10 @@ void sdp_engine_split(struct sdp_engine *e, u32 bytes)
 }
 
 /**
- * sdp_engine_may_decay() - are requests for larger receives put off?
+ * sdp_engine_may_decay() - are requests for larger receives delayed?
  * @e: engine
+ *
+ * Refusals delay them.
  *
  * Return: true when sdp_engine_decay() would make a difference.
  */
@@ -92,14 +96,16 @@ bool sdp_engine_may_decay(const struct sdp_engine *e)
 
 /**
  * sdp_engine_decay() - time has passed since the last refusal or the last call
- * @e: engine; half as many split sends as before lead to the next request
+ * @e: engine
+ *
+ * Half as many split sends as before lead to the next request.
  */
 void sdp_engine_decay(struct sdp_engine *e)
 {
 	sdp_resize_decay(&e->resize);
 }
 
-/* May there be anything new to send, with no advertisement before it? */
+/* May new data be sent, with no SrcAvail of ours before it? */
 static bool may_add(const struct sdp_engine *e)
 {
 	return !e->dead && sdp_conn_may_send(e->state) && !e->shutdown &&
@@ -107,12 +113,12 @@ static bool may_add(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_may_shrink() - could we ask the peer for its first, smaller receives?
+ * sdp_engine_may_shrink() - could the peer have its first receive size?
  * @e: engine
  *
- * Not while something is advertised: what goes along with it has been cut to the present size.
+ * Not while a SrcAvail is open: its inline data was cut to the present size.
  *
- * Return: true when that makes sense, now or later.
+ * Return: true when we could ask for it, now or later.
  */
 bool sdp_engine_may_shrink(const struct sdp_engine *e)
 {
@@ -120,11 +126,12 @@ bool sdp_engine_may_shrink(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_shrink() - nothing was sent for long: the peer may have smaller receives again
- * @e: engine; nothing is unsent, and nobody is about to add something of the present size
+ * sdp_engine_shrink() - nothing was sent for long: shrink the peer's receives
+ * @e: engine; nothing is unsent, and no writer is about to add data of the
+ *	present size
  *
- * What is sent next asks for it. sdp_engine_shrink_end() has to be called before anything can
- * be added, because a request that is sent binds us at once.
+ * The next message asks for it. A request that has been sent binds us at once,
+ * so the owner must call sdp_engine_shrink_end() before a writer can add data.
  *
  * Return: true when there is something to ask for.
  */
@@ -134,7 +141,7 @@ bool sdp_engine_shrink(struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_shrink_end() - if the request could not be sent it is not wanted any more
+ * sdp_engine_shrink_end() - drop the request if it could not be sent
  * @e: engine
  */
 void sdp_engine_shrink_end(struct sdp_engine *e)
@@ -143,15 +150,16 @@ void sdp_engine_shrink_end(struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_may_srcavail() - could a send be advertised now? (B2)
+ * sdp_engine_may_srcavail() - may a send be advertised now? (B2)
  * @e: engine
  *
- * Not in Buffered mode (C3), one at a time, and not while the peer's own advertisement is open: two
- * programs that both write before they read would wait until each is asked for messages (C9).
- * In Pipelined only if there is no buffer to write into. And never where the adapters hold messages
- * back: the answer could be behind them, and our writer would have to wait for our reader (G4).
+ * Not in Buffered mode (C3), and one at a time. Not while the peer's SrcAvail
+ * is open: two programs that both write before they read would wait until each
+ * is asked for messages (C9). In Pipelined only if the peer has advertised no
+ * buffer. Never where the adapters hold messages back: the answer could be
+ * behind them, and our writer would have to wait for our reader (G4).
  *
- * Return: true when it could.
+ * Return: true when it may.
  */
 bool sdp_engine_may_srcavail(const struct sdp_engine *e)
 {
@@ -161,10 +169,10 @@ bool sdp_engine_may_srcavail(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_srcavail_inline_max() - how much can go along with an advertisement?
+ * sdp_engine_srcavail_inline_max() - how much data may SrcAvail carry?
  * @e: engine, after its Hello exchange
  *
- * Return: bytes; 0 in Pipelined, where nothing may.
+ * Return: bytes; 0 in Pipelined.
  */
 u32 sdp_engine_srcavail_inline_max(const struct sdp_engine *e)
 {
@@ -174,15 +182,17 @@ u32 sdp_engine_srcavail_inline_max(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_srcavail() - advertise a send instead of sending all of it (B2, C4, wire section 8)
- * @e: engine; sdp_engine_may_srcavail()
- * @region: all of it, which the peer may read until OFFER_OVER or the end of the connection
- * @inlined: bytes of its beginning that go along: less than all, at most
- *	sdp_engine_srcavail_inline_max(), and at least 1 unless that is 0
+ * sdp_engine_srcavail() - advertise a send (B2, C4, wire section 8)
+ * @e: engine, for which sdp_engine_may_srcavail() is true
+ * @region: all of the send; the peer may read it until SRCAVAIL_OVER or the end
+ *	of the connection
+ * @inlined: bytes of its beginning that SrcAvail carries: less than all, at
+ *	most sdp_engine_srcavail_inline_max(), and at least 1 unless that is 0
  *
- * It goes when everything that is ready to be sent has gone, which does not wait to become
- * more; until then nothing may be added to that. What is added while it is out waits, and is
- * to follow the rest of it, if there is one.
+ * SrcAvail goes when all data that is ready has been sent. That data does not
+ * wait to grow, and nothing may be added to it until SrcAvail has gone. Data
+ * that is added while SrcAvail is out waits, and follows the rest of the
+ * advertised send if there is one.
  */
 void sdp_engine_srcavail(struct sdp_engine *e, const struct sdp_region *region,
 			 u32 inlined)
@@ -191,10 +201,10 @@ void sdp_engine_srcavail(struct sdp_engine *e, const struct sdp_region *region,
 }
 
 /**
- * sdp_engine_srcavail_tx_open() - is something advertised, or about to be?
+ * sdp_engine_srcavail_tx_open() - is a send advertised, or about to be?
  * @e: engine
  *
- * Return: true until it is over.
+ * Return: true until the SrcAvail has ended.
  */
 bool sdp_engine_srcavail_tx_open(const struct sdp_engine *e)
 {
@@ -202,12 +212,13 @@ bool sdp_engine_srcavail_tx_open(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_srcavail_tx_read() - how much has the peer read of our offer? (C9)
+ * sdp_engine_srcavail_tx_read() - how much has the peer read? (C9)
  * @e: engine
  *
- * May be asked without the owner's lock, to see whether it changes.
+ * May be called without the owner's lock, to see whether the value changes.
  *
- * Return: bytes that it has reported; meaningless when nothing is advertised.
+ * Return: bytes that the peer has reported; meaningless when nothing is
+ * advertised.
  */
 u32 sdp_engine_srcavail_tx_read(const struct sdp_engine *e)
 {
@@ -215,11 +226,12 @@ u32 sdp_engine_srcavail_tx_read(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_srcavail_cancel() - what is advertised shall not be read any more (C9, wire section 8)
+ * sdp_engine_srcavail_cancel() - cancel our SrcAvail (C9, wire section 8)
  * @e: engine
  *
- * If the peer does not know of it, it is over at once, without an action: then
- * sdp_engine_srcavail_tx_open() says so. Otherwise the peer is asked, and OFFER_OVER follows.
+ * If the peer does not know of it, it ends at once, without an action: then
+ * sdp_engine_srcavail_tx_open() is false. Otherwise SrcAvailCancel is sent, and
+ * SRCAVAIL_OVER follows.
  */
 void sdp_engine_srcavail_cancel(struct sdp_engine *e)
 {
@@ -227,10 +239,10 @@ void sdp_engine_srcavail_cancel(struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_srcavail_rx_left() - how much of what the peer advertises can be read now? (B3)
+ * sdp_engine_srcavail_rx_left() - how much may be read by RDMA now? (B3)
  * @e: engine
  *
- * Return: bytes; 0 while a read goes on.
+ * Return: bytes of the peer's SrcAvail; 0 while a read is in flight.
  */
 u32 sdp_engine_srcavail_rx_left(const struct sdp_engine *e)
 {
@@ -238,10 +250,10 @@ u32 sdp_engine_srcavail_rx_left(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_srcavail_rx_reading() - does a read of what the peer advertises go on?
+ * sdp_engine_srcavail_rx_reading() - is an RDMA read in flight?
  * @e: engine
  *
- * Return: true when it does.
+ * Return: true when it is.
  */
 bool sdp_engine_srcavail_rx_reading(const struct sdp_engine *e)
 {
@@ -249,10 +261,11 @@ bool sdp_engine_srcavail_rx_reading(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_srcavail_rx_read() - how much of what the peer advertises is here? (C9)
+ * sdp_engine_srcavail_rx_read() - how much of the peer's SrcAvail is here? (C9)
  * @e: engine
  *
- * Return: bytes, what came along included; 0 when nothing is advertised.
+ * Return: bytes, those that SrcAvail carried included; 0 when nothing is
+ * advertised.
  */
 u32 sdp_engine_srcavail_rx_read(const struct sdp_engine *e)
 {
@@ -260,12 +273,12 @@ u32 sdp_engine_srcavail_rx_read(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_rdma_read_begin() - the owner wants to read from the peer's memory (B4)
+ * sdp_engine_rdma_read_begin() - begin to read the peer's memory by RDMA (B4)
  * @e: engine
- * @bytes: how many, at most sdp_engine_srcavail_rx_left()
- * @from: where they are
+ * @bytes: number of bytes, at most sdp_engine_srcavail_rx_left()
+ * @from: set to where they are
  *
- * Return: true when the read may begin; sdp_engine_rdma_read_end() has to follow.
+ * Return: true when the read may begin; sdp_engine_rdma_read_end() must follow.
  */
 bool sdp_engine_rdma_read_begin(struct sdp_engine *e, u32 bytes,
 				struct sdp_region *from)
@@ -275,9 +288,9 @@ bool sdp_engine_rdma_read_begin(struct sdp_engine *e, u32 bytes,
 }
 
 /**
- * sdp_engine_rdma_read_end() - the read has ended
+ * sdp_engine_rdma_read_end() - the RDMA read has ended
  * @e: engine
- * @ok: the bytes are here, which the peer will be told; otherwise none of them is
+ * @ok: all bytes are here, and the peer will be told; otherwise none of them is
  */
 void sdp_engine_rdma_read_end(struct sdp_engine *e, bool ok)
 {
@@ -285,17 +298,21 @@ void sdp_engine_rdma_read_end(struct sdp_engine *e, bool ok)
 }
 
 /**
- * sdp_engine_srcavail_decline() - what the peer advertises, or the rest of it, shall come as data (B3)
+ * sdp_engine_srcavail_decline() - decline the peer's SrcAvail, or its rest (B3)
  * @e: engine
  *
- * The peer is told when no read goes on. Nothing happens if all is read, or there is nothing.
+ * SendSm goes when no read is in flight, and the peer sends the rest in
+ * messages. Nothing happens if all has been read, or if no SrcAvail is open.
  */
 void sdp_engine_srcavail_decline(struct sdp_engine *e)
 {
 	sdp_srcavail_rx_decline(&e->srcavail_rx);
 }
 
-/* Is there nothing of the peer's, or nothing that has been begun, so that a buffer can go? */
+/*
+ * May SinkAvail be sent? No SrcAvail of the peer may be open, except one that
+ * we have neither begun to read nor answered.
+ */
 static bool may_show_buffer(const struct sdp_engine *e)
 {
 	return !e->dead && !e->credit.unasked &&
@@ -306,13 +323,14 @@ static bool may_show_buffer(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_may_sinkavail() - may a buffer be advertised, and how long has it to be? (C5)
+ * sdp_engine_may_sinkavail() - may a buffer be advertised, and how long? (C5)
  * @e: engine
  *
- * In Pipelined, as many as both sides can hold, and none while a cancel is not settled. It shall
- * not be shorter than a message, which could come in its place (wire section 8).
+ * In Pipelined only, as many buffers as both sides can hold, and none until a
+ * cancel is settled.
  *
- * Return: bytes at least, 0 when none may be.
+ * Return: least bytes of the buffer, see sdp_engine_sinkavail_least(); 0 when
+ * no buffer may be advertised.
  */
 u32 sdp_engine_may_sinkavail(const struct sdp_engine *e)
 {
@@ -322,16 +340,17 @@ u32 sdp_engine_may_sinkavail(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_sinkavail() - advertise a buffer that a reader has posted (C5)
+ * sdp_engine_sinkavail() - advertise the buffer of a reader (C5)
  * @e: engine
- * @region: the buffer, which the peer may write into until WRITTEN or ADVERT_OVER with its id, or
- *	the end of the connection
+ * @region: the buffer; the peer may write into it until SINKAVAIL_WRITTEN or
+ *	SINKAVAIL_OVER with its id, or the end of the connection
  *
- * All that came before has been read, or at least goes somewhere else. If the peer has something
- * to be read, the buffer is the answer to that (C8), unless a read of it begins before it could go.
- * If it is expected to be asked for, it is told together with that (C6).
+ * All earlier data has been read, or at least goes somewhere else. If a
+ * SrcAvail of the peer is open, SinkAvail is the answer to it (C8), unless a
+ * read of it begins before SinkAvail can go. If we expect the application to
+ * send a request first, SinkAvail travels with the request (C6).
  *
- * Return: its id; 0 if it may not be, or is too short.
+ * Return: the id of the buffer; 0 if it may not be advertised or is too short.
  */
 u32 sdp_engine_sinkavail(struct sdp_engine *e, const struct sdp_region *region)
 {
@@ -345,10 +364,10 @@ u32 sdp_engine_sinkavail(struct sdp_engine *e, const struct sdp_region *region)
 }
 
 /**
- * sdp_engine_sinkavails_out() - how many buffers are advertised, or about to be?
+ * sdp_engine_sinkavails_out() - number of buffers that we advertise
  * @e: engine
  *
- * Return: so many are not over.
+ * Return: number of buffers that have not ended, unsent SinkAvails included.
  */
 u32 sdp_engine_sinkavails_out(const struct sdp_engine *e)
 {
@@ -356,12 +375,13 @@ u32 sdp_engine_sinkavails_out(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_sinkavail_cancel() - no buffer is wanted any more
+ * sdp_engine_sinkavail_cancel() - cancel all our SinkAvails
  * @e: engine
- * @acts: ADVERT_OVER for those that the peer does not know of
+ * @acts: SINKAVAIL_OVER for the buffers that the peer does not know of
  *
- * The others end when the peer has heard of it: with ADVERT_OVER, or WRITTEN if it was faster.
- * Until then nothing can be advertised.
+ * The other buffers end when the peer has received the cancel: with
+ * SINKAVAIL_OVER, or with SINKAVAIL_WRITTEN if its write was faster. Until then
+ * no buffer can be advertised.
  */
 void sdp_engine_sinkavail_cancel(struct sdp_engine *e, struct sdp_actions *acts)
 {
@@ -375,15 +395,15 @@ void sdp_engine_sinkavail_cancel(struct sdp_engine *e, struct sdp_actions *acts)
 }
 
 /**
- * sdp_engine_sinkavail_drop() - the rest of a buffer is out of the peer's reach
+ * sdp_engine_sinkavail_drop() - the peer cannot reach a rest any more
  * @e: engine
- * @id: the buffer, of which WRITTEN has left a rest; nothing happens if it is
- *	over meanwhile
+ * @id: the buffer, of which SINKAVAIL_WRITTEN has left a rest; nothing happens
+ *	if it has ended meanwhile
  *
- * The peer must not be able to write into it any more, for what it reports from
- * now on is about another one. To be called if there has been no answer to
- * sdp_engine_sinkavail_cancel() for long: a peer that was done with the buffer
- * gives none.
+ * The owner must have revoked the peer's access to the buffer, because the
+ * peer's next report is about another one. The owner calls this if
+ * sdp_engine_sinkavail_cancel() has had no answer for long: a peer that was
+ * done with the buffer gives none.
  */
 void sdp_engine_sinkavail_drop(struct sdp_engine *e, u32 id)
 {
@@ -393,10 +413,13 @@ void sdp_engine_sinkavail_drop(struct sdp_engine *e, u32 id)
 }
 
 /**
- * sdp_engine_may_rdma_write() - how much may be written into a buffer of the peer's now? (B4)
- * @e: engine; what goes into it follows all that was handed over before
+ * sdp_engine_may_rdma_write() - how much may be written into a buffer now? (B4)
+ * @e: engine
  *
- * Return: bytes, 0 when there is none, or when something is to be sent before.
+ * The write follows all data that was handed over before.
+ *
+ * Return: bytes in the peer's oldest buffer; 0 when there is none, or when a
+ * message must be sent before the write.
  */
 u32 sdp_engine_may_rdma_write(const struct sdp_engine *e)
 {
@@ -404,16 +427,16 @@ u32 sdp_engine_may_rdma_write(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_rdma_write() - something large is written into the peer's oldest buffer (B4, C5)
+ * sdp_engine_rdma_write() - write into the peer's oldest buffer (B4, C5)
  * @e: engine; nothing is unsent
- * @bytes: how many, at most sdp_engine_may_rdma_write()
- * @to: where to
+ * @bytes: number of bytes, at most sdp_engine_may_rdma_write()
+ * @to: set to where they go
  *
- * The owner gives an RDMA write of so many bytes to the transport, behind all messages so far, and
- * then sends what sdp_engine_next() yields. The buffer is used up, even if there is room left
- * in it (C7).
+ * The owner gives an RDMA write of @bytes to the transport, behind all messages
+ * so far, and then sends what sdp_engine_next() yields. The buffer is used up,
+ * even if there is room left in it (C7).
  *
- * Return: false, and no change, when so many may not be written.
+ * Return: true, or false and no change when @bytes may not be written.
  */
 bool sdp_engine_rdma_write(struct sdp_engine *e, u32 bytes,
 			   struct sdp_region *to)
@@ -425,12 +448,13 @@ bool sdp_engine_rdma_write(struct sdp_engine *e, u32 bytes,
 }
 
 /**
- * sdp_engine_sinkavail_missed() - no buffer of the peer's came in time for a large write
+ * sdp_engine_sinkavail_missed() - no buffer came in time for a large write
  * @e: engine
  *
- * Or it would not have, had the owner waited: the write was advertised, and the
- * answer took longer. Counts in Pipelined only, with nothing advertised at
- * either end: whatever is there now may still be used.
+ * The owner calls this for a write that found no buffer of the peer, also if it
+ * did not wait for one: then the write was advertised, and the answer took
+ * longer. Counts in Pipelined only, with nothing advertised at either end,
+ * because an advertisement that is there now may still be used.
  */
 void sdp_engine_sinkavail_missed(struct sdp_engine *e)
 {
@@ -440,10 +464,10 @@ void sdp_engine_sinkavail_missed(struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_srcavail_unread() - an offer was withdrawn that nobody has read (C9)
- * @e: engine; that is over
+ * sdp_engine_srcavail_unread() - we cancelled a SrcAvail that was not read (C9)
+ * @e: engine; the SrcAvail has ended
  *
- * The peer's end could have declined it, and its mode is learnt as if it had.
+ * The peer could have declined it, so the mode follows as if it had.
  */
 void sdp_engine_srcavail_unread(struct sdp_engine *e)
 {
@@ -453,10 +477,11 @@ void sdp_engine_srcavail_unread(struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_sinkavail_least() - how long has a buffer to be, to be advertised?
+ * sdp_engine_sinkavail_least() - least size of a buffer that is advertised
  * @e: engine
  *
- * Not shorter than a message, which could come in its place (wire section 8).
+ * Not less than the payload of a message, which could come instead (wire
+ * section 8).
  *
  * Return: bytes.
  */
@@ -469,9 +494,10 @@ u32 sdp_engine_sinkavail_least(const struct sdp_engine *e)
  * sdp_engine_asks_first() - may a decline ask for the beginning only? (C10)
  * @e: engine
  *
- * Return: whether the peer knows SendSm with REQ_PIPE in Pipelined as a wish
- * for the beginning in a message, and a buffer for the rest. An end that has
- * the extension "HELD" does; others want all of it in messages.
+ * Return: true if the peer knows SendSm with REQ_PIPE in Pipelined as the wish
+ * for the beginning in a message and a buffer for the rest. An end that has the
+ * extension "HELD" does; for other ends such a SendSm asks for all of it in
+ * messages.
  */
 bool sdp_engine_asks_first(const struct sdp_engine *e)
 {
@@ -479,11 +505,12 @@ bool sdp_engine_asks_first(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_want_pipelined() - a buffer was there before what the peer advertises now (C1, B5)
- * @e: engine; something is advertised: OFFERED, and our last word about it has not been sent
+ * sdp_engine_want_pipelined() - ask the peer for Pipelined mode (C1, B5)
+ * @e: engine; a SrcAvail of the peer is open: we have not sent our final answer
  *
- * Or it could not be read by RDMA, and would be taken by a write. Whatever is said of this
- * advertisement from now on says that as well, and the peer draws its conclusions.
+ * The owner calls this when the reader's buffer was there before the SrcAvail,
+ * or when the reader cannot read by RDMA but would take a write. From now on
+ * our answers to this SrcAvail carry REQ_PIPE.
  */
 void sdp_engine_want_pipelined(struct sdp_engine *e)
 {
@@ -494,8 +521,8 @@ void sdp_engine_want_pipelined(struct sdp_engine *e)
  * sdp_engine_large_recv() - a reader waits with a large buffer (C3)
  * @e: engine
  *
- * What is large is for the owner to say. If the peer sends all in messages it is told, once, so
- * that it advertises again.
+ * The owner decides what is large. If the peer is in Buffered mode, one
+ * ModeChange tells it to advertise again.
  */
 void sdp_engine_large_recv(struct sdp_engine *e)
 {
@@ -503,7 +530,7 @@ void sdp_engine_large_recv(struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_tx_mode() - the mode of our sending half (C1)
+ * sdp_engine_tx_mode() - mode of our sending half (C1)
  * @e: engine
  *
  * Return: SDP_MODE_*.
@@ -514,7 +541,7 @@ u8 sdp_engine_tx_mode(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_rx_mode() - the mode of our receiving half (C1)
+ * sdp_engine_rx_mode() - mode of our receiving half (C1)
  * @e: engine
  *
  * Return: SDP_MODE_*.

@@ -1,33 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The protocol engine: what its files need of each other, and nobody else does.
+ * The protocol engine: what only its own files use of each other.
  *
  *	engine.c	the life of a connection, and events
- *	engine_rdma.c	messages of advertisements and modes, on behalf of engine.c
- *	engine_ring.c	rings: their messages, what is in them, and what the owner says of them
+ *	engine_rdma.c	receives the messages of advertisements and modes
+ *	engine_ring.c	rings: their messages, and calls of the owner
  *	engine_send.c	which message goes next
  *	engine_api.c	what the owner asks and wishes between events
- *	engine_action.c	actions; uses none of the others
+ *	engine_action.c	actions; uses none of the other files
  */
 #ifndef SDP_PROTO_ENGINE_INTERNAL_H
 #define SDP_PROTO_ENGINE_INTERNAL_H
 
 #include "engine.h"
 
-/* Is the own message @seq known to have arrived? */
+/**
+ * sdp_engine_arrived() - is one of our messages known to have arrived?
+ * @e: engine
+ * @seq: MSeq of the message
+ *
+ * Return: true when the transport has completed the message, or the peer has
+ * acknowledged it.
+ */
 static inline bool sdp_engine_arrived(const struct sdp_engine *e, u32 seq)
 {
 	return !sdp_seq_after(seq, e->sent_seq) ||
 	       !sdp_seq_after(seq, e->credit.tx_acked);
 }
 
-/* May data come? What follows an advertisement follows our answer to it. */
+/**
+ * sdp_engine_may_take_data() - may the peer send payload now?
+ * @e: engine
+ *
+ * Data that follows a SrcAvail comes only after our answer to it.
+ *
+ * Return: true when it may.
+ */
 static inline bool sdp_engine_may_take_data(const struct sdp_engine *e)
 {
 	return sdp_conn_may_receive(e->state) && !e->srcavail_rx.open;
 }
 
-/* Keep receives for what may have to be said with the last credit; see credit.h. */
+/**
+ * sdp_engine_keep_back() - update what the credit accounting keeps back
+ * @e: engine
+ *
+ * The peer is not told of all receives while we may have to send a message with
+ * the last credit; see @reserve and @spare in credit.h.
+ */
 static inline void sdp_engine_keep_back(struct sdp_engine *e)
 {
 	e->credit.reserve = e->srcavail_rx.open;
@@ -67,7 +87,7 @@ void sdp_engine_receive_cancel_ack(struct sdp_engine *e,
 				   const struct sdp_msg *msg,
 				   struct sdp_actions *acts);
 void sdp_engine_sinkavails_heard(struct sdp_engine *e, const struct sdp_bsdh *h,
-			      struct sdp_actions *acts);
+				 struct sdp_actions *acts);
 void sdp_engine_take_rings(struct sdp_engine *e, const struct sdp_hello *hello);
 void sdp_engine_receive_ring_ask(struct sdp_engine *e,
 				 const struct sdp_msg *msg,

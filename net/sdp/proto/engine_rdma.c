@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The protocol engine: what the peer says of advertisements and modes. A receiver for each
- * message, called by engine.c.
+ * The protocol engine: messages of advertisements and modes.
+ *
+ * Each function receives one kind of message; engine.c calls it after the
+ * checks that all messages have in common.
  */
 #include "engine_internal.h"
 
-static void refuse_if(struct sdp_engine *e, enum sdp_violation bad,
-		      struct sdp_actions *acts)
+static void rdma_fail_if(struct sdp_engine *e, enum sdp_violation bad,
+			 struct sdp_actions *acts)
 {
 	if (bad)
 		sdp_engine_fail(e, EPROTO, bad, acts);
 }
 
-/* wire 8: the beginning goes along in Combined, and nothing in Pipelined. */
+/* Wire section 8: SrcAvail carries data in Combined and none in Pipelined. */
 static enum sdp_violation check_src_avail(const struct sdp_engine *e,
 					  const struct sdp_msg *msg)
 {
@@ -28,8 +30,9 @@ static enum sdp_violation check_src_avail(const struct sdp_engine *e,
  * sdp_engine_receive_src_avail() - the peer advertises a large send (B2)
  * @e: engine
  * @msg: SrcAvail
- * @acts: DELIVER, OFFERED; nothing if the peer will write into a buffer of
- *	ours (C8); ADVERT_OVER before that if it was done with one; FAIL
+ * @acts: DELIVER, SRCAVAIL; nothing if the peer will write into a buffer of
+ *	ours instead (C8); SINKAVAIL_OVER before that if it has dropped a
+ *	buffer; FAIL
  */
 void sdp_engine_receive_src_avail(struct sdp_engine *e,
 				  const struct sdp_msg *msg,
@@ -40,7 +43,7 @@ void sdp_engine_receive_src_avail(struct sdp_engine *e,
 	if (!bad && sdp_sinkavail_rx_dropped(&e->sinkavail_rx))
 		sdp_engine_sinkavails_over(e, e->sinkavail_rx.n, acts);
 	if (bad || sdp_sinkavail_rx_win(&e->sinkavail_rx)) {
-		refuse_if(e, bad, acts);
+		rdma_fail_if(e, bad, acts);
 		return;
 	}
 	if (e->sinkavail_rx.n)
@@ -52,10 +55,12 @@ void sdp_engine_receive_src_avail(struct sdp_engine *e,
 }
 
 /**
- * sdp_engine_receive_src_cancel() - the peer takes its advertisement back
- * @e: engine; if our last word has gone already, the two have crossed
+ * sdp_engine_receive_src_cancel() - the peer cancels its advertisement
+ * @e: engine
  * @msg: SrcAvailCancel
  * @acts: nothing
+ *
+ * The cancel has no effect if it has crossed our final answer.
  */
 void sdp_engine_receive_src_cancel(struct sdp_engine *e,
 				   const struct sdp_msg *msg,
@@ -64,9 +69,10 @@ void sdp_engine_receive_src_cancel(struct sdp_engine *e,
 	sdp_srcavail_rx_decline(&e->srcavail_rx);
 }
 
-/* Our advertisement is over because of an answer; @declined: SendSm. */
-static void offer_over(struct sdp_engine *e, const struct sdp_msg *msg,
-		       bool declined, struct sdp_actions *acts)
+/* An answer has ended our SrcAvail: adapt the mode. @declined: SendSm. */
+static void srcavail_note_answer(struct sdp_engine *e,
+				 const struct sdp_msg *msg, bool declined,
+				 struct sdp_actions *acts)
 {
 	bool pipe = msg->h.flags & SDP_FLAG_REQ_PIPE;
 
@@ -77,10 +83,10 @@ static void offer_over(struct sdp_engine *e, const struct sdp_msg *msg,
 }
 
 /**
- * sdp_engine_receive_answer() - the peer has read from our advertisement, or does not want to
+ * sdp_engine_receive_answer() - the peer answers our SrcAvail
  * @e: engine
  * @msg: RdmaRdCompl or SendSm
- * @acts: OFFER_OVER, FAIL
+ * @acts: SRCAVAIL_OVER, FAIL
  */
 void sdp_engine_receive_answer(struct sdp_engine *e, const struct sdp_msg *msg,
 			       struct sdp_actions *acts)
@@ -97,18 +103,18 @@ void sdp_engine_receive_answer(struct sdp_engine *e, const struct sdp_msg *msg,
 	else
 		bad = sdp_srcavail_tx_was_read(&e->srcavail_tx, msg->count,
 					       msg->h.mseq_ack);
-	refuse_if(e, bad, acts);
+	rdma_fail_if(e, bad, acts);
 	if (bad || !out || sdp_srcavail_tx_out(&e->srcavail_tx))
 		return;
-	/* What we withdrew says nothing of the reader. */
+	/* The answer to a cancelled SrcAvail says nothing about the reader. */
 	if (!withdrawn)
-		offer_over(e, msg, declined, acts);
+		srcavail_note_answer(e, msg, declined, acts);
 	a = sdp_engine_act(acts, SDP_ACT_SRCAVAIL_OVER);
 	a->len = sdp_srcavail_tx_taken(&e->srcavail_tx);
 	a->pipe = declined && !withdrawn && (msg->h.flags & SDP_FLAG_REQ_PIPE);
 }
 
-/* Is our half over, and did the sender of the message know? */
+/* Is our half closed, and did the peer know that when it sent @msg? */
 static bool own_half_over(const struct sdp_engine *e, const struct sdp_msg *msg)
 {
 	return !sdp_conn_may_send(e->state) &&
@@ -119,7 +125,7 @@ static bool own_half_over(const struct sdp_engine *e, const struct sdp_msg *msg)
  * sdp_engine_receive_mode() - the peer changes the mode of one half (C2, C3)
  * @e: engine
  * @msg: ModeChange
- * @acts: ADVERT_OVER for all of ours, FAIL
+ * @acts: SINKAVAIL_OVER for all our buffers if our receiving half changes, FAIL
  */
 void sdp_engine_receive_mode(struct sdp_engine *e, const struct sdp_msg *msg,
 			     struct sdp_actions *acts)
@@ -130,12 +136,16 @@ void sdp_engine_receive_mode(struct sdp_engine *e, const struct sdp_msg *msg,
 		bad = sdp_mode_changed_by_sink(&e->tx_mode, msg->mode);
 	else if (!msg->mode_send_half && sdp_engine_may_take_data(e))
 		bad = sdp_mode_changed_by_source(&e->rx_mode, msg->mode);
-	refuse_if(e, bad, acts);
+	rdma_fail_if(e, bad, acts);
 	if (!bad && !msg->mode_send_half)
 		sdp_engine_sinkavails_over(e, e->sinkavail_rx.n, acts);
 }
 
-/* Whether the sink may speak of buffers; if not, @ignore is whether it could not know. */
+/*
+ * May the peer's sink send a message about its buffers? @ignore is set when the
+ * message is of no use to us because our half is closed or not in Pipelined.
+ * Then the message is valid only if the peer could not know that.
+ */
 static enum sdp_violation check_sink(const struct sdp_engine *e,
 				     const struct sdp_msg *msg, bool *ignore)
 {
@@ -147,15 +157,15 @@ static enum sdp_violation check_sink(const struct sdp_engine *e,
 	return *ignore && !e->sinkavail_tx.left ? SDP_BAD_STATE : SDP_VALID;
 }
 
-/* C5, C8: one more buffer to write into, in the place of what we advertise. */
-static void add_target(struct sdp_engine *e, const struct sdp_msg *msg,
-		       struct sdp_actions *acts)
+/* C5, C8: we may write into the peer's buffer, which ends our SrcAvail. */
+static void sinkavail_accept(struct sdp_engine *e, const struct sdp_msg *msg,
+			     struct sdp_actions *acts)
 {
 	enum sdp_violation bad =
 		sdp_sinkavail_tx_add(&e->sinkavail_tx, &msg->sink);
 	struct sdp_action *a;
 
-	refuse_if(e, bad, acts);
+	rdma_fail_if(e, bad, acts);
 	if (bad || e->srcavail_tx.state == SDP_SRCAVAIL_TX_IDLE)
 		return;
 	a = sdp_engine_act(acts, SDP_ACT_SRCAVAIL_OVER);
@@ -168,7 +178,7 @@ static void add_target(struct sdp_engine *e, const struct sdp_msg *msg,
  * sdp_engine_receive_sink_avail() - the peer advertises a buffer (C5)
  * @e: engine
  * @msg: SinkAvail, maybe with payload of the peer's sending half (C6)
- * @acts: ADVERT_OVER, DELIVER, OFFER_OVER, FAIL
+ * @acts: SINKAVAIL_OVER, DELIVER, SRCAVAIL_OVER, FAIL
  */
 void sdp_engine_receive_sink_avail(struct sdp_engine *e,
 				   const struct sdp_msg *msg,
@@ -180,22 +190,25 @@ void sdp_engine_receive_sink_avail(struct sdp_engine *e,
 	bad = check_sink(e, msg, &ignore);
 	if (!bad && msg->payload_len && !sdp_engine_may_take_data(e))
 		bad = SDP_BAD_STATE;
-	refuse_if(e, bad, acts);
+	rdma_fail_if(e, bad, acts);
 	if (bad)
 		return;
 	sdp_engine_deliver(e, msg, acts);
-	/* C7: what we have sent meanwhile belongs before what could be written. */
+	/*
+	 * C7: with another count the buffer is stale: data that we have sent
+	 * meanwhile belongs before what we could write.
+	 */
 	if (!ignore && msg->non_discards == e->sinkavail_tx.non_discards)
-		add_target(e, msg, acts);
+		sinkavail_accept(e, msg, acts);
 	else
 		e->sinkavail_tx.stale++;
 }
 
 /**
- * sdp_engine_receive_write_compl() - the peer has written into our oldest buffer (B4)
+ * sdp_engine_receive_write_compl() - the peer has written to a buffer (B4)
  * @e: engine
- * @msg: RdmaWrCompl
- * @acts: WRITTEN, FAIL
+ * @msg: RdmaWrCompl, about our oldest buffer; there may be room left in it
+ * @acts: SINKAVAIL_WRITTEN, FAIL
  */
 void sdp_engine_receive_write_compl(struct sdp_engine *e,
 				    const struct sdp_msg *msg,
@@ -206,7 +219,7 @@ void sdp_engine_receive_write_compl(struct sdp_engine *e,
 
 	if (sdp_engine_may_take_data(e))
 		bad = sdp_sinkavail_rx_written(&e->sinkavail_rx, msg->count);
-	refuse_if(e, bad, acts);
+	rdma_fail_if(e, bad, acts);
 	if (bad)
 		return;
 	if (!e->sinkavail_rx.got)
@@ -221,10 +234,12 @@ void sdp_engine_receive_write_compl(struct sdp_engine *e,
 }
 
 /**
- * sdp_engine_receive_sink_cancel() - the peer takes its buffers back
- * @e: engine; SinkCancelAck follows if we had one that is not used up
+ * sdp_engine_receive_sink_cancel() - the peer cancels its buffers
+ * @e: engine
  * @msg: SinkAvailCancel
  * @acts: FAIL
+ *
+ * We answer with SinkCancelAck if we had a buffer that is not used up.
  */
 void sdp_engine_receive_sink_cancel(struct sdp_engine *e,
 				    const struct sdp_msg *msg,
@@ -232,15 +247,15 @@ void sdp_engine_receive_sink_cancel(struct sdp_engine *e,
 {
 	bool ignore;
 
-	refuse_if(e, check_sink(e, msg, &ignore), acts);
+	rdma_fail_if(e, check_sink(e, msg, &ignore), acts);
 	sdp_sinkavail_tx_cancel(&e->sinkavail_tx);
 }
 
 /**
- * sdp_engine_receive_cancel_ack() - the peer will not write into what we took back
+ * sdp_engine_receive_cancel_ack() - the peer will not write into our buffers
  * @e: engine
  * @msg: SinkCancelAck
- * @acts: ADVERT_OVER for all of them, FAIL
+ * @acts: SINKAVAIL_OVER for all buffers, FAIL
  */
 void sdp_engine_receive_cancel_ack(struct sdp_engine *e,
 				   const struct sdp_msg *msg,
@@ -255,13 +270,13 @@ void sdp_engine_receive_cancel_ack(struct sdp_engine *e,
 }
 
 /**
- * sdp_engine_sinkavails_heard() - a message has been dealt with
+ * sdp_engine_sinkavails_heard() - a message has been handled
  * @e: engine
  * @h: its header
- * @acts: ADVERT_OVER for what was left of a buffer when we sent the cancel
+ * @acts: SINKAVAIL_OVER for the rest of a buffer, if the peer had our cancel
  */
 void sdp_engine_sinkavails_heard(struct sdp_engine *e, const struct sdp_bsdh *h,
-			      struct sdp_actions *acts)
+				 struct sdp_actions *acts)
 {
 	bool cancelled = h->mid == SDP_MID_SINK_CANCEL_ACK;
 

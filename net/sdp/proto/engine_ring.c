@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The protocol engine: rings. What is agreed about them, their messages, what lies in them, and
- * what the owner has to say.
+ * The protocol engine: ring messages and the owner's ring calls.
+ *
+ * ring.h describes rings; ring.c keeps their positions and free space.
  */
 #include "engine_internal.h"
 
-/* The receives that there may be have changed with the ring that they stand for (G4). */
-static void follow_ring(struct sdp_engine *e)
+/* G4: a ring of BY_NIC limits the number of receives, so follow its size. */
+static void ring_limit_receives(struct sdp_engine *e)
 {
 	u16 most = sdp_ring_in_receives_max(&e->ring_in, e->target_wish);
 
@@ -15,9 +16,9 @@ static void follow_ring(struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_take_rings() - the peer's Hello or HelloAck says that it knows rings, too (G6)
+ * sdp_engine_take_rings() - the peer knows rings, too (G6)
  * @e: engine
- * @hello: that message
+ * @hello: the peer's Hello or HelloAck
  */
 void sdp_engine_take_rings(struct sdp_engine *e, const struct sdp_hello *hello)
 {
@@ -30,11 +31,11 @@ void sdp_engine_take_rings(struct sdp_engine *e, const struct sdp_hello *hello)
 			   e->resize.level);
 	sdp_ring_in_agree(&e->ring_in, in, e->ring_max, window);
 	e->credit.unasked = in == SDP_BY_NIC;
-	follow_ring(e);
+	ring_limit_receives(e);
 }
 
 /**
- * sdp_engine_receive_ring_ask() - the peer wants a ring, or a larger one, or none any more
+ * sdp_engine_receive_ring_ask() - the peer wants a ring, or gives it back
  * @e: engine
  * @msg: RingAsk
  * @acts: RING_WANTED, RING_OVER, FAIL
@@ -58,9 +59,9 @@ void sdp_engine_receive_ring_ask(struct sdp_engine *e,
 }
 
 /**
- * sdp_engine_receive_ring_avail() - the peer has a ring for us, or has none
+ * sdp_engine_receive_ring_avail() - the peer answers our RingAsk
  * @e: engine
- * @msg: RingAvail
+ * @msg: RingAvail: a ring for us, or none
  * @acts: FAIL
  */
 void sdp_engine_receive_ring_avail(struct sdp_engine *e,
@@ -77,32 +78,34 @@ void sdp_engine_receive_ring_avail(struct sdp_engine *e,
 /**
  * sdp_engine_ring_made() - the ring that was wanted has been made, or cannot be
  * @e: engine, after RING_WANTED
- * @ring: the ring, of no more bytes than were wanted; of no bytes if there is none
+ * @ring: the ring, not longer than wanted; of length 0 if there is none
  *
- * If it cannot be used after all RING_OVER is not said of it: look at @e->ring_in.next.
+ * If the engine cannot use the ring, @e->ring_in.next.len is 0 afterwards. It
+ * issues no RING_OVER for such a ring.
  */
 void sdp_engine_ring_made(struct sdp_engine *e, const struct sdp_region *ring)
 {
 	if (e->dead || !e->ring_in.making)
 		return;
 	sdp_ring_in_made(&e->ring_in, ring, e->credit.posted);
-	follow_ring(e);
+	ring_limit_receives(e);
 }
 
 /**
- * sdp_engine_ring_place() - the peer has written into a ring: where?
+ * sdp_engine_ring_place() - where has the peer written into a ring?
  * @e: engine
- * @imm: immediate data that came along
- * @at: where the message begins, if it is all right
- * @bytes: its length
+ * @imm: immediate data of the message
+ * @at: set to the offset of the message in its ring
+ * @bytes: set to its length
  * @acts: RING_OVER, FAIL
  *
- * Return: %SDP_VALID, after which sdp_engine_receive_placed() has to follow; or what is wrong.
+ * Return: %SDP_VALID, after which sdp_engine_receive_placed() must follow; or
+ * what is wrong with the message.
  */
 enum sdp_violation sdp_engine_ring_place(struct sdp_engine *e, u32 imm, u32 *at,
 					 u32 *bytes, struct sdp_actions *acts)
 {
-	/* Without rings it is a receive that is used up, with no message in it. */
+	/* Without rings this is a receive without a message in it. */
 	enum sdp_violation bad = SDP_BAD_LEN;
 	bool moved = false;
 
@@ -118,11 +121,11 @@ enum sdp_violation sdp_engine_ring_place(struct sdp_engine *e, u32 imm, u32 *at,
 }
 
 /**
- * sdp_engine_ring_read() - what lay in the present ring has been read, in order
+ * sdp_engine_ring_read() - data in the present ring has been read, in order
  * @e: engine
- * @bytes: how many, headers included
+ * @bytes: number of bytes, headers included
  *
- * Return: true when something may have to be sent because of it, or receives to be posted.
+ * Return: true when there may be a message to send or a receive to post now.
  */
 bool sdp_engine_ring_read(struct sdp_engine *e, u32 bytes)
 {
@@ -143,10 +146,12 @@ bool sdp_engine_by_nic(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_held_back() - may the adapter hold messages back, because the peer is full? (G5)
+ * sdp_engine_held_back() - may our adapter be holding messages back? (G5)
  * @e: engine
  *
- * Return: true when it has some that have not arrived.
+ * It holds them while the peer has no receive posted.
+ *
+ * Return: true when with BY_NIC some of our messages have not arrived.
  */
 bool sdp_engine_held_back(const struct sdp_engine *e)
 {
@@ -154,8 +159,10 @@ bool sdp_engine_held_back(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_ring_full() - data waits for room in the peer's ring; said once for each wait
+ * sdp_engine_ring_full() - data waits for room in the peer's ring
  * @e: engine
+ *
+ * The owner calls this once for each wait.
  */
 void sdp_engine_ring_full(struct sdp_engine *e)
 {
@@ -163,12 +170,13 @@ void sdp_engine_ring_full(struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_ring_leave() - nothing was sent for long: the peer may have its ring back
- * @e: engine; nothing is unsent, and nobody is about to add something
+ * sdp_engine_ring_leave() - nothing was sent for long: give the ring back
+ * @e: engine; nothing is unsent, and no writer is about to add data
  *
- * What is sent next says so. sdp_engine_ring_stay() has to be called before anything can be added.
+ * If this returns true, the next message says so. The owner must call
+ * sdp_engine_ring_stay() before a writer can add data.
  *
- * Return: true when there is something to say.
+ * Return: true when there is a message to send.
  */
 bool sdp_engine_ring_leave(struct sdp_engine *e)
 {
@@ -178,7 +186,7 @@ bool sdp_engine_ring_leave(struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_ring_stay() - if that could not be sent it is not wanted any more
+ * sdp_engine_ring_stay() - keep the ring if the message could not be sent
  * @e: engine
  */
 void sdp_engine_ring_stay(struct sdp_engine *e)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The protocol engine: which message goes next, and what becomes of the engine when it does.
+ * The protocol engine: chooses the next message and accounts it.
+ *
+ * sdp_engine_next() chooses without changing the engine; sdp_engine_commit()
+ * records what the chosen message changes.
  */
 #include "engine_internal.h"
 
-/* May the oldest segment still grow? Not in front of an advertisement. */
+/* May the oldest segment still grow? Not once a SrcAvail waits behind it. */
 static bool partial(const struct sdp_engine *e, const struct sdp_tx_view *view)
 {
 	return !view->head_full && !e->shutdown &&
@@ -12,27 +15,30 @@ static bool partial(const struct sdp_engine *e, const struct sdp_tx_view *view)
 }
 
 /*
- * Is the next message a partial one, and does it wait for such a one to arrive? Whole ones on their
- * way do not matter: the end of a large write shall not wait for its beginning.
+ * Must a partial message wait until the last partial one has arrived? Full
+ * messages in flight do not matter: the end of a large write shall not wait for
+ * its beginning. Sets @msg->partial.
  */
-static bool gathers(const struct sdp_engine *e, const struct sdp_tx_view *view,
-		    struct sdp_tx_msg *msg)
+static bool send_gathers(const struct sdp_engine *e,
+			 const struct sdp_tx_view *view,
+			 struct sdp_tx_msg *msg)
 {
 	msg->partial = partial(e, view) &&
 		       view->head_bytes <= sdp_engine_payload_max(e);
 	return msg->partial && !sdp_engine_arrived(e, e->partial_seq);
 }
 
-/* G5: has the adapter room for one more of those that it may hold back? */
+/* G5: has the adapter room for one more message that it may hold back? */
 static bool pipe_open(const struct sdp_engine *e)
 {
 	return e->credit.tx_seq - e->sent_seq < sdp_ring_out_pipe(&e->ring_out);
 }
 
 /*
- * May anything but a credit update be sent? By credit (D2, D5); but where the adapters hold back
- * what finds no receive nobody waits for a grant, for the message with it could be held back itself
- * (G4; ring.h says why nobody is stuck then).
+ * May any message be sent that is not a credit update? Usually credit decides
+ * (D2, D5). Where the adapters hold messages back we do not wait for a grant,
+ * because the message with the grant could be held back itself (G4; ring.h
+ * explains why this does not deadlock).
  */
 static bool may_send(const struct sdp_engine *e)
 {
@@ -41,15 +47,15 @@ static bool may_send(const struct sdp_engine *e)
 	return sdp_credit_may_send_data(&e->credit);
 }
 
-/* ... or what somebody waits for? */
+/* May a message be sent that the peer's or our application waits for? */
 static bool may_answer(const struct sdp_engine *e)
 {
-	return e->credit.unasked ? may_send(e) :
-				   sdp_credit_may_answer(&e->credit);
+	return e->credit.unasked ?
+	       may_send(e) : sdp_credit_may_answer(&e->credit);
 }
 
-/* What it waits for that may not. */
-static enum sdp_next held(const struct sdp_engine *e)
+/* Why may_send() is false. */
+static enum sdp_next send_blocked_by(const struct sdp_engine *e)
 {
 	return e->credit.unasked ? SDP_NEXT_NO_ROOM : SDP_NEXT_NO_CREDIT;
 }
@@ -62,8 +68,9 @@ static bool ring_open(const struct sdp_engine *e)
 }
 
 /*
- * Data into the ring: a segment, or the longest message there. Where there is no room for that,
- * more gathers until there is (G3): pieces that fit would get smaller and smaller.
+ * Data into the ring: a segment, or as much as the longest message takes. If
+ * the ring has no room for that, data gathers until it has (G3): messages cut
+ * to the free space would get smaller and smaller.
  */
 static enum sdp_next next_in_ring(const struct sdp_engine *e,
 				  const struct sdp_tx_view *view,
@@ -73,8 +80,8 @@ static enum sdp_next next_in_ring(const struct sdp_engine *e,
 			sdp_ring_out_message_max(&e->ring_out));
 
 	if (!ring_open(e))
-		return held(e);
-	if (gathers(e, view, msg))
+		return send_blocked_by(e);
+	if (send_gathers(e, view, msg))
 		return SDP_NEXT_GATHER;
 	if (bytes > sdp_ring_out_room(&e->ring_out))
 		return SDP_NEXT_NO_ROOM;
@@ -84,7 +91,7 @@ static enum sdp_next next_in_ring(const struct sdp_engine *e,
 	return SDP_NEXT_SEND;
 }
 
-/* Data to send: a whole segment at once, a partial one when none such is on its way. */
+/* Data: a full segment at once, a partial one if no other is in flight. */
 static enum sdp_next next_data(const struct sdp_engine *e,
 			       const struct sdp_tx_view *view,
 			       struct sdp_tx_msg *msg)
@@ -94,15 +101,15 @@ static enum sdp_next next_data(const struct sdp_engine *e,
 	if (sdp_ring_out_active(&e->ring_out))
 		return next_in_ring(e, view, msg);
 	if (!may_send(e))
-		return held(e);
-	if (gathers(e, view, msg))
+		return send_blocked_by(e);
+	if (send_gathers(e, view, msg))
 		return SDP_NEXT_GATHER;
 	msg->mid = SDP_MID_DATA;
 	msg->payload_max = sdp_engine_payload_max(e);
 	return SDP_NEXT_SEND;
 }
 
-/* Resize: the answer that we owe, then our own request. */
+/* Resize: the answer that we owe comes before our own request. */
 static bool next_resize(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 {
 	if (!may_send(e))
@@ -116,7 +123,7 @@ static bool next_resize(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 	return msg->mid;
 }
 
-/* Rings: the answer that we owe, then our own request. */
+/* Rings: the answer that we owe comes before our own request. */
 static bool next_ring(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 {
 	if (!may_send(e))
@@ -131,9 +138,9 @@ static bool next_ring(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 }
 
 /*
- * What the peer's advertisements ask for: its large send, then its buffers. They are open, so
- * our messages still reach the peer. What belongs behind a write needs no less credit, so it
- * cannot overtake its report.
+ * Answers to the peer's SrcAvail, then to its SinkAvails. While these are open
+ * the peer still takes our messages. Data that follows an RDMA write needs at
+ * least the credit of RdmaWrCompl, so it cannot overtake that report.
  */
 static bool next_answer(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 {
@@ -147,23 +154,24 @@ static bool next_answer(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 	return msg->mid;
 }
 
-/* C3: the peer shall advertise again; as long as it can send at all. */
+/* C3: our sink wants advertisements again, and the peer can still send. */
 static bool sink_wants_mode(const struct sdp_engine *e)
 {
 	return e->rx_mode.wanted && sdp_conn_may_receive(e->state);
 }
 
 /*
- * ... or we shall not any more, or otherwise. Nothing is advertised then: it is wanted when that
- * is over, or when a buffer is discarded, which there is none of meanwhile (C8). After the last
- * byte there is nothing that could be.
+ * C2: our source wants another mode. No SrcAvail is out then: the wish arises
+ * when one has ended, or when data discards a buffer, and there is no buffer
+ * while a SrcAvail is out (C8). After the last byte there is nothing to
+ * advertise.
  */
 static bool source_wants_mode(const struct sdp_engine *e)
 {
 	return e->tx_mode.wanted && sdp_conn_may_send(e->state) && !e->shutdown;
 }
 
-/* C2: a change of a mode. Nobody waits for it, so it needs the credit of data (D5). */
+/* C2: ModeChange. Nobody waits for it, so it needs the credit of data (D5). */
 static bool next_mode(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 {
 	if ((sink_wants_mode(e) || source_wants_mode(e)) && may_send(e))
@@ -172,8 +180,9 @@ static bool next_mode(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 }
 
 /*
- * How much may go along with SinkAvail (C6)? A whole segment or nothing. It need not wait to
- * become more, because the message goes in any case. The urgent byte is for Data alone.
+ * How much data may travel with SinkAvail (C6)? A whole segment or nothing. The
+ * segment does not wait to grow, because the message is sent in any case. The
+ * urgent byte travels in Data only.
  */
 static u32 rides(const struct sdp_engine *e, const struct sdp_tx_view *view)
 {
@@ -187,7 +196,10 @@ static u32 rides(const struct sdp_engine *e, const struct sdp_tx_view *view)
 	return view->head_bytes <= room ? view->head_bytes : 0;
 }
 
-/* C6: a buffer is better kept for the request that will follow, as long as one may. */
+/*
+ * C6: does SinkAvail wait for the request that will follow? Not behind another
+ * SinkAvail, and not after the last byte.
+ */
 static bool kept(const struct sdp_engine *e)
 {
 	return sdp_piggyback_waits(&e->piggyback) && !e->sinkavail_rx.sent &&
@@ -195,9 +207,9 @@ static bool kept(const struct sdp_engine *e)
 }
 
 /*
- * C5: a posted buffer, or that all are taken back, for which a reader waits. In the place of an
- * answer to what the peer advertises it is one (C8), and nothing goes along then, as with the
- * others (D5).
+ * C5: SinkAvail for a buffer, or SinkAvailCancel, for which a reader waits. A
+ * SinkAvail that answers the peer's SrcAvail is sent like the other answers
+ * (C8): with the last credit if necessary, and without data (D5).
  */
 static bool next_advert(const struct sdp_engine *e,
 			const struct sdp_tx_view *view, struct sdp_tx_msg *msg)
@@ -218,7 +230,7 @@ static bool next_advert(const struct sdp_engine *e,
 	return msg->mid;
 }
 
-/* What goes when there is no data, or none that may go; 0 for nothing. */
+/* What to send when there is no data, or none that may go; 0 for nothing. */
 static u8 wanted_mid(const struct sdp_engine *e)
 {
 	if (e->srcavail_tx.state == SDP_SRCAVAIL_TX_READY)
@@ -247,16 +259,17 @@ static enum sdp_next next_wanted(const struct sdp_engine *e,
 	if (!mid)
 		return SDP_NEXT_IDLE;
 	if (!may_send(e))
-		return held(e);
+		return send_blocked_by(e);
 	msg->mid = mid;
-	msg->payload_max = mid == SDP_MID_SRC_AVAIL ? e->srcavail_tx.inlined :
-						      0;
+	msg->payload_max =
+		mid == SDP_MID_SRC_AVAIL ? e->srcavail_tx.inlined : 0;
 	return SDP_NEXT_SEND;
 }
 
 /*
- * In Buffered the peer may want another mode for our half, in Pipelined it advertises buffers,
- * even if its own half is closed (C3, C5).
+ * May the peer's sink have a message for us, even after it has closed its own
+ * half? In Buffered it may want another mode (C3), in Pipelined it advertises
+ * buffers (C5).
  */
 static bool may_be_asked(const struct sdp_engine *e)
 {
@@ -264,18 +277,24 @@ static bool may_be_asked(const struct sdp_engine *e)
 	       e->tx_mode.mode != SDP_MODE_COMBINED;
 }
 
-/* Does the peer need to be told of receives, for its data or to answer our advertisement? */
+/* Must the peer be told of receives, for its data or for its answer to us? */
 static bool update_due(const struct sdp_engine *e)
 {
 	bool out = sdp_srcavail_tx_out(&e->srcavail_tx);
 
-	/* Nobody waits for it; it keeps both ends' counts near each other. */
+	/*
+	 * Without grants nobody waits for an update. It only keeps both ends'
+	 * counts close to each other.
+	 */
 	if (e->credit.unasked && !may_send(e))
 		return false;
 	if ((out || sdp_ring_out_active(&e->ring_out)) &&
 	    sdp_credit_peer_is_mute(&e->credit))
 		return true;
-	/* A writer shall not have to read: so it may go with the last credit, as an answer may. */
+	/*
+	 * Freed space may be reported with the last credit, as an answer may: a
+	 * writer must not depend on its own reads.
+	 */
 	if (sdp_ring_in_update_due(&e->ring_in) &&
 	    sdp_conn_may_receive(e->state) && sdp_credit_may_answer(&e->credit))
 		return true;
@@ -284,8 +303,9 @@ static bool update_due(const struct sdp_engine *e)
 }
 
 /*
- * B7: whatever goes while an urgent byte waits announces it. The message that carries it
- * announces it too: peers are known that signal their application for that flag only.
+ * B7: each message that is sent while an urgent byte waits announces it. The
+ * message that carries the byte announces it too, because some peers signal
+ * their application for that flag only.
  */
 static u8 urgent_flags(const struct sdp_tx_view *view,
 		       const struct sdp_tx_msg *msg)
@@ -302,22 +322,22 @@ static u8 urgent_flags(const struct sdp_tx_view *view,
  * sdp_engine_next() - which message may be sent now?
  * @e: engine
  * @view: what the application has ready
- * @msg: the message, when there is one
+ * @msg: set to the message, when there is one
  *
- * Order: what the peer's advertisements ask for, resize, rings, modes, our buffers, data, then our
- * own advertisement or DisConn, then a credit update if no other message carries the count (D4). A
- * credit update may use the last credit, and an answer that grants something in its place; nothing
- * else may (D5). While our advertisement is out, what follows it in the stream waits: data and
- * DisConn (wire section 8).
+ * Order: answers to the peer's advertisements, resize, rings, modes, our
+ * SinkAvails, data, our SrcAvail or DisConn, and last a credit update if no
+ * other message carries the count (D4). Only a credit update, and an answer
+ * that grants something, may use the last credit (D5). While our SrcAvail is
+ * out, what follows it in the stream waits: data and DisConn (wire section 8).
  *
- * Small writes: the first one leaves at once, whatever full messages are on their way; what is
- * written while it is gathers in the open segment and leaves with its arrival, never later (no
- * timer).
+ * Small writes: the first one leaves at once, whatever full messages are in
+ * flight. Later ones gather in the open segment until the first has arrived.
+ * There is no timer.
  *
- * No message goes only to announce an urgent byte: at the last credit it could leave both
- * sides without one.
+ * No message goes only to announce an urgent byte: with the last credit it
+ * could leave both sides without any.
  *
- * Return: %SDP_NEXT_SEND and @msg, or why not.
+ * Return: %SDP_NEXT_SEND and @msg, or why there is no message.
  */
 enum sdp_next sdp_engine_next(const struct sdp_engine *e,
 			      const struct sdp_tx_view *view,
@@ -345,11 +365,11 @@ static void commit_mode(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 	sent->mode_send_half = sink_wants_mode(e);
 	if (!sent->mode_send_half && e->tx_mode.mode == SDP_MODE_PIPELINED)
 		sdp_sinkavail_tx_leave(&e->sinkavail_tx, seq);
-	sent->mode = sdp_mode_change_sent(sent->mode_send_half ? &e->rx_mode :
-								 &e->tx_mode);
+	sent->mode = sdp_mode_change_sent(sent->mode_send_half ?
+					  &e->rx_mode : &e->tx_mode);
 }
 
-/* What messages of advertisements do to the engine. */
+/* What the messages of advertisements change. */
 static void commit_advert(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 {
 	switch (sent->h.mid) {
@@ -363,9 +383,9 @@ static void commit_advert(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 	case SDP_MID_RDMA_RD_COMPL:
 		sent->count = e->srcavail_rx.unreported;
 		sdp_srcavail_rx_reported(&e->srcavail_rx);
-		/* The last of it: the peer's memory is not needed any more. */
-		sent->revoke = e->srcavail_rx.open ? 0 :
-						     e->srcavail_rx.region.rkey;
+		/* Final report: the peer's key is not needed any more. */
+		sent->revoke =
+			e->srcavail_rx.open ? 0 : e->srcavail_rx.region.rkey;
 		break;
 	case SDP_MID_SENDSM:
 		sdp_srcavail_rx_closed(&e->srcavail_rx);
@@ -388,7 +408,7 @@ static void commit_advert(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 	}
 }
 
-/* What messages do to the engine besides carrying data. */
+/* What a message changes, apart from its payload. */
 static void commit_message(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 {
 	switch (sent->h.mid) {
@@ -422,7 +442,7 @@ static void commit_message(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 	}
 }
 
-/* Freed space of our ring goes along with data of the other direction, if it fits. */
+/* Data carries the report of freed space in our ring if the report fits. */
 static void commit_freed(struct sdp_engine *e, const struct sdp_tx_msg *tx,
 			 struct sdp_msg *sent)
 {
@@ -436,8 +456,8 @@ static void commit_freed(struct sdp_engine *e, const struct sdp_tx_msg *tx,
 }
 
 /*
- * It has payload: if it was not full, small writes gather behind it; and a buffer of the peer's is
- * discarded (C7).
+ * A message has payload. If it was partial, small writes gather behind it. It
+ * discards a buffer of the peer, if there is one (C7).
  */
 static void commit_payload(struct sdp_engine *e, const struct sdp_tx_msg *tx,
 			   struct sdp_msg *sent)
@@ -456,10 +476,11 @@ static void commit_payload(struct sdp_engine *e, const struct sdp_tx_msg *tx,
  * sdp_engine_commit() - the message of sdp_engine_next() is being sent
  * @e: engine
  * @tx: that message
- * @payload: bytes it carries, at most @tx->payload_max; all of that with SrcAvail and SinkAvail
+ * @payload: bytes it carries, at most @tx->payload_max; exactly that many with
+ *	SrcAvail and SinkAvail
  * @buf: room for its header, %SDP_HEADER_MAX bytes
- * @sent: the message as sent, for the caller's statistics; @sent->to.rkey is not 0 if it has to be
- *	written into the peer's memory
+ * @sent: set to the message as sent, for the caller's statistics; if
+ *	@sent->to.rkey is not 0, the caller must write it into the peer's memory
  *
  * Return: length of the header.
  */
@@ -474,7 +495,10 @@ u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx,
 	commit_freed(e, tx, sent);
 	if (!e->may_revoke)
 		sent->revoke = 0;
-	/* Our last word about the peer's advertisement grants what was kept back for it. */
+	/*
+	 * Our final answer to a SrcAvail grants the receive that was kept back
+	 * for it.
+	 */
 	sdp_engine_keep_back(e);
 	sdp_credit_sent(&e->credit, &sent->h);
 	sent->h.len = sdp_wire_msg_header_len(&sent->h) + payload;
@@ -493,9 +517,9 @@ u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx,
  * sdp_engine_payload_max() - payload of a full message to this peer
  * @e: engine, after its Hello exchange
  *
- * A writer asks without the owner's lock while it fills a message. It can become more meanwhile,
- * and less when the peer's ring comes; it is not made less from here: sdp_engine_shrink(),
- * sdp_engine_ring_leave().
+ * A writer asks without the owner's lock while it fills a message. Meanwhile
+ * the value may grow, and it may shrink when the peer's ring comes. The owner
+ * shrinks it only by sdp_engine_shrink() and sdp_engine_ring_leave().
  *
  * Return: bytes.
  */
@@ -507,7 +531,7 @@ u32 sdp_engine_payload_max(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_all_arrived() - is everything that was sent known to have arrived?
+ * sdp_engine_all_arrived() - is every message we sent known to have arrived?
  * @e: engine
  *
  * Return: true when it is.

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The flow-control mode of a half connection: see mode.h.
+ * Flow-control mode: counts transfers and changes the mode.
+ *
+ * mode.h describes the modes and why their changes never cross.
  */
 #include "mode.h"
 
 /**
- * sdp_mode_init() - both ends of both halves begin in Combined (C1)
- * @m: to fill
- * @after: source: so many transfers in a row speak for a change (C2), 0 for never
+ * sdp_mode_init() - initialize one end's view of a half connection
+ * @m: mode to fill; begins in Combined (C1)
+ * @after: source: number of transfers in a row that change the mode (C2), 0
+ *	for never; the sink passes 0
  */
 void sdp_mode_init(struct sdp_mode *m, u16 after)
 {
@@ -16,7 +19,7 @@ void sdp_mode_init(struct sdp_mode *m, u16 after)
 	m->after = after;
 }
 
-/* Which changes are the source's to make? */
+/* Is this change one that the source makes? */
 static bool source_may(u8 from, u8 to)
 {
 	if (from == SDP_MODE_COMBINED)
@@ -24,25 +27,25 @@ static bool source_may(u8 from, u8 to)
 	return from == SDP_MODE_PIPELINED && to == SDP_MODE_COMBINED;
 }
 
-/* ... and the sink's? */
+/* Is this change one that the sink makes? */
 static bool sink_may(u8 from, u8 to)
 {
 	return from == SDP_MODE_BUFFERED && to == SDP_MODE_COMBINED;
 }
 
 /**
- * sdp_mode_may_srcavail() - may the source advertise something?
- * @m: mode of its half
+ * sdp_mode_may_srcavail() - does the mode let the source send SrcAvail?
+ * @m: mode of the source's half
  *
- * Return: true when it may.
+ * Return: true when it does.
  */
 bool sdp_mode_may_srcavail(const struct sdp_mode *m)
 {
 	return m->mode != SDP_MODE_BUFFERED && !m->wanted;
 }
 
-/* One more transfer of the same kind as the last ones, or the first of another. */
-static void speaks_for(struct sdp_mode *m, u8 mode)
+/* Count one transfer that speaks for @mode. */
+static void mode_count(struct sdp_mode *m, u8 mode)
 {
 	if (m->toward != mode)
 		m->alike = 0;
@@ -52,34 +55,38 @@ static void speaks_for(struct sdp_mode *m, u8 mode)
 }
 
 /**
- * sdp_mode_srcavail_read() - the peer has read all of an advertisement (C2)
+ * sdp_mode_srcavail_read() - the peer has read a whole SrcAvail (C2)
  * @m: mode of the source's half
- * @pipe: and would rather have been written to
+ * @pipe: the answer had REQ_PIPE: the peer would rather be written to
  *
- * In Pipelined a reader that never has its buffer there first makes the source wait for nothing.
+ * In Pipelined a source that waits for SinkAvails waits in vain when the
+ * reader never has its buffer posted first. So reads without REQ_PIPE speak
+ * for Combined.
  */
 void sdp_mode_srcavail_read(struct sdp_mode *m, bool pipe)
 {
 	u8 mode = pipe ? SDP_MODE_PIPELINED : SDP_MODE_COMBINED;
 
 	if (mode != m->mode)
-		speaks_for(m, mode);
+		mode_count(m, mode);
 	else
 		m->alike = 0;
 }
 
 /**
- * sdp_mode_srcavail_declined() - the peer wants an advertisement, or its rest, in messages (C2, C3)
+ * sdp_mode_srcavail_declined() - the peer wants a SrcAvail in messages (C2, C3)
  * @m: mode of the source's half
- * @pipe: it would have taken a write
+ * @pipe: the answer had REQ_PIPE: the peer would have taken a write
  *
- * So often in a row: it is one that reads small, or cannot read by RDMA. In Pipelined one that
- * reads small has to be learnt from the beginning.
+ * The peer has declined all of the SrcAvail, or its rest. In Combined, N in a
+ * row mean that the reader reads small, or with @pipe that the sink cannot
+ * read by RDMA. In Pipelined a single one without @pipe ends the mode: a
+ * reader that reads small has to be learnt again from Combined.
  */
 void sdp_mode_srcavail_declined(struct sdp_mode *m, bool pipe)
 {
 	if (m->mode == SDP_MODE_COMBINED) {
-		speaks_for(m, pipe ? SDP_MODE_PIPELINED : SDP_MODE_BUFFERED);
+		mode_count(m, pipe ? SDP_MODE_PIPELINED : SDP_MODE_BUFFERED);
 	} else if (!pipe) {
 		m->toward = SDP_MODE_COMBINED;
 		m->wanted = true;
@@ -87,8 +94,11 @@ void sdp_mode_srcavail_declined(struct sdp_mode *m, bool pipe)
 }
 
 /**
- * sdp_mode_written() - a buffer of the peer's is filled by RDMA: it is all as it should be
+ * sdp_mode_written() - the source has written into a buffer of the peer
  * @m: mode of the source's half, Pipelined
+ *
+ * Pipelined works as intended. So nothing counts against it any more, and a
+ * change that was wanted is not made.
  */
 void sdp_mode_written(struct sdp_mode *m)
 {
@@ -98,11 +108,11 @@ void sdp_mode_written(struct sdp_mode *m)
 }
 
 /**
- * sdp_mode_sinkavail_missed() - no buffer came in time for a large write (C2)
+ * sdp_mode_sinkavail_missed() - no SinkAvail came in time (C2)
  * @m: mode of the source's half, Pipelined; nothing is advertised
  *
- * After N such writes with none between that found a buffer, the reader is not
- * one that is there first.
+ * After N such large writes, with none between that found a SinkAvail, the
+ * reader is not one that posts its buffer first.
  */
 void sdp_mode_sinkavail_missed(struct sdp_mode *m)
 {
@@ -113,17 +123,17 @@ void sdp_mode_sinkavail_missed(struct sdp_mode *m)
 }
 
 /**
- * sdp_mode_discarded() - a message was sent though a buffer of the peer's was there (C2)
+ * sdp_mode_discarded() - a message has discarded a SinkAvail (C2)
  * @m: mode of the source's half, Pipelined
  */
 void sdp_mode_discarded(struct sdp_mode *m)
 {
-	speaks_for(m, SDP_MODE_COMBINED);
+	mode_count(m, SDP_MODE_COMBINED);
 }
 
 /**
  * sdp_mode_large_recv() - a reader waits with a large buffer (C3)
- * @m: mode of the sink's half
+ * @m: mode of the sink's half; only Buffered is left because of it
  */
 void sdp_mode_large_recv(struct sdp_mode *m)
 {
@@ -140,10 +150,10 @@ static void set(struct sdp_mode *m, u8 mode)
 }
 
 /**
- * sdp_mode_change_sent() - ModeChange is being sent
- * @m: mode of the half, whose change is wanted
+ * sdp_mode_change_sent() - note that our ModeChange is being sent
+ * @m: mode of the half; @wanted is set
  *
- * Return: the new mode.
+ * Return: the new mode, SDP_MODE_*.
  */
 u8 sdp_mode_change_sent(struct sdp_mode *m)
 {
@@ -152,11 +162,12 @@ u8 sdp_mode_change_sent(struct sdp_mode *m)
 }
 
 /**
- * sdp_mode_changed_by_source() - ModeChange of our receiving half has arrived
+ * sdp_mode_changed_by_source() - process ModeChange of our receiving half
  * @m: mode of that half
- * @mode: the new one
+ * @mode: the new mode, SDP_MODE_*
  *
- * Return: %SDP_VALID, or %SDP_BAD_STATE.
+ * Return: %SDP_VALID, or %SDP_BAD_STATE when the source may not change to
+ * @mode now.
  */
 enum sdp_violation sdp_mode_changed_by_source(struct sdp_mode *m, u8 mode)
 {
@@ -167,11 +178,12 @@ enum sdp_violation sdp_mode_changed_by_source(struct sdp_mode *m, u8 mode)
 }
 
 /**
- * sdp_mode_changed_by_sink() - ModeChange of our sending half has arrived
+ * sdp_mode_changed_by_sink() - process ModeChange of our sending half
  * @m: mode of that half
- * @mode: the new one
+ * @mode: the new mode, SDP_MODE_*
  *
- * Return: %SDP_VALID, or %SDP_BAD_STATE.
+ * Return: %SDP_VALID, or %SDP_BAD_STATE when the sink may not change to
+ * @mode now.
  */
 enum sdp_violation sdp_mode_changed_by_sink(struct sdp_mode *m, u8 mode)
 {

@@ -1,52 +1,65 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The flow-control mode of one half connection, as one of its ends sees it (requirements C1-C8,
- * wire section 8). It follows what the reader does:
+ * Flow-control mode of one half connection, as one end sees it.
  *
- *	            N advertisements in a row were           N in a row were declined:
- *	            answered with REQ_PIPE (0x20)            (0x00)
- *	          +------------------------------+     +-----------------------------+
- *	          v                              |     |                             v
- *	      PIPELINED                     --> COMBINED                          BUFFERED
- *	          |                              ^     ^                             |
- *	          +------------------------------+     +-----------------------------+
- *	            the reader has changed (0x10)            a reader waits with a large
- *	                                                     buffer: the sink says so (0x90)
+ * The mode follows what the reader does (requirements C1-C8, wire section 8):
  *
- *	Combined	large sends are advertised (SrcAvail): how they are taken shows what the
- *			reader does. This is also the discovery that C1 speaks of.
- *	Buffered	data only
- *	Pipelined	the sink advertises buffers (SinkAvail), the source writes into them; it
- *			advertises itself only when there is none
+ *	Combined	The source advertises large sends (SrcAvail). How the
+ *			peer takes them shows what the reader does: this is
+ *			also the discovery state of C1.
+ *	Buffered	The source sends Data only.
+ *	Pipelined	The sink advertises buffers (SinkAvail) and the source
+ *			writes into them. The source advertises a large send
+ *			only when it has no buffer to write into.
  *
- * REQ_PIPE, on the answers to an advertisement: its reader had posted the buffer before it came,
- * or cannot read by RDMA and would take writes (B5). With SendSm in Pipelined
- * it means: the reader wants little first, in a message, and has a large buffer
- * for the rest (C10). The source leaves Pipelined when an advertisement is
- * declined without REQ_PIPE, so that a small reader is learnt as ever; when N
- * in a row were read without it; when N messages have discarded a buffer, with
- * no large transfer between: then it sends small; or when no buffer came in
- * time for N writes, whatever the answers to their advertisements say.
+ *	from		to		sender	byte	reason
+ *	Combined	Buffered	source	0x00	N SrcAvails in a row
+ *							were declined
+ *	Combined	Pipelined	source	0x20	N SrcAvails in a row
+ *							had REQ_PIPE answers
+ *	Pipelined	Combined	source	0x10	see below
+ *	Buffered	Combined	sink	0x90	a reader waits with a
+ *							large buffer
  *
- * An end changes when it sends ModeChange, or receives it. Both ends agree whenever nothing is
- * on the way, because two changes of one half never cross:
+ * REQ_PIPE on the answer to a SrcAvail means that the reader had posted its
+ * buffer before the SrcAvail came, or that the sink cannot read by RDMA and
+ * would take writes (B5). On SendSm in Pipelined it means that the reader
+ * wants a small part first, in a message, and has a large buffer for the rest
+ * (C10).
  *
- *	While both are in Combined or in Pipelined only the source may speak, as often as it
- *	likes, and its changes arrive in order. From the moment it has said Buffered until 0x90
- *	arrives it is silent; the sink is in another mode until 0x00 arrives, and silent, too. Then
- *	both are in Buffered, and only the sink may speak, once: then it is in Combined and silent,
- *	and the source in Buffered until 0x90 arrives. So the right to speak goes back and forth
- *	with the messages, and is never at both ends.
+ * The source leaves Pipelined when
+ *	- a SrcAvail is declined without REQ_PIPE; Combined then learns whether
+ *	  the reader is a small one,
+ *	- N SrcAvails in a row were read without REQ_PIPE,
+ *	- N messages have discarded a SinkAvail with no RDMA write between them,
+ *	  because the application sends small, or
+ *	- for N large writes in a row no SinkAvail came in time, whatever the
+ *	  answers to their SrcAvails said.
  *
- * Nor does an advertisement of the source's cross a change. It changes when none is out, so
- * nothing that belongs to one is on the way, but a late SendSm, which the source can tell
- * (srcavail_tx.h). After 0x00 it advertises nothing until 0x90 arrives, and the sink has been in
- * Combined again since it sent that: SrcAvail meets a sink in Buffered only by mistake.
+ * An end changes its mode when it sends ModeChange or receives it. Both ends
+ * agree whenever no ModeChange is in flight, because two changes of the same
+ * half never cross:
+ *	- While both ends are in Combined or Pipelined, only the source sends
+ *	  ModeChange. It may send several, and they arrive in order.
+ *	- After the source has sent 0x00 (to Buffered) it sends no ModeChange
+ *	  until 0x90 arrives. Until 0x00 arrives, the sink is in another mode
+ *	  and sends none either.
+ *	- Then both ends are in Buffered, and only the sink may send ModeChange,
+ *	  once. After it has sent 0x90 the sink is in Combined and sends none.
+ *	  The source stays in Buffered until 0x90 arrives.
+ * So the right to change moves with the messages and is never at both ends.
  *
- * One of the sink's can cross 0x10. The source ignores what was sent by someone who had not got
- * that (sinkavail_tx.h), and the sink regards all as over when it gets it.
+ * A SrcAvail does not cross a ModeChange either. The source changes only
+ * while none is out. Then only a late SendSm can be in flight, which the
+ * source recognizes (srcavail_tx.h). After 0x00 the source sends no SrcAvail
+ * until 0x90 arrives, and the sink is in Combined since it has sent that. So
+ * a SrcAvail that reaches a sink in Buffered is a violation.
  *
- * Pure arithmetic; the owner's lock covers it.
+ * A SinkAvail can cross 0x10. The source ignores one that was sent before the
+ * sink had 0x10 (sinkavail_tx.h), and the sink ends all its SinkAvails when
+ * 0x10 arrives.
+ *
+ * Pure arithmetic. The caller holds the lock of the engine's owner.
  */
 #ifndef SDP_PROTO_MODE_H
 #define SDP_PROTO_MODE_H
@@ -55,12 +68,15 @@
 
 /**
  * struct sdp_mode - one end's view of a half connection
- * @mode: SDP_MODE_*
- * @wanted: ModeChange is to be sent from here
- * @toward: ... to this mode; or the one that the last transfers speak for
- * @after: source: so many transfers in a row speak for a change, 0 for never (C2)
- * @alike: source: so many have
- * @missed: source, Pipelined: writes in a row that no buffer came for in time
+ * @mode: present mode, SDP_MODE_*
+ * @wanted: this end is to send ModeChange to @toward
+ * @toward: mode of that ModeChange; or the mode that the last transfers speak
+ *	for
+ * @after: source: number of transfers in a row that change the mode (N of
+ *	C2), 0 for never
+ * @alike: source: number of transfers in a row that speak for @toward
+ * @missed: source, Pipelined: number of large writes in a row for which no
+ *	SinkAvail came in time
  */
 struct sdp_mode {
 	u8 mode;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Buffers that are posted before what goes there is asked for: see piggyback.h.
+ * Learns whether the application receives first, then sends (C6).
+ *
+ * piggyback.h explains what is learned and why.
  */
 #include "piggyback.h"
 
-#define NEEDED_MAX	1024
+/* Most exchanges in a row that learning may take. */
+#define PIGGYBACK_NEEDED_MAX	1024
 
 /**
- * sdp_piggyback_init() - nothing is known yet
+ * sdp_piggyback_init() - start with nothing known
  * @r: to fill
- * @after: so many exchanges in a row tell, 0 for never
+ * @after: exchanges in a row that show the kind of the application, 0 for never
  */
 void sdp_piggyback_init(struct sdp_piggyback *r, u16 after)
 {
@@ -19,7 +22,7 @@ void sdp_piggyback_init(struct sdp_piggyback *r, u16 after)
 }
 
 /**
- * sdp_piggyback_posted() - a buffer is posted, and no other is out
+ * sdp_piggyback_posted() - a reader supplies the only buffer
  * @r: what is known
  */
 void sdp_piggyback_posted(struct sdp_piggyback *r)
@@ -28,7 +31,7 @@ void sdp_piggyback_posted(struct sdp_piggyback *r)
 }
 
 /**
- * sdp_piggyback_sent() - what may be a request is being sent
+ * sdp_piggyback_sent() - a message that may be a request is being sent
  * @r: what is known
  * @seq: MSeq of the message
  */
@@ -40,11 +43,11 @@ void sdp_piggyback_sent(struct sdp_piggyback *r, u32 seq)
 	r->seq = seq;
 }
 
-/* It has not asked for what came. */
+/* The application has not asked for what the peer sent. */
 static void unasked(struct sdp_piggyback *r)
 {
 	if (r->holds)
-		r->needed = min(2 * r->needed, NEEDED_MAX);
+		r->needed = min(2 * r->needed, PIGGYBACK_NEEDED_MAX);
 	r->holds = false;
 	r->row = 0;
 }
@@ -52,7 +55,7 @@ static void unasked(struct sdp_piggyback *r)
 /**
  * sdp_piggyback_answered() - the peer has written into the oldest buffer
  * @r: what is known
- * @ack: newest message of ours that it had when it said so
+ * @ack: newest message of ours that the peer had when it reported the write
  */
 void sdp_piggyback_answered(struct sdp_piggyback *r, u32 ack)
 {
@@ -64,12 +67,12 @@ void sdp_piggyback_answered(struct sdp_piggyback *r, u32 ack)
 		r->holds = true;
 		r->row = 0;
 	}
-	/* Of several buffers the next one is in the same position. */
+	/* The next buffer, if there is one, needs a request of its own. */
 	r->asked = false;
 }
 
 /**
- * sdp_piggyback_came() - the peer has something, and it did not go into a buffer
+ * sdp_piggyback_came() - the peer has data that did not go into a buffer
  * @r: what is known
  */
 void sdp_piggyback_came(struct sdp_piggyback *r)

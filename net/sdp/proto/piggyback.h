@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Does the application post its large buffer before it asks for what goes there, or after (C6)?
+ * Learns whether SinkAvail may wait to travel with a request (C6).
  *
- * Receive, then send: one thread waits in a large recv(), another one writes a small request, and
- * then the answer comes. A buffer of that kind need not be advertised when it is posted: nothing
- * comes before the request has gone, so SinkAvail may wait for that and go along with it, and a
- * message is saved for each answer. That is learnt from N exchanges in a row in which what was
- * written into a buffer had been asked for: our data had gone since the buffer was posted, and the
- * peer had it when it wrote.
+ * An application may supply its large buffer before or after it sends the
+ * request for the data that goes there.
  *
- * Whoever waits like this waits in vain if the peer has something to say unasked. That is noticed
- * when it advertises it, or sends it in messages; the buffer then is the answer to the former. From
- * then on it takes twice as many exchanges as it did to learn the same again: a peer that streams,
- * to an application that writes now and then, is held up a few times and not for ever.
+ * Receive, then send: one thread waits in a large recv(), another one writes a
+ * small request, and then the answer comes. Nothing comes before the request
+ * has gone. So SinkAvail may wait for the request and travel in the same
+ * message, which saves a message for each answer. We learn this from N
+ * exchanges in a row in which the peer wrote into a buffer after we had asked
+ * for it: we had sent data since the buffer was supplied, and the peer had that
+ * data when it wrote.
  *
- * Send, then receive: nothing is held back. The request would have to wait for a recv() that may
- * not come, and a write never waits for anything but room. If it is still there when the buffer is
- * posted, because it waits for credit or gathers, the two go together.
+ * A SinkAvail that waits for a request waits in vain if the peer has something
+ * to send unasked. We notice that when the peer's SrcAvail or Data arrives; in
+ * the case of SrcAvail, the buffer then is the answer to it. From then on,
+ * learning takes twice as many exchanges as before. So a peer that streams to
+ * an application that writes now and then is delayed a few times only.
+ *
+ * Send, then receive: nothing is held back. The request would have to wait for
+ * a recv() that may not come, and a write waits for nothing but room. If the
+ * request is still unsent when the buffer is supplied, because it waits for
+ * credit or gathers, the two travel together.
  *
  * Pure arithmetic; the owner's lock covers it.
  */
@@ -27,12 +33,12 @@
 
 /**
  * struct sdp_piggyback - what is known of the application of our receiving half
- * @after: so many exchanges in a row tell its kind at first, 0 for never
- * @needed: ... and now
- * @row: so many have
- * @holds: it posts before it asks
- * @asked: since the oldest buffer was posted we have sent data
- * @seq: ... with this MSeq at first
+ * @after: exchanges in a row that show its kind at first, 0 for never
+ * @needed: exchanges in a row that show its kind now
+ * @row: exchanges in a row so far
+ * @holds: the application supplies its buffer before it asks
+ * @asked: we have sent data since the oldest buffer was supplied
+ * @seq: MSeq of the first such data, with @asked
  */
 struct sdp_piggyback {
 	u16 after;
@@ -43,7 +49,12 @@ struct sdp_piggyback {
 	u32 seq;
 };
 
-/* Is what is posted better kept for the request that is going to follow? */
+/**
+ * sdp_piggyback_waits() - shall SinkAvail wait for the request that follows?
+ * @r: what is known
+ *
+ * Return: true when the application receives first, and has not asked yet.
+ */
 static inline bool sdp_piggyback_waits(const struct sdp_piggyback *r)
 {
 	return r->holds && !r->asked;

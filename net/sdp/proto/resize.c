@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Resize of the receive buffers: see resize.h.
+ * Resize of receive buffers: requests, answers and refusals.
+ *
+ * resize.h describes the handshake.
  */
 #include "resize.h"
 
-/* Sizes are a header and whole pages, so that payload begins and ends where a page does. */
+/*
+ * A size is a BSDH and whole pages, so that payload begins and ends at page
+ * boundaries.
+ */
 #define SIZE_GRAIN	4096
-/* A peer that refuses again and again is asked less and less often. */
+/* Highest @level, for a peer that refuses again and again. */
 #define LEVEL_MAX	16384U
 
 /**
- * sdp_resize_init() - a connection before its Hello
- * @r: to fill
- * @recv_size: our receive buffer size at first
+ * sdp_resize_init() - initialize the state of a connection before its Hello
+ * @r: resize state to fill
+ * @recv_size: size of our receive buffers at first
  * @max: largest size to ask for or to agree to, 0 for fixed sizes (E5)
- * @level: split sends that lead to a request, at least 1
+ * @level: number of split sends that lead to a request, at least 1
  */
 void sdp_resize_init(struct sdp_resize *r, u32 recv_size, u32 max, u16 level)
 {
@@ -29,9 +34,9 @@ void sdp_resize_init(struct sdp_resize *r, u32 recv_size, u32 max, u16 level)
 }
 
 /**
- * sdp_resize_peer_hello() - the peer's Hello or HelloAck has arrived
+ * sdp_resize_peer_hello() - account the peer's Hello or HelloAck
  * @r: resize state
- * @size: the peer's receive buffer size
+ * @size: size of the peer's receive buffers
  */
 void sdp_resize_peer_hello(struct sdp_resize *r, u32 size)
 {
@@ -40,13 +45,13 @@ void sdp_resize_peer_hello(struct sdp_resize *r, u32 size)
 }
 
 /**
- * sdp_resize_peer_posted() - the peer says how many receives it has posted
+ * sdp_resize_peer_posted() - account the peer's number of posted receives
  * @r: resize state
- * @bufs: how many
+ * @bufs: the Bufs field of a message
  *
- * A peer that has more than ever before has been given memory: a connection
- * that nobody had accepted yet has few, and refuses to grow. Such a refusal
- * says nothing about what comes after.
+ * A connection that the peer's application has not accepted yet has few
+ * receives and refuses to grow. A new maximum shows that the peer has given
+ * the connection memory. An earlier refusal says nothing about it any more.
  */
 void sdp_resize_peer_posted(struct sdp_resize *r, u16 bufs)
 {
@@ -59,17 +64,18 @@ void sdp_resize_peer_posted(struct sdp_resize *r, u16 bufs)
 }
 
 /**
- * sdp_resize_decay() - time has passed since the last refusal or the last call
+ * sdp_resize_decay() - halve the penalty for earlier refusals
  * @r: resize state
  *
- * What the peer had no memory for then it may have memory for now.
+ * The owner calls this after a period without a refusal: the peer may have
+ * memory by now.
  */
 void sdp_resize_decay(struct sdp_resize *r)
 {
 	r->level = max((u16)(r->level / 2), r->level_first);
 }
 
-static u32 size_for(const struct sdp_resize *r, u32 bytes)
+static u32 resize_size_for(const struct sdp_resize *r, u32 bytes)
 {
 	u32 most = r->max - SDP_BSDH_LEN;
 	u32 grains = (min(bytes, most) + SIZE_GRAIN - 1) / SIZE_GRAIN;
@@ -78,9 +84,9 @@ static u32 size_for(const struct sdp_resize *r, u32 bytes)
 }
 
 /**
- * sdp_resize_split() - a send did not fit into one message (E1)
+ * sdp_resize_split() - account a send that did not fit into one message (E1)
  * @r: resize state
- * @bytes: its size
+ * @bytes: size of the send
  */
 void sdp_resize_split(struct sdp_resize *r, u32 bytes)
 {
@@ -89,24 +95,24 @@ void sdp_resize_split(struct sdp_resize *r, u32 bytes)
 	r->largest = max(r->largest, bytes);
 	if (++r->splits < r->level)
 		return;
-	r->asked = size_for(r, r->largest);
+	r->asked = resize_size_for(r, r->largest);
 	r->splits = 0;
 	r->largest = 0;
 	if (r->asked > r->send_size)
 		r->ask = SDP_ASK_WANTED;
 }
 
-/* The peer has asked, and its answer is due, or will be when the smaller receives are gone. */
+/* The answer is due, or will be when the smaller receives are used up. */
 static bool owes_answer(const struct sdp_resize *r)
 {
 	return r->answer || sdp_resize_growing(r);
 }
 
 /**
- * sdp_resize_shrink() - nothing has been sent for long: go back to the first size
+ * sdp_resize_shrink() - ask for the first size again after an idle period
  * @r: resize state
  *
- * Return: true when a request is wanted now.
+ * Return: true when a request is to be sent now.
  */
 bool sdp_resize_shrink(struct sdp_resize *r)
 {
@@ -118,7 +124,7 @@ bool sdp_resize_shrink(struct sdp_resize *r)
 }
 
 /**
- * sdp_resize_shrink_end() - a request to shrink that has not been sent is wanted no more
+ * sdp_resize_shrink_end() - withdraw a request to shrink that was not sent
  * @r: resize state
  */
 void sdp_resize_shrink_end(struct sdp_resize *r)
@@ -128,10 +134,10 @@ void sdp_resize_shrink_end(struct sdp_resize *r)
 }
 
 /**
- * sdp_resize_may_ask() - is there a request to be sent, and nothing in its way?
+ * sdp_resize_may_ask() - may our request be sent?
  * @r: resize state
  *
- * Return: true when ChRcvBuf with @asked may be sent.
+ * Return: true when ChRcvBuf with @asked is to be sent, and we owe no answer.
  */
 bool sdp_resize_may_ask(const struct sdp_resize *r)
 {
@@ -139,10 +145,11 @@ bool sdp_resize_may_ask(const struct sdp_resize *r)
 }
 
 /**
- * sdp_resize_ask_sent() - ChRcvBuf is being sent
- * @r: resize state
+ * sdp_resize_ask_sent() - note that our ChRcvBuf is being sent
+ * @r: resize state; sdp_resize_may_ask() is true
  *
- * A smaller size binds us at once: the peer may post smaller receives when it has read it.
+ * A smaller size binds us at once, because the peer may post smaller receives
+ * as soon as it has processed the request.
  */
 void sdp_resize_ask_sent(struct sdp_resize *r)
 {
@@ -150,18 +157,18 @@ void sdp_resize_ask_sent(struct sdp_resize *r)
 	if (r->asked >= r->send_size)
 		return;
 	WRITE_ONCE(r->send_size, r->asked);
-	/* What was split before the rest says nothing about what comes after it. */
+	/* Sends split before the rest say nothing about later ones. */
 	r->splits = 0;
 	r->largest = 0;
 }
 
 /**
- * sdp_resize_answer_sent() - ChRcvBufAck is being sent
- * @r: resize state
+ * sdp_resize_answer_sent() - note that our ChRcvBufAck is being sent
+ * @r: resize state; @answer is not 0
  */
 void sdp_resize_answer_sent(struct sdp_resize *r)
 {
-	/* Only now: before that, there might have been no memory after all. */
+	/* Until now the larger receives could still have been given up. */
 	if (r->answer > r->recv_size) {
 		r->recv_size = r->answer;
 		r->recv_limit = r->answer;
@@ -176,29 +183,31 @@ static void refused(struct sdp_resize *r)
 }
 
 /**
- * sdp_resize_answered() - ChRcvBufAck has arrived
+ * sdp_resize_answered() - process a ChRcvBufAck
  * @r: resize state
- * @size: the peer's receive buffer size
- * @credit: messages that may be sent now: receives that the peer had posted before
+ * @size: size of the peer's receive buffers
+ * @credit: number of messages that may be sent now: receives that the peer
+ *	had posted before its answer
  *
- * Return: %SDP_VALID, or what is wrong with it.
+ * Return: %SDP_VALID, %SDP_BAD_STATE for an answer without a request, or
+ * %SDP_BAD_FIELD for a size below what we may have in flight.
  */
 enum sdp_violation sdp_resize_answered(struct sdp_resize *r, u32 size,
 				       u32 credit)
 {
-	/* An answer to a void request is one to the same request that is still to be sent. */
+	/* The answer to a void request also answers its repetition. */
 	bool asked = r->ask == SDP_ASK_SENT ||
 		     (r->ask == SDP_ASK_WANTED && r->stray);
 	bool shrink = asked && r->asked <= r->send_size;
 
 	if (!asked && !r->stray)
 		return SDP_BAD_STATE;
-	/* Whatever was asked for, what is on its way must fit. */
+	/* Messages in flight have to fit, whatever was asked for. */
 	if (size < r->send_size)
 		return SDP_BAD_FIELD;
 	if (r->ask != SDP_ASK_SENT)
 		r->stray = false;
-	/* Who does not go back to the first size is not asked for that again. */
+	/* Do not ask again for a size that the peer does not shrink to. */
 	if (shrink && size > r->send_first)
 		r->send_first = min(size, r->max);
 	else if (shrink)
@@ -210,7 +219,7 @@ enum sdp_violation sdp_resize_answered(struct sdp_resize *r, u32 size,
 	return SDP_VALID;
 }
 
-/* All receives that are posted have one size now. */
+/* Called when all posted receives have the same size. */
 static void settle(struct sdp_resize *r)
 {
 	if (sdp_resize_growing(r))
@@ -220,12 +229,13 @@ static void settle(struct sdp_resize *r)
 }
 
 /**
- * sdp_resize_asked() - ChRcvBuf has arrived (E2, E4)
+ * sdp_resize_asked() - process a ChRcvBuf (E2, E4)
  * @r: resize state
- * @size: what the peer would like
- * @posted: receives posted now
+ * @size: size that the peer asks for
+ * @posted: number of receives posted now
  *
- * Return: %SDP_VALID, or what is wrong with it.
+ * Return: %SDP_VALID, or %SDP_BAD_STATE when we still owe an answer to an
+ * earlier request.
  */
 enum sdp_violation sdp_resize_asked(struct sdp_resize *r, u32 size, u16 posted)
 {
@@ -234,7 +244,7 @@ enum sdp_violation sdp_resize_asked(struct sdp_resize *r, u32 size, u16 posted)
 	if (r->ask == SDP_ASK_SENT && !r->connecting)
 		return SDP_VALID;
 	if (r->ask == SDP_ASK_SENT) {
-		/* Void, and wanted again. */
+		/* Void, and wanted again: we give way, and ask later (E4). */
 		r->ask = SDP_ASK_WANTED;
 		r->stray = true;
 	}
@@ -251,7 +261,7 @@ enum sdp_violation sdp_resize_asked(struct sdp_resize *r, u32 size, u16 posted)
 }
 
 /**
- * sdp_resize_receive_used() - a message has used up the oldest receive
+ * sdp_resize_receive_used() - account the oldest receive, which is used up
  * @r: resize state
  */
 void sdp_resize_receive_used(struct sdp_resize *r)
@@ -261,8 +271,11 @@ void sdp_resize_receive_used(struct sdp_resize *r)
 }
 
 /**
- * sdp_resize_refuse() - larger receives cannot be had: go on with the old size (E2)
+ * sdp_resize_refuse() - give up larger receives and keep the old size (E2)
  * @r: resize state
+ *
+ * The owner lacks the memory, or no more data will come. Does nothing unless
+ * larger receives are being posted and the peer has not been told.
  */
 void sdp_resize_refuse(struct sdp_resize *r)
 {

@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Resize: receive buffers that follow the size of what is sent (requirements E1-E5, wire
- * section 8).
+ * Resize of receive buffers: state of both directions.
  *
- * The source of a half connection asks (ChRcvBuf), its sink answers with the size that its
- * receives have from then on (ChRcvBufAck).
+ * The receive buffers follow the size of what is sent (requirements E1-E5,
+ * wire section 8). The source of a half connection asks for a size with
+ * ChRcvBuf. The sink answers with ChRcvBufAck: the size that its receives
+ * have from then on.
  *
- *	source:	NONE --enough sends were split--> WANTED --sent--> SENT --answer--> NONE
- *		NONE --idle for long------------> WANTED   (the first size again)
+ *	source:	NONE --enough sends were split--> WANTED --sent--> SENT
+ *		NONE --idle for long------------> WANTED (the first size again)
+ *		SENT --answer-------------------> NONE
  *
- *	sink, larger:	what is posted from now on is larger; when all smaller receives are
- *			used up the answer is due, and only then may the source use it (E2)
- *	sink, smaller:	the answer is due at once, for it keeps the source from the size;
- *			what is posted from then on is smaller
+ * A sink that grows posts larger receives once it has the request. It answers
+ * when the smaller receives are used up, and only then may the source use the
+ * larger size (E2).
  *
- * A source that wanted less sends as many empty messages as there are larger receives, so
- * that they are used up and their memory is free: posted receives cannot be taken back.
+ * A sink that shrinks posts smaller receives once it has the request. It
+ * answers at once, because the answer stops a source that still uses the
+ * larger size.
  *
- * Both ask at once (E4): the accepting side disregards the other's request; the connecting
- * side's own one is void, it answers, and may ask again. Nobody asks while it owes an answer,
- * so each side can tell from the order of the messages that the requests have crossed.
+ * A posted receive cannot be taken back. So after the answer to a smaller
+ * size, the source sends as many empty messages as the sink has larger
+ * receives posted. They use up these receives, and the sink can free their
+ * memory.
  *
- * Pure arithmetic; the owner's lock covers it.
+ * Both sides may ask at once (E4). The accepting side then ignores the
+ * request of the other. The connecting side takes its own request as void,
+ * answers, and may ask again. No side asks while it owes an answer, so each
+ * can tell from the order of the messages that the requests have crossed.
+ *
+ * Pure arithmetic. The caller holds the lock of the engine's owner, except
+ * that @send_size is also read without it.
  */
 #ifndef SDP_PROTO_RESIZE_H
 #define SDP_PROTO_RESIZE_H
@@ -31,32 +40,37 @@
 enum sdp_resize_ask {
 	SDP_ASK_NONE,
 	SDP_ASK_WANTED,		/* to be sent when credit allows */
-	SDP_ASK_SENT,		/* the answer is awaited */
+	SDP_ASK_SENT,		/* waiting for the answer */
 };
 
 /**
- * struct sdp_resize - buffer sizes, BSDH included, of both directions of a connection
- * @send_size: the peer's receive buffers: no message may be longer
- * @send_first: the same at first, 0 before the peer's Hello
- * @recv_size: our receive buffers: what the peer may count on
- * @recv_first: the same at first
- * @recv_limit: longest message to take: more than @recv_size while larger receives than
- *	that are posted
+ * struct sdp_resize - message sizes of both directions of a connection
+ * @send_size: size of the peer's receive buffers: no message may be longer
+ * @send_first: @send_size to go back to after a rest; at first that of the
+ *	peer's Hello, and 0 before it
+ * @recv_size: size of our receive buffers that the peer may count on
+ * @recv_first: @recv_size at first, and its minimum
+ * @recv_limit: longest message to accept; above @recv_size while receives
+ *	larger than that are still posted
  * @max: largest size to ask for or to agree to; 0 for fixed sizes (E5)
- * @level: split sends that lead to a request; doubles with each refusal, decays
- * @level_first: the same at first, and the least
- * @posted_most: the most receives that the peer has said it has posted
+ * @level: number of split sends that lead to a request; doubled by each
+ *	refusal, halved by sdp_resize_decay()
+ * @level_first: @level at first, and its minimum
+ * @posted_most: largest number of posted receives that the peer has reported
  * @refused: the peer has refused, and @posted_most has not grown since
- * @splits: sends split since the last request
- * @largest: bytes of the largest of them
+ * @splits: number of sends split since the last request
+ * @largest: size of the largest of them, in bytes
  * @ask: state of our request
- * @asked: size in it
- * @stray: a request of ours was void, but a peer might answer it all the same
- * @connecting: this side has connected, so it gives way
- * @flush: empty messages to send, to use up the peer's larger receives
- * @posting: receives that are posted from now on
- * @old: receives of another size that are still posted
- * @answer: size that our answer has to say, 0 when none is due
+ * @asked: size that our request asks for
+ * @stray: a request of ours was void, but the peer might still answer it
+ * @connecting: this side has connected, so it gives way when requests cross
+ * @flush: number of empty messages still to send, to use up the peer's
+ *	larger receives
+ * @posting: size of the receives that are posted from now on
+ * @old: number of receives of another size that are still posted
+ * @answer: size to answer with, 0 when no answer is due
+ *
+ * All sizes are in bytes and include the BSDH, except @largest.
  */
 struct sdp_resize {
 	u32 send_size;
@@ -81,13 +95,24 @@ struct sdp_resize {
 	u32 answer;
 };
 
-/* Are larger receives being posted, and the peer not told yet? */
+/**
+ * sdp_resize_growing() - are we posting larger receives, not yet announced?
+ * @r: resize state
+ *
+ * Return: true until ChRcvBufAck is sent, or the growth is given up.
+ */
 static inline bool sdp_resize_growing(const struct sdp_resize *r)
 {
 	return r->posting > r->recv_size;
 }
 
-/* Are the peer's receives larger than at first, and nothing else being asked for? */
+/**
+ * sdp_resize_may_shrink() - could the peer's receives be made smaller again?
+ * @r: resize state
+ *
+ * Return: true when they are larger than at first and no request of ours is
+ * under way.
+ */
 static inline bool sdp_resize_may_shrink(const struct sdp_resize *r)
 {
 	return r->ask == SDP_ASK_NONE && r->send_size > r->send_first;

@@ -1,48 +1,65 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rings: data that its source writes by RDMA into one buffer of its sink, message right behind
- * message, instead of sending it into a receive each (requirements G2-G6).
+ * Rings: the sink's memory that the source writes its messages into.
  *
- *	source						sink
- *	  | RingAsk: so many bytes		----->	makes a ring, or does not
- *	  |		<----- RingAvail: here it is, or nothing
- *	  | RDMA write of a message, with immediate -->	uses up a receive, but lies in the ring
- *	  |		<----- Data with FREED: so many bytes have been read
- *	  | RingAsk: a larger one, after it was full	the next ring; the first message in it says
- *	  |						that nothing comes in the old one any more
- *	  | RingAsk: none				it is given back
+ * Instead of sending each message into a receive, the source of a direction
+ * writes its data by RDMA into one large buffer of its sink, one message right
+ * behind the other (requirements G2-G6).
  *
- * What lies in the ring is a whole message, its header first, so that credits, acknowledgements
- * and urgent bytes are what they are otherwise. Only data with payload goes there. The immediate
- * says how long it is and in which ring: all else the sink knows.
+ *	source				sink
+ *	RingAsk: n bytes	----->	makes a ring, or refuses
+ *				<-----	RingAvail: the ring, or none
+ *	RDMA write of a message
+ *	with immediate data	----->	uses up a receive; the message lies
+ *					in the ring
+ *				<-----	Data with FREED: bytes read so far
+ *	RingAsk: a larger ring	----->	makes the next ring; the first message
+ *	(the ring was full)		in it ends the old one
+ *	RingAsk: 0 bytes	----->	frees the ring
  *
- * Positions are counted from the making of a ring, modulo 2^32, which a ring's size divides. The
- * memory is seen twice, one copy behind the other, so that a message may run over the end.
+ * A whole message lies in the ring, its header first, so credits,
+ * acknowledgements and urgent bytes work as without a ring. Only Data with
+ * payload goes there. The immediate data says how long the message is and in
+ * which ring it lies. The sink knows all else.
  *
- * Two ways to keep from overrunning the sink:
- *	BY_RDMA	the source writes only where it has been told that all has been read
- *	BY_NIC	no receive is posted unless a whole window is free for it, and one more window:
- *		the source writes messages of at most a window, without asking, and the adapters
- *		hold back what finds no receive. The window more is for the one that they hold
- *		back: of several packets all but the last may be in place before it is. What has
- *		arrived says where the next one goes, so nobody has to tell.
+ * Positions count from the making of a ring, modulo 2^32, which is a multiple
+ * of the ring's size. The key covers the memory twice in a row, so that a
+ * message may run over the end of the ring.
  *
- * Why nobody is stuck BY_NIC, though what an adapter holds back is in the way of all that was sent
- * after it: because nobody waits for it but who reads. It is used only if both directions are
- * BY_NIC, and then
- *	1. no message needs a grant, in a ring or not. A message goes as soon as the adapter has
- *	   room for it, and the adapter has room when an older one has arrived;
- *	2. the oldest one arrives as soon as a receive is posted. That is the sink's own doing: it
- *	   posts while a window of its ring is free, or while its reader keeps up, whatever it has
- *	   heard or could say;
- *	3. nothing is advertised (no RDMA mode): a writer would wait for an answer, a reader for his
- *	   buffer, and that could be behind data. All else that is answered (rings, sizes, modes) is
- *	   waited for by nobody: data goes on without.
- * So each direction needs its own reader and nothing of the other direction: one who only writes
- * gets all of it to one who reads (1, 2), and the end of the stream follows the data. With grants
- * it is not so: two ends that have both gone beyond what was granted cannot grant any more, and one
- * grant can be held back behind data that nobody reads. The pair simulator holds back as adapters
- * do, and asks again and again whether all that was written gets to whoever reads.
+ * Two schemes keep the source from overrunning the sink:
+ *
+ *	BY_RDMA	The source writes only where the sink has said that all
+ *		has been read.
+ *	BY_NIC	The sink posts a receive only while a window of the ring is
+ *		free for it, and one window more. The source writes messages
+ *		of at most a window without asking, and the adapters hold
+ *		back a message that finds no receive. The extra window is for
+ *		the message held back: all its packets but the last may be in
+ *		place already. The sink sends no FREED, because the messages
+ *		that have arrived tell where the next one goes.
+ *
+ * Why BY_NIC does not deadlock, although a message that an adapter holds back
+ * is in the way of all messages behind it: only a reader can hold up a
+ * direction. BY_NIC is used only if both directions use it. Then
+ *
+ * 1. No message needs a grant, whether it goes into a ring or not. A message
+ *    goes as soon as the adapter has room for it, and the adapter has room when
+ *    an older message has arrived.
+ * 2. The oldest message arrives as soon as a receive is posted. Posting depends
+ *    on the sink alone: it posts while a window of its ring is free, or while
+ *    its reader keeps up, whatever it has heard or could send.
+ * 3. Nothing is advertised (no RDMA mode). A writer would wait for an answer,
+ *    or a reader for its buffer, and the message that ends the wait could be
+ *    held back behind data. Nobody waits for any other answer (rings, sizes,
+ *    modes): data continues without it.
+ *
+ * So each direction needs its own reader and nothing from the other direction.
+ * An end that only writes gets all its data to an end that reads (1, 2), and
+ * the end of the stream follows the data. With grants this would not hold: two
+ * ends that have both exceeded their grants cannot grant any more, and a grant
+ * can be held back behind data that nobody reads. The pair simulator holds
+ * messages back as adapters do, and checks again and again that all written
+ * data reaches an end that reads.
  *
  * Pure arithmetic; the owner's lock covers it.
  */
@@ -53,26 +70,26 @@
 
 /* The longest header of a message in a ring. */
 #define SDP_RING_HEADER		(SDP_BSDH_LEN + SDP_FREED_LEN)
-/* Messages that the adapter may hold back before there is a ring to hold them back by. */
+/* Messages that the adapter may hold back while there is no ring yet. */
 #define SDP_RING_PIPE_FIRST	4
 
 /**
  * struct sdp_ring_out - the ring that our sending half writes into
- * @scheme: as agreed
- * @max: largest ring to ask for
- * @first: the one to begin with
- * @window: of %SDP_BY_NIC
- * @level: so often full, the ring shall be larger
- * @ask: size to ask for, if @asking
+ * @scheme: as agreed, &enum sdp_scheme
+ * @max: largest ring to ask for, bytes
+ * @first: size to ask for at first, bytes
+ * @window: window of %SDP_BY_NIC, bytes
+ * @level: number of times that the ring is full before we ask for a larger one
+ * @ask: size to ask for, if @asking; 0 gives the ring back
  * @asking: RingAsk is to be sent
- * @asked: it has been sent, and not answered
- * @pause: messages with payload to be sent without a ring before it is asked for again
- * @refusals: asked for in vain so often in a row
- * @ring: it; of no bytes when there is none
- * @odd: the second, fourth .. ring of the connection
- * @head: bytes written into it
- * @freed: of these, known to have been read
- * @full: times that there was no room
+ * @asked: RingAsk has been sent, and is not answered
+ * @pause: messages with payload to send without a ring before asking again
+ * @refusals: number of requests in a row that the peer has refused
+ * @ring: the ring; its length is 0 when there is none
+ * @odd: it is the first, third .. ring of the connection
+ * @head: bytes written into the ring
+ * @freed: bytes of @head that are known to have been read
+ * @full: number of times that there was no room
  */
 struct sdp_ring_out {
 	u8 scheme;
@@ -94,19 +111,19 @@ struct sdp_ring_out {
 
 /**
  * struct sdp_ring_in - the ring that the peer writes into
- * @scheme: as agreed
- * @max: largest ring to be had
- * @cap: the one that receives have to fit
- * @window: of %SDP_BY_NIC
- * @making: the peer has asked, and the owner is making a ring of so many bytes
+ * @scheme: as agreed, &enum sdp_scheme
+ * @max: largest ring that we make, bytes
+ * @cap: ring size that limits the number of receives, bytes
+ * @window: window of %SDP_BY_NIC, bytes
+ * @making: size of the ring that the owner is making for the peer, 0 for none
  * @answer: RingAvail is to be sent
- * @next: the ring that is to be advertised, or has been; of no bytes if it is none
- * @shown: it has been, and nothing has come in it yet
- * @size: bytes of the ring that is written into, 0 when there is none
- * @odd: the second, fourth .. ring of the connection
- * @head: bytes written into it
- * @read: of these, read
- * @told: of these, told to the peer
+ * @next: the ring that is to be advertised or has been; of length 0 if none
+ * @shown: @next has been advertised, and no message has come in it yet
+ * @size: bytes of the ring that the peer writes into, 0 when there is none
+ * @odd: it is the first, third .. ring of the connection
+ * @head: bytes written into the ring
+ * @read: bytes of @head that have been read
+ * @told: bytes of @head that the peer knows to have been read
  */
 struct sdp_ring_in {
 	u8 scheme;
@@ -124,25 +141,43 @@ struct sdp_ring_in {
 	u32 told;
 };
 
-/* What one RingAsk leads to. */
+/* What the owner has to do because of a RingAsk. */
 enum sdp_ring_wish {
-	SDP_RING_NONE,		/* an answer, at most */
-	SDP_RING_MAKE,		/* the owner shall make one */
-	SDP_RING_DROP,		/* none of those there are is needed any more */
+	SDP_RING_NONE,		/* nothing; the engine may send an answer */
+	SDP_RING_MAKE,		/* make a ring */
+	SDP_RING_DROP,		/* free all rings */
 };
 
+/**
+ * sdp_ring_out_active() - is there a ring to write into?
+ * @o: source's ring
+ *
+ * May be asked without the owner's lock.
+ *
+ * Return: true when there is one.
+ */
 static inline bool sdp_ring_out_active(const struct sdp_ring_out *o)
 {
 	return READ_ONCE(o->ring.len);
 }
 
-/* Bytes that wait in the ring to be read. */
+/**
+ * sdp_ring_in_used() - how much of the ring is unread?
+ * @in: sink's ring
+ *
+ * Return: bytes.
+ */
 static inline u32 sdp_ring_in_used(const struct sdp_ring_in *in)
 {
 	return in->head - in->read;
 }
 
-/* May the peer have to be told what has been read of it? */
+/**
+ * sdp_ring_in_tells() - may we have to tell the peer what has been read?
+ * @in: sink's ring
+ *
+ * Return: true when there is a ring and the scheme is %SDP_BY_RDMA.
+ */
 static inline bool sdp_ring_in_tells(const struct sdp_ring_in *in)
 {
 	return in->scheme == SDP_BY_RDMA && in->size;

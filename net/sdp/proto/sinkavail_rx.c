@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What our receiving half advertises: see sinkavail_rx.h.
+ * SinkAvails that we send: the list of buffers and what ends them.
+ *
+ * sinkavail_rx.h describes the states, the two kinds of source and NonDiscards.
  */
 #include "sinkavail_rx.h"
 
 /**
- * sdp_sinkavail_rx_peer() - the peer's Hello has come
- * @a: our advertisements, none yet
- * @held: how many it says it holds, and reports once of each; or 0
+ * sdp_sinkavail_rx_peer() - the peer's Hello has arrived
+ * @a: our SinkAvails, none yet
+ * @held: number of SinkAvails that the peer says it holds, each of which it
+ *	reports once; 0 if it does not say so
  *
- * Of a source that does not say so we do not know which buffer a report is
- * about when it has two, so it gets one at a time.
+ * If a source that does not say so had two buffers, we would not know which one
+ * a report is about. Therefore it gets one at a time.
  */
 void sdp_sinkavail_rx_peer(struct sdp_sinkavail_rx *a, u8 held)
 {
@@ -19,11 +22,11 @@ void sdp_sinkavail_rx_peer(struct sdp_sinkavail_rx *a, u8 held)
 }
 
 /**
- * sdp_sinkavail_rx_add() - a reader has posted a buffer (C5)
- * @a: our advertisements, with room for one more
+ * sdp_sinkavail_rx_add() - add the buffer of a reader (C5)
+ * @a: our SinkAvails, with room for one more
  * @region: the buffer
  *
- * Return: its id, not 0.
+ * Return: the id of the buffer, not 0.
  */
 u32 sdp_sinkavail_rx_add(struct sdp_sinkavail_rx *a,
 			 const struct sdp_region *region)
@@ -38,10 +41,10 @@ u32 sdp_sinkavail_rx_add(struct sdp_sinkavail_rx *a,
 }
 
 /**
- * sdp_sinkavail_rx_sent() - SinkAvail of the oldest that waits is being sent
- * @a: our advertisements, of which one waits
- * @msg: the message: what is its own is filled in
- * @seq: its MSeq
+ * sdp_sinkavail_rx_sent() - SinkAvail of the oldest waiting buffer goes
+ * @a: our SinkAvails, one of which waits
+ * @msg: the message; its SinkAvail fields are filled in
+ * @seq: MSeq of the message
  */
 void sdp_sinkavail_rx_sent(struct sdp_sinkavail_rx *a, struct sdp_msg *msg,
 			   u32 seq)
@@ -54,9 +57,11 @@ void sdp_sinkavail_rx_sent(struct sdp_sinkavail_rx *a, struct sdp_msg *msg,
 }
 
 /**
- * sdp_sinkavail_rx_note() - which of ours had the source when it sent a message?
- * @a: our advertisements
- * @ack: MSeqAck of that message, which is looked at next
+ * sdp_sinkavail_rx_note() - note what the source had when it sent a message
+ * @a: our SinkAvails
+ * @ack: MSeqAck of that message
+ *
+ * Called before the message itself is handled.
  */
 void sdp_sinkavail_rx_note(struct sdp_sinkavail_rx *a, u32 ack)
 {
@@ -66,8 +71,11 @@ void sdp_sinkavail_rx_note(struct sdp_sinkavail_rx *a, u32 ack)
 		a->cancel = SDP_CANCEL_SEEN;
 }
 
-/* Data came while the rest of a buffer was open: has it discarded that? */
-static u32 rest_over(struct sdp_sinkavail_rx *a)
+/*
+ * Data came while the rest of a buffer was open; it ends that buffer. Whether
+ * the source has discarded the rest depends on its kind.
+ */
+static u32 sinkavail_rx_rest_over(struct sdp_sinkavail_rx *a)
 {
 	a->asks = false;
 	a->doubt++;
@@ -76,8 +84,11 @@ static u32 rest_over(struct sdp_sinkavail_rx *a)
 	return 1;
 }
 
-/* What kind of source it is: with that our count is right. */
-static void kind_known(struct sdp_sinkavail_rx *a, bool several)
+/*
+ * The kind of the source is known now: correct NonDiscards if we have guessed
+ * wrong.
+ */
+static void sinkavail_rx_kind_known(struct sdp_sinkavail_rx *a, bool several)
 {
 	if (several && !a->several)
 		a->non_discards -= a->doubt;
@@ -90,18 +101,20 @@ static void kind_known(struct sdp_sinkavail_rx *a, bool several)
 
 /**
  * sdp_sinkavail_rx_data_came() - a message with payload has arrived (C7)
- * @a: our advertisements, after sdp_sinkavail_rx_note()
+ * @a: our SinkAvails, after sdp_sinkavail_rx_note()
  *
- * Who has seen our cancel has none any more, and we shall hear of that.
+ * A source that has seen our cancel has no buffer any more; SinkCancelAck will
+ * end those that the cancel covers.
  *
- * Return: so many of the oldest are over; sdp_sinkavail_rx_end() for each.
+ * Return: number of the oldest buffers that have ended; the caller calls
+ * sdp_sinkavail_rx_end() for each.
  */
 u32 sdp_sinkavail_rx_data_came(struct sdp_sinkavail_rx *a)
 {
 	bool cancelled = a->cancel == SDP_CANCEL_SEEN;
 
 	if (a->got && !cancelled)
-		return rest_over(a);
+		return sinkavail_rx_rest_over(a);
 	if (a->seen && !cancelled)
 		return 1;
 	a->non_discards++;
@@ -109,11 +122,12 @@ u32 sdp_sinkavail_rx_data_came(struct sdp_sinkavail_rx *a)
 }
 
 /**
- * sdp_sinkavail_rx_written() - RdmaWrCompl has arrived (B4)
- * @a: our advertisements, after sdp_sinkavail_rx_note(); the oldest is over if this is right
- * @count: bytes in it
+ * sdp_sinkavail_rx_written() - check RdmaWrCompl (B4)
+ * @a: our SinkAvails, after sdp_sinkavail_rx_note()
+ * @count: bytes that the source has written into the oldest buffer
  *
- * Return: %SDP_VALID, %SDP_BAD_STATE when the source had none, or %SDP_BAD_FIELD.
+ * Return: %SDP_VALID; %SDP_BAD_STATE when the source had no buffer;
+ * %SDP_BAD_FIELD when @count is 0 or more than the room that is left.
  */
 enum sdp_violation sdp_sinkavail_rx_written(const struct sdp_sinkavail_rx *a,
 					    u32 count)
@@ -125,12 +139,12 @@ enum sdp_violation sdp_sinkavail_rx_written(const struct sdp_sinkavail_rx *a,
 }
 
 /**
- * sdp_sinkavail_rx_filled() - ... and was right
- * @a: our advertisements
- * @count: bytes more in the oldest
+ * sdp_sinkavail_rx_filled() - account a valid RdmaWrCompl
+ * @a: our SinkAvails
+ * @count: bytes that the source has written into the oldest buffer
  *
- * Return: true when the oldest is over: sdp_sinkavail_rx_end(); false when there is
- * a rest, which the source may or may not go on with.
+ * Return: true when the oldest buffer has ended, for sdp_sinkavail_rx_end();
+ * false when there is a rest that the source may or may not continue with.
  */
 bool sdp_sinkavail_rx_filled(struct sdp_sinkavail_rx *a, u32 count)
 {
@@ -138,20 +152,21 @@ bool sdp_sinkavail_rx_filled(struct sdp_sinkavail_rx *a, u32 count)
 		return true;
 	if (a->got) {
 		a->asks = false;
-		kind_known(a, true);
+		sinkavail_rx_kind_known(a, true);
 	}
 	a->got += count;
 	return a->got == a->list[0].region.len;
 }
 
 /**
- * sdp_sinkavail_rx_dropped() - SrcAvail has arrived: has our buffer been dropped?
- * @a: our advertisements, after sdp_sinkavail_rx_note()
+ * sdp_sinkavail_rx_dropped() - does SrcAvail show that a buffer was dropped?
+ * @a: our SinkAvails, after sdp_sinkavail_rx_note()
  *
- * It has none when it advertises itself, but for what crosses that (C8). So it
- * was done with the buffer after its report, or took it for stale.
+ * A source that sends SrcAvail has no buffer, except one that crosses the
+ * SrcAvail (C8). So it was done with our buffer after its report, or took it
+ * for stale.
  *
- * Return: true when the buffer that it had is over.
+ * Return: true when the buffer that the source had has ended.
  */
 bool sdp_sinkavail_rx_dropped(struct sdp_sinkavail_rx *a)
 {
@@ -159,9 +174,9 @@ bool sdp_sinkavail_rx_dropped(struct sdp_sinkavail_rx *a)
 		return false;
 	a->asks = false;
 	if (a->got)
-		kind_known(a, false);
+		sinkavail_rx_kind_known(a, false);
 	else if (a->doubt)
-		kind_known(a, !a->several);
+		sinkavail_rx_kind_known(a, !a->several);
 	else
 		return false;
 	return true;
@@ -169,38 +184,38 @@ bool sdp_sinkavail_rx_dropped(struct sdp_sinkavail_rx *a)
 
 /**
  * sdp_sinkavail_rx_answered() - does a message answer our cancel?
- * @a: our advertisements
- * @ack: MSeqAck of the message, which has been dealt with
- * @cancelled: it was SinkCancelAck
+ * @a: our SinkAvails
+ * @ack: MSeqAck of the message, which has been handled
+ * @cancelled: the message was SinkCancelAck
  *
- * Return: true when the source will not write into the rest any more.
+ * Return: true when the source will not write into the open rest any more.
  */
 bool sdp_sinkavail_rx_answered(struct sdp_sinkavail_rx *a, u32 ack,
 			       bool cancelled)
 {
 	if (a->asks && !sdp_seq_after(a->cancel_seq, ack)) {
 		a->asks = false;
-		kind_known(a, cancelled || a->several);
+		sinkavail_rx_kind_known(a, cancelled || a->several);
 	}
 	return a->got && (a->once || a->cancel == SDP_CANCEL_SEEN);
 }
 
 /**
- * sdp_sinkavail_rx_late() - SinkCancelAck has arrived, and no cancel waits for it
- * @a: our advertisements
+ * sdp_sinkavail_rx_late() - SinkCancelAck has come that no cancel waits for
+ * @a: our SinkAvails
  *
- * Return: true when it is for the rest of a buffer that was over before.
+ * Return: true when it is for the rest of a buffer that had ended before.
  */
 bool sdp_sinkavail_rx_late(struct sdp_sinkavail_rx *a)
 {
 	if (!a->late)
 		return false;
 	a->late = false;
-	kind_known(a, true);
+	sinkavail_rx_kind_known(a, true);
 	return true;
 }
 
-static u32 take_out(struct sdp_sinkavail_rx *a, u32 at)
+static u32 sinkavail_rx_take_out(struct sdp_sinkavail_rx *a, u32 at)
 {
 	u32 id = a->list[at].id;
 
@@ -211,10 +226,12 @@ static u32 take_out(struct sdp_sinkavail_rx *a, u32 at)
 }
 
 /**
- * sdp_sinkavail_rx_end() - the oldest is over
- * @a: our advertisements; with the last that was sent a cancel is settled
+ * sdp_sinkavail_rx_end() - remove the oldest buffer, which has ended
+ * @a: our SinkAvails
  *
- * Return: its id.
+ * A cancel is settled with the last buffer that had been sent.
+ *
+ * Return: the id of the buffer.
  */
 u32 sdp_sinkavail_rx_end(struct sdp_sinkavail_rx *a)
 {
@@ -227,23 +244,24 @@ u32 sdp_sinkavail_rx_end(struct sdp_sinkavail_rx *a)
 		a->seen--;
 	if (!a->sent)
 		a->cancel = SDP_CANCEL_NONE;
-	return take_out(a, 0);
+	return sinkavail_rx_take_out(a, 0);
 }
 
 /**
- * sdp_sinkavail_rx_recall() - one that waits is not wanted any more
- * @a: our advertisements; that one is over
+ * sdp_sinkavail_rx_recall() - remove a buffer that has not been sent yet
+ * @a: our SinkAvails
  *
- * Return: its id, or 0 if none waits.
+ * Return: the id of the buffer, which has ended; 0 if none waits to be sent.
  */
 u32 sdp_sinkavail_rx_recall(struct sdp_sinkavail_rx *a)
 {
-	return sdp_sinkavail_rx_waiting(a) ? take_out(a, a->sent) : 0;
+	return sdp_sinkavail_rx_waiting(a) ?
+	       sinkavail_rx_take_out(a, a->sent) : 0;
 }
 
 /**
- * sdp_sinkavail_rx_cancel() - what has been sent is not wanted any more
- * @a: our advertisements, of which none waits
+ * sdp_sinkavail_rx_cancel() - have SinkAvailCancel sent if any buffer is out
+ * @a: our SinkAvails, none of which waits to be sent
  */
 void sdp_sinkavail_rx_cancel(struct sdp_sinkavail_rx *a)
 {
@@ -253,8 +271,8 @@ void sdp_sinkavail_rx_cancel(struct sdp_sinkavail_rx *a)
 
 /**
  * sdp_sinkavail_rx_cancel_sent() - SinkAvailCancel is being sent
- * @a: our advertisements, which shall be cancelled
- * @seq: its MSeq
+ * @a: our SinkAvails, in %SDP_CANCEL_WANTED
+ * @seq: MSeq of the message
  */
 void sdp_sinkavail_rx_cancel_sent(struct sdp_sinkavail_rx *a, u32 seq)
 {

@@ -1,55 +1,66 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What our receiving half advertises: buffers that a reader has posted, which the source may
- * fill by RDMA write (requirements C5-C8, B5, wire section 8, Pipelined).
+ * SinkAvails that we send: buffers that the peer may write into.
  *
- *	WAITING --SinkAvail sent--> SENT --a message from someone who had it--> SEEN --> over
+ * Our receiving half advertises the buffers of waiting readers, and the source
+ * fills them by RDMA write (requirements C5-C8, B5, wire section 8, Pipelined
+ * mode). sinkavail_tx.h is the other end. One SinkAvail passes these states:
  *
- * Each one ends exactly once, by the first of these to come:
+ *	WAITING --sent--> SENT --a message of a source that had it--> SEEN
  *
- *	RdmaWrCompl	the oldest one has bytes in it: WRITTEN
- *	Data		the source has sent that instead, and dropped the oldest that it had
- *	Data		... or it had none: then all that are on the way are stale, see below
- *	SinkCancelAck	we did not want them any more
- *	ModeChange, DisConn	the source drops all
+ * Each SinkAvail ends exactly once, by the first of these messages to arrive:
  *
- * One RdmaWrCompl ends one, though there is room left in it: only one message
- * goes into a posted buffer (C7). A source promises that by saying in its Hello
- * how many it holds, and then nobody has to guess.
+ *	RdmaWrCompl	the oldest buffer has been written
+ *	Data		if the source had a buffer, it discarded the oldest;
+ *			if it had none, all SinkAvails in flight are stale
+ *	SinkCancelAck	we had sent SinkAvailCancel
+ *	ModeChange, DisConn	the source drops all buffers
  *
- * Any other source may do the same, or may go on to fill the rest of the buffer
- * and report again. Nothing on the wire tells the two apart in time, so:
+ * One RdmaWrCompl ends one buffer, even if there is room left in it: only one
+ * message goes into a buffer (C7). A source promises this by stating in its
+ * Hello how many SinkAvails it holds.
  *
- *	It gets one buffer at a time. A report can be about no other one then.
- *	After a report the rest of the buffer stays open, and further reports
- *	add to it. It is over when it is full. The owner has SinkAvailCancel
- *	sent, and as soon as the source has that, the rest is over. A source
- *	that had none does not answer. So the owner need not wait for ever, but
- *	takes the memory out of the source's reach, and then calls
- *	sdp_engine_sinkavail_drop().
- *	Data and SrcAvail end the rest as well: the source was done with it, or
- *	has discarded it.
+ * Any other source may do the same, or may fill the rest of the buffer and
+ * report again. Nothing on the wire tells the two kinds apart in time.
+ * Therefore:
  *
- * How the source answers shows of which kind it is. Until then we guess whether
- * Data behind a report has discarded the rest, or counts for NonDiscards;
- * @doubt is how wrong our count is if the guess is. A source has dropped a
- * buffer because of the count if it advertises itself while it has that buffer.
+ * - Such a source gets one buffer at a time, so that a report is about no other
+ *   buffer.
+ * - After a report the rest of the buffer stays open, and further reports add
+ *   to it. The buffer ends when it is full.
+ * - The owner has SinkAvailCancel sent for the rest. As soon as the source has
+ *   received the cancel, the rest has ended. A source that held no buffer does
+ *   not answer, so the owner does not wait forever: it takes the memory out of
+ *   the source's reach, and then calls sdp_engine_sinkavail_drop().
+ * - Data and SrcAvail end the rest as well: the source was done with it, or has
+ *   discarded it.
  *
- * NonDiscards (C7): both ends count the messages with payload that have discarded none, from
- * the beginning of the connection and in every mode. SinkAvail carries the sink's count; the source
- * drops one whose count is not its own, for something has gone into another place before. The
- * sink knows which those are, without being told: MSeqAck says which of ours the source had when
- * it sent a message, so we see its list as it did then.
+ * The source's answers show its kind. Until then we guess whether Data behind a
+ * report has discarded the rest, or counts for NonDiscards. @doubt is the error
+ * of our count if the guess is wrong. A source that sends SrcAvail while it has
+ * our buffer has dropped that buffer because the two counts differ.
  *
- *	If it had one, a message with payload has discarded the oldest of them.
- *	If it had none, the count has moved on, and no sent one can be valid any more.
+ * NonDiscards (C7): both ends count the messages with payload that have
+ * discarded no buffer, from the beginning of the connection and in every mode.
+ * SinkAvail carries the sink's count. The source drops a SinkAvail whose count
+ * differs from its own, because data that the buffer was meant for has gone
+ * elsewhere. The sink needs no message to know which SinkAvails are dropped:
+ * MSeqAck tells which of our messages the source had when it sent its own.
  *
- * So everything in our list has the count of now, and those that the source can write into are
- * always some of the oldest in it. It never writes into one that we regard as over.
+ * - If the source had a buffer, its message with payload has discarded the
+ *   oldest buffer.
+ * - If the source had none, the count has moved on, and every SinkAvail that
+ *   has been sent is stale.
  *
- * A cancel is for all that are out; nothing new goes until it is settled. The source answers only
- * if it dropped one. Otherwise all had ended in another way, and the messages that say so
- * are before what could have been the answer; so it is settled when the list is empty.
+ * So each SinkAvail in our list has the present count, and those that the
+ * source can write into are always the oldest ones in the list. The source
+ * never writes into a buffer that we regard as ended.
+ *
+ * A cancel covers all SinkAvails that have been sent, and no new one is sent
+ * until the cancel is settled. The source answers only if the cancel made it
+ * drop a buffer. Otherwise other messages have ended all buffers, and they
+ * arrive before an answer could. So the cancel is settled when no sent
+ * SinkAvail is left.
  *
  * Pure arithmetic; the owner's lock covers it.
  */
@@ -58,22 +69,23 @@
 
 #include "wire.h"
 
-/* How many buffers we hold: what our Hello says beside MaxAdverts. */
+/* SinkAvails that we can hold, stated in our Hello beside MaxAdverts. */
 #define SDP_SINKAVAILS_MAX	4
-/* How many SrcAvails: MaxAdverts of our Hello. */
+/* SrcAvails that we can hold: MaxAdverts in our Hello. */
 #define SDP_SRCAVAILS_MAX	1
 
+/* State of the cancel of all SinkAvails that have been sent. */
 enum sdp_sinkavail_cancel {
 	SDP_CANCEL_NONE,
 	SDP_CANCEL_WANTED,	/* SinkAvailCancel is to be sent */
 	SDP_CANCEL_SENT,
-	SDP_CANCEL_SEEN,	/* the source had it when it sent its last message */
+	SDP_CANCEL_SEEN,	/* the source had it at its last message */
 };
 
 /**
- * struct sdp_sinkavail - one of them
+ * struct sdp_sinkavail - one buffer that we advertise
  * @region: the buffer
- * @id: what the owner knows it by, not 0
+ * @id: the owner's handle of it, not 0
  * @seq: MSeq of its SinkAvail, once sent
  */
 struct sdp_sinkavail {
@@ -83,22 +95,24 @@ struct sdp_sinkavail {
 };
 
 /**
- * struct sdp_sinkavail_rx - all of them
- * @list: the oldest first
- * @n: in the list
- * @sent: the oldest so many have been sent
- * @seen: the source had the oldest so many when it sent its last message
- * @max: so many at once, no more than either side can hold
- * @once: the source is known to report once of each, and to be done with it
- * @several: it is known to go on with the rest
- * @asks: its answer to our cancel will show of which kind it is
- * @late: SinkCancelAck may still come, for a rest that is over
- * @got: bytes reported of the oldest, if there is a rest
- * @doubt: so often Data has come behind a report since that was known for sure
- * @cancel: they are not wanted any more
+ * struct sdp_sinkavail_rx - the buffers that we advertise
+ * @list: the buffers, oldest first
+ * @n: number of buffers in @list
+ * @sent: number of the oldest buffers whose SinkAvail has been sent
+ * @seen: number of the oldest buffers that the source had when it sent its last
+ *	message
+ * @max: most buffers at once: no more than either side can hold
+ * @once: the source is known to report a buffer once and to be done with it
+ * @several: the source is known to continue with the rest of a buffer
+ * @asks: the source's answer to our cancel will show its kind
+ * @late: a SinkCancelAck may still come for a rest that has ended
+ * @got: bytes reported of the oldest buffer, while its rest is open
+ * @doubt: number of times Data has come behind a report since @non_discards was
+ *	known to be right
+ * @cancel: state of our cancel
  * @cancel_seq: MSeq of SinkAvailCancel, from %SDP_CANCEL_SENT on
- * @non_discards: messages with payload received that have discarded none
- * @last_id: the newest one's
+ * @non_discards: messages with payload received that have discarded no buffer
+ * @last_id: id of the newest buffer
  */
 struct sdp_sinkavail_rx {
 	struct sdp_sinkavail list[SDP_SINKAVAILS_MAX];
@@ -118,25 +132,49 @@ struct sdp_sinkavail_rx {
 	u32 last_id;
 };
 
-/* Is there room for one more? */
+/**
+ * sdp_sinkavail_rx_room() - can one more buffer be added?
+ * @a: our SinkAvails
+ *
+ * Return: true when it can: no cancel is unsettled, and neither side is full.
+ */
 static inline bool sdp_sinkavail_rx_room(const struct sdp_sinkavail_rx *a)
 {
 	return a->n < a->max && a->cancel == SDP_CANCEL_NONE;
 }
 
-/* Is one to be sent? None is added while a cancel is not settled. */
+/**
+ * sdp_sinkavail_rx_waiting() - is a SinkAvail to be sent?
+ * @a: our SinkAvails
+ *
+ * No buffer is added before a cancel is settled, so none waits behind a cancel.
+ *
+ * Return: true when one waits.
+ */
 static inline bool sdp_sinkavail_rx_waiting(const struct sdp_sinkavail_rx *a)
 {
 	return a->sent < a->n;
 }
 
-/* Is one out that could have to be taken back? */
+/**
+ * sdp_sinkavail_rx_may_cancel() - is a SinkAvail out that may be cancelled?
+ * @a: our SinkAvails
+ *
+ * Return: true when one is out and SinkAvailCancel has not been sent.
+ */
 static inline bool sdp_sinkavail_rx_may_cancel(const struct sdp_sinkavail_rx *a)
 {
 	return a->sent && a->cancel <= SDP_CANCEL_WANTED;
 }
 
-/* C8: will the source write into one, whatever it has advertised itself meanwhile? */
+/**
+ * sdp_sinkavail_rx_win() - will the source write into a buffer of ours? (C8)
+ * @a: our SinkAvails
+ *
+ * If its own SrcAvail has crossed our SinkAvail, the source takes our buffer.
+ *
+ * Return: true when it will.
+ */
 static inline bool sdp_sinkavail_rx_win(const struct sdp_sinkavail_rx *a)
 {
 	return a->sent && a->cancel != SDP_CANCEL_SEEN;

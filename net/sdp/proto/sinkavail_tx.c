@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where our sending half may write: see sinkavail_tx.h.
+ * SinkAvails that we receive: the list of the peer's buffers.
+ *
+ * sinkavail_tx.h describes what adds, uses and drops a buffer.
  */
 #include "sinkavail_tx.h"
 
 /**
- * sdp_sinkavail_tx_add() - a SinkAvail that is not stale has arrived (C5)
- * @t: where we may write
- * @region: there, too
+ * sdp_sinkavail_tx_add() - add the buffer of a SinkAvail that is not stale (C5)
+ * @t: the peer's buffers
+ * @region: the buffer
  *
- * Return: %SDP_VALID, or %SDP_BAD_STATE when these are more than we have said that we can hold.
+ * Return: %SDP_VALID, or %SDP_BAD_STATE when the peer advertises more buffers
+ * than our Hello said we can hold.
  */
 enum sdp_violation sdp_sinkavail_tx_add(struct sdp_sinkavail_tx *t,
 					const struct sdp_region *region)
@@ -28,9 +31,9 @@ static void drop_oldest(struct sdp_sinkavail_tx *t)
 
 /**
  * sdp_sinkavail_tx_room() - how much may be written now?
- * @t: where we may write
+ * @t: the peer's buffers
  *
- * Return: bytes; 0 as long as the peer has to be told of the last write.
+ * Return: bytes; 0 until the peer has been told of the last write.
  */
 u32 sdp_sinkavail_tx_room(const struct sdp_sinkavail_tx *t)
 {
@@ -38,12 +41,15 @@ u32 sdp_sinkavail_tx_room(const struct sdp_sinkavail_tx *t)
 }
 
 /**
- * sdp_sinkavail_tx_write() - the owner writes into the oldest (B4)
- * @t: where we may write; that one is used up, however much goes into it (C7)
- * @bytes: how many
- * @to: the place
+ * sdp_sinkavail_tx_write() - the owner writes into the oldest buffer (B4)
+ * @t: the peer's buffers
+ * @bytes: number of bytes to write
+ * @to: set to where they go
  *
- * Return: false, and no change, when so many cannot be written.
+ * The buffer is used up, even if there is room left in it (C7).
+ *
+ * Return: true, or false and no change when @bytes is 0 or more than
+ * sdp_sinkavail_tx_room().
  */
 bool sdp_sinkavail_tx_write(struct sdp_sinkavail_tx *t, u32 bytes,
 			    struct sdp_region *to)
@@ -59,10 +65,11 @@ bool sdp_sinkavail_tx_write(struct sdp_sinkavail_tx *t, u32 bytes,
 }
 
 /**
- * sdp_sinkavail_tx_owed() - what has the peer to be told of its advertisements?
- * @t: where we may write
+ * sdp_sinkavail_tx_owed() - which message do we owe the peer?
+ * @t: the peer's buffers
  *
- * Return: %SDP_MID_RDMA_WR_COMPL (@written bytes), then %SDP_MID_SINK_CANCEL_ACK, or 0.
+ * Return: %SDP_MID_RDMA_WR_COMPL (for @written bytes), then
+ * %SDP_MID_SINK_CANCEL_ACK, or 0.
  */
 u8 sdp_sinkavail_tx_owed(const struct sdp_sinkavail_tx *t)
 {
@@ -73,7 +80,7 @@ u8 sdp_sinkavail_tx_owed(const struct sdp_sinkavail_tx *t)
 
 /**
  * sdp_sinkavail_tx_reported() - RdmaWrCompl is being sent
- * @t: where we may write
+ * @t: the peer's buffers
  *
  * Return: bytes to report.
  */
@@ -87,9 +94,9 @@ u32 sdp_sinkavail_tx_reported(struct sdp_sinkavail_tx *t)
 
 /**
  * sdp_sinkavail_tx_data_sent() - a message with payload is being sent (C7)
- * @t: where we may write
+ * @t: the peer's buffers
  *
- * Return: true when it discards the oldest.
+ * Return: true when the message discards the oldest buffer.
  */
 bool sdp_sinkavail_tx_data_sent(struct sdp_sinkavail_tx *t)
 {
@@ -103,7 +110,9 @@ bool sdp_sinkavail_tx_data_sent(struct sdp_sinkavail_tx *t)
 
 /**
  * sdp_sinkavail_tx_cancel() - SinkAvailCancel has arrived
- * @t: where we may write: nowhere; an answer is due only if that is news
+ * @t: the peer's buffers; all are dropped
+ *
+ * We owe SinkCancelAck only if there was a buffer to drop.
  */
 void sdp_sinkavail_tx_cancel(struct sdp_sinkavail_tx *t)
 {
@@ -113,8 +122,8 @@ void sdp_sinkavail_tx_cancel(struct sdp_sinkavail_tx *t)
 
 /**
  * sdp_sinkavail_tx_leave() - ModeChange to Combined is being sent
- * @t: where we may write: nowhere
- * @seq: its MSeq
+ * @t: the peer's buffers; all are dropped
+ * @seq: MSeq of the message
  */
 void sdp_sinkavail_tx_leave(struct sdp_sinkavail_tx *t, u32 seq)
 {
@@ -124,9 +133,11 @@ void sdp_sinkavail_tx_leave(struct sdp_sinkavail_tx *t, u32 seq)
 }
 
 /**
- * sdp_sinkavail_tx_note() - what had the peer when it sent a message?
- * @t: where we may write
- * @ack: MSeqAck of that message, which is looked at next
+ * sdp_sinkavail_tx_note() - note what the peer had when it sent a message
+ * @t: the peer's buffers
+ * @ack: MSeqAck of that message
+ *
+ * Called before the message itself is handled.
  */
 void sdp_sinkavail_tx_note(struct sdp_sinkavail_tx *t, u32 ack)
 {

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where our sending half may write by RDMA: what the peer's sink advertises (requirements C5,
- * C7, wire section 8, Pipelined). sinkavail_rx.h is the other end of the same.
+ * SinkAvails that we receive: buffers that our sending half may fill.
  *
- *	SinkAvail adds one, unless it is stale. The owner writes into the oldest, once, and the
- *	peer is told (RdmaWrCompl); until then nothing that follows in the stream is sent. A
- *	message with payload discards the oldest.
+ * The peer's sink advertises them, and we write into them by RDMA (requirements
+ * C5, C7, wire section 8, Pipelined mode). sinkavail_rx.h is the other end.
  *
- * NonDiscards: we count the messages with payload sent while there was none to discard. Only a
- * SinkAvail with that count was sent by someone who had got all of them.
+ * - SinkAvail adds a buffer, unless it is stale.
+ * - The owner writes into the oldest buffer, once. RdmaWrCompl tells the peer;
+ *   until it is sent, nothing is sent that follows in the stream.
+ * - A message with payload discards the oldest buffer.
+ * - ModeChange to Combined and DisConn drop all buffers. A SinkAvail that the
+ *   peer sent before it had received that message is ignored; its MSeqAck
+ *   tells.
  *
- * ModeChange to Combined drops all, and so does DisConn. What the peer has sent before it heard
- * of that is ignored; its MSeqAck tells.
+ * NonDiscards: we count the messages with payload that we sent while there was
+ * no buffer to discard. A SinkAvail with the same count comes from a peer that
+ * had received all of them; any other one is stale.
  *
  * Pure arithmetic; the owner's lock covers it.
  */
@@ -21,16 +25,17 @@
 #include "sinkavail_rx.h"
 
 /**
- * struct sdp_sinkavail_tx - where we may write
- * @list: the oldest first
- * @n: so many
+ * struct sdp_sinkavail_tx - the peer's buffers
+ * @list: the buffers, oldest first
+ * @n: number of buffers in @list
  * @written: bytes written that the peer has not been told of
- * @written_key: key of the buffer that they are in
- * @cancelled: the peer has taken some back: SinkCancelAck is to be sent
+ * @written_key: key of the buffer that holds these bytes
+ * @cancelled: the peer has cancelled buffers that we had: SinkCancelAck is to
+ *	be sent
  * @left: the peer may not know yet that we have left Pipelined
  * @left_seq: MSeq of the ModeChange that says so
- * @non_discards: messages with payload sent that have discarded none
- * @stale: buffers that were void when they came
+ * @non_discards: messages with payload sent that have discarded no buffer
+ * @stale: number of SinkAvails that were stale on arrival, or came too late
  */
 struct sdp_sinkavail_tx {
 	struct sdp_region list[SDP_SINKAVAILS_MAX];

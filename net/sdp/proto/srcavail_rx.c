@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The peer's advertisement: see srcavail_rx.h.
+ * SrcAvail that we receive: reads and answers.
+ *
+ * srcavail_rx.h describes the life cycle.
  */
 #include "srcavail_rx.h"
 
 /**
- * sdp_srcavail_rx_opened() - SrcAvail has arrived (B2, wire section 8)
- * @s: sink state, closed
- * @region: the whole of what is advertised, longer than @inlined
- * @inlined: bytes that came along; 0 in Pipelined only
+ * sdp_srcavail_rx_opened() - process SrcAvail (B2, wire section 8)
+ * @s: the peer's SrcAvail, not open
+ * @region: all of the peer's send, longer than @inlined
+ * @inlined: number of bytes that SrcAvail carries; 0 only in Pipelined
  */
 void sdp_srcavail_rx_opened(struct sdp_srcavail_rx *s,
 			    const struct sdp_region *region, u32 inlined)
@@ -20,10 +22,10 @@ void sdp_srcavail_rx_opened(struct sdp_srcavail_rx *s,
 }
 
 /**
- * sdp_srcavail_rx_left() - how much can be read now?
- * @s: sink state
+ * sdp_srcavail_rx_left() - get how much can be read now
+ * @s: the peer's SrcAvail
  *
- * Return: bytes.
+ * Return: number of bytes; 0 while a read is in flight.
  */
 u32 sdp_srcavail_rx_left(const struct sdp_srcavail_rx *s)
 {
@@ -32,12 +34,13 @@ u32 sdp_srcavail_rx_left(const struct sdp_srcavail_rx *s)
 }
 
 /**
- * sdp_srcavail_rx_read_begin() - a read of the next bytes begins (B4)
- * @s: sink state
- * @bytes: how many
- * @from: where the peer has them
+ * sdp_srcavail_rx_read_begin() - begin an RDMA read of the next bytes (B4)
+ * @s: the peer's SrcAvail
+ * @bytes: number of bytes to read
+ * @from: filled in: where they are in the peer's memory
  *
- * Return: false, and no change, when so many are not offered.
+ * Return: true when the read may begin. Otherwise false, and no change:
+ * @bytes is 0 or more than sdp_srcavail_rx_left().
  */
 bool sdp_srcavail_rx_read_begin(struct sdp_srcavail_rx *s, u32 bytes,
 				struct sdp_region *from)
@@ -52,9 +55,9 @@ bool sdp_srcavail_rx_read_begin(struct sdp_srcavail_rx *s, u32 bytes,
 }
 
 /**
- * sdp_srcavail_rx_read_end() - that read has ended
- * @s: sink state
- * @ok: the bytes are here; otherwise none of them is
+ * sdp_srcavail_rx_read_end() - account the end of the RDMA read
+ * @s: the peer's SrcAvail
+ * @ok: true when we have all bytes of the read, false when we have none
  */
 void sdp_srcavail_rx_read_end(struct sdp_srcavail_rx *s, bool ok)
 {
@@ -66,8 +69,11 @@ void sdp_srcavail_rx_read_end(struct sdp_srcavail_rx *s, bool ok)
 }
 
 /**
- * sdp_srcavail_rx_decline() - the rest shall come in messages (B3)
- * @s: sink state; nothing happens if there is none, or no rest
+ * sdp_srcavail_rx_decline() - ask for the rest in messages (B3)
+ * @s: the peer's SrcAvail; nothing happens when it is not open
+ *
+ * When a read in flight completes the SrcAvail, its report is the last answer
+ * and no SendSm follows.
  */
 void sdp_srcavail_rx_decline(struct sdp_srcavail_rx *s)
 {
@@ -75,12 +81,14 @@ void sdp_srcavail_rx_decline(struct sdp_srcavail_rx *s)
 }
 
 /**
- * sdp_srcavail_rx_answer() - what has the peer to be told now? (B3, B4)
- * @s: sink state
+ * sdp_srcavail_rx_answer() - get the answer to send now (B3, B4)
+ * @s: the peer's SrcAvail
  *
- * When all is here, what is left to be said is the report of that, so SendSm never follows it.
+ * A report goes before SendSm. The report of the last bytes closes the
+ * SrcAvail, so SendSm never follows that one.
  *
- * Return: %SDP_MID_RDMA_RD_COMPL (@unreported bytes), then %SDP_MID_SENDSM, or 0 for nothing.
+ * Return: %SDP_MID_RDMA_RD_COMPL (for @unreported bytes), %SDP_MID_SENDSM, or
+ * 0 for no answer.
  */
 u8 sdp_srcavail_rx_answer(const struct sdp_srcavail_rx *s)
 {
@@ -90,8 +98,8 @@ u8 sdp_srcavail_rx_answer(const struct sdp_srcavail_rx *s)
 }
 
 /**
- * sdp_srcavail_rx_reported() - RdmaRdCompl is being sent
- * @s: sink state; closed when that was the last of it
+ * sdp_srcavail_rx_reported() - note that RdmaRdCompl is being sent
+ * @s: the peer's SrcAvail; closed when all of it has been read
  */
 void sdp_srcavail_rx_reported(struct sdp_srcavail_rx *s)
 {
@@ -100,8 +108,8 @@ void sdp_srcavail_rx_reported(struct sdp_srcavail_rx *s)
 }
 
 /**
- * sdp_srcavail_rx_closed() - SendSm, or SinkAvail in its place, is being sent
- * @s: sink state; closed
+ * sdp_srcavail_rx_closed() - note that SendSm or SinkAvail is being sent
+ * @s: the peer's SrcAvail; closed afterwards
  */
 void sdp_srcavail_rx_closed(struct sdp_srcavail_rx *s)
 {

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The peer's advertisement, as our receiving half sees it (requirements B3, B4, C4, C8, wire
- * section 8).
+ * SrcAvail that we receive: state of the peer's advertised large send.
  *
- *	SrcAvail opens it. The owner reads from it by RDMA, part by part, and each part is
- *	reported (RdmaRdCompl); or it declines, and the peer sends the rest (SendSm). The
- *	last report, or SendSm, closes it. As long as nothing of it is here SinkAvail does, too.
+ * Requirements B3, B4, C4, C8, wire section 8. SrcAvail opens the
+ * advertisement. The owner then reads from it by RDMA, part by part, and the
+ * engine reports each part (RdmaRdCompl). Or the owner declines (SendSm), and
+ * the peer sends the rest as Data. The report of the last part, or SendSm,
+ * closes the advertisement. As long as we have none of its bytes, SinkAvail
+ * closes it as well.
  *
- * A cancel of the peer's is a reason to decline. What is being read when it comes is read to
- * its end and reported, because the peer keeps the memory until it has our answer.
+ * SrcAvailCancel makes us decline. An RDMA read that is in flight then
+ * continues to its end and is reported, because the peer keeps the memory
+ * until it has our answer.
  *
- * Pure arithmetic; the owner's lock covers it.
+ * Pure arithmetic. The caller holds the lock of the engine's owner.
  */
 #ifndef SDP_PROTO_SRCAVAIL_RX_H
 #define SDP_PROTO_SRCAVAIL_RX_H
@@ -18,14 +21,14 @@
 #include "wire.h"
 
 /**
- * struct sdp_srcavail_rx - what the peer has advertised
- * @open: there is something, and our last word about it has not been sent
- * @declined: no read is to begin any more
- * @pipe: the peer shall hear that the owner would rather be written to
- * @region: the whole of it
- * @got: bytes of it that are here, what came along included
- * @reading: bytes of the read that goes on, which follow @got
- * @unreported: bytes read that the peer has not been told of
+ * struct sdp_srcavail_rx - what the peer advertises by SrcAvail
+ * @open: the peer has an open SrcAvail: we have not sent our last answer
+ * @declined: no further RDMA read may begin
+ * @pipe: our answer is to have REQ_PIPE: the reader would rather be written to
+ * @region: all of the peer's send, with the inlined bytes
+ * @got: number of its bytes that we have, with the inlined bytes
+ * @reading: length of the RDMA read in flight, which follows @got, in bytes
+ * @unreported: number of bytes read that the peer has not been told of
  */
 struct sdp_srcavail_rx {
 	bool open;
@@ -37,7 +40,13 @@ struct sdp_srcavail_rx {
 	u32 unreported;
 };
 
-/* Has nothing been done about it, or said, so that it can be answered by SinkAvail? */
+/**
+ * sdp_srcavail_rx_untouched() - may SinkAvail answer the peer's SrcAvail?
+ * @s: the peer's SrcAvail
+ *
+ * Return: true when it is open and we have neither bytes of it, nor a read in
+ * flight, nor declined it.
+ */
 static inline bool sdp_srcavail_rx_untouched(const struct sdp_srcavail_rx *s)
 {
 	return s->open && !s->declined && !s->got && !s->reading;

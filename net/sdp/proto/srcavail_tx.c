@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The advertisement of our sending half: see srcavail_tx.h.
+ * SrcAvail that we send: events and answers.
+ *
+ * srcavail_tx.h describes the states.
  */
 #include "srcavail_tx.h"
 
-/* More cancels than that are not on their way at the same time. */
+/* Limit of @late: no more cancels than this are ever in flight at once. */
 #define LATE_MAX	4U
 
 /**
- * sdp_srcavail_tx_begin() - there is something to advertise (B2)
- * @s: source state, %SDP_SRCAVAIL_TX_IDLE
- * @region: the whole of it
- * @inlined: bytes that go along, less than all; 0 in Pipelined only
+ * sdp_srcavail_tx_begin() - prepare a SrcAvail (B2)
+ * @s: our SrcAvail, %SDP_SRCAVAIL_TX_IDLE
+ * @region: all of the send, with the inlined bytes
+ * @inlined: bytes that SrcAvail carries: less than all, and 0 only in
+ *	Pipelined
  */
 void sdp_srcavail_tx_begin(struct sdp_srcavail_tx *s,
 			   const struct sdp_region *region, u32 inlined)
@@ -23,8 +26,8 @@ void sdp_srcavail_tx_begin(struct sdp_srcavail_tx *s,
 }
 
 /**
- * sdp_srcavail_tx_sent() - SrcAvail is being sent
- * @s: source state, %SDP_SRCAVAIL_TX_READY
+ * sdp_srcavail_tx_sent() - note that SrcAvail is being sent
+ * @s: our SrcAvail, %SDP_SRCAVAIL_TX_READY
  * @seq: its MSeq
  */
 void sdp_srcavail_tx_sent(struct sdp_srcavail_tx *s, u32 seq)
@@ -34,10 +37,11 @@ void sdp_srcavail_tx_sent(struct sdp_srcavail_tx *s, u32 seq)
 }
 
 /**
- * sdp_srcavail_tx_cancel() - it shall not be read any more
- * @s: source state
+ * sdp_srcavail_tx_cancel() - withdraw our SrcAvail
+ * @s: our SrcAvail, in any state
  *
- * Once the peer knows of it only the peer can end it, so that is asked for.
+ * Once SrcAvail is sent only the peer can end it, so SrcAvailCancel is to be
+ * sent.
  */
 void sdp_srcavail_tx_cancel(struct sdp_srcavail_tx *s)
 {
@@ -48,9 +52,9 @@ void sdp_srcavail_tx_cancel(struct sdp_srcavail_tx *s)
 }
 
 /**
- * sdp_srcavail_tx_cancel_sent() - SrcAvailCancel is being sent
- * @s: source state, %SDP_SRCAVAIL_TX_CANCEL
- * @seq: its MSeq
+ * sdp_srcavail_tx_cancel_sent() - note that SrcAvailCancel is being sent
+ * @s: our SrcAvail, %SDP_SRCAVAIL_TX_CANCEL
+ * @seq: MSeq of SrcAvailCancel
  */
 void sdp_srcavail_tx_cancel_sent(struct sdp_srcavail_tx *s, u32 seq)
 {
@@ -58,20 +62,26 @@ void sdp_srcavail_tx_cancel_sent(struct sdp_srcavail_tx *s, u32 seq)
 	s->cancel_seq = seq;
 }
 
-/* Had the sender of a message with this MSeqAck seen what is out? */
-static bool answers(const struct sdp_srcavail_tx *s, u32 ack)
+/* True when the sender of a message with MSeqAck @ack had our SrcAvail. */
+static bool srcavail_tx_seen(const struct sdp_srcavail_tx *s, u32 ack)
 {
 	return sdp_srcavail_tx_out(s) && !sdp_seq_after(s->seq, ack);
 }
 
-/* ... or only the cancel of one before, which was over already? */
-static bool comes_late(const struct sdp_srcavail_tx *s, u32 ack)
+/*
+ * True when a SendSm with MSeqAck @ack may answer the cancel of an earlier
+ * SrcAvail that was over already.
+ */
+static bool srcavail_tx_late_answer(const struct sdp_srcavail_tx *s, u32 ack)
 {
 	return s->late && !sdp_seq_after(s->late_seq, ack);
 }
 
-/* It is over, and if a cancel has been sent, that was not the reason. */
-static void ended_without_cancel(struct sdp_srcavail_tx *s)
+/*
+ * The SrcAvail is over for another reason than a cancel. If we have sent a
+ * cancel, the two have crossed, and the peer may still answer the cancel.
+ */
+static void srcavail_tx_ended(struct sdp_srcavail_tx *s)
 {
 	if (s->state == SDP_SRCAVAIL_TX_CANCELLED) {
 		if (!s->late)
@@ -87,58 +97,60 @@ static u32 to_be_read(const struct sdp_srcavail_tx *s)
 }
 
 /**
- * sdp_srcavail_tx_was_read() - RdmaRdCompl has arrived (B4, wire section 8)
- * @s: source state; %SDP_SRCAVAIL_TX_IDLE when all has been read
- * @count: bytes read since the last one
- * @ack: its MSeqAck
+ * sdp_srcavail_tx_was_read() - process RdmaRdCompl (B4, wire section 8)
+ * @s: our SrcAvail; %SDP_SRCAVAIL_TX_IDLE afterwards when all has been read
+ * @count: bytes read since the last RdmaRdCompl
+ * @ack: MSeqAck of the message
  *
- * Peers differ in whether the counts include what was sent along: it is over when they add
- * up to the rest, or to the whole.
+ * Peers differ in whether the counts include the inlined bytes. So the
+ * SrcAvail is over when the counts add up to the rest, or to the whole.
  *
- * Return: %SDP_VALID, %SDP_BAD_STATE when nothing is out that its sender has seen, or
- * %SDP_BAD_FIELD.
+ * Return: %SDP_VALID, %SDP_BAD_STATE when the sender had no SrcAvail of ours
+ * that is still out, or %SDP_BAD_FIELD for a bad @count.
  */
 enum sdp_violation sdp_srcavail_tx_was_read(struct sdp_srcavail_tx *s,
 					    u32 count, u32 ack)
 {
-	if (!answers(s, ack))
+	if (!srcavail_tx_seen(s, ack))
 		return SDP_BAD_STATE;
 	if (!count || count > s->region.len - s->read)
 		return SDP_BAD_FIELD;
 	WRITE_ONCE(s->read, s->read + count);
 	if (s->read != to_be_read(s) && s->read != s->region.len)
 		return SDP_VALID;
-	/* Whatever was late before has come before this. */
+	/* Messages are in order: no late SendSm can follow. */
 	s->late = 0;
-	ended_without_cancel(s);
+	srcavail_tx_ended(s);
 	return SDP_VALID;
 }
 
 /**
- * sdp_srcavail_tx_crossed() - the peer has advertised a buffer instead (C8)
- * @s: source state, something is advertised or about to be; %SDP_SRCAVAIL_TX_IDLE afterwards
+ * sdp_srcavail_tx_crossed() - the peer has sent SinkAvail instead (C8)
+ * @s: our SrcAvail, not idle; %SDP_SRCAVAIL_TX_IDLE afterwards
  *
- * A SendSm that is late already may still be: this one's sender need not have seen anything.
+ * A late SendSm may still follow the SinkAvail, because the peer may have
+ * sent SinkAvail before it received our SrcAvail or a cancel. So @late stays.
  */
 void sdp_srcavail_tx_crossed(struct sdp_srcavail_tx *s)
 {
-	ended_without_cancel(s);
+	srcavail_tx_ended(s);
 }
 
 /**
- * sdp_srcavail_tx_declined() - SendSm has arrived: the peer wants the rest in messages (B3)
- * @s: source state; %SDP_SRCAVAIL_TX_IDLE afterwards, unless it is a late one
- * @ack: its MSeqAck
+ * sdp_srcavail_tx_declined() - process SendSm: send the rest as Data (B3)
+ * @s: our SrcAvail; %SDP_SRCAVAIL_TX_IDLE afterwards unless SendSm was late
+ * @ack: MSeqAck of the message
  *
- * Return: %SDP_VALID, or %SDP_BAD_STATE when nothing is out that its sender has seen.
+ * Return: %SDP_VALID, or %SDP_BAD_STATE when SendSm answers neither our
+ * SrcAvail nor a cancel.
  */
 enum sdp_violation sdp_srcavail_tx_declined(struct sdp_srcavail_tx *s, u32 ack)
 {
-	if (answers(s, ack)) {
-		/* Whatever was late before has come before this. */
+	if (srcavail_tx_seen(s, ack)) {
+		/* Messages are in order: no late SendSm can follow. */
 		s->late = 0;
 		s->state = SDP_SRCAVAIL_TX_IDLE;
-	} else if (comes_late(s, ack)) {
+	} else if (srcavail_tx_late_answer(s, ack)) {
 		s->late--;
 	} else {
 		return SDP_BAD_STATE;
@@ -147,14 +159,15 @@ enum sdp_violation sdp_srcavail_tx_declined(struct sdp_srcavail_tx *s, u32 ack)
 }
 
 /**
- * sdp_srcavail_tx_taken() - how much of it does the peer have?
- * @s: source state, after the end of an advertisement that was out
+ * sdp_srcavail_tx_taken() - get how much of the send the peer has
+ * @s: our SrcAvail, which has ended or is about to end. It was sent, or it is
+ *	one of Pipelined, with no inlined bytes
  *
- * Return: bytes from the region's beginning.
+ * Return: number of bytes from the beginning of the region.
  */
 u32 sdp_srcavail_tx_taken(const struct sdp_srcavail_tx *s)
 {
-	/* More than there was to be read: then what was sent along is in it. */
+	/* The counts exceed the rest, so they include the inlined bytes. */
 	if (s->read > to_be_read(s))
 		return max(s->read, s->inlined);
 	return s->inlined + s->read;

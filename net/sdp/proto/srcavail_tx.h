@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The advertisement of our sending half: a large send whose beginning goes along with the
- * message and whose rest the peer may read by RDMA (requirements B2, C4, wire section 8). In
- * Pipelined nothing goes along, so that the peer may answer with a buffer of its own.
+ * SrcAvail that we send: state of our advertised large send.
  *
- *	IDLE --offered--> READY --SrcAvail sent--> OUT --withdrawn--> CANCEL --sent--> CANCELLED
+ * SrcAvail carries the beginning of a large send, and the peer may read the
+ * rest by RDMA (requirements B2, C4, wire section 8). In Pipelined SrcAvail
+ * carries no payload, so that the peer may answer with a SinkAvail.
  *
- *	READY is withdrawn to IDLE at once, for nobody knows of it.
- *	OUT, CANCEL, CANCELLED: RdmaRdCompl for all of it, or SendSm, ends it: IDLE.
- *	SinkAvail that is not stale ends it in any state: both advertise, and the sink wins (C8).
+ *	IDLE --begin--> READY --SrcAvail sent--> OUT --withdrawn--> CANCEL
+ *	CANCEL --SrcAvailCancel sent--> CANCELLED
  *
- * One at a time, and while it is out nothing with payload follows it and no DisConn: what
- * the peer has not read is sent again as data, in its place in the stream.
+ *	READY: a withdrawal leads to IDLE at once, because the peer does not
+ *	know of the advertisement.
+ *	OUT, CANCEL, CANCELLED: SendSm, or RdmaRdCompl for all of the rest,
+ *	leads to IDLE.
+ *	READY, OUT, CANCEL, CANCELLED: a SinkAvail that is not stale leads to
+ *	IDLE. Both sides advertise, and the sink wins (C8).
  *
- * An answer belongs to the advertisement that its sender had seen, which its MSeqAck tells.
- * The last answer and a cancel may cross. Ours is a sink that has nothing to say then; others
- * answer the cancel all the same. So one SendSm is ignored for each, if its sender had seen the
- * first such cancel, and not yet the present advertisement.
+ * Only one SrcAvail is out at a time. While it is out we send no payload and
+ * no DisConn: what the peer does not read is sent as Data, at its position in
+ * the stream.
  *
- * Pure arithmetic; the owner's lock covers it.
+ * MSeqAck of an answer tells which SrcAvail its sender had received, and the
+ * answer belongs to that one. The last answer and SrcAvailCancel may cross.
+ * Our own sink then does not answer SrcAvailCancel, but other implementations
+ * do, with SendSm. So for each crossed cancel we ignore one SendSm whose
+ * MSeqAck covers the first such cancel and not the present SrcAvail.
+ *
+ * Pure arithmetic. The caller holds the lock of the engine's owner.
  */
 #ifndef SDP_PROTO_SRCAVAIL_TX_H
 #define SDP_PROTO_SRCAVAIL_TX_H
@@ -27,22 +35,25 @@
 
 enum sdp_srcavail_tx_state {
 	SDP_SRCAVAIL_TX_IDLE,
-	SDP_SRCAVAIL_TX_READY,	/* SrcAvail is to be sent */
+	SDP_SRCAVAIL_TX_READY,		/* SrcAvail is to be sent */
 	SDP_SRCAVAIL_TX_OUT,		/* the peer reads, or will answer */
-	SDP_SRCAVAIL_TX_CANCEL,	/* as OUT, and SrcAvailCancel is to be sent */
-	SDP_SRCAVAIL_TX_CANCELLED,	/* as OUT, and SrcAvailCancel has been sent */
+	SDP_SRCAVAIL_TX_CANCEL,		/* OUT, SrcAvailCancel to be sent */
+	SDP_SRCAVAIL_TX_CANCELLED,	/* OUT, SrcAvailCancel sent */
 };
 
 /**
- * struct sdp_srcavail_tx - what we have advertised
- * @state: how far it is
- * @region: the whole of it, what is sent along included
- * @inlined: bytes sent along with SrcAvail
- * @read: bytes that the peer says it has read
+ * struct sdp_srcavail_tx - what we advertise by SrcAvail
+ * @state: state of the advertisement
+ * @region: all of the send, with the inlined bytes
+ * @inlined: number of bytes that SrcAvail itself carries
+ * @read: number of bytes that the peer has reported as read; also read
+ *	without the lock
  * @seq: MSeq of SrcAvail
- * @cancel_seq: MSeq of SrcAvailCancel, from %SDP_SRCAVAIL_TX_CANCELLED on
- * @late_seq: MSeq of the first cancel for which a SendSm may still come, with @late
- * @late: so many cancels have crossed what ended their advertisement
+ * @cancel_seq: MSeq of SrcAvailCancel, valid in %SDP_SRCAVAIL_TX_CANCELLED
+ * @late_seq: with @late: MSeq of the first cancel that a SendSm may still
+ *	answer
+ * @late: number of cancels that have crossed the end of their SrcAvail and
+ *	that a SendSm may still answer
  */
 struct sdp_srcavail_tx {
 	enum sdp_srcavail_tx_state state;
@@ -55,7 +66,12 @@ struct sdp_srcavail_tx {
 	u32 late;
 };
 
-/* Does the peer know of it, so that nothing may overtake it? */
+/**
+ * sdp_srcavail_tx_out() - does the peer know of our SrcAvail?
+ * @s: our SrcAvail
+ *
+ * Return: true when it is sent and not over, so no payload may follow it.
+ */
 static inline bool sdp_srcavail_tx_out(const struct sdp_srcavail_tx *s)
 {
 	return s->state >= SDP_SRCAVAIL_TX_OUT;

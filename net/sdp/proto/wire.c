@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Codec and validation of the SDP messages.
+ * SDP message codec: decodes, validates and encodes headers.
  *
- * Bytes are read and written one field at a time at explicit offsets, never through a
- * structure laid over the buffer: no alignment, padding or byte order can go wrong, and
- * a buffer that the peer might still be changing is read once per field.
+ * Each field is read and written at an explicit offset, never through a
+ * structure laid over the buffer. So alignment, padding and byte order
+ * cannot go wrong, and each field is read once even if the peer could still
+ * change the buffer.
  */
 #include "wire.h"
 
@@ -42,6 +43,7 @@ static void put64(u8 *p, u64 v)
 }
 
 /*
+ * BSDH:
  *	 0                   1                   2                   3
  *	+-------+-------+---------------+------------------------------+
  *	| MID   | Flags | Bufs          | Len                          |
@@ -70,10 +72,10 @@ static void put_bsdh(u8 *p, const struct sdp_bsdh *h)
 }
 
 /**
- * sdp_wire_header_len() - bytes before the payload of a message
- * @mid: message identifier, one that travels as a Send (not Hello, HelloAck)
+ * sdp_wire_header_len() - header length of a message without flags
+ * @mid: identifier of a message that goes as a Send (not Hello, HelloAck)
  *
- * Return: length of base and extended header, or 0 when there is no such message.
+ * Return: bytes of BSDH and extended header, or 0 for an unknown message.
  */
 u32 sdp_wire_header_len(u8 mid)
 {
@@ -107,10 +109,10 @@ u32 sdp_wire_header_len(u8 mid)
 }
 
 /**
- * sdp_wire_msg_header_len() - the same, of a message with these flags
+ * sdp_wire_msg_header_len() - header length of a message with its flags
  * @h: base header
  *
- * Return: length of base and extended header, or 0 when there is no such message.
+ * Return: bytes of BSDH and extended header, or 0 for an unknown message.
  */
 u32 sdp_wire_msg_header_len(const struct sdp_bsdh *h)
 {
@@ -121,7 +123,7 @@ u32 sdp_wire_msg_header_len(const struct sdp_bsdh *h)
 		       len;
 }
 
-static bool may_have_payload(u8 mid)
+static bool mid_may_have_payload(u8 mid)
 {
 	return mid >= SDP_MID_SINK_AVAIL;
 }
@@ -132,7 +134,7 @@ static enum sdp_violation check_flags(const struct sdp_msg *msg)
 
 	if (flags & ~(SDP_FLAGS_ALL | SDP_FLAG_FREED))
 		return SDP_BAD_FLAGS;
-	/* The urgent byte is the last byte of a Data message: it needs one to have. */
+	/* The urgent byte is the last payload byte of a Data message. */
 	if ((flags & SDP_FLAG_OOB_PRES) &&
 	    (msg->h.mid != SDP_MID_DATA || !msg->payload_len))
 		return SDP_BAD_FLAGS;
@@ -156,7 +158,7 @@ static bool power_of_two(u32 n)
 	return n && !(n & (n - 1));
 }
 
-/* A size that a ring may have, or none. */
+/* 0 stands for "no ring" and is a legal size. */
 static enum sdp_violation check_ring_size(u32 size)
 {
 	if (!size)
@@ -167,7 +169,10 @@ static enum sdp_violation check_ring_size(u32 size)
 		       SDP_BAD_FIELD;
 }
 
-/* Twice its length is in reach, so that nobody has to cut a message at its end. */
+/*
+ * A ring is mapped twice, one copy behind the other, so that a message may
+ * run over its end. The peer's address range is twice as long as the ring.
+ */
 static enum sdp_violation get_ring(const u8 *p, struct sdp_region *r)
 {
 	r->len = get32(p);
@@ -179,9 +184,10 @@ static enum sdp_violation get_ring(const u8 *p, struct sdp_region *r)
 }
 
 /*
- * Byte 0 of the ModeChange header: bit 7 the half, bits 6:4 the mode. Only four
- * values are transitions that exist: the source goes to Buffered, Combined or Pipelined,
- * the sink leaves Buffered for Combined.
+ * Byte 0 of the ModeChange header: bit 7 is the half, bits 6:4 are the mode.
+ * Only four values name a transition that exists: the source changes to
+ * Buffered (0x00), Combined (0x10) or Pipelined (0x20), and the sink changes
+ * from Buffered to Combined (0x90).
  */
 static enum sdp_violation get_mode(const u8 *p, struct sdp_msg *msg)
 {
@@ -193,7 +199,7 @@ static enum sdp_violation get_mode(const u8 *p, struct sdp_msg *msg)
 								  SDP_BAD_FIELD;
 }
 
-static enum sdp_violation get_size(const u8 *p, u32 *size)
+static enum sdp_violation get_recv_size(const u8 *p, u32 *size)
 {
 	*size = get32(p);
 	return *size >= SDP_RECV_SIZE_MIN && *size <= SDP_RECV_SIZE_MAX ?
@@ -214,7 +220,7 @@ static enum sdp_violation get_extended(const u8 *p, struct sdp_msg *msg)
 		return get_mode(p, msg);
 	case SDP_MID_CHRCVBUF:
 	case SDP_MID_CHRCVBUF_ACK:
-		return get_size(p, &msg->size);
+		return get_recv_size(p, &msg->size);
 	case SDP_MID_RING_ASK:
 		msg->size = get32(p);
 		return check_ring_size(msg->size);
@@ -229,7 +235,7 @@ static enum sdp_violation get_extended(const u8 *p, struct sdp_msg *msg)
 		return SDP_VALID;
 	case SDP_MID_SRC_AVAIL:
 		bad = get_region(p, &msg->src);
-		/* What is advertised includes what is sent along, and is more than that. */
+		/* The region includes the inlined bytes, and more. */
 		if (!bad && msg->src.len <= msg->payload_len)
 			bad = SDP_BAD_FIELD;
 		return bad;
@@ -242,12 +248,16 @@ static enum sdp_violation get_extended(const u8 *p, struct sdp_msg *msg)
 }
 
 /**
- * sdp_wire_parse() - decode and check a message that arrived as a Send
- * @buf: its first bytes; at least min(@bytes, %SDP_HEADER_MAX) can be read
- * @bytes: how many bytes the transport received
+ * sdp_wire_parse() - decode and validate a received message
+ * @buf: the first bytes of the message; at least
+ *	min(@bytes, %SDP_HEADER_MAX) of them are readable
+ * @bytes: length of the message, as the transport reports it
  * @msg: filled in; complete only when the result is %SDP_VALID
  *
- * Return: %SDP_VALID, or what is wrong with it (wire sections 1, 2, 6, 7).
+ * The message came as a Send or was written into a ring. Hello and HelloAck
+ * have parsers of their own.
+ *
+ * Return: %SDP_VALID, or the violation (wire sections 1, 2, 6, 7).
  */
 enum sdp_violation sdp_wire_parse(const u8 *buf, u32 bytes, struct sdp_msg *msg)
 {
@@ -265,7 +275,7 @@ enum sdp_violation sdp_wire_parse(const u8 *buf, u32 bytes, struct sdp_msg *msg)
 		return SDP_BAD_MID;
 	if (bytes < header)
 		return SDP_BAD_LEN;
-	if (bytes > header && !may_have_payload(msg->h.mid))
+	if (bytes > header && !mid_may_have_payload(msg->h.mid))
 		return SDP_BAD_PAYLOAD;
 	if (msg->h.bufs > SDP_BUFS_MAX)
 		return SDP_BAD_BUFS;
@@ -285,9 +295,10 @@ static void put_region(u8 *p, const struct sdp_region *r)
 /**
  * sdp_wire_build() - encode the headers of a message
  * @buf: room for %SDP_HEADER_MAX bytes
- * @msg: what to write; @h.len and @payload are computed from @h.mid and @payload_len
+ * @msg: message to encode; @h.len and @payload are ignored and computed from
+ *	@h.mid, @h.flags and @payload_len
  *
- * Return: bytes written, after which the payload follows.
+ * Return: number of bytes written, after which the payload follows.
  */
 u32 sdp_wire_build(u8 *buf, const struct sdp_msg *msg)
 {
@@ -333,13 +344,15 @@ u32 sdp_wire_build(u8 *buf, const struct sdp_msg *msg)
 }
 
 /*
- * Hello, after the base header (absolute offsets):
+ * Hello, after the BSDH (absolute offsets):
  *	16 version   17 IPV:4 Cap:4   18 reserved   19 MaxAdverts
  *	20 DesRemRcvSz			24 LocalRcvSz
  *	28 LocalPort  30 reserved	32 SrcIP (16)	48 DstIP (16)
  *	64 reserved   66 ExtMaxAdverts	68 reserved to 92, see get_rings() and
  *					   get_held()
  */
+
+/* The first 12 of the 16 bytes of an IPv4 address are zero on the wire. */
 static bool ipv4_padded(const u8 a[16])
 {
 	static const u8 zero[12];
@@ -347,7 +360,8 @@ static bool ipv4_padded(const u8 a[16])
 	return !memcmp(a, zero, sizeof(zero));
 }
 
-static bool sizes_ok(const struct sdp_hello *h)
+/* Checks the fields that Hello and HelloAck have in common. */
+static bool hello_fields_ok(const struct sdp_hello *h)
 {
 	return (h->version >> 4) == SDP_VERSION_MAJOR && h->max_adverts &&
 	       h->recv_size >= SDP_RECV_SIZE_MIN &&
@@ -355,8 +369,9 @@ static bool sizes_ok(const struct sdp_hello *h)
 }
 
 /*
- * The extension of Hello and HelloAck, in reserved bytes of both; what begins otherwise, or has
- * another version, is somebody else's and is passed over:
+ * The ring extension of Hello and HelloAck, in bytes that the standard
+ * reserves. Bytes with another beginning or another version belong to
+ * somebody else and are ignored:
  *	0 "RING"   4 version   5 scheme   6 reserved   8 window
  */
 #define RINGS_MAGIC	0x52494E47
@@ -387,7 +402,8 @@ static void put_rings(u8 *p, const struct sdp_hello *h)
 }
 
 /*
- * A second extension of the same kind, behind the first:
+ * The extension with the number of SinkAvails held, after the ring
+ * extension and with the same rules:
  *	0 "HELD"   4 version   5 SinkAvails held   6 reserved
  */
 #define HELD_MAGIC	0x48454C44
@@ -427,12 +443,12 @@ static enum sdp_violation check_hello_bsdh(const struct sdp_bsdh *h, u8 mid,
 }
 
 /**
- * sdp_hello_parse() - decode and check the private data of a connection request
- * @buf: private data
- * @bytes: its length; the CM always hands over its full field
- * @hello: filled in
+ * sdp_hello_parse() - decode and validate a Hello
+ * @buf: private data of the connection request, or NULL
+ * @bytes: its length; the CM always passes the whole field
+ * @hello: filled in; complete only when the result is %SDP_VALID
  *
- * Return: %SDP_VALID, or what is wrong with it (wire section 3).
+ * Return: %SDP_VALID, or the violation (wire section 3).
  */
 enum sdp_violation sdp_hello_parse(const u8 *buf, u32 bytes,
 				   struct sdp_hello *hello)
@@ -461,7 +477,7 @@ enum sdp_violation sdp_hello_parse(const u8 *buf, u32 bytes,
 	memcpy(hello->src, buf + 32, 16);
 	memcpy(hello->dst, buf + 48, 16);
 
-	if (!sizes_ok(hello) || !hello->port)
+	if (!hello_fields_ok(hello) || !hello->port)
 		return SDP_BAD_HELLO;
 	if (h.len >= HELLO_RINGS + RINGS_LEN &&
 	    get_rings(buf + HELLO_RINGS, hello))
@@ -476,8 +492,8 @@ enum sdp_violation sdp_hello_parse(const u8 *buf, u32 bytes,
 
 /**
  * sdp_hello_build() - encode a Hello
- * @buf: the whole private data of the connection request
- * @hello: what to say
+ * @buf: filled in: the whole private data of the connection request
+ * @hello: fields to encode
  */
 void sdp_hello_build(u8 buf[SDP_HELLO_LEN], const struct sdp_hello *hello)
 {
@@ -500,12 +516,13 @@ void sdp_hello_build(u8 buf[SDP_HELLO_LEN], const struct sdp_hello *hello)
 }
 
 /**
- * sdp_hello_ack_parse() - decode and check the private data of a connection reply
- * @buf: private data
+ * sdp_hello_ack_parse() - decode and validate a HelloAck
+ * @buf: private data of the connection reply, or NULL
  * @bytes: its length
- * @ack: filled in, as far as the message has the fields
+ * @ack: filled in as far as HelloAck has the fields; complete only when the
+ *	result is %SDP_VALID
  *
- * Return: %SDP_VALID, or what is wrong with it (wire section 4).
+ * Return: %SDP_VALID, or the violation (wire section 4).
  */
 enum sdp_violation sdp_hello_ack_parse(const u8 *buf, u32 bytes,
 				       struct sdp_hello *ack)
@@ -528,7 +545,7 @@ enum sdp_violation sdp_hello_ack_parse(const u8 *buf, u32 bytes,
 	ack->cap = buf[17] & 0xF;
 	ack->max_adverts = buf[19];
 	ack->recv_size = get32(buf + 20);
-	if (!sizes_ok(ack))
+	if (!hello_fields_ok(ack))
 		return SDP_BAD_HELLO;
 	if (h.len >= HELLO_ACK_HELD + HELD_LEN)
 		ack->held = get_held(buf + HELLO_ACK_HELD);
@@ -539,13 +556,15 @@ enum sdp_violation sdp_hello_ack_parse(const u8 *buf, u32 bytes,
 
 /**
  * sdp_hello_ack_build() - encode a HelloAck
- * @buf: the whole private data of the connection reply
- * @ack: what to say
+ * @buf: filled in: the whole private data of the connection reply
+ * @ack: fields to encode
  */
 void sdp_hello_ack_build(u8 buf[SDP_HELLO_ACK_LEN], const struct sdp_hello *ack)
 {
 	struct sdp_bsdh h = {
-		.mid = SDP_MID_HELLO_ACK, .bufs = ack->bufs, .len = SDP_HELLO_ACK_LEN,
+		.mid = SDP_MID_HELLO_ACK,
+		.bufs = ack->bufs,
+		.len = SDP_HELLO_ACK_LEN,
 	};
 
 	memset(buf, 0, SDP_HELLO_ACK_LEN);
@@ -559,7 +578,7 @@ void sdp_hello_ack_build(u8 buf[SDP_HELLO_ACK_LEN], const struct sdp_hello *ack)
 }
 
 /**
- * sdp_mid_name() - a message's name, for people
+ * sdp_mid_name() - name of a message, for people
  * @mid: message identifier
  *
  * Return: a constant string.
@@ -567,9 +586,10 @@ void sdp_hello_ack_build(u8 buf[SDP_HELLO_ACK_LEN], const struct sdp_hello *ack)
 const char *sdp_mid_name(u8 mid)
 {
 	static const char * const control[] = {
-		"Hello", "HelloAck", "DisConn", "AbortConn", "SendSm", "RdmaWrCompl",
-		"RdmaRdCompl", "ModeChange", "SrcAvailCancel", "SinkAvailCancel",
-		"SinkCancelAck", "ChRcvBuf", "ChRcvBufAck", "SuspComm", "SuspCommAck",
+		"Hello", "HelloAck", "DisConn", "AbortConn", "SendSm",
+		"RdmaWrCompl", "RdmaRdCompl", "ModeChange", "SrcAvailCancel",
+		"SinkAvailCancel", "SinkCancelAck", "ChRcvBuf", "ChRcvBufAck",
+		"SuspComm", "SuspCommAck",
 	};
 	static const char * const rings[] = { "RingAsk", "RingAvail" };
 	static const char * const data[] = { "SinkAvail", "SrcAvail", "Data" };
@@ -583,7 +603,7 @@ const char *sdp_mid_name(u8 mid)
 }
 
 /**
- * sdp_violation_name() - a violation's name, as the statistics print it
+ * sdp_violation_name() - name of a violation, as the statistics print it
  * @what: the violation
  *
  * Return: a constant string.
@@ -592,8 +612,8 @@ const char *sdp_violation_name(enum sdp_violation what)
 {
 	static const char * const names[SDP_VIOLATION_KINDS] = {
 		"Valid", "BadLen", "BadHello", "BadMid", "BadFlags", "BadField",
-		"BadPayload", "BadSeq", "BadAck", "BadBufs", "BadCredit", "BadState",
-		"BadKey",
+		"BadPayload", "BadSeq", "BadAck", "BadBufs", "BadCredit",
+		"BadState", "BadKey",
 	};
 
 	return what < SDP_VIOLATION_KINDS ? names[what] : "unknown";

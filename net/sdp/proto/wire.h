@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The SDP wire: what the messages are, where their fields sit, which values are legal.
+ * SDP messages: identifiers, decoded fields and legal ranges.
  *
- * wire.c alone knows byte offsets. Everybody else sees the structures below, in host
- * byte order and already checked: a message that left sdp_wire_parse() with %SDP_VALID
- * has a complete header, a length equal to what the transport received, and no field
- * outside its range. What is legal only in some state is the engine's to judge.
+ * Only wire.c knows byte offsets. All other code uses the structures
+ * below, in host byte order and validated: a message for which
+ * sdp_wire_parse() returned %SDP_VALID has a complete header, a Len equal
+ * to the number of bytes received, and every field in its range. Whether
+ * the message is legal in the present state is for the engine to decide.
  */
 #ifndef SDP_PROTO_WIRE_H
 #define SDP_PROTO_WIRE_H
 
 #include "base.h"
 
-/* Message identifiers. A high nibble of 0 is control, 0xF is data-bearing. */
+/*
+ * Message identifiers. The high nibble is 0 for control messages and 0xF
+ * for messages that may carry payload.
+ */
 enum sdp_mid {
 	SDP_MID_HELLO		 = 0x00,
 	SDP_MID_HELLO_ACK	 = 0x01,
@@ -29,7 +33,7 @@ enum sdp_mid {
 	SDP_MID_CHRCVBUF_ACK	 = 0x0C,
 	SDP_MID_SUSPEND		 = 0x0D,
 	SDP_MID_SUSPEND_ACK	 = 0x0E,
-	/* Only when both have said in their Hello that they know rings; see ring.h. */
+	/* Project extension: only when both Hellos announce rings (ring.h). */
 	SDP_MID_RING_ASK	 = 0x40,
 	SDP_MID_RING_AVAIL	 = 0x41,
 	SDP_MID_SINK_AVAIL	 = 0xFD,
@@ -40,41 +44,45 @@ enum sdp_mid {
 #define SDP_FLAG_OOB_PRES	0x01	/* the last payload byte is urgent */
 #define SDP_FLAG_OOB_PEND	0x02	/* an urgent byte will follow */
 #define SDP_FLAG_REQ_PIPE	0x04	/* the sink would like Pipelined mode */
-#define SDP_FLAG_FREED		0x08	/* Data: how much of the ring is free again; rings only */
-#define SDP_FLAGS_ALL		0x07	/* those that every connection knows */
-#define SDP_FREED_LEN		4	/* what that flag adds to the header */
+#define SDP_FLAG_FREED		0x08	/* Data carries @freed; rings only */
+#define SDP_FLAGS_ALL		0x07	/* legal on every connection */
+#define SDP_FREED_LEN		4	/* bytes SDP_FLAG_FREED adds */
 
-#define SDP_BSDH_LEN		16	/* the header of every message */
-#define SDP_HEADER_MAX		36	/* BSDH and the longest extended header */
-#define SDP_HELLO_LEN		92	/* as sent: the whole CM REQ private data */
-#define SDP_HELLO_LEN_MIN	64	/* without the reserved tail; accepted */
-#define SDP_HELLO_ACK_LEN	196	/* as sent: the whole CM REP private data */
+#define SDP_BSDH_LEN		16	/* base header of every message */
+#define SDP_HEADER_MAX		36	/* BSDH and longest extended header */
+#define SDP_HELLO_LEN		92	/* sent: whole CM REQ private data */
+#define SDP_HELLO_LEN_MIN	64	/* accepted: no reserved tail */
+#define SDP_HELLO_ACK_LEN	196	/* sent: whole CM REP private data */
 #define SDP_HELLO_ACK_LEN_MIN	24
 
 #define SDP_VERSION		0x22	/* major 2, minor 2 */
 #define SDP_VERSION_MAJOR	2
 
-#define SDP_SERVICE_ID		0x0000000000010000ULL	/* | port in host order */
+#define SDP_SERVICE_ID		0x0000000000010000ULL	/* | host-order port */
 
-/* Sane bounds for what a peer says of itself. */
-#define SDP_BUFS_MAX		8192	/* receives posted */
-#define SDP_HELLO_BUFS_MIN	2	/* fewer could never carry data (D5) */
+/* Limits on the sizes and counts that we accept from a peer. */
+#define SDP_BUFS_MAX		8192	/* posted receives */
+#define SDP_HELLO_BUFS_MIN	2	/* with fewer, no Data ever (D5) */
 #define SDP_RECV_SIZE_MIN	64
 #define SDP_RECV_SIZE_MAX	(1U << 20)
-#define SDP_REGION_MAX		(1U << 30)	/* memory advertised at once */
+#define SDP_REGION_MAX		(1U << 30)	/* bytes advertised at once */
 
 /*
- * How the data of one direction is kept from running over its sink (G1-G5): by message credits
- * alone, or in a ring of the sink's memory into which the source writes by RDMA.
+ * How the source of one direction is kept from overrunning its sink
+ * (G1-G5): by message credits alone, or with a ring of the sink's memory
+ * into which the source writes by RDMA.
  */
 enum sdp_scheme {
 	SDP_BY_CREDIT,
-	SDP_BY_RDMA,	/* never more than the sink has said is free */
-	SDP_BY_NIC,	/* as far as the sink has posted receives, which the adapters see to */
+	SDP_BY_RDMA,	/* the source writes only into space reported free */
+	SDP_BY_NIC,	/* the transport holds what finds no posted receive */
 	SDP_SCHEMES
 };
 
-/* Rings are a power of two of bytes; a window is what each receive of %SDP_BY_NIC stands for. */
+/*
+ * A ring's size is a power of two, in bytes. A window is the ring space
+ * that each posted receive of %SDP_BY_NIC stands for, in bytes.
+ */
 #ifndef SDP_RING_SIZE_MIN	/* the exhaustive search makes them smaller */
 #define SDP_RING_SIZE_MIN	8192
 #define SDP_RING_WINDOW_MIN	256
@@ -82,32 +90,33 @@ enum sdp_scheme {
 #define SDP_RING_SIZE_MAX	(1U << 19)
 #define SDP_RING_WINDOW_MAX	(1U << 16)
 
-/* What can be wrong with something a peer sent; each is counted by itself. */
+/* Violations of the protocol by a peer. Each kind has its own counter. */
 enum sdp_violation {
 	SDP_VALID = 0,
-	SDP_BAD_LEN,		/* short, long, or Len unequal to the bytes received */
-	SDP_BAD_HELLO,		/* version, addresses, sizes or adverts of the Hello */
-	SDP_BAD_MID,		/* no such message */
-	SDP_BAD_FLAGS,		/* reserved flag, or a flag on the wrong message */
+	SDP_BAD_LEN,		/* short, long, or Len is not the byte count */
+	SDP_BAD_HELLO,		/* bad version, size, port, address or rings */
+	SDP_BAD_MID,		/* unknown message, or one not agreed on */
+	SDP_BAD_FLAGS,		/* reserved flag, or not for this message */
 	SDP_BAD_FIELD,		/* extended header out of range */
-	SDP_BAD_PAYLOAD,	/* payload where there may be none, or none where there must be */
-	SDP_BAD_SEQ,		/* MSeq is not the successor of the last one */
-	SDP_BAD_ACK,		/* MSeqAck outside what was sent */
-	SDP_BAD_BUFS,		/* Bufs out of range, or a grant taken back */
-	SDP_BAD_CREDIT,		/* more messages than were granted */
-	SDP_BAD_STATE,		/* a legal message in the wrong state */
-	SDP_BAD_KEY,		/* it took back a key that the peer was not told of */
+	SDP_BAD_PAYLOAD,	/* payload not allowed, or missing */
+	SDP_BAD_SEQ,		/* MSeq does not follow the last one */
+	SDP_BAD_ACK,		/* acknowledgment outside what we sent */
+	SDP_BAD_BUFS,		/* Bufs out of range, or a grant withdrawn */
+	SDP_BAD_CREDIT,		/* more than we granted, or no ring space */
+	SDP_BAD_STATE,		/* legal message in the wrong state */
+	SDP_BAD_KEY,		/* invalidates a key we never gave the peer */
 	SDP_VIOLATION_KINDS
 };
 
 /**
- * struct sdp_bsdh - base header, common to all messages
+ * struct sdp_bsdh - base header (BSDH), common to all messages
  * @mid: &enum sdp_mid
  * @flags: SDP_FLAG_*
- * @bufs: receives posted by the sender of the message, an absolute count (PR)
- * @len: bytes of the whole message: this header, extended header, payload
+ * @bufs: receives that the sender has posted now, an absolute count (PR)
+ * @len: bytes of the whole message: BSDH, extended header and payload
  * @mseq: sequence number of this message
- * @mseq_ack: sequence number of the last message received by its sender (LRSQ)
+ * @mseq_ack: sequence number of the last message that the sender received
+ *	(LRSQ)
  */
 struct sdp_bsdh {
 	u8 mid;
@@ -120,9 +129,9 @@ struct sdp_bsdh {
 
 /**
  * struct sdp_region - memory that its owner advertises for RDMA
- * @len: bytes, at most %SDP_REGION_MAX
- * @rkey: the key that allows access
- * @va: where it begins
+ * @len: length in bytes, at most %SDP_REGION_MAX
+ * @rkey: key that grants the access
+ * @va: address of the first byte
  */
 struct sdp_region {
 	u32 len;
@@ -131,10 +140,10 @@ struct sdp_region {
 };
 
 /**
- * struct sdp_ring_place - where a message goes that is written into the peer's ring
- * @rkey: key of the ring; 0 for a message that is sent
- * @va: where in the peer's memory
- * @imm: immediate data that goes along
+ * struct sdp_ring_place - destination of a message in the peer's ring
+ * @rkey: key of the ring; 0 for a message that goes as a Send
+ * @imm: immediate data of the RDMA write
+ * @va: address in the peer's memory
  */
 struct sdp_ring_place {
 	u32 rkey;
@@ -142,29 +151,36 @@ struct sdp_ring_place {
 	u64 va;
 };
 
-/* Which half connection of the receiver of a ModeChange is meant, and its new mode. */
+/* Modes in a ModeChange. */
 #define SDP_MODE_BUFFERED	0
 #define SDP_MODE_COMBINED	1
 #define SDP_MODE_PIPELINED	2
 
 /**
- * struct sdp_msg - one message, decoded
+ * struct sdp_msg - one decoded message
  * @h: base header
- * @src: SrcAvail: the whole source buffer, bytes sent along included
- * @sink: SinkAvail: the posted buffer
- * @non_discards: SinkAvail: data-bearing messages received and not discarded
- * @freed: with %SDP_FLAG_FREED: bytes of the ring read since it was made, modulo 2^32
- * @count: RdmaWrCompl, RdmaRdCompl: bytes moved
- * @size: ChRcvBuf, ChRcvBufAck: receive buffer size wished for, or actual; RingAsk: ring size
- *	wished for, 0 to give it back
- * @ring: RingAvail: the ring; of no bytes when there is none
- * @service_id: SuspComm: where the session goes on
+ * @src: SrcAvail: the whole source buffer, with the bytes that SrcAvail
+ *	itself carries
+ * @sink: SinkAvail: the buffer that a reader has posted
+ * @ring: RingAvail: the ring; its length is 0 when there is none
+ * @count: RdmaWrCompl, RdmaRdCompl: number of bytes moved
+ * @size: ChRcvBuf: receive buffer size wished for; ChRcvBufAck: actual
+ *	receive buffer size; RingAsk: ring size wished for, 0 to give the
+ *	ring back; all in bytes
+ * @service_id: SuspComm: service id to which the session shall move
  * @mode: ModeChange: SDP_MODE_*
- * @mode_send_half: ModeChange: the receiver's sending half changes
+ * @mode_send_half: ModeChange: true when the sending half of the receiver
+ *	of the message changes, false when its receiving half does
+ * @non_discards: SinkAvail: number of messages with payload that its sender
+ *	has received and that discarded no SinkAvail
+ * @freed: with %SDP_FLAG_FREED: bytes of the ring that have been read since
+ *	the ring was made, modulo 2^32
  * @payload: offset of the payload in the message
- * @payload_len: its bytes
- * @revoke: a message to be sent: the key that it may take from the peer with it, or 0
- * @to: ... where in the peer's memory it goes, if @to.rkey is not 0
+ * @payload_len: payload length in bytes
+ * @revoke: outgoing message: key of the peer that Send with Invalidate may
+ *	revoke together with this message, or 0
+ * @to: outgoing message: where in the peer's ring it goes, when @to.rkey is
+ *	not 0
  */
 struct sdp_msg {
 	struct sdp_bsdh h;
@@ -189,22 +205,27 @@ struct sdp_msg {
 };
 
 /**
- * struct sdp_hello - Hello, or HelloAck where only some fields exist
- * @bufs: receives posted before the message went out
- * @version: major and minor nibble
+ * struct sdp_hello - Hello or HelloAck; a HelloAck has only some fields
+ * @bufs: receives posted before the message was sent
+ * @version: major version in the high nibble, minor in the low one
  * @ip_version: 4 or 6 (Hello)
  * @cap: capability bits, SDP_CAP_*
- * @max_adverts: advertisements of any kind that the sender can hold, not 0
- * @wanted_recv_size: receive buffer size wished for at the peer (Hello)
- * @recv_size: the sender's own receive buffer size, BSDH included
- * @port: the connecting side's port, host order (Hello)
- * @src: the connecting side's address; IPv4 in the last 4 bytes (Hello)
- * @dst: the address connected to (Hello)
- * @rings: the sender knows rings, which it says in bytes that are reserved otherwise
- * @scheme: with @rings: what it wishes for its own data, &enum sdp_scheme
- * @window: with @rings: window that it wishes for %SDP_BY_NIC
- * @held: SinkAvails that the sender can hold; it reports once of each, and is
- *	done with it then. 0 when it does not say so: see sinkavail_rx.h
+ * @max_adverts: number of advertisements of any kind that the sender can
+ *	hold, not 0
+ * @wanted_recv_size: receive buffer size wished for at the peer, in bytes
+ *	(Hello)
+ * @recv_size: the sender's own receive buffer size in bytes, with BSDH
+ * @port: port of the connecting side, host order (Hello)
+ * @src: address of the connecting side; IPv4 in the last 4 bytes (Hello)
+ * @dst: address connected to; IPv4 in the last 4 bytes (Hello)
+ * @rings: the sender knows rings; said in bytes that are otherwise reserved
+ * @scheme: with @rings: scheme that the sender wishes for its own data,
+ *	&enum sdp_scheme
+ * @window: with @rings: window in bytes that the sender wishes for
+ *	%SDP_BY_NIC
+ * @held: number of SinkAvails that the sender can hold. A sender that gives
+ *	it reports each SinkAvail once and does not write into it again. 0
+ *	when the sender does not say so, see sinkavail_rx.h
  */
 struct sdp_hello {
 	u16 bufs;
@@ -223,7 +244,7 @@ struct sdp_hello {
 	u8 held;
 };
 
-#define SDP_CAP_INVALIDATE	0x1	/* the peer may use Send with Invalidate */
+#define SDP_CAP_INVALIDATE	0x1	/* peer may use Send with Invalidate */
 #define SDP_CAP_EXT_ADVERTS	0x2	/* ExtMaxAdverts is present */
 
 u32 sdp_wire_header_len(u8 mid);

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bind, getsockname, getpeername.
+ * bind(2), getsockname(2) and getpeername(2).
+ *
+ * bind() takes its port through conn/claim.c, which also claims the TCP port of
+ * the same number. It runs under lock_sock().
  */
 #include <net/inet_sock.h>
 #include <net/ip.h>
 
-#include "../conn/sock.h"
+#include "../conn/addr.h"
+#include "../conn/claim.h"
+#include "../conn/port.h"
+#include "bind.h"
 
-static int may_have_address(const struct sdp_sock *ssk,
-			    const struct sdp_endpoint *e)
+static int bind_check_address(const struct sdp_sock *ssk,
+			      const struct sdp_endpoint *e)
 {
 	if (READ_ONCE(ssk->opt.freebind) ||
 	    sdp_addr_may_be_source(sock_net(&ssk->sk), e))
@@ -16,7 +22,7 @@ static int may_have_address(const struct sdp_sock *ssk,
 	return -EADDRNOTAVAIL;
 }
 
-static int may_have_port(struct net *net, const struct sdp_endpoint *e)
+static int bind_check_port(struct net *net, const struct sdp_endpoint *e)
 {
 	if (e->port && inet_port_requires_bind_service(net, e->port) &&
 	    !ns_capable(net->user_ns, CAP_NET_BIND_SERVICE))
@@ -24,55 +30,47 @@ static int may_have_port(struct net *net, const struct sdp_endpoint *e)
 	return 0;
 }
 
-/* A port that the kernel chose goes with the connection it was for, as soon as that is gone. */
-static int needs_name(struct sdp_sock *ssk)
+/*
+ * bind() needs a closed socket without a port. A port that the kernel chose for
+ * a connection does not count: it is released here if that connection is gone.
+ */
+static int bind_check_unbound(struct sdp_sock *ssk)
 {
 	if (READ_ONCE(ssk->sk.sk_state) != TCP_CLOSE)
 		return -EINVAL;
 	if (ssk->peer.port && !(ssk->sk.sk_userlocks & SOCK_BINDPORT_LOCK)) {
 		sdp_port_release(ssk);
 		sdp_claim_drop(ssk);
-		sdp_stream_lock(ssk);
+		sdp_conn_lock(ssk);
 		ssk->peer.port = 0;
 		spin_unlock_bh(&ssk->lock);
 	}
 	return ssk->port ? -EINVAL : 0;
 }
 
-/* With several things wrong, which one is told depends on the IP version. */
-static int may_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
+/*
+ * TCP checks in a different order for IPv4 and IPv6, and so do we: a call with
+ * several faults gets the same errno as from TCP.
+ */
+static int bind_check(struct sdp_sock *ssk, const struct sdp_endpoint *e,
+		      bool v6)
 {
 	struct net *net = sock_net(&ssk->sk);
 
 	if (v6 && ssk->sk.sk_ipv6only && sdp_is_v4(e))
 		return -EINVAL;
 	if (v6)
-		return may_have_port(net, e)   ?:
-			       needs_name(ssk) ?:
-						 may_have_address(ssk, e);
-	return may_have_address(ssk, e)	     ?:
-		       may_have_port(net, e) ?:
-					       needs_name(ssk);
+		return bind_check_port(net, e) ?: bind_check_unbound(ssk) ?:
+		       bind_check_address(ssk, e);
+	return bind_check_address(ssk, e) ?: bind_check_port(net, e) ?:
+	       bind_check_unbound(ssk);
 }
 
-/**
- * sdp_set_name() - give a socket, or its peer, another name
- * @ssk: socket, under lock_sock, so that there is one who does; not locked
- * @end: its @local or @peer
- * @e: the name
- */
-void sdp_set_name(struct sdp_sock *ssk, struct sdp_endpoint *end,
-		  const struct sdp_endpoint *e)
-{
-	sdp_stream_lock(ssk);
-	*end = *e;
-	spin_unlock_bh(&ssk->lock);
-}
-
-static int do_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
+static int bind_locked(struct sdp_sock *ssk, const struct sdp_endpoint *e,
+		       bool v6)
 {
 	struct sdp_endpoint old = ssk->local;
-	int err = may_bind(ssk, e, v6);
+	int err = bind_check(ssk, e, v6);
 
 	if (err)
 		return err;
@@ -84,10 +82,10 @@ static int do_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
 	}
 	WRITE_ONCE(ssk->v6, v6);
 	ssk->bound_ip = !sdp_is_any(e);
-	/* As TCP shows it: there is no IPv4 by such an address. */
+	/* Like TCP: no IPv4 peer can reach a specific IPv6 address. */
 	if (ssk->bound_ip && !sdp_is_v4(e))
 		ssk->sk.sk_ipv6only = 1;
-	/* One that was left to the kernel is not kept over a disconnect. */
+	/* A disconnect keeps only a port that the application chose. */
 	if (e->port)
 		ssk->sk.sk_userlocks |= SOCK_BINDPORT_LOCK;
 	return 0;
@@ -96,10 +94,12 @@ static int do_bind(struct sdp_sock *ssk, const struct sdp_endpoint *e, bool v6)
 /**
  * sdp_bind() - bind(2)
  * @sock: socket
- * @addr: as copied from user space
- * @len: its length
+ * @addr: address, as copied from user space
+ * @len: length of @addr in bytes
  *
- * Return: 0 or an errno.
+ * Takes lock_sock().
+ *
+ * Return: 0 or a negative errno, in each case the one that TCP returns.
  */
 int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
 {
@@ -110,7 +110,10 @@ int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
 	int err;
 
 	err = sdp_addr_get(&e, ss, len, sk->sk_family);
-	/* As TCP, for programs that leave the family out of a wildcard. */
+	/*
+	 * Like TCP, accept AF_UNSPEC with INADDR_ANY, for applications that do
+	 * not fill in the family of a wildcard address.
+	 */
 	if (err == -EAFNOSUPPORT && ss->ss_family == AF_UNSPEC &&
 	    sk->sk_family != AF_INET6 &&
 	    len >= (int)sizeof(struct sockaddr_in) &&
@@ -123,7 +126,7 @@ int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
 	if (err)
 		return err;
 	lock_sock(sk);
-	err = do_bind(sdp_sk(sk), &e, ss->ss_family == AF_INET6);
+	err = bind_locked(sdp_sk(sk), &e, ss->ss_family == AF_INET6);
 	release_sock(sk);
 	return err;
 }
@@ -131,10 +134,12 @@ int sdp_bind(struct socket *sock, struct sdp_sockaddr *addr, int len)
 /**
  * sdp_getname() - getsockname(2), getpeername(2)
  * @sock: socket
- * @addr: room for the address
- * @peer: 0: own; 1: the peer's, once connected; 2: the peer's, as accept wants it
+ * @addr: buffer for the address
+ * @peer: 0 for our own address; 1 for the peer's, which needs a connection; 2
+ *	for the peer's as accept() asks for it, even if the connection has
+ *	already ended
  *
- * Return: length of the address, or -ENOTCONN.
+ * Return: length of the address in bytes, or -ENOTCONN.
  */
 int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
 {
@@ -143,7 +148,7 @@ int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	u8 state;
 	bool v6;
 
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	state = sock->sk->sk_state;
 	e = peer ? ssk->peer : ssk->local;
 	v6 = ssk->v6;

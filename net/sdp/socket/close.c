@@ -1,26 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * shutdown(2), close(2), and how a connection outlives its user.
+ * shutdown(2), disconnect and close(2).
  *
- * A closed socket whose data is still on its way is an orphan: it has no user, keeps
- * its link, and ends when both DisConns have been exchanged. sk_timer bounds how long
- * it may go without progress (fin_timeout_ms), net.sdp.max_orphans how many there may be:
- * a peer decides how slowly it reads, and nobody is left whose files would be counted.
+ * A close ends the stream in order: DisConn follows the last byte, and the
+ * socket keeps its link as an orphan (conn/orphan.c) until both sides have sent
+ * DisConn. In the cases of close_aborts() it resets the connection, as TCP
+ * does.
+ *
+ * All of this runs under lock_sock(). A disconnect fails the connection before
+ * it takes rx_mutex and tx_mutex: a reader holds rx_mutex while its RDMA read
+ * is in flight, and only the failure ends that wait at once.
  */
 #include <linux/net.h>
 
-#include "../control/trace.h"
-#include "../conn/sock.h"
+#include "../conn/claim.h"
+#include "../conn/conn.h"
+#include "../conn/orphan.h"
+#include "../conn/output.h"
+#include "../conn/port.h"
+#include "../conn/state.h"
+#include "../conn/urgent.h"
+#include "../conn/wake.h"
+#include "../base/trace.h"
+#include "close.h"
+#include "listen.h"
 
-/* Nothing more will be written; DisConn follows the last byte. */
-static void finish_writing(struct sdp_sock *ssk, struct sdp_todo *todo)
+/* The application writes nothing more: send DisConn after the last byte. */
+static void close_send_side(struct sdp_sock *ssk, struct sdp_todo *todo)
 {
 	struct sock *sk = &ssk->sk;
 
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | SEND_SHUTDOWN);
 	ssk->tx_hold = false;
 	sdp_engine_shutdown(&ssk->engine);
-	sdp_stream_progress(ssk, todo);
+	sdp_conn_progress(ssk, todo);
 }
 
 static int shutdown_locked(struct socket *sock, u8 how)
@@ -43,13 +56,13 @@ static int shutdown_locked(struct socket *sock, u8 how)
 		err = -ENOTCONN;
 		fallthrough;
 	default:
-		/* A writer in the middle of its copy ends it first. */
+		/* Wait for a writer that is copying into a segment. */
 		mutex_lock(&ssk->tx_mutex);
-		sdp_stream_lock(ssk);
+		sdp_conn_lock(ssk);
 		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
-		if ((how & SEND_SHUTDOWN) && sdp_stands(ssk))
-			finish_writing(ssk, &todo);
-		sdp_stream_unlock(ssk, &todo);
+		if ((how & SEND_SHUTDOWN) && sdp_is_established(ssk))
+			close_send_side(ssk, &todo);
+		sdp_conn_unlock(ssk, &todo);
 		mutex_unlock(&ssk->tx_mutex);
 	}
 	sk->sk_state_change(sk);
@@ -59,22 +72,25 @@ static int shutdown_locked(struct socket *sock, u8 how)
 /**
  * sdp_shutdown() - shutdown(2)
  * @sock: socket
- * @how: SHUT_RD, SHUT_WR, SHUT_RDWR
+ * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
  *
- * Return: 0 or an errno.
+ * SHUT_RD ends a listener, and each value of @how ends a connection attempt.
+ * Takes lock_sock().
+ *
+ * Return: 0 or a negative errno.
  */
 int sdp_shutdown(struct socket *sock, int how)
 {
 	u8 state;
 	int err;
 
-	/* SHUT_* to *_SHUTDOWN */
+	/* Convert SHUT_* to *_SHUTDOWN. */
 	how++;
 	if ((how & ~SHUTDOWN_MASK) || !how)
 		return -EINVAL;
 	lock_sock(sock->sk);
 	if (sock->state == SS_CONNECTING) {
-		/* The outcome may come meanwhile. */
+		/* The attempt may end at any time: look at the state once. */
 		state = READ_ONCE(sock->sk->sk_state);
 		if (state == TCP_SYN_SENT || state == TCP_CLOSE)
 			sock->state = SS_DISCONNECTING;
@@ -86,7 +102,7 @@ int sdp_shutdown(struct socket *sock, int how)
 	return err;
 }
 
-static void forget_input(struct sdp_sock *ssk)
+static void close_drop_input(struct sdp_sock *ssk)
 {
 	__skb_queue_purge(&ssk->sk.sk_receive_queue);
 	atomic_set(&ssk->sk.sk_rmem_alloc, 0);
@@ -94,24 +110,35 @@ static void forget_input(struct sdp_sock *ssk)
 	sdp_urgent_forget(ssk);
 }
 
-/* Before a mutex is taken: it also ends what readers and writers wait for. */
-static void end_at_once(struct sdp_sock *ssk)
+/*
+ * Fail the connection. The failure also wakes the readers and writers, so the
+ * caller can take their mutexes afterwards.
+ */
+static void disconnect_fail(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 	struct sdp_todo todo = { };
 
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	if (sk->sk_state != TCP_CLOSE) {
-		sdp_stream_fail(ssk, ECONNRESET, "disconnect", &todo);
-		/* Whether the peer had ended its stream matters for its resets, not for ours. */
+		sdp_conn_fail(ssk, ECONNRESET, "disconnect", &todo);
+		/*
+		 * sdp_conn_fail() turns a reset into EPIPE if the peer has
+		 * ended its stream. A disconnect is our own reset, for which
+		 * TCP reports ECONNRESET in every state.
+		 */
 		WRITE_ONCE(sk->sk_err, ECONNRESET);
 	}
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 }
 
 /**
- * sdp_disconnect() - back to an unconnected socket, whatever it was
- * @ssk: socket, under lock_sock
+ * sdp_disconnect() - make a socket unconnected again
+ * @ssk: socket in any state, under lock_sock()
+ *
+ * Ends a listener, a connection attempt or a connection. @generation changes
+ * under both mutexes, so a call that has dropped one of them in a wait notices
+ * that its connection is gone.
  *
  * Return: 0.
  */
@@ -122,12 +149,12 @@ int sdp_disconnect(struct sdp_sock *ssk)
 
 	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		sdp_listen_stop(ssk);
-	end_at_once(ssk);
+	disconnect_fail(ssk);
 	mutex_lock(&ssk->rx_mutex);
 	mutex_lock(&ssk->tx_mutex);
-	sdp_stream_lock(ssk);
-	ssk->lives++;
-	forget_input(ssk);
+	sdp_conn_lock(ssk);
+	ssk->generation++;
+	close_drop_input(ssk);
 	sk_stop_timer(sk, &sk->sk_timer);
 	ssk->peer.port = 0;
 	WRITE_ONCE(sk->sk_shutdown, 0);
@@ -139,10 +166,10 @@ int sdp_disconnect(struct sdp_sock *ssk)
 			ssk->local.ip = in6addr_any;
 		sdp_port_moved(ssk);
 	}
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 	mutex_unlock(&ssk->tx_mutex);
 	mutex_unlock(&ssk->rx_mutex);
-	/* As TCP does, getsockname() goes on naming a port that is no longer the socket's. */
+	/* Like TCP, getsockname() still shows the number of a released port. */
 	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK)) {
 		sdp_port_release(ssk);
 		sdp_claim_drop(ssk);
@@ -150,150 +177,78 @@ int sdp_disconnect(struct sdp_sock *ssk)
 	return 0;
 }
 
-/* TCP_LINGER2 is for the time when only the peer's end is still to come. */
-static unsigned long fin_timeout(const struct sdp_sock *ssk)
-{
-	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
-	int linger2 = READ_ONCE(ssk->opt.linger2);
-
-	if (linger2 && ssk->engine.state == SDP_DISC_ARRIVED)
-		return max(linger2, 0) * HZ;
-	return msecs_to_jiffies(READ_ONCE(set->fin_timeout_ms));
-}
-
-/**
- * sdp_orphan_progress() - a closed socket has got something done: its time starts anew
- * @ssk: socket, locked
- */
-void sdp_orphan_progress(struct sdp_sock *ssk)
-{
-	sk_reset_timer(&ssk->sk, &ssk->sk.sk_timer, jiffies + fin_timeout(ssk));
-}
-
-/**
- * sdp_orphan_timer() - timer: a closed socket has waited long enough
- * @ssk: socket
- */
-void sdp_orphan_timer(struct sdp_sock *ssk)
-{
-	struct sdp_todo todo = { };
-
-	sdp_stream_lock(ssk);
-	/* Its time may have begun anew while this waited for the lock. */
-	if (ssk->link && !timer_pending(&ssk->sk.sk_timer)) {
-		SDP_INC(sock_net(&ssk->sk), OrphanTimeouts);
-		sdp_stream_fail(ssk, ETIMEDOUT, "orphan timeout", &todo);
-	}
-	sdp_stream_unlock(ssk, &todo);
-}
-
-/* Sockets of all namespaces with @orphan set. */
-static atomic_t orphans = ATOMIC_INIT(0);
-
-/*
- * A namespace may have a small part of max_orphans however many others there
- * are, so that no namespace can use up what all may have. All orphans together
- * are bounded by max_orphans and such a part for each namespace.
- */
-#define ORPHANS_OF_EACH	16
-
-/* Counts the new orphan, whether there is room for it or not. */
-static bool room_for_orphan(struct net *net)
-{
-	int max = READ_ONCE(sdp_max_orphans);
-	int here = atomic_inc_return(&sdp_net(net)->orphans);
-
-	return atomic_inc_return(&orphans) <= max ||
-	       here <= max / ORPHANS_OF_EACH;
-}
-
-/* A closed socket still has a link: it may go on in the background if few do. */
-static void begin_orphan(struct sdp_sock *ssk, struct sdp_todo *todo)
-{
-	ssk->orphan = true;
-	if (room_for_orphan(sock_net(&ssk->sk))) {
-		sdp_orphan_progress(ssk);
-		return;
-	}
-	SDP_INC(sock_net(&ssk->sk), OrphansRefused);
-	sdp_stream_fail(ssk, ECONNRESET, "too many orphans", todo);
-}
-
-/**
- * sdp_orphan_over() - a socket has no link any more: if it was an orphan, it is none now
- * @ssk: socket, locked
- */
-void sdp_orphan_over(struct sdp_sock *ssk)
-{
-	if (ssk->orphan) {
-		atomic_dec(&orphans);
-		atomic_dec(&sdp_net(sock_net(&ssk->sk))->orphans);
-	}
-	ssk->orphan = false;
-}
-
-static bool all_out(struct sdp_sock *ssk, u32 unused)
+static bool linger_is_over(struct sdp_sock *ssk, u32 unused)
 {
 	WRITE_ONCE(ssk->want_space, true);
-	/* Pairs with the barrier in note_space() of conn/conn.c. */
+	/* Pairs with the barrier before conn/input.c reads want_space. */
 	smp_mb();
 	return !READ_ONCE(ssk->tx_outq) ||
 	       READ_ONCE(ssk->sk.sk_state) == TCP_CLOSE;
 }
 
-/* SO_LINGER with a time: the close waits until everything has arrived. */
-static void linger(struct sdp_sock *ssk)
+/*
+ * SO_LINGER with a time: wait until all written bytes have arrived at the peer.
+ * Called with lock_sock(), which is dropped during the wait.
+ */
+static void close_linger(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 	struct sdp_todo todo = { };
 	long timeo = sk->sk_lingertime;
 
-	sdp_stream_lock(ssk);
-	if (sdp_stands(ssk))
-		finish_writing(ssk, &todo);
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_lock(ssk);
+	if (sdp_is_established(ssk))
+		close_send_side(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 	release_sock(sk);
-	sdp_wait(ssk, SDP_WRITE, &timeo, all_out, 0);
+	sdp_wait(ssk, SDP_WRITE, &timeo, linger_is_over, 0);
 	lock_sock(sk);
 }
 
-/* Unread data, and SO_LINGER with time 0, make a close a reset; so does what is being read. */
+/*
+ * A close is a reset with SO_LINGER and time 0, if there is unread data, if an
+ * RDMA read of a SrcAvail is in flight, or if the connection is not
+ * established.
+ */
 static bool close_aborts(const struct sdp_sock *ssk)
 {
 	return sdp_readable(ssk) ||
 	       sdp_engine_srcavail_rx_reading(&ssk->engine) ||
-	       !sdp_stands(ssk) ||
+	       !sdp_is_established(ssk) ||
 	       (sock_flag(&ssk->sk, SOCK_LINGER) && !ssk->sk.sk_lingertime);
 }
 
-static void end_connection(struct sdp_sock *ssk)
+static void close_connection(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 	struct sdp_todo todo = { };
 
 	if (sock_flag(sk, SOCK_LINGER) && sk->sk_lingertime &&
 	    !sdp_readable(ssk) && !(current->flags & PF_EXITING))
-		linger(ssk);
+		close_linger(ssk);
 	sock_orphan(sk);
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	if (ssk->link && close_aborts(ssk)) {
 		SDP_INC(sock_net(sk), Aborts);
-		sdp_stream_fail(ssk, ECONNRESET, "closed with unread data",
-				&todo);
+		sdp_conn_fail(ssk, ECONNRESET, "closed with unread data",
+			      &todo);
 	} else if (ssk->link) {
-		finish_writing(ssk, &todo);
+		close_send_side(ssk, &todo);
 		if (ssk->link)
-			begin_orphan(ssk, &todo);
+			sdp_orphan_begin(ssk, &todo);
 	} else {
 		sdp_set_state(ssk, TCP_CLOSE);
 	}
-	forget_input(ssk);
-	sdp_stream_unlock(ssk, &todo);
+	close_drop_input(ssk);
+	sdp_conn_unlock(ssk, &todo);
 }
 
 /**
  * sdp_release() - close(2) of the last file descriptor
- * @sock: socket
+ * @sock: socket; loses its sock
+ *
+ * A socket that still has a link is an orphan now and ends when it releases its
+ * link. Every other socket ends here.
  *
  * Return: 0.
  */
@@ -313,8 +268,8 @@ int sdp_release(struct socket *sock)
 		sdp_listen_stop(ssk);
 	if (cancel_delayed_work(&ssk->retry))
 		__sock_put(sk);
-	end_connection(ssk);
-	sdp_stream_lock(ssk);
+	close_connection(ssk);
+	sdp_conn_lock(ssk);
 	gone = !ssk->link;
 	spin_unlock_bh(&ssk->lock);
 	if (gone) {

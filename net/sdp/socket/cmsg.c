@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Control messages of recvmsg(2): when the data arrived (SO_TIMESTAMP and its kin), and
- * how much is left (TCP_INQ). As with TCP, the time is that of the last byte read.
+ * Control messages of recvmsg(2): time stamps and unread bytes.
+ *
+ * SO_TIMESTAMP, SO_TIMESTAMPNS and SO_TIMESTAMPING report when the last byte of
+ * the call arrived, as with TCP. TCP_INQ reports the number of bytes that are
+ * still unread.
  */
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
 #include <linux/tcp.h>
 
-#include "../conn/sock.h"
+#include "../conn/urgent.h"
+#include "cmsg.h"
 
-/* SO_TIMESTAMPNS, in the form that was asked for. */
-static void put_ns(struct msghdr *msg, const struct timespec64 *ts, bool wide)
+/* SO_TIMESTAMPNS. @wide selects the form with 64-bit seconds. */
+static void cmsg_put_ns(struct msghdr *msg, const struct timespec64 *ts,
+			bool wide)
 {
 	struct __kernel_timespec now = { .tv_sec = ts->tv_sec,
 					 .tv_nsec = ts->tv_nsec };
@@ -25,8 +30,9 @@ static void put_ns(struct msghdr *msg, const struct timespec64 *ts, bool wide)
 			 &old);
 }
 
-/* SO_TIMESTAMP, likewise. */
-static void put_us(struct msghdr *msg, const struct timespec64 *ts, bool wide)
+/* SO_TIMESTAMP. @wide selects the form with 64-bit seconds. */
+static void cmsg_put_us(struct msghdr *msg, const struct timespec64 *ts,
+			bool wide)
 {
 	long us = ts->tv_nsec / NSEC_PER_USEC;
 	struct __kernel_sock_timeval now = { .tv_sec = ts->tv_sec,
@@ -40,7 +46,7 @@ static void put_us(struct msghdr *msg, const struct timespec64 *ts, bool wide)
 		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_OLD, sizeof(old), &old);
 }
 
-static void put_stamp(struct sock *sk, struct msghdr *msg, ktime_t stamp)
+static void cmsg_put_stamp(struct sock *sk, struct msghdr *msg, ktime_t stamp)
 {
 	bool wide = sock_flag(sk, SOCK_TSTAMP_NEW);
 	struct timespec64 ts = ktime_to_timespec64(stamp);
@@ -48,9 +54,9 @@ static void put_stamp(struct sock *sk, struct msghdr *msg, ktime_t stamp)
 
 	if (sock_flag(sk, SOCK_RCVTSTAMP)) {
 		if (sock_flag(sk, SOCK_RCVTSTAMPNS))
-			put_ns(msg, &ts, wide);
+			cmsg_put_ns(msg, &ts, wide);
 		else
-			put_us(msg, &ts, wide);
+			cmsg_put_us(msg, &ts, wide);
 	}
 	if (!(READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_SOFTWARE))
 		return;
@@ -61,20 +67,20 @@ static void put_stamp(struct sock *sk, struct msghdr *msg, ktime_t stamp)
 }
 
 /**
- * sdp_put_cmsgs() - what a successful recvmsg has to tell
- * @ssk: socket
- * @msg: the call's message
- * @stamp: when the last byte arrived, or 0
+ * sdp_put_cmsgs() - add the control messages of a successful recvmsg(2)
+ * @ssk: socket; takes its lock
+ * @msg: message of the call
+ * @stamp: arrival time of the last byte that the call returns, or 0
  */
 void sdp_put_cmsgs(struct sdp_sock *ssk, struct msghdr *msg, ktime_t stamp)
 {
 	int left = sdp_urgent_inq(ssk);
 
-	/* The end of the stream is to be read, too. */
+	/* Like TCP, count an end of the stream that is still to be read. */
 	if (!left && READ_ONCE(ssk->rx_ended))
 		left = 1;
 	if (stamp)
-		put_stamp(&ssk->sk, msg, stamp);
+		cmsg_put_stamp(&ssk->sk, msg, stamp);
 	if (msg->msg_get_inq)
 		msg->msg_inq = left;
 	if (READ_ONCE(ssk->opt.inq))

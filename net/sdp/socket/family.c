@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a socket is asked for: socket(AF_SDP, SOCK_STREAM, 0), or, as an internet socket,
- * socket(AF_INET | AF_INET6, SOCK_STREAM, IPPROTO_SDP). And the table of calls, which is
- * the same for all three.
+ * Socket families: registration, socket(2) and the table of calls.
  *
- * An internet socket is made by the kernel's inet_create() and inet6_create(), which
- * allocate what our struct proto says and call its init.
+ * An application gets an SDP socket by socket(AF_SDP, SOCK_STREAM, 0), or as an
+ * internet socket by socket(AF_INET or AF_INET6, SOCK_STREAM, IPPROTO_SDP). The
+ * table of calls is the same for all three.
+ *
+ * The kernel's inet_create() and inet6_create() make the internet sockets: they
+ * allocate the object that our struct proto describes and call its init().
  */
 #include <linux/module.h>
 #include <linux/net.h>
@@ -13,28 +15,40 @@
 #include <net/ipv6.h>
 #include <net/protocol.h>
 
+#include "../conn/memory.h"
+#include "../conn/scan.h"
+#include "bind.h"
+#include "close.h"
+#include "connect.h"
 #include "family.h"
-#include "../conn/sock.h"
+#include "ioctl.h"
+#include "listen.h"
+#include "poll.h"
+#include "recv.h"
+#include "send.h"
+#include "sockopt.h"
+#include "sockopt_sock.h"
+#include "splice.h"
 
-static int no_socketpair(struct socket *a, struct socket *b)
+static int family_no_socketpair(struct socket *a, struct socket *b)
 {
 	return -EOPNOTSUPP;
 }
 
-/* Code of the kernel that is handed somebody's socket may call it without looking. */
-static int no_read_sock(struct sock *sk, read_descriptor_t *desc,
-			sk_read_actor_t take)
+/* Kernel users of a socket call read_sock() without a check for NULL. */
+static int family_no_read_sock(struct sock *sk, read_descriptor_t *desc,
+			       sk_read_actor_t take)
 {
 	return -EOPNOTSUPP;
 }
 
-#define SDP_CALLS(domain) {				\
+#define SDP_PROTO_OPS(domain) {				\
 	.family		= (domain),			\
 	.owner		= THIS_MODULE,			\
 	.release	= sdp_release,			\
 	.bind		= sdp_bind,			\
 	.connect	= sdp_connect,			\
-	.socketpair	= no_socketpair,		\
+	.socketpair	= family_no_socketpair,		\
 	.accept		= sdp_accept,			\
 	.getname	= sdp_getname,			\
 	.poll		= sdp_poll,			\
@@ -50,17 +64,18 @@ static int no_read_sock(struct sock *sk, read_descriptor_t *desc,
 	.recvmsg	= sdp_recvmsg,			\
 	.mmap		= sock_no_mmap,			\
 	.splice_read	= sdp_splice_read,		\
-	.read_sock	= no_read_sock,			\
+	.read_sock	= family_no_read_sock,		\
 	SDP_SENDPAGE					\
 	SDP_SPLICE_EOF(sdp_splice_eof)			\
 }
 
-static const struct proto_ops sdp_ops = SDP_CALLS(PF_SDP);
-const struct proto_ops sdp_inet_ops = SDP_CALLS(PF_INET);
+static const struct proto_ops sdp_ops = SDP_PROTO_OPS(PF_SDP);
+const struct proto_ops sdp_inet_ops = SDP_PROTO_OPS(PF_INET);
 
 /*
- * J1: stream sockets only; a protocol, if one is named, is TCP or what SO_PROTOCOL says. That is
- * not TCP: parts of the kernel take whatever calls itself so for a struct tcp_sock.
+ * socket(AF_SDP): stream sockets only (J1). The protocol may be 0, IPPROTO_TCP
+ * or IPPROTO_SDP. The sock, and so SO_PROTOCOL, always has IPPROTO_SDP: parts
+ * of the kernel take each sock with IPPROTO_TCP for a struct tcp_sock.
  */
 static int sdp_create(struct net *net, struct socket *sock, int protocol,
 		      int kern)
@@ -97,7 +112,7 @@ static struct inet_protosw sdp_inet_protosw = {
 };
 
 #if IS_ENABLED(CONFIG_IPV6)
-static const struct proto_ops sdp_inet6_ops = SDP_CALLS(PF_INET6);
+static const struct proto_ops sdp_inet6_ops = SDP_PROTO_OPS(PF_INET6);
 
 static struct inet_protosw sdp_inet6_protosw = {
 	.type		= SOCK_STREAM,
@@ -106,38 +121,40 @@ static struct inet_protosw sdp_inet6_protosw = {
 	.ops		= &sdp_inet6_ops,
 };
 
-static int inet6_twin_init(void)
+static int family_inet6_init(void)
 {
 	return proto_register(&sdp_v6_prot, 1);
 }
 
-static void inet6_twin_begin(void)
+static void family_inet6_register(void)
 {
 	inet6_register_protosw(&sdp_inet6_protosw);
 }
 
-static void inet6_twin_end(void)
+static void family_inet6_unregister(void)
 {
 	inet6_unregister_protosw(&sdp_inet6_protosw);
 }
 
-static void inet6_twin_free(void)
+static void family_inet6_exit(void)
 {
 	proto_unregister(&sdp_v6_prot);
 }
 #else
-static int inet6_twin_init(void) { return 0; }
-static void inet6_twin_begin(void) { }
-static void inet6_twin_end(void) { }
-static void inet6_twin_free(void) { }
+static int family_inet6_init(void) { return 0; }
+static void family_inet6_register(void) { }
+static void family_inet6_unregister(void) { }
+static void family_inet6_exit(void) { }
 #endif
 
 /**
- * sdp_family_init() - sockets can be made from now on
+ * sdp_family_init() - register the socket families
  *
- * Nothing fails after the first one could: the twins take places that are nobody's.
+ * Sockets can exist as soon as sock_register() has succeeded, so nothing fails
+ * after it. The internet families cannot: no other protocol has the number
+ * IPPROTO_SDP.
  *
- * Return: 0 or an errno.
+ * Return: 0 or a negative errno.
  */
 int sdp_family_init(void)
 {
@@ -155,18 +172,18 @@ int sdp_family_init(void)
 	err = proto_register(&sdp_prot, 1);
 	if (err)
 		goto scan;
-	err = inet6_twin_init();
+	err = family_inet6_init();
 	if (err)
 		goto proto;
 	err = sock_register(&sdp_family);
 	if (err)
 		goto inet6;
 	inet_register_protosw(&sdp_inet_protosw);
-	inet6_twin_begin();
+	family_inet6_register();
 	return 0;
 
 inet6:
-	inet6_twin_free();
+	family_inet6_exit();
 proto:
 	proto_unregister(&sdp_prot);
 scan:
@@ -179,16 +196,18 @@ workqueue:
 }
 
 /**
- * sdp_family_exit() - undo sdp_family_init(); there are no sockets any more
+ * sdp_family_exit() - undo sdp_family_init()
+ *
+ * Called at module exit, when no socket exists any more.
  */
 void sdp_family_exit(void)
 {
 	inet_unregister_protosw(&sdp_inet_protosw);
-	inet6_twin_end();
+	family_inet6_unregister();
 	sock_unregister(PF_SDP);
-	/* Sockets are freed under RCU; their caches must outlive them. */
+	/* RCU frees the sockets. Their slab caches must live until then. */
 	rcu_barrier();
-	inet6_twin_free();
+	family_inet6_exit();
 	proto_unregister(&sdp_prot);
 	sdp_scan_exit();
 	sdp_memory_exit();

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TCP_INFO and SDP_INFO: a connection in numbers.
+ * TCP_INFO and SDP_INFO: state and counters of a connection.
  *
- * In struct tcp_info only what has a meaning here is filled in: a segment is a message,
- * and what TCP measures of the network (times, losses, windows in packets) is the
- * device's business and 0. Both structures are cut to the room that user space has.
+ * struct tcp_info gets the fields that have a meaning for SDP; a segment is a
+ * message. TCP's measurements of the network (round-trip times, losses, windows
+ * in packets) belong to the device and stay 0. Both structures are cut to the
+ * length that user space passes.
  */
 #include <linux/tcp.h>
 
-#include "../conn/sock.h"
+#include "info.h"
+#include "sockopt.h"
+#include "../zcopy/zcopy.h"
 
-static u32 ms_since(unsigned long when)
+static u32 info_ms_since(unsigned long when)
 {
 	return when ? jiffies_to_msecs(jiffies - when) : 0;
 }
 
-static void fill_tcp_info(struct sdp_sock *ssk, struct tcp_info *info)
+static void info_fill_tcp(struct sdp_sock *ssk, struct tcp_info *info)
 {
 	const struct sdp_engine *e = &ssk->engine;
 
@@ -37,9 +40,9 @@ static void fill_tcp_info(struct sdp_sock *ssk, struct tcp_info *info)
 	info->tcpi_data_segs_in = ssk->data_received;
 	info->tcpi_delivered = e->sent_seq;
 	info->tcpi_notsent_bytes = sdp_unsent(ssk);
-	info->tcpi_last_data_sent = ms_since(ssk->last_sent);
-	info->tcpi_last_data_recv = ms_since(ssk->last_received);
-	info->tcpi_last_ack_recv = ms_since(ssk->heard);
+	info->tcpi_last_data_sent = info_ms_since(ssk->last_sent);
+	info->tcpi_last_data_recv = info_ms_since(ssk->last_received);
+	info->tcpi_last_ack_recv = info_ms_since(ssk->heard);
 	if (!e->resize.send_size)
 		return;
 	info->tcpi_snd_mss = sdp_engine_payload_max(e);
@@ -56,23 +59,28 @@ static void fill_tcp_info(struct sdp_sock *ssk, struct tcp_info *info)
 /**
  * sdp_tcp_info() - getsockopt(2) of TCP_INFO
  * @ssk: socket
- * @value: room for a struct tcp_info
- * @len: length of that, in and out
+ * @value: user buffer for a struct tcp_info
+ * @len: in: size of @value in bytes; out: bytes written
  *
- * Return: 0 or an errno.
+ * Takes the socket's lock.
+ *
+ * Return: 0 or a negative errno.
  */
 int sdp_tcp_info(struct sdp_sock *ssk, char __user *value, int __user *len)
 {
 	struct tcp_info info;
 
 	memset(&info, 0, sizeof(info));
-	sdp_stream_lock(ssk);
-	fill_tcp_info(ssk, &info);
+	sdp_conn_lock(ssk);
+	info_fill_tcp(ssk, &info);
 	spin_unlock_bh(&ssk->lock);
 	return sdp_option_copy(value, len, &info, sizeof(info));
 }
 
-/* A connection begins in Combined. */
+/*
+ * SDP_INFO's number for the mode of one direction. Without a link it is
+ * Combined, in which every connection begins.
+ */
 static u8 info_mode(const struct sdp_sock *ssk, u8 mode)
 {
 	switch (ssk->link ? mode : SDP_MODE_COMBINED) {
@@ -86,9 +94,9 @@ static u8 info_mode(const struct sdp_sock *ssk, u8 mode)
 }
 
 /**
- * sdp_info_fill() - a connection in numbers
+ * sdp_info_fill() - fill in the state and counters of a connection
  * @ssk: socket, locked
- * @info: filled in
+ * @info: result; fields without a value are 0
  */
 void sdp_info_fill(struct sdp_sock *ssk, struct sdp_info *info)
 {
@@ -119,7 +127,7 @@ void sdp_info_fill(struct sdp_sock *ssk, struct sdp_info *info)
 	info->resizes = ssk->resizes;
 	info->rdma_sent = ssk->rdma_sent;
 	info->rdma_received = ssk->rdma_received;
-	info->rdma_threshold = ssk->rdma ? sdp_rdma_threshold(ssk) : 0;
+	info->rdma_threshold = ssk->rdma ? sdp_zcopy_threshold(ssk) : 0;
 	info->learning = e->tx_mode.alike;
 	info->sinkavail_rx = sdp_engine_sinkavails_out(e);
 	info->sinkavail_tx = e->sinkavail_tx.n;
@@ -153,16 +161,18 @@ void sdp_info_fill(struct sdp_sock *ssk, struct sdp_info *info)
 /**
  * sdp_info() - getsockopt(2) of SDP_INFO
  * @ssk: socket
- * @value: room for a struct sdp_info
- * @len: length of that, in and out
+ * @value: user buffer for a struct sdp_info
+ * @len: in: size of @value in bytes; out: bytes written
  *
- * Return: 0 or an errno.
+ * Takes the socket's lock.
+ *
+ * Return: 0 or a negative errno.
  */
 int sdp_info(struct sdp_sock *ssk, char __user *value, int __user *len)
 {
 	struct sdp_info info;
 
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	sdp_info_fill(ssk, &info);
 	spin_unlock_bh(&ssk->lock);
 	return sdp_option_copy(value, len, &info, sizeof(info));

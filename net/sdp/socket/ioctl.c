@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ioctl(2): what waits to be read, what has been written and has not arrived, and whether
- * the reader is at the mark of urgent data.
+ * ioctl(2): unread and unsent bytes, and the urgent mark.
+ *
+ * The commands and their errnos are those of a TCP socket.
  */
 #include <asm/ioctls.h>
 #include <linux/sockios.h>
 
-#include "../conn/sock.h"
+#include "../conn/urgent.h"
+#include "ioctl.h"
 
 /**
- * sdp_ioctl() - ioctl(2): FIONREAD, SIOCOUTQ, SIOCOUTQNSD, SIOCATMARK
+ * sdp_ioctl() - ioctl(2)
  * @sock: socket
- * @cmd: which
- * @arg: pointer to an int
+ * @cmd: SIOCINQ (FIONREAD): bytes that a read can return before the urgent
+ *	mark; SIOCOUTQ: written bytes that have not arrived at the peer;
+ *	SIOCOUTQNSD: written bytes that have not been sent; SIOCATMARK: 1 if the
+ *	next byte is the urgent one, else 0
+ * @arg: user pointer to the int that receives the value
  *
- * Return: 0 or an errno.
+ * Return: 0 or a negative errno; -ENOIOCTLCMD for another @cmd.
  */
 int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
@@ -34,7 +39,7 @@ int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	} else if (cmd == SIOCOUTQ) {
 		val = READ_ONCE(ssk->tx_outq);
 	} else {
-		sdp_stream_lock(ssk);
+		sdp_conn_lock(ssk);
 		val = sdp_unsent(ssk);
 		spin_unlock_bh(&ssk->lock);
 	}

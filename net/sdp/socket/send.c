@@ -1,85 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bytes in: sendmsg(2) and its relatives.
+ * sendmsg(2) and its relatives: writing to a connection.
  *
- * Written bytes are copied into segments, one segment per future message: a linear part
- * for small ones, page fragments behind it for large ones. The last segment stays open
- * and gathers further writes until it is full or sent. A write returns when its bytes
- * are in segments, within SO_SNDBUF (A2, B6). Pages may be referenced instead of copied:
- * see zerocopy.c.
+ * A write call copies its bytes into the segments of the send queue
+ * (conn/tx_queue.c) and returns when all of them are there, within SO_SNDBUF
+ * (A2, B6). conn/zerocopy.c refers to pages instead, for MSG_SPLICE_PAGES and
+ * MSG_ZEROCOPY. A large write may go by RDMA from the caller's memory
+ * (zcopy/srcavail_send.c).
  *
- * While a writer copies, without a spinlock, its segment is held back (@tx_hold) and
- * tx_mutex keeps other writers away; whole segments before it go on being sent. A small
- * write that only adds to what gathers anyway is copied under the spinlock: gather().
+ * A writer holds tx_mutex and copies without the lock; @tx_hold keeps its
+ * segment from being sent meanwhile. A small write that only adds to an open
+ * segment is copied under the lock instead, see send_gather().
  *
- * Who has to wait in the middle of a write lets tx_mutex go, but has its turn (@tx_turn): others
- * wait until the call ends, or are told that there is no room. So the bytes of one call are never
- * mixed with another one's.
+ * A call that sleeps in the middle of a write drops tx_mutex but keeps its turn
+ * (@tx_turn). Other writers wait until the call ends, or find no room, so the
+ * bytes of two calls are never mixed.
  */
 #include <linux/uaccess.h>
 
-#include "../conn/sock.h"
+#include "../conn/conn.h"
+#include "../conn/flush.h"
+#include "../conn/memory.h"
+#include "../conn/output.h"
+#include "../conn/segment.h"
+#include "../conn/tx_queue.h"
+#include "../conn/wake.h"
+#include "../conn/zerocopy.h"
+#include "send.h"
+#include "../zcopy/srcavail_send.h"
 
-/* Linear part of a segment that is likely to gather; with its headers, 2 KB. */
-#define GATHER_LINEAR	(SKB_WITH_OVERHEAD(2048) - SDP_TX_HEADROOM)
-/* Messages of this size are worth a block of their own. */
-#define BLOCK_MIN	4096
-/* When all sockets together hold too much memory, a writer asks again after this long. */
-#define MEMORY_JIFFIES	(HZ / 10 + 1)
-/* Larger pieces go into pages. */
-#define LINEAR_WRITE	1024
-/* Writes up to here may be copied under the spinlock. */
-#define GATHER_MAX	512
-/* Linear part of a segment that gets its bytes by reference: for its odd ends. */
-#define LINEAR_REFS	256
+/* How long a writer waits for memory of other sockets before it asks again. */
+#define SEND_MEMORY_JIFFIES	(HZ / 10 + 1)
+/* Largest write that is copied under the lock, in bytes. */
+#define SEND_GATHER_MAX		512
 
-/* For a large message that will be full: a block, used again if there is one. */
-static struct sk_buff *new_block(struct sdp_sock *ssk)
-{
-	struct sk_buff *skb;
-	u32 max;
-
-	sdp_stream_lock(ssk);
-	max = sdp_engine_payload_max(&ssk->engine);
-	/* One from before a resize has served. */
-	while ((skb = __skb_dequeue(&ssk->tx_blocks)) && skb->len != max)
-		kfree_skb(skb);
-	spin_unlock_bh(&ssk->lock);
-	return skb ?: sdp_buf_block(max, ssk->tx_frags, ssk->sk.sk_allocation);
-}
-
-/* @alone: everything that was sent has arrived */
-static struct sk_buff *new_segment(struct sdp_sock *ssk, size_t left, bool refs,
-				   bool alone)
-{
-	u32 max = sdp_engine_payload_max(&ssk->engine);
-	struct sk_buff *skb;
-	u32 linear = 0;
-
-	if ((left >= max || READ_ONCE(ssk->tx_bulk)) && max >= BLOCK_MIN &&
-	    !refs) {
-		skb = new_block(ssk);
-		if (skb)
-			return skb;
-	}
-	/* A lone small message needs no more room than itself; others will follow one. */
-	if (left <= LINEAR_WRITE)
-		linear = !ssk->coalesce || alone ? left : GATHER_LINEAR;
-	if (refs)
-		linear = LINEAR_REFS;
-	linear = min(linear, max);
-	skb = alloc_skb(SDP_TX_HEADROOM + linear, ssk->sk.sk_allocation);
-	if (!skb)
-		return NULL;
-	skb_reserve(skb, SDP_TX_HEADROOM);
-	sdp_buf_cb(skb)->payload = 0;
-	sdp_buf_cb(skb)->again = false;
-	sdp_buf_cb(skb)->urgent = false;
-	return skb;
-}
-
-/* Copy into the linear part's free room. Returns bytes copied or -EFAULT. */
-static int copy_linear(struct sk_buff *skb, struct iov_iter *from, u32 n)
+/*
+ * Copy @n bytes into the linear part, which has the room. Returns @n or
+ * -EFAULT.
+ */
+static int send_copy_linear(struct sk_buff *skb, struct iov_iter *from, u32 n)
 {
 	if (!copy_from_iter_full(skb_tail_pointer(skb), n, from))
 		return -EFAULT;
@@ -87,7 +46,7 @@ static int copy_linear(struct sk_buff *skb, struct iov_iter *from, u32 n)
 	return n;
 }
 
-static void add_page(struct sk_buff *skb, struct page_frag *pfrag, u32 n)
+static void send_add_page(struct sk_buff *skb, struct page_frag *pfrag, u32 n)
 {
 	int i = skb_shinfo(skb)->nr_frags;
 
@@ -103,9 +62,13 @@ static void add_page(struct sk_buff *skb, struct page_frag *pfrag, u32 n)
 	skb->truesize += n;
 }
 
-/* Copy into page fragments. Returns bytes copied, -EFAULT, or -ENOBUFS without memory. */
-static int copy_pages(struct sdp_sock *ssk, struct sk_buff *skb,
-		      struct iov_iter *from, u32 n)
+/*
+ * Copy up to @n bytes into page fragments. Returns the number of bytes, 0 if
+ * the segment can have no further fragment, -EFAULT, or -ENOBUFS without
+ * memory.
+ */
+static int send_copy_pages(struct sdp_sock *ssk, struct sk_buff *skb,
+			   struct iov_iter *from, u32 n)
 {
 	struct page_frag *pfrag = sk_page_frag(&ssk->sk);
 	int i = skb_shinfo(skb)->nr_frags;
@@ -120,152 +83,69 @@ static int copy_pages(struct sdp_sock *ssk, struct sk_buff *skb,
 	n = min_t(u32, n, pfrag->size - pfrag->offset);
 	if (copy_page_from_iter(pfrag->page, pfrag->offset, n, from) != n)
 		return -EFAULT;
-	add_page(skb, pfrag, n);
+	send_add_page(skb, pfrag, n);
 	return n;
 }
 
-static int copy_some(struct sdp_sock *ssk, struct sk_buff *skb,
+static int send_copy(struct sdp_sock *ssk, struct sk_buff *skb,
 		     struct iov_iter *from, u32 n)
 {
 	u32 linear = skb_shinfo(skb)->nr_frags ? 0 : skb_tailroom(skb);
 
 	if (linear)
-		return copy_linear(skb, from, min(linear, n));
-	return copy_pages(ssk, skb, from, n);
+		return send_copy_linear(skb, from, min(linear, n));
+	return send_copy_pages(ssk, skb, from, n);
 }
 
-/* Fill one segment from the iterator, as far as it goes. */
-static int fill(struct sdp_sock *ssk, struct sk_buff *skb,
-		struct iov_iter *from, struct sdp_refs *refs)
+/*
+ * Move bytes of the write into one segment until it is full. Returns the number
+ * of bytes, or an errno if there are none.
+ */
+static int send_fill(struct sdp_sock *ssk, struct sk_buff *skb,
+		     struct iov_iter *from, struct sdp_refs *refs)
 {
 	/*
-	 * A block keeps its size. Otherwise messages may have become smaller since the segment was
-	 * claimed, by a ring; then it is full, and the next one is.
+	 * A block keeps its size. For another segment the largest payload may
+	 * have shrunk since it was claimed, because a ring was agreed on. The
+	 * segment is then full, and the write continues in the next one.
 	 */
 	u32 max = sdp_buf_cb(skb)->again ? skb->len :
-					   sdp_engine_payload_max(&ssk->engine);
+		  sdp_engine_payload_max(&ssk->engine);
 	u32 payload = sdp_buf_cb(skb)->payload;
 	u32 room = payload < max ?
-			   min_t(size_t, max - payload, iov_iter_count(from)) :
-			   0;
+		   min_t(size_t, max - payload, iov_iter_count(from)) : 0;
 	size_t before = iov_iter_count(from);
 	u32 done = 0;
 	int n = 0;
 
 	if (sdp_buf_cb(skb)->again) {
-		n = skb_copy_datagram_from_iter(skb, payload, from, room) ?:
-									    room;
+		n = skb_copy_datagram_from_iter(skb, payload, from,
+						room) ?: room;
 		done = max(n, 0);
 	}
 	while (!sdp_buf_cb(skb)->again && done < room) {
 		u32 part = room - done;
 
 		n = sdp_refs_any(refs) ?
-			    sdp_refer(ssk, skb, refs, from, &part) :
-			    0;
+		    sdp_refer(ssk, skb, refs, from, &part) : 0;
 		if (!n && part)
-			n = copy_some(ssk, skb, from, part);
+			n = send_copy(ssk, skb, from, part);
 		if (n <= 0)
 			break;
 		done += n;
 	}
-	/* A copy that ended at a page that is not there has begun, and does not count. */
+	/* A copy that faulted has advanced the iterator, but does not count. */
 	iov_iter_revert(from, before - iov_iter_count(from) - done);
 	return done ?: n;
 }
 
-/* Also without the lock: who waits, or is about to copy, and will ask again under it. */
-static int send_error(const struct sock *sk)
-{
-	return READ_ONCE(sk->sk_err) ||
-			       (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ?
-		       -EPIPE :
-		       0;
-}
-
-/* Another thread may have disconnected the socket, and connect it to somebody else. */
-static bool may_send(const struct sock *sk)
-{
-	return BIT(sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT);
-}
-
 /*
- * Claim a segment to add to; its sending is held back until add_done(). A queued one gets
- * a reference: the connection may fail during the copy, and the queue be purged. -EAGAIN:
- * the memory of all sockets together is short.
+ * Take bytes of the write into one segment. @first: the write has taken none so
+ * far. Called with tx_mutex. Returns the number of bytes or an errno; -EAGAIN
+ * if the memory of all sockets together is short.
  */
-static struct sk_buff *claim(struct sdp_sock *ssk, size_t left,
-			     const struct sdp_refs *refs, bool first,
-			     bool *fresh)
-{
-	struct sk_buff *skb;
-	u32 max, most;
-	bool alone;
-
-	sdp_stream_lock(ssk);
-	max = sdp_engine_payload_max(&ssk->engine);
-	/* A small write may bring a whole block with it. */
-	most = ssk->tx_bulk ? max : min_t(size_t, left, max);
-	if (!may_send(&ssk->sk) ||
-	    !sdp_memory_for_write(ssk, SKB_TRUESIZE(most))) {
-		spin_unlock_bh(&ssk->lock);
-		return ERR_PTR(may_send(&ssk->sk) ? -EAGAIN : -EPIPE);
-	}
-	skb = skb_peek_tail(&ssk->tx_queue);
-	if (first)
-		sdp_size_of_send(ssk, left, skb ? sdp_buf_cb(skb)->payload : 0);
-	if (skb && (sdp_segment_full(ssk, skb) || !sdp_refs_fit(refs, skb)))
-		skb = NULL;
-	if (skb) {
-		ssk->tx_hold = true;
-		ssk->tx_copying = true;
-		skb_get(skb);
-	}
-	alone = sdp_engine_all_arrived(&ssk->engine);
-	spin_unlock_bh(&ssk->lock);
-	*fresh = !skb;
-	return skb ?: new_segment(ssk, left, sdp_refs_any(refs), alone);
-}
-
-/* What is said of the bytes that were added: more will follow; the last one is urgent. */
-#define ADD_HOLD	BIT(0)
-#define ADD_URGENT	BIT(1)
-
-/* The copy is made: hand the bytes to the engine, or drop them if all is over. */
-static int add_done(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh,
-		    u32 old_truesize, int n, int how)
-{
-	struct sock *sk = &ssk->sk;
-	struct sdp_todo todo = { };
-	int err;
-
-	sdp_stream_lock(ssk);
-	err = may_send(sk) ? send_error(sk) : -EPIPE;
-	ssk->tx_hold = (how & ADD_HOLD) && !err;
-	ssk->tx_copying = false;
-	if (err) {
-		n = err;
-	} else if (n > 0) {
-		sdp_buf_cb(skb)->payload += n;
-		sdp_memory_sent(ssk, skb->truesize - old_truesize);
-		ssk->tx_outq += n;
-		ssk->tx_was_full = false;
-		if (fresh)
-			__skb_queue_tail(&ssk->tx_queue, skb);
-		if (how & ADD_URGENT)
-			sdp_urgent_mark_last(ssk);
-	}
-	/* A claimed segment's reference goes, and so does a new one that was not queued. */
-	if (!fresh || n <= 0)
-		consume_skb(skb);
-	sdp_stream_progress(ssk, &todo);
-	sdp_stream_unlock(ssk, &todo);
-	return n;
-}
-
-/* Take one segment's worth. Returns bytes, or an errno. tx_mutex is held. */
-static int send_some(struct sdp_sock *ssk, struct msghdr *msg,
-		     struct sdp_refs *refs, bool first)
+static int send_segment(struct sdp_sock *ssk, struct msghdr *msg,
+			struct sdp_refs *refs, bool first)
 {
 	size_t left = msg_data_left(msg);
 	u32 old_truesize;
@@ -273,120 +153,108 @@ static int send_some(struct sdp_sock *ssk, struct msghdr *msg,
 	int n, how = 0;
 	bool fresh;
 
-	skb = claim(ssk, left, refs, first, &fresh);
+	skb = sdp_tx_claim(ssk, left, refs, first, &fresh);
 	if (IS_ERR_OR_NULL(skb))
 		return skb ? PTR_ERR(skb) : -ENOBUFS;
 	old_truesize = fresh ? 0 : skb->truesize;
-	n = fill(ssk, skb, &msg->msg_iter, refs);
-	/* With more of this write to come, the segment is not the last word. */
+	n = send_fill(ssk, skb, &msg->msg_iter, refs);
+	/* Hold the segment back while more bytes of this write follow. */
 	if ((msg->msg_flags & MSG_MORE) || READ_ONCE(ssk->opt.cork) ||
 	    (n > 0 && (size_t)n < left))
-		how |= ADD_HOLD;
+		how |= SDP_TX_MORE;
 	if ((msg->msg_flags & MSG_OOB) && n > 0 && (size_t)n == left)
-		how |= ADD_URGENT;
-	return add_done(ssk, skb, fresh, old_truesize, n, how);
+		how |= SDP_TX_URGENT;
+	return sdp_tx_add(ssk, skb, fresh, old_truesize, n, how);
 }
 
-/**
- * sdp_turn_take() - nobody else may write until the call ends
- * @ssk: socket, with tx_mutex
- * @mine: whether that is so already; set
+/*
+ * True if the send buffer has room and no other call has its turn. @mine: the
+ * caller's own call has it.
  */
-void sdp_turn_take(struct sdp_sock *ssk, bool *mine)
-{
-	if (*mine)
-		return;
-	sdp_stream_lock(ssk);
-	WRITE_ONCE(ssk->tx_turn, true);
-	spin_unlock_bh(&ssk->lock);
-	*mine = true;
-}
-
-static void end_turn(struct sdp_sock *ssk)
-{
-	struct sdp_todo todo = { .wake = SDP_WAKE_WRITE };
-
-	sdp_stream_lock(ssk);
-	WRITE_ONCE(ssk->tx_turn, false);
-	sdp_stream_unlock(ssk, &todo);
-}
-
-/* Whether there is room, and nobody else's write under way. */
-static bool may_take(const struct sdp_sock *ssk, bool mine)
+static bool send_may_take(const struct sdp_sock *ssk, bool mine)
 {
 	return sk_stream_memory_free(&ssk->sk) &&
 	       (mine || !READ_ONCE(ssk->tx_turn));
 }
 
-static bool writable(struct sdp_sock *ssk, u32 mine)
+/* Condition of send_wait(): there is room, or the connection has ended. */
+static bool send_may_continue(struct sdp_sock *ssk, u32 mine)
 {
 	WRITE_ONCE(ssk->want_space, true);
-	/* Pairs with the barrier in note_space() of conn/conn.c. */
+	/* Pairs with the barrier before conn/input.c reads want_space. */
 	smp_mb();
-	return may_take(ssk, mine) || send_error(&ssk->sk);
+	return send_may_take(ssk, mine) || sdp_tx_error(&ssk->sk);
 }
 
-/* Without a spinlock or tx_mutex, which others may need meanwhile. */
-static int writer_waits(struct sdp_sock *ssk, long *timeo, sdp_condition done,
-			u32 arg)
+/*
+ * Sleep until @done returns true. Drops tx_mutex meanwhile. Returns 0 or an
+ * errno.
+ */
+static int send_wait(struct sdp_sock *ssk, long *timeo, sdp_condition done,
+		     u32 arg)
 {
 	struct sdp_todo todo = { };
 	int err;
 
-	/* What is held for this write's sake must not wait for it. */
-	sdp_stream_lock(ssk);
+	/* The held segment must not wait until this sleep ends. */
+	sdp_conn_lock(ssk);
 	ssk->tx_hold = false;
-	sdp_stream_progress(ssk, &todo);
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_progress(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 	mutex_unlock(&ssk->tx_mutex);
 	err = sdp_wait(ssk, SDP_WRITE, timeo, done, arg);
 	mutex_lock(&ssk->tx_mutex);
 	return err;
 }
 
-/* Next to nothing queued is always granted. */
-static bool less_queued(struct sdp_sock *ssk, u32 before)
+/*
+ * True if the socket has fewer bytes queued than @before, or so few that it is
+ * granted memory in any case, or if its connection has ended.
+ */
+static bool send_memory_granted(struct sdp_sock *ssk, u32 before)
 {
 	int queued = READ_ONCE(ssk->sk.sk_wmem_queued);
 
 	return queued < (int)before || queued < sdp_memory_least[0] ||
-	       send_error(&ssk->sk);
+	       sdp_tx_error(&ssk->sk);
 }
 
 /*
- * The sockets of the host, or its memory cgroup, hold too much: until something
- * of ours has arrived, or for a while.
+ * All sockets together, or those of the memory cgroup, hold too much memory.
+ * Reclaim from the cgroup, or else wait until bytes of this socket have
+ * arrived, for at most SEND_MEMORY_JIFFIES: another socket may free memory
+ * without a wake-up here. Returns 0 to try again, or an errno.
  */
-static int wait_for_memory(struct sdp_sock *ssk, long *timeo)
+static int send_wait_memory(struct sdp_sock *ssk, long *timeo)
 {
 	u32 before = READ_ONCE(ssk->sk.sk_wmem_queued);
-	long slice = min_t(long, *timeo, MEMORY_JIFFIES);
+	long slice = min_t(long, *timeo, SEND_MEMORY_JIFFIES);
 	long left = *timeo - slice;
 	int err;
 
 	if (sdp_memory_reclaim(&ssk->sk))
 		return 0;
 	WRITE_ONCE(ssk->want_space, true);
-	err = writer_waits(ssk, &slice, less_queued, before);
+	err = send_wait(ssk, &slice, send_memory_granted, before);
 	if (*timeo != MAX_SCHEDULE_TIMEOUT)
 		*timeo = left + slice;
 	return err == -EAGAIN && *timeo ? 0 : err;
 }
 
-static bool not_connecting(struct sdp_sock *ssk, u32 unused)
+static bool send_is_decided(struct sdp_sock *ssk, u32 unused)
 {
-	/* Pairs with sdp_stream_fail(): who sees the end sees the error that it came with. */
+	/* Pairs with sdp_conn_fail(), which sets sk_err before the state. */
 	return smp_load_acquire(&ssk->sk.sk_state) != TCP_SYN_SENT;
 }
 
-/* A write while connecting waits for the connection, as with TCP. */
-static int wait_connected(struct sdp_sock *ssk, long *timeo)
+/* Like TCP, a write on a connecting socket waits for the connection. */
+static int send_wait_connected(struct sdp_sock *ssk, long *timeo)
 {
 	struct sock *sk = &ssk->sk;
 	int err;
 
 	if (READ_ONCE(sk->sk_state) == TCP_SYN_SENT) {
-		err = sdp_wait(ssk, SDP_WRITE, timeo, not_connecting, 0);
+		err = sdp_wait(ssk, SDP_WRITE, timeo, send_is_decided, 0);
 		if (err)
 			return err;
 	}
@@ -394,54 +262,62 @@ static int wait_connected(struct sdp_sock *ssk, long *timeo)
 	if (err)
 		return err;
 	return BIT(READ_ONCE(sk->sk_state)) &
-			       (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) ?
-		       0 :
-		       -EPIPE;
+	       (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) ? 0 : -EPIPE;
 }
 
-/* Before a wait for room: what is begun shall not be mixed with others' writes. */
-static void keep_together(struct sdp_sock *ssk, size_t done, bool *turn)
+/* Before a sleep: take the turn if the call has already taken bytes. */
+static void send_take_turn(struct sdp_sock *ssk, size_t done, bool *turn)
 {
 	if (done)
-		sdp_turn_take(ssk, turn);
+		sdp_tx_turn_take(ssk, turn);
 }
 
+/*
+ * Take all bytes of the write. Called with tx_mutex, which is dropped in
+ * sleeps.
+ * @done counts the bytes taken; @turn is set if the call has its turn at the
+ * end. Returns 0, or an errno that counts only if @done is 0.
+ */
 static int send_parts(struct sdp_sock *ssk, struct msghdr *msg,
 		      struct sdp_refs *refs, long *timeo, size_t *done,
 		      bool *turn)
 {
 	struct sock *sk = &ssk->sk;
-	u32 lives = ssk->lives;
+	u32 lives = ssk->generation;
 	bool refused = false;
 	int n;
 
 	while (msg_data_left(msg)) {
-		/* While it waited, the socket may have been connected to somebody else. */
-		if (send_error(sk) || ssk->lives != lives)
+		/* The socket may have been connected anew during a sleep. */
+		if (sdp_tx_error(sk) || ssk->generation != lives)
 			return -EPIPE;
-		if (!may_take(ssk, *turn)) {
-			keep_together(ssk, *done, turn);
-			n = writer_waits(ssk, timeo, writable, *turn);
+		if (!send_may_take(ssk, *turn)) {
+			send_take_turn(ssk, *done, turn);
+			n = send_wait(ssk, timeo, send_may_continue, *turn);
 			if (n)
 				return n;
 			continue;
 		}
 		n = sdp_srcavail_send(ssk, msg, timeo, *done, &refused, turn);
-		if (n || ssk->lives != lives) {
+		if (n || ssk->generation != lives) {
 			*done += n;
 			if (signal_pending(current))
 				return sock_intr_errno(*timeo);
 			continue;
 		}
-		/* Here, because tx_mutex is kept from now until the first byte is taken. */
+		/*
+		 * This assigns the number of a MSG_ZEROCOPY report, so tx_mutex
+		 * is held from here until the first byte is taken or
+		 * sdp_refs_undo() gives the number back.
+		 */
 		n = *done ? 0 : sdp_refs_begin(ssk, msg, refs);
 		if (!n)
-			n = send_some(ssk, msg, refs, !*done);
+			n = send_segment(ssk, msg, refs, !*done);
 		if (n == -EAGAIN) {
 			if (!*done)
 				sdp_refs_undo(refs);
-			keep_together(ssk, *done, turn);
-			n = wait_for_memory(ssk, timeo);
+			send_take_turn(ssk, *done, turn);
+			n = send_wait_memory(ssk, timeo);
 			if (n)
 				return n;
 			continue;
@@ -451,7 +327,7 @@ static int send_parts(struct sdp_sock *ssk, struct msghdr *msg,
 		*done += n;
 		cond_resched();
 	}
-	return send_error(sk);
+	return sdp_tx_error(sk);
 }
 
 static int send_all(struct sdp_sock *ssk, struct msghdr *msg,
@@ -461,12 +337,15 @@ static int send_all(struct sdp_sock *ssk, struct msghdr *msg,
 	int err = send_parts(ssk, msg, refs, timeo, done, &turn);
 
 	if (turn)
-		end_turn(ssk);
+		sdp_tx_turn_end(ssk);
 	return err;
 }
 
-/* The open segment, if all that could be sent has been, also with @n bytes more in it. */
-static struct sk_buff *gathering_segment(const struct sdp_sock *ssk, u32 n)
+/*
+ * The open segment, if it cannot be sent now and not with @n more bytes either;
+ * else NULL. Called with the lock.
+ */
+static struct sk_buff *gather_segment(const struct sdp_sock *ssk, u32 n)
 {
 	struct sk_buff *skb = skb_peek_tail(&ssk->tx_queue);
 
@@ -479,8 +358,8 @@ static struct sk_buff *gathering_segment(const struct sdp_sock *ssk, u32 n)
 	return skb;
 }
 
-/* The next @n bytes of a block, if they lie in one piece. */
-static void *room_in_block(const struct sk_buff *skb, u32 n)
+/* Where the next @n bytes of a block go; NULL if they are not contiguous. */
+static void *gather_room_in_block(const struct sk_buff *skb, u32 n)
 {
 	u32 at = sdp_buf_cb(skb)->payload;
 	int i;
@@ -497,14 +376,17 @@ static void *room_in_block(const struct sk_buff *skb, u32 n)
 	return NULL;
 }
 
-/* Where its next @n bytes go, if there is room that needs no new memory. */
-static void *room_for(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
+/*
+ * Where the next @n bytes of a segment go; NULL if they are not contiguous or
+ * need new memory.
+ */
+static void *gather_room(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 {
 	struct page_frag *pfrag = sk_page_frag(&ssk->sk);
 	int frags = skb_shinfo(skb)->nr_frags;
 
 	if (sdp_buf_cb(skb)->again)
-		return room_in_block(skb, n);
+		return gather_room_in_block(skb, n);
 	if (!frags)
 		return skb_tailroom(skb) >= (int)n ? skb_tail_pointer(skb) :
 						     NULL;
@@ -514,13 +396,14 @@ static void *room_for(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 	return page_address(pfrag->page) + pfrag->offset;
 }
 
-static void gathered(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
+/* Add @n bytes, already copied, to the segment and to the counts. */
+static void gather_account(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 {
 	if (!skb_shinfo(skb)->nr_frags) {
 		skb_put(skb, n);
 	} else if (!sdp_buf_cb(skb)->again) {
-		/* A block has its whole length, and is charged for it, until it is sent. */
-		add_page(skb, sk_page_frag(&ssk->sk), n);
+		/* A block is charged for its full length from the beginning. */
+		send_add_page(skb, sk_page_frag(&ssk->sk), n);
 		sdp_memory_sent(ssk, n);
 	}
 	sdp_buf_cb(skb)->payload += n;
@@ -529,27 +412,28 @@ static void gathered(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 }
 
 /*
- * The short way of most small writes: while everything that may go is on its way, what is
- * written adds to the open segment, and that is all. It is copied under the spinlock, so a
- * page of the caller's that is not there sends the write the long way. tx_mutex is held.
+ * Fast path of small writes: nothing can be sent at the moment, so the bytes
+ * are only added to the open segment. They are copied under the lock and
+ * without page faults; a fault leaves the write to send_all(). Called with
+ * tx_mutex.
  *
- * Returns the bytes taken: all or none.
+ * Returns the number of bytes taken: all or none.
  */
-static size_t gather(struct sdp_sock *ssk, struct msghdr *msg)
+static size_t send_gather(struct sdp_sock *ssk, struct msghdr *msg)
 {
 	size_t n = msg_data_left(msg);
 	struct sk_buff *skb = NULL;
 	void *to = NULL;
 
-	if (n > GATHER_MAX ||
+	if (n > SEND_GATHER_MAX ||
 	    (msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL)) ||
 	    READ_ONCE(ssk->opt.cork))
 		return 0;
-	sdp_stream_lock(ssk);
-	if (!send_error(&ssk->sk) && may_take(ssk, false))
-		skb = gathering_segment(ssk, n);
+	sdp_conn_lock(ssk);
+	if (!sdp_tx_error(&ssk->sk) && send_may_take(ssk, false))
+		skb = gather_segment(ssk, n);
 	if (skb)
-		to = room_for(ssk, skb, n);
+		to = gather_room(ssk, skb, n);
 	if (to) {
 		pagefault_disable();
 		if (!copy_from_iter_full(to, n, &msg->msg_iter))
@@ -557,13 +441,16 @@ static size_t gather(struct sdp_sock *ssk, struct msghdr *msg)
 		pagefault_enable();
 	}
 	if (to)
-		gathered(ssk, skb, n);
+		gather_account(ssk, skb, n);
 	spin_unlock_bh(&ssk->lock);
 	return to ? n : 0;
 }
 
-/* They ask for nothing that there is here, but those of SOL_SOCKET have to be well formed. */
-static int check_control(struct sock *sk, struct msghdr *msg)
+/*
+ * Control messages of a write have no effect for SDP. Like TCP, refuse
+ * malformed ones of SOL_SOCKET.
+ */
+static int send_check_control(struct sock *sk, struct msghdr *msg)
 {
 	struct sockcm_cookie cookie;
 
@@ -574,12 +461,13 @@ static int check_control(struct sock *sk, struct msghdr *msg)
 }
 
 /**
- * sdp_sendmsg() - send(2), write(2) and the like
- * @sock: socket
- * @msg: what to send
- * @len: bytes
+ * sdp_sendmsg() - send(2), write(2) and their relatives
+ * @sock: socket; takes tx_mutex
+ * @msg: bytes to send, flags and control messages
+ * @len: number of bytes in @msg
  *
- * Return: bytes taken, or an errno; -EPIPE comes with SIGPIPE unless MSG_NOSIGNAL.
+ * Return: number of bytes taken, or a negative errno. -EPIPE comes with SIGPIPE
+ * unless MSG_NOSIGNAL is set.
  */
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
@@ -590,13 +478,13 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	size_t done = 0;
 	int err;
 
-	err = wait_connected(ssk, &timeo) ?: check_control(sk, msg);
+	err = send_wait_connected(ssk, &timeo) ?: send_check_control(sk, msg);
 	if (err)
 		return sk_stream_error(sk, msg->msg_flags, err);
 
 	sdp_flush_begin(ssk);
 	mutex_lock(&ssk->tx_mutex);
-	done = gather(ssk, msg);
+	done = send_gather(ssk, msg);
 	if (!done) {
 		err = send_all(ssk, msg, &refs, &timeo, &done);
 		sdp_refs_end(&refs, done);
@@ -606,22 +494,4 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (done)
 		return done;
 	return err ? sk_stream_error(sk, msg->msg_flags, err) : 0;
-}
-
-/**
- * sdp_send_held() - end what is held back for more to come
- * @ssk: socket
- *
- * tx_mutex keeps away from a segment that a writer is copying into.
- */
-void sdp_send_held(struct sdp_sock *ssk)
-{
-	struct sdp_todo todo = { };
-
-	mutex_lock(&ssk->tx_mutex);
-	sdp_stream_lock(ssk);
-	ssk->tx_hold = false;
-	sdp_stream_progress(ssk, &todo);
-	sdp_stream_unlock(ssk, &todo);
-	mutex_unlock(&ssk->tx_mutex);
 }

@@ -1,140 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * setsockopt(2) and getsockopt(2): by level to the file that knows it; integers in and
- * out; tables of options.
+ * setsockopt(2) and getsockopt(2): dispatch by level.
  *
- * Values are set and read without the socket's lock: each is one integer. An option
- * that changes what a connection does at once says so in its row (changed).
+ * Each level has a file of its own. The values are single integers, so they are
+ * set and read without a lock. sockopt.h describes the tables of options.
  */
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/net.h>
 
 #include "../conn/sock.h"
-
-/**
- * sdp_options_init() - options of a socket on which nobody has set any
- * @ssk: new socket
- */
-void sdp_options_init(struct sdp_sock *ssk)
-{
-	const struct net *net = sock_net(&ssk->sk);
-
-	ssk->opt.quickack = 1;
-	ssk->opt.ttl = -1;
-	ssk->opt.hops = -1;
-	ssk->opt.rdma_threshold = -1;
-	ssk->opt.flow_control = -1;
-	ssk->opt.mtu_discover = READ_ONCE(net->ipv4.sysctl_ip_no_pmtu_disc) ?
-				IP_PMTUDISC_DONT : IP_PMTUDISC_WANT;
-	ssk->opt.mtu_discover6 = IPV6_PMTUDISC_WANT;
-#if IS_ENABLED(CONFIG_IPV6)
-	ssk->sk.sk_ipv6only = READ_ONCE(net->ipv6.sysctl.bindv6only);
-#endif
-}
-
-static const struct sdp_option *find(const struct sdp_option *table, size_t n,
-				     int name)
-{
-	for (; n; n--, table++)
-		if (table->name == name)
-			return table;
-	return NULL;
-}
-
-static int *field_of(struct sdp_sock *ssk, const struct sdp_option *option)
-{
-	return (int *)((u8 *)&ssk->opt + option->field);
-}
-
-static int store(struct sdp_sock *ssk, const struct sdp_option *option, int val)
-{
-	if (option->high < option->low)
-		val = !!val;
-	else if (val < option->low || val > option->high)
-		return -EINVAL;
-	WRITE_ONCE(*field_of(ssk, option), val);
-	return 0;
-}
-
-/**
- * sdp_option_set() - set an option that is in a table
- * @ssk: socket
- * @table: options of a level
- * @n: how many
- * @name: which
- * @val: new value
- *
- * Return: 0, -EINVAL, -ENOPROTOOPT when it is not there, or what its set() says.
- */
-int sdp_option_set(struct sdp_sock *ssk, const struct sdp_option *table,
-		   size_t n, int name, int val)
-{
-	const struct sdp_option *option = find(table, n, name);
-	int err;
-
-	if (!option)
-		return -ENOPROTOOPT;
-	err = option->set ? option->set(ssk, val) : store(ssk, option, val);
-	if (!err && option->changed)
-		option->changed(ssk);
-	return err;
-}
-
-/**
- * sdp_option_get() - what an option of a table is set to
- * @ssk: socket
- * @table: options of a level
- * @n: how many
- * @name: which
- * @val: the value
- *
- * Return: 0, or -ENOPROTOOPT when it is not there.
- */
-int sdp_option_get(struct sdp_sock *ssk, const struct sdp_option *table,
-		   size_t n, int name, int *val)
-{
-	const struct sdp_option *option = find(table, n, name);
-
-	if (!option)
-		return -ENOPROTOOPT;
-	*val = option->get ? option->get(ssk) : READ_ONCE(*field_of(ssk, option));
-	return 0;
-}
-
-/**
- * sdp_option_copy() - hand a value to user space, as much as there is room for
- * @value: where to
- * @len: room, in and out
- * @from: the value
- * @size: its size
- *
- * Return: 0, -EFAULT or -EINVAL.
- */
-int sdp_option_copy(char __user *value, int __user *len, const void *from,
-		    int size)
-{
-	int room;
-
-	if (get_user(room, len))
-		return -EFAULT;
-	if (room < 0)
-		return -EINVAL;
-	size = min(room, size);
-	return put_user(size, len) || copy_to_user(value, from, size) ?
-		       -EFAULT :
-		       0;
-}
+#include "sockopt.h"
+#include "sockopt_ip.h"
+#include "sockopt_sdp.h"
+#include "sockopt_sock.h"
+#include "sockopt_tcp.h"
 
 /**
  * sdp_setsockopt() - setsockopt(2)
  * @sock: socket
- * @level: protocol level; SOL_SOCKET comes here only where the kernel can be asked to
+ * @level: protocol level; SOL_SOCKET only in kernels with SOCK_CUSTOM_SOCKOPT
  * @name: option
- * @value: its value
- * @len: length of the value
+ * @value: new value
+ * @len: length of @value in bytes
  *
- * Return: 0 or an errno.
+ * Return: 0 or a negative errno; -ENOPROTOOPT for an unknown level or option.
  */
 int sdp_setsockopt(struct socket *sock, int level, int name, sockptr_t value,
 		   unsigned int len)
@@ -160,14 +50,15 @@ int sdp_setsockopt(struct socket *sock, int level, int name, sockptr_t value,
 }
 
 /**
- * sdp_getsockopt() - getsockopt(2), all levels but SOL_SOCKET
+ * sdp_getsockopt() - getsockopt(2)
  * @sock: socket
- * @level: protocol level
+ * @level: protocol level; the kernel handles SOL_SOCKET itself
  * @name: option
- * @value: room for its value
- * @len: length of that, in and out
+ * @value: user buffer for the value
+ * @len: in: size of @value in bytes; out: bytes written
  *
- * Return: 0 or an errno.
+ * Return: 0 or a negative errno; -EOPNOTSUPP for an unknown level of an AF_INET
+ * socket, -ENOPROTOOPT for one of another socket, as with TCP.
  */
 int sdp_getsockopt(struct socket *sock, int level, int name, char __user *value,
 		   int __user *len)
@@ -176,7 +67,10 @@ int sdp_getsockopt(struct socket *sock, int level, int name, char __user *value,
 	bool v4 = sock->sk->sk_family == PF_INET;
 	int room;
 
-	/* As with TCP, whose IPv4 and IPv6 layers differ; and before the option is looked at. */
+	/*
+	 * Check the level before the length, as TCP does. Its IPv4 and IPv6
+	 * layers return different errnos for an unknown level.
+	 */
 	if (level != SOL_TCP && level != SOL_IP && (v4 || level != SOL_IPV6) &&
 	    level != SOL_SDP)
 		return v4 ? -EOPNOTSUPP : -ENOPROTOOPT;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Options of the levels IPPROTO_IP and IPPROTO_IPV6. A socket for either family takes
- * both, as TCP's IPv6 sockets do.
+ * Socket options of the levels IPPROTO_IP and IPPROTO_IPV6.
  *
- * The traffic class goes into the path of a connection that is made later (sdp_tos());
- * IPV6_V6ONLY and IP_FREEBIND hold for bind. The rest belongs to the headers of single
- * packets, which the device makes: it is kept and shown.
+ * An AF_SDP or AF_INET6 socket has the options of both levels, as TCP's IPv6
+ * sockets have; an AF_INET socket only those of IPPROTO_IP.
+ *
+ * The traffic class applies to the path of a later connection (sdp_tos());
+ * IPV6_V6ONLY and IP_FREEBIND apply to bind(). The other options concern the
+ * headers of single packets, which the device makes: they are stored and
+ * reported, but have no effect.
  */
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -14,11 +17,13 @@
 #include <net/route.h>
 
 #include "../conn/sock.h"
+#include "sockopt.h"
+#include "sockopt_ip.h"
 
-/* What IPV6_UNICAST_HOPS shows when nothing is set. */
+/* Value of IPV6_UNICAST_HOPS that is reported when none is set. */
 #define DEFAULT_HOPS	64
 
-/* The two bits of congestion marking are not a stream's to choose. */
+/* Like TCP, clear the ECN bits: an application may not set them. */
 static int traffic_class(int val)
 {
 	return val & 0xff & ~INET_ECN_MASK;
@@ -55,9 +60,7 @@ static int get_ttl(struct sdp_sock *ssk)
 	int val = READ_ONCE(ssk->opt.ttl);
 
 	return val < 0 ?
-		       READ_ONCE(
-			       sock_net(&ssk->sk)->ipv4.sysctl_ip_default_ttl) :
-		       val;
+	       READ_ONCE(sock_net(&ssk->sk)->ipv4.sysctl_ip_default_ttl) : val;
 }
 
 static int get_hops(struct sdp_sock *ssk)
@@ -67,7 +70,10 @@ static int get_hops(struct sdp_sock *ssk)
 	return val < 0 ? DEFAULT_HOPS : val;
 }
 
-/* Not once there is a port, which was checked against others by the old rule. */
+/*
+ * Refused for a bound socket: bind() checked its port for conflicts with the
+ * old value.
+ */
 static int set_v6only(struct sdp_sock *ssk, int val)
 {
 	int err = 0;
@@ -86,35 +92,41 @@ static int get_v6only(struct sdp_sock *ssk)
 	return ssk->sk.sk_ipv6only;
 }
 
+/* IP_SDP_FALLBACK: this socket is SDP, so it has not fallen back to TCP. */
 static int get_fallback(struct sdp_sock *ssk)
 {
 	return SDP_FELL_NOT;
 }
 
-static int set_nothing(struct sdp_sock *ssk, int val)
+static int set_read_only(struct sdp_sock *ssk, int val)
 {
 	return -ENOPROTOOPT;
 }
 
+/* In a row with both set() and get(), @field is not used. */
 static const struct sdp_option ip_options[] = {
 	{ SDP_OPTION(IP_TOS, tos, 0, 0), .set = set_tos },
 	{ SDP_OPTION(IP_TTL, ttl, 0, 0), .set = set_ttl, .get = get_ttl },
 	{ SDP_OPTION(IP_MINTTL, min_ttl, 0, 255) },
-	{ SDP_OPTION(IP_MTU_DISCOVER, mtu_discover, IP_PMTUDISC_DONT, IP_PMTUDISC_OMIT) },
+	{ SDP_OPTION(IP_MTU_DISCOVER, mtu_discover,
+		     IP_PMTUDISC_DONT, IP_PMTUDISC_OMIT) },
 	{ SDP_OPTION_FLAG(IP_RECVERR, recverr) },
 	{ SDP_OPTION_FLAG(IP_RECVTOS, recvtos) },
 	{ SDP_OPTION_FLAG(IP_RECVTTL, recvttl) },
 	{ SDP_OPTION_FLAG(IP_PKTINFO, pktinfo) },
 	{ SDP_OPTION_FLAG(IP_FREEBIND, freebind) },
-	{ SDP_OPTION(IP_SDP_FALLBACK, tos, 0, 0), .set = set_nothing, .get = get_fallback },
+	{ SDP_OPTION(IP_SDP_FALLBACK, tos, 0, 0),
+	  .set = set_read_only, .get = get_fallback },
 };
 
 static const struct sdp_option ipv6_options[] = {
-	{ SDP_OPTION(IPV6_V6ONLY, tclass, 0, 0), .set = set_v6only, .get = get_v6only },
+	{ SDP_OPTION(IPV6_V6ONLY, tclass, 0, 0),
+	  .set = set_v6only, .get = get_v6only },
 	{ SDP_OPTION(IPV6_TCLASS, tclass, 0, 0), .set = set_tclass },
 	{ SDP_OPTION(IPV6_UNICAST_HOPS, hops, -1, 255), .get = get_hops },
 	{ SDP_OPTION(IPV6_MINHOPCOUNT, min_hops, 0, 255) },
-	{ SDP_OPTION(IPV6_MTU_DISCOVER, mtu_discover6, IPV6_PMTUDISC_DONT, IPV6_PMTUDISC_OMIT) },
+	{ SDP_OPTION(IPV6_MTU_DISCOVER, mtu_discover6,
+		     IPV6_PMTUDISC_DONT, IPV6_PMTUDISC_OMIT) },
 	{ SDP_OPTION_FLAG(IPV6_RECVERR, recverr6) },
 	{ SDP_OPTION_FLAG(IPV6_RECVTCLASS, recvtclass) },
 	{ SDP_OPTION_FLAG(IPV6_RECVHOPLIMIT, recvhops) },
@@ -122,25 +134,13 @@ static const struct sdp_option ipv6_options[] = {
 };
 
 /**
- * sdp_tos() - type of service for a new path
- * @ssk: socket
- * @v4: the path is an IPv4 one
- *
- * Return: IP_TOS or IPV6_TCLASS, whichever is for that family.
- */
-u8 sdp_tos(const struct sdp_sock *ssk, bool v4)
-{
-	return v4 ? READ_ONCE(ssk->opt.tos) : READ_ONCE(ssk->opt.tclass);
-}
-
-/**
  * sdp_ip_set() - set an option of IPPROTO_IP
  * @ssk: socket
  * @name: option
- * @value: its value
- * @len: length of the value: an int, or a byte, or nothing for 0
+ * @value: new value: an int, or a byte if @len is less than the size of an int
+ * @len: length of @value in bytes; 0 sets most options to 0
  *
- * Return: 0 or an errno.
+ * Return: 0 or a negative errno.
  */
 int sdp_ip_set(struct sdp_sock *ssk, int name, sockptr_t value,
 	       unsigned int len)
@@ -163,13 +163,14 @@ int sdp_ip_set(struct sdp_sock *ssk, int name, sockptr_t value,
 }
 
 /**
- * sdp_ip_get() - read an option of IPPROTO_IP
+ * sdp_ip_get() - get an option of IPPROTO_IP
  * @ssk: socket
  * @name: option
- * @value: room for its value; a byte is enough for one that fits
- * @len: length of that, in and out
+ * @value: user buffer; gets one byte if it is shorter than an int and the value
+ *	fits
+ * @len: in: size of @value in bytes; out: bytes written
  *
- * Return: 0 or an errno.
+ * Return: 0 or a negative errno.
  */
 int sdp_ip_get(struct sdp_sock *ssk, int name, char __user *value,
 	       int __user *len)
@@ -193,10 +194,11 @@ int sdp_ip_get(struct sdp_sock *ssk, int name, char __user *value,
  * sdp_ipv6_set() - set an option of IPPROTO_IPV6
  * @ssk: socket
  * @name: option
- * @value: its value
- * @len: length of the value
+ * @value: new value, an int
+ * @len: length of @value in bytes
  *
- * Return: 0 or an errno.
+ * Return: 0 or a negative errno; for a short @value -ENOPROTOOPT if the option
+ * is unknown, else -EINVAL.
  */
 int sdp_ipv6_set(struct sdp_sock *ssk, int name, sockptr_t value,
 		 unsigned int len)
@@ -214,13 +216,13 @@ int sdp_ipv6_set(struct sdp_sock *ssk, int name, sockptr_t value,
 }
 
 /**
- * sdp_ipv6_get() - read an option of IPPROTO_IPV6
+ * sdp_ipv6_get() - get an option of IPPROTO_IPV6
  * @ssk: socket
  * @name: option
- * @value: room for its value
- * @len: length of that, in and out
+ * @value: user buffer for the value
+ * @len: in: size of @value in bytes; out: bytes written
  *
- * Return: 0 or an errno.
+ * Return: 0 or a negative errno.
  */
 int sdp_ipv6_get(struct sdp_sock *ssk, int name, char __user *value,
 		 int __user *len)

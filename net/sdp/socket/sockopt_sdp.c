@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SOL_SDP: what TCP does not have.
+ * Socket options of the level SOL_SDP, which have no counterpart in TCP.
+ *
+ * SDP_RDMA_THRESHOLD and SDP_FLOW_CONTROL are rows of a table; SDP_ZEROCOPY and
+ * SDP_INFO are handled apart.
  */
-#include "../conn/sock.h"
+#include "../conn/params.h"
+#include "../conn/zerocopy.h"
+#include "info.h"
+#include "sockopt.h"
+#include "sockopt_sdp.h"
+#include "../zcopy/zcopy.h"
 
-/* As high as that of the namespace. */
+/* Largest SDP_RDMA_THRESHOLD in bytes, as for the setting of the namespace. */
 #define THRESHOLD_MAX	(1 << 30)
 
 static int get_threshold(struct sdp_sock *ssk)
 {
-	return sdp_rdma_threshold(ssk);
+	return sdp_zcopy_threshold(ssk);
 }
 
-/* What is agreed is agreed: see SDP_INFO. */
+/*
+ * The Hello negotiates the flow control of a connection, so it cannot change
+ * afterwards. SDP_INFO shows what was agreed on.
+ */
 static int set_flow(struct sdp_sock *ssk, int val)
 {
 	int state = READ_ONCE(ssk->sk.sk_state);
@@ -36,10 +47,10 @@ static const struct sdp_option own_options[] = {
  * sdp_own_set() - set an option of SOL_SDP
  * @ssk: socket
  * @name: option
- * @value: its value
- * @len: length of the value
+ * @value: new value, an int
+ * @len: length of @value in bytes
  *
- * Return: 0 or an errno.
+ * Return: 0 or a negative errno.
  */
 int sdp_own_set(struct sdp_sock *ssk, int name, sockptr_t value,
 		unsigned int len)
@@ -57,13 +68,13 @@ int sdp_own_set(struct sdp_sock *ssk, int name, sockptr_t value,
 }
 
 /**
- * sdp_own_get() - read an option of SOL_SDP
+ * sdp_own_get() - get an option of SOL_SDP
  * @ssk: socket
  * @name: option
- * @value: room for its value
- * @len: length of that, in and out
+ * @value: user buffer for the value
+ * @len: in: size of @value in bytes; out: bytes written
  *
- * Return: 0 or an errno.
+ * Return: 0 or a negative errno.
  */
 int sdp_own_get(struct sdp_sock *ssk, int name, char __user *value,
 		int __user *len)

@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SOL_SOCKET, as far as the kernel's own code does not do what is right for this family.
+ * Socket options of the level SOL_SOCKET that need code of this family.
  *
- * Where the kernel can be told to ask us first (SOCK_CUSTOM_SOCKOPT, not on 6.1), options
- * come by here, and most go back to it. SO_RCVLOWAT has a call of its own everywhere.
+ * A kernel with SOCK_CUSTOM_SOCKOPT (not 6.1) passes every SOL_SOCKET option to
+ * sdp_sol_socket_set(), which returns most of them to the kernel's own
+ * function. SO_RCVLOWAT arrives in each kernel through proto_ops.set_rcvlowat.
  */
 #include <linux/net.h>
 #include <linux/netdevice.h>
 
-#include "../conn/sock.h"
+#include "../conn/port.h"
+#include "../conn/zerocopy.h"
+#include "sockopt_sock.h"
 
-/* As large as TCP's with its default limits; a larger mark could never be reached. */
+/*
+ * Largest SO_RCVLOWAT in bytes if SO_RCVBUF was not set, as for TCP with its
+ * default limits. The receive buffer could not grow far enough for a larger
+ * one.
+ */
 #define LOWAT_MAX	(3 << 20)
 
-/* The kernel grants it to internet families only, and port.c knows how to balance. */
+/*
+ * SO_REUSEPORT: the kernel's function refuses it for other families than the
+ * internet's, but conn/port.c balances requests between the listeners.
+ */
 static int set_reuseport(struct sock *sk, sockptr_t value, unsigned int len)
 {
 	int val;
@@ -33,14 +43,16 @@ static int set_reuseport(struct sock *sk, sockptr_t value, unsigned int len)
  * sdp_sol_socket_set() - setsockopt(2) at SOL_SOCKET
  * @sock: socket
  * @name: option
- * @value: its value
- * @len: length of the value
+ * @value: new value
+ * @len: length of @value in bytes
  *
- * There are no packets that a filter could be shown, and dropping one would break the
- * stream; and requests are balanced before there is a packet. So programs for either
- * are refused rather than kept and never run.
+ * Socket filters and reuseport programs are refused, because they would never
+ * run: SDP has no packets to show to a filter, and a request is given to a
+ * listener before there is a packet.
  *
- * Return: 0 or an errno.
+ * Takes lock_sock().
+ *
+ * Return: 0 or a negative errno.
  */
 int sdp_sol_socket_set(struct socket *sock, int name, sockptr_t value,
 		       unsigned int len)
@@ -62,7 +74,7 @@ int sdp_sol_socket_set(struct socket *sock, int name, sockptr_t value,
 	case SO_ATTACH_BPF:
 	case SO_ATTACH_REUSEPORT_CBPF:
 	case SO_ATTACH_REUSEPORT_EBPF:
-	/* It counts under lock_sock what is counted under our lock. */
+	/* The kernel would count under lock_sock() what our lock covers. */
 	case SO_RESERVE_MEM:
 		return -EOPNOTSUPP;
 	default:
@@ -71,11 +83,12 @@ int sdp_sol_socket_set(struct socket *sock, int name, sockptr_t value,
 }
 
 /**
- * sdp_reach_rcvlowat() - see to it that as many bytes as SO_RCVLOWAT says can be there
+ * sdp_reach_rcvlowat() - set a low-water mark that the receive buffer can reach
  * @sk: socket
- * @val: SO_RCVLOWAT
+ * @val: SO_RCVLOWAT in bytes, not negative; 0 means 1
  *
- * The receive buffer grows with it, unless its size was set; else the mark is cut.
+ * Enlarges the receive buffer if necessary. If the application has set
+ * SO_RCVBUF, cuts the mark instead.
  */
 void sdp_reach_rcvlowat(struct sock *sk, int val)
 {
@@ -90,80 +103,22 @@ void sdp_reach_rcvlowat(struct sock *sk, int val)
 }
 
 /**
- * sdp_set_rcvlowat() - SO_RCVLOWAT; called under lock_sock
- * @sk: socket
- * @val: bytes, not negative
+ * sdp_set_rcvlowat() - set SO_RCVLOWAT
+ * @sk: socket, under lock_sock()
+ * @val: low-water mark in bytes, not negative
  *
- * Return: 0.
+ * Return: 0, or -EAGAIN if the policy has just replaced @sk.
  */
 int sdp_set_rcvlowat(struct sock *sk, int val)
 {
-	/* The policy may exchange a socket's sock while somebody is on his way here. */
+	/*
+	 * The policy may have replaced the TCP sock of a socket after the
+	 * kernel loaded it. @sk is then still the TCP one.
+	 */
 	if (sk->sk_destruct != sdp_sk_destruct)
 		return -EAGAIN;
 	sdp_reach_rcvlowat(sk, val);
-	/* Somebody may have waited for more than is wanted now. */
+	/* There may be enough input for a smaller mark: wake the readers. */
 	sk->sk_data_ready(sk);
 	return 0;
-}
-
-/* Time stamps are switched on for the whole host; who has the flag counts. */
-static void inherit_stamps(struct sock *sk, const struct sock *from)
-{
-	static const enum sock_flags flags[] = {
-		SOCK_TIMESTAMP,	 SOCK_TIMESTAMPING_RX_SOFTWARE,
-		SOCK_RCVTSTAMP,	 SOCK_RCVTSTAMPNS,
-		SOCK_TSTAMP_NEW,
-	};
-	bool had = sk->sk_flags & SK_FLAGS_TIMESTAMP;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(flags); i++)
-		sock_valbool_flag(sk, flags[i], sock_flag(from, flags[i]));
-	sk->sk_tsflags = READ_ONCE(from->sk_tsflags);
-	if (!had && (sk->sk_flags & SK_FLAGS_TIMESTAMP))
-		net_enable_timestamp();
-	else if (had && !(sk->sk_flags & SK_FLAGS_TIMESTAMP))
-		net_disable_timestamp();
-}
-
-/**
- * sdp_sol_socket_inherit() - what a socket has from another one of SOL_SOCKET
- * @sk: new socket, not yet seen by its user
- * @from: its listener, or the TCP socket whose place it takes
- *
- * The buffers' sizes are left to the caller.
- */
-void sdp_sol_socket_inherit(struct sock *sk, const struct sock *from)
-{
-	static const enum sock_flags flags[] = {
-		SOCK_LINGER, SOCK_KEEPOPEN, SOCK_URGINLINE, SOCK_ZEROCOPY,
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(flags); i++)
-		sock_valbool_flag(sk, flags[i], sock_flag(from, flags[i]));
-	sk->sk_rcvlowat = READ_ONCE(from->sk_rcvlowat);
-	sk->sk_rcvtimeo = READ_ONCE(from->sk_rcvtimeo);
-	sk->sk_sndtimeo = READ_ONCE(from->sk_sndtimeo);
-	sk->sk_lingertime = READ_ONCE(from->sk_lingertime);
-	sk->sk_reuse = from->sk_reuse;
-	sk->sk_reuseport = from->sk_reuseport;
-	sk->sk_ipv6only = from->sk_ipv6only;
-	sk->sk_mark = READ_ONCE(from->sk_mark);
-	sk->sk_uid = from->sk_uid;
-	sk->sk_bound_dev_if = READ_ONCE(from->sk_bound_dev_if);
-	sk->sk_peek_off = READ_ONCE(from->sk_peek_off);
-	inherit_stamps(sk, from);
-}
-
-/**
- * sdp_options_inherit() - what an accepted socket has from its listener of options
- * @child: new socket, not yet seen by others
- * @parent: its listener
- */
-void sdp_options_inherit(struct sdp_sock *child, const struct sdp_sock *parent)
-{
-	child->opt = parent->opt;
-	sdp_sol_socket_inherit(&child->sk, &parent->sk);
 }

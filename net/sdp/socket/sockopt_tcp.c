@@ -1,40 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Options of the level IPPROTO_TCP, with TCP's ranges and errnos.
+ * Socket options of the level IPPROTO_TCP.
  *
- * Some have a meaning here, some are kept and shown without one; which, and why, is in
- * sdp-options.rst. What would be a lie to accept is refused with ENOPROTOOPT: key
+ * Ranges and errnos are TCP's. Some options have an effect, others are only
+ * stored and reported; sdp-options.rst lists both kinds with the reasons. An
+ * option on which an application would rely in vain fails with ENOPROTOOPT: key
  * management, repair, upper layer protocols, delays.
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
 
-#include "../conn/sock.h"
+#include "../conn/keepalive.h"
+#include "../conn/options.h"
+#include "../conn/tx_queue.h"
+#include "info.h"
+#include "sockopt.h"
+#include "sockopt_tcp.h"
 
-/* TCP's first retransmission time-out and the longest one, in seconds. */
-#define BACKOFF_FIRST	1
-#define BACKOFF_LONGEST	120
-/* Default of TCP_MAXSEG before there is a connection. */
+/* Value of TCP_MAXSEG that TCP reports before there is a connection. */
 #define MSS_UNCONNECTED	536
-/* The one way of controlling congestion there is: credits, and the fabric's own. */
-static const char congestion_name[TCP_CA_NAME_MAX] = "sdp";
-
-/**
- * sdp_backoff_seconds() - how long TCP waits in all when each wait is twice the one before
- * @waits: number of waits
- *
- * Return: seconds.
+/*
+ * Value of TCP_CONGESTION. It is the only one: credits and the fabric control
+ * congestion.
  */
-int sdp_backoff_seconds(int waits)
-{
-	int wait = BACKOFF_FIRST, sum = 0;
-
-	while (waits-- > 0) {
-		sum += wait;
-		wait = min(2 * wait, BACKOFF_LONGEST);
-	}
-	return sum;
-}
+static const char congestion_name[TCP_CA_NAME_MAX] = "sdp";
 
 static bool before_connect(const struct sdp_sock *ssk)
 {
@@ -43,17 +32,17 @@ static bool before_connect(const struct sdp_sock *ssk)
 	return state == TCP_CLOSE || state == TCP_LISTEN;
 }
 
-/* As with TCP, setting it sends even what a cork holds. */
+/* Like TCP, setting TCP_NODELAY also sends the data that TCP_CORK holds. */
 static void nodelay_changed(struct sdp_sock *ssk)
 {
 	if (READ_ONCE(ssk->opt.nodelay))
-		sdp_send_held(ssk);
+		sdp_tx_push(ssk);
 }
 
 static void cork_changed(struct sdp_sock *ssk)
 {
 	if (!READ_ONCE(ssk->opt.cork))
-		sdp_send_held(ssk);
+		sdp_tx_push(ssk);
 }
 
 static int set_maxseg(struct sdp_sock *ssk, int val)
@@ -94,10 +83,13 @@ static int get_linger2(struct sdp_sock *ssk)
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 
 	return READ_ONCE(ssk->opt.linger2) ?:
-		       READ_ONCE(set->fin_timeout_ms) / 1000;
+	       READ_ONCE(set->fin_timeout_ms) / 1000;
 }
 
-/* TCP counts this in retransmissions, and shows the time that they take. */
+/*
+ * Like TCP, round @val seconds up to the time that a whole number of
+ * retransmissions takes, and report that time.
+ */
 static int set_defer_accept(struct sdp_sock *ssk, int val)
 {
 	int waits = 0;
@@ -140,7 +132,7 @@ static int set_fastopen_no_cookie(struct sdp_sock *ssk, int val)
 	return 0;
 }
 
-/* Accepted, as with TCP, and never anything but off. */
+/* Like TCP, accept 0 and 1 and ignore them: the option is always off. */
 static int set_thin_dupack(struct sdp_sock *ssk, int val)
 {
 	return val < 0 || val > 1 ? -EINVAL : 0;
@@ -151,6 +143,7 @@ static int get_zero(struct sdp_sock *ssk)
 	return 0;
 }
 
+/* A larger TCP_NOTSENT_LOWAT may make the socket writable. */
 static void lowat_changed(struct sdp_sock *ssk)
 {
 	ssk->sk.sk_write_space(&ssk->sk);
@@ -161,24 +154,31 @@ static const struct sdp_option tcp_options[] = {
 	{ SDP_OPTION_FLAG(TCP_CORK, cork), .changed = cork_changed },
 	{ SDP_OPTION_FLAG(TCP_QUICKACK, quickack) },
 	{ SDP_OPTION(TCP_KEEPIDLE, keepidle, 1, MAX_TCP_KEEPIDLE),
-	  .get = sdp_keepidle, .changed = sdp_alive_changed },
+	  .get = sdp_keepidle, .changed = sdp_keepalive_changed },
 	{ SDP_OPTION(TCP_KEEPINTVL, keepintvl, 1, MAX_TCP_KEEPINTVL),
-	  .get = sdp_keepintvl, .changed = sdp_alive_changed },
+	  .get = sdp_keepintvl, .changed = sdp_keepalive_changed },
 	{ SDP_OPTION(TCP_KEEPCNT, keepcnt, 1, MAX_TCP_KEEPCNT),
-	  .get = sdp_keepcnt, .changed = sdp_alive_changed },
-	{ SDP_OPTION(TCP_USER_TIMEOUT, user_timeout, 0, INT_MAX), .changed = sdp_alive_changed },
-	{ SDP_OPTION(TCP_SYNCNT, syncnt, 1, MAX_TCP_SYNCNT), .get = get_syncnt },
-	{ SDP_OPTION(TCP_LINGER2, linger2, 0, 0), .set = set_linger2, .get = get_linger2 },
-	{ SDP_OPTION(TCP_DEFER_ACCEPT, defer_accept, 0, 0), .set = set_defer_accept },
+	  .get = sdp_keepcnt, .changed = sdp_keepalive_changed },
+	{ SDP_OPTION(TCP_USER_TIMEOUT, user_timeout, 0, INT_MAX),
+	  .changed = sdp_keepalive_changed },
+	{ SDP_OPTION(TCP_SYNCNT, syncnt, 1, MAX_TCP_SYNCNT),
+	  .get = get_syncnt },
+	{ SDP_OPTION(TCP_LINGER2, linger2, 0, 0),
+	  .set = set_linger2, .get = get_linger2 },
+	{ SDP_OPTION(TCP_DEFER_ACCEPT, defer_accept, 0, 0),
+	  .set = set_defer_accept },
 	{ SDP_OPTION(TCP_NOTSENT_LOWAT, notsent_lowat, INT_MIN, INT_MAX),
 	  .changed = lowat_changed },
-	{ SDP_OPTION(TCP_MAXSEG, maxseg, 0, 0), .set = set_maxseg, .get = get_maxseg },
-	{ SDP_OPTION(TCP_WINDOW_CLAMP, window_clamp, 0, 0), .set = set_window_clamp },
+	{ SDP_OPTION(TCP_MAXSEG, maxseg, 0, 0),
+	  .set = set_maxseg, .get = get_maxseg },
+	{ SDP_OPTION(TCP_WINDOW_CLAMP, window_clamp, 0, 0),
+	  .set = set_window_clamp },
 	{ SDP_OPTION(TCP_THIN_LINEAR_TIMEOUTS, thin_timeouts, 0, 1) },
 	{ SDP_OPTION(TCP_THIN_DUPACK, thin_timeouts, 0, 0),
 	  .set = set_thin_dupack, .get = get_zero },
 	{ SDP_OPTION(TCP_FASTOPEN, fastopen, 0, 0), .set = set_fastopen },
-	{ SDP_OPTION(TCP_FASTOPEN_CONNECT, fastopen_connect, 0, 0), .set = set_fastopen_connect },
+	{ SDP_OPTION(TCP_FASTOPEN_CONNECT, fastopen_connect, 0, 0),
+	  .set = set_fastopen_connect },
 	{ SDP_OPTION(TCP_FASTOPEN_NO_COOKIE, fastopen_no_cookie, 0, 0),
 	  .set = set_fastopen_no_cookie },
 	{ SDP_OPTION(TCP_SAVE_SYN, save_syn, 0, 2) },
@@ -204,10 +204,10 @@ static int set_congestion(sockptr_t value, unsigned int len)
  * sdp_tcp_set() - set an option of IPPROTO_TCP
  * @ssk: socket
  * @name: option
- * @value: its value
- * @len: length of the value
+ * @value: new value: a string for TCP_CONGESTION, else an int
+ * @len: length of @value in bytes
  *
- * Return: 0 or an errno.
+ * Return: 0 or a negative errno.
  */
 int sdp_tcp_set(struct sdp_sock *ssk, int name, sockptr_t value,
 		unsigned int len)
@@ -225,13 +225,13 @@ int sdp_tcp_set(struct sdp_sock *ssk, int name, sockptr_t value,
 }
 
 /**
- * sdp_tcp_get() - read an option of IPPROTO_TCP
+ * sdp_tcp_get() - get an option of IPPROTO_TCP
  * @ssk: socket
  * @name: option
- * @value: room for its value
- * @len: length of that, in and out
+ * @value: user buffer for the value
+ * @len: in: size of @value in bytes; out: bytes written
  *
- * Return: 0 or an errno.
+ * Return: 0 or a negative errno.
  */
 int sdp_tcp_get(struct sdp_sock *ssk, int name, char __user *value,
 		int __user *len)
@@ -245,12 +245,12 @@ int sdp_tcp_get(struct sdp_sock *ssk, int name, char __user *value,
 		return sdp_option_copy(value, len, congestion_name,
 				       sizeof(congestion_name));
 	case TCP_SAVED_SYN:
-		/* There is none: a length of 0 says so. */
+		/* SDP has no SYN: report a length of 0. */
 		return put_user(val, len);
 	default:
 		err = sdp_option_get(ssk, tcp_options, ARRAY_SIZE(tcp_options),
 				     name, &val);
-		return err ? err :
-			     sdp_option_copy(value, len, &val, sizeof(val));
+		return err ? err : sdp_option_copy(value, len, &val,
+						   sizeof(val));
 	}
 }

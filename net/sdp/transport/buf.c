@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Message buffers: see buf.h.
+ * Message buffers: allocation and preparation for reuse.
+ *
+ * buf.h describes what the buffers look like and how they are reused.
  */
 #include "buf.h"
 
-static struct sk_buff *alloc_pages_skb(u32 bytes, u16 pieces, int order,
+/* Returns NULL also if the memory came in more than @pieces pieces. */
+static struct sk_buff *buf_alloc_pages(u32 bytes, u16 pieces, int order,
 				       gfp_t gfp)
 {
 	struct sk_buff *skb;
@@ -20,13 +23,13 @@ static struct sk_buff *alloc_pages_skb(u32 bytes, u16 pieces, int order,
 }
 
 /**
- * sdp_buf_alloc() - a buffer to receive a message in
+ * sdp_buf_alloc() - allocate a receive buffer
  * @size: bytes, header included
- * @pieces: that it may have
- * @gfp: how to allocate
+ * @pieces: largest number of pieces, the linear part included
+ * @gfp: allocation flags
  *
- * Return: a buffer of length 0 (linear) or @size (header and pages), or NULL when memory is short
- * or in smaller pieces.
+ * Return: a buffer of length 0 (linear) or @size (header and pages). NULL when
+ * memory is short or too fragmented for @pieces.
  */
 struct sk_buff *sdp_buf_alloc(u32 size, u16 pieces, gfp_t gfp)
 {
@@ -34,10 +37,14 @@ struct sk_buff *sdp_buf_alloc(u32 size, u16 pieces, gfp_t gfp)
 	struct sk_buff *skb;
 
 	if (pages) {
-		skb = alloc_pages_skb(pages, pieces, SDP_BUF_PAGE_ORDER, gfp);
-		/* Up to 6.4 who cannot have such pages is given single ones. */
+		skb = buf_alloc_pages(pages, pieces, SDP_BUF_PAGE_ORDER, gfp);
+		/*
+		 * Up to Linux 6.4, alloc_skb_with_frags() falls back from this
+		 * order to single pages, which are too many. Ask for a lower
+		 * order.
+		 */
 		if (!skb && pieces == 1 + SDP_GROWN_PIECES)
-			skb = alloc_pages_skb(pages, pieces, SDP_GROWN_ORDER,
+			skb = buf_alloc_pages(pages, pieces, SDP_GROWN_ORDER,
 					      gfp);
 	} else {
 		skb = alloc_skb(size, gfp | __GFP_NOWARN);
@@ -55,10 +62,10 @@ struct sk_buff *sdp_buf_alloc(u32 size, u16 pieces, gfp_t gfp)
 
 /**
  * sdp_buf_pieces() - scatter entries that receive buffers may need
- * @size: bytes of one at first, header included
- * @grown: bytes of one that it may be replaced with, or 0
+ * @size: bytes of the first receive buffers, header included
+ * @grown: bytes of later, larger ones, or 0 if the size is fixed
  *
- * Return: entries.
+ * Return: number of entries for one buffer of either size.
  */
 u16 sdp_buf_pieces(u32 size, u32 grown)
 {
@@ -75,14 +82,14 @@ u16 sdp_buf_pieces(u32 size, u32 grown)
  * sdp_buf_header() - the first bytes of a received message, in one piece
  * @skb: the buffer
  * @bytes: length of the message
- * @tmp: room for them, if they are in several
+ * @tmp: used if the bytes lie in several pieces
  *
- * Return: pointer to min(@bytes, %SDP_HEADER_MAX) bytes.
+ * Return: pointer to min(@bytes, %SDP_HEADER_MAX) bytes, in @skb or in @tmp.
  */
 const u8 *sdp_buf_header(const struct sk_buff *skb, u32 bytes,
 			 u8 tmp[SDP_HEADER_MAX])
 {
-	/* A linear receive buffer's length is not set yet. */
+	/* A linear receive buffer has no length before sdp_buf_received(). */
 	if (!skb->len)
 		return skb->data;
 	return skb_header_pointer(skb, 0, min_t(u32, bytes, SDP_HEADER_MAX),
@@ -90,9 +97,9 @@ const u8 *sdp_buf_header(const struct sk_buff *skb, u32 bytes,
 }
 
 /**
- * sdp_buf_received() - a message has arrived in @skb and is kept there to be read
- * @skb: the buffer
- * @offset: where its payload begins
+ * sdp_buf_received() - prepare a receive buffer for being read
+ * @skb: the buffer, in which a message has arrived
+ * @offset: offset of the payload
  * @bytes: length of the message, at most the buffer's size
  */
 void sdp_buf_received(struct sk_buff *skb, u32 offset, u32 bytes)
@@ -104,8 +111,8 @@ void sdp_buf_received(struct sk_buff *skb, u32 offset, u32 bytes)
 }
 
 /**
- * sdp_buf_reset() - a receive buffer is to be posted again
- * @skb: the buffer, nobody else has a reference to it or its pages
+ * sdp_buf_reset() - prepare a receive buffer for being posted again
+ * @skb: the buffer; there is no other reference to it or to its pages
  */
 void sdp_buf_reset(struct sk_buff *skb)
 {
@@ -115,13 +122,13 @@ void sdp_buf_reset(struct sk_buff *skb)
 }
 
 /**
- * sdp_buf_block() - an outgoing buffer for a whole message
- * @size: its payload
- * @frags: pieces that it may have
- * @gfp: how to allocate
+ * sdp_buf_block() - allocate an outgoing buffer for a whole message
+ * @size: bytes of payload
+ * @frags: largest number of page fragments
+ * @gfp: allocation flags
  *
- * Return: a buffer of length @size, all in pages, with room for the header in front; or
- * NULL when memory is short or in small pieces.
+ * Return: a buffer of length @size, all in pages, with headroom for the header.
+ * NULL when memory is short or too fragmented for @frags.
  */
 struct sk_buff *sdp_buf_block(u32 size, u16 frags, gfp_t gfp)
 {
@@ -147,14 +154,15 @@ struct sk_buff *sdp_buf_block(u32 size, u16 frags, gfp_t gfp)
 }
 
 /**
- * sdp_buf_pages() - a buffer of pages, to be filled by RDMA
- * @bytes: its length
- * @order: of the pages, where there are such
- * @pages: room for its pages
- * @n: how many there are
- * @gfp: how to allocate
+ * sdp_buf_pages() - allocate a buffer of pages, to be filled by RDMA
+ * @bytes: length of the buffer
+ * @order: largest page order; smaller ones are used where needed
+ * @pages: array that is filled with the buffer's pages
+ * @n: filled in: number of pages
+ * @gfp: allocation flags
  *
- * Return: a buffer of that length, to be read from its beginning; or NULL when memory is short.
+ * Return: a buffer of length @bytes, set up for being read from its beginning,
+ * or NULL when memory is short.
  */
 struct sk_buff *sdp_buf_pages(u32 bytes, int order, struct page **pages,
 			      unsigned int *n, gfp_t gfp)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Message buffers: an skb per message, header first.
+ * Message buffers: one skb per message, header first.
  *
- * On the way out the header lies in the linear part and the payload behind it or in page
- * fragments. On the way in a small receive buffer is linear; a large one has room for the
- * header in the linear part, so that payload begins where a page does.
+ * Outgoing, the header lies in the linear part; the payload follows it there or
+ * lies in page fragments. Incoming, a small receive buffer is linear; a large
+ * one has a linear part for the header alone, so that the payload begins at a
+ * page boundary.
  *
- * Large buffers are used again rather than freed: pages are cleared when they are
- * allocated (init_on_alloc is common), which costs as much as copying into them. A
- * received buffer goes back to the transport when it has been read; a block, an outgoing
- * buffer of a whole message, goes back to its socket when it has arrived.
+ * Large buffers are reused, not freed: the kernel clears new pages if
+ * init_on_alloc is set, as it often is, and that costs as much as a copy into
+ * them. A received buffer returns to the transport when it has been read. A
+ * block, an outgoing buffer of a whole message, returns to its socket when the
+ * message has arrived at the peer.
  */
 #ifndef SDP_BUF_H
 #define SDP_BUF_H
@@ -18,44 +20,50 @@
 
 #include "../proto/wire.h"
 
-/* Linear receive buffers up to here; above, pages. */
+/* Receive buffers up to this size are linear, larger ones consist of pages. */
 #define SDP_BUF_LINEAR_MAX	2048
+/* Largest page order of a buffer's fragments. */
 #define SDP_BUF_PAGE_ORDER	3
 /*
- * The largest receive buffer: 64 KiB and a header; and its pieces, when only single pages
- * can be had.
+ * The largest receive buffer has 64 KiB and a header. It has this number of
+ * pieces if only single pages are available.
  */
 #define SDP_BUF_MAX		(SDP_BSDH_LEN + 16 * 4096)
 #define SDP_RECV_SGE_MAX	17
 /*
- * Buffers that a connection may grow to later have no more pieces behind the header, or are not
- * to be had: every entry of a receive queue has room for all pieces, used or not, and an idle
- * connection is to be small. It is enough for 15 pages as 8, 4, 2 and 1, and for 16 as four
- * times 4.
+ * Receive buffers that a connection grows to later (requirement E1) have at
+ * most this number of fragments, else their allocation fails. Every entry of a
+ * receive queue has room for all pieces, used or not, and an idle connection
+ * shall be small. Four fragments hold 15 pages as 8, 4, 2 and 1, and 16 pages
+ * as four times 4.
  */
 #define SDP_GROWN_PIECES	4
 #define SDP_GROWN_ORDER		2
 /*
- * Page fragments of one outgoing message: a send queue has room for as many in each
- * entry, so a connection that begins with small messages does with two.
+ * Largest number of page fragments of an outgoing message. Every entry of a
+ * send queue has room for all of them, so a connection with small receive
+ * buffers has two only.
  */
 #define SDP_TX_FRAGS		4
 #define SDP_TX_FRAGS_SMALL	2
-/* Room for the header in front of an outgoing message's payload. */
+/* Headroom of an outgoing message, for its header. */
 #define SDP_TX_HEADROOM		48
 
 /**
- * struct sdp_buf_cb - our part of the skb
- * @payload: outgoing: bytes behind the header
- * @offset: received: where the reader is
- * @end: received: where the message ends
- * @size: to receive in: its room
- * @revoke: outgoing: the peer's key that goes with the message, or 0
- * @ring: received: bytes in the ring that it lies in, to be given back when they are read
- * @home: ... which ring that is
- * @to: outgoing: where it goes, if that is in the peer's memory
- * @again: received: the transport's buffer, to be recycled; outgoing: a block
- * @urgent: outgoing: the last byte is urgent
+ * struct sdp_buf_cb - private data of a message buffer, in skb->cb
+ * @payload: outgoing: payload bytes
+ * @offset: received: offset of the next byte to be read
+ * @end: received: offset of the end of the message
+ * @size: receive buffer: bytes that it can receive
+ * @revoke: outgoing: key of the peer that this message invalidates (Send with
+ *	Invalidate), or 0
+ * @again: received: a buffer of the transport, which is recycled once it has
+ *	been read; outgoing: a block
+ * @urgent: outgoing: the last payload byte is urgent
+ * @ring: received: length of the message in our ring, which becomes free when
+ *	the message has been read; 0 if it is in no ring
+ * @home: received: number of that ring; it stays set when the ring is given up
+ * @to: outgoing: place in the peer's ring, if the message goes there
  */
 struct sdp_buf_cb {
 	u32 payload;
@@ -70,6 +78,12 @@ struct sdp_buf_cb {
 	struct sdp_ring_place to;
 };
 
+/**
+ * sdp_buf_cb() - private data of a message buffer
+ * @skb: the buffer
+ *
+ * Return: the data, which lives in skb->cb.
+ */
 static inline struct sdp_buf_cb *sdp_buf_cb(const struct sk_buff *skb)
 {
 	return (struct sdp_buf_cb *)skb->cb;

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loopback transport: both ends on this host, memory only, no RDMA device.
+ * Loopback transport: both ends on this host, no RDMA device.
  *
- * The two ends of a connection are one object, the pair. send() puts a message into the
- * other end's inbox; kick(), called when the sender has dropped its lock, runs the pair:
- * whoever finds it idle delivers what is in both inboxes, and what its own deliveries
- * add. Others may go on adding meanwhile, so after some messages a work item takes over.
- * The skb itself changes hands, its pages are not copied. A message has arrived when the
- * receiver has it, so "sent" follows at once.
+ * The two ends of a connection are one object, the pair. send() queues a
+ * message in the inbox of the other end. kick(), which the sender calls after
+ * it has dropped its lock, runs the pair: the first task that finds the pair
+ * idle delivers the messages of both inboxes, and those that are added while
+ * it runs. Other tasks may add messages without end, so after some messages a
+ * work item takes over. The receiver gets the sender's skb; no page is copied.
+ * A message has arrived when the receiver has it, so up->sent follows
+ * up->received at once.
  *
- * The end of a link is told when the other end is released and the inbox is empty, so it
- * is seen in order. The pair is freed when both ends are released and nobody is about to
- * run it (@refs: one per attached end, one per hold).
+ * An end gets up->ended when the other end is released and its own inbox is
+ * empty, so after all messages. The pair is freed when both ends are released
+ * and no task is about to run it (@refs: one per attached end, one per hold).
+ *
+ * Locks: an up-call takes its owner's lock, and loop_send() takes the pair's
+ * lock under the owner's lock. So no up-call runs under the pair's lock.
  */
 #include <linux/refcount.h>
 #include <linux/slab.h>
@@ -24,18 +29,22 @@
 
 struct loop_pair;
 
-/* What one caller delivers, for others too, before a work item goes on: two windows of one way. */
-#define RUN_MOST	64
-/* Connects of one namespace that are made before others have a turn. */
-#define JOIN_MOST	16
+/*
+ * Number of messages that one caller delivers, those of other senders
+ * included, before a work item takes over: four windows (recv_buffers below) of
+ * one direction.
+ */
+#define LOOP_RUN_MOST	64
+/* Number of connects that a namespace's work item makes before it requeues. */
+#define LOOP_JOIN_MOST	16
 
 /**
- * struct loop_end - one end
- * @link: what the owner holds
- * @pair: both ends
- * @inbox: messages for this end, under the pair's lock
- * @attached: has an owner that has not released it
- * @told: the owner has been told of the other end's end
+ * struct loop_end - one end of a loopback connection
+ * @link: the link that the owner uses
+ * @pair: the connection
+ * @inbox: messages for this end; under the pair's lock
+ * @attached: the end has an owner that has not released it; under the lock
+ * @told: the owner has got up->ended; under the lock
  */
 struct loop_end {
 	struct sdp_link link;
@@ -46,17 +55,18 @@ struct loop_end {
 };
 
 /**
- * struct loop_pair - a connection
+ * struct loop_pair - a loopback connection
  * @lock: covers the inboxes and flags; never held across an up-call
- * @refs: attached ends and holds
- * @running: somebody is delivering, or the work item is about to
- * @joined: both ends exist; before, there is nobody to tell of an end
+ * @refs: one per attached end, one per hold, one while the pair waits for or
+ *	runs its connect
+ * @running: a caller delivers messages, or @deliver is queued to do so
+ * @joined: both ends have an owner; up->ended is never called before
  * @net: namespace
- * @local: connecting side's address
- * @peer: address connected to
- * @connect: in its namespace's list until the two ends are joined
- * @deliver: goes on where a caller stopped; has a reference while it is queued
- * @release: the last words, said from process context
+ * @local: address of the connecting end
+ * @peer: address that it connects to, and of the accepting end
+ * @connect: node in loop_net.connects until the two ends are joined
+ * @deliver: continues where a caller stopped; has a reference while queued
+ * @release: calls up->released of both ends, and frees the pair
  * @end: connecting and accepting end
  */
 struct loop_pair {
@@ -74,15 +84,16 @@ struct loop_pair {
 };
 
 /**
- * struct loop_net - connects of one namespace
+ * struct loop_net - pending connects of one namespace
  * @lock: covers @connects
- * @connects: pairs whose ends are still to be joined, each with a reference, in
- *	the order in which they were asked for: so a listener accepts them
- * @join: joins them, one after the other. Each namespace has a work item of its
- *	own, so that a flood of connects in one does not delay the others.
+ * @connects: pairs whose ends are not joined yet, each with a reference. They
+ *	are in the order of their connect() calls, and a listener accepts them
+ *	in this order
+ * @join: joins them one by one. Each namespace has a work item of its own, so
+ *	that a flood of connects in one does not delay the others
  */
 struct loop_net {
-	spinlock_t lock; /* covers @connects */
+	spinlock_t lock;
 	struct list_head connects;
 	struct work_struct join;
 };
@@ -92,21 +103,22 @@ static struct workqueue_struct *loop_wq;
 static struct workqueue_struct *loop_connects;
 static unsigned int loop_net_id __read_mostly;
 
-static struct loop_end *to_end(struct sdp_link *link)
+static struct loop_end *loop_to_end(struct sdp_link *link)
 {
 	return container_of(link, struct loop_end, link);
 }
 
-static struct loop_end *other(struct loop_end *end)
+static struct loop_end *loop_other_end(struct loop_end *end)
 {
 	struct loop_pair *pair = end->pair;
 
 	return end == &pair->end[0] ? &pair->end[1] : &pair->end[0];
 }
 
+/* Hand a message over, and tell its sender at once that it has arrived. */
 static void deliver(struct loop_end *to, struct sk_buff *skb)
 {
-	struct loop_end *from = other(to);
+	struct loop_end *from = loop_other_end(to);
 	struct sdp_sent sent = {
 		.messages = 1,
 		.payload = sdp_buf_cb(skb)->payload,
@@ -119,20 +131,27 @@ static void deliver(struct loop_end *to, struct sk_buff *skb)
 	loop_up->sent(&from->link, &sent);
 }
 
-/* The other end is released and nothing is left in the inbox: say so, once. */
-static bool must_tell(struct loop_end *end)
+/*
+ * The other end is released, and the owner of @end has all its messages but no
+ * up->ended yet.
+ */
+static bool loop_end_due(struct loop_end *end)
 {
 	return end->pair->joined && end->attached && !end->told &&
-	       !other(end)->attached && skb_queue_empty(&end->inbox);
+	       !loop_other_end(end)->attached && skb_queue_empty(&end->inbox);
 }
 
-/* One thing to do for one end. Called and returns with the lock held. */
-static bool run_end(struct loop_end *end)
+/*
+ * Make one up-call to an end: its next message, or up->ended. Called and
+ * returns with the lock held, drops it meanwhile. Returns false if there was
+ * nothing to do.
+ */
+static bool loop_run_end(struct loop_end *end)
 {
 	struct loop_pair *pair = end->pair;
 	struct sk_buff *skb = __skb_dequeue(&end->inbox);
 
-	if (!skb && !must_tell(end))
+	if (!skb && !loop_end_due(end))
 		return false;
 	if (!skb)
 		end->told = true;
@@ -146,8 +165,8 @@ static bool run_end(struct loop_end *end)
 }
 
 /*
- * The last words drop references on sockets, the last of which may sleep: they are said
- * by a work item.
+ * up->released drops a reference on a socket, and the last one may sleep. So
+ * this is a work item.
  */
 static void loop_free(struct work_struct *work)
 {
@@ -162,54 +181,64 @@ static void loop_free(struct work_struct *work)
 	kfree(pair);
 }
 
-static void pair_put(struct loop_pair *pair)
+static void loop_pair_put(struct loop_pair *pair)
 {
 	if (refcount_dec_and_test(&pair->refs))
 		queue_work(loop_wq, &pair->release);
 }
 
-/* Deliver, but not for ever. Called with the lock held; returns whether there may be more. */
-static bool run_some(struct loop_pair *pair)
+/*
+ * Deliver a limited number of messages. Called with the lock held. Returns true
+ * if there may be more.
+ */
+static bool loop_run_some(struct loop_pair *pair)
 {
 	int i;
 
-	for (i = 0; i < RUN_MOST; i++)
-		if (!run_end(&pair->end[0]) && !run_end(&pair->end[1]))
+	for (i = 0; i < LOOP_RUN_MOST; i++)
+		if (!loop_run_end(&pair->end[0]) &&
+		    !loop_run_end(&pair->end[1]))
 			return false;
 	return true;
 }
 
-/* One turn. Drops a reference, or leaves it to the work item, which has the next one. */
-static void take_turn(struct loop_pair *pair, bool first)
+/*
+ * Run the pair, unless another task runs it already. Drops a reference, or
+ * leaves it to the work item that continues. @first: the caller is not this
+ * work item, for which the pair counts as running.
+ */
+static void loop_take_turn(struct loop_pair *pair, bool first)
 {
 	bool more = false;
 
 	spin_lock_bh(&pair->lock);
 	if (!first || !pair->running) {
 		pair->running = true;
-		more = run_some(pair);
+		more = loop_run_some(pair);
 		pair->running = more;
 	}
 	spin_unlock_bh(&pair->lock);
 	if (more)
 		queue_work(loop_wq, &pair->deliver);
 	else
-		pair_put(pair);
+		loop_pair_put(pair);
 }
 
-/* Behind whatever else waits for a worker. */
 static void loop_deliver(struct work_struct *work)
 {
-	take_turn(container_of(work, struct loop_pair, deliver), false);
+	loop_take_turn(container_of(work, struct loop_pair, deliver), false);
 }
 
-/* Deliver, unless somebody is at it, who then finds ours too. Drops a reference. */
-static void run_and_put(struct loop_pair *pair)
+/*
+ * Deliver the messages of a pair. If another task delivers already, it finds
+ * the caller's messages too. Drops a reference.
+ */
+static void loop_run_and_put(struct loop_pair *pair)
 {
-	take_turn(pair, true);
+	loop_take_turn(pair, true);
 }
 
-static void init_end(struct loop_pair *pair, struct loop_end *end)
+static void loop_init_end(struct loop_pair *pair, struct loop_end *end)
 {
 	end->link.ops = &sdp_loop;
 	end->link.up = loop_up;
@@ -217,8 +246,8 @@ static void init_end(struct loop_pair *pair, struct loop_end *end)
 	__skb_queue_head_init(&end->inbox);
 }
 
-/* A wildcard source becomes the address connected to, as on the lo interface. */
-static void choose_source(struct loop_pair *pair)
+/* A wildcard source becomes the destination address, as on interface lo. */
+static void loop_choose_source(struct loop_pair *pair)
 {
 	if (sdp_is_any(&pair->local)) {
 		pair->local.ip = pair->peer.ip;
@@ -226,8 +255,8 @@ static void choose_source(struct loop_pair *pair)
 	}
 }
 
-/* The reference is never the last one: the caller holds the pair too. */
-static void set_attached(struct loop_pair *pair, bool attached)
+/* Never drops the last reference: the caller has one as well. */
+static void loop_set_attached(struct loop_pair *pair, bool attached)
 {
 	spin_lock_bh(&pair->lock);
 	pair->end[1].attached = attached;
@@ -238,13 +267,17 @@ static void set_attached(struct loop_pair *pair, bool attached)
 		refcount_dec(&pair->refs);
 }
 
-static void set_joined(struct loop_pair *pair)
+static void loop_set_joined(struct loop_pair *pair)
 {
 	spin_lock_bh(&pair->lock);
 	pair->joined = true;
 	spin_unlock_bh(&pair->lock);
 }
 
+/*
+ * Exchange Hello and HelloAck between the two owners, as an RDMA connection
+ * does by REQ and REP.
+ */
 static int join(struct loop_pair *pair, struct sdp_incoming *in)
 {
 	struct sdp_link *mine = &pair->end[0].link;
@@ -252,7 +285,7 @@ static int join(struct loop_pair *pair, struct sdp_incoming *in)
 	u8 hello[SDP_HELLO_LEN];
 	int err;
 
-	choose_source(pair);
+	loop_choose_source(pair);
 	err = loop_up->hello(mine, &pair->local, hello);
 	if (err)
 		return err;
@@ -263,18 +296,21 @@ static int join(struct loop_pair *pair, struct sdp_incoming *in)
 	in->peer = pair->local;
 	in->peer.port = in->hello.port;
 	in->ifindex = pair->net->loopback_dev->ifindex;
-	/* Before the other end has an owner, who may release it at any time. */
-	set_attached(pair, true);
+	/* First: once it has an owner, the accepting end may be released. */
+	loop_set_attached(pair, true);
 	err = loop_up->incoming(theirs, in);
-	/* But there was nobody to tell of an end; whoever let go meanwhile is told of from now. */
+	/*
+	 * Only now up->ended may be called. If an end was released in between,
+	 * the caller's loop_run_and_put() calls it for the other one.
+	 */
 	if (err)
-		set_attached(pair, false);
+		loop_set_attached(pair, false);
 	else
-		set_joined(pair);
+		loop_set_joined(pair);
 	return err;
 }
 
-static void join_pair(struct loop_pair *pair)
+static void loop_join_pair(struct loop_pair *pair)
 {
 	struct sdp_link *link = &pair->end[0].link;
 	struct sdp_incoming *in = kmalloc(sizeof(*in), GFP_KERNEL);
@@ -283,15 +319,18 @@ static void join_pair(struct loop_pair *pair)
 	if (err) {
 		loop_up->failed(link, -err, "loop connect");
 	} else {
-		/* In this order: the accepting side may send as soon as it stands. */
+		/*
+		 * In this order: the accepting end may send as soon as it is
+		 * established.
+		 */
 		loop_up->hello_ack(link, in->ack, sizeof(in->ack));
 		loop_up->established(&pair->end[1].link);
 	}
 	kfree(in);
-	run_and_put(pair);
+	loop_run_and_put(pair);
 }
 
-static struct loop_pair *next_connect(struct loop_net *ln)
+static struct loop_pair *loop_next_connect(struct loop_net *ln)
 {
 	struct loop_pair *pair;
 
@@ -310,11 +349,11 @@ static void loop_join(struct work_struct *work)
 	struct loop_pair *pair;
 	int i;
 
-	for (i = 0; i < JOIN_MOST; i++) {
-		pair = next_connect(ln);
+	for (i = 0; i < LOOP_JOIN_MOST; i++) {
+		pair = loop_next_connect(ln);
 		if (!pair)
 			return;
-		join_pair(pair);
+		loop_join_pair(pair);
 	}
 	queue_work(loop_connects, &ln->join);
 }
@@ -334,17 +373,20 @@ static struct sdp_link *loop_create(struct net *net,
 	pair->net = net;
 	pair->local = *local;
 	pair->peer = *peer;
-	init_end(pair, &pair->end[0]);
-	init_end(pair, &pair->end[1]);
+	loop_init_end(pair, &pair->end[0]);
+	loop_init_end(pair, &pair->end[1]);
 	pair->end[0].attached = true;
 	return &pair->end[0].link;
 }
 
-/* Under the owner's lock, so the rest is done by a work item, which holds the pair. */
+/*
+ * Called under the owner's lock, where up-calls are not allowed: the work item
+ * joins the ends. It has a reference on the pair.
+ */
 static void loop_connect(struct sdp_link *link,
 			 const struct sdp_path_wish *wish)
 {
-	struct loop_pair *pair = to_end(link)->pair;
+	struct loop_pair *pair = loop_to_end(link)->pair;
 	struct loop_net *ln = net_generic(pair->net, loop_net_id);
 
 	refcount_inc(&pair->refs);
@@ -359,7 +401,7 @@ static int loop_prepare(struct sdp_link *link, struct sdp_link_config *config)
 	return 0;
 }
 
-/* A receive is only a permission here; the memory comes with the message. */
+/* A receive needs no buffer here: the message brings its own. */
 static u16 loop_post(struct sdp_link *link, u16 n, u32 size)
 {
 	return n;
@@ -372,33 +414,33 @@ static void loop_recycle(struct sdp_link *link, struct sk_buff *skb)
 
 static void loop_send(struct sdp_link *link, struct sk_buff *skb, bool flush)
 {
-	struct loop_end *end = to_end(link);
+	struct loop_end *end = loop_to_end(link);
 	struct loop_pair *pair = end->pair;
 
 	spin_lock(&pair->lock);
-	__skb_queue_tail(&other(end)->inbox, skb);
+	__skb_queue_tail(&loop_other_end(end)->inbox, skb);
 	spin_unlock(&pair->lock);
 }
 
 static void loop_hold(struct sdp_link *link)
 {
-	refcount_inc(&to_end(link)->pair->refs);
+	refcount_inc(&loop_to_end(link)->pair->refs);
 }
 
 static void loop_kick(struct sdp_link *link)
 {
-	run_and_put(to_end(link)->pair);
+	loop_run_and_put(loop_to_end(link)->pair);
 }
 
 static void loop_release(struct sdp_link *link, bool abort)
 {
-	struct loop_end *end = to_end(link);
+	struct loop_end *end = loop_to_end(link);
 	struct loop_pair *pair = end->pair;
 
 	spin_lock_bh(&pair->lock);
 	end->attached = false;
 	spin_unlock_bh(&pair->lock);
-	run_and_put(pair);
+	loop_run_and_put(pair);
 }
 
 static const char *loop_device(const struct sdp_link *link)
@@ -445,8 +487,9 @@ static int __net_init loop_net_begin(struct net *net)
 }
 
 /*
- * A pair's owner holds its namespace, unless it is the kernel's own: then it has
- * been closed, and its connect may be the last that is still in the list.
+ * The socket that owns a pair holds its namespace, unless it is a socket of the
+ * kernel. Such a socket has been closed before, but its connect may still be in
+ * the list. Wait until the work item has taken all connects.
  */
 static void __net_exit loop_net_end(struct net *net)
 {
@@ -465,8 +508,8 @@ static struct pernet_operations loop_net_ops = {
 };
 
 /**
- * sdp_loop_init() - make the loopback transport usable
- * @up: the layer above
+ * sdp_loop_init() - register the loopback transport
+ * @up: up-calls to the owners of its links
  *
  * Return: 0 or an errno.
  */
@@ -491,7 +534,9 @@ destroy_wq:
 }
 
 /**
- * sdp_loop_exit() - undo sdp_loop_init(); there are no links any more
+ * sdp_loop_exit() - undo sdp_loop_init()
+ *
+ * Called when there are no links any more.
  */
 void sdp_loop_exit(void)
 {

@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a transport is: the two tables between the socket layer and the ways of moving
- * messages (rc.h: RDMA queue pairs; loop.c: memory).
+ * Interface between connections and the transports of their messages.
  *
- * A link is one end of one connection. Life of a connecting one:
+ * It consists of two tables: struct sdp_transport, which the connection calls,
+ * and struct sdp_link_events, the up-calls of the transport. There are two
+ * transports: rc/ (RDMA queue pairs) and loop.c (memory of this host).
+ *
+ * A link is one end of one connection. Life of a link that connects:
  *
  *	create -> connect .. up->hello .. up->hello_ack -> established, traffic
  *		-> release .. up->released
  *
- * and of an accepting one:
+ * Life of a link that accepts:
  *
- *	a request arrives .. up->incoming .. up->established, traffic -> release .. up->released
+ *	request arrives .. up->incoming .. up->established, traffic
+ *		-> release .. up->released
  *
- * A link belongs to its owner (a socket's connection) until the owner calls release();
- * the transport then ends it in its own time and says up->released as its last word.
- * A link holds one reference on its owner from create/incoming to released, and says
- * that when no other up-call is under way, so none can ever meet a freed owner.
+ * A link belongs to its owner (a socket's connection) until the owner calls
+ * release(). The transport then ends the link asynchronously; up->released is
+ * the last up-call. The link holds one reference on its owner from create() or
+ * up->incoming until up->released, and the transport calls up->released only
+ * when no other up-call of the link is running. So an up-call never meets a
+ * freed owner.
  *
  * Locks: connect, send, resend, post, recycle, trim, probe and move are called
- * under the owner's lock and in order; kick is called after it has been
- * dropped. Up-calls come from process or softirq context with no lock held.
+ * under the owner's lock and in order; kick is called after the owner has
+ * dropped it. Up-calls come from process or softirq context with no lock held.
  */
 #ifndef SDP_TRANSPORT_H
 #define SDP_TRANSPORT_H
@@ -28,26 +34,30 @@
 #include <linux/skbuff.h>
 #include <net/net_namespace.h>
 
-#include "../addr.h"
+#include "../base/addr.h"
 #include "../proto/engine.h"
 
-/* As long as a device's name may be, with its NUL. */
+/* Size of a device name, NUL included. */
 #define SDP_DEVICE_NAME	64
 
 struct sdp_link;
 
 /**
- * struct sdp_link_config - limits of a link, set by the owner before its first receive
- * @recv_size: bytes of a receive buffer
- * @recv_size_max: larger ones may be posted later, up to here; 0 for none. The transport
- *	lowers what the device cannot do
- * @recv_max: receives that may ever be posted at once
- * @send_slots: messages that may be in flight at once
- * @tx_frags: page fragments that one of them may have
- * @rdma: RDMA is wished for; the transport says no where the device cannot
+ * struct sdp_link_config - limits of a link
+ * @recv_size: bytes of a receive buffer, message header included
+ * @recv_size_max: bytes that later receives may have; 0 if @recv_size is fixed.
+ *	prepare() sets it to 0 if the device cannot take buffers of that size
+ * @recv_max: largest number of receives posted at once
+ * @send_slots: largest number of messages in flight
+ * @tx_frags: largest number of page fragments of a message that we send;
+ *	prepare() lowers it to what the device can send
+ * @rdma: the owner wants RDMA; prepare() clears it if the device cannot do it
  * @retry: retries of a lost packet (0-7)
- * @rnr_retry: retries when the peer has posted nothing (0-7, 7 for ever)
- * @rnr_timer: how long the peer shall wait before one, as the adapters count it; 0: very long
+ * @rnr_retry: retries when the peer has no receive posted (0-7, 7: unlimited)
+ * @rnr_timer: time that the peer waits before such a retry, in the encoding of
+ *	InfiniBand's RNR timer; 0 is the longest, 655 ms
+ *
+ * Set by the owner, and passed to prepare() before the first receive is posted.
  */
 struct sdp_link_config {
 	u32 recv_size;
@@ -61,26 +71,45 @@ struct sdp_link_config {
 	u8 rnr_timer;
 };
 
-/* The longest transfer by RDMA; and its pages, wherever it begins. */
+/* Largest RDMA transfer, and the pages that it covers at any offset. */
 #define SDP_MEM_MAX	(1 << 20)
 #define SDP_MEM_PAGES	(SDP_MEM_MAX / PAGE_SIZE + 1)
 
+/**
+ * enum sdp_mem_use - use of memory that is mapped for RDMA
+ * @SDP_MEM_PEER_READS: we advertise it, and the peer reads from it
+ * @SDP_MEM_PEER_WRITES: we advertise it, and the peer writes into it
+ * @SDP_MEM_READ_INTO: we read the peer's memory into it
+ * @SDP_MEM_WRITE_FROM: we write from it into the peer's memory
+ * @SDP_MEM_RING: the peer writes into it, and we read what has arrived while
+ *	the memory stays mapped
+ */
 enum sdp_mem_use {
-	SDP_MEM_PEER_READS,	/* the peer reads from it, when it is told of it */
-	SDP_MEM_PEER_WRITES,	/* the peer writes into it, when it is told of it */
-	SDP_MEM_READ_INTO,	/* we read the peer's into it */
-	SDP_MEM_WRITE_FROM,	/* we write from it into the peer's */
-	SDP_MEM_RING,		/* as PEER_WRITES, and what it has written is read meanwhile */
+	SDP_MEM_PEER_READS,
+	SDP_MEM_PEER_WRITES,
+	SDP_MEM_READ_INTO,
+	SDP_MEM_WRITE_FROM,
+	SDP_MEM_RING,
 };
 
-/* Does what is done to it change it? */
+/**
+ * sdp_mem_changes() - does this use change the memory?
+ * @use: use of the memory
+ *
+ * Return: true if the device writes to the memory.
+ */
 static inline bool sdp_mem_changes(enum sdp_mem_use use)
 {
 	return use == SDP_MEM_PEER_WRITES || use == SDP_MEM_READ_INTO ||
 	       use == SDP_MEM_RING;
 }
 
-/* Can the peer reach it? */
+/**
+ * sdp_mem_exposed() - does this use expose the memory to the peer?
+ * @use: use of the memory
+ *
+ * Return: true if the peer gets a key for the memory.
+ */
 static inline bool sdp_mem_exposed(enum sdp_mem_use use)
 {
 	return use == SDP_MEM_PEER_READS || use == SDP_MEM_PEER_WRITES ||
@@ -88,12 +117,12 @@ static inline bool sdp_mem_exposed(enum sdp_mem_use use)
 }
 
 /**
- * struct sdp_pages - memory for a transfer by RDMA
- * @pages: the pages; the caller keeps them where they are
- * @n: how many, at most %SDP_MEM_PAGES
- * @offset: where it begins in the first one
+ * struct sdp_pages - pages to be mapped for an RDMA transfer
+ * @pages: the pages; the caller keeps them pinned while they are mapped
+ * @n: number of pages, at most %SDP_MEM_PAGES
+ * @offset: offset of the first byte in the first page
  * @len: bytes
- * @use: what for
+ * @use: what the memory is for
  */
 struct sdp_pages {
 	struct page **pages;
@@ -104,14 +133,15 @@ struct sdp_pages {
 };
 
 /**
- * struct sdp_mem - memory that the transport has made reachable by RDMA
- * @region: what the peer has to know of it
- * @done: what was begun has ended
- * @error: how: 0 or an errno
- * @ended: called in the place of @done, from any context; or NULL
- * @arg: for @ended's owner
- * @settled: the peer has not been told of it, or has said that it is done with it; kept by the
- *	owner. If not, it may be just at it when the memory is unmapped
+ * struct sdp_mem - memory that the transport has mapped for RDMA
+ * @region: length, key and address, as the peer needs them
+ * @done: the move() of this memory is complete
+ * @error: result of the move: 0 or a negative errno
+ * @ended: called instead of completing @done, from any context; or NULL
+ * @arg: private to whoever set @ended
+ * @settled: the peer does not know the memory, or has said that it no longer
+ *	uses it; maintained by the owner. If false, the peer may be accessing
+ *	the memory when it is unmapped
  */
 struct sdp_mem {
 	struct sdp_region region;
@@ -123,9 +153,9 @@ struct sdp_mem {
 };
 
 /**
- * struct sdp_path_wish - what a connecting link shall heed on its way to the peer
- * @timeout_ms: for each step, at most
- * @ifindex: network device to go out by, or 0
+ * struct sdp_path_wish - restrictions for the path of a link that connects
+ * @timeout_ms: largest time for each step (address, route), in milliseconds
+ * @ifindex: network interface that the path must leave by, or 0
  * @tos: type of service or traffic class, or 0 for the device's default
  */
 struct sdp_path_wish {
@@ -136,10 +166,11 @@ struct sdp_path_wish {
 
 /**
  * struct sdp_sent - messages that have arrived at the peer
- * @messages: how many, the oldest ones
- * @payload: their payload bytes
- * @truesize: memory that they held
- * @blocks: those of their buffers that can be used again; taken by the owner
+ * @messages: number of messages, counted from the oldest one in flight
+ * @payload: payload bytes of these messages
+ * @truesize: memory that their buffers held, in bytes
+ * @blocks: those of their buffers that can be reused; up->sent() empties the
+ *	list
  */
 struct sdp_sent {
 	u16 messages;
@@ -150,12 +181,12 @@ struct sdp_sent {
 
 /**
  * struct sdp_incoming - a connection request
- * @net: namespace it arrived in
- * @local: address and port it is for
- * @peer: where it comes from
- * @ifindex: network device it came in by
- * @hello: the Hello
- * @ack: HelloAck, filled in by the owner
+ * @net: namespace that it arrived in
+ * @local: destination address and port
+ * @peer: source address and port
+ * @ifindex: network interface that it arrived by
+ * @hello: the request's Hello, parsed
+ * @ack: our HelloAck; up->incoming() fills it in
  */
 struct sdp_incoming {
 	struct net *net;
@@ -167,28 +198,35 @@ struct sdp_incoming {
 };
 
 /**
- * struct sdp_link_events - what a transport tells the owner of a link
- * @incoming: a request has come for @link; makes @link->owner, calls prepare and post and
- *	fills @in->ack. Returns 0, -ECONNREFUSED (nobody listens), -EAGAIN (backlog full) or
- *	another errno; on error the link has no owner and the transport frees it.
- * @hello: the path is known: @local's address is set if it was a wildcard, prepare and
- *	post are called, @buf is filled. Returns 0, or an errno after which the link fails.
- * @hello_ack: the answer of the peer
- * @established: the transport's own handshake is complete
- * @received: a message arrived; takes @skb, whose length is still to be set to @bytes
- * @placed: a message has been written into memory of ours, with @imm; takes @skb, the receive that
- *	it has used up and left empty
+ * struct sdp_link_events - up-calls of a transport to the owner of a link
+ * @incoming: a request has arrived for @link. The callee sets @link->owner,
+ *	calls prepare and post and fills in @in->ack. Returns 0, -ECONNREFUSED
+ *	(no listener), -EAGAIN (backlog full) or another errno. On error the
+ *	link has no owner, and the transport frees it
+ * @hello: the path of a connecting link is known, and with it the address in
+ *	@local. The callee binds a wildcard source to this address, calls
+ *	prepare and post and writes the Hello to @buf. Returns 0, or an errno
+ *	with which the link fails
+ * @hello_ack: the peer's HelloAck has arrived
+ * @established: accepting side: the transport's own handshake is complete
+ * @received: a message of @bytes has arrived in @skb, which the callee takes;
+ *	sdp_buf_received() sets the length of @skb
+ * @placed: the peer has written a message into our ring; @imm is its immediate
+ *	data. The callee takes @skb, the receive that the message has consumed
+ *	and left empty
  * @sent: messages have arrived at the peer
- * @read: a read that move() has begun is over; @error is 0, or an errno: -EAGAIN if nothing else is
- *	wrong, and the bytes can be asked for again. Before @done of its memory; of a write, that is
- *	all there is
- * @alive: the probe has been answered: the peer's machine is there
- * @malformed: a request without a usable Hello has been refused, or a message did not fit
- *	into its receive
- * @failed: the link is broken. @error is positive; @place names where. -EAGAIN is said
- *	as EAGAIN: the peer is there but full, try again.
- * @ended: the peer has ended the link; everything that arrived has been handed in
- * @released: the last word; drops the owner's reference
+ * @read: a read begun by move() is complete, with @error 0 or a negative errno.
+ *	After -EAGAIN the link still works, and the same bytes can be read
+ *	again. Called before the memory's @done; a write completes @done only
+ * @alive: a probe has been answered: the peer's machine is up
+ * @malformed: a request was refused because its Hello is unusable, or a message
+ *	did not fit into its receive, or took back a key that is not its own
+ * @failed: the link is broken. @error is a positive errno, @place a constant
+ *	string that says where. EAGAIN: the peer is up but its backlog is full,
+ *	a new attempt may succeed
+ * @ended: the peer has ended the link; all messages that arrived before have
+ *	been passed to the owner
+ * @released: the last up-call of a link; drops its reference on the owner
  */
 struct sdp_link_events {
 	int (*incoming)(struct sdp_link *link, struct sdp_incoming *in);
@@ -208,43 +246,53 @@ struct sdp_link_events {
 };
 
 /**
- * struct sdp_transport - a way of moving messages
- * @name: for people
- * @recv_size: receive buffer size that suits it, or 0 for the setting
- * @recv_buffers: how many, or 0 for the setting
- * @hands_over: the peer reads in the memory of the sender, in its own time
- * @create: a link for connecting from @local to @peer; NULL without memory
- * @connect: start connecting; called under the owner's lock, does not sleep; the result
- *	comes by hello and hello_ack, or failed
- * @prepare: make room for the receives and sends of @config
- * @post: post @n receives of @size bytes; returns how many could be
- * @recycle: give a received buffer back, read or not, to be posted again
- * @trim: nothing has moved for a while: free the buffers that wait to be posted again. NULL
- *	when none are kept
- * @send: send @skb, header first, or write it where it is to go; @flush when no other message
- *	follows at once. The transport takes @skb. Never fails: a broken link says so by failed.
- *	What cannot be sent just now is kept, and the link's @kept says so
- * @resend: messages are kept: try again. Called now and then, and whenever
- *	something has arrived. NULL where none are
- * @probe: find out whether the peer's machine is there, without its software's help and
- *	without using up a receive of it; the answer comes by alive, or failed, or never.
- *	One at a time. NULL when the other end is here
- * @hold: keep the link for a kick; called under the owner's lock after sends. NULL when
- *	send is all there is to do
- * @kick: deliver what send has put aside, and end the hold; without the owner's lock
- * @use: keep device and queue pair, also after release; called under the owner's lock. NULL,
- *	like the four that follow, when there is no RDMA
- * @unuse: undoes one use
- * @map: memory that RDMA shall reach. May sleep; in use. Returns it or an ERR_PTR
- * @unmap: frees it; the peer cannot reach it any more. May sleep; in use
- * @move: read the peer's into it, or write from it into the peer's, as much as @remote is long,
- *	before what is sent next; one of each at a time. Returns whether @done will come, and
- *	up->read before that; if not, or if there is an error but -EAGAIN, the link is broken
- * @release: end the link: in good order, or (@abort) so that the peer notices; may be
- *	called once, from any context
+ * struct sdp_transport - operations of a transport
+ * @name: name of the transport
+ * @recv_size: its receive buffer size in bytes, or 0 to use the setting
+ * @recv_buffers: its number of receives, or 0 to use the setting
+ * @hands_over: the receiver gets the sender's own buffer, so the sender must
+ *	not change it, and a posted receive holds no memory
+ * @create: make a link that will connect from @local to @peer. Returns NULL
+ *	when memory is short
+ * @connect: start to connect. Does not sleep; the result comes by up->hello and
+ *	up->hello_ack, or by up->failed
+ * @prepare: allocate what the receives and sends of @config need, and change in
+ *	@config what the device cannot do. May sleep; returns 0 or an errno
+ * @post: post @n receives of @size bytes; returns the number posted
+ * @recycle: return a received buffer, read or not; it may be posted again
+ * @trim: free the buffers kept for posting, because the link is idle. NULL if
+ *	the transport keeps none
+ * @send: send @skb, header first, or write it into the peer's ring if it has an
+ *	address there. @flush: no other message follows at once. The transport
+ *	takes @skb. Never fails: a broken link calls up->failed. Messages that
+ *	cannot be sent yet are kept, and the link's @kept is set
+ * @resend: try again to send the messages that are kept. The owner calls it
+ *	after up-calls and from a timer. NULL if no messages are ever kept
+ * @probe: ask whether the peer's machine is up, without its software and
+ *	without consuming one of its receives. up->alive or up->failed answers,
+ *	or nothing does. One probe at a time. NULL if both ends are on this host
+ * @hold: keep the link until kick(); called under the owner's lock after sends.
+ *	NULL if send() needs no kick
+ * @kick: deliver what send() has queued and end the hold; called without the
+ *	owner's lock
+ * @use: keep device and queue pair, even after release(); called under the
+ *	owner's lock. This and the next four are NULL if there is no RDMA
+ * @unuse: undo one use()
+ * @map: map @pages for RDMA. May sleep; only between use() and unuse(). Returns
+ *	the memory or an ERR_PTR
+ * @unmap: unmap and free memory; afterwards the peer cannot reach it. May
+ *	sleep; only between use() and unuse()
+ * @move: read @remote into @mem or write @mem to @remote, in order with the
+ *	messages that are sent later. One read and one write at a time. Returns
+ *	true if the memory's @done will complete, for a read after up->read. The
+ *	link is broken if it returns false, or if the move ends with an error
+ *	other than -EAGAIN
+ * @release: end the link. @abort: the owner has not closed it in order; both
+ *	transports end the two kinds alike. Called once, from any context
  * @device: name of the device in use, or NULL
- * @listen: requests for @port of @net are welcome from now on; counted
- * @unlisten: undoes one listen
+ * @listen: accept requests for @port from now on; counted. Returns 0 or an
+ *	errno
+ * @unlisten: undo one listen()
  */
 struct sdp_transport {
 	const char *name;
@@ -279,13 +327,14 @@ struct sdp_transport {
 };
 
 /**
- * struct sdp_link - one end of a connection, as both layers see it
- * @ops: its transport
- * @up: the layer above
- * @owner: what the up-calls are for
- * @kept: messages wait for resend; under the owner's lock
- * @reads: the peer lets us read from its memory; known when the connection stands, as is
- * @worth: from so many bytes on RDMA is worth it, with this device
+ * struct sdp_link - one end of a connection, as owner and transport see it
+ * @ops: operations of its transport
+ * @up: up-calls to its owner
+ * @owner: the connection that the up-calls are for; the link has a reference
+ * @kept: messages wait for resend(); under the owner's lock
+ * @reads: the peer lets us read its memory; valid once established
+ * @worth: smallest transfer in bytes for which RDMA is faster than messages
+ *	with this device; valid once established
  */
 struct sdp_link {
 	const struct sdp_transport *ops;

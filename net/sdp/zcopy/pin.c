@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages of a program, kept where they are for the time of one transfer by RDMA.
+ * Pinning of the application's pages for one RDMA transfer.
  *
- * They are pinned for long (the peer decides when the transfer ends), so the kernel moves them
- * out of places that must stay movable first, and they count against RLIMIT_MEMLOCK of the user
- * as those of MSG_ZEROCOPY do. A fork meanwhile copies pinned pages for the child at once, so
- * the transfer stays with the parent.
+ * Pages are pinned with FOLL_LONGTERM, because the peer decides when the
+ * transfer ends. So the kernel first moves them out of places that must stay
+ * movable. They count against RLIMIT_MEMLOCK of the user, as those of
+ * MSG_ZEROCOPY do.
+ *
+ * If the application forks meanwhile, the kernel copies pinned pages for the
+ * child at once. So the transfer stays with the parent.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "../conn/sock.h"
+#include "pin.h"
 
 /**
- * sdp_pin() - pin the first bytes of an iterator over a program's memory
+ * sdp_pin() - pin the first bytes of an iterator over the application's memory
  * @p: filled in; sdp_unpin() undoes it
- * @iter: where from; it does not move
- * @max: bytes, at most
- * @use: what for
+ * @iter: the memory; not advanced
+ * @max: most bytes to pin
+ * @use: what the pages are for
  *
- * Only its first piece is looked at.
+ * Only the first segment of the iterator is pinned.
  *
- * Return: bytes; or 0 when it cannot be had, for whatever reason: then copying will do, or say
- * what is wrong.
+ * Return: bytes pinned; 0 when none can be, for whatever reason. The caller
+ * then copies, which succeeds or reports the error.
  */
 u32 sdp_pin(struct sdp_pinned *p, const struct iov_iter *iter, size_t max,
 	    enum sdp_mem_use use)
 {
-	size_t len =
-		min3(max, (size_t)SDP_MEM_MAX, iov_iter_single_seg_count(iter));
+	size_t len = min3(max, (size_t)SDP_MEM_MAX,
+			  iov_iter_single_seg_count(iter));
 	unsigned long addr = (unsigned long)sdp_iter_addr(iter);
 	unsigned int flags = FOLL_LONGTERM |
 			     (sdp_mem_changes(use) ? FOLL_WRITE : 0);
@@ -49,7 +52,7 @@ u32 sdp_pin(struct sdp_pinned *p, const struct iov_iter *iter, size_t max,
 				p->mem.pages);
 	if (n <= 0)
 		goto unaccount;
-	/* Of fewer pages than wished for, the first one is there. */
+	/* If fewer pages have been pinned, the first one is among them. */
 	p->mem.len = min_t(size_t, len, (size_t)n * PAGE_SIZE - p->mem.offset);
 	p->mem.n = n;
 	p->mem.use = use;
@@ -63,8 +66,8 @@ free:
 }
 
 /**
- * sdp_unpin() - let pinned pages go
- * @p: from sdp_pin()
+ * sdp_unpin() - unpin the pages, and uncharge the user
+ * @p: pages that sdp_pin() has pinned
  */
 void sdp_unpin(struct sdp_pinned *p)
 {

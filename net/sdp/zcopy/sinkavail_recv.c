@@ -1,36 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Large reads of a direction in Pipelined mode: the reader's memory is advertised to the peer,
- * whose writer puts its bytes straight there (B4, C5).
+ * SinkAvail that we send: the peer writes into a reader's memory.
  *
- * A reader that would have to wait, with much room, pins its pages, has them registered and
- * advertises them (SinkAvail). Then it waits, like every reader. What the peer writes
- * (RdmaWrCompl) is in its memory and has its place in the stream; whatever else happens (bytes
- * in a message, the end of the stream, a change of the mode) ends the advertisement, and the
- * reader looks again. One write goes into it, however long it is.
+ * This is for large reads of a direction in Pipelined mode (B4, C5). A reader
+ * that would have to wait, and has much room, pins its pages, has them
+ * registered and advertises them (SinkAvail). Then it waits as every reader
+ * does.
  *
- * A peer of another kind may report several times of one buffer, or it may not
- * (sinkavail_rx.h). When it has reported, the reader takes the rest back and waits
- * for the answer, but only briefly: a peer that had no rest gives none. Then
- * its memory is unmapped, so that the peer cannot reach it. Only then the
- * engine forgets it, and another buffer may be advertised.
+ * What the peer's writer writes (RdmaWrCompl) is in the reader's memory and has
+ * its position in the stream. Anything else ends the advertisement: data in a
+ * message, the end of the stream, a change of the mode. The reader then looks
+ * again. Only one write goes into an advertised buffer, however short it is
+ * (C7).
  *
- * Several readers may each have their memory advertised; it is filled in the order in which they
- * came. Who may wait no longer (a signal, a timeout) takes back what is advertised, the others'
- * as well, because the wire knows no other way, and waits for the peer's answer, which its kernel
- * gives without its program: what was written meanwhile is read. No access is left open when the
- * call returns.
+ * A peer that is not AF_SDP may report several writes into one buffer, and we
+ * cannot know in advance (proto/sinkavail_rx.h). After its first report the
+ * reader cancels the rest and waits for the answer, but only for a moment: a
+ * peer that was done with the buffer does not answer. Then the memory is
+ * unmapped, so that the peer cannot reach it. Only after that does the engine
+ * forget the buffer, and another one may be advertised.
+ *
+ * Several readers may have their memory advertised. The peer fills it in the
+ * order in which they came. A reader that may not wait any longer (signal,
+ * timeout) cancels its SinkAvail, and with it those of all other readers,
+ * because the wire has no other cancel. It waits for the answer, which the
+ * peer's kernel gives without its application. What was written meanwhile
+ * counts as read. When the call returns, the peer cannot reach the memory.
  */
-#include "../conn/sock.h"
+#include "../conn/conn.h"
+#include "../conn/output.h"
+#include "../conn/rx_queue.h"
+#include "../conn/wake.h"
+#include "pin.h"
+#include "sinkavail_recv.h"
+#include "zcopy.h"
 
 /**
- * struct sdp_sinkavail_recv - a reader's memory, as long as the peer may write to it; on the reader's stack
- * @node: in the socket's list until it is over; under the socket's lock
- * @id: what the engine knows it by
- * @mem: the memory; NULL as soon as it may be unmapped
+ * struct sdp_sinkavail_recv - a reader's memory while the peer may write to it
+ * @node: in sdp_sock.sinkavail_rx until it is over
+ * @id: the engine's id of the buffer, 0 if it has not been advertised
+ * @mem: the memory; NULL once it is being unmapped
  * @got: bytes that the peer has written so far
- * @told: the peer has said something of it
- * @over: the peer does not write to it any more
+ * @told: the peer has reported a write, or it is over
+ * @over: the peer does not write into it any more
+ *
+ * Lives on the reader's stack. The socket's lock covers it until it is over.
  */
 struct sdp_sinkavail_recv {
 	struct list_head node;
@@ -41,27 +55,30 @@ struct sdp_sinkavail_recv {
 	bool over;
 };
 
-/* How long a reader waits for an answer that there may not be. */
-#define REST_JIFFIES	(HZ / 4)
+/* Time that a reader waits for an answer which the peer may not give. */
+#define SINKAVAIL_REST_JIFFIES	(HZ / 4)
 
-/* It is not looked at here any more. The caller wakes readers. */
-static void over(struct sdp_sock *ssk, struct sdp_sinkavail_recv *p)
+/*
+ * The peer does not write into a buffer any more. Called with the socket's
+ * lock; nothing accesses @p afterwards. The caller wakes readers.
+ */
+static void sinkavail_over(struct sdp_sock *ssk, struct sdp_sinkavail_recv *p)
 {
 	if (p->mem)
 		p->mem->settled = !ssk->engine.dead;
 	list_del(&p->node);
 	WRITE_ONCE(p->told, true);
-	/* The last look at it: pairs with await_over() and unmap(). */
+	/* Pairs with sinkavail_await_over() and sinkavail_unmap(). */
 	smp_store_release(&p->over, true);
 	WRITE_ONCE(ssk->sinkavail_rx_over, ssk->sinkavail_rx_over + 1);
 }
 
 /**
- * sdp_sinkavail_recv_over() - an advertisement has come to its end, or bytes are there
+ * sdp_sinkavail_recv_over() - a SinkAvail has ended, or the peer has written
  * @ssk: socket, locked
- * @id: which
- * @got: bytes written to it, which come next in the stream
- * @rest: the peer may write more to it
+ * @id: the engine's id of the buffer
+ * @got: number of bytes written into it; they come next in the stream
+ * @rest: it has not ended: the peer may write more into it
  *
  * The caller wakes readers.
  */
@@ -70,7 +87,7 @@ void sdp_sinkavail_recv_over(struct sdp_sock *ssk, u32 id, u32 got, bool rest)
 	struct sdp_sinkavail_recv *p;
 
 	if (got) {
-		sdp_passed(ssk, got);
+		sdp_rx_passed(ssk, got);
 		SDP_ADD(sock_net(&ssk->sk), RdmaWriteBytesByPeer, got);
 		ssk->bytes_received += got;
 		ssk->rdma_received += got;
@@ -81,10 +98,10 @@ void sdp_sinkavail_recv_over(struct sdp_sock *ssk, u32 id, u32 got, bool rest)
 			continue;
 		p->got += got;
 		if (!rest) {
-			over(ssk, p);
+			sinkavail_over(ssk, p);
 			return;
 		}
-		/* Pairs with sdp_await_answer(). */
+		/* Pairs with sdp_zcopy_await_answer(). */
 		smp_store_release(&p->told, true);
 		WRITE_ONCE(ssk->sinkavail_rx_over, ssk->sinkavail_rx_over + 1);
 		return;
@@ -92,7 +109,7 @@ void sdp_sinkavail_recv_over(struct sdp_sock *ssk, u32 id, u32 got, bool rest)
 }
 
 /**
- * sdp_sinkavail_recv_end() - so have all, with the connection
+ * sdp_sinkavail_recv_end() - the connection is over, and all its SinkAvails
  * @ssk: socket, locked
  *
  * The caller wakes readers.
@@ -102,11 +119,14 @@ void sdp_sinkavail_recv_end(struct sdp_sock *ssk)
 	struct sdp_sinkavail_recv *p, *next;
 
 	list_for_each_entry_safe(p, next, &ssk->sinkavail_rx, node)
-		over(ssk, p);
+		sinkavail_over(ssk, p);
 }
 
-/* Nobody wants them any more. Those that the peer does not know of are over at once. */
-static void take_back(struct sdp_sock *ssk)
+/*
+ * Cancel all SinkAvails. Those that have not been sent are over at once. Called
+ * with the socket's lock.
+ */
+static void sinkavail_cancel(struct sdp_sock *ssk)
 {
 	struct sdp_actions acts = { };
 	u32 i;
@@ -117,29 +137,32 @@ static void take_back(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_sinkavail_recv_check() - before something is sent: is what a reader advertises still next?
- * @ssk: socket, locked
+ * sdp_sinkavail_recv_check() - cancel a SinkAvail that must not be sent now
+ * @ssk: socket, locked; its receive queue has unread bytes
  *
- * One that the peer has been told of is over when a message with bytes comes, for the peer knows
- * of both. One that still waits for credit must not go behind bytes that nobody has read: what is
- * written to it would overtake them.
+ * Called before messages are sent. A SinkAvail that still waits for credit must
+ * not be sent after bytes have come that nobody has read: the peer's write
+ * would overtake them. The peer ends SinkAvails that it knows of itself when it
+ * sends data, so these need no check.
  */
 void sdp_sinkavail_recv_check(struct sdp_sock *ssk)
 {
-	if (ssk->rx_bytes &&
-	    sdp_sinkavail_rx_waiting(&ssk->engine.sinkavail_rx))
-		take_back(ssk);
+	if (sdp_sinkavail_rx_waiting(&ssk->engine.sinkavail_rx))
+		sinkavail_cancel(ssk);
 }
 
-/* With what comes in between there is no need. */
-static bool begin(struct sdp_sock *ssk, struct sdp_link *link,
-		  struct sdp_sinkavail_recv *p)
+/*
+ * Advertise a reader's memory. Returns false if it may not be advertised now,
+ * for example because data has come meanwhile.
+ */
+static bool sinkavail_advertise(struct sdp_sock *ssk, struct sdp_link *link,
+				struct sdp_sinkavail_recv *p)
 {
 	struct sdp_todo todo = { };
 	bool may;
 	u32 least;
 
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	least = sdp_engine_may_sinkavail(&ssk->engine);
 	may = ssk->link == link && !ssk->rx_bytes && !ssk->sk.sk_err &&
 	      !(ssk->sk.sk_shutdown & RCV_SHUTDOWN) && least &&
@@ -151,148 +174,174 @@ static bool begin(struct sdp_sock *ssk, struct sdp_link *link,
 		p->mem->settled = false;
 		if (READ_ONCE(ssk->rx_body) == SDP_BODY_PROMISED)
 			WRITE_ONCE(ssk->rx_body, SDP_BODY_SEEN);
-		sdp_stream_progress(ssk, &todo);
+		sdp_conn_progress(ssk, &todo);
 	}
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 	return p->id;
 }
 
-static bool other_news(struct sdp_sock *ssk)
+/* Is there something for a reader other than a write into its memory? */
+static bool sinkavail_other_news(struct sdp_sock *ssk)
 {
 	return READ_ONCE(ssk->rx_bytes) ||
 	       (READ_ONCE(ssk->srcavail_rx_left) && READ_ONCE(ssk->rx_reads)) ||
-	       sdp_input_over(ssk);
+	       sdp_rx_over(ssk);
 }
 
-static bool some_over_or_other_news(struct sdp_sock *ssk, u32 number)
+/*
+ * What a reader waits for: other news, or @sinkavail_rx_over differs from
+ * @number: something has happened to some reader's SinkAvail.
+ */
+static bool sinkavail_any_news(struct sdp_sock *ssk, u32 number)
 {
-	return READ_ONCE(ssk->sinkavail_rx_over) != number || other_news(ssk);
+	return READ_ONCE(ssk->sinkavail_rx_over) != number ||
+	       sinkavail_other_news(ssk);
 }
 
-static bool is_told(struct sdp_sock *ssk, const struct sdp_sinkavail_recv *p,
-		    u32 *number)
+static bool sinkavail_is_told(struct sdp_sock *ssk,
+			      const struct sdp_sinkavail_recv *p, u32 *number)
 {
 	bool is;
 
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	is = p->told;
 	*number = ssk->sinkavail_rx_over;
 	spin_unlock_bh(&ssk->lock);
 	return is;
 }
 
-/* What ends another reader's memory is no news for this one. */
-static int await_news(struct sdp_sock *ssk, const struct sdp_sinkavail_recv *p,
-		      long *timeo)
+/*
+ * Wait for a report about @p, its end, or other news. What happens to another
+ * reader's SinkAvail does not end the wait. Returns 0 or an errno.
+ */
+static int sinkavail_await_news(struct sdp_sock *ssk,
+				const struct sdp_sinkavail_recv *p, long *timeo)
 {
 	int err = 0;
 	u32 number;
 
-	while (!err && !is_told(ssk, p, &number) && !other_news(ssk))
-		err = sdp_wait(ssk, SDP_READ, timeo, some_over_or_other_news,
+	while (!err && !sinkavail_is_told(ssk, p, &number) &&
+	       !sinkavail_other_news(ssk))
+		err = sdp_wait(ssk, SDP_READ, timeo, sinkavail_any_news,
 			       number);
 	return err;
 }
 
-/* A peer answers a cancel unless its report has ended the buffer. */
-static void await_over(struct sdp_sock *ssk, struct sdp_sinkavail_recv *p)
+/*
+ * Wait until it is over. Called when it has been cancelled or is over already.
+ * The peer answers a cancel, unless it has reported a write and was done with
+ * the buffer then.
+ */
+static void sinkavail_await_over(struct sdp_sock *ssk,
+				 struct sdp_sinkavail_recv *p)
 {
 	unsigned long end;
 
-	sdp_await_answer(ssk, &p->told);
-	end = jiffies + REST_JIFFIES;
-	/* Pairs with over(). */
+	sdp_zcopy_await_answer(ssk, &p->told);
+	end = jiffies + SINKAVAIL_REST_JIFFIES;
+	/* Pairs with sinkavail_over(). */
 	while (!smp_load_acquire(&p->over) && time_before(jiffies, end))
 		schedule_timeout_uninterruptible(1);
 }
 
-static int await_end(struct sdp_sock *ssk, struct sdp_sinkavail_recv *p,
-		     long *timeo)
+/*
+ * Wait for news, and then end the SinkAvail. Returns 0, or the errno that has
+ * ended the wait.
+ */
+static int sinkavail_await_end(struct sdp_sock *ssk,
+			       struct sdp_sinkavail_recv *p, long *timeo)
 {
 	struct sdp_todo todo = { };
 	int err;
 
-	err = await_news(ssk, p, timeo);
-	sdp_stream_lock(ssk);
+	err = sinkavail_await_news(ssk, p, timeo);
+	sdp_conn_lock(ssk);
 	if (!p->over) {
 		SDP_INC(sock_net(&ssk->sk), SinkAvailCancelled);
-		take_back(ssk);
+		sinkavail_cancel(ssk);
 		todo.wake |= SDP_WAKE_READ;
-		sdp_stream_progress(ssk, &todo);
+		sdp_conn_progress(ssk, &todo);
 	}
-	sdp_stream_unlock(ssk, &todo);
-	await_over(ssk, p);
+	sdp_conn_unlock(ssk, &todo);
+	sinkavail_await_over(ssk, p);
 	return err;
 }
 
 /*
- * The memory is unmapped. If the peer has not said that it does not write any
- * more, it cannot now; so what it reports from now on is about another buffer.
+ * Unmap the memory. If the peer has not said that it does not write any more,
+ * it cannot do so after this. So what it reports from then on is about another
+ * buffer, and the engine forgets this one.
  */
-static void unmap(struct sdp_sock *ssk, struct sdp_link *link,
-		  struct sdp_sinkavail_recv *p)
+static void sinkavail_unmap(struct sdp_sock *ssk, struct sdp_link *link,
+			    struct sdp_sinkavail_recv *p)
 {
 	struct sdp_mem *mem = p->mem;
 	struct sdp_todo todo = { };
 
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	p->mem = NULL;
 	spin_unlock_bh(&ssk->lock);
 	link->ops->unmap(link, mem);
-	/* Likewise. */
+	/* Pairs with sinkavail_over(). */
 	if (smp_load_acquire(&p->over))
 		return;
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	if (!p->over) {
 		sdp_engine_sinkavail_drop(&ssk->engine, p->id);
-		over(ssk, p);
+		sinkavail_over(ssk, p);
 		todo.wake |= SDP_WAKE_READ;
-		sdp_stream_progress(ssk, &todo);
+		sdp_conn_progress(ssk, &todo);
 	}
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 }
 
 /**
- * sdp_sinkavail_recv_fits() - has a reader's memory a size that could be advertised?
+ * sdp_sinkavail_recv_fits() - could a reader's memory be advertised?
  * @ssk: socket
- * @to: the memory; what is advertised is in one piece
+ * @to: the memory; only its first segment can be advertised
  * @room: bytes of it
  *
- * The same for learning the mode: a reader that this refuses is never there
- * first.
+ * Looks at the size only, whatever the mode. The same check tells which readers
+ * count as being there before the data when the mode is learnt.
  *
- * Return: true when it is worth it, and not too short.
+ * Return: true when the memory is worth RDMA and not too short for the peer.
  */
 bool sdp_sinkavail_recv_fits(const struct sdp_sock *ssk,
 			     const struct iov_iter *to, size_t room)
 {
 	room = min(room, iov_iter_single_seg_count(to));
-	return room >= READ_ONCE(ssk->rx_least) && sdp_rdma_worth(ssk, room);
+	return room >= READ_ONCE(ssk->rx_least) && sdp_zcopy_worth(ssk, room);
 }
 
-/* To find out later that it may not be costs a registration. */
-static bool worth_it(struct sdp_sock *ssk, const struct iov_iter *to,
-		     size_t room, long timeo)
+/*
+ * May the memory be advertised now? sinkavail_advertise() checks again, but
+ * only after a registration.
+ */
+static bool sinkavail_worth(struct sdp_sock *ssk, const struct iov_iter *to,
+			    size_t room, long timeo)
 {
 	u32 least;
 
 	if (READ_ONCE(ssk->rx_mode) != SDP_MODE_PIPELINED || !timeo)
 		return false;
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	least = sdp_engine_may_sinkavail(&ssk->engine);
 	spin_unlock_bh(&ssk->lock);
 	return least && sdp_sinkavail_recv_fits(ssk, to, room);
 }
 
 /**
- * sdp_sinkavail_recv() - advertise a reader's memory to the peer, and wait (C5)
- * @ssk: socket, with rx_mutex, which is let go meanwhile; there is nothing to read
+ * sdp_sinkavail_recv() - advertise a reader's memory, and wait (C5)
+ * @ssk: socket, with rx_mutex, which is dropped meanwhile; there is nothing to
+ *	read
  * @to: the reader's memory; advanced
  * @room: bytes of it
- * @timeo: how long to wait (jiffies); the rest is left in it
- * @result: bytes that have come, 0 when there may be something to be read now, or an errno
+ * @timeo: how long to wait, jiffies; reduced by the time waited
+ * @result: set if true is returned: bytes that the peer has written; 0 when
+ *	there may be something to read now; or an errno
  *
- * Return: false when nothing has happened: then wait without.
+ * Return: true when the reader has waited; false when the memory could not be
+ * advertised, and the reader has to wait in the usual way.
  */
 bool sdp_sinkavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t room,
 			long *timeo, int *result)
@@ -302,19 +351,23 @@ bool sdp_sinkavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t room,
 	struct sdp_link *link;
 	bool posted = false;
 
-	if (!worth_it(ssk, to, room, *timeo) ||
+	if (!sinkavail_worth(ssk, to, room, *timeo) ||
 	    !sdp_pin(&pin, to, room, SDP_MEM_PEER_WRITES))
 		return false;
-	/* Others may look, or wait, meanwhile; who keeps them waiting does not keep this. */
+	/*
+	 * Other readers may look or wait meanwhile. The mutex is taken again
+	 * when the memory is unmapped and unpinned, so a reader that holds it
+	 * for long does not delay that.
+	 */
 	mutex_unlock(&ssk->rx_mutex);
-	link = sdp_link_use(ssk);
-	p.mem = link ? sdp_map(ssk, link, &pin.mem) : ERR_PTR(-ENOTCONN);
+	link = sdp_conn_use_link(ssk);
+	p.mem = link ? sdp_zcopy_map(ssk, link, &pin.mem) : ERR_PTR(-ENOTCONN);
 	if (!IS_ERR(p.mem)) {
-		posted = begin(ssk, link, &p);
+		posted = sinkavail_advertise(ssk, link, &p);
 		if (posted)
-			*result = await_end(ssk, &p, timeo);
+			*result = sinkavail_await_end(ssk, &p, timeo);
 		p.over |= !posted;
-		unmap(ssk, link, &p);
+		sinkavail_unmap(ssk, link, &p);
 	}
 	if (link)
 		link->ops->unuse(link);

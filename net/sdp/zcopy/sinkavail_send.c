@@ -1,53 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Large writes of a direction in Pipelined mode: straight into the memory that the peer's reader
- * has advertised (B4, C5).
+ * SinkAvail that we receive: write into it by RDMA.
  *
- * A writer that may wait pins its pages and writes from them by RDMA, and a message that says so
- * (RdmaWrCompl) goes behind. It waits until the write has been acknowledged, which takes the
- * fabric and nobody's program: then its pages are its own again.
+ * This is for large writes of a direction in Pipelined mode (B4, C5). A writer
+ * that may wait pins its pages and writes from them by RDMA, straight into the
+ * memory that the peer's reader has advertised. RdmaWrCompl follows in the same
+ * queue. The writer waits until the write has been acknowledged. That needs the
+ * fabric only, and nobody's application. Then the pages are unpinned.
+ *
+ * srcavail_send.c calls this file. If the peer has advertised nothing, it waits
+ * here a moment for the peer's reader, and then sends SrcAvail.
  */
-#include "../conn/sock.h"
+#include "../conn/conn.h"
+#include "../conn/keepalive.h"
+#include "../conn/output.h"
+#include "../conn/wake.h"
+#include "sinkavail_send.h"
+#include "zcopy.h"
 
-/* There is room at the peer, and nothing to be sent before. So little is not worth it. */
-static u32 room_for(const struct sdp_sock *ssk, u32 bytes)
+/*
+ * Number of bytes that may be written now: at most @bytes, and 0 if a message
+ * must be sent first, or if only a part fits that is not worth RDMA.
+ */
+static u32 sinkavail_room_for(const struct sdp_sock *ssk, u32 bytes)
 {
 	u32 n = min(bytes, sdp_engine_may_rdma_write(&ssk->engine));
 
 	if (ssk->sk.sk_err || (ssk->sk.sk_shutdown & SEND_SHUTDOWN) ||
 	    !skb_queue_empty(&ssk->tx_queue))
 		return 0;
-	return n == bytes || sdp_rdma_worth(ssk, n) ? n : 0;
+	return n == bytes || sdp_zcopy_worth(ssk, n) ? n : 0;
 }
 
-/* Returns bytes that are on their way now. */
-static u32 begin(struct sdp_sock *ssk, struct sdp_link *link,
-		 struct sdp_mem *mem)
+/* Begin to write. Returns the number of bytes that are in flight now. */
+static u32 sinkavail_write_begin(struct sdp_sock *ssk, struct sdp_link *link,
+				 struct sdp_mem *mem)
 {
 	struct sdp_todo todo = { };
 	struct sdp_region to;
 	u32 n;
 
-	sdp_stream_lock(ssk);
-	n = ssk->link == link ? room_for(ssk, mem->region.len) : 0;
+	sdp_conn_lock(ssk);
+	n = ssk->link == link ? sinkavail_room_for(ssk, mem->region.len) : 0;
 	if (n && !sdp_engine_rdma_write(&ssk->engine, n, &to))
 		n = 0;
 	if (n && link->ops->move(link, mem, &to)) {
 		ssk->rdma_writing = true;
 		ssk->tx_was_full = false;
-		sdp_stream_progress(ssk, &todo);
+		sdp_conn_progress(ssk, &todo);
 	} else if (n) {
-		/* The peer must not be told of it. */
-		sdp_stream_fail(ssk, ECONNRESET, "rdma write", &todo);
+		/* RdmaWrCompl, which the engine has ready, must not be sent. */
+		sdp_conn_fail(ssk, ECONNRESET, "rdma write", &todo);
 		n = 0;
 	}
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 	return n;
 }
 
-static void end(struct sdp_sock *ssk, u32 n)
+/* The write has ended; @n bytes have arrived. */
+static void sinkavail_write_end(struct sdp_sock *ssk, u32 n)
 {
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	ssk->rdma_writing = false;
 	if (n) {
 		SDP_ADD(sock_net(&ssk->sk), RdmaWriteBytes, n);
@@ -56,22 +69,26 @@ static void end(struct sdp_sock *ssk, u32 n)
 		ssk->last_sent = jiffies;
 		ssk->tx_since = jiffies;
 	}
-	sdp_alive_watch(ssk);
+	sdp_keepalive_watch(ssk);
 	spin_unlock_bh(&ssk->lock);
 }
 
-static bool room_or_end(struct sdp_sock *ssk, u32 unused)
+/* What a writer waits for: a SinkAvail, or the end of the connection. */
+static bool sinkavail_room_or_end(struct sdp_sock *ssk, u32 unused)
 {
 	return READ_ONCE(ssk->sinkavail_tx_room) || READ_ONCE(ssk->sk.sk_err) ||
 	       (READ_ONCE(ssk->sk.sk_shutdown) & SEND_SHUTDOWN);
 }
 
-/* Not in time, that is; what has come at the last moment counts. */
-static bool in_vain(struct sdp_sock *ssk)
+/*
+ * The wait for a SinkAvail is over: note whether one has come in time. One that
+ * came at the last moment counts. Returns true if none has come.
+ */
+static bool sinkavail_note_missed(struct sdp_sock *ssk)
 {
 	bool vain;
 
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	vain = !sdp_engine_may_rdma_write(&ssk->engine);
 	WRITE_ONCE(ssk->sinkavail_missed, vain);
 	spin_unlock_bh(&ssk->lock);
@@ -79,14 +96,14 @@ static bool in_vain(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_sinkavail_send_patience() - how long does a large write wait for a reader?
- * @ssk: socket of the writer, or of the reader, which waits as long for the
- *	rest of a body
+ * sdp_sinkavail_send_patience() - time that a large write waits for a reader
+ * @ssk: socket of the writer; or of a reader, which waits this long for the
+ *	rest of a large write (C10)
  *
- * A reader that reads what was written before is on its way, and an offer that
- * is too early costs both ends a registration.
+ * A reader that is busy with what was written before is likely to come soon,
+ * and a SrcAvail that is sent too early costs both ends a registration.
  *
- * Return: jiffies, at least two: one may be over at once.
+ * Return: jiffies, at least 2, because a wait of 1 may end at once.
  */
 long sdp_sinkavail_send_patience(const struct sdp_sock *ssk)
 {
@@ -96,14 +113,15 @@ long sdp_sinkavail_send_patience(const struct sdp_sock *ssk)
 }
 
 /**
- * sdp_sinkavail_send_await() - give the peer's reader a moment to come (C5: the source is passive)
- * @ssk: socket, with tx_mutex, which is let go meanwhile; others are kept away
- * @timeo: how long the writer may wait (jiffies); the rest is left in it
+ * sdp_sinkavail_send_await() - wait a moment for the peer's reader (C5)
+ * @ssk: socket, with tx_mutex, which is dropped meanwhile. The writer has its
+ *	turn (tx_turn), so nobody else writes
+ * @timeo: how long the writer may wait, jiffies; reduced by the time waited
  *
- * A reader that was late once may be late always: the next writes do not wait
- * for its memory until some has come by itself.
+ * A reader that was late once may always be late. So if no SinkAvail comes in
+ * time, the next writes do not wait, until one has come by itself.
  *
- * Return: true when there is something to write to.
+ * Return: true when the peer has advertised a buffer to write into.
  */
 bool sdp_sinkavail_send_await(struct sdp_sock *ssk, long *timeo)
 {
@@ -116,9 +134,9 @@ bool sdp_sinkavail_send_await(struct sdp_sock *ssk, long *timeo)
 		return false;
 	SDP_INC(sock_net(&ssk->sk), SinkAvailAwaited);
 	mutex_unlock(&ssk->tx_mutex);
-	sdp_wait(ssk, SDP_WRITE, &left, room_or_end, 0);
+	sdp_wait(ssk, SDP_WRITE, &left, sinkavail_room_or_end, 0);
 	mutex_lock(&ssk->tx_mutex);
-	if (!left && in_vain(ssk))
+	if (!left && sinkavail_note_missed(ssk))
 		SDP_INC(sock_net(&ssk->sk), SinkAvailMissed);
 	if (*timeo != MAX_SCHEDULE_TIMEOUT)
 		*timeo -= brief - left;
@@ -126,10 +144,10 @@ bool sdp_sinkavail_send_await(struct sdp_sock *ssk, long *timeo)
 }
 
 /*
- * Locked. Has a buffer come since the last look that was void by then (C7)? Its
- * reader was there first all the same.
+ * Has a stale SinkAvail come since the last call (C7)? Its reader was there
+ * before the write all the same. Called with the socket's lock.
  */
-static bool stale_came(struct sdp_sock *ssk)
+static bool sinkavail_stale_came(struct sdp_sock *ssk)
 {
 	u32 before = ssk->sinkavail_stale;
 
@@ -138,29 +156,32 @@ static bool stale_came(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_sinkavail_send_missed() - the peer's reader was too late for a large write (C2)
- * @ssk: socket, with tx_mutex; the write has been offered, and that is over
+ * sdp_sinkavail_send_missed() - no SinkAvail came for a large write (C2)
+ * @ssk: socket, with tx_mutex; the write's SrcAvail has ended, and by then the
+ *	time to wait for a SinkAvail had passed
  *
- * After some such writes in a row the direction is Combined again.
+ * After several such writes in a row the direction returns to Combined mode.
  */
 void sdp_sinkavail_send_missed(struct sdp_sock *ssk)
 {
 	struct sdp_todo todo = { };
 
-	sdp_stream_lock(ssk);
-	if (!stale_came(ssk))
+	sdp_conn_lock(ssk);
+	if (!sinkavail_stale_came(ssk))
 		sdp_engine_sinkavail_missed(&ssk->engine);
-	sdp_stream_progress(ssk, &todo);
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_progress(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 }
 
 /**
- * sdp_sinkavail_send() - write from pinned pages into what the peer advertises
- * @ssk: socket, with tx_mutex, which is let go meanwhile
+ * sdp_sinkavail_send() - write from pinned pages into the peer's buffer
+ * @ssk: socket, with tx_mutex, which is dropped meanwhile. The writer has its
+ *	turn (tx_turn)
  * @link: its link, in use
- * @pages: where from; all of them, as far as there is room at the peer
+ * @pages: bytes to write, as far as the peer's oldest buffer has room
  *
- * Return: bytes; 0 when there is nothing to write to, or the connection has ended.
+ * Return: number of bytes written; 0 when there is no buffer to write into, or
+ * when the connection has ended.
  */
 u32 sdp_sinkavail_send(struct sdp_sock *ssk, struct sdp_link *link,
 		       struct sdp_pages *pages)
@@ -168,23 +189,23 @@ u32 sdp_sinkavail_send(struct sdp_sock *ssk, struct sdp_link *link,
 	struct sdp_mem *mem;
 	u32 n;
 
-	/* To find that out under the lock costs a registration. */
+	/* The check under the lock would come after a registration. */
 	if (!READ_ONCE(ssk->sinkavail_tx_room) ||
 	    !skb_queue_empty_lockless(&ssk->tx_queue))
 		return 0;
 	pages->use = SDP_MEM_WRITE_FROM;
-	mem = sdp_map(ssk, link, pages);
+	mem = sdp_zcopy_map(ssk, link, pages);
 	if (IS_ERR(mem))
 		return 0;
-	n = begin(ssk, link, mem);
+	n = sinkavail_write_begin(ssk, link, mem);
 	if (n) {
 		mutex_unlock(&ssk->tx_mutex);
-		sdp_await_move(ssk, link, mem);
+		sdp_zcopy_await(ssk, link, mem);
 		mutex_lock(&ssk->tx_mutex);
 		if (mem->error)
 			n = 0;
 	}
-	end(ssk, n);
+	sinkavail_write_end(ssk, n);
 	link->ops->unmap(link, mem);
 	return n;
 }

@@ -1,43 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading by RDMA what the peer has offered (B3, B4, C3, C4).
+ * SrcAvail that we receive: read it by RDMA, or decline.
  *
- * The bytes of an offer count as readable from the moment at which it has come: the first ones
- * were in its message, the rest is one RDMA read away. A reader that has taken all that came in
- * messages reads them straight into its own memory, if it has given enough of it. Else they are
- * read into a buffer of the kernel, which is queued like a message. Who has room for little at
- * all reads in small pieces: then the peer is asked to send the rest in messages.
+ * Requirements B3, B4, C3 and C4, with B5 and C10.
  *
- * The place in the stream moves, or the buffer is queued, when the read completes and before the
- * peer is told: what it sends next belongs behind.
+ * The bytes of a SrcAvail count as readable as soon as it has arrived: the
+ * first ones came with it, the others are one RDMA read away. When a reader has
+ * taken all that came in messages, we read
  *
- * A program that reads little first, and then much into a large buffer, gets
- * both so: the first call takes what came along (C4). Where nothing can be
- * read, or the peer has learnt to write, the answer to its offer asks for the
- * same: a beginning in a message, then a write into that buffer (C10).
+ *  - straight into its memory, if that is large enough, or
+ *  - into a kernel buffer, which is queued like a message.
  *
- * A peer whose offers are declined again and again makes no more. Who then waits with much room,
- * or would have to, brings them back.
+ * If the whole call has little room, we read a first piece and then decline:
+ * the peer sends the rest in messages.
  *
- * Who must not wait does not even do so for the fabric: see srcavail_recv_nowait.c.
+ * When an RDMA read completes, the reader's position advances or the buffer is
+ * queued before the peer is told. So what the peer sends next comes behind.
  *
- * A read waits for the fabric, not for the peer's program. When that takes too long (the other
- * machine is gone) the watch of keepalive.c, or a kill, ends the connection, and with it the read.
+ * An application may read little first, and then much into a large buffer. The
+ * first call takes what came with SrcAvail, and the second one reads the rest
+ * by RDMA (C4). If we cannot read by RDMA, or the direction is in Pipelined
+ * mode, our answer asks for the same in another way: the beginning in a message
+ * and then an RDMA write into that buffer (C10).
+ *
+ * A peer whose SrcAvails are declined again and again changes to Buffered mode
+ * and sends no more of them. A reader that has room for a large read changes it
+ * back (sdp_srcavail_recv_later()).
+ *
+ * A non-blocking reader does not wait for the RDMA read either
+ * (srcavail_recv_nowait.c).
+ *
+ * A blocking reader waits for the fabric, not for the peer's application. If
+ * the peer's machine is gone, keepalive.c ends the connection, and so does a
+ * kill of the reader. The read ends with the connection.
  */
-#include "../conn/sock.h"
+#include "../conn/conn.h"
+#include "../conn/keepalive.h"
+#include "../conn/output.h"
+#include "../conn/rx_queue.h"
+#include "../conn/scan.h"
+#include "pin.h"
+#include "srcavail_recv.h"
+#include "srcavail_recv_nowait.h"
+#include "zcopy.h"
 
-/* Less than this, unless it is all there is, is not worth a registration. */
-#define DIRECT_MIN	4096
-/* What is read into the kernel's memory at once. */
-#define STAGED_MAX	16384
+/*
+ * Shorter reads are not worth the registration of memory, unless they are all
+ * that is left.
+ */
+#define SRCAVAIL_DIRECT_MIN	4096
+/* Largest read into a kernel buffer. */
+#define SRCAVAIL_QUEUED_MAX	16384
 
 /**
- * struct sdp_srcavail_recv - a read under way, on the reader's stack
- * @skb: where to, if not into the reader's memory; until it is queued
- * @n: bytes
- * @large: the first call that reads of the offer has memory that could have
- *	been advertised before
- * @done: they are here, and part of the stream
+ * struct sdp_srcavail_recv - an RDMA read that a reader waits for
+ * @skb: kernel buffer to read into, until it is queued; NULL to read into the
+ *	reader's memory
+ * @n: bytes to read
+ * @large: the first call that reads from this SrcAvail has memory that could
+ *	have been advertised before
+ * @done: the bytes have arrived and are part of the stream
+ *
+ * Lives on the reader's stack. sdp_sock.srcavail_rx points to it, under the
+ * socket's @lock, while the read is in flight.
  */
 struct sdp_srcavail_recv {
 	struct sk_buff *skb;
@@ -47,34 +72,19 @@ struct sdp_srcavail_recv {
 };
 
 /**
- * sdp_was_read() - bytes have been read from the peer's memory, and are part of the stream
+ * sdp_srcavail_recv_end() - an RDMA read has ended
  * @ssk: socket, locked
- * @n: how many
- * @todo: wakes others that want to read
- */
-void sdp_was_read(struct sdp_sock *ssk, u32 n, struct sdp_todo *todo)
-{
-	SDP_ADD(sock_net(&ssk->sk), RdmaReadBytes, n);
-	ssk->bytes_received += n;
-	ssk->rdma_received += n;
-	ssk->rdma_read += n;
-	ssk->last_received = jiffies;
-	sdp_alive_heard(ssk);
-	todo->wake |= SDP_WAKE_READ;
-}
-
-/**
- * sdp_srcavail_recv_end() - a read that a reader waits for is over
- * @ssk: socket, locked
- * @error: 0, and the bytes are here; -EAGAIN, and they are still to be had; or an errno
- * @todo: wakes others that want to read
+ * @error: 0 if the bytes have arrived; -EAGAIN if they can be read again; or
+ *	another errno
+ * @todo: wakes other readers
+ *
+ * Does nothing for a read of srcavail_recv_nowait.c, which no reader waits for.
  */
 void sdp_srcavail_recv_end(struct sdp_sock *ssk, int error,
 			   struct sdp_todo *todo)
 {
 	struct sdp_srcavail_recv *f = ssk->srcavail_rx;
 
-	/* One that nobody waits for is ended by srcavail_recv_nowait.c. */
 	if (!f)
 		return;
 	ssk->srcavail_rx = NULL;
@@ -85,24 +95,26 @@ void sdp_srcavail_recv_end(struct sdp_sock *ssk, int error,
 		return;
 	f->done = true;
 	if (f->skb)
-		sdp_queue_read(ssk, f->skb, f->n);
+		sdp_rx_queue_rdma(ssk, f->skb, f->n);
 	else
-		sdp_passed(ssk, f->n);
+		sdp_rx_passed(ssk, f->n);
 	f->skb = NULL;
-	sdp_was_read(ssk, f->n, todo);
+	sdp_rx_was_read(ssk, f->n, todo);
 }
 
 /*
- * Straight into the reader's memory only what is next: the offer may have come since the reader
- * looked, and then its first bytes are in the queue.
+ * Begin a read. It goes into the reader's memory only if its bytes are next:
+ * SrcAvail may have come since the reader looked, and then its first bytes are
+ * still in the receive queue. Returns true when the read is in flight.
  */
-static bool begin(struct sdp_sock *ssk, struct sdp_link *link,
-		  struct sdp_mem *mem, struct sdp_srcavail_recv *f)
+static bool srcavail_read_begin(struct sdp_sock *ssk, struct sdp_link *link,
+				struct sdp_mem *mem,
+				struct sdp_srcavail_recv *f)
 {
 	struct sdp_region from;
 	bool posted = false;
 
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	if (ssk->link == link && (f->skb || !ssk->rx_bytes) &&
 	    sdp_engine_rdma_read_begin(&ssk->engine, f->n, &from)) {
 		ssk->srcavail_rx = f;
@@ -111,29 +123,35 @@ static bool begin(struct sdp_sock *ssk, struct sdp_link *link,
 			sdp_engine_rdma_read_end(&ssk->engine, false);
 			ssk->srcavail_rx = NULL;
 		} else if (f->large) {
-			/* It could have said so before, and had it written there (C1, C2). */
+			/*
+			 * The memory could have been advertised, and the peer
+			 * could have written into it (C1, C2).
+			 */
 			sdp_engine_want_pipelined(&ssk->engine);
 		}
-		sdp_alive_watch(ssk);
+		sdp_keepalive_watch(ssk);
 	}
 	spin_unlock_bh(&ssk->lock);
 	return posted;
 }
 
-/* Fill @pages. Returns 0 or an errno. */
-static int read_pages(struct sdp_sock *ssk, struct sdp_link *link,
-		      const struct sdp_pages *pages,
-		      struct sdp_srcavail_recv *f)
+/* Read into @pages and wait for the end. Returns 0 or an errno. */
+static int srcavail_read_pages(struct sdp_sock *ssk, struct sdp_link *link,
+			       const struct sdp_pages *pages,
+			       struct sdp_srcavail_recv *f)
 {
-	struct sdp_mem *mem = sdp_map(ssk, link, pages);
+	struct sdp_mem *mem = sdp_zcopy_map(ssk, link, pages);
 
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
 	f->n = pages->len;
-	if (begin(ssk, link, mem, f)) {
-		sdp_await_move(ssk, link, mem);
-		/* The connection may have been lost before it was told of the end. */
-		sdp_stream_lock(ssk);
+	if (srcavail_read_begin(ssk, link, mem, f)) {
+		sdp_zcopy_await(ssk, link, mem);
+		/*
+		 * If the connection was lost before, sdp_srcavail_recv_end()
+		 * has not been called.
+		 */
+		sdp_conn_lock(ssk);
 		if (ssk->srcavail_rx == f)
 			ssk->srcavail_rx = NULL;
 		spin_unlock_bh(&ssk->lock);
@@ -142,9 +160,9 @@ static int read_pages(struct sdp_sock *ssk, struct sdp_link *link,
 	return f->done ? 0 : -EAGAIN;
 }
 
-/* Into the reader's own memory. Returns bytes or an errno. */
-static int read_direct(struct sdp_sock *ssk, struct iov_iter *to, u32 n,
-		       bool large)
+/* Read into the reader's own memory. Returns bytes or an errno. */
+static int srcavail_read_direct(struct sdp_sock *ssk, struct iov_iter *to,
+				u32 n, bool large)
 {
 	struct sdp_srcavail_recv f = { .large = large };
 	struct sdp_pinned pin;
@@ -154,9 +172,9 @@ static int read_direct(struct sdp_sock *ssk, struct iov_iter *to, u32 n,
 	n = sdp_pin(&pin, to, n, SDP_MEM_READ_INTO);
 	if (!n)
 		return -EFAULT;
-	link = sdp_link_use(ssk);
+	link = sdp_conn_use_link(ssk);
 	if (link) {
-		err = read_pages(ssk, link, &pin.mem, &f);
+		err = srcavail_read_pages(ssk, link, &pin.mem, &f);
 		link->ops->unuse(link);
 	}
 	sdp_unpin(&pin);
@@ -166,10 +184,13 @@ static int read_direct(struct sdp_sock *ssk, struct iov_iter *to, u32 n,
 	return n;
 }
 
-/* Into a buffer that is queued like a message. Returns 0 or an errno. */
-static int read_staged(struct sdp_sock *ssk, u32 n)
+/*
+ * Read into a kernel buffer, which is then queued like a message. Returns 0 or
+ * an errno.
+ */
+static int srcavail_read_queued(struct sdp_sock *ssk, u32 n)
 {
-	struct page *pages[DIV_ROUND_UP(STAGED_MAX, PAGE_SIZE)];
+	struct page *pages[DIV_ROUND_UP(SRCAVAIL_QUEUED_MAX, PAGE_SIZE)];
 	struct sdp_pages mem = { .pages = pages,
 				 .len = n,
 				 .use = SDP_MEM_READ_INTO };
@@ -180,9 +201,9 @@ static int read_staged(struct sdp_sock *ssk, u32 n)
 	f.skb = sdp_buf_pages(n, 0, pages, &mem.n, ssk->sk.sk_allocation);
 	if (!f.skb)
 		return -ENOBUFS;
-	link = sdp_link_use(ssk);
+	link = sdp_conn_use_link(ssk);
 	if (link) {
-		err = read_pages(ssk, link, &mem, &f);
+		err = srcavail_read_pages(ssk, link, &mem, &f);
 		link->ops->unuse(link);
 	}
 	kfree_skb(f.skb);
@@ -190,55 +211,56 @@ static int read_staged(struct sdp_sock *ssk, u32 n)
 }
 
 /*
- * With @write the peer is told that it could write the bytes into a reader's memory. Not if more
- * bytes lie in the queue than @seen.
+ * Decline the peer's SrcAvail, unless there are more than @seen bytes in the
+ * receive queue. With @write the answer also says that the peer could write the
+ * bytes into a reader's memory.
  */
-static void decline_if(struct sdp_sock *ssk, bool write, u32 seen)
+static void srcavail_decline_if(struct sdp_sock *ssk, bool write, u32 seen)
 {
 	struct sdp_todo todo = { };
 
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	if (ssk->rx_bytes <= seen) {
 		if (write)
 			sdp_engine_want_pipelined(&ssk->engine);
 		sdp_engine_srcavail_decline(&ssk->engine);
-		sdp_stream_progress(ssk, &todo);
+		sdp_conn_progress(ssk, &todo);
 	}
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 }
 
-static void decline(struct sdp_sock *ssk, bool write)
+static void srcavail_decline(struct sdp_sock *ssk, bool write)
 {
-	decline_if(ssk, write, U32_MAX);
+	srcavail_decline_if(ssk, write, U32_MAX);
 }
 
 /**
- * sdp_srcavail_recv_later() - a reader has room for what has not come yet (C3)
+ * sdp_srcavail_recv_later() - a reader may take a large read by RDMA (C3)
  * @ssk: socket, with rx_mutex
- * @room: bytes of its own memory, 0 if there is none that could be read into
+ * @room: free bytes of the reader's own memory; 0 if RDMA cannot reach it
  *
- * Much room: what comes next could be read by RDMA. If the peer has learnt that nobody reads
- * much, it is told that somebody does. That does not depend on what is in the
- * queue: a sender that stays ahead fills it, and every large read could be
- * served from there for ever.
+ * If the peer's direction is in Buffered mode and @room is worth an RDMA
+ * transfer, this tells the peer so. It does not matter what is in the receive
+ * queue: a sender that stays ahead keeps it filled, and all large reads could
+ * be served from there forever.
  */
 void sdp_srcavail_recv_later(struct sdp_sock *ssk, size_t room)
 {
 	struct sdp_todo todo = { };
 
 	if (READ_ONCE(ssk->rx_mode) != SDP_MODE_BUFFERED ||
-	    !sdp_rdma_worth(ssk, room))
+	    !sdp_zcopy_worth(ssk, room))
 		return;
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	sdp_engine_large_recv(&ssk->engine);
-	sdp_stream_progress(ssk, &todo);
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_progress(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 }
 
 /**
- * sdp_srcavail_recv_arrived() - the peer has offered its memory
+ * sdp_srcavail_recv_arrived() - the peer has sent SrcAvail
  * @ssk: socket, locked
- * @inlined: bytes of it that have come along
+ * @inlined: number of bytes that SrcAvail carried; they are in the queue
  */
 void sdp_srcavail_recv_arrived(struct sdp_sock *ssk, u32 inlined)
 {
@@ -247,61 +269,56 @@ void sdp_srcavail_recv_arrived(struct sdp_sock *ssk, u32 inlined)
 	sdp_scan_watch(ssk);
 }
 
-/**
- * sdp_queue_full() - is there no room for what would be read by RDMA?
- * @ssk: socket
- *
- * Return: true when the receive buffer is full, or memory is short.
+/*
+ * Read a piece into the receive queue. Without room for it, or if @last, also
+ * decline. Returns 0 when the bytes will come in messages, or -EAGAIN when
+ * there may be something in the queue.
  */
-bool sdp_queue_full(const struct sdp_sock *ssk)
+static int srcavail_queue_piece(struct sdp_sock *ssk, u32 n, bool last)
 {
-	const struct sock *sk = &ssk->sk;
-
-	return atomic_read(&sk->sk_rmem_alloc) >= READ_ONCE(sk->sk_rcvbuf) ||
-	       sdp_memory_is_short(sk);
-}
-
-/* Into the queue; or the peer is asked for messages. */
-static int stage(struct sdp_sock *ssk, u32 n, bool last)
-{
-	if (sdp_queue_full(ssk)) {
-		decline(ssk, false);
+	if (sdp_rx_full(ssk)) {
+		srcavail_decline(ssk, false);
 		return 0;
 	}
-	if (read_staged(ssk, min_t(u32, n, STAGED_MAX)) || last)
-		decline(ssk, false);
+	if (srcavail_read_queued(ssk, min_t(u32, n, SRCAVAIL_QUEUED_MAX)) ||
+	    last)
+		srcavail_decline(ssk, false);
 	return -EAGAIN;
 }
 
 /*
- * Without waiting. Who has room for little gets messages, as others do after their first read.
- * Returns 0: what there will be is not there yet.
+ * For a non-blocking reader: begin to read, or decline. A blocking reader with
+ * little room (@small) gets messages after its first read, this one at once.
+ * Returns 0, because the bytes are not here yet.
  */
-static int begin_only(struct sdp_sock *ssk, u32 room, bool small)
+static int srcavail_nowait(struct sdp_sock *ssk, u32 room, bool small)
 {
-	if (small || sdp_queue_full(ssk) ||
+	if (small || sdp_rx_full(ssk) ||
 	    !sdp_srcavail_recv_nowait(ssk, room))
-		decline(ssk, false);
+		srcavail_decline(ssk, false);
 	return 0;
 }
 
 /*
- * Without RDMA read the peer may write into a reader's memory instead, once it has learnt to
- * (B5): then sinkavail_recv.c answers the offer. Returns 0, as there is nothing to be read.
+ * Without RDMA read, the peer may write into a reader's memory instead, once it
+ * is in Pipelined (B5). Then SinkAvail is the answer to its SrcAvail
+ * (sinkavail_recv.c). In other cases decline. Returns 0, because there is
+ * nothing to read.
  */
-static int unreadable(struct sdp_sock *ssk, bool large)
+static int srcavail_unreadable(struct sdp_sock *ssk, bool large)
 {
 	if (!large || READ_ONCE(ssk->rx_mode) != SDP_MODE_PIPELINED)
-		decline(ssk, large);
+		srcavail_decline(ssk, large);
 	return 0;
 }
 
 /*
- * In Pipelined nothing comes along for a reader of little. If one of much has
- * followed before, the peer hears so; but not twice if none did. Returns
- * whether that is the answer.
+ * In Pipelined, SrcAvail carries no data for a call with little room. If a call
+ * with a large buffer has followed such a call before, our answer asks for the
+ * beginning in a message (C10). It does so again only if such a buffer has
+ * really followed. Returns true when it has sent this answer.
  */
-static bool asks_for_first(struct sdp_sock *ssk)
+static bool srcavail_asks_first(struct sdp_sock *ssk)
 {
 	if (READ_ONCE(ssk->rx_mode) != SDP_MODE_PIPELINED)
 		return false;
@@ -310,66 +327,71 @@ static bool asks_for_first(struct sdp_sock *ssk)
 		return false;
 	}
 	WRITE_ONCE(ssk->rx_body, SDP_BODY_PROMISED);
-	decline(ssk, true);
+	srcavail_decline(ssk, true);
 	return true;
 }
 
 /**
- * sdp_srcavail_recv_decline() - a reader waits who can do nothing with what the peer offers
- * @ssk: socket
- * @seen: bytes in the queue that it knows of
+ * sdp_srcavail_recv_decline() - decline a SrcAvail that we cannot read by RDMA
+ * @ssk: socket, with rx_mutex
+ * @seen: bytes in the receive queue that the reader knows of
  *
- * An offer that has come since it looked has brought more along. It has to look again, which tells
- * how much room it has: the peer learns from the answer.
+ * Called before a reader sleeps. Does nothing if the queue has more bytes: a
+ * SrcAvail that has come since the reader looked has brought them. The reader
+ * then looks again, and sdp_srcavail_recv() chooses the answer by the reader's
+ * room, because the peer learns from the answer.
  */
 void sdp_srcavail_recv_decline(struct sdp_sock *ssk, u32 seen)
 {
 	if (READ_ONCE(ssk->srcavail_rx_left) && !READ_ONCE(ssk->rx_reads))
-		decline_if(ssk, false, seen);
+		srcavail_decline_if(ssk, false, seen);
 }
 
 /**
- * sdp_srcavail_recv() - read what the peer offers
+ * sdp_srcavail_recv() - read from the peer's SrcAvail, or decline it
  * @ssk: socket, with rx_mutex; all that came in messages has been read
- * @to: the reader's memory, or NULL when it wants to look or to pass on
- * @len: bytes that it has room for in all
- * @left: those of them that are still free
- * @enough: it has got enough already
- * @comes: how the call stands to the offer
- * @wait: it may wait
+ * @to: the reader's memory; NULL if it peeks, discards or reads into a pipe
+ * @len: bytes that the call has room for in all
+ * @left: bytes of this room that are still free
+ * @enough: the call has read enough already
+ * @comes: could the reader's memory have been advertised?
+ * @wait: the reader may wait
  *
- * Return: bytes put into @to; -EAGAIN when there may be something in the queue now; 0 when there
- * is nothing to be had but messages.
+ * Return: number of bytes put into @to; -EAGAIN when there may be something in
+ * the receive queue now; 0 when there is nothing to read before the next
+ * message.
  */
 int sdp_srcavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t len,
 		      size_t left, bool enough, enum sdp_comes comes, bool wait)
 {
 	u32 all = READ_ONCE(ssk->srcavail_rx_left);
-	bool small = len < DIRECT_MIN, direct;
+	bool small = len < SRCAVAIL_DIRECT_MIN, direct;
 	int got = 0;
 	u32 n;
 
 	if (!all)
 		return 0;
-	if (small && len < all && asks_for_first(ssk))
+	if (small && len < all && srcavail_asks_first(ssk))
 		return 0;
 	if (comes == SDP_COMES_NEXT &&
 	    READ_ONCE(ssk->rx_mode) == SDP_MODE_COMBINED)
 		WRITE_ONCE(ssk->rx_body, SDP_BODY_SEEN);
 	if (!READ_ONCE(ssk->rx_reads))
-		return unreadable(ssk, comes != SDP_COMES_ASKED);
+		return srcavail_unreadable(ssk, comes != SDP_COMES_ASKED);
 	n = min_t(size_t, all, left);
 	if (!wait)
-		return begin_only(ssk, n, small && n < all);
-	direct = to && user_backed_iter(to) && (n >= DIRECT_MIN || n == all);
+		return srcavail_nowait(ssk, n, small && n < all);
+	direct = to && user_backed_iter(to) &&
+		 (n >= SRCAVAIL_DIRECT_MIN || n == all);
 	if (direct)
-		got = read_direct(ssk, to, n, comes == SDP_COMES_FIRST);
+		got = srcavail_read_direct(ssk, to, n,
+					   comes == SDP_COMES_FIRST);
 	else if (enough && small)
-		decline(ssk, false);
-	/* It was not next. */
+		srcavail_decline(ssk, false);
+	/* Other bytes were next: SrcAvail has come since the reader looked. */
 	if (got < 0 && READ_ONCE(ssk->rx_bytes))
 		return -EAGAIN;
 	if (got > 0 || enough)
 		return max(got, 0);
-	return stage(ssk, n, small || direct);
+	return srcavail_queue_piece(ssk, n, small || direct);
 }

@@ -1,37 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading by RDMA what the peer has offered, for readers who must not wait.
+ * SrcAvail that we receive: RDMA reads for non-blocking readers.
  *
- * A read that waits for the fabric waits for the other machine, which may be gone, or may mean
- * harm. So it is only begun, into a buffer of the kernel, and the call returns with what there is,
- * or EAGAIN. When the bytes are here they are queued like a message, and readers are woken. As long
- * as they are on their way they do not count as readable: who polls sleeps.
+ * To wait for the fabric is to wait for the peer's machine, which may be gone
+ * or hostile. So a non-blocking call only begins an RDMA read into a kernel
+ * buffer, and returns with what is there or with EAGAIN. When the bytes arrive
+ * they are queued like a message, and readers are woken. Bytes in flight do not
+ * count as readable, so a poller sleeps until then.
  *
- * The reader's memory takes no part in it, which costs a copy. As much is read as the reader had
- * room for, one piece after the other.
+ * The reader's memory takes no part in this, which costs a copy. As many bytes
+ * are read as the reader had room for, one piece after the other.
  *
- * A completion comes in softirq; what it ends may sleep (a registration), so a work item does that
- * and begins the next piece. Until then the engine takes the read for unfinished, and nothing else
- * can happen to the offer.
+ * The completion comes in softirq context, and to end a read may sleep
+ * (registration of memory). So a work item ends it and begins the next piece.
+ * Until then the engine regards the read as in flight, and nothing else can
+ * happen to the SrcAvail.
  */
 #include <linux/slab.h>
 
-#include "../conn/sock.h"
+#include "../conn/conn.h"
+#include "../conn/keepalive.h"
+#include "../conn/output.h"
+#include "../conn/rx_queue.h"
+#include "srcavail_recv_nowait.h"
+#include "zcopy.h"
 
-/* Bytes of a piece; in pages of this order it needs no registration. */
-#define PIECE_MAX	65536
-#define PIECE_PAGES	(PIECE_MAX / PAGE_SIZE)
-#define PIECE_ORDER	3
+/*
+ * Largest piece. In pages of this order it has so few pieces that the device
+ * needs no registration of memory.
+ */
+#define NOWAIT_MAX	65536
+#define NOWAIT_PAGES	(NOWAIT_MAX / PAGE_SIZE)
+#define NOWAIT_ORDER	3
 
 /**
- * struct sdp_srcavail_recv_nowait - a piece on its way
+ * struct sdp_srcavail_recv_nowait - an RDMA read that nobody waits for
  * @ssk: socket, with a reference
- * @link: the link, in use
- * @mem: memory of @skb, known to the device
- * @skb: where to
- * @n: bytes
- * @more: bytes that the reader has room for behind it
- * @work: ends it
+ * @link: its link, in use
+ * @mem: memory of @skb, mapped for the device
+ * @skb: buffer to read into, until it is queued
+ * @n: bytes to read
+ * @more: bytes that the reader has room for behind these
+ * @work: ends the read, once it has completed
  */
 struct sdp_srcavail_recv_nowait {
 	struct sdp_sock *ssk;
@@ -43,14 +53,15 @@ struct sdp_srcavail_recv_nowait {
 	struct work_struct work;
 };
 
-static void ended(struct sdp_mem *mem)
+/* The read has completed; any context. */
+static void nowait_completed(struct sdp_mem *mem)
 {
 	struct sdp_srcavail_recv_nowait *s = mem->arg;
 
 	queue_work(sdp_wq, &s->work);
 }
 
-static void stage_free(struct sdp_srcavail_recv_nowait *s)
+static void nowait_free(struct sdp_srcavail_recv_nowait *s)
 {
 	s->link->ops->unuse(s->link);
 	kfree_skb(s->skb);
@@ -59,52 +70,55 @@ static void stage_free(struct sdp_srcavail_recv_nowait *s)
 }
 
 /*
- * Returns whether @work will run. If not, @busy says whether that is because somebody else has
- * begun a read, which will wake readers as well.
+ * Begin the read. Returns true if it is in flight, and @work will end it. If
+ * not, @busy tells whether another read is in flight, which will wake readers
+ * as well.
  */
-static bool begin(struct sdp_srcavail_recv_nowait *s, bool *busy)
+static bool nowait_begin(struct sdp_srcavail_recv_nowait *s, bool *busy)
 {
 	struct sdp_sock *ssk = s->ssk;
 	struct sdp_region from;
 	bool begun = false;
 
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	*busy = sdp_engine_srcavail_rx_reading(&ssk->engine);
 	if (ssk->link == s->link &&
 	    sdp_engine_rdma_read_begin(&ssk->engine, s->n, &from)) {
-		s->mem->ended = ended;
+		s->mem->ended = nowait_completed;
 		s->mem->arg = s;
 		begun = s->link->ops->move(s->link, s->mem, &from);
 		if (!begun) {
-			/* Whatever of it has been posted is waited for by unmap(). */
+			/* unmap() waits for what has been posted of it. */
 			s->mem->ended = NULL;
 			sdp_engine_rdma_read_end(&ssk->engine, false);
 		}
-		sdp_alive_watch(ssk);
+		sdp_keepalive_watch(ssk);
 	}
-	/* What is on its way is not readable. */
+	/* Bytes in flight are not readable. */
 	WRITE_ONCE(ssk->srcavail_rx_left,
 		   ssk->link ? sdp_engine_srcavail_rx_left(&ssk->engine) : 0);
 	spin_unlock_bh(&ssk->lock);
 	return begun;
 }
 
-static bool make(struct sdp_srcavail_recv_nowait *s)
+/* Allocate and map the buffer. nowait_free() frees it, also after a failure. */
+static bool nowait_map(struct sdp_srcavail_recv_nowait *s)
 {
-	struct page *pages[PIECE_PAGES];
+	struct page *pages[NOWAIT_PAGES];
 	struct sdp_pages mem = { .pages = pages,
 				 .len = s->n,
 				 .use = SDP_MEM_READ_INTO };
 
-	s->skb = sdp_buf_pages(s->n, PIECE_ORDER, pages, &mem.n,
+	s->skb = sdp_buf_pages(s->n, NOWAIT_ORDER, pages, &mem.n,
 			       s->ssk->sk.sk_allocation);
 	if (!s->skb)
 		return false;
-	s->mem = sdp_map(s->ssk, s->link, &mem);
+	s->mem = sdp_zcopy_map(s->ssk, s->link, &mem);
 	return !IS_ERR(s->mem);
 }
 
-static void done(struct work_struct *work)
+/* The read has ended: queue its bytes, and begin to read the next piece. */
+static void nowait_work(struct work_struct *work)
 {
 	struct sdp_srcavail_recv_nowait *s =
 		container_of(work, struct sdp_srcavail_recv_nowait, work);
@@ -114,45 +128,49 @@ static void done(struct work_struct *work)
 	struct sdp_todo todo = { };
 
 	s->link->ops->unmap(s->link, s->mem);
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	if (ssk->link == s->link) {
 		sdp_engine_rdma_read_end(&ssk->engine, !error);
 		if (!error) {
-			sdp_queue_read(ssk, s->skb, s->n);
+			sdp_rx_queue_rdma(ssk, s->skb, s->n);
 			s->skb = NULL;
-			sdp_was_read(ssk, s->n, &todo);
+			sdp_rx_was_read(ssk, s->n, &todo);
 			on = s->more;
 		} else if (error == -EAGAIN) {
-			/* They are still to be had, and so readable again. */
+			/* The bytes can be read again, so they are readable. */
 			SDP_INC(sock_net(&ssk->sk), RdmaReadsVoid);
 			todo.wake |= SDP_WAKE_READ;
 		}
-		sdp_stream_progress(ssk, &todo);
-		on = on && !sdp_queue_full(ssk);
+		sdp_conn_progress(ssk, &todo);
+		on = on && !sdp_rx_full(ssk);
 	}
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 	if (on)
 		sdp_srcavail_recv_nowait(ssk, s->more);
-	stage_free(s);
+	nowait_free(s);
 }
 
 /**
- * sdp_srcavail_recv_nowait() - begin to read what the peer offers, and do not wait for it
- * @ssk: socket
+ * sdp_srcavail_recv_nowait() - begin to read from the peer's SrcAvail
+ * @ssk: socket, not locked
  * @room: bytes that the reader has room for
  *
- * Return: false when it cannot be; true when something is being read.
+ * Does not wait for the end of the read; readers are woken then. May sleep to
+ * allocate and register memory.
+ *
+ * Return: true when an RDMA read is in flight, this one or another; false when
+ * none can be begun.
  */
 bool sdp_srcavail_recv_nowait(struct sdp_sock *ssk, u32 room)
 {
-	u32 n = min3(room, READ_ONCE(ssk->srcavail_rx_left), (u32)PIECE_MAX);
+	u32 n = min3(room, READ_ONCE(ssk->srcavail_rx_left), (u32)NOWAIT_MAX);
 	struct sdp_srcavail_recv_nowait *s;
 	bool busy = false;
 
 	s = n ? kzalloc(sizeof(*s), GFP_KERNEL | __GFP_NOWARN) : NULL;
 	if (!s)
 		return false;
-	s->link = sdp_link_use(ssk);
+	s->link = sdp_conn_use_link(ssk);
 	if (!s->link) {
 		kfree(s);
 		return false;
@@ -161,12 +179,12 @@ bool sdp_srcavail_recv_nowait(struct sdp_sock *ssk, u32 room)
 	s->ssk = ssk;
 	s->n = n;
 	s->more = room - n;
-	INIT_WORK(&s->work, done);
-	if (make(s)) {
-		if (begin(s, &busy))
+	INIT_WORK(&s->work, nowait_work);
+	if (nowait_map(s)) {
+		if (nowait_begin(s, &busy))
 			return true;
 		s->link->ops->unmap(s->link, s->mem);
 	}
-	stage_free(s);
+	nowait_free(s);
 	return busy;
 }

@@ -1,42 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Large writes: the program's memory is offered to the peer, which reads it by RDMA (B1, B2).
+ * SrcAvail that we send: the peer reads a large write by RDMA.
  *
- * A writer that may wait pins its pages, has them registered and offers them: a message with the
- * first bytes tells the peer where the rest is (SrcAvail). Then it waits until the peer has read
- * them (RdmaRdCompl), or has said that it wants the rest in messages (SendSm). What the peer has
- * got counts as written; the rest goes the usual way.
+ * Requirements B1 and B2, with C8, C9 and C10.
  *
- * While it waits nobody else may write: it has its turn, which keeps them away like a full buffer
- * does. So a write is never mixed with another one, and who must not wait does not.
+ * A writer that may wait pins its pages, has them registered and advertises
+ * them. SrcAvail carries the first bytes and says where the rest is. In
+ * Pipelined mode it carries none. The writer then waits for the answer: the
+ * peer has read (RdmaRdCompl), or wants the rest in messages (SendSm). The
+ * bytes that the peer has count as written, and the rest is sent in messages.
  *
- * A writer that may wait no longer (a signal, a timeout, shutdown by another thread) takes the
- * offer back, waits for the peer's answer, which its kernel gives without its program, and goes
- * on with messages as far as there is room, as every interrupted write does. A peer that does not
- * answer loses the connection. No access is left open when the call returns.
+ * The writer drops tx_mutex while it waits, but keeps its turn (tx_turn). So
+ * other writers wait as they do for a full send buffer, non-blocking ones
+ * return, and no two writes are mixed.
+ *
+ * A signal, a timeout or a shutdown by another thread ends the wait. The writer
+ * then cancels the SrcAvail and waits for the answer, which the peer's kernel
+ * gives without its application. After that it sends messages as far as there
+ * is room, like every interrupted write. If the peer does not answer, the
+ * connection fails. When the call returns, the peer cannot reach the memory.
+ *
+ * struct sdp_srcavail_send is on the writer's stack. sdp_sock.srcavail_tx
+ * points to it, under the socket's @lock, from srcavail_begin() to
+ * srcavail_end(). So the connection must end it before the writer returns.
  */
 #include <linux/highmem.h>
 
-#include "../conn/sock.h"
+#include "../conn/conn.h"
+#include "../conn/memory.h"
+#include "../conn/output.h"
+#include "../conn/tx_queue.h"
+#include "../conn/wake.h"
+#include "pin.h"
+#include "sinkavail_send.h"
+#include "srcavail_send.h"
+#include "zcopy.h"
 
 /*
- * The peer's end asks for messages when nobody reads (C9). One that never looks
- * must not hold a writer for ever: after so many times as long as its looks may
- * take, and not less than a second, the offer is taken back.
+ * The peer's scanner asks for messages when nobody reads our SrcAvail (C9). A
+ * peer without such a scanner must not block a writer forever. So we cancel a
+ * SrcAvail that is not read for this many times the period after which our own
+ * scanner would decline it, but not before one second (SRCAVAIL_SLICE).
  */
-#define LOOKS_OF_OURS	10
-#define SLICE		HZ
+#define SRCAVAIL_SCANS		10
+/* Interval in which a waiting writer checks that. */
+#define SRCAVAIL_SLICE		HZ
 
 /**
- * struct sdp_srcavail_send - a writer's memory, as long as the peer may read it; on the writer's stack
- * @link: the link, in use
+ * struct sdp_srcavail_send - a writer's memory while the peer may read it
+ * @link: its link, in use
  * @mem: the memory
- * @skb: the message that offers it, until it is sent
- * @first: bytes in it
- * @got: bytes that the peer has got, when it is over
+ * @skb: SrcAvail with the first bytes; NULL once it has been sent
+ * @first: number of bytes that SrcAvail carries
+ * @got: number of bytes that the peer has got; valid when @over
  * @over: the peer has answered, or the connection has ended
- * @asked: its reader wants the beginning first, in a message (C10)
- * @unread: it was taken back because nobody read of it for long
+ * @asked: the peer's reader wants the beginning first, in a message (C10)
+ * @unread: it was cancelled because nobody had read from it for long
  */
 struct sdp_srcavail_send {
 	struct sdp_link *link;
@@ -49,7 +68,9 @@ struct sdp_srcavail_send {
 	bool unread;
 };
 
-static bool worth_it(struct sdp_sock *ssk, const struct msghdr *msg, long timeo)
+/* Is RDMA possible now for the rest of a write, and worth it? */
+static bool srcavail_worth(struct sdp_sock *ssk, const struct msghdr *msg,
+			   long timeo)
 {
 	const struct iov_iter *from = &msg->msg_iter;
 
@@ -58,12 +79,17 @@ static bool worth_it(struct sdp_sock *ssk, const struct msghdr *msg, long timeo)
 		return false;
 	return !(msg->msg_flags & (MSG_OOB | MSG_ZEROCOPY)) &&
 	       user_backed_iter(from) &&
-	       sdp_rdma_worth(ssk, iov_iter_single_seg_count(from));
+	       sdp_zcopy_worth(ssk, iov_iter_single_seg_count(from));
 }
 
-/* The message, with the first bytes of the pages: what is read of them later is the same write. */
-static struct sk_buff *first_bytes(struct sdp_sock *ssk,
-				   const struct sdp_pages *pages, u32 n)
+/*
+ * A message with the first @n bytes of the pages. It copies them from the
+ * pinned pages, which the peer reads as well, so both parts belong to the same
+ * write.
+ */
+static struct sk_buff *srcavail_first_bytes(struct sdp_sock *ssk,
+					    const struct sdp_pages *pages,
+					    u32 n)
 {
 	struct sk_buff *skb =
 		alloc_skb(SDP_TX_HEADROOM + n, ssk->sk.sk_allocation);
@@ -84,73 +110,83 @@ static struct sk_buff *first_bytes(struct sdp_sock *ssk,
 	return skb;
 }
 
-static void begin(struct sdp_sock *ssk, struct sdp_srcavail_send *o)
+static void srcavail_begin(struct sdp_sock *ssk, struct sdp_srcavail_send *o)
 {
 	sdp_engine_srcavail(&ssk->engine, &o->mem->region, o->first);
 	ssk->srcavail_tx = o;
 	o->mem->settled = false;
 	WRITE_ONCE(ssk->srcavail_tx_out, true);
-	/* What is held back for more to come would hold this back as well. */
+	/* SrcAvail follows unsent data, so that must not be held back. */
 	ssk->tx_hold = false;
 	sdp_memory_sent(ssk, o->skb->truesize);
 	ssk->tx_outq += o->first;
 	ssk->tx_was_full = false;
 }
 
-/* Offer it if that is possible now. The message is the connection's from then on. */
-static bool offered(struct sdp_sock *ssk, struct sdp_srcavail_send *o)
+/*
+ * Send SrcAvail if that is possible now. Then the connection owns its message.
+ * Returns false if not: also when the mode has changed since the number of
+ * first bytes was chosen.
+ */
+static bool srcavail_advertise(struct sdp_sock *ssk,
+			       struct sdp_srcavail_send *o)
 {
 	struct sdp_todo todo = { };
 	bool may;
 
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	may = ssk->link == o->link && sdp_engine_may_srcavail(&ssk->engine) &&
 	      !o->first == (sdp_engine_tx_mode(&ssk->engine) ==
 			    SDP_MODE_PIPELINED) &&
 	      !ssk->sk.sk_err && !(ssk->sk.sk_shutdown & SEND_SHUTDOWN);
 	if (may) {
-		begin(ssk, o);
-		sdp_stream_progress(ssk, &todo);
+		srcavail_begin(ssk, o);
+		sdp_conn_progress(ssk, &todo);
 	}
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 	return may;
 }
 
-static bool over_or_refused(struct sdp_sock *ssk, u32 unused)
+/* What a writer waits for: its SrcAvail has ended, or must be cancelled. */
+static bool srcavail_over_or_error(struct sdp_sock *ssk, u32 unused)
 {
 	return !READ_ONCE(ssk->srcavail_tx_out) || READ_ONCE(ssk->sk.sk_err) ||
 	       (READ_ONCE(ssk->sk.sk_shutdown) & SEND_SHUTDOWN);
 }
 
-static unsigned long patience(const struct sdp_sock *ssk)
+/* Time after which a SrcAvail that is not read is cancelled, jiffies. */
+static unsigned long srcavail_patience(const struct sdp_sock *ssk)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
-	u64 ms = LOOKS_OF_OURS * (u64)READ_ONCE(set->scan_ms);
+	u64 ms = SRCAVAIL_SCANS * (u64)READ_ONCE(set->scan_ms);
 
 	ms = min_t(u64, ms * READ_ONCE(set->scan_count), INT_MAX);
-	return max_t(unsigned long, msecs_to_jiffies(ms), SLICE);
+	return max_t(unsigned long, msecs_to_jiffies(ms), SRCAVAIL_SLICE);
 }
 
 /*
- * Wait until it is over, or may not be waited for any more. Returns whether
- * that is so because nobody has read of it for too long. When the settings have
- * the peer look sooner, the time begins anew: the peer's looks do so as well.
+ * Wait until the SrcAvail has ended or the writer may not wait any longer.
+ * Returns true if the wait has ended because nobody has read for too long.
+ *
+ * That time begins anew when the settings are changed to a shorter one, because
+ * the peer's scanner begins anew then, too.
  */
-static bool await_reader(struct sdp_sock *ssk, long *timeo)
+static bool srcavail_await_reader(struct sdp_sock *ssk, long *timeo)
 {
-	unsigned long since = jiffies, limit = patience(ssk), before;
+	unsigned long since = jiffies, limit = srcavail_patience(ssk), before;
 	u32 seen = 0, got;
 	int err = -EAGAIN;
 
 	while (err == -EAGAIN && *timeo) {
-		long slice = min_t(long, *timeo, SLICE), left = slice;
+		long slice = min_t(long, *timeo, SRCAVAIL_SLICE), left = slice;
 
-		err = sdp_wait(ssk, SDP_WRITE, &left, over_or_refused, 0);
+		err = sdp_wait(ssk, SDP_WRITE, &left, srcavail_over_or_error,
+			       0);
 		if (*timeo != MAX_SCHEDULE_TIMEOUT)
 			*timeo -= slice - left;
 		got = sdp_engine_srcavail_tx_read(&ssk->engine);
 		before = limit;
-		limit = patience(ssk);
+		limit = srcavail_patience(ssk);
 		if (got != seen || limit < before)
 			since = jiffies;
 		seen = got;
@@ -160,59 +196,68 @@ static bool await_reader(struct sdp_sock *ssk, long *timeo)
 	return false;
 }
 
-static void withdraw(struct sdp_sock *ssk, bool unread)
+/* Cancel the SrcAvail. It ends at once if it has not been sent. */
+static void srcavail_cancel(struct sdp_sock *ssk, bool unread)
 {
 	struct sdp_todo todo = { };
 
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	if (ssk->srcavail_tx_out) {
 		SDP_INC(sock_net(&ssk->sk), SrcAvailCancelled);
 		SDP_ADD(sock_net(&ssk->sk), ScansCancelled, unread);
 		sdp_engine_srcavail_cancel(&ssk->engine);
 		if (!sdp_engine_srcavail_tx_open(&ssk->engine))
 			sdp_srcavail_send_over(ssk, 0);
-		sdp_stream_progress(ssk, &todo);
+		sdp_conn_progress(ssk, &todo);
 	}
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 }
 
-/* Without tx_mutex: others that want to write shall find out that they cannot now. */
-static void await_end(struct sdp_sock *ssk, struct sdp_srcavail_send *o,
-		      long *timeo)
+/*
+ * Wait until the SrcAvail has ended, whatever ends it. Drops tx_mutex
+ * meanwhile, so that other writers see that they cannot write now.
+ */
+static void srcavail_await_end(struct sdp_sock *ssk,
+			       struct sdp_srcavail_send *o, long *timeo)
 {
 	mutex_unlock(&ssk->tx_mutex);
-	o->unread = await_reader(ssk, timeo);
+	o->unread = srcavail_await_reader(ssk, timeo);
 	if (o->unread) {
 		/*
-		 * Its kernel will answer. If that stands still, or the network
-		 * does, it is no reason to lose the connection.
+		 * The peer's kernel will answer. The writer may still wait, so
+		 * a peer or a network that is stuck for a while does not cost
+		 * the connection.
 		 */
-		withdraw(ssk, true);
-		sdp_wait(ssk, SDP_WRITE, timeo, over_or_refused, 0);
+		srcavail_cancel(ssk, true);
+		sdp_wait(ssk, SDP_WRITE, timeo, srcavail_over_or_error, 0);
 	}
 	if (!READ_ONCE(o->over)) {
 		if (!o->unread)
-			withdraw(ssk, false);
-		sdp_await_answer(ssk, &o->over);
+			srcavail_cancel(ssk, false);
+		sdp_zcopy_await_answer(ssk, &o->over);
 	}
 	mutex_lock(&ssk->tx_mutex);
 }
 
-static void end(struct sdp_sock *ssk, const struct sdp_srcavail_send *o)
+static void srcavail_end(struct sdp_sock *ssk,
+			 const struct sdp_srcavail_send *o)
 {
 	struct sdp_todo todo = { };
 
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	ssk->srcavail_tx = NULL;
 	if (o->unread && o->got == o->first) {
 		sdp_engine_srcavail_unread(&ssk->engine);
-		sdp_stream_progress(ssk, &todo);
+		sdp_conn_progress(ssk, &todo);
 	}
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 }
 
-/* In Pipelined mode the reader's memory is soon there, so nothing goes along (wire section 8). */
-static u32 first_of(const struct sdp_sock *ssk)
+/*
+ * Number of first bytes that SrcAvail carries: none in Pipelined, where the
+ * peer is likely to answer with a SinkAvail (wire section 8).
+ */
+static u32 srcavail_inline_bytes(const struct sdp_sock *ssk)
 {
 	if (READ_ONCE(ssk->tx_mode) == SDP_MODE_PIPELINED)
 		return 0;
@@ -220,22 +265,28 @@ static u32 first_of(const struct sdp_sock *ssk)
 		     SDP_FIRST_BYTES);
 }
 
-/* Offer what is pinned, and see it through. Returns bytes that the peer has got. */
-static u32 offer_pages(struct sdp_sock *ssk, struct sdp_link *link,
-		       struct sdp_pages *pages, long *timeo, bool *asked)
+/*
+ * Advertise pinned pages, and wait for the end of that. Returns the number of
+ * bytes that the peer has got. @asked is set if the peer's reader wants the
+ * beginning first (C10).
+ */
+static u32 srcavail_send_pages(struct sdp_sock *ssk, struct sdp_link *link,
+			       struct sdp_pages *pages, long *timeo,
+			       bool *asked)
 {
-	struct sdp_srcavail_send o = { .link = link, .first = first_of(ssk) };
+	struct sdp_srcavail_send o = { .link = link,
+				       .first = srcavail_inline_bytes(ssk) };
 
 	if (pages->len <= o.first || !READ_ONCE(ssk->may_srcavail))
 		return 0;
 	pages->use = SDP_MEM_PEER_READS;
-	o.mem = sdp_map(ssk, link, pages);
+	o.mem = sdp_zcopy_map(ssk, link, pages);
 	if (IS_ERR(o.mem))
 		return 0;
-	o.skb = first_bytes(ssk, pages, o.first);
-	if (o.skb && offered(ssk, &o)) {
-		await_end(ssk, &o, timeo);
-		end(ssk, &o);
+	o.skb = srcavail_first_bytes(ssk, pages, o.first);
+	if (o.skb && srcavail_advertise(ssk, &o)) {
+		srcavail_await_end(ssk, &o, timeo);
+		srcavail_end(ssk, &o);
 		*asked = o.asked;
 	}
 	kfree_skb(o.skb);
@@ -244,13 +295,16 @@ static u32 offer_pages(struct sdp_sock *ssk, struct sdp_link *link,
 }
 
 /*
- * Where a reader has made room they are written there; else they are offered. An offer that meets
- * a reader's memory on its way ends with nothing, or with a part, and then that is used for the
- * rest (C8). Returns bytes that the peer has got.
+ * Move pinned pages by RDMA. If the peer has sent SinkAvail, we write; else we
+ * send SrcAvail. If a SinkAvail crosses our SrcAvail, the peer has read nothing
+ * or a part, and we write the rest (C8).
+ *
+ * Returns the number of bytes that the peer has got. @refused is set if the
+ * rest has to go in messages.
  */
-static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link,
-		      struct sdp_pages *pages, long *timeo, bool *refused,
-		      bool *asked)
+static u32 srcavail_move_pages(struct sdp_sock *ssk, struct sdp_link *link,
+			       struct sdp_pages *pages, long *timeo,
+			       bool *refused, bool *asked)
 {
 	bool passive = READ_ONCE(ssk->tx_mode) == SDP_MODE_PIPELINED;
 	unsigned long since = jiffies;
@@ -261,7 +315,7 @@ static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link,
 		got = sdp_sinkavail_send(ssk, link, pages);
 	if (got)
 		return got;
-	got = offer_pages(ssk, link, pages, timeo, asked);
+	got = srcavail_send_pages(ssk, link, pages, timeo, asked);
 	if (passive &&
 	    time_after_eq(jiffies, since + sdp_sinkavail_send_patience(ssk)))
 		sdp_sinkavail_send_missed(ssk);
@@ -271,7 +325,8 @@ static u32 move_pages(struct sdp_sock *ssk, struct sdp_link *link,
 	return got;
 }
 
-static void pass_over(struct sdp_pages *pages, u32 n)
+/* Drop the first @n bytes of pinned pages. */
+static void srcavail_skip(struct sdp_pages *pages, u32 n)
 {
 	n += pages->offset;
 	pages->len -= n - pages->offset;
@@ -281,11 +336,12 @@ static void pass_over(struct sdp_pages *pages, u32 n)
 }
 
 /*
- * The beginning goes in a message of its own, unless a reader's buffer is there
- * by now. Returns bytes of it.
+ * Send the beginning of a write in a message of its own, unless the peer has
+ * advertised a buffer by now. Returns the number of bytes sent, and drops them
+ * from @pages.
  */
-static u32 send_first(struct sdp_sock *ssk, struct sdp_link *link,
-		      struct sdp_pages *pages)
+static u32 srcavail_send_first(struct sdp_sock *ssk, struct sdp_link *link,
+			       struct sdp_pages *pages)
 {
 	u32 max = sdp_engine_payload_max(&ssk->engine);
 	u32 n = min_t(u32, max, SDP_FIRST_BYTES);
@@ -294,10 +350,10 @@ static u32 send_first(struct sdp_sock *ssk, struct sdp_link *link,
 	bool may;
 
 	if (n < pages->len)
-		skb = first_bytes(ssk, pages, n);
+		skb = srcavail_first_bytes(ssk, pages, n);
 	if (!skb)
 		return 0;
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	may = ssk->link == link && !ssk->sk.sk_err &&
 	      !(ssk->sk.sk_shutdown & SEND_SHUTDOWN) &&
 	      !sdp_engine_may_rdma_write(&ssk->engine);
@@ -307,25 +363,26 @@ static u32 send_first(struct sdp_sock *ssk, struct sdp_link *link,
 		ssk->tx_outq += n;
 		sdp_memory_sent(ssk, skb->truesize);
 		__skb_queue_tail(&ssk->tx_queue, skb);
-		sdp_stream_progress(ssk, &todo);
+		sdp_conn_progress(ssk, &todo);
 	}
-	sdp_stream_unlock(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
 	if (!may) {
 		kfree_skb(skb);
 		return 0;
 	}
-	pass_over(pages, n);
+	srcavail_skip(pages, n);
 	return n;
 }
 
 /*
- * One write, or another part of it. Where readers want the beginning first, the
- * rest is for the buffer that follows: it is that one that is waited for, and
- * none before (C10). Returns as move_pages() does.
+ * Move a write, or a further part of it (@begun). If the peer's readers want
+ * the beginning first, it goes in a message. The rest then waits for the buffer
+ * that the reader advertises next, and for no earlier one (C10). Returns as
+ * srcavail_move_pages() does.
  */
-static u32 move_part(struct sdp_sock *ssk, struct sdp_link *link,
-		     struct sdp_pages *pages, long *timeo, bool begun,
-		     bool *refused)
+static u32 srcavail_move_part(struct sdp_sock *ssk, struct sdp_link *link,
+			      struct sdp_pages *pages, long *timeo, bool begun,
+			      bool *refused)
 {
 	struct sdp_pages rest = *pages;
 	bool asked = false;
@@ -333,29 +390,33 @@ static u32 move_part(struct sdp_sock *ssk, struct sdp_link *link,
 
 	ssk->tx_first &= READ_ONCE(ssk->tx_mode) == SDP_MODE_PIPELINED;
 	if (!begun && ssk->tx_first) {
-		first = send_first(ssk, link, &rest);
+		first = srcavail_send_first(ssk, link, &rest);
 		ssk->tx_first = first;
 	}
-	got = move_pages(ssk, link, &rest, timeo, refused, &asked);
+	got = srcavail_move_pages(ssk, link, &rest, timeo, refused, &asked);
 	if (got || first || begun || !asked)
 		return first + got;
-	first = send_first(ssk, link, &rest);
+	first = srcavail_send_first(ssk, link, &rest);
 	ssk->tx_first = first;
 	if (first)
-		got = move_pages(ssk, link, &rest, timeo, refused, &asked);
+		got = srcavail_move_pages(ssk, link, &rest, timeo, refused,
+					  &asked);
 	return first + got;
 }
 
 /**
- * sdp_srcavail_send() - send from the memory of a large write by RDMA, if that can be (B1, B2)
- * @ssk: socket, with tx_mutex, which is let go while the peer reads
- * @msg: what to send; advanced
- * @timeo: how long to wait (jiffies); the rest is left in it
- * @begun: some of the write has gone before
- * @refused: what follows has to go in messages
- * @turn: it is the writer's turn; taken if need be
+ * sdp_srcavail_send() - send from the application's memory by RDMA (B1, B2)
+ * @ssk: socket, with tx_mutex, which is dropped while the writer waits
+ * @msg: the write; advanced
+ * @timeo: how long the writer may wait, jiffies; reduced by the time waited
+ * @begun: some of the write has been sent before
+ * @refused: set when the rest of the write has to go in messages; nothing is
+ *	done if it is set already
+ * @turn: the writer has its turn (tx_turn); set when it takes it
  *
- * Return: bytes that the peer has got.
+ * Does nothing when RDMA is not possible or not worth it.
+ *
+ * Return: number of bytes that have been sent, at most %SDP_MEM_MAX.
  */
 u32 sdp_srcavail_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo,
 		      bool begun, bool *refused, bool *turn)
@@ -364,16 +425,17 @@ u32 sdp_srcavail_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo,
 	struct sdp_link *link;
 	u32 got = 0;
 
-	if (*refused || !worth_it(ssk, msg, *timeo))
+	if (*refused || !srcavail_worth(ssk, msg, *timeo))
 		return 0;
 	*refused = true;
 	if (!sdp_pin(&pin, &msg->msg_iter, msg_data_left(msg),
 		     SDP_MEM_PEER_READS))
 		return 0;
-	link = sdp_link_use(ssk);
+	link = sdp_conn_use_link(ssk);
 	if (link) {
-		sdp_turn_take(ssk, turn);
-		got = move_part(ssk, link, &pin.mem, timeo, begun, refused);
+		sdp_tx_turn_take(ssk, turn);
+		got = srcavail_move_part(ssk, link, &pin.mem, timeo, begun,
+					 refused);
 		link->ops->unuse(link);
 	}
 	sdp_unpin(&pin);
@@ -382,10 +444,10 @@ u32 sdp_srcavail_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo,
 }
 
 /**
- * sdp_srcavail_send_take() - the offer's message is about to be sent
- * @ssk: socket, locked; the engine has said that it may
+ * sdp_srcavail_send_take() - give SrcAvail to the connection, which sends it
+ * @ssk: socket, locked; the engine has said that SrcAvail is next
  *
- * Return: the message, without its header.
+ * Return: the message with its payload, without a header.
  */
 struct sk_buff *sdp_srcavail_send_take(struct sdp_sock *ssk)
 {
@@ -398,9 +460,9 @@ struct sk_buff *sdp_srcavail_send_take(struct sdp_sock *ssk)
 	return skb;
 }
 
-static void crossed(struct sdp_sock *ssk)
+static void srcavail_count_crossed(struct sdp_sock *ssk)
 {
-	/* Who has not been sent has met nothing. */
+	/* A SrcAvail that has not been sent has crossed nothing. */
 	if (ssk->srcavail_tx->skb)
 		return;
 	SDP_INC(sock_net(&ssk->sk), SrcAvailCrossed);
@@ -408,9 +470,12 @@ static void crossed(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_srcavail_send_answered() - the peer has read what it wanted of the offer
+ * sdp_srcavail_send_answered() - our SrcAvail has ended
  * @ssk: socket, locked
- * @a: the engine's word about it
+ * @a: the engine's action, %SDP_ACT_SRCAVAIL_OVER: the peer has answered, or a
+ *	SinkAvail of the peer has crossed the SrcAvail
+ *
+ * The caller wakes the writer.
  */
 void sdp_srcavail_send_answered(struct sdp_sock *ssk,
 				const struct sdp_action *a)
@@ -421,7 +486,7 @@ void sdp_srcavail_send_answered(struct sdp_sock *ssk,
 
 	o->asked = a->pipe && sdp_engine_asks_first(&ssk->engine);
 	if (a->crossed)
-		crossed(ssk);
+		srcavail_count_crossed(ssk);
 	else if (got == o->mem->region.len)
 		SDP_INC(net, SrcAvailRead);
 	else
@@ -436,9 +501,12 @@ void sdp_srcavail_send_answered(struct sdp_sock *ssk,
 }
 
 /**
- * sdp_srcavail_send_over() - the peer has read, or refused; or the connection has failed
+ * sdp_srcavail_send_over() - end our SrcAvail, if there is one
  * @ssk: socket, locked
- * @got: bytes of the offer that the peer has
+ * @got: number of bytes of it that the peer has got
+ *
+ * Called when the peer has answered, when the SrcAvail is cancelled before it
+ * was sent, and when the connection ends.
  */
 void sdp_srcavail_send_over(struct sdp_sock *ssk, u32 got)
 {
@@ -448,12 +516,12 @@ void sdp_srcavail_send_over(struct sdp_sock *ssk, u32 got)
 		return;
 	o->got = got;
 	o->mem->settled = !ssk->engine.dead;
-	/* Not sent, so nobody has got anything of it; the writer frees it. */
+	/* Not sent, so the peer has got no byte of it. The writer frees it. */
 	if (o->skb) {
 		ssk->tx_outq -= o->first;
 		sdp_memory_sent(ssk, -(int)o->skb->truesize);
 	}
 	WRITE_ONCE(ssk->srcavail_tx_out, false);
-	/* Pairs with sdp_await_answer(). */
+	/* Pairs with sdp_zcopy_await_answer(). */
 	smp_store_release(&o->over, true);
 }

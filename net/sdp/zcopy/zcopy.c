@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the four ways of RDMA (srcavail_send.c, srcavail_recv.c, sinkavail_recv.c, sinkavail_send.c) have in common: when it is worth
- * it, the link's use, and the waits that end without the peer's program.
+ * RDMA from and to the application's memory: what all four ways share.
+ *
+ * The four ways are srcavail_send.c, srcavail_recv.c, sinkavail_recv.c and
+ * sinkavail_send.c. This file has the threshold from which RDMA pays, the
+ * registration of memory, and the waits that end without help of the peer's
+ * application.
  */
-#include "../conn/sock.h"
+#include "../conn/conn.h"
+#include "zcopy.h"
 
-/* Who is killed waits so long for the fabric before it ends the connection. */
-#define PATIENCE	(2 * HZ)
-/* How long a peer's kernel may take to answer a cancel. */
-#define CANCEL_JIFFIES	(10 * HZ)
+/* An RDMA read or write may take this long before a kill of the task counts. */
+#define ZCOPY_KILL_JIFFIES	(2 * HZ)
+/* Time that the peer's kernel has to answer a cancel. */
+#define ZCOPY_CANCEL_JIFFIES	(10 * HZ)
 
 /**
- * sdp_rdma_threshold() - from what size on is memory worth an RDMA transfer? (B1)
+ * sdp_zcopy_threshold() - smallest transfer for which RDMA is used (B1)
  * @ssk: socket
  *
- * Return: bytes, as set for the socket, or else for the namespace, or else as measured for the
- * device of its connection; 0 for never.
+ * Return: bytes, as set for the socket, or else for the namespace, or else as
+ * measured for the device of its connection; 0 for never.
  */
-u32 sdp_rdma_threshold(const struct sdp_sock *ssk)
+u32 sdp_zcopy_threshold(const struct sdp_sock *ssk)
 {
 	int set = READ_ONCE(ssk->opt.rdma_threshold);
 
@@ -28,48 +33,32 @@ u32 sdp_rdma_threshold(const struct sdp_sock *ssk)
 }
 
 /**
- * sdp_rdma_worth() - is so much memory worth an RDMA transfer? (B1)
+ * sdp_zcopy_worth() - is a transfer large enough for RDMA? (B1)
  * @ssk: socket
- * @bytes: how much
+ * @bytes: size of the transfer
  *
- * Return: true when it is.
+ * Return: true when it is, and the connection can do RDMA.
  */
-bool sdp_rdma_worth(const struct sdp_sock *ssk, size_t bytes)
+bool sdp_zcopy_worth(const struct sdp_sock *ssk, size_t bytes)
 {
-	u32 threshold = sdp_rdma_threshold(ssk);
+	u32 threshold = sdp_zcopy_threshold(ssk);
 
 	return ssk->rdma && threshold && bytes >= threshold;
 }
 
 /**
- * sdp_link_use() - keep the link of a connection that stands, whatever becomes of it
- * @ssk: socket
+ * sdp_zcopy_map() - register memory for one transfer
+ * @ssk: socket, not locked
+ * @link: its link, in use
+ * @pages: pages, range and use
  *
- * Return: a link that can do RDMA, whose unuse() has to follow; or NULL.
- */
-struct sdp_link *sdp_link_use(struct sdp_sock *ssk)
-{
-	struct sdp_link *link = NULL;
-
-	sdp_stream_lock(ssk);
-	if (ssk->rdma && sdp_stands(ssk))
-		link = ssk->link;
-	if (link)
-		link->ops->use(link);
-	spin_unlock_bh(&ssk->lock);
-	return link;
-}
-
-/**
- * sdp_map() - have memory registered for one transfer
- * @ssk: socket, without any lock
- * @link: the link, in use
- * @pages: what, where, and what for
+ * May sleep.
  *
- * Return: the memory, or an ERR_PTR: then its bytes go in messages.
+ * Return: the memory, which link->ops->unmap() releases; or an ERR_PTR, and
+ * then the bytes have to go in messages.
  */
-struct sdp_mem *sdp_map(struct sdp_sock *ssk, struct sdp_link *link,
-			const struct sdp_pages *pages)
+struct sdp_mem *sdp_zcopy_map(struct sdp_sock *ssk, struct sdp_link *link,
+			      const struct sdp_pages *pages)
 {
 	struct sdp_mem *mem = link->ops->map(link, pages);
 
@@ -79,47 +68,57 @@ struct sdp_mem *sdp_map(struct sdp_sock *ssk, struct sdp_link *link,
 }
 
 /**
- * sdp_await_move() - wait until a read or write has ended, whatever becomes of the connection
- * @ssk: socket, without any lock
- * @link: the link, in use
- * @mem: what move() was called for
+ * sdp_zcopy_await() - wait until an RDMA read or write has ended
+ * @ssk: socket, not locked
+ * @link: its link, in use
+ * @mem: memory that move() was called for
+ *
+ * The device uses the pages until then, so this waits even if the connection is
+ * lost meanwhile. If the task is killed, the connection fails, which ends the
+ * transfer.
  */
-void sdp_await_move(struct sdp_sock *ssk, struct sdp_link *link,
-		    struct sdp_mem *mem)
+void sdp_zcopy_await(struct sdp_sock *ssk, struct sdp_link *link,
+		     struct sdp_mem *mem)
 {
 	struct sdp_todo todo = { };
 
-	if (wait_for_completion_timeout(&mem->done, PATIENCE) ||
+	if (wait_for_completion_timeout(&mem->done, ZCOPY_KILL_JIFFIES) ||
 	    !wait_for_completion_killable(&mem->done))
 		return;
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	if (ssk->link == link)
-		sdp_stream_fail(ssk, ECONNRESET, "killed during RDMA", &todo);
-	sdp_stream_unlock(ssk, &todo);
-	/* With the link's queue pair it ends as well. */
+		sdp_conn_fail(ssk, ECONNRESET, "killed during RDMA", &todo);
+	sdp_conn_unlock(ssk, &todo);
+	/* The end of the link's queue pair completes the transfer. */
 	wait_for_completion(&mem->done);
 }
 
 /**
- * sdp_await_answer() - a cancel has been sent, or nothing has to be: wait for the end
- * @ssk: socket, without any lock
- * @over: becomes true at the end; a connection without one comes to an end of its own
+ * sdp_zcopy_await_answer() - wait until an advertisement has ended
+ * @ssk: socket, not locked
+ * @over: true once it has ended. It must also become true when the connection
+ *	ends
  *
- * Rare, and short: no queue is made for sleepers that no signal ends.
+ * Called when the advertisement has been cancelled, or has ended already. The
+ * peer's kernel answers a cancel. If it does not within ZCOPY_CANCEL_JIFFIES,
+ * the connection fails.
+ *
+ * No signal ends this wait. It is rare and short, so it polls instead of having
+ * a wait queue.
  */
-void sdp_await_answer(struct sdp_sock *ssk, const bool *over)
+void sdp_zcopy_await_answer(struct sdp_sock *ssk, const bool *over)
 {
-	unsigned long end = jiffies + CANCEL_JIFFIES;
+	unsigned long end = jiffies + ZCOPY_CANCEL_JIFFIES;
 	struct sdp_todo todo = { };
 
 	while (time_before(jiffies, end)) {
-		/* Who sees the end sees what came with it. */
+		/* Pairs with the release that sets it. */
 		if (smp_load_acquire(over))
 			return;
 		schedule_timeout_uninterruptible(1);
 	}
-	sdp_stream_lock(ssk);
+	sdp_conn_lock(ssk);
 	if (!*over)
-		sdp_stream_fail(ssk, ETIMEDOUT, "no answer to a cancel", &todo);
-	sdp_stream_unlock(ssk, &todo);
+		sdp_conn_fail(ssk, ETIMEDOUT, "no answer to a cancel", &todo);
+	sdp_conn_unlock(ssk, &todo);
 }

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# guest.sh MODULE.ko: in the VM. Load the KUnit module, which runs its suites while it
-# loads, leave what the kernel said in $SDP_RUN/ktap, unload it and look for complaints.
+# guest.sh MODULE.ko: run the KUnit suites of a module, inside the VM.
+#
+# The suites run while the module is loaded. The kernel log is saved in $SDP_RUN/ktap. Then the
+# module is unloaded, and the log and the taint flags are checked.
 set -uo pipefail
 . "$SDP_TOP/selftests/vm/checks.sh"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module that does what the VM runner must notice. Writing a word to
- * /sys/module/bad/parameters/fault commits one fault, and "none" commits none.
+ * A module with faults that the VM runner must notice.
+ *
+ * Writing a word to /sys/module/bad/parameters/fault commits one fault; "none" commits none.
  */
 #include <linux/bug.h>
 #include <linux/module.h>
@@ -20,7 +21,10 @@ static void lose_memory(void)
 		strscpy(lost, "nobody knows where this is", 321);
 }
 
-/* Both orders, one after the other: nothing hangs, but lockdep sees the circle. */
+/*
+ * Takes the locks in both orders, one after the other: nothing hangs, but lockdep sees the
+ * cycle.
+ */
 static void lock_both_ways(void)
 {
 	mutex_lock(&first);

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC transport: the accepting side, from REQ to REP; and the CM events of a link.
+ * RC transport: the accepting side, and ib_cm events of both sides.
  *
- * CM handlers run in process context, one at a time per CM id. They never wait for the work item
- * of a link that has an owner, which waits for them.
+ * A REQ that arrives at a listener: Hello parsed -> interface and namespace
+ * found -> addresses and MTU checked (origin.c) -> link made -> up->incoming
+ * -> REP. Any failure before the REP is answered by a REJ. After that,
+ * rc_cm_event() handles the events of the link's CM id, as it does on the
+ * connecting side: REP, RTU, REJ, DREQ and timeouts.
+ *
+ * The CM calls handlers in process context, one at a time per CM id. A handler
+ * never waits for the work item of a link that has an owner, because the work
+ * item waits for the handler when it destroys the CM id.
  */
 #include <net/addrconf.h>
 #include <rdma/ib_cache.h>
@@ -11,13 +18,16 @@
 
 #include "rc.h"
 
-/* The namespace of the interface; a reference is taken. */
-static struct net *request_net(struct ib_device *ib, struct net_device *ndev)
+/*
+ * The namespace of an interface, with a reference, or NULL if the device is not
+ * accessible from it.
+ */
+static struct net *rc_request_net(struct ib_device *ib, struct net_device *ndev)
 {
 	struct net *net = NULL;
 
 	rcu_read_lock();
-	/* One that is down may be on its way to another namespace. */
+	/* An interface that is down may be moving to another namespace. */
 	if (ndev->flags & IFF_UP)
 		net = maybe_get_net(dev_net(ndev));
 	rcu_read_unlock();
@@ -28,10 +38,13 @@ static struct net *request_net(struct ib_device *ib, struct net_device *ndev)
 	return net;
 }
 
-/* What the peer says. Whether its addresses can be true is not known yet. */
-static enum sdp_violation read_hello(const struct ib_cm_event *event,
-				     struct rc_listener *l,
-				     struct sdp_incoming *in)
+/*
+ * Parse the Hello of a request. Returns what is wrong with it; whether its
+ * addresses can be true is left to rc_check_origin().
+ */
+static enum sdp_violation rc_read_hello(const struct ib_cm_event *event,
+					struct rc_listener *l,
+					struct sdp_incoming *in)
 {
 	enum sdp_violation bad;
 
@@ -48,12 +61,13 @@ static enum sdp_violation read_hello(const struct ib_cm_event *event,
 }
 
 /*
- * Returns 0, or why the request is refused; what is the peer's fault is
- * counted.
+ * Check that the addresses of a request can be true, and complete them. @bad is
+ * what is wrong with its Hello. Returns 0, or the errno with which the request
+ * is refused; the peer's violation is counted.
  */
-static int check_origin(const struct ib_cm_req_event_param *req,
-			struct ib_device *ib, struct net_device *ndev,
-			struct sdp_incoming *in, enum sdp_violation bad)
+static int rc_check_origin(const struct ib_cm_req_event_param *req,
+			   struct ib_device *ib, struct net_device *ndev,
+			   struct sdp_incoming *in, enum sdp_violation bad)
 {
 	int err = 0;
 
@@ -78,49 +92,62 @@ static int check_origin(const struct ib_cm_req_event_param *req,
 }
 
 /*
- * The CM refuses what does not fit its state, which a message of the peer may have changed since
- * the event at hand: the peer has given up, and its message will be the next event.
+ * The positive errno for an error of an ib_cm call. -EINVAL means that the call
+ * does not fit the state of the CM id: a message of the peer has changed the
+ * state since the event that we handle. The peer has given up, and its message
+ * is the next event.
  */
-static int cm_error(int err)
+static int rc_cm_error(int err)
 {
 	return err == -EINVAL ? ECONNRESET : -err;
 }
 
-/* The answer has come, or none will. If the link was released meanwhile, its work item goes on. */
-static void answered(struct rc_link *rc)
+/*
+ * Our REQ or REP has been answered, or never will be. If the link was released
+ * and its work item waits for the answer, the work item continues now.
+ */
+static void rc_cm_answered(struct rc_link *rc)
 {
-	/* Fully ordered, pairs with the barrier in await_answer(). */
+	/*
+	 * Fully ordered; pairs with the barrier in link.c after RC_AWAITED is
+	 * set.
+	 */
 	if (test_and_clear_bit(RC_AWAITED, &rc->flags))
 		rc_link_wake(rc);
 }
 
-static int send_rep(struct rc_link *rc, const struct ib_cm_req_event_param *req,
-		    const struct sdp_incoming *in)
+static int rc_send_rep(struct rc_link *rc,
+		       const struct ib_cm_req_event_param *req,
+		       const struct sdp_incoming *in)
 {
 	struct ib_device *ib = rc->dev->ib;
 	struct ib_cm_rep_param rep = {
-		.qp_num			= rc->qp->qp_num,
-		.starting_psn		= rc->psn,
-		.private_data		= in->ack,
-		.private_data_len	= SDP_HELLO_ACK_LEN,
-		.responder_resources	= min_t(int, req->responder_resources,
-						rc_device_reads(rc->dev)),
-		.initiator_depth	= min3((int)req->initiator_depth, RC_RD_ATOMIC,
-					       ib->attrs.max_qp_init_rd_atom),
-		.flow_control		= req->flow_control,
-		.rnr_retry_count	= min_t(u8, req->rnr_retry_count, rc->config.rnr_retry),
+		.qp_num = rc->qp->qp_num,
+		.starting_psn = rc->psn,
+		.private_data = in->ack,
+		.private_data_len = SDP_HELLO_ACK_LEN,
+		.responder_resources = min_t(int, req->responder_resources,
+					     rc_device_reads(rc->dev)),
+		.initiator_depth = min3((int)req->initiator_depth, RC_RD_ATOMIC,
+					ib->attrs.max_qp_init_rd_atom),
+		.flow_control = req->flow_control,
+		.rnr_retry_count = min_t(u8, req->rnr_retry_count,
+					 rc->config.rnr_retry),
 	};
 	int err = rc_qp_ready(rc);
 
 	if (err)
 		return err;
-	/* Before, because the link may be released as soon as it is sent. */
+	/* First: the link may be released as soon as the REP is sent. */
 	rc->asked = jiffies;
-	/* Fully ordered: if the link is released already, nobody waits for an answer. */
+	/*
+	 * Fully ordered: either link.c sees RC_ASKED and waits for the answer,
+	 * or we see RC_RELEASED here and send no REP.
+	 */
 	test_and_set_bit(RC_ASKED, &rc->flags);
 	if (test_bit(RC_RELEASED, &rc->flags)) {
 		clear_bit(RC_ASKED, &rc->flags);
-		answered(rc);
+		rc_cm_answered(rc);
 		return 0;
 	}
 	err = ib_send_cm_rep(rc->cm, &rep);
@@ -129,7 +156,7 @@ static int send_rep(struct rc_link *rc, const struct ib_cm_req_event_param *req,
 	return err;
 }
 
-static enum ib_cm_rej_reason reject_reason(int err)
+static enum ib_cm_rej_reason rc_reject_reason(int err)
 {
 	switch (err) {
 	case -ECONNREFUSED:
@@ -146,11 +173,11 @@ static enum ib_cm_rej_reason reject_reason(int err)
 }
 
 /**
- * rc_reject() - refuse a request
- * @cm: its id
- * @reason: why
+ * rc_reject() - refuse a request by a REJ
+ * @cm: CM id of the request
+ * @reason: reason code of the REJ
  *
- * Return: what the handler shall return, so that the CM destroys the id.
+ * Return: the errno that the CM handler returns; the CM then destroys @cm.
  */
 int rc_reject(struct ib_cm_id *cm, enum ib_cm_rej_reason reason)
 {
@@ -158,9 +185,13 @@ int rc_reject(struct ib_cm_id *cm, enum ib_cm_rej_reason reason)
 	return -ECONNREFUSED;
 }
 
-static int accept_request(struct rc_listener *l, struct ib_cm_id *cm,
-			  const struct ib_cm_req_event_param *req,
-			  struct sdp_incoming *in)
+/*
+ * Make a link for a request, find its owner and send the REP. Returns 0, or an
+ * errno with which the caller refuses the request.
+ */
+static int rc_accept_request(struct rc_listener *l, struct ib_cm_id *cm,
+			     const struct ib_cm_req_event_param *req,
+			     struct sdp_incoming *in)
 {
 	struct rc_link *rc = rc_link_alloc(in->net);
 	int err;
@@ -177,8 +208,9 @@ static int accept_request(struct rc_listener *l, struct ib_cm_id *cm,
 		return -ENETDOWN;
 	}
 	/*
-	 * Once it has an owner, the link may be released at any time, and its work item
-	 * destroys the CM id, which waits for this handler.
+	 * Set the CM id first: once the link has an owner, it may be released
+	 * at any time. Its work item then destroys the CM id, which waits for
+	 * this handler.
 	 */
 	rc->cm = cm;
 	cm->context = rc;
@@ -190,36 +222,40 @@ static int accept_request(struct rc_listener *l, struct ib_cm_id *cm,
 		return err;
 	}
 	rc_link_owned(rc);
-	err = send_rep(rc, req, in);
+	err = rc_send_rep(rc, req, in);
 	if (err) {
-		/* First: until the queue pair is drained, the peer would repeat its REQ in vain. */
-		rc_reject(cm, reject_reason(err));
-		rc_link_fail(rc, cm_error(err), "connect reply");
+		/*
+		 * Send the REJ first. After rc_link_fail() the queue pair is
+		 * drained before the CM id is destroyed, and meanwhile the peer
+		 * would repeat its REQ in vain.
+		 */
+		rc_reject(cm, rc_reject_reason(err));
+		rc_link_fail(rc, rc_cm_error(err), "connect reply");
 	}
 	return 0;
 }
 
-static int request_from(struct rc_listener *l, struct ib_cm_id *cm,
-			const struct ib_cm_req_event_param *req,
-			struct net_device *ndev, struct sdp_incoming *in,
-			enum sdp_violation bad)
+static int rc_request_from(struct rc_listener *l, struct ib_cm_id *cm,
+			   const struct ib_cm_req_event_param *req,
+			   struct net_device *ndev, struct sdp_incoming *in,
+			   enum sdp_violation bad)
 {
 	int err;
 
-	in->net = request_net(l->dev->ib, ndev);
+	in->net = rc_request_net(l->dev->ib, ndev);
 	if (!in->net)
 		return -ECONNREFUSED;
-	err = check_origin(req, l->dev->ib, ndev, in, bad);
+	err = rc_check_origin(req, l->dev->ib, ndev, in, bad);
 	if (!err && !rc_origin_mtu_fits(req, l->dev->ib, ndev))
 		err = -EMSGSIZE;
 	if (!err)
-		err = accept_request(l, cm, req, in);
+		err = rc_accept_request(l, cm, req, in);
 	put_net(in->net);
 	return err;
 }
 
-static int request_received(struct rc_listener *l, struct ib_cm_id *cm,
-			    const struct ib_cm_event *event)
+static int rc_request_received(struct rc_listener *l, struct ib_cm_id *cm,
+			       const struct ib_cm_event *event)
 {
 	const struct ib_cm_req_event_param *req = &event->param.req_rcvd;
 	struct sdp_incoming *in = kzalloc(sizeof(*in), GFP_KERNEL);
@@ -228,22 +264,22 @@ static int request_received(struct rc_listener *l, struct ib_cm_id *cm,
 	int err = -ECONNREFUSED;
 
 	if (!in)
-		return rc_reject(cm, reject_reason(-ENOMEM));
-	bad = read_hello(event, l, in);
+		return rc_reject(cm, rc_reject_reason(-ENOMEM));
+	bad = rc_read_hello(event, l, in);
 	ndev = rc_origin_dev(req, l->dev->ib, &in->local);
 	if (ndev)
-		err = request_from(l, cm, req, ndev, in, bad);
+		err = rc_request_from(l, cm, req, ndev, in, bad);
 	dev_put(ndev);
 	kfree(in);
-	return err ? rc_reject(cm, reject_reason(err)) : 0;
+	return err ? rc_reject(cm, rc_reject_reason(err)) : 0;
 }
 
 /**
- * rc_listen_event() - CM handler of a listener
- * @cm: id of the new request
- * @event: what has come
+ * rc_listen_event() - CM event handler of a listener
+ * @cm: CM id of the new request; its context is the listener
+ * @event: the event
  *
- * Return: 0, or an errno to have @cm destroyed.
+ * Return: 0, or an errno that makes the CM destroy @cm.
  */
 int rc_listen_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 {
@@ -251,11 +287,14 @@ int rc_listen_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 
 	if (event->event != IB_CM_REQ_RECEIVED)
 		return -EINVAL;
-	return request_received(l, cm, event);
+	return rc_request_received(l, cm, event);
 }
 
-/* A full backlog is the one refusal that asking again can change. */
-static int reject_error(enum ib_cm_rej_reason reason)
+/*
+ * The positive errno for the peer's REJ. EAGAIN, for a full backlog or missing
+ * resources, is the only refusal after which a new attempt may succeed.
+ */
+static int rc_reject_error(enum ib_cm_rej_reason reason)
 {
 	switch (reason) {
 	case IB_CM_REJ_NO_RESOURCES:
@@ -274,18 +313,24 @@ static int reject_error(enum ib_cm_rej_reason reason)
 	}
 }
 
-/* The queue pair may be in error already: a peer may misbehave before its RTU comes. */
-static void connected(struct rc_link *rc)
+/*
+ * The CM has an established connection. The queue pair may be in error already:
+ * the peer can send, and cause an error, before its RTU arrives.
+ */
+static void rc_cm_connected(struct rc_link *rc)
 {
 	set_bit(RC_CONNECTED, &rc->flags);
-	/* Who flushes sees that it is connected, or is seen here: pairs with flushed(). */
+	/*
+	 * Pairs with qp.c, which sets RC_FLUSHED and then tests RC_CONNECTED:
+	 * one of the two sees the other's flag and wakes the work item.
+	 */
 	smp_mb__after_atomic();
 	if (test_bit(RC_FLUSHED, &rc->flags))
 		rc_link_wake(rc);
 }
 
-/* Without memory the work item does it, again and again. */
-static int send_rtu(struct rc_link *rc)
+/* If memory is short, the work item sends the RTU later. */
+static int rc_cm_send_rtu(struct rc_link *rc)
 {
 	int err = ib_send_cm_rtu(rc->cm, NULL, 0);
 
@@ -296,10 +341,11 @@ static int send_rtu(struct rc_link *rc)
 }
 
 /*
- * The peer may send as soon as it has our RTU, and its first message must not come to somebody
- * who does not know yet how it answered: so the RTU goes last.
+ * The connecting side has got a REP. Send the RTU last: the peer may send as
+ * soon as it has the RTU, and the owner must have the HelloAck before the first
+ * message.
  */
-static int take_reply(struct rc_link *rc, const struct ib_cm_event *event)
+static int rc_take_reply(struct rc_link *rc, const struct ib_cm_event *event)
 {
 	int err;
 
@@ -309,43 +355,47 @@ static int take_reply(struct rc_link *rc, const struct ib_cm_event *event)
 	err = rc_qp_ready(rc);
 	if (err)
 		return err;
-	connected(rc);
+	rc_cm_connected(rc);
 	rc_up->hello_ack(&rc->link, event->private_data,
 			 IB_CM_REP_PRIVATE_DATA_SIZE);
-	return send_rtu(rc);
+	return rc_cm_send_rtu(rc);
 }
 
-static void reply_received(struct rc_link *rc, const struct ib_cm_event *event)
+static void rc_reply_received(struct rc_link *rc,
+			      const struct ib_cm_event *event)
 {
 	int err;
 
 	set_bit(RC_ANSWERING, &rc->flags);
-	/* Fully ordered: who sees that there is an answer sees that it is dealt with. */
+	/*
+	 * Fully ordered: link.c sees RC_ASKED cleared only after RC_ANSWERING
+	 * is set, and so sends no DREQ while we handle the REP.
+	 */
 	test_and_clear_bit(RC_ASKED, &rc->flags);
-	err = take_reply(rc, event);
+	err = rc_take_reply(rc, event);
 	clear_bit(RC_ANSWERING, &rc->flags);
 	if (err)
-		rc_link_fail(rc, cm_error(err), "connect reply");
-	answered(rc);
+		rc_link_fail(rc, rc_cm_error(err), "connect reply");
+	rc_cm_answered(rc);
 }
 
-static void rejected(struct rc_link *rc, const struct ib_cm_event *event)
+static void rc_cm_rejected(struct rc_link *rc, const struct ib_cm_event *event)
 {
 	clear_bit(RC_ASKED, &rc->flags);
 	if (test_bit(RC_CONNECTED, &rc->flags) ||
 	    test_bit(RC_TOLD, &rc->flags) || test_bit(RC_RELEASED, &rc->flags))
 		rc_link_poke(rc, RC_PEER_ENDED);
 	else
-		rc_link_fail(rc, reject_error(event->param.rej_rcvd.reason),
+		rc_link_fail(rc, rc_reject_error(event->param.rej_rcvd.reason),
 			     "rejected");
 }
 
 /**
- * rc_cm_event() - CM handler of a link
- * @cm: its id
- * @event: what has come
+ * rc_cm_event() - CM event handler of a link, of either side
+ * @cm: CM id of the link; its context is the link
+ * @event: the event
  *
- * Return: 0; the link's work item destroys the id.
+ * Return: 0, so that the CM keeps the id; the link's work item destroys it.
  */
 int rc_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 {
@@ -353,20 +403,19 @@ int rc_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 
 	switch (event->event) {
 	case IB_CM_REP_RECEIVED:
-		reply_received(rc, event);
+		rc_reply_received(rc, event);
 		break;
 	case IB_CM_RTU_RECEIVED:
 	case IB_CM_USER_ESTABLISHED:
-		connected(rc);
+		rc_cm_connected(rc);
 		rc_up->established(&rc->link);
-		answered(rc);
+		rc_cm_answered(rc);
 		break;
 	case IB_CM_REJ_RECEIVED:
-		rejected(rc, event);
+		rc_cm_rejected(rc, event);
 		break;
 	case IB_CM_REQ_ERROR:
 	case IB_CM_REP_ERROR:
-		/* There will be no answer. */
 		clear_bit(RC_ASKED, &rc->flags);
 		rc_link_fail(rc, ETIMEDOUT, "no answer");
 		break;

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC transport: devices and the listeners on them.
+ * RC transport: RDMA devices and the CM listeners on them.
  *
- * One client of ib_core. For each device that can connect by ib_cm there is an
- * rc_device, and on it one CM listener for each port that some socket listens on (a
- * CM listener knows neither address nor namespace: those are looked at when a request
- * comes). A device that appears later gets listeners for all ports at once.
+ * We register one client with ib_core. Each device that can connect by ib_cm
+ * gets an rc_device, and one CM listener for each port that some socket
+ * listens on. A CM listener knows neither address nor namespace: the handler
+ * of a request checks both. A device that appears later gets listeners for all
+ * these ports at once.
  *
- * A device goes away in this order: no new link may come (@going), its listeners are
- * destroyed (which waits for their handlers), every link is told, and the device waits
- * until the last link is freed.
+ * Removal of a device: client_remove() destroys its listeners, which waits for
+ * their handlers; bars new links (@going); fails every link; and waits until
+ * the last link is freed.
  *
- * Locks: rc_mutex covers the two lists; it is never taken in an ib_cm handler. A device's
- * own spinlock covers its links.
+ * Locks: rc_mutex covers rc_devices, rc_ports and the listeners of each
+ * device. It is never taken in an ib_cm handler. The spinlock of a device
+ * covers its links.
  */
 #include <linux/slab.h>
 #include <rdma/ib_user_ioctl_verbs.h>
@@ -21,9 +23,9 @@
 
 /**
  * struct rc_port - a port that sockets listen on
- * @node: in rc_ports
- * @port: host order
- * @users: listening sockets, of all namespaces
+ * @node: entry in rc_ports
+ * @port: port number in host byte order
+ * @users: number of listening sockets in all namespaces
  */
 struct rc_port {
 	struct list_head node;
@@ -80,7 +82,7 @@ static void listeners_del(u16 port)
 				listener_del(l);
 }
 
-static struct rc_port *find_port(u16 port)
+static struct rc_port *port_find(u16 port)
 {
 	struct rc_port *p;
 
@@ -103,7 +105,7 @@ static int port_add(u16 port)
 		if (err) {
 			listeners_del(port);
 			kfree(p);
-			/* Another user of the service id has been quicker. */
+			/* Another user of ib_cm already has this service id. */
 			return err == -EBUSY ? -EADDRINUSE : err;
 		}
 	}
@@ -114,11 +116,14 @@ static int port_add(u16 port)
 }
 
 /**
- * rc_listen() - welcome requests for a port, on every device, also later ones
- * @net: namespace; the CM does not tell them apart, the handler does
- * @port: host order
+ * rc_listen() - accept connection requests for a port on all devices
+ * @net: network namespace; unused, the handler of a request checks it
+ * @port: port number in host byte order
  *
- * Return: 0 or an errno.
+ * This covers devices that appear later, too. May sleep.
+ *
+ * Return: 0, -EADDRINUSE if another user of ib_cm has the service id, or
+ * another errno.
  */
 int rc_listen(struct net *net, u16 port)
 {
@@ -126,7 +131,7 @@ int rc_listen(struct net *net, u16 port)
 	int err = 0;
 
 	mutex_lock(&rc_mutex);
-	p = find_port(port);
+	p = port_find(port);
 	if (p)
 		p->users++;
 	else
@@ -136,16 +141,18 @@ int rc_listen(struct net *net, u16 port)
 }
 
 /**
- * rc_unlisten() - undo one rc_listen()
- * @net: namespace
- * @port: host order
+ * rc_unlisten() - undo one call of rc_listen()
+ * @net: network namespace; unused
+ * @port: port number in host byte order
+ *
+ * May sleep: destroying a listener waits for its handler.
  */
 void rc_unlisten(struct net *net, u16 port)
 {
 	struct rc_port *p;
 
 	mutex_lock(&rc_mutex);
-	p = find_port(port);
+	p = port_find(port);
 	if (p && !--p->users) {
 		listeners_del(port);
 		list_del(&p->node);
@@ -161,11 +168,11 @@ static void device_put(struct rc_device *dev)
 }
 
 /**
- * rc_device_add_link() - a link begins to use a device
+ * rc_device_add_link() - attach a link to a device
  * @dev: device
- * @rc: link
+ * @rc: link; it holds a reference to the device until rc_device_del_link()
  *
- * Return: false when the device is going away.
+ * Return: false when the device is being removed.
  */
 bool rc_device_add_link(struct rc_device *dev, struct rc_link *rc)
 {
@@ -183,14 +190,15 @@ bool rc_device_add_link(struct rc_device *dev, struct rc_link *rc)
 }
 
 /**
- * rc_device_find_add_link() - the same, for one who does not know our view of the device
+ * rc_device_find_add_link() - attach a link to the rc_device of an ib_device
  * @ib: device
  * @rc: link
  *
- * The mutex keeps the device until the link has a reference. Called by rdma_cm's
- * handlers, which nobody waits for who holds it.
+ * The mutex keeps the rc_device in existence until the link has a reference.
+ * Called by rdma_cm handlers; no holder of the mutex waits for these. May
+ * sleep.
  *
- * Return: false when it is not one of ours (any more).
+ * Return: false when we do not use the device, or it is being removed.
  */
 bool rc_device_find_add_link(struct ib_device *ib, struct rc_link *rc)
 {
@@ -205,7 +213,7 @@ bool rc_device_find_add_link(struct ib_device *ib, struct rc_link *rc)
 	return ok;
 }
 
-static bool any_device(bool (*is)(struct ib_device *ib, void *arg), void *arg)
+static bool device_any(bool (*is)(struct ib_device *ib, void *arg), void *arg)
 {
 	struct rc_device *dev;
 
@@ -216,28 +224,30 @@ static bool any_device(bool (*is)(struct ib_device *ib, void *arg), void *arg)
 }
 
 /**
- * rc_device_any() - is there a device of ours that a condition is true of?
+ * rc_device_any() - find out whether a condition is true of any device
  * @is: the condition; called under a mutex
- * @arg: for it
+ * @arg: argument of @is
  *
- * Return: true when there is one; the first such device is the last that was asked about.
+ * Stops at the first device of which the condition is true. May sleep.
+ *
+ * Return: true when there is such a device.
  */
 bool rc_device_any(bool (*is)(struct ib_device *ib, void *arg), void *arg)
 {
 	bool found;
 
 	mutex_lock(&rc_mutex);
-	found = any_device(is, arg);
+	found = device_any(is, arg);
 	mutex_unlock(&rc_mutex);
 	return found;
 }
 
 /**
- * rc_device_any_now() - the same, for a caller that must not wait
+ * rc_device_any_now() - rc_device_any() for a caller that must not sleep
  * @is: the condition
- * @arg: for it
+ * @arg: argument of @is
  *
- * Return: as rc_device_any(); true when somebody else has the mutex.
+ * Return: as rc_device_any(); true when the mutex is contended.
  */
 bool rc_device_any_now(bool (*is)(struct ib_device *ib, void *arg), void *arg)
 {
@@ -245,14 +255,14 @@ bool rc_device_any_now(bool (*is)(struct ib_device *ib, void *arg), void *arg)
 
 	if (!mutex_trylock(&rc_mutex))
 		return true;
-	found = any_device(is, arg);
+	found = device_any(is, arg);
 	mutex_unlock(&rc_mutex);
 	return found;
 }
 
 /**
- * rc_device_leave() - a link need not hear any more of what happens to its device
- * @rc: link; who has found it before is one of its users
+ * rc_device_leave() - stop reporting device events to a link
+ * @rc: link; a task that has found it before is counted in rc_link.users
  */
 void rc_device_leave(struct rc_link *rc)
 {
@@ -266,8 +276,10 @@ void rc_device_leave(struct rc_link *rc)
 }
 
 /**
- * rc_device_del_link() - a link has freed all that it had of its device
+ * rc_device_del_link() - detach a link that uses the device no longer
  * @rc: link
+ *
+ * Drops the link's reference: client_remove() may free the device.
  */
 void rc_device_del_link(struct rc_link *rc)
 {
@@ -279,10 +291,12 @@ void rc_device_del_link(struct rc_link *rc)
 }
 
 /*
- * A link on @port (0: any) that has not been told. It is in use, so that its owner stays until it
- * has been; and a reference is taken, as one without an owner is freed all the same.
+ * Return a link on @port (0: any port) that has not been told of a failure, or
+ * NULL. It is counted as used, so its owner exists until the failure is
+ * reported; and referenced, as a link without an owner may be freed even so.
+ * Called with the device's lock held.
  */
-static struct rc_link *next_untold(struct rc_device *dev, u32 port)
+static struct rc_link *device_next_untold(struct rc_device *dev, u32 port)
 {
 	struct rc_link *rc;
 
@@ -290,7 +304,11 @@ static struct rc_link *next_untold(struct rc_device *dev, u32 port)
 		if ((port && rc->port != port) ||
 		    test_bit(RC_FAILED_SAID, &rc->flags))
 			continue;
-		/* Thousands that are told already are not looked at again before each other. */
+		/*
+		 * Move it behind the links that are still to be told, so that
+		 * a device with thousands of links is not scanned anew each
+		 * time.
+		 */
 		list_move_tail(&rc->dev_node, &dev->links);
 		refcount_inc(&rc->refs);
 		atomic_inc(&rc->users);
@@ -299,16 +317,16 @@ static struct rc_link *next_untold(struct rc_device *dev, u32 port)
 	return NULL;
 }
 
-static void fail_links(struct rc_device *dev, u32 port, int error,
-		       const char *place)
+static void device_fail_links(struct rc_device *dev, u32 port, int error,
+			      const char *place)
 {
 	struct rc_link *rc;
 
 	spin_lock_bh(&dev->lock);
-	while ((rc = next_untold(dev, port))) {
+	while ((rc = device_next_untold(dev, port))) {
 		spin_unlock_bh(&dev->lock);
 		rc_link_fail(rc, error, place);
-		/* Pairs with link_end(). */
+		/* Pairs with the acquire in link_end(). */
 		atomic_dec_return_release(&rc->users);
 		rc_link_put(rc);
 		spin_lock_bh(&dev->lock);
@@ -316,8 +334,8 @@ static void fail_links(struct rc_device *dev, u32 port, int error,
 	spin_unlock_bh(&dev->lock);
 }
 
-/* Links that only wait for a peer's last word see that it cannot come any more. */
-static void end_waits(struct rc_device *dev)
+/* Wake released links: the answer they wait for cannot come any more. */
+static void device_wake_released(struct rc_device *dev)
 {
 	struct rc_link *rc;
 
@@ -335,11 +353,11 @@ static void device_event(struct ib_event_handler *handler,
 
 	switch (event->event) {
 	case IB_EVENT_PORT_ERR:
-		fail_links(dev, event->element.port_num, ENETDOWN,
-			   ib_event_msg(event->event));
+		device_fail_links(dev, event->element.port_num, ENETDOWN,
+				  ib_event_msg(event->event));
 		break;
 	case IB_EVENT_DEVICE_FATAL:
-		fail_links(dev, 0, ENETDOWN, ib_event_msg(event->event));
+		device_fail_links(dev, 0, ENETDOWN, ib_event_msg(event->event));
 		break;
 	default:
 		break;
@@ -378,17 +396,17 @@ static int device_listen(struct rc_device *dev)
 }
 
 /*
- * Does key 0 open all memory to a peer? It does on devices of rdmavt (hfi1,
- * qib). They have no key for local use only, so ib_core asks them for a region
- * of all memory, and they give it key 0, which is its remote key as well.
- * rvt_rkey_ok() accepts that key without a look at the protection domain or at
- * the access that the region was made for. So the peer of a kernel's queue pair
- * with remote access can read and write any memory.
+ * Return whether key 0 opens all memory to a peer. It does on devices of
+ * rdmavt (hfi1, qib). They have no key for local use only, so ib_core asks
+ * them for a region of all memory. They give it key 0, which is its remote key
+ * as well. rvt_rkey_ok() accepts that key and checks neither the protection
+ * domain nor the access that the region was made for. So the peer of a
+ * kernel's queue pair with remote access can read and write any memory.
  *
- * A device is taken for such a one if ib_core had to ask for the region and the
+ * We treat a device as such if ib_core had to ask for the region and the
  * region's key is 0. A device that gives key 0 for another reason loses RDMA
- * and probes by this. ionic always gives it, but accepts it from a peer only in
- * domains made with IB_PD_UNSAFE_GLOBAL_RKEY, which ours is not.
+ * and probes by this. ionic always gives key 0, but accepts it from a peer
+ * only in domains made with IB_PD_UNSAFE_GLOBAL_RKEY; ours is not.
  */
 static bool key_opens_all(const struct ib_pd *pd)
 {
@@ -419,8 +437,7 @@ static int client_add(struct ib_device *ib)
 	}
 	dev->closed = key_opens_all(dev->pd);
 	if (dev->closed)
-		ibdev_info(ib,
-			   "sdp: key 0 opens all memory: no RDMA, no probes\n");
+		ibdev_info(ib, "sdp: key 0 opens all memory: no RDMA, no probes\n");
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->links);
 	INIT_LIST_HEAD(&dev->regions);
@@ -450,8 +467,8 @@ static void client_remove(struct ib_device *ib, void *data)
 	spin_lock_bh(&dev->lock);
 	WRITE_ONCE(dev->going, true);
 	spin_unlock_bh(&dev->lock);
-	fail_links(dev, 0, ENETDOWN, "device removed");
-	end_waits(dev);
+	device_fail_links(dev, 0, ENETDOWN, "device removed");
+	device_wake_released(dev);
 	device_put(dev);
 	wait_for_completion(&dev->unused);
 	rc_reg_cancel(dev);
@@ -463,9 +480,11 @@ static void client_remove(struct ib_device *ib, void *data)
 }
 
 /**
- * rc_device_fail_all() - all links of all devices are over
+ * rc_device_fail_all() - fail all links of all devices
  * @error: positive errno
- * @place: why
+ * @place: reason, a static string
+ *
+ * May sleep.
  */
 void rc_device_fail_all(int error, const char *place)
 {
@@ -473,7 +492,7 @@ void rc_device_fail_all(int error, const char *place)
 
 	mutex_lock(&rc_mutex);
 	list_for_each_entry(dev, &rc_devices, node)
-		fail_links(dev, 0, error, place);
+		device_fail_links(dev, 0, error, place);
 	mutex_unlock(&rc_mutex);
 }
 
@@ -484,7 +503,7 @@ static struct ib_client rc_client = {
 };
 
 /**
- * rc_device_init() - start using devices
+ * rc_device_init() - register with ib_core and start to use devices
  *
  * Return: 0 or an errno.
  */
@@ -494,7 +513,9 @@ int rc_device_init(void)
 }
 
 /**
- * rc_device_exit() - stop using devices; there are no links any more
+ * rc_device_exit() - stop using devices
+ *
+ * No socket uses a link any more. Waits until the last links are freed.
  */
 void rc_device_exit(void)
 {

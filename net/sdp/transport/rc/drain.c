@@ -1,32 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC transport: the end of a queue pair's completions.
+ * RC transport: draining a queue pair within a time limit.
  *
- * A queue pair in the error state completes whatever was posted, in order. So two more requests are
- * posted, and when these have completed nothing else will. That is what ib_drain_qp() does; but it
- * waits without end, and a device that loses a completion (soft-RoCE does, now and then) would
- * keep the connection, its socket, the device and the module for ever. Here the wait has a bound.
- * When it is over, completions are lost, and the queue pair is done with in another way:
+ * A queue pair in the error state completes all posted requests in order. So
+ * we post one more request to each queue. When both have completed, nothing
+ * else will. ib_drain_qp() does the same but waits without limit. A device
+ * that loses a completion (soft-RoCE sometimes does) would keep the
+ * connection, its socket, the device and the module forever. Here the wait is
+ * limited. When it runs out, completions are lost, and the queue pair is
+ * quiesced in another way, after which nothing refers to the link:
  *
- *	RESET		the device completes nothing of it any more
- *	empty queue	what it had completed before is handled, or is just being handled
- *	grace period	handlers run in softirq: those are over, too
+ *	RESET		the device completes nothing of the queue pair any more
+ *	empty queue	earlier completions are handled, or just being handled
+ *	grace period	handlers run in softirq: these are over as well
  *
- * after which nothing refers to the link. A notification that was lost, and not the completion, is
- * made good meanwhile.
+ * If only a notification was lost, and not the completion, the wait recovers
+ * from that: it polls the completion queue after each interval.
  *
- * A machine that stood still, as virtual ones do, finds its clock far ahead when it goes on. So it
- * is not the clock that is waited for but many short waits, of which that costs one.
+ * A machine that stood still, as virtual ones do, finds its clock far ahead
+ * when it resumes. So we wait for many short intervals rather than until a
+ * point in time. A standstill costs one of them.
  */
 #include <linux/delay.h>
 
 #include "rc.h"
 
-/* Together ten seconds; what is posted is completed in far less than one. */
-#define WAITS		100
-#define WAIT		(HZ / 10)
-/* So often the completion queue may be busy with others; then all that is old in it is handled. */
-#define LOOKS		500
+/* Ten seconds in total. A posted request completes in far less than one. */
+#define DRAIN_WAITS		100
+#define DRAIN_WAIT		(HZ / 10)
+/*
+ * Number of checks of a completion queue that stays busy with other requests.
+ * By then the old entries in it are handled.
+ */
+#define DRAIN_LOOKS		500
 
 static void drain_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -36,13 +42,14 @@ static void drain_done(struct ib_cq *cq, struct ib_wc *wc)
 	complete(&mark->done);
 }
 
-static bool post_marks(struct rc_drain *d, struct ib_qp *qp)
+static bool drain_post_marks(struct rc_drain *d, struct ib_qp *qp)
 {
 	struct ib_qp_attr error = { .qp_state = IB_QPS_ERR };
 	struct ib_recv_wr recv = { .wr_cqe = &d->recv.cqe };
 	struct ib_rdma_wr send = {
 		.wr = {
-			.wr_cqe = &d->send.cqe, .opcode = IB_WR_RDMA_WRITE,
+			.wr_cqe = &d->send.cqe,
+			.opcode = IB_WR_RDMA_WRITE,
 			.send_flags = IB_SEND_SIGNALED,
 		},
 	};
@@ -56,39 +63,45 @@ static bool post_marks(struct rc_drain *d, struct ib_qp *qp)
 	       !ib_post_recv(qp, &recv, NULL);
 }
 
-/* As if the device had said that there is something in the queue. */
-static void kick(struct ib_cq *cq)
+/* Poll the completion queue as if the device had sent a notification. */
+static void cq_kick(struct ib_cq *cq)
 {
 	cq->comp_handler(cq, cq->cq_context);
 }
 
 /**
- * rc_drain_await() - wait for a request, with a bound
- * @done: completed by it
- * @cq: where it completes; polled in softirq
+ * rc_drain_await() - wait for a request to complete, within a time limit
+ * @done: the request completes this
+ * @cq: its completion queue, polled in softirq
  *
- * Return: false when it has not: its completion is lost.
+ * May sleep.
+ *
+ * Return: false when the time ran out: the completion is lost.
  */
 bool rc_drain_await(struct completion *done, struct ib_cq *cq)
 {
 	int i;
 
-	for (i = 0; i < WAITS; i++) {
-		if (wait_for_completion_timeout(done, WAIT))
+	for (i = 0; i < DRAIN_WAITS; i++) {
+		if (wait_for_completion_timeout(done, DRAIN_WAIT))
 			return true;
-		kick(cq);
+		cq_kick(cq);
 	}
 	return false;
 }
 
 /**
- * rc_drain() - stop a queue pair; all its completions have been handled afterwards, or are lost
- * @d: what drains it, as long as the queue pair is there; zeroed at first
- * @qp: queue pair, beyond RESET; both its queues complete in one, polled in softirq
+ * rc_drain() - drain a queue pair
+ * @d: drain state of the queue pair, zeroed before the first call; it lives as
+ *	long as the queue pair
+ * @qp: queue pair, beyond RESET; both its queues use one completion queue,
+ *	which is polled in softirq
  *
- * Some drivers have a way of their own, which is theirs to bound.
+ * May sleep. A driver with a drain method of its own has to limit the time
+ * itself.
  *
- * Return: false when completions are lost: rc_drain_lost_over() tells when none can come any more.
+ * Return: true when all completions are handled; false when some are lost:
+ * rc_drain_lost_over() then tells when none can arrive any more.
  */
 bool rc_drain(struct rc_drain *d, struct ib_qp *qp)
 {
@@ -98,7 +111,8 @@ bool rc_drain(struct rc_drain *d, struct ib_qp *qp)
 		ib_drain_qp(qp);
 		return true;
 	}
-	if (post_marks(d, qp) && rc_drain_await(&d->send.done, qp->send_cq) &&
+	if (drain_post_marks(d, qp) &&
+	    rc_drain_await(&d->send.done, qp->send_cq) &&
 	    rc_drain_await(&d->recv.done, qp->recv_cq))
 		return true;
 	rc_drain_failed(d, qp);
@@ -106,42 +120,46 @@ bool rc_drain(struct rc_drain *d, struct ib_qp *qp)
 }
 
 /**
- * rc_drain_failed() - completions of a queue pair are lost
- * @d: what has drained it
- * @qp: queue pair; rc_drain() says false of it from now on
+ * rc_drain_failed() - note that a queue pair has lost completions
+ * @d: drain state
+ * @qp: queue pair; rc_drain() returns false for it from now on
  */
 void rc_drain_failed(struct rc_drain *d, struct ib_qp *qp)
 {
 	d->lost = true;
 	dev_warn_ratelimited(&qp->device->dev,
-			     "sdp: queue pair %u has lost completions, it is reset\n", qp->qp_num);
+			     "sdp: queue pair %u has lost completions, it is reset\n",
+			     qp->qp_num);
 }
 
 /**
- * rc_drain_lost_over() - of a queue pair that is reset, can completions still come?
- * @d: what has drained it, in vain
- * @cq: its completion queue
+ * rc_drain_lost_over() - check whether lost completions may still arrive
+ * @d: drain state; rc_drain() has returned false
+ * @cq: completion queue of the queue pair, which is in RESET
  *
- * Return: true when none can, a grace period from now on; else ask again.
+ * Return: true when none can arrive after one more grace period; false when
+ * the caller has to ask again.
  */
 bool rc_drain_lost_over(struct rc_drain *d, struct ib_cq *cq)
 {
-	if (d->looks++ >= LOOKS ||
-	    ib_req_notify_cq(cq,
-			     IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) <= 0)
+	if (d->looks++ >= DRAIN_LOOKS ||
+	    ib_req_notify_cq(cq, IB_CQ_NEXT_COMP |
+				 IB_CQ_REPORT_MISSED_EVENTS) <= 0)
 		return true;
-	kick(cq);
+	cq_kick(cq);
 	return false;
 }
 
 /**
- * rc_drain_reset() - the same as rc_drain(), and where that is in vain, all that follows
- * @d: see there
- * @qp: queue pair; nothing but waiting callers hears of its completions
+ * rc_drain_reset() - drain and reset a queue pair, and wait until it is quiet
+ * @d: drain state
+ * @qp: queue pair; only waiting callers depend on its completions
  *
- * It may be destroyed afterwards, whatever a peer that guesses its number sends: rc_qp_quiet()
- * tells why. And its completion queue may be freed. ib_free_cq() does not wait for the softirq that
- * has handled the last completion and still asks for the next one; a grace period does.
+ * May sleep. The queue pair may be destroyed afterwards even if a peer that
+ * guesses its number sends packets to it; rc_qp_quiet() tells why. Its
+ * completion queue may be freed as well. ib_free_cq() does not wait for the
+ * softirq that has handled the last completion and is still requesting the
+ * next notification. The grace period covers that.
  */
 void rc_drain_reset(struct rc_drain *d, struct ib_qp *qp)
 {

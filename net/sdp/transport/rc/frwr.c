@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC transport: a device's queue pair for registering memory.
+ * RC transport: the per-device queue pair that registers memory.
  *
- * Fast registration goes through a queue pair, any one of the protection domain. This one is
- * connected to itself and carries nothing else, because on a connection's own
+ * Fast registration goes through a queue pair, any one of the protection
+ * domain. Each device has one for that purpose alone, connected to itself. A
+ * connection's own queue pair has three drawbacks:
  *
- *	- a registration would wait for whatever the peer does not acknowledge;
- *	- soft-RoCE carries a registration out again when it has to send again what was posted
- *	  before it, fails to, and ends the connection;
- *	- every connection would need room for it.
+ * - a registration would wait for everything that the peer does not
+ *   acknowledge;
+ * - soft-RoCE carries a registration out again when it has to resend requests
+ *   posted before it, fails to do so, and ends the connection;
+ * - every connection would need room for registrations.
  *
- * It allows the other end nothing, as there is none.
+ * The queue pair allows no remote access, as it has no peer.
  *
- * It is made when the first connection of a device stands: that one knows an address to connect
- * to. Its requests are waited for, each by itself; they are local, so that takes no longer than
- * the device needs. It has a bound all the same, for a device that loses completions.
+ * It is created when the first connection of a device is established, whose
+ * path gives an address to connect to. Each request is waited for. Requests
+ * are local, so they take no longer than the device needs. The wait is limited
+ * even so, for a device that loses completions.
  *
- * A request that fails, or is lost, ends the queue pair, as any error of one
- * does. A work item then makes another one, along the path of the newest
- * connection. That may take tens of seconds, when the device has lost
- * completions. Until then large writes of the device go in messages; what was
- * registered before stays so, and is deregistered when it is over.
+ * A request that fails or is lost ends the queue pair, as any error of a queue
+ * pair does. A work item then creates another one, on the path of the newest
+ * connection. This may take tens of seconds if the device has lost
+ * completions. Until then, large writes on the device travel in messages.
+ * Earlier registrations stay valid and are deregistered after the transfer.
  */
 #include <linux/random.h>
 #include <linux/rwsem.h>
@@ -28,17 +31,17 @@
 
 #include "rc.h"
 
-/* Registrations under way at once; more wait. */
+/* Maximum number of concurrent registrations. More wait. */
 #define REG_DEPTH	64
 
 /**
- * struct reg_op - one request, of who waits for it
- * @cqe: finds it
- * @before: completes what is to be done before it, if that fails
- * @done: completed
- * @status: how
- * @lost: not waited for any more: it is in the device's list
- * @node: there, until nothing of the queue pair can complete
+ * struct reg_op - a request, owned by the task that waits for it
+ * @cqe: completes the request
+ * @before: completes the request that is posted before it, on error
+ * @done: the request has completed
+ * @status: result of the request
+ * @lost: the task has given up; the request is in rc_device.reg_lost
+ * @node: entry in rc_device.reg_lost until the queue pair is drained
  */
 struct reg_op {
 	struct ib_cqe cqe;
@@ -57,68 +60,70 @@ static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
 	complete(&op->done);
 }
 
-/* What follows fails, too, and tells. */
-static void before_done(struct ib_cq *cq, struct ib_wc *wc)
+/* Nothing to do: the following request is flushed and reports the failure. */
+static void reg_before_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 }
 
-static struct reg_op *new_op(void)
+static struct reg_op *reg_op_new(void)
 {
 	struct reg_op *op = kzalloc(sizeof(*op), GFP_KERNEL);
 
 	if (!op)
 		return NULL;
 	op->cqe.done = reg_done;
-	op->before.done = before_done;
+	op->before.done = reg_before_done;
 	init_completion(&op->done);
 	return op;
 }
 
-static int to_init(struct rc_device *dev, u32 port)
+static int reg_to_init(struct rc_device *dev, u32 port)
 {
 	struct ib_qp_attr attr = {
-		.qp_state = IB_QPS_INIT, .port_num = port,
+		.qp_state = IB_QPS_INIT,
+		.port_num = port,
 	};
 
 	return ib_modify_qp(dev->reg_qp, &attr,
 			    IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
-				    IB_QP_ACCESS_FLAGS);
+			    IB_QP_ACCESS_FLAGS);
 }
 
-/* Through INIT and RTR to RTS. */
-static int connect_to_itself(struct rc_device *dev,
-			     const struct rc_reg_path *path)
+/* Move the queue pair through INIT and RTR to RTS, connected to itself. */
+static int reg_connect(struct rc_device *dev, const struct rc_reg_path *path)
 {
 	struct ib_qp_attr attr = path->attr;
 	struct ib_qp_attr rts = {
-		.qp_state = IB_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7,
+		.qp_state = IB_QPS_RTS,
+		.timeout = 14,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
 		.sq_psn = get_random_u32() & 0xffffff,
 	};
 	int err;
 
 	attr.dest_qp_num = dev->reg_qp->qp_num;
-	/* A packet from elsewhere, for this queue pair, shall not be taken for the next one. */
+	/* Random: a packet of another sender must not pass for the next. */
 	attr.rq_psn = rts.sq_psn;
-	err = to_init(dev, path->port);
+	err = reg_to_init(dev, path->port);
 	if (!err)
 		err = ib_modify_qp(dev->reg_qp, &attr, path->mask);
 	if (!err)
 		err = ib_modify_qp(dev->reg_qp, &rts,
 				   IB_QP_STATE | IB_QP_TIMEOUT |
-					   IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
-					   IB_QP_SQ_PSN |
-					   IB_QP_MAX_QP_RD_ATOMIC);
+				   IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
+				   IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
 	return err;
 }
 
-static void destroy(struct rc_device *dev)
+static void reg_destroy(struct rc_device *dev)
 {
 	ib_destroy_qp(dev->reg_qp);
 	ib_free_cq(dev->reg_cq);
 	dev->reg_qp = NULL;
 }
 
-static int create(struct rc_device *dev)
+static int reg_create(struct rc_device *dev)
 {
 	struct ib_qp_init_attr attr = {
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
@@ -148,12 +153,14 @@ static int create(struct rc_device *dev)
 	return 0;
 }
 
-/* The path outlives the connection that it is of. */
-static void keep_path(struct rc_device *dev, u32 port,
-		      const struct ib_qp_attr *rtr, int mask)
+/* Save a path. Its GID reference lets it outlive the connection. */
+static void reg_save_path(struct rc_device *dev, u32 port,
+			  const struct ib_qp_attr *rtr, int mask)
 {
 	struct rc_reg_path path = {
-		.attr = *rtr, .port = port, .mask = mask & ~IB_QP_ALT_PATH,
+		.attr = *rtr,
+		.port = port,
+		.mask = mask & ~IB_QP_ALT_PATH,
 	};
 
 	rdma_copy_ah_attr(&path.attr.ah_attr, &rtr->ah_attr);
@@ -163,7 +170,7 @@ static void keep_path(struct rc_device *dev, u32 port,
 	rdma_destroy_ah_attr(&path.attr.ah_attr);
 }
 
-static bool take_path(struct rc_device *dev, struct rc_reg_path *path)
+static bool reg_get_path(struct rc_device *dev, struct rc_reg_path *path)
 {
 	spin_lock_bh(&dev->lock);
 	*path = dev->reg_path;
@@ -172,18 +179,18 @@ static bool take_path(struct rc_device *dev, struct rc_reg_path *path)
 	return path->mask;
 }
 
-/* Make the queue pair; there is none. With reg_lock for writing. */
-static void make(struct rc_device *dev)
+/* Create the queue pair; there is none. Called with reg_lock for writing. */
+static void reg_make(struct rc_device *dev)
 {
 	struct rc_reg_path path;
 
 	WRITE_ONCE(dev->reg_made, jiffies);
-	if (!take_path(dev, &path) || create(dev))
+	if (!reg_get_path(dev, &path) || reg_create(dev))
 		goto put;
-	if (connect_to_itself(dev, &path)) {
+	if (reg_connect(dev, &path)) {
 		/*
-		 * Nothing was posted; and soft-RoCE may not complete what a
-		 * drain would post.
+		 * Do not wait for a drain. Nothing was posted, and soft-RoCE
+		 * may not complete the requests of a drain.
 		 */
 		dev->reg_drain.lost = true;
 		goto put;
@@ -196,8 +203,11 @@ put:
 	rdma_destroy_ah_attr(&path.attr.ah_attr);
 }
 
-/* Nobody uses it, and nobody will. */
-static void drain_and_destroy(struct rc_device *dev)
+/*
+ * Drain and destroy the queue pair. Called with reg_lock for writing, or when
+ * nobody registers memory any more.
+ */
+static void reg_drain_and_destroy(struct rc_device *dev)
 {
 	struct reg_op *op, *next;
 
@@ -205,29 +215,29 @@ static void drain_and_destroy(struct rc_device *dev)
 	list_for_each_entry_safe(op, next, &dev->reg_lost, node)
 		kfree(op);
 	INIT_LIST_HEAD(&dev->reg_lost);
-	destroy(dev);
+	reg_destroy(dev);
 }
 
-/* The queue pair has failed, or could not be connected. */
-static void make_again(struct work_struct *work)
+/* Recreate a queue pair that failed, or that could not be connected. */
+static void reg_make_again(struct work_struct *work)
 {
 	struct rc_device *dev = container_of(to_delayed_work(work),
 					     struct rc_device, reg_work);
 
-	/* While it works nobody shall find the lock taken. */
+	/* Do not take the lock from users while the queue pair works. */
 	if (READ_ONCE(dev->reg_ready) || READ_ONCE(dev->going))
 		return;
 	down_write(&dev->reg_lock);
 	if (!dev->reg_ready) {
 		if (dev->reg_qp)
-			drain_and_destroy(dev);
-		make(dev);
+			reg_drain_and_destroy(dev);
+		reg_make(dev);
 	}
 	up_write(&dev->reg_lock);
 }
 
 /**
- * rc_reg_init() - prepare a device for making its queue pair
+ * rc_reg_init() - prepare a device for creating its registration queue pair
  * @dev: device
  */
 void rc_reg_init(struct rc_device *dev)
@@ -235,17 +245,18 @@ void rc_reg_init(struct rc_device *dev)
 	init_rwsem(&dev->reg_lock);
 	sema_init(&dev->reg_room, REG_DEPTH);
 	INIT_LIST_HEAD(&dev->reg_lost);
-	INIT_DELAYED_WORK(&dev->reg_work, make_again);
+	INIT_DELAYED_WORK(&dev->reg_work, reg_make_again);
 	dev->reg_made = jiffies - RC_REG_PAUSE;
 	dev->invalidates = rc_mem_invalidates(dev->ib);
 	rc_worth_init(dev);
 }
 
 /**
- * rc_reg_want() - somebody would register memory: make the queue pair again
- * @dev: device, whose queue pair does not work
+ * rc_reg_want() - ask the work item to recreate the registration queue pair
+ * @dev: device whose queue pair does not work
  *
- * However often it fails, at most once each RC_REG_PAUSE. Does not sleep.
+ * Callers may repeat this: the work item tries at most once per %RC_REG_PAUSE.
+ * Does not sleep.
  */
 void rc_reg_want(struct rc_device *dev)
 {
@@ -257,24 +268,25 @@ void rc_reg_want(struct rc_device *dev)
 }
 
 /**
- * rc_reg_start() - a connection stands: see to the device's queue pair
+ * rc_reg_start() - create the registration queue pair for a new connection
  * @dev: device
  * @port: port number of the connection
  * @rtr: attributes with which its queue pair went to RTR
- * @mask: which of them are set
+ * @mask: attributes that are set
  *
- * Without one no memory can be registered, and everything goes in messages.
+ * Without that queue pair no memory can be registered, and all data travels in
+ * messages.
  *
- * Called by handlers of the CM, which must not wait long: the first queue pair
- * takes no longer to make than the connection's own. To make another one is the
- * work item's task, as it has to wait for the end of the one before.
+ * Called by CM handlers, which must not wait for long. Creating the first
+ * queue pair takes no longer than creating the connection's own. Only the work
+ * item recreates one, as it has to drain the previous one.
  */
 void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr,
 		  int mask)
 {
 	if (!rc_mem_able(dev->ib))
 		return;
-	keep_path(dev, port, rtr, mask);
+	reg_save_path(dev, port, rtr, mask);
 	if (READ_ONCE(dev->reg_ready))
 		return;
 	if (!down_write_trylock(&dev->reg_lock)) {
@@ -282,15 +294,17 @@ void rc_reg_start(struct rc_device *dev, u32 port, const struct ib_qp_attr *rtr,
 		return;
 	}
 	if (!dev->reg_qp)
-		make(dev);
+		reg_make(dev);
 	up_write(&dev->reg_lock);
 	if (!READ_ONCE(dev->reg_ready))
 		rc_reg_want(dev);
 }
 
 /**
- * rc_reg_cancel() - a device goes: its queue pair is not made any more
- * @dev: device, said to be going
+ * rc_reg_cancel() - stop recreating a removed device's queue pair
+ * @dev: device with @going set
+ *
+ * May sleep.
  */
 void rc_reg_cancel(struct rc_device *dev)
 {
@@ -298,23 +312,26 @@ void rc_reg_cancel(struct rc_device *dev)
 }
 
 /**
- * rc_reg_stop() - a device goes
+ * rc_reg_stop() - destroy a removed device's registration queue pair
  * @dev: device; nobody registers memory any more
+ *
+ * May sleep.
  */
 void rc_reg_stop(struct rc_device *dev)
 {
 	/* The last registration may have asked for a new queue pair. */
 	rc_reg_cancel(dev);
 	if (dev->reg_qp)
-		drain_and_destroy(dev);
+		reg_drain_and_destroy(dev);
 	rdma_destroy_ah_attr(&dev->reg_path.attr.ah_attr);
 }
 
 /*
- * It may still complete, so it stays; and nothing is to be carried out any more for who gives up:
- * the queue pair ends, unless it has already. With reg_lock for reading.
+ * Give up a request. It may still complete, so @op stays allocated. The device
+ * must not carry it out any more, so this moves the queue pair to the error
+ * state, unless it has failed already. Called with reg_lock for reading.
  */
-static void give_up(struct rc_device *dev, struct reg_op *op)
+static void reg_give_up(struct rc_device *dev, struct reg_op *op)
 {
 	struct ib_qp_attr error = { .qp_state = IB_QPS_ERR };
 	bool works;
@@ -332,27 +349,30 @@ static void give_up(struct rc_device *dev, struct reg_op *op)
 			       "sdp: a registration has not completed\n");
 }
 
-/* Post what is to be done, @op at its end, and wait for that. With reg_lock for reading. */
-static int post_and_wait(struct rc_device *dev, const struct ib_send_wr *first,
-			 struct reg_op *op)
+/*
+ * Post a chain of requests, of which @op is the last, and wait for @op. Called
+ * with reg_lock for reading.
+ */
+static int reg_post_and_wait(struct rc_device *dev,
+			     const struct ib_send_wr *first, struct reg_op *op)
 {
 	const struct ib_send_wr *bad = first;
 	int err = ib_post_send(dev->reg_qp, first, &bad);
 
 	if (err && bad == first) {
-		/* The device says that it does not do that. */
+		/* The device states that it cannot invalidate keys. */
 		if (first->opcode == IB_WR_LOCAL_INV && err != -ENOMEM)
 			WRITE_ONCE(dev->invalidates, false);
 		return err;
 	}
-	/* Or what comes before it has been posted, and it has not. */
+	/* On an error here, the first request is posted and the last is not. */
 	if (err || !rc_drain_await(&op->done, dev->reg_cq)) {
-		give_up(dev, op);
+		reg_give_up(dev, op);
 		return err ?: -EIO;
 	}
 	if (op->status == IB_WC_SUCCESS)
 		return 0;
-	/* It is in error now, and all that is posted later would be for nothing. */
+	/* The queue pair is in error: later requests would all fail. */
 	WRITE_ONCE(dev->reg_ready, false);
 	rc_reg_want(dev);
 	ibdev_warn_ratelimited(dev->ib, "sdp: a registration has failed (%s)\n",
@@ -360,30 +380,30 @@ static int post_and_wait(struct rc_device *dev, const struct ib_send_wr *first,
 	return -EIO;
 }
 
-/* Carry out @first and, if it is another one, @last after it. */
-static int run(struct rc_device *dev, struct ib_send_wr *first,
-	       struct ib_send_wr *last)
+/* Carry out @first, and then @last unless both are the same request. */
+static int reg_run(struct rc_device *dev, struct ib_send_wr *first,
+		   struct ib_send_wr *last)
 {
 	struct reg_op *op;
 	int err = -EIO;
 
-	/* Not to wait until there is another one. */
+	/* Fail rather than wait for a new queue pair. */
 	if (!READ_ONCE(dev->reg_ready))
 		return err;
-	op = new_op();
+	op = reg_op_new();
 	if (!op)
 		return -ENOMEM;
-	/* Completes only when it fails, and then before what follows it. */
+	/* An own cqe for @first: it completes on error, before @last does. */
 	first->wr_cqe = &op->before;
 	last->wr_cqe = &op->cqe;
 	last->send_flags = IB_SEND_SIGNALED;
-	/* First: while one waits for it, the queue pair may be lost. */
+	/* Before the check below: the queue pair may fail in this wait. */
 	down(&dev->reg_room);
-	/* Else it is being made again, which can take too long to wait for. */
+	/* If contended, the work item recreates it: too long to wait for. */
 	if (down_read_trylock(&dev->reg_lock)) {
 		if (READ_ONCE(dev->reg_ready))
-			err = post_and_wait(dev, first, op);
-		/* The next one with the lock for writing frees it. */
+			err = reg_post_and_wait(dev, first, op);
+		/* reg_drain_and_destroy() frees it. */
 		if (op->lost)
 			op = NULL;
 		up_read(&dev->reg_lock);
@@ -394,22 +414,30 @@ static int run(struct rc_device *dev, struct ib_send_wr *first,
 }
 
 /**
- * rc_reg_mr() - let a memory region, with the pages it was given, be used
+ * rc_reg_mr() - register a memory region that ib_map_mr_sg() has prepared
  * @dev: device
- * @mr: region, with the key that it shall have
- * @stale: a key that it still has, to be invalidated first; or 0
- * @access: IB_ACCESS_*
+ * @mr: region, with its new key
+ * @stale: previous key that is still valid, to be invalidated first; or 0
+ * @access: access flags, IB_ACCESS_*
  *
- * Return: 0 or an errno.
+ * May sleep.
+ *
+ * Return: 0; -EIO if the queue pair does not work or the request failed; or
+ * another errno.
  */
 int rc_reg_mr(struct rc_device *dev, struct ib_mr *mr, u32 stale, int access)
 {
 	struct ib_reg_wr reg = {
-		.wr.opcode = IB_WR_REG_MR, .mr = mr, .key = mr->rkey, .access = access,
+		.wr.opcode = IB_WR_REG_MR,
+		.mr = mr,
+		.key = mr->rkey,
+		.access = access,
 	};
 	struct ib_send_wr inv = {
-		.next = &reg.wr, .opcode = IB_WR_LOCAL_INV, .ex.invalidate_rkey = stale,
+		.next = &reg.wr,
+		.opcode = IB_WR_LOCAL_INV,
+		.ex.invalidate_rkey = stale,
 	};
 
-	return run(dev, stale ? &inv : &reg.wr, &reg.wr);
+	return reg_run(dev, stale ? &inv : &reg.wr, &reg.wr);
 }

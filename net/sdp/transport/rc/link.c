@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC transport: life and end of a link.
+ * RC transport: life cycle and teardown of a link.
  *
- * Everything that must not happen in a CM handler, in softirq or under the owner's lock
- * is done by the link's one work item: flags say what, the item does it in a fixed order
- * and never runs beside itself. Only the stop has an item of its own, and the first one
- * waits for it. All resources are freed in one place, link_destroy(), in
- * reverse order of their making; the link itself when nobody refers to it any more.
+ * A link has one work item, rc_link.work. It does everything that must not
+ * happen in a CM handler, in softirq or under the owner's lock. Flags tell
+ * what to do; the item does it in a fixed order and never runs concurrently
+ * with itself. Only the stop runs in an item of its own, rc_link.stop, and the
+ * first item waits for that. link_destroy() frees all resources, in reverse
+ * order of their creation. rc_link_put() frees the link itself when nobody
+ * refers to it any more.
  *
- * An end from our side: release() -> (answer to a fresh REQ or REP) -> DREQ -> (DREP, or
- *	some repetitions) -> stop -> (packets and device events under way) -> destroy.
- * An end from the peer's: DREQ -> DREP, drain (what had arrived is handed in), up->ended
- *	-> the owner releases -> stop -> (the same) -> destroy.
- * A device that goes away: up->failed -> the owner releases -> stop, and so on.
+ * We end the link:
+ *	release() -> wait for the answer to a fresh REQ or REP -> send DREQ ->
+ *	DREP, or a few repetitions of the DREQ -> stop -> wait until packets and
+ *	device events in flight are over -> destroy
+ *
+ * The peer ends the link:
+ *	DREQ -> send DREP, drain (hands received messages to the owner) ->
+ *	up->ended -> release() -> stop -> wait as above -> destroy
+ *
+ * The device is removed:
+ *	up->failed -> release() -> stop -> wait as above -> destroy
  */
 #include <linux/random.h>
 #include <linux/sched/mm.h>
@@ -20,14 +28,14 @@
 
 #include "rc.h"
 
-static bool device_going(const struct rc_link *rc)
+static bool link_device_going(const struct rc_link *rc)
 {
 	return rc->dev && READ_ONCE(rc->dev->going);
 }
 
-static void drop_rdma_id(struct rc_link *rc)
+static void link_drop_rdma_id(struct rc_link *rc)
 {
-	/* Waits for a handler that runs; none can start afterwards. */
+	/* Waits for a handler that runs. None can start afterwards. */
 	if (rc->rdma)
 		rdma_destroy_id(rc->rdma);
 	rc->rdma = NULL;
@@ -45,26 +53,31 @@ static void link_destroy(struct rc_link *rc)
 }
 
 /*
- * Afterwards nothing reaches the link. A few at a time: who destroys a CM id, or drains, waits for
- * work items of others that many would keep from running. (In 7.2 ib_destroy_cm_id() looks each
- * tick, besides being woken, if the peer's REQ has named no retries or no time.)
+ * Stop a link: afterwards no handler reaches it any more. Only a few links are
+ * stopped at a time (RC_STOPS_MOST). Destroying a CM id and draining wait for
+ * work items of others, and too many stops would keep these from running. (In
+ * 7.2 ib_destroy_cm_id() polls each tick, besides being woken, if the peer's
+ * REQ names no retries or no timeout.)
  */
-static void stop_work(struct work_struct *work)
+static void link_stop_work(struct work_struct *work)
 {
 	struct rc_link *rc = container_of(work, struct rc_link, stop);
 
-	drop_rdma_id(rc);
+	link_drop_rdma_id(rc);
 	rc_qp_stop(rc);
 	if (rc->cm)
 		ib_destroy_cm_id(rc->cm);
 	rc->cm = NULL;
-	/* Last: up to here a handler may have entered it. */
+	/* Last: a handler of the device may enter the link until here. */
 	rc_device_leave(rc);
 	rc_link_poke(rc, RC_AT_REST);
 	rc_link_put(rc);
 }
 
-/* Returns how long to wait for the next call; that after the stop is the other item's. */
+/*
+ * Return the time to wait before the next call, or 0: none is needed, or the
+ * stop item wakes this one when it is done.
+ */
 static unsigned long link_end(struct rc_link *rc)
 {
 	if (!test_and_set_bit(RC_STOPPED, &rc->flags)) {
@@ -74,8 +87,9 @@ static unsigned long link_end(struct rc_link *rc)
 	if (!test_bit(RC_AT_REST, &rc->flags))
 		return 0;
 	/*
-	 * Users have been told that the link is over, and wait for nothing but it. Who walks the
-	 * device's list is one of them: the owner hears of it before the last word.
+	 * All users know that the link has ended and wait for nothing else, so
+	 * they finish soon. Tasks that walk rc_device.links are users as well:
+	 * the owner hears of their failed() before released().
 	 */
 	if (!rc_qp_quiet(rc) || atomic_read_acquire(&rc->users))
 		return RC_QUIET_WAIT;
@@ -84,14 +98,17 @@ static unsigned long link_end(struct rc_link *rc)
 }
 
 /*
- * A REQ or REP has to be answered before we can go. To destroy its id now would send a REJ, once.
- * The peer's CM works on several CPUs; if it comes to the REJ first, it does not know yet whom
- * that is about. It takes a REP that follows for a connection, whose end nobody will tell it; and
- * a REQ for one to come, which keeps a place in a backlog until all its REPs are sent.
+ * Wait for the answer to a fresh REQ or REP before the link goes away.
  *
- * Returns how long to wait for the answer. It may come just now: either its handler or this
- * function takes RC_AWAITED back, and goes on. Others may wake the item before that: then it waits
- * for the rest.
+ * Destroying the CM id now would send a REJ, and only once. The peer's CM
+ * works on several CPUs. If it processes the REJ before our REQ or REP, it
+ * cannot tell which connection the REJ is about, and drops it. The peer then
+ * takes our REP for an established connection whose end nobody reports; or our
+ * REQ keeps a place in its backlog until it has sent all its REPs.
+ *
+ * Returns the time to wait for the answer. If the answer arrives just now,
+ * either its handler or this function clears RC_AWAITED and continues. If
+ * another event wakes the work item, it waits for the rest of the time.
  */
 static unsigned long await_answer(struct rc_link *rc)
 {
@@ -104,7 +121,7 @@ static unsigned long await_answer(struct rc_link *rc)
 	if (!test_and_clear_bit(RC_ASKED, &rc->flags))
 		return test_bit(RC_AWAITED, &rc->flags) ? wait : 0;
 	set_bit(RC_AWAITED, &rc->flags);
-	/* Pairs with rc_cm_event(): one of us sees what the other has set. */
+	/* Pairs with rc_cm_event(): one side sees the other's flag. */
 	smp_mb__after_atomic();
 	if (test_bit(RC_CONNECTED, &rc->flags) &&
 	    test_and_clear_bit(RC_AWAITED, &rc->flags))
@@ -113,10 +130,13 @@ static unsigned long await_answer(struct rc_link *rc)
 }
 
 /*
- * The CM takes a DREQ that gets no memory for sent: it is in TIMEWAIT then, out of which nothing
- * goes, and a peer that only reads is never told. So it may have of the kernel's reserve, which is
- * for what gives memory back; the end of a connection does, at both ends. If not even that has any,
- * a peer finds out when it sends, or by keepalive: as when the RST of a TCP is lost.
+ * Send a DREQ, with access to the kernel's memory reserve.
+ *
+ * The CM treats a DREQ that it has no memory for as sent: its id is in
+ * TIMEWAIT, sends nothing any more, and a peer that only reads is never told.
+ * The reserve is meant for work that frees memory; the end of a connection
+ * frees memory at both ends. If the reserve is empty as well, the peer finds
+ * out when it sends, or by keepalive, as with a lost RST of TCP.
  */
 static int send_dreq(struct rc_link *rc)
 {
@@ -128,16 +148,16 @@ static int send_dreq(struct rc_link *rc)
 }
 
 /*
- * The CM repeats a DREQ, but not once its id is destroyed. It may get lost, and then nothing else
- * tells the peer: not even after both DisConns, if it was the first one to send its own. Returns
- * how long to wait for the answer.
+ * Return the time to wait for the DREP. The CM resends a DREQ only until its
+ * id is destroyed. If the DREQ is lost, nothing else tells the peer, not even
+ * after both DisConns if the peer sent its own first.
  */
 static unsigned long await_drep(const struct rc_link *rc)
 {
 	unsigned long most = RC_DREQ_LEAST;
 	long wait;
 
-	/* Else it is not repeated in time. */
+	/* A longer interval means no repetition within the limit. */
 	if (rc->cm_wait < RC_DREQ_MOST)
 		most = clamp_t(unsigned long, RC_DREQ_TIMES * rc->cm_wait, most,
 			       RC_DREQ_MOST);
@@ -146,25 +166,32 @@ static unsigned long await_drep(const struct rc_link *rc)
 }
 
 /*
- * Tell the peer, unless it knows. Returns how long to wait for its answer.
+ * Tell the peer that the link ends, unless it knows. Returns the time to wait
+ * for its answer.
  *
- * Whether the connection stands is for the CM to say, and it refuses if not: our own flag
- * comes after its state, and an id destroyed in between would send a DREQ whose answer the
- * CM does not take, so that ib_destroy_cm_id() waits until all its repetitions are sent.
+ * The CM decides whether the connection is established, and refuses the DREQ
+ * if it is not. RC_CONNECTED is set later than the CM's state. If we relied on
+ * the flag, the id might be destroyed in between. It would then send a DREQ
+ * whose answer the CM does not accept, and ib_destroy_cm_id() would wait until
+ * all repetitions are sent.
  */
-static unsigned long disconnect(struct rc_link *rc)
+static unsigned long link_disconnect(struct rc_link *rc)
 {
 	unsigned long wait;
 
-	if (!rc->cm || test_bit(RC_PEER_ENDED, &rc->flags) || device_going(rc))
+	if (!rc->cm || test_bit(RC_PEER_ENDED, &rc->flags) ||
+	    link_device_going(rc))
 		return 0;
 	wait = await_answer(rc);
 	if (wait)
 		return wait;
-	/* The owner knows the answer, and has let go at once; the CM will know it in a moment. */
+	/*
+	 * The owner called release() while the handler still processes the
+	 * REP. The CM knows of the connection in a moment.
+	 */
 	if (test_bit(RC_ANSWERING, &rc->flags))
 		return 1;
-	/* Likewise if it is from us that the CM knows: see tell_cm(). */
+	/* Likewise if the CM learned of the connection from tell_cm(). */
 	if (test_bit(RC_TOLD, &rc->flags) &&
 	    !test_bit(RC_CONNECTED, &rc->flags))
 		return 1;
@@ -175,8 +202,9 @@ static unsigned long disconnect(struct rc_link *rc)
 }
 
 /*
- * The queue pair is in error, and nobody has said why: a device's event may be on its way, as when
- * a port goes down. Returns how long to wait for it; after that there is no other reason to give.
+ * The queue pair is in error without a reason. A device event that tells it
+ * may be on its way, for instance when a port goes down. Returns the time to
+ * wait for that event; afterwards fails the link without it.
  */
 static unsigned long await_reason(struct rc_link *rc)
 {
@@ -196,29 +224,35 @@ static unsigned long await_reason(struct rc_link *rc)
 	return 0;
 }
 
-/* After how long the CM will have sent our REP a few times, if there is no RTU. */
+/*
+ * Return the time after which the CM has sent our REP a few times if no RTU
+ * arrived.
+ */
 static unsigned long rtu_wait(const struct rc_link *rc)
 {
 	return max_t(unsigned long, RC_RTU_REPS * rc->cm_wait, RC_ANSWER_WAIT);
 }
 
 /*
- * A message has come, and no RTU, which may be lost: in the end the CM is told, or it would end the
- * connection. Returns how long to wait for the RTU before that.
+ * Tell the CM that the connection is established: a message has arrived but no
+ * RTU, which may be lost. The CM would end the connection otherwise. Returns
+ * the time to wait for the RTU before that.
  *
- * From this word on the CM calls the connection established, but it goes on repeating our REP until
- * it comes to its own event. What ends the connection in between, a DREQ of the peer's as well,
- * leaves it at that: the id is then not to be destroyed before the last repetition, and how long
- * that takes is for the peer's REQ to say, up to days. So that moment is put off until the REP has
- * been repeated a few times, which makes a peer that lives send its RTU again; who wants an id to
- * be kept for long has to be there for about as long. And no DREQ of ours goes before that event.
+ * After ib_cm_notify() the CM calls the connection established, but resends
+ * our REP until it has processed its own event. If the connection ends in
+ * between, even by a DREQ of the peer, the CM keeps resending, and the id
+ * cannot be destroyed before the last repetition. The peer's REQ determines
+ * how long that takes: up to days. So we first wait until the REP has been
+ * resent a few times. A live peer sends its RTU again in response; and a peer
+ * that wants an id to be kept for long has to be present for about as long. We
+ * send no DREQ before the CM's event.
  */
 static unsigned long tell_cm(struct rc_link *rc)
 {
 	long wait;
 	int err;
 
-	/* Only with this flag is it certain that nobody is just making the id. */
+	/* Without this flag another task may just be creating the CM id. */
 	if (!test_bit(RC_TELL_CM, &rc->flags))
 		return 0;
 	wait = rc->asked + rtu_wait(rc) - jiffies;
@@ -239,8 +273,10 @@ static unsigned long tell_cm(struct rc_link *rc)
 }
 
 /*
- * There was no memory for our RTU. The connection stands, but its peer repeats the REP until it
- * hears of that. If the CM refuses by now, its own event says why.
+ * Resend an RTU that failed for lack of memory. Returns the time until the
+ * next attempt, or 0. The connection is established, but the peer resends its
+ * REP until the RTU arrives. If the CM refuses the RTU now, an event of the CM
+ * tells why.
  */
 static unsigned long send_rtu(struct rc_link *rc)
 {
@@ -252,7 +288,7 @@ static unsigned long send_rtu(struct rc_link *rc)
 	return 0;
 }
 
-/* Everything there is to do. Returns how long to wait before it is looked at again, or 0. */
+/* Do what the flags ask for. Returns the time until the next call, or 0. */
 static unsigned long link_step(struct rc_link *rc)
 {
 	unsigned long wait;
@@ -261,7 +297,7 @@ static unsigned long link_step(struct rc_link *rc)
 	    !test_bit(RC_RELEASED, &rc->flags))
 		rc_resolve(rc);
 	if (test_bit(RC_ROUTE_DONE, &rc->flags))
-		drop_rdma_id(rc);
+		link_drop_rdma_id(rc);
 	if (test_and_clear_bit(RC_BROKEN, &rc->flags))
 		rc_link_fail(rc, ECONNRESET, "queue pair");
 	if (test_and_clear_bit(RC_UNPROBED, &rc->flags))
@@ -279,16 +315,17 @@ static unsigned long link_step(struct rc_link *rc)
 			wait = tell_cm(rc);
 		return min_not_zero(wait, await_reason(rc));
 	}
-	/* A REQ is being made just now, or there is none. */
-	drop_rdma_id(rc);
-	/* Each wait ends when the answer has come, or its time is over. */
-	wait = disconnect(rc);
+	/* Waits for a handler that just sends a REQ; none can start later. */
+	link_drop_rdma_id(rc);
+	/* Each wait ends when the answer arrives or the time is over. */
+	wait = link_disconnect(rc);
 	return wait ?: link_end(rc);
 }
 
 /*
- * The item has a reference while it is queued. Somebody's flag may be seen, and be the link's
- * end, before that somebody has queued the item for it: then there is nothing left to do.
+ * The item holds a reference while it is queued. A task sets its flag before
+ * it queues the item, so an earlier run may see the flag and destroy the link.
+ * RC_GONE tells the later run that nothing is left to do.
  */
 static void link_work(struct work_struct *work)
 {
@@ -304,8 +341,10 @@ static void link_work(struct work_struct *work)
 }
 
 /**
- * rc_link_alloc() - a link without device or resources
- * @net: namespace
+ * rc_link_alloc() - allocate a link without device and resources
+ * @net: network namespace
+ *
+ * May sleep.
  *
  * Return: the link, which rc_link_discard() or the work item frees; or NULL.
  */
@@ -324,13 +363,13 @@ struct rc_link *rc_link_alloc(struct net *net)
 	__skb_queue_head_init(&rc->spare);
 	INIT_LIST_HEAD(&rc->dev_node);
 	INIT_DELAYED_WORK(&rc->work, link_work);
-	INIT_WORK(&rc->stop, stop_work);
+	INIT_WORK(&rc->stop, link_stop_work);
 	return rc;
 }
 
 /**
- * rc_link_put() - drop a reference
- * @rc: link
+ * rc_link_put() - drop a reference to a link
+ * @rc: link, freed with the last reference
  */
 void rc_link_put(struct rc_link *rc)
 {
@@ -339,15 +378,17 @@ void rc_link_put(struct rc_link *rc)
 }
 
 /**
- * rc_link_discard() - free a link that never got an owner
- * @rc: link; its CM id is somebody else's to destroy
+ * rc_link_discard() - free a link that never had an owner
+ * @rc: link; the caller disposes of its CM id
+ *
+ * May sleep.
  */
 void rc_link_discard(struct rc_link *rc)
 {
-	/* An event may have queued the item, for which there is nothing left to do. */
+	/* An event may have queued the item. Nothing is left for it to do. */
 	set_bit(RC_GONE, &rc->flags);
 	flush_delayed_work(&rc->work);
-	/* What is flushed now has nobody to be told. */
+	/* There is no owner to tell of receives that are flushed now. */
 	set_bit(RC_STOPPED, &rc->flags);
 	if (rc->dev) {
 		rc_qp_settle(rc);
@@ -357,41 +398,47 @@ void rc_link_discard(struct rc_link *rc)
 	rc_link_put(rc);
 }
 
-/* The caller's reference becomes the item's. */
-static void queue_item(struct rc_link *rc)
+/* Queue the work item at once. Consumes a reference of the caller. */
+static void link_queue_work(struct rc_link *rc)
 {
 	if (mod_delayed_work(rc_wq, &rc->work, 0))
 		rc_link_put(rc);
 }
 
 /**
- * rc_link_poke() - let the work item see a flag
+ * rc_link_poke() - set a flag and run the work item
  * @rc: link
- * @flag: set before the item runs
+ * @flag: the work item sees this flag
+ *
+ * Callable from any context. The link may be freed on return.
  */
 void rc_link_poke(struct rc_link *rc, enum rc_flag flag)
 {
-	/* First: once the flag is seen, the link may go at any time. */
+	/* First: as soon as the flag is set, another run may free the link. */
 	refcount_inc(&rc->refs);
 	set_bit(flag, &rc->flags);
-	queue_item(rc);
+	link_queue_work(rc);
 }
 
 /**
- * rc_link_wake() - let the work item look again now, instead of after its wait
- * @rc: link; a reference is held
+ * rc_link_wake() - run the work item now instead of after its wait
+ * @rc: link; the caller holds a reference
+ *
+ * Callable from any context.
  */
 void rc_link_wake(struct rc_link *rc)
 {
 	refcount_inc(&rc->refs);
-	queue_item(rc);
+	link_queue_work(rc);
 }
 
 /**
- * rc_link_fail() - the link is broken; said once
- * @rc: link; a reference is held
+ * rc_link_fail() - report that a link is broken, once
+ * @rc: link; the caller holds a reference
  * @error: positive errno
- * @place: where
+ * @place: place of the failure, a static string
+ *
+ * Calls the owner's failed(), so the caller must not hold the owner's lock.
  */
 void rc_link_fail(struct rc_link *rc, int error, const char *place)
 {
@@ -406,62 +453,16 @@ void rc_link_fail(struct rc_link *rc, int error, const char *place)
 }
 
 /**
- * rc_link_owned() - a link has got its owner, who hears of what has happened before
+ * rc_link_owned() - mark a link as owned and report an earlier failure
  * @rc: link
  *
- * A device's events find a link before its owner is made.
+ * Events of the device reach a link before its owner exists.
  */
 void rc_link_owned(struct rc_link *rc)
 {
 	set_bit(RC_OWNED, &rc->flags);
-	/* Pairs with rc_link_fail(): one of us sees what the other has set. */
+	/* Pairs with rc_link_fail(): one side sees the other's flag. */
 	smp_mb__after_atomic();
 	if (test_bit_acquire(RC_FAILED_WHY, &rc->flags))
 		rc_up->failed(&rc->link, rc->error, rc->place);
 }
-
-static void rc_release(struct sdp_link *link, bool abort)
-{
-	rc_link_poke(to_rc(link), RC_RELEASED);
-}
-
-static void rc_use(struct sdp_link *link)
-{
-	atomic_inc(&to_rc(link)->users);
-}
-
-/* The link may be gone afterwards; all that was done in between comes before that. */
-static void rc_unuse(struct sdp_link *link)
-{
-	atomic_dec_return_release(&to_rc(link)->users);
-}
-
-static const char *rc_device_name(const struct sdp_link *link)
-{
-	const struct rc_link *rc = container_of(link, struct rc_link, link);
-	const struct rc_device *dev = READ_ONCE(rc->dev);
-
-	return dev ? dev_name(&dev->ib->dev) : NULL;
-}
-
-const struct sdp_transport sdp_rc = {
-	.name		= "rc",
-	.create		= rc_create,
-	.connect	= rc_connect,
-	.prepare	= rc_prepare,
-	.post		= rc_post,
-	.recycle	= rc_recycle,
-	.trim		= rc_trim,
-	.send		= rc_send,
-	.resend		= rc_resend,
-	.probe		= rc_probe,
-	.use		= rc_use,
-	.unuse		= rc_unuse,
-	.map		= rc_map,
-	.unmap		= rc_unmap,
-	.move		= rc_move,
-	.release	= rc_release,
-	.device		= rc_device_name,
-	.listen		= rc_listen,
-	.unlisten	= rc_unlisten,
-};

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC transport: memory that RDMA reaches.
+ * RC transport: registration of memory for RDMA.
  *
- * Pages of an application, or ours, are registered for one transfer, by a memory region of the
- * device's pool (frwr.c). What a peer may reach has a new key and a new address each time, and
- * is out of its reach before rc_unmap() returns: a peer that has no more use
- * for it has seen to that itself (Send with Invalidate), or the region is
- * deregistered. What only we move from or to is known
- * to nobody else: its registration is ended when the region is used again, which saves a wait as
- * well; and if it is in few pieces it is not registered at all (rdma_rw.c).
+ * Pages of an application, or ours, are registered for one transfer with a
+ * memory region of the device's pool (frwr.c).
+ *
+ * Memory that the peer may reach gets a new key and a new address each time.
+ * It is out of the peer's reach before rc_unmap() returns: either the peer has
+ * invalidated the key itself (Send with Invalidate), or the region is
+ * deregistered.
+ *
+ * Memory that only we move data to or from is known to nobody else. Its
+ * registration ends when the region is reused, which saves a wait. In few
+ * pieces it is not registered at all (rdma_rw.c).
  */
 #include <linux/dma-map-ops.h>
 #include <linux/iommu.h>
@@ -17,13 +21,14 @@
 
 #include "rc.h"
 
-/* Made-up addresses: any that no device takes for negative. */
+/* Random addresses have so few bits that no device takes them for negative. */
 #define VA_BITS		47
 
 /*
- * Size of a region's pages: the largest of the device's that is no larger than
- * ours, which may be 64 KiB where the device has 4 KiB and 2 MiB. A device that
- * says nothing has 4 KiB. Returns 0 if there is none.
+ * Return the page size of a region, or 0 if there is none. It is the largest
+ * one of the device that does not exceed PAGE_SIZE. PAGE_SIZE may be 64 KiB
+ * where the device has 4 KiB and 2 MiB. A device that states no sizes has
+ * 4 KiB.
  */
 static u32 region_page(const struct ib_device *ib)
 {
@@ -33,22 +38,23 @@ static u32 region_page(const struct ib_device *ib)
 	return sizes ? BIT(fls64(sizes) - 1) : 0;
 }
 
-/* For the longest transfer, wherever it begins. */
+/* Pages of a region for the longest transfer at any offset. */
 static u32 region_pages(const struct ib_device *ib)
 {
 	return SDP_MEM_MAX / region_page(ib) + 1;
 }
 
 /**
- * rc_mem_able() - can the device register memory by a queue pair?
+ * rc_mem_able() - check whether a device registers memory by a queue pair
  * @ib: device
  *
- * One that cannot read by RDMA has memory that can be written to all the same (B5).
+ * A device that cannot read by RDMA qualifies: the peer can write to its
+ * memory (B5).
  *
- * ocrdma cannot: when it posts a registration, it takes the place in the first
- * page from the address that the memory has for the peer, which is made up.
+ * ocrdma does not. When it posts a registration, it derives the offset in the
+ * first page from the address that the peer uses, which is random here.
  *
- * Return: true when it can.
+ * Return: true when the device can register memory.
  */
 bool rc_mem_able(const struct ib_device *ib)
 {
@@ -58,20 +64,20 @@ bool rc_mem_able(const struct ib_device *ib)
 }
 
 /**
- * rc_mem_invalidates() - does the device take a request to invalidate a key?
+ * rc_mem_invalidates() - check whether a device can invalidate keys
  * @ib: device
  *
- * hns has none of those, and prints a warning with a stack when it gets one;
- * other devices are asked, by the first such request.
+ * hns takes no request to invalidate a key, and prints a warning with a stack
+ * trace when it gets one. Other devices show it by the first such request.
  *
- * Return: true when it does, as far as is known.
+ * Return: true when the device can, as far as is known.
  */
 bool rc_mem_invalidates(const struct ib_device *ib)
 {
 	return ib->ops.driver_id != RDMA_DRIVER_HNS;
 }
 
-static struct rc_mr *new_region(struct rc_device *dev)
+static struct rc_mr *region_new(struct rc_device *dev)
 {
 	struct rc_mr *r = kzalloc(sizeof(*r), GFP_KERNEL);
 	struct ib_mr *mr;
@@ -87,7 +93,7 @@ static struct rc_mr *new_region(struct rc_device *dev)
 	return r;
 }
 
-static struct rc_mr *take_free(struct rc_device *dev)
+static struct rc_mr *region_take_free(struct rc_device *dev)
 {
 	struct rc_mr *r;
 
@@ -101,8 +107,11 @@ static struct rc_mr *take_free(struct rc_device *dev)
 	return r;
 }
 
-/* Returns false if the device does not do that: then it keeps the region. */
-static bool free_region(struct rc_device *dev, struct rc_mr *r)
+/*
+ * Deregister and free a region. Returns false if the device fails to do so;
+ * rc_device.stuck then keeps the region.
+ */
+static bool region_free(struct rc_device *dev, struct rc_mr *r)
 {
 	if (!ib_dereg_mr(r->mr)) {
 		kfree(r);
@@ -116,55 +125,63 @@ static bool free_region(struct rc_device *dev, struct rc_mr *r)
 	return false;
 }
 
-/* Its key is still good, and the device does not invalidate keys. */
-static bool used_up(struct rc_device *dev, const struct rc_mr *r)
+/*
+ * Return whether a region cannot be reused: its key is still valid, and the
+ * device does not invalidate keys.
+ */
+static bool region_used_up(struct rc_device *dev, const struct rc_mr *r)
 {
 	return r->valid && !READ_ONCE(dev->invalidates);
 }
 
-static struct rc_mr *take_region(struct rc_device *dev)
+static struct rc_mr *region_take(struct rc_device *dev)
 {
 	struct rc_mr *r;
 
-	while ((r = take_free(dev)) && used_up(dev, r))
-		free_region(dev, r);
-	return r ?: new_region(dev);
+	while ((r = region_take_free(dev)) && region_used_up(dev, r))
+		region_free(dev, r);
+	return r ?: region_new(dev);
 }
 
-/* Returns false if the device still has it, though it should not. */
-static bool give_region(struct rc_device *dev, struct rc_mr *r, bool again)
+/*
+ * Put a region into the pool if it is reusable (@again), or free it. Returns
+ * false if the device fails to deregister it.
+ */
+static bool region_give(struct rc_device *dev, struct rc_mr *r, bool again)
 {
 	spin_lock_bh(&dev->lock);
 	again = again && dev->free_regions < RC_FREE_REGIONS &&
-		!used_up(dev, r);
+		!region_used_up(dev, r);
 	if (again) {
 		list_add(&r->node, &dev->regions);
 		dev->free_regions++;
 	}
 	spin_unlock_bh(&dev->lock);
-	return again || free_region(dev, r);
+	return again || region_free(dev, r);
 }
 
 /*
- * What a peer is told of has a new address each time, which tells nothing. What
- * only we use keeps the one that it was mapped with: hfi1 compares the address
- * in a request of ours with that.
+ * Return an address for memory that the peer may reach. It is new each time
+ * and discloses nothing. Other memory keeps the address that it was mapped
+ * with: hfi1 compares the address in our requests with that.
  */
-static u64 made_up(const struct ib_mr *mr)
+static u64 region_random_va(const struct ib_mr *mr)
 {
 	return (get_random_u64() & GENMASK_ULL(VA_BITS - 2, PAGE_SHIFT)) |
 	       offset_in_page(mr->iova);
 }
 
-/* Give the region its pages, a key and an address; then let it be used. */
-static int set_region(struct rc_device *dev, struct rc_mem *m)
+/* Give a region its pages, a new key and an address, and register it. */
+static int region_set(struct rc_device *dev, struct rc_mem *m)
 {
 	static const int access[] = {
 		[SDP_MEM_PEER_READS]	= IB_ACCESS_REMOTE_READ,
-		[SDP_MEM_PEER_WRITES]	= IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+		[SDP_MEM_PEER_WRITES]	= IB_ACCESS_LOCAL_WRITE |
+					  IB_ACCESS_REMOTE_WRITE,
 		[SDP_MEM_READ_INTO]	= IB_ACCESS_LOCAL_WRITE,
 		[SDP_MEM_WRITE_FROM]	= 0,
-		[SDP_MEM_RING]		= IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+		[SDP_MEM_RING]		= IB_ACCESS_LOCAL_WRITE |
+					  IB_ACCESS_REMOTE_WRITE,
 	};
 	struct ib_mr *mr = m->region->mr;
 	u32 stale = m->region->valid ? mr->rkey : 0;
@@ -178,7 +195,7 @@ static int set_region(struct rc_device *dev, struct rc_mem *m)
 		return -EINVAL;
 	ib_update_fast_reg_key(mr, mr->rkey + 1 + get_random_u32_below(255));
 	if (sdp_mem_exposed(m->use))
-		mr->iova = made_up(mr);
+		mr->iova = region_random_va(mr);
 	err = rc_reg_mr(dev, mr, stale, access[m->use]);
 	if (err)
 		return err;
@@ -188,24 +205,29 @@ static int set_region(struct rc_device *dev, struct rc_mem *m)
 	return 0;
 }
 
-static enum dma_data_direction direction(const struct rc_mem *m)
+static enum dma_data_direction mem_direction(const struct rc_mem *m)
 {
 	return sdp_mem_changes(m->use) ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
 /**
- * rc_mem_device() - the device that reads and writes memory
+ * rc_mem_device() - return the device that accesses memory by DMA
  * @ib: device
  *
- * Return: the device, or NULL if the processor does that, by its own addresses.
+ * A function of its own, so that a test can replace it.
+ *
+ * Return: the device, or NULL if the CPU copies, by kernel addresses.
  */
 noinline struct device *rc_mem_device(struct ib_device *ib)
 {
 	return ib_uses_virt_dma(ib) ? NULL : ib->dma_device;
 }
 
-/* What the kernel says. It does not look at addresses behind an IOMMU. */
-static bool needs_sync(struct device *dev, const struct sg_table *sgt)
+/*
+ * Return whether the DMA API asks for syncs. It does not check whether
+ * addresses behind an IOMMU lead to a bounce buffer.
+ */
+static bool mem_needs_sync(struct device *dev, const struct sg_table *sgt)
 {
 	struct scatterlist *sg;
 	int i;
@@ -218,13 +240,13 @@ static bool needs_sync(struct device *dev, const struct sg_table *sgt)
 }
 
 /*
- * Does the IOMMU lead the device to these whole pages, and not to copies of
- * them? Only a domain of the DMA API is asked: in others there may be no
- * function that translates. The domain is the same as long as the device has a
- * driver.
+ * Return whether the IOMMU maps the device's addresses to these whole pages,
+ * and not to copies of them. Ask only a domain of the DMA API: others may lack
+ * a function that translates. The domain stays the same as long as the device
+ * has a driver.
  */
-static bool leads_to(struct device *dev, const struct sg_table *sgt,
-		     const struct sdp_pages *pages)
+static bool mem_iommu_direct(struct device *dev, const struct sg_table *sgt,
+			     const struct sdp_pages *pages)
 {
 	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
 	struct sg_dma_page_iter it;
@@ -243,26 +265,27 @@ static bool leads_to(struct device *dev, const struct sg_table *sgt,
 }
 
 /*
- * Is what the adapter writes in the pages at once? It is not where it is
- * bounced through other memory, which would split the two mappings of a ring's
- * page, nor where the processor's cache hides it.
+ * Return whether data that the adapter writes is in the pages at once. It is
+ * not if it is bounced through other memory, which would split the two
+ * mappings of a ring's page. It is not either if the CPU's cache hides it.
  *
- * Behind an IOMMU the kernel says of all memory that it needs a sync: before
- * 6.10 always, later as soon as it has bounced a single buffer of that device.
- * If caches see what the device writes, only bouncing can be the reason, and
- * the IOMMU's own translation shows whether these pages are bounced.
+ * Behind an IOMMU, the DMA API asks for syncs of all memory: before 6.10
+ * always, since then as soon as it has bounced a single buffer of the device.
+ * If caches see the device's writes, only bouncing can be the reason. The
+ * IOMMU's own translation then shows whether these pages are bounced.
  */
-static bool seen_at_once(struct ib_device *ib, const struct rc_mem *m,
-			 const struct sdp_pages *pages)
+static bool mem_seen_at_once(struct ib_device *ib, const struct rc_mem *m,
+			     const struct sdp_pages *pages)
 {
 	struct device *dev = rc_mem_device(ib);
 
-	return !dev || !needs_sync(dev, &m->sgt) ||
-	       (dev_is_dma_coherent(dev) && leads_to(dev, &m->sgt, pages));
+	return !dev || !mem_needs_sync(dev, &m->sgt) ||
+	       (dev_is_dma_coherent(dev) &&
+		mem_iommu_direct(dev, &m->sgt, pages));
 }
 
-static int map_pages(struct ib_device *ib, struct rc_mem *m,
-		     const struct sdp_pages *pages)
+static int mem_map_pages(struct ib_device *ib, struct rc_mem *m,
+			 const struct sdp_pages *pages)
 {
 	int err = sg_alloc_table_from_pages_segment(
 		&m->sgt, pages->pages, pages->n, pages->offset, pages->len,
@@ -270,23 +293,23 @@ static int map_pages(struct ib_device *ib, struct rc_mem *m,
 
 	if (err)
 		return err;
-	err = ib_dma_map_sgtable_attrs(ib, &m->sgt, direction(m), 0);
+	err = ib_dma_map_sgtable_attrs(ib, &m->sgt, mem_direction(m), 0);
 	if (err)
 		sg_free_table(&m->sgt);
 	return err;
 }
 
-static void unmap_pages(struct ib_device *ib, struct rc_mem *m)
+static void mem_unmap_pages(struct ib_device *ib, struct rc_mem *m)
 {
-	ib_dma_unmap_sgtable_attrs(ib, &m->sgt, direction(m), 0);
+	ib_dma_unmap_sgtable_attrs(ib, &m->sgt, mem_direction(m), 0);
 	sg_free_table(&m->sgt);
 }
 
 /*
- * The device still has the region, so a peer may reach the pages: they, and
- * their addresses, must not become anybody else's.
+ * Keep pages whose region the device failed to deregister. The peer may still
+ * reach them, so neither they nor their DMA addresses may be reused.
  */
-static void keep_pages(struct rc_mem *m)
+static void mem_keep_pages(struct rc_mem *m)
 {
 	struct sg_page_iter it;
 
@@ -295,11 +318,11 @@ static void keep_pages(struct rc_mem *m)
 	m->region->keeps = m;
 }
 
-static void release_pages_of(struct ib_device *ib, struct rc_mem *m)
+static void mem_release_kept(struct ib_device *ib, struct rc_mem *m)
 {
 	struct sg_page_iter it;
 
-	ib_dma_unmap_sgtable_attrs(ib, &m->sgt, direction(m), 0);
+	ib_dma_unmap_sgtable_attrs(ib, &m->sgt, mem_direction(m), 0);
 	for_each_sgtable_page(&m->sgt, &it, 0)
 		put_page(sg_page_iter_page(&it));
 	sg_free_table(&m->sgt);
@@ -307,36 +330,36 @@ static void release_pages_of(struct ib_device *ib, struct rc_mem *m)
 }
 
 /**
- * rc_mem_drop_pool() - a device goes: free its unused memory regions
+ * rc_mem_drop_pool() - free a removed device's memory regions
  * @dev: device; nobody maps memory any more
  *
- * A region that could not be deregistered is tried again. If that fails again,
- * it and its pages are lost.
+ * Retries regions that could not be deregistered. If that fails again, such a
+ * region and its pages are leaked. May sleep.
  */
 void rc_mem_drop_pool(struct rc_device *dev)
 {
 	struct rc_mr *r, *next;
 
-	while ((r = take_free(dev)))
-		free_region(dev, r);
+	while ((r = region_take_free(dev)))
+		region_free(dev, r);
 	list_for_each_entry_safe(r, next, &dev->stuck, node) {
 		if (ib_dereg_mr(r->mr))
 			continue;
 		if (r->keeps)
-			release_pages_of(dev->ib, r->keeps);
+			mem_release_kept(dev->ib, r->keeps);
 		kfree(r);
 	}
 }
 
-static void expose(struct rc_link *rc, struct rc_mem *m)
+static void mem_expose(struct rc_link *rc, struct rc_mem *m)
 {
 	spin_lock_bh(&rc->exposed_lock);
 	list_add(&m->node, &rc->exposed);
 	spin_unlock_bh(&rc->exposed_lock);
 }
 
-/* Returns whether the peer can still reach it. */
-static bool conceal(struct rc_link *rc, struct rc_mem *m)
+/* Returns true if the peer has not invalidated the key itself. */
+static bool mem_conceal(struct rc_link *rc, struct rc_mem *m)
 {
 	bool reachable;
 
@@ -348,11 +371,12 @@ static bool conceal(struct rc_link *rc, struct rc_mem *m)
 }
 
 /**
- * rc_mem_revoked() - a message has taken a key back
- * @rc: link that the message came by, which has not been looked at yet
- * @rkey: the key; the device has found it valid
+ * rc_mem_revoked() - handle a message that has invalidated a key
+ * @rc: link that received the message; the message is not processed yet
+ * @rkey: the key, which the device found valid
  *
- * Keys of other connections are none of the peer's business, though a device lets it.
+ * A device may let the peer invalidate keys of other connections. The link
+ * fails if the key is not its own. Called in softirq.
  */
 void rc_mem_revoked(struct rc_link *rc, u32 rkey)
 {
@@ -374,24 +398,28 @@ void rc_mem_revoked(struct rc_link *rc, u32 rkey)
 	rc_up->failed(&rc->link, EPROTO, "took back a foreign key");
 }
 
-/* Its region can be used @again. Returns false if the device keeps it. */
-static bool unmake(struct rc_device *dev, struct rc_mem *m, bool again)
+/*
+ * Unmap and free memory. @again tells whether its region is reusable. Returns
+ * false, and keeps the memory, if the device fails to deregister the region.
+ */
+static bool mem_destroy(struct rc_device *dev, struct rc_mem *m, bool again)
 {
-	if (m->region && !give_region(dev, m->region, again)) {
-		keep_pages(m);
+	if (m->region && !region_give(dev, m->region, again)) {
+		mem_keep_pages(m);
 		return false;
 	}
-	unmap_pages(dev->ib, m);
+	mem_unmap_pages(dev->ib, m);
 	kfree(m);
 	return true;
 }
 
 /**
- * rc_mem_line() - what the device writes shares so many bytes with nothing else
+ * rc_mem_line() - return the alignment of memory that a device writes to
  * @ib: device
  *
- * Where caches do not see what a device writes, a line at either end of it
- * that the program also writes to would lose the one or the other.
+ * If caches do not see a device's writes, the application must not write to a
+ * cache line at either end of the memory. Otherwise one of the two writes
+ * would be lost. A function of its own, so that a test can replace it.
  *
  * Return: bytes, a power of two.
  */
@@ -404,7 +432,8 @@ noinline u32 rc_mem_line(struct ib_device *ib)
 	return dma_get_cache_alignment();
 }
 
-static bool shares_lines(struct ib_device *ib, const struct sdp_pages *pages)
+static bool mem_shares_lines(struct ib_device *ib,
+			     const struct sdp_pages *pages)
 {
 	u32 line = rc_mem_line(ib);
 
@@ -412,14 +441,17 @@ static bool shares_lines(struct ib_device *ib, const struct sdp_pages *pages)
 	       !IS_ALIGNED(pages->offset | pages->len, line);
 }
 
-/* In up to @pieces it needs no registration. Returns an ERR_PTR when it cannot be. */
-static struct rc_mem *make(struct rc_device *dev, const struct sdp_pages *pages,
-			   u32 pieces)
+/*
+ * Map memory, and register it if it has more than @pieces pieces. Returns an
+ * ERR_PTR on failure.
+ */
+static struct rc_mem *mem_create(struct rc_device *dev,
+				 const struct sdp_pages *pages, u32 pieces)
 {
 	struct rc_mem *m;
 	int err;
 
-	if (shares_lines(dev->ib, pages))
+	if (mem_shares_lines(dev->ib, pages))
 		return ERR_PTR(-EOPNOTSUPP);
 	m = kzalloc(sizeof(*m), GFP_KERNEL);
 	if (!m)
@@ -428,40 +460,40 @@ static struct rc_mem *make(struct rc_device *dev, const struct sdp_pages *pages,
 	m->mem.settled = true;
 	m->mem.region.len = pages->len;
 	init_completion(&m->mem.done);
-	err = map_pages(dev->ib, m, pages);
+	err = mem_map_pages(dev->ib, m, pages);
 	if (err)
 		goto free;
-	if (m->use == SDP_MEM_RING && !seen_at_once(dev->ib, m, pages)) {
+	if (m->use == SDP_MEM_RING && !mem_seen_at_once(dev->ib, m, pages)) {
 		err = -EOPNOTSUPP;
 		goto unmap;
 	}
 	if (m->sgt.nents <= pieces)
 		return m;
-	m->region = take_region(dev);
+	m->region = region_take(dev);
 	err = PTR_ERR_OR_ZERO(m->region);
 	if (err)
 		goto unmap;
-	err = set_region(dev, m);
+	err = region_set(dev, m);
 	if (!err)
 		return m;
-	unmake(dev, m, false);
+	mem_destroy(dev, m, false);
 	return ERR_PTR(err);
 
 unmap:
-	unmap_pages(dev->ib, m);
+	mem_unmap_pages(dev->ib, m);
 free:
 	kfree(m);
 	return ERR_PTR(err);
 }
 
 /**
- * rc_map() - register memory
- * @link: the link, in use by the caller
- * @pages: what, where, and what for
+ * rc_map() - map and, if necessary, register memory for RDMA
+ * @link: the link; the caller has called use()
+ * @pages: pages, range and purpose; the caller keeps the pages in place
  *
  * May sleep.
  *
- * Return: the memory, or an ERR_PTR.
+ * Return: the memory, which rc_unmap() frees, or an ERR_PTR.
  */
 struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages)
 {
@@ -472,19 +504,19 @@ struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages)
 		rc_reg_want(rc->dev);
 		return ERR_PTR(-EOPNOTSUPP);
 	}
-	m = make(rc->dev, pages, rc_move_pieces(rc, pages->use));
+	m = mem_create(rc->dev, pages, rc_move_pieces(rc, pages->use));
 	if (IS_ERR(m))
 		return ERR_CAST(m);
 	if (m->region && sdp_mem_exposed(m->use))
-		expose(rc, m);
+		mem_expose(rc, m);
 	return &m->mem;
 }
 
 /*
- * The device lets the peer at memory that should be out of its reach. It does
- * not by a queue pair in error.
+ * Cut the peer off from memory that the device failed to deregister: it allows
+ * no access by a queue pair in error.
  */
-static void cut_off(struct rc_link *rc)
+static void mem_cut_off_peer(struct rc_link *rc)
 {
 	struct ib_qp_attr error = { .qp_state = IB_QPS_ERR };
 
@@ -493,9 +525,9 @@ static void cut_off(struct rc_link *rc)
 }
 
 /**
- * rc_unmap() - end a registration; the peer cannot reach the memory any more
- * @link: the link, in use by the caller
- * @mem: from rc_map(), we move nothing from or to it; freed
+ * rc_unmap() - end the peer's access to memory, unmap and free it
+ * @link: the link; the caller has called use()
+ * @mem: from rc_map(); no RDMA read or write of ours uses it
  *
  * May sleep.
  */
@@ -505,29 +537,30 @@ void rc_unmap(struct sdp_link *link, struct sdp_mem *mem)
 	struct rc_mem *m = to_rc_mem(mem);
 	bool exposed = sdp_mem_exposed(m->use), again = true;
 
-	/* Its owner has given the link up. */
+	/* A move was posted in part: wait for the end of the queue pair. */
 	if (m->partly)
 		wait_for_completion(&mem->done);
 	if (exposed) {
 		/*
-		 * A peer that has not taken the key back may do so at any
-		 * moment, whatever it has said of its use. An adapter may fail
-		 * an invalidation of ours that comes second, and that ends the
-		 * queue pair by which all connections register. To deregister a
-		 * region never fails for that, and it waits until nobody uses
-		 * the region, on whatever processor.
+		 * A peer that has not invalidated the key may do so at any
+		 * moment, whatever it has said about its use. An adapter may
+		 * fail our own invalidation if it comes second. That error
+		 * would end the queue pair by which all connections of the
+		 * device register memory. Deregistering a region never fails
+		 * for that reason, and it waits until nobody uses the region
+		 * on any CPU.
 		 */
-		again = !conceal(to_rc(link), m) && mem->settled;
+		again = !mem_conceal(to_rc(link), m) && mem->settled;
 		m->region->valid = false;
 	}
-	if (!unmake(dev, m, again) && exposed)
-		cut_off(to_rc(link));
+	if (!mem_destroy(dev, m, again) && exposed)
+		mem_cut_off_peer(to_rc(link));
 }
 
 /**
- * rc_mem_try() - register memory for nothing
- * @dev: device that can
- * @pages: what, and what for: to be known to ourselves only
+ * rc_mem_try() - register and release memory, to measure the time
+ * @dev: device that can register memory
+ * @pages: pages, range and purpose; a purpose that does not expose them
  *
  * May sleep.
  *
@@ -535,10 +568,10 @@ void rc_unmap(struct sdp_link *link, struct sdp_mem *mem)
  */
 int rc_mem_try(struct rc_device *dev, const struct sdp_pages *pages)
 {
-	struct rc_mem *m = make(dev, pages, 0);
+	struct rc_mem *m = mem_create(dev, pages, 0);
 
 	if (IS_ERR(m))
 		return PTR_ERR(m);
-	unmake(dev, m, true);
+	mem_destroy(dev, m, true);
 	return 0;
 }

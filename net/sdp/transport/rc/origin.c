@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC transport: where a connection request comes from, and whether its
- * addresses can be believed.
+ * RC transport: checks of the addresses in a connection request.
  *
- * A REQ and the Hello in it are the peer's words. What the adapter vouches for
- * is the port, its GID and the partition that the REQ came to. From these
- * follows the network interface, from the interface the namespace; and the two
- * addresses have to be such as a packet that came in by that interface can
- * have: the checks that IP makes of each packet, and rdma_cm of each REQ.
+ * The peer writes the REQ and the Hello in it, so both may be forged. The
+ * adapter vouches for the port, the GID and the partition that the REQ arrived
+ * at. They determine the network interface, and the interface determines the
+ * namespace. The source and the destination address must then be possible for
+ * a packet that arrives at this interface. IP makes these checks for each
+ * packet, and rdma_cm for each REQ.
+ *
+ * cm_accept.c calls these functions from the CM handler of a listener, before
+ * the request has a link.
  */
 #include <linux/inetdevice.h>
 #include <net/addrconf.h>
@@ -20,7 +23,8 @@
 
 #include "rc.h"
 
-static struct net_device *roce_dev(const struct ib_cm_req_event_param *req)
+static struct net_device *
+origin_roce_dev(const struct ib_cm_req_event_param *req)
 {
 	struct net_device *ndev = NULL;
 
@@ -35,12 +39,13 @@ static struct net_device *roce_dev(const struct ib_cm_req_event_param *req)
 }
 
 /*
- * The interface of IP over InfiniBand with this GID in this partition. Children
- * of an interface share its GID: between these the address decides.
+ * The IPoIB interface with this GID in this partition, with a reference. Child
+ * interfaces share the GID of their parent; among them the one that has the
+ * destination address is taken.
  */
-static struct net_device *ipoib_dev(const struct ib_cm_req_event_param *req,
-				    struct ib_device *ib,
-				    const struct sdp_endpoint *local)
+static struct net_device *
+origin_ipoib_dev(const struct ib_cm_req_event_param *req, struct ib_device *ib,
+		 const struct sdp_endpoint *local)
 {
 	const struct sa_path_rec *path = req->primary_path;
 	struct sockaddr_storage to;
@@ -51,10 +56,10 @@ static struct net_device *ipoib_dev(const struct ib_cm_req_event_param *req,
 }
 
 /**
- * rc_origin_dev() - the network interface that a request came in by
+ * rc_origin_dev() - the network interface that a request arrived at
  * @req: the request
  * @ib: device
- * @local: address that the request says it is for
+ * @local: destination address that the request names
  *
  * Return: the interface, with a reference, or NULL.
  */
@@ -63,12 +68,12 @@ struct net_device *rc_origin_dev(const struct ib_cm_req_event_param *req,
 				 const struct sdp_endpoint *local)
 {
 	if (rdma_protocol_roce(ib, req->port))
-		return roce_dev(req);
-	return ipoib_dev(req, ib, local);
+		return origin_roce_dev(req);
+	return origin_ipoib_dev(req, ib, local);
 }
 
-/* Packets between machines have such an address at neither end. */
-static bool never_sent(const struct sdp_endpoint *e)
+/* No packet between machines has this address, as source or destination. */
+static bool origin_never_sent(const struct sdp_endpoint *e)
 {
 	int type;
 
@@ -82,8 +87,12 @@ static bool never_sent(const struct sdp_endpoint *e)
 	       type & (IPV6_ADDR_LOOPBACK | IPV6_ADDR_MULTICAST);
 }
 
-static bool is_own(struct net *net, struct net_device *ndev,
-		   const struct sdp_endpoint *local)
+/*
+ * The destination address belongs to this host, as seen from the interface (its
+ * VRF); a link-local one belongs to the interface itself.
+ */
+static bool origin_is_ours(struct net *net, struct net_device *ndev,
+			   const struct sdp_endpoint *local)
 {
 	if (sdp_is_v4(local))
 		return inet_addr_type_dev_table(net, ndev, sdp_v4(local)) ==
@@ -96,12 +105,13 @@ static bool is_own(struct net *net, struct net_device *ndev,
 }
 
 /*
- * On RoCE an IP address is a GID. The GID that the request came to is the
- * port's own (the attribute's); the path's are what the REQ says.
+ * On RoCE a GID is an IP address. ppath_sgid_attr has the port's own GID, which
+ * the request arrived at; the GIDs of the path are what the REQ says. All of
+ * them must match the addresses of the Hello.
  */
-static bool gids_match(const struct ib_cm_req_event_param *req,
-		       const struct sdp_endpoint *local,
-		       const struct sdp_endpoint *peer)
+static bool origin_gids_match(const struct ib_cm_req_event_param *req,
+			      const struct sdp_endpoint *local,
+			      const struct sdp_endpoint *peer)
 {
 	return !memcmp(&local->ip, req->ppath_sgid_attr->gid.raw, 16) &&
 	       !memcmp(&local->ip, req->primary_path->sgid.raw, 16) &&
@@ -112,21 +122,21 @@ static bool gids_match(const struct ib_cm_req_event_param *req,
  * rc_origin_true() - can the addresses of a request be true?
  * @req: the request
  * @ib: device
- * @ndev: interface that it came in by
- * @in: the request, with its namespace and both addresses
+ * @ndev: interface that it arrived at
+ * @in: the request as its Hello describes it, with namespace and addresses
  *
- * Return: false when they are made up.
+ * Return: false when an address is forged.
  */
 bool rc_origin_true(const struct ib_cm_req_event_param *req,
 		    struct ib_device *ib, struct net_device *ndev,
 		    const struct sdp_incoming *in)
 {
-	if (never_sent(&in->local) || never_sent(&in->peer))
+	if (origin_never_sent(&in->local) || origin_never_sent(&in->peer))
 		return false;
 	if (rdma_protocol_roce(ib, req->port) &&
-	    !gids_match(req, &in->local, &in->peer))
+	    !origin_gids_match(req, &in->local, &in->peer))
 		return false;
-	return is_own(in->net, ndev, &in->local);
+	return origin_is_ours(in->net, ndev, &in->local);
 }
 
 static bool route_back_v4(struct net *net, struct net_device *ndev,
@@ -147,7 +157,10 @@ static bool route_back_v4(struct net *net, struct net_device *ndev,
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* By that interface only. The route to an own address names lo all the same. */
+/*
+ * The lookup allows @ndev only. Its result is not compared with @ndev, because
+ * the route to an address of this host names lo.
+ */
 static bool route_back_v6(struct net *net, struct net_device *ndev,
 			  const struct sdp_incoming *in)
 {
@@ -167,20 +180,20 @@ static bool route_back_v6(struct net *net, struct net_device *ndev,
 }
 #endif
 
-static int roce_mtu(const struct net_device *ndev)
+static int origin_roce_mtu(const struct net_device *ndev)
 {
 	return ib_mtu_enum_to_int(iboe_get_mtu(READ_ONCE(ndev->mtu)));
 }
 
 /**
- * rc_origin_mtu_fits() - can the path have the MTU that a request names?
+ * rc_origin_mtu_fits() - can our interface take the path MTU of a request?
  * @req: the request
  * @ib: device
- * @ndev: interface that it came in by
+ * @ndev: interface that it arrived at
  *
- * Both queue pairs cut messages into packets of the same length, and the peer
- * has chosen it by what its own interface can do. Longer packets than ours can
- * take would get lost, each time.
+ * Both queue pairs cut messages into packets of the path MTU, which the peer
+ * has chosen for its own interface. If our interface takes shorter packets
+ * only, each long packet is lost, and retries do not help.
  *
  * Return: true when it can.
  */
@@ -196,14 +209,14 @@ bool rc_origin_mtu_fits(const struct ib_cm_req_event_param *req,
 	most = rdma_core_cap_opa_port(ib, req->port) ? attr.phys_mtu :
 	       ib_mtu_enum_to_int(attr.active_mtu);
 	if (rdma_protocol_roce(ib, req->port))
-		most = min(most, roce_mtu(ndev));
+		most = min(most, origin_roce_mtu(ndev));
 	return want > 0 && want <= most;
 }
 
 /**
- * rc_origin_reachable() - does a route lead back, by the same interface?
- * @ndev: interface that the request came in by
- * @in: the request, with its namespace and both addresses
+ * rc_origin_reachable() - does a route lead back through the same interface?
+ * @ndev: interface that the request arrived at
+ * @in: the request as its Hello describes it, with namespace and addresses
  *
  * Return: true when one does.
  */

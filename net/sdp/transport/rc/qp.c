@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC transport: the queue pair of a link.
+ * RC transport: queue pair, receive and send rings, completions.
  *
- * Receives and sends are rings of buffers. A reliable connection completes in the order
- * of posting, so one cqe per direction is enough: a completion is for the ring's tail.
- * Heads move under the owner's lock, tails in the completion handler of the one CQ that
- * serves both; they never meet, because the engine posts no more than the rings hold.
+ * Receives and sends are rings of buffers. A reliable connection completes
+ * requests in the order of posting, so one cqe per direction suffices: a
+ * completion belongs to the tail of the ring. Both directions share one
+ * completion queue. Heads advance under the owner's lock, tails in the
+ * completion handler. Head and tail never collide, because the engine posts no
+ * more than the rings hold.
  */
 #include <rdma/ib_cache.h>
 
 #include "rc.h"
 
-/* What buffers hold that wait to be posted again, at most. */
+/* Maximum number of bytes in received buffers that are kept for reuse. */
 #define SPARE_BYTES	(512 * 1024)
 
-static struct rc_msg *slot(struct rc_ring *ring, u32 index)
+static struct rc_msg *ring_slot(struct rc_ring *ring, u32 index)
 {
 	return &ring->slots[index % ring->size];
 }
@@ -34,20 +36,21 @@ static int ring_alloc(struct rc_ring *ring, u16 size, u16 sges)
 	return 0;
 }
 
-/* Bytes of the linear part that the device sees: data to send, or room to receive. */
-static u32 linear_bytes(const struct sk_buff *skb, enum dma_data_direction dir)
+/* Bytes of the linear part that the device accesses: data or receive room. */
+static u32 msg_linear_bytes(const struct sk_buff *skb,
+			    enum dma_data_direction dir)
 {
 	if (dir == DMA_TO_DEVICE)
 		return skb_headlen(skb);
 	return skb->data_len ? skb_headlen(skb) : sdp_buf_cb(skb)->size;
 }
 
-static void unmap(struct rc_link *rc, struct rc_msg *msg,
-		  enum dma_data_direction dir)
+static void msg_unmap(struct rc_link *rc, struct rc_msg *msg,
+		      enum dma_data_direction dir)
 {
 	struct ib_device *ib = rc->dev->ib;
 	struct sk_buff *skb = msg->skb;
-	u32 linear = linear_bytes(skb, dir);
+	u32 linear = msg_linear_bytes(skb, dir);
 	u64 *dma = msg->dma;
 	int i;
 
@@ -62,15 +65,15 @@ static void unmap(struct rc_link *rc, struct rc_msg *msg,
 /**
  * rc_map_piece() - map a piece of a message for the device
  * @ib: device
- * @page: where it begins
- * @offset: where in that page
- * @sge: its length is set; its address is filled in
- * @dir: who writes to it
+ * @page: page in which the piece begins
+ * @offset: offset in @page
+ * @sge: its length is set by the caller; its address is filled in
+ * @dir: direction of the DMA
  *
- * A function of its own, so that a test can make it fail: soft-RoCE's mappings
- * never do.
+ * A function of its own, so that a test can make it fail: mappings of
+ * soft-RoCE never fail.
  *
- * Return: false when it cannot be mapped just now.
+ * Return: false when the piece cannot be mapped just now.
  */
 noinline bool rc_map_piece(struct ib_device *ib, struct page *page, u32 offset,
 			   struct ib_sge *sge, enum dma_data_direction dir)
@@ -79,34 +82,39 @@ noinline bool rc_map_piece(struct ib_device *ib, struct page *page, u32 offset,
 	return !ib_dma_mapping_error(ib, sge->addr);
 }
 
-static bool map_piece(struct rc_link *rc, struct ib_sge *sge, struct page *page,
-		      u32 offset, u32 len, enum dma_data_direction dir)
+static bool msg_map_piece(struct rc_link *rc, struct ib_sge *sge,
+			  struct page *page, u32 offset, u32 len,
+			  enum dma_data_direction dir)
 {
 	sge->length = len;
 	sge->lkey = rc->dev->pd->local_dma_lkey;
 	return rc_map_piece(rc->dev->ib, page, offset, sge, dir);
 }
 
-/* Map all pieces of msg->skb into @sge; returns their number, or 0 with nothing mapped. */
-static int map(struct rc_link *rc, struct rc_msg *msg, struct ib_sge *sge,
-	       enum dma_data_direction dir)
+/*
+ * Map all pieces of msg->skb into @sge. Returns their number, or 0 with
+ * nothing mapped.
+ */
+static int msg_map(struct rc_link *rc, struct rc_msg *msg, struct ib_sge *sge,
+		   enum dma_data_direction dir)
 {
 	struct ib_device *ib = rc->dev->ib;
 	struct sk_buff *skb = msg->skb;
-	u32 linear = linear_bytes(skb, dir);
+	u32 linear = msg_linear_bytes(skb, dir);
 	int n = 0, i;
 
 	if (linear) {
-		if (!map_piece(rc, sge, virt_to_page(skb->data),
-			       offset_in_page(skb->data), linear, dir))
+		if (!msg_map_piece(rc, sge, virt_to_page(skb->data),
+				   offset_in_page(skb->data), linear, dir))
 			return 0;
 		msg->dma[n++] = sge->addr;
 	}
 	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++, n++) {
 		skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
 
-		if (!map_piece(rc, &sge[n], skb_frag_page(frag),
-			       skb_frag_off(frag), skb_frag_size(frag), dir))
+		if (!msg_map_piece(rc, &sge[n], skb_frag_page(frag),
+				   skb_frag_off(frag), skb_frag_size(frag),
+				   dir))
 			goto undo;
 		msg->dma[n] = sge[n].addr;
 	}
@@ -123,11 +131,12 @@ undo:
 }
 
 /*
- * A mapping has failed, for the moment: bounce buffers or an IOMMU's addresses
- * are used up, and each mapping that ends makes room. If all fail for long, the
- * link is broken. Time in which nothing was tried does not count.
+ * Note that a mapping has failed. Bounce buffers or addresses of an IOMMU are
+ * used up for the moment, and each mapping that ends makes room. The link is
+ * broken if all mappings fail for RC_UNMAPPED_MOST. Time without an attempt
+ * does not count.
  */
-static void not_mapped(struct rc_link *rc, struct rc_unmapped *u)
+static void link_map_failed(struct rc_link *rc, struct rc_unmapped *u)
 {
 	if (!u->failing || time_after(jiffies, u->last + RC_UNMAPPED_PAUSE))
 		u->since = jiffies;
@@ -137,15 +146,15 @@ static void not_mapped(struct rc_link *rc, struct rc_unmapped *u)
 		rc_link_poke(rc, RC_UNMAPPED);
 }
 
-/* The CM's locks are not made for softirq, so the work item tells it; once. */
+/* Let the work item tell the CM, once: the CM's locks are not for softirq. */
 static void comm_established(struct rc_link *rc)
 {
 	if (!test_and_set_bit(RC_EARLY, &rc->flags))
 		rc_link_poke(rc, RC_TELL_CM);
 }
 
-/* We end it ourselves, or it has no owner (any more). */
-static bool ends_anyway(const struct rc_link *rc)
+/* Return whether the link is ending, or has no owner any more. */
+static bool link_ending(const struct rc_link *rc)
 {
 	return test_bit(RC_RELEASED, &rc->flags) ||
 	       test_bit(RC_PEER_ENDED, &rc->flags) ||
@@ -153,24 +162,28 @@ static bool ends_anyway(const struct rc_link *rc)
 }
 
 /*
- * The queue pair is in error, though nobody has ended the connection: an adapter has refused a peer
- * that reached for memory with a wrong key, or soft-RoCE has given up a request that it calls
- * carried out. Not every adapter says so by an event. What else is wrong is said first: this is
- * left to the work item.
+ * Handle flushed requests: the queue pair is in error though neither side has
+ * ended the connection. An adapter may have refused a peer that accessed
+ * memory with a wrong key. soft-RoCE may have given up a request that it
+ * reports as carried out. Not every adapter sends an event. The work item
+ * reports this error, after a delay in which a better reason may arrive.
  */
 static void flushed(struct rc_link *rc)
 {
-	/* Fully ordered; pairs with the barrier in connected(), which looks if this is early. */
-	if (!ends_anyway(rc) && !test_and_set_bit(RC_FLUSHED, &rc->flags) &&
+	/*
+	 * Fully ordered, pairs with the barrier after RC_CONNECTED is set: one
+	 * side sees the other's flag.
+	 */
+	if (!link_ending(rc) && !test_and_set_bit(RC_FLUSHED, &rc->flags) &&
 	    test_bit(RC_CONNECTED, &rc->flags))
 		rc_link_wake(rc);
 }
 
 static void rx_failed(struct rc_link *rc, enum ib_wc_status status)
 {
-	/* The buffer stays in the ring; rc_qp_destroy() frees it. */
+	/* The buffer stays in the ring. rc_qp_destroy() frees it. */
 	rc->flushed++;
-	/* Longer than the receive; the second one is how soft-RoCE says it. */
+	/* Longer than the receive. soft-RoCE reports this as LOC_QP_OP_ERR. */
 	if (status == IB_WC_LOC_LEN_ERR || status == IB_WC_LOC_QP_OP_ERR)
 		rc_up->malformed(rc->net, SDP_BAD_LEN);
 	if (status != IB_WC_WR_FLUSH_ERR)
@@ -189,14 +202,14 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 		rx_failed(rc, wc->status);
 		return;
 	}
-	msg = slot(&rc->rx, rc->rx.tail);
-	unmap(rc, msg, DMA_FROM_DEVICE);
+	msg = ring_slot(&rc->rx, rc->rx.tail);
+	msg_unmap(rc, msg, DMA_FROM_DEVICE);
 	skb = msg->skb;
 	msg->skb = NULL;
-	/* The slot is free only now; pairs with rc_post(). */
+	/* Frees the slot, pairs with rc_post(). */
 	smp_store_release(&rc->rx.tail, rc->rx.tail + 1);
 
-	/* A message before the RTU: the CM must know, or it ends the connection. */
+	/* Before the RTU: the CM would end the connection if not told. */
 	if (unlikely(!test_bit(RC_CONNECTED, &rc->flags)))
 		comm_established(rc);
 	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
@@ -209,13 +222,14 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * rc_send_failed() - a send, write or read has failed, and with it the link
+ * rc_send_failed() - handle a failed send, write or read
  * @rc: link
- * @wc: completion
+ * @wc: completion with an error status
  *
- * The peer's machine is silent, or it has no receive posted, or its memory is not what it says. Or
- * our own adapter cannot go on: soft-RoCE says that first when its network goes down, and only then
- * comes the event that tells why.
+ * The link is broken. Either the peer's machine does not answer, or has no
+ * receive posted, or refuses access to its memory. Or our own adapter cannot
+ * continue: soft-RoCE first fails requests when its network goes down, and
+ * sends the event with the reason later. Called in softirq.
  */
 void rc_send_failed(struct rc_link *rc, const struct ib_wc *wc)
 {
@@ -223,23 +237,22 @@ void rc_send_failed(struct rc_link *rc, const struct ib_wc *wc)
 	    wc->status == IB_WC_LOC_QP_OP_ERR)
 		flushed(rc);
 	else
-		rc_up->failed(&rc->link,
-			      wc->status == IB_WC_RETRY_EXC_ERR ? ETIMEDOUT :
-								  ECONNRESET,
+		rc_up->failed(&rc->link, wc->status == IB_WC_RETRY_EXC_ERR ?
+					 ETIMEDOUT : ECONNRESET,
 			      ib_wc_status_msg(wc->status));
 }
 
-/* The oldest messages have arrived, up to one that a completion comes for. */
-static void arrived(struct rc_link *rc)
+/* Free the oldest messages up to the first signaled one: they have arrived. */
+static void tx_arrived(struct rc_link *rc)
 {
 	struct sdp_sent sent = { };
 	bool last;
 
 	__skb_queue_head_init(&sent.blocks);
 	do {
-		struct rc_msg *msg = slot(&rc->tx, rc->tx.tail);
+		struct rc_msg *msg = ring_slot(&rc->tx, rc->tx.tail);
 
-		unmap(rc, msg, DMA_TO_DEVICE);
+		msg_unmap(rc, msg, DMA_TO_DEVICE);
 		last = msg->signaled;
 		sent.messages++;
 		sent.payload += sdp_buf_cb(msg->skb)->payload;
@@ -259,7 +272,7 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, tx_cqe);
 
 	if (wc->status == IB_WC_SUCCESS)
-		arrived(rc);
+		tx_arrived(rc);
 	else
 		rc_send_failed(rc, wc);
 }
@@ -268,10 +281,10 @@ static void mark_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, mark_cqe);
 
-	/* Before the owner's lock is taken: see mark(). */
+	/* First, because tx_arrived() may end in another tx_mark(). */
 	WRITE_ONCE(rc->marked, false);
 	if (wc->status == IB_WC_SUCCESS)
-		arrived(rc);
+		tx_arrived(rc);
 	else
 		rc_send_failed(rc, wc);
 }
@@ -287,7 +300,10 @@ static void probe_done(struct ib_cq *cq, struct ib_wc *wc)
 		rc_send_failed(rc, wc);
 }
 
-/* An adapter calls it from its interrupt, where the owner's lock cannot be taken. */
+/*
+ * An adapter may call this in hard interrupt context, so the owner's lock
+ * cannot be taken here.
+ */
 static void qp_event(struct ib_event *event, void *context)
 {
 	struct rc_link *rc = context;
@@ -307,15 +323,18 @@ static void qp_event(struct ib_event *event, void *context)
 }
 
 /*
- * The peer may read and write what is exposed to it for that, and nothing else. Its probes are
- * writes of nothing. On a closed device (key_opens_all() in device.c) the
- * peer may neither read nor write.
+ * Move the queue pair to INIT. The peer may read and write memory that we
+ * expose for that, and no other; its probes are writes without data. On a
+ * closed device (key_opens_all() in device.c) the peer may neither read nor
+ * write.
  */
-static int to_init(struct rc_link *rc)
+static int qp_to_init(struct rc_link *rc)
 {
 	struct ib_qp_attr attr = {
-		.qp_state = IB_QPS_INIT, .port_num = rc->port,
-		.qp_access_flags = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ,
+		.qp_state = IB_QPS_INIT,
+		.port_num = rc->port,
+		.qp_access_flags = IB_ACCESS_REMOTE_WRITE |
+				   IB_ACCESS_REMOTE_READ,
 	};
 	int err;
 
@@ -327,16 +346,16 @@ static int to_init(struct rc_link *rc)
 		return err;
 	return ib_modify_qp(rc->qp, &attr,
 			    IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
-				    IB_QP_ACCESS_FLAGS);
+			    IB_QP_ACCESS_FLAGS);
 }
 
-/* A device that has no more of them says so in its own way; soft-RoCE calls it an argument. */
-static int no_more(int err)
+/* Devices report a lack of queue pairs in various ways; rxe by EINVAL. */
+static int qp_limit_error(int err)
 {
 	return err == -ENOMEM ? err : -ENOBUFS;
 }
 
-static int create_qp(struct rc_link *rc)
+static int qp_create(struct rc_link *rc)
 {
 	struct ib_qp_init_attr attr = {
 		.event_handler	= qp_event,
@@ -346,8 +365,9 @@ static int create_qp(struct rc_link *rc)
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
 		.qp_type	= IB_QPT_RC,
 		.cap = {
-			/* One more each, to drain with; probe, mark, moves. */
-			.max_send_wr	= rc->tx.size + 3 + 2 * RC_MOVE_REQUESTS,
+			/* One more each for the drain; probe, mark, moves. */
+			.max_send_wr	= rc->tx.size + 3 +
+					  2 * RC_MOVE_REQUESTS,
 			.max_recv_wr	= rc->rx.size + 1,
 			.max_send_sge	= rc->tx.sges,
 			.max_recv_sge	= rc->rx.sges,
@@ -357,11 +377,11 @@ static int create_qp(struct rc_link *rc)
 	int err;
 
 	if (IS_ERR(qp))
-		return no_more(PTR_ERR(qp));
+		return qp_limit_error(PTR_ERR(qp));
 	rc->qp = qp;
-	err = to_init(rc);
+	err = qp_to_init(rc);
 	if (err) {
-		/* One that never was in INIT cannot be drained. */
+		/* A queue pair that never reached INIT cannot be drained. */
 		ib_destroy_qp(qp);
 		rc->qp = NULL;
 	}
@@ -369,11 +389,15 @@ static int create_qp(struct rc_link *rc)
 }
 
 /**
- * rc_prepare() - queue pair and rings of a link, in the state INIT
+ * rc_prepare() - create queue pair and rings of a link, in state INIT
  * @link: the link; its device is known
- * @config: limits; lowered to what the device can
+ * @config: limits; lowered to what the device supports
  *
- * Return: 0 or an errno; what was made is freed with the link.
+ * May sleep.
+ *
+ * Return: 0; -EOPNOTSUPP when the device supports too few pieces; -ENOMEM or
+ * -ENOBUFS when it has no room; or another errno. What has been allocated is
+ * freed with the link.
  */
 int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 {
@@ -410,18 +434,18 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 	rc->cqes = rc->rx.size + rc->tx.size + 4 + 2 * RC_MOVE_REQUESTS;
 	cq = ib_cq_pool_get(rc->dev->ib, rc->cqes, -1, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
-		return no_more(PTR_ERR(cq));
+		return qp_limit_error(PTR_ERR(cq));
 	rc->cq = cq;
-	return create_qp(rc);
+	return qp_create(rc);
 }
 
 /*
- * Would a probe break the connection? A peer that answers no RDMA reads may
- * give no remote access at all, as we do on a closed device, and its queue pair
- * would refuse the probe. If our own device cannot read, the peer says 0
- * whatever it can do, and is probed all the same. A closed device sends no
- * probes: its peer most likely has a device of the same kind, which may not say
- * so.
+ * Return whether a probe might break the connection. A peer that answers no
+ * RDMA reads may allow no remote access at all, as we do on a closed device;
+ * its queue pair would refuse the probe. If our own device cannot read, the
+ * peer states 0 reads in any case, and we probe it. A closed device sends no
+ * probes: its peer most likely has a device of the same kind, which may not
+ * state it.
  */
 static bool probe_refused(const struct rc_link *rc, u8 peer_reads)
 {
@@ -429,7 +453,7 @@ static bool probe_refused(const struct rc_link *rc, u8 peer_reads)
 	       (!peer_reads && rc->dev->ib->attrs.max_qp_init_rd_atom);
 }
 
-static int to_state(struct rc_link *rc, enum ib_qp_state state)
+static int qp_to_state(struct rc_link *rc, enum ib_qp_state state)
 {
 	const struct ib_device *dev = rc->dev->ib;
 	struct ib_qp_attr attr = { .qp_state = state };
@@ -439,8 +463,9 @@ static int to_state(struct rc_link *rc, enum ib_qp_state state)
 	if (err)
 		return err;
 	/*
-	 * The CM of the accepting side learns it only from our REP, which is sent later; and so it
-	 * does that the device can do with fewer reads than the peer has offered.
+	 * The CM of the accepting side learns our starting PSN only from our
+	 * REP, which is sent later. Likewise it does not know yet that the
+	 * device supports fewer reads than the peer has asked for.
 	 */
 	attr.rq_psn = rc->psn;
 	if (state == IB_QPS_RTS && probe_refused(rc, attr.max_rd_atomic))
@@ -449,14 +474,14 @@ static int to_state(struct rc_link *rc, enum ib_qp_state state)
 				  dev->attrs.max_qp_init_rd_atom);
 	attr.max_dest_rd_atomic = min_t(int, attr.max_dest_rd_atomic,
 					rc_device_reads(rc->dev));
-	/* The peer may want fewer retries, but not more: seven are for ever. */
+	/* The peer may ask for fewer retries, not for more: 7 never ends. */
 	attr.rnr_retry = min(attr.rnr_retry, rc->config.rnr_retry);
 	if (state == IB_QPS_RTR && rc->config.rnr_timer)
 		attr.min_rnr_timer = rc->config.rnr_timer;
 	err = ib_modify_qp(rc->qp, &attr, mask);
 	if (!err && state == IB_QPS_RTR && rc->config.rdma)
 		rc_reg_start(rc->dev, rc->port, &attr, mask);
-	/* Both sides had a say in that. */
+	/* Both sides contributed to max_rd_atomic. */
 	if (state == IB_QPS_RTS) {
 		rc->link.reads = attr.max_rd_atomic;
 		rc->link.worth = READ_ONCE(rc->dev->worth);
@@ -465,23 +490,28 @@ static int to_state(struct rc_link *rc, enum ib_qp_state state)
 }
 
 /**
- * rc_qp_ready() - the CM knows the other queue pair: go to RTR and RTS
- * @rc: link
+ * rc_qp_ready() - move the queue pair to RTR and RTS
+ * @rc: link; its CM id knows the peer's queue pair
+ *
+ * May sleep.
  *
  * Return: 0 or an errno.
  */
 int rc_qp_ready(struct rc_link *rc)
 {
-	int err = to_state(rc, IB_QPS_RTR);
+	int err = qp_to_state(rc, IB_QPS_RTR);
 
-	/* soft-RoCE that gets no memory for it completes nothing any more; nothing was carried. */
+	/*
+	 * soft-RoCE without memory for RTR completes nothing any more, so do
+	 * not wait for a drain. The queue pair has carried nothing.
+	 */
 	if (err)
 		rc->drain.lost = true;
-	return err ? err : to_state(rc, IB_QPS_RTS);
+	return err ? err : qp_to_state(rc, IB_QPS_RTS);
 }
 
-/* A buffer to be posted again; those of another size have served. */
-static struct sk_buff *take_spare(struct rc_link *rc, u32 size)
+/* Return a spare buffer of @size, or NULL. Frees those of another size. */
+static struct sk_buff *rx_take_spare(struct rc_link *rc, u32 size)
 {
 	struct sk_buff *skb;
 
@@ -491,12 +521,12 @@ static struct sk_buff *take_spare(struct rc_link *rc, u32 size)
 	return skb;
 }
 
-static bool post_one(struct rc_link *rc, u32 size)
+static bool rx_post_one(struct rc_link *rc, u32 size)
 {
 	struct ib_sge sge[SDP_RECV_SGE_MAX];
 	struct ib_recv_wr wr = { .wr_cqe = &rc->rx_cqe, .sg_list = sge };
-	struct rc_msg *msg = slot(&rc->rx, rc->rx.head);
-	struct sk_buff *skb = take_spare(rc, size);
+	struct rc_msg *msg = ring_slot(&rc->rx, rc->rx.head);
+	struct sk_buff *skb = rx_take_spare(rc, size);
 
 	if (!skb)
 		skb = sdp_buf_alloc(size, rc->rx.sges, GFP_ATOMIC);
@@ -504,9 +534,9 @@ static bool post_one(struct rc_link *rc, u32 size)
 		return false;
 	sdp_buf_cb(skb)->again = true;
 	msg->skb = skb;
-	wr.num_sge = map(rc, msg, sge, DMA_FROM_DEVICE);
+	wr.num_sge = msg_map(rc, msg, sge, DMA_FROM_DEVICE);
 	if (!wr.num_sge) {
-		not_mapped(rc, &rc->rx_unmapped);
+		link_map_failed(rc, &rc->rx_unmapped);
 		goto drop;
 	}
 	rc->rx_unmapped.failing = false;
@@ -514,7 +544,7 @@ static bool post_one(struct rc_link *rc, u32 size)
 	if (!ib_post_recv(rc->qp, &wr, NULL))
 		return true;
 	rc->rx.head--;
-	unmap(rc, msg, DMA_FROM_DEVICE);
+	msg_unmap(rc, msg, DMA_FROM_DEVICE);
 drop:
 	msg->skb = NULL;
 	kfree_skb(skb);
@@ -524,11 +554,11 @@ drop:
 /**
  * rc_post() - post receives
  * @link: the link, prepared; under its owner's lock
- * @n: how many
+ * @n: number of receives
  * @size: bytes of each
  *
- * Return: how many were posted; fewer when memory is short, or cannot be mapped
- * just now.
+ * Return: number of posted receives; less than @n when memory is short or
+ * cannot be mapped just now, or the ring is full.
  */
 u16 rc_post(struct sdp_link *link, u16 n, u32 size)
 {
@@ -539,23 +569,23 @@ u16 rc_post(struct sdp_link *link, u16 n, u32 size)
 		/* Pairs with rx_done(). */
 		u32 tail = smp_load_acquire(&rc->rx.tail);
 
-		if (rc->rx.head - tail >= rc->rx.size || !post_one(rc, size))
+		if (rc->rx.head - tail >= rc->rx.size || !rx_post_one(rc, size))
 			break;
 	}
 	return done;
 }
 
 /**
- * rc_recycle() - take a received buffer back
+ * rc_recycle() - take back a received buffer
  * @link: the link; under its owner's lock
- * @skb: the buffer as it came
+ * @skb: the buffer as up->received() or up->placed() passed it; taken
  */
 void rc_recycle(struct sdp_link *link, struct sk_buff *skb)
 {
 	struct rc_link *rc = to_rc(link);
 	u32 most = min_t(u32, rc->rx.size, SPARE_BYTES / sdp_buf_cb(skb)->size);
 
-	/* So many can lie unread while as many are posted in their place. */
+	/* The reader may return a full ring of buffers at once, not more. */
 	if (skb_queue_len(&rc->spare) >= most) {
 		kfree_skb(skb);
 		return;
@@ -565,7 +595,7 @@ void rc_recycle(struct sdp_link *link, struct sk_buff *skb)
 }
 
 /**
- * rc_trim() - free the buffers that wait to be posted again
+ * rc_trim() - free the buffers that are kept for reuse
  * @link: the link; under its owner's lock
  */
 void rc_trim(struct sdp_link *link)
@@ -574,10 +604,11 @@ void rc_trim(struct sdp_link *link)
 }
 
 /*
- * A completion is asked for when nothing follows at once (the owner waits for it to
- * send what gathers meanwhile), else for every fourth part of the ring.
+ * Return whether a send asks for a completion. It does if no other send
+ * follows at once, as the owner waits for the completion to send what has
+ * gathered in the meantime. Otherwise one send per quarter of the ring does.
  */
-static bool wants_completion(struct rc_link *rc, bool flush)
+static bool tx_wants_completion(struct rc_link *rc, bool flush)
 {
 	if (!flush && ++rc->unsignaled < max(rc->tx.size / 4, 1))
 		return false;
@@ -585,8 +616,8 @@ static bool wants_completion(struct rc_link *rc, bool flush)
 	return true;
 }
 
-/* A message into the peer's ring; one that takes a key back; or any other. */
-static void set_operation(struct ib_rdma_wr *wr, const struct sdp_buf_cb *cb)
+/* A write into the peer's ring, a Send with Invalidate, or a plain Send. */
+static void tx_set_operation(struct ib_rdma_wr *wr, const struct sdp_buf_cb *cb)
 {
 	if (cb->to.rkey) {
 		wr->wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
@@ -601,30 +632,34 @@ static void set_operation(struct ib_rdma_wr *wr, const struct sdp_buf_cb *cb)
 	}
 }
 
-/* Returns false, and leaves @skb, when it cannot be mapped just now. */
-static bool post_send(struct rc_link *rc, struct sk_buff *skb, bool flush)
+/*
+ * Map and post a message. Returns false, and leaves @skb to the caller, when
+ * it cannot be mapped just now.
+ */
+static bool tx_post(struct rc_link *rc, struct sk_buff *skb, bool flush)
 {
 	struct ib_sge sge[1 + SDP_TX_FRAGS];
-	struct ib_rdma_wr wr = { .wr = { .wr_cqe = &rc->tx_cqe,
-					 .sg_list = sge } };
-	struct rc_msg *msg = slot(&rc->tx, rc->tx.head);
+	struct ib_rdma_wr wr = {
+		.wr = { .wr_cqe = &rc->tx_cqe, .sg_list = sge }
+	};
+	struct rc_msg *msg = ring_slot(&rc->tx, rc->tx.head);
 
-	set_operation(&wr, sdp_buf_cb(skb));
+	tx_set_operation(&wr, sdp_buf_cb(skb));
 	msg->skb = skb;
-	wr.wr.num_sge = map(rc, msg, sge, DMA_TO_DEVICE);
+	wr.wr.num_sge = msg_map(rc, msg, sge, DMA_TO_DEVICE);
 	if (!wr.wr.num_sge) {
 		msg->skb = NULL;
-		not_mapped(rc, &rc->tx_unmapped);
+		link_map_failed(rc, &rc->tx_unmapped);
 		return false;
 	}
 	rc->tx_unmapped.failing = false;
-	msg->signaled = wants_completion(rc, flush);
+	msg->signaled = tx_wants_completion(rc, flush);
 	wr.wr.send_flags = msg->signaled ? IB_SEND_SIGNALED : 0;
 	rc->tx.head++;
 	if (!ib_post_send(rc->qp, &wr.wr, NULL))
 		return true;
 	rc->tx.head--;
-	unmap(rc, msg, DMA_TO_DEVICE);
+	msg_unmap(rc, msg, DMA_TO_DEVICE);
 	msg->skb = NULL;
 	kfree_skb(skb);
 	rc_link_poke(rc, RC_BROKEN);
@@ -632,18 +667,19 @@ static bool post_send(struct rc_link *rc, struct sk_buff *skb, bool flush)
 }
 
 /*
- * A message is kept. Those before it, for which no completion was asked, must
- * not hold until then what is mapped for them: it may be what the kept one
- * lacks. So a completion is asked for the last of them, by a write of nothing.
- * (Not to a peer that would refuse it: drivers of such devices map nothing.)
- * Only one such write is under way. Its completion ends with another trial of
- * the owner's, which comes here again.
+ * Ask for a completion of the messages in flight, because a message is kept.
+ * They did not ask for one, and would hold their mappings until the next
+ * completion; the kept message may lack just these. So ask by a write without
+ * data. (Not to a peer that would refuse it: drivers of such devices map
+ * nothing.) At most one such write is in flight. Its completion makes the
+ * owner retry the kept messages, which leads here again if that fails.
  */
-static void mark(struct rc_link *rc)
+static void tx_mark(struct rc_link *rc)
 {
 	struct ib_rdma_wr wr = {
 		.wr = {
-			.wr_cqe = &rc->mark_cqe, .opcode = IB_WR_RDMA_WRITE,
+			.wr_cqe = &rc->mark_cqe,
+			.opcode = IB_WR_RDMA_WRITE,
 			.send_flags = IB_SEND_SIGNALED,
 		},
 	};
@@ -652,7 +688,7 @@ static void mark(struct rc_link *rc)
 	    test_bit(RC_NO_PROBES, &rc->flags))
 		return;
 	rc->unsignaled = 0;
-	slot(&rc->tx, rc->tx.head - 1)->signaled = true;
+	ring_slot(&rc->tx, rc->tx.head - 1)->signaled = true;
 	WRITE_ONCE(rc->marked, true);
 	if (ib_post_send(rc->qp, &wr.wr, NULL))
 		rc_link_poke(rc, RC_BROKEN);
@@ -662,28 +698,28 @@ static void mark(struct rc_link *rc)
  * rc_send() - send a message, or write it into the peer's ring
  * @link: the link, connected; under its owner's lock
  * @skb: header and payload; taken
- * @flush: nothing follows at once
+ * @flush: no other message follows at once
  *
- * Messages leave in order: what comes after one that is kept is kept, too. The
- * ring has room for all of them, because the engine counts a message from here
- * on until it has arrived.
+ * Messages leave in order: while one is kept, all later ones are kept, too.
+ * The ring has room for all of them, because the engine counts each message
+ * from this call until it has arrived.
  */
 void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush)
 {
 	struct rc_link *rc = to_rc(link);
 
-	if (!link->kept && post_send(rc, skb, flush))
+	if (!link->kept && tx_post(rc, skb, flush))
 		return;
 	link->kept = true;
 	__skb_queue_tail(&rc->kept, skb);
-	mark(rc);
+	tx_mark(rc);
 }
 
 /**
- * rc_resend() - send what is kept, as far as it can be mapped now
+ * rc_resend() - send kept messages until one cannot be mapped
  * @link: the link, connected; under its owner's lock
  *
- * Each completion is asked for: it lets the next mapping succeed.
+ * Each message asks for a completion, which lets the next mapping succeed.
  */
 void rc_resend(struct sdp_link *link)
 {
@@ -691,30 +727,31 @@ void rc_resend(struct sdp_link *link)
 	struct sk_buff *skb;
 
 	while ((skb = __skb_dequeue(&rc->kept))) {
-		if (post_send(rc, skb, true))
+		if (tx_post(rc, skb, true))
 			continue;
 		__skb_queue_head(&rc->kept, skb);
-		mark(rc);
+		tx_mark(rc);
 		return;
 	}
 	link->kept = false;
 }
 
 /**
- * rc_probe() - ask the other queue pair for a sign of life
+ * rc_probe() - ask the peer's queue pair for a sign of life
  * @link: the link, connected; under its owner's lock
  *
- * A write of nothing: no address and no key are looked at, no receive is used up, and no
- * software takes part at the other end. But the peer's queue pair has to allow
- * remote access. Where it would not (probe_refused()) no probe is sent, and the
- * peer counts as alive.
+ * A probe is an RDMA write without data. The peer's adapter answers it: it
+ * checks neither address nor key, uses up no receive and involves no software.
+ * But the peer's queue pair has to allow remote access. If it might not
+ * (probe_refused()), no probe is sent and the peer counts as alive.
  */
 void rc_probe(struct sdp_link *link)
 {
 	struct rc_link *rc = to_rc(link);
 	struct ib_rdma_wr wr = {
 		.wr = {
-			.wr_cqe = &rc->probe_cqe, .opcode = IB_WR_RDMA_WRITE,
+			.wr_cqe = &rc->probe_cqe,
+			.opcode = IB_WR_RDMA_WRITE,
 			.send_flags = IB_SEND_SIGNALED,
 		},
 	};
@@ -726,13 +763,15 @@ void rc_probe(struct sdp_link *link)
 }
 
 /**
- * rc_qp_drain() - stop the queue pair; all its completions have been handled afterwards
+ * rc_qp_drain() - drain the queue pair when the peer has ended the link
  * @rc: link
  *
- * What had arrived has been handed to the owner, unless the device has lost its completion, which
- * the engine finds out like every other loss; what had not will never be. Until it lets go the
- * owner may still post, which fails in a completion of its own: so an end that the peer began is
- * drained twice, the second time when nobody posts any more.
+ * All completions have been handled on return. Messages that had arrived are
+ * with the owner, unless the device lost their completion; the engine detects
+ * that like every other loss. Other messages never arrive. Until it calls
+ * release(), the owner may still post, and each post fails by a completion of
+ * its own. So such a link is drained twice, the second time by rc_qp_stop()
+ * when nobody posts any more. May sleep.
  */
 void rc_qp_drain(struct rc_link *rc)
 {
@@ -740,8 +779,11 @@ void rc_qp_drain(struct rc_link *rc)
 		rc_drain(&rc->drain, rc->qp);
 }
 
-/* Returns whether all has been completed; of the receives each one is known. */
-static bool drained(struct rc_link *rc)
+/*
+ * Drain the queue pair. Returns whether everything has completed. All failed
+ * receives are counted, so a missing one shows that completions are lost.
+ */
+static bool qp_drained(struct rc_link *rc)
 {
 	if (!rc_drain(&rc->drain, rc->qp))
 		return false;
@@ -751,35 +793,41 @@ static bool drained(struct rc_link *rc)
 }
 
 /**
- * rc_qp_stop() - drain the queue pair
- * @rc: link; its owner has let go, and posts nothing
+ * rc_qp_stop() - drain the queue pair of a released link
+ * @rc: link; its owner posts nothing any more
+ *
+ * May sleep.
  */
 void rc_qp_stop(struct rc_link *rc)
 {
 	if (!rc->qp)
 		return;
-	if (drained(rc))
+	if (qp_drained(rc))
 		rc_move_drained(rc);
 	rc->stopped = start_poll_synchronize_rcu();
 }
 
 /**
- * rc_qp_quiet() - is the queue pair out of the device's reach?
- * @rc: link; stopped
+ * rc_qp_quiet() - reset a stopped queue pair until it may be destroyed
+ * @rc: link; rc_qp_stop() has been called
  *
- * soft-RoCE's receive path holds its reference to a queue pair by the packet it queues, and
- * still touches the queue pair afterwards, when a task on another processor may have consumed
- * the packet. ib_destroy_qp() waits for the reference alone, and frees too early. Receiving
- * happens in an RCU read-side section, so packets that met the queue pair before it stopped
- * taking them are over after a grace period. It takes them in the error state too, as a peer
- * repeats what is not acknowledged; in RESET they are dropped at once.
+ * The receive path of soft-RoCE holds its reference to a queue pair by the
+ * packet that it queues. It touches the queue pair once more afterwards, when
+ * a task on another CPU may have consumed the packet already. ib_destroy_qp()
+ * waits only for the reference and frees too early. Packets are received in an
+ * RCU read-side section. So packets that found the queue pair before it
+ * stopped accepting packets are over after a grace period. In the error state
+ * it still accepts them, as the peer resends what is not acknowledged. In
+ * RESET it drops them at once.
  *
- * If the device has lost completions, more has to be waited for: see drain.c.
+ * To enter RESET, soft-RoCE waits for its tasks of the queue pair. It spins
+ * meanwhile, for up to a tick if they need this CPU. So we reset it a grace
+ * period after the stop, when the tasks rest.
  *
- * To get there soft-RoCE waits for its tasks of the queue pair, and spins meanwhile, up to a tick
- * if they need this processor. So that comes a grace period later, when they rest.
+ * If the device has lost completions, more waits follow: see drain.c.
  *
- * Return: whether rc_qp_destroy() may be called; else ask again.
+ * Return: true when rc_qp_destroy() may be called; false when the caller has
+ * to ask again.
  */
 bool rc_qp_quiet(struct rc_link *rc)
 {
@@ -803,14 +851,15 @@ bool rc_qp_quiet(struct rc_link *rc)
 }
 
 /**
- * rc_qp_settle() - drain the queue pair of a link that nobody owns, and wait until it is quiet
+ * rc_qp_settle() - drain the queue pair of a link without owner, until quiet
  * @rc: link
  *
- * It has not carried anything, so the first is enough but where completions are lost.
+ * The queue pair has carried nothing, so the drain suffices unless completions
+ * are lost. May sleep.
  */
 void rc_qp_settle(struct rc_link *rc)
 {
-	if (!rc->qp || drained(rc))
+	if (!rc->qp || qp_drained(rc))
 		return;
 	rc->stopped = start_poll_synchronize_rcu();
 	while (!rc_qp_quiet(rc))
@@ -821,9 +870,9 @@ static void ring_free(struct rc_link *rc, struct rc_ring *ring,
 		      enum dma_data_direction dir)
 {
 	for (; ring->tail != ring->head; ring->tail++) {
-		struct rc_msg *msg = slot(ring, ring->tail);
+		struct rc_msg *msg = ring_slot(ring, ring->tail);
 
-		unmap(rc, msg, dir);
+		msg_unmap(rc, msg, dir);
 		kfree_skb(msg->skb);
 	}
 	kfree(ring->slots);
@@ -831,8 +880,9 @@ static void ring_free(struct rc_link *rc, struct rc_ring *ring,
 }
 
 /**
- * rc_qp_destroy() - free everything that rc_prepare() and posting have made
- * @rc: link; drained and quiet (or never beyond INIT), its owner has let go
+ * rc_qp_destroy() - free what rc_prepare() and posting have created
+ * @rc: link without owner; its queue pair is drained and quiet, or never went
+ *	beyond INIT
  */
 void rc_qp_destroy(struct rc_link *rc)
 {

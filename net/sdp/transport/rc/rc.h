@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * RC transport: one reliable-connected queue pair per connection, set up by ib_cm.
+ * RC transport: structures and functions that its files share.
  *
- *	device.c	devices come and go; listeners of all ports on each of them
- *	vmfork.c	the machine is a copy of itself
- *	link.c	life and end of a link: everything is freed there
- *	cm_connect.c	connecting side: address, route (rdma_cm), then REQ
- *	route.c	which device leads to an address
- *	origin.c	where a request comes from, and whether that can be true
- *	cm_accept.c	accepting side: REQ to REP; and the CM events of both
+ * The RC transport uses one reliable-connected queue pair per connection and
+ * sets it up by ib_cm.
+ *
+ *	device.c	RDMA devices, and on each a CM listener for each port
+ *	vmfork.c	end of all connections when a VM resumes from a snapshot
+ *	link.c		life cycle and teardown of a link; its work item
+ *	cm_connect.c	connecting side: address, route (rdma_cm), REQ
+ *	route.c		which device the route to an address leads to
+ *	origin.c	origin and plausibility of a connection request
+ *	cm_accept.c	accepting side, REQ to REP; CM events of both sides
  *	qp.c		queue pair: posting, sending, completions
- *	drain.c	the end of its completions
- *	mr.c	memory that RDMA reaches
+ *	drain.c		drain of a queue pair within a time limit
+ *	mr.c		registration of memory for RDMA
  *	rdma_rw.c	RDMA reads and writes
- *	rxe_read_check.c	whether a read has read anything
- *	frwr.c	a device's queue pair for registering it
- *	threshold.c	from what size on that is worth it
+ *	rxe_read_check.c	detection of soft-RoCE reads that moved no data
+ *	frwr.c		per-device queue pair that registers memory
+ *	threshold.c	measured size from which RDMA pays off
  */
 #ifndef SDP_RC_H
 #define SDP_RC_H
@@ -32,46 +35,59 @@
 #include "../buf.h"
 #include "../transport.h"
 
-/* RDMA reads in flight, each way, as offered in REQ and REP. */
+/* RDMA reads in flight in each direction, as stated in REQ and REP. */
 #define RC_RD_ATOMIC	4
-/* CM replies are awaited for 4.096 us << 18 = 1 s, resent up to 15 times. */
+/* The CM waits 4.096 us << 18 = 1 s for a reply, and resends up to 15 times. */
 #define RC_CM_TIMEOUT	18
 #define RC_CM_RETRIES	15
-/* So many times the CM may have sent a DREQ before we go without an answer, ... */
+/* We stop waiting for a DREP once the CM may have sent our DREQ this often. */
 #define RC_DREQ_TIMES	3
-/* ... which takes so long at least and at most: the time for an answer is a REQ's to name. */
+/*
+ * Lower and upper limit of that wait. It depends on the response timeout that
+ * a REQ names, so we bound it.
+ */
 #define RC_DREQ_LEAST	(3 * HZ)
 #define RC_DREQ_MOST	(15 * HZ)
-/* How old an unanswered REQ or REP must be for us to go: it has been taken in by then. */
+/*
+ * Minimum age of an unanswered REQ or REP when we destroy its CM id. The
+ * peer's CM has processed the message by then.
+ */
 #define RC_ANSWER_WAIT	(HZ / 2)
-/* So many times the CM may have sent a REP before it is told that the connection stands. */
+/*
+ * Number of times the CM may have sent our REP before we tell it that the
+ * connection is established.
+ */
 #define RC_RTU_REPS	5
-/* How long to wait for an event that says why a queue pair is in error. */
+/* Time to wait for an event that tells why a queue pair is in error. */
 #define RC_REASON_WAIT	(HZ / 5)
-/* Memory regions that a device keeps to be used again. */
+/* Unused memory regions that a device keeps for reuse. */
 #define RC_FREE_REGIONS	64
-/* From so many bytes on RDMA is worth it, as long as that has not been measured. */
+/* Bytes from which a transfer uses RDMA, until the device is measured. */
 #define RC_WORTH_GUESS	65536
-/* How long to wait for memory to tell the CM, or the peer, that the connection stands. */
+/*
+ * Retry interval of an RTU, or of ib_cm_notify(), that failed for lack of
+ * memory.
+ */
 #define RC_MEMORY_WAIT	(HZ / 50)
-/* If nothing can be mapped for the device for so long, the link ends. */
+/* The link fails when no buffer could be mapped for this long. */
 #define RC_UNMAPPED_MOST	(60 * HZ)
 /*
- * Two failures further apart do not belong together: nothing was tried. A
- * virtual machine may stand still for seconds, though, and try again.
+ * Failures further apart than this start a new period: nothing was tried in
+ * between. The limit is long enough that a virtual machine which stalls for
+ * some seconds, and then retries, stays within one period.
  */
 #define RC_UNMAPPED_PAUSE	(10 * HZ)
-/* So many links are stopped at a time. */
+/* Number of links that are being stopped at a time. */
 #define RC_STOPS_MOST	32
-/* A device's queue pair for registering memory is made at most so often. */
+/* Minimum interval between attempts to create rc_device.reg_qp. */
 #define RC_REG_PAUSE	HZ
-/* How long to wait before we look again whether packets are still under way. */
+/* Poll interval while packets or users may still refer to a stopped link. */
 #define RC_QUIET_WAIT	(HZ / 50)
 
 /**
- * struct rc_drain_mark - the last request of a queue
- * @cqe: completes it
- * @done: it has
+ * struct rc_drain_mark - last request of a send or receive queue
+ * @cqe: completes the request
+ * @done: the request has completed
  */
 struct rc_drain_mark {
 	struct ib_cqe cqe;
@@ -79,11 +95,11 @@ struct rc_drain_mark {
 };
 
 /**
- * struct rc_drain - drains a queue pair
+ * struct rc_drain - state of draining one queue pair
  * @send: last request of its send queue
- * @recv: ... of its receive queue
- * @lost: they have not completed in time
- * @looks: so often the completion queue has been looked at since
+ * @recv: last request of its receive queue
+ * @lost: completions are lost: the queue pair has to be reset
+ * @looks: number of calls of rc_drain_lost_over() so far
  */
 struct rc_drain {
 	struct rc_drain_mark send;
@@ -93,11 +109,11 @@ struct rc_drain {
 };
 
 /**
- * struct rc_reg_path - a path for a device's queue pair for registering memory
- * @attr: attributes with which a connection went to RTR; has a reference to its
- *	GID
- * @mask: which of them are set; 0 if no connection has done so yet
- * @port: port number
+ * struct rc_reg_path - path for a device's registration queue pair
+ * @attr: attributes with which a connection went to RTR; holds a reference to
+ *	its GID
+ * @mask: attributes that are set; 0 while no connection has reached RTR
+ * @port: port number of the device
  */
 struct rc_reg_path {
 	struct ib_qp_attr attr;
@@ -108,34 +124,35 @@ struct rc_reg_path {
 /**
  * struct rc_device - an RDMA device in use
  * @ib: the device
- * @pd: protection domain of all our queue pairs on it
- * @closed: its queue pairs allow no remote access: key_opens_all()
- * @node: in the list of devices
+ * @pd: protection domain of all our queue pairs on the device
+ * @closed: its queue pairs allow no remote access, see key_opens_all()
+ * @node: entry in the list of devices
  * @listeners: CM listeners, one per port listened on; under the list's mutex
- * @events: port and device events
+ * @events: handler of port and device events
  * @lock: covers @links, @regions, @free_regions, @stuck, @reg_lost, @reg_path
  *	and @going
- * @links: every link on this device
- * @regions: memory regions to be used again
- * @free_regions: how many
- * @stuck: memory regions that have not been deregistered when they should be
- * @reg_lock: to use the three that follow, or, for writing, to make them
- * @reg_ready: the two that follow are there, and work
+ * @links: links on this device that still want its events
+ * @regions: unused memory regions, kept for reuse
+ * @free_regions: number of entries in @regions
+ * @stuck: memory regions that the device failed to deregister
+ * @reg_lock: held for reading to use @reg_qp and @reg_cq, for writing to
+ *	create or destroy them
+ * @reg_ready: @reg_qp and @reg_cq exist and work
  * @reg_qp: queue pair for registering memory, or NULL
- * @reg_cq: its completion queue
- * @reg_drain: drains it
- * @reg_room: how many may still register at once
- * @reg_lost: requests of @reg_qp that have not completed in time
- * @reg_path: that of the newest connection
- * @reg_work: makes @reg_qp again after it has failed
- * @reg_made: when it was made last, or tried to (jiffies)
- * @measured: @worth is being measured, or has been
- * @invalidates: the device takes requests to invalidate keys
- * @worth: RDMA is worth it from so many bytes on
- * @worth_work: measures that
- * @going: no new link may come
- * @refs: one for being registered, one per link
- * @unused: the last reference is gone
+ * @reg_cq: completion queue of @reg_qp
+ * @reg_drain: drains @reg_qp
+ * @reg_room: number of registrations that may still start
+ * @reg_lost: requests of @reg_qp that did not complete in time
+ * @reg_path: path of the newest connection
+ * @reg_work: recreates @reg_qp after a failure
+ * @reg_made: time of the last attempt to create @reg_qp (jiffies)
+ * @measured: the measurement of @worth has been started
+ * @invalidates: the device accepts requests to invalidate keys
+ * @worth: bytes from which a transfer uses RDMA
+ * @worth_work: measures @worth
+ * @going: the device is being removed: no new link may join
+ * @refs: one for the registration with ib_core, one per link
+ * @unused: completed when @refs drops to zero
  */
 struct rc_device {
 	struct ib_device *ib;
@@ -169,11 +186,11 @@ struct rc_device {
 };
 
 /**
- * struct rc_listener - one port on one device
- * @node: in the device's list
+ * struct rc_listener - CM listener of one port on one device
+ * @node: entry in the device's list
  * @dev: the device
  * @cm: listening CM id
- * @port: host order
+ * @port: port number in host byte order
  */
 struct rc_listener {
 	struct list_head node;
@@ -182,40 +199,70 @@ struct rc_listener {
 	u16 port;
 };
 
-/* Where a link is in its life; bits of rc_link.flags. */
+/**
+ * enum rc_flag - progress of a link, bits of rc_link.flags
+ * @RC_START: the owner wants the link connected
+ * @RC_ASKED: our REQ or REP is sent and unanswered
+ * @RC_ANSWERING: connecting side: the CM handler processes the REP
+ * @RC_CONNECTED: the CM has an established connection, or is about to
+ * @RC_RTU: our RTU failed for lack of memory: the work item resends it
+ * @RC_ROUTE_DONE: the rdma_cm id is no longer needed
+ * @RC_EARLY: a message arrived before the CM's handshake was complete
+ * @RC_TELL_CM: the work item has to tell the CM about @RC_EARLY
+ * @RC_TOLD: the CM has been told
+ * @RC_BROKEN: a post failed, or an event reported an error: the work item
+ *	fails the link
+ * @RC_UNMAPPED: mappings failed for too long: the work item fails the link
+ * @RC_FLUSHED: the queue pair is in error though no side has ended the link
+ * @RC_PEER_ENDED: the peer has sent DREQ, or the CM has given up
+ * @RC_ENDED_SAID: the owner has been told of @RC_PEER_ENDED
+ * @RC_RELEASED: the owner has called release()
+ * @RC_AWAITED: the link is released and waits for the answer to its REQ or REP
+ * @RC_CLOSING: our DREQ is sent, unless the CM failed to send one
+ * @RC_STOPPED: the link is being stopped, or is stopped
+ * @RC_AT_REST: the link is stopped: no handler runs any more, and no
+ *	completion either unless the drain lost some
+ * @RC_GONE: everything but the link's own memory is freed
+ * @RC_FAILED_SAID: the link has failed; only the first failure is reported
+ * @RC_FAILED_WHY: rc_link.error and rc_link.place are valid
+ * @RC_NO_PROBES: the peer might refuse a probe: none is sent
+ * @RC_UNPROBED: the owner asked for a probe that is not sent: the work item
+ *	reports the peer alive
+ * @RC_OWNED: the link has an owner to report to
+ */
 enum rc_flag {
-	RC_START,		/* the owner wants it connected */
-	RC_ASKED,		/* our REQ or REP was sent, and has no answer yet */
-	RC_ANSWERING,		/* connecting side: the REP is being dealt with */
-	RC_CONNECTED,		/* the CM has an established connection, or is about to */
-	RC_RTU,			/* ... but there was no memory for our RTU */
-	RC_ROUTE_DONE,		/* the rdma_cm id has served its purpose */
-	RC_EARLY,		/* a message came before the CM's handshake was over */
-	RC_TELL_CM,		/* ... and the CM has to be told */
-	RC_TOLD,		/* ... and it has been */
-	RC_BROKEN,		/* a post failed, or an event says so: to be passed on */
-	RC_UNMAPPED,		/* nothing can be mapped for it: likewise */
-	RC_FLUSHED,		/* the queue pair is in error, and we have not ended it */
-	RC_PEER_ENDED,		/* the peer has sent DREQ, or the CM has given up */
+	RC_START,
+	RC_ASKED,
+	RC_ANSWERING,
+	RC_CONNECTED,
+	RC_RTU,
+	RC_ROUTE_DONE,
+	RC_EARLY,
+	RC_TELL_CM,
+	RC_TOLD,
+	RC_BROKEN,
+	RC_UNMAPPED,
+	RC_FLUSHED,
+	RC_PEER_ENDED,
 	RC_ENDED_SAID,
-	RC_RELEASED,		/* the owner has let go */
-	RC_AWAITED,		/* it is released, and waits for the answer to its REQ or REP */
-	RC_CLOSING,		/* our DREQ is sent, unless the CM had none to send */
-	RC_STOPPED,		/* it is being stopped, or has been */
-	RC_AT_REST,		/* ... so that no handler and no completion will come any more */
-	RC_GONE,		/* everything is freed but the link itself */
-	RC_FAILED_SAID,		/* broken, device gone, or the like: told once */
-	RC_FAILED_WHY,		/* ... and it is written down why */
-	RC_NO_PROBES,		/* a probe would be refused: none is sent */
-	RC_UNPROBED,		/* ... and the owner asked for one: tell it */
-	RC_OWNED,		/* there is somebody to be told */
+	RC_RELEASED,
+	RC_AWAITED,
+	RC_CLOSING,
+	RC_STOPPED,
+	RC_AT_REST,
+	RC_GONE,
+	RC_FAILED_SAID,
+	RC_FAILED_WHY,
+	RC_NO_PROBES,
+	RC_UNPROBED,
+	RC_OWNED,
 };
 
 /**
- * struct rc_msg - a buffer in the hands of the queue pair
+ * struct rc_msg - a buffer that is posted on the queue pair
  * @skb: the buffer
- * @dma: its pieces: linear part first, then page fragments
- * @signaled: a completion will come for it
+ * @dma: DMA addresses of its pieces: linear part first, then page fragments
+ * @signaled: the request asks for a completion
  */
 struct rc_msg {
 	struct sk_buff *skb;
@@ -224,13 +271,13 @@ struct rc_msg {
 };
 
 /**
- * struct rc_ring - buffers posted and not yet completed; the order is the same
+ * struct rc_ring - buffers posted and not yet completed, in order of posting
  * @slots: the buffers
- * @dma: memory of all their @dma
+ * @dma: memory behind the @dma of all slots
  * @size: number of slots
- * @sges: pieces per slot
- * @head: next to post; moves under the owner's lock
- * @tail: next to complete; moves in the completion handler
+ * @sges: maximum number of pieces per slot
+ * @head: next slot to post; advanced under the owner's lock
+ * @tail: next slot to complete; advanced by the completion handler
  */
 struct rc_ring {
 	struct rc_msg *slots;
@@ -242,10 +289,10 @@ struct rc_ring {
 };
 
 /**
- * struct rc_unmapped - mappings that fail, of one direction
- * @failing: the newest one has
- * @since: ... the first one of those that have in a row (jiffies)
- * @last: ... the newest one
+ * struct rc_unmapped - failing DMA mappings of one direction
+ * @failing: the newest mapping failed
+ * @since: time of the first failure of the present period (jiffies)
+ * @last: time of the newest failure (jiffies)
  */
 struct rc_unmapped {
 	bool failing;
@@ -255,10 +302,10 @@ struct rc_unmapped {
 
 /**
  * struct rc_mr - a memory region of a device
- * @node: in the device's list, while it is not used
+ * @node: entry in rc_device.regions or rc_device.stuck
  * @mr: the region
- * @valid: its key is still good, for ourselves
- * @keeps: memory that cannot be given back, as it has not been deregistered
+ * @valid: its key is still valid, for our own use
+ * @keeps: memory that must not be freed because the region is not deregistered
  */
 struct rc_mr {
 	struct list_head node;
@@ -267,22 +314,27 @@ struct rc_mr {
 	struct rc_mem *keeps;
 };
 
-/* Memory that only we move from or to may take so many requests without a registration. */
+/*
+ * Maximum number of requests for memory without a registration, which only we
+ * move data to or from.
+ */
 #define RC_MOVE_REQUESTS	4
-/* As many bytes at the end of a request show whether it has been carried out. */
+/* Bytes at the end of a request that show whether the device carried it out. */
 #define RC_SEAL_BYTES		8
 
 /**
- * struct rc_mem - an application's memory, prepared for one transfer
- * @mem: what the owner holds
- * @region: its memory region; NULL if it is moved in pieces
- * @sgt: the pages, mapped for the device
- * @use: what for
- * @partly: a move has failed that was posted in part
- * @seal: what the last bytes of each of its requests were before they were posted
- * @ends: where these end, and begin; see rxe_read_check.c
- * @seals: how many
- * @node: in the link's list, as long as the peer may reach it
+ * struct rc_mem - memory of an application or of ours, prepared for RDMA
+ * @mem: the part that the owner sees
+ * @region: its memory region; NULL if it is moved piece by piece
+ * @sgt: its pages, mapped for the device
+ * @use: purpose of the mapping
+ * @partly: a move failed after some of its requests were posted
+ * @seal: random bytes written at the end of each request before it is posted
+ * @ends: where the seal of each request is; see rxe_read_check.c
+ * @ends.end: offset behind the request's last byte
+ * @ends.bytes: number of sealed bytes in front of @ends.end
+ * @seals: number of entries in @ends
+ * @node: entry in rc_link.exposed while the peer may reach the memory
  */
 struct rc_mem {
 	struct sdp_mem mem;
@@ -305,9 +357,9 @@ static inline struct rc_mem *to_rc_mem(struct sdp_mem *mem)
 }
 
 /**
- * struct rc_move - one RDMA read or write
- * @cqe: completes it
- * @mem: our end of it, or NULL when there is none
+ * struct rc_move - the RDMA read or write in flight
+ * @cqe: completes its last request
+ * @mem: our memory, or NULL when no move is in flight
  */
 struct rc_move {
 	struct ib_cqe cqe;
@@ -315,59 +367,63 @@ struct rc_move {
 };
 
 /**
- * struct rc_link - one connection's end
- * @link: what the owner holds
- * @net: namespace
+ * struct rc_link - one end of a connection
+ * @link: the part that the owner sees
+ * @net: network namespace
  * @local: own address; connecting side: as bound, then as resolved
- * @peer: the other address
- * @dev: device, known once the route is (connecting) or from the beginning (accepting)
- * @dev_node: in the device's list
+ * @peer: the peer's address
+ * @dev: device; accepting side: set at once, connecting side: set when the
+ *	route is known
+ * @dev_node: entry in rc_device.links
  * @port: port number of the device
  * @pkey: partition key
- * @psn: packet sequence number at which the peer shall begin
- * @asked: when our REQ or REP was sent (jiffies), with RC_ASKED
- * @closing: when our DREQ was sent (jiffies), with RC_CLOSING
- * @cm_wait: how long the CM waits for an answer before it repeats a message (jiffies)
- * @rdma: resolves address and route; destroyed by the work item
+ * @psn: first packet sequence number that the peer shall use
+ * @asked: time when our REQ or REP was sent (jiffies)
+ * @closing: time when our DREQ was sent (jiffies), with %RC_CLOSING
+ * @cm_wait: time after which the CM resends an unanswered message (jiffies)
+ * @rdma: rdma_cm id that resolves address and route; destroyed by the work
+ *	item
  * @cm: CM id of the connection
  * @qp: queue pair
- * @cq: its completion queue, from the device's pool
- * @cqes: entries taken of it
+ * @cq: completion queue, from the device's pool
+ * @cqes: number of entries reserved in @cq
  * @config: limits
  * @rx: receive ring
  * @tx: send ring
- * @flushed: receives that failed; they stay in @rx
- * @flushed_at: jiffies when @qp was seen in error without a reason, or 0; of the work item
+ * @flushed: number of receives that failed; their buffers stay in @rx
+ * @flushed_at: time when @qp was seen in error without a reason (jiffies), or
+ *	0; only the work item uses it
  * @drain: drains @qp
- * @stopped: RCU grace period that has to end before the next step to free @qp
- * @reset: @qp takes no packets any more
- * @over: nothing else is waited for
- * @unsignaled: sends since the last one with a completion
- * @kept: messages that are not sent yet, as the first cannot be mapped; under
- *	the owner's lock, with @link.kept
- * @marked: a write of nothing is under way, whose completion is that of the
- *	messages before it
- * @tx_unmapped: mappings of messages to send; under the owner's lock
- * @rx_unmapped: ... of receives
- * @spare: received buffers given back unread
+ * @stopped: RCU grace period to wait for before the next step of freeing @qp
+ * @reset: @qp is in RESET and takes no packets any more
+ * @over: after lost completions, @stopped is the last grace period to wait for
+ * @unsignaled: number of sends since the last one with a completion
+ * @kept: messages that wait because the first one cannot be mapped; under the
+ *	owner's lock, with @link.kept
+ * @marked: an RDMA write without data is in flight; its completion stands for
+ *	the messages before it
+ * @tx_unmapped: failing mappings of messages to send; under the owner's lock
+ * @rx_unmapped: failing mappings of receives; under the owner's lock
+ * @spare: received buffers that are kept for reuse
  * @rx_cqe: completes receives
  * @tx_cqe: completes sends
- * @mark_cqe: completes the write that @marked is about
+ * @mark_cqe: completes the write of @marked
  * @probe_cqe: completes probes
- * @exposed: memory that the peer may be told of, whose keys it may take back
- * @exposed_lock: of that list, which completions look at
- * @part_cqe: completes all but the last request of a move, if they fail
- * @reading: the RDMA read under way
- * @writing: the RDMA write under way
- * @users: those who keep device, queue pair and owner, although that may have let go
- * @wish: for resolving
- * @error: why it has failed; with RC_FAILED_WHY
- * @place: ... where
- * @flags: enum rc_flag
- * @work: ends and frees the link, and whatever else must not run in a handler
- * @stop: stops it in between: nothing else looks at it meanwhile
- * @refs: one for the link, one for its queued @work, one for @stop, one for each who walks the
- *	device's list
+ * @exposed: memory whose keys the peer may know and invalidate
+ * @exposed_lock: covers @exposed, also against completion handlers
+ * @part_cqe: completes the requests of a move before its last one, on error
+ * @reading: the RDMA read in flight
+ * @writing: the RDMA write in flight
+ * @users: number of users that keep device, queue pair and owner in existence,
+ *	also after release()
+ * @wish: how to reach the peer
+ * @error: cause of the failure, a positive errno; with %RC_FAILED_WHY
+ * @place: place of the failure; with %RC_FAILED_WHY
+ * @flags: bits of enum rc_flag
+ * @work: ends and frees the link, and does what must not run in a handler
+ * @stop: stops the link; @work does not touch it in the meantime
+ * @refs: one for the link, one for the queued @work, one for @stop, one for
+ *	each task that walks rc_device.links
  */
 struct rc_link {
 	struct sdp_link link;
@@ -421,11 +477,18 @@ struct rc_link {
 	refcount_t refs;
 };
 
+/* Up-calls to the layer above. */
 extern const struct sdp_link_events *rc_up;
+/* rc_stop_wq runs rc_link.stop, rc_wq all other work items. */
 extern struct workqueue_struct *rc_wq;
 extern struct workqueue_struct *rc_stop_wq;
 
-/* A time of the CM's, 4.096 us times a power of two, as ib_cm itself reads it; in jiffies. */
+/**
+ * rc_cm_time() - convert a timeout of the CM to jiffies, as ib_cm does
+ * @exponent: the timeout is 4.096 us << @exponent
+ *
+ * Return: jiffies.
+ */
 static inline unsigned long rc_cm_time(int exponent)
 {
 	return msecs_to_jiffies(1U << clamp(exponent - 8, 0, 23));
@@ -438,7 +501,12 @@ static inline struct rc_link *to_rc(struct sdp_link *link)
 
 /* device.c */
 
-/* How many RDMA reads of one peer the device answers at a time, at most. */
+/**
+ * rc_device_reads() - number of RDMA reads that a device answers at a time
+ * @dev: device
+ *
+ * Return: maximum number per connection; 0 if the device allows no reads.
+ */
 static inline int rc_device_reads(const struct rc_device *dev)
 {
 	return dev->closed ? 0 :

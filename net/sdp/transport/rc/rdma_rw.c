@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC transport: RDMA reads and writes, from and to memory of mr.c.
+ * RC transport: RDMA reads and writes.
  *
- * A link reads one thing at a time, and writes one. Memory that is registered takes one request.
- * Else its pages are named piece by piece, with the key that a device keeps for that, in as many
- * requests as there are pieces to be named; only the last one asks for a completion.
+ * mr.c provides the local memory. A link has at most one read and one write in
+ * flight. Registered memory takes one request. Other memory is addressed piece
+ * by piece with the device's local key, in up to RC_MOVE_REQUESTS requests.
+ * Only the last request asks for a completion.
  *
- * The completion is found by the link, not by the memory, as the link outlives every request of
- * its queue pair.
+ * The completion handler finds the link, not the memory, because the link
+ * outlives every request of its queue pair.
  */
 #include "rc.h"
 
-static void tell_ended(struct sdp_mem *mem)
+static void move_tell_ended(struct sdp_mem *mem)
 {
 	if (mem->ended)
 		mem->ended(mem);
@@ -33,10 +34,10 @@ static void move_done(struct rc_link *rc, struct rc_move *move,
 	}
 	if (move == &rc->reading)
 		rc_up->read(&rc->link, mem->error);
-	tell_ended(mem);
+	move_tell_ended(mem);
 }
 
-static void read_done(struct ib_cq *cq, struct ib_wc *wc)
+static void move_read_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rc_link *rc =
 		container_of(wc->wr_cqe, struct rc_link, reading.cqe);
@@ -44,7 +45,7 @@ static void read_done(struct ib_cq *cq, struct ib_wc *wc)
 	move_done(rc, &rc->reading, wc);
 }
 
-static void write_done(struct ib_cq *cq, struct ib_wc *wc)
+static void move_write_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rc_link *rc =
 		container_of(wc->wr_cqe, struct rc_link, writing.cqe);
@@ -52,8 +53,11 @@ static void write_done(struct ib_cq *cq, struct ib_wc *wc)
 	move_done(rc, &rc->writing, wc);
 }
 
-/* It has failed, and what follows is flushed: the last one's completion comes too. */
-static void part_done(struct ib_cq *cq, struct ib_wc *wc)
+/*
+ * A request before the last one failed. The queue pair flushes the later ones,
+ * so the last one completes as well and ends the move.
+ */
+static void move_part_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rc_link *rc = container_of(wc->wr_cqe, struct rc_link, part_cqe);
 
@@ -62,49 +66,50 @@ static void part_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * rc_move_init() - prepare a link for reads and writes
+ * rc_move_init() - prepare a link for RDMA reads and writes
  * @rc: link
  */
 void rc_move_init(struct rc_link *rc)
 {
 	INIT_LIST_HEAD(&rc->exposed);
 	spin_lock_init(&rc->exposed_lock);
-	rc->part_cqe.done = part_done;
-	rc->reading.cqe.done = read_done;
-	rc->writing.cqe.done = write_done;
+	rc->part_cqe.done = move_part_done;
+	rc->reading.cqe.done = move_read_done;
+	rc->writing.cqe.done = move_write_done;
 }
 
-/* Pieces of one request; some adapters do not read into as many as they write from. */
-static u32 request_pieces(const struct rc_link *rc, enum sdp_mem_use use)
+/* Pieces per request. Some adapters read into fewer than they write from. */
+static u32 move_request_pieces(const struct rc_link *rc, enum sdp_mem_use use)
 {
 	u32 most = rc->tx.sges;
 
 	return use == SDP_MEM_READ_INTO ?
-		       min_t(u32, most, rc->dev->ib->attrs.max_sge_rd) :
-		       most;
+	       min_t(u32, most, rc->dev->ib->attrs.max_sge_rd) : most;
 }
 
 /**
- * rc_move_pieces() - in how many pieces may memory be that is not registered?
+ * rc_move_pieces() - number of pieces up to which memory needs no registration
  * @rc: link, prepared
- * @use: what for
+ * @use: purpose of the memory
  *
- * Return: so many; 0 when the peer has to reach it.
+ * Return: number of pieces; 0 when the peer accesses the memory.
  */
 u32 rc_move_pieces(const struct rc_link *rc, enum sdp_mem_use use)
 {
-	return sdp_mem_exposed(use) ?
-		       0 :
-		       RC_MOVE_REQUESTS * request_pieces(rc, use);
+	return sdp_mem_exposed(use) ? 0 :
+	       RC_MOVE_REQUESTS * move_request_pieces(rc, use);
 }
 
-/* Returns whether all has been posted; of @m is known what has been without that. */
-static bool post_pieces(struct rc_link *rc, struct rc_mem *m,
-			struct ib_rdma_wr *wr, u32 left)
+/*
+ * Post @left bytes of memory without a region. Returns true when all requests
+ * are posted. Otherwise m->partly tells whether some are.
+ */
+static bool move_post_pieces(struct rc_link *rc, struct rc_mem *m,
+			     struct ib_rdma_wr *wr, u32 left)
 {
 	struct ib_cqe *last = wr->wr.wr_cqe;
 	struct ib_sge *sge = wr->wr.sg_list;
-	u32 most = request_pieces(rc, m->use);
+	u32 most = move_request_pieces(rc, m->use);
 	struct scatterlist *sg;
 	u32 bytes = 0, posted = 0;
 	int i, n = 0;
@@ -121,7 +126,7 @@ static bool post_pieces(struct rc_link *rc, struct rc_mem *m,
 		wr->wr.wr_cqe = left ? &rc->part_cqe : last;
 		wr->wr.send_flags = left ? 0 : IB_SEND_SIGNALED;
 		rc_seal(rc, m, posted, posted + bytes);
-		/* The last one's completion may free the memory at once. */
+		/* Before the post: a completion of the last one may free @m. */
 		m->partly = left;
 		if (ib_post_send(rc->qp, &wr->wr, NULL)) {
 			m->partly = posted;
@@ -137,12 +142,14 @@ static bool post_pieces(struct rc_link *rc, struct rc_mem *m,
 	return false;
 }
 
-static bool post_region(struct rc_link *rc, struct rc_mem *m,
-			struct ib_rdma_wr *wr, u32 len)
+static bool move_post_region(struct rc_link *rc, struct rc_mem *m,
+			     struct ib_rdma_wr *wr, u32 len)
 {
 	rc_seal(rc, m, 0, len);
 	wr->wr.sg_list[0] = (struct ib_sge) {
-		.addr = m->mem.region.va, .length = len, .lkey = m->region->mr->lkey,
+		.addr = m->mem.region.va,
+		.length = len,
+		.lkey = m->region->mr->lkey,
 	};
 	wr->wr.num_sge = 1;
 	wr->wr.send_flags = IB_SEND_SIGNALED;
@@ -150,13 +157,16 @@ static bool post_region(struct rc_link *rc, struct rc_mem *m,
 }
 
 /**
- * rc_move() - read from the peer's memory into ours, or write from ours into the peer's
- * @link: the link, connected; under its owner's lock; nothing else is being moved that way
- * @mem: mapped for one of these, and as long as @remote at least
+ * rc_move() - read from the peer's memory, or write to it
+ * @link: the link, connected; under its owner's lock
+ * @mem: our memory, mapped for one of these uses and at least as long as
+ *	@remote
  * @remote: the peer's memory
  *
- * Return: true when @mem's completion will come, and up->read() for a read; else the link is
- * broken.
+ * The caller has no other move of the same kind in flight.
+ *
+ * Return: true when the move will complete @mem, and for a read call
+ * up->read() before; false when the link is broken.
  */
 bool rc_move(struct sdp_link *link, struct sdp_mem *mem,
 	     const struct sdp_region *remote)
@@ -168,7 +178,8 @@ bool rc_move(struct sdp_link *link, struct sdp_mem *mem,
 	struct ib_sge sge[1 + SDP_TX_FRAGS];
 	struct ib_rdma_wr wr = {
 		.wr = {
-			.wr_cqe = &move->cqe, .sg_list = sge,
+			.wr_cqe = &move->cqe,
+			.sg_list = sge,
 			.opcode = read ? IB_WR_RDMA_READ : IB_WR_RDMA_WRITE,
 		},
 		.remote_addr = remote->va,
@@ -176,17 +187,20 @@ bool rc_move(struct sdp_link *link, struct sdp_mem *mem,
 	};
 
 	move->mem = mem;
-	if (m->region ? post_region(rc, m, &wr, remote->len) :
-			post_pieces(rc, m, &wr, remote->len))
+	if (m->region ? move_post_region(rc, m, &wr, remote->len) :
+			move_post_pieces(rc, m, &wr, remote->len))
 		return true;
-	/* What is on its way ends with the queue pair, and rc_unmap() waits for that. */
+	/*
+	 * Requests in flight end with the queue pair. rc_unmap() waits for
+	 * them if m->partly is set.
+	 */
 	if (!m->partly)
 		move->mem = NULL;
 	rc_link_poke(rc, RC_BROKEN);
 	return false;
 }
 
-static void lost(struct rc_move *move)
+static void move_lost(struct rc_move *move)
 {
 	struct sdp_mem *mem = move->mem;
 
@@ -194,15 +208,16 @@ static void lost(struct rc_move *move)
 	if (!mem)
 		return;
 	mem->error = -EIO;
-	tell_ended(mem);
+	move_tell_ended(mem);
 }
 
 /**
- * rc_move_drained() - whatever was posted has been completed, or never will be
- * @rc: link, drained; its owner posts nothing any more
+ * rc_move_drained() - fail the moves that will never complete
+ * @rc: link; all completions are handled or lost, and its owner posts nothing
+ *	any more
  */
 void rc_move_drained(struct rc_link *rc)
 {
-	lost(&rc->reading);
-	lost(&rc->writing);
+	move_lost(&rc->reading);
+	move_lost(&rc->writing);
 }

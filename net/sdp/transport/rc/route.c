@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC transport: to which device does the route to an address lead? Asked without connecting:
- * the same steps that rdma_cm takes for a connect, but for those that ask the network.
+ * RC transport: the RDMA device that the route to an address leads to.
  *
- * The route tells the network interface and the own address. That interface is a device's when
- * the device's table of GIDs has the address for it, or, on InfiniBand, the GID that is in the
- * interface's hardware address. The route to an own address leads to lo; then it is the
- * interface that has the address.
+ * The policy asks this before a connect, and SDP_CMD_POLICY_EXPLAIN instead of
+ * one. The steps are those of rdma_cm for a connect, without the ones that wait
+ * for the network.
+ *
+ * The route gives the network interface and the local address. A RoCE port
+ * serves the interface if its GID table has the local address for this
+ * interface; an InfiniBand port does if its table has the GID that is part of
+ * the interface's hardware address. The route to an address of this host leads
+ * to lo; then the interface that has the address counts.
  */
 #include <linux/if_arp.h>
 #include <linux/inetdevice.h>
@@ -17,17 +21,17 @@
 
 #include "rc.h"
 
-/* Where the GID is in the hardware address of IP over InfiniBand. */
+/* Offset of the GID in the hardware address of an IPoIB interface. */
 #define IPOIB_GID	4
 
 /**
- * struct way - a route
+ * struct way - a route from this host
  * @net: namespace
- * @ifindex: interface that it has to leave by, or 0
+ * @ifindex: interface that the route must leave by, or 0
  * @dev: interface that it leaves by, with a reference
- * @local: own address on it; before the route is known, the one that it has to
- *	leave from, or any
- * @name: RDMA device, filled in when it is found
+ * @local: required source address, or a wildcard; once the route is known, its
+ *	source address
+ * @name: name of the RDMA device, written when it is found
  */
 struct way {
 	struct net *net;
@@ -37,9 +41,12 @@ struct way {
 	char *name;
 };
 
-/* Of the interface of a route, or of the one that has @own, an own address. */
-static void take_dev(struct way *way, struct net_device *dev,
-		     struct net_device *own)
+/*
+ * Take a reference on the interface of a route: @dev, or, if that is lo, @own,
+ * the interface that has the destination address. Under rcu_read_lock().
+ */
+static void route_take_dev(struct way *way, struct net_device *dev,
+			   struct net_device *own)
 {
 	way->dev = dev->flags & IFF_LOOPBACK ? own : dev;
 	if (way->dev)
@@ -61,8 +68,8 @@ static bool route_v4(struct way *way, const struct sdp_endpoint *peer)
 		return false;
 	rcu_read_lock();
 	if (rt->rt_type == RTN_UNICAST || rt->rt_type == RTN_LOCAL)
-		take_dev(way, rt->dst.dev,
-			 __ip_dev_find(way->net, fl4.daddr, false));
+		route_take_dev(way, rt->dst.dev,
+			       __ip_dev_find(way->net, fl4.daddr, false));
 	rcu_read_unlock();
 	sdp_set_v4(&way->local, fl4.saddr);
 	ip_rt_put(rt);
@@ -86,7 +93,8 @@ static bool route_v6(struct way *way, const struct sdp_endpoint *peer)
 	if (IS_ERR(dst))
 		return false;
 	rcu_read_lock();
-	take_dev(way, dst->dev, ipv6_dev_find(way->net, &fl6.daddr, NULL));
+	route_take_dev(way, dst->dev,
+		       ipv6_dev_find(way->net, &fl6.daddr, NULL));
 	rcu_read_unlock();
 	way->local.ip = fl6.saddr;
 	dst_release(dst);
@@ -99,8 +107,9 @@ static bool route_v6(struct way *way, const struct sdp_endpoint *peer)
 }
 #endif
 
-static bool has_gid(struct ib_device *ib, u32 port, const void *gid,
-		    enum ib_gid_type type, struct net_device *dev)
+/* The port's GID table has @gid, with this type and, if not NULL, interface. */
+static bool rc_has_gid(struct ib_device *ib, u32 port, const void *gid,
+		       enum ib_gid_type type, struct net_device *dev)
 {
 	const struct ib_gid_attr *attr =
 		rdma_find_gid_by_port(ib, gid, type, port, dev);
@@ -111,21 +120,24 @@ static bool has_gid(struct ib_device *ib, u32 port, const void *gid,
 	return true;
 }
 
-static bool port_serves(struct ib_device *ib, u32 port, const struct way *way)
+/* The port can carry the route: see the head of this file. */
+static bool route_port_serves(struct ib_device *ib, u32 port,
+			      const struct way *way)
 {
 	if (!rdma_cap_ib_cm(ib, port))
 		return false;
 	if (rdma_protocol_roce(ib, port))
-		return has_gid(ib, port, &way->local.ip,
-			       IB_GID_TYPE_ROCE_UDP_ENCAP, way->dev) ||
-		       has_gid(ib, port, &way->local.ip, IB_GID_TYPE_ROCE,
-			       way->dev);
+		return rc_has_gid(ib, port, &way->local.ip,
+				  IB_GID_TYPE_ROCE_UDP_ENCAP, way->dev) ||
+		       rc_has_gid(ib, port, &way->local.ip, IB_GID_TYPE_ROCE,
+				  way->dev);
 	return way->dev->type == ARPHRD_INFINIBAND &&
-	       has_gid(ib, port, way->dev->dev_addr + IPOIB_GID, IB_GID_TYPE_IB,
-		       NULL);
+	       rc_has_gid(ib, port, way->dev->dev_addr + IPOIB_GID,
+			  IB_GID_TYPE_IB, NULL);
 }
 
-static bool serves(struct ib_device *ib, void *arg)
+/* For rc_device_any(): the device serves the route @arg; notes its name. */
+static bool route_device_serves(struct ib_device *ib, void *arg)
 {
 	const struct way *way = arg;
 	u32 port;
@@ -133,7 +145,7 @@ static bool serves(struct ib_device *ib, void *arg)
 	if (!rdma_dev_access_netns(ib, way->net))
 		return false;
 	rdma_for_each_port(ib, port) {
-		if (!port_serves(ib, port, way))
+		if (!route_port_serves(ib, port, way))
 			continue;
 		strscpy(way->name, dev_name(&ib->dev), SDP_DEVICE_NAME);
 		return true;
@@ -141,20 +153,21 @@ static bool serves(struct ib_device *ib, void *arg)
 	return false;
 }
 
-static bool find_route(struct way *way, const struct sdp_endpoint *peer)
+/* Find the route to @peer. Returns true with a reference on its interface. */
+static bool route_find(struct way *way, const struct sdp_endpoint *peer)
 {
 	return sdp_is_v4(peer) ? route_v4(way, peer) : route_v6(way, peer);
 }
 
 /**
- * sdp_rc_device() - the device that the route to an address leads to now
+ * sdp_rc_device() - find the RDMA device that the route to an address leads to
  * @net: namespace
- * @peer: the address
+ * @peer: destination address
  * @name: filled in: the device's name
  *
- * Does not wait for the network.
+ * May sleep, but does not wait for the network.
  *
- * Return: false when there is no route, or no RDMA device there.
+ * Return: false when there is no route, or no RDMA device serves its interface.
  */
 bool sdp_rc_device(struct net *net, const struct sdp_endpoint *peer,
 		   char name[SDP_DEVICE_NAME])
@@ -162,23 +175,24 @@ bool sdp_rc_device(struct net *net, const struct sdp_endpoint *peer,
 	struct way way = { .net = net, .name = name };
 	bool found;
 
-	if (!find_route(&way, peer))
+	if (!route_find(&way, peer))
 		return false;
-	found = rc_device_any(serves, &way);
+	found = rc_device_any(route_device_serves, &way);
 	dev_put(way.dev);
 	return found;
 }
 
 /**
- * sdp_rc_may_lead() - could a connect find a route, and an RDMA device there?
+ * sdp_rc_may_lead() - could a connect find a route and an RDMA device?
  * @net: namespace
- * @local: where it has to come from, or any address
- * @peer: where to
- * @ifindex: interface that it has to leave by, or 0
+ * @local: required source address, or a wildcard
+ * @peer: destination address
+ * @ifindex: interface that the route must leave by, or 0
  *
- * Waits neither for the network nor for a device that comes or goes.
+ * Waits neither for the network nor for a device that is being added or
+ * removed.
  *
- * Return: false when it is certain that a connect now would find none.
+ * Return: false when a connect now would certainly find no route or no device.
  */
 bool sdp_rc_may_lead(struct net *net, const struct sdp_endpoint *local,
 		     const struct sdp_endpoint *peer, int ifindex)
@@ -192,9 +206,9 @@ bool sdp_rc_may_lead(struct net *net, const struct sdp_endpoint *local,
 	};
 	bool found;
 
-	if (!find_route(&way, peer))
+	if (!route_find(&way, peer))
 		return false;
-	found = rc_device_any_now(serves, &way);
+	found = rc_device_any_now(route_device_serves, &way);
 	dev_put(way.dev);
 	return found;
 }

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC transport: whether a read has read anything.
+ * RC transport: detection of soft-RoCE reads that moved no data.
  *
- * soft-RoCE may complete an RDMA read with success before its last packet has come. It does so when
- * it meets an ACK that it did not expect: of a request that was sent twice, or one that packets of
- * the answer have overtaken. Sometimes it then ends the queue pair, sometimes it goes on. To us
- * that would be bytes that the peer has never sent.
+ * soft-RoCE may complete an RDMA read with success before the last packet of
+ * its answer has arrived. It does so when it meets an unexpected ACK: of a
+ * request that was sent twice, or one that packets of the answer have
+ * overtaken. Sometimes it then ends the queue pair, sometimes it continues. We
+ * would take the old contents of our memory for bytes of the peer.
  *
- * It copies an answer in order, so of a read that has come to its end the last bytes have been
- * written, and of another one they have not. They get a value by chance before the read is posted,
- * the seal. If it is still there afterwards, the read is void, and the bytes are asked for again or
- * come in messages. A peer whose bytes happen to be the seal costs itself that; nothing else.
+ * soft-RoCE copies an answer in order. So a complete read has written the last
+ * bytes of its memory, and an incomplete one has not. Before we post a read,
+ * we write a random value to these bytes, the seal. If the seal is still there
+ * on completion, the read is void: its bytes are requested again or arrive in
+ * messages. A peer whose bytes happen to equal the seal only causes this for
+ * itself.
  *
- * A seal lies within the last packet, whose length is not known, but that it begins at a multiple
- * of the smallest MTU.
+ * A seal lies within the last packet of the answer. We do not know the length
+ * of that packet, only that it begins at a multiple of the smallest MTU.
  */
 #include <linux/random.h>
 #include <linux/scatterlist.h>
@@ -21,18 +24,19 @@
 
 #include "rc.h"
 
-#define SMALLEST_MTU	256
+/* Bytes of payload in a packet, for the smallest MTU of RDMA. */
+#define RXE_SMALLEST_MTU	256
 
 /**
- * rc_seal() - a request is about to be posted that reads into memory
+ * rc_seal() - seal the memory of a read request before it is posted
  * @rc: link
- * @m: the memory; or memory for another use, of which nothing is wanted
- * @begin: first byte of it that the request is about
- * @end: behind its last one
+ * @m: the memory; only %SDP_MEM_READ_INTO on soft-RoCE is sealed
+ * @begin: offset of the request's first byte in @m
+ * @end: offset behind its last byte
  */
 void rc_seal(const struct rc_link *rc, struct rc_mem *m, u32 begin, u32 end)
 {
-	u32 last = (end - begin - 1) % SMALLEST_MTU + 1,
+	u32 last = (end - begin - 1) % RXE_SMALLEST_MTU + 1,
 	    bytes = min_t(u32, last, RC_SEAL_BYTES);
 
 	if (m->use != SDP_MEM_READ_INTO ||
@@ -47,10 +51,11 @@ void rc_seal(const struct rc_link *rc, struct rc_mem *m, u32 begin, u32 end)
 }
 
 /**
- * rc_seal_broken() - has everything been read that was posted?
+ * rc_seal_broken() - check whether all requests of a read moved their data
  * @m: the memory
  *
- * Return: false when one of the requests has not been carried out, or seems so.
+ * Return: true when no seal is left, or none was needed; false when a request
+ * was not carried out, or seems not to have been.
  */
 bool rc_seal_broken(const struct rc_mem *m)
 {

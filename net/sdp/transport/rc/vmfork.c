@@ -1,41 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC transport: a virtual machine that goes on from a snapshot.
+ * RC transport: end of connections when a VM resumes from a snapshot.
  *
- * Its connections stand where they stood when the snapshot was taken, and so do their sequence
- * numbers; those of the peers have gone on. What it says again, or says otherwise, would be taken
- * for what comes next wherever the numbers meet. And of two copies of one machine each would hold
- * the same connections. So all of them end, as soon as the hypervisor tells that this has happened
- * (VM generation ID), which the kernel passes on after it has made its random numbers anew.
+ * A virtual machine that resumes from a snapshot finds its connections and
+ * their sequence numbers as they were when the snapshot was taken. The peers'
+ * numbers have advanced since. Where the numbers meet, the peer would accept a
+ * packet that the machine repeats, or sends with other contents, as the next
+ * one. And two copies of one machine would hold the same connections. So all
+ * connections end as soon as the hypervisor reports a copy (VM generation ID).
+ * The kernel passes the report on after it has reseeded its random numbers.
  */
 #include <linux/notifier.h>
 #include <linux/random.h>
 
 #include "rc.h"
 
-static int forked(struct notifier_block *block, unsigned long action,
-		  void *data)
+static int vmfork_notify(struct notifier_block *block, unsigned long action,
+			 void *data)
 {
 	rc_device_fail_all(ECONNRESET, "machine copied");
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block fork_block = { .notifier_call = forked };
+static struct notifier_block vmfork_block = { .notifier_call = vmfork_notify };
 
 /**
- * rc_fork_init() - hear of it
+ * rc_fork_init() - register for reports that the machine was copied
  *
  * Return: 0 or an errno.
  */
 int rc_fork_init(void)
 {
-	return register_random_vmfork_notifier(&fork_block);
+	return register_random_vmfork_notifier(&vmfork_block);
 }
 
 /**
- * rc_fork_exit() - do not any more
+ * rc_fork_exit() - undo rc_fork_init()
  */
 void rc_fork_exit(void)
 {
-	unregister_random_vmfork_notifier(&fork_block);
+	unregister_random_vmfork_notifier(&vmfork_block);
 }

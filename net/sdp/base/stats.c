@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters: their names and sums.
+ * Counters: their names and their sums over all CPUs.
  */
 #include "netns.h"
 
 /**
- * sdp_stat_name() - what a counter is called
- * @which: counter
+ * sdp_stat_name() - name of a counter
+ * @which: the counter
  *
  * Return: its name in /proc/net/sdpstat and in the documentation.
  */
@@ -22,11 +22,11 @@ const char *sdp_stat_name(enum sdp_stat which)
 }
 
 /**
- * sdp_stat_sum() - a counter's value
+ * sdp_stat_sum() - value of a counter
  * @net: namespace
- * @which: counter
+ * @which: the counter
  *
- * They go on counting meanwhile; each one's part is a whole word.
+ * CPUs may count meanwhile. Each CPU's part is one word and is read at once.
  *
  * Return: the sum over all CPUs.
  */
@@ -36,7 +36,7 @@ unsigned long sdp_stat_sum(const struct net *net, enum sdp_stat which)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(
-			per_cpu_ptr(sdp_net(net)->mib, cpu)->count[which]);
+		sum += READ_ONCE(per_cpu_ptr(sdp_net(net)->mib,
+					     cpu)->count[which]);
 	return sum;
 }

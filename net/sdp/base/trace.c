@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tracepoints: the one file that makes them.
+ * Definition of the tracepoints that trace.h declares.
  */
 #define CREATE_TRACE_POINTS
 #include "trace.h"

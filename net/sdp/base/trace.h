@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints: events/sdp/.
+ * Tracepoints of AF_SDP, as users see them in events/sdp/.
+ *
+ * trace.c defines them. Their names and fields are seen by user space.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM sdp
 
-#if !defined(SDP_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
-#define SDP_TRACE_H
+#if !defined(SDP_BASE_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define SDP_BASE_TRACE_H
 
 #include <linux/tracepoint.h>
 #include <net/sock.h>
 
-#include "../addr.h"
+#include "addr.h"
 #include "../proto/wire.h"
 
+/* The state of a socket changes; @conn names the connection's state. */
 TRACE_EVENT(sdp_state,
 	TP_PROTO(const struct sock *sk, u16 port, u16 peer, int from, int to,
 		 const char *conn),
@@ -35,15 +38,18 @@ TRACE_EVENT(sdp_state,
 		sdp_assign_str(conn, conn);
 	),
 	TP_printk("sk=%p port=%u peer=%u tcp-state %d -> %d conn=%s", __entry->sk,
-		  __entry->port, __entry->peer, __entry->from, __entry->to, __get_str(conn))
+		  __entry->port, __entry->peer, __entry->from, __entry->to,
+		  __get_str(conn))
 );
 
 /*
- * The thread that traces is often a worker of the kernel's: process and name are those of whoever
- * asked for SDP.
+ * A socket stays TCP although the policy wanted SDP. The current task is often
+ * a kernel worker, so @pid and @comm name the process that called connect() or
+ * listen().
  */
 TRACE_EVENT(sdp_fallback,
-	TP_PROTO(bool connects, const struct sdp_endpoint *where, pid_t pid, const char *comm,
+	TP_PROTO(bool connects, const struct sdp_endpoint *where, pid_t pid,
+		 const char *comm,
 		 u64 inode, const char *why),
 	TP_ARGS(connects, where, pid, comm, inode, why),
 	TP_STRUCT__entry(
@@ -77,9 +83,11 @@ TRACE_EVENT(sdp_fallback,
 		sdp_assign_str(why, why);
 	),
 	TP_printk("%s %pISpc by %s[%d] inode=%llu: %s", __entry->connects ? "connect" : "listen",
-		  __entry->addr, __get_str(comm), __entry->pid, __entry->inode, __get_str(why))
+		  __entry->addr, __get_str(comm), __entry->pid, __entry->inode,
+		  __get_str(why))
 );
 
+/* A message is sent or received; @credit is what we have left afterwards. */
 DECLARE_EVENT_CLASS(sdp_msg,
 	TP_PROTO(const struct sock *sk, const struct sdp_bsdh *h, u32 credit),
 	TP_ARGS(sk, h, credit),
@@ -104,7 +112,8 @@ DECLARE_EVENT_CLASS(sdp_msg,
 		__entry->credit = credit;
 	),
 	TP_printk("sk=%p mid=0x%02x flags=%x bufs=%u len=%u mseq=%u ack=%u credit=%u",
-		  __entry->sk, __entry->mid, __entry->flags, __entry->bufs, __entry->len,
+		  __entry->sk, __entry->mid, __entry->flags, __entry->bufs,
+		  __entry->len,
 		  __entry->mseq, __entry->mseq_ack, __entry->credit)
 );
 
@@ -118,6 +127,7 @@ DEFINE_EVENT(sdp_msg, sdp_msg_recv,
 	TP_ARGS(sk, h, credit)
 );
 
+/* Sending stops because the peer has granted no more credit. */
 TRACE_EVENT(sdp_credit_stall,
 	TP_PROTO(const struct sock *sk, u16 port, u16 peer, u32 mseq, u32 outq),
 	TP_ARGS(sk, port, peer, mseq, outq),
@@ -139,13 +149,15 @@ TRACE_EVENT(sdp_credit_stall,
 		  __entry->port, __entry->peer, __entry->mseq, __entry->outq)
 );
 
-#define sdp_trace_mode(mode)							\
-	__print_symbolic(mode, { SDP_MODE_BUFFERED, "buffered" },		\
-			 { SDP_MODE_COMBINED, "combined" },			\
+#define sdp_trace_mode(mode)						\
+	__print_symbolic(mode, { SDP_MODE_BUFFERED, "buffered" },	\
+			 { SDP_MODE_COMBINED, "combined" },		\
 			 { SDP_MODE_PIPELINED, "pipelined" })
 
+/* The mode of one direction changes, by our ModeChange or by the peer's. */
 TRACE_EVENT(sdp_mode,
-	TP_PROTO(const struct sock *sk, u16 port, u16 peer, bool sends, u8 from, u8 to,
+	TP_PROTO(const struct sock *sk, u16 port, u16 peer, bool sends, u8 from,
+		 u8 to,
 		 bool ours),
 	TP_ARGS(sk, port, peer, sends, from, to, ours),
 	TP_STRUCT__entry(
@@ -172,8 +184,10 @@ TRACE_EVENT(sdp_mode,
 		  __entry->ours ? "this end" : "the peer")
 );
 
+/* The scanner declines a SrcAvail of the peer that no reader has read. */
 TRACE_EVENT(sdp_scan,
-	TP_PROTO(const struct sock *sk, u16 port, u16 peer, u32 unread, unsigned int looks),
+	TP_PROTO(const struct sock *sk, u16 port, u16 peer, u32 unread,
+		 unsigned int looks),
 	TP_ARGS(sk, port, peer, unread, looks),
 	TP_STRUCT__entry(
 		__field(const void *, sk)
@@ -190,11 +204,17 @@ TRACE_EVENT(sdp_scan,
 		__entry->looks = looks;
 	),
 	TP_printk("sk=%p port=%u peer=%u nobody reads %u offered bytes after %u looks",
-		  __entry->sk, __entry->port, __entry->peer, __entry->unread, __entry->looks)
+		  __entry->sk, __entry->port, __entry->peer, __entry->unread,
+		  __entry->looks)
 );
 
+/*
+ * Size and use of both rings, after each message of a connection that has any.
+ * The use of the peer's ring is known with SDP_FLOW_RDMA only.
+ */
 TRACE_EVENT(sdp_ring,
-	TP_PROTO(const struct sock *sk, u16 port, u16 peer, u32 out, u32 out_used, u32 in,
+	TP_PROTO(const struct sock *sk, u16 port, u16 peer, u32 out,
+		 u32 out_used, u32 in,
 		 u32 in_used),
 	TP_ARGS(sk, port, peer, out, out_used, in, in_used),
 	TP_STRUCT__entry(
@@ -216,12 +236,15 @@ TRACE_EVENT(sdp_ring,
 		__entry->in_used = in_used;
 	),
 	TP_printk("sk=%p port=%u peer=%u out=%u out_used=%u in=%u in_used=%u", __entry->sk,
-		  __entry->port, __entry->peer, __entry->out, __entry->out_used, __entry->in,
+		  __entry->port, __entry->peer, __entry->out, __entry->out_used,
+		  __entry->in,
 		  __entry->in_used)
 );
 
+/* A connection or a connect fails; @place says where. */
 TRACE_EVENT(sdp_error,
-	TP_PROTO(const struct sock *sk, u16 port, u16 peer, int error, const char *place),
+	TP_PROTO(const struct sock *sk, u16 port, u16 peer, int error,
+		 const char *place),
 	TP_ARGS(sk, port, peer, error, place),
 	TP_STRUCT__entry(
 		__field(const void *, sk)
@@ -241,7 +264,7 @@ TRACE_EVENT(sdp_error,
 		  __entry->peer, __entry->error, __get_str(place))
 );
 
-#endif /* SDP_TRACE_H */
+#endif /* SDP_BASE_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH .

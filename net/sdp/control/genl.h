@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Answers of the generic netlink family: an answer has the number and the command of what was
- * asked, so who answers need not know the family. Requests are dispatched by netlink.c.
+ * Helpers for the answers of the generic netlink family.
+ *
+ * An answer takes sequence number, family and command from its request, so the
+ * handlers need not know the struct genl_family of netlink.c.
  */
-#ifndef SDP_GENL_H
-#define SDP_GENL_H
+#ifndef SDP_CONTROL_GENL_H
+#define SDP_CONTROL_GENL_H
 
 #include <linux/sdp_netlink.h>
 #include <net/genetlink.h>
 
-#include "addr.h"
+#include "../base/addr.h"
 
-/* NULL when there is no room. */
+/**
+ * sdp_genl_begin() - begin an answer
+ * @skb: message buffer
+ * @asked: header of the request
+ * @portid: netlink port of the requester
+ * @flags: NLM_F_*
+ *
+ * Return: the header for genlmsg_end() or genlmsg_cancel(), or NULL if @skb has
+ * no room.
+ */
 static inline void *sdp_genl_begin(struct sk_buff *skb,
 				   const struct nlmsghdr *asked, u32 portid,
 				   int flags)
@@ -29,7 +40,13 @@ static inline void *sdp_genl_begin(struct sk_buff *skb,
 	return (u8 *)hdr + GENL_HDRLEN;
 }
 
-/* One message of a dump. */
+/**
+ * sdp_genl_begin_dump() - begin one message of a dump
+ * @skb: message buffer
+ * @cb: the dump
+ *
+ * Return: as sdp_genl_begin().
+ */
 static inline void *sdp_genl_begin_dump(struct sk_buff *skb,
 					struct netlink_callback *cb)
 {
@@ -37,7 +54,15 @@ static inline void *sdp_genl_begin_dump(struct sk_buff *skb,
 			      NLM_F_MULTI);
 }
 
-/* 16 bytes, or 4 for IPv4 unless it is to be written as IPv6. */
+/**
+ * sdp_genl_put_addr() - add an address attribute
+ * @skb: message buffer
+ * @attr: attribute type
+ * @e: the address
+ * @v6: write 16 bytes, IPv4 in mapped form; else write 4 bytes of IPv4
+ *
+ * Return: 0, or -EMSGSIZE if @skb has no room.
+ */
 static inline int sdp_genl_put_addr(struct sk_buff *skb, int attr,
 				    const struct sdp_endpoint *e, bool v6)
 {
@@ -46,4 +71,4 @@ static inline int sdp_genl_put_addr(struct sk_buff *skb, int attr,
 	return nla_put(skb, attr, sizeof(__be32), &e->ip.s6_addr32[3]);
 }
 
-#endif /* SDP_GENL_H */
+#endif /* SDP_CONTROL_GENL_H */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a connection reports to zcopy/: the fate of advertisements.
+ *
+ * zcopy/ moves the application's memory by RDMA. It uses conn/, and conn/ calls
+ * zcopy/ by this table only. What the engine decides about an advertisement
+ * thus reaches the reader or writer that made it, as a link's events reach the
+ * connection by struct sdp_link_events.
+ */
+#ifndef SDP_CONN_ZCOPY_OPS_H
+#define SDP_CONN_ZCOPY_OPS_H
+
+#include "sock.h"
+
+/**
+ * struct sdp_zcopy_ops - functions of zcopy/ that a connection calls
+ * @srcavail_tx_take: our SrcAvail is about to be sent. Returns its message,
+ *	without the header; the connection owns it from then on
+ * @srcavail_tx_answered: the peer has read our advertised memory, or has
+ *	declined. @a is the action %SDP_ACT_SRCAVAIL_OVER
+ * @srcavail_tx_over: the connection has ended, so our SrcAvail has; @got is the
+ *	number of its bytes that the peer has. Does nothing without a SrcAvail
+ * @srcavail_rx_arrived: the peer has sent SrcAvail, with @inlined bytes in it
+ * @srcavail_rx_read: an RDMA read of the peer's memory is complete. @error is 0
+ *	or a negative errno; after -EAGAIN the same bytes can be read again
+ * @sinkavail_rx_check: a message may be sent while received bytes wait for a
+ *	reader. Withdraws a SinkAvail that has not been sent yet: the peer's
+ *	write into its buffer would overtake these bytes
+ * @sinkavail_rx_over: the peer has written @got bytes into the buffer @id of a
+ *	reader, or will not use the buffer. With @rest, the peer may write more
+ *	behind these bytes. The caller wakes readers
+ * @sinkavail_rx_end: the connection has ended, so all our SinkAvails have
+ *
+ * All functions are called with the socket's lock.
+ */
+struct sdp_zcopy_ops {
+	struct sk_buff *(*srcavail_tx_take)(struct sdp_sock *ssk);
+	void (*srcavail_tx_answered)(struct sdp_sock *ssk,
+				     const struct sdp_action *a);
+	void (*srcavail_tx_over)(struct sdp_sock *ssk, u32 got);
+	void (*srcavail_rx_arrived)(struct sdp_sock *ssk, u32 inlined);
+	void (*srcavail_rx_read)(struct sdp_sock *ssk, int error,
+				 struct sdp_todo *todo);
+	void (*sinkavail_rx_check)(struct sdp_sock *ssk);
+	void (*sinkavail_rx_over)(struct sdp_sock *ssk, u32 id, u32 got,
+				  bool rest);
+	void (*sinkavail_rx_end)(struct sdp_sock *ssk);
+};
+
+extern const struct sdp_zcopy_ops sdp_zcopy_ops;
+
+#endif /* SDP_CONN_ZCOPY_OPS_H */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef SDP_CONN_ZEROCOPY_H
+#define SDP_CONN_ZEROCOPY_H
+
+#include "sock.h"
+
+/**
+ * struct sdp_refs - pages that a write may refer to instead of copying them
+ * @splice: it may refer to the pages of its iterator (MSG_SPLICE_PAGES), and
+ *	nobody has to be told when they are no longer in use
+ * @user: it may refer to pages of the application (MSG_ZEROCOPY), and this
+ *	tells the application when they are no longer in use; or NULL
+ * @own: report of this write for the error queue, with our reference. NULL if
+ *	io_uring supplies @user, or if no report is wanted
+ */
+struct sdp_refs {
+	bool splice;
+	struct ubuf_info *user;
+	struct ubuf_info *own;
+};
+
+/* May a write refer to any pages? */
+static inline bool sdp_refs_any(const struct sdp_refs *refs)
+{
+	return refs->splice || refs->user;
+}
+
+int sdp_refs_begin(struct sdp_sock *ssk, const struct msghdr *msg,
+		   struct sdp_refs *refs);
+void sdp_refs_end(struct sdp_refs *refs, bool taken);
+void sdp_refs_undo(struct sdp_refs *refs);
+bool sdp_refs_fit(const struct sdp_refs *refs, struct sk_buff *skb);
+int sdp_refer(struct sdp_sock *ssk, struct sk_buff *skb, struct sdp_refs *refs,
+	      struct iov_iter *from, u32 *part);
+int sdp_recv_report(struct sdp_sock *ssk, struct msghdr *msg);
+int sdp_set_zerocopy(struct sock *sk, sockptr_t value, unsigned int len);
+
+#endif /* SDP_CONN_ZEROCOPY_H */
