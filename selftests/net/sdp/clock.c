@@ -160,7 +160,11 @@ static int linger(void *arg)
 	return EXIT_OK;
 }
 
-/* Sockets that are closed, and whose peers are not. */
+/*
+ * Number of sockets that are closed while their peers are not: in FIN_WAIT1 (04)
+ * until the peer's queue pair has acknowledged DisConn, which the peer may have
+ * read before, and then in FIN_WAIT2 (05).
+ */
 static int half_closed(void)
 {
 	FILE *f = fopen("/proc/net/sdp", "r");
@@ -169,7 +173,8 @@ static int half_closed(void)
 
 	need_errno(f, "/proc/net/sdp");
 	while (fgets(line, sizeof(line), f))
-		n += sscanf(line, "%*s %*s %*s %2s", state) == 1 && !strcmp(state, "05");
+		n += sscanf(line, "%*s %*s %*s %2s", state) == 1 &&
+		     (!strcmp(state, "04") || !strcmp(state, "05"));
 	fclose(f);
 	return n;
 }
