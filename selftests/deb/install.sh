@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# install.sh: run by run.sh as root in a fresh Debian system, with the packages in /debs: installs
-# them, looks whether DKMS has built the module and whether what was installed works, and removes
-# them again. Prints TAP lines without a plan.
+# install.sh: installs the packages in /debs, checks the installation, and removes them.
+# run.sh runs it as root in a fresh Debian system. It checks that DKMS has built the module and
+# that the installed programs work. Prints TAP lines without a plan.
 set -uo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 packages="sdp-dkms sdp-tools sdp-dev sdp-doc"
 n=0
 
-# point NAME COMMAND...: what it prints is shown if it fails
+# point NAME COMMAND...: prints the command's output if it fails
 point() {
 	local name=$1 output
 	shift
@@ -30,26 +30,26 @@ built() {
 }
 modules() { find /lib/modules -name 'sdp.ko*'; }
 for_a_kernel() { modinfo -F vermagic "$(modules)" | grep .; }
-# With its debug data it has tens of megabytes.
+# With debug data it would have tens of megabytes.
 is_stripped() {
 	local size
 	size=$(stat -c %s "$(modules)")
 	[ "$size" -lt 2000000 ] || { echo "$size bytes"; return 1; }
 }
-# kernel_tree RELEASE [CONFIG]: what DKMS looks at before it builds
+# kernel_tree RELEASE [CONFIG]: the files that DKMS examines before it builds
 kernel_tree() {
 	mkdir -p "/tmp/trees/$1/include"
 	printf '%s\n' "${@:2}" >"/tmp/trees/$1/.config"
 	echo "/tmp/trees/$1"
 }
-# passed_over RELEASE [CONFIG...]: not built for such a kernel (77), whose installation goes on
+# passed_over RELEASE [CONFIG...]: not built for such a kernel (77), whose installation continues
 passed_over() {
 	local status=0 tree
 	tree=$(kernel_tree "$@")
 	dkms build "sdp/$(version)" -k "$1" --kernelsourcedir "$tree" || status=$?
 	[ $status = 77 ] || { echo "status $status"; return 1; }
 }
-# tried RELEASE [CONFIG...]: it is built, which fails for want of a real tree (10)
+# tried RELEASE [CONFIG...]: the build starts, and fails for lack of a real tree (10)
 tried() {
 	local status=0 tree
 	tree=$(kernel_tree "$@")
@@ -62,17 +62,17 @@ version() { dpkg-query -W -f '${Version}' sdp-tools | sed 's/-[^-]*$//'; }
 runs() { [ "$(sdp --version)" = "sdp $(version)" ]; }
 policy_is_one() { sdp policy check /etc/sdp/policy; }
 completes() { bash -c '. /usr/share/bash-completion/completions/sdp; complete -p sdp'; }
-# The packages need no compiler of programs.
+# The packages do not depend on a compiler.
 compiles() {
 	apt-get -q install -y --no-install-recommends gcc libc6-dev >/dev/null || return
 	printf '%s\n' '#include <linux/sdp.h>' '#include <linux/sdp_netlink.h>' \
 		'int main(void) { return !sizeof(struct sdp_info) || SDP_GENL_VERSION != 1; }' |
 		gcc -Wall -Werror -x c - -o /tmp/headers && /tmp/headers
 }
-# The administrator's policy outlives an upgrade and a removal, not a purge.
+# The administrator's policy survives an upgrade and a removal, but not a purge.
 # shellcheck disable=SC2086 # a list
 remove() { apt-get -q remove -y $packages && [ -e /etc/sdp/policy ] && [ ! -e /usr/bin/sdp ]; }
-# What is left of them is known to dpkg alone, for they are in no archive.
+# The removed packages are known to dpkg only, as no archive has them.
 purge() { dpkg --purge sdp-tools sdp-dkms; }
 nothing_left() {
 	local left

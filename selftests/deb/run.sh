@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh: build the Debian packages, look at what is in them, and install them in a fresh Debian
-# system, where DKMS builds the module; that system is made and thrown away by mmdebstrap. With
-# SDP_SHORT=1 in the environment nothing is installed. The last line is the sum.
+# run.sh: builds the Debian packages, checks them, and installs them in a fresh Debian.
+# DKMS builds the module there; mmdebstrap creates that system and removes it. With SDP_SHORT=1 in
+# the environment nothing is installed. The last line is the sum.
 set -uo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 cd "$SDP_TOP" || exit 1
@@ -21,7 +21,7 @@ not_ok() {
 	[ -z "${2:-}" ] || head -n 30 <<<"$2" | sed 's/^/            /'
 }
 
-# point NAME COMMAND...
+# point NAME COMMAND...: one point
 point() {
 	local name=$1 output
 	shift
@@ -42,14 +42,14 @@ unpack() {
 	dpkg-source -x "$debs/sdp_$version-1.dsc" "$work/source"
 }
 
-# tree [PATH...]: files of this tree
+# tree [PATH...]: the existing files of this tree
 tree() {
 	git ls-files -co --exclude-standard "$@" | while read -r file; do
 		[ ! -e "$file" ] || echo "$file"
 	done
 }
 
-# holds PACKAGE FILE...: these, and none besides but those of every package
+# holds PACKAGE FILE...: it contains these files, and no others but those of every package
 holds() {
 	local package=$1
 	shift
@@ -58,7 +58,7 @@ holds() {
 			grep -v "^usr/share/doc/sdp-$package/[^/]*$" | sort)
 }
 
-# All that the module is built of, and of scripts only what builds it.
+# The module's sources, and of the scripts only those that build it.
 dkms_sources() {
 	local src=usr/src/sdp-$version
 	mapfile -t files < <(tree Kbuild Makefile LICENSE dkms.conf include net \
@@ -81,7 +81,7 @@ documents() {
 	done
 }
 
-# The source package is this tree.
+# The source package equals this tree.
 source_is_tree() {
 	diff <(tree | sort) <(cd "$work/source" && find . \( -path ./debian -o -path ./.pc \) -prune \
 		-o ! -type d -printf '%P\n' | sort)
@@ -95,7 +95,7 @@ unit() {
 	! grep '@' "$work/sdp.service" && systemd-analyze verify --man=no "$work/sdp.service"
 }
 
-# make install DESTDIR: the same files, under another prefix; a policy that is there stays.
+# make install DESTDIR: the same files under another prefix; an existing policy is kept.
 installed() {
 	local dest=$work/dest
 	mkdir -p "$dest/etc/sdp" && echo "# mine" >"$dest/etc/sdp/policy" || return

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh [KERNEL [CONNECTIONS]]: the tests of load in a guest of 4 GB (6.12 if none is named),
-# with 10,000 idle connections by loopback and 10,000 over soft-RoCE, one after the other; both
-# ends are in the guest. What they cost and how fair the busy ones were is printed at the end.
+# run.sh [KERNEL [CONNECTIONS]]: the load tests in a guest of 4 GB (6.12 if none is named).
+# There are 10,000 idle connections by loopback, then 10,000 over soft-RoCE; both ends are in the
+# guest. Their cost, and the fairness among the busy ones, is printed at the end.
 #
-# It is the runner of selftests/vm: any complaint of the kernel fails the run, and so does
-# anything left after rmmod. Exit status 0 when nothing failed.
+# It is the runner of selftests/vm: any complaint of the kernel fails the run, and so does anything
+# left after rmmod. Exit status 0 when nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by run.sh: the life of the machine at the other end, on behalf of the test, which asks by a
-# file in its run directory ("NUMBER WHAT"), and is answered by another ("NUMBER STATUS TEXT").
+# Control of the machine at the other end, on behalf of the test. Sourced by run.sh.
+# The test asks by a file in its run directory ("NUMBER WHAT"), and gets the answer in another one
+# ("NUMBER STATUS TEXT").
 #
-# serve RUNNER	answers as long as process RUNNER lives; for what can be asked see carry_out()
+# serve RUNNER	answers as long as process RUNNER lives; see carry_out() for the requests
 
 machine_pid='' run='' starts=0
 
-# machine_boot [QEMU-OPTION...]
+# machine_boot [QEMU-OPTION...]: starts the machine
 machine_boot() {
 	starts=$((starts + 1))
 	console=$run/other-$starts.log
@@ -19,7 +20,8 @@ machine_boot() {
 		-kernel "$kernel/boot/vmlinuz" -initrd "$image" -append "$machine_parameters" "$@" \
 		<"$files/monitor" >"$run/other-$starts.monitor" 2>&1 &
 	machine_pid=$!
-	# It reads commands until its end; held open, or it would end with the first one.
+	# QEMU reads commands from the FIFO until its end; keeping it open lets more than one
+	# command through.
 	exec 8>"$files/monitor"
 }
 
@@ -32,7 +34,7 @@ machine_kill() {
 
 tell_monitor() { echo "$1" >&8; }
 
-# The test's machine goes on meanwhile, and so does this one afterwards.
+# The test's machine continues meanwhile, and this machine continues afterwards.
 machine_save() {
 	rm -f "$files/snapshot"
 	tell_monitor "migrate \"exec:cat >$files/snapshot.part && mv $files/snapshot.part $files/snapshot\""
@@ -44,19 +46,19 @@ machine_save() {
 	return 1
 }
 
-# The generation ID is another one each time, as a hypervisor has to do it.
+# The generation ID changes each time, as a hypervisor must do it.
 machine_restore() {
 	machine_kill
 	machine_boot -incoming "exec:cat $files/snapshot"
 }
 
-# carry_out WHAT: prints what is to be said of it
+# carry_out WHAT: executes a request, and prints the text of the answer
 carry_out() {
 	case $1 in
 	start)		machine_boot ;;
 	pause)		tell_monitor stop ;;
 	resume)		tell_monitor cont ;;
-	# The clock of a machine that is not told of its pause leaps.
+	# The machine is not told of its pause, so its clock leaps.
 	freeze)		kill -STOP "$machine_pid" ;;
 	thaw)		kill -CONT "$machine_pid" ;;
 	kill)		machine_kill ;;

@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Two machines: the other one stands still, dies, is started anew, or is brought back to what it was
-# some time ago, while connections of every kind lead there.
-#
-# Whatever of this ends a connection, both ends hear of it; a byte that comes was sent; and the next
-# connection works. Started by run.sh, which has the other machine.
+# Connections to a machine that stands still, dies, restarts, or resumes from a snapshot.
+# If such an event ends a connection, both ends are told; every byte that arrives was sent; and the
+# next connection works. Started by run.sh, which has the other machine.
 # timeout: 900 s
 PEER_SECONDS=900
 . "$(dirname "$0")/../net/sdp/lib.sh"
@@ -15,7 +13,7 @@ PEER_SECONDS=900
 other=10.9.2.2
 asked=0
 
-# ask WHAT: of the host, about the other machine (host.sh)
+# ask WHAT: a request to the host about the other machine (host.sh)
 ask() {
 	local number status text
 	asked=$((asked + 1))
@@ -32,12 +30,13 @@ answered() {
 	read -r number status text <"$SDP_RUN/answer" && [ "$number" = "$asked" ]
 }
 
-# there COMMAND: what the other machine's shell prints; by TCP, which is not what is tested
+# there COMMAND: prints the output of a command on the other machine; by TCP, which is not tested
+# here
 there() { timeout 20 bash -c "exec 3<>/dev/tcp/$other/9 && printf '%s\nexit\n' \"\$1\" >&3 && cat <&3" - "$1"; }
 
 other_ready() { there "grep ^sdp /proc/modules" | grep -q .; }
 
-# start: until its module answers, or it said why not
+# start_other: waits until its module answers, or start has failed
 start_other() { ask start && wait_for 120 other_ready; }
 
 # peer_there NAME OPERATION...: as peer(), at the other end
@@ -55,7 +54,8 @@ says_there() {
 	return 1
 }
 
-# listens_there NAME OPERATION...: on the next port, up to those of the accepted connection
+# listens_there NAME OPERATION...: a listener on the next port; the operations are the accepted
+# connection's
 listens_there() {
 	local name=$1
 	shift
@@ -63,7 +63,8 @@ listens_there() {
 	peer_there "$name" bind $other $port listen 5 say up accept "$@" && says_there "$name" $patience up
 }
 
-# exchange [OPERATION...]: data both ways by a new connection, for both ends what comes first
+# exchange [OPERATION...]: data both ways over a new connection; both ends begin with the
+# operations
 exchange() {
 	local bytes=3000000 status=0
 	listens_there to "$@" recv $bytes send $bytes drain || return
@@ -79,7 +80,8 @@ by_rdma() {
 	exchange chunk 500000 && [ $(($(sdpstat RdmaReadBytesByPeer) + $(sdpstat RdmaWriteBytes))) -gt $before ]
 }
 
-# Streams each way, a conversation that pauses, and a connection that is watched over.
+# connect_all: streams in both directions, a conversation with pauses, and a connection with
+# keepalive.
 connect_all() {
 	listens_there upward_end drain || return
 	peer upward connect $other $port flow
@@ -93,7 +95,7 @@ connect_all() {
 		says watched $patience connected && says quiet $patience "connected"
 }
 
-# ends_alike NAME: at neither end it stands while it has ended at the other
+# ends_alike NAME: either both ends of the connection have ended, or neither
 ends_alike() {
 	if ended "$1"; then
 		printed "$1" "$RESET" && says_there "$1_end" $((2 * patience)) "$RESET"
@@ -102,7 +104,7 @@ ends_alike() {
 	fi
 }
 
-# stands_still HOW SECONDS BACK
+# stands_still HOW SECONDS BACK: HOW stops the machine, BACK continues it
 stands_still() {
 	local name
 	check "$1 for $2 s: connections" connect_all
@@ -124,13 +126,13 @@ stands_still() {
 	check "$1: afterwards, data" exchange
 }
 
-# Of both ends' adapters, for the connections to come. With 7, the default, soft-RoCE repeats a
-# message for ever, and only the limit of TCP's ends a connection to a machine that is gone, 925 s.
+# set_retries COUNT: for both ends' adapters and later connections. With 7, the default, soft-RoCE
+# retries without limit, and only TCP's limit of 925 s ends a connection to a machine that is gone.
 set_retries() {
 	echo "$1" >/proc/sys/net/sdp/retry_count && there "echo $1 >/proc/sys/net/sdp/retry_count"
 }
 
-# Who sends may wait for credit, with all that was sent taken in; then it asks once a minute.
+# A sender whose data was all acknowledged may wait for credit; then it probes once a minute.
 dies() {
 	set_retries 3
 	check "dies: connections" connect_all
@@ -178,7 +180,7 @@ goes_back() {
 	check "snapshot: data" exchange
 }
 
-# Of each time that it was started.
+# other_complaints: in the logs of all starts.
 other_complaints() {
 	! grep -h -v "ommand line:" "$SDP_RUN"/other-*.log | grep -E -A 12 "$(IFS='|'; echo "${SPLATS[*]}")"
 }

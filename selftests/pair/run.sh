@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh [KERNEL]: two machines with KERNEL (6.12) and a cable between them. One runs pair.sh, the
-# test, by the runner of selftests/vm; the other one is there to be paused, killed and brought back
-# from a snapshot. Its memory is its only disk, or no snapshot could be made of it.
+# run.sh [KERNEL]: two machines with KERNEL (6.12) and a cable between them.
+# One runs pair.sh, the test, by the runner of selftests/vm. The other one is paused, killed and
+# restored from a snapshot. It has no disk but its memory, as a snapshot requires.
 #
 #	pair.sh --- cable --- init.sh
 #	   |                     |
@@ -26,7 +26,7 @@ build_image() {
 	add_program "$tree" rdma
 	add_program "$tree" ip
 	install -m 755 "$here/init.sh" "$tree/init"
-	# soft-RoCE asks for its checksum by name, where that is a module.
+	# soft-RoCE requests its checksum by name; on this kernel that may be a module.
 	add_modules "$kernel" "$tree/modules" virtio_pci virtio_net crypto-crc32 rdma_rxe rdma_cm
 	cp "$module" "$tree/sdp.ko"
 	pack "$tree" "$image"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A static program of Go, which makes its system calls by itself: net and net/http, server and
-# client. See own/work.go.
+# A static Go program, which makes its system calls itself: net and net/http, both ends.
+# See own/work.go.
 # timeout: 900 s; short form: 6.12
 . "$(dirname "$0")/libprograms.sh"
 
 make_file "$dir/file" 3
 
 work() {
-	# Listening at all addresses is by a socket of AF_INET6.
+	# Go listens at all addresses with a socket of AF_INET6.
 	[ "$way" != mapped ] || at=
 	serve "$SDP_BIN/work-go" server "$at" "$port" "$port2" "$dir/file"
 	client "net" "$SDP_BIN/work-go" net "$address" "$port"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# iperf3: a bulk of bytes in both directions, at once and by four streams.
+# iperf3: bulk data in both directions, at once and by four streams.
 # timeout: 600 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 mega=6
 
-# From iperf3's report: bytes sent and received, bits per second received, error if any.
+# numbers: from iperf3's report: bytes sent and received, bits per second received, error if any.
 numbers() {
 	python3 -c '
 import json, sys
@@ -17,14 +17,14 @@ print(e["sum_sent"]["bytes"], e["sum_received"]["bytes"],
 ' "$out"
 }
 
-# transfer WHAT OPTION...
+# transfer WHAT OPTION...: one run of the client
 transfer() {
 	local what=$1 sent received rate error
 	shift
 	client "$what" iperf3 -c "$address" -p "$port" -n ${mega}M -J "$@" || return
 	read -r sent received rate error < <(numbers)
 	result "$what: error $error, all sent: $((sent >= mega << 20))"
-	# It ends when all is written, so the last bytes may not be read any more.
+	# iperf3 ends when everything is written, so the last bytes may stay unread.
 	moved "$received"
 	figure "$what, Mbit/s" $((rate / 1000000))
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Java: java.net and NIO, server and client. See own/Work.java. All its sockets are of AF_INET6,
-# so that those of IPv4 have mapped addresses.
+# Java: java.net and NIO, both ends. See own/Work.java.
+# All its sockets are of AF_INET6, so IPv4 addresses are mapped.
 # timeout: 500 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 

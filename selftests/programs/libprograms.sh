@@ -1,37 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by the tests of real programs: the same work over TCP and over SDP, compared.
+# Real programs doing the same work over TCP and over SDP, with a comparison. Sourced.
 #
 #	. "$(dirname "$0")/libprograms.sh"
 #	work() { serve ...; client "what" ...; result ...; }
 #	each_case work [CASE...]
 #	tap_done
 #
-# each_case FUNCTION [CASE...]	calls it for each case with $way, $family, $address, $at (what a
-#			server binds), $host and $host_at (the same for URLs) and fresh ports $port
-#			and $port2 set; ends the servers; checks that the bytes went by SDP, or did
-#			not, and what was counted; compares the results with TCP's. A CASE is a way
-#			and the families that it is tried with, tcp first
-# serve COMMAND...	starts a server with sockets of $family, until it listens at $port; the
-#			case's end is SIGTERM for it
-# client WHAT COMMAND...	one point: a client with sockets of $family succeeds; its output
-#			is in $out
-# result WHAT VALUE	something that has to be the same as with TCP
-# moved BYTES		at least so many bytes of payload were moved in this case
+# each_case FUNCTION [CASE...]	calls FUNCTION for each case with $way, $family, $address, $at (the
+#			address that a server binds), $host and $host_at (the same for URLs) and
+#			new ports $port and $port2; ends the servers; checks whether the bytes
+#			went by SDP, and the counters; compares the results with TCP's. A CASE is
+#			a way and the families to try, tcp first
+# serve COMMAND...	starts a server with sockets of $family, and waits until it listens at
+#			$port; it gets SIGTERM at the end of the case
+# client WHAT COMMAND...	one point: a client with sockets of $family succeeds; its output is
+#			in $out
+# result WHAT VALUE	something that must be the same as with TCP
+# moved BYTES		at least that many bytes of payload are moved in this case
 # figure WHAT VALUE	a rate (more is better), to be shown beside TCP's
 #
 # Ways: rc (from $SDP_A to $SDP_B over the cable), rc6 (the same with IPv6), mapped (to
 # ::ffff:$SDP_B by sockets of AF_INET6, the server bound to ::), loop (127.0.0.1), loop6 (::1).
 #
-# Families: what makes SDP sockets of a program's TCP sockets.
+# Families: what turns a program's TCP sockets into SDP sockets.
 #	tcp	nothing
 #	sdp, inet	a preload library: family 27, or IPPROTO_SDP
 #	rule	net.sdp.policy and rewrite=1, no library: both ends by SDP or TCP
-#	only	the same, both ends by SDP alone
-#	client	the policy is for connects only, so these fall back: the server has TCP
-#	server	it is for listeners only, so these have clients by TCP
-#	neither	it is for another port, so both ends are asked about and are TCP
+#	only	the same, both ends by SDP only
+#	client	the policy is for connects only, so these fall back: the server uses TCP
+#	server	the policy is for listeners only, so these have TCP clients
+#	neither	the policy is for another port, so it leaves both ends to TCP
 #
-# Files are in $dir, which is in memory. SDP_FAMILIES and SDP_WAYS narrow the cases.
+# Files are in $dir, which is in memory. SDP_FAMILIES and SDP_WAYS limit the cases.
 . "$SDP_TOP/selftests/net/sdp/lib.sh"
 
 name=$(basename "$0" .sh)
@@ -55,16 +55,16 @@ cleanup eval "echo $(<$settings/fallback_ms) >$settings/fallback_ms"
 
 hex_port() { printf ':%04X' "$1"; }
 
-# policy_set RULES: for programs that start from now on; without rules sockets are not looked at
+# policy_set RULES: for programs started from now on; without rules the policy is off
 policy_set() {
 	echo "$1" >$settings/policy || tap_not_ok "the policy is taken" "$(<$settings/policy_error)"
 	echo $((${#1} > 0)) >$settings/rewrite
 }
 
-# rules_of FAMILY: for the ports of the case, and nothing else
+# rules_of FAMILY: rules for the ports of the case only
 rules_of() {
 	local ports=$port-$port2 target=$address
-	[ "$way" != mapped ] || target=$SDP_B # an IPv4 address means its mapped one, too
+	[ "$way" != mapped ] || target=$SDP_B # an IPv4 address covers its mapped one, too
 	[[ $target != *:* ]] || target="[$target]"
 	case $1 in
 	rule)	echo "connect $target:$ports both; listen *:$ports both" ;;
@@ -75,7 +75,7 @@ rules_of() {
 	esac
 }
 
-# set_family FAMILY: `via` is what to put before a command
+# set_family FAMILY: sets `via`, a prefix for commands
 set_family() {
 	family=$1
 	via=(env)
@@ -86,7 +86,7 @@ set_family() {
 
 by_sdp() { [[ $family == @(sdp|inet|rule|only) ]]; }
 
-# A listener of both kinds is in both tables.
+# listens_in TABLE...: a listener by both protocols is in both tables.
 listens_in() {
 	awk -v end="$(hex_port "$port")\$" '$2 ~ end && $4 == "0A" { n++ } END { exit !n }' "$@"
 }
@@ -146,7 +146,7 @@ sum_of() { sha256sum <"$1" | cut -d ' ' -f 1; }
 # make_file FILE MEGABYTES: bytes that do not repeat
 make_file() { head -c "$2"M /dev/urandom >"$1"; }
 
-# Note the devices of established connections that have an end at one of the case's ports.
+# watch: records the devices of established connections with an end at one of the case's ports.
 watch() {
 	local end lines line words
 	end="@($(hex_port "$port")|$(hex_port "$port2"))"
@@ -154,7 +154,7 @@ watch() {
 	while :; do
 		mapfile -t lines </proc/net/sdp
 		for line in "${lines[@]}"; do
-			words=($line) # state, and the ends
+			words=($line) # the state and both ends
 			# shellcheck disable=SC2053 # a pattern
 			[[ ${words[3]} != 01 || (${words[1]} != *$end && ${words[2]} != *$end) ]] ||
 				echo "${words[11]}"
@@ -163,22 +163,22 @@ watch() {
 	done >"$dir/seen" 2>/dev/null
 }
 
-# Everything that is counted, one "name value" per line: by SDP, and connects by TCP.
+# counters: SDP's counters and TCP's connects, one "name value" per line.
 counters() {
 	cat /proc/net/sdpstat
 	awk '/^Tcp: [0-9]/ { print "TcpConnects", $6 }' /proc/net/snmp
 }
 
-# grown PATTERN: by how much the counters whose names match it have grown in this case
+# grown PATTERN: the growth of the counters whose names match, in this case
 grown() {
 	{ sed 's/ \([0-9]*\)$/ -\1/' "$dir/before"; counters; } |
 		awk -v names="^($1)\$" '$1 ~ names { sum += $2 } END { print sum + 0 }'
 }
 
-# Counters that say that the two ends disagreed.
+# violations: counters of violations, which mean that the two ends disagreed.
 violations() { awk '/^Bad/ && $2 { print; n++ } END { exit n > 0 }' /proc/net/sdpstat; }
 
-# In messages, and by RDMA: read by the receiver, or written to it.
+# Sent in messages, read by the receiver by RDMA, or written to it by RDMA.
 bytes_sent() { grown 'Bytes(Sent|Fetched|Written)'; }
 
 check_sdp() {
@@ -205,7 +205,7 @@ check_tcp() {
 
 none_fell() { [ "$1" = 0 ] || { tail -n 4 /proc/net/sdp_fallbacks && false; }; }
 
-# Whether the counters of the policy say what it did.
+# check_policy: the policy's counters match its actions.
 check_policy() {
 	local connects listens accepts fell refused opened
 	connects=$(grown PolicyConnects) listens=$(grown PolicyListens)
@@ -233,7 +233,7 @@ check_policy() {
 		/proc/net/sdp_fallbacks
 }
 
-# set_way WAY
+# set_way WAY: sets the addresses
 set_way() {
 	way=$1
 	case $way in
@@ -275,9 +275,9 @@ among() { [[ " $2 " == *" $1 "* ]]; }
 each_case() {
 	local work=$1 families one
 	shift
-	# What IPPROTO_SDP does otherwise shows in one of the two ways.
+	# The special properties of IPPROTO_SDP need one of the two ways only.
 	[ $# -gt 0 ] || set -- "rc tcp sdp inet rule client" "loop tcp sdp rule"
-	# A busy processor needs longer to say no.
+	# On a busy processor a refusal takes longer.
 	echo $fallback_ms >$settings/fallback_ms
 	for one; do
 		read -r way families <<<"$one"

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Preload library: the TCP sockets that a program opens become sockets of another family.
+ * Preload library: a program's TCP sockets become sockets of another family.
  *
  *	LD_PRELOAD=.../libsdp_preload.so [SDP_PRELOAD=sdp|inet|smc] program ...
  *
- * Only socket(2) is replaced, and nothing else is adapted: what a program does with the
- * socket meets the kernel's sockets as they are. That is the purpose of these tests.
+ * Only socket(2) is replaced and nothing is adapted, so a program uses the kernel's sockets as
+ * they are. That is the purpose of these tests.
  *
  *	sdp	(default) family 27, AF_SDP
- *	inet	family AF_INET or AF_INET6 as asked for, protocol IPPROTO_SDP
- *	smc	family 43, AF_SMC, which the benchmark compares with
+ *	inet	family AF_INET or AF_INET6 as requested, protocol IPPROTO_SDP
+ *	smc	family 43, AF_SMC, for the benchmark's comparison
  *
- * The system call is made directly, without the C library's own socket(): there is nothing
- * to look up, so that it works at any time, also in constructors and after fork.
+ * The system call is made directly, without the C library's socket(). No symbol is looked up, so
+ * it works at any time, also in constructors and after fork.
  */
 #include <stdlib.h>
 #include <string.h>

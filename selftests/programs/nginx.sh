@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# nginx: a large file by sendfile, as a whole, in part and upwards, and many small ones.
+# nginx: a large file by sendfile, whole, in part and as an upload, and many small files.
 # timeout: 600 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
-# A debug kernel has a tenth of the answers in a second.
+# A debug kernel serves a tenth as many requests per second.
 many_seconds=2
 [ "${SDP_DEBUG:-0}" = 0 ] || many_seconds=15
 make_file "$dir/large" 20
@@ -40,7 +40,7 @@ config() {
 	END
 }
 
-# What nginx found worth an alarm, without what tells that it starts and ends.
+# complaints: warnings and errors of nginx, without its messages about start and end.
 complaints() { grep -E '\[(warn|error|crit|alert|emerg)\]' "$dir/error.log"; }
 
 get() {
@@ -60,7 +60,7 @@ get() {
 	moved $((3 << 20))
 }
 
-# wrk counts answers, and says so if there were errors of any kind.
+# wrk counts responses, and prints a line if there were errors of any kind.
 many() {
 	client "many requests" wrk -t 1 -c 16 -d ${many_seconds}s "http://$host:$port/small" || return
 	result "errors: $(grep -cE 'Socket errors|Non-2xx' "$out")"
@@ -76,7 +76,7 @@ work() {
 	serve nginx -c "$dir/nginx.conf" -e "$dir/error.log"
 	get
 	many
-	# Each connection for one request.
+	# One request per connection.
 	client "a connection per request" wrk -t 1 -c 4 -d 1s -H 'Connection: close' \
 		"http://$host:$port/small"
 	result "closing, errors: $(grep -cE 'Socket errors|Non-2xx' "$out")"

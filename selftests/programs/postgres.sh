@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# PostgreSQL with pgbench: its tables loaded by COPY, transactions in three protocol modes, and
-# a result of several megabytes.
+# PostgreSQL with pgbench: COPY, transactions in three protocol modes, and a large result.
 # timeout: 500 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
@@ -25,7 +24,7 @@ query() {
 	result "$1: $(sum_of "$out")"
 }
 
-# bench WHAT OPTION...
+# bench WHAT OPTION...: one run of pgbench
 bench() {
 	local what=$1
 	shift

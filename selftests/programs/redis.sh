@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# redis-server with redis-benchmark, one request at a time and pipelined, and one large value.
+# redis-server with redis-benchmark: single requests, pipelined ones, and one large value.
 # timeout: 600 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 requests=2500
 make_file "$dir/value" 1
 
-# benchmark PIPELINE
+# benchmark PIPELINE: runs redis-benchmark with that many requests in flight
 benchmark() {
 	local test rate
 	client "pipeline of $1" redis-benchmark -h "$address" -p "$port" -t set,get \
@@ -18,7 +18,7 @@ benchmark() {
 	moved $((2 * requests * 100))
 }
 
-# The server's own count of each command: calls and failures.
+# The server's own counters of each command: calls and failures.
 count_commands() {
 	client "the server's counts" redis-cli -h "$address" -p "$port" info commandstats
 	result "$(sed -nE 's/^cmdstat_(get|set):(calls=[0-9]+).*,(rejected.*)/\1 \2 \3/p' "$out" |
@@ -29,7 +29,7 @@ large_value() {
 	client "a value of 1 MB is set" bash -c \
 		"redis-cli -h $address -p $port -x set large <$dir/value" || return
 	client "and read again" redis-cli -h "$address" -p "$port" --raw get large
-	# redis-cli ends the value with a newline of its own.
+	# redis-cli adds a newline to the value.
 	head -c -1 "$out" >"$dir/back"
 	result "large value $(sum_of "$dir/back")"
 	check "$label: it is what was set" cmp "$dir/value" "$dir/back"
@@ -37,7 +37,7 @@ large_value() {
 }
 
 work() {
-	# Its sockets of IPv6 are for nothing else, so what is mapped reaches one of IPv4.
+	# The server's IPv6 sockets accept IPv6 only, so a mapped address reaches an IPv4 socket.
 	local bind=$at
 	[ "$way" != mapped ] || bind=$SDP_B
 	serve redis-server --bind "$bind" --port "$port" --save '' --appendonly no \

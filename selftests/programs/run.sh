@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh [KERNEL [TEST...]]: unmodified programs over SDP, by the policy and by a preload
-# library, in a VM (6.12 if none is named). Each program does the same work over TCP, and the
-# results are compared; so are the rates, in the table at the end. SDP_WAYS and SDP_FAMILIES in
-# the environment narrow the cases, see libprograms.sh.
+# run.sh [KERNEL [TEST...]]: unmodified programs over SDP, by the policy or a preload library.
+# In a VM with KERNEL (6.12 if none is named). Each program does the same work over TCP, and the
+# results are compared; the rates are shown in the table at the end. SDP_WAYS and SDP_FAMILIES in
+# the environment limit the cases, see libprograms.sh.
 #
-# It is the runner of selftests/vm with this directory's tests: any complaint of the kernel
-# fails the run, and so does anything left after rmmod. Exit status 0 when nothing failed.
+# It is the runner of selftests/vm with this directory's tests: any complaint of the kernel fails
+# the run, and so does anything left after rmmod. Exit status 0 when nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
 here=$SDP_TOP/selftests/programs
 
-# Lines of `figures` are: program, way, family, value, what.
+# Columns of `figures`: program, way, family, value, description.
 table() {
 	awk '
 		{
@@ -41,7 +41,7 @@ table() {
 		}' "$1"
 }
 
-# The short form has one program, of Go.
+# In the short form only the Go program runs.
 sets=(go)
 [ -n "${SDP_SHORT:-}" ] || sets+=(programs)
 [ $# -le 1 ] || sets=(go programs)

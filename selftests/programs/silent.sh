@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Programs that connect without waiting, many at once, to a peer that does not answer SDP: all
-# connects fall back after a time, and nothing else in the program has to wait meanwhile. Go has
-# few threads then, and the one thread of asyncio goes on.
+# Many non-blocking connects to a peer that does not answer SDP: all fall back in time.
+# Nothing else in the program has to wait meanwhile: Go needs few threads, and the single thread of
+# asyncio continues.
 # timeout: 240 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 connects=40
-# Its ports are remembered for a minute, so they are not those of the tests that may follow.
+# The policy remembers these ports for a minute, so other tests do not use them.
 port=7900
 make_file "$dir/file" 1
 
@@ -15,7 +15,7 @@ device_back() { [ -e /sys/class/infiniband/rxb ] || lab_device "" rxb vb 0 2; }
 cleanup device_back
 . "$SDP_TOP/selftests/vm/netlab.sh"
 
-# dials COUNTER COMMAND...: all of them fall back for the reason of COUNTER
+# dials COUNTER COMMAND...: all connects fall back for the reason of COUNTER
 dials() {
 	local counter=$1 begin
 	shift
@@ -29,7 +29,7 @@ dials() {
 	check "$label: and all are TCP" test "$(grown TcpConnects)" = $connects
 }
 
-# silent WHAT SERVER... -- CLIENT...: the one of SERVER has no device; the second time it is
+# silent WHAT SERVER... -- CLIENT...: the server's end has no device; the second time that is
 # remembered
 silent() {
 	local server=() took first

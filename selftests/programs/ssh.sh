@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# OpenSSH: commands and a file both ways; sftp; rsync over ssh.
+# OpenSSH: commands, and a file in both directions; sftp; rsync over ssh.
 # timeout: 400 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
@@ -23,7 +23,7 @@ keys() {
 		PasswordAuthentication no
 		UseDNS no
 		UsePAM no
-		# So that bash does not read the .bashrc of whoever runs this test.
+		# So that bash does not read the .bashrc of the user who runs this test.
 		SetEnv SHLVL=2
 		Subsystem sftp /usr/lib/openssh/sftp-server
 	END
@@ -35,7 +35,7 @@ keys() {
 		UserKnownHostsFile /dev/null
 		LogLevel ERROR
 		KexAlgorithms curve25519-sha256
-		# Key exchange is what takes long here: one for the first command, one for the rest.
+		# The key exchange is slow here: one for the first command, one for all others.
 		ControlPath $dir/master-%p
 		ControlPersist 30
 	END
@@ -64,7 +64,7 @@ work() {
 	result "rsync: $(tree_sum "$dir/copy")"
 	client "a command that fails" bash -c "$ssh $address 'exit 7'; test \$? = 7"
 	ssh -F "$dir/ssh_config" -p "$port" -O exit "$address" 2>/dev/null
-	# What sshd says of options and addresses it could not use.
+	# Errors of sshd about options and addresses.
 	result "log: $(grep -cE '^error|^fatal|setsockopt|getsockopt' "$dir/server.log")"
 }
 

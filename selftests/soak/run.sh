@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh [MINUTES [KERNEL]]: a mixed load for so long (30) in a VM with KERNEL (6.12), with
-# processes killed, listeners closed, settings and the policy changed and devices removed at random.
-# soak.sh says what. SEED=n chooses what chance does.
+# run.sh [MINUTES [KERNEL]]: a random mixed load for MINUTES (30) in a VM with KERNEL (6.12).
+# Processes are killed, listeners closed, settings and the policy changed and devices removed at
+# random; soak.sh describes it. SEED=n selects the random events.
 #
-# It is the runner of selftests/vm with one test: any complaint of the kernel fails the run, and
-# so does anything left after rmmod. The samples and their plot are in build/soak/. Exit status 0
-# when nothing failed.
+# It is the runner of selftests/vm with one test: any complaint of the kernel fails the run, and so
+# does anything left after rmmod. The samples and their plot are in build/soak/. Exit status 0 when
+# nothing failed.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 . "$SDP_TOP/selftests/vm/long.sh"
@@ -18,8 +18,8 @@ minutes=${1:-30} kernel=${2:-6.12} seed=${SEED:-$((RANDOM + 1))}
 need_number MINUTES "$minutes"
 need_number SEED "$seed"
 
-# plot TERMINAL FILE: columns of the samples are seconds, sockets, pages, slab in kB, free memory in
-# kB, QPs, MRs, pinned pages.
+# plot TERMINAL FILE: the columns of the samples are seconds, sockets, pages, slab in kB, free
+# memory in kB, QPs, MRs, pinned pages.
 plot() {
 	(cd "$out" && gnuplot) <<-END
 		set terminal $1

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced in the guest by the test that run.sh writes: $minutes of a mixed load, chosen by $seed.
+# soak.sh: $minutes of a mixed load in the guest, chosen by $seed. Sourced.
 #
-# There are some places for work. Each is taken by a listener and those who connect to it: for a
-# stream one way that never ends by itself, data there and back, in pieces that go in messages or by
-# RDMA, many short connections, a conversation with urgent data; or by one of the other test
-# programs, on loopback. Every other time the sockets of these are TCP's, and the policy decides
-# what becomes of them. Once its work has ended, a place gets new work, over another address.
-# Meanwhile processes are killed, listeners go, settings and the policy change, devices are removed
-# and come back.
+# The test that run.sh writes sources it. There are several places for work. Each has a listener
+# and its clients: an endless stream in one direction, data in both directions in pieces that go in
+# messages or by RDMA, many short connections, or a conversation with urgent data. Or it has one of
+# the other test programs, on loopback. Half of the time the sockets are TCP's, and the policy
+# decides what they become. When its work has ended, a place gets new work with another address.
+# Meanwhile processes are killed, listeners are closed, settings and the policy change, devices are
+# removed and come back.
 #
-# Whatever of this hits a connection may end it, with an error. What may not happen: a wrong
-# byte, a call that does not end, a minute in which nothing moves, anything left at the end: memory
-# of the kernel, pinned pages, queue pairs and memory regions are as before, once all is at rest.
+# Any of these events may end a connection with an error. These must not happen: a wrong byte, a
+# call that does not end, a minute without any progress, anything left at the end. Kernel memory,
+# pinned pages, queue pairs and memory regions are as before when all is at rest.
 . "$SDP_TOP/selftests/net/sdp/lib.sh"
 . "$SDP_TOP/selftests/net/sdp/libpeers.sh"
 . "$SDP_TOP/selftests/vm/netlab.sh"
@@ -21,19 +21,19 @@ RANDOM=$seed
 settings=/proc/sys/net/sdp
 places=8
 [ "${SDP_DEBUG:-0}" = 0 ] || places=4
-# Work that goes on for longer hangs, and the processes shall not end by themselves before.
+# Work that takes longer hangs. The processes must not end by themselves before.
 work_seconds=$((150 * slow))
 export PEER_SECONDS=$((10 * work_seconds))
 addresses=(127.0.0.1 ::1 "$SDP_B" "$SDP_B6" "$SDP_B" "$SDP_B6")
 
-# Of each place: free, listening or working; since when; its work and its clients.
+# For each place: free, listening or working; since when; its work and its clients.
 declare -a state=() since=() kind=() clients=() where=() family=()
 declare -A begun=() completed=() was=()
 kills=0 removals=0 changes=0 policies_set=0 rewritten=0 stuck=0 wrong=0 bad_programs=0 idle_minutes=0 started=0
 
 chance() { [ $((RANDOM % $1)) = 0 ]; }
 
-# between LOW HIGH: a number in $number, more often a small one
+# between LOW HIGH: sets $number, small numbers being more likely
 between() {
 	local span=$((($2 - $1 + 1) >> RANDOM % 8))
 	number=$(($1 + (RANDOM << 15 | RANDOM) % (span > 0 ? span : 1)))
@@ -55,7 +55,7 @@ restore() {
 	lab_intact || { lab_down; lab_up; }
 }
 
-# Within their ranges, but for what would need more memory or time than a VM has.
+# Within their ranges, without values that need more memory or time than a VM has.
 change_setting() {
 	local ranges=(recv_buffers:3:64 recv_buffer_size:256:65552 send_buffers:4:256
 		recv_buffer_max:0:65552 resize_after:1:20 resize_idle_ms:100:5000
@@ -70,14 +70,14 @@ change_setting() {
 	changes=$((changes + 1))
 }
 
-# How the connections that are made from now on keep a peer from sending too much.
+# change_flow_control: the scheme of connections made from now on.
 change_flow_control() {
 	local schemes=(credit rdma nic)
 	echo "${schemes[RANDOM % 3]}" >"$settings/flow_control"
 	changes=$((changes + 1))
 }
 
-# Which TCP sockets become SDP's: those that come to be decided about from now on.
+# change_policy: which TCP sockets become SDP, of those that are decided from now on.
 change_policy() {
 	local policies=("any * both" "any * sdp" "any * tcp" "connect * both" "listen * both"
 		"any 10.9.0.0/24 both; any ::1 sdp" "listen *:20000-25000 sdp; any * both" "")
@@ -85,7 +85,7 @@ change_policy() {
 	policies_set=$((policies_set + 1))
 }
 
-# serve OPERATION...: the listener of place $at
+# serve OPERATION...: starts the listener of place $at
 serve() {
 	port=$((20000 + started % 10000))
 	# shellcheck disable=SC2086 # nothing, or a word
@@ -93,10 +93,10 @@ serve() {
 	state[at]=listening
 }
 
-# What the client of place $at will be told, once somebody listens.
+# will_connect OPERATION...: what the client of place $at will do when there is a listener.
 will_connect() { clients[at]="${family[at]} connect ${where[at]} $port $*"; }
 
-# forks COUNT: the same for clients that are several
+# will_fork COUNT REPEAT OPERATION...: the same for several clients
 will_fork() { clients[at]="${family[at]} fork $1 repeat $2 connect ${where[at]} $port ${*:3}"; }
 
 begin_work() {
@@ -124,7 +124,7 @@ work_bulk() {
 	will_connect send $bytes recv $bytes shutdown drain say done
 }
 
-# Pieces of a size at which a write may go by RDMA, read in pieces of another.
+# work_large: pieces large enough for RDMA, read in pieces of another size.
 work_large() {
 	local bytes piece read
 	between 100000 $((6000000 / slow))
@@ -144,7 +144,7 @@ work_short() {
 	between 1 8000
 	bytes=$number
 	serve fork 2 repeat $count accept recv $bytes close
-	# Who asks for more than there will be is refused or reset in the end.
+	# A client beyond the expected number is refused, or reset at the end.
 	will_fork $((2 + RANDOM % 2)) $count send $bytes shutdown ended close
 }
 
@@ -158,7 +158,7 @@ work_talk() {
 	will_connect urgent repeat $count send $bytes recv $bytes
 }
 
-# Nothing of what happens here, short of a lack of time, may hurt those on loopback.
+# Loopback programs must not fail from anything that happens here, except for a lack of time.
 work_program() {
 	local commands=("stream --set lo4 both_directions" "stream --set lo6 small_socket_buffers"
 			"threads --set lo4 shared_stream whole_records" "threads --set lo6 signals_in_streams"
@@ -180,7 +180,7 @@ forget_work() {
 	state[at]=free
 }
 
-# What is printed by those who are gone: data must have been right, programs must have passed.
+# judge_work: checks the output of ended processes: data was right, and programs passed.
 judge_work() {
 	local text
 	text=$([ ! -e "$peers/client-$at" ] || echo "$(<"$peers/client-$at")"
@@ -211,7 +211,7 @@ show_stuck() {
 	} >>"$SDP_RUN/stuck" 2>&1
 }
 
-# One look at place $at.
+# look_after: handles place $at once.
 look_after() {
 	case ${state[at]} in
 	free)
@@ -232,7 +232,7 @@ look_after() {
 			judge_work
 			forget_work
 		elif [ ${kind[at]} = flow ]; then
-			# It has no end of its own, and would keep the processors from the others.
+			# The stream has no end, and would keep the processors from other work.
 			[ $((SECONDS - since[at])) -lt 15 ] || { judge_work; forget_work; }
 		elif [ $((SECONDS - since[at])) -gt $work_seconds ]; then
 			show_stuck
@@ -242,7 +242,8 @@ look_after() {
 	esac
 }
 
-# Of some place the server, with its listener, or the client; all of its processes, or one.
+# kill_somebody: kills the server, with its listener, or the client of some place; all of its
+# processes, or one.
 kill_somebody() {
 	local place=$((RANDOM % places)) name pids
 	name=client-$place
@@ -266,7 +267,7 @@ remove_device() {
 	fi
 }
 
-# Called every few seconds: so long a look at all places takes where all is busy.
+# something_happens: called every few seconds, as one pass over all places takes that long.
 something_happens() {
 	chance 2 && kill_somebody
 	chance 2 && change_setting
@@ -280,16 +281,16 @@ memory_regions() {
 		awk '{ for (i = 1; i < NF; i++) if ($i == "mr") n += $(i + 1) } END { print n + 0 }'
 }
 
-# Pages of programs that are kept in place now, by anybody.
+# pinned_pages: number of pages of programs that are pinned now, by any user of pinning.
 pinned_pages() {
 	awk '/^nr_foll_pin_acquired/ { n += $2 } /^nr_foll_pin_released/ { n -= $2 }
 		END { print n + 0 }' /proc/vmstat
 }
 
-# kB of slab that nobody could give back
+# kept_slab: kB of slab memory that cannot be reclaimed
 kept_slab() { awk '$1 == "SUnreclaim:" { print $2 }' /proc/meminfo; }
 
-# Leaves what there is now in $sockets, $pages, $slab, $free, $qps, $mrs and $pins; sockets without
+# take_sample: sets $sockets, $pages, $slab, $free, $qps, $mrs and $pins; $sockets excludes the
 # header.
 take_sample() {
 	local lines name value
@@ -348,7 +349,7 @@ run_load() {
 
 violations() { awk '/^Bad/ && $2 { print; n++ } END { exit n > 0 }' /proc/net/sdpstat; }
 
-# Every kind of work was done, most of it to its end; in a few minutes chance may leave one out.
+# Every kind of work was done, most of it completely. In a few minutes chance may leave one out.
 kinds_done() {
 	local name status=0 sum=0
 	for name in bulk large short talk program; do
@@ -364,13 +365,13 @@ nothing_in() {
 	[ "$1" = 0 ] || { head -n 60 "$SDP_RUN/$2"; return 1; }
 }
 
-# What was pinned is let go; others pin pages for a moment.
+# Pins are released; other code may pin pages for a moment.
 pins_at_most() {
 	pins=$(pinned_pages)
 	[ "$pins" -le "$1" ] || { echo "$pins pages, before $1"; return 1; }
 }
 
-# A leak of a few bytes in each connection would be more than this: tens of thousands are made.
+# Less than a leak of a few bytes per connection, as tens of thousands are made.
 SLAB_SLACK=8192
 
 at_rest() { echo 3 >/proc/sys/vm/drop_caches; }
@@ -381,7 +382,7 @@ slab_at_most() {
 	[ "$slab" -le "$1" ] || { echo "$slab kB, at most $1 is expected"; return 1; }
 }
 
-# Every connection of each kind has its caches and regions by then.
+# warm_up: connections of each kind, so that their caches and regions exist.
 warm_up() {
 	local address
 	for address in 127.0.0.1 ::1 "$SDP_B" "$SDP_B6"; do
@@ -389,7 +390,7 @@ warm_up() {
 	done
 }
 
-# So many of each device are kept for the next connections: RC_FREE_REGIONS.
+# Number of regions that each device keeps for later connections: RC_FREE_REGIONS.
 REGIONS_KEPT=64
 
 regions_at_most() {
@@ -397,7 +398,7 @@ regions_at_most() {
 	[ "$mrs" -le "$1" ] || { echo "$mrs memory regions, at most $1 are kept"; return 1; }
 }
 
-# A region that somebody has forgotten would keep its device, or stay behind.
+# A leaked region would block the removal of its device, or be left afterwards.
 regions_go() {
 	timeout $((60 * slow)) rdma link delete rxa && timeout $((60 * slow)) rdma link delete rxb &&
 		regions_at_most 0
@@ -432,7 +433,7 @@ kinds_done | sed 's/^/# /'
 check "no socket is left" wait_for $((2 * patience)) no_sockets
 check "nobody broke the protocol" violations
 restore
-# The kernel keeps up to 1 MiB per CPU back before it changes the sum.
+# The kernel holds back up to 1 MiB per CPU before it changes the sum.
 check "the sockets' memory is given back" wait_for $patience pages_at_most $((256 * $(nproc)))
 for address in 127.0.0.1 ::1 "$SDP_B" "$SDP_B6"; do
 	check "afterwards data over $address" transfer "$address"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Does suite.py see what it has to? A suite that is none, with the verdicts of each run, as TAP
+"""Test of suite.py with a fake suite and given verdicts of each run, as TAP
 
-In CASES each test has what comes of it by TCP and by SDP, run after run (the last one again and
-again), whether it is listed as expected, and how its point has to look. A run ends at a test that
-is "begun": what comes after that has to be run all the same.
+In CASES each test has its results by TCP and by SDP, run after run (the last one repeats),
+whether it is listed as expected, and its expected point. A run ends at a test that is "begun";
+the tests after it must run all the same.
 """
 import collections
 import contextlib
@@ -68,7 +68,7 @@ class Suite:
 
 
 class Expected:
-    """What stands in the list"""
+    """A fake list of expected failures"""
 
     @staticmethod
     def reason(way, test):

@@ -14,10 +14,10 @@ PROTOCOLS = ["test_asynchat", "test_asyncore", "test_docxmlrpc", "test_ftplib", 
              "test_httpservers", "test_imaplib", "test_poplib", "test_smtplib",
              "test_socketserver", "test_ssl", "test_telnetlib", "test_urllib2_localnet",
              "test_wsgiref", "test_xmlrpc"]
-# Sockets that are not of TCP
+# Sockets other than TCP
 OTHERS = re.compile("VSOCK|CAN|RDS|Bluetooth|QIPC|LinuxKernelCrypto|UDP|Udp|Unix|SCTP|SocketPair|"
                     "sendall_interrupted")
-# Servers that are left to wait for a client as long as unittests.py lets them, half a minute each
+# Servers that wait for a client as long as unittests.py allows, half a minute each
 WAITS = re.compile("imaplib_timeout_test|NewIMAPSSLTests.test_ssl_(raises|verified)")
 
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""curl's own tests, from Debian's source package of it: its program against servers of its own"""
+"""curl's own tests, from Debian's source package: its program against its own servers"""
 import os
 import re
 
 import process
 
-# Those that the program alone can do, by protocols that go by TCP
+# Tests that need the program only, with protocols over TCP
 KEYWORD = re.compile(r"^(HTTP|FTP|SMTP|IMAP|POP3|TELNET|MQTT|GOPHER|RTSP|SOCKS\d\w*)$", re.M)
 TOOL = re.compile("<tool>|<features>[^<]*(SSL|unix-sockets)|^(SSH|SCP|SFTP|TFTP)$", re.M)
-# One of so many is run: each has its servers' logs looked at, which an emulated processor takes
-# seconds for. Always the same ones.
+# One in three tests is run, always the same ones: each has its servers' logs examined, which takes
+# an emulated processor seconds.
 SHARE = 3
 
 
@@ -41,15 +41,15 @@ class Suite:
 
     def run(self, names, way, log, alone):
         verdicts = self.run_once(names, way, log)
-        # It says nothing of those that it cannot run: for good, or for want of a server that did
-        # not come up in time, and it tries that only once.
+        # It does not report tests that it cannot run: never, or because a server did not start in
+        # time, which it tries once.
         left = [name for name in names if name not in verdicts]
         if left and not alone:
             verdicts.update(self.run_once(left, way, log))
         return {name: verdicts.get(name, "skip") for name in names}
 
     def run_once(self, names, way, log):
-        """The verdicts of those that were run"""
+        """The verdicts of the tests that were run"""
         command = ["perl", "-I", self.source, os.path.join(self.source, "runtests.pl"), "-n", "-a",
                    "-am", "-p"]
         if way == "rc":

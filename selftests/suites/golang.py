@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tests of Go's standard library, from Debian's sources of it"""
+"""Tests of Go's standard library, from Debian's sources"""
 import os
 import re
 
@@ -7,14 +7,14 @@ import process
 
 VERDICT = re.compile(r"--- (PASS|FAIL|SKIP): (\S+) \(|=== (RUN) +(\S+)")
 WORDS = {"PASS": "pass", "FAIL": "fail", "SKIP": "skip", "RUN": "begun"}
-# What asks name servers of the Internet, each for half a minute, and what has the compiler run
+# Tests that query Internet name servers, half a minute each, and tests that run the compiler
 ELSEWHERE = re.compile("Test(Lookup|ResolverLookup|ResolveGoogle|DialGoogle|OmitHTTP2|CmdGo)")
 
 
 class Suite:
-    """The tests of one package. Its addresses are its own, so it has one way."""
+    """The tests of one package. Their addresses are fixed, so there is one way."""
 
-    # Most of the time of them all; two of them are of network interfaces.
+    # These take most of the time; two of them test network interfaces.
     SLOW = re.compile("Test(Splice|TCPSpurious|InterfaceArrival|PointToPoint|VariousDeadlines.)")
     ways = ["loop"]
 
@@ -30,7 +30,7 @@ class Suite:
 
     @staticmethod
     def top(name):
-        """Those below a test run with it."""
+        """Subtests run with their test."""
         return name.split("/")[0]
 
     def run(self, names, way, log, alone):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by run.sh: the suites' programs in $SDP_SUITES, built from sources that Debian has.
+# Builds the suites' programs in $SDP_SUITES from Debian's sources. Sourced by run.sh.
 #
-# fetch_go		$SDP_SUITES/PACKAGE.test, from golang-go, which brings the sources of its tests
+# fetch_go		$SDP_SUITES/PACKAGE.test, from golang-go, which has the sources of its tests
 # fetch_libuv		$SDP_SUITES/libuv/, from the source package libuv1
-# fetch_curl		$SDP_SUITES/curl/, from the source package curl; without its tests of libcurl
+# fetch_curl		$SDP_SUITES/curl/, from the source package curl, without libcurl's tests
 # fetch_mpi		$SDP_SUITES/mpi/, MPICH's tests with OpenMPI, from the source package mpich
 #
-# Source packages need lines of deb-src, which most machines are without: apt gets lists of its own
-# for them, with the machine's mirrors and keys, in the cache.
+# Source packages need deb-src lines, which most machines do not have. apt gets lists of its own
+# for them in the cache, with the machine's mirrors and keys.
 
 apt_source() {
 	local apt=$SDP_CACHE/suites/apt
@@ -17,7 +17,7 @@ apt_source() {
 		-o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root "$@"
 }
 
-# What the machine has binary packages of, as sources.
+# source_lists: source lines for the machine's binary package lists.
 source_lists() {
 	apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |
 		awk '$2 ~ /^bookworm(-security)?$/ && $3 == "main" && !seen[$0]++ {
@@ -80,15 +80,15 @@ build_curl() {
 	echo "$source" >source
 }
 
-# Debian's patches would have its configure made anew.
+# With Debian's patches, configure would have to be generated again.
 fetch_curl() {
 	[ -e "$SDP_CACHE/suites/curl/.complete" ] ||
 		step "source of curl" fetch_source curl --skip-patches
 	[ -e "$SDP_SUITES/curl/source" ] || step "curl and its tests" build_curl
 }
 
-# They use names of MPI 1, which the library has, and its header hides. Those that do not get built
-# are not run.
+# The tests use names of MPI 1, which the library has but its header hides. Tests that cannot be
+# built are not run.
 build_mpi() {
 	local source=$SDP_CACHE/suites/mpich/test/mpi part
 	local names=(-DOMPI_OMIT_MPI1_COMPAT_DECLS=0 -DOMPI_REMOVED_USE_STATIC_ASSERT=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""libuv's own tests, from Debian's source package of it: those that have sockets of TCP"""
+"""libuv's own tests, from Debian's source package: those with TCP sockets"""
 import os
 import re
 import shutil
@@ -12,7 +12,7 @@ OURS = re.compile("(tcp|poll_|ipc_|shutdown_|callback_stack|clos|connect|delayed
 
 
 class Suite:
-    """Each test is a process of its own, with helpers. The addresses are written into it."""
+    """Each test is a process of its own, with helpers. The addresses are compiled in."""
 
     SLOW = re.compile("$^")
     ways = ["loop"]
@@ -21,12 +21,12 @@ class Suite:
         self.directory = "/dev/shm/suites-libuv"
         os.makedirs(self.directory, exist_ok=True)
         os.chmod(self.directory, 0o777)
-        # Where whoever it runs as may start it
+        # A directory in which an unprivileged user may start it
         self.program = shutil.copy(
             os.path.join(os.environ["SDP_SUITES"], "libuv", "uv_run_tests_a"), self.directory)
 
     def output(self, name, log):
-        # It does not like to be root, and gives its tests some seconds on a real processor.
+        # The tests refuse to run as root, and have time limits of seconds for a real processor.
         command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", self.program,
                    name]
         return process.output_of(command, log, self.directory,

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""OpenMPI over TCP, by the tests that MPICH's source package has for any MPI library"""
+"""OpenMPI over TCP, by the tests for any MPI library in MPICH's source package"""
 import os
 import re
 
 import process
 
-# A third of the collective operations: each is a job to start, which takes seconds.
+# One in three collective operations: each one starts a job, which takes seconds.
 SHARES = {"pt2pt": 1, "coll": 3}
-# Processes of a job wait for each other by polling, and an emulated processor has no time for more.
+# A job's processes wait for each other by polling; an emulated processor has no time for more.
 MOST = 2
-# It sends for minutes there.
+# It sends for minutes on an emulated processor.
 LONG = ["sendflood"]
 SETTINGS = {
     "OMPI_MCA_btl": "tcp,self",
@@ -17,15 +17,15 @@ SETTINGS = {
     "OMPI_MCA_btl_tcp_if_include": "lo",
     "OMPI_MCA_oob_tcp_if_include": "lo",
     "OMPI_MCA_mpi_yield_when_idle": "1",
-    # All processes are on this machine; it looks for no display.
+    # All processes are on this machine, and no display is searched for.
     "OMPI_MCA_plm": "isolated",
     "HWLOC_COMPONENTS": "-gl",
 }
 
 
 class Suite:
-    """A test is a program and its arguments. OpenMPI takes one interface for all processes, so
-    there is no other address than the loopback's."""
+    """A test is a program and its arguments. OpenMPI uses one interface for all processes, so only
+    the loopback address is possible."""
 
     SLOW = re.compile("$^")
     ways = ["loop"]
@@ -38,7 +38,7 @@ class Suite:
         for kind, share in SHARES.items():
             with open(os.path.join(self.directory, kind, "testlist"), encoding="ascii") as file:
                 lines = sorted(set(file))
-            # What is for MPICH alone, or known to fail with it, or needs gigabytes
+            # Excludes tests for MPICH only, known failures, and those that need gigabytes
             lines = [line.split() for line in lines
                      if not re.match(r"\s*(#|$)|.*(env|mem|xfail|mpiversion)=|.*/", line)]
             there = [words for words in lines

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs the programs of the suites: their output goes to a log, and one that says nothing any more
-is ended."""
+"""Runs the programs of the suites. Their output goes to a log, and a silent one is killed."""
 import os
 import signal
 import subprocess
 
-# Seconds; an emulated processor takes some ten times as long as a real one.
+# Seconds; an emulated processor takes about ten times as long as a real one.
 SILENCE = 150
 # For lists of tests, which are not kept
 NO_LOG = "/dev/shm/suites-lists"
 
 
 def output_of(command, log, cwd, env=None, silence=SILENCE):
-    """What COMMAND prints. When nothing comes for SILENCE seconds it is asked to say where it is
-    (SIGQUIT), and ended with all its children."""
+    """The output of COMMAND. After SILENCE seconds without output it gets SIGQUIT, to print where
+    it is, and is killed with all its children."""
     with open(log, "a+b") as file:
         file.write(f"==== {' '.join(command)[:300]}\n".encode())
         file.flush()
@@ -36,7 +35,7 @@ def output_of(command, log, cwd, env=None, silence=SILENCE):
 
 
 def kill_all(program):
-    """With its children, which are in its session"""
+    """Kills it with its children, which are in its session"""
     try:
         os.killpg(program.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -44,7 +43,7 @@ def kill_all(program):
 
 
 def end(program):
-    """SIGQUIT lets Go and Python show their stacks."""
+    """SIGQUIT makes Go and Python print their stacks."""
     program.send_signal(signal.SIGQUIT)
     try:
         program.wait(10)

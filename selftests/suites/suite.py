@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0
 """suite.py SUITE: another project's tests by TCP and by SDP, compared, as TAP
 
-Runs in the guest. SUITE is a key of SUITES. Each way runs all its tests twice: with sockets of TCP
-and under a policy that takes every socket; both with the same address.
+Runs in the guest. SUITE is a key of SUITES. Each way runs all its tests twice, with TCP sockets
+and under a policy for every socket, both at the same address.
 
 	loop	127.0.0.1 and ::1
 	rc	the address of a soft-RoCE device, reached over the cable from the other one;
-		for suites that let an address be given
+		for suites whose address can be set
 
-One point per test and way: a test that passes by TCP passes by SDP. What fails is run again, alone,
-by the same sockets: the emulator's clock makes tests fail that measure time. A test that passes
-each time then counts as passed, and is named. One that fails by TCP as well says nothing of SDP and
-is a skipped point. The file `expected` lists the differences that are known, with their reasons.
+One point per test and way: a test that passes by TCP passes by SDP. A failed test is repeated
+alone with the same kind of sockets, since the emulator's clock makes tests fail that measure
+time. A test that then passes each time counts as passed, and is named. A test that also fails
+by TCP proves nothing about SDP and is a skipped point. The file `expected` lists the known
+differences with their reasons.
 """
 import collections
 import fnmatch
@@ -29,7 +30,7 @@ import mpi
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETTINGS = "/proc/sys/net/sdp/"
-# How often a test that has failed is run again, alone.
+# Number of times that a failed test is repeated alone.
 AGAIN = 3
 
 SUITES = {
@@ -37,7 +38,7 @@ SUITES = {
     "go_http": lambda: golang.Suite("net/http"),
     "python_socket": lambda: cpython.Suite(cpython.SOCKET),
     "python_asyncio": lambda: cpython.Suite(cpython.ASYNCIO),
-    # Some of its servers are at localhost whatever the address, and its certificates are for that.
+    # Some of its servers always use localhost, and its certificates are for that name.
     "python_protocols": lambda: cpython.Suite(cpython.PROTOCOLS, ["loop"]),
     "uv": libuv.Suite,
     "curl": curl.Suite,
@@ -74,7 +75,7 @@ def write(name, text):
 
 
 def set_policy(rules):
-    """For sockets that are made from now on; none means that they are not looked at."""
+    """Sets the rules for sockets made from now on; without rules the policy is off."""
     write("rewrite", "0\n")
     write("policy", rules + "\n")
     if rules:
@@ -82,7 +83,7 @@ def set_policy(rules):
 
 
 def counters():
-    """What has gone by SDP, what fell back, and the packets of the device that clients use"""
+    """SDP's counters, the fallbacks, and the packets of the clients' device"""
     counts = collections.Counter()
     with open("/proc/net/sdpstat", encoding="ascii") as file:
         for line in file:
@@ -114,14 +115,14 @@ class Expected:
 
 
 class Family:
-    """All tests of a suite by one way and by one kind of socket"""
+    """All tests of a suite by one way and one kind of socket"""
 
     def __init__(self, suite, way, sdp, log):
         self.suite, self.way, self.sdp, self.log = suite, way, sdp, log
         self.verdicts = {}
 
     def run(self, names, alone=False):
-        """One run: the verdicts of NAMES and of the tests below them"""
+        """One run: the verdicts of NAMES and of their subtests"""
         set_policy("any * both" if self.sdp else "")
         try:
             return self.suite.run(names, self.way, self.log, alone)
@@ -129,7 +130,7 @@ class Family:
             set_policy("")
 
     def run_all(self, names):
-        """A run that ends early is taken up behind the test that ended it."""
+        """After a run that ended early, the next one starts behind the test that ended it."""
         left = list(names)
         while left:
             got = self.run(left)
@@ -146,7 +147,7 @@ class Family:
             left = rest
 
     def again(self, name):
-        """What comes of NAME, run alone several times"""
+        """The results of NAME, run alone several times"""
         top = self.suite.top(name)
         verdicts = [self.run([top], True).get(name) for _ in range(AGAIN)]
         return [v if v in ("pass", "skip") else "fail" for v in verdicts]
@@ -176,7 +177,7 @@ class Comparison:
         return family, grown
 
     def check_ways(self, tcp, sdp):
-        """Each kind of socket was what it was meant to be."""
+        """Each kind of socket was what it should be."""
         names = ("PolicyConnects", "PolicyListens", "PolicyAccepts")
         label = f"{self.name}, {self.way}: "
         self.tap.point(not sum(tcp[n] for n in names) and not tcp["BytesSent"],
@@ -203,7 +204,7 @@ class Comparison:
             self.tap.point(True, label)
             return
         if before == "none" and after != "fail":
-            return  # a name that is another one each time, with a port in it
+            return  # a name that differs each time, as it has a port in it
         tcp_again = tcp.again(name) if before == "fail" else []
         if before == "fail" and "pass" not in tcp_again:
             self.tap.point(True, label, skip="fails by TCP as well")

@@ -3,7 +3,7 @@
 """unittests.py --list MODULE...: the tests of CPython's test modules, as lines "list NAME"
 unittests.py FILE: runs those whose names FILE has, with lines "suite: VERDICT NAME"
 
-$SUITE_HOST is the address that the tests use in place of "localhost", where they ask for it.
+$SUITE_HOST is the address that the tests use in place of "localhost", where they support that.
 """
 import faulthandler
 import importlib
@@ -17,7 +17,7 @@ from test.support import socket_helper
 
 
 def flat(suite):
-    """The tests of a suite of suites"""
+    """The tests in a suite of suites"""
     if isinstance(suite, unittest.TestSuite):
         for part in suite:
             yield from flat(part)
@@ -26,7 +26,7 @@ def flat(suite):
 
 
 class Result(unittest.TextTestResult):
-    """Says each verdict when it is known, on a line of its own."""
+    """Prints each verdict when it is known, on a line of its own."""
 
     def __init__(self, names):
         super().__init__(unittest.runner._WritelnDecorator(sys.stderr), False, 0)
@@ -39,7 +39,8 @@ class Result(unittest.TextTestResult):
         os.write(1, f"\nsuite: {verdict} {name}\n".encode())
 
     def say_of(self, verdict, test):
-        """Of a fixture: of all tests that it is for, whose names begin with what is in brackets"""
+        """The verdict of a fixture is for all its tests, whose names begin with the text in
+        brackets"""
         name = test.id()
         if not isinstance(test, unittest.suite._ErrorHolder):
             self.say(verdict, name)
@@ -91,7 +92,8 @@ class Result(unittest.TextTestResult):
 
 def main():
     faulthandler.register(signal.SIGQUIT, chain=True)
-    # Nothing that needs another host or takes long; this module says that it does, and does not.
+    # No tests that need another host or take long, except in this module, which declares that it
+    # does but does not.
     support.use_resources = ["network"]
     importlib.import_module("test.test_socketserver")
     support.use_resources = []

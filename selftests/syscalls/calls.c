@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Makes calls, see calls.h.
- */
+/* Makes calls, see calls.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +13,7 @@
 #include "calls.h"
 #include "kcov.h"
 
-/* From this descriptor on some are closed; MAX_FDS of worker.c is the limit. */
+/* Above this descriptor number some are closed; the limit is MAX_FDS of worker.c. */
 enum { MANY_FDS = 150, FAIL_ONE_OF = 6, FAIL_NTH = 24 };
 
 void caller_init(struct caller *c, struct table *table, struct arena *playground, struct lane *lane,
@@ -32,7 +30,7 @@ void caller_init(struct caller *c, struct table *table, struct arena *playground
 	c->fail_nth = -1;
 }
 
-/* Out of the way of descriptors that calls close. */
+/* Moves a descriptor to a number that calls do not close. */
 static int out_of_the_way(int fd)
 {
 	int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, MANY_FDS + 50);
@@ -86,7 +84,7 @@ static long family_id(const char *name, int fd)
 	return -1;
 }
 
-/* The next allocations fail, from the n-th on: one of them. */
+/* Makes one of the next allocations fail, the n-th one. */
 static bool inject(struct caller *c, uint64_t seed)
 {
 	char text[8];
@@ -102,7 +100,7 @@ static void inject_end(struct caller *c)
 {
 	char text[8] = "";
 
-	/* It is 0 when the failure has happened. */
+	/* It is 0 after the failure has happened. */
 	if (pread(c->fail_nth, text, sizeof(text) - 1, 0) > 0 && text[0] == '0')
 		shared->injected++;
 	if (pwrite(c->fail_nth, "0", 1, 0) != 1)
@@ -119,7 +117,7 @@ static void close_some(struct caller *c)
 	}
 }
 
-/* Descriptors that were returned, and those that were left in memory. */
+/* Records descriptors that were returned, and those that were written to memory. */
 static void note_results(struct caller *c, const struct call *call, long result)
 {
 	unsigned int i;

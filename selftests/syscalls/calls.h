@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Makes calls, and notes what they return.
- */
+/* Makes calls, and records their results. */
 #ifndef SYSCALLS_CALLS_H
 #define SYSCALLS_CALLS_H
 
 #include "shared.h"
 #include "table.h"
 
-/* A thread's own: where arguments are, and whose descriptors they are of. */
+/* Data of a thread: memory for arguments, and the descriptors. */
 struct caller {
 	struct maker maker;
 	struct arena arena;
@@ -18,17 +16,17 @@ struct caller {
 	int fail_nth;			/* of /proc/thread-self; -1: none */
 };
 
-/* @playground is the process's. */
+/* @playground belongs to the process. */
 void caller_init(struct caller *c, struct table *table, struct arena *playground, struct lane *lane,
 		 uint64_t seed);
 
-/* The kernel's numbers for the thread, and what is opened for it. */
+/* Sets the thread's ids, and opens its files. */
 void caller_begin(struct caller *c);
 
-/* One call of the description's; @i is its number there. */
+/* Makes the description's call number @i. */
 void caller_call(struct caller *c, unsigned int i, uint64_t seed);
 
-/* Two connected sockets, and their listener, are made as a program would. */
+/* Makes two connected sockets and their listener, as a program would. */
 void caller_pair(struct caller *c, uint64_t seed);
 
 #endif

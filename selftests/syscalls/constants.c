@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Names and numbers, see constants.h.
- */
+/* Names and values, see constants.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +35,7 @@ static void add(const char *name, uint64_t value)
 	c->value = value;
 }
 
-/* Any value does as long as only the names are wanted. */
+/* Records a name. Any value will do while only the names are wanted. */
 static bool note(void *unused, const char *name, uint64_t *value)
 {
 	(void)unused;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KCOV, see kcov.h. Only what is compiled for it is seen: in the kernel that scripts/kernels.sh
- * calls "watched", the module.
+ * KCOV, see kcov.h. It sees only code compiled for it: the module, in the kernel "watched"
+ * (scripts/kernels.sh).
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -35,7 +35,7 @@ bool kcov_begin(void)
 	area = mmap(NULL, WORDS * sizeof(long), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (area == MAP_FAILED || ioctl(fd, KCOV_ENABLE, KCOV_TRACE_PC))
 		return false;
-	/* The mapping keeps it; the number is free for others. */
+	/* The mapping keeps it open; the descriptor is free for other use. */
 	close(fd);
 	seen = area;
 	return true;

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What code of the kernel a thread's calls reach, by KCOV.
- */
+/* The kernel code that a thread's calls reach, by KCOV. */
 #ifndef SYSCALLS_KCOV_H
 #define SYSCALLS_KCOV_H
 
 #include <stdbool.h>
 
-/* Whether this kernel has it. */
+/* True if this kernel has it. */
 bool kcov_there(void);
 
-/* Begin, in each thread; end when it ends by itself. */
+/* Starts collection, in each thread; it ends with the thread. */
 bool kcov_begin(void);
 
-/* In a child: what its parent's thread has reached is not the child's. */
+/* In a child: stops using its parent thread's data. */
 void kcov_leave(void);
 
-/* Before a call. */
+/* Call it before a call. */
 void kcov_reset(void);
 
-/* After it: notes the addresses that were reached; succeeds if one of them is new. */
+/* Call it after a call: records the addresses reached; true if one of them is new. */
 bool kcov_collect(void);
 
 #endif

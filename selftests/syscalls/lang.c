@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads a description: a tokenizer and a recursive descent, see lang.h. A description is as
- * trustworthy as the program's own source, so its first mistake ends the program; nothing is freed.
+ * Reads a description: a tokenizer and a recursive descent parser, see lang.h.
+ *
+ * A description is as trustworthy as the program's own source, so its first error ends the
+ * program, and nothing is freed.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -13,7 +15,7 @@
 
 enum token { T_END, T_LINE, T_WORD, T_NUMBER, T_STRING, T_SIGN };
 
-/* Where the reader is, and the token that is next. */
+/* The position, and the next token. */
 static const char *in_file = "description";
 static const char *at;
 static int at_line;
@@ -45,7 +47,7 @@ void *lang_alloc(unsigned int size)
 
 void *lang_grow(void *list, unsigned int count, unsigned int size)
 {
-	/* At 0, 1, 2, 4, 8 ... it is full. */
+	/* The list is full at lengths 0, 1, 2, 4, 8, ... */
 	if (count & (count - 1))
 		return list;
 	list = realloc(list, (count ? 2ul * count : 1) * size);
@@ -174,7 +176,7 @@ static void expect_line(void)
 	skip_lines();
 }
 
-/* What is left of the line as it is; the next token is that of the next line. */
+/* The rest of the line, unparsed; the next token is that of the next line. */
 static const char *rest_of_line(void)
 {
 	const char *begin = at;
@@ -243,7 +245,7 @@ static void add_field(struct decl *decl, const char *name, struct expr *type)
 	decl->fields[decl->field_count++] = (struct field){ name, type };
 }
 
-/* One field a line, after the opening bracket; then attributes in brackets. */
+/* One field per line, after the opening bracket; then attributes in brackets. */
 static void parse_fields(struct decl *decl, char close)
 {
 	struct expr list = { 0 };
@@ -304,7 +306,7 @@ static void parse_resource(struct decl *decl)
 		expect_line();
 }
 
-/* Fields or options that begin here: succeeds if they do. */
+/* Parses fields or options if they begin here; returns whether they do. */
 static int took_body(struct decl *decl)
 {
 	if (is_sign('{')) {
@@ -345,7 +347,7 @@ static void parse_decl(struct description *d)
 
 	if (!strcmp(word, "include")) {
 		d->includes = lang_grow(d->includes, d->include_count, sizeof(char *));
-		/* The token that is next is the '<'. */
+		/* The next token is the '<'. */
 		d->includes[d->include_count++] = rest_of_line();
 		return;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A part of the language in which syzkaller's descriptions are written: what it says is read into
- * trees here, and made into types by types.c. Understood are
+ * A part of the language of syzkaller's descriptions, parsed into trees.
+ *
+ * types.c converts the trees to types. The parser supports
  *
  *	include <FILE>, define NAME VALUE, # comments
  *	resource NAME[BASE]: VALUE, ...
@@ -10,7 +11,7 @@
  *	type NAME[PARAMETERS] TYPE, or fields, or options
  *	CALL$VARIANT(argument type, ...) RESOURCE
  *
- * and of the types const, flags, intN and intNbe with values or ranges, intptr, len, bytesize,
+ * and the types const, flags, intN and intNbe with values or ranges, intptr, len, bytesize,
  * offsetof, ptr, array, string, stringnoz, resources, vma, void, structs, unions and templates of
  * these.
  */
@@ -38,7 +39,7 @@ struct field {
 
 enum decl_kind { DECL_RESOURCE, DECL_VALUES, DECL_STRUCT, DECL_UNION, DECL_ALIAS, DECL_CALL };
 
-/* What is declared; @params are a template's, @exprs the values, or the base of a resource. */
+/* A declaration; @params are a template's, @exprs the values, or the base of a resource. */
 struct decl {
 	enum decl_kind kind;
 	int line;
@@ -63,7 +64,7 @@ struct description {
 	unsigned int define_count;
 };
 
-/* Ends the program with a message when @text is no such description; @file is named in it. */
+/* Ends the program with a message if @text is not valid; @file is named in it. */
 struct description *lang_parse(const char *file, const char *text);
 
 /* Ends the program with FILE:LINE: and the message. */
@@ -71,7 +72,7 @@ void lang_error(int line, const char *format, ...) __attribute__((noreturn, form
 
 const struct decl *lang_find(const struct description *d, const char *name, enum decl_kind kind);
 
-/* Room in a list that grows: list = lang_grow(list, count, sizeof(*list)) before [count] is set. */
+/* Makes room in a list: list = lang_grow(list, count, sizeof(*list)) before [count] is set. */
 void *lang_grow(void *list, unsigned int count, unsigned int size);
 void *lang_alloc(unsigned int size);
 

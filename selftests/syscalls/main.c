@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * System calls on AF_SDP at random.
+ * calls: random system calls on AF_SDP.
  *
  *	calls [OPTION...] DESCRIPTION CONSTANTS
- *	calls -a DESCRIPTION		the program that prints the constants
+ *	calls -a DESCRIPTION		write the program that prints the constants
  *
- *	-n CALLS	how many (10000)
- *	-t SECONDS	fewer, if they take longer
- *	-s SEED		what chance does; the same seed makes the same programs in the same
+ *	-n CALLS	number of calls (10000)
+ *	-t SECONDS	time limit
+ *	-s SEED		random seed; the same seed makes the same programs in the same
  *			processes, but not the same order of calls of different threads
  *	-p PROCESSES	at once (3)
- *	-T THREADS	of each (3)
- *	-q CALLS	of a process, on the average (2000)
- *	-k		with KCOV: keep programs that reach new code, and change those
+ *	-T THREADS	of each process (3)
+ *	-q CALLS	of a process, on average (2000)
+ *	-k		with KCOV: keep programs that reach new code, and vary them
  *	-f		with failing allocations, where the kernel has fail-nth
  *	-w SECONDS	how long a call may take although signals come (60)
- *	-v		say each call before it is made
+ *	-v		print each call before it is made
  *
- * Fails (1) when a call or a dying process hangs, or a process ends as it should not. What the
- * kernel says meanwhile is for others to look at.
+ * Fails (1) when a call or a dying process hangs, or a process ends with an error. The caller must
+ * check the kernel's log.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@
 #include "settings.h"
 #include "worker.h"
 
-/* NEVER: who is tried so often should have succeeded. */
+/* NEVER: a call tried that often should have succeeded once. */
 enum { MAX_PROCESSES = MAX_LANES / LANES_OF_WORKER, TICK_MS = 20, SHOW_MS = 5000,
 	KILL_ONE_OF = 400, SETTINGS_MS = 1000, NEVER = 50, SLOWEST = 12 };
 
@@ -167,7 +167,7 @@ static void judge_end(unsigned int i, int status)
 	       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-/* Grandchildren come here, too, when their parents have gone. */
+/* Orphaned grandchildren are reaped here, too. */
 static void reap(void)
 {
 	unsigned int i;
@@ -186,7 +186,7 @@ static void reap(void)
 	}
 }
 
-/* SIGKILL at a moment that nobody expects. */
+/* SIGKILL at any moment. */
 static void kill_some(struct chance *c)
 {
 	unsigned int i;
@@ -199,7 +199,7 @@ static void kill_some(struct chance *c)
 		}
 }
 
-/* A process that does not die although it has been killed, or has nothing to do. */
+/* A process that does not die after SIGKILL, or without work. */
 static bool will_not_go(uint64_t since)
 {
 	unsigned int i;
@@ -248,7 +248,7 @@ static void run(void)
 	failed += running();
 }
 
-/* All processes go, those that were forked on the way included. */
+/* Waits for the end of all processes, including those that were forked meanwhile. */
 static void finish(void)
 {
 	uint64_t end = now_ms();
@@ -260,7 +260,7 @@ static void finish(void)
 		reap();
 		if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD)
 			return;
-		/* What is left after a while is in a call, and need not finish it. */
+		/* After a while the remaining ones are blocked in calls, and are killed. */
 		for (i = 0; i < wishes.processes; i++)
 			if (workers[i] && !killed_at[i] && now_ms() > end + 2000) {
 				killed_at[i] = now_ms();
@@ -273,7 +273,7 @@ static void finish(void)
 	failed++;
 }
 
-/* Where the time of the threads has gone: the calls that took most of it. */
+/* The calls that took most of the threads' time. */
 static void show_times(void)
 {
 	bool shown[MAX_CALLS] = {};
@@ -311,7 +311,7 @@ static void show_tally(void)
 	       calls_spec->call_count, shared->pokes, shared->own_faults);
 }
 
-/* Fails if there is no such option. */
+/* Returns false if there is no such option. */
 static bool option(int c)
 {
 	if (c == 'n')

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Connected sockets: chance alone would have too few.
- */
+/* Connected sockets: purely random calls would make too few. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +11,7 @@
 
 #include "calls.h"
 
-/* Where and by what; the last ones are for the policy to take. */
+/* Addresses and protocols; the last ones are for the policy. */
 static const struct {
 	int family, protocol;
 	const char *address, *kind;
@@ -64,7 +62,7 @@ static int listener(const struct place *where, int way)
 	return -1;
 }
 
-/* Small or large messages and writes, so that all ways of data are there. */
+/* Small or large messages and writes, so that data takes all ways. */
 static void prepare(int fd, uint64_t seed)
 {
 	int threshold = 2000, one = 1;

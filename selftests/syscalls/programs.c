@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Programs at random, and children of those that found something.
- */
+/* Random programs, and variants of those that reached new code. */
 #include <string.h>
 
 #include "shared.h"
 
 enum { ONE_PAIR = 40, ONE_FORK = 400 };
 
-/* How often a call is taken, in relation to others. */
+/* Relative frequency of a call. */
 static unsigned int weight(const struct call *c)
 {
 	static const struct {
@@ -50,7 +48,7 @@ static struct step some_step(struct chance *c)
 	return s;
 }
 
-/* Insert a step, or leave one out, or give one other arguments. */
+/* Inserts a step, removes one, or gives one other arguments. */
 static void change(struct program *p, struct chance *c)
 {
 	unsigned int i = p->count ? chance_below(c, p->count) : 0;
@@ -106,7 +104,10 @@ void program_keep(const struct program *p, unsigned int count)
 {
 	unsigned int i;
 
-	/* Whoever is killed with the lock held ends the keeping, and nothing else. */
+	/*
+	 * If a process is killed with the lock held, no more programs are kept; nothing else
+	 * stops.
+	 */
 	if (atomic_exchange(&shared->keeping, 1))
 		return;
 	i = shared->kept;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A few calls in a row. Each is a number of the description's and a seed for its arguments, so
- * programs are small, and can be made again, cut, joined and changed.
+ * Programs: short sequences of calls.
+ *
+ * Each step is a call number of the description and a seed for its arguments, so programs are
+ * small, and can be repeated, cut, joined and changed.
  */
 #ifndef SYSCALLS_PROGRAMS_H
 #define SYSCALLS_PROGRAMS_H
@@ -10,7 +12,7 @@
 
 enum { MAX_STEPS = 24 };
 
-/* Beside the description's calls: what a program is told to do by itself. */
+/* Steps that the program performs itself, beside the description's calls. */
 enum { STEP_PAIR = 1000, STEP_FORK };
 
 struct step {
@@ -23,10 +25,10 @@ struct program {
 	struct step steps[MAX_STEPS];
 };
 
-/* A new one, or one of those that are kept, changed. */
+/* A new program, or a variant of a kept one. */
 void program_make(struct program *p, struct chance *c);
 
-/* Keep it: its last step has reached something new. */
+/* Keeps the program: its last step has reached new code. */
 void program_keep(const struct program *p, unsigned int count);
 
 #endif

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh [CALLS [KERNEL]]: so many system calls at random (1,000,000) in a VM with KERNEL (6.12), on
-# sockets of AF_SDP and such that the policy makes; main.c says how. SEED=n repeats what chance did,
-# MINUTES=n (120) bounds it. On the kernels "debug" and "watched" programs are kept that reach new
-# code, by KCOV, and allocations fail in between.
+# run.sh [CALLS [KERNEL]]: 1,000,000 or CALLS random system calls in a VM with KERNEL (6.12).
+# The calls are on sockets of AF_SDP and on TCP sockets that the policy turns into SDP; see main.c.
+# SEED=n repeats the random choices, MINUTES=n (120) limits the time. On the kernels "debug" and
+# "watched" programs that reach new code are kept, by KCOV, and some allocations fail.
 #
 # It is the runner of selftests/vm with one test: any complaint of the kernel fails the run, and so
 # does anything left after rmmod. Exit status 0 when nothing failed.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Settings, see settings.h.
- */
+/* Settings, see settings.h. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,7 +22,7 @@ static void write_text(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-	/* policy_error is only shown. */
+	/* policy_error is read-only. */
 	if (fd < 0)
 		return;
 	if (write(fd, text, strlen(text)) < 0)

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The module's settings: what calls at random do to them holds for a moment only.
- */
+/* The module's settings: random calls change them for a moment only. */
 #ifndef SYSCALLS_SETTINGS_H
 #define SYSCALLS_SETTINGS_H
 
-/* Remembers them all, and has the policy take every TCP socket. */
+/* Remembers all settings, and sets a policy for every TCP socket. */
 void settings_begin(void);
 
-/* As after settings_begin(). */
+/* Restores the state after settings_begin(). */
 void settings_restore(void);
 
-/* As before it. */
+/* Restores the state before settings_begin(). */
 void settings_end(void);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What all processes have in common: how far they are, what they have found, what they are told.
- */
+/* What all processes share: their progress, their findings, and the options. */
 #ifndef SYSCALLS_SHARED_H
 #define SYSCALLS_SHARED_H
 
@@ -18,9 +16,9 @@ enum {
 
 /* A thread that makes calls, or the only one of a process. */
 struct lane {
-	_Atomic int pid;		/* 0: nobody */
+	_Atomic int pid;		/* 0: unused */
 	_Atomic int tid;
-	_Atomic unsigned int call;	/* number in the spec */
+	_Atomic unsigned int call;	/* index in the spec */
 	_Atomic uint64_t began;		/* in ms; 0: in no call */
 };
 
@@ -34,16 +32,16 @@ struct shared {
 	_Atomic bool stop;
 	_Atomic unsigned long pokes, forks, pairs, own_faults, injected;
 	struct lane lanes[MAX_LANES];
-	struct tally tally[MAX_CALLS];		/* behind those described: pairs */
-	/* With KCOV: a bit for each address reached, and programs that reached a new one. */
+	struct tally tally[MAX_CALLS];		/* the entry behind the described calls: pairs */
+	/* With KCOV: a bit for each address reached, and the programs that reached a new one. */
 	_Atomic unsigned long reached;
 	_Atomic uint8_t bits[REACHED_BITS / 8];
-	_Atomic unsigned int kept;		/* the first of these are complete */
+	_Atomic unsigned int kept;		/* this number of programs are complete */
 	_Atomic int keeping;			/* a lock */
 	struct program programs[MAX_KEPT];
 };
 
-/* What is asked for on the command line. */
+/* The command line's options. */
 struct wishes {
 	unsigned long calls;
 	unsigned int seconds;		/* 0: no limit */

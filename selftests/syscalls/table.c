@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What descriptors there are, see table.h.
- */
+/* The existing descriptors, see table.h. */
 #include "table.h"
 
 void table_init(struct table *t, const struct spec *spec)
@@ -16,7 +14,7 @@ void table_init(struct table *t, const struct spec *spec)
 	}
 }
 
-/* The oldest one of its kind makes room; it stays open until somebody closes it. */
+/* The oldest entry of its kind is replaced; its descriptor stays open until a call closes it. */
 void table_add(struct table *t, unsigned int kind, uint64_t value)
 {
 	unsigned int i = atomic_fetch_add(&t->next[kind], 1) % TABLE_KIND;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The resources of a process: which descriptors it has, by kind. Threads share it without a lock;
- * an entry may be of a descriptor that is closed, or is something else by now.
+ * The resources of a process: its descriptors, by kind.
+ *
+ * Threads share the table without a lock; an entry's descriptor may be closed, or something else
+ * by now.
  */
 #ifndef SYSCALLS_TABLE_H
 #define SYSCALLS_TABLE_H
@@ -10,11 +12,11 @@
 
 #include "values.h"
 
-enum { TABLE_KIND = 16 };		/* so many of each kind */
+enum { TABLE_KIND = 16 };		/* entries of each kind */
 
 struct table {
 	const struct spec *spec;
-	/* 0: nothing; else the value plus 1 */
+	/* 0: nothing; otherwise the value plus 1 */
 	_Atomic uint64_t entry[MAX_RESOURCES][TABLE_KIND];
 	_Atomic unsigned int next[MAX_RESOURCES];
 };
@@ -23,10 +25,13 @@ void table_init(struct table *t, const struct spec *spec);
 void table_add(struct table *t, unsigned int kind, uint64_t value);
 void table_forget(struct table *t, uint64_t value);
 
-/* Of @kind, or of a kind of it: what there is, or what stands for none. pick_fn with a table. */
+/*
+ * A pick_fn for a table: a resource of @kind, or of a derived kind, or the value that means
+ * none.
+ */
 uint64_t table_pick(void *table, unsigned int kind, struct chance *chance);
 
-/* Whether there is one. */
+/* True if there is one. */
 bool table_has(struct table *t, unsigned int kind);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is read of a description, and what is made of it: bytes in memory, as the language says.
- * Prints what is wrong and fails, or says how much was right.
+ * Unit tests: parsing of descriptions, and the arguments in memory.
+ *
+ * Prints errors and fails, or prints the number of correct checks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static uint64_t pick(void *context, unsigned int kind, struct chance *chance)
 static struct arena arena, playground;
 static uint64_t picked = 40;
 
-/* Calls that are wild, in which anything may be, are left out. */
+/* Skips wild calls, which may have any arguments. */
 static bool calm(const struct spec *spec, unsigned int call, uint64_t seed, uint64_t *regs,
 		 struct maker *m)
 {
@@ -96,7 +97,7 @@ static void knows_resources(void)
 	CHECK(s->calls[1].number == -1);
 }
 
-/* An address as IPv4 has it, and padding as C does it. */
+/* A big-endian address as in IPv4, and padding as in C. */
 static void lays_out_structs(void)
 {
 	struct spec *s = read_spec("st {\n\ta int8[3]\n\tb const[0x1234, int16be]\n"
@@ -209,7 +210,7 @@ static void repeats(void)
 	CHECK(same < 40);
 }
 
-/* Some calls are not as described, or nothing would be learnt of mistakes. */
+/* Some calls deviate from their description, to test error handling. */
 static void is_sometimes_wild(void)
 {
 	struct spec *s = read_spec("f(a const[7], n len[p], p ptr[in, const[1, int64]])\n"
@@ -252,7 +253,7 @@ static void keeps_a_table(void)
 	CHECK(!table_has(&t, 2) && table_has(&t, 1));
 }
 
-/* What means nothing ends the program, with the line. */
+/* An invalid description ends the program, with the line. */
 static void refuses(void)
 {
 	static const char * const texts[] = {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes types and calls of a description's trees. A template is instantiated by putting its
- * arguments into a copy of its trees.
+ * Converts a description's trees to types and calls.
+ *
+ * A template is instantiated by replacing its parameters in a copy of its trees.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,13 +10,13 @@
 
 #include "types.h"
 
-/* What is built, for the functions below. */
+/* The current conversion, for the functions below. */
 static const struct description *desc;
 static struct spec *spec;
 static constant_fn constant_of;
 static void *constant_context;
 
-/* The arguments of the template that a tree is in. */
+/* The arguments of the template in which a tree is. */
 struct scope {
 	const struct decl *decl;
 	const struct expr *use;
@@ -66,7 +67,7 @@ static void want_args(const struct expr *e, unsigned int low, unsigned int high)
 		lang_error(e->line, "%s has %u arguments", e->text, e->count);
 }
 
-/* int8 to int64, intptr, and the same with be: sets size and order. */
+/* int8 to int64, intptr, and the same with be: sets size and byte order. */
 static bool int_name(const char *text, struct type *t)
 {
 	unsigned int bits = 0;
@@ -100,7 +101,7 @@ static void set_range(struct type *t, const struct expr *e)
 		lang_error(e->line, "a range that begins above its end");
 }
 
-/* The last argument of const, flags, len and so on: how many bytes; 8 as a call's argument. */
+/* The last argument of const, flags, len and so on: the size; 8 for a call's argument. */
 static void set_base(struct type *t, const struct expr *e, unsigned int i)
 {
 	t->size = 8;
@@ -167,7 +168,7 @@ static struct type *build_string(const struct expr *e)
 		if (list[i]->kind != EXPR_STRING)
 			lang_error(e->line, "a string is wanted");
 		t->strings[i] = list[i]->text;
-		/* With its end, but for stringnoz. */
+		/* With the terminating NUL, except for stringnoz. */
 		lengths[i] = list[i]->number + named(e, "string");
 	}
 	t->lengths = lengths;
@@ -224,7 +225,7 @@ static struct type *build_about(const struct expr *e, enum type_kind kind)
 	return t;
 }
 
-/* A field of that name, or the whole. */
+/* Checks that there is a field of that name, or that it is the whole. */
 static void check_about(const struct expr *e, const struct type *t, const struct member *m,
 			unsigned int count)
 {

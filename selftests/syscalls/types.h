@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What a description means: types with sizes and values, and the calls made of them.
- */
+/* The meaning of a description: types with sizes and values, and calls. */
 #ifndef SYSCALLS_TYPES_H
 #define SYSCALLS_TYPES_H
 
@@ -11,12 +9,12 @@
 #include "lang.h"
 
 enum type_kind {
-	TYPE_INT,		/* @low to @high, or anything */
+	TYPE_INT,		/* @low to @high, or any value */
 	TYPE_CONST,
 	TYPE_FLAGS,		/* of @values */
-	TYPE_LEN,		/* of @of: elements of an array, else bytes */
+	TYPE_LEN,		/* of @of: number of array elements, otherwise bytes */
 	TYPE_BYTESIZE,
-	TYPE_OFFSETOF,		/* where @of begins */
+	TYPE_OFFSETOF,		/* offset of @of */
 	TYPE_PTR,
 	TYPE_BYTES,		/* @low to @high of them */
 	TYPE_ARRAY,		/* @low to @high of @elem */
@@ -40,7 +38,7 @@ struct type {
 	unsigned int size;	/* of a number, 1 to 8 */
 	unsigned int align;
 	bool big_endian;
-	bool ranged;		/* @low and @high say something */
+	bool ranged;		/* @low and @high are valid */
 	bool optional;		/* a pointer that may be NULL */
 	bool packed;
 	unsigned int dir;	/* of a pointer */
@@ -62,12 +60,12 @@ struct resource {
 	const char *name;
 	int parent;		/* index, or -1 */
 	unsigned int size;
-	uint64_t special;	/* what stands for none */
+	uint64_t special;	/* value that means none */
 };
 
 struct call {
 	const char *name;
-	long number;		/* the system call's, -1: one that only the program knows */
+	long number;		/* of the system call; -1: a call that only the program knows */
 	struct member args[MAX_ARGS];
 	unsigned int arg_count;
 	int result;		/* index of a resource, or -1 */
@@ -80,17 +78,15 @@ struct spec {
 	unsigned int call_count;
 };
 
-/*
- * The value of a name that the description does not explain. Fails with false if there is none.
- */
+/* The value of a name that the description does not define. Returns false if there is none. */
 typedef bool (*constant_fn)(void *context, const char *name, uint64_t *value);
 
-/* Ends the program with a message at the first thing that means nothing. */
+/* Ends the program with a message at the first error. */
 struct spec *types_build(const struct description *d, constant_fn constant, void *context);
 
 int types_resource(const struct spec *spec, const char *name);
 
-/* Whether resource @kind can be taken where @wanted is asked for. */
+/* True if resource @kind is valid where @wanted is required. */
 bool types_is_a(const struct spec *spec, int kind, int wanted);
 
 #endif

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes the arguments of a call. Most calls are as described. One of eight is wild: now and then it
- * has another number, a length that is not so, a pointer to nowhere, or another kind of descriptor.
- * A few calls never are, see is_calm().
+ * Makes the arguments of a call.
+ *
+ * Most calls are as described. One in eight is wild: some of its values are another number, a
+ * wrong length, an invalid pointer, or another kind of descriptor. Some calls are never wild, see
+ * is_calm().
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@
 
 #include "values.h"
 
-/* As many bytes as that are made at one address, but for plain bytes, which may be more. */
+/* Limit for the data at one address, except for plain bytes, which may be more. */
 enum { BLOCK_BYTES = 4096, WILD = 8, MISTAKE = 6 };
 
 struct block {
@@ -19,7 +21,7 @@ struct block {
 	size_t used;
 };
 
-/* What len and bytesize of a value are: of a pointer, those of what it points to. */
+/* The len and bytesize of a value; for a pointer, those of its target. */
 struct extent {
 	uint64_t count, bytes;
 };
@@ -28,7 +30,7 @@ static struct extent make(struct maker *m, const struct type *t, struct block *b
 
 void chance_seed(struct chance *c, uint64_t seed)
 {
-	/* Neighbouring seeds shall have nothing in common. */
+	/* Neighbouring seeds must give unrelated values. */
 	seed += 0x9e3779b97f4a7c15;
 	seed = (seed ^ seed >> 30) * 0xbf58476d1ce4e5b9;
 	seed = (seed ^ seed >> 27) * 0x94d049bb133111eb;
@@ -70,7 +72,7 @@ static bool mistake(struct maker *m)
 	return m->wild && chance_one_of(&m->chance, MISTAKE);
 }
 
-/* Numbers at which things change. */
+/* Boundary values. */
 static uint64_t odd_number(struct maker *m)
 {
 	static const uint64_t known[] = {
@@ -89,7 +91,7 @@ static uint64_t odd_number(struct maker *m)
 	}
 }
 
-/* Mostly small ones, but each order of magnitude, and both ends. */
+/* Mostly small values, but also each order of magnitude, and both ends. */
 static int64_t in_range(struct maker *m, int64_t low, int64_t high)
 {
 	uint64_t span = (uint64_t)high - low;
@@ -111,7 +113,7 @@ static uint64_t some_flags(struct maker *m, const struct type *t)
 	bool bits = true;
 	unsigned int i, n;
 
-	/* Values that share no bit are there to be joined. */
+	/* Values without common bits are combined. */
 	for (i = 0; i < t->count; i++) {
 		bits = bits && !(all & t->values[i]);
 		all |= t->values[i];
@@ -160,7 +162,7 @@ static uint8_t *take(struct arena *a, size_t size)
 	return p;
 }
 
-/* An address that is not mapped, is the kernel's, or whose second half is not mapped. */
+/* An address that is not mapped, or a kernel address, or one whose second half is not mapped. */
 static uint64_t nowhere(struct maker *m)
 {
 	uint64_t end = (uint64_t)(uintptr_t)(m->arena->base + m->arena->size);
@@ -169,7 +171,7 @@ static uint64_t nowhere(struct maker *m)
 	return places[chance_below(&m->chance, sizeof(places) / sizeof(*places))];
 }
 
-/* Bytes need not be written: what they are does not matter, and who looks sees a pattern. */
+/* Bytes are not written: their values do not matter, and the memory holds a pattern. */
 static uint64_t place_bytes(struct maker *m, size_t n)
 {
 	struct arena *a = m->arena;
@@ -216,7 +218,7 @@ static struct extent make_pointer(struct maker *m, const struct type *t, struct 
 	return e;
 }
 
-/* Fills in what is known only when all are made: lengths and places of members. */
+/* Fills in lengths and offsets of members, which are known when all members are made. */
 static void fill_about(struct maker *m, const struct type *about, const struct member *members,
 		       unsigned int count, const struct extent *extents, const size_t *offsets,
 		       struct extent whole, uint8_t *at)
@@ -366,7 +368,7 @@ static struct extent make(struct maker *m, const struct type *t, struct block *b
 	}
 }
 
-/* Mistakes in these would take the program's own memory away, or signal to others. */
+/* Wrong arguments of these would unmap the program's own memory, or signal other processes. */
 static bool is_calm(const struct call *c)
 {
 	static const char * const calm[] = { "fcntl", "ioctl", "mmap", "mprotect", "madvise" };
@@ -378,7 +380,7 @@ static bool is_calm(const struct call *c)
 	return false;
 }
 
-/* A number as a register has it: with the sign that int has. */
+/* A number as a register holds it: an int is sign-extended. */
 static uint64_t register_of(const struct type *t, const uint8_t *p)
 {
 	uint64_t value = 0;

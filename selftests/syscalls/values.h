@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Arguments of a call at random: numbers, and what pointers point to, in an arena. The same seed
- * gives the same, but for the resources, which are what there is then.
+ * Random arguments of a call: numbers, and the targets of pointers, in an arena.
+ *
+ * The same seed gives the same arguments, except for resources, which depend on what exists then.
  */
 #ifndef SYSCALLS_VALUES_H
 #define SYSCALLS_VALUES_H
@@ -19,10 +20,10 @@ void chance_seed(struct chance *c, uint64_t seed);
 uint64_t chance_next(struct chance *c);
 /* 0 to @n - 1 */
 uint64_t chance_below(struct chance *c, uint64_t n);
-/* One of @n times */
+/* True once in @n times. */
 bool chance_one_of(struct chance *c, unsigned int n);
 
-/* Memory with no access behind it, @used of it taken for the present call. */
+/* Memory with an inaccessible page behind it; @used of it belongs to the current call. */
 struct arena {
 	uint8_t *base;
 	size_t size, used;
@@ -38,7 +39,7 @@ enum {
 /* Ends the program if there is no memory. */
 void arena_init(struct arena *a, size_t size);
 
-/* Where a call leaves a resource. */
+/* Where a call stores a resource. */
 struct made {
 	const uint8_t *at;
 	unsigned int kind;
@@ -52,16 +53,16 @@ struct maker {
 	const struct spec *spec;
 	struct chance chance;
 	struct arena *arena;
-	/* Bytes are also taken from here, where calls change the mapping; may have no memory. */
+	/* Another source of bytes, whose mapping calls may change; it may have no memory. */
 	struct arena *playground;
 	pick_fn pick;
 	void *context;
-	bool wild;			/* this call is not quite as described */
+	bool wild;			/* this call deviates from its description */
 	struct made made[MAX_MADE];
 	unsigned int made_count;
 };
 
-/* Fills @regs with the arguments of @c that @seed stands for. */
+/* Fills @regs with the arguments of @c for @seed. */
 void values_make(struct maker *m, const struct call *c, uint64_t seed, uint64_t regs[MAX_ARGS]);
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A process whose threads share its descriptors. Its first thread makes no calls; it sends a signal
- * to those whose call takes long, and so ends it. Some processes have no privileges, some live in a
- * network namespace of their own. Children that are forked on the way have copies of the
- * descriptors and make calls for a while beside it.
+ * A process whose threads share its descriptors.
+ *
+ * Its first thread makes no calls: it interrupts long calls of the others by a signal. Some
+ * processes have no privileges, some are in a network namespace of their own. Children forked by a
+ * call have copies of the descriptors and make calls for a while, too.
  */
 #include <fcntl.h>
 #include <grp.h>
@@ -27,7 +28,7 @@
 enum { MAX_FDS = 256, POKE_MS = 15, CHILD_CALLS = 300, NOBODY = 65534,
 	NAMESPACE_ONE_OF = 12, NOBODY_ONE_OF = 8 };
 
-/* Of this process. */
+/* Data of this process. */
 static struct table table;
 static struct arena playground;
 static struct lane *own_lanes;
@@ -41,7 +42,7 @@ static void nothing(int signal)
 	(void)signal;
 }
 
-/* A call wrote where the program's own things are. The kernel need not complain of that. */
+/* A call wrote to the program's own data. That is no fault of the kernel. */
 static void fault(int signal)
 {
 	(void)signal;
@@ -68,7 +69,7 @@ static void signals(void)
 	handle(SIGBUS, fault);
 }
 
-/* Fails quietly where it may not; then the process goes on in the namespace that it is in. */
+/* If it is not permitted, the process stays in its namespace. */
 static void own_namespace(void)
 {
 	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
@@ -107,7 +108,7 @@ static void limits(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-/* What needs nothing else is there from the beginning: one of each kind. */
+/* One resource of each kind that needs no other one exists from the start. */
 static void first_resources(struct caller *c)
 {
 	unsigned int i, k;
@@ -133,7 +134,10 @@ static bool over(void)
 	return shared->stop || shared->calls >= wishes.calls;
 }
 
-/* Only the calling thread is there; a clock interrupts it in place of the first thread. */
+/*
+ * Only the calling thread exists in the child; a timer interrupts it in place of the first
+ * thread.
+ */
 static void child(struct caller *c, struct lane *lane, uint64_t seed)
 {
 	struct itimerval often = { { 0, 1000 * POKE_MS }, { 0, 1000 * POKE_MS } };
@@ -196,7 +200,7 @@ static void *thread(void *arg)
 	caller_begin(c);
 	if (wishes.kcov)
 		kcov_begin();
-	/* Others may have decremented it past 0. */
+	/* Other threads may have decremented it below 0. */
 	while (!over() && (long)quota_left > 0)
 		run_program(c);
 	c->lane->pid = 0;

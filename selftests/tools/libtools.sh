@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by the tests of the program sdp that need no module, no root and no VM. Print TAP.
+# Functions for tests of the program sdp that need no module, no root and no VM. Sourced.
+# They print TAP.
 #
-# expect NAME STATUS TEXT COMMAND...	it ends with STATUS and says TEXT, on either stream
-# usage NAME TEXT ARGUMENTS...		sdp refuses ARGUMENTS, with TEXT as the first line
+# expect NAME STATUS TEXT COMMAND...	it ends with STATUS and prints TEXT, on either stream
+# usage NAME TEXT ARGUMENTS...		sdp rejects ARGUMENTS, with TEXT as the first line
 # first_line COMMAND...			runs it: prints its first line, and has its status
 # tools_done				prints the plan and ends with the right status
 #
-# $sdp is the program, $top the top of the tree; the directory is a new one, $dir.
+# $sdp is the program, $top the top of the tree. The current directory is a new one, $dir.
 set -uo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

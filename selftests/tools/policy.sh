@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# policy.sh: the program sdp's answers about policies, word by word. Needs no module, no root and no
-# VM. Prints TAP.
+# policy.sh: the program sdp's answers about policies, word by word.
+# Needs no module, no root and no VM. Prints TAP.
 . "$(dirname "$0")/libtools.sh"
 
 from() { printf '%b' "$1" | "${@:2}"; }
@@ -90,7 +90,7 @@ usage "usage: no value" "sdp: --uid needs a value" \
 usage "usage: no such option" "sdp: no such option: --gid" \
 	policy explain x listen 1.2.3.4:5 --file good --gid 3
 
-# What the documentation shows has to be right.
+# The rules in the documentation must be valid.
 doc=$top/Documentation/networking/sdp-policy.rst
 sed -n 's/^\t\(\(connect\|listen\|any\|use both\|#\) .*\)/\1/p' "$doc" >shown
 expect "the documentation's rules" 0 "shown: fine, 6 rules" "$sdp" policy check shown

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# program.sh: what of the program sdp can be seen without the module: how it is called, JSON,
-# errors, the man page, completion. tool.sh in selftests/net/sdp has the rest.
+# program.sh: the program sdp without the module: usage, JSON, errors, man page, completion.
+# tool.sh in selftests/net/sdp tests it with the module.
 . "$(dirname "$0")/libtools.sh"
 
 version=$(sed -n 's/^VERSION[[:space:]]*:= *//p' "$top/Makefile")
 commands="policy list stat fallbacks check kill"
 
-# json EXPRESSION COMMAND...: what it prints is JSON, and of that the Python expression of d holds
+# json EXPRESSION COMMAND...: its output is JSON, for which the Python expression of d is true
 json() {
 	local expression=$1
 	shift
@@ -18,7 +18,7 @@ if not eval(sys.argv[1]):
     print("not so:", sys.argv[1], d)' "$expression"
 }
 
-# Standard output alone, and standard error alone: the other one has to be empty.
+# only_out, only_err: standard output alone, or standard error alone; the other one must be empty.
 only_out() {
 	local status=0
 	"$@" 2>stray || status=$?
@@ -65,7 +65,7 @@ usage "check: seconds" "sdp: -t takes a number of seconds" check -t 0 localhost 
 usage "check: user" "sdp: --uid takes the number of a user" check localhost 80 --uid me
 usage "policy set without a file" "sdp: policy set takes one FILE" policy set
 
-# Errors before the kernel is asked.
+# Errors that are found before the kernel is asked.
 echo 'any * nothing' >wrong
 expect "policy set: a mistake is found first" 1 \
 	"wrong:1:7: error: expected program, path, cgroup, uid, or sdp, tcp, both" \
@@ -75,7 +75,7 @@ expect "policy set: no such file" 1 "sdp: nowhere: No such file or directory" \
 expect "a full disk" 1 "sdp: standard output: No space left on device" \
 	eval "'$sdp' help >/dev/full"
 
-# JSON of what needs no kernel. --json may stand in front.
+# JSON of commands that need no kernel. --json may precede the command.
 echo 'connect 10.9.0.0/24 both' >good
 expect "policy check --json" 0 "" json 'd == {"policy": "good", "rules": 1}' \
 	"$sdp" policy check good --json
@@ -94,7 +94,7 @@ expect "check: no such name" 1 "" \
 	json 'd["outcome"] == "none" and [s["ok"] for s in d["steps"]] == [False] and d["next"]' \
 	"$sdp" check --json no.invalid 80
 
-# Without the module, where nobody can load it by asking.
+# Without the module, on systems where it is not loaded on demand.
 if [ ! -d /sys/module/sdp ] && ! modinfo sdp >/dev/null 2>&1; then
 	absent="sdp: AF_SDP is not there; load its module: modprobe sdp"
 	for command in "policy show" "policy set good" "policy on" "policy off" list "list -lp" \
@@ -111,7 +111,7 @@ if [ ! -d /sys/module/sdp ] && ! modinfo sdp >/dev/null 2>&1; then
 		json 'd["outcome"] == "tcp" and d["next"] == "modprobe sdp"' "$sdp" check --json ::1 80
 fi
 
-# The man page, and that it knows every command and option that help knows.
+# The man page must mention every command and option of the help.
 man=$top/tools/sdp/sdp.8
 lint() { mandoc -Tlint -W warning "$man"; }
 expect "man page: mandoc finds nothing" 0 "" lint
@@ -132,7 +132,7 @@ expect "man page: has every option" 0 "" not_in_manual
 words_there() { [ "$(words_of_help | grep -xc -e --cgroup -e --within -e explain -e off)" = 4 ]; }
 expect "man page: that looks at something" 0 "" words_there
 
-# complete WORD...: what is offered for the last one
+# complete WORD...: the completions of the last word
 complete_words() {
 	bash -c '. "$1"; shift
 		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
@@ -163,7 +163,7 @@ offers "check's options" \
 offers "help of" "check" sdp help c
 offers "a number is not guessed" "" sdp stat -w ""
 offers "behind the last word nothing" "" sdp policy show ""
-# What is offered is what the program takes: its own usage says so.
+# The offered completions are options that the program's own usage mentions.
 offered_options() {
 	local command word
 	for command in $commands "policy explain"; do

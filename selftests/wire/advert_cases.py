@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Cases of selftest.py for the rules of advert_rules.py, and for what others say of Pipelined.
+"""Test cases of selftest.py for advert_rules.py, and for other rules in Pipelined mode.
 
-All of them change the conversation of conversation.py, in which the client is the source of nearly
-all, and buffers are found by their keys.
+All of them change the conversation of conversation.py, in which the client is the source of
+nearly all data. Advertisements are found by their keys.
 """
 import decode
 from adverts import SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK
@@ -28,19 +28,19 @@ def offer(case, key):
 
 
 def write(case, key):
-    """The first packet of the last write into a buffer."""
+    """The first packet of the last write into the memory of a SinkAvail."""
     return [f for f in case.of("client", decode.WRITE_FIRST, decode.WRITE_ONLY)
             if f.get(WRITE_RKEY, 4) == key][-1]
 
 
 def report(case, key):
-    """The report of what was written into a buffer."""
+    """The RdmaWrCompl for the memory of a SinkAvail."""
     written = write(case, key)
     return next(f for f in case.of_kind("client", RDMA_WR_COMPL) if f.time > written.time)
 
 
 def read_report(case, key):
-    """The report of what was read of an offer."""
+    """The RdmaRdCompl for a SrcAvail."""
     number_of = offer(case, key).get(MSEQ, 4)
     return next(f for f in case.of_kind("server", RDMA_RD_COMPL) if f.get(ACK, 4) >= number_of)
 
@@ -70,7 +70,7 @@ def insert_data(case, before, count=10):
     return case.insert("client", before, DATA, bytes(count))
 
 
-# Buffers, and when there may be some.
+# SinkAvail, and when it is allowed.
 
 @breaks("advert_modes", on=ON)
 def buffer_before_pipelined(case):
@@ -89,7 +89,7 @@ def taken_back_after_pipelined(case):
 
 @breaks("advert_modes", on=ON)
 def buffer_for_who_has_closed(case):
-    """The client closes where it has left Pipelined."""
+    """The client closes where it left Pipelined."""
     case.set_rest(changes(case)[1], DISCONN)
     late = insert_buffer(case, buffer(case, 0x220d), 0x2301, 3)
     late.put(ACK, 4, case.disconn("client").get(MSEQ, 4))
@@ -137,7 +137,7 @@ def does_not_count_what_it_has_heard(case):
 
 @breaks("advert_counts", on=ON, alone=True)
 def counts_what_it_has_not_heard(case):
-    """Nothing goes into this one in any case."""
+    """In any case nothing is written to this one."""
     buffer(case, 0x220d).add(NON_DISCARDS, 4, 1)
 
 
@@ -161,7 +161,7 @@ def key_of_the_buffer_before(case):
 # Writes.
 
 def move_write(case, key, to):
-    """All writes into one buffer go into another one, at the same place in it."""
+    """All writes for one SinkAvail go to another one, at the same offset."""
     for frame in case.of("client", decode.WRITE_FIRST, decode.WRITE_ONLY):
         if frame.get(WRITE_RKEY, 4) == key:
             frame.add(WRITE_VA, 8, va_of(to) - va_of(key))
@@ -195,7 +195,7 @@ def write_into_the_second_first(case):
 
 @breaks("writes_within", on=ON)
 def write_into_what_was_reported(case):
-    """There is room left in it, and all the same it is over."""
+    """It has room left, but it has ended."""
     move_write(case, 0x2105, 0x2202)
 
 
@@ -264,7 +264,7 @@ def write_without_its_middle(case):
     case.frames.remove(case.of("client", decode.WRITE_MIDDLE)[0])
 
 
-# Their reports.
+# Reports of writes.
 
 @breaks("write_reports", on=ON, alone=True)
 def reports_more_than_was_written(case):
@@ -315,11 +315,11 @@ def change_before_the_report(case):
 
 @breaks("write_order", on=ON)
 def second_buffer_before_the_report(case):
-    """The report of the first is one of both."""
+    """One report, in place of the first one's, covers both writes."""
     case.set_rest(report(case, 0x2101), DATA, bytes(16))
 
 
-# Taken back.
+# Cancellation.
 
 @breaks("cancel_settled", on=ON, alone=True)
 def nothing_is_out(case):
@@ -369,7 +369,7 @@ def offer_before_the_answer(case):
     late.time = answer(case).time - 1
 
 
-# Offers in Pipelined.
+# SrcAvail in Pipelined.
 
 @breaks("offer_forms", on=ON)
 def bytes_go_along_in_pipelined(case):
@@ -385,20 +385,20 @@ def nothing_goes_along_after_pipelined(case):
 
 @breaks("offers_single", on=ON)
 def offer_while_one_was_not_overtaken(case):
-    """A stale buffer ends no offer."""
+    """A stale SinkAvail does not end a SrcAvail."""
     buffer(case, 0x2105).put(NON_DISCARDS, 4, 2)
 
 
 @breaks("offer_answers", on=ON)
 def refusal_of_what_was_overtaken(case):
-    """By a buffer that the server had sent before it heard the offer."""
+    """Overtaken by a SinkAvail that the server had sent before it received the SrcAvail."""
     refusal = case.insert("server", buffer(case, 0x2206), SENDSM)
     refusal.put(ACK, 4, offer(case, 0x1105).get(MSEQ, 4))
 
 
 @breaks("reads_open", on=ON)
 def read_of_what_was_overtaken(case):
-    """As if the buffer before it had not been stale, but the answer."""
+    """As if the SinkAvail before it were not stale but the answer."""
     found = buffer(case, 0x2204)
     found.put(NON_DISCARDS, 4, 3)
     found.put(ACK, 4, offer(case, 0x1103).get(MSEQ, 4))
@@ -449,7 +449,7 @@ def buffer_with_the_last_credit(case):
 
 @breaks("last_credit", on=ON)
 def buffer_with_payload_with_the_last_credit(case):
-    """As an answer, too."""
+    """Also as an answer."""
     found = buffer(case, 0x2105)
     case.set_rest(found, SINK_AVAIL, bytes(found.data[EXTENDED:SINK_PAYLOAD]) + bytes(10))
     case.make_last_credit("server", found)
@@ -503,14 +503,14 @@ def offers_after_enough_wishes(case):
 
 @breaks("mode_learnt", on=ON)
 def leaves_though_there_was_a_write_in_between(case):
-    """The last buffer but one is filled instead of being discarded."""
+    """The last SinkAvail but one is filled instead of being discarded."""
     data = case.data("client")[-2]
     case.set_rest(data, RDMA_WR_COMPL, number(70))
 
 
 @keeps("mode_learnt", on=ON)
 def leaves_after_a_refusal(case):
-    """One is enough, but only one that does not wish for writes."""
+    """One refusal is enough, but only one without the request for Pipelined."""
     case.set_rest(read_report(case, 0x1103), SENDSM)
     case.set_rest(offer(case, 0x1104), MODE_CHANGE, bytes([0x10, 0, 0, 0]))
     changes(case)[2].put(MID, 1, DATA)

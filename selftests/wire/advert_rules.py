@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What has to be true of SinkAvail, and of RDMA writes and all that follows from it (C5-C8)."""
+"""Rules for SinkAvail, RDMA writes and what follows from them (C5-C8)."""
 import adverts
 import offers
 import resize
@@ -9,8 +9,8 @@ from resize import BSDH_LEN, DISCONN
 
 
 def advert_modes(connection, facts):
-    """C5: the sink advertises buffers, and takes them back, in Pipelined only, and to a source that
-    has not closed.
+    """C5: the sink sends SinkAvail and SinkAvailCancel in Pipelined only, and to a source that has
+    not closed.
     """
     for source, sink in connection.sides():
         closed = min((m.mseq for m in source.messages if m.mid == DISCONN), default=None)
@@ -24,7 +24,7 @@ def advert_modes(connection, facts):
 
 
 def advert_sizes(connection, facts):
-    """A buffer has room for all that a message may bring, which could come in its place."""
+    """The memory of a SinkAvail has room for any message that could come instead."""
     for side, _ in connection.sides():
         for m, end in resize.walk(connection, facts, side):
             if m.mid == SINK_AVAIL and m.whole < end.recv_size - BSDH_LEN:
@@ -32,8 +32,8 @@ def advert_sizes(connection, facts):
 
 
 def adverts_most(connection, facts):
-    """No more buffers are out than the source can hold, which is what its Hello says: in an
-    extension, or else by MaxAdverts.
+    """The number of outstanding SinkAvails does not exceed what the source can hold according to
+    its Hello: by an extension, otherwise by MaxAdverts.
     """
     asked, answered = connection.request.private_data(), connection.reply.private_data()
     hold = {"client": asked[HELLO_HELD + 5] or asked[19],
@@ -47,8 +47,8 @@ def adverts_most(connection, facts):
 
 
 def advert_counts(connection, facts):
-    """C7: NonDiscards is the number of messages with payload that the sink has heard, but for those
-    that have discarded a buffer.
+    """C7: NonDiscards is the number of messages with payload that the sink has received, without
+    those that have discarded a SinkAvail.
     """
     for flow in adverts.flows(connection):
         for advert in flow.adverts:
@@ -59,7 +59,7 @@ def advert_counts(connection, facts):
 
 
 def advert_answers(connection, facts):
-    """C8: a buffer is an answer to an offer only if nothing of that was read, nor will be."""
+    """C8: a SinkAvail answers a SrcAvail only if no part of that was read, or will be."""
     for direction in offers.directions(connection):
         for offer in direction.offers:
             if not offer.overtaken:
@@ -70,7 +70,7 @@ def advert_answers(connection, facts):
 
 
 def advert_keys(connection, facts):
-    """Buffers that are out at the same time have different keys."""
+    """SinkAvails that are outstanding at the same time have different keys."""
     for flow in adverts.flows(connection):
         for advert in flow.adverts:
             m = advert.message
@@ -80,7 +80,8 @@ def advert_keys(connection, facts):
 
 
 def writes_within(connection, facts):
-    """Writes go into the oldest buffer that is not stale, with its key, from its beginning on."""
+    """Writes go to the oldest SinkAvail that is not stale, with its key, contiguously from its
+    beginning."""
     for flow in adverts.flows(connection):
         for write, oldest in flow.stray_writes:
             yield (f"{flow.source.name}: {write} with the key {write.rkey:#x}, " +
@@ -99,7 +100,7 @@ def writes_within(connection, facts):
 
 
 def writes_whole(connection, facts):
-    """A write carries as many bytes as it says."""
+    """A write carries as many bytes as its header says."""
     for side, _ in connection.sides():
         for write in side.writes:
             if not write.complete or write.bytes != write.length:
@@ -107,7 +108,7 @@ def writes_whole(connection, facts):
 
 
 def write_reports(connection, facts):
-    """RdmaWrCompl says how much was written into a buffer, and of each one it is said once."""
+    """RdmaWrCompl reports the bytes written for a SinkAvail, once for each."""
     for flow in adverts.flows(connection):
         for m in flow.stray_reports:
             yield f"{flow.source.name}: {m} reports {m.count}, and nothing was written"
@@ -120,8 +121,8 @@ def write_reports(connection, facts):
 
 
 def write_order(connection, facts):
-    """The report of a write goes before all that belongs behind it: payload, what is offered, a
-    change of the mode, what ends a cancel, and DisConn.
+    """The report of a write precedes all later data: payload, a SrcAvail, a change of the mode,
+    the answer to a cancellation, and DisConn.
     """
     for flow in adverts.flows(connection):
         for filling in flow.fillings:
@@ -135,8 +136,8 @@ def write_order(connection, facts):
 
 
 def cancel_settled(connection, facts):
-    """Buffers are taken back if some are out; until that is settled nothing new is advertised, and
-    nothing is taken back again.
+    """SinkAvailCancel is sent if any SinkAvail is outstanding. Until it is settled, there is no
+    new SinkAvail and no other cancellation.
     """
     for flow in adverts.flows(connection):
         before = []
@@ -154,7 +155,7 @@ def cancel_settled(connection, facts):
 
 
 def cancel_answers(connection, facts):
-    """SinkCancelAck goes if something was taken back, once, and before what belongs behind it."""
+    """SinkCancelAck is sent once if anything was cancelled, and before later data."""
     for flow in adverts.flows(connection):
         for m in flow.stray_answers:
             yield f"{flow.source.name}: {m} answers, and nothing was taken back"

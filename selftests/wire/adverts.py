@@ -1,39 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Buffers that a sink advertises (Pipelined mode), and what the source makes of them (C5-C8).
+"""The SinkAvails of a sink (Pipelined mode), and what the source does with them (C5-C8).
 
-SinkAvail says where a reader's buffer is. The source writes into the oldest one by RDMA, and
-reports how much (RdmaWrCompl), which ends it, however full it is; a message with payload discards
-the oldest one. SinkAvailCancel takes all of them back; SinkCancelAck says that some were.
+SinkAvail says where a reader's buffer is. The source writes into the oldest one by RDMA and
+reports the number of bytes (RdmaWrCompl), which ends it, however full it is. A message with
+payload discards the oldest one. SinkAvailCancel cancels all of them; SinkCancelAck says that
+there were some.
 
-NonDiscards: both ends count the messages with payload that have discarded none. A SinkAvail with
-another count than the source has is stale: what has been sent meanwhile belongs before what could
-be written, and the sink has not heard of it. The source drops it, and the sink finds out when it
-hears that message.
+NonDiscards: both ends count the messages with payload that have discarded no SinkAvail. A
+SinkAvail whose count differs from the source's is stale: data sent meanwhile precedes what
+could be written, and the sink has not received it yet. The source drops the SinkAvail, and the
+sink notices that when it receives the data.
 
-What a source has heard is what its headers acknowledge, so its list of buffers can be followed
-exactly. An RDMA write has no header: it is taken to have heard as little as makes it right, at
-least what the message before it has, at most what the message after it has.
+A source's headers acknowledge what it has received, so its list of SinkAvails can be followed
+exactly. An RDMA write has no header. It is assumed to come as early as makes it valid: not
+before what the preceding message acknowledges, and not after what the next message
+acknowledges.
 
-Nothing is judged here: that is for advert_rules.py.
+This file judges nothing; advert_rules.py does.
 """
 import decode
 from modes import COMBINED, Half, new_mode, PIPELINED
 from resize import DISCONN, RDMA_WR_COMPL
 
 SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK = 0xfd, 0x09, 0x0a
-# Where Hello and HelloAck tell of the buffers that their senders hold.
+# Where Hello and HelloAck state the number of SinkAvails that their senders hold.
 HELD_LEN, HELD_VERSION = 8, 1
 HELLO_HELD, HELLO_ACK_HELD = 80, 36
 
 
 class Advert:
-    """One SinkAvail, and what became of it.
+    """One SinkAvail and its fate.
 
     accepted	the source has added it to its list
-    before	... or dropped it, before it sent the message of this number; None: never heard
+    before	number of the source's message before which that, or the drop, happened; None:
+    		never received
     fate	written, discarded, taken-back, left (the source left the mode, or has closed), stale,
-		late (as left, but before the source had heard of it), or open (as far as is known)
-    over	the message of the source that tells the sink so
+    		late (as left, but before the source had received it), or open (as far as is known)
+    over	the source's message that tells the sink so
     """
 
     def __init__(self, message):
@@ -47,7 +50,7 @@ class Advert:
         self.fate, self.over = fate, over
 
     def out(self, m):
-        """Is it out when the sink sends `m`? It has not heard of the end then."""
+        """True if it is outstanding when the sink sends `m`: the sink has not received its end."""
         return self.message.mseq < m.mseq and (self.over is None or m.ack < self.over.mseq)
 
     def __str__(self):
@@ -55,7 +58,7 @@ class Advert:
 
 
 class Filling:
-    """RDMA writes into one buffer, and their report.
+    """RDMA writes for one SinkAvail, and their report.
 
     last	the message before them
     """
@@ -72,12 +75,12 @@ class Filling:
 
     @property
     def following(self):
-        """Where the next write into it has to begin."""
+        """Address at which the next write must begin."""
         return self.advert.message.va + self.length
 
 
 class Cancel:
-    """One SinkAvailCancel: what the source had, when it heard of it, and its answer."""
+    """One SinkAvailCancel: what the source had when it received it, and its answer."""
 
     def __init__(self, message, taken, before):
         self.message = message
@@ -87,15 +90,15 @@ class Cancel:
 
 
 class Flow:
-    """The buffers of one sink, as the source goes through them.
+    """The SinkAvails of one sink, as the source handles them.
 
-    adverts		all that were advertised
+    adverts		all that were sent
     fillings		writes and their reports
-    cancels		all that the source has heard of
-    discards		messages of the source that have discarded a buffer
-    stray_writes	(write, the oldest buffer, if there is one): not into that
+    cancels		all that the source has received
+    discards		messages of the source that have discarded a SinkAvail
+    stray_writes	(write, the oldest SinkAvail or None): writes that did not go there
     stray_reports	RdmaWrCompl with nothing written
-    stray_answers	SinkCancelAck with nothing taken back
+    stray_answers	SinkCancelAck with nothing cancelled
     """
 
     def __init__(self, connection, source):
@@ -107,7 +110,7 @@ class Flow:
         self.mode, self.left_by = COMBINED, None
         self.list, self.counted, self.heard, self.last = [], 0, 0, None
         self.go()
-        # And those that the source has never acknowledged.
+        # SinkAvails that the source has never acknowledged, too.
         self.adverts += [Advert(m) for m in self.sink.messages[self.heard:] if m.mid == SINK_AVAIL]
         for advert in self.adverts:
             if not advert.accepted:
@@ -124,7 +127,7 @@ class Flow:
                 self.write(request, self.source.requests[index + 1:])
 
     def hear(self):
-        """The next message of the sink. False when there is none."""
+        """Processes the sink's next message. False when there is none."""
         if self.heard >= len(self.sink.messages):
             return False
         m = self.sink.messages[self.heard]
@@ -139,7 +142,7 @@ class Flow:
         return True
 
     def number(self):
-        """Of the message that the source sends next."""
+        """Number of the message that the source sends next."""
         return self.last.mseq + 1 if self.last else 1
 
     def hear_advert(self, m):
@@ -168,7 +171,7 @@ class Flow:
             self.counted += 1
 
     def leave(self, m):
-        """Another mode, or the end: no buffer is any good any more."""
+        """Another mode, or the end: every SinkAvail is void."""
         self.mode = None if m.mid == DISCONN else new_mode(m)
         self.left_by = m
         for advert in self.list:
@@ -213,8 +216,9 @@ class Flow:
             advert.end("taken-back", m)
 
     def what_made_void(self, advert):
-        """The first message that went into another place, or ended it all, of those that the sink
-        had not heard, and that the source sent before it heard of the buffer.
+        """The message that made the SinkAvail void: the first one with data elsewhere, or one that
+        left the mode, among those that the sink had not received and that the source sent
+        before it received the SinkAvail.
         """
         end = len(self.source.messages) if advert.before is None else advert.before - 1
         for m in self.source.messages[advert.message.ack:end]:
@@ -223,15 +227,15 @@ class Flow:
         return None
 
     def leaves(self, m):
-        """Does the source leave Pipelined with this message, or the connection?"""
+        """True if the source leaves Pipelined, or closes, with this message."""
         return m.mid == DISCONN or self.half.concerned(self.source, m)
 
     def non_discards(self, heard):
-        """The sink's count, when it has heard so many messages."""
+        """The sink's count after it has received `heard` messages."""
         return sum(m.payload > 0 and m not in self.discards for m in self.source.messages[:heard])
 
     def out(self, m):
-        """The buffers that are out when the sink sends `m`."""
+        """The SinkAvails that are outstanding when the sink sends `m`."""
         return [advert for advert in self.adverts if advert.out(m)]
 
 
@@ -240,5 +244,5 @@ def flows(connection):
 
 
 def shown(connection):
-    """What became of buffers, as words of traffic.c's offers=."""
+    """Fates of the SinkAvails, in the words of traffic.c's offers=."""
     return {advert.fate for flow in flows(connection) for advert in flow.adverts}

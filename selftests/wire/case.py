@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The recorded sample, and how its frames are found and changed, for the cases of selftest.py."""
+"""The recorded sample, and functions to find and change its frames, for the cases of
+selftest.py.
+"""
 import copy
 
 import decode
@@ -11,14 +13,16 @@ PSN = BTH + 9
 RETH = BTH + 12
 ICRC_LEN = 4
 
-# How a change breaks a rule: maybe others, too; no other; not this one, but maybe others.
+# Rules that a change breaks: this one and maybe others; this one only; maybe others but not this
+# one.
 ALSO, ALONE, NOT = range(3)
 
 CASES = []
 
 
 def breaks(rule, on="small-packets", alone=False):
-    """The decorated function changes a Case so that `rule` is broken; if alone, no other is."""
+    """Decorator: the function changes a Case so that `rule` is broken; with alone=True, no other
+    rule."""
     def remember(change):
         CASES.append((rule, on, change.__name__, change, ALONE if alone else ALSO))
         return change
@@ -26,7 +30,8 @@ def breaks(rule, on="small-packets", alone=False):
 
 
 def keeps(rule, on):
-    """The decorated function changes a Case in a way that `rule` allows, whatever others say."""
+    """Decorator: the function changes a Case in a way that `rule` allows, whatever other rules
+    say."""
     def remember(change):
         CASES.append((rule, on, change.__name__, change, NOT))
         return change
@@ -64,7 +69,7 @@ class Case:
         return self.of(side, decode.SEND_FIRST, decode.SEND_ONLY)
 
     def data(self, side):
-        """First packets of messages with payload; without: credit updates."""
+        """First packets of messages with payload; those without are updates()."""
         return [f for f in self.sends(side) if f.get(MID, 1) == rules.DATA and f.get(LEN, 4) > 16]
 
     def updates(self, side):
@@ -80,17 +85,17 @@ class Case:
         return [f for f in self.sends(side) if f.get(MID, 1) == rules.CHRCVBUF_ACK]
 
     def long_ones(self, side):
-        """First packets of messages longer than the first size."""
+        """First packets of messages longer than the initial receive size."""
         size = self.facts().recv_buffer_size
         return [f for f in self.data(side) if f.get(LEN, 4) > size]
 
     def heard(self, side, message):
-        """The header of the other side that was the newest one when `message` was sent."""
+        """The other side's newest header when `message` was sent."""
         peer = "server" if side == "client" else "client"
         return self.sends(peer)[message.get(ACK, 4) - 1]
 
     def told_before(self, side, news):
-        """The newest number that one side had allowed before it heard the other's `news`."""
+        """The newest number that `side` had allowed before it received the other side's `news`."""
         earlier = [f for f in self.sends(side) if f.get(ACK, 4) < news.get(MSEQ, 4)]
         if earlier:
             return earlier[-1].get(ACK, 4) + earlier[-1].get(BUFS, 2)
@@ -98,7 +103,7 @@ class Case:
         return hello.get(hello.private_data + 2, 2)
 
     def left_before(self, side, message):
-        """What the other end may still send by the count of `side`, just before `message`."""
+        """The credit that `side` counts for the other end just before `message`."""
         number = message.get(MSEQ, 4)
         if number > 1:
             header = self.sends(side)[number - 2]
@@ -107,18 +112,18 @@ class Case:
         return hello.get(hello.private_data + 2, 2) - message.get(ACK, 4)
 
     def make_last_credit(self, side, message):
-        """As if `side` had heard that it may send `message`, and no other one."""
+        """Makes `message` the last one that `side` has credit for."""
         header = self.heard(side, message)
         header.put(BUFS, 2, message.get(MSEQ, 4) - header.get(ACK, 4))
 
     def empty_after(self, side, news):
-        """Its first messages without payload after it has heard the other's `news`."""
+        """Its first messages without payload after it has received the other side's `news`."""
         later = [f for f in self.updates(side) if f.get(ACK, 4) >= news.get(MSEQ, 4)]
         first = later[0].get(MSEQ, 4)
         return [f for number, f in enumerate(later, first) if f.get(MSEQ, 4) == number]
 
     def answered(self, side):
-        """The messages of one side that were sent after it had heard something."""
+        """The messages of one side that acknowledge something."""
         return [f for f in self.sends(side) if f.get(ACK, 4)]
 
     def of_kind(self, side, mid):
@@ -129,7 +134,7 @@ class Case:
         return self.of(side, decode.READ_REQUEST)
 
     def set_rest(self, frame, mid, rest=b""):
-        """Make a Send of one packet another message, with this behind its base header."""
+        """Turns a Send of one packet into another message, with `rest` behind its base header."""
         end = BSDH + 16
         frame.data[end:] = rest + frame.data[-ICRC_LEN:]
         frame.put(MID, 1, mid)
@@ -137,13 +142,15 @@ class Case:
         self.fit(frame)
 
     def fit(self, frame):
-        """Lengths of the packet, by its bytes; there is no padding."""
+        """Sets the length fields of the packet from its size; there is no padding."""
         frame.put(IP_LEN, 2, len(frame.data) - 14)
         frame.put(UDP_LEN, 2, len(frame.data) - 14 - 20)
         frame.put(BTH + 1, 1, frame.get(BTH + 1, 1) & 0xcf)
 
     def insert(self, side, before, mid, rest=b""):
-        """A message without payload after the one in `before`; what follows moves on."""
+        """Inserts a message without payload after the one in `before`; later ones are
+        renumbered.
+        """
         peer = "server" if side == "client" else "client"
         later = [f for f in self.of(side, *decode.SENDS, *decode.WRITES, decode.READ_REQUEST)
                  if f.time > before.time]

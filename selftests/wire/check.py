@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """check.py [-s SDPSTAT] FACTS CAPTURE...
 
-Check captures of AF_SDP connections against the rules of the wire (rules.py). FACTS has a line
-per connection that was made, as guest.sh writes it; every one must be in the captures, and no
-other. SDPSTAT, a copy of /proc/net/sdpstat, is compared with what was captured too.
+Checks captures of AF_SDP connections against the rules of the wire protocol (rules.py). FACTS
+has a line for each connection, as guest.sh writes it; each one must be in the captures, and no
+other. SDPSTAT, a copy of /proc/net/sdpstat, is compared with the captures too.
 
 Output: TAP, one point per rule and connection, and at the end "N passed, N failed, N skipped".
 Exit status 0 when no point failed.
@@ -24,7 +24,7 @@ SHOWN = 5
 
 
 class Tap:
-    """Prints points, with the first few complaints of those that fail."""
+    """Prints points, each failed one with its first complaints."""
 
     def __init__(self):
         self.passed = self.failed = 0
@@ -46,7 +46,7 @@ class Tap:
 
 
 def complaints(rule, connection, facts):
-    """What a rule finds. If what it looks at is not there, it has failed."""
+    """The complaints of a rule. A rule whose subject is missing has failed."""
     if rule in rules.TRAFFIC and not connection.reply:
         return ["there is no REP"]
     try:
@@ -56,7 +56,7 @@ def complaints(rule, connection, facts):
 
 
 def judge(decoder, facts):
-    """(connection's name, rule's name, complaints) of every rule of every connection."""
+    """(connection's name, rule's name, complaints) for every rule and every connection."""
     by_port = collections.defaultdict(list)
     for connection in decoder.connections:
         by_port[connection.request.service_id & 0xffff].append(connection)
@@ -72,14 +72,14 @@ def judge(decoder, facts):
 
 
 def counted(decoder):
-    """What the module's counters should say, by the capture."""
+    """The expected values of the module's counters, from the capture."""
     sides = [side for c in decoder.connections for side, _ in c.sides()]
     messages = [m for side in sides for m in side.messages]
     data = [m for m in messages if m.mid == rules.DATA]
     offered = [offer for c in decoder.connections for _, _, offer in offers.all_offers(c)]
     written = sum(r.length for side in sides for r in side.requests
                   if isinstance(r, decode.Write))
-    # Whoever sends a change counts it, and so does who hears it.
+    # Both the sender and the receiver of a ModeChange count it.
     changes = collections.Counter(modes.new_mode(m) for m in messages
                                   if m.mid == modes.MODE_CHANGE)
     with_payload = [m for m in messages if m.payload > 0]
@@ -122,10 +122,10 @@ RING_COUNTERS = ("RingWrites", "RingReads", "RingBytesWritten", "RingBytesRead")
 
 
 def judge_counters(decoder, text):
-    """The module counts what the wire shows, and finds no fault with its peers."""
+    """The module's counters agree with the captures, and count no violation."""
     counters = {name: int(value) for name, value in (line.split() for line in text.splitlines())}
     expected = counted(decoder)
-    # A connection's last credit updates are of use to nobody. Its end may come before they go.
+    # A connection's last credit update is useless; the connection may end before it is sent.
     lost = counters.get("CreditUpdatesSent", 0) - expected["CreditUpdatesSent"]
     if 0 < lost <= len(decoder.connections):
         expected["CreditUpdatesSent"] += lost
@@ -149,7 +149,7 @@ OF_RINGS = (rules.RING_ASK, rules.RING_AVAIL)
 
 
 def judge_kinds(decoder, facts):
-    """Every kind of message is among those that were captured: a rule about none says nothing."""
+    """Every kind of message occurs in the captures: a rule without a subject proves nothing."""
     seen = {m.mid for c in decoder.connections for side, _ in c.sides() for m in side.messages}
     rings_used = any(fact.flow_control != "credit" for fact in facts)
     return "capture", "every kind of message", [
@@ -163,7 +163,7 @@ def read_facts(path):
 
 
 def summary(decoder):
-    """What there was to look at, for the reader of the output."""
+    """Prints the number of connections, messages and so on."""
     sides = [side for c in decoder.connections for side, _ in c.sides()]
     messages = [m for side in sides for m in side.messages]
     print(f"# {len(decoder.connections)} connections, {len(messages)} messages, "

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Conversations that no module has had yet, written by hand for the checker's own test.
+"""A conversation composed by hand, with exchanges that no recorded one has, for selftest.py.
 
-How a connection is set up and ended is taken from a recorded one. What is in between is composed:
-each call sends one message, an RDMA write, or an RDMA read with its answer. A message has heard all
-that the other end has sent before it, unless it is said how much.
+The setup and the end of the connection come from a recorded one. Each call in between adds one
+message, an RDMA write, or an RDMA read with its response. By default a message acknowledges all
+that the other end has sent before it.
 
-pipelined() is one that breaks no rule: the client is the source, its half goes to Pipelined and
-back, and all that can become of an offer and of a buffer does.
+pipelined() breaks no rule: the client is the source, its half connection changes to Pipelined
+and back, and every fate of a SrcAvail and of a SinkAvail occurs.
 """
 import copy
 
@@ -22,7 +22,7 @@ STEP = 1000000
 BUFS = 12
 PORT = 4999
 MAX_ADVERTS, HELD = 1, 4
-# Where Hello and HelloAck tell of the buffers that their senders hold.
+# Where Hello and HelloAck state the number of SinkAvails that their senders hold.
 TOLD_HELD = {"REQ": 80, "REP": 36}
 FIRST_VA = 0x7f0000000000
 
@@ -40,7 +40,7 @@ def region(key, length):
 
 
 def pieces(length):
-    """(offset, bytes) of the packets of so many bytes."""
+    """(offset, length) of the packets for `length` bytes."""
     return [(at, min(MTU, length - at)) for at in range(0, max(length, 1), MTU)]
 
 
@@ -52,14 +52,14 @@ def opcode_of(index, count, opcodes):
 
 
 class Conversation:
-    """The frames of one connection, and its facts; the methods are called in the order of time."""
+    """The frames of one connection, and its facts. The methods are called in the order of time."""
 
     def __init__(self, line, recorded):
         self.begin = [copy.deepcopy(f) for f in recorded if f.cm in ("REQ", "REP", "RTU")]
         self.ends = [copy.deepcopy(f) for f in recorded if f.cm in ("DREQ", "DREP")]
         req, rep = self.begin[:2]
         req.put(MAD_DATA + 14, 2, PORT)
-        # The path's MTU, in the upper half of this byte.
+        # The path MTU is in the upper half of this byte.
         req.put(MAD_DATA + 50, 1, 3 << 4 | req.get(MAD_DATA + 50, 1) & 0x0f)
         for frame in (req, rep):
             frame.put(frame.private_data + 19, 1, MAX_ADVERTS)
@@ -112,7 +112,7 @@ class Conversation:
         self.send("client", SRC_AVAIL, region(key, length), along)
 
     def read(self, key, length, skip=0, flags=0):
-        """The server reads all of an offer, and reports it."""
+        """The server reads the memory of a SrcAvail, and reports it."""
         parts = pieces(length)
         reth = number(va_of(key) + skip, 8) + number(key) + number(length)
         self.packet("server", decode.READ_REQUEST, self.psn["server"], reth)
@@ -140,7 +140,7 @@ class Conversation:
             self.psn["client"] += 1
 
     def fill(self, key, length, **how):
-        """The client writes into a buffer, and reports it."""
+        """The client writes to the memory of a SinkAvail, and reports it."""
         self.write(key, length)
         self.stream["client"] += length
         self.send("client", RDMA_WR_COMPL, number(length), revoked=key, **how)
@@ -152,7 +152,7 @@ class Conversation:
         self.send(side, DISCONN, **how)
 
     def end(self):
-        """(line of facts, frames)."""
+        """(facts line, frames)."""
         for frame in self.ends:
             self.time += STEP
             frame.time = self.time
@@ -166,13 +166,13 @@ class Conversation:
 
 
 def pipelined(line, recorded):
-    """Keys of offers begin with 1, those of buffers with 2."""
+    """Keys of SrcAvails begin with 1, those of SinkAvails with 2."""
     c = Conversation(line, recorded)
     for key in (0x1101, 0x1102):
         c.offer(key, 3000, along=224)
         c.read(key, 2776, skip=224, flags=REQ_PIPE)
     c.change(0x20)
-    # One is filled, and one in part; by two writes.
+    # One is filled, and one in part, by two writes.
     c.buffer(0x2101, 3000, 2)
     c.buffer(0x2202, 3000, 2)
     c.fill(0x2101, 3000)
@@ -181,12 +181,13 @@ def pipelined(line, recorded):
     c.write(0x2202, 100, at=400)
     c.stream["client"] += 100
     c.send("client", RDMA_WR_COMPL, number(500), revoked=0x2202)
-    # A message discards one; another message makes one stale, which had not heard of it.
+    # A message discards one. The next message makes one stale that had not acknowledged it.
     c.buffer(0x2103, 3000, 2)
     c.data(100)
     c.data(50)
     c.buffer(0x2204, 3000, 2, heard=c.sent["client"] - 1)
-    # An offer is read; to one a buffer is the answer; one and a buffer cross.
+    # A SrcAvail is read; to another one a SinkAvail is the answer; another one crosses a
+    # SinkAvail.
     c.offer(0x1103, 3000)
     c.read(0x1103, 3000)
     c.offer(0x1104, 3000)
@@ -195,11 +196,11 @@ def pipelined(line, recorded):
     c.offer(0x1105, 3000)
     c.buffer(0x2206, 3000, 3, heard=c.sent["client"] - 1)
     c.fill(0x2206, 3000)
-    # The server's last bytes go along, and then its half is closed.
+    # The server's last bytes go with a SinkAvail, and then its half is closed.
     c.buffer(0x2107, 3000, 3, payload=100)
     c.data(60)
     c.close("server")
-    # Two are taken back. One is not: it is filled before the source has heard.
+    # Two are cancelled. Another one is not: it is filled before the source gets the cancellation.
     c.buffer(0x2208, 3000, 3)
     c.buffer(0x2109, 3000, 3)
     c.take_back()
@@ -207,7 +208,7 @@ def pipelined(line, recorded):
     c.buffer(0x210a, 3000, 3)
     c.fill(0x210a, 3000)
     c.take_back(heard=c.sent["client"] - 1)
-    # Two in a row are discarded, so the source leaves Pipelined; one more buffer crosses that.
+    # Two in a row are discarded, so the source leaves Pipelined; one more SinkAvail crosses that.
     for key in (0x220b, 0x210c):
         c.buffer(key, 3000, 3)
         c.data(70)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Captures of SDP over RoCE v2, decoded by tshark, as connections and their messages.
 
-tshark reads every field that it knows; this file only puts its packets together: the CM
-exchange into connections, the packets of one Send into a message. What is right and what is
-wrong is not judged here.
+tshark decodes every field that it knows. This file only combines its packets: the CM exchange
+into connections, the packets of one Send into a message. It judges nothing.
 
-With -2 tshark knows from its first pass which queue pairs speak SDP, and so decodes the Hello
-of the request itself too. It calls an empty Data malformed, and shows the later packets of
-a long Send as messages: both are its own ways, so neither is looked at.
+With -2 tshark knows from its first pass which queue pairs use SDP, and so decodes the Hello of
+the request too. It calls an empty Data malformed, and shows the later packets of a long Send as
+messages; both are ignored here.
 """
 import ipaddress
 import os
@@ -16,12 +15,12 @@ import tempfile
 
 UD_SEND_ONLY, ACKNOWLEDGE = 100, 17
 SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_ONLY = 0, 1, 2, 4
-# What this one is about is short; it ends the use of a key, which comes in front.
+# All such messages are short. The key to be invalidated precedes the message.
 SEND_ONLY_INVALIDATE = 23
 SENDS = (SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_ONLY)
 WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_ONLY = 6, 7, 8, 10
 WRITES = (WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_ONLY)
-# A write whose end has immediate data is a message, which lies in a ring of the other end.
+# A write that ends with immediate data is a message in a ring of the other end.
 WRITE_LAST_IMMEDIATE, WRITE_ONLY_IMMEDIATE = 9, 11
 ENDS_OF_MESSAGES = (WRITE_LAST_IMMEDIATE, WRITE_ONLY_IMMEDIATE)
 READ_REQUEST = 12
@@ -31,12 +30,12 @@ RESPONSES = (RESPONSE_FIRST, RESPONSE_MIDDLE, RESPONSE_LAST, RESPONSE_ONLY)
 # Bytes of a UDP datagram that are not payload of the Send: UDP, BTH and invariant CRC.
 OVERHEAD = 8 + 12 + 4
 
-# Dissectors that guess by a payload's bytes, and would take some of ours for their own.
+# Heuristic dissectors that would take some of our payloads for their own protocols.
 RIVALS = ("rpcordma", "smc", "smb_direct", "nvme-rdma", "lnet", "iser", "infiniband.eoib", "fcoib",
           "drbd")
 
 CM_ATTRIBUTES = {0x10: "REQ", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x15: "DREQ", 0x16: "DREP"}
-# Where the private data lies in the data of these MADs.
+# Offset of the private data in the data of these MADs.
 PRIVATE_DATA = {"REQ": 140, "REP": 36}
 
 FIELDS = {
@@ -77,7 +76,7 @@ AS_TEXT = {"time", "revoked", "udp", "src4", "dst4", "src6", "dst6", "data", "gi
            "gid_to4", "gid_to6", "src_ip", "dst_ip"}
 BSDH = ("mid", "flags", "bufs", "len", "mseq", "ack")
 BTH_LEN, BSDH_LEN, AETH_LEN, RETH_LEN, IETH_LEN, IMM_LEN = 12, 16, 4, 16, 4, 4
-# Extended headers, for whose fields tshark has no names: (name, bytes) in their order.
+# Extended headers, for which tshark has no field names: (name, bytes) in their order.
 EXTENDED = {
     0x05: (("count", 4),),                              # RdmaWrCompl
     0x06: (("count", 4),),                              # RdmaRdCompl
@@ -91,7 +90,7 @@ EXTENDED = {
 }
 EXTENDED_FIELDS = ("count", "change", "reserved", "size", "whole", "rkey", "va", "non_discards",
                    "freed")
-# On Data: how much of a ring has been read. It has an extended header then.
+# Flag on Data: how much of a ring has been read, in an extended header.
 MID_DATA, FREED = 0xff, 0x08
 
 
@@ -100,7 +99,7 @@ class DecodeError(Exception):
 
 
 class Packet:
-    """One packet; its attributes are the keys of FIELDS, None when it has no such field."""
+    """One packet. Its attributes are the keys of FIELDS, None for a field that it does not have."""
 
     __slots__ = list(FIELDS) + ["src", "dst", "traffic_class", "cm"]
 
@@ -123,19 +122,20 @@ class Packet:
         return bytes.fromhex(self.data)[PRIVATE_DATA[self.cm]:]
 
     def message(self):
-        """The bytes of a Send that are in this packet, its header first."""
+        """The bytes of a Send in this packet, from its header on."""
         return bytes.fromhex(self.udp)[BTH_LEN + self.ieth_len:]
 
 
 def layout(mid, flags):
-    """The fields of the extended header that a message has: ((name, bytes), ...)."""
+    """The fields of the extended header that such a message has: ((name, bytes), ...)."""
     if mid == MID_DATA and flags is not None and flags & FREED:
         return (("freed", 4),)
     return EXTENDED.get(mid, ())
 
 
 def base_header(data):
-    """The fields of a base header, by their names, for what tshark does not take for SDP."""
+    """The fields of a base header, by their names, for messages that tshark does not decode as
+    SDP."""
     sizes = (1, 1, 2, 4, 4, 4)
     at, found = 0, {}
     for name, size in zip(BSDH, sizes):
@@ -145,13 +145,12 @@ def base_header(data):
 
 
 class Message:
-    """One Send, or what was written into a ring. `bytes` is what really travelled, `len` what its
-    header says.
+    """One Send, or one message written into a ring.
 
-    `number` is the frame it begins with, `end` the one that makes it complete. Fields of an
-    extended header that it does not have are None. `revoked` is the key of the other end's memory
-    that it takes back (Send with Invalidate), or None. `put` is the Write that has put it into a
-    ring, or None.
+    `bytes` is the number of bytes transferred, `len` the header's Len. `number` is the frame in
+    which it begins, `end` the one that completes it. Fields of an extended header that it does
+    not have are None. `revoked` is the key that it invalidates at the other end (Send with
+    Invalidate), or None. `put` is the Write that has put it into a ring, or None.
     """
 
     __slots__ = BSDH + EXTENDED_FIELDS + ("number", "end", "time", "bytes", "packets", "complete",
@@ -180,7 +179,7 @@ class Message:
 
     @classmethod
     def of_write(cls, write):
-        """What a write with immediate data has put into a ring."""
+        """A message that a write with immediate data has put into a ring."""
         m = cls.__new__(cls)
         m.take_header(base_header(write.begin), write.begin)
         m.number, m.end, m.time = write.number, write.end, write.time
@@ -203,10 +202,10 @@ class Message:
 
 
 class Read:
-    """One RDMA read: the request, and what the other end has sent for it.
+    """One RDMA read: the request, and the other end's response.
 
-    It takes a packet number for each packet of the answer. `end` is the frame of the last of
-    them, `bytes` what they have carried so far.
+    It takes a packet number for each packet of the response. `end` is the frame of the last
+    one, `bytes` the number of bytes so far.
     """
 
     def __init__(self, packet, mtu):
@@ -224,10 +223,10 @@ class Read:
 
 
 class Write:
-    """One RDMA write: where to, how much its first packet says, and how much it has carried.
+    """One RDMA write: its address, its length, and how much it has carried.
 
-    `begin` is the first of that, as many bytes as a packet has; `immediate` what came along with
-    the last one, or None.
+    `begin` is the data of its first packet; `immediate` the immediate data of the last one, or
+    None.
     """
 
     def __init__(self, packet):
@@ -263,16 +262,16 @@ class Write:
 class Side:
     """What one end has sent, in order.
 
-    messages	its Sends, and what it has written into a ring of the other end's, each packet
-		counted once however often it was sent
-    reads	its RDMA reads, counted likewise, with what the other end has answered
+    messages	its Sends, and its messages in the other end's rings; a packet that was sent several
+    		times counts once
+    reads	its RDMA reads, counted likewise, with the other end's responses
     writes	its other RDMA writes, counted likewise
     requests	all of them, in order
-    empty	frames of writes of nothing, which have nothing to do with what was sent before
-    repeated	packets that were sent again
-    faults	breaks in the packet numbers or in the order First, Middle, Last
-    strange	opcodes that are neither Sends, RDMA reads and writes, answers to reads of the
-		other end, nor Acknowledge: (frame, opcode)
+    empty	frames of RDMA writes of length 0, which are unrelated to the other requests
+    repeated	number of packets that were sent again
+    faults	gaps in the packet numbers, or in the order First, Middle, Last
+    strange	opcodes other than Sends, RDMA reads and writes, responses to the other end's reads,
+    		and Acknowledge: (frame, opcode)
     acks	(frame, syndrome) of its acknowledgements
     classes	IP traffic class of its packets: class -> the first frame that has it
     """
@@ -311,7 +310,7 @@ class Side:
             self.strange.append((packet.number, packet.opcode))
 
     def is_new(self, packet, numbers):
-        """Is it the first time that this packet is sent? It takes so many packet numbers."""
+        """True if this packet is sent for the first time. It takes `count` packet numbers."""
         ahead = (packet.psn - self.next_psn) & 0xffffff
         if ahead >= 0x800000:
             self.repeated += 1
@@ -323,7 +322,7 @@ class Side:
         return True
 
     def add_part(self, packet, opcodes, kind, found):
-        """A packet of a Message, or of a Write, which may have several."""
+        """A packet of a Message, or of a Write, which may have several packets."""
         if not self.is_new(packet, 1):
             return
         first, _, _, only = opcodes
@@ -357,7 +356,7 @@ class Side:
         self.requests.append(read)
 
     def add_response(self, packet, reads):
-        """False when it is the answer to nothing."""
+        """False when it is a response to no read."""
         for read in reversed(reads):
             index = (packet.psn - read.psn) & 0xffffff
             if index < read.packets:
@@ -366,7 +365,7 @@ class Side:
         return False
 
     def add_answer(self, packet, read, index):
-        # What a reader has missed it asks for again, and gets with the numbers it had.
+        # A requester that missed packets asks for them again; the response has the same numbers.
         if index < read.answered:
             self.repeated += 1
             return
@@ -383,7 +382,7 @@ class Side:
 
 
 class Connection:
-    """One connection attempt: its request, and what came of it."""
+    """One connection attempt: its request, and the result."""
 
     def __init__(self, request):
         self.request = request
@@ -414,12 +413,12 @@ class Connection:
 
 
 class Decoder:
-    """Sorts packets into connections."""
+    """Assigns packets to connections."""
 
     def __init__(self):
         self.connections = []
-        self.by_id = {}         # communication id and the address that chose it
-        self.by_qpn = {}        # queue pair and its address
+        self.by_id = {}         # by communication id and the address that chose it
+        self.by_qpn = {}        # by queue pair and its address
         self.unknown = []       # packets that belong to no connection
 
     def add(self, packet):
@@ -453,7 +452,7 @@ class Decoder:
             connection.ends.append((packet.number, packet.cm, connection.side_at(packet.src)))
 
     def add_request(self, packet):
-        # A request that is repeated is the same request.
+        # A repeated request is the same request.
         known = self.by_id.get((packet.src, packet.req_id))
         if known and known.request.req_qpn == packet.req_qpn:
             return
@@ -464,7 +463,7 @@ class Decoder:
 
 
 def run(command):
-    """The output of a command; its complaints only matter when it fails."""
+    """The output of a command; its messages matter only when it fails."""
     try:
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
     except FileNotFoundError:
@@ -486,7 +485,7 @@ def packets(capture):
 
 
 def decode(captures):
-    """The connections in these captures, which may each hold one direction only."""
+    """The connections in these captures, each of which may hold one direction only."""
     with tempfile.TemporaryDirectory() as directory:
         merged = os.path.join(directory, "merged.pcapng")
         run(["mergecap", "-w", merged] + list(captures))

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# guest.sh: run in the guest by run.sh. Makes real connections over AF_SDP while both ends of
-# the cable are captured, and leaves in $SDP_RUN:
+# guest.sh: makes AF_SDP connections in the guest while both ends of the cable are captured.
+# Run by run.sh. It leaves in $SDP_RUN:
 #
-#	va.pcap vb.pcap		what each end has sent. What arrives is left out: on some kernels
-#				it carries a wrong time, and the other file has it anyway.
-#	facts			one line per connection: what the programs and the settings say
-#				of it, which is what check.py compares the captures with
-#	sdpstat			the module's counters of all of it
+#	va.pcap vb.pcap		what each end has sent. Incoming packets are left out: on some
+#				kernels they have a wrong time, and they are in the other file
+#	facts			one line per connection, from its programs and settings; check.py
+#				compares the captures with it
+#	sdpstat			the module's counters at the end
 #
 # Needs SDP_MODULE and SDP_TRAFFIC (the traffic program).
 set -uo pipefail
@@ -18,10 +18,10 @@ vm=$SDP_TOP/selftests/vm
 work=/dev/shm/wire
 port=5000
 captures=()
-# What the module can hold of the other end's advertisements: of any kind, and buffers; no setting.
+# Number of advertisements that the module can hold: of any kind, and SinkAvails. Not a setting.
 MAX_ADVERTS=1 HELD=4
 
-# What has been captured so far may tell why.
+# The captures so far may show the reason.
 fail() {
 	echo "failed: $*"
 	cp $work/*.pcap $work/*.log "$SDP_RUN/" 2>/dev/null
@@ -45,7 +45,7 @@ defaults() {
 	! rings_known || set_to flow_control credit
 }
 
-# Does the module know rings?
+# rings_known: succeeds if the module supports rings
 rings_known() { [ -e /proc/sys/net/sdp/flow_control ]; }
 
 settings() {
@@ -62,7 +62,7 @@ settings() {
 # connection NAME CLIENT SERVER [OPTION...]: see traffic.c
 connection() {
 	local name=$1 line
-	# In the short form not those that rest for seconds, and of IPv6 only the first ones.
+	# The short form leaves out connections that pause for seconds, and most of IPv6.
 	[[ -z ${SDP_SHORT:-} || ! $name =~ ^(rest|rest-both-ways|given-up|(gr|cr|of|mo|la).*-v6)$ ]] ||
 		return 0
 	port=$((port + 1))
@@ -75,8 +75,8 @@ mark_both() { "$work/traffic" mark $SDP_A $SDP_B "$1" && "$work/traffic" mark $S
 
 marked() { grep -q "$1" $work/va.pcap && grep -q "$1" $work/vb.pcap; }
 
-# A mark that has come through says that the capture runs, or that all before it is in the
-# file. The file's end is the only sign: tcpdump drops what it has not read when it is ended.
+# A mark that has arrived shows that the capture runs, or that everything before it is in the file.
+# Only the end of the file tells that: tcpdump drops what it has not read when it is killed.
 mark_and_look() { mark_both "$1" && marked "$1"; }
 
 capture_start() {
@@ -101,11 +101,11 @@ capture_end() {
 
 queue_pairs() { rdma resource show qp | wc -l; }
 
-# Links outlive their sockets, and the last packets are theirs. From its first connection on each
-# of the two devices has a queue pair for registering memory.
+# Links outlive their sockets and send the last packets. From its first connection on, each of the
+# two devices has a queue pair for registrations.
 no_links() { [ "$(queue_pairs)" = $((queue_pairs_before + 2)) ]; }
 
-# Large writes that are offered, and read by RDMA or not (B1-B4, C4, C9).
+# Large writes by SrcAvail, which are read by RDMA or not (B1-B4, C4, C9).
 offers() {
 	local a=$SDP_A b=$SDP_B a6=$SDP_A6 b6=$SDP_B6 never=600000
 
@@ -116,12 +116,13 @@ offers() {
 	connection offer-ping-pong $a $b write=65536 rounds=20 wait=1 first=client offers=read
 	connection offer-half-closed $a $b up=200000 down=400000 write=100000 wait=1 \
 		first=client offers=read
-	# More reports than the other end has credit for, when nothing comes from it any more.
+	# More reports than the other end has credit for, after its half is closed.
 	connection offer-to-half-closed $a $b up=1000000 write=1000000 read=40000 wait=1 \
 		first=server offers=parts
 	set_to scan_ms $never
-	# Both write before either reads. Who has heard of the other's offer writes in messages, which
-	# the other's socket has to hold; only offers that cross are out at the same time.
+	# Both ends write before either reads. An end that has received the other's SrcAvail writes
+	# in messages, which the other end's socket must hold; only crossing SrcAvails are
+	# outstanding at once.
 	set_to recv_buffer_max 0
 	connection offer-both $a $b up=180000 down=180000 write=60000 wait=1 seen=1 offers=read
 	set_to recv_buffer_max 65552
@@ -129,7 +130,7 @@ offers() {
 		offers=declined,to-buffered
 	connection offer-cancelled $a $b up=200000 write=100000 wait=1 slow=1 sndtimeo=100 \
 		offers=cancelled
-	# Whoever comes first: the reader, or the writer's time limit.
+	# A race between the reader and the writer's time limit.
 	connection offer-cancel-races $a $b up=2000000 down=2000000 write=300000 read=50000 \
 		readgap=10 wait=1 sndtimeo=20
 	set_to scan_ms 100
@@ -148,7 +149,7 @@ offers() {
 	defaults
 }
 
-# Modes that follow what the reader does (C1-C3).
+# Modes that follow the reader's behaviour (C1-C3).
 modes() {
 	local a=$SDP_A b=$SDP_B a6=$SDP_A6 b6=$SDP_B6 both=to-buffered,to-combined
 
@@ -158,7 +159,7 @@ modes() {
 		wait=1 offers=declined,$both,read
 	connection mode-both-ways $a $b up=400000 down=400000 write=40000 read=1000 later=200000 \
 		gap=20 wait=1 offers=declined,$both
-	# Who has sent its last byte may still want to be offered memory.
+	# An end that has sent its last byte may still ask for SrcAvails.
 	connection mode-half-closed $a $b up=400000 write=40000 read=1000 later=200000 gap=20 \
 		wait=1 first=server offers=declined,$both,read
 	set_to mode_after 1
@@ -169,7 +170,7 @@ modes() {
 	defaults
 	set_to rdma_read 0
 	connection mode-unread $a $b up=400000 write=40000 wait=1 offers=declined,to-pipelined,written
-	# Readers that leave, while the writer waits for that.
+	# Readers that give up while the writer waits for that.
 	connection buffer-taken-back $a $b up=400000 write=40000 wait=1 rcvtimeo=400 \
 		offers=to-pipelined,taken-back,written
 	connection buffer-taken-back-v6 $b6 $a6 up=400000 write=40000 wait=1 rcvtimeo=400 \
@@ -177,7 +178,7 @@ modes() {
 	defaults
 }
 
-# What is written into rings, by either scheme (G2, G4, G6).
+# Messages in rings, by either scheme (G2, G4, G6).
 rings() {
 	local a=$SDP_A b=$SDP_B a6=$SDP_A6 b6=$SDP_B6 scheme
 
@@ -203,7 +204,7 @@ rings() {
 	done
 }
 
-# Captures small enough to be kept.
+# Captures small enough to be stored in sample.txt.
 small_offers() {
 	local a=$SDP_A b=$SDP_B
 
@@ -258,19 +259,19 @@ traffic() {
 	connection largest-buffers-v6 $a6 $b6 up=4000000 write=200000
 	defaults
 
-	# As few as there can be: the last credit is nearly always the next one.
+	# The minimum: the last credit is nearly always the next one.
 	set_to recv_buffers 3
 	connection three-buffers $a $b up=100000 down=100000
 	connection three-buffers-slow $a $b up=400000 slow=1 rcvbuf=8192
 	defaults
 
-	# Receives that follow the size of what is written (E1-E5).
+	# Receives that follow the size of the writes (E1-E5).
 	connection grow $a $b up=600000 shows=grow
 	connection grow-both-ways $a $b up=2000000 down=2000000 write=65536 shows=grow
 	connection grow-v6 $b6 $a6 up=600000 write=50000 shows=grow
 	connection no-room $a $b up=600000 rcvbuf=8192 shows=refused
 	connection room-for-some $a $b up=2000000 write=100000 rcvbuf=150000
-	# It writes too little to use up the smaller ones before the time is over.
+	# It writes too little to use up the smaller receives before the time is over.
 	set_to recv_buffers 64
 	set_to accept_buffers 64
 	connection given-up $a $b up=100000 pause=1500 shows=refused
@@ -280,8 +281,8 @@ traffic() {
 	connection crossing-large-v6 $b6 $a6 up=300000 down=300000
 	set_to resize_after 3
 	set_to resize_idle_ms 200
-	# Writes so large that they want the largest receives at once: a second step up might come so
-	# late that there is not enough left to be sent for it.
+	# Writes that are large enough for the largest receives at once: a second step might come
+	# so late that too little is left to be sent.
 	set_to rdma_threshold 0
 	connection rest $a $b up=1200000 write=65536 pause=3000 shows=grow,shrink,grow,shrink
 	connection rest-both-ways $b $a up=1200000 down=1200000 write=65536 pause=3000 \
@@ -293,12 +294,12 @@ traffic() {
 	connection fixed-by-a-small-limit $a $b up=300000
 	defaults
 
-	# The same with few and small messages, a capture small enough to be kept.
+	# The same with few and small messages, a capture small enough to be stored.
 	set_to recv_buffers 12
 	set_to accept_buffers 12
 	set_to recv_buffer_size 256
 	connection small-refused $a $b up=10000 write=600 pause=300 rcvbuf=4096 shows=refused
-	# That they cross is likely, no more.
+	# It is likely but not certain that they cross.
 	set_to resize_after 1
 	for try in 1 2 3 4; do
 		connection small-crossing-$try $a $b up=5000 down=5000 write=600 pause=300
@@ -316,14 +317,14 @@ traffic() {
 	[ -n "${SDP_SHORT:-}" ] || ! rings_known || rings
 	small_offers
 
-	# Messages that take several packets each, and a capture small enough to be kept.
+	# Messages of several packets, in a capture small enough to be stored.
 	ip link set va mtu 600 && ip link set vb mtu 600
 	connection small-packets $a $b up=5000 down=2000 write=1000 first=client
 	ip link set va mtu $LAB_MTU && ip link set vb mtu $LAB_MTU
 }
 
 mkdir -p $work
-# What runs in the middle of traffic shall not be read by way of 9p.
+# A local copy: the program must not be read over 9p during the traffic.
 cp "$SDP_TRAFFIC" $work/traffic
 : >"$SDP_RUN/facts"
 lab_up || fail "the lab"

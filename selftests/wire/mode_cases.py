@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Cases of selftest.py for the rules of modes.py.
+"""Test cases of selftest.py for mode_rules.py.
 
-In small-modes the client is the source of all. It offers twice, and is refused; it changes to
-Buffered, and its data goes in messages, until the server changes to Combined; then it offers, and
-is read, a few times.
+In small-modes the client is the source of all data. It sends two SrcAvails, which are refused,
+changes to Buffered, and sends its data in messages, until the server changes to Combined. Then
+it sends some SrcAvails, which are read.
 """
 from case import ACK, ALONE, breaks, CASES, keeps, MSEQ
 from modes import MODE_CHANGE
@@ -16,7 +16,7 @@ WHOLE = EXTENDED
 
 
 def change(case, side):
-    """Its first change."""
+    """Its first ModeChange."""
     return case.of_kind(side, MODE_CHANGE)[0]
 
 
@@ -45,7 +45,7 @@ def reserved_bytes(case):
     change(case, "server").put(EXTENDED + 3, 1, 1)
 
 
-# Who changes what to what.
+# Who changes which mode.
 
 @breaks("mode_changes", on="small-modes")
 def source_to_the_mode_it_has(case):
@@ -59,7 +59,7 @@ def sink_to_buffered(case):
 
 @breaks("mode_changes", on="small-modes")
 def change_of_the_other_half(case):
-    """The client changes what it receives; that is in Combined already."""
+    """The client changes its receiving half, which is in Combined already."""
     change(case, "client").put(EXTENDED, 1, 0x90)
 
 
@@ -84,7 +84,7 @@ def sink_speaks_before_it_has_heard(case):
     inserted_change(case, "server", refusals(case)[-1], TO_COMBINED)
 
 
-# Nothing is out when a mode changes.
+# Nothing is outstanding when a mode changes.
 
 @breaks("mode_quiet", on="small-modes")
 def source_changes_while_it_offers(case):
@@ -101,7 +101,7 @@ def sink_changes_while_it_is_offered(case):
 
 @breaks("mode_offers", on="small-modes")
 def offers_in_buffered(case):
-    """Its first offer after the change to Combined, as if it had not heard of that."""
+    """Its first SrcAvail after the change to Combined, as if it had not received that."""
     offer = next(f for f in source_offers(case)
                  if f.get(ACK, 4) >= change(case, "server").get(MSEQ, 4))
     not_having_heard(offer, change(case, "server"))
@@ -112,7 +112,7 @@ def combined_is_not_said(case):
     case.set_rest(change(case, "server"), DATA)
 
 
-# What is learnt.
+# What the source has learnt.
 
 @breaks("mode_learnt", on="small-modes", alone=True)
 def too_few_refusals(case):
@@ -149,7 +149,7 @@ def counts_what_was_before_the_last_change(case):
     inserted_change(case, "client", heard, TO_BUFFERED)
 
 
-# What is wished for.
+# What the sink wants.
 
 @breaks("mode_wished", on="small-modes", alone=True)
 def wished_by_a_small_reader(case):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What has to be true of ModeChange: who changes the mode of a half, when, and why (C1-C8)."""
+"""Rules for ModeChange: who changes the mode of a half, when, and why (C1-C8)."""
 import adverts
 import offers
 from modes import (BUFFERED, COMBINED, halves, MODE_CHANGE, name, NAMES, new_mode, PIPELINED,
@@ -10,7 +10,7 @@ SINK_MAY = {(BUFFERED, COMBINED)}
 
 
 def mode_forms(connection, facts):
-    """ModeChange names a half and a mode, all its other bits are zero."""
+    """ModeChange names a half and a mode; its other bits are zero."""
     for side, _ in connection.sides():
         for m in side.messages:
             if m.mid != MODE_CHANGE:
@@ -22,8 +22,8 @@ def mode_forms(connection, facts):
 
 
 def mode_changes(connection, facts):
-    """C1: the source ends Combined and Pipelined, the sink ends Buffered; Combined is between
-    the two others, and nobody changes to what holds.
+    """C1: the source leaves Combined and Pipelined, the sink leaves Buffered. Combined is between
+    the other two modes. A change to the current mode is not allowed.
     """
     for half in halves(connection):
         for side, m, mode in half.changes():
@@ -34,7 +34,7 @@ def mode_changes(connection, facts):
 
 
 def mode_quiet(connection, facts):
-    """No mode changes while an offer is out, or open."""
+    """No mode changes while a SrcAvail is outstanding at the source, or open at the sink."""
     for half in halves(connection):
         for side, m, _ in half.changes():
             for offer in offers.of_source(connection, half.source):
@@ -43,7 +43,7 @@ def mode_quiet(connection, facts):
 
 
 def mode_offers(connection, facts):
-    """There are offers in Combined and in Pipelined only."""
+    """SrcAvail is sent in Combined and in Pipelined only."""
     for half in halves(connection):
         for m, mode in half.walk(half.source):
             if m.mid == offers.SRC_AVAIL and mode == BUFFERED:
@@ -51,11 +51,12 @@ def mode_offers(connection, facts):
 
 
 class Learnt:
-    """What the source has learnt of the reader since the last change: how many transfers in a row
-    spoke for each mode. A refusal in Pipelined counts for as many as it takes.
+    """What the source has learnt about the reader since the last change: for each mode, the number
+    of transfers in a row that spoke for it. A refusal in Pipelined counts as a full series.
 
-    A writer that may give up takes offers back, and what is taken back does not count. If that is
-    not on the wire, because the answer came first, there are a least and a most.
+    A writer that may give up cancels its SrcAvails, and a cancelled one does not count. If the
+    cancellation is not on the wire, because the answer came first, there are a minimum and a
+    maximum.
     """
 
     def __init__(self, facts, mode):
@@ -92,7 +93,7 @@ class Learnt:
             self.least[COMBINED] = 0 if self.unsure else self.enough
 
     def at_most(self, mode):
-        """Whether a buffer came a little late, or too late to count, the wire does not tell."""
+        """The wire does not show whether a SinkAvail came a little late, or too late to count."""
         return max(self.most.get(mode, 0), self.missed if mode == COMBINED else 0)
 
     def wants_change(self):
@@ -100,7 +101,7 @@ class Learnt:
 
 
 def learning(connection, facts, half):
-    """Each message of the source, and what it has learnt until then."""
+    """Each message of the source, and what it has learnt by then."""
     discards = adverts.Flow(connection, half.source).discards
     ends = [o for o in offers.of_source(connection, half.source) if o.end is not None]
     learnt, heard = Learnt(facts, COMBINED), 0
@@ -123,12 +124,12 @@ def learning(connection, facts, half):
 
 
 def mode_learnt(connection, facts):
-    """C2: the source changes the mode after so many transfers in a row that were all alike, and
-    offers nothing before it does.
+    """C2: the source changes the mode after mode_after transfers of the same kind in a row, and
+    sends no SrcAvail before it does.
 
-    To Buffered: offers that were refused. To Pipelined: offers whose answers wish for it. Back:
-    messages that have discarded a buffer; one refusal, after which it learns anew; or offers that
-    were answered, with no buffer written to between them.
+    To Buffered: SrcAvails that were refused. To Pipelined: SrcAvails whose answers ask for it.
+    Back: messages that have discarded a SinkAvail; one refusal, after which learning starts
+    anew; or SrcAvails that were answered, with no SinkAvail written to between them.
     """
     for half in halves(connection):
         for m, learnt in learning(connection, facts, half):
@@ -142,7 +143,8 @@ def mode_learnt(connection, facts):
 
 
 def mode_wished(connection, facts):
-    """C3: the sink says Combined if its program reads so much at once, and reading is allowed."""
+    """C3: the sink changes to Combined if its program reads that much at once, and RDMA read is
+    allowed."""
     written = {"client": facts.up, "server": facts.down}
     for half in halves(connection):
         most = min(facts.read, written[half.source.name])

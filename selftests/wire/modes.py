@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 """The flow-control mode of each half connection, as its ends see it (C1-C8).
 
-A half is named by its source, the end that sends on it. Both halves begin in Combined. Each end
-changes when it sends ModeChange, or hears it; what it had heard is what its headers acknowledge.
-So there are two views of each half, and a message is judged by that of its sender.
+A half is named by its source, the end that sends on it. Both halves begin in Combined. An end
+changes the mode when it sends or receives ModeChange; its headers acknowledge what it has
+received. So there are two views of each half, and a message is judged by its sender's view.
 
-ModeChange names the half by what it is at the receiver, its receiving or its sending half: by
-that it is known who speaks, the source or the sink.
+ModeChange names the receiver's sending or receiving half. That tells whether its sender is the
+sink or the source.
 
-Nothing is judged here: that is for mode_rules.py.
+This file judges nothing; mode_rules.py does.
 """
 MODE_CHANGE = 0x07
 BUFFERED, COMBINED, PIPELINED = 0, 1, 2
 NAMES = {BUFFERED: "Buffered", COMBINED: "Combined", PIPELINED: "Pipelined"}
 
-# The byte of ModeChange: the receiver's sending half is meant, so it comes from the sink; the mode.
+# ModeChange's byte: the receiver's sending half, so it comes from the sink; the mode; the rest.
 FROM_SINK, MODE_SHIFT, MODE_MASK, REST_MASK = 0x80, 4, 0x70, 0x0f
 
 
@@ -38,7 +38,7 @@ class Half:
         self.sink = connection.peer_of(source)
 
     def concerned(self, side, m):
-        """Is the message `m` of `side` a change of this half?"""
+        """True if the message `m` of `side` is a change of this half."""
         return m.mid == MODE_CHANGE and (side is self.sink) == from_sink(m)
 
     def walk(self, side):
@@ -55,7 +55,7 @@ class Half:
                 mode = new_mode(m)
 
     def changes(self):
-        """(its sender, ModeChange, the mode that it has been until then in the sender's view)."""
+        """(sender, ModeChange, the mode before it in the sender's view)."""
         return [(side, m, mode) for side in (self.source, self.sink)
                 for m, mode in self.walk(side) if self.concerned(side, m)]
 
@@ -65,6 +65,6 @@ def halves(connection):
 
 
 def shown(connection):
-    """Changes that there were, as words of traffic.c's offers=."""
+    """The changes that occurred, in the words of traffic.c's offers=."""
     return {f"to-{name(new_mode(m)).lower()}" for half in halves(connection)
             for _, m, _ in half.changes()}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Cases of selftest.py for the rules of offers.py.
+"""Test cases of selftest.py for offers.py.
 
-In all of these connections the client is the source. small-declined: one offer, none of it is
-read. small-rest-refused: one, of which the server reads a part. small-parts: two, each read in
-two parts. small-cancelled: one that is taken back.
+In all of these connections the client is the source. small-declined has one SrcAvail, of which
+nothing is read; small-rest-refused has one, of which the server reads a part; small-parts has
+two, each read in two parts; small-cancelled has one that is cancelled.
 """
 import copy
 
@@ -14,7 +14,7 @@ from resize import DATA
 from sample import BSDH, BTH, MAD_DATA
 
 EXTENDED = BSDH + 16
-# In SrcAvail, in RdmaRdCompl, and in a request for an RDMA read.
+# Offsets in SrcAvail, in RdmaRdCompl, and in a request for an RDMA read.
 WHOLE, RKEY, PAYLOAD = EXTENDED, EXTENDED + 4, EXTENDED + 16
 COUNT = EXTENDED
 READ_VA, READ_RKEY = RETH, RETH + 8
@@ -44,7 +44,7 @@ def not_having_heard(message, news):
 
 @breaks(None, on="small-parts")
 def read_again(case):
-    """A read whose answer was lost is asked for, and answered, with the same numbers."""
+    """A read whose response was lost is requested and answered again, with the same numbers."""
     read = case.reads("server")[0]
     answers = responses(case)[:2]
     for offset, frame in enumerate([read] + answers, 1):
@@ -55,7 +55,9 @@ def read_again(case):
 
 @breaks(None, on="small-parts")
 def second_half_read_again(case):
-    """It may ask for the rest only, whose first packet then says that it is the last one, too."""
+    """It may ask for the remainder only; the first packet of that response is then also
+    the last.
+    """
     read, answer = copy.deepcopy(case.reads("server")[0]), copy.deepcopy(responses(case)[1])
     read.add(PSN, 3, 1)
     read.time, answer.time = answer.time + 1, answer.time + 2
@@ -70,7 +72,7 @@ def cancel_crosses_the_end(case):
 
 @breaks(None, on="small-parts")
 def packet_numbers_of_reads_wrap(case):
-    """The server's packet numbers pass 2^24 in the answer to its first read."""
+    """The server's packet numbers wrap at 2^24 in the response to its first read."""
     own = case.of("server", *decode.SENDS, decode.READ_REQUEST)
     shift = -case.reads("server")[0].get(PSN, 3) - 1
     for frame in own + responses(case):
@@ -78,7 +80,7 @@ def packet_numbers_of_reads_wrap(case):
     case.cm("REQ").add(MAD_DATA + 44, 3, shift)
 
 
-# What was sent and answered at all.
+# Completeness of requests and responses.
 
 @breaks("packets", on="small-parts")
 def answer_lost(case):
@@ -119,7 +121,7 @@ def rdma_write_instead(case):
     case.reads("server")[0].put(BTH, 1, decode.WRITE_ONLY)
 
 
-# What is offered, and when.
+# SrcAvail: its contents, and when it is sent.
 
 @breaks("offer_forms", on="small-declined", alone=True)
 def nothing_is_left(case):
@@ -263,7 +265,7 @@ def read_with_a_gap(case):
         read.add(READ_VA, 8, 1)
 
 
-# Credit: what an end that has offered, or was offered something, may do with little of it.
+# Credit: what an end that has sent or received a SrcAvail may do with little of it.
 
 @keeps("last_credit", on="small-parts")
 def report_with_the_last_credit(case):
@@ -319,7 +321,7 @@ def update_while_the_other_can_answer(case):
     case.insert("client", source_offers(case)[1], DATA)
 
 
-# What the sink says of them.
+# The sink's reports.
 
 @breaks("read_reports", on="small-parts", alone=True)
 def reports_more_than_was_read(case):
@@ -420,7 +422,7 @@ def smaller_right_after_a_report(case):
 
 
 def shown(on, *words):
-    """Cases in which the connection was made for something that is not there."""
+    """Cases whose connection should have shown something that is not there."""
     for word in words:
         def change(case, word=word):
             case.set_fact("offers", word)

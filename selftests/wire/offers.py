@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Offers: what has to be true of SrcAvail and of all that follows from it.
+"""Rules for SrcAvail and all that follows from it.
 
-The source offers a large write: SrcAvail carries its first bytes and says where all of it lies.
-The sink reads the rest by RDMA, and reports how much (RdmaRdCompl), or wants it in messages
-(SendSm); either may end the offer. SrcAvailCancel asks the sink for that end.
+The source announces a large write by SrcAvail, which carries its first bytes and says where all
+of it is. The sink reads the remainder by RDMA and reports how much (RdmaRdCompl), or wants it
+in messages (SendSm). Either may end the SrcAvail. SrcAvailCancel asks the sink to end it.
 
-In Pipelined nothing goes along, and a buffer of the sink's that is not stale (adverts.py) ends the
-offer, too: it is an answer, or has crossed the offer (C8).
+In Pipelined a SrcAvail carries no bytes. There, a SinkAvail that is not stale (adverts.py) ends
+a SrcAvail too: it is an answer to it, or has crossed it (C8).
 
-Which messages an end had heard is what its headers acknowledge. An RDMA read has no header, so
-for what it may follow the order of capture is taken: both ends have the same clock. What one
-end has sent, reads and messages, has an order of its own, that of the packet numbers.
+An end's headers acknowledge which messages it had received. An RDMA read has no header, so the
+order of capture decides what it may follow: both ends have the same clock. The order of what
+one end has sent, reads and messages, is that of the packet numbers.
 
-The count of RdmaRdCompl is taken as bytes read by RDMA, those in SrcAvail not included.
+The count of RdmaRdCompl is taken as bytes read by RDMA, without those in SrcAvail.
 """
 import decode
 from adverts import Flow, flows, RDMA_WR_COMPL, SINK_AVAIL
@@ -20,20 +20,20 @@ from modes import Half, PIPELINED
 from resize import DATA, DISCONN
 
 SENDSM, RDMA_RD_COMPL, SRC_CANCEL, SRC_AVAIL = 0x04, 0x06, 0x08, 0xfe
-# On an answer: the sink's reader would rather have been written to.
+# Flag of an answer: the sink's reader asks for Pipelined.
 REQ_PIPE = 0x04
-# The low byte of a key is another one with each use; the rest tells registrations apart.
+# The low byte of a key changes with each use; the other bytes identify the region.
 KEY_SHIFT = 8
 
 
 class Offer:
-    """One SrcAvail, and what the sink has made of it.
+    """One SrcAvail, and what the sink has done with it.
 
     reads		RDMA reads while it was open at the sink
-    parts		how often something was read: several requests may follow one another
+    parts		number of times that a part was read; one part may need several requests
     reports		RdmaRdCompl
     end			the message that ends it: the report of its last byte, SendSm, or SinkAvail
-    cancels		SrcAvailCancel, sent before its end was heard
+    cancels		SrcAvailCancel, sent before the source received its end
     """
 
     def __init__(self, message):
@@ -46,7 +46,7 @@ class Offer:
 
     @property
     def rest(self):
-        """What is to be read: all but the bytes that went along."""
+        """Bytes to be read: all but those in SrcAvail itself."""
         return self.message.whole - self.message.payload
 
     @property
@@ -78,7 +78,7 @@ class Offer:
 
     @property
     def kind(self):
-        """What became of it, in a word."""
+        """Its fate, in one word."""
         if self.end is None:
             return "open"
         if self.overtaken:
@@ -92,11 +92,13 @@ class Offer:
         return "parts" if self.parts > 1 else "read"
 
     def out(self, m):
-        """Is it out when the source sends `m`? It has not heard the end then."""
+        """True if it is outstanding when the source sends `m`: the source has not received its
+        end."""
         return m.mseq > self.message.mseq and (self.end is None or m.ack < self.end.mseq)
 
     def open_at(self, m):
-        """Is it open when the sink sends `m`? It has heard of it then, and has not ended it."""
+        """True if it is open when the sink sends `m`: the sink has received it, and has not ended
+        it."""
         return m.ack >= self.message.mseq and (self.end is None or m.mseq <= self.end.mseq)
 
     def __str__(self):
@@ -104,11 +106,11 @@ class Offer:
 
 
 class Direction:
-    """The offers of one end, the source, and what belongs to none.
+    """The SrcAvails of one end, the source, and messages that belong to none.
 
-    stray_reads		RDMA reads of the sink while no offer was open
+    stray_reads		RDMA reads of the sink while no SrcAvail was open
     stray_answers	its RdmaRdCompl and SendSm, likewise
-    stray_cancels	SrcAvailCancel of the source while, as far as it knew, none was out
+    stray_cancels	SrcAvailCancel of the source while none was outstanding in its view
     """
 
     def __init__(self, connection, source):
@@ -149,7 +151,8 @@ class Direction:
             offer.end = m
 
     def add_buffer(self, advert):
-        """It ends what is out when the source hears of it, whether the sink knew that or not."""
+        """The SinkAvail ends the SrcAvails that are outstanding when the source receives it,
+        whether or not the sink knew them."""
         for offer in self.offers:
             if offer.end is None and offer.message.mseq < advert.before:
                 offer.end = advert.message
@@ -162,7 +165,7 @@ class Direction:
             self.stray_cancels.append(m)
 
     def sent(self, first, last=None):
-        """Bytes of the source, in messages, or written, after `first` and before `last`."""
+        """Bytes that the source has sent or written after `first` and before `last`."""
         return sum(m.count if m.mid == RDMA_WR_COMPL else m.payload for m in self.source.messages
                    if m.mseq > first and (last is None or m.mseq < last))
 
@@ -172,7 +175,7 @@ def directions(connection):
 
 
 def of_source(connection, side):
-    """The offers that `side` has made."""
+    """The SrcAvails that `side` has sent."""
     return Direction(connection, side).offers
 
 
@@ -182,7 +185,7 @@ def all_offers(connection):
 
 
 def travelled(connection, side):
-    """Bytes of `side` that have got to the other end, in whatever way."""
+    """Bytes of `side` that have reached the other end, in any way."""
     carried = sum(m.payload for m in side.messages if m.mid in (DATA, SRC_AVAIL, SINK_AVAIL))
     written = sum(m.count for m in side.messages if m.mid == RDMA_WR_COMPL)
     sink = connection.peer_of(side)
@@ -190,7 +193,7 @@ def travelled(connection, side):
 
 
 def offer_forms(connection, facts):
-    """SrcAvail carries the first bytes, at least one, and more are to follow. In Pipelined it
+    """SrcAvail carries the first bytes, at least one, and more must follow. In Pipelined it
     carries none.
     """
     for side, _ in connection.sides():
@@ -203,7 +206,8 @@ def offer_forms(connection, facts):
 
 
 def offer_settings(connection, facts):
-    """Writes from the threshold on are offered, none if it is 0; reading can be forbidden."""
+    """SrcAvail is used for writes from the threshold on, and never if that is 0; RDMA read may be
+    disabled."""
     for side, sink, offer in all_offers(connection):
         if not facts.rdma_threshold or offer.message.whole < facts.rdma_threshold:
             yield (f"{side.name}: {offer.message} offers {offer.message.whole} bytes, the "
@@ -213,7 +217,8 @@ def offer_settings(connection, facts):
 
 
 def offers_single(connection, facts):
-    """One offer at a time: the next one goes when the end of the one before has been heard."""
+    """One SrcAvail at a time: the source sends the next one when it has received the end of the
+    last one."""
     for direction in directions(connection):
         for before, offer in zip(direction.offers, direction.offers[1:]):
             if before.out(offer.message):
@@ -221,7 +226,7 @@ def offers_single(connection, facts):
 
 
 def offer_order(connection, facts):
-    """Nothing of the stream overtakes an offer: no payload, nothing written, and no DisConn."""
+    """Nothing of the stream overtakes a SrcAvail: no payload, no RDMA write, and no DisConn."""
     for side, _, offer in all_offers(connection):
         for m in side.messages:
             stream = m.mid in (DISCONN, RDMA_WR_COMPL) or m.mid != SRC_AVAIL and m.payload > 0
@@ -230,10 +235,10 @@ def offer_order(connection, facts):
 
 
 def offer_keys(connection, facts):
-    """Each use of a registration, for an offer or for a read, gives it another key.
+    """Each use of a registration, for a SrcAvail or for a read, has another key.
 
-    Which one is a matter of chance: after a read or a write, for which the own memory's key does
-    not show, it may be an earlier one.
+    The new key is random: after a read or write whose local key is not on the wire, an earlier
+    key may come back.
     """
     for direction in directions(connection):
         keys = {}
@@ -248,8 +253,8 @@ def offer_keys(connection, facts):
 
 
 def keys_revoked(connection, facts):
-    """Who has no more use for the other's memory takes its key back, with its last word about it:
-    the report of the last byte read, SendSm, or the report of what was written.
+    """An end that has finished with the other's memory invalidates its key by its final message
+    about it: the report of the last byte read, SendSm, or the report of what was written.
     """
     due = {}
     for direction in directions(connection):
@@ -268,7 +273,8 @@ def show(key):
 
 
 def reads_open(connection, facts):
-    """Nobody reads before an offer has come, after its end was sent, or its cancel heard."""
+    """No read comes before a SrcAvail has arrived, after its end was sent, or after its
+    cancellation has arrived."""
     for direction in directions(connection):
         for read in direction.stray_reads:
             yield f"{direction.sink.name}: {read} while nothing was offered"
@@ -284,7 +290,7 @@ def reads_open(connection, facts):
 
 
 def reads_within(connection, facts):
-    """A read lies within what was offered, behind the bytes that came along, with its key."""
+    """A read is within the SrcAvail's memory, behind the bytes in the SrcAvail, and has its key."""
     for _, sink, offer in all_offers(connection):
         for read in offer.reads:
             if read.rkey != offer.message.rkey:
@@ -296,18 +302,18 @@ def reads_within(connection, facts):
 
 
 def reads_once(connection, facts):
-    """Each byte is read once, in order: a report says no more than how many have been."""
+    """Each byte is read once, in order, and not more is reported than was read."""
     for _, sink, offer in all_offers(connection):
         following = offer.first_va
         for read in offer.reads:
-            # One that lies elsewhere is a matter of the rule before.
+            # A read elsewhere is a matter of the rule before.
             if read.va != following and offer.contains(read):
                 yield f"{sink.name}: {read} from {read.va:#x}, {following:#x} is next"
             following = read.va + read.length
 
 
 def read_answers(connection, facts):
-    """A read gets as many bytes as it has asked for."""
+    """The response to a read has as many bytes as requested."""
     for side, peer in connection.sides():
         for read in side.reads:
             if read.end is None or read.bytes != read.length:
@@ -332,28 +338,28 @@ def report_faults(offer):
 
 
 def read_reports(connection, facts):
-    """RdmaRdCompl says what has come, and at the end of an offer all of it has been said."""
+    """RdmaRdCompl reports what has arrived; by the end of a SrcAvail all of that is reported."""
     for _, sink, offer in all_offers(connection):
         for fault in report_faults(offer):
             yield f"{sink.name}: {fault}"
 
 
 def offer_answers(connection, facts):
-    """RdmaRdCompl and SendSm are for an offer that is open; others the sink disregards."""
+    """RdmaRdCompl and SendSm answer an open SrcAvail; the source ignores others."""
     for direction in directions(connection):
         for m in direction.stray_answers:
             yield f"{direction.sink.name}: {m}: MID {m.mid:#x} while nothing was offered"
 
 
 def offer_ends(connection, facts):
-    """Each offer comes to its end."""
+    """Each SrcAvail ends."""
     for side, _, offer in all_offers(connection):
         if offer.end is None:
             yield f"{side.name}: {offer} has no end"
 
 
 def offer_cancels(connection, facts):
-    """SrcAvailCancel goes once, and only while the source has not heard the end."""
+    """SrcAvailCancel is sent once, and only while the source has not received the end."""
     for direction in directions(connection):
         for m in direction.stray_cancels:
             yield f"{direction.source.name}: {m} cancels, and nothing is out"
@@ -363,9 +369,9 @@ def offer_cancels(connection, facts):
 
 
 def offer_rest(connection, facts):
-    """What was refused follows, before anything else is offered.
+    """Refused data follows in messages before the next SrcAvail.
 
-    A writer that gives up does not go on, so this is not for those that may.
+    A writer that gives up does not continue, so connections with a time limit are exempt.
     """
     if facts.sndtimeo:
         return
@@ -380,14 +386,16 @@ def offer_rest(connection, facts):
 
 
 def both_out(connection):
-    """Were there offers of both directions that nobody had answered, by the order of capture?"""
+    """True if there were unanswered SrcAvails in both directions at once, by the order of
+    capture.
+    """
     spans = [[(o.message.number, o.end.number) for o in d.offers if o.end is not None]
              for d in directions(connection)]
     return any(a < d and c < b for a, b in spans[0] for c, d in spans[1])
 
 
 def exchanges(connection):
-    """What there was: the kinds of its offers, both, or none (see offers= in traffic.c)."""
+    """What occurred: the fates of the SrcAvails, both, or none (see offers= in traffic.c)."""
     found = {offer.kind for _, _, offer in all_offers(connection)} or {"none"}
     return found | ({"both"} if both_out(connection) else set())
 

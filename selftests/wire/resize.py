@@ -1,47 +1,48 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What each end knows of receive sizes, just before each message that it sends.
+"""Each end's view of the receive sizes, just before each message that it sends.
 
-A header's MSeqAck says exactly which messages its sender had heard, so the resize handshake
-(E1-E4) can be followed from each end's point of view, without the order of capture. How many
-receives are posted at a moment is not on the wire; Bufs gives bounds:
+A header's MSeqAck says exactly which messages its sender had received, so the resize handshake
+(E1-E4) can be followed from each end's point of view, without the order of capture. The number
+of posted receives is not on the wire; Bufs gives bounds:
 
-	when a request is heard	no fewer are posted than the last header before has told of,
-				less what has arrived since, and no more than the next header
-				says, and what arrives until then
+	when a request arrives	at least as many are posted as the preceding header granted, less
+				what has arrived since; at most as many as the next header grants,
+				plus what arrives until then
 
-Nothing is judged here: that is for rules.py.
+This file judges nothing; rules.py does.
 """
 DATA, DISCONN, CHRCVBUF, CHRCVBUF_ACK = 0xff, 0x02, 0x0b, 0x0c
 RDMA_WR_COMPL, RDMA_RD_COMPL = 0x05, 0x06
 
 BSDH_LEN = 16
-# All larger receives together, unless SO_RCVBUF says less; fewer than these are of no use.
+# Limit for all larger receives together, unless SO_RCVBUF is less; and the least useful number of
+# them.
 RECEIVES_BYTES = 512 * 1024
 RECEIVES_LEAST = 3
 
 
 def is_update(m):
-    """An empty Data: a credit update, or it uses up a larger receive."""
+    """An empty Data: a credit update, or a message that uses up a larger receive."""
     return m.mid == DATA and not m.payload
 
 
 class End:
     """One end: its view of both directions.
 
-    send_size		the other's receives: no message may be longer
+    send_size		the other end's receive size: no message may be longer
     send_first		the same at first
-    recv_size		its own receives, as it has told
+    recv_size		its own receive size, as it has announced it
     asked		its request that awaits an answer
-    void		its request that the other's, which crossed it, has made void (E4)
-    owed		the other's request that it has heard and has not answered
-    ignored		the other's request that crossed its own, and is void (E4)
+    void		its request that the other end's crossing request has made void (E4)
+    owed		the other end's request that it has received and not answered
+    ignored		the other end's request that crossed its own, and is void (E4)
     refusals		answers that were not what it had asked for
-    since		its messages before the last answer that it has heard
-    paused_at		when it has sent its last payload, or the other has reported its last read
+    since		number of its messages before the last answer that it has received
+    paused_at		when it sent its last payload, or the other end reported its last read
     flush_to		up to this number its messages may be empty: they use up receives that
-			were larger than is needed now
-    used_up		numbers of the other's messages that must have, and that may have, used
-			the last receive of the size before the request `owed`
+    			are larger than needed now
+    used_up		numbers of the other end's messages that must have, and that may have, used
+    			the last receive of the size before the request `owed`
     """
 
     def __init__(self, connection, facts, side):
@@ -55,7 +56,7 @@ class End:
         self.paused_at = None
         self.disconn_heard = False
         self.used_up = (0, None)
-        # The listener's few receives become the full number once it is accepted.
+        # The listener's few receives become the full number when the connection is accepted.
         self.base = facts.recv_buffers if self.connecting else facts.hello_ack_bufs
         self.told = connection.request.bufs if self.connecting else connection.reply.bufs
         # A size above recv_size of which receives may still be posted after a shrink.
@@ -63,7 +64,7 @@ class End:
         self.granted = False
 
     def receives(self, size):
-        """How many receives of this size it keeps posted."""
+        """Number of receives of this size that it keeps posted."""
         if size <= self.facts.recv_buffer_size:
             return self.base
         return max(RECEIVES_LEAST, self.room_for(size))
@@ -75,20 +76,20 @@ class End:
         return min(room // (size - BSDH_LEN), self.facts.recv_buffers)
 
     def may_grow(self, size):
-        """Would it have enough receives of this size?"""
+        """True if it would have enough receives of this size."""
         return (size <= self.facts.recv_buffer_max
                 and self.facts.recv_buffer_max > self.facts.recv_buffer_size * 9 // 8
                 and self.room_for(size) >= RECEIVES_LEAST)
 
     def grows(self):
-        """Is it asked for larger receives?"""
+        """True if it is asked for larger receives."""
         return self.owed is not None and self.owed.size > self.recv_size
 
     def sizes(self):
-        """Sizes that the number of its receives may follow now."""
+        """Sizes that may determine the number of its receives now."""
         found = {self.recv_size}
         if self.grows() and self.may_grow(self.owed.size):
-            # Refused in the end, it may have tried for a while.
+            # If it refuses in the end, it may have tried for a while.
             found = {self.owed.size} if self.granted else found | {self.owed.size}
         elif self.owed is not None and not self.grows():
             found = {self.owed.size}
@@ -97,11 +98,11 @@ class End:
         return found
 
     def thresholds(self):
-        """What T may be now: nearly always one number."""
+        """Possible values of T now: nearly always one."""
         return {self.facts.threshold(self.receives(size)) for size in self.sizes()}
 
     def answer_due(self, m):
-        """Is it certain that `m` should have been the answer?"""
+        """True if `m` certainly should have been the answer."""
         if self.owed is None or self.disconn_heard:
             return False
         if not self.grows() or not self.may_grow(self.owed.size):
@@ -145,7 +146,7 @@ class End:
         self.since = -1
 
     def accepted(self, m):
-        """Is it now known to be accepted? It has told of more than before it was."""
+        """A grant that exceeds the first one shows that the connection is accepted."""
         if m.bufs > self.base or m.mid == CHRCVBUF_ACK and m.size > self.facts.recv_buffer_size:
             self.base = self.facts.recv_buffers
 
@@ -166,7 +167,7 @@ class End:
 
 
 def walk(connection, facts, side):
-    """Each message that `side` has sent, and its End as it was just before."""
+    """Each message of `side`, and its End as it was just before."""
     end = End(connection, facts, side)
     for index, m in enumerate(side.messages):
         for news in end.peer.messages[end.heard:m.ack]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Cases of selftest.py for the rules of ring_rules.py, and for what others say of rings.
+"""Test cases of selftest.py for ring_rules.py, and for other rules in connections with rings.
 
 They change the conversations of ring_conversation.py.
 """
@@ -14,10 +14,10 @@ from sample import BSDH
 
 ON, NIC = "rdma", "nic"
 EXTENDED = BSDH + 16
-# RingAsk; RingAvail; FREED.
+# Offsets in RingAsk; in RingAvail; of FREED.
 SIZE = FREED_BYTES = EXTENDED
 AVAIL_SIZE = EXTENDED
-# In the first packet of a write: where to, and, if it is the only one, the immediate.
+# Offsets in the first packet of a write: its address and, if it is the only one, the immediate.
 PUT_VA, PUT_KEY, PUT_LEN, PUT_IMMEDIATE = RETH, RETH + 8, RETH + 12, RETH + 16
 
 
@@ -28,7 +28,7 @@ def puts(case, key=None):
 
 
 def small_puts(case, key=None):
-    """Those of one packet."""
+    """First packets of those that have one packet only."""
     return [f for f in puts(case, key) if f.opcode == decode.WRITE_ONLY_IMMEDIATE]
 
 
@@ -54,7 +54,7 @@ def nothing_held_back(case):
     pass
 
 
-# What is told of rings, and whether there may be some.
+# Ring fields of the Hellos, and whether rings are allowed.
 
 @breaks("hello", on=ON, alone=True)
 def another_scheme_in_hello(case):
@@ -81,7 +81,7 @@ def rings_and_there_shall_be_none(case):
     case.set_fact("flow_control", "credit")
 
 
-# Asked for, and answered.
+# RingAsk and RingAvail.
 
 @breaks("ring_asks", on=ON, alone=True)
 def asks_for_an_odd_size(case):
@@ -115,7 +115,7 @@ def answers_with_more(case):
 
 @breaks("ring_answers", on=ON, alone=True)
 def answers_before_it_is_asked(case):
-    """It had not heard the question; the other end has had an answer all the same."""
+    """It had not received the RingAsk; the other end has got an answer all the same."""
     answers(case)[0].add(ACK, 4, -1)
 
 
@@ -143,7 +143,7 @@ def leaves_a_gap(case):
 
 @breaks("ring_places", on=ON, alone=True)
 def begins_anew_at_the_end(case):
-    """It should go on where the ring's memory is there for the second time."""
+    """It should continue in the ring's second mapping."""
     behind = [f for f in puts(case, KEY_FIRST)
               if f.get(PUT_VA, 8) + f.get(PUT_LEN, 4) > va_of(KEY_FIRST) + FIRST]
     behind[0].put(PUT_VA, 8, va_of(KEY_FIRST))
@@ -172,7 +172,7 @@ def longer_than_a_window(case):
 
 @breaks("ring_places", on=ON)
 def longer_than_a_quarter(case):
-    """As if the second ring were as small as the first."""
+    """As if the second ring were as small as the first one."""
     answers(case)[1].put(AVAIL_SIZE, 4, FIRST * 2)
 
 
@@ -211,11 +211,11 @@ def frees_where_the_adapters_know(case):
 
 @breaks("updates", on=ON, alone=True)
 def update_for_too_little(case):
-    """Half of the ring is worth an update."""
+    """Half of the ring justifies an update."""
     frees(case)[1].put(FREED_BYTES, 4, 2469 + FIRST // 2 - 1)
 
 
-# What others say of rings.
+# Other rules.
 
 @breaks("kinds", on=ON)
 def freed_on_what_is_no_data(case):
@@ -229,5 +229,5 @@ def advertises_where_messages_are_held_back(case):
 
 @breaks("credit", on=NIC)
 def held_back_and_not_in_a_ring(case):
-    """By RDMA alone they would have to be granted."""
+    """With the scheme rdma they would need credit."""
     case.set_fact("flow_control", "rdma")

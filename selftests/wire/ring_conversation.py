@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A conversation in which the client writes into rings of the server's, for the checker's own test.
+"""A conversation in which the client writes into the server's rings, for selftest.py.
 
-ringed() breaks no rule, and all that can become of a ring does: it is asked for, filled beyond its
-end and freed, by data of the other direction and by an update; a larger one takes its place; it is
-given back; and the next one is refused.
+ringed() breaks no rule, and everything that can happen to a ring does: it is asked for, filled
+beyond its end and freed, by data of the other direction and by an update; a larger one replaces
+it; it is given back; and the next one is refused.
 """
 import decode
 from conversation import BUFS, Conversation, number, opcode_of, pieces, region, va_of
@@ -17,12 +17,12 @@ FIRST, SECOND = 8192, 65536
 KEY_FIRST, KEY_SECOND = 0x3101, 0x3202
 WRITES = (decode.WRITE_FIRST, decode.WRITE_MIDDLE, decode.WRITE_LAST_IMMEDIATE,
           decode.WRITE_ONLY_IMMEDIATE)
-# Where Hello and HelloAck tell of rings.
+# Where Hello and HelloAck have their ring fields.
 TOLD = {"REQ": 68, "REP": 24}
 
 
 class Ringed(Conversation):
-    """The client's ring: its key, how far it is written, how far it is read; bytes."""
+    """Adds the client's ring: its key, bytes written, bytes read."""
 
     def __init__(self, line, recorded, scheme):
         super().__init__(line, recorded)
@@ -74,22 +74,22 @@ class Ringed(Conversation):
 
 
 def ringed(line, recorded):
-    """RDMA-based: the sink says what is free."""
+    """Scheme rdma: the sink reports what is free."""
     c = Ringed(line, recorded, "rdma")
     c.data(100)
     c.ask(FIRST)
     c.answer(KEY_FIRST, FIRST)
     for payload in (500, 1, 2000, 1984, 2000):
         c.put(payload)
-    # 6565 bytes are there. Some are read, and data of the other direction says so.
+    # 6565 bytes are in the ring. Some are read, and data of the other direction reports that.
     c.free(2469, payload=40)
-    # Behind the end, which is no end for who writes.
+    # Beyond the end, which the writer need not care about.
     c.put(2000)
     c.put(1000)
-    # More than half is not free, and as much is read: an update.
+    # More than half is not free, and that much is read: an update.
     c.free(6565)
     c.put(2000)
-    # All is full, and more than the first message of a larger ring does not fit any more.
+    # The ring is full, and a larger ring only has room for one more message.
     c.ask(SECOND)
     c.answer(KEY_SECOND, SECOND)
     c.put(9000)
@@ -106,7 +106,7 @@ def ringed(line, recorded):
 
 
 def held_back(line, recorded):
-    """NIC-assisted: more messages than have been granted, and nobody says what is free."""
+    """Scheme nic: more messages than were granted, and no reports of what is free."""
     c = Ringed(line, recorded, "nic")
     c.data(100)
     c.ask(SECOND)

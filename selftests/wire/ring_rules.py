@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What has to be true of rings, and of what is written into them (G2, G4, G6)."""
+"""Rules for rings and the messages in them (G2, G4, G6)."""
 from adverts import SINK_AVAIL
 from offers import SRC_AVAIL
 from resize import DATA
@@ -11,7 +11,7 @@ def is_ring_size(size):
 
 
 def ring_agreed(connection, facts):
-    """Rings are used by those only that both have them, and wish for them."""
+    """Rings are used only if both ends support them and want them."""
     if facts.ring_size and facts.flow_control != CREDIT:
         return
     for side, _ in connection.sides():
@@ -36,7 +36,7 @@ def ask_faults(source, facts, m):
 
 
 def ring_asks(connection, facts):
-    """RingAsk: one at a time, for a size that a ring may have and more than there is; or none."""
+    """RingAsk: one at a time, with a valid size that exceeds the current ring's; or 0."""
     for side, peer in connection.sides():
         source = Source(side, peer)
         for m in source.walk():
@@ -46,9 +46,9 @@ def ring_asks(connection, facts):
 
 
 def ring_answers(connection, facts):
-    """RingAvail answers a RingAsk, with no more than was asked for; or with nothing."""
+    """RingAvail answers a RingAsk, with at most the requested size; or with none."""
     for side, peer in connection.sides():
-        # Answers that the other end has never heard are not known by its headers.
+        # Headers do not show answers that the other end has never received.
         heard = max((m.ack for m in peer.messages), default=0)
         source = Source(peer, side)
         for _ in source.walk():
@@ -66,7 +66,7 @@ def ring_answers(connection, facts):
 
 
 def ring_content(connection, facts):
-    """In a ring there are Data with payload only, and as many bytes as the write says."""
+    """A ring carries Data with payload only, and as many bytes as the write says."""
     for side, _ in connection.sides():
         for m in side.messages:
             if m.put is None:
@@ -95,9 +95,9 @@ def place_faults(ring, facts, m):
 
 
 def ring_places(connection, facts):
-    """Each message lies right behind the last one of the same ring, the first at its beginning;
-    the immediate says which ring and how long (G2). None is longer than a quarter of the ring, or
-    a window.
+    """Each message lies directly behind the last one of the same ring, the first one at its
+    beginning. The immediate says which ring and how long (G2). No message is longer than a
+    quarter of the ring, or a window.
     """
     for side, peer in connection.sides():
         source = Source(side, peer)
@@ -108,7 +108,7 @@ def ring_places(connection, facts):
 
 
 def ring_room(connection, facts):
-    """RDMA-based: nothing is written where the sink has not said that all has been read."""
+    """Scheme rdma: nothing is written over bytes that the sink has not reported as read."""
     if facts.flow_control != RDMA:
         return
     for side, peer in connection.sides():
@@ -123,7 +123,7 @@ def ring_room(connection, facts):
 
 
 def ring_freed(connection, facts):
-    """FREED grows, and says no more than what has arrived in the ring that is written into."""
+    """FREED grows, and does not exceed what has arrived in the current ring."""
     for side, peer in connection.sides():
         sink = Sink(side, peer)
         for m in sink.walk():
@@ -138,7 +138,7 @@ def ring_freed(connection, facts):
 
 
 def ring_alone(connection, facts):
-    """NIC-assisted: nothing is advertised, as an answer could be held back behind data (G4)."""
+    """Scheme nic: no advertisements, as an answer could be held back behind data (G4)."""
     if facts.flow_control != NIC:
         return
     for side, _ in connection.sides():

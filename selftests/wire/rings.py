@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Rings: what the source of a direction knows of the ring that it writes into, and what its sink
-has told of it (G2, G4, G6).
+"""What a source knows of the ring that it writes into, and what its sink has told (G2, G4, G6).
 
-RingAsk asks for a ring of so many bytes, RingAvail says where it is, or that there is none; RingAsk
-of no bytes gives it back. A message in a ring is an RDMA write with immediate data: right behind
-the one before, its length, and whether the ring is the first, third .. one, in the immediate. FREED
-on Data says how many bytes of the ring have been read.
+RingAsk asks for a ring of a size. RingAvail says where it is, or that there is none. RingAsk of
+size 0 gives it back. A message in a ring is an RDMA write with immediate data, directly behind
+the one before. The immediate contains its length, and whether the ring is the first, third, ...
+one. FREED on Data says how many bytes of the ring have been read.
 
-A message has heard what its header acknowledges, so both views can be followed exactly.
+A message's header acknowledges what its sender has received, so both views can be followed
+exactly.
 
-Nothing is judged here: that is for ring_rules.py.
+This file judges nothing; ring_rules.py does.
 """
 from resize import DATA
 
@@ -23,12 +23,12 @@ WORD = 1 << 32
 
 
 class Ring:
-    """One ring, as a RingAvail has told of it. Positions are counted from its making.
+    """One ring, as RingAvail announced it. Positions count from its creation.
 
-    odd		the first, third .. one
-    head	bytes written into it, as far as the messages have been followed
-    freed	of these, known to its source to have been read
-    told	of these, told by its sink
+    odd		it is the first, third, ... one
+    head	bytes written into it, as far as the messages have been processed
+    freed	of these, bytes that its source knows to have been read
+    told	of these, bytes that its sink has reported as read
     """
 
     def __init__(self, message, odd):
@@ -38,7 +38,8 @@ class Ring:
         self.head = self.freed = self.told = 0
 
     def place(self):
-        """Where the next message goes. The ring's memory is there twice, so it is in one piece."""
+        """Address of the next message. The ring's memory is mapped twice, so a message is
+        contiguous."""
         return self.va + self.head % self.size
 
     def immediate(self, length):
@@ -99,7 +100,7 @@ class Source:
 class Sink:
     """What the receiving half of one end has told of its rings, just before each message.
 
-    ring	the one that the newest message which it has heard lies in, or None
+    ring	the ring of the newest message that it has received, or None
     """
 
     def __init__(self, side, peer):
@@ -132,8 +133,8 @@ class Sink:
                 self.ring.told = m.freed
 
     def update_due(self, m):
-        """Is it an update that is due for the sake of the ring? As with credits: when less than
-        half is free to the other end, and it gets half more.
+        """True if it is an update that is due because of the ring. As with credits, it is due when
+        the other end has less than half free, and gets half more.
         """
         ring = self.ring
         return (m.mid == DATA and m.freed is not None and ring is not None and
@@ -142,7 +143,7 @@ class Sink:
 
 
 def shown(connection):
-    """What there was of rings: ring, ring-grown, ring-over, ring-refused, ring-back."""
+    """What happened to rings: ring, ring-grown, ring-over, ring-refused, ring-back."""
     found = set()
     for side, peer in connection.sides():
         source = Source(side, peer)

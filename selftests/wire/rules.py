@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What has to be true of a connection on the wire: one function per rule.
+"""The rules for a connection on the wire: one function per rule.
 
-A rule takes the connection as it was captured and the facts as the programs and settings
-tell them, and yields a line for each thing that is wrong. Where a rule needs to know what one
-end had heard from the other, it takes the header's own word for it, MSeqAck: that is exact,
-while the order of capture is only an upper bound. The one rule that checks MSeqAck itself uses
-the order of capture.
+A rule takes the captured connection and the facts that programs and settings state, and yields
+a line for each violation. Where a rule needs to know what one end had received from the other,
+it uses the header's MSeqAck: that is exact, while the order of capture is only an upper bound.
+The one rule that checks MSeqAck itself uses the order of capture.
 """
 import ipaddress
 
@@ -29,7 +28,7 @@ HELLO_LEN, HELLO_ACK_LEN, BSDH_LEN = 92, 196, 16
 SIZE_GRAIN = 4096
 SERVICE_ID = 0x10000
 MAJOR, MINOR = 2, 2
-# Where a Hello and a HelloAck tell of rings.
+# Where Hello and HelloAck have their ring fields.
 RINGS_LEN, RINGS_VERSION = 12, 1
 HELLO_RINGS, HELLO_ACK_RINGS = 68, 24
 CAP_INVALIDATE = 1
@@ -41,14 +40,15 @@ NUMBERS = ("port", "client_port", "tos", "up", "down", "recv_buffers", "recv_buf
            "resize_idle_ms", "rcvbuf", "sndtimeo", "rdma_threshold", "rdma_read", "mode_after",
            "max_adverts", "read")
 WORDS = ("name", "client", "server", "first", "end", "shows", "offers")
-# What is not known of connections that were recorded before there were rings.
+# Facts that connections recorded before rings existed do not have.
 RINGS = {"flow_control": "credit", "ring_size": 0, "ring_window": 0, "held": 0}
 MESSAGES = (DATA, DISCONN, CHRCVBUF, CHRCVBUF_ACK, SRC_AVAIL, RDMA_RD_COMPL, SENDSM, SRC_CANCEL,
             MODE_CHANGE, SINK_AVAIL, RDMA_WR_COMPL, SINK_CANCEL, SINK_CANCEL_ACK, RING_ASK, RING_AVAIL)
 
-# What a receiver says, and so may say when its own half is closed.
+# Messages of a receiver, which it may send after its own half is closed.
 OF_SINKS = (CHRCVBUF_ACK, RDMA_RD_COMPL, SENDSM, SINK_AVAIL, SINK_CANCEL, RING_AVAIL)
-# What somebody waits for, a reader or a writer: it may take the last credit if it grants something.
+# Messages for which a reader or a writer waits: these may use the last credit if they grant
+# something.
 AWAITED = (RDMA_RD_COMPL, SENDSM, RDMA_WR_COMPL, SINK_CANCEL, SINK_CANCEL_ACK)
 
 
@@ -75,7 +75,7 @@ class Facts:
         return self.recv_buffer_max <= self.recv_buffer_size * 9 // 8
 
     def threshold(self, target):
-        """T of the credit accounting, of one that keeps `target` receives posted."""
+        """T of the credit accounting, of an end that keeps `target` receives posted."""
         return max(2, min(self.credit_threshold or target // 2, target - 1))
 
 
@@ -93,7 +93,7 @@ def is_zero(what, data, *ranges):
 
 
 def rings_known(facts):
-    """What a Hello or HelloAck says of rings, in bytes that are reserved otherwise."""
+    """The ring fields of a Hello or HelloAck, in bytes that are otherwise reserved."""
     if not facts.ring_size:
         return bytes(RINGS_LEN)
     return (b"RING" + bytes([RINGS_VERSION, SCHEMES[facts.flow_control], 0, 0]) +
@@ -101,24 +101,24 @@ def rings_known(facts):
 
 
 def held_known(facts):
-    """What a Hello or HelloAck says of the buffers that its sender holds; likewise."""
+    """The number of SinkAvails that the sender holds, likewise."""
     if not facts.held:
         return bytes(HELD_LEN)
     return b"HELD" + bytes([HELD_VERSION, facts.held, 0, 0])
 
 
 def as_ipv6(address):
-    """As Hello writes it: an IPv4 address is in the last four bytes, the others are zero."""
+    """As in a Hello: an IPv4 address is in the last four bytes, the others are zero."""
     return ipaddress.IPv6Address(int(address))
 
 
 def first_bufs(connection, side):
-    """Receives that this end has told of in its Hello or HelloAck."""
+    """Receives that this end has granted in its Hello or HelloAck."""
     return connection.request.bufs if side is connection.client else connection.reply.bufs
 
 
 def grant(connection, side, heard):
-    """The newest sequence number that `side` may use, when it has heard `heard` messages."""
+    """The newest sequence number that `side` may use after it has received `heard` messages."""
     peer = connection.peer_of(side)
     heard = min(heard, len(peer.messages))
     if not heard:
@@ -128,12 +128,12 @@ def grant(connection, side, heard):
 
 
 def credit_before(connection, side, message):
-    """How many messages `side` might have sent just before it sent this one."""
+    """The number of messages that `side` could send just before it sent this one."""
     return grant(connection, side, message.ack) - (message.mseq - 1)
 
 
 def service_id(connection, facts):
-    """The request asks for this service, between these addresses."""
+    """The request is for this service, between these addresses."""
     req = connection.request
     yield from differ("REQ", [
         ("service id", hex(req.service_id), hex(SERVICE_ID | facts.port)),
@@ -172,7 +172,7 @@ def hello(connection, facts):
 
 
 def hello_ack(connection, facts):
-    """Every field of the HelloAck. tshark decodes no more of it than the base header."""
+    """Every field of the HelloAck. tshark decodes only its base header."""
     rep = connection.reply
     data = rep.private_data()
     yield from differ("HelloAck", [
@@ -191,7 +191,7 @@ def hello_ack(connection, facts):
 
 
 def refusal(connection, facts):
-    """Nobody listens: REJ with "invalid service id", and nothing else."""
+    """Without a listener: REJ with "invalid service id", and nothing else."""
     if connection.reply:
         yield "there is a REP"
     if not connection.reject:
@@ -204,7 +204,7 @@ def refusal(connection, facts):
 
 
 def packets(connection, facts):
-    """Packet numbers run from the one in REQ and REP without a gap: nothing was missed."""
+    """Packet numbers start at those in REQ and REP and have no gap: the capture is complete."""
     if connection.reject:
         yield f"there is a REJ, reason {connection.reject.rej_reason}"
     for side, _ in connection.sides():
@@ -215,7 +215,7 @@ def packets(connection, facts):
 
 
 def traffic_class(connection, facts):
-    """IP_TOS of the end that connects is the traffic class of all packets, both ways."""
+    """IP_TOS of the connecting end is the traffic class of all packets, in both directions."""
     for side, _ in connection.sides():
         for found, frame in side.classes.items():
             if found != facts.tos:
@@ -223,11 +223,11 @@ def traffic_class(connection, facts):
 
 
 def sends_and_rdma(connection, facts):
-    """Only Sends, RDMA reads and writes, answers to reads and acknowledgements: there is no Send
-    with immediate data, and nobody answers a read that was not asked for.
+    """Only Sends, RDMA reads and writes, responses and acknowledgements: no Send with immediate
+    data, and no response without a read.
 
-    A write of nothing is there after the end only. That is how the kernel waits for a queue pair
-    that it has stopped; a soft-RoCE that was just looking for work sends it.
+    A write of length 0 comes after the end only. The kernel posts it to drain a stopped queue
+    pair; soft-RoCE may send it if it was just looking for work.
     """
     for side, _ in connection.sides():
         ended = min((frame for frame, _, end in connection.ends if end is side), default=None)
@@ -239,7 +239,7 @@ def sends_and_rdma(connection, facts):
 
 
 def no_rnr(connection, facts):
-    """No message came where no receive was posted; unless the adapters are to see to that (G4)."""
+    """No message finds no receive; except with scheme nic, where the adapters handle that (G4)."""
     if facts.flow_control == NIC:
         return
     for side, _ in connection.sides():
@@ -255,8 +255,9 @@ def allowed_flags(m):
 
 
 def kinds(connection, facts):
-    """Data, DisConn, offers, buffers, rings, changes of size and of mode are all there is; without
-    flags, but for the wish for Pipelined on an answer to an offer, and FREED on Data.
+    """The messages are Data, DisConn, those about SrcAvail, SinkAvail, rings, receive sizes and
+    modes, and no others. The flags are the request for Pipelined on an answer to SrcAvail, and
+    FREED on Data.
     """
     for side, _ in connection.sides():
         for m in side.messages:
@@ -267,10 +268,10 @@ def kinds(connection, facts):
 
 
 def length(connection, facts):
-    """Len is the length of the Send, and no more than the receiver's buffers hold (E2).
+    """Len is the length of the Send, and at most the receiver's buffer size (E2).
 
-    That is what the receiver has answered, or what the sender has asked for if that is less. What
-    lies in a ring needs no buffer.
+    That size is what the receiver has answered, or what the sender has asked for if that is
+    less. A message in a ring needs no buffer.
     """
     for side, _ in connection.sides():
         for m, end in resize.walk(connection, facts, side):
@@ -303,11 +304,11 @@ def acknowledged(connection, facts):
 
 
 def grants(connection, facts):
-    """Bufs is within what is posted at most, and what was granted is never taken back.
+    """Bufs is at most the number of posted receives, and a grant is never withdrawn.
 
-    Of larger receives than at first there are fewer, once all are of that size (E3). Who has
-    advertised buffers may have one more, to be granted when they are to be taken back; and so may
-    who has made a ring, to be granted with the last credit when it tells what is free (G2).
+    Of larger receives there are fewer, once all have that size (E3). An end with outstanding
+    SinkAvails may have one more, to be granted when it cancels them. So may an end with a ring,
+    to be granted with the last credit when it reports what is free (G2).
     """
     for side, _ in connection.sides():
         limit, spare = first_bufs(connection, side), 0
@@ -325,12 +326,12 @@ def grants(connection, facts):
 
 
 def by_nic(facts):
-    """Do the adapters see to it that there is a receive for each message (G4)?"""
+    """True if the adapters ensure that each message finds a receive (G4)."""
     return facts.flow_control == NIC
 
 
 def credit(connection, facts):
-    """No message without credit; but with NIC-assisted flow control."""
+    """No message without credit, except with scheme nic."""
     for side, _ in connection.sides():
         for m in side.messages:
             if not by_nic(facts) and credit_before(connection, side, m) < 1:
@@ -339,7 +340,7 @@ def credit(connection, facts):
 
 
 def standing(connection, side):
-    """(message, what the other end may still send by `side`'s count) just before each message."""
+    """(message, the other end's credit as `side` counts it) just before each message."""
     bufs, ack = first_bufs(connection, side), 0
     for m in side.messages:
         yield m, max(bufs - (m.ack - ack), 0)
@@ -347,9 +348,9 @@ def standing(connection, side):
 
 
 def last_credit(connection, facts):
-    """The last credit is used by nothing but an empty Data, a credit update; or by what somebody
-    waits for, if that has no payload and grants something, as an update would. A buffer is
-    waited for where it answers an offer.
+    """The last credit is used only by an empty Data, a credit update; or by a message for which a
+    reader or writer waits, if that has no payload and grants something, as an update would. A
+    SinkAvail counts as such a message where it answers a SrcAvail.
     """
     for side, peer in connection.sides():
         ends = [offer.end for offer in offers.of_source(connection, peer)]
@@ -363,12 +364,12 @@ def last_credit(connection, facts):
 
 
 def updates(connection, facts):
-    """A credit update goes when the other end has less than T, and grants T or more (D4).
+    """A credit update is sent when the other end has less than T, and grants T or more (D4).
 
-    Beside them there are empty messages that use up receives which the other end had posted when
-    it answered that they are smaller from then on: no more than those. And while its sender's
-    own offer is out, one goes to an end that has no credit at all, and has to answer. Neither
-    takes the last credit. And one goes to tell of what has been read in a ring.
+    There may be other empty messages. Those that use up larger receives, which the other end
+    had posted before it answered with a smaller size: not more than these. One to an end
+    without credit that has to answer the sender's own SrcAvail. Neither uses the last credit.
+    And one that reports what has been read in a ring.
     """
     for side, peer in connection.sides():
         own = offers.of_source(connection, side)
@@ -387,15 +388,15 @@ def updates(connection, facts):
 
 
 def request_larger(side, facts, end, m):
-    """Complaints about a request that is larger than the present size."""
+    """Complaints about a request that is larger than the current size."""
     if (m.size - BSDH_LEN) % SIZE_GRAIN and m.size != facts.recv_buffer_max:
         yield f"asks for {m.size}, which is not a header and whole pages"
     if m.size > facts.recv_buffer_max:
         yield f"asks for {m.size}, more than {facts.recv_buffer_max}"
-    # A send that was split has filled a message; what is full may still wait for credit, so it
-    # may be sent after the request. Each refusal doubles how many it takes. The first one after
-    # an answer may have been split because the last message was full by the size before.
-    # With an offer as much goes as is thought fit, so its being full says nothing.
+    # A split send has filled a message. A full message may still wait for credit, so it may be
+    # sent after the request. Each refusal doubles the number that is needed. The first full
+    # message after an answer may have been split because the last one was full by the size before.
+    # SrcAvail carries as much as is thought fit, so a full one does not count.
     full = sum(n.mid == DATA and n.bytes == end.send_size for n in side.messages[end.since:])
     need = (facts.resize_after << end.refusals) - (end.since > 0)
     if full < need:
@@ -403,11 +404,11 @@ def request_larger(side, facts, end, m):
 
 
 def request_smaller(facts, end, m):
-    """Complaints about a request that is not larger than the present size."""
+    """Complaints about a request that is not larger than the current size."""
     if m.size != end.send_first or m.size == end.send_size:
         yield f"asks for {m.size}, the size is {end.send_size}, and was {end.send_first} at first"
-    # The module counts from the moment when it hands a message to the adapter, in ticks, and
-    # either message may be late on the wire: half of the time is certain.
+    # The module counts from the moment when it posts a message, in jiffies, and either message may
+    # be late on the wire: only half of the time is certain.
     pause = (m.time - end.paused_at) * 1000 if end.paused_at is not None else 0
     if pause < facts.resize_idle_ms / 2:
         yield f"asks for {m.size} after {pause:.0f} ms, not {facts.resize_idle_ms}"
@@ -417,7 +418,7 @@ def request_faults(side, facts, end, m):
     if end.asked is not None:
         yield f"is a second request, {end.asked} has no answer yet"
     if end.void is not None:
-        # What a crossing request has made void is asked again as it was.
+        # A request that became void by a crossing one is repeated unchanged.
         yield from differ("again", [("size", m.size, end.void.size)])
     elif m.size > end.send_size:
         yield from request_larger(side, facts, end, m)
@@ -426,7 +427,7 @@ def request_faults(side, facts, end, m):
 
 
 def resize_requests(connection, facts):
-    """E1: larger receives are asked for after sends were split, the first size after a rest."""
+    """E1: larger receives are requested after sends were split, the first size after a pause."""
     for side, _ in connection.sides():
         for m, end in resize.walk(connection, facts, side):
             if m.mid == CHRCVBUF:
@@ -445,17 +446,18 @@ def answer_faults(end, m):
         return
     if not end.may_grow(m.size):
         yield f"answers {m.size}, there is no room for so many"
-    # All smaller receives that it had told of before it heard the request, at the least.
+    # At least all smaller receives that it had granted before it received the request.
     if m.ack < end.used_up[0]:
         yield (f"answers {m.size} after message {m.ack}, but receives up to {end.used_up[0]} "
                f"have {end.recv_size}")
 
 
 def resize_answers(connection, facts):
-    """E2: an answer follows a request, and a larger size the last use of a smaller receive.
+    """E2: an answer follows a request; for a larger size it follows the last use of a smaller
+    receive.
 
-    When it is due, nothing goes before it but what ends an offer, or the use of a buffer, for
-    which somebody waits.
+    When it is due, only messages that end a SrcAvail or the use of a SinkAvail may precede it,
+    as a reader or writer waits for these.
     """
     for side, _ in connection.sides():
         for m, end in resize.walk(connection, facts, side):
@@ -469,7 +471,9 @@ def resize_answers(connection, facts):
 
 
 def resize_crossing(connection, facts):
-    """E4: who owes an answer does not ask; of requests that cross, the server's counts."""
+    """E4: an end that owes an answer sends no request; of crossing requests, the server's
+    counts.
+    """
     for side, _ in connection.sides():
         for m, end in resize.walk(connection, facts, side):
             if m.mid == CHRCVBUF and end.owed is not None:
@@ -479,7 +483,7 @@ def resize_crossing(connection, facts):
 
 
 def resize_fixed(connection, facts):
-    """E5: with fixed sizes nobody asks, and the answer is the present size."""
+    """E5: with fixed sizes there are no requests, and the answer is the current size."""
     if not facts.sizes_are_fixed:
         return
     for side, _ in connection.sides():
@@ -491,7 +495,7 @@ def resize_fixed(connection, facts):
 
 
 def resize_shown(connection, facts):
-    """The client's requests came to what this connection was made for."""
+    """The client's requests had the results that this connection was made to show."""
     if facts.shows == "any":
         return
     found = []
@@ -505,7 +509,7 @@ def resize_shown(connection, facts):
 
 
 def offers_shown(connection, facts):
-    """Each exchange, and change of mode, that this connection was made for is there."""
+    """Each exchange and change of mode that this connection was made to show has occurred."""
     found = sorted(offers.exchanges(connection) | modes.shown(connection) |
                    adverts.shown(connection) | rings.shown(connection))
     for name in facts.offers.split(","):
@@ -514,7 +518,7 @@ def offers_shown(connection, facts):
 
 
 def payload(connection, facts):
-    """Payload is on Data, SrcAvail and SinkAvail only. With what was read, and what was written by
+    """Only Data, SrcAvail and SinkAvail carry payload. Together with the bytes read and written by
     RDMA, it is what the program wrote.
     """
     written = {"client": facts.up, "server": facts.down}
@@ -528,10 +532,11 @@ def payload(connection, facts):
 
 
 def disconn(connection, facts):
-    """One DisConn each, and nothing but credit updates, answers and a sink's wishes after it.
+    """Each end sends one DisConn, and after it nothing but credit updates, answers and messages of
+    a sink.
 
-    Its sender may still get, and read, what the other end offers, want it to offer again, and
-    advertise buffers.
+    Its sender may still receive data, read SrcAvails, change the other half's mode to Combined,
+    and send SinkAvails.
     """
     firsts = {}
     for side, _ in connection.sides():
@@ -552,9 +557,9 @@ def disconn(connection, facts):
 def ending(connection, facts):
     """DREQ comes from the end whose DisConn was first, after both; DREP answers it.
 
-    It goes by a queue pair of its own, and so may overtake a credit update, the answer to a
-    request, a change of mode, or a buffer, that its sender had queued before it heard the other's
-    DisConn.
+    DREQ uses the CM's own queue pair, and so may overtake a credit update, the answer to a
+    request, a ModeChange or a SinkAvail that its sender had queued before it received the
+    other's DisConn.
     """
     if [kind for _, kind, _ in connection.ends][:1] != ["DREQ"]:
         yield "there is no DREQ"
@@ -571,7 +576,7 @@ def ending(connection, facts):
     mine, theirs = sent[asker.name][0], sent[other.name][0]
     if number < max(mine.number, theirs.number):
         yield f"frame {number}: DREQ before both DisConns"
-    # It had been told of the other's DisConn when it sent its own: it was the second.
+    # It had received the other's DisConn when it sent its own, which was the second.
     if mine.ack >= theirs.mseq:
         yield f"frame {number}: DREQ from the {asker.name}, whose DisConn was the second"
     for side, peer in connection.sides():

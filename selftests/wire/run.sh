@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh [KERNEL]: real traffic over AF_SDP in a VM (6.12 if none is named), captured on both
-# ends of the cable, and every message of it checked with the help of tshark.
+# run.sh [KERNEL]: checks real AF_SDP traffic in a VM, message by message, with tshark.
+# KERNEL is 6.12 if none is named. Both ends of the cable are captured.
 #
-# The checker itself is tested first, on a recorded sample with one fault at a time. What the
-# run leaves (captures, facts, TAP) is in build/wire/last/. Exit status 0 when nothing failed.
-# With SDP_SHORT=1 in the environment it makes fewer connections, and says so.
+# The checker itself is tested first, on a recorded sample with one fault at a time. The run leaves
+# captures, facts and TAP in build/wire/last/. Exit status 0 when nothing failed. With SDP_SHORT=1
+# in the environment it makes fewer connections, and says so.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
 here=$SDP_TOP/selftests/wire
 out=$SDP_TOP/build/wire
-# A guest needs about 40 s for its traffic; the debug kernel, and a busy host, several times that.
+# A guest needs about 40 s for its traffic; the debug kernel and a busy host several times that.
 limit=900
 
 kernel=${1:-6.12}
 export PYTHONDONTWRITEBYTECODE=1
 
-# tap NAME COMMAND...: keep the command's TAP, show what has failed and a line per connection
-# (of the checker's own test: one line), and add up the points.
+# tap NAME COMMAND...: keeps the command's TAP, prints the failures and a line per connection (one
+# line for the checker's own test), and adds up the points.
 tap() {
 	local name=$1 file=$run/$1.tap status=0
 	shift
@@ -43,7 +43,7 @@ tap() {
 				printf "  %-24s %3d passed, %d failed\n", order[i], passed[order[i]],
 					failed[order[i]]
 		}' "$file"
-	# What is not a matter of points: it stopped half way.
+	# Not a failed point: the command stopped half way.
 	[ $status -le 1 ] && grep -q '^1\.\.' "$file" || die "the output in $file is not complete"
 	count "$file"
 }
@@ -59,7 +59,7 @@ passed=0 failed=0 status=0
 run=$out/$(date +%Y%m%d-%H%M%S)-$kernel-$$
 mkdir -p "$run"
 ln -sfn "$(basename "$run")" "$out/last"
-# Runs that have ended, but for the last five.
+# Remove ended runs, except for the last five.
 find "$out" -mindepth 2 -maxdepth 2 -name done -printf '%h\n' | sort | head -n -5 | xargs -r rm -rf
 
 echo "the checker, by faults put into a recorded sample:"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """sample.py NAME,... FACTS CAPTURE...: print the named connections of a capture as text.
 
-The checker's own test works on such a sample, sample.txt. When what the module sends changes
-for good, it is recorded again from a run that passed:
+selftest.py works on such a sample, sample.txt. When the module's messages change permanently,
+record it again from a run that passed:
 
     cd build/wire/last
     names=small-packets,refused,reset,small-rest,small-refused,small-crossing-1
@@ -11,10 +11,10 @@ for good, it is recorded again from a run that passed:
     ../../../selftests/wire/sample.py $names facts va.pcap vb.pcap >sample.txt
     mv sample.txt ../../../selftests/wire/
 
-Of the connections that were to have requests which cross, take one where they do.
+Of the connections small-crossing-N, take one in which the requests do cross.
 
-A line "connection" and its facts begins each connection; then a line per frame follows: the
-time in nanoseconds since the first one, and its bytes in hexadecimal.
+A line "connection" with its facts begins each connection. A line per frame follows: the time in
+nanoseconds since the first one, and its bytes in hexadecimal.
 """
 import os
 import struct
@@ -26,7 +26,7 @@ import rules
 
 PCAP_NANOSECONDS, ETHERNET = 0xa1b23c4d, 1
 
-# Where things lie in a frame of RoCE v2 over IPv4.
+# Offsets in a frame of RoCE v2 over IPv4.
 IP_TOS = 14 + 1
 IP_LEN = 14 + 2
 IP_SOURCE = 14 + 12
@@ -39,10 +39,10 @@ MAD_DATA = MAD + 24
 
 
 class Frame:
-    """One frame: when, and its bytes.
+    """One frame: its time and bytes.
 
-    A Send with Invalidate is kept as a Send without, so that all of them look alike; `revoked` is
-    the key that stood in front of the message, or None.
+    A Send with Invalidate is kept as a plain Send, so that all have the same form; `revoked` is
+    the key that preceded the message, or None.
     """
 
     def __init__(self, time, data):
@@ -60,7 +60,7 @@ class Frame:
         self.add(UDP_LEN, 2, longer)
 
     def wire(self):
-        """Its bytes as they travel."""
+        """Its bytes on the wire."""
         if self.revoked is None or self.opcode != decode.SEND_ONLY:
             return self.data
         frame = Frame(self.time, self.data)
@@ -98,7 +98,7 @@ class Frame:
 
 
 def write_pcap(path, frames):
-    """A capture file, in the order of time."""
+    """Writes a capture file, in the order of time."""
     with open(path, "wb") as file:
         file.write(struct.pack("<IHHiIII", PCAP_NANOSECONDS, 2, 4, 0, 0, 1 << 18, ETHERNET))
         for frame in sorted(frames, key=lambda frame: frame.time):
@@ -108,7 +108,7 @@ def write_pcap(path, frames):
 
 
 def read_pcap(path):
-    """The frames of a capture file, as tcpdump writes it with nanoseconds."""
+    """The frames of a capture file that tcpdump has written with nanoseconds."""
     with open(path, "rb") as file:
         data = file.read()
     if struct.unpack_from("<I", data)[0] != PCAP_NANOSECONDS:
@@ -141,7 +141,7 @@ def between(frames, connection, following):
 
 
 def record(facts_path, captures, names):
-    """Print the sample."""
+    """Prints the sample."""
     with open(facts_path, encoding="ascii") as lines:
         facts = {rules.Facts(line).name: line.strip() for line in lines}
     with tempfile.TemporaryDirectory() as directory:

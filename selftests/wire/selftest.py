@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""selftest.py: does the checker see what is wrong?
+"""selftest.py: the checker notices every violation.
 
-Takes the recorded sample, and a conversation that was written by hand (conversation.py), which
-break no rule, changes their bytes in one way at a time, and looks whether the rule that the change
-breaks complains, and no complaint is about another connection. Every rule there is must be broken
-by some change. TAP on stdout.
+Takes the recorded sample and a conversation composed by hand (conversation.py), which break no
+rule, and changes their bytes in one way at a time. The rule that the change breaks must
+complain, and no complaint may be about another connection. Every rule must be broken by some
+change. TAP on stdout.
 """
 import copy
 import os
 import sys
 import tempfile
 
-import advert_cases     # noqa: F401, which adds its own to CASES
+import advert_cases     # noqa: F401, it adds its cases to CASES
 import check
 import conversation
 import decode
-import mode_cases       # noqa: F401, likewise
-import offer_cases      # noqa: F401, likewise
-import ring_cases       # noqa: F401, likewise
+import mode_cases       # noqa: F401, it adds its cases to CASES
+import offer_cases      # noqa: F401, it adds its cases to CASES
+import ring_cases       # noqa: F401, it adds its cases to CASES
 import ring_conversation
 import rules
 import sample
@@ -27,10 +27,10 @@ from sample import AETH, BSDH, BTH, IP_TOS, MAD_DATA
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIZE = BSDH + 16
-# With these each case is tried beside the connection that it changes.
+# Each case is tried together with these connections.
 ALWAYS = ("small-packets", "refused", "reset")
 SEND_ONLY_IMMEDIATE = 5
-# The cases are in networks 10.x.y of their own, from this x.y on.
+# Each case is in a network 10.x.y of its own, from this x.y on.
 FIRST_NETWORK = 200 << 8
 RETH_LENGTH = RETH + 12
 
@@ -67,7 +67,7 @@ def request_sent_again(case):
 
 @breaks(None)
 def packet_numbers_wrap(case):
-    """All packets of the client are moved so that the numbers pass 2^24 in the middle."""
+    """All packet numbers of the client are shifted so that they wrap at 2^24 in the middle."""
     own = case.of("client", *decode.SENDS)
     shift = -own[len(own) // 2].get(PSN, 3)
     for frame in own:
@@ -201,7 +201,7 @@ def write_after_the_end(case, frame):
 
 @breaks(None)
 def drained(case):
-    """A DisConn is as long as what a write of nothing has behind its BTH."""
+    """A DisConn has the length of what a write of length 0 has behind its BTH."""
     write_after_the_end(case, case.disconn("client")).put(RETH_LENGTH, 4, 0)
 
 
@@ -398,7 +398,7 @@ def without_split_sends(case):
 
 @breaks("resize_requests", on="small-rest")
 def split_before_the_last_answer_only(case):
-    """Its second growth, when nothing after its rest was full."""
+    """Its second growth, without a full message after its pause."""
     rest = case.answers("server")[1].get(MSEQ, 4)
     size = case.facts().recv_buffer_size
     for frame in case.data("client"):
@@ -408,7 +408,7 @@ def split_before_the_last_answer_only(case):
 
 @breaks("resize_requests", on="small-refused")
 def not_twice_as_many_after_a_refusal(case):
-    """No more than there are full messages, but doubled it is more."""
+    """Not more than there are full messages, but more after doubling."""
     size = case.facts().recv_buffer_size
     full = sum(f.get(LEN, 4) == size for f in case.data("client"))
     case.set_fact("resize_after", full // 2 + 1)
@@ -421,7 +421,7 @@ def second_request_before_the_answer(case):
 
 @breaks("resize_requests", on="small-rest")
 def smaller_though_refused(case):
-    """It has never been larger, so there is nothing to give back."""
+    """It has never been larger, so it cannot shrink."""
     case.answers("server")[0].put(SIZE, 4, case.facts().recv_buffer_size)
 
 
@@ -474,7 +474,7 @@ def answers_less_than_the_first_size(case):
 
 @breaks("resize_answers", on="small-rest")
 def answer_before_the_smaller_are_used(case):
-    """As if it had gone at once, when it had heard the request."""
+    """As if it had been sent at once, when the request had arrived."""
     request, answer = case.requests("client")[0], case.answers("server")[0]
     answer.put(ACK, 4, request.get(MSEQ, 4))
 
@@ -538,7 +538,7 @@ def longer_before_the_answer(case):
 
 @breaks("length", on="small-rest")
 def longer_after_a_smaller_request(case):
-    """The second growth was not answered: what is long belongs to the time of the rest."""
+    """The second growth was not answered: long messages belong to the time of the pause."""
     case.requests("client")[2].put(MID, 1, rules.DATA)
 
 
@@ -610,14 +610,14 @@ def asks_and_owes(case):
 
 @breaks("resize_crossing", on="small-crossing-1")
 def client_did_not_give_way(case):
-    """As if its request had gone after it had heard the server's."""
+    """As if its request had been sent after it had received the server's."""
     request = case.requests("client")[0]
     request.put(ACK, 4, case.requests("server")[0].get(MSEQ, 4))
 
 
 @breaks("resize_crossing", on="small-crossing-1")
 def void_request_answered(case):
-    """Instead of the first data that the server sends when it has heard it."""
+    """In place of the server's first data after it has received the request."""
     number = case.requests("client")[0].get(MSEQ, 4)
     next(f for f in case.data("server") if f.get(ACK, 4) >= number).put(
         MID, 1, rules.CHRCVBUF_ACK)
@@ -769,7 +769,7 @@ def in_order(case):
 
 
 def readdress(connections, index):
-    """The sample in a network of its own, so that one run of tshark does for all cases."""
+    """The sample in a network of its own, so that one run of tshark decodes all cases."""
     here, there = bytes([10, 9, 0]), bytes([10, *divmod(FIRST_NETWORK + index, 256)])
     return {
         name: (line.replace("10.9.0.", "{}.{}.{}.".format(*there)),
@@ -796,7 +796,7 @@ def decode_all(cases):
 
 
 def some(decoders, case):
-    """A Decoder with those connections only that a case has."""
+    """A Decoder with the connections of a case only."""
     ports = [rules.Facts(line).port for line, _ in case.connections.values()]
     found = {c.request.service_id & 0xffff: c for d in decoders for c in d.connections}
     few = decode.Decoder()
@@ -814,7 +814,7 @@ def judge(case, decoder, stat):
 
 
 def problem(rule, on, how, failed):
-    """What is wrong with the checker, by what it complains of: a list of lines."""
+    """The checker's faults, judged by its complaints: a list of lines."""
     lines = [f"{name}: {broken}: {wrong[0]}" for name, broken, wrong in failed]
     if rule is None:
         return lines
@@ -823,14 +823,14 @@ def problem(rule, on, how, failed):
         return [line for line in lines if line.split(": ")[1] == rule]
     if rule not in broken:
         return ["not noticed; the complaints are:"] + lines
-    # What was changed is not what was counted.
+    # The change makes the counters wrong, too.
     if how == ALONE and broken - {rule, "counters"}:
         return ["other rules complain, too:"] + lines
     return [line for line in lines if line.split(":")[0] not in (on, "capture", "sdpstat")]
 
 
 def kinds_not_missed(plain, facts):
-    """Is each kind of message missed when no connection has it, and it alone, and else none?"""
+    """Each kind of message must be missed when no connection has it, and no other kind."""
     everything = decode.Decoder()
     everything.connections = [c for decoder in plain for c in decoder.connections]
     yield from check.judge_kinds(everything, facts)[2]
@@ -869,7 +869,8 @@ def main():
         decoders = decode_all(cases)
     except decode.DecodeError as error:
         sys.exit(f"error: {error}")
-    # The sample as it is, which the module's counters agreed with; and what is made by hand.
+    # The unchanged sample, with which the module's counters agreed, and the composed
+    # conversations.
     plain = [decoder for decoder, (_, _, name, *_) in zip(decoders, CASES)
              if name in ("nothing", "nothing_in_pipelined", "nothing_in_rings",
                          "nothing_held_back")]

@@ -4,39 +4,39 @@
  *
  *	traffic NAME CLIENT SERVER PORT [KEY=VALUE]...
  *
- *	up=BYTES down=BYTES	what the client and the server send (0)
+ *	up=BYTES down=BYTES	bytes that the client and the server send (0)
  *	write=BYTES		per write (16384)
  *	rounds=N		ping-pong of `write` bytes, before anything else (0)
- *	first=client|server	who half closes first; the other one only then begins to
- *				send. Without it both send, and close, at the same time.
+ *	first=client|server	the end that half-closes first; the other one starts to send only
+ *				then. Without it both send and close at the same time.
  *	gap=MS			pause after each write
  *	pause=MS		pause after each half of a side's bytes
- *	slow=1			the server reads nothing until the client's writes block, or end, or
- *				one of them has timed out
- *	wait=1			writes wait at once, so that large ones are offered for RDMA;
- *				otherwise they do when there is no room
- *	sndtimeo=MS		SO_SNDTIMEO of both ends; what was not taken is written again
- *	rcvtimeo=MS		SO_RCVTIMEO of both ends; who has got nothing reads again. After
- *				half of its bytes a writer waits until that has happened
- *	read=BYTES		at most, per read (1 MiB)
- *	later=BYTES		likewise, for the second half of the bytes; the writer waits until
- *				the first one has been read, so that the reader is there first
+ *	slow=1			the server does not read until the client's writes block, or end,
+ *				or one of them has timed out
+ *	wait=1			large writes wait at once and so are announced by SrcAvail;
+ *				otherwise they wait only when there is no room
+ *	sndtimeo=MS		SO_SNDTIMEO of both ends; the remainder is written again
+ *	rcvtimeo=MS		SO_RCVTIMEO of both ends; an end that got nothing reads again.
+ *				After half of its bytes a writer waits until that has happened
+ *	read=BYTES		maximum per read (1 MiB)
+ *	later=BYTES		likewise for the second half of the bytes; the writer waits until
+ *				the first half has been read, so that the reader waits first
  *	readgap=MS		pause after each read
- *	seen=1			nobody reads until both ends can read all of the other's first write
+ *	seen=1			neither end reads until both can read the other's whole first write
  *	rcvbuf=BYTES		SO_RCVBUF of the listener, and so of the server
- *	shows=WORD,...		what is to come of the client's requests for other sizes: grow,
- *				shrink, refused; goes into the output as it is
- *	offers=WORD,...		what is to be seen of writes that are offered: read (by one RDMA
- *				read), parts (by several), declined (without a read), rest
- *				(declined, after a part of it was), cancelled, crossed (the
- *				cancel, and the end), both (ways at the same time), none; and of
- *				the modes of both directions: to-buffered, to-combined; likewise
- *	end=refused		nobody listens
+ *	shows=WORD,...		expected results of the client's requests for other sizes: grow,
+ *				shrink, refused; copied to the output
+ *	offers=WORD,...		expected fates of SrcAvails: read (by one RDMA read), parts (by
+ *				several), declined (without a read), rest (declined after a part
+ *				was read), cancelled, crossed (the cancellation, and the end),
+ *				both (directions at the same time), none; and modes of both
+ *				directions: to-buffered, to-combined; copied to the output
+ *	end=refused		there is no listener
  *	tos=N			IP_TOS, or IPV6_TCLASS, of the client
  *	end=reset		the client closes with SO_LINGER 0 after `up` has arrived
  *
- * Both ends check every byte. A line of KEY=VALUE pairs that says what happened goes to
- * stdout. A run that hangs is ended, and failed, after a minute.
+ * Both ends check every byte. A line of KEY=VALUE pairs about the connection goes to stdout. A run
+ * that hangs is killed, and failed, after a minute.
  *
  *	traffic mark FROM TO TEXT
  *
@@ -90,8 +90,9 @@ struct side {
 	const char *name;
 	int fd;
 	size_t sends, expects;
-	bool sends_last;		/* only after the other side's half close */
-	bool reads_late;		/* only after the other's writes have blocked, or ended */
+	bool sends_last;		/* only after the other side's half-close */
+	bool reads_late;		/* only after the other side's writes have blocked, or
+					 * ended */
 	unsigned char sends_seed, expects_seed;
 	struct side *other;
 	sem_t got_eof, got_all, got_half, blocked, gave_up;
@@ -130,13 +131,13 @@ static void on_alarm(int sig)
 	_exit(2);
 }
 
-/* Byte @at of a stream. */
+/* Byte at offset @at of a stream. */
 static unsigned char pattern(unsigned char seed, size_t at)
 {
 	return seed + at * 7 + (at >> 8) + (at >> 16);
 }
 
-/* Returns how many bytes were taken, which may be none if there is a time limit. */
+/* Returns the number of bytes sent, which may be 0 with a time limit. */
 static size_t send_piece(struct side *side, const unsigned char *buf, size_t n)
 {
 	ssize_t sent = -1;
@@ -158,7 +159,7 @@ static size_t send_piece(struct side *side, const unsigned char *buf, size_t n)
 	return sent;
 }
 
-/* The bytes from @done on, up to @bytes. */
+/* Sends the bytes from @done up to @bytes. */
 static void send_from(struct side *side, size_t done, size_t bytes)
 {
 	unsigned char *buf = malloc(plan.write);
@@ -191,7 +192,7 @@ static void send_all(struct side *side, size_t bytes)
 	usleep(plan.pause * 1000);
 }
 
-/* At least one byte, before the end. */
+/* Receives at least one byte, or the end of the stream. */
 static ssize_t receive_some(struct side *side, unsigned char *buf, size_t room, bool half)
 {
 	ssize_t n;
@@ -255,7 +256,7 @@ static void expect_end(struct side *side)
 		give_up("%s: more bytes than were sent", side->name);
 }
 
-/* What is offered counts: it can be read, by RDMA. */
+/* The bytes of a SrcAvail count: they can be read, by RDMA. */
 static void await_first_write(const struct side *side)
 {
 	size_t first = side->expects < plan.write ? side->expects : plan.write;
@@ -302,7 +303,7 @@ static void *sender(void *arg)
 {
 	struct side *side = arg;
 
-	/* At the same time, as nearly as can be: what both ask for shall cross. */
+	/* As simultaneously as possible: the requests of both ends should cross. */
 	if (!plan.first)
 		pthread_barrier_wait(&both_begin);
 	if (side->sends_last)
@@ -397,7 +398,7 @@ static int bound(const char *address, unsigned int port)
 	return fd;
 }
 
-/* What an application that has set SO_RCVBUF has got, else 0. */
+/* SO_RCVBUF if the application has set it, otherwise 0. */
 static int room(int fd)
 {
 	int rcvbuf = 0;
@@ -473,7 +474,7 @@ static void set_up(struct side *side, struct side *other, size_t sends, size_t e
 	sem_init(&side->gave_up, 0, 0);
 }
 
-/* False if it is none of those that are a number. */
+/* Returns false if the option's value is not a number. */
 static bool read_number(const char *option)
 {
 	static const struct {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * busy.c: busy time of all processors, of everything that runs on them.
+ * Busy time of all processors, of everything that runs on them.
  *
- * What /proc/stat says of idle time comes in hundredths of a second, too coarse for a run
- * of fifty milliseconds. /proc/timer_list has the same counters in nanoseconds, as of the
- * processor's last way out of idleness. So every processor is woken before they are read,
- * by moving there.
+ * /proc/stat has the idle time in hundredths of a second, which is too coarse for a run of fifty
+ * milliseconds. /proc/timer_list has the same counters in nanoseconds, as of the time when the
+ * processor last left idleness. So every processor is woken, by moving there, before the counters
+ * are read.
  *
- * With BENCH_CLOCK=instructions in the environment, time counts instructions, and processors
- * take turns: one that waits for its turn is not idle, but does nothing either. Then they
- * cannot have been busy for longer than has gone by.
+ * With BENCH_CLOCK=instructions in the environment, time counts instructions, and processors take
+ * turns: one that waits for its turn is not idle, but does nothing. Then the busy time cannot
+ * exceed the elapsed time.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 
 static char text[1 << 20];
 
-/* Everywhere once, and back to where we were: the scheduler shall find us in our place. */
+/* Moves to every processor once, and back, so that the scheduler finds this thread in its place. */
 static void wake_processors(void)
 {
 	int here = sched_getcpu(), cpu, i;
@@ -58,7 +58,7 @@ static int read_timer_list(void)
 	return n < 0 ? -1 : 0;
 }
 
-/* Waiting for a disk is idleness as well. Every processor has a line of each kind. */
+/* Waiting for a disk is idle time as well. Every processor has a line of each kind. */
 static int parse_timer_list(struct busy_mark *mark)
 {
 	static const char *const names[] = { ".idle_sleeptime", ".iowait_sleeptime" };
@@ -88,7 +88,7 @@ static int take(struct busy_mark *mark)
 	return read_timer_list() ? -1 : parse_timer_list(mark);
 }
 
-/* Twice, so that it is known what taking a mark costs. */
+/* Two marks measure what taking a mark costs. */
 int busy_start(struct busy_meter *meter)
 {
 	return take(&meter->before) || take(&meter->begin) ? -1 : 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * echo.c: messages there and back over many connections, which wait for each other nowhere.
+ * Messages echoed over many independent connections.
  *
- * One thread at either end looks after all connections with poll(): every family has it, and
- * so has the library of rsockets. The client has one message under way on each connection;
- * what comes back starts the next one there, until COUNT have been made in all.
+ * One thread at either end handles all connections with poll(), which every family supports,
+ * rsockets' library included. The client has one message in flight on each connection; an echo
+ * starts the next message there, until COUNT were made in total.
  *
- * The request on each connection says how many are still to come; with the last one the
- * server's thread begins.
+ * The request on each connection says how many connections are still to come; with the last one
+ * the server's thread begins.
  */
 #include <err.h>
 #include <errno.h>
@@ -55,7 +55,7 @@ static void free_group(struct group *g)
 	free(g);
 }
 
-/* Whatever has come goes back. False when the connection has ended. */
+/* Echoes what has arrived. Returns false when the connection has ended. */
 static int echo_once(struct group *g, int fd)
 {
 	ssize_t n = recv(fd, g->buf, g->size, 0);
@@ -71,7 +71,7 @@ static void *serve_echo(void *arg)
 	size_t i;
 
 	while (g->used && (poll(g->fd, g->used, -1) >= 0 || errno == EINTR)) {
-		/* Downwards: the last one takes the place of one that has ended. */
+		/* Downwards: the last entry replaces one that has ended. */
 		for (i = g->used; i-- > 0;) {
 			if (!g->fd[i].revents || echo_once(g, g->fd[i].fd))
 				continue;
@@ -98,7 +98,7 @@ void echo_join(int fd, uint32_t size, uint64_t missing)
 {
 	struct group *g = gathering;
 
-	/* What a client left behind that did not get that far. */
+	/* Remains of a client that ended too early. */
 	if (g && (g->size != size || g->used + missing + 1 != g->room)) {
 		free_group(g);
 		g = NULL;
@@ -117,7 +117,7 @@ void echo_join(int fd, uint32_t size, uint64_t missing)
 
 struct client {
 	struct pollfd *fd;
-	uint32_t *got;		/* bytes of the message that is coming back, per connection */
+	uint32_t *got;		/* bytes of the current echo, per connection */
 	char *out;
 	char *in;
 	uint64_t begun;

@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# guest.sh: the measurements, in the guest that run.sh boots. What it prints is for
-# people; for table.py it leaves the file results in the run directory, whose lines are a
-# kind and then words name=value:
+# guest.sh: the measurements, in the guest that run.sh boots.
+# Its output is for people. For table.py it leaves the file results in the run directory, whose
+# lines are a kind and then words name=value:
 #
-#	info	what was measured on
-#	note	text for whoever reads the table
+#	info	the machine
+#	note	text for the reader of the table
 #	run	one run: peer test round count value packets ..., and size or connections;
 #		busy_us (of all processors) where it is known; read and written (by RDMA, percent)
 #		in the tests modes_*; instead of value fail=REASON
 #	idle	memory of idle connections of one peer
-#	pinned	memory pinned by one peer: on an idle connection, at most in a stream, after it, KiB
-#	round	this one is complete
-#	end	nothing is missing
+#	pinned	memory pinned by one peer, in KiB: on an idle connection, maximum in a stream,
+#		after it
+#	round	this round is complete
+#	end	the results are complete
 #
 # Environment: BENCH_BIN (directory of what run.sh builds), SDP_TOP, SDP_MODULE, ROUNDS, FIRST
-# (round to begin with), TESTS, SIZES, PEERS, HOLD (connections per step of the memory
-# measurement), CONNECTS, ECHOES (exchanges), ECHO_SIZE, ECHO_CONNECTIONS, LIMIT (guest seconds
-# for one run or answer), MODE_SIZES, READERS, READER_SIZES and COST_SIZES (see modes.sh), what
-# tools/paper/experiments.sh names, and the larger buffers of the peer sdpbig:
-# SDP_RECV_BUFFER_SIZE, SDP_RECV_BUFFERS, SDP_SEND_BUFFERS.
+# (first round), TESTS, SIZES, PEERS, HOLD (connections per step of the memory measurement),
+# CONNECTS, ECHOES (exchanges), ECHO_SIZE, ECHO_CONNECTIONS, LIMIT (guest seconds for one run or
+# answer), MODE_SIZES, READERS, READER_SIZES and COST_SIZES (see modes.sh), the variables of
+# tools/paper/experiments.sh, and the larger buffers of the peer sdpbig: SDP_RECV_BUFFER_SIZE,
+# SDP_RECV_BUFFERS, SDP_SEND_BUFFERS.
 set -euo pipefail
 
 ALL_TESTS="stream pingpong connect echo redis nginx idle modes readers cost pinned"
@@ -31,7 +32,7 @@ ECHOES=${ECHOES:-2048} ECHO_SIZE=${ECHO_SIZE:-64} ECHO_CONNECTIONS=${ECHO_CONNEC
 BENCH_BIN=${BENCH_BIN:-$SDP_TOP/build/bench/bin}
 SDP_MODULE=${SDP_MODULE:-}
 WORK=/dev/shm/bench
-OUTPUT=$WORK/output	# of the run that is under way
+OUTPUT=$WORK/output	# of the current run
 MAX_FAILURES=8
 MAX_CPU=60
 
@@ -47,7 +48,7 @@ record() { printf '%s\n' "$*" >>"$SDP_RUN/results"; }
 note() { say "note: $*"; record "note $*"; }
 wanted() { [[ " $TESTS " == *" $1 "* ]]; }
 
-# What netlab.sh does not need but the peers do.
+# Needed by the peers, but not by netlab.sh.
 packets() { cat "/sys/class/net/$1/statistics/tx_packets"; }
 roce_packets() {
 	local a b
@@ -56,9 +57,9 @@ roce_packets() {
 	echo $((a + b))
 }
 
-# limited COMMAND...: run COMMAND, its output into $OUTPUT. Status 124 when it had to be
-# killed; a command that cannot even be killed is left behind, not waited for. One that
-# spins is held to MAX_CPU seconds, as its time does not leap (see run.sh).
+# limited COMMAND...: runs COMMAND with its output in $OUTPUT. Status 124 when it had to be killed;
+# a command that cannot be killed is left behind. One that spins is limited to MAX_CPU seconds, as
+# its time does not leap (see run.sh).
 limited() {
 	local status=0
 	{ (
@@ -69,7 +70,8 @@ limited() {
 	return $status
 }
 
-# patiently COMMAND...: until it succeeds, ever less often, for LIMIT seconds at most.
+# patiently COMMAND...: repeats it until it succeeds, at growing intervals, for at most LIMIT
+# seconds.
 patiently() {
 	local end=$((SECONDS + LIMIT)) tries=0
 	until "$@"; do
@@ -79,7 +81,7 @@ patiently() {
 	done
 }
 
-# why STATUS OUTPUT: one word that says why a run failed.
+# why STATUS OUTPUT: one word with the reason of a failed run.
 why() {
 	local last
 	last=$(tail -n 1 "$2" | sed 's/^sockbench: //' | tr -s ' \t=' '-' | cut -c 1-80)
@@ -90,7 +92,7 @@ why() {
 # word NAME LINE: the value of NAME=value in LINE.
 word() { sed -n "s/.*\b$1=\([^ ]*\).*/\1/p" <<<"$2"; }
 
-# SMC-R in use, seen on a live connection. Without that, it is not measured at all.
+# prove_smc: a live connection must show that SMC-R is in use; otherwise it is not measured.
 prove_smc() {
 	local shown=$WORK/smc
 	need_server smc || return 0
@@ -105,11 +107,11 @@ prove_smc() {
 	close_held
 }
 
-# The whole
+# The complete measurement
 
-# Files come from the host, and while the guest waits for one, a clock that counts
-# instructions leaps from timer to timer. So what runs while something is measured is in
-# memory: programs, libraries, the loader, what libibverbs reads.
+# Files come from the host, and while the guest waits for one, a clock that counts instructions
+# leaps from timer to timer. So everything used during a measurement is in memory: programs,
+# libraries, the loader, and files of libibverbs.
 copy_into_memory() {
 	local file loader programs=(timeout sleep env cat grep awk sed tail tr cut head modprobe ethtool
 		ib_send_bw ib_send_lat redis-server redis-benchmark redis-cli nginx ab curl
@@ -164,7 +166,7 @@ sizes_round() {
 	done
 }
 
-# rates_round TITLE FUNCTION ARGUMENT...: FUNCTION PEER ARGUMENT... for each of them.
+# rates_round TITLE FUNCTION ARGUMENT...: FUNCTION PEER ARGUMENT... for each peer.
 rates_round() {
 	local peer function=$2
 	say "$1:"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Sourced by guest.sh: the memory that idle connections take.
+# The memory that idle connections take. Sourced by guest.sh.
 
-# Connections held open by one client process that is told how many more to open.
+# open_held PEER: a client process that holds connections open; it is told how many more to open.
 
 open_held() {
 	# shellcheck disable=SC2046
@@ -25,8 +25,8 @@ close_held() {
 
 held_ended() { process_gone "$held_pid"; }
 
-# Bytes in use by anything but the page cache, and of these the slab's. Pages kept on the
-# per-CPU lists are free too, though not in MemFree: megabytes, and different every time.
+# memory_used: bytes in use except for the page cache, and those of the slab. Pages on the per-CPU
+# lists are free, though not in MemFree: megabytes, which vary each time.
 memory_used() {
 	awk -v page="$(getconf PAGESIZE)" '
 		FILENAME == "/proc/meminfo" { kb[$1] = $2 }
@@ -37,8 +37,8 @@ memory_used() {
 		}' /proc/meminfo /proc/zoneinfo
 }
 
-# What earlier connections left behind is given back first: sockets are freed some time after
-# their close, and the slab keeps empty pages. Wait until less than 100 KB go in 0.2 s.
+# settle: memory of earlier connections is released first: sockets are freed some time after their
+# close, and the slab keeps empty pages. Waits until less than 100 KB are freed in 0.2 s.
 settle() {
 	local before=0 now=0 end=$((SECONDS + 20)) cache
 	while [ $SECONDS -lt $end ]; do
@@ -52,8 +52,8 @@ settle() {
 	done
 }
 
-# All receives posted by AF_SDP sockets; 0 without it. Columns are counted from the end, and
-# found by the header.
+# posted: all receives posted by AF_SDP sockets; 0 without the module. The header tells the column,
+# counted from the end.
 posted() {
 	[ -e /proc/net/sdp ] || { echo 0; return; }
 	awk 'NR == 1 {
@@ -66,13 +66,13 @@ posted() {
 		END { print sum + 0 }' /proc/net/sdp
 }
 
-# hold_plan PEER: connections opened before memory is looked at, which pay what is paid only
-# once, and in each of two steps. The rsockets of librdmacm 44 hang with a sixth.
+# hold_plan PEER: number of connections opened before the first measurement, which pay the one-time
+# costs, and in each of two steps. The rsockets of librdmacm 44 hang with a sixth connection.
 hold_plan() { [ "$1" = rs ] && echo 1 1 || echo 10 "$HOLD"; }
 
 idle_memory() {
 	local peer=$1 warm hold step total0 slab0 posted0 total slab now
-	# An idle connection of TCP is the same on every path.
+	# An idle TCP connection is the same on every path.
 	[[ $peer =~ ^(verbs|tcpmtu|tcplo)$ ]] && return
 	settle
 	peer_prepare "$peer"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * meter COMMAND...: runs it, and when it has succeeded prints one more line: how long it
- * took, and how long the processors of this machine were busy meanwhile (see busy.c).
+ * meter COMMAND...: runs it, and prints its time and the busy time of all processors.
+ *
+ * The line is printed when the command has succeeded; for busy time see busy.c.
  *
  * Exit status: that of the command; 1 when it could not be run or was killed.
  */

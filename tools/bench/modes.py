@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Large writes of AF_SDP by the way that they go: what modes.sh measured, compared."""
+"""Compares the ways of AF_SDP's large writes, as modes.sh measured them."""
 
 import csv
 
@@ -8,11 +8,11 @@ from results import MODES, size_name
 TESTS = ("modes_stream", "modes_pingpong")
 ZERO_COPY = ("sdpread", "sdpwrite")
 COPY = "sdpmsg"
-LEVEL = 0.98  # of what messages do: runs differ by that much
+LEVEL = 0.98  # relative to messages: runs differ by that much
 
 
 def advantage(results, test, peer, size):
-    """How much better than messages: 1 is level. None where there is no figure."""
+    """How much better than messages: 1 is equal. None where there is no figure."""
     ours, copied = results.median(test, peer, size), results.median(test, COPY, size)
     if not ours or not copied:
         return None
@@ -20,7 +20,7 @@ def advantage(results, test, peer, size):
 
 
 def crossover(results, test, peer):
-    """The smallest size from which it is level with messages or ahead, up to the largest one."""
+    """The smallest size from which on it is equal to messages or better, up to the largest one."""
     found = None
     for size in reversed(results.sizes((test,))):
         better = advantage(results, test, peer, size)
@@ -43,7 +43,7 @@ def threshold_name(results):
 
 
 def write_csv(results, out):
-    """modes.csv: one line for each figure, with the part that went by RDMA, in percent."""
+    """modes.csv: one line for each figure, with the percentage that went by RDMA."""
     keys = [(t, p, s) for t in TESTS for p in MODES for s in results.sizes((t,))
             if (t, p, s) in results.samples]
     if not keys:

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Sourced by guest.sh: large writes of AF_SDP by the way that they go, and what that costs.
+# Large writes of AF_SDP by each of their ways, and their cost. Sourced by guest.sh.
 #
 #	modes	stream and ping-pong by message size: in messages, read, written, and with the
 #		default settings, which choose
-#	readers	stream by message size and by how the reader reads, in messages and with the default
-#		settings: no reader shall be worse off by more than a tenth
-#	cost	processor time of a streamed byte, on one processor
+#	readers	stream by message size and by how the reader reads, in messages and with the
+#		default settings: no reader may be slower by more than a tenth
+#	cost	processor time per streamed byte, on one processor
 #	pinned	memory of programs that is pinned during a stream, and after it
 #
-# A connection learns its way, and the size of its buffers, from its first writes. All of this
-# is after that: WARM messages go before the clock starts.
+# A connection learns its mode, and the size of its buffers, from its first writes. All
+# measurements come after that: WARM messages are sent before the clock starts.
 
 MODE_SIZES=${MODE_SIZES:-4096 8192 16384 32768 65536 131072 262144 524288 1048576 2097152 4194304}
 COST_SIZES=${COST_SIZES:-65536 1048576}
@@ -22,8 +22,8 @@ WARM=8
 
 has_peer() { [[ " $PEERS " == *" $1 "* ]]; }
 
-# mode_messages TEST SIZE: how many make a run. Fewer than mode_after of sdpread: after so many
-# it would not be read any more.
+# mode_messages TEST SIZE: number of messages of a run. Fewer than mode_after of sdpread, as the
+# mode would change after that many.
 mode_messages() {
 	local count
 	if [ "$1" = stream ]; then
@@ -35,7 +35,7 @@ mode_messages() {
 	fi
 }
 
-# Bytes that went by RDMA, as their readers count them: read, and written to them.
+# rdma_bytes: bytes that went by RDMA, as their readers count them: read, and written to them.
 rdma_bytes() {
 	awk '$1 == "RdmaReadBytes" { r = $2 } $1 == "RdmaWriteBytesByPeer" { w = $2 } END { print r + 0, w + 0 }' \
 		/proc/net/sdpstat
@@ -47,8 +47,8 @@ run_way() {
 	run_sockbench "$@"
 }
 
-# Which way it went is looked up: a run of which less than half went the way it is to show is
-# none. Half, since the first bytes of what is read go in a message.
+# Checks which way the data went: a run is invalid if less than half of it went the intended way.
+# Half, since the first bytes of a SrcAvail go in the message.
 result_way() {
 	local peer=$1 test=$2 bytes=$(($3 * ($4 + WARM))) by_read written shares
 	[ "$test" = stream ] || bytes=$((2 * bytes))
@@ -63,7 +63,7 @@ result_way() {
 	echo "$(result_sockbench "$@") $shares"
 }
 
-# measure_way PEER TEST SIZE ROUND
+# measure_way PEER TEST SIZE ROUND: one run
 measure_way() {
 	local peer=$1 test=$2 size=$3 count least
 	count=$(mode_messages "$test" "$size")
@@ -92,10 +92,10 @@ modes_round() {
 	done
 }
 
-# measure_reader PEER READER SIZE ROUND
+# measure_reader PEER READER SIZE ROUND: one run
 measure_reader() {
 	local peer=$1 reader=$2 size=$3 count
-	local warm=$WARM	# and $reader: of run_sockbench
+	local warm=$WARM	# and $reader: read by run_sockbench
 	count=$(mode_messages stream "$size")
 	peer_prepare "$peer"
 	one_run "$peer" $((size * count / 10000)) \
@@ -120,7 +120,7 @@ readers_round() {
 	done
 }
 
-# What is compared by cost and by pinned memory.
+# cost_peers: the peers of the tests cost and pinned.
 cost_peers() {
 	local peer
 	for peer in tcp tcpmtu rs smc verbs; do
@@ -129,11 +129,11 @@ cost_peers() {
 	! has_peer sdp || echo "$MODE_PEERS"
 }
 
-# cost PEER SIZE ROUND: sockbench reads how busy the processor was around what it times.
-# perftest does not, so its start and end are measured with few messages, and taken off.
+# cost PEER SIZE ROUND: sockbench measures the busy time around what it times. perftest does not,
+# so its start and end are measured with few messages, and subtracted.
 cost() {
 	local peer=$1 size=$2 count few=10 kind=sockbench words
-	local warm=$WARM perftest_via=meter	# of run_sockbench and run_perftest
+	local warm=$WARM perftest_via=meter	# read by run_sockbench and run_perftest
 	count=$(mode_messages stream "$size")
 	words="test=cost size=$size round=$3 count=$count"
 	peer_prepare "$peer"
@@ -165,7 +165,7 @@ cost_round() {
 	processors 1
 }
 
-# The stream of pinned_memory, whose last line of output has the peak.
+# pinned_stream PEER: the stream of pinned_memory; its last line of output has the peak.
 pinned_stream() {
 	local peer=$1 count perftest_via=pinned
 	count=$(mode_messages stream $PINNED_SIZE)
@@ -179,7 +179,7 @@ pinned_stream() {
 		$PINNED_SIZE "$count"
 }
 
-# On one idle connection, in KiB; nothing for a peer that has no such thing.
+# pinned_idle PEER: on one idle connection, in KiB; nothing for a peer without such connections.
 pinned_idle() {
 	[ "$(peer_tool "$1")" = sockbench ] && need_server "$1" || return 0
 	open_held "$1"

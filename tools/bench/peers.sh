@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Sourced by guest.sh: what is compared, and how each of it is called.
+# The peers that are compared, and the commands for each of them. Sourced by guest.sh.
 #
-#	tcp	TCP over the veth pair, which carries frames of 64 KB: no RDMA on soft-RoCE can
-#	tcpmtu	the same in packets of the size that RDMA has
+#	tcp	TCP over the veth pair with frames of 64 KB, which RDMA on soft-RoCE cannot use
+#	tcpmtu	the same with packets of RDMA's size
 #	rs	rsockets, the library of librdmacm, preloaded
 #	smc	SMC-R version 2
-#	verbs	perftest, raw sends on a queue pair, woken by events as sockets are
+#	verbs	perftest: raw sends on a queue pair, woken by events as sockets are
 #	sdp	AF_SDP over RDMA with the default buffers
 #	sdpbig	the same with larger ones, by sysctl
 #	sdpring	the same with a ring at either end (flow_control=rdma), of 64 KiB at most
-#	sdpmsg sdpread sdpwrite		AF_SDP over RDMA whose large writes go in messages, are read
-#		by the peer, are written to the peer: for modes.sh
+#	sdpmsg sdpread sdpwrite		AF_SDP over RDMA, large writes in messages, read by the
+#		peer, written to the peer: for modes.sh
 #	sdploop	AF_SDP over the loopback transport
 #	unix	AF_UNIX streams
 #	tcplo	TCP over lo
@@ -20,8 +20,8 @@ SDP_RECV_BUFFER_SIZE=${SDP_RECV_BUFFER_SIZE:-65552}
 SDP_RECV_BUFFERS=${SDP_RECV_BUFFERS:-8}
 SDP_SEND_BUFFERS=${SDP_SEND_BUFFERS:-32}
 
-# The sysctls that a peer changes, and what they were. What is read is read for ever with
-# mode_after at its largest; what cannot be read is written.
+# The sysctls of each peer; and sdp_default has their former values. With the largest mode_after
+# the mode never changes, so what is read stays read; where RDMA read is disabled, data is written.
 declare -A sdp_settings=(
 	[sdpbig]="recv_buffer_size=$SDP_RECV_BUFFER_SIZE recv_buffers=$SDP_RECV_BUFFERS
 		send_buffers=$SDP_SEND_BUFFERS"
@@ -59,7 +59,7 @@ peer_tool() { [ "$1" = verbs ] && echo perftest || echo sockbench; }
 
 peer_is_rdma() { [[ $1 =~ ^(rs|smc|verbs|sdp.*)$ && $1 != sdploop ]]; }
 
-# peer_command PEER [OPTION...]: sockbench up to its family.
+# peer_command PEER [OPTION...]: sockbench's command line up to its family.
 peer_command() {
 	local peer=$1 preload='' family=inet
 	shift
@@ -72,7 +72,7 @@ peer_command() {
 	echo "$preload $WORK/bin/sockbench $* $family"
 }
 
-# peer_target PEER PORT: where its server is.
+# peer_target PEER PORT: the address of its server.
 peer_target() {
 	case $1 in
 	unix)		echo "@bench-$2 -" ;;
@@ -105,7 +105,7 @@ peer_restore() {
 	done
 }
 
-# Each makes its peers ready, or says why they cannot be.
+# set_up_PEER: prepares the peer, or prints why that is impossible.
 
 set_up_rs() {
 	[ -e "$WORK/bin/librspreload.so.1" ] ||
@@ -156,7 +156,7 @@ set_up_peers() {
 
 # Raw verbs
 
-# The index of the GID that stands for DEVICE's IPv4 address.
+# gid_index DEVICE: index of the GID for the device's IPv4 address.
 gid_index() {
 	grep -l ':ffff:0a09:' /sys/class/infiniband/"$1"/ports/1/gids/* 2>/dev/null |
 		head -n 1 | sed 's/.*\///'
@@ -164,8 +164,8 @@ gid_index() {
 
 perftest_listens() { grep -q "$(printf ':%04X 0*:0* 0A' $PERFTEST_PORT)" /proc/net/tcp; }
 
-# perftest's event mode sleeps for ever now and then; that says nothing of the device. The
-# client runs under the program $perftest_via, if that is set.
+# perftest's event mode sometimes sleeps forever, which is no fault of the device. The client runs
+# under the program $perftest_via, if that is set.
 run_perftest() {
 	local status=0
 	for _ in 1 2 3; do
@@ -193,7 +193,7 @@ try_perftest() {
 
 perftest_line() { grep -E "^ *$1 " "$2" | tail -n 1; }
 
-# Bandwidth comes in units of 2^20 bytes; the typical latency is the median, one way.
+# The bandwidth is in units of 2^20 bytes; the typical latency is the median, one way.
 result_perftest() {
 	perftest_line "$3" "$OUTPUT" | awk -v test="$2" '
 		test == "stream" { printf "value=%.2f\n", $4 * 1.048576 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pinned [COMMAND...]: the memory of programs that the kernel has pinned, on the whole machine,
- * in KiB. Without COMMAND, as it is now. With COMMAND it is run, and when it has succeeded the
- * most that was seen meanwhile is printed as one more line.
+ * pinned [COMMAND...]: the memory of programs that the kernel has pinned.
  *
- * All that calls pin_user_pages() is counted: memory registered by libibverbs and what AF_SDP
- * pins for a transfer. VmPin of /proc/PID/status has only the former. Buffers of the kernel's own
- * are not in it.
+ * It prints the value of the whole machine in KiB. Without COMMAND it prints the current value.
+ * With COMMAND it runs that, and when the command has succeeded prints the observed maximum as one
+ * more line.
+ *
+ * It counts all users of pin_user_pages(): memory registered by libibverbs, and memory that AF_SDP
+ * pins for a transfer. VmPin of /proc/PID/status has only the former. Buffers of the kernel itself
+ * are not counted.
  *
  * Exit status: that of the command; 1 when it could not be run or was killed.
  */
@@ -16,9 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PAUSE_US	100	/* from one look to the next */
+#define PAUSE_US	100	/* between two samples */
 
-/* Every processor counts for itself, and adds it up now and then: now. */
+/* Every CPU counts separately, and updates the sum from time to time: make it do that now. */
 static void refresh(void)
 {
 	FILE *f = fopen("/proc/sys/vm/stat_refresh", "w");

@@ -8,13 +8,14 @@ import subprocess
 from results import LOCAL_PEERS, MODES, PEERS, PROGRAMS, REMOTE_PEERS, size_name
 
 STYLE = pathlib.Path(__file__).with_name("style.gp")
-# An underscore is no subscript; each `set terminal` begins with its own default for that.
+# noenhanced: an underscore is no subscript; each `set terminal` starts with its own default for
+# that.
 FORMATS = {
     "png": ('pngcairo noenhanced size 1500,900 font "DejaVu Sans,18" background rgb "white"', 24),
     "svg": ('svg noenhanced size 1000,600 font "DejaVu Sans,12" background rgb "white"', 16),
 }
 
-# Colour, dash type, point type, width: AF_SDP stands out, what it is measured against does not.
+# Colour, dash type, point type, width: AF_SDP stands out from its peers.
 LOOKS = {
     "tcp": ("#9aa0a6", 1, 9, 2),
     "tcpmtu": ("#9aa0a6", "'-'", 8, 2),
@@ -32,7 +33,7 @@ LOOKS = {
     "sdpwrite": ("#d93025", 1, 7, 2),
 }
 
-# What the others are drawn over comes first: the default settings choose one of them.
+# The default settings choose one of the others, so they are drawn over these.
 BY_MODE = tuple(reversed(MODES))
 
 PLOTS = (
@@ -52,7 +53,7 @@ PROGRAMS_TITLE = "Programs over soft-RoCE: rate, where that of TCP is 1"
 
 
 def positions(results, test):
-    """Where a plot has points, each with its name, and what they are."""
+    """The positions of a plot's points, each with its name, and what they are."""
     if test == "echo":
         return {n: str(n) for n in results.sizes(("echo",))}, "connections"
     tests = (test,) if test.startswith("modes_") else ("stream", "pingpong")
@@ -66,7 +67,7 @@ def points(results, test, peer):
 
 
 def y_tics(low, high):
-    """1, 2 and 5 of each power of ten between the bounds; wide ranges do without 2 and 5."""
+    """1, 2 and 5 of each power of ten between the bounds; wide ranges without 2 and 5."""
     steps = (1, 2, 5) if high / low < 2000 else (1,)
     tics = [m * 10.0 ** e for e in range(-2, 7) for m in steps]
     return [t for t in tics if low <= t <= high]
@@ -87,7 +88,7 @@ def curve(peer, names):
 
 
 def plot_command(series, names):
-    """AF_SDP is drawn last, over the others; the key is in the order in which curves end."""
+    """AF_SDP is drawn last, over the others; the key is sorted by the curves' last points."""
     drawn = sorted(series, key=lambda p: p.startswith("sdp"))
     listed = sorted(series, key=lambda p: -series[p][-1][1].median)
     parts = [part for p in drawn for part in curve(p, names)[:2]]
@@ -105,7 +106,7 @@ def subtitle(results, test):
 
 
 def script(results, test, among):
-    """The gnuplot script but for its output, or None when there is nothing to draw."""
+    """The gnuplot script without its output, or None when there is nothing to draw."""
     names, axis = positions(results, test)
     series = {p: points(results, test, p) for p in results.peers(test, among)}
     series = {p: s for p, s in series.items() if s}
@@ -133,7 +134,7 @@ def script(results, test, among):
 
 
 def programs_script(results):
-    """Bars: programs side by side, each peer's rate as a part of TCP's."""
+    """Bars: programs side by side, each peer's rate relative to TCP's."""
     tests = [t for t in PROGRAMS if results.median(t, "tcp", 0)]
     peers = [p for p in REMOTE_PEERS if p != "tcp" and
              any(results.median(t, p, 0) for t in tests)]
@@ -174,7 +175,7 @@ def draw(out, name, title, body):
 
 
 def draw_all(results, out):
-    """Writes the plots into directory out and says where they are."""
+    """Writes the plots into directory out and prints their paths."""
     for name, test, among, title in PLOTS:
         body = script(results, test, among)
         if body:

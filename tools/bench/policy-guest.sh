@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# policy-guest.sh: the measurements of policy.sh, in its guest. Each state of the policy in each
-# round has a server and clients of its own, TCP over lo. Leaves lines in $SDP_RUN/results:
+# policy-guest.sh: the measurements of policy.sh, in its guest.
+# Each state of the policy in each round has a server and clients of its own, TCP over lo. Leaves
+# lines in $SDP_RUN/results:
 #
-#	info	what was measured on
+#	info	the machine
 #	run	round, state, test, value: megabytes per second (stream), microseconds
-#	memory	bytes that one idle connection takes, both ends, by kind
-#	end	nothing is missing
+#	memory	bytes of one idle connection, both ends, by kind
+#	end	the results are complete
 #
 # States: none (no module), off (rewrite=0 from the beginning), rules1, rules16 and rules256
-# (rewrite=1 and so many rules, of which the last one says tcp), hooked (rewrite=0 again).
+# (rewrite=1 and that number of rules, the last of which says tcp), hooked (rewrite=0 again).
 set -euo pipefail
 
 ROUNDS=${ROUNDS:-5}
@@ -24,7 +25,7 @@ port=7000
 
 record() { printf '%s\n' "$*" >>"$SDP_RUN/results"; }
 wanted() { [[ " $TESTS " == *" $1 "* ]]; }
-# each NUMBER LINE: microseconds for one of so many, out of the line's seconds
+# each NUMBER LINE: microseconds for one of NUMBER, from the line's seconds
 each() { awk -v s="$(word seconds "$2")" -v n="$1" 'BEGIN { printf "%.4f", 1e6 * s / n }'; }
 word() { sed -n "s/.*\b$1=\([^ ]*\).*/\1/p" <<<"$2"; }
 
@@ -36,7 +37,7 @@ copy_into_memory() {
 	$WORK/sockbench inet socket 127.0.0.1 1 100 >/dev/null
 }
 
-# What a cluster's policy may look like; no rule but the last is for what is measured here.
+# rules NUMBER: a possible policy of a cluster; only the last rule matches what is measured.
 rules() {
 	local i
 	for ((i = 1; i < $1; i++)); do
@@ -92,7 +93,7 @@ measure() {
 
 # idle_memory_of KIND FAMILY VERDICT: bytes per idle connection, both ends, after some first ones.
 idle_memory_of() {
-	local before after LIMIT=1000	# of more_held
+	local before after LIMIT=1000	# read by more_held
 	cat >$settings/policy <<<"any * $3"
 	server_begin "$2"
 	coproc HELD { exec $WORK/sockbench "$2" hold 127.0.0.1 $port; }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Makes a table of what policy-guest.sh measured: medians, and how far from those without module."""
+"""Makes a table of policy-guest.sh's results: medians, and their distance from those without
+module."""
 
 import collections
 import statistics

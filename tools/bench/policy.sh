@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# policy.sh: what the policy costs TCP connections that a rule leaves to TCP, and socket(2): one
-# guest, one processor, counted instructions, interleaved rounds. All options are variables:
+# policy.sh: what the policy costs TCP connections that a rule leaves to TCP, and socket(2).
+# One guest with one processor, counted instructions, interleaved rounds. All options are
+# variables:
 #
 #	ROUNDS=5		every state once in each
 #	TESTS="stream socket"	only these (stream pingpong connect socket memory)
-#	TIME=1800		seconds after which the guest is given up
-#	OUT=DIRECTORY		leave everything there instead of build/bench-policy
+#	TIME=1800		time limit of the guest in seconds
+#	OUT=DIRECTORY		output directory instead of build/bench-policy
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# ports-guest.sh: the measurements of ports.sh, in its guest. Leaves the lines of the program ports
-# in $SDP_RUN/results.
+# ports-guest.sh: the measurements of ports.sh, in its guest.
+# Leaves the lines of the program ports in $SDP_RUN/results.
 set -euo pipefail
 
 WORK=/dev/shm/bench

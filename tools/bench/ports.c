@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ports sdp|tcp COUNT...: what bind(), listen() and a connection cost at a port that has COUNT
- * connections, by loopback, both ends in this process. One line for each COUNT:
+ * ports sdp|tcp COUNT...: cost of bind(), listen() and a connection at a port with COUNT
+ * connections.
+ *
+ * By loopback, with both ends in this process. One line for each COUNT:
  *
  *	ports KIND connections=N refused=US bind=US listen=US connect=US
  *
- * refused is a bind() that says EADDRINUSE, bind and listen are those of one more listener by
- * SO_REUSEPORT, connect is a connection until it is accepted: medians, in microseconds.
+ * refused is a bind() that fails with EADDRINUSE; bind and listen are those of another listener
+ * with SO_REUSEPORT; connect is a connection until it is accepted: medians, in microseconds.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -23,7 +25,8 @@
 
 #define IPPROTO_SDP	257
 #define PORT		5000
-#define FIRST_PORT	10000	/* of clients, so many at each address; connect() picks others */
+#define FIRST_PORT	10000	/* first of PORTS client ports at each address; connect()
+				 * chooses others */
 #define PORTS		20000
 #define RUNS		31
 
@@ -65,7 +68,7 @@ static bool bind_to(int fd, unsigned int ip, unsigned int port)
 	return !bind(fd, (struct sockaddr *)&a, sizeof(a));
 }
 
-/* From an address and port of its own: there are not ports enough at one address. */
+/* From an explicit address and port: one address has too few ports. */
 static void open_one(int listening, int i)
 {
 	struct sockaddr_in a = address(INADDR_LOOPBACK, PORT);

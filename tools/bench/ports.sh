@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# ports.sh: what bind(), listen() and a connection cost at a port with many connections, SDP beside
-# TCP, by loopback: one guest, one processor, counted instructions. All options are variables:
+# ports.sh: cost of bind(), listen() and a connection at a port with many connections.
+# SDP and TCP, by loopback, in one guest with one processor and counted instructions. All options
+# are variables:
 #
 #	COUNTS="10 1000"	connections (10 1000 10000 100000)
 #	KINDS="tcp sdp"		only these
 #	MEMORY=4G		of the guest: 100,000 connections take 1.5 GB
 #	MODULE=FILE.ko		another module than the tree's
-#	TIME=7200		seconds after which the guest is given up
-#	OUT=DIRECTORY		leave everything there instead of build/bench-ports
+#	TIME=7200		time limit of the guest in seconds
+#	OUT=DIRECTORY		output directory instead of build/bench-ports
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 

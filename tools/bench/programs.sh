@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Sourced by guest.sh: redis and nginx over the peers that can carry unmodified programs.
+# redis and nginx over the peers that support unmodified programs. Sourced by guest.sh.
 #
-# Each peer gets a server for each round, and a number of requests instead of a time, so that
-# all do the same work. The rate is what the client says. How busy the processors were says
-# `meter`; what the client's start and end cost is known from a run with next to no requests,
-# and taken off.
+# In each round a peer gets a new server, and a number of requests instead of a time, so that all
+# do the same work. The rate is the client's. `meter` measures how busy the processors were; the
+# cost of the client's start and end is measured by a run with very few requests, and subtracted.
 
 PROGRAM_CLIENTS=16
 REDIS_VALUE=100				# bytes
@@ -16,12 +15,12 @@ NGINX_REQUESTS=${NGINX_REQUESTS:-2000}
 
 declare -A program_over=()		# [peer program]: not tried again
 
-# cannot_carry PEER: why not, if so.
+# cannot_carry PEER: prints the reason, if the peer cannot run such programs.
 cannot_carry() {
 	[ "$1" != rs ] || echo "Debian's build needs epoll and accept4, which librspreload does not have"
 }
 
-# program_via PEER: what to put before a program for its sockets to be those of PEER.
+# program_via PEER: the prefix of a command that gives a program sockets of PEER.
 program_via() {
 	case $1 in
 	sdp*)	echo "env LD_PRELOAD=$WORK/bin/libsdp_preload.so SDP_PRELOAD=sdp" ;;
@@ -31,9 +30,10 @@ program_via() {
 
 program_address() { [[ $1 =~ ^(sdploop|tcplo)$ ]] && echo 127.0.0.1 || echo "$SDP_B"; }
 
-# While a program starts and ends, the guest waits for files of the host. When instructions are
-# counted the clock leaps meanwhile, and with two processors that take turns nobody could say
-# for how much of the time none had anything to do. With one it is known.
+# processors 0|1: takes all processors but the first one offline, or online again. While a program
+# starts and ends, the guest waits for files of the host. With counted instructions the clock leaps
+# meanwhile, and with two processors that take turns the idle time of both is unknown. With one it
+# is known.
 processors() {
 	local online
 	[ "${BENCH_CLOCK:-real}" = instructions ] || return 0
@@ -49,7 +49,7 @@ program_round() {
 	processors 1
 }
 
-# program PEER PROGRAM ROUND
+# program PEER PROGRAM ROUND: one round of a program
 program() {
 	local peer=$1 program=$2 round=$3 reason shown='' via address port start_busy
 	[[ ! $peer =~ ^(verbs|unix)$ ]] && [ -z "${program_over[$peer $program]:-}" ] || return 0
@@ -68,13 +68,13 @@ program() {
 	last=$shown
 }
 
-# left_out PEER PROGRAM REASON: from here on.
+# left_out PEER PROGRAM REASON: not tried any more.
 left_out() {
 	program_over[$1 $2]=1
 	note "$2 over $(peer_name "$1") is left out: $3"
 }
 
-# serve_program COMMAND...: starts a server and waits until `probe` has an answer from it.
+# serve_program COMMAND...: starts a server and waits until `probe` succeeds.
 serve_program() {
 	"${via[@]}" "$@" >"$WORK/program.log" 2>&1 </dev/null &
 	program_pid=$!
@@ -91,7 +91,7 @@ stop_program() {
 	program_pid=
 }
 
-# client_start COMMAND...: next to no requests.
+# client_start COMMAND...: a run with very few requests.
 client_start() {
 	local line
 	limited meter "${via[@]}" "$@" || { last=$(why $? "$OUTPUT"); return 1; }
@@ -136,7 +136,7 @@ redis_round() {
 		-d "$REDIS_VALUE" --csv)
 	client_start "${benchmark[@]}" -t set -n $PROGRAM_CLIENTS || return
 	for pipeline in 1 16; do
-		# Four times as many requests with pipelining, or it is over too soon.
+		# Four times as many requests with pipelining; otherwise the run is too short.
 		count=$REDIS_REQUESTS
 		[ $pipeline = 1 ] || count=$((4 * count))
 		for command in set get; do
@@ -146,7 +146,7 @@ redis_round() {
 	done
 }
 
-# The second column of the line that does not name the columns.
+# The second column of the first line that is not the header.
 figure_redis() { grep -v '^"test"' "$OUTPUT" | cut -d '"' -f 4 | sed -n '1p'; }
 
 # nginx

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The ways in which sockbench's server reads a stream.
- */
+/* The ways in which sockbench's server reads a stream. */
 #include <err.h>
 #include <errno.h>
 #include <liburing.h>
@@ -16,7 +14,7 @@
 #define FIRST_PIECE	100u
 #define HEADER		16u
 
-/* A thread's own, once it has read by it. */
+/* Belongs to a thread, once it has read with it. */
 static _Thread_local struct io_uring ring;
 static _Thread_local int ring_open;
 
@@ -63,7 +61,7 @@ static ssize_t by_ring(int fd, char *buf, size_t len)
 	return n < 0 ? -1 : n;
 }
 
-/* What is left of the message that comes, of its header first. */
+/* The remainder of the current message; before that the remainder of its header. */
 static size_t rest_of_message(uint64_t at, size_t size)
 {
 	at %= size;
@@ -102,7 +100,7 @@ void reader_end(void)
 	ring_open = 0;
 }
 
-/* Of each thread. The last one that ends tells as well. */
+/* Each thread of the crowd. The last one that ends also wakes the waiter. */
 static void *take(void *arg)
 {
 	struct crowd *c = arg;

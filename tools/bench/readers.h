@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The ways in which sockbench's server reads a stream.
- */
+/* The ways in which sockbench's server reads a stream. */
 #ifndef SDP_BENCH_READERS_H
 #define SDP_BENCH_READERS_H
 
@@ -32,17 +30,17 @@ struct crowd {
 	uint64_t total;
 };
 
-/* -1 for an unknown one. */
+/* Returns -1 for an unknown name. */
 int reader_named(const char *name);
 /* One call, at byte @at of the stream. */
 ssize_t reader_receive(const struct reader *r, char *buf, size_t len, uint64_t at);
-/* The thread reads no more. */
+/* Call it when the thread has finished reading. */
 void reader_end(void);
 
 void crowd_start(struct crowd *c, int fd, size_t room);
-/* Until so many bytes have come in all, or no more will; returns how many. */
+/* Waits until @total bytes have come in total, or no more will; returns their number. */
 uint64_t crowd_await(struct crowd *c, uint64_t total);
-/* The client has closed, or is about to. */
+/* Call it when the client has closed, or is about to. */
 void crowd_end(struct crowd *c);
 
 #endif /* SDP_BENCH_READERS_H */

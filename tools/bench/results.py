@@ -23,7 +23,7 @@ PEERS = {
 LOCAL_PEERS = ("sdploop", "unix", "tcplo")
 REMOTE_PEERS = tuple(p for p in PEERS if p not in LOCAL_PEERS)
 
-# Large writes of AF_SDP by the way that they go: tests modes_stream and modes_pingpong.
+# The ways of AF_SDP's large writes: tests modes_stream and modes_pingpong.
 MODES = {
     "sdpmsg": "messages",
     "sdpread": "read (Combined)",
@@ -31,7 +31,7 @@ MODES = {
     "sdp": "default settings",
 }
 
-# How a reader reads: tests readers_*.
+# The ways to read: tests readers_*.
 READERS = {
     "recv": "recv()",
     "waitall": "recv(), MSG_WAITALL",
@@ -43,7 +43,7 @@ READERS = {
     "threads": "recv() by three threads",
 }
 
-# What real programs do: name of the test, and its unit.
+# Real programs: name of the test, and its unit.
 PROGRAMS = {
     "redis_set1": ("redis SET", "requests/s"),
     "redis_get1": ("redis GET", "requests/s"),
@@ -67,11 +67,11 @@ class Sample:
 
 
 class Results:
-    """What a run of the benchmark measured; samples are found by (test, peer, size).
+    """What a run of the benchmark measured; samples are indexed by (test, peer, size).
 
-    Size is the number of connections in the test echo, and 0 where there is none. Busy time
-    makes samples of its own: "cpu" for streams, "cpu_TEST" for other tests. What part of the
-    bytes was read and written by RDMA, in percent, is in by_rdma for the tests modes_*.
+    Size is the number of connections in the test echo, and 0 where there is none. Busy time has
+    samples of its own: "cpu" for streams, "cpu_TEST" for other tests. by_rdma has the
+    percentages of bytes read and written by RDMA, for the tests modes_*.
     """
 
     def __init__(self, path):
@@ -128,7 +128,7 @@ class Results:
             self._packets[key[1:]].append(packets * 1e6 / (size * int(words["count"])))
 
     def _take_busy(self, key, words):
-        """Nanoseconds for a byte of bulk data, microseconds for anything else."""
+        """Nanoseconds per byte of bulk data, microseconds for anything else."""
         test, peer, size = key
         busy = float(words["busy_us"]) / int(words["count"])
         if test in ("stream", "cost"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh: measure AF_SDP and its peers in one guest, then make the tables and plots in
-# build/bench. Peers and their names: tools/bench/peers.sh. All options are variables:
+# run.sh: measures AF_SDP and its peers in one guest; makes tables and plots in build/bench.
+# tools/bench/peers.sh has the peers and their names. All options are variables:
 #
 #	PEERS="sdp rs"		only these (all)
 #	TESTS="stream redis"	only these (stream pingpong connect echo redis nginx idle modes
@@ -12,16 +12,16 @@
 #	COST_SIZES=65536	the same for cost (65536 1048576)
 #	ROUNDS=3		every size and peer once in each
 #	PLAIN=1			real time instead of counted instructions
-#	TIME=7200		seconds after which the guest is given up
+#	TIME=7200		time limit of the guest in seconds
 #	REPORT=PROGRAM		reads the results (table.py)
-#	OUT=DIRECTORY		leave everything there instead, and a former run where it is
+#	OUT=DIRECTORY		output directory; a former run there is kept
 #	SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS	the larger buffers
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
 here=$SDP_TOP/tools/bench
 out=$(realpath -m "${OUT:-$SDP_TOP/build/bench}")
-kernel=6.12		# the stock kernel on which all the peers work, SMC-R included
+kernel=6.12		# the stock kernel on which all peers work, SMC-R included
 
 PEERS=${PEERS:-tcp tcpmtu rs smc verbs sdp sdpbig sdpring sdploop unix tcplo}
 PLAIN=${PLAIN:-0} TIME=${TIME:-7200} ROUNDS=${ROUNDS:-3}
@@ -53,7 +53,7 @@ build_module() {
 	[ -e "$module" ] || die "make modules KERNEL=$kernel left no $module"
 }
 
-# Passes the guest's output on with the time that has gone by.
+# with_time: prefixes the guest's output with the elapsed time.
 with_time() {
 	local line started=
 	while IFS= read -r line; do
@@ -63,11 +63,12 @@ with_time() {
 }
 
 measure() {
-	# Without cx16: QEMU up to 7.2 at least leaves rubbish in the flags between the slab's
-	# cmpxchg16b and the next arithmetic, and an interrupt just there ends in a double fault.
+	# Without cx16: QEMU, at least up to 7.2, leaves garbage in the flags between the slab's
+	# cmpxchg16b and the next arithmetic instruction, and an interrupt there ends in a double
+	# fault.
 	local name arguments=(-t "$TIME" -d "$out/run" -a clearcpuid=cx16)
-	# Counted time leaps from timer to timer while the guest has nothing to do, by some
-	# 1000 s in a second, also while it waits for the host: a limit has to be long.
+	# While the guest is idle, also while it waits for the host, counted time leaps from timer
+	# to timer, by about 1000 s per second: limits must be long.
 	[ "$PLAIN" = 1 ] || arguments+=(-i -e BENCH_CLOCK=instructions -e LIMIT=10000)
 	for name in PEERS TESTS SIZES MODE_SIZES READERS READER_SIZES COST_SIZES ROUNDS HOLD CONNECTS \
 		ECHOES ECHO_SIZE ECHO_CONNECTIONS LIMIT PAPER_SIZES SPACE_SIZES COMPUTES BURST_ROUNDS \
@@ -78,7 +79,7 @@ measure() {
 		-e "BENCH_BIN=$out/bin" -e "FIRST=$first" $kernel "$here/guest.sh" | with_time
 }
 
-# A guest that dies takes along no more than the round that it was in.
+# next_round: if a guest dies, only its last round is lost.
 next_round() {
 	local log
 	first=$((1 + $(awk '$1 == "round" { last = $2 } END { print last + 0 }' "$out/results")))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Sourced by guest.sh: servers of sockbench, and single runs with their line of results.
+# sockbench's servers, and single runs with their line of results. Sourced by guest.sh.
 
-# Servers. One per peer; a failed run gets its peer a new one, on a new port.
+# Servers. One per peer; after a failed run a peer gets a new one, on a new port.
 
 declare -A server_pid=() server_port=() failures=() dead=()
 next_port=7001
@@ -17,7 +17,7 @@ start_server() {
 	$(peer_command "$peer") server $(peer_target "$peer" "${server_port[$peer]}") \
 		>"$(server_log "$peer")" 2>&1 </dev/null &
 	server_pid[$peer]=$!
-	disown	# or the shell tells of its end
+	disown	# so that the shell does not report its end
 	patiently server_settled "$peer" && server_ready "$peer" && return
 	stop_server "$peer"
 	return 1
@@ -32,7 +32,7 @@ stop_server() {
 	unset "server_pid[$1]"
 }
 
-# need_server PEER: succeeds when its server runs, now started if need be.
+# need_server PEER: succeeds when its server runs; starts it if need be.
 need_server() {
 	[ -z "${dead[$1]:-}" ] || return 1
 	[ -z "${server_pid[$1]:-}" ] || return 0
@@ -42,7 +42,7 @@ need_server() {
 	return 1
 }
 
-# failed PEER: after a failed run. Each may cost its whole time limit, so there is an end.
+# failed PEER: after a failed run. Each may take its whole time limit, so their number is limited.
 failed() {
 	stop_server "$1"
 	failures[$1]=$((${failures[$1]:-0} + 1))
@@ -53,14 +53,14 @@ failed() {
 
 # Runs
 
-# messages PEER TEST SIZE: how many of them make a run.
+# messages PEER TEST SIZE: number of messages of a run.
 messages() {
 	local count=10
 	if [ "$2" = stream ]; then
 		if [ "$3" -le 256 ]; then count=20000
 		elif [ "$3" -le 4096 ]; then count=$((2500 + 7500 * 1024 / $3))
 		else count=$((2 + 40 * 1048576 / $3)); fi
-		# Raw verbs do not gather small messages: all the same to them, but for the time.
+		# Raw verbs do not coalesce small messages: their number only changes the duration.
 		[ "$1" != verbs ] || count=$((count > 2000 ? 2000 : count))
 	elif [ "$3" -le 4096 ]; then count=500
 	elif [ "$3" -le 65536 ]; then count=$((100 + 200 * 16384 / $3)); fi
@@ -68,10 +68,9 @@ messages() {
 }
 
 # one_run PEER LEAST WORDS KIND ARGUMENT...: run_KIND ARGUMENT... leaves its output in $OUTPUT,
-# result_KIND ARGUMENT... finds the figures in there; they become a line of results, with
-# WORDS. Both ends of a peer of RDMA have to send LEAST RoCE
-# packets for it: one that falls back to TCP
-# without a word is found out here. What came is left in `last`.
+# result_KIND ARGUMENT... prints the figures in it; they become a line of results, with WORDS. Both
+# ends of an RDMA peer must send at least LEAST RoCE packets, which detects silent fallbacks to
+# TCP. `last` keeps the figures.
 one_run() {
 	local peer=$1 least=$2 words=$3 kind=$4 status=0 sent back roce value
 	shift 4
@@ -92,8 +91,8 @@ one_run() {
 	return $status
 }
 
-# run_sockbench PEER TEST ARGUMENT...: after so many messages as $warm says, if it is set; read in
-# the way that $reader says, likewise.
+# run_sockbench PEER TEST ARGUMENT...: with $warm messages before, if that is set; and with the
+# reader $reader, if that is set.
 run_sockbench() {
 	local peer=$1 test=$2
 	shift 2
@@ -135,7 +134,7 @@ connection_rate() {
 	peer_restore "$peer"
 }
 
-# echo_rate PEER CONNECTIONS ROUND
+# echo_rate PEER CONNECTIONS ROUND: one run of echo
 echo_rate() {
 	local peer=$1 count=$ECHOES
 	[ "$(peer_tool "$peer")" = sockbench ] || return 0
@@ -146,7 +145,7 @@ echo_rate() {
 	peer_restore "$peer"
 }
 
-# Every byte checked once, before anything is timed.
+# Checks every byte once, before anything is timed.
 check_data() {
 	local peer=$1 arguments status
 	[ "$(peer_tool "$peer")" = sockbench ] || return 0

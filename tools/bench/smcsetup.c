@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smcsetup: what SMC-R needs on a RoCE v2 device, and the proof that it is in use.
+ * smcsetup: sets up SMC-R on a RoCE v2 device, and proves that it is in use.
  *
  *	smcsetup pnet NAME NETDEV RDMADEV PORT	tie a network device and an RDMA port to a PNETID
  *	smcsetup eid NAME			add a user-defined EID
  *	smcsetup show				list AF_SMC sockets and what carries them
  *	smcsetup check PORT			succeed when PORT has connections and all use RDMA
  *
- * AF_SMC falls back to TCP without a word, so a figure means nothing without `check`.
- * With RoCE v2 GIDs only version 2 of the protocol comes up, and version 2 wants an EID
- * that both ends share. Two devices of one host need a PNETID each, or the kernel may
- * take the wrong one.
+ * AF_SMC falls back to TCP silently, so a figure means nothing without `check`. With RoCE v2 GIDs
+ * only version 2 of the protocol works, and version 2 needs an EID that both ends share. Two
+ * devices of one host need a PNETID each, or the kernel may choose the wrong one.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -33,7 +32,7 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* One netlink message in the making, then the kernel's answer to it. */
+/* A netlink message under construction, then the kernel's answer to it. */
 static union {
 	struct nlmsghdr head;
 	char bytes[65536];
@@ -158,7 +157,7 @@ static int add_eid(char **arg)
 	int family = genl_family(fd, SMC_GENL_FAMILY_NAME);
 	char eid[EID_LEN + 1];
 
-	/* The kernel wants the full length, padded with blanks. */
+	/* The kernel requires the full length, padded with blanks. */
 	snprintf(eid, sizeof(eid), "%-*s", EID_LEN, arg[0]);
 	genl_begin(family, NLM_F_ACK, SMC_NETLINK_ADD_UEID);
 	genl_put(SMC_NLA_EID_TABLE_ENTRY, eid, sizeof(eid));

@@ -11,36 +11,35 @@
  *	sockbench [options] FAMILY hold     ADDRESS PORT
  *	sockbench [options] FAMILY quit     ADDRESS PORT
  *
- * FAMILY is inet, inet6, unix, smc, sdp or a number. For unix, ADDRESS is a path
- * (with a leading '@' an abstract name) and PORT is ignored.
+ * FAMILY is inet, inet6, unix, smc, sdp or a number. For unix, ADDRESS is a path (with a leading
+ * '@' an abstract name) and PORT is ignored.
  *
- *	stream		COUNT sends of SIZE bytes one way; the clock stops when the
- *			server says that it has received everything
- *	pingpong	SIZE bytes there and back, COUNT times; times are one way
- *	echo		the same COUNT times in all over many connections at once (echo.c)
- *	connect		COUNT times connect, ask, see the server close, close
- *	socket		COUNT times make a socket and close it, and nothing else
- *	hold		for every number read from standard input, open that many
- *			more connections and keep them; end of input closes them all
+ *	stream		COUNT sends of SIZE bytes one way; the clock stops when the server
+ *			reports that it has received everything
+ *	pingpong	SIZE bytes in both directions, COUNT times; times are one way
+ *	echo		the same COUNT times in total over many connections at once (echo.c)
+ *	connect		COUNT times connect, send a request, see the server close, close
+ *	socket		COUNT times create a socket and close it
+ *	hold		for every number read from standard input, open that many more
+ *			connections and keep them; end of input closes them all
  *	quit		ends the server
  *
- * With -w, a stream or ping-pong begins with so many messages that do not count: the clock starts
- * when all of them have arrived, on the connection that is then measured.
+ * With -w N, a stream or ping-pong begins with N messages that do not count: the clock starts when
+ * all of them have arrived, on the connection that is then measured.
  *
- * With -r, the server reads a stream in another way than by recv() of what it has room for: waitall
- * (MSG_WAITALL), poll (poll(), then recv() without waiting), pollrecv (poll(), then a recv() that
- * might wait), readv (into 100 bytes and the rest), uring (io_uring), body (16 bytes, then the rest
- * of a message), threads (recv() by three threads). With several threads -c checks nothing.
+ * With -r, the server reads a stream in another way than by recv() into all of its buffer: waitall
+ * (MSG_WAITALL), poll (poll(), then non-blocking recv()), pollrecv (poll(), then a recv() that
+ * might block), readv (into 100 bytes and the rest), uring (io_uring), body (16 bytes, then the
+ * rest of a message), threads (recv() by three threads). With several threads -c checks nothing.
  *
- * Every connection begins with a request and the server's reply, so the clock of a
- * transfer starts when both ends are ready. Transfers run in a thread each: a stuck
- * client does not stop the server. Held connections cost no thread, their memory is
- * what is to be measured.
+ * Every connection begins with a request and the server's reply, so the clock of a transfer starts
+ * when both ends are ready. Each transfer has a thread of its own: a stuck client does not stop
+ * the server. Held connections have no thread, as their memory is to be measured.
  *
- * Results are one line of words "name=value" after the name of the action. Times
- * are microseconds, mbps is 10^6 bytes per second, busy_us is the time that processors of
- * the machine were busy, within elapsed_us (with -u, see busy.c). Exit status: 0 done, 1 failed,
- * 2 wrong usage.
+ * Results are one line of words "name=value" after the name of the action. Times are in
+ * microseconds, mbps is 10^6 bytes per second, busy_us is the time that the machine's processors
+ * were busy, within elapsed_us (with -u, see busy.c). Exit status: 0 done, 1 failed, 2 wrong
+ * usage.
  */
 #define _GNU_SOURCE
 #include <endian.h>
@@ -70,12 +69,13 @@
 #define FAMILY_SMC	43
 #define SMC_OVER_IPV6	1		/* the protocol number of AF_SMC for IPv6 */
 
-#define MAGIC		0x53424348	/* keeps a stray client from being obeyed */
+#define MAGIC		0x53424348	/* protects against other clients */
 #define MAX_SIZE	(64u << 20)
 #define MAX_CONNECTIONS	65536u
 #define MIN_RECV	65536u		/* a receiver asks for at least this much at once */
 #define BACKLOG		64
-#define PERIOD		251		/* of the check pattern: prime, no size hides a shift */
+#define PERIOD		251		/* of the check pattern: a prime, so that no size hides
+					 * a shift */
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -85,7 +85,7 @@ static const char *const action_names[] = {
 	[DROP] = "drop", [QUIT] = "quit", [SOCKET] = "socket",
 };
 
-/* What a client sends first; big endian, the ends may be different machines. */
+/* What a client sends first; big endian, as the ends may be different machines. */
 struct request {
 	uint32_t magic;
 	uint32_t action;
@@ -96,7 +96,7 @@ struct request {
 	uint64_t reader;
 };
 
-/* The server's answer: when it is ready, after what warms a stream up, and at its end. */
+/* The server's reply: when it is ready, after the messages of -w, and at the end of a stream. */
 struct reply {
 	uint64_t received;
 	uint64_t wrong;
@@ -112,7 +112,7 @@ double now_us(void)
 	return t.tv_sec * 1e6 + t.tv_nsec * 1e-3;
 }
 
-/* Whole buffers in and out. */
+/* Transfers a whole buffer. */
 
 int send_all(int fd, const void *data, size_t len)
 {
@@ -159,8 +159,8 @@ int send_reply(int fd, uint64_t received, uint64_t wrong)
 }
 
 /*
- * The check pattern: byte i of a stream is i modulo PERIOD. A buffer one period
- * longer than the data holds it for every offset into the stream.
+ * The check pattern: byte i of a stream is i modulo PERIOD. A buffer that is one period longer
+ * than the data holds it for every offset into the stream.
  */
 char *new_buffer(size_t len)
 {
@@ -198,7 +198,7 @@ static int new_socket(void)
 	return fd;
 }
 
-/* Families differ in what they know of these; a refusal is no error. */
+/* Not every family has these options; a refusal is no error. */
 void tune(int fd)
 {
 	int on = 1;
@@ -243,7 +243,7 @@ static socklen_t parse_path(const char *path, struct sockaddr_storage *ss)
 	return offsetof(struct sockaddr_un, sun_path) + len;
 }
 
-/* A new connection that has made its request and is ready, see struct request. */
+/* A new connection that has sent its request and is ready, see struct request. */
 int open_connection(enum action action, uint64_t count)
 {
 	struct request rq = {
@@ -351,7 +351,7 @@ static void serve_stream(const struct transfer *t)
 	free(in.buf);
 }
 
-/* Which thread gets which bytes is not known, so they are only counted. */
+/* It is unknown which thread gets which bytes, so they are only counted. */
 static void serve_crowd(const struct transfer *t)
 {
 	struct crowd crowd;
@@ -388,7 +388,7 @@ static void *serve(void *arg)
 		serve_stream(t);
 	else
 		serve_pingpong(t);
-	/* The client closes first: what we sent must not be lost to a reset. */
+	/* The client closes first: a reset must not discard our last data. */
 	recv(t->fd, &byte, 1, 0);
 	close(t->fd);
 	free(t);
@@ -523,7 +523,7 @@ static void print_samples(double *us, double scale)
 	       us[cfg.count / 2] * scale, us[cfg.count * 99 / 100] * scale);
 }
 
-/* Messages of a stream until it has @total bytes, and the server's word for it. */
+/* Sends messages of a stream up to @total bytes, and awaits the server's report. */
 static void stream_until(int fd, const char *buf, uint64_t offset, uint64_t total)
 {
 	struct reply r;
@@ -559,7 +559,7 @@ static int run_stream(void)
 	return 0;
 }
 
-/* One exchange, number @i; returns how long it took. */
+/* Exchange number @i; returns how long it took. */
 static double exchange(int fd, uint64_t i, char *out, char *in)
 {
 	size_t at = cfg.check ? i % PERIOD : 0;
@@ -607,7 +607,7 @@ static int run_connect(void)
 		int fd = open_connection(CONNECT, 0);
 		char byte;
 
-		/* The server has closed before the next connection is begun. */
+		/* The server has closed before the next connection begins. */
 		if (recv(fd, &byte, 1, 0) > 0)
 			errx(1, "unexpected data");
 		close(fd);
@@ -649,7 +649,10 @@ static int run_hold(void)
 		fflush(stdout);
 	}
 	free(line);
-	/* The client's ends first, so that a TCP port does not stay in TIME_WAIT at the server. */
+	/*
+	 * The client's ends are closed first, so that no TCP port stays in TIME_WAIT at the
+	 * server.
+	 */
 	drop_held();
 	close(open_connection(DROP, 0));
 	return 0;

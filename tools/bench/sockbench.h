@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* sockbench.h: what the parts of sockbench share; its use is at the head of sockbench.c. */
+/* sockbench.h: what the parts of sockbench share; for its use see sockbench.c. */
 #ifndef SOCKBENCH_H
 #define SOCKBENCH_H
 
@@ -32,26 +32,26 @@ extern struct config cfg;
 
 double now_us(void);
 
-/* Whole buffers in and out; 0 or -1. */
+/* Transfer whole buffers; return 0 or -1. */
 int send_all(int fd, const void *data, size_t len);
 int recv_all(int fd, void *data, size_t len);
 
-/* A buffer of @len bytes that holds the check pattern, from every offset into the pattern. */
+/* A buffer with the check pattern: @len bytes from every offset into the pattern. */
 char *new_buffer(size_t len);
 
 void tune(int fd);
 
-/* A new connection that has made its request, with @count, and has the server's reply. */
+/* A new connection that has sent its request, with @count, and has the server's reply. */
 int open_connection(enum action action, uint64_t count);
 
 /* The server's reply to a request. */
 int send_reply(int fd, uint64_t received, uint64_t wrong);
 
-/* Around what is timed; the second one returns microseconds. */
+/* Measure the time in between; the second one returns microseconds. */
 void start_clock(void);
 double stop_clock(void);
 
-/* The beginning of the line of results. */
+/* Prints the beginning of the line of results. */
 void print_head(void);
 
 /* echo.c */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The look of the benchmark's plots; plots.py puts it at the head of each script.
+# The style of the benchmark's plots; plots.py puts it at the head of each script.
 set encoding utf8
 set border 3 linecolor rgb "#9aa0a6" linewidth 1
 set tics nomirror out scale 0.6 textcolor rgb "#3c4043"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""table.py RESULTS DIRECTORY: tables and plots of what guest.sh measured.
+"""table.py RESULTS DIRECTORY: tables and plots of guest.sh's measurements.
 
-Leaves in DIRECTORY: table.txt (also printed), table.rst, modes.csv (see modes.py), and for
-each plot NAME.png, NAME.svg and the gnuplot script NAME.gp that drew it.
+Leaves in DIRECTORY: table.txt (also printed), table.rst, modes.csv (see modes.py), and for each
+plot NAME.png, NAME.svg and the gnuplot script NAME.gp that drew it.
 """
 
 import pathlib
@@ -13,7 +13,7 @@ import modes
 import plots
 from results import LOCAL_PEERS, MODES, PEERS, PROGRAMS, READERS, REMOTE_PEERS, Results, size_name
 
-# AF_SDP, and whom it is compared with.
+# AF_SDP, and its competitors.
 COMPARISONS = (
     (("sdp", "sdpbig", "sdpring"), ("rs", "smc", "verbs", "tcp", "tcpmtu")),
     (("sdploop",), ("unix", "tcplo")),
@@ -23,7 +23,7 @@ MORE_IS_BETTER = {"stream", "echo"}
 
 
 class Table:
-    """Rows of text, the first column left, the others right aligned."""
+    """Rows of text, the first column left aligned, the others right aligned."""
 
     def __init__(self, title, header, rows, remark=""):
         self.title = title
@@ -57,7 +57,7 @@ class Table:
 
 
 def number(value):
-    """Three digits are all that such figures carry."""
+    """Such figures have three significant digits."""
     if value >= 100:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
@@ -92,7 +92,7 @@ def by_mode(results, title, test, remark=""):
 
 
 def readers(results):
-    """Default settings, and what messages alone do; a cell is both, and their ratio."""
+    """Default settings, and messages only; a cell has both, and their ratio."""
     sizes = results.sizes(tuple(f"readers_{r}" for r in READERS))
     rows = []
     for reader, name in READERS.items():
@@ -117,7 +117,7 @@ def crossover(results):
 
 
 def cost(results):
-    """Busy time counts everything on the guest's one processor, and both ends are on it."""
+    """Busy time counts everything on the guest's one processor, which runs both ends."""
     sizes = results.sizes(("cost",))
     rows = [[PEERS[p]] + [cell(results, test, p, s) for test in ("cpu_cost", "cost") for s in sizes]
             for p in results.peers("cost")]

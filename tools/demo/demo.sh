@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# demo.sh: see AF_SDP at work. Installs what is missing, builds the module for Debian's stock
-# 6.12, boots that kernel in a VM (no KVM needed), and lets unmodified programs talk between two
-# soft-RoCE devices: iperf3, redis and nginx by a policy, by SDP and back by TCP; and socat, which
-# streams the tar of a real directory tree through sockets of AF_SDP.
+# demo.sh: a demonstration of AF_SDP in a VM (no KVM needed).
+# It installs what is missing, builds the module for Debian's stock 6.12, boots that kernel, and
+# lets unmodified programs communicate between two soft-RoCE devices: iperf3, redis and nginx with
+# a policy, by SDP and then by TCP; and socat, which sends the tar of a real directory tree through
+# sockets of AF_SDP.
 #
-# SDP_DEMO_TREE names another directory to send. Exit status 0 when all was as it is shown.
+# SDP_DEMO_TREE names another directory to send. Exit status 0 when everything worked as shown.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -18,7 +19,7 @@ bold=''
 [ ! -t 1 ] || bold=1
 headline() { printf '\n%s%s%s\n' "${bold:+$'\e[1m'}" "$*" "${bold:+$'\e[0m'}"; }
 
-# Made here, because the guest would read every small file by way of a slow file system.
+# Made on the host, because the guest would read every small file through a slow file system.
 make_tar() { tar -C "$(dirname "$tree")" -cf "$out/tree.tar" "$(basename "$tree")"; }
 
 cat <<-'END'
@@ -36,7 +37,7 @@ headline "Preparing"
 dir=$("$SDP_TOP/scripts/kernels.sh" 6.12)
 release=$(basename "$dir"/lib/modules/*)
 step "sdp.ko for $release" make -s -C "$SDP_TOP" modules KERNEL=6.12
-# The common headers are the larger part of what the module was built with.
+# The common headers are the larger part of the headers that the module was built with.
 tree=${SDP_DEMO_TREE:-/usr/src/linux-headers-${release%-amd64}-common}
 [ -d "$tree" ] || die "no directory $tree to send; name one with SDP_DEMO_TREE=/some/directory"
 step "tar of $(basename "$tree")" make_tar

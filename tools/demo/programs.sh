@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by guest.sh: programs that know TCP only, by SDP because a policy says so; and the same
-# clients when the servers' side has no policy.
+# Programs that only know TCP use SDP by a policy, and TCP when the servers' side has none.
+# Sourced by guest.sh.
 
 work_limit=120
 page=$shm/www/page
 
-# policy RULES: as the one line that a user would write
+# policy RULES: sets it, and prints the command that a user would enter
 policy() {
 	echo "  # sysctl -w net.sdp.policy='$1' net.sdp.rewrite=1"
 	sysctl -qw net.sdp.policy="$1" net.sdp.rewrite=1 ||
 		fail "the policy: $(cat /proc/sys/net/sdp/policy_error)"
 }
 
-# server PORT COMMAND...: until it listens, by TCP, and in $by_sdp by SDP too
+# server PORT COMMAND...: waits until it listens by TCP, and by SDP too if $by_sdp is set
 server() {
 	echo "  B# ${*:2}"
 	"${@:2}" >$shm/server.log 2>&1 </dev/null &
@@ -31,7 +31,7 @@ server_end() {
 	wait $server_pid 2>/dev/null
 }
 
-# while_running PORT PID: keeps the connection table as it was with most connections to the port
+# while_running PORT PID: keeps the connection table with most connections to the port
 while_running() {
 	local most=0 now
 	: >$shm/table.best
@@ -44,10 +44,10 @@ while_running() {
 	cp $shm/table.best $shm/table
 }
 
-# Both ends in the table, each with its own adapter.
+# shown_by DEVICE: the connection table has both ends, each with its own adapter.
 shown_by() { [ "$(awk -v dev="$1" '$4 == "01" && $12 == dev' $shm/table | wc -l)" -gt 0 ]; }
 
-# client PORT COMMAND...: its output is in $shm/client.log
+# client PORT COMMAND...: runs it; its output is in $shm/client.log
 client() {
 	local pid
 	echo "  A# ${*:2}"
@@ -87,7 +87,7 @@ check_tcp() {
 		fail "$2 is not the last that fell back"
 }
 
-# answer PATTERN LINES: what the client says of its work
+# answer PATTERN LINES: prints the client's report of its work
 answer() {
 	tr '\r' '\n' <$shm/client.log | grep -E "$1" >$shm/answer
 	[ "$(wc -l <$shm/answer)" = "$2" ] || fail "the answer: $(cat $shm/client.log)"

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by guest.sh: how the demo shows what happens.
+# Output of the demo: progress bars, tables and counters. Sourced by guest.sh.
 
 shm=/dev/shm
 
 headline() { printf '\n%s%s%s\n' "${SDP_DEMO_BOLD:+$'\e[1m'}" "$*" "${SDP_DEMO_BOLD:+$'\e[0m'}"; }
 
-# 1234567 as 1,234,567
+# commas NUMBER: 1234567 as 1,234,567
 commas() { sed -E ':again; s/^([0-9]+)([0-9]{3})/\1,\2/; t again' <<<"$1"; }
 
 # as_millions NUMBER: with one decimal
 as_millions() { echo "$(($1 / 1000000)).$(($1 / 100000 % 10))"; }
 
-# listens_in PORT TABLE...: is there a listener?
+# listens_in PORT TABLE...: succeeds if there is a listener
 listens_in() {
 	awk -v end=":$(printf %04X "$1")\$" '$2 ~ end && $4 == "0A" { n++ } END { exit !n }' "${@:2}"
 }
 
-# bar FILE SIZE PID...: a bar that grows as FILE grows, until the processes have ended. Half way
-# it keeps the connection table in $shm/table. Fails when nothing has moved for half a minute.
+# bar FILE SIZE PID...: a bar that grows with FILE until the processes have ended. Half way it
+# saves the connection table in $shm/table. Fails when nothing has moved for half a minute.
 bar() {
 	local file=$1 size=$2 now=0 before drawn=0 width=50 moved=$SECONDS
 	shift 2
@@ -40,15 +40,15 @@ bar() {
 	printf '%*s] %d %%\n' $((width - now * width / size)) '' $((now * 100 / size))
 }
 
-# established PORT: how many lines of connections to it $shm/table has
+# established PORT: number of lines in $shm/table with connections to the port
 established() {
 	awk -v end=":$(printf %04X "$1")\$" '$4 == "01" && ($2 ~ end || $3 ~ end) { n++ }
 		END { print n + 0 }' $shm/table
 }
 
-# show_table WHAT PORT [MOST]: the lines of $shm/table that are connections to the port, for
-# people: addresses are hexadecimal there, in the machine's byte order, and IPv4 ones of sockets
-# of IPv6 are mapped.
+# show_table WHAT PORT [MOST]: prints the lines of $shm/table with connections to the port, with
+# readable addresses: the table has them in hexadecimal and in host byte order, and IPv4 addresses
+# of IPv6 sockets are mapped.
 show_table() {
 	echo "  $1 (credit: messages that may be sent now):"
 	awk -v end=":$(printf %04X "$2")\$" -v most="${3:-100}" '
@@ -79,7 +79,7 @@ show_table() {
 		END { if (n > most) printf "    and %d more\n", n - most }' $shm/table
 }
 
-# Everything that can be counted, one "name value" per line.
+# counters: all counters, one "name value" per line.
 counters() {
 	local dev
 	cat /proc/net/sdpstat
@@ -93,13 +93,13 @@ counters() {
 	done
 }
 
-# counters_since BEFORE: by how much each has grown; both ends of the cable together
+# counters_since BEFORE: the growth of each counter; both ends of the cable together
 counters_since() {
 	{ sed 's/ \([0-9]*\)$/ -\1/' "$1"; counters; } |
 		awk '{ sum[$1] += $2 } END { for (name in sum) print name, sum[name] }'
 }
 
-# counter NAME FILE
+# counter NAME FILE: a value of that output
 counter() { awk -v name="$1" '$1 == name { print $2 }' "$2"; }
 
 # show_counters FILE...: a column for each transfer's file

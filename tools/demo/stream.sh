@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by guest.sh: a large file to and fro, by sockets of AF_SDP that socat is told to use.
+# Sends a large file in both directions by socat with sockets of AF_SDP. Sourced by guest.sh.
 
 transfer_limit=240
 port=5000
 
-# socat puts the family (27) first by itself; this is the rest of a sockaddr_in.
+# The rest of a sockaddr_in; socat itself puts the family (27) in front.
 sockaddr() {
 	local -a byte
 	IFS=. read -ra byte <<<"$1"
@@ -22,8 +22,8 @@ stuck() {
 	fail "nothing has moved for 30 s; above is /proc/net/sdp as it is now"
 }
 
-# transfer RUN FILE: `server` (on B) and `client` (on A) are socat's two addresses each; FILE
-# is what grows. Leaves in $shm/counters.RUN what was counted meanwhile.
+# transfer RUN FILE: `server` (on B) and `client` (on A) are socat's two addresses each; FILE is
+# the one that grows. Leaves the counters' growth in $shm/counters.RUN.
 transfer() {
 	local run=$1 file=$2 begin end pids=()
 	echo "  B# socat -u ${server[*]}"
@@ -49,7 +49,7 @@ transfer() {
 	compare "$file"
 }
 
-# compare FILE: with what was sent, which was summed up before
+# compare FILE: with what was sent, whose checksum is known
 compare() {
 	local sum
 	sum=$(sum_of "$1")
@@ -59,7 +59,7 @@ compare() {
 	echo "         the same"
 }
 
-# The bytes and their checksum are known from begin_lab.
+# begin_lab has computed the number of bytes and the checksum.
 stream() {
 	local -a server client
 	local messages

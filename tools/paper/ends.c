@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * ends.c: connections whose both ends belong to one program, see ends.h.
- */
+/* Connections with both ends in one program, see ends.h. */
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
@@ -61,7 +59,7 @@ static int new_socket(int family, int sndbuf)
 	return fd;
 }
 
-/* A refusal is no error: not every family knows the option. */
+/* A refusal is no error: not every family has the option. */
 static void no_delay(int fd)
 {
 	int on = 1;

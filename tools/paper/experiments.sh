@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Sourced by tools/bench/guest.sh: the experiments of the paper on flow control, which run.sh of
-# this folder asks for. Each line of results has, beside its figure, what the module counted.
+# The experiments of the paper on flow control. Sourced by tools/bench/guest.sh for run.sh.
+# Each line of results has the module's counters in addition to its figure.
 #
 #	latency		ping-pong (fig. 6a), one way, and
-#	bandwidth	a stream (fig. 6b), by the size of a message
-#	progress	bursts there and back, with computation (fig. 8); size: microseconds of it
-#	space64		how full the receiver's buffers are during a stream (fig. 9), of 64 KiB
-#	space256	and of 256 KiB
+#	bandwidth	a stream (fig. 6b), by message size
+#	progress	bursts in both directions with computation (fig. 8); size: its microseconds
+#	space64		how full the receiver's buffers of 64 KiB are during a stream (fig. 9),
+#	space256	and those of 256 KiB
 #	microscope	an application of five filters (fig. 10a) and
-#	words		of four (fig. 10b); size: bytes of the data set
+#	words		one of four (fig. 10b); size: bytes of the data set
 #
 # Environment: PAPER_SIZES, SPACE_SIZES, COMPUTES (microseconds), BURST_ROUNDS, BURST_BUFFER
 # (SO_SNDBUF), DATA (file made by `pipeline prepare`), DATA_SIZES.
@@ -28,7 +28,7 @@ tracing=/sys/kernel/tracing
 next_test_port=21000
 
 
-# Counters of the module that are there, by name.
+# counters: the module's existing counters, by name.
 counters() {
 	awk -v wanted="$COUNTERS" 'BEGIN { split(wanted, w); for (i in w) want[w[i]] = 1 }
 		$1 in want || $1 ~ /^(Ring|Rnr|Nic)/ { print $1, $2 }' /proc/net/sdpstat 2>/dev/null
@@ -42,7 +42,7 @@ counted_words() {
 		$2 != was[$1] { printf " %s=%d", $1, $2 - was[$1] }'
 }
 
-# paper_run PEER LEAST WORDS KIND ARGUMENT...: as one_run, under the peer's settings.
+# paper_run PEER LEAST WORDS KIND ARGUMENT...: as one_run, with the peer's settings.
 paper_run() {
 	local peer=$1
 	last=
@@ -69,7 +69,7 @@ run_message() {
 }
 result_message() { echo "$(result_sockbench "$@")$(counted_words)"; }
 
-# by_size TEST ACTION ROUND
+# by_size TEST ACTION ROUND: a test with each message size
 by_size() {
 	local test=$1 action=$2 round=$3 size peer count least
 	for size in $PAPER_SIZES; do
@@ -86,7 +86,8 @@ by_size() {
 	done
 }
 
-# Which peers an experiment compares. How full a ring is can be seen by a tracepoint only.
+# peer_in_figure PEER TEST: whether an experiment has this peer. Only a tracepoint tells how full a
+# ring is.
 peer_in_figure() {
 	[[ ! $2 = space* || ! $1 =~ rdma|nic ]] || [ -e $tracing/events/sdp/sdp_ring ] || return 1
 	case $2 in
@@ -156,7 +157,7 @@ result_space() {
 		-f "$SDP_TOP/tools/paper/space.awk" "$WORK/trace")$(counted_words)"
 }
 
-# space_round TEST BYTES ROUND
+# space_round TEST BYTES ROUND: one round of a test of space
 space_round() {
 	local test=$1 bytes=$2 round=$3 size peer count
 	[ -e $tracing/trace ] || mount -t tracefs none $tracing || { note "$test: no tracefs"; return; }
@@ -181,7 +182,7 @@ run_pipeline() {
 	next_test_port=$((next_test_port + 8))
 }
 
-# What comes out depends on the data only: a different sum is a failure.
+# The result depends on the data only: another checksum is a failure.
 result_pipeline() {
 	local line sum
 	line=$(tail -n 1 "$OUTPUT")
@@ -191,7 +192,7 @@ result_pipeline() {
 		"sum=$sum$(counted_words)"
 }
 
-# pipeline_round NAME ROUND
+# pipeline_round NAME ROUND: one round of an application
 pipeline_round() {
 	local name=$1 round=$2 bytes peer expected
 	for bytes in $DATA_SIZES; do

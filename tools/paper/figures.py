@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""figures.py RESULTS DIRECTORY: the paper's figures from what the guest measured.
+"""figures.py RESULTS DIRECTORY: the paper's figures from the guest's measurements.
 
-Leaves in DIRECTORY for each figure NAME.csv, NAME.png, NAME.svg and the gnuplot script NAME.gp,
-and table.txt (also printed) and table.rst with all of them and how they stand to the paper.
+Leaves in DIRECTORY for each figure NAME.csv, NAME.png, NAME.svg and the gnuplot script NAME.gp;
+and table.txt (also printed) and table.rst with all figures and their comparison with the paper.
 """
 
 import collections
@@ -58,17 +58,17 @@ FIGURES = (
            "bytes of the text", "ms", "lower", ""),
 )
 
-# What the paper claims, as ratios that are to be at least or at most so much.
+# The paper's claims, as ratios with a minimum or a maximum.
 MEDIUM = (256, 512, 1024, 2048, 4096)
 
 
 def family(peer):
-    """The scheme that a peer is, whatever its buffers."""
+    """The scheme of a peer, regardless of its buffers."""
     return peer.removesuffix("256")
 
 
 class PaperResults(Results):
-    """Adds what the module counted: counters[test, peer, size][name] is a list of figures."""
+    """Adds the module's counters: counters[test, peer, size][name] is a list of values."""
 
     def __init__(self, path):
         self.counters = collections.defaultdict(lambda: collections.defaultdict(list))

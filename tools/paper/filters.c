@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * filters.c: what the stages of the pipelines compute.
+ * What the stages of the pipelines compute.
  *
- *	microscope	read, decompress, clip, zoom, view: the file is a slide of 8 bits a pixel
- *			and WIDTH pixels a row; the middle of it is shown at half its size
- *	words		read, extract, classify, merge: the file is a text; the words in it are
- *			counted by a number that stands for them
+ *	microscope	read, decompress, clip, zoom, view: the file is a slide of 8 bits per pixel
+ *			and WIDTH pixels per row; its middle is shown at half its size
+ *	words		read, extract, classify, merge: the file is a text; its words are counted
+ *			by a number for each word
  *
- * Each runs in a process of its own, so its state is static.
+ * Each filter runs in a process of its own, so its state is static.
  */
 #include <ctype.h>
 #include <err.h>
@@ -98,7 +98,7 @@ static void zoom(const unsigned char *data, size_t len, struct outflow *out,
 	}
 }
 
-/* How often each brightness occurs, and what the picture is. */
+/* A histogram of the brightness, and a checksum of the picture. */
 static void view(const unsigned char *data, size_t len, struct outflow *out,
 		 struct result *result)
 {
@@ -115,7 +115,7 @@ static void view(const unsigned char *data, size_t len, struct outflow *out,
 	result->sum = fnv(result->sum, data, len);
 }
 
-/* Words of a text, a line each. */
+/* The words of a text, one per line. */
 static void extract(const unsigned char *data, size_t len, struct outflow *out,
 		    struct result *result)
 {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pipeline: an application of filters, each a process of its own, joined by sockets that carry
- * units of work of 1 KiB (figure 10 of the paper).
+ * pipeline: an application of filters, each in a process of its own, joined by sockets.
  *
- *	pipeline prepare FILE BYTES		FILE.BYTES is its first part, FILE.BYTES.z the same
- *						compressed
- *	pipeline NAME FAMILY ADDRESS PORT FILE	NAME: microscope or words, see filters.c; FILE as
- *						it was prepared; ports from PORT on
+ * The sockets carry units of work of 1 KiB (figure 10 of the paper).
  *
- * The first stage reads the file, which should be in memory. Prints how long it took from when
- * all processes were there until the last one had its result, and a checksum of that, which
+ *	pipeline prepare FILE BYTES		writes the first BYTES of FILE to FILE.BYTES, and
+ *						compressed to FILE.BYTES.z
+ *	pipeline NAME FAMILY ADDRESS PORT FILE	NAME: microscope or words, see filters.c; FILE: a
+ *						prepared file; ports from PORT on
+ *
+ * The first stage reads the file, which should be in the page cache. Prints the time from when all
+ * processes are ready until the last one has its result, and a checksum of the result, which
  * depends on the data only: pipeline name=... bytes=... us=... sum=...
  */
 #include <err.h>
@@ -28,7 +29,7 @@
 #include "ends.h"
 #include "pipeline.h"
 
-#define AT_ONCE		65536	/* a filter takes as much as there is, up to this */
+#define AT_ONCE		65536	/* a filter takes all available data up to this size */
 #define STAGES_MAX	8
 #define BYTES_MAX	(1u << 30)
 
@@ -58,7 +59,7 @@ static void put_rest(struct outflow *out)
 		err(1, "shutdown");
 }
 
-/* A stage: its filter on all that comes. */
+/* A stage: runs its filter on all its input. */
 static void run_filter(filter run, int in, struct outflow *out, struct result *result)
 {
 	static unsigned char data[AT_ONCE];
@@ -116,7 +117,7 @@ static void close_all_but(const struct ends *links, int n, int one, int other)
 	}
 }
 
-/* Stage 0 reads the file, stage n has filter n - 1; each but the last is a child. */
+/* Stage 0 reads the file, stage n has filter n - 1; each but the last is a child process. */
 static void start_stage(const struct pipeline *p, const struct ends *links, int n, int stage,
 			FILE *file, const int go[2])
 {

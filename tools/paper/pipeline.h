@@ -19,18 +19,18 @@ void put(struct outflow *out, const void *data, size_t len);
 
 /* Results of the last filter. */
 struct result {
-	uint64_t bytes;		/* that have reached it */
-	uint64_t sum;		/* checksum of all that it has made of them */
+	uint64_t bytes;		/* bytes that have reached it */
+	uint64_t sum;		/* checksum of its results */
 };
 
-/* What a filter is given: a part of its input, in order, and @len 0 at the end. */
+/* A filter gets its input piece by piece, in order, and @len 0 at the end. */
 typedef void (*filter)(const unsigned char *data, size_t len, struct outflow *out,
 		       struct result *result);
 
 struct pipeline {
 	const char *name;
 	const char *input;	/* suffix of the file's name */
-	filter filters[5];	/* behind the one that reads the file */
+	filter filters[5];	/* without the stage that reads the file */
 };
 
 extern const struct pipeline pipelines[];

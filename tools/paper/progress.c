@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * progress: does data move while the application computes? (figures 7 and 8 of the paper)
+ * progress: whether data moves while the application computes (figures 7 and 8 of the paper).
  *
  *	progress [-b BYTES] FAMILY ADDRESS PORT SIZE BURST COMPUTE ROUNDS
  *
- * Two processes play ping-pong with bursts of BURST messages of SIZE bytes, and each computes for
- * COMPUTE microseconds after every burst that it has sent. If what is left in its buffers moves
- * meanwhile, the other one has it all, answers and computes at the same time: a round takes one
- * computation. If not, the other one gets the rest when the computation is over, and the two
- * follow each other.
+ * Two processes exchange bursts of BURST messages of SIZE bytes, and each computes for COMPUTE
+ * microseconds after it has sent a burst. If the data in its buffers moves meanwhile, the other
+ * one gets the whole burst, answers and computes at the same time: a round takes one computation.
+ * If not, the other one gets the remainder after the computation, and the computations follow each
+ * other.
  *
- * To compute is to be busy until so much time has passed, each process on a processor of its own
- * if there are two. Every byte is checked.
+ * A computation is a busy loop of that duration. With two processors, each process has one of its
+ * own. Every byte is checked.
  *
  *	-b	SO_SNDBUF of both
  *
- * Prints: progress rounds=N round_us=MEAN median_us=... least_us=..., for a round there and back.
+ * Prints: progress rounds=N round_us=MEAN median_us=... least_us=..., for a round in both
+ * directions.
  */
 #define _GNU_SOURCE
 #include <err.h>

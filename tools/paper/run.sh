@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh: the experiments of the paper on flow control (see Documentation/sdp-paper.rst) in one
-# guest: a CSV file and a plot for each of its figures, in build/paper. It is tools/bench/run.sh
-# with other tests and peers, and takes the same variables: TESTS, PEERS, ROUNDS, PLAIN, TIME, OUT;
-# and those of experiments.sh. SMOKE=1 is each experiment once with one size: does it run?
+# run.sh: the experiments of the paper on flow control, in one guest.
+# See Documentation/sdp-paper.rst. It leaves a CSV file and a plot for each of the paper's figures
+# in build/paper. It is tools/bench/run.sh with other tests and peers, and takes the same
+# variables: TESTS, PEERS, ROUNDS, PLAIN, TIME, OUT; and those of experiments.sh. SMOKE=1 runs each
+# experiment once with one size, to see whether it works.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -20,8 +21,8 @@ fi
 export DATA_SIZES=${DATA_SIZES:-524288 1048576 2097152}
 export DATA=$SDP_TOP/build/paper-data/text
 
-# The data set: headers of the kernel, as any machine has them that builds the module. It is a text
-# for one application; for the other one each byte is a pixel.
+# The data set: kernel headers, which any machine has that builds the module. One application
+# treats them as text, the other one takes each byte as a pixel.
 make_data() {
 	local size most=0 headers tool=$SDP_TOP/build/paper-data/pipeline
 	headers=$("$SDP_TOP/scripts/kernels.sh" 6.12)/build

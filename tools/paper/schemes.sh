@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Sourced by tools/bench/peers.sh: the paper's flow control schemes, as peers of the benchmark.
+# The paper's flow control schemes, as peers of the benchmark.
+# Sourced by tools/bench/peers.sh.
 #
-#	sdpplain	the credit scheme as the paper has it: one message for each send, 8 buffers of
-#			8 KiB, credit given back when half of it is used up
-#	sdpcredit	the credit scheme of AF_SDP with its default settings
+#	sdpplain	the paper's credit scheme: one message for each send, 8 buffers of 8 KiB,
+#			credit is returned when half of it is used
+#	sdpcredit	AF_SDP's credit scheme with its default settings
 #	sdpcredit8	the same with 8 buffers of 8 KiB, as the others have
 #	sdprdma		RDMA-based flow control: a ring of 64 KiB
-#	sdprdmastill	the same, flushed only by the application's own calls
+#	sdprdmastill	the same, flushed by the application's own calls only
 #	sdpnic		NIC-assisted: a ring of 64 KiB, a virtual window of 8 KiB
 #	...256		the same with 256 KiB: buffers and windows of 32 KiB
 #
-# Large writes go as small ones do: the paper is about copied data only.
+# Large writes are treated like small ones: the paper is about copied data only.
 
-paper_8=8208 paper_32=32784	# bytes of payload, and a header
+paper_8=8208 paper_32=32784	# bytes of payload and a header
 paper_plain="coalesce=0 recv_buffers=8 recv_buffer_max=0 send_buffers=8 accept_buffers=8
 	rdma_threshold=0"
 paper_fixed="recv_buffers=8 recv_buffer_max=0 accept_buffers=8 rdma_threshold=0"

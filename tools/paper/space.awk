@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-# space.awk: reads a trace of messages (events sdp_msg_send, sdp_msg_recv, and sdp_ring where there
-# is a ring) and prints how full the receiver's buffers were, in percent of -v space=BYTES: the
-# mean over the time from the first message with data to the last one, at the end that sent most.
+# space.awk: how full the receiver's buffers were, from a trace of messages.
+# The trace has the events sdp_msg_send and sdp_msg_recv, and sdp_ring where there is a ring. The
+# result is in percent of -v space=BYTES: the mean over the time from the first message with data
+# to the last one, at the end that sent most.
 #
-# What is full is as its sender knows it: a message is in its buffer until the receiver has said
-# that it may be used again. With the credit scheme a message has one of -v buffers=N buffers, and
-# the sum of acknowledged number and posted receives tells the newest message that there is a
-# buffer for; N messages before that one, and all before them, have left theirs. Of a ring sdp_ring
-# says how much is in use: as its writer knows it, or, where the adapters see to that, as its reader.
+# The fill level is the sender's view: a message occupies its buffer until the receiver has granted
+# that buffer again. With the credit scheme a message occupies one of -v buffers=N buffers. The sum
+# of the acknowledged number and the posted receives is the newest message that has a buffer;
+# messages that are at least N older than that have left theirs. For a ring, sdp_ring tells the
+# bytes in use: as its writer knows it or, where the adapters control the flow, as its reader does.
 
 function number(name,   at) {
 	at = index($0, " " name "=")
@@ -20,14 +21,14 @@ function socket(   at, rest) {
 	return substr(rest, 1, index(rest, " ") - 1)
 }
 
-# Up to now what @sk knew held good.
+# pass(): accounts the time up to now with the fill level of @sk.
 function pass(sk, now) {
 	if (sk in since && used[sk] > 0)
 		sum[sk] += used[sk] * (now - since[sk])
 	since[sk] = now
 }
 
-# The messages up to @last have left their buffers.
+# freed(): the messages up to @last have left their buffers.
 function freed(sk, last) {
 	for (; oldest[sk] <= last; oldest[sk]++) {
 		used[sk] -= payload[sk, oldest[sk]]
@@ -67,7 +68,7 @@ function stamp(   i) {
 		freed(sk, number("ack") + number("bufs") - buffers)
 }
 
-# Rings: the sum over time of what is in use of the peer's, and of the own.
+# Rings: the sum over time of the bytes in use of the peer's and of the own ring.
 / sdp_ring: / {
 	sk = socket()
 	now = stamp()

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Attributes of the kernel's answers, as JSON.
- */
+/* Netlink attributes of the kernel's answers, as JSON. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -9,10 +7,10 @@
 #include "output.h"
 
 /**
- * sdp_attr_number() - a number, as wide as the kernel sent it
+ * sdp_attr_number() - an unsigned number of the attribute's size
  * @attr: attribute or NULL
  *
- * Return: JSON or NULL.
+ * Return: a JSON integer, or NULL.
  */
 json_t *sdp_attr_number(const struct nlattr *attr)
 {
@@ -40,10 +38,10 @@ json_t *sdp_attr_number(const struct nlattr *attr)
 }
 
 /**
- * sdp_attr_bool() - yes or no
+ * sdp_attr_bool() - a boolean
  * @attr: attribute or NULL
  *
- * Return: JSON or NULL.
+ * Return: a JSON boolean, or NULL.
  */
 json_t *sdp_attr_bool(const struct nlattr *attr)
 {
@@ -56,10 +54,10 @@ json_t *sdp_attr_bool(const struct nlattr *attr)
 }
 
 /**
- * sdp_attr_text() - a text that anybody may have chosen
+ * sdp_attr_text() - text that any user may have chosen
  * @attr: attribute or NULL
  *
- * Return: JSON, see sdp_escaped(), or NULL.
+ * Return: a JSON string, see sdp_escaped(), or NULL.
  */
 json_t *sdp_attr_text(const struct nlattr *attr)
 {
@@ -69,10 +67,10 @@ json_t *sdp_attr_text(const struct nlattr *attr)
 }
 
 /**
- * sdp_attr_policy() - a policy, or a line of it: printable ASCII, the kernel takes no other
+ * sdp_attr_policy() - a policy, or a line of it: printable ASCII, as the kernel accepts no other
  * @attr: attribute or NULL
  *
- * Return: JSON or NULL.
+ * Return: a JSON string, or NULL.
  */
 json_t *sdp_attr_policy(const struct nlattr *attr)
 {
@@ -90,7 +88,7 @@ json_t *sdp_attr_policy(const struct nlattr *attr)
  * @addr: attribute or NULL
  * @port: attribute or NULL
  *
- * Return: JSON or NULL.
+ * Return: a JSON object, or NULL.
  */
 json_t *sdp_attr_endpoint(const struct nlattr *addr, const struct nlattr *port)
 {
@@ -107,7 +105,7 @@ json_t *sdp_attr_endpoint(const struct nlattr *addr, const struct nlattr *port)
 }
 
 /**
- * sdp_endpoint_text() - an address and a port as people write them
+ * sdp_endpoint_text() - an address and a port in the usual notation
  * @endpoint: of sdp_attr_endpoint()
  *
  * Return: text for the caller to free.

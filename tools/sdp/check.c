@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sdp check: would a connection go by SDP? Looks at what has to be there, one step after the
- * other, and connects for real. A step that fails does not keep the others from being tried, where
- * they can be; the first one that fails is the reason.
+ * sdp check: whether a connection would use SDP.
+ *
+ * It checks the prerequisites step by step, and makes a real connection. After a step that fails,
+ * the other ones are tried where possible; the first failed step is the reason.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -17,15 +18,15 @@
 #include "sdp.h"
 
 /**
- * sdp_check_step() - what a step has found; it is printed at once, for the next may take long
+ * sdp_check_step() - record the result of a step, and print it at once: the next one may take long
  * @check: check
  * @step: its name
- * @ok: it is as it has to be
- * @text: what was found; freed here
+ * @ok: the step succeeded
+ * @text: the result; freed here
  */
 void sdp_check_step(struct sdp_check *check, const char *step, bool ok, char *text)
 {
-	/* The name of an interface may be any bytes. */
+	/* The name of an interface may contain any bytes. */
 	json_array_append_new(check->steps, sdp_need(json_pack("{s:s, s:b, s:o}", "step", step,
 							       "ok", ok, "text",
 							       json_string(text) ?:
@@ -38,10 +39,10 @@ void sdp_check_step(struct sdp_check *check, const char *step, bool ok, char *te
 }
 
 /**
- * sdp_check_fails() - it is not SDP, unless an earlier step has said so
+ * sdp_check_fails() - the connection is not SDP; keeps the reason of an earlier step
  * @check: check
  * @reason: why
- * @next: what to do
+ * @next: what the user can do
  */
 void sdp_check_fails(struct sdp_check *check, const char *reason, const char *next)
 {
@@ -51,7 +52,7 @@ void sdp_check_fails(struct sdp_check *check, const char *reason, const char *ne
 	snprintf(check->next, sizeof(check->next), "%s", next);
 }
 
-/* The rules are asked about v4-mapped addresses. */
+/* Queries of the rules have v4-mapped addresses. */
 static void ask_about(struct sdp_question *question, const struct sockaddr_storage *addr)
 {
 	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)addr;
@@ -71,7 +72,7 @@ static void ask_about(struct sdp_question *question, const struct sockaddr_stora
 	}
 }
 
-/* The first address is the one that programs begin with. */
+/* Uses the first address, as programs try that first. */
 static bool resolve(struct sdp_check *check)
 {
 	struct addrinfo hints = { .ai_family = check->family, .ai_socktype = SOCK_STREAM };
@@ -119,7 +120,7 @@ static char *rule_text(const json_t *answer, const struct sdp_outlook *outlook)
 	if (!line)
 		return sdp_text("no rule matches%s%s", outlook->no_rule ? "" : "; and ",
 				outlook->no_rule ? "" : outlook->reason);
-	/* Of TCP it is the rule itself. */
+	/* With the verdict tcp, the rule itself is the reason. */
 	if (!strcmp(verdict, "tcp") && json_is_true(json_object_get(answer, "rewrite")))
 		remark = false;
 	return sdp_text("%s by line %lld: %s%s%s", verdict, (long long)json_integer_value(line),
@@ -215,7 +216,7 @@ static const struct option longs[] = {
 	SDP_COMMON_OPTIONS
 };
 
-/* An option's meaning; returns what is wrong with it, or NULL. */
+/* Handles an option; returns an error message, or NULL. */
 static const char *take_option(struct sdp_check *check, int option)
 {
 	unsigned long seconds;
@@ -243,7 +244,7 @@ static const char *take_option(struct sdp_check *check, int option)
 	}
 }
 
-/* getaddrinfo() takes numbers that are too large, and makes others of them. */
+/* getaddrinfo() accepts numbers that are too large, and truncates them. */
 static bool may_be_port(const char *word)
 {
 	unsigned long port;

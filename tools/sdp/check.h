@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the parts of sdp check share.
- */
+/* What the parts of sdp check share. */
 #ifndef SDP_TOOL_CHECK_H
 #define SDP_TOOL_CHECK_H
 
@@ -14,16 +12,16 @@
 /**
  * struct sdp_check - one check
  * @host: as on the command line
- * @port: likewise
- * @family: AF_INET, AF_INET6 or any
- * @timeout_ms: how long a connect may take; 0 for as long as the policy gives it
- * @addr: what @host and @port mean
+ * @port: as on the command line
+ * @family: AF_INET, AF_INET6 or AF_UNSPEC
+ * @timeout_ms: time limit of a connect; 0: the policy's
+ * @addr: address of @host and @port
  * @len: length of @addr
- * @question: the policy is asked
- * @steps: what was looked at so far, an array of objects: step, ok, text
- * @no_tcp: if it is not SDP the call fails
- * @reason: of the first step that failed, or ""
- * @next: what to do about it
+ * @question: the query of the policy
+ * @steps: results of the steps so far, an array of objects: step, ok, text
+ * @no_tcp: a connect that is not SDP fails
+ * @reason: of the first failed step, or ""
+ * @next: what the user can do about it
  */
 struct sdp_check {
 	const char *host;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The last step of sdp check: a connection by SDP, and if there is none, one by TCP, which tells
- * a host that is not there from one without SDP.
+ * The last step of sdp check: a connection by SDP or, if that fails, by TCP.
+ *
+ * The connection by TCP distinguishes a host that is down from one without SDP.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "output.h"
 #include "probe.h"
 
-/* The same reasons as in the kernel's list of fall-backs, and who may have to do something. */
+/* The same reasons as in the kernel's list of fallbacks, and who can change them. */
 static const char *reason_of(int error)
 {
 	switch (error) {
@@ -73,8 +74,8 @@ static void try_tcp(struct sdp_check *check, int ms, struct sdp_probe *tcp)
 }
 
 /**
- * sdp_check_connect() - connect for real
- * @check: check, with address and time
+ * sdp_check_connect() - make a real connection
+ * @check: check, with address and time limit
  */
 void sdp_check_connect(struct sdp_check *check)
 {

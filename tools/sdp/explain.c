@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sdp policy explain: which rule decides about a socket, by a file or by the policy in force, and
- * what would become of it now.
+ * sdp policy explain: the rule that decides about a socket, and the result.
+ *
+ * The rules come from a file, or from the policy in force; for the latter it also tells what the
+ * socket would become now.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +20,10 @@ static const struct option longs[] = {
 	SDP_COMMON_OPTIONS
 };
 
-/* A rule that asks for what was not said did not match; that may be otherwise for a process. */
+/*
+ * A rule whose condition was not given on the command line did not match, but may match for a
+ * process.
+ */
 static void notes(const struct sdp_policy_text *policy, const struct sdp_question *question)
 {
 	const struct sdp_rule *rule = sdp_question_rule(question, policy);
@@ -99,7 +104,10 @@ static void print_answer(const struct sdp_question *question, json_t *answer)
 	}
 }
 
-/* The text tells what to note about the answer; if it changes in between, that is all it costs. */
+/*
+ * The policy's text is only used for notes about the answer, so a change in between does little
+ * harm.
+ */
 static int ask(struct sdp_nl *nl, const struct sdp_question *question)
 {
 	static struct sdp_policy_text policy;
@@ -145,10 +153,10 @@ static const char *words(struct sdp_question *question, char **argv)
 }
 
 /**
- * sdp_explain() - the command
- * @command: it
- * @argc: words
- * @argv: these
+ * sdp_explain() - run the command
+ * @command: the command
+ * @argc: number of words
+ * @argv: words
  *
  * Return: the program's status.
  */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * sdp fallbacks: the last sockets that are TCP and should have been SDP, and why.
- */
+/* sdp fallbacks: the last sockets that fell back from SDP to TCP, and why. */
 #include <stdio.h>
 #include <time.h>
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * struct sdp_info of a connection: modes, credit, buffers, bytes by the path that they took.
- */
+/* struct sdp_info of a connection, as JSON and text: modes, credit, buffers, bytes by path. */
 #include <linux/sdp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +23,7 @@ static void set(json_t *to, const char *name, __u64 value)
 	json_object_set_new(to, name, sdp_need(json_integer((json_int_t)value)));
 }
 
-/* @read: those bytes of @by_rdma that the receiver has read; the sender has written the others */
+/* @read: bytes of @by_rdma that the receiver has read by RDMA; the sender has written the others */
 static json_t *direction(__u8 mode, __u64 messages, __u64 bytes, __u64 by_rdma, __u64 read)
 {
 	json_t *to = sdp_need(json_object());
@@ -64,9 +62,9 @@ static json_t *rings(const struct sdp_info *i)
 }
 
 /**
- * sdp_info_json() - the numbers by name
- * @bytes: a struct sdp_info, perhaps of an older or newer module
- * @len: bytes of it
+ * sdp_info_json() - convert a struct sdp_info to JSON
+ * @bytes: a struct sdp_info, possibly of an older or newer module
+ * @len: its size in bytes
  *
  * Return: an object, for the caller to release.
  */
@@ -136,7 +134,7 @@ static char *rings_text(const json_t *from)
 }
 
 /**
- * sdp_info_text() - the numbers in a few lines
+ * sdp_info_text() - format the numbers in a few lines
  * @info: of sdp_info_json()
  *
  * Return: text for the caller to free.

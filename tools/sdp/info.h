@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * struct sdp_info of a connection.
- */
+/* struct sdp_info of a connection, as JSON and text. */
 #ifndef SDP_TOOL_INFO_H
 #define SDP_TOOL_INFO_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * sdp kill: ends a connection, in the manner of ss -K.
- */
+/* sdp kill: ends a connection, as ss -K does. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +17,7 @@ struct end {
 	uint16_t port;
 };
 
-/* ADDRESS:PORT or [ADDRESS]:PORT, numbers only, as sdp list prints them. */
+/* Parses ADDRESS:PORT or [ADDRESS]:PORT, numeric only, as sdp list prints them. */
 static bool read_end(const char *text, struct end *end)
 {
 	const char *colon = strrchr(text, ':');
@@ -38,7 +36,7 @@ static bool read_end(const char *text, struct end *end)
 		return false;
 	memcpy(host, text, len);
 	end->port = (uint16_t)port;
-	/* The interface of a link-local address is not asked for. */
+	/* The interface of a link-local address is ignored. */
 	host[strcspn(host, "%")] = 0;
 	end->len = strchr(host, ':') ? 16 : 4;
 	return inet_pton(end->len == 16 ? AF_INET6 : AF_INET, host, end->addr) == 1;

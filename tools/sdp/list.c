@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * sdp list: the sockets, in the manner of ss(8).
- */
+/* sdp list: the sockets, in the format of ss(8). */
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +92,7 @@ static char *queue(const json_t *socket, const char *name)
 	return sdp_text("%lld", (long long)json_integer_value(json_object_get(socket, name)));
 }
 
-/* A socket without a connection has no peer: written as ss does it. */
+/* A socket without a connection has no peer: printed as ss does. */
 static char *peer_text(const json_t *peer)
 {
 	if (!json_integer_value(json_object_get(peer, "port")))

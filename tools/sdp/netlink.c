@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Requests to the module's generic netlink family, by libmnl.
- */
+/* Requests to the module's generic netlink family, by libmnl. */
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <stdio.h>
@@ -12,20 +10,20 @@
 #include "output.h"
 #include "sdp.h"
 
-#define ATTRS_MAX	64	/* more than any of the family's answers has */
-#define BUFFER		65536	/* what the kernel sends at once of a list, and more */
+#define ATTRS_MAX	64	/* more than any answer of the family has */
+#define BUFFER		65536	/* at least the size of the kernel's messages in a dump */
 #define DUMP_TRIES	10
 
 struct sdp_nl {
 	struct mnl_socket *socket;
 	uint16_t family;
 	uint32_t sequence;
-	char why[256];			/* the kernel's own words about the last error, or "" */
+	char why[256];			/* the kernel's message about the last error, or "" */
 	char request[SDP_NL_ROOM];
 	char answer[BUFFER];
 };
 
-/* What is under way. */
+/* A request in progress. */
 struct exchange {
 	struct sdp_nl *nl;
 	sdp_nl_reader reader;
@@ -69,7 +67,7 @@ static int take_why(const struct nlattr *attr, void *data)
 	return MNL_CB_OK;
 }
 
-/* An error, or 0: the end of a request that was to be acknowledged. */
+/* An error, or 0: the acknowledgement of a request. */
 static int take_error(const struct nlmsghdr *message, void *data)
 {
 	const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
@@ -82,7 +80,7 @@ static int take_error(const struct nlmsghdr *message, void *data)
 	}
 	if (!error->error)
 		return MNL_CB_STOP;
-	/* The request is repeated between error and attributes, unless it is cut. */
+	/* The request is repeated between the error and the attributes, unless it is capped. */
 	if (!(message->nlmsg_flags & NLM_F_CAPPED))
 		skip += error->msg.nlmsg_len - sizeof(struct nlmsghdr);
 	if (message->nlmsg_flags & NLM_F_ACK_TLVS && mnl_nlmsg_get_payload_len(message) > skip)
@@ -91,7 +89,7 @@ static int take_error(const struct nlmsghdr *message, void *data)
 	return MNL_CB_ERROR;
 }
 
-/* The end of a list; a number says how it went. */
+/* The end of a dump, with its result. */
 static int take_done(const struct nlmsghdr *message, void *data)
 {
 	int error = 0;
@@ -151,8 +149,8 @@ static struct nlmsghdr *message(struct sdp_nl *nl, uint16_t family, uint8_t comm
  * @nl: from sdp_nl_open()
  * @command: enum sdp_cmd
  *
- * Return: the message, for the caller to put attributes into, %SDP_NL_ROOM bytes in all; there is
- * one at a time.
+ * Return: the message, to which the caller adds attributes, %SDP_NL_ROOM bytes in total. There is
+ * one request at a time.
  */
 struct nlmsghdr *sdp_nl_request(struct sdp_nl *nl, uint8_t command)
 {
@@ -160,11 +158,11 @@ struct nlmsghdr *sdp_nl_request(struct sdp_nl *nl, uint8_t command)
 }
 
 /**
- * sdp_nl_do() - ask for one thing, or have it done
+ * sdp_nl_do() - send a request for one object or one action
  * @nl: from sdp_nl_open()
  * @request: from sdp_nl_request()
  * @reader: of the answer; NULL when there is none
- * @answer: the answer, for the caller to release; not touched without @reader
+ * @answer: the answer, for the caller to release; unchanged without @reader
  *
  * Return: 0 or a negative errno.
  */
@@ -183,13 +181,13 @@ int sdp_nl_do(struct sdp_nl *nl, struct nlmsghdr *request, sdp_nl_reader reader,
 }
 
 /**
- * sdp_nl_dump() - ask for a list
+ * sdp_nl_dump() - request a list
  * @nl: from sdp_nl_open()
  * @command: enum sdp_cmd
  * @reader: of each member
  * @answers: the list, a JSON array for the caller to release
  *
- * A list that has changed while the kernel made it is asked for again.
+ * If the list has changed during the dump, it is requested again.
  *
  * Return: 0 or a negative errno.
  */
@@ -218,7 +216,7 @@ static json_t *read_family(const struct nlattr *const *attrs)
 	return json_pack("{s:o}", "id", sdp_attr_number(attrs[CTRL_ATTR_FAMILY_ID]));
 }
 
-/* The number that the family has since the module was loaded. */
+/* The family's number, which the kernel assigns when the module is loaded. */
 static int find_family(struct sdp_nl *nl)
 {
 	struct nlmsghdr *request = message(nl, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1);
@@ -241,14 +239,14 @@ static int open_socket(struct sdp_nl *nl)
 	nl->socket = mnl_socket_open2(NETLINK_GENERIC, SOCK_CLOEXEC);
 	if (!nl->socket || mnl_socket_bind(nl->socket, 0, MNL_SOCKET_AUTOPID) < 0)
 		return -errno;
-	/* Without them the kernel says less, that is all. */
+	/* Without these options the kernel only sends less information. */
 	mnl_socket_setsockopt(nl->socket, NETLINK_EXT_ACK, &on, sizeof(on));
 	mnl_socket_setsockopt(nl->socket, NETLINK_CAP_ACK, &on, sizeof(on));
 	return find_family(nl);
 }
 
 /**
- * sdp_nl_try() - be ready to ask the module, if it is there
+ * sdp_nl_try() - open a connection to the module, if it is loaded
  * @nl: for sdp_nl_close(), if it works
  *
  * Return: 0 or a negative errno; %-ENOENT: the module is not loaded.
@@ -265,7 +263,7 @@ int sdp_nl_try(struct sdp_nl **nl)
 }
 
 /**
- * sdp_nl_open() - the same, and what is wrong is told
+ * sdp_nl_open() - the same, with an error message
  * @nl: for sdp_nl_close(), if it works
  *
  * Return: the program's status.
@@ -286,7 +284,7 @@ int sdp_nl_open(struct sdp_nl **nl)
 
 /**
  * sdp_nl_close() - undo sdp_nl_open()
- * @nl: from it
+ * @nl: from sdp_nl_open()
  */
 void sdp_nl_close(struct sdp_nl *nl)
 {
@@ -296,10 +294,10 @@ void sdp_nl_close(struct sdp_nl *nl)
 }
 
 /**
- * sdp_nl_refused() - say that the kernel refused something, and what to do
+ * sdp_nl_refused() - print that the kernel refused a request, and what the user can do
  * @nl: from sdp_nl_open()
  * @error: negative errno
- * @what: was to be done
+ * @what: the action
  *
  * Return: the program's status.
  */

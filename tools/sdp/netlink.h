@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Questions to the kernel: requests of the generic netlink family of linux/sdp_netlink.h, their
- * answers as JSON.
- */
+/* Requests by the generic netlink family of linux/sdp_netlink.h, with answers as JSON. */
 #ifndef SDP_TOOL_NETLINK_H
 #define SDP_TOOL_NETLINK_H
 
@@ -16,10 +13,10 @@
 struct sdp_nl;
 
 /**
- * typedef sdp_nl_reader - makes a JSON object of an answer
+ * typedef sdp_nl_reader - converts an answer to a JSON object
  * @attrs: its attributes by number, NULL for those that it does not have
  *
- * Return: the object, or NULL when the answer makes no sense.
+ * Return: the object, or NULL when the answer is not valid.
  */
 typedef json_t *(*sdp_nl_reader)(const struct nlattr *const *attrs);
 
@@ -31,7 +28,7 @@ int sdp_nl_do(struct sdp_nl *nl, struct nlmsghdr *request, sdp_nl_reader reader,
 int sdp_nl_dump(struct sdp_nl *nl, uint8_t command, sdp_nl_reader reader, json_t **answers);
 int sdp_nl_refused(const struct sdp_nl *nl, int error, const char *what);
 
-/* What a reader makes of an attribute; NULL of one that is not there, or that is none such. */
+/* Conversions of an attribute; NULL if it is missing or not valid. */
 json_t *sdp_attr_number(const struct nlattr *attr);
 json_t *sdp_attr_bool(const struct nlattr *attr);
 json_t *sdp_attr_text(const struct nlattr *attr);

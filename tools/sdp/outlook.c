@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What would become of a socket now: by the kernel's answer about the policy in force, in the
- * order in which the module looks at these things.
+ * What a socket would become now, from the kernel's answer about the policy in force.
+ *
+ * The checks have the module's order.
  */
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static void no_device(struct sdp_outlook *outlook, enum sdp_outcome outcome)
 }
 
 /**
- * sdp_outlook() - what would become of a socket
+ * sdp_outlook() - determine what a socket would become
  * @outlook: to be filled in
  * @answer: of sdp_answer_by_kernel()
  * @role: what the socket does
@@ -66,7 +67,7 @@ void sdp_outlook(struct sdp_outlook *outlook, const json_t *answer, enum sdp_rol
 }
 
 /**
- * sdp_outcome_name() - the word for it
+ * sdp_outcome_name() - name of an outcome
  * @outcome: outcome
  *
  * Return: a constant string.
@@ -84,7 +85,7 @@ const char *sdp_outcome_name(enum sdp_outcome outcome)
 }
 
 /**
- * sdp_outlook_json() - an outlook as JSON
+ * sdp_outlook_json() - convert an outlook to JSON
  * @outlook: outlook
  *
  * Return: an object, for the caller to release.

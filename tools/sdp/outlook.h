@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What would become of a socket now, if it was made, and why.
- */
+/* What a socket would become if it was made now, and why. */
 #ifndef SDP_TOOL_OUTLOOK_H
 #define SDP_TOOL_OUTLOOK_H
 
@@ -13,7 +11,7 @@
  * enum sdp_outcome - what a socket becomes
  * @SDP_OUT_SDP: SDP
  * @SDP_OUT_TCP: TCP
- * @SDP_OUT_BOTH: it is tried: SDP, or TCP if that does not work; or it listens by both
+ * @SDP_OUT_BOTH: a connect tries SDP, then TCP; a listener listens by both
  * @SDP_OUT_NONE: neither, the call fails
  */
 enum sdp_outcome {
@@ -26,12 +24,12 @@ enum sdp_outcome {
 #define SDP_OUTLOOK_TEXT	200
 
 /**
- * struct sdp_outlook - the outlook
+ * struct sdp_outlook - what a socket becomes, and why
  * @outcome: what it becomes
  * @reason: why it is not SDP, or ""
- * @next: what to do about that, or ""
+ * @next: what the user can do about that, or ""
  * @no_rule: the reason is that no rule matches
- * @no_device: it is not the policy that is the reason, but that there is no device
+ * @no_device: the reason is not the policy but a missing device
  */
 struct sdp_outlook {
 	enum sdp_outcome outcome;

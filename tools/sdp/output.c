@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Printing: JSON, columns, and text that others have chosen.
- */
+/* Output: JSON, tables, and text from other users. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,15 +10,15 @@
 
 bool sdp_json;
 
-/* One line: cells, or in the first one what goes across. */
+/* One line: cells, or a line across all columns in the first one. */
 struct sdp_table_line {
 	char *cell[SDP_TABLE_COLUMNS];
 	bool across;
 };
 
 /**
- * sdp_need() - end the program when there is no memory
- * @memory: what was allocated
+ * sdp_need() - end the program if an allocation failed
+ * @memory: result of an allocation
  *
  * Return: @memory, which is not NULL.
  */
@@ -34,7 +32,7 @@ void *sdp_need(void *memory)
 
 /**
  * sdp_text() - formatted text
- * @format: as printf()'s
+ * @format: as in printf()
  *
  * Return: the text, for the caller to free.
  */
@@ -51,11 +49,11 @@ char *sdp_text(const char *format, ...)
 }
 
 /**
- * sdp_escaped() - text that any user may have chosen, harmless for terminals and readers of lines
+ * sdp_escaped() - make text of any user harmless for terminals and parsers of lines
  * @bytes: text
- * @len: its bytes; ends earlier at a NUL
+ * @len: its length in bytes; a NUL ends it earlier
  *
- * What is not printable ASCII, and the backslash, becomes \ooo, as in /proc.
+ * Bytes that are not printable ASCII, and the backslash, become \ooo, as in /proc.
  *
  * Return: the JSON string.
  */
@@ -108,8 +106,8 @@ static struct sdp_table_line *new_line(struct sdp_table *table)
  * sdp_table_row() - add a row
  * @table: table
  *
- * Further arguments are the cells, char * from sdp_text() or strdup(), which belong to the table
- * from then on.
+ * Further arguments are the cells, char * from sdp_text() or strdup(), which the table owns from
+ * then on.
  */
 void sdp_table_row(struct sdp_table *table, ...)
 {
@@ -129,7 +127,7 @@ void sdp_table_row(struct sdp_table *table, ...)
 /**
  * sdp_table_across() - add a line that does not follow the columns
  * @table: table
- * @text: the line; belongs to the table from then on
+ * @text: the line, which the table owns from then on
  */
 void sdp_table_across(struct sdp_table *table, char *text)
 {
@@ -139,7 +137,7 @@ void sdp_table_across(struct sdp_table *table, char *text)
 	line->across = true;
 }
 
-/* No blanks at the end of a line. */
+/* Lines have no trailing blanks. */
 static void print_row(const struct sdp_table *table, const struct sdp_table_line *line)
 {
 	int last = table->columns - 1, i;
@@ -157,7 +155,7 @@ static void print_row(const struct sdp_table *table, const struct sdp_table_line
 }
 
 /**
- * sdp_table_print() - print a table and free what is in it
+ * sdp_table_print() - print a table and free its contents
  * @table: table
  */
 void sdp_table_print(struct sdp_table *table)

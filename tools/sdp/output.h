@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Printing: JSON, columns, and text that others have chosen.
+ * Output: JSON, tables, and text from other users.
  *
- * Nothing here fails: without memory the program ends.
+ * These functions do not fail: without memory the program ends.
  */
 #ifndef SDP_TOOL_OUTPUT_H
 #define SDP_TOOL_OUTPUT_H
@@ -21,13 +21,13 @@ void sdp_print_json(const json_t *value);
 #define SDP_TABLE_COLUMNS	8
 
 /**
- * struct sdp_table - lines of text in columns as wide as what is in them
- * @columns: how many there are
- * @right: 1 << column of those that are aligned to the right
+ * struct sdp_table - lines of text in columns that are as wide as their contents
+ * @columns: number of columns
+ * @right: bit mask (1 << column) of right-aligned columns
  * @width: of each column
- * @lines: rows, and lines that go across
- * @count: of lines
- * @room: for so many
+ * @lines: rows, and lines across all columns
+ * @count: number of lines
+ * @room: number of lines that @lines has room for
  */
 struct sdp_table {
 	int columns;

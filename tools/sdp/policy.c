@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * sdp policy: what the policy is, and setting it.
- */
+/* sdp policy: shows, checks and sets the policy. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +58,10 @@ int sdp_policy_get(struct sdp_nl *nl, json_t **answer)
 	return sdp_nl_do(nl, sdp_nl_request(nl, SDP_CMD_POLICY_GET), read_policy, answer);
 }
 
-/* The text alone goes to standard output, so that it can be set again; blanks are no text. */
+/*
+ * Only the text goes to standard output, so that it can be set again. White space alone is no
+ * text.
+ */
 static void print_policy(const json_t *answer)
 {
 	const char *text = json_string_value(json_object_get(answer, "text"));

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What other commands need of the policy in force.
- */
+/* The policy in force, for other commands. */
 #ifndef SDP_TOOL_POLICY_H
 #define SDP_TOOL_POLICY_H
 

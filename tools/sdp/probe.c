@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections made to see whether they can be made. They are closed in order at once, so the
- * server sees one that ends without data.
+ * Connections made to see whether they can be made.
+ *
+ * They are closed at once in an orderly way, so the server sees a connection that ends without
+ * data.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -21,7 +23,7 @@ static long now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* How a connect that goes on ended: a positive errno or 0. */
+/* The result of a connect in progress: a positive errno or 0. */
 static int outcome(int fd, long until)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLOUT };
@@ -39,7 +41,7 @@ static int outcome(int fd, long until)
 	return error;
 }
 
-/* Those of an older kernel's module are shorter. */
+/* The struct of an older module is shorter. */
 static void take_info(struct sdp_probe *probe, int fd)
 {
 	socklen_t len = sizeof(probe->info);
@@ -53,7 +55,7 @@ static void take_info(struct sdp_probe *probe, int fd)
  * @probe: to be filled in
  * @to: peer
  * @len: length of @to
- * @ms: how long it may take
+ * @ms: time limit
  */
 void sdp_probe_sdp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t len, int ms)
 {
@@ -74,8 +76,8 @@ void sdp_probe_sdp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t
 }
 
 /*
- * The policy makes a socket TCP as soon as its program asks for a protocol above
- * TCP, which may exchange the socket's calls; there is none of this name.
+ * The policy turns a socket into TCP as soon as its program asks for an upper layer protocol
+ * (ULP), which may replace the socket's operations. There is no ULP with this name.
  */
 static void leave_policy(int fd)
 {
@@ -89,7 +91,7 @@ static void leave_policy(int fd)
  * @probe: to be filled in
  * @to: peer
  * @len: length of @to
- * @ms: how long it may take
+ * @ms: time limit
  */
 void sdp_probe_tcp(struct sdp_probe *probe, const struct sockaddr *to, socklen_t len, int ms)
 {

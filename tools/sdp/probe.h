@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Connections made to see whether they can be made, and closed at once.
- */
+/* Connections made to see whether they can be made, and closed at once. */
 #ifndef SDP_TOOL_PROBE_H
 #define SDP_TOOL_PROBE_H
 
@@ -10,10 +8,10 @@
 #include <sys/socket.h>
 
 /**
- * struct sdp_probe - what came of one
- * @error: 0, or a positive errno; ETIMEDOUT when the time was over
+ * struct sdp_probe - result of a connection attempt
+ * @error: 0, or a positive errno; ETIMEDOUT after the time limit
  * @ms: how long it took
- * @info: of the connection, by SDP
+ * @info: of an SDP connection
  */
 struct sdp_probe {
 	int error;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Questions to a policy: made of words, and answered by its text or by the kernel.
+ * Queries of a policy: built from words, and answered by a text or by the kernel.
  *
- * An answer is an object: verdict; line and rule when one matched; of the kernel's also rewrite,
- * silent_ms and device, as enum sdp_explain_attr says.
+ * An answer is an object: verdict; line and rule when one matched; the kernel's answer also has
+ * rewrite, silent_ms and device, as described for enum sdp_explain_attr.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "sdp.h"
 
 /**
- * sdp_question_program() - whose socket it is
+ * sdp_question_program() - set the program that owns the socket
  * @question: question
  * @name: a command name, or the path of an executable
  */
@@ -32,11 +32,11 @@ void sdp_question_program(struct sdp_question *question, const char *name)
 }
 
 /**
- * sdp_question_role() - what the socket does
+ * sdp_question_role() - set what the socket does
  * @question: question
  * @word: listen or connect
  *
- * Return: what is wrong, or NULL.
+ * Return: an error message, or NULL.
  */
 const char *sdp_question_role(struct sdp_question *question, const char *word)
 {
@@ -66,11 +66,11 @@ static bool address(const char *text, size_t len, int family, u8 *addr)
 }
 
 /**
- * sdp_question_target() - where it listens or connects to
+ * sdp_question_target() - set where the socket listens or connects to
  * @question: question
  * @word: ADDRESS:PORT, or [ADDRESS]:PORT for IPv6
  *
- * Return: what is wrong, or NULL.
+ * Return: an error message, or NULL.
  */
 const char *sdp_question_target(struct sdp_question *question, const char *word)
 {
@@ -92,11 +92,11 @@ const char *sdp_question_target(struct sdp_question *question, const char *word)
 }
 
 /**
- * sdp_question_uid() - who it is
+ * sdp_question_uid() - set the user
  * @question: question
  * @word: the number of a user
  *
- * Return: what is wrong, or NULL.
+ * Return: an error message, or NULL.
  */
 const char *sdp_question_uid(struct sdp_question *question, const char *word)
 {
@@ -110,7 +110,7 @@ const char *sdp_question_uid(struct sdp_question *question, const char *word)
 }
 
 /**
- * sdp_question_rule() - the rule of a text that decides
+ * sdp_question_rule() - find the rule of a text that decides
  * @question: question
  * @policy: the text
  *
@@ -127,8 +127,8 @@ const struct sdp_rule *sdp_question_rule(const struct sdp_question *question,
 }
 
 /**
- * sdp_answer_by_text() - what a text says
- * @policy: it
+ * sdp_answer_by_text() - answer a question by a text
+ * @policy: the text
  * @question: question
  *
  * Return: the answer, for the caller to release.
@@ -168,14 +168,14 @@ static bool v4_mapped(const u8 *addr)
 	return !memcmp(addr, prefix, sizeof(prefix));
 }
 
-/* NULL is not said. Room is left for the attributes that are short. */
+/* NULL is left out. Room remains for the attributes that are short. */
 static bool put_string(struct nlmsghdr *request, uint16_t type, const char *text)
 {
 	return !text || mnl_attr_put_strz_check(request, SDP_NL_ROOM - 64, type, text);
 }
 
 /**
- * sdp_answer_by_kernel() - what the policy in force says, and the moment
+ * sdp_answer_by_kernel() - answer a question by the policy in force and the current state
  * @nl: from sdp_nl_open()
  * @question: question
  * @answer: the answer, for the caller to release

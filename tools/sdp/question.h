@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the policy is asked about: a program, what its socket does, and where.
- */
+/* Queries of a policy: a program, what its socket does, and where. */
 #ifndef SDP_TOOL_QUESTION_H
 #define SDP_TOOL_QUESTION_H
 
@@ -14,10 +12,10 @@
 #define SDP_COMM_LEN	16	/* as in the kernel, with the NUL */
 
 /**
- * struct sdp_question - a question
+ * struct sdp_question - a query
  * @query: for the rules; its strings are those of the command line, or @comm
  * @comm: the command name
- * @has_uid: the user was said; else it is the caller
+ * @has_uid: the user was given; otherwise it is the caller
  * @scope: interface of a link-local address, or 0
  */
 struct sdp_question {

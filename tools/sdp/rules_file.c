@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * A policy's text, from a file or from the kernel.
- */
+/* A policy's text, from a file or from the kernel. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +35,7 @@ static int unreadable(const char *name, FILE *file)
  * @policy: to be filled in
  * @path: of the file, "-" for standard input
  *
- * What is wrong is told, a mistake as FILE:LINE:COLUMN.
+ * Prints what is wrong, a mistake as FILE:LINE:COLUMN.
  *
  * Return: the program's status.
  */
@@ -49,7 +47,7 @@ int sdp_policy_load(struct sdp_policy_text *policy, const char *path)
 	policy->name = standard ? "standard input" : path;
 	if (!file)
 		return unreadable(path, NULL);
-	/* One byte more than allowed, for the parser to find fault with. */
+	/* One byte more than allowed, so that the parser reports a text that is too long. */
 	policy->len = fread(policy->text, 1, SDP_POLICY_TEXT_MAX + 1, file);
 	if (ferror(file))
 		return unreadable(policy->name, file);
@@ -59,11 +57,11 @@ int sdp_policy_load(struct sdp_policy_text *policy, const char *path)
 }
 
 /**
- * sdp_policy_take() - understand a policy that is at hand
+ * sdp_policy_take() - parse a policy in memory
  * @policy: to be filled in
  * @name: where it comes from
  * @text: the policy
- * @len: its bytes
+ * @len: its length in bytes
  *
  * Return: the program's status, as of sdp_policy_load().
  */
@@ -78,7 +76,7 @@ int sdp_policy_take(struct sdp_policy_text *policy, const char *name, const char
 /**
  * sdp_policy_line() - a line of a policy
  * @policy: policy
- * @line: 1 is the first; there is such a line
+ * @line: number of an existing line, from 1
  *
  * Return: the line, for the caller to free.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * A policy's text, read and understood by the module's own code.
- */
+/* A policy's text, read and parsed by the module's own code. */
 #ifndef SDP_TOOL_RULES_FILE_H
 #define SDP_TOOL_RULES_FILE_H
 
@@ -9,11 +7,11 @@
 
 /**
  * struct sdp_policy_text - a policy
- * @name: as the user knows where it comes from
- * @text: it, with a NUL behind it
- * @len: its bytes
- * @rules: what is in it
- * @count: how many
+ * @name: where it comes from, for messages
+ * @text: the text, with a NUL behind it
+ * @len: its length in bytes
+ * @rules: its rules
+ * @count: number of rules
  */
 struct sdp_policy_text {
 	const char *name;

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # Completion of the program sdp for bash. Needs nothing but bash.
 
-# _sdp_word N: the Nth word of the command line behind sdp that is no option and no option's
-# value; 1 is the first.
+# _sdp_word N: the Nth word of the command line behind sdp that is neither an option nor an
+# option's value; the first one is 1.
 _sdp_word() {
 	local i n=0
 	for ((i = 1; i < COMP_CWORD; i++)); do
@@ -17,7 +17,7 @@ _sdp_word() {
 	done
 }
 
-# _sdp_offer WORDS: those that go on from what has been typed
+# _sdp_offer WORDS: offers the words that start with what has been typed
 _sdp_offer() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "${COMP_WORDS[COMP_CWORD]}"); }
 
 _sdp_files() {
@@ -44,7 +44,7 @@ _sdp_policy() {
 	esac
 }
 
-# What stands behind a word that is no option.
+# Completions of a word that is not an option.
 _sdp_arguments() {
 	case $(_sdp_word 1) in
 	"")	_sdp_offer "policy list stat fallbacks check kill help" ;;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * sdp: looks after AF_SDP from the command line. sdp(8) describes it.
- */
+/* sdp: administration of AF_SDP from the command line. sdp(8) describes it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +20,7 @@ static const char statuses[] =
 	"3 AF_SDP is not there; 4 the kernel refused. With --json what is printed is JSON.\n"
 	"sdp(8) tells more.\n";
 
-/* "usage: " before the first line; a line with a blank in front goes on from the one before. */
+/* "usage: " precedes the first line; a line that starts with a blank continues the one before. */
 static void print_usage(FILE *to, const char *lines, bool first)
 {
 	while (*lines) {
@@ -64,9 +62,9 @@ static const struct sdp_command *find(const char *name)
 }
 
 /**
- * sdp_usage() - the command line is wrong
- * @command: that was called, NULL for none
- * @wrong: what is wrong with it, or NULL when that has been said
+ * sdp_usage() - report a wrong command line
+ * @command: the command, NULL for none
+ * @wrong: what is wrong with it, or NULL when that was printed before
  *
  * Return: %SDP_USAGE, for the caller to return.
  */
@@ -101,13 +99,13 @@ static void say_bad_option(int found, char **argv)
 
 /**
  * sdp_option() - the next option of a command, by getopt_long()
- * @argc: words
- * @argv: these; they are put into another order, options first
- * @shorts: short options, ":hj" in front
- * @longs: long ones, SDP_COMMON_OPTIONS at the end
+ * @argc: number of words
+ * @argv: words; they are reordered, options first
+ * @shorts: short options, starting with ":hj"
+ * @longs: long options, ending with SDP_COMMON_OPTIONS
  *
- * Return: the option's letter; 'h' is for the caller to print its help; -1 after the last one; '?'
- * for what is none, which has been said.
+ * Return: the option's letter; 'h' when the caller must print its help; -1 after the last option;
+ * '?' for a wrong option, which was reported.
  */
 int sdp_option(int argc, char **argv, const char *shorts, const struct option *longs)
 {
@@ -124,7 +122,7 @@ int sdp_option(int argc, char **argv, const char *shorts, const struct option *l
 }
 
 /**
- * sdp_help_or_usage() - what to do with an option that is none of the command's own
+ * sdp_help_or_usage() - handle an option that the command does not handle itself
  * @command: command
  * @found: 'h' for help, or '?'
  *
@@ -139,14 +137,14 @@ int sdp_help_or_usage(const struct sdp_command *command, int found)
 }
 
 /**
- * sdp_no_options() - the command line of a command that has no options of its own
+ * sdp_no_options() - parse the command line of a command without options of its own
  * @command: command
- * @argc: words
- * @argv: these
- * @words: how many have to be left
- * @otherwise: what to say when there are fewer, or more
+ * @argc: number of words
+ * @argv: words
+ * @words: number of words that must remain
+ * @otherwise: error message if there are fewer or more
  *
- * Return: -1 when it is fine and the words begin at optind, else the program's status.
+ * Return: -1 when it is right and the words begin at optind, otherwise the program's status.
  */
 int sdp_no_options(const struct sdp_command *command, int argc, char **argv, int words,
 		   const char *otherwise)
@@ -160,12 +158,12 @@ int sdp_no_options(const struct sdp_command *command, int argc, char **argv, int
 }
 
 /**
- * sdp_number() - read a whole number
+ * sdp_number() - parse a whole number
  * @text: digits and nothing else
- * @most: the largest that may be
+ * @most: the largest valid number
  * @value: the number
  *
- * Return: true if it is one.
+ * Return: true if it is valid.
  */
 bool sdp_number(const char *text, unsigned long most, unsigned long *value)
 {
@@ -218,7 +216,7 @@ static int run(int argc, char **argv)
 	return command->run(command, argc, argv);
 }
 
-/* A full disk is no success. */
+/* An output that cannot be written, as on a full disk, is an error. */
 int main(int argc, char **argv)
 {
 	int status = run(argc - 1, argv + 1);

@@ -2,9 +2,9 @@
 /*
  * What the files of the program sdp share.
  *
- * A command gathers what it has to say as one JSON value, which is printed as it is (--json) or
- * as text made of it: so both say the same. What goes wrong is told on standard error, with what
- * to do about it, and by the program's status.
+ * A command collects its results as one JSON value, which is printed as it is (--json) or as text
+ * made of it, so both have the same contents. Errors are reported on standard error, with what the
+ * user can do about them, and by the program's status.
  */
 #ifndef SDP_TOOL_H
 #define SDP_TOOL_H
@@ -15,17 +15,17 @@
 
 /* Exit statuses. */
 #define SDP_FINE	0
-#define SDP_WRONG	1	/* what was looked at is wrong, or cannot be read; check: not SDP */
-#define SDP_USAGE	2	/* the command line is */
-#define SDP_ABSENT	3	/* AF_SDP is not there: the module is not loaded */
-#define SDP_REFUSED	4	/* the kernel said no */
+#define SDP_WRONG	1	/* the examined thing is wrong or cannot be read; check: not SDP */
+#define SDP_USAGE	2	/* the command line is wrong */
+#define SDP_ABSENT	3	/* the module is not loaded */
+#define SDP_REFUSED	4	/* the kernel refused */
 
 /**
- * struct sdp_command - a command, or one of its own
- * @name: the word for it
- * @usage: how it is called, lines without the program's name
- * @help: what it does, for people
- * @run: does it; @argv begins with the last word of its name; returns the status
+ * struct sdp_command - a command, or a subcommand
+ * @name: its word
+ * @usage: its usage, lines without the program's name
+ * @help: description for users
+ * @run: runs it; @argv begins with the last word of its name; returns the status
  */
 struct sdp_command {
 	const char *name;

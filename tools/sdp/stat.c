@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * sdp stat: the counters of /proc/net/sdpstat, or what they count within some seconds.
- */
+/* sdp stat: the counters of /proc/net/sdpstat, or their growth within some seconds. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -30,7 +28,7 @@ static json_int_t value_of(const json_t *counter)
 	return json_integer_value(json_object_get(counter, "value"));
 }
 
-/* Both lists come of one kernel, in one order. */
+/* Both lists come from one kernel, in the same order. */
 static void subtract(json_t *counters, const json_t *before)
 {
 	json_t *counter;
@@ -42,7 +40,7 @@ static void subtract(json_t *counters, const json_t *before)
 						 value_of(json_array_get(before, i))));
 }
 
-/* One object: a name each. */
+/* One object with the counters' names as keys. */
 static json_t *named(const json_t *counters, bool all)
 {
 	json_t *object = sdp_need(json_object());

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which processes have a socket: /proc is walked once, for descriptors that lead to an inode of
- * the list. Of other users' processes only root sees that.
+ * Which processes have a socket open.
+ *
+ * It walks /proc once, and compares descriptors with the inodes of the list. Only root sees other
+ * users' descriptors.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -19,7 +21,7 @@ struct inode {
 };
 
 struct inodes {
-	struct inode *inode;	/* in the order of their numbers */
+	struct inode *inode;	/* sorted by number */
 	size_t count;
 };
 
@@ -42,7 +44,7 @@ static void sort(struct inodes *inodes, json_t *sockets)
 
 		inode->number = json_integer_value(json_object_get(socket, "inode"));
 		inode->socket = socket;
-		/* Those without a user have 0. */
+		/* Sockets without a file have 0. */
 		inodes->count += inode->number != 0;
 	}
 	qsort(inodes->inode, inodes->count, sizeof(*inodes->inode), compare);
@@ -111,8 +113,8 @@ static void look_through(const struct inodes *inodes, const char *pid)
 }
 
 /**
- * sdp_users_add() - note the processes that have a socket
- * @sockets: array of objects with an inode; those that somebody is seen to have get users
+ * sdp_users_add() - add the processes that have a socket open
+ * @sockets: array of objects with an inode; gets users where a process is found
  */
 void sdp_users_add(json_t *sockets)
 {
@@ -131,7 +133,7 @@ void sdp_users_add(json_t *sockets)
 }
 
 /**
- * sdp_users_text() - the processes that have a socket, as ss writes them
+ * sdp_users_text() - format the processes that have a socket open, as ss does
  * @socket: object
  *
  * Return: text for the caller to free, empty without users.

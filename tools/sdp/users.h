@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Which processes have a socket.
- */
+/* Which processes have a socket open. */
 #ifndef SDP_TOOL_USERS_H
 #define SDP_TOOL_USERS_H
 

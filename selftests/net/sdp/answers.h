@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What calls return: the same questions are put to TCP and to AF_SDP, one after the other, and
- * their answers compared.
+ * Return values of calls: the same calls are made on TCP and on AF_SDP, and compared.
  */
 #ifndef SDP_TEST_ANSWERS_H
 #define SDP_TEST_ANSWERS_H
@@ -14,7 +13,7 @@ struct answer {
 	int error;
 };
 
-static struct answer answers[2][128];	/* TCP's, the other's */
+static struct answer answers[2][128];	/* [0]: TCP, [1]: the family under test */
 static unsigned int answers_round, asked, asked_before;
 
 static inline void answer_error(const char *what, long value, int error)
@@ -31,8 +30,8 @@ static inline void answer(const char *what, long value)
 #define ASK(call)	answer(#call, call)
 
 /*
- * Puts all the questions of @ask to TCP, then to the family that is to be tested (TCP itself, when
- * the test is tested), and compares.
+ * Runs @ask on TCP, then on the family under test, and compares the answers. With --self, that
+ * family is TCP as well: this tests the test.
  */
 static inline int answers_compare(void (*ask)(void))
 {

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Buffers that grow with use: when, how far, and not when somebody has set their sizes.
- * short form: 6.1; only when named: debug (so slow that a round can last longer than the pause
- * that ends a use)
+ * Socket buffers grow with use up to the limit, unless the application has set their sizes.
+ *
+ * A buffer does not grow for a reader that never empties it. After a pause, a connection begins
+ * with the first sizes again.
+ *
+ * short form: 6.1; only when named: debug
+ *
+ * On the debug kernel, which is slow, a round can last longer than that pause.
  */
 #include "cases.h"
 
 #define ROUNDS		4
-#define MOST_ROUNDS	12	/* in some a slow writer finds that all has arrived */
+#define MOST_ROUNDS	12	/* not every round makes the buffers of a slow writer grow */
 #define LIMIT		900000
-#define IDLE_SECONDS	10	/* after which a connection begins anew; and a bit */
+#define IDLE_SECONDS	10	/* a pause after which the first sizes are back */
 
 static int size_of(int fd, int option)
 {
@@ -28,14 +33,14 @@ static bool all_arrived(int fd)
 	return !unsent;
 }
 
-/* The writer fills everything, then the reader takes it all: both come seldom. */
+/* The writer fills all buffers, then the reader takes everything. Both run seldom. */
 static void in_turn(const struct pair *p, int rounds)
 {
 	long long end = now_ms() + WAIT_MS;
 
 	while (rounds--) {
 		drain(p->s, fill(p->c));
-		/* Only then has its buffer turned out too small. */
+		/* The send buffer can grow only once all of its data has arrived. */
 		while (!all_arrived(p->c) && now_ms() < end)
 			pause_ms(1);
 	}
@@ -79,7 +84,7 @@ static int set_sizes_stay(void *arg)
 	return EXIT_OK;
 }
 
-/* A reader that never has everything is not helped by a larger buffer. */
+/* A larger buffer does not help a reader that never takes everything, so it gets none. */
 static int slow_reader(void *arg)
 {
 	struct pair p = pair_make();

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Rings (G2) of devices behind an IOMMU of which the kernel says that memory needs a sync: rings are
-# made where the IOMMU leads the device to their own pages, and refused where a page is elsewhere
-# (bounced), or where no IOMMU can tell. Every byte is right in either case, by the ring or by
-# messages. timeout: 300 s; short form: 6.1 6.12; only when named: debug
+# Rings (G2) of devices behind an IOMMU whose memory needs a DMA sync, as the kernel says.
+# Rings are made where the IOMMU maps the device's addresses to the ring's own pages. They are
+# refused where a page is elsewhere (bounced), or where there is no IOMMU domain to ask. Every byte
+# is right in either case, through the ring or in messages.
+# timeout: 300 s; short form: 6.1 6.12; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$(dirname "$0")/libhostile.sh"
@@ -30,7 +31,8 @@ echo 0 >$settings/rdma_threshold
 amount=300000
 asked() { cat "/sys/module/sdp_behind/parameters/$1"; }
 
-# exchange WHAT COUNTER: data both ways; COUNTER counts two rings; then data again
+# exchange WHAT COUNTER: sends data both ways; waits until COUNTER has counted two rings; sends
+# data again
 exchange() {
 	local before
 	before=$(sdpstat "$2")
@@ -49,7 +51,8 @@ exchange() {
 	peers_end
 }
 
-# RingsRefused says nothing here: before accept(), or when the connection ends, there is no ring either.
+# RingsRefused proves nothing here: there is no ring before accept() or after the connection's end
+# either.
 made() {
 	local written
 	written=$(sdpstat RingBytesWritten)
@@ -64,10 +67,10 @@ refused() {
 	check "$1: no ring is made" [ "$(sdpstat RingsMade)" = "$made" ]
 }
 
-# with [NAME=VALUE]...: a device behind an IOMMU
+# with [NAME=VALUE]...: loads the module that puts a device behind an IOMMU
 with() { check "a device behind an IOMMU${*:+, with $*}" insmod "$behind" "$@"; }
 
-# without NONE_OR_SOME: no such device any more; the IOMMU was asked about no page, or about some
+# without some|none: unloads that module; the IOMMU was asked about some pages, or about none
 without() {
 	local pages
 	pages=$(asked pages)
@@ -83,7 +86,7 @@ made "soft-RoCE as it is"
 with
 made "led to the pages"
 without some
-# A ring has four pages at least, so one of them is elsewhere, and not all.
+# A ring has at least four pages, so some of them are elsewhere, and not all.
 with bounced=2
 refused "each second page is elsewhere"
 without some

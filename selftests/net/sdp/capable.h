@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * User 0 without a capability.
+ * User 0 without CAP_NET_ADMIN.
  */
 #ifndef SDP_TEST_CAPABLE_H
 #define SDP_TEST_CAPABLE_H

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Programs that run a list of tests over address sets:
+ * Main program of tests that run a list of cases over address sets.
+ *
  *	PROGRAM [--self | --twin | --policy] [--set NAME]... [TEST]...
- * Without TEST they are those that $SDP_CASES names, or all.
- * --self runs them on TCP, where they must pass too: it shows that the tests are right.
- * --twin runs them on IPPROTO_SDP of the internet families.
- * --policy runs them on TCP sockets of which a policy makes SDP (rewritten.sh).
+ *
+ * Without TEST, the cases that $SDP_CASES names run, or all.
+ *
+ *	--self		on TCP, where they must pass too: this tests the tests
+ *	--twin		on IPPROTO_SDP sockets of AF_INET and AF_INET6
+ *	--policy	on TCP sockets that a policy turns into SDP (rewritten.sh)
  */
 #ifndef SDP_TEST_CASES_H
 #define SDP_TEST_CASES_H
@@ -15,22 +18,22 @@
 
 #define ALL_SETS	((1u << SET_COUNT) - 1)
 #define V4_SETS		(1u << SET_LO4 | 1u << SET_RC4)
-#define TWO_SETS	(1u << SET_LO6 | 1u << SET_RC4)	/* those that slow kernels take */
+#define TWO_SETS	(1u << SET_LO6 | 1u << SET_RC4)	/* the sets that run on slow kernels */
 #define NOT_SHORT	(1u << SET_COUNT)	/* waits for long: not in the short form */
-#define NOT_SLOW	(2u << SET_COUNT)	/* takes minutes on the debug kernel */
+#define NOT_SLOW	(2u << SET_COUNT)	/* takes minutes on slow kernels, which skip it */
 
 struct test {
 	const char *name;
 	int (*run)(void *arg);
-	int seconds;		/* limit on a stock kernel */
+	int seconds;		/* time limit on a stock kernel */
 	unsigned int sets;
-	bool sdp_only;		/* looks at counters or settings, which TCP does not have */
+	bool sdp_only;		/* uses counters or settings, which TCP does not have */
 	void *arg;
 };
 
 /*
- * How often to repeat something: less on a slow kernel, which is there to find other things, and
- * in the short form.
+ * Number of rounds: an eighth of @count in the short form, and on a slow kernel, which is there to
+ * find faults of other kinds.
  */
 static inline int scaled(int count)
 {
@@ -52,7 +55,7 @@ static inline bool named(const char *name, char **names)
 	return false;
 }
 
-/* For runners that give a program no arguments: vm/run.sh -e SDP_CASES='bind listen' ... */
+/* For runners that pass no arguments to a program: vm/run.sh -e SDP_CASES='bind listen' ... */
 static inline char **names_wanted(char **names)
 {
 	static char *wanted[33], text[1024];
@@ -128,7 +131,7 @@ static inline int run_tests(char **argv, const struct test *tests, size_t count)
 	return tap_finish();
 }
 
-/* A small generator of its own per thread, so that a run can be repeated from its seed. */
+/* A xorshift generator. Each thread has a @state of its own, so that a seed repeats a run. */
 static inline unsigned int next_random(unsigned int *state)
 {
 	*state ^= *state << 13;
@@ -137,7 +140,7 @@ static inline unsigned int next_random(unsigned int *state)
 	return *state;
 }
 
-/* 1 ... @max */
+/* Returns 1 to @max. */
 static inline unsigned int random_up_to(unsigned int *state, unsigned int max)
 {
 	return 1 + next_random(state) % max;

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What changes under connections, and before the next one: neighbours that are forgotten, addresses
-# that go and come back, a link that was down, shorter packets, devices that are deleted and made
-# anew under load. Afterwards connects work again, with the devices that are there. What
-# becomes of connections meanwhile is said by devices.sh.
+# Network changes under connections: after each of them connects work again.
+# Neighbour entries are lost, addresses are removed and come back, a link was down, the MTU
+# shrinks, devices are deleted and created again under load. devices.sh tests what happens to the
+# connections meanwhile.
 # timeout: 400 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
@@ -22,7 +22,8 @@ restore() {
 }
 cleanup restore
 
-# As lab_up has left it: neighbours, and routes that go with an address or a link.
+# put_back: restores what lab_up has set: neighbours, and routes that vanish with an address or a
+# link.
 put_back() {
 	local v a b
 	for v in -4 -6; do
@@ -38,7 +39,7 @@ put_back() {
 	lab_wait "rxb to have its GIDs" lab_device_ready rxb 0 2
 }
 
-# What somebody who looks into a failure wants to see.
+# show_network: what is needed to examine a failure.
 show_network() {
 	ip -br address
 	ip rule
@@ -51,7 +52,7 @@ show_network() {
 
 shown() { "$@" || { show_network; return 1; }; }
 
-# A stream from A to B.
+# stream ADDRESS: starts a stream from A to B.
 stream() {
 	next_port
 	peer server bind "$1" $port listen 5 say up accept drain
@@ -60,7 +61,8 @@ stream() {
 	says client $patience flowing
 }
 
-# Nobody knows who has the address; the answer comes at once, sometimes before anybody listens.
+# Without a neighbour entry a connect waits for ARP; the reply comes at once, sometimes before the
+# server listens.
 neighbours() {
 	local round start longest=0 took
 	ip neighbour delete $SDP_B dev va
@@ -95,9 +97,10 @@ addresses() {
 	check "addresses: it connects" shown transfer $SDP_B6
 }
 
-# Going down has cost the interface its IPv6 addresses, routes and neighbours. Without connections:
-# soft-RoCE's queue pair for management does not survive it that a message cannot be sent for want of
-# a route, and then nothing connects by that device until it is made anew (devices.sh).
+# link_down_up DEVICE HOST: an interface that goes down loses its IPv6 addresses, routes and
+# neighbours. No connection may exist: soft-RoCE's management queue pair breaks when a message
+# cannot be sent for lack of a route, and then the device makes no connection until it is created
+# again (devices.sh).
 link_down_up() {
 	local dev=$1 host=$2
 	wait_for $((2 * patience)) no_sockets
@@ -137,7 +140,7 @@ remade() {
 	check "devices made anew: nothing is left" wait_for $((2 * patience)) no_sockets
 }
 
-# Of two ends that do not reach each other any more none hears that the other one has closed.
+# When two ends no longer reach each other, neither learns that the other one has closed.
 echo 5000 >$settings/fin_timeout_ms
 check "data before" transfer $SDP_B
 neighbours

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The time of day leaps by hours, forward and back, while something waits for its time limit, or
- * for the other end: nothing ends early, and nothing late. timeout: 240 s; short form: 6.12;
- * only when named: debug
+ * The wall clock leaps forward and back by hours: no wait ends early, and none late.
+ *
+ * Covered are time limits of calls, of connect and of close, orphans, keepalive and the deadlock
+ * scan (C9). A stream that flows meanwhile does not stall.
+ *
+ * timeout: 240 s; short form: 6.12; only when named: debug
  */
 #include <stdatomic.h>
 
 #include "reading.h"
 
 #define HOURS		3600
-/* Time limits that are tried; the clock has leapt both ways before they are over. */
+/* The time limit under test: before it is over, the clock has leapt both ways. */
 #define LIMIT_MS	1200
 #define BETWEEN_MS	200
 
@@ -24,7 +27,7 @@ static void leap(long seconds)
 	need_errno(!clock_settime(CLOCK_REALTIME, &now), "clock_settime");
 }
 
-/* What the time of day is ahead of the time since the boot. */
+/* Number of seconds by which the wall clock is ahead of the monotonic clock. */
 static long ahead(void)
 {
 	struct timespec now, up;
@@ -42,8 +45,8 @@ static void clock_restore(void)
 }
 
 /*
- * Leaps until it is killed, the first time after a while. Begin it before sockets whose close is
- * looked at: it would keep them open.
+ * Leaps every @arg milliseconds until it is killed. It has to start before sockets whose close is
+ * tested, because as a child it would keep them open.
  */
 static void leaps_on(void *arg)
 {
@@ -71,7 +74,10 @@ static void leaps_end(pid_t pid)
 	clock_restore();
 }
 
-/* It took what it may, though the clock has leapt; the slow kernel is given more time. */
+/*
+ * Checks that it took @least to @most milliseconds since @since, although the clock has leapt. A
+ * slow kernel gets more time.
+ */
 static void took(const char *what, long long since, int least, int most)
 {
 	long long ms = now_ms() - since;
@@ -117,7 +123,7 @@ static int send_timeout(void *arg)
 	return EXIT_OK;
 }
 
-/* Nobody accepts, and the backlog is full: it is tried again until the time is over. */
+/* Nobody accepts, and the backlog is full: connect() tries again until its time limit. */
 static int connect_timeout(void *arg)
 {
 	struct addr where;
@@ -161,9 +167,9 @@ static int linger(void *arg)
 }
 
 /*
- * Number of sockets that are closed while their peers are not: in FIN_WAIT1 (04)
- * until the peer's queue pair has acknowledged DisConn, which the peer may have
- * read before, and then in FIN_WAIT2 (05).
+ * Number of sockets that are closed while their peers are not: in FIN_WAIT1 (04) until the peer's
+ * queue pair has acknowledged DisConn, which the peer may have read before, and then in FIN_WAIT2
+ * (05).
  */
 static int half_closed(void)
 {
@@ -179,7 +185,7 @@ static int half_closed(void)
 	return n;
 }
 
-/* A closed end whose peer does not close: it is there as long as the option says. */
+/* A closed socket whose peer does not close stays as long as TCP_LINGER2 says. */
 static int orphan(void *arg)
 {
 	pid_t leaper = leaps_begin(BETWEEN_MS);
@@ -199,7 +205,7 @@ static int orphan(void *arg)
 	return EXIT_OK;
 }
 
-/* The peer's machine answers every probe, whatever time it is. */
+/* The peer's machine answers every probe, so it is never given up, however the clock leaps. */
 static int keepalive(void *arg)
 {
 	long long silent = counter("SilentPeers"), probes = counter("KeepaliveProbes"), sent;
@@ -239,7 +245,7 @@ static void cut(bool off)
 	need(!system(command), "%s", command);
 }
 
-/* ... and one that answers none any more is given up in time. */
+/* A peer whose machine no longer answers probes is given up in time. */
 static int gone(void *arg)
 {
 	struct pair p = pair_make();
@@ -262,7 +268,10 @@ static int gone(void *arg)
 	return EXIT_OK;
 }
 
-/* C9: nobody comes to read what is offered, and the second look finds it. */
+/*
+ * C9: nobody reads from the SrcAvail. The deadlock scan notices it in time, and the data goes in
+ * messages.
+ */
 static int scan(void *arg)
 {
 	struct pair p = pair_sized(1 << 20);
@@ -298,7 +307,7 @@ static void *reads_all(void *arg)
 	return NULL;
 }
 
-/* Messages, and large writes: none stops for long, none is lost, whenever the clock leaps. */
+/* Small and large writes: none takes long, and no byte is lost, whenever the clock leaps. */
 static int stream(void *arg)
 {
 	long long end = now_ms() + (short_form() ? 1500 : 15000), longest = 0, before;

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Devices whose key 0 opens all memory, as those of rdmavt: their queue pairs allow no remote access.
-# Everything goes in messages, every byte is right, and keepalive, whose probe needs remote access,
-# does not break the connection, be it both devices or one of them. timeout: 300 s; short form: 6.12
+# Devices whose key 0 gives access to all memory: queue pairs allow no remote access.
+# rdmavt devices have such a key. All data goes in messages, every byte is right, and keepalive,
+# whose probe needs remote access, does not break the connection. Tested with both devices and with
+# either one of them.
+# timeout: 300 s; short form: 6.12
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$(dirname "$0")/libhostile.sh"
@@ -11,7 +13,7 @@ opens=${hostile_module%/*}/sdp_opens.ko
 [ -e "$opens" ] || tap_skip_all "no $opens; make it with make -C selftests/net/sdp/hostile KERNEL=..."
 threshold=/proc/sys/net/sdp/rdma_threshold
 threshold_before=$(<$threshold)
-# The module under test looks at a device when it is added.
+# The module under test examines a device when it is added, so the devices are created again.
 made_anew() {
 	rdma link delete rxa && rdma link delete rxb &&
 		lab_device "" rxa va 0 1 && lab_device "" rxb vb 0 2
@@ -25,13 +27,13 @@ restore() {
 cleanup restore
 echo 16384 >$threshold
 
-# Options by number, for peer: LEVEL NAME. A probe each second.
+# Options by number, for the program peer: LEVEL NAME VALUE. One probe per second.
 keepalive=(option 1 9 1 option 6 4 1 option 6 5 1 option 6 6 3)
 piece=65536 amount=$((24 * 65536))
 
 moved() { echo $(($(sdpstat RdmaReadBytes) + $(sdpstat RdmaWriteBytesByPeer))); }
 
-# A connection; large writes both ways, and again after some probes
+# exchange WHAT: a connection with large writes both ways, repeated after some probes
 exchange() {
 	local probes
 	next_port
@@ -62,7 +64,7 @@ writes() {
 touch "$SDP_RUN/hostile"
 insmod "$hostile_module" || tap_skip_all "the module $hostile_module cannot be loaded"
 
-# opened WHAT DEVICE NUMBER: all devices say it, or DEVICE does
+# opened WHAT DEVICE NUMBER: DEVICE has such a key, or all devices have it if it is empty
 opened() {
 	check "$1: a module that makes devices say it" insmod "$opens" device="${2:-}"
 	check "$1: the devices are made anew" made_anew
@@ -76,7 +78,7 @@ closed() { check "$1: that module goes" rmmod sdp_opens; }
 opened "key 0 opens all memory" "" 2
 writes "key 0 opens all memory" ECONNRESET "refused by the adapter"
 closed "key 0 opens all memory"
-# Here it is the server that would probe.
+# With the client's device, the server would be the one that probes.
 opened "the client's device" rxa 1
 closed "the client's device"
 opened "the server's device" rxb 1

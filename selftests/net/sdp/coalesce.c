@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * net.sdp.coalesce (requirement G1): without it each write has a message, and each message that is
- * not read a receive, of its own; with it what is not read keeps none. timeout: 90 s;
- * short form: 6.12
+ * net.sdp.coalesce (G1): if off, each unread message keeps a receive; if on, none does.
+ *
+ * If it is off, each write is a message of its own. If it is on, small unread messages share
+ * buffers, and the receives are posted again.
+ *
+ * timeout: 90 s; short form: 6.12
  */
 #include "info.h"
 #include "pattern.h"
@@ -25,7 +28,7 @@ static struct pair pair_with(int coalesce)
 	return pair_make();
 }
 
-/* Messages with payload that have been sent since pair_with(); nobody else sends here. */
+/* Number of data messages since pair_with(). No other socket sends here. */
 static long long data_messages(void)
 {
 	return counter("DataSent") - sent_before;
@@ -51,7 +54,7 @@ static void write_some(int fd, long *at, int n, long size, int flags)
 	}
 }
 
-/* Each write is a message, and what is not read keeps its receive. */
+/* coalesce=0: each write is a message, and an unread message keeps its receive. */
 static int apart(void *arg)
 {
 	struct pair p = pair_with(0);
@@ -71,7 +74,7 @@ static int apart(void *arg)
 	return EXIT_OK;
 }
 
-/* More writes than receives: the others wait until somebody reads, each for itself. */
+/* coalesce=0, more writes than receives: the others wait for a reader, and stay separate. */
 static int stalls(void *arg)
 {
 	struct pair p = pair_with(0);
@@ -92,7 +95,7 @@ static int stalls(void *arg)
 	return EXIT_OK;
 }
 
-/* A write larger than a message needs several; the next one begins another. */
+/* A write larger than a message needs several messages. The next write begins a new one. */
 static int large(void *arg)
 {
 	struct pair p = pair_with(0);
@@ -106,7 +109,7 @@ static int large(void *arg)
 	return EXIT_OK;
 }
 
-/* Both directions at once, many more bytes than receives hold, sizes of all kinds. */
+/* Both directions at once, with far more bytes than the receives hold, and writes of all sizes. */
 static int both_ways(void *arg)
 {
 	struct pattern_reader there, back;
@@ -134,7 +137,7 @@ static int both_ways(void *arg)
 	return EXIT_OK;
 }
 
-/* The default: what is not read keeps no receive. */
+/* coalesce=1, the default: unread data keeps no receive. */
 static int together(void *arg)
 {
 	struct pair p = pair_with(1);

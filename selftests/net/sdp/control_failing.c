@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is asked and set beside sockets, without memory: the requests of netlink, sysctl with the
- * policy (J2), /proc, and the tracing that rewriting needs. Each allocation of each of them fails
- * once, one after the other. What fails says ENOBUFS or ENOMEM and has changed nothing; an answer
- * is whole; the same works once there is memory. It takes a kernel with fault injection: the debug
- * kernel. timeout: 160 s; short form: debug
+ * netlink, sysctl, /proc and tracing without memory: a request fails as a whole (J2).
+ *
+ * Each allocation of each request fails once, one after the other. A request that fails returns
+ * ENOBUFS or ENOMEM and has changed nothing. An answer is complete. The same request works once
+ * there is memory. The requests are those of netlink, sysctl with the policy, /proc, and the start
+ * of the tracing that rewriting needs. Needs fault injection, which the debug kernel has.
+ *
+ * timeout: 160 s; short form: debug; needs: policy
  *
  *	control_netlink.h	requests of netlink
  */
 #include "control_netlink.h"
 #include "reloading.h"
 
-/* A file of the kernel's, from beginning to end. */
+/* Reads a file of the kernel to its end. */
 static int read_file(const char *path)
 {
 	char text[4096];
@@ -47,10 +50,10 @@ static int write_once(const char *path, const char *text, size_t len)
 	return n == (ssize_t)len ? 0 : -1;
 }
 
-/* Few enough rules in a text of any length. */
+/* A rule with a long comment: a text of the largest size needs fewer rules than are allowed. */
 #define LINES	"any * program other tcp # one rule, and the rest of the line is what makes it long\n"
 
-/* The old text is in force until there is a new one. */
+/* A policy of nearly the largest size. The old text is in force until a new one is accepted. */
 static char long_text[POLICY_MAX];
 
 static void setup_policy(struct state *s)
@@ -96,7 +99,7 @@ static void after_policy_long(struct state *s)
 	need_policy(long_text, strlen(long_text));
 }
 
-/* Settings of each kind: a number, a word, numbers of the whole machine. */
+/* Settings of each kind: numbers, a word, and numbers that hold for the whole machine. */
 static const struct {
 	const char *name, *old, *new;
 } kinds[] = {
@@ -128,7 +131,7 @@ static void prepare_settings(struct state *s)
 		need(setting_write(kinds[i].name, kinds[i].old), "%s", kinds[i].name);
 }
 
-/* Those before @s->fd have the new value. */
+/* Writes all settings. When it returns, those before index @s->fd have the new value. */
 static int run_settings(struct state *s)
 {
 	char path[128];
@@ -173,8 +176,9 @@ static const struct call calls[] = {
 };
 
 /*
- * The first namespace that wants rewriting has the kernel trace new sockets, from then on until
- * the module goes: so it is loaded anew for each try. Without memory the setting stays off.
+ * The first namespace that turns rewriting on makes the kernel trace new sockets, which lasts until
+ * the module is removed. So each attempt loads the module anew. Without memory the setting stays
+ * off.
  */
 static int rewrite_failing(void *arg)
 {

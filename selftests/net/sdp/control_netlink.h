@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests of netlink, each to be swept: what is answered in spite of a failure is what is
- * answered without one.
+ * Requests of netlink, for sweeps over their allocations (control_failing.c).
+ *
+ * If a request succeeds in spite of a failed allocation, its answer is the same as without one.
  */
 #ifndef SDP_TEST_CONTROL_NETLINK_H
 #define SDP_TEST_CONTROL_NETLINK_H
@@ -12,14 +13,14 @@
 /* A text that is neither GOOD nor empty. */
 #define OTHER	"any * program other tcp; any * both # after\n"
 
-/* Sockets whose telling takes several pieces. */
+/* Enough sockets for a dump that needs several buffers. */
 #define SOCKETS	60
 
 /**
- * struct answer - all messages of one, without their heads
- * @n: so many messages
- * @len: bytes of them
- * @bytes: one after the other
+ * struct answer - all messages of one answer, without their headers
+ * @n: number of messages
+ * @len: number of bytes in @bytes
+ * @bytes: the messages, one after the other
  */
 struct answer {
 	int n;
@@ -29,8 +30,8 @@ struct answer {
 
 static struct nl nl;
 static struct answer wanted, answered;
-static bool exact;		/* the bytes are the same, too, each time */
-static bool lost;		/* the answer was, not the request */
+static bool exact;		/* the bytes are the same each time, too */
+static bool lost;		/* the answer was lost, not the request */
 
 static void take_answer(const struct nlmsghdr *nlh, void *arg)
 {
@@ -75,7 +76,7 @@ static void prepare_request(struct state *s)
 	open_nl();
 }
 
-/* Who was told of a lost answer does not know what is still to come by that socket. */
+/* After a lost answer, parts of it may still come through this socket. So this opens a new one. */
 static void ask_anew(struct state *s)
 {
 	(void)s;
@@ -173,7 +174,7 @@ static void setup_fallback_get(struct state *s)
 	want(run_fallback_get, s, 1, true);
 }
 
-/* All of what POLICY_SET says, or nothing of it. */
+/* POLICY_SET does all that its attributes say, or nothing. */
 static void prepare_policy_set(struct state *s)
 {
 	begin_with(GOOD, 0, 1000, 60000);

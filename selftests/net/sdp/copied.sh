@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A virtual machine that goes on from a snapshot ends its connections by RDMA, as their sequence
-# numbers are old; others, and listeners, go on.
+# A virtual machine that resumes from a snapshot resets its RDMA connections.
+# Their sequence numbers are old. Loopback connections and listeners continue.
 # timeout: 150 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
@@ -11,7 +11,7 @@
 bin=${SDP_BIN:-$here/../../../build/selftests}
 module=$bin/$(uname -r)/sdp_fork.ko
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
-# The debug kernel and the one that watches have no VM generation IDs.
+# The debug kernel and the kernel "watched" have no VM generation IDs.
 grep -q ' add_vmfork_randomness' /proc/kallsyms || tap_skip_all "a kernel that is not told of copies"
 [ -e "$module" ] || tap_skip_all "no $module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
 

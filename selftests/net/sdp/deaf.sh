@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Messages by which connections are made and ended get lost, each kind once, and always: connect and
-# close end all the same, in bounded time and with the right outcome.
+# Loss of CM messages: connect and close end within a bound and with the right result.
+# Each kind of message is lost once, and then always.
 # timeout: 400 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
@@ -10,7 +10,7 @@
 declare -A number=([REQ]=16 [REJ]=18 [REP]=19 [RTU]=20 [DREQ]=21 [DREP]=22)
 always=1000000
 
-# lose MESSAGE COUNT
+# lose MESSAGE COUNT: loses the next COUNT messages of that kind
 lose() {
 	echo 0 >$parameters/lost
 	echo "${number[$1]}" >$parameters/attribute
@@ -24,7 +24,7 @@ aftermath() {
 	all_ends "$1" hear_again
 }
 
-# fails WHAT ERRNO: with a listener, or where there is none
+# fails WHAT ERRNO [listener]: a connect that must fail, with or without a listener
 fails() {
 	next_port
 	if [ "${3:-}" = listener ]; then
@@ -35,7 +35,8 @@ fails() {
 	check "$1: connect fails with $2" says client $((2 * patience)) "connect: $2"
 }
 
-# The one message that tells a peer of the end, or of a reset, is repeated as long as it may help.
+# told_again COUNT: the DREQ that tells the peer of the end, or of a reset, is repeated as long as
+# that may help.
 told_again() {
 	local what="$1 DREQ lost" timeouts
 
@@ -56,10 +57,10 @@ told_again() {
 	aftermath "$what"
 }
 
-# Both queues of a socket are one field.
+# /proc/net/sdp has both queues of a socket in one column.
 unread() { connections tx_queue $ESTABLISHED | grep -q ':.*[1-9A-F]'; }
 
-# Who waits for the answer to a DREQ, for longer than that, does so no longer when its device goes.
+# A task that waits for the answer to a DREQ, for a long time, returns when its device is removed.
 device_goes() {
 	local what="every DREQ lost, a device goes"
 	lose DREQ $always
@@ -75,8 +76,8 @@ device_goes() {
 
 requested() { [ -n "$(connections st $SYN_RECV)" ]; }
 
-# A client may hear the REP in its last moment, and what it sends then needs somebody who hears it. So
-# a listener's end of a connection waits longer than a client of the same settings does.
+# A client may get the REP at the last moment, and its data then needs a listening end. So a
+# listener's end of a connection waits longer than a client with the same settings.
 outlasts() {
 	local what="no REP is heard, then nothing" gone
 	echo 8000 >$settings/connect_timeout_ms
@@ -106,7 +107,7 @@ echo 5000 >$settings/fin_timeout_ms
 for message in REQ REP RTU DREQ DREP; do
 	lose $message 1
 	connects "one $message lost"
-	# The last ones are sent when the programs have ended.
+	# The last ones are sent when the programs have exited.
 	wait_for $patience eval '[ "$(<$parameters/lost)" = 1 ]'
 	aftermath "one $message lost"
 done

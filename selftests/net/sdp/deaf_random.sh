@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Of all messages by which connections are made and ended a share gets lost by chance, while many
-# callers at once make short connections, some of them to where nobody listens. Each goes through
-# whole or ends with an errno, in bounded time, and nothing is left. SEED=n says which are lost.
+# Random loss of CM messages under many concurrent short connections by IPv4 and IPv6.
+# Some callers connect to a port without a listener. Each connection completes or fails with an
+# errno, within a bound, and nothing is left. SEED=n determines which messages are lost.
 # timeout: 400 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$(dirname "$0")/libdeaf.sh"
 
 seed=${SEED:-$RANDOM} bytes=5000
-# At each address so many call at once, that often; and some more call where nobody listens.
+# Concurrent callers for each address, calls by each of them, and callers of a port without a
+# listener.
 callers=12 calls=$((20 / slow)) strangers=4
 export PEER_SECONDS=$((200 * slow))
-# What a call may end with: lost answers, or a peer that has given up meanwhile.
+# Errors that a call may end with: an answer was lost, or the peer gave up meanwhile.
 errnos='ETIMEDOUT|ECONNRESET|EPIPE'
 
 serve() {
@@ -21,33 +22,33 @@ serve() {
 	says "server$1" $patience up
 }
 
-# call NAME ADDRESS PORT
+# call NAME ADDRESS PORT: starts the callers
 call() {
 	peer "callers$1" fork $callers forgive repeat $calls connect "$2" "$3" \
 		send $bytes recv $bytes shutdown drain close
 }
 
-# lines TEXT FILE...: how many lines are TEXT, as a whole
+# lines TEXT FILE...: number of lines that equal TEXT, a regular expression
 lines() {
 	local text=$1
 	shift
 	cat "$@" | grep -c -x -E "$text"
 }
 
-# Nothing but what is expected is printed, neither by callers nor by servers.
+# Callers and servers print nothing but the expected lines.
 nothing_else() {
 	! cat "$peers"/callers* "$peers"/server* | grep -v -x -E \
 		"up|connected|accepted|forked|received $bytes|end after $bytes bytes|[a-z]*: ($errnos)" &&
 		! grep -v -x -E 'forked|connect: (ECONNREFUSED|ETIMEDOUT)' "$peers/strangers"
 }
 
-# The errnos that came, and how often.
+# outcomes FILE...: the errors, with their numbers.
 outcomes() { cat "$@" | grep -E '^[a-z]*: ' | sort | uniq -c | tr -s ' \n' ' ;'; }
 
 all_over() { over callers4 "$1" && over callers6 "$1" && over strangers "$1"; }
 
-# lossy SHARE CONNECT-MS: calls by IPv4 and IPv6 while so many of a hundred messages are lost; how
-# many have failed is in $failed, how many errors their servers have had in $served
+# lossy SHARE CONNECT-MS: calls by IPv4 and IPv6 while SHARE percent of the messages are lost. Sets
+# $failed to the number of failed calls, and $served to the number of their servers' errors.
 lossy() {
 	local share=$1 name="$1 % lost" begin whole all=$((2 * callers * calls))
 	echo "$2" >$settings/connect_timeout_ms
@@ -91,6 +92,6 @@ check "25 % lost: in 30 s each call gets through" test $failed = 0
 check "25 % lost: and no server has an error" test $served = 0
 lossy 60 4000
 check "60 % lost: in 4 s some calls do not" test $failed -gt 0
-# MRAs are sent by nobody here.
+# Neither end sends MRAs here.
 check "messages of six kinds were lost" test "$(grep -c ' [1-9][0-9]* of ' $parameters/chance)" = 6
 tap_done

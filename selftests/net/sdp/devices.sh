@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# RDMA devices that come and go under connections in every state, links that go down, and
-# connects that lead nowhere. timeout: 300 s; short form: 6.1 6.1 6.1 6.1 debug
+# Devices that are removed and added under connections in every state.
+# Also links that go down, and connects for which there is no way.
+# timeout: 300 s; short form: 6.1 6.1 6.1 6.1 debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
 
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
 settings=/proc/sys/net/sdp
-# However many connections there are, a device is gone after this.
+# Time limit for the removal of a device, whatever the number of connections.
 removal_seconds=$((20 * slow))
 
 setting() { echo "$2" >$settings/"$1"; }
@@ -45,15 +46,15 @@ cleanup restore
 connecting() { [ "$(connections st $SYN_SENT $port | wc -l)" -ge "$1" ]; }
 established() { [ "$(connections st $ESTABLISHED $port | wc -l)" -ge "$1" ]; }
 
-# began NAME COMMAND...: a scenario's beginning; says so only if it fails
+# began NAME COMMAND...: waits until a scenario has begun; prints a point only if that fails
 began() {
 	local what=$1
 	shift
 	wait_for $patience "$@" >/dev/null || tap_not_ok "$what: cannot begin" "$(show_peers; cat /proc/net/sdp)"
 }
 
-# A connection: `server` is accepted on rxb, `client` has connected on rxa.
-# pair OPERATIONS-OF-SERVER -- OPERATIONS-OF-CLIENT
+# pair OPERATIONS-OF-SERVER -- OPERATIONS-OF-CLIENT: a connection. `server` accepts on rxb,
+# `client` connects on rxa.
 pair() {
 	local server=()
 	while [ "$1" != -- ]; do
@@ -67,7 +68,7 @@ pair() {
 	peer client connect $SDP_B $port "$@"
 }
 
-# Each end's own device takes its connections along with ENETDOWN; the other end hears of it.
+# Removing a device ends its connections with ENETDOWN; the other ends are told.
 removal_idle() {
 	local device=$1 near=$2 far=$3
 	pair ended -- ended
@@ -95,7 +96,7 @@ removal_streaming() {
 	devices_restore
 }
 
-# Many at once, of which nobody reads, with all buffers full.
+# Many connections at once with all buffers full, since no program reads.
 removal_many() {
 	next_port
 	peer server bind $SDP_B $port listen 20 say up accept accept accept accept accept accept \
@@ -112,7 +113,7 @@ removal_many() {
 	devices_restore
 }
 
-# Nothing moves any more on so many connections: the senders have no credit left.
+# stalled COUNT: no data moves on these connections: the senders have no credit left.
 stalled() {
 	local before
 	established $((2 * $1)) || return 1
@@ -148,7 +149,7 @@ removal_connecting() {
 	devices_restore
 }
 
-# Bound, and so with a device, but without an answer to the question who has the address.
+# A bound socket, and so one with a device, whose neighbour request has no answer.
 removal_resolving() {
 	next_port
 	ip neighbour replace 10.9.0.77 dev va nud incomplete 2>/dev/null
@@ -185,7 +186,7 @@ link_down() {
 	check "link down: the other end fails too" reset_of server $patience
 	peers_end
 	check "link down: nothing is left" wait_for $patience no_sockets
-	# Going down has cost the interface its addresses and routes.
+	# An interface that goes down loses its addresses and routes.
 	lab_down
 	check "link down: the lab comes up again" lab_up
 	check "link down: connections work afterwards" transfer $SDP_B
@@ -244,7 +245,7 @@ no_routes() {
 	ip link delete dum0
 }
 
-# unanswered NAME ADDRESS: a connect that nobody answers ends when its time is over
+# unanswered NAME ADDRESS: a connect without an answer ends after its time limit
 unanswered() {
 	local start took timeouts
 	timeouts=$(sdpstat ConnTimeout)
@@ -271,8 +272,8 @@ black_holes() {
 	check "black holes: nothing is left" wait_for $patience no_sockets
 }
 
-# The peer falls silent in the middle: the retries of the queue pair notice. Seven of them
-# are, for soft-RoCE, as many as it takes.
+# The peer falls silent during a transfer: the queue pair's retries notice it. With soft-RoCE, a
+# count of seven means unlimited retries.
 silence() {
 	setting retry_count 2
 	pair drain -- flow

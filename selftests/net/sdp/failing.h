@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory that is refused, on a kernel with fault injection: the debug kernel.
+ * Allocations that fail, on a kernel with fault injection (the debug kernel).
  */
 #ifndef SDP_TEST_FAILING_H
 #define SDP_TEST_FAILING_H
@@ -21,7 +21,10 @@ static inline void write_to(const char *path, const char *text)
 	close(fd);
 }
 
-/* Allocations that may wait fail too, of any size; the log does not tell of each. */
+/*
+ * Makes allocations of any size fail, also those that may sleep, without a line in the log for
+ * each. Returns false if the kernel has no fault injection.
+ */
 static inline bool can_fail(void)
 {
 	if (access(NTH, W_OK) || access(SLAB "verbose", W_OK) || access(PAGES "verbose", W_OK))
@@ -36,7 +39,7 @@ static inline bool can_fail(void)
 
 static int nth_fd = -1;
 
-/* The @n'th allocation of this thread from now on fails; 0 is none. */
+/* From now on the @n'th allocation of this thread fails. 0: none fails. */
 static inline void fail_at(int n)
 {
 	char text[16];
@@ -47,7 +50,7 @@ static inline void fail_at(int n)
 	need_errno(nth_fd >= 0 && pwrite(nth_fd, text, len, 0) == len, NTH);
 }
 
-/* How many allocations were left until then? It is over now, in any case. */
+/* Ends fail_at(). Returns how many allocations were left until the one to fail; 0: it failed. */
 static inline int left_to_fail(void)
 {
 	char text[16] = "";
@@ -62,13 +65,13 @@ static inline bool has_failed(void)
 	return left_to_fail() == 0;
 }
 
-/* Addresses of code: @first and behind @last. */
+/* Addresses of code: @first, and the one after the last. */
 struct text {
 	unsigned long first;
 	unsigned long last;
 };
 
-/* Takes the next symbol that is code, and its module, "" if none. */
+/* Reads the next symbol that is code, and its module, "" if none. Returns false at the end. */
 static inline bool next_symbol(FILE *symbols, unsigned long *at, char name[128], char module[64])
 {
 	char line[256], type;
@@ -82,7 +85,7 @@ static inline bool next_symbol(FILE *symbols, unsigned long *at, char name[128],
 	return false;
 }
 
-/* Where the module's code is; false when that is not shown. The last function is not long. */
+/* Finds the module's code, with some room for its last function. Returns false if it is hidden. */
 static inline bool module_text(struct text *text)
 {
 	FILE *symbols = fopen("/proc/kallsyms", "r");
@@ -101,7 +104,7 @@ static inline bool module_text(struct text *text)
 	return text->last;
 }
 
-/* Likewise of the kernel's function @of; symbols are sorted by address there. */
+/* As module_text(), for the kernel's function @of. Symbols of the kernel are sorted by address. */
 static inline bool function_text(const char *of, struct text *text)
 {
 	FILE *symbols = fopen("/proc/kallsyms", "r");
@@ -120,7 +123,7 @@ static inline bool function_text(const char *of, struct text *text)
 	return text->last;
 }
 
-/* Likewise of the module's function @of, whose symbols come in any order. */
+/* As module_text(), for the module's function @of. Symbols of modules are in no order. */
 static inline bool module_function_text(const char *of, struct text *text)
 {
 	FILE *symbols = fopen("/proc/kallsyms", "r");
@@ -150,8 +153,8 @@ static inline void write_number(const char *path, unsigned long number)
 }
 
 /*
- * From now on only what these functions allocate can fail, by themselves or through others that
- * they call; or, if @text is NULL, again what anybody allocates.
+ * From now on only those allocations can fail that have one of these functions in their call chain.
+ * NULL: all can fail again.
  */
 static inline void only_in(const struct text *text)
 {
@@ -165,7 +168,7 @@ static inline void only_in(const struct text *text)
 	write_number(PAGES "stacktrace-depth", 32);
 }
 
-/* But nothing that this function allocates, or others that it calls; NULL: again whatever it is. */
+/* From now on no allocation fails that has this function in its call chain. NULL: no exception. */
 static inline void not_in(const struct text *text)
 {
 	write_number(SLAB "reject-start", text ? text->first : 0);
@@ -183,8 +186,8 @@ static inline void only_the_module(bool on)
 }
 
 /*
- * So many of a hundred allocations fail from now on, whoever asks, each by a draw of its own: two
- * in a row can fail, and ten. 0 is none.
+ * From now on @percent of all allocations fail, of any task. Each is drawn independently: two in a
+ * row can fail, and ten. 0: none fails.
  */
 static inline void fail_often(unsigned int percent)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A call of which each allocation fails once, one after the other, until none is left. In the
- * short form every third one does: where it begins is drawn, and SDP_SEED in the environment
- * repeats that.
+ * Sweep of a call: each of its allocations fails once, one after the other.
+ *
+ * In the short form every third allocation fails. The first one is drawn at random; SDP_SEED in
+ * the environment repeats the draw.
  */
 #ifndef SDP_TEST_FAILING_CALL_H
 #define SDP_TEST_FAILING_CALL_H
@@ -10,20 +11,20 @@
 #include "cases.h"
 #include "failing.h"
 
-/* More than any call allocates. */
+/* No call has so many allocations. */
 #define MOST		400
 #define LARGE		300000
 
 /**
- * struct state - what a call is made on
+ * struct state - what a call works on
  * @p: a connection
  * @listening: a listener
- * @fd: a socket of its own, or what the call has made
+ * @fd: a socket besides, or the one that the call has made
  * @where: address of the listener
- * @data: for what is sent and received
- * @sent: bytes sent on p.c
- * @got: bytes received on p.s
- * @done: bytes that the call has moved
+ * @data: buffer for what is sent and received
+ * @sent: number of bytes sent on p.c
+ * @got: number of bytes received on p.s
+ * @done: number of bytes that the call has moved
  */
 struct state {
 	struct pair p;
@@ -37,15 +38,15 @@ struct state {
 };
 
 /**
- * struct call - one that is swept
+ * struct call - a call to sweep
  * @name: for messages
- * @prepare: before each attempt
- * @run: the call: 0, or -1 and errno
- * @refused: what holds after one that has failed; before it is made again
- * @after: after the attempt that has succeeded
- * @setup: once; a connection, if NULL
- * @fails: it says so when memory is short; else it does without
- * @inode: it makes a socket: without the kernel's own part of it, it says ENFILE
+ * @prepare: runs before each attempt
+ * @run: the call; returns 0, or -1 with errno
+ * @refused: runs after an attempt that has failed, before the call is repeated
+ * @after: runs after the attempt that has succeeded
+ * @setup: runs once; NULL: make a connection
+ * @fails: the call reports that memory is short; if false, it does without
+ * @inode: the call makes a socket; it returns ENFILE if there is no memory for the inode
  */
 struct call {
 	const char *name;
@@ -80,7 +81,7 @@ static inline bool is_shortage(int error)
 	return error == ENOMEM || error == ENOBUFS;
 }
 
-/* In the short form, where to begin if every @step'th one fails; else 1. */
+/* The first allocation to fail, if every @step'th does: random in the short form, else 1. */
 static inline int sweep_from(int step)
 {
 	const char *given = getenv("SDP_SEED");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Calls that make sockets and connections, for sweeps of any of them.
+ * Calls that make sockets and connections, for sweeps over their allocations.
  */
 #ifndef SDP_TEST_FAILING_CONNECT_H
 #define SDP_TEST_FAILING_CONNECT_H

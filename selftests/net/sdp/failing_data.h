@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Calls that move data, and the checks that all of it has come, for sweeps of any of them.
+ * Calls that move data, for sweeps over their allocations, and checks of what arrives.
  */
 #ifndef SDP_TEST_FAILING_DATA_H
 #define SDP_TEST_FAILING_DATA_H
@@ -36,7 +36,7 @@ static inline void *take_all(void *arg)
 	return NULL;
 }
 
-/* What was sent has come, and no more. */
+/* Everything that was sent arrives, and no more. */
 static inline void after_send(struct state *s)
 {
 	s->done = s->sent - s->got;
@@ -63,12 +63,15 @@ static inline void *take_large(void *arg)
 {
 	struct state *s = arg;
 
-	/* However much the call moves: what is missing is sent afterwards. */
+	/* However much the call moves: after_large() sends the rest. */
 	s->done = LARGE;
 	return take_all(arg);
 }
 
-/* A reader is there meanwhile; the rest of what it waits for is sent when all is well again. */
+/*
+ * A thread that reads (or, for recv, writes) at the other end during the call. The bytes that a
+ * failed send leaves out are sent once there is memory again.
+ */
 static pthread_t large_reader;
 
 static inline void prepare_large(struct state *s)

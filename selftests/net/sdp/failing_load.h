@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Load while memory is refused at random: connections that come and go, and one that stands
- * through all of it. Whatever is said has to be documented, and no byte be lost or wrong.
+ * Load while allocations fail at random: short connections beside a permanent one.
+ *
+ * Each errno has to be a documented one, and no byte may be lost or wrong.
  */
 #ifndef SDP_TEST_FAILING_LOAD_H
 #define SDP_TEST_FAILING_LOAD_H
@@ -11,18 +12,18 @@
 #include "failing_call.h"
 #include "info.h"
 
-/* Nothing may stand still for so long, however often it gets no memory. */
+/* No call may take so long, however often it gets no memory. */
 #define STALLED_MS	20000
 
 /**
- * struct tally - what has been seen; each number is counted by one thread
- * @connects: attempts
- * @refused: calls that got no memory, of any kind
- * @unanswered: connects that the other end could not answer
- * @whole: streams of which all has come and been acknowledged
- * @ended: connections that have ended too early
- * @moved: bytes by the connection that stands
- * @slowest: ms that a connect has taken; back to 0 with each level
+ * struct tally - what was seen; each number is counted by one thread only
+ * @connects: number of calls of connect
+ * @refused: number of calls, of any kind, that got no memory
+ * @unanswered: number of connects that the other end could not answer
+ * @whole: number of streams of which all has arrived and was acknowledged
+ * @ended: number of connections that ended too early
+ * @moved: number of bytes through the permanent connection
+ * @slowest: longest connect, in ms; reset at the start of each level
  */
 struct tally {
 	unsigned long connects, refused, unanswered, whole, ended, moved;
@@ -31,14 +32,14 @@ struct tally {
 
 /**
  * struct load - what the threads share
- * @where: the listener's address
- * @listening: it
- * @stands: the connection that stands
- * @written: bytes that it has taken
- * @stop: memory is there again: come to an end
- * @quiet: nobody connects any more
- * @seed: of what comes and goes
- * @seen: so far
+ * @where: address of @listening
+ * @listening: listener of the short connections
+ * @stands: the permanent connection
+ * @written: number of bytes written to @stands
+ * @stop: there is memory again: finish
+ * @quiet: no thread connects any more
+ * @seed: random state of the short connections
+ * @seen: the counts so far
  */
 struct load {
 	struct addr where;
@@ -50,7 +51,7 @@ struct load {
 	volatile struct tally seen;
 };
 
-/* A connection of which an end had no memory to be made. */
+/* How a connection may end if one of its ends could not be made for lack of memory. */
 static inline bool may_end(int error)
 {
 	return error == ECONNRESET || error == EPIPE || error == ETIMEDOUT;
@@ -64,7 +65,7 @@ static inline void need_bytes(const unsigned char *data, size_t at, ssize_t n)
 		need(data[i] == byte_at(at + i), "byte %zu is wrong", at + i);
 }
 
-/* As recv(), which may be asked again: nothing is lost by it. */
+/* recv(), repeated while there is no memory. Nothing is lost by a failed call. */
 static inline ssize_t recv_at_last(int fd, void *data, size_t len)
 {
 	ssize_t n;
@@ -85,7 +86,7 @@ static inline ssize_t send_at_last(int fd, const void *data, size_t len)
 	return n;
 }
 
-/* Reads a stream to its end, and says how long it was. */
+/* Reads a stream to its end, and answers with its length. */
 static inline void serve_one(int fd)
 {
 	unsigned char data[8192];
@@ -122,7 +123,7 @@ static inline void *load_server(void *arg)
 	return NULL;
 }
 
-/* Some writes; how many bytes were taken, or -1 when it was over. */
+/* Some writes of random sizes. Returns the number of bytes taken, or -1 after the end. */
 static inline ssize_t write_some(struct load *l, int fd, unsigned char *data)
 {
 	size_t sent = 0, len, i;
@@ -146,7 +147,7 @@ static inline ssize_t write_some(struct load *l, int fd, unsigned char *data)
 	return sent;
 }
 
-/* A whole stream: what was taken has come, for the other end says so. */
+/* A whole stream: the other end answers that all bytes that were taken have arrived. */
 static inline void one_stream(struct load *l, int fd, unsigned char *data)
 {
 	ssize_t sent = write_some(l, fd, data), n = -1;
@@ -163,7 +164,7 @@ static inline void one_stream(struct load *l, int fd, unsigned char *data)
 	l->seen.ended++;
 }
 
-/* It has a limit of its own, connect_timeout_ms. */
+/* connect() has a time limit of its own, connect_timeout_ms. */
 static inline bool connects(struct load *l, int fd)
 {
 	long long start = now_ms();
@@ -209,7 +210,7 @@ static inline void *load_client(void *arg)
 	return NULL;
 }
 
-/* The connection that stands: it never ends before it is told to, and all of it comes. */
+/* The permanent connection never ends early, and all of its bytes arrive. */
 static inline void *standing_writer(void *arg)
 {
 	struct load *l = arg;
@@ -248,7 +249,7 @@ static inline void *standing_reader(void *arg)
 	return NULL;
 }
 
-/* So many of a hundred allocations of the module fail for so long. */
+/* For @ms milliseconds, @percent of the module's allocations fail. */
 static inline void one_level(struct load *l, unsigned int percent, int ms)
 {
 	struct tally was = l->seen, is;
@@ -285,9 +286,9 @@ static inline void all_levels(struct load *l, int ms)
 	printf("# seed %u\n", l->seed);
 	only_the_module(true);
 	/*
-	 * An xarray that gets memory for the first of the nodes of a new entry and not for the
-	 * second one keeps that, empty. Of such a one rdma_cm, which has ports in it, warns as it
-	 * goes: the kernel's own affair.
+	 * If __xa_insert() gets memory for the first node of a new entry, but not for the second,
+	 * it leaves the first one in the xarray, empty. rdma_cm keeps ports in xarrays, and warns
+	 * when it destroys one that is not empty. That is a fault of the kernel, not of the module.
 	 */
 	need(function_text("__xa_insert", &inserting), "the kernel's symbols are not shown");
 	not_in(&inserting);
@@ -317,13 +318,13 @@ static inline int at_random(void *arg)
 	all_levels(&l, short_form() ? 2000 : 15000);
 	need(l.seen.whole && l.seen.refused > 5, "%lu streams whole, %lu calls refused",
 	     l.seen.whole, l.seen.refused);
-	/* And all is well. */
+	/* New connections work. */
 	p = pair_make();
 	need_talk(p.c, p.s);
 	return EXIT_OK;
 }
 
-/* Those that there are, for who has to find out why. */
+/* Prints the sockets that are left, for whoever looks for the reason. */
 static inline bool show_sockets(void)
 {
 	FILE *f = fopen("/proc/net/sdp", "r");
@@ -337,8 +338,8 @@ static inline bool show_sockets(void)
 }
 
 /*
- * Injection must not outlive a test that has failed; nor shall the next test find connections that
- * are still ending, for which a message that got no memory may have been the last one.
+ * Injection must not outlive a test that has failed. Nor may the next test find connections that
+ * are still ending: the message that got no memory may have been their last.
  */
 static inline int as_before(void *arg)
 {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls without memory: each allocation of each call fails once, one after the other, until the
- * call succeeds. A call that fails says ENOBUFS or ENOMEM, or ENFILE where it makes a socket, as
- * with TCP; the same call works once there is memory; a connection lives on with all it has taken
- * (A4); and nothing is left behind. Likewise for a new device, a new namespace and the module
- * itself; and at random under load, also where no call waits. It takes a kernel with fault
- * injection: the debug kernel. timeout: 600 s; short form: debug
+ * Calls without memory: each fails as documented, and no byte or object is lost (A4).
+ *
+ * Each allocation of each call fails once, one after the other, until the call succeeds. A call
+ * that fails returns ENOBUFS or ENOMEM or, if it makes a socket, ENFILE as with TCP. The same call
+ * works once there is memory. A connection survives with all that it has taken (A4), and nothing
+ * leaks. The same holds for a new device, a new namespace and the load of the module, and for
+ * allocations that fail at random under load, also those outside of calls. Needs fault injection,
+ * which the debug kernel has.
+ *
+ * timeout: 600 s; short form: debug
  */
 #include <linux/sdp.h>
 #include <netinet/tcp.h>

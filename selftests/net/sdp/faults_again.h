@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Connections by other ways, without memory: an accept that waits when one comes, sockets of the
- * internet families (IPPROTO_SDP), and a socket that lets its connection go and has another one.
+ * Other ways to a connection, for sweeps over their allocations (faults_ways.c).
+ *
+ * These are an accept that sleeps when a connection comes, IPPROTO_SDP sockets of AF_INET and
+ * AF_INET6, and a socket that disconnects and connects again.
  */
 #ifndef SDP_TEST_FAULTS_AGAIN_H
 #define SDP_TEST_FAULTS_AGAIN_H
@@ -10,7 +12,10 @@
 
 #include "failing_connect.h"
 
-/* Who connects as soon as the accept sleeps; if that is refused, when its caller waits for us. */
+/*
+ * The thread that connects once accept() sleeps. If accept() has failed before, the thread connects
+ * once its creator sleeps in pthread_join().
+ */
 static pthread_t connecting;
 static bool connected_late;
 
@@ -72,7 +77,7 @@ static void prepare_connected(struct state *s)
 
 static int run_disconnect(struct state *s)	{ return disconnect(s->fd); }
 
-/* The peer hears of it, and the socket is as good as new. */
+/* The peer is told of the end, and the socket is as good as new. */
 static void after_disconnect(struct state *s)
 {
 	char c;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is made without anybody's call on a socket, without memory: a device's share of the module,
- * a namespace's, and the module itself.
+ * Devices, namespaces and the module's load without memory (faults.c).
+ *
+ * No call on a socket makes these allocations.
  */
 #ifndef SDP_TEST_FAULTS_DEVICES_H
 #define SDP_TEST_FAULTS_DEVICES_H
@@ -13,13 +14,13 @@
 #include "reloading.h"
 
 /*
- * Each try takes a while: more than a namespace or a device allocates, more than the module does,
- * and what the short form has time for.
+ * More than the allocations of a namespace or a device, more than those of a module load, and as
+ * many loads as the short form has time for. Each attempt takes a while.
  */
 #define TRIES_MOST	120
 #define LOADS_MOST	1000
 #define SHORT_LOADS	12
-/* In the short form these take one allocation in sixteen: an attempt is seconds of work. */
+/* Short form: one allocation in 16 of a namespace or device fails. An attempt takes seconds. */
 #define SPARSE		16
 
 static inline int namespace_failing(void *arg)
@@ -41,7 +42,7 @@ static inline int namespace_failing(void *arg)
 
 			fail_at(n);
 			error = unshare(CLONE_NEWNET) ? errno : 0;
-			/* Whether it has come to that, and what came of it. */
+			/* 1: an allocation failed; 2: ENOMEM; 4: other error; 8: no socket. */
 			status = has_failed() | (error == ENOMEM) << 1 |
 				 (error && error != ENOMEM) << 2;
 			if (!error && socket(AF_SDP, SOCK_STREAM, 0) < 0)
@@ -65,7 +66,7 @@ static inline int namespace_failing(void *arg)
 
 /**
  * struct link_request - RDMA_NLDEV_CMD_NEWLINK: a soft-RoCE device on a network device
- * @head: of the message
+ * @head: header of the message
  * @attributes: name, type, network device
  */
 struct link_request {
@@ -83,7 +84,7 @@ static inline void put_text(struct link_request *r, unsigned short type, const c
 	r->head.nlmsg_len = NLMSG_ALIGN(r->head.nlmsg_len) + NLA_ALIGN(a->nla_len);
 }
 
-/* In this thread, so that its allocations can be counted. */
+/* Makes the device in this thread, where allocations are counted. Returns 0 or an errno. */
 static inline int add_link(int netlink, const char *name, const char *netdev)
 {
 	struct link_request r = {
@@ -107,7 +108,7 @@ static inline int add_link(int netlink, const char *name, const char *netdev)
 	return -answer.error.error;
 }
 
-/* Who listens gets a listener on the new device, or is told of nothing; either way all goes on. */
+/* With or without memory for its part of the new device, a listener keeps working. */
 static inline int device_failing(void *arg)
 {
 	int netlink = socket(AF_NETLINK, SOCK_RAW, NETLINK_RDMA), n, error, listening;
@@ -144,7 +145,7 @@ static inline int device_failing(void *arg)
 	return EXIT_OK;
 }
 
-/* A step by which all of @all come in turn, far from each other. */
+/* Returns a step that visits all numbers below @all, with distant ones in succession. */
 static inline int step_through(int all)
 {
 	int step = all * 5 / 8, a, b, rest;
@@ -157,11 +158,11 @@ static inline int step_through(int all)
 }
 
 /**
- * struct loads - tries to load the module
- * @tried: so many
- * @failed: so many of them have lacked an allocation
- * @refused: so many of them have failed
- * @loaded: the last one has not
+ * struct loads - attempts to load the module
+ * @tried: number of attempts
+ * @failed: number of attempts in which an allocation failed
+ * @refused: number of attempts that failed
+ * @loaded: the last attempt succeeded
  */
 struct loads {
 	int tried;
@@ -170,7 +171,7 @@ struct loads {
 	bool loaded;
 };
 
-/* Loads it without its @n'th allocation; false when there are not so many. */
+/* Loads the module without its @n'th allocation. Returns false if there are fewer. */
 static inline bool load_without(struct loads *l, int n)
 {
 	int left, error;
@@ -186,7 +187,10 @@ static inline bool load_without(struct loads *l, int n)
 	return !left;
 }
 
-/* In the short form: some from all of the beginning. SDP_SEED says where to begin. */
+/*
+ * The short form: some allocations from all parts of the load. SDP_SEED chooses the first one.
+ * Returns the number of allocations.
+ */
 static inline int load_without_some(struct loads *l)
 {
 	const char *given = getenv("SDP_SEED");
@@ -207,7 +211,7 @@ static inline int load_without_some(struct loads *l)
 	return all;
 }
 
-/* All of them, until there is none left that could fail. */
+/* Every allocation, until none is left to fail. Returns their number. */
 static inline int load_without_each(struct loads *l)
 {
 	int n;
@@ -220,8 +224,8 @@ static inline int load_without_each(struct loads *l)
 }
 
 /*
- * Only what the module's own beginning allocates: what the kernel does before that is its affair,
- * and its trace events warn when they get no memory.
+ * Only allocations of the module's own init fail. Those that the kernel makes for it before are not
+ * the module's, and the kernel's trace events warn when they get no memory.
  */
 static inline int module_failing(void *arg)
 {
@@ -240,7 +244,7 @@ static inline int module_failing(void *arg)
 	if (!l.loaded)
 		load();
 	printf("# %d allocations, %d loads, %d times refused\n", all, l.tried, l.refused);
-	/* There are not as many each time. */
+	/* The number of allocations varies from load to load. */
 	need(l.failed * 10 > l.tried * 8, "%d loads have lacked nothing", l.tried - l.failed);
 	return EXIT_OK;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Data that goes by rings, without memory: calls that write and read it, the first write, after
- * which the peer makes a ring, and the making of the ring itself.
+ * Rings, for sweeps over their allocations (faults_ways.c).
+ *
+ * These are calls that write and read through a ring, the first write, after which the peer makes
+ * a ring, and the making of the ring itself.
  */
 #ifndef SDP_TEST_FAULTS_RINGS_H
 #define SDP_TEST_FAULTS_RINGS_H
@@ -12,7 +14,7 @@
 
 static struct pair pair_with_rings(int flow)
 {
-	/* All data is written into the ring, however large. */
+	/* No SrcAvail: all data is written into the ring, however large. */
 	setting_set("rdma_threshold", 0);
 	return pair_by(flow, flow);
 }
@@ -30,7 +32,7 @@ static void await_ring(struct state *s)
 	}
 }
 
-/* The bytes that count are those behind it. */
+/* Counts bytes only from the first one after await_ring(). */
 static void setup_ring(struct state *s, int flow)
 {
 	s->p = pair_with_rings(flow);
@@ -42,7 +44,7 @@ static void setup_ring(struct state *s, int flow)
 static void setup_ring_rdma(struct state *s)	{ setup_ring(s, SDP_FLOW_RDMA); }
 static void setup_ring_nic(struct state *s)	{ setup_ring(s, SDP_FLOW_NIC); }
 
-/* It has come, and by the ring. */
+/* Everything has arrived, through the ring. */
 static void after_ring_send(struct state *s)
 {
 	static unsigned long long before;
@@ -69,7 +71,7 @@ static void after_ring_fresh(struct state *s)
 	close(s->p.s);
 }
 
-/* No memory for the ring itself: data goes in messages meanwhile, and by a ring afterwards. */
+/* Without memory for the ring, data goes in messages. Later it goes through a ring. */
 static int ring_refused(void *arg)
 {
 	struct state s = { .data = malloc(LARGE) };

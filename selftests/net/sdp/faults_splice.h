@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * splice and sendfile without memory. What a call has moved before it got none is moved; the rest
- * is still where it was.
+ * splice and sendfile, for sweeps over their allocations (faults_ways.c).
+ *
+ * What a call has moved before it got no memory stays moved; the rest is still where it was.
  */
 #ifndef SDP_TEST_FAULTS_SPLICE_H
 #define SDP_TEST_FAULTS_SPLICE_H
@@ -11,10 +12,10 @@
 
 #include "faults_rings.h"
 
-/* What a ring has room for at first. */
+/* A new ring has room for this. */
 #define PIECE	10000
 
-/* A pipe, and in s->fd a file whose byte at each place is the stream's. */
+/* A pipe. In s->fd there is a file in which each byte of the stream is at its offset. */
 static int ends[2];
 
 static void setup_splice(struct state *s)
@@ -25,7 +26,7 @@ static void setup_splice(struct state *s)
 	need_errno(s->fd >= 0, "memfd_create");
 }
 
-/* Out of a ring what goes into a pipe is a copy. */
+/* Bytes are copied from a ring into a pipe. */
 static void setup_ring_splice(struct state *s)
 {
 	setup_ring_rdma(s);
@@ -51,7 +52,7 @@ static int run_splice_out(struct state *s)
 	return n < 0 ? -1 : 0;
 }
 
-/* What has come into the pipe, and what is left in the socket. */
+/* Checks what is in the pipe, and what is left in the socket. */
 static void after_splice_out(struct state *s)
 {
 	size_t n = s->done, i;
@@ -63,7 +64,7 @@ static void after_splice_out(struct state *s)
 	after_send(s);
 }
 
-/* s->done bytes are in the pipe. */
+/* Puts s->done bytes into the pipe. */
 static void prepare_splice_in(struct state *s)
 {
 	fill_data(s, PIECE);

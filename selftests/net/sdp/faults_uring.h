@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests by io_uring without memory. One for which io_uring itself has none is not taken: it says
- * EAGAIN, and the request is still in the queue.
+ * Requests of io_uring, for sweeps over their allocations (faults_ways.c).
+ *
+ * If io_uring has no memory for a request, it does not take it: io_uring_submit() returns -EAGAIN,
+ * and the request stays in the queue.
  */
 #ifndef SDP_TEST_FAULTS_URING_H
 #define SDP_TEST_FAULTS_URING_H
@@ -10,7 +12,7 @@
 #include "failing_data.h"
 #include "uring.h"
 
-/* A request that was not taken the last time is made no second time. */
+/* A new request, or NULL if the last one was not taken: that one is still in the queue. */
 static struct io_uring_sqe *request_once(void)
 {
 	return io_uring_sq_ready(&ring) ? NULL : request(0);
@@ -27,7 +29,7 @@ static int submit_failing(void)
 	return -1;
 }
 
-/* A result as a system call has it. */
+/* Turns a completion into the return value and errno of a system call. */
 static int result_of(const struct done *done)
 {
 	if (done->res >= 0)
@@ -93,7 +95,10 @@ static int run_uring_accept(struct state *s)
 	return s->fd;
 }
 
-/* io_uring keeps requests in stock: what the first one allocates for that is not the call's. */
+/*
+ * io_uring keeps a stock of requests. The first request allocates it, so it is made outside the
+ * sweep.
+ */
 static void setup_uring(struct state *s)
 {
 	ring_open();
@@ -111,7 +116,7 @@ static void setup_uring_accept(struct state *s)
 	after_accept(s);
 }
 
-/* Requests for which there is nothing yet: they wait, or have failed at once. */
+/* Requests for which there is no data or connection yet: they wait, or fail at once. */
 static int submit_waiting(void)
 {
 	struct done done;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls without memory, as faults.c has them, by the other ways that a socket is used: each
- * allocation of each call fails once, one after the other. It takes a kernel with fault injection:
- * the debug kernel. timeout: 300 s; short form: debug
+ * Less common calls without memory: rings, splice, io_uring, urgent data, options.
  *
- *	faults_again.h		accept that waits, IPPROTO_SDP, disconnect and connect again
+ * As in faults.c, each allocation of each call fails once, one after the other. Needs fault
+ * injection, which the debug kernel has.
+ *
+ * timeout: 300 s; short form: debug
+ *
+ *	faults_again.h		accept that sleeps, IPPROTO_SDP, disconnect and connect again
  *	faults_rings.h		rings
  *	faults_splice.h		splice, sendfile
  *	faults_uring.h		io_uring
@@ -17,7 +20,7 @@
 #include "faults_splice.h"
 #include "faults_uring.h"
 
-/* Bytes of which the last one is urgent. */
+/* Number of bytes, of which the last one is urgent. */
 #define URGENT	300
 
 static int run_send_urgent(struct state *s)	{ return send_some(s, URGENT, MSG_OOB); }
@@ -37,7 +40,7 @@ static int run_recv_urgent(struct state *s)
 	return n < 0 ? -1 : 0;
 }
 
-/* An ordinary read stops before it, and passes over it. */
+/* An ordinary read stops before the urgent byte, and the next one skips it. */
 static void after_recv_urgent(struct state *s)
 {
 	int mark;
@@ -56,7 +59,7 @@ static void after_send_urgent(struct state *s)
 	after_recv_urgent(s);
 }
 
-/* Signals that FIOASYNC asks for are of no interest. */
+/* Ignores the signals that FIOASYNC asks for. */
 static void setup_ioctl(struct state *s)
 {
 	signal(SIGIO, SIG_IGN);
@@ -73,7 +76,7 @@ static int run_ioctl(struct state *s)
 	       ioctl(s->p.s, FIOASYNC, &off);
 }
 
-/* The kernel keeps an owner once it is there. */
+/* The kernel keeps the memory for a socket's owner once it has it, so this takes a new socket. */
 static void after_ioctl(struct state *s)
 {
 	need_talk(s->p.c, s->p.s);
@@ -82,7 +85,7 @@ static void after_ioctl(struct state *s)
 	s->p = pair_make();
 }
 
-/* Options that send what was held. */
+/* For options that send what was held back. */
 static void prepare_corked(struct state *s)
 {
 	set_int(s->p.c, IPPROTO_TCP, TCP_CORK, 1);
@@ -153,14 +156,17 @@ static const struct call calls[] = {
 	  setup_uring_accept, MAKES },
 };
 
-/* Of many allocations, with a connection for each: in full only; accept_waiting is as them. */
+/*
+ * Calls with many allocations and a connection for each: not in the short form, where
+ * accept_waiting stands for them.
+ */
 static const struct call long_calls[] = {
 	{ "inet_accept", prepare_accept, run_accept, NULL, after_accept, setup_inet, MAKES },
 	{ "uring_accept", prepare_accept, run_uring_accept, NULL, after_accept, setup_uring_accept,
 	  MAKES },
 };
 
-/* Rings are there by RDMA only. */
+/* There are rings on RDMA connections only. */
 static const struct call ring_calls[] = {
 	{ "ring_send", .run = run_send, .after = after_ring_send, .setup = setup_ring_rdma, FAILS },
 	{ "ring_send_nic", .run = run_send, .after = after_ring_send, .setup = setup_ring_nic,

@@ -1,30 +1,31 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Thousands of connection requests of which none is ever completed: no more are held than the
-# backlog allows, memory and queue pairs stay bounded, an honest connection streams on beside
-# them, and an honest client gets in, at the latest when the flood is over. Likewise where the
-# backlog has room for them: then all are held at once, until their time is over or the listener
-# closes. And what is said when a device has no more queue pairs. timeout: 300 s; short form: 6.1;
+# A flood of connection requests that are never completed: resources stay bounded.
+# No more requests are held than the backlog allows, memory and queue pairs stay bounded, an honest
+# connection streams on, and an honest client gets in, at the latest when the flood is over. With a
+# backlog that has room for all, they are held until their time is over or the listener closes.
+# Also the errors when a device has no free queue pairs.
+# timeout: 300 s; short form: 6.1; needs: policy;
 # only when named: debug
 . "$(dirname "$0")/lib.sh"
-# Some of them wait while all floods run.
+# Some processes wait while all floods run.
 export PEER_SECONDS=2000
 . "$(dirname "$0")/libpeers.sh"
 . "$(dirname "$0")/libhostile.sh"
 
 attempts=$((1000 / slow))
-# So many are held at once.
+# Number of requests that are held at once.
 held=$((1900 / slow))
-# The listener's backlog of 4 is for 5.
+# A backlog of 4 admits 5.
 room=5
-# One whose place is free already may still be seen, one on each CPU.
+# On each CPU one more may be visible whose place is already free.
 seen=$((room + $(nproc)))
-# A request that is dropped takes its queue pair with it, a little later than its place: for
-# those there is as much room again.
+# A dropped request frees its queue pair a little later than its place: allow the same number again
+# for those.
 passing=$((2 * room))
-# What the attacker's own CM ids take of the same machine, and noise.
+# Memory of the attacker's own CM ids, which are on this machine too, and noise, in KiB.
 memory_limit=$((48 * 1024))
-# KiB of it for a request that is held: two CM ids, a socket, a queue pair and its receives.
+# Memory of a held request in KiB: two CM ids, a socket, a queue pair and its receives.
 each_limit=96
 
 restore() {
@@ -35,11 +36,12 @@ restore() {
 }
 somaxconn=$(</proc/sys/net/core/somaxconn)
 cleanup restore
-# A request without its last message is given up after this; so the flood gets many places.
+# A request without its last message is given up after this time, so that the flood gets many
+# places.
 echo 500 >/proc/sys/net/sdp/connect_timeout_ms
 
-# In $now: requests without their last message at the newest listener, all sockets, pages of
-# their memory, KiB that the machine has left, queue pairs
+# look: sets $now to the number of requests without their last message at the newest listener, all
+# sockets, pages of their memory, KiB available on the machine, queue pairs
 look() {
 	# shellcheck disable=SC2207 # numbers
 	now=($(awk -v state=$SYN_RECV -v port="$(printf ':%04X$' $port_here)" '
@@ -50,7 +52,7 @@ look() {
 		/proc/net/sdp /proc/net/protocols /proc/meminfo) $(queue_pairs))
 }
 
-# Keeps the most of each, and of the memory that is left the least.
+# sample: keeps the maximum of each number, and the minimum of the available memory.
 sample() {
 	local now i
 	look
@@ -72,12 +74,12 @@ sample_while() {
 	done
 }
 
-# An honest client that asks again for longer than the flood lasts: TCP_SYNCNT says how often.
+# An honest client that repeats its request for longer than the flood lasts (TCP_SYNCNT).
 honest_client() {
 	peer late option 6 7 7 connect $SDP_B $port_here send 1000 recv 1000 shutdown drain
 }
 
-# Half of them, and the others when the places are free again.
+# attack CASE: half of the requests, and the others when the places are free again.
 attack() {
 	commit $1 $((attempts / 2)) && wait_for $patience queue_is 0 && commit $1 $((attempts / 2))
 }
@@ -102,18 +104,18 @@ flood() {
 		"$((before[3] - most[3])) KiB; sent away: $(($(sdpstat BacklogFull) - full))"
 	check "$name: the honest connection streams" streaming
 	check "$name: never more requests than places" [ ${most[0]} -le $seen -a ${most[0]} -gt 0 ]
-	# The honest client has two sockets and two queue pairs, the attacker a queue pair.
+	# The honest client has two sockets and two queue pairs, the attacker one queue pair.
 	check "$name: nor more sockets" [ $((most[1] - before[1])) -le $((passing + 2)) ]
 	check "$name: nor more queue pairs" [ $((most[4] - before[4])) -le $((passing + 3)) ]
 	check "$name: the sockets' memory is bounded" [ $((most[2] - before[2])) -le 512 ]
 	check "$name: that of the machine is, too" [ $((before[3] - most[3])) -le $memory_limit ]
-	# Who leaves may be gone before the answer; and one place was the honest client's.
+	# An attacker that leaves may be gone before the answer; one place was the honest client's.
 	check "$name: the places were used more than once" \
 		[ $(($(sdpstat PassiveOpens) - taken)) -gt $((room + 1)) ]
 	check "$name: most are sent away" [ $(($(sdpstat BacklogFull) - full)) -gt $((attempts / 2)) ]
 	check "$name: an honest client gets in" says late $((2 * patience)) "received 1000"
 	check "$name: and is served" says late $patience "end after 1000 bytes"
-	# The attacker goes on holding what it has: that it is given up is our doing.
+	# The attacker keeps what it has, so the requests are given up by our side.
 	check "$name: all places are free again" wait_for $((2 * patience)) queue_is 0
 	peers_end server late
 	check "$name: no socket is left but the honest ones" wait_for $patience sockets_at_most \
@@ -124,11 +126,11 @@ flood() {
 
 all_held() { look && [ "${now[0]}" -ge $held ]; }
 
-# Their sockets and queue pairs are gone: none_held SOCKETS QUEUE-PAIRS
+# none_held SOCKETS QUEUE-PAIRS: their sockets and queue pairs are gone
 none_held() { look && [ "${now[1]}" -le "$1" ] && [ "${now[4]}" -le "$2" ]; }
 
-# hold_all NAME: a listener with room for all; leaves in $before what there was, in $sent when the
-# last request had been answered
+# hold_all NAME: fills a listener that has room for all. Sets $before to the numbers before that,
+# and $sent to the time of the last answer.
 hold_all() {
 	# shellcheck disable=SC2034 # listener_start's
 	local name=$1 backlog=2000 begin
@@ -142,7 +144,7 @@ hold_all() {
 		"$((now[1] - before[1])) sockets, $((now[4] - before[4])) queue pairs," \
 		"$((now[2] - before[2])) pages of the sockets' memory," \
 		"$((before[3] - now[3])) KiB of the machine's: $(((before[3] - now[3]) / held)) KiB each"
-	# The attacker has a queue pair, and its CM ids are on this machine, too.
+	# The attacker has one queue pair, and its CM ids are on this machine, too.
 	check "$name: no more queue pairs than requests" [ $((now[4] - before[4])) -le $((held + 1)) ]
 	check "$name: the memory of each is bounded" \
 		[ $(((before[3] - now[3]) / held)) -le $each_limit ]
@@ -154,7 +156,8 @@ hold_all() {
 	peers_end late
 }
 
-# left NAME SINCE: how long it took, and what there is now: the attacker has a queue pair
+# left NAME SINCE: prints how long it took, and the numbers now. The attacker still has one queue
+# pair.
 left() {
 	echo "# $1: free $(($(ms) - $2)) ms after that; $((now[1] - before[1])) sockets more than" \
 		"before, $((now[4] - before[4])) queue pairs, $((before[3] - now[3])) KiB"
@@ -172,7 +175,7 @@ held_until_close() {
 	echo end >$run
 }
 
-# The socket of the honest client is still the server's.
+# The server still has the honest client's socket.
 held_for_a_time() {
 	local now before sent limit=$((20000 * slow))
 	echo $limit >/proc/sys/net/sdp/connect_timeout_ms
@@ -196,7 +199,7 @@ held_flood() {
 	echo 500 >/proc/sys/net/sdp/connect_timeout_ms
 }
 
-# A client on a full device: client_told ERRNO WHY
+# client_told ERRNO WHY: a client on a device without queue pairs
 client_told() {
 	echo "va $2" >$full
 	peer refused connect $SDP_B $port_here
@@ -205,7 +208,8 @@ client_told() {
 	peers_end refused
 }
 
-# Who may have TCP has it, by a policy: client_falls WHY. Nobody listens there, which TCP finds out.
+# client_falls WHY: a client that a policy allows to use TCP falls back to TCP. There is no TCP
+# listener, so the connect fails.
 client_falls() {
 	local settings=/proc/sys/net/sdp before
 	before=$(sdpstat FellResources)

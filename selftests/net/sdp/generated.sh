@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Cases drawn from a seed by a peer that breaks the rules of the wire (hostile/gen.c), as the end
-# that connects and as the one that accepts: fields at their bounds and beyond, messages cut and
-# too long, replayed and skipped, credits ignored, RDMA beside what was told, rings that cannot be
-# and messages that may not be in them, Hello and HelloAck of every kind, and leaving at every step.
-# What must end a connection ends it, no memory is reached that must not be, no call has an error
-# that is not a connection's, nothing else suffers, and nothing is left. SDP_SEED and SDP_CASES in
-# the environment repeat a run or make it longer: make check-hostile. timeout: 400 s; short form: 6.12; only when named: debug
+# Random cases of a peer that breaks the wire protocol (hostile/gen.c), in either role.
+# The cases have fields at their bounds and beyond, truncated, overlong, replayed and skipped
+# messages, ignored credits, RDMA outside of what was advertised, impossible rings and wrong
+# messages in rings, any Hello and HelloAck, and a peer that leaves at any step. Every violation
+# ends its connection, no forbidden memory is accessed, calls fail only with errors of a
+# connection, other connections are not disturbed, and nothing is left. SDP_SEED and SDP_CASES in
+# the environment repeat or extend a run: make check-hostile.
+# timeout: 400 s; short form: 6.12; only when named: debug
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$tests/lib.sh"
 export PEER_SECONDS=100000
@@ -20,7 +21,7 @@ cases=${SDP_CASES:-$((usual / slow))}
 seed=${SDP_SEED:-$((RANDOM * 32768 + RANDOM))}
 first=${SDP_FIRST:-0}
 progress=${SDP_RUN:-/tmp}/progress
-# So many at once, and so many in a row. A case waits more than it works.
+# Number of concurrent writers, and of cases that each runs in a row. A case mostly waits.
 writers=24 batch=25
 [ $cases -ge $((writers * batch)) ] || batch=$(((cases + writers - 1) / writers))
 writer_pids=()
@@ -35,7 +36,8 @@ restore() {
 }
 cleanup restore
 
-# Messages that the honest server has received. All is read at once: sockets come and go meanwhile.
+# honest_messages: number of messages that the honest server has received. The file is read at
+# once, as sockets come and go meanwhile.
 honest_messages() {
 	local lines line words
 	mapfile -t lines </proc/net/sdp
@@ -69,8 +71,8 @@ connect_batches() {
 	done
 }
 
-# A line each ten seconds, and a look at the honest connection. Not one case in two minutes: something
-# hangs.
+# watch CONDITION: until it is true, prints a line every ten seconds and checks the honest
+# connection. If no case ends within two minutes, something hangs.
 watch() {
 	local next=$SECONDS now=0 last=0 moved=$SECONDS
 	until eval "$1"; do
@@ -100,8 +102,8 @@ counted_violations() { awk '/^Bad/ { n += $2 } END { print n }' /proc/net/sdpsta
 # The honest connection has no rings.
 kinds() { grep -E '^(Bad|RingWrites |RingReads |RingsMade |RingsRefused )' /proc/net/sdpstat; }
 
-# report VICTIM: the sums, by kind of case; what calls have said; which rules were broken; what was
-# written into rings
+# report VICTIM: prints the sums by kind of case, the results of calls, the violations, and the
+# ring counters
 report() {
 	local took=$((SECONDS - begin))
 	sed 's/^/# /' $generate
@@ -112,7 +114,7 @@ report() {
 		awk '$3 > $2 { print "#", $1 ~ /^Bad/ ? "violation" : "rings", $1, $3 - $2 }'
 }
 
-# What is counted from now on.
+# report_begin: resets the sums and remembers the counters.
 report_begin() {
 	echo reset >$generate
 	begin=$SECONDS violations_before=$(counted_violations) kinds_before=$(kinds)
@@ -173,7 +175,8 @@ as_server() {
 	check "nothing is left of them" wait_for $((2 * patience)) only_honest
 }
 
-# Beside the honest ones, listeners, and those that are about to connect, or have been closed.
+# none_stand: only the honest connections, listeners, sockets that are connecting, and closed ones
+# are left.
 none_stand() {
 	awk -v port="$(printf ':%04X$' $honest_port)" -v quiet="$LISTEN $SYN_SENT $CLOSED" \
 		'NR > 1 && $2 !~ port && $3 !~ port && !index(quiet, $4) { print; bad = 1 }

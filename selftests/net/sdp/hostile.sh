@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A peer that breaks the rules of the wire, in every way that sdp_hostile.ko knows: its
-# connection ends, the violation is counted by its kind, and nothing else suffers. All the
-# while an honest connection streams beside it.
+# A peer that violates the wire protocol in every way that sdp_hostile.ko knows.
+# Its connection ends, the violation is counted by its kind, and nothing else is disturbed: an
+# honest connection streams all the time.
 # timeout: 400 s; short form: 6.12 6.12 6.12 6.12 6.12 debug
 . "$(dirname "$0")/lib.sh"
-# Some of them wait while all the cases run.
+# Some processes wait while all the cases run.
 export PEER_SECONDS=2000
 . "$(dirname "$0")/libpeers.sh"
 . "$(dirname "$0")/libhostile.sh"
@@ -20,13 +20,13 @@ restore() {
 	echo 100 >/proc/sys/net/sdp/scan_ms
 }
 cleanup restore
-# Three messages fit, whether accept() has opened the connection up yet or not: else the third
-# one is judged by its credit and not by what is wrong with it.
+# Room for three messages even before accept() posts the other receives: otherwise the third one
+# would be judged by its credit and not by its fault.
 echo 6 >/proc/sys/net/sdp/accept_buffers
 
 violations() { grep ^Bad /proc/net/sdpstat; }
 
-# The violations counted since $violations_before, as "Name+N Name+N"
+# violations_since: the violations counted since $violations_before, as "Name+N Name+N"
 violations_since() {
 	violations | paste -d ' ' - <(echo "$violations_before") |
 		awk '$2 != $4 { printf "%s%s+%d", sep, $1, $2 - $4; sep = " " }'
@@ -46,7 +46,7 @@ counted() {
 	[ "$got" = "$1" ] || { echo "counted: $got, expected: $1"; return 1; }
 }
 
-# A Hello that is refused: hello CASE COUNTED [REASON]
+# hello CASE COUNTED [REASON]: a Hello that is refused
 hello() {
 	my_turn || return 0
 	violations_before=$(violations)
@@ -55,12 +55,13 @@ hello() {
 	check "$1: counted as ${2:-nothing}" counted "${2:+$2+1}"
 }
 
-# A connection that is ended: message CASE COUNTED WHAT-THE-SOCKET-SAYS [WHAT-IT-DOES-BEFORE]...
+# message CASE COUNTED WHAT-THE-SOCKET-SAYS [WHAT-IT-DOES-BEFORE]...: a message that ends the
+# connection
 message() {
 	my_turn || return 0
 	violations_before=$(violations)
-	# Held: a socket closed at the end of the stream would end the connection before what
-	# comes behind that end is looked at.
+	# Keep the socket open: closing it at the end of the stream would end the connection before
+	# later messages are checked.
 	listener_start accept "${@:4}" ended hold
 	check "$1: said" commit "$1"
 	check "$1: the connection is ended" verdict_is ended
@@ -69,7 +70,7 @@ message() {
 	peers_end server
 }
 
-# An offer of memory, after which the peer breaks the rules; nobody reads it: offer CASE COUNTED
+# offer CASE COUNTED: a SrcAvail, then a violation; the program does not read
 offer() {
 	my_turn || return 0
 	violations_before=$(violations)
@@ -106,15 +107,14 @@ all_hellos() {
 	peers_end server
 }
 
-# It has been counted, once or, as the REQ is repeated, more often.
+# Counted once, or more often if the REQ is repeated.
 told_lies() { [[ $(violations_since) =~ ^BadHello\+[0-9]+$ ]]; }
 
-# The CM itself refuses what it can find no route to; IB_CM_REJ_INVALID_GID.
+# The CM itself may refuse addresses without a route: IB_CM_REJ_INVALID_GID.
 not_taken() { told_lies || [ "$(verdict)" = "rejected 12" ]; }
 
-# A REQ and its Hello name addresses that the packet does not have, or that no
-# packet can have; the listener is bound to ADDRESS. REFUSED: it may be the CM that refuses it.
-# forged CASE ADDRESS [REFUSED]
+# forged CASE ADDRESS [REFUSED]: a REQ and its Hello with addresses that the packet does not have,
+# or that no packet can have. The listener is bound to ADDRESS. With REFUSED the CM may refuse it.
 forged() {
 	local way=told_lies
 	[ $# -lt 3 ] || way=not_taken
@@ -132,7 +132,7 @@ forged() {
 	peers_end server
 }
 
-# The CM finds a route to 127.0.0.1 where that is allowed (as it is on hosts of containers).
+# The CM finds a route to 127.0.0.1 where route_localnet allows it (as on container hosts).
 all_forged() {
 	local localnet=/proc/sys/net/ipv4/conf/vb/route_localnet before
 	before=$(<$localnet)
@@ -185,7 +185,7 @@ all_messages() {
 	message msg-sinkcancel BadState "$proto"
 	message msg-sinkcancel-ack BadState "$proto"
 	message msg-mode-again BadState "$proto"
-	# The end may come before it sends.
+	# The connection may end before the socket sends.
 	message msg-chrcvbuf-twice BadState "(send|ended): EPROTO" send 1
 	message msg-chrcvbuf-hasty BadLen "$proto"
 	message msg-chrcvbuf-ack BadState "$proto"
@@ -193,23 +193,23 @@ all_messages() {
 	message msg-abort-early BadState "ended: ECONNRESET"
 	message msg-overrun BadCredit "$proto"
 	message msg-suspend-ack BadState "$proto"
-	# The end of the stream came first, in order; the error after it.
+	# The end of the stream is delivered first, in order, and the error after it.
 	message msg-after-disconn BadState "ended"
 	message msg-second-disconn BadState "ended"
 	message ignores-dreq BadMid "$proto"
 	check "the last connection is freed all the same" wait_for $patience only_honest
 }
 
-# Whatever the hostile peer has opened is gone, the honest pair and its listener are left.
+# only_honest: the hostile peer's sockets are gone; the honest pair and its listener are left.
 only_honest() {
 	awk -v port="$(printf ':%04X$' $honest_port)" \
 		'NR > 1 && $2 !~ port && $3 !~ port { bad = 1 } END { exit bad }' /proc/net/sdp
 }
 
-# What is promised and not kept.
+# promises: advertisements and requests that the peer does not honour.
 promises() {
 	echo 1000 >/proc/sys/net/sdp/fin_timeout_ms
-	# It would go on elsewhere, which nobody has to follow.
+	# A Suspend asks us to move the session, which no peer is obliged to do.
 	violations_before=$(violations)
 	listener_start accept ended
 	check "a wish to move: said" commit msg-suspend
@@ -218,7 +218,8 @@ promises() {
 	peers_end server
 	check "closed, and no DisConn comes: it is ended, as ever" verdict_is ended
 
-	# It offers memory, and then does not let anybody read it: who must not wait does not.
+	# The peer advertises memory that cannot be read: a non-blocking reader does not wait for
+	# it.
 	echo 600000 >/proc/sys/net/sdp/scan_ms
 	listener_start accept wait "$peers/go" look hold
 	check "an offer of a silent peer: said" commit msg-srcavail-silent
@@ -232,7 +233,7 @@ promises() {
 	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
 }
 
-# Keys are used as they are meant: as_meant CASE OPERATION...
+# as_meant CASE OPERATION...: regular use of keys
 as_meant() {
 	my_turn || return 0
 	violations_before=$(violations)
@@ -243,18 +244,19 @@ as_meant() {
 	peers_end server
 }
 
-# The peer is told of memory, and reaches for more: refused by the adapter, which ends the connection.
+# The peer accesses more memory than was advertised: the adapter refuses that, which ends the
+# connection.
 keys() {
 	local reset="ECONNRESET" chunk=16384
 	echo $((chunk / 2)) >/proc/sys/net/sdp/rdma_threshold
 	echo 600000 >/proc/sys/net/sdp/scan_ms
-	# What it offers is read, and then something small follows.
+	# The regular use: the peer reads a SrcAvail, then a small write follows.
 	as_meant key-read send $chunk send 10
 	message key-read-late "" "ended: $reset" send $chunk send 10
 	message key-read-before "" "send: $reset" send $chunk
 	message key-read-beyond "" "send: $reset" send $chunk
 	message key-write-offer "" "send: $reset" send $chunk
-	# Its readers' memory is written to.
+	# The peer writes to the memory of a SinkAvail.
 	as_meant key-write swallow
 	message key-write-late "" "swallow: $reset" swallow
 	message key-write-before "" "swallow: $reset" swallow
@@ -264,7 +266,7 @@ keys() {
 	echo 100 >/proc/sys/net/sdp/scan_ms
 }
 
-# left CASE SOCKET-SAYS: the peer goes away in the middle
+# left CASE SOCKET-SAYS: the peer leaves an established connection
 left() {
 	my_turn || return 0
 	violations_before=$(violations)
@@ -275,8 +277,8 @@ left() {
 	peers_end server
 }
 
-# The queue pair breaks before the connection stands. When that is noticed decides whether a program
-# has been given the connection by then; it ends in any case.
+# The queue pair breaks before the connection is established. Depending on when that is noticed, a
+# program may have accepted the connection. It ends in any case.
 broken_early() {
 	my_turn || return 0
 	violations_before=$(violations)
@@ -289,8 +291,8 @@ broken_early() {
 
 is_over() { [[ $(verdict) =~ ^(ended|rejected.*)$ ]]; }
 
-# Sends find no receive: the adapter tries them again, as often as the peer wants it, which may be
-# for ever, but no more often than rnr_retry_count.
+# Sends find no receive: the adapter retries as often as the peer wants, possibly without limit,
+# but no more often than rnr_retry_count.
 no_receives() {
 	local wish
 	for wish in takes-nothing takes-nothing-twice; do
@@ -310,7 +312,7 @@ no_receives() {
 
 courses() {
 	violations_before=$(violations)
-	# It never answers our DisConn.
+	# The peer never answers our DisConn.
 	echo 1000 >/proc/sys/net/sdp/fin_timeout_ms
 	listener_start accept ended
 	check "an honest message: said" commit msg-honest
@@ -320,7 +322,7 @@ courses() {
 	peers_end server
 	check "closed, and no DisConn comes: it is ended" verdict_is ended
 
-	# It asks for larger receives, and waits for the answer before it sends on.
+	# The peer asks for larger receives, and waits for the answer before it continues.
 	listener_start accept ended
 	resizes_before=$(sdpstat ResizesAnswered)
 	check "asks for larger receives: said" commit msg-chrcvbuf
@@ -330,16 +332,16 @@ courses() {
 	peers_end server
 	check "closed, and no DisConn comes: it is ended, too" verdict_is ended
 
-	# There was nothing to take back.
+	# There was nothing to cancel.
 	listener_start accept ended
 	check "a cancel of nothing: said" commit msg-cancel
 	check "a cancel of nothing: nothing happens" stands
 	peers_end server
 	check "closed, and no DisConn comes: it is ended as well" verdict_is ended
 
-	# It offers memory by a key that it has never made: who reads it finds out.
+	# A SrcAvail with a key that does not exist: the reader's RDMA read fails.
 	violations_before=$(violations)
-	# However long it takes to come.
+	# No scan may decline the SrcAvail, however long the reader takes.
 	echo 600000 >/proc/sys/net/sdp/scan_ms
 	listener_start accept swallow hold
 	check "an offer with a wrong key: said" commit msg-srcavail-key
@@ -350,7 +352,7 @@ courses() {
 	peers_end server
 	echo 100 >/proc/sys/net/sdp/scan_ms
 
-	# It goes on talking to a closed socket, in messages that are answered.
+	# The peer keeps sending to a closed socket, in messages that are answered.
 	timeouts=$(sdpstat OrphanTimeouts)
 	listener_start accept close hold
 	check "talks to a closed socket for ever: until it is ended" commit chatters
@@ -368,17 +370,17 @@ courses() {
 	check "closed, and no DisConn comes: it is freed too" wait_for $patience only_honest
 	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
 
-	# A write may come, for that is how a peer asks whether we are there; without a
-	# length it writes nothing, but it must not pass for a message either.
+	# An RDMA write of length 0 is legal as a keepalive probe and writes nothing. With
+	# immediate data it must not pass for a message.
 	message msg-write-imm BadLen "ended: EPROTO"
 
-	# Memory is reached by keys that were told only; a wrong one breaks the queue pair, and the
-	# peer says nothing more.
+	# Only advertised keys give access to memory. A wrong key breaks the queue pair, and the
+	# peer sends nothing more.
 	message msg-write-guessed "" "ended: ECONNRESET"
 	message msg-read-guessed "" "ended: ECONNRESET"
 	broken_early
 
-	# Keys are the peer's to take back if it was told of them.
+	# A peer may invalidate only keys that it was told of.
 	message msg-revoke-none "" "ended: EPROTO"
 	printf %s "$SDP_B" >$hostile_from
 	message msg-revoke-foreign BadKey "ended: EPROTO"
@@ -390,7 +392,7 @@ courses() {
 
 sdp_pairs() { rdma resource show qp | grep -c '\[sdp\]'; }
 
-# It leaves, or falls silent, before there is a connection.
+# The peer leaves, or falls silent, before the connection is established.
 half_way() {
 	local pairs_before
 	pairs_before=$(sdp_pairs)
@@ -411,7 +413,7 @@ half_way() {
 	check "leaves-after-rep: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
 	check "no-rtu: done" commit no-rtu
 	check "no-rtu: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
-	# What the peer asks for must not bind us for hours.
+	# The timeout that the peer asks for must not bind us for hours.
 	echo 2000 >/proc/sys/net/sdp/connect_timeout_ms
 	check "no-rtu-for-hours: done" commit no-rtu-for-hours
 	check "no-rtu-for-hours: our own time limit holds" wait_for $patience queue_is 0
@@ -437,8 +439,8 @@ flood() {
 	peers_end server
 }
 
-# Somebody else has the service id of a port: listen() is refused, and who has come meanwhile, from
-# within the host, is not forgotten.
+# The service id of the port is taken, so listen() is refused on RDMA. A loopback client that
+# connected meanwhile must not be forgotten.
 refused_listener() {
 	next_port
 	echo "accept 1 0 0 $port" >/sys/kernel/debug/sdp_hostile/generate
@@ -462,7 +464,7 @@ keys
 my_turn && half_way
 my_turn && flood
 my_turn && refused_listener
-# What the last case has left, at the peer's end.
+# Free the hostile peer's connection of the last case.
 echo end >$run
 honest_end
 hostile_end

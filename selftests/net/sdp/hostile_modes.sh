@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A peer by a script, which breaks no rule: what the two tell of crosses, or is void when it comes
-# (C7, C8), and every byte is right; and it falls silent after each step of an exchange: the call
-# returns, and no page stays pinned. timeout: 600 s; short form: 6.12; only when named: debug
+# Crossing and void advertisements (C7, C8), and a peer that falls silent in an exchange.
+# The hostile peer follows a script and violates no rule. Every byte is right. When the peer falls
+# silent after any step of an exchange, the call returns and no page stays pinned.
+# timeout: 600 s; short form: 6.12; only when named: debug
 . "$(dirname "$0")/lib.sh"
 export PEER_SECONDS=300
 . "$(dirname "$0")/libpeers.sh"
@@ -22,19 +23,19 @@ restore() {
 	echo "$fin_before" >$settings/fin_timeout_ms
 }
 cleanup restore
-# As in hostile/modes.c: one offer that is taken makes a direction Pipelined.
+# As in hostile/modes.c: one SrcAvail that a waiting reader reads makes the direction Pipelined.
 large=16384 small=100 piece=4096
 echo $((large / 2)) >$settings/rdma_threshold
 echo 1 >$settings/mode_after
 echo 600000 >$settings/scan_ms
 echo 6 >$settings/accept_buffers
-# It never answers our DisConn.
+# The peer never answers our DisConn.
 echo 1000 >$settings/fin_timeout_ms
 
 names="SrcAvailSent SrcAvailRead SrcAvailRefused SrcAvailCrossed SrcAvailCancelled SrcAvailReceived
 SrcAvailDeclined SinkAvailSent SinkAvailReceived SinkAvailCancelled SinkAvailStale RdmaWriteBytes RdmaWriteBytesByPeer RdmaReadBytes Failures"
 declare -A before
-# After all that is left of the case before.
+# remember: waits for the end of the case before, and remembers the counters.
 remember() {
 	local name
 	echo end >$run
@@ -42,7 +43,7 @@ remember() {
 	for name in $names; do before[$name]=$(sdpstat "$name"); done
 }
 
-# What has been counted since, "NAME+N NAME+N"; nothing else
+# counted TEXT: succeeds if exactly these counters have grown, as "NAME+N NAME+N"
 counted() {
 	local name now text=''
 	for name in $names; do
@@ -58,7 +59,7 @@ no_pages_left() {
 	return 1
 }
 
-# meets CASE COUNTED INFO OPERATION...: all is right, and the connection stands
+# meets CASE COUNTED INFO OPERATION...: all bytes are right, and the connection stays established
 meets() {
 	remember
 	listener_start accept "${@:4}" info hold
@@ -72,7 +73,7 @@ meets() {
 
 crossing() {
 	local sent="SrcAvailSent+2 SrcAvailRead+1" crossed="SrcAvailCrossed+1 SinkAvailReceived+1"
-	# The first offer is taken each time. 2 is Pipelined.
+	# The first SrcAvail is read each time. Mode 2 is Pipelined.
 	meets mode-stale "$sent SrcAvailRefused+1 SinkAvailReceived+2 SinkAvailStale+1 RdmaWriteBytes+$large" \
 		"tx_mode=2 learning=0 stale=1 srcavail=2 crossed=0" \
 		send $large send $small recv 1 send $large recv 1 send $large
@@ -85,19 +86,20 @@ crossing() {
 		recv 1 recv $large recv 1 send $small
 }
 
-# Of one buffer there may be several reports (wire section 8), or only one.
+# There may be several reports for one SinkAvail (wire section 8), or only one.
 reports() {
 	local info="tx_mode=1 learning=0 stale=0 srcavail=0 crossed=0"
 	meets mode-several "SinkAvailSent+2 SinkAvailCancelled+1 RdmaWriteBytesByPeer+$large" "$info" \
 		recv 1 recv $large recv 1 send $small
 	meets mode-once "SinkAvailSent+3 SinkAvailCancelled+1 RdmaWriteBytesByPeer+$large" "$info" \
 		recv 1 recv $large recv 1 send $small
-	# Whether the reader takes the rest back before the report that is too much comes is a race.
+	# It is a race whether the reader cancels the remainder before the excessive report
+	# arrives.
 	names=${names/SinkAvailCancelled/} silent mode-beyond "recv: E[A-Z]+" \
 		"SinkAvailSent+1 RdmaWriteBytesByPeer+$piece Failures+1" recv 1 recv $large
 }
 
-# silent CASE SAYS COUNTED OPERATION...: the call returns with that, and leaves nothing behind
+# silent CASE SAYS COUNTED OPERATION...: the call returns with SAYS, and leaves nothing behind
 silent() {
 	remember
 	listener_start accept "${@:4}" hold
@@ -109,7 +111,7 @@ silent() {
 	peers_end server
 }
 
-# Who is killed does not wait for longer either.
+# A killed program does not wait longer either.
 killed() {
 	remember
 	listener_start accept "${@:2}"
@@ -121,7 +123,8 @@ killed() {
 }
 
 silence() {
-	# A reader's call has run out of time as well; the end of the connection is told by the next one.
+	# The reader's call ends by its time limit too; the next call returns the connection's
+	# error.
 	local lost="E(TIMEDOUT|CONNRESET)" wait="timeouts $((300 * slow))"
 	local cancelled="SrcAvailSent+1 SrcAvailCancelled+1 Failures+1"
 	local taken_back="SinkAvailSent+1 SinkAvailCancelled+1 Failures+1"
@@ -136,7 +139,7 @@ silence() {
 	killed buffer-silent recv 1 recv $large
 }
 
-# What is taken back is answered: the connection goes on.
+# A cancellation is answered: the connection continues.
 answered() {
 	goes_on=1 silent offer-cancelled "info tx_mode=1 learning=0 stale=0 srcavail=1 crossed=0" \
 		"SrcAvailSent+1 SrcAvailRefused+1 SrcAvailCancelled+1" timeouts $((300 * slow)) send $large info

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A peer that breaks the rules of rings: it writes anywhere, its immediate data lie, what it says of
-# rings is not so. Its connection ends, the violation is counted by its kind, and an honest
-# connection by rings streams beside it. timeout: 400 s; short form: 6.1; only when named: debug
+# A peer that violates the rules of rings, while an honest connection streams through rings.
+# It writes anywhere, sends wrong immediate data, and sends wrong messages about rings. Its
+# connection ends, and the violation is counted by its kind.
+# timeout: 400 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 export PEER_SECONDS=2000
 . "$(dirname "$0")/libpeers.sh"
@@ -18,7 +19,7 @@ cleanup restore
 
 violations() { grep ^Bad /proc/net/sdpstat; }
 
-# The violations counted since $before, as "Name+N Name+N"
+# violations_since: the violations counted since $before, as "Name+N Name+N"
 violations_since() {
 	violations | paste -d ' ' - <(echo "$before") |
 		awk '$2 != $4 { printf "%s%s+%d", sep, $1, $2 - $4; sep = " " }'
@@ -36,10 +37,10 @@ counted() {
 	[ "$got" = "$1" ] || { echo "counted: $got, expected: $1"; return 1; }
 }
 
-# What the socket does at first: by that the peer knows that it is accepted, and asks for a ring.
+# The socket's first operation tells the peer that it is accepted; the peer then asks for a ring.
 first="send 1"
 
-# broken CASE COUNTED [SAYS [OPERATION...]]: the connection ends, by EPROTO if nothing else is said
+# broken CASE COUNTED [SAYS [OPERATION...]]: the connection ends, with EPROTO unless SAYS is given
 broken() {
 	before=$(violations)
 	listener_start accept $first "${@:4}" ended hold
@@ -50,7 +51,7 @@ broken() {
 	peers_end server
 }
 
-# unread CASE COUNTED: likewise, but bytes come first, which nobody reads
+# unread CASE COUNTED: the same, with data before that the program does not read
 unread() {
 	before=$(violations)
 	listener_start accept send 1 hold
@@ -60,7 +61,7 @@ unread() {
 	peers_end server
 }
 
-# as_meant CASE: nothing happens
+# as_meant CASE: the connection stays established
 as_meant() {
 	before=$(violations)
 	listener_start accept send 1 swallow
@@ -71,7 +72,8 @@ as_meant() {
 	peers_end server
 }
 
-# 20 tiny messages, each in a ring that is over: what is unread counts as the pages that it holds.
+# 20 tiny messages, each in a ring that was given back: unread data counts as the pages that it
+# occupies.
 held() {
 	before=$(violations)
 	listener_start accept send 1 wait "$peers/go" memory hold
@@ -127,7 +129,7 @@ by_nic() {
 	broken nic-buffer BadState
 }
 
-# Those who know rings, and a peer that has not asked for any.
+# Ends that support rings, and a peer that has not agreed on them.
 by_credit() {
 	broken msg-ring-ask BadMid
 	broken msg-ring-avail BadMid

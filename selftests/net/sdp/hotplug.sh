@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A processor goes offline and comes back, again and again, under streams and connects, by loopback
-# and by RDMA: no stream stops, no byte is wrong, no timer that ran there is lost, no counter loses
-# what was counted there, and in the end nothing is left.
+# A CPU goes offline and online again, repeatedly, under streams and connects.
+# By loopback and by RDMA: no stream stops, no byte is wrong, no timer of that CPU is lost, no
+# counter loses what that CPU has counted, and at the end nothing is left.
 # timeout: 300 s; short form: 6.12; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
@@ -20,12 +20,13 @@ restore() {
 }
 cleanup restore
 
-# Counters that only grow, summed over all processors, present or not.
+# grown: counters that only grow, summed over all CPUs, online or not.
 grown() { grep -E '^((Msgs|Bytes)(Sent|Received)|(Active|Passive)Opens) ' /proc/net/sdpstat | sort; }
 
 not_less() { join <(echo "$1") <(grown) | awk '$3 < $2 { print; bad = 1 } END { exit bad || NR < 6 }'; }
 
-# Waits with a time limit that begin on the processor, as do the timers of their connections.
+# waits_begin: receive calls with a time limit start on that CPU, and so do their connections'
+# timers.
 waits_begin() {
 	local address i=0
 	for address in "${addresses[@]}"; do
@@ -42,7 +43,8 @@ waits_begin() {
 	done
 }
 
-# ... end elsewhere. Who is killed leaves an orphan each, which has a timer, too.
+# waits_end: the calls end on another CPU. Each killed process leaves an orphan, which has a timer,
+# too.
 waits_end() {
 	local i
 	for ((i = 0; i < ${#addresses[@]}; i++)); do
@@ -51,7 +53,7 @@ waits_end() {
 	done
 }
 
-# moves WHICH 0|1: the processor goes, or comes
+# moves WHICH 0|1: takes the CPU offline or online
 moves() {
 	local before
 	before=$(grown)
@@ -68,7 +70,7 @@ round() {
 	moves "with it again" 1
 }
 
-# Those who connect all the time.
+# connects_begin: processes that connect all the time.
 connects_begin() {
 	local address i=0
 	for address in "${addresses[@]}"; do

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A request that comes by InfiniBand: the interface of IP over InfiniBand that has its GID decides
-# which addresses are believed, which namespace's listener it reaches, and which of those bound to
-# an interface. There is no such port here: that of rxb says that it is one while a request is
-# judged, and a client of the kernel's answers which interface it is.
+# Requests over InfiniBand: the IPoIB interface that has their GID is decisive.
+# It decides which addresses are accepted, which namespace's listener gets the request, and which
+# of the listeners bound to an interface. There is no InfiniBand port here: rxb's port claims to be
+# one while a request is judged, and a kernel client answers which interface it is
+# (hostile/ipoib.c).
 # timeout: 200 s; short form: 6.12
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
@@ -28,7 +29,8 @@ restore() {
 }
 cleanup restore
 
-# came_by INTERFACE [PROCESS]: in that one's namespace; "-" is no interface
+# came_by INTERFACE [PROCESS]: requests come by INTERFACE, in the namespace of PROCESS; "-" is no
+# interface
 came_by() {
 	echo "$1" >$port_of/interface
 	echo "${2:-0}" >$port_of/pid
@@ -38,19 +40,19 @@ came_by() {
 
 were() { [ "$(<$port_of/"$1")" -ge "$2" ]; }
 
-# At $port_here of rxb's machine: listens NAME ADDRESS [OPTION...]
+# listens NAME ADDRESS [OPTION...]: a listener on $port_here of rxb's machine
 listens() {
 	peer "$1" "${@:3}" bind "$2" $port_here listen 5 say up accept recv 1000 send 1000 drain
 	says "$1" $patience up
 }
 
-# reaches NAME: a client is taken by that listener, and data goes by rxb, both ways
+# reaches NAME: that listener accepts a client, and data goes over rxb both ways
 reaches() {
 	peer client connect $SDP_B $port_here send 1000 recv 1000 shutdown drain
 	says client $patience "end after 1000 bytes" && says "$1" $patience "end after 1000 bytes"
 }
 
-# A client is refused, and the listener has met nobody.
+# reaches_nobody ERRNO: a client is refused, and the listener accepts nothing.
 reaches_nobody() {
 	peer client connect $SDP_B $port_here
 	says client $patience "connect: $1" && ! printed server accepted
@@ -83,8 +85,8 @@ no_interface() {
 	peers_end
 }
 
-# Another interface of the machine has that GID. Any address of the machine is good, as IP has it,
-# but the route back has to lead out by that interface.
+# Another interface of the machine has that GID. As in IP, any address of the machine is valid, but
+# the route back must use that interface.
 elsewhere() {
 	came_by va
 	here "a listener whose requests come by another interface"
@@ -98,7 +100,7 @@ elsewhere() {
 	peers_end
 }
 
-# What a program is bound to, in numbers: SO_BINDTOIFINDEX of SOL_SOCKET
+# The bound device by number: SO_BINDTOIFINDEX of SOL_SOCKET
 bound() {
 	local to by
 	for to in va vb; do
@@ -115,7 +117,8 @@ bound() {
 	done
 }
 
-# The interface is in another namespace, whose listener it is for; it has the address there.
+# The interface is in another namespace and has the address there: that namespace's listener gets
+# the request.
 elsewhere_listens() {
 	local keeper
 	check "another namespace" ip netns add there
@@ -140,7 +143,7 @@ elsewhere_listens() {
 	check "both listen: it is taken there" reaches other
 	check_not "... and not here" printed server accepted
 	peers_end
-	# A route leads back all the same.
+	# There is still a route back.
 	ip -n there address add 10.9.0.77/24 dev there-b
 	ip -n there address del $SDP_B/24 dev there-b
 	next_port
@@ -154,7 +157,7 @@ elsewhere_listens() {
 	kill $keeper
 }
 
-# forged CASE ADDRESS: refused, and counted; the listener is bound to ADDRESS
+# forged CASE ADDRESS: a forged request is refused and counted; the listener is bound to ADDRESS
 forged() {
 	local before
 	came_by vb
@@ -168,7 +171,7 @@ forged() {
 	peers_end
 }
 
-# The GIDs of the request are forged as well: it would be no interface of IP over InfiniBand.
+# The request's GIDs are forged as well: no IPoIB interface would have them.
 forged_gid() {
 	came_by vb
 	here "a listener that GIDs are forged for"
@@ -181,7 +184,7 @@ forged_gid() {
 }
 
 all_forged() {
-	# As on hosts of containers: there is a route to 127.0.0.1.
+	# As on container hosts, there is a route to 127.0.0.1.
 	echo 1 >$localnet
 	forged_gid
 	echo 1 >$port_of/any_gid

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * SDP_INFO of a connection, and what can be told by it: when nothing is under way any more.
+ * SDP_INFO of a connection, and waiting until nothing is in flight.
  */
 #ifndef SDP_TEST_INFO_H
 #define SDP_TEST_INFO_H
@@ -27,9 +27,9 @@ static inline unsigned int unfinished_messages(int fd)
 }
 
 /*
- * Each of two ends has got what the other one has sent, and knows of its own that it has arrived.
- * What an end does about a message, more receives and an answer included, is done before it can be
- * asked again. So nothing happens any more until a program does something.
+ * Each end has received what the other one has sent, and knows that its own data has arrived.
+ * Before an end can be asked again it has done all that a message makes it do, posting receives and
+ * answering included. So nothing more happens until a program does something.
  */
 static inline bool ends_rest(int one, int other)
 {
@@ -53,8 +53,8 @@ static inline void await_ends_rest(int one, int other)
 }
 
 /*
- * Fills @fd, whose other end @other reads nothing, without ever waiting for room, until there can
- * be none any more. How many bytes that were.
+ * Fills the connection from @fd, without blocking. Nobody reads at its other end, @other. Returns
+ * the number of bytes sent when there can be no more room.
  */
 static inline long fill_to_rest(int fd, int other)
 {
@@ -67,13 +67,13 @@ static inline long fill_to_rest(int fd, int other)
 	return total;
 }
 
-/* As fill(), and for TCP it is that. */
+/* fill_to_rest() for SDP, fill() for TCP. */
 static inline long fill_ends(int fd, int other)
 {
 	return use_sdp ? fill_to_rest(fd, other) : fill(fd);
 }
 
-/* The process @reader has read all of the @at bytes that have gone to @fd, and waits for more. */
+/* Waits until process @reader has read all @at bytes sent to @fd, and sleeps in a read. */
 static inline void await_reader(int fd, long at, pid_t reader)
 {
 	long long end = now_ms() + WAIT_MS;
@@ -87,12 +87,12 @@ static inline void await_reader(int fd, long at, pid_t reader)
 	await_asleep(reader);
 }
 
-/* Sockets, by the lines of /proc/net/sdp. */
+/* Number of sockets, by the lines of /proc/net/sdp. */
 static inline int sockets(void)
 {
 	FILE *f = fopen("/proc/net/sdp", "r");
 	char line[512];
-	int n = -1;			/* the titles */
+	int n = -1;			/* the line of titles */
 
 	need_errno(f, "/proc/net/sdp");
 	while (fgets(line, sizeof(line), f))
@@ -102,8 +102,8 @@ static inline int sockets(void)
 }
 
 /*
- * A connection whose client wishes for flow control @out, and whose server for @in: the listener's
- * option is what the accepted one begins with.
+ * Makes a connection. The client asks for flow control @out, the server for @in: a child socket
+ * inherits the listener's option.
  */
 static inline struct pair pair_by(int out, int in)
 {

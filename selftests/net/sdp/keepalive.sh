@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A peer whose machine has gone is noticed in the time that was asked for; one that is only
-# silent is left alone. timeout: 300 s; short form: 6.1
+# Keepalive notices a peer whose machine is gone, within the time that was set.
+# A peer that is only silent is left alone.
+# timeout: 300 s; short form: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
 
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
 
-# Options by number, for peer: LEVEL NAME
+# Options by number, for the program peer: LEVEL NAME
 keepalive=(option 1 9) keepidle=(option 6 4) keepintvl=(option 6 5) keepcnt=(option 6 6)
 syncnt=(option 6 7) linger2=(option 6 8) user_timeout=(option 6 18)
 FIN_WAIT2=05
 
-# Nothing from A reaches B any more, neither messages nor acknowledgements.
+# cut: no packet from A reaches B any more, neither messages nor acknowledgements.
 cut() { ip neighbour replace $SDP_B lladdr 02:00:00:00:00:01 dev va nud permanent; }
 mend() { lab_neighbour "" va 0 2 "$(lab_mac "" vb)"; }
 
@@ -23,8 +24,8 @@ restore() {
 	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
 }
 cleanup restore
-# The peer of an end that has given up may not hear of it, and has closed itself; it shall not
-# keep the test waiting for a minute.
+# The peer of an end that gave up may not learn of that, and has closed its socket. It must not
+# delay the test for a minute.
 echo 5000 >/proc/sys/net/sdp/fin_timeout_ms
 
 established() { [ "$(connections st $ESTABLISHED $port | wc -l)" -ge 2 ]; }
@@ -48,7 +49,7 @@ pair() {
 	wait_for $patience established >/dev/null || tap_not_ok "a connection" "$(show_peers)"
 }
 
-# within WHAT FROM TO COMMAND...: it takes so many ms until COMMAND has come true
+# within WHAT FROM TO COMMAND...: COMMAND succeeds after at least FROM and at most TO ms
 within() {
 	local what=$1 from=$2 to=$(($3 * slow)) start took
 	shift 3
@@ -65,7 +66,7 @@ nothing_left() {
 	check "$1: nothing is left" wait_for $patience no_sockets
 }
 
-# 1 s idle, then a probe each second, three of them: 4 s in all.
+# 1 s idle, then one probe per second, three of them: 4 s in total.
 peer_gone() {
 	local before
 	before=$(sdpstat SilentPeers)
@@ -85,7 +86,7 @@ accepted_peer_gone() {
 	nothing_left "keepalive, accepted end"
 }
 
-# The probes need nothing of the peer's software, and use up nothing of it.
+# Probes need nothing from the peer's software, and use no receive of it.
 peer_stopped() {
 	local probes messages
 	pair -- hold -- "${keepidle[@]}" 1 "${keepintvl[@]}" 1 "${keepcnt[@]}" 1 "${keepalive[@]}" 1 \
@@ -100,7 +101,7 @@ peer_stopped() {
 	nothing_left "a stopped peer"
 }
 
-# A machine that comes back in time has not been away.
+# A machine that returns in time keeps its connections.
 peer_back() {
 	pair -- recv 1000 hold -- "${keepidle[@]}" 1 "${keepintvl[@]}" 1 "${keepcnt[@]}" 60 \
 		"${keepalive[@]}" 1 to_server wait "$peers/go" send 1000 hold
@@ -114,7 +115,7 @@ peer_back() {
 	nothing_left "back again"
 }
 
-# Without the option nobody asks.
+# Without the option no probe is sent.
 not_asked() {
 	local probes
 	probes=$(sdpstat KeepaliveProbes)
@@ -135,7 +136,7 @@ user_timeouts() {
 	rm -f "$peers/go"
 	nothing_left "TCP_USER_TIMEOUT, sending"
 
-	# It takes the place of the count.
+	# TCP_USER_TIMEOUT replaces the probe count.
 	pair -- hold -- "${user_timeout[@]}" 3000 "${keepidle[@]}" 1 "${keepintvl[@]}" 1 \
 		"${keepcnt[@]}" 100 "${keepalive[@]}" 1 to_server ended
 	cut
@@ -144,7 +145,7 @@ user_timeouts() {
 }
 
 idle_user_timeout() {
-	# Nothing is on its way, so nothing can be late.
+	# Nothing is in flight, so nothing can be overdue.
 	pair -- hold -- "${user_timeout[@]}" 1000 to_server ended
 	cut
 	pause 3

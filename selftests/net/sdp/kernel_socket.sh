@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A socket that a module of the kernel has made like a program's (hostile/user.c), as NVMe over TCP
-# does in 6.12, is none that the policy takes (J2). timeout: 60 s; short form: 6.12
+# The policy leaves a kernel module's socket alone, even one made like a program's (J2).
+# NVMe over TCP creates such sockets in 6.12 (hostile/user.c).
+# timeout: 60 s; short form: 6.12; needs: policy
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 
@@ -17,7 +18,7 @@ restore() {
 }
 cleanup restore
 
-# Nobody but SDP listens there.
+# Only SDP listens there.
 next_port
 peer server bind 127.0.0.1 $port listen 5 say up accept hold
 says server $patience up >/dev/null

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pairs of processes that talk by large writes until one of them is killed, and what may be left
- * of them then: nothing.
+ * Pairs of processes that exchange large writes until one is killed.
+ *
+ * After that, no connection and no pinned page may be left.
  */
 #ifndef SDP_TEST_KILLING_H
 #define SDP_TEST_KILLING_H
@@ -54,9 +55,9 @@ static inline void endless_pong(void *arg)
 }
 
 /**
- * struct talk - what the two do
- * @at_c: by the end that connected
- * @at_s: by the other one
+ * struct talk - what the two processes do
+ * @at_c: at the end that connected
+ * @at_s: at the accepted end
  */
 struct talk {
 	void (*at_c)(void *pair);
@@ -66,7 +67,7 @@ struct talk {
 static const struct talk endless_stream = { endless_writer, endless_reader };
 static const struct talk endless_dialogue = { endless_ping, endless_pong };
 
-/* The one is killed; the other is told, and ends by itself. */
+/* Kills one process. The other one sees the connection end, and exits. */
 static inline void talk_killed(const struct talk *talk, int after_us, bool kill_c)
 {
 	struct pair p = pair_make();
@@ -91,7 +92,7 @@ static inline void await_established(long long n)
 	}
 }
 
-/* @rounds times, one and the other in turn, at any moment of the first @longest_ms. */
+/* Kills @rounds processes, at each end in turn, at random moments of the first @longest_ms. */
 static inline void talks_killed(const struct talk *talk, int rounds, int longest_ms,
 				unsigned int seed)
 {

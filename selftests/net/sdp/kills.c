@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A sender or a receiver is killed at a random moment, 500 times: large writes in messages, read by
- * RDMA, written by RDMA, some of them while one waits for the other with its memory pinned. Each
- * time the other end is told and no page stays pinned; of memory regions no more are left than
- * devices keep for the next time, and in the end all queue pairs have gone.
- * timeout: 240 s; processors: at once; short form: 6.1; only when named: debug (rdma and pipelined
- * kill a few there)
+ * A sender or receiver is killed at a random moment, 500 times: nothing leaks.
+ *
+ * Large writes go in messages, by RDMA reads and by RDMA writes. In some of the runs either end
+ * waits for the other one with its memory pinned. Each time the other end is told, and no page
+ * stays pinned. No more memory regions are left than devices keep for reuse, and in the end all
+ * queue pairs are gone.
  *
  * The moments follow from a seed, which is printed; SEED=n in the environment sets it.
+ *
+ * timeout: 240 s; processors: at once; short form: 6.1; only when named: debug
+ *
+ * On the debug kernel, rdma.c and pipelined.c kill a few processes instead.
  */
 #include "killing.h"
 
 /*
- * Memory regions that may have been added to what devices keep for the next time: a few are in use
- * at once. One that stayed behind with each who is killed would be many more.
+ * Memory regions that devices may keep for reuse in addition: a few are in use at once. One leaked
+ * per kill would be many more.
  */
 #define REGIONS_MORE	8
-/* What the link of a connection takes at most, once both ends are gone. */
+/* The longest time until a connection's link is gone after both ends have gone. */
 #define SETTLED_MS	2000
-/* Talks that last longer, when those that were killed have not shown anything. */
+/* Longer talks, which follow if all were killed before they used the way under test. */
 #define MORE_TALKS	20
 #define LONG_US		300000
 
@@ -26,12 +30,12 @@ static unsigned int seed;
 
 /**
  * struct manner - how the bytes go
- * @talk: what is said
- * @threshold: rdma_threshold
- * @after: mode_after
- * @read: rdma_read
- * @used: the counter that shows it, or NULL: then none of the others moves
- * @rounds: how many are killed
+ * @talk: what the two processes do
+ * @threshold: net.sdp.rdma_threshold
+ * @after: net.sdp.mode_after
+ * @read: net.sdp.rdma_read
+ * @used: counter that shows the way, or NULL: no byte goes by RDMA
+ * @rounds: number of kills
  */
 struct manner {
 	const struct talk *talk;
@@ -43,12 +47,12 @@ struct manner {
 };
 
 /*
- * So long that it goes by RDMA, and no longer: when it is declined, what follows in messages leaves
- * the reader too little room to advertise, which the messages would discard.
+ * Just long enough for RDMA. If a longer write is declined, the rest of it in messages leaves the
+ * reader too little room to advertise, and makes stale what it has advertised.
  */
 #define LAZY_WRITE	(1 << 16)
 
-/* Like endless_stream, but now the one waits with its memory pinned and now the other. */
+/* Like endless_stream, but with pauses, so that either end waits with its memory pinned. */
 static void lazy_writer(void *arg)
 {
 	const struct pair *p = arg;
@@ -65,7 +69,7 @@ static void lazy_reader(void *arg)
 	const struct pair *p = arg;
 
 	close(p->c);
-	/* Another one's numbers. */
+	/* Other random numbers than the writer's. */
 	seed = ~seed | 1;
 	while (recv(p->s, buf, sizeof(buf), MSG_WAITALL) > 0)
 		pause_ms(random_up_to(&seed, 8) - 1);
@@ -73,7 +77,7 @@ static void lazy_reader(void *arg)
 
 static const struct talk lazy_stream = { lazy_writer, lazy_reader };
 
-/* Objects of one kind, such as "qp", that all RDMA devices have. */
+/* Number of objects of one kind, such as "qp", on all RDMA devices. */
 static int rdma_objects(const char *kind)
 {
 	FILE *f = popen("rdma resource show", "r");
@@ -111,7 +115,7 @@ static long long moved(void)
 	return counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer");
 }
 
-/* Mostly while it is in full swing; now and then when it has hardly begun. */
+/* In microseconds: mostly in full traffic, and now and then when it has hardly begun. */
 static int random_moment(void)
 {
 	return random_up_to(&seed, random_up_to(&seed, 4) == 1 ? 2000 : 40000);
@@ -127,7 +131,7 @@ static int killed(void *arg)
 	setting_set("rdma_threshold", m->threshold);
 	setting_set("mode_after", m->after);
 	setting_set("rdma_read", m->read);
-	/* The first connection of a device makes it a queue pair that stays. */
+	/* The first connection on a device makes a queue pair that the device keeps. */
 	talk_killed(m->talk, 10000, true);
 	pause_ms(SETTLED_MS);
 	pairs = rdma_objects("qp");
@@ -140,7 +144,7 @@ static int killed(void *arg)
 		if (i % REGIONS_MORE == 0)
 			need_regions(regions, i + 1);
 	}
-	/* Where all were killed before they had learnt the way: some that live until it is used. */
+	/* All were killed before they used the way under test: these live longer. */
 	for (i = 0; m->used && counter(m->used) == before && i < MORE_TALKS; i++)
 		talk_killed(m->talk, LONG_US, true);
 	await_unpinned();
@@ -175,7 +179,7 @@ int main(int argc, char **argv)
 	clock_gettime(CLOCK_REALTIME, &now);
 	seed = given ? (unsigned int)strtoul(given, NULL, 0) :
 		       (unsigned int)(now.tv_sec ^ now.tv_nsec);
-	/* From 0 no other number would follow. */
+	/* The generator would never leave 0. */
 	seed += !seed;
 	pattern_make();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Connections end while soft-RoCE is still busy with packets for them: queue pairs have to outlive
-# those. Devices go while ib_core is still busy with completion queues of theirs. timeout: 150 s; short form: debug
+# Queue pairs outlive packets that soft-RoCE still handles when their connections end.
+# Completion queues outlive ib_core's work on them when their device is removed.
+# timeout: 150 s; short form: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -22,7 +23,7 @@ check "connections end in the middle of traffic" "$bin/many" --set rc4 closed_in
 check "packets were late" test "$(<$delayed)" -gt 50
 check "no RDMA object is left" wait_for $patience connection_counts_are "$objects_before"
 
-# The queue pair for registering memory, and its completion queue, go with the device.
+# The queue pair for registrations and its completion queue are freed with the device.
 slow=/sys/module/sdp_slow/parameters
 goes_in_between() {
 	echo 20000 >$slow/notify_us
@@ -34,7 +35,7 @@ for round in 1 2 3; do
 	check "the device goes" goes_in_between
 	check "it comes back" lab_device "" rxb vb 0 2
 done
-# One in each round at least.
+# At least one in each round.
 check "completion queues were late" test "$(<$slow/asked)" -ge 3
 check "none was destroyed before" test "$(<$slow/early)" = 0
 check "a connection works" transfer "$SDP_B"

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel hands out has nothing in it that was not put there: names, options, messages
- * about messages and /proc are read into memory full of a known byte, whose rest has to stay as it
- * was, and whose padding has to be 0. No address of the kernel's is among it. And who may not set
- * something is refused.
+ * The kernel hands out no stray bytes or addresses, and refuses what is not allowed.
  *
- *	leaks_room.h		what was handed out, and what must not be in it
- *	leaks_netlink.h		answers of netlink's
- *	leaks_rights.h		settings and ports, in namespaces of one's own
+ * Names, options, control messages and /proc are read into memory full of a known byte. What lies
+ * behind an answer has to keep that byte, padding has to be 0, and no address of the kernel may be
+ * there. A program that may not change something is refused.
  *
- * (What crosses the wire, sdp_hostile.ko looks at.) short form: 6.12 debug
+ * short form: 6.12 debug; needs: policy
+ *
+ *	leaks_room.h		the memory, and what must not be in it
+ *	leaks_netlink.h		answers of netlink
+ *	leaks_rights.h		settings and ports, in new namespaces
+ *
+ * sdp_hostile.ko checks what crosses the wire.
  */
 #include <fcntl.h>
 #include <grp.h>
@@ -20,7 +23,7 @@
 #include "leaks_netlink.h"
 #include "leaks_rights.h"
 
-/* An address that was handed out: what of it means nothing is 0. */
+/* An address that was handed out: its unused bytes are 0. */
 static void need_name(const char *what, socklen_t len)
 {
 	const struct sockaddr *sa = (const void *)room;
@@ -60,7 +63,7 @@ static int names(void *arg)
 	len = ROOM;
 	need_errno(!getpeername(p.s, (void *)room, &len), "getpeername");
 	need_name("getpeername", len);
-	/* With little room only as much is written. */
+	/* If there is little room, only so much is written. */
 	mark();
 	len = 5;
 	need_errno(!getpeername(p.s, (void *)room, &len), "getpeername");
@@ -81,7 +84,7 @@ static const struct {
 	{ SOL_SOCKET, SO_COOKIE, "SO_COOKIE" }, { SOL_SDP, 0x7fff, "none" },
 };
 
-/* Whatever there is, into all lengths of room; and every number that might be an option. */
+/* Known options, into room of each length; then every number that might be an option. */
 static int option_values(void *arg)
 {
 	struct pair p = pair_make();
@@ -122,7 +125,7 @@ static int option_values(void *arg)
 	return EXIT_OK;
 }
 
-/* There are no holes between the members either. */
+/* SDP_INFO is padded with 0, and there are no holes between its members. */
 static int info_padding(void *arg)
 {
 	const struct sdp_info *info = (const void *)room;
@@ -143,7 +146,7 @@ static int info_padding(void *arg)
 	     sizeof(*info) ==
 	     offsetof(struct sdp_info, split_largest) + sizeof(info->split_largest),
 	     "the structure has holes");
-	/* Of a socket without a connection, too. */
+	/* A socket without a connection has counted nothing. */
 	mark();
 	len = ROOM;
 	need_errno(!getsockopt(fresh(0), SOL_SDP, SDP_INFO, room, &len), "SDP_INFO");
@@ -152,7 +155,7 @@ static int info_padding(void *arg)
 	return EXIT_OK;
 }
 
-/* No more of the reader's memory is written to than bytes have come, and no name is given. */
+/* recvmsg() writes no more than has arrived, gives no name, and no unknown control message. */
 static int data_and_control(void *arg)
 {
 	static unsigned char control[512], name[128];
@@ -197,7 +200,7 @@ static bool in_hex(char c)
 	return strchr("0123456789abcdef", c) && c;
 }
 
-/* Sixteen digits that begin as an address of the kernel's does. */
+/* There are no 16 hexadecimal digits that begin as an address of the kernel does. */
 static void need_no_pointer(const char *path, const char *text)
 {
 	const char *at = text;
@@ -267,7 +270,7 @@ static void need_refused(const char *path)
 	     "%s can be opened to be written", path);
 }
 
-/* Without capabilities: sockets can be used, /proc be read, and nothing be set. */
+/* Without capabilities, sockets work and /proc can be read, but nothing can be set. */
 static int unprivileged(void *arg)
 {
 	struct addr low = addr_make(AF_INET, "127.0.0.1", 80);
@@ -294,7 +297,7 @@ static int unprivileged(void *arg)
 	return EXIT_OK;
 }
 
-/* Root of a namespace of its own sets that one's settings, and not those of all. */
+/* Root in a new network namespace can set what is of that namespace, and not what is global. */
 static int root_in_namespace(void *arg)
 {
 	(void)arg;
@@ -317,7 +320,10 @@ static ssize_t read_some(const char *path)
 	return n;
 }
 
-/* The fall-backs of others: user 0 needs the capability as well, that of the namespace's owner. */
+/*
+ * The fallbacks of other programs: user 0, too, needs CAP_NET_ADMIN in the user namespace that owns
+ * the network namespace.
+ */
 static int fallbacks_guarded(void *arg)
 {
 	static const char path[] = "/proc/net/sdp_fallbacks";
@@ -329,7 +335,7 @@ static int fallbacks_guarded(void *arg)
 	drop_net_admin();
 	need(read_some(path) < 0 && errno == EPERM, "without CAP_NET_ADMIN: %s",
 	     errno_text(errno));
-	/* As with other files, it is who has opened it that counts. */
+	/* As for other files, those capabilities count with which it was opened. */
 	need(read(before, room, ROOM) >= 0, "opened before: %s", errno_text(errno));
 	return EXIT_OK;
 }

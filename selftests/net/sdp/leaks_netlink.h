@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Answers of netlink's, as they lie in memory: what fills up an attribute is 0, text ends with it,
- * and no address of the kernel's is among it.
+ * Answers of netlink as they lie in memory: no stray bytes, and no address of the kernel.
+ *
+ * The bytes that pad an attribute are 0, and the NUL that ends a text is the last byte of its
+ * attribute.
  */
 #ifndef SDP_TEST_LEAKS_NETLINK_H
 #define SDP_TEST_LEAKS_NETLINK_H
@@ -12,8 +14,8 @@
 /**
  * struct asked - a request
  * @name: for messages
- * @cmd: it
- * @least: so many messages answer it
+ * @cmd: SDP_CMD_*
+ * @least: the least number of messages in its answer
  * @texts: bits of the attributes that are text
  * @info: the attribute that is struct sdp_info, or 0
  */
@@ -88,7 +90,7 @@ static inline struct request *request_for(struct nl *nl)
 	return r;
 }
 
-/* With a connection, a listener, and a socket that is nothing yet. */
+/* There are a connection, a listener, and a socket that is neither. */
 static inline int netlink_answers(void *arg)
 {
 	struct nl nl = nl_open();

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who may set what, and take which port: somebody without capabilities, then as root of a user
- * namespace of his own, then of a network namespace of that one's.
+ * Which user may change which setting, and bind to which port.
+ *
+ * The user has no capabilities at first, then is root of a user namespace of its own, and then is
+ * in a network namespace of that user namespace.
  */
 #ifndef SDP_TEST_LEAKS_RIGHTS_H
 #define SDP_TEST_LEAKS_RIGHTS_H
@@ -10,7 +12,10 @@
 
 #include "netlink_common.h"
 
-/* False where nobody may have such a namespace. Its only user, 0, is who we have been. */
+/*
+ * Enters a user namespace whose only user, 0, is the current one. Returns false if that is not
+ * allowed.
+ */
 static inline bool be_own_root(void)
 {
 	char map[32];
@@ -25,10 +30,10 @@ static inline bool be_own_root(void)
 	return true;
 }
 
-/* Settings that are for the whole machine. */
+/* Settings of the whole machine. */
 static const char * const of_all[] = { "mem", "max_orphans", "unprivileged_rewrite" };
 
-/* Calls @look for each file of net.sdp; how many there are. */
+/* Calls @look for each file of net.sdp. Returns their number. */
 static inline int each_setting(void (*look)(const char *path, const char *who), const char *who)
 {
 	DIR *dir = opendir(SETTING_DIR);
@@ -55,7 +60,7 @@ static inline void is_refused(const char *path, const char *who)
 	     "%s: %s can be opened to be written", who, path);
 }
 
-/* Takes what it has, unless nobody may set it. */
+/* Writes back what a setting contains. A setting that nobody may write to has to refuse it. */
 static inline void is_taken(const char *path, const char *who)
 {
 	static char text[POLICY_MAX];
@@ -98,7 +103,7 @@ static inline long number_in(int fd)
 	return atol(text);
 }
 
-/* Root of a network namespace of one's own sets that one's, and no other's. */
+/* Root of a network namespace sets what is of that namespace, and of no other. */
 static inline int settings_guarded(void *arg)
 {
 	static const char nobody[] = "nobody", root[] = "root of a user namespace",
@@ -123,7 +128,7 @@ static inline int settings_guarded(void *arg)
 	return EXIT_OK;
 }
 
-/* The errno of binding to port 80 of no address in particular, or 0. */
+/* Binds to port 80 of the wildcard address. Returns 0 or an errno. */
 static inline int bind_low(bool sdp)
 {
 	int fd = sdp ? fresh(0) : socket(AF_INET, SOCK_STREAM, IPPROTO_TCP), error;
@@ -143,7 +148,7 @@ static inline void need_low(const char *who, int want)
 	need(error == want, "%s: %s", who, errno_text(error));
 }
 
-/* A capability of a user namespace is good for the network namespaces of that one. */
+/* A capability in a user namespace is good for the network namespaces that it owns. */
 static inline int low_ports(void *arg)
 {
 	(void)arg;

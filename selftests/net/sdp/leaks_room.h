@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the kernel has handed out, in memory that was full of a known byte; what must not be in it.
+ * Memory full of a known byte, for the kernel to write to, and what must not be in it.
  */
 #ifndef SDP_TEST_LEAKS_ROOM_H
 #define SDP_TEST_LEAKS_ROOM_H
@@ -20,7 +20,7 @@ static inline void mark(void)
 	memset(room, MARK, sizeof(room));
 }
 
-/* Of what was handed out @len bytes are for us, and what follows is as it was. */
+/* The first @len bytes were handed out; the others are as they were. */
 static inline void need_marks(const char *what, size_t len)
 {
 	size_t i;
@@ -36,8 +36,9 @@ static inline void need_zeros(const char *what, size_t from, size_t to)
 }
 
 /*
- * Addresses of the kernel begin with this on x86-64; the wire knows only made-up ones. A word may
- * begin every @step bytes; -1 and a small number beside it are none.
+ * No word that begins at a multiple of @step bytes looks like an address of the kernel, whose upper
+ * 17 bits are set on x86-64. (The addresses on the wire are made up.) A -1 is no address. If @step
+ * is 4, nor is a 32-bit -1 that follows a small number.
  */
 static inline void need_no_address(const char *what, const void *data, size_t len, size_t step)
 {
@@ -51,7 +52,7 @@ static inline void need_no_address(const char *what, const void *data, size_t le
 	}
 }
 
-/* Text has an end, and zeros behind it. */
+/* All bytes behind a text are 0. */
 static inline void need_info_padding(const struct sdp_info *info)
 {
 	size_t text;

@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by the shell tests: TAP points, waiting for conditions, and what the module shows.
+# Functions for shell tests: TAP points, waiting, and the module's counters. Sourced.
 #
 #	. "$(dirname "$0")/lib.sh"
 #	check "what is asserted" COMMAND...
 #	tap_done
 #
-# check		one point: ok if the command succeeds; its output is shown if it does not
+# check		one point: ok if the command succeeds; prints its output if it fails
 # check_not	one point: ok if the command fails
-# tap_ok, tap_not_ok, tap_skip NAME [WHY]	a point whose outcome is known
+# tap_ok, tap_not_ok, tap_skip NAME [WHY]	a point whose result is known
 # tap_skip_all WHY	ends a test that cannot run here
-# tap_done	prints the plan and ends the test with the right status
-# wait_for SECONDS COMMAND...	until the command succeeds
-# cleanup COMMAND...	run at the end, last one first, however the test ends
-# in_background COMMAND...	starts it, leaves its number in $bg and ends it at the end
+# tap_done	prints the plan and exits with the right status
+# wait_for SECONDS COMMAND...	repeats the command until it succeeds
+# cleanup COMMAND...	runs the command at exit, however the test ends; the last one comes first
+# in_background COMMAND...	starts it, sets $bg to its PID and kills it at exit
 # pause SECONDS, process_gone PID	see process.sh
 # sdpstat NAME		a counter of /proc/net/sdpstat
 # short_form		succeeds in `make check`, which does less than `make check-all`
-# left_out WHAT		says what that leaves out
-# my_turn		deals a test's cases out, in `make check`, to the kernels that its first lines name
-#			("short form: 6.1 6.1 debug": two of three to 6.1): succeeds when the next one is
-#			this kernel's
+# left_out WHAT		prints what the short form leaves out
+# my_turn		in `make check`, distributes a test's cases among the kernels of its head
+#			("short form: 6.1 6.1 debug": two of three to 6.1): succeeds when the next
+#			case belongs to this kernel
 #
-# These start no process where the shell can do it itself: in an emulated debug kernel each
-# one takes half a second.
+# The functions start no process where the shell can do the work itself: in an emulated debug
+# kernel starting a process takes half a second.
 set -uo pipefail
 . "${BASH_SOURCE[0]%/*}/../../vm/process.sh"
 
 tap_points=0 tap_failed=0 tap_passed=0 tap_turns=0 tap_dealt=() tap_cleanup=()
-# What the command of the current point prints.
+# Output of the current point's command.
 tap_output=$(mktemp)
 
 short_form() { [ -n "${SDP_SHORT:-}" ]; }
@@ -41,7 +41,8 @@ this_kernel() {
 	esac
 }
 
-# Sets $tap_dealt, the kernels that get cases, in turn. One that is not among them has all cases.
+# find_turns: sets $tap_dealt to the list of kernels that get cases. A kernel that is not in it has
+# all cases.
 find_turns() {
 	read -ra tap_dealt < <(sed -n '1,40s/.*short form: \([^;(]*\).*/\1/p' "$0")
 	[[ " ${tap_dealt[*]} " == *" $(this_kernel) "* ]] || tap_dealt=("$(this_kernel)")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced after libpeers.sh by the tests in which connection management is disturbed: a connection
-# of the usual kind, and what has to be true afterwards. The test has set $objects_before, by
-# connection_counts, when nothing was there.
+# A usual connection, and checks after a disturbance of connection management.
+# Sourced after libpeers.sh. The test has set $objects_before, by connection_counts, when there
+# were no sockets.
 
-# connects WHAT: it does, and data comes through to the end
+# connects WHAT: a connection is established, and all data arrives
 connects() {
 	next_port
 	peer server bind $SDP_B $port listen 5 say up accept recv 50000 send 50000 drain
@@ -14,8 +14,8 @@ connects() {
 	check "$1: so does the server" says server $patience "end after 50000 bytes"
 }
 
-# all_ends WHAT COMMAND...: all ends in time though it is still disturbed; COMMAND ends that, and then
-# nothing stays and connections work
+# all_ends WHAT COMMAND...: all sockets end in time despite the disturbance; COMMAND ends the
+# disturbance; then nothing is left and connections work
 all_ends() {
 	local what=$1
 	shift

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced after libpeers.sh by the tests in which messages of connection management get lost (sdp_deaf,
-# hostile/deaf.c): what they need is looked for, and put right again at their end. They set limits
-# of their own in $settings.
+# Setup and cleanup for tests in which CM messages are lost (sdp_deaf, hostile/deaf.c).
+# Sourced after libpeers.sh. Skips the test where something is missing, and restores the settings
+# at exit. The tests set time limits of their own in $settings.
 
 . "$here/../../vm/netlab.sh"
 . "$here/../../vm/checks.sh"
@@ -21,7 +21,7 @@ restore() {
 }
 cleanup restore
 
-# Sets $objects_before, of a machine at rest.
+# deaf_begin: sets $objects_before when the machine is at rest, and loads the module.
 deaf_begin() {
 	wait_for $patience no_sockets
 	objects_before=$(counts_at_rest)

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced after libpeers.sh by the tests with a hostile peer (hostile/hostile.h), beside which
-# an honest connection streams.
+# A hostile peer (hostile/hostile.h), and an honest connection that streams beside it.
+# Sourced after libpeers.sh.
 #
 # hostile_begin		loads sdp_hostile.ko
 # hostile_end		checks that nothing is left, and unloads it
-# commit CASE [COUNT]	the peer does it to the newest listener
-# listener_start [OPERATION...]	a listener, at $port_here, by the process "server"; with room for
-#				$backlog and one more
+# commit CASE [COUNT]	runs a case against the newest listener
+# listener_start [OPERATION...]	starts a listener at $port_here, by the process "server"; it
+#				has room for $backlog and one more
 # stands		succeeds when the peer's connection has not ended within a second
-# queue_is N		so many wait at the newest listener
-# still_accepts		it takes an honest client
-# honest_start		checks that an honest connection begins to stream
-# streaming		succeeds when it still does
-# pinned		prints how many pages of programs are pinned, by anybody
-# unpinned		succeeds when there are none
-# honest_end		checks that it has survived, and ends it
+# queue_is N		succeeds when N connections wait at the newest listener
+# still_accepts		succeeds when it accepts an honest client
+# honest_start		checks that an honest connection starts to stream
+# streaming		succeeds when it still streams
+# pinned		prints how many pages of programs are pinned, by any user of pinning
+# unpinned		succeeds when none are
+# honest_end		checks that the honest connection has survived, and ends it
 . "$here/../../vm/netlab.sh"
 . "$here/../../vm/checks.sh"
 
@@ -30,7 +30,7 @@ stands() {
 	[ "$got" = open ] || { echo "verdict: $got, expected: open"; return 1; }
 }
 
-# Of processors that have not told yet, too.
+# stat_refresh folds the per-CPU counts into the sums.
 pinned() {
 	echo 1 >/proc/sys/vm/stat_refresh
 	awk '$1 == "nr_foll_pin_acquired" { n += $2 } $1 == "nr_foll_pin_released" { n -= $2 }
@@ -39,7 +39,7 @@ pinned() {
 unpinned() { [ "$(pinned)" = 0 ]; }
 
 hostile_begin() {
-	# What is counted is not AF_SDP's own.
+	# This file tells guest.sh that the violations counted in this test are not AF_SDP's own.
 	touch "$SDP_RUN/hostile"
 	insmod "$hostile_module" || tap_skip_all "the module $hostile_module cannot be loaded"
 	check "data before" transfer "$SDP_B"
@@ -67,7 +67,7 @@ backlog=4
 
 listener_start() {
 	next_port
-	# The port after it stays free.
+	# The next port stays free.
 	port=$((port + 1))
 	peer server bind $SDP_B $((port - 1)) listen $backlog say up "$@"
 	port_here=$((port - 1))
@@ -81,7 +81,7 @@ queue_is() {
 		'$4 == state && $2 ~ port && $5 ~ want { found = 1 } END { exit !found }' /proc/net/sdp
 }
 
-# An honest client after a hostile one, by the same listener
+# An honest client after a hostile one, at the same listener
 still_accepts() {
 	peer after connect $SDP_B $port_here ended
 	says after $patience connected && peers_end after

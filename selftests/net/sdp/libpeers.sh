@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced after lib.sh by the tests that need processes at the ends of connections
-# (peer/peer.c says what they can be told), and questions to /proc/net/sdp.
+# Processes at the ends of connections (peer/peer.c), and queries of /proc/net/sdp.
+# Sourced after lib.sh.
 #
-# peer NAME OPERATION...	starts one, in namespace $peer_in if that is set, on the processors of
-#				the mask $peer_on if there is one; its process is ${peer_pid[NAME]}
-# victim NAME ARGUMENT...	likewise, by peer/victim.c
+# peer NAME OPERATION...	starts a process, in namespace $peer_in if that is set, on the
+#				CPUs of the mask $peer_on if that is set; its PID is
+#				${peer_pid[NAME]}
+# victim NAME ARGUMENT...	starts a process of peer/victim.c
 # says NAME SECONDS TEXT	waits until it has printed TEXT, a whole line
 # over NAME SECONDS		waits until it has ended
 # reset_of NAME SECONDS		waits until it has ended with any of a connection's errors
-# silence_noticed		of "client" flow, "server" drain one gets ETIMEDOUT, the other is over
-# peers_end [NAME...]		kills those that are left, or all, and forgets them
-# transfer ADDRESS		sends data both ways over a new connection, checked
+# silence_noticed		one of "client" (flow) and "server" (drain) gets ETIMEDOUT,
+#				and the other one ends
+# peers_end [NAME...]		kills the named ones that are left, or all, and forgets them
+# transfer ADDRESS		sends data both ways over a new connection, and checks it
 # ms				the time of day in milliseconds
 # connections COLUMN [STATE [PORT]]	a column of the sockets in a state, on a port
 # no_sockets			succeeds when there are none
@@ -18,14 +20,14 @@
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 programs=${SDP_BIN:-$here/../../../build/selftests}
 [ -x "$programs/peer" ] || tap_skip_all "no $programs/peer; make it with make -C selftests/net/sdp"
-# The tools that follow, by a program that is quick to start.
+# A multi-call program with the tools used below, which starts quickly.
 [ ! -d "$programs/quick" ] || PATH=$programs/quick:$PATH
 declare -A peer_pid=()
 peers=$(mktemp -d)
 cleanup rm -rf "$peers"
 cleanup peers_end
 port=$((20000 + RANDOM % 1000 * 10))
-# Everything that is waited for is there long before; the debug kernel is slow.
+# A time limit that is far longer than any wait takes; the debug kernel is slow.
 slow=$((1 + 3 * ${SDP_DEBUG:-0}))
 patience=$((30 * slow))
 export PEER_SECONDS=${PEER_SECONDS:-$((100 * slow))}
@@ -41,7 +43,7 @@ peer() {
 	: >"$peers/$name"
 	${peer_in:+ip netns exec "$peer_in"} ${peer_on:+taskset "$peer_on"} "$programs/peer" "$@" >"$peers/$name" 2>&1 &
 	peer_pid[$name]=$!
-	# Without the shell's remarks on how it ended.
+	# So that the shell prints nothing about its end.
 	disown $!
 }
 
@@ -54,10 +56,10 @@ victim() {
 	disown $!
 }
 
-# What the processes have printed, for the reader of a failure.
+# show_peers: all output of the processes, for the examination of a failure.
 show_peers() { (cd "$peers" && grep -H . ./* 2>/dev/null); }
 
-# printed NAME TEXT: it has, by now
+# printed NAME TEXT: succeeds if it has printed TEXT by now
 printed() {
 	local line lines
 	mapfile -t lines <"$peers/$1"
@@ -83,13 +85,13 @@ over() {
 	return 1
 }
 
-# What a connection's end by force may look like at its other end.
+# What a process may report when the other end of its connection was killed or reset.
 RESET='[a-z]*: (ECONNRESET|EPIPE|ENETDOWN|ETIMEDOUT|ECONNREFUSED)'
 
 reset_of() { over "$1" "$2" && says "$1" 1 "$RESET"; }
 
-# Nothing reaches "server" any more, neither data nor acknowledgements. Either end may find out
-# first, and the other one then hears of it.
+# No packet reaches "server" any more, neither data nor acknowledgements. Either end may notice it
+# first; the other one is then told.
 silence_noticed() {
 	says client $((3 * patience)) "flow: E(TIMEDOUT|CONNRESET)" || return
 	printed client "flow: ETIMEDOUT" || says server $patience "drain: ETIMEDOUT"
@@ -117,7 +119,7 @@ connections() {
 	awk -v column="$1" -v state="${2:-}" -v port="$(printf ':%04X$' "${3:-0}")" '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; shift = 0; next }
 		(state == "" || $4 == state) && (port == ":0000$" || $2 ~ port || $3 ~ port) {
-			# Two pairs of titles stand for one field each.
+			# Two pairs of titles share one column each.
 			print $(at[column] - (at[column] > at["tx_queue"] ? 2 : 0))
 		}' /proc/net/sdp
 }
@@ -128,7 +130,7 @@ no_sockets() {
 	[ ${#lines[@]} = 1 ]
 }
 
-# transfer ADDRESS [FROM ADDRESS]
+# transfer ADDRESS: see the head
 transfer() {
 	local status=0 bytes=300000
 	next_port

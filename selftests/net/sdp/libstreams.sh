@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced after libpeers.sh by the tests under which streams go on, whatever happens to the machine:
-# one by loopback and one by RDMA.
+# Two streams, by loopback and by RDMA, that must survive the test's disturbances.
+# Sourced after libpeers.sh.
 #
-# ${addresses[@]}	of both, or of loopback only when there are no devices
-# streams_begin		checks that they begin
-# streams_move		waits until each of them has moved on; that is how a lost wake-up shows
-# streams_end		checks that each has survived, and its data is complete
+# ${addresses[@]}	their addresses, or that of loopback only when there are no devices
+# streams_begin		checks that they start
+# streams_move		waits until each of them has made progress; this detects lost wake-ups
+# streams_end		checks that each has survived, and that its data is complete
 . "$here/../../vm/netlab.sh"
 . "$here/../../vm/checks.sh"
 
 addresses=(127.0.0.1) sinks=
 [ -z "${SDP_A:-}" ] || ! lab_intact || addresses+=("$SDP_B")
 
-# They live as long as the test: its rounds may take longer than what a peer does otherwise.
+# They live as long as the test: its rounds may take longer than the default lifetime of a peer.
 streams_begin() {
 	local address i=0 PEER_SECONDS=1000
 	for address in "${addresses[@]}"; do
@@ -26,7 +26,7 @@ streams_begin() {
 	done
 }
 
-# Messages received by each of the streams' sinks.
+# Messages received by each stream's sink.
 streams_received() {
 	awk -v ports="$sinks" '$4 == "01" {
 		split($2, at, ":")

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What lives how long: the module while sockets exist, connections of processes that are
-# killed, namespaces with sockets in them, queues of closed listeners, closed sockets whose
-# peer does not listen any more, and more of them than there may be. timeout: 300 s; short form: 6.1 6.12
+# Lifetimes: of the module, killed processes' connections, namespaces, queues and orphans.
+# The module stays while sockets exist. Connections of killed processes, queues of closed listeners
+# and sockets in a namespace end. So do closed sockets whose peer does not read, and more of these
+# than the limit allows.
+# timeout: 300 s; short form: 6.1 6.12
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -34,7 +36,7 @@ up_and_listening() {
 	says "$name" $patience up >/dev/null
 }
 
-# all_gone NAME: after killing, no socket may stay
+# all_gone NAME: after killing, no socket may be left
 all_gone() {
 	peers_end
 	check "$1: no socket is left" wait_for $patience no_sockets
@@ -62,7 +64,7 @@ unload_refused() {
 	all_gone "after refused rmmods"
 }
 
-# What would be left behind: RDMA objects, slab cache, files.
+# leftovers: prints RDMA objects, slab caches and files that are left.
 leftovers() {
 	local owned
 	leak_names sdp
@@ -94,12 +96,12 @@ reload() {
 	check "loaded again for what follows" insmod "$SDP_MODULE"
 }
 
-# A listener's process dies while connections of every kind hang on it.
+# A listener's process is killed while it has connections of every kind.
 kill_listener() {
 	local how=$1 address=$2
 	next_port
 	up_and_listening server bind "$address" $port listen 4 say up accept accept hold
-	# Two are accepted, five wait for it, the others are asked to try again.
+	# Two are accepted, five wait in the queue, the others are told to retry.
 	peer client fork 12 connect "$address" $port flow
 	check "$how: listener with its queue full" wait_for $patience queue_full 5
 	kill -KILL "${peer_pid[server]}"
@@ -108,7 +110,7 @@ kill_listener() {
 	all_gone "$how: listener killed"
 }
 
-# The queue's length is what a listener shows as its receive queue.
+# A listener's receive queue column is the length of its accept queue.
 queue_full() {
 	awk -v state=$LISTEN -v want="$(printf ':%08X$' "$1")" \
 		'$4 == state && $5 ~ want { found = 1 } END { exit !found }' /proc/net/sdp
@@ -144,7 +146,7 @@ kill_both() {
 		up_and_listening server bind "$address" $port listen 20 say up accept accept accept flow
 		peer client fork 10 connect "$address" $port flow
 		[ $round -gt 3 ] || says client $patience flowing >/dev/null
-		# Later and later in what they do, the last rounds while most are connecting.
+		# Each round kills later; in the last rounds most are connecting.
 		peers_end client server
 	done
 	all_gone "$how: both ends killed, five times"
@@ -161,7 +163,7 @@ kill_accepting() {
 	all_gone "$how: killed in accept"
 }
 
-# Nobody answers, so the requests are still under way.
+# There is no answer, so the requests stay pending.
 kill_connecting() {
 	ip neighbour replace $SDP_B lladdr 02:00:00:00:00:01 dev va nud permanent
 	next_port
@@ -189,7 +191,7 @@ close_listener() {
 	all_gone "$how: listener closed"
 }
 
-# A closed socket's data has fin_timeout_ms to make progress; then its memory is freed.
+# A closed socket's data must make progress within fin_timeout_ms; otherwise its memory is freed.
 orphan() {
 	local how=$1 address=$2 orphans
 	orphans=$(sdpstat OrphanTimeouts)
@@ -208,7 +210,7 @@ orphan() {
 
 orphan_gone() { [ "$(sdpstat OrphanTimeouts)" -gt "$1" ]; }
 
-# Four sockets are closed whose peer does not read, and LIMIT of them may go on.
+# Four sockets whose peer does not read are closed, and LIMIT of them may stay as orphans.
 too_many_orphans() {
 	local how=$1 address=$2 limit
 	for limit in 2 0; do
@@ -237,7 +239,7 @@ orphans_beyond() {
 
 orphans_left() { awk '$10 == 0 { n++ } END { print n + 0 }' /proc/net/sdp; }
 
-# Another namespace has used up what all may have: this one still has its part, and no more.
+# Another namespace has used the whole limit: this namespace still has its share, and no more.
 orphans_of_others() {
 	local refused
 	ip netns add sdptest
@@ -275,7 +277,7 @@ orphans_of_others() {
 	all_gone "a namespace with all orphans"
 }
 
-# A namespace goes when the last of its sockets has gone; the end of a cable shows when.
+# A namespace ends with the last of its sockets; the end of a veth pair in it shows when.
 namespace_ended() { [ ! -e /sys/class/net/sdpout ]; }
 
 namespace_loopback() {
@@ -303,7 +305,7 @@ namespace_loopback() {
 	all_gone "a namespace"
 }
 
-# namespace_rc VICTIM: connections by RDMA between two namespaces, of which one goes
+# namespace_rc VICTIM: RDMA connections between two namespaces, one of which ends
 namespace_rc() {
 	local victim=$1
 	lab_up_ns || { tap_not_ok "namespaces with RDMA devices"; return; }

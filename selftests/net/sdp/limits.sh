@@ -1,27 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Limits: as many connections one after the other as go, for a minute, by loopback as many as a
-# thousand a second would be, without growth; a listener whose backlog is full all the time; and
-# readers that take a byte a second, or nothing, for minutes, with what is written to them bounded
-# and everybody else served. Rates are printed, with those of TCP; they are not judged.
+# Limits: a high rate of connections, a backlog that stays full, and very slow readers.
+# Connections follow each other for a minute, by loopback 60,000 of them at least, without memory
+# growth. A listener's backlog is full all the time. Readers take a byte per second, or nothing,
+# for minutes: the data written to them is bounded, and others are served. Rates are printed, with
+# TCP's, but not judged.
 # timeout: 900 s; short form: 6.12
 . "$(dirname "$0")/lib.sh"
-# Writers stay as long as their readers are slow.
+# Writers live as long as their readers.
 export PEER_SECONDS=1000
 . "$(dirname "$0")/libpeers.sh"
 . "$(dirname "$0")/../../vm/netlab.sh"
 . "$(dirname "$0")/../../vm/checks.sh"
 
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
-# Enough that no processor waits for them.
+# Enough callers that no processor is idle.
 callers=16
-# In full: a minute, as a server that is never left alone.
+# The full form: one minute, like a server that always has a client.
 seconds=60 thousands=60 readers=20 slowly=100
 ! short_form && [ $slow = 1 ] || {
 	seconds=10 thousands=0 readers=6 slowly=5
 	left_out "connections for 10 s, 6 slow readers"
 }
-# What the system itself keeps for later. The CM remembers each connection for some seconds.
+# KiB that the system itself may keep. The CM remembers each connection for some seconds.
 growth=$((24 * 1024))
 
 restore() { echo 60000 >/proc/sys/net/sdp/fin_timeout_ms; }
@@ -31,7 +32,7 @@ memory_left() { awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo; }
 memory_back() { [ "$(memory_left)" -gt "$1" ]; }
 pages() { awk '$1 == "SDP" { print $4 }' /proc/net/protocols; }
 
-# Of the processors' time, so much was spent on nothing since then: idle_since TIME, in percent.
+# idle_since TIME: percentage of the processors' time since then that was idle.
 processor_time() { awk '$1 == "cpu" { print $5 + $6, $2 + $3 + $4 + $5 + $6 + $7 + $8 }' /proc/stat; }
 
 idle_since() {
@@ -40,7 +41,7 @@ idle_since() {
 	echo $((100 * (now[0] - before[0]) / (now[1] - before[1] + 1)))
 }
 
-# What the same program does by TCP on this machine.
+# by_tcp NAME ADDRESS: the rate of the same program by TCP on this machine.
 by_tcp() {
 	next_port
 	VICTIM_TCP=1 victim tcp-greeter greet "$2" $port
@@ -49,13 +50,13 @@ by_tcp() {
 	peers_end tcp-greeter
 }
 
-# in_a_row NAME ADDRESS LEAST
+# in_a_row NAME ADDRESS LEAST: connections one after the other, LEAST of them at least
 in_a_row() {
 	local before objects time
 	next_port
 	victim greeter greet "$2" $port
 	says greeter $patience up >/dev/null
-	# What the first ones make for good.
+	# The first connections create objects that are kept.
 	"$programs/victim" hurry "$2" $port $callers 2 >/dev/null
 	check "$1: nothing is left of the first ones" wait_for $patience only_listeners
 	objects=$(counts_at_rest) before=$(memory_left) time=$(processor_time)
@@ -71,7 +72,7 @@ in_a_row() {
 	peers_end greeter
 }
 
-# Many more want to connect than the listener takes: each of them gets in, in time.
+# More clients want to connect than the listener has room for: each of them gets in, in time.
 at_the_backlog() {
 	local before objects full
 	next_port
@@ -94,7 +95,7 @@ at_the_backlog() {
 
 only_listeners() { awk -v listen=$LISTEN 'NR > 1 && $4 != listen { bad = 1 } END { exit bad }' /proc/net/sdp; }
 
-# Others connect, and send and receive, all the while.
+# served_for SECONDS: other connections are made and transfer data all the time.
 served_for() {
 	local end=$((SECONDS + $1))
 	while [ $SECONDS -lt $end ]; do
@@ -102,7 +103,7 @@ served_for() {
 	done
 }
 
-# One writer for each, as the peer program has it.
+# One writer for each reader: a process of the program peer has one connection.
 slow_readers() {
 	local i before bound
 	next_port
@@ -119,7 +120,7 @@ slow_readers() {
 			says "writer$i" $((2 * patience)) filled
 	done
 	port=$((port + 2 * readers))
-	# 4 MiB of send buffer and 6 MiB of receive buffer are the most that either may grow to.
+	# The limits of the buffers' growth are 4 MiB for sending and 6 MiB for receiving.
 	bound=$((2 * readers * 10 * 256))
 	echo "# $(($(pages) - before)) pages for $((2 * readers)) connections, at most $bound"
 	check "what is written to them is bounded" [ $(($(pages) - before)) -le $bound ]
@@ -132,11 +133,12 @@ slow_readers() {
 		[ ! -s "$peers/reader$i" ] || ! grep -q wrong "$peers/reader$i" ||
 			tap_not_ok "reader $i" "$(<"$peers/reader$i")"
 	done
-	# Closed with data on its way: the orphans end by their time limit, or as the readers go.
+	# Closed with data in flight: the orphans end by their time limit, or when the readers
+	# exit.
 	echo 1000 >/proc/sys/net/sdp/fin_timeout_ms
 	peers_end
 	check "no socket is left of them" wait_for $patience no_sockets
-	# Each processor may keep 256 pages of the account to itself, or be as many short of them.
+	# Each CPU may hold back up to 256 pages of the account, in either direction.
 	check "and no memory" wait_for $patience eval '[ $(pages) -le $((before + 512 * $(nproc))) ]'
 }
 

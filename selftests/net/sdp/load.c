@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Load: thousands of connections that are idle, all of which still work; hundreds that are busy,
- * none of which starves beside the others, nor beside the idle ones; more clients than a queue
- * holds; and what is said when there are no more ports. timeout: 900 s; short form: 6.12
- * only when named: debug
+ * Thousands of idle and hundreds of busy connections: all work, and none starves.
  *
- * SDP_LOAD is the number of idle connections, by loopback and then as many by RDMA; both of their
- * ends are here, in one process.
+ * Idle connections still work, and cost little. Busy ones get fair shares, also beside idle ones.
+ * When there are more clients than the accept queue holds, all that wait are served. When no port
+ * is left, connect() reports it.
+ *
+ * SDP_LOAD is the number of idle connections, by loopback and then as many by RDMA. Both ends of
+ * them are in one process.
+ *
+ * timeout: 900 s; short form: 6.12; only when named: debug
  */
 #include "cases.h"
 #include "info.h"
@@ -14,15 +17,15 @@
 #include <sys/epoll.h>
 
 enum {
-	IDLE_LOOP = 1500,		/* idle connections, if SDP_LOAD does not say how many */
+	IDLE_LOOP = 1500,		/* number of idle connections without SDP_LOAD */
 	IDLE_RC = 500,
 	IDLE_MAX = 20000,
 	BUSY = 200,
-	BUSY_PART = 64 * 1024,		/* bytes that each busy one is to have, on average */
-	UNFAIR = 8,			/* how far from the average nobody may be */
+	BUSY_PART = 64 * 1024,		/* average number of bytes for each */
+	UNFAIR = 8,			/* the factor by which one may miss the average */
 };
 
-/* Bytes an idle connection may cost, both ends and the device's part: some more than today. */
+/* Bytes that an idle connection may cost, both ends and the device's part, with some reserve. */
 #define LOOP_LIMIT	(16 * 1024)
 #define RC_LIMIT	(150 * 1024)
 
@@ -64,7 +67,7 @@ static void open_pairs(struct pair *pairs, int n)
 	       now_ms() - start, now_ms() - half);
 }
 
-/* A byte each way, checked. */
+/* Sends a byte each way, and checks it. */
 static void use_pairs(const struct pair *pairs, int n)
 {
 	long long start = now_ms();
@@ -94,7 +97,7 @@ static void close_pairs(const struct pair *pairs, int n)
 	}
 }
 
-/* The busy ones' writers, in a process of their own: all are given the same chances. */
+/* Writes to all busy connections, in a process of its own. epoll gives each the same chance. */
 static void write_busy(const struct pair *pairs, int n)
 {
 	struct epoll_event events[64], watch = { .events = EPOLLOUT };
@@ -119,15 +122,15 @@ static void write_busy(const struct pair *pairs, int n)
 }
 
 /*
- * What each shall have on average; also in the short form, for of two pieces each nothing can be
- * said: one that is late once has none.
+ * Number of bytes for each connection, on average. The short form does not scale it: with two
+ * writes for each, a connection that is late once would get nothing, which shows nothing.
  */
 static long long busy_part(void)
 {
 	return slow_kernel() ? scaled(BUSY_PART) : BUSY_PART;
 }
 
-/* Reads until all together have had @n parts; @got is what each one had. */
+/* Reads until all connections together have had @n parts. @got: bytes of each one. */
 static void read_busy(const struct pair *pairs, int n, long long *got)
 {
 	struct epoll_event events[64], watch = { .events = EPOLLIN };
@@ -166,9 +169,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Busy connections, beside whatever is open: all write as much as they can, until together they
- * have had so much that each could have had its part. Amounts, not times: another process or a
- * slow machine slows all of them down.
+ * Busy connections beside whatever is open. All write as much as they can, until together they have
+ * moved one part for each. Compared are amounts, not times: another process or a slow machine slows
+ * all of them down.
  */
 static void be_busy(const char *beside)
 {
@@ -207,7 +210,7 @@ static int busy(void *arg)
 	return EXIT_OK;
 }
 
-/* What there is of connections, to be there again when they are closed. */
+/* Resources that connections take, and that have to be back when they are closed. */
 struct inventory {
 	long long established, memory, slab;
 	int sockets, queue_pairs;
@@ -225,7 +228,7 @@ static struct inventory take_inventory(void)
 	return now;
 }
 
-/* ... when no more memory is being given back. */
+/* Waits until the kernel gives back no more memory. */
 static struct inventory settled_inventory(void)
 {
 	struct inventory last, now = take_inventory();
@@ -258,7 +261,10 @@ static void report_cost(const struct inventory *before, const struct inventory *
 	need(cost < limit, "%lld bytes for an idle connection, not %lld", cost, limit);
 }
 
-/* Ends take their time: DREQ and DREP for each, and the retries of those that got lost. */
+/*
+ * Waits until all is released. This takes time: DREQ and DREP for each connection, and the retries
+ * of those that were lost.
+ */
 static void await_nothing_left(const struct inventory *before, long long used, bool memory)
 {
 	long long start = now_ms(), end = start + 6 * WAIT_MS, left;
@@ -281,7 +287,7 @@ static void await_nothing_left(const struct inventory *before, long long used, b
 	printf("# nothing left after another %lld ms\n", now_ms() - start);
 }
 
-/* /proc is to be read in a time that grows as the number of sockets does. */
+/* The time to read /proc has to grow only as the number of sockets does. */
 static void time_proc(void)
 {
 	long long start = now_ms();
@@ -303,7 +309,7 @@ static int idle(void *arg)
 	(void)arg;
 	allow_descriptors(2 * (n + BUSY) + 50);
 	await_rest();
-	open_pairs(&first, 1);		/* what comes only once is there from now on */
+	open_pairs(&first, 1);		/* makes allocations that come only once */
 	before = take_inventory();
 	open_pairs(pairs, n);
 	now = take_inventory();
@@ -316,7 +322,7 @@ static int idle(void *arg)
 	printf("# closed in %lld ms\n", now_ms() - start);
 	used = before.memory - now.memory;
 	await_nothing_left(&before, used, false);
-	/* What the kernel keeps for a device's next connections is there, and no more comes. */
+	/* The kernel now has what it keeps for a device's next connections: no more may come. */
 	before = settled_inventory();
 	open_pairs(pairs, n);
 	close_pairs(pairs, n);
@@ -324,7 +330,7 @@ static int idle(void *arg)
 	return EXIT_OK;
 }
 
-/* The backlog of a listener that nobody accepts from, as its line of /proc/net/sdp tells it. */
+/* Length of the accept queue at @where, from the listener's line in /proc/net/sdp. */
 static int waiting_at(const struct addr *where)
 {
 	FILE *f = fopen("/proc/net/sdp", "r");
@@ -342,7 +348,7 @@ static int waiting_at(const struct addr *where)
 	return found;
 }
 
-/* Takes the connections at @listening and closes them, until @want have said their byte. */
+/* Accepts connections and closes them, until @want clients have sent their byte. */
 static void serve_all(int listening, int want)
 {
 	char c;
@@ -352,7 +358,7 @@ static void serve_all(int listening, int want)
 		need(poll_for(listening, POLLIN, WAIT_MS), "%d clients got nowhere", want);
 		fd = accept(listening, NULL, NULL);
 		need_errno(fd >= 0, "accept");
-		/* A client that has given up meanwhile has left nothing to read. */
+		/* A client that gave up has left nothing to read. */
 		if (recv(fd, &c, 1, 0) != 1)
 			want++;
 		close(fd);
@@ -379,8 +385,8 @@ static void say_byte_when_connected(const int *fds, int n)
 }
 
 /*
- * Far more clients than the queue holds. It never holds more than it may; half of the clients give
- * up, and all of the others get in as soon as somebody accepts.
+ * Far more clients than the accept queue holds. The queue never exceeds its limit. Half of the
+ * clients give up, and all others get in as soon as somebody accepts.
  */
 static int crowd(void *arg)
 {
@@ -439,7 +445,7 @@ static void set_port_range(const char *range)
 	set_port_rule("ip_local_port_range", range);
 }
 
-/* A port for each client and no more: the next one is told, and a port given back is found. */
+/* Each client has a port, and no other is free. The next client is refused until one is. */
 static int ports_run_out(void *arg)
 {
 	enum { PORTS = 50 };
@@ -462,7 +468,10 @@ static int ports_run_out(void *arg)
 	return EXIT_OK;
 }
 
-/* Of ten ports one is not reserved for somebody who asks for his by its number. */
+/*
+ * Nine of ten ports are reserved: bind to port 0 finds the tenth, and a reserved one can be asked
+ * for by its number.
+ */
 static int ports_reserved(void *arg)
 {
 	struct addr any = server_addr(0), reserved = server_addr(26007), where;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The module itself, loaded and removed by a test.
+ * The module, loaded and removed by a test.
  */
 #ifndef SDP_TEST_LOADING_H
 #define SDP_TEST_LOADING_H
@@ -8,7 +8,7 @@
 #include "setting.h"
 #include <sys/syscall.h>
 
-/* 0, or the errno. */
+/* Returns 0 or an errno. */
 static inline int module_remove(void)
 {
 	return syscall(SYS_delete_module, "sdp", O_NONBLOCK) ? errno : 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# soft-RoCE loses completions of queue pairs that end: connections and devices have to end all the
-# same, within a bound. timeout: 300 s; short form: 6.1; only when named: debug
+# Lost completions of queue pairs that end: connections and devices end within a bound.
+# timeout: 300 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -12,7 +12,7 @@ module=$bin/$(uname -r)/sdp_lose.ko
 parameters=/sys/module/sdp_lose/parameters
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
 [ -e "$module" ] || tap_skip_all "no $module; make it with make -C selftests/net/sdp/hostile KERNEL=..."
-# Two bounds of 10 s, one after the other, and what is usual beside them.
+# Two bounds of 10 s, one after the other, plus the usual time.
 lost_seconds=$((60 * slow))
 
 restore() {
@@ -24,7 +24,7 @@ cleanup restore
 
 lost() { echo "$(<$parameters/lost)"; }
 
-# flowing N: so many connections, data on each
+# flowing N: N connections, with data on each
 flowing() {
 	next_port
 	peer server bind $SDP_B $port listen 20 say up fork "$1" accept drain

@@ -22,7 +22,7 @@ static inline void allow_descriptors(unsigned int n)
 	need_errno(!setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
 }
 
-/* Waits until no more connections are counted than at the start. */
+/* Waits until at most @want connections are counted. */
 static inline void await_established(long long want)
 {
 	long long end = now_ms() + 2 * WAIT_MS;
@@ -34,7 +34,7 @@ static inline void await_established(long long want)
 	}
 }
 
-/* A line of /proc/meminfo, in bytes. */
+/* The value of a line of /proc/meminfo, in bytes. */
 static inline long long meminfo(const char *name)
 {
 	FILE *f = fopen("/proc/meminfo", "r");
@@ -51,8 +51,8 @@ static inline long long meminfo(const char *name)
 }
 
 /*
- * Free pages in the lists of each CPU, in bytes. No line of /proc/meminfo counts them, and on
- * 6.1 they keep many megabytes of what a test has just freed.
+ * Free pages in the lists of each CPU, in bytes. No line of /proc/meminfo counts them, and on 6.1
+ * they keep many megabytes of what a test has just freed.
  */
 static inline long long memory_in_cpu_lists(void)
 {
@@ -68,7 +68,10 @@ static inline long long memory_in_cpu_lists(void)
 	return sum * sysconf(_SC_PAGESIZE);
 }
 
-/* Free memory settles only when the kernel has done with what came before: the best of some. */
+/*
+ * Free memory, in bytes. The kernel frees with some delay, so this is the largest of several
+ * values.
+ */
 static inline long long memory_now(void)
 {
 	long long most = 0, value;
@@ -83,7 +86,7 @@ static inline long long memory_now(void)
 	return most;
 }
 
-/* Queue pairs of all devices. */
+/* Number of queue pairs of all devices. */
 static inline int queue_pairs(void)
 {
 	FILE *f = popen("rdma resource show", "r");
@@ -99,8 +102,8 @@ static inline int queue_pairs(void)
 }
 
 /*
- * Has no connection a queue pair any more? It outlives its socket until the peer has answered. Each
- * device keeps one queue pair of the module's, for registering memory.
+ * Does no connection have a queue pair any more? A queue pair outlives its socket until the peer
+ * has answered. The module keeps one queue pair per device, for registering memory.
  */
 static inline bool links_over(void)
 {
@@ -123,7 +126,10 @@ static inline bool links_over(void)
 	return !twice;
 }
 
-/* Waits until nothing is left of what connected before: what is counted then is there to stay. */
+/*
+ * Waits until nothing is left of earlier connections: only what is permanent is counted from then
+ * on.
+ */
 static inline void await_rest(void)
 {
 	long long end = now_ms() + 6 * WAIT_MS;

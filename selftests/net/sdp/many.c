@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many connections: one after another, at the same time, and idle; processes that are killed and
- * listeners that close while connections of theirs are open. timeout: 300 s; short form: 6.12
+ * Many connections: in sequence, at once, idle, killed, and closed while in use.
+ *
+ * Processes are killed, and listeners and clients close, while connections are open or being made.
+ *
+ * timeout: 300 s; short form: 6.12
  */
 #include "cases.h"
 #include "machine.h"
 #include <sys/epoll.h>
 
-#define MEMORY_LIMIT	(512 * 1024)	/* bytes an idle connection may cost, both ends */
+#define MEMORY_LIMIT	(512 * 1024)	/* bytes that an idle connection may cost, both ends */
 
-/* One connection: opened, used both ways, closed in one of three orders. */
+/* A connection is opened, used both ways, and closed in one of three orders. */
 static void one_connection(int listening, const struct addr *where, unsigned int i)
 {
 	char out[100], in[100];
@@ -54,8 +57,8 @@ static int one_by_one(void *arg)
 }
 
 /*
- * An end of one of the connections that are open at once. Every end sends the bytes of its own
- * sequence, and checks the bytes of its peer's.
+ * Connections that are open at once. Each end sends bytes of its own sequence, and checks those of
+ * its peer's.
  */
 enum { AT_ONCE = 200 };
 
@@ -123,7 +126,7 @@ static void end_read(struct end *e)
 	need(e->got == PER_END, "the stream ended after %d bytes", e->got);
 }
 
-/* A client tells who it is by its first four bytes: only then do servers know the sequences. */
+/* A client's first four bytes are its number. From it the server knows both sequences. */
 static bool end_introduced(struct end *e)
 {
 	unsigned int id;
@@ -223,8 +226,8 @@ static int at_once(void *arg)
 }
 
 /*
- * What idle connections cost. Many of them, because the kernel keeps some free pages where
- * /proc/meminfo does not show them, and other processes take and give memory meanwhile.
+ * What idle connections cost. It takes many of them, because the kernel keeps some free pages that
+ * /proc/meminfo does not show, and other processes take and give memory meanwhile.
  */
 static int idle_memory(void *arg)
 {
@@ -239,7 +242,7 @@ static int idle_memory(void *arg)
 	(void)arg;
 	allow_descriptors(2 * IDLE + 50);
 	fd = listener(8, &where);
-	one_connection(fd, &where, 0);		/* what comes only once is there from now on */
+	one_connection(fd, &where, 0);		/* makes allocations that come only once */
 	memory = memory_now();
 	slab = meminfo("Slab");
 	for (i = 0; i < count; i++) {
@@ -253,13 +256,13 @@ static int idle_memory(void *arg)
 	printf("# of which slab: %lld bytes\n", slab);
 	need(memory < MEMORY_LIMIT, "%lld bytes per idle connection", memory);
 	for (i = 0; i < count; i++) {
-		send_all(pairs[i].c, "x", 1);	/* idle, but alive */
+		send_all(pairs[i].c, "x", 1);	/* idle, but working */
 		recv_all(pairs[i].s, &c, 1);
 	}
 	return EXIT_OK;
 }
 
-/* What @fd shows last: 0 for an end, or the errno. Data before that is thrown away. */
+/* Reads and discards data. Returns 0 at the end of the stream, or an errno. */
 static int last_word(int fd)
 {
 	char data[4096];
@@ -274,7 +277,7 @@ static int last_word(int fd)
 
 enum { VICTIMS = 20 };
 
-/* Holds connections in every condition, tells its parent, and waits to be killed. */
+/* Holds connections in various states, tells its parent, and waits to be killed. */
 static void victim(int listening, const struct addr *where, int tell)
 {
 	static char big[1 << 20];
@@ -293,7 +296,7 @@ static void victim(int listening, const struct addr *where, int tell)
 			send(fds[i], big, sizeof(big), MSG_DONTWAIT);
 	}
 	need_errno(write(tell, "x", 1) == 1, "write");
-	recv(fds[0], big, sizeof(big), MSG_WAITALL);	/* it dies within a call */
+	recv(fds[0], big, sizeof(big), MSG_WAITALL);	/* it is killed within a call */
 	pause();
 }
 
@@ -338,7 +341,7 @@ static int killed(void *arg)
 	return EXIT_OK;
 }
 
-/* A listener closes: its queue is reset, and those still trying are refused or reset. */
+/* A listener closes: clients in its queue see an end or a reset, others are refused or reset. */
 static int listener_closed(void *arg)
 {
 	enum { ROOM = 8, WAITING = 3 };
@@ -348,7 +351,7 @@ static int listener_closed(void *arg)
 
 	(void)arg;
 	fd = listener(ROOM, &where);
-	for (i = 0; i < ROOM + 1; i++) {	/* a queue of n takes n + 1 */
+	for (i = 0; i < ROOM + 1; i++) {	/* a backlog of n holds n + 1 */
 		fds[i] = fresh(0);
 		connect_to(fds[i], &where);
 		if (i & 1)
@@ -374,8 +377,8 @@ static int listener_closed(void *arg)
 }
 
 /*
- * Accepts connections, all but one of them dead and showing their end, until the byte of @late, who
- * sends it once connected, comes out of one of them.
+ * Accepts connections until the byte of @late arrives on one of them. @late sends it once it is
+ * connected. All other connections are dead, and show their end.
  */
 static void await_late_client(int listening, int late)
 {
@@ -404,7 +407,7 @@ static void await_late_client(int listening, int late)
 	}
 }
 
-/* Clients vanish while they wait in the queue, or while they wait for room in it. */
+/* Clients close while they wait in the accept queue, or for room in it. */
 static int clients_vanish(void *arg)
 {
 	enum { ROOM = 4, TRIES = 40 };
@@ -412,7 +415,7 @@ static int clients_vanish(void *arg)
 	int fds[TRIES], i, fd = listener(ROOM, &where), late, round;
 
 	(void)arg;
-	/* In the last rounds sooner and sooner after the request. */
+	/* Each round has fewer clients, which thus close sooner after their request. */
 	for (round = 0; round < TRIES; round++) {
 		for (i = 0; i < TRIES - round; i++) {
 			fds[i] = fresh(SOCK_NONBLOCK);
@@ -429,7 +432,7 @@ static int clients_vanish(void *arg)
 
 enum { BUSY = 6, CUT = 3000 };
 
-/* Answers whatever comes, until the client is gone or it has had enough. */
+/* Answers each read until the client is gone. Every second client gets only four answers. */
 static void busy_server(int listening)
 {
 	static char data[1 << 16];
@@ -462,8 +465,8 @@ static void busy_client(const struct addr *where)
 }
 
 /*
- * Either end closes while answers and data are under way, several at a time: packets keep coming
- * for queue pairs that go.
+ * Either end closes while data and answers are in flight, on several connections at a time. Packets
+ * still arrive for queue pairs that are torn down.
  */
 static int closed_in_traffic(void *arg)
 {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Large writes and reads by RDMA (requirements B4, B5, C4, C5) from and into every kind of memory,
- * from several kinds in one call, and where memory ends early: every byte is in its place, none is
- * anywhere else, and no page stays pinned. timeout: 120 s; short form: 6.12
+ * Large writes and reads by RDMA from and into every kind of memory (B4, B5, C4, C5).
+ *
+ * Also from several kinds in one call, and where memory ends early. Every byte arrives in its
+ * place, none is written anywhere else, and no page stays pinned.
+ *
+ * timeout: 120 s; short form: 6.12
  */
 #include "moving.h"
 
-/* By RDMA from @from, with a reader who is there first, and from there into @to. */
+/* Transfers from @from to @to by RDMA. The reader waits before the write begins. */
 static void transfer(const struct pair *p, enum route way, const struct memory *from,
 		     const struct memory *to, long at)
 {
@@ -27,7 +30,7 @@ static void transfer(const struct pair *p, enum route way, const struct memory *
 	     after.rdma_received == info_of(p->c).rdma_sent, "SDP_INFO does not say so");
 }
 
-/* From one kind to the ordinary one, from that to this kind, and from this kind to this kind. */
+/* From one kind to the ordinary one, from the ordinary one to this kind, and within this kind. */
 static int moves(void *arg)
 {
 	map_fn map = *(map_fn *)arg;
@@ -55,7 +58,7 @@ static int moves(void *arg)
 	return EXIT_OK;
 }
 
-/* Not what a page in memory says: what comes back from the disk. */
+/* Checks what is on the disk, not what a page in memory has. */
 static void disk_check(const struct memory *m, long at)
 {
 	static unsigned char buf[WINDOW];
@@ -66,8 +69,8 @@ static void disk_check(const struct memory *m, long at)
 }
 
 /*
- * A file on a disk that is mapped to be shared: read from there by RDMA. Newer kernels let nobody
- * pin it for being written to; then it is copied there. What came is on the disk, either way.
+ * A shared mapping of a file on a disk, as the source and then as the target. Newer kernels refuse
+ * to pin such pages for writing: then the data is copied there. Either way it reaches the disk.
  */
 static int disk_shared(void *arg)
 {
@@ -103,7 +106,7 @@ static int disk_shared(void *arg)
 	return EXIT_OK;
 }
 
-/* Who may not be pinned is copied: from there, into it, and in between. */
+/* Memory that nobody may pin is copied: as the source, as the target, and as both. */
 static int secret(void *arg)
 {
 	enum route way;
@@ -126,7 +129,7 @@ static int secret(void *arg)
 			reading_begin(&r, p.s, window(&to), WINDOW, MSG_WAITALL);
 			send_all(p.c, window(&from), WINDOW);
 			reading_end(&r, WINDOW, 0);
-			to.file = -1;		/* which cannot be read otherwise */
+			to.file = -1;		/* window_check() is not to map it again */
 			window_check(&to, at);
 			lives(&p, at + WINDOW);
 			pair_close(&p);
@@ -135,7 +138,7 @@ static int secret(void *arg)
 	return EXIT_OK;
 }
 
-/* Reads the window by another thread, and compares it with @memory. */
+/* Sends @memory, which another thread reads, and compares what has arrived. */
 static void sends_what_is_there(const struct pair *p, enum route way, const unsigned char *memory,
 				long len)
 {
@@ -150,7 +153,7 @@ static void sends_what_is_there(const struct pair *p, enum route way, const unsi
 	need_moved(way, read, placed, len);
 }
 
-/* The longest piece of a program or library in this process, of which @len bytes will do. */
+/* The longest mapping of code in this process. @len: its length. */
 static const unsigned char *program_text(long *len)
 {
 	FILE *f = fopen("/proc/self/maps", "r");
@@ -172,7 +175,7 @@ static const unsigned char *program_text(long *len)
 
 static const int file_flags[] = { MAP_SHARED, MAP_PRIVATE };
 
-/* A file that may only be read here; it begins as the stream does. */
+/* Maps a file read-only. It begins as the stream does. */
 static unsigned char *map_read_only(int flags)
 {
 	int fd = pattern_file(WINDOW + 1);
@@ -183,7 +186,7 @@ static unsigned char *map_read_only(int flags)
 	return m;
 }
 
-/* Files that may only be read are a source like any other, and so is what is being executed. */
+/* Read-only mappings of files are a source like any other; so is code that is executed. */
 static int read_only_source(void *arg)
 {
 	const unsigned char *text;
@@ -212,7 +215,7 @@ static int read_only_source(void *arg)
 	return EXIT_OK;
 }
 
-/* Nothing can be read into a file like that, and nothing is lost by trying. */
+/* A read into a read-only mapping fails, and no byte is lost. */
 static int read_only_target(void *arg)
 {
 	enum route way;
@@ -271,7 +274,7 @@ static int untouched(void *arg)
 	return EXIT_OK;
 }
 
-/* One call with memory of several kinds, each piece large; the other end's pieces differ. */
+/* One call with memory of several kinds, each piece large. The pieces of the other end differ. */
 static int several(void *arg)
 {
 	static const map_fn maps[] = { map_huge, map_tmpfs_shared, map_transparent,
@@ -310,7 +313,7 @@ static int several(void *arg)
 	return EXIT_OK;
 }
 
-/* A window whose memory ends with the first of the two huge pages. */
+/* A window that ends with the first of its two huge pages. Returns the length that is left. */
 static long map_short(struct memory *m, long at)
 {
 	need_errno(map_anonymous(m), "mmap");
@@ -319,7 +322,7 @@ static long map_short(struct memory *m, long at)
 	return HUGE - WINDOW_AT;
 }
 
-/* Where the writer's memory ends, so does the write. */
+/* Where the writer's memory ends, the write ends. */
 static int writer_ends_early(void *arg)
 {
 	static unsigned char buf[WINDOW];
@@ -346,7 +349,7 @@ static int writer_ends_early(void *arg)
 	return EXIT_OK;
 }
 
-/* Where the reader's memory ends, so does the read; the rest is there for who has better memory. */
+/* Where the reader's memory ends, the read ends. A later read into other memory gets the rest. */
 static int reader_ends_early(void *arg)
 {
 	enum route way;

@@ -2,8 +2,8 @@
 /*
  * Kinds of memory that a program may send from and read into.
  *
- * Each is two huge pages of address space, and what is sent is a window in its middle, so that it
- * begins and ends anywhere and has the border between the two in it.
+ * Each is two huge pages of address space. What is sent is a window across the border between the
+ * two, which neither begins nor ends at the border of a page.
  */
 #ifndef SDP_TEST_MAPPINGS_H
 #define SDP_TEST_MAPPINGS_H
@@ -14,21 +14,21 @@
 #define HUGE		(2L << 20)
 #define WINDOW_AT	(HUGE - 300001)
 #define WINDOW		700001L
-/* What lies around the window must not change. */
+/* Value of the bytes next to the window, which must not change. */
 #define AROUND		0x5a
 
 #define DISK		"/dev/shm/sdp-disk"
 #define DISK_SIZE	"40M"
 
 #define HUGE_SETTING	"/proc/sys/vm/nr_hugepages"
-/* Each of up to four processes may need two of its own. */
+/* Enough for four processes with two such mappings each. */
 #define HUGE_WANTED	16
 
 /**
  * struct memory - two huge pages of address space
- * @base: where
+ * @base: address
  * @file: the file that is mapped there, or -1
- * @shared: with forked children, and with the file
+ * @shared: shared with forked children and with the file
  */
 struct memory {
 	unsigned char *base;
@@ -41,7 +41,7 @@ static inline unsigned char *window(const struct memory *m)
 	return m->base + WINDOW_AT;
 }
 
-/* Address space without memory; it stays for as long as the process. */
+/* Address space without memory, which stays until the process ends. */
 static inline unsigned char *reserve(void)
 {
 	unsigned char *p = mmap(NULL, 4 * HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -76,7 +76,7 @@ static inline bool map_anonymous(struct memory *m)
 	return map_whole(m, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 }
 
-/* Where none are reserved, mmap says so. */
+/* Fails if the machine has no huge pages in reserve. */
 static inline bool map_huge(struct memory *m)
 {
 	return map_whole(m, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1);
@@ -87,7 +87,7 @@ static inline bool map_huge_shared(struct memory *m)
 	return map_whole(m, MAP_SHARED | MAP_ANONYMOUS | MAP_HUGETLB, -1);
 }
 
-/* The value in kB of the line @key of the mapping at @p in /proc/self/smaps. */
+/* Value in kB of the line @key for the mapping at @p in /proc/self/smaps. */
 static inline long smaps_value(const unsigned char *p, const char *key)
 {
 	FILE *f = fopen("/proc/self/smaps", "r");
@@ -127,7 +127,7 @@ static inline bool map_tmpfs_private(struct memory *m)
 	return map_whole(m, MAP_PRIVATE, file_make());
 }
 
-/* A file of a disk, which this is as soon as disk_get() has succeeded; nobody else sees it. */
+/* An unnamed file on the disk of disk_get(). Fails if there is no such disk. */
 static inline bool map_disk(struct memory *m, int flags)
 {
 	int fd = open(DISK, O_TMPFILE | O_RDWR, 0600);
@@ -145,7 +145,10 @@ static inline bool map_disk_private(struct memory *m)
 	return map_disk(m, MAP_PRIVATE);
 }
 
-/* A huge page if there is one, pages of a file, anonymous ones, and private ones of a file. */
+/*
+ * A huge page if there is one, shared pages of a file, anonymous pages, and private ones of the
+ * file.
+ */
 static inline bool map_crossing(struct memory *m)
 {
 	const int rw = PROT_READ | PROT_WRITE, anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -160,7 +163,7 @@ static inline bool map_crossing(struct memory *m)
 	return true;
 }
 
-/* Only its own program can reach it: not even the kernel pins it, though it copies from it. */
+/* Memory of memfd_secret(): the kernel can copy from and to it, but does not pin it. */
 static inline bool map_secret(struct memory *m)
 {
 #ifdef SYS_memfd_secret
@@ -173,7 +176,7 @@ static inline bool map_secret(struct memory *m)
 #endif
 }
 
-/* False when this machine has none of the kind. */
+/* Maps memory of one kind. Returns false if this machine has none of it. */
 typedef bool (*map_fn)(struct memory *m);
 
 static inline void unmap(struct memory *m)
@@ -183,7 +186,10 @@ static inline void unmap(struct memory *m)
 		close(m->file);
 }
 
-/* Half of a private mapping of a file is left to the file, as nobody has written to it. */
+/*
+ * Writes the stream to the window. In a private mapping of a file, half of it goes to the file
+ * instead, so that those pages of the mapping are still the file's.
+ */
 static inline void window_fill(const struct memory *m, long at)
 {
 	bool half = m->file >= 0 && !m->shared;
@@ -199,7 +205,7 @@ static inline void window_surround(const struct memory *m)
 	window(m)[WINDOW] = AROUND;
 }
 
-/* The stream is in the window, and there alone; a file has it if its mapping is shared. */
+/* The stream is in the window and nowhere else. A file has it if the mapping is shared. */
 static inline void window_check(const struct memory *m, long at)
 {
 	unsigned char *file;
@@ -218,7 +224,7 @@ static inline void window_check(const struct memory *m, long at)
 	munmap(file, 2 * HUGE);
 }
 
-/* Huge pages that the machine keeps for who asks for them: what was; @set of them from now on. */
+/* Reserves @set huge pages if @set is not negative. Returns the number before, or -1. */
 static inline long huge_pages(long set)
 {
 	FILE *f = fopen(HUGE_SETTING, "r+");
@@ -243,7 +249,7 @@ static inline void huge_pages_back(void)
 		huge_pages(huge_before);
 }
 
-/* Some for this program; what was there before comes back at its end. */
+/* Reserves some for this program. At its end the number is as before. */
 static inline void huge_pages_get(void)
 {
 	huge_before = huge_pages(HUGE_WANTED);
@@ -258,7 +264,7 @@ static inline void disk_back(void)
 		need(!system("umount -l " DISK " && rmdir " DISK), "umount");
 }
 
-/* A small ext4 in a file, if this kernel has that; gone at the program's end. */
+/* Mounts a small ext4 in a file, if this kernel can, until the program ends. */
 static inline void disk_get(void)
 {
 	disk_mounted = !system("(mkdir -p " DISK " && rm -f " DISK ".img &&"

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every call in every state: TCP says what is right. For each state of a socket that matters, and
- * each call and flag, the same cell is made with TCP and with AF_SDP over the same addresses:
- * what the call returns, its errno and SIGPIPE, and what it leaves behind (poll mask, SO_ERROR,
- * a further recv and send, the peer's view) must be the same. One test point per state and
- * address set; a result that differs fails it, unless it stands in the table of known
- * differences, which must also be right about what AF_SDP does.
+ * Every call in every state of a socket has the same results with AF_SDP as with TCP (J1).
+ *
+ * For each state of a socket that matters, and each call and flag, the same cell is made with TCP
+ * and with AF_SDP over the same addresses. What the call returns, its errno and SIGPIPE, and what
+ * it leaves behind (poll mask, SO_ERROR, a further recv and send, the peer's view) must be the
+ * same. There is one test point per state and address set. A result that differs fails it, unless
+ * it is in the table of known differences. That table must also be right about what AF_SDP does.
  *
  *	matrix [--self | --policy] [--set NAME]... [-v] [STATE]...
  *
- * --self compares TCP with TCP, which proves that the results do not depend on chance; --policy
- * takes TCP sockets of which a policy makes SDP by the name of the program (undecided.sh); -v shows
- * them all. A child process makes all cells of one state. Calls that leave a state as it is share
- * one socket; each of the others gets a socket of its own.
- * timeout: 400 s; short form: 6.1; only when named: debug (a quarter of an hour)
+ *	--self		compare TCP with TCP: this proves that results do not depend on chance
+ *	--policy	use TCP sockets that a policy turns into SDP by the thread's name
+ *			(undecided.sh)
+ *	-v		show all results
+ *
+ * A child process makes all cells of one state. Calls that leave a state as it is share one
+ * socket. Each of the others gets a socket of its own.
+ *
+ * timeout: 400 s; short form: 6.1; only when named: debug
+ *
+ * On the debug kernel it takes a quarter of an hour.
  */
 #include "matrix.h"
 #include "setting.h"
@@ -23,13 +30,13 @@
 #include <fnmatch.h>
 
 #define STATE_SECONDS	60
-#define BATCH		4	/* states at a time */
-#define REPEATS		4	/* states that may be made once more */
+#define BATCH		4	/* states that run at a time */
+#define REPEATS		4	/* states that may run once more */
 
 /*
- * Where AF_SDP differs from TCP on purpose: patterns for the state and the result ("call", or
- * "call: what it left behind"), the family of the address set or 0 for both, what AF_SDP shows
- * (a pattern), and why. The first one that fits counts; one that none needs fails the test.
+ * Intended differences from TCP: patterns for the state and for the result ("call", or "call: what
+ * it left behind"), the family of the address set or 0 for both, what AF_SDP shows (a pattern), and
+ * why. The first match counts. An entry that a full run never uses fails the test.
  */
 static struct difference {
 	const char *state, *cell;
@@ -47,7 +54,7 @@ static struct difference {
 	  "SYN and FIN are no bytes here, and what is over has nothing left to send" },
 };
 
-/* The same of sockets that the policy has made; they are not looked through for old ones. */
+/* The same for sockets that the policy has made. An entry that is never used fails nothing. */
 static struct difference policy_differences[] = {
 	{ "*", "get SO_PROTOCOL", 0, "0 257", "once it is SDP, it says so" },
 	{ "connecting", "disconnect", 0, "0 port 0", "the port was SDP's, and went with it" },
@@ -189,7 +196,7 @@ static bool compare(const char *state, struct log *logs[2])
 	}
 }
 
-/* One state on its way: TCP's run, then AF_SDP's, then the comparison. */
+/* The run of one state: with TCP, then with AF_SDP, then the comparison. */
 struct run {
 	const struct state *state;
 	struct log *logs[2];
@@ -232,9 +239,9 @@ static void run_end(struct run *r, bool second)
 }
 
 /*
- * What TCP shows depends on timing now and then: a reset may not have been looked at yet. So a
- * state that differs is made once more, with nothing beside it, and that counts. It is said, and
- * only a few states may need it.
+ * What TCP shows sometimes depends on timing: it may not have processed a reset yet. So a state
+ * that differs runs once more, with no other beside it, and that result counts. This is printed,
+ * and only a few states may need it.
  */
 static bool run_again(struct run *r)
 {
@@ -282,7 +289,7 @@ static const struct state *next_state(size_t *next, char **names, int count)
 	return NULL;
 }
 
-/* While AF_SDP runs through one batch of states, TCP runs through the next one. */
+/* While one batch of states runs with AF_SDP, the next one runs with TCP. */
 static void run_set(struct run runs[2][BATCH], char **names, int count)
 {
 	const char *reason = missing(set, !self_test);
@@ -318,7 +325,7 @@ static void run_set(struct run runs[2][BATCH], char **names, int count)
 	       now_ms() - start);
 }
 
-/* The table has to shrink when what it excuses has been put right. */
+/* When AF_SDP no longer differs, the entry has to be removed from the table. */
 static void check_differences(void)
 {
 	bool ok = true;

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What states and calls of the matrix have in common: the cell, and how it is observed.
+ * The cell of the matrix: one call on one socket in one state, and how it is observed.
  *
- * A cell is one call on one socket in one state. The first run of a state, on TCP, is the
- * reference. The second one, on AF_SDP, may need longer until everything has arrived, so an
- * observation of something that is on its way waits until it is as in the reference, or until
- * a deadline. In the reference itself whatever was sent has to be acknowledged first.
+ * The first run of a state, with TCP, is the reference. In the second run, with AF_SDP, data may
+ * take longer to arrive. So an observation of something in flight waits until it is as in the
+ * reference, or until a deadline. In the reference run, what was sent has to be acknowledged
+ * first.
  */
 #ifndef SDP_TEST_MATRIX_H
 #define SDP_TEST_MATRIX_H
 
 #include "oracle.h"
 
-/* The tables leave out what is zero. */
+/* The tables leave out fields that are zero. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
-/* How long something that differs from the reference is given to become the same. */
+/* How long a result may take to become the same as in the reference. */
 #define PATIENCE_MS	1000
-/* How long a call that has to wait may wait. */
+/* Time limit of a call that has to wait. */
 #define BLOCK_MS	12
 
-/* What a state is like: it decides which calls need a state of their own. */
+/* Properties of states. They decide which calls need a socket of their own. */
 enum {
 	S_FREE	 = 1 << 0,	/* no connection, no listener */
 	S_LISTEN = 1 << 1,
 	S_LINK	 = 1 << 2,	/* a connection, or what is left of one */
 	S_ROOM	 = 1 << 3,	/* the peer reads what is sent */
-	S_BREAK	 = 1 << 4,	/* sending is answered by a reset */
-	S_INPUT	 = 1 << 5,	/* there is something to read */
-	S_ERROR	 = 1 << 6,	/* an error is waiting */
+	S_BREAK	 = 1 << 4,	/* the peer answers data by a reset */
+	S_INPUT	 = 1 << 5,	/* there is data to read */
+	S_ERROR	 = 1 << 6,	/* an error is pending */
 	S_FULL	 = 1 << 7,	/* the connection takes no more bytes */
 	S_ANY	 = (1 << 8) - 1,
 };
 
 struct cell {
 	const struct state *state;
-	int fd;			/* the socket whose state it is */
+	int fd;			/* the socket in this state */
 	int peer;		/* the other end, or -1 */
 };
 
@@ -43,26 +43,26 @@ struct state {
 	const char *name;
 	void (*build)(struct cell *x);
 	unsigned int kind;
-	bool accepted;		/* the socket is the one that was accepted */
+	bool accepted;		/* @fd is the accepted end */
 };
 
 struct call {
 	const char *name;
 	long (*run)(struct cell *x, const struct call *c);
-	unsigned int alters;	/* states of these kinds are used up by it */
+	unsigned int alters;	/* kinds of states that it changes */
 	int a, b;		/* for @run */
 	const void *p;
-	bool sends;		/* where the peer reads, that leaves the state as it was */
+	bool sends;		/* if the peer reads the data, the state is as before */
 };
 
 static const struct log *reference;	/* NULL while it is being made */
 
-/* Of each process: where to connect, and where nobody listens. */
+/* Of each process: a listener that accepts, one that does not, and an address without one. */
 static int hub;
 static struct addr hub_at, spare_at, nobody_at;
-static char *forbidden;			/* memory that cannot be touched */
+static char *forbidden;			/* memory without any access */
 
-/* What a call has yielded besides its result. */
+/* What a call has yielded besides its return value. */
 static char note[160];
 
 __attribute__((format(printf, 1, 2)))
@@ -76,7 +76,7 @@ static inline void noted(const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Appends received bytes to the note; of many the first will do. */
+/* Appends received bytes to the note: the first ones, if there are many. */
 static inline void noted_bytes(const void *data, long len)
 {
 	const unsigned char *p = data;
@@ -105,7 +105,7 @@ static inline void noted_address(const struct addr *a, socklen_t len)
 	      !port ? "0" : port == addr_port(&hub_at) ? "listener's port" : "a port", len);
 }
 
-/* What the reference has where the next observation will stand; false when there is none. */
+/* Takes from the reference what the next observation should be. False: there is nothing. */
 static inline bool reference_value(char *value, size_t size)
 {
 	static const char *line;
@@ -135,7 +135,7 @@ static inline unsigned int mask_now(int fd)
 	return (unsigned short)poll_for(fd, EVERY_EVENT, 0);
 }
 
-/* Poll mask and readable bytes as text. */
+/* Describes the poll mask and the number of readable bytes. */
 static inline void view(int fd, char *text, size_t size)
 {
 	int bytes = queued_bytes(fd);
@@ -161,7 +161,7 @@ static inline void rec_view(const char *label, int fd)
 	rec(label, "%s", text);
 }
 
-/* Everything sent has arrived, or nothing will any more. */
+/* Everything sent has arrived, or nothing more will arrive. */
 static inline bool at_rest(int fd)
 {
 	struct addr a = { .len = sizeof(a.ss) };
@@ -169,7 +169,7 @@ static inline bool at_rest(int fd)
 	return fd < 0 || unsent_bytes(fd) <= 0 || getpeername(fd, &a.sa, &a.len);
 }
 
-/* TCP waits a while before it acknowledges: this spares the time, and changes nothing else. */
+/* TCP delays its acknowledgements. This makes it send them now, and changes nothing else. */
 static inline void hasten(int fd)
 {
 	if (fd >= 0 && !use_sdp)
@@ -192,14 +192,20 @@ static inline void settle(const struct cell *x)
 		rest(x);
 }
 
-/* The peer has to notice the end of a connection; but not behind bytes that nobody reads. */
+/*
+ * In the reference run, the peer has to notice the end of a connection, unless unread bytes precede
+ * it.
+ */
 static inline void settle_end(const struct cell *x)
 {
 	if (!reference && x->peer >= 0 && !(x->state->kind & S_FULL))
 		poll_for(x->peer, POLLRDHUP, PATIENCE_MS);
 }
 
-/* ... that may be a reset. A peer who knew of the stream's end does not show that it is to come. */
+/*
+ * As settle_end(), but the end may be a reset. A peer that knows of the stream's end does not show
+ * whether a reset will follow, so this waits for a while.
+ */
 static inline void settle_reset(const struct cell *x)
 {
 	const short told = POLLERR | POLLHUP;
@@ -211,7 +217,7 @@ static inline void settle_reset(const struct cell *x)
 			pause_ms(1);
 }
 
-/* Makes the call and writes down its result, what it noted, and whether it raised SIGPIPE. */
+/* Makes the call and records its result, what it noted, and whether it raised SIGPIPE. */
 static inline void rec_call(struct cell *x, const struct call *c)
 {
 	long ret;
@@ -257,7 +263,7 @@ static inline void rec_recv_now(const char *label, int fd)
 		rec(label, "%zd%s", n, note);
 }
 
-/* What the peer gets to see; takes what it can read. */
+/* Records what the peer sees, and reads what the peer can read. */
 static inline void rec_peer(const struct cell *x, const struct call *c)
 {
 	if (x->peer < 0)
@@ -267,7 +273,7 @@ static inline void rec_peer(const struct cell *x, const struct call *c)
 		rec_recv_now(labelled(c, "peer's recv"), x->peer);
 }
 
-/* The state that the call has left behind. */
+/* Records the state in which the call has left the socket. */
 static inline void rec_after(const struct cell *x, const struct call *c)
 {
 	if (x->fd >= 0)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Calls of the matrix that move no bytes. */
+/*
+ * Calls of the matrix that move no bytes.
+ */
 #ifndef SDP_TEST_MATRIX_CALL_H
 #define SDP_TEST_MATRIX_CALL_H
 
 #include "matrix.h"
 #include <sys/stat.h>
 
-/* Names, readiness, ioctls, options: what only looks. */
+/* Calls that change nothing: names, readiness, ioctls, options. */
 
 static long do_name(struct cell *x, const struct call *c)
 {
@@ -78,7 +80,7 @@ static long do_select(struct cell *x, const struct call *c)
 	return ret;
 }
 
-/* @b is what goes in. How many bytes a full connection has is a matter of the buffers. */
+/* @b is the input. A full connection's bytes depend on its buffers, and are not compared. */
 static long do_ioctl(struct cell *x, const struct call *c)
 {
 	int value = c->b;
@@ -249,7 +251,7 @@ static long do_set_linger(struct cell *x, const struct call *c)
 	return setsockopt(x->fd, SOL_SOCKET, SO_LINGER, &value, sizeof(value));
 }
 
-/* What changes the socket. */
+/* Calls that change the socket. */
 
 static long do_bind(struct cell *x, const struct call *c)
 {
@@ -310,7 +312,7 @@ static long accepted_socket(const struct cell *x, int fd, const struct addr *fro
 			noted_address(from, from->len);
 		close(fd);
 	}
-	/* Of these two errors some come when there is a connection already, which then ends. */
+	/* Some of these two errors come after a connection was accepted, which then ends. */
 	if (fd >= 0 || error == EFAULT || error == EINVAL)
 		settle_end(x);
 	errno = error;
@@ -369,7 +371,7 @@ static long do_connect(struct cell *x, const struct call *c)
 	return connect(x->fd, &a->sa, a->len);
 }
 
-/* How soon the answer comes is not what is compared. */
+/* Connects. The time until the answer comes is not compared. */
 static int connect_to_end(int fd, const struct addr *a)
 {
 	int error = connect(fd, &a->sa, a->len) ? errno : 0;
@@ -379,7 +381,10 @@ static int connect_to_end(int fd, const struct addr *a)
 	return error;
 }
 
-/* And once more, for the outcome. After an old error it may be the second one that connects. */
+/*
+ * Connects twice, to get the outcome. If an old error is pending, the second call may be the one
+ * that connects.
+ */
 static long do_connect_twice(struct cell *x, const struct call *c)
 {
 	int error = connect_to_end(x->fd, c->p), second = connect_to_end(x->fd, c->p);
@@ -465,7 +470,7 @@ static long do_close(struct cell *x, const struct call *c)
 	return ret;
 }
 
-/* The connection belongs to whoever still has a descriptor. */
+/* The connection stays while one of its descriptors is open. */
 static long do_close_of_two(struct cell *x, const struct call *c)
 {
 	int fd = dup(x->fd);
@@ -561,7 +566,7 @@ static const struct call looking_calls[] = {
 	{ "get TCP_NODELAY, bad pointer", do_get_forbidden, .a = IPPROTO_TCP, .b = TCP_NODELAY },
 };
 
-/* After everything else, as they may leave something behind. */
+/* These run after all others, because they may leave something behind. */
 static const struct call setting_calls[] = {
 	SET(SOL_SOCKET, SO_REUSEADDR, 1),
 	SET(SOL_SOCKET, SO_REUSEADDR, 0),
@@ -598,7 +603,7 @@ static const struct call setting_calls[] = {
 	{ "ioctl FIONBIO, bad pointer", do_ioctl_forbidden, .a = FIONBIO },
 };
 
-/* A family that neither kind of socket knows. */
+/* A family of which neither TCP nor SDP takes addresses. */
 #define OTHER_FAMILY	AF_APPLETALK
 #define CONNECTS	(S_FREE | S_ERROR)
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Calls of the matrix that move bytes. */
+/*
+ * Calls of the matrix that move bytes.
+ */
 #ifndef SDP_TEST_MATRIX_IO_H
 #define SDP_TEST_MATRIX_IO_H
 
@@ -20,11 +22,14 @@ static long do_send_many(struct cell *x, const struct call *c)
 	static char many[3000];
 
 	memset(many, 'm', sizeof(many));
-	/* A reset may come between two messages of one write; TCP sees it after the write. */
+	/*
+	 * With SDP a reset may come between two messages of a write; TCP sees it after the write.
+	 * So where a reset is to come, one message is sent.
+	 */
 	return send(x->fd, many, x->state->kind & S_BREAK ? 1400 : sizeof(many), c->a);
 }
 
-/* MSG_MORE, then what it announced: when the first alone would leave is a matter of time. */
+/* MSG_MORE, then more data. When the first part alone would leave is a matter of time. */
 static long do_send_more(struct cell *x, const struct call *c)
 {
 	long ret = send(x->fd, letters, 3, c->a);
@@ -85,7 +90,7 @@ static long do_sendmsg_forbidden(struct cell *x, const struct call *c)
 	return sendmsg(x->fd, (struct msghdr *)forbidden, MSG_NOSIGNAL);
 }
 
-/* A control message of level @a, type @b. */
+/* Sends a control message of level @a, type @b. */
 static long do_sendmsg_control(struct cell *x, const struct call *c)
 {
 	union {
@@ -103,7 +108,7 @@ static long do_sendmsg_control(struct cell *x, const struct call *c)
 	return sendmsg(x->fd, &msg, MSG_NOSIGNAL);
 }
 
-/* A control message that says it is longer than its buffer. */
+/* Sends a control message that claims to be longer than its buffer. */
 static long do_sendmsg_bad_control(struct cell *x, const struct call *c)
 {
 	struct cmsghdr cmsg = { .cmsg_len = 1000, .cmsg_level = SOL_SOCKET };

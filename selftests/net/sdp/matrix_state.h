@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The states of the matrix: how a socket gets into each of them. */
+/*
+ * The states of the matrix: how a socket gets into each of them.
+ */
 #ifndef SDP_TEST_MATRIX_STATE_H
 #define SDP_TEST_MATRIX_STATE_H
 
 #include "matrix.h"
 
-/* A socket whose reading calls end by themselves. */
+/* Limits the time of reads on @fd. */
 static int prepare(int fd)
 {
 	set_timeout(fd, SO_RCVTIMEO, BLOCK_MS);
 	return fd;
 }
 
-/* Writing, connecting: only where they are sure to wait in vain. */
+/* Limits the time of writes and connects, in states in which they wait in vain. */
 static void limit_writing(int fd)
 {
 	set_timeout(fd, SO_SNDTIMEO, BLOCK_MS);
@@ -60,7 +62,7 @@ static void await_error(int fd)
 	need(poll_for(fd, 0, WAIT_MS) & POLLERR, "no error");
 }
 
-/* Both directions have ended, and the connection is gone at this end. */
+/* Both directions have ended, and this end has no connection any more. */
 static void await_gone(int fd)
 {
 	long long end = now_ms() + WAIT_MS;
@@ -90,7 +92,7 @@ static void take_error(int fd)
 	need(get_int(fd, SOL_SOCKET, SO_ERROR) > 0, "no SO_ERROR");
 }
 
-/* Without a connection. */
+/* States without a connection. */
 
 static void is_fresh(struct cell *x)
 {
@@ -134,7 +136,10 @@ static void is_refused_read(struct cell *x)
 	take_error(x->fd);
 }
 
-/* With RDMA it comes with the path, soon after connect(); with TCP it is there at once. */
+/*
+ * With RDMA a socket gets its address together with the path, soon after connect(). With TCP it has
+ * one at once.
+ */
 static void await_own_address(int fd)
 {
 	struct addr any = wildcard_addr(0), name;
@@ -148,7 +153,7 @@ static void await_own_address(int fd)
 	} while (name.len == any.len && !memcmp(&name.ss, &any.ss, any.len));
 }
 
-/* The listener's queue is full all the time: one for all cells. */
+/* One listener for all cells, whose accept queue is always full. */
 static void is_connecting(struct cell *x)
 {
 	static struct addr full;
@@ -202,14 +207,14 @@ static void queue_with_data(struct cell *x)
 	rest(x);
 }
 
-/* The client went away while it waited; what it sent can still be read. */
+/* The client ends its stream while it waits in the queue. What it sent can still be read. */
 static void queue_with_end(struct cell *x)
 {
 	queue_with_data(x);
 	end_writing(x->peer);
 }
 
-/* Connections. */
+/* States with a connection. */
 
 static void is_idle(struct cell *x)
 {
@@ -371,7 +376,7 @@ static void is_reset_received(struct cell *x)
 	need(recv(x->fd, b, sizeof(b), 0) < 0, "recv after a reset");
 }
 
-/* The peer closed with unread data. */
+/* The peer closes with unread data. */
 static void is_reset_unread(struct cell *x)
 {
 	is_idle(x);
@@ -476,7 +481,7 @@ static void is_connected_by_waiting(struct cell *x)
 	adopt(x, c, accept_from(hub));
 }
 
-/* Connected, and nobody has asked for the outcome of the waiting connect. */
+/* Connected, but nobody has asked for the outcome of the non-blocking connect(). */
 static void has_waited(struct cell *x)
 {
 	is_connected_by_waiting(x);
@@ -484,12 +489,12 @@ static void has_waited(struct cell *x)
 }
 
 /*
- * Connections that take no more bytes, whatever still moves. To be sure of that takes a while, so
+ * Connections that take no more bytes. It takes a while to be sure that nothing moves any more, so
  * a number of them are made at once.
  */
 #define FULL_ONES	16
 
-/* TCP's last bytes before a window shuts may have to wait for its timer of 200 ms. */
+/* TCP may hold the last bytes before a closed window until its timer of 200 ms. */
 static void fill_them(const struct pair *pairs, int count)
 {
 	struct pollfd pfds[FULL_ONES];
@@ -506,7 +511,10 @@ static void fill_them(const struct pair *pairs, int count)
 	} while (moved);
 }
 
-/* @first: what the peer does; later it would carry an acknowledgement, and so make room. */
+/*
+ * @first: what the peer sends, before the connection is full. Later it would carry an
+ * acknowledgement and so make room.
+ */
 static void fill_after(struct cell *x, void (*first)(int peer))
 {
 	static struct pair ready[FULL_ONES];
@@ -551,7 +559,7 @@ static void is_full_with_end(struct cell *x)
 	await_end(x->fd);
 }
 
-/* The accepting side has not called accept() yet; it has no descriptor. */
+/* The server has not called accept() yet, so the peer has no descriptor. */
 static void waits_in_queue(struct cell *x)
 {
 	struct addr where;

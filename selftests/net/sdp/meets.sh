@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Two things that otherwise meet once in a long time are made to meet: one waits for the other, on
-# another processor. timeout: 300 s; processors: at once; short form: 6.1; only when named: debug
+# Rare races, made certain: one function waits until another runs on another processor.
+# timeout: 300 s; processors: at once; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -20,14 +20,14 @@ restore() {
 }
 cleanup restore
 
-# waits FUNCTION UNTIL MS
+# waits FUNCTION UNTIL MS: FUNCTION waits at its beginning until UNTIL begins, at most MS
 waits() { insmod "$bin/sdp_held.ko" function="$1" until="$2" ms="$3"; }
 next_waits() { echo 1 >$parameters/count; }
 held() { [ "$(<$parameters/held)" -ge 1 ]; }
 met() { [ "$(<$parameters/met)" -ge 1 ]; }
 
-# A listener is closed just when it is asked for a connection, by loopback, where nobody waits for the
-# other: its port is free at once.
+# A listener is closed while it gets a connection request by loopback. There neither waits for the
+# other one: its port is free at once.
 port_free() {
 	next_port
 	next_waits
@@ -54,9 +54,9 @@ peers_end
 rmmod sdp_held
 check "nothing is left of that" wait_for $patience no_sockets
 
-# A closed socket's time is over, and just then something of it arrives: it begins anew. The timer runs
-# where the socket was closed, as a rule, and waits there; where that is also what arrivals need they do
-# not meet, and it is tried again.
+# An orphan's time limit expires just when a message for it arrives, which restarts the limit. The
+# timer usually runs on the CPU that closed the socket, and waits there. If that CPU is also needed
+# for arrivals the two do not meet, and the round is repeated.
 orphan_round() {
 	local timeouts
 	rm -f "$peers/go"

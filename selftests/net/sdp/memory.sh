@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Memory of all sockets together: shown, charged to the cgroups that use it, bounded by
-# net.sdp.mem without a byte lost. timeout: 300 s; short form: 6.1
+# Memory of all sockets: reported, charged to cgroups, and bounded by net.sdp.mem.
+# No byte is lost when the bound is reached.
+# timeout: 300 s; short form: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -24,7 +25,7 @@ restore() {
 }
 cleanup restore
 
-# Pages of all our sockets, by /proc/net/protocols
+# pages: pages of all SDP sockets, from /proc/net/protocols
 pages() { awk '$1 == "SDP" { print $4 }' /proc/net/protocols; }
 pages_above() { [ "$(pages)" -gt "$1" ]; }
 pages_at_most() { [ "$(pages)" -le "$1" ]; }
@@ -52,7 +53,7 @@ visible() {
 	check "$1: no socket is left" wait_for $patience no_sockets
 }
 
-# With next to nothing allowed everything still arrives; it only takes its time.
+# With almost no memory allowed all data still arrives, only slowly.
 starved() {
 	local before
 	hold_data "$1, for a shortage" "$2"
@@ -73,7 +74,8 @@ charged() { awk '$1 == "sock" { print $2 }' $group/memory.stat; }
 charged_at_least() { [ "$(charged)" -ge "$1" ]; }
 not_charged() { [ "$(charged)" = 0 ]; }
 
-# The accepting process lives in a cgroup, the other one does not: what it has not read is its.
+# The accepting process is in a cgroup, the other one is not: its unread data is charged to the
+# cgroup.
 cgroup_of_the_listener() {
 	next_port
 	echo $$ >$group/cgroup.procs

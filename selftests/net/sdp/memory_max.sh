@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A control group whose memory.max leaves next to nothing, around those who send, receive and
-# connect: calls wait or say so by ENOBUFS, ENOMEM or ENFILE; when there is memory again all goes on,
-# and no byte is lost. What a socket must have is charged beyond the limit, as with TCP; so the
-# kernel may kill a process there that needs a page then. Others outside are served all the while,
-# and in the end nothing is charged. timeout: 300 s; short form: 6.12
+# A cgroup at its memory.max: calls wait or report a lack of memory, and no byte is lost.
+# Processes in the cgroup send, receive and connect. The errors are ENOBUFS, ENOMEM or ENFILE. When
+# there is memory again they continue. What a socket must have is charged beyond the limit, as with
+# TCP, so the kernel may kill a process that needs a page then. Processes outside are served all
+# the time, and at the end nothing is charged.
+# timeout: 300 s; short form: 6.12
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/libstreams.sh"
@@ -13,7 +14,7 @@ group=/sys/fs/cgroup/sdp-memory-max
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control 2>/dev/null
 mkdir -p $group 2>/dev/null
 [ -e $group/memory.max ] || tap_skip_all "this kernel has no memory cgroups"
-# What a processor charges in advance, and so may have left: 64 pages.
+# A CPU charges up to 64 pages in advance, and may have them left.
 room=$((64 * 4096 * $(nproc)))
 amount=$((2000000 / slow)) pairs=3
 
@@ -24,7 +25,7 @@ restore() {
 }
 cleanup restore
 
-# inside COMMAND...: what it starts is in the group
+# inside COMMAND...: runs the command with new processes in the cgroup
 inside() {
 	echo $$ >$group/cgroup.procs
 	"$@"
@@ -56,7 +57,7 @@ outside_moves() {
 	wait_for $patience eval "[ \$(outside_messages) -gt $((before + 2)) ]"
 }
 
-# What the pairs have sent and received, which stands still when nobody reads
+# pair_messages: messages that the pairs have sent and received; constant while no program reads
 pair_messages() {
 	awk -v outside="$outside_port" \
 		'$4 == "01" && $2 !~ outside && $3 !~ outside { print $2, $(NF - 1), $NF }' /proc/net/sdp
@@ -78,8 +79,8 @@ outside_end() {
 	rm -f "$peers/stop"
 }
 
-# pairs_begin ADDRESS PIECE: connections inside, whose buffers have grown, and both of whose ends are
-# stopped before they send more
+# pairs_begin ADDRESS PIECE: connections inside the cgroup, whose buffers have grown. Both ends are
+# stopped before they send more.
 pairs_begin() {
 	local i address=$1 piece=$2
 	for ((i = 0; i < pairs; i++)); do
@@ -94,7 +95,7 @@ pairs_begin() {
 	done
 }
 
-# go_on NAME: each of them
+# go_on NAME: continues these processes of all pairs
 go_on() {
 	local i
 	for ((i = 0; i < pairs; i++)); do
@@ -107,11 +108,12 @@ plenty() { echo max >$group/memory.max; }
 
 failed='^(send|recv|connect|accept|open|bind|listen|wrong: [a-z]*): '
 
-# The kernel has killed it for want of memory: it has ended, and says of no call that it failed.
+# was_killed NAME: the kernel has killed it for lack of memory: it has ended without reporting a
+# failed call.
 was_killed() { [ -n "${peer_pid[$1]:-}" ] && ended "$1" && ! grep -qE "$failed" "$peers/$1"; }
 
-# A call that fails says that memory is short; nobody waits for what does not come. The connection of
-# one that was killed is over.
+# Every failed call reports a lack of memory; no call waits forever. A killed process' connection
+# may also end.
 none_failed_otherwise() {
 	local i over='none'
 	for ((i = 0; i < pairs; i++)); do
@@ -122,7 +124,7 @@ none_failed_otherwise() {
 		grep -vE "/($over):(send|recv): (end|ECONNRESET|EPIPE)"
 }
 
-# ... unless one of the two has been killed.
+# All pairs are done, except those of which a process was killed.
 all_done() {
 	local i
 	for ((i = 0; i < pairs; i++)); do
@@ -130,7 +132,8 @@ all_done() {
 	done
 }
 
-# moving WHAT ADDRESS PIECE: nobody reads, memory is scarce; then all is read, before there is more
+# moving WHAT ADDRESS PIECE: memory is scarce while no program reads; then all data is read before
+# the limit is lifted
 moving() {
 	local most
 	pairs_begin "$2" "$3"
@@ -160,7 +163,7 @@ moving() {
 	check "$1: nothing is charged in the end" wait_for $patience not_charged
 }
 
-# Sockets and connections themselves need memory, which is not there; some processes may be killed.
+# Sockets and connections need memory that is not available; some processes may be killed.
 connecting() {
 	outside_begin "$2" >/dev/null
 	next_port

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls whose memory turns out in their middle not to be there: what they have counted has gone,
- * or come, and nothing else. No byte is lost, none is there twice, whether the page is missing
- * for good or comes back a moment later. The same on TCP. timeout: 200 s; short form: 6.1;
- * only when named: debug (where it takes minutes)
+ * Calls whose memory is missing in the middle: only the bytes that they count have moved.
+ *
+ * No byte is lost or duplicated, whether the page stays away or comes back a moment later. TCP
+ * does the same.
+ *
+ * timeout: 200 s; short form: 6.1; only when named: debug
+ *
+ * On the debug kernel it takes minutes.
  */
 #include <pthread.h>
 #include <sys/mman.h>
@@ -20,12 +24,12 @@ static const size_t goods[] = {
 
 /**
  * struct stream - one direction of a connection
- * @to: end that writes
- * @from: end that reads
- * @map: memory of the end that meets the hole, with a page that comes and goes
- * @same: the same memory, where all pages are there
- * @gone: that page
- * @stop: it need not any more
+ * @to: the end that writes
+ * @from: the end that reads
+ * @map: memory with a missing page, of the end that is tested
+ * @same: the same memory, with all its pages
+ * @gone: the page that comes and goes
+ * @stop: the page is to come and go no more
  */
 struct stream {
 	int to;
@@ -36,7 +40,7 @@ struct stream {
 	volatile bool stop;
 };
 
-/* The byte at a place of the stream. */
+/* The byte at an offset of the stream. */
 static unsigned char byte_at(unsigned long long at)
 {
 	return at * 7 + at / 251;
@@ -71,7 +75,7 @@ static void allow(unsigned char *page, int prot)
 	need_errno(!mprotect(page, PAGE, prot), "mprotect");
 }
 
-/* All that comes, each byte in its place; returns how many there were. */
+/* Reads everything and checks each byte. Returns the number of bytes. */
 static void *honest_reader(void *arg)
 {
 	struct stream *s = arg;
@@ -102,7 +106,7 @@ static struct stream begin(const struct pair *p)
 	return s;
 }
 
-/* Of the memory at @p, @good bytes are there, and then a page is not. Returns what has gone. */
+/* Writes @good bytes and a page behind them that is missing. Returns how many were taken. */
 static size_t write_to_hole(struct stream *s, unsigned long long at, size_t good, bool vector)
 {
 	unsigned char *hole = s->map + ROOM / 2, *p = vector ? s->map : hole - good;
@@ -140,7 +144,7 @@ static int write_holes(void *arg)
 		size_t rest;
 
 		at += write_to_hole(&s, at, goods[i % ARRAY_SIZE(goods)], vector);
-		/* And all is well with what follows. */
+		/* A write after that works. */
 		rest = 1 + i * 100;
 		put_bytes(s.map, at, rest);
 		send_all(s.to, s.map, rest);
@@ -167,7 +171,7 @@ static void *come_and_go(void *arg)
 	return NULL;
 }
 
-/* The page comes back while the call goes on, or not. */
+/* The page may come back during the call. */
 static int write_flicker(void *arg)
 {
 	unsigned int rounds = scaled(3000), i, faults = 0, parts = 0;
@@ -226,7 +230,7 @@ static void *honest_writer(void *arg)
 	return NULL;
 }
 
-/* Reads into memory of which a part is not there. */
+/* Reads into memory of which a part is missing. */
 static int read_holes(void *arg)
 {
 	bool vector = arg;
@@ -247,7 +251,7 @@ static int read_holes(void *arg)
 			{ .iov_base = to, .iov_len = good },
 			{ .iov_base = hole, .iov_len = PAGE },
 		};
-		/* Every other time all of it is there: else it would not get on. */
+		/* Every second read has all of its memory, so that the stream advances. */
 		bool missing = i & 1;
 		ssize_t n;
 

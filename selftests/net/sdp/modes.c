@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Modes that are left again, the deadlock scan step by step, and large writes that make no offer
- * (requirements B1, C1, C2, C4, C5, C9): by counters and SDP_INFO, and every byte is checked.
+ * Changes from a learnt mode, the deadlock scan, and large writes without a SrcAvail.
+ *
+ * Requirements B1, C1, C2, C3, C4, C5, C9. Counters and SDP_INFO show it, and every byte is
+ * checked.
+ *
  * timeout: 200 s; short form: 6.12 debug
  */
 #include "pinned.h"
 #include "reading.h"
 
 #define SIZE		(1 << 16)
-/* So many looks are more than any of these tests takes. */
+/* More scans, or transfers in a row, than there are in any of these tests. */
 #define NEVER		1000
 
 /**
- * struct steady - a reader in another process
- * @p: the connection; it reads at @s
- * @at: where in the stream it begins
- * @len: how many bytes
- * @piece: room of one read
+ * struct steady - a reader in another process, or a writer in a thread
+ * @p: the connection; the reader is at @s, the writer at @c
+ * @at: offset in the stream at which it begins
+ * @len: number of bytes
+ * @piece: buffer size of one read
  */
 struct steady {
 	struct pair p;
@@ -33,7 +36,7 @@ static void reads_waiting(void *arg)
 	pattern_read(r->p.s, r->at, r->len, r->piece);
 }
 
-/* Polls first, and never waits in a read. */
+/* Polls before each read, so that no read waits. */
 static void reads_polled(void *arg)
 {
 	static unsigned char buf[PATTERN_LARGEST];
@@ -55,7 +58,7 @@ static void reads_polled(void *arg)
 	}
 }
 
-/* What a direction is said to be in, at both ends; the sink may hear of it a little later. */
+/* Waits until both ends report @mode for the direction; the sink may learn of it a little later. */
 static void await_mode(const struct pair *p, unsigned int mode)
 {
 	long long end = now_ms() + WAIT_MS;
@@ -65,7 +68,7 @@ static void await_mode(const struct pair *p, unsigned int mode)
 		     info_of(p->c).tx_mode, info_of(p->s).rx_mode, mode);
 }
 
-/* As far as it has been learnt, and neither further nor less. */
+/* The direction is in @mode, and exactly @alike transfers in a row speak for another mode. */
 static void need_learnt(const struct pair *p, unsigned int mode, unsigned int alike)
 {
 	struct sdp_info info = info_of(p->c);
@@ -74,7 +77,7 @@ static void need_learnt(const struct pair *p, unsigned int mode, unsigned int al
 	     info.tx_mode, info.learning, mode, alike);
 }
 
-/* SDP_INFO of both ends: so many bytes have been read by RDMA since, and none written. */
+/* SDP_INFO of both ends: since then @bytes have been read by RDMA, and none written. */
 static void need_read(const struct pair *p, const struct sdp_info *writer,
 		      const struct sdp_info *reader, long long bytes)
 {
@@ -92,7 +95,10 @@ static void need_read(const struct pair *p, const struct sdp_info *writer,
 	     (unsigned long long)(out.rdma_sent - writer->rdma_sent), bytes);
 }
 
-/* C1, C2, C5: a reader that begins to poll: so many offers are read, and then it is Combined. */
+/*
+ * C1, C2, C5: a reader in Pipelined mode begins to poll. AFTER SrcAvails are read, then the mode is
+ * Combined.
+ */
 static int leaves_polled(void *arg)
 {
 	long long sent, read, placed, changes;
@@ -116,7 +122,7 @@ static int leaves_polled(void *arg)
 	}
 	await_mode(&r.p, SDP_INFO_COMBINED);
 	need_learnt(&r.p, SDP_INFO_COMBINED, 0);
-	/* Each end counts it. */
+	/* Each end counts the change. */
 	need(counter("ModeCombined") == changes + 2, "%lld changes",
 	     counter("ModeCombined") - changes);
 	need(counter("RdmaReadBytes") - read == AFTER * SIZE, "%lld bytes read",
@@ -135,7 +141,10 @@ static int leaves_polled(void *arg)
 	return EXIT_OK;
 }
 
-/* C2, C3, C5: one that begins to read small: at once Combined, and then it is learnt: Buffered. */
+/*
+ * C2, C3, C5: a reader in Pipelined mode begins to read in small pieces. The mode is Combined at
+ * once, and Buffered once that is learnt.
+ */
 static int leaves_small(void *arg)
 {
 	struct steady r = { .len = (AFTER + 2) * SIZE, .piece = 1000 };
@@ -173,8 +182,8 @@ static int leaves_small(void *arg)
 }
 
 /*
- * C3: Buffered, and the sender stays ahead, so that a large read never waits. It counts all the
- * same, and the next large write is offered and read by RDMA.
+ * C3: the mode is Buffered, and the sender stays ahead, so that a large read never waits. That read
+ * still counts, and the next large write sends a SrcAvail, which the reader reads by RDMA.
  */
 static int large_from_queue(void *arg)
 {
@@ -220,7 +229,10 @@ static void *writes(void *arg)
 	return NULL;
 }
 
-/* C9: Pipelined, and no reader comes: an offer, looks, SendSm, and the direction is Combined. */
+/*
+ * C9: the mode is Pipelined, and no reader comes. There are a SrcAvail, scans and SendSm, and then
+ * the direction is Combined.
+ */
 static int scanned(void *arg)
 {
 	long long sent, received, fired, read, placed, combined;
@@ -256,8 +268,8 @@ static int scanned(void *arg)
 }
 
 /*
- * C9: the peer's end never looks, and its program never reads. The offer is taken back all the
- * same, by its own end, and the write goes on in messages; that counts as a refusal.
+ * C9: the sink never scans, and its program never reads. The source itself cancels its SrcAvail,
+ * and sends the rest of the write in messages. That counts as a refusal.
  */
 static int unscanned(void *arg)
 {
@@ -268,11 +280,14 @@ static int unscanned(void *arg)
 
 	(void)arg;
 	setting_set("mode_after", AFTER);
-	/* The sink's next look is due then, and stays so. */
+	/* The sink's scan is armed with this period, which the change below does not shorten. */
 	setting_set("scan_ms", NO_SCAN_MS);
 	need(!pthread_create(&thread, NULL, writes, &w), "pthread_create");
 	await_counter("SrcAvailReceived", received);
-	/* It is counted before it is watched, both under the lock that this question takes. */
+	/*
+	 * The sink counts the SrcAvail and then watches it, under one hold of the lock that
+	 * SDP_INFO takes.
+	 */
 	info_of(w.p.s);
 	setting_set("scan_ms", 20);
 	pthread_join(thread, NULL);
@@ -286,7 +301,7 @@ static int unscanned(void *arg)
 	return EXIT_OK;
 }
 
-/* Looks of the scanner until an offer that nobody reads comes in messages. */
+/* Returns the number of scans until a SrcAvail that nobody reads is declined. */
 static long long looks_for(int count)
 {
 	struct steady w = { .p = pair_sized(1 << 20), .len = SIZE };
@@ -303,8 +318,8 @@ static long long looks_for(int count)
 }
 
 /*
- * C9: scan_count looks it is, each a whole period after the one before. One may be left over of an
- * offer before.
+ * C9: it takes scan_count scans, each a whole period after the one before. One more may run because
+ * of an earlier SrcAvail.
  */
 static int counted(void *arg)
 {
@@ -322,7 +337,7 @@ static int counted(void *arg)
 	return EXIT_OK;
 }
 
-/* Many periods; one look may be due still. */
+/* In many periods at most one scan runs, which was still due. */
 static void need_rest(const char *when)
 {
 	long long runs = counter("ScansRun");
@@ -332,7 +347,7 @@ static void need_rest(const char *when)
 	need(runs <= 1, "%lld looks %s", runs, when);
 }
 
-/* C9: the scanner runs while something is offered that is not read, and not otherwise. */
+/* C9: the scanner runs while a SrcAvail is not read, and not otherwise. */
 static int rests(void *arg)
 {
 	struct steady w = { .p = pair_sized(1 << 20), .len = SIZE };
@@ -357,7 +372,10 @@ static int rests(void *arg)
 	return EXIT_OK;
 }
 
-/* One write that need not wait, or not for its pages. Returns bytes that it took. */
+/*
+ * Writes that are non-blocking, or that send the program's own pages. write_without() makes one,
+ * and returns the number of bytes taken.
+ */
 enum way { DONTWAIT, NONBLOCK, ZEROCOPY, WAYS };
 
 static long write_without(const struct pair *p, enum way how, long at)
@@ -377,12 +395,12 @@ static void zerocopy_on(int fd)
 {
 	int one = 1;
 
-	/* Kernels before 6.6 know SO_ZEROCOPY of some families only. */
+	/* Kernels before 6.6 know SO_ZEROCOPY for some families only. */
 	if (setsockopt(fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)))
 		set_int(fd, SOL_SDP, SDP_ZEROCOPY, one);
 }
 
-/* B1: who must not wait, or has pages of its own pinned, offers nothing, in no mode. */
+/* B1: a write that is non-blocking, or has its own pages pinned, sends no SrcAvail in any mode. */
 static int offers_none(void *arg)
 {
 	long long sent = counter("SrcAvailSent"), bytes = counter("RdmaReadBytes");
@@ -404,7 +422,7 @@ static int offers_none(void *arg)
 	return EXIT_OK;
 }
 
-/* C5: likewise nothing is written into a reader's memory, though it is there. */
+/* C5: nor do such writes go by RDMA into a reader's memory, although it is advertised. */
 static int writes_none(void *arg)
 {
 	long long sent, written;
@@ -422,7 +440,7 @@ static int writes_none(void *arg)
 		struct reading r;
 		long n;
 
-		/* A large one between, or small writes would be learnt. */
+		/* A large write in between, or small writes would be learnt. */
 		reading_post(&r, p.s, buf, sizeof(buf), 0);
 		send_all(p.c, pattern(at), SIZE);
 		reading_end(&r, SIZE, 0);

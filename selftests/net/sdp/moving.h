@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Transfers by RDMA in every way there is, with the proof that they have gone that way.
+ * Transfers by RDMA in every way there is, with proof that they went that way.
  */
 #ifndef SDP_TEST_MOVING_H
 #define SDP_TEST_MOVING_H
@@ -9,21 +9,21 @@
 #include "pinned.h"
 #include "reading.h"
 
-/* Bytes of an offer that come in its message. */
+/* Bytes of a large write that come with its SrcAvail. */
 #define FIRST		4096
-/* Combined mode for ever. */
+/* A value of mode_after that is never reached, so that the mode stays Combined. */
 #define NEVER		1000
 #define SMALL		777
 
-/* Read by RDMA; written by RDMA; written by RDMA, and what is offered cannot be read. */
+/* RDMA read; RDMA write; RDMA write with net.sdp.rdma_read off. */
 enum route { READ, WRITE, WRITE_ONLY, WAYS };
 
-/* A connection that goes this @way. */
+/* Makes a connection that goes this @way. */
 static inline struct pair pair_for(enum route way, long *at)
 {
 	setting_set("scan_ms", NO_SCAN_MS);
 	setting_set("rdma_read", way != WRITE_ONLY);
-	/* Of larger writes that are declined the rest, in messages, may look like small writes. */
+	/* If a larger write is declined, its rest in messages may count as small writes. */
 	if (way != READ)
 		return pair_pipelined(1 << 16, at);
 	setting_set("mode_after", NEVER);
@@ -38,7 +38,7 @@ static inline void pair_close(const struct pair *p)
 	await_unpinned();
 }
 
-/* What has gone by RDMA, in whatever way. */
+/* Number of bytes that have gone by RDMA, either way. */
 static inline long long moved(void)
 {
 	return counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer");
@@ -64,7 +64,7 @@ static inline void reading_for(struct reading *r, enum route way, int fd, unsign
 		reading_post(r, fd, to, len, MSG_WAITALL);
 }
 
-/* The connection lives: something small, both ways. */
+/* The connection works: sends something small, both ways. */
 static inline void lives(const struct pair *p, long at)
 {
 	send_all(p->c, pattern(at), SMALL);
@@ -76,11 +76,11 @@ static inline void lives(const struct pair *p, long at)
 /**
  * struct writing - a write in a thread of its own
  * @fd: socket
- * @iov: from where
- * @pieces: how many
- * @n: what sendmsg has returned
+ * @iov: source memory
+ * @pieces: number of entries in @iov
+ * @n: what sendmsg() returned
  * @error: errno
- * @thread: who writes
+ * @thread: the thread
  */
 struct writing {
 	int fd;
@@ -113,7 +113,10 @@ static inline void writing_end(struct writing *w, ssize_t n)
 	need(w->n == n, "sendmsg: %zd instead of %zd, %s", w->n, n, errno_text(w->error));
 }
 
-/* Its pages are pinned when it returns, and stay so until somebody reads. */
+/*
+ * Begins to write from the window of @m. When await_offer() returns, the pages are pinned, and stay
+ * so until somebody reads.
+ */
 static inline void writing_offer(struct writing *w, int fd, const struct memory *m, long len)
 {
 	*w = (struct writing){ .iov = { { window(m), len } }, .pieces = 1 };

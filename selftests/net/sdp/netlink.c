@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The generic netlink family "sdp", and the reason of a fall-back on the socket itself: each
- * request, what it refuses, who may ask, and that answers are what is so, while all of it changes.
- * timeout: 240 s; short form: 6.12
+ * The netlink family "sdp", and the reason of a fallback on the socket itself.
+ *
+ * Covered are each request, what it refuses, who may ask, and whether answers are right while
+ * everything changes.
+ *
+ * timeout: 240 s; short form: 6.12; needs: policy
  *
  *	netlink_policy.h	rules and switches
  *	netlink_dump.h		sockets and counters
  *	netlink_explain.h	what the rules say about a socket
- *	netlink_reason.h	fall-backs
+ *	netlink_reason.h	fallbacks
  */
 #include "netlink_policy.h"
 #include "netlink_dump.h"

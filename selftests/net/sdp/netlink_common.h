@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of netlink.c share: asking the family "sdp", and what it answers.
+ * Requests to the netlink family "sdp" and their answers, shared by the parts of netlink.c.
  */
 #ifndef SDP_TEST_NETLINK_COMMON_H
 #define SDP_TEST_NETLINK_COMMON_H
@@ -13,17 +13,17 @@
 #include <sys/stat.h>
 
 #define NL_ROOM		(64 * 1024)
-/* Of a dump; the kernel makes its pieces as large as the largest buffer so far. */
+/* Buffer size for dumps. Their parts are as large as the largest receive buffer so far. */
 #define NL_PIECE	8192
 
-/* One socket of netlink's, and what the last refusal said. */
+/* A netlink socket, and what its last answer said. */
 struct nl {
 	struct mnl_socket *mnl;
 	int family;
 	unsigned int seq;
-	char said[200];		/* the extended acknowledgment's message, or "" */
-	int missing;		/* the attribute that it misses, or 0 */
-	int bad;		/* where in the request what it does not like is, or 0 */
+	char said[200];		/* message of the extended acknowledgment, or "" */
+	int missing;		/* the attribute that is missing, or 0 */
+	int bad;		/* offset of the rejected attribute in the request, or 0 */
 };
 
 /* A request under construction. */
@@ -43,7 +43,7 @@ static inline void take_extack(struct nl *nl, const struct nlmsghdr *nlh)
 	nl->bad = 0;
 	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS))
 		return;
-	/* With NETLINK_CAP_ACK the request is not repeated in between. */
+	/* NETLINK_CAP_ACK: the request is not repeated in between. */
 	mnl_attr_for_each(attr, nlh, sizeof(struct nlmsgerr)) {
 		if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_MSG)
 			snprintf(nl->said, sizeof(nl->said), "%s", mnl_attr_get_str(attr));
@@ -56,7 +56,7 @@ static inline void take_extack(struct nl *nl, const struct nlmsghdr *nlh)
 
 typedef void (*nl_each)(const struct nlmsghdr *nlh, void *arg);
 
-/* One buffer of answers: true when that was all, with the errno in @error. */
+/* Takes one buffer of answers. Returns true if that was all, with 0 or the errno in @error. */
 static inline bool nl_take(struct nl *nl, const char *room, int n, nl_each each, void *arg,
 			   int *error)
 {
@@ -86,7 +86,7 @@ static inline void nl_send(struct nl *nl, struct request *r)
 	need_errno(mnl_socket_sendto(nl->mnl, &r->nlh, r->nlh.nlmsg_len) >= 0, "netlink send");
 }
 
-/* Sends, and takes all answers in buffers of @size; the errno or 0. */
+/* Sends a request and takes all answers, in buffers of @size. Returns 0 or an errno. */
 static inline int nl_talk_sized(struct nl *nl, struct request *r, nl_each each, void *arg,
 				size_t size)
 {
@@ -170,7 +170,7 @@ static inline void nl_close(struct nl *nl)
 	mnl_socket_close(nl->mnl);
 }
 
-/* The attributes of an answer, by their number; others than those up to @max are a mistake. */
+/* Sorts the attributes of an answer by type. A type above @max fails the test. */
 static inline void nl_attrs(const struct nlmsghdr *nlh, const struct nlattr **attrs, int max)
 {
 	const struct nlattr *attr;
@@ -213,7 +213,7 @@ static inline unsigned long long u64_of(const struct nlattr *attr, const char *w
 	return mnl_attr_get_u64(attr);
 }
 
-/* An address attribute is that of @a: its address, not its port. */
+/* Does an attribute contain the address of @a, without its port? */
 static inline bool is_addr(const struct nlattr *attr, const struct addr *a)
 {
 	bool v6 = a->sa.sa_family == AF_INET6;
@@ -240,7 +240,7 @@ static inline unsigned long long inode_of(int fd)
 	return st.st_ino;
 }
 
-/* A namespace's policy. */
+/* The policy of a namespace. */
 struct shown {
 	char text[POLICY_MAX + 1];
 	char error[200];
@@ -285,7 +285,7 @@ static inline long setting_value(const char *name)
 	return value;
 }
 
-/* GET and the settings say the same, and this. */
+/* GET and the settings both show these values. */
 static inline void need_shown(struct nl *nl, const char *text, unsigned int rewrite,
 		       unsigned int fallback_ms, unsigned int memory_ms)
 {
@@ -302,7 +302,7 @@ static inline void need_shown(struct nl *nl, const char *text, unsigned int rewr
 	need(setting_value("fallback_memory_ms") == memory_ms, "net.sdp.fallback_memory_ms");
 }
 
-/* What by sysctl is set. */
+/* Sets these values by sysctl. */
 static inline void begin_with(const char *text, int rewrite, int fallback_ms, int memory_ms)
 {
 	policy_set("%s", text);
@@ -311,14 +311,14 @@ static inline void begin_with(const char *text, int rewrite, int fallback_ms, in
 	setting_set("fallback_memory_ms", memory_ms);
 }
 
-/* Becomes nobody for good, but for the files below its /proc. */
+/* Becomes nobody permanently, but can still write to its own files in /proc. */
 static inline void be_nobody(void)
 {
 	need_errno(!setgid(65534) && !setuid(65534), "setuid");
 	need_errno(!prctl(PR_SET_DUMPABLE, 1), "PR_SET_DUMPABLE");
 }
 
-/* Something that has fallen back to TCP, which /proc/net/sdp_fallbacks shows, too. */
+/* Makes a socket fall back to TCP, which /proc/net/sdp_fallbacks shows as well. */
 static inline void fall_back(void)
 {
 	struct addr where;

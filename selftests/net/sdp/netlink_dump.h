@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * SDP_CMD_SOCK_GET and SDP_CMD_STAT_GET: what they show, also while sockets come and go, and when
- * nobody takes the rest of it.
+ * SDP_CMD_SOCK_GET, SDP_CMD_STAT_GET and SDP_CMD_SOCK_KILL.
+ *
+ * What dumps show, also while sockets come and go, and when the program does not take the rest of
+ * one.
  */
 #ifndef SDP_TEST_NETLINK_DUMP_H
 #define SDP_TEST_NETLINK_DUMP_H
@@ -40,7 +42,7 @@ static void read_stats(struct stats *s)
 	fclose(f);
 }
 
-/* The same counters, in the same order, with the values of one moment in between. */
+/* The counters and their order are as in /proc; the values lie between two reads of it. */
 static int dump_stats(void *arg)
 {
 	static struct stats before, dump, after;
@@ -70,7 +72,7 @@ static int dump_stats(void *arg)
 	return EXIT_OK;
 }
 
-/* What a dump says about a socket. */
+/* What a dump shows of a socket. */
 struct told {
 	unsigned long long inode;
 	int times;
@@ -120,7 +122,7 @@ static struct told told_by(const struct nlmsghdr *nlh)
 	return t;
 }
 
-/* The socket with the inode of @arg's. */
+/* Takes the socket with the inode that @arg has. */
 static void take_one(const struct nlmsghdr *nlh, void *arg)
 {
 	struct told *want = arg, t = told_by(nlh);
@@ -197,7 +199,7 @@ static int dump_shows(void *arg)
 	return EXIT_OK;
 }
 
-/* As many as the table has; each one's inode, state and queues are there. */
+/* Counts a socket. Its inode, state and queues have to be there. */
 static void count_one(const struct nlmsghdr *nlh, void *arg)
 {
 	told_by(nlh);
@@ -239,7 +241,7 @@ static void *come_and_go(void *arg)
 	return NULL;
 }
 
-/* Sockets that stand, by their inodes in order. */
+/* Sockets that stay open, sorted by inode. */
 struct standing {
 	int n;
 	struct {
@@ -295,7 +297,7 @@ static void need_each_once(struct standing *all, int round, const char *what)
 	}
 }
 
-/* However many come and go between the pieces, who is there all the time is told once. */
+/* Sockets that stay open are shown once, however many others come and go between the parts. */
 static int dump_many(void *arg)
 {
 	static struct standing all;
@@ -324,7 +326,7 @@ static int dump_many(void *arg)
 	return EXIT_OK;
 }
 
-/* Whoever asks and goes away leaves nothing; who asks twice is told so. */
+/* A dump that is abandoned leaves nothing behind, and a second one on its socket gets EBUSY. */
 static int dump_left(void *arg)
 {
 	static char room[NL_PIECE];
@@ -360,7 +362,7 @@ static int dump_left(void *arg)
 	}
 	need(error == EBUSY, "a second dump beside the first: %s", errno_text(error));
 	nl_close(&nl);
-	/* The last piece of a dump is freed a moment after its socket. */
+	/* The last part of a dump is freed a moment after its socket. */
 	end = now_ms() + WAIT_MS;
 	while (module_users() != users) {
 		need(now_ms() < end, "%ld users of the module instead of %ld", module_users(),
@@ -404,7 +406,7 @@ static void need_ended(int fd, int want, const char *what)
 	     errno_text(errno));
 }
 
-/* Ends each end of a connection, one that nobody has accepted, and one that has been closed. */
+/* SOCK_KILL ends either end of a connection, one not accepted yet, and one that is closed. */
 static int sock_kill(void *arg)
 {
 	struct nl nl = nl_open();
@@ -451,7 +453,7 @@ static int sock_kill(void *arg)
 	p = pair_make();
 	local = name_of(p.c);
 	peer = peer_of(p.c);
-	/* What it has sent keeps it. */
+	/* Unread data keeps the closed socket. */
 	fill(p.c);
 	close(p.c);
 	error = kill_ends(&nl, &local, &peer);
@@ -463,7 +465,7 @@ static int sock_kill(void *arg)
 	return EXIT_OK;
 }
 
-/* Without the capability, without one of the addresses, and with what answers have. */
+/* Without the capability, without one of the addresses, and with an attribute of answers only. */
 static int sock_kill_refused(void *arg)
 {
 	struct pair p = pair_make();

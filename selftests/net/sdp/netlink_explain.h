@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * SDP_CMD_POLICY_EXPLAIN: what it says is what the rules decide and what becomes of a socket.
+ * SDP_CMD_POLICY_EXPLAIN says what the rules decide and what becomes of a socket.
  */
 #ifndef SDP_TEST_NETLINK_EXPLAIN_H
 #define SDP_TEST_NETLINK_EXPLAIN_H
@@ -40,7 +40,7 @@ static void take_explained(const struct nlmsghdr *nlh, void *arg)
 			 text_of(attrs[SDP_EXPLAIN_A_DEVICE], "DEVICE"));
 }
 
-/* NULL and -1 are not said. */
+/* A question. NULL and -1: the attribute is left out. */
 struct asked {
 	bool listens;
 	const char *addr;	/* NULL for the set's server */
@@ -75,14 +75,14 @@ static struct explained explain(struct nl *nl, const struct asked *q)
 }
 
 static const char rules_text[] =
-	"# a policy\n"						/* 1 */
-	"connect 10.9.7.0/24:5201 program iperf3 both\n"	/* 2 */
-	"  listen *:80-89 uid 33 sdp; any *:99 tcp\n"		/* 3 */
-	"connect [fd00:7::/32]:* path /usr/bin/* tcp\n"		/* 4 */
-	"any *:100 cgroup /system.slice/* sdp\n"		/* 5 */
-	"\n"							/* 6 */
-	"any *:101 program fifteen-letters both\n"		/* 7 */
-	"any *:102 uid 0 sdp";					/* 8, without its end */
+	"# a policy\n"						/* line 1 */
+	"connect 10.9.7.0/24:5201 program iperf3 both\n"	/* line 2 */
+	"  listen *:80-89 uid 33 sdp; any *:99 tcp\n"		/* line 3 */
+	"connect [fd00:7::/32]:* path /usr/bin/* tcp\n"		/* line 4 */
+	"any *:100 cgroup /system.slice/* sdp\n"		/* line 5 */
+	"\n"							/* line 6 */
+	"any *:101 program fifteen-letters both\n"		/* line 7 */
+	"any *:102 uid 0 sdp";					/* line 8, without a newline */
 
 static const struct {
 	struct asked q;
@@ -160,7 +160,7 @@ static int explain_error(struct nl *nl, struct request *r)
 	return error;
 }
 
-/* A request that would be right, without the attributes of the bits in @without. */
+/* A correct request, but without the attributes whose bits are in @without. */
 static struct request *explain_request(struct nl *nl, unsigned int without)
 {
 	struct request *r = nl_do(nl, SDP_CMD_POLICY_EXPLAIN);
@@ -238,7 +238,7 @@ static struct explained explain_to(struct nl *nl, const struct addr *where)
 	return explain(nl, &q);
 }
 
-/* It says what a connect then does: the verdict, and the device. */
+/* The verdict and the device are those of the connect() that follows. */
 static int explain_comes_true(void *arg)
 {
 	static const char *const names[] = { BOTH_SIDE, SDP_SIDE, TCP_SIDE };
@@ -269,7 +269,7 @@ static int explain_comes_true(void *arg)
 	return EXIT_OK;
 }
 
-/* Where no device leads, where loopback does, and to one's own addresses. */
+/* The device for the wildcard address, for an own address, and without a route. */
 static int explain_device(void *arg)
 {
 	struct addr any = wildcard_addr(80), own = client_addr(80), far = server_addr(80);
@@ -293,7 +293,7 @@ static int explain_device(void *arg)
 	return EXIT_OK;
 }
 
-/* A peer that gave no answer is told, with the time that is left. */
+/* A peer that did not answer is reported, with the time for which that is remembered. */
 static int explain_silent(void *arg)
 {
 	struct addr where = no_such_host(21600), other = no_such_host(21601);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * SDP_CMD_POLICY_GET and _SET: what they show and set, that a request is done whole or not at
- * all, who may, and for which namespace.
+ * SDP_CMD_POLICY_GET and SDP_CMD_POLICY_SET: a request is done as a whole, or not at all.
+ *
+ * What they show and set, who may use them, and for which namespace.
  */
 #ifndef SDP_TEST_NETLINK_POLICY_H
 #define SDP_TEST_NETLINK_POLICY_H
@@ -53,7 +54,7 @@ static int policy_sets(void *arg)
 	need(!error, "SET: %s, %s", errno_text(error), nl.said);
 	need_shown(&nl, GOOD, 1, 10, 0);
 	need(now_by() == BY_SDP, "it is not in force");
-	/* Each by itself, the text without the NUL at its end. */
+	/* Each attribute alone; the text without the NUL at its end. */
 	r = nl_do(&nl, SDP_CMD_POLICY_SET);
 	mnl_attr_put_str(&r->nlh, SDP_POLICY_A_TEXT, "any * tcp");
 	need(!nl_talk(&nl, r, NULL, NULL), "SET of the text: %s", nl.said);
@@ -70,7 +71,7 @@ static int policy_sets(void *arg)
 	mnl_attr_put_u32(&r->nlh, SDP_POLICY_A_FALLBACK_MEMORY_MS, 3600000);
 	need(!nl_talk(&nl, r, NULL, NULL), "SET of fallback_memory_ms: %s", nl.said);
 	need_shown(&nl, "any * tcp", 0, 3600000, 3600000);
-	/* Nothing at all, no text, and the longest one. */
+	/* No attribute, an empty text, and the longest text. */
 	need(!nl_talk(&nl, nl_do(&nl, SDP_CMD_POLICY_SET), NULL, NULL), "empty SET: %s", nl.said);
 	need_shown(&nl, "any * tcp", 0, 3600000, 3600000);
 	r = nl_do(&nl, SDP_CMD_POLICY_SET);
@@ -85,7 +86,7 @@ static int policy_sets(void *arg)
 	return EXIT_OK;
 }
 
-/* What a request shall be refused for, beside three things that are right. */
+/* Faults for which a request is refused, although its other attributes are right. */
 enum fault {
 	BAD_TEXT, LONG_TEXT, NUL_INSIDE, NESTED_TEXT, REWRITE_2, REWRITE_WIDE, REWRITE_EMPTY,
 	MS_LOW, MS_HIGH, MS_NARROW, MEMORY_HIGH, ERROR_SET, UNKNOWN, CUT_ATTR, CUT_HEADER,
@@ -94,7 +95,7 @@ enum fault {
 
 static const struct {
 	const char *name;
-	int error, error2;	/* either */
+	int error, error2;	/* either one */
 } faults[FAULTS] = {
 	[BAD_TEXT] = { "a mistake in the text", EINVAL, EINVAL },
 	[LONG_TEXT] = { "a text that is too long", E2BIG, E2BIG },
@@ -169,7 +170,7 @@ static void put_rest(struct request *r, enum fault f)
 	last->nla_len = 64;
 }
 
-/* Nothing of it is done, and it says why. */
+/* A refused request changes nothing, and the answer says why. */
 static int policy_refuses(void *arg)
 {
 	static struct shown s;
@@ -191,7 +192,7 @@ static int policy_refuses(void *arg)
 		need(error == faults[f].error || error == faults[f].error2, "%s: %s",
 		     faults[f].name, errno_text(error));
 		printf("# %s: %s \"%s\"\n", faults[f].name, errno_text(error), nl.said);
-		/* What is asked for next is answered without a word. */
+		/* The next request clears what this one said. */
 		snprintf(said, sizeof(said), "%s", nl.said);
 		at = nl.bad;
 		need_shown(&nl, "any * tcp # before\n", 0, 1234, 5678);
@@ -200,7 +201,7 @@ static int policy_refuses(void *arg)
 			need(!s.error[0], "%s: ERROR is \"%s\"", faults[f].name, s.error);
 			continue;
 		}
-		/* Kernels before 6.2 can only say constant texts. */
+		/* Before 6.2, an extended acknowledgment can only have a constant text. */
 		need(said[0] && (!strcmp(said, s.error) || strstr(said, "POLICY_GET")),
 		     "it says \"%s\", and ERROR is \"%s\"", said, s.error);
 		need(at == bad, "offset %d, and the text is at %d", at, bad);
@@ -223,7 +224,7 @@ static int mistake_of(struct nl *nl, const char *text, char error[200])
 	return refused;
 }
 
-/* The mistake in a text is told as by sysctl. */
+/* netlink reports the mistake in a text as sysctl does. */
 static int policy_tells_mistakes(void *arg)
 {
 	char by_netlink[200], by_sysctl[200];
@@ -328,7 +329,7 @@ static int policy_not_root(void *arg)
 	return EXIT_OK;
 }
 
-/* Who is root in a namespace of his own sets its policy, and no other. */
+/* Root of a user namespace sets the policy of its own network namespace, and of no other. */
 static int policy_user_namespace(void *arg)
 {
 	struct nl outer, inner;
@@ -355,7 +356,7 @@ static int policy_user_namespace(void *arg)
 	return EXIT_OK;
 }
 
-/* ... unless the machine's administrator keeps the switch for himself. The rules are theirs. */
+/* If unprivileged_rewrite is 0, such a root cannot turn rewriting on. It may turn it off. */
 static int policy_switch_kept(void *arg)
 {
 	struct nl first, inner;
@@ -381,7 +382,7 @@ static int policy_switch_kept(void *arg)
 	return EXIT_OK;
 }
 
-/* A request is about the namespace of its socket, wherever its process is meanwhile. */
+/* A request is about the namespace of its socket, wherever the process is by now. */
 static int policy_namespaces(void *arg)
 {
 	int first = own_namespace(), second;
@@ -425,7 +426,7 @@ static void *set_pairs(void *arg)
 	return NULL;
 }
 
-/* While two set it at once, nobody sees half of a request. */
+/* While two threads set it at once, nobody sees half of a request. */
 static int policy_whole(void *arg)
 {
 	pthread_t threads[2];

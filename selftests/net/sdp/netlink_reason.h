@@ -7,7 +7,7 @@
 
 #include "netlink_common.h"
 
-/* A fall-back, as a dump tells it. */
+/* A fallback, as a dump shows it. */
 struct told_fell {
 	unsigned long long at, inode;
 	unsigned int pid, role, port, why;
@@ -60,7 +60,7 @@ static struct told_fells *fells_told(void)
 	return &all;
 }
 
-/* Kernels without netfilter do not have the option. */
+/* Kernels without netfilter do not have IP_SDP_FALLBACK. */
 static bool has_netfilter(void)
 {
 	return !access("/proc/net/netfilter", F_OK);
@@ -78,7 +78,7 @@ static int reason_option(int fd)
 	return value;
 }
 
-/* By both ways. */
+/* The option and the dump both give the reason @want. */
 static void need_reason(int fd, enum sdp_fallback want, const char *what)
 {
 	const struct told_fells *all = fells_told();
@@ -101,7 +101,10 @@ static void need_unknown(int fd, const char *what)
 	need(is == want, "%s: %s", what, is < 0 ? errno_text(-is) : "a reason");
 }
 
-/* SDP's sockets of every kind say that they have not fallen back. */
+/*
+ * SDP sockets of each kind report that they have not fallen back. TCP sockets that have not fallen
+ * back have no reason.
+ */
 static int reason_of_sdp(void *arg)
 {
 	int fd, c, s, listening;
@@ -181,7 +184,7 @@ static int reason_silent(void *arg)
 	return EXIT_OK;
 }
 
-/* No way there at all, for TCP neither. */
+/* There is no route, not for TCP either. */
 static int reason_route(void *arg)
 {
 	struct addr far = addr_make(set->family, set->family == AF_INET ? "198.51.100.7" :
@@ -217,13 +220,13 @@ static int reason_option_port(void *arg)
 	as(BOTH_SIDE);
 	need_errno(!listen(fd, 4), "listen");
 	need_reason(fd, SDP_FELL_PORT, "a port that is taken");
-	/* Still, when it listens again. */
+	/* The reason stays when the socket listens again. */
 	need_errno(!listen(fd, 5), "listen");
 	need_reason(fd, SDP_FELL_PORT, "later");
 	return EXIT_OK;
 }
 
-/* What is said to who asks in a wrong way. */
+/* Wrong uses of the option. */
 static int reason_wrong(void *arg)
 {
 	socklen_t len = sizeof(int);
@@ -252,7 +255,7 @@ static int reason_wrong(void *arg)
 	return EXIT_OK;
 }
 
-/* The last lines of /proc are the last of the dump. */
+/* The lines of /proc are the last fallbacks of the dump. */
 static int reason_as_in_proc(void *arg)
 {
 	FILE *f;
@@ -289,7 +292,7 @@ static int listen_as_tcp(void)
 	return fd;
 }
 
-/* 4096 are kept; then the oldest go. */
+/* The last 4096 are kept. */
 static int reason_bound(void *arg)
 {
 	const struct told_fells *all;
@@ -333,7 +336,7 @@ static void *note_on(void *arg)
 	return NULL;
 }
 
-/* Who asks while others make room for theirs is told what is so, or nothing. */
+/* While other threads add fallbacks, the option gives the right reason or none. */
 static int reason_while_noted(void *arg)
 {
 	pthread_t threads[2];

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A network that loses, delays, overtakes, repeats and spoils packets, is slow, or carries shorter
-# ones than before, under messages and RDMA: every byte is right, or the connection ends with an
-# errno that says so; afterwards a good network works as before, and nothing is left.
+# A bad network: packets are lost, delayed, reordered, duplicated, corrupted or short.
+# Messages and RDMA: every byte is right, or the connection ends with a matching errno. Afterwards
+# a good network works as before, and nothing is left.
 #
-# Where packets are lost or overtake each other soft-RoCE may take an acknowledgement for part of an
-# RDMA read's answer. It warns of that, which fails the run; so there bytes move by RDMA write. With
-# NETWORK_READS=1 in the environment they are read all the same; void_reads.sh shows what comes of
-# reads that end too early. timeout: 700 s; short form: 6.12; only when named: debug
+# With loss or reordering, soft-RoCE may mistake an acknowledgement for a part of an RDMA read's
+# response. The module warns of that, which fails the run, so data moves by RDMA write there.
+# NETWORK_READS=1 in the environment uses reads all the same. void_reads.sh tests reads that end
+# too early.
+# timeout: 700 s; short form: 6.12; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -19,12 +20,12 @@ settings=/proc/sys/net/sdp
 threshold_before=$(<$settings/rdma_threshold) read_before=$(<$settings/rdma_read)
 flow_before=$(<$settings/flow_control)
 bytes=300000
-# What a connection may end with here.
+# Errors that a connection may end with here.
 end_errno='[a-z]*: (ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)'
 
-# The kernel remembers for ten minutes how long packets to a place may be. Soft-RoCE of 6.1 tries a
-# longer one again at once, without end, and what the kernel answers to one that is under way when it
-# forgets makes it remember again.
+# The kernel remembers a path MTU for ten minutes. soft-RoCE of 6.1 retries a longer packet at once
+# and without end, and the kernel's answer to a packet that is in flight while the entry is flushed
+# restores it.
 mtus_forgotten() {
 	ip route flush cache
 	ip -6 route flush cache
@@ -53,13 +54,13 @@ restore() {
 cleanup restore
 echo 16384 >$settings/rdma_threshold
 
-# bad_network NETEM-ARGUMENT...: both ways
+# bad_network NETEM-ARGUMENT...: in both directions
 bad_network() {
 	tc qdisc replace dev va root netem limit 10000 "$@" &&
 		tc qdisc replace dev vb root netem limit 10000 "$@"
 }
 
-# start NAME ADDRESS PIECES: both ends of an exchange send and receive that many bytes
+# start NAME ADDRESS PIECES: an exchange in which both ends send and receive $bytes
 start() {
 	next_port
 	peer "$1-server" bind "$2" $port listen 5 say up accept pieces "$3" send $bytes recv $bytes drain
@@ -67,7 +68,8 @@ start() {
 	peer "$1-client" connect "$2" $port pieces "$3" recv $bytes send $bytes shutdown drain
 }
 
-# well NAME: both ends have everything; fails with status 2 when that is wrong
+# well NAME: both ends have everything; fails with status 2 when an end has neither everything nor
+# an errno
 well() {
 	local end whole=0
 	for end in "$1-server" "$1-client"; do
@@ -82,7 +84,7 @@ well() {
 	[ $whole = 2 ]
 }
 
-# Ends without an error and with bytes missing would be as bad as wrong ones.
+# An end of the stream without an error, but with bytes missing, is as bad as wrong bytes.
 no_early_end() { ! grep -l "bytes missing" "$peers"/* && ! grep -l "wrong data" "$peers"/*; }
 
 none_left() {
@@ -123,7 +125,7 @@ scenario() {
 
 reads() { echo "$1" >$settings/rdma_read; }
 
-# Packets of 4 KiB do not fit for a while.
+# Packets of 4 KiB do not fit for two seconds.
 shorter() {
 	wait_for $patience grep -q connected "$peers/small-client" "$peers/large-client"
 	lab_mtu 1500

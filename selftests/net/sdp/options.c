@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Socket options that TCP cannot be the oracle for: SDP_INFO, what only this family refuses, and
- * options whose effect is in the numbers that SDP_INFO shows.
+ * Socket options without a counterpart in TCP: SDP_INFO, refusals, effects in counters.
+ *
+ * It covers the fields of SDP_INFO in each state, options that only AF_SDP refuses, and options
+ * whose effect shows only in the numbers that SDP_INFO reports (requirement J1).
  */
 #include "cases.h"
 #include <linux/filter.h>
@@ -81,7 +83,7 @@ static int info_counts(void *arg)
 	return EXIT_OK;
 }
 
-/* What a cork holds is unsent, and what a full peer does not take stays so. */
+/* Corked data is reported as unsent, and so is data that a full peer does not take. */
 static int info_unsent(void *arg)
 {
 	struct pair p = pair_make();
@@ -123,7 +125,9 @@ static int info_lengths(void *arg)
 	return EXIT_OK;
 }
 
-/* 6.1 does not ask the family. */
+/*
+ * Kernel 6.1 handles these options without asking the address family, so the test is skipped there.
+ */
 static int filters_refused(void *arg)
 {
 	static const int names[] = {
@@ -158,8 +162,9 @@ static bool write_text(const char *path, const char *text)
 }
 
 /*
- * A socket of a memory cgroup may not reserve memory: the kernel would count it in a number that is
- * not its own. None of the kernel's sums are another one for having been asked.
+ * SO_RESERVE_MEM is refused, also for a socket in a memory cgroup. The kernel would account the
+ * reservation in sk_forward_alloc under lock_sock(), but AF_SDP changes that field under its own
+ * lock.
  */
 static int reserve_refused(void *arg)
 {

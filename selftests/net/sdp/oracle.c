@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TCP as the oracle: every scenario runs on TCP sockets and on AF_SDP sockets, over the same
- * addresses and at the same time, and both runs write down each result, errno, poll mask, name and
- * byte that they see. A line that differs is a failure, unless it stands in the table
- * of known differences below, which must also be right about what AF_SDP does.
+ * TCP as the oracle: AF_SDP sockets return what TCP sockets return, call by call (J1).
+ *
+ * Every scenario runs on TCP sockets and on AF_SDP sockets, over the same addresses and at the same
+ * time. Both runs record each result, errno, poll mask, name and byte that they see. A line that
+ * differs is a failure, unless the table of known differences below lists it; the table must also
+ * be right about what AF_SDP does.
  *
  *	oracle [--self | --twin | --policy | --both] [--set NAME]... [-v] [SCENARIO]...
  *
- * --self compares TCP with TCP, which proves the scenarios; --twin compares it with IPPROTO_SDP
- * sockets of the internet families; --policy with TCP sockets of which a policy has made SDP by the
- * name of the program, or --both by trying SDP first (rewritten.sh); -v shows the logs. The
- * scenarios are in oracle_*.h, by subject; they are headers because they share one program and its
- * tables.
+ * --self compares TCP with TCP, which proves that the scenarios are sound. --twin compares TCP with
+ * IPPROTO_SDP sockets of the internet families. --policy compares it with TCP sockets that a policy
+ * has made SDP by the program's name; --both with sockets that the policy makes try SDP first
+ * (rewritten.sh, rewritten_both.sh). -v prints the logs. The scenarios are in oracle_*.h, by
+ * subject. They are headers because they share one program and its tables.
  * timeout: 240 s; short form: 6.12
  */
 #include "oracle.h"
@@ -24,11 +26,11 @@
 #include "oracle_urgent.h"
 #include "oracle_options.h"
 
-#define SCENARIO_SECONDS	30	/* none needs more than three on a slow machine */
+#define SCENARIO_SECONDS	30	/* no scenario needs more than 3 s on a slow machine */
 
 /*
- * Where AF_SDP differs from TCP on purpose: which observation (scenario, label, family of the
- * address set or 0 for both), of which sockets, what they show, and why.
+ * The intended differences between AF_SDP and TCP: the observation (scenario, label, address family
+ * of the address set or 0 for both), the kinds of sockets, what these sockets show, and the reason.
  */
 enum { FAMILY_27 = 1, TWIN = 2, POLICY = 4, BOTH = 8 };
 
@@ -78,7 +80,7 @@ static const struct {
 };
 
 static bool self_test, use_both, verbose;
-static struct log *logs[2];		/* of TCP, of the family under test */
+static struct log *logs[2];		/* of TCP; of the family under test */
 
 struct job {
 	const struct scenario *scenario;
@@ -115,7 +117,10 @@ static const struct difference *known(const char *scenario, const char *label)
 	return NULL;
 }
 
-/* Compares two observations of the same label; false when they differ without leave. */
+/*
+ * Compares two observations of the same label. Returns false if they differ and the table of
+ * differences does not say so.
+ */
 static bool same_value(const char *scenario, const char *label, const char *tcp, const char *sdp)
 {
 	const struct difference *d = known(scenario, label);
@@ -235,8 +240,8 @@ static void run_set(unsigned int sets, char **names, int count)
 }
 
 /*
- * The kernel stamps packets while some socket wants it, and switches that in its own time. A
- * socket that wants it all the while has the scenarios find it done, and switched once.
+ * The kernel timestamps packets while some socket wants timestamps, and switches this on and off
+ * asynchronously. This socket wants them for the whole run, so every scenario finds it switched on.
  */
 static void stamp_packets(void)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an oracle scenario uses to write down what it sees. Each observation is one line
- * "label = value" in a log that the parent process reads: one log of a run on TCP, one of a
- * run on AF_SDP, and they have to be equal. So a value must not depend on timing or on
- * port numbers: scenarios wait for the state they want to describe, ports get names (p1, p2, ...)
- * in the order in which they are first seen.
+ * Recording of what an oracle scenario observes, for comparison of TCP and AF_SDP.
+ *
+ * Each observation is one line "label = value" in a log that the parent process reads. There is one
+ * log of the run on TCP and one of the run on AF_SDP, and they must be equal. A value therefore
+ * must not depend on timing or on port numbers: scenarios wait for the state that they describe,
+ * and ports get names (p1, p2, ...) in the order in which they are first seen.
  */
 #ifndef SDP_TEST_ORACLE_H
 #define SDP_TEST_ORACLE_H
@@ -23,14 +24,14 @@ struct log {
 
 static struct log *obs;
 
-/* Something to send, or room for what is not looked at. */
+/* Data to send, or a buffer for received data that is not compared. */
 static __attribute__((unused)) char scratch[8192];
 static __attribute__((unused)) int scratch_int;
 
 struct scenario {
 	const char *name;
 	void (*run)(void);
-	bool few;		/* slow: on one address set of each transport only */
+	bool few;		/* slow: runs on one address set of each transport only */
 };
 
 #define SCENARIO(fn)		{ .name = #fn, .run = fn }
@@ -52,7 +53,9 @@ static inline void rec(const char *label, const char *fmt, ...)
 	obs->used += n;
 }
 
-/* Cuts "label = value" off the log at *@text, in place; false at the end. */
+/*
+ * Splits the next line "label = value" off the log at *@text, in place. Returns false at the end.
+ */
 static inline bool next_line(char **text, char **label, char **value)
 {
 	char *end = strchr(*text, '\n'), *sep;
@@ -81,10 +84,10 @@ static inline long rec_ret(const char *label, long ret)
 	return ret;
 }
 
-/* Makes the call, records its result or errno, and yields the result. */
+/* Makes the call, records its result or errno, and returns the result. */
 #define REC(label, call) rec_ret(label, (call))
 
-/* As REC(), for calls that return a new descriptor: its number is of no interest. */
+/* Like REC(), for calls that return a new descriptor: its number is not recorded. */
 static inline int rec_fd(const char *label, int fd)
 {
 	int error = errno;
@@ -116,7 +119,7 @@ static inline void rec_bytes(const char *label, const void *data, size_t len)
 	rec(label, "\"%s\"%s", text, i < len ? "..." : "");
 }
 
-/* recv() whose result and bytes are recorded. */
+/* Calls recv() and records its result and the received bytes. */
 static inline ssize_t rec_recv(const char *label, int fd, size_t len, int flags)
 {
 	char buf[4096];
@@ -133,7 +136,7 @@ static inline ssize_t rec_recv(const char *label, int fd, size_t len, int flags)
 #define EVERY_EVENT \
 	(POLLIN | POLLPRI | POLLOUT | POLLRDNORM | POLLRDBAND | POLLWRNORM | POLLWRBAND | POLLRDHUP)
 
-/* A poll mask in words. */
+/* Writes a poll mask as the names of its bits. */
 static inline void events_text(unsigned int mask, char *text, size_t size)
 {
 	static const struct {
@@ -161,20 +164,24 @@ static inline void rec_events(const char *label, unsigned int mask)
 	rec(label, "%s", text);
 }
 
-/* The poll mask as it is now. */
+/* Records the current poll mask. */
 static inline void rec_mask(const char *label, int fd)
 {
 	rec_events(label, (unsigned short)poll_for(fd, EVERY_EVENT, 0));
 }
 
-/* The poll mask once it shows @want. At the deadline it is recorded as it is, and will differ. */
+/*
+ * Waits until the poll mask shows @want, then records the mask. At the deadline it records the mask
+ * as it is, which will differ from TCP's.
+ */
 static inline void rec_mask_at(const char *label, int fd, short want)
 {
 	int i;
 
 	/*
-	 * TCP's error is there a moment before the end that it comes with, piece by piece: the
-	 * hang-up, then the end of reading. poll() does not wait for those once there is an error.
+	 * TCP reports an error a moment before the hang-up and the end of reading that come with
+	 * it, one by one. poll() returns immediately once there is an error, so the others need a
+	 * wait of their own.
 	 */
 	if (poll_for(fd, want, WAIT_MS) & POLLERR)
 		for (i = 0; i < 50 && !(poll_for(fd, POLLRDHUP, 0) & POLLRDHUP); i++)
@@ -182,7 +189,7 @@ static inline void rec_mask_at(const char *label, int fd, short want)
 	rec_mask(label, fd);
 }
 
-/* A port's name: 0, or p1, p2, ... in the order of appearance. */
+/* The name of a port: "0", or p1, p2, ... in the order of first appearance. */
 static inline const char *port_name(unsigned int port)
 {
 	static unsigned int seen[64], count;
@@ -233,7 +240,10 @@ static inline void rec_peername(const char *label, int fd)
 		rec_addr(label, &a, a.len);
 }
 
-/* The peer's name once the connection is gone altogether, after a last exchange with the peer. */
+/*
+ * Records the peer's name once the connection has ended completely. A last exchange with the peer
+ * may still be in flight, so getpeername() is retried for a while.
+ */
 static inline void rec_peername_gone(const char *label, int fd)
 {
 	long long end = now_ms() + WAIT_MS / 5;
@@ -259,7 +269,7 @@ static inline void rec_int(const char *label, int fd, int level, int option)
 	REC(label, get_int(fd, level, option));
 }
 
-/* SO_ERROR by name; reading it clears it. */
+/* Records SO_ERROR by name. Reading SO_ERROR clears it. */
 static inline void rec_so_error(const char *label, int fd)
 {
 	int error = get_int(fd, SOL_SOCKET, SO_ERROR);
@@ -289,8 +299,8 @@ static inline void handle(int sig, void (*handler)(int), int flags)
 }
 
 /*
- * Interrupts this process every 50 ms from now on. Again and again, so that a signal that comes
- * before the call of interest has begun to sleep does no harm.
+ * Interrupts this process with SIGALRM every 50 ms from now on. The signal is repeated because one
+ * that arrives before the call under test has begun to sleep has no effect.
  */
 static inline void ticks_start(void (*handler)(int), int flags)
 {
@@ -310,13 +320,17 @@ static inline void ticks_stop(void)
 
 static inline bool took_at_least(long long start, int ms)
 {
-	/* Time-outs are counted in ticks, and a busy host gives its guest late ones in a bunch. */
+	/*
+	 * Timeouts are counted in ticks, and a busy host delivers delayed ticks to its guest in
+	 * bursts.
+	 */
 	return now_ms() - start >= ms / 2;
 }
 
 /*
- * TCP's queue has a connection a moment later than the client knows of it. SDP's has not; where a
- * policy has a socket listen by both, TCP's does not tell of it.
+ * Waits until @waiting connections are in the accept queue of @listening. TCP queues a connection a
+ * moment after the client's connect() has returned; SDP does not. Where a policy makes a socket
+ * listen by both, its TCP_INFO is TCP's and does not count the connections by SDP.
  */
 static inline void await_queue(int listening, unsigned int waiting)
 {
@@ -338,8 +352,8 @@ static inline void await_queue(int listening, unsigned int waiting)
 }
 
 /*
- * A connection attempt that stays in progress: the listener's queue has room for one, and is full.
- * Returns the descriptor of a fresh socket that has not called connect() yet.
+ * A connection attempt that stays in progress, because the listener's queue has room for one
+ * connection and is full. @fd is a fresh socket that has not called connect() yet.
  */
 struct stuck {
 	int listening, filler, fd;
@@ -358,7 +372,7 @@ static inline struct stuck stuck_make(int flags)
 	return s;
 }
 
-/* A thread that makes one call, for calls that another thread has to end. */
+/* A thread that makes one call, which another thread has to end. */
 struct caller {
 	pthread_t thread;
 	_Atomic pid_t tid;
@@ -378,7 +392,7 @@ static inline void *caller_main(void *arg)
 	return NULL;
 }
 
-/* Returns when the thread sleeps in its call. */
+/* Starts the thread. Returns when it sleeps in its call. */
 static inline void caller_start(struct caller *c, long (*call)(int fd), int fd)
 {
 	c->call = call;

@@ -85,7 +85,7 @@ static void half_close_read(void)
 	rec_so_error("own error", p.c);
 }
 
-/* Data that is there before the shutdown can still be read. */
+/* Data that arrived before shutdown(SHUT_RD) can still be read. */
 static void half_close_read_with_data(void)
 {
 	struct pair p = pair_make();
@@ -116,8 +116,8 @@ static void shutdown_both(void)
 }
 
 /*
- * The port is asked for by number: TCP keeps such a port over a disconnect, but lets go of one
- * that it chose itself.
+ * The listener is bound to a port by number: TCP keeps such a port over a disconnect, but releases
+ * a port that it chose itself.
  */
 static void shutdown_listener(void)
 {
@@ -171,7 +171,7 @@ static void close_clean(void)
 	rec_peername("peer", p.c);
 }
 
-/* As above, but the error is fetched first by recv, or by SO_ERROR. */
+/* Like close_clean(), but recv() or SO_ERROR fetches the error first. */
 static void close_then_send(void)
 {
 	struct pair p = pair_make();
@@ -209,7 +209,7 @@ static void close_unread(void)
 	rec_peername("peer", p.c);
 }
 
-/* What came before the reset can be read before the error. */
+/* Data that arrived before a reset can be read before the error is reported. */
 static void close_unread_after_sending(void)
 {
 	struct pair p = pair_make();
@@ -249,7 +249,7 @@ static void reset_by_linger(void)
 	rec_recv("recv", p.c, 10, 0);
 }
 
-/* After a reset the socket can be connected anew only when it is told to forget its past. */
+/* After a reset, the socket can connect again only after a connect() with AF_UNSPEC. */
 static void reset_then_connect(void)
 {
 	struct pair p = pair_make();
@@ -285,7 +285,7 @@ static void close_listener(void)
 	REC("connect", connect(fresh(0), &where.sa, where.len));
 }
 
-/* Closing with data on its way: all of it arrives, however slow the reader is. */
+/* A close with data in flight loses nothing, however slow the reader is. */
 static void close_unsent(void)
 {
 	enum { TOTAL = 512 * 1024 };
@@ -304,7 +304,7 @@ static void close_unsent(void)
 		close(p.s);
 		send_all(p.c, out, TOTAL);
 		close(p.c);
-		_exit(0);		/* the sender is gone altogether */
+		_exit(0);		/* the sending process ends */
 	}
 	close(p.c);
 	while (got < TOTAL) {
@@ -322,7 +322,7 @@ static void close_unsent(void)
 	rec_so_error("error", p.s);
 }
 
-/* close() with SO_LINGER waits until the peer has everything. */
+/* close() with SO_LINGER waits until the peer has received everything. */
 static void close_lingering(void)
 {
 	struct pair p = pair_make();
@@ -363,7 +363,10 @@ static long call_poll(int fd)
 	return poll_for(fd, POLLIN, WAIT_MS) & POLLIN;
 }
 
-/* TCP takes a little more now and then, though nobody reads: so again and again, until it fails. */
+/*
+ * TCP still takes a few bytes now and then while nobody reads, so the call is repeated until it
+ * fails.
+ */
 static long call_send(int fd)
 {
 	static char big[1 << 20];
@@ -375,7 +378,7 @@ static long call_send(int fd)
 	return n;
 }
 
-/* Calls that sleep are woken by what happens to the connection. */
+/* Calls that sleep are woken by shutdown, close and reset. */
 static void sleepers_woken(void)
 {
 	struct pair p = pair_make();

@@ -6,7 +6,7 @@
 #include "oracle.h"
 #include "setting.h"
 
-#define NOTHING_MS	150	/* how long to watch that something does not happen */
+#define NOTHING_MS	150	/* how long to watch that nothing happens */
 
 static long rec_connect(const char *label, int fd, const struct addr *where)
 {
@@ -44,8 +44,8 @@ static void listen_again(void)
 }
 
 /*
- * A socket that may be bound to any address does not appear to be another host. By IPv6, TCP tries
- * and is not answered.
+ * A socket with IP_FREEBIND may be bound to a foreign address, but cannot connect from it. With
+ * IPv6, TCP sends a SYN that gets no answer, so the result of connect() is not compared there.
  */
 static void foreign_source(void)
 {
@@ -66,7 +66,7 @@ static void foreign_source(void)
 	}
 }
 
-/* A second listen() changes the room in the queue. */
+/* A second listen() changes the length of the accept queue. */
 static void listen_more(void)
 {
 	struct stuck s = stuck_make(SOCK_NONBLOCK);
@@ -97,12 +97,12 @@ static void backlog(int room)
 	rec_connect("beyond the queue, again", clients[room + 1], &where);
 	rec_mask("beyond the queue, mask", clients[room + 1]);
 
-	/* One accept makes room: the last client gets in, sooner or later. */
+	/* One accept() makes room, and the last client is connected after some time. */
 	accepted = accept_from(fd);
 	rec_peername("accepted", accepted);
 	rec_mask_at("room made", clients[room + 1], POLLOUT);
 	rec_so_error("room made, error", clients[room + 1]);
-	/* A busy host may let them in not quite in order, which is not looked at here. */
+	/* A busy host may admit the clients out of order, so the order is not compared here. */
 	for (i = 1; i < room + 2; i++)
 		send_all(clients[i], "a", 1);
 	for (i = 1; i < room + 2; i++) {
@@ -146,7 +146,7 @@ static void accept_flags(void)
 	int fd = listener(8, &where), client, accepted;
 	size_t i;
 
-	set_nonblock(fd, true);		/* which the accepted sockets do not inherit */
+	set_nonblock(fd, true);		/* the accepted sockets do not inherit this */
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
 		client = fresh(0);
 		connect_to(client, &where);
@@ -223,7 +223,7 @@ static void accept_in_order(void)
 		rec_peername("accepted", accept_from(fd));
 }
 
-/* A client may connect, send and close before anybody accepts. */
+/* A client can connect, send and close before the server calls accept(). */
 static void accept_after_close(void)
 {
 	struct addr where;
@@ -239,7 +239,9 @@ static void accept_after_close(void)
 	rec_recv("end", accepted, 100, 0);
 }
 
-/* A port with a socket bound to it, and nobody listening: nobody else can take it meanwhile. */
+/*
+ * The address of a bound socket that does not listen. The bind keeps others from taking the port.
+ */
 static struct addr nobody(void)
 {
 	struct addr a = server_addr(0);
@@ -397,7 +399,7 @@ static void connect_send_timeout(void)
 	rec_connect("again", s.fd, &s.where);
 }
 
-/* What TCP knows as a socket option, AF_SDP knows as a setting, which the parent puts back. */
+/* TCP has a socket option for this timeout, AF_SDP a setting, which the parent process restores. */
 static void connect_patience(int fd)
 {
 	if (use_sdp)
@@ -456,7 +458,7 @@ static void connect_unspec(void)
 	fd = listener(4, &where);
 	rec_connect("connect anew", p.c, &where);
 	rec_mask("connected anew", p.c);
-	/* TCP's last word of the handshake may still be on its way, and would find nobody. */
+	/* TCP's last packet of the handshake may still be in flight; it must find the listener. */
 	need(poll_for(fd, POLLIN, WAIT_MS), "no connection to accept");
 	REC("listener", connect(fd, &none, sizeof(none)));
 	rec_mask("former listener", fd);
@@ -506,7 +508,7 @@ static void connect_addresses(void)
 	rec_connect("still usable", fd, &where);
 }
 
-/* A bound socket has an address family, and keeps to it. */
+/* A bound socket has an address family and keeps it. */
 static void connect_other_family(void)
 {
 	struct addr own = client_addr(0), other = addr_make(AF_INET6, "::1", 9);
@@ -521,7 +523,7 @@ static void connect_other_family(void)
 	rec_connect("still usable", fd, &other);
 }
 
-/* A wildcard as the destination means this host. */
+/* A wildcard as the destination address means this host. */
 static void connect_wildcard(void)
 {
 	struct addr any = wildcard_addr(0), where;
@@ -537,7 +539,7 @@ static void connect_wildcard(void)
 	rec_sockname("accepted", accept_from(fd));
 }
 
-/* Any address of 127.0.0.0/8 is this host, and a client may choose its own. */
+/* Any address of 127.0.0.0/8 is this host, and a client may bind to one that it chooses. */
 static void connect_other_loopback(void)
 {
 	struct addr where, own = addr_make(AF_INET, "127.1.2.3", 0);

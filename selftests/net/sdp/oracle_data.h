@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Oracle scenarios: what send and receive calls return, with every flag. */
+/* Oracle scenarios: results of send and receive calls, with every flag. */
 #ifndef SDP_TEST_ORACLE_DATA_H
 #define SDP_TEST_ORACLE_DATA_H
 
@@ -38,7 +38,7 @@ static void calls_basic(void)
 	rec("name length", "%u", from.len);
 }
 
-/* A stream has no message borders. */
+/* A stream has no message boundaries. */
 static void calls_split_and_join(void)
 {
 	struct pair p = pair_make();
@@ -244,7 +244,7 @@ static void pipe_signal(void)
 	REC("ignored", send(p.c, "x", 1, 0));
 }
 
-/* Without a handler, SIGPIPE ends the process. */
+/* Without a handler, SIGPIPE kills the process. */
 static void pipe_signal_kills(void)
 {
 	struct pair p = pair_make();
@@ -316,8 +316,8 @@ static void receive_timeout(void)
 }
 
 /*
- * Sends on a full socket until that fails. TCP finds a little room now and then, when it probes a
- * zero window; what goes there is added to *@sent, and of no further interest.
+ * Sends on a full socket until send() fails. TCP accepts a few bytes now and then, when it probes a
+ * zero window; they are added to *@sent and not compared.
  */
 static long send_until_failure(int fd, long *sent, size_t len, int flags)
 {
@@ -449,7 +449,7 @@ static void count_unsent(void)
 	rec("after shutdown", "%d", unsent_bytes(p.c));
 }
 
-/* Two pages, of which the second cannot be touched. */
+/* Two pages, of which the second is not accessible. Returns the address of the second. */
 static char *half_bad_pages(void)
 {
 	long page = sysconf(_SC_PAGESIZE);

@@ -73,7 +73,7 @@ static void bind_port_zero(void)
 
 	for (i = 0; i < 4; i++) {
 		fds[i] = try_bind("bind", i & 1 ? &any : &specific, false);
-		rec_sockname("name", fds[i]);	/* four names: four different ports */
+		rec_sockname("name", fds[i]);	/* the four ports must differ */
 		rec_peername("peer", fds[i]);
 	}
 }
@@ -92,7 +92,10 @@ static void bind_wildcard(void)
 	rec_peername("accepted's peer", accepted);
 }
 
-/* A port that is free for every address: connections that have just ended may hold it for some. */
+/*
+ * A port that is free on every address. Connections that have just ended may still hold some ports
+ * on some addresses.
+ */
 static unsigned int free_port(void)
 {
 	struct addr any = wildcard_addr(0);
@@ -123,7 +126,7 @@ static void bind_in_use(void)
 	close(try_bind("specific after close", &specific, false));
 }
 
-/* A failed bind leaves the socket usable. */
+/* A failed bind() leaves the socket usable. */
 static void bind_again_after_failure(void)
 {
 	struct addr taken = server_addr(0), other = server_addr(0);
@@ -152,7 +155,7 @@ static void bind_reuse(void)
 	REC("second listens after first closed", listen(two, 1));
 }
 
-/* The port of a listener that is gone while a connection of its lives on. */
+/* Binding to the port of a closed listener while a connection that it accepted still exists. */
 static void bind_port_of_connection(void)
 {
 	struct addr where = server_addr(0);
@@ -207,7 +210,7 @@ static void bind_lengths(void)
 		int fd = fresh(0);
 
 		if (set->family == AF_INET6 && lens[i] >= 16 && lens[i] < 24)
-			continue;	/* enough for the family, too little for the address */
+			continue;	/* long enough for the family, too short for the address */
 		snprintf(label, sizeof(label), "length %d", (int)lens[i]);
 		REC(label, bind(fd, &a.sa, lens[i]));
 		close(fd);
@@ -223,7 +226,7 @@ static void bind_families(void)
 	REC("AF_UNIX", bind(fd, &a.sa, a.len));
 	a.sa.sa_family = 99;
 	REC("family 99", bind(fd, &a.sa, a.len));
-	if (set->family == AF_INET) {	/* for either family it cannot be known what is in there */
+	if (set->family == AF_INET) {	/* AF_UNSPEC is ambiguous to a socket for either family */
 		a.sa.sa_family = AF_UNSPEC;
 		REC("AF_UNSPEC with an address", bind(fd, &a.sa, a.len));
 		a = wildcard_addr(0);
@@ -233,7 +236,9 @@ static void bind_families(void)
 	}
 }
 
-/* Programs written for this family put its own number into a struct sockaddr_in. */
+/*
+ * Programs written for this family put its number, 27, into the sa_family of a struct sockaddr_in.
+ */
 static void bind_own_family_number(void)
 {
 	struct addr a = server_addr(0);
@@ -368,7 +373,7 @@ static void names_short_buffer(void)
 	}
 }
 
-/* One listener on [::] serves both families, and shows IPv4 clients as mapped addresses. */
+/* One listener on [::] serves both families and shows IPv4 clients as mapped addresses. */
 static void v4_mapped(void)
 {
 	struct addr any = addr_make(AF_INET6, "::", 0), where, mapped;
@@ -388,7 +393,7 @@ static void v4_mapped(void)
 	any = wildcard_addr(addr_port(&where));
 	close(try_bind("v4 wildcard over [::]", &any, false));
 
-	/* The other way round: a v6 client names a v4 listener by its mapped address. */
+	/* The reverse: an IPv6 client connects to an IPv4 listener by its mapped address. */
 	close(fd);
 	fd = listener(4, &where);
 	snprintf(text, sizeof(text), "::ffff:%s", set->server);
@@ -426,7 +431,7 @@ static void buffer_sizes(void)
 	}
 }
 
-/* What a listener was given, the sockets it accepts have too. */
+/* An accepted socket inherits the options of its listener. */
 static void options_inherited(void)
 {
 	struct addr where;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Oracle scenarios: socket options. Tables say which options, and which values of each, are set
- * and read back in each state of a socket; behind them is what some options lead to.
+ * Oracle scenarios: socket options, by tables of values and by their effects.
+ *
+ * The tables list options and values. Each value is set and read back in each state of a socket.
+ * The scenarios behind the tables test what some options do.
  */
 #ifndef SDP_TEST_ORACLE_OPTIONS_H
 #define SDP_TEST_ORACLE_OPTIONS_H
@@ -15,7 +17,7 @@ struct option {
 	const char *name;
 	int level, option;
 	int count, values[VALUES];
-	bool set_only;		/* what it is then is the protocol's own affair */
+	bool set_only;		/* the value after the set is up to the protocol */
 	bool v6;		/* for IPv6 sockets only */
 };
 
@@ -32,7 +34,7 @@ struct option {
 static const struct option tcp_table[] = {
 	OPT(IPPROTO_TCP, TCP_NODELAY, 1, 0, 5, -1),
 	OPT(IPPROTO_TCP, TCP_CORK, 1, 0, 7, 0),
-	/* Delayed acknowledgements are a wish that TCP drops when one of them gets late. */
+	/* TCP drops the request for delayed acknowledgements when one of them is late. */
 	OPT_SET(IPPROTO_TCP, TCP_QUICKACK, 0),
 	OPT(IPPROTO_TCP, TCP_QUICKACK, 1),
 	OPT(IPPROTO_TCP, TCP_KEEPIDLE, 0, 1, 100, 32767, 32768, -1),
@@ -128,8 +130,8 @@ static void set_and_get(const char *state, int fd, const struct option *o, int v
 }
 
 /*
- * SO_REUSEPORT: late kernels of the 6.1 series refuse it to every family but the internet's, and
- * ask no family first. The twin has it there.
+ * Late kernels of the 6.1 series refuse SO_REUSEPORT to every family but AF_INET and AF_INET6,
+ * without asking the family. Sockets of IPPROTO_SDP have it there.
  */
 static bool ports_can_be_shared(void)
 {
@@ -157,7 +159,10 @@ static void whole_table(const char *state, int fd, const struct option *table, s
 	}
 }
 
-/* A connection at each stage of its life; what is said of it is in the order of the calls. */
+/*
+ * Runs the table on sockets in each state of their life. The labels name the state, in the order of
+ * the calls.
+ */
 static void in_all_states(const struct option *table, size_t n)
 {
 	struct addr where;
@@ -200,7 +205,7 @@ static void options_socket(void)
 	in_all_states(socket_table, ARRAY_SIZE(socket_table));
 }
 
-/* What a socket shows that nobody has told anything. */
+/* The values that a new socket shows. */
 static void options_defaults(void)
 {
 	static const struct option *tables[] = { tcp_table, ip_table, socket_table };
@@ -220,7 +225,7 @@ static void options_defaults(void)
 	}
 }
 
-/* Every option that a listener has, what it accepts has too. */
+/* An accepted socket has every option that its listener has. */
 static void options_handed_on(void)
 {
 	static const struct option given[] = {
@@ -297,8 +302,8 @@ static void options_lengths(void)
 }
 
 /*
- * What is there of two writes while they are corked. If the machine stood still so long meanwhile
- * that the cork may have gone by itself, that says nothing, and is tried again.
+ * Returns the events at the reader of two corked writes. If the machine was so slow meanwhile that
+ * the cork may have expired, the result proves nothing, and the writes are repeated.
  */
 static int corked_events(const struct pair *p)
 {
@@ -319,7 +324,7 @@ static int corked_events(const struct pair *p)
 	}
 }
 
-/* What is corked waits for the cork to go, for TCP_NODELAY, or for 200 ms. */
+/* Corked data is sent when the cork is removed, on TCP_NODELAY, or after 200 ms. */
 static void cork_holds(void)
 {
 	struct pair p = pair_make();
@@ -364,7 +369,7 @@ static void peek_offset(void)
 {
 	struct pair p = pair_make();
 
-	/* TCP has it since then, AF_SDP on all kernels. */
+	/* TCP has SO_PEEK_OFF since 6.9, AF_SDP on all kernels. */
 	if (kernel_before(6, 9))
 		return;
 	rec_int("fresh", p.s, SOL_SOCKET, SO_PEEK_OFF);
@@ -387,7 +392,7 @@ static void peek_offset(void)
 	rec_int("after", p.s, SOL_SOCKET, SO_PEEK_OFF);
 }
 
-/* The first control message of a recvmsg: its kind, and whether it is plausible. */
+/* Records the first control message of a recvmsg(): its kind, and whether it is plausible. */
 static void rec_cmsg(const char *label, int fd, int flags)
 {
 	char data[100], control[200];
@@ -455,7 +460,7 @@ static void receive_low_water(void)
 	rec_int("not more than half of the buffer", p.s, SOL_SOCKET, SO_RCVLOWAT);
 }
 
-/* Not to be accepted before there is something to read. */
+/* With TCP_DEFER_ACCEPT a connection is not accepted before there is something to read. */
 static void accept_deferred(void)
 {
 	struct addr where;
@@ -494,7 +499,7 @@ static void accept_deferred_for_a_while(void)
 	rec_recv("data", accepted, 10, 0);
 }
 
-/* A peer that is there answers all probes. */
+/* A live peer answers all keepalive probes. */
 static void keepalive_answered(void)
 {
 	struct pair p = pair_make();
@@ -511,12 +516,15 @@ static void keepalive_answered(void)
 	rec_so_error("error", p.c);
 }
 
-/* A peer whose application does not read is given up when the user's time is over. */
+/* A connection whose peer does not read is dropped after TCP_USER_TIMEOUT. */
 static void user_timeout_full(void)
 {
 	struct pair p = pair_sized(SMALL_BUFFER);
 
-	/* In this order: to see that it is full takes long on a slow kernel. */
+	/*
+	 * The socket is filled before the timeout is set, because fill() takes long on a slow
+	 * kernel.
+	 */
 	fill(p.c);
 	set_int(p.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 1500);
 	rec_mask_at("mask", p.c, POLLERR);
@@ -536,7 +544,7 @@ static void not_sent_low_water(void)
 	REC("send", send(p.c, "x", 1, MSG_DONTWAIT));
 	set_int(p.c, IPPROTO_TCP, TCP_CORK, 0);
 	rec_mask_at("sent", p.c, POLLOUT);
-	/* In two messages, if so much time went by that the first was no longer held. */
+	/* The data may come as two messages if the cork expired meanwhile. */
 	await_bytes(p.s, 7);
 	rec_recv("data", p.s, 100, 0);
 }
@@ -552,7 +560,7 @@ static void rec_tcp_info(const char *label, int fd)
 	    info.tcpi_probes, info.tcpi_lost);
 }
 
-/* Counters of struct tcp_info behind what the C library's header knows. */
+/* Counters of struct tcp_info after the members that the C library's header declares. */
 struct info_tail {
 	unsigned long long pacing, max_pacing, acked, received;
 	unsigned int segs_out, segs_in, notsent, min_rtt, data_in, data_out;
@@ -614,7 +622,7 @@ static void rec_bind(const char *label, int fd, const struct addr *a)
 	REC(label, bind(fd, &a->sa, a->len));
 }
 
-/* An IPv6 wildcard that leaves IPv4 to others. */
+/* With IPV6_V6ONLY, an IPv6 wildcard leaves the port's IPv4 side to other sockets. */
 static void v6_only(void)
 {
 	struct addr six = any_of(AF_INET6, 0), four, mapped;
@@ -726,7 +734,7 @@ static void bound_to_device(void)
 	accept_from(fd);
 }
 
-/* Two listeners on one address: on different devices they do not meet. */
+/* Two listeners with one address do not conflict if they are bound to different devices. */
 static void devices_apart(void)
 {
 	struct addr where = wildcard_addr(0);

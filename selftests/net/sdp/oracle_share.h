@@ -27,7 +27,7 @@ static void child_talks(int fd)
 	send_all(fd, "from child", 10);
 }
 
-/* The log is shared memory: what a child records is there as soon as it has ended. */
+/* The log is shared memory, so what a child has recorded is there once the child has exited. */
 static void fork_shares(void)
 {
 	struct pair p = pair_make();
@@ -149,7 +149,10 @@ static void use_passed(int unix_fd)
 	accept_in_child(listening);
 }
 
-/* A socket goes to another process, and its first owner lets go of it while it is under way. */
+/*
+ * A socket is passed to another process, and the first owner closes it while it is in flight in an
+ * AF_UNIX queue.
+ */
 static void pass_descriptors(void)
 {
 	struct addr where;
@@ -166,13 +169,13 @@ static void pass_descriptors(void)
 	rec_sockname("client", client);
 	run_child("child", use_passed, unix_fd[1]);
 	rec_recv("answer", p.c, 6, MSG_WAITALL);
-	close(unix_fd[1]);		/* the queue held a reference of its own until now */
+	close(unix_fd[1]);		/* the queue held its own reference until now */
 	close(unix_fd[0]);
 	rec_recv("end", p.c, 6, 0);
 	rec_recv("served", client, 6, MSG_WAITALL);
 }
 
-/* A socket that is never taken out of the queue is closed with the queue. */
+/* A socket that nobody takes out of an AF_UNIX queue is closed with the queue. */
 static void pass_and_drop(void)
 {
 	struct pair p = pair_make();
@@ -200,7 +203,7 @@ static void nonblock_by_ioctl(void)
 	rec("O_NONBLOCK", "%d", !!(fcntl(p.c, F_GETFL) & O_NONBLOCK));
 }
 
-/* A killed process leaves its peer what a close would. */
+/* The peer of a killed process sees what it would see after a close(). */
 static void killed_process(void)
 {
 	struct addr where;

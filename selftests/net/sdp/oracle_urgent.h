@@ -35,7 +35,10 @@ static inline void send_urgent(int fd, const void *data, size_t len)
 	need(n == (ssize_t)len, "send of urgent data: %zd", n);
 }
 
-/* SIGURG comes just before the data can be seen, and ends a poll that waits for it. */
+/*
+ * Waits for urgent data. SIGURG interrupts poll() just before the urgent byte is visible, so poll()
+ * is called again.
+ */
 static inline void await_urgent(int fd)
 {
 	long long end = now_ms() + WAIT_MS;
@@ -44,7 +47,10 @@ static inline void await_urgent(int fd)
 		need(now_ms() < end, "urgent data does not arrive");
 }
 
-/* Waits for @n bytes, on whichever side of the mark: FIONREAD counts them only when inline. */
+/*
+ * Waits for @n bytes on both sides of the mark. FIONREAD counts the bytes behind it only with
+ * SO_OOBINLINE.
+ */
 static inline void await_past_mark(int fd, int n)
 {
 	set_int(fd, SOL_SOCKET, SO_OOBINLINE, 1);
@@ -92,7 +98,7 @@ static void urgent_byte(void)
 	rec_recv("goes on", p.s, 10, 0);
 }
 
-/* Of a longer urgent message only the last byte is urgent. */
+/* Only the last byte of a longer urgent message is urgent. */
 static void urgent_message(void)
 {
 	struct pair p = pair_make();
@@ -110,7 +116,7 @@ static void urgent_message(void)
 	rec_recv("nothing left", p.s, 10, MSG_DONTWAIT);
 }
 
-/* A reader passes over the urgent byte that it has not taken. */
+/* A reader skips the urgent byte that it has not read with MSG_OOB. */
 static void urgent_passed_over(void)
 {
 	struct pair p = pair_make();
@@ -129,7 +135,7 @@ static void urgent_passed_over(void)
 	rec_mask("nothing left", p.s);
 }
 
-/* A read that begins before the mark and is short does not reach it. */
+/* A read that begins before the mark and is too short does not reach the mark. */
 static void urgent_short_reads(void)
 {
 	struct pair p = pair_make();
@@ -168,7 +174,7 @@ static void urgent_inline(void)
 	rec_mask("all read", p.s);
 }
 
-/* The reader has not come to the first mark when a second one arrives. */
+/* A second mark arrives before the reader has come to the first one. */
 static void urgent_twice(void)
 {
 	struct pair p = pair_make();
@@ -188,7 +194,7 @@ static void urgent_twice(void)
 	rec_mark("mark", p.s);
 }
 
-/* The reader stands at the first mark when a second one arrives. */
+/* A second mark arrives while the reader is at the first one. */
 static void urgent_twice_at_the_mark(void)
 {
 	struct pair p = pair_make();
@@ -267,7 +273,9 @@ static void urgent_edges(void)
 	send_urgent(p.c, "X", 1);
 	REC("first", epoll_wait(ep, &ev, 1, WAIT_MS));
 	rec_events("first shows", ev.events);
-	/* TCP tells of its arrival, too, when it has told that it is to come. */
+	/*
+	 * TCP reports an edge when urgent data is announced and may report another when it arrives.
+	 */
 	epoll_wait(ep, &ev, 1, 20);
 	REC("no new edge", epoll_wait(ep, &ev, 1, 0));
 	rec_recv("take", p.s, 1, MSG_OOB);
@@ -307,7 +315,7 @@ static void urgent_not_connected(void)
 	rec_mark("mark, listener", listening);
 }
 
-/* The ends of many urgent messages and a stream between them: only the last mark counts. */
+/* Many urgent bytes in a stream that is closed: only the last mark counts. */
 static void urgent_stream(void)
 {
 	struct pair p = pair_make();

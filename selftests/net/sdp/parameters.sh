@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The module's parameters: rules from a file, and the switch, from the moment of loading on; files
-# that are no policy, or are not there. timeout: 120 s; short form: 6.1
+# Module parameters: rules from a file and the rewrite switch take effect at load time.
+# Also files that are missing or contain no valid policy.
+# timeout: 120 s; short form: 6.1; needs: policy
 . "$(dirname "$0")/lib.sh"
 
 settings=/proc/sys/net/sdp
@@ -18,7 +19,7 @@ restore() {
 	loaded || insmod "$SDP_MODULE"
 }
 
-# load PARAMETER...: anew; the kernel log from here on is in $dir/log
+# load PARAMETER...: reloads the module; $dir/log has the kernel log from here on
 load() {
 	mark="sdp parameters $$-$((++loads))"
 	wait_for $patience rmmod sdp || return
@@ -34,7 +35,8 @@ value_is() { [ "$(cat $settings/"$1")" = "$2" ] || { cat $settings/"$1"; return 
 policy_is() { cmp $settings/policy "$1"; }
 no_rules() { [ -z "$(cat $settings/policy)" ]; }
 
-# A program's connect to a port that nobody has, which a rule wants by SDP alone.
+# connects_by NUMBER: a program connects to a port without a listener, for which a rule demands
+# SDP; PolicyConnects grows by NUMBER.
 connects_by() {
 	local before after
 	before=$(sdpstat PolicyConnects)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The two ends have interfaces of different MTU. All packets of a connection by RDMA have the length
-# that the end which connects has chosen: if the other end can take it, all is well; if not, it says
-# so, and a connect that may be TCP's is. timeout: 200 s; short form: 6.12
+# Interfaces with different MTUs at the two ends of an RDMA connection.
+# The connecting end chooses the packet length. If the other end supports it the connection works.
+# Otherwise it is refused with that reason, and a connect that may use TCP falls back to TCP.
+# timeout: 200 s; short form: 6.12; needs: policy
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -21,7 +22,7 @@ cleanup restore
 # More than one packet, of any length, in each message.
 amount=200000 short=1500
 
-# connects WHAT CLIENT-OPERATION...: bytes both ways; the server is at $at
+# connects WHAT CLIENT-OPERATION...: data both ways; the server is at $at
 connects() {
 	local what=$1
 	shift

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A stream of bytes in which every place is known, for programs that check data integrity.
+ * A stream of bytes with known contents at every position, for tests of data integrity.
  */
 #ifndef SDP_TEST_PATTERN_H
 #define SDP_TEST_PATTERN_H
@@ -8,7 +8,7 @@
 #include "cases.h"
 #include <sys/mman.h>
 
-#define PATTERN_PERIOD	65521	/* a prime: no buffer size hides a slip behind the pattern */
+#define PATTERN_PERIOD	65521	/* a prime: no buffer size can hide a shift by a multiple of it */
 #define PATTERN_LARGEST	(1 << 20)
 
 static unsigned char pattern_bytes[PATTERN_PERIOD + PATTERN_LARGEST];
@@ -23,7 +23,7 @@ static inline void pattern_make(void)
 		pattern_bytes[i] = pattern_bytes[i - PATTERN_PERIOD];
 }
 
-/* The stream from its byte @at on, good for PATTERN_LARGEST bytes. */
+/* The stream from position @at; PATTERN_LARGEST bytes can be read there. */
 static inline const unsigned char *pattern(long at)
 {
 	return pattern_bytes + at % PATTERN_PERIOD;
@@ -42,7 +42,7 @@ static inline void pattern_check(long at, const unsigned char *data, long len)
 		want[i], i, len);
 }
 
-/* Reads the stream from its byte @at on, @len bytes, in pieces of at most @piece. */
+/* Reads @len bytes of the stream from position @at, in calls of at most @piece bytes. */
 static inline void pattern_read(int fd, long at, long len, long piece)
 {
 	static unsigned char buf[PATTERN_LARGEST];
@@ -69,7 +69,7 @@ static inline void pattern_write(int fd, long at, long len)
 	}
 }
 
-/* A file without a name that holds the first @len bytes of the stream. */
+/* Returns an unnamed file that holds the first @len bytes of the stream. */
 static inline int pattern_file(long len)
 {
 	int fd = memfd_create("pattern", 0);
@@ -86,7 +86,7 @@ static inline int pattern_file(long len)
 	return fd;
 }
 
-/* Another process of the test's group: runs @body, and says 0 when all was well. */
+/* Starts a process in the test's process group. It runs @body and exits with 0 if all was well. */
 static inline pid_t helper_start(void (*body)(void *arg), void *arg)
 {
 	pid_t pid;
@@ -116,7 +116,7 @@ struct pattern_reader {
 	int other;		/* the writer's end, closed in the reader's process */
 	long len;
 	long piece;
-	int pause_first;	/* milliseconds until it begins */
+	int pause_first;	/* milliseconds to wait before the first read */
 };
 
 static inline void pattern_reader_main(void *arg)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pages that stay where they are for a transfer by RDMA: none may be left when it is over.
+ * The number of pinned pages: RDMA pins pages, and none may stay pinned after the transfer.
  */
 #ifndef SDP_TEST_PINNED_H
 #define SDP_TEST_PINNED_H
 
 #include "sock.h"
 
-/* Each processor counts for itself, and adds it up now and then, or when asked to. */
+/* Each CPU counts for itself. The kernel sums these counters up now and then, or on request. */
 static inline void pinned_add_up(void)
 {
 	int fd = open("/proc/sys/vm/stat_refresh", O_WRONLY);
@@ -18,7 +18,7 @@ static inline void pinned_add_up(void)
 	close(fd);
 }
 
-/* Pages that somebody has pinned, all over the machine. */
+/* The number of pinned pages in the whole system. */
 static inline long pinned_pages(void)
 {
 	long acquired = -1, released = -1, value;
@@ -39,7 +39,7 @@ static inline long pinned_pages(void)
 	return acquired - released;
 }
 
-/* Nobody else pins any here. */
+/* Waits until no page is pinned. Nothing else in the test system pins pages. */
 static inline void await_unpinned(void)
 {
 	long long end = now_ms() + 2 * WAIT_MS;

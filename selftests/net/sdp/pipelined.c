@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pipelined mode (requirements B4, B5, C1, C2, C5-C8): a reader that waits with much room has its
- * memory written to by the peer; whatever comes instead, no byte is lost, doubled or out of order,
- * and no page stays pinned. timeout: 200 s; short form: 6.12
+ * Pipelined mode: the peer writes by RDMA into the memory of a large waiting reader.
+ *
+ * Whatever happens instead, no byte is lost, duplicated or out of order, and no page stays pinned
+ * (requirements B4, B5, C1, C2, C5-C8).
+ * timeout: 200 s; short form: 6.12
  */
 #include "killing.h"
 #include "reading.h"
@@ -10,7 +12,7 @@
 
 #define WRITE		(1 << 18)
 
-/* C1, C2, C5: readers that are always there first have their memory written to. */
+/* C1, C2, C5: the peer writes into the memory of readers that always wait before the data comes. */
 static int learns(void *arg)
 {
 	long long written = counter("RdmaWriteBytes"), placed = counter("RdmaWriteBytesByPeer");
@@ -31,7 +33,7 @@ static int learns(void *arg)
 	return EXIT_OK;
 }
 
-/* B5: so it goes without RDMA read as well. */
+/* B5: the directions also learn Pipelined mode without RDMA read. */
 static int without_read(void *arg)
 {
 	long long written = counter("RdmaWriteBytes"), read = counter("RdmaReadBytes");
@@ -49,8 +51,8 @@ static int without_read(void *arg)
 }
 
 /*
- * C2, B5: who reads as much as is written, and waits for it, is never taken for somebody else,
- * however close the race between the two: the mode is learnt at once, and stays.
+ * C2, B5: a reader that waits for exactly what is written next is always recognised, however close
+ * the race between reader and writer is. The mode is learnt at once and stays.
  */
 static int learns_surely(void *arg)
 {
@@ -75,8 +77,8 @@ static int learns_surely(void *arg)
 }
 
 /*
- * A pair in Pipelined mode; @at bytes have gone through it, each way. SDP_INFO says how: some were
- * read first, where the devices can do that, and then they were written.
+ * Makes a pair in Pipelined mode; @at bytes have gone through it, each way. SDP_INFO tells how: the
+ * first writes were read by RDMA, where the devices can do that, and the later ones were written.
  */
 static struct pair pipelined(long *at)
 {
@@ -94,13 +96,13 @@ static struct pair pipelined(long *at)
 	return p;
 }
 
-/* Into memory that is only there for it. */
+/* Starts a read into memory that is allocated for it. */
 static void reading_start(struct reading *r, int fd, long len, int flags)
 {
 	reading_post(r, fd, malloc(len), len, flags);
 }
 
-/* A pair in Pipelined mode, whose reader waits with much room. */
+/* A pair in Pipelined mode whose reader waits with much room. */
 static struct pair posted(struct reading *r, long *at)
 {
 	struct pair p = pipelined(at);
@@ -117,7 +119,7 @@ static void reading_check(struct reading *r, ssize_t n, int error, long at)
 	free(r->buf);
 }
 
-/* C7: one write goes into a buffer, however much room is left; then the call is over. */
+/* C7: one write ends the receive call, however much room is left in its buffer. */
 static int partly(void *arg)
 {
 	struct reading r;
@@ -132,7 +134,7 @@ static int partly(void *arg)
 	return EXIT_OK;
 }
 
-/* The reader, who waits with much room, asks for what is to come, and gets it. */
+/* A reader that waits with much room asks for data, and gets it. */
 static void asked_for(struct reading *r, const struct pair *p, long *at)
 {
 	char asks;
@@ -147,9 +149,9 @@ static void asked_for(struct reading *r, const struct pair *p, long *at)
 }
 
 /*
- * C6: who has posted before it asks, so many times in a row, has its memory told together with the
- * next request; a peer that has something unasked gets it all the same, and then it is told at
- * once.
+ * C6: after AFTER requests in a row that follow a SinkAvail, the next SinkAvail is held back and
+ * rides on the request. A peer that sends without being asked is served as well, and the next
+ * SinkAvail is then sent at once.
  */
 static int rides(void *arg)
 {
@@ -164,7 +166,8 @@ static int rides(void *arg)
 	riding = counter("SinkAvailPiggybacked");
 	for (i = 0; i < AFTER; i++)
 		asked_for(&r, &p, &at);
-	need(counter("SinkAvailPiggybacked") == riding, "%lld rode", counter("SinkAvailPiggybacked") - riding);
+	need(counter("SinkAvailPiggybacked") == riding, "%lld rode",
+	     counter("SinkAvailPiggybacked") - riding);
 	for (i = 0; i < 5; i++)
 		asked_for(&r, &p, &at);
 	riding = counter("SinkAvailPiggybacked") - riding;
@@ -184,7 +187,7 @@ static int rides(void *arg)
 	return EXIT_OK;
 }
 
-/* MSG_WAITALL: what is left of the buffer is advertised again. */
+/* With MSG_WAITALL, the rest of the buffer is advertised again after each write. */
 static int waits_for_all(void *arg)
 {
 	struct reading r;
@@ -202,8 +205,8 @@ static int waits_for_all(void *arg)
 }
 
 /*
- * One call that waits for more than is written at once is a reader who is there first, for each of
- * the writes: so it is enough to learn it, and what is left of its memory is advertised.
+ * One call with MSG_WAITALL for several writes counts as a reader that waits before each of them.
+ * It is enough to learn Pipelined mode, and the rest of its memory is advertised.
  */
 static int learns_from_all(void *arg)
 {
@@ -233,7 +236,9 @@ static int learns_from_all(void *arg)
 	return EXIT_OK;
 }
 
-/* C5: a small write is a message, and is copied into the buffer; then large ones go on. */
+/*
+ * C5: a small write is a message and is copied into the buffer; the next large one is RDMA again.
+ */
 static int small_between(void *arg)
 {
 	struct reading r;
@@ -255,7 +260,7 @@ static int small_between(void *arg)
 	return EXIT_OK;
 }
 
-/* C2: small writes only, again and again: the reader's memory is not advertised any more. */
+/* C2: after AFTER small writes in a row the reader's memory is no longer advertised. */
 static int learns_small(void *arg)
 {
 	long long changes = counter("ModeCombined"), posts;
@@ -294,8 +299,8 @@ static void *writes_once(void *arg)
 }
 
 /*
- * C5: a write waits for its reader for reader_wait_ms. A reader that comes after the write, but in
- * that time, has its memory written to; for one that does not there is an offer.
+ * C5: a write waits reader_wait_ms for a SinkAvail. The memory of a reader that comes within this
+ * time is written by RDMA. For a later reader there is a SrcAvail.
  */
 static int comes_late(void *arg)
 {
@@ -323,7 +328,7 @@ static int comes_late(void *arg)
 	arrived = counter("SrcAvailReceived");
 	setting_set("reader_wait_ms", 1);
 	need(!pthread_create(&thread, NULL, writes_once, &w), "pthread_create");
-	/* A reader that comes before the offer is there has its memory written to all the same. */
+	/* A reader that comes before the SrcAvail arrives still has its memory written by RDMA. */
 	await_counter("SrcAvailReceived", arrived);
 	pattern_read(p.s, w.at, WRITE, WRITE);
 	pthread_join(thread, NULL);
@@ -338,7 +343,10 @@ static void on_alarm(int sig)
 	(void)sig;
 }
 
-/* A timeout or a signal takes the buffer back; what comes at that moment is read, or waits. */
+/*
+ * A timeout or a signal takes the advertised memory back. Data that arrives at that moment is
+ * returned by this call or by the next one.
+ */
 static int taken_back(void *arg)
 {
 	const bool by_signal = *(bool *)arg;
@@ -388,7 +396,7 @@ static int taken_back(void *arg)
 	return EXIT_OK;
 }
 
-/* The end of the stream, and a reset, while a reader's memory is advertised. */
+/* The end of the stream, a reset and shutdown(SHUT_RD) while a reader's memory is advertised. */
 static int ends_meanwhile(void *arg)
 {
 	struct reading r;
@@ -410,7 +418,7 @@ static int ends_meanwhile(void *arg)
 	return EXIT_OK;
 }
 
-/* An urgent byte comes between, and has its mark where it belongs. */
+/* An urgent byte between two writes: the mark is at its place. */
 static int urgent_between(void *arg)
 {
 	struct reading r;
@@ -430,7 +438,7 @@ static int urgent_between(void *arg)
 	return EXIT_OK;
 }
 
-/* Other readers are not in each other's way: one who looks, and one who does not wait. */
+/* Non-blocking and peeking calls do not disturb a reader whose memory is advertised. */
 static int others_look(void *arg)
 {
 	struct reading r;
@@ -450,7 +458,7 @@ static int others_look(void *arg)
 
 #define READERS		4
 
-/* Which of the @n writes that begin at @at is in @buf? Each is taken once. */
+/* Finds which of the @n writes from position @at is in @buf, and checks that it came only once. */
 static void take_write(const unsigned char *buf, long at, int n, bool *taken)
 {
 	int i;
@@ -463,7 +471,7 @@ static void take_write(const unsigned char *buf, long at, int n, bool *taken)
 	need(false, "what a reader got is none of the writes, or was got twice");
 }
 
-/* C5: several readers, each with its own memory out at once, which is filled in their order. */
+/* C5: several readers advertise their memory at the same time; it is filled in their order. */
 static int several_readers(void *arg)
 {
 	long long placed = counter("RdmaWriteBytesByPeer");
@@ -479,7 +487,7 @@ static int several_readers(void *arg)
 		reading_start(&r[i], p.s, WRITE, 0);
 	need(info_of(p.s).sinkavail_rx == READERS, "%u buffers out", info_of(p.s).sinkavail_rx);
 	need(info_of(p.c).sinkavail_tx == READERS, "%u have come", info_of(p.c).sinkavail_tx);
-	/* There is no room for its memory; it waits without. */
+	/* No further SinkAvail may be sent, so this reader waits without one. */
 	reading_begin(&more, p.s, malloc(WRITE), WRITE, 0);
 	need(info_of(p.s).sinkavail_rx == READERS, "%u are out now", info_of(p.s).sinkavail_rx);
 	for (i = 0; i < READERS; i++)
@@ -495,7 +503,10 @@ static int several_readers(void *arg)
 	return EXIT_OK;
 }
 
-/* One of them is interrupted, which takes back all; the others wait on, and get theirs. */
+/*
+ * One reader is interrupted, which cancels all advertised memory. The other readers keep waiting
+ * and get their data.
+ */
 static int one_reader_leaves(void *arg)
 {
 	struct sigaction act = { .sa_handler = on_alarm };
@@ -532,7 +543,7 @@ static int one_reader_leaves(void *arg)
 	return EXIT_OK;
 }
 
-/* The connection ends under several of them. */
+/* The connection is reset while several readers wait. */
 static int ends_under_several(void *arg)
 {
 	struct reading r[READERS];
@@ -553,13 +564,13 @@ static int ends_under_several(void *arg)
 		told += r[i].n < 0;
 		free(r[i].buf);
 	}
-	/* An error is told once, as with TCP; for the others the stream is over. */
+	/* The reset is reported once, as with TCP; the other readers see the end of the stream. */
 	need(told == 1, "%d were told of the reset", told);
 	await_unpinned();
 	return EXIT_OK;
 }
 
-/* One of the two is killed at any moment: the other is told, and nothing is left behind. */
+/* One of the two processes is killed at any moment: the other one is told, no page stays pinned. */
 static int killed(void *arg)
 {
 	(void)arg;

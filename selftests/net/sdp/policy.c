@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy (J2): TCP sockets of unmodified programs that become SDP by the rules of
- * net.sdp.policy, or fall back to TCP: which rule decides, texts, the switch, connecting and
- * listening by both, options that were set before, many at once, and threads that race.
- * timeout: 400 s; short form: 6.12
+ * The policy (J2): TCP sockets of unmodified programs become SDP, or fall back to TCP.
+ *
+ * The rules of net.sdp.policy decide. In these tests, "by both" is the verdict both: a connect
+ * tries SDP first and then TCP, a listener accepts connections of both protocols. The parts of this
+ * program, by subject:
  *
  *	policy_rules.h		which rule decides
- *	policy_text.h		what is a policy, what is not, and what is said about it
- *	policy_switch.h		net.sdp.rewrite; who may turn it; namespaces
+ *	policy_text.h		what is a valid policy, what is not, and the error messages
+ *	policy_switch.h		net.sdp.rewrite, who may change it, network namespaces
  *	policy_connect.h	connections by both
  *	policy_pair.h		listeners by both
- *	policy_port.h		ports that TCP has given, and SDP's own sockets have
- *	policy_options.h	what is set before holds afterwards
- *	policy_multipath.h	sockets of MPTCP
- *	policy_race.h		many sockets, and many threads
- *	policy_early.h		accept() when a socket begins to listen
+ *	policy_port.h		ports that TCP has assigned and SDP sockets use as well
+ *	policy_options.h	options that are set before connect() or listen() hold afterwards
+ *	policy_multipath.h	MPTCP sockets
+ *	policy_race.h		many sockets at once, and threads that race
+ *	policy_early.h		accept() while a socket begins to listen
+ *
+ * timeout: 400 s; short form: 6.12; needs: policy
  */
 #include "policy_rules.h"
 #include "policy_text.h"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy (J2) and who does not wait in a call: requests of io_uring and of aio on sockets of
- * which it is not decided yet what they become. They complete when it is, as with TCP.
- * timeout: 200 s; short form: 6.1
+ * The policy (J2) and requests of io_uring and aio on sockets that are still undecided.
+ *
+ * The requests complete when it is decided whether the socket becomes SDP or TCP, with the results
+ * that TCP gives.
+ * timeout: 200 s; short form: 6.1; needs: policy
  */
 #include "policy_common.h"
 #include "uring.h"
@@ -10,12 +12,12 @@
 #include <sys/mount.h>
 #include <sys/syscall.h>
 
-/* poll() by a request: how it is made, and taken back. */
+/* A way to poll by an asynchronous request. */
 struct poller {
 	const char *name;
 	void (*begin)(void);
 	void (*arm)(int fd, int events);
-	/* What has come within @ms, or 0. */
+	/* Returns the events that are reported within @ms, or 0. */
 	int (*result)(int ms);
 	void (*cancel)(void);
 };
@@ -77,7 +79,7 @@ static int aio_result(int ms)
 	return event.res;
 }
 
-/* Of what is given up no event comes but by io_getevents(). */
+/* The event of a cancelled poll is reported only by io_getevents(). */
 static void aio_cancel(void)
 {
 	struct timespec ts = { .tv_sec = WAIT_MS / 1000 };
@@ -92,7 +94,7 @@ static const struct poller pollers[] = {
 	{ "aio", aio_begin, aio_arm, aio_result, aio_cancel },
 };
 
-/* A connect by both that SDP does not answer, on its way. */
+/* Starts a connect by both to a peer that does not answer by SDP. The attempt is in progress. */
 static int connecting(struct silent *s)
 {
 	int fd = stream(SOCK_NONBLOCK), error;
@@ -103,7 +105,7 @@ static int connecting(struct silent *s)
 	return fd;
 }
 
-/* What a poll says at last: the same as of TCP, connected and refused. */
+/* Returns the final events of a poll on a connect by @name, for comparison with TCP. */
 static int poll_of(const struct poller *p, const char *name, const struct addr *where)
 {
 	int fd = stream(SOCK_NONBLOCK), error, events;
@@ -113,7 +115,7 @@ static int poll_of(const struct poller *p, const char *name, const struct addr *
 	     errno_text(error));
 	p->arm(fd, POLLIN | POLLOUT | POLLRDHUP);
 	events = p->result(2 * WAIT_MS);
-	/* An error is there a moment before the end that it comes with. */
+	/* The error is reported a moment before the hang-up that comes with it. */
 	if (events & POLLERR)
 		events |= poll_for(fd, POLLIN | POLLOUT | POLLRDHUP, quiet_ms());
 	close(fd);
@@ -141,7 +143,7 @@ static int polled_as_tcp(void *arg)
 	return EXIT_OK;
 }
 
-/* A poll that waits when SDP is given up completes by TCP, and not before. */
+/* A pending poll completes when SDP is given up and TCP has connected, and not before. */
 static int polled_falls_back(void *arg)
 {
 	const struct poller *p = arg;
@@ -164,7 +166,7 @@ static int polled_falls_back(void *arg)
 	return EXIT_OK;
 }
 
-/* ... and by SDP, when that has room at last. */
+/* A pending poll completes by SDP when the SDP listener has room. */
 static int polled_by_sdp(void *arg)
 {
 	const struct poller *p = arg;
@@ -177,7 +179,7 @@ static int polled_by_sdp(void *arg)
 	c = connecting(&s);
 	p->arm(c, POLLIN | POLLOUT);
 	need(!p->result(quiet_ms()), "ready while SDP is tried");
-	/* Those who were in its queue make room. */
+	/* Accept the connections in front of this one in the SDP listener's queue. */
 	for (tries = 0; !events && tries < 1000; tries++) {
 		if (poll_for(s.sdp, POLLIN, 0))
 			close(accept(s.sdp, NULL, NULL));
@@ -188,7 +190,10 @@ static int polled_by_sdp(void *arg)
 	return EXIT_OK;
 }
 
-/* Given up, while SDP is tried, or ended by shutdown(): nobody holds the socket then. */
+/*
+ * A poll is cancelled, or ended by shutdown(), while SDP is tried. Afterwards it holds no reference
+ * to the module.
+ */
 static int polled_given_up(void *arg)
 {
 	const struct poller *p = arg;
@@ -221,7 +226,7 @@ static int polled_given_up(void *arg)
 	return EXIT_OK;
 }
 
-/* One request that goes on from before the connect until there is data. */
+/* One multishot poll request from before the connect until there is data. */
 static int polled_all_along(void *arg)
 {
 	struct done cqe = { 0 };
@@ -254,7 +259,7 @@ static int polled_all_along(void *arg)
 	return EXIT_OK;
 }
 
-/* How often something of epoll's has been woken, as a probe counts; or -1. */
+/* The number of epoll wake-ups that a kprobe has counted, or -1. */
 static long epoll_wakes(void)
 {
 	FILE *f = fopen("/sys/kernel/tracing/kprobe_profile", "r");
@@ -295,8 +300,8 @@ static void probe_end(void)
 }
 
 /*
- * A socket that is watched from before SDP took its place: what it is watched for is counted as a
- * wake-up, and what it is not watched for wakes nobody; also after a change of that.
+ * A socket that epoll watches since before SDP replaced TCP. An event that epoll watches for is
+ * counted as a wake-up; another event wakes nobody. Both hold after EPOLL_CTL_MOD, too.
  */
 static int watched_before(void *arg)
 {
@@ -322,7 +327,7 @@ static int watched_before(void *arg)
 	while (epoll_wait(ep, &e, 1, 0) > 0)
 		need(!(e.events & EPOLLIN), "readable without data");
 
-	/* Room, and nobody asks for it. */
+	/* Room appears while epoll watches for data only. */
 	issued = counter("WakeWriteIssued");
 	skipped = counter("WakeWriteSkipped");
 	hits = epoll_wakes();
@@ -353,7 +358,7 @@ static int watched_before(void *arg)
 	return EXIT_OK;
 }
 
-/* connect, then receive and send, by requests; whichever it becomes. */
+/* connect, receive and send requests on a socket that becomes SDP or TCP. */
 static int requests(void *arg)
 {
 	static const enum kind kinds[] = { PAIR, TCP_ONLY, SDP_ONLY };
@@ -394,7 +399,7 @@ static int requests(void *arg)
 	return EXIT_OK;
 }
 
-/* A receive that was asked for while SDP is tried gets what comes by TCP then. */
+/* A receive request that was submitted while SDP is tried gets data that comes by TCP later. */
 static int receives_early(void *arg)
 {
 	struct done cqe = { 0 };
@@ -419,7 +424,7 @@ static int receives_early(void *arg)
 	return EXIT_OK;
 }
 
-/* Whoever comes to a listener by both, of either kind, one request for each. */
+/* One accept request for each client of a listener by both, by SDP or by TCP. */
 static int accepts(void *arg)
 {
 	static const char *const names[] = { SDP_SIDE, TCP_SIDE, BOTH_SIDE, TCP_SIDE };
@@ -445,7 +450,10 @@ static int accepts(void *arg)
 	return EXIT_OK;
 }
 
-/* One request that accepts all who wait already, of both kinds: nobody else comes to wake it. */
+/*
+ * One multishot accept request accepts all waiting connections of both kinds, though no later
+ * connection wakes it.
+ */
 static int accepts_all(void *arg)
 {
 	enum { EACH = 3 };
@@ -461,7 +469,7 @@ static int accepts_all(void *arg)
 	need(poll_for(listening, POLLIN, WAIT_MS) & POLLIN, "none to accept");
 	for (n = 0; n < EACH; n++)
 		connected_as(SDP_SIDE, &where);
-	/* Their last messages have come, too: no wake-up is left that could help. */
+	/* The last messages of the handshakes have arrived as well, so no wake-up is pending. */
 	pause_ms(quiet_ms());
 	io_uring_prep_multishot_accept(request(1), listening, NULL, NULL, 0);
 	submit();

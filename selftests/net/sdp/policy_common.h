@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of policy.c share: a policy that tells by the thread's name, listeners of each
- * kind, and what a socket has become.
+ * Common code of the policy tests: a policy by thread names, listeners, protocols.
  */
 #ifndef SDP_TEST_POLICY_COMMON_H
 #define SDP_TEST_POLICY_COMMON_H
@@ -15,13 +14,13 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 
-/* Names of threads, beside those of sock.h. */
+/* Names of threads that rules select, in addition to those of sock.h. */
 #define BOTH_SIDE	"both-side"
 #define NAMED		"any * program " BOTH_SIDE " both\nany * program " SDP_SIDE " sdp\n"
 
 enum { BY_TCP = IPPROTO_TCP, BY_SDP = IPPROTO_SDP };
 
-/* Tests that addresses make no difference for; a slow kernel has these sets. */
+/* For tests whose result does not depend on the addresses; slow kernels run this set. */
 #define ONE_SET		(1u << SET_LO6)
 #define RC_SETS		(1u << SET_RC4 | 1u << SET_RC6)
 
@@ -48,7 +47,7 @@ static inline int get_int(int fd, int level, int option)
 	return value;
 }
 
-/* Only SDP has SDP_INFO. Family 27 says of itself, as TCP does, that it is protocol 6. */
+/* Only SDP has SDP_INFO. A socket of family 27 reports protocol 6, as TCP does. */
 static inline void need_protocol(int fd, int want, const char *what)
 {
 	bool family_27 = get_int(fd, SOL_SOCKET, SO_DOMAIN) == AF_SDP;
@@ -79,7 +78,7 @@ static inline void policy_set(const char *fmt, ...)
 	need(!error, "\"%s\" is refused: %s", text, errno_text(error));
 }
 
-/* Sockets that are made from now on are looked at; the names decide. */
+/* From now on the policy decides about new sockets, by the name of the thread. */
 static inline void by_names(void)
 {
 	policy_set("%s", NAMED);
@@ -108,7 +107,7 @@ static inline int bound(void)
 	return fd;
 }
 
-/* Who listens; for nobody, a port that nobody has, and -1. */
+/* Makes a listener. For NOBODY it returns -1, and @where has a port without a listener. */
 static inline int listener_of(enum kind kind, int backlog, struct addr *where)
 {
 	int fd;
@@ -126,7 +125,7 @@ static inline int listener_of(enum kind kind, int backlog, struct addr *where)
 	return fd;
 }
 
-/* The errno of a connect by @name, or 0. */
+/* Connects under the thread name @name. Returns the errno, or 0. */
 static inline int connect_as(const char *name, int fd, const struct addr *where)
 {
 	as(name);
@@ -141,7 +140,7 @@ static inline int connected_as(const char *name, const struct addr *where)
 	return fd;
 }
 
-/* What a connection becomes now. */
+/* Returns the protocol that a new socket gets when it connects. */
 static inline int now_by(void)
 {
 	struct addr where;
@@ -154,7 +153,7 @@ static inline int now_by(void)
 	return protocol;
 }
 
-/* Two ends of one connection tell each other something. */
+/* Sends data both ways and checks it. */
 static inline void talk(int c, int s)
 {
 	static char out[40000], in[40000];
@@ -170,7 +169,7 @@ static inline void talk(int c, int s)
 	need(!memcmp(in, out + 20000, 20000), "other data comes back");
 }
 
-/* Two ends by @protocol; returns the second. */
+/* Checks that both ends have @protocol and that data passes. Returns the second end. */
 static inline int both_talk(int c, int s, int protocol)
 {
 	need_protocol(c, protocol, "the client");
@@ -179,7 +178,7 @@ static inline int both_talk(int c, int s, int protocol)
 	return s;
 }
 
-/* Accepts, and looks whether it is the other end of @c; the new descriptor. */
+/* Accepts, and checks that the new socket is the other end of @c. Returns the new socket. */
 static inline int accept_and_talk(int listening, int c, int protocol)
 {
 	return both_talk(c, accept_from(listening), protocol);
@@ -192,7 +191,7 @@ static inline void need_count(const char *name, long long before, long long more
 	need(now == before + more, "%s: %lld more instead of %lld", name, now - before, more);
 }
 
-/* Until it has that value; it must not have more. */
+/* Waits until the counter has this value. It must not become larger. */
 static inline void await_counter(const char *name, long long value)
 {
 	long long end = now_ms() + WAIT_MS;
@@ -203,8 +202,8 @@ static inline void await_counter(const char *name, long long value)
 }
 
 /*
- * For SDP somebody is there who does not answer, because his queue is full; for TCP, somebody who
- * does, with the listener @tcp.
+ * A peer that does not answer by SDP, because the queue of its listener @sdp is full, but that
+ * answers by TCP, with the listener @tcp.
  */
 struct silent {
 	struct addr where;
@@ -236,8 +235,9 @@ static inline struct silent silent_peer(void)
 }
 
 /*
- * An address of the lab's network that nobody has: one for each process, as the case before may
- * have asked for its neighbour, and the kernel gives up 3 s after that, in the middle of this one.
+ * An unused address of the test network. Each process gets another one: an earlier test may have
+ * caused a neighbour lookup, which the kernel gives up after 3 s, and that would end in the middle
+ * of this test.
  */
 static inline struct addr no_such_host(unsigned int port)
 {
@@ -282,7 +282,7 @@ static inline long module_users(void)
 	return users;
 }
 
-/* Lines of the table of SDP sockets, without its head. */
+/* The number of SDP sockets in /proc/net/sdp. */
 static inline int table_lines(void)
 {
 	FILE *f = fopen("/proc/net/sdp", "r");
@@ -306,7 +306,10 @@ static inline void await_none(void)
 	}
 }
 
-/* The module's users, when all that came before has ended: what ends late is soon no user. */
+/*
+ * The module's number of users once all earlier sockets are gone. A socket that ends late may hold
+ * the module for a moment longer.
+ */
 static inline long idle_users(void)
 {
 	long long end = now_ms() + 2000;

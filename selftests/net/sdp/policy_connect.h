@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Connections by both: to whom, how one waits for them, and what makes them fall back.
+ * Policy tests of connections by both: peers, ways to wait, reasons to fall back.
  */
 #ifndef SDP_TEST_POLICY_CONNECT_H
 #define SDP_TEST_POLICY_CONNECT_H
@@ -62,7 +62,7 @@ static int connect_pair(void *arg)
 	return EXIT_OK;
 }
 
-/* An address without a route: what TCP says is what the call says, also one that may not wait. */
+/* For an address without a route, a blocking and a non-blocking connect return what TCP returns. */
 static int connect_no_route(void *arg)
 {
 	static const char *const names[] = { TCP_SIDE, BOTH_SIDE };
@@ -91,7 +91,7 @@ static int connect_no_route(void *arg)
 	return EXIT_OK;
 }
 
-/* SDP alone never falls back. */
+/* A socket that the policy makes SDP only never falls back. */
 static int connect_only_sdp(void *arg)
 {
 	long long refused = counter("FellRefused");
@@ -109,7 +109,7 @@ static int connect_only_sdp(void *arg)
 	return EXIT_OK;
 }
 
-/* Both ends have names before, and they stay. */
+/* Both ends have names before the connect, and the names stay. */
 static int connect_bound(void *arg)
 {
 	enum kind kinds[] = { TCP_ONLY, SDP_ONLY, PAIR };
@@ -213,7 +213,10 @@ static int watch_for(struct watch *w, int ms)
 	return epoll_wait(w->ep, &e, 1, ms) == 1 ? (int)e.events : 0;
 }
 
-/* What there is within @ms; of edges, those that say something new: there may always be more. */
+/*
+ * Waits @ms for events and records them. With edge triggering only events that were not reported
+ * before count, since further edges may come at any time.
+ */
 static void watch_note(struct watch *w, const char *what, int ms)
 {
 	long long end = now_ms() + ms;
@@ -222,7 +225,7 @@ static void watch_note(struct watch *w, const char *what, int ms)
 	do {
 		events = watch_for(w, end > now_ms() ? end - now_ms() : 0);
 	} while (w->way == EDGE && events && !(events & ~w->last));
-	/* An error is there a moment before the end that it comes with. */
+	/* The error is reported a moment before the hang-up that comes with it. */
 	if (w->way != SELECT && (events & (POLLERR | POLLHUP)) == POLLERR) {
 		pause_ms(50);
 		events |= watch_for(w, 0);
@@ -255,7 +258,7 @@ static void watch_connected(struct watch *w, int listening)
 	close(s);
 }
 
-/* A program connects as @name and waits by @way: what it sees. */
+/* Connects as @name, waits by @way, and records what the program sees. */
 static void watch_connect(struct watch *w, enum waiting way, const char *name, int listening,
 			  const struct addr *where)
 {
@@ -279,7 +282,7 @@ static void watch_connect(struct watch *w, enum waiting way, const char *name, i
 	close(w->ep);
 }
 
-/* What a program that connects by both, or by SDP, sees is what one by TCP sees. */
+/* A program that connects by both, or by SDP, sees what it would see with TCP. */
 static int connect_watched(void *arg)
 {
 	enum waiting way = (enum waiting)(long)arg;
@@ -307,7 +310,7 @@ static int connect_watched(void *arg)
 	return fine ? EXIT_OK : EXIT_FAILED;
 }
 
-/* Non-blocking, and asking again: EALREADY, EISCONN, as with TCP. */
+/* Further connect() calls on a non-blocking socket return EALREADY and EISCONN, as with TCP. */
 static int connect_asked_again(void *arg)
 {
 	struct silent s;
@@ -335,7 +338,10 @@ static int connect_asked_again(void *arg)
 	return EXIT_OK;
 }
 
-/* The queue for SDP stays full: TCP after fallback_ms, each time, as it may have room any time. */
+/*
+ * The SDP listener's queue stays full. Each connect falls back to TCP after fallback_ms, because
+ * the queue may have room at any time and so the failure is not remembered.
+ */
 static int connect_busy(void *arg)
 {
 	long long busy = counter("FellBusy"), remembered = counter("FellRemembered");
@@ -359,7 +365,7 @@ static int connect_busy(void *arg)
 	return EXIT_OK;
 }
 
-/* It is busy, too, for who gives up earlier than others do. */
+/* The peer also counts as busy for a connect with a shorter time limit of its own. */
 static int connect_busy_own_limit(void *arg)
 {
 	long long busy = counter("FellBusy"), timeouts = counter("FellTimeout");
@@ -379,7 +385,7 @@ static int connect_busy_own_limit(void *arg)
 	return EXIT_OK;
 }
 
-/* It answers again: SDP, when it is asked again. */
+/* A peer that was busy answers again: the next connect is made by SDP. */
 static int connect_busy_no_more(void *arg)
 {
 	long long busy = counter("FellBusy");
@@ -399,7 +405,7 @@ static int connect_busy_no_more(void *arg)
 	pause_ms(quiet_ms());
 	c = stream(SOCK_NONBLOCK);
 	connect_as(BOTH_SIDE, c, &s.where);
-	/* Those who gave up may still be in the queue. */
+	/* Attempts that were given up may still be in the queue. */
 	while (!poll_for(c, POLLOUT, 20))
 		if (poll_for(s.sdp, POLLIN, 0))
 			close(accept(s.sdp, NULL, NULL));
@@ -407,7 +413,10 @@ static int connect_busy_no_more(void *arg)
 	return EXIT_OK;
 }
 
-/* One that goes nowhere, by TCP neither; when it has fallen back @name is @count. */
+/*
+ * Connects to an address that answers neither by SDP nor by TCP. The counter @name is @count once
+ * it has fallen back.
+ */
 static int connect_nowhere(const struct addr *where, const char *name, long long count)
 {
 	int fd = stream(SOCK_NONBLOCK), error = connect_as(BOTH_SIDE, fd, where);
@@ -418,7 +427,7 @@ static int connect_nowhere(const struct addr *where, const char *name, long long
 	return fd;
 }
 
-/* An address that nobody has. It is remembered, by address and port, for as long as is set. */
+/* An unused address. The failure is remembered by address and port, for the time that is set. */
 static int connect_no_host(void *arg)
 {
 	long long timeouts = counter("FellTimeout"), remembered = counter("FellRemembered");
@@ -469,7 +478,10 @@ static void one_class(int fd)
 		set_int(fd, IPPROTO_IPV6, IPV6_TCLASS, 0x20);
 }
 
-/* Who gives it less time than others do, or goes another way, does not speak for all. */
+/*
+ * A failure of a socket with a shorter time limit or with routing options of its own is not
+ * remembered for other sockets.
+ */
 static int connect_own_terms(void *arg)
 {
 	static void (*const terms[])(int) = { little_time, one_device, one_source, one_class };
@@ -498,7 +510,7 @@ static int connect_own_terms(void *arg)
 	return EXIT_OK;
 }
 
-/* With SO_SNDTIMEO, a connect that takes longer goes on by itself. */
+/* With SO_SNDTIMEO, a connect() that takes longer returns, and the attempt continues. */
 static int connect_send_timeout(void *arg)
 {
 	struct silent s;
@@ -525,7 +537,7 @@ static void nothing(int sig)
 	(void)sig;
 }
 
-/* TCP has what SDP has left of it, and not as much once more. */
+/* TCP gets only the time that SDP has left of the call's time limit (SO_SNDTIMEO). */
 static int connect_one_deadline(void *arg)
 {
 	int half = slow_kernel() ? 700 : 250, c, error, i;
@@ -557,7 +569,10 @@ static int connect_one_deadline(void *arg)
 	return EXIT_OK;
 }
 
-/* A signal in the middle of it: EINTR and it goes on, or, with SA_RESTART, nothing is seen. */
+/*
+ * A signal during connect() makes it return EINTR, and the attempt continues. With SA_RESTART the
+ * program notices nothing.
+ */
 static int connect_interrupted(void *arg)
 {
 	struct sigaction action = { .sa_handler = nothing };
@@ -586,7 +601,7 @@ static int connect_interrupted(void *arg)
 	return EXIT_OK;
 }
 
-/* Closed, or shut down, while SDP is being asked: it is over. */
+/* close() or shutdown() while SDP is tried ends the attempt. */
 static int connect_given_up(void *arg)
 {
 	long users;
@@ -621,7 +636,9 @@ static void fast_open_connect(int fd)
 	set_int(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
 }
 
-/* SDP has no signatures: who asks for them shall not go without. Nobody answers this. */
+/*
+ * SDP has no TCP-MD5 signatures, so a socket that asks for them becomes TCP. Nobody answers here.
+ */
 static int connect_signed(void *arg)
 {
 	long long options = counter("FellOption");
@@ -641,7 +658,7 @@ static int connect_signed(void *arg)
 	return EXIT_OK;
 }
 
-/* Who asks for SDP alone, and for what it has not, gets neither. */
+/* A socket that the policy makes SDP only and that has an option only TCP has fails to connect. */
 static int connect_option_only_sdp(void *arg)
 {
 	long long options = counter("FellOption");
@@ -673,7 +690,7 @@ static int connect_option_only_sdp(void *arg)
 	return EXIT_OK;
 }
 
-/* What only TCP has makes it TCP; with SDP alone, it fails. */
+/* An option that only TCP has makes the socket TCP. Where the rule allows SDP only, it fails. */
 static int connect_option(void *arg)
 {
 	static void (*const sets[])(int) = { fast_open_connect, filter, ip_options };
@@ -702,7 +719,7 @@ static int connect_option(void *arg)
 	return EXIT_OK;
 }
 
-/* Without a cookie, as here, it is a connect first; not waiting, only that. */
+/* Without a cookie, as here, MSG_FASTOPEN connects first; a non-blocking call does only that. */
 static int send_at_once(int fd, const struct addr *where, bool waits)
 {
 	ssize_t n = sendto(fd, "hello", 5, MSG_FASTOPEN | (waits ? 0 : MSG_DONTWAIT), &where->sa,
@@ -718,7 +735,10 @@ static int send_at_once(int fd, const struct addr *where, bool waits)
 	return 0;
 }
 
-/* Data with the connect, by whom the rules say, waiting and not; and by TCP where SDP is not. */
+/*
+ * MSG_FASTOPEN, blocking and non-blocking: the connection is by the protocol that the rules say,
+ * and by TCP where there is no SDP listener.
+ */
 static int connect_fast_open(void *arg)
 {
 	static const struct {
@@ -762,7 +782,7 @@ static int connect_fast_open(void *arg)
 	return EXIT_OK;
 }
 
-/* What TCP says to wrong addresses, it says now; and the socket can still be anything. */
+/* A wrong address gives the same error as with TCP, and the socket stays undecided. */
 static int connect_wrong(void *arg)
 {
 	struct addr where, wrong;
@@ -787,7 +807,7 @@ static int connect_wrong(void *arg)
 	return EXIT_OK;
 }
 
-/* AF_UNSPEC ends a connection, and an attempt; the next connect may become something else. */
+/* AF_UNSPEC ends a connection or an attempt; the next connect may have another result. */
 static int connect_again(void *arg)
 {
 	struct addr nobody, where, none = { .len = sizeof(none.sa) };
@@ -805,7 +825,7 @@ static int connect_again(void *arg)
 	need(error == ECONNREFUSED, "nobody: %s", errno_text(error));
 	error = connect_as(BOTH_SIDE, c, &where);
 	need(!error, "then somebody: %s", errno_text(error));
-	/* It has become TCP for good. */
+	/* The socket has become TCP for the rest of its life. */
 	accept_and_talk(listening, c, BY_TCP);
 	error = connect_as(BOTH_SIDE, c, &none);
 	need(!error, "AF_UNSPEC on a connection: %s", errno_text(error));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * accept() in one thread, just when another one has the socket listen. Before 6.6 the kernel looks
- * twice at whose calls the listener has.
+ * Policy tests of accept() in one thread while another calls listen() on the same socket.
+ *
+ * Before 6.6 the kernel reads the operations (sock->ops) of the listener twice during accept().
  */
 #ifndef SDP_TEST_POLICY_EARLY_H
 #define SDP_TEST_POLICY_EARLY_H
@@ -17,8 +18,8 @@ static struct {
 } early;
 
 /*
- * What accept() does between the two looks takes longer then, as a trace of who called it is taken
- * each time. Where the kernel cannot do that, it is left to luck.
+ * Makes accept() slower between the two reads, by a stack trace for some of the functions that it
+ * calls there. On kernels without this tracer the race is hit by chance only.
  */
 static void slow_accept(bool on)
 {
@@ -52,7 +53,7 @@ static void run_on(int processor)
 	need_errno(!sched_setaffinity(0, sizeof(only), &only), "affinity");
 }
 
-/* Takes the processor from who accepts, again and again: so that much happens within one call. */
+/* Preempts the accepting thread again and again, to make more interleavings happen in one call. */
 static void *gets_between(void *arg)
 {
 	const struct sched_param first = { .sched_priority = 1 };
@@ -71,7 +72,7 @@ static void *gets_between(void *arg)
 	return NULL;
 }
 
-/* Accepts from before anybody listens; the new socket. */
+/* Calls accept() from before listen() until it returns a socket. */
 static void *accepts_early(void *arg)
 {
 	int s;
@@ -99,7 +100,7 @@ static void *reads_end(void *arg)
 	return NULL;
 }
 
-/* Whoever waits in a call of the new socket's does not keep others from ending it. */
+/* A thread that waits in a call on the new socket does not keep others from ending it. */
 static void end_while_reading(int fd)
 {
 	pthread_t thread = start_thread(reads_end, (void *)(long)fd);
@@ -109,7 +110,9 @@ static void end_while_reading(int fd)
 	pthread_join(thread, NULL);
 }
 
-/* accept() comes just when a socket begins to listen: what it returns is what the listener is. */
+/*
+ * accept() runs while the socket begins to listen: the new socket has the protocol of the listener.
+ */
 static int race_accept(void *arg)
 {
 	const enum kind kind = (enum kind)(long)arg;
@@ -128,7 +131,7 @@ static int race_accept(void *arg)
 	thread = start_thread(accepts_early, NULL);
 	between = start_thread(gets_between, NULL);
 	for (i = 0; i < n; i++) {
-		/* One of which nothing has been called, or bind(). */
+		/* Either nothing was called on the socket before, or bind(). */
 		early.listening = i % 2 ? bound() : stream(0);
 		as(kind == PAIR ? BOTH_SIDE : name);
 		pthread_barrier_wait(&early.start);
@@ -155,7 +158,7 @@ static int race_accept(void *arg)
 	return EXIT_OK;
 }
 
-/* Connects from before anybody listens, again and again. */
+/* Connects again and again, from before listen(). */
 static void *connects_early(void *arg)
 {
 	const struct addr *where = arg;
@@ -179,7 +182,7 @@ static void *connects_early(void *arg)
 	}
 }
 
-/* A connection comes just when a socket begins to listen: who waits for an edge is told of it. */
+/* A connection arrives while the socket begins to listen: an edge-triggered epoll reports it. */
 static int race_listen_edge(void *arg)
 {
 	struct epoll_event e = { .events = EPOLLIN | EPOLLET };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy (J2) without memory: each allocation of a connect, a listen, or a first call of a
- * socket fails once, one after the other. The call then works by TCP where the rules allow it, or
- * says so; the same call works once there is memory, and nothing is left behind. It takes
- * a kernel with fault injection: the debug kernel.
- * timeout: 200 s; short form: debug
+ * The policy (J2) without memory: each allocation of a call fails once.
+ *
+ * The calls are connect(), listen() and the first call of a socket. The call then works by TCP
+ * where the rules allow it, or reports the error. The same call works once there is memory again,
+ * and nothing is leaked. It needs a kernel with fault injection, which is the debug kernel.
+ * timeout: 200 s; short form: debug; needs: policy
  */
 #include "failing.h"
 #include "policy_common.h"
@@ -18,7 +19,7 @@ static void need_shortage(const char *what, int n, int error)
 	     errno_text(error));
 }
 
-/* The same as by their names alone, but for what is allocated to ask about the process. */
+/* Like by_names(), with rules that also allocate memory to look at the process. */
 static void by_places(void)
 {
 	by_names();
@@ -122,7 +123,7 @@ static int listen_failing(void *arg)
 	return EXIT_OK;
 }
 
-/* What is beside a socket is made by the first call. */
+/* The first call on a socket allocates its policy state. */
 static int first_call_failing(void *arg)
 {
 	int fd, listening, error, one = 1;

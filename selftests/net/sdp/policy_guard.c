@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy (J2) and what it must not open: who may change it, what others see of it, what
- * programs of control groups and other guards forbid, sockets that somebody else has as well. And
- * what a program sees while its connect falls back.
- * timeout: 400 s; short form: 6.12
+ * The policy (J2) opens no hole: permissions, BPF programs, LSMs, shared sockets.
+ *
+ * It covers who may change the policy, what other processes see of it, what BPF programs of control
+ * groups and security modules forbid, and sockets that several processes share. It also covers what
+ * a program sees while its connect falls back.
+ * timeout: 400 s; short form: 6.12; needs: policy
  */
 #include "capable.h"
 #include "policy_guard_lsm.h"
@@ -13,7 +15,10 @@
 #include <linux/netlink.h>
 #include <linux/xfrm.h>
 
-/* User 0 without the capability may open the files, and no more; opened before or after. */
+/*
+ * User 0 without CAP_NET_ADMIN can open the files but not write to them, whether they were opened
+ * before or after it lost the capability.
+ */
 static int without_capability(void *arg)
 {
 	static const struct {
@@ -46,7 +51,7 @@ static int without_capability(void *arg)
 	return EXIT_OK;
 }
 
-/* The process in the last fall-back to a port, as it is shown. */
+/* The process number in the last recorded fallback to the port of @where. */
 static int fell_pid(const struct addr *where)
 {
 	char line[300];
@@ -64,7 +69,10 @@ static void fall(struct addr *where)
 	     errno_text(errno));
 }
 
-/* Numbers of processes are those of whoever looks; he does not see others'. */
+/*
+ * Process numbers in the record of fallbacks are those of the reader's PID namespace; processes
+ * outside of it are not shown.
+ */
 static int process_numbers(void *arg)
 {
 	struct addr outside, inside;
@@ -93,7 +101,7 @@ static int process_numbers(void *arg)
 	return EXIT_OK;
 }
 
-/* As <linux/landlock.h> has it since 6.7. */
+/* As in <linux/landlock.h> since 6.7. */
 enum { LANDLOCK_PORT_RULE = 2, LANDLOCK_BIND_TCP = 1, LANDLOCK_CONNECT_TCP = 2 };
 
 struct landlock_rules {
@@ -104,7 +112,7 @@ struct landlock_port {
 	uint64_t allowed, port;
 };
 
-/* Landlock's rules are for TCP's ports, and hold for what connects by them to SDP. */
+/* Landlock's rules for TCP ports also hold for SDP connections of the policy. */
 static int landlock(void *arg)
 {
 	struct landlock_rules all = { .net = LANDLOCK_BIND_TCP | LANDLOCK_CONNECT_TCP };
@@ -134,7 +142,7 @@ static int landlock(void *arg)
 		need(!connect_as(names[i], fd, &other), "to another port by %s: %s", names[i],
 		     errno_text(errno));
 		close(accept_and_talk(clear, fd, i ? BY_SDP : BY_TCP));
-		/* One that is SDP already is still TCP to who is asked. */
+		/* The security module is still asked about TCP for a socket that has become SDP. */
 		need_errno(!connect(fd, &none, sizeof(none)), "disconnect");
 		error = connect(fd, &where.sa, where.len) ? errno : 0;
 		need(error == EACCES, "again by %s: %s", names[i], errno_text(error));
@@ -152,7 +160,7 @@ static int landlock(void *arg)
 	return EXIT_OK;
 }
 
-/* IPsec, with a policy that lets everything by as it is. */
+/* Sets an IPsec policy on the socket that allows all packets unchanged. */
 static void ipsec(int fd)
 {
 	struct xfrm_userpolicy_info policy = {
@@ -163,7 +171,7 @@ static void ipsec(int fd)
 		.action = XFRM_POLICY_ALLOW,
 	};
 	bool v4 = set->family == AF_INET;
-	/* Who understands such policies is a module that comes when it is asked for. */
+	/* Opening this socket loads the module that handles IPsec policies. */
 	int keys = socket(AF_NETLINK, SOCK_RAW, NETLINK_XFRM);
 
 	if (keys < 0)
@@ -174,7 +182,7 @@ static void ipsec(int fd)
 	close(keys);
 }
 
-/* A program that chooses among the listeners of a port: always the first. */
+/* Attaches a program that always chooses the first of the listeners that share a port. */
 static void choice(int fd)
 {
 	struct sock_filter first = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -185,8 +193,8 @@ static void choice(int fd)
 }
 
 /*
- * What only TCP has, set on a listener by both: from then on nobody comes by SDP, and who tries
- * both comes by TCP. Who came before is there.
+ * An option that only TCP has is set on a listener by both. From then on it accepts no connections
+ * by SDP, and a client by both connects by TCP. Connections from before are still accepted.
  */
 static int listener_option(void *arg)
 {
@@ -207,22 +215,23 @@ static int listener_option(void *arg)
 	error = connect_as(SDP_SIDE, late, &where);
 	need(error == ECONNREFUSED, "by SDP afterwards: %s", errno_text(error));
 	close(accept_and_talk(listening, before, BY_SDP));
-	/* A client without the key would wait for long. */
+	/* A client without the key would wait for a long time. */
 	if (set_option != signature)
 		close(accept_and_talk(listening, connected_as(BOTH_SIDE, &where), BY_TCP));
 	return EXIT_OK;
 }
 
-/* The errno of TCP_ULP, or 0. */
+/* Sets TCP_ULP. Returns the errno, or 0. */
 static int upper_layer(int fd, const char *name)
 {
 	return setsockopt(fd, IPPROTO_TCP, TCP_ULP, name, strlen(name)) ? errno : 0;
 }
 
 /*
- * Some protocols above TCP put calls of their own in place of the socket's: those must have been
- * TCP's. A name that is none makes it TCP, too; kernel TLS says no before there is a connection,
- * as it does to programs that only ask whether it is there.
+ * TCP_ULP makes an undecided socket TCP first, because some upper layers replace the socket's
+ * operations, which must be TCP's. This holds for an unknown name, too. Kernel TLS is the
+ * exception: it fails without a connection, as programs that only probe for it expect, and the
+ * socket stays undecided.
  */
 static int upper_layers(void *arg)
 {
@@ -262,7 +271,7 @@ static int upper_layers(void *arg)
 	return EXIT_OK;
 }
 
-/* The same while SDP is tried: then TCP connects. */
+/* The same while SDP is tried: then the connection is by TCP. */
 static int upper_layer_connecting(void *arg)
 {
 	long long options = counter("FellOption");
@@ -293,7 +302,9 @@ struct watched {
 	atomic_int looks;
 };
 
-/* From the first look at which it connects, it never looks like a socket that does nothing. */
+/*
+ * Polls the socket. After the first poll that shows it connecting it must never look unconnected.
+ */
 static void *look_on(void *arg)
 {
 	struct watched *w = arg;
@@ -314,7 +325,7 @@ static void *look_on(void *arg)
 	return NULL;
 }
 
-/* A blocking connect falls back, and other threads look on. */
+/* A blocking connect falls back while other threads poll the socket. */
 static int fall_back_watched(void *arg)
 {
 	int i, rounds = scaled(200), listening, looks = 0;
@@ -340,7 +351,7 @@ static int fall_back_watched(void *arg)
 	return EXIT_OK;
 }
 
-/* SO_RCVTIMEO is for the whole of a call, which waits for the decision and then for data. */
+/* SO_RCVTIMEO bounds the whole recv(), which waits for the decision and then for data. */
 static int receive_in_time(void *arg)
 {
 	int unit = slow_kernel() ? 4000 : 2000, c;
@@ -359,13 +370,13 @@ static int receive_in_time(void *arg)
 	start = now_ms();
 	need(recv(c, &data, 1, 0) < 0 && errno == EAGAIN, "recv: %s", errno_text(errno));
 	need(now_ms() - start >= 2 * unit, "after %lld ms", now_ms() - start);
-	/* One time after the other, it would be five of them. */
+	/* Two timeouts in a row would take five units. */
 	need(now_ms() - start < 5 * unit, "after %lld ms", now_ms() - start);
 	need_protocol(c, BY_TCP, "it");
 	return EXIT_OK;
 }
 
-/* An address without a port: the connection comes from there, whichever it is. */
+/* A socket that is bound to an address without a port connects from it by SDP and by TCP. */
 static int bound_without_port(void *arg)
 {
 	static const enum kind kinds[] = { PAIR, TCP_ONLY };
@@ -421,7 +432,7 @@ static void listen_away(int *port, int *listening)
 	enter(here);
 }
 
-/* The route to the peer goes by an interface without RDMA: TCP, which gets there. */
+/* The route to the peer leads to a device without RDMA, so the connection is by TCP. */
 static int no_device(void *arg)
 {
 	long long route = counter("FellRoute");
@@ -437,7 +448,7 @@ static int no_device(void *arg)
 	sh("ip addr add 10.77.0.1/24 dev sdpguard0 && ip link set sdpguard0 up");
 	sh("ip -n " AWAY " addr add 10.77.0.2/24 dev sdpguard1");
 	sh("ip -n " AWAY " link set sdpguard1 up");
-	/* The two need not ask for each other first. */
+	/* Static neighbour entries: no neighbour lookup is needed. */
 	sh("ip neighbour replace 10.77.0.2 lladdr 02:00:00:00:77:02 dev sdpguard0");
 	sh("ip -n " AWAY " neighbour replace 10.77.0.1 lladdr 02:00:00:00:77:01 dev sdpguard1");
 	by_names();
@@ -450,7 +461,7 @@ static int no_device(void *arg)
 	     strstr(line, " no RDMA device leads there\n"), "the line is \"%s\"", line);
 	need_count("FellRoute", route, 1);
 	close(c);
-	/* The route is known without asking the network: a call that may not wait knows it, too. */
+	/* Finding the route does not block, so a non-blocking connect falls back at once, too. */
 	c = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	need(connect_as(BOTH_SIDE, c, &where) == EINPROGRESS, "connect: %s", errno_text(errno));
 	need_count("FellRoute", route, 2);
@@ -460,7 +471,7 @@ static int no_device(void *arg)
 	return EXIT_OK;
 }
 
-/* Protocols beside TCP are none of the policy's business, and work as ever. */
+/* The policy ignores protocols other than TCP; they work as before. */
 static int other_protocols(void *arg)
 {
 	static const struct {

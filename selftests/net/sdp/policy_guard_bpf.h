@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * BPF programs of a control group: what they say to TCP's connects holds when SDP makes them.
+ * Policy tests with BPF programs of a control group: what they say about TCP holds for SDP.
  */
 #ifndef SDP_TEST_POLICY_GUARD_BPF_H
 #define SDP_TEST_POLICY_GUARD_BPF_H
@@ -13,7 +13,7 @@
 
 #define GUARDED		OWN_CGROUP "-guarded"
 
-/* Instructions of which the programs here are made. */
+/* The instructions that the BPF programs here consist of. */
 #define LOAD(reg, type, field) \
 	{ .code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = (reg), .src_reg = BPF_REG_1, \
 	  .off = offsetof(type, field) }
@@ -30,7 +30,9 @@ static inline long bpf(int command, union bpf_attr *attr)
 	return syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
 
-/* This process is in a control group of its own from now on; its descriptor, or -1. */
+/*
+ * Moves this process to a new control group. Returns a descriptor of the group, or -1 on failure.
+ */
 static inline int guarded_enter(void)
 {
 	if (mkdir(CGROUPS GUARDED, 0755) && errno != EEXIST)
@@ -48,7 +50,7 @@ static inline void guarded_leave(int cgroup)
 	rmdir(CGROUPS GUARDED);
 }
 
-/* False when this kernel has no such programs. */
+/* Attaches a program to the control group. Returns false if the kernel has no such programs. */
 static inline bool guard_by(int cgroup, int type, int where, const struct bpf_insn *insns,
 			    unsigned int count)
 {
@@ -74,7 +76,7 @@ static inline bool guard_by(int cgroup, int type, int where, const struct bpf_in
 	return true;
 }
 
-/* Names with port @from are shown, or taken, as if it were port @to. */
+/* Attaches a program that replaces port @from by @to in addresses. */
 static inline bool guard_names(int cgroup, int where, unsigned int from, unsigned int to)
 {
 	struct bpf_insn redirect[] = {
@@ -90,7 +92,7 @@ static inline bool guard_names(int cgroup, int where, unsigned int from, unsigne
 			ARRAY_SIZE(redirect));
 }
 
-/* Connects to port @from are refused if @to is 0, else they go to that port. */
+/* Refuses connects to port @from if @to is 0, otherwise redirects them to port @to. */
 static inline bool guard_connects(int cgroup, unsigned int from, unsigned int to)
 {
 	struct bpf_insn refuse[] = {
@@ -120,7 +122,10 @@ struct held_connect {
 	const struct addr *where;
 };
 
-/* A connect that a program refuses is made by neither, the first of a socket or a later one. */
+/*
+ * A connect that a program refuses is made neither by SDP nor by TCP. This holds for the first
+ * connect of a socket and for later ones.
+ */
 static int bpf_refuses(void *arg)
 {
 	static const char *const names[] = { TCP_SIDE, BOTH_SIDE, SDP_SIDE };
@@ -151,7 +156,9 @@ static int bpf_refuses(void *arg)
 	return EXIT_OK;
 }
 
-/* The same of sockets of MPTCP, which by itself asks them late or not at all. */
+/*
+ * The same for MPTCP sockets, for which the kernel itself runs these programs late or not at all.
+ */
 static int bpf_refuses_multipath(void *arg)
 {
 	static const char *const names[] = { BOTH_SIDE, SDP_SIDE };
@@ -192,8 +199,9 @@ static void *connect_barred(void *arg)
 }
 
 /*
- * ... though two call at once, while a third one holds the socket, whose last connect has failed:
- * the first of them is told so, and then it is as new for the other one.
+ * Two threads call connect() on a socket whose last connect failed, while a third thread holds its
+ * lock. One call reports that failure, after which the socket is as new; the program refuses the
+ * other call.
  */
 static int bpf_refuses_second(void *arg)
 {
@@ -211,7 +219,7 @@ static int bpf_refuses_second(void *arg)
 	cgroup = guarded_enter();
 	if (cgroup < 0 || !guard_connects(cgroup, addr_port(&barred_place), 0) || !slow_memory(&s))
 		return EXIT_SKIPPED;
-	/* Once it has been connected it is SDP's for good. */
+	/* A connection makes the socket SDP for the rest of its life. */
 	s.fd = connected_as(SDP_SIDE, &other);
 	close(accept_and_talk(clear, s.fd, BY_SDP));
 	need_errno(!connect(s.fd, &(struct sockaddr){ .sa_family = AF_UNSPEC }, 16), "disconnect");
@@ -238,7 +246,7 @@ static int bpf_refuses_second(void *arg)
 	return EXIT_OK;
 }
 
-/* One that a program sends elsewhere goes there, whichever of the two makes it. */
+/* A connect that a program redirects goes there, whether SDP or TCP makes it. */
 static int bpf_redirects(void *arg)
 {
 	static const enum kind kinds[] = { PAIR, SDP_ONLY, TCP_ONLY };
@@ -269,7 +277,7 @@ static int bpf_redirects(void *arg)
 	return EXIT_OK;
 }
 
-/* A program that lets nobody have SDP sockets: TCP then, or nothing. */
+/* A program forbids SDP sockets: a connect by both is by TCP, and one by SDP only fails. */
 static int bpf_forbids_sdp(void *arg)
 {
 	static const struct bpf_insn no_sdp[] = {
@@ -305,7 +313,7 @@ static int bpf_forbids_sdp(void *arg)
 	return EXIT_OK;
 }
 
-/* What programs say of names, TCP's sockets are asked about, and SDP's are not. */
+/* Programs that change the results of getsockname() and getpeername() run for TCP sockets only. */
 static int bpf_names(void *arg)
 {
 	static const enum kind kinds[] = { TCP_ONLY, SDP_ONLY };
@@ -345,7 +353,7 @@ static int bpf_names(void *arg)
 
 #define BPF_SAYS	5	/* SO_PRIORITY that a program sets */
 
-/* Programs that are told of TCP's events are not told of SDP's. */
+/* Programs that handle TCP's socket events are not run for SDP. */
 static int bpf_events(void *arg)
 {
 	static const struct bpf_insn prioritize[] = {
@@ -388,7 +396,9 @@ static int bpf_events(void *arg)
 	return EXIT_OK;
 }
 
-/* What a program of the listener's group forbids, the accepted socket may not do. */
+/*
+ * A setsockopt() that a program of the listener's group forbids fails on an accepted socket, too.
+ */
 static int bpf_options(void *arg)
 {
 	static const struct bpf_insn forbid[] = {
@@ -413,7 +423,7 @@ static int bpf_options(void *arg)
 		listening = listener_of(kinds[i], 8, &where);
 		fd = connected_as(kinds[i] == TCP_ONLY ? TCP_SIDE : SDP_SIDE, &where);
 		s = accept_and_talk(listening, fd, kinds[i] == TCP_ONLY ? BY_TCP : BY_SDP);
-		/* It matters whose the socket is, not who calls. */
+		/* The control group of the socket counts, not that of the caller. */
 		need_errno(cgroup_enter(""), "out of the control group");
 		need(setsockopt(s, SOL_SOCKET, SO_PRIORITY, &value, sizeof(value)) &&
 		     errno == EPERM, "accepted by %s: it may", kind_names[kinds[i]]);
@@ -426,7 +436,7 @@ static int bpf_options(void *arg)
 	return EXIT_OK;
 }
 
-/* Nothing that TCP sends may leave; what goes by SDP does. */
+/* A program drops all packets that TCP sends; data by SDP still arrives. */
 static int bpf_packets(void *arg)
 {
 	static const struct bpf_insn drop[] = { PUT(BPF_REG_0, 0), RETURN };

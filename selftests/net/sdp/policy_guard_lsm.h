@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A security module that allows no SDP sockets, made of a BPF program: what it is asked about.
+ * Policy tests with a security module, made of a BPF program, that forbids SDP sockets.
  */
 #ifndef SDP_TEST_POLICY_GUARD_LSM_H
 #define SDP_TEST_POLICY_GUARD_LSM_H
@@ -9,7 +9,7 @@
 #include <linux/btf.h>
 #include <sys/mount.h>
 
-/* Bytes behind a type of the kernel's description of itself. */
+/* The number of bytes that follow a type in the kernel's BTF data. */
 static inline size_t behind(const struct btf_type *t)
 {
 	unsigned int n = BTF_INFO_VLEN(t->info);
@@ -37,7 +37,7 @@ static inline size_t behind(const struct btf_type *t)
 	}
 }
 
-/* The kernel's description of itself, or NULL. */
+/* The kernel's BTF data, or NULL. */
 static inline const struct btf_header *btf_all(void)
 {
 	static char *all;
@@ -63,7 +63,10 @@ static inline const char *btf_name(const struct btf_header *head, uint32_t at)
 	return (const char *)head + head->hdr_len + head->str_off + at;
 }
 
-/* What is described under a name; NULL when there is none. @number: which it is, or NULL. */
+/*
+ * Finds a type by kind and name. Returns NULL if there is none. Stores its BTF id in *@number,
+ * unless @number is NULL.
+ */
 static inline const struct btf_type *btf_find(unsigned int kind, const char *name, int *number)
 {
 	const struct btf_header *head = btf_all();
@@ -87,7 +90,7 @@ static inline const struct btf_type *btf_find(unsigned int kind, const char *nam
 	return NULL;
 }
 
-/* The number of a function of the kernel's, or 0. */
+/* The BTF id of a kernel function, or 0. */
 static inline int function_number(const char *name)
 {
 	int number = 0;
@@ -96,7 +99,7 @@ static inline int function_number(const char *name)
 	return number;
 }
 
-/* Where in a structure of the kernel's a member is, in bytes, or -1. */
+/* The offset of a member in a kernel structure in bytes, or -1. */
 static inline int member_offset(const char *structure, const char *name)
 {
 	const struct btf_type *t = btf_find(BTF_KIND_STRUCT, structure, NULL);
@@ -110,7 +113,9 @@ static inline int member_offset(const char *structure, const char *name)
 	return -1;
 }
 
-/* Have a program asked by one of the security module's hooks, for as long as this process lives. */
+/*
+ * Attaches a program to a hook of the security module. It stays attached until this process exits.
+ */
 static inline void hook_by(const char *hook, const struct bpf_insn *insns, unsigned int count)
 {
 	union bpf_attr load = {
@@ -135,7 +140,7 @@ static inline void hook_by(const char *hook, const struct bpf_insn *insns, unsig
 		load.log_size = sizeof(log);
 		load.log_buf = (unsigned long)log;
 		bpf(BPF_PROG_LOAD, &load);
-		/* What the verifier says comes last. */
+		/* The verifier's error message is at the end of the log. */
 		printf("# %s\n", log + (strlen(log) > 300 ? strlen(log) - 300 : 0));
 		need(false, "BPF_PROG_LOAD for %s: %s", hook, errno_text(errno));
 	}
@@ -143,10 +148,10 @@ static inline void hook_by(const char *hook, const struct bpf_insn *insns, unsig
 	need_errno(bpf(BPF_RAW_TRACEPOINT_OPEN, &attach) >= 0, "BPF_RAW_TRACEPOINT_OPEN");
 }
 
-/* Nobody has a socket of @family with IPPROTO_SDP from now on. */
+/* From now on no process can create a socket of @family with IPPROTO_SDP. */
 static inline void lsm_begin(int family)
 {
-	/* The hook's arguments are 8 bytes each: family, type, protocol. */
+	/* Each argument of the hook takes 8 bytes: family, type, protocol. */
 	struct bpf_insn refuse[] = {
 		{ .code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_2, .src_reg = BPF_REG_1 },
 		{ .code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_3, .src_reg = BPF_REG_1,
@@ -167,7 +172,7 @@ static inline bool lsm_has_bpf(void)
 	bool has;
 	FILE *f;
 
-	/* Unless it is there already. */
+	/* Fails if it is mounted already. */
 	mount("securityfs", "/sys/kernel/security", "securityfs", 0, NULL);
 	f = fopen("/sys/kernel/security/lsm", "r");
 
@@ -177,7 +182,10 @@ static inline bool lsm_has_bpf(void)
 	return has && function_number("bpf_lsm_socket_create");
 }
 
-/* The SDP socket is made in the calling process's name, of the same family: it may be refused. */
+/*
+ * The SDP socket of a TCP socket is created with the credentials and the family of the application,
+ * so a security module can refuse it.
+ */
 static int lsm_forbids_sdp(void *arg)
 {
 	long long errors = counter("FellError");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A program's memory that lets the kernel wait for as long as the program likes: what it holds up
- * of its own sockets, and nothing else.
+ * Policy tests with memory that blocks the kernel: only the program's own calls wait.
  */
 #ifndef SDP_TEST_POLICY_HELD_H
 #define SDP_TEST_POLICY_HELD_H
@@ -17,7 +16,10 @@ struct slow {
 	struct addr where;
 };
 
-/* Memory whose first use waits until somebody says what is in it; the page before it does not. */
+/*
+ * Maps two pages. An access to @s->page, the second one, blocks until slow_memory_goes_on().
+ * Returns false if there is no userfaultfd.
+ */
 static bool slow_memory(struct slow *s)
 {
 	struct uffdio_api api = { .api = UFFD_API };
@@ -66,7 +68,10 @@ static bool ends_within(pid_t pid, int ms)
 	return true;
 }
 
-/* Whoever is handed a socket that others hold up with their memory can still be killed. */
+/*
+ * A process that shares a socket with another one, whose call is blocked on its memory, can still
+ * be killed.
+ */
 static int slow_memory_of_others(void *arg)
 {
 	static const char *const names[] = { "shutdown", "connect", "listen" };
@@ -109,7 +114,7 @@ static int slow_memory_of_others(void *arg)
 	return EXIT_OK;
 }
 
-/* Half of the value is before the slow page: the kernel has the socket locked when it reads. */
+/* Half of the value is before the slow page, so the kernel reads it with the socket locked. */
 static void *linger_slowly(void *arg)
 {
 	struct slow *s = arg;
@@ -121,7 +126,7 @@ static void *linger_slowly(void *arg)
 
 enum held_end { FALLS_BACK, CONNECTED };
 
-/* Two connections wait in front of it. */
+/* Accepts the two connections in front of this one in the SDP listener's queue. */
 static void make_room(const struct silent *peer)
 {
 	close(accept_from(peer->sdp));
@@ -129,8 +134,9 @@ static void make_room(const struct silent *peer)
 }
 
 /*
- * Who is to decide finds the socket locked by its program. It does not wait there, so that others
- * can have their calls of the socket, and others' connects go on; it comes again.
+ * The work item that decides a connect finds the socket locked by its program. It does not wait for
+ * the lock, which would block other processes that use the socket and other connects. It tries
+ * again later.
  */
 static int held(void *arg)
 {
@@ -177,9 +183,9 @@ static int held(void *arg)
 }
 
 #define WORK		TRACING "events/workqueue/workqueue_execute_start/enable"
-#define DECIDES		"attempt_work"
+#define DECIDES		"sdp_attempt_work"
 
-/* How often the kernel has begun to look at what has become of a connect. */
+/* The number of times that the work item has run. */
 static int decisions(void)
 {
 	FILE *f = fopen(TRACING "trace", "r");
@@ -194,8 +200,8 @@ static int decisions(void)
 }
 
 /*
- * While a program's memory holds up its own call, whoever is to decide comes by now and then, and
- * not with each tick: many such programs would keep the machine busy.
+ * While a program's memory blocks its own call, the work item tries again from time to time, but
+ * not at each tick: many such programs would keep the CPUs busy.
  */
 static int held_asked_rarely(void *arg)
 {
@@ -216,7 +222,7 @@ static int held_asked_rarely(void *arg)
 	need(error == EINPROGRESS, "connect: %s", errno_text(error));
 	thread = start_thread(by_sock ? linger_slowly : set_slowly, &s);
 	need(poll_for(s.faults, POLLIN, WAIT_MS) & POLLIN, "its memory is not slow");
-	/* From when the time for SDP is over. */
+	/* Count from the end of the time for SDP. */
 	pause_ms(ms);
 	trace_anew();
 	pause_ms(2000);
@@ -233,7 +239,10 @@ static int held_asked_rarely(void *arg)
 	return EXIT_OK;
 }
 
-/* A connection that stood and was reset before it was looked at: that is what there is to see. */
+/*
+ * A connection by SDP is established and reset before the work item looks at it. The program sees
+ * the reset, and there is no second attempt by TCP.
+ */
 static int held_reset(void *arg)
 {
 	struct silent peer;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a security module sees of TCP sockets that become SDP, and of those that do not: each of its
- * hooks has a BPF program that counts how often it is asked, about a TCP sock and about an SDP one.
+ * Policy tests of the hooks of a security module: which are called, about which sockets.
+ *
+ * A BPF program on each hook counts the calls about TCP socks and those about SDP socks.
  */
 #ifndef SDP_TEST_POLICY_HOOKS_H
 #define SDP_TEST_POLICY_HOOKS_H
 
 #include "policy_guard_lsm.h"
 
-/* By which argument the program tells TCP from SDP. */
+/* The argument by which the program tells TCP from SDP. */
 enum told_by { BY_PROTOCOL, BY_SOCKET, BY_SOCK };
 
 enum hook {
@@ -18,8 +19,8 @@ enum hook {
 };
 
 /*
- * Those that a program's call comes by are counted for the test's own process; others come by in
- * whichever context, and nobody else has sockets of these protocols meanwhile.
+ * @own: the hook runs in the context of a call, and only calls of the test's own process count. The
+ * other hooks run in any context; nothing else has sockets of these protocols meanwhile.
  */
 static const struct {
 	const char *name, *says;
@@ -47,7 +48,7 @@ static const struct {
 	[H_ESTABLISHED]	= { "inet_conn_established", "conn_established", BY_SOCK, 0, false },
 };
 
-/* Counters: of each hook, those of TCP and those of SDP. */
+/* A BPF map with two counters for each hook: TCP's and SDP's. */
 static int asked_map;
 
 static void asked_begin(void)
@@ -77,7 +78,7 @@ static long long asked_now(int hook, bool sdp)
 	return value;
 }
 
-/* A program; all its jumps are to the end. */
+/* A BPF program that is being built. All its jumps go to its end. */
 struct hook_program {
 	struct bpf_insn insns[40];
 	int n, jumps[8], jumps_n;
@@ -128,7 +129,7 @@ static void skip_unless(struct hook_program *p, int reg, int value, int count)
 				   .off = count, .imm = value });
 }
 
-/* The protocol of what the hook is asked about, into R4. */
+/* Loads the protocol of the object that the hook is asked about into R4. */
 static void load_protocol(struct hook_program *p, int h)
 {
 	load(p, BPF_DW, BPF_REG_4, BPF_REG_6, 8 * hooks[h].arg);
@@ -141,7 +142,7 @@ static void load_protocol(struct hook_program *p, int h)
 	load(p, BPF_H, BPF_REG_4, BPF_REG_4, member_offset("sock", "sk_protocol"));
 }
 
-/* One more in the counter whose number is in R7. */
+/* Adds 1 to the counter with the number in R7. */
 static void count_one(struct hook_program *p)
 {
 	then(p, (struct bpf_insn){ .code = BPF_STX | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10,
@@ -174,7 +175,7 @@ static void hook_begin(int h)
 	skip_unless(&p, BPF_REG_4, IPPROTO_SDP, 2);
 	compute(&p, BPF_ADD, BPF_REG_7, 1);
 	compute(&p, BPF_MOV, BPF_REG_4, IPPROTO_TCP);
-	skip_unless(&p, BPF_REG_4, 0, 1);	/* socket(2) without one */
+	skip_unless(&p, BPF_REG_4, 0, 1);	/* socket(2) with protocol 0 */
 	compute(&p, BPF_MOV, BPF_REG_4, IPPROTO_TCP);
 	end_if(&p, BPF_JNE, BPF_REG_4, IPPROTO_TCP);
 	count_one(&p);
@@ -197,7 +198,10 @@ static void asked_anew(void)
 	}
 }
 
-/* Since then: each hook that was asked, how often about TCP's, and about SDP's. */
+/*
+ * Compares the calls since the last time: for each hook that was asked, the numbers for TCP and
+ * SDP.
+ */
 static void need_asked(const char *way, const char *step, const char *want)
 {
 	char is[600] = "";
@@ -231,8 +235,9 @@ static void need_asked(const char *way, const char *step, const char *want)
 			"setsockopt 0+1, getsockopt 0+1, shutdown 0+1"
 
 /*
- * The SDP socket is created in its program's name, and gets TCP's label ("clone"); what listens
- * gives its label to what it accepts. To bind, listen and connect it is TCP's that is asked about.
+ * The SDP socket is created with the application's credentials and gets the label of the TCP socket
+ * ("clone"). An accepted socket gets the label of its listener. For bind, listen and connect the
+ * hooks are asked about the TCP socket.
  */
 static const struct {
 	const char *way, *server, *client;
@@ -275,7 +280,10 @@ static void hooks_talk(int c, int s)
 	shutdown(c, SHUT_WR);
 }
 
-/* Connected before: what is bound and connected once more is still TCP to who is asked. */
+/*
+ * After a disconnect, the hooks for a second bind and connect of an SDP socket are still asked
+ * about TCP.
+ */
 static void hooks_again(const char *way, int c, const struct addr *where)
 {
 	struct sockaddr none = { .sa_family = AF_UNSPEC };

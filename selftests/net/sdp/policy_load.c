@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy (J2) under load. While clients connect, talk and go, in many threads and to listeners
- * of every kind, texts change, good ones and bad ones; the switch is turned a thousand times;
- * namespaces with policies of their own come and go; devices go; the module is to be unloaded.
- * Every connection works, its data arrives, it is by what a policy says that was in force, and
+ * The policy (J2) under load: connections stay correct while policies and devices change.
+ *
+ * Clients connect to listeners of every kind, exchange data and close, in many threads. Meanwhile
+ * policies change, valid and invalid ones; the switch is turned a thousand times; network
+ * namespaces with their own policies come and go; devices are removed; the module is unloaded.
+ * Every connection works and its data arrives. Its protocol is one that a policy in force said, and
  * the counters add up.
- * timeout: 400 s; short form: 6.1
+ * timeout: 400 s; short form: 6.1; needs: policy
  */
 #include "loading.h"
 #include "policy_load.h"
 #include <sched.h>
 
-/* Behind each of these: who connects to SDP alone, or to a listener of his own. */
+/* Rules for clients that connect to SDP only, or to their own listener; appended to each policy. */
 #define OTHERS	"connect * program at-sdp sdp\nconnect * program at-own both\n"
 
 static char long_text[POLICY_MAX];
@@ -36,7 +38,7 @@ static struct held texts[] = {
 	  true, { BY_SDP, BY_TCP, BY_SDP }, true, PAIR },
 };
 
-/* As many rules as there may be; the last one decides. */
+/* Builds a policy with the largest number of rules; the last rule decides. */
 static void make_long_text(void)
 {
 	int i;
@@ -47,7 +49,7 @@ static void make_long_text(void)
 	strcat(long_text, "any * program at-* both\n");
 }
 
-/* What would turn everything the other way, if any of it were heeded. */
+/* Writes an invalid policy that would reverse all results if any part of it were used. */
 static void try_bad_text(unsigned int *seed)
 {
 	static const struct {
@@ -75,7 +77,7 @@ static void try_bad_text(unsigned int *seed)
 	need(error == E2BIG, "a text that is too long: %s", errno_text(error));
 }
 
-/* Now and then a policy stays long enough for whole connections. */
+/* Pauses, so that some policies last long enough for whole connections. */
 static void some_time(unsigned int *seed)
 {
 	unsigned int x = next_random(seed);
@@ -110,7 +112,7 @@ static int texts_change(void *arg)
 }
 
 /*
- * Texts that mean the same, and ask for different things to be known of the process: whichever a
+ * Writes policies with the same meaning that need different facts about the process. Whichever a
  * connect meets, it is by SDP.
  */
 static void *say_it_otherwise(void *arg)
@@ -179,7 +181,7 @@ static int switch_turns(void *arg)
 
 		era_begin(era);
 		pause_ms(next_random(&seed) % 3);
-		/* Each tenth stays for as long as a connection takes. */
+		/* Every tenth policy lasts as long as a connection takes. */
 		while (era % 10 == 0 && seen.connections < before + 2)
 			pause_ms(1);
 	}
@@ -191,7 +193,7 @@ static int switch_turns(void *arg)
 	return EXIT_OK;
 }
 
-/* A namespace of its own, with a policy of its own, its addresses and its counters. */
+/* Runs clients in a new network namespace with its own policy, addresses and counters. */
 static void in_namespace(const struct held *held, int rounds, int ready)
 {
 	need_errno(!unshare(CLONE_NEWNET), "unshare");
@@ -219,8 +221,8 @@ static bool cable_there(void)
 }
 
 /*
- * One that is killed while it is busy, and its namespace with it. A cable that leads there shows
- * when that has gone.
+ * A process under load is killed, and its network namespace ends with it. A veth pair that leads
+ * there shows when the namespace has gone.
  */
 static void victim(const struct held *held, int ms)
 {
@@ -252,7 +254,7 @@ static void victim(const struct held *held, int ms)
 	}
 }
 
-/* Several at once, each of which has what its own policy says and nothing else. */
+/* In several namespaces at the same time, each policy holds in its own namespace only. */
 static int namespaces(void *arg)
 {
 	int rounds = scaled(8), i;
@@ -285,7 +287,7 @@ static void device(const char *command)
 	need(!system(line), "%s", command);
 }
 
-/* A device goes while connects try it: they are by TCP then, whatever they have come to. */
+/* A device is removed during connects: they are by TCP then, whatever state they have reached. */
 static int devices(void *arg)
 {
 	static const struct held both = {
@@ -299,7 +301,7 @@ static int devices(void *arg)
 	(void)arg;
 	if (!getenv("SDP_TOP"))
 		return EXIT_SKIPPED;
-	/* Where one thread waits for a child, the others must not be interrupted by its end. */
+	/* One thread waits for a child; SIGCHLD must not interrupt the calls of the others. */
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &child, NULL);
@@ -357,7 +359,7 @@ static const struct held unload_text = {
 	true, { BY_SDP, BY_TCP, 0 }, true, 0
 };
 
-/* One turn: sockets of each kind hold it, and when the last one has gone it goes. */
+/* Sockets of each kind hold the module, which can be unloaded once the last one is closed. */
 static void unload_once(void)
 {
 	int undecided, listening, c, s;
@@ -401,7 +403,7 @@ static int unload(void *arg)
 		while (seen.connections < before + 20)
 			pause_ms(1);
 		unload_once();
-		/* While there is no module, they go on by TCP. */
+		/* Without the module the clients continue by TCP. */
 		before = seen.connections;
 		while (seen.connections < before + 20)
 			pause_ms(1);
@@ -419,7 +421,7 @@ static int unload(void *arg)
 static atomic_bool written_enough;
 static atomic_long switched, came_between;
 
-/* Whoever writes meets the module as it comes, as it goes, and not at all. */
+/* Writes the switch while the module is being loaded, is being unloaded, or is not there. */
 static void *write_switch(void *arg)
 {
 	unsigned int i;
@@ -445,8 +447,8 @@ static void *write_switch(void *arg)
 }
 
 /*
- * Somebody turns the switch while the module comes and goes. What looks at new sockets is gone with
- * it: the next socket would find that, and end the machine.
+ * The switch is turned while the module is loaded and unloaded. The hook on new sockets must be
+ * gone together with the module, otherwise the next socket() would crash the kernel.
  */
 static int unload_switched(void *arg)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Connections that come and go while the policy changes, for policy_load.c: who listens, who
- * connects, what the policy was meanwhile, and whether what became of each connection agrees
- * with that.
+ * Connections that come and go while the policy changes, for policy_load.c.
+ *
+ * It has the listeners, the clients and the history of policies, and it checks whether the result
+ * of each connection agrees with the policies that were in force meanwhile.
  */
 #ifndef SDP_TEST_POLICY_LOAD_H
 #define SDP_TEST_POLICY_LOAD_H
@@ -10,20 +11,20 @@
 #include "policy_share.h"
 
 /*
- * Where clients connect to, by the name that they then have: a listener of both kinds, one of TCP
- * alone, one of SDP alone, and one of the client's own, made under the policy at hand.
+ * Where clients connect to, which their thread name says: a listener by both, one by TCP only, one
+ * by SDP only, and a listener of the client's own, made under the current policy.
  */
 enum doors { AT_PAIR, AT_TCP, AT_SDP, DOORS, AT_OWN = DOORS };
 
 static const char *const door_names[] = { "at-pair", "at-tcp", "at-sdp", "at-own" };
 
 /**
- * struct held - a policy, and what it makes of sockets
- * @text: its rules; NULL leaves those that are there
+ * struct held - a policy and the sockets that result from it
+ * @text: its rules; NULL leaves the current ones
  * @rewrite: the switch
  * @by: what a connect becomes, BY_TCP or BY_SDP, by door
- * @falls: one to TCP alone falls back
- * @listens: what a listener of a client's own becomes; a connect to it is by both
+ * @falls: a connect to the listener by TCP only falls back
+ * @listens: what a client's own listener becomes; a connect to it is by both
  */
 struct held {
 	const char *text;
@@ -34,8 +35,8 @@ struct held {
 };
 
 /*
- * The policies in force, one after the other: eras are numbered, and a number says which one of
- * @held it is. A new one begins somewhere between @begun and @done.
+ * The history of policies. They are numbered as eras, and the number determines the entry of @held.
+ * A new era begins at some moment between the updates of @begun and @done.
  */
 static struct {
 	const struct held *held;
@@ -51,7 +52,7 @@ static const struct held *held_in(long era)
 	return &eras.held[eras.in_turn ? era % eras.kinds : (x >> 16) % eras.kinds];
 }
 
-/* Without checks: a thread that gives up ends the process, and the policy is put back then. */
+/* Begins an era: sets its policy and the switch. */
 static void era_begin(long era)
 {
 	const struct held *h = held_in(era);
@@ -63,7 +64,7 @@ static void era_begin(long era)
 	atomic_store(&eras.done, era);
 }
 
-/* What a socket was when it connected, or listened: one of what holds from @first to @last. */
+/* The eras of which one was in force when a socket connected or listened. */
 struct span {
 	long first, last;
 };
@@ -95,15 +96,15 @@ static const char *way(int protocol)
 
 /* What all clients together have seen. */
 static struct {
-	atomic_long connections, sure;	/* @sure: under one policy from their begin to their end */
+	atomic_long connections, sure;	/* @sure: under one policy from begin to end */
 	atomic_long by_sdp, by_tcp, accepted_sdp, listened_sdp;
 	atomic_long fell_least, fell_most;
 	atomic_long bytes;
 } seen;
 
 /*
- * The listeners; -1 for one that is not there. Guests come in while it is open, and are counted;
- * who serves them stays for as long as one may be there.
+ * The listeners; -1 for one that does not exist. Clients (guests) enter while it is open and are
+ * counted. The threads that serve a listener stay as long as a guest may be there.
  */
 static struct {
 	atomic_int fd[DOORS];
@@ -123,7 +124,10 @@ static bool door_enter(enum doors door)
 	return false;
 }
 
-/* Of one by SDP alone TCP's port is kept, too: it shall not be given to a client's listener. */
+/*
+ * Opens a listener. For the one by SDP only, TCP's port is kept as well, so that no client's own
+ * listener gets it.
+ */
 static void door_open(enum doors door)
 {
 	int fd;
@@ -162,7 +166,7 @@ static void door_close(enum doors door)
 		close(load.kept);
 }
 
-/* What a client asks for: so many bytes of the pattern from there, and as many in return. */
+/* A client's request: it sends @len bytes of the pattern from @at and gets as many back. */
 struct order {
 	unsigned int len, at, protocol;
 };
@@ -189,7 +193,7 @@ static void patient(int fd)
 	set_timeout(fd, SO_SNDTIMEO, 3 * WAIT_MS);
 }
 
-/* An accepted socket: what it is told, and what it is. */
+/* Serves an accepted socket: checks its protocol, takes an order and answers it. */
 static void serve(int fd, enum doors door)
 {
 	int protocol = door == AT_SDP ? BY_SDP : protocol_of(fd);
@@ -236,7 +240,7 @@ static void *server(void *arg)
 	return NULL;
 }
 
-/* Sends an order and takes what comes; most are short. */
+/* Sends an order and reads the answer. Most orders are short. */
 static void place_order(int fd, unsigned int *seed, int protocol)
 {
 	unsigned int most = next_random(seed) % 16 ? 6000 : 100000;
@@ -249,7 +253,9 @@ static void place_order(int fd, unsigned int *seed, int protocol)
 	seen.bytes += o.len;
 }
 
-/* Connects, waiting or not; @s is what was in force from the making of @fd on. */
+/*
+ * Connects, blocking or non-blocking. @s->first is the era in which @fd was created; sets @s->last.
+ */
 static void connect_some_way(int fd, enum doors door, const struct addr *where, bool waits,
 			     struct span *s)
 {
@@ -311,7 +317,10 @@ static void visit(enum doors door, unsigned int *seed)
 	close(fd);
 }
 
-/* What one end says, the other one hears; what they can keep of it, for nobody else reads. */
+/*
+ * Sends data from one end and reads it at the other. It is so little that the connection can hold
+ * it: the same thread reads it afterwards.
+ */
 static void tell(int from, int to, unsigned int *seed)
 {
 	long at = next_random(seed) % PATTERN_PERIOD, len = random_up_to(seed, 3000);
@@ -321,8 +330,8 @@ static void tell(int from, int to, unsigned int *seed)
 }
 
 /*
- * A listener of one's own, which is of one of three kinds; a connect by both says of which. Of
- * the two ends, the policy may be another one.
+ * Listens on a socket of the client's own and connects to it by both. The protocol of the listener
+ * determines that of the connection. The two ends may have been made under different policies.
  */
 static void visit_oneself(unsigned int *seed)
 {
@@ -361,7 +370,7 @@ static void visit_oneself(unsigned int *seed)
 	close(listening);
 }
 
-/* How many clients, how often each connects (0: until the end), and to which of the doors. */
+/* The number of clients, how often each connects (0: until the end), and which doors they use. */
 static struct {
 	int clients, rounds;
 	unsigned int doors;
@@ -413,7 +422,7 @@ static long long fell_counters(void)
 	return sum;
 }
 
-/* Opens the doors, and lets them come. */
+/* Opens the doors and starts the clients. */
 static void load_begin(const struct held *held, unsigned int kinds)
 {
 	int i, door;
@@ -422,7 +431,7 @@ static void load_begin(const struct held *held, unsigned int kinds)
 	eras.kinds = kinds;
 	pattern_make();
 	by_names();
-	/* That the machine stands still for a second is to be no reason. */
+	/* A fallback must not be caused by a machine that stalls for a second. */
 	if (!plan.devices_go)
 		setting_set("fallback_ms", WAIT_MS);
 	for (door = 0; door < DOORS; door++) {
@@ -448,7 +457,10 @@ static bool load_goes_on(void)
 	return seen.connections < (long)plan.clients * plan.rounds;
 }
 
-/* The counters say what the clients have seen. Where devices stay, only no listener is a reason. */
+/*
+ * The counters agree with what the clients have seen. While no devices are removed, the only reason
+ * for a fallback is a missing listener.
+ */
 static void need_counters(void)
 {
 	long long fell = fell_counters() - run.fell;
@@ -462,7 +474,7 @@ static void need_counters(void)
 	     "%lld fell back, and it should be %ld to %ld", fell, seen.fell_least, seen.fell_most);
 }
 
-/* Until the clients have done what is planned, or, without a plan, now. */
+/* Waits for the clients to finish their plan, or stops them now if there is no plan. */
 static void load_stop(void)
 {
 	int i, door;

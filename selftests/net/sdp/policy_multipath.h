@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sockets of MPTCP become SDP by the rules, as those of TCP do; they go on as MPTCP by the verdict
- * tcp, and when SDP does not work.
+ * Policy tests of MPTCP sockets: they become SDP as TCP sockets do, or remain MPTCP.
+ *
+ * They remain MPTCP when the rules say tcp, and when SDP does not work.
  */
 #ifndef SDP_TEST_POLICY_MULTIPATH_H
 #define SDP_TEST_POLICY_MULTIPATH_H
@@ -41,7 +42,7 @@ static int multipath_listener(const char *name, struct addr *where)
 	return fd;
 }
 
-/* A socket of MPTCP says that it is one, whatever the peer is. */
+/* An MPTCP socket reports the protocol MPTCP, whatever the peer is. */
 static void need_kind(int fd, int want, const char *what)
 {
 	if (want == BY_MPTCP)
@@ -50,7 +51,7 @@ static void need_kind(int fd, int want, const char *what)
 		need_protocol(fd, want, what);
 }
 
-/* Each verdict, to each kind of listener; a port of nobody is refused, whatever was tried. */
+/* Each verdict, with each kind of listener. A port without a listener refuses in every case. */
 static int multipath_connect(void *arg)
 {
 	static const struct {
@@ -91,7 +92,7 @@ static int multipath_connect(void *arg)
 	return EXIT_OK;
 }
 
-/* One that must not wait: in the meantime it connects, and is then what it is. */
+/* A non-blocking connect is decided in the background. */
 static int multipath_connect_later(void *arg)
 {
 	static const enum kind kinds[] = { PAIR, TCP_ONLY };
@@ -122,7 +123,7 @@ static int multipath_connect_later(void *arg)
 	return EXIT_OK;
 }
 
-/* Its clients are of SDP, TCP and MPTCP. */
+/* A listener by both on an MPTCP socket accepts clients by SDP, TCP and MPTCP. */
 static int multipath_listen(void *arg)
 {
 	struct addr where;
@@ -144,7 +145,7 @@ static int multipath_listen(void *arg)
 	close(c);
 	close(s);
 	close(listening);
-	/* By SDP alone; and left alone. */
+	/* A listener by SDP only; and one that the policy leaves alone. */
 	listening = multipath_listener(SDP_SIDE, &where);
 	need_kind(listening, BY_SDP, "a listener by SDP");
 	close(accept_and_talk(listening, connected_as(SDP_SIDE, &where), BY_SDP));
@@ -160,7 +161,7 @@ static const int multipath_options[] = { TCP_NODELAY, TCP_CORK, TCP_KEEPIDLE, TC
 					 TCP_KEEPCNT, TCP_NOTSENT_LOWAT, TCP_DEFER_ACCEPT };
 #define MULTIPATH_OPTIONS	ARRAY_SIZE(multipath_options)
 
-/* Each kernel's MPTCP has some of them. */
+/* Sets those of the options that the MPTCP of this kernel has. */
 static unsigned int multipath_set(int fd)
 {
 	unsigned int taken = 0;
@@ -187,7 +188,10 @@ static void need_options(int fd, unsigned int taken, const char *what)
 	need(get_int(fd, SOL_SOCKET, SO_KEEPALIVE) == 1, "%s: SO_KEEPALIVE is lost", what);
 }
 
-/* What was set holds for the SDP socket: before it connects, while it does, and for a listener. */
+/*
+ * Options hold for the SDP socket when they were set before the connect, during it, or on a
+ * listener.
+ */
 static int multipath_options_hold(void *arg)
 {
 	unsigned int taken;
@@ -228,7 +232,10 @@ static int multipath_options_hold(void *arg)
 	return EXIT_OK;
 }
 
-/* What only TCP has keeps it MPTCP, or SDP from connecting. */
+/*
+ * An option that only TCP has keeps the socket MPTCP. Where the rule allows SDP only, the connect
+ * fails.
+ */
 static int multipath_option_keeps(void *arg)
 {
 	long long options = counter("FellOption");

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a program has set before it connects or listens holds afterwards, whatever the socket has
- * become; and an accepted one has what it would have by TCP.
+ * Policy tests of options: what is set before connect() or listen() holds afterwards.
+ *
+ * This holds whatever the socket becomes. An accepted socket has the options that it would have by
+ * TCP.
  */
 #ifndef SDP_TEST_POLICY_OPTIONS_H
 #define SDP_TEST_POLICY_OPTIONS_H
@@ -9,7 +11,7 @@
 #include "policy_pair.h"
 #include <sys/utsname.h>
 
-/* Not in the headers of all systems. */
+/* Missing in the headers of some systems. */
 #ifndef TCP_NOTSENT_LOWAT
 #define TCP_NOTSENT_LOWAT	25
 #endif
@@ -45,7 +47,7 @@ static const struct {
 	OPTION(IPPROTO_IPV6, IPV6_V6ONLY, 1, AF_INET6),
 };
 
-/* 6.1 takes SO_ZEROCOPY for TCP and UDP only. */
+/* Kernel 6.1 allows SO_ZEROCOPY for TCP and UDP only. */
 static bool option_here(size_t i)
 {
 	struct utsname name;
@@ -97,7 +99,7 @@ static struct dump options_of(int fd)
 	return d;
 }
 
-/* Says which options differ. */
+/* Prints the options that differ. */
 static bool same_options(const struct dump *tcp, const struct dump *is, const char *whose)
 {
 	struct dump a = *tcp, b = *is;
@@ -161,7 +163,7 @@ static int listener_with_options(const char *name, enum when when, struct addr *
 	return fd;
 }
 
-/* V6ONLY cannot be set once there is a port: so before, or not at all. */
+/* IPV6_V6ONLY can be set only before the socket has a port. */
 static int options_accepted(void *arg)
 {
 	static const char *const servers[] = { TCP_SIDE, SDP_SIDE, BOTH_SIDE, BOTH_SIDE };
@@ -197,7 +199,7 @@ static int options_accepted(void *arg)
 	return fine ? EXIT_OK : EXIT_FAILED;
 }
 
-/* They also do what they say. */
+/* Options that were set before the connect also take effect. */
 static int options_work(void *arg)
 {
 	static const char *const names[] = { SDP_SIDE, BOTH_SIDE };
@@ -218,7 +220,7 @@ static int options_work(void *arg)
 		s = accept_from(listening);
 		start = now_ms();
 		need(recv(c, &byte, 1, 0) < 0 && errno == EAGAIN, "recv: %s", errno_text(errno));
-		/* An emulated machine's ticks come late, and then many at once. */
+		/* Delayed ticks of an emulated machine come in bursts. */
 		need(now_ms() - start >= 120, "after %lld ms", now_ms() - start);
 		send_all(c, "x", 1);
 		close(c);
@@ -240,8 +242,8 @@ static int options_work(void *arg)
 enum { MARK = 1 << 20 };
 
 /*
- * Nothing is there to be read before as much is there as is waited for, which is more than buffers
- * are at first; or as much as can be there, on a device that writes into a ring.
+ * The socket is not readable before SO_RCVLOWAT bytes have arrived, which is more than the initial
+ * buffer size. With rings it may be readable earlier, once the ring is full.
  */
 static void need_mark(int from, int to, const char *what)
 {
@@ -271,7 +273,7 @@ static void need_mark(int from, int to, const char *what)
 	need(poll_for(to, POLLIN, WAIT_MS) & POLLIN, "%s is not ready", what);
 }
 
-/* TCP's buffer has grown with the mark; SDP's does. */
+/* SO_RCVLOWAT has enlarged TCP's buffer; it must enlarge SDP's as well. */
 static int options_low_water(void *arg)
 {
 	static const char *const names[] = { SDP_SIDE, BOTH_SIDE };
@@ -317,7 +319,7 @@ static void make_async(int fd)
 		   !fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC), "F_SETFL");
 }
 
-/* Signals come while it waits, which end poll() whatever SA_RESTART says. */
+/* Signals arrive while this waits, and they end poll() even with SA_RESTART. */
 static int accept_signalled(int listening)
 {
 	int fd = accept(listening, NULL, NULL);
@@ -326,7 +328,7 @@ static int accept_signalled(int listening)
 	return fd;
 }
 
-/* A signal for @fd comes, or has come since the last time. */
+/* Waits for a signal for @fd, unless one has come since the last call. */
 static void need_told(int fd, const char *of)
 {
 	long long end = now_ms() + WAIT_MS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Listeners by both: one descriptor to which come connections by SDP and by TCP.
+ * Policy tests of listeners by both: one descriptor accepts connections by SDP and by TCP.
  */
 #ifndef SDP_TEST_POLICY_PAIR_H
 #define SDP_TEST_POLICY_PAIR_H
@@ -12,7 +12,7 @@ enum { BOTH_KINDS = 2 };
 static const char *const sides[BOTH_KINDS] = { TCP_SIDE, BOTH_SIDE };
 static const int protocols[BOTH_KINDS] = { BY_TCP, BY_SDP };
 
-/* Several of each kind wait; all are accepted, each with its own data. */
+/* Several connections of each kind wait; all of them are accepted, each with its own data. */
 static int pair_accepts(void *arg)
 {
 	enum { MANY = 12 };
@@ -46,7 +46,7 @@ static int pair_accepts(void *arg)
 }
 
 /*
- * One client of a kind has come, and then many of the other kind: it is one of the first two that
+ * One connection of a kind waits, and then many of the other kind. It is one of the first two that
  * are accepted.
  */
 static int pair_turns(void *arg)
@@ -90,7 +90,7 @@ static void connect_later(void *arg)
 	recv(fd, &c, 1, 0);
 }
 
-/* Whoever waits is woken by either kind, whatever he waits with. */
+/* A connection of either kind wakes every kind of waiter. */
 static int pair_wakes(void *arg)
 {
 	struct addr where;
@@ -124,7 +124,7 @@ static int pair_wakes(void *arg)
 	return EXIT_OK;
 }
 
-/* SO_RCVTIMEO bounds accept; a signal ends it. */
+/* SO_RCVTIMEO bounds accept(), and a signal interrupts it. */
 static int pair_accept_ends(void *arg)
 {
 	struct sigaction action = { .sa_handler = nothing };
@@ -188,7 +188,7 @@ static void need_end(int fd, const char *whose)
 	need(!n || (n < 0 && errno == ECONNRESET), "%s: %zd, %s", whose, n, errno_text(errno));
 }
 
-/* The listener closes with connections of both kinds in its queues. */
+/* The listener is closed with connections of both kinds in its queues. */
 static int pair_close(void *arg)
 {
 	int listening, c[4], i, error;
@@ -212,7 +212,7 @@ static int pair_close(void *arg)
 	return EXIT_OK;
 }
 
-/* A copy of the descriptor keeps both alive; so does another process. */
+/* A dup() of the descriptor keeps both listeners; so does another process. */
 static int pair_copies(void *arg)
 {
 	struct addr where;
@@ -256,7 +256,7 @@ static int pair_copies(void *arg)
 	return EXIT_OK;
 }
 
-/* shutdown() ends both; the same socket may listen again, or connect. */
+/* shutdown() ends both listeners. The same socket can listen again, or connect. */
 static int pair_shutdown(void *arg)
 {
 	struct addr where, other;
@@ -287,7 +287,7 @@ static int pair_shutdown(void *arg)
 		     errno_text(errno));
 		as(BOTH_SIDE);
 		need_errno(!listen(listening, 4), "listen again");
-		/* A port that was not asked for by its number is another one now. */
+		/* A port that was not chosen by number has changed. */
 		where = name_of(listening);
 	}
 	need_errno(!shutdown(listening, SHUT_RDWR), "shutdown");
@@ -298,7 +298,7 @@ static int pair_shutdown(void *arg)
 	return EXIT_OK;
 }
 
-/* A thread that waits in accept when the listener is shut down. */
+/* shutdown() of the listener wakes a thread in accept(). */
 static int pair_shutdown_wakes(void *arg)
 {
 	struct addr where;
@@ -321,7 +321,7 @@ static int pair_shutdown_wakes(void *arg)
 	return EXIT_OK;
 }
 
-/* ss -K knows TCP's half only; it ends the other one with it, and who waits there. */
+/* ss -K finds the TCP listener only. The SDP listener and the waiters end with it. */
 static int pair_destroyed(void *arg)
 {
 	struct addr where;
@@ -345,7 +345,10 @@ static int pair_destroyed(void *arg)
 	return EXIT_OK;
 }
 
-/* ... and so does a connect of what was the listener, which then is one like any other. */
+/*
+ * After ss -K, a connect() of the former listener works as on any socket, and the SDP listener has
+ * gone.
+ */
 static int pair_destroyed_connects(void *arg)
 {
 	struct addr where, there;
@@ -368,7 +371,10 @@ static int pair_destroyed_connects(void *arg)
 	return EXIT_OK;
 }
 
-/* Without bind, both get the same port; a second listen() changes how many may wait. */
+/*
+ * Without bind() both listeners get the same port. A second listen() changes the length of both
+ * queues.
+ */
 static int pair_port_0(void *arg)
 {
 	struct addr where, a;
@@ -389,7 +395,7 @@ static int pair_port_0(void *arg)
 	return EXIT_OK;
 }
 
-/* How many of those that connect at once get through, out of ten. */
+/* Starts ten connects at the same time and returns how many succeed. */
 static int connected_of_ten(const char *name, const struct addr *where, bool room)
 {
 	int fd[10], i, n = 0, wait = room ? WAIT_MS : quiet_ms();
@@ -416,7 +422,7 @@ static int pair_backlog(void *arg)
 	n = connected_of_ten(SDP_SIDE, &where, false);
 	need(n == 3, "%d by SDP in a queue of 2", n);
 	n = connected_of_ten(TCP_SIDE, &where, false);
-	/* To a client of TCP, one whose last packet was dropped for want of room is connected. */
+	/* A TCP client is connected even if the server dropped its last packet for lack of room. */
 	need(n >= 3, "%d by TCP in a queue of 2", n);
 	close(listening);
 	listening = listener_of(PAIR, 0, &where);
@@ -452,7 +458,7 @@ static int pair_port_taken(void *arg)
 	return EXIT_OK;
 }
 
-/* A connection to a client's own port that a pair has bound: TCP's port is bound for SDP too. */
+/* Neither SDP nor TCP can bind to the port of a listener by both while it exists. */
 static int pair_ports_meet(void *arg)
 {
 	struct addr where, a;
@@ -474,7 +480,7 @@ static int pair_ports_meet(void *arg)
 	return EXIT_OK;
 }
 
-/* What a pair has accepted lives on without the listener and without the policy. */
+/* Accepted sockets live on without the listener and with the policy switched off. */
 static int pair_lives_on(void *arg)
 {
 	int listening, c[BOTH_KINDS], s[BOTH_KINDS], i;
@@ -499,7 +505,7 @@ static int pair_lives_on(void *arg)
 	return EXIT_OK;
 }
 
-/* Accepted TCP sockets are the kernel's own: they hold nothing of the module. */
+/* Accepted TCP sockets are the kernel's own and do not hold the module. */
 static int pair_plain(void *arg)
 {
 	int listening, c[5], s[5], round, i;
@@ -532,7 +538,7 @@ static int pair_plain(void *arg)
 	return EXIT_OK;
 }
 
-/* A wildcard, both IP versions at once; and IPV6_V6ONLY. */
+/* A wildcard listener for both IP versions, and one with IPV6_V6ONLY. */
 static int pair_wildcard(void *arg)
 {
 	struct addr where, a = addr_make(AF_INET6, "::", 0), v4;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A port that TCP has given to a socket, and that SDP's own sockets have as well: a socket of the
- * policy's may connect from it whoever has it, and listen where nobody else may listen.
+ * Policy tests of ports that TCP has assigned and that SDP's own sockets use as well.
+ *
+ * A socket of the policy can connect from such a port whoever else uses it by SDP. It can listen
+ * there only if nobody else listens by SDP.
  */
 #ifndef SDP_TEST_POLICY_PORT_H
 #define SDP_TEST_POLICY_PORT_H
@@ -10,13 +12,13 @@
 
 static const char *const port_sides[] = { BOTH_SIDE, SDP_SIDE };
 
-/* Somebody who listens by both, under a name of its own. */
+/* A listener by both at a port of its own. */
 static int port_elsewhere(struct addr *where)
 {
 	return listener_of(PAIR, 8, where);
 }
 
-/* @fd, which has TCP's port, connects by SDP from there. Returns the accepted end. */
+/* @fd, which has a port from TCP, connects from it by SDP. Returns the accepted end. */
 static int port_connects(int fd, const char *side, int listening, const struct addr *where)
 {
 	struct addr own = name_of(fd), a, peer = { .len = sizeof(peer.ss) };
@@ -33,19 +35,22 @@ static int port_connects(int fd, const char *side, int listening, const struct a
 	return s;
 }
 
-/* An SDP socket that is bound, and a TCP one with the same name. */
+/* Binds an SDP socket and a TCP socket to the same address. Returns the TCP socket. */
 static int port_bound_twice(int *sdp, struct addr *where)
 {
 	int fd = bound_like_sdp(sdp, where);
 
-	/* One that does not listen, or not yet. */
+	/* The SDP socket must not listen yet. */
 	close(*sdp);
 	*sdp = fresh(0);
 	need_errno(!bind(*sdp, &where->sa, where->len), "bind");
 	return fd;
 }
 
-/* @listening, at the same @port, is reached, and the connection of @fd and @s goes on. */
+/*
+ * @listening, at @port, can still be reached, and the connection between @fd and @s at the same
+ * port still works.
+ */
 static void port_beside(int listening, const struct addr *port, int fd, int s)
 {
 	int other = connected_as(SDP_SIDE, port);
@@ -58,7 +63,10 @@ static void port_beside(int listening, const struct addr *port, int fd, int s)
 	close(s);
 }
 
-/* Somebody listens at the port by SDP, or will: he goes on, and is reached. */
+/*
+ * An SDP socket listens at the port, or will listen there later. A connection of another socket
+ * from this port does not disturb it.
+ */
 static int port_connects_beside(void *arg)
 {
 	long long taken = counter("FellPort");
@@ -82,7 +90,7 @@ static int port_connects_beside(void *arg)
 	return EXIT_OK;
 }
 
-/* Who connects no more, and would listen there, has to have the port to himself. */
+/* A socket that was connected and now listens needs the port for itself. */
 static int port_listens_later(void *arg)
 {
 	struct sockaddr none = { .sa_family = AF_UNSPEC };
@@ -99,14 +107,16 @@ static int port_listens_later(void *arg)
 	close(accept_and_talk(sdp, connected_as(SDP_SIDE, &port), BY_SDP));
 	close(sdp);
 	need_errno(!listen(fd, 4), "listen alone");
-	/* It is a listener now, and in others' way. */
+	/* The socket listens now, so others cannot bind to its port. */
 	sdp = fresh(0);
 	need(bind(sdp, &port.sa, port.len) && errno == EADDRINUSE, "bind: %s", errno_text(errno));
 	close(accept_and_talk(fd, connected_as(SDP_SIDE, &port), BY_SDP));
 	return EXIT_OK;
 }
 
-/* A server that is started again, without SO_REUSEADDR, while a connection of the first lives. */
+/*
+ * A server is restarted, without SO_REUSEADDR, while a connection of the old listener still exists.
+ */
 static int port_listens_again(void *arg)
 {
 	long long taken = counter("FellPort");
@@ -135,7 +145,7 @@ static int port_listens_again(void *arg)
 	return EXIT_OK;
 }
 
-/* The kernel chooses one port, and no other. */
+/* Leaves one port for the kernel to choose. */
 static void only_port(unsigned int port)
 {
 	char range[40];
@@ -156,7 +166,7 @@ static int port_from_tcp(void)
 	return fd;
 }
 
-/* The one port that is left: an SDP client has it, then TCP gives it to others. */
+/* An SDP client has the only port that is left, and then TCP assigns it to other sockets. */
 static int port_chosen_twice(void *arg)
 {
 	int listening, fd, c, s, other, again;
@@ -186,7 +196,7 @@ static int port_chosen_twice(void *arg)
 		as(port_sides[i]);
 		need_errno(!listen(fd, 4), "listen");
 		a = name_of(fd);
-		/* Whoever connects to it has to have a port, too: not the one that is left. */
+		/* The client of this listener needs a port as well: one outside of the range. */
 		again = stream(0);
 		where = client_addr(THE_PORT + 1 + i);
 		need_errno(!bind(again, &where.sa, where.len), "bind");

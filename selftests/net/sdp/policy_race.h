@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Many sockets at once, and many threads: on sockets that they share while the policy changes,
- * and on one socket whose fate is being decided. At the end nothing is left of any of it.
+ * Policy tests with many sockets at once and with threads that race. Nothing may be leaked.
+ *
+ * Threads work on sockets that they share while the policy changes, and race on one socket while it
+ * is being decided.
  */
 #ifndef SDP_TEST_POLICY_RACE_H
 #define SDP_TEST_POLICY_RACE_H
@@ -16,7 +18,7 @@ struct guest {
 	bool connected, answered;
 };
 
-/* Accepts from both and echoes, until @clients have been and gone. */
+/* Accepts from both listeners and echoes, until @clients clients have come and gone. */
 static void echo_server(const int listening[2], int clients)
 {
 	struct epoll_event events[64], e = { .events = EPOLLIN };
@@ -92,8 +94,9 @@ static void crowd_start(struct guest *guests, int n, int ep, const struct addr w
 }
 
 /*
- * Half of them reach who has SDP, half who has not; all at once, in one program. A soft device
- * needs ten times as long for each.
+ * Half of the clients connect to a listener by SDP, the other half to one by TCP only, all in one
+ * process and at the same time. There are fewer on soft-RoCE, which needs ten times as long for
+ * each.
  */
 static int crowd(void *arg)
 {
@@ -137,7 +140,7 @@ static int crowd(void *arg)
 	return EXIT_OK;
 }
 
-/* Descriptors that all threads work with. */
+/* Descriptors that all threads use. */
 enum { SHARED = 24, DOORS = 3 };
 
 static atomic_int shared[SHARED];
@@ -151,7 +154,7 @@ static int any_shared(unsigned int *seed)
 	return atomic_load(&shared[next_random(seed) % SHARED]);
 }
 
-/* Puts @fd in a place, and closes what was there. */
+/* Stores @fd in a random place and closes what was there. */
 static void share(unsigned int *seed, int fd)
 {
 	int old = atomic_exchange(&shared[next_random(seed) % SHARED], fd);
@@ -183,7 +186,10 @@ static void *stress_connect(void *arg)
 		if (early)
 			share(&seed, fd);
 		as(any_side(&seed));
-		/* Once it is shared, it may be closed, and another one by now. */
+		/*
+		 * A shared descriptor may have been closed meanwhile, and may be another socket
+		 * now.
+		 */
 		if (!connect(fd, &where->sa, where->len))
 			done_connects++;
 		if (!early)
@@ -213,7 +219,7 @@ static void *stress_accept(void *arg)
 	return NULL;
 }
 
-/* One call of any kind on a descriptor that may be anything, or nothing. */
+/* Makes a random call on a descriptor that may be a socket of any kind, or not open. */
 static void any_call(int fd, unsigned int *seed)
 {
 	struct addr a = { .len = sizeof(a.ss) };
@@ -286,7 +292,7 @@ static void stress_turn(int rounds)
 		if (i % 20 == 8)
 			setting_set("rewrite", 1);
 		if (i % 100 == 7) {
-			/* The pair's door closes, and another one opens. */
+			/* Replaces the listener by both with a new one. */
 			int old = door_fds[0];
 
 			int new = listener_of(PAIR, 8, &doors[0]);
@@ -322,7 +328,7 @@ static int stress(void *arg)
 	for (i = 0; i < ARRAY_SIZE(bodies); i++)
 		threads[i] = start_thread(bodies[i], (void *)(i + 1));
 	stress_turn(scaled(1000));
-	/* On a slow and busy machine, that is not long. */
+	/* A slow and busy machine needs more time to reach these numbers. */
 	while (done_connects <= 10 || done_accepts <= 10)
 		stress_turn(20);
 	stress_over = true;
@@ -338,7 +344,7 @@ static int stress(void *arg)
 	return EXIT_OK;
 }
 
-/* Threads that go for one undecided socket at the same moment, again and again. */
+/* Threads that make calls on one undecided socket at the same moment, again and again. */
 enum { RACERS = 5 };
 
 static struct race {
@@ -350,7 +356,7 @@ static struct race {
 	bool closes;
 } race;
 
-/* Now and then it is shut down, connected a second time, or closed. */
+/* Makes a random call. A few of them are shutdown(), a second connect() and close(). */
 static void race_call(int fd, unsigned int *seed)
 {
 	switch (next_random(seed) % (race.closes ? 50 : 200)) {
@@ -420,7 +426,7 @@ static void race_round(unsigned int *seed)
 	race_drain();
 }
 
-#define RACE_CLOSES	KINDS	/* beside the kind of listener */
+#define RACE_CLOSES	KINDS	/* added to the kind of listener */
 
 static int race_one(void *arg)
 {
@@ -466,14 +472,14 @@ static void *sets_once(void *arg)
 			return NULL;
 		for (spin = next_random(&seed) % 60000; spin; spin--)
 			__asm__ volatile("");
-		/* EAGAIN: just while one takes the other's place. */
+		/* EAGAIN: SDP is just replacing TCP. */
 		while (setsockopt(race.fd, SOL_SOCKET, SO_RCVLOWAT, &seven, sizeof(seven)))
 			need(errno == EAGAIN, "SO_RCVLOWAT: %s", errno_text(errno));
 		pthread_barrier_wait(&race.end);
 	}
 }
 
-/* What is set at the very moment when SDP takes TCP's place is set. */
+/* An option that is set at the moment when SDP replaces TCP takes effect. */
 static int race_option(void *arg)
 {
 	pthread_t thread;
@@ -520,7 +526,7 @@ static int by_length(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* How long it takes until a connect that SDP refuses is TCP's (us), mostly. */
+/* The median time (us) from connect() until TCP has connected, when SDP refuses. */
 static long long time_to_fall(const struct addr *where)
 {
 	long long took[FALLS];
@@ -538,7 +544,7 @@ static long long time_to_fall(const struct addr *where)
 	return took[FALLS / 2];
 }
 
-/* Changes the mode of the socket again and again: who closes it waits for a lock now and then. */
+/* Changes the mode of the socket all the time: a close() then waits for the inode lock at times. */
 static void *hold_up_closing(void *arg)
 {
 	char link[40];
@@ -552,7 +558,7 @@ static void *hold_up_closing(void *arg)
 	return NULL;
 }
 
-/* The socket's inode by a descriptor that does not keep the socket open. */
+/* A descriptor of the socket's inode, which does not keep the socket open. */
 static int inode_of(int fd)
 {
 	char link[40];
@@ -564,7 +570,10 @@ static int inode_of(int fd)
 	return inode;
 }
 
-/* Closed just when it falls back: what it holds of the module is given back, and once. */
+/*
+ * A socket is closed at the moment when it falls back. Its reference to the module is dropped
+ * exactly once.
+ */
 static int race_closed(void *arg)
 {
 	unsigned int seed = 8;

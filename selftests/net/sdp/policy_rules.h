@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which rule decides. Each row is a policy, somebody who listens and connects under it, and what
- * becomes of both.
+ * Policy tests of rules: which rule decides about a socket.
  *
- * In a policy of a row, @ stands for the server's address, % for a network that has it, $ for one
- * that does not, and & for the path of this program.
+ * Each row is a policy, a program that listens and connects under it, and what both sockets become.
+ *
+ * In the policy of a row, @ stands for the server's address, % for a network that contains it, $
+ * for a network that does not, and & for the path of this program.
  */
 #ifndef SDP_TEST_POLICY_RULES_H
 #define SDP_TEST_POLICY_RULES_H
@@ -22,10 +23,10 @@ enum { V4 = 1, V6 = 2, MAPPED = 4, WILD = 8, UNBOUND = 16, FSUID = 32 };
  * struct row - one case
  * @text: the policy
  * @want: what a listener and a connection become: t, s or b; or - to leave it out
- * @name: of the program; ROW_SIDE when NULL
- * @uid: its user
- * @flags: V4, V6: only by addresses of this version; MAPPED: IPv4 on a socket of IPv6; WILD: the
- *	   listener has the wildcard; UNBOUND: it has no address; FSUID: @uid by setfsuid
+ * @name: name of the program; ROW_SIDE when NULL
+ * @uid: user of the program
+ * @flags: V4, V6: only for addresses of this version; MAPPED: IPv4 on an IPv6 socket; WILD: the
+ *    listener has the wildcard address; UNBOUND: it is not bound; FSUID: set @uid by setfsuid()
  */
 struct row {
 	const char *text;
@@ -192,7 +193,7 @@ static void network_text(char *out, size_t size)
 	}
 }
 
-/* What one character of a row's policy stands for; itself, if nothing. */
+/* Expands one character of a row's policy. */
 static void meaning(char sign, char *out, size_t size)
 {
 	bool v4 = set->family == AF_INET;
@@ -271,7 +272,10 @@ static char row_listens(const struct row *row)
 	return listens ? 'b' : 't';
 }
 
-/* Nobody is there: but by what nobody was found? */
+/*
+ * Connects to a port without a listener. Returns how it was tried, which the counters and the
+ * protocol of the socket tell.
+ */
 static char row_connects(const struct row *row)
 {
 	struct addr a = row_addr(row, false);
@@ -289,7 +293,7 @@ static char row_connects(const struct row *row)
 	return counter("FellRefused") - refused ? 'b' : 't';
 }
 
-/* Every row, so that one that is wrong does not hide others. */
+/* Runs every row, so that a wrong one does not hide others. */
 static int rules(void *arg)
 {
 	bool v4 = set->family == AF_INET, fine = true;
@@ -341,7 +345,7 @@ static int rules_cgroup(void *arg)
 	return status;
 }
 
-/* Sockets that are no TCP of the internet families are none of the policy's business. */
+/* The policy ignores sockets other than TCP sockets of AF_INET and AF_INET6. */
 static int rules_others(void *arg)
 {
 	long users;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is seen of a socket before and after it is decided, by its program and by others.
+ * Policy tests of what a program and others see of a socket before and after the decision.
  */
 #ifndef SDP_TEST_POLICY_SEEN_H
 #define SDP_TEST_POLICY_SEEN_H
@@ -12,7 +12,10 @@
 #define SO_COOKIE	57
 #endif
 
-/* Does a table of sockets have one with this port of its own, in a state, or, with 0, in any? */
+/*
+ * Returns whether a table of sockets has one with the local port @port in state @state; 0 means
+ * any.
+ */
 static bool table_has(const char *path, unsigned int port, unsigned int state)
 {
 	FILE *f = fopen(path, "r");
@@ -43,7 +46,10 @@ static void need_tables(const char *what, unsigned int port, unsigned int state,
 	     what, port, sdp ? "not" : "seen");
 }
 
-/* What does not change, and by what it is told to be another one. */
+/*
+ * Attributes of a socket. Only the protocol may change; inode and cookie tell whether it is the
+ * same socket.
+ */
 struct looks {
 	int domain, type, protocol;
 	ino_t inode;
@@ -145,7 +151,7 @@ static int seen_listen(void *arg)
 	return EXIT_OK;
 }
 
-/* While SDP is tried, the name is SDP's, and the rest is that of a TCP socket. */
+/* While SDP is tried, getsockname() returns SDP's address; the rest is that of a TCP socket. */
 static int seen_trying(void *arg)
 {
 	struct addr own, later;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What policy.c and netlink.c share: texts, namespaces, sockets that fall back.
+ * Common code of policy.c and netlink.c: policy texts, namespaces, sockets that fall back.
  */
 #ifndef SDP_TEST_POLICY_SHARE_H
 #define SDP_TEST_POLICY_SHARE_H
@@ -9,7 +9,7 @@
 #include <linux/filter.h>
 #include <sched.h>
 
-/* Makes everybody SDP, and looks like no other. */
+/* A policy that makes all sockets SDP, in a text unlike any other. */
 #define GOOD	"any * program other tcp # before\n\n any   * sdp\n"
 
 static inline void error_text(char text[200])
@@ -98,7 +98,7 @@ static inline void signature(int fd)
 	}
 }
 
-/* A socket of TCP's with the name of a new SDP listener: another socket may have it already. */
+/* A TCP socket with the address of a new SDP listener. Another socket may have the port already. */
 static inline int bound_like_sdp(int *sdp, struct addr *where)
 {
 	int tries, tcp;
@@ -123,7 +123,7 @@ static inline void write_file(const char *path, const char *text)
 	close(fd);
 }
 
-/* The last line of the fall-backs that has @port; false when there is none. */
+/* Finds the last recorded fallback to @port. Returns false if there is none. */
 static inline bool fell_line(unsigned int port, char line[300])
 {
 	FILE *f = fopen("/proc/net/sdp_fallbacks", "r");

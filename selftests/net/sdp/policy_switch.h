@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The switch: what it changes and what not; who may turn it; namespaces.
+ * Policy tests of the switch net.sdp.rewrite: its effects, who may change it, namespaces.
  */
 #ifndef SDP_TEST_POLICY_SWITCH_H
 #define SDP_TEST_POLICY_SWITCH_H
@@ -20,7 +20,10 @@ static int switch_off(void *arg)
 	return EXIT_OK;
 }
 
-/* A socket that was made while it was off is TCP; so is one that is decided while it is off. */
+/*
+ * A socket that was created while the switch was off is TCP; so is one that is decided while it is
+ * off.
+ */
 static int switch_between(void *arg)
 {
 	struct addr where, a = server_addr(0);
@@ -41,7 +44,7 @@ static int switch_between(void *arg)
 	need_errno(!bind(listening, &a.sa, a.len) && !listen(listening, 1), "listen");
 	need_protocol(listening, BY_TCP, "a listener from then");
 	setting_set("rewrite", 1);
-	/* Decided is decided. */
+	/* A decision is final. */
 	need(connect_as("x", during, &where) == ECONNREFUSED, "connect again");
 	need_protocol(during, BY_TCP, "one from then, connecting again");
 	where = name_of(listening);
@@ -51,7 +54,7 @@ static int switch_between(void *arg)
 	return EXIT_OK;
 }
 
-/* Connections, listeners and what those accept do not change when it is turned. */
+/* Connections, listeners and the sockets that they accept do not change with the switch. */
 static int switch_keeps(void *arg)
 {
 	int listening, c[3], s[3], i;
@@ -114,7 +117,10 @@ static void need_off(const char *who)
 	need(policy_read(text) == 0, "%s: there is a policy", who);
 }
 
-/* Somebody who is root nowhere else sets his own policy, and only his own. */
+/*
+ * A user who is root in a user namespace only can set the policy of his own network namespace, but
+ * no other.
+ */
 static int switch_user_namespace(void *arg)
 {
 	struct addr where;
@@ -124,10 +130,10 @@ static int switch_user_namespace(void *arg)
 	policy_set("any * tcp");
 	setting_set("rewrite", 1);
 	need_errno(!setgid(65534) && !setuid(65534), "setuid");
-	/* Or the files below /proc would be root's. */
+	/* Otherwise the files below /proc belong to root. */
 	need_errno(!prctl(PR_SET_DUMPABLE, 1), "PR_SET_DUMPABLE");
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNET)) {
-		/* Not every system lets everybody. */
+		/* Some systems do not allow unprivileged users to do this. */
 		need(errno == EPERM || errno == ENOSPC, "unshare: %s", errno_text(errno));
 		return EXIT_SKIPPED;
 	}
@@ -146,7 +152,9 @@ static int switch_user_namespace(void *arg)
 	return EXIT_OK;
 }
 
-/* The machine's administrator keeps the switch for himself, rules and namespaces or not. */
+/*
+ * With unprivileged_rewrite 0, root of a user namespace can set a policy, but cannot switch it on.
+ */
 static int switch_kept(void *arg)
 {
 	int first = own_namespace(), own;
@@ -159,7 +167,7 @@ static int switch_kept(void *arg)
 	setting_set("rewrite", 1);
 	enter(first);
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNET)) {
-		/* Not every system lets everybody. */
+		/* Some systems do not allow this. */
 		need(errno == EPERM || errno == ENOSPC, "unshare: %s", errno_text(errno));
 		return EXIT_SKIPPED;
 	}
@@ -176,7 +184,7 @@ static int switch_kept(void *arg)
 	return EXIT_OK;
 }
 
-/* PolicyMet counts the sockets that are met, and no others. */
+/* PolicyMet counts new sockets that the policy sees, and no others. */
 static int switch_counts(void *arg)
 {
 	long long met = counter("PolicyMet");
@@ -197,7 +205,7 @@ static int switch_counts(void *arg)
 	close(socket(AF_SDP, SOCK_STREAM, 0));
 	close(socket(set->family, SOCK_STREAM, IPPROTO_SDP));
 	need_count("PolicyMet", met, 2);
-	/* An accepted one is not met. */
+	/* Accepted sockets do not count. */
 	listening = listener_of(TCP_ONLY, 4, &where);
 	need_count("PolicyMet", met, 3);
 	close(accept_and_talk(listening, connected_as(TCP_SIDE, &where), BY_TCP));
@@ -205,7 +213,10 @@ static int switch_counts(void *arg)
 	return EXIT_OK;
 }
 
-/* Each namespace has its own; a socket is of the one that it was made in. */
+/*
+ * Each network namespace has its own policy. The policy of the namespace in which a socket was
+ * created applies to it.
+ */
 static int switch_namespaces(void *arg)
 {
 	struct addr where = server_addr(21000);
@@ -238,7 +249,7 @@ static int switch_namespaces(void *arg)
 	return EXIT_OK;
 }
 
-/* A namespace goes while it is on, with sockets of all kinds open. */
+/* A network namespace ends while the switch is on and sockets of all kinds are open. */
 static int switch_namespace_gone(void *arg)
 {
 	long users = idle_users();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Texts: what is refused, and that nothing changes then; what is said about it; texts in parts.
+ * Policy tests of texts: refusals change nothing, error messages, policies written in parts.
  */
 #ifndef SDP_TEST_POLICY_TEXT_H
 #define SDP_TEST_POLICY_TEXT_H
@@ -106,7 +106,7 @@ static int write_part(int fd, const char *text)
 	return write(fd, text, strlen(text)) == (ssize_t)strlen(text) ? 0 : errno;
 }
 
-/* Line by line, as shells write: each one is in force at once. */
+/* A policy is written line by line, as shells do. Each line takes effect immediately. */
 static int text_in_parts(void *arg)
 {
 	static const char first[] = "any *:1 tcp\n", rest[] = "any * sdp\n";
@@ -129,7 +129,7 @@ static int text_in_parts(void *arg)
 	return EXIT_OK;
 }
 
-/* A part that does not continue what is there is none. */
+/* A write that does not continue the text so far is refused. */
 static int text_wrong_parts(void *arg)
 {
 	static char filler[POLICY_MAX];

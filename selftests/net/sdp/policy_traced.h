@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tracepoint sdp_fallback: one line for each fall-back, which says what fell back, and why;
- * and none for what is TCP, or SDP, because a rule says so.
+ * Policy tests of the tracepoint sdp_fallback: one line for each fallback, with the reason.
+ *
+ * There is no line for a socket that is TCP or SDP because a rule says so.
  */
 #ifndef SDP_TEST_POLICY_TRACED_H
 #define SDP_TEST_POLICY_TRACED_H
@@ -22,14 +23,14 @@ static void tracing_write(const char *path, const char *text)
 	close(fd);
 }
 
-/* False where the kernel has no tracepoints. @enable: the file that switches one on. */
+/* Enables a tracepoint; @enable is its file. Returns false if the kernel has no tracepoints. */
 static bool tracing_begin(const char *enable)
 {
-	/* Unless it is there already. */
+	/* Fails if it is mounted already. */
 	mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
 	if (access(enable, W_OK))
 		return false;
-	/* It would have the scheduler patched. */
+	/* This option would patch the code of the scheduler. */
 	tracing_write(TRACING "options/record-cmd", "0");
 	tracing_write(enable, "1");
 	return true;
@@ -40,7 +41,7 @@ static bool trace_begin(void)
 	return tracing_begin(TRACEPOINT);
 }
 
-/* The trace is empty from here on. */
+/* Empties the trace. */
 static void trace_anew(void)
 {
 	close(open(TRACING "trace", O_WRONLY | O_TRUNC));
@@ -51,7 +52,7 @@ static void trace_end(void)
 	tracing_write(TRACEPOINT, "0");
 }
 
-/* How many fall-backs have been traced; what the last one says. */
+/* Returns the number of traced fallbacks. Stores the text of the last one in @last. */
 static int trace_lines(char last[300])
 {
 	FILE *f = fopen(TRACING "trace", "r");
@@ -79,7 +80,7 @@ static void need_untraced(const char *what)
 	need(!trace_lines(line), "%s is traced: %s", what, line);
 }
 
-/* Exactly one, of @fd: what /proc says, with the socket's inode. */
+/* Exactly one line was traced, for @fd: the text of /proc/net/sdp_fallbacks and the inode. */
 static void need_traced(int fd, const struct addr *where, const char *role, const char *why)
 {
 	char line[300], want[300];
@@ -96,7 +97,10 @@ static void need_traced(int fd, const struct addr *where, const char *role, cons
 	trace_anew();
 }
 
-/* What a rule has made TCP, or SDP, and what has become SDP by both, has not fallen back. */
+/*
+ * Sockets that a rule has made TCP or SDP, and those by both that have become SDP, have not fallen
+ * back.
+ */
 static void traced_none(void)
 {
 	static const struct {
@@ -129,7 +133,7 @@ static void traced_refused(int flags)
 	connect_as(BOTH_SIDE, fd, &where);
 	need(poll_for(fd, POLLOUT, WAIT_MS) & POLLOUT, "not connected");
 	need_traced(fd, &where, "connect", "nobody listens there for SDP");
-	/* It is TCP by now: other connects of it are nothing to tell of. */
+	/* The socket is TCP now, so a later connect is no fallback. */
 	connect(fd, &(struct sockaddr){ .sa_family = AF_UNSPEC }, sizeof(struct sockaddr));
 	connect_as(BOTH_SIDE, fd, &where);
 	need_untraced("a later connect");
@@ -207,7 +211,10 @@ static long long all_fells(void)
 	return sum;
 }
 
-/* Also by several threads, of which one may stop what another one has begun. */
+/*
+ * Several threads fall back at the same time. Some shut down or close their socket during the
+ * attempt.
+ */
 enum { FALLERS = 4 };
 
 static struct addr fall_to;
@@ -230,7 +237,7 @@ static void *faller(void *arg)
 	return NULL;
 }
 
-/* As many lines as are counted. */
+/* There are as many lines in the trace as the counters say. */
 static int traced_once(void *arg)
 {
 	long long before, fell, end;
@@ -250,7 +257,7 @@ static int traced_once(void *arg)
 		threads[i] = start_thread(faller, (void *)i);
 	for (i = 0; i < FALLERS; i++)
 		pthread_join(threads[i], NULL);
-	/* Before 6.6 the last word on a socket may come a moment after it was closed. */
+	/* Before 6.6 the end of an attempt may be traced a moment after the socket was closed. */
 	end = now_ms() + WAIT_MS;
 	while (trace_lines(line) != all_fells() - before && now_ms() < end)
 		pause_ms(10);

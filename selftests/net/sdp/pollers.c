@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pollers that ask for several kinds of events at once: those of the kernel that have room for one
- * wait queue (aio) or two (io_uring) are served as with TCP; each is told of every kind that it
- * asks for; and what none of them asks for costs no wake-up, as the counters show, those of urgent
- * data included. timeout: 120 s; short form: 6.1 6.12
+ * Pollers that ask for several kinds of events: no lost event and no needless wake-up.
+ *
+ * Asynchronous polls of the kernel have room for one wait queue (aio) or two (io_uring); they work
+ * as with TCP. Each poller is told of every kind that it asks for. An event that no poller asks for
+ * costs no wake-up, as the counters show, those of urgent data included (requirements F1-F3).
+ * timeout: 120 s; short form: 6.1 6.12
  */
 #include "cases.h"
 #include "info.h"
@@ -16,8 +18,8 @@
 #define SMALL_BUFFER	16384
 
 /*
- * poll() by a request: how it is made, and what has come within @ms, or 0. io_uring passes over
- * events that are urgent data and nothing else, of TCP too.
+ * A way to poll by asynchronous requests. @result returns the events that are reported within @ms,
+ * or 0. @urgent: it reports urgent data alone; io_uring does not, and not for TCP either.
  */
 struct requests {
 	bool urgent;
@@ -89,7 +91,7 @@ static void need_nothing(const struct requests *by, const char *when)
 	need(!got, "ready without cause %s: %#x", when, got);
 }
 
-/* Without being counted as one who waits; an urgent byte before it is passed over. */
+/* Waits for data without counting as a waiter, and skips an urgent byte before it. */
 static void await_data(int fd)
 {
 	long long end = now_ms() + WAIT_MS;
@@ -118,7 +120,9 @@ static void take(int fd, long n)
 	}
 }
 
-/* A full socket, polled for all kinds with one request at a time: each kind completes one. */
+/*
+ * A full socket is polled for all kinds, one request at a time. Each event completes one request.
+ */
 static int requests(void *arg)
 {
 	const int all = POLLIN | POLLOUT | POLLPRI | POLLRDHUP;
@@ -132,7 +136,7 @@ static int requests(void *arg)
 	send_all(p.s, "x", 1);
 	need_result(by, POLLIN, "of data");
 	drain(p.c, 1);
-	/* What came may have brought room with it. */
+	/* The peer's data may have brought room with it, so the socket is filled again. */
 	sent += fill_ends(p.c, p.s);
 
 	if (by->urgent) {
@@ -159,7 +163,7 @@ static int requests(void *arg)
 	return EXIT_OK;
 }
 
-/* Counters of wake-ups, of the whole namespace. */
+/* Counters of wake-ups in the whole network namespace. */
 enum { READ, URGENT, WRITE, KINDS };
 
 static const char *const issued[KINDS] = {
@@ -187,7 +191,7 @@ static struct wakes wakes_now(void)
 	return w;
 }
 
-/* What has happened can be seen before it is counted. */
+/* Waits until an event is counted; it is visible before that. */
 static void await_more(const char *name, long long before, const char *what)
 {
 	long long end = now_ms() + WAIT_MS;
@@ -236,7 +240,10 @@ static void sleeper_end(struct sleeper *s, short want)
 	need(s->got & want, "woken with %#x instead of %#x", s->got, want);
 }
 
-/* Nobody asks for an urgent byte; one sleeps for it alone; and its room and data wake nobody. */
+/*
+ * An urgent byte comes while nobody waits for it, and while one thread sleeps for it alone. Room
+ * and data do not wake this thread.
+ */
 static int counts_urgent(void *arg)
 {
 	struct pair p = pair_sized(SMALL_BUFFER);
@@ -269,8 +276,8 @@ static int counts_urgent(void *arg)
 }
 
 /*
- * One sleeps for data and for urgent data: room does not wake it, either of the two does. The same
- * again for each, as a note of what a poller has asked for must not outlive it.
+ * A thread sleeps for data and urgent data. Room does not wake it; data and urgent data do. Each is
+ * repeated, because the record of what a poller asks for must not outlive the poller.
  */
 static int counts_several(void *arg)
 {
@@ -314,7 +321,7 @@ static unsigned int epoll_for(int ep, int ms)
 	return n ? e.events : 0;
 }
 
-/* Watched for data and room, edge-triggered as most servers do: each of the two comes through. */
+/* Edge-triggered epoll for data and room, as most servers use it, reports both. */
 static int epoll_both(void *arg)
 {
 	struct epoll_event e = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET };
@@ -335,7 +342,7 @@ static int epoll_both(void *arg)
 		while (!((got = epoll_for(ep, WAIT_MS)) & EPOLLIN))
 			need(got, "round %d: data, and no event", round);
 		drain(p.c, 1);
-		/* What it asks for changes, to another kind, and to two again. */
+		/* EPOLL_CTL_MOD to another kind of event, and later back to two kinds. */
 		e.events = EPOLLPRI;
 		need_errno(!epoll_ctl(ep, EPOLL_CTL_MOD, p.c, &e), "EPOLL_CTL_MOD");
 		while (epoll_for(ep, 0))

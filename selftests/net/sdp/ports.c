@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ports with many sockets: neither bind() nor listen() nor a request walks the connections of a
- * port, or the listeners that share it by SO_REUSEPORT, who take exact turns; and options that are
- * set on a socket after its bind() count. And a port of TCP's is one user's: nobody else listens
- * there by SDP, and nobody takes the TCP port of an SDP listener.
+ * Ports with many sockets: no call walks all of them. A TCP port belongs to one user.
+ *
+ * bind(), listen() and a connection request do not walk the connections of a port, nor the
+ * listeners that share it by SO_REUSEPORT. These listeners take exact turns. Options that are set
+ * after bind() count. Only the user of a TCP port can listen there by SDP, and only the user of an
+ * SDP listener can have its TCP port.
  * timeout: 300 s; processors: at once; short form: 6.1 6.12
  */
 #include "cases.h"
 #include "machine.h"
 
-/* The addresses are this program's own; slow kernels take this set. */
+/* The tests bind to addresses of their own, so they need one set: the one that slow kernels run. */
 enum { EVERYWHERE = 1u << SET_LO6 };
 
 enum {
 	FEW = 20,
 	MANY = 1500,
-	/* Trees get deeper with more addresses: three searches at most a kind, and few kinds. */
+	/*
+	 * The steps allowed in addition with many addresses: the trees are deeper, and a call makes
+	 * at most three searches of each of a few kinds.
+	 */
 	DEEPER = 60,
 	SHARING = 120,
 	TURNS = 3,
@@ -32,7 +37,7 @@ static int twin(int option)
 	return fd;
 }
 
-/* 127.1.x.y: each connection has another address of its listener's. */
+/* 127.1.x.y: each connection uses another address of the wildcard listener. */
 static struct addr nth_address(int n, unsigned int port)
 {
 	char text[32];
@@ -64,7 +69,7 @@ static void close_many(const struct pair *pairs, int n)
 	}
 }
 
-/* What is counted. */
+/* The calls whose steps are counted. */
 enum { FREE_ADDRESS, TAKEN_ADDRESS, WILDCARD, IN_USE, LISTEN, REQUEST, CALLS };
 
 static const char *const calls[CALLS] = {
@@ -86,7 +91,10 @@ static void steps_of_bind(const struct addr *where, int reuse, bool can, long lo
 	close(fd);
 }
 
-/* Of a new listener, beside the connections of one that is gone. */
+/*
+ * Counts the steps of a new listener and of a request to it, beside the connections of a closed
+ * listener.
+ */
 static void steps_of_listener(unsigned int port, long long *steps)
 {
 	struct addr any = addr_make(AF_INET, "0.0.0.0", port), where = nth_address(1, port);
@@ -105,7 +113,7 @@ static void steps_of_listener(unsigned int port, long long *steps)
 	close(fd);
 }
 
-/* Steps of each call at a port with @n connections whose listener is gone. */
+/* Counts the steps of each call at a port with @n connections whose listener is closed. */
 static void steps_beside(int n, long long *steps)
 {
 	static struct pair pairs[MANY];
@@ -142,7 +150,7 @@ static int beside_connections(void *arg)
 		printf("# %s: %lld steps beside %d connections, %lld beside %d\n", calls[i], few[i],
 		       FEW, many[i], MANY);
 		need(many[i] > 0 || i == REQUEST, "%s: nothing is counted", calls[i]);
-		/* One that is refused looks whether options have changed, of some sockets. */
+		/* A refused bind() also checks a few sockets for changed options. */
 		need(many[i] <= few[i] + DEEPER + (i == IN_USE ? 64 : 0), "%s: %lld steps",
 		     calls[i], many[i]);
 	}
@@ -160,7 +168,7 @@ static int shares_port(struct addr *where)
 	return fd;
 }
 
-/* Listeners that share a port: the last one costs what the first ones did. */
+/* Among listeners that share a port, the last one costs as little as the first ones. */
 static int beside_listeners(void *arg)
 {
 	static int listeners[SHARING];
@@ -201,7 +209,7 @@ static int beside_listeners(void *arg)
 	return EXIT_OK;
 }
 
-/* @fd may have the name of @first only once @first has the option as well, which comes late. */
+/* A second socket can bind to the address of @first only once @first has the option as well. */
 static int set_later(void *arg)
 {
 	struct addr where = addr_make(AF_INET, "127.0.0.1", 0);
@@ -220,7 +228,10 @@ static int set_later(void *arg)
 	return EXIT_OK;
 }
 
-/* A listener that is closed, or shut down, takes no request any more: the other one has them. */
+/*
+ * A listener that is closed or shut down gets no further requests; the listener that shares its
+ * port gets them all.
+ */
 static int listener_ends(void *arg)
 {
 	struct addr where = addr_make(AF_INET, "127.0.0.1", 0);
@@ -246,7 +257,7 @@ static int listener_ends(void *arg)
 	return EXIT_OK;
 }
 
-/* A connection has the address that it goes by, and no longer the wildcard it was bound to. */
+/* A connection occupies its own address, not the wildcard that its socket was bound to. */
 static int connected_address(void *arg)
 {
 	struct addr any = addr_make(AF_INET, "0.0.0.0", 0), other;
@@ -265,7 +276,7 @@ static int connected_address(void *arg)
 	need_errno(!bind(second, &other.sa, other.len), "beside a connection of another address");
 	close(second);
 	need_errno(!connect(client, &none, sizeof(none)), "disconnect");
-	/* Its port was left to the kernel: it has none now. */
+	/* The kernel had chosen its port, so the disconnect released the port. */
 	second = twin(0);
 	need_errno(!bind(second, &other.sa, other.len), "after the disconnect");
 	close(fd);
@@ -276,7 +287,7 @@ static int connected_address(void *arg)
 
 enum { TCP_ONE, SDP_ONE };
 enum { FIRST_USER = 1001, SECOND_USER = 1002 };
-enum { BOUND_ONLY = 0x100000 };		/* beside an option: it does not listen */
+enum { BOUND_ONLY = 0x100000 };		/* added to an option: it does not listen */
 
 /* Two sockets that want the same port, one after the other. */
 static const struct rivals {
@@ -315,7 +326,9 @@ static const struct rivals {
 	  .options = { BOUND_ONLY | SO_REUSEADDR, SO_REUSEADDR }, .same_user = true },
 };
 
-/* 0 if a socket of @user's is bound, and listens unless it is not to; else the errno. */
+/*
+ * Makes a socket of @user, binds it, and listens unless BOUND_ONLY is set. Returns 0 or the errno.
+ */
 static int rival_made(int kind, uid_t user, const char *text, unsigned int port, int options,
 		      bool only_v6, int *fd)
 {
@@ -323,7 +336,7 @@ static int rival_made(int kind, uid_t user, const char *text, unsigned int port,
 	struct addr where = addr_make(family, text, port);
 	int option = options & ~BOUND_ONLY, error = 0;
 
-	/* Root may have every port: be somebody who may not. */
+	/* Root may take every port, so act as another user. */
 	need_errno(!seteuid(user), "seteuid");
 	*fd = socket(family, SOCK_STREAM, kind == SDP_ONE ? IPPROTO_SDP : 0);
 	need_errno(*fd >= 0, "socket");
@@ -337,7 +350,7 @@ static int rival_made(int kind, uid_t user, const char *text, unsigned int port,
 	return error;
 }
 
-/* What the second one is told. */
+/* Returns the result of the second socket. */
 static int rival_told(const struct rivals *r, int first, int second, unsigned int port)
 {
 	int one, other, error;
@@ -351,7 +364,10 @@ static int rival_told(const struct rivals *r, int first, int second, unsigned in
 	return error;
 }
 
-/* A port of TCP's, or of SDP's together with it, is one user's: in every order what TCP says. */
+/*
+ * A port of TCP, or of SDP together with TCP's, belongs to one user. In every order of SDP and TCP
+ * the second socket gets the result that TCP gives.
+ */
 static int as_tcp_says(void *arg)
 {
 	unsigned int i, port;
@@ -374,7 +390,7 @@ static int as_tcp_says(void *arg)
 	return EXIT_OK;
 }
 
-/* A server that listens by TCP may do so by SDP, too, and root may in any order. */
+/* A server that listens by TCP may listen by SDP as well. Root may do so in any order. */
 static int both_kinds(void *arg)
 {
 	static const uid_t users[] = { FIRST_USER, 0 };
@@ -397,7 +413,7 @@ static int both_kinds(void *arg)
 	return EXIT_OK;
 }
 
-/* TCP's port of a socket of the first user's, as long as that has SDP's. */
+/* Another user cannot bind to the TCP port of this SDP socket as long as the port is claimed. */
 static void need_claimed(int fd, bool claimed, const char *when)
 {
 	struct addr name = name_of(fd);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Large writes by RDMA (requirements B1-B4, C2-C4): who reads much at once gets the bytes
- * straight into its memory, who reads little or nothing gets them in messages; whatever happens
- * meanwhile, no byte is lost, doubled or out of order, and no page stays pinned. timeout: 200 s
+ * Large writes go by RDMA into the memory of large readers, in messages to all others.
+ *
+ * Whatever happens meanwhile, no byte is lost, duplicated or out of order, and no page stays pinned
+ * (requirements B1-B5, C2-C4).
+ * timeout: 200 s
  */
 #include "info.h"
 #include "killing.h"
@@ -15,7 +17,7 @@
 #define WRITE		(1 << 18)
 #define NO_SCAN_MS	600000
 
-/* Writes the stream to a reader in another process, @n times @size bytes. */
+/* Writes the stream to a reader in another process, in @n writes of @size bytes. */
 static void stream_to(const struct pair *p, int n, long size, long piece)
 {
 	struct pattern_reader r = { p->s, p->c, n * size, piece, 0 };
@@ -28,7 +30,7 @@ static void stream_to(const struct pair *p, int n, long size, long piece)
 	helper_end(pid);
 }
 
-/* B3, B4, C4: a reader that has posted as much gets it by RDMA, into its memory. */
+/* B3, B4, C4: a reader with as large a buffer gets the data by RDMA, straight into its memory. */
 static int posted_large(void *arg)
 {
 	long long refused = counter("SrcAvailRefused");
@@ -44,7 +46,7 @@ static int posted_large(void *arg)
 	return EXIT_OK;
 }
 
-/* Comes back at any moment of what the writer does. */
+/* A reader that comes back after a random delay, to meet any state of the writer. */
 static void comes_back(void *arg)
 {
 	struct pattern_reader *r = arg;
@@ -61,7 +63,10 @@ static void comes_back(void *arg)
 	}
 }
 
-/* C4: an offer that comes while the reader looks: its first bytes are read first. */
+/*
+ * C4: a SrcAvail that arrives while the reader looks for data: the bytes that came with it are read
+ * first.
+ */
 static int looked_for(void *arg)
 {
 	const long size = 8192, n = scaled(3000);
@@ -82,14 +87,14 @@ static int looked_for(void *arg)
 	return EXIT_OK;
 }
 
-/* C4: several reads of one offer, and writes longer than one. */
+/* C4: each SrcAvail is read by RDMA in several parts. */
 static int in_parts(void *arg)
 {
 	long long bytes = counter("RdmaReadBytes");
 	struct pair p;
 
 	(void)arg;
-	/* Who reads so much at once would have it written there before long. */
+	/* So large reads would lead to Pipelined mode otherwise, where the peer writes. */
 	setting_set("mode_after", 1000);
 	p = pair_make();
 	stream_to(&p, 4, 3 << 20, 100000);
@@ -98,7 +103,7 @@ static int in_parts(void *arg)
 	return EXIT_OK;
 }
 
-/* C4: the posted buffer is too small, so the bytes come in messages. */
+/* C4: the reader's buffer is too small, so the data comes in messages. */
 static int posted_small(void *arg)
 {
 	long long refused = counter("SrcAvailRefused"), declined = counter("SrcAvailDeclined");
@@ -111,7 +116,7 @@ static int posted_small(void *arg)
 	return EXIT_OK;
 }
 
-/* C2, C3: after some that a small reader did not want, nothing more is offered. */
+/* C2, C3: after some SrcAvails that a small reader declined, no further one is sent. */
 static int learns_small(void *arg)
 {
 	static const int after[] = { 3, 5, 1 };
@@ -136,7 +141,7 @@ static int learns_small(void *arg)
 
 #define SMALL_PART	(5L * WRITE)
 
-/* Reads small for a while, then large. */
+/* Reads in small pieces for a while, then in large ones. */
 static void changing_reader(void *arg)
 {
 	const struct pattern_reader *r = arg;
@@ -146,7 +151,7 @@ static void changing_reader(void *arg)
 	pattern_read(r->fd, SMALL_PART, r->len - SMALL_PART, WRITE);
 }
 
-/* C2, C3: a reader that waits with a large buffer brings the offers back, and gets them. */
+/* C2, C3: a reader that waits with a large buffer makes the peer send SrcAvails again. */
 static int learns_large_again(void *arg)
 {
 	long long bytes = counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer");
@@ -158,7 +163,9 @@ static int learns_large_again(void *arg)
 	int i;
 
 	(void)arg;
-	/* Whether the reader waits when a write comes is what the modes are learnt by. */
+	/*
+	 * The mode depends on whether the reader waits when a write comes, so each write awaits it.
+	 */
 	for (i = 0; i < 60; i++) {
 		await_reader(p.s, (long)i * WRITE, pid);
 		pattern_write(p.c, (long)i * WRITE, WRITE);
@@ -171,7 +178,10 @@ static int learns_large_again(void *arg)
 	return EXIT_OK;
 }
 
-/* B1, B5: no offers below the threshold, or when it is 0; none is taken without RDMA read. */
+/*
+ * B1, B5: no SrcAvail is sent below the threshold, or when it is 0. Without RDMA read a SrcAvail is
+ * sent, but nothing is read.
+ */
 static int switched_off(void *arg)
 {
 	long long sent = counter("SrcAvailSent"), bytes = counter("RdmaReadBytes");
@@ -206,7 +216,7 @@ static int threshold_set(int fd, int value)
 	return setsockopt(fd, SOL_SDP, SDP_RDMA_THRESHOLD, &value, sizeof(value));
 }
 
-/* B1: a socket's own threshold, in both directions of what the others have. */
+/* B1: a socket's own threshold can be larger or smaller than the setting. */
 static int own_threshold(void *arg)
 {
 	long long sent = counter("SrcAvailSent");
@@ -229,7 +239,10 @@ static int own_threshold(void *arg)
 	return EXIT_OK;
 }
 
-/* B1: measured for the device; from the second connection on, for the first one brings it about. */
+/*
+ * B1: with the setting -1 the threshold is measured for the device. The first connection starts the
+ * measurement, so only a later one has the result.
+ */
 static int measured_threshold(void *arg)
 {
 	long long end = now_ms() + WAIT_MS;
@@ -265,7 +278,7 @@ static void on_alarm(int sig)
 	(void)sig;
 }
 
-/* What one call takes of a large write whose reader does not come. */
+/* Sends for at most @ms to a reader that does not read. Returns how many bytes the call took. */
 static ssize_t send_for(int fd, long at, int ms, bool by_signal)
 {
 	struct itimerval in = { .it_value.tv_usec = ms * 1000 }, none = { 0 };
@@ -285,7 +298,7 @@ static ssize_t send_for(int fd, long at, int ms, bool by_signal)
 	return n < 0 ? 0 : n;
 }
 
-/* A signal or a timeout takes the offer back: what the call says it has taken is what arrives. */
+/* A signal or a timeout cancels the SrcAvail: the bytes that the call reports are what arrives. */
 static int taken_back(void *arg)
 {
 	const bool by_signal = *(bool *)arg;
@@ -306,7 +319,7 @@ static int taken_back(void *arg)
 	return EXIT_OK;
 }
 
-/* A reader that polls first and reads then, and never waits in a read. */
+/* A reader that polls before each read, and so never waits in a read. */
 static void polling_reader(void *arg)
 {
 	const struct pattern_reader *r = arg;
@@ -362,7 +375,7 @@ static void await_offer(int fd)
 		need(now_ms() < end, "only %d bytes can be read", queued_bytes(fd));
 }
 
-/* What is offered can be read: FIONREAD, poll and MSG_PEEK know of it. */
+/* FIONREAD, poll() and MSG_PEEK count the data behind a SrcAvail. */
 static int seen(void *arg)
 {
 	static unsigned char buf[WRITE];
@@ -385,7 +398,7 @@ static int seen(void *arg)
 	return EXIT_OK;
 }
 
-/* While one thread's large write is under way, another one's does not get in between. */
+/* While a large write of one thread is in progress, no data of another thread gets in between. */
 static int others_wait(void *arg)
 {
 	struct pair p = pair_make();
@@ -416,7 +429,7 @@ static void *shutdown_thread(void *arg)
 	return (void *)(n < 0 ? 0 : n);
 }
 
-/* Another thread says that no more will be written: the call ends with what has been taken. */
+/* Another thread calls shutdown(SHUT_WR): the send call returns the number of bytes taken. */
 static int shut_meanwhile(void *arg)
 {
 	struct pair p = pair_make();
@@ -435,7 +448,7 @@ static int shut_meanwhile(void *arg)
 	return EXIT_OK;
 }
 
-/* The writer's buffer may begin and end anywhere, and so may the reader's. */
+/* The buffers of writer and reader may begin and end anywhere in a page. */
 static int anywhere(void *arg)
 {
 	static unsigned char in[PATTERN_LARGEST + 4096];
@@ -470,7 +483,10 @@ struct shape {
 	size_t lengths[4];
 };
 
-/* The pieces of a call, in memory that begins @off behind a page. */
+/*
+ * Lays out the pieces of a call in @memory, at odd offsets with a gap between them. Returns the
+ * length that they take.
+ */
 static size_t shape_fill(const struct shape *s, unsigned char *memory, struct iovec *iov)
 {
 	size_t at = 1;
@@ -510,7 +526,7 @@ static void shaped_writer(int fd, long at, const struct shape *s)
 	need(n == want, "%zd of %zd written, %s", n, want, errno_text(errno));
 }
 
-/* Every way in which a call may say where its bytes are; what is pinned is let go. */
+/* Every shape of the buffers of writer and reader. All pages are unpinned afterwards. */
 static int shapes(void *arg)
 {
 	static const struct shape list[] = {
@@ -594,7 +610,10 @@ static long splice_some(int fd, int to_pipe[2], unsigned char *buf)
 	return n;
 }
 
-/* What is read into the kernel's memory first keeps its place before what follows the offer. */
+/*
+ * Calls that do not take the data into the application's memory (MSG_PEEK, MSG_TRUNC, splice) keep
+ * the stream in order: what they read goes before the data that follows the SrcAvail.
+ */
 static int looked_at(void *arg)
 {
 	static unsigned char buf[PATTERN_LARGEST];
@@ -640,7 +659,10 @@ static void one_writer(void *arg)
 	send_all(((struct pair *)arg)->c, pattern(0), WRITE);
 }
 
-/* B5: who wants to see more than has come along gets it, by whatever way is left. */
+/*
+ * B5: without RDMA read, MSG_PEEK with MSG_WAITALL for more bytes than came with the SrcAvail gets
+ * them in messages.
+ */
 static int looked_at_unread(void *arg)
 {
 	const long more = 8192;
@@ -675,7 +697,7 @@ static void urgent_writer(void *arg)
 	}
 }
 
-/* An urgent byte that follows an offer at once has its mark behind it, to the byte. */
+/* The mark of an urgent byte right after a SrcAvail is behind its last byte. */
 static int urgent_behind(void *arg)
 {
 	static unsigned char buf[1 << 18];
@@ -706,7 +728,7 @@ static int urgent_behind(void *arg)
 	return EXIT_OK;
 }
 
-/* Memory that may not be written to is an error of the caller's, and nothing is lost. */
+/* A read into memory that may not be written fails with EFAULT, and no data is lost. */
 static int bad_memory(void *arg)
 {
 	struct pair p = pair_make();
@@ -728,7 +750,7 @@ static int bad_memory(void *arg)
 	return EXIT_OK;
 }
 
-/* Pages count against RLIMIT_MEMLOCK; who may pin none writes by messages. */
+/* Pinned pages count against RLIMIT_MEMLOCK. With a limit of 0 all data goes in messages. */
 static int no_memlock(void *arg)
 {
 	long long sent = counter("SrcAvailSent");
@@ -744,8 +766,8 @@ static int no_memlock(void *arg)
 }
 
 /*
- * Of somebody else's, who may have so much pinned: it is given back with each write, or soon none
- * would go by RDMA.
+ * An unprivileged user who may pin a few pages. Each write must give its pages back, or the next
+ * writes would not go by RDMA.
  */
 static int some_memlock(void *arg)
 {
@@ -772,7 +794,7 @@ static void reader_without_memlock(void *arg)
 	pattern_reader_main(arg);
 }
 
-/* A reader who may pin nothing gets everything, and advertises no memory. */
+/* A reader that may not pin pages gets all data and advertises no memory. */
 static int reader_no_memlock(void *arg)
 {
 	long long posts = counter("SinkAvailSent"), placed = counter("RdmaWriteBytesByPeer");
@@ -792,7 +814,7 @@ static int reader_no_memlock(void *arg)
 	return EXIT_OK;
 }
 
-/* A child that is made meanwhile, and writes to its own memory, changes nothing. */
+/* Children that are forked meanwhile and write to their copy of the memory change nothing. */
 static int forked(void *arg)
 {
 	struct pair p = pair_make();
@@ -829,7 +851,7 @@ static int forked(void *arg)
 	return EXIT_OK;
 }
 
-/* One of the two is killed at any moment: the other is told, and nothing is left behind. */
+/* One of the two processes is killed at any moment: the other one is told, no page stays pinned. */
 static int killed(void *arg)
 {
 	(void)arg;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Large writes to every kind of reader (requirements B3-B5, B10, C1, C2, C4, C5, C10): a writer
- * waits for a reader's memory only where the reader is one that has it there first, and no more
- * after a wait in vain until some has come. By counters, and every byte is checked. timeout: 900 s;
- * short form: 6.12
+ * Large writes to every kind of reader: no writer waits for memory that never comes in time.
+ *
+ * A writer waits for a SinkAvail only if the reader is one that waits before the data comes. After
+ * a wait in vain it does not wait again until a SinkAvail has come (requirements B3-B5, B10, C1,
+ * C2, C4, C5, C10). The counters prove this, and every byte is checked.
+ * timeout: 900 s; short form: 6.12
  */
 #include "pinned.h"
 #include "reading.h"
@@ -15,7 +17,7 @@
 #define HEADER		16
 #define FIRST_PIECE	100
 #define THREADS		3
-/* Several times as long as a writer waits for a reader's memory. */
+/* Several times the time that a writer waits for a reader's memory. */
 #define LATE_MS		60
 
 static unsigned char out[LARGEST + PATTERN_PERIOD], in[LARGEST];
@@ -23,11 +25,11 @@ static unsigned char out[LARGEST + PATTERN_PERIOD], in[LARGEST];
 enum kind { BLOCKING, ALL, POLLED, POLLED_BLOCKING, PIECES, BODY, URING, SEVERAL };
 
 /**
- * struct reader - one that reads writes of @size, in another process
+ * struct reader - a reader of writes of @size bytes, in another process
  * @p: the connection
  * @kind: how it reads
- * @size: of a write
- * @left: of threads: bytes that nobody has read
+ * @size: bytes of a write
+ * @left: with threads: bytes that nobody has read yet
  */
 struct reader {
 	struct pair p;
@@ -72,7 +74,7 @@ static ssize_t in_pieces(int fd, long len)
 	return readv(fd, iov, 2);
 }
 
-/* One call, which has room for @size, or for what is left of a record. */
+/* Makes one receive call, with room for @size bytes or for the rest of a record. */
 static ssize_t read_once(const struct reader *r, long at)
 {
 	long rest = r->size - at % r->size;
@@ -109,7 +111,10 @@ static void *takes_some(void *arg)
 	return NULL;
 }
 
-/* Which thread gets which bytes is not known, so only their number is looked at. */
+/*
+ * Threads read from one socket. Which thread gets which bytes is not known, so only their number is
+ * checked.
+ */
 static void reads_in_threads(struct reader *r)
 {
 	pthread_t thread[THREADS];
@@ -144,10 +149,10 @@ static void reads_so(void *arg)
 	need(at == r->left, "%ld bytes instead of %ld", at, r->left);
 }
 
-/* Those whose memory is never there before what they read, by a call of theirs. */
+/* Returns whether this reader never waits in a call before the data comes. */
 static bool never_first(const struct reader *r)
 {
-	/* What is left of a body that is longer than an offer may be. */
+	/* A longer body does not fit into one SrcAvail, and the reader waits for the rest. */
 	if (r->kind == BODY)
 		return r->size <= 1 << 20;
 	return r->kind == POLLED || r->kind == POLLED_BLOCKING || r->kind == PIECES ||
@@ -217,8 +222,8 @@ static void comes_late(void *arg)
 }
 
 /*
- * C2: one that reads without a poll, and is late each time: one wait in vain is all that it costs,
- * and after some writes without its memory the direction is Combined again.
+ * C2: a reader that does not poll and always comes late costs the writer one wait in vain. After
+ * some writes without a SinkAvail the direction is in Combined mode again.
  */
 static int late(void *arg)
 {
@@ -247,13 +252,13 @@ static int late(void *arg)
 }
 
 /**
- * struct bodies - messages with a header, which tells their readers how much memory they need
+ * struct bodies - messages with a header that tells the reader how large the body is
  * @p: the connection
- * @read: their memory is read by RDMA, too
+ * @read: RDMA read is available as well
  * @apart: the header is a write of its own
- * @flags: MSG_* of the calls that read the rest
- * @n: messages
- * @small: after them: bytes that are read in small pieces
+ * @flags: MSG_* of the calls that read the body
+ * @n: number of messages
+ * @small: bytes after the messages, which are read in small pieces
  */
 struct bodies {
 	struct pair p;
@@ -264,7 +269,7 @@ struct bodies {
 	long small;
 };
 
-/* What goes along with an offer, or before a body is written. */
+/* Bytes that travel in a message: with a SrcAvail, or before a body is written by RDMA. */
 #define FIRST_BYTES	1024
 #define BODY_SIZE	(1 << 18)
 
@@ -277,7 +282,7 @@ static long reads_some(int fd, long at, long room, int flags)
 	return at + n;
 }
 
-/* Two calls, or some more if the second one does not get all that it has room for. */
+/* Reads a header and its body. Returns the number of calls that the body took. */
 static long reads_body(const struct bodies *b, long at)
 {
 	const long end = at + BODY_SIZE;
@@ -335,8 +340,8 @@ static void bodies_end(struct bodies *b, pid_t pid)
 }
 
 /*
- * C4: the second call has all of the rest read into its memory, and the direction stays Combined:
- * there is nothing to wait for.
+ * C4: the second call gets all of the rest by RDMA read. The direction stays in Combined mode,
+ * because there is no memory to wait for.
  */
 static int body_read(void *arg)
 {
@@ -359,8 +364,9 @@ static int body_read(void *arg)
 }
 
 /*
- * B5, C10: without RDMA read the large call's memory is advertised, and written to, when the small
- * one has its bytes. Once that is learnt nothing is offered to a reader who is not late.
+ * B5, C10: without RDMA read, the memory of the large call is advertised and written to once the
+ * small call has its bytes. Once this is learnt, the writer sends no SrcAvail unless the reader is
+ * late.
  */
 static int body_written(void *arg)
 {
@@ -396,7 +402,7 @@ static int body_written(void *arg)
 	return EXIT_OK;
 }
 
-/* B1: readers of bodies that read little only, from now on: they are not waited for long. */
+/* B1: the readers of bodies read in small pieces from now on, and writers stop waiting for them. */
 static int body_ends(void *arg)
 {
 	struct bodies b = { .read = *(bool *)arg };
@@ -405,7 +411,7 @@ static int body_ends(void *arg)
 	pid_t pid;
 	int i;
 
-	/* As many as body_written() has: on a busy machine the second call is late now and then. */
+	/* As many as in body_written(): on a busy machine the second call is late now and then. */
 	b.n = 2 * AFTER + WRITES;
 	b.small = small * (long)BODY_SIZE;
 	bodies_begin(&b, &pid);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Readiness: poll, select and epoll in all its modes tell of every change that somebody waits
- * for, however it races with waiting (no lost wake-up), and a change that nobody waits
- * for costs no wake-up, as the counters in /proc/net/sdpstat show.
+ * Readiness: poll, select and epoll in all modes report every change, and wake nobody else.
  *
- * A lost wake-up shows only while nothing else happens that would wake the sleeper: so these
- * tests go step by step, and no step sends anything before the last one was seen. Every wait has
- * a deadline of WAIT_MS, and missing it is the failure. timeout: 240 s; short form: 6.12
+ * They report each change that somebody waits for, however it races with the begin of the wait. A
+ * change that nobody waits for costs no wake-up, as the counters in /proc/net/sdpstat show
+ * (requirements F1-F3).
+ *
+ * A lost wake-up shows only while nothing else wakes the sleeper. So these tests proceed in steps,
+ * and no step sends anything before the last one was seen. Every wait has a deadline of WAIT_MS,
+ * and missing it is a failure.
+ * timeout: 240 s; short form: 6.12
  */
 #include "cases.h"
 #include "info.h"
@@ -19,7 +22,7 @@
 
 #define SMALL_BUFFER	16384
 
-/* A few blocks of any bytes to send, and room to receive into. */
+/* Data to send, and a receive buffer. */
 static char block[65536];
 
 static int epoll_of(int fd, unsigned int events)
@@ -38,7 +41,7 @@ static void epoll_change(int ep, int fd, unsigned int events)
 	need_errno(!epoll_ctl(ep, EPOLL_CTL_MOD, fd, &e), "EPOLL_CTL_MOD");
 }
 
-/* The events of the only descriptor in @ep, 0 after @ms. */
+/* Returns the events of the only descriptor in @ep, or 0 after @ms. */
 static unsigned int epoll_for(int ep, int ms)
 {
 	struct epoll_event e = { 0 };
@@ -48,7 +51,7 @@ static unsigned int epoll_for(int ep, int ms)
 	return n ? e.events : 0;
 }
 
-/* Takes what is there; how much that was. @eof is set when the stream has ended. */
+/* Reads all data that is there and returns its length. Sets *@eof at the end of the stream. */
 static long take_all(int fd, bool *eof)
 {
 	long sum = 0;
@@ -81,7 +84,7 @@ static pthread_t thread_start(void *(*body)(void *), void *arg)
 	return thread;
 }
 
-/* Level-triggered: readable as long as a byte is left, and not one call longer. */
+/* Level-triggered: the socket is readable exactly as long as a byte is left. */
 static int epoll_level(void *arg)
 {
 	struct pair p = pair_make();
@@ -109,9 +112,9 @@ static int epoll_level(void *arg)
 
 struct waiter {
 	int fd;
-	atomic_long *count;		/* bytes that have come or gone, all waiters together */
-	atomic_ulong *sum;		/* of those bytes, whatever their order */
-	long quota;			/* of a writer */
+	atomic_long *count;		/* bytes that have passed, of all waiters */
+	atomic_ulong *sum;		/* sum of these bytes, in any order */
+	long quota;			/* of a writer: bytes to send */
 	bool *ended;
 };
 
@@ -128,7 +131,7 @@ static void *edge_reader(void *arg)
 	return NULL;
 }
 
-/* Edge-triggered: what arrives between the last EAGAIN and the wait must still show. */
+/* Edge-triggered: data that arrives between the last EAGAIN and the wait is reported. */
 static int epoll_edge_read(void *arg)
 {
 	struct pair p = pair_make();
@@ -146,7 +149,7 @@ static int epoll_edge_read(void *arg)
 		send_all(p.c, block, n);
 		total += n;
 		if (round % 4 == 1)
-			continue;	/* two in a row: the second may meet the reader anywhere */
+			continue;	/* two in a row: the second comes in any reader state */
 		await_count(&count, total, "the reader");
 	}
 	await_count(&count, total, "the reader");
@@ -189,8 +192,8 @@ static int epoll_edge_write(void *arg)
 }
 
 /*
- * Who has accepted a connection hears of what comes after that, and not once more that it stands
- * (as with TCP): the window in which that could come is short, so it is looked for often.
+ * An accepted socket reports what happens later, but not once more that it is connected, as with
+ * TCP. The time window for such a late event is short, so the test is repeated often.
  */
 static int epoll_edge_accepted(void *arg)
 {
@@ -214,7 +217,7 @@ static int epoll_edge_accepted(void *arg)
 	return EXIT_OK;
 }
 
-/* One event per arming; arming with the event already there tells of it at once. */
+/* One event each time the socket is armed; an event that is already there is reported at once. */
 static int epoll_oneshot(void *arg)
 {
 	struct pair p = pair_make();
@@ -259,7 +262,7 @@ static void *sends_bytes(void *arg)
 	}
 }
 
-/* The byte comes while the socket is being armed: before, within or after EPOLL_CTL_MOD. */
+/* A byte arrives while the socket is armed: before, during or after EPOLL_CTL_MOD. */
 static int epoll_arming_race(void *arg)
 {
 	struct pair p = pair_make();
@@ -292,8 +295,8 @@ static void mod_step(int ep, const char *what, unsigned int want, int round)
 }
 
 /*
- * A full socket that is watched for reading only, then for writing, then for reading again: each
- * time the event that counts happens after the change, and must come through.
+ * A full socket is watched for reading only, then for writing, then for reading again. Each time
+ * the event happens after the change and must be reported.
  */
 static int epoll_mod_switch(void *arg)
 {
@@ -330,7 +333,7 @@ static int epoll_mod_switch(void *arg)
 	return EXIT_OK;
 }
 
-/* Waits for @fd to be readable or writable by way of select(). */
+/* Waits with select() for @fd to be readable or writable. */
 static bool select_for(int fd, bool writing, int ms)
 {
 	struct timeval tv = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
@@ -341,7 +344,7 @@ static bool select_for(int fd, bool writing, int ms)
 	return select(fd + 1, writing ? NULL : &fds, writing ? &fds : NULL, NULL, &tv) == 1;
 }
 
-/* The other end of a ping-pong: waits by poll and by select in turn. */
+/* The other end of a ping-pong: waits with poll() and select() in turn. */
 static void *ponger(void *arg)
 {
 	struct helper *h = arg;
@@ -381,9 +384,9 @@ static int ping_pong(void *arg)
 }
 
 /*
- * All ways of waiting on one socket at once. Each thread waits in its own way, and takes or
- * gives what it can. The bytes carry values, so that a sum shows loss or duplication
- * even though nobody knows the order in which the threads had their turns.
+ * All ways to wait, on one socket at the same time. Each thread waits in its own way, then sends or
+ * receives what it can. A sum of the byte values shows loss and duplication although the order of
+ * the threads is unknown.
  */
 enum { BLOCKING, BLOCKING_TOO, BY_POLL, BY_SELECT, BY_LEVEL, BY_EDGE, WAYS };
 
@@ -404,8 +407,8 @@ static unsigned long sum_of(const unsigned char *data, long n)
 }
 
 /*
- * Waiting may end in vain, when another thread is faster. It may not end a lost wake-up: so it
- * lasts longer than the deadline of those who watch the threads.
+ * A wait may end without result, when another thread is faster. It must not end by its own timeout
+ * after a lost wake-up, so it lasts longer than the deadline of the threads that watch.
  */
 static void wait_in_its_way(struct mixed *m, bool writing)
 {
@@ -515,7 +518,7 @@ static void crowd_end(struct crowd *c)
 		pthread_join(c->members[i].thread, NULL);
 }
 
-/* Six readers on one socket; each piece must have been read before the next one is sent. */
+/* Six readers on one socket. Each piece must have been read before the next one is sent. */
 static int mixed_readers(void *arg)
 {
 	static unsigned char data[20000];
@@ -546,7 +549,10 @@ static int mixed_readers(void *arg)
 	return EXIT_OK;
 }
 
-/* Six writers on one socket with little room; the reader stops now and then until all is full. */
+/*
+ * Six writers on one socket with little room. The reader stops now and then until the connection is
+ * full.
+ */
 static int mixed_writers(void *arg)
 {
 	const long quota = scaled(300000);
@@ -603,8 +609,8 @@ static int mixed_load(void *arg)
 }
 
 /*
- * What the counters say. They count for the whole namespace, in which nothing else may use the
- * module meanwhile.
+ * The counters of wake-ups. They count for the whole network namespace, in which nothing else may
+ * use the module meanwhile.
  */
 struct wakes {
 	long long read_issued, read_skipped, write_issued, write_skipped;
@@ -636,8 +642,8 @@ static struct wakes wakes_since(const struct wakes *before)
 }
 
 /*
- * A wake-up is counted when it has been made, and what came can be seen before: so whoever was
- * woken, or has looked, may be ahead of the counter.
+ * Waits until a wake-up is counted. It is counted after it was made, and the event is visible
+ * before it, so a woken thread can be ahead of the counter.
  */
 static struct wakes await_counted(const struct wakes *before, size_t field, const char *what)
 {
@@ -666,7 +672,7 @@ static void await_unsent_gone(int fd)
 	}
 }
 
-/* Room appears, and data, with nobody waiting for either. */
+/* Room and data appear while nobody waits for either. */
 static int counts_nobody_waits(void *arg)
 {
 	struct pair p = pair_sized(SMALL_BUFFER);
@@ -691,7 +697,7 @@ struct sleeper {
 	pthread_t thread;
 	_Atomic pid_t tid;
 	int fd;
-	short events;		/* what it polls for; 0: it sleeps in recv, or in send */
+	short events;		/* what it polls for; 0: it sleeps in recv() or send() */
 	bool sending;
 	bool woken;
 };
@@ -710,7 +716,7 @@ static void *sleeper_main(void *arg)
 	return NULL;
 }
 
-/* Returns when the thread sleeps, so that it is counted as a waiter. */
+/* Returns when the thread sleeps, so that it counts as a waiter. */
 static void sleeper_start(struct sleeper *s)
 {
 	s->thread = thread_start(sleeper_main, s);
@@ -725,7 +731,7 @@ static void sleeper_end(struct sleeper *s)
 	need(s->woken, "the sleeper was not woken by what it waited for");
 }
 
-/* A reader sleeps, by recv or by poll: data wakes it, and only that. */
+/* A reader sleeps in recv() or poll(): data wakes it, nothing else does. */
 static int counts_reader_waits(void *arg)
 {
 	short events;
@@ -754,7 +760,7 @@ static int counts_reader_waits(void *arg)
 	return EXIT_OK;
 }
 
-/* A writer sleeps, by send or poll, on a full socket: room wakes it, data that comes does not. */
+/* A writer sleeps in send() or poll() on a full socket: room wakes it, incoming data does not. */
 static int counts_writer_waits(void *arg)
 {
 	short events;
@@ -780,7 +786,7 @@ static int counts_writer_waits(void *arg)
 	return EXIT_OK;
 }
 
-/* An epoll set counts as waiting for what it was told to watch, also after a change of that. */
+/* An epoll set counts as a waiter for the events that it watches, also after EPOLL_CTL_MOD. */
 static int counts_epoll(void *arg)
 {
 	struct pair p = pair_sized(SMALL_BUFFER);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Readers who are there before what they read is written, and connections whose directions have
- * learnt that: Pipelined mode.
+ * Readers that wait before the data comes, and pairs that have learnt Pipelined mode.
  */
 #ifndef SDP_TEST_READING_H
 #define SDP_TEST_READING_H
@@ -11,14 +10,14 @@
 #include <pthread.h>
 
 #define NO_SCAN_MS	600000
-/* A host that is busy may let a reader wait longer than a writer does by default. */
+/* On a busy host a reader may need more time than a writer waits by default. */
 #define PATIENT_MS	1000
-/* Transfers alike that change the mode. */
+/* Transfers of the same kind that change the mode. */
 #define AFTER		3
-/* More than it takes until both directions have learnt it. */
+/* More than both directions need to learn the mode. */
 #define PINGS		10
 
-/* Answers every @piece bytes with as many. */
+/* Echoes the stream, @piece bytes at a time. */
 static inline void echoes(void *arg)
 {
 	struct pattern_reader *r = arg;
@@ -43,8 +42,8 @@ static inline void ping(int fd, long at, long size)
 }
 
 /*
- * What is learnt depends on what readers do, and in which order, not on how soon: nobody is taken
- * for late who is only slow.
+ * Makes what is learnt depend on what readers do and in which order, but not on how fast they are:
+ * a slow reader does not count as late.
  */
 static inline void only_order_counts(void)
 {
@@ -64,7 +63,9 @@ static inline void ping_pong(const struct pair *p, int n, long size)
 	helper_end(pid);
 }
 
-/* A pair in Pipelined mode, both ways; @at bytes have gone through it, in writes of @size. */
+/*
+ * A pair in Pipelined mode, both ways; @at bytes have gone through it each way, in writes of @size.
+ */
 static inline struct pair pair_pipelined(long size, long *at)
 {
 	struct pair p;
@@ -89,15 +90,15 @@ static inline void await_counter(const char *name, long long more_than)
 }
 
 /**
- * struct reading - a read in a thread of its own
+ * struct reading - a receive call in a thread of its own
  * @fd: socket
- * @buf: where to
- * @len: room
+ * @buf: receive buffer
+ * @len: length of @buf in bytes
  * @flags: MSG_*
- * @n: what recv has returned
- * @error: errno
- * @thread: who reads
- * @tid: its number, once it runs
+ * @n: result of recv()
+ * @error: errno of recv()
+ * @thread: thread that reads
+ * @tid: its thread number, once it runs
  */
 struct reading {
 	int fd;
@@ -120,7 +121,7 @@ static inline void *reads(void *arg)
 	return NULL;
 }
 
-/* When it returns, the reader waits. */
+/* Starts the thread. Returns when it sleeps in recv(). */
 static inline void reading_begin(struct reading *r, int fd, unsigned char *buf, long len,
 				 int flags)
 {
@@ -131,7 +132,7 @@ static inline void reading_begin(struct reading *r, int fd, unsigned char *buf, 
 	await_asleep(r->tid);
 }
 
-/* In Pipelined mode: the peer knows of its memory. */
+/* Like reading_begin() in Pipelined mode. Returns when the peer has the SinkAvail. */
 static inline void reading_post(struct reading *r, int fd, unsigned char *buf, long len,
 				int flags)
 {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A socket that had a connection is disconnected (connect() with AF_UNSPEC) and connects again:
- * what was of the connection before is nobody's. Nothing watches over it, nothing is read from or
- * written to the new peer by a call that began with the old one, and a close while it connects is
- * as that of any socket that connects. timeout: 240 s
+ * A socket that is disconnected and connects again keeps nothing of its first connection.
+ *
+ * It is disconnected by connect() with AF_UNSPEC. No keepalive of the first connection runs, a call
+ * that began with the first peer neither reads from nor writes to the second one, and a close
+ * during the second connect is as with any other socket.
+ * timeout: 240 s
  */
 #include "cases.h"
 #include <netinet/tcp.h>
@@ -11,7 +13,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-/* Room for what is not kept. */
+/* A buffer for data that is not kept. */
 static char scratch[64];
 
 static void disconnect(int fd)
@@ -28,7 +30,7 @@ static void connect_later(int fd, const struct addr *where)
 	     errno_text(errno));
 }
 
-/* Keepalive, due since the connection before, on one that has no queue pair yet. */
+/* Keepalive is due since the first connection when the socket has no queue pair yet. */
 static int watched_anew(void *arg)
 {
 	struct addr nobody = set == &addrsets[SET_RC4] ? addr_make(AF_INET, "10.9.0.77", 9) :
@@ -50,7 +52,7 @@ static int watched_anew(void *arg)
 	return EXIT_OK;
 }
 
-/* Who is accepted by somebody that has closed meanwhile hears of that. */
+/* The accepted end of a client that closed during its connect sees the end. */
 static int closed_while_connecting(void *arg)
 {
 	int i, listening, s;
@@ -86,7 +88,9 @@ struct late {
 	char data[1 << 20];
 };
 
-/* On one processor with somebody who never rests, and behind him: it comes late. */
+/*
+ * Makes the calling thread run late: on one CPU with a thread that never rests, at idle priority.
+ */
 static void be_late(void)
 {
 	struct sched_param none = { 0 };
@@ -134,7 +138,7 @@ static void *late_reader(void *arg)
 	return NULL;
 }
 
-/* Somebody else is there while the call of @body still waits for the peer of before. */
+/* Connects to another peer while the call of @body still waits for the first one. */
 static void change_peer(struct late *l, void *(*body)(void *), int *other)
 {
 	pthread_t late, busy;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A device that does not register memory, in each of the ways in which that can fail: what should
-# have gone by RDMA goes in messages, every byte is right, the connection lives, no page stays
-# pinned, and by RDMA it goes again when the device does (A4, B4), on connections that stand, too.
+# A device that fails to register memory, in every way: RDMA transfers become messages.
+# Every byte is right, the connection survives, no page stays pinned, and RDMA resumes when the
+# device works again (A4, B4), also on established connections.
 # timeout: 400 s; short form: 6.12
 . "$(dirname "$0")/lib.sh"
 export PEER_SECONDS=600
@@ -24,9 +24,9 @@ restore() {
 cleanup restore
 echo 16384 >$threshold
 
-# Memory in few pieces is moved without a region, that of large ones is not.
+# Memory in few pieces is transferred without a memory region, memory of large pieces with one.
 piece=65536 amount=$((24 * 65536)) large=524288 large_amount=$((6 * 524288)) phases=150
-# Regions that a device may have beside those that it keeps: as kills.c has it.
+# Regions that a device may have beside those that it keeps, as in kills.c.
 regions_more=8
 phase=0
 
@@ -37,8 +37,8 @@ moved() { echo $(($(sdpstat RdmaReadBytes) + $(sdpstat RdmaWriteBytesByPeer))); 
 
 regions() { rdma resource show mr | wc -l; }
 
-# One connection, for all that follows: large writes to and fro, again and again, when told to;
-# between these nobody waits with pages of its own.
+# One connection for all phases: large writes in both directions when told to. In between, no
+# process waits with pages pinned.
 begin() {
 	local i there=() back=()
 	for ((i = 1; i <= phases; i++)); do
@@ -53,7 +53,7 @@ begin() {
 	says client $patience connected
 }
 
-# exchange NAME: the connection's next one
+# exchange NAME: the connection's next phase
 exchange() {
 	phase=$((phase + 1))
 	moved_before=$(moved) maps_before=$(sdpstat MapsFailed)
@@ -68,7 +68,7 @@ by_rdma() {
 	check "$1: it goes by RDMA" [ "$(moved)" -gt "$moved_before" ]
 }
 
-# failing DEVICE HOW
+# failing DEVICE HOW: the device fails in that way
 failing() {
 	registers_not "$1" "$2"
 	exchange "$1 fails to $2"
@@ -76,7 +76,7 @@ failing() {
 	check "$1 fails to $2: which is counted" [ "$(sdpstat MapsFailed)" -gt "$maps_before" ]
 }
 
-# Regions that could not be used are given up, so that there are none left when "alloc" begins.
+# Unusable regions are released, so that none are left when "alloc" begins.
 without_regions() {
 	failing "$1" map
 	failing "$1" alloc
@@ -87,8 +87,8 @@ without_regions() {
 	by_rdma "$1 takes requests again"
 }
 
-# Its queue pair is lost, and another one is made, for all and without another connection. What this
-# one moves until then goes in messages.
+# The queue pair for registrations fails, and another one is created in the background, without a
+# new connection. Until then data goes in messages.
 by_rdma_again() {
 	local until=$((SECONDS + 2 * patience))
 	exchange "$1"
@@ -105,8 +105,8 @@ broken() {
 	by_rdma_again "$1 has another queue pair"
 }
 
-# Nobody hears what has come of a request, nor of what drains the queue pair: each has a bound, of
-# ten seconds, for which nothing else waits.
+# The completions of a request and of the drain are lost. Each has a time limit of ten seconds, for
+# which nothing else waits.
 lost() {
 	local start
 	check "completions are lost" insmod "$lose"
@@ -119,7 +119,7 @@ lost() {
 	rmmod sdp_lose
 }
 
-# Messages that take keys back, sent by va: some, or none
+# taken_back NAME TEST-OPERATOR: counts the messages with Send with Invalidate that va has sent
 taken_back() {
 	registers_not va revoke
 	by_rdma "$1"
@@ -127,8 +127,8 @@ taken_back() {
 	registers
 }
 
-# A peer that has said that it is done with memory may still take the key back, a moment before the
-# device would be told to: it is not told to.
+# A peer that has finished with memory may invalidate the key just before the device would be told
+# to. So the device is not told to.
 too_late() {
 	local device
 	for device in va vb; do
@@ -140,14 +140,14 @@ too_late() {
 	registers
 }
 
-# Another connection follows.
+# again: starts another connection.
 again() {
 	peers_end
 	rm -f "$peers"/go-*
 	phase=0
 }
 
-# Keys are not taken back with the message that ends their use.
+# The final message for a key does not invalidate it.
 kept() {
 	again
 	echo 0 >$invalidate
@@ -158,7 +158,7 @@ kept() {
 	echo 1 >$invalidate
 }
 
-# An adapter that compares the address in a request of its own side with that of the mapping.
+# An adapter that requires the address in a local request to equal the mapping's.
 same_base() {
 	registers_not "$1" base
 	by_rdma "$1 goes by the address of the mapping"
@@ -167,7 +167,7 @@ same_base() {
 	registers
 }
 
-# An adapter that takes no request to invalidate a key: one is refused, and then none is made.
+# An adapter that rejects requests to invalidate a key: one is rejected, and no more are posted.
 no_invalidation() {
 	registers_not "$1" noinv
 	by_rdma "$1 does not invalidate"
@@ -176,7 +176,7 @@ no_invalidation() {
 	registers
 }
 
-# An adapter whose regions have no pages as small as ours: new connections do not ask it to map.
+# An adapter whose regions do not support our page size: new connections do not ask it to map.
 no_pages() {
 	registers_not "$1" pages
 	check "a connection of an adapter without small pages" begin
@@ -188,8 +188,8 @@ no_pages() {
 	again
 }
 
-# A device whose writes the caches do not see: nothing is written by RDMA to memory whose ends share
-# a line with something else. All memory here does, for the lines are said to be 2 MiB long.
+# A device whose writes the CPU caches do not see: no RDMA write to memory whose ends share a cache
+# line with other data. Here all memory does, as lines appear to be 2 MiB long.
 shared_lines() {
 	registers_not "$1" lines
 	exchange "lines are shared"
@@ -199,8 +199,8 @@ shared_lines() {
 	by_rdma "lines are not shared"
 }
 
-# A device that does not deregister: the peer is cut off, and the pages stay nobody's until the
-# device goes and is asked again.
+# A device that fails to deregister: the peer is disconnected, and the pages stay allocated until
+# the device is removed and the deregistration is repeated.
 kept_region() {
 	echo 0 >$invalidate
 	check "a connection whose regions are to be deregistered" begin

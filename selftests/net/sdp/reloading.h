@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The module, taken out and loaded anew by a test, with and without memory.
+ * Unloading and loading the module, with and without memory.
  */
 #ifndef SDP_TEST_RELOADING_H
 #define SDP_TEST_RELOADING_H
@@ -19,7 +19,10 @@ static inline void unload(void)
 	}
 }
 
-/* Loads it so that its @n'th allocation fails. Returns the error; @left is what was left then. */
+/*
+ * Loads the module so that its @n'th allocation fails. Returns the error. *@left is the number of
+ * failures that have not happened.
+ */
 static inline int load_failing(const char *parameters, int n, int *left)
 {
 	const char *path = getenv("SDP_MODULE");

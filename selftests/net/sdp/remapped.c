@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of a large write or read by RDMA (requirements B4, B5, C4, C5) that others have a hand in
- * while it is under way: forked children write to theirs, another thread unmaps, replaces,
- * protects or drops a part of it. The transfer is about the pages that were there when it began,
- * nobody else's memory changes, and no page stays pinned. timeout: 200 s; short form: 6.12
+ * Memory of a large transfer by RDMA that is changed or shared during the transfer.
+ *
+ * Forked children write to their copies; another thread unmaps, replaces, protects or drops a part.
+ * The transfer is about the pages that were there when it began. No other memory changes, and no
+ * page stays pinned (requirements B4, B5, C4, C5).
+ * timeout: 200 s; short form: 6.12
  */
 #include "moving.h"
 
 /**
- * struct other - a forked child with the same memory
+ * struct other - a forked child with a copy of the memory
  * @pid: its process
- * @tell: a pipe to it
- * @said: and one from it
+ * @tell: pipe to the child
+ * @said: pipe from the child
  */
 struct other {
 	pid_t pid;
@@ -25,7 +27,10 @@ static void need_all(const unsigned char *p, unsigned char what, long len)
 	need(p[0] == what && !memcmp(p, p + 1, len - 1), "not all bytes are %#x", what);
 }
 
-/* Writes to memory of its own when told to. Another time it looks: what is there shall be its. */
+/*
+ * The child: first writes to its own memory when told to, and later checks that this memory has
+ * what it must have.
+ */
 static void other_main(const struct other *o, const struct memory *m, long at)
 {
 	char c = 0;
@@ -76,7 +81,7 @@ static void other_ends(const struct other *o)
 static const map_fn forkable[] = { map_anonymous, map_huge, map_transparent, map_tmpfs_private,
 				   map_tmpfs_shared, map_huge_shared };
 
-/* Of two children, made before and after the writer's pages are pinned, both write there. */
+/* Two children, made before and after the writer's pages are pinned, write to the memory. */
 static void fork_at_writer(const struct pair *p, const struct memory *m, long at)
 {
 	static unsigned char buf[WINDOW];
@@ -98,7 +103,7 @@ static void fork_at_writer(const struct pair *p, const struct memory *m, long at
 	other_ends(&after);
 }
 
-/* What the peer gets is what the parent had. */
+/* The peer gets what the parent had in its memory. */
 static int forked_writer(void *arg)
 {
 	enum route way;
@@ -144,7 +149,7 @@ static void fork_at_reader(const struct pair *p, enum route way, const struct me
 	other_ends(&after);
 }
 
-/* What the reader gets is in the parent's memory, and not in the children's. */
+/* The data is in the parent's memory and not in the children's copies. */
 static int forked_reader(void *arg)
 {
 	enum route way;
@@ -172,12 +177,12 @@ static int forked_reader(void *arg)
 	return EXIT_OK;
 }
 
-/* What another thread does with a part in the middle of the window. */
+/* What another thread does to a part in the middle of the window. */
 enum deed { UNMAP, REPLACE, PROTECT, DROP, PUNCH, DEEDS };
 
 #define HOLE_AT		(HUGE - 20 * PAGE)
 #define HOLE		(40 * PAGE)
-/* The same in the window. */
+/* The offset of the hole in the window. */
 #define HOLE_IN		(HOLE_AT - WINDOW_AT)
 #define NEW		0x55
 
@@ -198,7 +203,7 @@ static bool deed_do(enum deed deed, const struct memory *m)
 	case DROP:
 		return !madvise(p, HOLE, MADV_DONTNEED);
 	default:
-		/* Only files have something to be taken out. */
+		/* Only shared files have a hole to punch. */
 		return m->file < 0 || !m->shared || !madvise(p, HOLE, MADV_REMOVE);
 	}
 }
@@ -206,7 +211,7 @@ static bool deed_do(enum deed deed, const struct memory *m)
 static const map_fn thinned[] = { map_anonymous, map_transparent, map_tmpfs_private,
 				  map_tmpfs_shared };
 
-/* All deeds on all kinds, with a new connection each time. */
+/* All deeds on all kinds of memory, with a new connection for each kind. */
 static void each_deed(enum route way, void (*what)(const struct pair *p, const struct memory *m,
 						 enum deed deed, long at))
 {
@@ -232,7 +237,7 @@ static void each_deed(enum route way, void (*what)(const struct pair *p, const s
 	}
 }
 
-/* The writer waits for its peer: what was there when it began is what the peer gets. */
+/* The peer gets what was there when the write began. */
 static void deed_at_writer(const struct pair *p, const struct memory *m, enum deed deed, long at)
 {
 	static unsigned char buf[WINDOW];
@@ -257,7 +262,7 @@ static int writer_thinned(void *arg)
 	return EXIT_OK;
 }
 
-/* What is in the hole afterwards, whose pages the peer has written to. */
+/* Checks the hole afterwards. The peer has written to the pages that it had before. */
 static void hole_check(const struct memory *m, enum deed deed, long at)
 {
 	unsigned char *p = m->base + HOLE_AT;
@@ -276,7 +281,9 @@ static void hole_check(const struct memory *m, enum deed deed, long at)
 	}
 }
 
-/* The peer has been told of the reader's memory: the rest gets its bytes, new memory does not. */
+/*
+ * After the SinkAvail: the rest of the window gets its data, and new memory in the hole does not.
+ */
 static void deed_at_reader(const struct pair *p, const struct memory *m, enum deed deed, long at)
 {
 	struct reading r;
@@ -304,10 +311,10 @@ static int reader_thinned(void *arg)
 }
 
 /**
- * struct meddler - a thread that does all deeds to a part of some memory, again and again
+ * struct meddler - a thread that changes a part of some memory all the time
  * @m: the memory, of an ordinary kind
- * @stop: that is enough
- * @thread: who does it
+ * @stop: ends the thread
+ * @thread: the thread
  */
 struct meddler {
 	struct memory m;
@@ -347,7 +354,7 @@ static void meddler_end(struct meddler *d)
 
 #define ROUNDS	40
 
-/* @n bytes of the window, but for the part that somebody meddles with. */
+/* Checks @n bytes of the window except the part that the meddler changes. */
 static void check_outside(const unsigned char *p, long at, long n)
 {
 	const long behind = HOLE_IN + HOLE;
@@ -357,7 +364,7 @@ static void check_outside(const unsigned char *p, long at, long n)
 		pattern_check(at + behind, p + behind, n - behind);
 }
 
-/* Reads to the end of the stream, straight to where it stays. */
+/* Reads to the end of the stream into one large buffer. */
 struct collector {
 	int fd;
 	unsigned char *got;
@@ -376,7 +383,7 @@ static void *collects(void *arg)
 	return NULL;
 }
 
-/* What the calls say they have taken has been sent, and outside of that part it is right. */
+/* As many bytes arrive as the calls report, and outside of the changed part they are right. */
 static void write_meddled(enum route way)
 {
 	static unsigned char got[(ROUNDS + 1) * WINDOW];
@@ -427,7 +434,7 @@ static void plain_writer(void *arg)
 	pattern_write(r->fd, r->len, ROUNDS * WINDOW);
 }
 
-/* What does not fit is not lost: who reads again gets it. */
+/* A read that fails with EFAULT loses no data: the next read gets it. */
 static void read_meddled(enum route way)
 {
 	long at, end;

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# An address of this host is removed, as by a fail-over that gives it to another host, under
-# connections that have it: with net.sdp.reset_removed they end and their programs are told, without
-# it they stay. Those with other addresses go on. timeout: 300 s; short form: 6.12
+# Removal of a local address that connections use, as in a fail-over to another host.
+# With net.sdp.reset_removed these connections end and their programs are told; without it they
+# stay. Connections with other addresses continue.
+# timeout: 300 s; short form: 6.12
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
 
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
 
-# The lab's A has another address, the one that is removed.
+# An additional address of the lab's A, which is removed.
 V=10.9.0.3 V6=fd09::3 L=10.9.77.1
 setting=/proc/sys/net/sdp/reset_removed
 before=$(<$setting)
@@ -32,10 +33,10 @@ restore() {
 	ip -6 route delete $V6 dev vb table 102
 }
 cleanup restore
-# Of two ends that do not reach each other any more none hears that the other one has closed.
+# When two ends no longer reach each other, neither learns that the other one has closed.
 echo 5000 >$fin_setting
 
-# As lab_rules and lab_neighbour do for A: what goes there goes by cable.
+# As lab_rules and lab_neighbour do for A: packets to the address use the cable.
 way_there() {
 	local mac
 	mac=$(lab_mac "" va)
@@ -70,7 +71,7 @@ remove() {
 	if [ "$1" = $V ]; then ip address delete $V/24 dev va; else ip address delete $V6/64 dev va; fi
 }
 
-# listens NAME ADDRESS OPERATION...
+# listens NAME ADDRESS OPERATION...: starts a listener
 listens() {
 	local name=$1 address=$2
 	shift 2
@@ -79,17 +80,17 @@ listens() {
 	says "$name" $patience up >/dev/null || tap_not_ok "$name listens on $address" "$(show_peers)"
 }
 
-# soft-RoCE's queue pair for management may not survive it that a message cannot be sent for want of
-# a route, and the message that ends a connection of a removed address is one.
+# soft-RoCE's management queue pair may break when a message cannot be sent for lack of a route.
+# The message that ends a connection of a removed address is such a message.
 make_anew() {
 	peers_end
 	wait_for $((2 * patience)) no_sockets && rdma link delete rxa && lab_device "" rxa va 0 1
 }
 
-# Options by number: SO_KEEPALIVE, and what it does after how many seconds and how often.
+# Options by number: SO_KEEPALIVE, with an idle time, an interval and a count.
 alive=(option 1 9 1 option 6 4 1 option 6 5 1 option 6 6 2)
 
-# connections_of V B: one idle, that V began; a stream to V; an idle one of other addresses
+# connections_of V B: an idle one, started by V; a stream to V; an idle one of other addresses
 connections_of() {
 	listens far "$2" "${alive[@]}" ended
 	peer idle bind "$1" 0 connect "$2" $port say up ended
@@ -108,13 +109,13 @@ still_there() { standing 4 && ! printed idle "ended.*" && ! printed far "ended.*
 
 counts() { [ "$(sdpstat AddressRemoved)" = "$1" ]; }
 
-# Nobody has asked for keepalive where somebody might hear of it by that.
+# Without keepalive, which could end a connection by itself.
 kept() {
 	local alive=() counted
 	echo 0 >$setting
 	counted=$(sdpstat AddressRemoved)
 	check "$1: without the setting: connections" connections_of "$1" "$2"
-	# A stream would end by itself, for nothing is acknowledged.
+	# A stream would end by itself, as nothing is acknowledged.
 	peers_end writer reader
 	check "$1: without the setting: two are left" wait_for $patience standing 4
 	check "$1: without the setting: it is removed" remove "$1"
@@ -146,7 +147,7 @@ ends() {
 	check "$1: it can be connected to" transfer "$1"
 }
 
-# Both ends are here, and one has the address.
+# Both ends are local, and one of them has the address.
 pair_by_loopback() {
 	ip address add $L/32 dev lo
 	listens near $L recv 1000 say had ended
@@ -181,7 +182,7 @@ by_loopback() {
 	peers_end
 }
 
-# As by the end of a namespace, whose interfaces lose their addresses with it.
+# The same when a namespace ends and its interfaces lose their addresses.
 in_namespace() {
 	ip netns add removed && ip -n removed link set lo up && ip -n removed address add $L/32 dev lo &&
 		ip netns exec removed sh -c "echo 1 >$setting" || return

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Message buffers that follow the size of what is sent (requirements E1-E5): they grow on
- * both sides when writes have to be split, not when there is no room for it or sizes are fixed,
- * and are small again after a rest. timeout: 180 s; short form: 6.1
+ * Message buffers adapt to the size of what is sent (requirements E1-E5).
+ *
+ * They grow on both sides when writes have to be split. They do not grow when there is no room for
+ * it or when the size is fixed. They shrink after an idle time.
+ * timeout: 180 s; short form: 6.1
  */
 #include "info.h"
 #include "pattern.h"
@@ -12,28 +14,31 @@
 #define WRITE		16384
 #define WRITE_FITS	(16 + WRITE)
 #define IDLE_MS		200
-/* Fits into a larger receive, and takes few of the small ones. */
+/* Fits into a larger receive, and uses up only a few of the small ones. */
 #define SOME		4000
 #define SOME_FITS	(16 + 4096)
 #define FULL_PAIRS	6
-/* Split writes that lead to a request; and no time after which something is forgotten. */
+/* Split writes before a request, and a time after which nothing is forgotten during the test. */
 #define ASKS_AFTER	8
 #define NEVER_MS	3600000
 
-/* A connection that asks after so many split writes; with socket buffers of that size, if any. */
+/*
+ * A connection that requests a resize after @splits split writes. Its socket buffers have the size
+ * @buffer, unless that is 0.
+ */
 static struct pair pair_after(int splits, int buffer)
 {
 	setting_set("resize_after", splits);
 	return buffer ? pair_sized(buffer) : pair_make();
 }
 
-/* What is large and could wait would be offered for RDMA instead. */
+/* Otherwise large writes would go by RDMA. */
 static void messages_only(void)
 {
 	setting_set("rdma_threshold", 0);
 }
 
-/* The stream from its byte *@at on, @n writes of @size bytes, each read before the next. */
+/* Sends @n writes of @size bytes from *@at of the stream; each is read before the next one. */
 static void in_step(int from, int to, long *at, int n, long size)
 {
 	while (n--) {
@@ -43,7 +48,7 @@ static void in_step(int from, int to, long *at, int n, long size)
 	}
 }
 
-/* Both ends' view of the buffers that what @from writes arrives in. */
+/* Both ends say that the buffers for the data of @from have this size. */
 static bool size_is(int from, int to, unsigned int size)
 {
 	return info_of(from).send_size == size && info_of(to).recv_size == size;
@@ -59,7 +64,7 @@ static void rest_after(long ms)
 
 static void await_size(int from, int to, unsigned int size, const char *when)
 {
-	/* For a smaller one it has to rest so long before anything happens. */
+	/* A shrink follows only after the idle time. */
 	long long end = now_ms() + WAIT_MS + rest_ms;
 
 	while (!size_is(from, to, size)) {
@@ -69,7 +74,7 @@ static void await_size(int from, int to, unsigned int size, const char *when)
 	}
 }
 
-/* Writes until the size has changed: every message uses up one of the smaller receives. */
+/* Writes until the size has changed: each message uses up one of the smaller receives. */
 static void write_until(int from, int to, long *at, long size, unsigned int want)
 {
 	int i;
@@ -82,7 +87,7 @@ static void write_until(int from, int to, long *at, long size, unsigned int want
 	     counter("ResizesRefused"));
 }
 
-/* E1-E3: after some split writes messages are as large as the writes; others stay as they are. */
+/* E1-E3: after some split writes the buffers of this direction fit them; the other's stay small. */
 static int grow(void *arg)
 {
 	struct pair p = pair_after(8, 0);
@@ -114,7 +119,7 @@ static int grow(void *arg)
 	return EXIT_OK;
 }
 
-/* E1: small writes that together are more than a message are a large send as well. */
+/* E1: small writes that together exceed a message count as a large send. */
 static int gathered(void *arg)
 {
 	struct pair p = pair_make();
@@ -124,7 +129,7 @@ static int gathered(void *arg)
 	(void)arg;
 	messages_only();
 	for (i = 0; i < 40 && size_is(p.c, p.s, SMALL); i++) {
-		/* Held back, so that they gather however fast the machine is. */
+		/* MSG_MORE holds the data back, so that it gathers on a machine of any speed. */
 		while (end - at < 60000) {
 			ssize_t n = send(p.c, pattern(end), 100, end - at < 59900 ? MSG_MORE : 0);
 
@@ -150,7 +155,7 @@ static void echo_main(void *arg)
 	need(!n, "read: %s", errno_text(errno));
 }
 
-/* E4: both sides ask, maybe at once; both get what they want in the end. */
+/* E4: both sides request a resize, perhaps at once. In the end both get it. */
 static int both_ask(void *arg)
 {
 	struct pair p = pair_make();
@@ -174,7 +179,7 @@ static int both_ask(void *arg)
 	return EXIT_OK;
 }
 
-/* What is on its way takes so long, for all; without @ms none does. */
+/* Delays all packets of the test network by @ms. Returns whether that worked. */
 static bool way_takes(int ms)
 {
 	char command[200];
@@ -209,8 +214,8 @@ static void both_ways(const struct pair *p, long *at)
 }
 
 /*
- * E4: the requests cross. The accepting end's is answered, and then the connecting one's, which was
- * disregarded, is made again.
+ * E4: the requests cross. The request of the accepting end is granted. The one of the connecting
+ * end is ignored and then sent again.
  */
 static int at_once(void *arg)
 {
@@ -231,7 +236,7 @@ static int at_once(void *arg)
 		refused = counter("ResizesRefused");
 		crossed = asked_at_once(&p);
 		if (!crossed) {
-			/* Before there is another connection. */
+			/* The delay is removed before the next connection is made. */
 			way_takes(0);
 			close(p.c);
 			close(p.s);
@@ -241,7 +246,10 @@ static int at_once(void *arg)
 	for (i = 0; i < 40 && !size_is(p.s, p.c, SOME_FITS); i++)
 		both_ways(&p, &at);
 	need(size_is(p.s, p.c, SOME_FITS), "the accepting end's: %u", info_of(p.s).send_size);
-	/* What is not used up within a second is refused, and asked for again, in any order. */
+	/*
+	 * A request is refused if the old receives are not used up within a second, and then sent
+	 * again. The order of the two is open.
+	 */
 	need(size_is(p.c, p.s, SMALL) || counter("ResizesRefused") > refused,
 	     "the connecting end's, at once: %u", info_of(p.c).send_size);
 	for (i = 0; i < 40 && !size_is(p.c, p.s, SOME_FITS); i++)
@@ -257,7 +265,7 @@ static int at_once(void *arg)
 	return EXIT_OK;
 }
 
-/* E5: on either side a limit no larger than the first size fixes it. */
+/* E5: a limit not above the initial size, on either side, fixes the size. */
 static int fixed(void *arg)
 {
 	long long asked = counter("ResizesAsked");
@@ -274,7 +282,10 @@ static int fixed(void *arg)
 	return EXIT_OK;
 }
 
-/* E2: who has set a small SO_RCVBUF gets no large receives; all goes on with the old size. */
+/*
+ * E2: a receiver with a small SO_RCVBUF refuses large receives. The connection continues with the
+ * old size.
+ */
 static int refused(void *arg)
 {
 	struct pair p = pair_after(8, 8192);
@@ -291,7 +302,7 @@ static int refused(void *arg)
 	     counter("ResizesAsked") - asked);
 	need(info_of(p.c).resizes_refused == counter("ResizesRefused") - refusals &&
 	     !info_of(p.c).resizes, "%u refused", info_of(p.c).resizes_refused);
-	/* After each refusal it takes twice as many writes: 8, 16, 32, 64. */
+	/* Each refusal doubles the number of writes before the next request: 8, 16, 32, 64. */
 	need(counter("ResizesAsked") - asked <= 5, "asked %lld times",
 	     counter("ResizesAsked") - asked);
 	need(size_is(p.c, p.s, SMALL), "it has grown to %u", info_of(p.c).send_size);
@@ -301,8 +312,9 @@ static int refused(void *arg)
 }
 
 /*
- * E2: with memory short it gets the old size, and all goes on with that; and a larger one when
- * there is memory again. What counts it does so to 1 MiB per CPU: a few full sockets are more.
+ * E2: under memory pressure the request gets the old size, and later a larger one when there is
+ * memory again. The memory is accounted in steps of up to 1 MiB per CPU; a few full sockets exceed
+ * that.
  */
 static int pressed(void *arg)
 {
@@ -331,7 +343,7 @@ static int pressed(void *arg)
 	return EXIT_OK;
 }
 
-/* Before anybody has accepted it a connection stays small; afterwards it may grow. */
+/* A connection stays small until it is accepted. Then it may grow. */
 static int not_accepted(void *arg)
 {
 	long long refusals = counter("ResizesRefused");
@@ -364,8 +376,8 @@ static void await_refusals(long long more_than)
 }
 
 /*
- * E2: what was refused because nobody had accepted the connection is asked for again after as many
- * writes as at first, once the peer has more receives than it ever had.
+ * E2: a request that was refused because the connection was not accepted yet is repeated after the
+ * initial number of writes, once the peer has more receives than ever before.
  */
 static int refused_too_early(void *arg)
 {
@@ -391,7 +403,7 @@ static int refused_too_early(void *arg)
 	asked = counter("ResizesAsked");
 	s = accept_from(listening);
 	pattern_read(s, 0, at, PATTERN_LARGEST);
-	/* What the server has now it says with this. */
+	/* This message tells the client how many receives the server has now. */
 	send_all(s, "x", 1);
 	recv_all(c, &more, 1);
 	in_step(c, s, &at, ASKS_AFTER - 1, WRITE);
@@ -402,7 +414,10 @@ static int refused_too_early(void *arg)
 	return EXIT_OK;
 }
 
-/* A refusal doubles the writes that lead to the next request; with time they are as few again. */
+/*
+ * Each refusal doubles the number of writes before the next request. After some time it is the
+ * initial number again.
+ */
 static int refusals_forgotten(void *arg)
 {
 	long long asked = counter("ResizesAsked"), refusals = counter("ResizesRefused");
@@ -419,7 +434,7 @@ static int refusals_forgotten(void *arg)
 		     counter("ResizesAsked") - asked);
 		await_refusals(refusals + i);
 	}
-	/* Four times as many would do. */
+	/* Four times as many would be enough. */
 	in_step(p.c, p.s, &at, ASKS_AFTER, WRITE);
 	need(counter("ResizesAsked") == asked + 2, "it is asked as often as at first");
 	setting_set("resize_idle_ms", IDLE_MS);
@@ -430,7 +445,9 @@ static int refusals_forgotten(void *arg)
 	return EXIT_OK;
 }
 
-/* After a rest both sides have small buffers again, posted ones too; then they grow anew. */
+/*
+ * After an idle time both sides have small buffers again, also those posted. Then they grow anew.
+ */
 static int shrink(void *arg)
 {
 	struct pair p;
@@ -450,7 +467,7 @@ static int shrink(void *arg)
 	return EXIT_OK;
 }
 
-/* Pages of all sockets together; exact to 1 MiB per CPU. */
+/* Pages that are charged to all SDP sockets, accurate to 1 MiB per CPU. */
 static long charged_pages(void)
 {
 	FILE *f = fopen("/proc/net/protocols", "r");
@@ -481,7 +498,7 @@ static int charged(void *arg)
 		pairs[i] = pair_make();
 		at = 0;
 		write_until(pairs[i].c, pairs[i].s, &at, 1 << 16, LARGE);
-		/* All that are posted are large when those of before have been used up. */
+		/* All posted receives are large once the earlier ones have been used up. */
 		in_step(pairs[i].c, pairs[i].s, &at, 16, 1 << 16);
 	}
 	grown = charged_pages() - before;
@@ -489,7 +506,7 @@ static int charged(void *arg)
 	need(grown < pages_of_each * (long)ARRAY_SIZE(pairs) * 2, "%ld pages", grown);
 	for (i = 0; i < ARRAY_SIZE(pairs); i++)
 		await_size(pairs[i].c, pairs[i].s, SMALL, "after a rest");
-	/* The messages that use up the large ones go just behind. */
+	/* The messages that use up the large receives follow a moment later. */
 	for (i = 0; i < WAIT_MS / 10 && charged_pages() - before > grown / 2; i++)
 		pause_ms(10);
 	need(charged_pages() - before <= grown / 2, "of %ld pages %ld are left", grown,
@@ -497,7 +514,7 @@ static int charged(void *arg)
 	return EXIT_OK;
 }
 
-/* A rest that ends at any moment of the handshake does no harm. */
+/* An idle time that ends at any moment of the handshake does no harm. */
 static int short_rests(void *arg)
 {
 	unsigned int seed = 4711;
@@ -531,7 +548,7 @@ static const struct test tests[] = {
 	{ "shrink", shrink, 30, RC_SETS, .sdp_only = true, .arg = NULL },
 	{ "charged", charged, 90, RC_SETS | NOT_SHORT, .sdp_only = true, .arg = NULL },
 	{ "short_rests", short_rests, 30, RC_SETS, .sdp_only = true, .arg = NULL },
-	/* The last one: if it dies, what is on its way goes on taking long. */
+	/* This test is the last one: if it dies, the delay of the network stays. */
 	{ "at_once", at_once, 60, RC_SETS, .sdp_only = true, .arg = NULL },
 };
 
@@ -542,7 +559,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	pattern_make();
 	status = run_tests(argv, tests, ARRAY_SIZE(tests));
-	/* However a test has ended. */
+	/* Also after a test that died. */
 	way_takes(0);
 	return status;
 }

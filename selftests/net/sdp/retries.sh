@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# How often a message is tried again that finds no receive: as often as the peer's REQ or REP wishes,
-# but no more often than our own setting says, at either end. timeout: 90 s; short form: 6.1 6.12
+# RNR retries: as many as the peer's REQ or REP asks for, but at most our own setting.
+# At either end.
+# timeout: 90 s; short form: 6.1 6.12
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -20,7 +21,8 @@ restore() {
 }
 cleanup restore
 
-# asked_is N: both queue pairs of the connection shall try so often, and no other was asked anything
+# asked_is N: both queue pairs of the connection got a retry count of N, and no other queue pair
+# got one
 asked_is() {
 	local i want=()
 	for i in {0..7}; do want+=($((i == $1 ? 2 : 0))); done
@@ -28,7 +30,7 @@ asked_is() {
 	[ "$(<$retries/asked)" = "$want" ] || { echo "asked: $(<$retries/asked), not $want"; return 1; }
 }
 
-# wish OURS THEIRS WHAT-COMES-OF-IT
+# wish OURS THEIRS RESULT WHAT: a connection with our setting and the peers' wish
 wish() {
 	echo "$1" >$settings/rnr_retry_count
 	echo "$2" >$retries/wish
@@ -39,7 +41,7 @@ wish() {
 	check "$4: both ends are to try $3 times" asked_is "$3"
 }
 
-# The queue pairs that devices keep are there.
+# The queue pairs that devices keep exist by now.
 check "data before" transfer $SDP_B
 insmod "$module" || tap_skip_all "the module $module cannot be loaded"
 wish 3 7 3 "the peer wants for ever"
@@ -49,7 +51,8 @@ wish 3 1 1 "the peer wants fewer"
 wish 3 0 0 "the peer wants none"
 wish 0 7 0 "we want none"
 wish 7 7 7 "both want for ever"
-# What waits for the peer's program is tried for ever, as we say ourselves.
+# With this scheme, messages wait for the peer's program by retries without limit, which we ask for
+# ourselves.
 echo nic >$settings/flow_control
 wish 3 7 7 "the adapters hold back"
 tap_done

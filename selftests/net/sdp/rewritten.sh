@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Unmodified programs (J2): TCP sockets of which the policy has made SDP against TCP sockets of
-# which it has not, all of the oracle's scenarios, over RDMA with IPv4 and over loopback with IPv6.
-# One program is both: the rule tells by the name of the thread.
-# timeout: 200 s; short form: 6.12; only when named: debug
+# Unmodified programs (J2): TCP sockets that the policy turned into SDP, against plain TCP.
+# All of the oracle's scenarios, over RDMA with IPv4 and over loopback with IPv6. One program has
+# both ends: the rule selects by the thread's name.
+# timeout: 200 s; short form: 6.12; only when named: debug; needs: policy
 verdict=${1:-sdp}
 top=$(dirname "$0")/../../..
 settings=/proc/sys/net/sdp

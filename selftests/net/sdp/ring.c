@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rings (requirements G2-G6): whatever the two ends wish for, all bytes come in order, and the
- * counters say that rings have carried them; what is in the way of a ring or follows one; a reader
- * that stops, a writer that is killed. timeout: 900 s;
- * short form: 6.12
+ * Rings (requirements G2-G6): all data arrives in order, with each kind of flow control.
+ *
+ * The counters show that rings have carried the data. Other tests are about what prevents a ring or
+ * comes after one, about a reader that stops, and about a writer that is killed.
+ * timeout: 900 s; short form: 6.12
  */
 #include "failing.h"
 #include "info.h"
@@ -11,14 +12,14 @@
 
 #define RING	65536
 
-/* All data goes into a ring, however large. */
+/* A pair without SrcAvail: writes of any size go through a ring. */
 static struct pair pair_of(int out, int in)
 {
 	setting_set("rdma_threshold", 0);
 	return pair_by(out, in);
 }
 
-/* The stream from its byte *@at on, @n writes of @size bytes, each read before the next. */
+/* Sends @n writes of @size bytes from *@at of the stream; each is read before the next one. */
 static void in_step(int from, int to, long *at, int n, long size)
 {
 	while (n--) {
@@ -28,7 +29,7 @@ static void in_step(int from, int to, long *at, int n, long size)
 	}
 }
 
-/* Writes in step until there is a ring; what it is made by needs no more than a moment. */
+/* Writes in step until there is a ring, which is set up in the background within a moment. */
 static void await_ring(int from, int to, long *at)
 {
 	long long end = now_ms() + WAIT_MS;
@@ -45,7 +46,7 @@ static int agreed(int own, int other)
 	return own == SDP_FLOW_NIC && other != SDP_FLOW_NIC ? SDP_FLOW_RDMA : own;
 }
 
-/* What a direction is, and that rings carry its data or do not. */
+/* Checks the flow control of a direction, and whether rings carry its data as they should. */
 static void one_way(int from, int to, int flow, const char *which)
 {
 	struct sdp_info before, out, in;
@@ -77,7 +78,10 @@ static void one_way(int from, int to, int flow, const char *which)
 	     out.tx_ring, in.rx_ring);
 }
 
-/* G6: what both wish for, and whoever of them has connected */
+/*
+ * G6: the flow control of each direction follows from the wishes of its writer and its reader,
+ * whichever of the two has connected.
+ */
 static int pairs(void *arg)
 {
 	int out, in;
@@ -115,7 +119,7 @@ static void stream_writer(void *arg)
 	need(!shutdown(s->fd, SHUT_WR), "shutdown: %s", errno_text(errno));
 }
 
-/* Reads until the end, @pause ms now and then. */
+/* Reads to the end of the stream and pauses for @pause ms now and then. */
 static long read_to_end(int fd, int pause)
 {
 	static unsigned char buf[1 << 16];
@@ -133,7 +137,7 @@ static long read_to_end(int fd, int pause)
 	return at;
 }
 
-/* G2, G4: megabytes, sizes of all kinds, many times round the ring */
+/* G2, G4: megabytes in writes of many sizes, many times round the ring. */
 static int stream(void *arg)
 {
 	int flow = *(int *)arg;
@@ -166,7 +170,7 @@ static void write_piece(void *arg)
 	pattern_write(piece->fd, piece->at, piece->len);
 }
 
-/* Writes the stream from its byte @at on until nothing more is taken; returns how many bytes. */
+/* Writes the stream from position @at until no more data is taken. Returns the number of bytes. */
 static long fill_stream(int fd, long at)
 {
 	long n = 0, last;
@@ -183,7 +187,7 @@ static long fill_stream(int fd, long at)
 	return n;
 }
 
-/* Reads the stream from its byte @at on until nothing more comes; returns how many bytes. */
+/* Reads the stream from position @at until no more data comes. Returns the number of bytes. */
 static long drain_stream(int fd, long at)
 {
 	static unsigned char buf[1 << 16];
@@ -201,7 +205,7 @@ static long drain_stream(int fd, long at)
 	return n;
 }
 
-/* G3, G5: a reader that stops: the ring gets full, data gathers, and then all of it comes */
+/* G3, G5: the reader stops, the ring fills, and data gathers. Later all of it arrives. */
 static int full(void *arg)
 {
 	int flow = *(int *)arg;
@@ -215,8 +219,9 @@ static int full(void *arg)
 	need(info.ring_full > 0, "always room; %ld bytes written", n);
 	info = info_of(p.s);
 	/*
-	 * With nic a window more than what may be filled is free, and one that is not whole. With
-	 * rdma the longest message does not fit, a quarter of the ring: none is cut to make it fit.
+	 * With nic, one whole window and a part of another stay free. With rdma, the longest
+	 * message does not fit, which is a quarter of the ring: messages are not cut to make them
+	 * fit.
 	 */
 	need(info.rx_ring_used > info.rx_ring * (flow == SDP_FLOW_NIC ? 0.85 : 0.75),
 	     "%u of %u bytes used", info.rx_ring_used, info.rx_ring);
@@ -227,7 +232,10 @@ static int full(void *arg)
 	return EXIT_OK;
 }
 
-/* Reads the stream from its byte @at to @end; the writer calls now and then, to no avail. */
+/*
+ * Reads the stream from position @at to @end. Now and then the writer makes a call that does
+ * nothing.
+ */
 static void drain_nudged(const struct pair *p, long at, long end)
 {
 	long long limit = now_ms() + WAIT_MS;
@@ -240,9 +248,9 @@ static void drain_nudged(const struct pair *p, long at, long end)
 }
 
 /*
- * G3, without asynchronous flush: what has gathered while the ring was full waits for the program,
- * though there is room; any call of its lets more of it go, and shutdown() all. So does what
- * gathers for other reasons, before there is a ring.
+ * G3, without asynchronous flush: data that has gathered while the ring was full waits for a call
+ * of the application, though there is room. Each call sends more of it, and shutdown() sends all.
+ * The same holds for data that gathers before there is a ring.
  */
 static int lazy(void *arg)
 {
@@ -280,7 +288,7 @@ static void await_unread(int fd, int bytes)
 	}
 }
 
-/* How many failures of small allocations are still to come. */
+/* The number of failures of small allocations that are still to come. */
 static int failures_left(void)
 {
 	char text[16] = "";
@@ -292,9 +300,9 @@ static int failures_left(void)
 }
 
 /*
- * G2: no memory at all when messages arrive in the ring, short ones and such as no receive has room
- * for: none is lost, and they hold their room until they are read. On a kernel with fault
- * injection.
+ * G2: there is no memory at all when messages arrive in the ring, both short messages and messages
+ * too long for a receive. No message is lost, and each one occupies the ring until it is read. This
+ * needs a kernel with fault injection.
  */
 static void arrives_without_memory(int flow)
 {
@@ -309,7 +317,7 @@ static void arrives_without_memory(int flow)
 	half = info_of(p.s).rx_ring / 2;
 	need(module_function_text("sdp_ring_message", &arriving), "symbols are not shown");
 	only_in(&arriving);
-	/* All of them; one that fails may be tried again. */
+	/* All allocations fail; a failed one may be tried again. */
 	fail_often(100);
 	write_to(SLAB "times", "1000");
 	for (messages = 0; n < half; messages++) {
@@ -326,14 +334,14 @@ static void arrives_without_memory(int flow)
 	printf("# %d allocations have failed\n", failed);
 	need(info_of(p.s).rx_ring_used >= n, "%u bytes of the ring in use, and %ld are unread",
 	     info_of(p.s).rx_ring_used, n);
-	/* Up to its end, and no further. */
+	/* The ring can be filled to its end, and no further. */
 	n += fill_stream(p.c, at + n);
 	pattern_read(p.s, at, n, PATTERN_LARGEST);
 	close(p.c);
 	close(p.s);
 }
 
-/* What the message takes the place of is a receive in one piece, or one of pages. */
+/* The receive that a message replaces is in one piece, or it consists of pages. */
 static int short_of_memory(void *arg)
 {
 	if (!can_fail())
@@ -344,7 +352,7 @@ static int short_of_memory(void *arg)
 	return EXIT_OK;
 }
 
-/* A low-water mark that no ring can reach: who polls for it is told when the ring is full */
+/* SO_RCVLOWAT is larger than the ring: the socket becomes readable when the ring is full. */
 static int low_water(void *arg)
 {
 	int flow = *(int *)arg, mark = PATTERN_LARGEST, n;
@@ -359,7 +367,7 @@ static int low_water(void *arg)
 	set_int(p.s, SOL_SOCKET, SO_RCVLOWAT, mark);
 	pid = helper_start(write_piece, &piece);
 	for (; at < end; at += n) {
-		/* The last bytes may be too few to fill it. */
+		/* The last bytes may be too few to fill the ring. */
 		if (end - at <= RING)
 			set_int(p.s, SOL_SOCKET, SO_RCVLOWAT, 1);
 		need(poll_for(p.s, POLLIN, WAIT_MS), "not readable at %ld, %d are there", at,
@@ -372,8 +380,9 @@ static int low_water(void *arg)
 }
 
 /*
- * A reader that stops for so many seconds: meanwhile the other direction goes on, whose grants and
- * answers could be behind what is held back; the writer sees no error; and then all of it comes
+ * The reader stops for @seconds. Meanwhile the other direction still works, although its grants and
+ * answers could queue behind the data that is held back. The writer sees no error. Then all data
+ * arrives.
  */
 static int stopped_for(int flow, int seconds)
 {
@@ -424,7 +433,9 @@ static void reader_to_end(void *arg)
 	need(read_to_end(r->fd, 0) >= r->least, "fewer than %ld bytes", r->least);
 }
 
-/* Both ends write all they can, both read; meanwhile a ring of rdma grows, or both do */
+/*
+ * Both ends write as much as they can, and both read. Meanwhile a ring of rdma grows, or both do.
+ */
 static int loaded(void *arg)
 {
 	int flow = *(int *)arg;
@@ -446,7 +457,7 @@ static int loaded(void *arg)
 	return EXIT_OK;
 }
 
-/* Urgent bytes and the end of the stream come in their places */
+/* Urgent bytes and the end of the stream arrive at their places. */
 static int urgent(void *arg)
 {
 	int flow = *(int *)arg, mark, i;
@@ -474,7 +485,9 @@ static int urgent(void *arg)
 	return EXIT_OK;
 }
 
-/* It is small at first, larger when it is full again and again, and given back after a rest */
+/*
+ * A ring is small at first, becomes larger when it is full several times, and is freed when idle.
+ */
 static int grows(void *arg)
 {
 	struct pair p;
@@ -506,7 +519,7 @@ static int grows(void *arg)
 	return EXIT_OK;
 }
 
-/* A peer that makes none, or knows none: all goes on in messages */
+/* The peer makes no ring, or knows none: all data goes in messages. */
 static int refused(void *arg)
 {
 	int flow = *(int *)arg;
@@ -537,7 +550,7 @@ static int refused(void *arg)
 	return EXIT_OK;
 }
 
-/* Few receives, small rings, small windows: slow, but it goes */
+/* Few receives, small rings, small windows: slow, but the data arrives. */
 static int narrow(void *arg)
 {
 	int flow = *(int *)arg, receives;
@@ -559,7 +572,7 @@ static int narrow(void *arg)
 	return EXIT_OK;
 }
 
-/* The option: who may set it, when, and to what */
+/* The option SDP_FLOW_CONTROL: on which sockets, when, and with which values it can be set. */
 static int options(void *arg)
 {
 	struct pair p = pair_make();
@@ -582,7 +595,7 @@ static int options(void *arg)
 	return EXIT_OK;
 }
 
-/* What is spliced out stays as it is, whatever is written into the ring later */
+/* Spliced data stays unchanged, whatever is written into the ring later. */
 static int spliced(void *arg)
 {
 	int flow = *(int *)arg, ends[2];
@@ -623,7 +636,7 @@ static void killed_writer(void *arg)
 		pattern_write(p->c, at, 3000);
 }
 
-/* A source killed in the middle of it: what has come is right, and then it is over */
+/* The writer is killed during a transfer: what has arrived is right, and then the stream ends. */
 static int killed(void *arg)
 {
 	int flow = *(int *)arg;

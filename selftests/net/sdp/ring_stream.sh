@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Data integrity with rings: all of the stream test again, with rdma and with nic, and the counters
-# say that what it moved went by rings. timeout: 400 s; short form: 6.1; only when named: debug
+# Data integrity with rings: the stream test with the schemes rdma and nic.
+# The counters show that its data went through rings.
+# timeout: 400 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 
 top=$(dirname "$0")/../../..
@@ -9,7 +10,7 @@ settings=/proc/sys/net/sdp
 was=$(<$settings/flow_control)
 cleanup eval "echo $was >$settings/flow_control"
 
-# by SCHEME SIZE: rings of that size
+# by SCHEME SIZE: the stream test with rings of that size
 by() {
 	local before
 	echo "$1" >$settings/flow_control
@@ -20,7 +21,7 @@ by() {
 	grep -E '^(Ring|MsgsSent|BytesSent|Credit)' /proc/net/sdpstat | sed 's/^/# /'
 	grep -H . /sys/class/infiniband/rx?/ports/1/hw_counters/*rnr* | sed 's/^/# /'
 }
-# Of a reader that stops: the ring gets full, as its writer knows it and as its reader does.
+# The tracepoint's view of a full ring when the reader stops, at the writer and at the reader.
 trace() {
 	local tracing=/sys/kernel/tracing
 	mountpoint -q $tracing || mount -t tracefs none $tracing

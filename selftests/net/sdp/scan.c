@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The deadlock scan (requirement C9): what nobody comes to read by RDMA comes in messages, so two
- * programs that wait for each other to read go on. timeout: 100 s
+ * The deadlock scan (requirement C9): data that nobody reads by RDMA is sent in messages.
+ *
+ * So two programs that wait for each other to read make progress.
+ * timeout: 100 s
  */
 #include "reading.h"
 
@@ -14,7 +16,7 @@ static void write_large(void *arg)
 	pattern_write(p->c, 0, WRITE);
 }
 
-/* C9: nobody reads; after two scans the bytes come in messages, and the writer goes on. */
+/* C9: nobody reads. After two scans the data is sent in messages, and the writer continues. */
 static int nobody_reads(void *arg)
 {
 	long long fired = counter("ScansFired");
@@ -27,7 +29,7 @@ static int nobody_reads(void *arg)
 	return EXIT_OK;
 }
 
-/* C9: one scanner looks after many connections, and a shorter period counts for all of them. */
+/* C9: one scanner serves many connections, and a shorter period takes effect for all of them. */
 static int nobody_reads_many(void *arg)
 {
 	enum { MANY = 6 };
@@ -39,7 +41,7 @@ static int nobody_reads_many(void *arg)
 	(void)arg;
 	setting_set("scan_ms", 600000);
 	for (i = 0; i < MANY; i++) {
-		/* The last one's offer finds the scanner waiting for long. */
+		/* The scanner is in a long sleep when the last SrcAvail is sent. */
 		if (i == MANY - 1) {
 			await_counter("SrcAvailSent", sent + i - 1);
 			need(counter("ScansFired") == fired, "a scan fired early");
@@ -67,7 +69,7 @@ static void write_then_read(void *arg)
 	pattern_read(p->c, 0, WRITE, WRITE);
 }
 
-/* C9: both programs write first, and read then. */
+/* C9: both programs first write and then read. */
 static int both_write(void *arg)
 {
 	struct pair p = pair_sized(1 << 20), other = { p.s, p.c };

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Memory is short just when the connection manager is to send a message, or to hear of one: what can
-# wait is done again, an end has the kernel's reserve, and without that all ends in time (A4).
+# Lack of memory when the CM sends a message, or is told of one (A4).
+# What can wait is retried, a disconnect uses the kernel's reserve, and without the reserve
+# everything still ends in time.
 # timeout: 300 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
@@ -27,10 +28,10 @@ restore() {
 cleanup restore
 always=1000000
 
-# Options by number, for peer: LEVEL NAME
+# Options by number, for the program peer: LEVEL NAME
 keepalive=(option 1 9 1 option 6 4 1 option 6 5 1 option 6 6 3)
 
-# short_of WHAT COUNT [RESERVE]
+# short_of WHAT COUNT [RESERVE]: the next COUNT allocations of that kind fail
 short_of() {
 	echo 0 >$scarce/refused
 	echo 0 >$scarce/spared
@@ -47,7 +48,8 @@ were() { [ "$(<$scarce/"$1")" -ge "$2" ]; }
 
 aftermath() { all_ends "$1" plenty; }
 
-# resets [OPTION...]: a client goes before it has read all, while the server only waits for it
+# resets [OPTION...]: a client exits before it has read everything, while the server only waits for
+# the end
 resets() {
 	next_port
 	peer server "$@" bind $SDP_B $port listen 5 say up accept send 1000 ended
@@ -76,7 +78,7 @@ connects "DREQ of the reserve"
 check "DREQ of the reserve: all" were refused 0
 aftermath "DREQ of the reserve"
 
-# It cannot be sent again, as the RST of a TCP that gets no memory is not.
+# It cannot be repeated, like the RST of a TCP that gets no memory.
 short_of dreq $always
 check "no DREQ: a reset" resets "${keepalive[@]}"
 check "no DREQ: there was no memory" wait_for $patience were refused 1
@@ -84,7 +86,7 @@ check "no DREQ: keepalive finds out" says server $patience "ended: ETIMEDOUT"
 connects "no DREQ"
 aftermath "no DREQ"
 
-# Longer than the CM repeats its REP: 16 times, a second each.
+# Longer than the CM repeats its REP: 16 times, one second each.
 echo 20 >$deaf/attribute
 echo $always >$deaf/count
 short_of notify 3
@@ -101,8 +103,8 @@ check "no RTU, and no word of it: the end" says server $patience "end after 1000
 echo 0 >$deaf/count
 aftermath "no RTU, and no word of it"
 
-# The first connection of a device makes that queue pair, while its own handshake waits; as there was
-# none, the next one does.
+# The first connection of a device creates that queue pair during its handshake. That fails here,
+# so the next connection creates it.
 rdma link delete rxb
 check "a device is made anew" lab_device "" rxb vb 0 2
 short_of rtr 1

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Settings of the module (net.sdp.*) and its counters. The program's first process remembers the
- * settings and puts them back at its end; children that change them may die as they like.
+ * The module's settings (net.sdp.*) and counters.
+ *
+ * The program's first process saves the settings and restores them when it exits, however the
+ * children that change them end.
  */
 #ifndef SDP_TEST_SETTING_H
 #define SDP_TEST_SETTING_H
@@ -51,7 +53,7 @@ static pid_t settings_owner;
 static char policy_was[POLICY_MAX];
 static ssize_t policy_was_len = -1;
 
-/* False when there is no such setting, or the value is not taken. */
+/* Returns false if there is no such setting, or the kernel refuses the value. */
 static inline bool setting_write(const char *name, const char *value)
 {
 	char path[128];
@@ -78,7 +80,7 @@ static inline void setting_set(const char *name, long value)
 	need(setting_write(name, text), SETTING_DIR "%s does not take %ld", name, value);
 }
 
-/* One write is one text. The errno, or 0. */
+/* Writes a policy in one write(). Returns the errno, or 0. */
 static inline int policy_write(const char *text, size_t len)
 {
 	int fd = open(POLICY_FILE, O_WRONLY), error = 0;
@@ -91,7 +93,7 @@ static inline int policy_write(const char *text, size_t len)
 	return error;
 }
 
-/* Reads the policy; its bytes, or -1 when there is no such file. */
+/* Reads the policy. Returns its length, or -1 if there is no such file. */
 static inline ssize_t policy_read(char text[POLICY_MAX])
 {
 	int fd = open(POLICY_FILE, O_RDONLY);
@@ -122,7 +124,7 @@ static inline void settings_restore(void)
 		settings_reset();
 }
 
-/* Remembers all settings that exist; they come back when the program exits. */
+/* Saves all settings that exist. They are restored when the program exits. */
 static inline void settings_save(void)
 {
 	char path[128];
@@ -144,7 +146,7 @@ static inline void settings_save(void)
 	atexit(settings_restore);
 }
 
-/* The value of one counter of this namespace; -1 when there is none of that name. */
+/* The value of a counter of this network namespace, or -1 if there is no such counter. */
 static inline long long counter(const char *name)
 {
 	FILE *f = fopen(COUNTER_FILE, "r");

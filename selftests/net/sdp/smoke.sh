@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Is the module there at all: the socket family, its files, its settings, and the lab.
+# The module is there at all: the socket family, its files, its settings, and the lab.
 . "$(dirname "$0")/lib.sh"
 
-# try_socket TYPE PROTOCOL: perl is on every Debian, and its socket() takes any family
+# try_socket TYPE PROTOCOL: perl is part of every Debian, and its socket() takes any family
 try_socket() { perl -e 'socket(my $s, 27, $ARGV[0], $ARGV[1]) or die "$!\n"' "$1" "$2"; }
 
 sock_stream=1 sock_dgram=2 ipproto_tcp=6 ipproto_udp=17

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sockets for the tests: the same code makes TCP sockets or AF_SDP sockets, over the address
- * sets of the lab, so that TCP can always say what is right.
+ * Sockets for the tests: the same code makes TCP or AF_SDP sockets, over each address set.
+ *
+ * So TCP can always say what the right result is.
  */
 #ifndef SDP_TEST_SOCK_H
 #define SDP_TEST_SOCK_H
@@ -25,10 +26,10 @@
 #define IPPROTO_SDP	257
 #endif
 
-#define WAIT_MS		10000	/* longer than anything that works may take, on any kernel */
-#define MSG_PAYLOAD	1520	/* what one message of the default buffer size carries */
+#define WAIT_MS		10000	/* longer than any working operation takes, on any kernel */
+#define MSG_PAYLOAD	1520	/* payload of a message with the default buffer size */
 
-/* Kernels full of checks are many times slower; they show themselves by this file. */
+/* Kernels with many debug checks are much slower. This file exists only on them. */
 static inline bool slow_kernel(void)
 {
 	static int slow = -1;
@@ -38,7 +39,7 @@ static inline bool slow_kernel(void)
 	return slow;
 }
 
-/* How long nothing may happen before it is sure that nothing will. */
+/* A time without events after which none is expected any more. */
 static inline int quiet_ms(void)
 {
 	return slow_kernel() ? 1500 : 100;
@@ -47,7 +48,7 @@ static inline int quiet_ms(void)
 struct addrset {
 	const char *name;
 	int family;
-	const char *client;	/* the address a client is seen with */
+	const char *client;	/* the client's address as the server sees it */
 	const char *server;
 };
 
@@ -70,13 +71,13 @@ static struct addrset addrsets[SET_COUNT] = {
 	[SET_RC6] = { "rc6", AF_INET6, NULL, NULL },
 };
 
-/* What the process at hand works with. */
+/* What the current process uses. */
 static const struct addrset *set = &addrsets[SET_LO4];
 static bool use_sdp = true;
-static bool use_twin;		/* SDP as a protocol of the internet families, not as family 27 */
-static bool use_policy;	/* TCP sockets of which the policy makes SDP, by the thread's name */
+static bool use_twin;		/* IPPROTO_SDP of AF_INET and AF_INET6, not family 27 */
+static bool use_policy;	/* TCP sockets that the policy makes SDP by thread name */
 
-/* What rules of the policy can tell by. */
+/* Thread names that rules of the policy can tell apart. */
 #define SDP_SIDE	"sdp-side"
 #define TCP_SIDE	"tcp-side"
 
@@ -88,7 +89,7 @@ static inline void addrsets_from_environment(void)
 	addrsets[SET_RC6].server = getenv("SDP_B6");
 }
 
-/* What others do in seconds takes a slow kernel minutes: there one set of each kind has to do. */
+/* A slow kernel needs minutes instead of seconds, so it runs one address set of each kind only. */
 static inline bool left_to_others(const struct addrset *which)
 {
 	return slow_kernel() && which != &addrsets[SET_LO6] &&
@@ -96,8 +97,8 @@ static inline bool left_to_others(const struct addrset *which)
 }
 
 /*
- * The short form of a test with many cases: the @n'th runs on one of the address sets @sets that
- * this kernel takes, and the next case on the next one. Is it the set at hand?
+ * The short form of a test with many cases: each case runs on one of the address sets @sets that
+ * this kernel runs, in rotation. Returns whether case @n runs on the current set.
  */
 static inline bool dealt_out(unsigned int n, unsigned int sets)
 {
@@ -115,7 +116,7 @@ static inline bool dealt_out(unsigned int n, unsigned int sets)
 	return set == &addrsets[i];
 }
 
-/* NULL when sockets can be made, else the reason to skip a test. */
+/* Returns NULL if sockets can be made, otherwise the reason to skip a test. */
 static inline const char *missing(const struct addrset *which, bool sdp)
 {
 	int fd;
@@ -228,7 +229,9 @@ static inline void set_nonblock(int fd, bool on)
 	need_errno(!fcntl(fd, F_SETFL, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK), "F_SETFL");
 }
 
-/* Waits for any of @events, an error or a hang-up; what @fd shows then, 0 at the deadline. */
+/*
+ * Waits for any of @events, an error or a hang-up. Returns the events of @fd, or 0 at the deadline.
+ */
 static inline short poll_for(int fd, short events, int ms)
 {
 	struct pollfd pfd = { .fd = fd, .events = events };
@@ -237,7 +240,10 @@ static inline short poll_for(int fd, short events, int ms)
 	return n == 1 ? pfd.revents : 0;
 }
 
-/* A listener on the server's address, port chosen by the kernel; @where is for its clients. */
+/*
+ * A listener on @bind_to. If that has no port, the kernel chooses one. *@where is the address for
+ * clients.
+ */
 static inline int listener_on(const struct addr *bind_to, int backlog, struct addr *where)
 {
 	int fd = socket_for(bind_to->sa.sa_family, 0);
@@ -278,7 +284,7 @@ struct pair {
 	int c, s;		/* the end that connected, the end that was accepted */
 };
 
-/* A connection; @buffer != 0 gives both ends send and receive buffers of that size. */
+/* A connection. @buffer != 0 sets the send and receive buffers of both ends to this size. */
 static inline struct pair pair_sized(int buffer)
 {
 	struct addr where;
@@ -317,7 +323,7 @@ static inline int unsent_bytes(int fd)
 	return ioctl(fd, SIOCOUTQ, &n) ? -1 : n;
 }
 
-/* Waits until @n bytes can be read from @fd; how many there are at the end. */
+/* Waits until @n bytes can be read from @fd. Returns the number of readable bytes at the end. */
 static inline int await_bytes(int fd, int n)
 {
 	long long end = now_ms() + WAIT_MS;
@@ -340,9 +346,9 @@ static inline long send_until_full(int fd)
 }
 
 /*
- * Sends until the connection takes no more, with nobody reading at the other end. Returns the
- * bytes taken. Data in flight may still make room after the first EAGAIN: so it ends only when
- * there is no room after a while. TCP may send a little more later, with a probe.
+ * Sends until the connection takes no more data, while nobody reads at the other end. Returns the
+ * number of bytes. Data in flight may still make room after the first EAGAIN, so this ends only
+ * when there has been no room for a while. TCP may send a little more later, with a probe.
  */
 static inline long fill(int fd)
 {
@@ -355,7 +361,7 @@ static inline long fill(int fd)
 	return total;
 }
 
-/* Reads exactly @n bytes and throws them away. */
+/* Reads exactly @n bytes and discards them. */
 static inline void drain(int fd, long n)
 {
 	char block[16384];
@@ -392,7 +398,7 @@ static inline void recv_all(int fd, void *data, size_t len)
 	need((size_t)n == len, "recv: %zd bytes instead of %zu", n, len);
 }
 
-/* Of a thread, or of the first one of another process. */
+/* The state of a thread, or of the first thread of another process. */
 static inline char thread_state(pid_t tid)
 {
 	char path[64], line[256], *end;
@@ -407,7 +413,7 @@ static inline char thread_state(pid_t tid)
 	return end ? end[2] : 0;
 }
 
-/* Waits until @tid sleeps, and goes on sleeping, in the call it is about to make. */
+/* Waits until @tid sleeps, and stays asleep, in the call that it is about to make. */
 static inline void await_asleep(pid_t tid)
 {
 	long long end = now_ms() + WAIT_MS;

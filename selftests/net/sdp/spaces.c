@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Network namespaces and each other: thousands of connects by loopback that wait in one of them do
- * not delay a connect in another one; and within a namespace they are made in the order in which
- * they were asked for. timeout: 120 s; processors: at once; short form: 6.12
+ * Network namespaces do not delay each other's connects, which are made in order.
+ *
+ * Thousands of loopback connects that wait in one namespace do not delay a connect in another one.
+ * Within a namespace connects are made in the order in which they were requested.
+ * timeout: 120 s; processors: at once; short form: 6.12
  */
 #include "cases.h"
 #include "info.h"
@@ -23,7 +25,7 @@ static void loopback_up(void)
 
 static atomic_bool over;
 
-/* Nobody else has this processor meanwhile. */
+/* Occupies a CPU, so that nothing else runs on it. */
 static void *keeps_processor(void *arg)
 {
 	const struct sched_param first = { .sched_priority = 1 };
@@ -39,8 +41,8 @@ static void *keeps_processor(void *arg)
 }
 
 /*
- * While no other thread runs, the kernel's included, @n connects are asked for here, and then one
- * in another namespace, @there, of which the test is sure that it comes last.
+ * While no other thread runs, kernel threads included, @n connects are requested in one namespace
+ * (@here) and then one in another namespace (@there). So this one is certainly the last.
  */
 struct flood {
 	int *fds, n;
@@ -81,7 +83,7 @@ static void ask_all(struct flood *f, int home, int away)
 	for (i = 1; i < processors; i++)
 		pthread_join(keepers[i], NULL);
 	need_errno(!sched_setaffinity(0, sizeof(all), &all), "affinity");
-	/* Still first in line when the last connect is made. */
+	/* This thread still has the highest priority when the last connect is made. */
 	need(poll_for(f->last, POLLOUT, 3 * WAIT_MS) == POLLOUT, "the last connect is not made");
 	need_errno(!setns(home, CLONE_NEWNET), "the first namespace");
 	need_errno(!sched_setscheduler(0, SCHED_OTHER, &usual), "OTHER");
@@ -95,7 +97,7 @@ static int namespace_here(void)
 	return fd;
 }
 
-/* How many have been answered, one way or another. */
+/* The number of connects that have an outcome. */
 static int answered(const struct flood *f)
 {
 	struct pollfd *all = calloc(f->n, sizeof(*all));
@@ -130,7 +132,7 @@ static int flooded(void *arg)
 	printf("# %d of %d were made before the one elsewhere\n", done, n);
 	need(done < n - n / 10, "a connect elsewhere waited for %d of %d", done, n);
 	close(accept_from(listening));
-	/* And they are made in order. */
+	/* They are made in order. */
 	for (i = 0; i < n; i++) {
 		struct addr own = name_of(f.fds[i]), peer = { .len = sizeof(peer.ss) };
 		int s = accept_from(crowd);

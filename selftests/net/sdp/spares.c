@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Large buffers are used again while data moves, and are the system's again once it rests.
+ * Large buffers are reused while data moves, and are freed when the connections are idle.
+ *
  * short form: 6.12; only when named: debug (there KASAN keeps freed memory back)
  */
 #include "cases.h"
@@ -8,7 +9,10 @@
 
 #define PAIRS		32
 #define BUFFER_SIZE	65552
-/* What the kernel's own lists and caches make of the free memory's size, and the peers' slabs. */
+/*
+ * What the kernel's own lists and caches do to the amount of free memory, and the slabs of the
+ * peers.
+ */
 #define SLACK_KB	3072
 
 static long free_kb(void)
@@ -16,7 +20,7 @@ static long free_kb(void)
 	return (meminfo("MemFree") + memory_in_cpu_lists()) / 1024;
 }
 
-/* As much as goes, in writes of several messages each, then read: many buffers are in use. */
+/* Fills the connection with large writes, then reads it all, so that many buffers are used. */
 static void use(const struct pair *p)
 {
 	static char block[1 << 18];
@@ -51,7 +55,7 @@ static int given_back(void *arg)
 	}
 	printf("# %ld KB held after use, %ld KB at rest\n", used, before - now);
 	need(now >= before - SLACK_KB, "%ld KB are still held", before - now);
-	/* And all goes on from there. */
+	/* The connections still work afterwards. */
 	use(&pairs[0]);
 	return EXIT_OK;
 }

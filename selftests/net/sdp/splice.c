@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * splice, sendfile, vmsplice and tee: bytes that go into and out of sockets without being
- * read or written by the program. timeout: 180 s; short form: 6.1
+ * splice, sendfile, vmsplice and tee on sockets: data that bypasses the program.
+ *
+ * timeout: 180 s; short form: 6.1
  */
 #include "answers.h"
 #include "info.h"
@@ -15,7 +16,7 @@ struct pipe_ends {
 	int out, in;		/* read from, written to */
 };
 
-/* A pipe that holds @pages pages, or as many as usual when that is 0. */
+/* A pipe with room for @pages pages, or of the default size if that is 0. */
 static struct pipe_ends pipe_make(int pages)
 {
 	struct pipe_ends p;
@@ -34,7 +35,7 @@ static void pipe_close(struct pipe_ends p)
 	close(p.in);
 }
 
-/* A file's bytes [@from, @from + @len) into a socket, in calls of random lengths. */
+/* Sends bytes [@from, @from + @len) of a file to a socket, in calls of random lengths. */
 static void send_file(int to, int file, long from, long len, unsigned int seed, long largest)
 {
 	off_t at = from;
@@ -54,7 +55,7 @@ static void send_file(int to, int file, long from, long len, unsigned int seed, 
 	}
 }
 
-/* Moves @len bytes through a pipe of ours. */
+/* Moves @len bytes through the pipe @p. */
 static void splice_all(int from, int to, struct pipe_ends p, long len, long largest,
 		       unsigned int flags)
 {
@@ -74,13 +75,16 @@ static void splice_all(int from, int to, struct pipe_ends p, long len, long larg
 	}
 }
 
-/* Bytes that went out by reference, on AF_SDP; -1 on TCP, which does not tell. */
+/* Bytes that AF_SDP has sent by reference; -1 on TCP, which does not count them. */
 static long long referenced(void)
 {
 	return use_sdp ? counter("BytesReferenced") : -1;
 }
 
-/* Messages may be longer by now than single pages, two of them, can make one; but by loopback. */
+/*
+ * Returns whether messages have become longer than what two single pages fill. This does not happen
+ * on loopback.
+ */
 static bool longer_than_pages(int fd)
 {
 	struct sdp_info info = info_of(fd);
@@ -88,7 +92,7 @@ static bool longer_than_pages(int fd)
 	return strcmp(info.transport, "loop") && info.send_size > 2 * PAGE + 16;
 }
 
-/* From a file to a socket; the arg is the largest call. */
+/* From a file to a socket. @arg is the size of the largest call. */
 static int sendfile_out(void *arg)
 {
 	long len = scaled(FILE_LEN), largest = (long)arg;
@@ -108,14 +112,14 @@ static int sendfile_out(void *arg)
 	return EXIT_OK;
 }
 
-/* Messages that stay short refer to the pages of a file. */
+/* Messages that stay short refer to the pages of the file. */
 static int sendfile_refers(void *arg)
 {
 	setting_set("recv_buffer_max", 0);
 	return sendfile_out(arg);
 }
 
-/* Into long messages single pages are copied: they would make many short ones. */
+/* Single pages are copied into long messages; by reference they would make many short messages. */
 static int sendfile_copies(void *arg)
 {
 	long long before = referenced();
@@ -126,7 +130,7 @@ static int sendfile_copies(void *arg)
 	return EXIT_OK;
 }
 
-/* A large folio is one piece: as long a message of it as may be. */
+/* A large folio is one piece, so its message can be as long as any. */
 static int large_folios(void *arg)
 {
 	struct pipe_ends pipe = pipe_make(0);
@@ -156,7 +160,7 @@ static int large_folios(void *arg)
 	return EXIT_OK;
 }
 
-/* The odd ends of a file: offsets and lengths around pages and messages. */
+/* Offsets and lengths around the boundaries of pages and messages. */
 static int sendfile_borders(void *arg)
 {
 	static const int places[] = { 0, 1, 255, 256, 1519, 1520, 1521, 4095, 4096, 4097, 8192 };
@@ -174,7 +178,9 @@ static int sendfile_borders(void *arg)
 			pattern_read(p.s, places[i], n, 1 << 16);
 		}
 	}
-	/* Beyond the end there is nothing, and a call that goes over it ends there. */
+	/*
+	 * Beyond the end of the file there is nothing, and a call that crosses the end stops there.
+	 */
 	need(sendfile(p.c, file, &(off_t){ 4 * PAGE }, 10) == 0, "bytes behind the end");
 	need(sendfile(p.c, file, &(off_t){ 4 * PAGE - 10 }, 100) == 10, "not the last 10 bytes");
 	pattern_read(p.s, 4 * PAGE - 10, 10, 100);
@@ -196,7 +202,7 @@ static void sender_main(void *arg)
 	need(read(s->fd, &(char){ 0 }, 1) == 0, "not the end");
 }
 
-/* From a socket through a pipe into a file; the arg is the pipe's size in pages. */
+/* From a socket through a pipe into a file. @arg is the size of the pipe in pages. */
 static int splice_in(void *arg)
 {
 	long len = scaled(FILE_LEN);
@@ -219,7 +225,7 @@ static int splice_in(void *arg)
 	return EXIT_OK;
 }
 
-/* A proxy: socket to pipe to another socket, never looked at. */
+/* A proxy: from a socket through a pipe to another socket, without a copy in user space. */
 static int proxy(void *arg)
 {
 	long len = scaled(FILE_LEN);
@@ -243,8 +249,8 @@ static int proxy(void *arg)
 }
 
 /*
- * What lies in a pipe does not change when the connection goes on: a buffer whose pages are
- * there must not be received into again.
+ * Data in a pipe does not change while the connection continues: a buffer with pages in a pipe must
+ * not be used for a receive again.
  */
 static int pages_held(void *arg)
 {
@@ -276,7 +282,7 @@ static int pages_held(void *arg)
 		pattern_read(pipes[i].out, i * (long)HELD, held[i], HELD);
 		pipe_close(pipes[i]);
 	}
-	/* The connection has ended, the pages are still there. */
+	/* The connection has ended, the pages are still in the pipe. */
 	pipes[0] = pipe_make(0);
 	pattern_write(p.c, 0, HELD);
 	need(await_bytes(p.s, HELD) == HELD, "not all has come");
@@ -287,7 +293,7 @@ static int pages_held(void *arg)
 	return EXIT_OK;
 }
 
-/* User memory as pages of a pipe, and from there into a socket; some pieces very small. */
+/* User memory as pages of a pipe, and from there to a socket. Some pieces are very small. */
 static int vmsplice_out(void *arg)
 {
 	enum { LEN = 64 * PAGE };
@@ -317,7 +323,7 @@ static int vmsplice_out(void *arg)
 	return EXIT_OK;
 }
 
-/* One input to two readers. */
+/* tee() of one input to two readers. */
 static int tee_in(void *arg)
 {
 	enum { LEN = 12000 };
@@ -338,7 +344,7 @@ static int tee_in(void *arg)
 	return EXIT_OK;
 }
 
-/* Connections with other sizes of messages. */
+/* Connections with other message sizes. */
 static int message_sizes(void *arg)
 {
 	static const long sizes[] = { 256, 4096, 16384, 65536 };
@@ -357,7 +363,10 @@ static int message_sizes(void *arg)
 	return EXIT_OK;
 }
 
-/* Slow or absent readers: a non-blocking sendfile takes what there is room for, then EAGAIN. */
+/*
+ * Slow or absent readers: a non-blocking sendfile takes what there is room for, then returns
+ * EAGAIN.
+ */
 static int sendfile_nonblocking(void *arg)
 {
 	int file = pattern_file(1 << 20);
@@ -377,9 +386,12 @@ static int sendfile_nonblocking(void *arg)
 		full |= n < 0;
 		if (!n)
 			off = 0;
-		/* The file is sent again and again: the stream's place is the reader's to know. */
+		/*
+		 * The file is sent repeatedly; the position in the stream follows from what was
+		 * read.
+		 */
 		while (at < total && queued_bytes(p.s) > 0) {
-			/* More may come between two looks. */
+			/* More data may arrive between two calls of queued_bytes(). */
 			long part = (1 << 20) - at % (1 << 20), queued = queued_bytes(p.s);
 
 			if (part > queued)
@@ -387,7 +399,10 @@ static int sendfile_nonblocking(void *arg)
 			pattern_read(p.s, at % (1 << 20), part, part);
 			at += part;
 		}
-		/* What came after the last look may fill the reader's buffer: it is his turn. */
+		/*
+		 * Data that arrived meanwhile may have filled the reader's buffer: then the reader
+		 * continues.
+		 */
 		if (at < total)
 			need(poll_for(p.c, POLLOUT, WAIT_MS) || queued_bytes(p.s) > 0,
 			     "no room to write any more, at %ld; unsent %d, now %d", at,
@@ -397,7 +412,7 @@ static int sendfile_nonblocking(void *arg)
 	return EXIT_OK;
 }
 
-/* A reader in splice(2) that sleeps, until bytes come, until the end, and until a reset. */
+/* The peer of a reader that sleeps in splice(2): first bytes come, then the end. */
 static void late_peer(void *arg)
 {
 	struct pair *p = arg;
@@ -468,7 +483,7 @@ static void ask_reading(void)
 	set_int(p.c, SOL_SOCKET, SO_RCVBUF, 4096);
 	send_all(p.s, pattern(0), 100);
 	need(await_bytes(p.c, 100) == 100, "nothing has come");
-	close(p.c);	/* with something unread: a reset */
+	close(p.c);	/* with unread data: a reset */
 	need(poll_for(p.s, POLLERR, WAIT_MS), "no reset");
 	ASK(splice(p.s, NULL, pipe.in, NULL, 10, 0));
 	ASK(splice(p.s, NULL, pipe.in, NULL, 10, 0));
@@ -520,7 +535,7 @@ static void ask_everything(void)
 	ask_writing();
 }
 
-/* Every return value and errno as with TCP. */
+/* Every return value and errno is as with TCP. */
 static int as_tcp(void *arg)
 {
 	(void)arg;
@@ -531,7 +546,7 @@ static int as_tcp(void *arg)
 
 /*
  * Small buffers at both ends hold back a sendfile of 256 KiB, and a copied write likewise, until
- * the peer reads; a peer that reads a little and closes ends it with an error. @arg: copied
+ * the peer reads. A peer that reads a little and closes ends it with an error. @arg: copied write
  */
 static int little_room(void *arg)
 {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many receivers that do not read for a while, half of them by flow control nic: their adapters
- * answer all the time that the receiver is not ready (RNR). Then each reads at a pace of its own;
- * some are killed, before that or in its middle, and some writers leave as soon as they have
- * filled what there is. All that was sent to the others comes, who writes to the dead is told, and
- * somebody else's stream goes on. timeout: 300 s; processors: at once; short form: 6.12;
- * only when named: debug
+ * Many receivers that do not read: RNR NAKs all the time, and nobody else is disturbed.
  *
- * SEED=n in the environment sets the paces and the moments.
+ * Half of the connections use flow control nic, where the adapter of a receiver without posted
+ * receives answers that it is not ready (RNR). Then each receiver reads at its own pace. Some
+ * receivers are killed before or while they read, and some writers exit as soon as they have filled
+ * the connection. All other data arrives, the writers to killed receivers get an error, and two
+ * uninvolved connections keep working.
+ *
+ * SEED=n in the environment determines the paces and the times.
+ * timeout: 300 s; processors: at once; short form: 6.12;
+ * only when named: debug
  */
 #include "info.h"
 #include "machine.h"
@@ -15,9 +18,9 @@
 
 enum {
 	MANY = 40,
-	BYTES = 600000,			/* more than what is not read can fill */
+	BYTES = 600000,			/* more than a connection holds while nobody reads */
 	WATCH_MS = 2000,
-	LEAST_RNR = 10,			/* so often an adapter says that nobody reads */
+	LEAST_RNR = 10,			/* RNR NAKs for each connection of nic */
 };
 
 enum fate { READS, DIES_SILENT, DIES_READING, WRITER_LEAVES };
@@ -25,16 +28,16 @@ enum fate { READS, DIES_SILENT, DIES_READING, WRITER_LEAVES };
 /**
  * struct one - a connection
  * @pair: its ends
- * @fate: what becomes of it
+ * @fate: what happens to it
  * @flow: SDP_FLOW_CREDIT or SDP_FLOW_NIC
- * @sent: bytes that its writer has got rid of
+ * @sent: bytes that its writer has sent
  * @got: bytes that its reader has read and checked
- * @error: errno of the writer, if it has ended with one
- * @told_ms: when that was
- * @killed_ms: when the reader was killed
- * @last_ms: when the reader, a bystander, had something at last
- * @still_ms: the longest that it had to wait
- * @over: the writer has sent all that it will
+ * @error: errno of the writer, if it ended with one
+ * @told_ms: time of @error
+ * @killed_ms: time when the reader was killed
+ * @last_ms: time of the last data at the reader of a bystander
+ * @still_ms: longest time that this reader waited for data
+ * @over: the writer has sent everything
  */
 struct one {
 	struct pair pair;
@@ -50,7 +53,7 @@ struct one {
 	volatile bool over;
 };
 
-/* Seen by all processes. */
+/* Shared by all processes. */
 static struct storm {
 	struct one one[MANY + 2];	/* the last two are the bystanders */
 	pid_t readers[MANY + 2], writers[MANY + 2];
@@ -72,7 +75,7 @@ static long all_bytes(void)
 	return slow_kernel() ? BYTES / 2 : BYTES;
 }
 
-/* Both ways of flow control have all fates. */
+/* Connections of both kinds of flow control get all fates. */
 static enum fate fate_of(int i)
 {
 	static const enum fate fates[] = {
@@ -108,7 +111,10 @@ static void await(volatile bool *word)
 		pause_ms(5);
 }
 
-/* Until there is no room for a while; then the program ends, and its connection with it. */
+/*
+ * Sends until there has been no room for a while. Then the process exits, which closes the
+ * connection.
+ */
 static void fill_and_leave(struct one *one)
 {
 	struct pollfd room = { .fd = one->pair.c, .events = POLLOUT };
@@ -143,7 +149,7 @@ static void writer(void *arg)
 		one->over = true;
 		return;
 	}
-	/* Who writes to one that will die goes on until it is told. */
+	/* The writer to a receiver that will be killed sends until it gets an error. */
 	while (one->sent < all_bytes() || one->fate != READS) {
 		long n = random_up_to(&own, next_random(&own) % 4 ? 2000 : 40000);
 
@@ -227,7 +233,7 @@ static void bystanding_reader(void *arg)
 	need(one->got == one->sent, "%ld of %ld bytes", one->got, one->sent);
 }
 
-/* A counter that soft-RoCE keeps for each device. */
+/* The sum of a counter that soft-RoCE keeps for each device. */
 static long long adapters(const char *name)
 {
 	static const char * const devices[] = { "rxa", "rxb" };
@@ -247,7 +253,10 @@ static long long adapters(const char *name)
 	return sum;
 }
 
-/* How the bystanders fare for @ms: what they move, and the longest that one stands still. */
+/*
+ * Checks the bystanders for @ms: how much they transfer, and the longest time that one of them
+ * stalls.
+ */
 static void watch_bystanders(int ms, const char *when)
 {
 	int limit = patience(WAIT_MS), i;
@@ -284,7 +293,7 @@ static void kill_silent(void)
 	}
 }
 
-/* Who was to be killed was, all others have ended by themselves, with all of their bytes. */
+/* Readers that had to be killed were killed; all others end with all of their data. */
 static void await_storm(void)
 {
 	int i, status;
@@ -316,7 +325,10 @@ static void open_storm(void)
 	}
 }
 
-/* Who wrote to the dead has been told; the longest time that it took. */
+/*
+ * Each writer to a killed reader has got an error. Returns the longest time that one took to get
+ * it.
+ */
 static long long judge_told(void)
 {
 	long long longest = 0;
@@ -369,7 +381,7 @@ static void start_all(void)
 	close_all_but(-1);
 }
 
-/* Nobody reads until all have been told so, again and again. */
+/* Nobody reads until there are many RNR NAKs. */
 static void nobody_reads(void)
 {
 	long long start = now_ms(), end = start + patience(3 * WAIT_MS);
@@ -417,7 +429,7 @@ static int rnr_storm(void *arg)
 	(void)arg;
 	many = slow_kernel() ? 16 : MANY;
 	printf("# SEED=%u\n", seed);
-	/* A device has a queue pair more from its first connection on. */
+	/* The first connection of a device creates one more queue pair, which stays. */
 	first = checked_pair(SDP_FLOW_NIC);
 	close(first.c);
 	close(first.s);

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Data integrity: what goes in at one end comes out at the other, every byte in its place,
- * whatever the sizes of writes and reads, with both directions busy, with slow readers,
- * and with message buffers of any number and size. timeout: 240 s
+ * Data integrity: every byte arrives in its place, for all sizes of writes and reads.
+ *
+ * Both directions are busy, readers are slow, and message buffers have other numbers and sizes.
+ * timeout: 240 s
  */
 #include "cases.h"
 #include <pthread.h>
 #include <sys/mman.h>
 
-#define PERIOD		65521	/* a prime: no buffer size hides a slip behind the pattern */
+#define PERIOD		65521	/* a prime: no buffer size can hide a shift by a multiple of it */
 #define LARGEST		(1 << 20)
 
 static unsigned char pattern[PERIOD + LARGEST];
 
-/* One direction of a connection, as one side sees it. */
+/* One direction of a connection, at one end. */
 struct flow {
 	int fd;
-	unsigned int seed;	/* of the sizes and ways of writing or reading */
+	unsigned int seed;	/* for the sizes and ways of the calls */
 	unsigned int start;	/* where in the pattern the stream begins */
 	long total;
 	long done;
-	unsigned int largest;	/* of one call */
-	int pause_first;	/* a slow reader: this many calls with a millisecond between them */
+	unsigned int largest;	/* bytes of one call */
+	int pause_first;	/* a slow reader: this many first calls have 1 ms between them */
 	bool shut;		/* the writer ends the stream */
 	pthread_t thread;
 };
@@ -36,7 +37,7 @@ static void pattern_make(void)
 		pattern[i] = pattern[i - PERIOD];
 }
 
-/* @len bytes of the stream from its byte @at on; @len is at most LARGEST. */
+/* @len bytes of the stream from position @at; @len is at most LARGEST. */
 static const unsigned char *expected(const struct flow *f, long at)
 {
 	return pattern + (f->start + at) % PERIOD;
@@ -55,7 +56,7 @@ static void check_bytes(const struct flow *f, long at, const unsigned char *data
 		f->total, data[i], want[i], f->seed, len);
 }
 
-/* Cuts @len bytes at @base into a few pieces of random sizes, some of them empty. */
+/* Cuts @len bytes at @base into pieces of random sizes, some of them empty. */
 static int cut(struct iovec iov[4], unsigned int *seed, unsigned char *base, long len)
 {
 	int i;
@@ -191,7 +192,7 @@ static void flow_end(struct flow *f)
 	need(f->done == f->total, "%ld of %ld bytes", f->done, f->total);
 }
 
-/* What travels over one connection in both directions at once, each side in a thread of its own. */
+/* Data in both directions of a connection, each writer and reader in its own thread. */
 struct load {
 	long total;
 	unsigned int largest_write, largest_read;
@@ -251,7 +252,7 @@ static void one_write(int from, int to, long len, unsigned int seed)
 	flow_end(&f);
 }
 
-/* Every size around the borders of messages, one at a time, in both directions. */
+/* Every size around the boundaries of messages, one after the other, in both directions. */
 static int sizes(void *arg)
 {
 	static const int borders[] = {
@@ -273,7 +274,7 @@ static int sizes(void *arg)
 	return EXIT_OK;
 }
 
-/* Single bytes written and read one by one, and small writes joined by large reads. */
+/* Single bytes, written and read one by one; and small writes that large reads collect. */
 static int tiny_writes(void *arg)
 {
 	struct load bytes = { .total = 4000, .largest_write = 1, .largest_read = 1 };
@@ -286,8 +287,8 @@ static int tiny_writes(void *arg)
 }
 
 /*
- * Small writes, while others are on their way, from pages that are not in memory yet, and
- * from where there is none.
+ * Small writes from pages that are not in memory yet, and from an unmapped address, while other
+ * writes are in flight.
  */
 static int absent_memory(void *arg)
 {
@@ -328,7 +329,7 @@ static int worker_main(void *arg)
 	return EXIT_OK;
 }
 
-/* Several processes, each with a connection of its own, at the same time. */
+/* Several processes, each with its own connection, at the same time. */
 static int processes(void *arg)
 {
 	enum { COUNT = 6 };
@@ -339,7 +340,7 @@ static int processes(void *arg)
 	for (i = 0; i < COUNT; i++)
 		workers[i] = (struct worker){ .p = pair_make(), .load = arg, .seed = 20 + i };
 	for (i = 0; i < COUNT; i++) {
-		pids[i] = fork();	/* not child_start(): these stay in the test's group */
+		pids[i] = fork();	/* unlike child_start(), in the test's process group */
 		if (!pids[i]) {
 			status = worker_main(&workers[i]);
 			fflush(stdout);
@@ -353,7 +354,7 @@ static int processes(void *arg)
 	return EXIT_OK;
 }
 
-/* With other numbers and sizes of message buffers; the parent puts the settings back. */
+/* Other numbers and sizes of message buffers. The parent process restores the settings. */
 static int message_buffers(void *arg)
 {
 	static const struct {
@@ -380,7 +381,7 @@ static int message_buffers(void *arg)
 	return EXIT_OK;
 }
 
-/* Full messages and a little more, again and again: all of the send buffer comes back. */
+/* Full messages and a small rest, many times: all of the send buffer becomes free again. */
 static int remainders(void *arg)
 {
 	enum { FULL = 1 << 16, ROUNDS = 60 };

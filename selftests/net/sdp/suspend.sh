@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The machine is suspended and goes on, under streams, readers who wait, and an offer that nobody
-# reads, which the scanner has to find: all processes and what can be frozen of the kernel stand
-# still. It is the kernel's own rehearsal (/sys/power/pm_test), without its devices, for the virtual
-# machine has its files by one of them. Connections survive; the scanner goes on.
+# Suspend and resume under streams, waiting readers, and a SrcAvail that no program reads.
+# All processes and the freezable kernel threads stop. The kernel's test mode (/sys/power/pm_test)
+# is used, without devices, since the virtual machine has its files from a device. Connections
+# survive, and the scanner, which has to find the SrcAvail, continues.
 # timeout: 200 s; short form: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
@@ -22,10 +22,10 @@ restore() {
 }
 cleanup restore
 
-# For two seconds.
+# suspended: for two seconds.
 suspended() { echo freezer >$rehearsal && echo freeze >/sys/power/state; }
 
-# A large write whose reader does something else.
+# offer_begin: a large write whose reader does something else.
 offer_begin() {
 	next_port
 	peer idle bind "$SDP_B" $port listen 5 say up accept wait "$peers/read" scans \
@@ -37,15 +37,15 @@ offer_begin() {
 offer_end() {
 	check "$1: the scanner has found the offer" says writer $patience sent
 	touch "$peers/read"
-	# The streams' readers may be late as well, on a busy host.
+	# On a busy host, the streams' readers may be late as well.
 	check "$1: it fired once" says idle $patience "scans fired 1"
 	check "$1: the bytes are there" says idle $patience "received $offered"
 	rm -f "$peers/read"
 	peers_end writer idle
 }
 
-# A reader with a time limit: it comes while all stands still, or the freezer, which wakes all that
-# wait, interrupts it; as with TCP, which runs beside it.
+# A reader with a time limit: it expires during the suspend, or the freezer, which wakes all
+# waiters, interrupts the call; the same must happen with TCP, which runs beside it.
 wait_begin() {
 	local tcp
 	for tcp in "" tcp; do
@@ -64,7 +64,7 @@ wait_end() {
 	peers_end waits waitstcp quiet quiettcp
 }
 
-# round NAME
+# round NAME: one suspend and resume, with all checks
 round() {
 	[ ${#addresses[@]} = 1 ] || offer_begin
 	wait_begin

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# System calls at random, by several processes of several threads that share descriptors, on sockets
-# of AF_SDP and such that the policy makes: selftests/syscalls/. Nothing is expected of a call but
-# that it ends, and that everything goes when the processes have gone; the runner looks for
-# complaints of the kernel, and for what is left. `make check-syscalls CALLS=n` makes more of them.
+# Random system calls by processes and threads that share sockets (selftests/syscalls/).
+# The sockets are of AF_SDP, and TCP sockets that the policy turns into SDP. A call must end, and
+# after the processes' exit nothing may be left. The runner checks for complaints of the kernel and
+# for leaks. `make check-syscalls CALLS=n` makes more calls.
 # timeout: 500 s; short form: 6.12; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
 . "$here/../../vm/checks.sh"
 
-# CALLS, SEED and SECONDS_AT_MOST come from run.sh of selftests/syscalls, else it is a small number.
+# selftests/syscalls/run.sh sets SYSCALLS_CALLS, SYSCALLS_SEED and SYSCALLS_SECONDS; otherwise the
+# number of calls is small.
 calls=${SYSCALLS_CALLS:-60000} seed=${SYSCALLS_SEED:-$((RANDOM + 1))} most=${SYSCALLS_SECONDS:-60}
 if short_form; then
 	calls=5000 most=20
@@ -26,8 +27,8 @@ restore_timeout() { echo "$timeout_before" >/proc/sys/net/sdp/fin_timeout_ms; }
 timeout_before=$(</proc/sys/net/sdp/fin_timeout_ms)
 cleanup restore_timeout
 
-# Names of congestion controls, devices and the like that nobody has heard of: the kernel would start a
-# program for each, which takes longer than all the rest.
+# For unknown names of congestion controls, devices and the like the kernel would start modprobe,
+# which takes longer than all the rest.
 modprobe_before=$(</proc/sys/kernel/modprobe)
 restore_modprobe() { echo "$modprobe_before" >/proc/sys/kernel/modprobe; }
 cleanup restore_modprobe
@@ -35,7 +36,7 @@ echo >/proc/sys/kernel/modprobe
 
 check "data before" transfer "$SDP_B"
 objects=$(counts_at_rest)
-# The kernel's own report of each failed allocation would fill the log.
+# The kernel's own report of each injected failure would fill the log.
 if [ -n "${SYSCALLS_FAILURES:-}" ]; then
 	options+=("-f")
 	for verbose in /sys/kernel/debug/{failslab,fail_page_alloc}/verbose; do
@@ -47,7 +48,7 @@ status=0
 "$programs/calls" "${options[@]}" "$description" "$programs/calls.constants" |
 	tee "${SDP_RUN:-/tmp}/calls.log" || status=$?
 check "every call and every process ended" [ $status = 0 ]
-# Orphans of connections end soon, whatever the settings were that they began with.
+# Orphans end soon, whatever settings their connections began with.
 check "no socket is left" wait_for $((5 * patience)) no_sockets
 check "RDMA objects are as before" eval \
 	'wait_for $((3 * patience)) connection_counts_are "$objects" || connection_counts_are "$objects"'

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Test points in the Test Anything Protocol, and test bodies that run in a child of their own.
+ * Test points in the Test Anything Protocol, and test bodies that run in child processes.
  *
- * A body may block for ever, crash, change its user id or be hit by signals: so it runs in a
- * child, in a process group of its own, and the parent waits for it with a deadline. A body
- * that hangs is a failed point, never a hung run. After TAP_MAX_HANGS of them the run ends:
- * waiting for every further deadline would tell nothing new.
+ * A body may block forever, crash, change its user id or get signals. So it runs in a child with
+ * its own process group, and the parent waits for it with a deadline. A body that hangs is a failed
+ * point, never a hung run. After TAP_MAX_HANGS of them the run ends, because waiting for every
+ * further deadline would show nothing new.
  */
 #ifndef SDP_TEST_TAP_H
 #define SDP_TEST_TAP_H
@@ -55,7 +55,7 @@ static inline void pause_ms(int ms)
 	nanosleep(&ts, NULL);
 }
 
-/* How an errno is written in messages and logs. */
+/* The name of an errno, for messages and logs. */
 static inline const char *errno_text(int error)
 {
 	const char *name = strerrorname_np(error);
@@ -63,7 +63,10 @@ static inline const char *errno_text(int error)
 	return name ? name : "unknown errno";
 }
 
-/* `make check`: fewer rounds and cases than `make check-all`; a test says what it leaves out. */
+/*
+ * `make check` runs fewer rounds and cases than `make check-all`; each test prints what it leaves
+ * out.
+ */
 static inline bool short_form(void)
 {
 	const char *wanted = getenv("SDP_SHORT");
@@ -117,7 +120,7 @@ static inline void tap_skip(const char *why, const char *fmt, ...)
 	tap_skipped++;
 }
 
-/* The plan, the sums, and the exit status of the program. */
+/* Prints the plan and the sums. Returns the exit status of the program. */
 static inline int tap_finish(void)
 {
 	printf("1..%u\n", tap_next() - 1);
@@ -127,7 +130,7 @@ static inline int tap_finish(void)
 	return tap_passed ? EXIT_OK : EXIT_SKIPPED;
 }
 
-/* Ends a test body: say what went wrong, as a TAP comment, and fail. Any thread may call it. */
+/* Ends a test body as failed and prints the reason as a TAP comment. Any thread may call it. */
 __attribute__((format(printf, 1, 2), noreturn))
 static inline void give_up(const char *fmt, ...)
 {
@@ -147,7 +150,7 @@ static inline void give_up(const char *fmt, ...)
 		give_up("%s:%d: " fmt, __func__, __LINE__, ##__VA_ARGS__);	\
 } while (0)
 
-/* As need(), for calls that set errno. */
+/* Like need(), for calls that set errno. */
 #define need_errno(cond, what) \
 	need(cond, "%s: %s", what, errno_text(errno))
 
@@ -156,7 +159,7 @@ struct child {
 	int pidfd;
 };
 
-/* Runs @body(@arg) in a child; what it returns is the exit status. */
+/* Runs @body(@arg) in a child, whose exit status is the return value of @body. */
 static inline struct child child_start(int (*body)(void *arg), void *arg)
 {
 	struct child child;
@@ -190,8 +193,8 @@ static inline bool child_ended(const struct child *child, long long deadline)
 }
 
 /*
- * Waits for a child until @deadline (now_ms() time). Returns its exit status, or -1 when it hung or
- * was killed by a signal; @why then says so. The whole process group is gone afterwards.
+ * Waits for a child until @deadline (a time of now_ms()). Returns its exit status, or -1 and the
+ * reason in @why if it hung or was killed by a signal. The whole process group has gone afterwards.
  */
 static inline int child_wait(struct child *child, long long deadline, char why[80])
 {
@@ -228,7 +231,7 @@ static inline void tap_bail_if_hopeless(void)
 	exit(EXIT_FAILED);
 }
 
-/* One whole point: run @body with a limit in seconds, print the result. */
+/* A whole test point: runs @body with a limit in seconds and prints the result. */
 __attribute__((format(printf, 4, 5)))
 static inline void tap_run(int (*body)(void *arg), void *arg, int seconds, const char *fmt, ...)
 {

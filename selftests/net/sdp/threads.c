@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Threads that share sockets: writers and readers of one stream, calls in the middle of signals,
- * sockets closed under a waiting call, two ends that only write, and connects to a listener that
- * comes and goes. Everything runs on TCP first: what TCP does not hold is not asked of AF_SDP.
+ * Threads that share sockets: streams, signals, close during a call, flapping listeners.
+ *
+ * The tests have several writers and readers of one stream, calls that signals interrupt, sockets
+ * that are closed or shut down under a waiting call, two ends that only write, and connects to a
+ * listener that closes and listens again. Everything runs on TCP first: what TCP does not guarantee
+ * is not required of AF_SDP.
  * timeout: 240 s; processors: at once; short form: debug
  */
 #include "cases.h"
@@ -12,7 +15,7 @@
 
 enum { CONNECTORS = 4, ACCEPTS_AT_ONCE = 3 };
 
-/* A listener that closes and listens again, and those who connect to it meanwhile. */
+/* A listener that closes and listens again, and the clients that connect meanwhile. */
 struct flapping {
 	struct addr where;
 	int rounds;			/* of listening */
@@ -21,8 +24,8 @@ struct flapping {
 };
 
 /*
- * Not from the range for clients: while nobody listens, TCP can give a connect the very port it
- * goes to, and connects the socket to itself.
+ * The port is outside of the range for clients. While nobody listens, TCP could assign the very
+ * port that a client connects to, and would connect the socket to itself.
  */
 static int bind_where_clients_do_not(struct addr *where)
 {
@@ -46,7 +49,7 @@ static int listen_again(const struct addr *where)
 	return fd;
 }
 
-/* Answers a few and closes with whatever else is in the queue. */
+/* Answers a few clients, then closes with the other ones in the queue. */
 static void *flapping_listener(void *arg)
 {
 	struct flapping *f = arg;
@@ -73,7 +76,7 @@ static void connect_once(struct flapping *f)
 	char c = 'q';
 
 	if (connect(fd, &f->where.sa, f->where.len)) {
-		/* EPIPE is TCP's for an end and a reset that both come before it returns. */
+		/* TCP returns EPIPE if both an end and a reset arrive before connect() returns. */
 		need(errno == ECONNREFUSED || errno == ECONNRESET || errno == ETIMEDOUT ||
 		     (!use_sdp && errno == EPIPE),
 		     "%s: connect: %s", family_name(), errno_text(errno));
@@ -82,7 +85,7 @@ static void connect_once(struct flapping *f)
 		need(c == 'q', "%s: a wrong answer", family_name());
 		f->answered++;
 	} else {
-		f->broken++;	/* it waited in the queue of a listener that closed */
+		f->broken++;	/* it was in the queue of a listener that closed */
 	}
 	close(fd);
 }
@@ -96,7 +99,7 @@ static void *connector(void *arg)
 	return NULL;
 }
 
-/* Sockets of AF_SDP that have an end at @port, connections without a user included. */
+/* The number of AF_SDP sockets with an end at @port, connections without a user included. */
 static int sockets_at(unsigned int port)
 {
 	FILE *f = fopen("/proc/net/sdp", "r");
@@ -141,7 +144,7 @@ static struct body streams = { signals_in_streams }, idle = { signals_while_idle
 static struct body connects = { signals_in_connects }, waiting = { signals_while_connecting };
 static struct body flapping = { flapping_run };
 
-/* Loopback and RDMA; a slow kernel takes these two as well. */
+/* Loopback and RDMA; slow kernels run these two as well. */
 #define BOTH_KINDS	(1u << SET_LO6 | 1u << SET_RC4)
 
 static const struct test tests[] = {

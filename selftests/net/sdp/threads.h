@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of threads.c share: bodies that run on TCP first, threads that block in a call,
- * and signals that come all the time.
+ * Common code of threads.c: bodies that run on TCP first, blocked threads, frequent signals.
  */
 #ifndef SDP_TEST_THREADS_H
 #define SDP_TEST_THREADS_H
@@ -14,7 +13,7 @@ struct body {
 	void (*run)(void);
 };
 
-/* TCP goes first: what does not hold there is not asked of SDP. */
+/* Runs the body on TCP first: what TCP does not guarantee is not required of SDP. */
 static inline int tcp_first(void *arg)
 {
 	const struct body *body = arg;
@@ -42,14 +41,14 @@ static inline pthread_t thread_start(void *(*body)(void *), void *arg)
 	return thread;
 }
 
-/* Waits until @n of something have been counted; the case's time limit bounds it. */
+/* Waits until @count reaches @n; the time limit of the test bounds it. */
 static inline void await_count(atomic_int *count, int n)
 {
 	while (atomic_load(count) < n)
 		pause_ms(1);
 }
 
-/* A listener with no room left, for @queued: whoever connects next has to wait. */
+/* A listener whose queue is full with @queued, so that the next connect has to wait. */
 static inline int full_listener(struct addr *where, int queued[2])
 {
 	int fd = listener(1, where), i;		/* a queue of n takes n + 1 */
@@ -66,7 +65,7 @@ static inline void no_action(int sig)
 	(void)sig;
 }
 
-/* Signals interrupt calls: without SA_RESTART none is begun again behind the program's back. */
+/* Makes signals interrupt calls: without SA_RESTART the kernel restarts none of them. */
 static inline void catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = no_action };
@@ -75,10 +74,10 @@ static inline void catch_signals(void)
 	need_errno(!sigaction(SIGALRM, &action, NULL), "sigaction");
 }
 
-/* From now on the calling thread gets @sig all the time, until timer_delete(). */
+/* Sends @sig to the calling thread at short intervals, until timer_delete(). */
 static inline timer_t pelted_with(int sig)
 {
-	/* A slow kernel would do nothing but deliver signals. */
+	/* At shorter intervals a slow kernel would only deliver signals. */
 	long period = slow_kernel() ? 20000000 : 500000;
 	struct itimerspec when = { .it_interval.tv_nsec = period, .it_value.tv_nsec = period };
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = sig };

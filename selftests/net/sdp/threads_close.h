@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Two threads wait in a call on a socket, and a third one shuts it down or closes it: what the
- * calls return then, and what the peer sees, is the same as with TCP.
+ * Tests of shutdown and close in one thread while others wait in a call on the socket.
  *
- * shutdown() wakes them. close() does not: a waiting call keeps the socket open, as it keeps any
- * file, until what it waits for comes.
+ * The waiting calls return what they return with TCP, and the peer sees what it sees with TCP.
+ * shutdown() wakes the calls. close() does not: a waiting call keeps the socket open, as any file,
+ * until the event comes that it waits for.
  */
 #ifndef SDP_TEST_THREADS_CLOSE_H
 #define SDP_TEST_THREADS_CLOSE_H
@@ -22,7 +22,7 @@ static const char *const call_names[] = {
 	[CALL_CONNECT] = "connect",
 };
 
-enum { CLOSE = -1 };	/* beside SHUT_RD, SHUT_WR and SHUT_RDWR */
+enum { CLOSE = -1 };	/* in addition to SHUT_RD, SHUT_WR and SHUT_RDWR */
 
 struct waiter {
 	enum blocking_call call;
@@ -38,12 +38,12 @@ struct blocked {
 	struct waiter waiters[WAITERS];
 	struct addr where;
 	int count;
-	int fd, peer;		/* what is waited for, and the other end, or -1 */
+	int fd, peer;		/* the socket that is waited on; the other end, or -1 */
 	int listening;		/* or -1 */
 	int queued[2];
 	int clients[2];		/* of a listener, or -1 */
-	long filled;		/* sent before anybody waited */
-	char *said;		/* what happened, to be compared */
+	long filled;		/* bytes sent before anybody waited */
+	char *said;		/* what happened, for comparison */
 };
 
 static void waiter_says(struct waiter *w, long result)
@@ -59,7 +59,7 @@ static void wait_in_send(struct waiter *w)
 	static char block[UNSENT];
 	ssize_t n = send(w->fd, block, UNSENT, MSG_NOSIGNAL);
 
-	/* How much goes into a full connection is not compared. */
+	/* How many bytes go into a full connection is not compared. */
 	if (n > 0)
 		snprintf(w->said, sizeof(w->said), n < UNSENT ? "a part" : "all");
 	else
@@ -116,7 +116,10 @@ static void blocked_prepare(struct blocked *b, enum blocking_call call)
 	case CALL_ACCEPT:
 	case CALL_POLL_LISTENER:
 		b->fd = listener(4, &b->where);
-		/* Made now: poll() looks the number up again, which nobody shall have got anew. */
+		/*
+		 * Made now: later they could get the number of the closed socket, which poll()
+		 * looks up again.
+		 */
 		b->clients[0] = fresh(0);
 		b->clients[1] = fresh(0);
 		return;
@@ -131,7 +134,7 @@ static void blocked_prepare(struct blocked *b, enum blocking_call call)
 	}
 	if (call == CALL_SEND)
 		b->filled = fill(b->fd);
-	if (call == CALL_WAITALL)	/* a part of it is there */
+	if (call == CALL_WAITALL)	/* a part of the data is there */
 		send_all(b->peer, "ab", 2);
 }
 
@@ -140,8 +143,8 @@ static void blocked_start(struct blocked *b, enum blocking_call call)
 	int i;
 
 	/*
-	 * Two that wait for whole pieces would share what there is in either way; of two that
-	 * connect, what the second one gets has changed between versions of TCP.
+	 * Two waiters for whole pieces could share the data in either way. With two threads in
+	 * connect(), the result of the second one differs between versions of TCP.
 	 */
 	b->count = call == CALL_WAITALL || call == CALL_CONNECT ? 1 : WAITERS;
 	blocked_prepare(b, call);
@@ -167,7 +170,9 @@ static void blocked_note(struct blocked *b, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Until the end of what comes: how that looks, and what came if that is not @usual. */
+/*
+ * Reads to the end of the stream. Notes how it ends, and the number of bytes unless it is @usual.
+ */
 static void note_end(struct blocked *b, int fd, const char *who, long usual)
 {
 	static char data[65536];
@@ -187,7 +192,7 @@ static void note_end(struct blocked *b, int fd, const char *who, long usual)
 		blocked_note(b, " after %ld of %ld bytes", total, usual);
 }
 
-/* After close(): nobody has come back; now comes what was waited for. */
+/* After close(): checks that no call has returned, then makes the event happen. */
 static void blocked_release(struct blocked *b, enum blocking_call call)
 {
 	int i;
@@ -204,7 +209,7 @@ static void blocked_release(struct blocked *b, enum blocking_call call)
 		note_end(b, b->peer, "peer", b->filled + WAITERS * UNSENT);
 		break;
 	case CALL_POLL_LISTENER:
-		/* It may be reset before it knows that it stands: they come back at once. */
+		/* The client may be reset before it is established: the waiters wake at once. */
 		connect(b->clients[0], &b->where.sa, b->where.len);
 		break;
 	case CALL_ACCEPT:
@@ -233,18 +238,18 @@ static void blocked_join(struct blocked *b)
 	for (i = 0; i < b->count; i++)
 		if (pthread_timedjoin_np(b->waiters[i].thread, NULL, &end))
 			strcpy(b->waiters[i].said, "still waiting");
-	/* Which of them was the first is not compared. */
+	/* Which of the waiters was the first is not compared. */
 	qsort(b->waiters, b->count, sizeof(b->waiters[0]), compare_texts);
 	for (i = 0; i < b->count; i++)
 		blocked_note(b, "; %s", b->waiters[i].said);
 }
 
-/* What others see of a socket that is no more, or is shut down. */
+/* Notes what others see of a socket that was closed or shut down. */
 static void note_others(struct blocked *b, enum blocking_call call, int how)
 {
 	int i, fd;
 
-	/* After a send its end is noted; one that only does not read any more tells nobody. */
+	/* After a send the end was noted already. A socket after SHUT_RD tells its peer nothing. */
 	if (b->peer >= 0 && !(how == CLOSE && call == CALL_SEND) && how != SHUT_RD)
 		note_end(b, b->peer, "peer", -1);
 	if (call != CALL_ACCEPT && call != CALL_POLL_LISTENER)

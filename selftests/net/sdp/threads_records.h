@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Several threads write records into one socket and several read from the other end.
+ * Tests of several threads that write records into one socket while others read at its peer.
  *
- * TCP keeps a send() in one piece while it need not wait for room, and a recv() while it need not
- * wait for data. Whoever waits lets the others in. So records are whole only while few are under
- * way and one thread reads. Otherwise just this holds: every byte arrives once. To see that,
- * records consist of cells that say who they are. A cell that was cut shows, since its sum is wrong
- * or its bytes lack; the pieces of all that were cut must make up the cells that are missing.
+ * TCP keeps the data of a send() together as long as it need not wait for room, and that of a
+ * recv() as long as it need not wait for data. A thread that waits lets others in. So records are
+ * whole only if few are in flight and one thread reads. Otherwise only this holds: every byte
+ * arrives once. To show this, a record consists of cells that tell their number. A cell that was
+ * cut is detected by its sum or its missing bytes. The pieces of all cut cells together must make
+ * up the missing cells.
  */
 #ifndef SDP_TEST_THREADS_RECORDS_H
 #define SDP_TEST_THREADS_RECORDS_H
@@ -20,7 +21,7 @@ enum {
 	CELL = 9,			/* no divisor of a message: messages end within cells */
 	RECORD_CELLS = 55,
 	RECORD = CELL * RECORD_CELLS,
-	WINDOW = 12,			/* records under way, when that is bounded */
+	WINDOW = 12,			/* records in flight, if bounded */
 	RECORDS_MAX = 400,
 };
 
@@ -30,10 +31,10 @@ struct exchange {
 	bool bounded;
 	sem_t window;
 	atomic_int senders_left;
-	atomic_int records_left;	/* that no receiver has begun to fetch */
-	pthread_mutex_t lock;		/* for what follows */
+	atomic_int records_left;	/* that no receiver has begun to read */
+	pthread_mutex_t lock;		/* for the members below */
 	unsigned char seen[SENDERS][RECORDS_MAX * RECORD_CELLS];
-	long stray[256];		/* bytes of no whole cell, by value */
+	long stray[256];		/* bytes outside of whole cells, by value */
 	long cut, torn;			/* cells, records */
 };
 
@@ -42,7 +43,7 @@ struct sender {
 	int id;
 };
 
-/* The first byte alone has its upper bit set; the last five are a sum that no accident passes. */
+/* Only the first byte has its upper bit set. The last five are a sum that random data fails. */
 static void cell_make(unsigned char cell[CELL], int sender, unsigned int number)
 {
 	unsigned int sum = (number * SENDERS + sender + 1) * 2654435761u;
@@ -56,7 +57,7 @@ static void cell_make(unsigned char cell[CELL], int sender, unsigned int number)
 		cell[4 + i] = sum >> 7 * i & 0x7f;
 }
 
-/* The number of a whole cell, and its sender; -1 if it is none. */
+/* The number of a whole cell, and its sender in *@sender; -1 if it is not a whole cell. */
 static int cell_number(const unsigned char *cell, int *sender)
 {
 	int number = cell[1] | cell[2] << 7 | cell[3] << 14;
@@ -83,13 +84,13 @@ static void *send_records(void *arg)
 			sem_wait(&x->window);
 		need_errno(send(x->p.c, record, RECORD, MSG_NOSIGNAL) == RECORD, "send");
 	}
-	/* With bytes lost, receivers see the end too early, instead of waiting for ever. */
+	/* If bytes are lost, the receivers see an early end instead of waiting forever. */
 	if (atomic_fetch_sub(&x->senders_left, 1) == 1)
 		need_errno(!shutdown(x->p.c, SHUT_WR), "shutdown");
 	return NULL;
 }
 
-/* A record has to be one send(), and each sender's have to come in their order. */
+/* Each record must be one send(), and the records of each sender must arrive in order. */
 static void *receive_in_order(void *arg)
 {
 	struct exchange *x = arg;
@@ -150,7 +151,7 @@ static void *receive_records(void *arg)
 	return NULL;
 }
 
-/* The cells that nobody saw, taken out of the pieces, leave nothing. */
+/* The pieces minus the bytes of all cells that nobody has seen leave nothing. */
 static void check_pieces(struct exchange *x)
 {
 	unsigned char cell[CELL];
@@ -183,7 +184,7 @@ static void exchange_run(int buffer, int records, bool bounded)
 			       .senders_left = SENDERS, .records_left = records * SENDERS,
 			       .lock = PTHREAD_MUTEX_INITIALIZER };
 	sem_init(&x.window, 0, WINDOW);
-	/* With so few bytes under way TCP would mostly wait for a delayed acknowledgment. */
+	/* With so few bytes in flight TCP would mostly wait for delayed acknowledgements. */
 	set_int(x.p.c, IPPROTO_TCP, TCP_NODELAY, 1);
 	for (i = 0; i < receivers; i++)
 		threads[i] = thread_start(bounded ? receive_in_order : receive_records, &x);
@@ -212,7 +213,7 @@ static void shared_stream(void)
 	exchange_run(8192, scaled(200), false);
 }
 
-/* Both ends write, and nobody reads, until both writers wait; only then does anybody read. */
+/* Both ends write, and nobody reads until both writers wait. */
 enum { ONE_WAY = 1 << 20 };
 
 struct writer {
@@ -230,7 +231,7 @@ static void *write_stream(void *arg)
 	return NULL;
 }
 
-/* pattern_read() has one buffer for all. */
+/* Not pattern_read(), whose buffer is shared by all threads. */
 static void *read_stream(void *arg)
 {
 	unsigned char data[16384];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Calls that signals interrupt all the time: each either fails with EINTR and has done nothing, or
- * says how much it has done. What arrives is checked byte by byte, so anything lost or doubled
- * between two calls shows.
+ * Tests of calls that signals interrupt at short intervals.
+ *
+ * Each call either fails with EINTR and has done nothing, or returns how much it has done. Received
+ * data is checked byte by byte, which shows anything lost or duplicated between two calls.
  */
 #ifndef SDP_TEST_THREADS_SIGNALS_H
 #define SDP_TEST_THREADS_SIGNALS_H
@@ -13,12 +14,15 @@ struct pelted {
 	int fd;
 	long total;
 	atomic_int interrupted;		/* calls that failed with EINTR */
-	atomic_int part;		/* calls that had done a part */
+	atomic_int part;		/* calls that did a part */
 	atomic_int *start_after;	/* wait until this is not 0 */
 	int sig;
 };
 
-/* Waits in poll() every other time, so that it is interrupted too. False: begin again. */
+/*
+ * Waits in poll() every other round, so that signals interrupt it as well. Returns false if one
+ * did.
+ */
 static bool ready_in_poll(struct pelted *me, short events, unsigned int round)
 {
 	struct pollfd pfd = { .fd = me->fd, .events = events };
@@ -73,7 +77,7 @@ static void *pelted_reader(void *arg)
 	long at = 0;
 	ssize_t n;
 
-	/* The writer shall have waited for room before anything is read. */
+	/* The writer must have waited for room before anything is read. */
 	await_count(me->start_after, 1);
 	timer = pelted_with(me->sig);
 	for (;;) {
@@ -102,9 +106,9 @@ static void *pelted_reader(void *arg)
 }
 
 /*
- * A stream each way. Each reader begins when its writer has been interrupted while it waited for
- * room, which is more than loopback takes in without a reader (half a megabyte); readers wait for
- * data often enough by themselves.
+ * A stream each way. Each reader starts when its writer was interrupted while it waited for room.
+ * The stream is longer than what loopback takes without a reader (half a megabyte). Readers wait
+ * for data often enough without help.
  */
 static void signals_in_streams(void)
 {
@@ -131,7 +135,7 @@ static void signals_in_streams(void)
 	close(p.s);
 }
 
-/* A reader for whom nothing comes until it has been interrupted often. */
+/* A reader that gets no data until it was interrupted often. */
 static void *idle_reader(void *arg)
 {
 	struct pelted *me = arg;
@@ -168,7 +172,7 @@ struct pelted_accepts {
 	int count;
 };
 
-/* Accepts, and hands each connection's number back over it. */
+/* Accepts, and sends the number of each connection back over it. */
 static void *pelted_acceptor(void *arg)
 {
 	struct pelted_accepts *me = arg;
@@ -197,8 +201,8 @@ static void *pelted_acceptor(void *arg)
 }
 
 /*
- * An interrupted connect goes on by itself; the next call waits for it. Returns how many calls were
- * interrupted.
+ * Calls connect() until it succeeds: an interrupted connect continues in the background, and the
+ * next call waits for it. Returns the number of interrupted calls.
  */
 static int connect_through_signals(int fd, const struct addr *where, atomic_int *interrupted)
 {
@@ -262,7 +266,7 @@ static void *pelted_connector(void *arg)
 	return NULL;
 }
 
-/* The backlog is full, so the connect cannot but wait while it is interrupted. */
+/* The queue of the listener is full, so connect() has to wait while it is interrupted. */
 static void signals_while_connecting(void)
 {
 	struct waiting_connect me = { 0 };

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Connections are closed while they are just being told that their device, or the machine, is not
-# what it was: sockets and links stay until they have been (A4). timeout: 150 s; short form: debug
+# Sockets are closed while they are told that their device or machine has changed (A4).
+# Sockets and links stay until that is done.
+# timeout: 150 s; short form: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -25,7 +26,8 @@ cleanup restore
 late() { [ "$(<$parameters/late)" -ge "$1" ]; }
 all_connected() { [ "$(grep -c '^connected' "$peers/client")" = $ends ]; }
 
-# closed_by NAME COMMAND...: all connections are closed while the command tells the first of them
+# closed_by NAME COMMAND...: all connections are closed while COMMAND reports the event to the
+# first of them
 closed_by() {
 	local what=$1 before teller
 	shift
@@ -52,7 +54,7 @@ wait_for $patience no_sockets
 objects_before=$(counts_at_rest)
 insmod "$bin/sdp_tell.ko" || tap_skip_all "the module $bin/sdp_tell.ko cannot be loaded"
 
-# Kernels without VM generation IDs are not told of copies.
+# Kernels without VM generation IDs do not report a copied machine.
 if grep -q ' add_vmfork_randomness' /proc/kallsyms; then
 	closed_by "a copied machine" insmod "$bin/sdp_fork.ko"
 	check "a copied machine: no RDMA object is left" \

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The program sdp (tools/sdp) with the module: every command, as text and as JSON; what it says to
-# users without rights, without the module, and about connections that would not be SDP; and what
-# its service does. selftests/tools has what needs no module. timeout: 240 s; short form: 6.12
+# The program sdp (tools/sdp) with the module: every command, as text and as JSON.
+# Also its messages to users without rights, without the module, and about connections that would
+# not use SDP; and what its service does. selftests/tools tests what needs no module.
+# timeout: 240 s; short form: 6.12
+# needs: policy
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -15,7 +17,7 @@ nobody=65534
 	tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
 
 files=$(mktemp -d)
-# Where other users can reach it.
+# A path that other users can reach.
 sdp=$files/sdp
 cp "$top/build/tools/sdp" "$sdp" && chmod -R a+rX "$files"
 restore() {
@@ -31,7 +33,7 @@ restore() {
 }
 cleanup restore
 
-# run ARGUMENTS...: the program, its words in $out and $err, its status in $ended
+# run ARGUMENTS...: runs the program; sets $out, $err, and its status $ended
 run() {
 	ended=0
 	"${as[@]}" "$sdp" "$@" >"$files/out" 2>"$files/err" || ended=$?
@@ -41,12 +43,12 @@ as=()
 
 show() { printf 'status %s, printed:\n%s\non standard error:\n%s\n' "$ended" "$out" "$err"; }
 
-# said STATUS PATTERN [PATTERN]: of the last run; patterns of [[ ]] for what was printed, and for
-# standard error, which otherwise is empty
+# said STATUS PATTERN [PATTERN]: checks the last run; patterns of [[ ]] for standard output and
+# standard error, which must be empty without one
 # shellcheck disable=SC2053 # patterns
 said() { [ "$ended" = "$1" ] && [[ $out == $2 && $err == ${3:-} ]] || { show; return 1; }; }
 
-# says_to NAME STATUS PATTERN ERROR-PATTERN ARGUMENTS...
+# says_to NAME STATUS PATTERN ERROR-PATTERN ARGUMENTS...: runs the program and checks it
 says_to() {
 	local name=$1 want=$2 pattern=$3 wrong=$4
 	shift 4
@@ -54,8 +56,8 @@ says_to() {
 	check "$name" said "$want" "$pattern" "$wrong"
 }
 
-# json NAME EXPRESSION ARGUMENTS...: looked at by judge_json, all at once, for Python is slow to
-# start; d is what was printed, and the expression Python's
+# json NAME EXPRESSION ARGUMENTS...: records the output for judge_json, which checks all outputs at
+# once, as Python is slow to start. EXPRESSION is Python's; d is the output
 json_count=0
 json() {
 	local name=$1 expression=$2
@@ -93,8 +95,8 @@ judge_json() {
 	[ $json_count -gt 0 ] || tap_not_ok "some JSON was looked at"
 }
 
-# A listener of TCP's alone, whatever the policy says: it has no rule with listen. tcp_listener
-# ADDRESS, an IPv4 one, leaves its port in $port.
+# tcp_listener ADDRESS: a plain TCP listener at an IPv4 address, whatever the policy says: the
+# rules have no listen. Leaves its port in $port.
 tcp_listener() {
 	next_port
 	in_background ${tcp_in:+ip netns exec "$tcp_in"} perl -MSocket -e '
@@ -108,7 +110,7 @@ tcp_listener() {
 }
 tcp_in=
 
-# tcp_connect ADDRESS: by a TCP socket, which the policy may meet; prints what comes of it
+# tcp_connect ADDRESS: connects a TCP socket, to which the policy may apply; prints the result
 tcp_connect() {
 	perl -MSocket -e '
 		socket(my $s, PF_INET, SOCK_STREAM, 0) or die;
@@ -124,7 +126,7 @@ sdp_listener() {
 	says server $patience up >/dev/null || tap_not_ok "a listener on $1" "$(show_peers)"
 }
 
-# The sum of all counters of fall-backs
+# fell: the sum of all counters of fallbacks
 fell() { awk '/^Fell/ { n += $2 } END { print n + 0 }' /proc/net/sdpstat; }
 
 policies() {
@@ -159,7 +161,7 @@ policies() {
 	check "policy set /dev/null: there are no rules" test -z "$(<$settings/policy)"
 	says_to "policy off" 0 "" "" policy off
 	check "policy off: rewrite is 0" test "$(<$settings/rewrite)" = 0
-	# As long as may be.
+	# The maximal length.
 	{ echo "any * sdp"; head -c 16374 /dev/zero | tr '\0' '#'; } >"$files/long"
 	says_to "policy set: 16384 bytes" 0 "" "" policy set "$files/long"
 	run policy show
@@ -298,7 +300,7 @@ lists() {
 	check "list: nothing is left" wait_for $patience eval '[ "$("$sdp" list | wc -l)" = 1 ]'
 }
 
-# kills ADDRESS: a connection there, by its names as list prints them
+# kills ADDRESS: ends a connection there, given by its names as list prints them
 kills() {
 	local names
 	sdp_listener "$1" accept hold
@@ -322,7 +324,7 @@ for s in json.load(sys.stdin):
 	peers_end
 }
 
-# More than fit into one piece of a netlink dump.
+# More than fit into one message of a netlink dump.
 many() {
 	local count=1500
 	ulimit -n 4096
@@ -364,13 +366,14 @@ counters() {
 	json "stat -a -w" 'd["ActiveOpens"] == 0 and "BytesSent" in d' stat -a -w 1
 }
 
-# ended_with STATUS PATTERN: the last line of the last run
+# ended_with STATUS PATTERN: checks the last line of the last run
 # shellcheck disable=SC2053 # a pattern
 ended_with() {
 	[ "$ended" = "$1" ] && [ -z "$err" ] && [[ ${out##*$'\n'} == $2 ]] || { show; return 1; }
 }
 
-# checked NAME STATUS PATTERN-OF-THE-LAST-LINE ARGUMENTS...
+# checked NAME STATUS PATTERN-OF-THE-LAST-LINE ARGUMENTS...: runs sdp check, and checks its last
+# line
 checked() {
 	local name=$1 want=$2 pattern=$3
 	shift 3
@@ -443,7 +446,7 @@ connections_checked() {
 	as=()
 }
 
-# An address whose host does not answer: to RDMA, nor to anything.
+# An address whose host does not answer, neither to RDMA nor to TCP.
 silence() {
 	local pid
 	next_port
@@ -493,7 +496,8 @@ namespaces() {
 	as=()
 }
 
-# exec_lines KIND: the commands of the unit, for this tree's program; the module is there already
+# exec_lines KIND: the commands of the service unit, with this tree's program; without modprobe, as
+# the module is loaded
 exec_lines() {
 	sed -n "s|^Exec$1=-\{0,1\}||p" "$top/tools/etc/sdp.service.in" |
 		sed "s|@BINDIR@/sdp|$sdp|" | grep -v modprobe
@@ -508,7 +512,7 @@ carry_out() {
 	done
 }
 
-# Every setting of the example is one, and what it says is the default.
+# Every setting in the example exists, and its value is the default.
 example_is_default() {
 	local name value count=0
 	while IFS=' =' read -r name value; do

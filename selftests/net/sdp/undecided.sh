@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Unmodified programs (J2): every call on TCP sockets of which the policy may make SDP, before it is
-# decided and as listeners by both, against TCP sockets of which it may not.
-# timeout: 200 s; short form: 6.1; only when named: debug
+# Unmodified programs (J2): every call on TCP sockets that the policy may turn into SDP.
+# Before the decision, and as listeners by both, compared with plain TCP sockets.
+# timeout: 200 s; short form: 6.1; only when named: debug; needs: policy
 top=$(dirname "$0")/../../..
 settings=/proc/sys/net/sdp
 restore() {

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Memory cannot be mapped for a device, for the moment or for ever, as when its bounce buffers are
-# used up: messages wait, in order, and connections live; every end comes in time, and one that
-# nothing else ends within a minute has its own (A4). timeout: 400 s; short form: 6.12
+# DMA mappings that fail for a while or permanently, as with exhausted bounce buffers (A4).
+# Messages wait, in order, and connections survive; every end comes in time, and a connection that
+# nothing else ends within a minute is ended with an error of its own.
+# timeout: 400 s; short form: 6.12
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -28,11 +29,11 @@ cleanup restore
 always=1000000000
 small=900 small_amount=180000 large=65536 large_amount=$((24 * 65536))
 most_failures=400
-# A minute, and what the debug kernel adds.
+# A minute, and the time that the debug kernel adds.
 for_ever=$((60 + 2 * patience))
 undone=0
 
-# fail KIND DEVICE COUNT [ONE-OF]: "sends" or "receives" of a device
+# fail KIND DEVICE COUNT [ONE-OF]: "sends" or "receives" of a device fail to be mapped
 fail() {
 	echo 0 >$unmapped/refused
 	echo 0 >$unmapped/later
@@ -50,7 +51,7 @@ were() { [ "$(<$unmapped/"$1")" -ge "$2" ]; }
 
 lives() { [ "$(sdpstat Failures)" = "$failures" ]; }
 
-# One connection, for all exchanges of a scheme: small writes and large ones, to and fro.
+# One connection for all exchanges of a scheme: small and large writes in both directions.
 begin() {
 	local i there=() back=()
 	rm -f "$peers"/go-*
@@ -68,7 +69,7 @@ begin() {
 	failures=$(sdpstat Failures)
 }
 
-# exchange WHAT
+# exchange WHAT: the connection's next phase, with failures
 exchange() {
 	phase=$((phase + 1))
 	touch "$peers/go-$phase"
@@ -80,7 +81,7 @@ exchange() {
 	undone=$((undone + $(<$unmapped/later)))
 }
 
-# There are messages in pieces only if they are long.
+# Only long messages consist of several pieces.
 exchanges() {
 	local one_of
 	echo "$1" >$settings/flow_control
@@ -97,15 +98,15 @@ exchanges() {
 	peers_end
 }
 
-# Ends of a connection whose client is at rxa: server's and client's operations follow.
+# ends SERVER-OPERATIONS CLIENT-OPERATIONS: a connection whose client is on rxa.
 ends() {
 	next_port
 	eval "peer server bind $SDP_B $port listen 5 say up accept $1"
 	says server $patience up && eval "peer client connect $SDP_B $port $2" && says client $patience connected
 }
 
-# over_in_time WHAT: nothing stays, and connections work. (The first one of a device makes what the
-# device then keeps.)
+# over_in_time WHAT: nothing is left, and connections work. (A device's first connection creates
+# objects that the device keeps.)
 over_in_time() {
 	peers_end
 	check "$1: no socket is left" wait_for $((2 * patience)) no_sockets
@@ -115,7 +116,7 @@ over_in_time() {
 	check "$1: no RDMA object is left" wait_for $((2 * patience)) connection_counts_are "$objects_before"
 }
 
-# Nothing is sent for a while; and it is not tried all the time.
+# Nothing can be sent for a while; retries are not continuous.
 standstill() {
 	local start took refused
 	check "a connection" ends "recv 50000 send 50000 drain" \
@@ -137,7 +138,7 @@ standstill() {
 	over_in_time "a standstill"
 }
 
-# A socket is closed before what it has sent is mapped.
+# A socket is closed before its data is mapped.
 closed() {
 	check "a connection to be closed" ends drain "wait $peers/go send 50000 close hold"
 	fail sends rxa $always
@@ -178,7 +179,7 @@ aborted() {
 	over_in_time "killed"
 }
 
-# The device goes while messages wait for it.
+# The device is removed while messages wait for a mapping.
 removed() {
 	check "a connection whose device goes" ends drain "wait $peers/go flow"
 	fail sends rxa $always
@@ -187,11 +188,11 @@ removed() {
 	check "its device goes" timeout $patience rdma link delete rxa
 	check "its device has gone: it ends" reset_of client $patience
 	check "and comes" lab_device "" rxa va 0 1
-	# The other end has nothing to send, so nobody tells it.
+	# The other end has nothing to send, so it is not told.
 	over_in_time "its device has gone"
 }
 
-# A limit of the program's own: TCP_USER_TIMEOUT
+# A limit set by the program: TCP_USER_TIMEOUT
 limited() {
 	check "a connection with a time limit" ends drain "option 6 18 2000 wait $peers/go flow"
 	fail sends rxa $always
@@ -203,7 +204,7 @@ limited() {
 
 reason_traced() { [ "$(grep -c "errno=110 at no DMA mapping" $tracing/trace)" = "$1" ]; }
 
-# As says, and if it does not come: is it still tried?
+# says_in_time: as says; on failure prints whether mapping is still being retried
 says_in_time() {
 	says "$@" && return
 	echo "refused: $(<$unmapped/refused), NoMemory: $(sdpstat NoMemory)"
@@ -213,8 +214,8 @@ says_in_time() {
 	return 1
 }
 
-# At one end nothing can be sent any more; at another one nothing received, and the peer waits for
-# credit, for ever if it were for the peer.
+# One end can no longer send anything. Another end can no longer receive anything, and its peer
+# waits for credit; the peer would wait forever.
 never() {
 	local start
 	next_port

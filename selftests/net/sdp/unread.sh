@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Devices without RDMA read, one or both (B5): large writes go by RDMA all the same, into the memory
-# that readers advertise. timeout: 150 s; short form: 6.1
+# Devices without RDMA read, at one end or both (B5): large writes still go by RDMA.
+# They are written into the memory that readers advertise by SinkAvail.
+# timeout: 150 s; short form: 6.1
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$(dirname "$0")/libhostile.sh"
@@ -17,7 +18,8 @@ cleanup restore
 
 without_read() { echo "$1" >$unread; }
 
-# moves READ NAME PROGRAM TEST...: bytes are read by RDMA (1) or not (0), and written in any case
+# moves READ NAME PROGRAM TEST...: RDMA reads happen (1) or not (0), and RDMA writes happen in any
+# case
 moves() {
 	local read=$1 before written
 	shift
@@ -29,7 +31,7 @@ moves() {
 }
 
 hostile_begin
-# Before its peer's readers are known to come first a writer offers, and that is read.
+# Until the writer knows that its peer's readers wait first, it sends SrcAvail, which is read.
 moves 1 "with RDMA read" pipelined learns
 without_read va
 moves 0 "the device that connects has none" pipelined learns

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sockets by io_uring: every result as with TCP, and no byte lost or out of place.
+ * Sockets with io_uring: every result is as with TCP, and no byte is lost or out of place.
+ *
  * timeout: 120 s; short form: 6.12
  */
 #include "answers.h"
@@ -18,7 +19,7 @@ static void answer_result(const char *what, int res)
 	answer_error(what, res < 0 ? -1 : res, res < 0 ? -res : 0);
 }
 
-/* One request, and its result as an answer; sqe is what @prepare works on. */
+/* Makes one request and records its result as an answer. @prepare works on sqe. */
 #define ASK_RING(prepare) do {							\
 	struct io_uring_sqe *sqe = request(asked);				\
 										\
@@ -26,7 +27,7 @@ static void answer_result(const char *what, int res)
 	answer_result(#prepare, complete(asked).res);				\
 } while (0)
 
-/* The same for one that cannot complete before @event. */
+/* The same for a request that cannot complete before @event. */
 #define ASK_RING_LATER(prepare, event) do {					\
 	struct io_uring_sqe *sqe = request(asked);				\
 	struct done early;							\
@@ -39,7 +40,9 @@ static void answer_result(const char *what, int res)
 	answer_result(#prepare, complete(asked).res);				\
 } while (0)
 
-/* connect and accept, each of them first; a port without a listener; a multishot accept. */
+/*
+ * connect and accept requests, either of them first; a port without a listener; a multishot accept.
+ */
 static void ask_connecting(void)
 {
 	struct addr where, nobody;
@@ -85,7 +88,7 @@ static void ask_connecting(void)
 	close(listening);
 }
 
-/* Reads what there is, and what comes while it reads. */
+/* Reads the data that is there and the data that arrives meanwhile. */
 static void read_away(int fd)
 {
 	static char buf[16384];
@@ -94,7 +97,7 @@ static void read_away(int fd)
 		pause_ms(5);
 }
 
-/* send and recv with a peer who is there, is late, is full, has ended, has reset. */
+/* send and recv requests with a peer that is there, late, full, has ended or has reset. */
 static void ask_moving(void)
 {
 	static unsigned char buf[8192];
@@ -115,7 +118,7 @@ static void ask_moving(void)
 	ASK_RING_LATER(io_uring_prep_recvmsg(sqe, p.s, &msg, 0), send_all(p.c, pattern(0), 50));
 	pattern_check(0, buf, 50);
 	ASK_RING_LATER(io_uring_prep_read(sqe, p.s, buf, 100, 0), send_all(p.c, pattern(0), 7));
-	/* Part of it is there. */
+	/* A part of the data is there. */
 	send_all(p.c, pattern(0), 1000);
 	ASK_RING_LATER(io_uring_prep_recv(sqe, p.s, buf, 3000, MSG_WAITALL),
 		       send_all(p.c, pattern(1000), 2000));
@@ -124,7 +127,7 @@ static void ask_moving(void)
 	ASK_RING(io_uring_prep_sendmsg(sqe, p.c, &msg, 0));
 	drain(p.s, 603);
 
-	/* Cancelled by a timer linked to it, and by its number. */
+	/* Cancelled by its number. */
 	io_uring_prep_recv(request(1), p.s, buf, 100, 0);
 	submit();
 	io_uring_prep_cancel64(request(2), 1, 0);
@@ -150,7 +153,7 @@ static void ask_moving(void)
 	ASK_RING(io_uring_prep_send(sqe, p.s, buf, 100, MSG_NOSIGNAL));
 	close(p.s);
 
-	/* A writer without room goes on when there is some. */
+	/* A writer without room continues when there is room. */
 	p = pair_sized(16384);
 	fill(p.c);
 	ASK_RING_LATER(io_uring_prep_send(sqe, p.c, pattern(0), 1, 0),
@@ -172,7 +175,7 @@ static void ask_lent(const char *what, unsigned long id)
 	answer_result("notification", cqe.res);
 }
 
-/* send_zc and sendmsg_zc, from ordinary and from registered memory. */
+/* send_zc and sendmsg_zc from ordinary and from registered memory. */
 static void ask_lending(void)
 {
 	struct iovec whole = { pattern_bytes, PATTERN_LARGEST };
@@ -219,7 +222,7 @@ static int results(void *arg)
 	return answers_compare(ask_everything);
 }
 
-/* One multishot recv takes everything into buffers that the kernel chooses. */
+/* One multishot recv takes all data into buffers that the kernel chooses. */
 static int recv_multishot(void *arg)
 {
 	long at = 0, total = scaled(1 << 20);
@@ -280,7 +283,7 @@ static int recv_multishot(void *arg)
 	return EXIT_OK;
 }
 
-/* Several sends that lend memory under way at once, linked so that they stay in order. */
+/* Several zero-copy sends in flight at the same time, linked so that they stay in order. */
 static int send_zc_train(void *arg)
 {
 	enum { TRAIN = 4, PIECE = 40000 };
@@ -324,7 +327,7 @@ static int send_zc_train(void *arg)
 	return EXIT_OK;
 }
 
-/* A process that goes away with requests under way. */
+/* A process exits with requests in flight. */
 static void abandon(void *arg)
 {
 	static unsigned char buf[1 << 18];
@@ -359,7 +362,7 @@ static int abandoned(void *arg)
 #define LARGE		(1 << 18)
 #define LARGE_TIMES	10
 
-/* A writer of large pieces, each when it is told to; the whole stream in one go at the end. */
+/* A writer of large pieces, one each time it is told to. At the end it writes a long one. */
 struct piecewise {
 	struct pair p;
 	int tell[2];
@@ -382,7 +385,7 @@ static void piecewise_writer(void *arg)
 		send_all(w->p.c, pattern(at), LARGE);
 }
 
-/* The writer is another process; @w is the reader's then. */
+/* Starts the writer in another process; @w belongs to the reader afterwards. */
 static pid_t piecewise_start(struct piecewise *w)
 {
 	pid_t pid;
@@ -405,8 +408,8 @@ static void recv_begin(const struct piecewise *w, unsigned char *buf, long len, 
 }
 
 /*
- * A receive of @len bytes, posted before the writer is told to begin; and more of them, unless it
- * waits for all, as each returns what is there.
+ * Submits a receive of @len bytes before the writer is told to begin. Unless it waits for all
+ * bytes, further receives follow for the rest.
  */
 static void recv_posted(const struct piecewise *w, unsigned char *buf, long len, int flags,
 			unsigned int how)
@@ -428,9 +431,9 @@ static void recv_posted(const struct piecewise *w, unsigned char *buf, long len,
 }
 
 /*
- * A large receive waits in the ring, not in the socket: io_uring polls, in a worker (IOSQE_ASYNC)
- * as well, and receives, without waiting, when there is something. So the bytes are read by RDMA,
- * but the memory is not advertised before, and the direction stays in Combined mode.
+ * A large receive waits in the ring and not in the socket: io_uring polls and then makes a
+ * non-blocking receive, in a worker (IOSQE_ASYNC) as well. So the data is read by RDMA, but the
+ * memory is not advertised beforehand, and the direction stays in Combined mode.
  */
 static int recv_large(void *arg)
 {
@@ -442,7 +445,7 @@ static int recv_large(void *arg)
 	pid_t pid;
 	long at;
 
-	/* However late it comes to read. */
+	/* No deadlock scan fires, however late the reader is. */
 	setting_set("scan_ms", 600000);
 	pid = piecewise_start(&w);
 	ring_open();
@@ -462,7 +465,7 @@ static int recv_large(void *arg)
 	return EXIT_OK;
 }
 
-/* Without RDMA read it gets the bytes in messages, as every reader who polls does. */
+/* Without RDMA read the data comes in messages, as for every reader that polls. */
 static int recv_unread(void *arg)
 {
 	static unsigned char buf[4 * LARGE];
@@ -486,8 +489,8 @@ static int recv_unread(void *arg)
 }
 
 /*
- * The first asking of a large receive, which finds nothing, counts as a large reader (C3): where
- * all went in messages it is offered again, and read by RDMA.
+ * The first attempt of a large receive, which finds nothing, counts as a large reader (C3). Where
+ * all data went in messages, the peer sends SrcAvails again, and the data is read by RDMA.
  */
 static int recv_brings_back(void *arg)
 {
@@ -511,7 +514,7 @@ static int recv_brings_back(void *arg)
 	at += LARGE;
 	before = info_of(w.p.s);
 	need(before.rx_mode == SDP_INFO_COMBINED, "mode %u", before.rx_mode);
-	/* Now the writer has heard of it, too. */
+	/* The writer has also received the change of the mode. */
 	for (; at < (long)LARGE_TIMES * LARGE; at += LARGE) {
 		recv_posted(&w, buf, LARGE, 0, 0);
 		pattern_check(at, buf, LARGE);

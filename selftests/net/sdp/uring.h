@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * io_uring: one ring a test, requests by number.
+ * io_uring for the tests: one ring for each test, requests with a number.
  */
 #ifndef SDP_TEST_URING_H
 #define SDP_TEST_URING_H
@@ -44,7 +44,7 @@ static inline void submit(void)
 	need(n >= 0, "io_uring_submit: %s", errno_text(-n));
 }
 
-/* The next completion within @ms; false when there is none. */
+/* Gets the next completion within @ms. Returns false if there is none. */
 static inline bool completion(struct done *result, int ms)
 {
 	struct __kernel_timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
@@ -59,7 +59,7 @@ static inline bool completion(struct done *result, int ms)
 	return true;
 }
 
-/* Submits what has been prepared and takes one completion. */
+/* Submits the prepared request and waits for its completion. */
 static inline struct done complete(unsigned long id)
 {
 	struct done cqe;

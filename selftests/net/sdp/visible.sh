@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What an administrator sees: the connection table, the counters, the tracepoints, and that
-# every setting does what its name says. timeout: 240 s; short form: 6.12
+# What an administrator sees: the connection table, the counters and the tracepoints.
+# Also that every setting does what its name says.
+# timeout: 240 s; short form: 6.12; needs: policy
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -10,7 +11,7 @@ settings=/proc/sys/net/sdp
 tracing=/sys/kernel/tracing
 [ -n "${SDP_A:-}" ] && lab_intact || tap_skip_all "no RDMA devices rxa and rxb; run it by selftests/vm/run.sh"
 
-# Name, default, least, most.
+# Name, default, minimum, maximum.
 every_setting="
 recv_buffers 12 3 1024
 recv_buffer_size 1536 256 65552
@@ -75,26 +76,26 @@ pair() {
 	peer client connect "$address" $port "$@"
 }
 
-# The lines of the table whose state and own port are these; `field N` of the only one.
+# line STATE PORT: the table's lines with this state and local port; peer_line: with this remote
+# port; `field N`: column N of the first line.
 line() { awk -v state="$1" -v port="$(printf ':%04X$' "$2")" '$4 == state && $2 ~ port' /proc/net/sdp; }
 peer_line() { awk -v state="$1" -v port="$(printf ':%04X$' "$2")" '$4 == state && $3 ~ port' /proc/net/sdp; }
 field() { awk -v n="$1" 'NR == 1 { print $n }'; }
 lines() { line "$1" "$port" | wc -l; }
 
-# matches TEXT PATTERN
+# matches TEXT PATTERN: compares, and prints both on failure
 matches() { [[ $1 =~ ^$2$ ]] || { echo "this: $1"; echo "is not as: $2"; return 1; }; }
 
 v4='[0-9A-F]{8}:[0-9A-F]{4}' v6='[0-9A-F]{32}:[0-9A-F]{4}'
 
-# A table's line, in the order of its columns, with the given addresses and what stands for
-# a device.
+# line_pattern ADDRESS STATE DEVICE: a pattern for a line of the table, in the order of its columns
 line_pattern() {
 	local address=$1 state=$2 dev=$3
 	echo " *[0-9]+: $address $address $state [0-9A-F]{8}:[0-9A-F]{8} [0-9A-F]{2}:[0-9A-F]{8}" \
 		"[0-9A-F]{8} +[0-9]+ +[0-9]+ [0-9]+ [0-9]+ $dev C/C [0-9]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+"
 }
 
-# table NAME ADDRESS PATTERN DEVICE-OF-SERVER DEVICE-OF-CLIENT: 1000 bytes lie unread
+# table NAME ADDRESS PATTERN DEVICE-OF-SERVER DEVICE-OF-CLIENT: with 1000 unread bytes
 table() {
 	local name=$1 address=$2 pattern=$3 server client
 	pair "$address" accept wait "$peers/go" recv 1000 hold -- send 1000 say sent hold
@@ -144,7 +145,7 @@ table_per_namespace() {
 	peers_end
 }
 
-# grows NAME... -- COMMAND...: the counters are larger after the command
+# grows NAME... -- COMMAND...: the command increases these counters
 grows() {
 	local -A before=()
 	local names=() name
@@ -167,7 +168,7 @@ refused() {
 	peers_end lost
 }
 
-# The server reads only when told: whoever writes runs out of credit before.
+# The server reads only when told to, so the writer runs out of credit before.
 stalled_stream() {
 	pair "$1" accept wait "$peers/go" drain -- fill shutdown drain
 	says client $((2 * patience)) filled || return
@@ -201,14 +202,14 @@ counters() {
 	check "nobody is established again" wait_for $patience current 0
 }
 
-# Names of programs in the trace are found by patching the scheduler, which an emulator now and then
-# lets a kernel crash of.
+# Without record-cmd: it patches the scheduler, and the emulator sometimes crashes a kernel that
+# does that.
 trace_start() {
 	echo 0 >$tracing/options/record-cmd
 	: >$tracing/trace && echo 1 >$tracing/events/sdp/"$1"/enable
 }
 
-# traced PATTERN...: what was traced has a line for each
+# traced PATTERN...: the trace has a line for each pattern
 traced() {
 	local pattern
 	for pattern in "$@"; do
@@ -220,7 +221,7 @@ traced() {
 	done
 }
 
-# trace_point EVENT COMMAND -- PATTERN...
+# trace_point EVENT COMMAND -- PATTERN...: traces one event while COMMAND runs
 trace_point() {
 	local event=$1 scenario=()
 	shift
@@ -235,14 +236,14 @@ trace_point() {
 	echo 0 >$tracing/events/sdp/"$event"/enable
 }
 
-# A server that answers with a byte, so that there is a message each way; orderly end.
+# The server answers with a byte, so that there is a message in each direction; orderly end.
 exchange() {
 	pair $SDP_B accept recv 100 send 1 shutdown drain -- send 100 recv 1 shutdown drain
 	over client $patience && over server $patience
 	peers_end
 }
 
-# A reader that reads small, and then large.
+# A reader with small buffers, then with large ones.
 modes_change() { "$programs/rdma" --set rc4 learns_large_again; }
 
 large_tracepoints() {
@@ -289,7 +290,7 @@ one_setting() {
 	reset_setting "$name"
 }
 
-# connection_with SETTING VALUE COMMAND...: COMMAND looks at a connection made with it
+# connection_with SETTING VALUE COMMAND...: COMMAND examines a connection made with that setting
 connection_with() {
 	local name=$1 status=0
 	setting "$name" "$2"
@@ -306,7 +307,7 @@ posted_is() {
 	[ "$(line $ESTABLISHED $port | field 15)" = "$1" ] && [ "$(peer_line $ESTABLISHED $port | field 15)" = "$1" ]
 }
 
-# Before accept there are few receives, as many as accept_buffers; accept posts the others.
+# Before accept(), accept_buffers receives are posted; accept() posts the others.
 waiting_with() {
 	local status=0
 	setting accept_buffers "$1"
@@ -333,7 +334,7 @@ longest_message() {
 	sed -n 's/.*mid=0xff.* len=\([0-9]*\) .*/\1/p' $tracing/trace | sort -n | tail -n 1 | grep -x "$1"
 }
 
-# How many updates of credit a stream of 1000 KB costs
+# updates_with THRESHOLD: number of credit updates for a stream of 1000 KB
 updates_with() {
 	local before
 	setting credit_threshold "$1"
@@ -347,8 +348,8 @@ updates_with() {
 	echo $(($(sdpstat CreditUpdatesSent) - before))
 }
 
-# Of 12 receives, an update grants 7 at least with a threshold of half of them, and 11 with
-# one of 11.
+# Of 12 receives, an update grants at least 7 with a threshold of half of them, and 11 with a
+# threshold of 11.
 fewer_updates() {
 	local often seldom
 	often=$(updates_with 0) seldom=$(updates_with 11)
@@ -356,7 +357,7 @@ fewer_updates() {
 	[ "$seldom" -gt 0 ] && [ $((often * 4)) -ge $((seldom * 5)) ]
 }
 
-# What an end has posted is what the other one may send.
+# The receives that one end has posted are what the other one may send.
 credit_seen() { [ "$(peer_line $ESTABLISHED $port | field 14)" = "$1" ]; }
 
 timeout_setting() {
@@ -405,7 +406,7 @@ machine_is_global() {
 	grep -qx recv_buffers <<<"$seen" && ! grep -qxE "mem|max_orphans|unprivileged_rewrite" <<<"$seen"
 }
 
-# Few slots and much to send: the stream gets through all the same.
+# With few slots and much data the stream still completes.
 slots_setting() {
 	setting send_buffers 4
 	check "send_buffers: a stream with few of them" transfer $SDP_B
@@ -423,7 +424,7 @@ tracepoints
 while read -r name default least most; do
 	[ -z "$name" ] || one_setting "$name" "$default" "$least" "$most"
 done <<<"$every_setting"
-# flow_control: one of three words.
+# flow_control is one of three words.
 scheme_setting() {
 	local word
 	was[flow_control]=$(value flow_control)
@@ -437,9 +438,8 @@ scheme_setting() {
 	check "flow_control keeps its value when it is refused" test "$(value flow_control)" = credit
 }
 scheme_setting
-# mem is three numbers and has memory.sh, max_orphans has lifetime.sh, unprivileged_rewrite has policy.c;
-# they are for the whole machine.
-# The policy's text has policy.c.
+# Settings of the whole machine are tested elsewhere: mem (three numbers) in memory.sh, max_orphans
+# in lifetime.sh, unprivileged_rewrite in policy.c. The policy's text is tested in policy.c.
 others=$'mem\nmax_orphans\nunprivileged_rewrite\npolicy\npolicy_error\nflow_control'
 check "no other settings than these, those of the machine and the policy" \
 	test "$(ls $settings | sort | tr '\n' ' ')" = \

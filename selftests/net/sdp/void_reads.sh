@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# soft-RoCE may call an RDMA read done whose last packet has not come. The bytes have to be right all
-# the same. timeout: 120 s; short form: 6.1; only when named: debug
+# soft-RoCE may complete an RDMA read before its last packet has come: the bytes are right.
+# timeout: 120 s; short form: 6.1; only when named: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/libpeers.sh"
 . "$here/../../vm/netlab.sh"
@@ -20,12 +20,12 @@ restore() {
 	echo "$mode_after_before" >$settings/mode_after
 }
 cleanup restore
-# Nothing that happens makes large writes messages for good.
+# Nothing that happens here turns large writes into messages permanently.
 echo 16384 >$settings/rdma_threshold
 echo 1000 >$settings/mode_after
 
-# exchange BYTES READ-PIECE ADDRESS: large writes, read in pieces, both ways; less of it where each
-# takes long
+# exchange BYTES READ-PIECE ADDRESS: large writes, read in pieces, both ways; fewer bytes on slow
+# kernels
 exchange() {
 	local bytes=$(($1 / slow / slow)) pieces=$2 address=$3
 	next_port
@@ -54,7 +54,8 @@ check "answers were lost" test "$(<$parameters/lost)" -gt $((20 / slow))
 check "RdmaReadsVoid counts them" test $(($(sdpstat RdmaReadsVoid) - void_before)) -gt $((20 / slow))
 echo 1 >$parameters/every
 check "bytes are right when every read is void" exchange 1000000 4096 "$SDP_B6"
-# What is read ends in a packet with few bytes: a seal that short is what was read, now and then.
+# The read data ends in a packet with few bytes: occasionally a seal that short equals the data by
+# chance.
 echo 2 >$parameters/every
 check "bytes are right when packets are short" exchange 400000 4097 "$SDP_B"
 check "no RDMA object is left" wait_for $patience connection_counts_are "$objects_before"

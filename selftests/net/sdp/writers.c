@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Several processes write into one socket, large and small, and wait in the middle of it: what one
- * call has taken arrives in one piece, whatever way it goes, and whatever happens to the writers.
- * timeout: 200 s; short form: 6.1
+ * Several processes write into one socket: the data of each call arrives in one piece.
  *
- * Each writer keeps a list of what its calls have taken. The stream has to be those pieces one
- * after the other, each whole, each writer's in their order. Whose a byte is shows in its upper
- * bit.
+ * This holds for large and small writes, for each way that the data takes, and whatever happens to
+ * the writers. Each writer keeps a list of the bytes that its calls have taken. The stream must
+ * consist of these pieces, each whole, and those of each writer in order. The upper bit of a byte
+ * tells its writer.
+ * timeout: 200 s; short form: 6.1
  */
 #include "pinned.h"
 #include "reading.h"
@@ -19,10 +19,10 @@
 #define NEVER		1000
 
 /**
- * struct writer - one of the processes, in memory that all share
- * @n: calls that have returned
- * @taken: bytes that each of them has taken
- * @begun: bytes that the one under way was asked to take, or 0
+ * struct writer - a writing process, in memory that all share
+ * @n: number of calls that have returned
+ * @taken: bytes that each of these calls has taken
+ * @begun: bytes of the current call, or 0
  */
 struct writer {
 	int n;
@@ -31,16 +31,16 @@ struct writer {
 };
 
 /**
- * struct course - what writers and reader do
- * @threshold: rdma_threshold
- * @after: mode_after
- * @calls: of each writer
- * @largest: bytes of a call
- * @room: of the reader's calls
- * @pause_ms: now and then the reader pauses so long, at most
- * @scan_ms: scan_ms
- * @signals: the writers' calls are interrupted
- * @used: a counter that has to move
+ * struct course - what the writers and the reader do
+ * @threshold: setting rdma_threshold
+ * @after: setting mode_after
+ * @calls: number of calls of each writer
+ * @largest: largest call in bytes
+ * @room: largest receive call in bytes
+ * @pause_ms: longest pause of the reader, now and then
+ * @scan_ms: setting scan_ms
+ * @signals: signals interrupt the writers' calls
+ * @used: a counter that has to increase
  */
 struct course {
 	int threshold;
@@ -66,7 +66,7 @@ static void *shared(size_t bytes)
 	return p;
 }
 
-/* A writer's own stream, which it writes piece by piece. */
+/* The streams of the writers, which they write piece by piece. */
 static unsigned char own_bytes[WRITERS][sizeof(pattern_bytes)];
 
 static void own_make(void)
@@ -95,7 +95,7 @@ static void interrupt_in(unsigned int *seed)
 	need_errno(!setitimer(ITIMER_REAL, &in, NULL), "setitimer");
 }
 
-/* Another length than the last one's, now and then a small one. */
+/* A random length, now and then a small one. */
 static long next_length(const struct course *c, unsigned int *seed)
 {
 	return random_up_to(seed, random_up_to(seed, 4) == 1 ? 3000 : c->largest);
@@ -143,7 +143,7 @@ static pid_t writer_start(const struct pair *p, int id, const struct course *c)
 	return pid;
 }
 
-/* To the end, into @stream. */
+/* Reads to the end, into @stream. */
 static void read_stream(int fd, const struct course *c)
 {
 	unsigned int seed = 77;
@@ -162,7 +162,7 @@ static void read_stream(int fd, const struct course *c)
 	} while (n);
 }
 
-/* How many of @n bytes from @at on are writer @id's, of its own stream from @from on? */
+/* How many of the @n bytes at @at are the stream of writer @id from position @from. */
 static long run_of(int id, long at, long from, long n)
 {
 	const unsigned char *want = own(id, from);
@@ -177,7 +177,7 @@ static long run_of(int id, long at, long from, long n)
 	return i;
 }
 
-/* The stream is whole calls; of the writer @killed the last one may be cut. */
+/* The stream consists of whole calls. Only the last one of the writer @killed may be cut. */
 static void check_stream(int killed)
 {
 	int next[WRITERS] = { 0 }, turns = 0, last = -1;
@@ -222,7 +222,7 @@ static struct pair begin(const struct course *c)
 	return pair_sized(1 << 16);
 }
 
-/* Several writers, to the end. */
+/* Several writers until their end. */
 static int together(void *arg)
 {
 	struct course c = *(const struct course *)arg;
@@ -244,7 +244,7 @@ static int together(void *arg)
 	return EXIT_OK;
 }
 
-/* One of them is killed at any moment; the other goes on. */
+/* One of the writers is killed at any moment; the other one continues. */
 static int killed(void *arg)
 {
 	const struct course *c = arg;
@@ -304,8 +304,8 @@ static void waiter_start(struct waiter *w, int fd)
 }
 
 /*
- * The one waits for the reader, with its memory offered or in messages; the others for the one.
- * Who must not wait is told that there is no room. Then the connection is reset under them.
+ * The first writer waits for the reader, with its memory advertised or in messages; the other
+ * writers wait for the first one. A non-blocking call gets EAGAIN. Then the connection is reset.
  */
 static int reset(void *arg)
 {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * MSG_ZEROCOPY: the bytes arrive, and the error queue says when the program's memory is its own
- * again, with the same numbers as TCP's. timeout: 180 s; short form: 6.12
+ * MSG_ZEROCOPY: the data arrives, and the error queue says when memory may be reused.
+ *
+ * The reports have the same numbers as TCP's.
+ * timeout: 180 s; short form: 6.12
  */
 #include "pattern.h"
 #include <linux/errqueue.h>
@@ -10,11 +12,11 @@
 
 #define BLOCK	(64 * 1024)
 
-/* What has been reported so far. */
+/* The reports so far. */
 struct reports {
-	long count;		/* sends, as reports are of ranges */
-	long copied;		/* of them, those that were copied after all */
-	unsigned int next;	/* the number expected */
+	long count;		/* sends, as a report covers a range */
+	long copied;		/* of these, sends that were copied after all */
+	unsigned int next;	/* next expected number */
 };
 
 static bool zerocopy_on(int fd)
@@ -27,7 +29,7 @@ static bool zerocopy_on(int fd)
 	return false;
 }
 
-/* By the option that every kernel has. */
+/* Enables zero-copy by the option that every kernel supports. */
 static void lend(int fd)
 {
 	int level = use_sdp ? SOL_SDP : SOL_SOCKET, name = use_sdp ? SDP_ZEROCOPY : SO_ZEROCOPY;
@@ -43,7 +45,7 @@ static void lend(int fd)
 	need(value == 1, "SO_ZEROCOPY is %d", value);
 }
 
-/* A connection whose first end lends its memory. */
+/* A connection whose first end has zero-copy enabled. */
 static struct pair lending_pair(void)
 {
 	struct pair p = pair_make();
@@ -52,7 +54,10 @@ static struct pair lending_pair(void)
 	return p;
 }
 
-/* TCP looks at the socket, AF_SDP at the addresses the names have. */
+/*
+ * The level of a report depends on the socket's family with TCP, and on the family of the addresses
+ * with AF_SDP.
+ */
 static void check_level(const struct cmsghdr *c)
 {
 	bool v6 = set->family == AF_INET6;
@@ -66,7 +71,7 @@ static void check_level(const struct cmsghdr *c)
 	     "a report of %zu bytes", c->cmsg_len);
 }
 
-/* Takes one report. False when there is none. */
+/* Takes one report. Returns false if there is none. */
 static bool report_take(int fd, struct reports *r)
 {
 	char control[256], byte;
@@ -120,7 +125,7 @@ static bool is_loop(void)
 	return set == &addrsets[SET_LO4] || set == &addrsets[SET_LO6];
 }
 
-/* The options: which are taken, with what values, and what an accepted socket has. */
+/* The options: which are accepted, with which values, and that an accepted socket inherits them. */
 static int options(void *arg)
 {
 	struct addr where;
@@ -140,7 +145,7 @@ static int options(void *arg)
 		need(setsockopt(fd, SOL_SDP, SDP_ZEROCOPY, NULL, sizeof(value)) < 0 &&
 		     errno == EFAULT, "SDP_ZEROCOPY takes NULL");
 	}
-	/* Others of the level are still the kernel's. */
+	/* The kernel still handles the other options of this level. */
 	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 	need(!getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &value, &len) && value == 1, "SO_KEEPALIVE");
 	need(setsockopt(fd, SOL_SOCKET, 9999, &value, sizeof(value)) < 0 && errno == ENOPROTOOPT,
@@ -154,7 +159,10 @@ static int options(void *arg)
 	return EXIT_OK;
 }
 
-/* Many sends, all reported, in order; what is overwritten after its report has arrived before. */
+/*
+ * Many sends are reported in order. Memory is overwritten after its report, and the data arrives
+ * unchanged.
+ */
 static int reported(void *arg)
 {
 	enum { SLOTS = 4 };
@@ -172,7 +180,10 @@ static int reported(void *arg)
 		unsigned char *slot = mem + i % SLOTS * BLOCK;
 		long sent = 0;
 
-		/* Its report has come: what is in it now has arrived or is on its way. */
+		/*
+		 * The earlier send from this slot must have been reported before the slot is
+		 * reused.
+		 */
 		if (i >= SLOTS)
 			reports_await(p.c, &done, i - SLOTS + 1);
 		memcpy(slot, pattern(i * BLOCK), BLOCK);
@@ -189,13 +200,15 @@ static int reported(void *arg)
 	need(!(poll_for(p.c, POLLOUT, 0) & POLLERR), "POLLERR without a report");
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
 	helper_end(reader);
-	/* Over loopback the kernel's TCP copies too. */
+	/* Over loopback TCP copies as well. */
 	need(is_loop() ? done.copied == sends : !use_sdp || !done.copied, "%ld of %ld were copied",
 	     done.copied, sends);
 	return EXIT_OK;
 }
 
-/* A report is told by POLLERR, to poll and to edge-triggered epoll, and nothing else is wrong. */
+/*
+ * A report is signalled by POLLERR, to poll and to edge-triggered epoll, without any other error.
+ */
 static int told(void *arg)
 {
 	struct pair p = lending_pair();
@@ -227,7 +240,10 @@ static int told(void *arg)
 	return EXIT_OK;
 }
 
-/* What is not asked for, or asked for nothing, is not reported; nor is what fails. */
+/*
+ * A send without the flag, without the option or without data is not reported, nor is one that
+ * fails.
+ */
 static int not_reported(void *arg)
 {
 	struct pair p = pair_make();
@@ -245,7 +261,7 @@ static int not_reported(void *arg)
 	pause_ms(quiet_ms());
 	need(!report_take(p.c, &done), "a report of nothing");
 
-	/* A call that found no room has no number. */
+	/* A call that fails for lack of room gets no number. */
 	n = fill(p.c);
 	need(send(p.c, mem, 5000, MSG_ZEROCOPY | MSG_DONTWAIT) < 0 && errno == EAGAIN,
 	     "send: %s", errno_text(errno));
@@ -260,7 +276,7 @@ static int not_reported(void *arg)
 	return EXIT_OK;
 }
 
-/* Lent, copied, small and large, from any place in memory: the stream stays in order. */
+/* Zero-copy and copied sends, small and large, from any address: the stream stays in order. */
 static int mixed(void *arg)
 {
 	long total = scaled(6 << 20), at = 0;
@@ -286,7 +302,7 @@ static int mixed(void *arg)
 		iov[2] = (struct iovec){ (void *)pattern(at + len / 3 + len / 2),
 					 len - len / 3 - len / 2 };
 		n = sendmsg(p.c, &msg, flags | (next_random(&seed) % 8 ? 0 : MSG_MORE));
-		/* The limit on unread reports and lent memory. */
+		/* The limit of unread reports and of pinned memory is reached. */
 		if (n < 0 && errno == ENOBUFS) {
 			reports_await(p.c, &done, lent);
 			continue;
@@ -305,7 +321,7 @@ static int mixed(void *arg)
 	return EXIT_OK;
 }
 
-/* Connections that end, by either side, with memory lent and not reported. */
+/* Either side ends the connection while sends are not reported yet. */
 static int ended(void *arg)
 {
 	unsigned char *mem = memory(1 << 20);
@@ -334,7 +350,7 @@ static int ended(void *arg)
 	return EXIT_OK;
 }
 
-/* With large messages and small ones. */
+/* Other message sizes, small and large. */
 static int message_sizes(void *arg)
 {
 	static const long sizes[] = { 256, 4096, 16384, 65536 };

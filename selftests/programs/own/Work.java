@@ -25,12 +25,12 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Work for sockets of Java: java.net and java.nio, server and client. Nothing in it knows of SDP.
+ * Work for Java sockets: java.net and java.nio, server and client. It does not know SDP.
  *
  *	Work server ADDRESS PORT PORT2		NIO at the first port, java.net at the second
- *	Work client ADDRESS PORT PORT2 FILE	prints what has to be the same with any sockets
+ *	Work client ADDRESS PORT PORT2 FILE	prints what must be the same with any sockets
  *
- * A server sends back what comes, until that ends.
+ * A server echoes its input until the end.
  */
 public class Work {
 	static final int PATIENCE = 120_000;
@@ -115,12 +115,16 @@ public class Work {
 
 	// java.nio
 
-	/** What has come and has not gone back yet. */
+	/**
+	 * Data that was received and not sent back yet.
+	 */
 	static class Echo {
 		final ByteBuffer held = ByteBuffer.allocateDirect(30000);
 		boolean ended;
 
-		/** Does what can be done; false when all is done. */
+		/**
+		 * Does what is possible without blocking; false when finished.
+		 */
 		boolean turn(SocketChannel channel, SelectionKey key) throws IOException {
 			if (key.isReadable() && channel.read(held) < 0)
 				ended = true;
@@ -160,7 +164,9 @@ public class Work {
 		}
 	}
 
-	/** One of many connections: connects, sends all, reads until the end; never waits. */
+	/**
+	 * One of many connections: connects, sends all, reads until the end; never blocks.
+	 */
 	static class Call {
 		final ByteBuffer out, in;
 
@@ -215,7 +221,9 @@ public class Work {
 		calls.forEach(Call::check);
 	}
 
-	/** A file upwards by transferTo, which is sendfile, and down by transferFrom. */
+	/**
+	 * Uploads a file by transferTo, which is sendfile, and downloads it by transferFrom.
+	 */
 	static void file(InetSocketAddress to, Path path, Path copy) throws Exception {
 		try (SocketChannel channel = SocketChannel.open(to);
 		     FileChannel from = FileChannel.open(path);

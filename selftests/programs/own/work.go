@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 
-// Work for sockets of Go: net and net/http, server and client. Nothing in it knows of SDP.
+// Work for Go sockets: net and net/http, server and client. It does not know SDP.
 //
-//	work server ADDRESS PORT PORT2 FILE	net at the first port, net/http at the second; without
-//						an address, at all of both IP versions
-//	work net ADDRESS PORT			prints what has to be the same with any sockets
-//	work http ADDRESS PORT2
-//	work dials ADDRESS PORT N		N connects at once, and who had to wait for them
+// 	work server ADDRESS PORT PORT2 FILE	net at the first port, net/http at the second;
+// 						without an address, at all of both IP versions
+// 	work net ADDRESS PORT			prints what must be the same with any sockets
+// 	work http ADDRESS PORT2
+// 	work dials ADDRESS PORT N		N connects at once, and the delays that they caused
 //
 // A connection to the server begins with one letter:
 //
-//	h	what follows is hashed; the answer is the sum
-//	e	what follows comes back
-//	f	the answer is FILE, by sendfile
-//	r	what follows is relayed to the server itself and back, by splice
+// 	h	the answer is a hash of the rest
+// 	e	the rest is echoed
+// 	f	the answer is FILE, by sendfile
+// 	r	the rest is relayed to the server itself and back, by splice
 package main
 
 import (

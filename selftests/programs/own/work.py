@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Work for sockets of Python: asyncio and blocking ones, server and client. Nothing in it knows of
-SDP.
+"""Work for Python sockets: asyncio and blocking ones, server and client. It does not know SDP.
 
-	work.py server ADDRESS PORT PORT2 FILE	asyncio at the first port, blocking at the second
-	work.py async ADDRESS PORT		prints what has to be the same with any sockets
-	work.py block ADDRESS PORT2
-	work.py dials ADDRESS PORT N MS		N connects at once; what else there is to do has to
-						wait for less than MS each time
+    work.py server ADDRESS PORT PORT2 FILE	asyncio at the first port, blocking at the second
+    work.py async ADDRESS PORT		prints what must be the same with any sockets
+    work.py block ADDRESS PORT2
+    work.py dials ADDRESS PORT N MS		N connects at once; no other task of the program may
+						wait for MS or longer
 
-A connection to a server begins with one letter: h, and what follows is hashed; e, and it comes
-back; f, and FILE comes, by sendfile.
+A connection to a server begins with one letter: with h the server returns a hash of the rest,
+with e it echoes the rest, with f it sends FILE by sendfile.
 """
 import asyncio
 import hashlib

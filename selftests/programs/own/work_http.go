@@ -45,7 +45,7 @@ func get(client *http.Client, url, part string) []byte {
 	return data
 }
 
-// chunked hides how much there is, so that it goes in chunks.
+// chunked hides the length, so that the body is sent in chunks.
 type chunked struct{ io.Reader }
 
 func post(client *http.Client, url string, data []byte) {

@@ -20,7 +20,7 @@ import (
 
 const patience = 2 * time.Minute
 
-// noise is bytes that do not repeat, the same ones for the same seed.
+// noise returns bytes that do not repeat, the same ones for the same seed.
 func noise(seed int64, n int) []byte {
 	data := make([]byte, n)
 	rand.New(rand.NewSource(seed)).Read(data)
@@ -130,7 +130,7 @@ func exchange(to, command string, data []byte) []byte {
 	return back
 }
 
-// echoes sends one piece after the other and waits for each to come back.
+// echoes sends one piece after the other and waits for each echo.
 func echoes(to string, sizes []int) {
 	conn := dial(to, "e")
 	defer conn.Close()
@@ -144,7 +144,7 @@ func echoes(to string, sizes []int) {
 	}
 }
 
-// deadline lets a read run out of time, and goes on with the connection.
+// deadline lets a read time out, and continues with the connection.
 func deadline(to string) {
 	conn := dial(to, "e")
 	defer conn.Close()
@@ -198,7 +198,7 @@ func netClient(address, port string) {
 	fmt.Println("relayed", bytes.Equal(data, exchange(to, "re", data)))
 }
 
-// dials: where connect() blocks, Go needs a thread for each that is under way.
+// dials: if connect() blocks, Go needs a thread for each one in progress.
 func dials(address, port string, n int) {
 	start := time.Now()
 	parallel(n, func(i int) {

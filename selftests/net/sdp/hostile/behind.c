@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Devices behind an IOMMU. soft-RoCE reads and writes memory by the processor. It is made to look
- * as if a device of this module did that, by addresses of an IOMMU domain of this module. They are
- * the kernel's own addresses, and lead to the same pages, except those that are said to be bounced.
+ * Devices that seem to be behind an IOMMU.
+ *
+ * soft-RoCE accesses memory by the processor. Here it looks as if a device of this module did
+ * that, with addresses of an IOMMU domain of this module. They equal the kernel's own addresses
+ * and lead to the same pages, except for pages that are declared as bounced.
  */
 #include <linux/device.h>
 #include <linux/iommu.h>
@@ -11,7 +13,10 @@
 #include <linux/module.h>
 
 #ifndef CONFIG_IOMMU_API
-/* Such a kernel has none, nor the function to be probed: the module is not loaded. */
+/*
+ * Without CONFIG_IOMMU_API the function to be probed does not exist, and the module does not
+ * load.
+ */
 struct iommu_domain_ops {
 	phys_addr_t (*iova_to_phys)(struct iommu_domain *domain, dma_addr_t iova);
 };
@@ -66,7 +71,7 @@ static const struct iommu_domain_ops domain_ops = { .iova_to_phys = iova_to_phys
 static struct iommu_domain paging = { .type = IOMMU_DOMAIN_DMA, .ops = &domain_ops };
 static struct iommu_domain identity = { .type = IOMMU_DOMAIN_IDENTITY, .ops = &domain_ops };
 
-/* Calls for other devices are left alone. */
+/* Calls for other devices are not changed. */
 static int is_ours(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
 	return (void *)regs_get_kernel_argument(regs, 0) != behind;
@@ -98,7 +103,7 @@ static struct kretprobe domain_of = {
 	.handler = after_domain, .maxactive = 64,
 };
 
-/* Without underscores before 6.10. */
+/* Before 6.10 the name has no underscores. */
 static struct kretprobe need_sync = {
 	.kp.symbol_name = "__dma_need_sync", .entry_handler = is_ours,
 	.handler = after_sync, .maxactive = 64,
@@ -133,7 +138,10 @@ static int __init behind_init(void)
 	err = probe_sync();
 	if (err)
 		goto domain;
-	/* Last: from now on there is something to be asked about. */
+	/*
+	 * Last, as AF_SDP calls the other probed functions only with the device that this probe
+	 * returns.
+	 */
 	err = register_kretprobe(&device_of);
 	if (!err)
 		return 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cases: what a hostile peer says, and when it stops saying anything.
+ * The named cases: what the hostile peer sends, and when it stops sending.
  *
- * A case begins as an honest peer would and differs in one thing. Those of the first
- * list spoil the Hello, those of the second one a message on a connection that stands,
- * those of the third one the course of the exchange.
+ * A case begins as an honest peer would and differs in one thing. Cases of the first list spoil
+ * the Hello, those of the second list a message on an established connection, and those of the
+ * third list the course of the exchange. The fourth list has forged addresses.
  */
 #include <linux/delay.h>
 #include <linux/inet.h>
@@ -55,12 +55,12 @@ static const struct {
 };
 
 /**
- * hostile_header() - the next message in @h->send, as an honest peer would write it
+ * hostile_header() - build the next message in @h->send, as an honest peer would
  * @h: connection, ready
- * @mid: which
- * @payload: bytes of it
+ * @mid: kind of message
+ * @payload: bytes of payload
  *
- * Return: its length.
+ * Return: length of the message.
  */
 u32 hostile_header(struct hostile *h, u8 mid, u32 payload)
 {
@@ -105,10 +105,10 @@ u32 hostile_header(struct hostile *h, u8 mid, u32 payload)
 }
 
 /**
- * hostile_say() - send a message as an honest peer would write it
+ * hostile_say() - send a message as an honest peer would build it
  * @h: connection, ready
- * @mid: which
- * @payload: bytes of it
+ * @mid: kind of message
+ * @payload: bytes of payload
  *
  * Return: as hostile_send().
  */
@@ -122,7 +122,7 @@ static int say(struct hostile *h, u8 mid, u32 payload)
 	return hostile_say(h, mid, payload);
 }
 
-/* Honest but for one byte. */
+/* Sends an honest message in which the byte at @at is replaced by @value. */
 static int say_spoiled(struct hostile *h, u8 mid, u32 payload, u32 at, u8 value)
 {
 	u32 len = hostile_header(h, mid, payload);
@@ -133,13 +133,13 @@ static int say_spoiled(struct hostile *h, u8 mid, u32 payload, u32 at, u8 value)
 
 static int msg_empty(struct hostile *h)		{ return hostile_send(h, 0); }
 
-/* A key that there is not. */
+/* A key that does not exist. */
 static int msg_revoke_none(struct hostile *h)
 {
 	return hostile_send_revoking(h, hostile_header(h, SDP_MID_DATA, 10), 0xdead00);
 }
 
-/* A key that there is, on the device of both, and that has nothing to do with the connection. */
+/* A key that exists on the device of both ends, but does not belong to the connection. */
 static int msg_revoke_foreign(struct hostile *h)
 {
 	struct ib_mr *mr = ib_alloc_mr(h->pd, IB_MR_TYPE_MEM_REG, 1);
@@ -152,7 +152,7 @@ static int msg_revoke_foreign(struct hostile *h)
 	return err;
 }
 
-/* Nobody has told of this memory. */
+/* Accesses memory that was never advertised. */
 static int move_guessed(struct hostile *h, enum ib_wr_opcode opcode)
 {
 	struct sdp_region guess = { .len = 8, .rkey = 0x1234, .va = 0x7654321000 };
@@ -168,34 +168,34 @@ static int msg_disconn_twice(struct hostile *h)
 	return say(h, SDP_MID_DISCONN, 0) ?: say(h, SDP_MID_DISCONN, 0);
 }
 
-/* Until the other program has said something: then it has accepted the connection. */
+/* Waits for a message from the other program: then it has accepted the connection. */
 static int await_message(struct hostile *h)
 {
 	return hostile_await(&h->seen, 1);
 }
 
 /*
- * The first one is not answered before the small receives are used up; but before the connection
- * is accepted it is refused at once.
+ * The first one is not answered before the small receives are used up. Before the connection is
+ * accepted, it would be refused at once.
  */
 static int msg_chrcvbuf_twice(struct hostile *h)
 {
 	return await_message(h) ?: say(h, SDP_MID_CHRCVBUF, 0) ?: say(h, SDP_MID_CHRCVBUF, 0);
 }
 
-/* Larger than the receives that are posted, before the answer. */
+/* A message larger than the posted receives, before the answer. */
 static int msg_chrcvbuf_hasty(struct hostile *h)
 {
 	return say(h, SDP_MID_CHRCVBUF, 0) ?: say(h, SDP_MID_DATA, 3000);
 }
 
-/* An offer is there already, and has not been answered. */
+/* A second SrcAvail while the first one is unanswered. */
 static int msg_srcavail_twice(struct hostile *h)
 {
 	return say(h, SDP_MID_SRC_AVAIL, 1) ?: say(h, SDP_MID_SRC_AVAIL, 1);
 }
 
-/* It is there to be read, says the peer, but nobody can. */
+/* The peer advertises memory, but its adapter does not answer reads. */
 static int msg_srcavail_silent(struct hostile *h)
 {
 	return say(h, SDP_MID_SRC_AVAIL, 1) ?: hostile_fall_silent(h);
@@ -211,13 +211,13 @@ static int msg_srcavail_disconn(struct hostile *h)
 	return say(h, SDP_MID_SRC_AVAIL, 1) ?: say(h, SDP_MID_DISCONN, 0);
 }
 
-/* Pipelined, and nothing to be written into has been advertised. */
+/* Pipelined mode, with no SinkAvail outstanding. */
 static int msg_wrcompl_no_buffer(struct hostile *h)
 {
 	return say(h, SDP_MID_MODE_CHANGE, 0) ?: say(h, SDP_MID_RDMA_WR_COMPL, 0);
 }
 
-/* In Pipelined mode nothing goes along with an offer. */
+/* In Pipelined mode a SrcAvail carries no payload. */
 static int msg_srcavail_piece(struct hostile *h)
 {
 	return say(h, SDP_MID_MODE_CHANGE, 0) ?: say(h, SDP_MID_SRC_AVAIL, 1);
@@ -234,7 +234,7 @@ static int msg_short(struct hostile *h)
 	return hostile_send(h, 8);
 }
 
-/* The extended header is cut off, and Len says so. */
+/* A message without its extended header, and a Len to match. */
 static int msg_no_header(struct hostile *h)
 {
 	hostile_header(h, SDP_MID_SRC_AVAIL, 0);
@@ -272,8 +272,8 @@ static int msg_bufs_65535(struct hostile *h)
 }
 
 /*
- * Messages without end, whatever was granted. Nothing more is acknowledged, so the peer soon
- * has no credit left to grant anything with, while its receives are posted again at once.
+ * Messages beyond what was granted. Nothing is acknowledged, so the peer soon has no credit left
+ * for its own grants, while its receives are posted again at once.
  */
 static int msg_overrun(struct hostile *h)
 {
@@ -303,8 +303,8 @@ static int msg_srcavail_wrap(struct hostile *h)
 }
 
 /*
- * What is said after an honest message: by a function, or a message that is legal by itself,
- * or honest but for one byte.
+ * What follows an honest message: a function, or a message that is legal by itself, or an honest
+ * message with one byte changed.
  */
 #define PLAIN(mid, payload)			NULL, mid, payload, -1, 0
 #define SPOILED(mid, payload, at, value)	NULL, mid, payload, at, value
@@ -355,14 +355,14 @@ static const struct message {
 	{ "msg-rdcompl",		PLAIN(SDP_MID_RDMA_RD_COMPL, 0) },
 	{ "msg-cancel",			PLAIN(SDP_MID_SRC_CANCEL, 0) },
 	{ "msg-sinkavail",		PLAIN(SDP_MID_SINK_AVAIL, 0) },
-	/* Out of a mode that it is not in. */
+	/* Leaves a mode in which the direction is not. */
 	{ "msg-mode",			SPOILED(SDP_MID_MODE_CHANGE, 0, SDP_BSDH_LEN, 0x10) },
 	{ "msg-wrcompl",		PLAIN(SDP_MID_RDMA_WR_COMPL, 0) },
 	{ "msg-wrcompl-no-buffer",	msg_wrcompl_no_buffer },
 	{ "msg-srcavail-piece",		msg_srcavail_piece },
 	{ "msg-sinkcancel",		PLAIN(SDP_MID_SINK_CANCEL, 0) },
 	{ "msg-sinkcancel-ack",		PLAIN(SDP_MID_SINK_CANCEL_ACK, 0) },
-	/* To the mode that holds already. */
+	/* To the mode that is in effect already. */
 	{ "msg-mode-again",		SPOILED(SDP_MID_MODE_CHANGE, 0, SDP_BSDH_LEN, 0x90) },
 	{ "msg-chrcvbuf",		PLAIN(SDP_MID_CHRCVBUF, 0) },
 	{ "msg-chrcvbuf-twice",		msg_chrcvbuf_twice },
@@ -400,7 +400,7 @@ static const struct message {
 	{ "buffer-silent-written",	hostile_buffer_silent_written },
 	{ "buffer-gone",		hostile_buffer_gone },
 	{ "buffer-cancelled",		hostile_buffer_cancelled },
-	/* Nobody has agreed upon rings. */
+	/* The Hellos did not agree on rings. */
 	{ "msg-ring-ask",		PLAIN(SDP_MID_RING_ASK, 0) },
 	{ "msg-ring-avail",		PLAIN(SDP_MID_RING_AVAIL, 0) },
 	{ "msg-ring-freed",		hostile_ring_freed_unknown },
@@ -438,7 +438,7 @@ static const struct message {
 	{ "nic-write",			hostile_ring_write },
 };
 
-/* What a case wishes for: its name says so. */
+/* Sets the Hello's ring fields as the name of the case says. */
 static void wish_for_rings(struct hostile_req *req, const char *name)
 {
 	struct sdp_hello hello;
@@ -454,7 +454,7 @@ static void wish_for_rings(struct hostile_req *req, const char *name)
 }
 
 /**
- * hostile_honest_req() - a request as an honest peer makes it
+ * hostile_honest_req() - build a request as an honest peer does
  * @req: filled in
  * @port: listener's port
  */
@@ -476,7 +476,7 @@ void hostile_honest_req(struct hostile_req *req, u16 port)
 	sdp_hello_build(req->private, &hello);
 }
 
-/* A connection that knows the way. */
+/* Makes a connection with a resolved path. */
 static struct hostile *resolve(u16 port, struct list_head *conns)
 {
 	struct hostile *h = hostile_make();
@@ -489,7 +489,7 @@ static struct hostile *resolve(u16 port, struct list_head *conns)
 	return err ? ERR_PTR(err) : h;
 }
 
-/* A connection whose REQ is sent. */
+/* Makes a connection and sends its REQ. */
 static struct hostile *begin(const struct hostile_req *req, struct list_head *conns)
 {
 	struct hostile *h = resolve(req->port, conns);
@@ -512,7 +512,7 @@ static int run_hello(const struct hostile_req *req, struct list_head *conns)
 	return err == -ECONNREFUSED ? 0 : err;
 }
 
-/* A connection that stands, for the case @name. */
+/* Makes an established connection for the case @name. */
 static struct hostile *stand_for(const char *name, u16 port, struct list_head *conns, bool rtu)
 {
 	struct hostile_req req;
@@ -538,9 +538,9 @@ static struct hostile *stand(u16 port, struct list_head *conns, bool rtu)
 }
 
 /*
- * An honest message comes first: it is the surest sign that the connection stands, where RTU
- * may be overtaken by what follows it. That the queue pair breaks while it misbehaves is the
- * peer's right.
+ * An honest message comes first: it establishes the connection for certain, while the RTU may be
+ * overtaken by later messages. The peer may break the queue pair during the misbehaviour, so -EIO
+ * is no error.
  */
 static int run_message(const struct message *m, u16 port, struct list_head *conns)
 {
@@ -561,7 +561,7 @@ static int run_message(const struct message *m, u16 port, struct list_head *conn
 	return err == -EIO ? 0 : err;
 }
 
-/* Nobody listens on the port next to the one asked for, by agreement with the script. */
+/* By agreement with the script, nothing listens on the next port. */
 static int course_no_listener(u16 port, struct list_head *conns)
 {
 	struct hostile_req req;
@@ -570,7 +570,7 @@ static int course_no_listener(u16 port, struct list_head *conns)
 	return run_hello(&req, conns);
 }
 
-/* Packets of a length that there is not. */
+/* A packet length that does not exist. */
 static int course_mtu_odd(u16 port, struct list_head *conns)
 {
 	struct hostile_req req;
@@ -600,7 +600,7 @@ static int silent(u16 port, struct list_head *conns, u8 cm_timeout)
 	return IS_ERR(h) ? PTR_ERR(h) : hostile_answer(h);
 }
 
-/* No RTU. The peer is to repeat its REP every 67 ms, or every two hours. */
+/* No RTU. The peer shall repeat its REP every 67 ms, or every two hours. */
 static int course_no_rtu(u16 port, struct list_head *conns)
 {
 	return silent(port, conns, 14);
@@ -638,7 +638,7 @@ static int run_flood(u16 port, u32 count, bool leaves, u8 cm_timeout, struct lis
 	return IS_ERR(h) ? PTR_ERR(h) : hostile_flood(h, &req, count, leaves);
 }
 
-/* A message instead of the RTU, which never comes: legal, and the peer must cope. */
+/* A message instead of the RTU, which never comes: legal, and the peer must cope with it. */
 static int course_early_message(u16 port, struct list_head *conns)
 {
 	struct hostile *h = stand(port, conns, false);
@@ -647,8 +647,8 @@ static int course_early_message(u16 port, struct list_head *conns)
 }
 
 /*
- * The first message is a wrong one, and there is no RTU. The queue pair may be gone before the
- * message is acknowledged: what is counted shows that it has come.
+ * The first message is wrong, and there is no RTU. The queue pair may be gone before the message
+ * is acknowledged; the peer's counters show that it has arrived.
  */
 static int course_bad_early_message(u16 port, struct list_head *conns)
 {
@@ -659,8 +659,8 @@ static int course_bad_early_message(u16 port, struct list_head *conns)
 }
 
 /*
- * Likewise, after a while, by a REQ that has the peer repeat its REP for a minute: who loses sight
- * of the REP meanwhile waits for that long.
+ * A wrong first message after a while, with a REQ that makes the peer repeat its REP for a minute.
+ * A peer that lost track of its REP would wait for that long.
  */
 static int course_late_bad_message(u16 port, struct list_head *conns)
 {
@@ -676,7 +676,7 @@ static int course_late_bad_message(u16 port, struct list_head *conns)
 	return err == -EIO ? 0 : err;
 }
 
-/* What breaks the queue pair is done before the peer hears that the connection stands. */
+/* A forbidden read breaks the queue pair before the peer gets the RTU. */
 static int course_early_read_guessed(u16 port, struct list_head *conns)
 {
 	struct hostile *h = stand(port, conns, false);
@@ -687,7 +687,7 @@ static int course_early_read_guessed(u16 port, struct list_head *conns)
 	err = move_guessed(h, IB_WR_RDMA_READ);
 	if (err != -EIO)
 		return err ?: -EPROTO;
-	/* It is refused, and so may the connection be by now. */
+	/* The read is refused, and the connection may have ended by now. */
 	err = ib_send_cm_rtu(h->cm, NULL, 0);
 	return err == -EINVAL ? 0 : err;
 }
@@ -702,7 +702,7 @@ static int course_ignores_dreq(u16 port, struct list_head *conns)
 	return say(h, SDP_MID_DATA, 0) ?: say_spoiled(h, SDP_MID_DATA, 0, 0, 0x42);
 }
 
-/* Promises receives, and posts @recvs of them. */
+/* Makes a connection that grants receives but posts only @recvs of them. */
 static struct hostile *takes(u16 port, struct list_head *conns, u32 recvs, u8 rnr_retry)
 {
 	struct hostile *h = hostile_make();
@@ -722,19 +722,19 @@ static struct hostile *takes(u16 port, struct list_head *conns, u32 recvs, u8 rn
 	return err ? ERR_PTR(err) : h;
 }
 
-/* What the peer sends finds no receive, and is to be tried for ever. */
+/* The peer's messages find no receive, and shall be retried without limit. */
 static int course_takes_nothing(u16 port, struct list_head *conns)
 {
 	return PTR_ERR_OR_ZERO(takes(port, conns, 0, 7));
 }
 
-/* Or a few times. */
+/* The same with one retry. */
 static int course_takes_nothing_twice(u16 port, struct list_head *conns)
 {
 	return PTR_ERR_OR_ZERO(takes(port, conns, 0, 1));
 }
 
-/* One receive at a time, after a while; so most of what is sent has to be tried again. */
+/* One receive at a time, at intervals, so most messages must be retried. */
 static int course_takes_one_by_one(u16 port, struct list_head *conns)
 {
 	struct hostile *h = takes(port, conns, 1, 7);
@@ -750,8 +750,8 @@ static int course_takes_one_by_one(u16 port, struct list_head *conns)
 }
 
 /*
- * It says nothing, in as many messages as it is let, for as long as it is let. Each few are
- * answered by a grant of more.
+ * Sends empty messages, as many as the grants allow, until the peer ends the connection. The peer
+ * answers every few messages with a new grant.
  */
 static int course_chatters(u16 port, struct list_head *conns)
 {
@@ -767,11 +767,11 @@ static int course_chatters(u16 port, struct list_head *conns)
 		else
 			usleep_range(1000, 2000);
 	}
-	/* The queue pair may be the first to know. */
+	/* The queue pair may fail before the DREQ arrives. */
 	return err == -EIO ? 0 : err;
 }
 
-/* leave(): the connection is freed at once, which says REJ or DREQ, or breaks off. */
+/* Frees the connection at once, which sends a REJ or a DREQ, or sends nothing. */
 static int leave(struct hostile *h)
 {
 	if (IS_ERR(h))
@@ -810,7 +810,7 @@ static int course_leaves_after_disconn(u16 port, struct list_head *conns)
 	return err ? err : leave(h);
 }
 
-/* Addresses that a REQ names, and its Hello; IPv4 mapped. NULL: the true one. */
+/* Addresses in a REQ and its Hello; IPv4 is mapped. NULL: the true address. */
 static const struct {
 	const char *name, *src, *dst;
 } forged[] = {
@@ -820,14 +820,14 @@ static const struct {
 	{ "forge-source-multicast",	"::ffff:224.0.0.1",	NULL },
 	{ "forge-source-any",		"::ffff:0.0.0.0",	NULL },
 	{ "forge-source-broadcast",	"::ffff:10.9.0.255",	NULL },
-	/* Where no route leads. */
+	/* Without a route. */
 	{ "forge-source-nowhere",	"::ffff:192.0.2.1",	NULL },
 	{ "forge-target-loopback",	NULL,			"::ffff:127.0.0.1" },
-	/* The peer's machine has it, but not the port that the REQ comes to. */
+	/* An address of the peer's machine, but not of the port to which the REQ comes. */
 	{ "forge-target-elsewhere",	NULL,			"::ffff:10.9.0.1" },
 };
 
-/* Whether there is an answer depends on where it goes. */
+/* Depending on the forged address, the answer may not come back here. */
 static int run_forged(u16 port, const char *src, const char *dst, struct list_head *conns)
 {
 	struct hostile *h = resolve(port, conns);
@@ -864,10 +864,10 @@ static const struct {
  * hostile_case() - run a case
  * @name: its name
  * @port: the listener's port
- * @count: requests of a flood
- * @conns: its connections are added there, to be looked at and freed by the caller
+ * @count: number of requests of a flood
+ * @conns: list to which its connections are added; the caller examines and frees them
  *
- * Return: 0 when it went as meant, -ENOENT when there is no such case, or another errno.
+ * Return: 0 when the case went as intended, -ENOENT when there is no such case, or another errno.
  */
 int hostile_case(const char *name, u16 port, u32 count, struct list_head *conns)
 {
@@ -892,7 +892,7 @@ int hostile_case(const char *name, u16 port, u32 count, struct list_head *conns)
 			return run_forged(port, forged[i].src, forged[i].dst, conns);
 	if (!strcmp(name, "flood-silent") || !strcmp(name, "flood-leaving"))
 		return run_flood(port, count, !strcmp(name, "flood-leaving"), 0, conns);
-	/* As no-rtu-for-hours: the peer's CM does not give them up by itself. */
+	/* As in no-rtu-for-hours, the peer's CM does not give them up by itself. */
 	if (!strcmp(name, "flood-held"))
 		return run_flood(port, count, false, 31, conns);
 	return -ENOENT;

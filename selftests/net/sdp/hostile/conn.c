@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One connection by hand: address and route by rdma_cm, the exchange by ib_cm, messages
- * by a queue pair whose every send is waited for.
+ * One connection by hand: rdma_cm, ib_cm, and a queue pair with synchronous sends.
  *
- * Everything is called from the writer of the debugfs file; only the handlers run elsewhere.
+ * rdma_cm resolves address and route, ib_cm exchanges the CM messages. The writer of the debugfs
+ * file calls everything here; only the event and completion handlers run elsewhere.
  */
 #include <linux/module.h>
 #include <linux/random.h>
@@ -16,13 +16,16 @@
 #define ANSWER_TIME	(20 * HZ)
 #define AWAIT_TIME	(20 * HZ)
 #define SEND_TIME	(20 * HZ)
-/* Where there are many, one whose peer takes nothing is not waited for so long. */
+/*
+ * With a shared path there are many connections: a shorter limit for those whose peer takes
+ * nothing.
+ */
 #define SEND_TIME_LANE	(3 * HZ)
-/* For the peer to answer us: 4.096 us << 18 = 1 s. */
+/* For the peer's answer: 4.096 us << 18 = 1 s. */
 #define CM_TIMEOUT	18
 #define CM_RETRIES	5
 
-/* Messages of AF_SDP that break the rules themselves. */
+/* Number of messages from AF_SDP that violate the wire protocol. */
 atomic_t hostile_malformed = ATOMIC_INIT(0);
 
 static void send_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -50,7 +53,7 @@ static int post_recv(struct hostile *h, u32 i)
 	return ib_post_recv(h->qp, &wr, NULL);
 }
 
-/* A ring is asked for, or given back; which needs no answer. */
+/* A RingAsk: the peer asks for a ring, or gives one back. Giving back needs no answer. */
 static void note_asked(struct hostile *h, u32 size)
 {
 	if (!size) {
@@ -59,7 +62,7 @@ static void note_asked(struct hostile *h, u32 size)
 		return;
 	}
 	h->asked = size;
-	/* Who waits for a count sees what it counts: pairs with rings.c. */
+	/* A waiter that sees the count sees what it counts: pairs with rings.c. */
 	smp_store_release(&h->asks, h->asks + 1);
 }
 
@@ -69,21 +72,21 @@ static void note_told(struct hostile *h, const struct sdp_msg *msg)
 		WRITE_ONCE(h->freed, msg->freed);
 	if (msg->h.mid == SDP_MID_SRC_AVAIL || msg->h.mid == SDP_MID_SINK_AVAIL) {
 		h->told = *msg;
-		/* Who waits for a count sees what it counts: pairs with keys.c. */
+		/* A waiter that sees the count sees what it counts: pairs with keys.c. */
 		smp_store_release(&h->adverts, h->adverts + 1);
 	} else if (msg->h.mid == SDP_MID_RING_AVAIL) {
 		h->ring = msg->ring;
-		/* Likewise: pairs with rings.c. */
+		/* Pairs with rings.c. */
 		smp_store_release(&h->rings, h->rings + 1);
 	} else if (msg->h.mid == SDP_MID_RING_ASK) {
 		note_asked(h, msg->size);
 	} else if (msg->payload_len) {
-		/* Likewise. */
+		/* Pairs with rings.c and keys.c. */
 		smp_store_release(&h->datas, h->datas + 1);
 	}
 }
 
-/* The other program may be one whose stream is known. */
+/* Compares the payload with the stream, if the other end's program sends a known one. */
 static void note_stream(struct hostile *h, const u8 *buf, const struct sdp_msg *msg)
 {
 	if (msg->payload_len) {
@@ -94,7 +97,7 @@ static void note_stream(struct hostile *h, const u8 *buf, const struct sdp_msg *
 		return;
 	if (msg->h.mid == SDP_MID_RDMA_WR_COMPL)
 		h->placed += msg->count;
-	/* Who waits for a count sees what it counts: pairs with modes.c. */
+	/* A waiter that sees the count sees what it counts: pairs with modes.c. */
 	smp_store_release(&h->came[msg->h.mid], h->came[msg->h.mid] + 1);
 }
 
@@ -104,7 +107,7 @@ static void malformed(const char *what)
 	atomic_inc(&hostile_malformed);
 }
 
-/* A message of @bytes that has arrived, by a receive or in a ring. */
+/* Handles a message of @bytes that arrived by a receive or in a ring. */
 static void message(struct hostile *h, const u8 *buf, u32 bytes, bool placed)
 {
 	struct sdp_msg msg;
@@ -114,10 +117,10 @@ static void message(struct hostile *h, const u8 *buf, u32 bytes, bool placed)
 		malformed(placed ? "message in a ring" : "message");
 	else
 		note_stream(h, buf, &msg);
-	/* Both have the region where the union begins. */
+	/* The region is the first member of the union in both. */
 	if (msg.h.mid == SDP_MID_SRC_AVAIL || msg.h.mid == SDP_MID_SINK_AVAIL) {
 		h->advert.region = msg.src;
-		/* Whoever sees it sees the region. */
+		/* A reader that sees the MID sees the region. */
 		smp_store_release(&h->advert.mid, msg.h.mid);
 	}
 	WRITE_ONCE(h->allowed, msg.h.mseq_ack + msg.h.bufs);
@@ -126,8 +129,8 @@ static void message(struct hostile *h, const u8 *buf, u32 bytes, bool placed)
 }
 
 /*
- * A message lies in a ring of ours. What the adapter has let pass is in its memory, unless the key
- * that the peer was told of was that of another one.
+ * Handles a message in one of our rings. The adapter has written it to our memory, unless the peer
+ * was told the key of other memory.
  */
 static void placed_message(struct hostile *h, u32 imm)
 {
@@ -177,9 +180,9 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * hostile_make() - a connection with nothing yet
+ * hostile_make() - allocate a connection without a device
  *
- * Return: it, or NULL.
+ * Return: the connection, or NULL.
  */
 struct hostile *hostile_make(void)
 {
@@ -187,7 +190,7 @@ struct hostile *hostile_make(void)
 
 	if (!h)
 		return NULL;
-	/* In one piece, and there are to be many of them. */
+	/* One large allocation; many connections are made, so retry hard. */
 	h->recv = kzalloc(HOSTILE_RECVS * HOSTILE_RECV_SIZE, GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	h->send = kzalloc(HOSTILE_SEND_SIZE, GFP_KERNEL);
 	if (!h->recv || !h->send) {
@@ -275,7 +278,7 @@ static void set_address(struct sockaddr_in *in, __be32 ip, u16 port)
 }
 
 /**
- * hostile_resolve() - find device and path, and make the queue pair
+ * hostile_resolve() - resolve device and path, and create the queue pair
  * @h: connection
  * @from: own address
  * @to: peer's address
@@ -301,9 +304,9 @@ int hostile_resolve(struct hostile *h, __be32 from, __be32 to, u16 port)
 }
 
 /**
- * hostile_borrow() - likewise, with what another one has found
+ * hostile_borrow() - create the queue pair on another connection's device and path
  * @h: connection
- * @lane: the other one, resolved, which outlives it
+ * @lane: the other connection, resolved; outlives @h
  *
  * Return: 0 or an errno.
  */
@@ -322,7 +325,7 @@ static void ended(struct hostile *h, enum hostile_end how)
 	complete_all(&h->over);
 }
 
-/* Nothing of AF_SDP's memory may go along in the reserved fields. */
+/* The reserved fields must be zero: they must not leak AF_SDP's memory. */
 static void check_ack(struct hostile *h, const u8 *ack)
 {
 	u8 again[SDP_HELLO_ACK_LEN];
@@ -338,7 +341,7 @@ static void check_ack(struct hostile *h, const u8 *ack)
 /**
  * hostile_cm_event() - CM handler of a connection
  * @cm: its id
- * @event: what has come
+ * @event: the event
  *
  * Return: 0.
  */
@@ -377,7 +380,7 @@ int hostile_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 }
 
 /**
- * hostile_req_param() - a REQ
+ * hostile_req_param() - fill in a REQ
  * @h: connection, resolved
  * @what: its contents
  * @req: filled in
@@ -411,7 +414,7 @@ void hostile_req_param(struct hostile *h, const struct hostile_req *what,
 }
 
 /**
- * hostile_send_req() - send a REQ
+ * hostile_send_req() - create the CM id and send a REQ
  * @h: connection, resolved
  * @req: the REQ
  *
@@ -426,7 +429,7 @@ int hostile_send_req(struct hostile *h, struct ib_cm_req_param *req)
 }
 
 /**
- * hostile_request() - send the REQ
+ * hostile_request() - fill in a REQ and send it
  * @h: connection, resolved
  * @what: its contents
  *
@@ -441,7 +444,7 @@ int hostile_request(struct hostile *h, const struct hostile_req *what)
 }
 
 /**
- * hostile_answer() - await REP or REJ
+ * hostile_answer() - wait for REP or REJ
  * @h: connection whose REQ is sent
  *
  * Return: 0 after a REP, -ECONNREFUSED after a REJ (@h->reason), or another errno.
@@ -463,7 +466,7 @@ static int to_state(struct hostile *h, enum ib_qp_state state)
 }
 
 /**
- * hostile_ready() - make the queue pair ready to send; RTU is the caller's affair
+ * hostile_ready() - make the queue pair ready to send; the caller sends the RTU
  * @h: connection with a REP
  *
  * Return: 0 or an errno.
@@ -493,7 +496,7 @@ static int post(struct hostile *h, struct ib_send_wr *wr)
 
 /**
  * hostile_post_one() - post one more receive
- * @h: connection with less than %HOSTILE_RECVS of them posted
+ * @h: connection with fewer than %HOSTILE_RECVS receives posted
  *
  * Return: 0 or an errno.
  */
@@ -516,9 +519,9 @@ static int send_as(struct hostile *h, u32 bytes, enum ib_wr_opcode opcode, u32 r
 }
 
 /**
- * hostile_send() - send what lies in @h->send, and wait for it to arrive
+ * hostile_send() - send @h->send, and wait until it has arrived
  * @h: connection, ready
- * @bytes: how much of it
+ * @bytes: length of the message
  *
  * Return: 0, -EIO when the queue pair has failed, or another errno.
  */
@@ -528,10 +531,10 @@ int hostile_send(struct hostile *h, u32 bytes)
 }
 
 /**
- * hostile_send_revoking() - likewise, and take a key back
+ * hostile_send_revoking() - the same by Send with Invalidate
  * @h: connection, ready
- * @bytes: how much of @h->send
- * @rkey: the key
+ * @bytes: length of the message
+ * @rkey: key to invalidate
  *
  * Return: as hostile_send().
  */
@@ -541,7 +544,8 @@ int hostile_send_revoking(struct hostile *h, u32 bytes, u32 rkey)
 }
 
 /**
- * hostile_write_imm() - an RDMA write of nothing that uses up one of the peer's receives
+ * hostile_write_imm() - post an empty RDMA write with immediate, which uses one of the peer's
+ * receives
  * @h: connection, ready
  *
  * Return: 0 or an errno.
@@ -556,11 +560,11 @@ int hostile_write_imm(struct hostile *h)
 }
 
 /**
- * hostile_await() - wait until so much has been received
- * @count: one of a connection's counts of messages, or the number of the last one
- * @n: how many, at least
+ * hostile_await() - wait until a count of received messages reaches a value
+ * @count: one of a connection's counts, or the number of its newest message
+ * @n: the value
  *
- * Return: 0, after which what was noted of them can be used, or -ETIMEDOUT.
+ * Return: 0, after which what was noted of these messages can be read, or -ETIMEDOUT.
  */
 int hostile_await(const u32 *count, u32 n)
 {
@@ -576,12 +580,12 @@ int hostile_await(const u32 *count, u32 n)
 }
 
 /**
- * hostile_await_buffer() - wait until the peer tells of its memory, as of our last message
+ * hostile_await_buffer() - wait for an advertisement that acknowledges our last message
  * @h: connection
  *
- * What it told before it had that message may be over by now (C7).
+ * An earlier advertisement may be void by now (C7).
  *
- * Return: 0, after which @told is that memory, or -ETIMEDOUT.
+ * Return: 0, after which @told is the advertisement, or -ETIMEDOUT.
  */
 int hostile_await_buffer(struct hostile *h)
 {
@@ -597,8 +601,8 @@ int hostile_await_buffer(struct hostile *h)
 /**
  * hostile_rdma() - read from the peer's memory, or write to it
  * @h: connection, ready
- * @opcode: which
- * @to: the memory; as many bytes as fit are moved
+ * @opcode: IB_WR_RDMA_READ or IB_WR_RDMA_WRITE
+ * @to: the memory; at most %HOSTILE_SEND_SIZE bytes are moved
  *
  * Return: as hostile_send().
  */
@@ -618,9 +622,9 @@ int hostile_rdma(struct hostile *h, enum ib_wr_opcode opcode, const struct sdp_r
 }
 
 /**
- * hostile_put() - write what lies in @h->send to the peer's memory, with immediate data
+ * hostile_put() - write @h->send to the peer's memory, with immediate data
  * @h: connection, ready
- * @to: the memory; as many bytes as fit are written
+ * @to: the memory; at most %HOSTILE_SEND_SIZE bytes are written
  * @imm: the immediate data
  *
  * Return: as hostile_send().
@@ -646,7 +650,7 @@ int hostile_put(struct hostile *h, const struct sdp_region *to, u32 imm)
 }
 
 /**
- * hostile_fall_silent() - nothing is answered any more
+ * hostile_fall_silent() - stop answering anything, also in the adapter
  * @h: connection, ready
  *
  * Return: 0 or an errno.
@@ -658,7 +662,7 @@ int hostile_fall_silent(struct hostile *h)
 	return ib_modify_qp(h->qp, &attr, IB_QP_STATE);
 }
 
-/* Let the peer read and write @m, which is new. */
+/* Allocates @m and lets the peer read and write it. */
 static int expose(struct hostile *h, struct hostile_memory *m)
 {
 	struct ib_reg_wr wr = {
@@ -707,7 +711,7 @@ int hostile_expose(struct hostile *h, struct sdp_region *region)
 }
 
 /**
- * hostile_expose_rings() - likewise, the memory of rings, of which nothing is told yet
+ * hostile_expose_rings() - let the peer write to the memory of rings; it is not told of it yet
  * @h: connection, ready
  *
  * Return: 0 or an errno.
@@ -726,11 +730,11 @@ static void conceal(struct hostile_memory *m)
 }
 
 /**
- * hostile_over() - has the peer ended the connection?
+ * hostile_over() - wait for the end of the connection
  * @h: connection
- * @seconds: how long it may take
+ * @seconds: time limit
  *
- * Return: true when it has.
+ * Return: true when the connection has ended.
  */
 bool hostile_over(struct hostile *h, unsigned int seconds)
 {
@@ -738,10 +742,10 @@ bool hostile_over(struct hostile *h, unsigned int seconds)
 }
 
 /*
- * soft-RoCE still touches a queue pair for which it has queued a packet, when that packet may be
- * consumed and the queue pair destroyed: rc_qp_quiet() tells. And the softirq of the last
- * completion may not be through when its queue is to be freed: rc_drain_reset(). A receive that
- * was handled during the first drain may have been posted again behind it.
+ * soft-RoCE still accesses a queue pair for which it has queued a packet, when that packet may
+ * already be consumed and the queue pair destroyed: see rc_qp_quiet(). The softirq of the last
+ * completion may still run when the completion queue is freed: see rc_drain_reset(). The second
+ * drain is for a receive that the handler posted again behind the first one.
  */
 static void qp_free(struct ib_qp *qp)
 {
@@ -755,7 +759,7 @@ static void qp_free(struct ib_qp *qp)
 }
 
 /**
- * hostile_free() - end a connection, wherever it stands
+ * hostile_free() - end and free a connection in any state
  * @h: connection
  */
 void hostile_free(struct hostile *h)
@@ -763,7 +767,7 @@ void hostile_free(struct hostile *h)
 	struct ib_device *ib = IS_ERR_OR_NULL(h->rdma) ? NULL : h->rdma->device;
 
 	hostile_flood_free(h);
-	/* Says to the peer what is fitting: REJ, DREQ or nothing. */
+	/* Sends a REJ, a DREQ or nothing, depending on the state. */
 	if (!IS_ERR_OR_NULL(h->cm))
 		ib_destroy_cm_id(h->cm);
 	if (!IS_ERR_OR_NULL(h->qp))

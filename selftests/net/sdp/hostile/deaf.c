@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A machine that does not hear some of the messages by which connections are made and ended: they
- * get lost where the CM takes them in, which then finds nothing that it knows. Either the next ones
- * of one kind, or a share of all kinds, by chance.
+ * A machine that loses some of the CM messages that it receives.
+ *
+ * They are changed where the CM receives them, so that it finds a message that it does not know.
+ * Either the next ones of one kind are lost, or a random share of all kinds.
  */
 #include <linux/jhash.h>
 #include <linux/kprobes.h>
@@ -13,7 +14,7 @@ static int attribute;
 module_param(attribute, int, 0644);
 MODULE_PARM_DESC(attribute, "message that is lost: 16 REQ, 18 REJ, 19 REP, 20 RTU, 21 DREQ, 22 DREP");
 
-/* Without a lock: the MADs of a test come one after the other, or all of them are lost. */
+/* No lock: a test's MADs come one after the other, or all of them are lost. */
 static int count;
 module_param(count, int, 0644);
 MODULE_PARM_DESC(count, "how many are still to be lost");
@@ -50,7 +51,7 @@ static const struct kernel_param_ops chance_ops = { .get = chance_get };
 module_param_cb(chance, &chance_ops, NULL, 0444);
 MODULE_PARM_DESC(chance, "how many of each kind were lost by chance, of how many");
 
-/* The same seed loses the same ones of a kind, whichever those are. */
+/* The same seed loses the same numbers of each kind, whatever these messages are. */
 static bool by_chance(unsigned int kind)
 {
 	unsigned int number;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Thousands of requests that never become connections. There is a queue pair for none of them:
- * a REQ only names one, so an attempt costs the attacker next to nothing.
+ * Floods: thousands of requests that never become connections.
  *
- * A flood is silent, then what it got is held without a word until it is freed, and only the
- * peer's own time limit helps it; or it leaves, then each attempt is given up, with a REJ, soon
- * after it was made, and the next one finds room. A silent one may ask for so much patience (held)
- * that the peer's CM waits for hours.
+ * They have no queue pairs: a REQ only names a number, so an attempt costs the attacker next to
+ * nothing.
+ *
+ * A silent flood holds every answered attempt without a message until it is freed, so that only
+ * the peer's own time limit ends it. A leaving flood gives up each attempt, with a REJ, soon after
+ * it was made, so that the next one finds room. A silent flood may ask for so long a timeout
+ * (flood-held) that the peer's CM waits for hours.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -14,17 +16,20 @@
 
 #include "hostile.h"
 
-/* Requests that may be without an answer: fewer than the CM's receives on either side. */
+/* Number of unanswered requests: fewer than the CM's receives on either side. */
 #define WINDOW		32
 #define COUNT_MAX	100000
-/* Numbers of queue pairs that are not there; each flood has others, or they pass for stale. */
+/*
+ * Numbers of queue pairs that do not exist. Each flood uses others, as a repeated one counts as
+ * stale.
+ */
 #define QPN_FIRST	0x400000
 
 /**
- * struct attempt - one of them
- * @flood: all of them
- * @cm: CM id while it is held
- * @answered: what happens afterwards does not count
+ * struct attempt - one request
+ * @flood: its flood
+ * @cm: CM id while the attempt is held
+ * @answered: it has been counted; later events do not count
  */
 struct attempt {
 	struct hostile_flood *flood;
@@ -33,14 +38,14 @@ struct attempt {
 };
 
 /**
- * struct hostile_flood - the attempts
- * @attempts: all that are made
- * @count: how many there are to be
- * @pending: without an answer
- * @replies: were answered by a REP
- * @rejects: by a REJ
- * @lost: by nothing, in time
- * @room: somebody has got an answer
+ * struct hostile_flood - all requests of a flood
+ * @attempts: array of @count attempts
+ * @count: number of attempts
+ * @pending: attempts without an answer
+ * @replies: attempts answered by a REP
+ * @rejects: attempts answered by a REJ
+ * @lost: attempts not answered in time
+ * @room: woken when an attempt is answered
  */
 struct hostile_flood {
 	struct attempt *attempts;
@@ -105,7 +110,7 @@ static void give_up(struct attempt *a)
 {
 	if (!a->cm)
 		return;
-	/* No handler runs any more afterwards. */
+	/* No handler runs afterwards. */
 	ib_destroy_cm_id(a->cm);
 	a->cm = NULL;
 	answered(a, &a->flood->lost);
@@ -114,9 +119,9 @@ static void give_up(struct attempt *a)
 /**
  * hostile_flood() - send requests as fast as they are answered
  * @h: connection, resolved
- * @what: contents of all of them
- * @count: how many
- * @leaves: give each one up when some more have been sent
+ * @what: contents of all requests
+ * @count: number of requests
+ * @leaves: give each one up when %WINDOW more have been sent
  *
  * Return: 0 or an errno.
  */
@@ -147,10 +152,10 @@ int hostile_flood(struct hostile *h, const struct hostile_req *what, u32 count, 
 }
 
 /**
- * hostile_flood_verdict() - what has come of the attempts
+ * hostile_flood_verdict() - write the result of a flood
  * @h: connection that flooded
- * @text: where to say it
- * @room: bytes there
+ * @text: buffer
+ * @room: its size in bytes
  *
  * Return: bytes written.
  */
@@ -164,8 +169,8 @@ int hostile_flood_verdict(struct hostile *h, char *text, size_t room)
 }
 
 /**
- * hostile_flood_free() - give all attempts up
- * @h: connection, whether it flooded or not
+ * hostile_flood_free() - give up all attempts
+ * @h: connection, with or without a flood
  */
 void hostile_flood_free(struct hostile *h)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests that lie about their addresses: in the Hello, and in the REQ around it, while the packet
- * comes from where it comes from. ib_cm builds the REQ from the path that it takes, so the REQ is
- * changed when it is complete, just before it is sent.
+ * Requests with forged addresses in the Hello and in the REQ.
+ *
+ * The packet's own address is true. ib_cm builds the REQ from the path that it takes, so the
+ * complete REQ is changed just before it is sent.
  */
 #include <linux/inet.h>
 #include <linux/kprobes.h>
@@ -15,7 +16,7 @@
 
 #define REQ	cpu_to_be16(0x10)
 
-/* One at a time: run.c has a lock. NULL: the truth is left. */
+/* One at a time: run.c holds a lock. NULL: the true address stays. */
 static struct {
 	u16 port;
 	const struct in6_addr *src, *dst;
@@ -58,11 +59,11 @@ static int send_lying(struct hostile *h, struct hostile_req *req)
 }
 
 /**
- * hostile_forge() - send a REQ that names other addresses
+ * hostile_forge() - send a REQ with other addresses
  * @h: connection, resolved
  * @port: listener's port
- * @src: its own address, as it says; IPv4 mapped; NULL: the true one
- * @dst: the peer's, likewise
+ * @src: claimed source address, IPv4 mapped; NULL: the true one
+ * @dst: claimed destination address, likewise
  *
  * An answer goes to @src.
  *

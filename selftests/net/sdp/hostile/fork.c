@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The machine is told that it goes on from a snapshot, as the driver of the VM generation ID tells
- * it, once, when this is loaded. The kernel lets only that driver call it, so it is looked up.
+ * Tells the kernel that the machine resumes from a snapshot, when the module is loaded.
+ *
+ * The driver of the VM generation ID does the same. The kernel exports that function to this
+ * driver only, so it is looked up by a kprobe.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A device that has no more queue pairs: soft-RoCE's million cannot be used up, and cards are
- * not at hand. Its function for making them is replaced by one that refuses, as soft-RoCE does
- * when its table is full (EINVAL) or as cards do (ENOMEM).
+ * A device without free queue pairs.
+ *
+ * soft-RoCE's million cannot be used up. Its function that creates them is replaced by one that
+ * refuses, as soft-RoCE does when its table is full (EINVAL) or as adapters do (ENOMEM).
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -23,7 +24,7 @@ static int refuse_memory(struct ib_qp *qp, struct ib_qp_init_attr *attr, struct 
 }
 
 /**
- * hostile_no_more_full() - the device makes queue pairs again
+ * hostile_no_more_full() - let the device create queue pairs again
  */
 void hostile_no_more_full(void)
 {
@@ -35,9 +36,9 @@ void hostile_no_more_full(void)
 }
 
 /**
- * hostile_full() - a device has no more queue pairs from now on
+ * hostile_full() - let a device refuse to create queue pairs
  * @name: its network device
- * @memory: because there is no memory for them
+ * @memory: with -ENOMEM instead of -EINVAL
  *
  * Return: 0 or an errno.
  */

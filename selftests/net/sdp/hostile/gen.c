@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cases drawn from a seed, as the end that connects; and what came of all.
+ * Random cases: the connecting end, and the results of all cases.
  *
- * Written to /sys/kernel/debug/sdp_hostile/generate:
+ * Commands, written to /sys/kernel/debug/sdp_hostile/generate:
  *
- *	connect SEED FIRST COUNT PORT	so many cases from number FIRST on, to one of the
- *					nine listeners that begin at PORT; returns when they are
- *					over. Several writers may do so at once.
- *	accept SEED FIRST COUNT PORT	from now on, so many cases with who connects to PORT
- *	let-go				what is held is ended. Left are those connections that
- *					the peer had to end, of which nothing was heard: on its
- *					side none of them may be left
- *	stop				no more of those; all is ended
- *	reset				the sums begin anew
+ *	connect SEED FIRST COUNT PORT	run COUNT cases from number FIRST on, each to one of the
+ *					nine listeners whose ports begin at PORT; returns when
+ *					they are over. Several writers may do so at once.
+ *	accept SEED FIRST COUNT PORT	from now on, run COUNT cases with connections to PORT
+ *	let-go				end the connections that are held. Those remain that the
+ *					peer had to end without our hearing of it: the peer must
+ *					have none of them left
+ *	stop				accept no more, and end all connections
+ *	reset				clear the sums
  *
- * Read from it: the sums, in one line; a line for each kind of cases; and one for each case that
- * has gone wrong, up to a few.
+ * Reading returns the sums in one line, a line for each kind of case, and one for each failed
+ * case, as far as there is room.
  */
 #include <linux/delay.h>
 #include <linux/inet.h>
@@ -24,12 +24,15 @@
 
 #include "gen.h"
 
-/* By agreement with the victim: each of its listeners does something else, the fifth nothing. */
+/*
+ * By agreement with the victim, each of its listeners behaves differently. Port offsets with a
+ * higher weight appear twice.
+ */
 static const u8 ports[] = { 0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8 };
 
-/* Connections that are left alone for a while. */
+/* Number of connections that are held open without traffic. */
 #define HELD_MOST	16
-/* Those that were not heard of. */
+/* Number of connections kept whose end was not heard of. */
 #define UNHEARD_MOST	200
 #define VERDICT_SECONDS	30
 #define WRONG_TEXT	2048
@@ -56,10 +59,10 @@ static LIST_HEAD(unheard);
 static u32 unheard_count;
 
 /**
- * gen_begin() - what a case draws begins anew
+ * gen_begin() - initialize a case and its random state
  * @g: case
- * @seed: of all cases
- * @number: its number
+ * @seed: seed of all cases
+ * @number: number of the case
  */
 void gen_begin(struct gen *g, u64 seed, u32 number)
 {
@@ -69,9 +72,9 @@ void gen_begin(struct gen *g, u64 seed, u32 number)
 }
 
 /**
- * gen_draw() - a number
+ * gen_draw() - draw a random number
  * @g: case
- * @below: more than the number
+ * @below: upper bound, exclusive
  *
  * Return: the number.
  */
@@ -90,10 +93,10 @@ static u32 get_field(const u8 *p, u32 size)
 }
 
 /**
- * gen_spoil() - give a field another value: a bound, one beyond it, a neighbour, or any
+ * gen_spoil() - overwrite a field with a bound, a value beyond one, a neighbour, or any value
  * @g: case
  * @p: the field, in network order
- * @size: its bytes, at most 4
+ * @size: its size in bytes, at most 4
  */
 void gen_spoil(struct gen *g, u8 *p, u32 size)
 {
@@ -147,7 +150,7 @@ static void add_end(const struct gen *g, enum gen_end end)
 	spin_unlock(&sums_lock);
 }
 
-/* Did the last thing said get there? The peer's adapter may have refused it, too. */
+/* True if the last message has arrived, also if the peer's adapter refused it. */
 static bool arrived(const struct gen *g, int err)
 {
 	switch (g->h->sent_status) {
@@ -161,11 +164,11 @@ static bool arrived(const struct gen *g, int err)
 }
 
 /**
- * gen_verdict() - has the peer ended the connection, if it had to?
- * @g: case that has said all
- * @err: what came of the last thing said
+ * gen_verdict() - check whether the peer has ended the connection, if it had to
+ * @g: case that has sent everything
+ * @err: result of the last send
  *
- * Return: what is to be counted.
+ * Return: the result to be counted.
  */
 enum gen_end gen_verdict(struct gen *g, int err)
 {
@@ -176,16 +179,19 @@ enum gen_end gen_verdict(struct gen *g, int err)
 	if (hostile_over(g->h, VERDICT_SECONDS))
 		return GEN_ENDED;
 	/*
-	 * The CM's word for it may be lost, or never said: a peer that was told to wait for our
-	 * answers for less time than they take has given up before. But a queue pair that is gone
-	 * takes nothing. If ours has failed, who looks at the peer's sockets must tell.
+	 * The DREQ may be lost, or was never sent: a peer whose CM timeout is shorter than our
+	 * answers take has given up before. But a destroyed queue pair accepts no message. If our
+	 * own queue pair has failed, only a check of the peer's sockets can tell.
 	 */
 	if (err)
 		return GEN_UNHEARD;
 	return hostile_send(g->h, 0) ? GEN_ENDED : GEN_WRONG;
 }
 
-/* Leave it alone; the oldest one that is has to go. */
+/*
+ * Keeps the connection open without traffic. The oldest one kept is freed when there are too
+ * many.
+ */
 static void hold(struct hostile *h)
 {
 	struct hostile *old = NULL;
@@ -215,7 +221,7 @@ static void free_all(struct list_head *list, u32 *n)
 	mutex_unlock(&held_lock);
 }
 
-/* Kept, so that it ends on the other side by the peer's doing only. */
+/* Keeps the connection, so that only the peer can end it on the other side. */
 static bool keep_unheard(struct hostile *h)
 {
 	bool room;
@@ -231,9 +237,9 @@ static bool keep_unheard(struct hostile *h)
 }
 
 /**
- * gen_over() - a case is over; count it, and end its connection if it is to be ended
+ * gen_over() - finish a case: count it, and end its connection unless it is to be kept
  * @g: case
- * @end: what has come of it
+ * @end: its result
  */
 void gen_over(const struct gen *g, enum gen_end end)
 {
@@ -246,7 +252,7 @@ void gen_over(const struct gen *g, enum gen_end end)
 		hostile_free(g->h);
 }
 
-/* Offsets of the fields of a Hello, and their sizes. */
+/* Offsets and sizes of the fields of a Hello. */
 static const u8 hello_fields[][2] = {
 	{ 0, 1 }, { 1, 1 }, { 2, 2 }, { 4, 4 }, { 8, 4 }, { 12, 4 }, { 16, 1 }, { 17, 1 },
 	{ 18, 1 }, { 19, 1 }, { 20, 4 }, { 24, 4 }, { 28, 2 }, { 30, 2 }, { 32, 4 }, { 40, 4 },
@@ -259,17 +265,17 @@ static void spoil_hello(struct gen *g, struct hostile_req *what)
 	u32 n = 1 + gen_draw(g, 2), i;
 
 	switch (gen_draw(g, 8)) {
-	case 0:		/* short, whatever it says of itself */
+	case 0:		/* too short, with an unchanged Len */
 		g->kind = GEN_HELLO_SHORT;
 		i = gen_draw(g, SDP_HELLO_LEN + 1);
 		memset(what->private + i, 0, SDP_HELLO_LEN - i);
 		what->private_len = i;
 		break;
-	case 1:		/* and one that says so */
+	case 1:		/* a wrong Len */
 		g->kind = GEN_HELLO_LEN;
 		put_unaligned_be32(gen_draw(g, 2 * SDP_HELLO_LEN), what->private + 4);
 		break;
-	case 2:		/* every version there can be */
+	case 2:		/* any version */
 		g->kind = GEN_HELLO_VERSION;
 		what->private[16] = gen_draw(g, 256);
 		what->private[17] = gen_draw(g, 256);
@@ -288,7 +294,7 @@ static void spoil_hello(struct gen *g, struct hostile_req *what)
 	}
 }
 
-/* Must the peer refuse it? On RoCE the addresses have to be those of the path. */
+/* True if the peer must refuse the Hello. On RoCE its addresses must be those of the path. */
 static bool hello_wrong(const struct hostile_req *what, const struct hostile_req *honest)
 {
 	struct sdp_hello hello;
@@ -297,7 +303,7 @@ static bool hello_wrong(const struct hostile_req *what, const struct hostile_req
 	       memcmp(what->private + 32, honest->private + 32, 32);
 }
 
-/* What of a REQ is the CM's, at any value that it can have. */
+/* Sets a field of the REQ that belongs to the CM to any value. */
 static void spoil_req(struct gen *g, struct ib_cm_req_param *req)
 {
 	switch (gen_draw(g, 8)) {
@@ -327,7 +333,7 @@ static void spoil_req(struct gen *g, struct ib_cm_req_param *req)
 	}
 }
 
-/* The peer's time to answer is short; so it soon finds out that nobody is there. */
+/* The CM's retries are few, so that it soon notices when the peer is gone. */
 static int send_request(struct gen *g, const struct hostile_req *what)
 {
 	struct ib_cm_req_param req;
@@ -359,7 +365,7 @@ static enum gen_end case_hello(struct gen *g, struct hostile_req *what)
 	return GEN_WRONG;
 }
 
-/* What has become of the wishes of both, once the HelloAck is there. */
+/* Evaluates both ends' ring fields when the HelloAck has arrived. */
 static void agree(struct gen *g, const struct hostile_req *what)
 {
 	struct sdp_hello own;
@@ -368,7 +374,7 @@ static void agree(struct gen *g, const struct hostile_req *what)
 	gen_rings_agree(g, &own);
 }
 
-/* It goes away, or says nothing more, at any step of the exchange. */
+/* Leaves, or sends nothing more, at any step of the exchange. */
 static enum gen_end case_course(struct gen *g, const struct hostile_req *what)
 {
 	static const u8 kinds[] = {
@@ -387,7 +393,7 @@ static enum gen_end case_course(struct gen *g, const struct hostile_req *what)
 		return err == -ECONNREFUSED ? GEN_REFUSED : GEN_NO_ANSWER;
 	agree(g, what);
 	switch (how) {
-	case 1:		/* it says nothing more */
+	case 1:		/* no RTU */
 		return GEN_HELD;
 	case 2:
 		ib_send_cm_rej(g->h->cm, gen_draw(g, 40), NULL, 0, what->private,
@@ -408,8 +414,9 @@ static enum gen_end case_course(struct gen *g, const struct hostile_req *what)
 	if (how == 6)
 		return GEN_HELD;
 	/*
-	 * A message in the place of the RTU, or at once after it. In the first case our own CM does
-	 * not take the DREQ that may come, so nobody can say whether it has.
+	 * A message in place of the RTU, or just after it. In place of the RTU, our own CM does
+	 * not accept the DREQ that may come, so it is unknown whether the peer has ended the
+	 * connection.
 	 */
 	err = how == 4 || how == 7 ? gen_talk(g) : 0;
 	if (how == 4)
@@ -439,7 +446,7 @@ static enum gen_end case_messages(struct gen *g, const struct hostile_req *what)
 	return end;
 }
 
-/* Whether it knows rings, and which it would like. */
+/* Draws whether this end supports rings, and with which scheme. */
 static void wish(struct gen *g, struct hostile_req *what)
 {
 	struct sdp_hello hello;
@@ -483,7 +490,7 @@ static int gen_connect(u64 seed, u32 first, u32 count, u16 port)
 	return 0;
 }
 
-/* The way is found once, as it takes longer than a case. */
+/* Resolves address and route once for all cases, as that takes longer than a case. */
 static int make_lane(u16 port)
 {
 	struct hostile *h;
@@ -522,8 +529,8 @@ static void reset(void)
 }
 
 /**
- * hostile_gen_command() - do what is asked
- * @text: see above
+ * hostile_gen_command() - execute a command
+ * @text: command as described in this file's head
  *
  * Return: 0 or an errno.
  */
@@ -572,9 +579,9 @@ static int report_ends(char *text, size_t room, const u32 *ends)
 }
 
 /**
- * hostile_gen_report() - the sums, and what has gone wrong
- * @text: where to
- * @room: bytes there
+ * hostile_gen_report() - write the sums and the failed cases
+ * @text: buffer
+ * @room: its size in bytes
  *
  * Return: bytes written.
  */
@@ -605,7 +612,7 @@ int hostile_gen_report(char *text, size_t room)
 }
 
 /**
- * gen_lane() - the hostile peer's device, once a way was found
+ * gen_lane() - return the connection that resolved the path
  *
  * Return: a connection that has device and protection domain, or NULL.
  */
@@ -615,7 +622,7 @@ struct hostile *gen_lane(void)
 }
 
 /**
- * hostile_gen_exit() - end all
+ * hostile_gen_exit() - end all cases
  */
 void hostile_gen_exit(void)
 {

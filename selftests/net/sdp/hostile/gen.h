@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Cases drawn from a seed. What a case says depends on seed and number only, so that one that
- * went wrong can be asked for again; when it says it, and how far it gets, also on the peer.
+ * Random cases of the hostile peer.
+ *
+ * Seed and number alone determine what a case sends, so that a failed case can be repeated. They
+ * do not determine the timing, nor how far a case gets, which depends on the peer too.
  */
 #ifndef SDP_HOSTILE_GEN_H
 #define SDP_HOSTILE_GEN_H
@@ -10,7 +12,7 @@
 
 #include "hostile.h"
 
-/* What a case does that it should not, or the last thing that it says. */
+/* The fault of a case, or the kind of its last message. */
 #define GEN_KINDS(_)			\
 	_(HELLO_SHORT,	"hello-short")	\
 	_(HELLO_LEN,	"hello-len")	\
@@ -55,24 +57,24 @@ enum gen_kind {
 };
 
 /**
- * struct gen_rings - what a case knows of rings
- * @agreed: both ends know them
- * @in: scheme of what we say
- * @out: scheme of what the peer says
- * @window: the smaller one of both
- * @asks: so often we have asked for a ring of the peer's
- * @answers: so often it has answered, as far as we have seen
- * @shown: the last answer was a ring, and nothing is in it yet
+ * struct gen_rings - state of the rings of a case
+ * @agreed: both ends support rings
+ * @in: scheme of our direction
+ * @out: scheme of the peer's direction
+ * @window: the smaller window of both ends
+ * @asks: number of times that we have asked for a ring
+ * @answers: number of the peer's answers that we have seen
+ * @shown: the last answer was a ring, and we have written nothing into it yet
  * @next: that ring
- * @region: the one that we write into, of no bytes if there is none
- * @odd: the first one of the connection, the third ..
- * @head: bytes written into it
- * @lost: one has been given back that may not have been there
- * @own_answers: so often we have told of a ring of ours
- * @own_count: so many of them were rings
- * @own_odd: the last one was the first, the third ..
- * @own_freed: what we have said is free of it
- * @given: so often the peer had given one back by then
+ * @region: the ring that we write into; length 0 if there is none
+ * @odd: @region is the first, third, ... ring of the connection
+ * @head: bytes written into @region
+ * @lost: a ring was given back whose answer had not arrived, so the count of rings is unknown
+ * @own_answers: number of RingAvail messages that we have sent
+ * @own_count: number of those that carried a ring
+ * @own_odd: the last one was the first, third, ... ring
+ * @own_freed: bytes that we have reported as freed in it
+ * @given: number of rings that the peer had given back when the last one was announced
  */
 struct gen_rings {
 	bool agreed;
@@ -96,15 +98,15 @@ struct gen_rings {
 
 /**
  * struct gen - a case
- * @rnd: what is drawn
- * @number: which one
+ * @rnd: random state
+ * @number: number of the case
  * @h: its connection
- * @limit: newest message that the peer was told it may send
+ * @limit: number of the newest message that the peer may send
  * @bytes: length of the last message
- * @why: what obliges the peer to end the connection, or NULL
- * @step: how many things it has done
- * @kind: the kind of the last one
- * @rings: what it knows of rings
+ * @why: reason why the peer must end the connection, or NULL
+ * @step: number of steps taken
+ * @kind: kind of the last step
+ * @rings: state of the rings
  */
 struct gen {
 	struct rnd_state rnd;
@@ -118,15 +120,15 @@ struct gen {
 	struct gen_rings rings;
 };
 
-/* What can come of a case; the last one is what must not. */
+/* Results of a case. GEN_WRONG is a failure of AF_SDP. */
 enum gen_end {
 	GEN_REFUSED,		/* by the peer, before there was a connection */
-	GEN_LEFT,		/* we have ended it */
-	GEN_ENDED,		/* the peer had to end it, and has */
-	GEN_BROKE,		/* the queue pair has failed */
-	GEN_HELD,		/* it is left alone, and ended later */
+	GEN_LEFT,		/* we ended it */
+	GEN_ENDED,		/* the peer had to end it, and did */
+	GEN_BROKE,		/* the queue pair failed */
+	GEN_HELD,		/* kept open without traffic, and ended later */
 	GEN_NO_ANSWER,
-	GEN_UNHEARD,		/* the peer had to end it, nothing was heard of it */
+	GEN_UNHEARD,		/* the peer had to end it, and we got no message about that */
 	GEN_WRONG,
 	GEN_ENDS,
 };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cases drawn from a seed, as the end that accepts: a HelloAck of every kind or none, a refusal
- * for any reason, and what is said on the connection if there is one.
+ * Random cases: the accepting end: any HelloAck or none, a REJ for any reason, and messages.
  *
- * Each request has a work item, which is the case from beginning to end.
+ * Each request has a work item, which runs the whole case.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -11,17 +10,17 @@
 
 #include "gen.h"
 
-/* For the peer's RTU to come. */
+/* Time limit for the peer's RTU. */
 #define RTU_SECONDS	5
 
 /**
- * struct acceptor - a request that has come
- * @work: the case
- * @number: its number
+ * struct acceptor - a request that has arrived
+ * @work: runs the case
+ * @number: number of the case
  * @h: its connection
- * @resources: what the REQ says it can
- * @depth: likewise
- * @hello_ok: its Hello is as it should be, and with @h
+ * @resources: responder resources of the REQ
+ * @depth: initiator depth of the REQ
+ * @hello_ok: its Hello is valid; it is stored in @h
  */
 struct acceptor {
 	struct work_struct work;
@@ -39,7 +38,7 @@ static u32 accept_first;
 static u32 accept_count;
 static atomic_t accept_next;
 
-/* Offsets of the fields of a HelloAck, and their sizes. */
+/* Offsets and sizes of the fields of a HelloAck. */
 static const u8 ack_fields[][2] = {
 	{ 0, 1 }, { 1, 1 }, { 2, 2 }, { 4, 4 }, { 8, 4 }, { 12, 4 }, { 16, 1 }, { 17, 1 },
 	{ 18, 1 }, { 19, 1 }, { 20, 4 }, { 24, 4 }, { 28, 1 }, { 29, 1 }, { 30, 2 }, { 32, 4 },
@@ -79,7 +78,7 @@ static u8 spoil_ack(struct gen *g, u8 *ack)
 	return SDP_HELLO_ACK_LEN;
 }
 
-/* Returns whether it is a right one. */
+/* Returns true if the HelloAck is valid. */
 static bool send_reply(struct gen *g, const struct acceptor *a, bool spoil, int *err)
 {
 	struct sdp_hello hello = {
@@ -133,16 +132,16 @@ static enum gen_end run(struct gen *g, const struct acceptor *a)
 	}
 	if (kind < 15)
 		return refuse(g);
-	/* No answer: the peer gives up in its own time. Ours is to destroy the id. */
+	/* No answer: the peer gives up after its own time limit. We destroy the id. */
 	g->kind = GEN_SILENT;
 	if (kind < 17)
 		return GEN_LEFT;
 	g->kind = GEN_RIGHT;
-	/* The peer may have given up already, of which we hear in a moment. */
+	/* The peer may have given up already; its REJ arrives in a moment. */
 	if (hostile_ready(g->h))
 		return hostile_over(g->h, RTU_SECONDS) ? GEN_NO_ANSWER : GEN_WRONG;
 	right = send_reply(g, a, kind < 50, &err);
-	/* It may have given up already. */
+	/* The peer may have given up already. */
 	if (err)
 		return GEN_NO_ANSWER;
 	if (!right) {
@@ -169,7 +168,7 @@ static void accept_work(struct work_struct *work)
 	kfree(a);
 }
 
-/* Nor may anything else go along in the reserved fields. */
+/* The reserved fields must be zero as well. */
 static bool hello_ok(const u8 *p, struct sdp_hello *hello)
 {
 	u8 again[SDP_HELLO_LEN];
@@ -214,11 +213,11 @@ static int request(struct ib_cm_id *cm, const struct ib_cm_event *event)
 }
 
 /**
- * gen_accept() - take requests
- * @seed: of what is drawn
+ * gen_accept() - accept requests
+ * @seed: seed of the random numbers
  * @first: number of the first case
- * @count: how many are taken; the others are refused
- * @port: where
+ * @count: number of requests to accept; later ones are refused
+ * @port: port to listen on
  *
  * Return: 0 or an errno.
  */
@@ -245,7 +244,7 @@ int gen_accept(u64 seed, u32 first, u32 count, u16 port)
 }
 
 /**
- * gen_accept_stop() - take no more requests; all cases are over afterwards
+ * gen_accept_stop() - accept no more requests, and wait for the end of all cases
  */
 void gen_accept_stop(void)
 {
@@ -256,7 +255,7 @@ void gen_accept_stop(void)
 }
 
 /**
- * hostile_gen_init() - prepare for cases
+ * hostile_gen_init() - create the work queue of the cases
  *
  * Return: 0 or an errno.
  */

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a drawn case says on a connection that stands: messages that are right, nearly right and
- * wrong; more of them than it may; RDMA to where it may and where it may not.
+ * Random cases: messages on an established connection: right, nearly right and wrong ones.
  *
- * What must end the connection is known without a model of the engine: a message that cannot
- * be decoded, numbers that do not follow, grants that are taken back, keys that are not the
- * peer's. Whatever else is said, the connection may end or not.
+ * Also more messages than were granted, and RDMA within and beyond what was advertised. A case
+ * knows what must end the connection without a model of the engine: a message that cannot be
+ * decoded, wrong sequence numbers, grants that are taken back, keys that are not the peer's. After
+ * any other message the connection may end or not.
  */
 #include <linux/delay.h>
 
 #include "gen.h"
 
 #define STEPS_MOST	16
-/* So far ahead no acknowledgement can be: a peer never has as many messages under way. */
+/* No acknowledgement is valid that far ahead: a peer never has that many messages in flight. */
 #define FAR		(1U << 20)
 
 static const u8 mids[] = {
@@ -23,7 +23,7 @@ static const u8 mids[] = {
 };
 
 /**
- * gen_draw_mid() - a kind of message that needs no agreement
+ * gen_draw_mid() - draw a kind of message that needs no agreement
  * @g: case
  *
  * Return: its MID; half of them are data.
@@ -33,7 +33,7 @@ u8 gen_draw_mid(struct gen *g)
 	return gen_draw(g, 2) ? SDP_MID_DATA : mids[gen_draw(g, ARRAY_SIZE(mids))];
 }
 
-/* Memory that there is, or not, or that the peer itself has told of. */
+/* Memory that exists or does not, or that the peer itself has advertised. */
 static void draw_region(struct gen *g, struct sdp_region *r)
 {
 	struct hostile *h = g->h;
@@ -87,7 +87,7 @@ static void draw_fields(struct gen *g, struct sdp_msg *msg)
 }
 
 /**
- * gen_make() - a message that can be decoded, and whose numbers follow
+ * gen_make() - build a message that can be decoded and has the right sequence numbers
  * @g: case
  * @mid: its kind
  */
@@ -101,7 +101,7 @@ void gen_make(struct gen *g, u8 mid)
 	};
 	u32 bufs = g->limit - msg.h.mseq_ack;
 
-	/* What is granted is more than before, or as much. */
+	/* A grant is never less than before. */
 	msg.h.bufs = clamp_t(u32, bufs, HOSTILE_BUFS, SDP_BUFS_MAX);
 	if (msg.h.mid >= SDP_MID_SINK_AVAIL && gen_draw(g, 4))
 		msg.payload_len = gen_draw(g, gen_draw(g, 4) ? 64 : 1400);
@@ -118,15 +118,15 @@ static void make(struct gen *g)
 	gen_make(g, gen_draw_mid(g));
 }
 
-/* Offsets of the fields of a header, and their sizes. */
+/* Offsets and sizes of the fields of a header. */
 static const u8 fields[][2] = {
 	{ 0, 1 }, { 1, 1 }, { 2, 2 }, { 4, 4 }, { 8, 4 }, { 12, 4 },
 	{ 16, 4 }, { 20, 4 }, { 24, 4 }, { 28, 4 }, { 32, 4 }, { 16, 1 },
 };
 
 /**
- * gen_spoil_field() - give a field of a message another value
- * @g: case, whose message lies there to be sent
+ * gen_spoil_field() - change a field of a message
+ * @g: case, whose message is in the send buffer
  */
 void gen_spoil_field(struct gen *g)
 {
@@ -143,10 +143,10 @@ static u32 get32_at(const struct hostile *h, u32 at)
 }
 
 /**
- * gen_judge() - what must the peer make of the message that lies there to be sent?
- * @g: case; its @why says so
- * @bytes: how long it is
- * @placed: it is written into a ring
+ * gen_judge() - decide what the peer must do with the message in the send buffer
+ * @g: case; @why gets the reason why the connection must end
+ * @bytes: length of the message
+ * @placed: the message is written into a ring
  */
 void gen_judge(struct gen *g, u32 bytes, bool placed)
 {
@@ -179,7 +179,7 @@ void gen_judge(struct gen *g, u32 bytes, bool placed)
 }
 
 /**
- * gen_say() - say the message that lies there to be sent
+ * gen_say() - send the message in the send buffer
  * @g: case
  *
  * Return: as hostile_send().
@@ -191,7 +191,7 @@ int gen_say(struct gen *g)
 }
 
 /**
- * gen_step_right() - say something that can be decoded, and whose numbers follow
+ * gen_step_right() - send a message that can be decoded and has the right sequence numbers
  * @g: case
  *
  * Return: as hostile_send().
@@ -219,7 +219,7 @@ static int step_cut(struct gen *g)
 	return gen_say(g);
 }
 
-/* Longer than it says, and maybe longer than any receive. */
+/* Longer than its Len, and possibly longer than any receive. */
 static int step_padded(struct gen *g)
 {
 	u32 more = gen_draw(g, 2) ? HOSTILE_SEND_SIZE - g->bytes : 20;
@@ -235,7 +235,7 @@ static int step_garbage(struct gen *g)
 {
 	g->bytes = gen_draw(g, gen_draw(g, 2) ? 64 : 1500);
 	prandom_bytes_state(&g->rnd, g->h->send, g->bytes);
-	/* Half of them get a little further. */
+	/* Half of them pass the first checks. */
 	if (gen_draw(g, 2) && g->bytes >= SDP_BSDH_LEN) {
 		g->h->send[0] = gen_draw_mid(g);
 		put_unaligned_be32(g->bytes, g->h->send + 4);
@@ -257,7 +257,7 @@ static int step_skipped(struct gen *g)
 	return gen_say(g);
 }
 
-/* Whatever was granted. Nothing is acknowledged meanwhile. */
+/* Ignores the grants. Nothing is acknowledged meanwhile. */
 static int step_burst(struct gen *g)
 {
 	u32 n = 2 + gen_draw(g, 30), ack = g->h->acked;
@@ -272,7 +272,7 @@ static int step_burst(struct gen *g)
 	return err;
 }
 
-/* It uses up a receive, and is a message of no length. */
+/* It uses a receive, and is a message of length 0. */
 static int step_imm(struct gen *g)
 {
 	int err = hostile_write_imm(g->h);
@@ -282,7 +282,7 @@ static int step_imm(struct gen *g)
 	return err;
 }
 
-/* A key that may be the peer's to take back, or not. */
+/* Send with Invalidate, with a key that the peer may invalidate or not. */
 static int step_revoke(struct gen *g)
 {
 	struct sdp_region r;
@@ -295,7 +295,7 @@ static int step_revoke(struct gen *g)
 	return hostile_send_revoking(g->h, g->bytes, r.rkey);
 }
 
-/* Memory that the peer has told of: a ring, or what it advertises. False if there is none. */
+/* Memory that the peer has announced: a ring or an advertisement. False if there is none. */
 static bool draw_told(struct gen *g, struct sdp_region *r, bool *ring)
 {
 	*ring = gen_draw(g, 2) && gen_ring_told(g, r);
@@ -308,7 +308,7 @@ static bool draw_told(struct gen *g, struct sdp_region *r, bool *ring)
 	return true;
 }
 
-/* At the edges of what was told of, beyond them, or anywhere. */
+/* Moves to the edges of the announced memory, beyond them, or anywhere. */
 static void move_region(struct gen *g, struct sdp_region *r, u32 how)
 {
 	u32 whole = r->len;
@@ -341,7 +341,10 @@ static void move_region(struct gen *g, struct sdp_region *r, u32 how)
 	r->len = clamp_t(u32, r->len, 1, HOSTILE_SEND_SIZE);
 }
 
-/* In the range that was told of, at its edges, beyond them, or anywhere. A ring is not read. */
+/*
+ * RDMA to and from announced memory, its edges, beyond them, or anywhere. A ring may not be
+ * read.
+ */
 static int step_rdma(struct gen *g)
 {
 	enum ib_wr_opcode opcode = gen_draw(g, 2) ? IB_WR_RDMA_WRITE : IB_WR_RDMA_READ;
@@ -352,7 +355,7 @@ static int step_rdma(struct gen *g)
 
 	move_region(g, &r, how);
 	err = hostile_rdma(g->h, opcode, &r);
-	/* A guess that is none: only what was told of can have worked. */
+	/* Outside of what was announced, no access may succeed. */
 	if (!err && (how < 5 || (ring && opcode == IB_WR_RDMA_READ))) {
 		g->why = "memory was reached that was not told of";
 		return -EFAULT;
@@ -377,14 +380,14 @@ static int step_expose(struct gen *g)
 	return g->h->shown.mr ? 0 : hostile_expose(g->h, &region);
 }
 
-/* From now on the peer's messages find no receive, or all but the last ones do not. */
+/* From now on no receive is posted again: messages use up the posted ones, later ones find none. */
 static int step_stingy(struct gen *g)
 {
 	WRITE_ONCE(g->h->stingy, true);
 	return 0;
 }
 
-/* @weight: so often among others */
+/* @weight: relative frequency */
 static const struct {
 	int (*step)(struct gen *g);
 	u8 weight;
@@ -424,11 +427,11 @@ static int any_step(struct gen *g)
 }
 
 /**
- * gen_talk() - say a few things, until the peer has to end the connection or enough is said
- * @g: a case whose connection stands
+ * gen_talk() - take random steps until the peer has to end the connection or enough were taken
+ * @g: case with an established connection
  *
- * Return: 0, -EIO when the queue pair has failed, -EFAULT when memory was reached that must not
- * be, or another errno.
+ * Return: 0, -EIO when the queue pair has failed, -EFAULT when forbidden memory was accessed, or
+ * another errno.
  */
 int gen_talk(struct gen *g)
 {

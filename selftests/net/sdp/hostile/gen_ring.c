@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a drawn case says of rings, and what it writes into one of the peer's: as it is meant, and
- * with each field of it at its bounds and beyond; and the rings of ours that the peer is told of.
+ * Random cases: messages about rings, and messages in the peer's rings, right and wrong.
  *
- * Where the peer's ring is, and how far it is filled, is known as well here as there: it depends on
- * what we say only, and on answers. So is what must end the connection: a message that is not
- * where the next one has to be, that is told of by other immediate data, or that may not be there;
- * a ring that cannot be, that nobody has asked for, or that is larger or smaller than it may be;
- * what has been read of a ring before it was written.
+ * Wrong messages have each field at its bounds and beyond. The position and fill level of the
+ * peer's ring is known at both ends: it depends only on what we send and on the answers. So a case
+ * knows what must end the connection: a message at a wrong offset, with wrong immediate data, or
+ * of a kind that rings do not carry; a ring that cannot exist, that was not asked for, or that has
+ * a wrong size; a report of bytes freed that were never written.
  */
 #include <linux/delay.h>
 
 #include "gen.h"
 
-/* The longest message in a ring by rdma; a ring by nic has so many windows at least. */
+/* The longest message in a ring by RDMA. A ring by NIC has at least this number of windows. */
 #define MESSAGE_MAX	32768U
 #define WINDOWS_MIN	4U
-/* So long an answer is waited for that may not come. */
+/* How long to wait for an answer that may not come. */
 #define AWAIT_MOST	(HZ / 4)
-/* The first one of ours lies at the beginning of their memory, a second one here. */
+/* Our first ring lies at the beginning of the memory, the second one at this offset. */
 #define OWN_SECOND	32768U
 
 static u8 scheme_of(u8 own, u8 other)
@@ -27,9 +26,9 @@ static u8 scheme_of(u8 own, u8 other)
 }
 
 /**
- * gen_rings_agree() - what has become of the wishes of both
+ * gen_rings_agree() - evaluate both ends' ring fields
  * @g: case, which has the peer's Hello or HelloAck
- * @own: what we have said of ours
+ * @own: our own Hello or HelloAck
  */
 void gen_rings_agree(struct gen *g, const struct sdp_hello *own)
 {
@@ -45,7 +44,7 @@ void gen_rings_agree(struct gen *g, const struct sdp_hello *own)
 }
 
 /**
- * gen_rings_wish() - draw whether we know rings, and what we wish for
+ * gen_rings_wish() - draw whether we support rings, and with which scheme and window
  * @g: case
  * @hello: Hello or HelloAck
  */
@@ -60,7 +59,7 @@ void gen_rings_wish(struct gen *g, struct sdp_hello *hello)
 	hello->window = windows[gen_draw(g, ARRAY_SIZE(windows))];
 }
 
-/* What the peer has answered by now. It may be about to answer once more. */
+/* Takes note of the peer's answers so far. Another one may be on its way. */
 static void look(struct gen *g)
 {
 	struct gen_rings *r = &g->rings;
@@ -82,9 +81,9 @@ static void look(struct gen *g)
 }
 
 /**
- * gen_ring_told() - memory of a ring that the peer has told of
+ * gen_ring_told() - memory of a ring that the peer has announced
  * @g: case
- * @region: filled in, both copies of it
+ * @region: filled in with both mappings of the ring
  *
  * Return: false when there is none.
  */
@@ -96,7 +95,7 @@ bool gen_ring_told(struct gen *g, struct sdp_region *region)
 	return region->len;
 }
 
-/* All rings are given back; one that has never been used, too. */
+/* All rings are given back, also one that was never used. */
 static const char *judge_return(struct gen_rings *r, bool open)
 {
 	if (!r->region.len && !r->shown && !open)
@@ -104,7 +103,7 @@ static const char *judge_return(struct gen_rings *r, bool open)
 	r->odd ^= r->shown;
 	r->shown = false;
 	r->region.len = 0;
-	/* It may have crossed the next one. */
+	/* It may have crossed the peer's next ring. */
 	r->lost |= open;
 	return NULL;
 }
@@ -128,7 +127,7 @@ static const char *judge_ask(struct gen *g, u32 size)
 	return NULL;
 }
 
-/* The ring that the peer has of us, as far as anybody knows. */
+/* Length of the ring that the peer has of us, as far as known. */
 static u32 own_len(const struct gen *g)
 {
 	const struct gen_rings *r = &g->rings;
@@ -149,7 +148,7 @@ static const char *judge_avail(struct gen *g, const struct sdp_region *ring)
 	if (r->out == SDP_BY_CREDIT)
 		return "a ring is told of by credit";
 	if (asks == r->own_answers) {
-		/* Nobody has asked; or that is on its way. */
+		/* The peer has not asked, or its RingAsk is on its way. */
 		WRITE_ONCE(own->unsure, true);
 		r->own_answers++;
 		return NULL;
@@ -177,18 +176,18 @@ static const char *judge_freed(struct gen *g, u32 freed)
 	u32 len = own_len(g), more = freed - r->own_freed;
 
 	r->own_freed = freed;
-	/* What the peer has written, and we have not seen yet, is in the ring. */
+	/* Bytes that the peer has written and we have not seen yet are in the ring. */
 	if (!len || g->h->own.unsure || r->out != SDP_BY_RDMA || more <= len)
 		return NULL;
 	return "more of a ring is free than was written";
 }
 
 /**
- * gen_rings_judge() - what must the peer make of a message, as far as rings go?
+ * gen_rings_judge() - decide what the peer must do with a message, as far as rings are concerned
  * @g: case
- * @msg: the message, which can be decoded, and whose numbers follow
+ * @msg: the message, which can be decoded and has the right sequence numbers
  *
- * Return: what obliges the peer to end the connection, or NULL.
+ * Return: the reason why the peer must end the connection, or NULL.
  */
 const char *gen_rings_judge(struct gen *g, const struct sdp_msg *msg)
 {
@@ -211,7 +210,7 @@ const char *gen_rings_judge(struct gen *g, const struct sdp_msg *msg)
 	return why;
 }
 
-/* Once in a while what needs an agreement is said without one. */
+/* Occasionally sends what needs an agreement without one. */
 static bool may_talk(struct gen *g)
 {
 	return g->rings.agreed ? !g->rings.lost : gen_draw(g, 16) == 0;
@@ -261,7 +260,7 @@ int gen_step_ring_ask(struct gen *g)
 	return gen_say(g);
 }
 
-/* As it may be, if it was asked for: as large as there is room for, or none. */
+/* A legal ring, if it was asked for: as large as there is room for, or none. */
 static void draw_ring(struct gen *g, struct sdp_region *ring)
 {
 	const struct gen_rings *r = &g->rings;
@@ -273,14 +272,14 @@ static void draw_ring(struct gen *g, struct sdp_region *ring)
 		.rkey = h->own.memory.mr->rkey,
 		.va = h->own.memory.mr->iova + (second ? OWN_SECOND : 0),
 	};
-	/* Where the first one was is no room for a third. */
+	/* There is no room for a third ring, as the first one's memory may be in use. */
 	if (r->own_count < 2 && gen_draw(g, 8))
 		ring->len = min_t(u32, len, READ_ONCE(h->asked) ?: len);
 	if (gen_draw(g, 12) == 0)
 		ring->len = READ_ONCE(h->asked) << gen_draw(g, 3);
 }
 
-/* Lies there to be sent. */
+/* Builds a RingAvail in the send buffer. */
 static int make_avail(struct gen *g)
 {
 	int err = hostile_expose_rings(g->h);
@@ -297,7 +296,7 @@ static int make_avail(struct gen *g)
 }
 
 /**
- * gen_step_ring_avail() - tell of a ring, when the peer has asked for one, or has not
+ * gen_step_ring_avail() - announce a ring, whether or not the peer has asked for one
  * @g: case
  *
  * Return: as hostile_send().
@@ -333,7 +332,7 @@ static void await_more(const u32 *count, u32 than)
 		usleep_range(1000, 2000);
 }
 
-/* There is none as long as the peer's program has not accepted the connection. */
+/* The peer has no ring until its program has accepted the connection. */
 static int get_ring(struct gen *g)
 {
 	const struct gen_rings *r = &g->rings;
@@ -350,8 +349,8 @@ static int get_ring(struct gen *g)
 }
 
 /**
- * gen_rings_begin() - often both have rings before anything else is said
- * @g: case whose connection stands
+ * gen_rings_begin() - often, give both ends rings before any other message
+ * @g: case with an established connection
  *
  * Return: as hostile_send().
  */
@@ -363,7 +362,7 @@ int gen_rings_begin(struct gen *g)
 
 	if (r->agreed && in && r->in != SDP_BY_CREDIT)
 		err = get_ring(g);
-	/* It asks as soon as it has said something. */
+	/* The peer asks as soon as it has sent something. */
 	if (!err && r->agreed && out && r->out != SDP_BY_CREDIT) {
 		await_more(&g->h->asks, 0);
 		if (READ_ONCE(g->h->asks))
@@ -373,7 +372,7 @@ int gen_rings_begin(struct gen *g)
 }
 
 /**
- * gen_step_ring_freed() - say how much of a ring of ours has been read
+ * gen_step_ring_freed() - report how much of our ring has been read
  * @g: case
  *
  * Return: as hostile_send().
@@ -396,11 +395,11 @@ int gen_step_ring_freed(struct gen *g)
 }
 
 /**
- * struct place - where something is written into a ring
- * @ring: it
+ * struct place - where something is written in a ring
+ * @ring: the ring
  * @imm: immediate data
- * @at: where in both copies of it
- * @bytes: how much is written there
+ * @at: offset in both mappings of the ring
+ * @bytes: number of bytes written
  */
 struct place {
 	struct sdp_region ring;
@@ -414,7 +413,7 @@ static u32 message_max(const struct gen *g, u32 size)
 	return g->rings.in == SDP_BY_NIC ? g->rings.window : min(size / 4, MESSAGE_MAX);
 }
 
-/* In the newest ring, mostly; of no bytes when there is none. */
+/* Usually in the newest ring; length 0 when there is none. */
 static void draw_place(struct gen *g, struct place *p)
 {
 	struct gen_rings *r = &g->rings;
@@ -440,7 +439,7 @@ static void make_placed(struct gen *g, struct place *p)
 	p->imm |= g->bytes;
 }
 
-/* Not where the next one begins: beside it, at the beginning, anywhere, and beyond both copies. */
+/* A wrong offset: next to the right one, at the beginning, anywhere, or beyond both mappings. */
 static void move_place(struct gen *g, struct place *p)
 {
 	switch (gen_draw(g, 6)) {
@@ -478,7 +477,7 @@ static void spoil_placed(struct gen *g, struct place *p)
 		gen_spoil_field(g);
 		gen_spoil_field(g);
 		break;
-	case 8:		/* what is neither its length nor which ring it is */
+	case 8:		/* bits that are neither the length nor the ring */
 		p->imm |= (HOSTILE_IMM_LEN + 1) << gen_draw(g, 11);
 		break;
 	case 2:
@@ -488,14 +487,14 @@ static void spoil_placed(struct gen *g, struct place *p)
 	case 3:
 		p->imm ^= HOSTILE_IMM_ODD;
 		break;
-	case 4:		/* as long as it may be, or longer */
+	case 4:		/* the maximal length, or one more */
 		put_unaligned_be32(most + gen_draw(g, 2), g->h->send + 4);
 		p->imm = kind | get_unaligned_be32(g->h->send + 4);
 		break;
 	case 5:
 		move_place(g, p);
 		break;
-	case 6:		/* one that may not be there, or is none */
+	case 6:		/* a kind that a ring may not carry */
 		gen_make(g, gen_draw_mid(g));
 		p->bytes = g->bytes;
 		p->imm = kind | g->bytes;
@@ -509,7 +508,7 @@ static void spoil_placed(struct gen *g, struct place *p)
 	}
 }
 
-/* Does the header lie where the next message has to be? Of its payload there may be less. */
+/* True if the header lies where the next message must begin. The payload may be incomplete. */
 static bool is_there(const struct place *p, u32 size, u32 head)
 {
 	return p->at >= 0 && p->bytes >= SDP_BSDH_LEN && !((p->at ^ head) & (size - 1));
@@ -546,7 +545,7 @@ static const char *judge_place(struct gen *g, const struct place *p)
 }
 
 /**
- * gen_step_ring_write() - write a message into the peer's ring, or what is none
+ * gen_step_ring_write() - write a message into the peer's ring, right or wrong
  * @g: case
  *
  * Return: as hostile_send().

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A function of the module waits at its beginning until another one has begun, on another
- * processor: what otherwise meets once in a thousand times meets now. It spins, as it may be in
- * softirq and with locks held.
+ * Makes one function of the module wait at its beginning until another one begins.
+ *
+ * The two functions then run concurrently on two processors each time, which otherwise happens
+ * once in a thousand times. The wait is a busy loop, as the function may run in softirq and with
+ * locks held.
  */
 #include <linux/delay.h>
 #include <linux/kprobes.h>
@@ -20,7 +22,7 @@ static unsigned int ms = 3000;
 module_param(ms, uint, 0444);
 MODULE_PARM_DESC(ms, "how long at most, in milliseconds");
 
-/* Without a lock: one waits at a time. */
+/* No lock: one function waits at a time. */
 static int count;
 module_param(count, int, 0644);
 MODULE_PARM_DESC(count, "how many are still to wait");

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A peer of AF_SDP that speaks the wire by hand, so that it can say what no socket would.
+ * A hostile peer of AF_SDP: it builds wire messages by hand.
  *
- *	conn.c	one connection: ib_cm, a queue pair, sends one by one
- *	flood.c	requests without end
- *	full.c	a device without queue pairs
+ * So it can send what no socket would.
+ *
+ *	conn.c	one connection: ib_cm, a queue pair, synchronous sends
+ *	flood.c	floods of connection requests
+ *	full.c	a device without free queue pairs
  *	unread.c	devices without RDMA read
- *	regs.c	a device that registers no memory
- *	keys.c	what is done with memory that it is told of
- *	rings.c	what is written into a ring, or said of one
- *	modes.c	exchanges of large transfers that cross, are void, or are broken off
- *	forge.c	a REQ that names other addresses
- *	cases.c	what is said on it, by name
- *	gen.c	cases without end, drawn from a seed: requests, and who connects
- *	gen_accept.c	likewise, as the end that accepts
- *	gen_msg.c	what either says then
- *	gen_ring.c	... of rings, and in them
- *	run.c	debugfs: which case to run, and what came of it
+ *	regs.c	a device that fails to register memory
+ *	keys.c	misuse of the keys of advertised memory
+ *	rings.c	wrong messages in a ring, and about rings
+ *	modes.c	SrcAvail and SinkAvail exchanges that cross, are void, or break off
+ *	forge.c	a REQ with forged addresses
+ *	cases.c	the cases, by name
+ *	gen.c	random cases from a seed: the connecting end
+ *	gen_accept.c	random cases: the accepting end
+ *	gen_msg.c	random cases: messages of either end
+ *	gen_ring.c	random cases: messages about rings, and in them
+ *	run.c	debugfs: which case to run, and its result
  */
 #ifndef SDP_HOSTILE_H
 #define SDP_HOSTILE_H
@@ -33,20 +35,20 @@
 #define HOSTILE_RECVS		64
 #define HOSTILE_RECV_SIZE	2048
 #define HOSTILE_SEND_SIZE	4096
-/* What an honest peer would grant; fewer than are posted. */
+/* Number of buffers that an honest peer would grant; fewer than are posted. */
 #define HOSTILE_BUFS		16
-/* A ring, and a window of it. */
+/* Size of a ring, and of a window in it. */
 #define HOSTILE_RING		16384
-/* hostile_rings.sh: so many rings are left with one message each. */
+/* Number of rings that hostile_rings.sh leaves with one message each. */
 #define HOSTILE_HELD		20
 #define HOSTILE_WINDOW		1024
-/* Memory that a peer may be told of, and so much for rings. */
+/* Size of the memory that a peer is told of, and of the memory for rings. */
 #define HOSTILE_MR_SIZE		65536
-/* The immediate data of a message in a ring: which ring, and the length. */
+/* Immediate data of a message in a ring: which ring, and the length. */
 #define HOSTILE_IMM_ODD		0x80000000U
 #define HOSTILE_IMM_LEN		0x000FFFFFU
 
-/* How a connection attempt or a connection has ended. */
+/* How a connection attempt or a connection ended. */
 enum hostile_end {
 	HOSTILE_OPEN,
 	HOSTILE_REJECTED,
@@ -56,8 +58,8 @@ enum hostile_end {
 struct hostile_flood;
 
 /**
- * struct hostile_advert - memory that the peer has told of
- * @mid: by which message, or 0
+ * struct hostile_advert - memory that the peer has advertised
+ * @mid: MID of the advertisement, or 0
  * @region: the memory
  */
 struct hostile_advert {
@@ -66,9 +68,9 @@ struct hostile_advert {
 };
 
 /**
- * struct hostile_memory - memory that the peer can reach
- * @mr: its region, or NULL
- * @sg: it
+ * struct hostile_memory - memory that the peer can access
+ * @mr: its memory region, or NULL
+ * @sg: the memory
  */
 struct hostile_memory {
 	struct ib_mr *mr;
@@ -76,13 +78,13 @@ struct hostile_memory {
 };
 
 /**
- * struct hostile_own - rings of ours
- * @memory: where they lie
- * @at: the second one of two and the first one, as the peer has been told of them
- * @odd: which of them the peer writes into, as far as it has come
- * @head: bytes that are in it
- * @unsure: nobody knows which one the peer has taken
- * @given: so often the peer has given its ring back
+ * struct hostile_own - our rings
+ * @memory: the memory that holds them
+ * @at: second and first ring (index @odd), as the peer has been told of them
+ * @odd: the peer writes into the first, third, ... ring, as far as messages have arrived
+ * @head: number of bytes written into the current ring
+ * @unsure: it is unknown which ring the peer uses
+ * @given: number of rings that the peer has given back
  */
 struct hostile_own {
 	struct hostile_memory memory;
@@ -95,54 +97,54 @@ struct hostile_own {
 
 /**
  * struct hostile - one connection
- * @node: in the list of those to be ended by the next case
+ * @node: in the list of connections that the next case ends
  * @rdma: resolves address and route, holds the device
  * @cm: the connection's CM id
  * @pd: protection domain
  * @cq: completions of both directions
  * @qp: queue pair
  * @recv: memory of all receives
- * @recv_dma: its address for the device
+ * @recv_dma: DMA address of @recv
  * @send: memory of the message being sent
- * @send_dma: its address for the device
- * @psn: where the peer's packets begin
- * @step: an event of address or route resolution has come
- * @step_status: what it said
- * @answered: REP or REJ has come
- * @over: REJ, DREQ or the CM's own end has come
+ * @send_dma: DMA address of @send
+ * @psn: first packet sequence number, for REQ and REP
+ * @step: completed by an event of address or route resolution
+ * @step_status: result of that resolution
+ * @answered: REP or REJ has arrived
+ * @over: the connection has ended: by REJ, by DREQ, or by the CM
  * @completed: the send has completed
- * @sent_status: how
- * @end: how far it has come
+ * @sent_status: completion status of the send
+ * @end: how the connection ended
  * @reason: reason of a REJ
- * @no_drep: leave a DREQ without an answer
+ * @no_drep: do not answer a DREQ
  * @seen: number of the newest message received
  * @acked: newest message acknowledged
  * @mseq: number of the newest message sent
- * @adverts: so often the peer has told of its memory
- * @told: the message that did it last
- * @came: so many control messages have come, by their MID
- * @placed: bytes that the peer has said it wrote
- * @payloads: messages with payload, of every kind
- * @stream: bytes of the stream that a program peer sends, as far as it is here
- * @wrong: so many of them were others
- * @said: so much of such a stream has been said by us
- * @datas: messages with payload that were nothing else
- * @count: bytes that the next report says
- * @ring: the ring that the peer has made, of no bytes if it has made none
- * @rings: so often it has said so
+ * @adverts: number of advertisements received
+ * @told: the last message with an advertisement
+ * @came: number of messages received, by their MID
+ * @placed: bytes that the peer has reported by RdmaWrCompl
+ * @payloads: messages received with payload, of every kind
+ * @stream: bytes received of the stream that the program "peer" sends
+ * @wrong: number of those bytes that differ from the stream
+ * @said: bytes of such a stream that we have sent
+ * @datas: messages with payload and no other purpose
+ * @count: byte count of the next report
+ * @ring: the peer's ring; length 0 if it has none
+ * @rings: number of RingAvail messages received
  * @asked: size of the ring that the peer has asked for
- * @asks: so often it has asked for one
- * @freed: so much of its ring it says that it has read
- * @own: rings that the peer writes into
+ * @asks: number of times that the peer has asked for a ring
+ * @freed: bytes of its ring that the peer has reported as read
+ * @own: our rings, into which the peer writes
  * @peer: its Hello or HelloAck
- * @allowed: number of the newest that the peer lets us send, as far as it has said so
+ * @allowed: number of the newest message that the peer's grants allow us to send
  * @flood: requests beside its own, if there are any
- * @path: the path that a REQ names
- * @lane: has device, path and protection domain, if they are not its own
+ * @path: the path in a REQ
+ * @lane: owner of device, path and protection domain, if this connection has none of its own
  * @stingy: receives are not posted again
- * @recvs: receives to post at first
- * @advert: the newest that came from the peer
- * @shown: memory that the peer may read and write
+ * @recvs: number of receives to post at first
+ * @advert: the peer's newest advertisement
+ * @shown: our memory that the peer may read and write
  */
 struct hostile {
 	struct list_head node;
@@ -198,13 +200,13 @@ struct hostile {
 };
 
 /**
- * struct hostile_req - what goes into a REQ
+ * struct hostile_req - contents of a REQ
  * @port: listener's port
  * @private: private data
  * @private_len: its length
- * @cm_timeout: time for the peer to repeat its REP, 4.096 us << this
- * @rnr_retry: how often the peer shall try what finds no receive; 7: for ever
- * @mtu: length of packets, as enum ib_mtu or anything else; 0: that of the path
+ * @cm_timeout: interval at which the peer shall repeat its REP, 4.096 us << this; 0: the default
+ * @rnr_retry: number of retries by the peer when it finds no receive; 7: unlimited
+ * @mtu: packet length, as enum ib_mtu or any other value; 0: that of the path
  */
 struct hostile_req {
 	u16 port;

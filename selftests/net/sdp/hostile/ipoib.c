@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A port of InfiniBand, as far as it matters to those who judge where a request comes from. The
- * port of a soft-RoCE device says that it is one as long as a function of AF_SDP runs that judges;
- * and a client of the kernel's answers, as IP over InfiniBand would, which interface has the GID in
- * the partition: one of our choice, or none.
+ * A soft-RoCE port that seems to be InfiniBand while AF_SDP checks the origin of a request.
+ *
+ * The port's capabilities are changed only while one of the checking functions of AF_SDP runs. A
+ * client of the kernel answers which interface has a GID in a partition, as IP over InfiniBand
+ * would: an interface of our choice, or none.
  */
 #include <linux/delay.h>
 #include <linux/kprobes.h>
@@ -40,7 +41,7 @@ MODULE_PARM_DESC(asked, "how often somebody has asked for it");
 module_param(answered, uint, 0644);
 MODULE_PARM_DESC(answered, "... and was told");
 
-/* Judges at work, of all devices' ports, and what the port was before the first of them. */
+/* Number of checking functions that run now, and the port's capabilities before the first one. */
 static DEFINE_SPINLOCK(judges_lock);
 static unsigned int judges;
 static u32 *caps;
@@ -86,7 +87,7 @@ static int end_judging(struct kretprobe_instance *probe, struct pt_regs *regs)
 	return 0;
 }
 
-/* All three have the device as their second argument. */
+/* All three functions have the device as their second argument. */
 #define JUDGE(function)	{						\
 	.kp.symbol_name = #function, .maxactive = 64,			\
 	.entry_handler = begin_judging, .handler = end_judging,		\
@@ -158,7 +159,7 @@ static int __init ipoib_init(void)
 
 static void __exit ipoib_exit(void)
 {
-	/* At the return of those who judge now the port is what it was. */
+	/* When the running checks have returned, the port has its own capabilities again. */
 	device[0] = 0;
 	while (READ_ONCE(judges))
 		msleep(20);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Keys: the peer is told of memory, and uses what it was told otherwise than it was meant: beyond
- * its ends, the wrong way round, or when the call is over that it was for. None of that may move a
- * byte.
+ * Misuse of advertised memory: beyond its ends, in the wrong direction, or after the call.
+ *
+ * None of these accesses may move a byte.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
 
 #include "hostile.h"
 
-/* So much is moved, or half of it beyond an end. */
+/* Bytes of an access; half of them lie beyond an end, where that is tested. */
 #define BYTES		32
 
-/* It has to be refused, and by the other adapter. */
+/* The peer's adapter must have refused the access. */
 static int refused(struct hostile *h, int err)
 {
 	if (!err)
@@ -24,14 +24,14 @@ static int refused(struct hostile *h, int err)
 	return -EPROTO;
 }
 
-/* All of an offer is read, it says, and waits until the call is over: a small write follows. */
+/* Reports the whole SrcAvail as read, and waits until the call is over: a small write follows. */
 static int finish_reading(struct hostile *h)
 {
 	h->count = h->told.src.len - h->told.payload_len;
 	return hostile_say(h, SDP_MID_RDMA_RD_COMPL, 0) ?: hostile_await(&h->datas, 1);
 }
 
-/* @at from where the memory begins that was told of last. */
+/* Accesses the memory advertised last, at offset @at. */
 static int move_at(struct hostile *h, enum ib_wr_opcode opcode, s64 at)
 {
 	struct sdp_region where = h->told.src;
@@ -51,7 +51,7 @@ static int write_at(struct hostile *h, s64 at)
 	return move_at(h, IB_WR_RDMA_WRITE, at);
 }
 
-/* As it is meant: then nothing happens to the connection. */
+/* The regular use: the connection continues. */
 int hostile_key_read(struct hostile *h)
 {
 	return hostile_await(&h->adverts, 1) ?: read_at(h, 0) ?:
@@ -78,14 +78,14 @@ int hostile_key_write_offer(struct hostile *h)
 	return hostile_await(&h->adverts, 1) ?: refused(h, write_at(h, 0));
 }
 
-/* From now on the peer's reader tells where its memory is, when it reads the next time. */
+/* Makes the peer's reader send a SinkAvail with its next read. */
 static int await_buffer(struct hostile *h)
 {
 	return hostile_say(h, SDP_MID_MODE_CHANGE, 0) ?: hostile_say(h, SDP_MID_DATA, 1) ?:
 	       hostile_await_buffer(h);
 }
 
-/* As it is meant; when the reader tells of its next one the call is over. */
+/* The regular use. The reader's next SinkAvail shows that the call is over. */
 int hostile_key_write(struct hostile *h)
 {
 	int err = await_buffer(h) ?: write_at(h, 0);

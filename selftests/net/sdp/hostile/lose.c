@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * soft-RoCE loses completions: of requests that are flushed from a queue pair in the error state,
- * every so many never come. They are handed to somebody else, who takes no notice.
+ * soft-RoCE loses completions: one of every "every" requests flushed in the error state.
+ *
+ * The lost completions are redirected to a handler that does nothing.
  */
 #include <linux/delay.h>
 #include <linux/kprobes.h>
@@ -12,7 +13,7 @@ static unsigned int every = 1;
 module_param(every, uint, 0644);
 MODULE_PARM_DESC(every, "one of so many completions is lost");
 
-/* Both without a lock: a completion more or less does not matter. */
+/* No lock: the counts may be slightly wrong. */
 static unsigned int seen;
 static unsigned int lost;
 module_param(lost, uint, 0444);
@@ -26,7 +27,7 @@ static struct ib_cqe nobody = { .done = nobody_done };
 
 static int before_post(struct kprobe *probe, struct pt_regs *regs)
 {
-	/* What soft-RoCE puts into the queue begins with that. */
+	/* soft-RoCE's queue entry begins with a struct ib_wc. */
 	struct ib_wc *wc = (struct ib_wc *)regs_get_kernel_argument(regs, 1);
 	unsigned int n;
 
@@ -51,7 +52,7 @@ static int __init lose_init(void)
 static void __exit lose_exit(void)
 {
 	unregister_kprobe(&post);
-	/* Those in the queues still come here. */
+	/* Completions in the queues still call nobody_done(). */
 	ssleep(1);
 }
 

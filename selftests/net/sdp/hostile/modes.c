@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Large transfers by a script: what the peer tells of crosses what we tell of, or is void when it
- * comes (requirements C7, C8); and exchanges that are broken off after each of their steps. None of
- * it breaks a rule. The peer's program is "peer", whose stream is known; net.sdp.mode_after is 1.
+ * Scripted large transfers: exchanges that cross, are void, or break off after a step.
+ *
+ * An advertisement of the peer crosses ours, or is void when it arrives (requirements C7, C8). No
+ * case violates the protocol. The peer's program is "peer", whose stream is known;
+ * net.sdp.mode_after is 1.
  */
 #include <linux/module.h>
 
 #include "hostile.h"
 
-/* What the other program writes, or reads, at once. */
+/* Bytes that the other program writes or reads in one call. */
 #define LARGE		16384
-/* What it writes between, as a message. */
+/* Bytes that it writes in between, as a message. */
 #define SMALL		100
-/* What is moved by one request. */
+/* Bytes moved by one RDMA request. */
 #define PIECE		HOSTILE_SEND_SIZE
 
-/* The stream that a program peer sends, and expects. */
+/* The stream that the program "peer" sends and expects. */
 static u8 byte_at(u32 at)
 {
 	return (at % 251 * 7 + 3) % 251;
 }
 
 /**
- * hostile_follow() - what comes next of the peer's stream
+ * hostile_follow() - compare the next bytes of the peer's stream
  * @h: connection
  * @data: the bytes
- * @n: how many
+ * @n: number of bytes
  */
 void hostile_follow(struct hostile *h, const u8 *data, u32 n)
 {
@@ -38,7 +40,7 @@ void hostile_follow(struct hostile *h, const u8 *data, u32 n)
 	smp_store_release(&h->stream, h->stream + n);
 }
 
-/* So much of the stream is here, and right. */
+/* Waits for @n bytes of the stream in total, and checks them. */
 static int got(struct hostile *h, u32 n)
 {
 	int err = hostile_await(&h->stream, n);
@@ -46,14 +48,14 @@ static int got(struct hostile *h, u32 n)
 	return err ?: h->wrong || h->stream != n ? -EBADMSG : 0;
 }
 
-/* The next @n bytes of our own stream, as if a program peer sent them. */
+/* Fills in the next @n bytes of our own stream, as the program "peer" would send them. */
 static void fill(struct hostile *h, u8 *data, u32 n)
 {
 	while (n--)
 		*data++ = byte_at(h->said++);
 }
 
-/* One byte, for which the other program waits before it goes on. */
+/* Sends one byte, for which the other program waits before it continues. */
 static int go_on(struct hostile *h)
 {
 	u32 len = hostile_header(h, SDP_MID_DATA, 1);
@@ -62,7 +64,10 @@ static int go_on(struct hostile *h)
 	return hostile_send(h, len);
 }
 
-/* A message that differs from what an honest peer would write in what is filled in here. */
+/*
+ * Sends a message whose fields the caller has set; the remaining ones are those of an honest
+ * peer.
+ */
 static int say(struct hostile *h, struct sdp_msg *msg, u32 ack)
 {
 	msg->h.bufs = HOSTILE_BUFS;
@@ -79,7 +84,7 @@ static int answer(struct hostile *h, u8 mid, u32 count, u8 flags)
 	return say(h, &msg, READ_ONCE(h->seen));
 }
 
-/* Reads the next @bytes of what is offered, @at from its beginning. */
+/* Reads the next @bytes of the advertised memory, from offset @at on. */
 static int read_some(struct hostile *h, u32 at, u32 bytes)
 {
 	struct sdp_region from = h->told.src;
@@ -96,7 +101,10 @@ static int read_some(struct hostile *h, u32 at, u32 bytes)
 	return err;
 }
 
-/* The first offer is read by a reader who was there first: the direction becomes Pipelined. */
+/*
+ * Reads the first SrcAvail with a reader that was waiting before, so that the direction becomes
+ * Pipelined.
+ */
 static int teach(struct hostile *h)
 {
 	u32 first;
@@ -109,7 +117,7 @@ static int teach(struct hostile *h)
 	       hostile_await(&h->came[SDP_MID_MODE_CHANGE], 1);
 }
 
-/* Nobody else's queue pair lets the peer reach memory. */
+/* In other cases the queue pair gives the peer no access to memory: allow it here. */
 static int expose(struct hostile *h)
 {
 	struct ib_qp_attr attr = {
@@ -122,7 +130,7 @@ static int expose(struct hostile *h)
 	       ib_modify_qp(h->qp, &attr, IB_QP_STATE | IB_QP_ACCESS_FLAGS);
 }
 
-/* Tell of a buffer, when @non_discards messages and all up to @ack are known of. */
+/* Sends a SinkAvail with this NonDiscards, acknowledging the messages up to @ack. */
 static int tell_buffer(struct hostile *h, u32 non_discards, u32 ack)
 {
 	struct sdp_msg msg = { .h.mid = SDP_MID_SINK_AVAIL, .non_discards = non_discards };
@@ -136,7 +144,7 @@ static int tell_buffer(struct hostile *h, u32 non_discards, u32 ack)
 	return say(h, &msg, ack);
 }
 
-/* The peer has written @n bytes there, which are the next ones of its stream. */
+/* Waits until the peer has written the next @n bytes of its stream to our memory. */
 static int written(struct hostile *h, u32 n)
 {
 	int err = hostile_await(&h->came[SDP_MID_RDMA_WR_COMPL], 1);
@@ -150,8 +158,9 @@ static int written(struct hostile *h, u32 n)
 }
 
 /*
- * C7: a buffer whose NonDiscards is old: a message has been sent meanwhile. Nothing is written
- * there, what is offered instead comes in messages; and then one that is not stale is used.
+ * C7: a SinkAvail with an old NonDiscards, because a message was sent meanwhile. The peer writes
+ * nothing to it and sends the data of its SrcAvail in messages. A SinkAvail that is not stale is
+ * used afterwards.
  */
 int hostile_stale(struct hostile *h)
 {
@@ -168,7 +177,7 @@ int hostile_stale(struct hostile *h)
 	       got(h, 3 * LARGE + SMALL);
 }
 
-/* C8: the peer's offer is on its way when it is told of a buffer: that is written into. */
+/* C8: our SinkAvail crosses the peer's SrcAvail: the peer writes to our memory. */
 int hostile_crossed(struct hostile *h)
 {
 	int err = teach(h) ?: go_on(h) ?: hostile_await(&h->adverts, 2);
@@ -177,7 +186,7 @@ int hostile_crossed(struct hostile *h)
 	       got(h, 2 * LARGE);
 }
 
-/* ... and when a part of the offer has been read: what follows is written. */
+/* C8 after a part of the SrcAvail was read: the peer writes the remainder. */
 int hostile_crossed_partly(struct hostile *h)
 {
 	int err = teach(h) ?: go_on(h) ?: hostile_await(&h->adverts, 2);
@@ -187,13 +196,13 @@ int hostile_crossed_partly(struct hostile *h)
 	       got(h, 2 * LARGE);
 }
 
-/* The peer's reader tells of its memory. */
+/* Waits until the peer's reader sends a SinkAvail. */
 static int await_buffer(struct hostile *h)
 {
 	return hostile_say(h, SDP_MID_MODE_CHANGE, 0) ?: go_on(h) ?: hostile_await_buffer(h);
 }
 
-/* The next @n bytes of our stream are written into the peer's buffer, @at from its beginning. */
+/* Writes the next @n bytes of our stream to the peer's memory, from offset @at on. */
 static int write_at(struct hostile *h, u32 at, u32 n)
 {
 	struct sdp_region to = h->told.sink;
@@ -218,8 +227,8 @@ static int report(struct hostile *h, u32 n)
 }
 
 /*
- * Two reports of one buffer (wire section 8). The reader has enough, and takes the rest back,
- * which is answered; the next one is filled.
+ * Two reports for one SinkAvail (wire section 8). The reader has enough, and takes the remainder
+ * back, which we answer. The next SinkAvail is filled.
  */
 int hostile_several(struct hostile *h)
 {
@@ -233,8 +242,8 @@ int hostile_several(struct hostile *h)
 }
 
 /*
- * One report of each, which ends it though there is room: then there is nothing to be taken back,
- * and no answer. The reader asks once, and then knows.
+ * One report for each SinkAvail ends it though there is room left. So there is nothing to take
+ * back, and we do not answer. The reader sends SinkCancel once, and then knows.
  */
 int hostile_once(struct hostile *h)
 {
@@ -248,14 +257,14 @@ int hostile_once(struct hostile *h)
 	return err ?: h->came[SDP_MID_SINK_CANCEL] != 1 ? -EPERM : 0;
 }
 
-/* The second report is of more than there is room for. */
+/* The second report exceeds the remaining room. */
 int hostile_reports_beyond(struct hostile *h)
 {
 	return await_buffer(h) ?: write_some(h, PIECE) ?: report(h, PIECE) ?:
 	       report(h, LARGE - PIECE + 1);
 }
 
-/* C8, the other way round: our offer crosses the peer's buffer, and is nothing to anybody. */
+/* C8 in the other direction: our SrcAvail crosses the peer's SinkAvail, and both ends ignore it. */
 int hostile_crosses(struct hostile *h)
 {
 	struct sdp_msg offer = {
@@ -268,39 +277,39 @@ int hostile_crosses(struct hostile *h)
 	return err ?: h->came[SDP_MID_SENDSM] || h->came[SDP_MID_RDMA_RD_COMPL] ? -EPERM : 0;
 }
 
-/* An offer is not answered. */
+/* A SrcAvail is not answered. */
 int hostile_offer_silent(struct hostile *h)
 {
 	return hostile_await(&h->adverts, 1);
 }
 
-/* A part of it is read. */
+/* Only a part of a SrcAvail is read. */
 int hostile_offer_silent_partly(struct hostile *h)
 {
 	return hostile_await(&h->adverts, 1) ?: read_some(h, h->told.payload_len, PIECE) ?:
 	       answer(h, SDP_MID_RDMA_RD_COMPL, PIECE, 0);
 }
 
-/* The adapter is silent, too. */
+/* A SrcAvail is not answered, and neither does the adapter answer. */
 int hostile_offer_gone(struct hostile *h)
 {
 	return hostile_await(&h->adverts, 1) ?: hostile_fall_silent(h);
 }
 
-/* It is cancelled, and the rest comes in messages; it is right. */
+/* A SrcAvail is cancelled, and the remainder comes in messages, with the right contents. */
 int hostile_offer_cancelled(struct hostile *h)
 {
 	return hostile_await(&h->came[SDP_MID_SRC_CANCEL], 1) ?:
 	       answer(h, SDP_MID_SENDSM, 0, 0) ?: got(h, LARGE);
 }
 
-/* Nothing is written into a buffer, and a cancel is not answered. */
+/* Nothing is written for a SinkAvail, and its cancellation is not answered. */
 int hostile_buffer_silent(struct hostile *h)
 {
 	return await_buffer(h);
 }
 
-/* It is written into, and nobody says so. */
+/* The memory of a SinkAvail is written to, but no report follows. */
 int hostile_buffer_silent_written(struct hostile *h)
 {
 	return await_buffer(h) ?: write_some(h, PIECE);
@@ -311,7 +320,7 @@ int hostile_buffer_gone(struct hostile *h)
 	return await_buffer(h) ?: hostile_fall_silent(h);
 }
 
-/* It is cancelled, which is answered. */
+/* A SinkAvail is cancelled, which is answered. */
 int hostile_buffer_cancelled(struct hostile *h)
 {
 	return await_buffer(h) ?: hostile_await(&h->came[SDP_MID_SINK_CANCEL], 1) ?:

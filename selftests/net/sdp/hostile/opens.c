@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A device whose key 0 opens all memory, as those of rdmavt. soft-RoCE has no such key, but is made
- * to say so: while the module under test looks at its new protection domain, the domain's local key
- * is 0.
+ * A device whose key 0 gives access to all memory, as with rdmavt.
+ *
+ * soft-RoCE has no such key. While the module under test examines its new protection domain, the
+ * domain's local key is set to 0.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -40,7 +41,7 @@ static int after_alloc(struct kretprobe_instance *instance, struct pt_regs *regs
 	return 0;
 }
 
-/* It has looked. */
+/* AF_SDP has examined the domain. */
 static int before_data(struct kprobe *probe, struct pt_regs *regs)
 {
 	if (changed && changed->device == (void *)regs_get_kernel_argument(regs, 0)) {

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A device that does not register memory. soft-RoCE always does, so its functions are replaced by
- * such as fail in one of the ways in which a device can:
+ * A device that fails to register memory.
  *
- *	alloc	it has no more regions
+ * soft-RoCE never fails, so its functions are replaced by functions that fail in one of the ways
+ * in which a device can:
+ *
+ *	alloc	no regions are left
  *	map	a region does not take all pages
- *	post	a request is not taken
- *	reg	a request completes, with an error, and its queue pair is in error then
- *	end	likewise one that ends a registration
- *	taken	likewise one that does nothing else, as if the peer had just taken the key back
- *	flush	a request comes when the queue pair is in error already: it is flushed, and with
- *		sdp_lose.ko nobody hears of it
+ *	post	a request is not accepted
+ *	reg	a registration completes with an error, and its queue pair is in the error state
+ *	end	an invalidation completes with an error
+ *	taken	an invalidation without a registration behind it completes with an error, as if
+ *		the peer had just invalidated the key
+ *	flush	the queue pair enters the error state before a registration is posted: the request
+ *		is flushed, and with sdp_lose.ko its completion is lost
  *
- *	noinv	a request to invalidate a key is not taken, as by hns
- *	base	a region for our own use has another address than it was mapped with, as hfi1 finds
- *		out: the request fails
+ *	noinv	an invalidation is not accepted, as on hns
+ *	base	a region for our own use has another address than it was mapped with, which hfi1
+ *		refuses: the request fails
  *	dereg	a region is not deregistered
- *	lines	what it writes is not seen through caches, whose lines are 2 MiB
- *	pages	a region has pages of 2 MiB only, and says so
+ *	lines	the device's writes bypass caches, whose lines are 2 MiB
+ *	pages	a region supports pages of 2 MiB only, and reports that
  *
- * For "reg", "end" and "taken" it is given a key that no region has, and finds that out by itself.
+ * For "reg", "end" and "taken" soft-RoCE gets a key that no region has, and fails by itself.
  *
- * With "revoke" nothing fails: messages that take a key back (Send with Invalidate) are counted.
+ * With "revoke" nothing fails: messages by Send with Invalidate are counted.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -68,7 +71,7 @@ static int refuse_request(struct ib_qp *qp, const struct ib_send_wr *first,
 	return real.post_send(qp, first, bad);
 }
 
-/* The requests are their poster's own, and only read as constants. */
+/* The requests belong to their poster, and are const here only. */
 static void spoil(const struct ib_send_wr *wr)
 {
 	if (wr->opcode == IB_WR_REG_MR)
@@ -91,7 +94,7 @@ static int spoil_request(struct ib_qp *qp, const struct ib_send_wr *first,
 	return real.post_send(qp, first, bad);
 }
 
-/* An invalidation that a registration follows is for a key that no peer was told of. */
+/* An invalidation with a registration behind it is of a key that no peer knows. */
 static int spoil_taken(struct ib_qp *qp, const struct ib_send_wr *first,
 		       const struct ib_send_wr **bad)
 {
@@ -113,7 +116,7 @@ static int refuse_invalidation(struct ib_qp *qp, const struct ib_send_wr *first,
 	return real.post_send(qp, first, bad);
 }
 
-/* soft-RoCE maps to addresses of the kernel, which are negative. */
+/* soft-RoCE maps to kernel addresses, which are negative. */
 static int spoil_moved(struct ib_qp *qp, const struct ib_send_wr *first,
 		       const struct ib_send_wr **bad)
 {
@@ -165,7 +168,7 @@ static int probe_line(void)
 {
 	int err;
 
-	/* Registered again, it has to be as at first. */
+	/* register_kretprobe() needs these fields as they were before the first registration. */
 	line.kp.addr = NULL;
 	line.kp.flags = 0;
 	err = register_kretprobe(&line);
@@ -197,7 +200,7 @@ static int flush_request(struct ib_qp *qp, const struct ib_send_wr *first,
 }
 
 /**
- * hostile_registers() - the device registers memory again
+ * hostile_registers() - let the device register memory again
  */
 void hostile_registers(void)
 {
@@ -211,16 +214,16 @@ void hostile_registers(void)
 	if (line_probed)
 		unregister_kretprobe(&line);
 	line_probed = false;
-	/* Who has just called one of ours is out of it before the module can go. */
+	/* A task in one of our functions has left it before the module can be unloaded. */
 	synchronize_rcu_tasks();
 	ib_device_put(ib);
 	ib = NULL;
 }
 
 /**
- * hostile_registers_not() - a device does not register memory from now on
+ * hostile_registers_not() - let a device fail to register memory from now on
  * @name: its network device
- * @how: see above
+ * @how: one of the ways in the head of this file
  *
  * Return: 0 or an errno.
  */
@@ -267,9 +270,9 @@ int hostile_registers_not(const char *name, const char *how)
 }
 
 /**
- * hostile_registers_failed() - how often has it failed?
+ * hostile_registers_failed() - count of failures
  *
- * Return: since hostile_registers_not().
+ * Return: number of failures since hostile_registers_not().
  */
 int hostile_registers_failed(void)
 {

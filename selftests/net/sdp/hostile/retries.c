@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How often shall a message that finds no receive be tried again? Each end of a connection says so
- * to the other one, in its REQ or REP. Here all of them say the same, of our choice; and what is
- * then asked of soft-RoCE is counted.
+ * Sets the RNR retry count in every REQ and REP, and counts what soft-RoCE is asked for.
+ *
+ * With that count each end of a connection tells the other one how often to retry a message that
+ * finds no receive.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -13,7 +14,7 @@ static unsigned int wish = 7;
 module_param(wish, uint, 0644);
 MODULE_PARM_DESC(wish, "what every REQ and REP says: 0 to 6 times, or 7: for ever");
 
-/* Without a lock: the connections of a test come one after the other. */
+/* No lock: a test's connections come one after the other. */
 static unsigned int asked[8];
 module_param_array(asked, uint, NULL, 0644);
 MODULE_PARM_DESC(asked, "how many queue pairs shall try so often: 0, 1, ... 7 times");
@@ -22,7 +23,7 @@ static unsigned int said;
 module_param(said, uint, 0644);
 MODULE_PARM_DESC(said, "in how many REQs and REPs the wish was put");
 
-/* The parameters are their sender's own, and are not used again. */
+/* The parameters belong to the sender, which does not use them again. */
 static int before_req(struct kprobe *probe, struct pt_regs *regs)
 {
 	((struct ib_cm_req_param *)regs_get_kernel_argument(regs, 1))->rnr_retry_count = wish;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Rings: the peer makes one when it is asked, and what lies there is not what it should be; or it
- * is we who have one, and nobody can count on it.
- */
+/* Wrong messages in a ring of the peer, and wrong messages about either end's rings. */
 #include <linux/delay.h>
 #include <linux/module.h>
 
 #include "hostile.h"
 
-/* The immediate, as ring.c reads it: the first ring of a connection, the second, a length. */
+/*
+ * Immediate data, as proto/ring.c reads it: first or second ring of the connection, and a
+ * length.
+ */
 #define FIRST		0x80000000U
 #define SECOND		0U
-/* A message with so much payload lies in the ring. */
+/* Payload of a message in the ring. */
 #define PAYLOAD		100
 #define BYTES		(SDP_BSDH_LEN + PAYLOAD)
 
-/* A ring of the peer's. Its program has said something, so it has accepted the connection. */
+/* Asks for a ring. The peer's program has sent data, so it has accepted the connection. */
 static int get_ring(struct hostile *h)
 {
 	int err = hostile_await(&h->datas, 1) ?: hostile_say(h, SDP_MID_RING_ASK, 0) ?:
@@ -24,7 +24,7 @@ static int get_ring(struct hostile *h)
 	return err ?: h->ring.len == HOSTILE_RING ? 0 : -ENOBUFS;
 }
 
-/* @bytes of what is to be sent, written at @at in the ring, with the immediate @imm. */
+/* Writes @bytes of the message at offset @at in the ring, with the immediate @imm. */
 static int put(struct hostile *h, s64 at, u32 bytes, u32 imm)
 {
 	struct sdp_region to = h->ring;
@@ -34,14 +34,14 @@ static int put(struct hostile *h, s64 at, u32 bytes, u32 imm)
 	return hostile_put(h, &to, imm);
 }
 
-/* A message as it would be honest, but maybe for where it is written, and the immediate. */
+/* Writes an honest message, at any offset and with any immediate. */
 static int message(struct hostile *h, s64 at, u32 imm)
 {
 	hostile_header(h, SDP_MID_DATA, PAYLOAD);
 	return put(h, at, BYTES, imm);
 }
 
-/* ... but for one byte of its header. */
+/* Writes an honest message with one byte of its header changed. */
 static int spoiled(struct hostile *h, u32 byte, u8 value)
 {
 	hostile_header(h, SDP_MID_DATA, PAYLOAD);
@@ -49,13 +49,13 @@ static int spoiled(struct hostile *h, u32 byte, u8 value)
 	return put(h, 0, BYTES, FIRST | BYTES);
 }
 
-/* As it is meant, to the end of it and beyond, where it begins again. */
+/* The regular use: two messages in a row. */
 int hostile_ring_write(struct hostile *h)
 {
 	return get_ring(h) ?: message(h, 0, FIRST | BYTES) ?: message(h, BYTES, FIRST | BYTES);
 }
 
-/* The memory is the source's to write into; what is not told of is not looked at. */
+/* The source may write anywhere in the ring; the sink reads only what an immediate announces. */
 int hostile_ring_anywhere(struct hostile *h)
 {
 	struct sdp_region to;
@@ -72,13 +72,13 @@ int hostile_ring_anywhere(struct hostile *h)
 	return err ?: message(h, 0, FIRST | BYTES);
 }
 
-/* The message is not where the next one begins: there is nothing yet. */
+/* The message is not at the offset where the next one must begin. */
 int hostile_ring_elsewhere(struct hostile *h)
 {
 	return get_ring(h) ?: message(h, 5000, FIRST | BYTES);
 }
 
-/* Beyond both copies: the adapter refuses that. */
+/* Beyond both mappings of the ring: the adapter refuses that. */
 int hostile_ring_beyond(struct hostile *h)
 {
 	return get_ring(h) ?: message(h, 2 * HOSTILE_RING - BYTES / 2, FIRST | BYTES);
@@ -89,7 +89,7 @@ int hostile_ring_before(struct hostile *h)
 	return get_ring(h) ?: message(h, -BYTES, FIRST | BYTES);
 }
 
-/* No ring has been asked for. */
+/* No ring was asked for. */
 int hostile_ring_none(struct hostile *h)
 {
 	return hostile_await(&h->datas, 1) ?: hostile_write_imm(h);
@@ -115,7 +115,7 @@ int hostile_ring_bits(struct hostile *h)
 	return get_ring(h) ?: message(h, 0, FIRST | 0x100000 | BYTES);
 }
 
-/* It says another length than the message itself. */
+/* The length in the immediate differs from the message's own. */
 int hostile_ring_len(struct hostile *h)
 {
 	return get_ring(h) ?: message(h, 0, FIRST | (BYTES + 1));
@@ -136,7 +136,7 @@ int hostile_ring_mseq(struct hostile *h)
 	return get_ring(h) ?: spoiled(h, 11, 0x77);
 }
 
-/* Nothing but data lies in a ring. */
+/* A ring may only carry data messages. */
 int hostile_ring_offer(struct hostile *h)
 {
 	u32 len;
@@ -148,7 +148,7 @@ int hostile_ring_offer(struct hostile *h)
 	return put(h, 0, len, FIRST | len);
 }
 
-/* More than is free: nobody reads. */
+/* More than is free: the application does not read. */
 int hostile_ring_overrun(struct hostile *h)
 {
 	u32 bytes = HOSTILE_RING / 4, at;
@@ -161,7 +161,7 @@ int hostile_ring_overrun(struct hostile *h)
 	return err;
 }
 
-/* One that is asked for before the last one has been used, and one that there is not. */
+/* A ring is asked for before the last one was used; a ring is asked for that is no larger. */
 int hostile_ring_ask_again(struct hostile *h)
 {
 	return get_ring(h) ?: hostile_say(h, SDP_MID_RING_ASK, 0);
@@ -179,7 +179,10 @@ static int ask_for(struct hostile *h, u32 size)
 	return hostile_send(h, SDP_BSDH_LEN + 4);
 }
 
-/* Tiny messages that nobody reads, each in a ring of its own that is over. */
+/*
+ * Tiny messages that the application does not read, each in a ring of its own that was given
+ * back.
+ */
 int hostile_ring_held(struct hostile *h)
 {
 	int err = hostile_await(&h->datas, 1);
@@ -211,7 +214,7 @@ int hostile_ring_avail_unasked(struct hostile *h)
 	return hostile_say(h, SDP_MID_RING_AVAIL, 0);
 }
 
-/* The peer has asked; the answer is @times as large, at @va, by the key @rkey. */
+/* Answers the peer's request with a ring @times as large, at address @va with key @rkey. */
 static int answer(struct hostile *h, u32 times, u32 rkey, u64 va)
 {
 	int err = hostile_await(&h->asks, 1);
@@ -240,13 +243,13 @@ int hostile_ring_avail_twice(struct hostile *h)
 	return answer(h, 1, 1, 4096) ?: answer(h, 1, 1, 4096);
 }
 
-/* A key that there is not: whoever writes there finds out. */
+/* A key that does not exist: the peer's first write fails. */
 int hostile_ring_avail_key(struct hostile *h)
 {
 	return answer(h, 1, 0xdead00, 4096);
 }
 
-/* @bytes of a ring have been read, it says. */
+/* Reports @bytes of a ring as read. */
 static int freed(struct hostile *h, u32 bytes)
 {
 	hostile_header(h, SDP_MID_DATA, SDP_FREED_LEN);
@@ -255,7 +258,7 @@ static int freed(struct hostile *h, u32 bytes)
 	return hostile_send(h, SDP_BSDH_LEN + SDP_FREED_LEN);
 }
 
-/* ... of which nobody has written any. */
+/* The report exceeds what was written. */
 int hostile_ring_freed(struct hostile *h)
 {
 	struct sdp_region ring;
@@ -269,7 +272,7 @@ int hostile_ring_freed_unknown(struct hostile *h)
 	return freed(h, 0);
 }
 
-/* By NIC: longer than a window. */
+/* Scheme by NIC: a message longer than a window. */
 int hostile_nic_long(struct hostile *h)
 {
 	return get_ring(h) ?: message(h, 0, FIRST | (HOSTILE_WINDOW + 1));

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/debug/sdp_hostile/run: write "CASE PORT [COUNT]" to run a case, "end" to
- * free its connections, which the next case does too. Read what came of them: a line each,
- * "open", "ended", or "rejected REASON"; or the sums of a flood of COUNT requests. A read waits for
- * the peer's verdict, at most ten seconds for each.
+ * Control of the hostile peer by debugfs.
  *
- * .../standing: reads the same for connections that are to go on: it waits one second for each.
+ * /sys/kernel/debug/sdp_hostile/run: write "CASE PORT [COUNT]" to run a case, "end" to free its
+ * connections; the next case frees them too. Read the result, one line for each connection:
+ * "open", "ended", or "rejected REASON"; or the sums of a flood of COUNT requests. A read waits
+ * for the peer to end each connection, at most ten seconds for each.
  *
- * .../generate: cases drawn from a seed, see gen.c.
+ * .../standing: the same for connections that should stay open: a read waits one second for each.
  *
- * .../full: write "NETDEV" or "NETDEV memory", and it has no more queue pairs; "none" ends that.
+ * .../generate: random cases, see gen.c.
  *
- * .../unread: write "NETDEV", and it has no RDMA read; "none" ends that.
+ * .../full: write "NETDEV" or "NETDEV memory", and the device has no free queue pairs; "none" ends
+ * that.
  *
- * .../regs: write "NETDEV alloc", or another way of regs.c, and it does not register memory; "none"
- * ends that. Read how often that has been so.
+ * .../unread: write "NETDEV", and the device has no RDMA read; "none" ends that.
  *
- * A write returns when the case has said what it has to say.
+ * .../regs: write "NETDEV alloc", or another way of regs.c, and the device fails to register
+ * memory; "none" ends that. Read the number of failures.
+ *
+ * A write returns when the case has sent everything.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>

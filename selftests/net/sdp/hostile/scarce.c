@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory is short at moments of a connection's making and ending that no task's fault injection
- * reaches, as they are in workers of the kernel:
+ * Allocation failures in workers of the kernel, while connections are made and ended.
  *
- *	dreq	the CM is to say that the connection ends
- *	rtu	it is to say that it stands
- *	notify	it is to be told that it stands
- *	rtr	a queue pair is to be connected to itself, as that for registering memory is
+ * A task's fault injection does not reach these workers:
  *
- * With "reserve" there is only what the kernel keeps for those who give memory back.
+ *	dreq	the CM allocates a DREQ
+ *	rtu	the CM allocates an RTU
+ *	notify	the CM is told that the connection is established
+ *	rtr	a queue pair is connected to itself, as the one for registrations is
+ *
+ * With "reserve" only allocations that may use the kernel's reserves (PF_MEMALLOC) succeed.
  */
 #include <linux/err.h>
 #include <linux/kprobes.h>
@@ -20,7 +21,7 @@ static bool reserve;
 module_param(reserve, bool, 0644);
 MODULE_PARM_DESC(reserve, "who may use the kernel's reserve gets memory all the same");
 
-/* Without a lock: the messages of a test come one after the other. */
+/* No lock: a test's messages come one after the other. */
 static unsigned int refused;
 module_param(refused, uint, 0644);
 MODULE_PARM_DESC(refused, "how often there was none");
@@ -43,7 +44,7 @@ MODULE_PARM_DESC(dreq, "how many DREQs");
 module_param(rtu, int, 0644);
 MODULE_PARM_DESC(rtu, "how many RTUs");
 
-/* Who is just sending a message that is to get none, and of which kind it is. */
+/* The task that is sending a message that gets no memory, and the count of that kind. */
 static struct task_struct *sender;
 static int *kind;
 
@@ -90,7 +91,7 @@ static int end(struct kretprobe_instance *instance, struct pt_regs *regs)
 	return 0;
 }
 
-/* As if its caller had called the other one. */
+/* Diverts the call to no_message(). */
 static int before_create(struct kprobe *probe, struct pt_regs *regs)
 {
 	if (READ_ONCE(sender) != current)
@@ -156,7 +157,7 @@ static void __exit scarce_exit(void)
 {
 	unregister_kretprobes(sends, ARRAY_SIZE(sends));
 	unregister_kprobes(probes, ARRAY_SIZE(probes));
-	/* The last one may still be in a function of ours. */
+	/* A task may still be in one of our functions. */
 	synchronize_rcu_tasks();
 }
 

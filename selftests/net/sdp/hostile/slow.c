@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * soft-RoCE's receiver takes its time. Between queueing a packet for a queue pair and waking its
- * task there are a few instructions, in which another processor may consume the packet: here they
- * last. So whatever is freed too early is freed in between, on every machine.
+ * Delays in soft-RoCE's receiver and in ib_core's polling.
  *
- * Likewise ib_core: once a handler has said that it is through with a completion queue it still
- * asks the device to tell of more, while ib_free_cq() does not wait for it any longer. That lasts,
- * too, and a queue that is destroyed meanwhile is counted.
+ * Between queueing a packet for a queue pair and waking its task soft-RoCE executes a few
+ * instructions, in which another processor may consume the packet. The delay makes that window
+ * long, so that anything freed too early is freed inside it, on every machine.
+ *
+ * When ib_core has finished with a completion queue it still requests notification, while
+ * ib_free_cq() no longer waits for it. That is delayed too, and a completion queue that is
+ * destroyed meanwhile is counted.
  */
 #include <linux/delay.h>
 #include <linux/kprobes.h>
@@ -22,7 +24,7 @@ static unsigned int every = 4;
 module_param(every, uint, 0444);
 MODULE_PARM_DESC(every, "one of so many packets is delayed");
 
-/* Both without a lock: a packet more or less does not matter. */
+/* No lock: the counts may be slightly wrong. */
 static unsigned int seen;
 static unsigned int delayed;
 module_param(delayed, uint, 0444);
@@ -54,7 +56,7 @@ static unsigned int early;
 module_param(early, uint, 0444);
 MODULE_PARM_DESC(early, "completion queues that were destroyed meanwhile");
 
-/* What the processor is about to ask for. */
+/* The completion queue for which this processor requests notification. */
 static DEFINE_PER_CPU(unsigned long, asking);
 
 static int before_notify(struct kprobe *probe, struct pt_regs *regs)
@@ -87,7 +89,7 @@ static struct kprobe destroy = {
 	.symbol_name = "rxe_destroy_cq", .pre_handler = before_destroy,
 };
 
-/* The second one is there up to 6.1 only: there the receiver runs the task itself. */
+/* rxe_run_task() exists up to 6.1 only, where the receiver runs the task itself. */
 static struct kprobe sched = { .symbol_name = "rxe_sched_task", .pre_handler = before_wake };
 static struct kprobe run = { .symbol_name = "rxe_run_task", .pre_handler = before_wake };
 static bool has_run;

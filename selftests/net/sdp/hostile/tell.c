@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who has found a link on its device's list, and is about to tell it that it has failed, sleeps
- * first: so what ends the link meanwhile has all the time it needs.
+ * A task sleeps before it reports a device's failure to a link.
+ *
+ * It has found the link on the device's list. So whatever ends the link meanwhile has enough time.
  */
 #include <linux/delay.h>
 #include <linux/kprobes.h>
@@ -22,12 +23,12 @@ static unsigned int late;
 module_param(late, uint, 0444);
 MODULE_PARM_DESC(late, "how many are or were");
 
-/* One at a time: who it is that sleeps. */
+/* The task that sleeps; one at a time. */
 static struct task_struct *sleeper;
 
 static int before_fail(struct kprobe *probe, struct pt_regs *regs);
 
-/* In the module that is tested; it tells from process context, without a lock. */
+/* A function of the module under test, called from process context without a lock. */
 static struct kprobe fail = { .symbol_name = "rc_link_fail", .pre_handler = before_fail };
 
 static void fail_late(struct rc_link *rc, int error, const char *place)
@@ -36,12 +37,12 @@ static void fail_late(struct rc_link *rc, int error, const char *place)
 
 	WRITE_ONCE(late, READ_ONCE(late) + 1);
 	msleep(ms);
-	/* Now it is let through. */
+	/* This call is not diverted. */
 	tell(rc, error, place);
 	WRITE_ONCE(sleeper, NULL);
 }
 
-/* As if its caller had called the other one. */
+/* Diverts the call to fail_late(). */
 static int before_fail(struct kprobe *probe, struct pt_regs *regs)
 {
 	if (READ_ONCE(count) <= 0 || cmpxchg(&sleeper, NULL, current))
@@ -62,7 +63,7 @@ static void __exit tell_exit(void)
 	while (READ_ONCE(sleeper))
 		msleep(20);
 	unregister_kprobe(&fail);
-	/* The last one may still be on its way out. */
+	/* The last task may still be returning. */
 	synchronize_rcu_tasks();
 }
 

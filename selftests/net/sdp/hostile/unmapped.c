@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that cannot be mapped for a device just now, because its bounce buffers or an IOMMU's
- * addresses are used up. soft-RoCE maps nothing, so the function that maps a piece of a message
- * says so at moments of our choice: of what is sent by one device, and of what is to be received
- * by another.
+ * DMA mappings that fail, as with exhausted bounce buffers or IOMMU addresses.
+ *
+ * soft-RoCE maps nothing, so the function that maps a piece of a message is made to fail at
+ * moments of our choice: for messages sent by one device, and for receives of another.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -29,7 +29,7 @@ static unsigned int every = 1;
 module_param(every, uint, 0644);
 MODULE_PARM_DESC(every, "one of so many, which one by chance");
 
-/* Pieces of the present so many, and which of them is not mapped. */
+/* Pieces of the current group of @every, and which one of them fails. */
 static unsigned int pieces, turn;
 static DEFINE_SPINLOCK(turn_lock);
 
@@ -39,7 +39,10 @@ MODULE_PARM_DESC(refused, "how many were not");
 module_param_named(later, later.counter, int, 0644);
 MODULE_PARM_DESC(later, "... when another piece of the message had been mapped before");
 
-/* The newest piece; its owner's lock keeps others from this processor until the message is done. */
+/*
+ * The newest piece. Its owner's lock keeps other messages from this processor until this one is
+ * done.
+ */
 static DEFINE_PER_CPU(const struct ib_sge *, mapped);
 
 static bool not_mapped(void)
@@ -53,8 +56,8 @@ static bool concerns(const struct ib_device *ib, enum dma_data_direction dir)
 }
 
 /*
- * One of every @every pieces, so that as many fail as a test expects; never in step with messages
- * of some pieces each.
+ * One of every @every pieces fails, so that as many fail as a test expects. Which one is random,
+ * so that failures are never in step with messages of some pieces each.
  */
 static bool has_turn(void)
 {
@@ -72,7 +75,7 @@ static bool has_turn(void)
 	return yes;
 }
 
-/* As if its caller had called the other one. */
+/* Diverts the call to not_mapped(). */
 static int before_map(struct kprobe *probe, struct pt_regs *regs)
 {
 	const struct ib_device *ib = (void *)regs_get_kernel_argument(regs, 0);
@@ -102,7 +105,7 @@ static int __init unmapped_init(void)
 static void __exit unmapped_exit(void)
 {
 	unregister_kprobe(&map);
-	/* The last one may still be in the other function. */
+	/* A task may still be in not_mapped(). */
 	synchronize_rcu_tasks();
 }
 

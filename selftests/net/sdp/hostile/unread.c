@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Devices that cannot read by RDMA, nor be read from: soft-RoCE can, so it is made to say that it
- * cannot.
+ * Devices without RDMA read in either direction.
+ *
+ * soft-RoCE supports it, so its attributes are changed.
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>
 
 #include "hostile.h"
 
-/* One at each end. */
+/* One device for each end. */
 static struct unread {
 	struct ib_device *ib;
 	int reads, asks;
 } list[2];
 
 /**
- * hostile_all_read() - all devices say the truth again
+ * hostile_all_read() - restore the attributes of all devices
  */
 void hostile_all_read(void)
 {
@@ -34,7 +35,7 @@ void hostile_all_read(void)
 }
 
 /**
- * hostile_unread() - connections that a device makes from now on do without RDMA read
+ * hostile_unread() - let a device's new connections do without RDMA read
  * @name: its network device
  *
  * Return: 0 or an errno.

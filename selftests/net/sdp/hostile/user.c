@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A user of TCP in the kernel, who makes a socket as NVMe over TCP does in 6.12: like a
- * program's, with a file, and without the mark of the kernel's own. It connects to 127.0.0.1 as the
- * module is loaded, and lets it go.
+ * A user of TCP in the kernel, with a socket as NVMe over TCP creates it in 6.12.
+ *
+ * Like a program's socket it has a file and is not marked as the kernel's own. Loading the module
+ * connects it to 127.0.0.1 and releases it.
  */
 #include <linux/file.h>
 #include <linux/in.h>
@@ -37,7 +38,7 @@ static int __init user_init(void)
 	file = sock_alloc_file(sock, 0, NULL);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	/* The address' type has changed its name. */
+	/* The cast covers kernels in which the type of the address has another name. */
 	outcome = kernel_connect(sock, (void *)&in, sizeof(in), 0);
 	protocol = sock->sk->sk_protocol;
 	fput(file);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * soft-RoCE is told that a read is over before it is. It takes an ACK with the number of a read's
- * last packet for the end of the read, whether that packet has come or not. Here every so many
- * packets that are a whole answer become one, after all checks and before soft-RoCE looks at what
- * they are.
+ * soft-RoCE ends an RDMA read before its data has come.
+ *
+ * It takes an ACK with the number of a read's last packet for the end of the read, whether that
+ * packet has come or not. Here one of every "every" packets that are a whole answer becomes an
+ * ACK, after all checks and before soft-RoCE examines its kind.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -14,13 +15,13 @@ static unsigned int every = 3;
 module_param(every, uint, 0644);
 MODULE_PARM_DESC(every, "one of so many answers is lost");
 
-/* Both without a lock: an answer more or less does not matter. */
+/* No lock: the counts may be slightly wrong. */
 static unsigned int seen;
 static unsigned int lost;
 module_param(lost, uint, 0444);
 MODULE_PARM_DESC(lost, "how many answers were lost, about");
 
-/* What soft-RoCE notes of a packet in its sk_buff. */
+/* soft-RoCE's data about a packet, in its sk_buff. */
 struct noted {
 	void *device;
 	void *qp;

@@ -1,42 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * peer OPERATION...: one end of AF_SDP connections, as told: the operations are carried out in
- * turn, and what comes of them is printed, a line each. The first one that fails prints
- * "OPERATION: ERRNO" and ends the program with status 3.
+ * peer OPERATION...: one end of AF_SDP connections, controlled by a list of operations.
+ *
+ * The operations are executed in turn, and print their results, one line each. The first one that
+ * fails prints "OPERATION: ERRNO" and ends the program with status 3.
  *
  *	bind ADDRESS PORT	listen BACKLOG
- *	accept		and go on with the new connection; what came before stays open
+ *	accept		continue with the new connection; the listener stays open
  *	connect ADDRESS PORT	shutdown		close
- *	pieces N	send, recv and the like move up to N bytes at once, and not 16384
- *	send N		N bytes of a pattern that recv knows
+ *	pieces N	send, recv and the like move up to N bytes per call, instead of 16384
+ *	send N		send N bytes of a pattern that recv knows
  *	flow		send until it fails
  *	flow-until FILE	send a piece every PEER_REST_MS (50) until FILE exists; prints "sent N"
- *	fill		send until there is no room for PEER_FULL_MS (200), reading nothing
- *	recv N		exactly N bytes of the pattern, checked; prints "received N"
- *	drain		all there is until the end, checked; prints "end after N bytes"
- *	swallow		all there is until the end, whatever it is; prints "swallowed"
- *	ended		waits for the end of a connection on which nothing comes; prints "ended"
- *	say TEXT	prints TEXT
- *	wait FILE	until FILE exists
- *	fork N		N processes go on from here; this one waits for them and ends
- *	repeat N	the operations from here on N times
- *	forgive		what fails from here on is printed, and the next time begins anew
- *	stop		closes the listener; the connection goes on
- *	urgent		an urgent byte, which recv passes over; one in a connection, or it would not
- *	option LEVEL NAME VALUE	an option that is an int, in numbers; a listener hands it on
- *	open		a socket, which otherwise comes with the first use
- *	tcp		sockets from here on are TCP's, which the policy may take
- *	chunk N		how much a call reads or writes at most; it is 16384
- *	timeouts MS	for sends and receives from here on
- *	wait-out N	recv of up to N bytes, which has to end by its time limit; prints "waited"
- *	info		what SDP_INFO says of the modes; prints "info NAME=VALUE..."
- *	scans		... of offers that nobody came to read; prints "scans fired N"
- *	memory		prints "unread memory N": bytes of memory that hold what has not been read
- *	hold		until killed
+ *	fill		send until there is no room for PEER_FULL_MS (200), without reading
+ *	recv N		receive exactly N bytes of the pattern, checked; prints "received N"
+ *	drain		receive until the end, checked; prints "end after N bytes"
+ *	swallow		receive until the end, unchecked; prints "swallowed"
+ *	ended		wait for the end of a connection without incoming data; prints "ended"
+ *	say TEXT	print TEXT
+ *	wait FILE	wait until FILE exists
+ *	fork N		N processes continue from here; this one waits for them and exits
+ *	repeat N	repeat the following operations N times
+ *	forgive		from here on, print a failure and start the next repetition
+ *	stop		close the listener; the connection stays open
+ *	urgent		send an urgent byte, which recv passes over; at most one in a connection
+ *	option LEVEL NAME VALUE	set an int option, by numbers; a listener passes it on
+ *	open		create a socket, which otherwise happens with its first use
+ *	tcp		from here on create TCP sockets, to which the policy may apply
+ *	chunk N		maximum bytes per read or write call; the default is 16384
+ *	timeouts MS	time limit of sends and receives from here on
+ *	wait-out N	recv of up to N bytes that must end by its time limit; prints "waited"
+ *	info		prints the modes from SDP_INFO: "info NAME=VALUE..."
+ *	scans		prints the SrcAvails that a scan declined: "scans fired N"
+ *	memory		prints "unread memory N": bytes of memory that hold unread data
+ *	hold		wait until killed
  *
- * A process that would hang is killed after PEER_SECONDS (100). It has a process group of its
- * own, with what it forks. Linked statically: the tests start hundreds of these in emulated
- * machines, where resolving symbols takes longer than all that they do.
+ * A process that hangs is killed after PEER_SECONDS (100). It has a process group of its own, with
+ * the processes that it forks. The program is linked statically: tests start hundreds of these
+ * processes in emulated machines, where resolving symbols would take longer than everything else.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -58,7 +59,8 @@
 
 #define CHUNK		16384
 #define CHUNK_MAX	(1 << 20)
-#define PATTERN		251	/* any so many bytes in a row tell where in the stream they are */
+#define PATTERN		251	/* any sequence of this length has a unique position in the
+				 * stream */
 #define STATUS_FAILED	3
 #define STATUS_USAGE	2
 
@@ -71,7 +73,7 @@ static bool by_tcp;
 static unsigned int time_limit = 100;	/* seconds */
 static unsigned int full_after = 200;	/* ms */
 static unsigned int leisure = 50;	/* ms */
-static char **next_word;		/* of the command line */
+static char **next_word;		/* on the command line */
 static char **repeat_from;
 static long repeats;
 static bool forgiving;
@@ -239,7 +241,7 @@ static void do_option(void)
 		failed("option");
 }
 
-/* Sends up to @n bytes; returns how many went, or -1. */
+/* Sends up to @n bytes; returns the number of bytes sent, or -1. */
 static ssize_t send_piece(size_t n, int flags)
 {
 	ssize_t done = send(sock, pattern + sent % PATTERN, n > chunk ? chunk : n, flags);
@@ -249,7 +251,7 @@ static ssize_t send_piece(size_t n, int flags)
 	return done;
 }
 
-/* Receives up to @n bytes and checks them; returns how many, or -1. */
+/* Receives up to @n bytes and checks them; returns their number, or -1. */
 static ssize_t recv_piece(size_t n)
 {
 	static unsigned char data[CHUNK_MAX];
@@ -367,8 +369,8 @@ static void do_swallow(void)
 }
 
 /*
- * Reads until there is nothing more, and must not wait for it, even if the other end makes promises
- * that it does not keep: meanwhile the connection has not come to an end.
+ * Reads until there is no more data, and must not block, even if the other end does not keep its
+ * promises. The connection must not end meanwhile.
  */
 static void do_look(void)
 {
@@ -524,7 +526,7 @@ static void carry_out(const char *name)
 	exit(STATUS_USAGE);
 }
 
-/* A number above 0 from the environment, or what it was. */
+/* A positive number from the environment, or the default. */
 static unsigned int setting(const char *name, unsigned int otherwise)
 {
 	const char *value = getenv(name);

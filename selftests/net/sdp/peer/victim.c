@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Those whom a hostile peer picks on.
+ * victim: servers and clients that a hostile peer attacks; also load for tests of limits.
  *
  *	victim serve ADDRESS PORT	nine listeners from PORT on: one reads and answers, one
- *		writes much, one has large reads, one does nothing, one accepts nobody; then one
- *		that reads and one that writes by rdma, and likewise by nic
- *	victim call ADDRESS PORT CALLERS	so many connect all the time, and do one of these,
- *		by each way of flow control in turn
+ *		writes much, one has large reads, one does nothing, one never accepts; then one
+ *		that reads and one that writes by scheme rdma, and likewise by nic
+ *	victim call ADDRESS PORT CALLERS	CALLERS threads connect all the time, and do one of
+ *		these, with each scheme of flow control in turn
  *
  *	victim greet ADDRESS PORT	accepts, and closes at once
- *	victim tardy ADDRESS PORT MS	likewise, with a backlog of four, and waits in between
- *	victim hurry ADDRESS PORT CALLERS SECONDS [LEAST]	so many connect and close, again and
- *		again, for so long, and until there have been so many
- *	victim slow ADDRESS PORT CALLERS BYTES	so many connect and read a byte each second, or
- *		nothing if BYTES is 0
- *	victim knock ADDRESS PORT TIMES	listens so often, in vain, as somebody else has
- *		the port for RDMA; meanwhile somebody connects, who must not be left alone
+ *	victim tardy ADDRESS PORT MS	likewise, with a backlog of four and pauses of MS
+ *	victim hurry ADDRESS PORT CALLERS SECONDS [LEAST]	CALLERS threads connect and close
+ *		repeatedly for SECONDS, and until LEAST connections were made
+ *	victim slow ADDRESS PORT CALLERS BYTES	CALLERS threads connect and read a byte each
+ *		second, or nothing if BYTES is 0
+ *	victim knock ADDRESS PORT TIMES	calls listen() TIMES times, which fails, as the port's
+ *		service id is taken for RDMA; another thread connects, which must not hang
  *
- * Until they are killed, but for those that are to do something so often or so long. greet and
- * hurry are by TCP with VICTIM_TCP in the environment. What it prints is wrong: an error that is
- * not one of a connection's, or memory that was written to beside what a read had asked for. On
- * SIGUSR1 it prints how many connections it has had, and what errors.
+ * They run until killed, except for those with a time or a number. With VICTIM_TCP in the
+ * environment, greet and hurry use TCP. Any output is a failure: an error that a connection may
+ * not have, or memory that was changed outside of what a read had asked for. On SIGUSR1 it prints
+ * the numbers of connections and of errors.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -59,7 +59,7 @@ static void wrong(const char *what, int error)
 	printf("wrong: %s: %s\n", what, error ? strerrorname_np(error) : "");
 }
 
-/* What a peer may do to a connection, and how often it did. */
+/* Errors that a peer may cause, and their counts. */
 static const int errors[] = { ECONNRESET, EPIPE, EPROTO, ETIMEDOUT, ECONNREFUSED, ENOTCONN };
 
 #define ERRORS	(sizeof(errors) / sizeof(*errors))
@@ -91,7 +91,7 @@ static void be_reader(int fd)
 		check_error("recv");
 }
 
-/* Small, larger than a message, and large enough for RDMA, in turn. */
+/* Small writes, one longer than a message, and one large enough for RDMA, in turn. */
 static void be_writer(int fd)
 {
 	static const size_t sizes[] = { 100, 8000, LARGE, SMALL };
@@ -119,7 +119,7 @@ static int guards_hold(const unsigned char *p)
 	return 1;
 }
 
-/* Its memory is told to the peer, to be written into. */
+/* Its memory is advertised to the peer by SinkAvail. */
 static void be_large_reader(int fd)
 {
 	unsigned char *p = mmap(NULL, 2 * GUARD + LARGE, PROT_READ | PROT_WRITE,
@@ -180,7 +180,7 @@ static bool set_flow(int fd, int flow)
 	return family != AF_SDP || !setsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, &flow, sizeof(flow));
 }
 
-/* What each of the listeners does, and by which flow control. The fifth does nothing. */
+/* The role of each listener, and its scheme of flow control. The fifth one does nothing. */
 static const struct {
 	int kind;
 	int flow;
@@ -239,14 +239,17 @@ static void *caller(void *arg)
 			check_error("connect");
 			usleep(2000);
 		} else if (errno != EHOSTUNREACH && errno != EMSGSIZE) {
-			/* Those two are what the peer may say of our address and path MTU. */
+			/*
+			 * A peer may cause these two errors by its answer about our address and
+			 * path MTU.
+			 */
 			check_error("connect");
 		}
 		close(fd);
 	}
 }
 
-/* Whoever comes goes at once; who waits lets them come in a row. */
+/* Closes every connection at once; with a pause, clients queue up. */
 static void *greeter(void *arg)
 {
 	intptr_t ms = (intptr_t)arg;
@@ -275,7 +278,7 @@ static void *in_a_hurry(void *arg)
 			wrong("socket", errno);
 			break;
 		}
-		/* The end of the stream is when the other one has closed. */
+		/* The stream ends when the other end has closed. */
 		if (connect(fd, (struct sockaddr *)&where, sizeof(where)))
 			wrong("connect", errno);
 		else if (recv(fd, &byte, 1, 0))
@@ -311,7 +314,7 @@ static int hurry(int callers, int seconds, unsigned int least)
 	return wrongs != 0;
 }
 
-/* It reads so little that the writer waits. */
+/* Reads so little that the writer blocks. */
 static void *reads_slowly(void *arg)
 {
 	int fd = socket(AF_SDP, SOCK_STREAM, 0);
@@ -332,7 +335,7 @@ static void *reads_slowly(void *arg)
 
 static atomic_int knocking = 1;
 
-/* Who gets in has to hear that the listener is none. */
+/* A client that got in must be told that there is no listener. */
 static void *knocker(void *arg)
 {
 	struct timeval limit = { .tv_sec = 10 };
