@@ -126,7 +126,8 @@ static bool user_listens_by_tcp(const struct sdp_sock *ssk)
 /*
  * Bind the SDP socket and its claim to the same port number. SDP is first
  * because it chooses the number if @number is 0. Releases the claim and sets it
- * to NULL if the user needs none.
+ * to NULL if the user needs none. Returns -EAGAIN if TCP has the port that SDP
+ * has chosen: another one may be free.
  */
 static int claim_bind_both(struct sdp_sock *ssk, u16 number,
 			   struct socket **claim)
@@ -143,6 +144,9 @@ static int claim_bind_both(struct sdp_sock *ssk, u16 number,
 	}
 	if (err)
 		sdp_port_release(ssk);
+	/* A claim that a BPF program bound elsewhere cannot be bound anew. */
+	if (err == -EADDRINUSE && !number && !inet_sk((*claim)->sk)->inet_num)
+		err = -EAGAIN;
 	return err;
 }
 
@@ -158,7 +162,7 @@ static int claim_bind_both(struct sdp_sock *ssk, u16 number,
  */
 int sdp_claim_bind(struct sdp_sock *ssk, u16 number)
 {
-	int tries = number ? 1 : CLAIM_TRIES;
+	int tries = CLAIM_TRIES;
 	struct socket *claim;
 	int err;
 
@@ -170,12 +174,12 @@ int sdp_claim_bind(struct sdp_sock *ssk, u16 number)
 	do {
 		err = claim_bind_both(ssk, number, &claim);
 		cond_resched();
-	} while (err == -EADDRINUSE && --tries);
+	} while (err == -EAGAIN && --tries);
 	if (err)
 		sock_release(claim);
 	else
 		ssk->claim = claim;
-	return err;
+	return err == -EAGAIN ? -EADDRINUSE : err;
 }
 
 /*

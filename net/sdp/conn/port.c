@@ -402,7 +402,10 @@ static int port_take(struct sdp_sock *ssk, u16 number, bool alone,
 	int err = 0;
 
 	port_key_fill(&ssk->port_key, ssk, 0);
-	if (port && (alone || port_conflicts(port, &ssk->port_key))) {
+	if (port && alone) {
+		port->steps++;
+		err = -EADDRINUSE;
+	} else if (port && port_conflicts(port, &ssk->port_key)) {
 		err = -EADDRINUSE;
 	} else {
 		if (!port) {

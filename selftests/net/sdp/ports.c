@@ -461,6 +461,44 @@ static int claim_lasts(void *arg)
 	return EXIT_OK;
 }
 
+static void set_port_range(const char *range)
+{
+	FILE *f = fopen("/proc/sys/net/ipv4/ip_local_port_range", "w");
+
+	need_errno(f && fputs(range, f) >= 0 && !fclose(f), "ip_local_port_range");
+}
+
+/*
+ * bind() to port 0 finds no port if SDP has given out all of the range. It says so after one search
+ * of the range, and does not search again as if TCP had the port that was found.
+ */
+static int used_up(void *arg)
+{
+	enum { FIRST = 41000, PORTS = 64 };
+	int fds[PORTS], extra, i, error;
+	long long before, steps;
+
+	(void)arg;
+	if (geteuid())
+		return EXIT_SKIPPED;
+	for (i = 0; i < PORTS; i++) {
+		error = rival_made(SDP_ONE, FIRST_USER, "127.0.0.1", FIRST + i, BOUND_ONLY, false,
+				   &fds[i]);
+		need(!error, "port %d: %s", FIRST + i, errno_text(error));
+	}
+	set_port_range("41000 41063");
+	before = counter("PortSteps");
+	error = rival_made(SDP_ONE, FIRST_USER, "127.0.0.1", 0, BOUND_ONLY, false, &extra);
+	steps = counter("PortSteps") - before;
+	set_port_range("32768 60999");
+	close(extra);
+	for (i = 0; i < PORTS; i++)
+		close(fds[i]);
+	need(error == EADDRINUSE, "bind to port 0: %s", errno_text(error));
+	need(steps <= 4 * PORTS, "%lld steps for a range of %d ports", steps, PORTS);
+	return EXIT_OK;
+}
+
 static int reuse_address = SO_REUSEADDR, reuse_port = SO_REUSEPORT;
 
 static const struct test tests[] = {
@@ -473,6 +511,7 @@ static const struct test tests[] = {
 	{ "as_tcp_says", as_tcp_says, 20, EVERYWHERE, true, NULL },
 	{ "both_kinds", both_kinds, 10, EVERYWHERE, true, NULL },
 	{ "claim_lasts", claim_lasts, 10, EVERYWHERE, true, NULL },
+	{ "used_up", used_up, 10, EVERYWHERE, true, NULL },
 };
 
 int main(int argc, char **argv)
