@@ -106,7 +106,7 @@ void sdp_engine_hello_ack(struct sdp_engine *e, struct sdp_hello *ack)
 	ack->version = SDP_VERSION;
 	ack->cap = e->revocable ? SDP_CAP_INVALIDATE : 0;
 	ack->max_adverts = SDP_SRCAVAILS_MAX;
-	ack->held = e->sinkavail_rx.once ? SDP_SINKAVAILS_MAX : 0;
+	ack->held = e->sinkavail_rx.held ? SDP_SINKAVAILS_MAX : 0;
 	ack->bufs = e->credit.posted;
 	ack->recv_size = e->resize.recv_size;
 	if (e->rings)

@@ -501,7 +501,7 @@ u32 sdp_engine_sinkavail_least(const struct sdp_engine *e)
  */
 bool sdp_engine_asks_first(const struct sdp_engine *e)
 {
-	return e->sinkavail_rx.once;
+	return e->sinkavail_rx.held;
 }
 
 /**

@@ -17,6 +17,7 @@
  */
 void sdp_sinkavail_rx_peer(struct sdp_sinkavail_rx *a, u8 held)
 {
+	a->held = held;
 	a->once = held;
 	a->max = held ? min(held, (u8)SDP_SINKAVAILS_MAX) : 1;
 }

@@ -102,6 +102,7 @@ struct sdp_sinkavail {
  * @seen: number of the oldest buffers that the source had when it sent its last
  *	message
  * @max: most buffers at once: no more than either side can hold
+ * @held: the source has told in its Hello how many buffers it holds (HELD)
  * @once: the source is known to report a buffer once and to be done with it
  * @several: the source is known to continue with the rest of a buffer
  * @asks: the source's answer to our cancel will show its kind
@@ -120,6 +121,7 @@ struct sdp_sinkavail_rx {
 	u8 sent;
 	u8 seen;
 	u8 max;
+	bool held;
 	bool once;
 	bool several;
 	bool asks;
