@@ -374,9 +374,11 @@ ssize_t sdp_recv_to_pipe(struct sdp_sock *ssk, struct pipe_inode_info *pipe,
 	struct recv_call r = { .pipe = pipe };
 	int err;
 
+	sdp_flush_begin(ssk);
 	mutex_lock(&ssk->rx_mutex);
 	err = recv_all(ssk, NULL, len, &r, timeo);
 	mutex_unlock(&ssk->rx_mutex);
+	sdp_flush_end(ssk);
 	return r.copied ?: err;
 }
 
