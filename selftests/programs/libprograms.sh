@@ -179,7 +179,7 @@ grown() {
 violations() { awk '/^Bad/ && $2 { print; n++ } END { exit n > 0 }' /proc/net/sdpstat; }
 
 # Sent in messages, read by the receiver by RDMA, or written to it by RDMA.
-bytes_sent() { grown 'Bytes(Sent|Fetched|Written)'; }
+bytes_sent() { grown '(BytesSent|RdmaReadBytesByPeer|RdmaWriteBytes)'; }
 
 check_sdp() {
 	local sent device='^rx[ab]$'
@@ -229,7 +229,7 @@ check_policy() {
 	check "$label: every connect was refused by SDP before it was TCP" \
 		test "$opened" -gt 0 -a "$refused" -ge "$opened" -a "$fell" = "$refused"
 	check "$label: /proc/net/sdp_fallbacks has it with its reason" grep -qF \
-		"${host/"[::ffff:$SDP_B]"/$SDP_B}:$port nobody listens there for SDP" \
+		"${host/"[::ffff:$SDP_B]"/$SDP_B}:$port the peer has no SDP listener" \
 		/proc/net/sdp_fallbacks
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KCOV, see kcov.h. It sees only code compiled for it: the module, in the kernel "watched"
- * (scripts/kernels.sh).
+ * KCOV, see kcov.h.
+ *
+ * It sees only code compiled for it: the module, in the kernel "watched" (scripts/kernels.sh).
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>

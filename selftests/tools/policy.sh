@@ -18,10 +18,10 @@ expect "check: nothing is a policy" 0 "standard input: fine, 0 rules" \
 	from '' "$sdp" policy check -
 printf 'any * sdp\n\n any 10.9.0.1/24 sdp\n' >wrong
 expect "check: place of a mistake" 1 \
-	"wrong:3:6: error: expected no bits behind the prefix, as in 10.9.0.0/24" \
+	"wrong:3:6: error: expected an address without bits after the prefix, such as 10.9.0.0/24" \
 	"$sdp" policy check wrong
 expect "explain: of a mistake" 1 \
-	"wrong:3:6: error: expected no bits behind the prefix, as in 10.9.0.0/24" \
+	"wrong:3:6: error: expected an address without bits after the prefix, such as 10.9.0.0/24" \
 	"$sdp" policy explain x connect 10.9.0.1:80 --file wrong
 head -c 16384 /dev/zero | tr '\0' '\n' >long
 expect "check: as long as may be" 0 "long: fine, 0 rules" "$sdp" policy check long

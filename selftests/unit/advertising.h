@@ -16,10 +16,10 @@ static const struct sdp_region region = {
 };
 
 /*
- * Commit the message that offered() has found, with all the payload that it may carry. Returns its
+ * Commit the message that next_mid() has found, with all the payload that it may carry. Returns its
  * length.
  */
-static inline u32 emit_offered(struct world *w, struct sdp_engine *from)
+static inline u32 emit_srcavail_arrived(struct world *w, struct sdp_engine *from)
 {
 	u32 payload = w->tx.payload_max;
 
@@ -33,8 +33,8 @@ static inline u32 emit_offered(struct world *w, struct sdp_engine *from)
 static inline void tell(TEST_CTX, struct world *w, struct sdp_engine *from, struct sdp_engine *to,
 			u8 mid)
 {
-	EXPECT_EQ(mid, offered(w, from));
-	receive_bytes(w, to, w->buf, emit_offered(w, from));
+	EXPECT_EQ(mid, next_mid(w, from));
+	receive_bytes(w, to, w->buf, emit_srcavail_arrived(w, from));
 	sdp_engine_posted(to, 1);
 }
 

@@ -62,9 +62,9 @@ struct judge {
 	u32 disconnects;
 	bool disconn_sent;
 	bool over;
-	struct sdp_region ours;	/* our SrcAvail's region, if @offered */
+	struct sdp_region ours;	/* our SrcAvail's region, if @next_mid */
 	u32 inlined;
-	bool offered;
+	bool next_mid;
 	bool out;		/* our SrcAvail has been sent and is open */
 	u32 out_seq;		/* MSeq of our SrcAvail, if @out */
 	u32 ack;		/* MSeqAck of the last message received */
@@ -128,15 +128,15 @@ static void judge_actions(struct judge *j, const struct sdp_actions *acts, u32 b
 #include "fuzz_rings.h"
 
 /* Our SrcAvail is over: the peer has at least the inlined bytes and at most the region. */
-static void judge_offer_over(struct judge *j, u32 len)
+static void judge_srcavail_over(struct judge *j, u32 len)
 {
 	bool pipelined = j->tx == SDP_MODE_PIPELINED;
 
-	CHECK(j->offered && len >= j->inlined && len <= j->ours.len);
+	CHECK(j->next_mid && len >= j->inlined && len <= j->ours.len);
 	CHECK(pipelined || (j->out && !sdp_seq_after(j->out_seq, j->ack)));
 	CHECK(j->out || !len);
 	CHECK(!sdp_engine_srcavail_tx_open(&j->e));
-	j->offered = false;
+	j->next_mid = false;
 	j->out = false;
 }
 
@@ -169,7 +169,7 @@ static void judge_written(struct judge *j, const struct sdp_action *a)
 }
 
 /* SrcAvail carries the beginning of the data in Combined, and no data in Pipelined. */
-static void judge_offered(struct judge *j, const struct sdp_action *a, bool delivered)
+static void judge_srcavail_arrived(struct judge *j, const struct sdp_action *a, bool delivered)
 {
 	CHECK(delivered == (j->rx == SDP_MODE_COMBINED) && j->rx != SDP_MODE_BUFFERED);
 	CHECK(!j->open && a->len && a->len == sdp_engine_srcavail_rx_left(&j->e));
@@ -197,7 +197,7 @@ static void judge_actions(struct judge *j, const struct sdp_actions *acts, u32 b
 			CHECK(!j->open);
 			break;
 		case SDP_ACT_SRCAVAIL:
-			judge_offered(j, a, i && a[-1].kind == SDP_ACT_DELIVER);
+			judge_srcavail_arrived(j, a, i && a[-1].kind == SDP_ACT_DELIVER);
 			break;
 		case SDP_ACT_SINKAVAIL_WRITTEN:
 			judge_written(j, a);
@@ -206,7 +206,7 @@ static void judge_actions(struct judge *j, const struct sdp_actions *acts, u32 b
 			buffer_over(j, a->id);
 			break;
 		case SDP_ACT_SRCAVAIL_OVER:
-			judge_offer_over(j, a->len);
+			judge_srcavail_over(j, a->len);
 			break;
 		case SDP_ACT_URGENT:
 			CHECK(j->established && !j->ends);
@@ -285,7 +285,7 @@ static void judge_advert(struct judge *j, const struct sdp_msg *sent, u32 head_b
 	CHECK(!j->out || (!sent->payload_len && sent->h.mid != SDP_MID_DISCONN));
 	switch (sent->h.mid) {
 	case SDP_MID_SRC_AVAIL:
-		CHECK(j->offered && !head_bytes && sent->payload_len == j->inlined);
+		CHECK(j->next_mid && !head_bytes && sent->payload_len == j->inlined);
 		CHECK(!memcmp(&sent->src, &j->ours, sizeof(j->ours)));
 		j->out = true;
 		j->out_seq = sent->h.mseq;
@@ -354,7 +354,7 @@ static void judge_mode(struct judge *j, const struct sdp_msg *sent)
 		j->large = false;
 	} else {
 		CHECK(j->after && source_may(j->tx, sent->mode));
-		CHECK(!j->offered && !j->disconn_sent && !j->written);
+		CHECK(!j->next_mid && !j->disconn_sent && !j->written);
 		j->tx = sent->mode;
 	}
 }
@@ -560,7 +560,7 @@ static bool connect_engine(struct judge *j, struct input *in)
 }
 
 /* Begin a SrcAvail, or withdraw the present one. */
-static void offer(struct judge *j, struct input *in)
+static void srcavail(struct judge *j, struct input *in)
 {
 	struct sdp_region region = { .rkey = 7, .va = 0x10000 };
 	u32 most = sdp_engine_srcavail_inline_max(&j->e);
@@ -568,22 +568,22 @@ static void offer(struct judge *j, struct input *in)
 	if (!sdp_engine_may_srcavail(&j->e)) {
 		sdp_engine_srcavail_cancel(&j->e);
 		CHECK(j->over || sdp_engine_srcavail_tx_open(&j->e) == j->out);
-		j->offered = j->out;
+		j->next_mid = j->out;
 		return;
 	}
-	CHECK(!j->offered && j->established && !j->disconn_sent && !j->open);
+	CHECK(!j->next_mid && j->established && !j->disconn_sent && !j->open);
 	CHECK(j->tx != SDP_MODE_BUFFERED && !j->written);
 	j->inlined = most ? number(in, 1, most) : 0;
 	CHECK(!j->inlined == (j->tx == SDP_MODE_PIPELINED));
 	region.len = j->inlined + 1 + word(in);
 	j->ours = region;
-	j->offered = true;
+	j->next_mid = true;
 	sdp_engine_srcavail(&j->e, &region, j->inlined);
 	CHECK(sdp_engine_srcavail_tx_open(&j->e));
 }
 
 /* Begin an RDMA read from the peer's SrcAvail, end the one in flight, or decline. */
-static void look_at_offer(struct judge *j, struct input *in)
+static void look_at_srcavail(struct judge *j, struct input *in)
 {
 	u32 bytes = word(in), left = sdp_engine_srcavail_rx_left(&j->e);
 	struct sdp_region from;
@@ -619,7 +619,7 @@ static void look_at_buffers(struct judge *j, struct input *in, struct sdp_action
 	CHECK(!least || (j->rx == SDP_MODE_PIPELINED && !j->ends && !j->over &&
 			 j->n_buffers < (j->one ? 1 : SDP_SINKAVAILS_MAX) && !j->reading));
 	CHECK(!room || (j->tx == SDP_MODE_PIPELINED && !j->disconn_sent && !j->over &&
-			!j->offered && !j->written));
+			!j->next_mid && !j->written));
 	if (what < 8) {
 		sdp_engine_sinkavail_cancel(&j->e, acts);
 	} else if (what < 12 && j->n_buffers && j->buffers[0].rest && !j->over) {
@@ -701,10 +701,10 @@ static void event(struct judge *j, struct input *in)
 		sdp_engine_resize_refuse(&j->e);
 		break;
 	case 15:
-		offer(j, in);
+		srcavail(j, in);
 		break;
 	case 16 ... 17:
-		look_at_offer(j, in);
+		look_at_srcavail(j, in);
 		break;
 	case 18:
 		sdp_engine_large_recv(&j->e);

@@ -181,14 +181,14 @@ static void judge_data(struct sim *s, u32 side, u32 payload, bool full)
 	s->sent[0]++;
 	if (me->disconn_sent)
 		fault(s, "%u: payload after DisConn (wire 10)", side);
-	if (!full && !me->shutdown && !me->ad.offered) {
+	if (!full && !me->shutdown && !me->ad.next_mid) {
 		if (me->hold)
 			rule(s, "%u: a held segment was sent", side);
 		if (!arrived(me, me->t.last_partial))
 			rule(s, "%u: a partial segment went while one is on its way", side);
 		me->t.last_partial = me->t.sent;
 	}
-	if (me->mo.due && !me->shutdown && !me->ad.offered)
+	if (me->mo.due && !me->shutdown && !me->ad.next_mid)
 		rule(s, "%u: data before the change of the mode (C3)", side);
 	me->t.last_data = me->t.sent;
 }
@@ -200,7 +200,7 @@ static void judge_disconn(struct sim *s, u32 side)
 	s->sent[2]++;
 	if (me->disconn_sent)
 		fault(s, "%u: second DisConn", side);
-	if (!me->shutdown || me->taken != me->written || me->ad.offered)
+	if (!me->shutdown || me->taken != me->written || me->ad.next_mid)
 		fault(s, "%u: DisConn before the last byte (wire 10)", side);
 	me->disconn_sent = true;
 	me->t.disconn = me->t.sent;
@@ -353,7 +353,7 @@ void judge_no_send(struct sim *s, u32 side, enum sdp_next why)
 	 * All data before an unsent SrcAvail is ready to go, and so is the rest of an ended one.
 	 * While a SrcAvail is open no payload may go.
 	 */
-	ready = !me->ad.out && (ready || me->rest || me->ad.offered);
+	ready = !me->ad.out && (ready || me->rest || me->ad.next_mid);
 	if (slot && may_send(s, side, 1) && judge_needs_credit(me) && update_right(me))
 		rule(s, "%u: a credit update is due and does not go (D4)", side);
 	if (slot && update_for_answer(s, me))
@@ -367,14 +367,14 @@ void judge_no_send(struct sim *s, u32 side, enum sdp_next why)
 	if (why == SDP_NEXT_NO_ROOM)
 		judge_ring_room(s, side);
 	if (why == SDP_NEXT_GATHER &&
-	    (arrived(me, t->last_partial) || me->segs > 1 || me->seg_urgent || me->ad.offered ||
+	    (arrived(me, t->last_partial) || me->segs > 1 || me->seg_urgent || me->ad.next_mid ||
 	     me->rest))
 		rule(s, "%u: gathers with nothing partial on its way", side);
 	if (s->cfg.lazy[side] && !s->calls && sim_by_rdma(s, side))
 		ready = false;
 	if (why == SDP_NEXT_IDLE && ready)
 		fault(s, "%u: idle with something to send (A2)", side);
-	if (why == SDP_NEXT_IDLE && me->shutdown && !me->disconn_sent && !me->ad.offered)
+	if (why == SDP_NEXT_IDLE && me->shutdown && !me->disconn_sent && !me->ad.next_mid)
 		fault(s, "%u: idle with DisConn to send", side);
 }
 

@@ -48,12 +48,12 @@ void judge_resize_silent(struct sim *s, u32 side);
 void judge_resize_settled(const struct sim *s, u32 side);
 
 bool judge_may_advertise(const struct sim *s, u32 side);
-void judge_may_offer(struct sim *s, u32 side);
+void judge_may_srcavail(struct sim *s, u32 side);
 bool judge_advert_sent(struct sim *s, u32 side, const u8 *header, u32 payload);
 void judge_advert_received(struct sim *s, u32 side, const u8 *header);
-void judge_offered(struct sim *s, u32 side, u32 len);
-void judge_offer_pipe(struct sim *s, u32 side, bool pipe);
-void judge_offer_over(struct sim *s, u32 side, u32 taken);
+void judge_srcavail_arrived(struct sim *s, u32 side, u32 len);
+void judge_srcavail_pipe(struct sim *s, u32 side, bool pipe);
+void judge_srcavail_over(struct sim *s, u32 side, u32 taken);
 void judge_access(struct sim *s, u32 side, u32 bytes);
 void judge_advert_silent(struct sim *s, u32 side, bool could);
 void judge_advert_settled(const struct sim *s, u32 side);

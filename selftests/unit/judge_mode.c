@@ -32,7 +32,7 @@ static void source_sent(struct sim *s, u32 side, u8 byte)
 	struct sim_side *me = &s->side[side];
 
 	s->sent[11]++;
-	if (byte != me->mo.toward << 4 || !me->mo.due || me->ad.offered || me->disconn_sent ||
+	if (byte != me->mo.toward << 4 || !me->mo.due || me->ad.next_mid || me->disconn_sent ||
 	    me->pl.unreported)
 		fault(s, "%u: ModeChange %02x after %u that speak for %u (C2)", side, byte,
 		      me->mo.alike, me->mo.toward);
@@ -172,7 +172,7 @@ void judge_mode_silent(struct sim *s, u32 side, bool could)
 		      mo->rx, sdp_engine_tx_mode(&me->e), sdp_engine_rx_mode(&me->e));
 	if (could && mo->large && !me->eof)
 		rule(s, "%u: a reader waits with a large buffer, the peer is not told (C3)", side);
-	if (could && mo->due && !me->shutdown && !me->ad.offered)
+	if (could && mo->due && !me->shutdown && !me->ad.next_mid)
 		rule(s, "%u: %u in a row speak for %u, the peer is not told (C2)", side,
 		     mo->alike, mo->toward);
 }

@@ -87,7 +87,7 @@ void judge_shrink(struct sim *s, u32 side, bool begun)
 {
 	struct sim_sizes *z = &s->side[side].z;
 	bool right = !z->asked && !z->wants && !z->owes && !z->flush &&
-		     z->may_send > z->back_to && !s->side[side].ad.offered;
+		     z->may_send > z->back_to && !s->side[side].ad.next_mid;
 
 	if (begun != right)
 		rule(s, "%u: the engine %s to shrink", side, begun ? "wants" : "does not want");

@@ -25,7 +25,7 @@ engine=(wire credit resize srcavail_tx srcavail_rx sinkavail_rx sinkavail_tx pig
 	engine engine_action engine_api engine_rdma engine_ring engine_send)
 rules=(glob rules_target rules_parse rules_match)
 pure=("${engine[@]}" "${rules[@]}")
-sim=(sim sim_advert sim_buffer sim_ring sim_state judge judge_resize judge_advert judge_buffer judge_mode
+sim=(sim sim_srcavail sim_sinkavail sim_ring sim_state judge judge_resize judge_srcavail judge_sinkavail judge_mode
      judge_ring)
 
 chosen() {

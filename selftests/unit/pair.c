@@ -160,7 +160,7 @@ static void draw_mood(struct mood *m)
 	static const u16 usual[SIM_KINDS] = {
 		[SIM_WRITE] = 20, [SIM_READ] = 20, [SIM_LAND] = 30, [SIM_RECEIVE] = 30,
 		[SIM_COMPLETE] = 15, [SIM_POST] = 20, [SIM_UNHOLD] = 10, [SIM_ESTABLISHED] = 1,
-		[SIM_SHRINK] = 3, [SIM_REFUSE] = 1, [SIM_OFFER] = 8, [SIM_WITHDRAW] = 1,
+		[SIM_SHRINK] = 3, [SIM_REFUSE] = 1, [SIM_SRCAVAIL] = 8, [SIM_WITHDRAW] = 1,
 		[SIM_RDMA] = 8, [SIM_RDMA_MOVE] = 8, [SIM_RDMA_END] = 8, [SIM_DECLINE] = 1,
 		[SIM_LATE] = 4, [SIM_LARGE] = 4, [SIM_WANT] = 8, [SIM_BUFFER] = 12,
 		[SIM_UNBUFFER] = 1, [SIM_PUT] = 12, [SIM_PUT_MOVE] = 8, [SIM_MISS] = 2,
@@ -194,9 +194,9 @@ static void draw_mood(struct mood *m)
 				w = 0;
 			if (k >= SIM_RING && !rings)
 				w = 0;
-			if ((k <= SIM_UNHOLD || k >= SIM_OFFER) && chance(15))
+			if ((k <= SIM_UNHOLD || k >= SIM_SRCAVAIL) && chance(15))
 				w = 0;
-			else if (k >= SIM_OFFER && k < SIM_WANT &&
+			else if (k >= SIM_SRCAVAIL && k < SIM_WANT &&
 				 !sim.cfg.adverts[side ^ (k >= SIM_RDMA)])
 				w = 0;
 			else if (chance(15))
@@ -239,7 +239,7 @@ static u16 draw_write(const struct sim_side *me)
 /*
  * A large send, or one too small to be worth it. SrcAvail carries all that fits, or a part of it.
  */
-static void draw_offer(struct sim_step *step)
+static void draw_srcavail(struct sim_step *step)
 {
 	u32 most = sdp_engine_srcavail_inline_max(&sim.side[step->side].e), len;
 
@@ -270,9 +270,9 @@ static void draw_amount(struct sim_step *step)
 	case SIM_POST:
 		most = sim_can_post(&sim, step->side);
 		break;
-	case SIM_OFFER:
+	case SIM_SRCAVAIL:
 		if (me->established)
-			draw_offer(step);
+			draw_srcavail(step);
 		return;
 	case SIM_RDMA:
 		most = me->of.len - me->of.got;

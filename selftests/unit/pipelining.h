@@ -36,7 +36,7 @@ static inline void change(struct world *w, struct sdp_engine *to, u8 byte)
 }
 
 /* a sends a SrcAvail as its mode requires, and b receives it. */
-static inline void offer(TEST_CTX, struct world *w)
+static inline void srcavail(TEST_CTX, struct world *w)
 {
 	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 	sdp_engine_srcavail(&w->a, &region, min(INLINED, sdp_engine_srcavail_inline_max(&w->a)));
@@ -44,11 +44,11 @@ static inline void offer(TEST_CTX, struct world *w)
 }
 
 /* a sends a SrcAvail, and b reads all of it. @pipe: the answer has REQ_PIPE. */
-static inline void offer_read(TEST_CTX, struct world *w, bool pipe)
+static inline void srcavail_read(TEST_CTX, struct world *w, bool pipe)
 {
 	struct sdp_region from;
 
-	offer(TEST_SELF, w);
+	srcavail(TEST_SELF, w);
 	if (pipe)
 		sdp_engine_want_pipelined(&w->b);
 	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, sdp_engine_srcavail_rx_left(&w->b), &from));
@@ -58,9 +58,9 @@ static inline void offer_read(TEST_CTX, struct world *w, bool pipe)
 }
 
 /* a sends a SrcAvail, and b declines it. @pipe: the answer has REQ_PIPE. */
-static inline void offer_declined(TEST_CTX, struct world *w, bool pipe)
+static inline void srcavail_declined(TEST_CTX, struct world *w, bool pipe)
 {
-	offer(TEST_SELF, w);
+	srcavail(TEST_SELF, w);
 	if (pipe)
 		sdp_engine_want_pipelined(&w->b);
 	sdp_engine_srcavail_decline(&w->b);
@@ -82,7 +82,7 @@ static inline struct world *pipelined(TEST_CTX)
 	u32 i;
 
 	for (i = 0; i < N; i++)
-		offer_read(TEST_SELF, w, true);
+		srcavail_read(TEST_SELF, w, true);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
 	return w;
@@ -146,8 +146,8 @@ static inline struct flying launch(TEST_CTX, struct world *w, struct sdp_engine 
 {
 	struct flying f;
 
-	EXPECT_EQ(mid, offered(w, from));
-	f.bytes = emit_offered(w, from);
+	EXPECT_EQ(mid, next_mid(w, from));
+	f.bytes = emit_srcavail_arrived(w, from);
 	memcpy(f.header, w->buf, sizeof(f.header));
 	return f;
 }

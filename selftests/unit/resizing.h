@@ -40,7 +40,7 @@ static inline struct world *joined(TEST_CTX, const struct sdp_engine_config *a,
 }
 
 /* MID that an engine sends if the application has nothing to send; 0 for none. */
-static inline u8 offered(struct world *w, const struct sdp_engine *e)
+static inline u8 next_mid(struct world *w, const struct sdp_engine *e)
 {
 	return sdp_engine_next(e, &nothing, &w->tx) == SDP_NEXT_SEND ? w->tx.mid : 0;
 }
@@ -61,7 +61,7 @@ static inline void use_up(struct world *w, struct sdp_engine *from, struct sdp_e
 static inline u32 say(TEST_CTX, struct world *w, struct sdp_engine *from, struct sdp_engine *to,
 		      u8 mid)
 {
-	EXPECT_EQ(mid, offered(w, from));
+	EXPECT_EQ(mid, next_mid(w, from));
 	pass(w, from, to, mid, 0);
 	EXPECT_NO_ACTS(w);
 	EXPECT_EQ(mid, w->msg.h.mid);

@@ -271,7 +271,7 @@ static bool is_new(u64 key)
 	return true;
 }
 
-static void offer(struct frame *f, u8 kind, u8 side, u32 arg, bool more)
+static void srcavail(struct frame *f, u8 kind, u8 side, u32 arg, bool more)
 {
 	struct sim_step step = { .kind = kind, .side = side, .more = more, .arg = (u16)arg };
 
@@ -280,134 +280,134 @@ static void offer(struct frame *f, u8 kind, u8 side, u32 arg, bool more)
 }
 
 /* All of something at once, and one of it. */
-static void offer_count(struct frame *f, u8 kind, u8 side, u32 all)
+static void srcavail_count(struct frame *f, u8 kind, u8 side, u32 all)
 {
-	offer(f, kind, side, 1, false);
+	srcavail(f, kind, side, 1, false);
 	if (all > 1)
-		offer(f, kind, side, all, false);
+		srcavail(f, kind, side, all, false);
 }
 
 /* Steps of a side that sends SrcAvails. */
-static void offer_advert(struct frame *f, u8 side)
+static void srcavail_advert(struct frame *f, u8 side)
 {
 	struct sim_step step = {
-		.kind = SIM_OFFER, .side = side, .arg = ADVERT_LEN, .arg2 = ADVERT_INLINED,
+		.kind = SIM_SRCAVAIL, .side = side, .arg = ADVERT_LEN, .arg2 = ADVERT_INLINED,
 	};
 
 	if (sim_may(&f->sim, &step))
 		f->steps[f->n++] = step;
-	offer(f, SIM_WITHDRAW, side, 0, false);
+	srcavail(f, SIM_WITHDRAW, side, 0, false);
 }
 
 /* Steps of a side that receives SrcAvails. */
-static void offer_reads(struct frame *f, u8 side)
+static void srcavail_reads(struct frame *f, u8 side)
 {
-	struct sim_offered *of = &f->sim.side[side].of;
+	struct sim_srcavail_arrived *of = &f->sim.side[side].of;
 
-	offer_count(f, SIM_RDMA, side, of->len - of->got);
-	offer(f, SIM_RDMA_MOVE, side, of->reading - of->moved, false);
-	offer(f, SIM_RDMA_END, side, 0, false);
-	offer(f, SIM_RDMA_END, side, 1, false);
-	offer(f, SIM_DECLINE, side, 0, false);
-	offer(f, SIM_LATE, side, 0, false);
+	srcavail_count(f, SIM_RDMA, side, of->len - of->got);
+	srcavail(f, SIM_RDMA_MOVE, side, of->reading - of->moved, false);
+	srcavail(f, SIM_RDMA_END, side, 0, false);
+	srcavail(f, SIM_RDMA_END, side, 1, false);
+	srcavail(f, SIM_DECLINE, side, 0, false);
+	srcavail(f, SIM_LATE, side, 0, false);
 	if (f->sim.side[side].mo.rx == SDP_MODE_BUFFERED)
-		offer(f, SIM_LARGE, side, 0, false);
+		srcavail(f, SIM_LARGE, side, 0, false);
 }
 
 /* Steps of a reader that advertises buffers, and of the writer that uses them. */
-static void offer_buffers(struct frame *f, u8 side, u32 with)
+static void srcavail_buffers(struct frame *f, u8 side, u32 with)
 {
 	if (side || with & BOTH_POST) {
-		offer(f, SIM_BUFFER, side, 0, false);
+		srcavail(f, SIM_BUFFER, side, 0, false);
 		if (with & WITH_UNBUFFER)
-			offer(f, SIM_UNBUFFER, side, 0, false);
+			srcavail(f, SIM_UNBUFFER, side, 0, false);
 		if (with & WITH_WANT)
-			offer(f, SIM_WANT, side, 0, false);
+			srcavail(f, SIM_WANT, side, 0, false);
 	}
 	if (!side || with & BOTH_POST) {
-		offer(f, SIM_PUT, side, ADVERT_LEN, false);
-		offer(f, SIM_PUT_MOVE, side, 0, false);
+		srcavail(f, SIM_PUT, side, ADVERT_LEN, false);
+		srcavail(f, SIM_PUT_MOVE, side, 0, false);
 	}
 }
 
-static void offer_application(struct frame *f, u8 side, u32 with)
+static void srcavail_application(struct frame *f, u8 side, u32 with)
 {
 	struct sim_side *me = &f->sim.side[side];
 
 	if (with & WITH_BUFFERS)
-		offer_buffers(f, side, with);
+		srcavail_buffers(f, side, with);
 	if (with & WITH_ADVERT && (!side || with & BOTH_ADVERTISE)) {
-		offer_advert(f, side);
+		srcavail_advert(f, side);
 	} else if (with & WITH_RESIZE) {
 		if (!side || !(with & ONE_WAY))
-			offer(f, SIM_WRITE, side, WRITE_LARGE, false);
+			srcavail(f, SIM_WRITE, side, WRITE_LARGE, false);
 	} else if (!side || !(with & ONE_WAY)) {
 		if (!(with & WITH_BUFFERS))
-			offer(f, SIM_WRITE, side, 1, false);
-		offer(f, SIM_WRITE, side, SEGMENT, false);
+			srcavail(f, SIM_WRITE, side, 1, false);
+		srcavail(f, SIM_WRITE, side, SEGMENT, false);
 		if (with & WITH_MORE) {
-			offer(f, SIM_WRITE, side, 1, true);
-			offer(f, SIM_UNHOLD, side, 0, false);
+			srcavail(f, SIM_WRITE, side, 1, true);
+			srcavail(f, SIM_UNHOLD, side, 0, false);
 		}
 	}
 	if (with & WITH_ADVERT)
-		offer_reads(f, side);
+		srcavail_reads(f, side);
 	if (me->unread_n)
-		offer(f, SIM_READ, side, me->unread[me->unread_first], false);
+		srcavail(f, SIM_READ, side, me->unread[me->unread_first], false);
 	if (with & WITH_CLOSE)
-		offer(f, SIM_SHUTDOWN, side, 0, false);
+		srcavail(f, SIM_SHUTDOWN, side, 0, false);
 	if (with & WITH_TARGET && side == 1)
-		offer(f, SIM_TARGET, side, me->t.target == 3 ? 4 : 3, false);
+		srcavail(f, SIM_TARGET, side, me->t.target == 3 ? 4 : 3, false);
 	if (with & WITH_RINGS) {
-		offer(f, SIM_RING, side, 0, false);
+		srcavail(f, SIM_RING, side, 0, false);
 		if (with & WITH_SHRINK)
-			offer(f, SIM_LEAVE, side, 0, false);
+			srcavail(f, SIM_LEAVE, side, 0, false);
 		if (with & WITH_REFUSE)
-			offer(f, SIM_RING, side, 2, false);
+			srcavail(f, SIM_RING, side, 2, false);
 	} else if (with & WITH_SHRINK) {
-		offer(f, SIM_SHRINK, side, 0, false);
+		srcavail(f, SIM_SHRINK, side, 0, false);
 	}
 	if (with & WITH_REFUSE && !(with & WITH_RINGS) && f->sim.side[!side].z.level == 1)
-		offer(f, SIM_REFUSE, side, 0, false);
+		srcavail(f, SIM_REFUSE, side, 0, false);
 	if (with & WITH_ABORT)
-		offer(f, SIM_ABORT, side, 0, false);
+		srcavail(f, SIM_ABORT, side, 0, false);
 }
 
 /* Only the steps whose moment does not matter in the scenario, if there are any. */
-static bool offer_prompt(struct frame *f, u32 with)
+static bool srcavail_prompt(struct frame *f, u32 with)
 {
 	for (u8 side = 0; side < 2; side++) {
 		struct sim_side *me = &f->sim.side[side];
 
 		if (!(with & WITH_UNREAD))
-			offer(f, SIM_READ, side, 0xffff, false);
-		offer(f, SIM_COMPLETE, side, me->landed - me->completed, false);
-		offer(f, SIM_POST, side, sim_can_post(&f->sim, side), false);
+			srcavail(f, SIM_READ, side, 0xffff, false);
+		srcavail(f, SIM_COMPLETE, side, me->landed - me->completed, false);
+		srcavail(f, SIM_POST, side, sim_can_post(&f->sim, side), false);
 		if (f->n)
 			return true;
 	}
 	return false;
 }
 
-static void offer_all(struct frame *f, u32 with)
+static void srcavail_all(struct frame *f, u32 with)
 {
 	f->n = 0;
 	f->at = 0;
-	if (with & WITH_PROMPT && offer_prompt(f, with))
+	if (with & WITH_PROMPT && srcavail_prompt(f, with))
 		return;
 	for (u8 side = 0; side < 2; side++) {
 		struct sim_side *me = &f->sim.side[side];
 
-		offer_application(f, side, with);
-		offer(f, SIM_LAND, side, 0, false);
-		offer(f, SIM_RECEIVE, side, 0, false);
-		offer_count(f, SIM_COMPLETE, side, me->landed - me->completed);
+		srcavail_application(f, side, with);
+		srcavail(f, SIM_LAND, side, 0, false);
+		srcavail(f, SIM_RECEIVE, side, 0, false);
+		srcavail_count(f, SIM_COMPLETE, side, me->landed - me->completed);
 		if (with & WITH_LATE_POST)
-			offer(f, SIM_POST, side, 1, false);
+			srcavail(f, SIM_POST, side, 1, false);
 		else
-			offer(f, SIM_POST, side, sim_can_post(&f->sim, side), false);
-		offer(f, SIM_ESTABLISHED, side, 0, false);
-		offer(f, SIM_LINK_ENDED, side, 0, false);
+			srcavail(f, SIM_POST, side, sim_can_post(&f->sim, side), false);
+		srcavail(f, SIM_ESTABLISHED, side, 0, false);
+		srcavail(f, SIM_LINK_ENDED, side, 0, false);
 	}
 }
 
@@ -488,7 +488,7 @@ static void start(const struct scenario *sc)
 	depth = 0;
 	sim_start(&push()->sim, &cfg);
 	is_new(sim_key(&stack[0].sim));
-	offer_all(&stack[0], sc->with);
+	srcavail_all(&stack[0], sc->with);
 }
 
 /* Depth first with an explicit stack, because a path can be as long as the number of states. */
@@ -515,7 +515,7 @@ static u64 search(const struct scenario *sc, u64 max_states)
 		if (!is_new(sim_key(&g->sim)))
 			continue;
 		steps += check_settles(&g->sim);
-		offer_all(g, sc->with);
+		srcavail_all(g, sc->with);
 		if (++depth > deepest)
 			deepest = depth;
 		if (seen_n == next_report) {

@@ -72,11 +72,11 @@ static void carry_out(struct sim *s, u32 side, const struct sdp_actions *acts,
 			me->urgent_told++;
 			break;
 		case SDP_ACT_SRCAVAIL:
-			judge_offered(s, side, a->len);
+			judge_srcavail_arrived(s, side, a->len);
 			break;
 		case SDP_ACT_SRCAVAIL_OVER:
-			judge_offer_pipe(s, side, a->pipe);
-			sim_offer_over(s, side, a->len);
+			judge_srcavail_pipe(s, side, a->pipe);
+			sim_srcavail_over(s, side, a->len);
 			break;
 		case SDP_ACT_SINKAVAIL_WRITTEN:
 			sim_buffer_written(s, side, a);
@@ -360,7 +360,7 @@ bool sim_may(const struct sim *s, const struct sim_step *step)
 
 	switch (step->kind) {
 	case SIM_WRITE:
-		return open && !me->shutdown && (!me->ad.offered || me->ad.out) && step->arg &&
+		return open && !me->shutdown && (!me->ad.next_mid || me->ad.out) && step->arg &&
 		       step->arg <= write_room(s, step->side);
 	case SIM_READ:
 		return me->unread_n;
@@ -469,7 +469,7 @@ void sim_do(struct sim *s, const struct sim_step *step)
 	}
 	carry_out(s, step->side, &acts, NULL);
 	s->calls = step->kind == SIM_WRITE || step->kind == SIM_READ || step->kind == SIM_CALL ||
-		   step->kind == SIM_OFFER;
+		   step->kind == SIM_SRCAVAIL;
 	pump(s, step->side);
 	s->calls = false;
 	if (step->kind == SIM_LEAVE)
@@ -489,7 +489,7 @@ static bool try_step(struct sim *s, u8 kind, u8 side, u16 arg)
 /* End the RDMA read in flight. Then read the rest of the SrcAvail, write into it or decline it. */
 static bool settle_advert(struct sim *s, u8 side, bool reads)
 {
-	struct sim_offered *of = &s->side[side].of;
+	struct sim_srcavail_arrived *of = &s->side[side].of;
 	u32 left = of->open ? of->len - of->got : 0;
 	bool moved = false;
 
@@ -591,14 +591,14 @@ enum taste {
 /* C2: @side writes @n large sends. The reader takes each of them in the same way. */
 static void learn(struct sim *s, u8 side, u32 n, enum taste taste)
 {
-	struct sim_step offer = { .kind = SIM_OFFER, .side = side, .arg = 3, .arg2 = 1 };
+	struct sim_step srcavail = { .kind = SIM_SRCAVAIL, .side = side, .arg = 3, .arg2 = 1 };
 
 	s->posts = false;
 	s->declines = taste == READS_SMALL;
 	s->wants = taste == POSTS_FIRST;
 	while (n--) {
-		if (sim_may(s, &offer))
-			sim_do(s, &offer);
+		if (sim_may(s, &srcavail))
+			sim_do(s, &srcavail);
 		sim_settle(s, 3);
 	}
 	s->wants = false;
@@ -617,12 +617,12 @@ static bool mode_is(const struct sim *s, u8 side, u8 mode)
  */
 static void write_into(struct sim *s, u8 side, u8 kind, u16 bytes)
 {
-	struct sim_step offer = { .kind = SIM_OFFER, .side = side, .arg = 3, .arg2 = 1 };
+	struct sim_step srcavail = { .kind = SIM_SRCAVAIL, .side = side, .arg = 3, .arg2 = 1 };
 
 	try_step(s, SIM_BUFFER, !side, 0);
 	sim_settle(s, 3);
-	if (sdp_piggyback_waits(&s->side[!side].e.piggyback) && sim_may(s, &offer)) {
-		sim_do(s, &offer);
+	if (sdp_piggyback_waits(&s->side[!side].e.piggyback) && sim_may(s, &srcavail)) {
+		sim_do(s, &srcavail);
 		sim_settle(s, 3);
 		try_step(s, SIM_BUFFER, !side, 0);
 		sim_settle(s, 3);

@@ -14,7 +14,7 @@
  *
  * Each possible event is a struct sim_step, so a schedule is a list of steps. pair.c draws them at
  * random, search.c enumerates them. The judge checks every message against its own counts, which
- * come from the wire alone. Only for C6 does it trust the engine's state (judge_buffer.c).
+ * come from the wire alone. Only for C6 does it trust the engine's state (judge_sinkavail.c).
  */
 #ifndef SDP_UNIT_SIM_H
 #define SDP_UNIT_SIM_H
@@ -47,7 +47,7 @@ enum sim_kind {
 	SIM_ABORT,
 	SIM_SHRINK,		/* idle for long: ask for small receives again */
 	SIM_REFUSE,		/* no memory for the larger receives of a request */
-	SIM_OFFER,		/* write of arg bytes by SrcAvail, arg2 of them inlined */
+	SIM_SRCAVAIL,		/* write of arg bytes by SrcAvail, arg2 of them inlined */
 	SIM_WITHDRAW,		/* withdraw that SrcAvail */
 	SIM_RDMA,		/* begin an RDMA read of arg bytes of the peer's SrcAvail */
 	SIM_RDMA_MOVE,		/* arg bytes of that read arrive */
@@ -156,7 +156,7 @@ struct sim_sizes {
 
 /* The SrcAvail of this side. */
 struct sim_advert {
-	bool offered;		/* sdp_engine_srcavail() was called, and it is not over */
+	bool next_mid;		/* sdp_engine_srcavail() was called, and it is not over */
 	bool out;		/* SrcAvail has been sent, so the key is valid */
 	bool withdrawn;
 	bool cancel_sent;
@@ -171,7 +171,7 @@ struct sim_advert {
 };
 
 /* The peer's SrcAvail, by the wire. */
-struct sim_offered {
+struct sim_srcavail_arrived {
 	bool open;
 	bool told;		/* the owner knows of it */
 	bool declined;		/* by the owner, or by the peer's cancel */
@@ -276,7 +276,7 @@ struct sim_side {
 	struct sim_truth t;
 	struct sim_sizes z;
 	struct sim_advert ad;
-	struct sim_offered of;
+	struct sim_srcavail_arrived of;
 	struct sim_modes mo;
 	struct sim_buffers bu;
 	struct sim_places pl;
@@ -360,9 +360,9 @@ extern void (*sim_on_fault)(const struct sim *s);
  */
 extern bool sim_outcome_only;
 
-void sim_offer(struct sim *s, u32 side, u32 len, u32 inlined);
+void sim_srcavail(struct sim *s, u32 side, u32 len, u32 inlined);
 void sim_withdraw(struct sim *s, u32 side);
-void sim_offer_over(struct sim *s, u32 side, u32 taken);
+void sim_srcavail_over(struct sim *s, u32 side, u32 taken);
 void sim_rdma_begin(struct sim *s, u32 side, u32 bytes);
 void sim_rdma_move(struct sim *s, u32 side, u32 bytes);
 void sim_rdma_end(struct sim *s, u32 side, bool ok);

@@ -10,7 +10,7 @@
 static const char * const kinds[SIM_KINDS] = {
 	"write", "read", "land", "receive", "complete", "post", "unhold", "shutdown",
 	"target", "established", "link-ended", "abort", "shrink", "refuse",
-	"offer", "withdraw", "rdma", "rdma-move", "rdma-end", "decline", "late", "large",
+	"srcavail", "withdraw", "rdma", "rdma-move", "rdma-end", "decline", "late", "large",
 	"want", "buffer", "unbuffer", "put", "put-move", "miss", "ring", "leave", "call",
 };
 
@@ -56,15 +56,15 @@ static void print_adverts(const struct sim_side *me)
 {
 	const struct sdp_srcavail_tx *so = &me->e.srcavail_tx;
 	const struct sdp_srcavail_rx *si = &me->e.srcavail_rx;
-	const struct sim_offered *of = &me->of;
+	const struct sim_srcavail_arrived *of = &me->of;
 
-	if (me->ad.offered || me->rest)
+	if (me->ad.next_mid || me->rest)
 		fprintf(stderr, "#   advertises %u, %u along, read %u%s%s%s; rest %u\n",
 			me->ad.len, me->ad.inlined, me->ad.read,
 			me->ad.out ? ", out" : "", me->ad.withdrawn ? ", withdrawn" : "",
 			me->ad.cancel_sent ? ", cancelled" : "", me->rest);
 	if (of->open)
-		fprintf(stderr, "#   offered %u, got %u, reading %u, moved %u, unreported %u%s\n",
+		fprintf(stderr, "#   next_mid %u, got %u, reading %u, moved %u, unreported %u%s\n",
 			of->len, of->got, of->reading, of->moved, of->unreported,
 			of->declined ? ", declined" : "");
 	fprintf(stderr, "#   modes: sends in %u%s, receives in %u%s; %u speak for %u\n",
@@ -78,7 +78,8 @@ static void print_adverts(const struct sim_side *me)
 		me->pl.puts, me->pl.unreported, me->pl.owes_ack ? ", answer owed" : "",
 		me->pl.went);
 	fprintf(stderr, "#   engine buffers: %u, %u sent, %u seen, cancel %u\n",
-		me->e.sinkavail_rx.n, me->e.sinkavail_rx.sent, me->e.sinkavail_rx.seen, me->e.sinkavail_rx.cancel);
+		me->e.sinkavail_rx.n, me->e.sinkavail_rx.sent, me->e.sinkavail_rx.seen,
+		me->e.sinkavail_rx.cancel);
 	fprintf(stderr, "#   engine may write into %u, %u unreported\n", me->e.sinkavail_tx.n,
 		me->e.sinkavail_tx.written);
 	fprintf(stderr, "#   engine source %u, sink %s%s, got %u, reading %u, unreported %u\n",
@@ -175,10 +176,10 @@ static u64 key_adverts(u64 h, const struct sim_side *me)
 	const struct sdp_srcavail_tx *so = &me->e.srcavail_tx;
 	const struct sdp_srcavail_rx *si = &me->e.srcavail_rx;
 	const struct sim_advert *ad = &me->ad;
-	const struct sim_offered *of = &me->of;
+	const struct sim_srcavail_arrived *of = &me->of;
 
 	/* Fields of an advertisement that is over do not matter. */
-	if (ad->offered) {
+	if (ad->next_mid) {
 		h = mix(h, 1 | ad->out << 1 | ad->withdrawn << 2 | ad->cancel_sent << 3);
 		h = mix(h, (u64)ad->len << 32 | ad->inlined);
 		h = mix(h, ad->read);

@@ -58,19 +58,19 @@ TEST(sdp_mode_init__combined)
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->a));
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->b));
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->b));
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 }
 
 /*
  * C2: N declined SrcAvails in a row end Combined. After the last one no further SrcAvail is
  * allowed.
  */
-TEST(sdp_mode_offer_declined__in_a_row)
+TEST(sdp_mode_srcavail_declined__in_a_row)
 {
 	struct world *w = learners(TEST_SELF);
 
 	declined(TEST_SELF, w, N - 1);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 	declined(TEST_SELF, w, 1);
 	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
@@ -80,7 +80,7 @@ TEST(sdp_mode_offer_declined__in_a_row)
 	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_tx_mode(&w->a));
 	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_rx_mode(&w->b));
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	/* The other half is not affected. */
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->a));
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->b));
@@ -88,7 +88,7 @@ TEST(sdp_mode_offer_declined__in_a_row)
 }
 
 /* C2: other values of N; 0 means never. */
-TEST(sdp_mode_offer_declined__config)
+TEST(sdp_mode_srcavail_declined__config)
 {
 	static const u16 after[] = { 1, 2, 1000, 0xffff, 0 };
 	struct sdp_engine_config config = learning;
@@ -109,7 +109,7 @@ TEST(sdp_mode_offer_declined__config)
 }
 
 /* C2: a SrcAvail that is read completely starts the count again. */
-TEST(sdp_mode_offer_read__resets)
+TEST(sdp_mode_srcavail_read__resets)
 {
 	struct world *w = learners(TEST_SELF);
 
@@ -119,11 +119,11 @@ TEST(sdp_mode_offer_read__resets)
 	declined(TEST_SELF, w, N - 1);
 	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 	declined(TEST_SELF, w, 1);
-	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_MODE_CHANGE, next_mid(w, &w->a));
 }
 
 /* C2: a SrcAvail that is read in part and then declined does not start the count again. */
-TEST(sdp_mode_offer_declined__after_a_part)
+TEST(sdp_mode_srcavail_declined__after_a_part)
 {
 	struct world *w = learners(TEST_SELF);
 
@@ -133,11 +133,11 @@ TEST(sdp_mode_offer_declined__after_a_part)
 	EXPECT_EQ(N - 1, w->a.tx_mode.alike);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED + 300);
-	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_MODE_CHANGE, next_mid(w, &w->a));
 }
 
 /* A withdrawn SrcAvail tells nothing about the reader, however it ends. */
-TEST(sdp_mode_offer_declined__withdrawn)
+TEST(sdp_mode_srcavail_declined__withdrawn)
 {
 	static const struct { bool sent, read; } cases[] = {
 		{ false, false }, { false, true }, { true, false }, { true, true },
@@ -163,7 +163,7 @@ TEST(sdp_mode_offer_declined__withdrawn)
 }
 
 /* A SendSm that comes too late (srcavail_tx.h) tells nothing about the reader either. */
-TEST(sdp_mode_offer_declined__late)
+TEST(sdp_mode_srcavail_declined__late)
 {
 	struct world *w = learners(TEST_SELF);
 
@@ -224,24 +224,24 @@ TEST(sdp_engine_next__mode_credit)
 
 	declined(TEST_SELF, w, N);
 	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &full, &w->tx));
 	w->a.credit.tx_limit++;
-	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_MODE_CHANGE, next_mid(w, &w->a));
 	slots = w->a.send_slots;
 	w->a.send_slots = 0;
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	w->a.send_slots = slots;
 	w->a.credit.posted = 0;
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &full, &w->tx));
 
 	w = buffered(TEST_SELF);
 	sdp_engine_large_recv(&w->b);
 	w->b.credit.tx_limit = w->b.credit.tx_seq + 1;
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	w->b.credit.tx_limit++;
-	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->b));
+	EXPECT_EQ(SDP_MID_MODE_CHANGE, next_mid(w, &w->b));
 }
 
 /* After shutdown no SrcAvail can follow, so ModeChange is not sent. */
@@ -254,12 +254,12 @@ TEST(sdp_engine_next__mode_after_shutdown)
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
 	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_DISCONN);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->b));
 }
 
 /* wire 8: Buffered has Data, but no SrcAvail. */
-TEST(sdp_sink_opened__buffered)
+TEST(sdp_srcavail_rx_opened__buffered)
 {
 	struct world *w = buffered(TEST_SELF);
 	struct sdp_msg m;
@@ -282,7 +282,7 @@ TEST(sdp_sink_opened__buffered)
 }
 
 /* C3: a reader that waits with a large buffer ends Buffered. The peer is told once. */
-TEST(sdp_engine_posted_large__buffered)
+TEST(sdp_engine_large_recv__buffered)
 {
 	struct world *w = buffered(TEST_SELF);
 
@@ -294,26 +294,26 @@ TEST(sdp_engine_posted_large__buffered)
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->b));
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));
 	sdp_engine_large_recv(&w->b);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	taken(TEST_SELF, w);
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 }
 
 /* C3: in Combined a large buffer leads to no message, neither now nor later. */
-TEST(sdp_engine_posted_large__combined)
+TEST(sdp_engine_large_recv__combined)
 {
 	struct world *w = learners(TEST_SELF);
 
 	sdp_engine_large_recv(&w->b);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	declined(TEST_SELF, w, N);
 	sdp_engine_large_recv(&w->b);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 }
 
 /* C2: after a return to Combined the count starts at 0. */
-TEST(sdp_engine_posted_large__counts_anew)
+TEST(sdp_engine_large_recv__counts_anew)
 {
 	struct world *w = buffered(TEST_SELF);
 	u32 i;
@@ -330,7 +330,7 @@ TEST(sdp_engine_posted_large__counts_anew)
 }
 
 /* Our own half may be closed. The other half still changes its mode. */
-TEST(sdp_engine_posted_large__own_half_closed)
+TEST(sdp_engine_large_recv__own_half_closed)
 {
 	struct world *w = buffered(TEST_SELF);
 
@@ -356,8 +356,8 @@ TEST(sdp_engine_next__updates_in_buffered)
 		use_up(w, &w->b, &w->a, SDP_MID_DATA, 0);
 	sdp_engine_posted(&w->a, 12);
 	sdp_engine_large_recv(&w->b);
-	EXPECT_EQ(0, offered(w, &w->b));
-	EXPECT_EQ(SDP_MID_DATA, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->b));
+	EXPECT_EQ(SDP_MID_DATA, next_mid(w, &w->a));
 	EXPECT_EQ(0, w->tx.payload_max);
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_MODE_CHANGE);
@@ -365,7 +365,7 @@ TEST(sdp_engine_next__updates_in_buffered)
 	while (sdp_credit_available(&w->b.credit) > 1)
 		use_up(w, &w->b, &w->a, SDP_MID_DATA, 0);
 	sdp_engine_posted(&w->a, 12);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 
 	w = buffered(TEST_SELF);
 	use_up(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
@@ -373,24 +373,24 @@ TEST(sdp_engine_next__updates_in_buffered)
 	while (sdp_credit_available(&w->b.credit) > 1)
 		use_up(w, &w->b, &w->a, SDP_MID_DATA, 0);
 	sdp_engine_posted(&w->a, 12);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 }
 
 /* wire 8: after the end of a half nothing is sent about its mode. */
-TEST(sdp_engine_posted_large__half_over)
+TEST(sdp_engine_large_recv__half_over)
 {
 	struct world *w = buffered(TEST_SELF);
 
 	sdp_engine_large_recv(&w->b);
 	sdp_engine_shutdown(&w->a);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_DISCONN);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	sdp_engine_large_recv(&w->b);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	w = buffered(TEST_SELF);
 	aborted(w, &w->b, ECONNABORTED);
 	sdp_engine_large_recv(&w->b);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 }
 
 /* Both halves change at once, independently. */
@@ -414,11 +414,11 @@ TEST(sdp_engine_next__mode_of_both_halves)
 	EXPECT_FALSE(w->sent.mode_send_half);
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));
 	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_rx_mode(&w->a));
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 }
 
 /* wire 8: ModeChange to the present mode, or a change that is legal only in Pipelined. */
-TEST(sdp_mode_changed__refused)
+TEST(sdp_mode_change__refused)
 {
 	static const struct { bool buffered; bool source; u8 byte; } cases[] = {
 		{ false, true, 0x90 }, { false, true, 0x10 },
@@ -438,7 +438,7 @@ TEST(sdp_mode_changed__refused)
 }
 
 /* wire 8: the same ModeChange twice. */
-TEST(sdp_mode_changed__twice)
+TEST(sdp_mode_change__twice)
 {
 	struct world *w = buffered(TEST_SELF);
 
@@ -456,7 +456,7 @@ TEST(sdp_mode_changed__twice)
 }
 
 /* wire 8: ModeChange to Buffered while a SrcAvail is open. */
-TEST(sdp_mode_changed__while_offered)
+TEST(sdp_mode_change__while_srcavail_out)
 {
 	struct world *w = learners(TEST_SELF);
 
@@ -467,7 +467,7 @@ TEST(sdp_mode_changed__while_offered)
 }
 
 /* wire 8: no ModeChange of a half after its DisConn, unless the two have crossed. */
-TEST(sdp_mode_changed__after_disconn)
+TEST(sdp_mode_change__after_disconn)
 {
 	struct world *w = learners(TEST_SELF);
 	struct sdp_msg m;
@@ -495,7 +495,7 @@ TEST(sdp_mode_changed__after_disconn)
 }
 
 /* The DisConn of the other half does not matter. */
-TEST(sdp_mode_changed__other_half_over)
+TEST(sdp_mode_change__other_half_over)
 {
 	struct world *w = learners(TEST_SELF);
 

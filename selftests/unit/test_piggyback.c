@@ -26,7 +26,7 @@ static void exchange(struct sdp_piggyback *r, u32 seq, u32 ack)
 }
 
 /* N exchanges in a row are needed. */
-TEST(sdp_ride_answered__in_a_row)
+TEST(sdp_piggyback_answered__in_a_row)
 {
 	struct sdp_piggyback r = ride_of(N);
 
@@ -46,7 +46,7 @@ TEST(sdp_ride_answered__in_a_row)
  * An answer without a request, or from a peer that has not received the request, starts the count
  * again.
  */
-TEST(sdp_ride_answered__unasked)
+TEST(sdp_piggyback_answered__unasked)
 {
 	struct sdp_piggyback r = ride_of(N);
 
@@ -63,7 +63,7 @@ TEST(sdp_ride_answered__unasked)
 }
 
 /* Sequence numbers wrap. */
-TEST(sdp_ride_answered__wrap)
+TEST(sdp_piggyback_answered__wrap)
 {
 	struct sdp_piggyback r = ride_of(1);
 
@@ -74,7 +74,7 @@ TEST(sdp_ride_answered__wrap)
 }
 
 /* After a wrong guess the next one needs twice as many exchanges, up to a limit. */
-TEST(sdp_ride_came__doubles)
+TEST(sdp_piggyback_came__doubles)
 {
 	struct sdp_piggyback r = ride_of(1);
 	u32 i, n;
@@ -93,7 +93,7 @@ TEST(sdp_ride_came__doubles)
 }
 
 /* After a request any data may come, and tells nothing. */
-TEST(sdp_ride_came__asked)
+TEST(sdp_piggyback_came__asked)
 {
 	struct sdp_piggyback r = ride_of(1);
 
@@ -105,7 +105,7 @@ TEST(sdp_ride_came__asked)
 }
 
 /* 0 means never. */
-TEST(sdp_ride_init__never)
+TEST(sdp_piggyback_init__never)
 {
 	struct sdp_piggyback r = ride_of(0);
 	u32 i;
@@ -144,7 +144,7 @@ TEST(sdp_engine_next__kept_for_the_request)
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->b, &request, &w->tx));
 	EXPECT_EQ(SDP_MID_SINK_AVAIL, w->tx.mid);
 	EXPECT_EQ(5, w->tx.payload_max);
-	receive_bytes(w, &w->a, w->buf, emit_offered(w, &w->b));
+	receive_bytes(w, &w->a, w->buf, emit_srcavail_arrived(w, &w->b));
 	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 	write_bytes(TEST_SELF, w, 1000);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
@@ -160,7 +160,7 @@ TEST(sdp_engine_next__kept_no_room)
 
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->b, &large, &w->tx));
 	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
-	receive_bytes(w, &w->a, w->buf, emit_offered(w, &w->b));
+	receive_bytes(w, &w->a, w->buf, emit_srcavail_arrived(w, &w->b));
 	sdp_engine_posted(&w->a, 1);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
 	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
@@ -204,7 +204,7 @@ TEST(sdp_engine_next__kept_until_shutdown)
 }
 
 /* A cancel of a SinkAvail that was not sent needs no message. */
-TEST(sdp_engine_advert_cancel__kept)
+TEST(sdp_engine_sinkavail_cancel__kept)
 {
 	struct world *w = kept(TEST_SELF);
 

@@ -16,8 +16,8 @@ TEST(sdp_engine_want_pipelined__in_a_row)
 
 	for (i = 0; i < N; i++) {
 		expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
-		EXPECT_EQ(0, offered(w, &w->a));
-		offer_read(TEST_SELF, w, true);
+		EXPECT_EQ(0, next_mid(w, &w->a));
+		srcavail_read(TEST_SELF, w, true);
 		EXPECT_EQ(SDP_FLAG_REQ_PIPE, w->msg.h.flags);
 	}
 	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
@@ -28,7 +28,7 @@ TEST(sdp_engine_want_pipelined__in_a_row)
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->b));
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_rx_mode(&w->a));
 	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 }
 
 /* B5: a sink that cannot read declines with REQ_PIPE. This does not lead to Buffered. */
@@ -36,13 +36,13 @@ TEST(sdp_engine_want_pipelined__declined)
 {
 	struct world *w = learners(TEST_SELF);
 
-	offer_declined(TEST_SELF, w, true);
+	srcavail_declined(TEST_SELF, w, true);
 	EXPECT_EQ(SDP_FLAG_REQ_PIPE, w->msg.h.flags);
 	EXPECT_EQ(INLINED, w->acts.list[0].len);
 	EXPECT_TRUE(w->acts.list[0].pipe);
-	offer_read(TEST_SELF, w, true);
+	srcavail_read(TEST_SELF, w, true);
 	EXPECT_FALSE(w->acts.list[0].pipe);
-	offer_declined(TEST_SELF, w, true);
+	srcavail_declined(TEST_SELF, w, true);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
 }
@@ -54,32 +54,32 @@ TEST(sdp_engine_want_pipelined__another_kind)
 	u32 i;
 
 	for (i = 0; i < N - 1; i++)
-		offer_read(TEST_SELF, w, true);
-	offer_read(TEST_SELF, w, false);
+		srcavail_read(TEST_SELF, w, true);
+	srcavail_read(TEST_SELF, w, false);
 	EXPECT_EQ(0, w->msg.h.flags);
 	for (i = 0; i < N - 1; i++)
-		offer_read(TEST_SELF, w, true);
-	offer_declined(TEST_SELF, w, false);
+		srcavail_read(TEST_SELF, w, true);
+	srcavail_declined(TEST_SELF, w, false);
 	for (i = 0; i < N - 1; i++)
-		offer_declined(TEST_SELF, w, true);
+		srcavail_declined(TEST_SELF, w, true);
 	for (i = 0; i < N; i++) {
-		EXPECT_EQ(0, offered(w, &w->a));
-		offer_declined(TEST_SELF, w, false);
+		EXPECT_EQ(0, next_mid(w, &w->a));
+		srcavail_declined(TEST_SELF, w, false);
 	}
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	expect_mode(TEST_SELF, w, SDP_MODE_BUFFERED);
 }
 
 /* sdp_engine_want_pipelined() counts only for the SrcAvail that is open. */
-TEST(sdp_engine_want_pipelined__without_offer)
+TEST(sdp_engine_want_pipelined__without_srcavail)
 {
 	struct world *w = learners(TEST_SELF);
 
 	sdp_engine_want_pipelined(&w->b);
-	offer_read(TEST_SELF, w, false);
+	srcavail_read(TEST_SELF, w, false);
 	EXPECT_EQ(0, w->msg.h.flags);
-	offer_read(TEST_SELF, w, true);
-	offer_read(TEST_SELF, w, false);
+	srcavail_read(TEST_SELF, w, true);
+	srcavail_read(TEST_SELF, w, false);
 	EXPECT_EQ(0, w->msg.h.flags);
 }
 
@@ -90,7 +90,7 @@ TEST(sdp_engine_want_pipelined__withdrawn)
 	u32 i;
 
 	for (i = 0; i < N; i++) {
-		offer(TEST_SELF, w);
+		srcavail(TEST_SELF, w);
 		sdp_engine_srcavail_cancel(&w->a);
 		sdp_engine_want_pipelined(&w->b);
 		tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_CANCEL);
@@ -108,7 +108,7 @@ TEST(sdp_engine_want_pipelined__urgent)
 	};
 	struct world *w = learners(TEST_SELF);
 
-	offer(TEST_SELF, w);
+	srcavail(TEST_SELF, w);
 	sdp_engine_want_pipelined(&w->b);
 	sdp_engine_srcavail_decline(&w->b);
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->b, &urgent, &w->tx));
@@ -123,8 +123,8 @@ TEST(sdp_engine_want_pipelined__mode_after_0)
 	u32 i;
 
 	for (i = 0; i < 20; i++)
-		offer_read(TEST_SELF, w, true);
-	EXPECT_EQ(0, offered(w, &w->a));
+		srcavail_read(TEST_SELF, w, true);
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
 }
 
@@ -132,24 +132,24 @@ TEST(sdp_engine_want_pipelined__mode_after_0)
  * C2: in Pipelined, a declined SrcAvail leads to Combined. So a small reader, or one that does not
  * read (C9), is learnt from the beginning. C10: not if the reader has a large buffer for the rest.
  */
-TEST(sdp_mode_offer_declined__pipelined)
+TEST(sdp_mode_srcavail_declined__pipelined)
 {
 	struct world *w = pipelined(TEST_SELF);
 
-	offer_declined(TEST_SELF, w, true);
+	srcavail_declined(TEST_SELF, w, true);
 	EXPECT_EQ(0, w->acts.list[0].len);
 	EXPECT_TRUE(w->acts.list[0].pipe);
-	EXPECT_EQ(0, offered(w, &w->a));
-	offer_declined(TEST_SELF, w, false);
+	EXPECT_EQ(0, next_mid(w, &w->a));
+	srcavail_declined(TEST_SELF, w, false);
 	EXPECT_FALSE(w->acts.list[0].pipe);
 	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	EXPECT_EQ(0x10, w->buf[16]);
 	expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
-	offer_read(TEST_SELF, w, true);
-	offer_read(TEST_SELF, w, true);
-	EXPECT_EQ(0, offered(w, &w->a));
-	offer_read(TEST_SELF, w, true);
+	srcavail_read(TEST_SELF, w, true);
+	srcavail_read(TEST_SELF, w, true);
+	EXPECT_EQ(0, next_mid(w, &w->a));
+	srcavail_read(TEST_SELF, w, true);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
 }
@@ -158,18 +158,18 @@ TEST(sdp_mode_offer_declined__pipelined)
  * C2: SrcAvails that are read do not end Pipelined, if some of the buffers were there before. N in
  * a row without such a buffer do.
  */
-TEST(sdp_mode_offer_read__pipelined)
+TEST(sdp_mode_srcavail_read__pipelined)
 {
 	struct world *w = pipelined(TEST_SELF);
 	u32 i;
 
 	for (i = 0; i < 2 * N; i++)
-		offer_read(TEST_SELF, w, i % 2);
-	EXPECT_EQ(0, offered(w, &w->a));
+		srcavail_read(TEST_SELF, w, i % 2);
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
 	for (i = 0; i < N; i++) {
-		EXPECT_EQ(0, offered(w, &w->a));
-		offer_read(TEST_SELF, w, false);
+		EXPECT_EQ(0, next_mid(w, &w->a));
+		srcavail_read(TEST_SELF, w, false);
 	}
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	EXPECT_EQ(0x10, w->buf[16]);
@@ -177,15 +177,15 @@ TEST(sdp_mode_offer_read__pipelined)
 }
 
 /* C2: N large writes in a row without a buffer in time, however their SrcAvails were read. */
-TEST(sdp_engine_missed__in_a_row)
+TEST(sdp_engine_sinkavail_missed__in_a_row)
 {
 	struct world *w = pipelined(TEST_SELF);
 	u32 i;
 
 	for (i = 0; i < N; i++) {
-		EXPECT_EQ(0, offered(w, &w->a));
+		EXPECT_EQ(0, next_mid(w, &w->a));
 		expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
-		offer_read(TEST_SELF, w, true);
+		srcavail_read(TEST_SELF, w, true);
 		sdp_engine_sinkavail_missed(&w->a);
 	}
 	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
@@ -195,7 +195,7 @@ TEST(sdp_engine_missed__in_a_row)
 	/* In Combined the call does nothing, and no count is left over. */
 	for (i = 0; i < 2 * N; i++)
 		sdp_engine_sinkavail_missed(&w->a);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	EXPECT_EQ(0, w->a.tx_mode.missed);
 }
 
@@ -203,7 +203,7 @@ TEST(sdp_engine_missed__in_a_row)
  * C2: the count starts again after an RDMA write, and stops while a buffer or SrcAvail is open.
  * mode_after 0 means never.
  */
-TEST(sdp_engine_missed__resets)
+TEST(sdp_engine_sinkavail_missed__resets)
 {
 	struct sdp_engine_config config = learning;
 	struct world *w = pipelined(TEST_SELF);
@@ -221,8 +221,8 @@ TEST(sdp_engine_missed__resets)
 		EXPECT_EQ(0, w->a.tx_mode.missed);
 		tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
 	}
-	EXPECT_EQ(0, offered(w, &w->a));
-	offer(TEST_SELF, w);
+	EXPECT_EQ(0, next_mid(w, &w->a));
+	srcavail(TEST_SELF, w);
 	for (n = 0; n < 2 * N; n++)
 		sdp_engine_sinkavail_missed(&w->a);
 	EXPECT_EQ(0, w->a.tx_mode.missed);
@@ -232,25 +232,25 @@ TEST(sdp_engine_missed__resets)
 	w->a.tx_mode.mode = SDP_MODE_PIPELINED;
 	for (n = 0; n < 2 * N; n++)
 		sdp_engine_sinkavail_missed(&w->a);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 }
 
 /* C9: a SrcAvail that was withdrawn because it was not read counts as declined, in both modes. */
-TEST(sdp_engine_unread__as_declined)
+TEST(sdp_engine_srcavail_unread__as_declined)
 {
 	struct world *w = pipelined(TEST_SELF);
 	u32 i;
 
-	offer(TEST_SELF, w);
+	srcavail(TEST_SELF, w);
 	sdp_engine_srcavail_unread(&w->a);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	sdp_engine_srcavail_cancel(&w->a);
 	emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	sdp_engine_srcavail_unread(&w->a);
 	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
-	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_MODE_CHANGE, next_mid(w, &w->a));
 	sdp_engine_srcavail_unread(&w->a);
 	emit(w, &w->a, SDP_MID_MODE_CHANGE, 0);
 	EXPECT_EQ(SDP_MODE_COMBINED, sdp_engine_tx_mode(&w->a));
@@ -258,18 +258,18 @@ TEST(sdp_engine_unread__as_declined)
 	w = learners(TEST_SELF);
 	for (i = 0; i < N; i++) {
 		EXPECT_EQ(i, w->a.tx_mode.alike);
-		EXPECT_EQ(0, offered(w, &w->a));
+		EXPECT_EQ(0, next_mid(w, &w->a));
 		sdp_engine_srcavail_unread(&w->a);
 	}
-	EXPECT_EQ(SDP_MID_MODE_CHANGE, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_MODE_CHANGE, next_mid(w, &w->a));
 	emit(w, &w->a, SDP_MID_MODE_CHANGE, 0);
 	EXPECT_EQ(SDP_MODE_BUFFERED, sdp_engine_tx_mode(&w->a));
 	sdp_engine_srcavail_unread(&w->a);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 }
 
 /* ModeChange waits for credit. A buffer that comes and is used meanwhile cancels it. */
-TEST(sdp_engine_missed__then_written)
+TEST(sdp_engine_sinkavail_missed__then_written)
 {
 	struct world *w = pipelined(TEST_SELF);
 	u32 i;
@@ -279,7 +279,7 @@ TEST(sdp_engine_missed__then_written)
 	posted_buffer(TEST_SELF, w);
 	write_bytes(TEST_SELF, w, 1000);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
 }
 
@@ -300,7 +300,7 @@ TEST(sdp_mode_discarded__in_a_row)
 	write_bytes(TEST_SELF, w, 2000);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
 	for (i = 0; i < N; i++) {
-		EXPECT_EQ(0, offered(w, &w->a));
+		EXPECT_EQ(0, next_mid(w, &w->a));
 		posted_buffer(TEST_SELF, w);
 		pass(w, &w->a, &w->b, SDP_MID_DATA, 10);
 	}
@@ -323,12 +323,12 @@ TEST(sdp_mode_written__wanted)
 	posted_buffer(TEST_SELF, w);
 	write_bytes(TEST_SELF, w, 2000);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
 }
 
 /* wire 8: a SinkAvail ends a SrcAvail that was to be sent. ModeChange goes after that. */
-TEST(sdp_mode_discarded__while_offering)
+TEST(sdp_mode_discarded__while_srcavail_out)
 {
 	struct world *w = pipelined(TEST_SELF);
 	u32 i;
@@ -348,18 +348,18 @@ TEST(sdp_mode_discarded__while_offering)
 }
 
 /* C3: a large buffer ends Buffered only. Pipelined is learnt from Combined. */
-TEST(sdp_engine_posted_large__not_pipelined)
+TEST(sdp_engine_large_recv__not_pipelined)
 {
 	struct world *w = pipelined(TEST_SELF);
 
 	sdp_engine_large_recv(&w->b);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	change(w, &w->a, 0x90);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
 /* wire 8: ModeChanges that are illegal in Pipelined. */
-TEST(sdp_mode_changed__refused_in_pipelined)
+TEST(sdp_mode_change__refused_in_pipelined)
 {
 	static const u8 to_sink[] = { 0x00, 0x20, 0x90 }, to_source[] = { 0x10, 0x90 };
 	u32 i;
@@ -381,15 +381,15 @@ TEST(sdp_mode_changed__refused_in_pipelined)
 }
 
 /* wire 8: no ModeChange while a SrcAvail is open. */
-TEST(sdp_mode_changed__pipelined_while_offered)
+TEST(sdp_mode_change__pipelined_while_srcavail_out)
 {
 	struct world *w = learners(TEST_SELF);
 
-	offer(TEST_SELF, w);
+	srcavail(TEST_SELF, w);
 	change(w, &w->b, 0x20);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 	w = pipelined(TEST_SELF);
-	offer(TEST_SELF, w);
+	srcavail(TEST_SELF, w);
 	change(w, &w->b, 0x10);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
@@ -404,7 +404,7 @@ TEST(sdp_engine_next__updates_in_pipelined)
 		use_up(w, &w->b, &w->a, SDP_MID_DATA, 0);
 	sdp_engine_posted(&w->a, 12);
 	post_buffer(TEST_SELF, w);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_DATA);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
 	EXPECT_EQ(buffer.len, sdp_engine_may_rdma_write(&w->a));
@@ -417,9 +417,9 @@ TEST(sdp_engine_next__pipelined_credit)
 	u32 i;
 
 	for (i = 0; i < N; i++)
-		offer_read(TEST_SELF, w, true);
+		srcavail_read(TEST_SELF, w, true);
 	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &full, &w->tx));
 	w->a.credit.tx_limit++;
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
@@ -433,9 +433,9 @@ TEST(sdp_engine_next__pipelined_and_shut_down)
 	u32 i;
 
 	for (i = 0; i < N; i++)
-		offer_read(TEST_SELF, w, true);
+		srcavail_read(TEST_SELF, w, true);
 	sdp_engine_shutdown(&w->a);
-	EXPECT_EQ(SDP_MID_DISCONN, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_DISCONN, next_mid(w, &w->a));
 }
 
 TEST_MAIN

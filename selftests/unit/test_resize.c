@@ -18,11 +18,11 @@ TEST(sdp_resize_split__level)
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
 	split(&w->a, LEVEL - 1, 5000);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	split(&w->a, 1, 5000);
-	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_CHRCVBUF, next_mid(w, &w->a));
 	EXPECT_EQ(0, w->tx.payload_max);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 }
 
 /* E1: the request is for the largest of the split sends, whichever of them it was. */
@@ -85,7 +85,7 @@ TEST(sdp_resize_split__fixed)
 	struct world *w = joined(TEST_SELF, &fixed, &growing);
 
 	split(&w->a, 100, 5000);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	EXPECT_FALSE(sdp_engine_shrink(&w->a));
 	EXPECT_EQ(RECV_SIZE, sdp_engine_post_size(&w->a));
 }
@@ -100,10 +100,10 @@ TEST(sdp_resize_split__at_maximum)
 	struct world *w = joined(TEST_SELF, &growing, &large);
 
 	split(&w->a, 100, 50000);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	w = grown(TEST_SELF, LARGEST - SDP_BSDH_LEN);
 	split(&w->a, 100, 50000);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 }
 
 /* E1: one request at a time. After its answer split sends count from 0. */
@@ -115,11 +115,11 @@ TEST(sdp_resize_split__one_request_at_a_time)
 	split(&w->a, 100, 9000);
 	EXPECT_EQ(PAGES(1), say(TEST_SELF, w, &w->a, &w->b, SDP_MID_CHRCVBUF));
 	split(&w->a, 100, 9000);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	use_up_old(w, &w->a, &w->b);
 	EXPECT_EQ(PAGES(1), say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
 	split(&w->a, LEVEL - 1, 9000);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	split(&w->a, 1, 4096);
 	EXPECT_EQ(PAGES(3), say(TEST_SELF, w, &w->a, &w->b, SDP_MID_CHRCVBUF));
 }
@@ -131,18 +131,18 @@ TEST(sdp_resize_may_ask__credit)
 
 	split(&w->a, LEVEL, 5000);
 	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	w->a.credit.tx_limit++;
-	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_CHRCVBUF, next_mid(w, &w->a));
 	w->a.credit.posted = 0;
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	w = shrinking(TEST_SELF);
-	EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, offered(w, &w->b));
+	EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, next_mid(w, &w->b));
 	w->b.credit.tx_limit = w->b.credit.tx_seq + 1;
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	w->b.credit.tx_limit++;
 	w->b.credit.posted = 0;
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 }
 
 /* Request and answer go before data. Data continues meanwhile in the old size (E3). */
@@ -169,20 +169,20 @@ TEST(sdp_resize_may_ask__not_at_the_end)
 
 	split(&w->a, LEVEL, 5000);
 	sdp_engine_shutdown(&w->a);
-	EXPECT_EQ(SDP_MID_DISCONN, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_DISCONN, next_mid(w, &w->a));
 	use_up(w, &w->a, &w->b, SDP_MID_DISCONN, 0);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	w = grown(TEST_SELF, 5000);
 	sdp_engine_shutdown(&w->a);
 	EXPECT_FALSE(sdp_engine_shrink(&w->a));
 	w = grown(TEST_SELF, 5000);
 	split(&w->a, LEVEL, 9000);
 	aborted(w, &w->a, ECONNABORTED);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	w = grown(TEST_SELF, 5000);
 	aborted(w, &w->a, ECONNABORTED);
 	EXPECT_FALSE(sdp_engine_shrink(&w->a));
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 }
 
 /* After the peer's DisConn our half is open, and may still grow. */
@@ -204,7 +204,7 @@ TEST(sdp_resize_may_ask__not_while_owing)
 
 	ask(TEST_SELF, w, &w->a, &w->b, 5000);
 	split(&w->b, LEVEL, 5000);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	EXPECT_FALSE(sdp_engine_shrink(&w->b));
 	use_up_old(w, &w->a, &w->b);
 	EXPECT_EQ(PAGES(2), say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
@@ -221,11 +221,11 @@ TEST(sdp_resize_asked__answer_when_old_are_gone)
 	ask(TEST_SELF, w, &w->a, &w->b, 5000);
 	EXPECT_EQ(PAGES(2), sdp_engine_post_size(&w->b));
 	for (i = 0; i < POSTED - 1; i++) {
-		EXPECT_EQ(0, offered(w, &w->b));
+		EXPECT_EQ(0, next_mid(w, &w->b));
 		pass(w, &w->a, &w->b, SDP_MID_DATA, i == 1);
 	}
 	EXPECT_EQ(PAGES(2), say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	EXPECT_EQ(PAGES(2) - SDP_BSDH_LEN, sdp_engine_payload_max(&w->a));
 	EXPECT_EQ(PAYLOAD_MAX, sdp_engine_payload_max(&w->b));
 	EXPECT_EQ(RECV_SIZE, sdp_engine_post_size(&w->a));
@@ -242,7 +242,7 @@ TEST(sdp_resize_asked__nothing_posted)
 	split(&w->a, LEVEL, 5000);
 	use_up(w, &w->a, &w->b, SDP_MID_CHRCVBUF, 0);
 	EXPECT_EQ(0, w->b.credit.posted);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	EXPECT_EQ(PAGES(2), sdp_engine_post_size(&w->b));
 	sdp_engine_posted(&w->b, 1);
 	EXPECT_EQ(PAGES(2), say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
@@ -283,7 +283,7 @@ TEST(sdp_resize_asked__within_our_bounds)
 		foreign(w, &w->b, SDP_MID_CHRCVBUF, cases[i].size);
 		for (old = POSTED - 1; old; old--)
 			receive_right(w, &w->b, SDP_MID_DATA, 0);
-		EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, offered(w, &w->b));
+		EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, next_mid(w, &w->b));
 		emit(w, &w->b, SDP_MID_CHRCVBUF_ACK, 0);
 		EXPECT_EQ(cases[i].want, w->sent.size);
 		EXPECT_EQ(cases[i].want, sdp_engine_post_size(&w->b));
@@ -300,7 +300,7 @@ TEST(sdp_resize_asked__fixed)
 	EXPECT_EQ(RECV_SIZE, say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
 	EXPECT_EQ(PAYLOAD_MAX, sdp_engine_payload_max(&w->a));
 	use_up_old(w, &w->a, &w->b);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	receive_right(w, &w->b, SDP_MID_DATA, PAYLOAD_MAX + 1);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_LEN);
 }
@@ -359,7 +359,7 @@ TEST(sdp_resize_asked__disconn_while_owing)
 	ask(TEST_SELF, w, &w->a, &w->b, 5000);
 	use_up(w, &w->b, &w->a, SDP_MID_DISCONN, 0);
 	use_up(w, &w->a, &w->b, SDP_MID_DISCONN, 0);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 }
 
 /* After our own DisConn the peer's request is answered, and the peer accepts the answer. */
@@ -394,7 +394,7 @@ TEST(sdp_resize_refuse__before_answer)
 	sdp_engine_posted(&w->b, 5);
 	pass(w, &w->b, &w->a, SDP_MID_DATA, 0);
 	use_up_old(w, &w->a, &w->b);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	EXPECT_EQ(RECV_SIZE, w->b.resize.recv_size);
 	receive_right(w, &w->b, SDP_MID_DATA, PAYLOAD_MAX + 1);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_LEN);
@@ -410,10 +410,10 @@ TEST(sdp_resize_refuse__after_answer)
 
 	sdp_engine_resize_refuse(&w->b);
 	EXPECT_EQ(PAGES(2), sdp_engine_post_size(&w->b));
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	sdp_engine_resize_refuse(&w->a);
 	EXPECT_EQ(RECV_SIZE, sdp_engine_post_size(&w->a));
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	w = shrinking(TEST_SELF);
 	sdp_engine_resize_refuse(&w->b);
 	EXPECT_EQ(RECV_SIZE, say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
@@ -430,14 +430,14 @@ TEST(sdp_resize_refuse__answer_due)
 
 	ask(TEST_SELF, w, &w->a, &w->b, 5000);
 	use_up_old(w, &w->a, &w->b);
-	EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, offered(w, &w->b));
+	EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, next_mid(w, &w->b));
 	/* Before the answer the peer may not use the larger size. */
 	EXPECT_EQ(RECV_SIZE, w->b.resize.recv_limit);
 	sdp_engine_resize_refuse(&w->b);
 	EXPECT_EQ(RECV_SIZE, sdp_engine_post_size(&w->b));
 	EXPECT_EQ(RECV_SIZE, say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
 	EXPECT_EQ(PAYLOAD_MAX, sdp_engine_payload_max(&w->a));
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	/* With no receive posted: the answer needs one of the old size first. */
 	w = joined(TEST_SELF, &growing, &growing);
 	split(&w->a, LEVEL, 5000);
@@ -466,7 +466,7 @@ TEST(sdp_resize_refuse__and_asked_again)
 	sdp_engine_posted(&w->b, 4);
 	say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK);
 	split(&w->a, LEVEL, 5000);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	split(&w->a, LEVEL, 5000);
 	old = w->b.credit.posted - 1;
 	EXPECT_EQ(PAGES(2), say(TEST_SELF, w, &w->a, &w->b, SDP_MID_CHRCVBUF));
@@ -485,7 +485,7 @@ TEST(sdp_resize_answered__level_doubles)
 
 	for (level = LEVEL, i = 0; i < 20; i++) {
 		split(&w->a, level - 1, 5000);
-		EXPECT_EQ(0, offered(w, &w->a));
+		EXPECT_EQ(0, next_mid(w, &w->a));
 		split(&w->a, 1, 5000);
 		say(TEST_SELF, w, &w->a, &w->b, SDP_MID_CHRCVBUF);
 		EXPECT_EQ(RECV_SIZE, say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
@@ -515,7 +515,7 @@ TEST(sdp_resize_decay__halves)
 	sdp_engine_decay(&w->a);
 	EXPECT_EQ(LEVEL, w->a.resize.level);
 	split(&w->a, LEVEL, 5000);
-	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_CHRCVBUF, next_mid(w, &w->a));
 }
 
 /*
@@ -543,7 +543,7 @@ TEST(sdp_resize_peer_posted__accepted)
 	EXPECT_EQ(LEVEL, w->a.resize.level);
 	EXPECT_EQ(had + 1, w->a.resize.posted_most);
 	split(&w->a, LEVEL, 5000);
-	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_CHRCVBUF, next_mid(w, &w->a));
 }
 
 /* E2: an answer between the old size and the request is used. The rest is asked for later. */
@@ -558,7 +558,7 @@ TEST(sdp_resize_answered__some_of_it)
 	EXPECT_EQ(5000 - SDP_BSDH_LEN, sdp_engine_payload_max(&w->a));
 	EXPECT_EQ(LEVEL, w->a.resize.level);
 	split(&w->a, LEVEL, LARGEST);
-	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_CHRCVBUF, next_mid(w, &w->a));
 	emit(w, &w->a, SDP_MID_CHRCVBUF, 0);
 	EXPECT_EQ(LARGEST, w->sent.size);
 	foreign(w, &w->a, SDP_MID_CHRCVBUF_ACK, 5000);
@@ -623,7 +623,7 @@ TEST(sdp_resize_asked__crossing)
 	EXPECT_EQ(RECV_SIZE, sdp_engine_post_size(&w->b));
 	EXPECT_EQ(PAGES(2), sdp_engine_post_size(&w->a));
 	/* a owes the answer, so its own request waits. */
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	use_up_old(w, &w->b, &w->a);
 	EXPECT_EQ(PAGES(2), say(TEST_SELF, w, &w->a, &w->b, SDP_MID_CHRCVBUF_ACK));
 	EXPECT_EQ(PAGES(2) - SDP_BSDH_LEN, sdp_engine_payload_max(&w->b));
@@ -633,8 +633,8 @@ TEST(sdp_resize_asked__crossing)
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
 	EXPECT_EQ(PAGES(1), say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
 	EXPECT_EQ(PAGES(1) - SDP_BSDH_LEN, sdp_engine_payload_max(&w->a));
-	EXPECT_EQ(0, offered(w, &w->a));
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 }
 
 /* E4: requests that have not been sent do not cross. The first one to arrive is answered. */
@@ -645,7 +645,7 @@ TEST(sdp_resize_asked__not_yet_sent)
 	split(&w->a, LEVEL, 4000);
 	split(&w->b, LEVEL, 8000);
 	say(TEST_SELF, w, &w->a, &w->b, SDP_MID_CHRCVBUF);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	use_up_old(w, &w->a, &w->b);
 	EXPECT_EQ(PAGES(1), say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK));
 	EXPECT_EQ(PAGES(2), say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF));
@@ -663,7 +663,7 @@ static struct world *crossed(TEST_CTX)
 	EXPECT_NO_ACTS(w);
 	for (i = 0; i < POSTED - 1; i++)
 		receive_right(w, &w->a, SDP_MID_DATA, 0);
-	EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, next_mid(w, &w->a));
 	emit(w, &w->a, SDP_MID_CHRCVBUF_ACK, 0);
 	w->a.credit.tx_limit += 20;
 	sdp_engine_posted(&w->a, 20);
@@ -676,7 +676,7 @@ TEST(sdp_resize_answered__stray)
 {
 	struct world *w = crossed(TEST_SELF);
 
-	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_CHRCVBUF, next_mid(w, &w->a));
 	emit(w, &w->a, SDP_MID_CHRCVBUF, 0);
 	foreign(w, &w->a, SDP_MID_CHRCVBUF_ACK, PAGES(1));
 	EXPECT_NO_ACTS(w);
@@ -695,7 +695,7 @@ TEST(sdp_resize_answered__stray_before_asked_again)
 	foreign(w, &w->a, SDP_MID_CHRCVBUF_ACK, PAGES(1));
 	EXPECT_NO_ACTS(w);
 	EXPECT_EQ(PAGES(1) - SDP_BSDH_LEN, sdp_engine_payload_max(&w->a));
-	EXPECT_NE(SDP_MID_CHRCVBUF, offered(w, &w->a));
+	EXPECT_NE(SDP_MID_CHRCVBUF, next_mid(w, &w->a));
 	/* The size has grown as by any other answer, so a shrink is possible. */
 	EXPECT_TRUE(sdp_engine_shrink(&w->a));
 	emit(w, &w->a, SDP_MID_CHRCVBUF, 0);

@@ -32,7 +32,7 @@ TEST(sdp_engine_commit__revokes_what_is_read)
 	struct world *w = joined(TEST_SELF, &revocable, &revocable);
 	struct sdp_region from;
 
-	offer(TEST_SELF, w);
+	srcavail(TEST_SELF, w);
 	EXPECT_EQ(0, w->sent.revoke);
 	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, 1, &from));
 	sdp_engine_rdma_read_end(&w->b, true);
@@ -49,7 +49,7 @@ TEST(sdp_engine_commit__revokes_what_is_declined)
 {
 	struct world *w = joined(TEST_SELF, &revocable, &revocable);
 
-	offer_declined(TEST_SELF, w, false);
+	srcavail_declined(TEST_SELF, w, false);
 	EXPECT_EQ(region.rkey, w->sent.revoke);
 }
 
@@ -60,7 +60,7 @@ static struct world *written(TEST_CTX, const struct sdp_engine_config *sink)
 	u32 i;
 
 	for (i = 0; i < N; i++)
-		offer_read(TEST_SELF, w, true);
+		srcavail_read(TEST_SELF, w, true);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
 	EXPECT_TRUE(sdp_engine_sinkavail(&w->b, &buffer));
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
@@ -85,9 +85,9 @@ TEST(sdp_engine_commit__revokes_nothing)
 
 	EXPECT_EQ(0, w->sent.revoke);
 	w = joined(TEST_SELF, &learning, &revocable);
-	offer_read(TEST_SELF, w, false);
+	srcavail_read(TEST_SELF, w, false);
 	EXPECT_EQ(0, w->sent.revoke);
-	offer_declined(TEST_SELF, w, false);
+	srcavail_declined(TEST_SELF, w, false);
 	EXPECT_EQ(0, w->sent.revoke);
 }
 

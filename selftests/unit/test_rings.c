@@ -521,7 +521,7 @@ TEST(sdp_engine_rings__random_traffic)
  * G4: no SrcAvail and no SinkAvail by NIC, because an answer could be stuck behind data that an
  * adapter holds back.
  */
-TEST(sdp_engine_may_offer__not_by_nic)
+TEST(sdp_engine_may_srcavail__not_by_nic)
 {
 	static const u8 mids[] = { SDP_MID_SRC_AVAIL, SDP_MID_SINK_AVAIL };
 	struct sdp_msg m;

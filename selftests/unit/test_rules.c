@@ -276,18 +276,18 @@ TEST(sdp_rules_parse__libsdp_conf)
 #define EXP_ADDR	"an address, as 10.9.0.1 or [fd00::1], or *"
 #define EXP_ADDR6	"an IPv6 address, as fd00::1"
 #define EXP_BRACKETS	"[ ] around an IPv6 address without prefix"
-#define EXP_HOST	"no bits behind the prefix, as in 10.9.0.0/24"
+#define EXP_HOST	"an address without bits after the prefix, such as 10.9.0.0/24"
 #define EXP_TAIL	"/prefix, :port or a blank"
 #define EXP_PORT	"a port from 1 to 65535, N-M or *"
-#define EXP_LAST	"a last number that is not below the first"
+#define EXP_LAST	"a range whose end is not below its start"
 #define EXP_MORE	"program, path, cgroup, uid, or sdp, tcp, both"
-#define EXP_AGAIN	"no condition of this kind again"
+#define EXP_AGAIN	"each condition at most once"
 #define EXP_PROGRAM	"a pattern for the program's name, or *"
-#define EXP_COMM	"at most 15 bytes of the program's name, and * for the rest"
-#define EXP_PATH	"a pattern for a path, from / or * on"
-#define EXP_UID		"a user's number, or N-M"
-#define EXP_CLOSED	"[ with its ], no [:class:], no range backwards"
-#define EXP_ESCAPE	"a pattern with something behind its \\"
+#define EXP_COMM	"a pattern that can match a name of 15 bytes (use * for the rest)"
+#define EXP_PATH	"a pattern for an absolute path, starting with / or *"
+#define EXP_UID		"a user ID, or a range N-M"
+#define EXP_CLOSED	"a closed [ ] without classes or reversed ranges"
+#define EXP_ESCAPE	"a character after \\"
 #define EXP_END		"the end of the rule"
 #define EXP_VERDICT	"tcp, sdp or both"
 #define EXP_ROLE	"server, listen, client or connect"
@@ -359,9 +359,9 @@ TEST(sdp_rules_parse__wrong_addresses)
 		{ "any [fd00::1/129]:80 sdp", 1, 14, "a prefix from 0 to 128" },
 		{ "any [fd00::]/129:80 sdp", 1, 14, "a prefix from 0 to 128" },
 		{ "any [fd00::/16]/16:80 sdp", 1, 16, EXP_TAIL },
-		{ "any [fd00::1 sdp", 1, 13, "] behind the IPv6 address" },
-		{ "any [fd00::1:80 sdp", 1, 16, "] behind the IPv6 address" },
-		{ "any [fd00::1%eth0] sdp", 1, 13, "] behind the IPv6 address" },
+		{ "any [fd00::1 sdp", 1, 13, "] after the IPv6 address" },
+		{ "any [fd00::1:80 sdp", 1, 16, "] after the IPv6 address" },
+		{ "any [fd00::1%eth0] sdp", 1, 13, "] after the IPv6 address" },
 		{ "any [10.9.0.1] sdp", 1, 14, EXP_ADDR6 },
 		{ "any [] sdp", 1, 6, EXP_ADDR6 },
 		{ "any [*]:80 sdp", 1, 6, EXP_ADDR6 },

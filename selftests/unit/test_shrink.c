@@ -33,7 +33,7 @@ TEST(sdp_resize_shrink__nothing_to_do)
 	split(&w->a, LEVEL, 5000);
 	EXPECT_FALSE(sdp_engine_shrink(&w->a));
 	sdp_engine_shrink_end(&w->a);
-	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_CHRCVBUF, next_mid(w, &w->a));
 }
 
 /* sdp_engine_may_shrink() tells an owner whether its idle timer is needed. */
@@ -61,9 +61,9 @@ TEST(sdp_resize_shrink__counts_anew)
 	say(TEST_SELF, w, &w->a, &w->b, SDP_MID_CHRCVBUF);
 	say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK);
 	split(&w->a, LEVEL - 1, 9000);
-	EXPECT_NE(SDP_MID_CHRCVBUF, offered(w, &w->a));
+	EXPECT_NE(SDP_MID_CHRCVBUF, next_mid(w, &w->a));
 	split(&w->a, 1, 9000);
-	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_CHRCVBUF, next_mid(w, &w->a));
 }
 
 /* D5: a shrink that could not be sent is dropped, because it would limit later data. */
@@ -73,13 +73,13 @@ TEST(sdp_resize_shrink__end)
 
 	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
 	EXPECT_TRUE(sdp_engine_shrink(&w->a));
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	sdp_engine_shrink_end(&w->a);
 	w->a.credit.tx_limit += 5;
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	EXPECT_EQ(PAGES(2) - SDP_BSDH_LEN, sdp_engine_payload_max(&w->a));
 	EXPECT_TRUE(sdp_engine_shrink(&w->a));
-	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_CHRCVBUF, next_mid(w, &w->a));
 }
 
 /* While larger receives are posted, messages may be as long as these are. */
@@ -105,11 +105,11 @@ TEST(sdp_resize_shrink__flush)
 	struct world *w = shrinking(TEST_SELF);
 	u32 i, large = w->b.credit.posted;
 
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK);
 	EXPECT_EQ(large, w->a.resize.flush);
 	for (i = 0; i < large - 1; i++) {
-		EXPECT_EQ(SDP_MID_DATA, offered(w, &w->a));
+		EXPECT_EQ(SDP_MID_DATA, next_mid(w, &w->a));
 		EXPECT_EQ(0, w->tx.payload_max);
 		EXPECT_EQ(0, w->tx.flags);
 		pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
@@ -119,9 +119,9 @@ TEST(sdp_resize_shrink__flush)
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &nothing, &w->tx));
 	EXPECT_FALSE(sdp_engine_shrink(&w->a));
 	pass(w, &w->b, &w->a, SDP_MID_DATA, 0);
-	EXPECT_EQ(SDP_MID_DATA, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_DATA, next_mid(w, &w->a));
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	EXPECT_EQ(RECV_SIZE, w->b.resize.recv_limit);
 }
 
@@ -137,9 +137,9 @@ TEST(sdp_resize_shrink__data_flushes_too)
 	pass(w, &w->a, &w->b, SDP_MID_DATA, PAYLOAD_MAX);
 	EXPECT_EQ(large - 1, w->a.resize.flush);
 	sdp_engine_shutdown(&w->a);
-	EXPECT_EQ(SDP_MID_DISCONN, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_DISCONN, next_mid(w, &w->a));
 	pass(w, &w->a, &w->b, SDP_MID_DISCONN, 0);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 }
 
 /*
@@ -157,7 +157,7 @@ TEST(sdp_resize_shrink__grow_again_at_once)
 	ask(TEST_SELF, w, &w->a, &w->b, 5000);
 	old = w->b.credit.posted - 1;
 	for (i = 0; i < old; i++) {
-		EXPECT_EQ(0, offered(w, &w->b));
+		EXPECT_EQ(0, next_mid(w, &w->b));
 		EXPECT_EQ(0, w->b.resize.answer);
 		pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
 		if (i == 3)
@@ -177,7 +177,7 @@ TEST(sdp_resize_shrink__refused)
 	foreign(w, &w->a, SDP_MID_CHRCVBUF_ACK, PAGES(2));
 	EXPECT_NO_ACTS(w);
 	EXPECT_EQ(PAGES(2) - SDP_BSDH_LEN, sdp_engine_payload_max(&w->a));
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	EXPECT_FALSE(sdp_engine_shrink(&w->a));
 	/* A size beyond that can be given back later. */
 	w->a.credit.tx_limit += 20;
@@ -214,11 +214,11 @@ TEST(sdp_resize_shrink__crossing)
 	sdp_engine_shrink_end(&w->a);
 	EXPECT_FALSE(sdp_engine_shrink(&w->a));
 	sdp_engine_resize_refuse(&w->a);
-	EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, next_mid(w, &w->a));
 	emit(w, &w->a, SDP_MID_CHRCVBUF_ACK, 0);
 	EXPECT_EQ(RECV_SIZE, w->sent.size);
 	w->a.credit.tx_limit += 20;
-	EXPECT_EQ(SDP_MID_CHRCVBUF, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_CHRCVBUF, next_mid(w, &w->a));
 	emit(w, &w->a, SDP_MID_CHRCVBUF, 0);
 	EXPECT_EQ(RECV_SIZE, w->sent.size);
 	foreign(w, &w->a, SDP_MID_CHRCVBUF_ACK, RECV_SIZE);

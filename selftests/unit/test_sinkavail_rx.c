@@ -7,7 +7,7 @@
 #include "pipelining.h"
 
 /* C5: SinkAvail is legal in Pipelined only, for a buffer that holds a whole message. */
-TEST(sdp_engine_may_advertise__states)
+TEST(sdp_engine_may_sinkavail__states)
 {
 	struct sdp_region small = buffer;
 	struct world *w = learners(TEST_SELF);
@@ -32,7 +32,7 @@ TEST(sdp_engine_may_advertise__states)
 }
 
 /* wire 3, 8: as many SinkAvails as both sides can hold. */
-TEST(sdp_engine_advertise__max)
+TEST(sdp_engine_sinkavail__max)
 {
 	struct world *w = pipelined(TEST_SELF);
 	u32 i;
@@ -52,7 +52,7 @@ TEST(sdp_engine_advertise__max)
 }
 
 /* wire 6, C7: bytes of SinkAvail. NonDiscards counts one message with payload per SrcAvail. */
-TEST(sdp_engine_advertise__golden_bytes)
+TEST(sdp_engine_sinkavail__golden_bytes)
 {
 	static const u8 golden[36] = {
 		0xfd, 0, 0, 5, 0, 0, 0, 36, 0, 0, 0, N + 1, 0, 0, 0, N + 1,
@@ -62,11 +62,11 @@ TEST(sdp_engine_advertise__golden_bytes)
 	struct world *w = pipelined(TEST_SELF);
 
 	post_buffer(TEST_SELF, w);
-	EXPECT_EQ(SDP_MID_SINK_AVAIL, offered(w, &w->b));
+	EXPECT_EQ(SDP_MID_SINK_AVAIL, next_mid(w, &w->b));
 	EXPECT_EQ(0, w->tx.payload_max);
-	EXPECT_EQ(36, emit_offered(w, &w->b));
+	EXPECT_EQ(36, emit_srcavail_arrived(w, &w->b));
 	EXPECT_BYTES(golden, w->buf, 36);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 }
 
 /* B4: RdmaWrCompl ends the oldest buffer, even if it is filled only in part (C7). */
@@ -195,7 +195,7 @@ TEST(sdp_engine_receive__discards_what_was_seen)
 }
 
 /* C7: NonDiscards wraps at 32 bits, and ids are never 0. */
-TEST(sdp_engine_advertise__wraps)
+TEST(sdp_engine_sinkavail__wraps)
 {
 	struct world *w = pipelined(TEST_SELF);
 	struct flying data, avail;
@@ -218,7 +218,7 @@ TEST(sdp_engine_advertise__wraps)
 }
 
 /* wire 7: the distance of sequence numbers wraps while a SinkAvail is out for long. */
-TEST(sdp_adverts_note__wraps)
+TEST(sdp_sinkavail_rx_note__wraps)
 {
 	struct world *w = pipelined(TEST_SELF);
 	u32 id = posted_buffer(TEST_SELF, w);
@@ -291,7 +291,7 @@ TEST(sdp_engine_receive__src_cancel_crosses)
 	land(w, &w->b, &src);
 	land(w, &w->b, &cancel);
 	EXPECT_NO_ACTS(w);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	land(w, &w->a, &avail);
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, 0);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
@@ -301,18 +301,18 @@ TEST(sdp_engine_receive__src_cancel_crosses)
 }
 
 /* B4, B5: SinkAvail answers a SrcAvail, even with the last credit. */
-TEST(sdp_engine_advertise__answers)
+TEST(sdp_engine_sinkavail__answers)
 {
 	struct world *w = pipelined(TEST_SELF);
 	u32 id;
 
-	offer(TEST_SELF, w);
+	srcavail(TEST_SELF, w);
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL, LEN);
 	id = post_buffer(TEST_SELF, w);
 	EXPECT_EQ(LEN, sdp_engine_srcavail_rx_left(&w->b));
 	w->b.credit.tx_limit = w->b.credit.tx_seq + 1;
 	w->b.credit.posted = w->b.credit.theirs;
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	w->b.credit.posted++;
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, 0);
@@ -324,20 +324,20 @@ TEST(sdp_engine_advertise__answers)
 }
 
 /* Once the SrcAvail is being read or was declined, SinkAvail waits for the final answer. */
-TEST(sdp_engine_advertise__waits_for_read)
+TEST(sdp_engine_sinkavail__waits_for_read)
 {
 	struct world *w = pipelined(TEST_SELF);
 	struct sdp_region from;
 
-	offer(TEST_SELF, w);
+	srcavail(TEST_SELF, w);
 	post_buffer(TEST_SELF, w);
 	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, 10, &from));
 	EXPECT_EQ(region.va, from.va);
 	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	sdp_engine_rdma_read_end(&w->b, true);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_RDMA_RD_COMPL);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
 	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, LEN - 10, &from));
 	sdp_engine_rdma_read_end(&w->b, true);
@@ -347,7 +347,7 @@ TEST(sdp_engine_advertise__waits_for_read)
 	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 
 	w = pipelined(TEST_SELF);
-	offer(TEST_SELF, w);
+	srcavail(TEST_SELF, w);
 	post_buffer(TEST_SELF, w);
 	sdp_engine_srcavail_decline(&w->b);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
@@ -365,7 +365,7 @@ TEST(sdp_engine_receive__mode_ends_all)
 	expect_over(TEST_SELF, w, 2, 1);
 	EXPECT_EQ(0, sdp_engine_sinkavails_out(&w->b));
 	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 }
 
 /* wire 10: DisConn of the source ends all buffers. */
@@ -386,11 +386,11 @@ TEST(sdp_engine_receive__disconn_ends_all)
 	}
 	EXPECT_EQ(SDP_ACT_EOF, w->acts.list[i].kind);
 	EXPECT_EQ(SDP_ACT_DISCONNECT, w->acts.list[i + 1].kind);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 }
 
 /* wire 8: a cancel ends unsent SinkAvails at once, and sent ones with the peer's answer. */
-TEST(sdp_engine_advert_cancel__answered)
+TEST(sdp_engine_sinkavail_cancel__answered)
 {
 	struct world *w = pipelined(TEST_SELF);
 
@@ -406,30 +406,30 @@ TEST(sdp_engine_advert_cancel__answered)
 	EXPECT_EQ(16, w->msg.h.len);
 	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
 	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SINK_CANCEL_ACK);
 	expect_over(TEST_SELF, w, 2, 1);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
 	posted_buffer(TEST_SELF, w);
 	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 }
 
 /* A cancel without sent SinkAvails needs no message. */
-TEST(sdp_engine_advert_cancel__nothing)
+TEST(sdp_engine_sinkavail_cancel__nothing)
 {
 	struct world *w = pipelined(TEST_SELF);
 
 	memset(&w->acts, 0, sizeof(w->acts));
 	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	EXPECT_NO_ACTS(w);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
 	post_buffer(TEST_SELF, w);
 	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	expect_over(TEST_SELF, w, 1, 1);
 	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	aborted(w, &w->b, EIO);
 	memset(&w->acts, 0, sizeof(w->acts));
 	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
@@ -437,7 +437,7 @@ TEST(sdp_engine_advert_cancel__nothing)
 }
 
 /* All buffers end otherwise before the cancel arrives: there is no answer, and none is expected. */
-TEST(sdp_engine_advert_cancel__crosses)
+TEST(sdp_engine_sinkavail_cancel__crosses)
 {
 	struct world *w = pipelined(TEST_SELF);
 	struct flying cancel, data, written;
@@ -456,14 +456,14 @@ TEST(sdp_engine_advert_cancel__crosses)
 	EXPECT_WRITTEN(w, 2, 2000);
 	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
 	land(w, &w->a, &cancel);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	/* A SinkCancelAck would now be an answer to nothing. */
 	receive_right(w, &w->b, SDP_MID_SINK_CANCEL_ACK, 0);
 	EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 }
 
 /* The peer has written into a buffer, but not reported it, when the cancel arrives. */
-TEST(sdp_engine_advert_cancel__written)
+TEST(sdp_engine_sinkavail_cancel__written)
 {
 	struct world *w = pipelined(TEST_SELF);
 
@@ -486,12 +486,12 @@ TEST(sdp_engine_advert_cancel__written)
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_CANCEL);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_RDMA_WR_COMPL);
 	EXPECT_WRITTEN(w, 1, 2000);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
 }
 
 /* All SinkAvails are stale when the cancel arrives. */
-TEST(sdp_engine_advert_cancel__stale)
+TEST(sdp_engine_sinkavail_cancel__stale)
 {
 	struct world *w = pipelined(TEST_SELF);
 	struct flying avail, cancel, data = launch_data(w, &w->a, 10);
@@ -505,7 +505,7 @@ TEST(sdp_engine_advert_cancel__stale)
 	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));
 	land(w, &w->a, &avail);
 	land(w, &w->a, &cancel);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 
 	/* If that is known before the cancel is sent, it is not sent. */
 	w = pipelined(TEST_SELF);
@@ -514,11 +514,11 @@ TEST(sdp_engine_advert_cancel__stale)
 	launch(TEST_SELF, w, &w->b, SDP_MID_SINK_AVAIL);
 	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	land(w, &w->b, &data);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 }
 
 /* After the cancel the peer may send Data before its answer: the data discards no buffer. */
-TEST(sdp_engine_advert_cancel__data_before_answer)
+TEST(sdp_engine_sinkavail_cancel__data_before_answer)
 {
 	struct world *w = pipelined(TEST_SELF);
 
@@ -534,7 +534,7 @@ TEST(sdp_engine_advert_cancel__data_before_answer)
 }
 
 /* After the cancel the peer may send SrcAvail before its answer: the SrcAvail is not ignored. */
-TEST(sdp_engine_advert_cancel__src_avail_before_answer)
+TEST(sdp_engine_sinkavail_cancel__src_avail_before_answer)
 {
 	struct world *w = pipelined(TEST_SELF);
 	struct sdp_msg m;
@@ -594,7 +594,7 @@ TEST(sdp_engine_next__rides)
 		EXPECT_EQ(SDP_MID_SINK_AVAIL, w->tx.mid);
 		EXPECT_EQ(cases[i].want, w->tx.payload_max);
 		EXPECT_EQ(cases[i].view.urgent ? SDP_FLAG_OOB_PEND : 0, w->tx.flags);
-		receive_bytes(w, &w->a, w->buf, emit_offered(w, &w->b));
+		receive_bytes(w, &w->a, w->buf, emit_srcavail_arrived(w, &w->b));
 		n = w->acts.n;
 		EXPECT_EQ((cases[i].want > 0) + cases[i].view.urgent, n);
 		EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
@@ -625,7 +625,7 @@ TEST(sdp_engine_next__rides_not)
 	EXPECT_EQ(SDP_MID_SINK_AVAIL, w->tx.mid);
 	EXPECT_EQ(0, w->tx.payload_max);
 	w = pipelined(TEST_SELF);
-	offer(TEST_SELF, w);
+	srcavail(TEST_SELF, w);
 	post_buffer(TEST_SELF, w);
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->b, &ready, &w->tx));
 	EXPECT_EQ(SDP_MID_SINK_AVAIL, w->tx.mid);
@@ -636,7 +636,7 @@ TEST(sdp_engine_next__rides_not)
  * D5: a cancel may use the last credit, because a receive is kept for it to grant. The peer may
  * never read.
  */
-TEST(sdp_engine_advert_cancel__last_credit)
+TEST(sdp_engine_sinkavail_cancel__last_credit)
 {
 	struct world *w = pipelined(TEST_SELF);
 	struct sdp_credit *c = &w->b.credit;
@@ -651,8 +651,8 @@ TEST(sdp_engine_advert_cancel__last_credit)
 	EXPECT_EQ(c->posted - 1, w->sent.h.bufs);
 	c->tx_limit = c->tx_seq + 1;
 	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
-	EXPECT_EQ(SDP_MID_SINK_CANCEL, offered(w, &w->b));
-	emit_offered(w, &w->b);
+	EXPECT_EQ(SDP_MID_SINK_CANCEL, next_mid(w, &w->b));
+	emit_srcavail_arrived(w, &w->b);
 	EXPECT_EQ(c->posted, w->sent.h.bufs);
 	EXPECT_FALSE(c->spare);
 }
@@ -661,20 +661,20 @@ TEST(sdp_engine_advert_cancel__last_credit)
  * D5: SinkAvail that answers nothing, and a cancel with nothing to grant, need the credits of
  * data.
  */
-TEST(sdp_engine_next__advert_credit)
+TEST(sdp_engine_next__sinkavail_credit)
 {
 	struct world *w = pipelined(TEST_SELF);
 
 	post_buffer(TEST_SELF, w);
 	w->b.credit.tx_limit = w->b.credit.tx_seq + 1;
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	w->b.credit.tx_limit++;
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SINK_AVAIL);
 	sdp_engine_sinkavail_cancel(&w->b, &w->acts);
 	w->b.credit.tx_limit = w->b.credit.tx_seq + 1;
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	w->b.credit.tx_limit++;
-	EXPECT_EQ(SDP_MID_SINK_CANCEL, offered(w, &w->b));
+	EXPECT_EQ(SDP_MID_SINK_CANCEL, next_mid(w, &w->b));
 }
 
 TEST_MAIN

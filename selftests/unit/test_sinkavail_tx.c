@@ -19,7 +19,7 @@ static struct sdp_msg avail(const struct world *w, u32 non_discards)
 }
 
 /* B4: the oldest buffer is written once, and nothing is sent before its report. */
-TEST(sdp_engine_write__reports)
+TEST(sdp_engine_rdma_write__reports)
 {
 	struct world *w = pipelined(TEST_SELF);
 	struct sdp_region to;
@@ -31,7 +31,7 @@ TEST(sdp_engine_write__reports)
 	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 	EXPECT_FALSE(sdp_engine_rdma_write(&w->a, 0, &to));
 	EXPECT_FALSE(sdp_engine_rdma_write(&w->a, 4001, &to));
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	write_bytes(TEST_SELF, w, 3000);
 	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
 	EXPECT_FALSE(sdp_engine_rdma_write(&w->a, 1, &to));
@@ -39,14 +39,14 @@ TEST(sdp_engine_write__reports)
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
 	EXPECT_EQ(SDP_MID_RDMA_WR_COMPL, w->tx.mid);
 	EXPECT_EQ(0, w->tx.payload_max);
-	EXPECT_EQ(20, emit_offered(w, &w->a));
+	EXPECT_EQ(20, emit_srcavail_arrived(w, &w->a));
 	EXPECT_EQ(3000, w->sent.count);
 	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 }
 
 /* D5: RdmaWrCompl may use the last credit if it grants one. Nothing goes before it. */
-TEST(sdp_engine_write__credit)
+TEST(sdp_engine_rdma_write__credit)
 {
 	struct world *w = pipelined(TEST_SELF);
 
@@ -56,19 +56,19 @@ TEST(sdp_engine_write__credit)
 	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
 	w->a.credit.posted = w->a.credit.theirs;
 	EXPECT_NE(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	w->a.credit.posted++;
-	EXPECT_EQ(SDP_MID_RDMA_WR_COMPL, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_RDMA_WR_COMPL, next_mid(w, &w->a));
 	w->a.credit.posted--;
 	w->a.credit.tx_limit++;
-	EXPECT_EQ(SDP_MID_RDMA_WR_COMPL, offered(w, &w->a));
-	emit_offered(w, &w->a);
+	EXPECT_EQ(SDP_MID_RDMA_WR_COMPL, next_mid(w, &w->a));
+	emit_srcavail_arrived(w, &w->a);
 	w->a.credit.tx_limit++;
-	EXPECT_EQ(SDP_MID_DISCONN, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_DISCONN, next_mid(w, &w->a));
 }
 
 /* No write into a buffer after shutdown or abort. */
-TEST(sdp_engine_may_write__states)
+TEST(sdp_engine_may_rdma_write__states)
 {
 	struct world *w = pipelined(TEST_SELF);
 	struct sdp_region to;
@@ -86,7 +86,7 @@ TEST(sdp_engine_may_write__states)
 }
 
 /* In Pipelined, SrcAvail is allowed only without a buffer of the peer, and carries no data. */
-TEST(sdp_engine_may_offer__pipelined)
+TEST(sdp_engine_may_srcavail__pipelined)
 {
 	struct world *w = pipelined(TEST_SELF);
 
@@ -96,7 +96,7 @@ TEST(sdp_engine_may_offer__pipelined)
 	posted_buffer(TEST_SELF, w);
 	EXPECT_FALSE(sdp_engine_may_srcavail(&w->a));
 	w = pipelined(TEST_SELF);
-	offer(TEST_SELF, w);
+	srcavail(TEST_SELF, w);
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL, LEN);
 	EXPECT_EQ(32, w->msg.h.len);
 	EXPECT_EQ(N, w->a.sinkavail_tx.non_discards);
@@ -126,7 +126,7 @@ TEST(sdp_engine_receive__second_src_avail)
 	struct world *w = pipelined(TEST_SELF);
 	struct sdp_msg m;
 
-	offer(TEST_SELF, w);
+	srcavail(TEST_SELF, w);
 	m = from_peer(&w->b, SDP_MID_SRC_AVAIL, 0);
 	m.src = region;
 	receive_msg(w, &w->b, &m);
@@ -134,25 +134,25 @@ TEST(sdp_engine_receive__second_src_avail)
 }
 
 /* C8: SinkAvail also ends a SrcAvail that has not been sent. */
-TEST(sdp_engine_offer__overtaken)
+TEST(sdp_engine_srcavail__overtaken)
 {
 	struct world *w = pipelined(TEST_SELF);
 
 	sdp_engine_srcavail(&w->a, &region, 0);
 	posted_buffer(TEST_SELF, w);
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, 0);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	EXPECT_EQ(4000, sdp_engine_may_rdma_write(&w->a));
 	EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
 }
 
 /* C8: bytes that the peer has read before its SinkAvail stay valid. Other sinks do this. */
-TEST(sdp_engine_offer__overtaken_after_a_part)
+TEST(sdp_engine_srcavail__overtaken_after_a_part)
 {
 	struct world *w = pipelined(TEST_SELF);
 	struct sdp_msg m;
 
-	offer(TEST_SELF, w);
+	srcavail(TEST_SELF, w);
 	report(w, &w->a, 100);
 	m = avail(w, N);
 	receive_msg(w, &w->a, &m);
@@ -161,11 +161,11 @@ TEST(sdp_engine_offer__overtaken_after_a_part)
 }
 
 /* A SrcAvail that was declined before has not crossed a SinkAvail. */
-TEST(sdp_engine_offer__refused_after_a_part)
+TEST(sdp_engine_srcavail__refused_after_a_part)
 {
 	struct world *w = pipelined(TEST_SELF);
 
-	offer(TEST_SELF, w);
+	srcavail(TEST_SELF, w);
 	report(w, &w->a, 100);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, 100);
@@ -192,7 +192,7 @@ static void answered_late(struct world *w, u32 ack)
  * wire 8, C8: two SrcAvails in a row lose against SinkAvails, and the peer still answers both
  * cancels.
  */
-TEST(sdp_source_declined__two_late)
+TEST(sdp_srcavail_tx_declined__two_late)
 {
 	struct world *w = pipelined(TEST_SELF);
 	u32 i, cancels[2], before = w->a.credit.tx_seq;
@@ -284,7 +284,7 @@ TEST(sdp_engine_receive__avail_in_another_mode)
 		EXPECT_FAIL(w, EPROTO, SDP_BAD_STATE);
 
 		w = pipelined(TEST_SELF);
-		offer_declined(TEST_SELF, w, false);
+		srcavail_declined(TEST_SELF, w, false);
 		launch(TEST_SELF, w, &w->a, SDP_MID_MODE_CHANGE);
 		m = avail(w, N);
 		m.h.mid = mids[i];
@@ -293,7 +293,7 @@ TEST(sdp_engine_receive__avail_in_another_mode)
 		receive_msg(w, &w->a, &m);
 		EXPECT_NO_ACTS(w);
 		EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->a));
-		EXPECT_EQ(0, offered(w, &w->a));
+		EXPECT_EQ(0, next_mid(w, &w->a));
 		EXPECT_TRUE(w->a.sinkavail_tx.left);
 		m = avail(w, N);
 		m.h.mid = mids[i];
@@ -308,7 +308,7 @@ TEST(sdp_engine_receive__ignored_avail_with_payload)
 	struct world *w = pipelined(TEST_SELF);
 	struct sdp_msg m;
 
-	offer_declined(TEST_SELF, w, false);
+	srcavail_declined(TEST_SELF, w, false);
 	launch(TEST_SELF, w, &w->a, SDP_MID_MODE_CHANGE);
 	m = avail(w, N);
 	m.h.mseq_ack--;
@@ -321,7 +321,7 @@ TEST(sdp_engine_receive__ignored_avail_with_payload)
 }
 
 /* After a mode change the peer's buffers are not used any more. */
-TEST(sdp_target_leave__drops)
+TEST(sdp_sinkavail_tx_leave__drops)
 {
 	struct world *w = pipelined(TEST_SELF);
 	u32 i;
@@ -366,7 +366,7 @@ TEST(sdp_engine_receive__avail_after_own_disconn)
 		m.h.bufs++;
 		receive_msg(w, &w->a, &m);
 		EXPECT_NO_ACTS(w);
-		EXPECT_EQ(0, offered(w, &w->a));
+		EXPECT_EQ(0, next_mid(w, &w->a));
 		m = avail(w, N);
 		m.h.mid = mids[i];
 		receive_msg(w, &w->a, &m);
@@ -426,7 +426,7 @@ TEST(sdp_engine_receive__both_halves)
 	EXPECT_EQ(SDP_NEXT_SEND,
 		  sdp_engine_next(&w->b, &(struct sdp_tx_view){ .head_bytes = 9 }, &w->tx));
 	EXPECT_EQ(9, w->tx.payload_max);
-	receive_bytes(w, &w->a, w->buf, emit_offered(w, &w->b));
+	receive_bytes(w, &w->a, w->buf, emit_srcavail_arrived(w, &w->b));
 	EXPECT_ACTS(w, SDP_ACT_SINKAVAIL_OVER, SDP_ACT_DELIVER);
 	EXPECT_EQ(id, w->acts.list[0].id);
 	EXPECT_EQ(0, sdp_engine_may_rdma_write(&w->b));

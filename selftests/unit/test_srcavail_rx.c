@@ -41,14 +41,14 @@ static void reports(TEST_CTX, struct world *w, u32 bytes)
 static void expect_over(TEST_CTX, struct world *w, u32 taken)
 {
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, taken);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
 	receive_right(w, &w->b, SDP_MID_DATA, 5);
 	EXPECT_ACT(w, SDP_ACT_DELIVER);
 }
 
 /* B2: the inlined bytes are delivered, and SDP_ACT_SRCAVAIL tells of the rest. */
-TEST(sdp_sink_opened__actions)
+TEST(sdp_srcavail_rx_opened__actions)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
@@ -61,11 +61,11 @@ TEST(sdp_sink_opened__actions)
 	EXPECT_FALSE(w->acts.list[0].urgent);
 	EXPECT_EQ(REST, w->acts.list[1].len);
 	EXPECT_EQ(REST, sdp_engine_srcavail_rx_left(&w->b));
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 }
 
 /* The most actions of a SrcAvail: it is the first message, and announces an urgent byte (B7). */
-TEST(sdp_sink_opened__all_actions)
+TEST(sdp_srcavail_rx_opened__all_actions)
 {
 	struct world *w = hello_exchanged(TEST_SELF, 5, 5);
 
@@ -79,7 +79,7 @@ TEST(sdp_sink_opened__all_actions)
 }
 
 /* The smallest SrcAvail: one inlined byte, and one to read. */
-TEST(sdp_sink_opened__smallest)
+TEST(sdp_srcavail_rx_opened__smallest)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
@@ -89,7 +89,7 @@ TEST(sdp_sink_opened__smallest)
 }
 
 /* wire 2, 8, 9: SrcAvails that are illegal in Combined. */
-TEST(sdp_sink_opened__refused)
+TEST(sdp_srcavail_rx_opened__refused)
 {
 	static const struct { u32 len, inlined; u8 flags; enum sdp_violation want; } cases[] = {
 		{ LEN, 0, 0, SDP_BAD_PAYLOAD },
@@ -113,7 +113,7 @@ TEST(sdp_sink_opened__refused)
 }
 
 /* D5: SrcAvail has payload, so it must not use the last credit. */
-TEST(sdp_sink_opened__last_credit)
+TEST(sdp_srcavail_rx_opened__last_credit)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
@@ -124,7 +124,7 @@ TEST(sdp_sink_opened__last_credit)
 }
 
 /* wire 8, 10: no payload, DisConn or second SrcAvail while a SrcAvail is open. */
-TEST(sdp_sink_opened__nothing_follows)
+TEST(sdp_srcavail_rx_opened__nothing_follows)
 {
 	struct world *w = advertised(TEST_SELF);
 
@@ -152,7 +152,7 @@ TEST(sdp_sink_opened__nothing_follows)
 }
 
 /* wire 10: no SrcAvail after the peer's DisConn. Our own DisConn does not matter. */
-TEST(sdp_sink_opened__disconn)
+TEST(sdp_srcavail_rx_opened__disconn)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
@@ -171,7 +171,7 @@ TEST(sdp_sink_opened__disconn)
 }
 
 /* B4: reads continue one after the other, behind the inlined bytes. */
-TEST(sdp_engine_read_begin__addresses)
+TEST(sdp_engine_rdma_read_begin__addresses)
 {
 	struct world *w = advertised(TEST_SELF);
 	struct sdp_region from = { 0 };
@@ -191,7 +191,7 @@ TEST(sdp_engine_read_begin__addresses)
 }
 
 /* C9: the progress of the reads, for the owner's deadlock scan. */
-TEST(sdp_engine_read_so_far__follows)
+TEST(sdp_engine_srcavail_rx_read__follows)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 	struct sdp_region from;
@@ -218,7 +218,7 @@ TEST(sdp_engine_read_so_far__follows)
 }
 
 /* Illegal reads: 0 bytes, more than the rest, a second read at once, or without a SrcAvail. */
-TEST(sdp_engine_read_begin__refused)
+TEST(sdp_engine_rdma_read_begin__refused)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 	struct sdp_region from = { 0 };
@@ -243,14 +243,14 @@ TEST(sdp_engine_read_begin__refused)
 }
 
 /* A failed read has moved nothing, and may be tried again. */
-TEST(sdp_engine_read_end__failed)
+TEST(sdp_engine_rdma_read_end__failed)
 {
 	struct world *w = advertised(TEST_SELF);
 	struct sdp_region from;
 
 	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, 300, &from));
 	sdp_engine_rdma_read_end(&w->b, false);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	EXPECT_EQ(REST, sdp_engine_srcavail_rx_left(&w->b));
 	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, REST, &from));
 	EXPECT_EQ(region.va + INLINED, from.va);
@@ -260,7 +260,7 @@ TEST(sdp_engine_read_end__failed)
 }
 
 /* wire 6, 8: the report of the last byte closes the SrcAvail. */
-TEST(sdp_sink_answer__whole)
+TEST(sdp_srcavail_rx_answer__whole)
 {
 	static const u8 golden[20] = {
 		0x06, 0, 0, 5, 0, 0, 0, 20, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0x03, 0x84,
@@ -274,14 +274,14 @@ TEST(sdp_sink_answer__whole)
 }
 
 /* wire 8: each part may be reported alone. */
-TEST(sdp_sink_answer__parts)
+TEST(sdp_srcavail_rx_answer__parts)
 {
 	struct world *w = advertised(TEST_SELF);
 
 	read_part(TEST_SELF, w, 1);
 	reports(TEST_SELF, w, 1);
 	EXPECT_NO_ACTS(w);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	EXPECT_EQ(REST - 1, sdp_engine_srcavail_rx_left(&w->b));
 	read_part(TEST_SELF, w, REST - 1);
 	reports(TEST_SELF, w, REST - 1);
@@ -289,7 +289,7 @@ TEST(sdp_sink_answer__parts)
 }
 
 /* wire 8: one report may cover several finished reads. */
-TEST(sdp_sink_answer__parts_together)
+TEST(sdp_srcavail_rx_answer__parts_together)
 {
 	struct world *w = advertised(TEST_SELF);
 	struct sdp_region from;
@@ -298,14 +298,14 @@ TEST(sdp_sink_answer__parts_together)
 	read_part(TEST_SELF, w, 200);
 	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, REST - 500, &from));
 	reports(TEST_SELF, w, 500);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	sdp_engine_rdma_read_end(&w->b, true);
 	reports(TEST_SELF, w, REST - 500);
 	expect_over(TEST_SELF, w, LEN);
 }
 
 /* D5: reports and SendSm use the last credit only if they grant one in return. */
-TEST(sdp_sink_answer__credit)
+TEST(sdp_srcavail_rx_answer__credit)
 {
 	u32 i;
 
@@ -320,21 +320,21 @@ TEST(sdp_sink_answer__credit)
 			read_part(TEST_SELF, w, REST);
 		w->b.credit.tx_limit = w->b.credit.tx_seq + 2;
 		w->b.credit.posted = 0;
-		EXPECT_EQ(0, offered(w, &w->b));
+		EXPECT_EQ(0, next_mid(w, &w->b));
 		w->b.credit.posted = w->b.credit.theirs;
-		EXPECT_EQ(mid, offered(w, &w->b));
+		EXPECT_EQ(mid, next_mid(w, &w->b));
 		w->b.credit.tx_limit--;
-		EXPECT_EQ(0, offered(w, &w->b));
+		EXPECT_EQ(0, next_mid(w, &w->b));
 		w->b.credit.posted = posted;
-		EXPECT_EQ(mid, offered(w, &w->b));
+		EXPECT_EQ(mid, next_mid(w, &w->b));
 		EXPECT_EQ(posted, w->b.credit.theirs + 1);
 		w->b.credit.tx_limit--;
-		EXPECT_EQ(0, offered(w, &w->b));
+		EXPECT_EQ(0, next_mid(w, &w->b));
 	}
 }
 
 /* The receive posted in place of that of SrcAvail is granted by the final answer, not before. */
-TEST(sdp_sink_answer__keeps_a_grant)
+TEST(sdp_srcavail_rx_answer__keeps_a_grant)
 {
 	struct world *w = advertised(TEST_SELF);
 
@@ -352,7 +352,7 @@ TEST(sdp_sink_answer__keeps_a_grant)
 }
 
 /* If none was posted in its place, because the target has shrunk, one more receive is wanted. */
-TEST(sdp_sink_opened__wants_a_receive_more)
+TEST(sdp_srcavail_rx_opened__wants_a_receive_more)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
@@ -369,7 +369,7 @@ TEST(sdp_sink_opened__wants_a_receive_more)
 }
 
 /* Answers go before all other messages, because the peer waits for them. */
-TEST(sdp_sink_answer__first)
+TEST(sdp_srcavail_rx_answer__first)
 {
 	struct world *w = advertised(TEST_SELF);
 
@@ -390,7 +390,7 @@ TEST(sdp_sink_answer__first)
 }
 
 /* Our own open SrcAvail does not delay answers. */
-TEST(sdp_sink_answer__while_own_is_out)
+TEST(sdp_srcavail_rx_answer__while_own_is_out)
 {
 	struct world *w = advertised(TEST_SELF);
 
@@ -417,7 +417,7 @@ static void stop(struct world *w, bool cancel)
 }
 
 /* B3: nothing has been read. */
-TEST(sdp_sink_decline__at_once)
+TEST(sdp_srcavail_rx_decline__at_once)
 {
 	static const u8 golden[16] = { 0x04, 0, 0, 5, 0, 0, 0, 16, 0, 0, 0, 1, 0, 0, 0, 1 };
 	u32 cancel;
@@ -435,7 +435,7 @@ TEST(sdp_sink_decline__at_once)
 }
 
 /* Bytes that were read are reported before SendSm. */
-TEST(sdp_sink_decline__after_a_part)
+TEST(sdp_srcavail_rx_decline__after_a_part)
 {
 	u32 cancel;
 
@@ -451,7 +451,7 @@ TEST(sdp_sink_decline__after_a_part)
 }
 
 /* An RDMA read in flight ends before SendSm, whether it succeeds or fails. */
-TEST(sdp_sink_decline__while_reading)
+TEST(sdp_srcavail_rx_decline__while_reading)
 {
 	u32 i;
 
@@ -462,7 +462,7 @@ TEST(sdp_sink_decline__while_reading)
 
 		EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, 400, &from));
 		stop(w, i & 1);
-		EXPECT_EQ(0, offered(w, &w->b));
+		EXPECT_EQ(0, next_mid(w, &w->b));
 		sdp_engine_rdma_read_end(&w->b, ok);
 		EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
 		if (ok)
@@ -473,7 +473,7 @@ TEST(sdp_sink_decline__while_reading)
 }
 
 /* If that read was of the rest, the report is the final answer. */
-TEST(sdp_sink_decline__while_reading_the_rest)
+TEST(sdp_srcavail_rx_decline__while_reading_the_rest)
 {
 	u32 cancel;
 
@@ -483,7 +483,7 @@ TEST(sdp_sink_decline__while_reading_the_rest)
 
 		EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, REST, &from));
 		stop(w, cancel);
-		EXPECT_EQ(0, offered(w, &w->b));
+		EXPECT_EQ(0, next_mid(w, &w->b));
 		sdp_engine_rdma_read_end(&w->b, true);
 		reports(TEST_SELF, w, REST);
 		expect_over(TEST_SELF, w, LEN);
@@ -491,7 +491,7 @@ TEST(sdp_sink_decline__while_reading_the_rest)
 }
 
 /* If all has been read, but not reported, the report is the final answer. */
-TEST(sdp_sink_decline__when_all_is_read)
+TEST(sdp_srcavail_rx_decline__when_all_is_read)
 {
 	u32 cancel;
 
@@ -506,7 +506,7 @@ TEST(sdp_sink_decline__when_all_is_read)
 }
 
 /* Decline and cancel together get one answer. */
-TEST(sdp_sink_decline__twice)
+TEST(sdp_srcavail_rx_decline__twice)
 {
 	struct world *w = advertised(TEST_SELF);
 
@@ -518,22 +518,22 @@ TEST(sdp_sink_decline__twice)
 }
 
 /* Without a SrcAvail a decline or cancel has no effect, neither now nor on the next SrcAvail. */
-TEST(sdp_sink_decline__nothing_there)
+TEST(sdp_srcavail_rx_decline__nothing_there)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
 	sdp_engine_srcavail_decline(&w->b);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	receive_right(w, &w->b, SDP_MID_SRC_CANCEL, 0);
 	EXPECT_NO_ACTS(w);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	open_with(w, LEN, INLINED, 0);
 	EXPECT_EQ(REST, sdp_engine_srcavail_rx_left(&w->b));
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 }
 
 /* A cancel that crosses our final answer has no effect, and the next SrcAvail is read as usual. */
-TEST(sdp_sink_decline__crossing)
+TEST(sdp_srcavail_rx_decline__crossing)
 {
 	u32 i;
 
@@ -556,7 +556,7 @@ TEST(sdp_sink_decline__crossing)
 		receive_bytes(w, &w->b, cancel, bytes);
 		sdp_engine_posted(&w->b, 1);
 		EXPECT_NO_ACTS(w);
-		EXPECT_EQ(0, offered(w, &w->b));
+		EXPECT_EQ(0, next_mid(w, &w->b));
 		sdp_engine_srcavail(&w->a, &region, INLINED);
 		tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
 		EXPECT_EQ(REST, sdp_engine_srcavail_rx_left(&w->b));
@@ -567,7 +567,7 @@ TEST(sdp_sink_decline__crossing)
 }
 
 /* After the end of the connection nothing is sent, whatever happens to the read. */
-TEST(sdp_sink_answer__dead)
+TEST(sdp_srcavail_rx_answer__dead)
 {
 	struct world *w = advertised(TEST_SELF);
 	struct sdp_region from;
@@ -575,12 +575,12 @@ TEST(sdp_sink_answer__dead)
 	EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, REST, &from));
 	aborted(w, &w->b, ECONNABORTED);
 	sdp_engine_rdma_read_end(&w->b, true);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	EXPECT_EQ(0, sdp_engine_srcavail_rx_left(&w->b));
 	w = advertised(TEST_SELF);
 	aborted(w, &w->b, ECONNABORTED);
 	sdp_engine_srcavail_decline(&w->b);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 }
 
 TEST_MAIN

@@ -10,7 +10,7 @@ static const struct sdp_tx_view full = { .head_bytes = PAYLOAD_MAX, .head_full =
 static const struct sdp_tx_view partial = { .head_bytes = 5 };
 
 /* B2: SrcAvail is allowed whenever data is, and none is open. */
-TEST(sdp_engine_may_offer__states)
+TEST(sdp_engine_may_srcavail__states)
 {
 	struct world *w = hello_exchanged(TEST_SELF, 5, 5);
 
@@ -29,7 +29,7 @@ TEST(sdp_engine_may_offer__states)
 }
 
 /* wire 8: one SrcAvail at a time, until it is over. */
-TEST(sdp_engine_may_offer__one_at_a_time)
+TEST(sdp_engine_may_srcavail__one_at_a_time)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
@@ -54,7 +54,7 @@ TEST(sdp_engine_may_offer__one_at_a_time)
  * C9: not while the peer's SrcAvail is open, because each application could wait for the other's
  * deadlock scan.
  */
-TEST(sdp_engine_may_offer__not_while_peers_is_open)
+TEST(sdp_engine_may_srcavail__not_while_peers_is_open)
 {
 	struct world *w = advertised(TEST_SELF);
 
@@ -67,7 +67,7 @@ TEST(sdp_engine_may_offer__not_while_peers_is_open)
 }
 
 /* The inlined bytes have to fit into the peer's receive, behind the longer header. */
-TEST(sdp_engine_inline_max__follows_resize)
+TEST(sdp_engine_srcavail_inline_max__follows_resize)
 {
 	struct world *w = connected(TEST_SELF);
 
@@ -77,7 +77,7 @@ TEST(sdp_engine_inline_max__follows_resize)
 }
 
 /* wire 6, 8: SrcAvail describes all of the data, and carries the beginning. */
-TEST(sdp_engine_offer__golden_bytes)
+TEST(sdp_engine_srcavail__golden_bytes)
 {
 	static const u8 golden[32] = {
 		0xfe, 0, 0, 5, 0, 0, 0, 132, 0, 0, 0, 1, 0, 0, 0, 0,
@@ -87,18 +87,18 @@ TEST(sdp_engine_offer__golden_bytes)
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
 	sdp_engine_srcavail(&w->a, &region, INLINED);
-	EXPECT_EQ(SDP_MID_SRC_AVAIL, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_SRC_AVAIL, next_mid(w, &w->a));
 	EXPECT_EQ(INLINED, w->tx.payload_max);
 	EXPECT_EQ(0, w->tx.flags);
 	EXPECT_EQ(132, emit(w, &w->a, SDP_MID_SRC_AVAIL, INLINED));
 	EXPECT_BYTES(golden, w->buf, 32);
 	EXPECT_EQ(INLINED, w->sent.payload_len);
 	EXPECT_EQ(LEN, w->sent.src.len);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 }
 
 /* As much as fits is inlined. A resize after the call does not change it (E3). */
-TEST(sdp_engine_offer__largest_inline)
+TEST(sdp_engine_srcavail__largest_inline)
 {
 	struct sdp_region large = region;
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -115,7 +115,7 @@ TEST(sdp_engine_offer__largest_inline)
 }
 
 /* Data that was ready before goes before SrcAvail, and does not gather. */
-TEST(sdp_engine_offer__after_data)
+TEST(sdp_engine_srcavail__after_data)
 {
 	static const struct sdp_tx_view held = { .head_bytes = 5, .hold = true };
 	struct world *w = joined(TEST_SELF, &growing, &growing);
@@ -132,11 +132,11 @@ TEST(sdp_engine_offer__after_data)
 	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &partial, &w->tx));
 	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
 	emit(w, &w->a, SDP_MID_DATA, 5);
-	EXPECT_EQ(SDP_MID_SRC_AVAIL, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_SRC_AVAIL, next_mid(w, &w->a));
 }
 
 /* D5: SrcAvail carries data, so it needs the credits of data. */
-TEST(sdp_engine_offer__credit)
+TEST(sdp_engine_srcavail__credit)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
@@ -144,13 +144,13 @@ TEST(sdp_engine_offer__credit)
 	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &nothing, &w->tx));
 	w->a.credit.tx_limit++;
-	EXPECT_EQ(SDP_MID_SRC_AVAIL, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_SRC_AVAIL, next_mid(w, &w->a));
 	w->a.credit.posted = 0;
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &nothing, &w->tx));
 }
 
 /* After the peer's DisConn our half is open, and the peer still answers. */
-TEST(sdp_engine_offer__after_peers_disconn)
+TEST(sdp_engine_srcavail__after_peers_disconn)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
@@ -162,11 +162,11 @@ TEST(sdp_engine_offer__after_peers_disconn)
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED);
 	sdp_engine_shutdown(&w->a);
-	EXPECT_EQ(SDP_MID_DISCONN, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_DISCONN, next_mid(w, &w->a));
 }
 
 /* The peer's DisConn may come while our SrcAvail is open. */
-TEST(sdp_engine_offer__peers_disconn_meanwhile)
+TEST(sdp_engine_srcavail__peers_disconn_meanwhile)
 {
 	struct world *w = advertised(TEST_SELF);
 
@@ -178,7 +178,7 @@ TEST(sdp_engine_offer__peers_disconn_meanwhile)
 }
 
 /* D4: after its DisConn the peer still needs credit to report its reads. */
-TEST(sdp_engine_offer__credit_after_peers_disconn)
+TEST(sdp_engine_srcavail__credit_after_peers_disconn)
 {
 	struct world *w = connected(TEST_SELF);
 	struct sdp_region from;
@@ -191,14 +191,14 @@ TEST(sdp_engine_offer__credit_after_peers_disconn)
 		completed(w, &w->b, 1);
 		EXPECT_TRUE(sdp_engine_rdma_read_begin(&w->b, 1, &from));
 		sdp_engine_rdma_read_end(&w->b, true);
-		if (offered(w, &w->a)) {
+		if (next_mid(w, &w->a)) {
 			tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_DATA);
 			completed(w, &w->a, 1);
 		}
 		tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_RDMA_RD_COMPL);
 	}
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 }
 
 /* A connection in any state with an open SrcAvail: sent, cancel wanted, cancel sent. */
@@ -227,14 +227,14 @@ TEST(sdp_engine_next__nothing_overtakes)
 		EXPECT_EQ(want, w->tx.mid);
 		EXPECT_EQ(0, w->tx.payload_max);
 		sdp_engine_shutdown(&w->a);
-		EXPECT_EQ(want, offered(w, &w->a));
+		EXPECT_EQ(want, next_mid(w, &w->a));
 		sdp_engine_next(&w->a, &full, &w->tx);
 		EXPECT_EQ(want, w->tx.mid);
 		receive_right(w, &w->a, SDP_MID_SENDSM, 0);
 		EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED);
 		EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &full, &w->tx));
 		EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
-		EXPECT_EQ(SDP_MID_DISCONN, offered(w, &w->a));
+		EXPECT_EQ(SDP_MID_DISCONN, next_mid(w, &w->a));
 	}
 }
 
@@ -258,10 +258,10 @@ TEST(sdp_engine_next__what_goes_meanwhile)
 	say(TEST_SELF, w, &w->b, &w->a, SDP_MID_CHRCVBUF_ACK);
 	sdp_engine_srcavail(&w->a, &region, INLINED);
 	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_SRC_AVAIL);
-	EXPECT_EQ(SDP_MID_DATA, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_DATA, next_mid(w, &w->a));
 	EXPECT_EQ(0, w->tx.payload_max);
 	foreign(w, &w->a, SDP_MID_CHRCVBUF, RECV_SIZE);
-	EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_CHRCVBUF_ACK, next_mid(w, &w->a));
 }
 
 /*
@@ -275,23 +275,23 @@ TEST(sdp_engine_next__credit_to_answer)
 	while (w->b.credit.tx_limit != w->b.credit.tx_seq)
 		use_up(w, &w->b, &w->a, SDP_MID_DATA, 0);
 	EXPECT_EQ(0, w->a.credit.theirs);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	sdp_engine_posted(&w->a, 1);
 	EXPECT_LT(1, w->a.credit.threshold);
-	EXPECT_EQ(SDP_MID_DATA, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_DATA, next_mid(w, &w->a));
 	EXPECT_EQ(0, w->tx.payload_max);
 	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	w->a.credit.tx_limit++;
 	pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
 	EXPECT_EQ(1, sdp_credit_available(&w->b.credit));
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	sdp_engine_srcavail_decline(&w->b);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
 	EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED);
 	/* After the answer, less than T is granted with data only. */
 	EXPECT_EQ(0, w->a.credit.theirs);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 }
 
 /* D4: a peer that has sent DisConn needs credit only to answer our SrcAvail. */
@@ -303,15 +303,15 @@ TEST(sdp_engine_next__updates_after_peers_disconn)
 	while (sdp_credit_available(&w->b.credit) > 1)
 		use_up(w, &w->b, &w->a, SDP_MID_DATA, 0);
 	sdp_engine_posted(&w->a, 12);
-	EXPECT_EQ(SDP_MID_DATA, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_DATA, next_mid(w, &w->a));
 	EXPECT_EQ(0, w->tx.payload_max);
 	sdp_engine_srcavail_decline(&w->b);
 	tell(TEST_SELF, w, &w->b, &w->a, SDP_MID_SENDSM);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 }
 
 /* A SrcAvail from before shutdown goes before DisConn. */
-TEST(sdp_engine_next__offer_before_disconn)
+TEST(sdp_engine_next__srcavail_before_disconn)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
@@ -322,7 +322,7 @@ TEST(sdp_engine_next__offer_before_disconn)
 }
 
 /* A SrcAvail that has not been sent is withdrawn at once, without a message. */
-TEST(sdp_engine_withdraw__ready)
+TEST(sdp_engine_srcavail_cancel__ready)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
@@ -330,44 +330,44 @@ TEST(sdp_engine_withdraw__ready)
 	sdp_engine_srcavail_cancel(&w->a);
 	EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
 	EXPECT_TRUE(sdp_engine_may_srcavail(&w->a));
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	sdp_engine_srcavail_cancel(&w->a);
 	EXPECT_EQ(SDP_SRCAVAIL_TX_IDLE, w->a.srcavail_tx.state);
 }
 
 /* wire 8: a SrcAvail that has been sent is cancelled once. */
-TEST(sdp_engine_withdraw__out)
+TEST(sdp_engine_srcavail_cancel__out)
 {
 	static const u8 golden[16] = { 0x08, 0, 0, 5, 0, 0, 0, 16, 0, 0, 0, 2 };
 	struct world *w = advertised(TEST_SELF);
 
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	sdp_engine_srcavail_cancel(&w->a);
 	sdp_engine_srcavail_cancel(&w->a);
-	EXPECT_EQ(SDP_MID_SRC_CANCEL, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_SRC_CANCEL, next_mid(w, &w->a));
 	EXPECT_EQ(0, w->tx.payload_max);
 	emit(w, &w->a, SDP_MID_SRC_CANCEL, 0);
 	EXPECT_BYTES(golden, w->buf, 16);
 	sdp_engine_srcavail_cancel(&w->a);
-	EXPECT_EQ(0, offered(w, &w->a));
+	EXPECT_EQ(0, next_mid(w, &w->a));
 	EXPECT_TRUE(sdp_engine_srcavail_tx_open(&w->a));
 }
 
 /* D5: SrcAvailCancel does not use the last credit. */
-TEST(sdp_engine_withdraw__credit)
+TEST(sdp_engine_srcavail_cancel__credit)
 {
 	struct world *w = out(TEST_SELF, SDP_SRCAVAIL_TX_CANCEL);
 
 	w->a.credit.tx_limit = w->a.credit.tx_seq + 1;
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &full, &w->tx));
 	w->a.credit.tx_limit++;
-	EXPECT_EQ(SDP_MID_SRC_CANCEL, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_SRC_CANCEL, next_mid(w, &w->a));
 	w->a.credit.posted = 0;
 	EXPECT_EQ(SDP_NEXT_NO_CREDIT, sdp_engine_next(&w->a, &nothing, &w->tx));
 }
 
 /* B4: all has been read. A cancel that has not been sent is dropped. */
-TEST(sdp_source_was_read__whole)
+TEST(sdp_srcavail_tx_was_read__whole)
 {
 	enum sdp_srcavail_tx_state s;
 
@@ -377,12 +377,12 @@ TEST(sdp_source_was_read__whole)
 		report(w, &w->a, REST);
 		EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, LEN);
 		EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
-		EXPECT_EQ(0, offered(w, &w->a));
+		EXPECT_EQ(0, next_mid(w, &w->a));
 	}
 }
 
 /* wire 8: several reports for one SrcAvail. */
-TEST(sdp_source_was_read__parts)
+TEST(sdp_srcavail_tx_was_read__parts)
 {
 	enum sdp_srcavail_tx_state s;
 
@@ -400,7 +400,7 @@ TEST(sdp_source_was_read__parts)
 }
 
 /* wire 8: some peers include the inlined bytes in their count. */
-TEST(sdp_source_was_read__counts_inlined)
+TEST(sdp_srcavail_tx_was_read__counts_inlined)
 {
 	struct world *w = advertised(TEST_SELF);
 
@@ -431,7 +431,7 @@ TEST(sdp_source_was_read__counts_inlined)
 }
 
 /* A report of 0 bytes, or of more than there are. */
-TEST(sdp_source_was_read__bad_count)
+TEST(sdp_srcavail_tx_was_read__bad_count)
 {
 	static const struct { u32 first, then; } cases[] = {
 		{ 0, 0 }, { 0, LEN + 1 }, { 0, 0xffffffff }, { 5, 0 }, { 5, LEN - 4 },
@@ -452,7 +452,7 @@ TEST(sdp_source_was_read__bad_count)
 }
 
 /* A report for a SrcAvail that was never sent or is over. */
-TEST(sdp_source_was_read__bad_state)
+TEST(sdp_srcavail_tx_was_read__bad_state)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
@@ -469,7 +469,7 @@ TEST(sdp_source_was_read__bad_state)
 }
 
 /* B3: SendSm asks for the rest as data, from the byte that the peer has reached. */
-TEST(sdp_source_declined__len)
+TEST(sdp_srcavail_tx_declined__len)
 {
 	enum sdp_srcavail_tx_state s;
 
@@ -479,7 +479,7 @@ TEST(sdp_source_declined__len)
 		receive_right(w, &w->a, SDP_MID_SENDSM, 0);
 		EXPECT_ACT_LEN(w, SDP_ACT_SRCAVAIL_OVER, INLINED);
 		EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
-		EXPECT_EQ(0, offered(w, &w->a));
+		EXPECT_EQ(0, next_mid(w, &w->a));
 		w = out(TEST_SELF, s);
 		report(w, &w->a, 77);
 		receive_right(w, &w->a, SDP_MID_SENDSM, 0);
@@ -491,7 +491,7 @@ TEST(sdp_source_declined__len)
 	}
 }
 
-TEST(sdp_source_declined__bad_state)
+TEST(sdp_srcavail_tx_declined__bad_state)
 {
 	struct world *w = joined(TEST_SELF, &growing, &growing);
 
@@ -520,7 +520,7 @@ static void answer_from(struct world *w, u8 mid, u32 count, u32 ack)
 }
 
 /* wire 8: a peer cannot answer a SrcAvail that it has not received. */
-TEST(sdp_source_answers__not_seen)
+TEST(sdp_srcavail_tx_seen__not_seen)
 {
 	static const u8 mids[] = { SDP_MID_SENDSM, SDP_MID_RDMA_RD_COMPL };
 	u32 i, base;
@@ -542,7 +542,7 @@ TEST(sdp_source_answers__not_seen)
 }
 
 /* wire 8: the peer may answer before it has received later messages. */
-TEST(sdp_source_answers__only_just_seen)
+TEST(sdp_srcavail_tx_seen__only_just_seen)
 {
 	struct world *w = out(TEST_SELF, SDP_SRCAVAIL_TX_CANCELLED);
 
@@ -575,7 +575,7 @@ static struct world *next_one_out(TEST_CTX)
 }
 
 /* wire 8: some peers answer that cancel as well, once. */
-TEST(sdp_source_declined__late)
+TEST(sdp_srcavail_tx_declined__late)
 {
 	struct world *w = cancel_crossed(TEST_SELF);
 
@@ -611,7 +611,7 @@ TEST(sdp_source_declined__late)
 }
 
 /* wire 8: answers that cannot belong to the old cancel, and reports, are errors. */
-TEST(sdp_source_declined__not_late)
+TEST(sdp_srcavail_tx_declined__not_late)
 {
 	struct world *w = cancel_crossed(TEST_SELF);
 
@@ -636,7 +636,7 @@ TEST(sdp_source_declined__not_late)
 }
 
 /* The next SrcAvail starts with fresh state. */
-TEST(sdp_source_offer__again)
+TEST(sdp_srcavail_tx_begin__again)
 {
 	struct sdp_region other = { .len = 50, .rkey = 3, .va = 0x7000 };
 	struct world *w = advertised(TEST_SELF);
@@ -644,7 +644,7 @@ TEST(sdp_source_offer__again)
 	report(w, &w->a, 300);
 	receive_right(w, &w->a, SDP_MID_SENDSM, 0);
 	sdp_engine_srcavail(&w->a, &other, 20);
-	EXPECT_EQ(SDP_MID_SRC_AVAIL, offered(w, &w->a));
+	EXPECT_EQ(SDP_MID_SRC_AVAIL, next_mid(w, &w->a));
 	EXPECT_EQ(20, w->tx.payload_max);
 	emit(w, &w->a, SDP_MID_SRC_AVAIL, 20);
 	EXPECT_EQ(50, w->sent.src.len);
@@ -657,7 +657,7 @@ TEST(sdp_source_offer__again)
 }
 
 /* No shrink while a SrcAvail is open, because it was cut for the present size. */
-TEST(sdp_engine_shrink__not_while_offering)
+TEST(sdp_engine_shrink__not_while_srcavail_out)
 {
 	struct world *w = grown(TEST_SELF, 5000);
 
@@ -673,7 +673,7 @@ TEST(sdp_engine_shrink__not_while_offering)
 }
 
 /* After the end of the connection the SrcAvail is over, and nothing is sent. */
-TEST(sdp_engine_offering__dead)
+TEST(sdp_engine_srcavail_tx_open__dead)
 {
 	enum sdp_srcavail_tx_state s;
 
@@ -683,11 +683,11 @@ TEST(sdp_engine_offering__dead)
 		aborted(w, &w->a, ECONNABORTED);
 		EXPECT_ACT(w, SDP_ACT_FAIL);
 		EXPECT_FALSE(sdp_engine_srcavail_tx_open(&w->a));
-		EXPECT_EQ(0, offered(w, &w->a));
+		EXPECT_EQ(0, next_mid(w, &w->a));
 		report(w, &w->a, REST);
 		EXPECT_NO_ACTS(w);
 		sdp_engine_srcavail_cancel(&w->a);
-		EXPECT_EQ(0, offered(w, &w->a));
+		EXPECT_EQ(0, next_mid(w, &w->a));
 	}
 }
 

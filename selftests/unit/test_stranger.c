@@ -65,7 +65,7 @@ static u32 taken_back(TEST_CTX, struct world *w)
 }
 
 /* wire 8: one buffer at a time, so that there is no doubt which one a report is about. */
-TEST(sdp_engine_advertise__stranger)
+TEST(sdp_engine_sinkavail__stranger)
 {
 	struct world *w = pipelined_with_stranger(TEST_SELF);
 
@@ -145,6 +145,8 @@ TEST(sdp_engine_receive__rest_over)
 	says(w, SDP_MID_DATA, 0);
 	expect_over(TEST_SELF, w, 1, id);
 	EXPECT_TRUE(w->b.sinkavail_rx.once);
+	/* It does not know SendSm with REQ_PIPE as the wish for the beginning (C10). */
+	EXPECT_FALSE(sdp_engine_asks_first(&w->b));
 	/* The next buffer ends with its first report. There is still only one at a time. */
 	id = posted_buffer(TEST_SELF, w);
 	EXPECT_EQ(0, sdp_engine_may_sinkavail(&w->b));
@@ -160,7 +162,7 @@ TEST(sdp_engine_receive__rest_over)
 }
 
 /* wire 8: if the source stays silent for long, the owner ends the rest. */
-TEST(sdp_engine_advert_drop__silent_source)
+TEST(sdp_engine_sinkavail_drop__silent_source)
 {
 	struct world *w = pipelined_with_stranger(TEST_SELF);
 	u32 id = taken_back(TEST_SELF, w);
@@ -169,7 +171,7 @@ TEST(sdp_engine_advert_drop__silent_source)
 	EXPECT_EQ(1, sdp_engine_sinkavails_out(&w->b));
 	sdp_engine_sinkavail_drop(&w->b, id);
 	EXPECT_EQ(0, sdp_engine_sinkavails_out(&w->b));
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	id = posted_buffer(TEST_SELF, w);
 	/* Only a buffer with a report can be ended by the owner. */
 	sdp_engine_sinkavail_drop(&w->b, id);
@@ -193,7 +195,7 @@ TEST(sdp_engine_advert_drop__silent_source)
 }
 
 /* wire 8: a cancel that has not been sent is dropped. */
-TEST(sdp_engine_advert_drop__before_the_cancel)
+TEST(sdp_engine_sinkavail_drop__before_the_cancel)
 {
 	struct world *w = pipelined_with_stranger(TEST_SELF);
 	u32 id = partly_written(TEST_SELF, w);
@@ -201,7 +203,7 @@ TEST(sdp_engine_advert_drop__before_the_cancel)
 
 	sdp_engine_sinkavail_cancel(&w->b, &acts);
 	sdp_engine_sinkavail_drop(&w->b, id);
-	EXPECT_EQ(0, offered(w, &w->b));
+	EXPECT_EQ(0, next_mid(w, &w->b));
 	EXPECT_EQ(SDP_CANCEL_NONE, w->b.sinkavail_rx.cancel);
 	EXPECT_FALSE(w->b.sinkavail_rx.late);
 	EXPECT_NE(0, sdp_engine_may_sinkavail(&w->b));

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-# Checks of the kernel's log, its taint flags and what the module leaves behind. Sourced by
-# guest.sh.
-#
-# check_log WHO and check_taint WHO examine what came since their last call and blame WHO: they
-# print what they find and fail. check_rules does so for the protocol's rules. The leak_* functions
-# print what is left over.
+# Checks of the kernel's log, its taint flags, and leftovers of the module.
+# guest.sh sources this file. check_log WHO and check_taint WHO examine what came since their last
+# call and blame WHO: they print what they find and fail. check_rules does so for the protocol's
+# rules. The leak_* functions print what is left over.
 
 # Complaints of the kernel. No pattern may match what the kernel logs in normal operation. Fault
 # injection prints a call trace, so a call trace alone is no complaint. The message of a reference

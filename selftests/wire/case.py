@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The recorded sample, and functions to find and change its frames, for the cases of
-selftest.py.
-"""
+"""The recorded sample, and functions to find and change its frames, for selftest.py's cases."""
 import copy
 
 import decode

@@ -13,10 +13,10 @@ import argparse
 import collections
 import sys
 
-import adverts
+import sinkavails
 import decode
 import modes
-import offers
+import srcavails
 import rings
 import rules
 
@@ -76,7 +76,8 @@ def counted(decoder):
     sides = [side for c in decoder.connections for side, _ in c.sides()]
     messages = [m for side in sides for m in side.messages]
     data = [m for m in messages if m.mid == rules.DATA]
-    offered = [offer for c in decoder.connections for _, _, offer in offers.all_offers(c)]
+    advertised = [srcavail for c in decoder.connections for _, _,
+                  srcavail in srcavails.all_srcavails(c)]
     written = sum(r.length for side in sides for r in side.requests
                   if isinstance(r, decode.Write))
     # Both the sender and the receiver of a ModeChange count it.
@@ -94,18 +95,18 @@ def counted(decoder):
         "CreditUpdatesSent": sum(not m.payload for m in data),
         "ResizesAsked": sum(m.mid == rules.CHRCVBUF for m in messages),
         "ResizesAnswered": sum(m.mid == rules.CHRCVBUF_ACK for m in messages),
-        "SrcAvailSent": len(offered),
-        "SrcAvailReceived": len(offered),
+        "SrcAvailSent": len(advertised),
+        "SrcAvailReceived": len(advertised),
         "SrcAvailRead": sum(o.end is not None and not o.declined and not o.overtaken
-                           for o in offered),
-        "SrcAvailRefused": sum(o.declined for o in offered),
-        "SrcAvailCrossed": sum(o.overtaken for o in offered),
+                           for o in advertised),
+        "SrcAvailRefused": sum(o.declined for o in advertised),
+        "SrcAvailCrossed": sum(o.overtaken for o in advertised),
         "SrcAvailDeclined": sum(m.mid == rules.SENDSM for m in messages),
         "ModeBuffered": 2 * changes[modes.BUFFERED],
         "ModeCombined": 2 * changes[modes.COMBINED],
         "ModePipelined": 2 * changes[modes.PIPELINED],
-        "SinkAvailSent": sum(m.mid == adverts.SINK_AVAIL for m in messages),
-        "SinkAvailReceived": sum(m.mid == adverts.SINK_AVAIL for m in messages),
+        "SinkAvailSent": sum(m.mid == sinkavails.SINK_AVAIL for m in messages),
+        "SinkAvailReceived": sum(m.mid == sinkavails.SINK_AVAIL for m in messages),
         "RdmaWriteBytes": written,
         "RdmaWriteBytesByPeer": written,
         "RdmaReadBytes": sum(read.length for side in sides for read in side.reads),
@@ -113,7 +114,7 @@ def counted(decoder):
         "RingReads": len(put),
         "RingBytesWritten": sum(m.payload for m in put),
         "RingBytesRead": sum(m.payload for m in put),
-        "RdmaReadBytesByPeer": sum(o.reported for o in offered if o.end is not None),
+        "RdmaReadBytesByPeer": sum(o.reported for o in advertised if o.end is not None),
     }
 
 
@@ -173,13 +174,13 @@ def summary(decoder):
           f"and {sum(m.mid == rules.CHRCVBUF_ACK for m in messages)} answers, "
           f"{sum(side.repeated for side in sides)} packets sent again")
     kinds = collections.Counter(o.kind for c in decoder.connections
-                                for _, _, o in offers.all_offers(c))
-    print(f"# {sum(kinds.values())} offers and {sum(len(side.reads) for side in sides)} "
-          "RDMA reads; of the offers are " +
+                                for _, _, o in srcavails.all_srcavails(c))
+    print(f"# {sum(kinds.values())} srcavails and {sum(len(side.reads) for side in sides)} "
+          "RDMA reads; of the srcavails are " +
           (", ".join(f"{kind} {number}" for kind, number in sorted(kinds.items())) or "none") +
           f"; {sum(m.mid == modes.MODE_CHANGE for m in messages)} changes of mode")
-    fates = collections.Counter(advert.fate for c in decoder.connections if c.reply
-                                for flow in adverts.flows(c) for advert in flow.adverts)
+    fates = collections.Counter(sinkavail.fate for c in decoder.connections if c.reply
+                                for flow in sinkavails.flows(c) for sinkavail in flow.sinkavails)
     print(f"# {sum(fates.values())} buffers and {sum(len(side.writes) for side in sides)} "
           "RDMA writes; of the buffers are " +
           (", ".join(f"{fate} {number}" for fate, number in sorted(fates.items())) or "none"))

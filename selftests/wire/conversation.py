@@ -11,9 +11,9 @@ and back, and every fate of a SrcAvail and of a SinkAvail occurs.
 import copy
 
 import decode
-from adverts import SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK
+from sinkavails import SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK
 from modes import MODE_CHANGE
-from offers import RDMA_RD_COMPL, REQ_PIPE, SRC_AVAIL
+from srcavails import RDMA_RD_COMPL, REQ_PIPE, SRC_AVAIL
 from resize import DATA, DISCONN, RDMA_WR_COMPL
 from sample import Frame, BTH, IP_LEN, MAD_DATA, UDP_LEN
 
@@ -108,7 +108,7 @@ class Conversation:
     def data(self, payload, **how):
         self.send("client", DATA, payload=payload, **how)
 
-    def offer(self, key, length, along=0):
+    def srcavail(self, key, length, along=0):
         self.send("client", SRC_AVAIL, region(key, length), along)
 
     def read(self, key, length, skip=0, flags=0):
@@ -157,7 +157,7 @@ class Conversation:
             self.time += STEP
             frame.time = self.time
         facts = {"name": "pipelined", "port": PORT, "mode_after": 2, "max_adverts": MAX_ADVERTS,
-                 "up": self.stream["client"], "down": self.stream["server"], "offers": "any",
+                 "up": self.stream["client"], "down": self.stream["server"], "srcavails": "any",
                  "read": 1 << 20}
         pairs = [word.split("=") for word in self.line.split()]
         pairs += [("held", HELD)]
@@ -169,7 +169,7 @@ def pipelined(line, recorded):
     """Keys of SrcAvails begin with 1, those of SinkAvails with 2."""
     c = Conversation(line, recorded)
     for key in (0x1101, 0x1102):
-        c.offer(key, 3000, along=224)
+        c.srcavail(key, 3000, along=224)
         c.read(key, 2776, skip=224, flags=REQ_PIPE)
     c.change(0x20)
     # One is filled, and one in part, by two writes.
@@ -188,12 +188,12 @@ def pipelined(line, recorded):
     c.buffer(0x2204, 3000, 2, heard=c.sent["client"] - 1)
     # A SrcAvail is read; to another one a SinkAvail is the answer; another one crosses a
     # SinkAvail.
-    c.offer(0x1103, 3000)
+    c.srcavail(0x1103, 3000)
     c.read(0x1103, 3000)
-    c.offer(0x1104, 3000)
+    c.srcavail(0x1104, 3000)
     c.buffer(0x2105, 3000, 3)
     c.fill(0x2105, 3000)
-    c.offer(0x1105, 3000)
+    c.srcavail(0x1105, 3000)
     c.buffer(0x2206, 3000, 3, heard=c.sent["client"] - 1)
     c.fill(0x2206, 3000)
     # The server's last bytes go with a SinkAvail, and then its half is closed.
@@ -214,7 +214,7 @@ def pipelined(line, recorded):
         c.data(70)
     c.buffer(0x220d, 3000, 3)
     c.change(0x10, heard=c.sent["server"] - 1)
-    c.offer(0x1106, 3000, along=224)
+    c.srcavail(0x1106, 3000, along=224)
     c.read(0x1106, 2776, skip=224)
     c.close("client")
     return c.end()

@@ -67,12 +67,13 @@ FIELDS = {
     "mseq": "infiniband_sdp.bsdh.mseq", "ack": "infiniband_sdp.bsdh.mseqack",
     "major": "infiniband_sdp.hh.majv", "minor": "infiniband_sdp.hh.minv",
     "ipv": "infiniband_sdp.hh.ipv", "cap": "infiniband_sdp.hh.cap",
-    "adverts": "infiniband_sdp.hh.maxadverts", "ext_adverts": "infiniband_sdp.hh.extmaxadverts",
+    "max_adverts": "infiniband_sdp.hh.maxadverts", "ext_adverts": "infiniband_sdp.hh.extmaxadverts",
     "wanted_size": "infiniband_sdp.hh.desremrcvsz", "recv_size": "infiniband_sdp.hh.localrcvsz",
     "local_port": "infiniband_sdp.hh.localport",
     "src_ip": "infiniband_sdp.hh.src_ip", "dst_ip": "infiniband_sdp.hh.dst_ip",
 }
-AS_TEXT = {"time", "revoked", "udp", "src4", "dst4", "src6", "dst6", "data", "gid_from4", "gid_from6",
+AS_TEXT = {"time", "revoked", "udp", "src4", "dst4", "src6", "dst6", "data", "gid_from4",
+           "gid_from6",
            "gid_to4", "gid_to6", "src_ip", "dst_ip"}
 BSDH = ("mid", "flags", "bufs", "len", "mseq", "ack")
 BTH_LEN, BSDH_LEN, AETH_LEN, RETH_LEN, IETH_LEN, IMM_LEN = 12, 16, 4, 16, 4, 4

@@ -106,46 +106,46 @@ queue_pairs() { rdma resource show qp | wc -l; }
 no_links() { [ "$(queue_pairs)" = $((queue_pairs_before + 2)) ]; }
 
 # Large writes by SrcAvail, which are read by RDMA or not (B1-B4, C4, C9).
-offers() {
+srcavails() {
 	local a=$SDP_A b=$SDP_B a6=$SDP_A6 b6=$SDP_B6 never=600000
 
-	connection offer-read $a $b up=2000000 write=1000000 wait=1 seen=1 offers=read
-	connection offer-read-down $b $a down=600000 write=300000 wait=1 seen=1 offers=read
-	connection offer-read-v6 $a6 $b6 up=600000 write=200000 wait=1 seen=1 offers=read
-	connection offer-parts $a $b up=600000 write=300000 read=100000 wait=1 seen=1 offers=parts
-	connection offer-ping-pong $a $b write=65536 rounds=20 wait=1 first=client offers=read
-	connection offer-half-closed $a $b up=200000 down=400000 write=100000 wait=1 \
-		first=client offers=read
+	connection srcavail-read $a $b up=2000000 write=1000000 wait=1 seen=1 srcavails=read
+	connection srcavail-read-down $b $a down=600000 write=300000 wait=1 seen=1 srcavails=read
+	connection srcavail-read-v6 $a6 $b6 up=600000 write=200000 wait=1 seen=1 srcavails=read
+	connection srcavail-parts $a $b up=600000 write=300000 read=100000 wait=1 seen=1 srcavails=parts
+	connection srcavail-ping-pong $a $b write=65536 rounds=20 wait=1 first=client srcavails=read
+	connection srcavail-half-closed $a $b up=200000 down=400000 write=100000 wait=1 \
+		first=client srcavails=read
 	# More reports than the other end has credit for, after its half is closed.
-	connection offer-to-half-closed $a $b up=1000000 write=1000000 read=40000 wait=1 \
-		first=server offers=parts
+	connection srcavail-to-half-closed $a $b up=1000000 write=1000000 read=40000 wait=1 \
+		first=server srcavails=parts
 	set_to scan_ms $never
 	# Both ends write before either reads. An end that has received the other's SrcAvail writes
 	# in messages, which the other end's socket must hold; only crossing SrcAvails are
 	# outstanding at once.
 	set_to recv_buffer_max 0
-	connection offer-both $a $b up=180000 down=180000 write=60000 wait=1 seen=1 offers=read
+	connection srcavail-both $a $b up=180000 down=180000 write=60000 wait=1 seen=1 srcavails=read
 	set_to recv_buffer_max 65552
-	connection offer-small-reads $a $b up=400000 write=100000 read=1000 wait=1 seen=1 \
-		offers=declined,to-buffered
-	connection offer-cancelled $a $b up=200000 write=100000 wait=1 slow=1 sndtimeo=100 \
-		offers=cancelled
+	connection srcavail-small-reads $a $b up=400000 write=100000 read=1000 wait=1 seen=1 \
+		srcavails=declined,to-buffered
+	connection srcavail-cancelled $a $b up=200000 write=100000 wait=1 slow=1 sndtimeo=100 \
+		srcavails=cancelled
 	# A race between the reader and the writer's time limit.
-	connection offer-cancel-races $a $b up=2000000 down=2000000 write=300000 read=50000 \
+	connection srcavail-cancel-races $a $b up=2000000 down=2000000 write=300000 read=50000 \
 		readgap=10 wait=1 sndtimeo=20
 	set_to scan_ms 100
-	connection offer-nobody-reads $a $b up=65536 write=65536 wait=1 slow=1 offers=declined
-	connection offer-rest $a $b up=200000 write=200000 read=40000 readgap=1000 wait=1 seen=1 \
-		offers=rest
-	connection offer-or-not $a $b up=2000000 down=2000000 write=300000 read=70000 offers=any
+	connection srcavail-nobody-reads $a $b up=65536 write=65536 wait=1 slow=1 srcavails=declined
+	connection srcavail-rest $a $b up=200000 write=200000 read=40000 readgap=1000 wait=1 seen=1 \
+		srcavails=rest
+	connection srcavail-or-not $a $b up=2000000 down=2000000 write=300000 read=70000 srcavails=any
 	set_to rdma_read 0
-	connection offer-unwanted $a $b up=400000 write=200000 wait=1 offers=declined
-	connection offer-unwanted-v6 $a6 $b6 up=400000 write=200000 wait=1 offers=declined
+	connection srcavail-unwanted $a $b up=400000 write=200000 wait=1 srcavails=declined
+	connection srcavail-unwanted-v6 $a6 $b6 up=400000 write=200000 wait=1 srcavails=declined
 	set_to rdma_read 1
 	set_to rdma_threshold 100001
-	connection offer-below $a $b up=400000 down=400000 write=100000 wait=1 offers=none
+	connection srcavail-below $a $b up=400000 down=400000 write=100000 wait=1 srcavails=none
 	set_to rdma_threshold 0
-	connection offer-never $a $b up=2000000 write=1000000 wait=1 offers=none
+	connection srcavail-never $a $b up=2000000 write=1000000 wait=1 srcavails=none
 	defaults
 }
 
@@ -154,27 +154,27 @@ modes() {
 	local a=$SDP_A b=$SDP_B a6=$SDP_A6 b6=$SDP_B6 both=to-buffered,to-combined
 
 	connection mode-learnt $a $b up=400000 write=40000 read=1000 later=200000 gap=20 wait=1 \
-		offers=declined,$both,read
+		srcavails=declined,$both,read
 	connection mode-learnt-v6 $b6 $a6 up=400000 write=40000 read=1000 later=200000 gap=20 \
-		wait=1 offers=declined,$both,read
+		wait=1 srcavails=declined,$both,read
 	connection mode-both-ways $a $b up=400000 down=400000 write=40000 read=1000 later=200000 \
-		gap=20 wait=1 offers=declined,$both
+		gap=20 wait=1 srcavails=declined,$both
 	# An end that has sent its last byte may still ask for SrcAvails.
 	connection mode-half-closed $a $b up=400000 write=40000 read=1000 later=200000 gap=20 \
-		wait=1 first=server offers=declined,$both,read
+		wait=1 first=server srcavails=declined,$both,read
 	set_to mode_after 1
 	connection mode-at-once $a $b up=400000 write=40000 read=1000 later=200000 gap=20 wait=1 \
-		offers=declined,$both,read
+		srcavails=declined,$both,read
 	set_to mode_after 1000
-	connection mode-kept $a $b up=400000 write=40000 read=1000 wait=1 offers=declined
+	connection mode-kept $a $b up=400000 write=40000 read=1000 wait=1 srcavails=declined
 	defaults
 	set_to rdma_read 0
-	connection mode-unread $a $b up=400000 write=40000 wait=1 offers=declined,to-pipelined,written
+	connection mode-unread $a $b up=400000 write=40000 wait=1 srcavails=declined,to-pipelined,written
 	# Readers that give up while the writer waits for that.
 	connection buffer-taken-back $a $b up=400000 write=40000 wait=1 rcvtimeo=400 \
-		offers=to-pipelined,taken-back,written
+		srcavails=to-pipelined,taken-back,written
 	connection buffer-taken-back-v6 $b6 $a6 up=400000 write=40000 wait=1 rcvtimeo=400 \
-		offers=to-pipelined,taken-back,written
+		srcavails=to-pipelined,taken-back,written
 	defaults
 }
 
@@ -185,43 +185,43 @@ rings() {
 	for scheme in rdma nic; do
 		set_to flow_control $scheme
 		set_to rdma_threshold 0
-		connection $scheme-upload $a $b up=1000000 offers=ring
-		connection $scheme-both-ways $a $b up=600000 down=600000 offers=ring
-		connection $scheme-both-ways-v6 $b6 $a6 up=600000 down=600000 offers=ring
-		connection $scheme-small-writes $a $b up=40000 down=40000 write=100 offers=ring
-		connection $scheme-ping-pong $a $b write=1000 rounds=100 first=client offers=ring
-		connection $scheme-slow-reader $a $b up=400000 slow=1 offers=ring
-		connection $scheme-half-close $a $b up=100000 down=200000 first=client offers=ring
+		connection $scheme-upload $a $b up=1000000 srcavails=ring
+		connection $scheme-both-ways $a $b up=600000 down=600000 srcavails=ring
+		connection $scheme-both-ways-v6 $b6 $a6 up=600000 down=600000 srcavails=ring
+		connection $scheme-small-writes $a $b up=40000 down=40000 write=100 srcavails=ring
+		connection $scheme-ping-pong $a $b write=1000 rounds=100 first=client srcavails=ring
+		connection $scheme-slow-reader $a $b up=400000 slow=1 srcavails=ring
+		connection $scheme-half-close $a $b up=100000 down=200000 first=client srcavails=ring
 		set_to recv_buffers 3
-		connection $scheme-three-buffers $a $b up=200000 down=100000 offers=ring
+		connection $scheme-three-buffers $a $b up=200000 down=100000 srcavails=ring
 		set_to recv_buffers 12
 		set_to rdma_threshold 32768
-		connection $scheme-offers $a $b up=2000000 down=1000000 write=100000 gap=1 wait=1 \
-			offers=any
+		connection $scheme-srcavails $a $b up=2000000 down=1000000 write=100000 gap=1 wait=1 \
+			srcavails=any
 		set_to resize_idle_ms 200
-		connection $scheme-rest $a $b up=400000 write=10000 pause=3000 offers=ring,ring-back
+		connection $scheme-rest $a $b up=400000 write=10000 pause=3000 srcavails=ring,ring-back
 		defaults
 	done
 }
 
 # Captures small enough to be stored in sample.txt.
-small_offers() {
+small_srcavails() {
 	local a=$SDP_A b=$SDP_B
 
 	set_to accept_buffers 12
 	set_to recv_buffer_size 256
 	set_to recv_buffer_max 0
 	set_to rdma_threshold 2000
-	connection small-declined $a $b up=3000 write=3000 read=500 wait=1 seen=1 offers=declined
+	connection small-declined $a $b up=3000 write=3000 read=500 wait=1 seen=1 srcavails=declined
 	connection small-rest-refused $a $b up=8000 write=8000 read=5000 readgap=1000 wait=1 seen=1 \
-		offers=rest
+		srcavails=rest
 	set_to scan_ms 600000
-	connection small-parts $a $b up=12000 write=6000 read=4500 wait=1 seen=1 offers=parts
+	connection small-parts $a $b up=12000 write=6000 read=4500 wait=1 seen=1 srcavails=parts
 	connection small-cancelled $a $b up=3000 write=3000 wait=1 slow=1 sndtimeo=100 \
-		offers=cancelled
+		srcavails=cancelled
 	set_to mode_after 2
 	connection small-modes $a $b up=15000 write=3000 read=500 later=6000 gap=20 wait=1 \
-		offers=declined,to-buffered,to-combined,read
+		srcavails=declined,to-buffered,to-combined,read
 	defaults
 }
 
@@ -312,10 +312,10 @@ traffic() {
 	connection odd-limit $a $b up=300000 write=50000 shows=grow
 	defaults
 
-	offers
+	srcavails
 	modes
 	[ -n "${SDP_SHORT:-}" ] || ! rings_known || rings
-	small_offers
+	small_srcavails
 
 	# Messages of several packets, in a capture small enough to be stored.
 	ip link set va mtu 600 && ip link set vb mtu 600

@@ -7,8 +7,8 @@ it sends some SrcAvails, which are read.
 """
 from case import ACK, ALONE, breaks, CASES, keeps, MSEQ
 from modes import MODE_CHANGE
-from offer_cases import EXTENDED, not_having_heard, shown, source_offers
-from offers import RDMA_RD_COMPL, SENDSM, SRC_CANCEL
+from srcavail_cases import EXTENDED, not_having_heard, shown, source_srcavails
+from srcavails import RDMA_RD_COMPL, SENDSM, SRC_CANCEL
 from resize import DATA
 
 TO_BUFFERED, TO_COMBINED = bytes([0x00, 0, 0, 0]), bytes([0x90, 0, 0, 0])
@@ -87,27 +87,27 @@ def sink_speaks_before_it_has_heard(case):
 # Nothing is outstanding when a mode changes.
 
 @breaks("mode_quiet", on="small-modes")
-def source_changes_while_it_offers(case):
+def source_changes_while_it_srcavails(case):
     not_having_heard(change(case, "client"), refusals(case)[-1])
 
 
 @breaks("mode_quiet", on="small-modes")
-def sink_changes_while_it_is_offered(case):
-    offer = source_offers(case)[1]
-    heard = [f for f in case.sends("server") if f.get(ACK, 4) < offer.get(MSEQ, 4)]
+def sink_changes_while_a_srcavail_is_open(case):
+    srcavail = source_srcavails(case)[1]
+    heard = [f for f in case.sends("server") if f.get(ACK, 4) < srcavail.get(MSEQ, 4)]
     new = inserted_change(case, "server", heard[-1], TO_COMBINED)
-    new.put(ACK, 4, offer.get(MSEQ, 4))
+    new.put(ACK, 4, srcavail.get(MSEQ, 4))
 
 
-@breaks("mode_offers", on="small-modes")
-def offers_in_buffered(case):
+@breaks("mode_srcavails", on="small-modes")
+def srcavails_in_buffered(case):
     """Its first SrcAvail after the change to Combined, as if it had not received that."""
-    offer = next(f for f in source_offers(case)
+    srcavail = next(f for f in source_srcavails(case)
                  if f.get(ACK, 4) >= change(case, "server").get(MSEQ, 4))
-    not_having_heard(offer, change(case, "server"))
+    not_having_heard(srcavail, change(case, "server"))
 
 
-@breaks("mode_offers", on="small-modes")
+@breaks("mode_srcavails", on="small-modes")
 def combined_is_not_said(case):
     case.set_rest(change(case, "server"), DATA)
 
@@ -120,7 +120,7 @@ def too_few_refusals(case):
 
 
 @breaks("mode_learnt", on="small-modes", alone=True)
-def offers_after_enough_refusals(case):
+def srcavails_after_enough_refusals(case):
     case.set_fact("mode_after", len(refusals(case)) - 1)
 
 
@@ -132,13 +132,13 @@ def refusals_may_be_of_what_was_taken_back(case):
 
 @breaks("mode_learnt", on="small-modes")
 def counts_what_was_taken_back(case):
-    case.insert("client", source_offers(case)[0], SRC_CANCEL)
+    case.insert("client", source_srcavails(case)[0], SRC_CANCEL)
 
 
 @breaks("mode_learnt", on="small-modes")
 def one_was_read_in_between(case):
-    offer, refusal = source_offers(case)[0], refusals(case)[0]
-    rest = offer.get(WHOLE, 4) - (len(offer.data) - 4 - EXTENDED - 16)
+    srcavail, refusal = source_srcavails(case)[0], refusals(case)[0]
+    rest = srcavail.get(WHOLE, 4) - (len(srcavail.data) - 4 - EXTENDED - 16)
     case.set_rest(refusal, RDMA_RD_COMPL, rest.to_bytes(4, "big"))
 
 
@@ -162,7 +162,7 @@ def wished_though_reading_is_off(case):
 
 
 @breaks("mode_wished", on="small-modes")
-def wished_though_offering_is_off(case):
+def wished_though_srcavail_is_off(case):
     case.set_fact("rdma_threshold", 0)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Rules for ModeChange: who changes the mode of a half, when, and why (C1-C8)."""
-import adverts
-import offers
+import sinkavails
+import srcavails
 from modes import (BUFFERED, COMBINED, halves, MODE_CHANGE, name, NAMES, new_mode, PIPELINED,
                    REST_MASK)
 
@@ -37,17 +37,17 @@ def mode_quiet(connection, facts):
     """No mode changes while a SrcAvail is outstanding at the source, or open at the sink."""
     for half in halves(connection):
         for side, m, _ in half.changes():
-            for offer in offers.of_source(connection, half.source):
-                if offer.out(m) if side is half.source else offer.open_at(m):
-                    yield f"{side.name}: {m} changes the mode while {offer} is out"
+            for srcavail in srcavails.of_source(connection, half.source):
+                if srcavail.out(m) if side is half.source else srcavail.open_at(m):
+                    yield f"{side.name}: {m} changes the mode while {srcavail} is out"
 
 
-def mode_offers(connection, facts):
+def mode_srcavails(connection, facts):
     """SrcAvail is sent in Combined and in Pipelined only."""
     for half in halves(connection):
         for m, mode in half.walk(half.source):
-            if m.mid == offers.SRC_AVAIL and mode == BUFFERED:
-                yield f"{half.source.name}: {m} offers, the mode is {name(mode)}"
+            if m.mid == srcavails.SRC_AVAIL and mode == BUFFERED:
+                yield f"{half.source.name}: {m} srcavails, the mode is {name(mode)}"
 
 
 class Learnt:
@@ -78,17 +78,17 @@ class Learnt:
         self.least[mode] += not unsure
         self.most[mode] += 1
 
-    def ended(self, offer):
-        self.missed += self.mode == PIPELINED and not offer.overtaken
-        if offer.cancels or offer.overtaken:
+    def ended(self, srcavail):
+        self.missed += self.mode == PIPELINED and not srcavail.overtaken
+        if srcavail.cancels or srcavail.overtaken:
             return
-        if self.mode == COMBINED and offer.wants_writes:
+        if self.mode == COMBINED and srcavail.wants_writes:
             self.speaks_for(PIPELINED, self.unsure)
-        elif self.mode == COMBINED and offer.declined:
+        elif self.mode == COMBINED and srcavail.declined:
             self.speaks_for(BUFFERED, self.unsure)
-        elif not offer.declined:
+        elif not srcavail.declined:
             self.begins_anew(self.unsure)
-        elif not offer.wants_writes:
+        elif not srcavail.wants_writes:
             self.most[COMBINED] = self.enough
             self.least[COMBINED] = 0 if self.unsure else self.enough
 
@@ -102,14 +102,14 @@ class Learnt:
 
 def learning(connection, facts, half):
     """Each message of the source, and what it has learnt by then."""
-    discards = adverts.Flow(connection, half.source).discards
-    ends = [o for o in offers.of_source(connection, half.source) if o.end is not None]
+    discards = sinkavails.Flow(connection, half.source).discards
+    ends = [o for o in srcavails.of_source(connection, half.source) if o.end is not None]
     learnt, heard = Learnt(facts, COMBINED), 0
     for m in half.source.messages:
         for news in half.sink.messages[heard:m.ack]:
-            for offer in ends:
-                if offer.end is news:
-                    learnt.ended(offer)
+            for srcavail in ends:
+                if srcavail.end is news:
+                    learnt.ended(srcavail)
             if half.concerned(half.sink, news):
                 learnt = Learnt(facts, new_mode(news))
         heard = max(heard, m.ack)
@@ -118,7 +118,7 @@ def learning(connection, facts, half):
             learnt = Learnt(facts, new_mode(m))
         elif m in discards:
             learnt.speaks_for(COMBINED)
-        elif m.mid == adverts.RDMA_WR_COMPL:
+        elif m.mid == sinkavails.RDMA_WR_COMPL:
             learnt.begins_anew()
             learnt.missed = 0
 
@@ -137,8 +137,8 @@ def mode_learnt(connection, facts):
             if alike is not None and alike < facts.mode_after:
                 yield (f"{half.source.name}: {m} changes to {name(new_mode(m))} after {alike} "
                        f"transfers, not {facts.mode_after}")
-            if m.mid == offers.SRC_AVAIL and learnt.wants_change():
-                yield (f"{half.source.name}: {m} offers after {max(learnt.least.values())} "
+            if m.mid == srcavails.SRC_AVAIL and learnt.wants_change():
+                yield (f"{half.source.name}: {m} srcavails after {max(learnt.least.values())} "
                        "transfers that were alike")
 
 
@@ -151,8 +151,8 @@ def mode_wished(connection, facts):
         large = facts.rdma_read and facts.rdma_threshold and most >= facts.rdma_threshold
         for side, m, _ in half.changes():
             if side is half.sink and new_mode(m) == COMBINED and not large:
-                yield (f"{side.name}: {m} wants to be offered memory, the program reads {most} "
+                yield (f"{side.name}: {m} asks for SrcAvail, the program reads {most} "
                        f"bytes, the threshold is {facts.rdma_threshold}")
 
 
-RULES = (mode_forms, mode_changes, mode_quiet, mode_offers, mode_learnt, mode_wished)
+RULES = (mode_forms, mode_changes, mode_quiet, mode_srcavails, mode_learnt, mode_wished)

@@ -65,6 +65,6 @@ def halves(connection):
 
 
 def shown(connection):
-    """The changes that occurred, in the words of traffic.c's offers=."""
+    """The changes that occurred, in the words of traffic.c's srcavails=."""
     return {f"to-{name(new_mode(m)).lower()}" for half in halves(connection)
             for _, m, _ in half.changes()}

@@ -6,7 +6,7 @@ They change the conversations of ring_conversation.py.
 import decode
 from case import ACK, breaks, FLAGS, keeps, MID, RETH
 from conversation import va_of
-from offers import SRC_AVAIL
+from srcavails import SRC_AVAIL
 from resize import DATA, DISCONN
 from ring_conversation import FIRST, KEY_FIRST, KEY_SECOND, SECOND, TOLD, WINDOW
 from rings import FREED, RING_ASK, RING_AVAIL

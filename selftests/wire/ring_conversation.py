@@ -51,7 +51,8 @@ class Ringed(Conversation):
         length = 16 + payload
         message = (bytes([DATA, 0]) + number(BUFS, 2) + number(length) +
                    number(self.sent["client"]) + number(self.heard["client"]) + bytes(payload))
-        reth = number(va_of(self.key) + self.head % self.size, 8) + number(self.key) + number(length)
+        reth = number(va_of(self.key) + self.head % self.size,
+                      8) + number(self.key) + number(length)
         immediate = number((IMM_ODD if self.odd else 0) | length)
         parts = pieces(length)
         for index, (at, size) in enumerate(parts):
@@ -68,7 +69,8 @@ class Ringed(Conversation):
     def end(self):
         line, frames = super().end()
         words = dict(word.split("=") for word in line.split())
-        words.update(name=self.scheme, port=PORTS[self.scheme], flow_control=self.scheme, ring_size=SIZE_MAX,
+        words.update(name=self.scheme, port=PORTS[self.scheme], flow_control=self.scheme,
+                     ring_size=SIZE_MAX,
                      ring_window=WINDOW)
         return " ".join(f"{key}={value}" for key, value in words.items()), frames
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Rules for rings and the messages in them (G2, G4, G6)."""
-from adverts import SINK_AVAIL
-from offers import SRC_AVAIL
+from sinkavails import SINK_AVAIL
+from srcavails import SRC_AVAIL
 from resize import DATA
 from rings import CREDIT, FREED, NIC, RDMA, RING_ASK, RING_AVAIL, SIZE_MAX, SIZE_MIN, Sink, Source
 
@@ -147,4 +147,5 @@ def ring_alone(connection, facts):
                 yield f"{side.name}: {m} advertises memory"
 
 
-RULES = (ring_agreed, ring_alone, ring_asks, ring_answers, ring_content, ring_places, ring_room, ring_freed)
+RULES = (ring_agreed, ring_alone, ring_asks, ring_answers, ring_content, ring_places, ring_room,
+         ring_freed)

@@ -8,18 +8,19 @@ The one rule that checks MSeqAck itself uses the order of capture.
 """
 import ipaddress
 
-import advert_rules
-import adverts
+import sinkavail_rules
+import sinkavails
 import mode_rules
 import modes
-import offers
+import srcavails
 import resize
 import ring_rules
 import rings
-from adverts import (HELD_LEN, HELD_VERSION, HELLO_ACK_HELD, HELLO_HELD, RDMA_WR_COMPL, SINK_AVAIL,
+from sinkavails import (HELD_LEN, HELD_VERSION, HELLO_ACK_HELD, HELLO_HELD, RDMA_WR_COMPL,
+                        SINK_AVAIL,
                      SINK_CANCEL, SINK_CANCEL_ACK)
 from modes import MODE_CHANGE
-from offers import RDMA_RD_COMPL, REQ_PIPE, SENDSM, SRC_AVAIL, SRC_CANCEL
+from srcavails import RDMA_RD_COMPL, REQ_PIPE, SENDSM, SRC_AVAIL, SRC_CANCEL
 from resize import CHRCVBUF, CHRCVBUF_ACK, DATA, DISCONN
 from rings import FREED, NIC, RING_ASK, RING_AVAIL, SCHEMES
 
@@ -39,11 +40,12 @@ NUMBERS = ("port", "client_port", "tos", "up", "down", "recv_buffers", "recv_buf
            "accept_buffers", "credit_threshold", "recv_buffer_max", "resize_after",
            "resize_idle_ms", "rcvbuf", "sndtimeo", "rdma_threshold", "rdma_read", "mode_after",
            "max_adverts", "read")
-WORDS = ("name", "client", "server", "first", "end", "shows", "offers")
+WORDS = ("name", "client", "server", "first", "end", "shows", "srcavails")
 # Facts that connections recorded before rings existed do not have.
 RINGS = {"flow_control": "credit", "ring_size": 0, "ring_window": 0, "held": 0}
 MESSAGES = (DATA, DISCONN, CHRCVBUF, CHRCVBUF_ACK, SRC_AVAIL, RDMA_RD_COMPL, SENDSM, SRC_CANCEL,
-            MODE_CHANGE, SINK_AVAIL, RDMA_WR_COMPL, SINK_CANCEL, SINK_CANCEL_ACK, RING_ASK, RING_AVAIL)
+            MODE_CHANGE, SINK_AVAIL, RDMA_WR_COMPL, SINK_CANCEL, SINK_CANCEL_ACK, RING_ASK,
+            RING_AVAIL)
 
 # Messages of a receiver, which it may send after its own half is closed.
 OF_SINKS = (CHRCVBUF_ACK, RDMA_RD_COMPL, SENDSM, SINK_AVAIL, SINK_CANCEL, RING_AVAIL)
@@ -156,7 +158,7 @@ def hello(connection, facts):
         ("MSeq", req.mseq, 0), ("MSeqAck", req.ack, 0),
         ("MajV", req.major, MAJOR), ("MinV", req.minor, MINOR),
         ("IPV", req.ipv, facts.client_ip.version), ("Cap", req.cap, CAP_INVALIDATE),
-        ("MaxAdverts", req.adverts, facts.max_adverts), ("ExtMaxAdverts", req.ext_adverts, 0),
+        ("MaxAdverts", req.max_adverts, facts.max_adverts), ("ExtMaxAdverts", req.ext_adverts, 0),
         ("DesRemRcvSz", req.wanted_size, facts.recv_buffer_size),
         ("LocalRcvSz", req.recv_size, facts.recv_buffer_size),
         ("LocalPort", req.local_port, facts.client_port),
@@ -353,7 +355,7 @@ def last_credit(connection, facts):
     SinkAvail counts as such a message where it answers a SrcAvail.
     """
     for side, peer in connection.sides():
-        ends = [offer.end for offer in offers.of_source(connection, peer)]
+        ends = [srcavail.end for srcavail in srcavails.of_source(connection, peer)]
         for m, theirs in standing(connection, side):
             answers = m.mid in AWAITED or m.mid == SINK_AVAIL and m in ends and not m.payload
             answers = answers and m.bufs > theirs
@@ -372,14 +374,14 @@ def updates(connection, facts):
     And one that reports what has been read in a ring.
     """
     for side, peer in connection.sides():
-        own = offers.of_source(connection, side)
+        own = srcavails.of_source(connection, side)
         sink = rings.Sink(side, peer)
         walk = zip(resize.walk(connection, facts, side), standing(connection, side), sink.walk())
         for (m, end), (_, theirs), _ in walk:
             needs = sorted(end.thresholds())
             due = any(theirs < need and m.bufs >= theirs + need for need in needs)
             uses_up = m.mseq <= end.flush_to
-            mute = not theirs and m.bufs and any(offer.out(m) for offer in own)
+            mute = not theirs and m.bufs and any(srcavail.out(m) for srcavail in own)
             spare = credit_before(connection, side, m) > 1
             if (resize.is_update(m) and not due and not (spare and (uses_up or mute)) and
                     not sink.update_due(m)):
@@ -508,11 +510,11 @@ def resize_shown(connection, facts):
         yield f"there is {','.join(found) or 'nothing'}, not {facts.shows}"
 
 
-def offers_shown(connection, facts):
+def srcavails_shown(connection, facts):
     """Each exchange and change of mode that this connection was made to show has occurred."""
-    found = sorted(offers.exchanges(connection) | modes.shown(connection) |
-                   adverts.shown(connection) | rings.shown(connection))
-    for name in facts.offers.split(","):
+    found = sorted(srcavails.exchanges(connection) | modes.shown(connection) |
+                   sinkavails.shown(connection) | rings.shown(connection))
+    for name in facts.srcavails.split(","):
         if name not in found + ["any"]:
             yield f"there is {', '.join(found)}, but not {name}"
 
@@ -526,7 +528,7 @@ def payload(connection, facts):
         for m in side.messages:
             if m.mid not in (DATA, SRC_AVAIL, SINK_AVAIL) and m.payload:
                 yield f"{side.name}: {m}: MID {m.mid:#x} has {m.payload} bytes of payload"
-        total = offers.travelled(connection, side)
+        total = srcavails.travelled(connection, side)
         if total != written[side.name]:
             yield f"{side.name}: {total} bytes travelled, {written[side.name]} were written"
 
@@ -606,10 +608,10 @@ def reset(connection, facts):
 SET_UP = (service_id, hello)
 TRAFFIC = (hello_ack, packets, traffic_class, sends_and_rdma, no_rnr, kinds, length, sequence,
            acknowledged, grants, credit, last_credit, updates, payload, resize_requests,
-           resize_answers, resize_crossing, resize_fixed, resize_shown, offers_shown)
-TRAFFIC += offers.RULES + mode_rules.RULES + advert_rules.RULES + ring_rules.RULES
+           resize_answers, resize_crossing, resize_fixed, resize_shown, srcavails_shown)
+TRAFFIC += srcavails.RULES + mode_rules.RULES + sinkavail_rules.RULES + ring_rules.RULES
 RULES = {
-    "close": SET_UP + TRAFFIC + (offers.offer_ends, disconn, ending),
+    "close": SET_UP + TRAFFIC + (srcavails.srcavail_ends, disconn, ending),
     "reset": SET_UP + TRAFFIC + (reset,),
     "refused": SET_UP + (refusal,),
 }

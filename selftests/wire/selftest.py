@@ -12,12 +12,12 @@ import os
 import sys
 import tempfile
 
-import advert_cases     # noqa: F401, it adds its cases to CASES
+import sinkavail_cases     # noqa: F401, it adds its cases to CASES
 import check
 import conversation
 import decode
 import mode_cases       # noqa: F401, it adds its cases to CASES
-import offer_cases      # noqa: F401, it adds its cases to CASES
+import srcavail_cases      # noqa: F401, it adds its cases to CASES
 import ring_cases       # noqa: F401, it adds its cases to CASES
 import ring_conversation
 import rules
@@ -226,7 +226,7 @@ def rnr_nak(case):
     case.of("server", decode.ACKNOWLEDGE)[1].put(AETH, 1, rules.RNR_NAK << 5 | 14)
 
 
-@breaks("advert_modes")
+@breaks("sinkavail_modes")
 def sink_avail(case):
     case.data("server")[0].put(MID, 1, 0xfd)
 

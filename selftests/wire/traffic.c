@@ -26,7 +26,7 @@
  *	rcvbuf=BYTES		SO_RCVBUF of the listener, and so of the server
  *	shows=WORD,...		expected results of the client's requests for other sizes: grow,
  *				shrink, refused; copied to the output
- *	offers=WORD,...		expected fates of SrcAvails: read (by one RDMA read), parts (by
+ *	srcavails=WORD,...	expected fates of SrcAvails: read (by one RDMA read), parts (by
  *				several), declined (without a read), rest (declined after a part
  *				was read), cancelled, crossed (the cancellation, and the end),
  *				both (directions at the same time), none; and modes of both
@@ -80,10 +80,10 @@ static struct plan {
 	const char *name;
 	size_t up, down, write, rounds, rcvbuf, tos, gap, pause, sndtimeo, rcvtimeo, read, later;
 	size_t readgap;
-	const char *first, *shows, *offers;
+	const char *first, *shows, *srcavails;
 	bool slow, wait, seen;
 	enum end end;
-} plan = { .write = 16384, .read = WRITE_MAX, .shows = "any", .srcavail_sent = "any" };
+} plan = { .write = 16384, .read = WRITE_MAX, .shows = "any", .srcavails = "any" };
 
 /* One end of the connection. */
 struct side {
@@ -91,8 +91,7 @@ struct side {
 	int fd;
 	size_t sends, expects;
 	bool sends_last;		/* only after the other side's half-close */
-	bool reads_late;		/* only after the other side's writes have blocked, or
-					 * ended */
+	bool reads_late;		/* only when the other side's writes block or have ended */
 	unsigned char sends_seed, expects_seed;
 	struct side *other;
 	sem_t got_eof, got_all, got_half, blocked, gave_up;
@@ -509,8 +508,8 @@ static void read_option(const char *option)
 		plan.first = strchr(option, '=') + 1;
 	else if (!strncmp(option, "shows=", 6))
 		plan.shows = option + 6;
-	else if (!strncmp(option, "offers=", 7))
-		plan.srcavail_sent = option + 7;
+	else if (!strncmp(option, "srcavails=", 10))
+		plan.srcavails = option + 10;
 	else if (!strcmp(option, "slow=1"))
 		plan.slow = true;
 	else if (!strcmp(option, "wait=1"))
@@ -569,9 +568,9 @@ int main(int argc, char **argv)
 		ping_pong();
 		exchange();
 	}
-	printf("up=%zu down=%zu first=%s shows=%s offers=%s sndtimeo=%zu read=%zu end=%s\n",
+	printf("up=%zu down=%zu first=%s shows=%s srcavails=%s sndtimeo=%zu read=%zu end=%s\n",
 	       plan.up + plan.rounds * plan.write, plan.down + plan.rounds * plan.write,
-	       plan.first ? plan.first : "any", plan.shows, plan.srcavail_sent, plan.sndtimeo,
+	       plan.first ? plan.first : "any", plan.shows, plan.srcavails, plan.sndtimeo,
 	       plan.read > plan.later ? plan.read : plan.later, ends[plan.end]);
 	return 0;
 }

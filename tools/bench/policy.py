@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Makes a table of policy-guest.sh's results: medians, and their distance from those without
-module."""
+"""Makes a table of policy-guest.sh's results: medians, and distances from those without module."""
 
 import collections
 import statistics

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ports sdp|tcp COUNT...: cost of bind(), listen() and a connection at a port with COUNT
- * connections.
+ * ports sdp|tcp COUNT...: cost of bind(), listen() and connecting at a busy port.
  *
- * By loopback, with both ends in this process. One line for each COUNT:
+ * COUNT is the port's number of connections. By loopback, with both ends in this process. One line
+ * for each COUNT:
  *
  *	ports KIND connections=N refused=US bind=US listen=US connect=US
  *
@@ -25,8 +25,8 @@
 
 #define IPPROTO_SDP	257
 #define PORT		5000
-#define FIRST_PORT	10000	/* first of PORTS client ports at each address; connect()
-				 * chooses others */
+/* First of PORTS client ports at each address; connect() chooses others. */
+#define FIRST_PORT	10000
 #define PORTS		20000
 #define RUNS		31
 

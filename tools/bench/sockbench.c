@@ -74,8 +74,8 @@
 #define MAX_CONNECTIONS	65536u
 #define MIN_RECV	65536u		/* a receiver asks for at least this much at once */
 #define BACKLOG		64
-#define PERIOD		251		/* of the check pattern: a prime, so that no size hides
-					 * a shift */
+/* Period of the check pattern: a prime, so that no size hides a shift. */
+#define PERIOD		251
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 

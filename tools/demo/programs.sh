@@ -61,7 +61,7 @@ client() {
 }
 
 fell() { awk '/^Fell/ { sum += $2 } END { print sum + 0 }' $shm/counters; }
-by_rdma() { awk '/^Bytes(Sent|Fetched|Written) / { sum += $2 } END { print sum }' $shm/counters; }
+by_rdma() { awk '/^(BytesSent|RdmaReadBytesByPeer|RdmaWriteBytes) / { sum += $2 } END { print sum }' $shm/counters; }
 count() { counter "$1" $shm/counters; }
 
 check_sdp() {
@@ -83,7 +83,7 @@ check_tcp() {
 		"/proc/net/sdp_fallbacks"
 	echo "  (when, process, program, what it wanted, where, and why it is TCP):"
 	tail -n 1 /proc/net/sdp_fallbacks | tee $shm/last | sed 's/^/    /'
-	grep -q " ${2::15} connect $SDP_B:$1 nobody listens there for SDP\$" $shm/last ||
+	grep -q " ${2::15} connect $SDP_B:$1 the peer has no SDP listener\$" $shm/last ||
 		fail "$2 is not the last that fell back"
 }
 

@@ -142,9 +142,9 @@ static void judge_policy(struct sdp_check *check, const json_t *answer)
 	if (!fine)
 		sdp_check_fails(check, outlook.reason, outlook.next);
 	sdp_check_step(check, "device", device,
-		       sdp_text("%s", device ?: "no RDMA device leads there"));
+		       sdp_text("%s", device ?: "no RDMA device on the route"));
 	if (!device)
-		sdp_check_fails(check, "no RDMA device leads there", SDP_NEXT_ROUTE);
+		sdp_check_fails(check, "no RDMA device on the route", SDP_NEXT_ROUTE);
 }
 
 /* Returns 0 or a negative errno. */

@@ -20,9 +20,9 @@ static const char *reason_of(int error)
 	case EHOSTUNREACH:
 	case ENODEV:
 	case ENETDOWN:
-		return "no RDMA device leads there";
+		return "no RDMA device on the route";
 	case ECONNREFUSED:
-		return "nobody listens there for SDP";
+		return "the peer has no SDP listener";
 	case ETIMEDOUT:
 		return "no answer in time";
 	case ENOMEM:

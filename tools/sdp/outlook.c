@@ -22,7 +22,8 @@ static void silent(struct sdp_outlook *outlook, json_int_t ms)
 {
 	char reason[SDP_OUTLOOK_TEXT];
 
-	snprintf(reason, sizeof(reason), "no answer shortly before, so not tried for %lld s more",
+	snprintf(reason, sizeof(reason),
+		 "the peer recently did not answer, so not tried for %lld s more",
 		 (long long)(ms + 999) / 1000);
 	not_sdp(outlook, SDP_OUT_TCP, reason, "wait, or see net.sdp.fallback_memory_ms");
 }
@@ -35,7 +36,7 @@ static void no_rule(struct sdp_outlook *outlook)
 
 static void no_device(struct sdp_outlook *outlook, enum sdp_outcome outcome)
 {
-	not_sdp(outlook, outcome, "no RDMA device leads there", SDP_NEXT_ROUTE);
+	not_sdp(outlook, outcome, "no RDMA device on the route", SDP_NEXT_ROUTE);
 	outlook->no_device = true;
 }
 

@@ -70,7 +70,7 @@ static void print_policy(const json_t *answer)
 
 	printf("%.*s%s", (int)len, text, len && text[len - 1] != '\n' ? "\n" : "");
 	if (empty)
-		fputs("sdp: there are no rules; sdp policy set FILE sets some\n", stderr);
+		fputs("sdp: no rules are set; sdp policy set FILE sets some\n", stderr);
 	if (!json_is_true(json_object_get(answer, "rewrite")))
 		fputs("sdp: rewriting is off, no socket is met; sdp policy on\n", stderr);
 }

@@ -203,7 +203,7 @@ TRACE_EVENT(sdp_scan,
 		__entry->unread = unread;
 		__entry->looks = looks;
 	),
-	TP_printk("sk=%p port=%u peer=%u nobody reads %u offered bytes after %u looks",
+	TP_printk("sk=%p port=%u peer=%u %u advertised bytes unread after %u scans",
 		  __entry->sk, __entry->port, __entry->peer, __entry->unread,
 		  __entry->looks)
 );

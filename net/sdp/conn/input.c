@@ -89,7 +89,7 @@ static void failed_action(struct sdp_sock *ssk, const struct sdp_action *a,
 	sdp_count_violation(sock_net(&ssk->sk), a->violation);
 	sdp_conn_fail(ssk, a->error,
 		      a->violation ? sdp_violation_name(a->violation) :
-				     "ended by the peer",
+				     "connection ended by the peer",
 		      todo);
 }
 
@@ -341,7 +341,7 @@ static bool take_placed(struct sdp_sock *ssk, struct sk_buff *skb, u32 imm,
 	if (!ssk->engine.dead)
 		message = sdp_ring_message(ssk, skb, at, bytes);
 	if (!message && !ssk->engine.dead) {
-		sdp_conn_fail(ssk, ENOBUFS, "too long a message in a ring",
+		sdp_conn_fail(ssk, ENOBUFS, "ring message too long",
 			      todo);
 		return false;
 	}

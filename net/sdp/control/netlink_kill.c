@@ -159,7 +159,7 @@ static int kill_parse_end(struct sdp_endpoint *end, struct genl_info *info,
 		break;
 	default:
 		NL_SET_ERR_MSG_ATTR(info->extack, attr,
-				    "an address has 4 or 16 bytes");
+				    "address must have 4 or 16 bytes");
 		return -EINVAL;
 	}
 	end->port = nla_get_u16(info->attrs[port]);
@@ -190,5 +190,5 @@ int sdp_kill_request(struct sk_buff *skb, struct genl_info *info)
 	if (inode)
 		v.inode = nla_get_u64(inode);
 	return kill_all(genl_info_net(info), kill_is_target, &v,
-			"ended by netlink") ? 0 : -ENOENT;
+			"killed by netlink request") ? 0 : -ENOENT;
 }

@@ -31,17 +31,17 @@
 
 static const char * const fallback_reasons[SDP_FALLBACKS] = {
 	[SDP_FELL_NOT]		= "none",
-	[SDP_FELL_ROUTE]	= "no RDMA device leads there",
-	[SDP_FELL_REFUSED]	= "nobody listens there for SDP",
+	[SDP_FELL_ROUTE]	= "no RDMA device on the route",
+	[SDP_FELL_REFUSED]	= "the peer has no SDP listener",
 	[SDP_FELL_TIMEOUT]	= "no answer in time",
-	[SDP_FELL_BUSY]		= "its backlog stayed full",
-	[SDP_FELL_REMEMBERED]	= "no answer shortly before",
+	[SDP_FELL_BUSY]		= "the peer's backlog stayed full",
+	[SDP_FELL_REMEMBERED]	= "the peer recently did not answer",
 	[SDP_FELL_RESOURCES]	= "no memory or queue pair",
-	[SDP_FELL_OPTION]	= "asked for what only TCP has",
-	[SDP_FELL_PORT]		= "no such address or port for SDP",
+	[SDP_FELL_OPTION]	= "an option that only TCP has is set",
+	[SDP_FELL_PORT]		= "SDP cannot use the address or port",
 	[SDP_FELL_ERROR]	= "failed",
 	[SDP_FELL_MTU]		=
-		"the peer's interface takes shorter packets only",
+		"the peer's interface has a smaller MTU",
 };
 
 /**

@@ -203,7 +203,7 @@ int sdp_hook_install(void)
 	mutex_unlock(&hook_lock);
 	if (err)
 		pr_warn_once(
-			"sdp: sock_alloc_file cannot be traced (%d), so net.sdp.rewrite cannot be on\n",
+			"sdp: sock_alloc_file cannot be traced (error %d): net.sdp.rewrite stays off\n",
 			err);
 	return err;
 }

@@ -17,20 +17,20 @@
 static char *policy_file;
 module_param(policy_file, charp, 0444);
 MODULE_PARM_DESC(policy_file,
-		 "File with the rules that net.sdp.policy begins with");
+		 "File with the initial net.sdp.policy");
 
 static bool rewrite;
 module_param(rewrite, bool, 0);
-MODULE_PARM_DESC(rewrite, "1: net.sdp.rewrite is on from the beginning");
+MODULE_PARM_DESC(rewrite, "Initial value of net.sdp.rewrite");
 
 static void log_policy_mistake(const struct sdp_policy_change *change, int err)
 {
 	if (change->wrong.what)
-		pr_err("sdp: %s:%u:%u: expected %s; there are no rules\n",
+		pr_err("sdp: %s:%u:%u: expected %s; no rules are set\n",
 		       policy_file, change->wrong.line, change->wrong.column,
 		       change->wrong.what);
 	else
-		pr_err("sdp: %s: error %d; there are no rules\n", policy_file,
+		pr_err("sdp: %s: error %d; no rules are set\n", policy_file,
 		       err);
 }
 
@@ -45,7 +45,7 @@ static void load_policy_file(void)
 					 SDP_POLICY_TEXT_MAX, NULL,
 					 READING_POLICY);
 	if (len < 0) {
-		pr_err("sdp: %s cannot be read: error %zd; there are no rules\n",
+		pr_err("sdp: cannot read policy file %s (error %zd); no rules are set\n",
 		       policy_file, len);
 		return;
 	}
@@ -72,5 +72,5 @@ void sdp_policy_apply_params(void)
 		load_policy_file();
 	on.rewrite = 1;
 	if (rewrite && sdp_policy_change(&init_net, &on))
-		pr_err("sdp: rewrite=1 cannot be done\n");
+		pr_err("sdp: cannot set rewrite=1\n");
 }

@@ -68,7 +68,7 @@ static int explain_take_addr(struct sdp_endpoint *where, struct genl_info *info)
 		break;
 	default:
 		NL_SET_ERR_MSG_ATTR(info->extack, addr,
-				    "an address has 4 or 16 bytes");
+				    "address must have 4 or 16 bytes");
 		return -EINVAL;
 	}
 	where->port = nla_get_u16(info->attrs[SDP_EXPLAIN_A_PORT]);
@@ -86,7 +86,7 @@ static int explain_take_string(char **to, struct genl_info *info, int which)
 		return 0;
 	if (strnlen(nla_data(attr), nla_len(attr)) + 1 < nla_len(attr)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attr,
-				    "a NUL inside of a string");
+				    "string contains a NUL");
 		return -EINVAL;
 	}
 	*to = nla_strdup(attr, GFP_KERNEL);

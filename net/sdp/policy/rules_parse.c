@@ -92,11 +92,11 @@ static bool take_glob(struct sdp_rules_cursor *c, struct sdp_pattern *pattern,
 		return sdp_rules_fail(
 			c, c->word + good,
 			c->text[c->word + good] == '[' ?
-				"[ with its ], no [:class:], no range backwards" :
-				"a pattern with something behind its \\");
+				"a closed [ ] without classes or reversed ranges" :
+				"a character after \\");
 	if (shortest > most)
 		return sdp_rules_fail(c, c->word,
-				      "at most 15 bytes of the program's name, and * for the rest");
+				      "a pattern that can match a name of 15 bytes (use * for the rest)");
 	pattern->at = (u16)c->word;
 	pattern->len = (u16)len;
 	c->at = c->stop;
@@ -112,13 +112,13 @@ static bool take_path_glob(struct sdp_rules_cursor *c,
 {
 	if (!next_word(c) || !strchr("/*?[\\", c->text[c->word]))
 		return sdp_rules_fail(c, c->word,
-				      "a pattern for a path, from / or * on");
+				      "a pattern for an absolute path, starting with / or *");
 	return take_glob(c, pattern, SDP_POLICY_TEXT_MAX);
 }
 
 static bool take_uid(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 {
-	static const char what[] = "a user's number, or N-M";
+	static const char what[] = "a user ID, or a range N-M";
 
 	next_word(c);
 	if (!sdp_rules_range(c, 0, UID_MAX, &rule->uid_first, &rule->uid_last,
@@ -165,7 +165,7 @@ static bool take_condition(struct sdp_rules_cursor *c, struct sdp_rule *rule,
 {
 	if (is_given(rule, word))
 		return sdp_rules_fail(c, c->word,
-				      "no condition of this kind again");
+				      "each condition at most once");
 	switch (word) {
 	case WORD_PROGRAM:
 		if (!next_word(c))

@@ -96,7 +96,7 @@ bool sdp_rules_range(struct sdp_rules_cursor *c, u32 least, u32 most,
 		return false;
 	if (*last < *first)
 		return sdp_rules_fail(
-			c, second, "a last number that is not below the first");
+			c, second, "a range whose end is not below its start");
 	return true;
 }
 
@@ -224,7 +224,7 @@ static bool take_ip6_prefix(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 			return false;
 	}
 	if (bracket && !take_char(c, ']'))
-		return sdp_rules_fail(c, c->at, "] behind the IPv6 address");
+		return sdp_rules_fail(c, c->at, "] after the IPv6 address");
 	if (bracket && !given && take_char(c, '/') &&
 	    !take_prefix(c, 128, &prefix))
 		return false;
@@ -260,7 +260,7 @@ static bool take_addr(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 	if (taken && has_host_bits(rule))
 		return sdp_rules_fail(
 			c, start,
-			"no bits behind the prefix, as in 10.9.0.0/24");
+			"an address without bits after the prefix, such as 10.9.0.0/24");
 	return taken;
 }
 

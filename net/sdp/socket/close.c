@@ -230,7 +230,7 @@ static void close_connection(struct sdp_sock *ssk)
 	sdp_conn_lock(ssk);
 	if (ssk->link && close_aborts(ssk)) {
 		SDP_INC(sock_net(sk), Aborts);
-		sdp_conn_fail(ssk, ECONNRESET, "closed with unread data",
+		sdp_conn_fail(ssk, ECONNRESET, "closed by reset",
 			      &todo);
 	} else if (ssk->link) {
 		close_send_side(ssk, &todo);

@@ -50,7 +50,7 @@ static u32 sinkavail_write_begin(struct sdp_sock *ssk, struct sdp_link *link,
 		sdp_conn_progress(ssk, &todo);
 	} else if (n) {
 		/* RdmaWrCompl, which the engine has ready, must not be sent. */
-		sdp_conn_fail(ssk, ECONNRESET, "rdma write", &todo);
+		sdp_conn_fail(ssk, ECONNRESET, "RDMA write not posted", &todo);
 		n = 0;
 	}
 	sdp_conn_unlock(ssk, &todo);

@@ -119,6 +119,6 @@ void sdp_zcopy_await_answer(struct sdp_sock *ssk, const bool *over)
 	}
 	sdp_conn_lock(ssk);
 	if (!*over)
-		sdp_conn_fail(ssk, ETIMEDOUT, "no answer to a cancel", &todo);
+		sdp_conn_fail(ssk, ETIMEDOUT, "peer did not answer a cancel", &todo);
 	sdp_conn_unlock(ssk, &todo);
 }

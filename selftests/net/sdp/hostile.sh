@@ -70,8 +70,8 @@ message() {
 	peers_end server
 }
 
-# offer CASE COUNTED: a SrcAvail, then a violation; the program does not read
-offer() {
+# srcavail CASE COUNTED: a SrcAvail, then a violation; the program does not read
+srcavail() {
 	my_turn || return 0
 	violations_before=$(violations)
 	listener_start accept hold
@@ -173,9 +173,9 @@ all_messages() {
 	message msg-srcavail-wrap BadField "$proto"
 	message msg-srcavail-huge BadField "$proto"
 	message msg-srcavail-empty BadPayload "$proto"
-	offer msg-srcavail-twice BadState
-	offer msg-srcavail-data BadState
-	offer msg-srcavail-disconn BadState
+	srcavail msg-srcavail-twice BadState
+	srcavail msg-srcavail-data BadState
+	srcavail msg-srcavail-disconn BadState
 	message msg-rdcompl BadState "$proto"
 	message msg-sinkavail BadState "$proto"
 	message msg-mode BadState "$proto"
@@ -222,9 +222,9 @@ promises() {
 	# it.
 	echo 600000 >/proc/sys/net/sdp/scan_ms
 	listener_start accept wait "$peers/go" look hold
-	check "an offer of a silent peer: said" commit msg-srcavail-silent
+	check "a SrcAvail of a silent peer: said" commit msg-srcavail-silent
 	touch "$peers/go"
-	check "an offer of a silent peer: a look does not wait for it" says server $patience \
+	check "a SrcAvail of a silent peer: a look does not wait for it" says server $patience \
 		"looked at 1"
 	echo end >$run
 	peers_end server
@@ -255,7 +255,7 @@ keys() {
 	message key-read-late "" "ended: $reset" send $chunk send 10
 	message key-read-before "" "send: $reset" send $chunk
 	message key-read-beyond "" "send: $reset" send $chunk
-	message key-write-offer "" "send: $reset" send $chunk
+	message key-write-srcavail "" "send: $reset" send $chunk
 	# The peer writes to the memory of a SinkAvail.
 	as_meant key-write swallow
 	message key-write-late "" "swallow: $reset" swallow
@@ -344,11 +344,11 @@ courses() {
 	# No scan may decline the SrcAvail, however long the reader takes.
 	echo 600000 >/proc/sys/net/sdp/scan_ms
 	listener_start accept swallow hold
-	check "an offer with a wrong key: said" commit msg-srcavail-key
-	check "an offer with a wrong key: the connection is ended" verdict_is ended
-	check "an offer with a wrong key: the reader is told" says server $patience \
+	check "a SrcAvail with a wrong key: said" commit msg-srcavail-key
+	check "a SrcAvail with a wrong key: the connection is ended" verdict_is ended
+	check "a SrcAvail with a wrong key: the reader is told" says server $patience \
 		"swallow: ECONNRESET"
-	check "an offer with a wrong key: counted as nothing" counted ""
+	check "a SrcAvail with a wrong key: counted as nothing" counted ""
 	peers_end server
 	echo 100 >/proc/sys/net/sdp/scan_ms
 

@@ -128,20 +128,20 @@ silence() {
 	local lost="E(TIMEDOUT|CONNRESET)" wait="timeouts $((300 * slow))"
 	local cancelled="SrcAvailSent+1 SrcAvailCancelled+1 Failures+1"
 	local taken_back="SinkAvailSent+1 SinkAvailCancelled+1 Failures+1"
-	silent offer-silent "send: ETIMEDOUT" "$cancelled" $wait send $large
-	silent offer-silent-partly "send: ETIMEDOUT" "$cancelled" $wait send $large
-	silent offer-gone "send: $lost" "$cancelled" $wait send $large
+	silent srcavail-silent "send: ETIMEDOUT" "$cancelled" $wait send $large
+	silent srcavail-silent-partly "send: ETIMEDOUT" "$cancelled" $wait send $large
+	silent srcavail-gone "send: $lost" "$cancelled" $wait send $large
 	silent buffer-silent "recv: EAGAIN" "$taken_back" $wait recv 1 recv $large
 	silent buffer-silent-written "recv: EAGAIN" "$taken_back" $wait recv 1 recv $large
 	silent buffer-gone "recv: E(AGAIN|TIMEDOUT|CONNRESET)" "$taken_back" $wait recv 1 recv $large
 	silent msg-srcavail-silent "swallow: $lost" "SrcAvailReceived+1 Failures+1" swallow
-	killed offer-silent send $large
+	killed srcavail-silent send $large
 	killed buffer-silent recv 1 recv $large
 }
 
 # A cancellation is answered: the connection continues.
 answered() {
-	goes_on=1 silent offer-cancelled "info tx_mode=1 learning=0 stale=0 srcavail=1 crossed=0" \
+	goes_on=1 silent srcavail-cancelled "info tx_mode=1 learning=0 stale=0 srcavail=1 crossed=0" \
 		"SrcAvailSent+1 SrcAvailRefused+1 SrcAvailCancelled+1" timeouts $((300 * slow)) send $large info
 	goes_on=1 silent buffer-cancelled "info tx_mode=1 learning=0 stale=0 srcavail=0 crossed=0" \
 		"SinkAvailSent+1 SinkAvailCancelled+1" recv 1 timeouts $((300 * slow)) wait-out $large \

@@ -105,7 +105,7 @@ by_rdma() {
 	broken ring-mid BadMid
 	broken ring-flags BadFlags
 	broken ring-mseq BadSeq
-	broken ring-offer BadMid
+	broken ring-srcavail BadMid
 	unread ring-overrun BadCredit
 	held
 	broken ring-ask-again BadState
@@ -125,7 +125,7 @@ by_nic() {
 	echo nic >$settings/flow_control
 	as_meant nic-write
 	broken nic-long BadCredit
-	broken nic-offer BadState
+	broken nic-srcavail BadState
 	broken nic-buffer BadState
 }
 

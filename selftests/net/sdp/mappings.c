@@ -234,7 +234,7 @@ static int read_only_target(void *arg)
 			need_errno(map_anonymous(&from), "mmap");
 			window_fill(&from, at + 1);
 			reading_begin(&r, p.s, m, WINDOW, 0);
-			writing_offer(&w, p.c, &from, WINDOW);
+			writing_start(&w, p.c, &from, WINDOW);
 			reading_end(&r, -1, EFAULT);
 			pattern_read(p.s, at + 1, WINDOW, WINDOW);
 			writing_end(&w, WINDOW);
@@ -366,7 +366,7 @@ static int reader_ends_early(void *arg)
 		window_fill(&from, at);
 		most = map_short(&m, 0);
 		reading_for(&r, way, p.s, window(&m), WINDOW);
-		writing_offer(&w, p.c, &from, WINDOW);
+		writing_start(&w, p.c, &from, WINDOW);
 		reading_end(&r, most, 0);
 		pattern_check(at, window(&m), most);
 		pattern_read(p.s, at + most, WINDOW - most, WINDOW);

@@ -133,7 +133,7 @@ static int leaves_polled(void *arg)
 	need_learnt(&r.p, SDP_INFO_COMBINED, 0);
 	need(counter("SrcAvailSent") - sent == 2 * AFTER &&
 	     info_of(r.p.c).srcavail_sent - writer.srcavail_sent == 2 * AFTER,
-	     "%lld offers, %u of the connection", counter("SrcAvailSent") - sent,
+	     "%lld SrcAvails, %u of the connection", counter("SrcAvailSent") - sent,
 	     info_of(r.p.c).srcavail_sent - writer.srcavail_sent);
 	need_read(&r.p, &writer, &reader, counter("RdmaReadBytes") - read);
 	need(counter("RdmaWriteBytesByPeer") == placed, "something was written");
@@ -174,7 +174,7 @@ static int leaves_small(void *arg)
 	     "%lld and %lld changes", counter("ModeCombined") - combined,
 	     counter("ModeBuffered") - buffered);
 	need(counter("SrcAvailSent") - sent == AFTER + 1 &&
-	     counter("SrcAvailRefused") - refused == AFTER + 1, "%lld offers, %lld refused",
+	     counter("SrcAvailRefused") - refused == AFTER + 1, "%lld SrcAvails, %lld refused",
 	     counter("SrcAvailSent") - sent, counter("SrcAvailRefused") - refused);
 	need(counter("RdmaWriteBytesByPeer") == placed, "something was written");
 	await_unpinned();
@@ -255,7 +255,7 @@ static int scanned(void *arg)
 	     "%lld fired, %u of the connection", counter("ScansFired") - fired,
 	     info_of(w.p.s).scans_fired);
 	need(counter("SrcAvailSent") == sent + 1 && counter("SrcAvailReceived") == received + 1,
-	     "%lld offers", counter("SrcAvailSent") - sent);
+	     "%lld SrcAvails", counter("SrcAvailSent") - sent);
 	need(counter("ModeCombined") == combined + 2, "%lld changes",
 	     counter("ModeCombined") - combined);
 	pattern_read(w.p.s, w.at, w.len, w.len);
@@ -366,7 +366,7 @@ static int rests(void *arg)
 	need(counter("ScansFired") == fired, "one has fired");
 	pattern_read(w.p.s, 0, SIZE, SIZE);
 	pthread_join(thread, NULL);
-	need_rest("after the offer was read");
+	need_rest("after the SrcAvail was read");
 	send_all(w.p.s, pattern(0), 1);
 	reading_end(&r, 1, 0);
 	return EXIT_OK;
@@ -401,7 +401,7 @@ static void zerocopy_on(int fd)
 }
 
 /* B1: a write that is non-blocking, or has its own pages pinned, sends no SrcAvail in any mode. */
-static int offers_none(void *arg)
+static int nonblock_no_srcavail(void *arg)
 {
 	long long sent = counter("SrcAvailSent"), bytes = counter("RdmaReadBytes");
 	struct pair p = pair_sized(1 << 20);
@@ -417,13 +417,13 @@ static int offers_none(void *arg)
 		pattern_read(p.s, at, n, SIZE);
 		at += n;
 		need(counter("SrcAvailSent") == sent && counter("RdmaReadBytes") == bytes &&
-		     !info_of(p.c).srcavail_sent, "an offer after %d writes", i + 1);
+		     !info_of(p.c).srcavail_sent, "a SrcAvail after %d writes", i + 1);
 	}
 	return EXIT_OK;
 }
 
 /* C5: nor do such writes go by RDMA into a reader's memory, although it is advertised. */
-static int writes_none(void *arg)
+static int nonblock_no_rdma_write(void *arg)
 {
 	long long sent, written;
 	struct pair p;
@@ -455,7 +455,7 @@ static int writes_none(void *arg)
 		pattern_read(p.s, at + r.n, n - r.n, 1000);
 		at += n;
 		need(counter("SrcAvailSent") == sent && counter("RdmaWriteBytes") == written,
-		     "%lld offers, %lld bytes written", counter("SrcAvailSent") - sent,
+		     "%lld SrcAvails, %lld bytes written", counter("SrcAvailSent") - sent,
 		     counter("RdmaWriteBytes") - written);
 	}
 	await_unpinned();
@@ -472,8 +472,8 @@ static const struct test tests[] = {
 	{ "unscanned", unscanned, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "counted", counted, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "rests", rests, 30, RC, .sdp_only = true, .arg = NULL },
-	{ "offers_none", offers_none, 30, RC, .sdp_only = true, .arg = NULL },
-	{ "writes_none", writes_none, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "nonblock_no_srcavail", nonblock_no_srcavail, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "nonblock_no_rdma_write", nonblock_no_rdma_write, 30, RC, .sdp_only = true, .arg = NULL },
 };
 
 int main(int argc, char **argv)

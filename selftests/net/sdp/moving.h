@@ -114,16 +114,16 @@ static inline void writing_end(struct writing *w, ssize_t n)
 }
 
 /*
- * Begins to write from the window of @m. When await_offer() returns, the pages are pinned, and stay
- * so until somebody reads.
+ * Begins to write from the window of @m. When await_srcavail() returns, the pages are pinned, and
+ * stay pinned until the peer reads.
  */
-static inline void writing_offer(struct writing *w, int fd, const struct memory *m, long len)
+static inline void writing_start(struct writing *w, int fd, const struct memory *m, long len)
 {
 	*w = (struct writing){ .iov = { { window(m), len } }, .pieces = 1 };
 	writing_begin(w, fd);
 }
 
-static inline void await_offer(int fd, long len)
+static inline void await_srcavail(int fd, long len)
 {
 	need(await_bytes(fd, len) >= len, "only %d bytes can be read", queued_bytes(fd));
 }

@@ -71,25 +71,25 @@ check "a connect is by TCP" connects_by 0
 
 check "a file with a mistake" load policy_file="$dir/bad" rewrite=1
 check "the log has the place" says "sdp: $dir/bad:3:12: expected "
-check "there are no rules" no_rules
+check "no rules are set" no_rules
 check "policy_error has it" grep -q '^line 3, column 12: expected ' $settings/policy_error
 check "the switch is on all the same" value_is rewrite 1
 check "and a connect is by TCP" connects_by 0
 
 check "no such file" load policy_file="$dir/none" rewrite=1
-check "the log says so" says "sdp: $dir/none cannot be read: error -2"
-check "there are no rules then" no_rules
+check "the log says so" says "sdp: cannot read policy file $dir/none (error -2)"
+check "no rules are set then" no_rules
 
 check "the longest file" load policy_file="$dir/longest"
 check "is taken" policy_is "$dir/longest"
 check "a longer file" load policy_file="$dir/longer"
-check "is refused" says "sdp: $dir/longer cannot be read: error -27"
+check "is refused" says "sdp: cannot read policy file $dir/longer (error -27)"
 check "an empty file" load policy_file="$dir/empty"
-check "is not taken for a policy" says "sdp: $dir/empty cannot be read: error -22"
+check "is not taken for a policy" says "sdp: cannot read policy file $dir/empty (error -22)"
 check "a file with a NUL" load policy_file="$dir/nul"
 check "has its place told" says "sdp: $dir/nul:1:10: expected "
 check "a directory" load policy_file="$dir"
-check "is none" says "sdp: $dir cannot be read: error "
+check "is none" says "sdp: cannot read policy file $dir (error "
 
 check "without parameters" load
 check "nothing is said then" silent

@@ -304,7 +304,7 @@ static void *writes_once(void *arg)
  */
 static int comes_late(void *arg)
 {
-	long long awaited, offers, arrived, placed;
+	long long awaited, srcavails, arrived, placed;
 	struct write w;
 	struct pair p;
 	pthread_t thread;
@@ -313,14 +313,15 @@ static int comes_late(void *arg)
 	p = pipelined(&w.at);
 	w.fd = p.c;
 	awaited = counter("SinkAvailAwaited");
-	offers = counter("SrcAvailSent");
+	srcavails = counter("SrcAvailSent");
 	placed = counter("RdmaWriteBytesByPeer");
 	setting_set("reader_wait_ms", WAIT_MS);
 	need(!pthread_create(&thread, NULL, writes_once, &w), "pthread_create");
 	await_counter("SinkAvailAwaited", awaited);
 	pattern_read(p.s, w.at, WRITE, WRITE);
 	pthread_join(thread, NULL);
-	need(counter("SrcAvailSent") == offers, "%lld offers", counter("SrcAvailSent") - offers);
+	need(counter("SrcAvailSent") == srcavails, "%lld SrcAvails",
+	     counter("SrcAvailSent") - srcavails);
 	need(counter("RdmaWriteBytesByPeer") == placed + WRITE, "%lld bytes placed",
 	     counter("RdmaWriteBytesByPeer") - placed);
 

@@ -19,7 +19,7 @@ static int connect_tcp_alone(void *arg)
 	c = connected_as(BOTH_SIDE, &where);
 	need_count("FellRefused", refused, 1);
 	need_count("PolicyConnects", connects, 0);
-	need_fell(&where, "connect", "nobody listens there for SDP");
+	need_fell(&where, "connect", "the peer has no SDP listener");
 	accept_and_talk(listening, c, BY_TCP);
 	return EXIT_OK;
 }
@@ -86,7 +86,7 @@ static int connect_no_route(void *arg)
 		need(!get_int(fd, SOL_SOCKET, SO_ERROR), "there is an error, too");
 		close(fd);
 	}
-	need(fell_line(addr_port(&away), line) && strstr(line, " no RDMA device leads there\n"),
+	need(fell_line(addr_port(&away), line) && strstr(line, " no RDMA device on the route\n"),
 	     "the line is \"%s\"", line);
 	return EXIT_OK;
 }
@@ -359,7 +359,7 @@ static int connect_busy(void *arg)
 		need(now_ms() - start >= wait * 2 / 3, "after %lld ms", now_ms() - start);
 		need_count("FellBusy", busy, i);
 		need_count("FellRemembered", remembered, 0);
-		need_fell(&s.where, "connect", "its backlog stayed full");
+		need_fell(&s.where, "connect", "the peer's backlog stayed full");
 		close(accept_and_talk(s.tcp, c, BY_TCP));
 	}
 	return EXIT_OK;
@@ -685,7 +685,7 @@ static int connect_option_only_sdp(void *arg)
 	filter(fd);
 	need_errno(!listen(fd, 4), "listen by both");
 	need_count("FellOption", options, 1);
-	need_fell(&where, "listen", "asked for what only TCP has");
+	need_fell(&where, "listen", "an option that only TCP has is set");
 	close(accept_and_talk(fd, connected_as(TCP_SIDE, &where), BY_TCP));
 	return EXIT_OK;
 }
@@ -709,7 +709,7 @@ static int connect_option(void *arg)
 		error = connect_as(BOTH_SIDE, c, &where);
 		need(!error, "connect with option %zu: %s", i, errno_text(error));
 		need_count("FellOption", options, i + 1);
-		need_fell(&where, "connect", "asked for what only TCP has");
+		need_fell(&where, "connect", "an option that only TCP has is set");
 		send_all(c, "hello", 5);
 		s = accept_from(listening);
 		recv_all(s, data, 5);

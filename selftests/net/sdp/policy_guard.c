@@ -458,7 +458,7 @@ static int no_device(void *arg)
 	need(!connect_as(BOTH_SIDE, c, &where), "connect: %s", errno_text(errno));
 	close(accept_and_talk(listening, c, BY_TCP));
 	need(fell_line(port, line) && strstr(line, " connect 10.77.0.2:") &&
-	     strstr(line, " no RDMA device leads there\n"), "the line is \"%s\"", line);
+	     strstr(line, " no RDMA device on the route\n"), "the line is \"%s\"", line);
 	need_count("FellRoute", route, 1);
 	close(c);
 	/* Finding the route does not block, so a non-blocking connect falls back at once, too. */

@@ -447,7 +447,7 @@ static int pair_port_taken(void *arg)
 	as(BOTH_SIDE);
 	need_errno(!listen(tcp, 4), "listen");
 	need_count("FellPort", taken, 1);
-	need_fell(&where, "listen", "no such address or port for SDP");
+	need_fell(&where, "listen", "SDP cannot use the address or port");
 	close(accept_and_talk(tcp, connected_as(TCP_SIDE, &where), BY_TCP));
 	c = connected_as(SDP_SIDE, &where);
 	close(accept_and_talk(sdp, c, BY_SDP));

@@ -132,7 +132,7 @@ static void traced_refused(int flags)
 
 	connect_as(BOTH_SIDE, fd, &where);
 	need(poll_for(fd, POLLOUT, WAIT_MS) & POLLOUT, "not connected");
-	need_traced(fd, &where, "connect", "nobody listens there for SDP");
+	need_traced(fd, &where, "connect", "the peer has no SDP listener");
 	/* The socket is TCP now, so a later connect is no fallback. */
 	connect(fd, &(struct sockaddr){ .sa_family = AF_UNSPEC }, sizeof(struct sockaddr));
 	connect_as(BOTH_SIDE, fd, &where);
@@ -148,7 +148,7 @@ static void traced_busy(void)
 
 	setting_set("fallback_ms", 3 * quiet_ms());
 	need(!connect_as(BOTH_SIDE, fd, &s.where), "connect: %s", errno_text(errno));
-	need_traced(fd, &s.where, "connect", "its backlog stayed full");
+	need_traced(fd, &s.where, "connect", "the peer's backlog stayed full");
 	close(fd);
 	by_names();
 }
@@ -160,7 +160,7 @@ static void traced_option(void)
 
 	filter(fd);
 	need(!connect_as(BOTH_SIDE, fd, &where), "connect: %s", errno_text(errno));
-	need_traced(fd, &where, "connect", "asked for what only TCP has");
+	need_traced(fd, &where, "connect", "an option that only TCP has is set");
 	close(fd);
 	close(listening);
 }
@@ -172,7 +172,7 @@ static void traced_port(void)
 
 	as(BOTH_SIDE);
 	need_errno(!listen(fd, 4), "listen");
-	need_traced(fd, &where, "listen", "no such address or port for SDP");
+	need_traced(fd, &where, "listen", "SDP cannot use the address or port");
 	need_errno(!listen(fd, 5), "listen");
 	need_untraced("listening again");
 	close(fd);

@@ -130,7 +130,7 @@ static int learns_small(void *arg)
 		setting_set("mode_after", after[i]);
 		p = pair_make();
 		stream_to(&p, 12, WRITE, 1000);
-		need(counter("SrcAvailSent") == sent + after[i], "%lld offers, not %d",
+		need(counter("SrcAvailSent") == sent + after[i], "%lld SrcAvails, not %d",
 		     counter("SrcAvailSent") - sent, after[i]);
 		need(counter("ModeBuffered") > changes, "the mode has not changed");
 		close(p.c);
@@ -193,7 +193,7 @@ static int switched_off(void *arg)
 	setting_set("rdma_threshold", 0);
 	p = pair_make();
 	stream_to(&p, 2, WRITE, WRITE);
-	need(counter("SrcAvailSent") == sent, "%lld offers", counter("SrcAvailSent") - sent);
+	need(counter("SrcAvailSent") == sent, "%lld SrcAvails", counter("SrcAvailSent") - sent);
 	setting_set("rdma_threshold", WRITE);
 	setting_set("rdma_read", 0);
 	stream_to(&q, 4, WRITE, WRITE);
@@ -228,12 +228,12 @@ static int own_threshold(void *arg)
 	need(threshold_set(p.c, (1 << 30) + 1) && errno == EINVAL, "it takes more than 1 GiB");
 	need_errno(!threshold_set(p.c, 0), "set to 0");
 	stream_to(&p, 2, WRITE, WRITE);
-	need(counter("SrcAvailSent") == sent, "%lld offers", counter("SrcAvailSent") - sent);
+	need(counter("SrcAvailSent") == sent, "%lld SrcAvails", counter("SrcAvailSent") - sent);
 	setting_set("rdma_threshold", 0);
 	need(threshold_of(q.c) == 0, "with the setting at 0 it is %d", threshold_of(q.c));
 	need_errno(!threshold_set(q.c, WRITE), "set");
 	stream_to(&q, 2, WRITE, WRITE);
-	need(counter("SrcAvailSent") > sent && threshold_of(q.c) == WRITE, "no offers, at %d",
+	need(counter("SrcAvailSent") > sent && threshold_of(q.c) == WRITE, "no SrcAvails, at %d",
 	     threshold_of(q.c));
 	need_errno(!threshold_set(q.c, -1) && !threshold_of(q.c), "set to -1");
 	return EXIT_OK;
@@ -264,10 +264,10 @@ static int measured_threshold(void *arg)
 	     info_of(p.c).rdma_threshold, worth);
 	sent = counter("SrcAvailSent");
 	stream_to(&p, 2, worth - 1, worth);
-	need(counter("SrcAvailSent") == sent, "less is offered, too");
+	need(counter("SrcAvailSent") == sent, "a SrcAvail below the threshold");
 	p = pair_make();
 	stream_to(&p, 2, worth, worth);
-	need(counter("SrcAvailSent") > sent, "%d bytes are not offered", worth);
+	need(counter("SrcAvailSent") > sent, "no SrcAvail for %d bytes", worth);
 	setting_set("rdma_threshold", 4096);
 	need(threshold_of(p.c) == 4096, "what is set does not count");
 	return EXIT_OK;
@@ -367,7 +367,7 @@ static void *writer_thread(void *arg)
 	return NULL;
 }
 
-static void await_offer(int fd)
+static void await_srcavail(int fd)
 {
 	long long end = now_ms() + WAIT_MS;
 
@@ -386,7 +386,7 @@ static int seen(void *arg)
 	(void)arg;
 	setting_set("scan_ms", NO_SCAN_MS);
 	need(!pthread_create(&thread, NULL, writer_thread, &p), "pthread_create");
-	await_offer(p.s);
+	await_srcavail(p.s);
 	set_int(p.s, SOL_SOCKET, SO_RCVLOWAT, WRITE / 2);
 	need(poll_for(p.s, POLLIN, 0), "not readable");
 	n = recv(p.s, buf, 9000, MSG_PEEK | MSG_DONTWAIT);
@@ -408,7 +408,7 @@ static int others_wait(void *arg)
 	(void)arg;
 	setting_set("scan_ms", NO_SCAN_MS);
 	need(!pthread_create(&thread, NULL, writer_thread, &p), "pthread_create");
-	await_offer(p.s);
+	await_srcavail(p.s);
 	need(!poll_for(p.c, POLLOUT, 0), "writable");
 	n = send(p.c, "x", 1, MSG_DONTWAIT);
 	need(n < 0 && errno == EAGAIN, "send: %zd, %s", n, errno_text(errno));
@@ -440,7 +440,7 @@ static int shut_meanwhile(void *arg)
 	(void)arg;
 	setting_set("scan_ms", NO_SCAN_MS);
 	need(!pthread_create(&thread, NULL, shutdown_thread, &p), "pthread_create");
-	await_offer(p.s);
+	await_srcavail(p.s);
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
 	pthread_join(thread, &n);
 	pattern_read(p.s, 0, (long)n, WRITE);
@@ -740,7 +740,7 @@ static int bad_memory(void *arg)
 	need(readonly != MAP_FAILED && !mprotect(readonly + WRITE, WRITE, PROT_NONE), "mmap");
 	setting_set("scan_ms", NO_SCAN_MS);
 	need(!pthread_create(&thread, NULL, writer_thread, &p), "pthread_create");
-	await_offer(p.s);
+	await_srcavail(p.s);
 	n = recv(p.s, readonly, WRITE, 0);
 	need(n < 0 && errno == EFAULT, "recv: %zd, %s", n, errno_text(errno));
 	pattern_read(p.s, 0, WRITE, WRITE);
@@ -761,7 +761,7 @@ static int no_memlock(void *arg)
 	need_errno(!setrlimit(RLIMIT_MEMLOCK, &none), "setrlimit");
 	need_errno(!setuid(65534), "setuid");
 	stream_to(&p, 3, WRITE, WRITE);
-	need(counter("SrcAvailSent") == sent, "%lld offers", counter("SrcAvailSent") - sent);
+	need(counter("SrcAvailSent") == sent, "%lld SrcAvails", counter("SrcAvailSent") - sent);
 	return EXIT_OK;
 }
 

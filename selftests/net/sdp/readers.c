@@ -371,7 +371,7 @@ static int body_read(void *arg)
 static int body_written(void *arg)
 {
 	long long placed, missed = counter("SinkAvailMissed"), posts = counter("SinkAvailReceived");
-	long long offers, read, modes = counter("ModePipelined");
+	long long srcavails, read, modes = counter("ModePipelined");
 	struct bodies b = *(struct bodies *)arg;
 	const int learnt = 2 * AFTER;
 	pid_t pid;
@@ -383,22 +383,22 @@ static int body_written(void *arg)
 		writes_body(&b, i * (long)BODY_SIZE);
 	need(counter("ModePipelined") > modes, "it has not been learnt");
 	placed = counter("RdmaWriteBytesByPeer");
-	offers = counter("SrcAvailSent");
+	srcavails = counter("SrcAvailSent");
 	read = counter("RdmaReadBytes");
 	for (; i < b.n; i++)
 		writes_body(&b, i * (long)BODY_SIZE);
 	bodies_end(&b, pid);
 	placed = counter("RdmaWriteBytesByPeer") - placed;
-	offers = counter("SrcAvailSent") - offers;
+	srcavails = counter("SrcAvailSent") - srcavails;
 	read = counter("RdmaReadBytes") - read;
 	missed = counter("SinkAvailMissed") - missed;
 	posts = counter("SinkAvailReceived") - posts;
-	printf("# %lld of %lld bytes placed, %lld read, %lld offers, %lld posts, %lld in vain\n",
-	       placed, (long long)WRITES * BODY_SIZE, read, offers, posts, missed);
+	printf("# %lld of %lld bytes placed, %lld read, %lld SrcAvails, %lld posts, %lld in vain\n",
+	       placed, (long long)WRITES * BODY_SIZE, read, srcavails, posts, missed);
 	need(placed + read >= WRITES * (BODY_SIZE - FIRST_BYTES) * 3LL / 4,
 	     "%lld bytes placed, %lld read", placed, read);
 	need(missed <= posts + 1, "%lld waits in vain, %lld posts", missed, posts);
-	need(offers < WRITES, "each of %lld writes is offered", offers);
+	need(srcavails < WRITES, "each of %lld writes is advertised", srcavails);
 	return EXIT_OK;
 }
 
@@ -433,8 +433,8 @@ static enum kind blocking = BLOCKING, all = ALL, polled = POLLED,
 		 polled_blocking = POLLED_BLOCKING, pieces = PIECES, body = BODY,
 		 uring = URING, several = SEVERAL;
 
-static struct bodies offered = { .read = true },
-		     offered_all = { .read = true, .flags = MSG_WAITALL },
+static struct bodies advertised = { .read = true },
+		     advertised_all = { .read = true, .flags = MSG_WAITALL },
 		     unread = { }, unread_all = { .flags = MSG_WAITALL },
 		     apart = { .read = true, .apart = true }, apart_unread = { .apart = true };
 static bool with_read = true, without_read;
@@ -451,8 +451,8 @@ static const struct test tests[] = {
 	{ "body", never_waited_for, 100, RC, .sdp_only = true, .arg = &body },
 	{ "uring", never_waited_for, 100, RC, .sdp_only = true, .arg = &uring },
 	{ "several", never_waited_for, 100, RC, .sdp_only = true, .arg = &several },
-	{ "body_read", body_read, 100, RC, .sdp_only = true, .arg = &offered },
-	{ "body_read_all", body_read, 100, RC, .sdp_only = true, .arg = &offered_all },
+	{ "body_read", body_read, 100, RC, .sdp_only = true, .arg = &advertised },
+	{ "body_read_all", body_read, 100, RC, .sdp_only = true, .arg = &advertised_all },
 	{ "body_written", body_written, 100, RC, .sdp_only = true, .arg = &unread },
 	{ "body_written_all", body_written, 100, RC, .sdp_only = true, .arg = &unread_all },
 	{ "body_apart", body_written, 100, RC, .sdp_only = true, .arg = &apart },

@@ -90,8 +90,8 @@ static void fork_at_writer(const struct pair *p, const struct memory *m, long at
 
 	window_fill(m, at);
 	before = other_start(m, at);
-	writing_offer(&w, p->c, m, WINDOW);
-	await_offer(p->s, WINDOW);
+	writing_start(&w, p->c, m, WINDOW);
+	await_srcavail(p->s, WINDOW);
 	after = other_start(m, at);
 	other_writes(&before);
 	other_writes(&after);
@@ -244,8 +244,8 @@ static void deed_at_writer(const struct pair *p, const struct memory *m, enum de
 	struct writing w;
 
 	window_fill(m, at);
-	writing_offer(&w, p->c, m, WINDOW);
-	await_offer(p->s, WINDOW);
+	writing_start(&w, p->c, m, WINDOW);
+	await_srcavail(p->s, WINDOW);
 	need_errno(deed_do(deed, m), "the deed");
 	recv_all(p->s, buf, WINDOW);
 	pattern_check(at, buf, WINDOW);

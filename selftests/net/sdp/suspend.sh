@@ -13,7 +13,7 @@ rehearsal=/sys/power/pm_test
 delay=/sys/module/suspend/parameters/pm_test_delay
 grep -qsw freezer $rehearsal && grep -qw freeze /sys/power/state ||
 	tap_skip_all "this kernel cannot be suspended, or not for a rehearsal"
-offered=$((1 << 17))
+advertised=$((1 << 17))
 
 restore() {
 	echo none >$rehearsal
@@ -25,21 +25,21 @@ cleanup restore
 # suspended: for two seconds.
 suspended() { echo freezer >$rehearsal && echo freeze >/sys/power/state; }
 
-# offer_begin: a large write whose reader does something else.
-offer_begin() {
+# srcavail_begin: a large write whose reader does something else.
+srcavail_begin() {
 	next_port
 	peer idle bind "$SDP_B" $port listen 5 say up accept wait "$peers/read" scans \
-		recv $offered hold
+		recv $advertised hold
 	says idle $patience up >/dev/null
-	peer writer pieces $offered connect "$SDP_B" $port send $offered say sent hold
+	peer writer pieces $advertised connect "$SDP_B" $port send $advertised say sent hold
 }
 
-offer_end() {
-	check "$1: the scanner has found the offer" says writer $patience sent
+srcavail_end() {
+	check "$1: the scanner has found the SrcAvail" says writer $patience sent
 	touch "$peers/read"
 	# On a busy host, the streams' readers may be late as well.
 	check "$1: it fired once" says idle $patience "scans fired 1"
-	check "$1: the bytes are there" says idle $patience "received $offered"
+	check "$1: the bytes are there" says idle $patience "received $advertised"
 	rm -f "$peers/read"
 	peers_end writer idle
 }
@@ -66,12 +66,12 @@ wait_end() {
 
 # round NAME: one suspend and resume, with all checks
 round() {
-	[ ${#addresses[@]} = 1 ] || offer_begin
+	[ ${#addresses[@]} = 1 ] || srcavail_begin
 	wait_begin
 	check "$1: suspended, and awake" suspended
 	check "$1: the streams go on" streams_move
 	check "$1: who waits with a time limit has waited, as with TCP" wait_end
-	[ ${#addresses[@]} = 1 ] || offer_end "$1"
+	[ ${#addresses[@]} = 1 ] || srcavail_end "$1"
 	check "$1: a connection works" transfer "${addresses[-1]}"
 }
 

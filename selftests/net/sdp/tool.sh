@@ -132,10 +132,10 @@ fell() { awk '/^Fell/ { n += $2 } END { print n + 0 }' /proc/net/sdpstat; }
 policies() {
 	local rules=$'# two rules\nconnect 10.9.0.0/24 both; any *:22 tcp\n\nlisten * both\n'
 	says_to "policy show: nothing is set" 0 "" \
-		$'sdp: there are no rules*\nsdp: rewriting is off*sdp policy on' policy show
+		$'sdp: no rules are set*\nsdp: rewriting is off*sdp policy on' policy show
 	echo >$settings/policy
 	says_to "policy show: nor is anything by a blank line" 0 "" \
-		$'sdp: there are no rules*\nsdp: rewriting is off*sdp policy on' policy show
+		$'sdp: no rules are set*\nsdp: rewriting is off*sdp policy on' policy show
 	printf %s "$rules" >"$files/policy"
 	says_to "policy set" 0 "" "" policy set "$files/policy"
 	check "policy set: the setting has it" test "$(<$settings/policy)" = "${rules%$'\n'}"
@@ -151,14 +151,14 @@ policies() {
 		policy show
 	echo "connect 10.9.0.1/24 both" >"$files/wrong"
 	says_to "policy set: a mistake" 1 "" \
-		"$files/wrong:1:9: error: expected no bits behind the prefix*" \
+		"$files/wrong:1:9: error: expected an address without bits after the prefix*" \
 		policy set "$files/wrong"
 	check "policy set: then the old one stays" test "$(<$settings/policy)" = "${rules%$'\n'}"
 	echo "any * tcp" >"$files/policy"
 	run policy set - <"$files/policy"
 	check "policy set: standard input" test "$ended$(<$settings/policy)" = "0any * tcp"
 	says_to "policy set /dev/null" 0 "" "" policy set /dev/null
-	check "policy set /dev/null: there are no rules" test -z "$(<$settings/policy)"
+	check "policy set /dev/null: no rules are set" test -z "$(<$settings/policy)"
 	says_to "policy off" 0 "" "" policy off
 	check "policy off: rewrite is 0" test "$(<$settings/rewrite)" = 0
 	# The maximal length.
@@ -211,10 +211,10 @@ now	TCP: rewriting is off; sdp policy on" "" policy explain iperf3 connect $SDP_
 	says_to "explain: v4-mapped" 0 $'both\tpolicy:1: *' "" \
 		policy explain iperf3 connect "[::ffff:$SDP_B]:9"
 	says_to "explain: no device" 0 \
-		$'both\tpolicy:6: *\nnow\tTCP: no RDMA device leads there; see rdma link*' "" \
+		$'both\tpolicy:6: *\nnow\tTCP: no RDMA device on the route; see rdma link*' "" \
 		policy explain /x connect 10.77.0.2:7 --cgroup /
 	says_to "explain: no device and no TCP" 0 \
-		$'sdp\tpolicy:3: *\nnow\tfails: no RDMA device leads there; see rdma link*' "" \
+		$'sdp\tpolicy:3: *\nnow\tfails: no RDMA device on the route; see rdma link*' "" \
 		policy explain /x connect 10.77.0.2:1
 	echo "any * sdp" >"$files/one"
 	says_to "explain: a file, while the policy is another one" 0 \
@@ -414,34 +414,34 @@ connections_checked() {
 	peers_end
 	tcp_listener $SDP_B
 	before=$(fell)
-	checked "a TCP-only listener" 1 "TCP: nobody listens there for SDP; on that host: *" \
+	checked "a TCP-only listener" 1 "TCP: the peer has no SDP listener; on that host: *" \
 		$SDP_B $port
 	check "check: TCP answers" grep -q "^ok  tcp     answered" "$files/out"
 	check "check: that is no fall-back" test "$(fell)" = "$before"
 	json "check: a TCP-only listener" 'd["outcome"] == "tcp" and
-		d["reason"] == "nobody listens there for SDP" and
+		d["reason"] == "the peer has no SDP listener" and
 		[s["ok"] for s in d["steps"][-2:]] == [False, True]' \
 		check -t $((3 * slow)) $SDP_B $port
 	checked "no rule" 1 "TCP: no rule matches; *" \
 		127.0.0.1 $port
 	kill "$bg"
 	next_port
-	checked "nobody" 1 "TCP: nobody listens there for SDP; start the server" \
+	checked "nobody" 1 "TCP: the peer has no SDP listener; start the server" \
 		$SDP_B $port
-	checked "nobody, and no TCP to fall back on" 1 "neither: nobody listens there for SDP; *" \
+	checked "nobody, and no TCP to fall back on" 1 "neither: the peer has no SDP listener; *" \
 		$SDP_B 30001
 	tcp_in=sdptool tcp_listener 10.77.0.2
-	checked "an address without a device" 1 "TCP: no RDMA device leads there; see rdma link*" \
+	checked "an address without a device" 1 "TCP: no RDMA device on the route; see rdma link*" \
 		10.77.0.2 $port
 	check "check: TCP answers there" grep -q "^ok  tcp     answered" "$files/out"
 	kill "$bg"
 	checked "another program's rule" 1 "TCP: no rule matches; *" \
 		127.0.0.1 30003
-	checked "a program" 1 "TCP: nobody listens there for SDP; start the server" \
+	checked "a program" 1 "TCP: the peer has no SDP listener; start the server" \
 		127.0.0.1 30003 --program curl
 	check "check: inside of this host" grep -q "^ok  device  loop$" "$files/out"
 	as=(setpriv --reuid $nobody --regid $nobody --clear-groups)
-	checked "another user may" 1 "TCP: nobody listens there for SDP; start the server" \
+	checked "another user may" 1 "TCP: the peer has no SDP listener; start the server" \
 		$SDP_B $port
 	as=()
 }
@@ -462,9 +462,9 @@ silence() {
 		d[-1]["comm"] == "perl" and d[-1]["target"]["address"] == "10.9.0.2" and
 		d[-1]["reason"] == 3 and d[-1]["at"] > 1000000000 and d[-1]["pid"] > 0' fallbacks
 	says_to "explain: a peer that did not answer" 0 \
-		$'both\tpolicy:1: *\nnow\tTCP: no answer shortly before, so *[0-9] s more; *' "" \
+		$'both\tpolicy:1: *\nnow\tTCP: the peer recently did not answer, so *[0-9] s more; *' "" \
 		policy explain x connect "$SDP_B:$port"
-	checked "a peer that did not answer" 1 "TCP: no answer shortly before, so not tried for [0-9]*" \
+	checked "a peer that did not answer" 1 "TCP: the peer recently did not answer, so not tried for [0-9]*" \
 		$SDP_B $port
 	json "explain: silent" '0 < d["silent_ms"] <= 60000 and d["now"]["outcome"] == "tcp"' \
 		policy explain x connect "$SDP_B:$port"
@@ -491,7 +491,7 @@ unprivileged() {
 # Another namespace has a policy of its own.
 namespaces() {
 	as=(ip netns exec sdptool)
-	says_to "another namespace: no rules" 0 "" "sdp: there are no rules*" policy show
+	says_to "another namespace: no rules" 0 "" "sdp: no rules are set*" policy show
 	says_to "another namespace: nothing counted" 0 "" "" stat
 	as=()
 }

@@ -202,7 +202,7 @@ limited() {
 	over_in_time "a time limit"
 }
 
-reason_traced() { [ "$(grep -c "errno=110 at no DMA mapping" $tracing/trace)" = "$1" ]; }
+reason_traced() { [ "$(grep -c "errno=110 at DMA mapping failed" $tracing/trace)" = "$1" ]; }
 
 # says_in_time: as says; on failure prints whether mapping is still being retried
 says_in_time() {

@@ -253,7 +253,7 @@ large_tracepoints() {
 		"sdp_mode:.*receiving half buffered -> combined by this end" \
 		"sdp_mode:.*sending half buffered -> combined by the peer"
 	trace_point sdp_scan "$programs/scan" --set rc4 nobody_reads -- \
-		"sdp_scan:.*peer=[0-9]+ nobody reads [0-9]+ offered bytes after 2 looks"
+		"sdp_scan:.*peer=[0-9]+ [0-9]+ advertised bytes unread after 2 scans"
 }
 
 tracepoints() {
@@ -269,7 +269,7 @@ tracepoints() {
 		"sdp_credit_stall:.*after mseq=[0-9]+ waiting=[0-9]+ bytes"
 	short_form || large_tracepoints
 	trace_point sdp_error reset_connection $SDP_B -- \
-		"sdp_error:.*errno=104 at closed with unread data" "sdp_error:.*errno=104 at ended by the peer"
+		"sdp_error:.*errno=104 at closed by reset" "sdp_error:.*errno=104 at connection ended by the peer"
 	trace_point sdp_error refused $SDP_B -- "sdp_error:.*errno=111 at rejected"
 }
 

@@ -362,7 +362,9 @@ static const struct course interrupted = {
 };
 
 static const struct course some = { 32768, 3, 8, 1 << 18, LARGEST, 10, 20, false, NULL };
-static const struct course offered = { 32768, 3, 1, LARGEST, LARGEST, 0, NO_SCAN_MS, false, NULL };
+static const struct course advertised = {
+	32768, 3, 1, LARGEST, LARGEST, 0, NO_SCAN_MS, false, NULL
+};
 static const struct course in_messages = {
 	0, 3, 1, LARGEST, LARGEST, 0, NO_SCAN_MS, false, NULL,
 };
@@ -378,7 +380,7 @@ static const struct test tests[] = {
 	{ "messages", together, 60, RC | LO, .sdp_only = true, .arg = (void *)&messages },
 	{ "interrupted", together, 60, RC, .sdp_only = true, .arg = (void *)&interrupted },
 	{ "killed", killed, 90, RC, .sdp_only = true, .arg = (void *)&some },
-	{ "reset_offered", reset, 60, RC, .sdp_only = true, .arg = (void *)&offered },
+	{ "reset_advertised", reset, 60, RC, .sdp_only = true, .arg = (void *)&advertised },
 	{ "reset_messages", reset, 60, RC | LO, .sdp_only = true, .arg = (void *)&in_messages },
 };
 

@@ -216,7 +216,7 @@ void rc_resolve(struct rc_link *rc)
 	id = rdma_create_id(rc->net, rc_resolve_event, rc, RDMA_PS_TCP,
 			    IB_QPT_RC);
 	if (IS_ERR(id)) {
-		rc_link_fail(rc, -PTR_ERR(id), "create id");
+		rc_link_fail(rc, -PTR_ERR(id), "create rdma_cm id");
 		return;
 	}
 	rc->rdma = id;

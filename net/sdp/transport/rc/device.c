@@ -437,7 +437,7 @@ static int client_add(struct ib_device *ib)
 	}
 	dev->closed = key_opens_all(dev->pd);
 	if (dev->closed)
-		ibdev_info(ib, "sdp: key 0 opens all memory: no RDMA, no probes\n");
+		ibdev_info(ib, "sdp: key 0 gives a peer access to all memory: RDMA and probes are disabled\n");
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->links);
 	INIT_LIST_HEAD(&dev->regions);

@@ -128,7 +128,7 @@ void rc_drain_failed(struct rc_drain *d, struct ib_qp *qp)
 {
 	d->lost = true;
 	dev_warn_ratelimited(&qp->device->dev,
-			     "sdp: queue pair %u has lost completions, it is reset\n",
+			     "sdp: queue pair %u lost completions, resetting it\n",
 			     qp->qp_num);
 }
 

@@ -346,7 +346,7 @@ static void reg_give_up(struct rc_device *dev, struct reg_op *op)
 		ib_modify_qp(dev->reg_qp, &error, IB_QP_STATE);
 	rc_reg_want(dev);
 	ibdev_warn_ratelimited(dev->ib,
-			       "sdp: a registration has not completed\n");
+			       "sdp: memory registration timed out\n");
 }
 
 /*
@@ -375,7 +375,7 @@ static int reg_post_and_wait(struct rc_device *dev,
 	/* The queue pair is in error: later requests would all fail. */
 	WRITE_ONCE(dev->reg_ready, false);
 	rc_reg_want(dev);
-	ibdev_warn_ratelimited(dev->ib, "sdp: a registration has failed (%s)\n",
+	ibdev_warn_ratelimited(dev->ib, "sdp: memory registration failed (%s)\n",
 			       ib_wc_status_msg(op->status));
 	return -EIO;
 }

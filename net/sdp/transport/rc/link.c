@@ -220,7 +220,7 @@ static unsigned long await_reason(struct rc_link *rc)
 	wait = rc->flushed_at + RC_REASON_WAIT - jiffies;
 	if (wait > 0)
 		return wait;
-	rc_link_fail(rc, ECONNRESET, "queue pair in error");
+	rc_link_fail(rc, ECONNRESET, "queue pair in error, no reason reported");
 	return 0;
 }
 
@@ -303,7 +303,7 @@ static unsigned long link_step(struct rc_link *rc)
 	if (test_and_clear_bit(RC_UNPROBED, &rc->flags))
 		rc_up->alive(&rc->link);
 	if (test_and_clear_bit(RC_UNMAPPED, &rc->flags))
-		rc_link_fail(rc, ETIMEDOUT, "no DMA mapping");
+		rc_link_fail(rc, ETIMEDOUT, "DMA mapping failed");
 	if (test_bit(RC_PEER_ENDED, &rc->flags) &&
 	    !test_and_set_bit(RC_ENDED_SAID, &rc->flags)) {
 		rc_qp_drain(rc);

@@ -121,7 +121,7 @@ static bool region_free(struct rc_device *dev, struct rc_mr *r)
 	list_add(&r->node, &dev->stuck);
 	spin_unlock_bh(&dev->lock);
 	ibdev_warn_ratelimited(dev->ib,
-			       "sdp: a memory region is not deregistered\n");
+			       "sdp: cannot deregister a memory region\n");
 	return false;
 }
 
@@ -395,7 +395,7 @@ void rc_mem_revoked(struct rc_link *rc, u32 rkey)
 	if (found)
 		return;
 	rc_up->malformed(rc->net, SDP_BAD_KEY);
-	rc_up->failed(&rc->link, EPROTO, "took back a foreign key");
+	rc_up->failed(&rc->link, EPROTO, "peer invalidated a key that is not its own");
 }
 
 /*

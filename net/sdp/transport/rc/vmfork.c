@@ -18,7 +18,7 @@
 static int vmfork_notify(struct notifier_block *block, unsigned long action,
 			 void *data)
 {
-	rc_device_fail_all(ECONNRESET, "machine copied");
+	rc_device_fail_all(ECONNRESET, "virtual machine was copied");
 	return NOTIFY_DONE;
 }
 

@@ -73,7 +73,7 @@ int hostile_key_read_beyond(struct hostile *h)
 	return hostile_await(&h->adverts, 1) ?: refused(h, read_at(h, h->told.src.len - BYTES / 2));
 }
 
-int hostile_key_write_offer(struct hostile *h)
+int hostile_key_write_srcavail(struct hostile *h)
 {
 	return hostile_await(&h->adverts, 1) ?: refused(h, write_at(h, 0));
 }

@@ -267,37 +267,37 @@ int hostile_reports_beyond(struct hostile *h)
 /* C8 in the other direction: our SrcAvail crosses the peer's SinkAvail, and both ends ignore it. */
 int hostile_crosses(struct hostile *h)
 {
-	struct sdp_msg offer = {
+	struct sdp_msg srcavail = {
 		.h.mid = SDP_MID_SRC_AVAIL, .src = { .len = LARGE, .rkey = 1, .va = 4096 },
 	};
 	int err = await_buffer(h);
 
-	err = err ?: say(h, &offer, h->told.h.mseq - 1) ?: write_some(h, LARGE) ?:
+	err = err ?: say(h, &srcavail, h->told.h.mseq - 1) ?: write_some(h, LARGE) ?:
 	      answer(h, SDP_MID_RDMA_WR_COMPL, LARGE, 0) ?: go_on(h) ?: got(h, SMALL);
 	return err ?: h->came[SDP_MID_SENDSM] || h->came[SDP_MID_RDMA_RD_COMPL] ? -EPERM : 0;
 }
 
 /* A SrcAvail is not answered. */
-int hostile_offer_silent(struct hostile *h)
+int hostile_srcavail_silent(struct hostile *h)
 {
 	return hostile_await(&h->adverts, 1);
 }
 
 /* Only a part of a SrcAvail is read. */
-int hostile_offer_silent_partly(struct hostile *h)
+int hostile_srcavail_silent_partly(struct hostile *h)
 {
 	return hostile_await(&h->adverts, 1) ?: read_some(h, h->told.payload_len, PIECE) ?:
 	       answer(h, SDP_MID_RDMA_RD_COMPL, PIECE, 0);
 }
 
 /* A SrcAvail is not answered, and neither does the adapter answer. */
-int hostile_offer_gone(struct hostile *h)
+int hostile_srcavail_gone(struct hostile *h)
 {
 	return hostile_await(&h->adverts, 1) ?: hostile_fall_silent(h);
 }
 
 /* A SrcAvail is cancelled, and the remainder comes in messages, with the right contents. */
-int hostile_offer_cancelled(struct hostile *h)
+int hostile_srcavail_cancelled(struct hostile *h)
 {
 	return hostile_await(&h->came[SDP_MID_SRC_CANCEL], 1) ?:
 	       answer(h, SDP_MID_SENDSM, 0, 0) ?: got(h, LARGE);

@@ -137,7 +137,7 @@ int hostile_ring_mseq(struct hostile *h)
 }
 
 /* A ring may only carry data messages. */
-int hostile_ring_offer(struct hostile *h)
+int hostile_ring_srcavail(struct hostile *h)
 {
 	u32 len;
 	int err = get_ring(h);
@@ -278,7 +278,7 @@ int hostile_nic_long(struct hostile *h)
 	return get_ring(h) ?: message(h, 0, FIRST | (HOSTILE_WINDOW + 1));
 }
 
-int hostile_nic_offer(struct hostile *h)
+int hostile_nic_srcavail(struct hostile *h)
 {
 	return hostile_await(&h->datas, 1) ?: hostile_say(h, SDP_MID_SRC_AVAIL, 1);
 }

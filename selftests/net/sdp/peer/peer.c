@@ -59,8 +59,8 @@
 
 #define CHUNK		16384
 #define CHUNK_MAX	(1 << 20)
-#define PATTERN		251	/* any sequence of this length has a unique position in the
-				 * stream */
+/* Any sequence of this length has a unique position in the stream. */
+#define PATTERN		251
 #define STATUS_FAILED	3
 #define STATUS_USAGE	2
 

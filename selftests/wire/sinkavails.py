@@ -16,7 +16,7 @@ exactly. An RDMA write has no header. It is assumed to come as early as makes it
 before what the preceding message acknowledges, and not after what the next message
 acknowledges.
 
-This file judges nothing; advert_rules.py does.
+This file judges nothing; sinkavail_rules.py does.
 """
 import decode
 from modes import COMBINED, Half, new_mode, PIPELINED
@@ -28,7 +28,7 @@ HELD_LEN, HELD_VERSION = 8, 1
 HELLO_HELD, HELLO_ACK_HELD = 80, 36
 
 
-class Advert:
+class SinkAvail:
     """One SinkAvail and its fate.
 
     accepted	the source has added it to its list
@@ -63,8 +63,8 @@ class Filling:
     last	the message before them
     """
 
-    def __init__(self, advert, last):
-        self.advert = advert
+    def __init__(self, sinkavail, last):
+        self.sinkavail = sinkavail
         self.last = last
         self.writes = []
         self.report = None
@@ -76,7 +76,7 @@ class Filling:
     @property
     def following(self):
         """Address at which the next write must begin."""
-        return self.advert.message.va + self.length
+        return self.sinkavail.message.va + self.length
 
 
 class Cancel:
@@ -92,7 +92,7 @@ class Cancel:
 class Flow:
     """The SinkAvails of one sink, as the source handles them.
 
-    adverts		all that were sent
+    sinkavails		all that were sent
     fillings		writes and their reports
     cancels		all that the source has received
     discards		messages of the source that have discarded a SinkAvail
@@ -104,17 +104,18 @@ class Flow:
     def __init__(self, connection, source):
         self.half = Half(connection, source)
         self.source, self.sink = self.half.source, self.half.sink
-        self.adverts, self.fillings, self.cancels = [], [], []
+        self.sinkavails, self.fillings, self.cancels = [], [], []
         self.discards = set()
         self.stray_writes, self.stray_reports, self.stray_answers = [], [], []
         self.mode, self.left_by = COMBINED, None
         self.list, self.counted, self.heard, self.last = [], 0, 0, None
         self.go()
         # SinkAvails that the source has never acknowledged, too.
-        self.adverts += [Advert(m) for m in self.sink.messages[self.heard:] if m.mid == SINK_AVAIL]
-        for advert in self.adverts:
-            if not advert.accepted:
-                advert.over = self.what_made_void(advert)
+        self.sinkavails += [SinkAvail(m)
+                            for m in self.sink.messages[self.heard:] if m.mid == SINK_AVAIL]
+        for sinkavail in self.sinkavails:
+            if not sinkavail.accepted:
+                sinkavail.over = self.what_made_void(sinkavail)
 
     def go(self):
         for index, request in enumerate(self.source.requests):
@@ -133,7 +134,7 @@ class Flow:
         m = self.sink.messages[self.heard]
         self.heard += 1
         if m.mid == SINK_AVAIL:
-            self.hear_advert(m)
+            self.hear_sinkavail(m)
         elif m.mid == SINK_CANCEL:
             self.cancels.append(Cancel(m, self.list, self.number()))
             self.list = []
@@ -145,17 +146,17 @@ class Flow:
         """Number of the message that the source sends next."""
         return self.last.mseq + 1 if self.last else 1
 
-    def hear_advert(self, m):
-        advert = Advert(m)
-        advert.before = self.number()
-        self.adverts.append(advert)
+    def hear_sinkavail(self, m):
+        sinkavail = SinkAvail(m)
+        sinkavail.before = self.number()
+        self.sinkavails.append(sinkavail)
         if self.mode != PIPELINED or self.left_by and m.ack < self.left_by.mseq:
-            advert.fate = "late"
+            sinkavail.fate = "late"
         elif m.non_discards != self.counted:
-            advert.fate = "stale"
+            sinkavail.fate = "stale"
         else:
-            advert.accepted = True
-            self.list.append(advert)
+            sinkavail.accepted = True
+            self.list.append(sinkavail)
 
     def send(self, m):
         if self.leaves(m):
@@ -174,8 +175,8 @@ class Flow:
         """Another mode, or the end: every SinkAvail is void."""
         self.mode = None if m.mid == DISCONN else new_mode(m)
         self.left_by = m
-        for advert in self.list:
-            advert.end("left", m)
+        for sinkavail in self.list:
+            sinkavail.end("left", m)
         self.list = []
 
     def open_filling(self):
@@ -183,7 +184,7 @@ class Flow:
 
     def write(self, write, later):
         filling = self.open_filling()
-        if filling and filling.advert.message.rkey == write.rkey:
+        if filling and filling.sinkavail.message.rkey == write.rkey:
             filling.writes.append(write)
             return
         limit = next((m.ack for m in later if isinstance(m, decode.Message)),
@@ -196,7 +197,7 @@ class Flow:
             return
         filling = Filling(self.list.pop(0), self.last)
         filling.writes.append(write)
-        filling.advert.fate = "written"
+        filling.sinkavail.fate = "written"
         self.fillings.append(filling)
 
     def report(self, m):
@@ -204,7 +205,7 @@ class Flow:
         if not filling:
             self.stray_reports.append(m)
             return
-        filling.report = filling.advert.over = m
+        filling.report = filling.sinkavail.over = m
 
     def answer(self, m):
         due = [cancel for cancel in self.cancels if cancel.taken and not cancel.answer]
@@ -212,16 +213,16 @@ class Flow:
             self.stray_answers.append(m)
             return
         due[0].answer = m
-        for advert in due[0].taken:
-            advert.end("taken-back", m)
+        for sinkavail in due[0].taken:
+            sinkavail.end("taken-back", m)
 
-    def what_made_void(self, advert):
+    def what_made_void(self, sinkavail):
         """The message that made the SinkAvail void: the first one with data elsewhere, or one that
         left the mode, among those that the sink had not received and that the source sent
         before it received the SinkAvail.
         """
-        end = len(self.source.messages) if advert.before is None else advert.before - 1
-        for m in self.source.messages[advert.message.ack:end]:
+        end = len(self.source.messages) if sinkavail.before is None else sinkavail.before - 1
+        for m in self.source.messages[sinkavail.message.ack:end]:
             if m.payload > 0 and m not in self.discards or self.leaves(m):
                 return m
         return None
@@ -236,7 +237,7 @@ class Flow:
 
     def out(self, m):
         """The SinkAvails that are outstanding when the sink sends `m`."""
-        return [advert for advert in self.adverts if advert.out(m)]
+        return [sinkavail for sinkavail in self.sinkavails if sinkavail.out(m)]
 
 
 def flows(connection):
@@ -244,5 +245,5 @@ def flows(connection):
 
 
 def shown(connection):
-    """Fates of the SinkAvails, in the words of traffic.c's offers=."""
-    return {advert.fate for flow in flows(connection) for advert in flow.adverts}
+    """Fates of the SinkAvails, in the words of traffic.c's srcavails=."""
+    return {sinkavail.fate for flow in flows(connection) for sinkavail in flow.sinkavails}

@@ -19,7 +19,7 @@ static bool alive(const struct sim_side *me)
 bool judge_may_post(const struct sim *s, u32 side)
 {
 	const struct sim_side *me = &s->side[side];
-	const struct sim_offered *of = &me->of;
+	const struct sim_srcavail_arrived *of = &me->of;
 	bool touched = of->open && (of->got || of->reading || of->declined);
 
 	return alive(me) && !me->eof && me->mo.rx == SDP_MODE_PIPELINED && !touched &&
@@ -31,7 +31,7 @@ bool judge_may_put(const struct sim *s, u32 side)
 {
 	const struct sim_side *me = &s->side[side];
 
-	return alive(me) && !me->shutdown && !me->ad.offered && me->pl.n && !me->pl.unreported;
+	return alive(me) && !me->shutdown && !me->ad.next_mid && me->pl.n && !me->pl.unreported;
 }
 
 /*
@@ -42,7 +42,7 @@ bool judge_may_miss(const struct sim *s, u32 side, bool unread)
 {
 	const struct sim_side *me = &s->side[side];
 
-	return alive(me) && !me->shutdown && !me->ad.offered && !me->pl.n && !me->pl.unreported &&
+	return alive(me) && !me->shutdown && !me->ad.next_mid && !me->pl.n && !me->pl.unreported &&
 	       (unread ? me->mo.tx != SDP_MODE_BUFFERED && !me->mo.due :
 			 me->mo.tx == SDP_MODE_PIPELINED);
 }
@@ -115,7 +115,7 @@ static void avail_sent(struct sim *s, u32 side, const u8 *header, u32 payload)
 {
 	struct sim_side *me = &s->side[side];
 	struct sim_buffer *b = waiting(&me->bu);
-	struct sim_offered *of = &me->of;
+	struct sim_srcavail_arrived *of = &me->of;
 
 	s->sent[13]++;
 	s->sent[14] += !!payload;
@@ -204,7 +204,7 @@ static void avail_received(struct sim *s, u32 side, const u8 *header)
 		fault(s, "%u: more buffers than can be held (wire 3)", side);
 	pl->list[pl->n].key = be(header + 20, 4);
 	pl->list[pl->n++].len = be(header + 16, 4);
-	me->ad.over_due = me->ad.offered;
+	me->ad.over_due = me->ad.next_mid;
 }
 
 /* Account for a message that is being received and is already counted. */
@@ -254,7 +254,8 @@ void judge_buffer_over(struct sim *s, u32 side, const struct sim_buffer *b)
 /* C6: does the first SinkAvail wait for a request? The judge trusts the engine's answer here. */
 static bool kept(const struct sim_side *me)
 {
-	return me->e.piggyback.holds && !me->e.piggyback.asked && !me->bu.list[0].seq && !me->shutdown;
+	return me->e.piggyback.holds && !me->e.piggyback.asked && !me->bu.list[0].seq &&
+	       !me->shutdown;
 }
 
 /* No message goes now. @could: credits, receives and slots would allow one. */

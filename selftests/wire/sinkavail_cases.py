@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Test cases of selftest.py for advert_rules.py, and for other rules in Pipelined mode.
+"""Test cases of selftest.py for sinkavail_rules.py, and for other rules in Pipelined mode.
 
 All of them change the conversation of conversation.py, in which the client is the source of
 nearly all data. Advertisements are found by their keys.
 """
 import decode
-from adverts import SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK
+from sinkavails import SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK
 from case import ACK, ALONE, breaks, BUFS, CASES, FLAGS, keeps, LEN, MID, MSEQ, RETH
 from conversation import HELD, number, region, va_of
 from modes import MODE_CHANGE
-from offer_cases import COUNT, EXTENDED, not_having_heard, PAYLOAD, RKEY, shown, WHOLE
-from offers import RDMA_RD_COMPL, REQ_PIPE, SENDSM, SRC_AVAIL
+from srcavail_cases import COUNT, EXTENDED, not_having_heard, PAYLOAD, RKEY, shown, WHOLE
+from srcavails import RDMA_RD_COMPL, REQ_PIPE, SENDSM, SRC_AVAIL
 from resize import DATA, DISCONN, RDMA_WR_COMPL
 from sample import BTH
 
@@ -23,7 +23,7 @@ def buffer(case, key):
     return next(f for f in case.of_kind("server", SINK_AVAIL) if f.get(RKEY, 4) == key)
 
 
-def offer(case, key):
+def srcavail(case, key):
     return next(f for f in case.of_kind("client", SRC_AVAIL) if f.get(RKEY, 4) == key)
 
 
@@ -41,7 +41,7 @@ def report(case, key):
 
 def read_report(case, key):
     """The RdmaRdCompl for a SrcAvail."""
-    number_of = offer(case, key).get(MSEQ, 4)
+    number_of = srcavail(case, key).get(MSEQ, 4)
     return next(f for f in case.of_kind("server", RDMA_RD_COMPL) if f.get(ACK, 4) >= number_of)
 
 
@@ -72,22 +72,22 @@ def insert_data(case, before, count=10):
 
 # SinkAvail, and when it is allowed.
 
-@breaks("advert_modes", on=ON)
+@breaks("sinkavail_modes", on=ON)
 def buffer_before_pipelined(case):
     insert_buffer(case, read_report(case, 0x1101), 0x2301, 1)
 
 
-@breaks("advert_modes", on=ON)
+@breaks("sinkavail_modes", on=ON)
 def buffer_after_pipelined(case):
     insert_buffer(case, read_report(case, 0x1106), 0x2301, 4)
 
 
-@breaks("advert_modes", on=ON)
+@breaks("sinkavail_modes", on=ON)
 def taken_back_after_pipelined(case):
     case.insert("server", read_report(case, 0x1106), SINK_CANCEL)
 
 
-@breaks("advert_modes", on=ON)
+@breaks("sinkavail_modes", on=ON)
 def buffer_for_who_has_closed(case):
     """The client closes where it left Pipelined."""
     case.set_rest(changes(case)[1], DISCONN)
@@ -95,12 +95,12 @@ def buffer_for_who_has_closed(case):
     late.put(ACK, 4, case.disconn("client").get(MSEQ, 4))
 
 
-@breaks("advert_sizes", on=ON, alone=True)
+@breaks("sinkavail_sizes", on=ON, alone=True)
 def buffer_shorter_than_a_message(case):
     buffer(case, 0x2208).put(WHOLE, 4, case.facts().recv_buffer_size - 17)
 
 
-@keeps("advert_sizes", on=ON)
+@keeps("sinkavail_sizes", on=ON)
 def buffer_as_long_as_a_message(case):
     buffer(case, 0x2208).put(WHOLE, 4, case.facts().recv_buffer_size - 16)
 
@@ -111,7 +111,7 @@ def insert_buffers(case, count):
         last = insert_buffer(case, last, key, 3)
 
 
-@breaks("adverts_most", on=ON, alone=True)
+@breaks("sinkavails_most", on=ON, alone=True)
 def more_than_the_source_can_hold(case):
     insert_buffers(case, HELD - 2 + 1)
 
@@ -123,37 +123,37 @@ def as_many_as_the_source_can_hold(case):
     case.stat["SinkAvailSent"] = case.stat["SinkAvailReceived"] = buffers
 
 
-@breaks("advert_counts", on=ON)
+@breaks("sinkavail_counts", on=ON)
 def counts_a_message_that_has_discarded_one(case):
     for frame in case.of_kind("server", SINK_AVAIL):
         if frame.get(ACK, 4) >= case.data("client")[0].get(MSEQ, 4):
             frame.add(NON_DISCARDS, 4, 1)
 
 
-@breaks("advert_counts", on=ON)
+@breaks("sinkavail_counts", on=ON)
 def does_not_count_what_it_has_heard(case):
     buffer(case, 0x2105).put(NON_DISCARDS, 4, 2)
 
 
-@breaks("advert_counts", on=ON, alone=True)
+@breaks("sinkavail_counts", on=ON, alone=True)
 def counts_what_it_has_not_heard(case):
     """In any case nothing is written to this one."""
     buffer(case, 0x220d).add(NON_DISCARDS, 4, 1)
 
 
-@breaks("advert_answers", on=ON)
+@breaks("sinkavail_answers", on=ON)
 def buffer_for_what_was_read(case):
     done = read_report(case, 0x1103)
     more(case, -done.get(COUNT, 4))
     case.set_rest(done, SINK_AVAIL, region(0x2301, 3000) + number(3))
 
 
-@breaks("advert_keys", on=ON)
+@breaks("sinkavail_keys", on=ON)
 def two_buffers_with_a_key(case):
     buffer(case, 0x2109).put(RKEY, 4, 0x2208)
 
 
-@breaks("offer_keys", on=ON)
+@breaks("srcavail_keys", on=ON)
 def key_of_the_buffer_before(case):
     buffer(case, 0x210a).put(RKEY, 4, 0x2109)
 
@@ -184,7 +184,7 @@ def write_with_another_key(case):
 
 
 @breaks("writes_within", on=ON)
-def write_with_the_key_of_an_offer(case):
+def write_with_the_key_of_an_srcavail(case):
     write(case, 0x2105).put(WRITE_RKEY, 4, 0x1104)
 
 
@@ -221,7 +221,7 @@ def write_that_had_not_heard_of_the_buffer(case):
 
 @breaks("writes_within", on=ON)
 def write_after_the_mode_was_left(case):
-    case.set_rest(offer(case, 0x1104), MODE_CHANGE, bytes([0x10, 0, 0, 0]))
+    case.set_rest(srcavail(case, 0x1104), MODE_CHANGE, bytes([0x10, 0, 0, 0]))
 
 
 @breaks("writes_within", on=ON, alone=True)
@@ -362,7 +362,7 @@ def data_before_the_answer(case):
 
 
 @breaks("cancel_answers", on=ON)
-def offer_before_the_answer(case):
+def srcavail_before_the_answer(case):
     before = case.sends("client")[answer(case).get(MSEQ, 4) - 2]
     late = case.insert("client", before, SRC_AVAIL, region(0x1301, 3000))
     late.put(ACK, 4, answer(case).get(ACK, 4))
@@ -371,29 +371,29 @@ def offer_before_the_answer(case):
 
 # SrcAvail in Pipelined.
 
-@breaks("offer_forms", on=ON)
+@breaks("srcavail_forms", on=ON)
 def bytes_go_along_in_pipelined(case):
-    first = offer(case, 0x1103)
+    first = srcavail(case, 0x1103)
     case.set_rest(first, SRC_AVAIL, bytes(first.data[EXTENDED:PAYLOAD]) + bytes(10))
 
 
-@breaks("offer_forms", on=ON)
+@breaks("srcavail_forms", on=ON)
 def nothing_goes_along_after_pipelined(case):
-    last = offer(case, 0x1106)
+    last = srcavail(case, 0x1106)
     case.set_rest(last, SRC_AVAIL, bytes(last.data[EXTENDED:PAYLOAD]))
 
 
-@breaks("offers_single", on=ON)
-def offer_while_one_was_not_overtaken(case):
+@breaks("srcavails_single", on=ON)
+def srcavail_while_one_was_not_overtaken(case):
     """A stale SinkAvail does not end a SrcAvail."""
     buffer(case, 0x2105).put(NON_DISCARDS, 4, 2)
 
 
-@breaks("offer_answers", on=ON)
+@breaks("srcavail_answers", on=ON)
 def refusal_of_what_was_overtaken(case):
     """Overtaken by a SinkAvail that the server had sent before it received the SrcAvail."""
     refusal = case.insert("server", buffer(case, 0x2206), SENDSM)
-    refusal.put(ACK, 4, offer(case, 0x1105).get(MSEQ, 4))
+    refusal.put(ACK, 4, srcavail(case, 0x1105).get(MSEQ, 4))
 
 
 @breaks("reads_open", on=ON)
@@ -401,13 +401,13 @@ def read_of_what_was_overtaken(case):
     """As if the SinkAvail before it were not stale but the answer."""
     found = buffer(case, 0x2204)
     found.put(NON_DISCARDS, 4, 3)
-    found.put(ACK, 4, offer(case, 0x1103).get(MSEQ, 4))
-    not_having_heard(offer(case, 0x1103), found)
-    found.time = offer(case, 0x1103).time + 1
+    found.put(ACK, 4, srcavail(case, 0x1103).get(MSEQ, 4))
+    not_having_heard(srcavail(case, 0x1103), found)
+    found.time = srcavail(case, 0x1103).time + 1
 
 
-@breaks("offer_order", on=ON)
-def written_while_an_offer_is_out(case):
+@breaks("srcavail_order", on=ON)
+def written_while_an_srcavail_is_out(case):
     buffer(case, 0x2105).put(NON_DISCARDS, 4, 2)
 
 
@@ -497,7 +497,7 @@ def pipelined_without_the_wish(case):
 
 
 @breaks("mode_learnt", on=ON, alone=True)
-def offers_after_enough_wishes(case):
+def srcavails_after_enough_wishes(case):
     case.set_fact("mode_after", 1)
 
 
@@ -512,7 +512,7 @@ def leaves_though_there_was_a_write_in_between(case):
 def leaves_after_a_refusal(case):
     """One refusal is enough, but only one without the request for Pipelined."""
     case.set_rest(read_report(case, 0x1103), SENDSM)
-    case.set_rest(offer(case, 0x1104), MODE_CHANGE, bytes([0x10, 0, 0, 0]))
+    case.set_rest(srcavail(case, 0x1104), MODE_CHANGE, bytes([0x10, 0, 0, 0]))
     changes(case)[2].put(MID, 1, DATA)
 
 
@@ -521,7 +521,7 @@ def leaves_after_a_refusal_that_wishes_for_writes(case):
     refusal = read_report(case, 0x1103)
     case.set_rest(refusal, SENDSM)
     refusal.put(FLAGS, 1, REQ_PIPE)
-    case.set_rest(offer(case, 0x1104), MODE_CHANGE, bytes([0x10, 0, 0, 0]))
+    case.set_rest(srcavail(case, 0x1104), MODE_CHANGE, bytes([0x10, 0, 0, 0]))
 
 
 @breaks("mode_changes", on=ON)
@@ -540,7 +540,7 @@ def sink_changes_to_pipelined(case):
 
 
 @breaks("mode_quiet", on=ON)
-def to_pipelined_while_an_offer_is_out(case):
+def to_pipelined_while_an_srcavail_is_out(case):
     not_having_heard(changes(case)[0], read_report(case, 0x1102))
 
 

@@ -10,21 +10,21 @@
  * B2: a write of @len bytes is advertised instead of queued. SrcAvail carries the first @inlined
  * bytes.
  */
-void sim_offer(struct sim *s, u32 side, u32 len, u32 inlined)
+void sim_srcavail(struct sim *s, u32 side, u32 len, u32 inlined)
 {
 	struct sim_side *me = &s->side[side];
 	struct sim_advert *ad = &me->ad;
 	struct sdp_region region = { .len = len, .rkey = ++s->keys, .va = SIM_VA + me->written };
 
 	memset(ad, 0, sizeof(*ad));
-	ad->offered = true;
+	ad->next_mid = true;
 	ad->at = me->written;
 	ad->len = len;
 	ad->inlined = inlined;
 	ad->key = region.rkey;
 	me->written += len;
 	me->hold = false;
-	judge_may_offer(s, side);
+	judge_may_srcavail(s, side);
 	sdp_engine_srcavail(&me->e, &region, inlined);
 }
 
@@ -37,18 +37,18 @@ void sim_withdraw(struct sim *s, u32 side)
 	me->ad.withdrawn = true;
 	if (me->ad.out)
 		return;
-	me->ad.offered = false;
+	me->ad.next_mid = false;
 	me->written -= me->ad.len;
 }
 
 /* The SrcAvail is over: the peer's access ends, and the rest goes as data before later writes. */
-void sim_offer_over(struct sim *s, u32 side, u32 taken)
+void sim_srcavail_over(struct sim *s, u32 side, u32 taken)
 {
 	struct sim_side *me = &s->side[side];
 	struct sim_advert *ad = &me->ad;
 
-	judge_offer_over(s, side, taken);
-	ad->offered = false;
+	judge_srcavail_over(s, side, taken);
+	ad->next_mid = false;
 	/* C8: the SrcAvail was not sent, so nothing has been written. */
 	if (!ad->out) {
 		me->written -= ad->len;
@@ -63,7 +63,7 @@ void sim_offer_over(struct sim *s, u32 side, u32 taken)
 /* B4: the application has read all earlier data and has a buffer of @bytes. */
 void sim_rdma_begin(struct sim *s, u32 side, u32 bytes)
 {
-	struct sim_offered *of = &s->side[side].of;
+	struct sim_srcavail_arrived *of = &s->side[side].of;
 	struct sdp_region from;
 
 	if (!sdp_engine_rdma_read_begin(&s->side[side].e, bytes, &from))
@@ -83,7 +83,7 @@ void sim_rdma_move(struct sim *s, u32 side, u32 bytes)
 void sim_rdma_end(struct sim *s, u32 side, bool ok)
 {
 	struct sim_side *me = &s->side[side];
-	struct sim_offered *of = &me->of;
+	struct sim_srcavail_arrived *of = &me->of;
 
 	if (ok) {
 		of->got += of->reading;
@@ -128,15 +128,15 @@ bool sim_may_advert(const struct sim *s, const struct sim_step *step, bool open)
 {
 	const struct sim_side *me = &s->side[step->side];
 	const struct sim_advert *ad = &me->ad;
-	const struct sim_offered *of = &me->of;
+	const struct sim_srcavail_arrived *of = &me->of;
 
 	switch (step->kind) {
-	case SIM_OFFER:
+	case SIM_SRCAVAIL:
 		return judge_may_advertise(s, step->side) && step->arg2 &&
 		       step->arg2 < step->arg &&
 		       step->arg2 + sdp_wire_header_len(SDP_MID_SRC_AVAIL) <= me->z.may_send;
 	case SIM_WITHDRAW:
-		return open && ad->offered && !ad->withdrawn;
+		return open && ad->next_mid && !ad->withdrawn;
 	case SIM_RDMA:
 		return open && of->open && !of->declined && !of->reading && !me->unread_n &&
 		       step->arg && step->arg <= of->len - of->got;
@@ -158,8 +158,8 @@ bool sim_may_advert(const struct sim *s, const struct sim_step *step, bool open)
 void sim_do_advert(struct sim *s, const struct sim_step *step)
 {
 	switch (step->kind) {
-	case SIM_OFFER:
-		sim_offer(s, step->side, step->arg,
+	case SIM_SRCAVAIL:
+		sim_srcavail(s, step->side, step->arg,
 			  s->side[step->side].mo.tx == SDP_MODE_PIPELINED ? 0 : step->arg2);
 		break;
 	case SIM_WITHDRAW:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Rules for SinkAvail, RDMA writes and what follows from them (C5-C8)."""
-import adverts
-import offers
+import sinkavails
+import srcavails
 import resize
-from adverts import HELLO_ACK_HELD, HELLO_HELD, SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK
+from sinkavails import HELLO_ACK_HELD, HELLO_HELD, SINK_AVAIL, SINK_CANCEL, SINK_CANCEL_ACK
 from modes import Half, MODE_CHANGE, name, PIPELINED
 from resize import BSDH_LEN, DISCONN
 
 
-def advert_modes(connection, facts):
+def sinkavail_modes(connection, facts):
     """C5: the sink sends SinkAvail and SinkAvailCancel in Pipelined only, and to a source that has
     not closed.
     """
@@ -23,7 +23,7 @@ def advert_modes(connection, facts):
                 yield f"{sink.name}: {m}: MID {m.mid:#x}, the {source.name} will send no more"
 
 
-def advert_sizes(connection, facts):
+def sinkavail_sizes(connection, facts):
     """The memory of a SinkAvail has room for any message that could come instead."""
     for side, _ in connection.sides():
         for m, end in resize.walk(connection, facts, side):
@@ -31,49 +31,49 @@ def advert_sizes(connection, facts):
                 yield f"{side.name}: {m}: a buffer of {m.whole}, receives have {end.recv_size}"
 
 
-def adverts_most(connection, facts):
+def sinkavails_most(connection, facts):
     """The number of outstanding SinkAvails does not exceed what the source can hold according to
     its Hello: by an extension, otherwise by MaxAdverts.
     """
     asked, answered = connection.request.private_data(), connection.reply.private_data()
     hold = {"client": asked[HELLO_HELD + 5] or asked[19],
             "server": answered[HELLO_ACK_HELD + 5] or answered[19]}
-    for flow in adverts.flows(connection):
-        for advert in flow.adverts:
-            out = flow.out(advert.message)
+    for flow in sinkavails.flows(connection):
+        for sinkavail in flow.sinkavails:
+            out = flow.out(sinkavail.message)
             if len(out) >= hold[flow.source.name]:
-                yield (f"{flow.sink.name}: {advert.message}: {len(out)} buffers are out, the "
+                yield (f"{flow.sink.name}: {sinkavail.message}: {len(out)} buffers are out, the "
                        f"{flow.source.name} can hold {hold[flow.source.name]}")
 
 
-def advert_counts(connection, facts):
+def sinkavail_counts(connection, facts):
     """C7: NonDiscards is the number of messages with payload that the sink has received, without
     those that have discarded a SinkAvail.
     """
-    for flow in adverts.flows(connection):
-        for advert in flow.adverts:
-            m = advert.message
+    for flow in sinkavails.flows(connection):
+        for sinkavail in flow.sinkavails:
+            m = sinkavail.message
             count = flow.non_discards(m.ack)
             if m.non_discards != count:
                 yield f"{flow.sink.name}: {m}: NonDiscards is {m.non_discards}, not {count}"
 
 
-def advert_answers(connection, facts):
+def sinkavail_answers(connection, facts):
     """C8: a SinkAvail answers a SrcAvail only if no part of that was read, or will be."""
-    for direction in offers.directions(connection):
-        for offer in direction.offers:
-            if not offer.overtaken:
+    for direction in srcavails.directions(connection):
+        for srcavail in direction.srcavails:
+            if not srcavail.overtaken:
                 continue
-            for what in offer.reads + offer.reports:
-                if what.number < offer.end.number:
-                    yield f"{direction.sink.name}: {offer.end} answers {offer}, after {what}"
+            for what in srcavail.reads + srcavail.reports:
+                if what.number < srcavail.end.number:
+                    yield f"{direction.sink.name}: {srcavail.end} answers {srcavail}, after {what}"
 
 
-def advert_keys(connection, facts):
+def sinkavail_keys(connection, facts):
     """SinkAvails that are outstanding at the same time have different keys."""
-    for flow in adverts.flows(connection):
-        for advert in flow.adverts:
-            m = advert.message
+    for flow in sinkavails.flows(connection):
+        for sinkavail in flow.sinkavails:
+            m = sinkavail.message
             for other in flow.out(m):
                 if other.message.rkey == m.rkey:
                     yield f"{flow.sink.name}: {m} has the key {m.rkey:#x} of {other}"
@@ -82,19 +82,19 @@ def advert_keys(connection, facts):
 def writes_within(connection, facts):
     """Writes go to the oldest SinkAvail that is not stale, with its key, contiguously from its
     beginning."""
-    for flow in adverts.flows(connection):
+    for flow in sinkavails.flows(connection):
         for write, oldest in flow.stray_writes:
             yield (f"{flow.source.name}: {write} with the key {write.rkey:#x}, " +
                    (f"the oldest is {oldest} with {oldest.message.rkey:#x}" if oldest else
                     "no buffer is there"))
         for filling in flow.fillings:
-            m = filling.advert.message
+            m = filling.sinkavail.message
             following = m.va
             for write in filling.writes:
                 if write.va != following:
                     yield f"{flow.source.name}: {write} to {write.va:#x}, {following:#x} is next"
                 if not m.va <= write.va <= write.va + write.length <= m.va + m.whole:
-                    yield (f"{flow.source.name}: {write} to {write.va:#x}, {filling.advert} is "
+                    yield (f"{flow.source.name}: {write} to {write.va:#x}, {filling.sinkavail} is "
                            f"{m.va:#x} to {m.va + m.whole:#x}")
                 following = write.va + write.length
 
@@ -109,7 +109,7 @@ def writes_whole(connection, facts):
 
 def write_reports(connection, facts):
     """RdmaWrCompl reports the bytes written for a SinkAvail, once for each."""
-    for flow in adverts.flows(connection):
+    for flow in sinkavails.flows(connection):
         for m in flow.stray_reports:
             yield f"{flow.source.name}: {m} reports {m.count}, and nothing was written"
         for filling in flow.fillings:
@@ -124,12 +124,12 @@ def write_order(connection, facts):
     """The report of a write precedes all later data: payload, a SrcAvail, a change of the mode,
     the answer to a cancellation, and DisConn.
     """
-    for flow in adverts.flows(connection):
+    for flow in sinkavails.flows(connection):
         for filling in flow.fillings:
             begin = filling.last.mseq if filling.last else 0
             end = filling.report.mseq if filling.report else len(flow.source.messages) + 1
             for m in flow.source.messages:
-                stream = (m.payload > 0 or m.mid in (offers.SRC_AVAIL, SINK_CANCEL_ACK, DISCONN)
+                stream = (m.payload > 0 or m.mid in (srcavails.SRC_AVAIL, SINK_CANCEL_ACK, DISCONN)
                           or m.mid == MODE_CHANGE and flow.half.concerned(flow.source, m))
                 if stream and begin < m.mseq < end:
                     yield f"{flow.source.name}: {m} before the report of {filling.writes[0]}"
@@ -139,13 +139,13 @@ def cancel_settled(connection, facts):
     """SinkAvailCancel is sent if any SinkAvail is outstanding. Until it is settled, there is no
     new SinkAvail and no other cancellation.
     """
-    for flow in adverts.flows(connection):
+    for flow in sinkavails.flows(connection):
         before = []
         for m in flow.sink.messages:
             out = flow.out(m)
             if m.mid in (SINK_AVAIL, SINK_CANCEL):
                 for cancel in before:
-                    if any(advert.message.mseq < cancel.mseq for advert in out):
+                    if any(sinkavail.message.mseq < cancel.mseq for sinkavail in out):
                         yield (f"{flow.sink.name}: {m}: MID {m.mid:#x}, the cancel in frame "
                                f"{cancel.number} is not settled")
             if m.mid == SINK_CANCEL:
@@ -156,7 +156,7 @@ def cancel_settled(connection, facts):
 
 def cancel_answers(connection, facts):
     """SinkCancelAck is sent once if anything was cancelled, and before later data."""
-    for flow in adverts.flows(connection):
+    for flow in sinkavails.flows(connection):
         for m in flow.stray_answers:
             yield f"{flow.source.name}: {m} answers, and nothing was taken back"
         for cancel in flow.cancels:
@@ -167,10 +167,11 @@ def cancel_answers(connection, facts):
                        f"{cancel.message.number}")
                 continue
             for m in flow.source.messages[cancel.before - 1:cancel.answer.mseq - 1]:
-                if m.payload > 0 or m.mid in (offers.SRC_AVAIL, DISCONN):
+                if m.payload > 0 or m.mid in (srcavails.SRC_AVAIL, DISCONN):
                     yield (f"{flow.source.name}: {m} before the answer to the cancel in frame "
                            f"{cancel.message.number}")
 
 
-RULES = (advert_modes, advert_sizes, adverts_most, advert_counts, advert_answers, advert_keys,
+RULES = (sinkavail_modes, sinkavail_sizes, sinkavails_most, sinkavail_counts, sinkavail_answers,
+         sinkavail_keys,
          writes_within, writes_whole, write_reports, write_order, cancel_settled, cancel_answers)

@@ -5,7 +5,7 @@ The source announces a large write by SrcAvail, which carries its first bytes an
 of it is. The sink reads the remainder by RDMA and reports how much (RdmaRdCompl), or wants it
 in messages (SendSm). Either may end the SrcAvail. SrcAvailCancel asks the sink to end it.
 
-In Pipelined a SrcAvail carries no bytes. There, a SinkAvail that is not stale (adverts.py) ends
+In Pipelined a SrcAvail carries no bytes. There, a SinkAvail that is not stale (sinkavails.py) ends
 a SrcAvail too: it is an answer to it, or has crossed it (C8).
 
 An end's headers acknowledge which messages it had received. An RDMA read has no header, so the
@@ -15,7 +15,7 @@ one end has sent, reads and messages, is that of the packet numbers.
 The count of RdmaRdCompl is taken as bytes read by RDMA, without those in SrcAvail.
 """
 import decode
-from adverts import Flow, flows, RDMA_WR_COMPL, SINK_AVAIL
+from sinkavails import Flow, flows, RDMA_WR_COMPL, SINK_AVAIL
 from modes import Half, PIPELINED
 from resize import DATA, DISCONN
 
@@ -26,7 +26,7 @@ REQ_PIPE = 0x04
 KEY_SHIFT = 8
 
 
-class Offer:
+class SrcAvail:
     """One SrcAvail, and what the sink has done with it.
 
     reads		RDMA reads while it was open at the sink
@@ -102,7 +102,7 @@ class Offer:
         return m.ack >= self.message.mseq and (self.end is None or m.mseq <= self.end.mseq)
 
     def __str__(self):
-        return f"the offer in frame {self.message.number}"
+        return f"the srcavail in frame {self.message.number}"
 
 
 class Direction:
@@ -116,10 +116,11 @@ class Direction:
     def __init__(self, connection, source):
         self.source = source
         self.sink = connection.peer_of(source)
-        self.offers = [Offer(m) for m in source.messages if m.mid == SRC_AVAIL]
+        self.srcavails = [SrcAvail(m) for m in source.messages if m.mid == SRC_AVAIL]
         self.stray_reads, self.stray_answers, self.stray_cancels = [], [], []
-        self.overtakes = {advert.message: advert for advert in Flow(connection, source).adverts
-                          if advert.accepted} if self.offers else {}
+        self.overtakes = {sinkavail.message: sinkavail for sinkavail in Flow(connection,
+                                                                             source).sinkavails
+                          if sinkavail.accepted} if self.srcavails else {}
         for before, request in zip([None] + self.sink.requests, self.sink.requests):
             if isinstance(request, decode.Read):
                 self.add_read(request, not isinstance(before, decode.Read))
@@ -132,7 +133,7 @@ class Direction:
                 self.add_cancel(m)
 
     def add_read(self, read, begins):
-        come = [o for o in self.offers if o.message.end < read.number]
+        come = [o for o in self.srcavails if o.message.end < read.number]
         if come and come[-1].end is None:
             come[-1].reads.append(read)
             come[-1].parts += begins or not come[-1].parts
@@ -140,25 +141,25 @@ class Direction:
             self.stray_reads.append(read)
 
     def add_answer(self, m):
-        heard = [offer for offer in self.offers if offer.message.mseq <= m.ack]
+        heard = [srcavail for srcavail in self.srcavails if srcavail.message.mseq <= m.ack]
         if not heard or heard[-1].end is not None:
             self.stray_answers.append(m)
             return
-        offer = heard[-1]
+        srcavail = heard[-1]
         if m.mid == RDMA_RD_COMPL:
-            offer.reports.append(m)
-        if m.mid == SENDSM or offer.reported >= offer.rest:
-            offer.end = m
+            srcavail.reports.append(m)
+        if m.mid == SENDSM or srcavail.reported >= srcavail.rest:
+            srcavail.end = m
 
-    def add_buffer(self, advert):
+    def add_buffer(self, sinkavail):
         """The SinkAvail ends the SrcAvails that are outstanding when the source receives it,
         whether or not the sink knew them."""
-        for offer in self.offers:
-            if offer.end is None and offer.message.mseq < advert.before:
-                offer.end = advert.message
+        for srcavail in self.srcavails:
+            if srcavail.end is None and srcavail.message.mseq < sinkavail.before:
+                srcavail.end = sinkavail.message
 
     def add_cancel(self, m):
-        out = [offer for offer in self.offers if offer.out(m)]
+        out = [srcavail for srcavail in self.srcavails if srcavail.out(m)]
         if out:
             out[-1].cancels.append(m)
         else:
@@ -176,12 +177,12 @@ def directions(connection):
 
 def of_source(connection, side):
     """The SrcAvails that `side` has sent."""
-    return Direction(connection, side).offers
+    return Direction(connection, side).srcavails
 
 
-def all_offers(connection):
-    """(source, sink, offer) of both directions."""
-    return [(d.source, d.sink, o) for d in directions(connection) for o in d.offers]
+def all_srcavails(connection):
+    """(source, sink, srcavail) of both directions."""
+    return [(d.source, d.sink, o) for d in directions(connection) for o in d.srcavails]
 
 
 def travelled(connection, side):
@@ -192,7 +193,7 @@ def travelled(connection, side):
     return carried + written + sum(m.count for m in sink.messages if m.mid == RDMA_RD_COMPL)
 
 
-def offer_forms(connection, facts):
+def srcavail_forms(connection, facts):
     """SrcAvail carries the first bytes, at least one, and more must follow. In Pipelined it
     carries none.
     """
@@ -205,36 +206,36 @@ def offer_forms(connection, facts):
                 yield f"{side.name}: {m}: {m.payload} bytes went along, of {m.whole}"
 
 
-def offer_settings(connection, facts):
+def srcavail_settings(connection, facts):
     """SrcAvail is used for writes from the threshold on, and never if that is 0; RDMA read may be
     disabled."""
-    for side, sink, offer in all_offers(connection):
-        if not facts.rdma_threshold or offer.message.whole < facts.rdma_threshold:
-            yield (f"{side.name}: {offer.message} offers {offer.message.whole} bytes, the "
+    for side, sink, srcavail in all_srcavails(connection):
+        if not facts.rdma_threshold or srcavail.message.whole < facts.rdma_threshold:
+            yield (f"{side.name}: {srcavail.message} srcavails {srcavail.message.whole} bytes, the "
                    f"threshold is {facts.rdma_threshold}")
-        if not facts.rdma_read and (offer.reads or offer.reports):
-            yield f"{sink.name}: {offer} was read"
+        if not facts.rdma_read and (srcavail.reads or srcavail.reports):
+            yield f"{sink.name}: {srcavail} was read"
 
 
-def offers_single(connection, facts):
+def srcavails_single(connection, facts):
     """One SrcAvail at a time: the source sends the next one when it has received the end of the
     last one."""
     for direction in directions(connection):
-        for before, offer in zip(direction.offers, direction.offers[1:]):
-            if before.out(offer.message):
-                yield f"{direction.source.name}: {offer.message} while {before} is out"
+        for before, srcavail in zip(direction.srcavails, direction.srcavails[1:]):
+            if before.out(srcavail.message):
+                yield f"{direction.source.name}: {srcavail.message} while {before} is out"
 
 
-def offer_order(connection, facts):
+def srcavail_order(connection, facts):
     """Nothing of the stream overtakes a SrcAvail: no payload, no RDMA write, and no DisConn."""
-    for side, _, offer in all_offers(connection):
+    for side, _, srcavail in all_srcavails(connection):
         for m in side.messages:
             stream = m.mid in (DISCONN, RDMA_WR_COMPL) or m.mid != SRC_AVAIL and m.payload > 0
-            if stream and offer.out(m):
-                yield f"{side.name}: {m}: MID {m.mid:#x} while {offer} is out"
+            if stream and srcavail.out(m):
+                yield f"{side.name}: {m}: MID {m.mid:#x} while {srcavail} is out"
 
 
-def offer_keys(connection, facts):
+def srcavail_keys(connection, facts):
     """Each use of a registration, for a SrcAvail or for a read, has another key.
 
     The new key is random: after a read or write whose local key is not on the wire, an earlier
@@ -258,10 +259,10 @@ def keys_revoked(connection, facts):
     """
     due = {}
     for direction in directions(connection):
-        due.update((offer.end, offer.message.rkey) for offer in direction.offers
-                   if offer.end is not None and not offer.overtaken)
+        due.update((srcavail.end, srcavail.message.rkey) for srcavail in direction.srcavails
+                   if srcavail.end is not None and not srcavail.overtaken)
     for flow in flows(connection):
-        due.update((filling.report, filling.advert.message.rkey) for filling in flow.fillings)
+        due.update((filling.report, filling.sinkavail.message.rkey) for filling in flow.fillings)
     for side, _ in connection.sides():
         for m in side.messages:
             if m.revoked != due.get(m):
@@ -277,37 +278,37 @@ def reads_open(connection, facts):
     cancellation has arrived."""
     for direction in directions(connection):
         for read in direction.stray_reads:
-            yield f"{direction.sink.name}: {read} while nothing was offered"
+            yield f"{direction.sink.name}: {read} while nothing was advertised"
         heard = 0
         for request in direction.sink.requests:
             if isinstance(request, decode.Message):
                 heard = max(heard, request.ack)
             if not isinstance(request, decode.Read):
                 continue
-            for offer in direction.offers:
-                if request in offer.reads and any(m.mseq <= heard for m in offer.cancels):
-                    yield f"{direction.sink.name}: {request}: the cancel of {offer} was heard"
+            for srcavail in direction.srcavails:
+                if request in srcavail.reads and any(m.mseq <= heard for m in srcavail.cancels):
+                    yield f"{direction.sink.name}: {request}: the cancel of {srcavail} was heard"
 
 
 def reads_within(connection, facts):
     """A read is within the SrcAvail's memory, behind the bytes in the SrcAvail, and has its key."""
-    for _, sink, offer in all_offers(connection):
-        for read in offer.reads:
-            if read.rkey != offer.message.rkey:
-                yield (f"{sink.name}: {read} with the key {read.rkey:#x}, {offer} has "
-                       f"{offer.message.rkey:#x}")
-            if not offer.contains(read):
-                yield (f"{sink.name}: {read} from {read.va:#x}, {offer} leaves "
-                       f"{offer.first_va:#x} to {offer.end_va:#x}")
+    for _, sink, srcavail in all_srcavails(connection):
+        for read in srcavail.reads:
+            if read.rkey != srcavail.message.rkey:
+                yield (f"{sink.name}: {read} with the key {read.rkey:#x}, {srcavail} has "
+                       f"{srcavail.message.rkey:#x}")
+            if not srcavail.contains(read):
+                yield (f"{sink.name}: {read} from {read.va:#x}, {srcavail} leaves "
+                       f"{srcavail.first_va:#x} to {srcavail.end_va:#x}")
 
 
 def reads_once(connection, facts):
     """Each byte is read once, in order, and not more is reported than was read."""
-    for _, sink, offer in all_offers(connection):
-        following = offer.first_va
-        for read in offer.reads:
+    for _, sink, srcavail in all_srcavails(connection):
+        following = srcavail.first_va
+        for read in srcavail.reads:
             # A read elsewhere is a matter of the rule before.
-            if read.va != following and offer.contains(read):
+            if read.va != following and srcavail.contains(read):
                 yield f"{sink.name}: {read} from {read.va:#x}, {following:#x} is next"
             following = read.va + read.length
 
@@ -320,55 +321,55 @@ def read_answers(connection, facts):
                 yield f"{peer.name}: {read.bytes} bytes in answer to {read}"
 
 
-def report_faults(offer):
+def report_faults(srcavail):
     come = reported = 0
-    reads = list(offer.reads)
-    for m in offer.reports:
+    reads = list(srcavail.reads)
+    for m in srcavail.reports:
         reported += m.count
         while reads and reads[0].end is not None and reads[0].end < m.number:
             come += reads.pop(0).length
         if not m.count or reported > come:
             yield f"{m} reports {m.count}, {reported} in all, and {come} have come"
-    asked = sum(read.length for read in offer.reads)
-    if offer.declined and reported != asked:
-        yield f"{offer.end} declines {offer} after {reported} of {asked} bytes were reported"
-    read = offer.end is not None and not offer.declined and not offer.overtaken
-    if read and reported != offer.rest:
-        yield f"{offer.end} ends {offer} with {reported} bytes, not {offer.rest}"
+    asked = sum(read.length for read in srcavail.reads)
+    if srcavail.declined and reported != asked:
+        yield f"{srcavail.end} declines {srcavail} after {reported} of {asked} bytes were reported"
+    read = srcavail.end is not None and not srcavail.declined and not srcavail.overtaken
+    if read and reported != srcavail.rest:
+        yield f"{srcavail.end} ends {srcavail} with {reported} bytes, not {srcavail.rest}"
 
 
 def read_reports(connection, facts):
     """RdmaRdCompl reports what has arrived; by the end of a SrcAvail all of that is reported."""
-    for _, sink, offer in all_offers(connection):
-        for fault in report_faults(offer):
+    for _, sink, srcavail in all_srcavails(connection):
+        for fault in report_faults(srcavail):
             yield f"{sink.name}: {fault}"
 
 
-def offer_answers(connection, facts):
+def srcavail_answers(connection, facts):
     """RdmaRdCompl and SendSm answer an open SrcAvail; the source ignores others."""
     for direction in directions(connection):
         for m in direction.stray_answers:
-            yield f"{direction.sink.name}: {m}: MID {m.mid:#x} while nothing was offered"
+            yield f"{direction.sink.name}: {m}: MID {m.mid:#x} while nothing was advertised"
 
 
-def offer_ends(connection, facts):
+def srcavail_ends(connection, facts):
     """Each SrcAvail ends."""
-    for side, _, offer in all_offers(connection):
-        if offer.end is None:
-            yield f"{side.name}: {offer} has no end"
+    for side, _, srcavail in all_srcavails(connection):
+        if srcavail.end is None:
+            yield f"{side.name}: {srcavail} has no end"
 
 
-def offer_cancels(connection, facts):
+def srcavail_cancels(connection, facts):
     """SrcAvailCancel is sent once, and only while the source has not received the end."""
     for direction in directions(connection):
         for m in direction.stray_cancels:
             yield f"{direction.source.name}: {m} cancels, and nothing is out"
-        for offer in direction.offers:
-            for m in offer.cancels[1:]:
-                yield f"{direction.source.name}: {m} cancels {offer} again"
+        for srcavail in direction.srcavails:
+            for m in srcavail.cancels[1:]:
+                yield f"{direction.source.name}: {m} cancels {srcavail} again"
 
 
-def offer_rest(connection, facts):
+def srcavail_rest(connection, facts):
     """Refused data follows in messages before the next SrcAvail.
 
     A writer that gives up does not continue, so connections with a time limit are exempt.
@@ -376,12 +377,12 @@ def offer_rest(connection, facts):
     if facts.sndtimeo:
         return
     for direction in directions(connection):
-        following = [offer.message.mseq for offer in direction.offers[1:]] + [None]
-        for offer, last in zip(direction.offers, following):
-            rest = offer.rest - offer.reported
-            sent = direction.sent(offer.message.mseq, last)
-            if offer.declined and sent < rest:
-                yield (f"{direction.source.name}: {sent} bytes after {offer} was refused, "
+        following = [srcavail.message.mseq for srcavail in direction.srcavails[1:]] + [None]
+        for srcavail, last in zip(direction.srcavails, following):
+            rest = srcavail.rest - srcavail.reported
+            sent = direction.sent(srcavail.message.mseq, last)
+            if srcavail.declined and sent < rest:
+                yield (f"{direction.source.name}: {sent} bytes after {srcavail} was refused, "
                        f"{rest} were left")
 
 
@@ -389,17 +390,18 @@ def both_out(connection):
     """True if there were unanswered SrcAvails in both directions at once, by the order of
     capture.
     """
-    spans = [[(o.message.number, o.end.number) for o in d.offers if o.end is not None]
+    spans = [[(o.message.number, o.end.number) for o in d.srcavails if o.end is not None]
              for d in directions(connection)]
     return any(a < d and c < b for a, b in spans[0] for c, d in spans[1])
 
 
 def exchanges(connection):
-    """What occurred: the fates of the SrcAvails, both, or none (see offers= in traffic.c)."""
-    found = {offer.kind for _, _, offer in all_offers(connection)} or {"none"}
+    """What occurred: the fates of the SrcAvails, both, or none (see srcavails= in traffic.c)."""
+    found = {srcavail.kind for _, _, srcavail in all_srcavails(connection)} or {"none"}
     return found | ({"both"} if both_out(connection) else set())
 
 
-RULES = (offer_forms, offer_settings, offers_single, offer_order, offer_keys, keys_revoked,
-         reads_open, reads_within, reads_once, read_answers, read_reports, offer_answers,
-         offer_cancels, offer_rest)
+RULES = (srcavail_forms, srcavail_settings, srcavails_single, srcavail_order, srcavail_keys,
+         keys_revoked,
+         reads_open, reads_within, reads_once, read_answers, read_reports, srcavail_answers,
+         srcavail_cancels, srcavail_rest)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Test cases of selftest.py for offers.py.
+"""Test cases of selftest.py for srcavails.py.
 
 In all of these connections the client is the source. small-declined has one SrcAvail, of which
 nothing is read; small-rest-refused has one, of which the server reads a part; small-parts has
@@ -9,7 +9,7 @@ import copy
 
 import decode
 from case import ACK, ALONE, breaks, BUFS, CASES, keeps, MID, MSEQ, PSN, RETH
-from offers import RDMA_RD_COMPL, SENDSM, SRC_AVAIL, SRC_CANCEL
+from srcavails import RDMA_RD_COMPL, SENDSM, SRC_AVAIL, SRC_CANCEL
 from resize import DATA
 from sample import BSDH, BTH, MAD_DATA
 
@@ -20,7 +20,7 @@ COUNT = EXTENDED
 READ_VA, READ_RKEY = RETH, RETH + 8
 
 
-def source_offers(case):
+def source_srcavails(case):
     return case.of_kind("client", SRC_AVAIL)
 
 
@@ -67,7 +67,7 @@ def second_half_read_again(case):
 
 @breaks(None, on="small-parts")
 def cancel_crosses_the_end(case):
-    case.insert("client", source_offers(case)[0], SRC_CANCEL)
+    case.insert("client", source_srcavails(case)[0], SRC_CANCEL)
 
 
 @breaks(None, on="small-parts")
@@ -123,61 +123,61 @@ def rdma_write_instead(case):
 
 # SrcAvail: its contents, and when it is sent.
 
-@breaks("offer_forms", on="small-declined", alone=True)
+@breaks("srcavail_forms", on="small-declined", alone=True)
 def nothing_is_left(case):
     case.set_fact("rdma_threshold", 200)
-    offer = source_offers(case)[0]
-    offer.put(WHOLE, 4, len(offer.data) - 4 - PAYLOAD)
+    srcavail = source_srcavails(case)[0]
+    srcavail.put(WHOLE, 4, len(srcavail.data) - 4 - PAYLOAD)
 
 
-@breaks("offer_forms", on="small-declined", alone=True)
+@breaks("srcavail_forms", on="small-declined", alone=True)
 def nothing_went_along(case):
     case.set_fact("rdma_threshold", 200)
-    offer = source_offers(case)[0]
-    first = len(offer.data) - 4 - PAYLOAD
+    srcavail = source_srcavails(case)[0]
+    first = len(srcavail.data) - 4 - PAYLOAD
     case.set_fact("up", case.facts().up - first)
-    offer.add(WHOLE, 4, -first)
-    case.set_rest(offer, SRC_AVAIL, bytes(offer.data[EXTENDED:PAYLOAD]))
+    srcavail.add(WHOLE, 4, -first)
+    case.set_rest(srcavail, SRC_AVAIL, bytes(srcavail.data[EXTENDED:PAYLOAD]))
 
 
-@breaks("offer_settings", on="small-declined", alone=True)
+@breaks("srcavail_settings", on="small-declined", alone=True)
 def offered_though_switched_off(case):
     case.set_fact("rdma_threshold", 0)
 
 
-@breaks("offer_settings", on="small-declined", alone=True)
-def offered_below_the_threshold(case):
-    case.set_fact("rdma_threshold", source_offers(case)[0].get(WHOLE, 4) + 1)
+@breaks("srcavail_settings", on="small-declined", alone=True)
+def advertised_below_the_threshold(case):
+    case.set_fact("rdma_threshold", source_srcavails(case)[0].get(WHOLE, 4) + 1)
 
 
-@breaks("offer_settings", on="small-parts", alone=True)
+@breaks("srcavail_settings", on="small-parts", alone=True)
 def read_though_switched_off(case):
     case.set_fact("rdma_read", 0)
 
 
-@breaks("offers_single", on="small-parts", alone=True)
+@breaks("srcavails_single", on="small-parts", alone=True)
 def two_at_once(case):
-    not_having_heard(source_offers(case)[1], reports(case)[1])
+    not_having_heard(source_srcavails(case)[1], reports(case)[1])
 
 
-@breaks("offer_order", on="small-declined", alone=True)
+@breaks("srcavail_order", on="small-declined", alone=True)
 def data_overtakes(case):
     not_having_heard(case.data("client")[0], sendsm(case))
 
 
-@breaks("offer_order", on="small-rest-refused", alone=True)
+@breaks("srcavail_order", on="small-rest-refused", alone=True)
 def data_after_a_part_was_read(case):
     not_having_heard(case.data("client")[0], sendsm(case))
 
 
-@breaks("offer_order", on="small-parts", alone=True)
+@breaks("srcavail_order", on="small-parts", alone=True)
 def disconn_overtakes(case):
     not_having_heard(case.disconn("client"), reports(case)[3])
 
 
-@breaks("offer_keys", on="small-parts", alone=True)
+@breaks("srcavail_keys", on="small-parts", alone=True)
 def same_key_again(case):
-    first, second = source_offers(case)
+    first, second = source_srcavails(case)
     for frame, at in [(second, RKEY)] + [(read, READ_RKEY) for read in case.reads("server")]:
         frame.put(at, 4, first.get(RKEY, 4))
     reports(case)[3].revoked = first.get(RKEY, 4)
@@ -195,7 +195,7 @@ def another_key_revoked(case):
 
 @breaks("keys_revoked", on="small-parts", alone=True)
 def revoked_before_the_last_report(case):
-    reports(case)[0].revoked = source_offers(case)[0].get(RKEY, 4)
+    reports(case)[0].revoked = source_srcavails(case)[0].get(RKEY, 4)
 
 
 @breaks("keys_revoked", on="small-declined", alone=True)
@@ -206,14 +206,14 @@ def declined_and_not_revoked(case):
 # Reads.
 
 @breaks("reads_open", on="small-parts")
-def read_before_the_offer(case):
-    case.reads("server")[0].time = source_offers(case)[0].time - 1
+def read_before_the_srcavail(case):
+    case.reads("server")[0].time = source_srcavails(case)[0].time - 1
 
 
 @breaks("reads_open", on="small-parts")
 def read_after_the_last_report(case):
     case.set_fact("rdma_threshold", 200)
-    first = source_offers(case)[0]
+    first = source_srcavails(case)[0]
     inlined = len(first.data) - 4 - PAYLOAD
     first.put(WHOLE, 4, inlined + reports(case)[0].get(COUNT, 4))
 
@@ -225,7 +225,7 @@ def read_after_sendsm(case):
 
 @breaks("reads_open", on="small-parts", alone=True)
 def read_after_the_cancel_was_heard(case):
-    cancel = case.insert("client", source_offers(case)[0], SRC_CANCEL)
+    cancel = case.insert("client", source_srcavails(case)[0], SRC_CANCEL)
     for report in reports(case)[:2]:
         report.put(ACK, 4, cancel.get(MSEQ, 4))
 
@@ -237,7 +237,7 @@ def read_with_another_key(case):
 
 @breaks("reads_within", on="small-parts", alone=True)
 def read_with_the_key_before(case):
-    first, second = source_offers(case)
+    first, second = source_srcavails(case)
     for read in case.reads("server")[2:]:
         read.put(READ_RKEY, 4, first.get(RKEY, 4))
     assert first.get(RKEY, 4) != second.get(RKEY, 4)
@@ -288,8 +288,8 @@ def refusal_with_the_last_credit_grants_nothing(case):
 
 
 @breaks("last_credit", on="small-parts")
-def offer_with_the_last_credit(case):
-    case.make_last_credit("client", source_offers(case)[1])
+def srcavail_with_the_last_credit(case):
+    case.make_last_credit("client", source_srcavails(case)[1])
 
 
 def update_to_a_mute_end(case, before):
@@ -302,7 +302,7 @@ def update_to_a_mute_end(case, before):
 
 @keeps("updates", on="small-parts")
 def update_for_the_answer(case):
-    update_to_a_mute_end(case, source_offers(case)[1])
+    update_to_a_mute_end(case, source_srcavails(case)[1])
 
 
 @breaks("updates", on="small-parts")
@@ -312,13 +312,13 @@ def update_with_nothing_to_answer(case):
 
 @breaks("updates", on="small-parts")
 def update_with_the_last_credit_for_the_answer(case):
-    update = update_to_a_mute_end(case, source_offers(case)[1])
+    update = update_to_a_mute_end(case, source_srcavails(case)[1])
     case.make_last_credit("client", update)
 
 
 @breaks("updates", on="small-parts")
 def update_while_the_other_can_answer(case):
-    case.insert("client", source_offers(case)[1], DATA)
+    case.insert("client", source_srcavails(case)[1], DATA)
 
 
 # The sink's reports.
@@ -341,7 +341,7 @@ def reports_nothing(case):
 
 
 @breaks("read_reports", on="small-parts", alone=True)
-def reports_more_than_was_offered(case):
+def reports_more_than_was_advertised(case):
     case.set_fact("up", case.facts().up + 1)
     reports(case)[3].add(COUNT, 4, 1)
 
@@ -353,52 +353,52 @@ def declines_before_it_reports(case):
     case.set_rest(report, DATA)
 
 
-@breaks("offer_answers", on="small-parts", alone=True)
+@breaks("srcavail_answers", on="small-parts", alone=True)
 def sendsm_to_nothing(case):
     case.insert("server", reports(case)[3], SENDSM)
 
 
-@breaks("offer_answers", on="small-declined", alone=True)
+@breaks("srcavail_answers", on="small-declined", alone=True)
 def declines_twice(case):
     case.insert("server", sendsm(case), SENDSM)
 
 
-@breaks("offer_answers", on="small-parts", alone=True)
+@breaks("srcavail_answers", on="small-parts", alone=True)
 def reports_to_nothing(case):
     case.set_fact("up", case.facts().up + 1)
     case.insert("server", reports(case)[3], RDMA_RD_COMPL, bytes([0, 0, 0, 1]))
 
 
-@breaks("offer_ends", on="small-parts")
+@breaks("srcavail_ends", on="small-parts")
 def not_read_to_its_end(case):
     case.set_fact("up", case.facts().up - 1)
     reports(case)[3].add(COUNT, 4, -1)
 
 
-@breaks("offer_ends", on="small-declined")
+@breaks("srcavail_ends", on="small-declined")
 def neither_read_nor_declined(case):
     sendsm(case).put(MID, 1, DATA)
 
 
-@breaks("offer_cancels", on="small-declined", alone=True)
+@breaks("srcavail_cancels", on="small-declined", alone=True)
 def cancels_what_is_over(case):
     case.insert("client", case.data("client")[-1], SRC_CANCEL)
 
 
-@breaks("offer_cancels", on="small-cancelled")
+@breaks("srcavail_cancels", on="small-cancelled")
 def cancels_twice(case):
     case.insert("client", case.of_kind("client", SRC_CANCEL)[0], SRC_CANCEL)
 
 
-@breaks("offer_rest", on="small-declined", alone=True)
+@breaks("srcavail_rest", on="small-declined", alone=True)
 def rest_is_not_sent(case):
-    source_offers(case)[0].add(WHOLE, 4, 1)
+    source_srcavails(case)[0].add(WHOLE, 4, 1)
 
 
 @breaks(None, on="small-declined")
 def rest_is_given_up(case):
     """A writer with a time limit may do that."""
-    source_offers(case)[0].add(WHOLE, 4, 1)
+    source_srcavails(case)[0].add(WHOLE, 4, 1)
     case.set_fact("sndtimeo", 100)
 
 
@@ -425,8 +425,8 @@ def shown(on, *words):
     """Cases whose connection should have shown something that is not there."""
     for word in words:
         def change(case, word=word):
-            case.set_fact("offers", word)
-        CASES.append(("offers_shown", on, f"no_{word}_in_{on}", change, ALONE))
+            case.set_fact("srcavails", word)
+        CASES.append(("srcavails_shown", on, f"no_{word}_in_{on}", change, ALONE))
 
 
 shown("small-packets", "read", "parts", "declined", "rest", "cancelled", "both")
@@ -434,7 +434,8 @@ shown("small-parts", "none", "read", "declined")
 shown("small-declined", "cancelled", "rest")
 shown("small-rest-refused", "declined")
 
-for counter in ("SrcAvailSent", "SrcAvailReceived", "SrcAvailRead", "SrcAvailRefused", "SrcAvailDeclined",
+for counter in ("SrcAvailSent", "SrcAvailReceived", "SrcAvailRead", "SrcAvailRefused",
+                "SrcAvailDeclined",
                 "RdmaReadBytes", "RdmaReadBytesByPeer"):
     def counted_otherwise(case, name=counter):
         case.stat[name] = -1

@@ -22,12 +22,12 @@ bool judge_may_advertise(const struct sim *s, u32 side)
 {
 	const struct sim_side *me = &s->side[side];
 
-	return alive(me) && !sim_by_nic(s) && !me->shutdown && !me->ad.offered && !me->of.open &&
+	return alive(me) && !sim_by_nic(s) && !me->shutdown && !me->ad.next_mid && !me->of.open &&
 	       me->mo.tx != SDP_MODE_BUFFERED && !me->mo.due && !me->pl.n && !me->pl.unreported;
 }
 
 /* The owner is about to begin a SrcAvail. Check that the engine allows it. */
-void judge_may_offer(struct sim *s, u32 side)
+void judge_may_srcavail(struct sim *s, u32 side)
 {
 	struct sim_side *me = &s->side[side];
 
@@ -45,7 +45,7 @@ static void advert_sent(struct sim *s, u32 side, const u8 *header, u32 payload)
 	struct sim_advert *ad = &me->ad;
 
 	s->sent[6]++;
-	if (!ad->offered || ad->out || me->disconn_sent)
+	if (!ad->next_mid || ad->out || me->disconn_sent)
 		fault(s, "%u: SrcAvail without a reason", side);
 	if (me->segs || me->rest || me->taken != ad->at)
 		fault(s, "%u: SrcAvail before what was written before it", side);
@@ -71,7 +71,7 @@ static void cancel_sent(struct sim *s, u32 side)
 
 static void report_sent(struct sim *s, u32 side, u32 count)
 {
-	struct sim_offered *of = &s->side[side].of;
+	struct sim_srcavail_arrived *of = &s->side[side].of;
 
 	s->sent[7]++;
 	if (!of->open || !count || count != of->unreported)
@@ -81,7 +81,7 @@ static void report_sent(struct sim *s, u32 side, u32 count)
 }
 
 /* Wire section 8: SendSm may answer a cancel that has crossed the last RdmaRdCompl. */
-static bool late_sent(struct sim_offered *of)
+static bool late_sent(struct sim_srcavail_arrived *of)
 {
 	bool late = of->crossed && !of->open;
 
@@ -91,7 +91,7 @@ static bool late_sent(struct sim_offered *of)
 
 static void decline_sent(struct sim *s, u32 side)
 {
-	struct sim_offered *of = &s->side[side].of;
+	struct sim_srcavail_arrived *of = &s->side[side].of;
 
 	if (late_sent(of))
 		return;
@@ -133,7 +133,7 @@ bool judge_advert_sent(struct sim *s, u32 side, const u8 *header, u32 payload)
 
 static void advert_received(struct sim *s, u32 side, const u8 *header)
 {
-	struct sim_offered *of = &s->side[side].of;
+	struct sim_srcavail_arrived *of = &s->side[side].of;
 
 	/* C8: our SinkAvail wins, and the peer will write into that buffer. */
 	if (s->side[side].bu.n && s->side[side].bu.list[0].seq)
@@ -186,9 +186,9 @@ void judge_advert_received(struct sim *s, u32 side, const u8 *header)
 }
 
 /* The inlined bytes have been delivered, and the owner is told of the rest. */
-void judge_offered(struct sim *s, u32 side, u32 len)
+void judge_srcavail_arrived(struct sim *s, u32 side, u32 len)
 {
-	struct sim_offered *of = &s->side[side].of;
+	struct sim_srcavail_arrived *of = &s->side[side].of;
 
 	if (!of->open || of->told || len != of->len - of->got)
 		fault(s, "%u: told of %u bytes, %u of %u are here", side, len, of->got, of->len);
@@ -196,7 +196,7 @@ void judge_offered(struct sim *s, u32 side, u32 len)
 }
 
 /* B5, C10: the owner learns whether the peer that declined would take an RDMA write. */
-void judge_offer_pipe(struct sim *s, u32 side, bool pipe)
+void judge_srcavail_pipe(struct sim *s, u32 side, bool pipe)
 {
 	struct sim_advert *ad = &s->side[side].ad;
 
@@ -205,7 +205,7 @@ void judge_offer_pipe(struct sim *s, u32 side, bool pipe)
 	ad->pipe_due = false;
 }
 
-void judge_offer_over(struct sim *s, u32 side, u32 taken)
+void judge_srcavail_over(struct sim *s, u32 side, u32 taken)
 {
 	struct sim_side *me = &s->side[side], *peer = &s->side[!side];
 	struct sim_advert *ad = &me->ad;
@@ -224,7 +224,7 @@ void judge_offer_over(struct sim *s, u32 side, u32 taken)
 void judge_access(struct sim *s, u32 side, u32 bytes)
 {
 	struct sim_side *me = &s->side[side], *peer = &s->side[!side];
-	struct sim_offered *of = &me->of;
+	struct sim_srcavail_arrived *of = &me->of;
 	struct sim_advert *ad = &peer->ad;
 	u64 from = of->va + of->got + of->moved - SIM_VA;
 
@@ -238,7 +238,7 @@ void judge_access(struct sim *s, u32 side, u32 bytes)
 }
 
 /* Is an answer to the peer's SrcAvail due? */
-static bool answer_due(const struct sim_offered *of)
+static bool answer_due(const struct sim_srcavail_arrived *of)
 {
 	return of->open && (of->unreported || (of->declined && !of->reading));
 }
@@ -248,7 +248,7 @@ void judge_advert_silent(struct sim *s, u32 side, bool could)
 {
 	struct sim_side *me = &s->side[side];
 	struct sim_advert *ad = &me->ad;
-	struct sim_offered *of = &me->of;
+	struct sim_srcavail_arrived *of = &me->of;
 	u32 left = of->open && !of->declined && !of->reading ? of->len - of->got : 0;
 
 	if (!alive(me))
@@ -266,7 +266,7 @@ void judge_advert_silent(struct sim *s, u32 side, bool could)
 	    sdp_engine_srcavail_rx_reading(&me->e) != !!of->reading)
 		fault(s, "%u: %u of what is advertised are here, not %u", side,
 		      of->open ? of->got : 0, sdp_engine_srcavail_rx_read(&me->e));
-	if (sdp_engine_srcavail_tx_open(&me->e) != ad->offered)
+	if (sdp_engine_srcavail_tx_open(&me->e) != ad->next_mid)
 		fault(s, "%u: the engine does not know what is advertised", side);
 	if (could && answer_due(of))
 		rule(s, "%u: owes an answer to an advertisement and is silent (B3)", side);
@@ -284,7 +284,7 @@ void judge_advert_settled(const struct sim *s, u32 side)
 	if (me->of.open)
 		fault(s, "%u: stuck, %u of %u here, %u unreported", side, me->of.got, me->of.len,
 		      me->of.unreported);
-	if (peer->ad.offered)
+	if (peer->ad.next_mid)
 		fault(s, "%u: stuck with an advertisement that is %s", !side,
 		      peer->ad.out ? "out" : "not sent");
 }
