@@ -3,12 +3,14 @@
  * The core for the policy: what policy/ uses of conn/ and socket/.
  *
  * No file of policy/ includes another header of conn/, zcopy/ or socket/, and
- * no file of these knows policy/ (scripts/layers.py checks both).
+ * no file of these three folders includes a header of policy/
+ * (scripts/layers.py checks both).
  *
- * The policy makes an SDP socket beside an undecided TCP socket, gives it the
- * TCP socket's options and names, and lets it connect or listen. When SDP is
- * chosen, the SDP socket takes the TCP socket's place: struct socket, file and
- * wait queue stay the same, and the TCP socket is kept in sdp_sock.tcp.
+ * The policy makes an SDP socket beside a TCP socket that it has not decided
+ * about, gives it the TCP socket's options, address and port, and lets it
+ * connect or listen. When SDP is chosen, the SDP socket takes the TCP socket's
+ * place: struct socket, file and wait queue stay the same, and the TCP socket
+ * is kept in sdp_sock.tcp.
  */
 #ifndef SDP_CORE_H
 #define SDP_CORE_H

@@ -4,10 +4,11 @@
  *
  * AF_SDP is a family of stream sockets over RDMA (Sockets Direct Protocol).
  * The parts start from the bottom up: state of the namespaces, transports,
- * policy, netlink, and the socket family. Sockets can exist once the family is
- * registered. This is the last step that can fail, because the kernel frees a
- * module whose init fails even if a socket refers to it. Only after that may
- * the policy turn TCP sockets into SDP ones.
+ * policy (which TCP sockets use SDP), netlink, and the socket family. Sockets
+ * can exist once the family is registered, so its registration is the last
+ * step that can fail: the kernel frees a module whose init fails even if a
+ * socket refers to the module. The module parameters of the policy take effect
+ * last, because they may turn TCP sockets into SDP ones.
  *
  * sdp_exit() runs when no socket exists any more, orphans included: each one
  * has a reference on the module.

@@ -19,8 +19,8 @@
 #include "policy/netlink.h"
 
 /*
- * Policy of requests that have no attributes. It rejects any attribute; without
- * it some kernels ignore them.
+ * Attribute policy of requests that have no attributes. It rejects every
+ * attribute. Without a policy, some kernels ignore attributes.
  */
 #define NO_ATTRS_MAX	1
 
@@ -78,7 +78,7 @@ int sdp_netlink_init(void)
 /**
  * sdp_netlink_exit() - undo sdp_netlink_init()
  *
- * Waits for the requests whose handlers run.
+ * Waits for handlers that still run.
  */
 void sdp_netlink_exit(void)
 {

@@ -4,8 +4,8 @@
  *
  * Inside the module an address is always an IPv6 address, IPv4 as
  * ::ffff:a.b.c.d, with port and scope. conn/addr.c converts it from and to the
- * sockaddr forms of user space, the last two functions here from and to the
- * form of the wire.
+ * sockaddr forms of user space. sdp_ip_to_wire() and sdp_ip_from_wire()
+ * convert it to and from the form of the Hello.
  */
 #ifndef SDP_BASE_ADDR_H
 #define SDP_BASE_ADDR_H

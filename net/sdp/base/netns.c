@@ -9,15 +9,16 @@
 unsigned int sdp_net_id __read_mostly;
 
 /*
- * net.sdp.mem, memory of all sockets in pages, like tcp_mem: no pressure below
- * the first number, pressure above the second, limit.
+ * net.sdp.mem, memory of all sockets in pages, with the three numbers of
+ * tcp_mem: memory pressure ends below the first and begins above the second,
+ * and the third is the limit.
  */
 long sdp_mem[3];
 
 /*
  * The copy of sdp_mem that the kernel gets (struct proto). Its second number is
- * -1: the kernel compares with it to decide whether SO_RESERVE_MEM may reserve
- * memory, and it must not. The kernel would account a reservation in
+ * -1, which makes SO_RESERVE_MEM fail: the kernel refuses the reservation if
+ * more pages than this are allocated. A reservation would change
  * sk_forward_alloc under lock_sock(), while we change this field under
  * sdp_sock.lock. Before 6.2 a family cannot refuse the option itself.
  */

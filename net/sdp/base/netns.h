@@ -2,8 +2,8 @@
 /*
  * State of AF_SDP in a network namespace: settings, counters, sockets.
  *
- * A namespace gets its state when it is made and loses it when it is freed. A
- * socket holds its namespace, so its state is valid as long as the socket.
+ * The state is made and freed with its namespace. A socket holds a reference
+ * on its namespace, so the state is valid as long as the socket exists.
  */
 #ifndef SDP_BASE_NETNS_H
 #define SDP_BASE_NETNS_H
@@ -23,30 +23,35 @@
  * struct sdp_settings - net.sdp.*, documented in sdp-sysctl.rst
  * @recv_buffers: number of receives posted per connection
  * @recv_buffer_size: bytes of a receive buffer, message header included
- * @recv_buffer_max: bytes of receive buffers after a resize. Less than an
- *	eighth more than @recv_buffer_size: no resize
- * @resize_after: number of split writes after which we ask the peer for larger
- *	receive buffers
+ * @recv_buffer_max: bytes of receive buffers after a resize; there is no
+ *	resize unless this is more than 9/8 of @recv_buffer_size
+ * @resize_after: number of writes that did not fit one message, after which we
+ *	ask the peer for larger receive buffers
  * @resize_idle_ms: idle time after which the peer may have small receive
  *	buffers again
  * @rdma_threshold: smallest write in bytes that goes by RDMA; 0: none does,
  *	-1: as measured for the device
  * @rdma_read: we read from a peer's memory by RDMA
  * @invalidate: we use Send with Invalidate, and let the peer use it
- * @mode_after: number of SrcAvails that the peer declines in a row before the
- *	direction changes to Buffered mode, and likewise for the other changes
+ * @mode_after: number of consecutive large writes of one kind that change the
+ *	mode of a direction; for instance, SrcAvails that the peer declines
+ *	change it to Buffered
  * @reader_wait_ms: time that a large write waits for a SinkAvail in Pipelined
  *	mode
  * @scan_ms: period in which the scanner looks for SrcAvails without a reader
- * @scan_count: number of such looks after which the scanner declines a SrcAvail
+ * @scan_count: number of scans that find a SrcAvail unread before the scanner
+ *	declines it
  * @flow_control: enum sdp_flow, for the direction that a socket sends
  * @ring_size: bytes that a ring grows to; less than 8192: no rings
- * @ring_window: bytes of the ring that one receive grants with SDP_FLOW_NIC
+ * @ring_window: with SDP_FLOW_NIC, the longest message, and the free bytes of
+ *	the ring for each posted receive
  * @ring_flush: data that gathers while a ring is full is sent as soon as there
  *	is room; 0: only by the application's next call
  * @send_buffers: largest number of messages in flight per connection
  * @accept_buffers: number of receives posted for a child socket
- * @credit_threshold: threshold T of credit updates, 0: half of @recv_buffers
+ * @credit_threshold: we send a credit update when the peer has fewer credits
+ *	than this, and the update grants at least as many more (D4); 0: half of
+ *	@recv_buffers
  * @coalesce: small writes gather in one message, and small received messages in
  *	one buffer
  * @connect_timeout_ms: largest time for a connect
@@ -89,7 +94,7 @@ struct sdp_settings {
 	unsigned int reset_removed;
 };
 
-/* Per namespace: 2^SDP_SOCKS_BITS lists of sockets, and buckets of ports. */
+/* Per namespace: 2^SDP_SOCKS_BITS lists of sockets, and the port buckets. */
 #define SDP_SOCKS_BITS		8
 #define SDP_PORT_BUCKETS	1024
 
@@ -110,8 +115,8 @@ struct sdp_port_bucket {
  * @mib: counters
  * @lock: covers changes of @socks, and @serial
  * @serial: sdp_sock.serial of the newest socket
- * @socks: lists of all sockets, walked under RCU (sock_iter.h). There are many
- *	short ones, so that a reader that continues finds its position fast
+ * @socks: lists of all sockets, walked under RCU (sock_iter.h). Many short
+ *	lists let a dump that continues find its position fast
  * @ports: %SDP_PORT_BUCKETS buckets
  * @orphans: number of sockets with sdp_sock.orphan set
  * @sysctl: the registered table

@@ -26,7 +26,7 @@ const char *sdp_stat_name(enum sdp_stat which)
  * @net: namespace
  * @which: the counter
  *
- * CPUs may count meanwhile. Each CPU's part is one word and is read at once.
+ * Takes no lock. Other CPUs may count meanwhile; each CPU's part is one word.
  *
  * Return: the sum over all CPUs.
  */

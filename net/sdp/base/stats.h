@@ -38,7 +38,7 @@
 	_(SrcAvailSent)		/* SrcAvail sent */			\
 	_(SrcAvailRead)		/* SrcAvail sent and fully read by the peer */ \
 	_(SrcAvailRefused)	/* SrcAvail sent and answered by SendSm */ \
-	_(SrcAvailCrossed)	/* SrcAvail sent but void by SinkAvail: C8 */ \
+	_(SrcAvailCrossed)	/* SrcAvail sent, voided by a SinkAvail: C8 */ \
 	_(SrcAvailCancelled)	/* SrcAvail sent and cancelled by us */	\
 	_(SrcAvailReceived)	/* SrcAvail received */			\
 	_(SrcAvailDeclined)	/* SendSm sent */			\
@@ -49,7 +49,7 @@
 	_(SinkAvailPiggybacked)	/* SinkAvail sent with payload: C6 */	\
 	_(SinkAvailReceived)	/* SinkAvail received */		\
 	_(SinkAvailCancelled)	/* SinkAvail cancelled by our reader */	\
-	_(SinkAvailStale)	/* SinkAvail received but void: C7 */	\
+	_(SinkAvailStale)	/* SinkAvail received, but unusable: C7 */ \
 	_(SinkAvailAwaited)	/* large writes that waited for a SinkAvail */ \
 	_(SinkAvailMissed)	/* waits for a SinkAvail that did not come */ \
 	_(ScansRun)		/* runs of the scanner for unread SrcAvail */ \
@@ -97,12 +97,12 @@
 	_(PolicyMet)		/* new TCP sockets that may become SDP */ \
 	_(PolicyConnects)	/* TCP sockets that connect by SDP */	\
 	_(PolicyListens)	/* TCP sockets that listen by SDP */	\
-	_(PolicyAccepts)	/* SDP accepts by listeners for both */	\
+	_(PolicyAccepts)	/* SDP accepts of TCP+SDP listeners */	\
 	_(FellRoute)		/* fallback to TCP: no RDMA device */	\
 	_(FellRefused)		/* fallback to TCP: no SDP listener */	\
 	_(FellTimeout)		/* fallback to TCP: no answer in time */ \
 	_(FellBusy)		/* fallback to TCP: peer's backlog full */ \
-	_(FellRemembered)	/* fallback to TCP: no recent answer */	\
+	_(FellRemembered)	/* fallback to TCP: peer silent lately */ \
 	_(FellResources)	/* fallback to TCP: no memory or QP */	\
 	_(FellOption)		/* fallback to TCP: an option of TCP only */ \
 	_(FellPort)		/* fallback to TCP: address or port taken */ \
@@ -119,7 +119,7 @@
 	_(BadBufs)		/* violation: Bufs out of range or lowered */ \
 	_(BadCredit)		/* violation: message without credit */	\
 	_(BadState)		/* violation: message illegal in the state */ \
-	_(BadKey)		/* violation: key of other memory revoked */
+	_(BadKey)		/* violation: invalidated a key not its own */
 
 /* One number per counter: SDP_STAT_ActiveOpens, ... */
 enum sdp_stat {

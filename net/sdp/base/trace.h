@@ -87,7 +87,7 @@ TRACE_EVENT(sdp_fallback,
 		  __get_str(why))
 );
 
-/* A message is sent or received; @credit is what we have left afterwards. */
+/* A message is sent or received; @credit is our credit afterwards. */
 DECLARE_EVENT_CLASS(sdp_msg,
 	TP_PROTO(const struct sock *sk, const struct sdp_bsdh *h, u32 credit),
 	TP_ARGS(sk, h, credit),
@@ -209,8 +209,9 @@ TRACE_EVENT(sdp_scan,
 );
 
 /*
- * Size and use of both rings, after each message of a connection that has any.
- * The use of the peer's ring is known with SDP_FLOW_RDMA only.
+ * Size and used bytes of the peer's ring (@out) and of ours (@in), after each
+ * message of a connection that has a ring. The used bytes of the peer's ring
+ * are known with SDP_FLOW_RDMA only.
  */
 TRACE_EVENT(sdp_ring,
 	TP_PROTO(const struct sock *sk, u16 port, u16 peer, u32 out,

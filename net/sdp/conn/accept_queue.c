@@ -4,14 +4,14 @@
  *
  * A child is on the listener's @pending list while its request is being
  * answered, and on @accepted once its connection is established. A list holds a
- * reference to each child on it; whoever removes a child gets that reference.
- * The child holds a reference to its listener in @parent, and another one in
- * @host while the listener counts its link.
+ * reference to each child on it. The caller of a function that removes a child
+ * gets that reference. The child holds a reference to its listener in @parent,
+ * and another one in @host while the listener counts its link.
  *
- * The backlog bounds the number of children on both lists together. It also
- * bounds @child_links, the links of children that nobody has accepted. A link
+ * The backlog bounds the number of children on both lists together.
+ * @child_links counts the links of children that have not been accepted. A link
  * outlives a request that was given up, so there may be more links than
- * children.
+ * children, but at most twice as many as the backlog allows children.
  *
  * The listener's lock covers the lists and sk_ack_backlog.
  */
@@ -23,9 +23,9 @@
  * @parent: listener; the answer is final only if it is locked
  *
  * When a request is given up, its place in the backlog is free at once, but its
- * queue pair exists a little longer. We allow as many such links as there are
- * places. So a peer that connects and gives up at once costs us little more
- * than a peer that stays.
+ * link, with its queue pair, exists a little longer. We allow as many such
+ * links as the backlog has places. So a peer that gives up its requests at once
+ * can make us hold at most twice as many links as a peer that does not.
  *
  * Return: true if the listener must refuse a request now.
  */
@@ -45,8 +45,8 @@ bool sdp_accept_queue_full(const struct sdp_sock *parent)
  * @port: port that the request is for
  *
  * The child takes a place in the backlog and shares the listener's port. Both
- * happen under the listener's lock. So a listener that closes finds the child
- * and releases both, and the child does not keep the port beyond the listener.
+ * happen under the listener's lock. So when the listener closes, it finds the
+ * child, and frees its place and releases its port. Called without locks.
  *
  * Return: 0, -ECONNREFUSED if the socket no longer listens on @port, or -EAGAIN
  * if the backlog is full.
@@ -123,11 +123,10 @@ void sdp_accept_queue_drop(struct sdp_sock *child)
 
 /**
  * sdp_accept_queue_forget_link() - stop counting a link at its listener
- * @child: socket that owns the link. Any socket will do: only a child that
- *	the listener counts has a @host
+ * @child: socket that owns the link; does nothing unless a listener counts it
  *
- * Called when the child is accepted and after the last up-call of its link,
- * whichever comes first. Takes no lock.
+ * Called when the child is accepted, and after the last up-call of its link.
+ * Only the first call has an effect. Takes no lock.
  */
 void sdp_accept_queue_forget_link(struct sdp_sock *child)
 {
@@ -140,9 +139,9 @@ void sdp_accept_queue_forget_link(struct sdp_sock *child)
 }
 
 /*
- * Returns the listener of a child with a reference, or NULL. The child may be
- * removed at the same time and its reference to the listener dropped; the
- * listener's memory is freed after an RCU grace period (SOCK_RCU_FREE).
+ * Returns the listener of a child with a reference, or NULL. Another thread may
+ * remove the child at the same time and drop its reference to the listener. RCU
+ * protects the listener's memory meanwhile (SOCK_RCU_FREE).
  */
 static struct sdp_sock *get_parent(const struct sdp_sock *child)
 {
@@ -181,8 +180,11 @@ void sdp_accept_queue_ready(struct sdp_sock *child)
 }
 
 /**
- * sdp_accept_queue_forget() - a request has failed before it could be accepted
+ * sdp_accept_queue_forget() - a child has failed before it could be accepted
  * @child: child socket, not locked; the caller has a reference of its own
+ *
+ * Removes the child from the queue and ends it, unless another thread has
+ * removed it already.
  */
 void sdp_accept_queue_forget(struct sdp_sock *child)
 {

@@ -8,7 +8,9 @@
  * address of this host, we try the loopback transport. sk_timer enforces the
  * deadline, and the work item @retry makes the next attempt.
  *
- * The link's up-calls report the result of an attempt: hello_ack or failed.
+ * The link's up-calls report the result of an attempt: hello_ack or failed
+ * (input.c). connect() calls sdp_active_open() under lock_sock(). The up-calls,
+ * the timer and the work item run without lock_sock() and take @lock.
  */
 #include "active.h"
 #include "addr.h"
@@ -19,7 +21,7 @@
 #include "state.h"
 #include "../base/trace.h"
 
-/* First delay before another attempt; it doubles up to the second value. */
+/* Delay before the next attempt: doubled each time, from FIRST up to LAST. */
 #define BACKOFF_FIRST	(HZ / 20 + 1)
 #define BACKOFF_LAST	HZ
 
@@ -42,10 +44,12 @@ static unsigned int active_timeout_ms(const struct sdp_sock *ssk)
 
 /**
  * sdp_active_as_others() - does this socket connect as most others do?
- * @ssk: socket that is about to connect; already bound if it will be
- * @ms: time that the caller gives it, in milliseconds
+ * @ssk: socket that is about to connect; if it gets a source address by bind(),
+ *	it has it already
+ * @ms: time after which the policy falls back to TCP, in milliseconds
  *
- * The policy remembers that a peer does not answer only if this is true.
+ * Called by the policy, which remembers that a peer does not answer only if
+ * this is true.
  *
  * Return: false if the socket allows less time than others get, or if it asks
  * for a device, a source address or a type of service. Its timeout then says
@@ -81,7 +85,7 @@ static int connect_attempt(struct sdp_sock *ssk)
 	struct sdp_endpoint local, peer;
 	bool stale;
 
-	/* The work item calls without lock_sock(), so the names may change. */
+	/* The names may change: @retry calls this without lock_sock(). */
 	sdp_conn_lock(ssk);
 	local = ssk->local;
 	peer = ssk->peer;
@@ -138,8 +142,8 @@ static void connect_retry_in(struct sdp_sock *ssk, unsigned long delay,
  * @error: positive errno of the failed attempt
  * @todo: notes the release of the link
  *
- * Return: true if another attempt follows. If false, the link is still the
- * socket's, and the caller lets the connection fail.
+ * Return: true if another attempt follows. If false, the socket still has its
+ * link, and the caller calls sdp_conn_fail().
  */
 bool sdp_active_try_again(struct sdp_sock *ssk, int error,
 			  struct sdp_todo *todo)
@@ -288,7 +292,8 @@ bool sdp_active_device(struct net *net, const struct sdp_endpoint *peer,
 
 /**
  * sdp_active_may_lead() - could a connect succeed, as far as this host knows?
- * @ssk: socket that is about to connect; already bound if it will be
+ * @ssk: socket that is about to connect; if it gets a source address by bind(),
+ *	it has it already
  * @peer: destination address
  *
  * Return: false if the connect would fail because there is no route, or no RDMA
@@ -307,9 +312,9 @@ bool sdp_active_may_lead(const struct sdp_sock *ssk,
 }
 
 /*
- * Set the address family of the names and bind an unbound socket to an
- * ephemeral port. @v6: the application has given an IPv6 sockaddr. Returns 0 or
- * an errno if the socket cannot connect to @peer.
+ * If the socket has no port, give it the wildcard address of @peer's family and
+ * an ephemeral port. @v6: the application has given an IPv6 sockaddr. Returns
+ * 0, or an errno if the socket cannot connect to @peer.
  */
 static int choose_names(struct sdp_sock *ssk, const struct sdp_endpoint *peer,
 			bool v6)

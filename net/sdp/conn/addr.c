@@ -3,7 +3,7 @@
  * Addresses of user space: conversion of sockaddr forms, and checks.
  *
  * Three forms are accepted: sockaddr_in, sockaddr_in6, and a sockaddr_in with
- * the family AF_SDP (27), which old SDP programs use.
+ * the family AF_SDP (27), which old SDP programs use. No function needs a lock.
  */
 #include <net/addrconf.h>
 #include <net/ip.h>

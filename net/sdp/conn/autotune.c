@@ -5,30 +5,30 @@
  * Only buffers whose sizes the application has not set are tuned.
  *
  * The receive buffer doubles when it was full and its reader then takes
- * everything. Such a reader is not slow: it reads seldom, and while the buffer
- * was full the peer could send nothing.
+ * everything. Such a reader is fast but reads seldom, and the full buffer has
+ * kept the peer from sending.
  *
- * The send buffer doubles when it was full and then all of it has arrived
- * before the writer comes back.
+ * The send buffer doubles when it was full and all of its data arrives before
+ * the application writes more.
  *
  * The namespace's rmem_max and wmem_max are the limits. Nothing grows while
  * memory is short.
  *
- * After a pause of IDLE_JIFFIES the next payload finds the first size again. No
- * timer is needed for that, because a buffer size is a limit and holds no
+ * After a pause of IDLE_JIFFIES the next payload resets a size to its first
+ * value. No timer does that earlier, because a size is a limit and holds no
  * memory.
  *
- * All functions run under the socket's @lock.
+ * All functions but sdp_autotune_init() run under the socket's @lock.
  */
 #include "autotune.h"
 #include "memory.h"
 
-/* A pause of this length ends what has been learnt from the traffic. */
+/* After a pause of this length a buffer gets its first size again. */
 #define IDLE_JIFFIES	(10 * HZ)
 
 /*
- * Double a size, up to @most. setsockopt() sets sizes under lock_sock() alone;
- * the cmpxchg keeps a size that it sets at the same time.
+ * Double a size, up to @most. setsockopt() sets a size under lock_sock() only.
+ * If it does so at the same time, the cmpxchg keeps its size.
  */
 static void autotune_grow(struct sdp_sock *ssk, int *size, unsigned int most,
 			  int lock)
@@ -90,7 +90,7 @@ static bool autotune_was_idle(unsigned long last)
 
 /**
  * sdp_autotune_sending() - payload is sent, maybe after a long pause
- * @ssk: socket, locked; @last_sent still belongs to the payload before
+ * @ssk: socket, locked; @last_sent is still the time of earlier payload
  */
 void sdp_autotune_sending(struct sdp_sock *ssk)
 {
@@ -104,11 +104,11 @@ void sdp_autotune_sending(struct sdp_sock *ssk)
 
 /**
  * sdp_autotune_receiving() - payload has arrived, maybe after a long pause
- * @ssk: socket, locked; @last_received still belongs to the payload before
+ * @ssk: socket, locked; @last_received is still the time of earlier payload
  */
 void sdp_autotune_receiving(struct sdp_sock *ssk)
 {
-	/* SO_RCVLOWAT changes it without our lock. */
+	/* SO_RCVLOWAT changes the first size without our lock. */
 	int first = READ_ONCE(ssk->rcvbuf_first);
 	struct sock *sk = &ssk->sk;
 

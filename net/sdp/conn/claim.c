@@ -20,9 +20,9 @@
  *    and may serve one port number by a TCP and an SDP socket;
  *  - a user whose own TCP socket listens there: it may serve the port by both.
  *
- * Locks: the claim is made and dropped under lock_sock() of the SDP socket, or
- * when the SDP socket has no other user. lock_sock() of the claim is taken
- * inside.
+ * Called by bind(), listen() and close(). Locks: sdp_sock.claim changes under
+ * lock_sock() of the SDP socket, or when the SDP socket has no other user. The
+ * claim's own lock_sock() is taken inside.
  */
 #include <net/inet_hashtables.h>
 #include <net/inet6_hashtables.h>
@@ -33,7 +33,7 @@
 #include "claim.h"
 #include "port.h"
 
-/* Number of ports that bind() to port 0 tries to find one free for TCP too. */
+/* Most ports that bind() with port 0 tries until one is free for TCP too. */
 #define CLAIM_TRIES	1000
 
 /* Does the socket need a claim? See above. */
@@ -45,7 +45,7 @@ static bool must_claim(const struct sdp_sock *ssk)
 	       !ns_capable_noaudit(sock_net(sk)->user_ns, CAP_NET_BIND_SERVICE);
 }
 
-/* Copy the options that the application may change later; @sk is locked. */
+/* Copy the options that may change after bind(); under lock_sock() of @sk. */
 static void claim_copy_sharing(struct sock *sk, const struct sdp_sock *ssk)
 {
 	sk->sk_reuse = ssk->sk.sk_reuse;
@@ -144,7 +144,7 @@ static int claim_bind_both(struct sdp_sock *ssk, u16 number,
 	}
 	if (err)
 		sdp_port_release(ssk);
-	/* A claim that a BPF program bound elsewhere cannot be bound anew. */
+	/* A claim that a BPF program bound elsewhere cannot be bound again. */
 	if (err == -EADDRINUSE && !number && !inet_sk((*claim)->sk)->inet_num)
 		err = -EAGAIN;
 	return err;
@@ -184,7 +184,7 @@ int sdp_claim_bind(struct sdp_sock *ssk, u16 number)
 
 /*
  * Check the claim's port by the rules for listeners, as TCP's listen() does,
- * and stop sharing it by SO_REUSEADDR. The claim is locked.
+ * and stop sharing it by SO_REUSEADDR. Called under lock_sock() of the claim.
  */
 static int claim_recheck_port(struct sock *sk)
 {

@@ -2,17 +2,18 @@
 /*
  * One connection: unlock, failure and detachment of its link.
  *
- * A connection consists of a socket's engine, queues and link. Every event (a
- * message arrives, an application writes, a send completes, a timer fires) is
- * handled in the same steps:
+ * A connection consists of a socket's engine (proto/, the protocol state),
+ * queues, and link (transport/, the end of a queue pair or of loopback). Every
+ * event (a message arrives, an application writes, a send completes, a timer
+ * fires) is handled in the same steps:
  *
  *	sdp_conn_lock()
  *	tell the engine, and carry out its actions
  *	sdp_conn_progress(): refill receives, send what may be sent
  *	sdp_conn_unlock(): wake, deliver, release
  *
- * A connection fails by one function only, sdp_conn_fail(), and gives up its
- * link by one only, sdp_conn_detach().
+ * Only sdp_conn_fail() ends a connection with an error, and only
+ * sdp_conn_detach() gives up the link of an established one.
  */
 #include <linux/module.h>
 
@@ -30,7 +31,10 @@
 #include "zcopy_ops.h"
 #include "../base/trace.h"
 
-/* The last line ends the link's reference, so it may free the socket. */
+/*
+ * Release a detached link, and end the socket if its application has closed it.
+ * The link's reference may be the socket's last one.
+ */
 static void release_link(struct sdp_sock *ssk, struct sdp_link *link,
 			 bool abort)
 {
@@ -41,7 +45,7 @@ static void release_link(struct sdp_sock *ssk, struct sdp_link *link,
 	link->ops->release(link, abort);
 }
 
-/* Publish the engine's state for readers and writers that have no lock. */
+/* Publish the engine's state for readers and writers, which do not lock. */
 static void note_rdma(struct sdp_sock *ssk, struct sdp_todo *todo)
 {
 	const struct sdp_engine *e = &ssk->engine;
@@ -56,8 +60,9 @@ static void note_rdma(struct sdp_sock *ssk, struct sdp_todo *todo)
 	WRITE_ONCE(ssk->tx_mode, sdp_engine_tx_mode(e));
 	WRITE_ONCE(ssk->may_srcavail, ssk->link && sdp_engine_may_srcavail(e));
 	/*
-	 * A large write, which has the turn, may be waiting for a buffer of the
-	 * peer. No other write can use one, so none is woken.
+	 * The peer has advertised a buffer. The large write that has the turn
+	 * may be waiting for one. No other write uses it, so without a turn
+	 * nobody is woken.
 	 */
 	if (room && !ssk->sinkavail_tx_room && ssk->tx_turn)
 		todo->wake |= SDP_WAKE_WRITE;
@@ -68,7 +73,7 @@ static void note_rdma(struct sdp_sock *ssk, struct sdp_todo *todo)
 }
 
 /**
- * sdp_conn_unlock() - drop the lock, and do what the change has delayed
+ * sdp_conn_unlock() - drop the lock, and do the work that @todo has noted
  * @ssk: socket, locked
  * @todo: what to do
  *
@@ -98,8 +103,8 @@ void sdp_conn_unlock(struct sdp_sock *ssk, struct sdp_todo *todo)
 	if (todo->wake & SDP_WAKE_ERROR)
 		sk_error_report(sk);
 	/*
-	 * After the wake-ups, so that the socket's new user does not get one
-	 * for the connection that it has just accepted.
+	 * accept() may hand out the socket from here on. As the wake-ups come
+	 * before, its application does not get them.
 	 */
 	if (todo->accepted)
 		sdp_accept_queue_ready(ssk);
@@ -113,7 +118,7 @@ void sdp_conn_unlock(struct sdp_sock *ssk, struct sdp_todo *todo)
  * sdp_conn_detach() - separate the link from the socket
  * @ssk: socket, locked; may have no link
  * @abort: the connection is aborted, not closed in order
- * @todo: gets the link, for sdp_conn_unlock() to release
+ * @todo: notes the link for sdp_conn_unlock(), which releases it
  *
  * The transport ends the link asynchronously. Also ends what needs a link: the
  * rings, the timers, the scan, and the orphan's count.
@@ -155,7 +160,8 @@ void sdp_conn_purge(struct sdp_sock *ssk)
  * @ssk: socket, locked
  * @error: positive errno for the application
  * @place: what has failed, a constant string for people
- * @todo: gets the wake-up of all waiters and the release of the link
+ * @todo: notes the wake-up of all waiters, the release of the link, and that a
+ *	child which accept() has not got leaves the accept queue
  *
  * Every failure of a connection comes here; only the first one has an effect.
  */
@@ -177,9 +183,9 @@ void sdp_conn_fail(struct sdp_sock *ssk, int error, const char *place,
 	ssk->first_error = place;
 	WRITE_ONCE(sk->sk_err, error);
 	/*
-	 * Pairs with sdp_poll(), which has no lock and reads in the reverse
-	 * order, as does a connect that waits: whoever sees the end of the
-	 * connection sees its error too.
+	 * Pairs with sdp_poll() and with a waiting connect(), which read
+	 * without the lock and in the reverse order: if they see the end of the
+	 * connection, they see its error too.
 	 */
 	smp_wmb();
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Flow control by RDMA without asynchronous flush (G2, G7).
+ * Setting ring_flush = 0: only calls of applications flush (G2, G7).
  *
  * With net.sdp.ring_flush = 0, data that gathers while the peer's ring is full
  * is sent when the application calls again, even if the ring has room before
- * that. So behaves RDMA-based flow control in a user-space library, which makes
- * progress only while the application is in a call. The setting exists for
- * measurements only. A connection reads it when it starts (sdp_sock.tx_lazy).
+ * that. RDMA-based flow control in a user-space library behaves like this,
+ * because it makes progress only while the application is in a call. The
+ * setting exists for measurements only. It applies to flow control by RDMA, and
+ * a connection reads it when it starts (sdp_sock.tx_lazy).
  *
  * Send and receive calls run between sdp_flush_begin() and sdp_flush_end();
  * sdp_sock.callers is the number of threads in such a call.
@@ -16,7 +17,7 @@
 #include "output.h"
 
 /**
- * sdp_flush_begin() - an application's call begins: send what waits for it
+ * sdp_flush_begin() - a call of the application begins: send waiting data
  * @ssk: socket, not locked
  */
 void sdp_flush_begin(struct sdp_sock *ssk)
@@ -32,7 +33,7 @@ void sdp_flush_begin(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_flush_end() - the call ends: data waits for the next one
+ * sdp_flush_end() - the call ends: from now on data waits for the next call
  * @ssk: socket, not locked
  */
 void sdp_flush_end(struct sdp_sock *ssk)
@@ -52,7 +53,7 @@ void sdp_flush_end(struct sdp_sock *ssk)
  * After shutdown(SHUT_WR) no further send call will flush the queue, so nothing
  * waits.
  *
- * Return: true if it waits.
+ * Return: true if it waits. False with the default setting.
  */
 bool sdp_flush_waits(const struct sdp_sock *ssk)
 {

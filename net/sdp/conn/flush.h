@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Flushing without asynchronous flush: data waits for the next call. */
+/* Setting ring_flush = 0: only calls of the application flush. */
 #ifndef SDP_CONN_FLUSH_H
 #define SDP_CONN_FLUSH_H
 

@@ -7,7 +7,8 @@
  * with. A socket may have detached its link before the up-call gets the lock;
  * then the up-call changes nothing.
  *
- * While an up-call runs, its link has a reference to the socket.
+ * While an up-call runs, its link has a reference to the socket. Up-calls run
+ * in process or softirq context.
  */
 #include <linux/module.h>
 
@@ -52,7 +53,7 @@ static void input_established(struct sdp_sock *ssk, struct sdp_todo *todo)
 	}
 }
 
-/* TCP_DEFER_ACCEPT: data or the end of the stream lets accept() have it. */
+/* Data or the end of the stream ends the wait of TCP_DEFER_ACCEPT. */
 static void end_deferral(struct sdp_sock *ssk, struct sdp_todo *todo)
 {
 	if (!ssk->deferred)
@@ -72,7 +73,7 @@ static void end_of_input(struct sdp_sock *ssk, struct sdp_todo *todo)
 	todo->wake |= SDP_WAKE_READ | SDP_WAKE_STATE;
 }
 
-/* Both halves are closed, as in TCP's TIME_WAIT: the connection is over. */
+/* Both halves are closed, so the connection is over. There is no TIME_WAIT. */
 static void input_finished(struct sdp_sock *ssk, struct sdp_todo *todo)
 {
 	ssk->engine.dead = true;
@@ -94,8 +95,9 @@ static void failed_action(struct sdp_sock *ssk, const struct sdp_action *a,
 }
 
 /*
- * Carry out the actions of one event. @skb is the message that has come, of
- * @bytes; the payload is delivered from it. Returns true if @skb was taken.
+ * Carry out the engine's actions for one event. @skb is the message that has
+ * come, @bytes long, or NULL; its payload is delivered from it. Returns true if
+ * the receive queue has taken @skb.
  */
 static bool input_carry_out(struct sdp_sock *ssk,
 			    const struct sdp_actions *acts,
@@ -113,7 +115,7 @@ static bool input_carry_out(struct sdp_sock *ssk,
 			input_established(ssk, todo);
 			break;
 		case SDP_ACT_DELIVER:
-			/* Nobody can read it any more: reset, as TCP does. */
+			/* No application can read it: reset, as TCP does. */
 			if (sock_flag(&ssk->sk, SOCK_DEAD)) {
 				SDP_INC(sock_net(&ssk->sk), Aborts);
 				sdp_conn_fail(ssk, ECONNRESET,
@@ -226,7 +228,7 @@ static void count_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
 		if (msg->h.mid == SDP_MID_MODE_CHANGE && !ssk->engine.dead)
 			sdp_conn_note_mode(ssk, msg, false);
 	}
-	/* Counted with and without payload, even if the engine ignores them. */
+	/* These are counted with or without payload, and even if ignored. */
 	if (msg->h.mid == SDP_MID_SRC_AVAIL)
 		SDP_INC(net, SrcAvailReceived);
 	if (msg->h.mid == SDP_MID_SINK_AVAIL)
@@ -276,8 +278,8 @@ static void note_space(struct sdp_sock *ssk, struct sdp_todo *todo)
 {
 	sdp_autotune_regrow(ssk);
 	/*
-	 * Pairs with the barriers of those who set want_space and then look for
-	 * room again.
+	 * Pairs with the barriers of writers and pollers, which set want_space
+	 * and then check for room again.
 	 */
 	smp_mb();
 	if (!READ_ONCE(ssk->want_space)) {
@@ -313,9 +315,9 @@ static void keep_blocks(struct sdp_sock *ssk, struct sk_buff_head *blocks)
 }
 
 /*
- * Take in a message that the peer has written into our ring. @skb is the empty
- * receive that the message has consumed. Returns true if @skb was taken: memory
- * is short, and the queue uses @skb to refer to the message.
+ * Process a message that the peer has written into our ring. @skb is the empty
+ * receive that the message has consumed. Usually a new skb refers to the
+ * message. Returns true if memory is short and @skb was taken to refer to it.
  */
 static bool take_placed(struct sdp_sock *ssk, struct sk_buff *skb, u32 imm,
 			struct sdp_todo *todo)
@@ -392,8 +394,8 @@ static void up_sent(struct sdp_link *link, struct sdp_sent *sent)
 		input_carry_out(ssk, &acts, NULL, 0, &todo);
 		sdp_conn_progress(ssk, &todo);
 		/*
-		 * For an orphan, progress is payload or our DisConn that has
-		 * arrived. Answers are none: a peer could ask for them forever.
+		 * An orphan makes progress when its data or DisConn arrives.
+		 * Our answers do not count: a peer could cause them forever.
 		 */
 		if (sock_flag(&ssk->sk, SOCK_DEAD) && ssk->link &&
 		    (sent->payload || ssk->engine.state != state))

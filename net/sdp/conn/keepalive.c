@@ -9,17 +9,17 @@
  * Each socket has one timer (@keepalive_timer). With SO_KEEPALIVE it is always
  * armed, otherwise from the time when data is sent until it finds that nothing
  * is in flight. Rearming it for each message would cost too much, so it is
- * armed once, and when it fires it reads two times that the connection keeps:
+ * armed once, and when it fires it checks two timestamps of the connection:
  *
  *	heard		last sign of life: a message from the peer, or the
  *			arrival of one of ours
- *	tx_since	start of the time in which data or an advertisement of
- *			ours waits and none of it has arrived
+ *	tx_since	when data, an advertisement or an RDMA transfer of ours
+ *			began to wait for the peer, or last made progress
  *
- * All our messages may have arrived while we wait for the peer, for credit or
- * until it has read memory that we have advertised. Then we probe the peer at
- * intervals, as TCP probes a closed window, and SILENCE_LIMIT ends the
- * connection too.
+ * All our messages may have arrived while we still wait: for credit, or until
+ * the peer has read memory that we have advertised. Then we probe the peer
+ * every PERSIST_JIFFIES, as TCP probes a closed window. SILENCE_LIMIT without
+ * an answer ends such a connection, too.
  *
  * A probe is a transport operation that needs no action of the peer's software
  * and consumes no receive. The rc transport repeats it until it is answered. So
@@ -28,9 +28,9 @@
  * life end the connection.
  *
  * With SDP_FLOW_NIC our adapter may hold messages back until the peer has
- * posted a receive. The adapter then hears from the peer's adapter all the
- * time, but we do not. So we conclude nothing from silence; the adapter breaks
- * the connection if the peer is gone. TCP_USER_TIMEOUT applies nevertheless.
+ * posted a receive. The two adapters then exchange packets all the time, but we
+ * see no completion. So we conclude nothing from silence: if the peer is gone,
+ * the adapter breaks the connection. TCP_USER_TIMEOUT applies nevertheless.
  *
  * The socket's lock covers all of it. The pending timer holds a reference.
  */
@@ -137,7 +137,7 @@ static void judge_keepalive(const struct sdp_sock *ssk, struct peer_verdict *v)
 		v->probe = true;
 }
 
-/* Is there data, an advertisement or an RDMA transfer that is not complete? */
+/* Is any data, advertisement of ours or RDMA transfer not complete? */
 static bool waits_for_peer(const struct sdp_sock *ssk)
 {
 	return ssk->tx_outq || ssk->srcavail_tx_out || ssk->srcavail_rx ||
@@ -274,7 +274,7 @@ void sdp_keepalive_heard(struct sdp_sock *ssk)
 
 /**
  * sdp_keepalive_start() - start to watch a connection if SO_KEEPALIVE is set
- * @ssk: socket, locked; its connection has been established now
+ * @ssk: socket, locked; its connection has just been established
  */
 void sdp_keepalive_start(struct sdp_sock *ssk)
 {

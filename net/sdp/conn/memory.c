@@ -47,11 +47,11 @@ int sdp_memory_least[3] = { 4096, 4096, 4096 };
 
 /**
  * sdp_memory_enter_pressure() - the kernel finds that memory may be short
- * @sk: socket whose charge has made the kernel look
+ * @sk: socket whose charge has made the kernel check
  *
- * The kernel does not know the level at which pressure begins
- * (sdp_mem_limits), so it calls this too often. Memory is short above the
- * second number of net.sdp.mem.
+ * Memory is short above the second number of net.sdp.mem. The kernel does not
+ * get this number (sdp_mem_limits in base/netns.c), so it calls this for each
+ * charge above the first one.
  */
 void sdp_memory_enter_pressure(struct sock *sk)
 {
@@ -76,7 +76,7 @@ void sdp_memory_failed(struct sock *sk)
 
 /**
  * sdp_memory_leave_pressure() - there is enough memory again
- * @sk: socket whose charge has made the kernel look
+ * @sk: socket whose charge has made the kernel check
  */
 void sdp_memory_leave_pressure(struct sock *sk)
 {
@@ -87,8 +87,9 @@ void sdp_memory_leave_pressure(struct sock *sk)
  * sdp_memory_is_short() - should buffers neither be kept nor grow?
  * @sk: socket
  *
- * Return: true when net.sdp.mem is nearly used up, or when the kernel reclaims
- * from the socket's memory cgroup.
+ * Return: true when SDP is under memory pressure (above the second number of
+ * net.sdp.mem, until below the first), or when the kernel reclaims from the
+ * socket's memory cgroup.
  */
 bool sdp_memory_is_short(const struct sock *sk)
 {
@@ -185,8 +186,8 @@ int sdp_memory_of_receive(const struct sdp_sock *ssk, u32 size)
 /**
  * sdp_memory_for_receives() - get memory for further receives
  * @ssk: socket, locked, with a link
- * @want: receives that are to be posted
- * @size: bytes of each
+ * @want: number of receives to be posted
+ * @size: size of each one's buffer, in bytes
  *
  * Return: number of receives that may be posted. When memory is short it is
  * less than @want, but enough that the connection does not get stuck.
@@ -196,8 +197,9 @@ u16 sdp_memory_for_receives(struct sdp_sock *ssk, u16 want, u32 size)
 	struct sock *sk = &ssk->sk;
 	u16 posted = ssk->engine.credit.posted;
 	/*
-	 * With fewer receives than this, we could never grant T more to a peer
-	 * that is down to its last credit (D4, D5).
+	 * A credit update grants at least credit.threshold receives. With fewer
+	 * receives than this, we could never send one to a peer that is down to
+	 * its last credit (D4, D5).
 	 */
 	int least = max(0, ssk->engine.credit.threshold + 1 - posted);
 
@@ -247,8 +249,8 @@ void sdp_memory_settle(struct sdp_sock *ssk)
  * @ssk: socket, locked
  * @bytes: memory to add, with the overhead of its skb
  *
- * Return: true when it may; false when it has to wait until some of what it has
- * written has arrived.
+ * Return: true when it may, even if memory is short but little is written;
+ * false when it has to wait until some of what it has written has arrived.
  */
 bool sdp_memory_for_write(struct sdp_sock *ssk, int bytes)
 {

@@ -2,7 +2,8 @@
 /*
  * Options of a socket: defaults, inheritance and derived values.
  *
- * setsockopt() and getsockopt() are in socket/sockopt*.c.
+ * setsockopt() and getsockopt() are in socket/sockopt*.c. struct sdp_options is
+ * read and written without a lock.
  */
 #include <linux/in.h>
 #include <linux/in6.h>

@@ -3,17 +3,20 @@
  * Orphans: connections that outlive their application.
  *
  * A closed socket whose data is still in flight becomes an orphan: it keeps its
- * link until both DisConns have been exchanged. The peer decides how slowly it
- * reads, and no open file of a process stands for an orphan. So sk_timer bounds
- * the time without progress (fin_timeout_ms, TCP_LINGER2), and
- * net.sdp.max_orphans bounds the number of orphans.
+ * link until both DisConns have been exchanged. The peer may read as slowly as
+ * it likes, so sk_timer bounds the time without progress (fin_timeout_ms,
+ * TCP_LINGER2). No process has an open file for an orphan, so no limit on open
+ * files bounds the number of orphans, but net.sdp.max_orphans does.
  *
  * sdp_sock.orphan is covered by the socket's lock.
  */
 #include "conn.h"
 #include "orphan.h"
 
-/* TCP_LINGER2 applies once only the peer's DisConn is missing. */
+/*
+ * Time without progress after which an orphan fails, in jiffies. TCP_LINGER2
+ * applies once only the peer's DisConn is missing.
+ */
 static unsigned long fin_timeout(const struct sdp_sock *ssk)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
@@ -78,7 +81,7 @@ static bool room_for_orphan(struct net *net)
 /**
  * sdp_orphan_begin() - make a closed socket that still has a link an orphan
  * @ssk: closed socket, locked
- * @todo: notes the release of the link if the connection fails
+ * @todo: notes the release of the link if there are too many orphans
  *
  * Starts the orphan's timer. If there are too many orphans, the connection
  * fails with ECONNRESET instead.

@@ -89,10 +89,11 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 }
 
 /*
- * Set tx_bulk if the next segment deserves a block, because this message was
- * full. If more segments are queued behind it, a quarter of the payload counts
- * as full: it then ran out of fragments. A transport that hands our buffers to
- * the peer does not return them, so blocks have no advantage there.
+ * Set tx_bulk if the next segment should be a block, because this message was
+ * full of copied bytes. If more segments are queued behind it, a quarter of the
+ * largest payload counts as full: the segment has then run out of fragments. A
+ * transport that hands our buffers to the peer does not return them, so blocks
+ * have no advantage there.
  */
 static void note_bulk(struct sdp_sock *ssk, const struct sk_buff *skb)
 {
@@ -106,7 +107,7 @@ static void note_bulk(struct sdp_sock *ssk, const struct sk_buff *skb)
 	WRITE_ONCE(ssk->tx_bulk, full);
 }
 
-/* Commit a message and put its header in front of its payload. */
+/* Tell the engine that a message is sent, and add its header. */
 static void output_seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx,
 			struct sk_buff *skb)
 {
@@ -145,7 +146,7 @@ static struct sdp_tx_view tx_view(struct sdp_sock *ssk)
 	return view;
 }
 
-/* Data cannot be sent, for reason @next. A stall is counted when it begins. */
+/* Nothing can be sent, for reason @next. A stall is counted when it begins. */
 static void note_stall(struct sdp_sock *ssk, enum sdp_next next)
 {
 	bool no_credit = next == SDP_NEXT_NO_CREDIT;
@@ -179,9 +180,9 @@ static void end_stall(struct sdp_sock *ssk)
 }
 
 /*
- * The next message that may be sent now, with its header; or NULL. Then @why is
- * the reason; if it is SDP_NEXT_SEND, memory is short, and the timer tries
- * again.
+ * Returns the next message that may be sent now, with its header, or NULL. Then
+ * @why is the reason. If @why is SDP_NEXT_SEND, memory is short, and the timer
+ * tries again.
  */
 static struct sk_buff *next_message(struct sdp_sock *ssk, enum sdp_next *why)
 {
@@ -216,8 +217,9 @@ static struct sk_buff *next_message(struct sdp_sock *ssk, enum sdp_next *why)
 }
 
 /*
- * G5: the adapter holds few messages at once, and the completion of each lets
- * another one follow. So each one is flushed.
+ * Does each message need a completion at once? It does if the adapter holds
+ * messages back: it holds few at a time, and each completion lets another one
+ * follow (G5).
  */
 static bool awaits_arrival(const struct sdp_sock *ssk)
 {
@@ -225,9 +227,9 @@ static bool awaits_arrival(const struct sdp_sock *ssk)
 }
 
 /*
- * Send all messages that may be sent now. The last one of the train is flushed:
- * a segment that gathers may wait for its arrival, now or after the next grant.
- * Returns true if there was one.
+ * Send all messages that may be sent now. The last one asks for a completion at
+ * once (@flush): a segment that gathers may wait for its arrival, now or after
+ * the next grant of credit. Returns true if there was a message.
  */
 static bool output_train(struct sdp_sock *ssk)
 {
@@ -248,7 +250,7 @@ static bool output_train(struct sdp_sock *ssk)
 /**
  * sdp_conn_progress() - refill receives, send what may be sent, arm the timers
  * @ssk: socket, locked; does nothing without a connection
- * @todo: gets the link to kick, if the transport delivers without the lock
+ * @todo: notes the link to kick, if the transport delivers without the lock
  */
 void sdp_conn_progress(struct sdp_sock *ssk, struct sdp_todo *todo)
 {

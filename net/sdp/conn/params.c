@@ -2,8 +2,8 @@
 /*
  * Parameters that a connection starts with: limits of link and engine.
  *
- * They follow from the settings of the namespace, the options of the socket and
- * what the transport prefers. Both sides of the set-up use them: first
+ * The parameters follow from the settings of the namespace, the options of the
+ * socket and what the transport prefers. active.c and passive.c call first
  * sdp_params_of_link(), then the link's prepare(), which may lower the limits,
  * then sdp_params_start().
  */
@@ -13,8 +13,8 @@
 #include "refill.h"
 
 /*
- * Windows in a ring, at least. With fewer, the sender could not fill one window
- * while the receiver reads another.
+ * Least number of windows in a ring. With fewer, the sender could not fill one
+ * window while the receiver reads another.
  */
 #define RING_WINDOWS_MIN	4
 /*
@@ -44,17 +44,17 @@ int sdp_flow_wish(struct sdp_sock *ssk)
 }
 
 /*
- * Number of receives that SO_RCVBUF is divided into, if the application has set
- * it. Each of them has room for at least RCVBUF_PAYLOAD_MIN bytes, even if
- * SO_RCVBUF is smaller.
+ * Least number of receives that SO_RCVBUF is divided into, if the application
+ * has set it. Each of them has room for at least RCVBUF_PAYLOAD_MIN bytes, even
+ * if SO_RCVBUF is smaller.
  */
 #define RCVBUF_RECEIVES	4
 #define RCVBUF_PAYLOAD_MIN	1024
 
 /*
  * The peer may fill every posted receive, whether the application reads or not.
- * The receives of a transport that prefers large ones may together hold more
- * than the application has set by SO_RCVBUF. Make them smaller and fewer then.
+ * If the transport prefers large receives, they may together hold more than the
+ * application has set by SO_RCVBUF. Then make them smaller and fewer.
  */
 static void fit_rcvbuf(struct sdp_sock *ssk, struct sdp_link_config *config)
 {
@@ -87,7 +87,7 @@ void sdp_params_of_link(struct sdp_sock *ssk, const struct sdp_transport *ops,
 	/* A transport that prefers a size keeps it. */
 	config->recv_size_max =
 		ops->recv_size ? 0 : READ_ONCE(set->recv_buffer_max);
-	/* A resize also reduces the number of receives: not for an eighth. */
+	/* A resize costs receives: an eighth more room is not worth that. */
 	if (config->recv_size_max <= config->recv_size + config->recv_size / 8)
 		config->recv_size_max = 0;
 	config->recv_max = ops->recv_buffers ?: READ_ONCE(set->recv_buffers);

@@ -6,6 +6,8 @@
  * child socket at once, with few receives (accept_buffers), and the child waits
  * on the listener's accept queue. accept() gives it all its receives. sk_timer
  * ends a request that its peer does not complete.
+ *
+ * All of this runs in the up-call, which may sleep and holds no lock.
  */
 #include <linux/cgroup.h>
 #include <linux/security.h>
@@ -54,8 +56,9 @@ static void inherit_cgroup(struct sock *child, struct sock *parent)
 }
 
 /*
- * Returns NULL if memory is short, and -ECONNREFUSED if the TCP listener beside
- * the parent has an option that SDP does not support.
+ * Make a child with the listener's options. Returns NULL if memory is short,
+ * and -ECONNREFUSED if the TCP listener beside the parent (policy) has an
+ * option that SDP does not support.
  */
 static struct sdp_sock *make_child(struct sdp_sock *parent,
 				   const struct sdp_incoming *in)
@@ -75,7 +78,7 @@ static struct sdp_sock *make_child(struct sdp_sock *parent,
 	sdp_options_inherit(child, parent);
 	if (parent->tcp_listener &&
 	    !parent->inherit_tcp(&child->sk, parent->tcp_listener)) {
-		/* An internet socket must be dead before it is freed. */
+		/* inet_sock_destruct() demands SOCK_DEAD. */
 		sock_orphan(&child->sk);
 		sdp_sock_end(child);
 		sock_put(&child->sk);
@@ -160,7 +163,7 @@ static int take_request(struct sdp_sock *parent, struct sdp_link *link,
 	sock_hold(&child->sk);
 	err = sdp_accept_queue_enter(parent, child, in->local.port);
 	if (err) {
-		/* An internet socket must be dead before it is freed. */
+		/* inet_sock_destruct() demands SOCK_DEAD. */
 		sock_orphan(&child->sk);
 		sdp_sock_end(child);
 		sock_put(&child->sk);

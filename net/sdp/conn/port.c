@@ -3,8 +3,8 @@
  * Ports: the sockets that own each port, conflicts, and sharing.
  *
  * Each namespace has a hash table of its ports with a lock per bucket, so
- * namespaces do not contend. A port number selects its bucket, so a bucket has
- * at most 64 ports.
+ * namespaces do not contend. A bucket has at most 64 ports, because the port
+ * number modulo SDP_PORT_BUCKETS selects it.
  *
  * A port has many owners: sockets that are bound, listen or are connected, and
  * the children of listeners. There may be a hundred thousand of them, so
@@ -31,8 +31,8 @@
  * request arrives for a socket that only connects. So two sockets do not
  * conflict if TCP has named one of them and one of them only connects.
  *
- * Lock: sdp_port_bucket.lock covers the ports in the bucket, and all members
- * of their sockets whose names start with port. No other lock is taken inside.
+ * Lock: sdp_port_bucket.lock covers the ports in the bucket, and all members of
+ * their sockets whose names start with port. No other lock is taken inside.
  */
 #include <linux/rbtree.h>
 #include <linux/slab.h>
@@ -133,7 +133,7 @@ static struct sdp_sock *group_match(struct sdp_port *port,
 	return head && !memcmp(&head->port_key, key, by) ? head : NULL;
 }
 
-/* These two iterate over the heads of the first group of each kind. */
+/* first_kind() and next_kind() visit the first group of each kind. */
 static struct sdp_sock *first_kind(const struct sdp_port *port)
 {
 	return rb_entry_safe(rb_first(&port->groups), struct sdp_sock,
@@ -264,8 +264,9 @@ static bool key_was_stale(struct sdp_port *port, struct sdp_sock *ssk)
 }
 
 /*
- * Update the first stale key in a group. @looks is the number of sockets that
- * may still be checked. Returns false if all that were checked are up to date.
+ * Update the first stale key in a group, which moves that socket to another
+ * group. @looks is the number of sockets that may still be checked. Returns
+ * false if all that were checked are up to date.
  */
 static bool group_was_stale(struct sdp_port *port, struct sdp_sock *head,
 			    int *looks)
@@ -373,8 +374,8 @@ static void port_enter(struct sdp_sock *ssk, struct sdp_port *port)
 	WRITE_ONCE(ssk->port_number, port->number);
 	WRITE_ONCE(ssk->port, port);
 	/*
-	 * A single store, because some read the port without the bucket's lock:
-	 * they see the old number or this one.
+	 * A single store, because others read the number without the bucket's
+	 * lock: they see the old one or this one.
 	 */
 	WRITE_ONCE(ssk->local.port, port->number);
 }
@@ -445,8 +446,8 @@ static int port_take_any(struct sdp_sock *ssk, struct sdp_port **fresh)
  * @number: port number, or 0 for a free port of the ephemeral range that is not
  *	reserved
  *
- * The caller sets @named_by_tcp and @only_connects of the socket before. They
- * are cleared when this fails and when the socket releases its port. May sleep.
+ * The caller sets @named_by_tcp and @only_connects of the socket before. This
+ * clears them if it fails, and so does sdp_port_release(). May sleep.
  *
  * Return: 0, -EADDRINUSE or -ENOBUFS.
  */
@@ -532,7 +533,7 @@ static void port_key_stop_listening(struct sdp_port_key *key,
 }
 
 /**
- * sdp_port_unlisten() - stop finding a listener for requests
+ * sdp_port_unlisten() - requests find the listener no longer
  * @ssk: listener; it keeps its port
  */
 void sdp_port_unlisten(struct sdp_sock *ssk)
@@ -628,7 +629,8 @@ struct listener_choice {
 
 /*
  * Choose @head if its group fits better than those before. SO_REUSEPORT allows
- * several groups that fit equally well; the larger one is more likely chosen.
+ * several groups that fit equally well. Of these, each is chosen with a
+ * probability that is proportional to its number of sockets.
  */
 static void choice_add(struct listener_choice *c, struct sdp_sock *head,
 		       int fit)

@@ -14,10 +14,10 @@
 #include "timer.h"
 
 /*
- * Is the reader behind without the room by which the receive buffer has grown?
- * That room is not used when the memory that we asked for last was not granted:
- * received data is kept in any case, so it would exceed every limit. A reader
- * that waits for SO_RCVLOWAT must get that number of bytes first.
+ * Memory was refused last time: would the reader be behind if the receive
+ * buffer had not grown? Then the room by which it has grown is not used,
+ * because we keep received data in any case, so it would exceed every limit. A
+ * reader that waits for SO_RCVLOWAT must get that number of bytes first.
  */
 static bool refill_beyond_first(const struct sdp_sock *ssk, int unread)
 {
@@ -37,8 +37,8 @@ static bool refill_reader_behind(const struct sdp_sock *ssk)
 /*
  * Receives to post although the reader is behind: 1 if none is posted, else 0.
  * That one is the peer's last credit, on which no data comes (D5). With
- * %SDP_BY_NIC it is not needed, because the adapters hold back messages that
- * find no receive; and data would come on it.
+ * %SDP_BY_NIC it is not needed, because the adapter holds back a message that
+ * finds no receive; and data would consume it.
  */
 static u16 refill_last_credit(const struct sdp_sock *ssk)
 {
@@ -47,8 +47,8 @@ static u16 refill_last_credit(const struct sdp_sock *ssk)
 
 /*
  * Receives to post when messages are not coalesced. Each unread message then
- * keeps its receive, and all of them together are never more than the peer was
- * told of at first.
+ * keeps its receive. Unread messages and posted receives together are never
+ * more than the number of receives that the peer was told of at first.
  */
 static u16 refill_not_held(const struct sdp_sock *ssk, u16 want)
 {

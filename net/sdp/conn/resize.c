@@ -47,7 +47,7 @@ static void resize_decay(struct sdp_sock *ssk)
  * @open: bytes in the open segment, which the write would be added to
  *
  * Small writes that come faster than they can be sent are like one large write.
- * Of these, the ones that cross the end of a message are counted.
+ * Each of them that crosses the end of a message counts as split.
  */
 void sdp_resize_note_send(struct sdp_sock *ssk, size_t bytes, u32 open)
 {
@@ -64,7 +64,7 @@ void sdp_resize_note_send(struct sdp_sock *ssk, size_t bytes, u32 open)
 	sdp_engine_split(&ssk->engine, roundup_pow_of_two(all));
 }
 
-/* Number of receives to keep posted if their size has grown to @size. */
+/* Number of receives to keep posted once their size is @size. */
 static u32 resize_receives(const struct sdp_sock *ssk, u32 size)
 {
 	u32 bytes = RESIZE_RECV_BYTES;

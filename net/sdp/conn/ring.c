@@ -18,7 +18,7 @@
  *
  * The key covers the pages of the ring and nothing else, twice in a row. So a
  * message that runs over the end of the ring is contiguous for the peer that
- * writes it. Here it may be in two parts.
+ * writes it, though it lies in two parts of our memory.
  *
  * A message in a ring is queued like any other: a small skb refers to its
  * pages, and the reader copies from there. Until then the peer could still
@@ -28,8 +28,8 @@
  * it has not.
  *
  * When the reader has passed a message, its bytes in the ring are free again.
- * When a ring is over, the messages in it hold its pages, and these are then
- * charged as unread data.
+ * When a ring is over, unread messages in it keep their pages, which are from
+ * then on charged as unread data.
  *
  * The socket's @lock covers @ring, @ring_next, @rings_over and @ring_bytes.
  */
@@ -53,7 +53,7 @@
  * @size: bytes
  * @mem: its registration
  * @link: link that it is registered with, in use
- * @over: next ring in sdp_sock.rings_over, which the work item frees
+ * @over: links the rings in sdp_sock.rings_over, which the work item frees
  * @pages: all of its pages, twice in a row
  */
 struct sdp_rx_ring {
@@ -177,8 +177,9 @@ static u32 ring_allowed_size(struct sdp_sock *ssk, u32 size)
 }
 
 /*
- * Bytes of the pages that a message holds, whole pages each. @last is the last
- * page of the message before, which is charged for it already.
+ * Bytes of the pages that a message holds; whole pages count. @last: in: last
+ * page of the message before, which is charged for that page already; out: last
+ * page of this message.
  */
 static u32 ring_bytes_held(const struct sk_buff *skb, const struct page **last)
 {
@@ -197,8 +198,8 @@ static u32 ring_bytes_held(const struct sk_buff *skb, const struct page **last)
 }
 
 /*
- * A ring is over: its messages hold their pages from now on, so each of them is
- * charged for these.
+ * A ring is over: from now on its unread messages keep their pages, so charge
+ * each message for its pages.
  */
 static void ring_charge_unread(struct sdp_sock *ssk, u32 id)
 {
@@ -285,7 +286,7 @@ static bool ring_announce(struct sdp_sock *ssk, struct sdp_rx_ring *home)
 	return true;
 }
 
-/* Make the ring that the peer has asked for, if it has. */
+/* Make a ring if the peer has asked for one. May sleep. */
 static void ring_make(struct sdp_sock *ssk)
 {
 	struct sdp_rx_ring *home = NULL;
@@ -381,10 +382,10 @@ static void ring_refer_pages(struct sk_buff *skb,
  * sdp_ring_look() - note how full the rings are
  * @ssk: socket, locked
  *
- * @rx_ring_full is for pollers that wait for a low-water mark. The rest is for
- * the tracepoint. For the peer's ring it shows the bytes that we have written
- * and the peer has not reported as read. With %SDP_BY_NIC it shows 0, because
- * the peer does not report (G4).
+ * @rx_ring_full is for pollers that wait for SO_RCVLOWAT. The rest is for the
+ * tracepoint. For the peer's ring the tracepoint shows the bytes that we have
+ * written and the peer has not reported as read, or 0 with %SDP_BY_NIC, because
+ * then the peer does not report (G4).
  */
 void sdp_ring_look(struct sdp_sock *ssk)
 {
@@ -440,7 +441,7 @@ struct sk_buff *sdp_ring_message(struct sdp_sock *ssk, struct sk_buff *empty,
 	}
 	ring_refer_pages(skb, ssk->ring, at, bytes);
 	sdp_buf_cb(skb)->again = false;
-	/* When it has been read, these say how much of which ring is free. */
+	/* Once it is read, these say how many bytes of which ring are free. */
 	sdp_buf_cb(skb)->ring = bytes;
 	sdp_buf_cb(skb)->home = ssk->ring->id;
 	return skb;
@@ -488,8 +489,8 @@ int sdp_ring_splice(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset,
  * @n: payload bytes passed
  * @all: the whole buffer has been read
  *
- * The header's bytes become free with the last payload byte, so none becomes
- * free before it has been read.
+ * @n does not count the header, whose bytes become free with the last payload
+ * byte. So no byte becomes free before it has been read.
  *
  * Return: true when the caller has to call sdp_conn_progress().
  */

@@ -2,9 +2,9 @@
 /*
  * Receive queue: received payload until the application reads it.
  *
- * A received buffer is queued as it came and read in place. A small message is
- * copied behind the one before it, so that small messages do not keep a whole
- * buffer each.
+ * A received buffer is queued without a copy, and the reader copies from it. A
+ * small message is copied behind the message before it, so that small messages
+ * do not keep a whole buffer each.
  *
  * The queue is sk_receive_queue, under the socket's lock. Only a reader that
  * has rx_mutex removes buffers. So it can copy from a buffer without the lock:
@@ -62,7 +62,7 @@ static struct sk_buff *rx_small_target(struct sdp_sock *ssk, u32 len)
 	return tail;
 }
 
-/* Returns true if the payload was copied; then @skb is free for reuse. */
+/* Copy a small payload. Returns true if done; then @skb can be reused. */
 static bool rx_deliver_small(struct sdp_sock *ssk, struct sk_buff *skb,
 			     u32 offset, u32 len)
 {
@@ -70,7 +70,8 @@ static bool rx_deliver_small(struct sdp_sock *ssk, struct sk_buff *skb,
 
 	/*
 	 * A new buffer for the copy would be no smaller than a small linear
-	 * one. So copy from that only behind another message.
+	 * receive. So copy from such a receive only if another message's buffer
+	 * has room.
 	 */
 	if (skb_headlen(skb) == skb->len &&
 	    skb_end_offset(skb) <= SDP_BUF_LINEAR_MAX &&
@@ -86,7 +87,7 @@ static bool rx_deliver_small(struct sdp_sock *ssk, struct sk_buff *skb,
 	return true;
 }
 
-/* Not from a ring: a ring keeps its memory anyway. */
+/* True for a small payload, except in a ring: a copy would free no memory. */
 static bool rx_may_copy(const struct sdp_sock *ssk, const struct sk_buff *skb,
 			u32 len)
 {
@@ -119,7 +120,7 @@ ktime_t sdp_rx_stamp(const struct sdp_sock *ssk)
  * @skb: the message; taken
  * @a: the %SDP_ACT_DELIVER action for its payload
  * @bytes: length of the whole message
- * @todo: gets the wake-up for urgent data
+ * @todo: notes the wake-up for urgent data
  *
  * The caller wakes readers.
  */
@@ -161,9 +162,9 @@ void sdp_rx_queue_rdma(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 }
 
 /**
- * sdp_rx_passed() - RDMA has put bytes into a reader's memory, past the queue
+ * sdp_rx_passed() - advance the read position by bytes that bypass the queue
  * @ssk: socket, locked
- * @n: number of bytes
+ * @n: number of bytes; RDMA has put them into a reader's memory
  */
 void sdp_rx_passed(struct sdp_sock *ssk, u32 n)
 {
@@ -187,7 +188,7 @@ bool sdp_rx_next(struct sdp_sock *ssk, u32 skip, bool begun,
 	u32 seq;
 
 	sdp_conn_lock(ssk);
-	/* Under the lock: an RDMA write to another reader's memory moves it. */
+	/* An RDMA write into another reader's memory advances rx_read. */
 	seq = ssk->rx_read + skip;
 	skb_queue_walk(&ssk->sk.sk_receive_queue, p->skb) {
 		p->offset = sdp_buf_cb(p->skb)->offset + skip;
@@ -241,7 +242,7 @@ void sdp_rx_consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 	if (!ssk->rx_bytes)
 		sdp_autotune_emptied(ssk);
 	if (done && ssk->link) {
-		/* No buffer of an earlier link is left: it is this link's. */
+		/* It came by this link: a disconnect empties the queue. */
 		if (sdp_buf_cb(done)->again && !sdp_memory_is_short(&ssk->sk)) {
 			sdp_refill_reuse(ssk, ssk->link, done);
 			done = NULL;
@@ -253,13 +254,13 @@ void sdp_rx_consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 		sdp_conn_progress(ssk, &todo);
 	sdp_conn_unlock(ssk, &todo);
 	consume_skb(done);
-	/* The peer has fewer receives until the memory cgroup is reclaimed. */
+	/* The peer gets few receives until memory is reclaimed. */
 	if (READ_ONCE(ssk->rx_short) && !READ_ONCE(ssk->rx_bytes))
 		sdp_memory_reclaim(sk);
 }
 
 /**
- * sdp_rx_over() - is the input over?
+ * sdp_rx_over() - will no more input come?
  * @ssk: socket; no lock needed
  *
  * Return: true if the peer's stream or the connection has ended, or failed.
@@ -277,7 +278,7 @@ bool sdp_rx_over(const struct sdp_sock *ssk)
  * sdp_rx_was_read() - count bytes that an RDMA read has added to the stream
  * @ssk: socket, locked
  * @n: number of bytes
- * @todo: gets the wake-up of other readers
+ * @todo: notes the wake-up of other readers
  */
 void sdp_rx_was_read(struct sdp_sock *ssk, u32 n, struct sdp_todo *todo)
 {

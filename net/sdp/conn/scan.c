@@ -2,9 +2,10 @@
 /*
  * Deadlock scan: SrcAvails of peers that nobody reads (C9).
  *
- * Two programs may both write first and wait for the other one to read. So when
- * several scans in a row find that nobody has read from a SrcAvail, we ask the
- * peer to send the rest in messages (SendSm), and its writer can continue.
+ * Two programs may both write first, and each waits until the other one reads.
+ * So when several scans in a row find that nobody has read from the peer's
+ * SrcAvail, we ask the peer to send the rest in messages (SendSm), and its
+ * writer can continue.
  *
  * Each namespace has one scanner, a work item. It runs every net.sdp.scan_ms
  * milliseconds while at least one connection has a SrcAvail that is not read
@@ -46,8 +47,8 @@ static unsigned long scan_period(const struct net *net)
 }
 
 /*
- * Is no scan due within one period? If the setting has become shorter, that is
- * true of a scan that is pending with the longer period.
+ * Is no scan due within one period? This is so if none is pending, or if one is
+ * pending with a longer period because the setting has become shorter.
  */
 static bool scan_due_late(struct sdp_scanner *s)
 {
@@ -56,7 +57,7 @@ static bool scan_due_late(struct sdp_scanner *s)
 			   READ_ONCE(s->work.timer.expires));
 }
 
-/* Called with the scanner's lock. */
+/* Make sure that a scan is due within one period. Under the scanner's lock. */
 static void scan_arm(struct sdp_scanner *s)
 {
 	if (scan_due_late(s))
@@ -74,7 +75,7 @@ void sdp_scan_watch(struct sdp_sock *ssk)
 	ssk->scans = 0;
 	ssk->scan_got = sdp_engine_srcavail_rx_read(&ssk->engine);
 	ssk->scan_since = jiffies;
-	/* It may still be in the list because of an earlier SrcAvail. */
+	/* The socket may still be in the list for an earlier SrcAvail. */
 	if (!list_empty(&ssk->scan_node) && !scan_due_late(s))
 		return;
 	spin_lock(&s->lock);
@@ -85,8 +86,10 @@ void sdp_scan_watch(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_scan_stop() - nothing is left to be read: stop watching
- * @ssk: socket, locked
+ * sdp_scan_stop() - stop watching a connection
+ * @ssk: socket, locked; it need not be watched
+ *
+ * Called when the SrcAvail is read or is being declined, or the link has ended.
  */
 void sdp_scan_stop(struct sdp_sock *ssk)
 {

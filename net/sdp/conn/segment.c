@@ -6,6 +6,8 @@
  * message. socket/send.c fills it by way of tx_queue.c, and output.c sends it.
  * A block is a segment that is allocated with pages for a whole message, and
  * that the socket reuses once the message has arrived (sdp_buf_cb.again).
+ *
+ * All functions run under the socket's @lock.
  */
 #include "memory.h"
 #include "segment.h"

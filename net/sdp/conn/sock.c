@@ -27,8 +27,8 @@
 struct workqueue_struct *sdp_wq;
 
 /*
- * TCP_NOTSENT_LOWAT: there is no room for a writer while that many bytes are
- * unsent; for a wake-up (@wake is 1), while half of them are.
+ * TCP_NOTSENT_LOWAT: a writer has room while fewer bytes than that are unsent.
+ * A writer that waits is woken (@wake is 1) when fewer than half of it are.
  */
 static bool sock_memory_free(const struct sock *sk, int wake)
 {
@@ -46,7 +46,7 @@ static int sock_init_inet(struct sock *sk)
 	return 0;
 }
 
-/* The same two call it when a BPF program refuses the new socket. */
+/* inet_create() and inet6_create() call it if BPF refuses the socket. */
 static void sock_unhash(struct sock *sk)
 {
 	sdp_sock_end(sdp_sk(sk));
@@ -114,8 +114,9 @@ void sdp_sk_destruct(struct sock *sk)
 }
 
 /*
- * sk_timer: the time to connect, to complete a request or to wait for its first
- * data is over, or an orphan's time to end.
+ * sk_timer has fired. For an orphan, it has made no progress for too long. Else
+ * the time to connect, to complete a request or to wait for its first data is
+ * over.
  */
 static void sdp_sk_timer(struct timer_list *timer)
 {
@@ -225,10 +226,11 @@ void sdp_sock_init(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_sock_end() - take a socket with neither user nor connection off the list
- * @ssk: socket; it is freed with its last reference
+ * sdp_sock_end() - remove a socket from the list and release its port
+ * @ssk: socket with neither an application nor a link; it is freed with its
+ *	last reference
  *
- * Also gives the port back. May be called more than once.
+ * May be called more than once.
  */
 void sdp_sock_end(struct sdp_sock *ssk)
 {

@@ -12,14 +12,17 @@
  *	lock		engine, queues, link, sk_state, sk_shutdown and sk_err;
  *			taken in softirq too
  *
+ * In the comments of conn/ and zcopy/, "locked" means that the caller holds
+ * @lock, and "not locked" that it does not. lock_sock() is always named.
+ *
  * The names (@local, @peer) change under @lock, either by a thread that has
  * lock_sock() or by an up-call of the link that is being connected. No thread
  * holds the @lock of two sockets. The locks of a port's bucket and of the
  * deadlock scanner are taken under @lock.
  *
  * Under @lock no task is woken, no message is delivered to a peer on this host
- * and no link is released. The holder notes these in a struct sdp_todo, and
- * sdp_conn_unlock() does them once it has dropped the lock. There is one
+ * and no link is released. The holder notes such work in a struct sdp_todo, and
+ * sdp_conn_unlock() does it once it has dropped the lock. There is one
  * exception: the kernel reports the end of a MSG_ZEROCOPY write and wakes its
  * waiters when the last skb of the write is freed, which may be under @lock
  * (zerocopy.c).
@@ -68,7 +71,7 @@ enum sdp_wait_kind {
 #define SDP_WAKE_STATE	BIT(SDP_HANGUP)		/* all: the state has changed */
 #define SDP_WAKE_ERROR	BIT(SDP_WAIT_KINDS)	/* all: sk_err is set */
 
-/* Bit of sdp_sock.common: what the waiters there ask for is unknown. */
+/* Bit of sdp_sock.common: the kinds that its waiters ask for are unknown. */
 #define SDP_COMMON_UNKNOWN	SDP_WAIT_KINDS
 
 /**
@@ -91,8 +94,8 @@ enum sdp_urgent_state {
  * @SDP_BODY_NONE: no, or we do not know
  * @SDP_BODY_SEEN: yes: a small read took the beginning of the last large write,
  *	and a large read the rest
- * @SDP_BODY_PROMISED: as SEEN; we have told the peer so, but have not
- *	advertised a buffer for the rest since
+ * @SDP_BODY_PROMISED: as %SDP_BODY_SEEN, and our last answer has told the peer.
+ *	We have not advertised a buffer for the rest since then
  */
 enum sdp_body { SDP_BODY_NONE, SDP_BODY_SEEN, SDP_BODY_PROMISED };
 
@@ -191,7 +194,7 @@ struct sdp_sock {
 	struct sk_buff_head tx_queue;
 	/** @tx_blocks: blocks whose message has arrived, kept for reuse */
 	struct sk_buff_head tx_blocks;
-	/** @tx_frags: largest number of page fragments of a segment */
+	/** @tx_frags: largest number of page fragments in a segment */
 	u16 tx_frags;
 	/**
 	 * @tx_hold: the last segment is held back, because a writer adds to it
@@ -253,7 +256,7 @@ struct sdp_sock {
 	u8 tx_mode;
 	/** @rx_mode: mode of our receiving half, SDP_MODE_* */
 	u8 rx_mode;
-	/** @rdma_worth: smallest transfer worth RDMA on this link, in bytes */
+	/** @rdma_worth: bytes from which RDMA pays on this link, as measured */
 	u32 rdma_worth;
 	/**
 	 * @srcavail_tx: the writer's memory that we advertise by SrcAvail, or
@@ -288,11 +291,11 @@ struct sdp_sock {
 	/** @rdma_writing: a writer's RDMA write is in flight */
 	bool rdma_writing;
 	/**
-	 * @srcavail_rx: the RDMA read that a waiting reader has in flight, or
+	 * @srcavail_rx: the RDMA read in flight that a reader waits for, or
 	 * NULL; on the reader's stack (srcavail_recv.c)
 	 */
 	struct sdp_srcavail_recv *srcavail_rx;
-	/** @srcavail_rx_left: bytes of the peer's SrcAvail that are not read */
+	/** @srcavail_rx_left: bytes of the peer's SrcAvail not read yet */
 	u32 srcavail_rx_left;
 	/**
 	 * @srcavail_rx_seq: position in the stream of the first byte of the
@@ -332,7 +335,7 @@ struct sdp_sock {
 	struct sdp_rx_ring *ring_next;
 	/** @rings_over: rings that @ring_work has to free */
 	struct sdp_rx_ring *rings_over;
-	/** @ring_work: makes and frees rings; a reference while it is queued */
+	/** @ring_work: makes and frees rings; holds a reference while queued */
 	struct work_struct ring_work;
 	/** @ring_id: number of the ring made last */
 	u32 ring_id;
@@ -371,8 +374,8 @@ struct sdp_sock {
 	/** @rcvbuf_first: initial size of the receive buffer */
 	int rcvbuf_first;
 	/**
-	 * @tx_was_full: a writer has met a full send buffer and has written
-	 * nothing since
+	 * @tx_was_full: sent bytes have arrived while @want_space was set, and
+	 * nothing has been written since
 	 */
 	bool tx_was_full;
 	/**
@@ -380,7 +383,7 @@ struct sdp_sock {
 	 * it since
 	 */
 	bool rx_was_full;
-	/** @rx_short: the receiving half has last been refused memory */
+	/** @rx_short: the receiving half's last request for memory failed */
 	bool rx_short;
 	/** @posted_bytes: memory of the posted receives */
 	int posted_bytes;
@@ -422,7 +425,7 @@ struct sdp_sock {
 	unsigned long scan_since;
 	/** @scans: number of scans in a row that found no progress */
 	unsigned int scans;
-	/** @scan_got: bytes of the SrcAvail that were read at the last scan */
+	/** @scan_got: bytes of the SrcAvail read before the last scan */
 	u32 scan_got;
 
 	/* Keepalive. */
@@ -442,7 +445,7 @@ struct sdp_sock {
 	 * read or write
 	 */
 	bool tx_waits;
-	/** @tx_since: jiffies since when @tx_waits is without progress */
+	/** @tx_since: jiffies when @tx_waits was set or progress was made */
 	unsigned long tx_since;
 
 	/* Statistics. */
@@ -503,7 +506,10 @@ struct sdp_sock {
 	 * this from the first name that it is given
 	 */
 	bool v6;
-	/** @bound_ip: bind() has chosen the address */
+	/**
+	 * @bound_ip: bind() has set an address other than the wildcard, or the
+	 * socket was accepted
+	 */
 	bool bound_ip;
 	/**
 	 * @port: the bound port, or NULL. This and the members below whose
@@ -515,7 +521,7 @@ struct sdp_sock {
 	 * when the port is given back
 	 */
 	u16 port_number;
-	/** @port_key: what other sockets of the port see of this one */
+	/** @port_key: describes this socket to others that want the port */
 	struct sdp_port_key port_key;
 	/**
 	 * @port_node: in the port's tree, if this socket stands for the group
@@ -528,7 +534,7 @@ struct sdp_sock {
 	unsigned int port_alikes;
 	/** @claim: holds TCP's port of the same number, or NULL (claim.c) */
 	struct socket *claim;
-	/** @named_by_tcp: the TCP socket that this one replaces had the port */
+	/** @named_by_tcp: the TCP socket beside this one chose the port */
 	bool named_by_tcp;
 	/**
 	 * @only_connects: the port is only connected from, or the socket was
@@ -568,9 +574,9 @@ struct sdp_sock {
 	unsigned long deadline;
 	/** @backoff: pause before the next attempt, in jiffies */
 	unsigned long backoff;
-	/** @retry: makes the next attempt; a reference while it is queued */
+	/** @retry: makes the next attempt; holds a reference while queued */
 	struct delayed_work retry;
-	/** @was_established: the last connect has led to a connection */
+	/** @was_established: the last connection set-up was completed */
 	bool was_established;
 	/** @peer_busy: the last failed attempt found the backlog full */
 	bool peer_busy;
@@ -649,9 +655,9 @@ static inline struct sdp_sock *sdp_sk(const struct sock *sk)
  * sdp_conn_lock() - begin a change of a connection
  * @ssk: socket
  *
- * sdp_conn_unlock() ends the change and does what the lock has delayed. A
- * caller that has nothing to wake, deliver or release may end with
- * spin_unlock_bh().
+ * sdp_conn_unlock() ends the change and does the work that must not be done
+ * under the lock. A caller that has nothing to wake, deliver or release may end
+ * with spin_unlock_bh().
  */
 static inline void sdp_conn_lock(struct sdp_sock *ssk)
 {

@@ -10,7 +10,7 @@
  *	growth	gives up larger receives if the peer takes too long (E2)
  *	rest	gives back the peer's larger receives and its ring after a pause
  *
- * Each use names the latest time at which it needs the tick. The tick may come
+ * Each use sets the latest time at which it needs the tick. The tick may come
  * earlier for another use, so each use checks whether its own time has come.
  *
  * The pending timer holds a reference to the socket. It is armed only while the
@@ -26,9 +26,9 @@
 #define MORE_JIFFIES	(HZ / 5)
 /* Spare buffers are freed after a pause of this length. */
 #define SPARE_JIFFIES	HZ
-/* Time that the peer gets to use up the smaller receives. */
+/* Time that the peer gets to use up its smaller receives (E2). */
 #define GROWTH_JIFFIES	HZ
-/* Delay before a retry after memory was short. */
+/* Delay before a retry, when memory was short or messages were kept. */
 #define AGAIN_JIFFIES	(HZ / 100 + 1)
 
 /* Let the tick come after @delay jiffies, or earlier. */
@@ -42,7 +42,7 @@ static void tick_within(struct sdp_sock *ssk, unsigned long delay)
 }
 
 /**
- * sdp_timer_again() - retry soon, because memory was short
+ * sdp_timer_again() - retry soon: memory was short, or messages were kept
  * @ssk: socket, locked, with a link
  *
  * The tick then posts receives and sends what it can.
@@ -98,7 +98,7 @@ void sdp_timer_watch_spares(struct sdp_sock *ssk)
 	tick_within(ssk, SPARE_JIFFIES);
 }
 
-/* Was payload sent or received within the last SPARE_JIFFIES? 0 is never. */
+/* Is @when within the last SPARE_JIFFIES? 0 means never. */
 static bool was_lately(unsigned long when)
 {
 	return when && time_before(jiffies, when + SPARE_JIFFIES);
@@ -120,7 +120,7 @@ static void drop_spares(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_timer_watch_growth() - limit the time that larger receives take (E2)
+ * sdp_timer_watch_growth() - limit the time for which receives may grow (E2)
  * @ssk: socket, locked, with a link
  * @growing: larger receives are posted, and the peer has not been told yet
  */
@@ -134,9 +134,10 @@ void sdp_timer_watch_growth(struct sdp_sock *ssk, bool growing)
 }
 
 /*
- * We answer a resize request when the peer has used up all smaller receives. It
- * may not do so: it may be idle, or wait for the answer before it sends more.
- * After GROWTH_JIFFIES the receives stay small.
+ * We answer a resize request when the peer has used up all smaller receives.
+ * The peer may not use them up: it may be idle, or wait for the answer before
+ * it sends more. So after GROWTH_JIFFIES we refuse, and the receives stay
+ * small.
  */
 static void end_growth(struct sdp_sock *ssk)
 {

@@ -23,7 +23,7 @@
 #include "urgent.h"
 #include "zerocopy.h"
 
-/* Linear part of a segment that may gather small writes: 2 KB with headers. */
+/* Linear part of a segment that may gather small writes: 2 KiB in all. */
 #define GATHER_LINEAR	(SKB_WITH_OVERHEAD(2048) - SDP_TX_HEADROOM)
 /* Smallest message payload for which a block is used. */
 #define BLOCK_MIN	4096
@@ -53,6 +53,7 @@ static struct sk_buff *tx_new_block(struct sdp_sock *ssk)
 /*
  * A new segment for a write of which @left bytes are left. @refs: the segment
  * refers to the pages of the write. @alone: everything sent before has arrived.
+ * Called without the lock; returns NULL if memory is short.
  */
 static struct sk_buff *tx_new_segment(struct sdp_sock *ssk, size_t left,
 				      bool refs, bool alone)
@@ -68,8 +69,8 @@ static struct sk_buff *tx_new_segment(struct sdp_sock *ssk, size_t left,
 			return skb;
 	}
 	/*
-	 * A small message that is alone is sent at once and needs no room for
-	 * further writes. One behind others may gather some.
+	 * With nothing in flight a small message is sent at once and needs no
+	 * room for further writes. Otherwise it may gather some.
 	 */
 	if (left <= LINEAR_WRITE)
 		linear = !ssk->coalesce || alone ? left : GATHER_LINEAR;
@@ -110,7 +111,7 @@ static bool tx_may_send(const struct sock *sk)
  * @left: bytes of the write that are left
  * @refs: pages that the write may refer to
  * @first: nothing of the write has been taken yet
- * @fresh: set if the segment is new, and not in the queue
+ * @fresh: set to whether the segment is new and not in the queue yet
  *
  * A segment of the queue is held back until sdp_tx_add(), and gets a reference
  * for the caller: the connection may fail and purge the queue during the copy.
@@ -156,10 +157,10 @@ struct sk_buff *sdp_tx_claim(struct sdp_sock *ssk, size_t left,
 /**
  * sdp_tx_add() - add copied bytes to the send queue, and send what may be sent
  * @ssk: socket, with tx_mutex, not locked
- * @skb: segment from sdp_tx_claim(); its reference is taken
+ * @skb: segment from sdp_tx_claim(); takes the caller's reference
  * @fresh: as sdp_tx_claim() has set it
  * @old_truesize: truesize of @skb that is charged already
- * @n: bytes copied, or a negative errno
+ * @n: bytes copied, or 0 or a negative errno if the copy failed
  * @how: SDP_TX_*
  *
  * Return: @n, or -EPIPE if the connection has ended and the bytes are dropped.
@@ -187,7 +188,7 @@ int sdp_tx_add(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh,
 		if (how & SDP_TX_URGENT)
 			sdp_urgent_mark_last(ssk);
 	}
-	/* The claim's reference, or a new segment that was not queued. */
+	/* The caller's reference, unless the queue has taken it. */
 	if (!fresh || n <= 0)
 		consume_skb(skb);
 	sdp_conn_progress(ssk, &todo);
@@ -196,7 +197,7 @@ int sdp_tx_add(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh,
 }
 
 /**
- * sdp_tx_turn_take() - keep other writers away until the call ends
+ * sdp_tx_turn_take() - make other writers wait until the call ends
  * @ssk: socket, with tx_mutex
  * @mine: whether the call has the turn; set to true
  *

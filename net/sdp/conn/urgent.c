@@ -14,7 +14,7 @@
  *
  * Positions count from the first byte of the connection, modulo 2^32. @rx_read
  * is the reader's position. The socket's @lock covers all of this; poll and
- * ioctl also look without it.
+ * SIOCATMARK also read it without the lock.
  */
 #include <linux/sched/signal.h>
 
@@ -26,7 +26,7 @@ static bool urgent_is_inline(const struct sdp_sock *ssk)
 	return sock_flag(&ssk->sk, SOCK_URGINLINE);
 }
 
-/* Is there a mark that the reader has not passed? */
+/* Has an urgent byte arrived whose mark the reader has not passed? */
 static bool urgent_has_mark(const struct sdp_sock *ssk)
 {
 	u8 state = READ_ONCE(ssk->urg_state);
@@ -53,7 +53,7 @@ void sdp_urgent_mark_last(struct sdp_sock *ssk)
  * @ssk: socket, locked
  * @todo: notes that SIGURG is to be sent
  *
- * For %SDP_ACT_URGENT.
+ * Carries out the engine's action %SDP_ACT_URGENT.
  */
 void sdp_urgent_announced(struct sdp_sock *ssk, struct sdp_todo *todo)
 {
@@ -123,11 +123,11 @@ bool sdp_urgent_at_mark(const struct sdp_sock *ssk, u32 seq)
  * sdp_urgent_bound() - limit an ordinary read of a piece of the receive queue
  * @ssk: socket, locked
  * @seq: position of the first byte of the piece
- * @avail: in: bytes of the piece; out: bytes up to the mark, if it is behind
- *	the first byte
+ * @avail: in: bytes of the piece; out: bytes before the mark, if the mark is in
+ *	the piece but is not its first byte
  *
- * Return: 1 when the reader has to skip the first byte, which @avail includes,
- * else 0.
+ * Return: 1 when the reader has to skip the first byte, which @avail still
+ * counts, else 0.
  */
 u32 sdp_urgent_bound(const struct sdp_sock *ssk, u32 seq, u32 *avail)
 {
@@ -231,7 +231,8 @@ int sdp_urgent_recv(struct sdp_sock *ssk, struct msghdr *msg, size_t len,
  * sdp_urgent_inq() - number of bytes for FIONREAD
  * @ssk: socket, not locked
  *
- * Return: bytes before the mark if there is one ahead, else all readable bytes.
+ * Return: bytes before the mark if there is one ahead and SO_OOBINLINE is not
+ * set, else all readable bytes.
  */
 u32 sdp_urgent_inq(struct sdp_sock *ssk)
 {

@@ -4,16 +4,17 @@
  *
  * Each kind of event (readable, urgent, writable) has a wait queue of its own.
  * Blocking calls wait there, and so does a poller that asks for one kind. The
- * queue thus tells whether there is a waiter of this kind (F1). An event for
- * which there is none costs a look at an empty list, and is counted as skipped
- * (F2). A fourth queue is for pollers that ask for no kind (only for EPOLLHUP).
+ * queue thus tells whether there is a waiter of this kind (F1). An event
+ * without a waiter only finds an empty list, and is counted as skipped (F2). A
+ * fourth queue is for pollers that ask for none of these kinds (only for
+ * EPOLLHUP).
  *
  * A poller that asks for several kinds registers in the common queue (sk_wq)
  * only, because many pollers in the kernel (aio, io_uring, 9p) can register in
  * one or two queues at most. sdp_sock.common notes the kinds that a waiter in
- * this queue may ask for. Events of other kinds do not wake the queue. When it
- * is woken, each entry compares the event mask with what its waiter asks for. A
- * note is dropped when the queue is found empty.
+ * this queue may ask for. Events of other kinds do not wake the queue. When the
+ * queue is woken, the wake function of each entry compares the event mask with
+ * what its waiter asks for. A note is dropped when the queue is found empty.
  *
  * EPOLL_CTL_MOD changes the kinds that a registered waiter asks for. It calls
  * poll() in such a way that poll_wait() does not register. The waiter stays in
@@ -25,11 +26,14 @@
  * that each woken waiter polls again. io_uring and aio would take the bits of a
  * mask for all that is ready.
  *
- * An SDP socket that takes the place of a TCP socket (policy) also gets its
- * wait queue as common queue, with the pollers in it. The policy has noted what
- * they ask for. Beside a TCP listener, pollers register by way of TCP, and the
- * kinds are not known (SDP_COMMON_UNKNOWN). Then every event wakes the common
- * queue if it has a waiter.
+ * An SDP socket that takes the place of a TCP socket (policy) also gets the TCP
+ * socket's wait queue as common queue, with the pollers in it. The policy has
+ * noted what they ask for. If the policy pairs an SDP listener with a TCP
+ * listener, pollers register through TCP's poll(), and their kinds are not
+ * known (SDP_COMMON_UNKNOWN). Then every event wakes the common queue if it has
+ * a waiter.
+ *
+ * Calls run without the socket's @lock. Barriers order them, as noted below.
  */
 #include <linux/sched/signal.h>
 
@@ -57,7 +61,7 @@ void sdp_wake_init(struct sdp_sock *ssk)
 /* Does the queue of this kind have a waiter? */
 static bool kind_has_waiter(struct sdp_sock *ssk, int kind)
 {
-	/* Safe, because the caller is below the barrier in sdp_wake(). */
+	/* Safe, because sdp_wake() has issued a full barrier before. */
 	return waitqueue_active(&ssk->waiters[kind]);
 }
 
@@ -102,9 +106,9 @@ static bool common_may_want(struct sdp_sock *ssk, enum sdp_wait_kind kind)
 		return true;
 	clear_bit(kind, &ssk->common);
 	/*
-	 * A poller may have registered and noted this kind meanwhile. Then it
-	 * is its note that we have cleared, and we restore it. Pairs with
-	 * sdp_wake_register(), which registers before it notes.
+	 * A poller may have registered and noted this kind meanwhile. If we
+	 * have cleared its note, we restore it. Pairs with sdp_wake_register(),
+	 * which registers before it notes.
 	 */
 	smp_mb__after_atomic();
 	if (!common_has_waiter(ssk))
@@ -144,9 +148,9 @@ static bool kind_is_unregistered(struct sdp_sock *ssk, enum sdp_wait_kind kind)
 	/* No waiter is left, and new ones register with the kinds they want. */
 	clear_bit(kind, &ssk->unregistered_kinds);
 	/*
-	 * A waiter may have registered and changed its kinds meanwhile. Then it
-	 * is its note that we have cleared, and we restore it. Pairs with the
-	 * barrier at the end of sdp_wake_register().
+	 * A waiter may have registered and changed its kinds meanwhile. If we
+	 * have cleared its note, we restore it. Pairs with the barrier at the
+	 * end of sdp_wake_register().
 	 */
 	smp_mb__after_atomic();
 	if (!any_waiter(ssk))
@@ -347,7 +351,7 @@ void sdp_wake_register(struct file *file, struct socket *sock,
  */
 void sdp_wake_note(unsigned long *notes, const poll_table *wait)
 {
-	/* Without @wait the caller only asks what is ready. */
+	/* Without @wait, poll() only asks what is ready. */
 	if (wait)
 		note_kinds(notes, kinds_asked(wait));
 }

@@ -3,9 +3,8 @@
  * What a connection reports to zcopy/: the fate of advertisements.
  *
  * zcopy/ moves the application's memory by RDMA. It uses conn/, and conn/ calls
- * zcopy/ by this table only. What the engine decides about an advertisement
- * thus reaches the reader or writer that made it, as a link's events reach the
- * connection by struct sdp_link_events.
+ * zcopy/ by this table only. By these calls a reader or writer learns what the
+ * engine has decided about its advertisement.
  */
 #ifndef SDP_CONN_ZCOPY_OPS_H
 #define SDP_CONN_ZCOPY_OPS_H
@@ -18,8 +17,9 @@
  *	without the header; the connection owns it from then on
  * @srcavail_tx_answered: the peer has read our advertised memory, or has
  *	declined. @a is the action %SDP_ACT_SRCAVAIL_OVER
- * @srcavail_tx_over: the connection has ended, so our SrcAvail has; @got is the
- *	number of its bytes that the peer has. Does nothing without a SrcAvail
+ * @srcavail_tx_over: our SrcAvail has ended because the connection has; @got is
+ *	the number of its bytes that the peer has. Does nothing without a
+ *	SrcAvail
  * @srcavail_rx_arrived: the peer has sent SrcAvail, with @inlined bytes in it
  * @srcavail_rx_read: an RDMA read of the peer's memory is complete. @error is 0
  *	or a negative errno; after -EAGAIN the same bytes can be read again
@@ -29,7 +29,7 @@
  * @sinkavail_rx_over: the peer has written @got bytes into the buffer @id of a
  *	reader, or will not use the buffer. With @rest, the peer may write more
  *	behind these bytes. The caller wakes readers
- * @sinkavail_rx_end: the connection has ended, so all our SinkAvails have
+ * @sinkavail_rx_end: all our SinkAvails have ended because the connection has
  *
  * All functions are called with the socket's lock.
  */

@@ -2,11 +2,11 @@
 /*
  * Zero-copy sends: MSG_ZEROCOPY and MSG_SPLICE_PAGES.
  *
- * A segment refers to the pages of a write instead of holding a copy. Two kinds
- * of pages come by sendmsg().
+ * A segment refers to the pages of a write instead of holding a copy. There are
+ * two kinds of pages.
  *
- * MSG_SPLICE_PAGES hands over pages of files, pipes or the kernel. A reference
- * is all they need. As with TCP, the peer may see what is written to them
+ * MSG_SPLICE_PAGES hands over pages of files, pipes or the kernel. We only take
+ * a reference on them. As with TCP, the peer may see what is written to them
  * before they are sent.
  *
  * MSG_ZEROCOPY lends pages of the application, which has to know when it may
@@ -38,10 +38,10 @@ static u32 refer_min(const struct sdp_sock *ssk)
  * Is it faster to refer to the pages of this write than to copy them?
  *
  * A message has few page fragments. Single pages, as most files have them,
- * would fill these with a short message, and many short messages cost more
- * than the copies into a long one. So single pages pay only if the fragments
- * can hold a full message. A large folio is one fragment. Where the transport
- * hands over the buffer itself, the peer reads in the pages at no cost.
+ * would fill these with a short message, and many short messages cost more than
+ * the copies into a long one. So single pages pay only if the fragments can
+ * hold a full message. A large folio is one fragment. Where the transport hands
+ * over the buffer itself (loopback), the peer reads in the pages at no cost.
  */
 static bool refs_pay(const struct sdp_sock *ssk, const struct iov_iter *from)
 {
@@ -106,7 +106,7 @@ void sdp_refs_end(struct sdp_refs *refs, bool taken)
 		net_zcopy_put_abort(refs->own, true);
 		return;
 	}
-	/* All was copied, and no segment has a reference on the report. */
+	/* All was copied: say so in the report. */
 	if (!refs->user)
 		uarg_to_msgzc(refs->own)->zerocopy = 0;
 	net_zcopy_put(refs->own);
@@ -218,7 +218,7 @@ static struct page *refs_next_page(struct sdp_refs *refs, struct iov_iter *from,
  * @part: in: most bytes to take; out, if none is taken: bytes to copy instead,
  *	or 0 when the segment has no fragment left
  *
- * Return: bytes taken, 0 or an errno.
+ * Return: bytes taken; 0 if none, see @part; or an errno.
  */
 int sdp_refer(struct sdp_sock *ssk, struct sk_buff *skb, struct sdp_refs *refs,
 	      struct iov_iter *from, u32 *part)
@@ -230,7 +230,7 @@ int sdp_refer(struct sdp_sock *ssk, struct sk_buff *skb, struct sdp_refs *refs,
 	page = refs_next_page(refs, from, *part, refer_min(ssk), &offset, &n);
 	if (n <= 0)
 		return n ?: -EFAULT;
-	/* Copied bytes, too, keep the reports in the order of the writes. */
+	/* Also if the bytes are copied: keeps the reports in write order. */
 	if (refs->user)
 		skb_zcopy_set(skb, refs->user, NULL);
 	if (!page) {

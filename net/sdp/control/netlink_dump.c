@@ -3,9 +3,9 @@
  * Netlink dumps of sockets and counters, as /proc shows them.
  *
  * Handlers of SDP_CMD_SOCK_GET and SDP_CMD_STAT_GET. Netlink calls a dump
- * function for one piece after the other, each time that the requester has read
- * the piece before. Between the calls we hold no lock and no reference, only a
- * position in cb->ctx.
+ * function once for each piece, when the requester has read the previous piece.
+ * Between the calls we hold no lock and no reference, only a position in
+ * cb->ctx.
  */
 #include "genl.h"
 #include "../conn/sock.h"

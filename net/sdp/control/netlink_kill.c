@@ -3,11 +3,12 @@
  * Ending connections from outside their applications.
  *
  * There are two causes: a netlink request that names the connection
- * (SDP_CMD_SOCK_KILL), and the removal of its own address (removed.c). The
- * application gets ECONNABORTED, as with TCP, and the peer sees a reset.
+ * (SDP_CMD_SOCK_KILL), and the removal of the connection's local address
+ * (removed.c). The application gets ECONNABORTED, as with TCP, and the peer
+ * sees a reset.
  *
- * The sockets of a namespace are searched under RCU. A socket that is found is
- * ended outside of RCU, with a reference, under its own lock.
+ * The sockets of a namespace are searched under RCU. A matching connection is
+ * ended outside of RCU, under its own lock; a reference keeps the socket.
  */
 #include "genl.h"
 #include "../conn/conn.h"
@@ -33,8 +34,8 @@ static bool kill_one(struct sdp_sock *ssk, const char *why)
 typedef bool (*kill_wanted)(struct sdp_sock *ssk, const void *arg);
 
 /*
- * The next socket that is wanted, with a reference, so that the caller can end
- * it outside of RCU. @pos moves behind it.
+ * Return the next socket at or after @pos for which @wanted is true, with a
+ * reference, or NULL. @pos moves behind it.
  */
 static struct sdp_sock *kill_next(struct sdp_net *sn, loff_t *pos,
 				  kill_wanted wanted, const void *arg)
@@ -98,7 +99,7 @@ static bool kill_is_target(struct sdp_sock *ssk, const void *arg)
 	return same && (!v->inode || v->inode == sock_i_ino(&ssk->sk));
 }
 
-/* The socket's own address is @arg, a struct sdp_endpoint; any port. */
+/* Is @arg, a struct sdp_endpoint, the socket's local address? Any port. */
 static bool kill_has_address(struct sdp_sock *ssk, const void *arg)
 {
 	const struct sdp_endpoint *e = arg;
@@ -112,9 +113,9 @@ static bool kill_has_address(struct sdp_sock *ssk, const void *arg)
 }
 
 /**
- * sdp_kill_address() - end the connections that have an own address
+ * sdp_kill_address() - end the connections that have a local address
  * @net: namespace
- * @e: the address; its port does not count
+ * @e: the local address; its port does not count
  *
  * Context: may sleep.
  * Return: number of connections ended.
@@ -140,8 +141,8 @@ const struct nla_policy sdp_kill_attrs[SDP_SOCK_A_MAX + 1] = {
 };
 
 /*
- * Read one end of a connection. Address and port are required in a request,
- * though the attribute policy cannot say so.
+ * Read one end of a connection from a request. An attribute policy cannot state
+ * that address and port are required.
  */
 static int kill_parse_end(struct sdp_endpoint *end, struct genl_info *info,
 			  int addr, int port)
@@ -167,11 +168,12 @@ static int kill_parse_end(struct sdp_endpoint *end, struct genl_info *info,
 }
 
 /**
- * sdp_kill_request() - end the connection that a request names
+ * sdp_kill_request() - end the connections that a request names
  * @skb: the request
  * @info: the request, parsed; each attribute satisfies sdp_kill_attrs
  *
- * Handler of SDP_CMD_SOCK_KILL. May sleep.
+ * Handler of SDP_CMD_SOCK_KILL. Several connections may match if no inode is
+ * named, because the scope of a link-local address is not compared. May sleep.
  *
  * Return: 0, -ENOENT when there is no such connection, or another errno.
  */

@@ -2,7 +2,8 @@
 /*
  * Life of the per-namespace state: made and freed with its namespace.
  *
- * A socket holds its namespace, so no socket is left when the state is freed.
+ * A socket holds a reference on its namespace, so no socket is left when the
+ * state is freed.
  */
 #include <linux/mm.h>
 #include <linux/module.h>

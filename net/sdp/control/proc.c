@@ -2,8 +2,8 @@
 /*
  * The files /proc/net/sdp (sockets) and /proc/net/sdpstat (counters).
  *
- * /proc/net/sdp has one line per socket of either family. Its columns up to
- * inode are those of /proc/net/tcp and, for IPv6 sockets, /proc/net/tcp6.
+ * /proc/net/sdp has one line per socket, IPv4 or IPv6. Its columns up to inode
+ * are those of /proc/net/tcp and, for IPv6 sockets, of /proc/net/tcp6.
  * /proc/net/sdpstat has one counter per line.
  */
 #include <linux/proc_fs.h>
@@ -13,7 +13,7 @@
 #include "netns.h"
 #include "sock_iter.h"
 
-/* First line of /proc/net/sdp. */
+/* Header line of /proc/net/sdp. */
 #define PROC_COLUMNS							\
 	"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid" \
 	"  timeout inode ref dev mode credit posted theirs sent rcvd\n"
@@ -62,11 +62,11 @@ static void proc_show_sock(struct seq_file *seq, struct sdp_sock *ssk,
 /**
  * struct reader - state of an open /proc/net/sdp
  * @p: namespace
- * @line: number that the next line shows
+ * @line: number of the next socket's line
  *
- * The file's position is 0 for the first line, else 1 + that of a socket
- * (sock_iter.h). seq_file reads the file in pieces; between them it keeps only
- * the position, and we keep @line.
+ * The file's position is 0 for the header line, else 1 + the position of a
+ * socket (sock_iter.h). seq_file reads the file in pieces; between the pieces
+ * it keeps only the position, and we keep @line.
  */
 struct reader {
 	struct seq_net_private p;

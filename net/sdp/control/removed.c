@@ -2,9 +2,9 @@
 /*
  * Ends connections whose own address is removed from this host.
  *
- * This happens with net.sdp.reset_removed only. A fail-over that moves an
- * address to another host is such a removal. The kernel calls the address
- * notifiers under its own locks, for IPv6 where sleeping is not allowed. So the
+ * This happens with net.sdp.reset_removed only. A typical removal is a
+ * fail-over that moves an address to another host. The kernel calls the address
+ * notifiers under its own locks, and the one for IPv6 in atomic context. So the
  * notifiers only add the address to a list, and a work item of the namespace
  * searches the connections.
  */
@@ -32,8 +32,8 @@ struct removed {
 };
 
 /*
- * The connections stay if another interface has the address, or if it has been
- * added again.
+ * Called by the work item. The connections stay if another interface has the
+ * address, or if the address has been added again.
  */
 static void removed_end_connections(struct net *net,
 				    const struct sdp_endpoint *e)

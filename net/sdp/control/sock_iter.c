@@ -8,7 +8,7 @@
 #include "sock_iter.h"
 #include "../socket/info.h"
 
-/* The low bits of a position are the place in its list. */
+/* The low bits of a position are the place in the list. */
 #define SOCKS_PLACE_BITS	48
 #define SOCKS_LAST_PLACE	((1ULL << SOCKS_PLACE_BITS) - 1)
 
@@ -17,7 +17,7 @@ static loff_t socks_position(u32 list, u64 place)
 	return (loff_t)((u64)list << SOCKS_PLACE_BITS | place);
 }
 
-/* Place of a socket. It grows along a list, which the newest socket begins. */
+/* Place of a socket. A list is in ascending order of places. */
 static u64 socks_place(const struct sdp_sock *ssk)
 {
 	return SOCKS_LAST_PLACE - ssk->serial;

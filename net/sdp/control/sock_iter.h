@@ -2,10 +2,11 @@
 /*
  * Iteration over the sockets of a namespace, and a snapshot of one.
  *
- * /proc and netlink show the sockets in pieces, and keep only a position in
- * between. A position is the number of a list and a place in it. In each list
- * the newest socket comes first, and a socket's place follows from its serial
- * number. So a socket that exists all the time is shown exactly once, whatever
+ * /proc and netlink show the sockets in pieces, and keep only a position
+ * between the pieces. A position is the number of a list (sdp_net.socks) and a
+ * place in it. A socket's place is computed from its serial number and never
+ * changes. Each list is in the order of places; it begins with the newest
+ * socket. So a socket that exists all the time is shown exactly once, whatever
  * other sockets are added or removed between the pieces.
  */
 #ifndef SDP_SOCKS_H
@@ -22,7 +23,8 @@
  * @local: own address and port
  * @peer: address and port of the peer; port 0 if there is none
  * @device: name of the RDMA device, or "loop"; empty without a link
- * @tx_queue: bytes written by the application that have not arrived
+ * @tx_queue: bytes that the application has written and that have not arrived
+ *	at the peer, as far as we know
  * @rx_queue: bytes to be read; for a listener, child sockets to be accepted
  * @credit: number of messages that we may send
  * @posted: number of receives posted

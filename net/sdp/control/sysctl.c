@@ -4,8 +4,7 @@
  *
  * Each setting of a namespace is a number within bounds, or one of a few words.
  * It is read without a lock when it is used, most often when a connection is
- * made (sdp-sysctl.rst). The settings of the machine, like tcp_mem, exist in
- * the initial namespace only.
+ * made (sdp-sysctl.rst).
  */
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -44,7 +43,7 @@ static const char * const flow_schemes[] = {
 	[SDP_FLOW_NIC] = "nic",
 };
 
-/* Handler of flow_control, whose value is a word. */
+/* Handler of flow_control, whose value is shown and set as a word. */
 static int sysctl_do_scheme(sdp_ctl_table *table, int write, void *buffer,
 			    size_t *len, loff_t *pos)
 {

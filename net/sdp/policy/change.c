@@ -14,8 +14,8 @@
 #include "policy_net.h"
 
 /*
- * net.sdp.unprivileged_rewrite: CAP_NET_ADMIN in the user namespace that owns a
- * network namespace suffices to switch on the policy there.
+ * net.sdp.unprivileged_rewrite: if 1, CAP_NET_ADMIN in the user namespace that
+ * owns a network namespace suffices to set net.sdp.rewrite there.
  */
 int sdp_unprivileged_rewrite = 1;
 

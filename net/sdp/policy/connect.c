@@ -2,17 +2,18 @@
 /*
  * connect(2) of an undecided socket: SDP first, then TCP.
  *
- * With the verdict "both", the shadow's SDP socket connects without waiting,
- * and the TCP sock waits for the outcome. This is an attempt; the application's
- * socket is connecting meanwhile. A work item checks the outcome when the SDP
- * sock changes its state, and at the deadline. If SDP is connected, the SDP
- * sock takes the TCP sock's place. Otherwise TCP connects, and the application
- * sees what TCP says. Pollers stay on the socket's own wait queue throughout.
+ * With the verdict "both", connect() begins an attempt: the shadow's SDP socket
+ * connects, and TCP does not connect before the outcome is known. The
+ * application's socket is connecting meanwhile. A work item checks the outcome
+ * when the SDP sock changes its state, and at the deadline. If SDP is
+ * connected, the SDP sock takes the TCP sock's place. Otherwise TCP connects,
+ * and the application gets TCP's result. Pollers stay on the socket's own wait
+ * queue throughout.
  *
- * A connect() that may wait sleeps until the decision, and then continues in
- * the proto_ops that the socket has. TCP's connect has begun by then, in the
- * same hold of the lock, so nobody sees a socket that is neither connecting nor
- * connected.
+ * A blocking connect() sleeps until the attempt ends, and then continues in the
+ * proto_ops that the socket has now. If TCP is to connect, it has begun under
+ * the same hold of the shadow's lock that ends the attempt. So nobody sees a
+ * socket that is neither connecting nor connected.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -46,7 +47,7 @@ static void attempt_queue_work(struct sdp_shadow *shadow, long time)
 
 static void attempt_queue_deadline(struct sdp_shadow *shadow)
 {
-	/* The deadline may be over if this thread could not run. */
+	/* The deadline may be over if this thread did not run for long. */
 	attempt_queue_work(shadow,
 			   max(0L, (long)(shadow->deadline - jiffies)) + 1);
 }
@@ -65,8 +66,9 @@ static unsigned long attempt_next_pause(struct sdp_shadow *shadow)
 }
 
 /*
- * state_change and error_report of the SDP sock during an attempt: run the work
- * item now. sk_callback_lock keeps the shadow.
+ * sk_state_change and sk_error_report of the SDP sock during an attempt: run
+ * the work item now. While sk_callback_lock is held, the shadow stays in
+ * sk_user_data and is not freed.
  */
 static void attempt_sdp_event(struct sock *sk)
 {
@@ -114,8 +116,8 @@ static void report_error(struct sock *sk, int error)
 
 /*
  * Like lock_sock() of the TCP sock, but fail when a task owns it. An
- * application can make that last long, and the attempts of others must not wait
- * for it.
+ * application can make its call own the sock for long, and the attempts of
+ * other applications must not wait for that.
  */
 static bool try_own(struct sock *sk)
 {
@@ -131,7 +133,7 @@ static bool try_own(struct sock *sk)
 	return mine;
 }
 
-/* End an attempt without a connection. */
+/* End an attempt without an SDP connection: the socket is undecided again. */
 static void attempt_abandon(struct sdp_shadow *shadow)
 {
 	attempt_restore_callbacks(shadow);
@@ -141,8 +143,8 @@ static void attempt_abandon(struct sdp_shadow *shadow)
 }
 
 /*
- * begin_tcp() for MPTCP: its connect() is the only function that we can call,
- * and locks the sock itself.
+ * begin_tcp() for MPTCP: its connect() is the only function that we can call.
+ * It locks the sock itself, and asks BPF programs again.
  */
 static int begin_multipath(struct sdp_shadow *shadow)
 {
@@ -183,9 +185,10 @@ static int begin_tcp(struct sdp_shadow *shadow)
 /*
  * SDP has not connected: TCP begins to connect, and the socket becomes TCP's as
  * the last step. If TCP cannot even begin, a connect() that sleeps returns the
- * error; without one it becomes the socket's error. If TCP begins, nobody is
- * woken before TCP has a result: io_uring would connect again and fail, because
- * the socket is still connecting. Called with the TCP sock locked; unlocks it.
+ * error; if none sleeps, the error becomes the socket's error. If TCP begins,
+ * no poller is woken before TCP has a result: io_uring would connect again and
+ * fail, because the socket is still connecting. Called with the TCP sock
+ * locked; unlocks it.
  */
 static void attempt_fail(struct sdp_shadow *shadow, enum sdp_fallback why)
 {
@@ -281,9 +284,9 @@ static void attempt_decide(struct sdp_shadow *shadow)
  * sdp_attempt_work() - work item: check the outcome of an attempt to connect
  * @work: sdp_shadow.work
  *
- * Only tries to lock the shadow: a call may hold the lock for as long as its
- * application's memory faults, and the attempts of others must not wait for
- * that.
+ * Only tries to lock the shadow: a call holds the lock while the application's
+ * memory faults, which can last long, and the attempts of other applications
+ * must not wait for that.
  */
 void sdp_attempt_work(struct work_struct *work)
 {
@@ -298,7 +301,7 @@ void sdp_attempt_work(struct work_struct *work)
 		return;
 	}
 	/*
-	 * In another stage the attempt was stopped, and the socket may be gone.
+	 * In another stage the attempt has ended, and the socket may be gone.
 	 * If the socket is being closed, its release() stops the attempt.
 	 */
 	if (shadow->stage == SDP_CONNECTING &&
@@ -338,8 +341,8 @@ struct connect_call {
 };
 
 /*
- * Ask the policy. Without the shadow's lock, because many rules and a long path
- * take long.
+ * Compute the time limit and ask the policy. Called without the shadow's lock,
+ * because matching many rules can take long.
  */
 static void connect_call_init(struct connect_call *w, const struct socket *sock)
 {
@@ -406,6 +409,7 @@ static int only_sdp(struct sdp_shadow *shadow)
 /*
  * BPF programs of the control group may refuse a connect or change its address.
  * They are asked once, about the TCP sock, whether SDP or TCP connects then.
+ * Only MPTCP asks them again when it connects after a fallback.
  */
 static int ask_bpf(struct sdp_shadow *shadow, struct connect_call *w)
 {
@@ -519,8 +523,8 @@ int sdp_attempt_wait(struct sdp_shadow *shadow, u32 attempt, long timeo)
 /*
  * Wait for the end of an attempt in connect(2). Returns 0 when the call is to
  * continue in the socket's new proto_ops, or a negative errno: @err when the
- * attempt has not ended. A caller that gives up no longer takes the error of
- * TCP's connect, which becomes the socket's error then.
+ * time is over before the attempt. A caller that gives up no longer returns the
+ * error of TCP's connect, so that becomes the socket's error.
  */
 static int connect_wait(struct sdp_shadow *shadow, u32 attempt, long timeo,
 			int err)
@@ -550,7 +554,11 @@ static bool is_disconnect(const struct connect_call *w)
 	       ss->ss_family == AF_UNSPEC;
 }
 
-/* TCP knows the answer to such a call; the socket stays undecided. */
+/*
+ * True for a call that the policy does not decide: the address is not valid, or
+ * the socket already listens, connects or is connected. TCP's connect() answers
+ * it, and the socket stays undecided.
+ */
 static bool tcp_knows_answer(const struct sdp_shadow *shadow,
 			     const struct connect_call *w)
 {
@@ -567,9 +575,9 @@ static bool is_connecting(const struct socket *sock)
 
 /*
  * Finish a connect that SDP or TCP has begun, in the proto_ops that the socket
- * has now. Their time limit would start anew, so a call with a limit waits here
- * for the rest of it. Returns @err when the time is over. When another thread
- * has completed the connect, this one succeeds too.
+ * has now. In these the time limit would start anew, so a call with a limit
+ * waits here for the rest of its time. Returns @err when the time is over. When
+ * another thread has completed the connect, this call succeeds too.
  */
 static int connect_continue(struct socket *sock, const struct connect_call *w,
 			    int err)
@@ -591,7 +599,7 @@ static int connect_continue(struct socket *sock, const struct connect_call *w,
 }
 
 /**
- * sdp_attempt_would_try_sdp() - true when a connect would try SDP
+ * sdp_attempt_would_try_sdp() - would a connect try SDP?
  * @sock: undecided socket
  * @addr: address to connect to, or NULL
  * @len: length of @addr in bytes
@@ -686,8 +694,8 @@ int sdp_attempt(struct sdp_shadow *shadow, struct sdp_sockaddr *addr, int len,
  * sdp_attempt_stop() - stop an attempt, or the SDP listener of a pair
  * @shadow: shadow, locked for writing, not decided
  *
- * The socket is undecided again. The end of an attempt resets the socket
- * (ECONNRESET), as when TCP's connect is ended.
+ * The socket is undecided again. Stopping an attempt sets the socket's error to
+ * ECONNRESET, as stopping TCP's connect does.
  *
  * Return: true when it was an attempt.
  */
@@ -714,8 +722,8 @@ bool sdp_attempt_stop(struct sdp_shadow *shadow)
  * sdp_attempt_become_tcp() - make the socket TCP's now
  * @shadow: shadow, locked for writing, not decided
  *
- * An attempt is given up, and TCP connects instead; an SDP listener is
- * released. The caller keeps the socket open.
+ * Gives up an attempt, and TCP connects instead. Releases the SDP listener of a
+ * pair. The caller keeps the socket open.
  */
 void sdp_attempt_become_tcp(struct sdp_shadow *shadow)
 {

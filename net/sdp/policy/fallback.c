@@ -2,10 +2,9 @@
 /*
  * Fallbacks to TCP: reasons, counters and peers that do not answer.
  *
- * A fallback is a socket that the policy wanted by SDP, with TCP as second
- * choice, and that became TCP. Each one is counted in /proc/net/sdpstat,
- * traced (sdp_fallback) and kept by fallback_log.c. The latest are shown in
- * /proc/net/sdp_fallbacks.
+ * A fallback happens when a socket whose verdict is "both" becomes TCP. Each
+ * one is counted in /proc/net/sdpstat, traced (sdp_fallback) and kept by
+ * fallback_log.c. The latest are shown in /proc/net/sdp_fallbacks.
  *
  * A namespace also remembers peers whose answer a connect waited for in vain.
  * For net.sdp.fallback_memory_ms a connect to such a peer uses TCP at once.

@@ -2,9 +2,9 @@
 /*
  * Glob patterns: validation and matching without recursion.
  *
- * When a byte does not match, only the last * is extended by one byte. An
- * earlier * need not be: whatever it took away from the last * would leave
- * the rest of the pattern no more to match.
+ * When a byte does not match, only the last * passed is extended by one byte.
+ * Extending an earlier * as well would only make the parts behind it match
+ * later in the string, and leave less of the string for the last *.
  */
 #include "glob.h"
 

@@ -4,11 +4,11 @@
  *
  * sock_alloc_file() gives a socket its file. Most sockets of the kernel have no
  * file or are marked (sk_kern_sock); sockets of accept(2) have no struct sock
- * yet. So a socket with a sock that is not from a module's code is one that an
- * application has made by socket(2), statically linked or not. NVMe over TCP
- * gives its sockets a file, and in 6.12 no mark; its module is recognized by
- * the caller's address. The kprobe variant does not check the caller, but the
- * kernels that need it are older than that.
+ * yet. NVMe over TCP gives its sockets a file, and in 6.12 no mark; so the hook
+ * ignores calls from the code of a module. Any other socket with a sock comes
+ * from socket(2), and it does not matter whether its application is statically
+ * linked. The kprobe variant does not check the caller, but in the kernels that
+ * need it NVMe does not yet call sock_alloc_file().
  *
  * An ftrace handler runs at the entry of the function. ftrace saves only the
  * arguments for it, which is cheaper than a kprobe: every socket(2) of the
@@ -45,8 +45,8 @@ static void notrace hook_new_file(struct socket *sock)
 }
 
 /*
- * True for the socket of probe_try(), which has no sock; its file is created by
- * this module. Notes that the handler has run with the right argument.
+ * True for the socket of probe_try(), whose file is created by this module.
+ * Notes that the handler has run with the right argument.
  */
 static bool notrace is_trial(const struct socket *sock)
 {
@@ -167,8 +167,8 @@ static int hook_install(void)
 /**
  * sdp_hook_allow() - allow the hook; the module is loaded
  *
- * Until then loading can fail, and the module references of undecided sockets
- * would not keep the module.
+ * Before that the load can still fail, and the module references of undecided
+ * sockets would not keep the module in memory.
  */
 void sdp_hook_allow(void)
 {
@@ -184,7 +184,7 @@ void sdp_hook_allow(void)
  * module is unloaded: installing and removing it takes work on all CPUs, and
  * the owner of a namespace could do so in a loop. May sleep.
  *
- * Return: 0; -EAGAIN while the module is loaded or unloaded; -ENOMEM;
+ * Return: 0; -EAGAIN while the module is being loaded or unloaded; -ENOMEM;
  * -EOPNOTSUPP when the handler does not run; or the negative errno with which
  * the kernel refuses the hook.
  */

@@ -24,8 +24,10 @@ static void share_wait_queue(struct sock *sdp, struct socket *sock)
 }
 
 /*
- * The application may set an option that SDP does not support at any time. From
- * then on the pair refuses connections by SDP.
+ * Copies the options of a pair's TCP listener to a connection that SDP accepts.
+ * Returns false when the application has set an option that SDP does not
+ * support, which it may do at any time: the pair then refuses connections by
+ * SDP.
  */
 static bool pair_carry(struct sock *sdp, const struct sock *tcp)
 {
@@ -81,8 +83,9 @@ static int only_sdp(struct sdp_shadow *shadow, int backlog)
 	sock_hold(sk);
 	sdp_shadow_become_sdp(shadow);
 	/*
-	 * Connections may have arrived before: the SDP listener had its own
-	 * wait queue then, and has woken nobody here.
+	 * A connection that arrived before the swap has woken the SDP
+	 * listener's own wait queue, on which nobody waits. So wake the
+	 * socket's now.
 	 */
 	sk->sk_data_ready(sk);
 	sock_put(sk);
@@ -212,7 +215,7 @@ static int accept_sdp(struct sdp_shadow *shadow, struct socket *newsock,
 
 /*
  * Accept from TCP. The new socket's reference to this module was for our
- * proto_ops; replace it by one to the owner of the kernel's.
+ * proto_ops; replace it by one to the owner of the kernel's proto_ops.
  */
 static int accept_tcp(struct sdp_shadow *shadow, struct socket *newsock,
 		      SDP_ACCEPT_ARGS)

@@ -5,14 +5,15 @@
  * After an SDP sock has taken the place of a TCP sock, the application may bind
  * or connect its socket once more. Security modules recognize TCP by the
  * protocol of the sock: Landlock ignores other protocols, and SELinux would
- * look the port up under the protocol 257 & 255. The SDP sock cannot claim to
- * be TCP, because parts of the kernel take such a sock for a struct tcp_sock.
+ * look the port up under the low 8 bits of IPPROTO_SDP (257). The SDP sock
+ * cannot claim to be TCP, because parts of the kernel take such a sock for a
+ * struct tcp_sock.
  *
  * But the TCP sock still exists, with a struct socket of its own and the same
  * label as the SDP sock. So ftrace handlers at security_socket_connect() and
  * security_socket_bind() replace the first argument, the application's socket,
- * by the TCP sock's. The call holds the application's socket, which keeps the
- * other one until it is released.
+ * by the TCP sock's. The system call keeps the application's socket open, and
+ * that keeps the other one until it is released.
  */
 #include <linux/ftrace.h>
 #include <linux/string.h>

@@ -7,7 +7,7 @@
  *
  * MPTCP keeps options of SOL_TCP in a private struct, so sockopt_sync.c cannot
  * read them. But each setsockopt() of an undecided socket passes our proto_ops.
- * So the shadow records the values, and they are set on the SDP socket as well.
+ * So the shadow records the values and sets them on the SDP socket as well.
  */
 #include <linux/net.h>
 #include <linux/tcp.h>
@@ -25,7 +25,7 @@ static_assert(ARRAY_SIZE(multipath_options) == SDP_MULTIPATH_OPTIONS);
 
 static void multipath_set_sdp(struct socket *sdp, int name, int value)
 {
-	/* Cannot fail: TCP has accepted the value, and SDP has TCP's ranges. */
+	/* Cannot fail: MPTCP has accepted it, and SDP has the same ranges. */
 	sdp->ops->setsockopt(sdp, SOL_TCP, name, KERNEL_SOCKPTR(&value),
 			     sizeof(value));
 }
@@ -41,7 +41,7 @@ static void multipath_note(struct sdp_shadow *shadow, int name, int value)
 			continue;
 		WRITE_ONCE(shadow->values[i], value);
 		set_bit(i, &shadow->valued);
-		/* The SDP socket that connects or listens beside it. */
+		/* An SDP socket connects or listens beside the MPTCP sock. */
 		if (shadow->sdp)
 			multipath_set_sdp(shadow->sdp, name, value);
 	}
@@ -78,8 +78,8 @@ int sdp_multipath_set(struct sdp_shadow *shadow, int name, sockptr_t value,
 
 /**
  * sdp_multipath_carry() - set the recorded options on a new SDP socket
- * @shadow: shadow, locked for writing, with an SDP socket; that of a TCP socket
- *	has no recorded options
+ * @shadow: shadow, locked for writing, with an SDP socket; the shadow of a TCP
+ *	socket has no recorded options
  */
 void sdp_multipath_carry(struct sdp_shadow *shadow)
 {

@@ -103,9 +103,9 @@ static void take_text(struct sdp_policy_change *change,
 }
 
 /*
- * sdp_policy_change() checks the capability of the current process. This is the
- * same check for the process that opened the netlink socket. Returns 0 or
- * -EPERM.
+ * sdp_policy_change() checks the capability of the current process. This checks
+ * that the process that opened the netlink socket had the capability, too.
+ * Returns 0 or -EPERM.
  */
 static int opener_permission(struct sk_buff *skb,
 			     const struct sdp_policy_change *change)

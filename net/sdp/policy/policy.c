@@ -48,8 +48,8 @@ static struct pernet_operations policy_ops = {
 /**
  * sdp_policy_init() - give every namespace an empty policy
  *
- * Creates the sysctls and /proc/net/sdp_fallbacks. net.sdp.rewrite is 0 in
- * every namespace.
+ * Creates the sysctls and /proc/net/sdp_fallbacks. net.sdp.rewrite begins as 0
+ * in every namespace.
  *
  * Return: 0 or an errno.
  */

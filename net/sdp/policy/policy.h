@@ -10,10 +10,10 @@
  *	sysctl.c		rules and switches by sysctl
  *	policy.c		state of a namespace: made and freed
  *	hook.c			finds new TCP sockets
- *	lsm.c			what security modules are asked about later
- *	undecided_ops.c		proto_ops of a TCP socket that is undecided
- *	undecided.c		the SDP socket beside it, and the exchange
- *	taken.c			proto_ops of a socket that SDP has taken over
+ *	lsm.c			shows security modules the TCP socket behind SDP
+ *	undecided_ops.c		proto_ops of an undecided TCP socket
+ *	undecided.c		shadows, and the swap of a TCP and an SDP sock
+ *	taken.c			proto_ops of a socket that got an SDP sock
  *	connect.c		connect(2): SDP first, then TCP
  *	listen.c		listen(2): by SDP alone, or by SDP and TCP
  *	multipath.c		options of undecided MPTCP sockets
@@ -22,14 +22,15 @@
  *	fallback_log.c		the latest fallbacks
  *	fallback_sockopt.c	IP_SDP_FALLBACK on a TCP socket
  *	netlink.c		rules, switches and fallbacks by netlink
- *	netlink_explain.c	what would become of a socket, by netlink
+ *	netlink_explain.c	what a socket would become and why, by netlink
  *	module_param.c		rules from a file when the module is loaded
  *
- * Every socket starts as an ordinary TCP socket. It stays one until bind() and
- * connect() or listen() tell its address and its role. On a verdict for TCP
- * the socket gets the kernel's own proto_ops back, and the policy is no longer
- * in its path. On a verdict for SDP an SDP socket takes its place, under the
- * same struct socket, file and wait queue.
+ * An application's socket starts as an ordinary TCP socket, and hook.c gives it
+ * the policy's proto_ops. It is undecided until connect() or listen() tells its
+ * address and its role. On a verdict for TCP the socket gets the kernel's own
+ * proto_ops back, and the policy is no longer in its path. On a verdict for SDP
+ * an SDP sock takes the place of its TCP sock, under the same struct socket,
+ * file and wait queue.
  */
 #ifndef SDP_POLICY_H
 #define SDP_POLICY_H

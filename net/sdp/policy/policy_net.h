@@ -2,11 +2,11 @@
 /*
  * State of the policy in each network namespace.
  *
- * struct sdp_policy holds the rules in force, the settings of net.sdp and the
- * records of fallbacks and silent peers. It is created with the namespace and
- * freed with it. Its mutex serializes changes of the policy; readers of the
- * rules take a reference under RCU (sdp_rules_get()). A spinlock covers the
- * records.
+ * struct sdp_policy holds the rules in force, the policy's settings (net.sdp.*)
+ * and the records of fallbacks and silent peers. It is created with the
+ * namespace and freed with it. Its mutex serializes changes of the policy;
+ * readers of the rules take a reference under RCU (sdp_rules_get()). A spinlock
+ * covers the records.
  */
 #ifndef SDP_POLICY_NET_H
 #define SDP_POLICY_NET_H
@@ -59,7 +59,7 @@ struct sdp_rules {
 /**
  * struct sdp_silent - a peer that did not answer an SDP connect in time
  * @peer: its address and port; port 0 marks an unused slot
- * @until: SDP is not tried with this peer before this time (jiffies)
+ * @until: connects to this peer use TCP at once until this time (jiffies)
  */
 struct sdp_silent {
 	struct sdp_endpoint peer;
@@ -101,7 +101,7 @@ struct sdp_fallback_record {
  * @header: registration of @table
  * @note_lock: covers @silent and @fells
  * @silent: peers that did not answer
- * @fells: the last fallbacks; NULL until the first one
+ * @fells: log of the latest fallbacks; NULL until the first one
  */
 struct sdp_policy {
 	struct net *net;
@@ -135,8 +135,8 @@ static inline struct sdp_policy *sdp_policy(const struct net *net)
  * struct sdp_policy_change - a request to change a namespace's policy
  * @text: the new rules, or NULL to keep the rules in force
  * @len: length of @text in bytes
- * @pos: 0 to replace the text in force, or its length to append to it; the user
- *	may write a text in several parts
+ * @pos: 0 to replace the text in force, or its length to append to it: a text
+ *	may be written in several parts
  * @rewrite: net.sdp.rewrite, or -1 for no change
  * @fallback_ms: net.sdp.fallback_ms, or -1 for no change
  * @fallback_memory_ms: net.sdp.fallback_memory_ms, or -1 for no change

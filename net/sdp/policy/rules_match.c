@@ -66,7 +66,7 @@ static bool rule_matches(const struct sdp_rule *rule, const char *text,
  *
  * Neither locks nor sleeps. A call usually takes a few steps for each rule.
  * Patterns that are built to be slow can take up to %SDP_POLICY_TEXT_MAX times
- * the length of @query->path.
+ * the length of @query->path in steps.
  *
  * Return: the first rule that matches, an element of @rules. NULL when no rule
  * matches: the socket stays TCP.

@@ -118,8 +118,8 @@ void sdp_rules_put(struct sdp_rules *rules)
  * @query: the socket and its process
  *
  * A pattern for a path or a control group may be built to take milliseconds.
- * With such patterns the rules are tried one by one, and other tasks may run
- * in between. May sleep.
+ * If there are any, the rules are tried one by one, and other tasks may run in
+ * between. May sleep.
  *
  * Return: the rule, which belongs to @rules, or NULL when no rule matches: the
  * socket stays TCP.

@@ -6,8 +6,8 @@
  * the SDP socket that takes its place, so they are read from the fields in
  * which TCP keeps them. This happens twice: when the SDP socket is created, and
  * when it takes over, because the application may set options while the connect
- * is in progress. For a listener by both, it happens again for each connection
- * that SDP accepts (listen.c).
+ * is in progress. For a pair of listeners (listen.c), it happens again for each
+ * connection that SDP accepts.
  *
  * An option that SDP does not have at all keeps the socket TCP
  * (sdp_sockopt_sync_possible()).
@@ -55,7 +55,7 @@ static bool has_reuseport_prog(const struct sock *sk)
 	return chosen;
 }
 
-/* MPTCP keeps these in a private structure; multipath.c notes them instead. */
+/* MPTCP keeps these in a private struct; multipath.c records them instead. */
 static bool uses_only_tcp(const struct sock *sk)
 {
 	const struct tcp_sock *tp;
@@ -123,7 +123,7 @@ static void carry_ip(struct sdp_options *opt, const struct sock *sk)
 	opt->hops = np->hop_limit;
 }
 
-/* Each protocol keeps its own default for a size that was not set. */
+/* Sizes that the application has not set keep SDP's own defaults. */
 static void carry_buffers(struct sock *to, const struct sock *from)
 {
 	u8 locks = from->sk_userlocks & (SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK);
@@ -135,8 +135,8 @@ static void carry_buffers(struct sock *to, const struct sock *from)
 	to->sk_userlocks |= locks;
 	sdp_autotune_init(sdp_sk(to));
 	/*
-	 * TCP may have raised its receive buffer for this SO_RCVLOWAT, which
-	 * no lock flag shows.
+	 * SO_RCVLOWAT may have raised TCP's receive buffer without setting
+	 * SOCK_RCVBUF_LOCK, so make SDP's large enough, too.
 	 */
 	sdp_reach_rcvlowat(to, to->sk_rcvlowat);
 }

@@ -7,8 +7,8 @@
  * call loads the proto_ops first and the sock later, in the called function.
  * Nothing makes the second load depend on the first, so without the barrier
  * the CPU may load the TCP sock for SDP's function. The barrier pairs with the
- * release in sdp_shadow_decide(). It is free on x86. Elsewhere it costs less
- * per call than an interrupt of all CPUs would cost per connect.
+ * release in sdp_shadow_decide(). It is free on x86. Elsewhere each call pays a
+ * little; the alternative, an interrupt of all CPUs per connect, costs more.
  *
  * Functions that take a sock instead of a socket load nothing; they are SDP's
  * own.
@@ -20,7 +20,7 @@
 
 static struct proto_ops taken_ops[2];
 
-/* Between the load of the proto_ops and the load of the sock. */
+/* Orders the load of the proto_ops before the load of the sock. */
 static void taken_barrier(void)
 {
 	/* Pairs with the release in sdp_shadow_decide(). */

@@ -2,7 +2,7 @@
 /*
  * Shadows of undecided sockets, and the change to SDP or back to TCP.
  *
- * The first call of an undecided socket creates its shadow. To allocate it in
+ * The first call of an undecided socket creates its shadow. Allocating it in
  * socket(2) would be most of the policy's cost there, and many sockets never
  * see a call. A hash table finds the shadow by the address of the struct
  * socket; the struct sock does not point to it. The shadow leaves the table
@@ -11,7 +11,7 @@
  * When an SDP sock takes the place of the TCP sock, the two struct sockets swap
  * their socks. The application's struct socket gets the SDP sock. The other
  * struct socket keeps the TCP sock, with its port, until the application's is
- * released. So a thread that still works with the TCP sock never sees it freed.
+ * released. So the TCP sock is not freed while a thread still works with it.
  */
 #include <linux/cred.h>
 #include <linux/hash.h>
@@ -36,7 +36,7 @@
 #define SHADOW_BITS_MAX		16
 #define SHADOW_LOCK_BITS	6
 
-/* A poller is not in its shadow's record: no record is taken as complete. */
+/* A poller may be missing in a shadow's @polled, so none of them is used. */
 static bool pollers_unknown;
 /* Set once, before there is a shadow. */
 static work_func_t shadow_work;
@@ -217,8 +217,8 @@ void sdp_shadow_put(struct sdp_shadow *shadow)
 }
 
 /*
- * sdp_sockopt_sync() copies what a connection inherits from its listener, too.
- * A connection does not inherit SO_PRIORITY, so that is copied here.
+ * sdp_sockopt_sync() is also used for connections that a pair accepts. These do
+ * not inherit SO_PRIORITY from the listener, so it is copied here.
  */
 static void shadow_sync_options(struct sock *sdp, const struct sock *tcp)
 {
@@ -396,8 +396,7 @@ static void shadow_swap_socks(struct sdp_shadow *shadow)
 /**
  * sdp_shadow_take_place() - let the SDP sock take the place of the TCP sock
  * @shadow: as for sdp_shadow_decide(), with an SDP socket; the TCP sock is
- *	locked
- *	(lock_sock())
+ *	locked (lock_sock())
  *
  * Unlocks the TCP sock. A caller that uses the SDP sock afterwards must have a
  * reference to it.
@@ -414,8 +413,9 @@ void sdp_shadow_take_place(struct sdp_shadow *shadow)
 	shadow->sdp = NULL;
 	/*
 	 * Before the socks are unlocked: a thread that has waited for the TCP
-	 * sock's lock must not find TCP's proto_ops any more. A thread that
-	 * finds the new proto_ops must find the SDP sock: see taken.c.
+	 * sock's lock must not find the old proto_ops any more. After the swap:
+	 * a thread that finds the new proto_ops must find the SDP sock, see
+	 * taken.c.
 	 */
 	sdp_shadow_decide(shadow, sdp_taken_ops(tcp->sk_family));
 	release_sock(sdp);
@@ -470,7 +470,7 @@ int sdp_shadow_init(work_func_t work)
 }
 
 /**
- * sdp_shadow_exit() - free the table of shadows; it is empty
+ * sdp_shadow_exit() - free the table of shadows, which is empty
  */
 void sdp_shadow_exit(void)
 {

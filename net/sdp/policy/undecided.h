@@ -14,10 +14,11 @@
  *
  * The shadow's rw_semaphore covers the stage, the SDP socket and the socket's
  * proto_ops. A call of an undecided socket holds it for reading while TCP's
- * function runs; that is short, because TCP does not wait on a socket that is
- * not connected. The task that decides holds it for writing. A task drops it
- * before it waits for a peer. Lock order: this semaphore, lock_sock() of the
- * TCP sock, lock_sock() of the SDP sock.
+ * function runs. TCP does not wait for a peer on a socket that is not
+ * connected, but the application's memory may fault and make the call long. The
+ * task that decides holds the semaphore for writing. A task drops it before it
+ * waits for a peer. Lock order: this semaphore, lock_sock() of the TCP sock,
+ * lock_sock() of the SDP sock.
  */
 #ifndef SDP_UNDECIDED_H
 #define SDP_UNDECIDED_H
@@ -64,17 +65,18 @@ enum sdp_shadow_stage {
  * @attempt: number of the current connect attempt, so that a waiter for one
  *	attempt does not wait for the next one
  * @tcp_turn: of a pair: the next accept() asks TCP first
- * @as_all: of an attempt: a timeout says something about the peer, because the
- *	attempt has no smaller time limit and no other source than others
+ * @as_all: of an attempt: it has no smaller time limit than other sockets and
+ *	asks for no device, source or type of service, so its timeout shows that
+ *	the peer is silent (sdp_active_as_others())
  * @waited: a connect() sleeps until the decision, and returns @error
  * @error: why TCP could not begin to connect after SDP failed (negative errno),
  *	or 0
  * @decided: wait queue for the end of an attempt
  * @deadline: end of the time for SDP to connect (jiffies)
  * @work: checks the outcome of the SDP connect
- * @pause: delay before @work tries again when the socket was in use (jiffies)
- * @state_change: saved callback of the SDP sock; the attempt has replaced it
- * @error_report: saved callback of the SDP sock; the attempt has replaced it
+ * @pause: delay before @work tries again when a call used the socket (jiffies)
+ * @state_change: the SDP sock's own sk_state_change, which an attempt replaces
+ * @error_report: the SDP sock's own sk_error_report, which an attempt replaces
  * @only_tcp: of an MPTCP socket: an option is set that SDP does not support
  * @valued: bitmap of the valid entries in @values
  * @values: of an MPTCP socket: options that the application has set, see
@@ -173,12 +175,12 @@ void sdp_attempt_become_tcp(struct sdp_shadow *shadow);
 
 /* listen.c */
 /**
- * sdp_pair_half_gone() - does a pair's TCP sock listen no more?
+ * sdp_pair_half_gone() - has the TCP sock of a pair stopped listening?
  * @shadow: shadow
  *
  * SOCK_DESTROY can end the TCP listener. The pair ends with it.
  *
- * Return: true when it does not listen.
+ * Return: true when the socket is a pair and its TCP sock does not listen.
  */
 static inline bool sdp_pair_half_gone(const struct sdp_shadow *shadow)
 {

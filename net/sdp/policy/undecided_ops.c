@@ -25,7 +25,7 @@
 #include "../core.h"
 #include "undecided.h"
 
-/* The kernel's sockets that can become undecided. */
+/* Families and protocols of the sockets that can become undecided. */
 static const struct {
 	int family, protocol;
 } shim_protocols[] = {
@@ -36,7 +36,10 @@ static const struct {
 };
 
 static struct sdp_shim_ops shims[ARRAY_SIZE(shim_protocols)];
+
+/* Number of calls that are in a function of this file, see sdp_shim_exit(). */
 static atomic_t inside;
+
 static const struct sdp_shim_ops *shim_of(const struct proto_ops *ops)
 {
 	size_t i;
@@ -104,8 +107,8 @@ static const struct proto_ops *decided_ops(const struct socket *sock)
 /*
  * Lock the shadow for reading, or use the new proto_ops of a decided socket.
  * Another process that shares the socket may hold the lock for long, in a page
- * fault on memory that it has made slow. So a waiter for the lock can be
- * killed. Returns 0, or -EINTR when the call has to end.
+ * fault on memory that it has made slow. So the wait for the lock is killable.
+ * Returns 0, or -EINTR when the call has to end.
  */
 static int lock(struct shim_call *t, struct socket *sock)
 {
@@ -263,9 +266,9 @@ static int shim_become_tcp(struct sdp_shadow *shadow)
 
 /*
  * kernel_accept() gives the new socket the proto_ops that the listener had when
- * it began. These must not be ours: kTLS copies them, and a copy would outlive
- * this module. So the pair becomes TCP's alone. The caller gets -EAGAIN, and
- * sk_data_ready() tells it to retry.
+ * kernel_accept() began. These must not be ours: kTLS copies them, and a copy
+ * would outlive this module. So the pair becomes TCP's alone. The caller gets
+ * -EAGAIN, and sk_data_ready() tells it to retry.
  */
 static int pair_become_tcp(struct socket *sock, struct sdp_shadow *shadow)
 {
@@ -280,7 +283,7 @@ static int pair_become_tcp(struct socket *sock, struct sdp_shadow *shadow)
 	return -EAGAIN;
 }
 
-/* Run one call: @act is its body, and uses the struct shim_call @t. */
+/* Run one call: @act is its body, which uses the struct shim_call @t. */
 #define SHIM_CALL(sock, t, act) ({					\
 	struct shim_call t;						\
 	long sdp_ret = call_begin(&t, sock);				\
@@ -379,7 +382,7 @@ static int shim_getname(struct socket *sock, struct sockaddr *addr, int peer)
 static __poll_t shim_poll(struct file *file, struct socket *sock,
 			  poll_table *wait)
 {
-	/* Without memory for a shadow: what a new TCP socket shows. */
+	/* Without a shadow, return what a new TCP socket shows. */
 	__poll_t mask = EPOLLHUP | EPOLLOUT | EPOLLWRNORM;
 	struct shim_call t;
 
@@ -545,7 +548,7 @@ static int call_sendmsg(struct shim_call *t, struct socket *sock,
 	if (!err && (msg->msg_flags & MSG_FASTOPEN) &&
 	    call_is(t, SDP_UNDECIDED))
 		err = call_fast_open(t, sock, msg);
-	/* Another thread has begun to connect meanwhile. */
+	/* Another thread has begun a new attempt meanwhile. */
 	if (!err && call_is(t, SDP_CONNECTING))
 		err = -EALREADY;
 	return err ?: t->ops->sendmsg(sock, msg, size);
@@ -594,8 +597,8 @@ static ssize_t shim_splice_read(struct socket *sock, loff_t *pos,
 }
 
 /*
- * The caller drops a reference to this module, but the socket has one to the
- * owner of its new proto_ops: replace the one by the other.
+ * The caller of release() drops a reference to this module, but the socket has
+ * one to the owner of its new proto_ops: replace the one by the other.
  */
 static void exchange_owners(const struct proto_ops *ops)
 {
@@ -605,8 +608,8 @@ static void exchange_owners(const struct proto_ops *ops)
 
 /*
  * release() of an undecided socket. Its last file is closed, so only the work
- * item may still use it, and may have decided just before. The caller has read
- * the owner of the proto_ops already: it drops a reference to this module
+ * item may still use it, and may have decided it just before. The caller has
+ * read the owner of the proto_ops already: it drops a reference to this module
  * whatever the proto_ops are now.
  */
 static int shim_release(struct socket *sock)
@@ -740,8 +743,8 @@ int sdp_shim_init(void)
 }
 
 /*
- * True while an accept() has read the proto_ops and taken a module reference
- * for its new socket, but is not counted yet.
+ * True during an unload while an accept() has read our proto_ops and taken a
+ * module reference for its new socket, but is not counted in @inside yet.
  */
 static bool shim_module_held(void)
 {
@@ -757,10 +760,10 @@ static bool shim_module_held(void)
 /**
  * sdp_shim_exit() - wait for the last calls, and undo sdp_shim_init()
  *
- * No socket is undecided any more. But a thread may be between its load of a
- * socket's proto_ops and its count, or between the end of its count and its
- * return. It does not sleep there without a module reference, so
- * synchronize_rcu_tasks() waits until it has left. May sleep.
+ * No socket is undecided any more. But a thread may have loaded our proto_ops
+ * and not yet be counted in @inside, or may not be counted any more and not yet
+ * have returned. It does not sleep there without a module reference, so
+ * synchronize_rcu_tasks() waits until it has returned. May sleep.
  */
 void sdp_shim_exit(void)
 {

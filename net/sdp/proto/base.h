@@ -2,9 +2,9 @@
 /*
  * Types, helpers and sequence comparison for the protocol engine.
  *
- * These are the only outside names that the engine uses. With them its
- * files compile unchanged in the kernel, in KUnit and in a user-space
- * program. The engine knows no socket, verbs, lock or allocator.
+ * The engine includes no other header from outside proto/. So its files compile
+ * unchanged in the kernel, in KUnit and in a user-space program. The engine
+ * knows no socket, verbs, lock or allocator.
  */
 #ifndef SDP_PROTO_BASE_H
 #define SDP_PROTO_BASE_H

@@ -21,7 +21,8 @@
  * "Arrived" means that the peer is known to have our DisConn: the transport
  * has completed it, or the peer's MSeqAck covers it. The side that sent
  * DisConn first ends the link, in FINISHED. The other side waits for that in
- * DISC_ANSWERED.
+ * DISC_ANSWERED. If the two DisConns have crossed, each side ends the link when
+ * it reaches FINISHED.
  */
 #ifndef SDP_PROTO_CONN_H
 #define SDP_PROTO_CONN_H

@@ -13,8 +13,9 @@
 
 /*
  * T is half of the receives unless the owner asks for another value. It stays
- * below the target: a peer that has stopped at its last credit needs T more
- * receives posted, which could otherwise never be reached.
+ * below the target. A peer that has stopped at its last credit gets an update
+ * only when T receives more than that are posted, and no more than the target
+ * are posted.
  */
 static u16 threshold_for(u16 target, u16 wish)
 {
@@ -66,11 +67,11 @@ void sdp_credit_posted(struct sdp_credit *c, u16 n)
  * With @target receives posted, one more is wanted when the peer knows of
  * all of them but a later message of ours has to be able to grant one.
  *
- * With @reserve this is our answer to the peer's SrcAvail. Usually a new
- * receive replaces the one that SrcAvail has used, and the answer grants
- * that. After @target was lowered nothing replaces it. Without send credit
- * the extra receive is not needed: before we can answer, the peer has to send
- * a message, which uses a receive.
+ * With @reserve that message is our answer to the peer's SrcAvail. Usually a
+ * new receive replaces the one that SrcAvail has used, and the answer grants
+ * the new one. After @target was lowered nothing replaces it. Without send
+ * credit the extra receive is not needed: before we can answer, the peer has to
+ * send a message, which uses a receive.
  *
  * With @spare the receive always comes on top of @target, because no message
  * of the peer has used one.
@@ -90,7 +91,7 @@ u16 sdp_credit_wanted(const struct sdp_credit *c)
  * @c: credit state
  *
  * With @unasked, more messages may have been sent than were granted. The
- * adapter holds them back, and the result is 0 (ring.h).
+ * adapter holds back those beyond the grant, and the result is 0 (ring.h).
  *
  * Return: number of messages.
  */
@@ -108,9 +109,10 @@ u32 sdp_credit_available(const struct sdp_credit *c)
  * credit each always get going again.
  *
  * With no receive posted a message would grant nothing, so it has to wait.
- * @posted reaches 0 only when the peer's credit update has used its last
- * credit and we could not post that buffer again. If we then used up what
- * the update granted and granted nothing in return, neither side could send.
+ * @posted reaches 0 only when the peer has sent a credit update with its last
+ * credit and we could not post the receive again that the update has used. If
+ * we then used up what the update granted and granted nothing in return,
+ * neither side could send.
  *
  * Return: true when any message may be sent.
  */
@@ -125,7 +127,7 @@ bool sdp_credit_may_send_data(const struct sdp_credit *c)
  * our answer to the peer's SrcAvail. Nothing is kept back when this message
  * uses our last credit. With @spare, which may last very long, only a receive
  * beyond @target is kept back: the peer could not continue with less than
- * @target.
+ * @target. A receive that the peer knows of is never kept back.
  */
 static u16 told(const struct sdp_credit *c)
 {
@@ -140,10 +142,10 @@ static u16 told(const struct sdp_credit *c)
  * sdp_credit_may_answer() - may we send what the peer or a reader awaits? (D5)
  * @c: credit state
  *
- * Such a message may use the last credit as a credit update may, if it grants
- * the peer something. A peer whose application does not read can grant us
- * nothing more, and needs our answer to continue sending. Or our own reader
- * waits for the message, because it wants its buffer back.
+ * Such a message may use the last credit, as a credit update may, if it grants
+ * the peer a receive. The peer may need our answer to continue sending although
+ * it cannot grant us any more, because its application does not read. Our own
+ * reader may need the message to get its buffer back.
  *
  * Return: true when the message may be sent.
  */
@@ -172,10 +174,11 @@ bool sdp_credit_update_due(const struct sdp_credit *c)
  * sdp_credit_peer_is_mute() - does the peer need a credit from us to send?
  * @c: credit state
  *
- * Only messages that go anyway grant less than T (D4). While our SrcAvail is
- * out we send no data, and the peer needs a credit to answer it. While our
- * data waits for room in the peer's ring, the peer needs a credit to report
- * the space it frees.
+ * sdp_credit_update_due() waits until an update grants at least T (D4). Fewer
+ * receives are granted by messages that we send for another reason, such as
+ * data. That is not enough in two cases. While our SrcAvail is out we send no
+ * data, and the peer needs a credit to answer it. While our data waits for room
+ * in the peer's ring, the peer needs a credit to report the space it frees.
  *
  * Return: true when the peer has no credit, we have receives to grant, and
  * the credit update does not need our last credit.

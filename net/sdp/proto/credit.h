@@ -31,15 +31,15 @@
  * @target: number of receives to keep posted
  * @theirs: the peer's send credit by our count: set to PR by each message
  *	sent, reduced by one by each message received (D3)
- * @threshold: T: a credit update goes only when @theirs is below T, and
- *	grants at least T more (D4)
+ * @threshold: T: a credit update is sent only when @theirs is below T and the
+ *	update grants at least T more (D4)
  * @reserve: the peer's SrcAvail is open: keep one posted receive that the
  *	peer is not told of, so that the answer can grant it
- * @spare: a SinkAvail of ours may have to be cancelled, or the peer may have
- *	to be told what was read from its ring: keep one receive back as for
+ * @spare: we may have to send SinkAvailCancel, or a report of the bytes read
+ *	from the ring that the peer writes into: keep one receive back as for
  *	@reserve, but only beyond @target
- * @unasked: both ends send whether or not the other has granted it, and the
- *	adapters hold back what finds no posted receive (%SDP_BY_NIC, ring.h)
+ * @unasked: both ends send without waiting for a grant, and the adapters hold
+ *	back a message that finds no posted receive (%SDP_BY_NIC, ring.h)
  */
 struct sdp_credit {
 	u32 tx_seq;

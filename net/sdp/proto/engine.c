@@ -35,8 +35,8 @@ void sdp_engine_init(struct sdp_engine *e,
 }
 
 /*
- * A peer that knows no rings ignores these fields, and only credits are used
- * (G6).
+ * A peer that knows no rings ignores these fields. Then no rings are used, and
+ * credits alone limit what is sent (G6).
  */
 static void hello_say_rings(const struct sdp_engine *e, struct sdp_hello *hello)
 {
@@ -181,8 +181,9 @@ static void receive_disconn(struct sdp_engine *e, const struct sdp_msg *msg,
 	sdp_engine_sinkavails_over(e, e->sinkavail_rx.n, acts);
 	sdp_engine_act(acts, SDP_ACT_EOF);
 	/*
-	 * No message will use up our smaller receives any more, so answer with
-	 * the old size. Our own request waits for that answer.
+	 * If we are posting larger receives, no message will use up the smaller
+	 * ones any more, so answer with the old size. A request of ours cannot
+	 * be sent before that answer.
 	 */
 	sdp_resize_refuse(&e->resize);
 	if (e->state == SDP_FINISHED)
@@ -280,8 +281,8 @@ static receiver_fn engine_receiver(u8 mid)
 }
 
 /*
- * Note what the peer had received from us when it sent this message; the
- * message is judged by that.
+ * Note which of our messages the peer had received when it sent this one; @ack
+ * is its MSeqAck. Whether the message is valid depends on that.
  */
 static void note_view(struct sdp_engine *e, u32 ack)
 {
@@ -325,8 +326,9 @@ static enum sdp_violation check_ring_use(const struct sdp_engine *e,
 }
 
 /*
- * The peer may not send payload with its last credit, whatever it knew of our
- * grants (D5).
+ * The peer may not send payload with its last credit (D5). The check uses our
+ * newest grant. The peer may not know that one yet, but then it has even less
+ * credit.
  */
 static enum sdp_violation check_last_credit(const struct sdp_engine *e,
 					    const struct sdp_msg *msg)

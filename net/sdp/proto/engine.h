@@ -2,10 +2,11 @@
 /*
  * The protocol engine: the interface for its owner.
  *
- * There is one engine per connection. Its owner is conn/conn.c in the kernel
- * and a simulator in the tests. The owner calls one function per event. The
- * engine appends what has to be done to a list of actions, which the owner
- * carries out in order. After every event the owner also sends what may go:
+ * There is one engine per connection. Its owner is struct sdp_sock (conn/) in
+ * the kernel and a simulator in the tests. The owner calls one function per
+ * event. The engine appends what has to be done to a list of actions, which the
+ * owner carries out in order. After every event the owner also sends all
+ * messages that may be sent:
  *
  *	while (sdp_engine_next(e, &view, &msg) == SDP_NEXT_SEND)
  *		payload = as much as is ready, at most msg.payload_max
@@ -15,18 +16,19 @@
  * Life cycle: init; Hello and HelloAck, in either direction; established;
  * traffic; then either both DisConns and SDP_ACT_END, or SDP_ACT_FAIL. The
  * engine owns no memory and is dead after SDP_ACT_END or SDP_ACT_FAIL. The
- * owner makes all calls under its lock, unless a function says otherwise.
+ * owner makes all calls under its lock (sdp_sock.lock in the kernel), unless a
+ * function says otherwise.
  *
  * Combined mode: the owner may advertise a large send instead of sending it,
  * with sdp_engine_srcavail(). SrcAvail carries the beginning of the data. The
  * peer's owner gets SDP_ACT_SRCAVAIL. It reads by RDMA and reports, or
  * declines. Then our owner gets SDP_ACT_SRCAVAIL_OVER.
  *
- * The answers decide about the mode. After several advertisements in a row that
- * were declined, all data goes in messages (Buffered mode), until the peer's
- * owner says with sdp_engine_large_recv() that a reader waits with a large
- * buffer. The peer's owner calls sdp_engine_want_pipelined() for an
- * advertisement that came after the reader's buffer was there. Several of these
+ * The answers decide about the mode (mode.h). After several SrcAvails in a row
+ * that were declined, all data travels in messages (Buffered mode), until the
+ * peer's owner says with sdp_engine_large_recv() that a reader waits with a
+ * large buffer. The peer's owner calls sdp_engine_want_pipelined() for a
+ * SrcAvail that arrives when a reader's buffer already waits. Several of these
  * in a row lead to Pipelined mode.
  *
  * Pipelined mode, receiving half: the owner advertises the buffers of waiting
@@ -47,7 +49,7 @@
  * peer's memory. The owner of the receiving half gets SDP_ACT_RING_WANTED,
  * makes a ring and calls sdp_engine_ring_made(). SDP_ACT_RING_OVER tells which
  * rings the peer does not write into any more. If sdp_engine_commit() fills in
- * a place, the owner sends that message by RDMA write with immediate data. At
+ * @to of the message, the owner sends it by RDMA write with immediate data. At
  * the other end the owner asks sdp_engine_ring_place() where the message lies,
  * passes it to sdp_engine_receive_placed(), and reports what has been read of
  * the ring with sdp_engine_ring_read().
@@ -103,18 +105,18 @@ struct sdp_engine_config {
  * @credit: credits of both directions
  * @resize: buffer sizes of both directions
  * @srcavail_tx: the SrcAvail of our sending half
- * @srcavail_rx: the SrcAvail that our receiving half has got
- * @sinkavail_rx: the SinkAvails of our receiving half
- * @piggyback: whether these wait to travel with data
- * @sinkavail_tx: the SinkAvails that our sending half has got
+ * @srcavail_rx: the SrcAvail that our receiving half has received
+ * @sinkavail_rx: the SinkAvails that our receiving half sends
+ * @piggyback: whether our SinkAvails wait to travel with data
+ * @sinkavail_tx: the SinkAvails that our sending half has received
  * @ring_out: the peer's ring for our data
  * @ring_in: our ring for the peer's data
  * @tx_mode: mode of our sending half
  * @rx_mode: mode of our receiving half
  * @state: connection state
  * @send_slots: messages that the transport can still take
- * @sent_seq: MSeq of the newest own message that the transport has completed
- * @partial_seq: MSeq of the newest own message that could have carried more
+ * @sent_seq: MSeq of our newest message that the transport has completed
+ * @partial_seq: MSeq of our newest message that could have carried more
  * @disc_seq: MSeq of our DisConn, once sent
  * @ring_max: as configured
  * @ring_window: as configured
@@ -164,8 +166,8 @@ struct sdp_engine {
  * @SDP_ACT_URGENT: an urgent byte will come, maybe with the next action
  * @SDP_ACT_SRCAVAIL: @len bytes may be read by RDMA; they follow the data that
  *	has been delivered
- * @SDP_ACT_SRCAVAIL_OVER: our SrcAvail has ended; the peer has got the first
- *	@len bytes of the region
+ * @SDP_ACT_SRCAVAIL_OVER: our SrcAvail has ended; the peer has the first @len
+ *	bytes of the region
  * @SDP_ACT_SINKAVAIL_WRITTEN: @len bytes are in our buffer @id; they follow the
  *	data that has been delivered
  * @SDP_ACT_SINKAVAIL_OVER: the peer will not write into our buffer @id
@@ -266,8 +268,8 @@ struct sdp_tx_view {
  * @SDP_NEXT_NO_CREDIT: D2: wait until the peer grants more
  * @SDP_NEXT_NO_SLOT: wait until the transport completes a message
  * @SDP_NEXT_NO_ROOM: G3, G5: wait for room in the ring or in the adapter
- * @SDP_NEXT_GATHER: a partial segment waits until the last partial message
- *	arrives
+ * @SDP_NEXT_GATHER: a partial segment waits until our last partial message has
+ *	arrived at the peer
  */
 enum sdp_next {
 	SDP_NEXT_SEND,

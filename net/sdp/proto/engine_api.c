@@ -2,8 +2,8 @@
 /*
  * The protocol engine: what the owner asks and wishes between events.
  *
- * A wish has no effect on the wire by itself; it leads to a message of
- * sdp_engine_next().
+ * These functions send nothing. A call that asks for a message records that,
+ * and sdp_engine_next() chooses the message later.
  */
 #include "engine_internal.h"
 
@@ -74,7 +74,7 @@ void sdp_engine_resize_refuse(struct sdp_engine *e)
  */
 void sdp_engine_split(struct sdp_engine *e, u32 bytes)
 {
-	/* A ring needs no split, or not because of the size of a receive. */
+	/* With rings, larger receives help only if the peer refuses a ring. */
 	if (e->ring_out.scheme == SDP_BY_CREDIT || e->ring_out.refusals)
 		sdp_resize_split(&e->resize, bytes);
 	else
@@ -82,10 +82,8 @@ void sdp_engine_split(struct sdp_engine *e, u32 bytes)
 }
 
 /**
- * sdp_engine_may_decay() - are requests for larger receives delayed?
+ * sdp_engine_may_decay() - do refusals delay requests for larger receives?
  * @e: engine
- *
- * Refusals delay them.
  *
  * Return: true when sdp_engine_decay() would make a difference.
  */
@@ -105,7 +103,7 @@ void sdp_engine_decay(struct sdp_engine *e)
 	sdp_resize_decay(&e->resize);
 }
 
-/* May new data be sent, with no SrcAvail of ours before it? */
+/* May data be added to the stream, with no SrcAvail of ours before it? */
 static bool may_add(const struct sdp_engine *e)
 {
 	return !e->dead && sdp_conn_may_send(e->state) && !e->shutdown &&
@@ -113,10 +111,10 @@ static bool may_add(const struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_may_shrink() - could the peer have its first receive size?
+ * sdp_engine_may_shrink() - could the peer's receives get their first size?
  * @e: engine
  *
- * Not while a SrcAvail is open: its inline data was cut to the present size.
+ * Not while our SrcAvail is open: its inline data was cut to the present size.
  *
  * Return: true when we could ask for it, now or later.
  */
@@ -130,10 +128,12 @@ bool sdp_engine_may_shrink(const struct sdp_engine *e)
  * @e: engine; nothing is unsent, and no writer is about to add data of the
  *	present size
  *
- * The next message asks for it. A request that has been sent binds us at once,
- * so the owner must call sdp_engine_shrink_end() before a writer can add data.
+ * If this returns true, sdp_engine_next() yields the request. Once it is sent,
+ * we may only send messages of the smaller size. If the request could not be
+ * sent, the owner must call sdp_engine_shrink_end() before a writer can add
+ * data.
  *
- * Return: true when there is something to ask for.
+ * Return: true when there is a request to send.
  */
 bool sdp_engine_shrink(struct sdp_engine *e)
 {
@@ -154,10 +154,11 @@ void sdp_engine_shrink_end(struct sdp_engine *e)
  * @e: engine
  *
  * Not in Buffered mode (C3), and one at a time. Not while the peer's SrcAvail
- * is open: two programs that both write before they read would wait until each
- * is asked for messages (C9). In Pipelined only if the peer has advertised no
- * buffer. Never where the adapters hold messages back: the answer could be
- * behind them, and our writer would have to wait for our reader (G4).
+ * is open: two applications that both write before they read would both wait
+ * until the other end declines (C9). In Pipelined only if the peer has
+ * advertised no buffer. Never where the adapters hold messages back: they could
+ * hold back the answer behind data, and our writer would have to wait for our
+ * reader (G4).
  *
  * Return: true when it may.
  */
@@ -189,10 +190,10 @@ u32 sdp_engine_srcavail_inline_max(const struct sdp_engine *e)
  * @inlined: bytes of its beginning that SrcAvail carries: less than all, at
  *	most sdp_engine_srcavail_inline_max(), and at least 1 unless that is 0
  *
- * SrcAvail goes when all data that is ready has been sent. That data does not
- * wait to grow, and nothing may be added to it until SrcAvail has gone. Data
- * that is added while SrcAvail is out waits, and follows the rest of the
- * advertised send if there is one.
+ * SrcAvail is sent after all data that is ready. That data does not wait to
+ * grow, and the owner adds nothing to it until SrcAvail has been sent. Data
+ * that is added while SrcAvail is out waits until it has ended. If the peer has
+ * not read all of the advertised send, the rest comes first.
  */
 void sdp_engine_srcavail(struct sdp_engine *e, const struct sdp_region *region,
 			 u32 inlined)
@@ -301,7 +302,7 @@ void sdp_engine_rdma_read_end(struct sdp_engine *e, bool ok)
  * sdp_engine_srcavail_decline() - decline the peer's SrcAvail, or its rest (B3)
  * @e: engine
  *
- * SendSm goes when no read is in flight, and the peer sends the rest in
+ * SendSm is sent when no read is in flight, and the peer sends the rest in
  * messages. Nothing happens if all has been read, or if no SrcAvail is open.
  */
 void sdp_engine_srcavail_decline(struct sdp_engine *e)
@@ -326,8 +327,8 @@ static bool may_show_buffer(const struct sdp_engine *e)
  * sdp_engine_may_sinkavail() - may a buffer be advertised, and how long? (C5)
  * @e: engine
  *
- * In Pipelined only, as many buffers as both sides can hold, and none until a
- * cancel is settled.
+ * In Pipelined only, as many buffers as both sides can hold, and none before a
+ * cancel is settled (sinkavail_rx.h).
  *
  * Return: least bytes of the buffer, see sdp_engine_sinkavail_least(); 0 when
  * no buffer may be advertised.
@@ -345,10 +346,11 @@ u32 sdp_engine_may_sinkavail(const struct sdp_engine *e)
  * @region: the buffer; the peer may write into it until SINKAVAIL_WRITTEN or
  *	SINKAVAIL_OVER with its id, or the end of the connection
  *
- * All earlier data has been read, or at least goes somewhere else. If a
- * SrcAvail of the peer is open, SinkAvail is the answer to it (C8), unless a
- * read of it begins before SinkAvail can go. If we expect the application to
- * send a request first, SinkAvail travels with the request (C6).
+ * The buffer is for data that has not arrived yet: earlier data has been read,
+ * or goes somewhere else. If a SrcAvail of the peer is open, SinkAvail is the
+ * answer to it (C8), unless a read of it begins before SinkAvail can be sent.
+ * If we expect the application to send a request first, SinkAvail travels with
+ * the request (C6).
  *
  * Return: the id of the buffer; 0 if it may not be advertised or is too short.
  */
@@ -395,15 +397,15 @@ void sdp_engine_sinkavail_cancel(struct sdp_engine *e, struct sdp_actions *acts)
 }
 
 /**
- * sdp_engine_sinkavail_drop() - the peer cannot reach a rest any more
+ * sdp_engine_sinkavail_drop() - end a buffer whose cancel is not answered
  * @e: engine
  * @id: the buffer, of which SINKAVAIL_WRITTEN has left a rest; nothing happens
  *	if it has ended meanwhile
  *
- * The owner must have revoked the peer's access to the buffer, because the
- * peer's next report is about another one. The owner calls this if
- * sdp_engine_sinkavail_cancel() has had no answer for long: a peer that was
- * done with the buffer gives none.
+ * The owner calls this if sdp_engine_sinkavail_cancel() has had no answer for
+ * long: a peer that was done with the buffer gives none. The owner must have
+ * revoked the peer's access to the buffer, because the engine takes the peer's
+ * next report for one about the next buffer.
  */
 void sdp_engine_sinkavail_drop(struct sdp_engine *e, u32 id)
 {
@@ -416,7 +418,7 @@ void sdp_engine_sinkavail_drop(struct sdp_engine *e, u32 id)
  * sdp_engine_may_rdma_write() - how much may be written into a buffer now? (B4)
  * @e: engine
  *
- * The write follows all data that was handed over before.
+ * The write follows all data that the owner has sent before.
  *
  * Return: bytes in the peer's oldest buffer; 0 when there is none, or when a
  * message must be sent before the write.
@@ -451,10 +453,11 @@ bool sdp_engine_rdma_write(struct sdp_engine *e, u32 bytes,
  * sdp_engine_sinkavail_missed() - no buffer came in time for a large write
  * @e: engine
  *
- * The owner calls this for a write that found no buffer of the peer, also if it
- * did not wait for one: then the write was advertised, and the answer took
- * longer. Counts in Pipelined only, with nothing advertised at either end,
- * because an advertisement that is there now may still be used.
+ * The owner calls this for a large write that found no buffer of the peer. It
+ * does so even if the write did not wait for one but was advertised by
+ * SrcAvail, which takes longer. Counts in Pipelined only, and only if neither
+ * our SrcAvail nor a SinkAvail of the peer is open, because an open one may
+ * still be used.
  */
 void sdp_engine_sinkavail_missed(struct sdp_engine *e)
 {
@@ -467,7 +470,7 @@ void sdp_engine_sinkavail_missed(struct sdp_engine *e)
  * sdp_engine_srcavail_unread() - we cancelled a SrcAvail that was not read (C9)
  * @e: engine; the SrcAvail has ended
  *
- * The peer could have declined it, so the mode follows as if it had.
+ * Counts for the mode as if the peer had declined the SrcAvail.
  */
 void sdp_engine_srcavail_unread(struct sdp_engine *e)
 {
@@ -480,8 +483,8 @@ void sdp_engine_srcavail_unread(struct sdp_engine *e)
  * sdp_engine_sinkavail_least() - least size of a buffer that is advertised
  * @e: engine
  *
- * Not less than the payload of a message, which could come instead (wire
- * section 8).
+ * Not less than the payload of a message, because the peer may send a message
+ * instead of a write (wire section 8).
  *
  * Return: bytes.
  */
@@ -494,10 +497,11 @@ u32 sdp_engine_sinkavail_least(const struct sdp_engine *e)
  * sdp_engine_asks_first() - may a decline ask for the beginning only? (C10)
  * @e: engine
  *
- * Return: true if the peer knows SendSm with REQ_PIPE in Pipelined as the wish
- * for the beginning in a message and a buffer for the rest. An end that has the
- * extension "HELD" does; for other ends such a SendSm asks for all of it in
- * messages.
+ * In Pipelined, SendSm with REQ_PIPE asks for the beginning of the send in a
+ * message; the reader has a buffer for the rest. A peer whose Hello has the
+ * extension "HELD" understands that. Other peers send all of it in messages.
+ *
+ * Return: true if the peer understands it.
  */
 bool sdp_engine_asks_first(const struct sdp_engine *e)
 {
@@ -506,11 +510,11 @@ bool sdp_engine_asks_first(const struct sdp_engine *e)
 
 /**
  * sdp_engine_want_pipelined() - ask the peer for Pipelined mode (C1, B5)
- * @e: engine; a SrcAvail of the peer is open: we have not sent our final answer
+ * @e: engine; nothing happens if no SrcAvail of the peer is open
  *
- * The owner calls this when the reader's buffer was there before the SrcAvail,
- * or when the reader cannot read by RDMA but would take a write. From now on
- * our answers to this SrcAvail carry REQ_PIPE.
+ * The owner calls this when a reader had supplied its buffer before the
+ * SrcAvail came, or when we cannot read by RDMA but would take a write. From
+ * now on our answers to this SrcAvail carry REQ_PIPE.
  */
 void sdp_engine_want_pipelined(struct sdp_engine *e)
 {

@@ -2,11 +2,13 @@
 /*
  * The protocol engine: what only its own files use of each other.
  *
+ * The engine consists of these files:
+ *
  *	engine.c	the life of a connection, and events
  *	engine_rdma.c	receives the messages of advertisements and modes
  *	engine_ring.c	rings: their messages, and calls of the owner
  *	engine_send.c	which message goes next
- *	engine_api.c	what the owner asks and wishes between events
+ *	engine_api.c	queries and requests of the owner between events
  *	engine_action.c	actions; uses none of the other files
  */
 #ifndef SDP_PROTO_ENGINE_INTERNAL_H
@@ -45,8 +47,9 @@ static inline bool sdp_engine_may_take_data(const struct sdp_engine *e)
  * sdp_engine_keep_back() - update what the credit accounting keeps back
  * @e: engine
  *
- * The peer is not told of all receives while we may have to send a message with
- * the last credit; see @reserve and @spare in credit.h.
+ * While we may have to send a message with our last credit, the peer is not
+ * told of all receives, so that the message can grant one; see @reserve and
+ * @spare in credit.h.
  */
 static inline void sdp_engine_keep_back(struct sdp_engine *e)
 {

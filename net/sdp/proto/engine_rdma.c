@@ -30,9 +30,9 @@ static enum sdp_violation check_src_avail(const struct sdp_engine *e,
  * sdp_engine_receive_src_avail() - the peer advertises a large send (B2)
  * @e: engine
  * @msg: SrcAvail
- * @acts: DELIVER, SRCAVAIL; nothing if the peer will write into a buffer of
- *	ours instead (C8); SINKAVAIL_OVER before that if it has dropped a
- *	buffer; FAIL
+ * @acts: SINKAVAIL_OVER if the SrcAvail shows that the peer has dropped a
+ *	buffer of ours; DELIVER, SRCAVAIL; only FAIL if SrcAvail is not legal;
+ *	nothing if the peer will write into a buffer of ours instead (C8)
  */
 void sdp_engine_receive_src_avail(struct sdp_engine *e,
 				  const struct sdp_msg *msg,
@@ -69,7 +69,7 @@ void sdp_engine_receive_src_cancel(struct sdp_engine *e,
 	sdp_srcavail_rx_decline(&e->srcavail_rx);
 }
 
-/* An answer has ended our SrcAvail: adapt the mode. @declined: SendSm. */
+/* An answer has ended our SrcAvail: adapt the mode. @declined: by SendSm. */
 static void srcavail_note_answer(struct sdp_engine *e,
 				 const struct sdp_msg *msg, bool declined,
 				 struct sdp_actions *acts)
@@ -142,9 +142,9 @@ void sdp_engine_receive_mode(struct sdp_engine *e, const struct sdp_msg *msg,
 }
 
 /*
- * May the peer's sink send a message about its buffers? @ignore is set when the
- * message is of no use to us because our half is closed or not in Pipelined.
- * Then the message is valid only if the peer could not know that.
+ * May the peer's sink send a message about its buffers? Sets @ignore to true
+ * when the message is of no use to us because our sending half is closed or not
+ * in Pipelined. Then the message is valid only if the peer did not know that.
  */
 static enum sdp_violation check_sink(const struct sdp_engine *e,
 				     const struct sdp_msg *msg, bool *ignore)
@@ -157,7 +157,7 @@ static enum sdp_violation check_sink(const struct sdp_engine *e,
 	return *ignore && !e->sinkavail_tx.left ? SDP_BAD_STATE : SDP_VALID;
 }
 
-/* C5, C8: we may write into the peer's buffer, which ends our SrcAvail. */
+/* C5, C8: the peer's SinkAvail is not stale, and ends our SrcAvail. */
 static void sinkavail_accept(struct sdp_engine *e, const struct sdp_msg *msg,
 			     struct sdp_actions *acts)
 {
@@ -195,8 +195,8 @@ void sdp_engine_receive_sink_avail(struct sdp_engine *e,
 		return;
 	sdp_engine_deliver(e, msg, acts);
 	/*
-	 * C7: with another count the buffer is stale: data that we have sent
-	 * meanwhile belongs before what we could write.
+	 * C7: with another count the buffer is stale: the peer had not received
+	 * data that we have sent and that may belong into this buffer.
 	 */
 	if (!ignore && msg->non_discards == e->sinkavail_tx.non_discards)
 		sinkavail_accept(e, msg, acts);
@@ -239,7 +239,7 @@ void sdp_engine_receive_write_compl(struct sdp_engine *e,
  * @msg: SinkAvailCancel
  * @acts: FAIL
  *
- * We answer with SinkCancelAck if we had a buffer that is not used up.
+ * We answer with SinkCancelAck if we had a buffer to drop.
  */
 void sdp_engine_receive_sink_cancel(struct sdp_engine *e,
 				    const struct sdp_msg *msg,
@@ -270,9 +270,9 @@ void sdp_engine_receive_cancel_ack(struct sdp_engine *e,
 }
 
 /**
- * sdp_engine_sinkavails_heard() - a message has been handled
+ * sdp_engine_sinkavails_heard() - does a message settle the cancel of a rest?
  * @e: engine
- * @h: its header
+ * @h: header of the message, which has been handled
  * @acts: SINKAVAIL_OVER for the rest of a buffer, if the peer had our cancel
  */
 void sdp_engine_sinkavails_heard(struct sdp_engine *e, const struct sdp_bsdh *h,

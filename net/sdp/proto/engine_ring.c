@@ -105,7 +105,7 @@ void sdp_engine_ring_made(struct sdp_engine *e, const struct sdp_region *ring)
 enum sdp_violation sdp_engine_ring_place(struct sdp_engine *e, u32 imm, u32 *at,
 					 u32 *bytes, struct sdp_actions *acts)
 {
-	/* Without rings this is a receive without a message in it. */
+	/* Without rings, the peer has used up a receive and sent no message. */
 	enum sdp_violation bad = SDP_BAD_LEN;
 	bool moved = false;
 
@@ -173,8 +173,9 @@ void sdp_engine_ring_full(struct sdp_engine *e)
  * sdp_engine_ring_leave() - nothing was sent for long: give the ring back
  * @e: engine; nothing is unsent, and no writer is about to add data
  *
- * If this returns true, the next message says so. The owner must call
- * sdp_engine_ring_stay() before a writer can add data.
+ * If this returns true, sdp_engine_next() yields RingAsk for 0 bytes. If that
+ * could not be sent, the owner must call sdp_engine_ring_stay() before a writer
+ * can add data.
  *
  * Return: true when there is a message to send.
  */
@@ -186,7 +187,7 @@ bool sdp_engine_ring_leave(struct sdp_engine *e)
 }
 
 /**
- * sdp_engine_ring_stay() - keep the ring if the message could not be sent
+ * sdp_engine_ring_stay() - keep the ring if RingAsk could not be sent
  * @e: engine
  */
 void sdp_engine_ring_stay(struct sdp_engine *e)

@@ -28,7 +28,7 @@ static bool send_gathers(const struct sdp_engine *e,
 	return msg->partial && !sdp_engine_arrived(e, e->partial_seq);
 }
 
-/* G5: has the adapter room for one more message that it may hold back? */
+/* G5: may the adapter be given one more message that it may hold back? */
 static bool pipe_open(const struct sdp_engine *e)
 {
 	return e->credit.tx_seq - e->sent_seq < sdp_ring_out_pipe(&e->ring_out);
@@ -91,7 +91,7 @@ static enum sdp_next next_in_ring(const struct sdp_engine *e,
 	return SDP_NEXT_SEND;
 }
 
-/* Data: a full segment at once, a partial one if no other is in flight. */
+/* Data: a full segment at once, a partial one unless it has to gather. */
 static enum sdp_next next_data(const struct sdp_engine *e,
 			       const struct sdp_tx_view *view,
 			       struct sdp_tx_msg *msg)
@@ -139,8 +139,9 @@ static bool next_ring(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 
 /*
  * Answers to the peer's SrcAvail, then to its SinkAvails. While these are open
- * the peer still takes our messages. Data that follows an RDMA write needs at
- * least the credit of RdmaWrCompl, so it cannot overtake that report.
+ * the peer still accepts our messages, even after our DisConn. Data that
+ * follows an RDMA write needs at least the credit that RdmaWrCompl needs, so it
+ * cannot overtake that report.
  */
 static bool next_answer(const struct sdp_engine *e, struct sdp_tx_msg *msg)
 {
@@ -230,7 +231,7 @@ static bool next_advert(const struct sdp_engine *e,
 	return msg->mid;
 }
 
-/* What to send when there is no data, or none that may go; 0 for nothing. */
+/* What to send when no data is ready, or none may be sent; 0 for nothing. */
 static u8 wanted_mid(const struct sdp_engine *e)
 {
 	if (e->srcavail_tx.state == SDP_SRCAVAIL_TX_READY)
@@ -283,8 +284,8 @@ static bool update_due(const struct sdp_engine *e)
 	bool out = sdp_srcavail_tx_out(&e->srcavail_tx);
 
 	/*
-	 * Without grants nobody waits for an update. It only keeps both ends'
-	 * counts close to each other.
+	 * With BY_NIC nobody waits for a credit update. It only keeps both
+	 * ends' counts close to each other.
 	 */
 	if (e->credit.unasked && !may_send(e))
 		return false;
@@ -331,11 +332,11 @@ static u8 urgent_flags(const struct sdp_tx_view *view,
  * out, what follows it in the stream waits: data and DisConn (wire section 8).
  *
  * Small writes: the first one leaves at once, whatever full messages are in
- * flight. Later ones gather in the open segment until the first has arrived.
+ * flight. Later ones gather in the last segment until the first has arrived.
  * There is no timer.
  *
- * No message goes only to announce an urgent byte: with the last credit it
- * could leave both sides without any.
+ * No message is sent only to announce an urgent byte. It would use up a credit,
+ * and if that was the last one, both sides could be left without credit.
  *
  * Return: %SDP_NEXT_SEND and @msg, or why there is no message.
  */
@@ -369,7 +370,7 @@ static void commit_mode(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 					  &e->rx_mode : &e->tx_mode);
 }
 
-/* What the messages of advertisements change. */
+/* What the messages about advertisements change. */
 static void commit_advert(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 {
 	switch (sent->h.mid) {
@@ -518,8 +519,9 @@ u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx,
  * @e: engine, after its Hello exchange
  *
  * A writer asks without the owner's lock while it fills a message. Meanwhile
- * the value may grow, and it may shrink when the peer's ring comes. The owner
- * shrinks it only by sdp_engine_shrink() and sdp_engine_ring_leave().
+ * the value may grow, and it may shrink when the peer's RingAvail arrives.
+ * Otherwise it shrinks only by the messages that sdp_engine_shrink() and
+ * sdp_engine_ring_leave() ask for.
  *
  * Return: bytes.
  */

@@ -60,8 +60,8 @@ static void mode_count(struct sdp_mode *m, u8 mode)
  * @pipe: the answer had REQ_PIPE: the peer would rather be written to
  *
  * In Pipelined a source that waits for SinkAvails waits in vain when the
- * reader never has its buffer posted first. So reads without REQ_PIPE speak
- * for Combined.
+ * reader never supplies its buffer before SrcAvail comes. So reads without
+ * REQ_PIPE speak for Combined.
  */
 void sdp_mode_srcavail_read(struct sdp_mode *m, bool pipe)
 {
@@ -80,8 +80,8 @@ void sdp_mode_srcavail_read(struct sdp_mode *m, bool pipe)
  *
  * The peer has declined all of the SrcAvail, or its rest. In Combined, N in a
  * row mean that the reader reads small, or with @pipe that the sink cannot
- * read by RDMA. In Pipelined a single one without @pipe ends the mode: a
- * reader that reads small has to be learnt again from Combined.
+ * read by RDMA. In Pipelined a single one without @pipe ends the mode, because
+ * only Combined can find out whether the reader reads small.
  */
 void sdp_mode_srcavail_declined(struct sdp_mode *m, bool pipe)
 {
@@ -112,7 +112,7 @@ void sdp_mode_written(struct sdp_mode *m)
  * @m: mode of the source's half, Pipelined; nothing is advertised
  *
  * After N such large writes, with none between that found a SinkAvail, the
- * reader is not one that posts its buffer first.
+ * reader is not one that supplies its buffer first.
  */
 void sdp_mode_sinkavail_missed(struct sdp_mode *m)
 {
@@ -133,7 +133,7 @@ void sdp_mode_discarded(struct sdp_mode *m)
 
 /**
  * sdp_mode_large_recv() - a reader waits with a large buffer (C3)
- * @m: mode of the sink's half; only Buffered is left because of it
+ * @m: mode of the sink's half; no effect unless it is Buffered
  */
 void sdp_mode_large_recv(struct sdp_mode *m)
 {

@@ -21,7 +21,7 @@
  *	Buffered	Combined	sink	0x90	a reader waits with a
  *							large buffer
  *
- * REQ_PIPE on the answer to a SrcAvail means that the reader had posted its
+ * REQ_PIPE on the answer to a SrcAvail means that the reader had supplied its
  * buffer before the SrcAvail came, or that the sink cannot read by RDMA and
  * would take writes (B5). On SendSm in Pipelined it means that the reader
  * wants a small part first, in a message, and has a large buffer for the rest
@@ -32,7 +32,7 @@
  *	  the reader is a small one,
  *	- N SrcAvails in a row were read without REQ_PIPE,
  *	- N messages have discarded a SinkAvail with no RDMA write between them,
- *	  because the application sends small, or
+ *	  because the application makes small sends, or
  *	- for N large writes in a row no SinkAvail came in time, whatever the
  *	  answers to their SrcAvails said.
  *
@@ -50,10 +50,10 @@
  * So the right to change moves with the messages and is never at both ends.
  *
  * A SrcAvail does not cross a ModeChange either. The source changes only
- * while none is out. Then only a late SendSm can be in flight, which the
- * source recognizes (srcavail_tx.h). After 0x00 the source sends no SrcAvail
- * until 0x90 arrives, and the sink is in Combined since it has sent that. So
- * a SrcAvail that reaches a sink in Buffered is a violation.
+ * while no SrcAvail is out. Then only a late SendSm can be in flight, which
+ * the source recognizes (srcavail_tx.h). After 0x00 the source sends no
+ * SrcAvail until 0x90 arrives, and the sink has been in Combined since it sent
+ * 0x90. So a SrcAvail that reaches a sink in Buffered is a violation.
  *
  * A SinkAvail can cross 0x10. The source ignores one that was sent before the
  * sink had 0x10 (sinkavail_tx.h), and the sink ends all its SinkAvails when
@@ -70,8 +70,8 @@
  * struct sdp_mode - one end's view of a half connection
  * @mode: present mode, SDP_MODE_*
  * @wanted: this end is to send ModeChange to @toward
- * @toward: mode of that ModeChange; or the mode that the last transfers speak
- *	for
+ * @toward: with @wanted: mode of that ModeChange; otherwise the mode that the
+ *	last transfers speak for
  * @after: source: number of transfers in a row that change the mode (N of
  *	C2), 0 for never
  * @alike: source: number of transfers in a row that speak for @toward

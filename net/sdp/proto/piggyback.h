@@ -6,12 +6,12 @@
  * request for the data that goes there.
  *
  * Receive, then send: one thread waits in a large recv(), another one writes a
- * small request, and then the answer comes. Nothing comes before the request
- * has gone. So SinkAvail may wait for the request and travel in the same
+ * small request, and then the answer comes. The peer sends nothing before it
+ * has the request. So SinkAvail may wait for the request and travel in the same
  * message, which saves a message for each answer. We learn this from N
- * exchanges in a row in which the peer wrote into a buffer after we had asked
- * for it: we had sent data since the buffer was supplied, and the peer had that
- * data when it wrote.
+ * exchanges in a row in which the application had asked for what the peer wrote
+ * into its buffer: we had sent data since the buffer was supplied, and the peer
+ * had that data when it wrote.
  *
  * A SinkAvail that waits for a request waits in vain if the peer has something
  * to send unasked. We notice that when the peer's SrcAvail or Data arrives; in
@@ -20,8 +20,8 @@
  * an application that writes now and then is delayed a few times only.
  *
  * Send, then receive: nothing is held back. The request would have to wait for
- * a recv() that may not come, and a write waits for nothing but room. If the
- * request is still unsent when the buffer is supplied, because it waits for
+ * a recv() that may not come, and a send call may wait for nothing but room. If
+ * the request is still unsent when the buffer is supplied, because it waits for
  * credit or gathers, the two travel together.
  *
  * Pure arithmetic; the owner's lock covers it.

@@ -157,7 +157,7 @@ void sdp_resize_ask_sent(struct sdp_resize *r)
 	if (r->asked >= r->send_size)
 		return;
 	WRITE_ONCE(r->send_size, r->asked);
-	/* Sends split before the rest say nothing about later ones. */
+	/* Sends split before the idle period say nothing about later ones. */
 	r->splits = 0;
 	r->largest = 0;
 }

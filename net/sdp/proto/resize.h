@@ -46,8 +46,8 @@ enum sdp_resize_ask {
 /**
  * struct sdp_resize - message sizes of both directions of a connection
  * @send_size: size of the peer's receive buffers: no message may be longer
- * @send_first: @send_size to go back to after a rest; at first that of the
- *	peer's Hello, and 0 before it
+ * @send_first: @send_size to go back to after an idle period; at first that of
+ *	the peer's Hello, and 0 before it
  * @recv_size: size of our receive buffers that the peer may count on
  * @recv_first: @recv_size at first, and its minimum
  * @recv_limit: longest message to accept; above @recv_size while receives

@@ -8,8 +8,8 @@
 #include "ring.h"
 
 /*
- * The first ring of BY_RDMA. It is small, for connections that send a little
- * and then idle.
+ * Size of the first ring of BY_RDMA. It is small, for connections that send a
+ * little and are then idle.
  */
 #define RING_FIRST_SIZE	16384U
 /*
@@ -27,7 +27,7 @@
 #define RING_LEVEL_MAX	16384U
 /* Longer messages are no faster, and have many fragments. */
 #define RING_MESSAGE_MAX	32768U
-/* Immediate data: which ring, and the length of the message. */
+/* Immediate data: which ring (see @odd), and the length of the message. */
 #define RING_IMM_ODD		0x80000000U
 #define RING_IMM_LEN		0x000FFFFFU
 
@@ -99,7 +99,7 @@ void sdp_ring_out_sent_plain(struct sdp_ring_out *o)
  */
 void sdp_ring_out_was_full(struct sdp_ring_out *o)
 {
-	/* Nothing is in the ring yet: something else had no room. */
+	/* Nothing has been written into the ring yet, so it was not full. */
 	if (!o->head)
 		return;
 	o->full++;
@@ -209,7 +209,7 @@ enum sdp_violation sdp_ring_out_freed(struct sdp_ring_out *o, u32 freed)
  * sdp_ring_out_message_max() - longest message that may go into the ring
  * @o: source's ring, of which there is one
  *
- * May be asked without the owner's lock.
+ * May be called without the owner's lock.
  *
  * Return: bytes, header included.
  */

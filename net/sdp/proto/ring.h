@@ -30,21 +30,21 @@
  *
  *	BY_RDMA	The source writes only where the sink has said that all
  *		has been read.
- *	BY_NIC	The sink posts a receive only while a window of the ring is
- *		free for it, and one window more. The source writes messages
+ *	BY_NIC	The sink has one free window of the ring for each posted
+ *		receive, and one free window more. The source writes messages
  *		of at most a window without asking, and the adapters hold
  *		back a message that finds no receive. The extra window is for
  *		the message held back: all its packets but the last may be in
- *		place already. The sink sends no FREED, because the messages
- *		that have arrived tell where the next one goes.
+ *		place already. The sink sends no FREED, because the source
+ *		needs no report: a posted receive implies free space.
  *
  * Why BY_NIC does not deadlock, although a message that an adapter holds back
  * is in the way of all messages behind it: only a reader can hold up a
  * direction. BY_NIC is used only if both directions use it. Then
  *
  * 1. No message needs a grant, whether it goes into a ring or not. A message
- *    goes as soon as the adapter has room for it, and the adapter has room when
- *    an older message has arrived.
+ *    is sent as soon as the adapter has room for it, and the adapter has room
+ *    when an older message has arrived.
  * 2. The oldest message arrives as soon as a receive is posted. Posting depends
  *    on the sink alone: it posts while a window of its ring is free, or while
  *    its reader keeps up, whatever it has heard or could send.
@@ -82,7 +82,7 @@
  * @level: number of times that the ring is full before we ask for a larger one
  * @ask: size to ask for, if @asking; 0 gives the ring back
  * @asking: RingAsk is to be sent
- * @asked: RingAsk has been sent, and is not answered
+ * @asked: RingAsk for a ring has been sent, and is not answered
  * @pause: messages with payload to send without a ring before asking again
  * @refusals: number of requests in a row that the peer has refused
  * @ring: the ring; its length is 0 when there is none
@@ -152,7 +152,7 @@ enum sdp_ring_wish {
  * sdp_ring_out_active() - is there a ring to write into?
  * @o: source's ring
  *
- * May be asked without the owner's lock.
+ * May be called without the owner's lock.
  *
  * Return: true when there is one.
  */

@@ -42,7 +42,7 @@ u32 sdp_sinkavail_rx_add(struct sdp_sinkavail_rx *a,
 }
 
 /**
- * sdp_sinkavail_rx_sent() - SinkAvail of the oldest waiting buffer goes
+ * sdp_sinkavail_rx_sent() - SinkAvail for the oldest waiting buffer is sent
  * @a: our SinkAvails, one of which waits
  * @msg: the message; its SinkAvail fields are filled in
  * @seq: MSeq of the message

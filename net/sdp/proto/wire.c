@@ -4,8 +4,8 @@
  *
  * Each field is read and written at an explicit offset, never through a
  * structure laid over the buffer. So alignment, padding and byte order
- * cannot go wrong, and each field is read once even if the peer could still
- * change the buffer.
+ * do not matter. Each field is read once, so the result is consistent even if
+ * the peer could change the buffer meanwhile.
  */
 #include "wire.h"
 

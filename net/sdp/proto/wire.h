@@ -80,10 +80,10 @@ enum sdp_scheme {
 };
 
 /*
- * A ring's size is a power of two, in bytes. A window is the ring space
- * that each posted receive of %SDP_BY_NIC stands for, in bytes.
+ * A ring's size is a power of two, in bytes. With %SDP_BY_NIC, a window is the
+ * ring space behind each posted receive, in bytes.
  */
-#ifndef SDP_RING_SIZE_MIN	/* the exhaustive search makes them smaller */
+#ifndef SDP_RING_SIZE_MIN	/* selftests/unit/search.c: smaller */
 #define SDP_RING_SIZE_MIN	8192
 #define SDP_RING_WINDOW_MIN	256
 #endif
@@ -161,7 +161,7 @@ struct sdp_ring_place {
  * @h: base header
  * @src: SrcAvail: the whole source buffer, with the bytes that SrcAvail
  *	itself carries
- * @sink: SinkAvail: the buffer that a reader has posted
+ * @sink: SinkAvail: the buffer that a reader has supplied
  * @ring: RingAvail: the ring; its length is 0 when there is none
  * @count: RdmaWrCompl, RdmaRdCompl: number of bytes moved
  * @size: ChRcvBuf: receive buffer size wished for; ChRcvBufAck: actual

@@ -31,8 +31,8 @@ static int bind_check_port(struct net *net, const struct sdp_endpoint *e)
 }
 
 /*
- * bind() needs a closed socket without a port. A port that the kernel chose for
- * a connection does not count: it is released here if that connection is gone.
+ * bind() needs a closed socket without a port. A port that was chosen for a
+ * connection that is gone does not count: it is released here.
  */
 static int bind_check_unbound(struct sdp_sock *ssk)
 {

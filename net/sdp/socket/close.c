@@ -74,8 +74,8 @@ static int shutdown_locked(struct socket *sock, u8 how)
  * @sock: socket
  * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
  *
- * SHUT_RD ends a listener, and each value of @how ends a connection attempt.
- * Takes lock_sock().
+ * SHUT_RD and SHUT_RDWR end a listener. Each value of @how ends a connection
+ * attempt. Takes lock_sock().
  *
  * Return: 0 or a negative errno.
  */
@@ -90,7 +90,7 @@ int sdp_shutdown(struct socket *sock, int how)
 		return -EINVAL;
 	lock_sock(sock->sk);
 	if (sock->state == SS_CONNECTING) {
-		/* The attempt may end at any time: look at the state once. */
+		/* The attempt may end at any time: read the state once. */
 		state = READ_ONCE(sock->sk->sk_state);
 		if (state == TCP_SYN_SENT || state == TCP_CLOSE)
 			sock->state = SS_DISCONNECTING;
@@ -187,8 +187,9 @@ static bool linger_is_over(struct sdp_sock *ssk, u32 unused)
 }
 
 /*
- * SO_LINGER with a time: wait until all written bytes have arrived at the peer.
- * Called with lock_sock(), which is dropped during the wait.
+ * SO_LINGER with a time: wait until all written bytes have arrived at the peer,
+ * at most for that time. Called with lock_sock(), which is dropped during the
+ * wait.
  */
 static void close_linger(struct sdp_sock *ssk)
 {
@@ -206,9 +207,9 @@ static void close_linger(struct sdp_sock *ssk)
 }
 
 /*
- * A close is a reset with SO_LINGER and time 0, if there is unread data, if an
- * RDMA read of a SrcAvail is in flight, or if the connection is not
- * established.
+ * Return true if close() resets the connection: with SO_LINGER and time 0, if
+ * there is unread data, if an RDMA read of a SrcAvail is in flight, or if the
+ * connection is not established.
  */
 static bool close_aborts(const struct sdp_sock *ssk)
 {
@@ -247,8 +248,8 @@ static void close_connection(struct sdp_sock *ssk)
  * sdp_release() - close(2) of the last file descriptor
  * @sock: socket; loses its sock
  *
- * A socket that still has a link is an orphan now and ends when it releases its
- * link. Every other socket ends here.
+ * A socket that still has a link becomes an orphan, and ends when it releases
+ * its link. Every other socket ends here.
  *
  * Return: 0.
  */

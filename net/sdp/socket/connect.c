@@ -24,9 +24,9 @@ static bool connect_is_decided(struct sdp_sock *ssk, u32 unused)
 }
 
 /*
- * Wait for the outcome of a connection attempt, under lock_sock(), which is
- * dropped meanwhile. Returns the value of connect(): @err if the attempt has
- * not ended before the timeout.
+ * Wait for the outcome of a connection attempt. Called under lock_sock(), which
+ * is dropped during the wait. Returns the value of connect(): @err if the
+ * attempt has not ended before the timeout.
  */
 static int connect_outcome(struct socket *sock, int err, int flags)
 {
@@ -56,8 +56,9 @@ static int connect_outcome(struct socket *sock, int err, int flags)
 }
 
 /*
- * The proto whose pre_connect() to call. MPTCP has none, so TCP's is used for
- * it, which only uses fields that both kinds of sock have.
+ * Return the proto whose pre_connect() to call. MPTCP has no pre_connect(), so
+ * an MPTCP sock uses TCP's, which only needs fields that both kinds of sock
+ * have.
  */
 static const struct proto *connect_bpf_proto(const struct sock *tcp)
 {
@@ -72,13 +73,13 @@ static const struct proto *connect_bpf_proto(const struct sock *tcp)
 
 /**
  * sdp_connect_ask_bpf() - run the control group's BPF programs for connect()
- * @tcp: TCP sock to run them on; they cannot handle an SDP one
+ * @tcp: TCP sock to run the programs on; they cannot handle an SDP sock
  * @addr: destination; the programs may change it
  * @len: length of @addr in bytes
  *
  * Takes lock_sock() of @tcp.
  *
- * Return: 0, or the negative errno with which they refuse the connect.
+ * Return: 0, or the negative errno with which a program refuses the connect.
  */
 int sdp_connect_ask_bpf(struct sock *tcp, struct sdp_sockaddr *addr, int len)
 {
@@ -94,9 +95,9 @@ int sdp_connect_ask_bpf(struct sock *tcp, struct sdp_sockaddr *addr, int len)
 }
 
 /*
- * The policy ran the BPF programs for the first connect() of a socket that it
- * took over from TCP. They run here for each later one. Called under
- * lock_sock().
+ * The policy has run the BPF programs for the first connect() of a socket that
+ * it took over from TCP. sdp_connect() runs them for each later connect() of
+ * such a socket. Called under lock_sock().
  */
 static bool connect_needs_bpf(const struct socket *sock)
 {
@@ -105,9 +106,9 @@ static bool connect_needs_bpf(const struct socket *sock)
 }
 
 /*
- * Take lock_sock() for connect(), after the BPF programs have run. They run
- * without it, because they need lock_sock() of the TCP sock. The state of the
- * socket may change meanwhile; connect_locked() checks it.
+ * Run the BPF programs if necessary, and take lock_sock() for connect(). The
+ * programs run without it, because they need lock_sock() of the TCP sock. The
+ * state of the socket may change meanwhile; connect_locked() checks it.
  *
  * Returns 0 with the lock held, or an errno without it.
  */

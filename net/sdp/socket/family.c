@@ -75,7 +75,7 @@ const struct proto_ops sdp_inet_ops = SDP_PROTO_OPS(PF_INET);
 /*
  * socket(AF_SDP): stream sockets only (J1). The protocol may be 0, IPPROTO_TCP
  * or IPPROTO_SDP. The sock, and so SO_PROTOCOL, always has IPPROTO_SDP: parts
- * of the kernel take each sock with IPPROTO_TCP for a struct tcp_sock.
+ * of the kernel assume that each sock with IPPROTO_TCP is a struct tcp_sock.
  */
 static int sdp_create(struct net *net, struct socket *sock, int protocol,
 		      int kern)
@@ -150,9 +150,9 @@ static void family_inet6_exit(void) { }
 /**
  * sdp_family_init() - register the socket families
  *
- * Sockets can exist as soon as sock_register() has succeeded, so nothing fails
- * after it. The internet families cannot: no other protocol has the number
- * IPPROTO_SDP.
+ * Sockets can exist as soon as sock_register() has succeeded, so nothing after
+ * it may fail. inet_register_protosw() and inet6_register_protosw() cannot
+ * fail, because no other protocol has the number IPPROTO_SDP.
  *
  * Return: 0 or a negative errno.
  */
@@ -205,7 +205,7 @@ void sdp_family_exit(void)
 	inet_unregister_protosw(&sdp_inet_protosw);
 	family_inet6_unregister();
 	sock_unregister(PF_SDP);
-	/* RCU frees the sockets. Their slab caches must live until then. */
+	/* Wait until RCU has freed the sockets: they are in our slab caches. */
 	rcu_barrier();
 	family_inet6_exit();
 	proto_unregister(&sdp_prot);

@@ -3,9 +3,9 @@
  * TCP_INFO and SDP_INFO: state and counters of a connection.
  *
  * struct tcp_info gets the fields that have a meaning for SDP; a segment is a
- * message. TCP's measurements of the network (round-trip times, losses, windows
- * in packets) belong to the device and stay 0. Both structures are cut to the
- * length that user space passes.
+ * message. TCP's measurements of the network (round-trip times, losses) stay 0:
+ * only the device could make them. Both structures are cut to the length that
+ * user space passes.
  */
 #include <linux/tcp.h>
 
@@ -78,8 +78,8 @@ int sdp_tcp_info(struct sdp_sock *ssk, char __user *value, int __user *len)
 }
 
 /*
- * SDP_INFO's number for the mode of one direction. Without a link it is
- * Combined, in which every connection begins.
+ * SDP_INFO's number for the mode of one direction. Without a link it is that of
+ * Combined, the mode in which every connection begins.
  */
 static u8 info_mode(const struct sdp_sock *ssk, u8 mode)
 {

@@ -4,8 +4,9 @@
  *
  * conn/passive.c turns a request into a child socket, and conn/accept_queue.c
  * keeps it until accept(). A child has only a few posted receives
- * (accept_buffers); accept() gives it the full number. The reference that the
- * queue has to a child goes to the function that takes the child off it.
+ * (accept_buffers); accept() gives it the full number. The queue holds a
+ * reference on each child; the function that takes a child off the queue also
+ * takes over this reference.
  *
  * listen() and sdp_listen_stop() run under lock_sock(), accept() does not.
  */
@@ -53,7 +54,7 @@ static void accept_grant_credit(struct sdp_sock *child)
 	sdp_conn_lock(child);
 	if (child->link) {
 		/*
-		 * Have conn/resize.c set the number of receives anew. It
+		 * Make conn/resize.c compute the number of receives again. It
 		 * depends on their size, which may have grown already.
 		 */
 		child->recv_largest = 0;
@@ -86,8 +87,8 @@ int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
 	lock_sock(&child->sk);
 	sock_graft(&child->sk, newsock);
 	/*
-	 * Before 6.10 the kernel copied the ops before this call. The policy
-	 * may have exchanged those of the listener since.
+	 * Before 6.10 the kernel copied the listener's ops to @newsock before
+	 * this call. The policy may have replaced the listener's ops since.
 	 */
 	newsock->ops = sock->ops;
 	sdp_socket_flags(newsock);
@@ -99,8 +100,8 @@ int sdp_accept(struct socket *sock, struct socket *newsock, SDP_ACCEPT_ARGS)
 }
 
 /*
- * Leave TCP_LISTEN. sdp_accept_queue_enter() checks the state under the same
- * lock, so no child can enter the queue afterwards.
+ * Leave TCP_LISTEN. sdp_accept_queue_enter() checks the state under the
+ * socket's lock, so no child can enter the queue afterwards.
  */
 static void listen_end(struct sdp_sock *ssk)
 {
@@ -181,8 +182,9 @@ static int listen_start(struct sdp_sock *ssk)
 	}
 	if (err) {
 		/*
-		 * A request may have arrived since sdp_port_listen(), through
-		 * the transport that already listened or from this host.
+		 * A request may have arrived since sdp_port_listen(), by RDMA
+		 * (sdp_rc listens before sdp_loop) or from this host. Drop its
+		 * child.
 		 */
 		listen_end(ssk);
 		sdp_claim_listen(ssk, false);

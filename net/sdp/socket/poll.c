@@ -20,7 +20,7 @@ static bool poll_readable(struct sdp_sock *ssk)
 	u32 bytes = sdp_readable(ssk);
 	u32 target = sock_rcvlowat(sk, 0, INT_MAX);
 
-	/* The urgent byte is next and does not count: a read skips it. */
+	/* If the urgent byte is next, it does not count: a read skips it. */
 	if (!sock_flag(sk, SOCK_URGINLINE) &&
 	    sdp_urgent_at_mark(ssk, READ_ONCE(ssk->rx_read)))
 		target++;
@@ -65,8 +65,9 @@ static __poll_t poll_stream_mask(struct sdp_sock *ssk, u8 state)
 }
 
 /*
- * Remember that a poller has been told of data. The next reader comes because
- * of that report, so recv.c does not take it for one that waits for data (B10).
+ * Remember that a poller has been told of data. The next read call comes
+ * because of that report, so recv.c does not treat it as a call that may have
+ * waited for data (B10).
  */
 static void poll_note_indicated(struct sdp_sock *ssk, __poll_t mask,
 				__poll_t events)
@@ -113,8 +114,9 @@ __poll_t sdp_poll(struct file *file, struct socket *sock, poll_table *wait)
 	if (!READ_ONCE(sk->sk_err))
 		return mask;
 	/*
-	 * sdp_conn_fail() may have set sk_err only. Wait until it drops the
-	 * lock: EPOLLERR of a failure always comes together with EPOLLHUP.
+	 * sdp_conn_fail() may be running and have set only sk_err so far. Wait
+	 * until it drops the lock, so that EPOLLERR of a failure always comes
+	 * together with EPOLLHUP.
 	 */
 	if (!(mask & EPOLLHUP)) {
 		sdp_conn_lock(ssk);

@@ -32,8 +32,9 @@
  * @lives: sdp_sock.generation when the call began
  * @start: position in the stream where the call began
  * @may_wait: the call may sleep: its timeout is not 0
- * @large: the call was not prompted by a poller and its memory could have been
- *	advertised, so it might have been waiting before the data came (C1, B10)
+ * @large: no poller has prompted the call, and its memory could have been
+ *	advertised. So the call might have been waiting before the data came
+ *	(C1, B10)
  * @copied: bytes read so far
  * @peeked: MSG_PEEK: number of bytes to skip at the start of the queue
  * @flags: MSG_*
@@ -68,9 +69,8 @@ static int recv_copy_piece(struct sdp_sock *ssk, struct msghdr *msg, u32 n,
 }
 
 /*
- * Read from one buffer of the receive queue. Returns the number of bytes, 0 if
- * there is nothing to read before the end of the queue or the urgent mark, or
- * an errno.
+ * Read from one buffer of the receive queue. Returns the number of bytes; 0 if
+ * the call has reached the end of the queue or the urgent mark; or an errno.
  */
 static int recv_piece(struct sdp_sock *ssk, struct msghdr *msg, size_t left,
 		      struct recv_call *r)
@@ -152,7 +152,7 @@ static int recv_wait(struct sdp_sock *ssk, const struct recv_call *r,
 	return err;
 }
 
-/* Size of the call's memory that RDMA can fill; 0 if it is of another kind. */
+/* Bytes of the call's memory that RDMA can fill; 0 if RDMA cannot reach it. */
 static size_t recv_direct_room(const struct msghdr *msg, size_t left,
 			       const struct recv_call *r)
 {
@@ -206,9 +206,9 @@ static int recv_await_more(struct sdp_sock *ssk, struct msghdr *msg,
 /*
  * Returns true if no poller has been told of data since the last call, and
  * clears the note of poll.c. An application that reads after such a report
- * never waits in a read call before the data comes (B10). One that reads
- * without a report may wait there: a call that came after its data may have
- * been late.
+ * never waits in a read call before the data comes (B10). An application that
+ * reads without a report may wait: if its call came after the data, the call
+ * may just have been late.
  */
 static bool recv_is_unprompted(struct sdp_sock *ssk)
 {
@@ -219,8 +219,9 @@ static bool recv_is_unprompted(struct sdp_sock *ssk)
 }
 
 /*
- * How the call relates to the SrcAvail that it is about to read from (C4, C10).
- * @left is the free part of its memory in bytes.
+ * Return whether a SinkAvail could have advertised the call's memory, for the
+ * SrcAvail that the call is about to read from (C4, C10). @left is the free
+ * part of the memory in bytes.
  */
 static enum sdp_comes recv_timing(struct sdp_sock *ssk,
 				  const struct msghdr *msg, size_t left,
@@ -264,10 +265,10 @@ static bool recv_at_mark(const struct sdp_sock *ssk, u32 peeked)
 
 /*
  * The call has read the first bytes of a large write, which came in a message.
- * The peer's writer waits for an advertisement of this buffer, to write the
- * rest into it (C10). Advertise it and wait for the rest, for at most the time
- * for which the peer waits. After a timeout no call does so until the
- * application reads a large write in two calls again.
+ * The peer's writer waits for an advertisement of the reader's remaining
+ * memory, to write the rest into it (C10). Advertise this memory and wait for
+ * the rest, for at most the time for which the peer waits. After a timeout no
+ * call does so until the application reads a large write in two calls again.
  *
  * Returns the number of bytes that came.
  */
@@ -290,9 +291,8 @@ static int recv_await_rest(struct sdp_sock *ssk, struct msghdr *msg,
 }
 
 /*
- * Read up to @len bytes, called with rx_mutex. @copied of the call is the
- * number of bytes read. Returns 0, or an errno that counts only if nothing was
- * read.
+ * Read up to @len bytes. Called with rx_mutex. @r->copied counts the bytes
+ * read. Returns 0, or an errno that counts only if nothing was read.
  */
 static int recv_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len,
 		    struct recv_call *r, long timeo)
@@ -339,8 +339,8 @@ static int recv_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len,
 		}
 		if (sdp_rx_over(ssk)) {
 			/*
-			 * Bytes may have come after the queue was found empty
-			 * and before the end of the input.
+			 * The last bytes may have come after the queue was
+			 * found empty, and before the input ended.
 			 */
 			if (READ_ONCE(ssk->rx_bytes) > r->peeked)
 				continue;

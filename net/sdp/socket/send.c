@@ -6,15 +6,17 @@
  * (conn/tx_queue.c) and returns when all of them are there, within SO_SNDBUF
  * (A2, B6). conn/zerocopy.c refers to pages instead, for MSG_SPLICE_PAGES and
  * MSG_ZEROCOPY. A large write may go by RDMA from the caller's memory
- * (zcopy/srcavail_send.c).
+ * (zcopy/srcavail_send.c). Segments and blocks are described in
+ * conn/segment.c.
  *
- * A writer holds tx_mutex and copies without the lock; @tx_hold keeps its
- * segment from being sent meanwhile. A small write that only adds to an open
- * segment is copied under the lock instead, see send_gather().
+ * A writer holds tx_mutex and copies without the socket's lock; @tx_hold keeps
+ * its segment from being sent meanwhile. A small write that only adds to a
+ * waiting segment is copied under the lock instead, see send_gather().
  *
- * A call that sleeps in the middle of a write drops tx_mutex but keeps its turn
- * (@tx_turn). Other writers wait until the call ends, or find no room, so the
- * bytes of two calls are never mixed.
+ * A call that sleeps in the middle of a write drops tx_mutex but keeps the turn
+ * (@tx_turn). While a call has the turn, no other writer adds bytes: it sleeps,
+ * or fails with EAGAIN if it does not block. So the bytes of two calls are
+ * never mixed.
  */
 #include <linux/uaccess.h>
 
@@ -29,13 +31,13 @@
 #include "send.h"
 #include "../zcopy/srcavail_send.h"
 
-/* How long a writer waits for memory of other sockets before it asks again. */
+/* A writer that waits for memory of other sockets tries again this often. */
 #define SEND_MEMORY_JIFFIES	(HZ / 10 + 1)
 /* Largest write that is copied under the lock, in bytes. */
 #define SEND_GATHER_MAX		512
 
 /*
- * Copy @n bytes into the linear part, which has the room. Returns @n or
+ * Copy @n bytes into the linear part, which has room for them. Returns @n or
  * -EFAULT.
  */
 static int send_copy_linear(struct sk_buff *skb, struct iov_iter *from, u32 n)
@@ -105,9 +107,10 @@ static int send_fill(struct sdp_sock *ssk, struct sk_buff *skb,
 		     struct iov_iter *from, struct sdp_refs *refs)
 {
 	/*
-	 * A block keeps its size. For another segment the largest payload may
-	 * have shrunk since it was claimed, because a ring was agreed on. The
-	 * segment is then full, and the write continues in the next one.
+	 * A block (@again) holds as many bytes as it was allocated for. For
+	 * another segment the largest payload may have shrunk since
+	 * sdp_tx_claim(), because a ring was agreed on. The segment is then
+	 * full, and the write continues in the next one.
 	 */
 	u32 max = sdp_buf_cb(skb)->again ? skb->len :
 		  sdp_engine_payload_max(&ssk->engine);
@@ -140,9 +143,9 @@ static int send_fill(struct sdp_sock *ssk, struct sk_buff *skb,
 }
 
 /*
- * Take bytes of the write into one segment. @first: the write has taken none so
+ * Take bytes of the write into one segment. @first: none have been taken so
  * far. Called with tx_mutex. Returns the number of bytes or an errno; -EAGAIN
- * if the memory of all sockets together is short.
+ * if the memory of all sockets together, or of the memory cgroup, is short.
  */
 static int send_segment(struct sdp_sock *ssk, struct msghdr *msg,
 			struct sdp_refs *refs, bool first)
@@ -168,8 +171,8 @@ static int send_segment(struct sdp_sock *ssk, struct msghdr *msg,
 }
 
 /*
- * True if the send buffer has room and no other call has its turn. @mine: the
- * caller's own call has it.
+ * True if the send buffer has room and no other call has the turn. @mine: the
+ * caller has the turn.
  */
 static bool send_may_take(const struct sdp_sock *ssk, bool mine)
 {
@@ -196,7 +199,7 @@ static int send_wait(struct sdp_sock *ssk, long *timeo, sdp_condition done,
 	struct sdp_todo todo = { };
 	int err;
 
-	/* The held segment must not wait until this sleep ends. */
+	/* Send the held segment: it must not wait until this sleep ends. */
 	sdp_conn_lock(ssk);
 	ssk->tx_hold = false;
 	sdp_conn_progress(ssk, &todo);
@@ -265,7 +268,7 @@ static int send_wait_connected(struct sdp_sock *ssk, long *timeo)
 	       (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) ? 0 : -EPIPE;
 }
 
-/* Before a sleep: take the turn if the call has already taken bytes. */
+/* Called before a sleep: take the turn if bytes have already been taken. */
 static void send_take_turn(struct sdp_sock *ssk, size_t done, bool *turn)
 {
 	if (done)
@@ -274,9 +277,8 @@ static void send_take_turn(struct sdp_sock *ssk, size_t done, bool *turn)
 
 /*
  * Take all bytes of the write. Called with tx_mutex, which is dropped in
- * sleeps.
- * @done counts the bytes taken; @turn is set if the call has its turn at the
- * end. Returns 0, or an errno that counts only if @done is 0.
+ * sleeps. @done counts the bytes taken. @turn tells whether the call has the
+ * turn. Returns 0, or an errno that counts only if @done is 0.
  */
 static int send_parts(struct sdp_sock *ssk, struct msghdr *msg,
 		      struct sdp_refs *refs, long *timeo, size_t *done,
@@ -342,8 +344,9 @@ static int send_all(struct sdp_sock *ssk, struct msghdr *msg,
 }
 
 /*
- * The open segment, if it cannot be sent now and not with @n more bytes either;
- * else NULL. Called with the lock.
+ * Return the last segment of the queue if it waits for more bytes, for credit
+ * or for space in the peer's ring, and would not be full with @n more bytes
+ * either; else NULL. Called with the lock.
  */
 static struct sk_buff *gather_segment(const struct sdp_sock *ssk, u32 n)
 {
@@ -358,7 +361,7 @@ static struct sk_buff *gather_segment(const struct sdp_sock *ssk, u32 n)
 	return skb;
 }
 
-/* Where the next @n bytes of a block go; NULL if they are not contiguous. */
+/* Return where the next @n bytes of a block go, NULL if not contiguous. */
 static void *gather_room_in_block(const struct sk_buff *skb, u32 n)
 {
 	u32 at = sdp_buf_cb(skb)->payload;
@@ -377,8 +380,8 @@ static void *gather_room_in_block(const struct sk_buff *skb, u32 n)
 }
 
 /*
- * Where the next @n bytes of a segment go; NULL if they are not contiguous or
- * need new memory.
+ * Return where the next @n bytes of a segment go; NULL if they would not be
+ * contiguous or need new memory.
  */
 static void *gather_room(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 {
@@ -413,9 +416,9 @@ static void gather_account(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 
 /*
  * Fast path of small writes: nothing can be sent at the moment, so the bytes
- * are only added to the open segment. They are copied under the lock and
- * without page faults; a fault leaves the write to send_all(). Called with
- * tx_mutex.
+ * are only added to the waiting segment. They are copied under the lock and
+ * without page faults; if there would be a fault, send_all() makes the write.
+ * Called with tx_mutex.
  *
  * Returns the number of bytes taken: all or none.
  */

@@ -103,7 +103,7 @@ static int set_read_only(struct sdp_sock *ssk, int val)
 	return -ENOPROTOOPT;
 }
 
-/* In a row with both set() and get(), @field is not used. */
+/* The member named in a row with both set() and get() is not used. */
 static const struct sdp_option ip_options[] = {
 	{ SDP_OPTION(IP_TOS, tos, 0, 0), .set = set_tos },
 	{ SDP_OPTION(IP_TTL, ttl, 0, 0), .set = set_ttl, .get = get_ttl },

@@ -2,8 +2,8 @@
 /*
  * Socket options of the level SOL_SDP, which have no counterpart in TCP.
  *
- * SDP_RDMA_THRESHOLD and SDP_FLOW_CONTROL are rows of a table; SDP_ZEROCOPY and
- * SDP_INFO are handled apart.
+ * SDP_RDMA_THRESHOLD and SDP_FLOW_CONTROL are rows of a table. SDP_ZEROCOPY and
+ * SDP_INFO have code of their own.
  */
 #include "../conn/params.h"
 #include "../conn/zerocopy.h"
@@ -21,8 +21,8 @@ static int get_threshold(struct sdp_sock *ssk)
 }
 
 /*
- * The Hello negotiates the flow control of a connection, so it cannot change
- * afterwards. SDP_INFO shows what was agreed on.
+ * Hello and HelloAck negotiate the flow control of a connection, so it cannot
+ * change afterwards. SDP_INFO shows what was agreed on.
  */
 static int set_flow(struct sdp_sock *ssk, int val)
 {

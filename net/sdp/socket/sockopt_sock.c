@@ -16,13 +16,14 @@
 /*
  * Largest SO_RCVLOWAT in bytes if SO_RCVBUF was not set, as for TCP with its
  * default limits. The receive buffer could not grow far enough for a larger
- * one.
+ * mark.
  */
 #define LOWAT_MAX	(3 << 20)
 
 /*
- * SO_REUSEPORT: the kernel's function refuses it for other families than the
- * internet's, but conn/port.c balances requests between the listeners.
+ * SO_REUSEPORT: the kernel's function refuses the option for families other
+ * than AF_INET and AF_INET6. Here it is allowed, because conn/port.c balances
+ * requests between the listeners of a port.
  */
 static int set_reuseport(struct sock *sk, sockptr_t value, unsigned int len)
 {
@@ -74,7 +75,7 @@ int sdp_sol_socket_set(struct socket *sock, int name, sockptr_t value,
 	case SO_ATTACH_BPF:
 	case SO_ATTACH_REUSEPORT_CBPF:
 	case SO_ATTACH_REUSEPORT_EBPF:
-	/* The kernel would count under lock_sock() what our lock covers. */
+	/* See sdp_mem_limits: the kernel would account under lock_sock(). */
 	case SO_RESERVE_MEM:
 		return -EOPNOTSUPP;
 	default:
@@ -88,7 +89,7 @@ int sdp_sol_socket_set(struct socket *sock, int name, sockptr_t value,
  * @val: SO_RCVLOWAT in bytes, not negative; 0 means 1
  *
  * Enlarges the receive buffer if necessary. If the application has set
- * SO_RCVBUF, cuts the mark instead.
+ * SO_RCVBUF, limits the mark instead.
  */
 void sdp_reach_rcvlowat(struct sock *sk, int val)
 {

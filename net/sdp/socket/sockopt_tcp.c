@@ -4,8 +4,9 @@
  *
  * Ranges and errnos are TCP's. Some options have an effect, others are only
  * stored and reported; sdp-options.rst lists both kinds with the reasons. An
- * option on which an application would rely in vain fails with ENOPROTOOPT: key
- * management, repair, upper layer protocols, delays.
+ * option that an application sets because it needs the effect, which SDP does
+ * not have, fails with ENOPROTOOPT: TCP_MD5SIG, TCP_AO_*, TCP_REPAIR, TCP_ULP,
+ * TCP_TX_DELAY and so on.
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -20,8 +21,7 @@
 /* Value of TCP_MAXSEG that TCP reports before there is a connection. */
 #define MSS_UNCONNECTED	536
 /*
- * Value of TCP_CONGESTION. It is the only one: credits and the fabric control
- * congestion.
+ * The only value of TCP_CONGESTION: credits and the fabric control congestion.
  */
 static const char congestion_name[TCP_CA_NAME_MAX] = "sdp";
 
@@ -88,7 +88,7 @@ static int get_linger2(struct sdp_sock *ssk)
 
 /*
  * Like TCP, round @val seconds up to the time that a whole number of
- * retransmissions takes, and report that time.
+ * retransmissions takes. getsockopt() reports the rounded time.
  */
 static int set_defer_accept(struct sdp_sock *ssk, int val)
 {

@@ -3,10 +3,11 @@
  * splice(2) and sendfile(2).
  *
  * From the socket: the pages of received buffers go into the pipe without a
- * copy. The pipe, and what it is spliced to, may keep them for any time, so
- * such a buffer is not posted as a receive again; its pages are freed by their
- * reference counts. The kernel's helper copies the linear part of a small
- * buffer. Data in a receive ring is copied as well, see sdp_rx_splice().
+ * copy. The pipe, and what it is spliced to, may keep the pages for any time.
+ * So such a buffer is not posted as a receive again; its pages are freed by
+ * their reference counts. Two kinds of data are copied: the linear part of a
+ * small buffer, by the kernel's helper, and data in a receive ring, see
+ * sdp_rx_splice().
  *
  * To the socket: the kernel passes pages to sendmsg() with MSG_SPLICE_PAGES,
  * and before 6.5 to sendpage(). conn/zerocopy.c handles them.

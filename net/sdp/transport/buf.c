@@ -40,8 +40,8 @@ struct sk_buff *sdp_buf_alloc(u32 size, u16 pieces, gfp_t gfp)
 		skb = buf_alloc_pages(pages, pieces, SDP_BUF_PAGE_ORDER, gfp);
 		/*
 		 * Up to Linux 6.4, alloc_skb_with_frags() falls back from this
-		 * order to single pages, which are too many. Ask for a lower
-		 * order.
+		 * order to single pages, and so to too many pieces. Ask for a
+		 * lower order.
 		 */
 		if (!skb && pieces == 1 + SDP_GROWN_PIECES)
 			skb = buf_alloc_pages(pages, pieces, SDP_GROWN_ORDER,
@@ -63,7 +63,7 @@ struct sk_buff *sdp_buf_alloc(u32 size, u16 pieces, gfp_t gfp)
 /**
  * sdp_buf_pieces() - scatter entries that receive buffers may need
  * @size: bytes of the first receive buffers, header included
- * @grown: bytes of later, larger ones, or 0 if the size is fixed
+ * @grown: bytes of later, larger buffers, or 0 if the size is fixed
  *
  * Return: number of entries for one buffer of either size.
  */

@@ -2,10 +2,10 @@
 /*
  * Message buffers: one skb per message, header first.
  *
- * Outgoing, the header lies in the linear part; the payload follows it there or
- * lies in page fragments. Incoming, a small receive buffer is linear; a large
- * one has a linear part for the header alone, so that the payload begins at a
- * page boundary.
+ * In an outgoing buffer the header lies in the linear part; the payload follows
+ * it there, or lies in page fragments. A small receive buffer is linear. A
+ * large receive buffer has a linear part for the header alone, so that the
+ * payload begins at a page boundary.
  *
  * Large buffers are reused, not freed: the kernel clears new pages if
  * init_on_alloc is set, as it often is, and that costs as much as a copy into
@@ -25,8 +25,8 @@
 /* Largest page order of a buffer's fragments. */
 #define SDP_BUF_PAGE_ORDER	3
 /*
- * The largest receive buffer has 64 KiB and a header. It has this number of
- * pieces if only single pages are available.
+ * The largest receive buffer has 64 KiB and a header. If only single pages are
+ * available, it has SDP_RECV_SGE_MAX pieces.
  */
 #define SDP_BUF_MAX		(SDP_BSDH_LEN + 16 * 4096)
 #define SDP_RECV_SGE_MAX	17
@@ -42,7 +42,7 @@
 /*
  * Largest number of page fragments of an outgoing message. Every entry of a
  * send queue has room for all of them, so a connection with small receive
- * buffers has two only.
+ * buffers uses the smaller number.
  */
 #define SDP_TX_FRAGS		4
 #define SDP_TX_FRAGS_SMALL	2
@@ -57,13 +57,14 @@
  * @size: receive buffer: bytes that it can receive
  * @revoke: outgoing: key of the peer that this message invalidates (Send with
  *	Invalidate), or 0
- * @again: received: a buffer of the transport, which is recycled once it has
- *	been read; outgoing: a block
+ * @again: the buffer is reused. Received: it belongs to the transport, which
+ *	recycles it once it has been read; outgoing: it is a block
  * @urgent: outgoing: the last payload byte is urgent
  * @ring: received: length of the message in our ring, which becomes free when
  *	the message has been read; 0 if it is in no ring
- * @home: received: number of that ring; it stays set when the ring is given up
- * @to: outgoing: place in the peer's ring, if the message goes there
+ * @home: received: number of the ring of @ring; valid even after the ring has
+ *	been given up
+ * @to: outgoing: address in the peer's ring, if the message goes there
  */
 struct sdp_buf_cb {
 	u32 payload;

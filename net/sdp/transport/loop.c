@@ -3,17 +3,16 @@
  * Loopback transport: both ends on this host, no RDMA device.
  *
  * The two ends of a connection are one object, the pair. send() queues a
- * message in the inbox of the other end. kick(), which the sender calls after
- * it has dropped its lock, runs the pair: the first task that finds the pair
- * idle delivers the messages of both inboxes, and those that are added while
- * it runs. Other tasks may add messages without end, so after some messages a
- * work item takes over. The receiver gets the sender's skb; no page is copied.
- * A message has arrived when the receiver has it, so up->sent follows
- * up->received at once.
+ * message in the inbox of the other end. The sender calls kick() after it has
+ * dropped its owner's lock. The first task that finds the pair idle delivers
+ * the messages of both inboxes, and those that are added while it runs. Other
+ * tasks may add messages without end, so after some messages a work item takes
+ * over. The receiver gets the sender's skb; no page is copied. A message has
+ * arrived when the receiver has it, so up->sent follows up->received at once.
  *
  * An end gets up->ended when the other end is released and its own inbox is
  * empty, so after all messages. The pair is freed when both ends are released
- * and no task is about to run it (@refs: one per attached end, one per hold).
+ * and no task uses it any more (loop_pair.refs).
  *
  * Locks: an up-call takes its owner's lock, and loop_send() takes the pair's
  * lock under the owner's lock. So no up-call runs under the pair's lock.
@@ -43,8 +42,9 @@ struct loop_pair;
  * @link: the link that the owner uses
  * @pair: the connection
  * @inbox: messages for this end; under the pair's lock
- * @attached: the end has an owner that has not released it; under the lock
- * @told: the owner has got up->ended; under the lock
+ * @attached: the end has an owner that has not released it; under the pair's
+ *	lock
+ * @told: up->ended has been called for the owner; under the pair's lock
  */
 struct loop_end {
 	struct sdp_link link;
@@ -57,15 +57,16 @@ struct loop_end {
 /**
  * struct loop_pair - a loopback connection
  * @lock: covers the inboxes and flags; never held across an up-call
- * @refs: one per attached end, one per hold, one while the pair waits for or
- *	runs its connect
+ * @refs: one per attached end, one per hold, one from loop_connect() until the
+ *	ends are joined or the connect has failed
  * @running: a caller delivers messages, or @deliver is queued to do so
  * @joined: both ends have an owner; up->ended is never called before
  * @net: namespace
  * @local: address of the connecting end
  * @peer: address that it connects to, and of the accepting end
  * @connect: node in loop_net.connects until the two ends are joined
- * @deliver: continues where a caller stopped; has a reference while queued
+ * @deliver: continues where a caller stopped; the caller's reference passes to
+ *	it
  * @release: calls up->released of both ends, and frees the pair
  * @end: connecting and accepting end
  */
@@ -132,8 +133,8 @@ static void deliver(struct loop_end *to, struct sk_buff *skb)
 }
 
 /*
- * The other end is released, and the owner of @end has all its messages but no
- * up->ended yet.
+ * Is up->ended due? It is when the other end is released, and the owner of @end
+ * has got all messages but no up->ended yet.
  */
 static bool loop_end_due(struct loop_end *end)
 {
@@ -142,8 +143,8 @@ static bool loop_end_due(struct loop_end *end)
 }
 
 /*
- * Make one up-call to an end: its next message, or up->ended. Called and
- * returns with the lock held, drops it meanwhile. Returns false if there was
+ * Make one up-call to an end: its next message, or up->ended. Called with the
+ * pair's lock, which is dropped during the up-call. Returns false if there was
  * nothing to do.
  */
 static bool loop_run_end(struct loop_end *end)
@@ -165,8 +166,8 @@ static bool loop_run_end(struct loop_end *end)
 }
 
 /*
- * up->released drops a reference on a socket, and the last one may sleep. So
- * this is a work item.
+ * Free a pair. This is a work item because up->released drops a reference on a
+ * socket, and dropping the last one may sleep.
  */
 static void loop_free(struct work_struct *work)
 {
@@ -188,8 +189,8 @@ static void loop_pair_put(struct loop_pair *pair)
 }
 
 /*
- * Deliver a limited number of messages. Called with the lock held. Returns true
- * if there may be more.
+ * Deliver a limited number of messages. Called with the pair's lock. Returns
+ * true if there may be more.
  */
 static bool loop_run_some(struct loop_pair *pair)
 {
@@ -203,9 +204,9 @@ static bool loop_run_some(struct loop_pair *pair)
 }
 
 /*
- * Run the pair, unless another task runs it already. Drops a reference, or
- * leaves it to the work item that continues. @first: the caller is not this
- * work item, for which the pair counts as running.
+ * Deliver messages of the pair, unless another task does so already. Drops the
+ * caller's reference, or passes it to the work item that continues. @first is
+ * false in this work item only: @running was left set for it.
  */
 static void loop_take_turn(struct loop_pair *pair, bool first)
 {
@@ -255,7 +256,10 @@ static void loop_choose_source(struct loop_pair *pair)
 	}
 }
 
-/* Never drops the last reference: the caller has one as well. */
+/*
+ * Attach the accepting end, or detach it again. The caller's own reference
+ * keeps the pair.
+ */
 static void loop_set_attached(struct loop_pair *pair, bool attached)
 {
 	spin_lock_bh(&pair->lock);
@@ -296,12 +300,12 @@ static int join(struct loop_pair *pair, struct sdp_incoming *in)
 	in->peer = pair->local;
 	in->peer.port = in->hello.port;
 	in->ifindex = pair->net->loopback_dev->ifindex;
-	/* First: once it has an owner, the accepting end may be released. */
+	/* Before up->incoming: the new owner may release the end at once. */
 	loop_set_attached(pair, true);
 	err = loop_up->incoming(theirs, in);
 	/*
 	 * Only now up->ended may be called. If an end was released in between,
-	 * the caller's loop_run_and_put() calls it for the other one.
+	 * loop_run_and_put() in our caller calls up->ended for the other end.
 	 */
 	if (err)
 		loop_set_attached(pair, false);
@@ -321,7 +325,7 @@ static void loop_join_pair(struct loop_pair *pair)
 	} else {
 		/*
 		 * In this order: the accepting end may send as soon as it is
-		 * established.
+		 * established, and the HelloAck must come before its messages.
 		 */
 		loop_up->hello_ack(link, in->ack, sizeof(in->ack));
 		loop_up->established(&pair->end[1].link);
@@ -380,8 +384,8 @@ static struct sdp_link *loop_create(struct net *net,
 }
 
 /*
- * Called under the owner's lock, where up-calls are not allowed: the work item
- * joins the ends. It has a reference on the pair.
+ * The work item joins the ends, because up-calls are not allowed here, under
+ * the owner's lock. It has a reference on the pair.
  */
 static void loop_connect(struct sdp_link *link,
 			 const struct sdp_path_wish *wish)

@@ -6,7 +6,8 @@
  * and struct sdp_link_events, the up-calls of the transport. There are two
  * transports: rc/ (RDMA queue pairs) and loop.c (memory of this host).
  *
- * A link is one end of one connection. Life of a link that connects:
+ * A link is one end of one connection. In the two lives below, ".." stands for
+ * a wait for events. Life of a link that connects:
  *
  *	create -> connect .. up->hello .. up->hello_ack -> established, traffic
  *		-> release .. up->released
@@ -20,8 +21,8 @@
  * release(). The transport then ends the link asynchronously; up->released is
  * the last up-call. The link holds one reference on its owner from create() or
  * up->incoming until up->released, and the transport calls up->released only
- * when no other up-call of the link is running. So an up-call never meets a
- * freed owner.
+ * when no other up-call of the link is running. So no up-call refers to a freed
+ * owner.
  *
  * Locks: connect, send, resend, post, recycle, trim, probe and move are called
  * under the owner's lock and in order; kick is called after the owner has
@@ -52,8 +53,9 @@ struct sdp_link;
  * @tx_frags: largest number of page fragments of a message that we send;
  *	prepare() lowers it to what the device can send
  * @rdma: the owner wants RDMA; prepare() clears it if the device cannot do it
- * @retry: retries of a lost packet (0-7)
- * @rnr_retry: retries when the peer has no receive posted (0-7, 7: unlimited)
+ * @retry: number of retries of a lost packet (0-7)
+ * @rnr_retry: number of retries when the peer has no receive posted (0-7, 7:
+ *	unlimited)
  * @rnr_timer: time that the peer waits before such a retry, in the encoding of
  *	InfiniBand's RNR timer; 0 is the longest, 655 ms
  *
@@ -137,8 +139,9 @@ struct sdp_pages {
  * @region: length, key and address, as the peer needs them
  * @done: the move() of this memory is complete
  * @error: result of the move: 0 or a negative errno
- * @ended: called instead of completing @done, from any context; or NULL
- * @arg: private to whoever set @ended
+ * @ended: called when the move is complete, from any context, instead of
+ *	completing @done; or NULL
+ * @arg: for the owner's @ended
  * @settled: the peer does not know the memory, or has said that it no longer
  *	uses it; maintained by the owner. If false, the peer may be accessing
  *	the memory when it is unmapped
@@ -199,7 +202,7 @@ struct sdp_incoming {
 
 /**
  * struct sdp_link_events - up-calls of a transport to the owner of a link
- * @incoming: a request has arrived for @link. The callee sets @link->owner,
+ * @incoming: a request has arrived for @link. The callee sets link->owner,
  *	calls prepare and post and fills in @in->ack. Returns 0, -ECONNREFUSED
  *	(no listener), -EAGAIN (backlog full) or another errno. On error the
  *	link has no owner, and the transport frees it
@@ -209,8 +212,8 @@ struct sdp_incoming {
  *	with which the link fails
  * @hello_ack: the peer's HelloAck has arrived
  * @established: accepting side: the transport's own handshake is complete
- * @received: a message of @bytes has arrived in @skb, which the callee takes;
- *	sdp_buf_received() sets the length of @skb
+ * @received: a message of @bytes has arrived in @skb, which the callee takes.
+ *	The callee calls sdp_buf_received(), which sets the length of @skb
  * @placed: the peer has written a message into our ring; @imm is its immediate
  *	data. The callee takes @skb, the receive that the message has consumed
  *	and left empty
@@ -219,8 +222,9 @@ struct sdp_incoming {
  *	After -EAGAIN the link still works, and the same bytes can be read
  *	again. Called before the memory's @done; a write completes @done only
  * @alive: a probe has been answered: the peer's machine is up
- * @malformed: a request was refused because its Hello is unusable, or a message
- *	did not fit into its receive, or took back a key that is not its own
+ * @malformed: count a violation of the peer: a request with an unusable Hello,
+ *	a message that did not fit into its receive, or one that invalidated a
+ *	key that is not the peer's own
  * @failed: the link is broken. @error is a positive errno, @place a constant
  *	string that says where. EAGAIN: the peer is up but its backlog is full,
  *	a new attempt may succeed
@@ -271,8 +275,8 @@ struct sdp_link_events {
  * @probe: ask whether the peer's machine is up, without its software and
  *	without consuming one of its receives. up->alive or up->failed answers,
  *	or nothing does. One probe at a time. NULL if both ends are on this host
- * @hold: keep the link until kick(); called under the owner's lock after sends.
- *	NULL if send() needs no kick
+ * @hold: keep the link in existence until kick(); called under the owner's lock
+ *	after sends. NULL if send() needs no kick
  * @kick: deliver what send() has queued and end the hold; called without the
  *	owner's lock
  * @use: keep device and queue pair, even after release(); called under the
@@ -284,11 +288,12 @@ struct sdp_link_events {
  *	sleep; only between use() and unuse()
  * @move: read @remote into @mem or write @mem to @remote, in order with the
  *	messages that are sent later. One read and one write at a time. Returns
- *	true if the memory's @done will complete, for a read after up->read. The
- *	link is broken if it returns false, or if the move ends with an error
- *	other than -EAGAIN
- * @release: end the link. @abort: the owner has not closed it in order; both
- *	transports end the two kinds alike. Called once, from any context
+ *	true if the move will end: the memory's @done completes, after up->read
+ *	for a read. Returns false if the link is broken. An error of the move
+ *	other than -EAGAIN also means that the link is broken
+ * @release: end the link. Called once, from process or softirq context,
+ *	without the owner's lock. @abort: the connection was reset and not
+ *	closed in order; both transports ignore it
  * @device: name of the device in use, or NULL
  * @listen: accept requests for @port from now on; counted. Returns 0 or an
  *	errno

@@ -4,7 +4,7 @@
  *
  * Pages are pinned with FOLL_LONGTERM, because the peer decides when the
  * transfer ends. So the kernel first moves them out of places that must stay
- * movable. They count against RLIMIT_MEMLOCK of the user, as those of
+ * movable. The pages count against RLIMIT_MEMLOCK of the user, as those of
  * MSG_ZEROCOPY do.
  *
  * If the application forks meanwhile, the kernel copies pinned pages for the
@@ -23,6 +23,8 @@
  * @use: what the pages are for
  *
  * Only the first segment of the iterator is pinned.
+ *
+ * May sleep.
  *
  * Return: bytes pinned; 0 when none can be, for whatever reason. The caller
  * then copies, which succeeds or reports the error.

@@ -5,20 +5,20 @@
  * This is for large reads of a direction in Pipelined mode (B4, C5). A reader
  * that would have to wait, and has much room, pins its pages, has them
  * registered and advertises them (SinkAvail). Then it waits as every reader
- * does.
+ * does, but without rx_mutex.
  *
- * What the peer's writer writes (RdmaWrCompl) is in the reader's memory and has
- * its position in the stream. Anything else ends the advertisement: data in a
- * message, the end of the stream, a change of the mode. The reader then looks
- * again. Only one write goes into an advertised buffer, however short it is
- * (C7).
+ * The peer reports a write by RdmaWrCompl, which comes in order with messages.
+ * So the bytes written are next in the stream when it arrives. Anything else
+ * ends the advertisement: data in a message, the end of the stream, a change of
+ * the mode. The reader then checks again what it can read. Only one write goes
+ * into an advertised buffer, however short it is (C7).
  *
- * A peer that is not AF_SDP may report several writes into one buffer, and we
- * cannot know in advance (proto/sinkavail_rx.h). After its first report the
- * reader cancels the rest and waits for the answer, but only for a moment: a
- * peer that was done with the buffer does not answer. Then the memory is
- * unmapped, so that the peer cannot reach it. Only after that does the engine
- * forget the buffer, and another one may be advertised.
+ * A peer that is not AF_SDP may write and report several times into one buffer,
+ * and we cannot know in advance (proto/sinkavail_rx.h). After the peer's first
+ * report the reader cancels the rest and waits for the answer, but only for
+ * SINKAVAIL_REST_JIFFIES: a peer that was done with the buffer does not answer.
+ * Then the memory is unmapped, so that the peer cannot reach it. Only after
+ * that does the engine forget the buffer, and another one may be advertised.
  *
  * Several readers may have their memory advertised. The peer fills it in the
  * order in which they came. A reader that may not wait any longer (signal,
@@ -41,8 +41,8 @@
  * @id: the engine's id of the buffer, 0 if it has not been advertised
  * @mem: the memory; NULL once it is being unmapped
  * @got: bytes that the peer has written so far
- * @told: the peer has reported a write, or it is over
- * @over: the peer does not write into it any more
+ * @told: the peer has reported a write, or @over is set
+ * @over: the peer does not write into the memory any more
  *
  * Lives on the reader's stack. The socket's lock covers it until it is over.
  */
@@ -142,8 +142,8 @@ static void sinkavail_cancel(struct sdp_sock *ssk)
  *
  * Called before messages are sent. A SinkAvail that still waits for credit must
  * not be sent after bytes have come that nobody has read: the peer's write
- * would overtake them. The peer ends SinkAvails that it knows of itself when it
- * sends data, so these need no check.
+ * would overtake them. A SinkAvail that has been sent needs no check: the peer
+ * drops it when it sends data.
  */
 void sdp_sinkavail_recv_check(struct sdp_sock *ssk)
 {
@@ -180,7 +180,7 @@ static bool sinkavail_advertise(struct sdp_sock *ssk, struct sdp_link *link,
 	return p->id;
 }
 
-/* Is there something for a reader other than a write into its memory? */
+/* Is there data, a SrcAvail to read, or the end of the input? */
 static bool sinkavail_other_news(struct sdp_sock *ssk)
 {
 	return READ_ONCE(ssk->rx_bytes) ||
@@ -189,8 +189,8 @@ static bool sinkavail_other_news(struct sdp_sock *ssk)
 }
 
 /*
- * What a reader waits for: other news, or @sinkavail_rx_over differs from
- * @number: something has happened to some reader's SinkAvail.
+ * Condition for sdp_wait(): there is other news, or @sinkavail_rx_over is not
+ * @number any more, because something has happened to some reader's SinkAvail.
  */
 static bool sinkavail_any_news(struct sdp_sock *ssk, u32 number)
 {
@@ -228,9 +228,9 @@ static int sinkavail_await_news(struct sdp_sock *ssk,
 }
 
 /*
- * Wait until it is over. Called when it has been cancelled or is over already.
- * The peer answers a cancel, unless it has reported a write and was done with
- * the buffer then.
+ * Wait until the SinkAvail of @p is over. Called when it has been cancelled or
+ * is over already. The peer answers a cancel, unless it has reported a write
+ * and was done with the buffer then. So after a report we do not wait for long.
  */
 static void sinkavail_await_over(struct sdp_sock *ssk,
 				 struct sdp_sinkavail_recv *p)
@@ -268,9 +268,9 @@ static int sinkavail_await_end(struct sdp_sock *ssk,
 }
 
 /*
- * Unmap the memory. If the peer has not said that it does not write any more,
- * it cannot do so after this. So what it reports from then on is about another
- * buffer, and the engine forgets this one.
+ * Unmap the memory, so that the peer cannot write into it any more. If the
+ * SinkAvail is not over, the engine then forgets the buffer: what the peer
+ * reports from then on is about another one.
  */
 static void sinkavail_unmap(struct sdp_sock *ssk, struct sdp_link *link,
 			    struct sdp_sinkavail_recv *p)
@@ -301,8 +301,9 @@ static void sinkavail_unmap(struct sdp_sock *ssk, struct sdp_link *link,
  * @to: the memory; only its first segment can be advertised
  * @room: bytes of it
  *
- * Looks at the size only, whatever the mode. The same check tells which readers
- * count as being there before the data when the mode is learnt.
+ * Checks the size only, not the mode: socket/recv.c calls this in every mode to
+ * learn whether readers have such memory before the data comes (enum
+ * sdp_comes).
  *
  * Return: true when the memory is worth RDMA and not too short for the peer.
  */
@@ -355,9 +356,9 @@ bool sdp_sinkavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t room,
 	    !sdp_pin(&pin, to, room, SDP_MEM_PEER_WRITES))
 		return false;
 	/*
-	 * Other readers may look or wait meanwhile. The mutex is taken again
-	 * when the memory is unmapped and unpinned, so a reader that holds it
-	 * for long does not delay that.
+	 * Other readers may read or wait meanwhile. The mutex is taken again
+	 * only after the memory is unmapped and unpinned, so a reader that
+	 * holds the mutex for long does not delay that.
 	 */
 	mutex_unlock(&ssk->rx_mutex);
 	link = sdp_conn_use_link(ssk);

@@ -6,10 +6,11 @@
  * that may wait pins its pages and writes from them by RDMA, straight into the
  * memory that the peer's reader has advertised. RdmaWrCompl follows in the same
  * queue. The writer waits until the write has been acknowledged. That needs the
- * fabric only, and nobody's application. Then the pages are unpinned.
+ * fabric only, and no application. Then the pages are unpinned.
  *
- * srcavail_send.c calls this file. If the peer has advertised nothing, it waits
- * here a moment for the peer's reader, and then sends SrcAvail.
+ * srcavail_send.c calls this file. If the peer has advertised nothing, the
+ * writer waits a moment for the peer's reader (sdp_sinkavail_send_await()), and
+ * then sends SrcAvail.
  */
 #include "../conn/conn.h"
 #include "../conn/keepalive.h"
@@ -73,7 +74,7 @@ static void sinkavail_write_end(struct sdp_sock *ssk, u32 n)
 	spin_unlock_bh(&ssk->lock);
 }
 
-/* What a writer waits for: a SinkAvail, or the end of the connection. */
+/* Condition for sdp_wait(): a buffer to write into, or no more sending. */
 static bool sinkavail_room_or_end(struct sdp_sock *ssk, u32 unused)
 {
 	return READ_ONCE(ssk->sinkavail_tx_room) || READ_ONCE(ssk->sk.sk_err) ||
@@ -144,8 +145,9 @@ bool sdp_sinkavail_send_await(struct sdp_sock *ssk, long *timeo)
 }
 
 /*
- * Has a stale SinkAvail come since the last call (C7)? Its reader was there
- * before the write all the same. Called with the socket's lock.
+ * Has a stale SinkAvail come since the last call (C7)? We could not use it, but
+ * it shows that the reader was waiting before the write. Called with the
+ * socket's lock.
  */
 static bool sinkavail_stale_came(struct sdp_sock *ssk)
 {
@@ -180,8 +182,8 @@ void sdp_sinkavail_send_missed(struct sdp_sock *ssk)
  * @link: its link, in use
  * @pages: bytes to write, as far as the peer's oldest buffer has room
  *
- * Return: number of bytes written; 0 when there is no buffer to write into, or
- * when the connection has ended.
+ * Return: number of bytes written; 0 when there is no buffer to write into,
+ * when the memory could not be registered, or when the connection has ended.
  */
 u32 sdp_sinkavail_send(struct sdp_sock *ssk, struct sdp_link *link,
 		       struct sdp_pages *pages)
@@ -189,7 +191,7 @@ u32 sdp_sinkavail_send(struct sdp_sock *ssk, struct sdp_link *link,
 	struct sdp_mem *mem;
 	u32 n;
 
-	/* The check under the lock would come after a registration. */
+	/* sinkavail_write_begin() checks again, after the registration. */
 	if (!READ_ONCE(ssk->sinkavail_tx_room) ||
 	    !skb_queue_empty_lockless(&ssk->tx_queue))
 		return 0;

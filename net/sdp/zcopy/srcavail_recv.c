@@ -6,7 +6,8 @@
  *
  * The bytes of a SrcAvail count as readable as soon as it has arrived: the
  * first ones came with it, the others are one RDMA read away. When a reader has
- * taken all that came in messages, we read
+ * taken all that came in messages, it calls sdp_srcavail_recv() with rx_mutex,
+ * and we read
  *
  *  - straight into its memory, if that is large enough, or
  *  - into a kernel buffer, which is queued like a message.
@@ -20,14 +21,14 @@
  * An application may read little first, and then much into a large buffer. The
  * first call takes what came with SrcAvail, and the second one reads the rest
  * by RDMA (C4). If we cannot read by RDMA, or the direction is in Pipelined
- * mode, our answer asks for the same in another way: the beginning in a message
- * and then an RDMA write into that buffer (C10).
+ * mode, our answer asks the peer for the same: the beginning in a message, and
+ * then an RDMA write of the rest into that buffer (C10).
  *
  * A peer whose SrcAvails are declined again and again changes to Buffered mode
  * and sends no more of them. A reader that has room for a large read changes it
  * back (sdp_srcavail_recv_later()).
  *
- * A non-blocking reader does not wait for the RDMA read either
+ * A non-blocking reader does not wait for the RDMA read
  * (srcavail_recv_nowait.c).
  *
  * A blocking reader waits for the fabric, not for the peer's application. If
@@ -124,8 +125,9 @@ static bool srcavail_read_begin(struct sdp_sock *ssk, struct sdp_link *link,
 			ssk->srcavail_rx = NULL;
 		} else if (f->large) {
 			/*
-			 * The memory could have been advertised, and the peer
-			 * could have written into it (C1, C2).
+			 * The reader came before the data. Had we advertised
+			 * its memory, the peer could have written into it. So
+			 * our answer asks for Pipelined mode (C1, C2).
 			 */
 			sdp_engine_want_pipelined(&ssk->engine);
 		}
@@ -135,7 +137,7 @@ static bool srcavail_read_begin(struct sdp_sock *ssk, struct sdp_link *link,
 	return posted;
 }
 
-/* Read into @pages and wait for the end. Returns 0 or an errno. */
+/* Read into @pages and wait until that is complete. Returns 0 or an errno. */
 static int srcavail_read_pages(struct sdp_sock *ssk, struct sdp_link *link,
 			       const struct sdp_pages *pages,
 			       struct sdp_srcavail_recv *f)
@@ -148,8 +150,8 @@ static int srcavail_read_pages(struct sdp_sock *ssk, struct sdp_link *link,
 	if (srcavail_read_begin(ssk, link, mem, f)) {
 		sdp_zcopy_await(ssk, link, mem);
 		/*
-		 * If the connection was lost before, sdp_srcavail_recv_end()
-		 * has not been called.
+		 * If the connection was lost during the read, nobody has called
+		 * sdp_srcavail_recv_end().
 		 */
 		sdp_conn_lock(ssk);
 		if (ssk->srcavail_rx == f)
@@ -270,9 +272,9 @@ void sdp_srcavail_recv_arrived(struct sdp_sock *ssk, u32 inlined)
 }
 
 /*
- * Read a piece into the receive queue. Without room for it, or if @last, also
- * decline. Returns 0 when the bytes will come in messages, or -EAGAIN when
- * there may be something in the queue.
+ * Read a piece into the receive queue. Decline the rest if @last is set or the
+ * read fails. Without room in the queue only decline. Returns 0 when the bytes
+ * will come in messages, or -EAGAIN when there may be something in the queue.
  */
 static int srcavail_queue_piece(struct sdp_sock *ssk, u32 n, bool last)
 {
@@ -287,8 +289,8 @@ static int srcavail_queue_piece(struct sdp_sock *ssk, u32 n, bool last)
 }
 
 /*
- * For a non-blocking reader: begin to read, or decline. A blocking reader with
- * little room (@small) gets messages after its first read, this one at once.
+ * For a non-blocking reader: begin to read, or decline. If the call has little
+ * room (@small), decline at once; a blocking call would read a piece before.
  * Returns 0, because the bytes are not here yet.
  */
 static int srcavail_nowait(struct sdp_sock *ssk, u32 room, bool small)
@@ -300,10 +302,11 @@ static int srcavail_nowait(struct sdp_sock *ssk, u32 room, bool small)
 }
 
 /*
- * Without RDMA read, the peer may write into a reader's memory instead, once it
- * is in Pipelined (B5). Then SinkAvail is the answer to its SrcAvail
- * (sinkavail_recv.c). In other cases decline. Returns 0, because there is
- * nothing to read.
+ * We cannot read by RDMA. If the reader's memory is @large and the direction is
+ * in Pipelined mode, do nothing: the reader is about to answer the SrcAvail
+ * with a SinkAvail (sinkavail_recv.c), and the peer writes (B5). Otherwise
+ * decline; with @large the answer asks for Pipelined mode. Returns 0, because
+ * there is nothing to read.
  */
 static int srcavail_unreadable(struct sdp_sock *ssk, bool large)
 {
@@ -313,10 +316,11 @@ static int srcavail_unreadable(struct sdp_sock *ssk, bool large)
 }
 
 /*
- * In Pipelined, SrcAvail carries no data for a call with little room. If a call
- * with a large buffer has followed such a call before, our answer asks for the
- * beginning in a message (C10). It does so again only if such a buffer has
- * really followed. Returns true when it has sent this answer.
+ * A call with little room: in Pipelined mode SrcAvail has brought no data for
+ * it. If earlier such calls were followed by a call with a large buffer, our
+ * answer asks for the beginning in a message (C10). If we have asked so the
+ * last time and no such buffer followed, we do not ask again. Returns true when
+ * this answer has been given.
  */
 static bool srcavail_asks_first(struct sdp_sock *ssk)
 {
@@ -339,7 +343,7 @@ static bool srcavail_asks_first(struct sdp_sock *ssk)
  * Called before a reader sleeps. Does nothing if the queue has more bytes: a
  * SrcAvail that has come since the reader looked has brought them. The reader
  * then looks again, and sdp_srcavail_recv() chooses the answer by the reader's
- * room, because the peer learns from the answer.
+ * room, from which the peer learns.
  */
 void sdp_srcavail_recv_decline(struct sdp_sock *ssk, u32 seen)
 {
@@ -354,7 +358,7 @@ void sdp_srcavail_recv_decline(struct sdp_sock *ssk, u32 seen)
  * @len: bytes that the call has room for in all
  * @left: bytes of this room that are still free
  * @enough: the call has read enough already
- * @comes: could the reader's memory have been advertised?
+ * @comes: whether SinkAvail could have advertised the reader's memory, and when
  * @wait: the reader may wait
  *
  * Return: number of bytes put into @to; -EAGAIN when there may be something in
@@ -388,7 +392,7 @@ int sdp_srcavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t len,
 					   comes == SDP_COMES_FIRST);
 	else if (enough && small)
 		srcavail_decline(ssk, false);
-	/* Other bytes were next: SrcAvail has come since the reader looked. */
+	/* The SrcAvail is a new one, and bytes that came with it are next. */
 	if (got < 0 && READ_ONCE(ssk->rx_bytes))
 		return -EAGAIN;
 	if (got > 0 || enough)

@@ -11,10 +11,10 @@
  * The reader's memory takes no part in this, which costs a copy. As many bytes
  * are read as the reader had room for, one piece after the other.
  *
- * The completion comes in softirq context, and to end a read may sleep
- * (registration of memory). So a work item ends it and begins the next piece.
- * Until then the engine regards the read as in flight, and nothing else can
- * happen to the SrcAvail.
+ * The completion comes in softirq context, but unmapping the buffer and mapping
+ * the next one may sleep. So a work item ends the read and begins the next
+ * piece. Until then the engine regards the read as in flight, and nothing else
+ * can happen to the SrcAvail.
  */
 #include <linux/slab.h>
 
@@ -26,8 +26,8 @@
 #include "zcopy.h"
 
 /*
- * Largest piece. In pages of this order it has so few pieces that the device
- * needs no registration of memory.
+ * Largest read. Allocated in pages of this order, it consists of so few address
+ * ranges that the device needs no registration of memory.
  */
 #define NOWAIT_MAX	65536
 #define NOWAIT_PAGES	(NOWAIT_MAX / PAGE_SIZE)
@@ -40,7 +40,7 @@
  * @mem: memory of @skb, mapped for the device
  * @skb: buffer to read into, until it is queued
  * @n: bytes to read
- * @more: bytes that the reader has room for behind these
+ * @more: bytes that the reader has room for in addition
  * @work: ends the read, once it has completed
  */
 struct sdp_srcavail_recv_nowait {
@@ -70,9 +70,9 @@ static void nowait_free(struct sdp_srcavail_recv_nowait *s)
 }
 
 /*
- * Begin the read. Returns true if it is in flight, and @work will end it. If
- * not, @busy tells whether another read is in flight, which will wake readers
- * as well.
+ * Begin the read. Returns true if it is in flight; then @work will end it.
+ * @busy is set to whether another read was in flight, whose end wakes readers,
+ * too.
  */
 static bool nowait_begin(struct sdp_srcavail_recv_nowait *s, bool *busy)
 {
@@ -88,7 +88,7 @@ static bool nowait_begin(struct sdp_srcavail_recv_nowait *s, bool *busy)
 		s->mem->arg = s;
 		begun = s->link->ops->move(s->link, s->mem, &from);
 		if (!begun) {
-			/* unmap() waits for what has been posted of it. */
+			/* unmap() waits for the part that has been posted. */
 			s->mem->ended = NULL;
 			sdp_engine_rdma_read_end(&ssk->engine, false);
 		}
@@ -155,8 +155,9 @@ static void nowait_work(struct work_struct *work)
  * @ssk: socket, not locked
  * @room: bytes that the reader has room for
  *
- * Does not wait for the end of the read; readers are woken then. May sleep to
- * allocate and register memory.
+ * Called by a reader with rx_mutex, and by the work item. Does not wait for the
+ * end of the read, which wakes readers. May sleep to allocate and register
+ * memory.
  *
  * Return: true when an RDMA read is in flight, this one or another; false when
  * none can be begun.

@@ -22,7 +22,10 @@
  *
  * struct sdp_srcavail_send is on the writer's stack. sdp_sock.srcavail_tx
  * points to it, under the socket's @lock, from srcavail_begin() to
- * srcavail_end(). So the connection must end it before the writer returns.
+ * srcavail_end(). The writer does not return before sdp_srcavail_send_over()
+ * has been called.
+ *
+ * socket/send.c calls sdp_srcavail_send() with tx_mutex.
  */
 #include <linux/highmem.h>
 
@@ -43,7 +46,7 @@
  * scanner would decline it, but not before one second (SRCAVAIL_SLICE).
  */
 #define SRCAVAIL_SCANS		10
-/* Interval in which a waiting writer checks that. */
+/* Interval at which a waiting writer checks whether the peer reads. */
 #define SRCAVAIL_SLICE		HZ
 
 /**
@@ -116,7 +119,7 @@ static void srcavail_begin(struct sdp_sock *ssk, struct sdp_srcavail_send *o)
 	ssk->srcavail_tx = o;
 	o->mem->settled = false;
 	WRITE_ONCE(ssk->srcavail_tx_out, true);
-	/* SrcAvail follows unsent data, so that must not be held back. */
+	/* Unsent data is sent before SrcAvail, so it must not be held back. */
 	ssk->tx_hold = false;
 	sdp_memory_sent(ssk, o->skb->truesize);
 	ssk->tx_outq += o->first;
@@ -124,8 +127,8 @@ static void srcavail_begin(struct sdp_sock *ssk, struct sdp_srcavail_send *o)
 }
 
 /*
- * Send SrcAvail if that is possible now. Then the connection owns its message.
- * Returns false if not: also when the mode has changed since the number of
+ * Let the engine send SrcAvail, as soon as it has credit. Returns false if the
+ * engine does not allow it, or if the mode has changed since the number of
  * first bytes was chosen.
  */
 static bool srcavail_advertise(struct sdp_sock *ssk,
@@ -147,7 +150,7 @@ static bool srcavail_advertise(struct sdp_sock *ssk,
 	return may;
 }
 
-/* What a writer waits for: its SrcAvail has ended, or must be cancelled. */
+/* Condition for sdp_wait(): the SrcAvail has ended, or must be cancelled. */
 static bool srcavail_over_or_error(struct sdp_sock *ssk, u32 unused)
 {
 	return !READ_ONCE(ssk->srcavail_tx_out) || READ_ONCE(ssk->sk.sk_err) ||
@@ -166,10 +169,11 @@ static unsigned long srcavail_patience(const struct sdp_sock *ssk)
 
 /*
  * Wait until the SrcAvail has ended or the writer may not wait any longer.
- * Returns true if the wait has ended because nobody has read for too long.
+ * Returns true if the wait has ended because the peer has not read for the time
+ * of srcavail_patience().
  *
- * That time begins anew when the settings are changed to a shorter one, because
- * the peer's scanner begins anew then, too.
+ * That time begins anew when the settings make it shorter, because the peer's
+ * scanner begins anew then, too.
  */
 static bool srcavail_await_reader(struct sdp_sock *ssk, long *timeo)
 {
@@ -266,9 +270,9 @@ static u32 srcavail_inline_bytes(const struct sdp_sock *ssk)
 }
 
 /*
- * Advertise pinned pages, and wait for the end of that. Returns the number of
- * bytes that the peer has got. @asked is set if the peer's reader wants the
- * beginning first (C10).
+ * Advertise pinned pages, and wait until the SrcAvail has ended. Returns the
+ * number of bytes that the peer has got. @asked is set if the peer's reader
+ * wants the beginning first (C10).
  */
 static u32 srcavail_send_pages(struct sdp_sock *ssk, struct sdp_link *link,
 			       struct sdp_pages *pages, long *timeo,
@@ -462,7 +466,7 @@ struct sk_buff *sdp_srcavail_send_take(struct sdp_sock *ssk)
 
 static void srcavail_count_crossed(struct sdp_sock *ssk)
 {
-	/* A SrcAvail that has not been sent has crossed nothing. */
+	/* A SrcAvail that has not been sent does not count as crossed. */
 	if (ssk->srcavail_tx->skb)
 		return;
 	SDP_INC(sock_net(&ssk->sk), SrcAvailCrossed);

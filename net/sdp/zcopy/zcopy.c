@@ -6,11 +6,13 @@
  * sinkavail_send.c. This file has the threshold from which RDMA pays, the
  * registration of memory, and the waits that end without help of the peer's
  * application.
+ *
+ * Readers and writers call it, without the socket's @lock.
  */
 #include "../conn/conn.h"
 #include "zcopy.h"
 
-/* An RDMA read or write may take this long before a kill of the task counts. */
+/* A kill of the task has no effect on a transfer that is younger than this. */
 #define ZCOPY_KILL_JIFFIES	(2 * HZ)
 /* Time that the peer's kernel has to answer a cancel. */
 #define ZCOPY_CANCEL_JIFFIES	(10 * HZ)

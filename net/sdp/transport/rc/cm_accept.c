@@ -19,8 +19,8 @@
 #include "rc.h"
 
 /*
- * The namespace of an interface, with a reference, or NULL if the device is not
- * accessible from it.
+ * Return the namespace of an interface, with a reference; or NULL if the RDMA
+ * device is not accessible from it.
  */
 static struct net *rc_request_net(struct ib_device *ib, struct net_device *ndev)
 {
@@ -39,8 +39,8 @@ static struct net *rc_request_net(struct ib_device *ib, struct net_device *ndev)
 }
 
 /*
- * Parse the Hello of a request. Returns what is wrong with it; whether its
- * addresses can be true is left to rc_check_origin().
+ * Parse the Hello of a request. Returns what is wrong with the request, if
+ * anything. rc_check_origin() checks whether the addresses can be true.
  */
 static enum sdp_violation rc_read_hello(const struct ib_cm_event *event,
 					struct rc_listener *l,
@@ -61,9 +61,9 @@ static enum sdp_violation rc_read_hello(const struct ib_cm_event *event,
 }
 
 /*
- * Check that the addresses of a request can be true, and complete them. @bad is
- * what is wrong with its Hello. Returns 0, or the errno with which the request
- * is refused; the peer's violation is counted.
+ * Check that the addresses of a request can be true, and set their scope. @bad
+ * is the result of rc_read_hello(). Returns 0, or the errno with which the
+ * request is refused; the violation is then counted.
  */
 static int rc_check_origin(const struct ib_cm_req_event_param *req,
 			   struct ib_device *ib, struct net_device *ndev,
@@ -138,7 +138,7 @@ static int rc_send_rep(struct rc_link *rc,
 
 	if (err)
 		return err;
-	/* First: the link may be released as soon as the REP is sent. */
+	/* Set this first: the link may be released once the REP is sent. */
 	rc->asked = jiffies;
 	/*
 	 * Fully ordered: either link.c sees RC_ASKED and waits for the answer,
@@ -226,8 +226,8 @@ static int rc_accept_request(struct rc_listener *l, struct ib_cm_id *cm,
 	if (err) {
 		/*
 		 * Send the REJ first. After rc_link_fail() the queue pair is
-		 * drained before the CM id is destroyed, and meanwhile the peer
-		 * would repeat its REQ in vain.
+		 * drained before the CM id is destroyed. Without the REJ, the
+		 * peer would resend its REQ all that time.
 		 */
 		rc_reject(cm, rc_reject_reason(err));
 		rc_link_fail(rc, rc_cm_error(err), "connect reply");
@@ -291,8 +291,8 @@ int rc_listen_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 }
 
 /*
- * The positive errno for the peer's REJ. EAGAIN, for a full backlog or missing
- * resources, is the only refusal after which a new attempt may succeed.
+ * Return the positive errno for the peer's REJ. EAGAIN, for a full backlog or
+ * missing resources, is the only one after which a new attempt may succeed.
  */
 static int rc_reject_error(enum ib_cm_rej_reason reason)
 {
@@ -314,8 +314,9 @@ static int rc_reject_error(enum ib_cm_rej_reason reason)
 }
 
 /*
- * The CM has an established connection. The queue pair may be in error already:
- * the peer can send, and cause an error, before its RTU arrives.
+ * Note that the connection is established in the CM, or is about to be. The
+ * queue pair may be in error already: the peer can send, and cause an error,
+ * before its RTU arrives.
  */
 static void rc_cm_connected(struct rc_link *rc)
 {
@@ -329,7 +330,7 @@ static void rc_cm_connected(struct rc_link *rc)
 		rc_link_wake(rc);
 }
 
-/* If memory is short, the work item sends the RTU later. */
+/* Send the RTU; if memory is short, the work item sends it later. */
 static int rc_cm_send_rtu(struct rc_link *rc)
 {
 	int err = ib_send_cm_rtu(rc->cm, NULL, 0);
@@ -341,9 +342,9 @@ static int rc_cm_send_rtu(struct rc_link *rc)
 }
 
 /*
- * The connecting side has got a REP. Send the RTU last: the peer may send as
- * soon as it has the RTU, and the owner must have the HelloAck before the first
- * message.
+ * Handle the REP that the connecting side has got. Send the RTU last: the peer
+ * may send as soon as it has the RTU, and the owner must have the HelloAck
+ * before the first message.
  */
 static int rc_take_reply(struct rc_link *rc, const struct ib_cm_event *event)
 {

@@ -18,10 +18,10 @@
 #include "rc.h"
 
 /*
- * Time limit of one address resolution (ms). ib_core misses a neighbour's
- * answer that arrives before it waits for one, and checks again only when the
- * time limit expires. With a short limit the owner retries soon, until its own
- * deadline, and the retry finds the known neighbour at once.
+ * Time limit of one address resolution (ms). If a neighbour answers before
+ * ib_core has begun to wait for the answer, ib_core notices that only when the
+ * time limit expires. With a short limit the owner soon retries, until its own
+ * deadline, and the retry finds the neighbour's entry at once.
  */
 #define RC_ADDRESS_MS	500
 
@@ -135,7 +135,7 @@ static int rc_route_resolved(struct rc_link *rc)
 	return err ? err : rc_send_req(rc, hello);
 }
 
-/* A step towards the REQ has been taken; fail the link if @err is not 0. */
+/* Fail the link if a step towards the REQ has returned an error. */
 static void rc_resolve_step(struct rc_link *rc, int err, const char *place)
 {
 	if (err)

@@ -9,8 +9,8 @@
  * these ports at once.
  *
  * Removal of a device: client_remove() destroys its listeners, which waits for
- * their handlers; bars new links (@going); fails every link; and waits until
- * the last link is freed.
+ * their handlers; refuses new links (@going); fails every link; and waits until
+ * the last link has detached.
  *
  * Locks: rc_mutex covers rc_devices, rc_ports and the listeners of each
  * device. It is never taken in an ib_cm handler. The spinlock of a device
@@ -224,7 +224,7 @@ static bool device_any(bool (*is)(struct ib_device *ib, void *arg), void *arg)
 }
 
 /**
- * rc_device_any() - find out whether a condition is true of any device
+ * rc_device_any() - is a condition true of any device?
  * @is: the condition; called under a mutex
  * @arg: argument of @is
  *
@@ -262,7 +262,7 @@ bool rc_device_any_now(bool (*is)(struct ib_device *ib, void *arg), void *arg)
 
 /**
  * rc_device_leave() - stop reporting device events to a link
- * @rc: link; a task that has found it before is counted in rc_link.users
+ * @rc: link; a task that has already found it is counted in rc_link.users
  */
 void rc_device_leave(struct rc_link *rc)
 {
@@ -276,10 +276,10 @@ void rc_device_leave(struct rc_link *rc)
 }
 
 /**
- * rc_device_del_link() - detach a link that uses the device no longer
+ * rc_device_del_link() - detach a link that no longer uses the device
  * @rc: link
  *
- * Drops the link's reference: client_remove() may free the device.
+ * Drops the link's reference, so client_remove() may free the device.
  */
 void rc_device_del_link(struct rc_link *rc)
 {
@@ -291,10 +291,10 @@ void rc_device_del_link(struct rc_link *rc)
 }
 
 /*
- * Return a link on @port (0: any port) that has not been told of a failure, or
- * NULL. It is counted as used, so its owner exists until the failure is
- * reported; and referenced, as a link without an owner may be freed even so.
- * Called with the device's lock held.
+ * Return a link on @port (0: any port) that has not failed yet, or NULL. Its
+ * @users count is raised, so that its owner exists until the failure is
+ * reported. It also gets a reference, because @users does not keep a link that
+ * has no owner yet. Called with the device's lock held.
  */
 static struct rc_link *device_next_untold(struct rc_device *dev, u32 port)
 {
@@ -305,9 +305,8 @@ static struct rc_link *device_next_untold(struct rc_device *dev, u32 port)
 		    test_bit(RC_FAILED_SAID, &rc->flags))
 			continue;
 		/*
-		 * Move it behind the links that are still to be told, so that
-		 * a device with thousands of links is not scanned anew each
-		 * time.
+		 * Move it behind the links that are still to fail, so that the
+		 * next call does not pass all failed links again.
 		 */
 		list_move_tail(&rc->dev_node, &dev->links);
 		refcount_inc(&rc->refs);
@@ -403,10 +402,11 @@ static int device_listen(struct rc_device *dev)
  * domain nor the access that the region was made for. So the peer of a
  * kernel's queue pair with remote access can read and write any memory.
  *
- * We treat a device as such if ib_core had to ask for the region and the
- * region's key is 0. A device that gives key 0 for another reason loses RDMA
- * and probes by this. ionic always gives key 0, but accepts it from a peer
- * only in domains made with IB_PD_UNSAFE_GLOBAL_RKEY; ours is not.
+ * We assume it of each device that has no key for local use, so that ib_core
+ * had to ask for the region, and whose region has key 0. A device that gives
+ * key 0 for another reason loses RDMA and probes by this. ionic is excepted: it
+ * always gives key 0, but accepts it from a peer only in domains made with
+ * IB_PD_UNSAFE_GLOBAL_RKEY, and ours is not.
  */
 static bool key_opens_all(const struct ib_pd *pd)
 {

@@ -10,16 +10,16 @@
  * limited. When it runs out, completions are lost, and the queue pair is
  * quiesced in another way, after which nothing refers to the link:
  *
- *	RESET		the device completes nothing of the queue pair any more
+ *	RESET		the device completes no more requests of the queue pair
  *	empty queue	earlier completions are handled, or just being handled
- *	grace period	handlers run in softirq: these are over as well
+ *	grace period	handlers run in softirq, so the last ones have ended
  *
  * If only a notification was lost, and not the completion, the wait recovers
  * from that: it polls the completion queue after each interval.
  *
- * A machine that stood still, as virtual ones do, finds its clock far ahead
- * when it resumes. So we wait for many short intervals rather than until a
- * point in time. A standstill costs one of them.
+ * When a virtual machine resumes after a pause, its clock may be far ahead. So
+ * we wait for many short intervals rather than until a point in time. A pause
+ * then costs only one of the intervals.
  */
 #include <linux/delay.h>
 
@@ -29,8 +29,8 @@
 #define DRAIN_WAITS		100
 #define DRAIN_WAIT		(HZ / 10)
 /*
- * Number of checks of a completion queue that stays busy with other requests.
- * By then the old entries in it are handled.
+ * Limit of rc_drain_lost_over() calls for a completion queue that never gets
+ * empty, because other queue pairs use it. By then its old entries are handled.
  */
 #define DRAIN_LOOKS		500
 
@@ -133,7 +133,7 @@ void rc_drain_failed(struct rc_drain *d, struct ib_qp *qp)
 }
 
 /**
- * rc_drain_lost_over() - check whether lost completions may still arrive
+ * rc_drain_lost_over() - may completions that were lost still arrive?
  * @d: drain state; rc_drain() has returned false
  * @cq: completion queue of the queue pair, which is in RESET
  *
@@ -153,7 +153,7 @@ bool rc_drain_lost_over(struct rc_drain *d, struct ib_cq *cq)
 /**
  * rc_drain_reset() - drain and reset a queue pair, and wait until it is quiet
  * @d: drain state
- * @qp: queue pair; only waiting callers depend on its completions
+ * @qp: queue pair; only tasks that wait with a limit need its completions
  *
  * May sleep. The queue pair may be destroyed afterwards even if a peer that
  * guesses its number sends packets to it; rc_qp_quiet() tells why. Its

@@ -2,22 +2,23 @@
 /*
  * RC transport: the per-device queue pair that registers memory.
  *
- * Fast registration goes through a queue pair, any one of the protection
- * domain. Each device has one for that purpose alone, connected to itself. A
- * connection's own queue pair has three drawbacks:
+ * A fast registration is a request on a queue pair, which may be any one of
+ * the protection domain. Each device has one for that purpose alone, connected
+ * to itself. A connection's own queue pair would have three drawbacks:
  *
  * - a registration would wait for everything that the peer does not
  *   acknowledge;
- * - soft-RoCE carries a registration out again when it has to resend requests
- *   posted before it, fails to do so, and ends the connection;
+ * - when soft-RoCE has to resend requests that were posted before a
+ *   registration, it carries the registration out again, which fails and ends
+ *   the connection;
  * - every connection would need room for registrations.
  *
  * The queue pair allows no remote access, as it has no peer.
  *
  * It is created when the first connection of a device is established, whose
- * path gives an address to connect to. Each request is waited for. Requests
- * are local, so they take no longer than the device needs. The wait is limited
- * even so, for a device that loses completions.
+ * path gives an address to connect to. A task waits for each of its requests.
+ * Requests are local, so they take no longer than the device needs. The wait is
+ * limited even so, because a device may lose completions.
  *
  * A request that fails or is lost ends the queue pair, as any error of a queue
  * pair does. A work item then creates another one, on the path of the newest
@@ -37,7 +38,7 @@
 /**
  * struct reg_op - a request, owned by the task that waits for it
  * @cqe: completes the request
- * @before: completes the request that is posted before it, on error
+ * @before: completes the invalidation posted before the request, on error
  * @done: the request has completed
  * @status: result of the request
  * @lost: the task has given up; the request is in rc_device.reg_lost
@@ -103,7 +104,7 @@ static int reg_connect(struct rc_device *dev, const struct rc_reg_path *path)
 	int err;
 
 	attr.dest_qp_num = dev->reg_qp->qp_num;
-	/* Random: a packet of another sender must not pass for the next. */
+	/* Random, so that a forged packet is not accepted as the next one. */
 	attr.rq_psn = rts.sq_psn;
 	err = reg_to_init(dev, path->port);
 	if (!err)
@@ -179,7 +180,7 @@ static bool reg_get_path(struct rc_device *dev, struct rc_reg_path *path)
 	return path->mask;
 }
 
-/* Create the queue pair; there is none. Called with reg_lock for writing. */
+/* Create the queue pair on the saved path. Called with reg_lock for writing. */
 static void reg_make(struct rc_device *dev)
 {
 	struct rc_reg_path path;
@@ -380,7 +381,7 @@ static int reg_post_and_wait(struct rc_device *dev,
 	return -EIO;
 }
 
-/* Carry out @first, and then @last unless both are the same request. */
+/* Carry out @first, and then @last unless they are the same request. */
 static int reg_run(struct rc_device *dev, struct ib_send_wr *first,
 		   struct ib_send_wr *last)
 {
@@ -393,17 +394,17 @@ static int reg_run(struct rc_device *dev, struct ib_send_wr *first,
 	op = reg_op_new();
 	if (!op)
 		return -ENOMEM;
-	/* An own cqe for @first: it completes on error, before @last does. */
+	/* @first has a cqe of its own: on error it completes before @last. */
 	first->wr_cqe = &op->before;
 	last->wr_cqe = &op->cqe;
 	last->send_flags = IB_SEND_SIGNALED;
-	/* Before the check below: the queue pair may fail in this wait. */
+	/* Check reg_ready after this: the queue pair may fail in this wait. */
 	down(&dev->reg_room);
-	/* If contended, the work item recreates it: too long to wait for. */
+	/* Contended: the work item recreates the queue pair. Do not wait. */
 	if (down_read_trylock(&dev->reg_lock)) {
 		if (READ_ONCE(dev->reg_ready))
 			err = reg_post_and_wait(dev, first, op);
-		/* reg_drain_and_destroy() frees it. */
+		/* reg_drain_and_destroy() frees a lost request. */
 		if (op->lost)
 			op = NULL;
 		up_read(&dev->reg_lock);

@@ -2,13 +2,13 @@
 /*
  * RC transport: life cycle and teardown of a link.
  *
- * A link has one work item, rc_link.work. It does everything that must not
+ * A link has a work item, rc_link.work. It does everything that must not
  * happen in a CM handler, in softirq or under the owner's lock. Flags tell
  * what to do; the item does it in a fixed order and never runs concurrently
- * with itself. Only the stop runs in an item of its own, rc_link.stop, and the
- * first item waits for that. link_destroy() frees all resources, in reverse
- * order of their creation. rc_link_put() frees the link itself when nobody
- * refers to it any more.
+ * with itself. Only the stop has an item of its own, rc_link.stop, and the
+ * first item waits for it. link_destroy() frees all resources, in reverse
+ * order of their creation. rc_link_put() frees the link itself with its last
+ * reference.
  *
  * We end the link:
  *	release() -> wait for the answer to a fresh REQ or REP -> send DREQ ->
@@ -56,8 +56,8 @@ static void link_destroy(struct rc_link *rc)
  * Stop a link: afterwards no handler reaches it any more. Only a few links are
  * stopped at a time (RC_STOPS_MOST). Destroying a CM id and draining wait for
  * work items of others, and too many stops would keep these from running. (In
- * 7.2 ib_destroy_cm_id() polls each tick, besides being woken, if the peer's
- * REQ names no retries or no timeout.)
+ * Linux 7.2 ib_destroy_cm_id() also polls each tick if the peer's REQ names no
+ * retries or no timeout.)
  */
 static void link_stop_work(struct work_struct *work)
 {
@@ -75,8 +75,8 @@ static void link_stop_work(struct work_struct *work)
 }
 
 /*
- * Return the time to wait before the next call, or 0: none is needed, or the
- * stop item wakes this one when it is done.
+ * Stop and destroy a link. Returns the time to wait before the next call, or 0
+ * if the link is destroyed, or if the stop item will queue this one.
  */
 static unsigned long link_end(struct rc_link *rc)
 {
@@ -88,8 +88,8 @@ static unsigned long link_end(struct rc_link *rc)
 		return 0;
 	/*
 	 * All users know that the link has ended and wait for nothing else, so
-	 * they finish soon. Tasks that walk rc_device.links are users as well:
-	 * the owner hears of their failed() before released().
+	 * they finish soon. Tasks that walk rc_device.links are users as well,
+	 * so that their up->failed precedes up->released.
 	 */
 	if (!rc_qp_quiet(rc) || atomic_read_acquire(&rc->users))
 		return RC_QUIET_WAIT;
@@ -102,9 +102,10 @@ static unsigned long link_end(struct rc_link *rc)
  *
  * Destroying the CM id now would send a REJ, and only once. The peer's CM
  * works on several CPUs. If it processes the REJ before our REQ or REP, it
- * cannot tell which connection the REJ is about, and drops it. The peer then
- * takes our REP for an established connection whose end nobody reports; or our
- * REQ keeps a place in its backlog until it has sent all its REPs.
+ * cannot tell which connection the REJ is about, and drops it. If it then
+ * processes our REP, it considers the connection established, and nothing tells
+ * it of the end. If it then processes our REQ, the request occupies its backlog
+ * until it has sent its REP the last time.
  *
  * Returns the time to wait for the answer. If the answer arrives just now,
  * either its handler or this function clears RC_AWAITED and continues. If
@@ -149,8 +150,9 @@ static int send_dreq(struct rc_link *rc)
 
 /*
  * Return the time to wait for the DREP. The CM resends a DREQ only until its
- * id is destroyed. If the DREQ is lost, nothing else tells the peer, not even
- * after both DisConns if the peer sent its own first.
+ * id is destroyed. If all DREQs are lost, nothing else tells the peer that the
+ * link has ended. An exchange of DisConns does not either, if the peer sent its
+ * own first.
  */
 static unsigned long await_drep(const struct rc_link *rc)
 {
@@ -171,9 +173,9 @@ static unsigned long await_drep(const struct rc_link *rc)
  *
  * The CM decides whether the connection is established, and refuses the DREQ
  * if it is not. RC_CONNECTED is set later than the CM's state. If we relied on
- * the flag, the id might be destroyed in between. It would then send a DREQ
- * whose answer the CM does not accept, and ib_destroy_cm_id() would wait until
- * all repetitions are sent.
+ * the flag, the id might be destroyed in between. ib_destroy_cm_id() would then
+ * send a DREQ whose answer the CM does not accept, and would wait until all
+ * repetitions are sent.
  */
 static unsigned long link_disconnect(struct rc_link *rc)
 {
@@ -186,8 +188,8 @@ static unsigned long link_disconnect(struct rc_link *rc)
 	if (wait)
 		return wait;
 	/*
-	 * The owner called release() while the handler still processes the
-	 * REP. The CM knows of the connection in a moment.
+	 * The owner has called release() while the handler still processes the
+	 * REP. The CM accepts a DREQ as soon as the handler has sent the RTU.
 	 */
 	if (test_bit(RC_ANSWERING, &rc->flags))
 		return 1;
@@ -202,9 +204,9 @@ static unsigned long link_disconnect(struct rc_link *rc)
 }
 
 /*
- * The queue pair is in error without a reason. A device event that tells it
- * may be on its way, for instance when a port goes down. Returns the time to
- * wait for that event; afterwards fails the link without it.
+ * If the queue pair is in error without a known reason, wait: a device event
+ * that tells the reason may follow, for instance when a port goes down. Returns
+ * the time to wait for that event; afterwards fails the link without it.
  */
 static unsigned long await_reason(struct rc_link *rc)
 {
@@ -243,8 +245,8 @@ static unsigned long rtu_wait(const struct rc_link *rc)
  * between, even by a DREQ of the peer, the CM keeps resending, and the id
  * cannot be destroyed before the last repetition. The peer's REQ determines
  * how long that takes: up to days. So we first wait until the REP has been
- * resent a few times. A live peer sends its RTU again in response; and a peer
- * that wants an id to be kept for long has to be present for about as long. We
+ * resent a few times. A live peer answers a REP with another RTU. And a peer
+ * whose REQ makes an id stay for long has to be present for about as long. We
  * send no DREQ before the CM's event.
  */
 static unsigned long tell_cm(struct rc_link *rc)
@@ -252,7 +254,7 @@ static unsigned long tell_cm(struct rc_link *rc)
 	long wait;
 	int err;
 
-	/* Without this flag another task may just be creating the CM id. */
+	/* Check this flag first: without it, rc->cm may not be set yet. */
 	if (!test_bit(RC_TELL_CM, &rc->flags))
 		return 0;
 	wait = rc->asked + rtu_wait(rc) - jiffies;
@@ -388,7 +390,7 @@ void rc_link_discard(struct rc_link *rc)
 	/* An event may have queued the item. Nothing is left for it to do. */
 	set_bit(RC_GONE, &rc->flags);
 	flush_delayed_work(&rc->work);
-	/* There is no owner to tell of receives that are flushed now. */
+	/* No owner can be told of the receives that are flushed now. */
 	set_bit(RC_STOPPED, &rc->flags);
 	if (rc->dev) {
 		rc_qp_settle(rc);

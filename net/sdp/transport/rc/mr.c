@@ -10,9 +10,9 @@
  * invalidated the key itself (Send with Invalidate), or the region is
  * deregistered.
  *
- * Memory that only we move data to or from is known to nobody else. Its
- * registration ends when the region is reused, which saves a wait. In few
- * pieces it is not registered at all (rdma_rw.c).
+ * No peer knows memory that only we move data to or from. Its registration
+ * ends when the region is reused, which saves a wait. Such memory is not
+ * registered at all if it has few pieces (rdma_rw.c).
  */
 #include <linux/dma-map-ops.h>
 #include <linux/iommu.h>
@@ -25,10 +25,10 @@
 #define VA_BITS		47
 
 /*
- * Return the page size of a region, or 0 if there is none. It is the largest
- * one of the device that does not exceed PAGE_SIZE. PAGE_SIZE may be 64 KiB
- * where the device has 4 KiB and 2 MiB. A device that states no sizes has
- * 4 KiB.
+ * Return the page size of a region: the largest page size of the device that
+ * does not exceed PAGE_SIZE, or 0 if there is none. PAGE_SIZE itself may be no
+ * size of the device: it may be 64 KiB where the device has 4 KiB and 2 MiB. A
+ * device that states no sizes has 4 KiB.
  */
 static u32 region_page(const struct ib_device *ib)
 {
@@ -51,8 +51,8 @@ static u32 region_pages(const struct ib_device *ib)
  * A device that cannot read by RDMA qualifies: the peer can write to its
  * memory (B5).
  *
- * ocrdma does not. When it posts a registration, it derives the offset in the
- * first page from the address that the peer uses, which is random here.
+ * ocrdma does not qualify. When it posts a registration, it derives the offset
+ * in the first page from the address that the peer uses, which is random here.
  *
  * Return: true when the device can register memory.
  */
@@ -68,7 +68,8 @@ bool rc_mem_able(const struct ib_device *ib)
  * @ib: device
  *
  * hns takes no request to invalidate a key, and prints a warning with a stack
- * trace when it gets one. Other devices show it by the first such request.
+ * trace when it gets one. Other devices that cannot do it refuse the first such
+ * request, which clears rc_device.invalidates.
  *
  * Return: true when the device can, as far as is known.
  */
@@ -162,8 +163,8 @@ static bool region_give(struct rc_device *dev, struct rc_mr *r, bool again)
 
 /*
  * Return an address for memory that the peer may reach. It is new each time
- * and discloses nothing. Other memory keeps the address that it was mapped
- * with: hfi1 compares the address in our requests with that.
+ * and discloses nothing. (Other memory keeps the address from ib_map_mr_sg(),
+ * because hfi1 compares the address in our requests with it.)
  */
 static u64 region_random_va(const struct ib_mr *mr)
 {
@@ -224,8 +225,8 @@ noinline struct device *rc_mem_device(struct ib_device *ib)
 }
 
 /*
- * Return whether the DMA API asks for syncs. It does not check whether
- * addresses behind an IOMMU lead to a bounce buffer.
+ * Return whether the DMA API asks for syncs of this memory. Behind an IOMMU the
+ * answer does not depend on whether this memory is bounced.
  */
 static bool mem_needs_sync(struct device *dev, const struct sg_table *sgt)
 {
@@ -266,8 +267,9 @@ static bool mem_iommu_direct(struct device *dev, const struct sg_table *sgt,
 
 /*
  * Return whether data that the adapter writes is in the pages at once. It is
- * not if it is bounced through other memory, which would split the two
- * mappings of a ring's page. It is not either if the CPU's cache hides it.
+ * not if it is bounced through other memory. (A page of a ring is mapped twice,
+ * and its two mappings would even have different bounce buffers.) It is not
+ * either if the CPU's cache hides it.
  *
  * Behind an IOMMU, the DMA API asks for syncs of all memory: before 6.10
  * always, since then as soon as it has bounced a single buffer of the device.
@@ -376,7 +378,7 @@ static bool mem_conceal(struct rc_link *rc, struct rc_mem *m)
  * @rkey: the key, which the device found valid
  *
  * A device may let the peer invalidate keys of other connections. The link
- * fails if the key is not its own. Called in softirq.
+ * fails if the key is not one of its own. Called in softirq.
  */
 void rc_mem_revoked(struct rc_link *rc, u32 rkey)
 {
@@ -493,7 +495,8 @@ free:
  *
  * May sleep.
  *
- * Return: the memory, which rc_unmap() frees, or an ERR_PTR.
+ * Return: the memory, which rc_unmap() frees, or an ERR_PTR; -EOPNOTSUPP also
+ * while the device's registration queue pair does not work.
  */
 struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages)
 {
@@ -513,8 +516,8 @@ struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages)
 }
 
 /*
- * Cut the peer off from memory that the device failed to deregister: it allows
- * no access by a queue pair in error.
+ * Cut the peer off from memory that the device failed to deregister: the device
+ * allows no access by a queue pair in error.
  */
 static void mem_cut_off_peer(struct rc_link *rc)
 {
@@ -537,7 +540,7 @@ void rc_unmap(struct sdp_link *link, struct sdp_mem *mem)
 	struct rc_mem *m = to_rc_mem(mem);
 	bool exposed = sdp_mem_exposed(m->use), again = true;
 
-	/* A move was posted in part: wait for the end of the queue pair. */
+	/* A move was posted in part: @done completes when the link stops. */
 	if (m->partly)
 		wait_for_completion(&mem->done);
 	if (exposed) {

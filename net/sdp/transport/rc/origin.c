@@ -39,9 +39,9 @@ origin_roce_dev(const struct ib_cm_req_event_param *req)
 }
 
 /*
- * The IPoIB interface with this GID in this partition, with a reference. Child
- * interfaces share the GID of their parent; among them the one that has the
- * destination address is taken.
+ * Return the IPoIB interface with the GID and partition of the request, with a
+ * reference. Child interfaces share the GID of their parent; among them, the
+ * one with the destination address is taken.
  */
 static struct net_device *
 origin_ipoib_dev(const struct ib_cm_req_event_param *req, struct ib_device *ib,
@@ -72,7 +72,7 @@ struct net_device *rc_origin_dev(const struct ib_cm_req_event_param *req,
 	return origin_ipoib_dev(req, ib, local);
 }
 
-/* No packet between machines has this address, as source or destination. */
+/* Is this an address that no packet between machines has at either end? */
 static bool origin_never_sent(const struct sdp_endpoint *e)
 {
 	int type;
@@ -88,8 +88,8 @@ static bool origin_never_sent(const struct sdp_endpoint *e)
 }
 
 /*
- * The destination address belongs to this host, as seen from the interface (its
- * VRF); a link-local one belongs to the interface itself.
+ * Does the destination address belong to this host, as seen from the interface
+ * (its VRF)? A link-local address has to belong to the interface itself.
  */
 static bool origin_is_ours(struct net *net, struct net_device *ndev,
 			   const struct sdp_endpoint *local)

@@ -6,8 +6,8 @@
  * requests in the order of posting, so one cqe per direction suffices: a
  * completion belongs to the tail of the ring. Both directions share one
  * completion queue. Heads advance under the owner's lock, tails in the
- * completion handler. Head and tail never collide, because the engine posts no
- * more than the rings hold.
+ * completion handler. rc_post() stops when the receive ring is full. The send
+ * ring never overflows, because the engine limits the messages in flight.
  */
 #include <rdma/ib_cache.h>
 
@@ -133,8 +133,8 @@ undo:
 /*
  * Note that a mapping has failed. Bounce buffers or addresses of an IOMMU are
  * used up for the moment, and each mapping that ends makes room. The link is
- * broken if all mappings fail for RC_UNMAPPED_MOST. Time without an attempt
- * does not count.
+ * broken if all mappings fail for RC_UNMAPPED_MOST. A longer pause between two
+ * failures (RC_UNMAPPED_PAUSE) starts that time again.
  */
 static void link_map_failed(struct rc_link *rc, struct rc_unmapped *u)
 {
@@ -162,11 +162,11 @@ static bool link_ending(const struct rc_link *rc)
 }
 
 /*
- * Handle flushed requests: the queue pair is in error though neither side has
- * ended the connection. An adapter may have refused a peer that accessed
- * memory with a wrong key. soft-RoCE may have given up a request that it
- * reports as carried out. Not every adapter sends an event. The work item
- * reports this error, after a delay in which a better reason may arrive.
+ * Handle a flushed request: the queue pair is in error. If neither side has
+ * ended the connection, this is a failure. An adapter may have refused a peer
+ * that accessed memory with a wrong key. soft-RoCE may have given up a request
+ * that it reports as carried out. Not every adapter sends an event. The work
+ * item reports the failure, after a delay in which a better reason may arrive.
  */
 static void flushed(struct rc_link *rc)
 {
@@ -183,7 +183,7 @@ static void rx_failed(struct rc_link *rc, enum ib_wc_status status)
 {
 	/* The buffer stays in the ring. rc_qp_destroy() frees it. */
 	rc->flushed++;
-	/* Longer than the receive. soft-RoCE reports this as LOC_QP_OP_ERR. */
+	/* A message longer than its receive; LOC_QP_OP_ERR on soft-RoCE. */
 	if (status == IB_WC_LOC_LEN_ERR || status == IB_WC_LOC_QP_OP_ERR)
 		rc_up->malformed(rc->net, SDP_BAD_LEN);
 	if (status != IB_WC_WR_FLUSH_ERR)
@@ -206,10 +206,10 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	msg_unmap(rc, msg, DMA_FROM_DEVICE);
 	skb = msg->skb;
 	msg->skb = NULL;
-	/* Frees the slot, pairs with rc_post(). */
+	/* Free the slot. Pairs with rc_post(). */
 	smp_store_release(&rc->rx.tail, rc->rx.tail + 1);
 
-	/* Before the RTU: the CM would end the connection if not told. */
+	/* A message before the RTU: tell the CM, or it ends the connection. */
 	if (unlikely(!test_bit(RC_CONNECTED, &rc->flags)))
 		comm_established(rc);
 	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
@@ -365,7 +365,7 @@ static int qp_create(struct rc_link *rc)
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
 		.qp_type	= IB_QPT_RC,
 		.cap = {
-			/* One more each for the drain; probe, mark, moves. */
+			/* + 3: drain, probe and mark. + 1: drain. */
 			.max_send_wr	= rc->tx.size + 3 +
 					  2 * RC_MOVE_REQUESTS,
 			.max_recv_wr	= rc->rx.size + 1,
@@ -481,7 +481,7 @@ static int qp_to_state(struct rc_link *rc, enum ib_qp_state state)
 	err = ib_modify_qp(rc->qp, &attr, mask);
 	if (!err && state == IB_QPS_RTR && rc->config.rdma)
 		rc_reg_start(rc->dev, rc->port, &attr, mask);
-	/* Both sides contributed to max_rd_atomic. */
+	/* max_rd_atomic is 0 unless both sides can do RDMA reads. */
 	if (state == IB_QPS_RTS) {
 		rc->link.reads = attr.max_rd_atomic;
 		rc->link.worth = READ_ONCE(rc->dev->worth);
@@ -502,8 +502,9 @@ int rc_qp_ready(struct rc_link *rc)
 	int err = qp_to_state(rc, IB_QPS_RTR);
 
 	/*
-	 * soft-RoCE without memory for RTR completes nothing any more, so do
-	 * not wait for a drain. The queue pair has carried nothing.
+	 * If soft-RoCE lacks memory to enter RTR, the queue pair completes
+	 * nothing any more. So do not wait for a drain; the queue pair has
+	 * carried nothing.
 	 */
 	if (err)
 		rc->drain.lost = true;
@@ -605,8 +606,9 @@ void rc_trim(struct sdp_link *link)
 
 /*
  * Return whether a send asks for a completion. It does if no other send
- * follows at once, as the owner waits for the completion to send what has
- * gathered in the meantime. Otherwise one send per quarter of the ring does.
+ * follows at once, because the owner may wait for the completion before it
+ * sends what gathers meanwhile. Of other sends, one per quarter of the ring
+ * does.
  */
 static bool tx_wants_completion(struct rc_link *rc, bool flush)
 {
@@ -667,12 +669,13 @@ static bool tx_post(struct rc_link *rc, struct sk_buff *skb, bool flush)
 }
 
 /*
- * Ask for a completion of the messages in flight, because a message is kept.
- * They did not ask for one, and would hold their mappings until the next
- * completion; the kept message may lack just these. So ask by a write without
- * data. (Not to a peer that would refuse it: drivers of such devices map
- * nothing.) At most one such write is in flight. Its completion makes the
- * owner retry the kept messages, which leads here again if that fails.
+ * Make the messages in flight complete, because a message is kept. The newest
+ * messages have not asked for a completion, and hold their mappings until a
+ * later one completes. But none follows while the kept message lacks just these
+ * mappings. So post a write without data that asks for a completion. (Not to a
+ * peer that would refuse it: drivers of such devices map nothing.) At most one
+ * such write is in flight. Its completion makes the owner retry the kept
+ * messages, which leads here again if the retry fails.
  */
 static void tx_mark(struct rc_link *rc)
 {
@@ -766,12 +769,12 @@ void rc_probe(struct sdp_link *link)
  * rc_qp_drain() - drain the queue pair when the peer has ended the link
  * @rc: link
  *
- * All completions have been handled on return. Messages that had arrived are
- * with the owner, unless the device lost their completion; the engine detects
- * that like every other loss. Other messages never arrive. Until it calls
- * release(), the owner may still post, and each post fails by a completion of
- * its own. So such a link is drained twice, the second time by rc_qp_stop()
- * when nobody posts any more. May sleep.
+ * All completions have been handled on return, so the owner has all messages
+ * that had arrived. If the device has lost a completion, the engine detects the
+ * missing message like every other loss. No message arrives later. Until it
+ * calls release(), the owner may still post, and each post fails by a
+ * completion of its own. So such a link is drained twice, the second time by
+ * rc_qp_stop() when nobody posts any more. May sleep.
  */
 void rc_qp_drain(struct rc_link *rc)
 {
@@ -811,18 +814,18 @@ void rc_qp_stop(struct rc_link *rc)
  * rc_qp_quiet() - reset a stopped queue pair until it may be destroyed
  * @rc: link; rc_qp_stop() has been called
  *
- * The receive path of soft-RoCE holds its reference to a queue pair by the
- * packet that it queues. It touches the queue pair once more afterwards, when
- * a task on another CPU may have consumed the packet already. ib_destroy_qp()
- * waits only for the reference and frees too early. Packets are received in an
- * RCU read-side section. So packets that found the queue pair before it
- * stopped accepting packets are over after a grace period. In the error state
- * it still accepts them, as the peer resends what is not acknowledged. In
- * RESET it drops them at once.
+ * In the receive path of soft-RoCE, the packet that is queued holds the
+ * reference to the queue pair. The path touches the queue pair once more after
+ * it has queued the packet, when a task on another CPU may have consumed the
+ * packet already. ib_destroy_qp() waits only for the reference and frees too
+ * early. Packets are received in an RCU read-side section. So a grace period
+ * after the queue pair has stopped accepting packets, none is in that path any
+ * more. In the error state the queue pair still accepts packets, as the peer
+ * resends what is not acknowledged. In RESET it drops them at once.
  *
- * To enter RESET, soft-RoCE waits for its tasks of the queue pair. It spins
- * meanwhile, for up to a tick if they need this CPU. So we reset it a grace
- * period after the stop, when the tasks rest.
+ * To enter RESET, soft-RoCE waits until its tasks of the queue pair are idle.
+ * It spins meanwhile, for up to a tick if the tasks need this CPU. So we reset
+ * the queue pair a grace period after the stop, when they are idle.
  *
  * If the device has lost completions, more waits follow: see drain.c.
  *

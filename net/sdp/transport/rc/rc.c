@@ -67,8 +67,8 @@ static void rc_use(struct sdp_link *link)
 }
 
 /*
- * Release: all accesses of the user precede the destruction of the link, which
- * may follow at once. Pairs with link_end().
+ * Release semantics: all accesses of the user precede the destruction of the
+ * link, which may follow at once. Pairs with link_end().
  */
 static void rc_unuse(struct sdp_link *link)
 {

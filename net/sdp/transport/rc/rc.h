@@ -60,7 +60,7 @@
 #define RC_RTU_REPS	5
 /* Time to wait for an event that tells why a queue pair is in error. */
 #define RC_REASON_WAIT	(HZ / 5)
-/* Unused memory regions that a device keeps for reuse. */
+/* Largest number of unused memory regions that a device keeps for reuse. */
 #define RC_FREE_REGIONS	64
 /* Bytes from which a transfer uses RDMA, until the device is measured. */
 #define RC_WORTH_GUESS	65536
@@ -77,7 +77,7 @@
  * some seconds, and then retries, stays within one period.
  */
 #define RC_UNMAPPED_PAUSE	(10 * HZ)
-/* Number of links that are being stopped at a time. */
+/* Largest number of links that are being stopped at a time. */
 #define RC_STOPS_MOST	32
 /* Minimum interval between attempts to create rc_device.reg_qp. */
 #define RC_REG_PAUSE	HZ
@@ -150,7 +150,7 @@ struct rc_reg_path {
  * @invalidates: the device accepts requests to invalidate keys
  * @worth: bytes from which a transfer uses RDMA
  * @worth_work: measures @worth
- * @going: the device is being removed: no new link may join
+ * @going: the device is being removed: no new link may be attached
  * @refs: one for the registration with ib_core, one per link
  * @unused: completed when @refs drops to zero
  */
@@ -262,7 +262,8 @@ enum rc_flag {
  * struct rc_msg - a buffer that is posted on the queue pair
  * @skb: the buffer
  * @dma: DMA addresses of its pieces: linear part first, then page fragments
- * @signaled: the request asks for a completion
+ * @signaled: the request asks for a completion, or the write of
+ *	rc_link.marked does so in its place
  */
 struct rc_msg {
 	struct sk_buff *skb;
@@ -377,7 +378,7 @@ struct rc_move {
  * @dev_node: entry in rc_device.links
  * @port: port number of the device
  * @pkey: partition key
- * @psn: first packet sequence number that the peer shall use
+ * @psn: packet sequence number with which the peer begins to send
  * @asked: time when our REQ or REP was sent (jiffies)
  * @closing: time when our DREQ was sent (jiffies), with %RC_CLOSING
  * @cm_wait: time after which the CM resends an unanswered message (jiffies)
@@ -400,8 +401,8 @@ struct rc_move {
  * @unsignaled: number of sends since the last one with a completion
  * @kept: messages that wait because the first one cannot be mapped; under the
  *	owner's lock, with @link.kept
- * @marked: an RDMA write without data is in flight; its completion stands for
- *	the messages before it
+ * @marked: an RDMA write without data is in flight; its completion shows that
+ *	the messages before it have arrived
  * @tx_unmapped: failing mappings of messages to send; under the owner's lock
  * @rx_unmapped: failing mappings of receives; under the owner's lock
  * @spare: received buffers that are kept for reuse
@@ -409,7 +410,7 @@ struct rc_move {
  * @tx_cqe: completes sends
  * @mark_cqe: completes the write of @marked
  * @probe_cqe: completes probes
- * @exposed: memory whose keys the peer may know and invalidate
+ * @exposed: memory whose keys the peer may know and may still invalidate
  * @exposed_lock: covers @exposed, also against completion handlers
  * @part_cqe: completes the requests of a move before its last one, on error
  * @reading: the RDMA read in flight

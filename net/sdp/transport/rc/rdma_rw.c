@@ -78,7 +78,7 @@ void rc_move_init(struct rc_link *rc)
 	rc->writing.cqe.done = move_write_done;
 }
 
-/* Pieces per request. Some adapters read into fewer than they write from. */
+/* Largest number of pieces per request; reads may allow fewer than writes. */
 static u32 move_request_pieces(const struct rc_link *rc, enum sdp_mem_use use)
 {
 	u32 most = rc->tx.sges;
@@ -159,14 +159,14 @@ static bool move_post_region(struct rc_link *rc, struct rc_mem *m,
 /**
  * rc_move() - read from the peer's memory, or write to it
  * @link: the link, connected; under its owner's lock
- * @mem: our memory, mapped for one of these uses and at least as long as
- *	@remote
+ * @mem: our memory, mapped for %SDP_MEM_READ_INTO or %SDP_MEM_WRITE_FROM, and
+ *	at least as long as @remote
  * @remote: the peer's memory
  *
  * The caller has no other move of the same kind in flight.
  *
- * Return: true when the move will complete @mem, and for a read call
- * up->read() before; false when the link is broken.
+ * Return: true when the move will complete @mem, and before that, for a read,
+ * call up->read(); false when the link is broken.
  */
 bool rc_move(struct sdp_link *link, struct sdp_mem *mem,
 	     const struct sdp_region *remote)
@@ -191,8 +191,8 @@ bool rc_move(struct sdp_link *link, struct sdp_mem *mem,
 			move_post_pieces(rc, m, &wr, remote->len))
 		return true;
 	/*
-	 * Requests in flight end with the queue pair. rc_unmap() waits for
-	 * them if m->partly is set.
+	 * If m->partly is set, requests are in flight, and move->mem stays:
+	 * rc_move_drained() ends the move, and rc_unmap() waits for that.
 	 */
 	if (!m->partly)
 		move->mem = NULL;

@@ -2,9 +2,9 @@
 /*
  * RC transport: the RDMA device that the route to an address leads to.
  *
- * The policy asks this before a connect, and SDP_CMD_POLICY_EXPLAIN instead of
- * one. The steps are those of rdma_cm for a connect, without the ones that wait
- * for the network.
+ * The policy asks (by way of conn/active.c) before it tries to connect by SDP,
+ * and for SDP_CMD_POLICY_EXPLAIN, which does not connect. The steps are those
+ * of rdma_cm for a connect, without the ones that wait for the network.
  *
  * The route gives the network interface and the local address. A RoCE port
  * serves the interface if its GID table has the local address for this
@@ -107,7 +107,7 @@ static bool route_v6(struct way *way, const struct sdp_endpoint *peer)
 }
 #endif
 
-/* The port's GID table has @gid, with this type and, if not NULL, interface. */
+/* Has the port's GID table this GID, of this type, for @dev (NULL: any)? */
 static bool rc_has_gid(struct ib_device *ib, u32 port, const void *gid,
 		       enum ib_gid_type type, struct net_device *dev)
 {
@@ -120,7 +120,7 @@ static bool rc_has_gid(struct ib_device *ib, u32 port, const void *gid,
 	return true;
 }
 
-/* The port can carry the route: see the head of this file. */
+/* Does the port serve the route? See the head of this file. */
 static bool route_port_serves(struct ib_device *ib, u32 port,
 			      const struct way *way)
 {
@@ -136,7 +136,7 @@ static bool route_port_serves(struct ib_device *ib, u32 port,
 			  IB_GID_TYPE_IB, NULL);
 }
 
-/* For rc_device_any(): the device serves the route @arg; notes its name. */
+/* For rc_device_any(): does a device serve the route @arg? Notes its name. */
 static bool route_device_serves(struct ib_device *ib, void *arg)
 {
 	const struct way *way = arg;

@@ -3,17 +3,18 @@
  * RC transport: detection of soft-RoCE reads that moved no data.
  *
  * soft-RoCE may complete an RDMA read with success before the last packet of
- * its answer has arrived. It does so when it meets an unexpected ACK: of a
+ * its answer has arrived. It does so when an unexpected ACK arrives: for a
  * request that was sent twice, or one that packets of the answer have
- * overtaken. Sometimes it then ends the queue pair, sometimes it continues. We
- * would take the old contents of our memory for bytes of the peer.
+ * overtaken. Sometimes it then ends the queue pair, sometimes it continues.
+ * Without this check we would pass on the old contents of our memory as bytes
+ * of the peer.
  *
  * soft-RoCE copies an answer in order. So a complete read has written the last
  * bytes of its memory, and an incomplete one has not. Before we post a read,
  * we write a random value to these bytes, the seal. If the seal is still there
  * on completion, the read is void: its bytes are requested again or arrive in
- * messages. A peer whose bytes happen to equal the seal only causes this for
- * itself.
+ * messages. If the peer's bytes happen to equal the seal, a complete read is
+ * taken for void, which costs only that repetition.
  *
  * A seal lies within the last packet of the answer. We do not know the length
  * of that packet, only that it begins at a multiple of the smallest MTU.

@@ -17,7 +17,7 @@
 #define WORTH_ORDER	4
 #define WORTH_PAGES	(1 << WORTH_ORDER)
 #define WORTH_BYTES	(WORTH_PAGES * PAGE_SIZE)
-/* The shortest of this many rounds is one that nothing interrupted. */
+/* Rounds of a measurement. We assume that nothing interrupts the shortest. */
 #define WORTH_ROUNDS	16
 /* Limits of the result. */
 #define WORTH_MIN	16384

@@ -4,11 +4,12 @@
  *
  * A virtual machine that resumes from a snapshot finds its connections and
  * their sequence numbers as they were when the snapshot was taken. The peers'
- * numbers have advanced since. Where the numbers meet, the peer would accept a
- * packet that the machine repeats, or sends with other contents, as the next
- * one. And two copies of one machine would hold the same connections. So all
- * connections end as soon as the hypervisor reports a copy (VM generation ID).
- * The kernel passes the report on after it has reseeded its random numbers.
+ * numbers have advanced since. A peer would take the machine's packets for
+ * repetitions until the numbers meet, and from then on for new ones, whatever
+ * the packets contain. And two copies of one machine would hold the same
+ * connections. So all connections end as soon as the hypervisor reports a copy
+ * (VM generation ID). The kernel passes the report on after it has reseeded its
+ * random numbers.
  */
 #include <linux/notifier.h>
 #include <linux/random.h>
