@@ -121,7 +121,8 @@ void sdp_active_retry(struct work_struct *work)
 	if (connect_attempt(ssk)) {
 		sdp_conn_lock(ssk);
 		if (ssk->sk.sk_state == TCP_SYN_SENT)
-			sdp_conn_fail(ssk, ENOBUFS, "no memory to retry the connect", &todo);
+			sdp_conn_fail(ssk, ENOBUFS,
+				      "no memory to retry the connect", &todo);
 		sdp_conn_unlock(ssk, &todo);
 	}
 	sock_put(&ssk->sk);

@@ -180,19 +180,19 @@ static void end_stall(struct sdp_sock *ssk)
 }
 
 /*
- * Returns the next message that may be sent now, with its header, or NULL. Then
- * @why is the reason. If @why is SDP_NEXT_SEND, memory is short, and the timer
- * tries again.
+ * Returns the next message that may be sent now, with its header, or NULL: the
+ * engine has none, or memory is short, and the timer tries again.
  */
-static struct sk_buff *next_message(struct sdp_sock *ssk, enum sdp_next *why)
+static struct sk_buff *next_message(struct sdp_sock *ssk)
 {
 	struct sdp_tx_view view = tx_view(ssk);
 	struct sdp_tx_msg tx;
 	struct sk_buff *skb;
+	enum sdp_next why;
 
-	*why = sdp_engine_next(&ssk->engine, &view, &tx);
-	if (*why != SDP_NEXT_SEND) {
-		note_stall(ssk, *why);
+	why = sdp_engine_next(&ssk->engine, &view, &tx);
+	if (why != SDP_NEXT_SEND) {
+		note_stall(ssk, why);
 		return NULL;
 	}
 	if (tx.mid == SDP_MID_SRC_AVAIL)
@@ -234,12 +234,11 @@ static bool awaits_arrival(const struct sdp_sock *ssk)
 static bool output_train(struct sdp_sock *ssk)
 {
 	struct sk_buff *skb, *following;
-	enum sdp_next why;
 
-	skb = next_message(ssk, &why);
+	skb = next_message(ssk);
 	if (!skb)
 		return false;
-	while ((following = next_message(ssk, &why))) {
+	while ((following = next_message(ssk))) {
 		ssk->link->ops->send(ssk->link, skb, awaits_arrival(ssk));
 		skb = following;
 	}

@@ -81,7 +81,7 @@ void sdp_fallback_sockopt_init(void)
 
 	reason_registered = !err;
 	if (err)
-		pr_warn("sdp: no IP_SDP_FALLBACK on TCP sockets (error %d): another module uses this option number\n",
+		pr_warn("sdp: no IP_SDP_FALLBACK on TCP sockets: error %d\n",
 			err);
 }
 

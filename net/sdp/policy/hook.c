@@ -202,9 +202,8 @@ int sdp_hook_install(void)
 	hook_installed |= !err;
 	mutex_unlock(&hook_lock);
 	if (err)
-		pr_warn_once(
-			"sdp: sock_alloc_file cannot be traced (error %d): net.sdp.rewrite stays off\n",
-			err);
+		pr_warn_once("sdp: cannot trace sock_alloc_file (error %d)\n",
+			     err);
 	return err;
 }
 
