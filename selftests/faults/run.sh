@@ -10,7 +10,7 @@ set -euo pipefail
 log=$SDP_LOGS/faults.log
 status=0
 SDP_SHORT='' "$SDP_TOP/selftests/vm/run.sh" debug faults faults_ways policy_failing \
-	control_failing |
+	faults_control |
 	tee "$log" || status=$?
 # What was counted in each case.
 (cd "$SDP_TOP/build/vm/last" 2>/dev/null && awk '
@@ -21,6 +21,6 @@ SDP_SHORT='' "$SDP_TOP/selftests/vm/run.sh" debug faults faults_ways policy_fail
 		if (counted != "")
 			printf "  %-28s %s\n", name, substr(counted, 3)
 		counted = ""
-	}' faults.tap faults_ways.tap policy_failing.tap control_failing.tap) || true
+	}' faults.tap faults_ways.tap policy_failing.tap faults_control.tap) || true
 tail -n 1 "$log"
 exit $status

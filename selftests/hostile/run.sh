@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # run.sh [CASES [KERNEL]]: so many cases (100,000) drawn from a seed by a peer that breaks the rules
 # of the wire, as the end that connects, against sockets in a VM with KERNEL (6.12), and a quarter as
-# many as the end that accepts: selftests/net/sdp/generated.sh.
+# many as the end that accepts: selftests/net/sdp/hostile/generated.sh.
 # SEED=n chooses what chance does, FIRST=n the number of the first case.
 #
 # It is the runner of selftests/vm with one test: any complaint of the kernel fails the run, and
@@ -21,10 +21,10 @@ need_number SEED "$seed"
 # Ten cases a second are few; a quarter more come as a server.
 write_test() {
 	mkdir -p "$out/tests"
-	ln -sfn "$SDP_TOP/selftests/net/sdp/hostile" "$out/tests/hostile"
+	ln -sfn "$SDP_TOP/selftests/net/sdp/modules" "$out/tests/modules"
 	long_test "$out/tests" generated $((cases / 8 + 600)) <<-END
 		SDP_CASES=$cases SDP_SEED=$seed SDP_FIRST=${FIRST:-0}
-		. "$SDP_TOP/selftests/net/sdp/generated.sh"
+		. "$SDP_TOP/selftests/net/sdp/hostile/generated.sh"
 	END
 }
 

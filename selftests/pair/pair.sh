@@ -3,12 +3,8 @@
 # Connections to a machine that stands still, dies, restarts, or resumes from a snapshot.
 # If such an event ends a connection, both ends are told; every byte that arrives was sent; and the
 # next connection works. Started by run.sh, which has the other machine.
-# timeout: 900 s
 PEER_SECONDS=900
-. "$(dirname "$0")/../net/sdp/lib.sh"
-. "$SDP_TOP/selftests/net/sdp/libpeers.sh"
-. "$SDP_TOP/selftests/vm/netlab.sh"
-. "$SDP_TOP/selftests/vm/checks.sh"
+. "$SDP_TOP/selftests/net/sdp/lib/lib.sh" peers netlab checks
 
 other=10.9.2.2
 asked=0

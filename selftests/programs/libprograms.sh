@@ -32,7 +32,7 @@
 #	neither	the policy is for another port, so it leaves both ends to TCP
 #
 # Files are in $dir, which is in memory. SDP_FAMILIES and SDP_WAYS limit the cases.
-. "$SDP_TOP/selftests/net/sdp/lib.sh"
+. "$SDP_TOP/selftests/net/sdp/lib/lib.sh"
 
 name=$(basename "$0" .sh)
 dir=/dev/shm/programs-$name

@@ -12,10 +12,7 @@
 # Any of these events may end a connection with an error. These must not happen: a wrong byte, a
 # call that does not end, a minute without any progress, anything left at the end. Kernel memory,
 # pinned pages, queue pairs and memory regions are as before when all is at rest.
-. "$SDP_TOP/selftests/net/sdp/lib.sh"
-. "$SDP_TOP/selftests/net/sdp/libpeers.sh"
-. "$SDP_TOP/selftests/vm/netlab.sh"
-. "$SDP_TOP/selftests/vm/checks.sh"
+. "$SDP_TOP/selftests/net/sdp/lib/lib.sh" peers netlab checks
 
 RANDOM=$seed
 settings=/proc/sys/net/sdp

@@ -22,7 +22,7 @@ need_number MINUTES "$minutes"
 "$SDP_TOP/scripts/setup.sh" vm build
 "$here/test.sh"
 long_test "$out/tests" calls $((minutes * 60 + 600)) <<-END
-	exec bash "$SDP_TOP/selftests/net/sdp/syscalls.sh"
+	exec bash "$SDP_TOP/selftests/net/sdp/load/syscalls.sh"
 END
 step "test programs" make -s -C "$SDP_TOP/selftests/net/sdp"
 options=(-e SYSCALLS_CALLS="$calls" -e SYSCALLS_SEED="$seed" -e SYSCALLS_SECONDS=$((minutes * 60)))

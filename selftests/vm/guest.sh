@@ -9,9 +9,6 @@
 # $SDP_RUN/now names the current step and the seconds that it may take: run.sh kills a machine that
 # takes longer. Exit status 0 when nothing failed.
 #
-# A test may take 120 s, and 300 s on the debug kernel. A comment in its first 40 lines can set
-# another limit: "timeout: 300 s"; the debug kernel gets 2.5 times that.
-#
 # Variables for the runner's own test: SDP_TESTS (directory of the scripts), SDP_LAB=no (no lab),
 # SDP_STAT (the protocol's counters), and SDP_UNLOAD_SECONDS (how long rmmod may take).
 set -uo pipefail
@@ -84,8 +81,9 @@ check_kernel() {
 }
 
 test_file() {
-	if [ -f "$SDP_TESTS/$1.sh" ]; then
-		echo "$SDP_TESTS/$1.sh"
+	local source=${test_source[$1]:-}
+	if [[ $source == *.sh ]]; then
+		echo "$SDP_TESTS/$source"
 	else
 		echo "$SDP_BIN/$1"
 	fi
@@ -159,6 +157,7 @@ test_problem() {
 run_test() {
 	local name=$1 file limit out=$SDP_RUN/$1.tap pid status=0 problem
 	local plan passed not_ok skipped command=()
+	find_tests
 	file=$(test_file "$name")
 	limit=$(test_limit "$name" "$SDP_DEBUG")
 	now_at "$name" $((limit + 20 + aftermath))

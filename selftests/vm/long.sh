@@ -14,12 +14,12 @@ last=$SDP_TOP/build/vm/last
 
 need_number() { [[ $2 =~ ^[1-9][0-9]*$ ]] || die "$1=$2 is no number"; }
 
-# The runner reads a test's time limit from its first lines.
 long_test() {
 	mkdir -p "$1"
+	echo "timeout=$3" >"$1/settings"
 	{
 		echo "# SPDX-License-Identifier: GPL-2.0"
-		echo "# Written by $0. timeout: $3 s"
+		echo "# Written by $0."
 		cat
 	} >"$1/$2.sh"
 }

@@ -9,7 +9,7 @@ set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
 tests=(threads writers stream readiness rdma pipelined modes ring resize scan
-	zerocopy splice remapped midway kills lifetime devices many netlink visible
+	zerocopy splice remapped faults_mid_call kills lifetime devices many netlink visible
 	policy policy_async policy_load syscalls)
 [ $# = 0 ] || tests=("$@")
 

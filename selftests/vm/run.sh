@@ -146,8 +146,8 @@ run_kernel() {
 		[ "${SDP_POLICY:-y}" != n ] || ko+=-core
 		ko+=/sdp.ko
 	fi
-	[ ! -e "$SDP_TESTS/hostile" ] ||
-		step "hostile peer for $release" flock "$lock" make -s -j"$(nproc)" -C "$SDP_TESTS/hostile" KERNEL="$kernel"
+	[ ! -e "$SDP_TESTS/modules" ] ||
+		step "test modules for $release" flock "$lock" make -s -j"$(nproc)" -C "$SDP_TESTS/modules" KERNEL="$kernel"
 	[ -e "$ko" ] || die "the build left no $ko"
 	first=$SDP_TOP/build/vm/$(date +%Y%m%d-%H%M%S)-$kernel-$$
 	run=$first left=("$@")

@@ -5,7 +5,7 @@
 # each was noticed.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-. "$SDP_TOP/selftests/net/sdp/lib.sh"
+. "$SDP_TOP/selftests/net/sdp/lib/lib.sh"
 
 export SDP_LAB=no SDP_TESTS=$SDP_RUN/tests SDP_UNLOAD_SECONDS=2 SDP_STAT=$SDP_RUN/stat
 run=$SDP_RUN
@@ -17,7 +17,7 @@ debug() { [ "$SDP_DEBUG" = 1 ]; }
 # make_test NAME: writes a test whose body is standard input
 make_test() {
 	{
-		printf '#!/usr/bin/env bash\n. %q\n' "$SDP_TOP/selftests/net/sdp/lib.sh"
+		printf '#!/usr/bin/env bash\n. %q\n' "$SDP_TOP/selftests/net/sdp/lib/lib.sh"
 		printf 'fault() { echo $1 >/sys/module/bad/parameters/fault; }\n'
 		cat
 	} >"$SDP_TESTS/$1.sh"
@@ -31,8 +31,9 @@ make_test exit1 <<<'echo 1..1; echo "ok 1 fine"; exit 1'
 make_test crash <<<'echo 1..2; echo "ok 1 fine"; kill -SEGV $BASHPID'
 make_test noplan <<<'echo "ok 1 fine"; exit 0'
 make_test empty <<<'echo 1..0; exit 0'
-make_test hang <<<'# timeout: 1 s
-echo 1..1; sleep 1000'
+mkdir "$SDP_TESTS/short"
+echo timeout=1 >"$SDP_TESTS/short/settings"
+make_test short/hang <<<'echo 1..1; sleep 1000'
 make_test warn <<<'check "a warning is provoked" fault warn; tap_done'
 make_test lock <<<'check "both lock orders are taken" fault lock; tap_done'
 make_test leak <<<'check "memory is lost" fault leak; tap_done'

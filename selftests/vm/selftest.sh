@@ -104,10 +104,11 @@ goes_on_elsewhere() {
 	local tests status=0
 	tests=$(mktemp -d)
 	printf 'date -s "-1 day"\n[ "$SDP_TURNS" != 1 ] || echo "ok 1 fine"\necho 1..1\n' >"$tests/a_leap.sh"
+	printf 'timeout=20\nc_fine="processors=at-once"\n' >"$tests/settings"
 	# The test's parent is `timeout`, and the parent of that is the runner.
-	printf '# timeout: 20 s\nread -r _ _ _ runner _ </proc/$PPID/stat\nkill -STOP $runner\nsleep 1000\n' \
+	printf 'read -r _ _ _ runner _ </proc/$PPID/stat\nkill -STOP $runner\nsleep 1000\n' \
 		>"$tests/b_stuck.sh"
-	printf '# processors: at once\n[ "$SDP_TURNS" = 1 ] || echo "ok 1 fine"\necho 1..1\n' \
+	printf '[ "$SDP_TURNS" = 1 ] || echo "ok 1 fine"\necho 1..1\n' \
 		>"$tests/c_fine.sh"
 	SDP_TURNS=1 SDP_AFTERMATH=5 SDP_TESTS=$tests "$here/run.sh" 6.12 >"$tests/log" 2>&1 || status=$?
 	[ $status = 1 ] && grep -q '^  a_leap  *ok' "$tests/log" &&

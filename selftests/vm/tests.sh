@@ -1,60 +1,102 @@
 # SPDX-License-Identifier: GPL-2.0
-# List of the tests, and the time limit of each.
+# List of the tests, where each is, and what its folder's `settings` says about it.
 # Sourced by run.sh on the host and by guest.sh in the guest. SDP_TESTS is the directory of the
-# tests' sources.
+# tests' sources: tests, and folders of tests.
+#
+# A script NAME.sh is the test NAME. A folder with a main.c is one C program, named by its path
+# (policy/guard: policy_guard). In other folders each C file is a program of its own. The folders
+# lib and modules have no tests.
+#
+# A file `settings` has lines of the form that kselftest reads:
+#
+#	timeout=240				seconds that a test of this folder may take, 120 without it
+#	NAME="check=6.12,debug needs=policy"	words about the test NAME:
+#
+# check=KERNELS		the kernels on which the short form ($SDP_SHORT not empty) runs the test; all
+#			without it. The choice is the same in each run of the same sources. A kernel
+#			that is listed twice gets twice as many of the cases (lib.sh: my_turn)
+# named=KERNELS		kernels on which the test takes too long, so that it runs there only when named
+# needs=policy		left out of a module built without the policy (SDP_POLICY=n)
+# processors=at-once	needs processors that run concurrently
 
 SDP_TESTS=${SDP_TESTS:-$SDP_TOP/selftests/net/sdp}
 
-# all_tests: the names of all tests. Every script and C program in SDP_TESTS is a test, unless its
-# name starts with lib or is run.sh. smoke comes first: it shows whether anything works.
+# test_sources: a line "NAME FILE" for each test; FILE is below SDP_TESTS
+test_sources() {
+	find "$SDP_TESTS" -mindepth 1 \( -path "$SDP_TESTS/lib" -o -path "$SDP_TESTS/modules" \) -prune -o \
+		\( -name '*.c' -o -name '*.sh' \) -printf '%P\n' | sort | awk -F/ '
+		function folder(path) { sub(/\/?[^\/]*$/, "", path); return path }
+		{ file[NR] = $0; if ($NF == "main.c") program[folder($0)] = 1 }
+		END {
+			for (i = 1; i <= NR; i++) {
+				name = file[i]
+				if (name ~ /\/main\.c$/) {
+					name = folder(name)
+					gsub("/", "_", name)
+				} else if (name ~ /\.c$/ && folder(name) in program) {
+					continue
+				} else {
+					sub(/.*\//, "", name)
+					sub(/\.[a-z]*$/, "", name)
+				}
+				print name, file[i]
+			}
+		}'
+}
+
+# find_tests: fills $test_source, from the names of the tests to their files, once
+declare -A test_source=()
+find_tests() {
+	local name file
+	[ ${#test_source[@]} = 0 ] || return 0
+	while read -r name file; do
+		test_source[$name]=$file
+	done < <(test_sources)
+}
+
+# all_tests: the names of all tests; smoke is the first, which shows whether anything works
 all_tests() {
-	[ ! -e "$SDP_TESTS/smoke.sh" ] || echo smoke
-	find "$SDP_TESTS" -maxdepth 1 \( -name '*.c' -o -name '*.sh' \) ! -name 'lib*' \
-		! -name 'smoke.*' ! -name 'run.sh' \
-		-printf '%f\n' | sed 's/\.[a-z]*$//' | sort -u
+	find_tests
+	[ -z "${test_source[smoke]:-}" ] || echo smoke
+	printf '%s\n' "${!test_source[@]}" | grep -vx smoke | sort
 }
 
-# head_of NAME: the first 40 lines of a test, where it states its needs
-head_of() {
-	local source=$SDP_TESTS/$1.sh
-	[ -f "$source" ] || source=$SDP_TESTS/$1.c
-	[ ! -f "$source" ] || head -n 40 "$source"
+# settings_of NAME: the file of the folder in which the test is
+settings_of() {
+	local path
+	find_tests
+	path=${test_source[$1]:-}
+	[[ $path == */* ]] && path=${path%%/*}/ || path=
+	echo "$SDP_TESTS/${path}settings"
 }
 
-# in_short_form KERNEL: reads a test's head from standard input; succeeds if the short form
-# ($SDP_SHORT not empty) runs the test on KERNEL.
-# A head that says
-# "short form: 6.1 debug"
-# limits the test to these kernels; a head without that line allows all of them. The choice is the
-# same in each run of the same sources: only seeds are random.
-in_short_form() {
-	local kernels
-	kernels=$(sed -n 's/.*short form: \([^;(]*\).*/\1/p')
-	[ -z "$kernels" ] || [[ " $kernels " == *" $1 "* ]]
+# word_of NAME WORD: the value of a word about a test, or nothing
+word_of() {
+	local file
+	file=$(settings_of "$1")
+	[ ! -e "$file" ] || sed -n "s/^$1=\"\(.*[ ]\)\{0,1\}$2=\([^ \"]*\).*/\2/p" "$file"
 }
 
-# at_once YES NAME...: prints the named tests whose heads say "processors: at once", because they
-# need processors that run concurrently. If YES is not 1, prints the other tests instead.
+# at_once YES NAME...: prints the named tests that need processors that run concurrently. If YES is
+# not 1, prints the other tests instead.
 at_once() {
 	local want=$1 name is
 	shift
 	for name in "$@"; do
 		is=0
-		[[ $(head_of "$name") != *'processors: at once'* ]] || is=1
+		[ "$(word_of "$name" processors)" != at-once ] || is=1
 		[ $is != "$want" ] || echo "$name"
 	done
 }
 
-# usual_tests KERNEL: the tests that run on KERNEL when none is named. A test that would take too
-# long on a kernel says so in its head: "only when named: debug". A test that needs the policy says
-# "needs: policy", and is left out of a module built without it (SDP_POLICY=n).
+# usual_tests KERNEL: the tests that run on KERNEL when none is named
 usual_tests() {
-	local name head
+	local name kernels
 	for name in $(all_tests); do
-		head=$(head_of "$name")
-		if grep -q "only when named:.* $1" <<<"$head"; then continue; fi
-		[ "${SDP_POLICY:-y}" != n ] || [[ $head != *'needs: policy'* ]] || continue
-		[ -z "${SDP_SHORT:-}" ] || in_short_form "$1" <<<"$head" || continue
+		[[ ",$(word_of "$name" named)," != *",$1,"* ]] || continue
+		[ "${SDP_POLICY:-y}" != n ] || [ "$(word_of "$name" needs)" != policy ] || continue
+		kernels=$(word_of "$name" check)
+		[ -z "${SDP_SHORT:-}" ] || [ -z "$kernels" ] || [[ ",$kernels," == *",$1,"* ]] || continue
 		echo "$name"
 	done
 }
@@ -62,12 +104,9 @@ usual_tests() {
 # test_limit NAME DEBUG: the seconds that test NAME may take. DEBUG=1 multiplies the limit by 2.5
 # for the debug kernel, where everything is slower.
 test_limit() {
-	local source=$SDP_TESTS/$1.sh limit=120 line n=0
-	[ -f "$source" ] || source=$SDP_TESTS/$1.c
-	[ -f "$source" ] || source=/dev/null
-	while [ $((n++)) -lt 40 ] && read -r line; do
-		[[ ! $line =~ timeout:\ ([0-9]+)\ s ]] || limit=${BASH_REMATCH[1]}
-	done <"$source"
+	local limit
+	limit=$(sed -n 's/^timeout=//p' "$(settings_of "$1")" 2>/dev/null)
+	limit=${limit:-120}
 	[ "$2" = 0 ] || limit=$((limit * 5 / 2))
 	echo "$limit"
 }

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Rare races, made certain: one function waits until another runs on another processor.
+. "$(dirname "$0")/../lib/lib.sh" peers netlab checks
+
+parameters=/sys/module/sdp_forced_race/parameters
+need_lab
+need_module forced_race
+fin_timeout=/proc/sys/net/sdp/fin_timeout_ms
+fin_before=$(<$fin_timeout)
+restore() {
+	peers_end
+	echo "$fin_before" >$fin_timeout
+	rmmod sdp_forced_race
+}
+cleanup restore
+
+# waits FUNCTION UNTIL MS: FUNCTION waits at its beginning until UNTIL begins, at most MS
+waits() { insmod "$(module_file forced_race)" function="$1" until="$2" ms="$3"; }
+next_waits() { echo 1 >$parameters/count; }
+held() { [ "$(<$parameters/held)" -ge 1 ]; }
+met() { [ "$(<$parameters/met)" -ge 1 ]; }
+
+# A listener is closed while it gets a connection request by loopback. There neither waits for the
+# other one: its port is free at once.
+port_free() {
+	next_port
+	next_waits
+	peer server bind 127.0.0.1 $port listen 5 say up wait "$peers/go" close \
+		bind 127.0.0.1 $port listen 5 say again accept drain
+	says server $patience up
+	peer first connect 127.0.0.1 $port ended
+	wait_for $patience held || return
+	touch "$peers/go"
+	says server $patience again
+}
+
+check "data before" transfer $SDP_B
+wait_for $patience no_sockets
+objects_before=$(counts_at_rest)
+
+check "a request waits for a listen" waits sdp_options_inherit sdp_listen 5000
+check "the port of a listener is free when it has closed" port_free
+check "that was before the request had a place" met
+check "the request is refused" says first $patience "connect: ECONNREFUSED"
+peer second connect 127.0.0.1 $port send 5000 shutdown
+check "the next listener takes requests" says server $patience "end after 5000 bytes"
+peers_end
+rmmod sdp_forced_race
+check "nothing is left of that" wait_for $patience no_sockets
+
+# An orphan's time limit expires just when a message for it arrives, which restarts the limit. The
+# timer usually runs on the CPU that closed the socket, and waits there. If that CPU is also needed
+# for arrivals the two do not meet, and the round is repeated.
+orphan_round() {
+	local timeouts
+	rm -f "$peers/go"
+	timeouts=$(sdpstat OrphanTimeouts)
+	next_port
+	peer_on=1
+	peer server bind $SDP_B $port listen 5 say up accept wait "$peers/go" drain
+	says server $patience up
+	peer_on=2
+	peer client connect $SDP_B $port fill
+	peer_on=
+	next_waits
+	over client $patience && wait_for $patience held || return
+	touch "$peers/go"
+	over server $patience
+	met || return 0
+	says server 1 "end after [0-9]+ bytes" && [ "$(sdpstat OrphanTimeouts)" = "$timeouts" ]
+}
+orphans_meet() {
+	local round
+	for ((round = 1; round <= 8; round++)); do
+		echo "round $round"
+		orphan_round || return
+		peers_end
+		! met || return 0
+		rmmod sdp_forced_race && timer_waits || return
+	done
+	return 1
+}
+timer_waits() { waits sdp_orphan_timer sdp_orphan_progress 6000; }
+
+echo 2000 >$fin_timeout
+check "a closed socket's timer waits for what arrives" timer_waits
+check "the socket goes on, as its time has begun anew" orphans_meet
+check "and ends when its bytes have arrived" wait_for $patience no_sockets
+peers_end
+rmmod sdp_forced_race
+check "nothing is left" wait_for $((2 * patience)) connection_counts_are "$objects_before"
+tap_done

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A virtual machine that resumes from a snapshot resets its RDMA connections.
+# Their sequence numbers are old. Loopback connections and listeners continue.
+. "$(dirname "$0")/../lib/lib.sh" peers netlab checks
+
+need_lab
+# The debug kernel and the kernel "watched" have no VM generation IDs.
+grep -q ' add_vmfork_randomness' /proc/kallsyms || tap_skip_all "a kernel that is not told of copies"
+need_module vmgenid
+
+check "data before" transfer $SDP_B
+wait_for $patience no_sockets
+objects_before=$(counts_at_rest)
+
+peer loop_server bind 127.0.0.1 $((port + 2000)) listen 5 say up accept recv 1000 wait "$peers/go" recv 1000 drain
+says loop_server $patience up
+peer loop_client connect 127.0.0.1 $((port + 2000)) send 1000 wait "$peers/go" send 1000 shutdown drain
+says loop_server $patience "received 1000"
+next_port
+peer idle_server bind $SDP_B $port listen 5 say up accept ended
+says idle_server $patience up
+peer idle_client connect $SDP_B $port ended
+says idle_client $patience connected
+next_port
+peer server bind $SDP_B6 $port listen 5 say up accept drain
+says server $patience up
+peer client connect $SDP_B6 $port flow
+says client $patience flowing
+next_port
+peer listener bind $SDP_B $port listen 5 say up accept drain
+says listener $patience up
+
+check "the machine hears that it is a copy" insmod "$(module_file vmgenid)"
+for end in idle_server idle_client server client; do
+	check "$end: its call ends" over $end $patience
+	check "$end: with ECONNRESET" printed $end "[a-z]*: ECONNRESET"
+done
+touch "$peers/go"
+check "a connection by loopback goes on" says loop_server $patience "end after 2000 bytes"
+peer late_client connect $SDP_B $port send 1000 shutdown drain
+check "a listener from before gets new ones" says listener $patience "end after 1000 bytes"
+peers_end
+check "afterwards: data" transfer $SDP_B
+check "nothing is left" wait_for $patience no_sockets
+check "no RDMA object is left" wait_for $patience connection_counts_are "$objects_before"
+rmmod sdp_vmgenid
+tap_done

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0
+# Setup and cleanup for tests in which CM messages are lost (sdp_cm_loss, modules/cm_loss.c).
+# A part of lib.sh. Skips the test where something is missing, and restores the settings
+# at exit. The tests set time limits of their own in $settings.
+
+use peers netlab checks
+
+parameters=/sys/module/sdp_cm_loss/parameters
+need_lab
+need_module cm_loss
+settings=/proc/sys/net/sdp
+connect_before=$(<$settings/connect_timeout_ms) fin_before=$(<$settings/fin_timeout_ms)
+restore() {
+	peers_end
+	echo "$connect_before" >$settings/connect_timeout_ms
+	echo "$fin_before" >$settings/fin_timeout_ms
+	rmmod sdp_cm_loss
+}
+cleanup restore
+
+# deaf_begin: sets $objects_before when the machine is at rest, and loads the module.
+deaf_begin() {
+	wait_for $patience no_sockets
+	objects_before=$(counts_at_rest)
+	load_module cm_loss
+}

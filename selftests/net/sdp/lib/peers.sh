@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0
+# Processes at the ends of connections (peer/peer.c), and queries of /proc/net/sdp.
+# A part of lib.sh.
+#
+# peer NAME OPERATION...	starts a process, in namespace $peer_in if that is set, on the
+#				CPUs of the mask $peer_on if that is set; its PID is
+#				${peer_pid[NAME]}
+# victim NAME ARGUMENT...	starts a process of peer/victim.c
+# says NAME SECONDS TEXT	waits until it has printed TEXT, a whole line
+# over NAME SECONDS		waits until it has ended
+# reset_of NAME SECONDS		waits until it has ended with any of a connection's errors
+# silence_noticed		one of "client" (flow) and "server" (drain) gets ETIMEDOUT,
+#				and the other one ends
+# peers_end [NAME...]		kills the named ones that are left, or all, and forgets them
+# transfer ADDRESS		sends data both ways over a new connection, and checks it
+# ms				the time of day in milliseconds
+# connections COLUMN [STATE [PORT]]	a column of the sockets in a state, on a port
+# no_sockets			succeeds when there are none
+
+[ -x "$programs/peer" ] || tap_skip_all "no $programs/peer; make it with make -C selftests/net/sdp"
+# A multi-call program with the tools used below, which starts quickly.
+[ ! -d "$programs/quick" ] || PATH=$programs/quick:$PATH
+declare -gA peer_pid=()
+peers=$(mktemp -d)
+cleanup rm -rf "$peers"
+cleanup peers_end
+port=$((20000 + RANDOM % 1000 * 10))
+# A time limit that is far longer than any wait takes; the debug kernel is slow.
+slow=$((1 + 3 * ${SDP_DEBUG:-0}))
+patience=$((30 * slow))
+export PEER_SECONDS=${PEER_SECONDS:-$((100 * slow))}
+export PEER_FULL_MS=$((200 * slow)) PEER_REST_MS=$((50 * slow * slow))
+peer_in=
+peer_on=
+
+ESTABLISHED=01 SYN_SENT=02 SYN_RECV=03 CLOSED=07 LISTEN=0A
+
+peer() {
+	local name=$1
+	shift
+	: >"$peers/$name"
+	${peer_in:+ip netns exec "$peer_in"} ${peer_on:+taskset "$peer_on"} "$programs/peer" "$@" >"$peers/$name" 2>&1 &
+	peer_pid[$name]=$!
+	# So that the shell prints nothing about its end.
+	disown $!
+}
+
+victim() {
+	local name=$1
+	shift
+	: >"$peers/$name"
+	"$programs/victim" "$@" >"$peers/$name" 2>&1 &
+	peer_pid[$name]=$!
+	disown $!
+}
+
+# show_peers: all output of the processes, for the examination of a failure.
+show_peers() { (cd "$peers" && grep -H . ./* 2>/dev/null); }
+
+# printed NAME TEXT: succeeds if it has printed TEXT by now
+printed() {
+	local line lines
+	mapfile -t lines <"$peers/$1"
+	for line in "${lines[@]}"; do
+		[[ ! $line =~ ^($2)$ ]] || return 0
+	done
+	return 1
+}
+
+says() {
+	wait_for "$2" printed "$1" "$3" && return
+	show_peers
+	return 1
+}
+
+ended() { process_gone "${peer_pid[$1]}"; }
+
+over() {
+	wait_for "$2" ended "$1" && return
+	echo "$1 is still there:"
+	cat "/proc/${peer_pid[$1]}/stack"
+	show_peers
+	return 1
+}
+
+# What a process may report when the other end of its connection was killed or reset.
+RESET='[a-z]*: (ECONNRESET|EPIPE|ENETDOWN|ETIMEDOUT|ECONNREFUSED)'
+
+reset_of() { over "$1" "$2" && says "$1" 1 "$RESET"; }
+
+# No packet reaches "server" any more, neither data nor acknowledgements. Either end may notice it
+# first; the other one is then told.
+silence_noticed() {
+	says client $((3 * patience)) "flow: E(TIMEDOUT|CONNRESET)" || return
+	printed client "flow: ETIMEDOUT" || says server $patience "drain: ETIMEDOUT"
+}
+
+peers_end() {
+	local name names=("$@")
+	if [ $# = 0 ]; then
+		names=("${!peer_pid[@]}")
+		rm -f "$peers/go" "$peers/close"
+	fi
+	for name in "${names[@]}"; do
+		kill -KILL "-${peer_pid[$name]}" "${peer_pid[$name]}" 2>/dev/null
+		wait_for $patience ended "$name"
+		unset "peer_pid[$name]"
+		rm -f "$peers/$name"
+	done
+}
+
+ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
+
+next_port() { port=$((port + 1)); }
+
+connections() {
+	awk -v column="$1" -v state="${2:-}" -v port="$(printf ':%04X$' "${3:-0}")" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; shift = 0; next }
+		(state == "" || $4 == state) && (port == ":0000$" || $2 ~ port || $3 ~ port) {
+			# Two pairs of titles share one column each.
+			print $(at[column] - (at[column] > at["tx_queue"] ? 2 : 0))
+		}' /proc/net/sdp
+}
+
+no_sockets() {
+	local lines
+	mapfile -t lines </proc/net/sdp
+	[ ${#lines[@]} = 1 ]
+}
+
+# transfer ADDRESS: see the head
+transfer() {
+	local status=0 bytes=300000
+	next_port
+	peer to bind "$1" $port listen 5 say up accept recv $bytes send $bytes drain
+	says to $patience up &&
+		peer from connect "$1" $port send $bytes recv $bytes shutdown drain &&
+		says from $((2 * patience)) "end after $bytes bytes" && says to $patience "end after $bytes bytes" || status=1
+	peers_end to from
+	return $status
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * TCP as the oracle: AF_SDP sockets return what TCP sockets return, call by call (J1).
+ *
+ * Every scenario runs on TCP sockets and on AF_SDP sockets, over the same addresses and at the same
+ * time. Both runs record each result, errno, poll mask, name and byte that they see. A line that
+ * differs is a failure, unless the table of known differences below lists it; the table must also
+ * be right about what AF_SDP does.
+ *
+ *	oracle [--self | --twin | --policy | --both] [--set NAME]... [-v] [SCENARIO]...
+ *
+ * --self compares TCP with TCP, which proves that the scenarios are sound. --twin compares TCP with
+ * IPPROTO_SDP sockets of the internet families. --policy compares it with TCP sockets that a policy
+ * has made SDP by the program's name; --both with sockets that the policy makes try SDP first
+ * (rewritten.sh, rewritten_both.sh). -v prints the logs. The scenarios are in oracle_*.h, by
+ * subject. They are headers because they share one program and its tables.
+ */
+#include "observe.h"
+#include "setting.h"
+#include "name.h"
+#include "connect.h"
+#include "data.h"
+#include "close.h"
+#include "share.h"
+#include "urgent.h"
+#include "options.h"
+
+#define SCENARIO_SECONDS	30	/* no scenario needs more than 3 s on a slow machine */
+
+/*
+ * The intended differences between AF_SDP and TCP: the observation (scenario, label, address family
+ * of the address set or 0 for both), the kinds of sockets, what these sockets show, and the reason.
+ */
+enum { FAMILY_27 = 1, TWIN = 2, POLICY = 4, BOTH = 8 };
+
+static const struct difference {
+	const char *scenario, *label;
+	int family, sockets;
+	const char *sdp, *reason;
+} differences[] = {
+	{ "socket_args", "dgram, protocol 0", 0, FAMILY_27, "-ESOCKTNOSUPPORT",
+	  "family 27 has streams only" },
+	{ "socket_args", "dgram, tcp", 0, FAMILY_27, "-ESOCKTNOSUPPORT",
+	  "family 27 has streams only" },
+	{ "socket_flags", "SO_DOMAIN", 0, FAMILY_27, "27", "it is family 27" },
+	{ "names_by_state", "fresh: own", AF_INET6, FAMILY_27, "family 2, [0.0.0.0]:0, 16 bytes",
+	  "an unbound socket may still take addresses of either family" },
+	{ "bind_not_local", "name", AF_INET6, FAMILY_27, "family 2, [0.0.0.0]:0, 16 bytes",
+	  "an unbound socket may still take addresses of either family" },
+	{ "bind_again_after_failure", "after failure", AF_INET6, FAMILY_27,
+	  "family 2, [0.0.0.0]:0, 16 bytes",
+	  "an unbound socket may still take addresses of either family" },
+	{ "options_refused", "get, unknown level", AF_INET, FAMILY_27, "-ENOPROTOOPT",
+	  "a socket for either family answers as the IPv6 layer does; IPv4's answer is its own" },
+	{ "socket_flags", "SO_PROTOCOL", 0, FAMILY_27 | TWIN, "257", "the protocol is its own" },
+	{ "options_inherited", "SO_PROTOCOL", 0, FAMILY_27 | TWIN | POLICY | BOTH, "257",
+	  "the protocol is its own" },
+	{ "bind_reuse", "third, one listens", 0, POLICY, "0",
+	  "until it listens it is a TCP socket, and the one that listens is not" },
+	{ "tcp_info_by_state", "one waits", 0, BOTH,
+	  "state 10, unacked 0, sacked 3, retransmits 0, probes 0, lost 0",
+	  "it is TCP's listener, and what waits is at the other one" },
+	{ "bind_port_of_connection", "plain", 0, POLICY | BOTH, "0",
+	  "the connection's port is not TCP's" },
+};
+
+static const struct {
+	const struct scenario *list;
+	size_t count;
+} groups[] = {
+#define GROUP(name)	{ name, ARRAY_SIZE(name) }
+	GROUP(name_scenarios),
+	GROUP(connect_scenarios),
+	GROUP(data_scenarios),
+	GROUP(close_scenarios),
+	GROUP(share_scenarios),
+	GROUP(urgent_scenarios),
+	GROUP(option_scenarios),
+};
+
+static bool self_test, use_both, verbose;
+static struct log *logs[2];		/* of TCP; of the family under test */
+
+struct job {
+	const struct scenario *scenario;
+	bool sdp;
+	struct log *log;
+};
+
+static int run_scenario(void *arg)
+{
+	const struct job *job = arg;
+
+	use_sdp = job->sdp;
+	obs = job->log;
+	signal(SIGPIPE, SIG_IGN);
+	if (geteuid())
+		rec("user", "not root");
+	job->scenario->run();
+	return EXIT_OK;
+}
+
+static const struct difference *known(const char *scenario, const char *label)
+{
+	int kind = use_both ? BOTH : use_policy ? POLICY : use_twin ? TWIN : FAMILY_27;
+	size_t i;
+
+	for (i = 0; !self_test && i < ARRAY_SIZE(differences); i++) {
+		const struct difference *d = &differences[i];
+
+		if (!strcmp(d->scenario, scenario) && !strcmp(d->label, label) &&
+		    (!d->family || d->family == set->family) &&
+		    d->sockets & kind)
+			return d;
+	}
+	return NULL;
+}
+
+/*
+ * Compares two observations of the same label. Returns false if they differ and the table of
+ * differences does not say so.
+ */
+static bool same_value(const char *scenario, const char *label, const char *tcp, const char *sdp)
+{
+	const struct difference *d = known(scenario, label);
+
+	if (verbose)
+		printf("#   %-40s %-32s %s\n", label, tcp, strcmp(tcp, sdp) ? sdp : "");
+	if (d) {
+		if (!strcmp(sdp, d->sdp))
+			return true;
+		printf("# %s: %s: known to be %s (%s), but is %s, and %s on TCP\n", scenario, label,
+		       d->sdp, d->reason, sdp, tcp);
+		return false;
+	}
+	if (!strcmp(tcp, sdp))
+		return true;
+	printf("# %s: %s: TCP: %s, SDP: %s\n", scenario, label, tcp, sdp);
+	return false;
+}
+
+static bool compare_logs(const char *scenario)
+{
+	char *tcp_text = logs[0]->text, *sdp_text = logs[1]->text;
+	char *tcp_label = NULL, *tcp_value = NULL, *sdp_label = NULL, *sdp_value = NULL;
+	bool ok = true;
+
+	for (;;) {
+		bool tcp = next_line(&tcp_text, &tcp_label, &tcp_value);
+		bool sdp = next_line(&sdp_text, &sdp_label, &sdp_value);
+
+		if (!tcp && !sdp)
+			return ok;
+		if (!tcp || !sdp || strcmp(tcp_label, sdp_label)) {
+			printf("# %s: TCP is at \"%s\", SDP at \"%s\"\n", scenario,
+			       tcp ? tcp_label : "the end", sdp ? sdp_label : "the end");
+			return false;
+		}
+		if (!same_value(scenario, tcp_label, tcp_value, sdp_value))
+			ok = false;
+	}
+}
+
+static void run_point(const struct scenario *scenario)
+{
+	struct job jobs[2] = {
+		{ .scenario = scenario, .log = logs[0] },
+		{ .scenario = scenario, .log = logs[1], .sdp = !self_test },
+	};
+	static const char * const who[2] = { "TCP", "SDP" };
+	long long start = now_ms(), end = start + SCENARIO_SECONDS * 1000LL;
+	struct child children[2];
+	char why[80];
+	int i, status;
+	bool ok = true;
+
+	if (use_both && !strcmp(scenario->name, "connect_timed_out")) {
+		tap_skip("where one listener has no room, the other one has", "%s %s",
+			 scenario->name, set->name);
+		return;
+	}
+	for (i = 0; i < 2; i++) {
+		memset(logs[i], 0, sizeof(*logs[i]));
+		children[i] = child_start(run_scenario, &jobs[i]);
+	}
+	for (i = 0; i < 2; i++) {
+		status = child_wait(&children[i], end, why);
+		if (status != EXIT_OK) {
+			printf("# %s on %s %s\n", scenario->name, who[i],
+			       why[0] ? why : "could not go on, see above");
+			ok = false;
+		}
+	}
+	settings_restore();
+	if (verbose)
+		printf("# %s took %lld ms\n", scenario->name, now_ms() - start);
+	if (ok && !logs[0]->used && !logs[1]->used) {
+		tap_skip("not for these addresses", "%s %s", scenario->name, set->name);
+		return;
+	}
+	ok &= compare_logs(scenario->name);
+	tap_point(ok, "%s %s", scenario->name, set->name);
+	tap_bail_if_hopeless();
+}
+
+static bool wanted(const char *name, char **names, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return !count;
+}
+
+#define V4_SETS	(1u << SET_LO4 | 1u << SET_RC4)
+
+static void run_set(unsigned int sets, char **names, int count)
+{
+	const char *reason = missing(set, !self_test);
+	long long start = now_ms();
+	unsigned int n = 0;
+	size_t g, i;
+
+	if (reason) {
+		tap_skip(reason, "all scenarios %s", set->name);
+		return;
+	}
+	for (g = 0; g < ARRAY_SIZE(groups); g++) {
+		for (i = 0; i < groups[g].count; i++, n++) {
+			const struct scenario *s = &groups[g].list[i];
+
+			if (wanted(s->name, names, count) && (!s->few || set->family == AF_INET) &&
+			    dealt_out(n, s->few ? sets & V4_SETS : sets))
+				run_point(s);
+		}
+	}
+	printf("# %s took %lld ms\n", set->name, now_ms() - start);
+}
+
+/*
+ * The kernel timestamps packets while some socket wants timestamps, and switches this on and off
+ * asynchronously. This socket wants them for the whole run, so every scenario finds it switched on.
+ */
+static void stamp_packets(void)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	need_errno(fd >= 0, "socket");
+	set_int(fd, SOL_SOCKET, SO_TIMESTAMP, 1);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int sets = 0;
+	int i;
+
+	for (argv++, argc--; argc && **argv == '-'; argv++, argc--) {
+		if (!strcmp(*argv, "--self"))
+			self_test = true;
+		else if (!strcmp(*argv, "--twin"))
+			use_twin = true;
+		else if (!strcmp(*argv, "--policy"))
+			use_policy = true;
+		else if (!strcmp(*argv, "--both"))
+			use_both = true;
+		else if (!strcmp(*argv, "-v"))
+			verbose = true;
+		else if (!strcmp(*argv, "--set") && argc > 1) {
+			for (i = 0; i < SET_COUNT; i++)
+				sets |= !strcmp(argv[1], addrsets[i].name) << i;
+			argv++, argc--;
+		} else {
+			fputs("usage: oracle [--self | --twin | --policy | --both] [--set SET]...\n"
+			      "              [-v] [SCENARIO]...\n", stderr);
+			return EXIT_FAILED;
+		}
+	}
+	use_policy |= use_both;
+	use_twin |= use_policy;
+	addrsets_from_environment();
+	if (!sets)
+		sets = (1u << SET_COUNT) - 1;
+	tap_start();
+	tap_left_out("each scenario on one of the address sets");
+	stamp_packets();
+	settings_save();
+	for (i = 0; i < 2; i++) {
+		logs[i] = mmap(NULL, sizeof(struct log), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		need_errno(logs[i] != MAP_FAILED, "mmap");
+	}
+	for (i = 0; i < SET_COUNT; i++) {
+		set = &addrsets[i];
+		if (sets & 1u << i)
+			run_set(sets, argv, argc);
+	}
+	return tap_finish();
+}

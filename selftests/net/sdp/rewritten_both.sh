@@ -1,6 +1,0 @@
-#!/usr/bin/env bash
-# SPDX-License-Identifier: GPL-2.0
-# As rewritten.sh, with rules that allow both: SDP is tried first, then TCP.
-# Sockets listen by both, and a connect that SDP refuses becomes TCP's.
-# timeout: 300 s; short form: 6.1; only when named: debug; needs: policy
-exec bash "$(dirname "$0")/rewritten.sh" both

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * net.sdp.coalesce (G1): if off, each unread message keeps a receive; if on, none does.
+ *
+ * If it is off, each write is a message of its own. If it is on, small unread messages share
+ * buffers, and the receives are posted again.
+ */
+#include "info.h"
+#include "pattern.h"
+
+#define RECEIVES	8
+#define PAYLOAD		8192
+/* The last credit is not for data. */
+#define UNREAD_MAX	(RECEIVES - 1)
+
+static long long sent_before;
+
+static struct pair pair_with(int coalesce)
+{
+	setting_set("coalesce", coalesce);
+	setting_set("recv_buffers", RECEIVES);
+	setting_set("recv_buffer_size", PAYLOAD + 16);
+	setting_set("recv_buffer_max", 0);
+	setting_set("rdma_threshold", 0);
+	sent_before = counter("DataSent");
+	return pair_make();
+}
+
+/* Number of data messages since pair_with(). No other socket sends here. */
+static long long data_messages(void)
+{
+	return counter("DataSent") - sent_before;
+}
+
+static void await_posted(int fd, unsigned int want)
+{
+	long long end = now_ms() + WAIT_MS;
+
+	while (info_of(fd).posted != want && now_ms() < end)
+		pause_ms(1);
+	need(info_of(fd).posted == want, "%u receives are posted, not %u", info_of(fd).posted,
+	     want);
+}
+
+static void write_some(int fd, long *at, int n, long size, int flags)
+{
+	while (n--) {
+		ssize_t done = send(fd, pattern(*at), size, flags | MSG_NOSIGNAL);
+
+		need_errno(done == size, "send");
+		*at += size;
+	}
+}
+
+/* coalesce=0: each write is a message, and an unread message keeps its receive. */
+static int apart(void *arg)
+{
+	struct pair p = pair_with(0);
+	long at = 0;
+
+	(void)arg;
+	await_posted(p.s, RECEIVES);
+	write_some(p.c, &at, 3, 100, 0);
+	write_some(p.c, &at, 2, 100, MSG_MORE);
+	need(await_bytes(p.s, 500) == 500, "%d bytes arrived", queued_bytes(p.s));
+	need(data_messages() == 5, "%lld messages for 5 writes", data_messages());
+	await_posted(p.s, RECEIVES - 5);
+	pattern_read(p.s, 0, 300, 100);
+	await_posted(p.s, RECEIVES - 2);
+	pattern_read(p.s, 300, 200, 100);
+	await_posted(p.s, RECEIVES);
+	return EXIT_OK;
+}
+
+/* coalesce=0, more writes than receives: the others wait for a reader, and stay separate. */
+static int stalls(void *arg)
+{
+	struct pair p = pair_with(0);
+	long at = 0;
+
+	(void)arg;
+	await_posted(p.s, RECEIVES);
+	write_some(p.c, &at, 20, 100, 0);
+	need(await_bytes(p.s, UNREAD_MAX * 100) == UNREAD_MAX * 100, "%d bytes arrived",
+	     queued_bytes(p.s));
+	await_posted(p.s, 1);
+	need(data_messages() == UNREAD_MAX, "%lld messages", data_messages());
+	need(info_of(p.c).bytes_unsent == (20 - UNREAD_MAX) * 100, "%u bytes wait",
+	     info_of(p.c).bytes_unsent);
+	pattern_read(p.s, 0, at, 100);
+	need(data_messages() == 20, "%lld messages for 20 writes", data_messages());
+	await_posted(p.s, RECEIVES);
+	return EXIT_OK;
+}
+
+/* A write larger than a message needs several messages. The next write begins a new one. */
+static int large(void *arg)
+{
+	struct pair p = pair_with(0);
+	long at = 0;
+
+	(void)arg;
+	write_some(p.c, &at, 1, 2 * PAYLOAD + 100, 0);
+	write_some(p.c, &at, 1, 100, 0);
+	pattern_read(p.s, 0, at, PATTERN_LARGEST);
+	need(data_messages() == 4, "%lld messages instead of 4", data_messages());
+	return EXIT_OK;
+}
+
+/* Both directions at once, with far more bytes than the receives hold, and writes of all sizes. */
+static int both_ways(void *arg)
+{
+	struct pattern_reader there, back;
+	struct pair p = pair_with(0);
+	unsigned int seed = 815;
+	long at = 0, size;
+	pid_t one, two;
+
+	(void)arg;
+	there = (struct pattern_reader){ p.s, -1, 1000000, 5000, 0 };
+	back = (struct pattern_reader){ p.c, -1, 1000000, 5000, 0 };
+	one = helper_start(pattern_reader_main, &there);
+	two = helper_start(pattern_reader_main, &back);
+	while (at < there.len) {
+		size = 1 + random_up_to(&seed, 20000);
+		if (size > there.len - at)
+			size = there.len - at;
+		pattern_write(p.c, at, size);
+		pattern_write(p.s, at, size);
+		at += size;
+	}
+	need_errno(!shutdown(p.c, SHUT_WR) && !shutdown(p.s, SHUT_WR), "shutdown");
+	helper_end(one);
+	helper_end(two);
+	return EXIT_OK;
+}
+
+/* coalesce=1, the default: unread data keeps no receive. */
+static int together(void *arg)
+{
+	struct pair p = pair_with(1);
+	long at = 0;
+
+	(void)arg;
+	await_posted(p.s, RECEIVES);
+	write_some(p.c, &at, 20, 100, 0);
+	need(await_bytes(p.s, at) == at, "%d bytes arrived", queued_bytes(p.s));
+	await_posted(p.s, RECEIVES);
+	pattern_read(p.s, 0, at, 100);
+	need(data_messages() <= 20, "%lld messages for 20 writes", data_messages());
+	return EXIT_OK;
+}
+
+#define SETS	(1u << SET_RC4)
+
+static const struct test tests[] = {
+	{ "apart", apart, 30, SETS, .sdp_only = true, .arg = NULL },
+	{ "stalls", stalls, 30, SETS, .sdp_only = true, .arg = NULL },
+	{ "large", large, 30, SETS, .sdp_only = true, .arg = NULL },
+	{ "both_ways", both_ways, 60, SETS, .sdp_only = true, .arg = NULL },
+	{ "together", together, 30, SETS, .sdp_only = true, .arg = NULL },
+};
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	pattern_make();
+	return run_tests(argv, tests, ARRAY_SIZE(tests));
+}

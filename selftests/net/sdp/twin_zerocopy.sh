@@ -1,6 +1,0 @@
-#!/usr/bin/env bash
-# SPDX-License-Identifier: GPL-2.0
-# MSG_ZEROCOPY on the twin, over RDMA with IPv4 and over loopback with IPv6.
-# timeout: 120 s; short form: 6.1; only when named: debug
-top=$(dirname "$0")/../../..
-exec "${SDP_BIN:-$top/build/selftests}/zerocopy" --twin --set rc4 --set lo6

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Changes from a learnt mode, the deadlock scan, and large writes without a SrcAvail.
+ *
+ * Requirements B1, C1, C2, C3, C4, C5, C9. Counters and SDP_INFO show it, and every byte is
+ * checked.
+ */
+#include "pinned.h"
+#include "reading.h"
+
+#define SIZE		(1 << 16)
+/* More scans, or transfers in a row, than there are in any of these tests. */
+#define NEVER		1000
+
+/**
+ * struct steady - a reader in another process, or a writer in a thread
+ * @p: the connection; the reader is at @s, the writer at @c
+ * @at: offset in the stream at which it begins
+ * @len: number of bytes
+ * @piece: buffer size of one read
+ */
+struct steady {
+	struct pair p;
+	long at;
+	long len;
+	long piece;
+};
+
+static void reads_waiting(void *arg)
+{
+	const struct steady *r = arg;
+
+	close(r->p.c);
+	pattern_read(r->p.s, r->at, r->len, r->piece);
+}
+
+/* Polls before each read, so that no read waits. */
+static void reads_polled(void *arg)
+{
+	static unsigned char buf[PATTERN_LARGEST];
+	const struct steady *r = arg;
+	long at = r->at;
+
+	close(r->p.c);
+	set_nonblock(r->p.s, true);
+	while (at < r->at + r->len) {
+		ssize_t n;
+
+		need(poll_for(r->p.s, POLLIN, WAIT_MS), "nothing after %ld bytes", at - r->at);
+		n = read(r->p.s, buf, r->piece);
+		need_errno(n > 0 || (n < 0 && errno == EAGAIN), "read");
+		if (n < 0)
+			continue;
+		pattern_check(at, buf, n);
+		at += n;
+	}
+}
+
+/* Waits until both ends report @mode for the direction; the sink may learn of it a little later. */
+static void await_mode(const struct pair *p, unsigned int mode)
+{
+	long long end = now_ms() + WAIT_MS;
+
+	while (info_of(p->c).tx_mode != mode || info_of(p->s).rx_mode != mode)
+		need(now_ms() < end, "it is %u at the source, %u at the sink, not %u",
+		     info_of(p->c).tx_mode, info_of(p->s).rx_mode, mode);
+}
+
+/* The direction is in @mode, and exactly @alike transfers in a row speak for another mode. */
+static void need_learnt(const struct pair *p, unsigned int mode, unsigned int alike)
+{
+	struct sdp_info info = info_of(p->c);
+
+	need(info.tx_mode == mode && info.learning == alike, "mode %u, learning %u; not %u, %u",
+	     info.tx_mode, info.learning, mode, alike);
+}
+
+/* SDP_INFO of both ends: since then @bytes have been read by RDMA, and none written. */
+static void need_read(const struct pair *p, const struct sdp_info *writer,
+		      const struct sdp_info *reader, long long bytes)
+{
+	struct sdp_info out = info_of(p->c), in = info_of(p->s);
+
+	need((long long)(in.rdma_read - reader->rdma_read) == bytes &&
+	     in.rdma_received - reader->rdma_received == in.rdma_read - reader->rdma_read,
+	     "%llu bytes read and %llu received by RDMA, not %lld",
+	     (unsigned long long)(in.rdma_read - reader->rdma_read),
+	     (unsigned long long)(in.rdma_received - reader->rdma_received), bytes);
+	need((long long)(out.rdma_read_by_peer - writer->rdma_read_by_peer) == bytes &&
+	     out.rdma_sent - writer->rdma_sent == out.rdma_read_by_peer - writer->rdma_read_by_peer,
+	     "%llu bytes fetched and %llu sent by RDMA, not %lld",
+	     (unsigned long long)(out.rdma_read_by_peer - writer->rdma_read_by_peer),
+	     (unsigned long long)(out.rdma_sent - writer->rdma_sent), bytes);
+}
+
+/*
+ * C1, C2, C5: a reader in Pipelined mode begins to poll. AFTER SrcAvails are read, then the mode is
+ * Combined.
+ */
+static int leaves_polled(void *arg)
+{
+	long long sent, read, placed, changes;
+	struct steady r = { .len = 2 * AFTER * SIZE, .piece = SIZE };
+	struct sdp_info writer, reader;
+	pid_t pid;
+	int i;
+
+	(void)arg;
+	r.p = pair_pipelined(SIZE, &r.at);
+	writer = info_of(r.p.c);
+	reader = info_of(r.p.s);
+	sent = counter("SrcAvailSent");
+	read = counter("RdmaReadBytes");
+	placed = counter("RdmaWriteBytesByPeer");
+	changes = counter("ModeCombined");
+	pid = helper_start(reads_polled, &r);
+	for (i = 0; i < AFTER; i++) {
+		need_learnt(&r.p, SDP_INFO_PIPELINED, i);
+		send_all(r.p.c, pattern(r.at + (long)i * SIZE), SIZE);
+	}
+	await_mode(&r.p, SDP_INFO_COMBINED);
+	need_learnt(&r.p, SDP_INFO_COMBINED, 0);
+	/* Each end counts the change. */
+	need(counter("ModeCombined") == changes + 2, "%lld changes",
+	     counter("ModeCombined") - changes);
+	need(counter("RdmaReadBytes") - read == AFTER * SIZE, "%lld bytes read",
+	     counter("RdmaReadBytes") - read);
+	for (; i < 2 * AFTER; i++)
+		send_all(r.p.c, pattern(r.at + (long)i * SIZE), SIZE);
+	helper_end(pid);
+	need_learnt(&r.p, SDP_INFO_COMBINED, 0);
+	need(counter("SrcAvailSent") - sent == 2 * AFTER &&
+	     info_of(r.p.c).srcavail_sent - writer.srcavail_sent == 2 * AFTER,
+	     "%lld SrcAvails, %u of the connection", counter("SrcAvailSent") - sent,
+	     info_of(r.p.c).srcavail_sent - writer.srcavail_sent);
+	need_read(&r.p, &writer, &reader, counter("RdmaReadBytes") - read);
+	need(counter("RdmaWriteBytesByPeer") == placed, "something was written");
+	await_unpinned();
+	return EXIT_OK;
+}
+
+/*
+ * C2, C3, C5: a reader in Pipelined mode begins to read in small pieces. The mode is Combined at
+ * once, and Buffered once that is learnt.
+ */
+static int leaves_small(void *arg)
+{
+	struct steady r = { .len = (AFTER + 2) * SIZE, .piece = 1000 };
+	long long combined, buffered, refused, sent, placed;
+	pid_t pid;
+	int i;
+
+	(void)arg;
+	r.p = pair_pipelined(SIZE, &r.at);
+	combined = counter("ModeCombined");
+	buffered = counter("ModeBuffered");
+	refused = counter("SrcAvailRefused");
+	sent = counter("SrcAvailSent");
+	placed = counter("RdmaWriteBytesByPeer");
+	pid = helper_start(reads_waiting, &r);
+	for (i = 0; i <= AFTER; i++) {
+		if (i)
+			need_learnt(&r.p, SDP_INFO_COMBINED, i - 1);
+		send_all(r.p.c, pattern(r.at + (long)i * SIZE), SIZE);
+		if (!i)
+			await_mode(&r.p, SDP_INFO_COMBINED);
+	}
+	await_mode(&r.p, SDP_INFO_BUFFERED);
+	send_all(r.p.c, pattern(r.at + (long)i * SIZE), SIZE);
+	helper_end(pid);
+	need(counter("ModeCombined") == combined + 2 && counter("ModeBuffered") == buffered + 2,
+	     "%lld and %lld changes", counter("ModeCombined") - combined,
+	     counter("ModeBuffered") - buffered);
+	need(counter("SrcAvailSent") - sent == AFTER + 1 &&
+	     counter("SrcAvailRefused") - refused == AFTER + 1, "%lld SrcAvails, %lld refused",
+	     counter("SrcAvailSent") - sent, counter("SrcAvailRefused") - refused);
+	need(counter("RdmaWriteBytesByPeer") == placed, "something was written");
+	await_unpinned();
+	return EXIT_OK;
+}
+
+/*
+ * C3: the mode is Buffered, and the sender stays ahead, so that a large read never waits. That read
+ * still counts, and the next large write sends a SrcAvail, which the reader reads by RDMA.
+ */
+static int large_from_queue(void *arg)
+{
+	struct steady r = { .p = pair_sized(1 << 20), .len = AFTER * SIZE, .piece = 1000 };
+	long long combined = counter("ModeCombined"), read;
+	pid_t pid;
+	int i;
+
+	(void)arg;
+	setting_set("mode_after", AFTER);
+	setting_set("scan_ms", NO_SCAN_MS);
+	pid = helper_start(reads_waiting, &r);
+	for (i = 0; i < AFTER; i++)
+		send_all(r.p.c, pattern(i * SIZE), SIZE);
+	helper_end(pid);
+	await_mode(&r.p, SDP_INFO_BUFFERED);
+	r.at = r.len;
+	send_all(r.p.c, pattern(r.at), 3 * SIZE);
+	await_ends_rest(r.p.c, r.p.s);
+	need(queued_bytes(r.p.s) == 3 * SIZE, "%d bytes are queued", queued_bytes(r.p.s));
+	need(counter("ModeCombined") == combined, "a small reader has changed the mode");
+	pattern_read(r.p.s, r.at, SIZE, SIZE);
+	await_mode(&r.p, SDP_INFO_COMBINED);
+	need(queued_bytes(r.p.s) == 2 * SIZE, "the queue was empty: %d", queued_bytes(r.p.s));
+	pattern_read(r.p.s, r.at + SIZE, 2 * SIZE, SIZE);
+	r.at += 3 * SIZE;
+	r.len = SIZE;
+	r.piece = SIZE;
+	read = counter("RdmaReadBytes");
+	pid = helper_start(reads_waiting, &r);
+	send_all(r.p.c, pattern(r.at), SIZE);
+	helper_end(pid);
+	need(counter("RdmaReadBytes") > read, "nothing was read by RDMA");
+	await_unpinned();
+	return EXIT_OK;
+}
+
+static void *writes(void *arg)
+{
+	const struct steady *w = arg;
+
+	send_all(w->p.c, pattern(w->at), w->len);
+	return NULL;
+}
+
+/*
+ * C9: the mode is Pipelined, and no reader comes. There are a SrcAvail, scans and SendSm, and then
+ * the direction is Combined.
+ */
+static int scanned(void *arg)
+{
+	long long sent, received, fired, read, placed, combined;
+	struct steady w = { .len = SIZE };
+	pthread_t thread;
+
+	(void)arg;
+	w.p = pair_pipelined(SIZE, &w.at);
+	setting_set("scan_ms", 20);
+	sent = counter("SrcAvailSent");
+	received = counter("SrcAvailReceived");
+	fired = counter("ScansFired");
+	read = counter("RdmaReadBytes");
+	placed = counter("RdmaWriteBytesByPeer");
+	combined = counter("ModeCombined");
+	need_learnt(&w.p, SDP_INFO_PIPELINED, 0);
+	need(!pthread_create(&thread, NULL, writes, &w), "pthread_create");
+	await_mode(&w.p, SDP_INFO_COMBINED);
+	need(counter("ScansFired") == fired + 1 && info_of(w.p.s).scans_fired == 1,
+	     "%lld fired, %u of the connection", counter("ScansFired") - fired,
+	     info_of(w.p.s).scans_fired);
+	need(counter("SrcAvailSent") == sent + 1 && counter("SrcAvailReceived") == received + 1,
+	     "%lld SrcAvails", counter("SrcAvailSent") - sent);
+	need(counter("ModeCombined") == combined + 2, "%lld changes",
+	     counter("ModeCombined") - combined);
+	pattern_read(w.p.s, w.at, w.len, w.len);
+	pthread_join(thread, NULL);
+	need(counter("RdmaReadBytes") == read && counter("RdmaWriteBytesByPeer") == placed,
+	     "not all went in messages");
+	need_learnt(&w.p, SDP_INFO_COMBINED, 0);
+	await_unpinned();
+	return EXIT_OK;
+}
+
+/*
+ * C9: the sink never scans, and its program never reads. The source itself cancels its SrcAvail,
+ * and sends the rest of the write in messages. That counts as a refusal.
+ */
+static int unscanned(void *arg)
+{
+	struct steady w = { .p = pair_sized(1 << 20), .len = SIZE };
+	long long received = counter("SrcAvailReceived"), fired = counter("ScansFired");
+	long long withdrawn = counter("ScansCancelled"), read = counter("RdmaReadBytes");
+	pthread_t thread;
+
+	(void)arg;
+	setting_set("mode_after", AFTER);
+	/* The sink's scan is armed with this period, which the change below does not shorten. */
+	setting_set("scan_ms", NO_SCAN_MS);
+	need(!pthread_create(&thread, NULL, writes, &w), "pthread_create");
+	await_counter("SrcAvailReceived", received);
+	/*
+	 * The sink counts the SrcAvail and then watches it, under one hold of the lock that
+	 * SDP_INFO takes.
+	 */
+	info_of(w.p.s);
+	setting_set("scan_ms", 20);
+	pthread_join(thread, NULL);
+	need(counter("ScansCancelled") == withdrawn + 1 && counter("ScansFired") == fired,
+	     "%lld taken back, %lld fired", counter("ScansCancelled") - withdrawn,
+	     counter("ScansFired") - fired);
+	need_learnt(&w.p, SDP_INFO_COMBINED, 1);
+	pattern_read(w.p.s, 0, w.len, w.len);
+	need(counter("RdmaReadBytes") == read, "not all went in messages");
+	await_unpinned();
+	return EXIT_OK;
+}
+
+/* Returns the number of scans until a SrcAvail that nobody reads is declined. */
+static long long looks_for(int count)
+{
+	struct steady w = { .p = pair_sized(1 << 20), .len = SIZE };
+	long long runs = counter("ScansRun"), fired = counter("ScansFired");
+
+	setting_set("scan_count", count);
+	writes(&w);
+	runs = counter("ScansRun") - runs;
+	need(counter("ScansFired") == fired + 1, "%lld fired", counter("ScansFired") - fired);
+	pattern_read(w.p.s, 0, w.len, w.len);
+	close(w.p.c);
+	close(w.p.s);
+	return runs;
+}
+
+/*
+ * C9: it takes scan_count scans, each a whole period after the one before. One more may run because
+ * of an earlier SrcAvail.
+ */
+static int counted(void *arg)
+{
+	static const int counts[] = { 1, 5, 2, 1 };
+	size_t i;
+
+	(void)arg;
+	setting_set("scan_ms", 20);
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		long long runs = looks_for(counts[i]);
+
+		need(runs == counts[i] || runs == counts[i] + 1, "%lld looks instead of %d", runs,
+		     counts[i]);
+	}
+	return EXIT_OK;
+}
+
+/* In many periods at most one scan runs, which was still due. */
+static void need_rest(const char *when)
+{
+	long long runs = counter("ScansRun");
+
+	pause_ms(500);
+	runs = counter("ScansRun") - runs;
+	need(runs <= 1, "%lld looks %s", runs, when);
+}
+
+/* C9: the scanner runs while a SrcAvail is not read, and not otherwise. */
+static int rests(void *arg)
+{
+	struct steady w = { .p = pair_sized(1 << 20), .len = SIZE };
+	long long runs = counter("ScansRun"), fired = counter("ScansFired");
+	static unsigned char buf[SIZE];
+	struct reading r;
+	pthread_t thread;
+
+	(void)arg;
+	setting_set("scan_ms", 10);
+	setting_set("scan_count", NEVER);
+	reading_begin(&r, w.p.c, buf, sizeof(buf), 0);
+	need_rest("for a reader that waits");
+	need(!pthread_create(&thread, NULL, writes, &w), "pthread_create");
+	await_counter("ScansRun", runs + 3);
+	need(counter("ScansFired") == fired, "one has fired");
+	pattern_read(w.p.s, 0, SIZE, SIZE);
+	pthread_join(thread, NULL);
+	need_rest("after the SrcAvail was read");
+	send_all(w.p.s, pattern(0), 1);
+	reading_end(&r, 1, 0);
+	return EXIT_OK;
+}
+
+/*
+ * Writes that are non-blocking, or that send the program's own pages. write_without() makes one,
+ * and returns the number of bytes taken.
+ */
+enum way { DONTWAIT, NONBLOCK, ZEROCOPY, WAYS };
+
+static long write_without(const struct pair *p, enum way how, long at)
+{
+	static const int flags[] = { [DONTWAIT] = MSG_DONTWAIT, [ZEROCOPY] = MSG_ZEROCOPY };
+	ssize_t n;
+
+	set_nonblock(p->c, how == NONBLOCK);
+	n = how == NONBLOCK ? write(p->c, pattern(at), SIZE) :
+			      send(p->c, pattern(at), SIZE, flags[how] | MSG_NOSIGNAL);
+	need(n > 0, "send: %s", errno_text(errno));
+	set_nonblock(p->c, false);
+	return n;
+}
+
+static void zerocopy_on(int fd)
+{
+	int one = 1;
+
+	/* Kernels before 6.6 know SO_ZEROCOPY for some families only. */
+	if (setsockopt(fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)))
+		set_int(fd, SOL_SDP, SDP_ZEROCOPY, one);
+}
+
+/* B1: a write that is non-blocking, or has its own pages pinned, sends no SrcAvail in any mode. */
+static int nonblock_no_srcavail(void *arg)
+{
+	long long sent = counter("SrcAvailSent"), bytes = counter("RdmaReadBytes");
+	struct pair p = pair_sized(1 << 20);
+	long at = 0;
+	int i;
+
+	(void)arg;
+	setting_set("mode_after", NEVER);
+	zerocopy_on(p.c);
+	for (i = 0; i < 4 * WAYS; i++) {
+		long n = write_without(&p, i % WAYS, at);
+
+		pattern_read(p.s, at, n, SIZE);
+		at += n;
+		need(counter("SrcAvailSent") == sent && counter("RdmaReadBytes") == bytes &&
+		     !info_of(p.c).srcavail_sent, "a SrcAvail after %d writes", i + 1);
+	}
+	return EXIT_OK;
+}
+
+/* C5: nor do such writes go by RDMA into a reader's memory, although it is advertised. */
+static int nonblock_no_rdma_write(void *arg)
+{
+	long long sent, written;
+	struct pair p;
+	long at;
+	int i;
+
+	(void)arg;
+	p = pair_pipelined(SIZE, &at);
+	zerocopy_on(p.c);
+	sent = counter("SrcAvailSent");
+	written = counter("RdmaWriteBytes");
+	for (i = 0; i < WAYS; i++) {
+		static unsigned char buf[SIZE];
+		struct reading r;
+		long n;
+
+		/* A large write in between, or small writes would be learnt. */
+		reading_post(&r, p.s, buf, sizeof(buf), 0);
+		send_all(p.c, pattern(at), SIZE);
+		reading_end(&r, SIZE, 0);
+		pattern_check(at, buf, SIZE);
+		at += SIZE;
+		written += SIZE;
+		reading_post(&r, p.s, buf, sizeof(buf), 0);
+		n = write_without(&p, i, at);
+		pthread_join(r.thread, NULL);
+		need(r.n > 0 && r.n <= n, "recv: %zd, %s", r.n, errno_text(r.error));
+		pattern_check(at, buf, r.n);
+		pattern_read(p.s, at + r.n, n - r.n, 1000);
+		at += n;
+		need(counter("SrcAvailSent") == sent && counter("RdmaWriteBytes") == written,
+		     "%lld SrcAvails, %lld bytes written", counter("SrcAvailSent") - sent,
+		     counter("RdmaWriteBytes") - written);
+	}
+	await_unpinned();
+	return EXIT_OK;
+}
+
+#define RC	(1u << SET_RC4)
+
+static const struct test tests[] = {
+	{ "leaves_polled", leaves_polled, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "leaves_small", leaves_small, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "large_from_queue", large_from_queue, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "scanned", scanned, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "unscanned", unscanned, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "counted", counted, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "rests", rests, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "nonblock_no_srcavail", nonblock_no_srcavail, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "nonblock_no_rdma_write", nonblock_no_rdma_write, 30, RC, .sdp_only = true, .arg = NULL },
+};
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	pattern_make();
+	return run_tests(argv, tests, ARRAY_SIZE(tests));
+}
