@@ -20,6 +20,7 @@
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/tcp.h>
+#include <linux/wait_bit.h>
 #include <net/inet_common.h>
 
 #include "../core.h"
@@ -34,15 +35,50 @@
 static struct workqueue_struct *attempt_wq;
 
 /*
+ * References of work items to their shadows. A work item that waits for its
+ * time keeps neither the socket nor the module, so sdp_attempt_exit() waits
+ * until there is none.
+ */
+static atomic_t attempt_works;
+
+static void attempt_work_get(struct sdp_shadow *shadow)
+{
+	sdp_shadow_get(shadow);
+	atomic_inc(&attempt_works);
+}
+
+static void attempt_work_put(struct sdp_shadow *shadow)
+{
+	sdp_shadow_put(shadow);
+	if (atomic_dec_and_test(&attempt_works))
+		wake_up_var(&attempt_works);
+}
+
+/*
  * Queue the work item with a reference to the shadow. If it is queued already,
  * its time stays.
  */
 static void attempt_queue_work(struct sdp_shadow *shadow, long time)
 {
-	sdp_shadow_get(shadow);
+	attempt_work_get(shadow);
 	if (!queue_delayed_work(attempt_wq, &shadow->work,
 				min(time, HZ * 3600L)))
-		sdp_shadow_put(shadow);
+		attempt_work_put(shadow);
+}
+
+/* Queue the work item with a reference, at this time and no other. */
+static void attempt_requeue_work(struct sdp_shadow *shadow, unsigned long time)
+{
+	attempt_work_get(shadow);
+	if (mod_delayed_work(attempt_wq, &shadow->work, time))
+		attempt_work_put(shadow);
+}
+
+/* The attempt is over: the work item would find nothing to do. */
+static void attempt_cancel_work(struct sdp_shadow *shadow)
+{
+	if (cancel_delayed_work(&shadow->work))
+		attempt_work_put(shadow);
 }
 
 static void attempt_queue_deadline(struct sdp_shadow *shadow)
@@ -76,11 +112,8 @@ static void attempt_sdp_event(struct sock *sk)
 
 	read_lock_bh(&sk->sk_callback_lock);
 	shadow = sk->sk_user_data;
-	if (shadow) {
-		sdp_shadow_get(shadow);
-		if (mod_delayed_work(attempt_wq, &shadow->work, 0))
-			sdp_shadow_put(shadow);
-	}
+	if (shadow)
+		attempt_requeue_work(shadow, 0);
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -269,7 +302,7 @@ static void attempt_decide(struct sdp_shadow *shadow)
 		return;
 	}
 	if (!try_own(shadow->sock->sk)) {
-		attempt_queue_work(shadow, attempt_next_pause(shadow));
+		attempt_requeue_work(shadow, attempt_next_pause(shadow));
 		return;
 	}
 	shadow->pause = 0;
@@ -295,9 +328,9 @@ void sdp_attempt_work(struct work_struct *work)
 	struct file *file = NULL;
 
 	if (!down_write_trylock(&shadow->lock)) {
-		if (!queue_delayed_work(attempt_wq, &shadow->work,
-					attempt_next_pause(shadow)))
-			sdp_shadow_put(shadow);
+		/* A connect() may have queued the work for its deadline. */
+		attempt_requeue_work(shadow, attempt_next_pause(shadow));
+		attempt_work_put(shadow);
 		return;
 	}
 	/*
@@ -309,10 +342,13 @@ void sdp_attempt_work(struct work_struct *work)
 		file = shadow->sock->file;
 		attempt_decide(shadow);
 	}
+	/* The work may have been queued again since it began to run. */
+	if (shadow->stage != SDP_CONNECTING)
+		attempt_cancel_work(shadow);
 	up_write(&shadow->lock);
 	if (file)
 		sdp_let_close(file);
-	sdp_shadow_put(shadow);
+	attempt_work_put(shadow);
 }
 
 /**
@@ -712,9 +748,7 @@ bool sdp_attempt_stop(struct sdp_shadow *shadow)
 	attempt_abandon(shadow);
 	wake_up_all(&shadow->decided);
 	report_error(shadow->sock->sk, ECONNRESET);
-	/* The work item would find nothing to do. */
-	if (cancel_delayed_work(&shadow->work))
-		sdp_shadow_put(shadow);
+	attempt_cancel_work(shadow);
 	return true;
 }
 
@@ -730,9 +764,7 @@ void sdp_attempt_become_tcp(struct sdp_shadow *shadow)
 	if (shadow->stage == SDP_CONNECTING) {
 		lock_sock(shadow->sock->sk);
 		attempt_fail(shadow, SDP_FELL_OPTION);
-		/* The work item would find nothing to do. */
-		if (cancel_delayed_work(&shadow->work))
-			sdp_shadow_put(shadow);
+		attempt_cancel_work(shadow);
 		return;
 	}
 	sdp_attempt_stop(shadow);
@@ -752,8 +784,12 @@ int sdp_attempt_init(void)
 
 /**
  * sdp_attempt_exit() - wait for the last work item, and destroy the workqueue
+ *
+ * A work item whose attempt ended while it began to run may wait for its next
+ * try, for ATTEMPT_PAUSE_MAX at most.
  */
 void sdp_attempt_exit(void)
 {
+	wait_var_event(&attempt_works, !atomic_read(&attempt_works));
 	destroy_workqueue(attempt_wq);
 }

@@ -6,18 +6,27 @@
 parameters=/sys/module/sdp_forced_race/parameters
 need_lab
 need_module forced_race
-fin_timeout=/proc/sys/net/sdp/fin_timeout_ms
+settings=/proc/sys/net/sdp
+fin_timeout=$settings/fin_timeout_ms
 fin_before=$(<$fin_timeout)
 restore() {
 	peers_end
-	echo "$fin_before" >$fin_timeout
 	rmmod sdp_forced_race
+	[ -d /sys/module/sdp ] || insmod "$SDP_MODULE"
+	echo "$fin_before" >$fin_timeout
+	[ ! -e $settings/rewrite ] || echo 0 >$settings/rewrite
 }
 cleanup restore
 
 # waits FUNCTION UNTIL MS: FUNCTION waits at its beginning until UNTIL begins, at most MS
 waits() { insmod "$(module_file forced_race)" function="$1" until="$2" ms="$3"; }
 next_waits() { echo 1 >$parameters/count; }
+# pair_waits FIRST THEN MS THREAD: of FIRST="a b", a waits until b begins, in the thread of that name;
+# then the same for the functions of THEN
+pair_waits() {
+	insmod "$(module_file forced_race)" function="${1% *},${2% *}" until="${1#* },${2#* }" \
+		ms="$3" comm="$4"
+}
 held() { [ "$(<$parameters/held)" -ge 1 ]; }
 met() { [ "$(<$parameters/met)" -ge 1 ]; }
 
@@ -90,4 +99,44 @@ check "and ends when its bytes have arrived" wait_for $patience no_sockets
 peers_end
 rmmod sdp_forced_race
 check "nothing is left" wait_for $((2 * patience)) connection_counts_are "$objects_before"
+
+# A connect by both queues its work item for the deadline just when the item runs, because SDP has
+# connected: after that nothing waits for the deadline. The module is removed before it.
+attempt_round() {
+	next_port
+	peer server bind $SDP_B $port listen 5 say up accept drain
+	says server $patience up || return
+	# The thread may queue other work as well.
+	echo 20 >$parameters/count
+	peer client tcp connect $SDP_B $port send 5000 shutdown
+	says server $patience "end after 5000 bytes"
+}
+attempts_meet() {
+	local round
+	for ((round = 1; round <= 8; round++)); do
+		attempt_round || return
+		peers_end
+		echo "round $round: $(<$parameters/held) waited, $(<$parameters/met) met"
+		[ "$(<$parameters/met)" != 2 ] || return 0
+		rmmod sdp_forced_race && attempt_waits || return
+	done
+	return 1
+}
+attempt_waits() {
+	pair_waits "queue_delayed_work_on sdp_attempt_work" "sdp_attempt_work sdp_attempt_wait" 1000 peer
+}
+
+if [ -e $settings/rewrite ]; then
+	echo 5000 >$settings/fallback_ms
+	echo "connect * program peer both" >$settings/policy
+	echo 1 >$settings/rewrite
+	check "a deadline's queueing waits for the work item, and that for the call" attempt_waits
+	check "SDP connects at that moment" attempts_meet
+	rmmod sdp_forced_race
+	echo 0 >$settings/rewrite
+	check "nothing of it keeps the module" wait_for $patience rmmod sdp
+	# Past the deadline: the kernel complains of a work item whose queue is gone.
+	pause 6
+	check "loaded again" insmod "$SDP_MODULE"
+fi
 tap_done
