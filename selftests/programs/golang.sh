@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # A static Go program, which makes its system calls itself: net and net/http, both ends.
 # See own/work.go.
-# timeout: 900 s; short form: 6.12
 . "$(dirname "$0")/libprograms.sh"
 
 make_file "$dir/file" 3

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Python's http.server, with curl: whole files, a listing, and a file that does not exist.
-# timeout: 400 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 mkdir -p "$dir/tree"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # iperf3: bulk data in both directions, at once and by four streams.
-# timeout: 600 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 mega=6

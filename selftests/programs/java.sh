@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Java: java.net and NIO, both ends. See own/Work.java.
 # All its sockets are of AF_INET6, so IPv4 addresses are mapped.
-# timeout: 500 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 make_file "$dir/file" 2

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # nginx: a large file by sendfile, whole, in part and as an upload, and many small files.
-# timeout: 600 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 # A debug kernel serves a tenth as many requests per second.

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # PostgreSQL with pgbench: COPY, transactions in three protocol modes, and a large result.
-# timeout: 500 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 bin=$(find /usr/lib/postgresql -path '*/bin/postgres' -printf '%h\n' | sort -V | tail -n 1)

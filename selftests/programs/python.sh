@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Python: asyncio and blocking sockets, both ends. See own/work.py.
-# timeout: 400 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 make_file "$dir/file" 2

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # redis-server with redis-benchmark: single requests, pipelined ones, and one large value.
-# timeout: 600 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 requests=2500

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # rsync's own daemon: a tree is uploaded, changed, uploaded again, and downloaded.
-# timeout: 400 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 mkdir -p "$dir/tree/below"

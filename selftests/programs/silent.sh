@@ -3,7 +3,6 @@
 # Many non-blocking connects to a peer that does not answer SDP: all fall back in time.
 # Nothing else in the program has to wait meanwhile: Go needs few threads, and the single thread of
 # asyncio continues.
-# timeout: 240 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 connects=40

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # OpenSSH: commands, and a file in both directions; sftp; rsync over ssh.
-# timeout: 400 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 make_file "$dir/file" 1

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # A static C program: busybox, with httpd and wget, and with nc.
-# timeout: 600 s; short form: none
 . "$(dirname "$0")/libprograms.sh"
 
 busybox=$(command -v busybox)

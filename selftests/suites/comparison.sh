@@ -2,6 +2,5 @@
 # SPDX-License-Identifier: GPL-2.0
 # Test of suite.py with given verdicts: it must draw the right conclusions.
 # See comparison.py, which needs no suite and no sockets.
-# timeout: 60 s; short form: 6.12
 export PYTHONDONTWRITEBYTECODE=1
 exec /usr/bin/python3 "${0%/*}/comparison.py"

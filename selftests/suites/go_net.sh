@@ -1,5 +1,4 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Go's tests of package net: see suite.py.
-# timeout: 3600 s; short form: 6.12
 . "$(dirname "$0")/libsuites.sh"

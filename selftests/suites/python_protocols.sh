@@ -1,5 +1,4 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # CPython's tests of modules with protocols over TCP: see suite.py.
-# timeout: 3600 s; short form: none
 . "$(dirname "$0")/libsuites.sh"

@@ -1,5 +1,4 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # libuv's tests with TCP sockets: see suite.py.
-# timeout: 3600 s; short form: none
 . "$(dirname "$0")/libsuites.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # program.sh: the program sdp without the module: usage, JSON, errors, man page, completion.
-# tool.sh in selftests/net/sdp tests it with the module.
+# tool.sh in selftests/net/sdp/control tests it with the module.
 . "$(dirname "$0")/libtools.sh"
 
 version=$(sed -n 's/^VERSION[[:space:]]*:= *//p' "$top/Makefile")

@@ -5,7 +5,7 @@
 #
 # A script NAME.sh is the test NAME. A folder with a main.c is one C program, named by its path
 # (policy/guard: policy_guard). In other folders each C file is a program of its own. The folders
-# lib and modules have no tests.
+# lib and modules have no tests; run.sh and lib* are none.
 #
 # A file `settings` has lines of the form that kselftest reads:
 #
@@ -14,7 +14,8 @@
 #
 # check=KERNELS		the kernels on which the short form ($SDP_SHORT not empty) runs the test; all
 #			without it. The choice is the same in each run of the same sources. A kernel
-#			that is listed twice gets twice as many of the cases (lib.sh: my_turn)
+#			that is listed twice gets twice as many of the cases (lib.sh: my_turn).
+#			`none`: the short form leaves it out
 # named=KERNELS		kernels on which the test takes too long, so that it runs there only when named
 # needs=policy		left out of a module built without the policy (SDP_POLICY=n)
 # processors=at-once	needs processors that run concurrently
@@ -24,7 +25,7 @@ SDP_TESTS=${SDP_TESTS:-$SDP_TOP/selftests/net/sdp}
 # test_sources: a line "NAME FILE" for each test; FILE is below SDP_TESTS
 test_sources() {
 	find "$SDP_TESTS" -mindepth 1 \( -path "$SDP_TESTS/lib" -o -path "$SDP_TESTS/modules" \) -prune -o \
-		\( -name '*.c' -o -name '*.sh' \) -printf '%P\n' | sort | awk -F/ '
+		\( -name '*.c' -o -name '*.sh' \) ! -name 'lib*' ! -name run.sh -printf '%P\n' | sort | awk -F/ '
 		function folder(path) { sub(/\/?[^\/]*$/, "", path); return path }
 		{ file[NR] = $0; if ($NF == "main.c") program[folder($0)] = 1 }
 		END {
