@@ -435,8 +435,9 @@ scheme_setting() {
 	check "flow_control keeps its value when it is refused" test "$(value flow_control)" = credit
 }
 scheme_setting
-# Settings of the whole machine are tested elsewhere: mem (three numbers) in memory.sh, max_orphans
-# in lifetime.sh, unprivileged_rewrite in policy.c. The policy's text is tested in policy.c.
+# Settings of the whole machine are tested elsewhere: mem (three numbers) in load/memory.sh,
+# max_orphans in lifetime.sh, unprivileged_rewrite by the program policy, which also tests the
+# policy's text.
 others=$'mem\nmax_orphans\nunprivileged_rewrite\npolicy\npolicy_error\nflow_control'
 check "no other settings than these, those of the machine and the policy" \
 	test "$(ls $settings | sort | tr '\n' ' ')" = \

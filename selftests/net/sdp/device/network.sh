@@ -6,7 +6,7 @@
 #
 # With loss or reordering, soft-RoCE may mistake an acknowledgement for a part of an RDMA read's
 # response. The module warns of that, which fails the run, so data moves by RDMA write there.
-# NETWORK_READS=1 in the environment uses reads all the same. void_reads.sh tests reads that end
+# NETWORK_READS=1 in the environment uses reads all the same. rxe_void_read.sh tests reads that end
 # too early.
 . "$(dirname "$0")/../lib/lib.sh" peers netlab checks
 

@@ -14,9 +14,9 @@
 #include <sched.h>
 #include <sys/epoll.h>
 
-#include "connect.h"
-#include "data.h"
-#include "load.h"
+#include "failing_connect.h"
+#include "failing_data.h"
+#include "failing_load.h"
 #include "devices.h"
 
 static int run_socket(struct state *s)	{ s->fd = socket(AF_SDP, SOCK_STREAM, 0); return s->fd; }

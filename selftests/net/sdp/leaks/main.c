@@ -6,10 +6,9 @@
  * behind an answer has to keep that byte, padding has to be 0, and no address of the kernel may be
  * there. A program that may not change something is refused.
  *
- *
- *	leaks_room.h		the memory, and what must not be in it
- *	leaks_netlink.h		answers of netlink
- *	leaks_rights.h		settings and ports, in new namespaces
+ *	room.c		the memory, and what must not be in it
+ *	netlink.c	answers of netlink
+ *	rights.c	settings and ports, in new namespaces
  *
  * sdp_hostile.ko checks what crosses the wire.
  */

@@ -13,50 +13,14 @@ struct answer {
 	int error;
 };
 
-static struct answer answers[2][128];	/* [0]: TCP, [1]: the family under test */
-static unsigned int answers_round, asked, asked_before;
+extern struct answer answers[2][128];	/* [0]: TCP, [1]: the family under test */
+extern unsigned int answers_round, asked, asked_before;
 
-static inline void answer_error(const char *what, long value, int error)
-{
-	need(asked < ARRAY_SIZE(answers[0]), "too many questions");
-	answers[answers_round][asked++] = (struct answer){ what, value, error };
-}
-
-static inline void answer(const char *what, long value)
-{
-	answer_error(what, value, value < 0 ? errno : 0);
-}
+void answer_error(const char *what, long value, int error);
+void answer(const char *what, long value);
 
 #define ASK(call)	answer(#call, call)
 
-/*
- * Runs @ask on TCP, then on the family under test, and compares the answers. With --self, that
- * family is TCP as well: this tests the test.
- */
-static inline int answers_compare(void (*ask)(void))
-{
-	unsigned int i, wrong = 0;
-	bool sdp = use_sdp;
-
-	use_sdp = false;
-	ask();
-	answers_round = 1;
-	asked_before = asked;
-	asked = 0;
-	use_sdp = sdp;
-	ask();
-	need(asked == asked_before, "%u answers and %u", asked_before, asked);
-	for (i = 0; i < asked; i++) {
-		const struct answer *tcp = &answers[0][i], *sdp = &answers[1][i];
-
-		if (tcp->value == sdp->value && tcp->error == sdp->error)
-			continue;
-		wrong++;
-		printf("# %u %s: TCP %ld %s, AF_SDP %ld %s\n", i, tcp->what, tcp->value,
-		       errno_text(tcp->error), sdp->value, errno_text(sdp->error));
-	}
-	printf("# %u answers compared\n", asked);
-	return wrong ? EXIT_FAILED : EXIT_OK;
-}
+int answers_compare(void (*ask)(void));
 
 #endif /* SDP_TEST_ANSWERS_H */

@@ -6,64 +6,16 @@
 #define SDP_TEST_FAILING_H
 
 #include <fcntl.h>
-
 #include "tap.h"
 
 #define SLAB	"/sys/kernel/debug/failslab/"
 #define PAGES	"/sys/kernel/debug/fail_page_alloc/"
-#define NTH	"/proc/thread-self/fail-nth"
 
-static inline void write_to(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	need_errno(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text), path);
-	close(fd);
-}
-
-/*
- * Makes allocations of any size fail, also those that may sleep, without a line in the log for
- * each. Returns false if the kernel has no fault injection.
- */
-static inline bool can_fail(void)
-{
-	if (access(NTH, W_OK) || access(SLAB "verbose", W_OK) || access(PAGES "verbose", W_OK))
-		return false;
-	write_to(SLAB "ignore-gfp-wait", "N");
-	write_to(SLAB "verbose", "0");
-	write_to(PAGES "ignore-gfp-wait", "N");
-	write_to(PAGES "min-order", "0");
-	write_to(PAGES "verbose", "0");
-	return true;
-}
-
-static int nth_fd = -1;
-
-/* From now on the @n'th allocation of this thread fails. 0: none fails. */
-static inline void fail_at(int n)
-{
-	char text[16];
-	int len = snprintf(text, sizeof(text), "%d", n);
-
-	if (nth_fd < 0)
-		nth_fd = open(NTH, O_RDWR);
-	need_errno(nth_fd >= 0 && pwrite(nth_fd, text, len, 0) == len, NTH);
-}
-
-/* Ends fail_at(). Returns how many allocations were left until the one to fail; 0: it failed. */
-static inline int left_to_fail(void)
-{
-	char text[16] = "";
-
-	need_errno(pread(nth_fd, text, sizeof(text) - 1, 0) > 0, NTH);
-	fail_at(0);
-	return atoi(text);
-}
-
-static inline bool has_failed(void)
-{
-	return left_to_fail() == 0;
-}
+void write_to(const char *path, const char *text);
+bool can_fail(void);
+void fail_at(int n);
+int left_to_fail(void);
+bool has_failed(void);
 
 /* Addresses of code: @first, and the one after the last. */
 struct text {
@@ -71,140 +23,11 @@ struct text {
 	unsigned long last;
 };
 
-/* Reads the next symbol that is code, and its module, "" if none. Returns false at the end. */
-static inline bool next_symbol(FILE *symbols, unsigned long *at, char name[128], char module[64])
-{
-	char line[256], type;
-
-	while (fgets(line, sizeof(line), symbols)) {
-		*module = 0;
-		if (sscanf(line, "%lx %c %127s [%63[^]]", at, &type, name, module) >= 3 && *at &&
-		    (type == 't' || type == 'T'))
-			return true;
-	}
-	return false;
-}
-
-/* Finds the module's code, with some room for its last function. Returns false if it is hidden. */
-static inline bool module_text(struct text *text)
-{
-	FILE *symbols = fopen("/proc/kallsyms", "r");
-	char name[128], module[64];
-	unsigned long at;
-
-	*text = (struct text){ ~0ul, 0 };
-	while (symbols && next_symbol(symbols, &at, name, module)) {
-		if (strcmp(module, "sdp"))
-			continue;
-		text->first = at < text->first ? at : text->first;
-		text->last = at + 4096 > text->last ? at + 4096 : text->last;
-	}
-	if (symbols)
-		fclose(symbols);
-	return text->last;
-}
-
-/* As module_text(), for the kernel's function @of. Symbols of the kernel are sorted by address. */
-static inline bool function_text(const char *of, struct text *text)
-{
-	FILE *symbols = fopen("/proc/kallsyms", "r");
-	char name[128], module[64];
-	unsigned long at;
-
-	*text = (struct text){ 0, 0 };
-	while (symbols && !text->last && next_symbol(symbols, &at, name, module)) {
-		if (text->first && at > text->first)
-			text->last = at;
-		else if (!*module && !strcmp(name, of))
-			text->first = at;
-	}
-	if (symbols)
-		fclose(symbols);
-	return text->last;
-}
-
-/* As module_text(), for the module's function @of. Symbols of modules are in no order. */
-static inline bool module_function_text(const char *of, struct text *text)
-{
-	FILE *symbols = fopen("/proc/kallsyms", "r");
-	char name[128], module[64];
-	unsigned long at;
-
-	*text = (struct text){ 0, ~0ul };
-	while (symbols && next_symbol(symbols, &at, name, module))
-		if (!strcmp(module, "sdp") && !strcmp(name, of))
-			text->first = at;
-	if (symbols)
-		rewind(symbols);
-	while (symbols && next_symbol(symbols, &at, name, module))
-		if (!strcmp(module, "sdp") && at > text->first && at < text->last)
-			text->last = at;
-	if (symbols)
-		fclose(symbols);
-	return text->first && text->last != ~0ul;
-}
-
-static inline void write_number(const char *path, unsigned long number)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%lu", number);
-	write_to(path, text);
-}
-
-/*
- * From now on only those allocations can fail that have one of these functions in their call chain.
- * NULL: all can fail again.
- */
-static inline void only_in(const struct text *text)
-{
-	unsigned long first = text ? text->first : 0, last = text ? text->last : ~0ul;
-
-	write_number(SLAB "require-start", first);
-	write_number(SLAB "require-end", last);
-	write_number(PAGES "require-start", first);
-	write_number(PAGES "require-end", last);
-	write_number(SLAB "stacktrace-depth", 32);
-	write_number(PAGES "stacktrace-depth", 32);
-}
-
-/* From now on no allocation fails that has this function in its call chain. NULL: no exception. */
-static inline void not_in(const struct text *text)
-{
-	write_number(SLAB "reject-start", text ? text->first : 0);
-	write_number(SLAB "reject-end", text ? text->last : 0);
-	write_number(PAGES "reject-start", text ? text->first : 0);
-	write_number(PAGES "reject-end", text ? text->last : 0);
-}
-
-static inline void only_the_module(bool on)
-{
-	struct text text;
-
-	need(!on || module_text(&text), "the module's symbols are not shown");
-	only_in(on ? &text : NULL);
-}
-
-/*
- * From now on @percent of all allocations fail, of any task. Each is drawn independently: two in a
- * row can fail, and ten. 0: none fails.
- */
-static inline void fail_often(unsigned int percent)
-{
-	static const char * const kinds[] = { SLAB, PAGES };
-	char path[80];
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		snprintf(path, sizeof(path), "%stask-filter", kinds[i]);
-		write_to(path, "N");
-		snprintf(path, sizeof(path), "%sinterval", kinds[i]);
-		write_to(path, "1");
-		snprintf(path, sizeof(path), "%stimes", kinds[i]);
-		write_to(path, percent ? "-1" : "0");
-		snprintf(path, sizeof(path), "%sprobability", kinds[i]);
-		write_number(path, percent);
-	}
-}
+bool function_text(const char *of, struct text *text);
+bool module_function_text(const char *of, struct text *text);
+void only_in(const struct text *text);
+void not_in(const struct text *text);
+void only_the_module(bool on);
+void fail_often(unsigned int percent);
 
 #endif /* SDP_TEST_FAILING_H */

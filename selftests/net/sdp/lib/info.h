@@ -8,116 +8,12 @@
 #include "sock.h"
 #include <linux/sdp.h>
 
-static inline struct sdp_info info_of(int fd)
-{
-	struct sdp_info info = { 0 };
-	socklen_t len = sizeof(info);
-
-	need_errno(!getsockopt(fd, SOL_SDP, SDP_INFO, &info, &len), "SDP_INFO");
-	return info;
-}
-
-static inline unsigned int unfinished_messages(int fd)
-{
-	struct tcp_info info = { 0 };
-	socklen_t len = sizeof(info);
-
-	need_errno(!getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len), "TCP_INFO");
-	return info.tcpi_unacked;
-}
-
-/*
- * Each end has received what the other one has sent, and knows that its own data has arrived.
- * Before an end can be asked again it has done all that a message makes it do, posting receives and
- * answering included. So nothing more happens until a program does something.
- */
-static inline bool ends_rest(int one, int other)
-{
-	struct sdp_info a = info_of(one), b;
-
-	if (a.bytes_unarrived || unfinished_messages(one))
-		return false;
-	b = info_of(other);
-	return !b.bytes_unarrived && !unfinished_messages(other) &&
-	       a.msgs_sent == b.msgs_received && b.msgs_sent == a.msgs_received;
-}
-
-static inline void await_ends_rest(int one, int other)
-{
-	long long end = now_ms() + WAIT_MS;
-
-	while (!ends_rest(one, other)) {
-		need(now_ms() < end, "there is always something under way");
-		pause_ms(1);
-	}
-}
-
-/*
- * Fills the connection from @fd, without blocking. Nobody reads at its other end, @other. Returns
- * the number of bytes sent when there can be no more room.
- */
-static inline long fill_to_rest(int fd, int other)
-{
-	long total = 0, n;
-
-	while ((n = send_until_full(fd))) {
-		total += n;
-		await_ends_rest(fd, other);
-	}
-	return total;
-}
-
-/* fill_to_rest() for SDP, fill() for TCP. */
-static inline long fill_ends(int fd, int other)
-{
-	return use_sdp ? fill_to_rest(fd, other) : fill(fd);
-}
-
-/* Waits until process @reader has read all @at bytes sent to @fd, and sleeps in a read. */
-static inline void await_reader(int fd, long at, pid_t reader)
-{
-	long long end = now_ms() + WAIT_MS;
-	struct sdp_info info = info_of(fd);
-
-	for (; (long)info.bytes_received < at || info.bytes_unread; info = info_of(fd)) {
-		need(now_ms() < end, "%lld of %ld bytes have come, %u are not read",
-		     (long long)info.bytes_received, at, info.bytes_unread);
-		pause_ms(1);
-	}
-	await_asleep(reader);
-}
-
-/* Number of sockets, by the lines of /proc/net/sdp. */
-static inline int sockets(void)
-{
-	FILE *f = fopen("/proc/net/sdp", "r");
-	char line[512];
-	int n = -1;			/* the line of titles */
-
-	need_errno(f, "/proc/net/sdp");
-	while (fgets(line, sizeof(line), f))
-		n++;
-	fclose(f);
-	return n;
-}
-
-/*
- * Makes a connection. The client asks for flow control @out, the server for @in: a child socket
- * inherits the listener's option.
- */
-static inline struct pair pair_by(int out, int in)
-{
-	struct addr where;
-	struct pair p;
-	int listening = listener(1, &where);
-
-	set_int(listening, SOL_SDP, SDP_FLOW_CONTROL, in);
-	p.c = fresh(0);
-	set_int(p.c, SOL_SDP, SDP_FLOW_CONTROL, out);
-	connect_to(p.c, &where);
-	p.s = accept_from(listening);
-	close(listening);
-	return p;
-}
+struct sdp_info info_of(int fd);
+void await_ends_rest(int one, int other);
+long fill_to_rest(int fd, int other);
+long fill_ends(int fd, int other);
+void await_reader(int fd, long at, pid_t reader);
+int sockets(void);
+struct pair pair_by(int out, int in);
 
 #endif /* SDP_TEST_INFO_H */

@@ -8,9 +8,7 @@
 #include "sock.h"
 #include <liburing.h>
 
-#define ENTRIES		64
-
-static struct io_uring ring;
+extern struct io_uring ring;
 
 /* A completion. */
 struct done {
@@ -19,55 +17,10 @@ struct done {
 	unsigned int flags;
 };
 
-static inline void ring_open(void)
-{
-	int err = io_uring_queue_init(ENTRIES, &ring, 0);
-
-	if (err == -ENOSYS || err == -EPERM)
-		_exit(EXIT_SKIPPED);
-	need(!err, "io_uring_queue_init: %s", errno_text(-err));
-}
-
-static inline struct io_uring_sqe *request(unsigned long id)
-{
-	struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
-
-	need(sqe, "the submission queue is full");
-	io_uring_sqe_set_data64(sqe, id);
-	return sqe;
-}
-
-static inline void submit(void)
-{
-	int n = io_uring_submit(&ring);
-
-	need(n >= 0, "io_uring_submit: %s", errno_text(-n));
-}
-
-/* Gets the next completion within @ms. Returns false if there is none. */
-static inline bool completion(struct done *result, int ms)
-{
-	struct __kernel_timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
-	struct io_uring_cqe *cqe;
-	int err = io_uring_wait_cqe_timeout(&ring, &cqe, &ts);
-
-	if (err == -ETIME)
-		return false;
-	need(!err, "io_uring_wait_cqe_timeout: %s", errno_text(-err));
-	*result = (struct done){ cqe->user_data, cqe->res, cqe->flags };
-	io_uring_cqe_seen(&ring, cqe);
-	return true;
-}
-
-/* Submits the prepared request and waits for its completion. */
-static inline struct done complete(unsigned long id)
-{
-	struct done cqe;
-
-	submit();
-	need(completion(&cqe, WAIT_MS), "request %lu does not complete", id);
-	need(cqe.id == id, "completion of %lu instead of %lu", cqe.id, id);
-	return cqe;
-}
+void ring_open(void);
+struct io_uring_sqe *request(unsigned long id);
+void submit(void);
+bool completion(struct done *result, int ms);
+struct done complete(unsigned long id);
 
 #endif /* SDP_TEST_URING_H */

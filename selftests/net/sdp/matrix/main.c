@@ -12,21 +12,18 @@
  *
  *	--self		compare TCP with TCP: this proves that results do not depend on chance
  *	--policy	use TCP sockets that a policy turns into SDP by the thread's name
- *			(undecided.sh)
+ *			(matrix_undecided.sh)
  *	-v		show all results
  *
- * A child process makes all cells of one state. Calls that leave a state as it is share one
+ * A child process makes all cells of one state. Calls that leave a state as it is share one 
  * socket. Each of the others gets a socket of its own.
- *
  *
  * On the debug kernel it takes a quarter of an hour.
  */
+#include <fnmatch.h>
+
 #include "matrix.h"
 #include "setting.h"
-#include "state.h"
-#include "call.h"
-#include "io.h"
-#include <fnmatch.h>
 
 #define STATE_SECONDS	60
 #define BATCH		4	/* states that run at a time */
@@ -62,16 +59,8 @@ static struct difference policy_differences[] = {
 	  "SYN and FIN are no bytes here, and what is over has nothing left to send" },
 };
 
-static const struct {
-	const struct call *list;
-	size_t count;
-} groups[] = {
-#define GROUP(name)	{ name, ARRAY_SIZE(name) }
-	GROUP(looking_calls),
-	GROUP(changing_calls),
-	GROUP(recv_calls),
-	GROUP(send_calls),
-	GROUP(setting_calls),
+static const struct call_list *const groups[] = {
+	&looking_calls, &changing_calls, &recv_calls, &send_calls, &setting_calls,
 };
 
 static bool self_test, verbose;
@@ -130,8 +119,8 @@ static int run_state(void *arg)
 	hub_make();
 	cell_make(&shared, job->state);
 	for (g = 0; g < ARRAY_SIZE(groups); g++)
-		for (i = 0; i < groups[g].count; i++)
-			run_call(job->state, &shared, &groups[g].list[i]);
+		for (i = 0; i < groups[g]->count; i++)
+			run_call(job->state, &shared, &groups[g]->list[i]);
 	cell_drop(&shared);
 	return EXIT_OK;
 }
@@ -279,7 +268,7 @@ static bool wanted(const char *name, char **names, int count)
 
 static const struct state *next_state(size_t *next, char **names, int count)
 {
-	while (*next < ARRAY_SIZE(states)) {
+	while (*next < states_count) {
 		const struct state *state = &states[(*next)++];
 
 		if (wanted(state->name, names, count) && dealt_out(*next, (1u << SET_COUNT) - 1))
@@ -385,7 +374,7 @@ int main(int argc, char **argv)
 	}
 	printf("# %u results compared, %u of them known to differ; %u states made once more\n",
 	       compared, excused, repeated);
-	if (!self_test && !sets && !argc && tap_passed + tap_failed >= 2 * ARRAY_SIZE(states))
+	if (!self_test && !sets && !argc && tap_passed + tap_failed >= 2 * states_count)
 		check_differences();
 	return tap_finish();
 }

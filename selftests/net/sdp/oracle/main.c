@@ -12,18 +12,11 @@
  * --self compares TCP with TCP, which proves that the scenarios are sound. --twin compares TCP with
  * IPPROTO_SDP sockets of the internet families. --policy compares it with TCP sockets that a policy
  * has made SDP by the program's name; --both with sockets that the policy makes try SDP first
- * (rewritten.sh, rewritten_both.sh). -v prints the logs. The scenarios are in oracle_*.h, by
- * subject. They are headers because they share one program and its tables.
+ * (oracle_policy.sh, oracle_both.sh). -v prints the logs. The scenarios are in the other files, by
+ * subject.
  */
-#include "observe.h"
+#include "oracle.h"
 #include "setting.h"
-#include "name.h"
-#include "connect.h"
-#include "data.h"
-#include "close.h"
-#include "share.h"
-#include "urgent.h"
-#include "options.h"
 
 #define SCENARIO_SECONDS	30	/* no scenario needs more than 3 s on a slow machine */
 
@@ -64,18 +57,9 @@ static const struct difference {
 	  "the connection's port is not TCP's" },
 };
 
-static const struct {
-	const struct scenario *list;
-	size_t count;
-} groups[] = {
-#define GROUP(name)	{ name, ARRAY_SIZE(name) }
-	GROUP(name_scenarios),
-	GROUP(connect_scenarios),
-	GROUP(data_scenarios),
-	GROUP(close_scenarios),
-	GROUP(share_scenarios),
-	GROUP(urgent_scenarios),
-	GROUP(option_scenarios),
+static const struct scenario_list *const groups[] = {
+	&name_scenarios, &connect_scenarios, &data_scenarios, &close_scenarios,
+	&share_scenarios, &urgent_scenarios, &option_scenarios,
 };
 
 static bool self_test, use_both, verbose;
@@ -227,8 +211,8 @@ static void run_set(unsigned int sets, char **names, int count)
 		return;
 	}
 	for (g = 0; g < ARRAY_SIZE(groups); g++) {
-		for (i = 0; i < groups[g].count; i++, n++) {
-			const struct scenario *s = &groups[g].list[i];
+		for (i = 0; i < groups[g]->count; i++, n++) {
+			const struct scenario *s = &groups[g]->list[i];
 
 			if (wanted(s->name, names, count) && (!s->few || set->family == AF_INET) &&
 			    dealt_out(n, s->few ? sets & V4_SETS : sets))

@@ -5,7 +5,6 @@
  * A buffer does not grow for a reader that never empties it. After a pause, a connection begins
  * with the first sizes again.
  *
- *
  * On the debug kernel, which is slow, a round can last longer than that pause.
  */
 #include "cases.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Common code of threads.c: bodies that run on TCP first, blocked threads, frequent signals.
+ * Bodies that run on TCP first, blocked threads, frequent signals.
  */
 #ifndef SDP_TEST_THREADS_H
 #define SDP_TEST_THREADS_H
@@ -13,80 +13,12 @@ struct body {
 	void (*run)(void);
 };
 
-/* Runs the body on TCP first: what TCP does not guarantee is not required of SDP. */
-static inline int tcp_first(void *arg)
-{
-	const struct body *body = arg;
-	bool sdp = use_sdp;
-
-	use_sdp = false;
-	body->run();
-	if (!sdp)
-		return EXIT_OK;
-	use_sdp = true;
-	body->run();
-	return EXIT_OK;
-}
-
-static inline const char *family_name(void)
-{
-	return use_sdp ? "SDP" : "TCP";
-}
-
-static inline pthread_t thread_start(void *(*body)(void *), void *arg)
-{
-	pthread_t thread;
-
-	need(!pthread_create(&thread, NULL, body, arg), "pthread_create");
-	return thread;
-}
-
-/* Waits until @count reaches @n; the time limit of the test bounds it. */
-static inline void await_count(atomic_int *count, int n)
-{
-	while (atomic_load(count) < n)
-		pause_ms(1);
-}
-
-/* A listener whose queue is full with @queued, so that the next connect has to wait. */
-static inline int full_listener(struct addr *where, int queued[2])
-{
-	int fd = listener(1, where), i;		/* a queue of n takes n + 1 */
-
-	for (i = 0; i < 2; i++) {
-		queued[i] = fresh(0);
-		connect_to(queued[i], where);
-	}
-	return fd;
-}
-
-static inline void no_action(int sig)
-{
-	(void)sig;
-}
-
-/* Makes signals interrupt calls: without SA_RESTART the kernel restarts none of them. */
-static inline void catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = no_action };
-
-	need_errno(!sigaction(SIGUSR1, &action, NULL), "sigaction");
-	need_errno(!sigaction(SIGALRM, &action, NULL), "sigaction");
-}
-
-/* Sends @sig to the calling thread at short intervals, until timer_delete(). */
-static inline timer_t pelted_with(int sig)
-{
-	/* At shorter intervals a slow kernel would only deliver signals. */
-	long period = slow_kernel() ? 20000000 : 500000;
-	struct itimerspec when = { .it_interval.tv_nsec = period, .it_value.tv_nsec = period };
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = sig };
-	timer_t timer;
-
-	event._sigev_un._tid = gettid();
-	need_errno(!timer_create(CLOCK_MONOTONIC, &event, &timer), "timer_create");
-	need_errno(!timer_settime(timer, 0, &when, NULL), "timer_settime");
-	return timer;
-}
+int tcp_first(void *arg);
+const char *family_name(void);
+pthread_t thread_start(void *(*body)(void *), void *arg);
+void await_count(atomic_int *count, int n);
+int full_listener(struct addr *where, int queued[2]);
+void catch_signals(void);
+timer_t pelted_with(int sig);
 
 #endif /* SDP_TEST_THREADS_H */

@@ -9,7 +9,6 @@
  *
  * The moments follow from a seed, which is printed; SEED=n in the environment sets it.
  *
- *
  * On the debug kernel, rdma.c and pipelined.c kill a few processes instead.
  */
 #include "killing.h"

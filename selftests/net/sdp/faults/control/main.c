@@ -7,8 +7,7 @@
  * there is memory. The requests are those of netlink, sysctl with the policy, /proc, and the start
  * of the tracing that rewriting needs. Needs fault injection, which the debug kernel has.
  *
- *
- *	control_netlink.h	requests of netlink
+ *	netlink.c	requests of netlink
  */
 #include "netlink.h"
 #include "reloading.h"

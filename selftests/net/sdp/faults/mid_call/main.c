@@ -5,7 +5,6 @@
  * No byte is lost or duplicated, whether the page stays away or comes back a moment later. TCP
  * does the same.
  *
- *
  * On the debug kernel it takes minutes.
  */
 #include <pthread.h>

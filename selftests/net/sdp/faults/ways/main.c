@@ -2,14 +2,13 @@
 /*
  * Less common calls without memory: rings, splice, io_uring, urgent data, options.
  *
- * As in faults.c, each allocation of each call fails once, one after the other. Needs fault
+ * As in the program faults, each allocation of each call fails once, one after the other. Needs fault
  * injection, which the debug kernel has.
  *
- *
- *	faults_again.h		accept that sleeps, IPPROTO_SDP, disconnect and connect again
- *	faults_rings.h		rings
- *	faults_splice.h		splice, sendfile
- *	faults_uring.h		io_uring
+ *	again.c		accept that sleeps, IPPROTO_SDP, disconnect and connect again
+ *	rings.c		rings
+ *	splice.c	splice, sendfile
+ *	uring_calls.c	io_uring
  */
 #include <linux/net_tstamp.h>
 #include <linux/sdp.h>

@@ -485,19 +485,19 @@ static int accepts_all(void *arg)
 #define POLLED(body, name, which) \
 	{ #body "_" name, body, 60, TWO_SETS, true, (void *)&pollers[which] }
 #define BY_BOTH(body)	POLLED(body, "uring", 0), POLLED(body, "aio", 1)
-#define CASE(body)	{ #body, body, 60, TWO_SETS, true, NULL }
+#define BOTH_SETS(body)	{ #body, body, 60, TWO_SETS, true, NULL }
 
 static const struct test tests[] = {
 	BY_BOTH(polled_as_tcp),
 	BY_BOTH(polled_falls_back),
 	BY_BOTH(polled_by_sdp),
 	BY_BOTH(polled_given_up),
-	CASE(polled_all_along),
-	CASE(watched_before),
-	CASE(requests),
-	CASE(receives_early),
-	CASE(accepts),
-	CASE(accepts_all),
+	BOTH_SETS(polled_all_along),
+	BOTH_SETS(watched_before),
+	BOTH_SETS(requests),
+	BOTH_SETS(receives_early),
+	BOTH_SETS(accepts),
+	BOTH_SETS(accepts_all),
 };
 
 int main(int argc, char **argv)

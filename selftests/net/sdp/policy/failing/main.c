@@ -148,15 +148,15 @@ static int first_call_failing(void *arg)
 	return EXIT_OK;
 }
 
-#define CASE(name, body, sets, arg) { name, body, 100, sets, true, (void *)(arg) }
+#define POLICY_CASE(name, body, sets, arg) { name, body, 100, sets, true, (void *)(arg) }
 
 static const struct test tests[] = {
-	CASE("connect_both", connect_failing, TWO_SETS, BOTH_SIDE),
-	CASE("connect_sdp", connect_failing, TWO_SETS, SDP_SIDE),
-	CASE("connect_placed", connect_placed, ONE_SET, SDP_SIDE),
-	CASE("listen_both", listen_failing, TWO_SETS, BOTH_SIDE),
-	CASE("listen_sdp", listen_failing, TWO_SETS, SDP_SIDE),
-	CASE("first_call", first_call_failing, ONE_SET, NULL),
+	POLICY_CASE("connect_both", connect_failing, TWO_SETS, BOTH_SIDE),
+	POLICY_CASE("connect_sdp", connect_failing, TWO_SETS, SDP_SIDE),
+	POLICY_CASE("connect_placed", connect_placed, ONE_SET, SDP_SIDE),
+	POLICY_CASE("listen_both", listen_failing, TWO_SETS, BOTH_SIDE),
+	POLICY_CASE("listen_sdp", listen_failing, TWO_SETS, SDP_SIDE),
+	POLICY_CASE("first_call", first_call_failing, ONE_SET, NULL),
 };
 
 int main(int argc, char **argv)

@@ -513,7 +513,6 @@ static int other_protocols(void *arg)
 
 #define OPTION(name, function) \
 	{ "listener_option_" name, listener_option, 30, TWO_SETS, true, (void *)(function) }
-#define CASE(body, seconds, sets) { #body, body, seconds, sets, true, NULL }
 
 static const struct test tests[] = {
 	CASE(without_capability, 30, ONE_SET),

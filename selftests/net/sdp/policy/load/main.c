@@ -478,8 +478,6 @@ static int unload_switched(void *arg)
 	return EXIT_OK;
 }
 
-#define CASE(body, seconds, sets) { #body, body, seconds, sets, true, NULL }
-
 static const struct test tests[] = {
 	CASE(texts_change, 100, TWO_SETS),
 	CASE(texts_agree, 60, ONE_SET),

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "killing.h"
+
+#define KILLED_WRITE	(1 << 18)
+
+static void endless_writer(void *arg)
+{
+	const struct pair *p = arg;
+	long at;
+
+	close(p->s);
+	for (at = 0; send(p->c, pattern(at), KILLED_WRITE, MSG_NOSIGNAL) > 0; at += KILLED_WRITE)
+		;
+}
+
+static void endless_reader(void *arg)
+{
+	static unsigned char buf[KILLED_WRITE];
+	const struct pair *p = arg;
+
+	close(p->c);
+	while (recv(p->s, buf, sizeof(buf), 0) > 0)
+		;
+}
+
+static void endless_ping(void *arg)
+{
+	static unsigned char buf[KILLED_WRITE];
+	const struct pair *p = arg;
+
+	close(p->s);
+	while (send(p->c, buf, sizeof(buf), MSG_NOSIGNAL) > 0 &&
+	       recv(p->c, buf, sizeof(buf), MSG_WAITALL) > 0)
+		;
+}
+
+static void endless_pong(void *arg)
+{
+	static unsigned char buf[KILLED_WRITE];
+	const struct pair *p = arg;
+
+	close(p->c);
+	while (recv(p->s, buf, sizeof(buf), MSG_WAITALL) > 0 &&
+	       send(p->s, buf, sizeof(buf), MSG_NOSIGNAL) > 0)
+		;
+}
+
+const struct talk endless_stream = { endless_writer, endless_reader };
+
+const struct talk endless_dialogue = { endless_ping, endless_pong };
+
+/* Kills one process. The other one sees the connection end, and exits. */
+void talk_killed(const struct talk *talk, int after_us, bool kill_c)
+{
+	struct pair p = pair_make();
+	pid_t c = helper_start(talk->at_c, &p), s = helper_start(talk->at_s, &p);
+	int status;
+
+	close(p.c);
+	close(p.s);
+	usleep(after_us);
+	kill(kill_c ? c : s, SIGKILL);
+	waitpid(kill_c ? c : s, &status, 0);
+	helper_end(kill_c ? s : c);
+}
+
+/* Kills @rounds processes, at each end in turn, at random moments of the first @longest_ms. */
+void talks_killed(const struct talk *talk, int rounds, int longest_ms, unsigned int seed)
+{
+	long long established = counter("CurrEstab");
+	int i;
+
+	for (i = 0; i < rounds; i++)
+		talk_killed(talk, 1000 * random_up_to(&seed, longest_ms), i % 2);
+	await_unpinned();
+	await_established(established);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "machine.h"
+
+void allow_descriptors(unsigned int n)
+{
+	struct rlimit limit;
+
+	need_errno(!getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
+	if (limit.rlim_cur >= n)
+		return;
+	limit.rlim_cur = n;
+	if (limit.rlim_max < n)
+		limit.rlim_max = n;
+	need_errno(!setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
+}
+
+/* Waits until at most @want connections are counted. */
+void await_established(long long want)
+{
+	long long end = now_ms() + 2 * WAIT_MS;
+
+	while (use_sdp && counter("CurrEstab") > want) {
+		need(now_ms() < end, "CurrEstab is %lld, and was %lld before", counter("CurrEstab"),
+		     want);
+		pause_ms(5);
+	}
+}
+
+/* The value of a line of /proc/meminfo, in bytes. */
+long long meminfo(const char *name)
+{
+	FILE *f = fopen("/proc/meminfo", "r");
+	char key[64], rest[64];
+	long long value, found = -1;
+
+	need_errno(f, "/proc/meminfo");
+	while (fscanf(f, "%63[^:]: %lld%63[^\n]\n", key, &value, rest) == 3)
+		if (!strcmp(key, name))
+			found = value * 1024;
+	fclose(f);
+	need(found >= 0, "/proc/meminfo has no %s", name);
+	return found;
+}
+
+/*
+ * Free pages in the lists of each CPU, in bytes. No line of /proc/meminfo counts them, and on 6.1
+ * they keep many megabytes of what a test has just freed.
+ */
+long long memory_in_cpu_lists(void)
+{
+	FILE *f = fopen("/proc/zoneinfo", "r");
+	char line[128];
+	long long pages, sum = 0;
+
+	need_errno(f, "/proc/zoneinfo");
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, " count: %lld", &pages) == 1)
+			sum += pages;
+	fclose(f);
+	return sum * sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * Free memory, in bytes. The kernel frees with some delay, so this is the largest of several
+ * values.
+ */
+long long memory_now(void)
+{
+	long long most = 0, value;
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		value = meminfo("MemAvailable") + memory_in_cpu_lists();
+		if (value > most)
+			most = value;
+		pause_ms(20);
+	}
+	return most;
+}
+
+/* Number of queue pairs of all devices. */
+int queue_pairs(void)
+{
+	FILE *f = popen("rdma resource show", "r");
+	char word[64];
+	int n, sum = 0;
+
+	need_errno(f, "rdma resource show");
+	while (fscanf(f, "%63s", word) == 1)
+		if (!strcmp(word, "qp") && fscanf(f, "%d", &n) == 1)
+			sum += n;
+	pclose(f);
+	return sum;
+}
+
+/*
+ * Does no connection have a queue pair any more? A queue pair outlives its socket until the peer
+ * has answered. The module keeps one queue pair per device, for registering memory.
+ */
+static bool links_over(void)
+{
+	FILE *f = popen("rdma resource show qp", "r");
+	char line[256], device[64], seen[8][64];
+	bool twice = false;
+	int n = 0, i;
+
+	need_errno(f, "rdma resource show qp");
+	while (fgets(line, sizeof(line), f)) {
+		if ((!strstr(line, "comm [sdp]") && !strstr(line, "comm sdp ")) ||
+		    sscanf(line, "link %63[^/ ]", device) != 1)
+			continue;
+		for (i = 0; i < n; i++)
+			twice |= !strcmp(seen[i], device);
+		if (n < (int)ARRAY_SIZE(seen))
+			strcpy(seen[n++], device);
+	}
+	pclose(f);
+	return !twice;
+}
+
+/*
+ * Waits until nothing is left of earlier connections: only what is permanent is counted from then
+ * on.
+ */
+void await_rest(void)
+{
+	long long end = now_ms() + 6 * WAIT_MS;
+
+	while (use_sdp && (sockets() || !links_over())) {
+		need(now_ms() < end, "%d sockets of before are left", sockets());
+		pause_ms(50);
+	}
+}

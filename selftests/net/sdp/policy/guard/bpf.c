@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Policy tests with BPF programs of a control group: what they say about TCP holds for SDP.
+ */
+#include <linux/bpf.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "bpf.h"
+
+#define GUARDED		OWN_CGROUP "-guarded"
+
+/* The instructions that the BPF programs here consist of. */
+#define LOAD(reg, type, field) \
+	{ .code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = (reg), .src_reg = BPF_REG_1, \
+	  .off = offsetof(type, field) }
+
+#define STORE(type, field, reg) \
+	{ .code = BPF_STX | BPF_MEM | BPF_W, .dst_reg = BPF_REG_1, .src_reg = (reg), \
+	  .off = offsetof(type, field) }
+
+#define SKIP_UNLESS(reg, value, n) \
+	{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = (reg), .off = (n), .imm = (value) }
+
+long bpf(int command, union bpf_attr *attr)
+{
+	return syscall(SYS_bpf, command, attr, sizeof(*attr));
+}
+
+/*
+ * Moves this process to a new control group. Returns a descriptor of the group, or -1 on failure.
+ */
+static int guarded_enter(void)
+{
+	if (mkdir(CGROUPS GUARDED, 0755) && errno != EEXIST)
+		return -1;
+	if (access(CGROUPS GUARDED "/cgroup.procs", W_OK))
+		return -1;
+	need_errno(cgroup_enter(GUARDED), "the control group");
+	return open(CGROUPS GUARDED, O_RDONLY | O_DIRECTORY);
+}
+
+static void guarded_leave(int cgroup)
+{
+	close(cgroup);
+	need_errno(cgroup_enter(""), "back to the first control group");
+	rmdir(CGROUPS GUARDED);
+}
+
+/* Attaches a program to the control group. Returns false if the kernel has no such programs. */
+static bool guard_by(int cgroup, int type, int where, const struct bpf_insn *insns,
+		     unsigned int count)
+{
+	union bpf_attr load = {
+		.prog_type = type,
+		.expected_attach_type = where,
+		.insns = (unsigned long)insns,
+		.insn_cnt = count,
+		.license = (unsigned long)"GPL",
+	};
+	union bpf_attr attach = { .target_fd = cgroup, .attach_type = where };
+	int prog = bpf(BPF_PROG_LOAD, &load);
+
+	if (prog < 0 && errno == EINVAL)
+		return false;
+	need_errno(prog >= 0, "BPF_PROG_LOAD");
+	attach.attach_bpf_fd = prog;
+	if (bpf(BPF_PROG_ATTACH, &attach)) {
+		need(errno == EINVAL, "BPF_PROG_ATTACH: %s", errno_text(errno));
+		return false;
+	}
+	close(prog);
+	return true;
+}
+
+/* Attaches a program that replaces port @from by @to in addresses. */
+static bool guard_names(int cgroup, int where, unsigned int from, unsigned int to)
+{
+	struct bpf_insn redirect[] = {
+		PUT(BPF_REG_0, 1),
+		LOAD(BPF_REG_2, struct bpf_sock_addr, user_port),
+		SKIP_UNLESS(BPF_REG_2, htons(from), 2),
+		PUT(BPF_REG_3, htons(to)),
+		STORE(struct bpf_sock_addr, user_port, BPF_REG_3),
+		RETURN,
+	};
+
+	return guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR, where, redirect,
+			ARRAY_SIZE(redirect));
+}
+
+/* Refuses connects to port @from if @to is 0, otherwise redirects them to port @to. */
+static bool guard_connects(int cgroup, unsigned int from, unsigned int to)
+{
+	struct bpf_insn refuse[] = {
+		PUT(BPF_REG_0, 1),
+		LOAD(BPF_REG_2, struct bpf_sock_addr, user_port),
+		SKIP_UNLESS(BPF_REG_2, htons(from), 1),
+		PUT(BPF_REG_0, 0),
+		RETURN,
+	};
+	int where = set->family == AF_INET ? BPF_CGROUP_INET4_CONNECT : BPF_CGROUP_INET6_CONNECT;
+
+	return to ? guard_names(cgroup, where, from, to) :
+		    guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR, where, refuse,
+			     ARRAY_SIZE(refuse));
+}
+
+static void need_refused(const char *name, int fd, const struct addr *where, const char *what)
+{
+	int error = connect_as(name, fd, where);
+
+	need(error == EPERM, "%s by %s: %s", what, name, errno_text(error));
+}
+
+struct held_connect {
+	int fd, error;
+	const struct addr *where;
+};
+
+/*
+ * A connect that a program refuses is made neither by SDP nor by TCP. This holds for the first
+ * connect of a socket and for later ones.
+ */
+int bpf_refuses(void *arg)
+{
+	static const char *const names[] = { TCP_SIDE, BOTH_SIDE, SDP_SIDE };
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct addr where, other;
+	int cgroup, barred, clear, fd;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	barred = listener_of(PAIR, 8, &where);
+	clear = listener_of(PAIR, 8, &other);
+	cgroup = guarded_enter();
+	if (cgroup < 0 || !guard_connects(cgroup, addr_port(&where), 0))
+		return EXIT_SKIPPED;
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		fd = stream(0);
+		need_refused(names[i], fd, &where, "the first connect");
+		need(!connect_as(names[i], fd, &other), "another one by %s: %s", names[i],
+		     errno_text(errno));
+		close(accept_and_talk(clear, fd, i ? BY_SDP : BY_TCP));
+		need_errno(!connect(fd, &none, sizeof(none)), "disconnect");
+		need_refused(names[i], fd, &where, "a later connect");
+		close(fd);
+	}
+	need(!poll_for(barred, POLLIN, quiet_ms()), "somebody came by all the same");
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
+/*
+ * The same for MPTCP sockets, for which the kernel itself runs these programs late or not at all.
+ */
+int bpf_refuses_multipath(void *arg)
+{
+	static const char *const names[] = { BOTH_SIDE, SDP_SIDE };
+	struct addr where, other;
+	int cgroup, barred, clear, fd;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	barred = listener_of(PAIR, 8, &where);
+	clear = listener_of(PAIR, 8, &other);
+	cgroup = guarded_enter();
+	if (cgroup < 0 || !guard_connects(cgroup, addr_port(&where), 0))
+		return EXIT_SKIPPED;
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		fd = socket(set->family, SOCK_STREAM, 262);
+		if (fd < 0)
+			return EXIT_SKIPPED;
+		need_refused(names[i], fd, &where, "a connect");
+		close(fd);
+		fd = socket(set->family, SOCK_STREAM, 262);
+		need(!connect_as(names[i], fd, &other), "another one by %s: %s", names[i],
+		     errno_text(errno));
+		close(accept_and_talk(clear, fd, BY_SDP));
+		close(fd);
+	}
+	need(!poll_for(barred, POLLIN, quiet_ms()), "somebody came by all the same");
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
+static void *connect_barred(void *arg)
+{
+	struct held_connect *h = arg;
+
+	h->error = connect(h->fd, &h->where->sa, h->where->len) ? errno : 0;
+	return NULL;
+}
+
+/*
+ * Two threads call connect() on a socket whose last connect failed, while a third thread holds its
+ * lock. One call reports that failure, after which the socket is as new; the program refuses the
+ * other call.
+ */
+int bpf_refuses_second(void *arg)
+{
+	struct addr barred_place, other, dead_end;
+	struct held_connect calls[2];
+	pthread_t holder, callers[2];
+	int cgroup, barred, clear, i;
+	struct slow s = { 0 };
+
+	(void)arg;
+	by_names();
+	barred = listener_of(SDP_ONLY, 8, &barred_place);
+	clear = listener_of(SDP_ONLY, 8, &other);
+	listener_of(NOBODY, 0, &dead_end);
+	cgroup = guarded_enter();
+	if (cgroup < 0 || !guard_connects(cgroup, addr_port(&barred_place), 0) || !slow_memory(&s))
+		return EXIT_SKIPPED;
+	/* A connection makes the socket SDP for the rest of its life. */
+	s.fd = connected_as(SDP_SIDE, &other);
+	close(accept_and_talk(clear, s.fd, BY_SDP));
+	need_errno(!connect(s.fd, &(struct sockaddr){ .sa_family = AF_UNSPEC }, 16), "disconnect");
+	set_nonblock(s.fd, true);
+	need(connect(s.fd, &dead_end.sa, dead_end.len) && errno == EINPROGRESS, "connect: %s",
+	     errno_text(errno));
+	need(poll_for(s.fd, POLLOUT, WAIT_MS), "no outcome");
+	holder = start_thread(linger_slowly, &s);
+	need(poll_for(s.faults, POLLIN, WAIT_MS) & POLLIN, "its memory is not slow");
+	for (i = 0; i < 2; i++) {
+		calls[i] = (struct held_connect){ .fd = s.fd, .where = &barred_place };
+		callers[i] = start_thread(connect_barred, &calls[i]);
+	}
+	pause_ms(quiet_ms());
+	slow_memory_goes_on(&s);
+	pthread_join(holder, NULL);
+	for (i = 0; i < 2; i++)
+		pthread_join(callers[i], NULL);
+	need((calls[0].error == ECONNREFUSED && calls[1].error == EPERM) ||
+	     (calls[0].error == EPERM && calls[1].error == ECONNREFUSED),
+	     "%s and %s", errno_text(calls[0].error), errno_text(calls[1].error));
+	need(!poll_for(barred, POLLIN, quiet_ms()), "somebody came by all the same");
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
+/* A connect that a program redirects goes there, whether SDP or TCP makes it. */
+int bpf_redirects(void *arg)
+{
+	static const enum kind kinds[] = { PAIR, SDP_ONLY, TCP_ONLY };
+	struct addr from, to, peer = { .len = sizeof(peer.ss) };
+	int cgroup, old, listening, fd;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	old = listener_of(PAIR, 8, &from);
+	cgroup = guarded_enter();
+	if (cgroup < 0)
+		return EXIT_SKIPPED;
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		listening = listener_of(kinds[i], 8, &to);
+		if (!guard_connects(cgroup, addr_port(&from), addr_port(&to)))
+			return EXIT_SKIPPED;
+		fd = connected_as(BOTH_SIDE, &from);
+		need_errno(!getpeername(fd, &peer.sa, &peer.len), "getpeername");
+		need(addr_port(&peer) == addr_port(&to), "to port %u instead of %u",
+		     addr_port(&peer), addr_port(&to));
+		close(accept_and_talk(listening, fd, kinds[i] == TCP_ONLY ? BY_TCP : BY_SDP));
+		close(fd);
+		close(listening);
+	}
+	need(!poll_for(old, POLLIN, quiet_ms()), "somebody came by all the same");
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
+/* A program forbids SDP sockets: a connect by both is by TCP, and one by SDP only fails. */
+int bpf_forbids_sdp(void *arg)
+{
+	static const struct bpf_insn no_sdp[] = {
+		PUT(BPF_REG_0, 1),
+		LOAD(BPF_REG_2, struct bpf_sock, protocol),
+		SKIP_UNLESS(BPF_REG_2, IPPROTO_SDP, 1),
+		PUT(BPF_REG_0, 0),
+		RETURN,
+	};
+	long long errors = counter("FellError");
+	struct addr where, own;
+	int cgroup, listening, fd;
+
+	(void)arg;
+	by_names();
+	listening = listener_of(PAIR, 8, &where);
+	cgroup = guarded_enter();
+	if (cgroup < 0 || !guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_CREATE,
+				    no_sdp, ARRAY_SIZE(no_sdp)))
+		return EXIT_SKIPPED;
+	fd = connected_as(BOTH_SIDE, &where);
+	need_count("FellError", errors, 1);
+	need_fell(&where, "connect", "failed");
+	close(accept_and_talk(listening, fd, BY_TCP));
+	fd = stream(0);
+	need_refused(SDP_SIDE, fd, &where, "SDP alone");
+	need_protocol(fd, BY_TCP, "what may not be SDP");
+	listening = listener_of(PAIR, 8, &own);
+	need_count("FellError", errors, 2);
+	need_fell(&own, "listen", "failed");
+	close(accept_and_talk(listening, connected_as(TCP_SIDE, &own), BY_TCP));
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
+/* Programs that change the results of getsockname() and getpeername() run for TCP sockets only. */
+int bpf_names(void *arg)
+{
+	static const enum kind kinds[] = { TCP_ONLY, SDP_ONLY };
+	bool v4 = set->family == AF_INET;
+	int wheres[] = { v4 ? BPF_CGROUP_INET4_GETPEERNAME : BPF_CGROUP_INET6_GETPEERNAME,
+			 v4 ? BPF_CGROUP_INET4_GETSOCKNAME : BPF_CGROUP_INET6_GETSOCKNAME };
+	struct addr where, own, peer;
+	int cgroup, listening, fd;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	cgroup = guarded_enter();
+	if (cgroup < 0)
+		return EXIT_SKIPPED;
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		listening = listener_of(kinds[i], 8, &where);
+		fd = connected_as(BOTH_SIDE, &where);
+		own = name_of(fd);
+		if (!guard_names(cgroup, wheres[0], addr_port(&where), 1) ||
+		    !guard_names(cgroup, wheres[1], addr_port(&own), 2))
+			return EXIT_SKIPPED;
+		peer.len = sizeof(peer.ss);
+		need_errno(!getpeername(fd, &peer.sa, &peer.len), "getpeername");
+		need(addr_port(&peer) == (i ? addr_port(&where) : 1), "to %s: it shows port %u",
+		     kind_names[kinds[i]], addr_port(&peer));
+		peer = name_of(fd);
+		need(addr_port(&peer) == (i ? addr_port(&own) : 2), "to %s: its own port is %u",
+		     kind_names[kinds[i]], addr_port(&peer));
+		close(accept_and_talk(listening, fd, i ? BY_SDP : BY_TCP));
+		close(fd);
+		close(listening);
+	}
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
+#define BPF_SAYS	5	/* SO_PRIORITY that a program sets */
+
+/* Programs that handle TCP's socket events are not run for SDP. */
+int bpf_events(void *arg)
+{
+	static const struct bpf_insn prioritize[] = {
+		LOAD(BPF_REG_2, struct bpf_sock_ops, op),
+		SKIP_UNLESS(BPF_REG_2, BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB, 7),
+		{ .code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = -4,
+		  .imm = BPF_SAYS },
+		PUT(BPF_REG_2, SOL_SOCKET),
+		PUT(BPF_REG_3, SO_PRIORITY),
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_4,
+		  .src_reg = BPF_REG_10 },
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_4, .imm = -4 },
+		PUT(BPF_REG_5, 4),
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_setsockopt },
+		PUT(BPF_REG_0, 1),
+		RETURN,
+	};
+	static const enum kind kinds[] = { TCP_ONLY, SDP_ONLY };
+	int cgroup, listening, fd, priority;
+	struct addr where;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	cgroup = guarded_enter();
+	if (cgroup < 0 || !guard_by(cgroup, BPF_PROG_TYPE_SOCK_OPS, BPF_CGROUP_SOCK_OPS, prioritize,
+				    ARRAY_SIZE(prioritize)))
+		return EXIT_SKIPPED;
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		listening = listener_of(kinds[i], 8, &where);
+		fd = connected_as(BOTH_SIDE, &where);
+		priority = get_int(fd, SOL_SOCKET, SO_PRIORITY);
+		need(priority == (i ? 0 : BPF_SAYS), "to %s: its priority is %d",
+		     kind_names[kinds[i]], priority);
+		close(accept_and_talk(listening, fd, i ? BY_SDP : BY_TCP));
+		close(fd);
+		close(listening);
+	}
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
+/*
+ * A setsockopt() that a program of the listener's group forbids fails on an accepted socket, too.
+ */
+int bpf_options(void *arg)
+{
+	static const struct bpf_insn forbid[] = {
+		PUT(BPF_REG_0, 1),
+		LOAD(BPF_REG_2, struct bpf_sockopt, optname),
+		SKIP_UNLESS(BPF_REG_2, SO_PRIORITY, 1),
+		PUT(BPF_REG_0, 0),
+		RETURN,
+	};
+	static const enum kind kinds[] = { TCP_ONLY, SDP_ONLY, PAIR };
+	int cgroup, listening, fd, s, value = 1;
+	struct addr where;
+	size_t i;
+
+	(void)arg;
+	by_names();
+	cgroup = guarded_enter();
+	if (cgroup < 0 || !guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_SETSOCKOPT,
+				    forbid, ARRAY_SIZE(forbid)))
+		return EXIT_SKIPPED;
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		listening = listener_of(kinds[i], 8, &where);
+		fd = connected_as(kinds[i] == TCP_ONLY ? TCP_SIDE : SDP_SIDE, &where);
+		s = accept_and_talk(listening, fd, kinds[i] == TCP_ONLY ? BY_TCP : BY_SDP);
+		/* The control group of the socket counts, not that of the caller. */
+		need_errno(cgroup_enter(""), "out of the control group");
+		need(setsockopt(s, SOL_SOCKET, SO_PRIORITY, &value, sizeof(value)) &&
+		     errno == EPERM, "accepted by %s: it may", kind_names[kinds[i]]);
+		need_errno(cgroup_enter(GUARDED), "back into the control group");
+		close(s);
+		close(fd);
+		close(listening);
+	}
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
+
+/* A program drops all packets that TCP sends; data by SDP still arrives. */
+int bpf_packets(void *arg)
+{
+	static const struct bpf_insn drop[] = { PUT(BPF_REG_0, 0), RETURN };
+	int cgroup, listening, fd;
+	struct addr where;
+
+	(void)arg;
+	by_names();
+	cgroup = guarded_enter();
+	if (cgroup < 0)
+		return EXIT_SKIPPED;
+	listening = listener_of(PAIR, 8, &where);
+	if (!guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_EGRESS, drop,
+		      ARRAY_SIZE(drop)))
+		return EXIT_SKIPPED;
+	fd = connected_as(BOTH_SIDE, &where);
+	close(accept_and_talk(listening, fd, BY_SDP));
+	close(fd);
+	fd = stream(SOCK_NONBLOCK);
+	connect_as(TCP_SIDE, fd, &where);
+	need(!poll_for(fd, POLLOUT, quiet_ms()), "TCP gets through");
+	close(fd);
+	guarded_leave(cgroup);
+	return EXIT_OK;
+}
