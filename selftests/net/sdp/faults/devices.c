@@ -28,7 +28,6 @@ int namespace_failing(void *arg)
 	bool failed = true;
 	pid_t child;
 
-	(void)arg;
 	if (!can_fail())
 		return EXIT_SKIPPED;
 	only_the_module(true);
@@ -116,7 +115,6 @@ int device_failing(void *arg)
 	bool failed = true;
 	struct pair p;
 
-	(void)arg;
 	if (!can_fail())
 		return EXIT_SKIPPED;
 	need_errno(netlink >= 0, "netlink");
@@ -232,7 +230,6 @@ int module_failing(void *arg)
 	struct text begin;
 	int all;
 
-	(void)arg;
 	if (!can_fail() || !getenv("SDP_MODULE"))
 		return EXIT_SKIPPED;
 	unload();

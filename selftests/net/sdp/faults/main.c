@@ -161,7 +161,6 @@ int main(int argc, char **argv)
 	struct test tests[ARRAY_SIZE(calls) + 5];
 	size_t i, n = 0;
 
-	(void)argc;
 	for (i = 0; i < ARRAY_SIZE(calls); i++)
 		tests[n++] = (struct test){ calls[i].name, sweep, 60, TWO_SETS,
 					    true, (void *)&calls[i] };

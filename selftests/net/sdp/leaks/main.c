@@ -43,7 +43,6 @@ static int names(void *arg)
 	struct pair p = { .c = fresh(0) };
 	socklen_t len = ROOM;
 
-	(void)arg;
 	mark();
 	need_errno(!getsockname(p.c, (void *)room, &len), "getsockname");
 	need_name("getsockname, not bound", len);
@@ -91,7 +90,6 @@ static int option_values(void *arg)
 	socklen_t len, size;
 	static const int levels[] = { IPPROTO_TCP, IPPROTO_IP, IPPROTO_IPV6, SOL_SDP };
 
-	(void)arg;
 	for (i = 0; i < ARRAY_SIZE(options); i++) {
 		for (size = 0; size < 300; size++) {
 			mark();
@@ -131,7 +129,6 @@ static int info_padding(void *arg)
 	socklen_t len = ROOM;
 	size_t text = offsetof(struct sdp_info, device);
 
-	(void)arg;
 	mark();
 	need_errno(!getsockopt(p.c, SOL_SDP, SDP_INFO, room, &len), "SDP_INFO");
 	need(len == sizeof(*info), "%u bytes", len);
@@ -163,7 +160,6 @@ static int data_and_control(void *arg)
 	struct cmsghdr *c;
 	size_t i, size;
 
-	(void)arg;
 	set_int(p.s, SOL_SOCKET, SO_TIMESTAMP, 1);
 	for (size = 1; size < 600; size += 23) {
 		unsigned char data[600];
@@ -243,7 +239,6 @@ static int kernel_addresses(void *arg)
 {
 	struct pair p;
 
-	(void)arg;
 	fall_back();
 	p = pair_make();
 	look_at("/proc/net/sdp");
@@ -275,7 +270,6 @@ static int unprivileged(void *arg)
 	bool traced = !access(TRACING "events/sdp/enable", W_OK);
 	struct pair p;
 
-	(void)arg;
 	need_errno(!setgroups(0, NULL), "setgroups");
 	be_nobody();
 	p = pair_make();
@@ -298,7 +292,6 @@ static int unprivileged(void *arg)
 /* Root in a new network namespace can set what is of that namespace, and not what is global. */
 static int root_in_namespace(void *arg)
 {
-	(void)arg;
 	need_errno(!unshare(CLONE_NEWNET), "unshare");
 	need(access("/proc/sys/net/sdp/recv_buffers", W_OK) == 0, "no settings");
 	are_of_all(false, "root");
@@ -327,7 +320,6 @@ static int fallbacks_guarded(void *arg)
 	static const char path[] = "/proc/net/sdp_fallbacks";
 	int before;
 
-	(void)arg;
 	before = open(path, O_RDONLY);
 	need(before >= 0 && read_some(path) >= 0, "root: %s", errno_text(errno));
 	drop_net_admin();
@@ -352,8 +344,4 @@ static const struct test tests[] = {
 	{ "netlink", netlink_answers, 30, V4_SETS, .sdp_only = true, .arg = NULL },
 };
 
-int main(int argc, char **argv)
-{
-	(void)argc;
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+TEST_MAIN(tests)

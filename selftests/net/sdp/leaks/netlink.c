@@ -61,7 +61,6 @@ static void look_at_message(const struct nlmsghdr *nlh, void *arg)
 	const struct genlmsghdr *g = mnl_nlmsg_get_payload(nlh);
 	const struct nlattr *attr;
 
-	(void)arg;
 	need(g->cmd == asked->cmd && !g->reserved, "%s: command %u, reserved 0x%x", asked->name,
 	     g->cmd, g->reserved);
 	mnl_attr_for_each(attr, nlh, GENL_HDRLEN)
@@ -95,7 +94,6 @@ int netlink_answers(void *arg)
 	struct pair p;
 	size_t i;
 
-	(void)arg;
 	fall_back();
 	policy_set("any * program some sdp # a rule");
 	p = pair_make();

@@ -108,7 +108,6 @@ int settings_guarded(void *arg)
 	int outer = open(SETTING_DIR "recv_buffers", O_RDONLY), all, own;
 	long before = number_in(outer);
 
-	(void)arg;
 	be_nobody();
 	are_of_all(true, nobody);
 	all = each_setting(is_refused, nobody);
@@ -148,7 +147,6 @@ static void need_low(const char *who, int want)
 /* A capability in a user namespace is good for the network namespaces that it owns. */
 int low_ports(void *arg)
 {
-	(void)arg;
 	need_low("root", 0);
 	be_nobody();
 	need_low("nobody", EACCES);

@@ -15,7 +15,7 @@ int patience(int seconds)
 	return slow_kernel() ? 3 * seconds : seconds;
 }
 
-static bool named(const char *name, char **names)
+bool named(const char *name, char **names)
 {
 	if (!*names)
 		return true;
@@ -26,7 +26,7 @@ static bool named(const char *name, char **names)
 }
 
 /* For runners that pass no arguments to a program: vm/run.sh -e SDP_CASES='bind listen' ... */
-static char **names_wanted(char **names)
+char **names_wanted(char **names)
 {
 	static char *wanted[33], text[1024];
 	const char *cases = getenv("SDP_CASES");

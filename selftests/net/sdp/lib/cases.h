@@ -42,10 +42,19 @@ struct test_list {
 
 #define TEST_LIST(array)	{ array, ARRAY_SIZE(array) }
 
+bool named(const char *name, char **names);
+char **names_wanted(char **names);
 int scaled(int count);
 int patience(int seconds);
 int run_tests(char **argv, const struct test *tests, size_t count);
 int run_lists(char **argv, const struct test_list *const *lists, size_t count);
+
+/* The main program of a table of cases, or of an array of such lists. */
+#define TEST_MAIN(table) \
+	int main(int argc, char **argv) { return run_tests(argv, table, ARRAY_SIZE(table)); }
+#define LISTS_MAIN(array) \
+	int main(int argc, char **argv) { return run_lists(argv, array, ARRAY_SIZE(array)); }
+
 unsigned int next_random(unsigned int *state);
 unsigned int random_up_to(unsigned int *state, unsigned int max);
 

@@ -265,7 +265,6 @@ int at_random(void *arg)
 	struct load l = { .seed = 0 };
 	struct pair p;
 
-	(void)arg;
 	if (!can_fail())
 		return EXIT_SKIPPED;
 	all_levels(&l, short_form() ? 2000 : 15000);
@@ -300,7 +299,6 @@ int as_before(void *arg)
 	bool told = false;
 	struct pair p;
 
-	(void)arg;
 	if (!can_fail())
 		return EXIT_SKIPPED;
 	fail_often(0);

@@ -26,7 +26,7 @@ void rec(const char *label, const char *fmt, ...)
 /*
  * Splits the next line "label = value" off the log at *@text, in place. Returns false at the end.
  */
-bool next_line(char **text, char **label, char **value)
+static bool next_line(char **text, char **label, char **value)
 {
 	char *end = strchr(*text, '\n'), *sep;
 
@@ -40,6 +40,43 @@ bool next_line(char **text, char **label, char **value)
 	*sep = 0;
 	*value = sep + 3;
 	return true;
+}
+
+/*
+ * Compares the logs of both runs, line by line. @same compares two values of one label. Returns
+ * false after the first label that differs, or when @same has said so.
+ */
+bool logs_compare(const char *name, struct log *const logs[2],
+		  bool (*same)(const char *name, const char *label, const char *tcp, const char *sdp))
+{
+	char *tcp_text = logs[0]->text, *sdp_text = logs[1]->text;
+	char *tcp_label = NULL, *tcp_value = NULL, *sdp_label = NULL, *sdp_value = NULL;
+	bool ok = true;
+
+	for (;;) {
+		bool tcp = next_line(&tcp_text, &tcp_label, &tcp_value);
+		bool sdp = next_line(&sdp_text, &sdp_label, &sdp_value);
+
+		if (!tcp && !sdp)
+			return ok;
+		if (!tcp || !sdp || strcmp(tcp_label, sdp_label)) {
+			printf("# %s: TCP is at \"%s\", SDP at \"%s\"\n", name,
+			       tcp ? tcp_label : "the end", sdp ? sdp_label : "the end");
+			return false;
+		}
+		if (!same(name, tcp_label, tcp_value, sdp_value))
+			ok = false;
+	}
+}
+
+/* A log that child processes write and this one reads. */
+struct log *log_make(void)
+{
+	struct log *log = mmap(NULL, sizeof(*log), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	need_errno(log != MAP_FAILED, "mmap");
+	return log;
 }
 
 long rec_ret(const char *label, long ret)
@@ -243,13 +280,11 @@ volatile sig_atomic_t ticks, pipes;
 
 void on_tick(int sig)
 {
-	(void)sig;
 	ticks++;
 }
 
 void on_pipe(int sig)
 {
-	(void)sig;
 	pipes++;
 }
 

@@ -201,7 +201,6 @@ static int busy(void *arg)
 {
 	long long before = counter("CurrEstab");
 
-	(void)arg;
 	allow_descriptors(2 * BUSY + 50);
 	be_busy("");
 	await_established(before);
@@ -304,7 +303,6 @@ static int idle(void *arg)
 	struct inventory before, now;
 	long long start, used;
 
-	(void)arg;
 	allow_descriptors(2 * (n + BUSY) + 50);
 	await_rest();
 	open_pairs(&first, 1);		/* makes allocations that come only once */
@@ -396,7 +394,6 @@ static int crowd(void *arg)
 	pid_t writer;
 	int i, fd;
 
-	(void)arg;
 	allow_descriptors(CLIENTS + 50);
 	setting_set("connect_timeout_ms", 60000);
 	fd = listener(ROOM, &where);
@@ -451,7 +448,6 @@ static int ports_run_out(void *arg)
 	struct addr where;
 	int i, fd = listener(8, &where), extra = fresh(0), error;
 
-	(void)arg;
 	set_port_range("20000 20049");
 	for (i = 0; i < PORTS; i++)
 		open_pair(fd, &where, &pairs[i], i);
@@ -475,7 +471,6 @@ static int ports_reserved(void *arg)
 	struct addr any = server_addr(0), reserved = server_addr(26007), where;
 	int fd = fresh(0), none = fresh(0), asks = fresh(0), error;
 
-	(void)arg;
 	set_port_range("26000 26009");
 	set_port_rule("ip_local_reserved_ports", "26000-26004,26006-26009\n");
 	need_errno(!bind(fd, &any.sa, any.len), "bind to any port");
@@ -497,8 +492,4 @@ static const struct test tests[] = {
 	{ "ports_reserved", ports_reserved, 30, V4_SETS, false, NULL },
 };
 
-int main(int argc, char **argv)
-{
-	(void)argc;
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+TEST_MAIN(tests)

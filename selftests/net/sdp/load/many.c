@@ -197,7 +197,6 @@ static int at_once(void *arg)
 	struct epoll_event events[64], listen_event = { .events = EPOLLIN };
 	struct addr where;
 
-	(void)arg;
 	allow_descriptors(2 * AT_ONCE + 50);
 	fd = listener(AT_ONCE, &where);
 	set_nonblock(fd, true);
@@ -237,7 +236,6 @@ static int idle_memory(void *arg)
 	int i, fd;
 	char c;
 
-	(void)arg;
 	allow_descriptors(2 * IDLE + 50);
 	fd = listener(8, &where);
 	one_connection(fd, &where, 0);		/* makes allocations that come only once */
@@ -306,7 +304,6 @@ static int killed(void *arg)
 	int tell[2], fds[VICTIMS], i, error;
 	pid_t pid;
 
-	(void)arg;
 	need_errno(!pipe(tell), "pipe");
 	pid = fork();
 	if (!pid) {
@@ -347,7 +344,6 @@ static int listener_closed(void *arg)
 	int fds[ROOM + 1 + WAITING], fd, i, error;
 	struct addr where;
 
-	(void)arg;
 	fd = listener(ROOM, &where);
 	for (i = 0; i < ROOM + 1; i++) {	/* a backlog of n holds n + 1 */
 		fds[i] = fresh(0);
@@ -412,7 +408,6 @@ static int clients_vanish(void *arg)
 	struct addr where;
 	int fds[TRIES], i, fd = listener(ROOM, &where), late, round;
 
-	(void)arg;
 	/* Each round has fewer clients, which thus close sooner after their request. */
 	for (round = 0; round < TRIES; round++) {
 		for (i = 0; i < TRIES - round; i++) {
@@ -473,7 +468,6 @@ static int closed_in_traffic(void *arg)
 	struct addr where;
 	int i, status, fd = listener(8 * BUSY, &where);
 
-	(void)arg;
 	for (i = 0; i < BUSY; i++) {
 		servers[i] = fork();
 		if (!servers[i])
@@ -509,8 +503,4 @@ static const struct test tests[] = {
 	{ "closed_in_traffic", closed_in_traffic, 60, V4_SETS, false, NULL },
 };
 
-int main(int argc, char **argv)
-{
-	(void)argc;
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+TEST_MAIN(tests)

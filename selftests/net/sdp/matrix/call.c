@@ -119,7 +119,6 @@ static long do_own(struct cell *x, const struct call *c)
 
 static long do_getfl(struct cell *x, const struct call *c)
 {
-	(void)c;
 	return fcntl(x->fd, F_GETFL);
 }
 
@@ -128,32 +127,27 @@ static long do_stat(struct cell *x, const struct call *c)
 	struct stat st = { 0 };
 	long ret = fstat(x->fd, &st);
 
-	(void)c;
 	noted(" %s, %ld bytes", S_ISSOCK(st.st_mode) ? "socket" : "other", (long)st.st_size);
 	return ret;
 }
 
 static long do_seek(struct cell *x, const struct call *c)
 {
-	(void)c;
 	return lseek(x->fd, 0, SEEK_CUR);
 }
 
 static long do_sync(struct cell *x, const struct call *c)
 {
-	(void)c;
 	return fsync(x->fd);
 }
 
 static long do_truncate(struct cell *x, const struct call *c)
 {
-	(void)c;
 	return ftruncate(x->fd, 0);
 }
 
 static long do_map(struct cell *x, const struct call *c)
 {
-	(void)c;
 	return mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, x->fd, 0) == MAP_FAILED ? -1 : 0;
 }
 
@@ -161,7 +155,6 @@ static long do_dup(struct cell *x, const struct call *c)
 {
 	int fd = dup(x->fd);
 
-	(void)c;
 	need_errno(fd >= 0, "dup");
 	return close(fd);
 }
@@ -189,7 +182,6 @@ static long do_get_linger(struct cell *x, const struct call *c)
 	socklen_t len = sizeof(value);
 	long ret = getsockopt(x->fd, SOL_SOCKET, SO_LINGER, &value, &len);
 
-	(void)c;
 	noted(" %d %d, %u bytes", value.l_onoff, value.l_linger, len);
 	return ret;
 }
@@ -200,7 +192,6 @@ static long do_get_peer(struct cell *x, const struct call *c)
 	long ret = getsockopt(x->fd, SOL_SOCKET, SO_PEERNAME, &a.ss, &a.len);
 	int error = errno;
 
-	(void)c;
 	if (!ret)
 		noted_address(&a, a.len);
 	errno = error;
@@ -259,7 +250,6 @@ static long do_bind(struct cell *x, const struct call *c)
 
 static long do_bind_taken(struct cell *x, const struct call *c)
 {
-	(void)c;
 	return bind(x->fd, &hub_at.sa, hub_at.len);
 }
 
@@ -268,7 +258,6 @@ static long do_bind_elsewhere(struct cell *x, const struct call *c)
 	struct addr a = addr_make(set->family, set->family == AF_INET ? "192.0.2.7" :
 				  "2001:db8::7", 0);
 
-	(void)c;
 	return bind(x->fd, &a.sa, a.len);
 }
 
@@ -289,7 +278,6 @@ static long do_bind_family(struct cell *x, const struct call *c)
 
 static long do_bind_forbidden(struct cell *x, const struct call *c)
 {
-	(void)c;
 	return bind(x->fd, (struct sockaddr *)forbidden, hub_at.len);
 }
 
@@ -320,7 +308,6 @@ static long do_accept(struct cell *x, const struct call *c)
 {
 	struct addr from = { .len = sizeof(from.ss) };
 
-	(void)c;
 	return accepted_socket(x, accept(x->fd, &from.sa, &from.len), &from);
 }
 
@@ -334,7 +321,6 @@ static long do_accept_unblocked(struct cell *x, const struct call *c)
 	int flags = fcntl(x->fd, F_GETFL);
 	int fd, error;
 
-	(void)c;
 	set_nonblock(x->fd, true);
 	fd = accept(x->fd, NULL, NULL);
 	error = errno;
@@ -357,7 +343,6 @@ static long do_accept_forbidden(struct cell *x, const struct call *c)
 {
 	socklen_t len = sizeof(struct sockaddr_storage);
 
-	(void)c;
 	return accepted_socket(x, accept(x->fd, (struct sockaddr *)forbidden, &len), NULL);
 }
 
@@ -425,7 +410,6 @@ static long do_connect_family(struct cell *x, const struct call *c)
 
 static long do_connect_forbidden(struct cell *x, const struct call *c)
 {
-	(void)c;
 	return connect(x->fd, (struct sockaddr *)forbidden, spare_at.len);
 }
 
@@ -472,7 +456,6 @@ static long do_close_of_two(struct cell *x, const struct call *c)
 {
 	int fd = dup(x->fd);
 
-	(void)c;
 	close(x->fd);
 	x->fd = fd;
 	return fd < 0 ? -1 : 0;

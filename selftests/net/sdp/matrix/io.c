@@ -49,7 +49,6 @@ static long do_sendto_length(struct cell *x, const struct call *c)
 
 static long do_sendto_forbidden(struct cell *x, const struct call *c)
 {
-	(void)c;
 	return sendto(x->fd, letters, 3, MSG_NOSIGNAL, (struct sockaddr *)forbidden, spare_at.len);
 }
 
@@ -83,7 +82,6 @@ static long do_sendmsg_vector(struct cell *x, const struct call *c)
 
 static long do_sendmsg_forbidden(struct cell *x, const struct call *c)
 {
-	(void)c;
 	return sendmsg(x->fd, (struct msghdr *)forbidden, MSG_NOSIGNAL);
 }
 
@@ -113,7 +111,6 @@ static long do_sendmsg_bad_control(struct cell *x, const struct call *c)
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &cmsg,
 			      .msg_controllen = sizeof(cmsg) };
 
-	(void)c;
 	return sendmsg(x->fd, &msg, MSG_NOSIGNAL);
 }
 
@@ -131,7 +128,6 @@ static long do_writev(struct cell *x, const struct call *c)
 
 static long do_pwrite(struct cell *x, const struct call *c)
 {
-	(void)c;
 	return pwrite(x->fd, letters, 1, 0);
 }
 
@@ -217,7 +213,6 @@ static long do_recv_forbidden(struct cell *x, const struct call *c)
 
 static long do_recvmsg_forbidden(struct cell *x, const struct call *c)
 {
-	(void)c;
 	return recvmsg(x->fd, (struct msghdr *)forbidden, MSG_DONTWAIT);
 }
 
@@ -249,7 +244,6 @@ static long do_pread(struct cell *x, const struct call *c)
 {
 	char b[4];
 
-	(void)c;
 	return pread(x->fd, b, 1, 0);
 }
 

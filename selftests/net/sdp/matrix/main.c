@@ -22,8 +22,8 @@
  */
 #include <fnmatch.h>
 
+#include "cases.h"
 #include "matrix.h"
-#include "setting.h"
 
 #define STATE_SECONDS	60
 #define BATCH		4	/* states that run at a time */
@@ -162,28 +162,6 @@ static bool same_value(const char *state, const char *label, const char *tcp, co
 	return false;
 }
 
-static bool compare(const char *state, struct log *logs[2])
-{
-	char *tcp_text = logs[0]->text, *sdp_text = logs[1]->text;
-	char *tcp_label = NULL, *tcp_value = NULL, *sdp_label = NULL, *sdp_value = NULL;
-	bool ok = true;
-
-	for (;;) {
-		bool tcp = next_line(&tcp_text, &tcp_label, &tcp_value);
-		bool sdp = next_line(&sdp_text, &sdp_label, &sdp_value);
-
-		if (!tcp && !sdp)
-			return ok;
-		if (!tcp || !sdp || strcmp(tcp_label, sdp_label)) {
-			printf("# %s: TCP is at \"%s\", SDP at \"%s\"\n", state,
-			       tcp ? tcp_label : "the end", sdp ? sdp_label : "the end");
-			return false;
-		}
-		if (!same_value(state, tcp_label, tcp_value, sdp_value))
-			ok = false;
-	}
-}
-
 /* The run of one state: with TCP, then with AF_SDP, then the comparison. */
 struct run {
 	const struct state *state;
@@ -241,14 +219,14 @@ static bool run_again(struct run *r)
 	run_end(r, false);
 	run_begin(r, true);
 	run_end(r, true);
-	return r->ok && compare(r->state->name, r->logs);
+	return r->ok && logs_compare(r->state->name, r->logs, same_value);
 }
 
 static void run_judge(struct run *r)
 {
 	if (!r->state)
 		return;
-	r->ok &= compare(r->state->name, r->logs);
+	r->ok &= logs_compare(r->state->name, r->logs, same_value);
 	if (!r->ok)
 		r->ok = run_again(r);
 	tap_point(r->ok, "%s %s", r->state->name, set->name);
@@ -256,29 +234,19 @@ static void run_judge(struct run *r)
 	tap_bail_if_hopeless();
 }
 
-static bool wanted(const char *name, char **names, int count)
-{
-	int i;
-
-	for (i = 0; i < count; i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return !count;
-}
-
-static const struct state *next_state(size_t *next, char **names, int count)
+static const struct state *next_state(size_t *next, char **names)
 {
 	while (*next < states_count) {
 		const struct state *state = &states[(*next)++];
 
-		if (wanted(state->name, names, count) && dealt_out(*next, (1u << SET_COUNT) - 1))
+		if (named(state->name, names) && dealt_out(*next, (1u << SET_COUNT) - 1))
 			return state;
 	}
 	return NULL;
 }
 
 /* While one batch of states runs with AF_SDP, the next one runs with TCP. */
-static void run_set(struct run runs[2][BATCH], char **names, int count)
+static void run_set(struct run runs[2][BATCH], char **names)
 {
 	const char *reason = missing(set, !self_test);
 	long long start = now_ms();
@@ -296,7 +264,7 @@ static void run_set(struct run runs[2][BATCH], char **names, int count)
 
 		any = false;
 		for (i = 0; i < BATCH; i++) {
-			ahead[i].state = next_state(&next, names, count);
+			ahead[i].state = next_state(&next, names);
 			run_begin(&ahead[i], false);
 			run_begin(&behind[i], true);
 			any |= !!ahead[i].state;
@@ -329,19 +297,11 @@ static void check_differences(void)
 	tap_point(ok, "all known differences are still there");
 }
 
-static struct log *log_make(void)
-{
-	struct log *log = mmap(NULL, sizeof(*log), PROT_READ | PROT_WRITE,
-			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	need_errno(log != MAP_FAILED, "mmap");
-	return log;
-}
-
 int main(int argc, char **argv)
 {
 	static struct run runs[2][BATCH];
 	unsigned int sets = 0;
+	char **names;
 	int i;
 
 	for (argv++, argc--; argc && **argv == '-'; argv++, argc--) {
@@ -362,6 +322,7 @@ int main(int argc, char **argv)
 			return EXIT_FAILED;
 		}
 	}
+	names = names_wanted(argv);
 	addrsets_from_environment();
 	tap_start();
 	tap_left_out("each state on one of the address sets");
@@ -370,11 +331,11 @@ int main(int argc, char **argv)
 	for (i = 0; i < SET_COUNT; i++) {
 		set = &addrsets[i];
 		if (!sets || sets & 1u << i)
-			run_set(runs, argv, argc);
+			run_set(runs, names);
 	}
 	printf("# %u results compared, %u of them known to differ; %u states made once more\n",
 	       compared, excused, repeated);
-	if (!self_test && !sets && !argc && tap_passed + tap_failed >= 2 * states_count)
+	if (!self_test && !sets && !*names && tap_passed + tap_failed >= 2 * states_count)
 		check_differences();
 	return tap_finish();
 }

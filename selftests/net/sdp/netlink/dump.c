@@ -47,7 +47,6 @@ static int dump_stats(void *arg)
 	struct pair p = pair_make();
 	int i, error, moved = 0;
 
-	(void)arg;
 	send_all(p.c, "hello", 5);
 	drain(p.s, 5);
 	pause_ms(quiet_ms());
@@ -163,7 +162,6 @@ static int dump_shows(void *arg)
 	int listening, fresh_one, c, s;
 	struct told t;
 
-	(void)arg;
 	use_twin = true;	/* names in the family's own form */
 	listening = listener(4, &where);
 	t = socket_told(&nl, listening);
@@ -208,7 +206,6 @@ static int dump_other_namespace(void *arg)
 	struct nl nl = nl_open(), other;
 	int n = 0, m = 0, fd = fresh(0);
 
-	(void)arg;
 	need_errno(!unshare(CLONE_NEWNET), "unshare");
 	other = nl_open();
 	need(!nl_talk(&other, nl_dump(&other, SDP_CMD_SOCK_GET), count_one, &n) && !n,
@@ -302,7 +299,6 @@ static int dump_many(void *arg)
 	pthread_t threads[2];
 	int i, error;
 
-	(void)arg;
 	allow_descriptors(2500);
 	for (all.n = 0; all.n < 2000; all.n++)
 		all.one[all.n].inode = inode_of(fresh(0));
@@ -332,7 +328,6 @@ static int dump_left(void *arg)
 	int i, n, error;
 	long users;
 
-	(void)arg;
 	idle_users();
 	for (i = 0; i < 600; i++)
 		fresh(0);
@@ -412,7 +407,6 @@ static int sock_kill(void *arg)
 	struct request *r;
 	struct pair p;
 
-	(void)arg;
 	for (i = 0; i < 2; i++) {
 		int victim, other;
 
@@ -471,7 +465,6 @@ static int sock_kill_refused(void *arg)
 	struct request *r;
 	int error;
 
-	(void)arg;
 	r = nl_do(&nl, SDP_CMD_SOCK_KILL);
 	put_addr(r, SDP_SOCK_A_LOCAL, &local);
 	mnl_attr_put_u16(&r->nlh, SDP_SOCK_A_LOCAL_PORT, addr_port(&local));

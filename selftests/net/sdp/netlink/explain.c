@@ -127,7 +127,6 @@ static int explain_rules(void *arg)
 	size_t i;
 	int on;
 
-	(void)arg;
 	for (on = 0; on < 2; on++) {
 		begin_with(rules_text, on, 1000, 60000);
 		for (i = 0; i < ARRAY_SIZE(matrix); i++) {
@@ -181,7 +180,6 @@ static int explain_wrong(void *arg)
 	int error, which;
 	size_t i;
 
-	(void)arg;
 	need(!explain_error(&nl, explain_request(&nl, 0)), "a right one: %s", nl.said);
 	for (which = SDP_EXPLAIN_A_ROLE; which <= SDP_EXPLAIN_A_PORT; which++) {
 		error = explain_error(&nl, explain_request(&nl, 1u << which));
@@ -244,7 +242,6 @@ static int explain_comes_true(void *arg)
 	int listening;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 8, &where);
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
@@ -273,7 +270,6 @@ static int explain_device(void *arg)
 	struct nl nl = nl_open();
 	struct explained e;
 
-	(void)arg;
 	e = explain_to(&nl, &any);
 	need(e.has_device && !strcmp(e.device, "loop"), "to any: %s", e.device);
 	e = explain_to(&nl, &own);
@@ -299,7 +295,6 @@ static int explain_silent(void *arg)
 	unsigned int first;
 	int fd;
 
-	(void)arg;
 	by_names();
 	setting_set("fallback_ms", 200);
 	setting_set("fallback_memory_ms", 60000);

@@ -12,7 +12,6 @@ static int policy_shows(void *arg)
 	struct nl nl = nl_open();
 	static struct shown s;
 
-	(void)arg;
 	begin_with("\n", 0, 1000, 60000);
 	need_shown(&nl, "\n", 0, 1000, 60000);
 	begin_with(GOOD, 1, 10, 0);
@@ -40,7 +39,6 @@ static int policy_sets(void *arg)
 	struct request *r;
 	int error;
 
-	(void)arg;
 	begin_with("\n", 0, 1000, 60000);
 	r = nl_do(&nl, SDP_CMD_POLICY_SET);
 	mnl_attr_put_strz(&r->nlh, SDP_POLICY_A_TEXT, GOOD);
@@ -176,7 +174,6 @@ static int policy_refuses(void *arg)
 	char said[sizeof(nl.said)];
 	int f, error, bad, at;
 
-	(void)arg;
 	for (f = 0; f < FAULTS; f++) {
 		begin_with("any * tcp # before\n", 0, 1234, 5678);
 		r = nl_do(&nl, SDP_CMD_POLICY_SET);
@@ -228,7 +225,6 @@ static int policy_tells_mistakes(void *arg)
 	struct nl nl = nl_open();
 	size_t i;
 
-	(void)arg;
 	for (i = 0; i < BAD_TEXTS; i++) {
 		const char *text = bad_texts[i].text;
 		int error = mistake_of(&nl, text, by_netlink);
@@ -251,7 +247,6 @@ static int policy_other_requests(void *arg)
 	struct request *r;
 	int error, cmd;
 
-	(void)arg;
 	r = nl_do(&nl, SDP_CMD_POLICY_GET);
 	mnl_attr_put_strz(&r->nlh, SDP_POLICY_A_TEXT, "x");
 	error = nl_talk(&nl, r, NULL, NULL);
@@ -303,7 +298,6 @@ static int policy_not_root(void *arg)
 	struct nl before, nl;
 	int error;
 
-	(void)arg;
 	begin_with(GOOD, 0, 1000, 60000);
 	before = nl_open();
 	be_nobody();
@@ -332,7 +326,6 @@ static int policy_user_namespace(void *arg)
 	struct nl outer, inner;
 	int error;
 
-	(void)arg;
 	begin_with("any * tcp\n", 0, 1000, 60000);
 	be_nobody();
 	outer = nl_open();
@@ -359,7 +352,6 @@ static int policy_switch_kept(void *arg)
 	struct nl first, inner;
 	int error;
 
-	(void)arg;
 	setting_set("unprivileged_rewrite", 0);
 	first = nl_open();
 	need(!set_rewrite(&first, 1), "SET: %s", first.said);
@@ -386,7 +378,6 @@ static int policy_namespaces(void *arg)
 	struct nl a = nl_open(), b;
 	static struct shown s;
 
-	(void)arg;
 	begin_with("any * tcp\n", 0, 1000, 60000);
 	need_errno(!unshare(CLONE_NEWNET), "unshare");
 	second = own_namespace();
@@ -412,7 +403,6 @@ static void *set_pairs(void *arg)
 	struct nl nl = nl_open();
 	int i = 0;
 
-	(void)arg;
 	while (!atomic_load(&setting_over)) {
 		struct request *r = nl_do(&nl, SDP_CMD_POLICY_SET);
 
@@ -431,7 +421,6 @@ static int policy_whole(void *arg)
 	static struct shown s;
 	int i, seen[2] = { 0, 0 };
 
-	(void)arg;
 	begin_with("any * sdp\n", 0, 100, 60000);
 	for (i = 0; i < 2; i++)
 		threads[i] = start_thread(set_pairs, NULL);

@@ -107,7 +107,6 @@ static int reason_of_sdp(void *arg)
 	int fd, c, s, listening;
 	struct addr where;
 
-	(void)arg;
 	by_names();
 	fd = socket(AF_SDP, SOCK_STREAM, 0);
 	need(reason_option(fd) == SDP_FELL_NOT, "family 27");
@@ -138,7 +137,6 @@ static int reason_refused(void *arg)
 	struct addr where;
 	int listening, c;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(TCP_ONLY, 4, &where);
 	c = connected_as(BOTH_SIDE, &where);
@@ -153,7 +151,6 @@ static int reason_busy(void *arg)
 	struct silent s;
 	int c;
 
-	(void)arg;
 	by_names();
 	s = silent_peer();
 	setting_set("fallback_ms", 3 * quiet_ms());
@@ -167,7 +164,6 @@ static int reason_silent(void *arg)
 	struct addr where = no_such_host(21700);
 	int fd[2], i;
 
-	(void)arg;
 	by_names();
 	setting_set("fallback_ms", 200);
 	setting_set("fallback_memory_ms", 60000);
@@ -188,7 +184,6 @@ static int reason_route(void *arg)
 				    "2001:db8::7", 21800);
 	int fd, error;
 
-	(void)arg;
 	need_errno(!unshare(CLONE_NEWNET), "unshare");
 	loopback_up();
 	by_names();
@@ -205,7 +200,6 @@ static int reason_option_port(void *arg)
 	int sdp, fd, listening;
 	struct addr where;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(TCP_ONLY, 4, &where);
 	fd = stream(0);
@@ -231,7 +225,6 @@ static int reason_wrong(void *arg)
 	int c, value = 0;
 	char room[100];
 
-	(void)arg;
 	if (!has_netfilter())
 		return EXIT_SKIPPED;
 	by_names();
@@ -261,7 +254,6 @@ static int reason_as_in_proc(void *arg)
 	struct addr where;
 	int i, n = 0;
 
-	(void)arg;
 	by_names();
 	listener_of(TCP_ONLY, 50, &where);
 	for (i = 0; i < 40; i++)
@@ -295,7 +287,6 @@ static int reason_bound(void *arg)
 	const struct told_fells *all;
 	int first, second, last, i;
 
-	(void)arg;
 	need_errno(!unshare(CLONE_NEWNET), "unshare");
 	loopback_up();
 	by_names();
@@ -326,7 +317,6 @@ static atomic_int noting_over;
 
 static void *note_on(void *arg)
 {
-	(void)arg;
 	as(BOTH_SIDE);
 	while (!atomic_load(&noting_over))
 		close(listen_as_tcp());
@@ -339,7 +329,6 @@ static int reason_while_noted(void *arg)
 	pthread_t threads[2];
 	int i, j, kept;
 
-	(void)arg;
 	need_errno(!unshare(CLONE_NEWNET), "unshare");
 	loopback_up();
 	by_names();

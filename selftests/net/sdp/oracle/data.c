@@ -144,7 +144,6 @@ static int waitall_fd;
 
 static void send_on_third_tick(int sig)
 {
-	(void)sig;
 	if (++ticks == 3 && send(waitall_fd, "fgh", 3, 0) != 3)
 		_exit(EXIT_FAILED);
 }
@@ -507,7 +506,6 @@ static int other_end;
 
 static void answer_on_third_tick(int sig)
 {
-	(void)sig;
 	if (++ticks == 3 && send(other_end, "done", 4, 0) != 4)
 		_exit(EXIT_FAILED);
 }
@@ -536,7 +534,6 @@ static struct addr late_where;
 
 static void connect_on_third_tick(int sig)
 {
-	(void)sig;
 	if (++ticks == 3)
 		connect(late_client, &late_where.sa, late_where.len);
 }

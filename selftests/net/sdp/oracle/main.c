@@ -15,8 +15,8 @@
  * (oracle_policy.sh, oracle_both.sh). -v prints the logs. The scenarios are in the other files, by
  * subject.
  */
+#include "cases.h"
 #include "oracle.h"
-#include "setting.h"
 
 #define SCENARIO_SECONDS	30	/* no scenario needs more than 3 s on a slow machine */
 
@@ -123,28 +123,6 @@ static bool same_value(const char *scenario, const char *label, const char *tcp,
 	return false;
 }
 
-static bool compare_logs(const char *scenario)
-{
-	char *tcp_text = logs[0]->text, *sdp_text = logs[1]->text;
-	char *tcp_label = NULL, *tcp_value = NULL, *sdp_label = NULL, *sdp_value = NULL;
-	bool ok = true;
-
-	for (;;) {
-		bool tcp = next_line(&tcp_text, &tcp_label, &tcp_value);
-		bool sdp = next_line(&sdp_text, &sdp_label, &sdp_value);
-
-		if (!tcp && !sdp)
-			return ok;
-		if (!tcp || !sdp || strcmp(tcp_label, sdp_label)) {
-			printf("# %s: TCP is at \"%s\", SDP at \"%s\"\n", scenario,
-			       tcp ? tcp_label : "the end", sdp ? sdp_label : "the end");
-			return false;
-		}
-		if (!same_value(scenario, tcp_label, tcp_value, sdp_value))
-			ok = false;
-	}
-}
-
 static void run_point(const struct scenario *scenario)
 {
 	struct job jobs[2] = {
@@ -182,24 +160,12 @@ static void run_point(const struct scenario *scenario)
 		tap_skip("not for these addresses", "%s %s", scenario->name, set->name);
 		return;
 	}
-	ok &= compare_logs(scenario->name);
+	ok &= logs_compare(scenario->name, logs, same_value);
 	tap_point(ok, "%s %s", scenario->name, set->name);
 	tap_bail_if_hopeless();
 }
 
-static bool wanted(const char *name, char **names, int count)
-{
-	int i;
-
-	for (i = 0; i < count; i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return !count;
-}
-
-#define V4_SETS	(1u << SET_LO4 | 1u << SET_RC4)
-
-static void run_set(unsigned int sets, char **names, int count)
+static void run_set(unsigned int sets, char **names)
 {
 	const char *reason = missing(set, !self_test);
 	long long start = now_ms();
@@ -214,7 +180,7 @@ static void run_set(unsigned int sets, char **names, int count)
 		for (i = 0; i < groups[g]->count; i++, n++) {
 			const struct scenario *s = &groups[g]->list[i];
 
-			if (wanted(s->name, names, count) && (!s->few || set->family == AF_INET) &&
+			if (named(s->name, names) && (!s->few || set->family == AF_INET) &&
 			    dealt_out(n, s->few ? sets & V4_SETS : sets))
 				run_point(s);
 		}
@@ -237,6 +203,7 @@ static void stamp_packets(void)
 int main(int argc, char **argv)
 {
 	unsigned int sets = 0;
+	char **names;
 	int i;
 
 	for (argv++, argc--; argc && **argv == '-'; argv++, argc--) {
@@ -262,6 +229,7 @@ int main(int argc, char **argv)
 	}
 	use_policy |= use_both;
 	use_twin |= use_policy;
+	names = names_wanted(argv);
 	addrsets_from_environment();
 	if (!sets)
 		sets = (1u << SET_COUNT) - 1;
@@ -269,15 +237,12 @@ int main(int argc, char **argv)
 	tap_left_out("each scenario on one of the address sets");
 	stamp_packets();
 	settings_save();
-	for (i = 0; i < 2; i++) {
-		logs[i] = mmap(NULL, sizeof(struct log), PROT_READ | PROT_WRITE,
-			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-		need_errno(logs[i] != MAP_FAILED, "mmap");
-	}
+	for (i = 0; i < 2; i++)
+		logs[i] = log_make();
 	for (i = 0; i < SET_COUNT; i++) {
 		set = &addrsets[i];
 		if (sets & 1u << i)
-			run_set(sets, argv, argc);
+			run_set(sets, names);
 	}
 	return tap_finish();
 }

@@ -274,7 +274,7 @@ static void options_lengths(void)
 	set_int(fd, IPPROTO_IP, IP_TOS, 0x10);
 	for (i = 0; i < ARRAY_SIZE(rooms); i++) {
 		snprintf(label, sizeof(label), "TCP_KEEPIDLE into %d", rooms[i]);
-		rec_get_len(label, fd, IPPROTO_TCP, TCP_SYNCNT, rooms[i]);
+		rec_get_len(label, fd, IPPROTO_TCP, TCP_KEEPIDLE, rooms[i]);
 		snprintf(label, sizeof(label), "IP_TOS into %d", rooms[i]);
 		rec_get_len(label, fd, IPPROTO_IP, IP_TOS, rooms[i]);
 		snprintf(label, sizeof(label), "TCP_INFO into %d", rooms[i]);

@@ -6,7 +6,6 @@ static volatile sig_atomic_t urgs;
 
 static void on_urg(int sig)
 {
-	(void)sig;
 	urgs++;
 }
 

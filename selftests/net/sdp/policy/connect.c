@@ -10,7 +10,6 @@ static int connect_tcp_alone(void *arg)
 	struct addr where;
 	int listening, c;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(TCP_ONLY, 4, &where);
 	c = connected_as(BOTH_SIDE, &where);
@@ -28,7 +27,6 @@ static int connect_sdp_alone(void *arg)
 	char line[300];
 	int listening, c;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(SDP_ONLY, 4, &where);
 	c = connected_as(BOTH_SIDE, &where);
@@ -47,7 +45,6 @@ static int connect_pair(void *arg)
 	struct addr where;
 	int listening;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 4, &where);
 	need_protocol(listening, BY_TCP, "the listener");
@@ -68,7 +65,6 @@ static int connect_no_route(void *arg)
 	int i, flags, fd, error;
 	char line[300] = "";
 
-	(void)arg;
 	need_errno(!unshare(CLONE_NEWNET), "unshare");
 	loopback_up();
 	by_names();
@@ -95,7 +91,6 @@ static int connect_only_sdp(void *arg)
 	struct addr where;
 	int fd = -1, listening;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(TCP_ONLY, 4, &where);
 	fd = stream(0);
@@ -114,7 +109,6 @@ static int connect_bound(void *arg)
 	int listening, c, s;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		listening = listener_of(kinds[i], 4, &where);
@@ -305,7 +299,6 @@ static int connect_asked_again(void *arg)
 	struct silent s;
 	int c, error;
 
-	(void)arg;
 	by_names();
 	s = silent_peer();
 	setting_set("fallback_ms", 5 * quiet_ms());
@@ -338,7 +331,6 @@ static int connect_busy(void *arg)
 	long long start;
 	struct silent s;
 
-	(void)arg;
 	by_names();
 	s = silent_peer();
 	setting_set("fallback_ms", wait);
@@ -361,7 +353,6 @@ static int connect_busy_own_limit(void *arg)
 	struct silent s;
 	int c, error;
 
-	(void)arg;
 	by_names();
 	s = silent_peer();
 	c = stream(0);
@@ -381,7 +372,6 @@ static int connect_busy_no_more(void *arg)
 	int wait = 5 * quiet_ms(), c, i;
 	struct silent s;
 
-	(void)arg;
 	by_names();
 	s = silent_peer();
 	setting_set("fallback_ms", wait);
@@ -422,7 +412,6 @@ static int connect_no_host(void *arg)
 	long long timeouts = counter("FellTimeout"), remembered = counter("FellRemembered");
 	struct addr where = no_such_host(21500), other = no_such_host(21501);
 
-	(void)arg;
 	by_names();
 	setting_set("fallback_ms", 200);
 	setting_set("fallback_memory_ms", 600000);
@@ -479,7 +468,6 @@ static int connect_own_terms(void *arg)
 	size_t i;
 	int fd;
 
-	(void)arg;
 	by_names();
 	setting_set("fallback_memory_ms", 600000);
 	for (i = 0; i < ARRAY_SIZE(terms); i++) {
@@ -505,7 +493,6 @@ static int connect_send_timeout(void *arg)
 	struct silent s;
 	int c, error;
 
-	(void)arg;
 	by_names();
 	s = silent_peer();
 	setting_set("fallback_ms", 4 * quiet_ms());
@@ -523,7 +510,6 @@ static int connect_send_timeout(void *arg)
 
 void nothing(int sig)
 {
-	(void)sig;
 }
 
 /* TCP gets only the time that SDP has left of the call's time limit (SO_SNDTIMEO). */
@@ -536,7 +522,6 @@ static int connect_one_deadline(void *arg)
 	struct addr where = no_such_host(21600);
 	long long start;
 
-	(void)arg;
 	by_names();
 	setting_set("fallback_ms", 2 * half);
 	setting_set("fallback_memory_ms", 0);
@@ -570,7 +555,6 @@ static int connect_interrupted(void *arg)
 	struct silent s;
 	int c, error, restart;
 
-	(void)arg;
 	by_names();
 	s = silent_peer();
 	setting_set("fallback_ms", 4 * quiet_ms());
@@ -597,7 +581,6 @@ static int connect_given_up(void *arg)
 	struct silent s;
 	int c, error;
 
-	(void)arg;
 	by_names();
 	await_none();
 	s = silent_peer();
@@ -634,7 +617,6 @@ static int connect_signed(void *arg)
 	struct addr where;
 	int c, error;
 
-	(void)arg;
 	by_names();
 	listener_of(PAIR, 8, &where);
 	c = stream(SOCK_NONBLOCK);
@@ -654,7 +636,6 @@ static int connect_option_only_sdp(void *arg)
 	struct addr where;
 	int fd, error;
 
-	(void)arg;
 	by_names();
 	listener_of(PAIR, 8, &where);
 	fd = stream(0);
@@ -689,7 +670,6 @@ static int connect_option(void *arg)
 	char data[5];
 	size_t i;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(TCP_ONLY, 8, &where);
 	for (i = 0; i < ARRAY_SIZE(sets); i++) {
@@ -743,7 +723,6 @@ static int connect_fast_open(void *arg)
 	char data[5];
 	size_t i;
 
-	(void)arg;
 	by_names();
 	for (i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
 		long long refused = counter("FellRefused");
@@ -777,7 +756,6 @@ static int connect_wrong(void *arg)
 	struct addr where, wrong;
 	int listening, c, error;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 4, &where);
 	c = stream(0);
@@ -802,7 +780,6 @@ static int connect_again(void *arg)
 	struct addr nobody, where, none = { .len = sizeof(none.sa) };
 	int listening, c, error;
 
-	(void)arg;
 	by_names();
 	listener_of(NOBODY, 1, &nobody);
 	listening = listener_of(PAIR, 4, &where);

@@ -59,7 +59,6 @@ static void *gets_between(void *arg)
 	unsigned int seed = 3;
 	int spin;
 
-	(void)arg;
 	run_on(0);
 	need_errno(!sched_setscheduler(0, SCHED_FIFO, &first), "FIFO");
 	while (!early.over) {
@@ -75,7 +74,6 @@ static void *accepts_early(void *arg)
 {
 	int s;
 
-	(void)arg;
 	run_on(0);
 	for (;;) {
 		pthread_barrier_wait(&early.start);
@@ -189,7 +187,6 @@ static int race_listen_edge(void *arg)
 	struct addr where;
 	long long end;
 
-	(void)arg;
 	by_names();
 	pthread_barrier_init(&early.start, NULL, 2);
 	pthread_barrier_init(&early.end, NULL, 2);

@@ -32,8 +32,4 @@ static const struct test_list *const lists[] = {
 	&early_tests,
 };
 
-int main(int argc, char **argv)
-{
-	(void)argc;
-	return run_lists(argv, lists, ARRAY_SIZE(lists));
-}
+LISTS_MAIN(lists)

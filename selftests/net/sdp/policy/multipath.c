@@ -66,7 +66,6 @@ static int multipath_connect(void *arg)
 	struct addr where;
 	size_t i;
 
-	(void)arg;
 	if (!has_multipath())
 		return EXIT_SKIPPED;
 	by_names();
@@ -97,7 +96,6 @@ static int multipath_connect_later(void *arg)
 	struct addr where;
 	size_t i;
 
-	(void)arg;
 	if (!has_multipath())
 		return EXIT_SKIPPED;
 	by_names();
@@ -126,7 +124,6 @@ static int multipath_listen(void *arg)
 	struct addr where;
 	int listening, c, s;
 
-	(void)arg;
 	if (!has_multipath())
 		return EXIT_SKIPPED;
 	by_names();
@@ -197,7 +194,6 @@ static int multipath_options_hold(void *arg)
 	struct silent peer;
 	int listening, fd, s;
 
-	(void)arg;
 	if (!has_multipath())
 		return EXIT_SKIPPED;
 	by_names();
@@ -240,7 +236,6 @@ static int multipath_option_keeps(void *arg)
 	int listening, fd, one = 1;
 	struct addr where;
 
-	(void)arg;
 	if (!has_multipath())
 		return EXIT_SKIPPED;
 	by_names();

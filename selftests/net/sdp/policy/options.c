@@ -125,7 +125,6 @@ static int options_connect(void *arg)
 	struct addr where;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		int listening = listener_of(kinds[i], 4, &where), fd;
@@ -207,7 +206,6 @@ static int options_work(void *arg)
 	char byte;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 4, &where);
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
@@ -279,7 +277,6 @@ static int options_low_water(void *arg)
 	struct addr where;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		as(names[i]);
@@ -305,8 +302,6 @@ static volatile sig_atomic_t told[64];
 
 static void tell(int sig, siginfo_t *info, void *context)
 {
-	(void)sig;
-	(void)context;
 	if (info->si_fd >= 0 && info->si_fd < 64)
 		told[info->si_fd] = 1;
 }
@@ -346,7 +341,6 @@ static int options_async(void *arg)
 	int listening, c, s;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	need_errno(!sigaction(SIGRTMIN, &action, NULL), "sigaction");
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {

@@ -18,7 +18,6 @@ static int pair_accepts(void *arg)
 	struct addr where;
 	char id;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, MANY, &where);
 	for (i = 0; i < MANY; i++) {
@@ -53,7 +52,6 @@ static int pair_turns(void *arg)
 	int listening, c[MANY], kind, i, s, first_two;
 	struct addr where;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 2 * MANY, &where);
 	for (kind = 0; kind < BOTH_KINDS; kind++) {
@@ -94,7 +92,6 @@ static int pair_wakes(void *arg)
 	struct addr where;
 	int listening, i, way;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 4, &where);
 	for (way = 0; way <= WAYS; way++) {
@@ -131,7 +128,6 @@ static int pair_accept_ends(void *arg)
 	long long start = now_ms();
 	int listening;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 4, &where);
 	set_timeout(listening, SO_RCVTIMEO, 200);
@@ -151,7 +147,6 @@ static int pair_accept_flags(void *arg)
 	int listening, c, s, i;
 	size_t f;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 4, &where);
 	for (f = 0; f < ARRAY_SIZE(flags); f++) {
@@ -192,7 +187,6 @@ static int pair_close(void *arg)
 	int listening, c[4], i, error;
 	struct addr where;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 8, &where);
 	for (i = 0; i < 4; i++)
@@ -218,7 +212,6 @@ static int pair_copies(void *arg)
 	char data[5000] = "";
 	pid_t pid;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 8, &where);
 	copy = dup(listening);
@@ -261,7 +254,6 @@ static int pair_shutdown(void *arg)
 	int listening, c, i, error, hows[] = { SHUT_RD, SHUT_RDWR };
 	size_t h;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 4, &where);
 	need_errno(!shutdown(listening, SHUT_WR), "SHUT_WR");
@@ -303,7 +295,6 @@ static int pair_shutdown_wakes(void *arg)
 	int listening, status;
 	pid_t pid;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 4, &where);
 	fflush(stdout);
@@ -326,7 +317,6 @@ static int pair_destroyed(void *arg)
 	char command[80];
 	int listening, error, s;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 4, &where);
 	connected_as(SDP_SIDE, &where);
@@ -353,7 +343,6 @@ static int pair_destroyed_connects(void *arg)
 	int listening, other, error;
 	char command[80];
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 4, &where);
 	other = listener_of(PAIR, 4, &there);
@@ -378,7 +367,6 @@ static int pair_port_0(void *arg)
 	struct addr where, a;
 	int listening, c, i;
 
-	(void)arg;
 	by_names();
 	as(BOTH_SIDE);
 	listening = stream(0);
@@ -414,7 +402,6 @@ static int pair_backlog(void *arg)
 	struct addr where;
 	int listening, n;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 2, &where);
 	n = connected_of_ten(SDP_SIDE, &where, false);
@@ -439,7 +426,6 @@ static int pair_port_taken(void *arg)
 	int sdp, tcp, c, error;
 	struct addr where;
 
-	(void)arg;
 	by_names();
 	tcp = bound_like_sdp(&sdp, &where);
 	as(BOTH_SIDE);
@@ -462,7 +448,6 @@ static int pair_ports_meet(void *arg)
 	struct addr where, a;
 	int listening, fd;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 4, &where);
 	fd = fresh(0);
@@ -484,7 +469,6 @@ static int pair_lives_on(void *arg)
 	int listening, c[BOTH_KINDS], s[BOTH_KINDS], i;
 	struct addr where;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 4, &where);
 	for (i = 0; i < BOTH_KINDS; i++) {
@@ -510,7 +494,6 @@ static int pair_plain(void *arg)
 	struct addr where;
 	long users;
 
-	(void)arg;
 	by_names();
 	users = idle_users();
 	listening = listener_of(PAIR, 8, &where);
@@ -542,7 +525,6 @@ static int pair_wildcard(void *arg)
 	struct addr where, a = addr_make(AF_INET6, "::", 0), v4;
 	int listening, only, i, c, error;
 
-	(void)arg;
 	by_names();
 	for (only = 0; only < 2; only++) {
 		as(BOTH_SIDE);

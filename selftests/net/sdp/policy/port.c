@@ -71,7 +71,6 @@ static int port_connects_beside(void *arg)
 	struct addr where, port;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	listening = port_elsewhere(&where);
 	for (i = 0; i < ARRAY_SIZE(port_sides); i++) {
@@ -94,7 +93,6 @@ static int port_listens_later(void *arg)
 	int sdp, fd, listening;
 	struct addr where, port;
 
-	(void)arg;
 	by_names();
 	listening = port_elsewhere(&where);
 	fd = bound_like_sdp(&sdp, &port);
@@ -121,7 +119,6 @@ static int port_listens_again(void *arg)
 	struct addr where;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	for (i = 0; i < ARRAY_SIZE(port_sides); i++) {
 		listening = listener_of(PAIR, 4, &where);
@@ -171,7 +168,6 @@ static int port_chosen_twice(void *arg)
 	struct addr where, a;
 	size_t i;
 
-	(void)arg;
 	need_errno(!unshare(CLONE_NEWNET), "unshare");
 	loopback_up();
 	by_names();

@@ -109,7 +109,6 @@ static int crowd(void *arg)
 	struct addr where[2];
 	pid_t pid;
 
-	(void)arg;
 	allow_descriptors(2 * CROWD + 50);
 	by_names();
 	setting_set("fallback_ms", 60000);
@@ -319,7 +318,6 @@ static int stress(void *arg)
 	long users = idle_users();
 	size_t i;
 
-	(void)arg;
 	by_names();
 	setting_set("fallback_ms", 100);
 	setting_set("fallback_memory_ms", 50);
@@ -468,7 +466,6 @@ static void *sets_once(void *arg)
 	unsigned int seed = 31;
 	int spin;
 
-	(void)arg;
 	for (;;) {
 		pthread_barrier_wait(&race.start);
 		if (race.over)
@@ -488,7 +485,6 @@ static int race_option(void *arg)
 	pthread_t thread;
 	int i, n = scaled(1000), lost = 0;
 
-	(void)arg;
 	by_names();
 	race.listening = listener_of(SDP_ONLY, 50, &race.where);
 	set_nonblock(race.listening, true);
@@ -553,7 +549,6 @@ static void *hold_up_closing(void *arg)
 	char link[40];
 	int way = 0;
 
-	(void)arg;
 	while (!race.over) {
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", race.fd);
 		chmod(link, way++ & 1 ? 0600 : 0700);
@@ -586,7 +581,6 @@ static int race_closed(void *arg)
 	long users;
 	int i, fd;
 
-	(void)arg;
 	by_names();
 	race.listening = listener_of(TCP_ONLY, 50, &where);
 	set_nonblock(race.listening, true);

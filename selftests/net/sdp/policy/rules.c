@@ -330,7 +330,6 @@ static int rules_cgroup(void *arg)
 	};
 	int status;
 
-	(void)arg;
 	mkdir(CGROUPS OWN_CGROUP, 0755);
 	if (access(CGROUPS OWN_CGROUP "/cgroup.procs", W_OK))
 		return EXIT_SKIPPED;
@@ -349,7 +348,6 @@ static int rules_others(void *arg)
 	long users;
 	int fd[4], i;
 
-	(void)arg;
 	policy_set("any * sdp");
 	setting_set("rewrite", 1);
 	users = idle_users();

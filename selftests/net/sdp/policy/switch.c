@@ -6,7 +6,6 @@
 
 static int switch_off(void *arg)
 {
-	(void)arg;
 	policy_set("any * sdp");
 	setting_set("rewrite", 0);
 	need(now_by() == BY_TCP, "SDP though it is off");
@@ -26,7 +25,6 @@ static int switch_between(void *arg)
 	struct addr where, a = server_addr(0);
 	int before, during, listening, fd;
 
-	(void)arg;
 	policy_set("any * sdp");
 	before = stream(0);
 	setting_set("rewrite", 1);
@@ -57,7 +55,6 @@ static int switch_keeps(void *arg)
 	int listening, c[3], s[3], i;
 	struct addr where;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 8, &where);
 	for (i = 0; i < 2; i++) {
@@ -92,7 +89,6 @@ static int switch_not_root(void *arg)
 {
 	char text[POLICY_MAX];
 
-	(void)arg;
 	policy_set("%s", GOOD);
 	need_errno(!setgid(65534) && !setuid(65534), "setuid");
 	refused_open(POLICY_FILE);
@@ -123,7 +119,6 @@ static int switch_user_namespace(void *arg)
 	struct addr where;
 	int listening, c, s;
 
-	(void)arg;
 	policy_set("any * tcp");
 	setting_set("rewrite", 1);
 	need_errno(!setgid(65534) && !setuid(65534), "setuid");
@@ -156,7 +151,6 @@ static int switch_kept(void *arg)
 {
 	int first = own_namespace(), own;
 
-	(void)arg;
 	setting_set("unprivileged_rewrite", 0);
 	setting_set("rewrite", 1);
 	setting_set("rewrite", 0);
@@ -188,7 +182,6 @@ static int switch_counts(void *arg)
 	struct addr where;
 	int listening;
 
-	(void)arg;
 	policy_set("any * tcp");
 	setting_set("rewrite", 0);
 	close(stream(0));
@@ -219,7 +212,6 @@ static int switch_namespaces(void *arg)
 	struct addr where = server_addr(21000);
 	int first = own_namespace(), second, fd[2];
 
-	(void)arg;
 	policy_set("any * sdp");
 	setting_set("rewrite", 1);
 	need_errno(!unshare(CLONE_NEWNET), "unshare");
@@ -253,7 +245,6 @@ static int switch_namespace_gone(void *arg)
 	struct addr where;
 	int first = own_namespace(), listening, round;
 
-	(void)arg;
 	for (round = 0; round < scaled(8); round++) {
 		need_errno(!unshare(CLONE_NEWNET), "unshare");
 		loopback_up();

@@ -10,7 +10,6 @@ static int text_bad(void *arg)
 	size_t i;
 	int error;
 
-	(void)arg;
 	policy_set("%s", GOOD);
 	setting_set("rewrite", 1);
 	for (i = 0; i < BAD_TEXTS; i++) {
@@ -35,7 +34,6 @@ static int text_nul(void *arg)
 	static const char text[] = "any * tcp\0any * tcp";
 	char said[200];
 
-	(void)arg;
 	policy_set("%s", GOOD);
 	need(policy_write(text, sizeof(text)) == EINVAL, "a NUL is taken");
 	error_text(said);
@@ -51,7 +49,6 @@ static int text_long(void *arg)
 					  4 * POLICY_MAX };
 	size_t i;
 
-	(void)arg;
 	memset(text, '#', sizeof(text));
 	memcpy(text, GOOD, strlen(GOOD));
 	setting_set("rewrite", 1);
@@ -74,7 +71,6 @@ static int text_many_rules(void *arg)
 	char text[POLICY_MAX] = "", said[200];
 	int i;
 
-	(void)arg;
 	setting_set("rewrite", 1);
 	for (i = 0; i < 255; i++)
 		strcat(text, i % 2 ? "any *:1 tcp\n" : "any *:2 tcp;\n");
@@ -109,7 +105,6 @@ static int text_in_parts(void *arg)
 	static const char first[] = "any *:1 tcp\n", rest[] = "any * sdp\n";
 	int fd = policy_open();
 
-	(void)arg;
 	setting_set("rewrite", 1);
 	need(!write_part(fd, first), "the first line: %s", errno_text(errno));
 	need(now_by() == BY_TCP, "SDP by the first line");
@@ -132,7 +127,6 @@ static int text_wrong_parts(void *arg)
 	static char filler[POLICY_MAX];
 	int fd = policy_open();
 
-	(void)arg;
 	policy_set("%s", GOOD);
 	need(pwrite(fd, "x", 1, 3) < 0 && errno == EINVAL, "in the middle: %s", errno_text(errno));
 	need(pwrite(fd, "\n", 1, 5000) < 0 && errno == EINVAL, "behind: %s", errno_text(errno));
@@ -159,7 +153,6 @@ static int text_empty(void *arg)
 	static const char *const texts[] = { "\n", "", "# nothing\n", " \t\n;;\n", "log x y\n" };
 	size_t i;
 
-	(void)arg;
 	setting_set("rewrite", 1);
 	for (i = 0; i < ARRAY_SIZE(texts); i++) {
 		policy_set("%s", GOOD);
@@ -177,7 +170,6 @@ static int text_read_in_parts(void *arg)
 	ssize_t n, len = 0;
 	int fd;
 
-	(void)arg;
 	policy_set("%s", GOOD);
 	fd = open(POLICY_FILE, O_RDONLY);
 	while ((n = read(fd, text + len, 7)) > 0)
@@ -190,7 +182,6 @@ static int text_read_in_parts(void *arg)
 
 static int text_switches(void *arg)
 {
-	(void)arg;
 	need(!setting_write("rewrite", "2"), "rewrite takes 2");
 	need(!setting_write("rewrite", "-1"), "rewrite takes -1");
 	need(!setting_write("rewrite", "on"), "rewrite takes on");

@@ -85,7 +85,6 @@ static int pairs(void *arg)
 {
 	int out, in;
 
-	(void)arg;
 	for (out = SDP_FLOW_CREDIT; out <= SDP_FLOW_NIC; out++) {
 		for (in = SDP_FLOW_CREDIT; in <= SDP_FLOW_NIC; in++) {
 			struct pair p = pair_of(out, in);
@@ -257,7 +256,6 @@ static int lazy(void *arg)
 	long at = 0, n, end;
 	struct pair p;
 
-	(void)arg;
 	setting_set("ring_flush", 0);
 	p = pair_of(SDP_FLOW_RDMA, SDP_FLOW_RDMA);
 	for (; !info_of(p.c).ring_writes; at += 100) {
@@ -493,7 +491,6 @@ static int grows(void *arg)
 	long long over, end;
 	long at = 0;
 
-	(void)arg;
 	setting_set("resize_idle_ms", 1000);
 	p = pair_of(SDP_FLOW_RDMA, SDP_FLOW_RDMA);
 	await_ring(p.c, p.s, &at);
@@ -578,7 +575,6 @@ static int options(void *arg)
 	socklen_t len = sizeof(int);
 	int fd = fresh(0), val, i;
 
-	(void)arg;
 	need(!getsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, &val, &len) && val == SDP_FLOW_CREDIT,
 	     "at first %d", val);
 	for (i = -2; i <= SDP_FLOW_NIC + 1; i++) {
@@ -689,7 +685,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	(void)argc;
 	pattern_make();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));
 }

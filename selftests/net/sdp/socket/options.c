@@ -39,7 +39,6 @@ static int info_by_state(void *arg)
 	int listening = listener(1, &where), fd = fresh(0), accepted;
 	struct sdp_info info = info_of(fd);
 
-	(void)arg;
 	need(info.state == 7 && !info.transport[0] && !info.send_size, "fresh: state %u, \"%s\"",
 	     info.state, info.transport);
 	info = info_of(listening);
@@ -68,7 +67,6 @@ static int info_counts(void *arg)
 	struct pair p = pair_make();
 	struct sdp_info c, s;
 
-	(void)arg;
 	send_all(p.c, data, sizeof(data));
 	need(await_bytes(p.s, sizeof(data)) == sizeof(data), "not all arrives");
 	c = info_of(p.c);
@@ -91,7 +89,6 @@ static int info_unsent(void *arg)
 	int value = -1;
 	long n;
 
-	(void)arg;
 	set_int(p.c, IPPROTO_TCP, TCP_CORK, 1);
 	send_all(p.c, "0123456789", 10);
 	need(info_of(p.c).bytes_unsent == 10, "corked: %u unsent", info_of(p.c).bytes_unsent);
@@ -112,7 +109,6 @@ static int info_lengths(void *arg)
 	int fd = fresh(0), value = 1;
 	socklen_t len = 2;
 
-	(void)arg;
 	memset(buf, 0xee, sizeof(buf));
 	need_errno(!getsockopt(fd, SOL_SDP, SDP_INFO, buf, &len), "SDP_INFO");
 	need(len == 2 && buf[0] == SDP_INFO_VERSION && buf[2] == 0xee, "2 bytes: %u", len);
@@ -139,7 +135,6 @@ static int filters_refused(void *arg)
 	int fd = fresh(0);
 	size_t i;
 
-	(void)arg;
 	if (!uname(&name) && !strncmp(name.release, "6.1.", 4))
 		return EXIT_SKIPPED;
 	for (i = 0; i < ARRAY_SIZE(names); i++)
@@ -170,7 +165,6 @@ static int reserve_refused(void *arg)
 {
 	int fd, i, value = 1 << 20;
 
-	(void)arg;
 	write_text(CGROUP "/cgroup.subtree_control", "+memory");
 	if (mkdir(OWN, 0755) && errno != EEXIST)
 		return EXIT_SKIPPED;
@@ -199,8 +193,4 @@ static const struct test tests[] = {
 	{ "filters_refused", filters_refused, 30, V4_SETS, true, NULL },
 };
 
-int main(int argc, char **argv)
-{
-	(void)argc;
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+TEST_MAIN(tests)

@@ -250,7 +250,6 @@ static int counts_urgent(void *arg)
 	struct sleeper s;
 	long sent;
 
-	(void)arg;
 	need_errno(send(p.s, "u", 1, MSG_OOB) == 1, "send urgent");
 	await_more(skipped[URGENT], before.skipped[URGENT], "nobody waits for an urgent byte");
 	need_none(URGENT, &before, "nobody waits");
@@ -285,7 +284,6 @@ static int counts_several(void *arg)
 	struct sleeper s;
 	int round;
 
-	(void)arg;
 	for (round = 0; round < 6; round++) {
 		bool urgent = round & 1;
 
@@ -328,7 +326,6 @@ static int epoll_both(void *arg)
 	int ep = epoll_create1(0), round;
 	unsigned int got;
 
-	(void)arg;
 	need_errno(ep >= 0 && !epoll_ctl(ep, EPOLL_CTL_ADD, p.c, &e), "epoll");
 	for (round = 0; round < scaled(100); round++) {
 		long sent = fill_ends(p.c, p.s);
@@ -367,8 +364,4 @@ static const struct test tests[] = {
 	{ "counts_several", counts_several, 60, V4_SETS, true, NULL },
 };
 
-int main(int argc, char **argv)
-{
-	(void)argc;
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+TEST_MAIN(tests)

@@ -141,7 +141,6 @@ static int beside_connections(void *arg)
 	long long few[CALLS], many[CALLS], before = counter("CurrEstab");
 	int i;
 
-	(void)arg;
 	allow_descriptors(2 * MANY + 50);
 	steps_beside(FEW, few);
 	steps_beside(MANY, many);
@@ -175,7 +174,6 @@ static int beside_listeners(void *arg)
 	long long before = 0, steps;
 	int i, client, fd, turn;
 
-	(void)arg;
 	allow_descriptors(SHARING * (TURNS + 2));
 	for (i = 0; i < SHARING; i++) {
 		before = counter("PortSteps");
@@ -237,7 +235,6 @@ static int listener_ends(void *arg)
 	int closed = shares_port(&where), shut = shares_port(&where), stays = shares_port(&where);
 	int i, client;
 
-	(void)arg;
 	close(closed);
 	need_errno(!shutdown(shut, SHUT_RD), "shutdown");
 	for (i = 0; i < TURNS; i++) {
@@ -264,7 +261,6 @@ static int connected_address(void *arg)
 	int fd = listener_on(&where, 4, NULL), client = twin(0), second = twin(0);
 	struct sockaddr none = { .sa_family = AF_UNSPEC };
 
-	(void)arg;
 	where = name_of(fd);
 	need_errno(!bind(client, &any.sa, any.len), "bind");
 	any = name_of(client);
@@ -372,7 +368,6 @@ static int as_tcp_says(void *arg)
 	unsigned int i, port;
 	int right, order;
 
-	(void)arg;
 	if (geteuid())
 		return EXIT_SKIPPED;
 	for (i = 0; i < ARRAY_SIZE(rivals); i++) {
@@ -396,7 +391,6 @@ static int both_kinds(void *arg)
 	int tcp, sdp, error, order;
 	size_t i;
 
-	(void)arg;
 	if (geteuid())
 		return EXIT_SKIPPED;
 	for (i = 0; i < ARRAY_SIZE(users); i++) {
@@ -429,7 +423,6 @@ static int claim_lasts(void *arg)
 	struct addr where = addr_make(AF_INET, "127.0.0.1", 0);
 	int fd, client, accepted, copy;
 
-	(void)arg;
 	if (geteuid())
 		return EXIT_SKIPPED;
 	rival_made(SDP_ONE, FIRST_USER, "127.0.0.1", 0, 0, false, &fd);
@@ -477,7 +470,6 @@ static int used_up(void *arg)
 	int fds[PORTS], extra, i, error;
 	long long before, steps;
 
-	(void)arg;
 	if (geteuid())
 		return EXIT_SKIPPED;
 	for (i = 0; i < PORTS; i++) {
@@ -513,8 +505,4 @@ static const struct test tests[] = {
 	{ "used_up", used_up, 10, EVERYWHERE, true, NULL },
 };
 
-int main(int argc, char **argv)
-{
-	(void)argc;
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+TEST_MAIN(tests)

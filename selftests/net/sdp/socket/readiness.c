@@ -90,7 +90,6 @@ static int epoll_level(void *arg)
 	int ep = epoll_of(p.s, EPOLLIN), round;
 	unsigned int seed = 1;
 
-	(void)arg;
 	for (round = 0; round < scaled(300); round++) {
 		long left = random_up_to(&seed, 5000);
 
@@ -141,7 +140,6 @@ static int epoll_edge_read(void *arg)
 	long total = 0;
 	int round;
 
-	(void)arg;
 	for (round = 0; round < scaled(2000); round++) {
 		long n = random_up_to(&seed, round % 8 ? 64 : 4000);
 
@@ -178,7 +176,6 @@ static int epoll_edge_write(void *arg)
 	pthread_t thread = thread_start(drain_forever, &w);
 	long total = 0;
 
-	(void)arg;
 	while (total < scaled(4 << 20)) {
 		need(epoll_for(ep, WAIT_MS) == EPOLLOUT, "no edge after %ld bytes, %ld of it read",
 		     total, atomic_load(&count));
@@ -199,7 +196,6 @@ static int epoll_edge_accepted(void *arg)
 	int i, rounds = scaled(400), listening;
 	struct addr where;
 
-	(void)arg;
 	listening = listener(1, &where);
 	for (i = 0; i < rounds; i++) {
 		int c = fresh(SOCK_NONBLOCK), s, ep;
@@ -223,7 +219,6 @@ static int epoll_oneshot(void *arg)
 	int ep = epoll_of(p.s, EPOLLIN | EPOLLONESHOT), round;
 	unsigned int seed = 4;
 
-	(void)arg;
 	for (round = 0; round < scaled(60); round++) {
 		long n = random_up_to(&seed, 3000);
 
@@ -269,7 +264,6 @@ static int epoll_arming_race(void *arg)
 	int ep = epoll_of(p.s, 0), round;
 	unsigned int seed = 5;
 
-	(void)arg;
 	sem_init(&h.go, 0, 0);
 	thread_start(sends_bytes, &h);
 	for (round = 0; round < scaled(2000); round++) {
@@ -371,7 +365,6 @@ static int ping_pong(void *arg)
 	pthread_t thread = thread_start(ponger, &h);
 	int round;
 
-	(void)arg;
 	set_timeout(p.c, SO_RCVTIMEO, WAIT_MS);
 	for (round = 0; round < scaled(1000); round++) {
 		send_all(p.c, block, 1);
@@ -528,7 +521,6 @@ static int mixed_readers(void *arg)
 	long total = 0;
 	int round;
 
-	(void)arg;
 	crowd_start(&readers, p.s, mixed_reader, 0);
 	for (round = 0; round < scaled(500); round++) {
 		long n = random_up_to(&seed, round % 10 ? 300 : sizeof(data)), i;
@@ -562,7 +554,6 @@ static int mixed_writers(void *arg)
 	struct crowd writers;
 	long total = 0;
 
-	(void)arg;
 	set_timeout(p.s, SO_RCVTIMEO, WAIT_MS);
 	crowd_start(&writers, p.c, mixed_writer, quota);
 	while (total < WAYS * quota) {
@@ -589,7 +580,6 @@ static int mixed_load(void *arg)
 	struct crowd w[2], r[2];
 	int fds[2] = { p.c, p.s }, i;
 
-	(void)arg;
 	for (i = 0; i < 2; i++) {
 		crowd_start(&r[i], fds[1 - i], mixed_reader, 0);
 		crowd_start(&w[i], fds[i], mixed_writer, quota);
@@ -679,7 +669,6 @@ static int counts_nobody_waits(void *arg)
 	long sent = fill_to_rest(p.c, p.s);
 	long long end = now_ms() + WAIT_MS;
 
-	(void)arg;
 	while (sent) {
 		sent -= take_all(p.s, NULL);
 		need(now_ms() < end, "%ld bytes missing", sent);
@@ -735,7 +724,6 @@ static int counts_reader_waits(void *arg)
 {
 	short events;
 
-	(void)arg;
 	for (events = 0; events <= POLLIN; events += POLLIN) {
 		struct pair p = pair_sized(SMALL_BUFFER);
 		struct sleeper s = { .fd = p.c, .events = events };
@@ -764,7 +752,6 @@ static int counts_writer_waits(void *arg)
 {
 	short events;
 
-	(void)arg;
 	for (events = 0; events <= POLLOUT; events += POLLOUT) {
 		struct pair p = pair_sized(SMALL_BUFFER);
 		struct sleeper s = { .fd = p.c, .events = events, .sending = true };
@@ -793,7 +780,6 @@ static int counts_epoll(void *arg)
 	struct wakes before = wakes_now(), w;
 	long sent = fill_to_rest(p.c, p.s);
 
-	(void)arg;
 	while (sent)
 		sent -= take_all(p.s, NULL);
 	await_unsent_gone(p.c);
@@ -834,8 +820,4 @@ static const struct test tests[] = {
 	{ "counts_epoll", counts_epoll, 30, V4_SETS, true, NULL },
 };
 
-int main(int argc, char **argv)
-{
-	(void)argc;
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+TEST_MAIN(tests)

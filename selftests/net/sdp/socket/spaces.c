@@ -118,7 +118,6 @@ static int flooded(void *arg)
 	struct flood f = { .n = n, .fds = calloc(n, sizeof(int)) };
 	int away = namespace_here(), home, crowd, listening, done, i;
 
-	(void)arg;
 	need(f.fds, "calloc");
 	need_errno(!setrlimit(RLIMIT_NOFILE, &room), "RLIMIT_NOFILE");
 	listening = listener(8, &f.there);
@@ -149,8 +148,4 @@ static const struct test tests[] = {
 	{ "flooded", flooded, 60, 1u << SET_LO4 | 1u << SET_LO6, true, NULL },
 };
 
-int main(int argc, char **argv)
-{
-	(void)argc;
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+TEST_MAIN(tests)

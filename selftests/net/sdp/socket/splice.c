@@ -137,7 +137,6 @@ static int large_folios(void *arg)
 	long long before;
 	long at;
 
-	(void)arg;
 	if (!map_transparent(&m))
 		return EXIT_SKIPPED;
 	setting_set("recv_buffer_size", 65552);
@@ -166,7 +165,6 @@ static int sendfile_borders(void *arg)
 	int file = pattern_file(4 * PAGE);
 	size_t i, j;
 
-	(void)arg;
 	for (i = 0; i < ARRAY_SIZE(places); i++) {
 		for (j = 1; j < ARRAY_SIZE(places); j++) {
 			off_t at = places[i];
@@ -259,7 +257,6 @@ static int pages_held(void *arg)
 	size_t i;
 	int n;
 
-	(void)arg;
 	for (i = 0; i < ARRAY_SIZE(pipes); i++) {
 		pipes[i] = pipe_make(0);
 		pattern_write(p.c, at, HELD);
@@ -302,7 +299,6 @@ static int vmsplice_out(void *arg)
 	unsigned int seed = 3;
 	long at = 0;
 
-	(void)arg;
 	need(mem != MAP_FAILED, "mmap");
 	memcpy(mem, pattern(0), LEN);
 	while (at < LEN) {
@@ -329,7 +325,6 @@ static int tee_in(void *arg)
 	struct pair p = pair_make(), to = pair_make();
 	long at, n;
 
-	(void)arg;
 	pattern_write(p.c, 0, LEN);
 	for (at = 0; at < LEN; at += n) {
 		n = splice(p.s, NULL, first.in, NULL, LEN - at, 0);
@@ -348,7 +343,6 @@ static int message_sizes(void *arg)
 	static const long sizes[] = { 256, 4096, 16384, 65536 };
 	size_t i;
 
-	(void)arg;
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		setting_set("recv_buffer_size", sizes[i]);
 		sendfile_out((void *)(long)(1 << 18));
@@ -373,7 +367,6 @@ static int sendfile_nonblocking(void *arg)
 	bool full = false;
 	off_t off = 0;
 
-	(void)arg;
 	set_nonblock(p.c, true);
 	while (at < total) {
 		ssize_t n = sendfile(p.c, file, &off, 100000);
@@ -416,9 +409,9 @@ static void late_peer(void *arg)
 	struct pair *p = arg;
 
 	close(p->s);
-	pause_ms(100);
+	await_asleep(getppid());
 	send_all(p->c, pattern(0), 5);
-	pause_ms(100);
+	await_asleep(getppid());
 	shutdown(p->c, SHUT_WR);
 	need(read(p->c, &(char){ 0 }, 1) == 0, "not the end");
 }
@@ -429,7 +422,6 @@ static int splice_blocks(void *arg)
 	struct pipe_ends pipe = pipe_make(0);
 	pid_t peer = helper_start(late_peer, &p);
 
-	(void)arg;
 	close(p.c);
 	need(splice(p.s, NULL, pipe.in, NULL, 100, 0) == 5, "not the five bytes");
 	need(splice(p.s, NULL, pipe.in, NULL, 100, 0) == 0, "not the end");
@@ -536,7 +528,6 @@ static void ask_everything(void)
 /* Every return value and errno is as with TCP. */
 static int as_tcp(void *arg)
 {
-	(void)arg;
 	return answers_compare(ask_everything);
 }
 
@@ -608,7 +599,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	(void)argc;
 	pattern_make();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));
 }

@@ -215,7 +215,6 @@ static void ask_everything(void)
 
 static int results(void *arg)
 {
-	(void)arg;
 	ring_open();
 	return answers_compare(ask_everything);
 }
@@ -233,7 +232,6 @@ static int recv_multishot(void *arg)
 	pid_t sender;
 	int i;
 
-	(void)arg;
 	fflush(stdout);
 	sender = fork();
 	need_errno(sender >= 0, "fork");
@@ -291,7 +289,6 @@ static int send_zc_train(void *arg)
 	pid_t reader = helper_start(pattern_reader_main, &r);
 	int i, results_left, notes_left;
 
-	(void)arg;
 	close(p.s);
 	ring_open();
 	while (at < total) {
@@ -346,7 +343,6 @@ static int abandoned(void *arg)
 {
 	int i;
 
-	(void)arg;
 	for (i = 0; i < 5; i++) {
 		struct pair p = pair_make();
 
@@ -471,7 +467,6 @@ static int recv_unread(void *arg)
 	pid_t pid;
 	long at;
 
-	(void)arg;
 	setting_set("rdma_read", 0);
 	pid = piecewise_start(&w);
 	ring_open();
@@ -498,7 +493,6 @@ static int recv_brings_back(void *arg)
 	pid_t pid;
 	long at;
 
-	(void)arg;
 	setting_set("scan_ms", 600000);
 	pid = piecewise_start(&w);
 	ring_open();
@@ -545,7 +539,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	(void)argc;
 	pattern_make();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));
 }

@@ -50,7 +50,6 @@ static int grow(void *arg)
 	int snd = size_of(p.c, SO_SNDBUF), rcv = size_of(p.s, SO_RCVBUF), rounds = MOST_ROUNDS;
 	long first, last;
 
-	(void)arg;
 	setting_set("rmem_max", LIMIT);
 	setting_set("wmem_max", LIMIT);
 	first = fill(p.c);
@@ -75,7 +74,6 @@ static int set_sizes_stay(void *arg)
 	struct pair p = pair_sized(60000);
 	int snd = size_of(p.c, SO_SNDBUF), rcv = size_of(p.s, SO_RCVBUF);
 
-	(void)arg;
 	in_turn(&p, ROUNDS);
 	need(size_of(p.c, SO_SNDBUF) == snd && size_of(p.s, SO_RCVBUF) == rcv, "now %d and %d",
 	     size_of(p.c, SO_SNDBUF), size_of(p.s, SO_RCVBUF));
@@ -88,7 +86,6 @@ static int slow_reader(void *arg)
 	struct pair p = pair_make();
 	int rcv = size_of(p.s, SO_RCVBUF), i;
 
-	(void)arg;
 	for (i = 0; i < ROUNDS; i++) {
 		fill(p.c);
 		drain(p.s, queued_bytes(p.s) / 2);
@@ -103,7 +100,6 @@ static int idle_shrinks(void *arg)
 	struct pair p = pair_make();
 	int snd = size_of(p.c, SO_SNDBUF), rcv = size_of(p.s, SO_RCVBUF), rounds = MOST_ROUNDS;
 
-	(void)arg;
 	while (rounds-- && (size_of(p.c, SO_SNDBUF) == snd || size_of(p.s, SO_RCVBUF) == rcv))
 		in_turn(&p, 1);
 	need(size_of(p.c, SO_SNDBUF) > snd && size_of(p.s, SO_RCVBUF) > rcv, "nothing grows");
@@ -122,8 +118,4 @@ static const struct test tests[] = {
 	{ "idle_shrinks", idle_shrinks, 60, 1u << SET_RC4 | NOT_SHORT, true, NULL },
 };
 
-int main(int argc, char **argv)
-{
-	(void)argc;
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+TEST_MAIN(tests)

@@ -58,7 +58,6 @@ static int apart(void *arg)
 	struct pair p = pair_with(0);
 	long at = 0;
 
-	(void)arg;
 	await_posted(p.s, RECEIVES);
 	write_some(p.c, &at, 3, 100, 0);
 	write_some(p.c, &at, 2, 100, MSG_MORE);
@@ -78,7 +77,6 @@ static int stalls(void *arg)
 	struct pair p = pair_with(0);
 	long at = 0;
 
-	(void)arg;
 	await_posted(p.s, RECEIVES);
 	write_some(p.c, &at, 20, 100, 0);
 	need(await_bytes(p.s, UNREAD_MAX * 100) == UNREAD_MAX * 100, "%d bytes arrived",
@@ -99,7 +97,6 @@ static int large(void *arg)
 	struct pair p = pair_with(0);
 	long at = 0;
 
-	(void)arg;
 	write_some(p.c, &at, 1, 2 * PAYLOAD + 100, 0);
 	write_some(p.c, &at, 1, 100, 0);
 	pattern_read(p.s, 0, at, PATTERN_LARGEST);
@@ -116,7 +113,6 @@ static int both_ways(void *arg)
 	long at = 0, size;
 	pid_t one, two;
 
-	(void)arg;
 	there = (struct pattern_reader){ p.s, -1, 1000000, 5000, 0 };
 	back = (struct pattern_reader){ p.c, -1, 1000000, 5000, 0 };
 	one = helper_start(pattern_reader_main, &there);
@@ -141,7 +137,6 @@ static int together(void *arg)
 	struct pair p = pair_with(1);
 	long at = 0;
 
-	(void)arg;
 	await_posted(p.s, RECEIVES);
 	write_some(p.c, &at, 20, 100, 0);
 	need(await_bytes(p.s, at) == at, "%d bytes arrived", queued_bytes(p.s));
@@ -163,7 +158,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	(void)argc;
 	pattern_make();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));
 }

@@ -36,7 +36,6 @@ static int watched_anew(void *arg)
 			     server_addr(9);
 	struct pair p = pair_make();
 
-	(void)arg;
 	set_int(p.c, IPPROTO_TCP, TCP_KEEPIDLE, 1);
 	pause_ms(1200);
 	disconnect(p.c);
@@ -57,7 +56,6 @@ static int closed_while_connecting(void *arg)
 	int i, listening, s;
 	struct addr where;
 
-	(void)arg;
 	listening = listener(64, &where);
 	set_nonblock(listening, true);
 	for (i = 0; i < scaled(80); i++) {
@@ -172,7 +170,6 @@ static int writer_of_before(void *arg)
 	struct late *l = calloc(1, sizeof(*l));
 	int i, other;
 
-	(void)arg;
 	need(l, "no memory");
 	memset(l->data, 'a', sizeof(l->data));
 	for (i = 0; i < scaled(24); i++) {
@@ -192,7 +189,6 @@ static int reader_of_before(void *arg)
 	struct late *l = calloc(1, sizeof(*l));
 	int i, other;
 
-	(void)arg;
 	need(l, "no memory");
 	for (i = 0; i < scaled(24); i++) {
 		change_peer(l, late_reader, &other);
@@ -213,8 +209,4 @@ static const struct test tests[] = {
 	{ "reader_of_before", reader_of_before, 60, TWO_SETS, true, NULL },
 };
 
-int main(int argc, char **argv)
-{
-	(void)argc;
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+TEST_MAIN(tests)

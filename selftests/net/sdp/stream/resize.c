@@ -94,7 +94,6 @@ static int grow(void *arg)
 	struct sdp_info info;
 	long at = 0;
 
-	(void)arg;
 	messages_only();
 	need(size_is(p.c, p.s, SMALL), "at first %u", info_of(p.c).send_size);
 	in_step(p.c, p.s, &at, 7, WRITE);
@@ -125,7 +124,6 @@ static int gathered(void *arg)
 	long at = 0, end = 0;
 	int i;
 
-	(void)arg;
 	messages_only();
 	for (i = 0; i < 40 && size_is(p.c, p.s, SMALL); i++) {
 		/* MSG_MORE holds the data back, so that it gathers on a machine of any speed. */
@@ -162,7 +160,6 @@ static int both_ask(void *arg)
 	long at = 0;
 	int i;
 
-	(void)arg;
 	messages_only();
 	close(p.s);
 	for (i = 0; i < 400; i++) {
@@ -224,7 +221,6 @@ static int at_once(void *arg)
 	struct pair p;
 	int i;
 
-	(void)arg;
 	messages_only();
 	for (i = 0; i < 50 && !crossed; i++) {
 		p = pair_after(1, 0);
@@ -271,7 +267,6 @@ static int fixed(void *arg)
 	struct pair p;
 	long at = 0;
 
-	(void)arg;
 	messages_only();
 	setting_set("recv_buffer_max", 0);
 	p = pair_make();
@@ -293,7 +288,6 @@ static int refused(void *arg)
 	pid_t pid = helper_start(pattern_reader_main, &r);
 	long at;
 
-	(void)arg;
 	messages_only();
 	for (at = 0; at < r.len; at += WRITE)
 		pattern_write(p.c, at, WRITE);
@@ -322,7 +316,6 @@ static int pressed(void *arg)
 	long at = 0;
 	size_t i;
 
-	(void)arg;
 	messages_only();
 	for (i = 0; i < FULL_PAIRS; i++) {
 		full[i] = pair_sized(1 << 20);
@@ -351,7 +344,6 @@ static int not_accepted(void *arg)
 	long long end;
 	long at;
 
-	(void)arg;
 	messages_only();
 	setting_set("resize_after", 1);
 	connect_to(c, &where);
@@ -386,7 +378,6 @@ static int refused_too_early(void *arg)
 	long at = 0;
 	char more;
 
-	(void)arg;
 	messages_only();
 	setting_set("resize_after", ASKS_AFTER);
 	setting_set("resize_idle_ms", NEVER_MS);
@@ -424,7 +415,6 @@ static int refusals_forgotten(void *arg)
 	long at = 0;
 	int i;
 
-	(void)arg;
 	messages_only();
 	setting_set("resize_idle_ms", NEVER_MS);
 	for (i = 0; i < 2; i++) {
@@ -453,7 +443,6 @@ static int shrink(void *arg)
 	long at = 0;
 	int i;
 
-	(void)arg;
 	messages_only();
 	setting_set("resize_idle_ms", IDLE_MS);
 	p = pair_make();
@@ -489,7 +478,6 @@ static int charged(void *arg)
 	long before, grown, at;
 	size_t i;
 
-	(void)arg;
 	messages_only();
 	rest_after(patience(6000));
 	before = charged_pages();
@@ -521,7 +509,6 @@ static int short_rests(void *arg)
 	long at = 0;
 	int i;
 
-	(void)arg;
 	messages_only();
 	setting_set("resize_idle_ms", 100);
 	p = pair_make();
@@ -555,7 +542,6 @@ int main(int argc, char **argv)
 {
 	int status;
 
-	(void)argc;
 	pattern_make();
 	status = run_tests(argv, tests, ARRAY_SIZE(tests));
 	/* Also after a test that died. */

@@ -21,7 +21,6 @@ static int nobody_reads(void *arg)
 	long long fired = counter("ScansFired");
 	struct pair p = pair_sized(1 << 20);
 
-	(void)arg;
 	send_all(p.c, pattern(0), WRITE);
 	need(counter("ScansFired") == fired + 1, "%lld scans fired", counter("ScansFired") - fired);
 	pattern_read(p.s, 0, WRITE, WRITE);
@@ -37,7 +36,6 @@ static int nobody_reads_many(void *arg)
 	pid_t pid[MANY];
 	int i;
 
-	(void)arg;
 	setting_set("scan_ms", 600000);
 	for (i = 0; i < MANY; i++) {
 		/* The scanner is in a long sleep when the last SrcAvail is sent. */
@@ -74,7 +72,6 @@ static int both_write(void *arg)
 	struct pair p = pair_sized(1 << 20), other = { p.s, p.c };
 	pid_t pid = helper_start(write_then_read, &other);
 
-	(void)arg;
 	write_then_read(&p);
 	helper_end(pid);
 	return EXIT_OK;
@@ -90,7 +87,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	(void)argc;
 	pattern_make();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));
 }

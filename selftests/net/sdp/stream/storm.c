@@ -424,7 +424,6 @@ static int rnr_storm(void *arg)
 	struct pair first;
 	int pairs;
 
-	(void)arg;
 	many = slow_kernel() ? 16 : MANY;
 	printf("# SEED=%u\n", seed);
 	/* The first connection of a device creates one more queue pair, which stays. */
@@ -455,7 +454,6 @@ int main(int argc, char **argv)
 {
 	const char *text = getenv("SEED");
 
-	(void)argc;
 	seed = text ? strtoul(text, NULL, 0) | 1 : (unsigned int)now_ms() * 2 + 1;
 	pattern_make();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));

@@ -263,7 +263,6 @@ static int sizes(void *arg)
 	size_t i;
 	long len;
 
-	(void)arg;
 	for (i = 0; i < ARRAY_SIZE(borders); i++) {
 		for (len = borders[i] - 1; len <= borders[i] + 1; len++) {
 			one_write(p.c, p.s, len, seed++);
@@ -279,7 +278,6 @@ static int tiny_writes(void *arg)
 	struct load bytes = { .total = 4000, .largest_write = 1, .largest_read = 1 };
 	struct load joined = { .total = 20000, .largest_write = 3, .largest_read = 1 << 16 };
 
-	(void)arg;
 	run_load(&bytes, pair_make(), 7);
 	run_load(&joined, pair_make(), 8);
 	return EXIT_OK;
@@ -296,7 +294,6 @@ static int absent_memory(void *arg)
 	struct pair p = pair_make();
 	unsigned char got[SIZE], *map;
 
-	(void)arg;
 	need_errno(file >= 0 && write(file, pattern, LEN) == LEN, "a file in memory");
 	map = mmap(NULL, LEN + PAGE, PROT_READ, MAP_PRIVATE, file, 0);
 	need_errno(map != MAP_FAILED && !munmap(map + LEN, PAGE), "map");
@@ -387,7 +384,6 @@ static int remainders(void *arg)
 	struct pair p;
 	int i;
 
-	(void)arg;
 	setting_set("recv_buffer_size", FULL + 16);
 	p = pair_sized(1 << 17);
 	set_timeout(p.c, SO_SNDTIMEO, WAIT_MS);
@@ -422,7 +418,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	(void)argc;
 	pattern_make();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));
 }

@@ -319,7 +319,6 @@ int closed_by_another(void *arg)
 	int differences = 0;
 	size_t i;
 
-	(void)arg;
 	for (i = 0; i < ARRAY_SIZE(blocked_cases); i++) {
 		enum blocking_call call = blocked_cases[i].call;
 		int how = blocked_cases[i].how;

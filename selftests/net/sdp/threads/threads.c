@@ -50,7 +50,6 @@ int full_listener(struct addr *where, int queued[2])
 
 static void no_action(int sig)
 {
-	(void)sig;
 }
 
 /* Makes signals interrupt calls: without SA_RESTART the kernel restarts none of them. */

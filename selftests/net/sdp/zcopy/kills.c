@@ -173,7 +173,6 @@ int main(int argc, char **argv)
 	const char *given = getenv("SEED");
 	struct timespec now;
 
-	(void)argc;
 	clock_gettime(CLOCK_REALTIME, &now);
 	seed = given ? (unsigned int)strtoul(given, NULL, 0) :
 		       (unsigned int)(now.tv_sec ^ now.tv_nsec);

@@ -76,7 +76,6 @@ static int disk_shared(void *arg)
 	struct reading r;
 	enum route way;
 
-	(void)arg;
 	for (way = READ; way < WAYS; way++) {
 		long at;
 		struct pair p = pair_for(way, &at);
@@ -110,7 +109,6 @@ static int secret(void *arg)
 	enum route way;
 	int turn;
 
-	(void)arg;
 	for (way = READ; way < WAYS; way++) {
 		for (turn = 1; turn < 4; turn++) {
 			map_fn map_from = turn & 1 ? map_secret : map_anonymous;
@@ -192,7 +190,6 @@ static int read_only_source(void *arg)
 	long len;
 	size_t i;
 
-	(void)arg;
 	text = program_text(&len);
 	if (len > WINDOW)
 		len = WINDOW;
@@ -219,7 +216,6 @@ static int read_only_target(void *arg)
 	enum route way;
 	size_t i;
 
-	(void)arg;
 	for (way = READ; way < WAYS; way++) {
 		for (i = 0; i < ARRAY_SIZE(file_flags); i++) {
 			unsigned char *m = map_read_only(file_flags[i]);
@@ -253,7 +249,6 @@ static int untouched(void *arg)
 	enum route way;
 	size_t i;
 
-	(void)arg;
 	for (way = READ; way < WAYS; way++) {
 		long at;
 		struct pair p = pair_for(way, &at);
@@ -283,7 +278,6 @@ static int several(void *arg)
 	enum route way;
 	size_t i, k;
 
-	(void)arg;
 	for (i = 0; i < ARRAY_SIZE(m); i++)
 		need(maps[i](&m[i]) || map_anonymous(&m[i]), "mmap");
 	for (way = READ; way < WAYS; way++) {
@@ -326,7 +320,6 @@ static int writer_ends_early(void *arg)
 	static unsigned char buf[WINDOW];
 	enum route way;
 
-	(void)arg;
 	for (way = READ; way < WAYS; way++) {
 		struct memory m;
 		struct reading r;
@@ -352,7 +345,6 @@ static int reader_ends_early(void *arg)
 {
 	enum route way;
 
-	(void)arg;
 	for (way = READ; way < WAYS; way++) {
 		struct memory m, from;
 		struct writing w;
@@ -401,7 +393,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	(void)argc;
 	pattern_make();
 	huge_pages_get();
 	disk_get();

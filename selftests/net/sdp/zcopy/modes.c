@@ -105,7 +105,6 @@ static int leaves_polled(void *arg)
 	pid_t pid;
 	int i;
 
-	(void)arg;
 	r.p = pair_pipelined(SIZE, &r.at);
 	writer = info_of(r.p.c);
 	reader = info_of(r.p.s);
@@ -150,7 +149,6 @@ static int leaves_small(void *arg)
 	pid_t pid;
 	int i;
 
-	(void)arg;
 	r.p = pair_pipelined(SIZE, &r.at);
 	combined = counter("ModeCombined");
 	buffered = counter("ModeBuffered");
@@ -190,7 +188,6 @@ static int large_from_queue(void *arg)
 	pid_t pid;
 	int i;
 
-	(void)arg;
 	setting_set("mode_after", AFTER);
 	setting_set("scan_ms", NO_SCAN_MS);
 	pid = helper_start(reads_waiting, &r);
@@ -237,7 +234,6 @@ static int scanned(void *arg)
 	struct steady w = { .len = SIZE };
 	pthread_t thread;
 
-	(void)arg;
 	w.p = pair_pipelined(SIZE, &w.at);
 	setting_set("scan_ms", 20);
 	sent = counter("SrcAvailSent");
@@ -276,7 +272,6 @@ static int unscanned(void *arg)
 	long long withdrawn = counter("ScansCancelled"), read = counter("RdmaReadBytes");
 	pthread_t thread;
 
-	(void)arg;
 	setting_set("mode_after", AFTER);
 	/* The sink's scan is armed with this period, which the change below does not shorten. */
 	setting_set("scan_ms", NO_SCAN_MS);
@@ -324,7 +319,6 @@ static int counted(void *arg)
 	static const int counts[] = { 1, 5, 2, 1 };
 	size_t i;
 
-	(void)arg;
 	setting_set("scan_ms", 20);
 	for (i = 0; i < ARRAY_SIZE(counts); i++) {
 		long long runs = looks_for(counts[i]);
@@ -354,7 +348,6 @@ static int rests(void *arg)
 	struct reading r;
 	pthread_t thread;
 
-	(void)arg;
 	setting_set("scan_ms", 10);
 	setting_set("scan_count", NEVER);
 	reading_begin(&r, w.p.c, buf, sizeof(buf), 0);
@@ -406,7 +399,6 @@ static int nonblock_no_srcavail(void *arg)
 	long at = 0;
 	int i;
 
-	(void)arg;
 	setting_set("mode_after", NEVER);
 	zerocopy_on(p.c);
 	for (i = 0; i < 4 * WAYS; i++) {
@@ -428,7 +420,6 @@ static int nonblock_no_rdma_write(void *arg)
 	long at;
 	int i;
 
-	(void)arg;
 	p = pair_pipelined(SIZE, &at);
 	zerocopy_on(p.c);
 	sent = counter("SrcAvailSent");
@@ -476,7 +467,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	(void)argc;
 	pattern_make();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));
 }

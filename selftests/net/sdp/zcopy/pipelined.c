@@ -18,7 +18,6 @@ static int learns(void *arg)
 	long long modes = counter("ModePipelined");
 	struct pair p;
 
-	(void)arg;
 	only_order_counts();
 	p = pair_make();
 	ping_pong(&p, 30, WRITE);
@@ -38,7 +37,6 @@ static int without_read(void *arg)
 	long long written = counter("RdmaWriteBytes"), read = counter("RdmaReadBytes");
 	struct pair p;
 
-	(void)arg;
 	setting_set("rdma_read", 0);
 	only_order_counts();
 	p = pair_make();
@@ -125,7 +123,6 @@ static int partly(void *arg)
 	struct pair p;
 	long at;
 
-	(void)arg;
 	p = pipelined(&at);
 	reading_start(&r, p.s, 4 * WRITE, 0);
 	send_all(p.c, pattern(at), WRITE);
@@ -160,7 +157,6 @@ static int rides(void *arg)
 	long at;
 	int i;
 
-	(void)arg;
 	p = pipelined(&at);
 	riding = counter("SinkAvailPiggybacked");
 	for (i = 0; i < AFTER; i++)
@@ -194,7 +190,6 @@ static int waits_for_all(void *arg)
 	int i;
 	long at;
 
-	(void)arg;
 	p = pipelined(&at);
 	reading_start(&r, p.s, 4 * WRITE, MSG_WAITALL);
 	for (i = 0; i < 4; i++)
@@ -216,7 +211,6 @@ static int learns_from_all(void *arg)
 	struct pair p;
 	int i;
 
-	(void)arg;
 	only_order_counts();
 	p = pair_make();
 	reading_begin(&r, p.s, buf, sizeof(buf), MSG_WAITALL);
@@ -245,7 +239,6 @@ static int small_between(void *arg)
 	long at;
 	int i;
 
-	(void)arg;
 	p = pipelined(&at);
 	for (i = 0; i < scaled(20); i++) {
 		long n = i % 3 ? WRITE : 1000;
@@ -268,7 +261,6 @@ static int learns_small(void *arg)
 	long at;
 	int i;
 
-	(void)arg;
 	p = pipelined(&at);
 	for (i = 0; i < AFTER; i++) {
 		need(counter("ModeCombined") == changes, "only %d small writes", i);
@@ -308,7 +300,6 @@ static int comes_late(void *arg)
 	struct pair p;
 	pthread_t thread;
 
-	(void)arg;
 	p = pipelined(&w.at);
 	w.fd = p.c;
 	awaited = counter("SinkAvailAwaited");
@@ -340,7 +331,6 @@ static int comes_late(void *arg)
 
 static void on_alarm(int sig)
 {
-	(void)sig;
 }
 
 /*
@@ -403,7 +393,6 @@ static int ends_meanwhile(void *arg)
 	struct pair p;
 	long at;
 
-	(void)arg;
 	p = posted(&r, &at);
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
 	reading_check(&r, 0, 0, at);
@@ -426,7 +415,6 @@ static int urgent_between(void *arg)
 	char byte;
 	long at;
 
-	(void)arg;
 	p = posted(&r, &at);
 	send_all(p.c, pattern(at), WRITE);
 	need(send(p.c, "!", 1, MSG_OOB) == 1, "MSG_OOB");
@@ -446,7 +434,6 @@ static int others_look(void *arg)
 	long at;
 	char c;
 
-	(void)arg;
 	p = posted(&r, &at);
 	need(recv(p.s, &c, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN, "something to read");
 	need(recv(p.s, &c, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN, "to be seen");
@@ -480,7 +467,6 @@ static int several_readers(void *arg)
 	long at;
 	int i;
 
-	(void)arg;
 	p = pipelined(&at);
 	placed = counter("RdmaWriteBytesByPeer");
 	for (i = 0; i < READERS; i++)
@@ -516,7 +502,6 @@ static int one_reader_leaves(void *arg)
 	int i, round;
 	long at;
 
-	(void)arg;
 	need_errno(!sigaction(SIGUSR1, &act, NULL), "sigaction");
 	p = pipelined(&at);
 	for (round = 0; round < scaled(20); round++) {
@@ -551,7 +536,6 @@ static int ends_under_several(void *arg)
 	struct pair p;
 	long at;
 
-	(void)arg;
 	p = pipelined(&at);
 	for (i = 0; i < READERS; i++)
 		reading_start(&r[i], p.s, WRITE, 0);
@@ -573,7 +557,6 @@ static int ends_under_several(void *arg)
 /* One of the two processes is killed at any moment: the other one is told, no page stays pinned. */
 static int killed(void *arg)
 {
-	(void)arg;
 	setting_set("mode_after", 1);
 	talks_killed(&endless_dialogue, scaled(60), 60, 57721);
 	return EXIT_OK;
@@ -609,7 +592,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	(void)argc;
 	pattern_make();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));
 }

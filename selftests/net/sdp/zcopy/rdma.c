@@ -36,7 +36,6 @@ static int posted_large(void *arg)
 	long long bytes = counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer");
 	struct pair p = pair_make();
 
-	(void)arg;
 	stream_to(&p, 20, WRITE, WRITE);
 	need(counter("SrcAvailRefused") == refused, "%lld refused",
 	     counter("SrcAvailRefused") - refused);
@@ -74,7 +73,6 @@ static int looked_for(void *arg)
 	pid_t pid;
 	long at;
 
-	(void)arg;
 	setting_set("rdma_threshold", size);
 	setting_set("mode_after", 1000);
 	p = pair_make();
@@ -92,7 +90,6 @@ static int in_parts(void *arg)
 	long long bytes = counter("RdmaReadBytes");
 	struct pair p;
 
-	(void)arg;
 	/* So large reads would lead to Pipelined mode otherwise, where the peer writes. */
 	setting_set("mode_after", 1000);
 	p = pair_make();
@@ -108,7 +105,6 @@ static int posted_small(void *arg)
 	long long refused = counter("SrcAvailRefused"), declined = counter("SrcAvailDeclined");
 	struct pair p = pair_make();
 
-	(void)arg;
 	stream_to(&p, 4, WRITE, 1000);
 	need(counter("SrcAvailRefused") > refused && counter("SrcAvailDeclined") > declined,
 	     "none was refused");
@@ -121,7 +117,6 @@ static int learns_small(void *arg)
 	static const int after[] = { 3, 5, 1 };
 	size_t i;
 
-	(void)arg;
 	for (i = 0; i < ARRAY_SIZE(after); i++) {
 		long long sent = counter("SrcAvailSent"), changes = counter("ModeBuffered");
 		struct pair p;
@@ -161,7 +156,6 @@ static int learns_large_again(void *arg)
 	pid_t pid = helper_start(changing_reader, &r);
 	int i;
 
-	(void)arg;
 	/*
 	 * The mode depends on whether the reader waits when a write comes, so each write awaits it.
 	 */
@@ -186,7 +180,6 @@ static int switched_off(void *arg)
 	long long sent = counter("SrcAvailSent"), bytes = counter("RdmaReadBytes");
 	struct pair p = pair_make(), q = pair_make();
 
-	(void)arg;
 	setting_set("rdma_threshold", WRITE + 1);
 	stream_to(&p, 2, WRITE, WRITE);
 	setting_set("rdma_threshold", 0);
@@ -221,7 +214,6 @@ static int own_threshold(void *arg)
 	long long sent = counter("SrcAvailSent");
 	struct pair p = pair_make(), q = pair_make();
 
-	(void)arg;
 	need(threshold_of(p.c) == 65536, "it begins with %d", threshold_of(p.c));
 	need(threshold_set(p.c, -2) && errno == EINVAL, "it takes -2");
 	need(threshold_set(p.c, (1 << 30) + 1) && errno == EINVAL, "it takes more than 1 GiB");
@@ -249,7 +241,6 @@ static int measured_threshold(void *arg)
 	long long sent;
 	int worth;
 
-	(void)arg;
 	setting_set("rdma_threshold", -1);
 	do {
 		close(p.c);
@@ -274,7 +265,6 @@ static int measured_threshold(void *arg)
 
 static void on_alarm(int sig)
 {
-	(void)sig;
 }
 
 /* Sends for at most @ms to a reader that does not read. Returns how many bytes the call took. */
@@ -347,7 +337,6 @@ static int polled(void *arg)
 	pid_t pid;
 	int i;
 
-	(void)arg;
 	r.fd = p.s;
 	pid = helper_start(polling_reader, &r);
 	for (i = 0; i < 20; i++)
@@ -382,7 +371,6 @@ static int seen(void *arg)
 	pthread_t thread;
 	ssize_t n;
 
-	(void)arg;
 	setting_set("scan_ms", NO_SCAN_MS);
 	need(!pthread_create(&thread, NULL, writer_thread, &p), "pthread_create");
 	await_srcavail(p.s);
@@ -404,7 +392,6 @@ static int others_wait(void *arg)
 	pthread_t thread;
 	ssize_t n;
 
-	(void)arg;
 	setting_set("scan_ms", NO_SCAN_MS);
 	need(!pthread_create(&thread, NULL, writer_thread, &p), "pthread_create");
 	await_srcavail(p.s);
@@ -436,7 +423,6 @@ static int shut_meanwhile(void *arg)
 	void *n;
 	char more;
 
-	(void)arg;
 	setting_set("scan_ms", NO_SCAN_MS);
 	need(!pthread_create(&thread, NULL, shutdown_thread, &p), "pthread_create");
 	await_srcavail(p.s);
@@ -457,7 +443,6 @@ static int anywhere(void *arg)
 	long at = 0;
 	pid_t pid = fork();
 
-	(void)arg;
 	need_errno(pid >= 0, "fork");
 	for (i = 0; i < rounds; i++) {
 		long n = random_up_to(&seed, i % 3 ? 100000 : PATTERN_LARGEST);
@@ -540,7 +525,6 @@ static int shapes(void *arg)
 	long at = 0;
 	pid_t pid;
 
-	(void)arg;
 	for (i = 0; i < ARRAY_SIZE(list) * ARRAY_SIZE(list); i++) {
 		const struct shape *out = &list[i % ARRAY_SIZE(list)];
 		const struct shape *in = &list[i / ARRAY_SIZE(list)];
@@ -622,7 +606,6 @@ static int looked_at(void *arg)
 	long at = 0;
 	ssize_t n;
 
-	(void)arg;
 	close(p.c);
 	need_errno(!pipe(to_pipe), "pipe");
 	do {
@@ -669,7 +652,6 @@ static int looked_at_unread(void *arg)
 	struct pair p;
 	pid_t pid;
 
-	(void)arg;
 	setting_set("rdma_read", 0);
 	setting_set("scan_ms", NO_SCAN_MS);
 	p = pair_make();
@@ -704,7 +686,6 @@ static int urgent_behind(void *arg)
 	pid_t pid = helper_start(urgent_writer, &p);
 	int i, mark;
 
-	(void)arg;
 	for (i = 0; i < scaled(20); i++) {
 		long got = 0;
 		char byte;
@@ -735,7 +716,6 @@ static int bad_memory(void *arg)
 	char *readonly = mmap(NULL, 2 * WRITE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ssize_t n;
 
-	(void)arg;
 	need(readonly != MAP_FAILED && !mprotect(readonly + WRITE, WRITE, PROT_NONE), "mmap");
 	setting_set("scan_ms", NO_SCAN_MS);
 	need(!pthread_create(&thread, NULL, writer_thread, &p), "pthread_create");
@@ -756,7 +736,6 @@ static int no_memlock(void *arg)
 	const struct rlimit none = { 0, 0 };
 	struct pair p = pair_make();
 
-	(void)arg;
 	need_errno(!setrlimit(RLIMIT_MEMLOCK, &none), "setrlimit");
 	need_errno(!setuid(65534), "setuid");
 	stream_to(&p, 3, WRITE, WRITE);
@@ -775,7 +754,6 @@ static int some_memlock(void *arg)
 	int rounds = scaled(100);
 	struct pair p = pair_make();
 
-	(void)arg;
 	need_errno(!setrlimit(RLIMIT_MEMLOCK, &some), "setrlimit");
 	need_errno(!setuid(65534), "setuid");
 	stream_to(&p, rounds, WRITE, WRITE);
@@ -802,7 +780,6 @@ static int reader_no_memlock(void *arg)
 	pid_t pid = helper_start(reader_without_memlock, &r);
 	int i;
 
-	(void)arg;
 	for (i = 0; i < 10; i++)
 		pattern_write(p.c, (long)i * WRITE, WRITE);
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
@@ -821,7 +798,6 @@ static int forked(void *arg)
 	int i, rounds = scaled(40);
 	pid_t pid = fork(), child;
 
-	(void)arg;
 	need_errno(pid >= 0, "fork");
 	if (!pid) {
 		for (i = 0; i < rounds; i++)
@@ -853,7 +829,6 @@ static int forked(void *arg)
 /* One of the two processes is killed at any moment: the other one is told, no page stays pinned. */
 static int killed(void *arg)
 {
-	(void)arg;
 	talks_killed(&endless_stream, scaled(100), 30, 271828);
 	return EXIT_OK;
 }
@@ -893,7 +868,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	(void)argc;
 	pattern_make();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));
 }

@@ -232,7 +232,6 @@ static int late(void *arg)
 	pid_t pid;
 	int i;
 
-	(void)arg;
 	setting_set("mode_after", AFTER);
 	setting_set("scan_ms", NO_SCAN_MS);
 	r.p = pair_make();
@@ -463,7 +462,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	(void)argc;
 	pattern_make();
 	out_make();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));

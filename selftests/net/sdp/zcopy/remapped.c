@@ -108,7 +108,6 @@ static int forked_writer(void *arg)
 	enum route way;
 	size_t i;
 
-	(void)arg;
 	for (way = READ; way < WAYS; way++) {
 		for (i = 0; i < ARRAY_SIZE(forkable); i++) {
 			map_fn map = forkable[i];
@@ -154,7 +153,6 @@ static int forked_reader(void *arg)
 	enum route way;
 	size_t i;
 
-	(void)arg;
 	for (way = READ; way < WAYS; way++) {
 		for (i = 0; i < ARRAY_SIZE(forkable); i++) {
 			map_fn map = forkable[i];
@@ -255,7 +253,6 @@ static int writer_thinned(void *arg)
 {
 	enum route way;
 
-	(void)arg;
 	for (way = READ; way < WAYS; way++)
 		each_deed(way, deed_at_writer);
 	return EXIT_OK;
@@ -303,7 +300,6 @@ static int reader_thinned(void *arg)
 {
 	enum route way;
 
-	(void)arg;
 	for (way = WRITE; way < WAYS; way++)
 		each_deed(way, deed_at_reader);
 	return EXIT_OK;
@@ -419,7 +415,6 @@ static int writer_meddled(void *arg)
 {
 	enum route way;
 
-	(void)arg;
 	for (way = READ; way < WAYS; way++)
 		write_meddled(way);
 	return EXIT_OK;
@@ -464,7 +459,6 @@ static int reader_meddled(void *arg)
 {
 	enum route way;
 
-	(void)arg;
 	for (way = READ; way < WAYS; way++)
 		read_meddled(way);
 	return EXIT_OK;
@@ -483,7 +477,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	(void)argc;
 	pattern_make();
 	huge_pages_get();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));

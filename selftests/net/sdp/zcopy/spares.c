@@ -38,7 +38,6 @@ static int given_back(void *arg)
 	long long end;
 	int i;
 
-	(void)arg;
 	setting_set("recv_buffer_size", BUFFER_SIZE);
 	for (i = 0; i < PAIRS; i++)
 		pairs[i] = pair_make();
@@ -62,8 +61,4 @@ static const struct test tests[] = {
 	{ "given_back", given_back, 60, V4_SETS, .sdp_only = true, .arg = NULL },
 };
 
-int main(int argc, char **argv)
-{
-	(void)argc;
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+TEST_MAIN(tests)

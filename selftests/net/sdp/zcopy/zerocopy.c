@@ -131,7 +131,6 @@ static int options(void *arg)
 	int fd = fresh(0), listening, value, c, s;
 	socklen_t len = sizeof(value);
 
-	(void)arg;
 	printf("# SO_ZEROCOPY is %s\n", zerocopy_on(fd) ? "taken" : "refused");
 	lend(fd);
 	value = 2;
@@ -174,7 +173,6 @@ static int reported(void *arg)
 	struct reports done = { 0 };
 	long i;
 
-	(void)arg;
 	for (i = 0; i < sends; i++) {
 		unsigned char *slot = mem + i % SLOTS * BLOCK;
 		long sent = 0;
@@ -217,7 +215,6 @@ static int told(void *arg)
 	int error = -1, ep = epoll_create1(0), i;
 	socklen_t len = sizeof(error);
 
-	(void)arg;
 	need(!report_take(p.c, &done), "a report of nothing");
 	need(send(p.c, mem, 10000, MSG_ZEROCOPY) == 10000, "send: %s", errno_text(errno));
 	need(poll_for(p.c, 0, WAIT_MS) & POLLERR, "no POLLERR");
@@ -250,7 +247,6 @@ static int not_reported(void *arg)
 	unsigned char *mem = memory(BLOCK);
 	long n;
 
-	(void)arg;
 	need(send(p.c, mem, 5000, MSG_ZEROCOPY) == 5000, "send: %s", errno_text(errno));
 	lend(p.c);
 	need(send(p.c, mem, 5000, 0) == 5000, "send: %s", errno_text(errno));
@@ -286,7 +282,6 @@ static int mixed(void *arg)
 	unsigned int seed = 11;
 	long lent = 0;
 
-	(void)arg;
 	while (at < total) {
 		long len = random_up_to(&seed, 1u << random_up_to(&seed, 17));
 		int flags = next_random(&seed) % 3 ? MSG_ZEROCOPY : 0;
@@ -326,7 +321,6 @@ static int ended(void *arg)
 	unsigned char *mem = memory(1 << 20);
 	int i;
 
-	(void)arg;
 	for (i = 0; i < 12; i++) {
 		struct pair p = lending_pair();
 		struct reports done = { 0 };
@@ -355,7 +349,6 @@ static int message_sizes(void *arg)
 	static const long sizes[] = { 256, 4096, 16384, 65536 };
 	size_t i;
 
-	(void)arg;
 	for (i = slow_kernel() ? 2 : 0; i < ARRAY_SIZE(sizes); i++) {
 		setting_set("recv_buffer_size", sizes[i]);
 		reported(NULL);
@@ -377,7 +370,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	(void)argc;
 	pattern_make();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));
 }

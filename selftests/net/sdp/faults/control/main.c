@@ -29,7 +29,6 @@ static int read_file(const char *path)
 
 static int run_proc(struct state *s)
 {
-	(void)s;
 	return read_file("/proc/net/sdp") ?: read_file("/proc/net/sdpstat") ?:
 	       read_file("/proc/net/sdp_fallbacks");
 }
@@ -56,44 +55,37 @@ static char long_text[POLICY_MAX];
 
 static void setup_policy(struct state *s)
 {
-	(void)s;
 	while (strlen(long_text) + sizeof(LINES) < sizeof(long_text))
 		strcat(long_text, LINES);
 }
 
 static void prepare_policy(struct state *s)
 {
-	(void)s;
 	policy_set("%s", GOOD);
 }
 
 static void still_good(struct state *s)
 {
-	(void)s;
 	need_policy(GOOD, strlen(GOOD));
 }
 
 static int run_policy(struct state *s)
 {
-	(void)s;
 	return write_once(POLICY_FILE, OTHER, strlen(OTHER));
 }
 
 static int run_policy_long(struct state *s)
 {
-	(void)s;
 	return write_once(POLICY_FILE, long_text, strlen(long_text));
 }
 
 static void after_policy(struct state *s)
 {
-	(void)s;
 	need_policy(OTHER, strlen(OTHER));
 }
 
 static void after_policy_long(struct state *s)
 {
-	(void)s;
 	need_policy(long_text, strlen(long_text));
 }
 
@@ -124,7 +116,6 @@ static void prepare_settings(struct state *s)
 {
 	unsigned int i;
 
-	(void)s;
 	for (i = 0; i < ARRAY_SIZE(kinds); i++)
 		need(setting_write(kinds[i].name, kinds[i].old), "%s", kinds[i].name);
 }
@@ -184,7 +175,6 @@ static int rewrite_failing(void *arg)
 	int n, error, refused = 0;
 	bool failed = true;
 
-	(void)arg;
 	if (!can_fail() || !getenv("SDP_MODULE"))
 		return EXIT_SKIPPED;
 	for (n = 1; failed; n++) {
@@ -215,7 +205,6 @@ int main(int argc, char **argv)
 	struct test tests[ARRAY_SIZE(calls) + 1];
 	size_t i, n = 0;
 
-	(void)argc;
 	for (i = 0; i < ARRAY_SIZE(calls); i++)
 		tests[n++] = (struct test){ calls[i].name, sweep, 60,
 					    calls[i].run == run_explain ? TWO_SETS : ONE_SET, true,

@@ -68,21 +68,18 @@ static void open_nl(void)
 
 void prepare_request(struct state *s)
 {
-	(void)s;
 	open_nl();
 }
 
 /* After a lost answer, parts of it may still come through this socket. So this opens a new one. */
 void ask_anew(struct state *s)
 {
-	(void)s;
 	nl_close(&nl);
 	open_nl();
 }
 
 void after_request(struct state *s)
 {
-	(void)s;
 	nl_close(&nl);
 	need(answered.n == wanted.n && answered.len == wanted.len,
 	     "%d messages of %zu bytes instead of %d of %zu", answered.n, answered.len, wanted.n,
@@ -102,7 +99,6 @@ void want(int (*run)(struct state *s), struct state *s, int least, bool same)
 
 int run_policy_get(struct state *s)
 {
-	(void)s;
 	return ask(nl_do(&nl, SDP_CMD_POLICY_GET));
 }
 
@@ -117,7 +113,6 @@ int run_explain(struct state *s)
 	struct request *r = nl_do(&nl, SDP_CMD_POLICY_EXPLAIN);
 	struct addr a = server_addr(7);
 
-	(void)s;
 	mnl_attr_put_u8(&r->nlh, SDP_EXPLAIN_A_ROLE, 1);
 	put_addr(r, SDP_EXPLAIN_A_ADDR, &a);
 	mnl_attr_put_u16(&r->nlh, SDP_EXPLAIN_A_PORT, 7);
@@ -135,7 +130,6 @@ void setup_explain(struct state *s)
 
 int run_sock_get(struct state *s)
 {
-	(void)s;
 	return ask(nl_dump(&nl, SDP_CMD_SOCK_GET));
 }
 
@@ -152,7 +146,6 @@ void setup_sock_get(struct state *s)
 
 int run_stat_get(struct state *s)
 {
-	(void)s;
 	return ask(nl_dump(&nl, SDP_CMD_STAT_GET));
 }
 
@@ -160,7 +153,6 @@ void setup_stat_get(struct state *s)	{ want(run_stat_get, s, 60, false); }
 
 int run_fallback_get(struct state *s)
 {
-	(void)s;
 	return ask(nl_dump(&nl, SDP_CMD_FALLBACK_GET));
 }
 
@@ -181,7 +173,6 @@ int run_policy_set(struct state *s)
 {
 	struct request *r = nl_do(&nl, SDP_CMD_POLICY_SET);
 
-	(void)s;
 	mnl_attr_put_strz(&r->nlh, SDP_POLICY_A_TEXT, OTHER);
 	mnl_attr_put_u8(&r->nlh, SDP_POLICY_A_REWRITE, 1);
 	mnl_attr_put_u32(&r->nlh, SDP_POLICY_A_FALLBACK_MS, 10);
@@ -202,7 +193,6 @@ void set_or_not(struct state *s)
 
 void after_policy_set(struct state *s)
 {
-	(void)s;
 	need_shown(&nl, OTHER, 1, 10, 0);
 	nl_close(&nl);
 }

@@ -35,7 +35,6 @@ void prepare_accept_late(struct state *s)
 
 void join_late(struct state *s)
 {
-	(void)s;
 	if (!connected_late)
 		pthread_join(connecting, NULL);
 	connected_late = true;

@@ -196,7 +196,6 @@ int main(int argc, char **argv)
 	const unsigned int rc = 1u << SET_RC4;
 	size_t n;
 
-	(void)argc;
 	n = add_sweeps(tests, calls, ARRAY_SIZE(calls), TWO_SETS);
 	n += add_sweeps(tests + n, long_calls, ARRAY_SIZE(long_calls), TWO_SETS | NOT_SHORT);
 	n += add_sweeps(tests + n, ring_calls, ARRAY_SIZE(ring_calls), rc);

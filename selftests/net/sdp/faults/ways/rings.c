@@ -75,7 +75,6 @@ int ring_refused(void *arg)
 	struct text making;
 	int i;
 
-	(void)arg;
 	if (!can_fail())
 		return EXIT_SKIPPED;
 	s.p = pair_with_rings(SDP_FLOW_RDMA);

@@ -232,7 +232,6 @@ static int polled_all_along(void *arg)
 	int c, seen = 0, s;
 	struct silent peer;
 
-	(void)arg;
 	by_names();
 	ring_open();
 	peer = silent_peer();
@@ -310,7 +309,6 @@ static int watched_before(void *arg)
 	struct addr where;
 	long hits, sent;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(SDP_ONLY, 4, &where);
 	if (!probe_begin())
@@ -367,7 +365,6 @@ static int requests(void *arg)
 	struct addr where;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	ring_open();
 	for (i = 0; i < 2 * ARRAY_SIZE(kinds); i++) {
@@ -406,7 +403,6 @@ static int receives_early(void *arg)
 	char in[6] = "";
 	int c, s;
 
-	(void)arg;
 	by_names();
 	ring_open();
 	setting_set("fallback_ms", 5 * quiet_ms());
@@ -432,7 +428,6 @@ static int accepts(void *arg)
 	int listening, c;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	ring_open();
 	listening = listener_of(PAIR, 8, &where);
@@ -460,7 +455,6 @@ static int accepts_all(void *arg)
 	struct done cqe = { 0 };
 	struct addr where;
 
-	(void)arg;
 	by_names();
 	ring_open();
 	listening = listener_of(PAIR, 2 * EACH, &where);
@@ -500,8 +494,4 @@ static const struct test tests[] = {
 	BOTH_SETS(accepts_all),
 };
 
-int main(int argc, char **argv)
-{
-	(void)argc;
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+TEST_MAIN(tests)

@@ -128,7 +128,6 @@ static int first_call_failing(void *arg)
 	int fd, listening, error, one = 1;
 	struct addr where;
 
-	(void)arg;
 	if (!can_fail())
 		return EXIT_SKIPPED;
 	by_names();
@@ -159,8 +158,4 @@ static const struct test tests[] = {
 	POLICY_CASE("first_call", first_call_failing, ONE_SET, NULL),
 };
 
-int main(int argc, char **argv)
-{
-	(void)argc;
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+TEST_MAIN(tests)

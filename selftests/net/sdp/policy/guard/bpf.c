@@ -131,7 +131,6 @@ int bpf_refuses(void *arg)
 	int cgroup, barred, clear, fd;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	barred = listener_of(PAIR, 8, &where);
 	clear = listener_of(PAIR, 8, &other);
@@ -163,7 +162,6 @@ int bpf_refuses_multipath(void *arg)
 	int cgroup, barred, clear, fd;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	barred = listener_of(PAIR, 8, &where);
 	clear = listener_of(PAIR, 8, &other);
@@ -208,7 +206,6 @@ int bpf_refuses_second(void *arg)
 	int cgroup, barred, clear, i;
 	struct slow s = { 0 };
 
-	(void)arg;
 	by_names();
 	barred = listener_of(SDP_ONLY, 8, &barred_place);
 	clear = listener_of(SDP_ONLY, 8, &other);
@@ -251,7 +248,6 @@ int bpf_redirects(void *arg)
 	int cgroup, old, listening, fd;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	old = listener_of(PAIR, 8, &from);
 	cgroup = guarded_enter();
@@ -288,7 +284,6 @@ int bpf_forbids_sdp(void *arg)
 	struct addr where, own;
 	int cgroup, listening, fd;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 8, &where);
 	cgroup = guarded_enter();
@@ -321,7 +316,6 @@ int bpf_names(void *arg)
 	int cgroup, listening, fd;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	cgroup = guarded_enter();
 	if (cgroup < 0)
@@ -373,7 +367,6 @@ int bpf_events(void *arg)
 	struct addr where;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	cgroup = guarded_enter();
 	if (cgroup < 0 || !guard_by(cgroup, BPF_PROG_TYPE_SOCK_OPS, BPF_CGROUP_SOCK_OPS, prioritize,
@@ -410,7 +403,6 @@ int bpf_options(void *arg)
 	struct addr where;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	cgroup = guarded_enter();
 	if (cgroup < 0 || !guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_SETSOCKOPT,
@@ -440,7 +432,6 @@ int bpf_packets(void *arg)
 	int cgroup, listening, fd;
 	struct addr where;
 
-	(void)arg;
 	by_names();
 	cgroup = guarded_enter();
 	if (cgroup < 0)

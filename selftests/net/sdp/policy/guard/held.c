@@ -72,7 +72,6 @@ int slow_memory_of_others(void *arg)
 	pid_t pid;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	listener_of(NOBODY, 1, &s.where);
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
@@ -239,7 +238,6 @@ int held_reset(void *arg)
 	pthread_t thread;
 	int error, other;
 
-	(void)arg;
 	by_names();
 	peer = silent_peer();
 	s.fd = stream(SOCK_NONBLOCK);

@@ -296,7 +296,6 @@ int hooks_seen(void *arg)
 	struct addr where;
 	size_t i;
 
-	(void)arg;
 	if (!lsm_has_bpf())
 		return EXIT_SKIPPED;
 	by_names();

@@ -190,7 +190,6 @@ int lsm_forbids_sdp(void *arg)
 	int listening, fd, error;
 	struct addr where;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(PAIR, 8, &where);
 	if (!lsm_has_bpf())

@@ -31,7 +31,6 @@ static int without_capability(void *arg)
 	int before[ARRAY_SIZE(files)], fd;
 	size_t i;
 
-	(void)arg;
 	policy_set("%s", GOOD);
 	for (i = 0; i < ARRAY_SIZE(files); i++)
 		before[i] = open(files[i].path, O_WRONLY);
@@ -78,7 +77,6 @@ static int process_numbers(void *arg)
 	int own = getpid(), status;
 	pid_t pid;
 
-	(void)arg;
 	by_names();
 	fall(&outside);
 	need(fell_pid(&outside) == own, "%d instead of %d", fell_pid(&outside), own);
@@ -122,7 +120,6 @@ static int landlock(void *arg)
 	struct addr where, other;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	barred = listener_of(PAIR, 8, &where);
 	clear = listener_of(PAIR, 8, &other);
@@ -240,7 +237,6 @@ static int upper_layers(void *arg)
 	struct addr where;
 	size_t i;
 
-	(void)arg;
 	if (system("modprobe smc >/dev/null 2>&1"))
 		printf("# no SMC here\n");
 	by_names();
@@ -277,7 +273,6 @@ static int upper_layer_connecting(void *arg)
 	struct silent s;
 	int c, error;
 
-	(void)arg;
 	by_names();
 	s = silent_peer();
 	c = stream(SOCK_NONBLOCK);
@@ -332,7 +327,6 @@ static int fall_back_watched(void *arg)
 	struct addr where;
 	pthread_t thread;
 
-	(void)arg;
 	by_names();
 	listening = listener_of(TCP_ONLY, 16, &where);
 	for (i = 0; i < rounds; i++) {
@@ -358,7 +352,6 @@ static int receive_in_time(void *arg)
 	long long start;
 	char data;
 
-	(void)arg;
 	by_names();
 	s = silent_peer();
 	setting_set("fallback_ms", 2 * unit);
@@ -383,7 +376,6 @@ static int bound_without_port(void *arg)
 	int listening, c, s;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	if (set == &addrsets[SET_LO4])
 		own.in.sin_addr.s_addr = htonl(0x7f000005);
@@ -439,7 +431,6 @@ static int no_device(void *arg)
 	struct addr where;
 	char line[300];
 
-	(void)arg;
 	if (system("ip netns add " AWAY " 2>/dev/null"))
 		return EXIT_SKIPPED;
 	sh("ip link add sdpguard0 address 02:00:00:00:77:01 type veth "
@@ -487,7 +478,6 @@ static int other_protocols(void *arg)
 	long users;
 	size_t i;
 
-	(void)arg;
 	if (system("modprobe -a sctp smc >/dev/null 2>&1"))
 		printf("# no SCTP or SMC here\n");
 	policy_set("any * sdp");
@@ -554,8 +544,4 @@ static const struct test tests[] = {
 	CASE(other_protocols, 60, ONE_SET),
 };
 
-int main(int argc, char **argv)
-{
-	(void)argc;
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+TEST_MAIN(tests)

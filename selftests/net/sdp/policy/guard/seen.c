@@ -84,7 +84,6 @@ int seen_connect(void *arg)
 	int listening, fd;
 	size_t i;
 
-	(void)arg;
 	by_names();
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		bool sdp = rows[i].to == SDP_ONLY;
@@ -118,7 +117,6 @@ int seen_listen(void *arg)
 	size_t i;
 	int fd;
 
-	(void)arg;
 	by_names();
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		as(rows[i].name);
@@ -143,7 +141,6 @@ int seen_trying(void *arg)
 	struct silent s;
 	int fd;
 
-	(void)arg;
 	by_names();
 	s = silent_peer();
 	setting_set("fallback_ms", slow_kernel() ? 15000 : 5000);

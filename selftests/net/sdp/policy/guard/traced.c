@@ -179,7 +179,6 @@ static void traced_port(void)
 
 int traced_reasons(void *arg)
 {
-	(void)arg;
 	by_names();
 	if (!trace_begin())
 		return EXIT_SKIPPED;
@@ -244,7 +243,6 @@ int traced_once(void *arg)
 	int listening;
 	long i;
 
-	(void)arg;
 	by_names();
 	if (!trace_begin())
 		return EXIT_SKIPPED;

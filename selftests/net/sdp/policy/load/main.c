@@ -90,7 +90,6 @@ static int texts_change(void *arg)
 	long users = idle_users(), era;
 	unsigned int seed = 2024;
 
-	(void)arg;
 	make_long_text();
 	plan.clients = 4;
 	plan.rounds = scaled(set == &addrsets[SET_RC4] ? 200 : 500);
@@ -122,7 +121,6 @@ static void *say_it_otherwise(void *arg)
 	};
 	unsigned int i;
 
-	(void)arg;
 	for (i = 0; !load.over; i++)
 		policy_set("%s", ways[i % ARRAY_SIZE(ways)]);
 	return (void *)(long)i;
@@ -135,7 +133,6 @@ static int texts_agree(void *arg)
 	pthread_t thread;
 	void *changes;
 
-	(void)arg;
 	policy_set("connect * sdp");
 	listener_of(NOBODY, 1, &where);
 	setting_set("rewrite", 1);
@@ -170,7 +167,6 @@ static int switch_turns(void *arg)
 	long users = idle_users(), era;
 	unsigned int seed = 7;
 
-	(void)arg;
 	plan.clients = 4;
 	plan.doors = DOOR(AT_PAIR) | DOOR(AT_TCP);
 	eras.in_turn = true;
@@ -261,7 +257,6 @@ static int namespaces(void *arg)
 	unsigned int seed = 77;
 	pid_t neighbours[3];
 
-	(void)arg;
 	make_long_text();
 	policy_set("any * sdp");
 	setting_set("rewrite", 1);
@@ -297,7 +292,6 @@ static int devices(void *arg)
 	long long fell;
 	sigset_t child;
 
-	(void)arg;
 	if (!getenv("SDP_TOP"))
 		return EXIT_SKIPPED;
 	/* One thread waits for a child; SIGCHLD must not interrupt the calls of the others. */
@@ -391,7 +385,6 @@ static int unload(void *arg)
 	int i, n = scaled(8) < 2 ? 2 : scaled(8);
 	long before;
 
-	(void)arg;
 	if (!getenv("SDP_MODULE") || idle_users())
 		return EXIT_SKIPPED;
 	plan.clients = 3;
@@ -425,7 +418,6 @@ static void *write_switch(void *arg)
 {
 	unsigned int i;
 
-	(void)arg;
 	for (i = 0; !atomic_load(&written_enough); i++) {
 		int fd = open(SETTING_DIR "rewrite", O_WRONLY);
 
@@ -454,7 +446,6 @@ static int unload_switched(void *arg)
 	int i, j, n = scaled(16);
 	pthread_t threads[2];
 
-	(void)arg;
 	if (!getenv("SDP_MODULE") || idle_users())
 		return EXIT_SKIPPED;
 	for (j = 0; j < 2; j++)
@@ -492,7 +483,6 @@ int main(int argc, char **argv)
 {
 	int status;
 
-	(void)argc;
 	status = run_tests(argv, tests, ARRAY_SIZE(tests));
 	if (!module_there())
 		module_insert();
