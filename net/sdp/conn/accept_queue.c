@@ -6,7 +6,7 @@
  * answered, and on @accepted once its connection is established. A list holds a
  * reference to each child on it. The caller of a function that removes a child
  * gets that reference. The child holds a reference to its listener in @parent,
- * and another one in @host while the listener counts its link.
+ * and another one in @counted_by while the listener counts its link.
  *
  * The backlog bounds the number of children on both lists together.
  * @child_links counts the links of children that have not been accepted. A link
@@ -69,7 +69,7 @@ int sdp_accept_queue_enter(struct sdp_sock *parent, struct sdp_sock *child,
 		sock_hold(sk);
 		child->parent = parent;
 		sock_hold(sk);
-		child->host = parent;
+		child->counted_by = parent;
 		atomic_inc(&parent->child_links);
 		list_add_tail(&child->queue_node, &parent->pending);
 	}
@@ -130,12 +130,12 @@ void sdp_accept_queue_drop(struct sdp_sock *child)
  */
 void sdp_accept_queue_forget_link(struct sdp_sock *child)
 {
-	struct sdp_sock *host = xchg(&child->host, NULL);
+	struct sdp_sock *counted_by = xchg(&child->counted_by, NULL);
 
-	if (!host)
+	if (!counted_by)
 		return;
-	atomic_dec(&host->child_links);
-	sock_put(&host->sk);
+	atomic_dec(&counted_by->child_links);
+	sock_put(&counted_by->sk);
 }
 
 /*
@@ -180,13 +180,13 @@ void sdp_accept_queue_ready(struct sdp_sock *child)
 }
 
 /**
- * sdp_accept_queue_forget() - a child has failed before it could be accepted
+ * sdp_accept_queue_failed() - a child has failed before it could be accepted
  * @child: child socket, not locked; the caller has a reference of its own
  *
  * Removes the child from the queue and ends it, unless another thread has
  * removed it already.
  */
-void sdp_accept_queue_forget(struct sdp_sock *child)
+void sdp_accept_queue_failed(struct sdp_sock *child)
 {
 	struct sdp_sock *parent = get_parent(child);
 
@@ -198,14 +198,14 @@ void sdp_accept_queue_forget(struct sdp_sock *child)
 }
 
 /**
- * sdp_accept_queue_first() - take the oldest child that can be accepted
+ * sdp_accept_queue_take() - take the oldest child that can be accepted
  * @parent: listener
  *
  * The child keeps its port and its @parent.
  *
  * Return: the child with the list's reference, or NULL.
  */
-struct sdp_sock *sdp_accept_queue_first(struct sdp_sock *parent)
+struct sdp_sock *sdp_accept_queue_take(struct sdp_sock *parent)
 {
 	struct sdp_sock *child;
 
@@ -221,14 +221,14 @@ struct sdp_sock *sdp_accept_queue_first(struct sdp_sock *parent)
 }
 
 /**
- * sdp_accept_queue_any() - take any child, pending ones first
+ * sdp_accept_queue_take_any() - take any child, pending ones first
  * @parent: socket that has stopped listening
  *
  * The child keeps its port and its @parent.
  *
  * Return: the child with the list's reference, or NULL if both lists are empty.
  */
-struct sdp_sock *sdp_accept_queue_any(struct sdp_sock *parent)
+struct sdp_sock *sdp_accept_queue_take_any(struct sdp_sock *parent)
 {
 	struct list_head *list;
 	struct sdp_sock *child = NULL;

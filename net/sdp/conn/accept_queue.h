@@ -12,8 +12,8 @@ bool sdp_accept_queue_leave(struct sdp_sock *parent, struct sdp_sock *child);
 void sdp_accept_queue_drop(struct sdp_sock *child);
 void sdp_accept_queue_forget_link(struct sdp_sock *child);
 void sdp_accept_queue_ready(struct sdp_sock *child);
-void sdp_accept_queue_forget(struct sdp_sock *child);
-struct sdp_sock *sdp_accept_queue_first(struct sdp_sock *parent);
-struct sdp_sock *sdp_accept_queue_any(struct sdp_sock *parent);
+void sdp_accept_queue_failed(struct sdp_sock *child);
+struct sdp_sock *sdp_accept_queue_take(struct sdp_sock *parent);
+struct sdp_sock *sdp_accept_queue_take_any(struct sdp_sock *parent);
 
 #endif /* SDP_CONN_ACCEPT_QUEUE_H */

@@ -43,7 +43,7 @@ static unsigned int active_timeout_ms(const struct sdp_sock *ssk)
 }
 
 /**
- * sdp_active_as_others() - does this socket connect as most others do?
+ * sdp_active_is_typical() - does this socket connect as most others do?
  * @ssk: socket that is about to connect; if it gets a source address by bind(),
  *	it has it already
  * @ms: time after which the policy falls back to TCP, in milliseconds
@@ -55,7 +55,7 @@ static unsigned int active_timeout_ms(const struct sdp_sock *ssk)
  * for a device, a source address or a type of service. Its timeout then says
  * nothing about the connections of others to the same peer.
  */
-bool sdp_active_as_others(const struct sdp_sock *ssk, unsigned int ms)
+bool sdp_active_is_typical(const struct sdp_sock *ssk, unsigned int ms)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 
@@ -292,7 +292,7 @@ bool sdp_active_device(struct net *net, const struct sdp_endpoint *peer,
 }
 
 /**
- * sdp_active_may_lead() - could a connect succeed, as far as this host knows?
+ * sdp_active_may_reach() - could a connect succeed, as far as this host knows?
  * @ssk: socket that is about to connect; if it gets a source address by bind(),
  *	it has it already
  * @peer: destination address
@@ -300,8 +300,8 @@ bool sdp_active_device(struct net *net, const struct sdp_endpoint *peer,
  * Return: false if the connect would fail because there is no route, or no RDMA
  * device that the route leads to.
  */
-bool sdp_active_may_lead(const struct sdp_sock *ssk,
-			 const struct sdp_endpoint *peer)
+bool sdp_active_may_reach(const struct sdp_sock *ssk,
+			  const struct sdp_endpoint *peer)
 {
 	struct net *net = sock_net(&ssk->sk);
 	struct sdp_endpoint to = *peer;
@@ -328,7 +328,7 @@ static int choose_names(struct sdp_sock *ssk, const struct sdp_endpoint *peer,
 			sdp_set_v4(&any, htonl(INADDR_ANY));
 		else
 			any.ip = in6addr_any;
-		sdp_set_name(ssk, &ssk->local, &any);
+		sdp_addr_set(ssk, &ssk->local, &any);
 	}
 	if (v6 && ssk->sk.sk_ipv6only && sdp_is_v4(peer))
 		return -ENETUNREACH;
@@ -383,7 +383,7 @@ int sdp_active_open(struct sdp_sock *ssk, const struct sdp_endpoint *peer,
 	if (cancel_delayed_work_sync(&ssk->retry))
 		sock_put(sk);
 	name_this_host(&to);
-	sdp_set_name(ssk, &ssk->peer, &to);
+	sdp_addr_set(ssk, &ssk->peer, &to);
 	ssk->transport = sdp_is_loopback(&ssk->peer) && may_use_loopback(ssk) ?
 				 &sdp_loop : &sdp_rc;
 	ssk->backoff = BACKOFF_FIRST;

@@ -5,7 +5,7 @@
 
 #include "sock.h"
 
-bool sdp_active_as_others(const struct sdp_sock *ssk, unsigned int ms);
+bool sdp_active_is_typical(const struct sdp_sock *ssk, unsigned int ms);
 void sdp_active_retry(struct work_struct *work);
 bool sdp_active_try_again(struct sdp_sock *ssk, int error,
 			  struct sdp_todo *todo);
@@ -14,8 +14,8 @@ int sdp_active_hello(struct sdp_link *link, const struct sdp_endpoint *local,
 		     u8 buf[SDP_HELLO_LEN]);
 bool sdp_active_device(struct net *net, const struct sdp_endpoint *peer,
 		       char name[SDP_DEVICE_NAME]);
-bool sdp_active_may_lead(const struct sdp_sock *ssk,
-			 const struct sdp_endpoint *peer);
+bool sdp_active_may_reach(const struct sdp_sock *ssk,
+			  const struct sdp_endpoint *peer);
 int sdp_active_open(struct sdp_sock *ssk, const struct sdp_endpoint *peer,
 		    bool v6);
 

@@ -109,7 +109,7 @@ void sdp_conn_unlock(struct sdp_sock *ssk, struct sdp_todo *todo)
 	if (todo->accepted)
 		sdp_accept_queue_ready(ssk);
 	if (todo->forget)
-		sdp_accept_queue_forget(ssk);
+		sdp_accept_queue_failed(ssk);
 	if (todo->release)
 		release_link(ssk, todo->release, todo->abort);
 }
@@ -132,7 +132,7 @@ void sdp_conn_detach(struct sdp_sock *ssk, bool abort, struct sdp_todo *todo)
 	ssk->link = NULL;
 	ssk->rdma = false;
 	sdp_orphan_over(ssk);
-	sdp_rings_over(ssk, 0);
+	sdp_rings_retire(ssk, 0);
 	sdp_keepalive_stop(ssk);
 	sdp_timer_stop(ssk);
 	sdp_scan_stop(ssk);
@@ -148,7 +148,7 @@ void sdp_conn_purge(struct sdp_sock *ssk)
 	__skb_queue_purge(&ssk->tx_blocks);
 	sdp_zcopy_ops.srcavail_tx_over(ssk, 0);
 	sdp_zcopy_ops.sinkavail_rx_end(ssk);
-	sdp_memory_sent(ssk, -ssk->sk.sk_wmem_queued);
+	sdp_memory_charge_tx(ssk, -ssk->sk.sk_wmem_queued);
 	ssk->tx_outq = 0;
 	ssk->tx_urgent = 0;
 	ssk->tx_inflight = 0;

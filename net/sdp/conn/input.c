@@ -149,7 +149,7 @@ static bool input_carry_out(struct sdp_sock *ssk,
 			sdp_ring_wanted(ssk);
 			break;
 		case SDP_ACT_RING_OVER:
-			sdp_rings_over(ssk, a->len);
+			sdp_rings_retire(ssk, a->len);
 			break;
 		case SDP_ACT_EOF:
 			end_of_input(ssk, todo);
@@ -236,7 +236,7 @@ static void count_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
 	trace_sdp_msg_recv(&ssk->sk, &msg->h,
 			   sdp_credit_available(&ssk->engine.credit));
 	if (ssk->engine.rings)
-		sdp_ring_look(ssk);
+		sdp_ring_note_fill(ssk);
 }
 
 static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)
@@ -381,7 +381,7 @@ static void up_sent(struct sdp_link *link, struct sdp_sent *sent)
 	if (ssk->link == link) {
 		state = ssk->engine.state;
 		SDP_INC(sock_net(&ssk->sk), SendCompletions);
-		sdp_memory_sent(ssk, -(int)sent->truesize);
+		sdp_memory_charge_tx(ssk, -(int)sent->truesize);
 		ssk->tx_outq -= sent->payload;
 		WRITE_ONCE(ssk->tx_inflight, ssk->tx_inflight - sent->payload);
 		sdp_keepalive_heard(ssk);

@@ -343,13 +343,13 @@ void sdp_keepalive_changed(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_set_keepalive() - set SO_KEEPALIVE
+ * sdp_keepalive_set() - set SO_KEEPALIVE
  * @sk: socket, under lock_sock()
  * @on: non-zero to switch it on
  *
  * The kernel calls this before it sets SOCK_KEEPOPEN, so the flag is set here.
  */
-void sdp_set_keepalive(struct sock *sk, int on)
+void sdp_keepalive_set(struct sock *sk, int on)
 {
 	sock_valbool_flag(sk, SOCK_KEEPOPEN, on);
 	sdp_keepalive_changed(sdp_sk(sk));

@@ -11,7 +11,7 @@ void sdp_keepalive_start(struct sdp_sock *ssk);
 void sdp_keepalive_stop(struct sdp_sock *ssk);
 void sdp_keepalive_watch(struct sdp_sock *ssk);
 void sdp_keepalive_changed(struct sdp_sock *ssk);
-void sdp_set_keepalive(struct sock *sk, int on);
+void sdp_keepalive_set(struct sock *sk, int on);
 int sdp_keepidle(struct sdp_sock *ssk);
 int sdp_keepintvl(struct sdp_sock *ssk);
 int sdp_keepcnt(struct sdp_sock *ssk);

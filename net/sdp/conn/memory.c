@@ -56,17 +56,17 @@ int sdp_memory_least[3] = { 4096, 4096, 4096 };
 void sdp_memory_enter_pressure(struct sock *sk)
 {
 	if (sk_memory_allocated(sk) > READ_ONCE(sdp_mem[1]))
-		sdp_memory_failed(sk);
+		sdp_memory_note_shortage(sk);
 }
 
 /**
- * sdp_memory_failed() - memory is short from now on
+ * sdp_memory_note_shortage() - memory is short from now on
  * @sk: socket that has met the shortage
  *
  * Called when too much of net.sdp.mem is in use, or when an allocation has
  * failed.
  */
-void sdp_memory_failed(struct sock *sk)
+void sdp_memory_note_shortage(struct sock *sk)
 {
 	if (READ_ONCE(sdp_memory_pressure))
 		return;
@@ -264,11 +264,11 @@ bool sdp_memory_for_write(struct sdp_sock *ssk, int bytes)
 }
 
 /**
- * sdp_memory_sent() - the send buffer has grown or shrunk
+ * sdp_memory_charge_tx() - the send buffer has grown or shrunk
  * @ssk: socket, locked
  * @bytes: change in bytes, negative when the buffer has shrunk
  */
-void sdp_memory_sent(struct sdp_sock *ssk, int bytes)
+void sdp_memory_charge_tx(struct sdp_sock *ssk, int bytes)
 {
 	struct sock *sk = &ssk->sk;
 
@@ -304,7 +304,7 @@ void sdp_memory_end(struct sdp_sock *ssk)
 
 	atomic_set(&sk->sk_rmem_alloc, 0);
 	sdp_memory_settle(ssk);
-	sdp_memory_sent(ssk, -sk->sk_wmem_queued);
+	sdp_memory_charge_tx(ssk, -sk->sk_wmem_queued);
 	sk_mem_reclaim_final(sk);
 	sk_sockets_allocated_dec(sk);
 }

@@ -32,9 +32,9 @@ static struct sk_buff *control_skb(struct sdp_sock *ssk)
 		return NULL;
 	skb_reserve(skb, SDP_TX_HEADROOM);
 	sdp_buf_cb(skb)->payload = 0;
-	sdp_buf_cb(skb)->again = false;
+	sdp_buf_cb(skb)->reused = false;
 	sdp_buf_cb(skb)->urgent = false;
-	sdp_memory_sent(ssk, skb->truesize);
+	sdp_memory_charge_tx(ssk, skb->truesize);
 	return skb;
 }
 
@@ -85,7 +85,7 @@ static void count_sent(struct sdp_sock *ssk, const struct sdp_msg *msg)
 	trace_sdp_msg_send(&ssk->sk, &msg->h,
 			   sdp_credit_available(&ssk->engine.credit));
 	if (ssk->engine.rings)
-		sdp_ring_look(ssk);
+		sdp_ring_note_fill(ssk);
 }
 
 /*

@@ -153,15 +153,15 @@ static void group_join(struct sdp_port *port, struct sdp_sock *ssk)
 	struct sdp_sock *head;
 	int order;
 
-	INIT_LIST_HEAD(&ssk->port_alike);
-	ssk->port_alikes = 1;
+	INIT_LIST_HEAD(&ssk->port_group);
+	ssk->port_group_size = 1;
 	while (*link) {
 		parent = *link;
 		head = rb_entry(parent, struct sdp_sock, port_node);
 		order = memcmp(&ssk->port_key, &head->port_key, BY_ALL);
 		if (!order) {
-			list_add_tail(&ssk->port_alike, &head->port_alike);
-			head->port_alikes++;
+			list_add_tail(&ssk->port_group, &head->port_group);
+			head->port_group_size++;
 			return;
 		}
 		link = order < 0 ? &parent->rb_left : &parent->rb_right;
@@ -173,11 +173,11 @@ static void group_join(struct sdp_port *port, struct sdp_sock *ssk)
 /* Make the next socket of a group its head, if there is one. */
 static void replace_head(struct sdp_port *port, struct sdp_sock *head)
 {
-	struct sdp_sock *next = list_next_entry(head, port_alike);
+	struct sdp_sock *next = list_next_entry(head, port_group);
 
 	if (next == head)
 		return;
-	next->port_alikes = head->port_alikes;
+	next->port_group_size = head->port_group_size;
 	rb_replace_node(&head->port_node, &next->port_node, &port->groups);
 }
 
@@ -186,14 +186,14 @@ static void group_leave(struct sdp_port *port, struct sdp_sock *ssk)
 {
 	struct sdp_sock *head = group_match(port, &ssk->port_key, BY_ALL);
 
-	head->port_alikes--;
+	head->port_group_size--;
 	if (head == ssk) {
-		if (list_empty(&ssk->port_alike))
+		if (list_empty(&ssk->port_group))
 			rb_erase(&ssk->port_node, &port->groups);
 		else
 			replace_head(port, ssk);
 	}
-	list_del(&ssk->port_alike);
+	list_del(&ssk->port_group);
 }
 
 /* Fill in the part of a key that the application may change at any time. */
@@ -279,7 +279,7 @@ static bool group_was_stale(struct sdp_port *port, struct sdp_sock *head,
 		port->steps++;
 		if (key_was_stale(port, ssk))
 			return true;
-		ssk = list_next_entry(ssk, port_alike);
+		ssk = list_next_entry(ssk, port_group);
 	} while (ssk != head);
 	return false;
 }
@@ -640,9 +640,9 @@ static void choice_add(struct listener_choice *c, struct sdp_sock *head,
 	if (fit > c->fit)
 		c->sockets = 0;
 	c->fit = fit;
-	c->sockets += head->port_alikes;
-	if (head->port_alikes == c->sockets ||
-	    get_random_u32_below(c->sockets) < head->port_alikes)
+	c->sockets += head->port_group_size;
+	if (head->port_group_size == c->sockets ||
+	    get_random_u32_below(c->sockets) < head->port_group_size)
 		c->head = head;
 }
 
@@ -751,14 +751,14 @@ struct sdp_sock *sdp_port_find_listener(const struct sdp_incoming *in)
 }
 
 /**
- * sdp_set_name() - set the local or peer address of a socket
+ * sdp_addr_set() - set the local or peer address of a socket
  * @ssk: socket, not locked; lock_sock() excludes other callers
  * @end: the socket's @local or @peer
  * @e: new value
  *
  * Takes the socket's lock, under which others read the address.
  */
-void sdp_set_name(struct sdp_sock *ssk, struct sdp_endpoint *end,
+void sdp_addr_set(struct sdp_sock *ssk, struct sdp_endpoint *end,
 		  const struct sdp_endpoint *e)
 {
 	sdp_conn_lock(ssk);

@@ -13,7 +13,7 @@ void sdp_port_changed(struct sdp_sock *ssk);
 void sdp_port_share(struct sdp_sock *child, struct sdp_sock *parent);
 void sdp_port_release(struct sdp_sock *ssk);
 struct sdp_sock *sdp_port_find_listener(const struct sdp_incoming *in);
-void sdp_set_name(struct sdp_sock *ssk, struct sdp_endpoint *end,
+void sdp_addr_set(struct sdp_sock *ssk, struct sdp_endpoint *end,
 		  const struct sdp_endpoint *e);
 
 #endif /* SDP_CONN_PORT_H */

@@ -125,7 +125,7 @@ u32 sdp_resize_post_size(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_resize_at_rest() - give memory back to the peer after a long pause
+ * sdp_resize_give_back() - give memory back to the peer after a long pause
  * @ssk: socket, locked
  *
  * Asks the peer to shrink its receives and gives its ring back. Not while a
@@ -135,7 +135,7 @@ u32 sdp_resize_post_size(struct sdp_sock *ssk)
  * sdp_conn_progress(), sdp_engine_shrink_end() and sdp_engine_ring_stay(), in
  * this order and without dropping the lock.
  */
-bool sdp_resize_at_rest(struct sdp_sock *ssk)
+bool sdp_resize_give_back(struct sdp_sock *ssk)
 {
 	bool smaller;
 

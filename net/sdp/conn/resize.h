@@ -6,7 +6,7 @@
 
 void sdp_resize_note_send(struct sdp_sock *ssk, size_t bytes, u32 open);
 u32 sdp_resize_post_size(struct sdp_sock *ssk);
-bool sdp_resize_at_rest(struct sdp_sock *ssk);
+bool sdp_resize_give_back(struct sdp_sock *ssk);
 void sdp_resize_note_sent(struct sdp_sock *ssk, const struct sdp_msg *msg);
 void sdp_resize_note_received(struct sdp_sock *ssk, const struct sdp_msg *msg);
 

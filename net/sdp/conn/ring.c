@@ -10,9 +10,9 @@
  *	sdp_ring_wanted()	the peer has asked for a ring: queue the work
  *	sdp_ring_work()		allocate and register it, which may sleep, and
  *				announce it with RingAvail: it is @ring_next
- *	sdp_rings_over(1)	the first message in it arrives: it is @ring,
+ *	sdp_rings_retire(1)	the first message in it arrives: it is @ring,
  *				and the ring before it is over
- *	sdp_rings_over(0)	the peer gives it back, or the connection ends:
+ *	sdp_rings_retire(0)	the peer gives it back, or the connection ends:
  *				it is in @rings_over
  *	sdp_ring_work()		free it
  *
@@ -208,7 +208,7 @@ static void ring_charge_unread(struct sdp_sock *ssk, u32 id)
 	u32 bytes;
 
 	skb_queue_walk(&ssk->sk.sk_receive_queue, skb) {
-		if (!sdp_buf_cb(skb)->ring || sdp_buf_cb(skb)->home != id)
+		if (!sdp_buf_cb(skb)->ring || sdp_buf_cb(skb)->ring_id != id)
 			continue;
 		sdp_buf_cb(skb)->ring = 0;
 		bytes = ring_bytes_held(skb, &last);
@@ -247,11 +247,11 @@ void sdp_ring_wanted(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_rings_over() - the peer does not write into our older rings any more
+ * sdp_rings_retire() - the peer does not write into our older rings any more
  * @ssk: socket, locked
  * @left: number of rings, the newest ones, that it still writes into: 0 or 1
  */
-void sdp_rings_over(struct sdp_sock *ssk, u32 left)
+void sdp_rings_retire(struct sdp_sock *ssk, u32 left)
 {
 	ring_retire(ssk, ssk->ring);
 	ssk->ring = left ? ssk->ring_next : NULL;
@@ -379,7 +379,7 @@ static void ring_refer_pages(struct sk_buff *skb,
 }
 
 /**
- * sdp_ring_look() - note how full the rings are
+ * sdp_ring_note_fill() - note how full the rings are
  * @ssk: socket, locked
  *
  * @rx_ring_full is for pollers that wait for SO_RCVLOWAT. The rest is for the
@@ -387,7 +387,7 @@ static void ring_refer_pages(struct sk_buff *skb,
  * written and the peer has not reported as read, or 0 with %SDP_BY_NIC, because
  * then the peer does not report (G4).
  */
-void sdp_ring_look(struct sdp_sock *ssk)
+void sdp_ring_note_fill(struct sdp_sock *ssk)
 {
 	const struct sdp_ring_out *o = &ssk->engine.ring_out;
 	const struct sdp_ring_in *in = &ssk->engine.ring_in;
@@ -440,10 +440,10 @@ struct sk_buff *sdp_ring_message(struct sdp_sock *ssk, struct sk_buff *empty,
 		pskb_trim_unique(skb, 0);
 	}
 	ring_refer_pages(skb, ssk->ring, at, bytes);
-	sdp_buf_cb(skb)->again = false;
+	sdp_buf_cb(skb)->reused = false;
 	/* Once it is read, these say how many bytes of which ring are free. */
 	sdp_buf_cb(skb)->ring = bytes;
-	sdp_buf_cb(skb)->home = ssk->ring->id;
+	sdp_buf_cb(skb)->ring_id = ssk->ring->id;
 	return skb;
 }
 
@@ -504,6 +504,6 @@ bool sdp_ring_read(struct sdp_sock *ssk, struct sk_buff *skb, u32 n, bool all)
 		return false;
 	cb->ring -= bytes;
 	progress = sdp_engine_ring_read(&ssk->engine, bytes);
-	sdp_ring_look(ssk);
+	sdp_ring_note_fill(ssk);
 	return progress;
 }

@@ -5,9 +5,9 @@
 #include "sock.h"
 
 void sdp_ring_wanted(struct sdp_sock *ssk);
-void sdp_rings_over(struct sdp_sock *ssk, u32 left);
+void sdp_rings_retire(struct sdp_sock *ssk, u32 left);
 void sdp_ring_work(struct work_struct *work);
-void sdp_ring_look(struct sdp_sock *ssk);
+void sdp_ring_note_fill(struct sdp_sock *ssk);
 void sdp_ring_header(const struct sdp_sock *ssk, u32 at, u32 bytes,
 		     u8 to[SDP_HEADER_MAX]);
 struct sk_buff *sdp_ring_message(struct sdp_sock *ssk, struct sk_buff *empty,

@@ -56,7 +56,7 @@ static struct sk_buff *rx_small_target(struct sdp_sock *ssk, u32 len)
 		return NULL;
 	sdp_buf_cb(tail)->offset = 0;
 	sdp_buf_cb(tail)->end = 0;
-	sdp_buf_cb(tail)->again = false;
+	sdp_buf_cb(tail)->reused = false;
 	atomic_add(tail->truesize, &sk->sk_rmem_alloc);
 	__skb_queue_tail(&sk->sk_receive_queue, tail);
 	return tail;
@@ -243,7 +243,7 @@ void sdp_rx_consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 		sdp_autotune_emptied(ssk);
 	if (done && ssk->link) {
 		/* It came by this link: a disconnect empties the queue. */
-		if (sdp_buf_cb(done)->again && !sdp_memory_is_short(&ssk->sk)) {
+		if (sdp_buf_cb(done)->reused && !sdp_memory_is_short(&ssk->sk)) {
 			sdp_refill_reuse(ssk, ssk->link, done);
 			done = NULL;
 		}
@@ -326,12 +326,12 @@ int sdp_rx_splice(struct sdp_sock *ssk, struct sk_buff *skb, u32 offset,
 	 * read, even if a pipe still refers to them. Also copy from a ring that
 	 * was given up: the peer can write into it until its key is revoked.
 	 */
-	if (sdp_buf_cb(skb)->home)
+	if (sdp_buf_cb(skb)->ring_id)
 		return sdp_ring_splice(ssk, skb, offset, len, pipe);
 	n = skb_splice_bits(skb, &ssk->sk, offset, pipe, len, 0);
 
 	/* The pipe refers to these pages: do not post them again. */
 	if (skb->data_len || skb->head_frag)
-		sdp_buf_cb(skb)->again = false;
+		sdp_buf_cb(skb)->reused = false;
 	return n ?: -ENOBUFS;
 }

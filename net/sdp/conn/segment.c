@@ -5,7 +5,7 @@
  * A segment is an skb with written bytes that become the payload of one
  * message. socket/send.c fills it by way of tx_queue.c, and output.c sends it.
  * A block is a segment that is allocated with pages for a whole message, and
- * that the socket reuses once the message has arrived (sdp_buf_cb.again).
+ * that the socket reuses once the message has arrived (sdp_buf_cb.reused).
  *
  * All functions run under the socket's @lock.
  */
@@ -28,7 +28,7 @@ bool sdp_segment_full(const struct sdp_sock *ssk, const struct sk_buff *skb)
 	    cb->payload >= sdp_engine_payload_max(&ssk->engine))
 		return true;
 	/* A block may be from before a resize, when messages were smaller. */
-	return cb->again ? cb->payload >= skb->len :
+	return cb->reused ? cb->payload >= skb->len :
 			   skb_shinfo(skb)->nr_frags >= ssk->tx_frags;
 }
 
@@ -45,16 +45,16 @@ void sdp_segment_trim(struct sdp_sock *ssk, struct sk_buff *skb)
 {
 	int before = skb->truesize;
 
-	sdp_buf_cb(skb)->again = false;
+	sdp_buf_cb(skb)->reused = false;
 	pskb_trim(skb, sdp_buf_cb(skb)->payload);
-	sdp_memory_sent(ssk, (int)skb->truesize - before);
+	sdp_memory_charge_tx(ssk, (int)skb->truesize - before);
 }
 
 /* Charge @to, and move the truesize of fragments that it got from @from. */
 static void segment_move_charge(struct sdp_sock *ssk, struct sk_buff *from,
 				struct sk_buff *to)
 {
-	sdp_memory_sent(ssk, to->truesize);
+	sdp_memory_charge_tx(ssk, to->truesize);
 	to->truesize += to->data_len;
 	from->truesize -= to->data_len;
 }
@@ -85,10 +85,10 @@ bool sdp_segment_split(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 	skb_split(skb, rest, n);
 	segment_move_charge(ssk, skb, rest);
 	sdp_buf_cb(rest)->payload = cb->payload - n;
-	sdp_buf_cb(rest)->again = false;
+	sdp_buf_cb(rest)->reused = false;
 	sdp_buf_cb(rest)->urgent = cb->urgent;
 	cb->payload = n;
-	cb->again = false;
+	cb->reused = false;
 	cb->urgent = false;
 	__skb_queue_head(&ssk->tx_queue, rest);
 	SDP_INC(sock_net(&ssk->sk), RingSplits);

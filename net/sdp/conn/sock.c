@@ -64,7 +64,7 @@ static void sock_rehash(struct sock *sk)
 	.init			= sock_init_inet,		\
 	.unhash			= sock_unhash,			\
 	.rehash			= sock_rehash,			\
-	.keepalive		= sdp_set_keepalive,		\
+	.keepalive		= sdp_keepalive_set,		\
 	.stream_memory_free	= sock_memory_free,		\
 	.obj_size		= sizeof(object),		\
 	.sockets_allocated	= &sdp_sockets_allocated,	\

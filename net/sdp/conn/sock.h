@@ -528,10 +528,10 @@ struct sdp_sock {
 	 * of sockets with the same key
 	 */
 	struct rb_node port_node;
-	/** @port_alike: links all sockets of the group */
-	struct list_head port_alike;
-	/** @port_alikes: size of the group, if this socket stands for it */
-	unsigned int port_alikes;
+	/** @port_group: links all sockets of the group */
+	struct list_head port_group;
+	/** @port_group_size: size of the group, if this socket stands for it */
+	unsigned int port_group_size;
 	/** @claim: holds TCP's port of the same number, or NULL (claim.c) */
 	struct socket *claim;
 	/** @named_by_tcp: the TCP socket beside this one chose the port */
@@ -552,10 +552,10 @@ struct sdp_sock {
 	/** @queue_node: in @pending or @accepted of @parent, under its @lock */
 	struct list_head queue_node;
 	/**
-	 * @host: the listener that counts the link in @child_links, or NULL;
+	 * @counted_by: the listener that counts the link in @child_links, or NULL;
 	 * with a reference. Taken by xchg()
 	 */
-	struct sdp_sock *host;
+	struct sdp_sock *counted_by;
 	/** @deferred: not accepted before data comes (TCP_DEFER_ACCEPT) */
 	bool deferred;
 	/** @pending: listener: children whose request is being answered */

@@ -174,8 +174,8 @@ void sdp_timer_watch_rest(struct sdp_sock *ssk)
 }
 
 /*
- * Returns the result of sdp_resize_at_rest(): if true there is a message to
- * send, and then the calls that sdp_resize_at_rest() demands must follow.
+ * Returns the result of sdp_resize_give_back(): if true there is a message to
+ * send, and then the calls that sdp_resize_give_back() demands must follow.
  */
 static bool end_rest(struct sdp_sock *ssk)
 {
@@ -188,7 +188,7 @@ static bool end_rest(struct sdp_sock *ssk)
 		return false;
 	}
 	ssk->rest_watched = false;
-	return sdp_resize_at_rest(ssk);
+	return sdp_resize_give_back(ssk);
 }
 
 /**

@@ -82,7 +82,7 @@ static struct sk_buff *tx_new_segment(struct sdp_sock *ssk, size_t left,
 		return NULL;
 	skb_reserve(skb, SDP_TX_HEADROOM);
 	sdp_buf_cb(skb)->payload = 0;
-	sdp_buf_cb(skb)->again = false;
+	sdp_buf_cb(skb)->reused = false;
 	sdp_buf_cb(skb)->urgent = false;
 	return skb;
 }
@@ -180,7 +180,7 @@ int sdp_tx_add(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh,
 		n = err;
 	} else if (n > 0) {
 		sdp_buf_cb(skb)->payload += n;
-		sdp_memory_sent(ssk, skb->truesize - old_truesize);
+		sdp_memory_charge_tx(ssk, skb->truesize - old_truesize);
 		ssk->tx_outq += n;
 		ssk->tx_was_full = false;
 		if (fresh)

@@ -95,7 +95,7 @@ static void wake_common(struct sdp_sock *ssk, __poll_t mask)
 static bool common_may_want(struct sdp_sock *ssk, enum sdp_wait_kind kind)
 {
 	/*
-	 * Pairs with sdp_wake_shared(): if the bit is clear, we see the notes
+	 * Pairs with sdp_wake_share_end(): if the bit is clear, we see the notes
 	 * of the shared queue, and the queue itself instead of the old one.
 	 */
 	if (test_bit_acquire(SDP_COMMON_UNKNOWN, &ssk->common))
@@ -357,24 +357,24 @@ void sdp_wake_note(unsigned long *notes, const poll_table *wait)
 }
 
 /**
- * sdp_wake_share() - prepare to share the wait queue of a TCP socket
+ * sdp_wake_share_begin() - prepare to share the wait queue of a TCP socket
  * @ssk: SDP socket; its sk_wq is not yet that of the TCP socket
  *
- * Until sdp_wake_shared(), every event wakes the common queue.
+ * Until sdp_wake_share_end(), every event wakes the common queue.
  */
-void sdp_wake_share(struct sdp_sock *ssk)
+void sdp_wake_share_begin(struct sdp_sock *ssk)
 {
 	set_bit(SDP_COMMON_UNKNOWN, &ssk->common);
 	WRITE_ONCE(ssk->shares_wq, true);
 }
 
 /**
- * sdp_wake_shared() - wake the shared queue only for the kinds asked for
- * @ssk: SDP socket, after sdp_wake_share(); its sk_wq is that of the TCP
+ * sdp_wake_share_end() - wake the shared queue only for the kinds asked for
+ * @ssk: SDP socket, after sdp_wake_share_begin(); its sk_wq is that of the TCP
  *	socket, and new pollers register with sdp_wake_register()
  * @kinds: kinds that the waiters in the queue ask for, from sdp_wake_note()
  */
-void sdp_wake_shared(struct sdp_sock *ssk, unsigned long kinds)
+void sdp_wake_share_end(struct sdp_sock *ssk, unsigned long kinds)
 {
 	note_kinds(&ssk->common, kinds);
 	/* A waker sees the notes or SDP_COMMON_UNKNOWN: common_may_want(). */

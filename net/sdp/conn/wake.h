@@ -15,7 +15,7 @@ int sdp_wait(struct sdp_sock *ssk, enum sdp_wait_kind kind, long *timeo,
 void sdp_wake_register(struct file *file, struct socket *sock,
 		       poll_table *wait);
 void sdp_wake_note(unsigned long *notes, const poll_table *wait);
-void sdp_wake_share(struct sdp_sock *ssk);
-void sdp_wake_shared(struct sdp_sock *ssk, unsigned long kinds);
+void sdp_wake_share_begin(struct sdp_sock *ssk);
+void sdp_wake_share_end(struct sdp_sock *ssk, unsigned long kinds);
 
 #endif /* SDP_CONN_WAKE_H */

@@ -138,7 +138,7 @@ bool sdp_refs_fit(const struct sdp_refs *refs, struct sk_buff *skb)
 {
 	if (!refs->user)
 		return true;
-	return !sdp_buf_cb(skb)->again &&
+	return !sdp_buf_cb(skb)->reused &&
 	       (!skb_zcopy(skb) || skb_zcopy(skb) == refs->user);
 }
 
@@ -210,7 +210,7 @@ static struct page *refs_next_page(struct sdp_refs *refs, struct iov_iter *from,
 }
 
 /**
- * sdp_refer() - let a segment refer to the next page of a write
+ * sdp_refs_add_page() - let a segment refer to the next page of a write
  * @ssk: socket, with tx_mutex
  * @skb: segment that is held back for this write, not a block
  * @refs: which pages the write may refer to
@@ -220,8 +220,8 @@ static struct page *refs_next_page(struct sdp_refs *refs, struct iov_iter *from,
  *
  * Return: bytes taken; 0 if none, see @part; or an errno.
  */
-int sdp_refer(struct sdp_sock *ssk, struct sk_buff *skb, struct sdp_refs *refs,
-	      struct iov_iter *from, u32 *part)
+int sdp_refs_add_page(struct sdp_sock *ssk, struct sk_buff *skb,
+		      struct sdp_refs *refs, struct iov_iter *from, u32 *part)
 {
 	struct page *page;
 	size_t offset;
@@ -248,13 +248,13 @@ int sdp_refer(struct sdp_sock *ssk, struct sk_buff *skb, struct sdp_refs *refs,
 }
 
 /**
- * sdp_recv_report() - recvmsg(2) with MSG_ERRQUEUE
+ * sdp_zerocopy_recv_report() - recvmsg(2) with MSG_ERRQUEUE
  * @ssk: socket
  * @msg: gets the report, as a control message of the same level as with TCP
  *
  * Return: 0, because a report has no data; or -EAGAIN when there is none.
  */
-int sdp_recv_report(struct sdp_sock *ssk, struct msghdr *msg)
+int sdp_zerocopy_recv_report(struct sdp_sock *ssk, struct msghdr *msg)
 {
 	struct {
 		struct sock_extended_err ee;

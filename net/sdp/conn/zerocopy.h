@@ -30,9 +30,9 @@ int sdp_refs_begin(struct sdp_sock *ssk, const struct msghdr *msg,
 void sdp_refs_end(struct sdp_refs *refs, bool taken);
 void sdp_refs_undo(struct sdp_refs *refs);
 bool sdp_refs_fit(const struct sdp_refs *refs, struct sk_buff *skb);
-int sdp_refer(struct sdp_sock *ssk, struct sk_buff *skb, struct sdp_refs *refs,
-	      struct iov_iter *from, u32 *part);
-int sdp_recv_report(struct sdp_sock *ssk, struct msghdr *msg);
+int sdp_refs_add_page(struct sdp_sock *ssk, struct sk_buff *skb,
+		      struct sdp_refs *refs, struct iov_iter *from, u32 *part);
+int sdp_zerocopy_recv_report(struct sdp_sock *ssk, struct msghdr *msg);
 int sdp_set_zerocopy(struct sock *sk, sockptr_t value, unsigned int len);
 
 #endif /* SDP_CONN_ZEROCOPY_H */

@@ -25,7 +25,7 @@ static int buffers_max = 1024;
 static int size_min = 256;
 static int size_max = SDP_BUF_MAX;
 static int splits_max = 10000;
-static int offers_max = 1000;
+static int srcavails_max = 1000;
 static int reader_wait_max = 60 * 1000;
 static int scan_min = 10;
 static int timeout_min = 100;
@@ -87,7 +87,7 @@ static const struct ctl_table net_table[] = {
 	SDP_SETTING(rdma_threshold, &none, &memory_max),
 	SDP_SETTING(rdma_read, &zero, &one),
 	SDP_SETTING(invalidate, &zero, &one),
-	SDP_SETTING(mode_after, &one, &offers_max),
+	SDP_SETTING(mode_after, &one, &srcavails_max),
 	SDP_SETTING(reader_wait_ms, &one, &reader_wait_max),
 	SDP_SETTING(scan_ms, &scan_min, &timeout_max),
 	SDP_SETTING(scan_count, &one, &splits_max),

@@ -409,10 +409,10 @@ static int attempt_begin_sdp(struct sdp_shadow *shadow,
 
 	if (err)
 		return err;
-	if (!sdp_active_may_lead(sdp_sk(shadow->sdp->sk), peer))
+	if (!sdp_active_may_reach(sdp_sk(shadow->sdp->sk), peer))
 		return -ENETUNREACH;
 	shadow->deadline = jiffies + msecs_to_jiffies(ms);
-	shadow->as_all = sdp_active_as_others(sdp_sk(shadow->sdp->sk), ms);
+	shadow->as_all = sdp_active_is_typical(sdp_sk(shadow->sdp->sk), ms);
 	attempt_set_callbacks(shadow);
 	err = shadow->sdp->ops->connect(shadow->sdp,
 					(struct sdp_sockaddr *)&shadow->addr,

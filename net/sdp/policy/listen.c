@@ -17,7 +17,7 @@
 
 static void share_wait_queue(struct sock *sdp, struct socket *sock)
 {
-	sdp_wake_share(sdp_sk(sdp));
+	sdp_wake_share_begin(sdp_sk(sdp));
 	write_lock_bh(&sdp->sk_callback_lock);
 	rcu_assign_pointer(sdp->sk_wq, &sock->wq);
 	write_unlock_bh(&sdp->sk_callback_lock);

@@ -158,5 +158,5 @@ void sdp_sockopt_sync(struct sock *sdp, const struct sock *tcp)
 		carry_tcp(&sdp_sk(sdp)->opt, tcp);
 	carry_ip(&sdp_sk(sdp)->opt, tcp);
 	if (sock_flag(sdp, SOCK_KEEPOPEN))
-		sdp_set_keepalive(sdp, 1);
+		sdp_keepalive_set(sdp, 1);
 }

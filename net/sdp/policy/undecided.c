@@ -381,12 +381,12 @@ static void shadow_swap_socks(struct sdp_shadow *shadow)
 	struct sock *tcp = sock->sk, *sdp = other->sk;
 
 	shadow_sync_options(sdp, tcp);
-	sdp_wake_share(sdp_sk(sdp));
+	sdp_wake_share_begin(sdp_sk(sdp));
 	WRITE_ONCE(other->ops, shadow->kept);
 	shadow_attach_sock(tcp, other);
 	shadow_attach_sock(sdp, sock);
 	if (!READ_ONCE(pollers_unknown))
-		sdp_wake_shared(sdp_sk(sdp), shadow->polled);
+		sdp_wake_share_end(sdp_sk(sdp), shadow->polled);
 	sdp_sk(sdp)->tcp = other;
 	sock->state = other->state;
 	other->state = SS_UNCONNECTED;

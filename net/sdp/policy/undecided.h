@@ -67,7 +67,7 @@ enum sdp_shadow_stage {
  * @tcp_turn: of a pair: the next accept() asks TCP first
  * @as_all: of an attempt: it has no smaller time limit than other sockets and
  *	asks for no device, source or type of service, so its timeout shows that
- *	the peer is silent (sdp_active_as_others())
+ *	the peer is silent (sdp_active_is_typical())
  * @waited: a connect() sleeps until the decision, and returns @error
  * @error: why TCP could not begin to connect after SDP failed (negative errno),
  *	or 0

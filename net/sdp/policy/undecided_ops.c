@@ -110,7 +110,7 @@ static const struct proto_ops *decided_ops(const struct socket *sock)
  * fault on memory that it has made slow. So the wait for the lock is killable.
  * Returns 0, or -EINTR when the call has to end.
  */
-static int lock(struct shim_call *t, struct socket *sock)
+static int call_lock(struct shim_call *t, struct socket *sock)
 {
 	if (down_read_killable(&t->shadow->lock))
 		return -EINTR;
@@ -124,7 +124,7 @@ static int lock(struct shim_call *t, struct socket *sock)
 	return 0;
 }
 
-static void unlock(struct shim_call *t)
+static void call_unlock(struct shim_call *t)
 {
 	call_pin(t);
 	up_read(&t->shadow->lock);
@@ -169,7 +169,7 @@ static int call_begin(struct shim_call *t, struct socket *sock)
 	}
 	*t = (struct shim_call){ .shadow = shadow };
 	if (shadow) {
-		err = lock(t, sock);
+		err = call_lock(t, sock);
 		if (err)
 			call_end(t);
 		return err;
@@ -220,9 +220,9 @@ static int call_wait_decided(struct shim_call *t, struct socket *sock,
 	if (!call_is(t, SDP_CONNECTING))
 		return 0;
 	attempt = t->shadow->attempt;
-	unlock(t);
+	call_unlock(t);
 	err = sdp_attempt_wait(t->shadow, attempt, timeo);
-	err = err ?: lock(t, sock);
+	err = err ?: call_lock(t, sock);
 	if (err)
 		return err;
 	/* The attempt was stopped, and another one has begun already. */
@@ -319,7 +319,7 @@ static int call_connect(struct shim_call *t, struct socket *sock,
 {
 	if (!t->locked)
 		return t->ops->connect(sock, addr, len, flags);
-	unlock(t);
+	call_unlock(t);
 	return sdp_attempt(t->shadow, addr, len, flags);
 }
 
@@ -333,7 +333,7 @@ static int call_listen(struct shim_call *t, struct socket *sock, int backlog)
 {
 	if (!t->locked)
 		return t->ops->listen(sock, backlog);
-	unlock(t);
+	call_unlock(t);
 	return sdp_pair_listen(t->shadow, backlog);
 }
 
@@ -346,14 +346,14 @@ static int call_accept(struct shim_call *t, struct socket *sock,
 		       struct socket *newsock, SDP_ACCEPT_ARGS)
 {
 	if (call_is(t, SDP_LISTENING) && SDP_ACCEPT_KERN) {
-		unlock(t);
+		call_unlock(t);
 		return pair_become_tcp(sock, t->shadow);
 	}
 	if (!t->locked)
 		return accept_with_ops(t->ops, sock, newsock, SDP_ACCEPT_PASS);
 	if (!call_is(t, SDP_LISTENING))
 		return -EINVAL;
-	unlock(t);
+	call_unlock(t);
 	return sdp_pair_accept(t->shadow, newsock, SDP_ACCEPT_PASS);
 }
 
@@ -443,10 +443,10 @@ static int call_shutdown(struct shim_call *t, struct socket *sock, int how)
 	int connects = 0;
 
 	if (t->locked && how >= SHUT_RD && how <= SHUT_RDWR) {
-		unlock(t);
+		call_unlock(t);
 		connects = shim_stop(t->shadow, how);
 		if (!connects)
-			connects = lock(t, sock);
+			connects = call_lock(t, sock);
 	}
 	return connects ? min(connects, 0) : t->ops->shutdown(sock, how);
 }
@@ -479,8 +479,8 @@ static int set_ulp(struct shim_call *t, struct socket *sock, sockptr_t value,
 		return -EFAULT;
 	name[n] = 0;
 	if (strcmp(name, "tls") || sock->sk->sk_state == TCP_ESTABLISHED) {
-		unlock(t);
-		err = shim_become_tcp(t->shadow) ?: lock(t, sock);
+		call_unlock(t);
+		err = shim_become_tcp(t->shadow) ?: call_lock(t, sock);
 		if (err)
 			return err;
 	}
@@ -523,7 +523,7 @@ static int call_fast_open(struct shim_call *t, struct socket *sock,
 	struct sdp_sockaddr *name = msg->msg_name;
 	int err = 0;
 
-	unlock(t);
+	call_unlock(t);
 	if (sdp_attempt_would_try_sdp(sock, name, msg->msg_namelen)) {
 		err = sdp_attempt(t->shadow, name, msg->msg_namelen,
 				  msg->msg_flags & MSG_DONTWAIT ? O_NONBLOCK :
@@ -536,7 +536,7 @@ static int call_fast_open(struct shim_call *t, struct socket *sock,
 			sdp_shadow_become_tcp(t->shadow);
 		up_write(&t->shadow->lock);
 	}
-	return err ?: lock(t, sock);
+	return err ?: call_lock(t, sock);
 }
 
 static int call_sendmsg(struct shim_call *t, struct socket *sock,

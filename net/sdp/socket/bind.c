@@ -74,10 +74,10 @@ static int bind_locked(struct sdp_sock *ssk, const struct sdp_endpoint *e,
 
 	if (err)
 		return err;
-	sdp_set_name(ssk, &ssk->local, e);
+	sdp_addr_set(ssk, &ssk->local, e);
 	err = sdp_claim_bind(ssk, e->port);
 	if (err) {
-		sdp_set_name(ssk, &ssk->local, &old);
+		sdp_addr_set(ssk, &ssk->local, &old);
 		return err;
 	}
 	WRITE_ONCE(ssk->v6, v6);

@@ -36,7 +36,7 @@ static int accept_next_child(struct sdp_sock *parent, long timeo,
 	for (;;) {
 		if (READ_ONCE(parent->sk.sk_state) != TCP_LISTEN)
 			return -EINVAL;
-		*child = sdp_accept_queue_first(parent);
+		*child = sdp_accept_queue_take(parent);
 		if (*child)
 			return 0;
 		err = sdp_wait(parent, SDP_READ, &timeo, accept_wait_is_over,
@@ -116,7 +116,7 @@ static void listen_drop_children(struct sdp_sock *ssk)
 {
 	struct sdp_sock *child;
 
-	while ((child = sdp_accept_queue_any(ssk))) {
+	while ((child = sdp_accept_queue_take_any(ssk))) {
 		struct sdp_todo todo = { };
 
 		/*

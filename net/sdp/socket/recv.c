@@ -399,7 +399,7 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	int err;
 
 	if (flags & MSG_ERRQUEUE)
-		return sdp_recv_report(ssk, msg);
+		return sdp_zerocopy_recv_report(ssk, msg);
 	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		return -ENOTCONN;
 	if (flags & MSG_OOB)

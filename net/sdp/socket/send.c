@@ -76,7 +76,7 @@ static int send_copy_pages(struct sdp_sock *ssk, struct sk_buff *skb,
 	int i = skb_shinfo(skb)->nr_frags;
 
 	if (!sk_page_frag_refill(&ssk->sk, pfrag)) {
-		sdp_memory_failed(&ssk->sk);
+		sdp_memory_note_shortage(&ssk->sk);
 		return -ENOBUFS;
 	}
 	if (i == ssk->tx_frags &&
@@ -107,12 +107,12 @@ static int send_fill(struct sdp_sock *ssk, struct sk_buff *skb,
 		     struct iov_iter *from, struct sdp_refs *refs)
 {
 	/*
-	 * A block (@again) holds as many bytes as it was allocated for. For
+	 * A block (@reused) holds as many bytes as it was allocated for. For
 	 * another segment the largest payload may have shrunk since
 	 * sdp_tx_claim(), because a ring was agreed on. The segment is then
 	 * full, and the write continues in the next one.
 	 */
-	u32 max = sdp_buf_cb(skb)->again ? skb->len :
+	u32 max = sdp_buf_cb(skb)->reused ? skb->len :
 		  sdp_engine_payload_max(&ssk->engine);
 	u32 payload = sdp_buf_cb(skb)->payload;
 	u32 room = payload < max ?
@@ -121,16 +121,16 @@ static int send_fill(struct sdp_sock *ssk, struct sk_buff *skb,
 	u32 done = 0;
 	int n = 0;
 
-	if (sdp_buf_cb(skb)->again) {
+	if (sdp_buf_cb(skb)->reused) {
 		n = skb_copy_datagram_from_iter(skb, payload, from,
 						room) ?: room;
 		done = max(n, 0);
 	}
-	while (!sdp_buf_cb(skb)->again && done < room) {
+	while (!sdp_buf_cb(skb)->reused && done < room) {
 		u32 part = room - done;
 
 		n = sdp_refs_any(refs) ?
-		    sdp_refer(ssk, skb, refs, from, &part) : 0;
+		    sdp_refs_add_page(ssk, skb, refs, from, &part) : 0;
 		if (!n && part)
 			n = send_copy(ssk, skb, from, part);
 		if (n <= 0)
@@ -388,7 +388,7 @@ static void *gather_room(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 	struct page_frag *pfrag = sk_page_frag(&ssk->sk);
 	int frags = skb_shinfo(skb)->nr_frags;
 
-	if (sdp_buf_cb(skb)->again)
+	if (sdp_buf_cb(skb)->reused)
 		return gather_room_in_block(skb, n);
 	if (!frags)
 		return skb_tailroom(skb) >= (int)n ? skb_tail_pointer(skb) :
@@ -404,10 +404,10 @@ static void gather_account(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 {
 	if (!skb_shinfo(skb)->nr_frags) {
 		skb_put(skb, n);
-	} else if (!sdp_buf_cb(skb)->again) {
+	} else if (!sdp_buf_cb(skb)->reused) {
 		/* A block is charged for its full length from the beginning. */
 		send_add_page(skb, sk_page_frag(&ssk->sk), n);
-		sdp_memory_sent(ssk, n);
+		sdp_memory_charge_tx(ssk, n);
 	}
 	sdp_buf_cb(skb)->payload += n;
 	ssk->tx_outq += n;

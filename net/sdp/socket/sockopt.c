@@ -43,7 +43,7 @@ int sdp_setsockopt(struct socket *sock, int level, int name, sockptr_t value,
 			return -ENOPROTOOPT;
 		return sdp_ipv6_set(ssk, name, value, len);
 	case SOL_SDP:
-		return sdp_own_set(ssk, name, value, len);
+		return sdp_sol_sdp_set(ssk, name, value, len);
 	default:
 		return -ENOPROTOOPT;
 	}
@@ -86,6 +86,6 @@ int sdp_getsockopt(struct socket *sock, int level, int name, char __user *value,
 	case SOL_IPV6:
 		return sdp_ipv6_get(ssk, name, value, len);
 	default:
-		return sdp_own_get(ssk, name, value, len);
+		return sdp_sol_sdp_get(ssk, name, value, len);
 	}
 }

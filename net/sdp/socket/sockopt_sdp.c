@@ -44,7 +44,7 @@ static const struct sdp_option own_options[] = {
 };
 
 /**
- * sdp_own_set() - set an option of SOL_SDP
+ * sdp_sol_sdp_set() - set an option of SOL_SDP
  * @ssk: socket
  * @name: option
  * @value: new value, an int
@@ -52,7 +52,7 @@ static const struct sdp_option own_options[] = {
  *
  * Return: 0 or a negative errno.
  */
-int sdp_own_set(struct sdp_sock *ssk, int name, sockptr_t value,
+int sdp_sol_sdp_set(struct sdp_sock *ssk, int name, sockptr_t value,
 		unsigned int len)
 {
 	int val;
@@ -68,7 +68,7 @@ int sdp_own_set(struct sdp_sock *ssk, int name, sockptr_t value,
 }
 
 /**
- * sdp_own_get() - get an option of SOL_SDP
+ * sdp_sol_sdp_get() - get an option of SOL_SDP
  * @ssk: socket
  * @name: option
  * @value: user buffer for the value
@@ -76,7 +76,7 @@ int sdp_own_set(struct sdp_sock *ssk, int name, sockptr_t value,
  *
  * Return: 0 or a negative errno.
  */
-int sdp_own_get(struct sdp_sock *ssk, int name, char __user *value,
+int sdp_sol_sdp_get(struct sdp_sock *ssk, int name, char __user *value,
 		int __user *len)
 {
 	int val = sock_flag(&ssk->sk, SOCK_ZEROCOPY), err = 0;

@@ -5,9 +5,9 @@
 
 #include "../conn/sock.h"
 
-int sdp_own_set(struct sdp_sock *ssk, int name, sockptr_t value,
+int sdp_sol_sdp_set(struct sdp_sock *ssk, int name, sockptr_t value,
 		unsigned int len);
-int sdp_own_get(struct sdp_sock *ssk, int name, char __user *value,
+int sdp_sol_sdp_get(struct sdp_sock *ssk, int name, char __user *value,
 		int __user *len);
 
 #endif /* SDP_SOCKET_SOCKOPT_SDP_H */

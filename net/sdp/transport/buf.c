@@ -148,7 +148,7 @@ struct sk_buff *sdp_buf_block(u32 size, u16 frags, gfp_t gfp)
 	skb->len = size;
 	skb->data_len = size;
 	sdp_buf_cb(skb)->payload = 0;
-	sdp_buf_cb(skb)->again = true;
+	sdp_buf_cb(skb)->reused = true;
 	sdp_buf_cb(skb)->urgent = false;
 	return skb;
 }
@@ -184,6 +184,6 @@ struct sk_buff *sdp_buf_pages(u32 bytes, int order, struct page **pages,
 	}
 	sdp_buf_cb(skb)->offset = 0;
 	sdp_buf_cb(skb)->end = bytes;
-	sdp_buf_cb(skb)->again = false;
+	sdp_buf_cb(skb)->reused = false;
 	return skb;
 }

@@ -57,12 +57,12 @@
  * @size: receive buffer: bytes that it can receive
  * @revoke: outgoing: key of the peer that this message invalidates (Send with
  *	Invalidate), or 0
- * @again: the buffer is reused. Received: it belongs to the transport, which
+ * @reused: the buffer is reused. Received: it belongs to the transport, which
  *	recycles it once it has been read; outgoing: it is a block
  * @urgent: outgoing: the last payload byte is urgent
  * @ring: received: length of the message in our ring, which becomes free when
  *	the message has been read; 0 if it is in no ring
- * @home: received: number of the ring of @ring; valid even after the ring has
+ * @ring_id: received: number of the ring of @ring; valid even after the ring has
  *	been given up
  * @to: outgoing: address in the peer's ring, if the message goes there
  */
@@ -72,10 +72,10 @@ struct sdp_buf_cb {
 	u32 end;
 	u32 size;
 	u32 revoke;
-	bool again;
+	bool reused;
 	bool urgent;
 	u32 ring;
-	u32 home;
+	u32 ring_id;
 	struct sdp_ring_place to;
 };
 

@@ -126,7 +126,7 @@ static void deliver(struct loop_end *to, struct sk_buff *skb)
 		.truesize = skb->truesize,
 	};
 
-	sdp_buf_cb(skb)->again = false;
+	sdp_buf_cb(skb)->reused = false;
 	loop_up->received(&to->link, skb, skb->len);
 	__skb_queue_head_init(&sent.blocks);
 	loop_up->sent(&from->link, &sent);

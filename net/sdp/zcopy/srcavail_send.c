@@ -103,7 +103,7 @@ static struct sk_buff *srcavail_first_bytes(struct sdp_sock *ssk,
 		return NULL;
 	skb_reserve(skb, SDP_TX_HEADROOM);
 	sdp_buf_cb(skb)->payload = n;
-	sdp_buf_cb(skb)->again = false;
+	sdp_buf_cb(skb)->reused = false;
 	sdp_buf_cb(skb)->urgent = false;
 	for (i = 0; n; i++, n -= part, offset = 0) {
 		part = min_t(u32, n, PAGE_SIZE - offset);
@@ -121,7 +121,7 @@ static void srcavail_begin(struct sdp_sock *ssk, struct sdp_srcavail_send *o)
 	WRITE_ONCE(ssk->srcavail_tx_out, true);
 	/* Unsent data is sent before SrcAvail, so it must not be held back. */
 	ssk->tx_hold = false;
-	sdp_memory_sent(ssk, o->skb->truesize);
+	sdp_memory_charge_tx(ssk, o->skb->truesize);
 	ssk->tx_outq += o->first;
 	ssk->tx_was_full = false;
 }
@@ -365,7 +365,7 @@ static u32 srcavail_send_first(struct sdp_sock *ssk, struct sdp_link *link,
 		ssk->tx_hold = false;
 		ssk->tx_was_full = false;
 		ssk->tx_outq += n;
-		sdp_memory_sent(ssk, skb->truesize);
+		sdp_memory_charge_tx(ssk, skb->truesize);
 		__skb_queue_tail(&ssk->tx_queue, skb);
 		sdp_conn_progress(ssk, &todo);
 	}
@@ -523,7 +523,7 @@ void sdp_srcavail_send_over(struct sdp_sock *ssk, u32 got)
 	/* Not sent, so the peer has got no byte of it. The writer frees it. */
 	if (o->skb) {
 		ssk->tx_outq -= o->first;
-		sdp_memory_sent(ssk, -(int)o->skb->truesize);
+		sdp_memory_charge_tx(ssk, -(int)o->skb->truesize);
 	}
 	WRITE_ONCE(ssk->srcavail_tx_out, false);
 	/* Pairs with sdp_zcopy_await_answer(). */

@@ -257,7 +257,7 @@ static void tx_arrived(struct rc_link *rc)
 		sent.messages++;
 		sent.payload += sdp_buf_cb(msg->skb)->payload;
 		sent.truesize += msg->skb->truesize;
-		if (sdp_buf_cb(msg->skb)->again)
+		if (sdp_buf_cb(msg->skb)->reused)
 			__skb_queue_tail(&sent.blocks, msg->skb);
 		else
 			consume_skb(msg->skb);
@@ -533,7 +533,7 @@ static bool rx_post_one(struct rc_link *rc, u32 size)
 		skb = sdp_buf_alloc(size, rc->rx.sges, GFP_ATOMIC);
 	if (!skb)
 		return false;
-	sdp_buf_cb(skb)->again = true;
+	sdp_buf_cb(skb)->reused = true;
 	msg->skb = skb;
 	wr.num_sge = msg_map(rc, msg, sge, DMA_FROM_DEVICE);
 	if (!wr.num_sge) {

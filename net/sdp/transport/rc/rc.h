@@ -609,7 +609,7 @@ void rc_move_drained(struct rc_link *rc);
 
 /* rxe_read_check.c */
 void rc_seal(const struct rc_link *rc, struct rc_mem *m, u32 begin, u32 end);
-bool rc_seal_broken(const struct rc_mem *m);
+bool rc_seals_overwritten(const struct rc_mem *m);
 
 /* frwr.c */
 void rc_reg_init(struct rc_device *dev);

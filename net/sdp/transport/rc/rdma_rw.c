@@ -30,7 +30,7 @@ static void move_done(struct rc_link *rc, struct rc_move *move,
 		rc_send_failed(rc, wc);
 		mem->error = -EIO;
 	} else {
-		mem->error = rc_seal_broken(to_rc_mem(mem)) ? 0 : -EAGAIN;
+		mem->error = rc_seals_overwritten(to_rc_mem(mem)) ? 0 : -EAGAIN;
 	}
 	if (move == &rc->reading)
 		rc_up->read(&rc->link, mem->error);

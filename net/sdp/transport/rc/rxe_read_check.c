@@ -52,13 +52,13 @@ void rc_seal(const struct rc_link *rc, struct rc_mem *m, u32 begin, u32 end)
 }
 
 /**
- * rc_seal_broken() - check whether all requests of a read moved their data
+ * rc_seals_overwritten() - have all requests of a read moved their data?
  * @m: the memory
  *
  * Return: true when no seal is left, or none was needed; false when a request
  * was not carried out, or seems not to have been.
  */
-bool rc_seal_broken(const struct rc_mem *m)
+bool rc_seals_overwritten(const struct rc_mem *m)
 {
 	u8 found[RC_SEAL_BYTES];
 	unsigned int i;
