@@ -16,12 +16,16 @@ import sys
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 ROOT = os.path.join("net", "sdp")
 
-# Lowest first. A file of the top folder (main.c, netlink.c) may use all of them.
+# Lowest first. A file of the top folder (main.c, netlink*.c) may use all of them.
 RANKS = ["proto", "base", "transport", "conn", "zcopy", "socket", "control",
          "policy", "."]
 
 # What policy/ may include of the folders below it, except base/ and proto/.
 CORE = "core.h"
+
+# Generated prototypes of the handlers of netlink requests, and limits of attributes. The handlers are
+# in control/ and policy/.
+HANDLERS = "netlink_gen.h"
 
 # Tables of functions by which a lower folder calls a higher one, which defines them.
 UP_CALLS = {
@@ -115,6 +119,8 @@ def arrows_of(sources):
 def room(path):
     if path == CORE:
         return "socket"
+    if path == HANDLERS:
+        return "control"
     return path.split("/")[0] if "/" in path else "."
 
 

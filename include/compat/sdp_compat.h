@@ -17,6 +17,7 @@
 #include <linux/skbuff.h>
 #include <linux/timer.h>
 #include <linux/uio.h>
+#include <net/netlink.h>
 
 #include "sdp_probe.h"
 
@@ -343,6 +344,32 @@ static inline void sdp_socket_flags(struct socket *sock)
 } while (0)
 #else
 #define sdp_extack_text(extack, text, instead)	NL_SET_ERR_MSG(extack, instead)
+#endif
+
+/*
+ * Since 6.2 a netlink family may have separate operations for the do and the
+ * dump of a command. Before that, an operation has both. No command of this
+ * module has both, so its table of operations is right for either.
+ */
+#ifndef SDP_HAVE_GENL_SPLIT_OPS
+#define genl_split_ops	genl_ops
+#define split_ops	ops
+#define n_split_ops	n_ops
+#endif
+
+/* Before 6.7 the range in a policy is not const, but nothing changes it. */
+#ifndef SDP_HAVE_NLA_CONST_RANGE
+#undef NLA_POLICY_FULL_RANGE
+#define NLA_POLICY_FULL_RANGE(tp, _range) {				\
+	.type = NLA_ENSURE_UINT_OR_BINARY_TYPE(tp),			\
+	.validation_type = NLA_VALIDATE_RANGE_PTR,			\
+	.range = (struct netlink_range_validation *)(_range),		\
+}
+#endif
+
+/* A macro that 6.12 does not have. */
+#ifndef NLA_POLICY_MAX_LEN
+#define NLA_POLICY_MAX_LEN(_len)	NLA_POLICY_MAX(NLA_BINARY, _len)
 #endif
 
 /*

@@ -9,7 +9,7 @@
  */
 #include "genl.h"
 #include "../conn/sock.h"
-#include "netlink_dump.h"
+#include "../netlink_gen.h"
 #include "sock_iter.h"
 #include "../socket/info.h"
 
@@ -69,7 +69,7 @@ static int dump_put_sock(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * sdp_dump_socks() - write the next piece of a dump of sockets
+ * sdp_nl_sock_get_dumpit() - write the next piece of a dump of sockets
  * @skb: buffer for the piece
  * @cb: the dump; its context is the position of the next socket
  *
@@ -77,7 +77,7 @@ static int dump_put_sock(struct sk_buff *skb, struct netlink_callback *cb,
  *
  * Return: bytes in @skb; 0 at the end.
  */
-int sdp_dump_socks(struct sk_buff *skb, struct netlink_callback *cb)
+int sdp_nl_sock_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct sdp_net *sn = sdp_net(sock_net(skb->sk));
 	loff_t *pos = (loff_t *)cb->ctx;
@@ -111,7 +111,7 @@ static int dump_put_stat(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * sdp_dump_stats() - write the next piece of a dump of counters
+ * sdp_nl_stat_get_dumpit() - write the next piece of a dump of counters
  * @skb: buffer for the piece
  * @cb: the dump; its context is the number of the next counter
  *
@@ -119,7 +119,7 @@ static int dump_put_stat(struct sk_buff *skb, struct netlink_callback *cb,
  *
  * Return: bytes in @skb; 0 at the end.
  */
-int sdp_dump_stats(struct sk_buff *skb, struct netlink_callback *cb)
+int sdp_nl_stat_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	unsigned int *next = (unsigned int *)cb->ctx;
 

@@ -13,9 +13,8 @@
 #include "genl.h"
 #include "../conn/conn.h"
 #include "netlink_kill.h"
+#include "../netlink_gen.h"
 #include "sock_iter.h"
-
-#define KILL_ADDR_MAX	sizeof(struct in6_addr)
 
 /* Returns true if the socket had a connection or a connect in progress. */
 static bool kill_one(struct sdp_sock *ssk, const char *why)
@@ -125,21 +124,6 @@ unsigned int sdp_kill_address(struct net *net, const struct sdp_endpoint *e)
 	return kill_all(net, kill_has_address, e, "own address removed");
 }
 
-const struct nla_policy sdp_kill_attrs[SDP_SOCK_A_MAX + 1] = {
-	[SDP_SOCK_A_STATE]	= { .type = NLA_REJECT },
-	[SDP_SOCK_A_LOCAL]	= { .type = NLA_BINARY, .len = KILL_ADDR_MAX },
-	[SDP_SOCK_A_LOCAL_PORT]	= { .type = NLA_U16 },
-	[SDP_SOCK_A_PEER]	= { .type = NLA_BINARY, .len = KILL_ADDR_MAX },
-	[SDP_SOCK_A_PEER_PORT]	= { .type = NLA_U16 },
-	[SDP_SOCK_A_DEVICE]	= { .type = NLA_REJECT },
-	[SDP_SOCK_A_UID]	= { .type = NLA_REJECT },
-	[SDP_SOCK_A_INODE]	= { .type = NLA_U64 },
-	[SDP_SOCK_A_RX_QUEUE]	= { .type = NLA_REJECT },
-	[SDP_SOCK_A_TX_QUEUE]	= { .type = NLA_REJECT },
-	[SDP_SOCK_A_INFO]	= { .type = NLA_REJECT },
-	[SDP_SOCK_A_PAD]	= { .type = NLA_REJECT },
-};
-
 /*
  * Read one end of a connection from a request. An attribute policy cannot state
  * that address and port are required.
@@ -168,16 +152,16 @@ static int kill_parse_end(struct sdp_endpoint *end, struct genl_info *info,
 }
 
 /**
- * sdp_kill_request() - end the connections that a request names
+ * sdp_nl_sock_kill_doit() - end the connections that a request names
  * @skb: the request
- * @info: the request, parsed; each attribute satisfies sdp_kill_attrs
+ * @info: the request, parsed; each attribute is valid by itself
  *
  * Handler of SDP_CMD_SOCK_KILL. Several connections may match if no inode is
  * named, because the scope of a link-local address is not compared. May sleep.
  *
  * Return: 0, -ENOENT when there is no such connection, or another errno.
  */
-int sdp_kill_request(struct sk_buff *skb, struct genl_info *info)
+int sdp_nl_sock_kill_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *inode = info->attrs[SDP_SOCK_A_INODE];
 	struct kill_target v = { };

@@ -3,13 +3,14 @@
  * Netlink requests: read and set the policy, dump fallbacks.
  *
  * Handles SDP_CMD_POLICY_GET, SDP_CMD_POLICY_SET and SDP_CMD_FALLBACK_GET for
- * the network namespace of the requesting socket. linux/sdp_netlink.h describes
- * the requests. For SET and FALLBACK_GET the netlink core has checked
- * CAP_NET_ADMIN in the user namespace that owns the network namespace.
+ * the network namespace of the requesting socket. The requests are described in
+ * Documentation/netlink/specs/sdp.yaml. For SET and FALLBACK_GET the netlink
+ * core has checked CAP_NET_ADMIN in the user namespace that owns the network
+ * namespace.
  */
 #include "../control/genl.h"
 #include "../base/netns.h"
-#include "netlink.h"
+#include "../netlink_gen.h"
 #include "policy_net.h"
 
 /* Room for headers and all attributes but the text. */
@@ -52,7 +53,7 @@ static int policy_answer(struct sdp_policy *policy, struct genl_info *info,
 }
 
 /**
- * sdp_policy_nl_get() - handle SDP_CMD_POLICY_GET
+ * sdp_nl_policy_get_doit() - handle SDP_CMD_POLICY_GET
  * @skb: request
  * @info: request, parsed
  *
@@ -60,7 +61,7 @@ static int policy_answer(struct sdp_policy *policy, struct genl_info *info,
  *
  * Return: 0 or an errno.
  */
-int sdp_policy_nl_get(struct sk_buff *skb, struct genl_info *info)
+int sdp_nl_policy_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct sdp_policy *policy = sdp_policy(genl_info_net(info));
 	struct sk_buff *answer;
@@ -72,27 +73,10 @@ int sdp_policy_nl_get(struct sk_buff *skb, struct genl_info *info)
 	return err ?: genlmsg_reply(answer, info);
 }
 
-static struct netlink_range_validation wait_range = {
-	.min = SDP_WAIT_MIN_MS,
-	.max = SDP_WAIT_MAX_MS,
-};
-
-static struct netlink_range_validation memory_range = {
-	.max = SDP_WAIT_MAX_MS,
-};
-
-const struct nla_policy sdp_policy_nl_set_attrs[SDP_POLICY_A_MAX + 1] = {
-	/* sdp_policy_change() checks the length and reports it as a mistake. */
-	[SDP_POLICY_A_TEXT]		= { .type = NLA_STRING },
-	[SDP_POLICY_A_ERROR]		= { .type = NLA_REJECT },
-	[SDP_POLICY_A_REWRITE]		= NLA_POLICY_MAX(NLA_U8, 1),
-	[SDP_POLICY_A_FALLBACK_MS]	=
-		NLA_POLICY_FULL_RANGE(NLA_U32, &wait_range),
-	[SDP_POLICY_A_FALLBACK_MEMORY_MS] =
-		NLA_POLICY_FULL_RANGE(NLA_U32, &memory_range),
-};
-
-/* A string attribute may end with a NUL, which is not part of the text. */
+/*
+ * A string attribute may end with a NUL, which is not part of the text.
+ * sdp_policy_change() checks the length and reports it as a mistake.
+ */
 static void take_text(struct sdp_policy_change *change,
 		      const struct nlattr *attr)
 {
@@ -115,7 +99,7 @@ static int opener_permission(struct sk_buff *skb,
 }
 
 /**
- * sdp_policy_nl_set() - handle SDP_CMD_POLICY_SET
+ * sdp_nl_policy_set_doit() - handle SDP_CMD_POLICY_SET
  * @skb: request
  * @info: request, parsed; each attribute is valid by itself
  *
@@ -123,7 +107,7 @@ static int opener_permission(struct sk_buff *skb,
  *
  * Return: 0 or an errno, as sdp_policy_change().
  */
-int sdp_policy_nl_set(struct sk_buff *skb, struct genl_info *info)
+int sdp_nl_policy_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct sdp_policy_change change = SDP_POLICY_NO_CHANGE;
 	struct nlattr **attrs = info->attrs;
@@ -200,7 +184,7 @@ struct fallbacks_dump {
 };
 
 /**
- * sdp_policy_nl_fallbacks() - handle a dump of SDP_CMD_FALLBACK_GET
+ * sdp_nl_fallback_get_dumpit() - handle a dump of SDP_CMD_FALLBACK_GET
  * @skb: room for the next part of the dump
  * @cb: the dump
  *
@@ -208,7 +192,8 @@ struct fallbacks_dump {
  *
  * Return: number of bytes in @skb, 0 at the end of the dump.
  */
-int sdp_policy_nl_fallbacks(struct sk_buff *skb, struct netlink_callback *cb)
+int sdp_nl_fallback_get_dumpit(struct sk_buff *skb,
+			       struct netlink_callback *cb)
 {
 	struct sdp_policy *policy = sdp_policy(sock_net(skb->sk));
 	struct fallbacks_dump *at = (struct fallbacks_dump *)cb->ctx;

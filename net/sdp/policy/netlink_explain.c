@@ -9,34 +9,15 @@
  * sent to the peer.
  */
 #include <linux/cred.h>
-#include <linux/limits.h>
 #include <linux/slab.h>
 
 #include "../control/genl.h"
 #include "../core.h"
-#include "netlink.h"
+#include "../netlink_gen.h"
 #include "policy_net.h"
 
 /* Room for headers and all attributes but the rule's line. */
 #define ANSWER_ROOM	(SDP_DEVICE_NAME + 128)
-
-const struct nla_policy sdp_policy_nl_explain_attrs[SDP_EXPLAIN_A_MAX + 1] = {
-	[SDP_EXPLAIN_A_ROLE]	= NLA_POLICY_MAX(NLA_U8, SDP_ROLE_CONNECT),
-	[SDP_EXPLAIN_A_ADDR]	= { .type = NLA_BINARY,
-				    .len = sizeof(struct in6_addr) },
-	[SDP_EXPLAIN_A_PORT]	= { .type = NLA_U16 },
-	[SDP_EXPLAIN_A_COMM]	= { .type = NLA_STRING, .len = PATH_MAX - 1 },
-	[SDP_EXPLAIN_A_PATH]	= { .type = NLA_STRING, .len = PATH_MAX - 1 },
-	[SDP_EXPLAIN_A_CGROUP]	= { .type = NLA_STRING, .len = PATH_MAX - 1 },
-	[SDP_EXPLAIN_A_UID]	= { .type = NLA_U32 },
-	[SDP_EXPLAIN_A_VERDICT]	= { .type = NLA_REJECT },
-	[SDP_EXPLAIN_A_LINE]	= { .type = NLA_REJECT },
-	[SDP_EXPLAIN_A_RULE]	= { .type = NLA_REJECT },
-	[SDP_EXPLAIN_A_REWRITE]	= { .type = NLA_REJECT },
-	[SDP_EXPLAIN_A_SILENT_MS] = { .type = NLA_REJECT },
-	[SDP_EXPLAIN_A_DEVICE]	= { .type = NLA_REJECT },
-	[SDP_EXPLAIN_A_SCOPE]	= { .type = NLA_U32 },
-};
 
 /**
  * struct explain_request - a request, parsed
@@ -204,13 +185,13 @@ full:
 }
 
 /**
- * sdp_policy_nl_explain() - handle SDP_CMD_POLICY_EXPLAIN
+ * sdp_nl_policy_explain_doit() - handle SDP_CMD_POLICY_EXPLAIN
  * @skb: request
  * @info: request, parsed; each attribute is valid by itself
  *
  * Return: 0 or an errno.
  */
-int sdp_policy_nl_explain(struct sk_buff *skb, struct genl_info *info)
+int sdp_nl_policy_explain_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct explain_request q = { };
 	int err = explain_take(&q, info);

@@ -161,12 +161,6 @@ struct sdp_policy_change {
 #define SDP_POLICY_NO_CHANGE	\
 	{ .rewrite = -1, .fallback_ms = -1, .fallback_memory_ms = -1 }
 
-/*
- * Limits of fallback_ms; fallback_memory_ms has the same maximum, and may be 0.
- */
-#define SDP_WAIT_MIN_MS		10
-#define SDP_WAIT_MAX_MS		(3600 * 1000)
-
 /* ruleset.c */
 enum sdp_verdict sdp_policy_ask(struct net *net, enum sdp_role role,
 				const struct sdp_endpoint *where);

@@ -29,7 +29,7 @@
  * @SDP_ROLE_LISTEN: listen
  * @SDP_ROLE_CONNECT: connect
  *
- * The values are part of the netlink interface (linux/sdp_netlink.h).
+ * The values are part of the netlink interface (netlink/specs/sdp.yaml).
  */
 enum sdp_role {
 	SDP_ROLE_LISTEN,

@@ -8,8 +8,10 @@
 #include <linux/slab.h>
 #include <linux/sysctl.h>
 
+#include "../netlink_gen.h"
 #include "policy_net.h"
 
+/* Netlink requests have the same limits. */
 static int wait_min = SDP_WAIT_MIN_MS;
 static int wait_max = SDP_WAIT_MAX_MS;
 
