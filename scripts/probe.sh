@@ -36,6 +36,7 @@ has linux/net.h 'SOCK_CUSTOM_SOCKOPT' CUSTOM_SOCKOPT
 has linux/net.h '\(\*getsockopt_iter\)' GETSOCKOPT_ITER
 has linux/fs.h 'get_file_rcu\(struct file __rcu \*\*' GET_FILE_RCU_PLACE
 has linux/netlink.h '_msg_buf\[' EXTACK_BUF
+has linux/sock_diag.h 'struct module \*owner;' DIAG_OWNER
 has net/genetlink.h 'struct genl_split_ops \{' GENL_SPLIT_OPS
 has net/netlink.h 'const struct netlink_range_validation \*range;' NLA_CONST_RANGE
 has linux/uio.h 'iov_iter_extract_pages' EXTRACT_PAGES

@@ -346,6 +346,13 @@ static inline void sdp_socket_flags(struct socket *sock)
 #define sdp_extack_text(extack, text, instead)	NL_SET_ERR_MSG(extack, instead)
 #endif
 
+/* A member of struct sock_diag_handler; before 6.9 a mutex keeps the module. */
+#ifdef SDP_HAVE_DIAG_OWNER
+#define SDP_DIAG_OWNER	.owner = THIS_MODULE,
+#else
+#define SDP_DIAG_OWNER
+#endif
+
 /*
  * Since 6.2 a netlink family may have separate operations for the do and the
  * dump of a command. Before that, an operation has both. No command of this

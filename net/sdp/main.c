@@ -19,6 +19,7 @@
 #include "netlink.h"
 #include "conn/input.h"
 #include "control/netns.h"
+#include "control/sock_diag.h"
 #include "policy/policy.h"
 #include "socket/family.h"
 #include "transport/transport.h"
@@ -41,12 +42,17 @@ static int __init sdp_init(void)
 	err = sdp_netlink_init();
 	if (err)
 		goto policy;
-	err = sdp_family_init();
+	err = sdp_diag_init();
 	if (err)
 		goto netlink;
+	err = sdp_family_init();
+	if (err)
+		goto diag;
 	sdp_policy_apply_params();
 	return 0;
 
+diag:
+	sdp_diag_exit();
 netlink:
 	sdp_netlink_exit();
 policy:
@@ -62,6 +68,7 @@ net:
 
 static void __exit sdp_exit(void)
 {
+	sdp_diag_exit();
 	sdp_netlink_exit();
 	sdp_policy_exit();
 	sdp_family_exit();

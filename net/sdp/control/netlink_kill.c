@@ -2,10 +2,10 @@
 /*
  * Ending connections from outside their applications.
  *
- * There are two causes: a netlink request that names the connection
- * (SDP_CMD_SOCK_KILL), and the removal of the connection's local address
- * (removed.c). The application gets ECONNABORTED, as with TCP, and the peer
- * sees a reset.
+ * There are three causes: a netlink request that names the connection
+ * (SDP_CMD_SOCK_KILL), one of sock_diag (sock_diag.c), and the removal of the
+ * connection's local address (removed.c). The application gets ECONNABORTED, as
+ * with TCP, and the peer sees a reset.
  *
  * The sockets of a namespace are searched under RCU. A matching connection is
  * ended outside of RCU, under its own lock; a reference keeps the socket.
@@ -16,8 +16,14 @@
 #include "../netlink_gen.h"
 #include "sock_iter.h"
 
-/* Returns true if the socket had a connection or a connect in progress. */
-static bool kill_one(struct sdp_sock *ssk, const char *why)
+/**
+ * sdp_kill_sock() - end a connection, or a connect in progress
+ * @ssk: socket, with a reference
+ * @why: the reason, for the tracepoint
+ *
+ * Return: false when the socket had neither.
+ */
+bool sdp_kill_sock(struct sdp_sock *ssk, const char *why)
 {
 	struct sdp_todo todo = { };
 	bool there;
@@ -60,7 +66,7 @@ static unsigned int kill_all(struct net *net, kill_wanted wanted,
 	struct sdp_sock *ssk;
 
 	while ((ssk = kill_next(sdp_net(net), &pos, wanted, arg))) {
-		ended += kill_one(ssk, why);
+		ended += sdp_kill_sock(ssk, why);
 		sock_put(&ssk->sk);
 		cond_resched();
 	}

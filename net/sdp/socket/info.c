@@ -57,6 +57,19 @@ static void info_fill_tcp(struct sdp_sock *ssk, struct tcp_info *info)
 }
 
 /**
+ * sdp_tcp_info_get() - TCP_INFO of a socket
+ * @ssk: socket; its lock is taken here
+ * @info: filled in
+ */
+void sdp_tcp_info_get(struct sdp_sock *ssk, struct tcp_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	sdp_conn_lock(ssk);
+	info_fill_tcp(ssk, info);
+	spin_unlock_bh(&ssk->lock);
+}
+
+/**
  * sdp_tcp_info() - getsockopt(2) of TCP_INFO
  * @ssk: socket
  * @value: user buffer for a struct tcp_info
@@ -70,10 +83,7 @@ int sdp_tcp_info(struct sdp_sock *ssk, char __user *value, int __user *len)
 {
 	struct tcp_info info;
 
-	memset(&info, 0, sizeof(info));
-	sdp_conn_lock(ssk);
-	info_fill_tcp(ssk, &info);
-	spin_unlock_bh(&ssk->lock);
+	sdp_tcp_info_get(ssk, &info);
 	return sdp_option_copy(value, len, &info, sizeof(info));
 }
 

@@ -5,6 +5,7 @@
 
 #include "../conn/sock.h"
 
+void sdp_tcp_info_get(struct sdp_sock *ssk, struct tcp_info *info);
 int sdp_tcp_info(struct sdp_sock *ssk, char __user *value, int __user *len);
 void sdp_info_fill(struct sdp_sock *ssk, struct sdp_info *info);
 int sdp_info(struct sdp_sock *ssk, char __user *value, int __user *len);

@@ -7,6 +7,7 @@
  *
  *	policy.c	rules and switches
  *	dump.c		sockets and counters
+ *	diag.c		sock_diag, which `ss` uses
  *	explain.c	what the rules say about a socket
  *	reason.c	fallbacks
  */
@@ -15,6 +16,7 @@
 static const struct test_list *const lists[] = {
 	&policy_tests,
 	&dump_tests,
+	&diag_tests,
 	&explain_tests,
 	&reason_tests,
 };

@@ -5,6 +5,6 @@
 
 #include "netlink_common.h"
 
-extern const struct test_list policy_tests, dump_tests, explain_tests, reason_tests;
+extern const struct test_list policy_tests, dump_tests, diag_tests, explain_tests, reason_tests;
 
 #endif /* SDP_TEST_NETLINK_H */

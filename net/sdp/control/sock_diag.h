@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * sock_diag of family 27: what `ss` asks the kernel about sockets.
+ */
+#ifndef SDP_SOCK_DIAG_H
+#define SDP_SOCK_DIAG_H
+
+int sdp_diag_init(void);
+void sdp_diag_exit(void);
+
+#endif /* SDP_SOCK_DIAG_H */
