@@ -7,13 +7,12 @@
 # (modules/ipoib.c).
 . "$(dirname "$0")/../lib/lib.sh" hostile
 
-ipoib=${hostile_module%/*}/sdp_ipoib.ko
 port_of=/sys/module/sdp_ipoib/parameters
 connect_timeout=/proc/sys/net/sdp/connect_timeout_ms
 timeout_before=$(<$connect_timeout)
 localnet=/proc/sys/net/ipv4/conf/vb/route_localnet
 localnet_before=$(<$localnet)
-[ -e "$ipoib" ] || tap_skip_all "no $ipoib; make it with make -C selftests/net/sdp/modules KERNEL=..."
+need_module ipoib
 restore() {
 	peers_end
 	echo "$timeout_before" >$connect_timeout
@@ -196,7 +195,7 @@ all_forged() {
 }
 
 hostile_begin
-insmod "$ipoib" device=rxb || tap_skip_all "the module $ipoib cannot be loaded"
+load_module ipoib device=rxb
 true_ones
 no_interface
 elsewhere

@@ -6,8 +6,7 @@
 # either one of them.
 . "$(dirname "$0")/../lib/lib.sh" hostile
 
-opens=${hostile_module%/*}/sdp_key_zero.ko
-[ -e "$opens" ] || tap_skip_all "no $opens; make it with make -C selftests/net/sdp/modules KERNEL=..."
+need_module key_zero
 threshold=/proc/sys/net/sdp/rdma_threshold
 threshold_before=$(<$threshold)
 # The module under test examines a device when it is added, so the devices are created again.
@@ -59,11 +58,11 @@ writes() {
 }
 
 touch "$SDP_RUN/hostile"
-insmod "$hostile_module" || tap_skip_all "the module $hostile_module cannot be loaded"
+load_module hostile
 
 # opened WHAT DEVICE NUMBER: DEVICE has such a key, or all devices have it if it is empty
 opened() {
-	check "$1: a module that makes devices say it" insmod "$opens" device="${2:-}"
+	check "$1: a module that makes devices say it" insmod "$(module_file key_zero)" device="${2:-}"
 	check "$1: the devices are made anew" made_anew
 	check "$1: it is said" [ "$(</sys/module/sdp_key_zero/parameters/said)" = "$3" ]
 	moved_before=$(moved)

@@ -9,24 +9,6 @@
 
 #include "rights.h"
 
-/*
- * Enters a user namespace whose only user, 0, is the current one. Returns false if that is not
- * allowed.
- */
-static bool be_own_root(void)
-{
-	char map[32];
-
-	snprintf(map, sizeof(map), "0 %u 1", getuid());
-	if (unshare(CLONE_NEWUSER)) {
-		need(errno == EPERM || errno == ENOSPC, "unshare: %s", errno_text(errno));
-		return false;
-	}
-	write_file("/proc/self/uid_map", map);
-	need_errno(!setuid(0), "setuid");
-	return true;
-}
-
 /* Settings of the whole machine. */
 static const char * const of_all[] = { "mem", "max_orphans", "unprivileged_rewrite" };
 
@@ -111,7 +93,7 @@ int settings_guarded(void *arg)
 	be_nobody();
 	are_of_all(true, nobody);
 	all = each_setting(is_refused, nobody);
-	if (!be_own_root())
+	if (!root_of_user_namespace(0))
 		return EXIT_SKIPPED;
 	each_setting(is_refused, root);
 	need_errno(!unshare(CLONE_NEWNET), "unshare");
@@ -150,7 +132,7 @@ int low_ports(void *arg)
 	need_low("root", 0);
 	be_nobody();
 	need_low("nobody", EACCES);
-	if (!be_own_root())
+	if (!root_of_user_namespace(0))
 		return EXIT_SKIPPED;
 	need_low("root of a user namespace", EACCES);
 	need_errno(!unshare(CLONE_NEWNET), "unshare");

@@ -168,3 +168,22 @@ int own_namespace(void)
 	need_errno(fd >= 0, "/proc/self/ns/net");
 	return fd;
 }
+
+/*
+ * Enters a user namespace of its own, and those of @flags (CLONE_NEWNET), as root. Returns false
+ * where the system does not allow that.
+ */
+bool root_of_user_namespace(int flags)
+{
+	char map[32];
+
+	snprintf(map, sizeof(map), "0 %u 1", getuid());
+	if (unshare(CLONE_NEWUSER | flags)) {
+		need(errno == EPERM || errno == ENOSPC || errno == EINVAL, "unshare: %s",
+		     errno_text(errno));
+		return false;
+	}
+	write_file("/proc/self/uid_map", map);
+	need_errno(!setuid(0), "setuid");
+	return true;
+}

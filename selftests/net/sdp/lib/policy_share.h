@@ -37,5 +37,6 @@ void need_fell(const struct addr *where, const char *role, const char *reason);
 bool cgroup_enter(const char *name);
 void enter(int ns);
 int own_namespace(void);
+bool root_of_user_namespace(int flags);
 
 #endif /* SDP_TEST_POLICY_SHARE_H */

@@ -6,8 +6,7 @@
 # is right in either case, through the ring or in messages.
 . "$(dirname "$0")/../lib/lib.sh" hostile
 
-behind=${hostile_module%/*}/sdp_iommu.ko
-[ -e "$behind" ] || tap_skip_all "no $behind; make it with make -C selftests/net/sdp/modules KERNEL=..."
+need_module iommu
 grep -qw iommu_get_domain_for_dev /proc/kallsyms || tap_skip_all "a kernel without IOMMUs"
 settings=/proc/sys/net/sdp
 flow_before=$(<$settings/flow_control)
@@ -65,7 +64,7 @@ refused() {
 }
 
 # with [NAME=VALUE]...: loads the module that puts a device behind an IOMMU
-with() { check "a device behind an IOMMU${*:+, with $*}" insmod "$behind" "$@"; }
+with() { check "a device behind an IOMMU${*:+, with $*}" insmod "$(module_file iommu)" "$@"; }
 
 # without some|none: unloads that module; the IOMMU was asked about some pages, or about none
 without() {

@@ -10,7 +10,7 @@ regs=/sys/kernel/debug/sdp_hostile/regs
 threshold=/proc/sys/net/sdp/rdma_threshold
 invalidate=/proc/sys/net/sdp/invalidate
 threshold_before=$(<$threshold) invalidate_before=$(<$invalidate)
-lose=${hostile_module%/*}/sdp_cqe_loss.ko
+need_module cqe_loss
 restore() {
 	peers_end
 	rmmod sdp_cqe_loss
@@ -106,7 +106,7 @@ broken() {
 # which nothing else waits.
 lost() {
 	local start
-	check "completions are lost" insmod "$lose"
+	check "completions are lost" insmod "$(module_file cqe_loss)"
 	failing "$1" flush
 	start=$(ms)
 	check "another connection meanwhile" transfer $SDP_B
