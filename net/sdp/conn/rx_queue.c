@@ -243,7 +243,8 @@ void sdp_rx_consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 		sdp_autotune_emptied(ssk);
 	if (done && ssk->link) {
 		/* It came by this link: a disconnect empties the queue. */
-		if (sdp_buf_cb(done)->reused && !sdp_memory_is_short(&ssk->sk)) {
+		if (sdp_buf_cb(done)->reused &&
+		    !sdp_memory_is_short(&ssk->sk)) {
 			sdp_refill_reuse(ssk, ssk->link, done);
 			done = NULL;
 		}

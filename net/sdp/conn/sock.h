@@ -552,8 +552,8 @@ struct sdp_sock {
 	/** @queue_node: in @pending or @accepted of @parent, under its @lock */
 	struct list_head queue_node;
 	/**
-	 * @counted_by: the listener that counts the link in @child_links, or NULL;
-	 * with a reference. Taken by xchg()
+	 * @counted_by: the listener that counts the link in @child_links, or
+	 * NULL; with a reference. Taken by xchg()
 	 */
 	struct sdp_sock *counted_by;
 	/** @deferred: not accepted before data comes (TCP_DEFER_ACCEPT) */

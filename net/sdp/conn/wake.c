@@ -95,8 +95,9 @@ static void wake_common(struct sdp_sock *ssk, __poll_t mask)
 static bool common_may_want(struct sdp_sock *ssk, enum sdp_wait_kind kind)
 {
 	/*
-	 * Pairs with sdp_wake_share_end(): if the bit is clear, we see the notes
-	 * of the shared queue, and the queue itself instead of the old one.
+	 * Pairs with sdp_wake_share_end(): if the bit is clear, we see the
+	 * notes of the shared queue, and the queue itself instead of the old
+	 * one.
 	 */
 	if (test_bit_acquire(SDP_COMMON_UNKNOWN, &ssk->common))
 		return common_has_waiter(ssk);

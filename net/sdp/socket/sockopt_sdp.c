@@ -53,7 +53,7 @@ static const struct sdp_option own_options[] = {
  * Return: 0 or a negative errno.
  */
 int sdp_sol_sdp_set(struct sdp_sock *ssk, int name, sockptr_t value,
-		unsigned int len)
+		    unsigned int len)
 {
 	int val;
 
@@ -77,7 +77,7 @@ int sdp_sol_sdp_set(struct sdp_sock *ssk, int name, sockptr_t value,
  * Return: 0 or a negative errno.
  */
 int sdp_sol_sdp_get(struct sdp_sock *ssk, int name, char __user *value,
-		int __user *len)
+		    int __user *len)
 {
 	int val = sock_flag(&ssk->sk, SOCK_ZEROCOPY), err = 0;
 

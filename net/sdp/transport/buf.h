@@ -62,8 +62,8 @@
  * @urgent: outgoing: the last payload byte is urgent
  * @ring: received: length of the message in our ring, which becomes free when
  *	the message has been read; 0 if it is in no ring
- * @ring_id: received: number of the ring of @ring; valid even after the ring has
- *	been given up
+ * @ring_id: received: number of the ring of @ring; valid even after the ring
+ *	has been given up
  * @to: outgoing: address in the peer's ring, if the message goes there
  */
 struct sdp_buf_cb {

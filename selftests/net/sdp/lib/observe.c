@@ -47,7 +47,8 @@ static bool next_line(char **text, char **label, char **value)
  * false after the first label that differs, or when @same has said so.
  */
 bool logs_compare(const char *name, struct log *const logs[2],
-		  bool (*same)(const char *name, const char *label, const char *tcp, const char *sdp))
+		  bool (*same)(const char *name, const char *label, const char *tcp,
+			       const char *sdp))
 {
 	char *tcp_text = logs[0]->text, *sdp_text = logs[1]->text;
 	char *tcp_label = NULL, *tcp_value = NULL, *sdp_label = NULL, *sdp_value = NULL;

@@ -47,7 +47,8 @@ struct scenario_list {
 __attribute__((format(printf, 2, 3)))
 void rec(const char *label, const char *fmt, ...);
 bool logs_compare(const char *name, struct log *const logs[2],
-		  bool (*same)(const char *name, const char *label, const char *tcp, const char *sdp));
+		  bool (*same)(const char *name, const char *label, const char *tcp,
+			       const char *sdp));
 struct log *log_make(void);
 long rec_ret(const char *label, long ret);
 

@@ -15,7 +15,7 @@
  *			(matrix_undecided.sh)
  *	-v		show all results
  *
- * A child process makes all cells of one state. Calls that leave a state as it is share one 
+ * A child process makes all cells of one state. Calls that leave a state as it is share one
  * socket. Each of the others gets a socket of its own.
  *
  * On the debug kernel it takes a quarter of an hour.

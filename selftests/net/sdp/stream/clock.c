@@ -81,8 +81,8 @@ static void took(const char *what, long long since, int least, int most)
 	long long ms = now_ms() - since;
 
 	printf("# %s: %lld ms\n", what, ms);
-	need(ms >= least && ms <= patience(most), "%s ended after %lld ms, not within %d to %d", what,
-	     ms, least, patience(most));
+	need(ms >= least && ms <= patience(most), "%s ended after %lld ms, not within %d to %d",
+	     what, ms, least, patience(most));
 }
 
 static int recv_timeout(void *arg)

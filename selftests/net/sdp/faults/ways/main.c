@@ -2,8 +2,8 @@
 /*
  * Less common calls without memory: rings, splice, io_uring, urgent data, options.
  *
- * As in the program faults, each allocation of each call fails once, one after the other. Needs fault
- * injection, which the debug kernel has.
+ * As in the program faults, each allocation of each call fails once, one after the other. Needs
+ * fault injection, which the debug kernel has.
  *
  *	again.c		accept that sleeps, IPPROTO_SDP, disconnect and connect again
  *	rings.c		rings
