@@ -31,10 +31,10 @@
 #define SDP_SOCK_H
 
 #include <linux/mutex.h>
-#include <linux/pipe_fs_i.h>
 #include <linux/poll.h>
 #include <linux/rbtree.h>
 #include <linux/timer.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <net/inet_sock.h>
 #include <net/sock.h>
