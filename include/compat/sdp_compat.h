@@ -48,7 +48,7 @@
  * Tells io_uring's multishot accept that another connection may be queued, so
  * that it calls accept again. Told that the queue is empty, it waits in poll.
  */
-#define SDP_ACCEPT_MORE_UNKNOWN	((void)(arg->is_empty = -1))
+#define SDP_ACCEPT_MORE_UNKNOWN	(arg->is_empty = -1)
 
 /* Accepts without waiting for a connection. */
 #define sdp_accept_now(ops, sock, newsock, arg) ({			\
@@ -154,8 +154,8 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page,
 #endif
 
 /*
- * Since 6.18 PSP can encrypt TCP segments. The association exists once a key
- * was requested, even before the socket is connected.
+ * PSP can encrypt TCP segments. The association exists once a key was
+ * requested, even before the socket is connected.
  */
 #if defined(SDP_HAVE_PSP) && IS_ENABLED(CONFIG_INET_PSP)
 #define sdp_tcp_psp(sk)		rcu_access_pointer((sk)->psp_assoc)
@@ -201,7 +201,7 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page,
 
 /* Since 6.5 proto_ops.splice_eof ends a splice that had announced more data. */
 #ifdef SDP_HAVE_SPLICE_EOF
-#define SDP_SPLICE_EOF(function)	.splice_eof = (function),
+#define SDP_SPLICE_EOF(function)	.splice_eof	= (function),
 #define sdp_set_splice_eof(ops, function)	((ops)->splice_eof = (function))
 #else
 #define SDP_SPLICE_EOF(function)
@@ -265,10 +265,7 @@ static inline void sdp_socket_flags(struct socket *sock)
 #define sdp_scm_ts(stamp)	ktime_to_timespec64(stamp)
 #endif
 
-/*
- * The executable of a process, with a reference, or NULL. get_file_rcu() has
- * another argument since 6.7.
- */
+/* Since 6.7 get_file_rcu() takes the place of the pointer. */
 #ifdef SDP_HAVE_GET_FILE_RCU_PLACE
 #define sdp_get_file(place)	get_file_rcu(place)
 #else
@@ -278,6 +275,8 @@ static inline void sdp_socket_flags(struct socket *sock)
 	sdp_file && get_file_rcu(sdp_file) ? sdp_file : NULL;	\
 })
 #endif
+
+/* The executable of a process, with a reference, or NULL. */
 #define sdp_exe_file(mm) ({					\
 	struct file *sdp_exe;					\
 								\
@@ -329,8 +328,8 @@ static inline void sdp_socket_flags(struct socket *sock)
 #endif
 
 /*
- * Since 6.2 an extended acknowledgment can hold text that is composed at run
- * time. Earlier kernels send @instead, a constant string.
+ * Sends text that is composed at run time, or @instead, a constant string, if
+ * the kernel's extended acknowledgment has no place for text.
  */
 #ifdef SDP_HAVE_EXTACK_BUF
 #define sdp_extack_text(extack, text, instead) do {			\

@@ -70,7 +70,7 @@ static void notrace hook_traced(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_ops *ops,
 				struct ftrace_regs *fregs)
 {
-	struct socket *sock = (struct socket *)sdp_traced_argument(fregs, 0);
+	struct socket *sock = (void *)sdp_traced_argument(fregs, 0);
 
 	if (!is_trial(sock) && !called_from_module(parent_ip))
 		hook_new_file(sock);
