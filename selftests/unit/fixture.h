@@ -127,7 +127,7 @@ static inline void receive_msg(struct world *w, struct sdp_engine *to, const str
 	receive_bytes(w, to, w->buf, header + m->payload_len);
 }
 
-/* @to receives a message that is correct in its credits, sequence number and acknowledgement. */
+/* @to receives a message that is correct in its credits, sequence number and acknowledgment. */
 static inline void receive_right(struct world *w, struct sdp_engine *to, u8 mid, u32 payload)
 {
 	struct sdp_msg m = from_peer(to, mid, payload);

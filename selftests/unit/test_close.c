@@ -322,7 +322,7 @@ TEST(sdp_engine_shutdown__before_established)
 
 /*
  * Every MID in every state, with all flags, with and without payload, and with and without the
- * acknowledgement. An event leads to at most three actions, and a failure is the last of them. No
+ * acknowledgment. An event leads to at most three actions, and a failure is the last of them. No
  * message makes an engine act after its end.
  */
 TEST(sdp_engine_receive__at_most_three_actions)

@@ -62,7 +62,7 @@ TEST(sdp_engine_next__gathers_until_completion)
 	EXPECT_EQ(SDP_NEXT_SEND, next(w, &w->a, &small));
 }
 
-/* An acknowledgement of the peer ends the gathering as well, and may come first. */
+/* An acknowledgment of the peer ends the gathering as well, and may come first. */
 TEST(sdp_engine_next__gathers_until_acknowledged)
 {
 	struct world *w = connected(TEST_SELF);
@@ -316,7 +316,7 @@ TEST(sdp_engine_payload_max__peers_size)
 	EXPECT_EQ(65536 - 16, w->tx.payload_max);
 }
 
-/* All messages have arrived when the newest one has, by completion or acknowledgement. */
+/* All messages have arrived when the newest one has, by completion or acknowledgment. */
 TEST(sdp_engine_all_arrived__by_either_sign)
 {
 	struct world *w = connected(TEST_SELF);

@@ -8,6 +8,7 @@ static const struct sdp_tx_view nothing;
 static const struct sdp_tx_view marked = {
 	.head_bytes = 5, .head_full = true, .head_urgent = true, .urgent = true,
 };
+
 static const struct sdp_tx_view behind = {
 	.head_bytes = PAYLOAD_MAX, .head_full = true, .urgent = true,
 };
