@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# kunit.sh [build]: the unit tests as KUnit suites in the debug kernel.
+# kunit.sh [build | MODULE.ko]: the unit tests as KUnit suites in the debug kernel.
 #
 # Builds sdp_kunit.ko, boots the debug kernel in a VM, loads the module, and counts the results of
-# its cases in the kernel log. With `build` it stops after the build.
+# its cases in the kernel log. With `build` it stops after the build. With the path of a module that
+# has the suites it builds nothing, and loads that module; its run directory is beside it.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -51,16 +52,21 @@ prepare() {
 count() { grep -cE "$1" "$run/ktap" || true; }
 
 kernel=$("$SDP_TOP/scripts/kernels.sh" debug)
-prepare
-step "KUnit module" make -j"$(nproc)" -C "$kernel/build" M="$build" modules
-[ "${1:-}" != build ] || exit 0
+module=$build/sdp_kunit.ko
+if [ "${1:-build}" = build ]; then
+	prepare
+	step "KUnit module" make -j"$(nproc)" -C "$kernel/build" M="$build" modules
+	[ "${1:-}" != build ] || exit 0
+else
+	module=$1
+fi
 
-run=$build/run
+run=$(dirname "$module")/run
 rm -rf "$run"
 mkdir -p "$run"
 status=0
 "$SDP_TOP/selftests/vm/boot.sh" -d "$run" -t 600 debug \
-	"$here/kunit/guest.sh" "$build/sdp_kunit.ko" || status=$?
+	"$here/kunit/guest.sh" "$module" || status=$?
 touch "$run/ktap"
 
 all=$(cat "$here"/test_*.c | grep -c '^TEST(')

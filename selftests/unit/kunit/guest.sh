@@ -8,9 +8,12 @@ set -uo pipefail
 . "$SDP_TOP/selftests/vm/checks.sh"
 
 checks_begin
+depends=$(modinfo -F depends "$1" | tr , ' ')
+# shellcheck disable=SC2086 # a list
+[ -z "$depends" ] || modprobe -a $depends || exit 1
 insmod "$1" || exit 1
 dmesg | sed -E 's/^\[ *[0-9.]+\] ?//' >"$SDP_RUN/ktap"
-rmmod sdp_kunit || exit 1
+rmmod "$(basename "$1" .ko)" || exit 1
 status=0
 check_log KUnit || status=1
 check_taint KUnit || status=1
