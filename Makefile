@@ -34,7 +34,7 @@ HEADERS		:= sdp.h sdp_netlink.h
 
 .PHONY: all modules tools install install-module install-headers install-tools uninstall \
 	dkms-source dkms-install deb check-deb demo check check-all check-style \
-	check-unit check-kunit check-vm check-core check-wire check-runner check-deep check-programs check-load \
+	check-unit check-kunit in-tree check-vm check-core check-wire check-runner check-deep check-programs check-load \
 	check-suites check-pair check-soak check-syscalls check-hostile check-faults check-races \
 	check-coverage \
 	bench bench-policy bench-ports paper clean help
@@ -120,6 +120,13 @@ check-unit:
 check-kunit:
 	@selftests/unit/kunit.sh
 
+# LINUX is the source tree of a kernel, which is only read.
+in-tree:
+	@[ -n "$(LINUX)" ] || { echo 'error: make in-tree LINUX=<source tree of a kernel>' >&2; exit 1; }
+	@scripts/setup.sh in-tree
+	@scripts/in-tree/in-tree.py "$(LINUX)" build/in-tree
+	@echo 'patches: build/in-tree/*.patch; apply them in $(LINUX) by git am'
+
 check-deep:
 	@scripts/setup.sh unit
 	@$(MAKE) --no-print-directory -C selftests/unit check-deep
@@ -197,6 +204,7 @@ help:
 	@echo 'make install          install module, headers, tool, service (as root); PREFIX=/usr/local'
 	@echo 'make dkms-install     hand the sources to dkms (as root)'
 	@echo 'make deb              Debian packages, and their source, in build/deb/'
+	@echo 'make in-tree LINUX=D  patches in build/in-tree/ that add AF_SDP to the kernel tree D'
 	@echo
 	@echo 'make demo             see it work: a VM, two soft-RoCE devices, programs of TCP over SDP'
 	@echo 'make check            all of the following in the short form, which says what it leaves out:'

@@ -3,7 +3,8 @@
 # setup.sh SET...: install the Debian packages of the named sets.
 #
 # Does nothing when all of them are installed. Sets: build, tool, vm, style,
-# unit, wire, bench, demo, kernel, programs, deb, go, suites, suite-sources.
+# unit, wire, bench, demo, kernel, programs, deb, go, suites, suite-sources,
+# in-tree.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -13,6 +14,7 @@ declare -A SETS=(
 	[vm]="qemu-system-x86 busybox-static kmod zstd xz-utils cpio iproute2 procps rdma-core gcc libc6-dev liburing-dev pkg-config libmnl-dev libjansson-dev python3"
 	[kernel]="flex bison bc libelf-dev libssl-dev xz-utils kmod build-essential python3 rsync"
 	[style]="sparse perl python3 python3-yaml python3-jsonschema gcc libc6-dev git"
+	[in-tree]="git python3 unifdef"
 	[unit]="gcc libc6-dev make pkg-config libmnl-dev libjansson-dev mandoc python3"
 	[wire]="tshark tcpdump python3"
 	[bench]="gnuplot-nox perftest librdmacm1 librdmacm-dev ibverbs-providers ibverbs-utils rdmacm-utils ethtool python3 gcc libc6-dev make zlib1g-dev redis-server redis-tools nginx apache2-utils curl"
