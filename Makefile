@@ -34,7 +34,7 @@ HEADERS		:= sdp.h sdp_netlink.h
 
 .PHONY: all modules tools install install-module install-headers install-tools uninstall \
 	dkms-source dkms-install deb check-deb demo check check-all check-style \
-	check-unit check-kunit in-tree check-vm check-core check-wire check-runner check-deep check-programs check-load \
+	check-unit check-kunit in-tree check-in-tree check-vm check-core check-wire check-runner check-deep check-programs check-load \
 	check-suites check-pair check-soak check-syscalls check-hostile check-faults check-races \
 	check-coverage \
 	bench bench-policy bench-ports paper clean help
@@ -127,6 +127,9 @@ in-tree:
 	@scripts/in-tree/in-tree.py "$(LINUX)" build/in-tree
 	@echo 'patches: build/in-tree/*.patch; apply them in $(LINUX) by git am'
 
+check-in-tree:
+	@scripts/in-tree/check.sh
+
 check-deep:
 	@scripts/setup.sh unit
 	@$(MAKE) --no-print-directory -C selftests/unit check-deep
@@ -214,6 +217,7 @@ help:
 	@echo '  check-style           checkpatch, sparse, W=1, kernel-doc, file sizes'
 	@echo '  check-unit            engine and policy in user space: unit tests, pair simulator, fuzz'
 	@echo '  check-kunit           the same tests inside the debug kernel'
+	@echo '  check-in-tree         the patches of make in-tree: apply, build, document, run KUnit'
 	@echo '  check-vm              kselftests in VMs; KERNEL=6.12 and TEST=name narrow it'
 	@echo '  check-core            the module without the policy (SDP_POLICY=n): builds, loads, passes'
 	@echo '                        smoke, stream and oracle'

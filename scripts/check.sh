@@ -104,10 +104,11 @@ lanes_end() {
 
 part "style, by building" check-style PART=builds
 # apt allows one process at a time, so all packages are installed up front.
-scripts/setup.sh unit vm style build deb wire go suites
+scripts/setup.sh unit vm style build deb wire go suites in-tree-check
 beside host "style, by reading" check-style PART=texts
 beside host "engine, user space" check-unit
 beside host "packages" check-deb
+beside host "in the kernel tree" check-in-tree
 # Two virtual machines run at a time and keep the host's two processors busy. A
 # third would slow them down by nearly as much as it gains. SDP_TURNS lets the
 # processors of a machine run in turns. Tests that depend on the order of

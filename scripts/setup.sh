@@ -4,7 +4,7 @@
 #
 # Does nothing when all of them are installed. Sets: build, tool, vm, style,
 # unit, wire, bench, demo, kernel, programs, deb, go, suites, suite-sources,
-# in-tree.
+# in-tree, in-tree-check.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -15,6 +15,7 @@ declare -A SETS=(
 	[kernel]="flex bison bc libelf-dev libssl-dev xz-utils kmod build-essential python3 rsync"
 	[style]="sparse perl python3 python3-yaml python3-jsonschema gcc libc6-dev git"
 	[in-tree]="git python3 unifdef"
+	[in-tree-check]="git python3 unifdef python3-sphinx perl sparse"
 	[unit]="gcc libc6-dev make pkg-config libmnl-dev libjansson-dev mandoc python3"
 	[wire]="tshark tcpdump python3"
 	[bench]="gnuplot-nox perftest librdmacm1 librdmacm-dev ibverbs-providers ibverbs-utils rdmacm-utils ethtool python3 gcc libc6-dev make zlib1g-dev redis-server redis-tools nginx apache2-utils curl"
