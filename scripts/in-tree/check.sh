@@ -21,7 +21,7 @@ cache=$SDP_CACHE/in-tree-${debug##*-}
 linux=$cache/linux
 mkdir -p "$cache"
 exec 7>"$cache/lock"
-flock 7
+flock -n 7 || { say "  (waiting: another check uses the copy of the kernel tree)"; flock 7; }
 
 # The author and signer of patches that nobody keeps; git may not know its user.
 export GIT_COMMITTER_NAME="Patch Check" GIT_COMMITTER_EMAIL=check@example.org
@@ -141,7 +141,7 @@ checkpatch() {
 	ignored=$(sed -n 's/^ignored+\?=,\?//p' "$SDP_TOP/scripts/style.sh" | paste -sd,)
 	printf '%s\n' "$patches"/*.patch |
 		(cd "$linux" && xargs -P "$(nproc)" -n 1 nice -n 10 perl scripts/checkpatch.pl \
-			--strict --terse --show-types --no-summary --ignore "$ignored,SPACING") |
+			--strict --terse --showfile --show-types --no-summary --ignore "$ignored,SPACING") |
 		grep -v 'trace.h:' || true
 }
 
