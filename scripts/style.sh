@@ -137,6 +137,14 @@ scripts_parse() {
 	done < <(git ls-files -co --exclude-standard '*.py')
 }
 
+# Sphinx and the web pages of a repository show nothing of a table that is broken.
+documents() {
+	local file
+	for file in Documentation/*.rst Documentation/networking/*.rst; do
+		python3 -m docutils --strict "$file" /dev/null 2>&1 || true
+	done
+}
+
 texts() {
 	check "checkpatch --strict, module" checkpatch NONE "${module[@]}"
 	check "checkpatch --strict, programs" checkpatch "$kernel_only" "${programs[@]}"
@@ -144,6 +152,7 @@ texts() {
 	check "every counter is documented" counters_told
 	check "the table of files is that of the files" scripts/file-table.py --check
 	check "generated netlink code is that of its specification" scripts/netlink-spec.sh --check
+	check "the documents are valid reStructuredText" documents
 	check "calls lead from higher folders to lower ones" scripts/layers.py
 	check "no line of the module beyond column 80" wide_lines
 	check "engine and policy rules are pure" pure_engine
@@ -174,8 +183,8 @@ passed=$(count ok) failed=$(count FAILED)
 rm "$SDP_LOGS/style-$$"
 # With fewer results than checks, some part ended early: count a failure.
 case ${1:-all} in
-all)		all=16 ;;
-texts)		all=13 ;;
+all)		all=17 ;;
+texts)		all=14 ;;
 builds)		all=3 ;;
 esac
 [ $((passed + failed)) = $all ] || failed=$((failed + 1))

@@ -135,14 +135,15 @@ build_y() {
 
 # The series names its maintainer at its end (FILE_PATH_CHANGES), and behind
 # TEST() checkpatch takes ":" for a label (SPACING). scripts/style.sh says why the
-# other types are ignored. trace.h has macros that checkpatch takes for code.
+# other types are ignored. trace.h has macros that checkpatch takes for code, and
+# the kernel's generator writes the netlink files in its own way.
 checkpatch() {
 	local ignored
 	ignored=$(sed -n 's/^ignored+\?=,\?//p' "$SDP_TOP/scripts/style.sh" | paste -sd,)
 	printf '%s\n' "$patches"/*.patch |
 		(cd "$linux" && xargs -P "$(nproc)" -n 1 nice -n 10 perl scripts/checkpatch.pl \
 			--strict --terse --showfile --show-types --no-summary --ignore "$ignored,SPACING") |
-		grep -v 'trace.h:' || true
+		grep -Ev '(trace|sdp_netlink|netlink_gen)\.[ch]:' || true
 }
 
 kernel_doc() {
