@@ -21,8 +21,8 @@ cleanup restore
 # waits FUNCTION UNTIL MS: FUNCTION waits at its beginning until UNTIL begins, at most MS
 waits() { insmod "$(module_file forced_race)" function="$1" until="$2" ms="$3"; }
 next_waits() { echo 1 >$parameters/count; }
-# pair_waits FIRST THEN MS THREAD: of FIRST="a b", a waits until b begins, in the thread of that name;
-# then the same for the functions of THEN
+# pair_waits FIRST THEN MS THREAD: of FIRST="a b", a waits until b begins, in the thread of that
+# name; then the same for the functions of THEN
 pair_waits() {
 	insmod "$(module_file forced_race)" function="${1% *},${2% *}" until="${1#* },${2#* }" \
 		ms="$3" comm="$4"
@@ -30,8 +30,8 @@ pair_waits() {
 held() { [ "$(<$parameters/held)" -ge 1 ]; }
 met() { [ "$(<$parameters/met)" -ge 1 ]; }
 
-# A listener is closed while it gets a connection request by loopback. There neither waits for the
-# other one: its port is free at once.
+# A listener is closed while it gets a connection request by loopback. The close and the request do
+# not wait for each other, so the port is free at once.
 port_free() {
 	next_port
 	next_waits
@@ -100,8 +100,8 @@ peers_end
 rmmod sdp_forced_race
 check "nothing is left" wait_for $((2 * patience)) connection_counts_are "$objects_before"
 
-# A connect by both queues its work item for the deadline just when the item runs, because SDP has
-# connected: after that nothing waits for the deadline. The module is removed before it.
+# A connect by both queues its work item for the deadline at the moment when the item runs because
+# SDP has connected. Nothing then waits for the deadline, so the module can be removed before it.
 attempt_round() {
 	next_port
 	peer server bind $SDP_B $port listen 5 say up accept drain
@@ -135,7 +135,7 @@ if [ -e $settings/rewrite ]; then
 	rmmod sdp_forced_race
 	echo 0 >$settings/rewrite
 	check "nothing of it keeps the module" wait_for $patience rmmod sdp
-	# Past the deadline: the kernel complains of a work item whose queue is gone.
+	# Until the deadline has passed: the kernel complains of a work item without its queue.
 	pause 6
 	check "loaded again" insmod "$SDP_MODULE"
 fi

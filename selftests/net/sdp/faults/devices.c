@@ -174,7 +174,7 @@ static bool load_without(struct loads *l, int n)
 	int left, error;
 
 	if (l->loaded)
-		unload();
+		module_unload();
 	error = load_failing("", n, &left);
 	need(!error || (!left && is_shortage(error)), "allocation %d: %s", n, errno_text(error));
 	l->loaded = !error;
@@ -232,13 +232,13 @@ int module_failing(void *arg)
 
 	if (!can_fail() || !getenv("SDP_MODULE"))
 		return EXIT_SKIPPED;
-	unload();
+	module_unload();
 	need(function_text("do_init_module", &begin), "the kernel's symbols are not shown");
 	only_in(&begin);
 	all = short_form() ? load_without_some(&l) : load_without_each(&l);
 	only_in(NULL);
 	if (!l.loaded)
-		load();
+		module_load();
 	printf("# %d allocations, %d loads, %d times refused\n", all, l.tried, l.refused);
 	/* The number of allocations varies from load to load. */
 	need(l.failed * 10 > l.tried * 8, "%d loads have lacked nothing", l.tried - l.failed);

@@ -6,7 +6,7 @@
 #define SDP_TEST_FAULTS_DEVICES_H
 
 #include "failing_call.h"
-#include "reloading.h"
+#include "loading.h"
 
 int namespace_failing(void *arg);
 int device_failing(void *arg);

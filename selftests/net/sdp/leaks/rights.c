@@ -62,7 +62,7 @@ static void is_taken(const char *path, const char *who)
 	close(fd);
 }
 
-void are_of_all(bool seen, const char *who)
+static void are_of_all(bool seen, const char *who)
 {
 	char path[80];
 	size_t i;
@@ -87,10 +87,12 @@ int settings_guarded(void *arg)
 {
 	static const char nobody[] = "nobody", root[] = "root of a user namespace",
 			  root_there[] = "root of a network namespace";
+	static char text[POLICY_MAX];
 	int outer = open(SETTING_DIR "recv_buffers", O_RDONLY), all, own;
 	long before = number_in(outer);
 
 	be_nobody();
+	need(policy_read(text) >= 0, "nobody cannot read the policy");
 	are_of_all(true, nobody);
 	all = each_setting(is_refused, nobody);
 	if (!root_of_user_namespace(0))
@@ -126,7 +128,7 @@ static void need_low(const char *who, int want)
 	need(error == want, "%s: %s", who, errno_text(error));
 }
 
-/* A capability in a user namespace is good for the network namespaces that it owns. */
+/* A capability in a user namespace applies to the network namespaces which that one owns. */
 int low_ports(void *arg)
 {
 	need_low("root", 0);

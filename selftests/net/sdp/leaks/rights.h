@@ -7,7 +7,6 @@
 
 #include "netlink_common.h"
 
-void are_of_all(bool seen, const char *who);
 int settings_guarded(void *arg);
 int low_ports(void *arg);
 

@@ -8,7 +8,7 @@
  *
  *	--self		on TCP, where they must pass too: this tests the tests
  *	--twin		on IPPROTO_SDP sockets of AF_INET and AF_INET6
- *	--policy	on TCP sockets that a policy turns into SDP (oracle_policy.sh)
+ *	--policy	on TCP sockets that a policy, which the caller has set, turns into SDP
  */
 #ifndef SDP_TEST_CASES_H
 #define SDP_TEST_CASES_H

@@ -18,9 +18,9 @@
 # need_module NAME...	the same for kernel modules of the tests (modules/)
 # load_module NAME [PARAMETER...]	loads one, or ends the test as skipped
 # wait_for SECONDS COMMAND...	repeats the command until it succeeds
-# cleanup COMMAND...	runs the command at exit, however the test ends; the last one comes first
+# cleanup COMMAND...	runs the command at exit, however the test ends; the last command runs first
 # in_background COMMAND...	starts it, sets $bg to its PID and kills it at exit
-# pause SECONDS, process_gone PID	see process.sh
+# pause SECONDS, process_gone PID	see selftests/vm/process.sh
 # sdpstat NAME		a counter of /proc/net/sdpstat
 # short_form		succeeds in `make check`, which does less than `make check-all`
 # left_out WHAT		prints what the short form leaves out

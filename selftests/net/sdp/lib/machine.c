@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <net/if.h>
+
 #include "machine.h"
 
 void allow_descriptors(unsigned int n)
@@ -78,8 +80,8 @@ long long memory_now(void)
 	return most;
 }
 
-/* Number of queue pairs of all devices. */
-int queue_pairs(void)
+/* Number of objects of one kind, such as "qp", on all RDMA devices. */
+int rdma_objects(const char *kind)
 {
 	FILE *f = popen("rdma resource show", "r");
 	char word[64];
@@ -87,9 +89,9 @@ int queue_pairs(void)
 
 	need_errno(f, "rdma resource show");
 	while (fscanf(f, "%63s", word) == 1)
-		if (!strcmp(word, "qp") && fscanf(f, "%d", &n) == 1)
+		if (!strcmp(word, kind) && fscanf(f, "%d", &n) == 1)
 			sum += n;
-	pclose(f);
+	need(!pclose(f), "no program named rdma here");
 	return sum;
 }
 
@@ -130,4 +132,14 @@ void await_rest(void)
 		need(now_ms() < end, "%d sockets of before are left", sockets());
 		pause_ms(50);
 	}
+}
+
+void loopback_up(void)
+{
+	struct ifreq ifr = { .ifr_flags = IFF_UP };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	strcpy(ifr.ifr_name, "lo");
+	need_errno(!ioctl(fd, SIOCSIFFLAGS, &ifr), "lo up");
+	close(fd);
 }

@@ -14,7 +14,8 @@ void await_established(long long want);
 long long meminfo(const char *name);
 long long memory_in_cpu_lists(void);
 long long memory_now(void);
-int queue_pairs(void);
+int rdma_objects(const char *kind);
+void loopback_up(void);
 void await_rest(void);
 
 #endif /* SDP_TEST_MACHINE_H */

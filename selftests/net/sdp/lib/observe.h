@@ -7,8 +7,8 @@
  * must not depend on timing or on port numbers: scenarios wait for the state that they describe,
  * and ports get names (p1, p2, ...) in the order in which they are first seen.
  */
-#ifndef SDP_TEST_ORACLE_H
-#define SDP_TEST_ORACLE_H
+#ifndef SDP_TEST_OBSERVE_H
+#define SDP_TEST_OBSERVE_H
 
 #include "sock.h"
 #include <ctype.h>
@@ -112,4 +112,4 @@ struct caller {
 void caller_start(struct caller *c, long (*call)(int fd), int fd);
 void caller_end(const char *label, struct caller *c);
 
-#endif /* SDP_TEST_ORACLE_H */
+#endif /* SDP_TEST_OBSERVE_H */

@@ -59,6 +59,16 @@ void pattern_write(int fd, long at, long len)
 	}
 }
 
+/* Sends @n writes of @size bytes from *@at of the stream; each is read before the next one. */
+void in_step(int from, int to, long *at, int n, long size)
+{
+	while (n--) {
+		pattern_write(from, *at, size);
+		pattern_read(to, *at, size, PATTERN_LARGEST);
+		*at += size;
+	}
+}
+
 /* Returns an unnamed file that holds the first @len bytes of the stream. */
 int pattern_file(long len)
 {

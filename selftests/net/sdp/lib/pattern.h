@@ -18,6 +18,7 @@ const unsigned char *pattern(long at);
 void pattern_check(long at, const unsigned char *data, long len);
 void pattern_read(int fd, long at, long len, long piece);
 void pattern_write(int fd, long at, long len);
+void in_step(int from, int to, long *at, int n, long size);
 int pattern_file(long len);
 pid_t helper_start(void (*body)(void *arg), void *arg);
 void helper_end(pid_t pid);

@@ -208,16 +208,6 @@ struct addr no_such_host(unsigned int port)
 	return a;
 }
 
-void loopback_up(void)
-{
-	struct ifreq ifr = { .ifr_flags = IFF_UP };
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
-
-	strcpy(ifr.ifr_name, "lo");
-	need_errno(!ioctl(fd, SIOCSIFFLAGS, &ifr), "lo up");
-	close(fd);
-}
-
 pthread_t start_thread(void *(*body)(void *), void *arg)
 {
 	pthread_t thread;
@@ -239,26 +229,12 @@ long module_users(void)
 	return users;
 }
 
-/* The number of SDP sockets in /proc/net/sdp. */
-static int table_lines(void)
-{
-	FILE *f = fopen("/proc/net/sdp", "r");
-	char line[512];
-	int n = -1;
-
-	need_errno(f, "/proc/net/sdp");
-	while (fgets(line, sizeof(line), f))
-		n++;
-	fclose(f);
-	return n;
-}
-
 void await_none(void)
 {
 	long long end = now_ms() + 1000 * patience(30);
 
-	while (table_lines() > 0) {
-		need(now_ms() < end, "%d SDP sockets are still there", table_lines());
+	while (sockets() > 0) {
+		need(now_ms() < end, "%d SDP sockets are still there", sockets());
 		pause_ms(20);
 	}
 }

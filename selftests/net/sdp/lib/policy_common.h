@@ -7,8 +7,8 @@
 
 #include "cases.h"
 #include "info.h"
+#include "machine.h"
 #include "pattern.h"
-#include <net/if.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
@@ -59,7 +59,6 @@ struct silent {
 
 struct silent silent_peer(void);
 struct addr no_such_host(unsigned int port);
-void loopback_up(void);
 pthread_t start_thread(void *(*body)(void *), void *arg);
 long module_users(void);
 void await_none(void);

@@ -7,6 +7,7 @@
 
 #include "sock.h"
 #include <liburing.h>
+#include <linux/aio_abi.h>
 
 extern struct io_uring ring;
 
@@ -22,5 +23,14 @@ struct io_uring_sqe *request(unsigned long id);
 void submit(void);
 bool completion(struct done *result, int ms);
 struct done complete(unsigned long id);
+
+extern aio_context_t aio;
+extern struct iocb aio_poll;
+
+void uring_arm(int fd, int events);
+int uring_result(int ms);
+void aio_begin(void);
+void aio_arm(int fd, int events);
+int aio_result(int ms);
 
 #endif /* SDP_TEST_URING_H */

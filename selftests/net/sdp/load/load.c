@@ -220,7 +220,7 @@ static struct inventory take_inventory(void)
 	if (use_sdp) {
 		now.established = counter("CurrEstab");
 		now.sockets = sockets();
-		now.queue_pairs = queue_pairs();
+		now.queue_pairs = rdma_objects("qp");
 	}
 	return now;
 }
@@ -270,7 +270,7 @@ static void await_nothing_left(const struct inventory *before, long long used, b
 	if (!use_sdp)
 		return;
 	for (;;) {
-		qps = queue_pairs();
+		qps = rdma_objects("qp");
 		left = before->memory - memory_now();
 		if (sockets() <= before->sockets && qps <= before->queue_pairs &&
 		    (!memory || left < used / 8 + (16 << 20)))

@@ -4,8 +4,8 @@
  *
  * The two functions then run concurrently on two processors each time, which otherwise happens
  * once in a thousand times. The wait is a busy loop, as the function may run in softirq and with
- * locks held. The second pair is for when the first one has met, and may begin with the function
- * that the first one ends with.
+ * locks held. The second pair is used only after the first pair has met. Its first function may
+ * be the second function of the first pair.
  */
 #include <linux/delay.h>
 #include <linux/kprobes.h>

@@ -77,28 +77,6 @@ static int switch_keeps(void *arg)
 	return EXIT_OK;
 }
 
-static void refused_open(const char *path)
-{
-	int fd = open(path, O_WRONLY);
-
-	need(fd < 0 && (errno == EACCES || errno == EPERM), "%s: %s", path,
-	     fd < 0 ? errno_text(errno) : "can be written");
-}
-
-static int switch_not_root(void *arg)
-{
-	char text[POLICY_MAX];
-
-	policy_set("%s", GOOD);
-	need_errno(!setgid(65534) && !setuid(65534), "setuid");
-	refused_open(POLICY_FILE);
-	refused_open(SETTING_DIR "rewrite");
-	refused_open(SETTING_DIR "fallback_ms");
-	refused_open(SETTING_DIR "fallback_memory_ms");
-	need(policy_read(text) == (ssize_t)strlen(GOOD), "the policy cannot be read");
-	return EXIT_OK;
-}
-
 static void need_off(const char *who)
 {
 	char text[POLICY_MAX], value[8] = "";
@@ -255,7 +233,6 @@ static const struct test tests[] = {
 	CASE(switch_off, 30, TWO_SETS),
 	CASE(switch_between, 30, TWO_SETS),
 	CASE(switch_keeps, 30, ALL_SETS),
-	CASE(switch_not_root, 30, ONE_SET),
 	CASE(switch_user_namespace, 30, ONE_SET),
 	CASE(switch_kept, 30, ONE_SET),
 	CASE(switch_counts, 30, TWO_SETS),

@@ -18,16 +18,6 @@ static struct pair pair_of(int out, int in)
 	return pair_by(out, in);
 }
 
-/* Sends @n writes of @size bytes from *@at of the stream; each is read before the next one. */
-static void in_step(int from, int to, long *at, int n, long size)
-{
-	while (n--) {
-		pattern_write(from, *at, size);
-		pattern_read(to, *at, size, PATTERN_LARGEST);
-		*at += size;
-	}
-}
-
 /* Writes in step until there is a ring, which is set up in the background within a moment. */
 static void await_ring(int from, int to, long *at)
 {

@@ -9,7 +9,6 @@
 #include "cases.h"
 #include "info.h"
 #include "uring.h"
-#include <linux/aio_abi.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
@@ -26,52 +25,6 @@ struct requests {
 	void (*arm)(int fd, int events);
 	int (*result)(int ms);
 };
-
-static aio_context_t aio;
-
-static void aio_begin(void)
-{
-	if (syscall(SYS_io_setup, 4, &aio))
-		_exit(EXIT_SKIPPED);
-}
-
-static void aio_arm(int fd, int events)
-{
-	static struct iocb request;
-	struct iocb *one = &request;
-
-	request = (struct iocb){
-		.aio_lio_opcode = IOCB_CMD_POLL, .aio_fildes = fd, .aio_buf = events,
-	};
-	need_errno(syscall(SYS_io_submit, aio, 1, &one) == 1, "io_submit");
-}
-
-static int aio_result(int ms)
-{
-	struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
-	struct io_event event = { 0 };
-	long n = syscall(SYS_io_getevents, aio, 1, 1, &event, &ts);
-
-	need_errno(n >= 0, "io_getevents");
-	need(!n || event.res > 0, "poll by aio: %s", errno_text(-event.res));
-	return event.res;
-}
-
-static void uring_arm(int fd, int events)
-{
-	io_uring_prep_poll_add(request(1), fd, events);
-	submit();
-}
-
-static int uring_result(int ms)
-{
-	struct done cqe = { 0 };
-
-	if (!completion(&cqe, ms))
-		return 0;
-	need(cqe.res > 0, "poll by io_uring: %s", errno_text(-cqe.res));
-	return cqe.res;
-}
 
 static const struct requests by_aio = { true, aio_begin, aio_arm, aio_result };
 static const struct requests by_uring = { false, ring_open, uring_arm, uring_result };

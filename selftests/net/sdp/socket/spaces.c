@@ -7,20 +7,10 @@
  */
 #include "cases.h"
 #include "info.h"
-#include <net/if.h>
+#include "machine.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-
-static void loopback_up(void)
-{
-	struct ifreq ifr = { .ifr_flags = IFF_UP };
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
-
-	strcpy(ifr.ifr_name, "lo");
-	need_errno(!ioctl(fd, SIOCSIFFLAGS, &ifr), "lo up");
-	close(fd);
-}
 
 static atomic_bool over;
 

@@ -37,16 +37,6 @@ static void messages_only(void)
 	setting_set("rdma_threshold", 0);
 }
 
-/* Sends @n writes of @size bytes from *@at of the stream; each is read before the next one. */
-static void in_step(int from, int to, long *at, int n, long size)
-{
-	while (n--) {
-		pattern_write(from, *at, size);
-		pattern_read(to, *at, size, PATTERN_LARGEST);
-		*at += size;
-	}
-}
-
 /* Both ends say that the buffers for the data of @from have this size. */
 static bool size_is(int from, int to, unsigned int size)
 {

@@ -350,9 +350,9 @@ static void nothing_left(long long established, int pairs)
 	long long end = now_ms() + 3 * WAIT_MS;
 
 	await_established(established);
-	while (sockets() || queue_pairs() > pairs) {
+	while (sockets() || rdma_objects("qp") > pairs) {
 		need(now_ms() < end, "%d sockets and %d queue pairs are left", sockets(),
-		     queue_pairs() - pairs);
+		     rdma_objects("qp") - pairs);
 		pause_ms(100);
 	}
 }
@@ -433,7 +433,7 @@ static int rnr_storm(void *arg)
 	nothing_left(0, 1000);
 	established = counter("CurrEstab");
 	pause_ms(2000);
-	pairs = queue_pairs();
+	pairs = rdma_objects("qp");
 	open_storm();
 	printf("# %d connections: %d read all; %d readers die silent, %d later; %d writers leave\n",
 	       many, count_fate(READS), count_fate(DIES_SILENT), count_fate(DIES_READING),

@@ -75,21 +75,6 @@ static void lazy_reader(void *arg)
 
 static const struct talk lazy_stream = { lazy_writer, lazy_reader };
 
-/* Number of objects of one kind, such as "qp", on all RDMA devices. */
-static int rdma_objects(const char *kind)
-{
-	FILE *f = popen("rdma resource show", "r");
-	char word[64];
-	int n, sum = 0;
-
-	need_errno(f, "rdma resource show");
-	while (fscanf(f, "%63s", word) == 1)
-		if (!strcmp(word, kind) && fscanf(f, "%d", &n) == 1)
-			sum += n;
-	need(!pclose(f), "no program named rdma here");
-	return sum;
-}
-
 static void await_queue_pairs(int n)
 {
 	long long end = now_ms() + 3 * WAIT_MS;

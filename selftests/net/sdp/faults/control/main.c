@@ -10,7 +10,7 @@
  *	netlink.c	requests of netlink
  */
 #include "netlink.h"
-#include "reloading.h"
+#include "loading.h"
 
 /* Reads a file of the kernel to its end. */
 static int read_file(const char *path)
@@ -179,8 +179,8 @@ static int rewrite_failing(void *arg)
 		return EXIT_SKIPPED;
 	for (n = 1; failed; n++) {
 		need(n < MOST, "still an allocation to fail");
-		unload();
-		load();
+		module_unload();
+		module_load();
 		fail_at(n);
 		error = write_once(path, "1", 1) ? errno : 0;
 		failed = has_failed();

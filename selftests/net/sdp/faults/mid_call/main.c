@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls whose memory is missing in the middle: only the bytes that they count have moved.
+ * Calls with a missing page in their memory: only the bytes that they report have moved.
  *
- * No byte is lost or duplicated, whether the page stays away or comes back a moment later. TCP
+ * No byte is lost or duplicated, whether the page stays missing or comes back a moment later. TCP
  * does the same.
  *
- * On the debug kernel it takes minutes.
+ * The test takes minutes on the debug kernel.
  */
 #include <pthread.h>
 #include <sys/mman.h>

@@ -7,7 +7,6 @@
  */
 #include "policy_common.h"
 #include "uring.h"
-#include <linux/aio_abi.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 
@@ -21,22 +20,6 @@ struct poller {
 	void (*cancel)(void);
 };
 
-static void uring_arm(int fd, int events)
-{
-	io_uring_prep_poll_add(request(1), fd, events);
-	submit();
-}
-
-static int uring_result(int ms)
-{
-	struct done cqe = { 0 };
-
-	if (!completion(&cqe, ms))
-		return 0;
-	need(cqe.res > 0, "poll by io_uring: %s", errno_text(-cqe.res));
-	return cqe.res;
-}
-
 static void uring_cancel(void)
 {
 	struct done cqe = { 0 };
@@ -46,36 +29,6 @@ static void uring_cancel(void)
 	submit();
 	for (n = 0; n < 2; n++)
 		need(completion(&cqe, WAIT_MS), "a request is not given up");
-}
-
-static aio_context_t aio;
-static struct iocb aio_poll;
-
-static void aio_begin(void)
-{
-	if (syscall(SYS_io_setup, 4, &aio))
-		_exit(EXIT_SKIPPED);
-}
-
-static void aio_arm(int fd, int events)
-{
-	struct iocb *one = &aio_poll;
-
-	aio_poll = (struct iocb){
-		.aio_lio_opcode = IOCB_CMD_POLL, .aio_fildes = fd, .aio_buf = events,
-	};
-	need_errno(syscall(SYS_io_submit, aio, 1, &one) == 1, "io_submit");
-}
-
-static int aio_result(int ms)
-{
-	struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
-	struct io_event event = { 0 };
-	long n = syscall(SYS_io_getevents, aio, 1, 1, &event, &ts);
-
-	need_errno(n >= 0, "io_getevents");
-	need(!n || event.res > 0, "poll by aio: %lld", (long long)event.res);
-	return event.res;
 }
 
 /* The event of a cancelled poll is reported only by io_getevents(). */
