@@ -42,17 +42,14 @@ static int __init sdp_init(void)
 	err = sdp_netlink_init();
 	if (err)
 		goto policy;
-	err = sdp_diag_init();
-	if (err)
-		goto netlink;
 	err = sdp_family_init();
 	if (err)
-		goto diag;
+		goto netlink;
+	/* A dump may use the module from here on: nothing may fail any more. */
+	sdp_diag_init();
 	sdp_policy_apply_params();
 	return 0;
 
-diag:
-	sdp_diag_exit();
 netlink:
 	sdp_netlink_exit();
 policy:

@@ -16,30 +16,41 @@
 #include "netlink.h"
 #include "netlink_gen.h"
 
-/*
- * An operation without an attribute policy rejects every attribute, since its
- * command is not below resv_start_op.
- */
+/* For operations without attributes: any attribute is a mistake. */
+static const struct nla_policy no_attribute[] = {
+	{ .type = NLA_REJECT }, { .type = NLA_REJECT },
+};
+
+/* sdp_nl_ops, with a policy for each operation; see netlink_init_ops(). */
+static struct genl_split_ops ops[ARRAY_SIZE(sdp_nl_ops)];
+
 static struct genl_family family = {
 	.name		= SDP_GENL_NAME,
 	.version	= SDP_GENL_VERSION,
 	.module		= THIS_MODULE,
 	.netnsok	= true,
 	.parallel_ops	= true,
-	.split_ops	= sdp_nl_ops,
+	.split_ops	= ops,
 	.resv_start_op	= SDP_CMD_POLICY_GET,
 };
 
 /*
- * Without the policy, empty entries are at the end of the table: the generator
- * states the number of all operations as its size.
+ * Fill @ops; returns their number. The generator makes no policy for operations
+ * without attributes, and not all kernels reject attributes there. Without the
+ * policy for TCP sockets, empty entries are at the end of sdp_nl_ops: its size
+ * is the number of all operations.
  */
-static unsigned int number_of_ops(void)
+static unsigned int netlink_init_ops(void)
 {
-	unsigned int n = ARRAY_SIZE(sdp_nl_ops);
+	unsigned int n;
 
-	while (!sdp_nl_ops[n - 1].cmd)
-		n--;
+	memcpy(ops, sdp_nl_ops, sizeof(ops));
+	for (n = 0; n < ARRAY_SIZE(ops) && ops[n].cmd; n++) {
+		if (ops[n].policy)
+			continue;
+		ops[n].policy = no_attribute;
+		ops[n].maxattr = ARRAY_SIZE(no_attribute) - 1;
+	}
 	return n;
 }
 
@@ -52,7 +63,7 @@ static unsigned int number_of_ops(void)
  */
 int sdp_netlink_init(void)
 {
-	family.n_split_ops = number_of_ops();
+	family.n_split_ops = netlink_init_ops();
 	return genl_register_family(&family);
 }
 

@@ -21,6 +21,9 @@
 #include "sock_diag.h"
 #include "sock_iter.h"
 
+/* Number of sockets that are looked at in one RCU section. */
+#define DIAG_BATCH	256
+
 static bool diag_wants(const struct inet_diag_req_v2 *req, unsigned int ext)
 {
 	return req->idiag_ext & 1 << (ext - 1);
@@ -34,17 +37,26 @@ static void diag_put_addr(__be32 to[4], const struct sdp_endpoint *e, bool v6)
 		to[0] = e->ip.s6_addr32[3];
 }
 
+/* bind() stores the address before it notes the version. */
+static bool diag_is_v6(struct sdp_sock *ssk, const struct sdp_look *look)
+{
+	return READ_ONCE(ssk->v6) || !sdp_is_v4(&look->local);
+}
+
 static void diag_fill_id(struct inet_diag_sockid *id, struct sdp_sock *ssk,
 			 const struct sdp_look *look)
 {
-	bool v6 = READ_ONCE(ssk->v6);
+	bool v6 = diag_is_v6(ssk, look);
 
 	memset(id, 0, sizeof(*id));
 	id->idiag_sport = htons(look->local.port);
 	id->idiag_dport = htons(look->peer.port);
 	diag_put_addr(id->idiag_src, &look->local, v6);
-	diag_put_addr(id->idiag_dst, &look->peer, v6);
-	id->idiag_if = READ_ONCE(ssk->sk.sk_bound_dev_if);
+	/* Without a peer it is all 0, as TCP's. */
+	if (look->peer.port)
+		diag_put_addr(id->idiag_dst, &look->peer, v6);
+	id->idiag_if = READ_ONCE(ssk->sk.sk_bound_dev_if) ?:
+		       (int)(look->local.scope ?: look->peer.scope);
 	sock_diag_save_cookie(&ssk->sk, id->idiag_cookie);
 }
 
@@ -55,14 +67,14 @@ static void diag_fill_msg(struct inet_diag_msg *msg, struct sdp_sock *ssk,
 	struct sock *sk = &ssk->sk;
 
 	memset(msg, 0, sizeof(*msg));
-	msg->idiag_family = READ_ONCE(ssk->v6) ? AF_INET6 : AF_INET;
+	msg->idiag_family = diag_is_v6(ssk, look) ? AF_INET6 : AF_INET;
 	msg->idiag_state = look->state;
 	diag_fill_id(&msg->id, ssk, look);
 	msg->idiag_rqueue = look->rx_queue;
 	msg->idiag_wqueue = look->state == TCP_LISTEN ?
 				    READ_ONCE(sk->sk_max_ack_backlog) :
 				    look->tx_queue;
-	msg->idiag_uid = from_kuid_munged(asking, sk->sk_uid);
+	msg->idiag_uid = from_kuid_munged(asking, READ_ONCE(sk->sk_uid));
 	msg->idiag_inode = sock_i_ino(sk);
 }
 
@@ -129,41 +141,89 @@ static int diag_put_sock(struct sk_buff *skb, const struct sk_buff *in_skb,
 	return 0;
 }
 
-/* Write the next piece of a dump; its context is the next position. */
-static int diag_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+/*
+ * Write the sockets from @pos on into @skb, at most DIAG_BATCH of them. Returns
+ * false when @skb is full or there are no more.
+ */
+static bool diag_dump_some(struct sk_buff *skb, struct netlink_callback *cb,
+			   loff_t *pos)
 {
 	const struct inet_diag_req_v2 *req = nlmsg_data(cb->nlh);
 	struct sdp_net *sn = sdp_net(sock_net(skb->sk));
-	loff_t *pos = (loff_t *)cb->ctx;
 	struct sdp_look look;
 	struct sdp_sock *ssk;
+	unsigned int n = 0;
+	bool full = false;
 
-	BUILD_BUG_ON(SDP_SOCKS_BEGIN != 0 || sizeof(*pos) > sizeof(cb->ctx));
 	rcu_read_lock();
-	for (ssk = sdp_socks_at(sn, pos); ssk;
-	     ssk = sdp_socks_next(sn, ssk, pos)) {
+	ssk = sdp_socks_at(sn, pos);
+	while (ssk && n++ < DIAG_BATCH) {
 		sdp_socks_look(ssk, &look, NULL);
-		if (req->idiag_states & 1 << look.state &&
-		    diag_put_sock(skb, cb->skb, cb->nlh, NLM_F_MULTI, ssk,
-				  &look))
+		full = req->idiag_states & 1 << look.state &&
+		       diag_put_sock(skb, cb->skb, cb->nlh, NLM_F_MULTI, ssk,
+				     &look);
+		if (full)
 			break;
+		ssk = sdp_socks_next(sn, ssk, pos);
 	}
 	rcu_read_unlock();
+	return ssk && !full;
+}
+
+/* Write the next piece of a dump; its context is the next position. */
+static int diag_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	loff_t pos;
+
+	BUILD_BUG_ON(SDP_SOCKS_BEGIN != 0 || sizeof(pos) > sizeof(cb->ctx));
+	memcpy(&pos, cb->ctx, sizeof(pos));
+	while (diag_dump_some(skb, cb, &pos))
+		cond_resched();
+	memcpy(cb->ctx, &pos, sizeof(pos));
 	return skb->len;
 }
 
+/* A connection that has ended does not hide a new one with the same ends. */
 static bool diag_is_named(struct sdp_sock *ssk, const struct sdp_look *look,
 			  const struct inet_diag_sockid *named)
 {
+	bool any = named->idiag_cookie[0] == INET_DIAG_NOCOOKIE &&
+		   named->idiag_cookie[1] == INET_DIAG_NOCOOKIE;
 	struct inet_diag_sockid id;
 
+	if (htons(look->local.port) != named->idiag_sport ||
+	    htons(look->peer.port) != named->idiag_dport ||
+	    (any && look->state == TCP_CLOSE))
+		return false;
 	diag_fill_id(&id, ssk, look);
-	return id.idiag_sport == named->idiag_sport &&
-	       id.idiag_dport == named->idiag_dport &&
-	       !memcmp(id.idiag_src, named->idiag_src, sizeof(id.idiag_src)) &&
+	return !memcmp(id.idiag_src, named->idiag_src, sizeof(id.idiag_src)) &&
 	       !memcmp(id.idiag_dst, named->idiag_dst, sizeof(id.idiag_dst)) &&
 	       (!named->idiag_if || id.idiag_if == named->idiag_if) &&
 	       !sock_diag_check_cookie(&ssk->sk, named->idiag_cookie);
+}
+
+/* As diag_dump_some(). Returns false when *@found is set, too. */
+static bool diag_find_some(struct sdp_net *sn,
+			   const struct inet_diag_req_v2 *req,
+			   struct sdp_look *look, loff_t *pos,
+			   struct sdp_sock **found)
+{
+	struct sdp_sock *ssk;
+	unsigned int n = 0;
+
+	rcu_read_lock();
+	ssk = sdp_socks_at(sn, pos);
+	while (ssk && n++ < DIAG_BATCH) {
+		sdp_socks_look(ssk, look, NULL);
+		if (diag_is_named(ssk, look, &req->id) &&
+		    refcount_inc_not_zero(&ssk->sk.sk_refcnt)) {
+			*found = ssk;
+			break;
+		}
+		ssk = sdp_socks_next(sn, ssk, pos);
+	}
+	rcu_read_unlock();
+	return ssk && !*found;
 }
 
 /* The socket that a request names, with a reference, or NULL. */
@@ -171,20 +231,12 @@ static struct sdp_sock *diag_find(struct net *net,
 				  const struct inet_diag_req_v2 *req,
 				  struct sdp_look *look)
 {
-	struct sdp_net *sn = sdp_net(net);
 	loff_t pos = SDP_SOCKS_BEGIN;
-	struct sdp_sock *ssk;
+	struct sdp_sock *found = NULL;
 
-	rcu_read_lock();
-	for (ssk = sdp_socks_at(sn, &pos); ssk;
-	     ssk = sdp_socks_next(sn, ssk, &pos)) {
-		sdp_socks_look(ssk, look, NULL);
-		if (diag_is_named(ssk, look, &req->id) &&
-		    refcount_inc_not_zero(&ssk->sk.sk_refcnt))
-			break;
-	}
-	rcu_read_unlock();
-	return ssk;
+	while (diag_find_some(sdp_net(net), req, look, &pos, &found))
+		cond_resched();
+	return found;
 }
 
 static int diag_show_one(struct sk_buff *in_skb, const struct nlmsghdr *nlh)
@@ -251,14 +303,21 @@ static const struct sock_diag_handler diag_handler = {
 	.destroy = diag_destroy,
 };
 
+static bool diag_registered;
+
 /**
  * sdp_diag_init() - answer requests of sock_diag
  *
- * Return: 0 or a negative errno.
+ * It fails if another module answers for family 27. AF_SDP works without it.
  */
-int sdp_diag_init(void)
+void sdp_diag_init(void)
 {
-	return sock_diag_register(&diag_handler);
+	int err = sock_diag_register(&diag_handler);
+
+	diag_registered = !err;
+	if (err)
+		pr_warn("sdp: sock_diag does not show sockets (error %d)\n",
+			err);
 }
 
 /**
@@ -266,5 +325,6 @@ int sdp_diag_init(void)
  */
 void sdp_diag_exit(void)
 {
-	sock_diag_unregister(&diag_handler);
+	if (diag_registered)
+		sock_diag_unregister(&diag_handler);
 }

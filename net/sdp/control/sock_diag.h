@@ -5,7 +5,7 @@
 #ifndef SDP_SOCK_DIAG_H
 #define SDP_SOCK_DIAG_H
 
-int sdp_diag_init(void);
+void sdp_diag_init(void);
 void sdp_diag_exit(void);
 
 #endif /* SDP_SOCK_DIAG_H */

@@ -748,7 +748,7 @@ int sdp_shim_init(void)
  */
 static bool shim_module_held(void)
 {
-#ifdef CONFIG_MODULE_UNLOAD
+#if defined(MODULE) && defined(CONFIG_MODULE_UNLOAD)
 	/* The count of a module that goes and has no references is -1. */
 	return THIS_MODULE->state == MODULE_STATE_GOING &&
 	       module_refcount(THIS_MODULE) >= 0;

@@ -329,6 +329,7 @@ static const struct test tests[] = {
 	{ "settings", settings_guarded, 30, 1u << SET_LO4, .sdp_only = true, .arg = NULL },
 	{ "low_ports", low_ports, 30, 1u << SET_LO4, .sdp_only = false, .arg = NULL },
 	{ "netlink", netlink_answers, 30, V4_SETS, .sdp_only = true, .arg = NULL },
+	{ "sock_diag", diag_answers, 30, V4_SETS, .sdp_only = true, .arg = NULL },
 };
 
 TEST_MAIN(tests)

@@ -5,6 +5,9 @@
  * The bytes that pad an attribute are 0, and the NUL that ends a text is the last byte of its
  * attribute.
  */
+#include <linux/inet_diag.h>
+#include <linux/sock_diag.h>
+
 #include "netlink.h"
 
 /**
@@ -110,5 +113,48 @@ int netlink_answers(void *arg)
 		need(messages >= asked->least, "%s: %d messages", asked->name, messages);
 	}
 	need(infos > 1 && fills > 60, "%d times INFO, %d bytes that fill up", infos, fills);
+	return EXIT_OK;
+}
+
+static int look_at_diag(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, nlh, sizeof(struct inet_diag_msg))
+		look_at_attr(attr);
+	need_no_address(asked->name, nlh, nlh->nlmsg_len, 4);
+	messages++;
+	return MNL_CB_OK;
+}
+
+/* The same of sock_diag, with all extensions. */
+int diag_answers(void *arg)
+{
+	static const struct asked sock_diag = { "sock_diag", 0, 3, 1u << INET_DIAG_CONG, 0 };
+	struct mnl_socket *nl = mnl_socket_open(NETLINK_SOCK_DIAG);
+	struct inet_diag_req_v2 req = {
+		.sdiag_family = AF_SDP, .idiag_ext = 0xff, .idiag_states = ~0u,
+	};
+	char room[NL_PIECE];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(room);
+	struct pair p = pair_make();
+	int n, more = MNL_CB_OK;
+
+	asked = &sock_diag;
+	messages = 0;
+	send_all(p.c, "x", 1);
+	listener(4, NULL);
+	need_errno(nl && mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID) >= 0, "NETLINK_SOCK_DIAG");
+	nlh->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	memcpy(mnl_nlmsg_put_extra_header(nlh, sizeof(req)), &req, sizeof(req));
+	need_errno(mnl_socket_sendto(nl, nlh, nlh->nlmsg_len) > 0, "sendto");
+	while (more == MNL_CB_OK) {
+		n = mnl_socket_recvfrom(nl, room, sizeof(room));
+		need_errno(n > 0, "recvfrom");
+		more = mnl_cb_run(room, n, 0, mnl_socket_get_portid(nl), look_at_diag, NULL);
+		need_errno(more >= 0, "the answer");
+	}
+	need(messages >= asked->least, "%d messages", messages);
 	return EXIT_OK;
 }

@@ -9,5 +9,6 @@
 #include "netlink_common.h"
 
 int netlink_answers(void *arg);
+int diag_answers(void *arg);
 
 #endif /* SDP_TEST_LEAKS_NETLINK_H */
