@@ -9,12 +9,12 @@ void fill_data(struct state *s, size_t n)
 		s->data[i] = byte_at(s->sent + i);
 }
 
-void *take_all(void *arg)
+/* Reads @left bytes, and checks them. */
+static void take(struct state *s, size_t left)
 {
-	struct state *s = arg;
 	unsigned char *data = malloc(LARGE);
-	size_t left = s->done, i;
 	ssize_t n;
+	size_t i;
 
 	while (left) {
 		n = recv(s->p.s, data, left, 0);
@@ -25,14 +25,12 @@ void *take_all(void *arg)
 		left -= n;
 	}
 	free(data);
-	return NULL;
 }
 
 /* Everything that was sent arrives, and no more. */
 void after_send(struct state *s)
 {
-	s->done = s->sent - s->got;
-	take_all(s);
+	take(s, s->sent - s->got);
 	need(recv(s->p.s, s->data, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN, "more has come");
 }
 
@@ -55,11 +53,9 @@ int run_send_more(struct state *s)	{ return send_some(s, 1200, MSG_MORE); }
 
 static void *take_large(void *arg)
 {
-	struct state *s = arg;
-
 	/* However much the call moves: after_large() sends the rest. */
-	s->done = LARGE;
-	return take_all(arg);
+	take(arg, LARGE);
+	return NULL;
 }
 
 /*
@@ -71,7 +67,6 @@ static pthread_t large_reader;
 void prepare_large(struct state *s)
 {
 	need(!pthread_create(&large_reader, NULL, take_large, s), "pthread_create");
-	s->done = 0;
 }
 
 int run_send_large(struct state *s)	{ return send_some(s, LARGE, 0); }

@@ -9,7 +9,6 @@
 #include "failing_call.h"
 
 void fill_data(struct state *s, size_t n);
-void *take_all(void *arg);
 void after_send(struct state *s);
 int send_some(struct state *s, size_t n, int flags);
 int run_send(struct state *s);
