@@ -75,20 +75,29 @@ static int reason_option(int fd)
 	return value;
 }
 
+/* What a new dump of the fallbacks says of @fd, or NULL. */
+static const struct told_fell *told_of(int fd)
+{
+	const struct told_fells *all = fells_told();
+	int i = all->n - 1;
+
+	while (i >= 0 && all->one[i].inode != inode_of(fd))
+		i--;
+	return i >= 0 ? &all->one[i] : NULL;
+}
+
 /* The option and the dump both give the reason @want. */
 static void need_reason(int fd, enum sdp_fallback want, const char *what)
 {
-	const struct told_fells *all = fells_told();
-	int is = reason_option(fd), i;
+	const struct told_fell *told = told_of(fd);
+	int is = reason_option(fd);
 
 	if (has_netfilter())
 		need(is == (int)want, "%s: %d instead of %d", what, is, want);
 	else
 		need(is == -ENOPROTOOPT, "%s: %d without netfilter", what, is);
-	for (i = all->n - 1; i >= 0 && all->one[i].inode != inode_of(fd); i--)
-		;
-	need(i >= 0, "%s: no such socket among the fall-backs", what);
-	need(all->one[i].why == want, "%s: REASON %u instead of %d", what, all->one[i].why, want);
+	need(told, "%s: no such socket among the fall-backs", what);
+	need(told->why == want, "%s: REASON %u instead of %d", what, told->why, want);
 }
 
 static void need_unknown(int fd, const char *what)
@@ -162,6 +171,7 @@ static int reason_busy(void *arg)
 static int reason_silent(void *arg)
 {
 	struct addr where = no_such_host(21700);
+	long long end = now_ms() + WAIT_MS;
 	int fd[2], i;
 
 	by_names();
@@ -170,7 +180,8 @@ static int reason_silent(void *arg)
 	for (i = 0; i < 2; i++) {
 		fd[i] = stream(SOCK_NONBLOCK);
 		connect_as(BOTH_SIDE, fd[i], &where);
-		pause_ms(i ? 0 : slow_kernel() ? 3000 : 400);
+		while (!i && !told_of(fd[0]) && now_ms() < end)
+			pause_ms(5);
 	}
 	need_reason(fd[0], SDP_FELL_TIMEOUT, "silent");
 	need_reason(fd[1], SDP_FELL_REMEMBERED, "silent shortly before");
