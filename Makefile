@@ -211,7 +211,7 @@ help:
 	@echo
 	@echo 'make demo             see it work: a VM, two soft-RoCE devices, programs of TCP over SDP'
 	@echo 'make check            all of the following in the short form, which says what it leaves out:'
-	@echo '                      about 37 minutes on 2 CPUs without KVM, once the kernels are built'
+	@echo '                      about 40 minutes on 2 CPUs without KVM, once the kernels are built'
 	@echo 'make check-all        all of it in full: more than an hour. A part by itself is in full, too,'
 	@echo '                      with SDP_SHORT=1 in the environment in the short form'
 	@echo '  check-style           checkpatch, sparse, W=1, kernel-doc, file sizes'
