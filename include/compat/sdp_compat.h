@@ -345,7 +345,7 @@ static inline void sdp_socket_flags(struct socket *sock)
 #define sdp_extack_text(extack, text, instead)	NL_SET_ERR_MSG(extack, instead)
 #endif
 
-/* A member of struct sock_diag_handler; before 6.9 a mutex keeps the module. */
+/* A member of struct sock_diag_handler; without it a mutex keeps the module. */
 #ifdef SDP_HAVE_DIAG_OWNER
 #define SDP_DIAG_OWNER	.owner = THIS_MODULE,
 #else

@@ -6,7 +6,7 @@
 
 parameters=/sys/module/sdp_close_event_race/parameters
 need_lab
-need_module close_event_race
+need_module close_event_race vmgenid
 
 ends=6
 
