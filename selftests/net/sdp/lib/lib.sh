@@ -117,6 +117,13 @@ tap_done() {
 	exit 0
 }
 
+# failed_first FILE: the output of a command. Where that is a program's TAP, its failed points with
+# their reasons come first, since a summary shows only the first lines.
+failed_first() {
+	grep -B 1 '^not ok' "$1"
+	cat "$1"
+}
+
 check() {
 	local name=$1 status=0
 	shift
@@ -124,7 +131,7 @@ check() {
 	if [ $status = 0 ]; then
 		tap_ok "$name"
 	else
-		tap_not_ok "$name" "exit status $status of: $*"$'\n'"$(<"$tap_output")"
+		tap_not_ok "$name" "exit status $status of: $*"$'\n'"$(failed_first "$tap_output")"
 	fi
 }
 
