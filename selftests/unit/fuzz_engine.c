@@ -386,6 +386,7 @@ static void pump(struct judge *j, struct input *in)
 	if (FUZZ_RINGS)
 		view.head_bytes *= 32;
 	view.lazy = FUZZ_RINGS && flags & 16;
+	view.head_declined = flags & 32;
 	view.head_urgent = view.urgent && view.head_full && view.head_bytes &&
 			   flags & 8;
 	while (sdp_engine_next(&j->e, &view, &tx) == SDP_NEXT_SEND) {

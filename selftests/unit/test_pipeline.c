@@ -309,6 +309,35 @@ TEST(sdp_mode_discarded__in_a_row)
 	expect_mode(TEST_SELF, w, SDP_MODE_COMBINED);
 }
 
+/*
+ * C2, B5: the rest of a declined SrcAvail discards buffers that its reader supplies meanwhile. This
+ * does not speak for small sends, so Pipelined, just learnt, is not left again.
+ */
+TEST(sdp_mode_discarded__declined)
+{
+	static const struct sdp_tx_view rest = {
+		.head_bytes = PAYLOAD_MAX, .head_full = true, .head_declined = true,
+	};
+	struct world *w = learners(TEST_SELF);
+	u32 i, bytes;
+
+	for (i = 0; i < N; i++)
+		srcavail_declined(TEST_SELF, w, true);
+	tell(TEST_SELF, w, &w->a, &w->b, SDP_MID_MODE_CHANGE);
+	for (i = 0; i < 2 * N; i++) {
+		posted_buffer(TEST_SELF, w);
+		EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &rest, &w->tx));
+		EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
+		bytes = emit_srcavail_arrived(w, &w->a);
+		receive_bytes(w, &w->b, w->buf, bytes);
+		sdp_engine_posted(&w->b, 1);
+		EXPECT_EQ(0, w->a.sinkavail_tx.n);
+	}
+	EXPECT_EQ(0, w->a.tx_mode.alike);
+	EXPECT_EQ(0, next_mid(w, &w->a));
+	expect_mode(TEST_SELF, w, SDP_MODE_PIPELINED);
+}
+
 /* C5: a large write that finds a buffer cancels a ModeChange that has not been sent. */
 TEST(sdp_mode_written__wanted)
 {

@@ -139,6 +139,7 @@ static struct sdp_tx_view tx_view(struct sdp_sock *ssk)
 	if (head) {
 		view.head_bytes = sdp_buf_cb(head)->payload;
 		view.head_urgent = sdp_buf_cb(head)->urgent;
+		view.head_declined = sdp_buf_cb(head)->declined;
 		view.head_full =
 			!skb_queue_is_last(&ssk->tx_queue, head) ||
 			(!ssk->tx_copying && sdp_segment_full(ssk, head));

@@ -87,6 +87,7 @@ bool sdp_segment_split(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 	sdp_buf_cb(rest)->payload = cb->payload - n;
 	sdp_buf_cb(rest)->reused = false;
 	sdp_buf_cb(rest)->urgent = cb->urgent;
+	sdp_buf_cb(rest)->declined = cb->declined;
 	cb->payload = n;
 	cb->reused = false;
 	cb->urgent = false;

@@ -222,6 +222,11 @@ struct sdp_sock {
 	 */
 	bool tx_turn;
 	/**
+	 * @tx_declined: with @tx_turn: the peer has declined a SrcAvail of this
+	 * write
+	 */
+	bool tx_declined;
+	/**
 	 * @tx_lazy: data that gathers waits until the application calls again
 	 * (flush.c)
 	 */

@@ -183,6 +183,9 @@ int sdp_tx_add(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh,
 		sdp_memory_charge_tx(ssk, skb->truesize - old_truesize);
 		ssk->tx_outq += n;
 		ssk->tx_was_full = false;
+		sdp_buf_cb(skb)->declined =
+			ssk->tx_declined ||
+			(!fresh && sdp_buf_cb(skb)->declined);
 		if (fresh)
 			__skb_queue_tail(&ssk->tx_queue, skb);
 		if (how & SDP_TX_URGENT)
@@ -223,6 +226,7 @@ void sdp_tx_turn_end(struct sdp_sock *ssk)
 
 	sdp_conn_lock(ssk);
 	WRITE_ONCE(ssk->tx_turn, false);
+	ssk->tx_declined = false;
 	sdp_conn_unlock(ssk, &todo);
 }
 

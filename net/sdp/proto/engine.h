@@ -247,6 +247,7 @@ struct sdp_actions {
  * @head_full: that segment will not grow: it has its maximum size, or another
  *	segment follows
  * @head_urgent: its last byte is urgent; the segment is full then
+ * @head_declined: it has bytes of a send whose SrcAvail the peer has declined
  * @urgent: an urgent byte is somewhere in the unsent data
  * @hold: the application is about to add data (MSG_MORE, or a copy in progress)
  * @lazy: data waits until the application calls again (G2 without asynchronous
@@ -256,6 +257,7 @@ struct sdp_tx_view {
 	u32 head_bytes;
 	bool head_full;
 	bool head_urgent;
+	bool head_declined;
 	bool urgent;
 	bool hold;
 	bool lazy;
@@ -290,6 +292,7 @@ enum sdp_next {
  *	@payload_max is split
  * @partial: it could have waited for more data, so small writes gather behind
  *	it
+ * @declined: its payload is data that the peer wants in messages
  */
 struct sdp_tx_msg {
 	u8 mid;
@@ -297,6 +300,7 @@ struct sdp_tx_msg {
 	u32 payload_max;
 	bool ring;
 	bool partial;
+	bool declined;
 };
 
 void sdp_engine_init(struct sdp_engine *e,

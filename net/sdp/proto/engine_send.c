@@ -356,6 +356,7 @@ enum sdp_next sdp_engine_next(const struct sdp_engine *e,
 		msg->mid = SDP_MID_DATA;
 		next = SDP_NEXT_SEND;
 	}
+	msg->declined = view->head_declined;
 	if (view->urgent)
 		msg->flags |= urgent_flags(view, msg);
 	return next;
@@ -458,7 +459,10 @@ static void commit_freed(struct sdp_engine *e, const struct sdp_tx_msg *tx,
 
 /*
  * A message has payload. If it was partial, small writes gather behind it. It
- * discards a buffer of the peer, if there is one (C7).
+ * discards a buffer of the peer, if there is one (C7). That speaks for small
+ * sends, unless the peer itself has asked for these bytes in messages: a reader
+ * may advertise the rest of its memory between the messages of a declined
+ * SrcAvail.
  */
 static void commit_payload(struct sdp_engine *e, const struct sdp_tx_msg *tx,
 			   struct sdp_msg *sent)
@@ -469,7 +473,7 @@ static void commit_payload(struct sdp_engine *e, const struct sdp_tx_msg *tx,
 		sdp_ring_out_put(&e->ring_out, sent->h.len, &sent->to);
 	else
 		sdp_ring_out_sent_plain(&e->ring_out);
-	if (sdp_sinkavail_tx_data_sent(&e->sinkavail_tx))
+	if (sdp_sinkavail_tx_data_sent(&e->sinkavail_tx) && !tx->declined)
 		sdp_mode_discarded(&e->tx_mode);
 }
 

@@ -32,7 +32,8 @@
  *	  the reader is a small one,
  *	- N SrcAvails in a row were read without REQ_PIPE,
  *	- N messages have discarded a SinkAvail with no RDMA write between them,
- *	  because the application makes small sends, or
+ *	  because the application makes small sends; messages with the rest of
+ *	  a declined SrcAvail do not count, or
  *	- for N large writes in a row no SinkAvail came in time, whatever the
  *	  answers to their SrcAvails said.
  *

@@ -60,6 +60,7 @@
  * @reused: the buffer is reused. Received: it belongs to the transport, which
  *	recycles it once it has been read; outgoing: it is a block
  * @urgent: outgoing: the last payload byte is urgent
+ * @declined: outgoing: it has bytes of a write whose SrcAvail was declined
  * @ring: received: length of the message in our ring, which becomes free when
  *	the message has been read; 0 if it is in no ring
  * @ring_id: received: number of the ring of @ring; valid even after the ring
@@ -74,6 +75,7 @@ struct sdp_buf_cb {
 	u32 revoke;
 	bool reused;
 	bool urgent;
+	bool declined;
 	u32 ring;
 	u32 ring_id;
 	struct sdp_ring_place to;

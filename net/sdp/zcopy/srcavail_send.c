@@ -57,6 +57,7 @@
  * @first: number of bytes that SrcAvail carries
  * @got: number of bytes that the peer has got; valid when @over
  * @over: the peer has answered, or the connection has ended
+ * @declined: the peer wants the rest in messages
  * @asked: the peer's reader wants the beginning first, in a message (C10)
  * @unread: it was cancelled because nobody had read from it for long
  */
@@ -67,6 +68,7 @@ struct sdp_srcavail_send {
 	u32 first;
 	u32 got;
 	bool over;
+	bool declined;
 	bool asked;
 	bool unread;
 };
@@ -105,6 +107,7 @@ static struct sk_buff *srcavail_first_bytes(struct sdp_sock *ssk,
 	sdp_buf_cb(skb)->payload = n;
 	sdp_buf_cb(skb)->reused = false;
 	sdp_buf_cb(skb)->urgent = false;
+	sdp_buf_cb(skb)->declined = false;
 	for (i = 0; n; i++, n -= part, offset = 0) {
 		part = min_t(u32, n, PAGE_SIZE - offset);
 		memcpy_from_page(skb_put(skb, part), pages->pages[i], offset,
@@ -291,6 +294,7 @@ static u32 srcavail_send_pages(struct sdp_sock *ssk, struct sdp_link *link,
 	if (o.skb && srcavail_advertise(ssk, &o)) {
 		srcavail_await_end(ssk, &o, timeo);
 		srcavail_end(ssk, &o);
+		ssk->tx_declined = o.declined;
 		*asked = o.asked;
 	}
 	kfree_skb(o.skb);
@@ -489,12 +493,13 @@ void sdp_srcavail_send_answered(struct sdp_sock *ssk,
 	u32 got = a->len;
 
 	o->asked = a->pipe && sdp_engine_asks_first(&ssk->engine);
+	o->declined = !a->crossed && got != o->mem->region.len;
 	if (a->crossed)
 		srcavail_count_crossed(ssk);
-	else if (got == o->mem->region.len)
-		SDP_INC(net, SrcAvailRead);
-	else
+	else if (o->declined)
 		SDP_INC(net, SrcAvailRefused);
+	else
+		SDP_INC(net, SrcAvailRead);
 	SDP_ADD(net, RdmaReadBytesByPeer, got - o->first);
 	ssk->bytes_sent += got - o->first;
 	ssk->rdma_sent += got - o->first;
