@@ -75,8 +75,11 @@ struct job {
 
 static void cell_make(struct cell *x, const struct state *state)
 {
+	int i;
+
 	*x = (struct cell){ .state = state, .fd = -1, .peer = -1 };
-	state->build(x);
+	for (i = 0; i < STEPS && state->steps[i]; i++)
+		state->steps[i](x);
 }
 
 static void cell_drop(struct cell *x)

@@ -37,10 +37,12 @@ struct cell {
 	int peer;		/* the other end, or -1 */
 };
 
+#define STEPS	6	/* the most that a state takes */
+
 struct state {
 	const char *name;
-	void (*build)(struct cell *x);
 	unsigned int kind;
+	void (*steps[STEPS])(struct cell *x);	/* how a socket gets into it */
 	bool accepted;		/* @fd is the accepted end */
 };
 
@@ -53,13 +55,13 @@ struct call {
 	bool sends;		/* if the peer reads the data, the state is as before */
 };
 
-extern const struct log *reference;	/* NULL while it is being made */;
+extern const struct log *reference;	/* NULL while it is being made */
 
 /* Of each process: a listener that accepts, one that does not, and an address without one. */
 extern int hub;
 
 extern struct addr hub_at, spare_at, nobody_at;
-extern char *forbidden;			/* memory without any access */;
+extern char *forbidden;			/* memory without any access */
 
 /* What a call has yielded besides its return value. */
 extern char note[160];

@@ -37,13 +37,6 @@ static void adopt(struct cell *x, int client, int server)
 	x->peer = prepare(x->state->accepted ? client : server);
 }
 
-static void linger_none(int fd)
-{
-	struct linger now = { .l_onoff = 1 };
-
-	need_errno(!setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now)), "SO_LINGER");
-}
-
 static void end_writing(int fd)
 {
 	need_errno(!shutdown(fd, SHUT_WR), "shutdown");
@@ -72,65 +65,50 @@ static void await_gone(int fd)
 	} while (!getpeername(fd, &a.sa, &a.len));
 }
 
-static void close_peer(struct cell *x)
+static void dissolve(int fd)
 {
-	close(x->peer);
-	x->peer = -1;
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	need_errno(!connect(fd, &none, sizeof(none)), "connect to nobody");
 }
 
-static void reset_by_peer(struct cell *x)
-{
-	linger_none(x->peer);
-	close_peer(x);
-}
-
-static void take_error(int fd)
-{
-	need(try_int(fd, SOL_SOCKET, SO_ERROR) > 0, "no SO_ERROR");
-}
-
-/* States without a connection. */
+/* Steps without a connection. */
 
 static void is_fresh(struct cell *x)
 {
 	x->fd = prepare(fresh(0));
 }
 
-static void is_bound(struct cell *x)
+static void binds(struct cell *x)
 {
 	struct addr a = client_addr(0);
 
-	is_fresh(x);
 	need_errno(!bind(x->fd, &a.sa, a.len), "bind");
 }
 
-static void is_bound_to_any(struct cell *x)
+static void binds_to_any(struct cell *x)
 {
 	struct addr a = wildcard_addr(0);
 
-	is_fresh(x);
 	need_errno(!bind(x->fd, &a.sa, a.len), "bind");
 }
 
 static void is_refused(struct cell *x)
 {
-	is_fresh(x);
 	need(connect(x->fd, &nobody_at.sa, nobody_at.len) < 0 && errno == ECONNREFUSED,
 	     "connect: %s", errno_text(errno));
 }
 
-static void is_refused_unread(struct cell *x)
+static void is_refused_later(struct cell *x)
 {
-	is_fresh(x);
 	set_nonblock(x->fd, true);
 	connect(x->fd, &nobody_at.sa, nobody_at.len);
 	await_error(x->fd);
 }
 
-static void is_refused_read(struct cell *x)
+static void takes_error(struct cell *x)
 {
-	is_refused_unread(x);
-	take_error(x->fd);
+	need(try_int(x->fd, SOL_SOCKET, SO_ERROR) > 0, "no SO_ERROR");
 }
 
 /*
@@ -159,7 +137,6 @@ static void is_connecting(struct cell *x)
 		listener(0, &full);
 		connect_to(fresh(0), &full);
 	}
-	is_fresh(x);
 	limit_writing(x->fd);
 	set_nonblock(x->fd, true);
 	need(connect(x->fd, &full.sa, full.len) < 0 && errno == EINPROGRESS, "connect: %s",
@@ -168,26 +145,17 @@ static void is_connecting(struct cell *x)
 	await_own_address(x->fd);
 }
 
-static void is_listening(struct cell *x)
+static void listens(struct cell *x)
 {
 	x->fd = prepare(listener(4, NULL));
 }
 
-static void has_listened(struct cell *x)
+static void disconnects(struct cell *x)
 {
-	is_listening(x);
-	need_errno(!shutdown(x->fd, SHUT_RD), "shutdown");
+	dissolve(x->fd);
 }
 
-static void was_unlistened(struct cell *x)
-{
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
-
-	is_listening(x);
-	need_errno(!connect(x->fd, &none, sizeof(none)), "connect to nobody");
-}
-
-static void queue_one(struct cell *x)
+static void has_one_waiting(struct cell *x)
 {
 	struct addr where;
 
@@ -197,21 +165,41 @@ static void queue_one(struct cell *x)
 	need(poll_for(x->fd, POLLIN, WAIT_MS), "no connection to accept");
 }
 
-static void queue_with_data(struct cell *x)
+static void waiting_sends(struct cell *x)
 {
-	queue_one(x);
 	send_all(x->peer, "early", 5);
 	rest(x);
 }
 
 /* The client ends its stream while it waits in the queue. What it sent can still be read. */
-static void queue_with_end(struct cell *x)
+static void waiting_ends(struct cell *x)
 {
-	queue_with_data(x);
 	end_writing(x->peer);
 }
 
-/* States with a connection. */
+/* The server has not called accept() yet, so the peer has no descriptor. */
+static void is_the_waiting_one(struct cell *x)
+{
+	x->fd = x->peer;
+	x->peer = -1;
+}
+
+static void loses_its_listener(struct cell *x)
+{
+	close(x->fd);
+	is_the_waiting_one(x);
+	await_error(x->fd);
+}
+
+static void is_accepted(struct cell *x)
+{
+	int fd = prepare(accept_from(x->fd));
+
+	close(x->fd);
+	x->fd = fd;
+}
+
+/* Steps with a connection. */
 
 static void is_idle(struct cell *x)
 {
@@ -221,268 +209,130 @@ static void is_idle(struct cell *x)
 	adopt(x, c, accept_from(hub));
 }
 
-static void is_bound_and_idle(struct cell *x)
+static void connects(struct cell *x)
 {
-	struct addr a = client_addr(0);
-	int c = fresh(0);
-
-	need_errno(!bind(c, &a.sa, a.len), "bind");
-	connect_to(c, &hub_at);
-	adopt(x, c, accept_from(hub));
+	connect_to(x->fd, &hub_at);
+	x->peer = prepare(accept_from(hub));
 }
 
-static void is_unblocked(struct cell *x)
+/* Connected, but nobody has asked for the outcome of the non-blocking connect(). */
+static void connects_by_polling(struct cell *x)
 {
-	is_idle(x);
+	set_nonblock(x->fd, true);
+	connect(x->fd, &hub_at.sa, hub_at.len);
+	need(poll_for(x->fd, POLLOUT, WAIT_MS), "no connection");
+	x->peer = prepare(accept_from(hub));
+}
+
+static void unblocks(struct cell *x)
+{
 	set_nonblock(x->fd, true);
 }
 
-static void has_data(struct cell *x)
+static void awaits_data(struct cell *x)
 {
-	is_idle(x);
-	send_all(x->peer, "hello", 5);
 	await_bytes(x->fd, 5);
 }
 
-static void has_two_pieces(struct cell *x)
+static void gets_data(struct cell *x)
 {
-	has_data(x);
+	send_all(x->peer, "hello", 5);
+	awaits_data(x);
+}
+
+static void gets_more(struct cell *x)
+{
 	send_all(x->peer, "world", 5);
 	await_bytes(x->fd, 10);
 }
 
-static void has_end(struct cell *x)
+static void awaits_end(struct cell *x)
 {
-	is_idle(x);
+	await_end(x->fd);
+}
+
+static void peer_ends(struct cell *x)
+{
 	end_writing(x->peer);
 	await_end(x->fd);
 }
 
-static void has_data_and_end(struct cell *x)
+static void closes_peer(struct cell *x)
 {
-	has_data(x);
-	end_writing(x->peer);
+	close(x->peer);
+	x->peer = -1;
+}
+
+static void peer_closes(struct cell *x)
+{
+	closes_peer(x);
 	await_end(x->fd);
 }
 
-static void has_closed_peer(struct cell *x)
+static void ends(struct cell *x)
 {
-	is_idle(x);
-	close_peer(x);
-	await_end(x->fd);
-}
-
-static void has_data_and_closed_peer(struct cell *x)
-{
-	has_data(x);
-	close_peer(x);
-	await_end(x->fd);
-}
-
-static void has_ended(struct cell *x)
-{
-	is_idle(x);
 	end_writing(x->fd);
 	await_end(x->peer);
 	rest(x);
 }
 
-static void has_ended_with_data(struct cell *x)
+static void stops_reading(struct cell *x)
 {
-	has_data(x);
-	end_writing(x->fd);
-	await_end(x->peer);
-	rest(x);
-}
-
-static void has_stopped_reading(struct cell *x)
-{
-	is_idle(x);
 	need_errno(!shutdown(x->fd, SHUT_RD), "shutdown");
 }
 
-static void has_stopped_reading_data(struct cell *x)
+static void stops_both(struct cell *x)
 {
-	has_data(x);
-	need_errno(!shutdown(x->fd, SHUT_RD), "shutdown");
-}
-
-static void has_stopped_both(struct cell *x)
-{
-	is_idle(x);
 	need_errno(!shutdown(x->fd, SHUT_RDWR), "shutdown");
 	await_end(x->peer);
 	rest(x);
 }
 
-static void both_ended_here_first(struct cell *x)
+static void is_over(struct cell *x)
 {
-	has_ended(x);
-	end_writing(x->peer);
 	await_gone(x->fd);
 	await_gone(x->peer);
 }
 
-static void both_ended_there_first(struct cell *x)
+static void peer_resets(struct cell *x)
 {
-	has_end(x);
-	end_writing(x->fd);
-	await_gone(x->fd);
-	await_gone(x->peer);
-}
-
-static void both_ended_with_data(struct cell *x)
-{
-	has_data_and_end(x);
-	end_writing(x->fd);
-	await_gone(x->fd);
-	await_gone(x->peer);
-}
-
-static void is_reset(struct cell *x)
-{
-	is_idle(x);
-	reset_by_peer(x);
+	linger_zero(x->peer);
+	closes_peer(x);
 	await_error(x->fd);
 }
 
-static void is_reset_with_data(struct cell *x)
-{
-	has_data(x);
-	reset_by_peer(x);
-	await_error(x->fd);
-}
-
-static void is_reset_read(struct cell *x)
-{
-	is_reset(x);
-	take_error(x->fd);
-}
-
-static void is_reset_with_data_read(struct cell *x)
-{
-	is_reset_with_data(x);
-	take_error(x->fd);
-}
-
-static void is_reset_received(struct cell *x)
+static void receives_error(struct cell *x)
 {
 	char b[4];
 
-	is_reset(x);
 	need(recv(x->fd, b, sizeof(b), 0) < 0, "recv after a reset");
 }
 
-/* The peer closes with unread data. */
-static void is_reset_unread(struct cell *x)
+static void peer_leaves_unread(struct cell *x)
 {
-	is_idle(x);
 	send_all(x->fd, "never read", 10);
 	await_bytes(x->peer, 10);
-	close_peer(x);
+	closes_peer(x);
 	await_error(x->fd);
 }
 
-static void is_reset_after_own_end(struct cell *x)
+static void peer_disconnects(struct cell *x)
 {
-	has_ended(x);
-	reset_by_peer(x);
+	dissolve(x->peer);
 	await_error(x->fd);
+	closes_peer(x);
 }
 
-/* A reset after the peer's end of stream. */
-static void is_broken(struct cell *x)
+/* Into a connection that the peer has closed: a reset follows the peer's end of stream. */
+static void writes_to_nobody(struct cell *x)
 {
-	has_closed_peer(x);
 	need(send(x->fd, "x", 1, MSG_NOSIGNAL) == 1, "send: %s", errno_text(errno));
 	await_error(x->fd);
 }
 
-static void is_broken_with_data(struct cell *x)
+static void writes_in_vain(struct cell *x)
 {
-	has_data_and_closed_peer(x);
-	need(send(x->fd, "x", 1, MSG_NOSIGNAL) == 1, "send: %s", errno_text(errno));
-	await_error(x->fd);
-}
-
-static void is_broken_read(struct cell *x)
-{
-	is_broken(x);
-	take_error(x->fd);
-}
-
-static void is_broken_written(struct cell *x)
-{
-	is_broken(x);
 	need(send(x->fd, "x", 1, MSG_NOSIGNAL) < 0, "send into a broken connection");
-}
-
-static void disconnect(int fd)
-{
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
-
-	need_errno(!connect(fd, &none, sizeof(none)), "connect to nobody");
-}
-
-static void is_disconnected(struct cell *x)
-{
-	is_idle(x);
-	disconnect(x->fd);
-	close_peer(x);
-}
-
-static void is_disconnected_bound(struct cell *x)
-{
-	is_bound_and_idle(x);
-	disconnect(x->fd);
-	close_peer(x);
-}
-
-static void is_disconnected_with_data(struct cell *x)
-{
-	has_data_and_end(x);
-	disconnect(x->fd);
-	close_peer(x);
-}
-
-static void peer_has_disconnected(struct cell *x)
-{
-	is_idle(x);
-	disconnect(x->peer);
-	await_error(x->fd);
-	close_peer(x);
-}
-
-static void is_reconnected(struct cell *x)
-{
-	is_disconnected(x);
-	connect_to(x->fd, &hub_at);
-	x->peer = prepare(accept_from(hub));
-}
-
-static void is_connected_after_refusal(struct cell *x)
-{
-	is_refused(x);
-	connect_to(x->fd, &hub_at);
-	x->peer = prepare(accept_from(hub));
-}
-
-static void is_connected_by_waiting(struct cell *x)
-{
-	int c = fresh(0);
-
-	set_nonblock(c, true);
-	connect(c, &hub_at.sa, hub_at.len);
-	need(poll_for(c, POLLOUT, WAIT_MS), "no connection");
-	set_nonblock(c, false);
-	adopt(x, c, accept_from(hub));
-}
-
-/* Connected, but nobody has asked for the outcome of the non-blocking connect(). */
-static void has_waited(struct cell *x)
-{
-	is_connected_by_waiting(x);
-	set_nonblock(x->fd, true);
 }
 
 /*
@@ -547,7 +397,7 @@ static void is_full(struct cell *x)
 static void is_full_with_data(struct cell *x)
 {
 	fill_after(x, hello);
-	await_bytes(x->fd, 5);
+	awaits_data(x);
 }
 
 static void is_full_with_end(struct cell *x)
@@ -556,128 +406,81 @@ static void is_full_with_end(struct cell *x)
 	await_end(x->fd);
 }
 
-/* The server has not called accept() yet, so the peer has no descriptor. */
-static void waits_in_queue(struct cell *x)
-{
-	struct addr where;
-
-	listener(4, &where);
-	x->fd = prepare(fresh(0));
-	connect_to(x->fd, &where);
-}
-
-static void lost_its_listener(struct cell *x)
-{
-	struct addr where;
-	int fd = listener(4, &where);
-
-	x->fd = prepare(fresh(0));
-	connect_to(x->fd, &where);
-	need(poll_for(fd, POLLIN, WAIT_MS), "no connection to accept");
-	close(fd);
-	await_error(x->fd);
-}
-
-static void accepted_without_listener(struct cell *x)
-{
-	struct addr where;
-	int fd = listener(4, &where);
-
-	x->peer = prepare(fresh(0));
-	connect_to(x->peer, &where);
-	x->fd = prepare(accept_from(fd));
-	close(fd);
-}
-
-static void accepted_with_data(struct cell *x)
-{
-	int fd;
-
-	queue_with_data(x);
-	fd = prepare(accept_from(x->fd));
-	close(x->fd);
-	x->fd = fd;
-	await_bytes(fd, 5);
-}
-
-static void accepted_after_end(struct cell *x)
-{
-	int fd;
-
-	queue_with_end(x);
-	fd = prepare(accept_from(x->fd));
-	close(x->fd);
-	x->fd = fd;
-	await_end(fd);
-	await_bytes(fd, 5);
-}
-
 const struct state states[] = {
-	{ "fresh", is_fresh, S_FREE },
-	{ "bound", is_bound, S_FREE },
-	{ "bound to any", is_bound_to_any, S_FREE },
-	{ "refused", is_refused, S_FREE },
-	{ "refused, error unread", is_refused_unread, S_FREE | S_ERROR },
-	{ "refused, error read", is_refused_read, S_FREE },
-	{ "connecting", is_connecting, S_FREE },
-	{ "listening", is_listening, S_LISTEN },
-	{ "listening, one waits", queue_one, S_LISTEN },
-	{ "listening, one waits with data", queue_with_data, S_LISTEN },
-	{ "listening, one waits and has ended", queue_with_end, S_LISTEN },
-	{ "no longer listening", has_listened, S_FREE },
-	{ "listener disconnected", was_unlistened, S_FREE },
-	{ "idle", is_idle, S_LINK | S_ROOM },
-	{ "idle, accepted", is_idle, S_LINK | S_ROOM, true },
-	{ "idle, bound before", is_bound_and_idle, S_LINK | S_ROOM },
-	{ "idle, non-blocking", is_unblocked, S_LINK | S_ROOM },
-	{ "connected while polling", has_waited, S_LINK | S_ROOM },
-	{ "connected after a refusal", is_connected_after_refusal, S_LINK | S_ROOM },
-	{ "in the peer's queue", waits_in_queue, S_LINK },
-	{ "listener closed before accept", lost_its_listener, S_LINK | S_ERROR },
-	{ "listener closed after accept", accepted_without_listener, S_LINK | S_ROOM },
-	{ "accepted with data", accepted_with_data, S_LINK | S_ROOM | S_INPUT },
-	{ "accepted after the end", accepted_after_end, S_LINK | S_ROOM | S_INPUT },
-	{ "data", has_data, S_LINK | S_ROOM | S_INPUT },
-	{ "data, accepted", has_data, S_LINK | S_ROOM | S_INPUT, true },
-	{ "data in two pieces", has_two_pieces, S_LINK | S_ROOM | S_INPUT },
-	{ "peer's end", has_end, S_LINK | S_ROOM },
-	{ "peer's end, accepted", has_end, S_LINK | S_ROOM, true },
-	{ "data and peer's end", has_data_and_end, S_LINK | S_ROOM | S_INPUT },
-	{ "peer closed", has_closed_peer, S_LINK | S_BREAK },
-	{ "peer closed, accepted", has_closed_peer, S_LINK | S_BREAK, true },
-	{ "data and peer closed", has_data_and_closed_peer, S_LINK | S_INPUT | S_BREAK },
-	{ "SHUT_WR", has_ended, S_LINK },
-	{ "SHUT_WR, accepted", has_ended, S_LINK, true },
-	{ "SHUT_WR, data", has_ended_with_data, S_LINK | S_INPUT },
-	{ "SHUT_RD", has_stopped_reading, S_LINK | S_ROOM },
-	{ "SHUT_RD, data", has_stopped_reading_data, S_LINK | S_ROOM | S_INPUT },
-	{ "SHUT_RDWR", has_stopped_both, S_LINK },
-	{ "both ended, own end first", both_ended_here_first, S_LINK },
-	{ "both ended, peer's end first", both_ended_there_first, S_LINK },
-	{ "both ended, accepted", both_ended_there_first, S_LINK, true },
-	{ "both ended, data", both_ended_with_data, S_LINK | S_INPUT },
-	{ "reset", is_reset, S_LINK | S_ERROR },
-	{ "reset, accepted", is_reset, S_LINK | S_ERROR, true },
-	{ "reset, data", is_reset_with_data, S_LINK | S_INPUT | S_ERROR },
-	{ "reset, error read", is_reset_read, S_LINK },
-	{ "reset, data, error read", is_reset_with_data_read, S_LINK | S_INPUT },
-	{ "reset, error received", is_reset_received, S_LINK },
-	{ "reset, peer left data unread", is_reset_unread, S_LINK | S_ERROR },
-	{ "reset after SHUT_WR", is_reset_after_own_end, S_LINK | S_ERROR },
-	{ "reset by a disconnect", peer_has_disconnected, S_LINK | S_ERROR },
-	{ "broken", is_broken, S_LINK | S_ERROR },
-	{ "broken, accepted", is_broken, S_LINK | S_ERROR, true },
-	{ "broken, data", is_broken_with_data, S_LINK | S_INPUT | S_ERROR },
-	{ "broken, error read", is_broken_read, S_LINK },
-	{ "broken, written to", is_broken_written, S_LINK },
-	{ "disconnected", is_disconnected, S_FREE },
-	{ "disconnected, accepted", is_disconnected, S_FREE, true },
-	{ "disconnected, bound before", is_disconnected_bound, S_FREE },
-	{ "disconnected from data", is_disconnected_with_data, S_FREE },
-	{ "reconnected", is_reconnected, S_LINK | S_ROOM },
-	{ "full", is_full, S_LINK | S_FULL },
-	{ "full, data", is_full_with_data, S_LINK | S_FULL | S_INPUT },
-	{ "full, peer's end", is_full_with_end, S_LINK | S_FULL },
+	{ "fresh", S_FREE, { is_fresh } },
+	{ "bound", S_FREE, { is_fresh, binds } },
+	{ "bound to any", S_FREE, { is_fresh, binds_to_any } },
+	{ "refused", S_FREE, { is_fresh, is_refused } },
+	{ "refused, error unread", S_FREE | S_ERROR, { is_fresh, is_refused_later } },
+	{ "refused, error read", S_FREE, { is_fresh, is_refused_later, takes_error } },
+	{ "connecting", S_FREE, { is_fresh, is_connecting } },
+	{ "listening", S_LISTEN, { listens } },
+	{ "listening, one waits", S_LISTEN, { has_one_waiting } },
+	{ "listening, one waits with data", S_LISTEN, { has_one_waiting, waiting_sends } },
+	{ "listening, one waits and has ended", S_LISTEN,
+	  { has_one_waiting, waiting_sends, waiting_ends } },
+	{ "no longer listening", S_FREE, { listens, stops_reading } },
+	{ "listener disconnected", S_FREE, { listens, disconnects } },
+	{ "idle", S_LINK | S_ROOM, { is_idle } },
+	{ "idle, accepted", S_LINK | S_ROOM, { is_idle }, true },
+	{ "idle, bound before", S_LINK | S_ROOM, { is_fresh, binds, connects } },
+	{ "idle, non-blocking", S_LINK | S_ROOM, { is_idle, unblocks } },
+	{ "connected while polling", S_LINK | S_ROOM, { is_fresh, connects_by_polling } },
+	{ "connected after a refusal", S_LINK | S_ROOM, { is_fresh, is_refused, connects } },
+	{ "in the peer's queue", S_LINK, { has_one_waiting, is_the_waiting_one } },
+	{ "listener closed before accept", S_LINK | S_ERROR,
+	  { has_one_waiting, loses_its_listener } },
+	{ "listener closed after accept", S_LINK | S_ROOM, { has_one_waiting, is_accepted } },
+	{ "accepted with data", S_LINK | S_ROOM | S_INPUT,
+	  { has_one_waiting, waiting_sends, is_accepted, awaits_data } },
+	{ "accepted after the end", S_LINK | S_ROOM | S_INPUT,
+	  { has_one_waiting, waiting_sends, waiting_ends, is_accepted, awaits_end, awaits_data } },
+	{ "data", S_LINK | S_ROOM | S_INPUT, { is_idle, gets_data } },
+	{ "data, accepted", S_LINK | S_ROOM | S_INPUT, { is_idle, gets_data }, true },
+	{ "data in two pieces", S_LINK | S_ROOM | S_INPUT, { is_idle, gets_data, gets_more } },
+	{ "peer's end", S_LINK | S_ROOM, { is_idle, peer_ends } },
+	{ "peer's end, accepted", S_LINK | S_ROOM, { is_idle, peer_ends }, true },
+	{ "data and peer's end", S_LINK | S_ROOM | S_INPUT, { is_idle, gets_data, peer_ends } },
+	{ "peer closed", S_LINK | S_BREAK, { is_idle, peer_closes } },
+	{ "peer closed, accepted", S_LINK | S_BREAK, { is_idle, peer_closes }, true },
+	{ "data and peer closed", S_LINK | S_INPUT | S_BREAK, { is_idle, gets_data, peer_closes } },
+	{ "SHUT_WR", S_LINK, { is_idle, ends } },
+	{ "SHUT_WR, accepted", S_LINK, { is_idle, ends }, true },
+	{ "SHUT_WR, data", S_LINK | S_INPUT, { is_idle, gets_data, ends } },
+	{ "SHUT_RD", S_LINK | S_ROOM, { is_idle, stops_reading } },
+	{ "SHUT_RD, data", S_LINK | S_ROOM | S_INPUT, { is_idle, gets_data, stops_reading } },
+	{ "SHUT_RDWR", S_LINK, { is_idle, stops_both } },
+	{ "both ended, own end first", S_LINK, { is_idle, ends, peer_ends, is_over } },
+	{ "both ended, peer's end first", S_LINK, { is_idle, peer_ends, ends, is_over } },
+	{ "both ended, accepted", S_LINK, { is_idle, peer_ends, ends, is_over }, true },
+	{ "both ended, data", S_LINK | S_INPUT, { is_idle, gets_data, peer_ends, ends, is_over } },
+	{ "reset", S_LINK | S_ERROR, { is_idle, peer_resets } },
+	{ "reset, accepted", S_LINK | S_ERROR, { is_idle, peer_resets }, true },
+	{ "reset, data", S_LINK | S_INPUT | S_ERROR, { is_idle, gets_data, peer_resets } },
+	{ "reset, error read", S_LINK, { is_idle, peer_resets, takes_error } },
+	{ "reset, data, error read", S_LINK | S_INPUT,
+	  { is_idle, gets_data, peer_resets, takes_error } },
+	{ "reset, error received", S_LINK, { is_idle, peer_resets, receives_error } },
+	{ "reset, peer left data unread", S_LINK | S_ERROR, { is_idle, peer_leaves_unread } },
+	{ "reset after SHUT_WR", S_LINK | S_ERROR, { is_idle, ends, peer_resets } },
+	{ "reset by a disconnect", S_LINK | S_ERROR, { is_idle, peer_disconnects } },
+	{ "broken", S_LINK | S_ERROR, { is_idle, peer_closes, writes_to_nobody } },
+	{ "broken, accepted", S_LINK | S_ERROR, { is_idle, peer_closes, writes_to_nobody }, true },
+	{ "broken, data", S_LINK | S_INPUT | S_ERROR,
+	  { is_idle, gets_data, peer_closes, writes_to_nobody } },
+	{ "broken, error read", S_LINK, { is_idle, peer_closes, writes_to_nobody, takes_error } },
+	{ "broken, written to", S_LINK,
+	  { is_idle, peer_closes, writes_to_nobody, writes_in_vain } },
+	{ "disconnected", S_FREE, { is_idle, disconnects, closes_peer } },
+	{ "disconnected, accepted", S_FREE, { is_idle, disconnects, closes_peer }, true },
+	{ "disconnected, bound before", S_FREE,
+	  { is_fresh, binds, connects, disconnects, closes_peer } },
+	{ "disconnected from data", S_FREE,
+	  { is_idle, gets_data, peer_ends, disconnects, closes_peer } },
+	{ "reconnected", S_LINK | S_ROOM, { is_idle, disconnects, closes_peer, connects } },
+	{ "full", S_LINK | S_FULL, { is_full } },
+	{ "full, data", S_LINK | S_FULL | S_INPUT, { is_full_with_data } },
+	{ "full, peer's end", S_LINK | S_FULL, { is_full_with_end } },
 };
 
 const size_t states_count = ARRAY_SIZE(states);
