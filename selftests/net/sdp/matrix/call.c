@@ -11,13 +11,11 @@ static long do_name(struct cell *x, const struct call *c)
 {
 	struct addr a = { .len = c->b };
 	long ret = c->a ? getpeername(x->fd, &a.sa, &a.len) : getsockname(x->fd, &a.sa, &a.len);
-	int error = errno;
 
 	if (!ret && c->b == sizeof(a.ss))
 		noted_address(&a, a.len);
 	else if (!ret)
 		noted(" %u bytes", a.len);
-	errno = error;
 	return ret;
 }
 
@@ -82,13 +80,11 @@ static long do_ioctl(struct cell *x, const struct call *c)
 {
 	int value = c->b;
 	long ret = ioctl(x->fd, c->a, &value);
-	int error = errno;
 
 	if (!ret && value > 4096)
 		noted(" many");
 	else if (!ret)
 		noted(" %d", value);
-	errno = error;
 	return ret;
 }
 
@@ -101,10 +97,8 @@ static long do_owner_ioctl(struct cell *x, const struct call *c)
 {
 	int value = getpid();
 	long ret = ioctl(x->fd, c->a, &value);
-	int error = errno;
 
 	noted(" %s", value == getpid() ? "own" : "other");
-	errno = error;
 	return ret;
 }
 
@@ -164,7 +158,6 @@ static long do_get(struct cell *x, const struct call *c)
 	socklen_t len = sizeof(int);
 	int value = 0;
 	long ret = getsockopt(x->fd, c->a, c->b, &value, &len);
-	int error = errno;
 
 	if (!ret && c->a == SOL_SOCKET && c->b == SO_ERROR && value)
 		noted(" %s", errno_text(value));
@@ -172,7 +165,6 @@ static long do_get(struct cell *x, const struct call *c)
 		noted(" %d", value);
 	if (len != sizeof(int))
 		noted(", %u bytes", len);
-	errno = error;
 	return ret;
 }
 
@@ -190,11 +182,9 @@ static long do_get_peer(struct cell *x, const struct call *c)
 {
 	struct addr a = { .len = sizeof(a.ss) };
 	long ret = getsockopt(x->fd, SOL_SOCKET, SO_PEERNAME, &a.ss, &a.len);
-	int error = errno;
 
 	if (!ret)
 		noted_address(&a, a.len);
-	errno = error;
 	return ret;
 }
 
@@ -203,10 +193,8 @@ static long do_get_length(struct cell *x, const struct call *c)
 	socklen_t len = c->a;
 	int value = 0;
 	long ret = getsockopt(x->fd, SOL_SOCKET, SO_TYPE, &value, &len);
-	int error = errno;
 
 	noted(" %u bytes", len);
-	errno = error;
 	return ret;
 }
 
@@ -318,14 +306,11 @@ static long do_accept4(struct cell *x, const struct call *c)
 
 static long do_accept_unblocked(struct cell *x, const struct call *c)
 {
-	int flags = fcntl(x->fd, F_GETFL);
-	int fd, error;
+	int flags = fcntl(x->fd, F_GETFL), fd;
 
 	set_nonblock(x->fd, true);
 	fd = accept(x->fd, NULL, NULL);
-	error = errno;
 	fcntl(x->fd, F_SETFL, flags);
-	errno = error;
 	return accepted_socket(x, fd, NULL);
 }
 

@@ -135,28 +135,23 @@ static long do_sendfile(struct cell *x, const struct call *c)
 {
 	int file = memfd_create("sdp", 0);
 	long ret;
-	int error;
 
 	need_errno(file >= 0 && write(file, letters, 5) == 5, "memfd");
 	lseek(file, 0, SEEK_SET);
 	ret = sendfile(x->fd, file, NULL, c->a);
-	error = errno;
 	close(file);
-	errno = error;
 	return ret;
 }
 
 static long do_splice_in(struct cell *x, const struct call *c)
 {
-	int ends[2], error;
+	int ends[2];
 	long ret;
 
 	need_errno(!pipe(ends) && write(ends[1], letters, 3) == 3, "pipe");
 	ret = splice(ends[0], NULL, x->fd, NULL, 3, c->a);
-	error = errno;
 	close(ends[0]);
 	close(ends[1]);
-	errno = error;
 	return ret;
 }
 
@@ -164,11 +159,9 @@ static long do_recv(struct cell *x, const struct call *c)
 {
 	char b[64] = "";
 	long ret = recv(x->fd, b, c->b, c->a);
-	int error = errno;
 
 	if (!(c->a & MSG_TRUNC))
 		noted_bytes(b, ret);
-	errno = error;
 	return ret;
 }
 
@@ -177,12 +170,10 @@ static long do_recvfrom(struct cell *x, const struct call *c)
 	struct addr from = { .len = sizeof(from.ss) };
 	char b[64] = "";
 	long ret = recvfrom(x->fd, b, sizeof(b), c->a, &from.sa, &from.len);
-	int error = errno;
 
 	noted_bytes(b, ret);
 	if (ret >= 0)
 		noted(", %u bytes of address", from.len);
-	errno = error;
 	return ret;
 }
 
@@ -195,14 +186,12 @@ static long do_recvmsg(struct cell *x, const struct call *c)
 			      .msg_namelen = sizeof(from.ss), .msg_control = control,
 			      .msg_controllen = sizeof(control), .msg_flags = -1 };
 	long ret = recvmsg(x->fd, &msg, c->a);
-	int error = errno;
 
 	noted_bytes(b, ret < 2 ? ret : 2);
 	noted_bytes(d, ret - 2);
 	if (ret >= 0)
 		noted(", flags %#x, name %u, control %zu", msg.msg_flags, msg.msg_namelen,
 		      msg.msg_controllen);
-	errno = error;
 	return ret;
 }
 
@@ -220,10 +209,8 @@ static long do_read(struct cell *x, const struct call *c)
 {
 	char b[64] = "";
 	long ret = read(x->fd, b, c->a);
-	int error = errno;
 
 	noted_bytes(b, ret);
-	errno = error;
 	return ret;
 }
 
@@ -232,11 +219,9 @@ static long do_readv(struct cell *x, const struct call *c)
 	char b[2] = "", d[60] = "";
 	struct iovec iov[2] = { { b, sizeof(b) }, { d, sizeof(d) } };
 	long ret = readv(x->fd, iov, c->a);
-	int error = errno;
 
 	noted_bytes(b, ret < 2 ? ret : 2);
 	noted_bytes(d, ret - 2);
-	errno = error;
 	return ret;
 }
 
@@ -249,18 +234,16 @@ static long do_pread(struct cell *x, const struct call *c)
 
 static long do_splice_out(struct cell *x, const struct call *c)
 {
-	int ends[2], error;
+	int ends[2];
 	char b[64] = "";
 	long ret;
 
 	need_errno(!pipe(ends), "pipe");
 	ret = splice(x->fd, NULL, ends[1], NULL, sizeof(b), c->a);
-	error = errno;
 	if (ret > 0)
 		noted_bytes(b, read(ends[0], b, sizeof(b)));
 	close(ends[0]);
 	close(ends[1]);
-	errno = error;
 	return ret;
 }
 

@@ -14,15 +14,18 @@ char *forbidden;			/* memory without any access */
 
 char note[160];
 
+/* Appends to the note. This and the functions below leave errno as it is. */
 __attribute__((format(printf, 1, 2)))
 void noted(const char *fmt, ...)
 {
 	size_t used = strlen(note);
+	int error = errno;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(note + used, sizeof(note) - used, fmt, ap);
 	va_end(ap);
+	errno = error;
 }
 
 /* Appends received bytes to the note: the first ones, if there are many. */
@@ -166,23 +169,26 @@ void settle_reset(const struct cell *x)
 			pause_ms(1);
 }
 
+static void rec_noted(const char *label, long ret)
+{
+	if (ret < 0)
+		rec(label, "-%s%s", errno_text(errno), note);
+	else
+		rec(label, "%ld%s", ret, note);
+}
+
 /* Makes the call and records its result, what it noted, and whether it raised SIGPIPE. */
 void rec_call(struct cell *x, const struct call *c)
 {
 	long ret;
-	int error;
 
 	note[0] = 0;
 	pipes = 0;
 	errno = 0;
 	ret = c->run(x, c);
-	error = errno;
 	if (pipes)
 		noted(" SIGPIPE");
-	if (ret < 0)
-		rec(c->name, "-%s%s", errno_text(error), note);
-	else
-		rec(c->name, "%ld%s", ret, note);
+	rec_noted(c->name, ret);
 }
 
 __attribute__((format(printf, 2, 3)))
@@ -202,14 +208,10 @@ static void rec_recv_now(const char *label, int fd)
 {
 	char b[64];
 	ssize_t n = recv(fd, b, sizeof(b), MSG_DONTWAIT);
-	int error = errno;
 
 	note[0] = 0;
 	noted_bytes(b, n);
-	if (n < 0)
-		rec(label, "-%s", errno_text(error));
-	else
-		rec(label, "%zd%s", n, note);
+	rec_noted(label, n);
 }
 
 /* Records what the peer sees, and reads what the peer can read. */
