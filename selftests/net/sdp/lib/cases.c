@@ -26,7 +26,7 @@ bool named(const char *name, char **names)
 }
 
 /* For runners that pass no arguments to a program: vm/run.sh -e SDP_CASES='bind listen' ... */
-char **names_wanted(char **names)
+static char **names_wanted(char **names)
 {
 	static char *wanted[33], text[1024];
 	const char *cases = getenv("SDP_CASES");
@@ -39,6 +39,39 @@ char **names_wanted(char **names)
 	for (name = strtok(text, " "); name && n < ARRAY_SIZE(wanted) - 1; name = strtok(NULL, " "))
 		wanted[n++] = name;
 	return wanted;
+}
+
+/*
+ * Reads the command line: @flags, which end with one without a name; address sets into *@sets, all
+ * of them if none is named; and the names of cases, which it returns.
+ */
+char **read_options(char **argv, const struct flag *flags, unsigned int *sets)
+{
+	const struct flag *f;
+	int i;
+
+	*sets = 0;
+	for (argv++; *argv && **argv == '-'; argv++) {
+		for (f = flags; f->name && strcmp(*argv, f->name); f++)
+			;
+		if (f->name) {
+			*f->on = true;
+		} else if (!strcmp(*argv, "--set") && argv[1]) {
+			argv++;
+			for (i = 0; i < SET_COUNT; i++)
+				*sets |= (unsigned int)!strcmp(*argv, addrsets[i].name) << i;
+		} else {
+			fputs("options: [--set lo4|lo6|rc4|rc6]...", stderr);
+			for (f = flags; f->name; f++)
+				fprintf(stderr, " [%s]", f->name);
+			fputs(" [CASE]...\n", stderr);
+			exit(EXIT_FAILED);
+		}
+	}
+	if (!*sets)
+		*sets = ALL_SETS;
+	addrsets_from_environment();
+	return names_wanted(argv);
 }
 
 static void run_test(const struct test *t)
@@ -69,48 +102,21 @@ static void run_list(char **names, const struct test_list *list, unsigned int se
 	for (t = 0; t < list->count; t++)
 		for (i = 0; i < SET_COUNT; i++) {
 			set = &addrsets[i];
-			if (named(list->tests[t].name, names) && list->tests[t].sets & 1u << i &&
-			    (!sets || sets & 1u << i))
+			if (named(list->tests[t].name, names) &&
+			    list->tests[t].sets & sets & 1u << i)
 				run_test(&list->tests[t]);
 		}
 }
 
-/* Reads the options. Returns the first argument behind them, or NULL. */
-static char **read_options(char **argv, unsigned int *sets)
-{
-	int i;
-
-	for (argv++; *argv && **argv == '-'; argv++) {
-		if (!strcmp(*argv, "--self")) {
-			use_sdp = false;
-		} else if (!strcmp(*argv, "--twin")) {
-			use_twin = true;
-		} else if (!strcmp(*argv, "--policy")) {
-			use_policy = true;
-			use_twin = true;
-		} else if (!strcmp(*argv, "--set") && argv[1]) {
-			argv++;
-			for (i = 0; i < SET_COUNT; i++)
-				*sets |= (unsigned int)!strcmp(*argv, addrsets[i].name) << i;
-		} else {
-			fputs("options: [--self | --twin | --policy] [--set lo4|lo6|rc4|rc6]...\n"
-			      "         [TEST]...\n", stderr);
-			return NULL;
-		}
-	}
-	return argv;
-}
-
 int run_lists(char **argv, const struct test_list *const *lists, size_t count)
 {
-	unsigned int sets = 0;
-	char **names = read_options(argv, &sets);
+	bool self_test = false;
+	const struct flag flags[] = { { "--self", &self_test }, { "--twin", &use_twin }, { NULL } };
+	unsigned int sets;
+	char **names = read_options(argv, flags, &sets);
 	size_t i;
 
-	if (!names)
-		return EXIT_FAILED;
-	names = names_wanted(names);
-	addrsets_from_environment();
+	use_sdp = !self_test;
 	signal(SIGPIPE, SIG_IGN);
 	tap_start();
 	tap_left_out("an eighth of the rounds, as on the debug kernel");

@@ -2,13 +2,12 @@
 /*
  * Main program of tests that run a list of cases over address sets.
  *
- *	PROGRAM [--self | --twin | --policy] [--set NAME]... [TEST]...
+ *	PROGRAM [--self | --twin] [--set NAME]... [TEST]...
  *
  * Without TEST, the cases that $SDP_CASES names run, or all.
  *
  *	--self		on TCP, where they must pass too: this tests the tests
  *	--twin		on IPPROTO_SDP sockets of AF_INET and AF_INET6
- *	--policy	on TCP sockets that a policy, which the caller has set, turns into SDP
  */
 #ifndef SDP_TEST_CASES_H
 #define SDP_TEST_CASES_H
@@ -42,8 +41,14 @@ struct test_list {
 
 #define TEST_LIST(array)	{ array, ARRAY_SIZE(array) }
 
+/* An option of a program, and what it switches on. */
+struct flag {
+	const char *name;
+	bool *on;
+};
+
+char **read_options(char **argv, const struct flag *flags, unsigned int *sets);
 bool named(const char *name, char **names);
-char **names_wanted(char **names);
 int scaled(int count);
 int patience(int seconds);
 int run_tests(char **argv, const struct test *tests, size_t count);

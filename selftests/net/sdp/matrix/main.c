@@ -242,7 +242,7 @@ static const struct state *next_state(size_t *next, char **names)
 	while (*next < states_count) {
 		const struct state *state = &states[(*next)++];
 
-		if (named(state->name, names) && dealt_out(*next, (1u << SET_COUNT) - 1))
+		if (named(state->name, names) && dealt_out(*next, ALL_SETS))
 			return state;
 	}
 	return NULL;
@@ -302,43 +302,28 @@ static void check_differences(void)
 
 int main(int argc, char **argv)
 {
+	static const struct flag flags[] = {
+		{ "--self", &self_test }, { "--policy", &use_policy }, { "-v", &verbose }, { NULL },
+	};
 	static struct run runs[2][BATCH];
-	unsigned int sets = 0;
-	char **names;
+	unsigned int sets;
+	char **names = read_options(argv, flags, &sets);
 	int i;
 
-	for (argv++, argc--; argc && **argv == '-'; argv++, argc--) {
-		if (!strcmp(*argv, "--self")) {
-			self_test = true;
-		} else if (!strcmp(*argv, "--policy")) {
-			use_policy = true;
-			use_twin = true;
-		} else if (!strcmp(*argv, "-v")) {
-			verbose = true;
-		} else if (!strcmp(*argv, "--set") && argc > 1) {
-			for (i = 0; i < SET_COUNT; i++)
-				sets |= !strcmp(argv[1], addrsets[i].name) << i;
-			argv++, argc--;
-		} else {
-			fputs("usage: matrix [--self | --policy] [--set lo4|lo6|rc4|rc6]... [-v]\n"
-			      "              [STATE]...\n", stderr);
-			return EXIT_FAILED;
-		}
-	}
-	names = names_wanted(argv);
-	addrsets_from_environment();
+	use_twin = use_policy;
 	tap_start();
 	tap_left_out("each state on one of the address sets");
 	for (i = 0; i < 4 * BATCH; i++)
 		runs[i / 2 % 2][i / 4].logs[i % 2] = log_make();
 	for (i = 0; i < SET_COUNT; i++) {
 		set = &addrsets[i];
-		if (!sets || sets & 1u << i)
+		if (sets & 1u << i)
 			run_set(runs, names);
 	}
 	printf("# %u results compared, %u of them known to differ; %u states made once more\n",
 	       compared, excused, repeated);
-	if (!self_test && !sets && !*names && tap_passed + tap_failed >= 2 * states_count)
+	if (!self_test && sets == ALL_SETS && !*names &&
+	    tap_passed + tap_failed >= 2 * states_count)
 		check_differences();
 	return tap_finish();
 }

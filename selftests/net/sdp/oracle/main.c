@@ -202,37 +202,16 @@ static void stamp_packets(void)
 
 int main(int argc, char **argv)
 {
-	unsigned int sets = 0;
-	char **names;
+	static const struct flag flags[] = {
+		{ "--self", &self_test }, { "--twin", &use_twin }, { "--policy", &use_policy },
+		{ "--both", &use_both }, { "-v", &verbose }, { NULL },
+	};
+	unsigned int sets;
+	char **names = read_options(argv, flags, &sets);
 	int i;
 
-	for (argv++, argc--; argc && **argv == '-'; argv++, argc--) {
-		if (!strcmp(*argv, "--self"))
-			self_test = true;
-		else if (!strcmp(*argv, "--twin"))
-			use_twin = true;
-		else if (!strcmp(*argv, "--policy"))
-			use_policy = true;
-		else if (!strcmp(*argv, "--both"))
-			use_both = true;
-		else if (!strcmp(*argv, "-v"))
-			verbose = true;
-		else if (!strcmp(*argv, "--set") && argc > 1) {
-			for (i = 0; i < SET_COUNT; i++)
-				sets |= !strcmp(argv[1], addrsets[i].name) << i;
-			argv++, argc--;
-		} else {
-			fputs("usage: oracle [--self | --twin | --policy | --both] [--set SET]...\n"
-			      "              [-v] [SCENARIO]...\n", stderr);
-			return EXIT_FAILED;
-		}
-	}
 	use_policy |= use_both;
 	use_twin |= use_policy;
-	names = names_wanted(argv);
-	addrsets_from_environment();
-	if (!sets)
-		sets = (1u << SET_COUNT) - 1;
 	tap_start();
 	tap_left_out("each scenario on one of the address sets");
 	stamp_packets();
