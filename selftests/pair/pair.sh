@@ -73,7 +73,7 @@ exchange() {
 
 by_rdma() {
 	local before=$(($(sdpstat RdmaReadBytesByPeer) + $(sdpstat RdmaWriteBytes)))
-	exchange chunk 500000 && [ $(($(sdpstat RdmaReadBytesByPeer) + $(sdpstat RdmaWriteBytes))) -gt $before ]
+	exchange pieces 500000 && [ $(($(sdpstat RdmaReadBytesByPeer) + $(sdpstat RdmaWriteBytes))) -gt $before ]
 }
 
 # connect_all: streams in both directions, a conversation with pauses, and a connection with

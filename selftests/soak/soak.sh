@@ -130,8 +130,8 @@ work_large() {
 	piece=$number
 	between 1000 262144
 	read=$number
-	serve accept stop chunk $read recv $bytes chunk $piece send $bytes drain
-	will_connect chunk $piece send $bytes chunk $read recv $bytes shutdown drain say done
+	serve accept stop pieces $read recv $bytes pieces $piece send $bytes drain
+	will_connect pieces $piece send $bytes pieces $read recv $bytes shutdown drain say done
 }
 
 work_short() {

@@ -16,6 +16,7 @@
  *	recv N		receive exactly N bytes of the pattern, checked; prints "received N"
  *	drain		receive until the end, checked; prints "end after N bytes"
  *	swallow		receive until the end, unchecked; prints "swallowed"
+ *	look		wait for data, receive what is there; prints "looked at N"
  *	ended		wait for the end of a connection without incoming data; prints "ended"
  *	say TEXT	print TEXT
  *	wait FILE	wait until FILE exists
@@ -27,7 +28,6 @@
  *	option LEVEL NAME VALUE	set an int option, by numbers; a listener passes it on
  *	open		create a socket, which otherwise happens with its first use
  *	tcp		from here on create TCP sockets, to which the policy may apply
- *	chunk N		maximum bytes per read or write call; the default is 16384
  *	timeouts MS	time limit of sends and receives from here on
  *	wait-out N	recv of up to N bytes that must end by its time limit; prints "waited"
  *	info		prints the modes from SDP_INFO: "info NAME=VALUE..."
@@ -148,13 +148,6 @@ static void do_open(void)
 static void do_tcp(void)
 {
 	by_tcp = true;
-}
-
-static void do_chunk(void)
-{
-	long n = number();
-
-	chunk = n < 1 ? 1 : n > CHUNK_MAX ? CHUNK_MAX : n;
 }
 
 static void do_bind(void)
@@ -507,9 +500,9 @@ static const struct {
 	{ "drain", do_drain }, { "swallow", do_swallow }, { "ended", do_ended },
 	{ "look", do_look }, { "say", do_say }, { "wait", do_wait }, { "fork", do_fork },
 	{ "hold", do_hold }, { "repeat", do_repeat }, { "stop", do_stop },
-	{ "urgent", do_urgent }, { "tcp", do_tcp }, { "chunk", do_chunk },
-	{ "timeouts", do_timeouts }, { "info", do_info }, { "scans", do_scans },
-	{ "wait-out", do_wait_out }, { "forgive", do_forgive }, { "memory", do_memory },
+	{ "urgent", do_urgent }, { "tcp", do_tcp }, { "timeouts", do_timeouts },
+	{ "info", do_info }, { "scans", do_scans }, { "wait-out", do_wait_out },
+	{ "forgive", do_forgive }, { "memory", do_memory },
 };
 
 static void carry_out(const char *name)
