@@ -46,7 +46,7 @@ static const struct difference {
 	{ "options_refused", "get, unknown level", AF_INET, FAMILY_27, "-ENOPROTOOPT",
 	  "a socket for either family answers as the IPv6 layer does; IPv4's answer is its own" },
 	{ "socket_flags", "SO_PROTOCOL", 0, FAMILY_27 | TWIN, "257", "the protocol is its own" },
-	{ "options_inherited", "SO_PROTOCOL", 0, FAMILY_27 | TWIN | POLICY | BOTH, "257",
+	{ "options_handed_on", "SO_PROTOCOL", 0, FAMILY_27 | TWIN | POLICY | BOTH, "257",
 	  "the protocol is its own" },
 	{ "bind_reuse", "third, one listens", 0, POLICY, "0",
 	  "until it listens it is a TCP socket, and the one that listens is not" },

@@ -85,7 +85,7 @@ static const struct option socket_table[] = {
 	OPT(SOL_SOCKET, SO_MARK, 5, 0),
 	OPT(SOL_SOCKET, SO_REUSEADDR, 1, 5, 0),
 	OPT(SOL_SOCKET, SO_REUSEPORT, 1, 5, 0),
-	OPT(SOL_SOCKET, SO_RCVLOWAT, 0, 5, 1),
+	OPT(SOL_SOCKET, SO_RCVLOWAT, 0, 100, 5, 1),
 	OPT(SOL_SOCKET, SO_BUSY_POLL, -1, 50, 0),
 	OPT(SOL_SOCKET, SO_DONTROUTE, 1, 0),
 	OPT(SOL_SOCKET, SO_BROADCAST, 1, 0),
@@ -98,6 +98,8 @@ static const struct option socket_table[] = {
 	OPT(SOL_SOCKET, SO_ACCEPTCONN, 1),
 	OPT_SET(SOL_SOCKET, SO_PROTOCOL, 1),
 	OPT(SOL_SOCKET, SO_TYPE, 1),
+	OPT(SOL_SOCKET, SO_ERROR, 1),
+	OPT(SOL_SOCKET, 9999, 1),
 };
 
 static bool kernel_before(int major, int minor)
@@ -204,6 +206,16 @@ static void options_socket(void)
 	in_all_states(socket_table, ARRAY_SIZE(socket_table));
 }
 
+static void buffer_sizes(void)
+{
+	static const struct option table[] = {
+		OPT(SOL_SOCKET, SO_SNDBUF, 1, 1000, 10000, 100000, 1 << 30, -1),
+		OPT(SOL_SOCKET, SO_RCVBUF, 1, 1000, 10000, 100000, 1 << 30, -1),
+	};
+
+	whole_table("fresh", fresh(0), table, ARRAY_SIZE(table));
+}
+
 /* The values that a new socket shows. */
 static void options_defaults(void)
 {
@@ -238,6 +250,7 @@ static void options_handed_on(void)
 		OPT(SOL_SOCKET, SO_RCVLOWAT, 3), OPT(SOL_SOCKET, SO_REUSEADDR, 1),
 		OPT(SOL_SOCKET, SO_REUSEPORT, 1), OPT(SOL_SOCKET, SO_MARK, 7),
 		OPT(SOL_SOCKET, SO_TIMESTAMPNS, 1), OPT(SOL_SOCKET, SO_PRIORITY, 4),
+		OPT(SOL_SOCKET, SO_SNDBUF, 20000), OPT(SOL_SOCKET, SO_RCVBUF, 30000),
 		OPT6(IPV6_TCLASS, 0xb8), OPT6(IPV6_UNICAST_HOPS, 9), OPT6(IPV6_V6ONLY, 0),
 	};
 	struct addr where;
@@ -246,11 +259,16 @@ static void options_handed_on(void)
 
 	for (i = 0; i < ARRAY_SIZE(given); i++)
 		setsockopt(fd, given[i].level, given[i].option, &given[i].values[0], sizeof(int));
+	set_timeout(fd, SO_SNDTIMEO, 7000);
 	connect_to(client, &where);
 	accepted = accept_from(fd);
 	for (i = 0; i < ARRAY_SIZE(given); i++)
 		if (comparable(&given[i]))
 			rec_int(given[i].name, accepted, given[i].level, given[i].option);
+	rec_int("SO_SNDTIMEO, seconds", accepted, SOL_SOCKET, SO_SNDTIMEO);
+	rec_int("SO_ACCEPTCONN", accepted, SOL_SOCKET, SO_ACCEPTCONN);
+	rec_int("SO_TYPE", accepted, SOL_SOCKET, SO_TYPE);
+	rec_int("SO_PROTOCOL", accepted, SOL_SOCKET, SO_PROTOCOL);
 }
 
 static void rec_get_len(const char *label, int fd, int level, int option, int room)
@@ -772,6 +790,7 @@ static const struct scenario scenarios[] = {
 	SCENARIO(options_tcp),
 	SCENARIO(options_ip),
 	SCENARIO(options_socket),
+	SCENARIO(buffer_sizes),
 	SCENARIO(options_defaults),
 	SCENARIO(options_handed_on),
 	SCENARIO(options_lengths),
