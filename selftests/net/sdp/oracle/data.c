@@ -355,6 +355,9 @@ static void low_water_mark(void)
 {
 	struct pair p = pair_make();
 
+	set_int(p.c, SOL_SOCKET, SO_RCVBUF, 20000);
+	set_int(p.c, SOL_SOCKET, SO_RCVLOWAT, 1000000);
+	rec_int("not more than half of the buffer", p.c, SOL_SOCKET, SO_RCVLOWAT);
 	set_int(p.s, SOL_SOCKET, SO_RCVLOWAT, 100);
 	send_all(p.c, scratch, 99);
 	rec("below", "%d", await_bytes(p.s, 99));

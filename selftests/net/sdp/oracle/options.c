@@ -462,21 +462,6 @@ static void control_messages(void)
 	rec_cmsg("TCP_INQ, end", p.s, 0);
 }
 
-static void receive_low_water(void)
-{
-	struct pair p = pair_make();
-
-	set_int(p.s, SOL_SOCKET, SO_RCVLOWAT, 10);
-	send_all(p.c, "12345", 5);
-	await_bytes(p.s, 5);
-	rec_mask("below", p.s);
-	set_int(p.s, SOL_SOCKET, SO_RCVLOWAT, 5);
-	rec_mask_at("lowered", p.s, POLLIN);
-	set_int(p.s, SOL_SOCKET, SO_RCVBUF, 20000);
-	set_int(p.s, SOL_SOCKET, SO_RCVLOWAT, 1000000);
-	rec_int("not more than half of the buffer", p.s, SOL_SOCKET, SO_RCVLOWAT);
-}
-
 /* With TCP_DEFER_ACCEPT a connection is not accepted before there is something to read. */
 static void accept_deferred(void)
 {
@@ -798,7 +783,6 @@ static const struct scenario scenarios[] = {
 	SCENARIO(nodelay_small_writes),
 	SCENARIO(peek_offset),
 	SCENARIO(control_messages),
-	SCENARIO(receive_low_water),
 	SCENARIO(accept_deferred),
 	SLOW_SCENARIO(accept_deferred_for_a_while),
 	SLOW_SCENARIO(keepalive_answered),
