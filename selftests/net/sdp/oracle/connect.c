@@ -144,6 +144,7 @@ static void accept_flags(void)
 	size_t i;
 
 	set_nonblock(fd, true);		/* the accepted sockets do not inherit this */
+	REC("nothing yet", accept(fd, NULL, NULL));
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
 		client = fresh(0);
 		connect_to(client, &where);
@@ -154,22 +155,6 @@ static void accept_flags(void)
 	}
 	REC("unknown flag", accept4(fd, NULL, NULL, 0x100000));
 	REC("empty queue", accept(fd, NULL, NULL));
-}
-
-static void accept_again(void)
-{
-	struct addr where;
-	int fd = listener(4, &where), client = fresh(0), accepted;
-
-	set_nonblock(fd, true);
-	rec_mask("idle", fd);
-	REC("accept", accept(fd, NULL, NULL));
-	connect_to(client, &where);
-	rec_mask_at("one waits", fd, POLLIN);
-	accepted = REC_FD("accept", accept(fd, NULL, NULL));
-	rec_mask("taken", fd);
-	REC("accept again", accept(fd, NULL, NULL));
-	rec_mask("accepted, idle", accepted);
 }
 
 static void accept_timeout(void)
@@ -568,7 +553,6 @@ static const struct scenario scenarios[] = {
 	SCENARIO(backlog_1),
 	SCENARIO(accept_wrong_state),
 	SCENARIO(accept_flags),
-	SCENARIO(accept_again),
 	SCENARIO(accept_timeout),
 	SCENARIO(accept_address),
 	SCENARIO(accept_in_order),
