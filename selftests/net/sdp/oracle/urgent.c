@@ -13,15 +13,7 @@ static void rec_mark(const char *label, int fd)
 {
 	int at = -1;
 
-	if (ioctl(fd, SIOCATMARK, &at))
-		rec(label, "-%s", errno_text(errno));
-	else
-		rec(label, "%d", at);
-}
-
-static void rec_queued(const char *label, int fd)
-{
-	rec(label, "%d", queued_bytes(fd));
+	REC(label, ioctl(fd, SIOCATMARK, &at) ?: at);
 }
 
 static void send_urgent(int fd, const void *data, size_t len)
@@ -41,6 +33,18 @@ static void await_urgent(int fd)
 
 	while (!(poll_for(fd, POLLPRI, WAIT_MS) & POLLPRI))
 		need(now_ms() < end, "urgent data does not arrive");
+}
+
+/* Waits until @byte is the urgent one, and leaves it there. */
+static void await_urgent_byte(int fd, char byte)
+{
+	long long end = now_ms() + WAIT_MS;
+	char seen = 0;
+
+	while (recv(fd, &seen, 1, MSG_OOB | MSG_PEEK) != 1 || seen != byte) {
+		need(now_ms() < end, "the urgent byte is not %c", byte);
+		pause_ms(1);
+	}
 }
 
 /*
@@ -78,10 +82,10 @@ static void urgent_byte(void)
 	await_urgent(p.s);
 	rec_mask("ready", p.s);
 	rec_mark("mark ahead", p.s);
-	rec_queued("queued", p.s);
+	rec("queued", "%d", queued_bytes(p.s));
 	rec_recv("up to the mark", p.s, 100, 0);
 	rec_mark("at the mark", p.s);
-	rec_queued("queued at the mark", p.s);
+	rec("queued at the mark", "%d", queued_bytes(p.s));
 	rec_mask("ready at the mark", p.s);
 	rec_recv("urgent", p.s, 10, MSG_OOB);
 	rec_mask("urgent byte taken", p.s);
@@ -102,7 +106,7 @@ static void urgent_message(void)
 
 	REC("send", send(p.c, "hello", 5, MSG_OOB));
 	await_urgent(p.s);
-	rec_queued("queued", p.s);
+	rec("queued", "%d", queued_bytes(p.s));
 	rec_recv("peek", p.s, 1, MSG_OOB | MSG_PEEK);
 	rec_mask("after the peek", p.s);
 	REC("no room", recv(p.s, b, 0, MSG_OOB));
@@ -144,7 +148,7 @@ static void urgent_short_reads(void)
 	for (i = 0; i < 3; i++) {
 		rec_recv("one byte", p.s, 1, 0);
 		rec_mark("mark", p.s);
-		rec_queued("queued", p.s);
+		rec("queued", "%d", queued_bytes(p.s));
 	}
 	rec_recv("beyond", p.s, 1, 0);
 	rec_recv("rest", p.s, 10, 0);
@@ -159,7 +163,7 @@ static void urgent_inline(void)
 	send_urgent(p.c, "X", 1);
 	send_all(p.c, "cd", 2);
 	await_bytes(p.s, 5);
-	rec_queued("queued", p.s);
+	rec("queued", "%d", queued_bytes(p.s));
 	rec_mask("ready", p.s);
 	rec_recv("by MSG_OOB", p.s, 1, MSG_OOB);
 	rec_recv("up to the mark", p.s, 10, 0);
@@ -174,17 +178,12 @@ static void urgent_inline(void)
 static void urgent_twice(void)
 {
 	struct pair p = pair_make();
-	char seen = 0;
-	int i;
 
 	send_urgent(p.c, "aX", 2);
 	await_urgent(p.s);
 	send_urgent(p.c, "bY", 2);
-	for (i = 0; i < WAIT_MS && seen != 'Y'; i++) {
-		need(recv(p.s, &seen, 1, MSG_OOB | MSG_PEEK) <= 1, "peek");
-		pause_ms(1);
-	}
-	rec_queued("queued", p.s);
+	await_urgent_byte(p.s, 'Y');
+	rec("queued", "%d", queued_bytes(p.s));
 	rec_recv("the second", p.s, 1, MSG_OOB);
 	rec_recv("the first is ordinary now", p.s, 10, 0);
 	rec_mark("mark", p.s);
@@ -194,8 +193,6 @@ static void urgent_twice(void)
 static void urgent_twice_at_the_mark(void)
 {
 	struct pair p = pair_make();
-	char seen = 0;
-	int i;
 
 	send_urgent(p.c, "aX", 2);
 	await_urgent(p.s);
@@ -203,10 +200,7 @@ static void urgent_twice_at_the_mark(void)
 	rec_recv("first", p.s, 1, MSG_OOB);
 	send_urgent(p.c, "bY", 2);
 	await_urgent(p.s);
-	for (i = 0; i < WAIT_MS && seen != 'Y'; i++) {
-		need(recv(p.s, &seen, 1, MSG_OOB | MSG_PEEK) <= 1, "peek");
-		pause_ms(1);
-	}
+	await_urgent_byte(p.s, 'Y');
 	rec_mark("mark", p.s);
 	rec_recv("up to the second mark", p.s, 10, 0);
 	rec_mark("at the second mark", p.s);
