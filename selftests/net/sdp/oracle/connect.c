@@ -516,8 +516,7 @@ static void connect_wildcard(void)
 	fd = listener_on(&any, 4, &where);
 	any = wildcard_addr(addr_port(&where));
 	rec_connect("connect", client, &any);
-	rec_sockname("client", client);
-	rec_peername("client's peer", client);
+	rec_names("client", client);
 	rec_sockname("accepted", accept_from(fd));
 }
 
@@ -535,10 +534,8 @@ static void connect_other_loopback(void)
 	REC("bind", bind(client, &own.sa, own.len));
 	rec_connect("connect", client, &where);
 	accepted = accept_from(fd);
-	rec_sockname("client", client);
-	rec_peername("client's peer", client);
-	rec_sockname("accepted", accepted);
-	rec_peername("accepted's peer", accepted);
+	rec_names("client", client);
+	rec_names("accepted", accepted);
 	where = server_addr(addr_port(&where));
 	client = fresh(0);
 	rec_connect("not the listener's address", client, &where);

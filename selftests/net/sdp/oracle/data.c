@@ -140,11 +140,11 @@ static void peek_waits(void)
 	rec("still there", "%d", queued_bytes(p.s));
 }
 
-static int waitall_fd;
+static int other_end;
 
 static void send_on_third_tick(int sig)
 {
-	if (++ticks == 3 && send(waitall_fd, "fgh", 3, 0) != 3)
+	if (++ticks == 3 && send(other_end, "fgh", 3, 0) != 3)
 		_exit(EXIT_FAILED);
 }
 
@@ -172,7 +172,7 @@ static void wait_all(void)
 	ticks_stop();
 	send_all(p.c, "abcde", 5);
 	await_bytes(p.s, 5);
-	waitall_fd = p.c;
+	other_end = p.c;
 	ticks_start(send_on_third_tick, SA_RESTART);
 	rec_recv("restarted, midway", p.s, 8, MSG_WAITALL);
 	ticks_stop();
@@ -505,14 +505,6 @@ static void bad_pointers(void)
 	REC_FD("the queue", accept(fd, NULL, NULL));
 }
 
-static int other_end;
-
-static void answer_on_third_tick(int sig)
-{
-	if (++ticks == 3 && send(other_end, "done", 4, 0) != 4)
-		_exit(EXIT_FAILED);
-}
-
 static void interrupted_receive(void)
 {
 	struct iovec byte = { scratch, 1 };
@@ -526,7 +518,7 @@ static void interrupted_receive(void)
 	REC("poll", poll(&(struct pollfd){ .fd = p.c, .events = POLLIN }, 1, WAIT_MS));
 	ticks_stop();
 	other_end = p.s;
-	ticks_start(answer_on_third_tick, SA_RESTART);
+	ticks_start(send_on_third_tick, SA_RESTART);
 	rec_recv("recv, restarted", p.c, 10, 0);
 	ticks_stop();
 }

@@ -2,6 +2,16 @@
 /* Oracle scenarios: socket(), bind(), names, socket options. */
 #include "oracle.h"
 
+void rec_names(const char *state, int fd)
+{
+	char label[80];
+
+	snprintf(label, sizeof(label), "%s: own", state);
+	rec_sockname(label, fd);
+	snprintf(label, sizeof(label), "%s: peer", state);
+	rec_peername(label, fd);
+}
+
 static void socket_args(void)
 {
 	static const struct {
@@ -80,10 +90,8 @@ static void bind_wildcard(void)
 	rec_sockname("listener", fd);
 	connect_to(client, &where);
 	accepted = accept_from(fd);
-	rec_sockname("client", client);
-	rec_peername("client's peer", client);
-	rec_sockname("accepted", accepted);
-	rec_peername("accepted's peer", accepted);
+	rec_names("client", client);
+	rec_names("accepted", accepted);
 }
 
 /*
@@ -277,16 +285,6 @@ static void bind_privileged(void)
 	}
 	waitpid(pid, &status, 0);
 	rec("status", "%d", status);
-}
-
-static void rec_names(const char *state, int fd)
-{
-	char label[80];
-
-	snprintf(label, sizeof(label), "%s: own", state);
-	rec_sockname(label, fd);
-	snprintf(label, sizeof(label), "%s: peer", state);
-	rec_peername(label, fd);
 }
 
 static void names_by_state(void)

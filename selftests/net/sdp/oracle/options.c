@@ -614,11 +614,6 @@ static void tcp_info_by_state(void)
 	poll_for(client, POLLHUP, WAIT_MS);
 }
 
-static struct addr any_of(int family, unsigned int port)
-{
-	return addr_make(family, wildcard_text(family), port);
-}
-
 static void rec_bind(const char *label, int fd, const struct addr *a)
 {
 	REC(label, bind(fd, &a->sa, a->len));
@@ -627,7 +622,7 @@ static void rec_bind(const char *label, int fd, const struct addr *a)
 /* With IPV6_V6ONLY, an IPv6 wildcard leaves the port's IPv4 side to other sockets. */
 static void v6_only(void)
 {
-	struct addr six = any_of(AF_INET6, 0), four, mapped;
+	struct addr six = wildcard_addr(0), four, mapped;
 	int fd = socket_for(AF_INET6, 0), other, both, client;
 
 	if (set->family != AF_INET6)
@@ -638,7 +633,7 @@ static void v6_only(void)
 	REC("set when bound", setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &(int){ 0 }, sizeof(int)));
 	rec_int("is", fd, IPPROTO_IPV6, IPV6_V6ONLY);
 	REC("listen", listen(fd, 3));
-	four = any_of(AF_INET, addr_port(&six));
+	four = addr_make(AF_INET, wildcard_text(AF_INET), addr_port(&six));
 	other = socket_for(AF_INET, 0);
 	rec_bind("v4 on the same port", other, &four);
 	REC("listen", listen(other, 3));

@@ -9,6 +9,9 @@
 #define UNUSED_V4	"198.51.100.1"		/* documentation ranges: never a local address */
 #define UNUSED_V6	"2001:db8::1"
 
+/* name.c: records the names of both ends. */
+void rec_names(const char *state, int fd);
+
 extern const struct scenario_list name_scenarios, connect_scenarios, data_scenarios;
 extern const struct scenario_list close_scenarios, share_scenarios, urgent_scenarios;
 extern const struct scenario_list option_scenarios;
