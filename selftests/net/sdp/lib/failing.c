@@ -11,6 +11,22 @@ void write_to(const char *path, const char *text)
 	close(fd);
 }
 
+/* Writes to the setting of both kinds of allocations. */
+__attribute__((format(printf, 2, 3)))
+static void write_both(const char *name, const char *fmt, ...)
+{
+	char path[80], text[32];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	snprintf(path, sizeof(path), SLAB "%s", name);
+	write_to(path, text);
+	snprintf(path, sizeof(path), PAGES "%s", name);
+	write_to(path, text);
+}
+
 /*
  * Makes allocations of any size fail, also those that may sleep, without a line in the log for
  * each. Returns false if the kernel has no fault injection.
@@ -19,11 +35,9 @@ bool can_fail(void)
 {
 	if (access(NTH, W_OK) || access(SLAB "verbose", W_OK) || access(PAGES "verbose", W_OK))
 		return false;
-	write_to(SLAB "ignore-gfp-wait", "N");
-	write_to(SLAB "verbose", "0");
-	write_to(PAGES "ignore-gfp-wait", "N");
+	write_both("ignore-gfp-wait", "N");
+	write_both("verbose", "0");
 	write_to(PAGES "min-order", "0");
-	write_to(PAGES "verbose", "0");
 	return true;
 }
 
@@ -128,37 +142,22 @@ bool module_function_text(const char *of, struct text *text)
 	return text->first && text->last != ~0ul;
 }
 
-static void write_number(const char *path, unsigned long number)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%lu", number);
-	write_to(path, text);
-}
-
 /*
  * From now on only those allocations can fail that have one of these functions in their call chain.
  * NULL: all can fail again.
  */
 void only_in(const struct text *text)
 {
-	unsigned long first = text ? text->first : 0, last = text ? text->last : ~0ul;
-
-	write_number(SLAB "require-start", first);
-	write_number(SLAB "require-end", last);
-	write_number(PAGES "require-start", first);
-	write_number(PAGES "require-end", last);
-	write_number(SLAB "stacktrace-depth", 32);
-	write_number(PAGES "stacktrace-depth", 32);
+	write_both("require-start", "%lu", text ? text->first : 0);
+	write_both("require-end", "%lu", text ? text->last : ~0ul);
+	write_both("stacktrace-depth", "32");
 }
 
 /* From now on no allocation fails that has this function in its call chain. NULL: no exception. */
 void not_in(const struct text *text)
 {
-	write_number(SLAB "reject-start", text ? text->first : 0);
-	write_number(SLAB "reject-end", text ? text->last : 0);
-	write_number(PAGES "reject-start", text ? text->first : 0);
-	write_number(PAGES "reject-end", text ? text->last : 0);
+	write_both("reject-start", "%lu", text ? text->first : 0);
+	write_both("reject-end", "%lu", text ? text->last : 0);
 }
 
 void only_the_module(bool on)
@@ -175,18 +174,8 @@ void only_the_module(bool on)
  */
 void fail_often(unsigned int percent)
 {
-	static const char * const kinds[] = { SLAB, PAGES };
-	char path[80];
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		snprintf(path, sizeof(path), "%stask-filter", kinds[i]);
-		write_to(path, "N");
-		snprintf(path, sizeof(path), "%sinterval", kinds[i]);
-		write_to(path, "1");
-		snprintf(path, sizeof(path), "%stimes", kinds[i]);
-		write_to(path, percent ? "-1" : "0");
-		snprintf(path, sizeof(path), "%sprobability", kinds[i]);
-		write_number(path, percent);
-	}
+	write_both("task-filter", "N");
+	write_both("interval", "1");
+	write_both("times", "%d", percent ? -1 : 0);
+	write_both("probability", "%u", percent);
 }
