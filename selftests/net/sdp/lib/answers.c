@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "answers.h"
 
-struct answer answers[2][128];	/* [0]: TCP, [1]: the family under test */
+static struct answer {
+	const char *what;
+	long value;
+	int error;
+} answers[2][128];		/* [0]: TCP, [1]: the family under test */
 
-unsigned int answers_round, asked, asked_before;
+static unsigned int answers_round;
+
+unsigned int asked;
 
 void answer_error(const char *what, long value, int error)
 {
@@ -22,7 +28,7 @@ void answer(const char *what, long value)
  */
 int answers_compare(void (*ask)(void))
 {
-	unsigned int i, wrong = 0;
+	unsigned int i, asked_before, wrong = 0;
 	bool sdp = use_sdp;
 
 	use_sdp = false;

@@ -7,14 +7,7 @@
 
 #include "sock.h"
 
-struct answer {
-	const char *what;
-	long value;
-	int error;
-};
-
-extern struct answer answers[2][128];	/* [0]: TCP, [1]: the family under test */
-extern unsigned int answers_round, asked, asked_before;
+extern unsigned int asked;
 
 void answer_error(const char *what, long value, int error);
 void answer(const char *what, long value);

@@ -23,26 +23,28 @@ static void endless_reader(void *arg)
 		;
 }
 
-static void endless_ping(void *arg)
+static void talk_endlessly(int fd, int other, bool begins)
 {
 	static unsigned char buf[KILLED_WRITE];
+
+	close(other);
+	while ((begins || recv(fd, buf, sizeof(buf), MSG_WAITALL) > 0) &&
+	       send(fd, buf, sizeof(buf), MSG_NOSIGNAL) > 0)
+		begins = false;
+}
+
+static void endless_ping(void *arg)
+{
 	const struct pair *p = arg;
 
-	close(p->s);
-	while (send(p->c, buf, sizeof(buf), MSG_NOSIGNAL) > 0 &&
-	       recv(p->c, buf, sizeof(buf), MSG_WAITALL) > 0)
-		;
+	talk_endlessly(p->c, p->s, true);
 }
 
 static void endless_pong(void *arg)
 {
-	static unsigned char buf[KILLED_WRITE];
 	const struct pair *p = arg;
 
-	close(p->c);
-	while (recv(p->s, buf, sizeof(buf), MSG_WAITALL) > 0 &&
-	       send(p->s, buf, sizeof(buf), MSG_NOSIGNAL) > 0)
-		;
+	talk_endlessly(p->s, p->c, false);
 }
 
 const struct talk endless_stream = { endless_writer, endless_reader };

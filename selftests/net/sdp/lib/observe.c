@@ -95,13 +95,9 @@ long rec_ret(const char *label, long ret)
 /* Like REC(), for calls that return a new descriptor: its number is not recorded. */
 int rec_fd(const char *label, int fd)
 {
-	int error = errno;
-
 	if (fd < 0)
-		rec(label, "-%s", errno_text(error));
-	else
-		rec(label, "descriptor");
-	errno = error;
+		return rec_ret(label, fd);
+	rec(label, "descriptor");
 	return fd;
 }
 
