@@ -9,10 +9,9 @@ scarce=/sys/module/sdp_cm_no_memory/parameters deaf=/sys/module/sdp_cm_loss/para
 need_lab
 need_module cm_no_memory cm_loss
 fin_timeout=/proc/sys/net/sdp/fin_timeout_ms
-fin_before=$(<$fin_timeout)
+keeps $fin_timeout
 restore() {
 	peers_end
-	echo "$fin_before" >$fin_timeout
 	rmmod sdp_cm_loss
 	rmmod sdp_cm_no_memory
 	lab_intact || { lab_down; lab_up; }

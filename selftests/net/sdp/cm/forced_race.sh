@@ -8,12 +8,11 @@ need_lab
 need_module forced_race
 settings=/proc/sys/net/sdp
 fin_timeout=$settings/fin_timeout_ms
-fin_before=$(<$fin_timeout)
+keeps $fin_timeout
 restore() {
 	peers_end
 	rmmod sdp_forced_race
 	[ -d /sys/module/sdp ] || insmod "$SDP_MODULE"
-	echo "$fin_before" >$fin_timeout
 	[ ! -e $settings/rewrite ] || echo 0 >$settings/rewrite
 }
 cleanup restore

@@ -8,12 +8,10 @@ retries=/sys/module/sdp_rnr_retries/parameters
 settings=/proc/sys/net/sdp
 need_lab
 need_module rnr_retries
-count_before=$(<$settings/rnr_retry_count) scheme_before=$(<$settings/flow_control)
+keeps $settings/{rnr_retry_count,flow_control}
 restore() {
 	peers_end
 	rmmod sdp_rnr_retries
-	echo "$count_before" >$settings/rnr_retry_count
-	echo "$scheme_before" >$settings/flow_control
 }
 cleanup restore
 

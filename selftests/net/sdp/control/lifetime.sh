@@ -7,7 +7,8 @@
 . "$(dirname "$0")/../lib/lib.sh" peers netlab checks
 
 settings=/proc/sys/net/sdp
-max_orphans=$(cat $settings/max_orphans)
+max_orphans=$(<$settings/max_orphans)
+keeps $settings/{max_orphans,fin_timeout_ms}
 rc=
 [ -n "${SDP_A:-}" ] && lab_intact && rc=$SDP_B
 
@@ -19,8 +20,6 @@ restore() {
 	peers_end
 	ip netns delete sdptest
 	loaded || insmod "$SDP_MODULE"
-	echo 60000 >$settings/fin_timeout_ms
-	echo $max_orphans >$settings/max_orphans
 	lab_down_ns
 }
 cleanup restore

@@ -13,13 +13,11 @@ need_lab
 files=$(mktemp -d)
 # A path that other users can reach.
 sdp=$files/sdp
+keeps $settings/{rewrite,policy,fallback_ms}
 cp "$top/build/tools/sdp" "$sdp" && chmod -R a+rX "$files"
 restore() {
 	peers_end
 	[ -d /sys/module/sdp ] || insmod "$SDP_MODULE"
-	echo 0 >$settings/rewrite
-	echo >$settings/policy
-	echo 1000 >$settings/fallback_ms
 	lab_neighbour "" va 0 2 "$(lab_mac "" vb)"
 	ip link delete tool-a
 	ip netns delete sdptool

@@ -47,15 +47,10 @@ default_of() { awk -v name="$1" '$1 == name { print $2 }' <<<"$every_setting"; }
 reset_setting() { setting "$1" "$(default_of "$1")"; }
 
 restore() {
-	local name
 	peers_end
-	for name in "${!was[@]}"; do
-		setting "$name" "${was[$name]}"
-	done
 	echo 0 >$tracing/events/sdp/enable
 	ip netns delete sdpview
 }
-declare -A was=()
 cleanup restore
 
 # pair ADDRESS OPERATIONS-OF-SERVER -- OPERATIONS-OF-CLIENT
@@ -274,7 +269,7 @@ invalid() { [[ $( (LC_ALL=C; echo "$2" >$settings/"$1") 2>&1) == *"Invalid argum
 
 one_setting() {
 	local name=$1 default=$2 least=$3 most=$4 there
-	was[$name]=$(value "$name")
+	keeps $settings/"$name"
 	check "$name is $default" test "$(value "$name")" = "$default"
 	check "$name may be $least" setting "$name" "$least"
 	check "$name may be $most" setting "$name" "$most"
@@ -424,7 +419,7 @@ done <<<"$every_setting"
 # flow_control is one of three words.
 scheme_setting() {
 	local word
-	was[flow_control]=$(value flow_control)
+	keeps $settings/flow_control
 	check "flow_control is credit" test "$(value flow_control)" = credit
 	for word in rdma nic credit; do
 		check "flow_control may be $word" setting flow_control $word

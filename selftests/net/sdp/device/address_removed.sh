@@ -10,13 +10,10 @@ need_lab
 # An additional address of the lab's A, which is removed.
 V=10.9.0.3 V6=fd09::3 L=10.9.77.1
 setting=/proc/sys/net/sdp/reset_removed
-before=$(<$setting)
 fin_setting=/proc/sys/net/sdp/fin_timeout_ms
-fin_before=$(<$fin_setting)
+keeps $setting $fin_setting
 restore() {
 	peers_end
-	echo "$fin_before" >$fin_setting
-	echo "$before" >$setting
 	ip netns delete removed
 	ip address delete $L/32 dev lo
 	ip address delete $L/32 dev va

@@ -6,6 +6,7 @@
 
 need_lab
 settings=/proc/sys/net/sdp
+keeps $settings/{connect_timeout_ms,retry_count}
 # Time limit for the removal of a device, whatever the number of connections.
 removal_seconds=$((20 * slow))
 
@@ -33,8 +34,6 @@ show_b() { lab_neighbour "" va 0 2 "$(lab_mac "" vb)"; }
 
 restore() {
 	peers_end
-	setting connect_timeout_ms 30000
-	setting retry_count 7
 	lab_intact || { lab_down; lab_up; }
 	show_b
 }

@@ -11,11 +11,8 @@ rounds=$((8 / slow))
 ! short_form || rounds=2
 left_out "a processor goes and comes back twice"
 
-restore() {
-	echo 1 >$cpu
-	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
-}
-cleanup restore
+fin_timeout=/proc/sys/net/sdp/fin_timeout_ms
+keeps $cpu $fin_timeout
 
 # grown: counters that only grow, summed over all CPUs, online or not.
 grown() { grep -E '^((Msgs|Bytes)(Sent|Received)|(Active|Passive)Opens) ' /proc/net/sdpstat | sort; }
@@ -83,7 +80,7 @@ none_wrong() { ! grep -H wrong "$peers"/hurry* "$peers"/greeter*; }
 
 check "data before" transfer "${addresses[-1]}"
 objects=$(counts_at_rest)
-echo 2000 >/proc/sys/net/sdp/fin_timeout_ms
+echo 2000 >$fin_timeout
 streams_begin
 connects_begin
 opened=$(sdpstat PassiveOpens)

@@ -8,15 +8,9 @@
 . "$(dirname "$0")/../lib/lib.sh" hostile
 
 port_of=/sys/module/sdp_ipoib/parameters
-connect_timeout=/proc/sys/net/sdp/connect_timeout_ms
-timeout_before=$(<$connect_timeout)
-localnet=/proc/sys/net/ipv4/conf/vb/route_localnet
-localnet_before=$(<$localnet)
 need_module ipoib
 restore() {
 	peers_end
-	echo "$timeout_before" >$connect_timeout
-	echo "$localnet_before" >$localnet
 	rmmod sdp_ipoib
 	rmmod sdp_hostile
 	ip netns delete there
@@ -180,7 +174,9 @@ forged_gid() {
 }
 
 all_forged() {
+	local localnet=/proc/sys/net/ipv4/conf/vb/route_localnet
 	# As on container hosts, there is a route to 127.0.0.1.
+	keeps $localnet
 	echo 1 >$localnet
 	forged_gid
 	echo 1 >$port_of/any_gid
@@ -191,7 +187,6 @@ all_forged() {
 	forged forge-source-broadcast $SDP_B
 	forged forge-source-nowhere $SDP_B
 	echo 0 >$port_of/any_gid
-	echo "$localnet_before" >$localnet
 }
 
 hostile_begin

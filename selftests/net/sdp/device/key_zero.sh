@@ -8,7 +8,7 @@
 
 need_module key_zero
 threshold=/proc/sys/net/sdp/rdma_threshold
-threshold_before=$(<$threshold)
+keeps $threshold
 # The module under test examines a device when it is added, so the devices are created again.
 made_anew() {
 	rdma link delete rxa && rdma link delete rxb &&
@@ -18,7 +18,6 @@ restore() {
 	peers_end
 	rmmod sdp_hostile
 	rmmod sdp_key_zero && made_anew
-	echo "$threshold_before" >$threshold
 }
 cleanup restore
 echo 16384 >$threshold

@@ -13,8 +13,8 @@
 need_lab
 modprobe sch_netem 2>/dev/null || tap_skip_all "this kernel has no netem"
 settings=/proc/sys/net/sdp
-threshold_before=$(<$settings/rdma_threshold) read_before=$(<$settings/rdma_read)
 flow_before=$(<$settings/flow_control)
+keeps $settings/{rdma_threshold,rdma_read,flow_control}
 bytes=300000
 # Errors that a connection may end with here.
 end_errno='[a-z]*: (ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)'
@@ -43,9 +43,6 @@ good_network() {
 restore() {
 	peers_end
 	good_network
-	echo "$threshold_before" >$settings/rdma_threshold
-	echo "$read_before" >$settings/rdma_read
-	echo "$flow_before" >$settings/flow_control
 }
 cleanup restore
 echo 16384 >$settings/rdma_threshold

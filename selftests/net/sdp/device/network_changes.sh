@@ -9,10 +9,9 @@
 need_lab
 
 settings=/proc/sys/net/sdp
-fin_before=$(<$settings/fin_timeout_ms)
+keeps $settings/fin_timeout_ms
 restore() {
 	peers_end
-	echo "$fin_before" >$settings/fin_timeout_ms
 	lab_down
 	lab_up
 }

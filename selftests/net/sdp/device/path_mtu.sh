@@ -7,10 +7,9 @@
 
 need_lab
 settings=/proc/sys/net/sdp
+keeps $settings/{rewrite,policy}
 restore() {
 	peers_end
-	echo 0 >$settings/rewrite
-	echo "" >$settings/policy
 	lab_mtu $LAB_MTU
 	lab_wait "the devices" lab_intact
 }

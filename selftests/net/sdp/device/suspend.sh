@@ -12,12 +12,8 @@ grep -qsw freezer $rehearsal && grep -qw freeze /sys/power/state ||
 	tap_skip_all "this kernel cannot be suspended, or not for a rehearsal"
 advertised=$((1 << 17))
 
-restore() {
-	echo none >$rehearsal
-	[ ! -e $delay ] || echo 5 >$delay
-	echo 1000 >/proc/sys/net/sdp/scan_ms
-}
-cleanup restore
+cleanup write_file none $rehearsal
+keeps /proc/sys/net/sdp/scan_ms
 
 # suspended: for two seconds.
 suspended() { echo freezer >$rehearsal && echo freeze >/sys/power/state; }
@@ -72,7 +68,7 @@ round() {
 	check "$1: a connection works" transfer "${addresses[-1]}"
 }
 
-[ ! -w $delay ] || echo 2 >$delay
+[ ! -w $delay ] || { keeps $delay && echo 2 >$delay; }
 check "data before" transfer "${addresses[-1]}"
 objects=$(counts_at_rest)
 echo 500 >/proc/sys/net/sdp/scan_ms

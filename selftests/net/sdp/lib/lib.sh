@@ -19,6 +19,7 @@
 # load_module NAME [PARAMETER...]	loads one, or ends the test as skipped
 # wait_for SECONDS COMMAND...	repeats the command until it succeeds
 # cleanup COMMAND...	runs the command at exit, however the test ends; the last command runs first
+# keeps FILE...		restores what is in these files at exit
 # in_background COMMAND...	starts it, sets $bg to its PID and kills it at exit
 # pause SECONDS, process_gone PID	see selftests/vm/process.sh
 # sdpstat NAME		a counter of /proc/net/sdpstat
@@ -158,6 +159,15 @@ wait_for() {
 }
 
 cleanup() { tap_cleanup=("$(printf '%q ' "$@")" "${tap_cleanup[@]}"); }
+
+write_file() { echo "$1" >"$2"; }
+
+keeps() {
+	local file
+	for file in "$@"; do
+		cleanup write_file "$(<"$file")" "$file"
+	done
+}
 
 tap_exit() {
 	local command

@@ -7,13 +7,8 @@
 parameters=/sys/module/sdp_user/parameters
 settings=/proc/sys/net/sdp
 need_module user
-restore() {
-	peers_end
-	rmmod sdp_user
-	echo 0 >$settings/rewrite
-	: >$settings/policy
-}
-cleanup restore
+keeps $settings/{rewrite,policy}
+cleanup rmmod sdp_user
 
 # Only SDP listens there.
 next_port
