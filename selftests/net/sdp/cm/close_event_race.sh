@@ -26,9 +26,7 @@ all_connected() { [ "$(grep -c '^connected' "$peers/client")" = $ends ]; }
 closed_by() {
 	local what=$1 before teller
 	shift
-	next_port
-	peer server bind "$SDP_B" $port listen 20 say up fork $ends accept swallow
-	says server $patience up >/dev/null
+	queue=20 listens server "$SDP_B" fork $ends accept swallow
 	peer client fork $ends connect "$SDP_B" $port wait "$peers/go"
 	check "$what: connections" wait_for $patience all_connected
 	before=$(<$parameters/late)

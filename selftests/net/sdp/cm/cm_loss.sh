@@ -22,10 +22,10 @@ aftermath() {
 
 # fails WHAT ERRNO [listener]: a connect that must fail, with or without a listener
 fails() {
-	next_port
 	if [ "${3:-}" = listener ]; then
-		peer server bind $SDP_B $port listen 5 say up accept hold
-		says server $patience up
+		listens server $SDP_B accept hold
+	else
+		next_port
 	fi
 	peer client connect $SDP_B $port
 	check "$1: connect fails with $2" says client $((2 * patience)) "connect: $2"
@@ -43,10 +43,7 @@ told_again() {
 	check "$what: because they were told" test "$(sdpstat OrphanTimeouts)" = "$timeouts"
 	check "$what: as many were lost" test "$(<$parameters/lost)" = "$1"
 	lose DREQ "$1"
-	next_port
-	peer server bind $SDP_B $port listen 5 say up accept send 1000 drain
-	says server $patience up
-	peer client connect $SDP_B $port hold
+	pair $SDP_B accept send 1000 drain -- hold
 	check "$what: the client has something unread" wait_for $patience unread
 	peers_end client
 	check "$what: the other end hears of a reset" says server $patience "drain: ECONNRESET"
@@ -78,10 +75,7 @@ outlasts() {
 	local what="no REP is heard, then nothing" gone
 	echo 8000 >$settings/connect_timeout_ms
 	lose REP $always
-	next_port
-	peer server bind $SDP_B $port listen 5 say up accept hold
-	says server $patience up
-	peer client connect $SDP_B $port
+	pair $SDP_B accept hold --
 	check "$what: the request arrives" wait_for $patience requested
 	echo 100 >$parameters/share
 	check "$what: connect fails with ETIMEDOUT" says client $((2 * patience)) "connect: ETIMEDOUT"

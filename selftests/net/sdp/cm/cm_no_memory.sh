@@ -81,10 +81,8 @@ aftermath "no DREQ"
 echo 20 >$deaf/attribute
 echo $always >$deaf/count
 short_of notify 3
-next_port
-peer server bind $SDP_B $port listen 5 say up accept recv 1000 wait "$peers/go" send 1000 drain
-says server $patience up
-peer client connect $SDP_B $port send 1000 recv 1000 shutdown drain
+pair $SDP_B accept recv 1000 wait "$peers/go" send 1000 drain -- \
+	send 1000 recv 1000 shutdown drain
 check "no RTU, and no word of it: the first bytes" says server $patience "received 1000"
 check "no RTU, and no word of it: there was no memory" wait_for $patience were refused 3
 check_not "no RTU, and no word of it: no end" wait_for 25 eval 'ended client || [ "$(connections st $ESTABLISHED $port | wc -l)" -lt 2 ]'

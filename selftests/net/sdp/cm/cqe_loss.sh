@@ -20,9 +20,7 @@ lost() { echo "$(<$parameters/lost)"; }
 
 # flowing N: N connections, with data on each
 flowing() {
-	next_port
-	peer server bind $SDP_B $port listen 20 say up fork "$1" accept drain
-	says server $patience up || return
+	queue=20 listens server $SDP_B fork "$1" accept drain || return
 	peer client fork "$1" connect $SDP_B $port flow
 	wait_for $patience eval '[ "$(grep -c ^flowing "$peers/client")" = '"$1"' ]'
 }

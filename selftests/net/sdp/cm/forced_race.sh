@@ -32,11 +32,10 @@ met() { [ "$(<$parameters/met)" -ge 1 ]; }
 # A listener is closed while it gets a connection request by loopback. The close and the request do
 # not wait for each other, so the port is free at once.
 port_free() {
-	next_port
 	next_waits
-	peer server bind 127.0.0.1 $port listen 5 say up wait "$peers/go" close \
-		bind 127.0.0.1 $port listen 5 say again accept drain
-	says server $patience up
+	# The same port again: listens takes the next one.
+	listens server 127.0.0.1 wait "$peers/go" close \
+		bind 127.0.0.1 $((port + 1)) listen 5 say again accept drain
 	peer first connect 127.0.0.1 $port ended
 	wait_for $patience held || return
 	touch "$peers/go"
@@ -64,13 +63,8 @@ orphan_round() {
 	local timeouts
 	rm -f "$peers/go"
 	timeouts=$(sdpstat OrphanTimeouts)
-	next_port
-	peer_on=1
-	peer server bind $SDP_B $port listen 5 say up accept wait "$peers/go" drain
-	says server $patience up
-	peer_on=2
-	peer client connect $SDP_B $port fill
-	peer_on=
+	peer_on=1 listens server $SDP_B accept wait "$peers/go" drain
+	peer_on=2 peer client connect $SDP_B $port fill
 	next_waits
 	over client $patience && wait_for $patience held || return
 	touch "$peers/go"
@@ -102,9 +96,7 @@ check "nothing is left" wait_for $((2 * patience)) connection_counts_are "$objec
 # A connect by both queues its work item for the deadline at the moment when the item runs because
 # SDP has connected. Nothing then waits for the deadline, so the module can be removed before it.
 attempt_round() {
-	next_port
-	peer server bind $SDP_B $port listen 5 say up accept drain
-	says server $patience up || return
+	listens server $SDP_B accept drain || return
 	# The thread may queue other work as well.
 	echo 20 >$parameters/count
 	peer client tcp connect $SDP_B $port send 5000 shutdown

@@ -24,13 +24,6 @@ restore() {
 }
 cleanup restore
 
-up_and_listening() {
-	local name=$1
-	shift
-	peer "$name" "$@"
-	says "$name" $patience up >/dev/null
-}
-
 # all_gone NAME: after killing, no socket may be left
 all_gone() {
 	peers_end
@@ -45,12 +38,12 @@ refuses_to_unload() {
 
 unload_refused() {
 	local listening
-	up_and_listening p open say up hold
+	peer p open say up hold
+	says p $patience up
 	refuses_to_unload "an unused socket"
 	peers_end
-	next_port
+	listens p 127.0.0.1 hold
 	listening=$port
-	up_and_listening p bind 127.0.0.1 $listening listen 5 say up hold
 	refuses_to_unload "a listener"
 	peer q connect 127.0.0.1 $listening say queued hold
 	check "a connection in the queue" says q $patience queued
@@ -94,8 +87,7 @@ reload() {
 # A listener's process is killed while it has connections of every kind.
 kill_listener() {
 	local how=$1 address=$2
-	next_port
-	up_and_listening server bind "$address" $port listen 4 say up accept accept hold
+	queue=4 listens server "$address" accept accept hold
 	# Two are accepted, five wait in the queue, the others are told to retry.
 	peer client fork 12 connect "$address" $port flow
 	check "$how: listener with its queue full" wait_for $patience queue_full 5
@@ -111,23 +103,23 @@ queue_full() {
 		'$4 == state && $5 ~ want { found = 1 } END { exit !found }' /proc/net/sdp
 }
 
+# streams HOW ADDRESS: a connection on which "client" sends all the time
+streams() {
+	pair "$2" accept drain -- flow
+	check "$1: streaming" says client $patience flowing
+}
+
 kill_receiver() {
-	local how=$1 address=$2
-	next_port
-	up_and_listening server bind "$address" $port listen 5 say up accept drain
-	peer client connect "$address" $port flow
-	check "$how: streaming" says client $patience flowing
+	local how=$1
+	streams "$@"
 	kill -KILL "${peer_pid[server]}"
 	check "$how: receiver killed, sender's call ends" reset_of client $patience
 	all_gone "$how: receiver killed"
 }
 
 kill_sender() {
-	local how=$1 address=$2
-	next_port
-	up_and_listening server bind "$address" $port listen 5 say up accept drain
-	peer client connect "$address" $port flow
-	check "$how: streaming" says client $patience flowing
+	local how=$1
+	streams "$@"
 	kill -KILL "${peer_pid[client]}"
 	check "$how: sender killed, receiver has all that was sent, then the end" \
 		says server $patience "end after [0-9]+ bytes"
@@ -137,8 +129,7 @@ kill_sender() {
 kill_both() {
 	local how=$1 address=$2 round
 	for round in 1 2 3 4 5; do
-		next_port
-		up_and_listening server bind "$address" $port listen 20 say up accept accept accept flow
+		queue=20 listens server "$address" accept accept accept flow
 		peer client fork 10 connect "$address" $port flow
 		[ $round -gt 3 ] || says client $patience flowing >/dev/null
 		# Each round kills later; in the last rounds most are connecting.
@@ -149,8 +140,7 @@ kill_both() {
 
 kill_accepting() {
 	local how=$1 address=$2
-	next_port
-	up_and_listening server bind "$address" $port listen 5 say up accept
+	listens server "$address" accept
 	kill -KILL "${peer_pid[server]}"
 	check "$how: killed in accept" over server $patience
 	peer client connect "$address" $port
@@ -172,9 +162,7 @@ kill_connecting() {
 
 close_listener() {
 	local how=$1 address=$2
-	next_port
-	up_and_listening server bind "$address" $port listen 10 say up wait "$peers/go" close \
-		say closed hold
+	queue=10 listens server "$address" wait "$peers/go" close say closed hold
 	peer client fork 5 connect "$address" $port ended
 	check "$how: five wait to be accepted" wait_for $patience queue_full 5
 	touch "$peers/go"
@@ -191,9 +179,7 @@ orphan() {
 	local how=$1 address=$2 orphans
 	orphans=$(sdpstat OrphanTimeouts)
 	echo 700 >$settings/fin_timeout_ms
-	next_port
-	up_and_listening server bind "$address" $port listen 5 say up accept wait "$peers/go" drain
-	peer client connect "$address" $port fill close say closed hold
+	pair "$address" accept wait "$peers/go" drain -- fill close say closed hold
 	check "$how: closed with unsent data" says client $((2 * patience)) closed
 	check "$how: a closed socket ends after fin_timeout_ms" wait_for $patience orphan_gone "$orphans"
 	check "$how: OrphanTimeouts counts it" test "$(sdpstat OrphanTimeouts)" = $((orphans + 1))
@@ -205,31 +191,34 @@ orphan() {
 
 orphan_gone() { [ "$(sdpstat OrphanTimeouts)" -gt "$1" ]; }
 
-# Four sockets whose peer does not read are closed, and LIMIT of them may stay as orphans.
-too_many_orphans() {
-	local how=$1 address=$2 limit
-	for limit in 2 0; do
-		orphans_beyond "$how" "$address" $limit
+# closed_unsent N ADDRESS NAME: the process NAME closes N sockets whose peer does not read
+closed_unsent() {
+	local accepts=()
+	while [ ${#accepts[@]} -lt "$1" ]; do
+		accepts+=(accept)
 	done
-	echo $max_orphans >$settings/max_orphans
+	rm -f "$peers/close"
+	queue=20 listens "$3-server" "$2" "${accepts[@]}" say got wait "$peers/go" drain
+	peer "$3" fork "$1" connect "$2" $port fill wait "$peers/close" close say closed hold
+	says "$3-server" $((2 * patience)) got || return
+	touch "$peers/close"
+	wait_for $((2 * patience)) eval "[ \"\$(grep -c '^closed$' '$peers/$3')\" = $1 ]"
 }
 
-orphans_beyond() {
-	local how=$1 address=$2 limit=$3 refused
-	refused=$(sdpstat OrphansRefused)
-	echo $limit >$settings/max_orphans
-	next_port
-	up_and_listening server bind "$address" $port listen 5 say up accept accept accept accept \
-		say got wait "$peers/go" drain
-	peer client fork 4 connect "$address" $port fill wait "$peers/close" close say closed hold
-	says server $((2 * patience)) got >/dev/null
-	touch "$peers/close"
-	check "$how: with room for $limit of 4 orphans, every close returns" \
-		wait_for $((2 * patience)) eval '[ "$(grep -c "^closed$" "$peers/client")" = 4 ]'
-	check "$how: the others are reset" \
-		test "$(sdpstat OrphansRefused)" = $((refused + 4 - limit))
-	check "$how: $limit are left" test "$(orphans_left)" = $limit
-	all_gone "$how: $limit orphans of 4"
+# Four sockets whose peer does not read are closed, and $limit of them may stay as orphans.
+too_many_orphans() {
+	local how=$1 address=$2 limit refused
+	for limit in 2 0; do
+		refused=$(sdpstat OrphansRefused)
+		echo $limit >$settings/max_orphans
+		check "$how: with room for $limit of 4 orphans, every close returns" \
+			closed_unsent 4 "$address" client
+		check "$how: the others are reset" \
+			test "$(sdpstat OrphansRefused)" = $((refused + 4 - limit))
+		check "$how: $limit are left" test "$(orphans_left)" = $limit
+		all_gone "$how: $limit orphans of 4"
+	done
+	echo $max_orphans >$settings/max_orphans
 }
 
 orphans_left() { awk '$10 == 0 { n++ } END { print n + 0 }' /proc/net/sdp; }
@@ -240,30 +229,13 @@ orphans_of_others() {
 	ip netns add sdptest
 	ip -n sdptest link set lo up
 	echo 16 >$settings/max_orphans
-	rm -f "$peers/close" "$peers/go"
 	peer_in=sdptest
-	next_port
-	# shellcheck disable=SC2046 # words
-	up_and_listening hoarder bind 127.0.0.1 $port listen 20 say up $(printf 'accept %.0s' {1..17}) \
-		say got wait "$peers/go" drain
-	peer closer fork 17 connect 127.0.0.1 $port fill wait "$peers/close" close say closed hold
-	says hoarder $((2 * patience)) got >/dev/null
-	touch "$peers/close"
-	check "another namespace closes 17 sockets with unsent data" \
-		wait_for $((2 * patience)) eval '[ "$(grep -c "^closed$" "$peers/closer")" = 17 ]'
+	check "another namespace closes 17 sockets with unsent data" closed_unsent 17 127.0.0.1 hoarder
 	check "where 16 go on, as many as all may have, and one is reset" \
 		ip netns exec sdptest grep -q '^OrphansRefused *1$' /proc/net/sdpstat
 	peer_in=
-	rm -f "$peers/close"
 	refused=$(sdpstat OrphansRefused)
-	next_port
-	up_and_listening server bind 127.0.0.1 $port listen 5 say up accept accept \
-		say got wait "$peers/go" drain
-	peer client fork 2 connect 127.0.0.1 $port fill wait "$peers/close" close say closed hold
-	says server $((2 * patience)) got >/dev/null
-	touch "$peers/close"
-	check "and two sockets are closed here" \
-		wait_for $((2 * patience)) eval '[ "$(grep -c "^closed$" "$peers/client")" = 2 ]'
+	check "and two sockets are closed here" closed_unsent 2 127.0.0.1 client
 	check "of which one goes on" test "$(orphans_left)" = 1
 	check "and one is reset" test "$(sdpstat OrphansRefused)" = $((refused + 1))
 	peers_end
@@ -279,13 +251,9 @@ namespace_loopback() {
 	ip netns add sdptest
 	ip -n sdptest link set lo up
 	ip link add sdpout type veth peer name sdpin netns sdptest
-	next_port
 	peer_in=sdptest
-	peer server bind 127.0.0.1 $port listen 5 say up accept drain
-	check "a namespace: a listener" says server $patience up
-	peer client connect 127.0.0.1 $port flow
+	streams "a namespace" 127.0.0.1
 	peer queued connect 127.0.0.1 $port ended
-	check "a namespace: streaming" says client $patience flowing
 	check "a namespace: another one waits in the queue" says queued $patience connected
 	peer_in=
 	check "a namespace: its sockets are not seen from here" no_sockets
@@ -304,10 +272,8 @@ namespace_loopback() {
 namespace_rc() {
 	local victim=$1
 	lab_up_ns || { tap_not_ok "namespaces with RDMA devices"; return; }
-	next_port
 	peer_in=B
-	peer server bind $SDP_NS_B $port listen 5 say up accept drain
-	check "rc in namespaces: a listener" says server $patience up
+	check "rc in namespaces: a listener" listens server $SDP_NS_B accept drain
 	peer_in=A
 	peer client connect $SDP_NS_B $port flow
 	check "rc in namespaces: streaming" says client $patience flowing

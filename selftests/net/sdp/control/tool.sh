@@ -112,12 +112,6 @@ tcp_connect() {
 		"$1" "$port" $((3 * slow))
 }
 
-sdp_listener() {
-	next_port
-	peer server bind "$1" $port listen 5 say up "${@:2}"
-	says server $patience up >/dev/null || tap_not_ok "a listener on $1" "$(show_peers)"
-}
-
 # fell: the sum of all counters of fallbacks
 fell() { awk '/^Fell/ { n += $2 } END { print n + 0 }' /proc/net/sdpstat; }
 
@@ -235,9 +229,8 @@ far_end() {
 }
 
 lists() {
-	local number
-	sdp_listener $SDP_B accept send 300 wait "$peers/go" recv 1000 hold
-	peer client connect $SDP_B $port send 1000 recv 300 say sent hold
+	pair $SDP_B accept send 300 wait "$peers/go" recv 1000 hold -- \
+		send 1000 recv 300 say sent hold
 	says client $patience sent >/dev/null
 	wait_for $patience eval "'$sdp' list | grep -q '^ESTAB *1000 '" >/dev/null
 	run list
@@ -249,10 +242,9 @@ lists() {
 	run list -l
 	check "list -l: the listener" grep -qE "^LISTEN +0 +0 +$SDP_B:$port +\*:\* +-$" <<<"$out"
 	check "list -l: alone" test "$(grep -c . <<<"$out")" = 2
-	peer six bind ::1 $((port + 1)) listen 5 say up hold
-	says six $patience up >/dev/null
+	listens six ::1 hold
 	run list -l
-	check "list -l: a listener by IPv6" grep -qE "^LISTEN +0 +0 +\[::1\]:$((port + 1)) +\*:\* +-$" <<<"$out"
+	check "list -l: a listener by IPv6" grep -qE "^LISTEN +0 +0 +\[::1\]:$port +\*:\* +-$" <<<"$out"
 	peers_end six
 	wait_for $patience eval "! '$sdp' list -l | grep -q '::1'" >/dev/null
 	run list -anp
@@ -282,9 +274,8 @@ lists() {
 	check_not "list -p: but nobody's processes" grep -q users: <<<"$out"
 	as=()
 	peers_end
-	sdp_listener $SDP_B6 accept hold
-	peer client connect $SDP_B6 $port say up hold
-	says client $patience up >/dev/null
+	pair $SDP_B6 accept hold -- say up hold
+	says client $patience up
 	run list
 	check "list: IPv6" grep -qF " [$SDP_B6]:$port " <<<"$out"
 	json "list: IPv6" 'any(s["peer"]["address"] == "fd09::2" for s in d)' list
@@ -295,9 +286,8 @@ lists() {
 # kills ADDRESS: ends a connection there, given by its names as list prints them
 kills() {
 	local names
-	sdp_listener "$1" accept hold
-	peer client connect "$1" $port say up ended
-	says client $patience up >/dev/null
+	pair "$1" accept hold -- say up ended
+	says client $patience up
 	names=$("$sdp" --json list | python3 -c '
 import json, sys
 for s in json.load(sys.stdin):
@@ -383,7 +373,7 @@ connections_checked() {
 		connect 10.77.0.0/24 both
 	END
 	"$sdp" policy off
-	sdp_listener $SDP_B accept drain
+	listens server $SDP_B accept drain
 	checked "rewriting is off" 1 "TCP: rewriting is off; sdp policy on" \
 		$SDP_B $port
 	check "check: still it connects, and the server sees an end without data" \
@@ -392,13 +382,13 @@ connections_checked() {
 		grep -q "^ok  sdp     answered after [0-9]* ms, by rxa$" "$files/out"
 	peers_end
 	"$sdp" policy on
-	sdp_listener $SDP_B accept drain
+	listens server $SDP_B accept drain
 	checked "an SDP listener" 0 SDP $SDP_B $port
 	check "check: all steps" test "$(grep -c '^ok  ' "$files/out")" = 5
 	check "check: which rule" \
 		grep -q "^ok  policy  both by line 1: connect 10.9.0.0/24:1-30000 both$" "$files/out"
 	peers_end
-	sdp_listener $SDP_B6 hold
+	listens server $SDP_B6 hold
 	checked "by IPv6" 0 SDP -6 $SDP_B6 $port
 	json "check: SDP" 'd["outcome"] == "sdp" and all(s["ok"] for s in d["steps"]) and
 		"reason" not in d and [s["step"] for s in d["steps"]] == ["name", "module", "policy", "device", "sdp"]' \

@@ -53,21 +53,6 @@ restore() {
 }
 cleanup restore
 
-# pair ADDRESS OPERATIONS-OF-SERVER -- OPERATIONS-OF-CLIENT
-pair() {
-	local address=$1 server=()
-	shift
-	while [ "$1" != -- ]; do
-		server+=("$1")
-		shift
-	done
-	shift
-	next_port
-	peer server bind "$address" $port listen 5 say up "${server[@]}"
-	says server $patience up >/dev/null || tap_not_ok "a listener on $address" "$(show_peers)"
-	peer client connect "$address" $port "$@"
-}
-
 # line STATE PORT: the table's lines with this state and local port; peer_line: with this remote
 # port; `field N`: column N of the first line.
 line() { awk -v state="$1" -v port="$(printf ':%04X$' "$2")" '$4 == state && $2 ~ port' /proc/net/sdp; }
@@ -122,11 +107,8 @@ socket_of() { find "/proc/${peer_pid[$1]}/fd" -lname "socket:\[$2\]" | grep -q .
 table_per_namespace() {
 	ip netns add sdpview
 	ip -n sdpview link set lo up
-	next_port
 	peer_in=sdpview
-	peer server bind 127.0.0.1 $port listen 5 say up accept hold
-	says server $patience up >/dev/null
-	peer client connect 127.0.0.1 $port hold
+	pair 127.0.0.1 accept hold -- hold
 	peer_in=
 	check "a namespace: its connection" says client $patience connected
 	check "a namespace has a table of its own" \

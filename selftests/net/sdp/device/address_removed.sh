@@ -65,15 +65,6 @@ remove() {
 	if [ "$1" = $V ]; then ip address delete $V/24 dev va; else ip address delete $V6/64 dev va; fi
 }
 
-# listens NAME ADDRESS OPERATION...: starts a listener
-listens() {
-	local name=$1 address=$2
-	shift 2
-	next_port
-	peer "$name" bind "$address" $port listen 5 say up accept "$@"
-	says "$name" $patience up >/dev/null || tap_not_ok "$name listens on $address" "$(show_peers)"
-}
-
 # soft-RoCE's management queue pair may break when a message cannot be sent for lack of a route.
 # The message that ends a connection of a removed address is such a message.
 make_anew() {
@@ -86,11 +77,11 @@ alive=(option 1 9 1 option 6 4 1 option 6 5 1 option 6 6 2)
 
 # connections_of V B: an idle one, started by V; a stream to V; an idle one of other addresses
 connections_of() {
-	listens far "$2" "${alive[@]}" ended
+	listens far "$2" accept "${alive[@]}" ended
 	peer idle bind "$1" 0 connect "$2" $port say up ended
-	listens reader "$1" swallow
+	listens reader "$1" accept swallow
 	peer writer "${alive[@]}" bind "$2" 0 connect "$1" $port say up flow
-	listens other "$2" recv 1000 say had hold
+	listens other "$2" accept recv 1000 say had hold
 	peer third connect "$2" $port say up wait "$peers/go" send 1000 hold
 	says idle $patience up && says writer $patience flowing && says third $patience up &&
 		says reader $patience accepted && says far $patience accepted &&
@@ -144,7 +135,7 @@ ends() {
 # Both ends are local, and one of them has the address.
 pair_by_loopback() {
 	ip address add $L/32 dev lo
-	listens near $L recv 1000 say had ended
+	listens near $L accept recv 1000 say had ended
 	peer from bind 127.0.0.1 0 connect $L $port say up wait "$peers/go" send 1000 ended
 	says from $patience up && says near $patience accepted
 }
@@ -188,7 +179,7 @@ in_namespace() {
 }
 
 pair_there() {
-	listens near $L ended
+	listens near $L accept ended
 	peer from bind 127.0.0.1 0 connect $L $port say up ended
 	says from $patience up && says near $patience accepted
 }

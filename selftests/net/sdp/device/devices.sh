@@ -49,25 +49,11 @@ began() {
 	wait_for $patience "$@" >/dev/null || tap_not_ok "$what: cannot begin" "$(show_peers; cat /proc/net/sdp)"
 }
 
-# pair OPERATIONS-OF-SERVER -- OPERATIONS-OF-CLIENT: a connection. `server` accepts on rxb,
-# `client` connects on rxa.
-pair() {
-	local server=()
-	while [ "$1" != -- ]; do
-		server+=("$1")
-		shift
-	done
-	shift
-	next_port
-	peer server bind $SDP_B $port listen 5 say up accept "${server[@]}"
-	began "a listener" says server 1 up
-	peer client connect $SDP_B $port "$@"
-}
-
-# Removing a device ends its connections with ENETDOWN; the other ends are told.
+# Removing a device ends its connections with ENETDOWN; the other ends are told. "server" accepts
+# on rxb, and "client" connects on rxa.
 removal_idle() {
 	local device=$1 near=$2 far=$3
-	pair ended -- ended
+	pair $SDP_B accept ended -- ended
 	began "idle connection" established 2
 	check "idle connection: $device is removed in time" device_delete "$device"
 	check "idle connection: ENETDOWN for the end on $device" says $near $patience "ended: ENETDOWN"
@@ -81,7 +67,7 @@ received_more() { [ "$(sdpstat BytesReceived)" -gt "$1" ]; }
 
 removal_streaming() {
 	local device=$1 near=$2 far=$3
-	pair drain -- flow
+	pair $SDP_B accept drain -- flow
 	began "streaming" says client 1 flowing
 	began "streaming" received_more 1000000
 	check "streaming: $device is removed in time" device_delete "$device"
@@ -94,10 +80,8 @@ removal_streaming() {
 
 # Many connections at once with all buffers full, since no program reads.
 removal_many() {
-	next_port
-	peer server bind $SDP_B $port listen 20 say up accept accept accept accept accept accept \
-		accept accept accept accept hold
-	began "ten full connections" says server 1 up
+	queue=20 listens server $SDP_B accept accept accept accept accept accept accept accept \
+		accept accept hold
 	peer client fork 10 connect $SDP_B $port flow
 	began "ten full connections" stalled 10
 	check "ten full connections: rxa is removed in time" device_delete rxa
@@ -119,9 +103,7 @@ stalled() {
 }
 
 removal_listening() {
-	next_port
-	peer server bind $SDP_B $port listen 5 say up accept drain
-	began "listening" says server 1 up
+	listens server $SDP_B accept drain
 	check "listening: rxb is removed in time" device_delete rxb
 	check "listening: the listener is still there" test "$(connections st $LISTEN $port)" = $LISTEN
 	check "listening: rxb appears again" device_add rxb
@@ -158,10 +140,7 @@ removal_resolving() {
 }
 
 removal_queued() {
-	next_port
-	peer server bind $SDP_B $port listen 5 say up wait "$peers/go" accept ended
-	began "in the accept queue" says server 1 up
-	peer client connect $SDP_B $port ended
+	pair $SDP_B wait "$peers/go" accept ended -- ended
 	began "in the accept queue" says client 1 connected
 	began "in the accept queue" established 2
 	check "in the accept queue: rxb is removed in time" device_delete rxb
@@ -175,7 +154,7 @@ removal_queued() {
 }
 
 link_down() {
-	pair drain -- flow
+	pair $SDP_B accept drain -- flow
 	began "link down" says client 1 flowing
 	ip link set va down
 	check "link down: ENETDOWN for the end behind it" says client $patience "flow: ENETDOWN"
@@ -190,10 +169,7 @@ link_down() {
 
 without_device() {
 	local address=$1
-	next_port
-	peer server bind "$address" $port listen 5 say up accept drain
-	began "own address $address without a device" says server 1 up
-	peer client connect "$address" $port send 100000 wait "$peers/go" shutdown ended
+	pair "$address" accept drain -- send 100000 wait "$peers/go" shutdown ended
 	check "own address $address without a device: connects" says client $patience connected
 	check "own address $address without a device: by loopback" \
 		test "$(connections dev $ESTABLISHED $port | sort -u)" = loop
@@ -209,8 +185,7 @@ own_addresses() {
 	without_device $SDP_B
 	without_device $SDP_B6
 	devices_restore
-	next_port
-	pair wait "$peers/go" drain -- wait "$peers/go"
+	pair $SDP_B accept wait "$peers/go" drain -- wait "$peers/go"
 	began "devices are back" established 2
 	check "with its device an own address is reached by it" test "$(connections dev $ESTABLISHED $port |
 		sort | tr '\n' ' ')" = "rxa rxb "
@@ -272,7 +247,7 @@ black_holes() {
 # count of seven means unlimited retries.
 silence() {
 	setting retry_count 2
-	pair drain -- flow
+	pair $SDP_B accept drain -- flow
 	began "silent peer" says client 1 flowing
 	hide_b
 	check "silent peer: a sender gets ETIMEDOUT" silence_noticed

@@ -24,14 +24,8 @@ not_less() { join <(echo "$1") <(grown) | awk '$3 < $2 { print; bad = 1 } END { 
 waits_begin() {
 	local address i=0
 	for address in "${addresses[@]}"; do
-		next_port
-		peer "quiet$i" bind "$address" $port listen 5 say up accept hold
-		says "quiet$i" $patience up >/dev/null
-		: >"$peers/waits$i"
-		taskset 2 "$programs/peer" open timeouts 1500 connect "$address" $port wait-out 100 hold \
-			>"$peers/waits$i" 2>&1 &
-		peer_pid[waits$i]=$!
-		disown $!
+		listens "quiet$i" "$address" accept hold
+		peer_on=2 peer "waits$i" open timeouts 1500 connect "$address" $port wait-out 100 hold
 		says "waits$i" $patience connected || return
 		i=$((i + 1))
 	done

@@ -30,8 +30,8 @@ came_by() {
 
 were() { [ "$(<$port_of/"$1")" -ge "$2" ]; }
 
-# listens NAME ADDRESS [OPTION...]: a listener on $port_here of rxb's machine
-listens() {
+# listens_here NAME ADDRESS [OPTION...]: a listener on $port_here of rxb's machine
+listens_here() {
 	peer "$1" "${@:3}" bind "$2" $port_here listen 5 say up accept recv 1000 send 1000 drain
 	says "$1" $patience up
 }
@@ -51,7 +51,7 @@ reaches_nobody() {
 here() {
 	next_port
 	port_here=$port
-	check "$1" listens server "${2:-$SDP_B}" "${@:3}"
+	check "$1" listens_here server "${2:-$SDP_B}" "${@:3}"
 }
 
 # The interface has the address, and the GID is the port's own.
@@ -127,7 +127,7 @@ elsewhere_listens() {
 	here "a listener of ours"
 	check "only ours listens: it is refused" reaches_nobody ECONNREFUSED
 	peer_in=there
-	check "a listener there" listens other $SDP_B
+	check "a listener there" listens_here other $SDP_B
 	peer_in=
 	peers_end client
 	check "both listen: it is taken there" reaches other
@@ -136,10 +136,8 @@ elsewhere_listens() {
 	# There is still a route back.
 	ip -n there address add 10.9.0.77/24 dev there-b
 	ip -n there address del $SDP_B/24 dev there-b
-	next_port
-	port_here=$port
 	peer_in=there
-	check "a listener there by any address" listens server 0.0.0.0
+	here "a listener there by any address" 0.0.0.0
 	peer_in=
 	check "nobody there has the address: it is refused" reaches_nobody ECONNREFUSED
 	check "... and counted there" [ "$(ip netns exec there cat /proc/net/sdpstat | awk '$1 == "BadHello" { print $2 }')" = 1 ]

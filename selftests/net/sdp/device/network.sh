@@ -55,9 +55,7 @@ bad_network() {
 
 # start NAME ADDRESS PIECES: an exchange in which both ends send and receive $bytes
 start() {
-	next_port
-	peer "$1-server" bind "$2" $port listen 5 say up accept pieces "$3" send $bytes recv $bytes drain
-	says "$1-server" $patience up || return
+	listens "$1-server" "$2" accept pieces "$3" send $bytes recv $bytes drain || return
 	peer "$1-client" connect "$2" $port pieces "$3" recv $bytes send $bytes shutdown drain
 }
 

@@ -49,10 +49,7 @@ shown() { "$@" || { show_network; return 1; }; }
 
 # stream ADDRESS: starts a stream from A to B.
 stream() {
-	next_port
-	peer server bind "$1" $port listen 5 say up accept drain
-	says server $patience up || return
-	peer client connect "$1" $port flow
+	pair "$1" accept drain -- flow
 	says client $patience flowing
 }
 

@@ -34,10 +34,7 @@ connects() {
 server_is=()
 check "the end that listens: a short MTU" ip link set vb mtu $short
 check "the devices are there" wait_for $patience lab_intact
-next_port
-peer server bind $SDP_B $port listen 5 say up hold
-check "to the shorter one: a listener" says server $patience up
-peer client connect $SDP_B $port hold
+pair $SDP_B hold -- hold
 check "to the shorter one: connect() says so" says client $patience "connect: EMSGSIZE"
 peers_end
 

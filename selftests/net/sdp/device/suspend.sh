@@ -20,10 +20,7 @@ suspended() { echo freezer >$rehearsal && echo freeze >/sys/power/state; }
 
 # srcavail_begin: a large write whose reader does something else.
 srcavail_begin() {
-	next_port
-	peer idle bind "$SDP_B" $port listen 5 say up accept wait "$peers/read" scans \
-		recv $advertised hold
-	says idle $patience up >/dev/null
+	listens idle "$SDP_B" accept wait "$peers/read" scans recv $advertised hold
 	peer writer pieces $advertised connect "$SDP_B" $port send $advertised say sent hold
 }
 

@@ -13,23 +13,15 @@ check "data before" transfer $SDP_B
 wait_for $patience no_sockets
 objects_before=$(counts_at_rest)
 
-peer loop_server bind 127.0.0.1 $((port + 2000)) listen 5 say up accept recv 1000 wait "$peers/go" recv 1000 drain
-says loop_server $patience up
-peer loop_client connect 127.0.0.1 $((port + 2000)) send 1000 wait "$peers/go" send 1000 shutdown drain
+listens loop_server 127.0.0.1 accept recv 1000 wait "$peers/go" recv 1000 drain
+peer loop_client connect 127.0.0.1 $port send 1000 wait "$peers/go" send 1000 shutdown drain
 says loop_server $patience "received 1000"
-next_port
-peer idle_server bind $SDP_B $port listen 5 say up accept ended
-says idle_server $patience up
+listens idle_server $SDP_B accept ended
 peer idle_client connect $SDP_B $port ended
 says idle_client $patience connected
-next_port
-peer server bind $SDP_B6 $port listen 5 say up accept drain
-says server $patience up
-peer client connect $SDP_B6 $port flow
+pair $SDP_B6 accept drain -- flow
 says client $patience flowing
-next_port
-peer listener bind $SDP_B $port listen 5 say up accept drain
-says listener $patience up
+listens listener $SDP_B accept drain
 
 check "the machine hears that it is a copy" insmod "$(module_file vmgenid)"
 for end in idle_server idle_client server client; do

@@ -6,6 +6,9 @@
 #				CPUs of the mask $peer_on if that is set; its PID is
 #				${peer_pid[NAME]}
 # victim NAME ARGUMENT...	starts a process of peer/victim.c
+# listens NAME ADDRESS OPERATION...	starts a process that listens at the next $port, with a queue
+#				of 5 or $queue, before its operations; waits until it is up
+# pair ADDRESS OPERATION... -- OPERATION...	a listener, "server", and "client", which connects
 # says NAME SECONDS TEXT	waits until it has printed TEXT, a whole line
 # over NAME SECONDS		waits until it has ended
 # reset_of NAME SECONDS		waits until it has ended with any of a connection's errors
@@ -126,6 +129,26 @@ no_sockets() {
 	local lines
 	mapfile -t lines </proc/net/sdp
 	[ ${#lines[@]} = 1 ]
+}
+
+listens() {
+	local name=$1 address=$2
+	shift 2
+	next_port
+	peer "$name" bind "$address" $port listen "${queue:-5}" say up "$@"
+	says "$name" $patience up
+}
+
+pair() {
+	local address=$1 server=()
+	shift
+	while [ "$1" != -- ]; do
+		server+=("$1")
+		shift
+	done
+	shift
+	listens server "$address" "${server[@]}"
+	peer client connect "$address" $port "$@"
 }
 
 # transfer ADDRESS: see the head

@@ -11,9 +11,7 @@ keeps $settings/{rewrite,policy}
 cleanup rmmod sdp_user
 
 # Only SDP listens there.
-next_port
-peer server bind 127.0.0.1 $port listen 5 say up accept hold
-says server $patience up >/dev/null
+listens server 127.0.0.1 accept hold
 echo "connect 127.0.0.1:$port sdp" >$settings/policy
 echo 1 >$settings/rewrite
 [ "$(<$settings/rewrite)" = 1 ] || tap_skip_all "no rewriting on this kernel"
