@@ -183,6 +183,8 @@ orphan() {
 	check "$how: closed with unsent data" says client $((2 * patience)) closed
 	check "$how: a closed socket ends after fin_timeout_ms" wait_for $patience orphan_gone "$orphans"
 	check "$how: OrphanTimeouts counts it" test "$(sdpstat OrphanTimeouts)" = $((orphans + 1))
+	check "$how: its other end is closed, too" \
+		wait_for $patience eval '[ -n "$(connections st $CLOSED $port)" ]'
 	touch "$peers/go"
 	check "$how: its peer learns that data is missing" reset_of server $patience
 	echo 60000 >$settings/fin_timeout_ms

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # What an administrator sees: the connection table, the counters and the tracepoints.
-# Also that every setting does what its name says.
+# Also the range of every setting, and that settings do what their names say. Those for peers that
+# do not answer are tested in device/devices.sh (connect_timeout_ms, retry_count) and lifetime.sh
+# (fin_timeout_ms).
 . "$(dirname "$0")/../lib/lib.sh" peers netlab
 
 settings=/proc/sys/net/sdp
@@ -58,7 +60,6 @@ cleanup restore
 line() { awk -v state="$1" -v port="$(printf ':%04X$' "$2")" '$4 == state && $2 ~ port' /proc/net/sdp; }
 peer_line() { awk -v state="$1" -v port="$(printf ':%04X$' "$2")" '$4 == state && $3 ~ port' /proc/net/sdp; }
 field() { awk -v n="$1" 'NR == 1 { print $n }'; }
-lines() { line "$1" "$port" | wc -l; }
 
 # matches TEXT PATTERN: compares, and prints both on failure
 matches() { [[ $1 =~ ^$2$ ]] || { echo "this: $1"; echo "is not as: $2"; return 1; }; }
@@ -334,45 +335,6 @@ fewer_updates() {
 # The receives that one end has posted are what the other one may send.
 credit_seen() { [ "$(peer_line $ESTABLISHED $port | field 14)" = "$1" ]; }
 
-timeout_setting() {
-	local start
-	setting connect_timeout_ms 1000
-	ip neighbour replace $SDP_B lladdr 02:00:00:00:00:01 dev va nud permanent
-	start=$SECONDS
-	next_port
-	peer client connect $SDP_B $port
-	check "connect_timeout_ms: a connect without answer ends" \
-		says client $patience "connect: ETIMEDOUT"
-	check "connect_timeout_ms: in time" test $((SECONDS - start)) -le $((15 * slow))
-	lab_neighbour "" va 0 2 "$(lab_mac "" vb)"
-	reset_setting connect_timeout_ms
-	peers_end
-}
-
-client_gone() { ! awk '{ print $3 }' /proc/net/sdp | grep -q "$(printf ':%04X$' $port)"; }
-
-orphan_setting() {
-	setting fin_timeout_ms 500
-	pair $SDP_B accept hold -- fill close hold
-	says client $((2 * patience)) filled >/dev/null
-	check "fin_timeout_ms: a closed socket with unsent data ends" \
-		wait_for $patience client_gone
-	check "fin_timeout_ms: its other end knows" wait_for $patience eval '[ "$(lines $CLOSED)" = 1 ]'
-	reset_setting fin_timeout_ms
-	peers_end
-}
-
-retry_setting() {
-	setting retry_count 1
-	pair $SDP_B accept drain -- flow
-	says client $patience flowing >/dev/null
-	ip neighbour replace $SDP_B lladdr 02:00:00:00:00:01 dev va nud permanent
-	check "retry_count: a silent peer is noticed" silence_noticed
-	lab_neighbour "" va 0 2 "$(lab_mac "" vb)"
-	reset_setting retry_count
-	peers_end
-}
-
 machine_is_global() {
 	local seen
 	ip netns add sdpmem && seen=$(ip netns exec sdpmem ls $settings)
@@ -430,8 +392,5 @@ check "accept_buffers: posted before accept" waiting_with 7
 check "recv_buffer_size: the longest message" longest_message 4096
 check "credit_threshold: how often credit is granted" fewer_updates
 slots_setting
-timeout_setting
-orphan_setting
-retry_setting
 check "afterwards all is as it was" transfer $SDP_B
 tap_done
