@@ -265,16 +265,22 @@ one_setting() {
 	reset_setting "$name"
 }
 
-# connection_with SETTING VALUE COMMAND...: COMMAND examines a connection made with that setting
-connection_with() {
+# with SETTING VALUE COMMAND...: runs the command with that setting
+with() {
 	local name=$1 status=0
 	setting "$name" "$2"
-	shift 2
+	"${@:3}" || status=$?
+	reset_setting "$name"
+	return $status
+}
+
+# connection_is COMMAND...: COMMAND examines a connection
+connection_is() {
+	local status=0
 	pair $SDP_B accept hold -- say stands hold
 	says client $patience stands >/dev/null && says server $patience accepted >/dev/null
 	wait_for $patience "$@" || { status=1; cat /proc/net/sdp; }
 	peers_end
-	reset_setting "$name"
 	return $status
 }
 
@@ -283,15 +289,13 @@ posted_is() {
 }
 
 # Before accept(), accept_buffers receives are posted; accept() posts the others.
-waiting_with() {
+accept_posts() {
 	local status=0
-	setting accept_buffers "$1"
 	pair $SDP_B wait "$peers/go" accept hold -- hold
 	wait_for $patience waiting_posted "$1" || { status=1; cat /proc/net/sdp; }
 	touch "$peers/go"
 	wait_for $patience posted_is 12 || { status=1; cat /proc/net/sdp; }
 	peers_end
-	reset_setting accept_buffers
 	return $status
 }
 
@@ -299,27 +303,19 @@ waiting_posted() { [ "$(line $ESTABLISHED $port | field 15)" = "$1" ]; }
 
 # The longest message of a stream is as long as the peer's receive buffers.
 longest_message() {
-	setting recv_buffer_size "$1"
-	setting recv_buffer_max 0
 	trace_start sdp_msg_send
 	transfer $SDP_B || return
 	echo 0 >$tracing/events/sdp/sdp_msg_send/enable
-	reset_setting recv_buffer_size
-	reset_setting recv_buffer_max
 	sed -n 's/.*mid=0xff.* len=\([0-9]*\) .*/\1/p' $tracing/trace | sort -n | tail -n 1 | grep -x "$1"
 }
 
-# updates_with THRESHOLD: number of credit updates for a stream of 1000 KB
-updates_with() {
+# Number of credit updates for a stream of 1000 KB.
+updates() {
 	local before
-	setting credit_threshold "$1"
-	setting recv_buffer_max 0
 	before=$(sdpstat CreditUpdatesSent)
 	pair $SDP_B accept drain -- send 1000000 shutdown drain
 	says server $((2 * patience)) "end after 1000000 bytes" >/dev/null
 	peers_end
-	reset_setting credit_threshold
-	reset_setting recv_buffer_max
 	echo $(($(sdpstat CreditUpdatesSent) - before))
 }
 
@@ -327,7 +323,7 @@ updates_with() {
 # threshold of 11.
 fewer_updates() {
 	local often seldom
-	often=$(updates_with 0) seldom=$(updates_with 11)
+	often=$(updates) seldom=$(with credit_threshold 11 updates)
 	echo "threshold 0: $often updates, threshold 11: $seldom"
 	[ "$seldom" -gt 0 ] && [ $((often * 4)) -ge $((seldom * 5)) ]
 }
@@ -337,16 +333,8 @@ credit_seen() { [ "$(peer_line $ESTABLISHED $port | field 14)" = "$1" ]; }
 
 machine_is_global() {
 	local seen
-	ip netns add sdpmem && seen=$(ip netns exec sdpmem ls $settings)
-	ip netns delete sdpmem
+	seen=$(ip netns exec sdpview ls $settings)
 	grep -qx recv_buffers <<<"$seen" && ! grep -qxE "mem|max_orphans|unprivileged_rewrite" <<<"$seen"
-}
-
-# With few slots and much data the stream still completes.
-slots_setting() {
-	setting send_buffers 4
-	check "send_buffers: a stream with few of them" transfer $SDP_B
-	reset_setting send_buffers
 }
 
 left_out "no tracepoints of large writes"
@@ -386,11 +374,12 @@ check "max_orphans is 4096 at least" test "$(value max_orphans)" -ge 4096
 check "max_orphans is not negative" invalid max_orphans -1
 check "unprivileged_rewrite is 1" test "$(value unprivileged_rewrite)" = 1
 check "unprivileged_rewrite is not 2" invalid unprivileged_rewrite 2
-check "recv_buffers: both ends post as many" connection_with recv_buffers 20 posted_is 20
-check "recv_buffers: they are the peer's credit" connection_with recv_buffers 30 credit_seen 30
-check "accept_buffers: posted before accept" waiting_with 7
-check "recv_buffer_size: the longest message" longest_message 4096
-check "credit_threshold: how often credit is granted" fewer_updates
-slots_setting
+check "recv_buffers: both ends post as many" with recv_buffers 20 connection_is posted_is 20
+check "recv_buffers: they are the peer's credit" with recv_buffers 30 connection_is credit_seen 30
+check "accept_buffers: posted before accept" with accept_buffers 7 accept_posts 7
+check "recv_buffer_size: the longest message" \
+	with recv_buffer_max 0 with recv_buffer_size 4096 longest_message 4096
+check "credit_threshold: how often credit is granted" with recv_buffer_max 0 fewer_updates
+check "send_buffers: a stream with few of them" with send_buffers 4 transfer $SDP_B
 check "afterwards all is as it was" transfer $SDP_B
 tap_done
