@@ -6,7 +6,6 @@
 . "$(dirname "$0")/../lib/lib.sh" peers netlab
 
 settings=/proc/sys/net/sdp
-nobody=65534
 [ -x "$top/build/tools/sdp" ] || tap_skip_all "no build/tools/sdp; make it with make tools"
 need_lab
 
@@ -32,6 +31,11 @@ run() {
 	out=$(<"$files/out") err=$(<"$files/err")
 }
 as=()
+
+as_nobody() {
+	local as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	"$@"
+}
 
 show() { printf 'status %s, printed:\n%s\non standard error:\n%s\n' "$ended" "$out" "$err"; }
 
@@ -87,29 +91,11 @@ judge_json() {
 	[ $json_count -gt 0 ] || tap_not_ok "some JSON was looked at"
 }
 
-# tcp_listener ADDRESS: a plain TCP listener at an IPv4 address, whatever the policy says: the
-# rules have no listen. Leaves its port in $port.
+# tcp_listener ADDRESS: a TCP listener, as long as no rule of the policy says listen
 tcp_listener() {
 	next_port
-	in_background ${tcp_in:+ip netns exec "$tcp_in"} perl -MSocket -e '
-		socket(my $s, PF_INET, SOCK_STREAM, 0) or die;
-		setsockopt($s, SOL_SOCKET, SO_REUSEADDR, 1);
-		bind($s, pack_sockaddr_in($ARGV[1], inet_aton($ARGV[0]))) or die "bind: $!";
-		listen($s, 5) or die;
-		open(my $up, ">", $ARGV[2]) and close $up;
-		sleep 1000' "$1" $port "$files/up$port"
-	wait_for $patience test -e "$files/up$port"
-}
-tcp_in=
-
-# tcp_connect ADDRESS: connects a TCP socket, to which the policy may apply; prints the result
-tcp_connect() {
-	perl -MSocket -e '
-		socket(my $s, PF_INET, SOCK_STREAM, 0) or die;
-		alarm $ARGV[2];
-		my $to = pack_sockaddr_in($ARGV[1], inet_aton($ARGV[0]));
-		print connect($s, $to) ? "connected\n" : "$!\n"' \
-		"$1" "$port" $((3 * slow))
+	peer tcp tcp bind "$1" $port listen 5 say up hold
+	says tcp $patience up
 }
 
 # fell: the sum of all counters of fallbacks
@@ -268,11 +254,9 @@ lists() {
 	json "list -i: bytes by path" 'all(s["info"][way]["bytes_by_rdma"] ==
 		s["info"][way]["bytes_by_rdma_read"] + s["info"][way]["bytes_by_rdma_write"]
 		for s in d for way in ("in", "out"))' list -i
-	as=(setpriv --reuid $nobody --regid $nobody --clear-groups)
-	run list -p
+	as_nobody run list -p
 	check "list -p: another user sees the sockets" test "$ended$(grep -c ^ESTAB <<<"$out")" = 02
 	check_not "list -p: but nobody's processes" grep -q users: <<<"$out"
-	as=()
 	peers_end
 	pair $SDP_B6 accept hold -- say up hold
 	says client $patience up
@@ -293,11 +277,9 @@ import json, sys
 for s in json.load(sys.stdin):
     if s["peer"]["port"] == int(sys.argv[1]):
         print(*("[%s]:%d" % (e["address"], e["port"]) for e in (s["local"], s["peer"])))' $port)
-	as=(setpriv --reuid $nobody --regid $nobody --clear-groups)
 	# shellcheck disable=SC2086 # two ends
-	says_to "kill $1: another user" 4 "" \
+	as_nobody says_to "kill $1: another user" 4 "" \
 		"sdp: ending the connection: Operation not permitted*" kill $names
-	as=()
 	# shellcheck disable=SC2086 # two ends
 	says_to "kill $1: root" 0 "" "" kill $names
 	check "kill $1: its program is told" says client $patience "ended: ECONNABORTED"
@@ -406,42 +388,38 @@ connections_checked() {
 		check -t $((3 * slow)) $SDP_B $port
 	checked "no rule" 1 "TCP: no rule matches; *" \
 		127.0.0.1 $port
-	kill "$bg"
+	peers_end
 	next_port
 	checked "nobody" 1 "TCP: the peer has no SDP listener; start the server" \
 		$SDP_B $port
 	checked "nobody, and no TCP to fall back on" 1 "neither: the peer has no SDP listener; *" \
 		$SDP_B 30001
-	tcp_in=sdptool tcp_listener 10.77.0.2
+	peer_in=sdptool tcp_listener 10.77.0.2
 	checked "an address without a device" 1 "TCP: no RDMA device on the route; see rdma link*" \
 		10.77.0.2 $port
 	check "check: TCP answers there" grep -q "^ok  tcp     answered" "$files/out"
-	kill "$bg"
+	peers_end
 	checked "another program's rule" 1 "TCP: no rule matches; *" \
 		127.0.0.1 30003
 	checked "a program" 1 "TCP: the peer has no SDP listener; start the server" \
 		127.0.0.1 30003 --program curl
 	check "check: inside of this host" grep -q "^ok  device  loop$" "$files/out"
-	as=(setpriv --reuid $nobody --regid $nobody --clear-groups)
-	checked "another user may" 1 "TCP: the peer has no SDP listener; start the server" \
+	as_nobody checked "another user may" 1 "TCP: the peer has no SDP listener; start the server" \
 		$SDP_B $port
-	as=()
 }
 
 # An address whose host does not answer, neither to RDMA nor to TCP.
 silence() {
-	local pid
 	next_port
 	ip neighbour replace $SDP_B lladdr 02:00:00:00:00:01 dev va nud permanent
 	checked "a silent address" 1 "TCP: no answer in time; is the host there?*" \
 		$SDP_B $port
 	echo 300 >$settings/fallback_ms
-	tcp_connect $SDP_B >"$files/connect" &
-	pid=$!
+	peer client tcp connect $SDP_B $port
 	check "fallbacks: the reason, and whose it was" wait_for $patience eval \
-		'"$sdp" fallbacks | grep -qE "^2[0-9: -]+  perl\([0-9]+\)  +connect  +$SDP_B:$port  +no answer in time$"'
+		'"$sdp" fallbacks | grep -qE "^2[0-9: -]+  peer\([0-9]+\)  +connect  +$SDP_B:$port  +no answer in time$"'
 	json "fallbacks" 'd[-1]["text"] == "no answer in time" and d[-1]["role"] == "connect" and
-		d[-1]["comm"] == "perl" and d[-1]["target"]["address"] == "10.9.0.2" and
+		d[-1]["comm"] == "peer" and d[-1]["target"]["address"] == "10.9.0.2" and
 		d[-1]["reason"] == 3 and d[-1]["at"] > 1000000000 and d[-1]["pid"] > 0' fallbacks
 	says_to "explain: a peer that did not answer" 0 \
 		$'both\tpolicy:1: *\nnow\tTCP: the peer recently did not answer, so *[0-9] s more; *' "" \
@@ -452,12 +430,11 @@ silence() {
 		policy explain x connect "$SDP_B:$port"
 	lab_neighbour "" va 0 2 "$(lab_mac "" vb)"
 	echo 1000 >$settings/fallback_ms
-	wait $pid
+	peers_end
 }
 
 unprivileged() {
 	local command refused="sdp: *: Operation not permitted*; it takes CAP_NET_ADMIN: be root"
-	as=(setpriv --reuid $nobody --regid $nobody --clear-groups)
 	says_to "a user: policy set" 4 "" "$refused" policy set /dev/null
 	says_to "a user: policy on" 4 "" "$refused" policy on
 	says_to "a user: fallbacks" 4 "" "$refused" fallbacks
@@ -466,16 +443,14 @@ unprivileged() {
 		run $command
 		check "a user: may ask for $command" test "$ended" = 0
 	done
-	as=()
 	check "a user has changed nothing" test -n "$(<$settings/policy)"
 }
 
 # Another namespace has a policy of its own.
 namespaces() {
-	as=(ip netns exec sdptool)
+	local as=(ip netns exec sdptool)
 	says_to "another namespace: no rules" 0 "" "sdp: no rules are set*" policy show
 	says_to "another namespace: nothing counted" 0 "" "" stat
-	as=()
 }
 
 # exec_lines KIND: the commands of the service unit, with this tree's program; without modprobe, as
@@ -559,7 +534,7 @@ many
 counters
 connections_checked
 silence
-unprivileged
+as_nobody unprivileged
 namespaces
 service
 absent
