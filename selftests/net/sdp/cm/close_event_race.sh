@@ -42,9 +42,7 @@ closed_by() {
 	check "$what: the sockets end" wait_for $patience no_sockets
 }
 
-check "data before" transfer "$SDP_B"
-wait_for $patience no_sockets
-objects_before=$(counts_at_rest)
+data_before
 load_module close_event_race
 
 # Kernels without VM generation IDs do not report a copied machine.

@@ -49,9 +49,7 @@ resets() {
 	says client $patience "received 500" && over client $patience
 }
 
-check "data before" transfer $SDP_B
-wait_for $patience no_sockets
-objects_before=$(counts_at_rest)
+data_before
 load_module cm_no_memory
 load_module cm_loss
 echo 5000 >$fin_timeout

@@ -25,9 +25,7 @@ flowing() {
 	wait_for $patience eval '[ "$(grep -c ^flowing "$peers/client")" = '"$1"' ]'
 }
 
-check "data before" transfer "$SDP_B"
-wait_for $patience no_sockets
-objects_before=$(counts_at_rest)
+data_before
 load_module cqe_loss
 
 check "all lost: data still arrives" transfer "$SDP_B"

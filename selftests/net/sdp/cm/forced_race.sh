@@ -29,6 +29,19 @@ pair_waits() {
 held() { [ "$(<$parameters/held)" -ge 1 ]; }
 met() { [ "$(<$parameters/met)" -ge 1 ]; }
 
+# meet ROUND COUNT WAIT: repeats ROUND until COUNT pairs have met; WAIT loads the module again
+meet() {
+	local round
+	for ((round = 1; round <= 8; round++)); do
+		$1 || return
+		peers_end
+		echo "round $round: $(<$parameters/held) waited, $(<$parameters/met) met"
+		[ "$(<$parameters/met)" != "$2" ] || return 0
+		rmmod sdp_forced_race && $3 || return
+	done
+	return 1
+}
+
 # A listener is closed while it gets a connection request by loopback. The close and the request do
 # not wait for each other, so the port is free at once.
 port_free() {
@@ -42,9 +55,7 @@ port_free() {
 	says server $patience again
 }
 
-check "data before" transfer $SDP_B
-wait_for $patience no_sockets
-objects_before=$(counts_at_rest)
+data_before
 
 check "a request waits for a listen" waits sdp_options_inherit sdp_listen 5000
 check "the port of a listener is free when it has closed" port_free
@@ -72,22 +83,11 @@ orphan_round() {
 	met || return 0
 	says server 1 "end after [0-9]+ bytes" && [ "$(sdpstat OrphanTimeouts)" = "$timeouts" ]
 }
-orphans_meet() {
-	local round
-	for ((round = 1; round <= 8; round++)); do
-		echo "round $round"
-		orphan_round || return
-		peers_end
-		! met || return 0
-		rmmod sdp_forced_race && timer_waits || return
-	done
-	return 1
-}
 timer_waits() { waits sdp_orphan_timer sdp_orphan_progress 6000; }
 
 echo 2000 >$fin_timeout
 check "a closed socket's timer waits for what arrives" timer_waits
-check "the socket goes on, as its time has begun anew" orphans_meet
+check "the socket goes on, as its time has begun anew" meet orphan_round 1 timer_waits
 check "and ends when its bytes have arrived" wait_for $patience no_sockets
 peers_end
 rmmod sdp_forced_race
@@ -102,17 +102,6 @@ attempt_round() {
 	peer client tcp connect $SDP_B $port send 5000 shutdown
 	says server $patience "end after 5000 bytes"
 }
-attempts_meet() {
-	local round
-	for ((round = 1; round <= 8; round++)); do
-		attempt_round || return
-		peers_end
-		echo "round $round: $(<$parameters/held) waited, $(<$parameters/met) met"
-		[ "$(<$parameters/met)" != 2 ] || return 0
-		rmmod sdp_forced_race && attempt_waits || return
-	done
-	return 1
-}
 attempt_waits() {
 	pair_waits "queue_delayed_work_on sdp_attempt_work" "sdp_attempt_work sdp_attempt_wait" 1000 peer
 }
@@ -122,7 +111,7 @@ if [ -e $settings/rewrite ]; then
 	echo "connect * program peer both" >$settings/policy
 	echo 1 >$settings/rewrite
 	check "a deadline's queueing waits for the work item, and that for the call" attempt_waits
-	check "SDP connects at that moment" attempts_meet
+	check "SDP connects at that moment" meet attempt_round 2 attempt_waits
 	rmmod sdp_forced_race
 	echo 0 >$settings/rewrite
 	check "nothing of it keeps the module" wait_for $patience rmmod sdp

@@ -124,9 +124,7 @@ shorter() {
 	long_packets
 }
 
-check "data before" transfer "$SDP_B"
-wait_for $patience no_sockets
-objects_before=$(counts_at_rest)
+data_before
 during=(true)
 reads 1
 scenario "no harm" ALL delay 0ms

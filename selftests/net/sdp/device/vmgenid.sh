@@ -9,9 +9,7 @@ need_lab
 grep -q ' add_vmfork_randomness' /proc/kallsyms || tap_skip_all "a kernel that is not told of copies"
 need_module vmgenid
 
-check "data before" transfer $SDP_B
-wait_for $patience no_sockets
-objects_before=$(counts_at_rest)
+data_before
 
 listens loop_server 127.0.0.1 accept recv 1000 wait "$peers/go" recv 1000 drain
 peer loop_client connect 127.0.0.1 $port send 1000 wait "$peers/go" send 1000 shutdown drain

@@ -16,6 +16,8 @@
 #				and the other one ends
 # peers_end [NAME...]		kills the named ones that are left, or all, and forgets them
 # transfer ADDRESS		sends data both ways over a new connection, and checks it
+# data_before			checks that data passes, and sets $objects_before (checks.sh) when
+#				nothing is left of it
 # ms				the time of day in milliseconds
 # connections COLUMN [STATE [PORT]]	a column of the sockets in a state, on a port
 # no_sockets			succeeds when there are none
@@ -110,6 +112,12 @@ peers_end() {
 		unset "peer_pid[$name]"
 		rm -f "$peers/$name"
 	done
+}
+
+data_before() {
+	check "data before" transfer "$SDP_B"
+	wait_for $patience no_sockets
+	objects_before=$(counts_at_rest)
 }
 
 ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
