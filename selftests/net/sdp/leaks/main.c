@@ -12,14 +12,10 @@
  *
  * sdp_hostile.ko checks what crosses the wire.
  */
-#include <fcntl.h>
 #include <grp.h>
-#include <linux/sdp.h>
-#include <netinet/tcp.h>
 
 #include "capable.h"
-#include "netlink.h"
-#include "rights.h"
+#include "leaks.h"
 
 /* An address that was handed out: its unused bytes are 0. */
 static void need_name(const char *what, socklen_t len)
@@ -227,17 +223,10 @@ static void look_at(const char *path)
 
 #define TRACING	"/sys/kernel/tracing/"
 
-static void put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_TRUNC);
-
-	need_errno(fd >= 0 && write(fd, text, strlen(text)) >= 0, path);
-	close(fd);
-}
-
 static int kernel_addresses(void *arg)
 {
 	struct pair p;
+	int trace;
 
 	fall_back();
 	p = pair_make();
@@ -245,13 +234,15 @@ static int kernel_addresses(void *arg)
 	look_at("/proc/net/sdpstat");
 	look_at("/proc/net/sdp_fallbacks");
 	if (!access(TRACING "events/sdp/enable", W_OK)) {
-		put(TRACING "trace", "");
-		put(TRACING "events/sdp/enable", "1");
+		trace = open(TRACING "trace", O_WRONLY | O_TRUNC);
+		need_errno(trace >= 0, TRACING "trace");
+		close(trace);
+		write_file(TRACING "events/sdp/enable", "1");
 		send_all(p.c, "x", 1);
 		need(await_bytes(p.s, 1) == 1, "it does not come");
 		close(p.c);
 		close(p.s);
-		put(TRACING "events/sdp/enable", "0");
+		write_file(TRACING "events/sdp/enable", "0");
 		look_at(TRACING "trace");
 	}
 	return EXIT_OK;

@@ -8,7 +8,7 @@
 #include <linux/inet_diag.h>
 #include <linux/sock_diag.h>
 
-#include "netlink.h"
+#include "leaks.h"
 
 /**
  * struct asked - a request

@@ -7,7 +7,7 @@
  */
 #include <dirent.h>
 
-#include "rights.h"
+#include "leaks.h"
 
 /* Settings of the whole machine. */
 static const char * const of_all[] = { "mem", "max_orphans", "unprivileged_rewrite" };

@@ -2,10 +2,7 @@
 /*
  * Memory full of a known byte, for the kernel to write to, and what must not be in it.
  */
-#include <linux/sdp.h>
-#include <stddef.h>
-
-#include "room.h"
+#include "leaks.h"
 
 unsigned char room[ROOM];
 

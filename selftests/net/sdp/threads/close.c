@@ -6,7 +6,7 @@
  * shutdown() wakes the calls. close() does not: a waiting call keeps the socket open, as any file,
  * until the event comes that it waits for.
  */
-#include "close.h"
+#include "threads.h"
 
 enum { WAITERS = 2, UNSENT = 1 << 20, SAID = 400 };
 

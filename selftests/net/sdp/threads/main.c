@@ -7,10 +7,7 @@
  * listener that closes and listens again. Everything runs on TCP first: what TCP does not guarantee
  * is not required of AF_SDP.
  */
-#include "cases.h"
-#include "close.h"
-#include "records.h"
-#include "signals.h"
+#include "threads.h"
 
 enum { CONNECTORS = 4, ACCEPTS_AT_ONCE = 3 };
 

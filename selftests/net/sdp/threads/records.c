@@ -11,7 +11,7 @@
  */
 #include <semaphore.h>
 
-#include "records.h"
+#include "threads.h"
 
 enum {
 	SENDERS = 4,

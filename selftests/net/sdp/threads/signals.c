@@ -5,7 +5,7 @@
  * Each call either fails with EINTR and has done nothing, or returns how much it has done. Received
  * data is checked byte by byte, which shows anything lost or duplicated between two calls.
  */
-#include "signals.h"
+#include "threads.h"
 
 struct pelted {
 	int fd;
