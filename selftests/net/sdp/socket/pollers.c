@@ -7,11 +7,9 @@
  * costs no wake-up, as the counters show, those of urgent data included (requirements F1-F3).
  */
 #include "cases.h"
-#include "info.h"
+#include "observe.h"
 #include "uring.h"
-#include <pthread.h>
-#include <stdatomic.h>
-#include <sys/epoll.h>
+#include "waking.h"
 
 #define SMALL_BUFFER	16384
 
@@ -51,24 +49,6 @@ static void await_data(int fd)
 	while (recv(fd, &(char){ 0 }, 1, MSG_PEEK | MSG_DONTWAIT) != 1) {
 		need(now_ms() < end, "no data");
 		pause_ms(1);
-	}
-}
-
-static void take(int fd, long n)
-{
-	static char block[16384];
-	long long end = now_ms() + WAIT_MS;
-	ssize_t got;
-
-	while (n) {
-		got = recv(fd, block, n < (long)sizeof(block) ? n : (long)sizeof(block),
-			   MSG_DONTWAIT);
-		need(got > 0 || (got < 0 && errno == EAGAIN && now_ms() < end),
-		     "%ld bytes are missing", n);
-		if (got > 0)
-			n -= got;
-		else
-			pause_ms(1);
 	}
 }
 
@@ -115,81 +95,20 @@ static int requests(void *arg)
 	return EXIT_OK;
 }
 
-/* Counters of wake-ups in the whole network namespace. */
-enum { READ, URGENT, WRITE, KINDS };
-
-static const char *const issued[KINDS] = {
-	"WakeReadIssued", "WakeUrgentIssued", "WakeWriteIssued",
-};
-
-static const char *const skipped[KINDS] = {
-	"WakeReadSkipped", "WakeUrgentSkipped", "WakeWriteSkipped",
-};
-
-struct wakes {
-	long long issued[KINDS], skipped[KINDS];
-};
-
-static struct wakes wakes_now(void)
+static long sleeps_for_urgent(int fd)
 {
-	struct wakes w;
-	int kind;
-
-	for (kind = 0; kind < KINDS; kind++) {
-		w.issued[kind] = counter(issued[kind]);
-		w.skipped[kind] = counter(skipped[kind]);
-		need(w.issued[kind] >= 0 && w.skipped[kind] >= 0, "no counter %s", issued[kind]);
-	}
-	return w;
+	return poll_for(fd, POLLPRI, 3 * WAIT_MS);
 }
 
-/* Waits until an event is counted; it is visible before that. */
-static void await_more(const char *name, long long before, const char *what)
+static long sleeps_for_several(int fd)
 {
-	long long end = now_ms() + WAIT_MS;
-
-	while (counter(name) <= before) {
-		need(now_ms() < end, "%s, and %s stays at %lld", what, name, before);
-		pause_ms(1);
-	}
+	return poll_for(fd, POLLIN | POLLPRI, 3 * WAIT_MS);
 }
 
-static void need_none(int kind, const struct wakes *before, const char *what)
+static void woken_by(struct caller *c, short want)
 {
-	long long n = counter(issued[kind]) - before->issued[kind];
-
-	need(!n, "%s: %s %lld more", what, issued[kind], n);
-}
-
-struct sleeper {
-	pthread_t thread;
-	_Atomic pid_t tid;
-	int fd;
-	short events, got;
-};
-
-static void *sleeps(void *arg)
-{
-	struct sleeper *s = arg;
-
-	atomic_store(&s->tid, gettid());
-	s->got = poll_for(s->fd, s->events, 3 * WAIT_MS);
-	return NULL;
-}
-
-static void sleeper_start(struct sleeper *s, int fd, short events)
-{
-	*s = (struct sleeper){ .fd = fd, .events = events };
-	need(!pthread_create(&s->thread, NULL, sleeps, s), "pthread_create");
-	while (!atomic_load(&s->tid))
-		pause_ms(1);
-	await_asleep(s->tid);
-}
-
-static void sleeper_end(struct sleeper *s, short want)
-{
-	pthread_join(s->thread, NULL);
-	need(s->got & want, "woken with %#x instead of %#x", s->got, want);
+	pthread_join(c->thread, NULL);
+	need(c->ret & want, "woken with %#lx instead of %#x", c->ret, want);
 }
 
 /*
@@ -200,29 +119,29 @@ static int counts_urgent(void *arg)
 {
 	struct pair p = pair_sized(SMALL_BUFFER);
 	struct wakes before = wakes_now();
-	struct sleeper s;
+	struct caller s;
 	long sent;
 
 	need_errno(send(p.s, "u", 1, MSG_OOB) == 1, "send urgent");
-	await_more(skipped[URGENT], before.skipped[URGENT], "nobody waits for an urgent byte");
-	need_none(URGENT, &before, "nobody waits");
+	await_skipped(WAKE_URGENT, &before, "nobody waits for an urgent byte");
+	need_not_issued(WAKE_URGENT, &before, "nobody waits");
 	need(poll_for(p.c, POLLPRI, WAIT_MS) == POLLPRI, "no urgent byte is shown");
 	need_errno(recv(p.c, &(char){ 0 }, 1, MSG_OOB) == 1, "take urgent");
 	await_ends_rest(p.c, p.s);
 
-	sleeper_start(&s, p.c, POLLPRI);
+	caller_start(&s, sleeps_for_urgent, p.c);
 	before = wakes_now();
 	sent = fill_to_rest(p.c, p.s);
 	take(p.s, sent);
 	send_all(p.s, "x", 1);
 	await_data(p.c);
-	await_more(skipped[READ], before.skipped[READ], "data came");
-	await_more(skipped[WRITE], before.skipped[WRITE], "room came");
-	need_none(READ, &before, "one waits for urgent data");
-	need_none(WRITE, &before, "one waits for urgent data");
+	await_skipped(WAKE_READ, &before, "data came");
+	await_skipped(WAKE_WRITE, &before, "room came");
+	need_not_issued(WAKE_READ, &before, "one waits for urgent data");
+	need_not_issued(WAKE_WRITE, &before, "one waits for urgent data");
 	need_errno(send(p.s, "u", 1, MSG_OOB) == 1, "send urgent");
-	sleeper_end(&s, POLLPRI);
-	await_more(issued[URGENT], before.issued[URGENT], "an urgent byte woke a poller");
+	woken_by(&s, POLLPRI);
+	await_issued(WAKE_URGENT, &before, "an urgent byte woke a poller");
 	return EXIT_OK;
 }
 
@@ -234,21 +153,20 @@ static int counts_several(void *arg)
 {
 	struct pair p = pair_sized(SMALL_BUFFER);
 	struct wakes before;
-	struct sleeper s;
+	struct caller s;
 	int round;
 
 	for (round = 0; round < 6; round++) {
 		bool urgent = round & 1;
 
-		sleeper_start(&s, p.c, POLLIN | POLLPRI);
+		caller_start(&s, sleeps_for_several, p.c);
 		before = wakes_now();
 		take(p.s, fill_to_rest(p.c, p.s));
-		await_more(skipped[WRITE], before.skipped[WRITE], "room came");
-		need_none(WRITE, &before, "one waits for data and urgent data");
+		await_skipped(WAKE_WRITE, &before, "room came");
+		need_not_issued(WAKE_WRITE, &before, "one waits for data and urgent data");
 		need_errno(send(p.s, "x", 1, urgent ? MSG_OOB : 0) == 1, "send");
-		sleeper_end(&s, urgent ? POLLPRI : POLLIN);
-		await_more(issued[urgent ? URGENT : READ],
-			   before.issued[urgent ? URGENT : READ], "it was woken");
+		woken_by(&s, urgent ? POLLPRI : POLLIN);
+		await_issued(urgent ? WAKE_URGENT : WAKE_READ, &before, "it was woken");
 		need_errno(recv(p.c, &(char){ 0 }, 1, urgent ? MSG_OOB : 0) == 1, "recv");
 
 		await_ends_rest(p.c, p.s);
@@ -256,19 +174,10 @@ static int counts_several(void *arg)
 		send_all(p.s, "y", 1);
 		await_data(p.c);
 		take(p.c, 1);
-		await_more(skipped[READ], before.skipped[READ], "nobody waits for data any more");
-		need_none(READ, &before, "nobody waits");
+		await_skipped(WAKE_READ, &before, "nobody waits for data any more");
+		need_not_issued(WAKE_READ, &before, "nobody waits");
 	}
 	return EXIT_OK;
-}
-
-static unsigned int epoll_for(int ep, int ms)
-{
-	struct epoll_event e = { 0 };
-	int n = epoll_wait(ep, &e, 1, ms);
-
-	need_errno(n >= 0, "epoll_wait");
-	return n ? e.events : 0;
 }
 
 /* Edge-triggered epoll for data and room, as most servers use it, reports both. */

@@ -11,13 +11,10 @@
  * and missing it is a failure.
  */
 #include "cases.h"
-#include "info.h"
-#include <pthread.h>
+#include "observe.h"
+#include "waking.h"
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <sys/epoll.h>
-#include <sys/select.h>
 
 #define SMALL_BUFFER	16384
 
@@ -38,16 +35,6 @@ static void epoll_change(int ep, int fd, unsigned int events)
 	struct epoll_event e = { .events = events };
 
 	need_errno(!epoll_ctl(ep, EPOLL_CTL_MOD, fd, &e), "EPOLL_CTL_MOD");
-}
-
-/* Returns the events of the only descriptor in @ep, or 0 after @ms. */
-static unsigned int epoll_for(int ep, int ms)
-{
-	struct epoll_event e = { 0 };
-	int n = epoll_wait(ep, &e, 1, ms);
-
-	need_errno(n >= 0, "epoll_wait");
-	return n ? e.events : 0;
 }
 
 /* Reads all data that is there and returns its length. Sets *@eof at the end of the stream. */
@@ -597,60 +584,6 @@ static int mixed_load(void *arg)
 	return EXIT_OK;
 }
 
-/*
- * The counters of wake-ups. They count for the whole network namespace, in which nothing else may
- * use the module meanwhile.
- */
-struct wakes {
-	long long read_issued, read_skipped, write_issued, write_skipped;
-};
-
-static struct wakes wakes_now(void)
-{
-	struct wakes w = {
-		counter("WakeReadIssued"), counter("WakeReadSkipped"),
-		counter("WakeWriteIssued"), counter("WakeWriteSkipped"),
-	};
-
-	need(w.read_issued >= 0 && w.read_skipped >= 0 && w.write_issued >= 0 &&
-	     w.write_skipped >= 0, COUNTER_FILE " lacks a wake-up counter");
-	return w;
-}
-
-static struct wakes wakes_since(const struct wakes *before)
-{
-	struct wakes w = wakes_now();
-
-	w.read_issued -= before->read_issued;
-	w.read_skipped -= before->read_skipped;
-	w.write_issued -= before->write_issued;
-	w.write_skipped -= before->write_skipped;
-	printf("# wake-ups: read %lld issued, %lld skipped; write %lld issued, %lld skipped\n",
-	       w.read_issued, w.read_skipped, w.write_issued, w.write_skipped);
-	return w;
-}
-
-/*
- * Waits until a wake-up is counted. It is counted after it was made, and the event is visible
- * before it, so a woken thread can be ahead of the counter.
- */
-static struct wakes await_counted(const struct wakes *before, size_t field, const char *what)
-{
-	long long end = now_ms() + WAIT_MS;
-	struct wakes w;
-
-	for (;;) {
-		w = wakes_now();
-		if (*(long long *)((char *)&w + field) > *(long long *)((char *)before + field))
-			return wakes_since(before);
-		need(now_ms() < end, "%s, but no wake-up for it was counted", what);
-		pause_ms(1);
-	}
-}
-
-#define AWAIT_COUNTED(before, kind, what) \
-	await_counted(before, offsetof(struct wakes, kind), what)
-
 static void await_unsent_gone(int fd)
 {
 	long long end = now_ms() + WAIT_MS;
@@ -661,88 +594,71 @@ static void await_unsent_gone(int fd)
 	}
 }
 
+/* Fills @p->c and reads all of it at @p->s, without waiting for either: room appears. */
+static void make_room(const struct pair *p)
+{
+	take(p->s, fill_to_rest(p->c, p->s));
+	await_unsent_gone(p->c);
+}
+
 /* Room and data appear while nobody waits for either. */
 static int counts_nobody_waits(void *arg)
 {
 	struct pair p = pair_sized(SMALL_BUFFER);
-	struct wakes before = wakes_now(), w;
-	long sent = fill_to_rest(p.c, p.s);
-	long long end = now_ms() + WAIT_MS;
+	struct wakes before = wakes_now();
 
-	while (sent) {
-		sent -= take_all(p.s, NULL);
-		need(now_ms() < end, "%ld bytes missing", sent);
-	}
-	await_unsent_gone(p.c);
-	AWAIT_COUNTED(&before, write_skipped, "room appeared");
-	w = AWAIT_COUNTED(&before, read_skipped, "data came");
-	need(!w.write_issued, "%lld wake-ups for writable, nobody waited", w.write_issued);
-	need(!w.read_issued, "%lld wake-ups for readable, nobody waited", w.read_issued);
+	make_room(&p);
+	await_skipped(WAKE_WRITE, &before, "room appeared");
+	await_skipped(WAKE_READ, &before, "data came");
+	need_not_issued(WAKE_WRITE, &before, "nobody waits for room");
+	need_not_issued(WAKE_READ, &before, "nobody waits for data");
 	return EXIT_OK;
 }
 
-struct sleeper {
-	pthread_t thread;
-	_Atomic pid_t tid;
-	int fd;
-	short events;		/* what it polls for; 0: it sleeps in recv() or send() */
-	bool sending;
-	bool woken;
-};
-
-static void *sleeper_main(void *arg)
+static long sleeps_in_recv(int fd)
 {
-	struct sleeper *s = arg;
-
-	atomic_store(&s->tid, gettid());
-	if (s->events)
-		s->woken = poll_for(s->fd, s->events, 3 * WAIT_MS) & s->events;
-	else if (s->sending)
-		s->woken = send(s->fd, "x", 1, MSG_NOSIGNAL) == 1;
-	else
-		s->woken = recv(s->fd, block, 1, MSG_PEEK) == 1;
-	return NULL;
+	return recv(fd, block, 1, MSG_PEEK) == 1;
 }
 
-/* Returns when the thread sleeps, so that it counts as a waiter. */
-static void sleeper_start(struct sleeper *s)
+static long polls_for_data(int fd)
 {
-	s->thread = thread_start(sleeper_main, s);
-	while (!atomic_load(&s->tid))
-		pause_ms(1);
-	await_asleep(s->tid);
+	return poll_for(fd, POLLIN, 3 * WAIT_MS) & POLLIN;
 }
 
-static void sleeper_end(struct sleeper *s)
+static long sleeps_in_send(int fd)
 {
-	pthread_join(s->thread, NULL);
-	need(s->woken, "the sleeper was not woken by what it waited for");
+	return send(fd, "x", 1, MSG_NOSIGNAL) == 1;
+}
+
+static long polls_for_room(int fd)
+{
+	return poll_for(fd, POLLOUT, 3 * WAIT_MS) & POLLOUT;
+}
+
+static void need_woken(struct caller *c)
+{
+	pthread_join(c->thread, NULL);
+	need(c->ret, "the sleeper was not woken by what it waited for");
 }
 
 /* A reader sleeps in recv() or poll(): data wakes it, nothing else does. */
 static int counts_reader_waits(void *arg)
 {
-	short events;
+	int polls;
 
-	for (events = 0; events <= POLLIN; events += POLLIN) {
+	for (polls = 0; polls < 2; polls++) {
 		struct pair p = pair_sized(SMALL_BUFFER);
-		struct sleeper s = { .fd = p.c, .events = events };
-		struct wakes before, w;
-		long sent;
+		struct wakes before;
+		struct caller reader;
 
-		sleeper_start(&s);
+		caller_start(&reader, polls ? polls_for_data : sleeps_in_recv, p.c);
 		before = wakes_now();
-		sent = fill_to_rest(p.c, p.s);
-		while (sent)
-			sent -= take_all(p.s, NULL);
-		await_unsent_gone(p.c);
-		w = wakes_since(&before);
-		need(!w.write_issued, "%lld wake-ups for writable, only a reader waited",
-		     w.write_issued);
-		need(!w.read_issued, "%lld wake-ups for readable without data", w.read_issued);
+		make_room(&p);
+		need_not_issued(WAKE_WRITE, &before, "only a reader waits");
+		need_not_issued(WAKE_READ, &before, "a reader waits, and no data comes");
 		send_all(p.s, "x", 1);
-		sleeper_end(&s);
-		AWAIT_COUNTED(&before, read_issued, "data woke a reader");
+		need_woken(&reader);
+		await_issued(WAKE_READ, &before, "data woke a reader");
 	}
 	return EXIT_OK;
 }
@@ -750,24 +666,23 @@ static int counts_reader_waits(void *arg)
 /* A writer sleeps in send() or poll() on a full socket: room wakes it, incoming data does not. */
 static int counts_writer_waits(void *arg)
 {
-	short events;
+	int polls;
 
-	for (events = 0; events <= POLLOUT; events += POLLOUT) {
+	for (polls = 0; polls < 2; polls++) {
 		struct pair p = pair_sized(SMALL_BUFFER);
-		struct sleeper s = { .fd = p.c, .events = events, .sending = true };
 		long sent = fill_to_rest(p.c, p.s);
-		struct wakes before, w;
+		struct wakes before;
+		struct caller writer;
 
-		sleeper_start(&s);
+		caller_start(&writer, polls ? polls_for_room : sleeps_in_send, p.c);
 		before = wakes_now();
 		send_all(p.s, block, 100);
 		need(await_bytes(p.c, 100) == 100, "no data");
-		w = AWAIT_COUNTED(&before, read_skipped, "data came");
-		need(!w.read_issued, "%lld wake-ups for readable, only a writer waited",
-		     w.read_issued);
+		await_skipped(WAKE_READ, &before, "data came");
+		need_not_issued(WAKE_READ, &before, "only a writer waits");
 		drain(p.s, sent);
-		sleeper_end(&s);
-		AWAIT_COUNTED(&before, write_issued, "room woke a writer");
+		need_woken(&writer);
+		await_issued(WAKE_WRITE, &before, "room woke a writer");
 	}
 	return EXIT_OK;
 }
@@ -777,18 +692,14 @@ static int counts_epoll(void *arg)
 {
 	struct pair p = pair_sized(SMALL_BUFFER);
 	int ep = epoll_of(p.c, EPOLLIN);
-	struct wakes before = wakes_now(), w;
-	long sent = fill_to_rest(p.c, p.s);
+	struct wakes before = wakes_now();
+	long sent;
 
-	while (sent)
-		sent -= take_all(p.s, NULL);
-	await_unsent_gone(p.c);
-	w = wakes_since(&before);
-	need(!w.write_issued, "%lld wake-ups for writable, EPOLLIN alone was watched",
-	     w.write_issued);
+	make_room(&p);
+	need_not_issued(WAKE_WRITE, &before, "EPOLLIN alone is watched");
 	send_all(p.s, "x", 1);
 	need(epoll_for(ep, WAIT_MS) == EPOLLIN, "no event for data");
-	AWAIT_COUNTED(&before, read_issued, "epoll told of data");
+	await_issued(WAKE_READ, &before, "epoll told of data");
 
 	before = wakes_now();
 	sent = fill_to_rest(p.c, p.s);
@@ -797,7 +708,7 @@ static int counts_epoll(void *arg)
 	need(!epoll_for(ep, 0), "writable while full");
 	drain(p.s, sent);
 	need(epoll_for(ep, WAIT_MS) == EPOLLOUT, "no event for room");
-	AWAIT_COUNTED(&before, write_issued, "epoll told of room");
+	await_issued(WAKE_WRITE, &before, "epoll told of room");
 	return EXIT_OK;
 }
 
