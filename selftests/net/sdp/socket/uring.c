@@ -361,6 +361,8 @@ struct piecewise {
 	struct pair p;
 	int tell[2];
 	int more;
+	pid_t pid;
+	long at;			/* what has been read */
 };
 
 static void piecewise_writer(void *arg)
@@ -380,15 +382,24 @@ static void piecewise_writer(void *arg)
 }
 
 /* Starts the writer in another process; @w belongs to the reader afterwards. */
-static pid_t piecewise_start(struct piecewise *w)
+static void piecewise_start(struct piecewise *w)
 {
-	pid_t pid;
-
 	w->p = pair_make();
 	need_errno(!pipe(w->tell), "pipe");
-	pid = helper_start(piecewise_writer, w);
+	w->pid = helper_start(piecewise_writer, w);
 	close(w->p.c);
-	return pid;
+	ring_open();
+}
+
+static void piecewise_tell(const struct piecewise *w)
+{
+	need(write(w->tell[1], "w", 1) == 1, "the writer is gone");
+}
+
+static void piecewise_end(const struct piecewise *w)
+{
+	helper_end(w->pid);
+	await_unpinned();
 }
 
 static void recv_begin(const struct piecewise *w, unsigned char *buf, long len, int flags,
@@ -405,15 +416,15 @@ static void recv_begin(const struct piecewise *w, unsigned char *buf, long len, 
  * Submits a receive of @len bytes before the writer is told to begin. Unless it waits for all
  * bytes, further receives follow for the rest.
  */
-static void recv_posted(const struct piecewise *w, unsigned char *buf, long len, int flags,
-			unsigned int how)
+static void recv_posted(struct piecewise *w, long len, int flags, unsigned int how)
 {
+	static unsigned char buf[4 * LARGE];
 	struct done cqe;
 	long got = 0;
 
 	recv_begin(w, buf, len, flags, how);
 	need(!completion(&cqe, 30), "recv completes at once with %d", cqe.res);
-	need(write(w->tell[1], "w", 1) == 1, "the writer is gone");
+	piecewise_tell(w);
 	do {
 		if (got)
 			recv_begin(w, buf + got, len - got, flags, how);
@@ -422,6 +433,16 @@ static void recv_posted(const struct piecewise *w, unsigned char *buf, long len,
 		got += cqe.res;
 	} while (got < len && !(flags & MSG_WAITALL));
 	need(got == len, "recv: %ld instead of %ld", got, len);
+	pattern_check(w->at, buf, len);
+	w->at += len;
+}
+
+/* Receives all pieces, and then the long one, of which it waits for all bytes. */
+static void recv_pieces(struct piecewise *w, int flags, unsigned int how, unsigned int how_at_last)
+{
+	while (w->at < (long)LARGE_TIMES * LARGE)
+		recv_posted(w, LARGE, flags, how);
+	recv_posted(w, w->more * LARGE, MSG_WAITALL, how_at_last);
 }
 
 /*
@@ -432,52 +453,32 @@ static void recv_posted(const struct piecewise *w, unsigned char *buf, long len,
 static int recv_large(void *arg)
 {
 	const unsigned int how = *(unsigned int *)arg;
-	static unsigned char buf[4 * LARGE];
 	struct piecewise w = { .more = 4 };
 	long long posts = counter("SinkAvailSent");
 	struct sdp_info info;
-	pid_t pid;
-	long at;
 
 	/* No deadlock scan fires, however late the reader is. */
 	setting_set("scan_ms", 600000);
-	pid = piecewise_start(&w);
-	ring_open();
-	for (at = 0; at < (long)LARGE_TIMES * LARGE; at += LARGE) {
-		recv_posted(&w, buf, LARGE, 0, how);
-		pattern_check(at, buf, LARGE);
-	}
-	recv_posted(&w, buf, sizeof(buf), MSG_WAITALL, how);
-	pattern_check(at, buf, sizeof(buf));
+	piecewise_start(&w);
+	recv_pieces(&w, 0, how, how);
 	info = info_of(w.p.s);
 	need(info.rx_mode == SDP_INFO_COMBINED, "mode %u", info.rx_mode);
 	need(info.rdma_received >= (LARGE_TIMES + 4) * (LARGE - 4096ULL), "%llu bytes by RDMA",
 	     (unsigned long long)info.rdma_received);
 	need(counter("SinkAvailSent") == posts, "memory was advertised");
-	helper_end(pid);
-	await_unpinned();
+	piecewise_end(&w);
 	return EXIT_OK;
 }
 
 /* Without RDMA read the data comes in messages, as for every reader that polls. */
 static int recv_unread(void *arg)
 {
-	static unsigned char buf[4 * LARGE];
 	struct piecewise w = { .more = 4 };
-	pid_t pid;
-	long at;
 
 	setting_set("rdma_read", 0);
-	pid = piecewise_start(&w);
-	ring_open();
-	for (at = 0; at < (long)LARGE_TIMES * LARGE; at += LARGE) {
-		recv_posted(&w, buf, LARGE, MSG_WAITALL, 0);
-		pattern_check(at, buf, LARGE);
-	}
-	recv_posted(&w, buf, sizeof(buf), MSG_WAITALL, IOSQE_ASYNC);
-	pattern_check(at, buf, sizeof(buf));
-	helper_end(pid);
-	await_unpinned();
+	piecewise_start(&w);
+	recv_pieces(&w, MSG_WAITALL, 0, IOSQE_ASYNC);
+	piecewise_end(&w);
 	return EXIT_OK;
 }
 
@@ -487,36 +488,27 @@ static int recv_unread(void *arg)
  */
 static int recv_brings_back(void *arg)
 {
-	static unsigned char buf[LARGE];
 	struct piecewise w = { .more = 0 };
 	struct sdp_info before, after;
-	pid_t pid;
-	long at;
 
 	setting_set("scan_ms", 600000);
-	pid = piecewise_start(&w);
-	ring_open();
-	for (at = 0; info_of(w.p.s).rx_mode != SDP_INFO_BUFFERED; at += LARGE) {
-		need(at < (LARGE_TIMES - 2L) * LARGE, "small reads are not learnt");
-		need(write(w.tell[1], "w", 1) == 1, "the writer is gone");
-		pattern_read(w.p.s, at, LARGE, 1000);
+	piecewise_start(&w);
+	for (; info_of(w.p.s).rx_mode != SDP_INFO_BUFFERED; w.at += LARGE) {
+		need(w.at < (LARGE_TIMES - 2L) * LARGE, "small reads are not learnt");
+		piecewise_tell(&w);
+		pattern_read(w.p.s, w.at, LARGE, 1000);
 	}
-	recv_posted(&w, buf, LARGE, 0, 0);
-	pattern_check(at, buf, LARGE);
-	at += LARGE;
+	recv_posted(&w, LARGE, 0, 0);
 	before = info_of(w.p.s);
 	need(before.rx_mode == SDP_INFO_COMBINED, "mode %u", before.rx_mode);
 	/* The writer has also received the change of the mode. */
-	for (; at < (long)LARGE_TIMES * LARGE; at += LARGE) {
-		recv_posted(&w, buf, LARGE, 0, 0);
-		pattern_check(at, buf, LARGE);
-	}
+	while (w.at < (long)LARGE_TIMES * LARGE)
+		recv_posted(&w, LARGE, 0, 0);
 	after = info_of(w.p.s);
 	need(after.rdma_read - before.rdma_read >= LARGE - 4096, "%llu bytes read by RDMA",
 	     (unsigned long long)(after.rdma_read - before.rdma_read));
-	need(write(w.tell[1], "w", 1) == 1, "the writer is gone");
-	helper_end(pid);
-	await_unpinned();
+	piecewise_tell(&w);
+	piecewise_end(&w);
 	return EXIT_OK;
 }
 
