@@ -6,27 +6,14 @@
  * whose effect shows only in the numbers that SDP_INFO reports (requirement J1).
  */
 #include "cases.h"
+#include "info.h"
 #include <linux/filter.h>
-#include <linux/sdp.h>
-#include <stddef.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
 #ifndef SO_ATTACH_REUSEPORT_CBPF
 #define SO_ATTACH_REUSEPORT_CBPF	51
 #endif
-
-static struct sdp_info info_of(int fd)
-{
-	struct sdp_info info;
-	socklen_t len = sizeof(info);
-
-	memset(&info, 0xee, sizeof(info));
-	need_errno(!getsockopt(fd, SOL_SDP, SDP_INFO, &info, &len), "SDP_INFO");
-	need(len == sizeof(info), "%u bytes", len);
-	need(info.version == SDP_INFO_VERSION, "version %u", info.version);
-	return info;
-}
 
 static bool by_rdma(void)
 {
@@ -41,6 +28,7 @@ static int info_by_state(void *arg)
 
 	need(info.state == 7 && !info.transport[0] && !info.send_size, "fresh: state %u, \"%s\"",
 	     info.state, info.transport);
+	need(info.version == SDP_INFO_VERSION, "version %u", info.version);
 	info = info_of(listening);
 	need(info.state == 10, "listening: state %u", info.state);
 	connect_to(fd, &where);
