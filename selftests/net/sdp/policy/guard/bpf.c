@@ -2,12 +2,9 @@
 /*
  * Policy tests with BPF programs of a control group: what they say about TCP holds for SDP.
  */
-#include <linux/bpf.h>
 #include <stddef.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 
-#include "bpf.h"
+#include "guard.h"
 
 #define GUARDED		OWN_CGROUP "-guarded"
 

@@ -5,7 +5,7 @@
 #include <linux/userfaultfd.h>
 #include <sys/mman.h>
 
-#include "held.h"
+#include "guard.h"
 
 /*
  * Maps two pages. An access to @s->page, the second one, blocks until slow_memory_goes_on().

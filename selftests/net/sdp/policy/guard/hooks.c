@@ -4,7 +4,13 @@
  *
  * A BPF program on each hook counts the calls about TCP socks and those about SDP socks.
  */
-#include "hooks.h"
+#include "guard.h"
+
+enum hook {
+	H_CREATE, H_POST_CREATE, H_BIND, H_LISTEN, H_CONNECT, H_ACCEPT, H_SENDMSG, H_RECVMSG,
+	H_GETSOCKNAME, H_GETPEERNAME, H_SETSOCKOPT, H_GETSOCKOPT, H_SHUTDOWN, H_CLONE_FROM,
+	H_CLONE_TO, H_GRAFT, H_REQUEST, H_ESTABLISHED, HOOKS
+};
 
 /* The argument by which the program tells TCP from SDP. */
 enum told_by { BY_PROTOCOL, BY_SOCKET, BY_SOCK };
@@ -69,6 +75,12 @@ static long long asked_now(int hook, bool sdp)
 	return value;
 }
 
+/* A BPF program that is being built. All its jumps go to its end. */
+struct hook_program {
+	struct bpf_insn insns[40];
+	int n, jumps[8], jumps_n;
+};
+
 static void then(struct hook_program *p, struct bpf_insn insn)
 {
 	p->insns[p->n++] = insn;
@@ -80,7 +92,7 @@ static void end_if(struct hook_program *p, int how, int reg, int value)
 	then(p, (struct bpf_insn){ .code = BPF_JMP32 | how | BPF_K, .dst_reg = reg, .imm = value });
 }
 
-void load(struct hook_program *p, int size, int dst, int src, int at)
+static void load(struct hook_program *p, int size, int dst, int src, int at)
 {
 	then(p, (struct bpf_insn){ .code = BPF_LDX | BPF_MEM | size, .dst_reg = dst, .src_reg = src,
 				   .off = at });

@@ -5,7 +5,7 @@
 #include <linux/btf.h>
 #include <sys/mount.h>
 
-#include "lsm.h"
+#include "guard.h"
 
 /* The number of bytes that follow a type in the kernel's BTF data. */
 static size_t behind(const struct btf_type *t)

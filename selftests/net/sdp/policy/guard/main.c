@@ -7,10 +7,7 @@
  * a program sees while its connect falls back.
  */
 #include "capable.h"
-#include "lsm.h"
-#include "held.h"
-#include "hooks.h"
-#include "traced.h"
+#include "guard.h"
 #include <linux/netlink.h>
 #include <linux/xfrm.h>
 

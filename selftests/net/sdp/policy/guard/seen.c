@@ -2,9 +2,17 @@
 /*
  * Policy tests of what a program and others see of a socket before and after the decision.
  */
-#include <sys/stat.h>
+#include "guard.h"
 
-#include "seen.h"
+/*
+ * Attributes of a socket. Only the protocol may change; inode and cookie tell whether it is the
+ * same socket.
+ */
+struct looks {
+	int domain, type, protocol;
+	unsigned long long inode;
+	uint64_t cookie;
+};
 
 /*
  * Returns whether a table of sockets has one with the local port @port in state @state; 0 means
@@ -46,12 +54,10 @@ static struct looks looks_of(int fd)
 		.domain = get_int(fd, SOL_SOCKET, SO_DOMAIN),
 		.type = get_int(fd, SOL_SOCKET, SO_TYPE),
 		.protocol = get_int(fd, SOL_SOCKET, SO_PROTOCOL),
+		.inode = inode_of(fd),
 	};
 	socklen_t len = sizeof(l.cookie);
-	struct stat st;
 
-	need_errno(!fstat(fd, &st), "fstat");
-	l.inode = st.st_ino;
 	need_errno(!getsockopt(fd, SOL_SOCKET, SO_COOKIE, &l.cookie, &len), "SO_COOKIE");
 	return l;
 }

@@ -5,9 +5,8 @@
  * There is no line for a socket that is TCP or SDP because a rule says so.
  */
 #include <sys/mount.h>
-#include <sys/stat.h>
 
-#include "traced.h"
+#include "guard.h"
 
 #define TRACEPOINT	TRACING "events/sdp/sdp_fallback/enable"
 #define TRACED		" sdp_fallback: "
@@ -81,14 +80,13 @@ static void need_untraced(const char *what)
 /* Exactly one line was traced, for @fd: the text of /proc/net/sdp_fallbacks and the inode. */
 static void need_traced(int fd, const struct addr *where, const char *role, const char *why)
 {
+	bool v4 = set->family == AF_INET;
 	char line[300], want[300];
-	struct stat st;
 	int n;
 
-	need_errno(!fstat(fd, &st), "fstat");
-	snprintf(want, sizeof(want), set->family == AF_INET ? "%s %s:%u by %s[%d] inode=%lu: %s\n" :
-		 "%s [%s]:%u by %s[%d] inode=%lu: %s\n", role, set->server, addr_port(where),
-		 BOTH_SIDE, getpid(), (unsigned long)st.st_ino, why);
+	snprintf(want, sizeof(want), v4 ? "%s %s:%u by %s[%d] inode=%llu: %s\n" :
+		 "%s [%s]:%u by %s[%d] inode=%llu: %s\n", role, set->server, addr_port(where),
+		 BOTH_SIDE, getpid(), inode_of(fd), why);
 	n = trace_lines(line);
 	need(n == 1, "%s, %s: %d lines, the last \"%s\"", role, why, n, line);
 	need(!strcmp(line, want), "traced \"%s\" instead of \"%s\"", line, want);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The cases of the program policy_guard, by file, and what several files need. */
+#ifndef SDP_TEST_POLICY_GUARD_H
+#define SDP_TEST_POLICY_GUARD_H
+
+#include "netlink_common.h"
+#include <linux/bpf.h>
+
+/* bpf.c */
+#define PUT(reg, value)	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (reg), .imm = (value) }
+#define RETURN		{ .code = BPF_JMP | BPF_EXIT }
+
+long bpf(int command, union bpf_attr *attr);
+int bpf_refuses(void *arg);
+int bpf_refuses_multipath(void *arg);
+int bpf_refuses_second(void *arg);
+int bpf_redirects(void *arg);
+int bpf_forbids_sdp(void *arg);
+int bpf_names(void *arg);
+int bpf_events(void *arg);
+int bpf_options(void *arg);
+int bpf_packets(void *arg);
+
+/* held.c */
+struct slow {
+	int fd, faults;
+	void *page;
+	struct addr where;
+};
+
+enum held_end { FALLS_BACK, CONNECTED };
+
+bool slow_memory(struct slow *s);
+void slow_memory_goes_on(struct slow *s);
+int slow_memory_of_others(void *arg);
+void *linger_slowly(void *arg);
+int held(void *arg);
+int held_asked_rarely(void *arg);
+int held_reset(void *arg);
+
+/* lsm.c */
+int member_offset(const char *structure, const char *name);
+void hook_by(const char *hook, const struct bpf_insn *insns, unsigned int count);
+bool lsm_has_bpf(void);
+int lsm_forbids_sdp(void *arg);
+
+/* hooks.c */
+int hooks_seen(void *arg);
+
+/* seen.c */
+int seen_connect(void *arg);
+int seen_listen(void *arg);
+int seen_trying(void *arg);
+
+/* traced.c */
+#define TRACING		"/sys/kernel/tracing/"
+
+void tracing_write(const char *path, const char *text);
+bool tracing_begin(const char *enable);
+void trace_anew(void);
+int traced_reasons(void *arg);
+int traced_once(void *arg);
+
+#endif /* SDP_TEST_POLICY_GUARD_H */
