@@ -106,6 +106,24 @@ int connected_as(const char *name, const struct addr *where)
 	return fd;
 }
 
+/* A connect under the thread name @name ends with @want, an errno or 0. */
+void need_connect(const char *name, int fd, const struct addr *where, int want, const char *what)
+{
+	int error = connect_as(name, fd, where);
+
+	need(error == want, "%s by %s: %s instead of %s", what, name, errno_text(error),
+	     want ? errno_text(want) : "success");
+}
+
+/* Returns a socket whose connect by both is in progress. */
+int connecting_to(const struct addr *where)
+{
+	int fd = stream(SOCK_NONBLOCK);
+
+	need_connect(BOTH_SIDE, fd, where, EINPROGRESS, "connect");
+	return fd;
+}
+
 /* Returns the protocol that a new socket gets when it connects. */
 int now_by(void)
 {
@@ -189,6 +207,14 @@ struct silent silent_peer(void)
 		connect_to(s.queued[i], &s.where);
 	}
 	return s;
+}
+
+/* by_names(), and a silent peer; a connect falls back after @ms. */
+struct silent silent_for(int ms)
+{
+	by_names();
+	setting_set("fallback_ms", ms);
+	return silent_peer();
 }
 
 /*

@@ -41,6 +41,8 @@ int bound(void);
 int listener_of(enum kind kind, int backlog, struct addr *where);
 int connect_as(const char *name, int fd, const struct addr *where);
 int connected_as(const char *name, const struct addr *where);
+void need_connect(const char *name, int fd, const struct addr *where, int want, const char *what);
+int connecting_to(const struct addr *where);
 int now_by(void);
 void talk(int c, int s);
 int both_talk(int c, int s, int protocol);
@@ -58,6 +60,7 @@ struct silent {
 };
 
 struct silent silent_peer(void);
+struct silent silent_for(int ms);
 struct addr no_such_host(unsigned int port);
 pthread_t start_thread(void *(*body)(void *), void *arg);
 long module_users(void);

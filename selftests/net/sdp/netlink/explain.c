@@ -293,15 +293,13 @@ static int explain_silent(void *arg)
 	struct nl nl = nl_open();
 	struct explained e;
 	unsigned int first;
-	int fd;
 
 	by_names();
 	setting_set("fallback_ms", 200);
 	setting_set("fallback_memory_ms", 60000);
 	e = explain_to(&nl, &where);
 	need(!e.has_silent, "silent before it is asked");
-	fd = stream(SOCK_NONBLOCK);
-	connect_as(BOTH_SIDE, fd, &where);
+	connecting_to(&where);
 	pause_ms(slow_kernel() ? 3000 : 400);
 	e = explain_to(&nl, &where);
 	first = e.silent_ms;

@@ -157,14 +157,9 @@ static int reason_refused(void *arg)
 
 static int reason_busy(void *arg)
 {
-	struct silent s;
-	int c;
+	struct silent s = silent_for(3 * quiet_ms());
 
-	by_names();
-	s = silent_peer();
-	setting_set("fallback_ms", 3 * quiet_ms());
-	c = connected_as(BOTH_SIDE, &s.where);
-	need_reason(c, SDP_FELL_BUSY, "busy");
+	need_reason(connected_as(BOTH_SIDE, &s.where), SDP_FELL_BUSY, "busy");
 	return EXIT_OK;
 }
 
@@ -178,8 +173,7 @@ static int reason_silent(void *arg)
 	setting_set("fallback_ms", 200);
 	setting_set("fallback_memory_ms", 60000);
 	for (i = 0; i < 2; i++) {
-		fd[i] = stream(SOCK_NONBLOCK);
-		connect_as(BOTH_SIDE, fd[i], &where);
+		fd[i] = connecting_to(&where);
 		while (!i && !told_of(fd[0]) && now_ms() < end)
 			pause_ms(5);
 	}
@@ -193,14 +187,13 @@ static int reason_route(void *arg)
 {
 	struct addr far = addr_make(set->family, set->family == AF_INET ? "198.51.100.7" :
 				    "2001:db8::7", 21800);
-	int fd, error;
+	int fd;
 
 	need_errno(!unshare(CLONE_NEWNET), "unshare");
 	loopback_up();
 	by_names();
 	fd = stream(0);
-	error = connect_as(BOTH_SIDE, fd, &far);
-	need(error == ENETUNREACH, "connect: %s", errno_text(error));
+	need_connect(BOTH_SIDE, fd, &far, ENETUNREACH, "connect");
 	need_reason(fd, SDP_FELL_ROUTE, "no route");
 	need(fells_told()->n == 1, "%d fall-backs in a new namespace", fells_told()->n);
 	return EXIT_OK;

@@ -62,7 +62,7 @@ static int connect_no_route(void *arg)
 	static const char *const names[] = { TCP_SIDE, BOTH_SIDE };
 	bool v4 = set->family == AF_INET;
 	struct addr away = addr_make(set->family, v4 ? "192.0.2.1" : "2001:db8::1", 9);
-	int i, flags, fd, error;
+	int i, flags, fd;
 	char line[300] = "";
 
 	need_errno(!unshare(CLONE_NEWNET), "unshare");
@@ -71,9 +71,8 @@ static int connect_no_route(void *arg)
 	for (i = 0; i < 4; i++) {
 		flags = i / 2 ? SOCK_NONBLOCK : 0;
 		fd = stream(flags);
-		error = connect_as(names[i % 2], fd, &away);
-		need(error == ENETUNREACH, "%s%s: %s", names[i % 2], flags ? ", not waiting" : "",
-		     errno_text(error));
+		need_connect(names[i % 2], fd, &away, ENETUNREACH,
+			     flags ? "not waiting" : "waiting");
 		need_count("FellRoute", 0, i / 2 + i % 2);
 		need_protocol(fd, BY_TCP, "it");
 		need(!get_int(fd, SOL_SOCKET, SO_ERROR), "there is an error, too");
@@ -89,7 +88,7 @@ static int connect_only_sdp(void *arg)
 {
 	long long refused = counter("FellRefused");
 	struct addr where;
-	int fd = -1, listening;
+	int fd, listening;
 
 	by_names();
 	listening = listener_of(TCP_ONLY, 4, &where);
@@ -296,25 +295,17 @@ static int connect_watched(void *arg)
 /* Further connect() calls on a non-blocking socket return EALREADY and EISCONN, as with TCP. */
 static int connect_asked_again(void *arg)
 {
-	struct silent s;
-	int c, error;
+	struct silent s = silent_for(5 * quiet_ms());
+	int c = connecting_to(&s.where), error;
 
-	by_names();
-	s = silent_peer();
-	setting_set("fallback_ms", 5 * quiet_ms());
-	c = stream(SOCK_NONBLOCK);
-	error = connect_as(BOTH_SIDE, c, &s.where);
-	need(error == EINPROGRESS, "first: %s", errno_text(error));
-	error = connect_as(BOTH_SIDE, c, &s.where);
-	need(error == EALREADY, "second: %s", errno_text(error));
+	need_connect(BOTH_SIDE, c, &s.where, EALREADY, "the second");
 	need(!poll_for(c, POLLOUT, 0), "ready before it is connected");
 	need(send(c, "x", 1, MSG_NOSIGNAL) < 0 && errno == EAGAIN, "send: %s", errno_text(errno));
 	need(recv(c, &c, 1, 0) < 0 && errno == EAGAIN, "recv: %s", errno_text(errno));
 	need(poll_for(c, POLLOUT, WAIT_MS) == POLLOUT, "not connected");
 	error = connect_as(BOTH_SIDE, c, &s.where);
 	need(!error || error == EISCONN, "third: %s", errno_text(error));
-	error = connect_as(BOTH_SIDE, c, &s.where);
-	need(error == EISCONN, "fourth: %s", errno_text(error));
+	need_connect(BOTH_SIDE, c, &s.where, EISCONN, "the fourth");
 	set_nonblock(c, false);
 	accept_and_talk(s.tcp, c, BY_TCP);
 	return EXIT_OK;
@@ -328,12 +319,9 @@ static int connect_busy(void *arg)
 {
 	long long busy = counter("FellBusy"), remembered = counter("FellRemembered");
 	int wait = 10 * quiet_ms(), c, i;
+	struct silent s = silent_for(wait);
 	long long start;
-	struct silent s;
 
-	by_names();
-	s = silent_peer();
-	setting_set("fallback_ms", wait);
 	for (i = 1; i <= 2; i++) {
 		start = now_ms();
 		c = connected_as(BOTH_SIDE, &s.where);
@@ -351,14 +339,13 @@ static int connect_busy_own_limit(void *arg)
 {
 	long long busy = counter("FellBusy"), timeouts = counter("FellTimeout");
 	struct silent s;
-	int c, error;
+	int c;
 
 	by_names();
 	s = silent_peer();
 	c = stream(0);
 	set_int(c, IPPROTO_TCP, TCP_USER_TIMEOUT, 10 * quiet_ms());
-	error = connect_as(BOTH_SIDE, c, &s.where);
-	need(!error, "connect: %s", errno_text(error));
+	need_connect(BOTH_SIDE, c, &s.where, 0, "connect");
 	need_count("FellTimeout", timeouts, 0);
 	need_count("FellBusy", busy, 1);
 	close(accept_and_talk(s.tcp, c, BY_TCP));
@@ -369,21 +356,16 @@ static int connect_busy_own_limit(void *arg)
 static int connect_busy_no_more(void *arg)
 {
 	long long busy = counter("FellBusy");
-	int wait = 5 * quiet_ms(), c, i;
-	struct silent s;
+	struct silent s = silent_for(5 * quiet_ms());
+	int c = connected_as(BOTH_SIDE, &s.where), i;
 
-	by_names();
-	s = silent_peer();
-	setting_set("fallback_ms", wait);
-	c = connected_as(BOTH_SIDE, &s.where);
 	need_count("FellBusy", busy, 1);
 	close(accept_and_talk(s.tcp, c, BY_TCP));
 	setting_set("fallback_ms", 20000);
 	for (i = 0; i < 2; i++)
 		close(accept_from(s.sdp));
 	pause_ms(quiet_ms());
-	c = stream(SOCK_NONBLOCK);
-	connect_as(BOTH_SIDE, c, &s.where);
+	c = connecting_to(&s.where);
 	/* Attempts that were given up may still be in the queue. */
 	while (!poll_for(c, POLLOUT, 20))
 		if (poll_for(s.sdp, POLLIN, 0))
@@ -396,14 +378,12 @@ static int connect_busy_no_more(void *arg)
  * Connects to an address that answers neither by SDP nor by TCP. The counter @name is @count once
  * it has fallen back.
  */
-static int connect_nowhere(const struct addr *where, const char *name, long long count)
+static void connect_nowhere(const struct addr *where, const char *name, long long count)
 {
-	int fd = stream(SOCK_NONBLOCK), error = connect_as(BOTH_SIDE, fd, where);
+	int fd = connecting_to(where);
 
-	need(error == EINPROGRESS, "connect: %s", errno_text(error));
 	await_counter(name, count);
 	need_protocol(fd, BY_TCP, "it");
-	return fd;
 }
 
 /* An unused address. The failure is remembered by address and port, for the time that is set. */
@@ -475,8 +455,7 @@ static int connect_own_terms(void *arg)
 			setting_set("fallback_ms", 200);
 		fd = stream(SOCK_NONBLOCK);
 		terms[i](fd);
-		need(connect_as(BOTH_SIDE, fd, &where) == EINPROGRESS, "connect: %s",
-		     errno_text(errno));
+		need_connect(BOTH_SIDE, fd, &where, EINPROGRESS, "connect");
 		await_counter("FellTimeout", timeouts + i + 1);
 		need_count("FellRemembered", remembered, 0);
 		close(fd);
@@ -490,16 +469,11 @@ static int connect_own_terms(void *arg)
 /* With SO_SNDTIMEO, a connect() that takes longer returns, and the attempt continues. */
 static int connect_send_timeout(void *arg)
 {
-	struct silent s;
-	int c, error;
+	struct silent s = silent_for(4 * quiet_ms());
+	int c = stream(0);
 
-	by_names();
-	s = silent_peer();
-	setting_set("fallback_ms", 4 * quiet_ms());
-	c = stream(0);
 	set_timeout(c, SO_SNDTIMEO, quiet_ms());
-	error = connect_as(BOTH_SIDE, c, &s.where);
-	need(error == EINPROGRESS, "connect: %s", errno_text(error));
+	need_connect(BOTH_SIDE, c, &s.where, EINPROGRESS, "connect");
 	need(!poll_for(c, POLLOUT, 0), "ready at once");
 	need(poll_for(c, POLLOUT, WAIT_MS) == POLLOUT, "not connected");
 	need(!get_int(c, SOL_SOCKET, SO_ERROR), "SO_ERROR");
@@ -508,30 +482,36 @@ static int connect_send_timeout(void *arg)
 	return EXIT_OK;
 }
 
-void nothing(int sig)
+static void nothing(int sig)
 {
+}
+
+/* A signal interrupts this process in @ms; @flags are those of sigaction(). */
+void interrupt_in(int ms, int flags)
+{
+	struct sigaction action = { .sa_handler = nothing, .sa_flags = flags };
+	struct itimerval soon = { .it_value = { ms / 1000, ms % 1000 * 1000 } };
+
+	need_errno(!sigaction(SIGALRM, &action, NULL), "sigaction");
+	need_errno(!setitimer(ITIMER_REAL, &soon, NULL), "setitimer");
 }
 
 /* TCP gets only the time that SDP has left of the call's time limit (SO_SNDTIMEO). */
 static int connect_one_deadline(void *arg)
 {
 	int half = slow_kernel() ? 700 : 250, c, error, i;
-	struct sigaction action = { .sa_handler = nothing };
-	struct itimerval soon = { .it_value.tv_sec = 10 * half / 4000,
-				  .it_value.tv_usec = 10 * half / 4 * 1000 % 1000000 };
 	struct addr where = no_such_host(21600);
 	long long start;
 
 	by_names();
 	setting_set("fallback_ms", 2 * half);
 	setting_set("fallback_memory_ms", 0);
-	need_errno(!sigaction(SIGALRM, &action, NULL), "sigaction");
 	for (i = 0; i < 2; i++) {
 		c = stream(0);
 		set_timeout(c, SO_SNDTIMEO, 3 * half);
 		start = now_ms();
 		if (i)
-			need_errno(!setitimer(ITIMER_REAL, &soon, NULL), "setitimer");
+			interrupt_in(10 * half / 4, 0);
 		error = connect_as(BOTH_SIDE, c, &where);
 		need(error == (i ? EINTR : EINPROGRESS), "connect %d: %s after %lld ms", i,
 		     errno_text(error), now_ms() - start);
@@ -549,24 +529,15 @@ static int connect_one_deadline(void *arg)
  */
 static int connect_interrupted(void *arg)
 {
-	struct sigaction action = { .sa_handler = nothing };
-	struct itimerval soon = { .it_value.tv_usec = 1000 * quiet_ms() % 1000000,
-				  .it_value.tv_sec = quiet_ms() / 1000 };
-	struct silent s;
-	int c, error, restart;
+	struct silent s = silent_for(4 * quiet_ms());
+	int c, restart;
 
-	by_names();
-	s = silent_peer();
-	setting_set("fallback_ms", 4 * quiet_ms());
 	setting_set("fallback_memory_ms", 0);
 	for (restart = 0; restart < 2; restart++) {
-		action.sa_flags = restart ? SA_RESTART : 0;
-		need_errno(!sigaction(SIGALRM, &action, NULL), "sigaction");
 		c = stream(0);
-		need_errno(!setitimer(ITIMER_REAL, &soon, NULL), "setitimer");
-		error = connect_as(BOTH_SIDE, c, &s.where);
-		need(error == (restart ? 0 : EINTR), "connect, restart %d: %s", restart,
-		     errno_text(error));
+		interrupt_in(quiet_ms(), restart ? SA_RESTART : 0);
+		need_connect(BOTH_SIDE, c, &s.where, restart ? 0 : EINTR,
+			     restart ? "with SA_RESTART" : "without SA_RESTART");
 		need(poll_for(c, POLLOUT, WAIT_MS) == POLLOUT, "not connected");
 		close(accept_and_talk(s.tcp, c, BY_TCP));
 		close(c);
@@ -581,17 +552,12 @@ static int connect_given_up(void *arg)
 	struct silent s;
 	int c, error;
 
-	by_names();
 	await_none();
-	s = silent_peer();
+	s = silent_for(3 * quiet_ms());
 	users = module_users();
-	setting_set("fallback_ms", 3 * quiet_ms());
-	c = stream(SOCK_NONBLOCK);
-	connect_as(BOTH_SIDE, c, &s.where);
-	close(c);
+	close(connecting_to(&s.where));
 	need(!poll_for(s.tcp, POLLIN, 6 * quiet_ms()), "a socket that is closed connects by TCP");
-	c = stream(SOCK_NONBLOCK);
-	connect_as(BOTH_SIDE, c, &s.where);
+	c = connecting_to(&s.where);
 	need_errno(!shutdown(c, SHUT_RDWR), "shutdown");
 	need(poll_for(c, POLLOUT, WAIT_MS) & POLLHUP, "no end");
 	error = get_int(c, SOL_SOCKET, SO_ERROR);
@@ -615,14 +581,13 @@ static int connect_signed(void *arg)
 {
 	long long options = counter("FellOption");
 	struct addr where;
-	int c, error;
+	int c;
 
 	by_names();
 	listener_of(PAIR, 8, &where);
 	c = stream(SOCK_NONBLOCK);
 	signature(c);
-	error = connect_as(BOTH_SIDE, c, &where);
-	need(error == EINPROGRESS, "connect: %s", errno_text(error));
+	need_connect(BOTH_SIDE, c, &where, EINPROGRESS, "connect");
 	poll_for(c, POLLOUT, quiet_ms());
 	need_protocol(c, BY_TCP, "a socket with TCP_MD5SIG");
 	need_count("FellOption", options, 1);
@@ -640,8 +605,7 @@ static int connect_option_only_sdp(void *arg)
 	listener_of(PAIR, 8, &where);
 	fd = stream(0);
 	filter(fd);
-	error = connect_as(SDP_SIDE, fd, &where);
-	need(error == EOPNOTSUPP, "connect: %s", errno_text(error));
+	need_connect(SDP_SIDE, fd, &where, EOPNOTSUPP, "connect");
 	close(fd);
 	as(SDP_SIDE);
 	fd = bound();
@@ -666,7 +630,7 @@ static int connect_option(void *arg)
 	static void (*const sets[])(int) = { fast_open_connect, filter, ip_options };
 	long long options = counter("FellOption");
 	struct addr where;
-	int listening, c, s, error;
+	int listening, c, s;
 	char data[5];
 	size_t i;
 
@@ -675,8 +639,8 @@ static int connect_option(void *arg)
 	for (i = 0; i < ARRAY_SIZE(sets); i++) {
 		c = stream(0);
 		sets[i](c);
-		error = connect_as(BOTH_SIDE, c, &where);
-		need(!error, "connect with option %zu: %s", i, errno_text(error));
+		need(!connect_as(BOTH_SIDE, c, &where), "connect with option %zu: %s", i,
+		     errno_text(errno));
 		need_count("FellOption", options, i + 1);
 		need_fell(&where, "connect", "an option that only TCP has is set");
 		send_all(c, "hello", 5);
@@ -754,22 +718,19 @@ static int connect_fast_open(void *arg)
 static int connect_wrong(void *arg)
 {
 	struct addr where, wrong;
-	int listening, c, error;
+	int listening, c;
 
 	by_names();
 	listening = listener_of(PAIR, 4, &where);
 	c = stream(0);
 	wrong = where;
 	wrong.len = 3;
-	error = connect_as(BOTH_SIDE, c, &wrong);
-	need(error == EINVAL, "a short address: %s", errno_text(error));
+	need_connect(BOTH_SIDE, c, &wrong, EINVAL, "to a short address");
 	wrong = where;
 	wrong.sa.sa_family = AF_UNIX;
-	error = connect_as(BOTH_SIDE, c, &wrong);
-	need(error == EAFNOSUPPORT, "another family: %s", errno_text(error));
+	need_connect(BOTH_SIDE, c, &wrong, EAFNOSUPPORT, "to another family");
 	need(connect(c, NULL, 20) && errno == EFAULT, "no address: %s", errno_text(errno));
-	error = connect_as(BOTH_SIDE, c, &where);
-	need(!error, "then: %s", errno_text(error));
+	need_connect(BOTH_SIDE, c, &where, 0, "then");
 	accept_and_talk(listening, c, BY_SDP);
 	return EXIT_OK;
 }
@@ -777,24 +738,19 @@ static int connect_wrong(void *arg)
 /* AF_UNSPEC ends a connection or an attempt; the next connect may have another result. */
 static int connect_again(void *arg)
 {
-	struct addr nobody, where, none = { .len = sizeof(none.sa) };
-	int listening, c, error;
+	struct addr nobody, where, none = { .sa.sa_family = AF_UNSPEC, .len = sizeof(none.sa) };
+	int listening, c;
 
 	by_names();
 	listener_of(NOBODY, 1, &nobody);
 	listening = listener_of(PAIR, 4, &where);
-	none.sa.sa_family = AF_UNSPEC;
 	c = stream(0);
-	error = connect_as(BOTH_SIDE, c, &none);
-	need(!error, "AF_UNSPEC on a new socket: %s", errno_text(error));
-	error = connect_as(BOTH_SIDE, c, &nobody);
-	need(error == ECONNREFUSED, "nobody: %s", errno_text(error));
-	error = connect_as(BOTH_SIDE, c, &where);
-	need(!error, "then somebody: %s", errno_text(error));
+	need_connect(BOTH_SIDE, c, &none, 0, "AF_UNSPEC on a new socket");
+	need_connect(BOTH_SIDE, c, &nobody, ECONNREFUSED, "to nobody");
+	need_connect(BOTH_SIDE, c, &where, 0, "then to somebody");
 	/* The socket has become TCP for the rest of its life. */
 	accept_and_talk(listening, c, BY_TCP);
-	error = connect_as(BOTH_SIDE, c, &none);
-	need(!error, "AF_UNSPEC on a connection: %s", errno_text(error));
+	need_connect(BOTH_SIDE, c, &none, 0, "AF_UNSPEC on a connection");
 	return EXIT_OK;
 }
 

@@ -216,8 +216,7 @@ static int multipath_options_hold(void *arg)
 	peer = silent_peer();
 	fd = multipath();
 	set_nonblock(fd, true);
-	need(connect_as(BOTH_SIDE, fd, &peer.where) == EINPROGRESS, "connect: %s",
-	     errno_text(errno));
+	need_connect(BOTH_SIDE, fd, &peer.where, EINPROGRESS, "connect");
 	taken = multipath_set(fd);
 	close(accept_from(peer.sdp));
 	close(accept_from(peer.sdp));

@@ -122,8 +122,6 @@ static int pair_wakes(void *arg)
 /* SO_RCVTIMEO bounds accept(), and a signal interrupts it. */
 static int pair_accept_ends(void *arg)
 {
-	struct sigaction action = { .sa_handler = nothing };
-	struct itimerval soon = { .it_value.tv_usec = 100000 };
 	struct addr where;
 	long long start = now_ms();
 	int listening;
@@ -134,8 +132,7 @@ static int pair_accept_ends(void *arg)
 	need(accept(listening, NULL, NULL) < 0 && errno == EAGAIN, "%s", errno_text(errno));
 	need(now_ms() - start >= 120, "after %lld ms", now_ms() - start);
 	set_timeout(listening, SO_RCVTIMEO, 0);
-	need_errno(!sigaction(SIGALRM, &action, NULL), "sigaction");
-	need_errno(!setitimer(ITIMER_REAL, &soon, NULL), "setitimer");
+	interrupt_in(100, 0);
 	need(accept(listening, NULL, NULL) < 0 && errno == EINTR, "%s", errno_text(errno));
 	return EXIT_OK;
 }
@@ -282,8 +279,7 @@ static int pair_shutdown(void *arg)
 	}
 	need_errno(!shutdown(listening, SHUT_RDWR), "shutdown");
 	c = listener_of(PAIR, 4, &other);
-	error = connect_as(BOTH_SIDE, listening, &other);
-	need(!error, "connect by a socket that listened: %s", errno_text(error));
+	need_connect(BOTH_SIDE, listening, &other, 0, "a socket that listened connects");
 	accept_and_talk(c, listening, BY_SDP);
 	return EXIT_OK;
 }
@@ -523,7 +519,7 @@ static int pair_plain(void *arg)
 static int pair_wildcard(void *arg)
 {
 	struct addr where, a = addr_make(AF_INET6, "::", 0), v4;
-	int listening, only, i, c, error;
+	int listening, only, i, c;
 
 	by_names();
 	for (only = 0; only < 2; only++) {
@@ -535,16 +531,14 @@ static int pair_wildcard(void *arg)
 		v4 = addr_make(AF_INET, "127.0.0.1", addr_port(&where));
 		for (i = 0; i < BOTH_KINDS; i++) {
 			c = socket(AF_INET, SOCK_STREAM, 0);
-			error = connect_as(i ? SDP_SIDE : TCP_SIDE, c, &v4);
-			need(error == (only ? ECONNREFUSED : 0), "IPv4 by %s, only IPv6 %d: %s",
-			     sides[i], only, errno_text(error));
+			need_connect(i ? SDP_SIDE : TCP_SIDE, c, &v4, only ? ECONNREFUSED : 0,
+				     only ? "IPv4 to IPv6 only" : "IPv4");
 			if (!only)
 				close(accept_and_talk(listening, c, protocols[i]));
 			close(c);
 			where = addr_make(AF_INET6, "::1", addr_port(&where));
 			c = socket(AF_INET6, SOCK_STREAM, 0);
-			error = connect_as(sides[i], c, &where);
-			need(!error, "IPv6 by %s: %s", sides[i], errno_text(error));
+			need_connect(sides[i], c, &where, 0, "IPv6");
 			close(accept_and_talk(listening, c, protocols[i]));
 			close(c);
 		}

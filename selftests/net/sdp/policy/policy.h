@@ -21,6 +21,6 @@ struct watch {
 
 void watch_begin(struct watch *w, enum waiting way, int fd);
 int watch_for(struct watch *w, int ms);
-void nothing(int sig);
+void interrupt_in(int ms, int flags);
 
 #endif /* SDP_TEST_POLICY_H */

@@ -494,8 +494,7 @@ static int race_option(void *arg)
 	for (i = 0; i < n; i++) {
 		race.fd = stream(0);
 		pthread_barrier_wait(&race.start);
-		need(!connect_as(BOTH_SIDE, race.fd, &race.where), "connect: %s",
-		     errno_text(errno));
+		need_connect(BOTH_SIDE, race.fd, &race.where, 0, "connect");
 		pthread_barrier_wait(&race.end);
 		lost += get_int(race.fd, SOL_SOCKET, SO_RCVLOWAT) != 7;
 		close(race.fd);

@@ -46,17 +46,6 @@ static const struct poller pollers[] = {
 	{ "aio", aio_begin, aio_arm, aio_result, aio_cancel },
 };
 
-/* Starts a connect by both to a peer that does not answer by SDP. The attempt is in progress. */
-static int connecting(struct silent *s)
-{
-	int fd = stream(SOCK_NONBLOCK), error;
-
-	*s = silent_peer();
-	error = connect_as(BOTH_SIDE, fd, &s->where);
-	need(error == EINPROGRESS, "connect: %s", errno_text(error));
-	return fd;
-}
-
 /* Returns the final events of a poll on a connect by @name, for comparison with TCP. */
 static int poll_of(const struct poller *p, const char *name, const struct addr *where)
 {
@@ -99,13 +88,11 @@ static int polled_as_tcp(void *arg)
 static int polled_falls_back(void *arg)
 {
 	const struct poller *p = arg;
-	struct silent s;
+	struct silent s = silent_for(10 * quiet_ms());
 	int c, events;
 
-	by_names();
 	p->begin();
-	setting_set("fallback_ms", 10 * quiet_ms());
-	c = connecting(&s);
+	c = connecting_to(&s.where);
 	p->arm(c, POLLIN | POLLOUT);
 	need(!p->result(quiet_ms()), "ready while SDP is tried");
 	events = p->result(2 * WAIT_MS);
@@ -122,13 +109,11 @@ static int polled_falls_back(void *arg)
 static int polled_by_sdp(void *arg)
 {
 	const struct poller *p = arg;
+	struct silent s = silent_for(60000);
 	int c, events = 0, tries;
-	struct silent s;
 
-	by_names();
 	p->begin();
-	setting_set("fallback_ms", 60000);
-	c = connecting(&s);
+	c = connecting_to(&s.where);
 	p->arm(c, POLLIN | POLLOUT);
 	need(!p->result(quiet_ms()), "ready while SDP is tried");
 	/* Accept the connections in front of this one in the SDP listener's queue. */
@@ -159,7 +144,8 @@ static int polled_given_up(void *arg)
 	for (i = 0; i < 2; i++) {
 		await_none();
 		users = module_users();
-		c = connecting(&s);
+		s = silent_peer();
+		c = connecting_to(&s.where);
 		p->arm(c, POLLIN | POLLOUT);
 		need(!p->result(quiet_ms()), "ready while SDP is tried");
 		if (i) {
@@ -182,14 +168,10 @@ static int polled_given_up(void *arg)
 static int polled_all_along(void *arg)
 {
 	struct done cqe = { 0 };
-	int c, seen = 0, s;
-	struct silent peer;
+	struct silent peer = silent_for(5 * quiet_ms());
+	int c = stream(SOCK_NONBLOCK), seen = 0, s;
 
-	by_names();
 	ring_open();
-	peer = silent_peer();
-	setting_set("fallback_ms", 5 * quiet_ms());
-	c = stream(SOCK_NONBLOCK);
 	io_uring_prep_poll_multishot(request(1), c, POLLIN | POLLOUT);
 	submit();
 	need(completion(&cqe, WAIT_MS) && cqe.res == (POLLOUT | POLLHUP) &&
@@ -351,15 +333,13 @@ static int requests(void *arg)
 /* A receive request that was submitted while SDP is tried gets data that comes by TCP later. */
 static int receives_early(void *arg)
 {
+	struct silent peer = silent_for(5 * quiet_ms());
 	struct done cqe = { 0 };
-	struct silent peer;
 	char in[6] = "";
 	int c, s;
 
-	by_names();
 	ring_open();
-	setting_set("fallback_ms", 5 * quiet_ms());
-	c = connecting(&peer);
+	c = connecting_to(&peer.where);
 	set_nonblock(c, false);
 	io_uring_prep_recv(request(1), c, in, 5, MSG_WAITALL);
 	submit();

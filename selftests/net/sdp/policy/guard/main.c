@@ -60,8 +60,7 @@ static int fell_pid(const struct addr *where)
 static void fall(struct addr *where)
 {
 	listener_of(NOBODY, 1, where);
-	need(connect_as(BOTH_SIDE, stream(0), where) == ECONNREFUSED, "connect: %s",
-	     errno_text(errno));
+	need_connect(BOTH_SIDE, stream(0), where, ECONNREFUSED, "connect");
 }
 
 /*
@@ -192,7 +191,7 @@ static void choice(int fd)
 static int listener_option(void *arg)
 {
 	void (*set_option)(int) = arg;
-	int listening, before, late, error;
+	int listening, before, late;
 	struct addr where;
 
 	by_names();
@@ -205,8 +204,7 @@ static int listener_option(void *arg)
 	before = connected_as(SDP_SIDE, &where);
 	set_option(listening);
 	late = stream(0);
-	error = connect_as(SDP_SIDE, late, &where);
-	need(error == ECONNREFUSED, "by SDP afterwards: %s", errno_text(error));
+	need_connect(SDP_SIDE, late, &where, ECONNREFUSED, "afterwards");
 	close(accept_and_talk(listening, before, BY_SDP));
 	/* A client without the key would wait for a long time. */
 	if (set_option != signature)
@@ -272,9 +270,7 @@ static int upper_layer_connecting(void *arg)
 
 	by_names();
 	s = silent_peer();
-	c = stream(SOCK_NONBLOCK);
-	error = connect_as(BOTH_SIDE, c, &s.where);
-	need(error == EINPROGRESS, "connect: %s", errno_text(error));
+	c = connecting_to(&s.where);
 	error = upper_layer(c, "tls");
 	need(error == ENOTCONN || error == ENOENT, "tls: %s", errno_text(error));
 	need_count("FellOption", options, 0);
@@ -344,16 +340,12 @@ static int fall_back_watched(void *arg)
 /* SO_RCVTIMEO bounds the whole recv(), which waits for the decision and then for data. */
 static int receive_in_time(void *arg)
 {
-	int unit = slow_kernel() ? 4000 : 2000, c;
-	struct silent s;
+	int unit = slow_kernel() ? 4000 : 2000;
+	struct silent s = silent_for(2 * unit);
+	int c = connecting_to(&s.where);
 	long long start;
 	char data;
 
-	by_names();
-	s = silent_peer();
-	setting_set("fallback_ms", 2 * unit);
-	c = stream(SOCK_NONBLOCK);
-	need(connect_as(BOTH_SIDE, c, &s.where) == EINPROGRESS, "connect: %s", errno_text(errno));
 	set_nonblock(c, false);
 	set_timeout(c, SO_RCVTIMEO, 3 * unit);
 	start = now_ms();
@@ -450,7 +442,7 @@ static int no_device(void *arg)
 	close(c);
 	/* Finding the route does not block, so a non-blocking connect falls back at once, too. */
 	c = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	need(connect_as(BOTH_SIDE, c, &where) == EINPROGRESS, "connect: %s", errno_text(errno));
+	need_connect(BOTH_SIDE, c, &where, EINPROGRESS, "connect");
 	need_count("FellRoute", route, 2);
 	need(poll_for(c, POLLOUT, WAIT_MS) & POLLOUT, "not connected");
 	close(accept_and_talk(listening, c, BY_TCP));

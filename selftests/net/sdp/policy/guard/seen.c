@@ -144,15 +144,11 @@ int seen_trying(void *arg)
 {
 	struct addr own, later;
 	struct looks was;
-	struct silent s;
-	int fd;
+	struct silent s = silent_for(slow_kernel() ? 15000 : 5000);
+	int fd = stream(SOCK_NONBLOCK);
 
-	by_names();
-	s = silent_peer();
-	setting_set("fallback_ms", slow_kernel() ? 15000 : 5000);
-	fd = stream(SOCK_NONBLOCK);
 	was = looks_of(fd);
-	need(connect_as(BOTH_SIDE, fd, &s.where) == EINPROGRESS, "connect: %s", errno_text(errno));
+	need_connect(BOTH_SIDE, fd, &s.where, EINPROGRESS, "connect");
 	own = name_of(fd);
 	need(addr_port(&own), "no port while SDP is tried");
 	need_looks("while SDP is tried", &was, fd, BY_TCP);

@@ -139,11 +139,9 @@ static void traced_refused(int flags)
 
 static void traced_busy(void)
 {
-	struct silent s = silent_peer();
-	int fd = stream(0);
+	struct silent s = silent_for(3 * quiet_ms());
+	int fd = connected_as(BOTH_SIDE, &s.where);
 
-	setting_set("fallback_ms", 3 * quiet_ms());
-	need(!connect_as(BOTH_SIDE, fd, &s.where), "connect: %s", errno_text(errno));
 	need_traced(fd, &s.where, "connect", "the peer's backlog stayed full");
 	close(fd);
 	by_names();
@@ -155,7 +153,7 @@ static void traced_option(void)
 	int listening = listener_of(TCP_ONLY, 4, &where), fd = stream(0);
 
 	filter(fd);
-	need(!connect_as(BOTH_SIDE, fd, &where), "connect: %s", errno_text(errno));
+	need_connect(BOTH_SIDE, fd, &where, 0, "connect");
 	need_traced(fd, &where, "connect", "an option that only TCP has is set");
 	close(fd);
 	close(listening);
