@@ -20,34 +20,46 @@
 #define SKIP_UNLESS(reg, value, n) \
 	{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = (reg), .off = (n), .imm = (value) }
 
+/* A program that refuses what has @value in @field, and nothing else. */
+#define REFUSE_IF(type, field, value) \
+	PUT(BPF_REG_0, 1), \
+	LOAD(BPF_REG_2, type, field), \
+	SKIP_UNLESS(BPF_REG_2, value, 1), \
+	PUT(BPF_REG_0, 0), \
+	RETURN
+
+/* Where programs for connect() attach to. */
+#define CONNECTS \
+	(set->family == AF_INET ? BPF_CGROUP_INET4_CONNECT : BPF_CGROUP_INET6_CONNECT)
+
 long bpf(int command, union bpf_attr *attr)
 {
 	return syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
 
-/*
- * Moves this process to a new control group. Returns a descriptor of the group, or -1 on failure.
- */
-static int guarded_enter(void)
+/* A descriptor of the control group that guarded_enter() has made. */
+static int cgroup;
+
+/* Moves this process to a new control group. Skips the test where there are none. */
+static void guarded_enter(void)
 {
-	if (mkdir(CGROUPS GUARDED, 0755) && errno != EEXIST)
-		return -1;
-	if (access(CGROUPS GUARDED "/cgroup.procs", W_OK))
-		return -1;
+	if ((mkdir(CGROUPS GUARDED, 0755) && errno != EEXIST) ||
+	    access(CGROUPS GUARDED "/cgroup.procs", W_OK))
+		exit(EXIT_SKIPPED);
 	need_errno(cgroup_enter(GUARDED), "the control group");
-	return open(CGROUPS GUARDED, O_RDONLY | O_DIRECTORY);
+	cgroup = open(CGROUPS GUARDED, O_RDONLY | O_DIRECTORY);
+	need_errno(cgroup >= 0, CGROUPS GUARDED);
 }
 
-static void guarded_leave(int cgroup)
+static void guarded_leave(void)
 {
 	close(cgroup);
 	need_errno(cgroup_enter(""), "back to the first control group");
 	rmdir(CGROUPS GUARDED);
 }
 
-/* Attaches a program to the control group. Returns false if the kernel has no such programs. */
-static bool guard_by(int cgroup, int type, int where, const struct bpf_insn *insns,
-		     unsigned int count)
+/* Attaches a program to the control group. Skips the test if the kernel has no such programs. */
+static void guard_by(int type, int where, const struct bpf_insn *insns, unsigned int count)
 {
 	union bpf_attr load = {
 		.prog_type = type,
@@ -60,19 +72,18 @@ static bool guard_by(int cgroup, int type, int where, const struct bpf_insn *ins
 	int prog = bpf(BPF_PROG_LOAD, &load);
 
 	if (prog < 0 && errno == EINVAL)
-		return false;
+		exit(EXIT_SKIPPED);
 	need_errno(prog >= 0, "BPF_PROG_LOAD");
 	attach.attach_bpf_fd = prog;
 	if (bpf(BPF_PROG_ATTACH, &attach)) {
 		need(errno == EINVAL, "BPF_PROG_ATTACH: %s", errno_text(errno));
-		return false;
+		exit(EXIT_SKIPPED);
 	}
 	close(prog);
-	return true;
 }
 
 /* Attaches a program that replaces port @from by @to in addresses. */
-static bool guard_names(int cgroup, int where, unsigned int from, unsigned int to)
+static void guard_names(int where, unsigned int from, unsigned int to)
 {
 	struct bpf_insn redirect[] = {
 		PUT(BPF_REG_0, 1),
@@ -83,69 +94,65 @@ static bool guard_names(int cgroup, int where, unsigned int from, unsigned int t
 		RETURN,
 	};
 
-	return guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR, where, redirect,
-			ARRAY_SIZE(redirect));
+	guard_by(BPF_PROG_TYPE_CGROUP_SOCK_ADDR, where, redirect, ARRAY_SIZE(redirect));
 }
 
-/* Refuses connects to port @from if @to is 0, otherwise redirects them to port @to. */
-static bool guard_connects(int cgroup, unsigned int from, unsigned int to)
+void doors_open(struct doors *d, enum kind kind)
 {
-	struct bpf_insn refuse[] = {
-		PUT(BPF_REG_0, 1),
-		LOAD(BPF_REG_2, struct bpf_sock_addr, user_port),
-		SKIP_UNLESS(BPF_REG_2, htons(from), 1),
-		PUT(BPF_REG_0, 0),
-		RETURN,
+	by_names();
+	d->barred = listener_of(kind, 8, &d->to_barred);
+	d->clear = listener_of(kind, 8, &d->to_clear);
+}
+
+/* Attaches a program that refuses connects to the first listener. */
+static void doors_guard(const struct doors *d)
+{
+	const struct bpf_insn refuse[] = {
+		REFUSE_IF(struct bpf_sock_addr, user_port, htons(addr_port(&d->to_barred)))
 	};
-	int where = set->family == AF_INET ? BPF_CGROUP_INET4_CONNECT : BPF_CGROUP_INET6_CONNECT;
 
-	return to ? guard_names(cgroup, where, from, to) :
-		    guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR, where, refuse,
-			     ARRAY_SIZE(refuse));
+	guarded_enter();
+	guard_by(BPF_PROG_TYPE_CGROUP_SOCK_ADDR, CONNECTS, refuse, ARRAY_SIZE(refuse));
 }
 
-static void need_refused(const char *name, int fd, const struct addr *where, const char *what)
+static void need_nobody(int listening)
 {
-	int error = connect_as(name, fd, where);
-
-	need(error == EPERM, "%s by %s: %s", what, name, errno_text(error));
+	need(!poll_for(listening, POLLIN, quiet_ms()), "somebody came by all the same");
 }
-
-struct held_connect {
-	int fd, error;
-	const struct addr *where;
-};
 
 /*
- * A connect that a program refuses is made neither by SDP nor by TCP. This holds for the first
- * connect of a socket and for later ones.
+ * A connect to the first listener fails with @error, whichever protocol it would be by. This holds
+ * for the first connect of a socket and for later ones.
  */
-int bpf_refuses(void *arg)
+void need_barred(const struct doors *d, int error)
 {
 	static const char *const names[] = { TCP_SIDE, BOTH_SIDE, SDP_SIDE };
 	struct sockaddr none = { .sa_family = AF_UNSPEC };
-	struct addr where, other;
-	int cgroup, barred, clear, fd;
 	size_t i;
+	int fd;
 
-	by_names();
-	barred = listener_of(PAIR, 8, &where);
-	clear = listener_of(PAIR, 8, &other);
-	cgroup = guarded_enter();
-	if (cgroup < 0 || !guard_connects(cgroup, addr_port(&where), 0))
-		return EXIT_SKIPPED;
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		fd = stream(0);
-		need_refused(names[i], fd, &where, "the first connect");
-		need(!connect_as(names[i], fd, &other), "another one by %s: %s", names[i],
-		     errno_text(errno));
-		close(accept_and_talk(clear, fd, i ? BY_SDP : BY_TCP));
+		need_connect(names[i], fd, &d->to_barred, error, "the first connect");
+		need_connect(names[i], fd, &d->to_clear, 0, "another one");
+		close(accept_and_talk(d->clear, fd, i ? BY_SDP : BY_TCP));
+		/* A security module is still asked about TCP for a socket that has become SDP. */
 		need_errno(!connect(fd, &none, sizeof(none)), "disconnect");
-		need_refused(names[i], fd, &where, "a later connect");
+		need_connect(names[i], fd, &d->to_barred, error, "a later connect");
 		close(fd);
 	}
-	need(!poll_for(barred, POLLIN, quiet_ms()), "somebody came by all the same");
-	guarded_leave(cgroup);
+	need_nobody(d->barred);
+}
+
+/* A connect that a program refuses is made neither by SDP nor by TCP. */
+int bpf_refuses(void *arg)
+{
+	struct doors d;
+
+	doors_open(&d, PAIR);
+	doors_guard(&d);
+	need_barred(&d, EPERM);
+	guarded_leave();
 	return EXIT_OK;
 }
 
@@ -155,32 +162,32 @@ int bpf_refuses(void *arg)
 int bpf_refuses_multipath(void *arg)
 {
 	static const char *const names[] = { BOTH_SIDE, SDP_SIDE };
-	struct addr where, other;
-	int cgroup, barred, clear, fd;
+	struct doors d;
 	size_t i;
+	int fd;
 
-	by_names();
-	barred = listener_of(PAIR, 8, &where);
-	clear = listener_of(PAIR, 8, &other);
-	cgroup = guarded_enter();
-	if (cgroup < 0 || !guard_connects(cgroup, addr_port(&where), 0))
-		return EXIT_SKIPPED;
+	doors_open(&d, PAIR);
+	doors_guard(&d);
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		fd = socket(set->family, SOCK_STREAM, 262);
 		if (fd < 0)
 			return EXIT_SKIPPED;
-		need_refused(names[i], fd, &where, "a connect");
+		need_connect(names[i], fd, &d.to_barred, EPERM, "a connect");
 		close(fd);
 		fd = socket(set->family, SOCK_STREAM, 262);
-		need(!connect_as(names[i], fd, &other), "another one by %s: %s", names[i],
-		     errno_text(errno));
-		close(accept_and_talk(clear, fd, BY_SDP));
+		need_connect(names[i], fd, &d.to_clear, 0, "another one");
+		close(accept_and_talk(d.clear, fd, BY_SDP));
 		close(fd);
 	}
-	need(!poll_for(barred, POLLIN, quiet_ms()), "somebody came by all the same");
-	guarded_leave(cgroup);
+	need_nobody(d.barred);
+	guarded_leave();
 	return EXIT_OK;
 }
+
+struct held_connect {
+	int fd, error;
+	const struct addr *where;
+};
 
 static void *connect_barred(void *arg)
 {
@@ -197,22 +204,21 @@ static void *connect_barred(void *arg)
  */
 int bpf_refuses_second(void *arg)
 {
-	struct addr barred_place, other, dead_end;
 	struct held_connect calls[2];
 	pthread_t holder, callers[2];
-	int cgroup, barred, clear, i;
 	struct slow s = { 0 };
+	struct addr dead_end;
+	struct doors d;
+	int i;
 
-	by_names();
-	barred = listener_of(SDP_ONLY, 8, &barred_place);
-	clear = listener_of(SDP_ONLY, 8, &other);
+	doors_open(&d, SDP_ONLY);
 	listener_of(NOBODY, 0, &dead_end);
-	cgroup = guarded_enter();
-	if (cgroup < 0 || !guard_connects(cgroup, addr_port(&barred_place), 0) || !slow_memory(&s))
+	doors_guard(&d);
+	if (!slow_memory(&s))
 		return EXIT_SKIPPED;
 	/* A connection makes the socket SDP for the rest of its life. */
-	s.fd = connected_as(SDP_SIDE, &other);
-	close(accept_and_talk(clear, s.fd, BY_SDP));
+	s.fd = connected_as(SDP_SIDE, &d.to_clear);
+	close(accept_and_talk(d.clear, s.fd, BY_SDP));
 	need_errno(!connect(s.fd, &(struct sockaddr){ .sa_family = AF_UNSPEC }, 16), "disconnect");
 	set_nonblock(s.fd, true);
 	need(connect(s.fd, &dead_end.sa, dead_end.len) && errno == EINPROGRESS, "connect: %s",
@@ -221,7 +227,7 @@ int bpf_refuses_second(void *arg)
 	holder = start_thread(linger_slowly, &s);
 	need(poll_for(s.faults, POLLIN, WAIT_MS) & POLLIN, "its memory is not slow");
 	for (i = 0; i < 2; i++) {
-		calls[i] = (struct held_connect){ .fd = s.fd, .where = &barred_place };
+		calls[i] = (struct held_connect){ .fd = s.fd, .where = &d.to_barred };
 		callers[i] = start_thread(connect_barred, &calls[i]);
 	}
 	pause_ms(quiet_ms());
@@ -232,8 +238,8 @@ int bpf_refuses_second(void *arg)
 	need((calls[0].error == ECONNREFUSED && calls[1].error == EPERM) ||
 	     (calls[0].error == EPERM && calls[1].error == ECONNREFUSED),
 	     "%s and %s", errno_text(calls[0].error), errno_text(calls[1].error));
-	need(!poll_for(barred, POLLIN, quiet_ms()), "somebody came by all the same");
-	guarded_leave(cgroup);
+	need_nobody(d.barred);
+	guarded_leave();
 	return EXIT_OK;
 }
 
@@ -242,18 +248,15 @@ int bpf_redirects(void *arg)
 {
 	static const enum kind kinds[] = { PAIR, SDP_ONLY, TCP_ONLY };
 	struct addr from, to, peer = { .len = sizeof(peer.ss) };
-	int cgroup, old, listening, fd;
+	int old, listening, fd;
 	size_t i;
 
 	by_names();
 	old = listener_of(PAIR, 8, &from);
-	cgroup = guarded_enter();
-	if (cgroup < 0)
-		return EXIT_SKIPPED;
+	guarded_enter();
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		listening = listener_of(kinds[i], 8, &to);
-		if (!guard_connects(cgroup, addr_port(&from), addr_port(&to)))
-			return EXIT_SKIPPED;
+		guard_names(CONNECTS, addr_port(&from), addr_port(&to));
 		fd = connected_as(BOTH_SIDE, &from);
 		need_errno(!getpeername(fd, &peer.sa, &peer.len), "getpeername");
 		need(addr_port(&peer) == addr_port(&to), "to port %u instead of %u",
@@ -262,43 +265,49 @@ int bpf_redirects(void *arg)
 		close(fd);
 		close(listening);
 	}
-	need(!poll_for(old, POLLIN, quiet_ms()), "somebody came by all the same");
-	guarded_leave(cgroup);
+	need_nobody(old);
+	guarded_leave();
 	return EXIT_OK;
 }
 
-/* A program forbids SDP sockets: a connect by both is by TCP, and one by SDP only fails. */
-int bpf_forbids_sdp(void *arg)
+/*
+ * SDP sockets are forbidden since @listening, at @where, listens by both: a connect by both and
+ * another listener are by TCP, and a connect by SDP only fails.
+ */
+void need_forbidden(int listening, const struct addr *where)
 {
-	static const struct bpf_insn no_sdp[] = {
-		PUT(BPF_REG_0, 1),
-		LOAD(BPF_REG_2, struct bpf_sock, protocol),
-		SKIP_UNLESS(BPF_REG_2, IPPROTO_SDP, 1),
-		PUT(BPF_REG_0, 0),
-		RETURN,
-	};
 	long long errors = counter("FellError");
-	struct addr where, own;
-	int cgroup, listening, fd;
+	struct addr own;
+	int fd;
 
-	by_names();
-	listening = listener_of(PAIR, 8, &where);
-	cgroup = guarded_enter();
-	if (cgroup < 0 || !guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_CREATE,
-				    no_sdp, ARRAY_SIZE(no_sdp)))
-		return EXIT_SKIPPED;
-	fd = connected_as(BOTH_SIDE, &where);
+	fd = connected_as(BOTH_SIDE, where);
 	need_count("FellError", errors, 1);
-	need_fell(&where, "connect", "failed");
+	need_fell(where, "connect", "failed");
 	close(accept_and_talk(listening, fd, BY_TCP));
 	fd = stream(0);
-	need_refused(SDP_SIDE, fd, &where, "SDP alone");
+	need_connect(SDP_SIDE, fd, where, EPERM, "SDP alone");
 	need_protocol(fd, BY_TCP, "what may not be SDP");
 	listening = listener_of(PAIR, 8, &own);
 	need_count("FellError", errors, 2);
 	need_fell(&own, "listen", "failed");
 	close(accept_and_talk(listening, connected_as(TCP_SIDE, &own), BY_TCP));
-	guarded_leave(cgroup);
+}
+
+int bpf_forbids_sdp(void *arg)
+{
+	static const struct bpf_insn no_sdp[] = {
+		REFUSE_IF(struct bpf_sock, protocol, IPPROTO_SDP)
+	};
+	struct addr where;
+	int listening;
+
+	by_names();
+	listening = listener_of(PAIR, 8, &where);
+	guarded_enter();
+	guard_by(BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_CREATE, no_sdp,
+		 ARRAY_SIZE(no_sdp));
+	need_forbidden(listening, &where);
+	guarded_leave();
 	return EXIT_OK;
 }
 
@@ -310,20 +319,17 @@ int bpf_names(void *arg)
 	int wheres[] = { v4 ? BPF_CGROUP_INET4_GETPEERNAME : BPF_CGROUP_INET6_GETPEERNAME,
 			 v4 ? BPF_CGROUP_INET4_GETSOCKNAME : BPF_CGROUP_INET6_GETSOCKNAME };
 	struct addr where, own, peer;
-	int cgroup, listening, fd;
+	int listening, fd;
 	size_t i;
 
 	by_names();
-	cgroup = guarded_enter();
-	if (cgroup < 0)
-		return EXIT_SKIPPED;
+	guarded_enter();
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		listening = listener_of(kinds[i], 8, &where);
 		fd = connected_as(BOTH_SIDE, &where);
 		own = name_of(fd);
-		if (!guard_names(cgroup, wheres[0], addr_port(&where), 1) ||
-		    !guard_names(cgroup, wheres[1], addr_port(&own), 2))
-			return EXIT_SKIPPED;
+		guard_names(wheres[0], addr_port(&where), 1);
+		guard_names(wheres[1], addr_port(&own), 2);
 		peer.len = sizeof(peer.ss);
 		need_errno(!getpeername(fd, &peer.sa, &peer.len), "getpeername");
 		need(addr_port(&peer) == (i ? addr_port(&where) : 1), "to %s: it shows port %u",
@@ -335,7 +341,7 @@ int bpf_names(void *arg)
 		close(fd);
 		close(listening);
 	}
-	guarded_leave(cgroup);
+	guarded_leave();
 	return EXIT_OK;
 }
 
@@ -360,15 +366,13 @@ int bpf_events(void *arg)
 		RETURN,
 	};
 	static const enum kind kinds[] = { TCP_ONLY, SDP_ONLY };
-	int cgroup, listening, fd, priority;
+	int listening, fd, priority;
 	struct addr where;
 	size_t i;
 
 	by_names();
-	cgroup = guarded_enter();
-	if (cgroup < 0 || !guard_by(cgroup, BPF_PROG_TYPE_SOCK_OPS, BPF_CGROUP_SOCK_OPS, prioritize,
-				    ARRAY_SIZE(prioritize)))
-		return EXIT_SKIPPED;
+	guarded_enter();
+	guard_by(BPF_PROG_TYPE_SOCK_OPS, BPF_CGROUP_SOCK_OPS, prioritize, ARRAY_SIZE(prioritize));
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		listening = listener_of(kinds[i], 8, &where);
 		fd = connected_as(BOTH_SIDE, &where);
@@ -379,7 +383,7 @@ int bpf_events(void *arg)
 		close(fd);
 		close(listening);
 	}
-	guarded_leave(cgroup);
+	guarded_leave();
 	return EXIT_OK;
 }
 
@@ -389,22 +393,16 @@ int bpf_events(void *arg)
 int bpf_options(void *arg)
 {
 	static const struct bpf_insn forbid[] = {
-		PUT(BPF_REG_0, 1),
-		LOAD(BPF_REG_2, struct bpf_sockopt, optname),
-		SKIP_UNLESS(BPF_REG_2, SO_PRIORITY, 1),
-		PUT(BPF_REG_0, 0),
-		RETURN,
+		REFUSE_IF(struct bpf_sockopt, optname, SO_PRIORITY)
 	};
 	static const enum kind kinds[] = { TCP_ONLY, SDP_ONLY, PAIR };
-	int cgroup, listening, fd, s, value = 1;
+	int listening, fd, s, value = 1;
 	struct addr where;
 	size_t i;
 
 	by_names();
-	cgroup = guarded_enter();
-	if (cgroup < 0 || !guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_SETSOCKOPT,
-				    forbid, ARRAY_SIZE(forbid)))
-		return EXIT_SKIPPED;
+	guarded_enter();
+	guard_by(BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_SETSOCKOPT, forbid, ARRAY_SIZE(forbid));
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		listening = listener_of(kinds[i], 8, &where);
 		fd = connected_as(kinds[i] == TCP_ONLY ? TCP_SIDE : SDP_SIDE, &where);
@@ -418,7 +416,7 @@ int bpf_options(void *arg)
 		close(fd);
 		close(listening);
 	}
-	guarded_leave(cgroup);
+	guarded_leave();
 	return EXIT_OK;
 }
 
@@ -426,17 +424,13 @@ int bpf_options(void *arg)
 int bpf_packets(void *arg)
 {
 	static const struct bpf_insn drop[] = { PUT(BPF_REG_0, 0), RETURN };
-	int cgroup, listening, fd;
+	int listening, fd;
 	struct addr where;
 
 	by_names();
-	cgroup = guarded_enter();
-	if (cgroup < 0)
-		return EXIT_SKIPPED;
+	guarded_enter();
 	listening = listener_of(PAIR, 8, &where);
-	if (!guard_by(cgroup, BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_EGRESS, drop,
-		      ARRAY_SIZE(drop)))
-		return EXIT_SKIPPED;
+	guard_by(BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_EGRESS, drop, ARRAY_SIZE(drop));
 	fd = connected_as(BOTH_SIDE, &where);
 	close(accept_and_talk(listening, fd, BY_SDP));
 	close(fd);
@@ -444,6 +438,6 @@ int bpf_packets(void *arg)
 	connect_as(TCP_SIDE, fd, &where);
 	need(!poll_for(fd, POLLOUT, quiet_ms()), "TCP gets through");
 	close(fd);
-	guarded_leave(cgroup);
+	guarded_leave();
 	return EXIT_OK;
 }

@@ -10,6 +10,15 @@
 #define PUT(reg, value)	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (reg), .imm = (value) }
 #define RETURN		{ .code = BPF_JMP | BPF_EXIT }
 
+/* Two listeners, of which the first one is barred to connects in some way. */
+struct doors {
+	int barred, clear;
+	struct addr to_barred, to_clear;
+};
+
+void doors_open(struct doors *d, enum kind kind);
+void need_barred(const struct doors *d, int error);
+void need_forbidden(int listening, const struct addr *where);
 long bpf(int command, union bpf_attr *attr);
 int bpf_refuses(void *arg);
 int bpf_refuses_multipath(void *arg);

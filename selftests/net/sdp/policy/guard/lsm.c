@@ -186,26 +186,14 @@ bool lsm_has_bpf(void)
  */
 int lsm_forbids_sdp(void *arg)
 {
-	long long errors = counter("FellError");
-	int listening, fd, error;
 	struct addr where;
+	int listening;
 
 	by_names();
 	listening = listener_of(PAIR, 8, &where);
 	if (!lsm_has_bpf())
 		return EXIT_SKIPPED;
 	lsm_begin(set->family);
-	fd = connected_as(BOTH_SIDE, &where);
-	need_count("FellError", errors, 1);
-	need_fell(&where, "connect", "failed");
-	close(accept_and_talk(listening, fd, BY_TCP));
-	fd = stream(0);
-	error = connect_as(SDP_SIDE, fd, &where);
-	need(error == EPERM, "SDP alone: %s", errno_text(error));
-	need_protocol(fd, BY_TCP, "what may not be SDP");
-	listening = listener_of(PAIR, 8, &where);
-	need_count("FellError", errors, 2);
-	need_fell(&where, "listen", "failed");
-	close(accept_and_talk(listening, connected_as(TCP_SIDE, &where), BY_TCP));
+	need_forbidden(listening, &where);
 	return EXIT_OK;
 }

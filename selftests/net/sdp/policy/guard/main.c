@@ -110,43 +110,27 @@ static int landlock(void *arg)
 {
 	struct landlock_rules all = { .net = LANDLOCK_BIND_TCP | LANDLOCK_CONNECT_TCP };
 	struct landlock_port one = { .allowed = LANDLOCK_CONNECT_TCP };
-	const struct sockaddr none = { .sa_family = AF_UNSPEC };
 	static const char *const names[] = { TCP_SIDE, BOTH_SIDE, SDP_SIDE };
-	int clear, barred, rules, fd, error;
-	struct addr where, other;
+	struct doors d;
+	int rules, fd;
 	size_t i;
 
-	by_names();
-	barred = listener_of(PAIR, 8, &where);
-	clear = listener_of(PAIR, 8, &other);
+	doors_open(&d, PAIR);
 	rules = syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
 	if (rules < 0)
 		return EXIT_SKIPPED;
-	one.port = addr_port(&other);
+	one.port = addr_port(&d.to_clear);
 	need_errno(!syscall(SYS_landlock_add_rule, rules, LANDLOCK_PORT_RULE, &one, 0),
 		   "landlock_add_rule");
 	need_errno(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "PR_SET_NO_NEW_PRIVS");
 	need_errno(!syscall(SYS_landlock_restrict_self, rules, 0), "landlock_restrict_self");
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		fd = stream(0);
-		error = connect_as(names[i], fd, &where);
-		need(error == EACCES, "by %s: %s", names[i], errno_text(error));
-		need(!connect_as(names[i], fd, &other), "to another port by %s: %s", names[i],
-		     errno_text(errno));
-		close(accept_and_talk(clear, fd, i ? BY_SDP : BY_TCP));
-		/* The security module is still asked about TCP for a socket that has become SDP. */
-		need_errno(!connect(fd, &none, sizeof(none)), "disconnect");
-		error = connect(fd, &where.sa, where.len) ? errno : 0;
-		need(error == EACCES, "again by %s: %s", names[i], errno_text(error));
-		close(fd);
-	}
-	need(!poll_for(barred, POLLIN, quiet_ms()), "somebody came by all the same");
-	close(barred);
+	need_barred(&d, EACCES);
+	close(d.barred);
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		as(names[i]);
 		fd = stream(0);
-		need(bind(fd, &where.sa, where.len) && errno == EACCES, "bind by %s: %s", names[i],
-		     errno_text(errno));
+		need(bind(fd, &d.to_barred.sa, d.to_barred.len) && errno == EACCES,
+		     "bind by %s: %s", names[i], errno_text(errno));
 		close(fd);
 	}
 	return EXIT_OK;
