@@ -205,7 +205,7 @@ static void *connect_barred(void *arg)
 int bpf_refuses_second(void *arg)
 {
 	struct held_connect calls[2];
-	pthread_t holder, callers[2];
+	pthread_t callers[2];
 	struct slow s = { 0 };
 	struct addr dead_end;
 	struct doors d;
@@ -214,8 +214,7 @@ int bpf_refuses_second(void *arg)
 	doors_open(&d, SDP_ONLY);
 	listener_of(NOBODY, 0, &dead_end);
 	doors_guard(&d);
-	if (!slow_memory(&s))
-		return EXIT_SKIPPED;
+	slow_memory(&s);
 	/* A connection makes the socket SDP for the rest of its life. */
 	s.fd = connected_as(SDP_SIDE, &d.to_clear);
 	close(accept_and_talk(d.clear, s.fd, BY_SDP));
@@ -224,15 +223,13 @@ int bpf_refuses_second(void *arg)
 	need(connect(s.fd, &dead_end.sa, dead_end.len) && errno == EINPROGRESS, "connect: %s",
 	     errno_text(errno));
 	need(poll_for(s.fd, POLLOUT, WAIT_MS), "no outcome");
-	holder = start_thread(linger_slowly, &s);
-	need(poll_for(s.faults, POLLIN, WAIT_MS) & POLLIN, "its memory is not slow");
+	hold(&s, linger_slowly);
 	for (i = 0; i < 2; i++) {
 		calls[i] = (struct held_connect){ .fd = s.fd, .where = &d.to_barred };
 		callers[i] = start_thread(connect_barred, &calls[i]);
 	}
 	pause_ms(quiet_ms());
-	slow_memory_goes_on(&s);
-	pthread_join(holder, NULL);
+	let_go(&s);
 	for (i = 0; i < 2; i++)
 		pthread_join(callers[i], NULL);
 	need((calls[0].error == ECONNREFUSED && calls[1].error == EPERM) ||

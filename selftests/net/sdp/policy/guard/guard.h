@@ -35,12 +35,14 @@ struct slow {
 	int fd, faults;
 	void *page;
 	struct addr where;
+	pthread_t holder;
 };
 
 enum held_end { FALLS_BACK, CONNECTED };
 
-bool slow_memory(struct slow *s);
-void slow_memory_goes_on(struct slow *s);
+void slow_memory(struct slow *s);
+void hold(struct slow *s, void *(*call)(void *slow));
+void let_go(struct slow *s);
 int slow_memory_of_others(void *arg);
 void *linger_slowly(void *arg);
 int held(void *arg);
@@ -64,9 +66,9 @@ int seen_trying(void *arg);
 /* traced.c */
 #define TRACING		"/sys/kernel/tracing/"
 
-void tracing_write(const char *path, const char *text);
-bool tracing_begin(const char *enable);
 void trace_anew(void);
+void tracing_begin(const char *enable);
+int traced(const char *key, char last[300]);
 int traced_reasons(void *arg);
 int traced_once(void *arg);
 

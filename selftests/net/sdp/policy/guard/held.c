@@ -8,10 +8,10 @@
 #include "guard.h"
 
 /*
- * Maps two pages. An access to @s->page, the second one, blocks until slow_memory_goes_on().
- * Returns false if there is no userfaultfd.
+ * Maps two pages. An access to @s->page, the second one, blocks until let_go(). Skips the test if
+ * there is no userfaultfd.
  */
-bool slow_memory(struct slow *s)
+void slow_memory(struct slow *s)
 {
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
@@ -19,7 +19,7 @@ bool slow_memory(struct slow *s)
 
 	s->faults = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 	if (s->faults < 0)
-		return false;
+		exit(EXIT_SKIPPED);
 	need_errno(!ioctl(s->faults, UFFDIO_API, &api), "UFFDIO_API");
 	pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	need_errno(pages != MAP_FAILED, "mmap");
@@ -28,14 +28,22 @@ bool slow_memory(struct slow *s)
 	range.range.start = (unsigned long)s->page;
 	range.range.len = 4096;
 	need_errno(!ioctl(s->faults, UFFDIO_REGISTER, &range), "UFFDIO_REGISTER");
-	return true;
 }
 
-void slow_memory_goes_on(struct slow *s)
+/* Makes @call in a thread, and waits until its memory blocks it. */
+void hold(struct slow *s, void *(*call)(void *slow))
+{
+	s->holder = start_thread(call, s);
+	need(poll_for(s->faults, POLLIN, WAIT_MS) & POLLIN, "its memory is not slow");
+}
+
+/* The call that is blocked goes on and ends. */
+void let_go(struct slow *s)
 {
 	struct uffdio_zeropage zero = { .range = { (unsigned long)s->page, 4096 } };
 
 	need_errno(!ioctl(s->faults, UFFDIO_ZEROPAGE, &zero), "UFFDIO_ZEROPAGE");
+	pthread_join(s->holder, NULL);
 }
 
 static void *set_slowly(void *arg)
@@ -67,7 +75,6 @@ int slow_memory_of_others(void *arg)
 {
 	static const char *const names[] = { "shutdown", "connect", "listen" };
 	struct slow s = { 0 };
-	pthread_t thread;
 	bool ended;
 	pid_t pid;
 	size_t i;
@@ -77,10 +84,8 @@ int slow_memory_of_others(void *arg)
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		as(BOTH_SIDE);
 		s.fd = stream(0);
-		if (!slow_memory(&s))
-			return EXIT_SKIPPED;
-		thread = start_thread(set_slowly, &s);
-		need(poll_for(s.faults, POLLIN, WAIT_MS) & POLLIN, "its memory is not slow");
+		slow_memory(&s);
+		hold(&s, set_slowly);
 		fflush(stdout);
 		pid = fork();
 		if (!pid) {
@@ -95,8 +100,7 @@ int slow_memory_of_others(void *arg)
 		need(!ends_within(pid, quiet_ms()), "%s does not wait", names[i]);
 		need_errno(!kill(pid, SIGKILL), "kill");
 		ended = ends_within(pid, WAIT_MS);
-		slow_memory_goes_on(&s);
-		pthread_join(thread, NULL);
+		let_go(&s);
 		need(ended, "%s cannot be killed", names[i]);
 		close(s.faults);
 		close(s.fd);
@@ -114,6 +118,14 @@ void *linger_slowly(void *arg)
 	return NULL;
 }
 
+/* A connect to @peer is in progress, and @call holds up its socket. */
+static void hold_connecting(struct slow *s, const struct silent *peer, void *(*call)(void *slow))
+{
+	slow_memory(s);
+	s->fd = connecting_to(&peer->where);
+	hold(s, call);
+}
+
 /* Accepts the two connections in front of this one in the SDP listener's queue. */
 static void make_room(const struct silent *peer)
 {
@@ -129,23 +141,12 @@ static void make_room(const struct silent *peer)
 int held(void *arg)
 {
 	enum held_end how = (enum held_end)(long)arg;
-	struct silent peer;
+	struct silent peer = silent_for(how == FALLS_BACK ? 5 * quiet_ms() : 60000);
 	struct slow s = { 0 };
-	pthread_t thread;
 	bool ended;
-	int error;
 	pid_t pid;
 
-	by_names();
-	peer = silent_peer();
-	setting_set("fallback_ms", how == FALLS_BACK ? 5 * quiet_ms() : 60000);
-	s.fd = stream(SOCK_NONBLOCK);
-	if (!slow_memory(&s))
-		return EXIT_SKIPPED;
-	error = connect_as(BOTH_SIDE, s.fd, &peer.where);
-	need(error == EINPROGRESS, "connect: %s", errno_text(error));
-	thread = start_thread(linger_slowly, &s);
-	need(poll_for(s.faults, POLLIN, WAIT_MS) & POLLIN, "its memory is not slow");
+	hold_connecting(&s, &peer, linger_slowly);
 	if (how == CONNECTED) {
 		make_room(&peer);
 		need(poll_for(peer.sdp, POLLIN, WAIT_MS) & POLLIN, "it does not connect");
@@ -160,8 +161,7 @@ int held(void *arg)
 		_exit(EXIT_OK);
 	}
 	ended = ends_within(pid, WAIT_MS);
-	slow_memory_goes_on(&s);
-	pthread_join(thread, NULL);
+	let_go(&s);
 	need(ended, "somebody waits for the memory with the socket's lock");
 	need(poll_for(s.fd, POLLOUT, WAIT_MS) & POLLOUT, "not connected");
 	set_nonblock(s.fd, false);
@@ -171,21 +171,6 @@ int held(void *arg)
 }
 
 #define WORK		TRACING "events/workqueue/workqueue_execute_start/enable"
-#define DECIDES		"sdp_attempt_work"
-
-/* The number of times that the work item has run. */
-static int decisions(void)
-{
-	FILE *f = fopen(TRACING "trace", "r");
-	char line[400];
-	int n = 0;
-
-	need_errno(f, "trace");
-	while (fgets(line, sizeof(line), f))
-		n += line[0] != '#' && strstr(line, DECIDES);
-	fclose(f);
-	return n;
-}
 
 /*
  * While a program's memory blocks its own call, the work item tries again from time to time, but
@@ -195,29 +180,20 @@ int held_asked_rarely(void *arg)
 {
 	int ms = slow_kernel() ? 6000 : 2000;
 	bool by_sock = arg;
+	struct silent peer = silent_for(ms);
 	struct slow s = { 0 };
-	struct silent peer;
-	pthread_t thread;
-	int error, n;
+	char last[300];
+	int n;
 
-	by_names();
-	peer = silent_peer();
-	setting_set("fallback_ms", ms);
-	s.fd = stream(SOCK_NONBLOCK);
-	if (!slow_memory(&s) || !tracing_begin(WORK))
-		return EXIT_SKIPPED;
-	error = connect_as(BOTH_SIDE, s.fd, &peer.where);
-	need(error == EINPROGRESS, "connect: %s", errno_text(error));
-	thread = start_thread(by_sock ? linger_slowly : set_slowly, &s);
-	need(poll_for(s.faults, POLLIN, WAIT_MS) & POLLIN, "its memory is not slow");
+	tracing_begin(WORK);
+	hold_connecting(&s, &peer, by_sock ? linger_slowly : set_slowly);
 	/* Count from the end of the time for SDP. */
 	pause_ms(ms);
 	trace_anew();
 	pause_ms(2000);
-	n = decisions();
-	tracing_write(WORK, "0");
-	slow_memory_goes_on(&s);
-	pthread_join(thread, NULL);
+	n = traced("sdp_attempt_work", last);
+	write_file(WORK, "0");
+	let_go(&s);
 	printf("# it was looked at %d times in 2 s\n", n);
 	need(n >= 3, "it was looked at %d times", n);
 	need(n <= 40, "it was looked at %d times in 2 s", n);
@@ -235,25 +211,17 @@ int held_reset(void *arg)
 {
 	struct silent peer;
 	struct slow s = { 0 };
-	pthread_t thread;
 	int error, other;
 
 	by_names();
 	peer = silent_peer();
-	s.fd = stream(SOCK_NONBLOCK);
-	if (!slow_memory(&s))
-		return EXIT_SKIPPED;
-	error = connect_as(BOTH_SIDE, s.fd, &peer.where);
-	need(error == EINPROGRESS, "connect: %s", errno_text(error));
-	thread = start_thread(set_slowly, &s);
-	need(poll_for(s.faults, POLLIN, WAIT_MS) & POLLIN, "its memory is not slow");
+	hold_connecting(&s, &peer, set_slowly);
 	make_room(&peer);
 	other = accept_from(peer.sdp);
 	linger_zero(other);
 	close(other);
 	pause_ms(quiet_ms());
-	slow_memory_goes_on(&s);
-	pthread_join(thread, NULL);
+	let_go(&s);
 	need(poll_for(s.fd, POLLIN, WAIT_MS) & POLLERR, "no error");
 	error = get_int(s.fd, SOL_SOCKET, SO_ERROR);
 	need(error == ECONNRESET, "SO_ERROR: %s", errno_text(error));

@@ -11,46 +11,30 @@
 #define TRACEPOINT	TRACING "events/sdp/sdp_fallback/enable"
 #define TRACED		" sdp_fallback: "
 
-void tracing_write(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_TRUNC);
-
-	need_errno(fd >= 0, path);
-	need_errno(write(fd, text, strlen(text)) == (ssize_t)strlen(text), path);
-	close(fd);
-}
-
-/* Enables a tracepoint; @enable is its file. Returns false if the kernel has no tracepoints. */
-bool tracing_begin(const char *enable)
-{
-	/* Fails if it is mounted already. */
-	mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
-	if (access(enable, W_OK))
-		return false;
-	/* This option would patch the code of the scheduler. */
-	tracing_write(TRACING "options/record-cmd", "0");
-	tracing_write(enable, "1");
-	return true;
-}
-
-static bool trace_begin(void)
-{
-	return tracing_begin(TRACEPOINT);
-}
-
 /* Empties the trace. */
 void trace_anew(void)
 {
 	close(open(TRACING "trace", O_WRONLY | O_TRUNC));
 }
 
-static void trace_end(void)
+/*
+ * Enables a tracepoint; @enable is its file. The trace is empty then. Skips the test if the kernel
+ * has no tracepoints.
+ */
+void tracing_begin(const char *enable)
 {
-	tracing_write(TRACEPOINT, "0");
+	/* Fails if it is mounted already. */
+	mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
+	if (access(enable, W_OK))
+		exit(EXIT_SKIPPED);
+	/* This option would patch the code of the scheduler. */
+	write_file(TRACING "options/record-cmd", "0");
+	write_file(enable, "1");
+	trace_anew();
 }
 
-/* Returns the number of traced fallbacks. Stores the text of the last one in @last. */
-static int trace_lines(char last[300])
+/* Returns the number of traced lines that have @key. Stores what follows it in the last of them. */
+int traced(const char *key, char last[300])
 {
 	FILE *f = fopen(TRACING "trace", "r");
 	char line[400];
@@ -59,11 +43,11 @@ static int trace_lines(char last[300])
 	need_errno(f, "trace");
 	last[0] = 0;
 	while (fgets(line, sizeof(line), f)) {
-		const char *at = strstr(line, TRACED);
+		const char *at = strstr(line, key);
 
 		if (!at || line[0] == '#')
 			continue;
-		snprintf(last, 300, "%s", at + strlen(TRACED));
+		snprintf(last, 300, "%s", at + strlen(key));
 		n++;
 	}
 	fclose(f);
@@ -74,7 +58,7 @@ static void need_untraced(const char *what)
 {
 	char line[300];
 
-	need(!trace_lines(line), "%s is traced: %s", what, line);
+	need(!traced(TRACED, line), "%s is traced: %s", what, line);
 }
 
 /* Exactly one line was traced, for @fd: the text of /proc/net/sdp_fallbacks and the inode. */
@@ -87,7 +71,7 @@ static void need_traced(int fd, const struct addr *where, const char *role, cons
 	snprintf(want, sizeof(want), v4 ? "%s %s:%u by %s[%d] inode=%llu: %s\n" :
 		 "%s [%s]:%u by %s[%d] inode=%llu: %s\n", role, set->server, addr_port(where),
 		 BOTH_SIDE, getpid(), inode_of(fd), why);
-	n = trace_lines(line);
+	n = traced(TRACED, line);
 	need(n == 1, "%s, %s: %d lines, the last \"%s\"", role, why, n, line);
 	need(!strcmp(line, want), "traced \"%s\" instead of \"%s\"", line, want);
 	trace_anew();
@@ -176,16 +160,14 @@ static void traced_port(void)
 int traced_reasons(void *arg)
 {
 	by_names();
-	if (!trace_begin())
-		return EXIT_SKIPPED;
-	trace_anew();
+	tracing_begin(TRACEPOINT);
 	traced_none();
 	traced_refused(0);
 	traced_refused(SOCK_NONBLOCK);
 	traced_busy();
 	traced_option();
 	traced_port();
-	trace_end();
+	write_file(TRACEPOINT, "0");
 	return EXIT_OK;
 }
 
@@ -240,9 +222,7 @@ int traced_once(void *arg)
 	long i;
 
 	by_names();
-	if (!trace_begin())
-		return EXIT_SKIPPED;
-	trace_anew();
+	tracing_begin(TRACEPOINT);
 	before = all_fells();
 	listening = listener_of(TCP_ONLY, 1000, &fall_to);
 	for (i = 0; i < FALLERS; i++)
@@ -251,12 +231,13 @@ int traced_once(void *arg)
 		pthread_join(threads[i], NULL);
 	/* Before 6.6 the end of an attempt may be traced a moment after the socket was closed. */
 	end = now_ms() + WAIT_MS;
-	while (trace_lines(line) != all_fells() - before && now_ms() < end)
+	while (traced(TRACED, line) != all_fells() - before && now_ms() < end)
 		pause_ms(10);
 	fell = all_fells() - before;
 	need(fell >= FALLERS * scaled(80) / 4, "only %lld fell back", fell);
-	need(trace_lines(line) == fell, "%d lines of %lld fall-backs", trace_lines(line), fell);
-	trace_end();
+	need(traced(TRACED, line) == fell, "%d lines of %lld fall-backs", traced(TRACED, line),
+	     fell);
+	write_file(TRACEPOINT, "0");
 	close(listening);
 	return EXIT_OK;
 }
