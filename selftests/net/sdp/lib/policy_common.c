@@ -175,6 +175,20 @@ void need_count(const char *name, long long before, long long more)
 	need(now == before + more, "%s: %lld more instead of %lld", name, now - before, more);
 }
 
+/* The number of fallbacks, whatever their reason. */
+long long all_fells(void)
+{
+	static const char *const names[] = { "FellRoute", "FellRefused", "FellTimeout", "FellBusy",
+					     "FellRemembered", "FellResources", "FellOption",
+					     "FellPort", "FellError", "FellMtu" };
+	long long sum = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		sum += counter(names[i]);
+	return sum;
+}
+
 /* Waits until the counter has this value. It must not become larger. */
 void await_counter(const char *name, long long value)
 {

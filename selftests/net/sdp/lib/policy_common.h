@@ -48,6 +48,7 @@ void talk(int c, int s);
 int both_talk(int c, int s, int protocol);
 int accept_and_talk(int listening, int c, int protocol);
 void need_count(const char *name, long long before, long long more);
+long long all_fells(void);
 void await_counter(const char *name, long long value);
 
 /*

@@ -171,21 +171,6 @@ int traced_reasons(void *arg)
 	return EXIT_OK;
 }
 
-static long long all_fells(void)
-{
-	static const char *const names[] = {
-		"FellRoute", "FellRefused", "FellTimeout", "FellBusy", "FellRemembered",
-		"FellResources", "FellOption", "FellPort", "FellError",
-		"FellMtu",
-	};
-	long long sum = 0;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		sum += counter(names[i]);
-	return sum;
-}
-
 /*
  * Several threads fall back at the same time. Some shut down or close their socket during the
  * attempt.

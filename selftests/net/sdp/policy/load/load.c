@@ -340,19 +340,6 @@ static void *client(void *arg)
 	return NULL;
 }
 
-long long fell_counters(void)
-{
-	static const char *const names[] = { "FellRoute", "FellRefused", "FellTimeout", "FellBusy",
-					     "FellRemembered", "FellResources", "FellOption",
-					     "FellPort", "FellError", "FellMtu" };
-	long long sum = 0;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		sum += counter(names[i]);
-	return sum;
-}
-
 /* Opens the doors and starts the clients. */
 void load_begin(const struct held *held, unsigned int kinds)
 {
@@ -374,7 +361,7 @@ void load_begin(const struct held *held, unsigned int kinds)
 	run.accepts = counter("PolicyAccepts");
 	run.listens = counter("PolicyListens");
 	run.refused = counter("FellRefused");
-	run.fell = fell_counters();
+	run.fell = all_fells();
 	era_begin(0);
 	for (door = 0; door < DOORS; door++)
 		for (i = 0; i < SERVERS && plan.doors & DOOR(door); i++)
@@ -394,7 +381,7 @@ bool load_goes_on(void)
  */
 static void need_counters(void)
 {
-	long long fell = fell_counters() - run.fell;
+	long long fell = all_fells() - run.fell;
 
 	need_count("PolicyConnects", run.connects, seen.by_sdp);
 	need_count("PolicyAccepts", run.accepts, seen.accepted_sdp);

@@ -84,7 +84,6 @@ extern struct run {
 	long long connects, accepts, listens, fell, refused;
 } run;
 
-long long fell_counters(void);
 void load_begin(const struct held *held, unsigned int kinds);
 bool load_goes_on(void);
 void load_stop(void);

@@ -313,7 +313,7 @@ static int devices(void *arg)
 		device(i % 2 ? "lab_device \"\" rxb vb 0 2" : "lab_device \"\" rxa va 0 1");
 	}
 	load_end();
-	fell = fell_counters() - run.fell - (counter("FellRefused") - run.refused);
+	fell = all_fells() - run.fell - (counter("FellRefused") - run.refused);
 	printf("# %lld fell back for other reasons than no listener\n", fell);
 	need(fell > 0, "none has missed the device");
 	settings_reset();
