@@ -161,6 +161,13 @@ void enter(int ns)
 	need_errno(!setns(ns, CLONE_NEWNET), "setns");
 }
 
+/* Enters a new network namespace with a loopback device. */
+void new_namespace(void)
+{
+	need_errno(!unshare(CLONE_NEWNET), "unshare");
+	loopback_up();
+}
+
 int own_namespace(void)
 {
 	int fd = open("/proc/self/ns/net", O_RDONLY);

@@ -36,6 +36,7 @@ void need_fell(const struct addr *where, const char *role, const char *reason);
 
 bool cgroup_enter(const char *name);
 void enter(int ns);
+void new_namespace(void);
 int own_namespace(void);
 bool root_of_user_namespace(int flags);
 

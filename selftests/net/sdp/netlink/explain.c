@@ -274,8 +274,7 @@ static int explain_device(void *arg)
 	need(e.has_device && !strcmp(e.device, "loop"), "to any: %s", e.device);
 	e = explain_to(&nl, &own);
 	need(e.has_device, "no device to an own address");
-	need_errno(!unshare(CLONE_NEWNET), "unshare");
-	loopback_up();
+	new_namespace();
 	nl = nl_open();
 	e = explain_to(&nl, &far);
 	need(e.has_device == (set == &addrsets[SET_LO4] || set == &addrsets[SET_LO6]),

@@ -189,8 +189,7 @@ static int reason_route(void *arg)
 				    "2001:db8::7", 21800);
 	int fd;
 
-	need_errno(!unshare(CLONE_NEWNET), "unshare");
-	loopback_up();
+	new_namespace();
 	by_names();
 	fd = stream(0);
 	need_connect(BOTH_SIDE, fd, &far, ENETUNREACH, "connect");
@@ -291,8 +290,7 @@ static int reason_bound(void *arg)
 	const struct told_fells *all;
 	int first, second, last, i;
 
-	need_errno(!unshare(CLONE_NEWNET), "unshare");
-	loopback_up();
+	new_namespace();
 	by_names();
 	as(BOTH_SIDE);
 	first = listen_as_tcp();
@@ -333,8 +331,7 @@ static int reason_while_noted(void *arg)
 	pthread_t threads[2];
 	int i, j, kept;
 
-	need_errno(!unshare(CLONE_NEWNET), "unshare");
-	loopback_up();
+	new_namespace();
 	by_names();
 	as(BOTH_SIDE);
 	kept = listen_as_tcp();

@@ -65,8 +65,7 @@ static int connect_no_route(void *arg)
 	int i, flags, fd;
 	char line[300] = "";
 
-	need_errno(!unshare(CLONE_NEWNET), "unshare");
-	loopback_up();
+	new_namespace();
 	by_names();
 	for (i = 0; i < 4; i++) {
 		flags = i / 2 ? SOCK_NONBLOCK : 0;

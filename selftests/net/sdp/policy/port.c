@@ -168,8 +168,7 @@ static int port_chosen_twice(void *arg)
 	struct addr where, a;
 	size_t i;
 
-	need_errno(!unshare(CLONE_NEWNET), "unshare");
-	loopback_up();
+	new_namespace();
 	by_names();
 	taken = counter("FellPort");
 	listening = port_elsewhere(&where);

@@ -183,9 +183,8 @@ static int switch_namespaces(void *arg)
 
 	policy_set("any * sdp");
 	setting_set("rewrite", 1);
-	need_errno(!unshare(CLONE_NEWNET), "unshare");
+	new_namespace();
 	second = own_namespace();
-	loopback_up();
 	need_off("a new namespace");
 	need(now_by() == BY_TCP, "SDP by another namespace's policy");
 	policy_set("any * tcp");
@@ -215,8 +214,7 @@ static int switch_namespace_gone(void *arg)
 	int first = own_namespace(), listening, round;
 
 	for (round = 0; round < scaled(8); round++) {
-		need_errno(!unshare(CLONE_NEWNET), "unshare");
-		loopback_up();
+		new_namespace();
 		by_names();
 		listening = listener_of(PAIR, 8, &where);
 		close(connected_as(BOTH_SIDE, &where));

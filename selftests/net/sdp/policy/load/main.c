@@ -191,8 +191,7 @@ static int switch_turns(void *arg)
 /* Runs clients in a new network namespace with its own policy, addresses and counters. */
 static void in_namespace(const struct held *held, int rounds, int ready)
 {
-	need_errno(!unshare(CLONE_NEWNET), "unshare");
-	loopback_up();
+	new_namespace();
 	if (ready >= 0)
 		need_errno(write(ready, "x", 1) == 1, "ready");
 	plan.clients = 2;
