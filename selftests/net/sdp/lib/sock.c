@@ -143,6 +143,14 @@ struct addr name_of(int fd)
 	return a;
 }
 
+struct addr peer_of(int fd)
+{
+	struct addr a = { .len = sizeof(a.ss) };
+
+	need_errno(!getpeername(fd, &a.sa, &a.len), "getpeername");
+	return a;
+}
+
 /* A stream socket that takes addresses of @family. */
 int socket_for(int family, int flags)
 {

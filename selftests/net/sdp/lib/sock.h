@@ -75,6 +75,7 @@ struct addr wildcard_addr(unsigned int port);
 unsigned int addr_port(const struct addr *a);
 void addr_set_port(struct addr *a, unsigned int port);
 struct addr name_of(int fd);
+struct addr peer_of(int fd);
 int socket_for(int family, int flags);
 int fresh(int flags);
 int get_int(int fd, int level, int option);

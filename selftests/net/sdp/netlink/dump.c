@@ -146,10 +146,8 @@ static bool same_name(const struct addr *a, const struct addr *b)
 
 static void need_info(int fd, const struct told *t)
 {
-	struct sdp_info info;
-	socklen_t len = sizeof(info);
+	struct sdp_info info = info_of(fd);
 
-	need_errno(!getsockopt(fd, SOL_SDP, SDP_INFO, &info, &len), "SDP_INFO");
 	need(t->has_info && !memcmp(&info, &t->info, sizeof(info)), "INFO is not SDP_INFO");
 	need(!strcmp(t->device, info.device) && t->device[0], "device %s, and SDP_INFO says %s",
 	     t->device, info.device);
@@ -157,7 +155,7 @@ static void need_info(int fd, const struct told *t)
 
 static int dump_shows(void *arg)
 {
-	struct addr where, a, peer = { .len = sizeof(peer.ss) };
+	struct addr where, a, peer;
 	struct nl nl = nl_open();
 	int listening, fresh_one, c, s;
 	struct told t;
@@ -183,7 +181,7 @@ static int dump_shows(void *arg)
 	pause_ms(quiet_ms());
 	t = socket_told(&nl, c);
 	a = name_of(c);
-	need_errno(!getpeername(c, &peer.sa, &peer.len), "getpeername");
+	peer = peer_of(c);
 	need(t.state == TCP_ESTABLISHED && same_name(&t.local, &a) && same_name(&t.peer, &peer),
 	     "the connection is not told right: state %u", t.state);
 	need(!t.uid && !t.rx && !t.tx, "uid %u, queues %u %u", t.uid, t.rx, t.tx);
@@ -362,14 +360,6 @@ static int dump_left(void *arg)
 		pause_ms(20);
 	}
 	return EXIT_OK;
-}
-
-static struct addr peer_of(int fd)
-{
-	struct addr a = { .len = sizeof(a.ss) };
-
-	need_errno(!getpeername(fd, &a.sa, &a.len), "getpeername");
-	return a;
 }
 
 static struct request *kill_request(struct nl *nl, const struct addr *local,

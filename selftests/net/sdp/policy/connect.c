@@ -99,12 +99,30 @@ static int connect_only_sdp(void *arg)
 	return EXIT_OK;
 }
 
+/* @fd, which is bound, connects under the thread name @name and keeps its address and port. */
+int connect_named(int fd, const char *name, int listening, const struct addr *where, int protocol)
+{
+	struct addr own = name_of(fd), is, peer;
+	int s;
+
+	need_connect(name, fd, where, 0, "connect");
+	is = name_of(fd);
+	need(is.len == own.len && !memcmp(&is.ss, &own.ss, own.len),
+	     "by %s, protocol %d: port %u became %u", name, protocol, addr_port(&own),
+	     addr_port(&is));
+	s = accept_and_talk(listening, fd, protocol);
+	peer = peer_of(s);
+	need(addr_port(&peer) == addr_port(&own), "by %s, protocol %d: the peer sees port %u", name,
+	     protocol, addr_port(&peer));
+	return s;
+}
+
 /* Both ends have names before the connect, and the names stay. */
 static int connect_bound(void *arg)
 {
 	enum kind kinds[] = { TCP_ONLY, SDP_ONLY, PAIR };
-	struct addr where, own, a, peer = { .len = sizeof(peer.ss) };
-	int listening, c, s;
+	struct addr where, own;
+	int listening, c;
 	size_t i;
 
 	by_names();
@@ -113,17 +131,7 @@ static int connect_bound(void *arg)
 		c = stream(0);
 		own = client_addr(0);
 		need_errno(!bind(c, &own.sa, own.len), "bind");
-		own = name_of(c);
-		need(!connect_as(BOTH_SIDE, c, &where), "connect: %s", errno_text(errno));
-		a = name_of(c);
-		need(a.len == own.len && !memcmp(&a.ss, &own.ss, own.len),
-		     "to %s: port %u became %u", kind_names[kinds[i]], addr_port(&own),
-		     addr_port(&a));
-		s = accept_and_talk(listening, c, i ? BY_SDP : BY_TCP);
-		need_errno(!getpeername(s, &peer.sa, &peer.len), "getpeername");
-		need(addr_port(&peer) == addr_port(&own), "the peer sees port %u",
-		     addr_port(&peer));
-		close(s);
+		close(connect_named(c, BOTH_SIDE, listening, &where, i ? BY_SDP : BY_TCP));
 		close(c);
 		close(listening);
 	}

@@ -9,29 +9,6 @@
 
 static const char *const port_sides[] = { BOTH_SIDE, SDP_SIDE };
 
-/* A listener by both at a port of its own. */
-static int port_elsewhere(struct addr *where)
-{
-	return listener_of(PAIR, 8, where);
-}
-
-/* @fd, which has a port from TCP, connects from it by SDP. Returns the accepted end. */
-static int port_connects(int fd, const char *side, int listening, const struct addr *where)
-{
-	struct addr own = name_of(fd), a, peer = { .len = sizeof(peer.ss) };
-	int error = connect_as(side, fd, where), s;
-
-	need(!error, "connect by %s: %s", side, errno_text(error));
-	s = accept_and_talk(listening, fd, BY_SDP);
-	a = name_of(fd);
-	need(addr_port(&a) == addr_port(&own), "%s: port %u became %u", side, addr_port(&own),
-	     addr_port(&a));
-	need_errno(!getpeername(s, &peer.sa, &peer.len), "getpeername");
-	need(addr_port(&peer) == addr_port(&own), "%s: the peer sees port %u", side,
-	     addr_port(&peer));
-	return s;
-}
-
 /* Binds an SDP socket and a TCP socket to the same address. Returns the TCP socket. */
 static int port_bound_twice(int *sdp, struct addr *where)
 {
@@ -72,13 +49,13 @@ static int port_connects_beside(void *arg)
 	size_t i;
 
 	by_names();
-	listening = port_elsewhere(&where);
+	listening = listener_of(PAIR, 8, &where);
 	for (i = 0; i < ARRAY_SIZE(port_sides); i++) {
 		fd = bound_like_sdp(&sdp, &port);
-		s = port_connects(fd, port_sides[i], listening, &where);
+		s = connect_named(fd, port_sides[i], listening, &where, BY_SDP);
 		port_beside(sdp, &port, fd, s);
 		fd = port_bound_twice(&sdp, &port);
-		s = port_connects(fd, port_sides[i], listening, &where);
+		s = connect_named(fd, port_sides[i], listening, &where, BY_SDP);
 		need_errno(!listen(sdp, 4), "listen beside a connection");
 		port_beside(sdp, &port, fd, s);
 	}
@@ -94,9 +71,9 @@ static int port_listens_later(void *arg)
 	struct addr where, port;
 
 	by_names();
-	listening = port_elsewhere(&where);
+	listening = listener_of(PAIR, 8, &where);
 	fd = bound_like_sdp(&sdp, &port);
-	close(port_connects(fd, SDP_SIDE, listening, &where));
+	close(connect_named(fd, SDP_SIDE, listening, &where, BY_SDP));
 	need_errno(!connect(fd, &none, sizeof(none)), "disconnect");
 	need(listen(fd, 4) && errno == EADDRINUSE, "two listen: %s", errno_text(errno));
 	close(accept_and_talk(sdp, connected_as(SDP_SIDE, &port), BY_SDP));
@@ -171,7 +148,7 @@ static int port_chosen_twice(void *arg)
 	new_namespace();
 	by_names();
 	taken = counter("FellPort");
-	listening = port_elsewhere(&where);
+	listening = listener_of(PAIR, 8, &where);
 	only_port(THE_PORT);
 	c = fresh(0);
 	connect_to(c, &where);
@@ -180,7 +157,7 @@ static int port_chosen_twice(void *arg)
 	need(addr_port(&a) == THE_PORT, "SDP chooses port %u", addr_port(&a));
 	for (i = 0; i < ARRAY_SIZE(port_sides); i++) {
 		fd = port_from_tcp();
-		other = port_connects(fd, port_sides[i], listening, &where);
+		other = connect_named(fd, port_sides[i], listening, &where, BY_SDP);
 		talk(c, s);
 		close(fd);
 		close(other);

@@ -244,7 +244,7 @@ int bpf_refuses_second(void *arg)
 int bpf_redirects(void *arg)
 {
 	static const enum kind kinds[] = { PAIR, SDP_ONLY, TCP_ONLY };
-	struct addr from, to, peer = { .len = sizeof(peer.ss) };
+	struct addr from, to, peer;
 	int old, listening, fd;
 	size_t i;
 
@@ -255,7 +255,7 @@ int bpf_redirects(void *arg)
 		listening = listener_of(kinds[i], 8, &to);
 		guard_names(CONNECTS, addr_port(&from), addr_port(&to));
 		fd = connected_as(BOTH_SIDE, &from);
-		need_errno(!getpeername(fd, &peer.sa, &peer.len), "getpeername");
+		peer = peer_of(fd);
 		need(addr_port(&peer) == addr_port(&to), "to port %u instead of %u",
 		     addr_port(&peer), addr_port(&to));
 		close(accept_and_talk(listening, fd, kinds[i] == TCP_ONLY ? BY_TCP : BY_SDP));
@@ -327,8 +327,7 @@ int bpf_names(void *arg)
 		own = name_of(fd);
 		guard_names(wheres[0], addr_port(&where), 1);
 		guard_names(wheres[1], addr_port(&own), 2);
-		peer.len = sizeof(peer.ss);
-		need_errno(!getpeername(fd, &peer.sa, &peer.len), "getpeername");
+		peer = peer_of(fd);
 		need(addr_port(&peer) == (i ? addr_port(&where) : 1), "to %s: it shows port %u",
 		     kind_names[kinds[i]], addr_port(&peer));
 		peer = name_of(fd);
