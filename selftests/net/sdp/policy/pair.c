@@ -168,6 +168,13 @@ static int pair_accept_flags(void *arg)
 	return EXIT_OK;
 }
 
+/* Nobody listens at @where. */
+static void need_none(const struct addr *where, const char *when)
+{
+	need_connect(SDP_SIDE, stream(0), where, ECONNREFUSED, when);
+	need_connect(TCP_SIDE, stream(0), where, ECONNREFUSED, when);
+}
+
 static void need_end(int fd, const char *whose)
 {
 	char c;
@@ -181,7 +188,7 @@ static void need_end(int fd, const char *whose)
 /* The listener is closed with connections of both kinds in its queues. */
 static int pair_close(void *arg)
 {
-	int listening, c[4], i, error;
+	int listening, c[4], i;
 	struct addr where;
 
 	by_names();
@@ -193,11 +200,7 @@ static int pair_close(void *arg)
 	close(listening);
 	for (i = 0; i < 4; i++)
 		need_end(c[i], sides[i % 2]);
-	for (i = 0; i < 2; i++) {
-		c[i] = stream(0);
-		error = connect_as(i ? SDP_SIDE : TCP_SIDE, c[i], &where);
-		need(error == ECONNREFUSED, "afterwards: %s", errno_text(error));
-	}
+	need_none(&where, "afterwards");
 	return EXIT_OK;
 }
 
@@ -237,10 +240,7 @@ static int pair_copies(void *arg)
 		close(c);
 	}
 	helper_end(pid);
-	c = stream(0);
-	need(connect_as(SDP_SIDE, c, &where) == ECONNREFUSED, "it is still there for SDP");
-	c = stream(0);
-	need(connect_as(TCP_SIDE, c, &where) == ECONNREFUSED, "it is still there for TCP");
+	need_none(&where, "without any copy");
 	return EXIT_OK;
 }
 
@@ -248,7 +248,7 @@ static int pair_copies(void *arg)
 static int pair_shutdown(void *arg)
 {
 	struct addr where, other;
-	int listening, c, i, error, hows[] = { SHUT_RD, SHUT_RDWR };
+	int listening, c, i, hows[] = { SHUT_RD, SHUT_RDWR };
 	size_t h;
 
 	by_names();
@@ -263,13 +263,7 @@ static int pair_shutdown(void *arg)
 		if (h == ARRAY_SIZE(hows))
 			break;
 		need_errno(!shutdown(listening, hows[h]), "shutdown");
-		for (i = 0; i < BOTH_KINDS; i++) {
-			c = stream(0);
-			error = connect_as(i ? SDP_SIDE : TCP_SIDE, c, &where);
-			need(error == ECONNREFUSED, "it listens to %s still: %s", sides[i],
-			     errno_text(error));
-			close(c);
-		}
+		need_none(&where, h ? "after SHUT_RDWR" : "after SHUT_RD");
 		need(accept(listening, NULL, NULL) < 0 && errno == EINVAL, "accept: %s",
 		     errno_text(errno));
 		as(BOTH_SIDE);
@@ -306,58 +300,50 @@ static int pair_shutdown_wakes(void *arg)
 	return EXIT_OK;
 }
 
-/* ss -K finds the TCP listener only. The SDP listener and the waiters end with it. */
+/* Destroys a listener by ss -K, which finds the TCP listener only. Skips the test without ss -K. */
+static void destroy(int listening, const struct addr *where)
+{
+	char command[80];
+
+	snprintf(command, sizeof(command), "ss -K -l -t 'sport = :%u' >/dev/null 2>&1",
+		 addr_port(where));
+	if (system(command) || !(poll_for(listening, 0, quiet_ms()) & POLLHUP))
+		exit(EXIT_SKIPPED);
+}
+
+/* The SDP listener and the waiters end with the TCP listener. */
 static int pair_destroyed(void *arg)
 {
 	struct addr where;
-	char command[80];
-	int listening, error, s;
+	int listening, s;
 
 	by_names();
 	listening = listener_of(PAIR, 4, &where);
 	connected_as(SDP_SIDE, &where);
-	snprintf(command, sizeof(command), "ss -K -l -t 'sport = :%u' >/dev/null 2>&1",
-		 addr_port(&where));
-	if (system(command) || !(poll_for(listening, 0, quiet_ms()) & POLLHUP))
-		return EXIT_SKIPPED;
+	destroy(listening, &where);
 	s = accept(listening, NULL, NULL);
 	need(s < 0 && errno == EINVAL, "accept: %d, %s", s, errno_text(errno));
-	error = connect_as(SDP_SIDE, stream(0), &where);
-	need(error == ECONNREFUSED, "connect by SDP: %s", errno_text(error));
-	error = connect_as(TCP_SIDE, stream(0), &where);
-	need(error == ECONNREFUSED, "connect by TCP: %s", errno_text(error));
+	need_none(&where, "after ss -K");
 	return EXIT_OK;
 }
 
-/*
- * After ss -K, a connect() of the former listener works as on any socket, and the SDP listener has
- * gone.
- */
+/* A connect() of the former listener works as on any socket, and the SDP listener has gone. */
 static int pair_destroyed_connects(void *arg)
 {
 	struct addr where, there;
-	int listening, other, error;
-	char command[80];
+	int listening, other;
 
 	by_names();
 	listening = listener_of(PAIR, 4, &where);
 	other = listener_of(PAIR, 4, &there);
-	snprintf(command, sizeof(command), "ss -K -l -t 'sport = :%u' >/dev/null 2>&1",
-		 addr_port(&where));
-	if (system(command) || !(poll_for(listening, 0, quiet_ms()) & POLLHUP))
-		return EXIT_SKIPPED;
-	error = connect_as(SDP_SIDE, listening, &there);
-	need(!error, "connect: %s", errno_text(error));
+	destroy(listening, &where);
+	need_connect(SDP_SIDE, listening, &there, 0, "connect");
 	close(accept_and_talk(other, listening, BY_SDP));
-	error = connect_as(SDP_SIDE, stream(0), &where);
-	need(error == ECONNREFUSED, "connect to what it was: %s", errno_text(error));
+	need_connect(SDP_SIDE, stream(0), &where, ECONNREFUSED, "to what it was");
 	return EXIT_OK;
 }
 
-/*
- * Without bind() both listeners get the same port. A second listen() changes the length of both
- * queues.
- */
+/* Without bind() both listeners get the same port. */
 static int pair_port_0(void *arg)
 {
 	struct addr where, a;
@@ -393,6 +379,7 @@ static int connected_of_ten(const char *name, const struct addr *where, bool roo
 	return n;
 }
 
+/* listen() sets the length of both queues; a second one changes it. */
 static int pair_backlog(void *arg)
 {
 	struct addr where;
@@ -459,26 +446,37 @@ static int pair_ports_meet(void *arg)
 	return EXIT_OK;
 }
 
-/* Accepted sockets live on without the listener and with the policy switched off. */
+/*
+ * Connections, listeners and the sockets that they accept do not change when the policy is switched
+ * off. Accepted sockets live on without the listener, too.
+ */
 static int pair_lives_on(void *arg)
 {
-	int listening, c[BOTH_KINDS], s[BOTH_KINDS], i;
+	int listening, c[4], s[4], i;
 	struct addr where;
 
 	by_names();
-	listening = listener_of(PAIR, 4, &where);
+	listening = listener_of(PAIR, 8, &where);
 	for (i = 0; i < BOTH_KINDS; i++) {
 		c[i] = connected_as(sides[i], &where);
 		s[i] = accept_and_talk(listening, c[i], protocols[i]);
 	}
-	close(listening);
 	setting_set("rewrite", 0);
+	policy_set("any * tcp");
+	for (i = 0; i < BOTH_KINDS; i++)
+		talk(c[i], s[i]);
+	c[2] = connected_as(TCP_SIDE, &where);
+	s[2] = accept_and_talk(listening, c[2], BY_TCP);
+	c[3] = fresh(0);
+	connect_to(c[3], &where);
+	s[3] = accept_and_talk(listening, c[3], BY_SDP);
+	close(listening);
 	policy_set("%s", "");
 	pause_ms(quiet_ms());
-	for (i = 0; i < BOTH_KINDS; i++) {
-		both_talk(c[i], s[i], protocols[i]);
+	for (i = 0; i < 4; i++) {
+		both_talk(c[i], s[i], protocols[i % 2]);
 		shutdown(c[i], SHUT_WR);
-		need_end(s[i], sides[i]);
+		need_end(s[i], sides[i % 2]);
 	}
 	return EXIT_OK;
 }
