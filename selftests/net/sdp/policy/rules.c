@@ -342,27 +342,6 @@ static int rules_cgroup(void *arg)
 	return status;
 }
 
-/* The policy ignores sockets other than TCP sockets of AF_INET and AF_INET6. */
-static int rules_others(void *arg)
-{
-	long users;
-	int fd[4], i;
-
-	policy_set("any * sdp");
-	setting_set("rewrite", 1);
-	users = idle_users();
-	fd[0] = socket(AF_INET, SOCK_DGRAM, 0);
-	fd[1] = socket(AF_INET6, SOCK_DGRAM, 0);
-	fd[2] = socket(AF_UNIX, SOCK_STREAM, 0);
-	fd[3] = socket(AF_INET, SOCK_STREAM, IPPROTO_TCP);
-	for (i = 0; i < 4; i++)
-		need_errno(fd[i] >= 0, "socket");
-	need(protocol_of(fd[0]) == IPPROTO_UDP && protocol_of(fd[1]) == IPPROTO_UDP, "UDP");
-	need(protocol_of(fd[2]) == 0, "UNIX");
-	need(module_users() == users + 1, "%ld users more", module_users() - users);
-	return EXIT_OK;
-}
-
 #define RULES(name) \
 	{ "rules_" #name, rules, 30, ALL_SETS, true, (void *)name ## _rows }
 
@@ -377,7 +356,6 @@ static const struct test tests[] = {
 	RULES(order),
 	RULES(libsdp),
 	CASE(rules_cgroup, 30, TWO_SETS),
-	CASE(rules_others, 30, ONE_SET),
 };
 
 const struct test_list rules_tests = TEST_LIST(tests);

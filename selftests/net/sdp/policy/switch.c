@@ -117,17 +117,18 @@ static int switch_counts(void *arg)
 	setting_set("rewrite", 1);
 	close(stream(0));
 	close(stream(SOCK_NONBLOCK));
-	need_count("PolicyMet", met, 2);
+	close(socket(set->family, SOCK_STREAM, IPPROTO_TCP));
+	need_count("PolicyMet", met, 3);
 	close(socket(set->family, SOCK_DGRAM, 0));
 	close(socket(AF_UNIX, SOCK_STREAM, 0));
 	close(socket(AF_SDP, SOCK_STREAM, 0));
 	close(socket(set->family, SOCK_STREAM, IPPROTO_SDP));
-	need_count("PolicyMet", met, 2);
+	need_count("PolicyMet", met, 3);
 	/* Accepted sockets do not count. */
 	listening = listener_of(TCP_ONLY, 4, &where);
-	need_count("PolicyMet", met, 3);
-	close(accept_and_talk(listening, connected_as(TCP_SIDE, &where), BY_TCP));
 	need_count("PolicyMet", met, 4);
+	close(accept_and_talk(listening, connected_as(TCP_SIDE, &where), BY_TCP));
+	need_count("PolicyMet", met, 5);
 	return EXIT_OK;
 }
 

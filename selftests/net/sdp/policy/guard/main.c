@@ -447,6 +447,7 @@ static int other_protocols(void *arg)
 		{ "UDP", AF_INET, SOCK_DGRAM, 0, 17 },
 		{ "UDP by IPv6", AF_INET6, SOCK_DGRAM, 0, 17 },
 		{ "raw ICMP", AF_INET, SOCK_RAW, 1, 1 },
+		{ "UNIX", AF_UNIX, SOCK_STREAM, 0, 0 },
 	};
 	long users;
 	size_t i;
