@@ -157,7 +157,7 @@ static int explain_error(struct nl *nl, struct request *r)
 }
 
 /* A correct request, but without the attributes whose bits are in @without. */
-static struct request *explain_request(struct nl *nl, unsigned int without)
+struct request *explain_request(struct nl *nl, unsigned int without)
 {
 	struct request *r = nl_do(nl, SDP_CMD_POLICY_EXPLAIN);
 	struct addr a = server_addr(80);

@@ -7,4 +7,7 @@
 
 extern const struct test_list policy_tests, dump_tests, diag_tests, explain_tests, reason_tests;
 
+/* explain.c */
+struct request *explain_request(struct nl *nl, unsigned int without);
+
 #endif /* SDP_TEST_NETLINK_H */

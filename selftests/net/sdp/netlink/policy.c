@@ -32,6 +32,31 @@ static int policy_shows(void *arg)
 	return EXIT_OK;
 }
 
+/* Each of these sets one attribute, and returns 0 or an errno. */
+static int set_text(struct nl *nl, const char *text)
+{
+	struct request *r = nl_do(nl, SDP_CMD_POLICY_SET);
+
+	mnl_attr_put_strz(&r->nlh, SDP_POLICY_A_TEXT, text);
+	return nl_talk(nl, r, NULL, NULL);
+}
+
+static int set_rewrite(struct nl *nl, int value)
+{
+	struct request *r = nl_do(nl, SDP_CMD_POLICY_SET);
+
+	mnl_attr_put_u8(&r->nlh, SDP_POLICY_A_REWRITE, value);
+	return nl_talk(nl, r, NULL, NULL);
+}
+
+static int set_ms(struct nl *nl, int which, unsigned int ms)
+{
+	struct request *r = nl_do(nl, SDP_CMD_POLICY_SET);
+
+	mnl_attr_put_u32(&r->nlh, which, ms);
+	return nl_talk(nl, r, NULL, NULL);
+}
+
 static int policy_sets(void *arg)
 {
 	static char text[POLICY_MAX + 1];
@@ -55,28 +80,19 @@ static int policy_sets(void *arg)
 	need(!nl_talk(&nl, r, NULL, NULL), "SET of the text: %s", nl.said);
 	need_shown(&nl, "any * tcp", 1, 10, 0);
 	need(now_by() == BY_TCP, "the second text is not in force");
-	r = nl_do(&nl, SDP_CMD_POLICY_SET);
-	mnl_attr_put_u8(&r->nlh, SDP_POLICY_A_REWRITE, 0);
-	need(!nl_talk(&nl, r, NULL, NULL), "SET of rewrite: %s", nl.said);
+	need(!set_rewrite(&nl, 0), "SET of rewrite: %s", nl.said);
 	need_shown(&nl, "any * tcp", 0, 10, 0);
-	r = nl_do(&nl, SDP_CMD_POLICY_SET);
-	mnl_attr_put_u32(&r->nlh, SDP_POLICY_A_FALLBACK_MS, 3600000);
-	need(!nl_talk(&nl, r, NULL, NULL), "SET of fallback_ms: %s", nl.said);
-	r = nl_do(&nl, SDP_CMD_POLICY_SET);
-	mnl_attr_put_u32(&r->nlh, SDP_POLICY_A_FALLBACK_MEMORY_MS, 3600000);
-	need(!nl_talk(&nl, r, NULL, NULL), "SET of fallback_memory_ms: %s", nl.said);
+	need(!set_ms(&nl, SDP_POLICY_A_FALLBACK_MS, 3600000), "SET of fallback_ms: %s", nl.said);
+	need(!set_ms(&nl, SDP_POLICY_A_FALLBACK_MEMORY_MS, 3600000),
+	     "SET of fallback_memory_ms: %s", nl.said);
 	need_shown(&nl, "any * tcp", 0, 3600000, 3600000);
 	/* No attribute, an empty text, and the longest text. */
 	need(!nl_talk(&nl, nl_do(&nl, SDP_CMD_POLICY_SET), NULL, NULL), "empty SET: %s", nl.said);
 	need_shown(&nl, "any * tcp", 0, 3600000, 3600000);
-	r = nl_do(&nl, SDP_CMD_POLICY_SET);
-	mnl_attr_put_strz(&r->nlh, SDP_POLICY_A_TEXT, "");
-	need(!nl_talk(&nl, r, NULL, NULL), "no text: %s", nl.said);
+	need(!set_text(&nl, ""), "no text: %s", nl.said);
 	need_shown(&nl, "", 0, 3600000, 3600000);
 	memset(text, '#', POLICY_MAX);
-	r = nl_do(&nl, SDP_CMD_POLICY_SET);
-	mnl_attr_put_strz(&r->nlh, SDP_POLICY_A_TEXT, text);
-	need(!nl_talk(&nl, r, NULL, NULL), "the longest text: %s", nl.said);
+	need(!set_text(&nl, text), "the longest text: %s", nl.said);
 	need_shown(&nl, text, 0, 3600000, 3600000);
 	return EXIT_OK;
 }
@@ -207,12 +223,9 @@ static int policy_refuses(void *arg)
 
 static int mistake_of(struct nl *nl, const char *text, char error[200])
 {
-	struct request *r = nl_do(nl, SDP_CMD_POLICY_SET);
 	static struct shown s;
-	int refused;
+	int refused = set_text(nl, text);
 
-	mnl_attr_put_strz(&r->nlh, SDP_POLICY_A_TEXT, text);
-	refused = nl_talk(nl, r, NULL, NULL);
 	policy_get(nl, &s);
 	strcpy(error, s.error);
 	return refused;
@@ -273,25 +286,6 @@ static int policy_other_requests(void *arg)
 	return EXIT_OK;
 }
 
-static int set_rewrite(struct nl *nl, int value)
-{
-	struct request *r = nl_do(nl, SDP_CMD_POLICY_SET);
-
-	mnl_attr_put_u8(&r->nlh, SDP_POLICY_A_REWRITE, value);
-	return nl_talk(nl, r, NULL, NULL);
-}
-
-static int ask_explain(struct nl *nl, nl_each each, void *arg)
-{
-	struct request *r = nl_do(nl, SDP_CMD_POLICY_EXPLAIN);
-	struct addr a = server_addr(80);
-
-	mnl_attr_put_u8(&r->nlh, SDP_EXPLAIN_A_ROLE, 1);
-	put_addr(r, SDP_EXPLAIN_A_ADDR, &a);
-	mnl_attr_put_u16(&r->nlh, SDP_EXPLAIN_A_PORT, 80);
-	return nl_talk(nl, r, each, arg);
-}
-
 static int policy_not_root(void *arg)
 {
 	static struct shown s;
@@ -314,7 +308,7 @@ static int policy_not_root(void *arg)
 	need(!error, "SOCK_GET: %s", errno_text(error));
 	error = nl_talk(&nl, nl_dump(&nl, SDP_CMD_STAT_GET), NULL, NULL);
 	need(!error, "STAT_GET: %s", errno_text(error));
-	error = ask_explain(&nl, NULL, NULL);
+	error = nl_talk(&nl, explain_request(&nl, 0), NULL, NULL);
 	need(!error, "EXPLAIN: %s", errno_text(error));
 	need_shown(&nl, GOOD, 0, 1000, 60000);
 	return EXIT_OK;
