@@ -18,14 +18,6 @@ static void need_shortage(const char *what, int n, int error)
 	     errno_text(error));
 }
 
-/* Like by_names(), with rules that also allocate memory to look at the process. */
-static void by_places(void)
-{
-	by_names();
-	policy_set("any * program %s path * cgroup * sdp\nany * program %s both\n", SDP_SIDE,
-		   BOTH_SIDE);
-}
-
 static int connects_failing(const char *name)
 {
 	int listening, c, n, error, by_tcp = 0, refused = 0;
@@ -34,6 +26,8 @@ static int connects_failing(const char *name)
 	struct addr where, own;
 	bool failed = true;
 
+	if (!can_fail())
+		return EXIT_SKIPPED;
 	listening = listener_of(PAIR, 8, &where);
 	for (n = 1; failed; n++) {
 		need(n < MOST, "still an allocation to fail");
@@ -67,17 +61,16 @@ static int connects_failing(const char *name)
 
 static int connect_failing(void *arg)
 {
-	if (!can_fail())
-		return EXIT_SKIPPED;
 	by_names();
 	return connects_failing(arg);
 }
 
+/* Rules that also allocate memory to look at the process. */
 static int connect_placed(void *arg)
 {
-	if (!can_fail())
-		return EXIT_SKIPPED;
-	by_places();
+	by_names();
+	policy_set("any * program %s path * cgroup * sdp\nany * program %s both\n", SDP_SIDE,
+		   BOTH_SIDE);
 	return connects_failing(arg);
 }
 
@@ -95,9 +88,7 @@ static int listen_failing(void *arg)
 	for (n = 1; failed; n++) {
 		need(n < MOST, "still an allocation to fail");
 		as(name);
-		fd = stream(0);
-		where = server_addr(0);
-		need_errno(!bind(fd, &where.sa, where.len), "bind");
+		fd = bound();
 		where = name_of(fd);
 		fail_at(n);
 		error = listen(fd, 4) ? errno : 0;
