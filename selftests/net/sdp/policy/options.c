@@ -9,11 +9,6 @@
 
 #include "policy.h"
 
-/* Missing in the headers of some systems. */
-#ifndef TCP_NOTSENT_LOWAT
-#define TCP_NOTSENT_LOWAT	25
-#endif
-
 enum when { BEFORE_BIND, AFTER_BIND, AFTER_LISTEN, WHENS };
 
 #define OPTION(level, name, value, v6) { level, name, value, #name, v6 }

@@ -258,14 +258,6 @@ static const struct {
 	  LISTEN_BOTH, CREATE_TCP CONNECT_TCP, "accept 1+0, graft 1+0", TALK_TCP },
 };
 
-static void hooks_of(const char *server, struct addr *where, int *listening)
-{
-	as(server);
-	*listening = stream(0);
-	*where = server_addr(0);
-	need_errno(!bind(*listening, &where->sa, where->len) && !listen(*listening, 4), "listen");
-}
-
 static void hooks_talk(int c, int s)
 {
 	struct addr a = { .len = sizeof(a.ss) };
@@ -316,7 +308,9 @@ int hooks_seen(void *arg)
 		hook_begin(h);
 	for (i = 0; i < ARRAY_SIZE(hook_rows); i++) {
 		asked_anew();
-		hooks_of(hook_rows[i].server, &where, &listening);
+		as(hook_rows[i].server);
+		listening = bound();
+		need_errno(!listen(listening, 4), "listen");
 		need_asked(hook_rows[i].way, "listen", hook_rows[i].listen);
 		where = name_of(listening);
 		asked_anew();
