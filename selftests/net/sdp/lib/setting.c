@@ -148,3 +148,33 @@ long long counter(const char *name)
 	fclose(f);
 	return found;
 }
+
+/* The counters and their values at the last counters_mark(). */
+static struct {
+	char name[64];
+	long long value;
+} marked[512];
+
+static size_t marks;
+
+void counters_mark(void)
+{
+	FILE *f = fopen(COUNTER_FILE, "r");
+
+	need_errno(f, COUNTER_FILE);
+	for (marks = 0; marks < ARRAY_SIZE(marked); marks++)
+		if (fscanf(f, "%63s %lld", marked[marks].name, &marked[marks].value) != 2)
+			break;
+	fclose(f);
+}
+
+/* By how much a counter has increased since counters_mark(). */
+long long since_mark(const char *name)
+{
+	size_t i = 0;
+
+	while (i < marks && strcmp(marked[i].name, name))
+		i++;
+	need(i < marks, "%s was not among %zu counters", name, marks);
+	return counter(name) - marked[i].value;
+}

@@ -26,5 +26,7 @@ void settings_reset(void);
 void settings_restore(void);
 void settings_save(void);
 long long counter(const char *name);
+void counters_mark(void);
+long long since_mark(const char *name);
 
 #endif /* SDP_TEST_SETTING_H */

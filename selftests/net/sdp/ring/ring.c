@@ -429,9 +429,9 @@ static int loaded(void *arg)
 	struct pair p = pair_of(flow, flow);
 	struct streaming out = { p.c, 1000000L * scaled(8) }, in = { p.s, out.bytes };
 	struct reading back = { p.c, out.bytes };
-	long long made = counter("RingsMade");
 	pid_t pids[3];
 
+	counters_mark();
 	pids[0] = helper_start(stream_writer, &out);
 	pids[1] = helper_start(stream_writer, &in);
 	pids[2] = helper_start(reader_to_end, &back);
@@ -439,8 +439,8 @@ static int loaded(void *arg)
 	helper_end(pids[0]);
 	helper_end(pids[1]);
 	helper_end(pids[2]);
-	made = counter("RingsMade") - made;
-	need(made >= (flow == SDP_FLOW_RDMA ? 3 : 2), "%lld rings", made);
+	need(since_mark("RingsMade") >= (flow == SDP_FLOW_RDMA ? 3 : 2), "%lld rings",
+	     since_mark("RingsMade"));
 	return EXIT_OK;
 }
 
@@ -478,14 +478,14 @@ static int urgent(void *arg)
 static int grows(void *arg)
 {
 	struct pair p;
-	long long over, end;
+	long long end;
 	long at = 0;
 
 	setting_set("resize_idle_ms", 1000);
 	p = pair_of(SDP_FLOW_RDMA, SDP_FLOW_RDMA);
 	await_ring(p.c, p.s, &at);
 	need(info_of(p.c).tx_ring == 16384, "%u at first", info_of(p.c).tx_ring);
-	over = counter("RingsOver");
+	counters_mark();
 	end = now_ms() + 2 * WAIT_MS;
 	while (info_of(p.c).tx_ring != RING) {
 		need(now_ms() < end, "still %u", info_of(p.c).tx_ring);
@@ -499,7 +499,7 @@ static int grows(void *arg)
 		pause_ms(20);
 	}
 	need(!info_of(p.c).tx_ring, "%u bytes still", info_of(p.c).tx_ring);
-	need(counter("RingsOver") == over + 2, "%lld are over", counter("RingsOver") - over);
+	need(since_mark("RingsOver") == 2, "%lld are over", since_mark("RingsOver"));
 	await_ring(p.c, p.s, &at);
 	in_step(p.c, p.s, &at, 30, 1000);
 	return EXIT_OK;

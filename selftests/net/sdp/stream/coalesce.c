@@ -13,8 +13,7 @@
 /* The last credit is not for data. */
 #define UNREAD_MAX	(RECEIVES - 1)
 
-static long long sent_before;
-
+/* DataSent counts the messages of this pair from its mark on: no other socket sends here. */
 static struct pair pair_with(int coalesce)
 {
 	setting_set("coalesce", coalesce);
@@ -22,14 +21,8 @@ static struct pair pair_with(int coalesce)
 	setting_set("recv_buffer_size", PAYLOAD + 16);
 	setting_set("recv_buffer_max", 0);
 	setting_set("rdma_threshold", 0);
-	sent_before = counter("DataSent");
+	counters_mark();
 	return pair_make();
-}
-
-/* Number of data messages since pair_with(). No other socket sends here. */
-static long long data_messages(void)
-{
-	return counter("DataSent") - sent_before;
 }
 
 static void await_posted(int fd, unsigned int want)
@@ -62,7 +55,7 @@ static int apart(void *arg)
 	write_some(p.c, &at, 3, 100, 0);
 	write_some(p.c, &at, 2, 100, MSG_MORE);
 	need(await_bytes(p.s, 500) == 500, "%d bytes arrived", queued_bytes(p.s));
-	need(data_messages() == 5, "%lld messages for 5 writes", data_messages());
+	need(since_mark("DataSent") == 5, "%lld messages for 5 writes", since_mark("DataSent"));
 	await_posted(p.s, RECEIVES - 5);
 	pattern_read(p.s, 0, 300, 100);
 	await_posted(p.s, RECEIVES - 2);
@@ -82,11 +75,11 @@ static int stalls(void *arg)
 	need(await_bytes(p.s, UNREAD_MAX * 100) == UNREAD_MAX * 100, "%d bytes arrived",
 	     queued_bytes(p.s));
 	await_posted(p.s, 1);
-	need(data_messages() == UNREAD_MAX, "%lld messages", data_messages());
+	need(since_mark("DataSent") == UNREAD_MAX, "%lld messages", since_mark("DataSent"));
 	need(info_of(p.c).bytes_unsent == (20 - UNREAD_MAX) * 100, "%u bytes wait",
 	     info_of(p.c).bytes_unsent);
 	pattern_read(p.s, 0, at, 100);
-	need(data_messages() == 20, "%lld messages for 20 writes", data_messages());
+	need(since_mark("DataSent") == 20, "%lld messages for 20 writes", since_mark("DataSent"));
 	await_posted(p.s, RECEIVES);
 	return EXIT_OK;
 }
@@ -100,7 +93,7 @@ static int large(void *arg)
 	write_some(p.c, &at, 1, 2 * PAYLOAD + 100, 0);
 	write_some(p.c, &at, 1, 100, 0);
 	pattern_read(p.s, 0, at, PATTERN_LARGEST);
-	need(data_messages() == 4, "%lld messages instead of 4", data_messages());
+	need(since_mark("DataSent") == 4, "%lld messages instead of 4", since_mark("DataSent"));
 	return EXIT_OK;
 }
 
@@ -142,7 +135,7 @@ static int together(void *arg)
 	need(await_bytes(p.s, at) == at, "%d bytes arrived", queued_bytes(p.s));
 	await_posted(p.s, RECEIVES);
 	pattern_read(p.s, 0, at, 100);
-	need(data_messages() <= 20, "%lld messages for 20 writes", data_messages());
+	need(since_mark("DataSent") <= 20, "%lld messages for 20 writes", since_mark("DataSent"));
 	return EXIT_OK;
 }
 

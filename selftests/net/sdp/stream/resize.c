@@ -5,8 +5,7 @@
  * They grow on both sides when writes have to be split. They do not grow when there is no room for
  * it or when the size is fixed. They shrink after an idle time.
  */
-#include "info.h"
-#include "pattern.h"
+#include "reading.h"
 
 #define SMALL		1536
 #define LARGE		65552
@@ -80,10 +79,10 @@ static void write_until(int from, int to, long *at, long size, unsigned int want
 static int grow(void *arg)
 {
 	struct pair p = pair_after(8, 0);
-	long long asked = counter("ResizesAsked"), granted = counter("ResizesGranted");
 	struct sdp_info info;
 	long at = 0;
 
+	counters_mark();
 	messages_only();
 	need(size_is(p.c, p.s, SMALL), "at first %u", info_of(p.c).send_size);
 	in_step(p.c, p.s, &at, 7, WRITE);
@@ -95,9 +94,8 @@ static int grow(void *arg)
 	need(info.split_sends >= 8, "%u split", info.split_sends);
 	need(info.resizes == 1 && !info.resizes_refused, "%u resizes, %u refused", info.resizes,
 	     info.resizes_refused);
-	need(counter("ResizesAsked") == asked + 1 && counter("ResizesGranted") == granted + 1,
-	     "%lld asked, %lld granted", counter("ResizesAsked") - asked,
-	     counter("ResizesGranted") - granted);
+	need(since_mark("ResizesAsked") == 1 && since_mark("ResizesGranted") == 1,
+	     "%lld asked, %lld granted", since_mark("ResizesAsked"), since_mark("ResizesGranted"));
 	need(size_is(p.s, p.c, SMALL), "the other direction has grown, too");
 	in_step(p.c, p.s, &at, 40, WRITE);
 	need(info_of(p.c).split_sends == info.split_sends, "still split");
@@ -179,16 +177,17 @@ static bool way_takes(int ms)
 	return !system(command);
 }
 
-/* Both ends write before either can have heard of the other. Returns whether both have asked. */
+/*
+ * Both ends write before either can have heard of the other. Returns whether both have asked, since
+ * counters_mark().
+ */
 static bool asked_at_once(const struct pair *p)
 {
-	long long asked = counter("ResizesAsked");
-
 	send_all(p->c, pattern(0), SOME);
 	send_all(p->s, pattern(0), SOME);
 	pattern_read(p->s, 0, SOME, PATTERN_LARGEST);
 	pattern_read(p->c, 0, SOME, PATTERN_LARGEST);
-	return counter("ResizesAsked") == asked + 2;
+	return since_mark("ResizesAsked") == 2;
 }
 
 static void both_ways(const struct pair *p, long *at)
@@ -205,7 +204,7 @@ static void both_ways(const struct pair *p, long *at)
  */
 static int at_once(void *arg)
 {
-	long long asked, granted, refused;
+	long long asked, refused;
 	bool crossed = false;
 	long at = SOME;
 	struct pair p;
@@ -216,9 +215,7 @@ static int at_once(void *arg)
 		p = pair_after(1, 0);
 		if (!way_takes(20))
 			return EXIT_SKIPPED;
-		asked = counter("ResizesAsked");
-		granted = counter("ResizesGranted");
-		refused = counter("ResizesRefused");
+		counters_mark();
 		crossed = asked_at_once(&p);
 		if (!crossed) {
 			/* The delay is removed before the next connection is made. */
@@ -235,16 +232,15 @@ static int at_once(void *arg)
 	 * A request is refused if the old receives are not used up within a second, and then sent
 	 * again. The order of the two is open.
 	 */
-	need(size_is(p.c, p.s, SMALL) || counter("ResizesRefused") > refused,
+	need(size_is(p.c, p.s, SMALL) || since_mark("ResizesRefused") > 0,
 	     "the connecting end's, at once: %u", info_of(p.c).send_size);
 	for (i = 0; i < 40 && !size_is(p.c, p.s, SOME_FITS); i++)
 		both_ways(&p, &at);
 	need(size_is(p.c, p.s, SOME_FITS), "the connecting end's: %u", info_of(p.c).send_size);
 	need(info_of(p.c).resizes == 1 && info_of(p.s).resizes == 1 &&
-	     counter("ResizesGranted") == granted + 2, "%lld granted",
-	     counter("ResizesGranted") - granted);
-	asked = counter("ResizesAsked") - asked;
-	refused = counter("ResizesRefused") - refused;
+	     since_mark("ResizesGranted") == 2, "%lld granted", since_mark("ResizesGranted"));
+	asked = since_mark("ResizesAsked");
+	refused = since_mark("ResizesRefused");
 	need(asked == 3 + refused, "%lld asked, %lld refused", asked, refused);
 	way_takes(0);
 	return EXIT_OK;
@@ -253,15 +249,15 @@ static int at_once(void *arg)
 /* E5: a limit not above the initial size, on either side, fixes the size. */
 static int fixed(void *arg)
 {
-	long long asked = counter("ResizesAsked");
 	struct pair p;
 	long at = 0;
 
+	counters_mark();
 	messages_only();
 	setting_set("recv_buffer_max", 0);
 	p = pair_make();
 	in_step(p.c, p.s, &at, 40, WRITE);
-	need(size_is(p.c, p.s, SMALL) && counter("ResizesAsked") == asked, "it has grown to %u",
+	need(size_is(p.c, p.s, SMALL) && !since_mark("ResizesAsked"), "it has grown to %u",
 	     info_of(p.c).send_size);
 	return EXIT_OK;
 }
@@ -273,21 +269,20 @@ static int fixed(void *arg)
 static int refused(void *arg)
 {
 	struct pair p = pair_after(8, 8192);
-	long long refusals = counter("ResizesRefused"), asked = counter("ResizesAsked");
 	struct pattern_reader r = { p.s, p.c, 200 * WRITE, 5000, 0 };
 	pid_t pid = helper_start(pattern_reader_main, &r);
 	long at;
 
+	counters_mark();
 	messages_only();
 	for (at = 0; at < r.len; at += WRITE)
 		pattern_write(p.c, at, WRITE);
-	need(counter("ResizesRefused") > refusals, "it was not refused, and asked %lld times",
-	     counter("ResizesAsked") - asked);
-	need(info_of(p.c).resizes_refused == counter("ResizesRefused") - refusals &&
+	need(since_mark("ResizesRefused") > 0, "it was not refused, and asked %lld times",
+	     since_mark("ResizesAsked"));
+	need(info_of(p.c).resizes_refused == since_mark("ResizesRefused") &&
 	     !info_of(p.c).resizes, "%u refused", info_of(p.c).resizes_refused);
 	/* Each refusal doubles the number of writes before the next request: 8, 16, 32, 64. */
-	need(counter("ResizesAsked") - asked <= 5, "asked %lld times",
-	     counter("ResizesAsked") - asked);
+	need(since_mark("ResizesAsked") <= 5, "asked %lld times", since_mark("ResizesAsked"));
 	need(size_is(p.c, p.s, SMALL), "it has grown to %u", info_of(p.c).send_size);
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
 	helper_end(pid);
@@ -301,11 +296,11 @@ static int refused(void *arg)
  */
 static int pressed(void *arg)
 {
-	long long refusals = counter("ResizesRefused"), pressure = counter("MemoryPressure");
 	struct pair full[FULL_PAIRS], p = pair_after(2, 0);
 	long at = 0;
 	size_t i;
 
+	counters_mark();
 	messages_only();
 	for (i = 0; i < FULL_PAIRS; i++) {
 		full[i] = pair_sized(1 << 20);
@@ -313,10 +308,9 @@ static int pressed(void *arg)
 	}
 	need(setting_write("mem", "1 2 1000000"), "net.sdp.mem");
 	in_step(p.c, p.s, &at, 8, WRITE);
-	need(counter("MemoryPressure") > pressure, "memory is not short");
-	need(counter("ResizesRefused") > refusals &&
-	     info_of(p.c).resizes_refused == counter("ResizesRefused") - refusals,
-	     "it was not refused");
+	need(since_mark("MemoryPressure") > 0, "memory is not short");
+	need(since_mark("ResizesRefused") > 0 &&
+	     info_of(p.c).resizes_refused == since_mark("ResizesRefused"), "it was not refused");
 	need(size_is(p.c, p.s, SMALL), "it has grown to %u", info_of(p.c).send_size);
 	in_step(p.s, p.c, &at, 8, WRITE);
 	need(size_is(p.s, p.c, SMALL), "it has grown to %u", info_of(p.s).send_size);
@@ -331,7 +325,6 @@ static int not_accepted(void *arg)
 	long long refusals = counter("ResizesRefused");
 	struct addr where;
 	int listening = listener(1, &where), c = fresh(0), s;
-	long long end;
 	long at;
 
 	messages_only();
@@ -339,21 +332,12 @@ static int not_accepted(void *arg)
 	connect_to(c, &where);
 	at = send(c, pattern(0), PATTERN_LARGEST, MSG_DONTWAIT);
 	need(at > 0, "send: %s", errno_text(errno));
-	for (end = now_ms() + WAIT_MS; counter("ResizesRefused") == refusals; pause_ms(1))
-		need(now_ms() < end, "it was not refused");
+	await_counter_above("ResizesRefused", refusals);
 	need(info_of(c).send_size == SMALL, "it has grown to %u", info_of(c).send_size);
 	s = accept_from(listening);
 	pattern_read(s, 0, at, PATTERN_LARGEST);
 	write_until(c, s, &at, WRITE, WRITE_FITS);
 	return EXIT_OK;
-}
-
-static void await_refusals(long long more_than)
-{
-	long long end = now_ms() + WAIT_MS;
-
-	for (; counter("ResizesRefused") <= more_than; pause_ms(1))
-		need(now_ms() < end, "it was not refused");
 }
 
 /*
@@ -362,7 +346,7 @@ static void await_refusals(long long more_than)
  */
 static int refused_too_early(void *arg)
 {
-	long long refusals = counter("ResizesRefused"), asked;
+	long long refusals = counter("ResizesRefused");
 	int i, listening, c, s;
 	struct addr where;
 	long at = 0;
@@ -379,17 +363,17 @@ static int refused_too_early(void *arg)
 		     errno_text(errno));
 		at += SOME;
 	}
-	await_refusals(refusals);
-	asked = counter("ResizesAsked");
+	await_counter_above("ResizesRefused", refusals);
+	counters_mark();
 	s = accept_from(listening);
 	pattern_read(s, 0, at, PATTERN_LARGEST);
 	/* This message tells the client how many receives the server has now. */
 	send_all(s, "x", 1);
 	recv_all(c, &more, 1);
 	in_step(c, s, &at, ASKS_AFTER - 1, WRITE);
-	need(counter("ResizesAsked") == asked, "asked after %d writes", ASKS_AFTER - 1);
+	need(!since_mark("ResizesAsked"), "asked after %d writes", ASKS_AFTER - 1);
 	in_step(c, s, &at, 1, WRITE);
-	need(counter("ResizesAsked") == asked + 1, "not asked after %d writes", ASKS_AFTER);
+	need(since_mark("ResizesAsked") == 1, "not asked after %d writes", ASKS_AFTER);
 	write_until(c, s, &at, WRITE, WRITE_FITS);
 	return EXIT_OK;
 }
@@ -400,27 +384,28 @@ static int refused_too_early(void *arg)
  */
 static int refusals_forgotten(void *arg)
 {
-	long long asked = counter("ResizesAsked"), refusals = counter("ResizesRefused");
+	long long refusals = counter("ResizesRefused");
 	struct pair p = pair_after(ASKS_AFTER, 8192);
 	long at = 0;
 	int i;
 
+	counters_mark();
 	messages_only();
 	setting_set("resize_idle_ms", NEVER_MS);
 	for (i = 0; i < 2; i++) {
 		in_step(p.c, p.s, &at, ASKS_AFTER << i, WRITE);
-		need(counter("ResizesAsked") == asked + i + 1, "%lld requests",
-		     counter("ResizesAsked") - asked);
-		await_refusals(refusals + i);
+		need(since_mark("ResizesAsked") == i + 1, "%lld requests",
+		     since_mark("ResizesAsked"));
+		await_counter_above("ResizesRefused", refusals + i);
 	}
 	/* Four times as many would be enough. */
 	in_step(p.c, p.s, &at, ASKS_AFTER, WRITE);
-	need(counter("ResizesAsked") == asked + 2, "it is asked as often as at first");
+	need(since_mark("ResizesAsked") == 2, "it is asked as often as at first");
 	setting_set("resize_idle_ms", IDLE_MS);
 	pause_ms(3 * IDLE_MS);
 	in_step(p.c, p.s, &at, 1, WRITE);
-	need(counter("ResizesAsked") == asked + 3, "%lld requests after a while",
-	     counter("ResizesAsked") - asked);
+	need(since_mark("ResizesAsked") == 3, "%lld requests after a while",
+	     since_mark("ResizesAsked"));
 	return EXIT_OK;
 }
 

@@ -99,7 +99,6 @@ static void need_read(const struct pair *p, const struct sdp_info *writer,
  */
 static int leaves_polled(void *arg)
 {
-	long long sent, read, placed, changes;
 	struct steady r = { .len = 2 * AFTER * SIZE, .piece = SIZE };
 	struct sdp_info writer, reader;
 	pid_t pid;
@@ -108,10 +107,7 @@ static int leaves_polled(void *arg)
 	r.p = pair_pipelined(SIZE, &r.at);
 	writer = info_of(r.p.c);
 	reader = info_of(r.p.s);
-	sent = counter("SrcAvailSent");
-	read = counter("RdmaReadBytes");
-	placed = counter("RdmaWriteBytesByPeer");
-	changes = counter("ModeCombined");
+	counters_mark();
 	pid = helper_start(reads_polled, &r);
 	for (i = 0; i < AFTER; i++) {
 		need_learnt(&r.p, SDP_INFO_PIPELINED, i);
@@ -120,20 +116,19 @@ static int leaves_polled(void *arg)
 	await_mode(&r.p, SDP_INFO_COMBINED);
 	need_learnt(&r.p, SDP_INFO_COMBINED, 0);
 	/* Each end counts the change. */
-	need(counter("ModeCombined") == changes + 2, "%lld changes",
-	     counter("ModeCombined") - changes);
-	need(counter("RdmaReadBytes") - read == AFTER * SIZE, "%lld bytes read",
-	     counter("RdmaReadBytes") - read);
+	need(since_mark("ModeCombined") == 2, "%lld changes", since_mark("ModeCombined"));
+	need(since_mark("RdmaReadBytes") == AFTER * SIZE, "%lld bytes read",
+	     since_mark("RdmaReadBytes"));
 	for (; i < 2 * AFTER; i++)
 		send_all(r.p.c, pattern(r.at + (long)i * SIZE), SIZE);
 	helper_end(pid);
 	need_learnt(&r.p, SDP_INFO_COMBINED, 0);
-	need(counter("SrcAvailSent") - sent == 2 * AFTER &&
+	need(since_mark("SrcAvailSent") == 2 * AFTER &&
 	     info_of(r.p.c).srcavail_sent - writer.srcavail_sent == 2 * AFTER,
-	     "%lld SrcAvails, %u of the connection", counter("SrcAvailSent") - sent,
+	     "%lld SrcAvails, %u of the connection", since_mark("SrcAvailSent"),
 	     info_of(r.p.c).srcavail_sent - writer.srcavail_sent);
-	need_read(&r.p, &writer, &reader, counter("RdmaReadBytes") - read);
-	need(counter("RdmaWriteBytesByPeer") == placed, "something was written");
+	need_read(&r.p, &writer, &reader, since_mark("RdmaReadBytes"));
+	need(!since_mark("RdmaWriteBytesByPeer"), "something was written");
 	await_unpinned();
 	return EXIT_OK;
 }
@@ -145,16 +140,11 @@ static int leaves_polled(void *arg)
 static int leaves_small(void *arg)
 {
 	struct steady r = { .len = (AFTER + 2) * SIZE, .piece = 1000 };
-	long long combined, buffered, refused, sent, placed;
 	pid_t pid;
 	int i;
 
 	r.p = pair_pipelined(SIZE, &r.at);
-	combined = counter("ModeCombined");
-	buffered = counter("ModeBuffered");
-	refused = counter("SrcAvailRefused");
-	sent = counter("SrcAvailSent");
-	placed = counter("RdmaWriteBytesByPeer");
+	counters_mark();
 	pid = helper_start(reads_waiting, &r);
 	for (i = 0; i <= AFTER; i++) {
 		if (i)
@@ -166,13 +156,12 @@ static int leaves_small(void *arg)
 	await_mode(&r.p, SDP_INFO_BUFFERED);
 	send_all(r.p.c, pattern(r.at + (long)i * SIZE), SIZE);
 	helper_end(pid);
-	need(counter("ModeCombined") == combined + 2 && counter("ModeBuffered") == buffered + 2,
-	     "%lld and %lld changes", counter("ModeCombined") - combined,
-	     counter("ModeBuffered") - buffered);
-	need(counter("SrcAvailSent") - sent == AFTER + 1 &&
-	     counter("SrcAvailRefused") - refused == AFTER + 1, "%lld SrcAvails, %lld refused",
-	     counter("SrcAvailSent") - sent, counter("SrcAvailRefused") - refused);
-	need(counter("RdmaWriteBytesByPeer") == placed, "something was written");
+	need(since_mark("ModeCombined") == 2 && since_mark("ModeBuffered") == 2,
+	     "%lld and %lld changes", since_mark("ModeCombined"), since_mark("ModeBuffered"));
+	need(since_mark("SrcAvailSent") == AFTER + 1 && since_mark("SrcAvailRefused") == AFTER + 1,
+	     "%lld SrcAvails, %lld refused", since_mark("SrcAvailSent"),
+	     since_mark("SrcAvailRefused"));
+	need(!since_mark("RdmaWriteBytesByPeer"), "something was written");
 	await_unpinned();
 	return EXIT_OK;
 }
@@ -184,10 +173,10 @@ static int leaves_small(void *arg)
 static int large_from_queue(void *arg)
 {
 	struct steady r = { .p = pair_sized(1 << 20), .len = AFTER * SIZE, .piece = 1000 };
-	long long combined = counter("ModeCombined"), read;
 	pid_t pid;
 	int i;
 
+	counters_mark();
 	setting_set("mode_after", AFTER);
 	setting_set("scan_ms", NO_SCAN_MS);
 	pid = helper_start(reads_waiting, &r);
@@ -199,7 +188,7 @@ static int large_from_queue(void *arg)
 	send_all(r.p.c, pattern(r.at), 3 * SIZE);
 	await_ends_rest(r.p.c, r.p.s);
 	need(queued_bytes(r.p.s) == 3 * SIZE, "%d bytes are queued", queued_bytes(r.p.s));
-	need(counter("ModeCombined") == combined, "a small reader has changed the mode");
+	need(!since_mark("ModeCombined"), "a small reader has changed the mode");
 	pattern_read(r.p.s, r.at, SIZE, SIZE);
 	await_mode(&r.p, SDP_INFO_COMBINED);
 	need(queued_bytes(r.p.s) == 2 * SIZE, "the queue was empty: %d", queued_bytes(r.p.s));
@@ -207,11 +196,11 @@ static int large_from_queue(void *arg)
 	r.at += 3 * SIZE;
 	r.len = SIZE;
 	r.piece = SIZE;
-	read = counter("RdmaReadBytes");
+	counters_mark();
 	pid = helper_start(reads_waiting, &r);
 	send_all(r.p.c, pattern(r.at), SIZE);
 	helper_end(pid);
-	need(counter("RdmaReadBytes") > read, "nothing was read by RDMA");
+	need(since_mark("RdmaReadBytes") > 0, "nothing was read by RDMA");
 	await_unpinned();
 	return EXIT_OK;
 }
@@ -230,31 +219,24 @@ static void *writes(void *arg)
  */
 static int scanned(void *arg)
 {
-	long long sent, received, fired, read, placed, combined;
 	struct steady w = { .len = SIZE };
 	pthread_t thread;
 
 	w.p = pair_pipelined(SIZE, &w.at);
 	setting_set("scan_ms", 20);
-	sent = counter("SrcAvailSent");
-	received = counter("SrcAvailReceived");
-	fired = counter("ScansFired");
-	read = counter("RdmaReadBytes");
-	placed = counter("RdmaWriteBytesByPeer");
-	combined = counter("ModeCombined");
+	counters_mark();
 	need_learnt(&w.p, SDP_INFO_PIPELINED, 0);
 	need(!pthread_create(&thread, NULL, writes, &w), "pthread_create");
 	await_mode(&w.p, SDP_INFO_COMBINED);
-	need(counter("ScansFired") == fired + 1 && info_of(w.p.s).scans_fired == 1,
-	     "%lld fired, %u of the connection", counter("ScansFired") - fired,
+	need(since_mark("ScansFired") == 1 && info_of(w.p.s).scans_fired == 1,
+	     "%lld fired, %u of the connection", since_mark("ScansFired"),
 	     info_of(w.p.s).scans_fired);
-	need(counter("SrcAvailSent") == sent + 1 && counter("SrcAvailReceived") == received + 1,
-	     "%lld SrcAvails", counter("SrcAvailSent") - sent);
-	need(counter("ModeCombined") == combined + 2, "%lld changes",
-	     counter("ModeCombined") - combined);
+	need(since_mark("SrcAvailSent") == 1 && since_mark("SrcAvailReceived") == 1,
+	     "%lld SrcAvails", since_mark("SrcAvailSent"));
+	need(since_mark("ModeCombined") == 2, "%lld changes", since_mark("ModeCombined"));
 	pattern_read(w.p.s, w.at, w.len, w.len);
 	pthread_join(thread, NULL);
-	need(counter("RdmaReadBytes") == read && counter("RdmaWriteBytesByPeer") == placed,
+	need(!since_mark("RdmaReadBytes") && !since_mark("RdmaWriteBytesByPeer"),
 	     "not all went in messages");
 	need_learnt(&w.p, SDP_INFO_COMBINED, 0);
 	await_unpinned();
@@ -268,10 +250,10 @@ static int scanned(void *arg)
 static int unscanned(void *arg)
 {
 	struct steady w = { .p = pair_sized(1 << 20), .len = SIZE };
-	long long received = counter("SrcAvailReceived"), fired = counter("ScansFired");
-	long long withdrawn = counter("ScansCancelled"), read = counter("RdmaReadBytes");
+	long long received = counter("SrcAvailReceived");
 	pthread_t thread;
 
+	counters_mark();
 	setting_set("mode_after", AFTER);
 	/* The sink's scan is armed with this period, which the change below does not shorten. */
 	setting_set("scan_ms", NO_SCAN_MS);
@@ -284,12 +266,11 @@ static int unscanned(void *arg)
 	info_of(w.p.s);
 	setting_set("scan_ms", 20);
 	pthread_join(thread, NULL);
-	need(counter("ScansCancelled") == withdrawn + 1 && counter("ScansFired") == fired,
-	     "%lld taken back, %lld fired", counter("ScansCancelled") - withdrawn,
-	     counter("ScansFired") - fired);
+	need(since_mark("ScansCancelled") == 1 && !since_mark("ScansFired"),
+	     "%lld taken back, %lld fired", since_mark("ScansCancelled"), since_mark("ScansFired"));
 	need_learnt(&w.p, SDP_INFO_COMBINED, 1);
 	pattern_read(w.p.s, 0, w.len, w.len);
-	need(counter("RdmaReadBytes") == read, "not all went in messages");
+	need(!since_mark("RdmaReadBytes"), "not all went in messages");
 	await_unpinned();
 	return EXIT_OK;
 }
@@ -298,12 +279,13 @@ static int unscanned(void *arg)
 static long long looks_for(int count)
 {
 	struct steady w = { .p = pair_sized(1 << 20), .len = SIZE };
-	long long runs = counter("ScansRun"), fired = counter("ScansFired");
+	long long runs;
 
 	setting_set("scan_count", count);
+	counters_mark();
 	writes(&w);
-	runs = counter("ScansRun") - runs;
-	need(counter("ScansFired") == fired + 1, "%lld fired", counter("ScansFired") - fired);
+	runs = since_mark("ScansRun");
+	need(since_mark("ScansFired") == 1, "%lld fired", since_mark("ScansFired"));
 	pattern_read(w.p.s, 0, w.len, w.len);
 	close(w.p.c);
 	close(w.p.s);
@@ -394,11 +376,11 @@ static void zerocopy_on(int fd)
 /* B1: a write that is non-blocking, or has its own pages pinned, sends no SrcAvail in any mode. */
 static int nonblock_no_srcavail(void *arg)
 {
-	long long sent = counter("SrcAvailSent"), bytes = counter("RdmaReadBytes");
 	struct pair p = pair_sized(1 << 20);
 	long at = 0;
 	int i;
 
+	counters_mark();
 	setting_set("mode_after", NEVER);
 	zerocopy_on(p.c);
 	for (i = 0; i < 4 * WAYS; i++) {
@@ -406,7 +388,7 @@ static int nonblock_no_srcavail(void *arg)
 
 		pattern_read(p.s, at, n, SIZE);
 		at += n;
-		need(counter("SrcAvailSent") == sent && counter("RdmaReadBytes") == bytes &&
+		need(!since_mark("SrcAvailSent") && !since_mark("RdmaReadBytes") &&
 		     !info_of(p.c).srcavail_sent, "a SrcAvail after %d writes", i + 1);
 	}
 	return EXIT_OK;
@@ -415,15 +397,13 @@ static int nonblock_no_srcavail(void *arg)
 /* C5: nor do such writes go by RDMA into a reader's memory, although it is advertised. */
 static int nonblock_no_rdma_write(void *arg)
 {
-	long long sent, written;
 	struct pair p;
 	long at;
 	int i;
 
 	p = pair_pipelined(SIZE, &at);
 	zerocopy_on(p.c);
-	sent = counter("SrcAvailSent");
-	written = counter("RdmaWriteBytes");
+	counters_mark();
 	for (i = 0; i < WAYS; i++) {
 		static unsigned char buf[SIZE];
 		struct reading r;
@@ -435,7 +415,6 @@ static int nonblock_no_rdma_write(void *arg)
 		reading_end(&r, SIZE, 0);
 		pattern_check(at, buf, SIZE);
 		at += SIZE;
-		written += SIZE;
 		reading_post(&r, p.s, buf, sizeof(buf), 0);
 		n = write_without(&p, i, at);
 		pthread_join(r.thread, NULL);
@@ -443,9 +422,10 @@ static int nonblock_no_rdma_write(void *arg)
 		pattern_check(at, buf, r.n);
 		pattern_read(p.s, at + r.n, n - r.n, 1000);
 		at += n;
-		need(counter("SrcAvailSent") == sent && counter("RdmaWriteBytes") == written,
-		     "%lld SrcAvails, %lld bytes written", counter("SrcAvailSent") - sent,
-		     counter("RdmaWriteBytes") - written);
+		need(!since_mark("SrcAvailSent") &&
+		     since_mark("RdmaWriteBytes") == (i + 1) * (long)SIZE,
+		     "%lld SrcAvails, %lld bytes written", since_mark("SrcAvailSent"),
+		     since_mark("RdmaWriteBytes"));
 	}
 	await_unpinned();
 	return EXIT_OK;

@@ -14,19 +14,18 @@
 /* C1, C2, C5: the peer writes into the memory of readers that always wait before the data comes. */
 static int learns(void *arg)
 {
-	long long written = counter("RdmaWriteBytes"), placed = counter("RdmaWriteBytesByPeer");
-	long long modes = counter("ModePipelined");
 	struct pair p;
 
 	only_order_counts();
 	p = pair_make();
+	counters_mark();
 	ping_pong(&p, 30, WRITE);
-	need(counter("ModePipelined") - modes >= 2, "no direction has learnt it");
-	need(counter("RdmaWriteBytes") - written >= 20LL * WRITE, "%lld bytes written",
-	     counter("RdmaWriteBytes") - written);
-	need(counter("RdmaWriteBytesByPeer") - placed == counter("RdmaWriteBytes") - written,
-	     "%lld bytes placed, %lld written", counter("RdmaWriteBytesByPeer") - placed,
-	     counter("RdmaWriteBytes") - written);
+	need(since_mark("ModePipelined") >= 2, "no direction has learnt it");
+	need(since_mark("RdmaWriteBytes") >= 20LL * WRITE, "%lld bytes written",
+	     since_mark("RdmaWriteBytes"));
+	need(since_mark("RdmaWriteBytesByPeer") == since_mark("RdmaWriteBytes"),
+	     "%lld bytes placed, %lld written", since_mark("RdmaWriteBytesByPeer"),
+	     since_mark("RdmaWriteBytes"));
 	await_unpinned();
 	return EXIT_OK;
 }
@@ -34,16 +33,16 @@ static int learns(void *arg)
 /* B5: the directions also learn Pipelined mode without RDMA read. */
 static int without_read(void *arg)
 {
-	long long written = counter("RdmaWriteBytes"), read = counter("RdmaReadBytes");
 	struct pair p;
 
 	setting_set("rdma_read", 0);
 	only_order_counts();
 	p = pair_make();
+	counters_mark();
 	ping_pong(&p, 40, WRITE);
-	need(counter("RdmaReadBytes") == read, "%lld bytes read", counter("RdmaReadBytes") - read);
-	need(counter("RdmaWriteBytes") - written >= 10LL * WRITE, "%lld bytes written",
-	     counter("RdmaWriteBytes") - written);
+	need(!since_mark("RdmaReadBytes"), "%lld bytes read", since_mark("RdmaReadBytes"));
+	need(since_mark("RdmaWriteBytes") >= 10LL * WRITE, "%lld bytes written",
+	     since_mark("RdmaWriteBytes"));
 	return EXIT_OK;
 }
 
@@ -151,31 +150,29 @@ static void asked_for(struct reading *r, const struct pair *p, long *at)
  */
 static int rides(void *arg)
 {
-	long long posts, riding;
 	struct reading r;
 	struct pair p;
 	long at;
 	int i;
 
 	p = pipelined(&at);
-	riding = counter("SinkAvailPiggybacked");
+	counters_mark();
 	for (i = 0; i < AFTER; i++)
 		asked_for(&r, &p, &at);
-	need(counter("SinkAvailPiggybacked") == riding, "%lld rode",
-	     counter("SinkAvailPiggybacked") - riding);
+	need(!since_mark("SinkAvailPiggybacked"), "%lld rode", since_mark("SinkAvailPiggybacked"));
 	for (i = 0; i < 5; i++)
 		asked_for(&r, &p, &at);
-	riding = counter("SinkAvailPiggybacked") - riding;
-	need(riding == 5, "%lld of 5 ride", riding);
-	posts = counter("SinkAvailSent");
+	need(since_mark("SinkAvailPiggybacked") == 5, "%lld of 5 ride",
+	     since_mark("SinkAvailPiggybacked"));
+	counters_mark();
 	reading_begin(&r, p.s, malloc(WRITE), WRITE, MSG_WAITALL);
-	need(counter("SinkAvailSent") == posts, "it is told before it is asked for");
+	need(!since_mark("SinkAvailSent"), "it is told before it is asked for");
 	send_all(p.c, pattern(at), WRITE);
 	reading_check(&r, WRITE, 0, at);
 	at += WRITE;
-	posts = counter("SinkAvailSent");
+	counters_mark();
 	reading_start(&r, p.s, WRITE, MSG_WAITALL);
-	need(counter("SinkAvailSent") == posts + 1, "it is still kept");
+	need(since_mark("SinkAvailSent") == 1, "it is still kept");
 	send_all(p.c, pattern(at), WRITE);
 	reading_check(&r, WRITE, 0, at);
 	await_unpinned();
@@ -206,13 +203,14 @@ static int learns_from_all(void *arg)
 {
 	const int writes = AFTER + 3;
 	static unsigned char buf[(AFTER + 3) * WRITE];
-	long long placed = counter("RdmaWriteBytesByPeer"), read = counter("RdmaReadBytes");
+	long long placed, read;
 	struct reading r;
 	struct pair p;
 	int i;
 
 	only_order_counts();
 	p = pair_make();
+	counters_mark();
 	reading_begin(&r, p.s, buf, sizeof(buf), MSG_WAITALL);
 	for (i = 0; i < writes; i++)
 		send_all(p.c, pattern((long)i * WRITE), WRITE);
@@ -220,8 +218,8 @@ static int learns_from_all(void *arg)
 	for (i = 0; i < writes; i++)
 		pattern_check((long)i * WRITE, buf + (long)i * WRITE, WRITE);
 	need(info_of(p.c).tx_mode == SDP_INFO_PIPELINED, "it has not learnt it");
-	read = counter("RdmaReadBytes") - read;
-	placed = counter("RdmaWriteBytesByPeer") - placed;
+	read = since_mark("RdmaReadBytes");
+	placed = since_mark("RdmaWriteBytesByPeer");
 	need(read >= AFTER * (WRITE - 4096L) && placed >= WRITE &&
 	     read + placed == (long long)info_of(p.s).rdma_received,
 	     "%lld bytes read, %lld placed", read, placed);
@@ -255,7 +253,7 @@ static int small_between(void *arg)
 /* C2: after AFTER small writes in a row the reader's memory is no longer advertised. */
 static int learns_small(void *arg)
 {
-	long long changes = counter("ModeCombined"), posts;
+	long long changes = counter("ModeCombined");
 	struct reading r;
 	struct pair p;
 	long at;
@@ -269,10 +267,10 @@ static int learns_small(void *arg)
 		reading_check(&r, 1, 0, at++);
 	}
 	await_counter_above("ModeCombined", changes);
-	posts = counter("SinkAvailSent");
+	counters_mark();
 	send_all(p.c, pattern(at), 100);
 	pattern_read(p.s, at, 100, WRITE);
-	need(counter("SinkAvailSent") == posts, "memory was advertised");
+	need(!since_mark("SinkAvailSent"), "memory was advertised");
 	return EXIT_OK;
 }
 
@@ -295,25 +293,23 @@ static void *writes_once(void *arg)
  */
 static int comes_late(void *arg)
 {
-	long long awaited, srcavails, arrived, placed;
+	long long awaited, arrived;
 	struct write w;
 	struct pair p;
 	pthread_t thread;
 
 	p = pipelined(&w.at);
 	w.fd = p.c;
+	counters_mark();
 	awaited = counter("SinkAvailAwaited");
-	srcavails = counter("SrcAvailSent");
-	placed = counter("RdmaWriteBytesByPeer");
 	setting_set("reader_wait_ms", WAIT_MS);
 	need(!pthread_create(&thread, NULL, writes_once, &w), "pthread_create");
 	await_counter_above("SinkAvailAwaited", awaited);
 	pattern_read(p.s, w.at, WRITE, WRITE);
 	pthread_join(thread, NULL);
-	need(counter("SrcAvailSent") == srcavails, "%lld SrcAvails",
-	     counter("SrcAvailSent") - srcavails);
-	need(counter("RdmaWriteBytesByPeer") == placed + WRITE, "%lld bytes placed",
-	     counter("RdmaWriteBytesByPeer") - placed);
+	need(!since_mark("SrcAvailSent"), "%lld SrcAvails", since_mark("SrcAvailSent"));
+	need(since_mark("RdmaWriteBytesByPeer") == WRITE, "%lld bytes placed",
+	     since_mark("RdmaWriteBytesByPeer"));
 
 	w.at += WRITE;
 	arrived = counter("SrcAvailReceived");
@@ -323,8 +319,8 @@ static int comes_late(void *arg)
 	await_counter_above("SrcAvailReceived", arrived);
 	pattern_read(p.s, w.at, WRITE, WRITE);
 	pthread_join(thread, NULL);
-	need(counter("RdmaWriteBytesByPeer") == placed + WRITE, "%lld bytes placed",
-	     counter("RdmaWriteBytesByPeer") - placed);
+	need(since_mark("RdmaWriteBytesByPeer") == WRITE, "%lld bytes placed",
+	     since_mark("RdmaWriteBytesByPeer"));
 	await_unpinned();
 	return EXIT_OK;
 }
@@ -461,14 +457,13 @@ static void take_write(const unsigned char *buf, long at, int n, bool *taken)
 /* C5: several readers advertise their memory at the same time; it is filled in their order. */
 static int several_readers(void *arg)
 {
-	long long placed = counter("RdmaWriteBytesByPeer");
 	struct reading r[READERS], more;
 	struct pair p;
 	long at;
 	int i;
 
 	p = pipelined(&at);
-	placed = counter("RdmaWriteBytesByPeer");
+	counters_mark();
 	for (i = 0; i < READERS; i++)
 		reading_start(&r[i], p.s, WRITE, 0);
 	need(info_of(p.s).sinkavail_rx == READERS, "%u buffers out", info_of(p.s).sinkavail_rx);
@@ -480,8 +475,8 @@ static int several_readers(void *arg)
 		send_all(p.c, pattern(at + (long)i * WRITE), WRITE);
 	for (i = 0; i < READERS; i++)
 		reading_check(&r[i], WRITE, 0, at + (long)i * WRITE);
-	need(counter("RdmaWriteBytesByPeer") - placed == READERS * (long)WRITE, "%lld bytes placed",
-	     counter("RdmaWriteBytesByPeer") - placed);
+	need(since_mark("RdmaWriteBytesByPeer") == READERS * (long)WRITE, "%lld bytes placed",
+	     since_mark("RdmaWriteBytesByPeer"));
 	send_all(p.c, pattern(at + READERS * (long)WRITE), WRITE);
 	reading_end(&more, WRITE, 0);
 	pattern_check(at + READERS * (long)WRITE, more.buf, WRITE);

@@ -29,18 +29,21 @@ static void stream_to(const struct pair *p, int n, long size, long piece)
 	helper_end(pid);
 }
 
+/* Number of bytes that have gone by RDMA since counters_mark(). */
+static long long by_rdma(void)
+{
+	return since_mark("RdmaReadBytes") + since_mark("RdmaWriteBytesByPeer");
+}
+
 /* B3, B4, C4: a reader with as large a buffer gets the data by RDMA, straight into its memory. */
 static int posted_large(void *arg)
 {
-	long long refused = counter("SrcAvailRefused");
-	long long bytes = counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer");
 	struct pair p = pair_make();
 
+	counters_mark();
 	stream_to(&p, 20, WRITE, WRITE);
-	need(counter("SrcAvailRefused") == refused, "%lld refused",
-	     counter("SrcAvailRefused") - refused);
-	bytes = counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer") - bytes;
-	need(bytes > 18LL * (WRITE - 4096), "only %lld bytes by RDMA", bytes);
+	need(!since_mark("SrcAvailRefused"), "%lld refused", since_mark("SrcAvailRefused"));
+	need(by_rdma() > 18LL * (WRITE - 4096), "only %lld bytes by RDMA", by_rdma());
 	return EXIT_OK;
 }
 
@@ -87,26 +90,26 @@ static int looked_for(void *arg)
 /* C4: each SrcAvail is read by RDMA in several parts. */
 static int in_parts(void *arg)
 {
-	long long bytes = counter("RdmaReadBytes");
 	struct pair p;
 
 	/* So large reads would lead to Pipelined mode otherwise, where the peer writes. */
 	setting_set("mode_after", 1000);
 	p = pair_make();
+	counters_mark();
 	stream_to(&p, 4, 3 << 20, 100000);
-	need(counter("RdmaReadBytes") - bytes > 6 << 20, "only %lld bytes read",
-	     counter("RdmaReadBytes") - bytes);
+	need(since_mark("RdmaReadBytes") > 6 << 20, "only %lld bytes read",
+	     since_mark("RdmaReadBytes"));
 	return EXIT_OK;
 }
 
 /* C4: the reader's buffer is too small, so the data comes in messages. */
 static int posted_small(void *arg)
 {
-	long long refused = counter("SrcAvailRefused"), declined = counter("SrcAvailDeclined");
 	struct pair p = pair_make();
 
+	counters_mark();
 	stream_to(&p, 4, WRITE, 1000);
-	need(counter("SrcAvailRefused") > refused && counter("SrcAvailDeclined") > declined,
+	need(since_mark("SrcAvailRefused") > 0 && since_mark("SrcAvailDeclined") > 0,
 	     "none was refused");
 	return EXIT_OK;
 }
@@ -118,15 +121,15 @@ static int learns_small(void *arg)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(after); i++) {
-		long long sent = counter("SrcAvailSent"), changes = counter("ModeBuffered");
 		struct pair p;
 
 		setting_set("mode_after", after[i]);
 		p = pair_make();
+		counters_mark();
 		stream_to(&p, 12, WRITE, 1000);
-		need(counter("SrcAvailSent") == sent + after[i], "%lld SrcAvails, not %d",
-		     counter("SrcAvailSent") - sent, after[i]);
-		need(counter("ModeBuffered") > changes, "the mode has not changed");
+		need(since_mark("SrcAvailSent") == after[i], "%lld SrcAvails, not %d",
+		     since_mark("SrcAvailSent"), after[i]);
+		need(since_mark("ModeBuffered") > 0, "the mode has not changed");
 		close(p.c);
 		close(p.s);
 	}
@@ -148,14 +151,12 @@ static void changing_reader(void *arg)
 /* C2, C3: a reader that waits with a large buffer makes the peer send SrcAvails again. */
 static int learns_large_again(void *arg)
 {
-	long long bytes = counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer");
-	long long small = counter("ModeBuffered");
-	long long large = counter("ModeCombined");
 	struct pair p = pair_make();
 	struct pattern_reader r = { p.s, p.c, 60L * WRITE, 0, 0 };
 	pid_t pid = helper_start(changing_reader, &r);
 	int i;
 
+	counters_mark();
 	/*
 	 * The mode depends on whether the reader waits when a write comes, so each write awaits it.
 	 */
@@ -164,10 +165,9 @@ static int learns_large_again(void *arg)
 		pattern_write(p.c, (long)i * WRITE, WRITE);
 	}
 	helper_end(pid);
-	need(counter("ModeBuffered") > small, "it has not learnt that the reader reads small");
-	need(counter("ModeCombined") > large, "... nor that it reads large again");
-	bytes = counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer") - bytes;
-	need(bytes >= 20LL * WRITE, "%lld bytes by RDMA", bytes);
+	need(since_mark("ModeBuffered") > 0, "it has not learnt that the reader reads small");
+	need(since_mark("ModeCombined") > 0, "... nor that it reads large again");
+	need(by_rdma() >= 20LL * WRITE, "%lld bytes by RDMA", by_rdma());
 	return EXIT_OK;
 }
 
@@ -177,20 +177,20 @@ static int learns_large_again(void *arg)
  */
 static int switched_off(void *arg)
 {
-	long long sent = counter("SrcAvailSent"), bytes = counter("RdmaReadBytes");
 	struct pair p = pair_make(), q = pair_make();
 
+	counters_mark();
 	setting_set("rdma_threshold", WRITE + 1);
 	stream_to(&p, 2, WRITE, WRITE);
 	setting_set("rdma_threshold", 0);
 	p = pair_make();
 	stream_to(&p, 2, WRITE, WRITE);
-	need(counter("SrcAvailSent") == sent, "%lld SrcAvails", counter("SrcAvailSent") - sent);
+	need(!since_mark("SrcAvailSent"), "%lld SrcAvails", since_mark("SrcAvailSent"));
 	setting_set("rdma_threshold", WRITE);
 	setting_set("rdma_read", 0);
 	stream_to(&q, 4, WRITE, WRITE);
-	need(counter("SrcAvailSent") > sent && counter("RdmaReadBytes") == bytes, "%lld bytes read",
-	     counter("RdmaReadBytes") - bytes);
+	need(since_mark("SrcAvailSent") > 0 && !since_mark("RdmaReadBytes"), "%lld bytes read",
+	     since_mark("RdmaReadBytes"));
 	return EXIT_OK;
 }
 
@@ -211,20 +211,20 @@ static int threshold_set(int fd, int value)
 /* B1: a socket's own threshold can be larger or smaller than the setting. */
 static int own_threshold(void *arg)
 {
-	long long sent = counter("SrcAvailSent");
 	struct pair p = pair_make(), q = pair_make();
 
+	counters_mark();
 	need(threshold_of(p.c) == 65536, "it begins with %d", threshold_of(p.c));
 	need(threshold_set(p.c, -2) && errno == EINVAL, "it takes -2");
 	need(threshold_set(p.c, (1 << 30) + 1) && errno == EINVAL, "it takes more than 1 GiB");
 	need_errno(!threshold_set(p.c, 0), "set to 0");
 	stream_to(&p, 2, WRITE, WRITE);
-	need(counter("SrcAvailSent") == sent, "%lld SrcAvails", counter("SrcAvailSent") - sent);
+	need(!since_mark("SrcAvailSent"), "%lld SrcAvails", since_mark("SrcAvailSent"));
 	setting_set("rdma_threshold", 0);
 	need(threshold_of(q.c) == 0, "with the setting at 0 it is %d", threshold_of(q.c));
 	need_errno(!threshold_set(q.c, WRITE), "set");
 	stream_to(&q, 2, WRITE, WRITE);
-	need(counter("SrcAvailSent") > sent && threshold_of(q.c) == WRITE, "no SrcAvails, at %d",
+	need(since_mark("SrcAvailSent") > 0 && threshold_of(q.c) == WRITE, "no SrcAvails, at %d",
 	     threshold_of(q.c));
 	need_errno(!threshold_set(q.c, -1) && !threshold_of(q.c), "set to -1");
 	return EXIT_OK;
@@ -238,7 +238,6 @@ static int measured_threshold(void *arg)
 {
 	long long end = now_ms() + WAIT_MS;
 	struct pair p = pair_make();
-	long long sent;
 	int worth;
 
 	setting_set("rdma_threshold", -1);
@@ -252,12 +251,12 @@ static int measured_threshold(void *arg)
 	printf("# measured: %d\n", worth);
 	need((int)info_of(p.c).rdma_threshold == worth, "SDP_INFO says %u, not %d",
 	     info_of(p.c).rdma_threshold, worth);
-	sent = counter("SrcAvailSent");
+	counters_mark();
 	stream_to(&p, 2, worth - 1, worth);
-	need(counter("SrcAvailSent") == sent, "a SrcAvail below the threshold");
+	need(!since_mark("SrcAvailSent"), "a SrcAvail below the threshold");
 	p = pair_make();
 	stream_to(&p, 2, worth, worth);
-	need(counter("SrcAvailSent") > sent, "no SrcAvail for %d bytes", worth);
+	need(since_mark("SrcAvailSent") > 0, "no SrcAvail for %d bytes", worth);
 	setting_set("rdma_threshold", 4096);
 	need(threshold_of(p.c) == 4096, "what is set does not count");
 	return EXIT_OK;
@@ -291,20 +290,20 @@ static ssize_t send_for(int fd, long at, int ms, bool by_signal)
 static int taken_back(void *arg)
 {
 	const bool by_signal = *(bool *)arg;
-	long long withdrawn = counter("SrcAvailCancelled");
 	struct pair p = pair_make();
 	unsigned int seed = 99;
 	int i, rounds = scaled(20);
 	long at = 0, read = 0;
 
+	counters_mark();
 	setting_set("scan_ms", NO_SCAN_MS);
 	for (i = 0; i < rounds; i++) {
 		at += send_for(p.c, at, random_up_to(&seed, 40), by_signal);
 		pattern_read(p.s, read, at - read, WRITE);
 		read = at;
 	}
-	need(counter("SrcAvailCancelled") - withdrawn > rounds / 2, "%lld withdrawn",
-	     counter("SrcAvailCancelled") - withdrawn);
+	need(since_mark("SrcAvailCancelled") > rounds / 2, "%lld withdrawn",
+	     since_mark("SrcAvailCancelled"));
 	return EXIT_OK;
 }
 
@@ -332,18 +331,18 @@ static void polling_reader(void *arg)
 static int polled(void *arg)
 {
 	struct pattern_reader r = { .len = 20L * WRITE, .piece = WRITE };
-	long long bytes = counter("RdmaReadBytes");
 	struct pair p = pair_make();
 	pid_t pid;
 	int i;
 
+	counters_mark();
 	r.fd = p.s;
 	pid = helper_start(polling_reader, &r);
 	for (i = 0; i < 20; i++)
 		pattern_write(p.c, (long)i * WRITE, WRITE);
 	helper_end(pid);
-	need(counter("RdmaReadBytes") - bytes > 10 * WRITE, "only %lld bytes read",
-	     counter("RdmaReadBytes") - bytes);
+	need(since_mark("RdmaReadBytes") > 10 * WRITE, "only %lld bytes read",
+	     since_mark("RdmaReadBytes"));
 	return EXIT_OK;
 }
 
@@ -732,14 +731,14 @@ static int bad_memory(void *arg)
 /* Pinned pages count against RLIMIT_MEMLOCK. With a limit of 0 all data goes in messages. */
 static int no_memlock(void *arg)
 {
-	long long sent = counter("SrcAvailSent");
 	const struct rlimit none = { 0, 0 };
 	struct pair p = pair_make();
 
+	counters_mark();
 	need_errno(!setrlimit(RLIMIT_MEMLOCK, &none), "setrlimit");
 	need_errno(!setuid(65534), "setuid");
 	stream_to(&p, 3, WRITE, WRITE);
-	need(counter("SrcAvailSent") == sent, "%lld SrcAvails", counter("SrcAvailSent") - sent);
+	need(!since_mark("SrcAvailSent"), "%lld SrcAvails", since_mark("SrcAvailSent"));
 	return EXIT_OK;
 }
 
@@ -749,16 +748,15 @@ static int no_memlock(void *arg)
  */
 static int some_memlock(void *arg)
 {
-	long long bytes = counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer");
 	const struct rlimit some = { 4 * WRITE, 4 * WRITE };
 	int rounds = scaled(100);
 	struct pair p = pair_make();
 
+	counters_mark();
 	need_errno(!setrlimit(RLIMIT_MEMLOCK, &some), "setrlimit");
 	need_errno(!setuid(65534), "setuid");
 	stream_to(&p, rounds, WRITE, WRITE);
-	bytes = counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer") - bytes;
-	need(bytes > (rounds - 2LL) * (WRITE - 4096), "only %lld bytes by RDMA", bytes);
+	need(by_rdma() > (rounds - 2LL) * (WRITE - 4096), "only %lld bytes by RDMA", by_rdma());
 	return EXIT_OK;
 }
 
@@ -774,19 +772,19 @@ static void reader_without_memlock(void *arg)
 /* A reader that may not pin pages gets all data and advertises no memory. */
 static int reader_no_memlock(void *arg)
 {
-	long long posts = counter("SinkAvailSent"), placed = counter("RdmaWriteBytesByPeer");
 	struct pair p = pair_make();
 	struct pattern_reader r = { p.s, p.c, 10 * WRITE, WRITE, 0 };
 	pid_t pid = helper_start(reader_without_memlock, &r);
 	int i;
 
+	counters_mark();
 	for (i = 0; i < 10; i++)
 		pattern_write(p.c, (long)i * WRITE, WRITE);
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
 	helper_end(pid);
-	need(counter("SinkAvailSent") == posts && counter("RdmaWriteBytesByPeer") == placed,
-	     "%lld buffers advertised, %lld bytes written into them",
-	     counter("SinkAvailSent") - posts, counter("RdmaWriteBytesByPeer") - placed);
+	need(!since_mark("SinkAvailSent") && !since_mark("RdmaWriteBytesByPeer"),
+	     "%lld buffers advertised, %lld bytes written into them", since_mark("SinkAvailSent"),
+	     since_mark("RdmaWriteBytesByPeer"));
 	return EXIT_OK;
 }
 
