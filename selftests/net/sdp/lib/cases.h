@@ -18,6 +18,7 @@
 #define ALL_SETS	((1u << SET_COUNT) - 1)
 #define V4_SETS		(1u << SET_LO4 | 1u << SET_RC4)
 #define TWO_SETS	(1u << SET_LO6 | 1u << SET_RC4)	/* the sets that run on slow kernels */
+#define RC		(1u << SET_RC4)			/* for what needs RDMA, by any address */
 #define NOT_SHORT	(1u << SET_COUNT)	/* waits for long: not in the short form */
 #define NOT_SLOW	(2u << SET_COUNT)	/* takes minutes on slow kernels, which skip it */
 

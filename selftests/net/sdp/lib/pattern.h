@@ -13,6 +13,14 @@
 
 extern unsigned char pattern_bytes[PATTERN_PERIOD + PATTERN_LARGEST];
 
+/* The main program of a table of cases that use the pattern. */
+#define PATTERN_MAIN(table) \
+	int main(int argc, char **argv) \
+	{ \
+		pattern_make(); \
+		return run_tests(argv, table, ARRAY_SIZE(table)); \
+	}
+
 void pattern_make(void);
 const unsigned char *pattern(long at);
 void pattern_check(long at, const unsigned char *data, long len);

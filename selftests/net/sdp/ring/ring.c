@@ -646,8 +646,6 @@ static int killed(void *arg)
 	return EXIT_OK;
 }
 
-#define RC_SETS	(1u << SET_RC4)
-
 static int rdma = SDP_FLOW_RDMA, nic = SDP_FLOW_NIC;
 
 #define BOTH(name, seconds, sets)						\
@@ -655,26 +653,22 @@ static int rdma = SDP_FLOW_RDMA, nic = SDP_FLOW_NIC;
 	{ #name "_nic", name, seconds, sets, .sdp_only = true, .arg = &nic }
 
 static const struct test tests[] = {
-	{ "options", options, 30, RC_SETS, .sdp_only = true, .arg = NULL },
-	{ "pairs", pairs, 60, RC_SETS | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
-	BOTH(stream, 60, RC_SETS | 1u << SET_RC6),
-	BOTH(full, 60, RC_SETS),
-	{ "lazy", lazy, 60, RC_SETS, .sdp_only = true, .arg = NULL },
-	BOTH(short_of_memory, 60, RC_SETS),
-	BOTH(low_water, 60, RC_SETS),
-	BOTH(stopped, 60, RC_SETS),
-	BOTH(stopped_minutes, 400, RC_SETS | NOT_SHORT),
-	BOTH(loaded, 60, RC_SETS),
-	BOTH(urgent, 30, RC_SETS),
-	{ "grows", grows, 60, RC_SETS, .sdp_only = true, .arg = NULL },
-	BOTH(refused, 30, RC_SETS),
-	BOTH(narrow, 60, RC_SETS),
-	BOTH(spliced, 30, RC_SETS),
-	BOTH(killed, 60, RC_SETS),
+	{ "options", options, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "pairs", pairs, 60, RC | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
+	BOTH(stream, 60, RC | 1u << SET_RC6),
+	BOTH(full, 60, RC),
+	{ "lazy", lazy, 60, RC, .sdp_only = true, .arg = NULL },
+	BOTH(short_of_memory, 60, RC),
+	BOTH(low_water, 60, RC),
+	BOTH(stopped, 60, RC),
+	BOTH(stopped_minutes, 400, RC | NOT_SHORT),
+	BOTH(loaded, 60, RC),
+	BOTH(urgent, 30, RC),
+	{ "grows", grows, 60, RC, .sdp_only = true, .arg = NULL },
+	BOTH(refused, 30, RC),
+	BOTH(narrow, 60, RC),
+	BOTH(spliced, 30, RC),
+	BOTH(killed, 60, RC),
 };
 
-int main(int argc, char **argv)
-{
-	pattern_make();
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+PATTERN_MAIN(tests)

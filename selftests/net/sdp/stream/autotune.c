@@ -115,7 +115,7 @@ static const struct test tests[] = {
 	{ "grow", grow, 60, V4_SETS, true, NULL },
 	{ "set_sizes_stay", set_sizes_stay, 60, V4_SETS, true, NULL },
 	{ "slow_reader", slow_reader, 60, V4_SETS, true, NULL },
-	{ "idle_shrinks", idle_shrinks, 60, 1u << SET_RC4 | NOT_SHORT, true, NULL },
+	{ "idle_shrinks", idle_shrinks, 60, RC | NOT_SHORT, true, NULL },
 };
 
 TEST_MAIN(tests)

@@ -343,7 +343,6 @@ static int stream(void *arg)
 }
 
 #define BOTH	V4_SETS
-#define RC	(1u << SET_RC4)
 
 static const struct test tests[] = {
 	{ "recv_timeout", recv_timeout, 20, BOTH, .sdp_only = false, .arg = NULL },

@@ -139,18 +139,12 @@ static int together(void *arg)
 	return EXIT_OK;
 }
 
-#define SETS	(1u << SET_RC4)
-
 static const struct test tests[] = {
-	{ "apart", apart, 30, SETS, .sdp_only = true, .arg = NULL },
-	{ "stalls", stalls, 30, SETS, .sdp_only = true, .arg = NULL },
-	{ "large", large, 30, SETS, .sdp_only = true, .arg = NULL },
-	{ "both_ways", both_ways, 60, SETS, .sdp_only = true, .arg = NULL },
-	{ "together", together, 30, SETS, .sdp_only = true, .arg = NULL },
+	{ "apart", apart, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "stalls", stalls, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "large", large, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "both_ways", both_ways, 60, RC, .sdp_only = true, .arg = NULL },
+	{ "together", together, 30, RC, .sdp_only = true, .arg = NULL },
 };
 
-int main(int argc, char **argv)
-{
-	pattern_make();
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+PATTERN_MAIN(tests)

@@ -494,23 +494,21 @@ static int short_rests(void *arg)
 	return EXIT_OK;
 }
 
-#define RC_SETS	(1u << SET_RC4)
-
 static const struct test tests[] = {
-	{ "grow", grow, 30, RC_SETS | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
-	{ "gathered", gathered, 30, RC_SETS, .sdp_only = true, .arg = NULL },
-	{ "both_ask", both_ask, 30, RC_SETS, .sdp_only = true, .arg = NULL },
-	{ "fixed", fixed, 30, RC_SETS, .sdp_only = true, .arg = NULL },
-	{ "refused", refused, 30, RC_SETS, .sdp_only = true, .arg = NULL },
-	{ "pressed", pressed, 30, RC_SETS, .sdp_only = true, .arg = NULL },
-	{ "refused_too_early", refused_too_early, 30, RC_SETS, .sdp_only = true, .arg = NULL },
-	{ "refusals_forgotten", refusals_forgotten, 30, RC_SETS, .sdp_only = true, .arg = NULL },
-	{ "not_accepted", not_accepted, 30, RC_SETS, .sdp_only = true, .arg = NULL },
-	{ "shrink", shrink, 30, RC_SETS, .sdp_only = true, .arg = NULL },
-	{ "charged", charged, 90, RC_SETS | NOT_SHORT, .sdp_only = true, .arg = NULL },
-	{ "short_rests", short_rests, 30, RC_SETS, .sdp_only = true, .arg = NULL },
+	{ "grow", grow, 30, RC | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
+	{ "gathered", gathered, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "both_ask", both_ask, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "fixed", fixed, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "refused", refused, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "pressed", pressed, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "refused_too_early", refused_too_early, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "refusals_forgotten", refusals_forgotten, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "not_accepted", not_accepted, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "shrink", shrink, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "charged", charged, 90, RC | NOT_SHORT, .sdp_only = true, .arg = NULL },
+	{ "short_rests", short_rests, 30, RC, .sdp_only = true, .arg = NULL },
 	/* This test is the last one: if it dies, the delay of the network stays. */
-	{ "at_once", at_once, 60, RC_SETS, .sdp_only = true, .arg = NULL },
+	{ "at_once", at_once, 60, RC, .sdp_only = true, .arg = NULL },
 };
 
 int main(int argc, char **argv)

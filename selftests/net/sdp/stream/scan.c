@@ -77,16 +77,10 @@ static int both_write(void *arg)
 	return EXIT_OK;
 }
 
-#define RC	(1u << SET_RC4)
-
 static const struct test tests[] = {
 	{ "nobody_reads", nobody_reads, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "nobody_reads_many", nobody_reads_many, 60, RC, .sdp_only = true, .arg = NULL },
 	{ "both_write", both_write, 30, RC, .sdp_only = true, .arg = NULL },
 };
 
-int main(int argc, char **argv)
-{
-	pattern_make();
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+PATTERN_MAIN(tests)

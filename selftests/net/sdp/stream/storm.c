@@ -446,8 +446,7 @@ static int rnr_storm(void *arg)
 }
 
 static const struct test tests[] = {
-	{ "rnr_storm", rnr_storm, 90, 1u << SET_RC4, .sdp_only = true, .arg = NULL },
-	{ "rnr_storm", rnr_storm, 90, 1u << SET_RC6, .sdp_only = true, .arg = NULL },
+	CASE(rnr_storm, 90, RC | 1u << SET_RC6),
 };
 
 int main(int argc, char **argv)

@@ -368,7 +368,6 @@ static const struct course in_messages = {
 	0, 3, 1, LARGEST, LARGEST, 0, NO_SCAN_MS, false, NULL,
 };
 
-#define RC	(1u << SET_RC4)
 #define LO	(1u << SET_LO4)
 
 static const struct test tests[] = {

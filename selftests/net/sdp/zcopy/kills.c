@@ -144,8 +144,6 @@ static struct manner reads = { &lazy_stream, 65536, 1000, 1, "RdmaReadBytes", 15
 static struct manner writes = { &endless_dialogue, 65536, 1, 1, "RdmaWriteBytesByPeer", 150 };
 static struct manner only_writes = { &lazy_stream, 65536, 1, 0, "RdmaWriteBytesByPeer", 100 };
 
-#define RC	(1u << SET_RC4)
-
 static const struct test tests[] = {
 	{ "messages", killed, 90, RC, .sdp_only = true, .arg = &messages },
 	{ "read", killed, 90, RC, .sdp_only = true, .arg = &reads },

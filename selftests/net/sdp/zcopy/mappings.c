@@ -371,8 +371,6 @@ static map_fn huge = map_huge, huge_shared = map_huge_shared, transparent = map_
 	      tmpfs_shared = map_tmpfs_shared, tmpfs_private = map_tmpfs_private,
 	      disk_private = map_disk_private, crossing = map_crossing;
 
-#define RC	(1u << SET_RC4)
-
 static const struct test tests[] = {
 	{ "huge", moves, 30, RC, .sdp_only = true, .arg = &huge },
 	{ "huge_shared", moves, 30, RC, .sdp_only = true, .arg = &huge_shared },

@@ -431,8 +431,6 @@ static int nonblock_no_rdma_write(void *arg)
 	return EXIT_OK;
 }
 
-#define RC	(1u << SET_RC4)
-
 static const struct test tests[] = {
 	{ "leaves_polled", leaves_polled, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "leaves_small", leaves_small, 30, RC, .sdp_only = true, .arg = NULL },
@@ -445,8 +443,4 @@ static const struct test tests[] = {
 	{ "nonblock_no_rdma_write", nonblock_no_rdma_write, 30, RC, .sdp_only = true, .arg = NULL },
 };
 
-int main(int argc, char **argv)
-{
-	pattern_make();
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+PATTERN_MAIN(tests)

@@ -559,8 +559,6 @@ static int killed(void *arg)
 
 static bool signals = true, timeouts, with_read = true, no_read;
 
-#define RC	(1u << SET_RC4)
-
 static const struct test tests[] = {
 	{ "learns", learns, 30, RC | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
 	{ "without_read", without_read, 30, RC, .sdp_only = true, .arg = NULL },
@@ -585,8 +583,4 @@ static const struct test tests[] = {
 	{ "killed", killed, 90, RC, .sdp_only = true, .arg = NULL },
 };
 
-int main(int argc, char **argv)
-{
-	pattern_make();
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+PATTERN_MAIN(tests)

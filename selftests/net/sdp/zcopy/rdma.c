@@ -833,8 +833,6 @@ static int killed(void *arg)
 
 static bool signals = true, timeouts;
 
-#define RC	(1u << SET_RC4)
-
 static const struct test tests[] = {
 	{ "posted_large", posted_large, 30, RC | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
 	{ "looked_for", looked_for, 60, RC, .sdp_only = true, .arg = NULL },
@@ -864,8 +862,4 @@ static const struct test tests[] = {
 	{ "killed", killed, 90, RC, .sdp_only = true, .arg = NULL },
 };
 
-int main(int argc, char **argv)
-{
-	pattern_make();
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+PATTERN_MAIN(tests)

@@ -433,8 +433,6 @@ static struct bodies advertised = { .read = true },
 		     apart = { .read = true, .apart = true }, apart_unread = { .apart = true };
 static bool with_read = true, without_read;
 
-#define RC	(1u << SET_RC4)
-
 static const struct test tests[] = {
 	{ "blocking", never_waited_for, 100, RC, .sdp_only = true, .arg = &blocking },
 	{ "waitall", never_waited_for, 100, RC, .sdp_only = true, .arg = &all },

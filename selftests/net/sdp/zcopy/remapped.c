@@ -464,8 +464,6 @@ static int reader_meddled(void *arg)
 	return EXIT_OK;
 }
 
-#define RC	(1u << SET_RC4)
-
 static const struct test tests[] = {
 	{ "forked_writer", forked_writer, 60, RC, .sdp_only = true, .arg = NULL },
 	{ "forked_reader", forked_reader, 60, RC, .sdp_only = true, .arg = NULL },
