@@ -4,14 +4,8 @@
  *
  * Both directions are busy, readers are slow, and message buffers have other numbers and sizes.
  */
-#include "cases.h"
+#include "pattern.h"
 #include <pthread.h>
-#include <sys/mman.h>
-
-#define PERIOD		65521	/* a prime: no buffer size can hide a shift by a multiple of it */
-#define LARGEST		(1 << 20)
-
-static unsigned char pattern[PERIOD + LARGEST];
 
 /* One direction of a connection, at one end. */
 struct flow {
@@ -26,20 +20,9 @@ struct flow {
 	pthread_t thread;
 };
 
-static void pattern_make(void)
-{
-	unsigned int i, x = 12345;
-
-	for (i = 0; i < PERIOD; i++)
-		pattern[i] = next_random(&x) >> 11;
-	for (; i < sizeof(pattern); i++)
-		pattern[i] = pattern[i - PERIOD];
-}
-
-/* @len bytes of the stream from position @at; @len is at most LARGEST. */
 static const unsigned char *expected(const struct flow *f, long at)
 {
-	return pattern + (f->start + at) % PERIOD;
+	return pattern(f->start + at);
 }
 
 static void check_bytes(const struct flow *f, long at, const unsigned char *data, long len)
@@ -155,7 +138,7 @@ static ssize_t read_somehow(const struct flow *f, unsigned int *seed, unsigned c
 static void *reader(void *arg)
 {
 	struct flow *f = arg;
-	unsigned char *buf = malloc(LARGEST);
+	unsigned char *buf = malloc(PATTERN_LARGEST);
 	unsigned int seed = f->seed;
 
 	need(buf, "no memory");
@@ -244,7 +227,7 @@ static int small_socket_buffers(void *arg)
 static void one_write(int from, int to, long len, unsigned int seed)
 {
 	struct flow f = { .fd = to, .seed = seed, .start = seed * 7919, .total = len,
-			  .largest = LARGEST };
+			  .largest = PATTERN_LARGEST };
 
 	flow_start(&f, reader);
 	send_all(from, expected(&f, 0), len);
@@ -256,7 +239,7 @@ static int sizes(void *arg)
 {
 	static const int borders[] = {
 		2, 16, 256, 512, MSG_PAYLOAD, 1536, 2 * MSG_PAYLOAD, 4096, 12 * MSG_PAYLOAD,
-		16 * MSG_PAYLOAD, 32768, 65536, 128 * 1024, LARGEST - 1,
+		16 * MSG_PAYLOAD, 32768, 65536, 128 * 1024, PATTERN_LARGEST - 1,
 	};
 	struct pair p = pair_make();
 	unsigned int seed = 1;
@@ -290,11 +273,10 @@ static int tiny_writes(void *arg)
 static int absent_memory(void *arg)
 {
 	enum { PAGE = 4096, PAGES = 64, SIZE = 80, LEN = PAGE * PAGES };
-	int file = memfd_create("absent", 0), i;
+	int file = pattern_file(LEN), i;
 	struct pair p = pair_make();
 	unsigned char got[SIZE], *map;
 
-	need_errno(file >= 0 && write(file, pattern, LEN) == LEN, "a file in memory");
 	map = mmap(NULL, LEN + PAGE, PROT_READ, MAP_PRIVATE, file, 0);
 	need_errno(map != MAP_FAILED && !munmap(map + LEN, PAGE), "map");
 	for (i = 1; i < PAGES; i++) {
@@ -305,7 +287,7 @@ static int absent_memory(void *arg)
 	}
 	for (i = 1; i < PAGES; i++) {
 		recv_all(p.s, got, SIZE);
-		need(!memcmp(got, pattern + i * PAGE - SIZE / 2, SIZE), "write %d came wrong", i);
+		need(!memcmp(got, pattern(i * PAGE - SIZE / 2), SIZE), "write %d came wrong", i);
 	}
 	need(queued_bytes(p.s) == 0, "more came than was written");
 	return EXIT_OK;
@@ -317,12 +299,11 @@ struct worker {
 	unsigned int seed;
 };
 
-static int worker_main(void *arg)
+static void worker_main(void *arg)
 {
-	struct worker *w = arg;
+	const struct worker *w = arg;
 
 	run_load(w->load, w->p, w->seed);
-	return EXIT_OK;
 }
 
 /* Several processes, each with its own connection, at the same time. */
@@ -331,22 +312,14 @@ static int processes(void *arg)
 	enum { COUNT = 6 };
 	struct worker workers[COUNT];
 	pid_t pids[COUNT];
-	int i, status;
+	int i;
 
 	for (i = 0; i < COUNT; i++)
 		workers[i] = (struct worker){ .p = pair_make(), .load = arg, .seed = 20 + i };
-	for (i = 0; i < COUNT; i++) {
-		pids[i] = fork();	/* unlike child_start(), in the test's process group */
-		if (!pids[i]) {
-			status = worker_main(&workers[i]);
-			fflush(stdout);
-			_exit(status);
-		}
-	}
-	for (i = 0; i < COUNT; i++) {
-		need_errno(waitpid(pids[i], &status, 0) == pids[i], "waitpid");
-		need(!status, "process %d ended with %#x", i, status);
-	}
+	for (i = 0; i < COUNT; i++)
+		pids[i] = helper_start(worker_main, &workers[i]);
+	for (i = 0; i < COUNT; i++)
+		helper_end(pids[i]);
 	return EXIT_OK;
 }
 
@@ -388,20 +361,20 @@ static int remainders(void *arg)
 	p = pair_sized(1 << 17);
 	set_timeout(p.c, SO_SNDTIMEO, WAIT_MS);
 	for (i = 0; i < ROUNDS; i++) {
-		send_all(p.c, pattern, FULL + 14);
+		send_all(p.c, pattern(0), FULL + 14);
 		drain(p.s, FULL + 14);
 	}
 	return EXIT_OK;
 }
 
 static struct load mixed_load = {
-	.total = 4 << 20, .largest_write = LARGEST, .largest_read = LARGEST,
+	.total = 4 << 20, .largest_write = PATTERN_LARGEST, .largest_read = PATTERN_LARGEST,
 };
 static struct load small_load = { .total = 200000, .largest_write = 5000, .largest_read = 5000 };
-static struct load slow_load = { .total = 1 << 20, .largest_write = LARGEST,
+static struct load slow_load = { .total = 1 << 20, .largest_write = PATTERN_LARGEST,
 				 .largest_read = 1 << 15, .pause_first = 400 };
 static struct load short_load = {
-	.total = 1 << 20, .largest_write = 1 << 18, .largest_read = LARGEST,
+	.total = 1 << 20, .largest_write = 1 << 18, .largest_read = PATTERN_LARGEST,
 };
 
 static const struct test tests[] = {
@@ -416,8 +389,4 @@ static const struct test tests[] = {
 	{ "message_buffers", message_buffers, 60, V4_SETS, .sdp_only = true, .arg = &short_load },
 };
 
-int main(int argc, char **argv)
-{
-	pattern_make();
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+PATTERN_MAIN(tests)
