@@ -88,6 +88,7 @@ static int pairs(void *arg)
 	return EXIT_OK;
 }
 
+/* Writing or reading at least @bytes at one end. */
 struct streaming {
 	int fd;
 	long bytes;
@@ -107,22 +108,20 @@ static void stream_writer(void *arg)
 	need(!shutdown(s->fd, SHUT_WR), "shutdown: %s", errno_text(errno));
 }
 
-/* Reads to the end of the stream and pauses for @pause ms now and then. */
-static long read_to_end(int fd, int pause)
+static void stream_reader(void *arg)
 {
 	static unsigned char buf[1 << 16];
+	const struct streaming *s = arg;
 	unsigned int seed = 7;
 	long at = 0;
 	ssize_t n;
 
-	while ((n = read(fd, buf, random_up_to(&seed, sizeof(buf)))) > 0) {
+	while ((n = read(s->fd, buf, random_up_to(&seed, sizeof(buf)))) > 0) {
 		pattern_check(at, buf, n);
 		at += n;
-		if (pause && !(next_random(&seed) % 16))
-			pause_ms(pause);
 	}
 	need(!n, "read: %s", errno_text(errno));
-	return at;
+	need(at >= s->bytes, "%ld of %ld bytes", at, s->bytes);
 }
 
 /* G2, G4: megabytes in writes of many sizes, many times round the ring. */
@@ -130,15 +129,13 @@ static int stream(void *arg)
 {
 	int flow = *(int *)arg;
 	struct pair p = pair_of(flow, flow);
-	struct streaming s = { p.c, 1000000L * scaled(16) };
+	struct streaming at_c = { p.c, 1000000L * scaled(16) }, at_s = { p.s, at_c.bytes };
 	struct sdp_info info;
 	pid_t writer;
-	long n;
 
-	writer = helper_start(stream_writer, &s);
-	n = read_to_end(p.s, 0);
+	writer = helper_start(stream_writer, &at_c);
+	stream_reader(&at_s);
 	helper_end(writer);
-	need(n >= s.bytes, "%ld of %ld bytes", n, s.bytes);
 	info = info_of(p.s);
 	need(info.ring_received * 10 > info.bytes_received * 9, "%llu of %llu bytes by rings",
 	     info.ring_received, info.bytes_received);
@@ -264,17 +261,6 @@ static int lazy(void *arg)
 	return EXIT_OK;
 }
 
-static void await_unread(int fd, int bytes)
-{
-	long long end = now_ms() + WAIT_MS;
-	int n = 0;
-
-	while (n != bytes) {
-		need(now_ms() < end, "%d bytes unread, not %d", n, bytes);
-		need_errno(!ioctl(fd, FIONREAD, &n), "FIONREAD");
-	}
-}
-
 /* The number of failures of small allocations that are still to come. */
 static int failures_left(void)
 {
@@ -312,7 +298,7 @@ static void arrives_without_memory(int flow)
 
 		pattern_write(p.c, at + n, size);
 		n += size;
-		await_unread(p.s, n);
+		need(await_bytes(p.s, n) == n, "%d bytes unread, not %ld", queued_bytes(p.s), n);
 	}
 	failed = 1000 - failures_left();
 	fail_often(0);
@@ -408,18 +394,6 @@ static int stopped_minutes(void *arg)
 	return stopped_for(*(int *)arg, 130);
 }
 
-struct reading {
-	int fd;
-	long least;
-};
-
-static void reader_to_end(void *arg)
-{
-	struct reading *r = arg;
-
-	need(read_to_end(r->fd, 0) >= r->least, "fewer than %ld bytes", r->least);
-}
-
 /*
  * Both ends write as much as they can, and both read. Meanwhile a ring of rdma grows, or both do.
  */
@@ -427,15 +401,14 @@ static int loaded(void *arg)
 {
 	int flow = *(int *)arg;
 	struct pair p = pair_of(flow, flow);
-	struct streaming out = { p.c, 1000000L * scaled(8) }, in = { p.s, out.bytes };
-	struct reading back = { p.c, out.bytes };
+	struct streaming at_c = { p.c, 1000000L * scaled(8) }, at_s = { p.s, at_c.bytes };
 	pid_t pids[3];
 
 	counters_mark();
-	pids[0] = helper_start(stream_writer, &out);
-	pids[1] = helper_start(stream_writer, &in);
-	pids[2] = helper_start(reader_to_end, &back);
-	need(read_to_end(p.s, 0) >= out.bytes, "fewer than %ld bytes", out.bytes);
+	pids[0] = helper_start(stream_writer, &at_c);
+	pids[1] = helper_start(stream_writer, &at_s);
+	pids[2] = helper_start(stream_reader, &at_c);
+	stream_reader(&at_s);
 	helper_end(pids[0]);
 	helper_end(pids[1]);
 	helper_end(pids[2]);

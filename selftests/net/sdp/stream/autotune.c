@@ -16,19 +16,7 @@
 
 static int size_of(int fd, int option)
 {
-	socklen_t len = sizeof(int);
-	int value;
-
-	need_errno(!getsockopt(fd, SOL_SOCKET, option, &value, &len), "getsockopt");
-	return value;
-}
-
-static bool all_arrived(int fd)
-{
-	int unsent;
-
-	need_errno(!ioctl(fd, SIOCOUTQ, &unsent), "SIOCOUTQ");
-	return !unsent;
+	return get_int(fd, SOL_SOCKET, option);
 }
 
 /* The writer fills all buffers, then the reader takes everything. Both run seldom. */
@@ -39,7 +27,7 @@ static void in_turn(const struct pair *p, int rounds)
 	while (rounds--) {
 		drain(p->s, fill(p->c));
 		/* The send buffer can grow only once all of its data has arrived. */
-		while (!all_arrived(p->c) && now_ms() < end)
+		while (unsent_bytes(p->c) && now_ms() < end)
 			pause_ms(1);
 	}
 }

@@ -12,6 +12,7 @@
  * On the debug kernel, rdma.c and pipelined.c kill a few processes instead.
  */
 #include "killing.h"
+#include "moving.h"
 
 /*
  * Memory regions that devices may keep for reuse in addition: a few are in use at once. One leaked
@@ -93,11 +94,6 @@ static void need_regions(int before, int killed)
 	     now, killed, before);
 }
 
-static long long moved(void)
-{
-	return counter("RdmaReadBytes") + counter("RdmaWriteBytesByPeer");
-}
-
 /* In microseconds: mostly in full traffic, and now and then when it has hardly begun. */
 static int random_moment(void)
 {
@@ -140,14 +136,14 @@ static int killed(void *arg)
 }
 
 static struct manner messages = { &endless_stream, 0, 3, 1, NULL, 100 };
-static struct manner reads = { &lazy_stream, 65536, 1000, 1, "RdmaReadBytes", 150 };
-static struct manner writes = { &endless_dialogue, 65536, 1, 1, "RdmaWriteBytesByPeer", 150 };
+static struct manner fetched = { &lazy_stream, 65536, 1000, 1, "RdmaReadBytes", 150 };
+static struct manner written = { &endless_dialogue, 65536, 1, 1, "RdmaWriteBytesByPeer", 150 };
 static struct manner only_writes = { &lazy_stream, 65536, 1, 0, "RdmaWriteBytesByPeer", 100 };
 
 static const struct test tests[] = {
 	{ "messages", killed, 90, RC, .sdp_only = true, .arg = &messages },
-	{ "read", killed, 90, RC, .sdp_only = true, .arg = &reads },
-	{ "written", killed, 90, RC, .sdp_only = true, .arg = &writes },
+	{ "read", killed, 90, RC, .sdp_only = true, .arg = &fetched },
+	{ "written", killed, 90, RC, .sdp_only = true, .arg = &written },
 	{ "only_written", killed, 90, RC, .sdp_only = true, .arg = &only_writes },
 };
 

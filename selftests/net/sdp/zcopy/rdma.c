@@ -5,16 +5,11 @@
  * Whatever happens meanwhile, no byte is lost, duplicated or out of order, and no page stays pinned
  * (requirements B1-B5, C2-C4).
  */
-#include "info.h"
 #include "killing.h"
-#include <pthread.h>
-#include <sys/ioctl.h>
-#include <sys/resource.h>
+#include "reading.h"
 #include <sys/time.h>
-#include <sys/uio.h>
 
 #define WRITE		(1 << 18)
-#define NO_SCAN_MS	600000
 
 /* Writes the stream to a reader in another process, in @n writes of @size bytes. */
 static void stream_to(const struct pair *p, int n, long size, long piece)
@@ -196,11 +191,7 @@ static int switched_off(void *arg)
 
 static int threshold_of(int fd)
 {
-	socklen_t len = sizeof(int);
-	int value;
-
-	need_errno(!getsockopt(fd, SOL_SDP, SDP_RDMA_THRESHOLD, &value, &len), "its threshold");
-	return value;
+	return get_int(fd, SOL_SDP, SDP_RDMA_THRESHOLD);
 }
 
 static int threshold_set(int fd, int value)
