@@ -155,20 +155,23 @@ static void write_piece(void *arg)
 	pattern_write(piece->fd, piece->at, piece->len);
 }
 
-/* Writes the stream from position @at until no more data is taken. Returns the number of bytes. */
-static long fill_stream(int fd, long at)
+/*
+ * Writes the stream from position @at until no more data is taken, in calls of 512 bytes or of mixed
+ * sizes. Returns the number of bytes.
+ */
+static long fill_stream(int fd, long at, bool mixed)
 {
 	long n = 0, last;
 	ssize_t got;
 
-	set_nonblock(fd, true);
 	do {
 		last = n;
-		while ((got = send(fd, pattern(at + n), 512, 0)) > 0)
+		while ((got = send(fd, pattern(at + n), mixed ? 1 + n % 3000 : 512,
+				   MSG_DONTWAIT)) > 0)
 			n += got;
+		need(got < 0 && errno == EAGAIN, "send: %s", errno_text(errno));
 		pause_ms(quiet_ms());
 	} while (n > last);
-	set_nonblock(fd, false);
 	return n;
 }
 
@@ -199,7 +202,7 @@ static int full(void *arg)
 	long at = 0, n;
 
 	await_ring(p.c, p.s, &at);
-	n = fill_stream(p.c, at);
+	n = fill_stream(p.c, at, false);
 	info = info_of(p.c);
 	need(info.ring_full > 0, "always room; %ld bytes written", n);
 	info = info_of(p.s);
@@ -250,11 +253,11 @@ static int lazy(void *arg)
 		pattern_write(p.c, at, 100);
 		drain_nudged(&p, at, at + 100);
 	}
-	end = at + fill_stream(p.c, at);
+	end = at + fill_stream(p.c, at, false);
 	n = drain_stream(p.s, at);
 	need(n && at + n < end, "%ld of %ld bytes have come by themselves", n, end - at);
 	drain_nudged(&p, at + n, end);
-	n = fill_stream(p.c, end);
+	n = fill_stream(p.c, end, false);
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
 	pattern_read(p.s, end, n, PATTERN_LARGEST);
 	need(!recv(p.s, &n, 1, 0), "more than was written");
@@ -308,7 +311,7 @@ static void arrives_without_memory(int flow)
 	need(info_of(p.s).rx_ring_used >= n, "%u bytes of the ring in use, and %ld are unread",
 	     info_of(p.s).rx_ring_used, n);
 	/* The ring can be filled to its end, and no further. */
-	n += fill_stream(p.c, at + n);
+	n += fill_stream(p.c, at + n, false);
 	pattern_read(p.s, at, n, PATTERN_LARGEST);
 	close(p.c);
 	close(p.s);
@@ -361,17 +364,10 @@ static int stopped_for(int flow, int seconds)
 {
 	int round;
 	struct pair p = pair_of(flow, flow);
-	long at = 0, back = 0, n = 0, last;
-	ssize_t got;
+	long at = 0, back = 0, n;
 
 	await_ring(p.c, p.s, &at);
-	do {
-		last = n;
-		while ((got = send(p.c, pattern(at + n), 1 + n % 3000, MSG_DONTWAIT)) > 0)
-			n += got;
-		need(got < 0 && errno == EAGAIN, "send: %s", errno_text(errno));
-		pause_ms(quiet_ms());
-	} while (n > last);
+	n = fill_stream(p.c, at, true);
 	for (round = 0; round < seconds; round++) {
 		in_step(p.s, p.c, &back, 5, 20000);
 		pause_ms(1000);
@@ -535,18 +531,17 @@ static int narrow(void *arg)
 static int options(void *arg)
 {
 	struct pair p = pair_make();
-	socklen_t len = sizeof(int);
-	int fd = fresh(0), val, i;
+	int fd = fresh(0), i;
 
-	need(!getsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, &val, &len) && val == SDP_FLOW_CREDIT,
-	     "at first %d", val);
+	i = get_int(fd, SOL_SDP, SDP_FLOW_CONTROL);
+	need(i == SDP_FLOW_CREDIT, "at first %d", i);
 	for (i = -2; i <= SDP_FLOW_NIC + 1; i++) {
 		int ok = !setsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, &i, sizeof(i));
 
 		need(ok == (i >= -1 && i <= SDP_FLOW_NIC), "%d: %s", i, errno_text(errno));
 	}
-	need(!getsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, &val, &len) && val == SDP_FLOW_NIC,
-	     "then %d", val);
+	i = get_int(fd, SOL_SDP, SDP_FLOW_CONTROL);
+	need(i == SDP_FLOW_NIC, "then %d", i);
 	i = SDP_FLOW_RDMA;
 	need(setsockopt(p.c, SOL_SDP, SDP_FLOW_CONTROL, &i, sizeof(i)) < 0 && errno == EISCONN,
 	     "connected: %s", errno_text(errno));
@@ -558,29 +553,21 @@ static int spliced(void *arg)
 {
 	int flow = *(int *)arg, ends[2];
 	struct pair p = pair_of(flow, flow);
-	static unsigned char buf[8000];
+	const long len = 8000;
 	long at = 0, kept;
+	ssize_t n;
 
 	await_ring(p.c, p.s, &at);
 	need(!pipe(ends), "pipe");
 	kept = at;
-	pattern_write(p.c, at, sizeof(buf));
-	need(await_bytes(p.s, sizeof(buf)) >= (int)sizeof(buf), "not there");
-	for (at = 0; at < (long)sizeof(buf);) {
-		ssize_t n = splice(p.s, NULL, ends[1], NULL, sizeof(buf) - at, 0);
-
+	pattern_write(p.c, at, len);
+	need(await_bytes(p.s, len) >= len, "not there");
+	for (; at < kept + len; at += n) {
+		n = splice(p.s, NULL, ends[1], NULL, kept + len - at, 0);
 		need(n > 0, "splice: %s", errno_text(errno));
-		at += n;
 	}
-	at = kept + sizeof(buf);
 	in_step(p.c, p.s, &at, 40, 10000);
-	for (at = 0; at < (long)sizeof(buf);) {
-		ssize_t n = read(ends[0], buf + at, sizeof(buf) - at);
-
-		need(n > 0, "read: %s", errno_text(errno));
-		at += n;
-	}
-	pattern_check(kept, buf, sizeof(buf));
+	pattern_read(ends[0], kept, len, len);
 	return EXIT_OK;
 }
 
