@@ -80,9 +80,35 @@ static void other_ends(const struct other *o)
 static const map_fn forkable[] = { map_anonymous, map_huge, map_transparent, map_tmpfs_private,
 				   map_tmpfs_shared, map_huge_shared };
 
-/* Two children, made before and after the writer's pages are pinned, write to the memory. */
-static void fork_at_writer(const struct pair *p, const struct memory *m, long at)
+/* All kinds of memory by all routes, with a new connection for each. */
+static void each_forkable(void (*what)(const struct pair *p, enum route way,
+				       const struct memory *m, long at))
 {
+	enum route way;
+	size_t i;
+
+	for (way = READ; way < WAYS; way++) {
+		for (i = 0; i < ARRAY_SIZE(forkable); i++) {
+			struct memory m;
+			long at;
+			struct pair p = pair_for(way, &at);
+
+			if (forkable[i](&m)) {
+				what(&p, way, &m, at);
+				unmap(&m);
+			}
+			pair_close(&p);
+		}
+	}
+}
+
+/*
+ * Two children, made before and after the writer's pages are pinned, write to the memory. The peer
+ * gets what the parent had in its memory.
+ */
+static void fork_at_writer(const struct pair *p, enum route way, const struct memory *m, long at)
+{
+	long long bytes = moved();
 	static unsigned char buf[WINDOW];
 	struct other before, after;
 	struct writing w;
@@ -100,36 +126,19 @@ static void fork_at_writer(const struct pair *p, const struct memory *m, long at
 	pattern_check(at, window(m), WINDOW);
 	other_ends(&before);
 	other_ends(&after);
+	need(moved() - bytes >= WINDOW - FIRST, "%lld bytes by RDMA", moved() - bytes);
 }
 
-/* The peer gets what the parent had in its memory. */
 static int forked_writer(void *arg)
 {
-	enum route way;
-	size_t i;
-
-	for (way = READ; way < WAYS; way++) {
-		for (i = 0; i < ARRAY_SIZE(forkable); i++) {
-			map_fn map = forkable[i];
-			struct memory m;
-			long at;
-			struct pair p = pair_for(way, &at);
-			long long before = moved();
-
-			if (map(&m)) {
-				fork_at_writer(&p, &m, at);
-				need(moved() - before >= WINDOW - FIRST, "%lld bytes by RDMA",
-				     moved() - before);
-				unmap(&m);
-			}
-			pair_close(&p);
-		}
-	}
+	each_forkable(fork_at_writer);
 	return EXIT_OK;
 }
 
+/* The data is in the parent's memory and not in the children's copies. */
 static void fork_at_reader(const struct pair *p, enum route way, const struct memory *m, long at)
 {
+	long long read = counter("RdmaReadBytes"), placed = counter("RdmaWriteBytesByPeer");
 	struct other before, after;
 	struct reading r;
 
@@ -145,32 +154,12 @@ static void fork_at_reader(const struct pair *p, enum route way, const struct me
 	pattern_check(at, window(m), WINDOW);
 	other_ends(&before);
 	other_ends(&after);
+	need_moved(way, read, placed, WINDOW);
 }
 
-/* The data is in the parent's memory and not in the children's copies. */
 static int forked_reader(void *arg)
 {
-	enum route way;
-	size_t i;
-
-	for (way = READ; way < WAYS; way++) {
-		for (i = 0; i < ARRAY_SIZE(forkable); i++) {
-			map_fn map = forkable[i];
-			long long read, placed;
-			struct memory m;
-			long at;
-			struct pair p = pair_for(way, &at);
-
-			read = counter("RdmaReadBytes");
-			placed = counter("RdmaWriteBytesByPeer");
-			if (map(&m)) {
-				fork_at_reader(&p, way, &m, at);
-				need_moved(way, read, placed, WINDOW);
-				unmap(&m);
-			}
-			pair_close(&p);
-		}
-	}
+	each_forkable(fork_at_reader);
 	return EXIT_OK;
 }
 
@@ -208,30 +197,36 @@ static bool deed_do(enum deed deed, const struct memory *m)
 static const map_fn thinned[] = { map_anonymous, map_transparent, map_tmpfs_private,
 				  map_tmpfs_shared };
 
-/* All deeds on all kinds of memory, with a new connection for each kind. */
-static void each_deed(enum route way, void (*what)(const struct pair *p, const struct memory *m,
-						 enum deed deed, long at))
+typedef void (*deed_fn)(const struct pair *p, const struct memory *m, enum deed deed, long at);
+
+/* All deeds on one kind of memory, with one connection. */
+static void each_deed(enum route way, map_fn map, deed_fn what)
 {
 	enum deed deed;
+	long at;
+	struct pair p = pair_for(way, &at);
+
+	for (deed = UNMAP; deed < DEEDS; deed++, at += WINDOW + SMALL) {
+		struct memory m;
+
+		if (!map(&m))
+			break;
+		what(&p, &m, deed, at);
+		lives(&p, at + WINDOW);
+		await_unpinned();
+		unmap(&m);
+	}
+	pair_close(&p);
+}
+
+/* All kinds of memory, by the route @way and those after it. */
+static void each_thinned(enum route way, deed_fn what)
+{
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(thinned); i++) {
-		map_fn map = thinned[i];
-		long at;
-		struct pair p = pair_for(way, &at);
-
-		for (deed = UNMAP; deed < DEEDS; deed++, at += WINDOW + SMALL) {
-			struct memory m;
-
-			if (!map(&m))
-				break;
-			what(&p, &m, deed, at);
-			lives(&p, at + WINDOW);
-			await_unpinned();
-			unmap(&m);
-		}
-		pair_close(&p);
-	}
+	for (; way < WAYS; way++)
+		for (i = 0; i < ARRAY_SIZE(thinned); i++)
+			each_deed(way, thinned[i], what);
 }
 
 /* The peer gets what was there when the write began. */
@@ -251,10 +246,7 @@ static void deed_at_writer(const struct pair *p, const struct memory *m, enum de
 
 static int writer_thinned(void *arg)
 {
-	enum route way;
-
-	for (way = READ; way < WAYS; way++)
-		each_deed(way, deed_at_writer);
+	each_thinned(READ, deed_at_writer);
 	return EXIT_OK;
 }
 
@@ -298,10 +290,7 @@ static void deed_at_reader(const struct pair *p, const struct memory *m, enum de
 
 static int reader_thinned(void *arg)
 {
-	enum route way;
-
-	for (way = WRITE; way < WAYS; way++)
-		each_deed(way, deed_at_reader);
+	each_thinned(WRITE, deed_at_reader);
 	return EXIT_OK;
 }
 
