@@ -48,6 +48,27 @@ void pattern_read(int fd, long at, long len, long piece)
 	}
 }
 
+/* Like pattern_read(), but polls before each call, so that none waits for the data. */
+void pattern_read_polled(int fd, long at, long len, long piece)
+{
+	static unsigned char buf[PATTERN_LARGEST];
+	long end = at + len;
+
+	set_nonblock(fd, true);
+	while (at < end) {
+		ssize_t n;
+
+		need(poll_for(fd, POLLIN, WAIT_MS), "nothing at byte %ld, %ld are missing", at,
+		     end - at);
+		n = read(fd, buf, piece);
+		need_errno(n > 0 || (n < 0 && errno == EAGAIN), "read");
+		if (n < 0)
+			continue;
+		pattern_check(at, buf, n);
+		at += n;
+	}
+}
+
 void pattern_write(int fd, long at, long len)
 {
 	while (len) {

@@ -25,6 +25,7 @@ void pattern_make(void);
 const unsigned char *pattern(long at);
 void pattern_check(long at, const unsigned char *data, long len);
 void pattern_read(int fd, long at, long len, long piece);
+void pattern_read_polled(int fd, long at, long len, long piece);
 void pattern_write(int fd, long at, long len);
 void in_step(int from, int to, long *at, int n, long size);
 int pattern_file(long len);

@@ -34,26 +34,12 @@ static void reads_waiting(void *arg)
 	pattern_read(r->p.s, r->at, r->len, r->piece);
 }
 
-/* Polls before each read, so that no read waits. */
 static void reads_polled(void *arg)
 {
-	static unsigned char buf[PATTERN_LARGEST];
 	const struct steady *r = arg;
-	long at = r->at;
 
 	close(r->p.c);
-	set_nonblock(r->p.s, true);
-	while (at < r->at + r->len) {
-		ssize_t n;
-
-		need(poll_for(r->p.s, POLLIN, WAIT_MS), "nothing after %ld bytes", at - r->at);
-		n = read(r->p.s, buf, r->piece);
-		need_errno(n > 0 || (n < 0 && errno == EAGAIN), "read");
-		if (n < 0)
-			continue;
-		pattern_check(at, buf, n);
-		at += n;
-	}
+	pattern_read_polled(r->p.s, r->at, r->len, r->piece);
 }
 
 /* Waits until both ends report @mode for the direction; the sink may learn of it a little later. */

@@ -11,17 +11,22 @@
 
 #define WRITE		(1 << 18)
 
-/* Writes the stream to a reader in another process, in @n writes of @size bytes. */
-static void stream_to(const struct pair *p, int n, long size, long piece)
+/* Writes the stream to @reader in another process, in @n writes of @size bytes. */
+static void stream_by(void (*reader)(void *arg), const struct pair *p, int n, long size, long piece)
 {
 	struct pattern_reader r = { p->s, p->c, n * size, piece, 0 };
-	pid_t pid = helper_start(pattern_reader_main, &r);
+	pid_t pid = helper_start(reader, &r);
 	int i;
 
 	for (i = 0; i < n; i++)
 		pattern_write(p->c, i * size, size);
 	need_errno(!shutdown(p->c, SHUT_WR), "shutdown");
 	helper_end(pid);
+}
+
+static void stream_to(const struct pair *p, int n, long size, long piece)
+{
+	stream_by(pattern_reader_main, p, n, size, piece);
 }
 
 /* Number of bytes that have gone by RDMA since counters_mark(). */
@@ -65,20 +70,13 @@ static void comes_back(void *arg)
  */
 static int looked_for(void *arg)
 {
-	const long size = 8192, n = scaled(3000);
-	struct pattern_reader r;
+	const long size = 8192;
 	struct pair p;
-	pid_t pid;
-	long at;
 
 	setting_set("rdma_threshold", size);
 	setting_set("mode_after", 1000);
 	p = pair_make();
-	r = (struct pattern_reader){ p.s, p.c, n * size, size, 0 };
-	pid = helper_start(comes_back, &r);
-	for (at = 0; at < n * size; at += size)
-		send_all(p.c, pattern(at), size);
-	helper_end(pid);
+	stream_by(comes_back, &p, scaled(3000), size, size);
 	return EXIT_OK;
 }
 
@@ -298,40 +296,20 @@ static int taken_back(void *arg)
 	return EXIT_OK;
 }
 
-/* A reader that polls before each read, and so never waits in a read. */
 static void polling_reader(void *arg)
 {
 	const struct pattern_reader *r = arg;
-	static unsigned char buf[PATTERN_LARGEST];
-	long at = 0;
 
-	set_nonblock(r->fd, true);
-	while (at < r->len) {
-		ssize_t n;
-
-		need(poll_for(r->fd, POLLIN, WAIT_MS), "nothing after %ld bytes", at);
-		n = read(r->fd, buf, r->piece);
-		need_errno(n > 0 || errno == EAGAIN, "read");
-		if (n < 0)
-			continue;
-		pattern_check(at, buf, n);
-		at += n;
-	}
+	pattern_read_polled(r->fd, 0, r->len, r->piece);
 }
 
+/* B4: the reader polls before each read, and so never waits in a read. */
 static int polled(void *arg)
 {
-	struct pattern_reader r = { .len = 20L * WRITE, .piece = WRITE };
 	struct pair p = pair_make();
-	pid_t pid;
-	int i;
 
 	counters_mark();
-	r.fd = p.s;
-	pid = helper_start(polling_reader, &r);
-	for (i = 0; i < 20; i++)
-		pattern_write(p.c, (long)i * WRITE, WRITE);
-	helper_end(pid);
+	stream_by(polling_reader, &p, 20, WRITE, WRITE);
 	need(since_mark("RdmaReadBytes") > 10 * WRITE, "only %lld bytes read",
 	     since_mark("RdmaReadBytes"));
 	return EXIT_OK;
@@ -764,15 +742,9 @@ static void reader_without_memlock(void *arg)
 static int reader_no_memlock(void *arg)
 {
 	struct pair p = pair_make();
-	struct pattern_reader r = { p.s, p.c, 10 * WRITE, WRITE, 0 };
-	pid_t pid = helper_start(reader_without_memlock, &r);
-	int i;
 
 	counters_mark();
-	for (i = 0; i < 10; i++)
-		pattern_write(p.c, (long)i * WRITE, WRITE);
-	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
-	helper_end(pid);
+	stream_by(reader_without_memlock, &p, 10, WRITE, WRITE);
 	need(!since_mark("SinkAvailSent") && !since_mark("RdmaWriteBytesByPeer"),
 	     "%lld buffers advertised, %lld bytes written into them", since_mark("SinkAvailSent"),
 	     since_mark("RdmaWriteBytesByPeer"));
