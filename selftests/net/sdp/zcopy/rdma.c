@@ -312,17 +312,30 @@ static int polled(void *arg)
 static void *writer_thread(void *arg)
 {
 	const struct pair *p = arg;
+	ssize_t n = send(p->c, pattern(0), WRITE, MSG_NOSIGNAL);
 
-	pattern_write(p->c, 0, WRITE);
-	return NULL;
+	need(n > 0 || errno == EPIPE, "send: %zd, %s", n, errno_text(errno));
+	return (void *)(n < 0 ? 0 : n);
 }
 
-static void await_srcavail(int fd)
+/* Starts a large write. Returns when its SrcAvail has come, which no scan ends. */
+static pthread_t write_begin(struct pair *p)
 {
-	long long end = now_ms() + WAIT_MS;
+	pthread_t thread;
 
-	while (queued_bytes(fd) < WRITE)
-		need(now_ms() < end, "only %d bytes can be read", queued_bytes(fd));
+	setting_set("scan_ms", NO_SCAN_MS);
+	need(!pthread_create(&thread, NULL, writer_thread, p), "pthread_create");
+	need(await_bytes(p->s, WRITE) >= WRITE, "only %d bytes can be read", queued_bytes(p->s));
+	return thread;
+}
+
+/* Returns how many bytes the write took. */
+static long write_end(pthread_t thread)
+{
+	void *n;
+
+	pthread_join(thread, &n);
+	return (long)n;
 }
 
 /* FIONREAD, poll() and MSG_PEEK count the data behind a SrcAvail. */
@@ -330,12 +343,9 @@ static int seen(void *arg)
 {
 	static unsigned char buf[WRITE];
 	struct pair p = pair_make();
-	pthread_t thread;
+	pthread_t thread = write_begin(&p);
 	ssize_t n;
 
-	setting_set("scan_ms", NO_SCAN_MS);
-	need(!pthread_create(&thread, NULL, writer_thread, &p), "pthread_create");
-	await_srcavail(p.s);
 	set_int(p.s, SOL_SOCKET, SO_RCVLOWAT, WRITE / 2);
 	need(poll_for(p.s, POLLIN, 0), "not readable");
 	n = recv(p.s, buf, 9000, MSG_PEEK | MSG_DONTWAIT);
@@ -343,7 +353,7 @@ static int seen(void *arg)
 	pattern_check(0, buf, n);
 	set_int(p.s, SOL_SOCKET, SO_RCVLOWAT, 1);
 	pattern_read(p.s, 0, WRITE, 50000);
-	pthread_join(thread, NULL);
+	need(write_end(thread) == WRITE, "not all has been written");
 	return EXIT_OK;
 }
 
@@ -351,46 +361,29 @@ static int seen(void *arg)
 static int others_wait(void *arg)
 {
 	struct pair p = pair_make();
-	pthread_t thread;
+	pthread_t thread = write_begin(&p);
 	ssize_t n;
 
-	setting_set("scan_ms", NO_SCAN_MS);
-	need(!pthread_create(&thread, NULL, writer_thread, &p), "pthread_create");
-	await_srcavail(p.s);
 	need(!poll_for(p.c, POLLOUT, 0), "writable");
 	n = send(p.c, "x", 1, MSG_DONTWAIT);
 	need(n < 0 && errno == EAGAIN, "send: %zd, %s", n, errno_text(errno));
 	pattern_read(p.s, 0, WRITE, WRITE);
-	pthread_join(thread, NULL);
+	need(write_end(thread) == WRITE, "not all has been written");
 	need(poll_for(p.c, POLLOUT, WAIT_MS), "not writable afterwards");
 	send_all(p.c, pattern(WRITE), 100);
 	pattern_read(p.s, WRITE, 100, 100);
 	return EXIT_OK;
 }
 
-static void *shutdown_thread(void *arg)
-{
-	const struct pair *p = arg;
-	ssize_t n = send(p->c, pattern(0), WRITE, MSG_NOSIGNAL);
-
-	need(n > 0 || errno == EPIPE, "send: %zd, %s", n, errno_text(errno));
-	return (void *)(n < 0 ? 0 : n);
-}
-
 /* Another thread calls shutdown(SHUT_WR): the send call returns the number of bytes taken. */
 static int shut_meanwhile(void *arg)
 {
 	struct pair p = pair_make();
-	pthread_t thread;
-	void *n;
+	pthread_t thread = write_begin(&p);
 	char more;
 
-	setting_set("scan_ms", NO_SCAN_MS);
-	need(!pthread_create(&thread, NULL, shutdown_thread, &p), "pthread_create");
-	await_srcavail(p.s);
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
-	pthread_join(thread, &n);
-	pattern_read(p.s, 0, (long)n, WRITE);
+	pattern_read(p.s, 0, write_end(thread), WRITE);
 	need(read(p.s, &more, 1) == 0, "no end of the stream");
 	return EXIT_OK;
 }
@@ -429,11 +422,8 @@ struct shape {
 	size_t lengths[4];
 };
 
-/*
- * Lays out the pieces of a call in @memory, at odd offsets with a gap between them. Returns the
- * length that they take.
- */
-static size_t shape_fill(const struct shape *s, unsigned char *memory, struct iovec *iov)
+/* Lays out the pieces of a call in @memory, at odd offsets with a gap between them. */
+static void shape_fill(const struct shape *s, unsigned char *memory, struct iovec *iov)
 {
 	size_t at = 1;
 	int i;
@@ -443,7 +433,6 @@ static size_t shape_fill(const struct shape *s, unsigned char *memory, struct io
 		iov[i].iov_len = s->lengths[i];
 		at += s->lengths[i] + 3;
 	}
-	return at;
 }
 
 static void shaped_writer(int fd, long at, const struct shape *s)
@@ -679,13 +668,11 @@ static int bad_memory(void *arg)
 	ssize_t n;
 
 	need(readonly != MAP_FAILED && !mprotect(readonly + WRITE, WRITE, PROT_NONE), "mmap");
-	setting_set("scan_ms", NO_SCAN_MS);
-	need(!pthread_create(&thread, NULL, writer_thread, &p), "pthread_create");
-	await_srcavail(p.s);
+	thread = write_begin(&p);
 	n = recv(p.s, readonly, WRITE, 0);
 	need(n < 0 && errno == EFAULT, "recv: %zd, %s", n, errno_text(errno));
 	pattern_read(p.s, 0, WRITE, WRITE);
-	pthread_join(thread, NULL);
+	need(write_end(thread) == WRITE, "not all has been written");
 	n = send(p.c, readonly + WRITE, WRITE, MSG_NOSIGNAL);
 	need(n < 0 && errno == EFAULT, "send: %zd, %s", n, errno_text(errno));
 	return EXIT_OK;
