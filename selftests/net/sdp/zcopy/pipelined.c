@@ -11,38 +11,29 @@
 
 #define WRITE		(1 << 18)
 
-/* C1, C2, C5: the peer writes into the memory of readers that always wait before the data comes. */
+/*
+ * B5, C1, C2, C5: the peer writes into the memory of readers that always wait before the data
+ * comes, also without RDMA read.
+ */
 static int learns(void *arg)
 {
+	const bool can_read = *(bool *)arg;
 	struct pair p;
 
+	setting_set("rdma_read", can_read);
 	only_order_counts();
 	p = pair_make();
 	counters_mark();
-	ping_pong(&p, 30, WRITE);
+	ping_pong(&p, can_read ? 30 : 40, WRITE);
 	need(since_mark("ModePipelined") >= 2, "no direction has learnt it");
-	need(since_mark("RdmaWriteBytes") >= 20LL * WRITE, "%lld bytes written",
+	need(can_read || !since_mark("RdmaReadBytes"), "%lld bytes read",
+	     since_mark("RdmaReadBytes"));
+	need(since_mark("RdmaWriteBytes") >= (can_read ? 20LL : 10LL) * WRITE, "%lld bytes written",
 	     since_mark("RdmaWriteBytes"));
 	need(since_mark("RdmaWriteBytesByPeer") == since_mark("RdmaWriteBytes"),
 	     "%lld bytes placed, %lld written", since_mark("RdmaWriteBytesByPeer"),
 	     since_mark("RdmaWriteBytes"));
 	await_unpinned();
-	return EXIT_OK;
-}
-
-/* B5: the directions also learn Pipelined mode without RDMA read. */
-static int without_read(void *arg)
-{
-	struct pair p;
-
-	setting_set("rdma_read", 0);
-	only_order_counts();
-	p = pair_make();
-	counters_mark();
-	ping_pong(&p, 40, WRITE);
-	need(!since_mark("RdmaReadBytes"), "%lld bytes read", since_mark("RdmaReadBytes"));
-	need(since_mark("RdmaWriteBytes") >= 10LL * WRITE, "%lld bytes written",
-	     since_mark("RdmaWriteBytes"));
 	return EXIT_OK;
 }
 
@@ -115,17 +106,23 @@ static void reading_check(struct reading *r, ssize_t n, int error, long at)
 	free(r->buf);
 }
 
-/* C7: one write ends the receive call, however much room is left in its buffer. */
-static int partly(void *arg)
+/*
+ * C7: one write ends the receive call, however much room is left in its buffer. With MSG_WAITALL,
+ * the rest of the buffer is advertised again after each write.
+ */
+static int much_room(void *arg)
 {
+	const int flags = *(int *)arg, writes = flags == MSG_WAITALL ? 4 : 1;
 	struct reading r;
 	struct pair p;
+	int i;
 	long at;
 
 	p = pipelined(&at);
-	reading_start(&r, p.s, 4 * WRITE, 0);
-	send_all(p.c, pattern(at), WRITE);
-	reading_check(&r, WRITE, 0, at);
+	reading_start(&r, p.s, 4 * WRITE, flags);
+	for (i = 0; i < writes; i++)
+		send_all(p.c, pattern(at + (long)i * WRITE), WRITE);
+	reading_check(&r, writes * WRITE, 0, at);
 	return EXIT_OK;
 }
 
@@ -176,22 +173,6 @@ static int rides(void *arg)
 	send_all(p.c, pattern(at), WRITE);
 	reading_check(&r, WRITE, 0, at);
 	await_unpinned();
-	return EXIT_OK;
-}
-
-/* With MSG_WAITALL, the rest of the buffer is advertised again after each write. */
-static int waits_for_all(void *arg)
-{
-	struct reading r;
-	struct pair p;
-	int i;
-	long at;
-
-	p = pipelined(&at);
-	reading_start(&r, p.s, 4 * WRITE, MSG_WAITALL);
-	for (i = 0; i < 4; i++)
-		send_all(p.c, pattern(at + (long)i * WRITE), WRITE);
-	reading_check(&r, 4 * WRITE, 0, at);
 	return EXIT_OK;
 }
 
@@ -558,16 +539,17 @@ static int killed(void *arg)
 }
 
 static bool signals = true, timeouts, with_read = true, no_read;
+static int no_flags, wait_all = MSG_WAITALL;
 
 static const struct test tests[] = {
-	{ "learns", learns, 30, RC | 1u << SET_RC6, .sdp_only = true, .arg = NULL },
-	{ "without_read", without_read, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "learns", learns, 30, RC | 1u << SET_RC6, .sdp_only = true, .arg = &with_read },
+	{ "without_read", learns, 30, RC, .sdp_only = true, .arg = &no_read },
 	{ "learns_surely", learns_surely, 90, RC, .sdp_only = true, .arg = &with_read },
 	{ "learns_surely_unread", learns_surely, 90, RC | NOT_SHORT, .sdp_only = true,
 	  .arg = &no_read },
-	{ "partly", partly, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "partly", much_room, 30, RC, .sdp_only = true, .arg = &no_flags },
 	{ "rides", rides, 30, RC, .sdp_only = true, .arg = NULL },
-	{ "waits_for_all", waits_for_all, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "waits_for_all", much_room, 30, RC, .sdp_only = true, .arg = &wait_all },
 	{ "learns_from_all", learns_from_all, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "small_between", small_between, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "learns_small", learns_small, 30, RC, .sdp_only = true, .arg = NULL },
