@@ -79,9 +79,9 @@ static int closed_while_connecting(void *arg)
 
 struct late {
 	struct pair p;
+	bool writes;
 	atomic_int tid;
 	ssize_t moved;
-	int error;
 	char data[1 << 20];
 };
 
@@ -113,30 +113,19 @@ static void *never_rest(void *arg)
 	return arg;
 }
 
-static void *late_writer(void *arg)
+static void *late_call(void *arg)
 {
 	struct late *l = arg;
 
 	be_late();
 	atomic_store(&l->tid, gettid());
-	l->moved = send(l->p.c, l->data, sizeof(l->data), MSG_NOSIGNAL);
-	l->error = errno;
+	l->moved = l->writes ? send(l->p.c, l->data, sizeof(l->data), MSG_NOSIGNAL) :
+			       recv(l->p.c, l->data, sizeof(l->data), MSG_WAITALL);
 	return NULL;
 }
 
-static void *late_reader(void *arg)
-{
-	struct late *l = arg;
-
-	be_late();
-	atomic_store(&l->tid, gettid());
-	l->moved = recv(l->p.c, l->data, sizeof(l->data), MSG_WAITALL);
-	l->error = errno;
-	return NULL;
-}
-
-/* Connects to another peer while the call of @body still waits for the first one. */
-static void change_peer(struct late *l, void *(*body)(void *), int *other)
+/* Connects to another peer while a call still waits for the first one. */
+static void change_peer(struct late *l, int *other)
 {
 	pthread_t late, busy;
 	struct addr where;
@@ -144,7 +133,7 @@ static void change_peer(struct late *l, void *(*body)(void *), int *other)
 
 	l->p = pair_sized(16384);
 	atomic_store(&l->tid, 0);
-	need(!pthread_create(&late, NULL, body, l), "thread");
+	need(!pthread_create(&late, NULL, late_call, l), "thread");
 	while (!atomic_load(&l->tid))
 		pause_ms(1);
 	await_asleep(l->tid);
@@ -154,10 +143,7 @@ static void change_peer(struct late *l, void *(*body)(void *), int *other)
 	disconnect(l->p.c);
 	connect_to(l->p.c, &where);
 	*other = accept_from(listening);
-	if (body == late_writer)
-		send_all(l->p.c, "b", 1);
-	else
-		send_all(*other, "b", 1);
+	send_all(l->writes ? l->p.c : *other, "b", 1);
 	atomic_store(&rest, true);
 	pthread_join(busy, NULL);
 	pthread_join(late, NULL);
@@ -171,9 +157,10 @@ static int writer_of_before(void *arg)
 	int i, other;
 
 	need(l, "no memory");
+	l->writes = true;
 	memset(l->data, 'a', sizeof(l->data));
 	for (i = 0; i < scaled(24); i++) {
-		change_peer(l, late_writer, &other);
+		change_peer(l, &other);
 		need(l->moved < (ssize_t)sizeof(l->data), "round %d: all was sent", i);
 		close(l->p.c);
 		need(recv(other, scratch, sizeof(scratch), MSG_WAITALL) == 1 && *scratch == 'b',
@@ -191,7 +178,7 @@ static int reader_of_before(void *arg)
 
 	need(l, "no memory");
 	for (i = 0; i < scaled(24); i++) {
-		change_peer(l, late_reader, &other);
+		change_peer(l, &other);
 		need(l->moved <= 0, "round %d: it read %zd bytes of another stream", i, l->moved);
 		set_timeout(l->p.c, SO_RCVTIMEO, WAIT_MS);
 		recv_all(l->p.c, scratch, 1);
