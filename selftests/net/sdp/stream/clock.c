@@ -101,22 +101,6 @@ static int recv_timeout(void *arg)
 	return EXIT_OK;
 }
 
-static int bytes_in_flight(int fd)
-{
-	int all, unsent;
-
-	need_errno(!ioctl(fd, SIOCOUTQ, &all) && !ioctl(fd, SIOCOUTQNSD, &unsent), "SIOCOUTQ");
-	return all - unsent;
-}
-
-/* Fills @fd until nothing is in flight, whose arrival would make room again. */
-static void fill_at_rest(int fd)
-{
-	do
-		fill(fd);
-	while (bytes_in_flight(fd) || send_until_full(fd));
-}
-
 static int send_timeout(void *arg)
 {
 	struct pair p = pair_sized(16384);
@@ -124,7 +108,7 @@ static int send_timeout(void *arg)
 	pid_t leaper;
 	long long since;
 
-	fill_at_rest(p.c);
+	fill_ends(p.c, p.s);
 	set_timeout(p.c, SO_SNDTIMEO, LIMIT_MS);
 	leaper = leaps_begin(BETWEEN_MS);
 	since = now_ms();

@@ -42,22 +42,14 @@ static bool size_is(int from, int to, unsigned int size)
 	return info_of(from).send_size == size && info_of(to).recv_size == size;
 }
 
-static long rest_ms;
-
-static void rest_after(long ms)
+/* Waits until the buffers are small again. An idle time of seconds, @idle_ms, may come first. */
+static void await_small(int from, int to, int idle_ms)
 {
-	setting_set("resize_idle_ms", ms);
-	rest_ms = ms;
-}
+	long long end = now_ms() + WAIT_MS + idle_ms;
 
-static void await_size(int from, int to, unsigned int size, const char *when)
-{
-	/* A shrink follows only after the idle time. */
-	long long end = now_ms() + WAIT_MS + rest_ms;
-
-	while (!size_is(from, to, size)) {
-		need(now_ms() < end, "%s: the sender says %u, the receiver %u, not %u", when,
-		     info_of(from).send_size, info_of(to).recv_size, size);
+	while (!size_is(from, to, SMALL)) {
+		need(now_ms() < end, "after a rest the sender says %u, the receiver %u, not %u",
+		     info_of(from).send_size, info_of(to).recv_size, SMALL);
 		pause_ms(5);
 	}
 }
@@ -423,7 +415,7 @@ static int shrink(void *arg)
 	p = pair_make();
 	for (i = 0; i < scaled(16); i++) {
 		write_until(p.c, p.s, &at, WRITE, WRITE_FITS);
-		await_size(p.c, p.s, SMALL, "after a rest");
+		await_small(p.c, p.s, 0);
 		in_step(p.c, p.s, &at, 5, 1000);
 	}
 	need(info_of(p.s).recv_buffers == 12, "%u receives", info_of(p.s).recv_buffers);
@@ -449,12 +441,13 @@ static long charged_pages(void)
 static int charged(void *arg)
 {
 	const long pages_of_each = 512 * 1024 / 4096;
+	const int idle_ms = patience(6000);
 	struct pair pairs[16];
 	long before, grown, at;
 	size_t i;
 
 	messages_only();
-	rest_after(patience(6000));
+	setting_set("resize_idle_ms", idle_ms);
 	before = charged_pages();
 	for (i = 0; i < ARRAY_SIZE(pairs); i++) {
 		pairs[i] = pair_make();
@@ -467,7 +460,7 @@ static int charged(void *arg)
 	need(grown > pages_of_each * (long)ARRAY_SIZE(pairs) * 2 / 3, "only %ld pages", grown);
 	need(grown < pages_of_each * (long)ARRAY_SIZE(pairs) * 2, "%ld pages", grown);
 	for (i = 0; i < ARRAY_SIZE(pairs); i++)
-		await_size(pairs[i].c, pairs[i].s, SMALL, "after a rest");
+		await_small(pairs[i].c, pairs[i].s, idle_ms);
 	/* The messages that use up the large receives follow a moment later. */
 	for (i = 0; i < WAIT_MS / 10 && charged_pages() - before > grown / 2; i++)
 		pause_ms(10);

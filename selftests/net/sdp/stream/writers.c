@@ -57,14 +57,6 @@ static struct writer *writers;
 static unsigned char *stream;
 static long stream_len;
 
-static void *shared(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	need(p != MAP_FAILED, "mmap");
-	return p;
-}
-
 /* The streams of the writers, which they write piece by piece. */
 static unsigned char own_bytes[WRITERS][sizeof(pattern_bytes)];
 
@@ -210,7 +202,9 @@ static void check_stream(int killed)
 
 static struct pair begin(const struct course *c)
 {
-	writers = shared(WRITERS * sizeof(*writers));
+	writers = mmap(NULL, WRITERS * sizeof(*writers), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	need(writers != MAP_FAILED, "mmap");
 	stream = stream ?: malloc(STREAM_MAX);
 	need(stream, "malloc");
 	setting_set("rdma_threshold", c->threshold);
@@ -368,18 +362,16 @@ static const struct course in_messages = {
 	0, 3, 1, LARGEST, LARGEST, 0, NO_SCAN_MS, false, NULL,
 };
 
-#define LO	(1u << SET_LO4)
-
 static const struct test tests[] = {
 	{ "read", together, 60, RC, .sdp_only = true, .arg = (void *)&read_by },
 	{ "written", together, 60, RC, .sdp_only = true, .arg = (void *)&written },
 	{ "refused", together, 60, RC, .sdp_only = true, .arg = (void *)&refused },
 	{ "scanned", together, 60, RC, .sdp_only = true, .arg = (void *)&scanned },
-	{ "messages", together, 60, RC | LO, .sdp_only = true, .arg = (void *)&messages },
+	{ "messages", together, 60, V4_SETS, .sdp_only = true, .arg = (void *)&messages },
 	{ "interrupted", together, 60, RC, .sdp_only = true, .arg = (void *)&interrupted },
 	{ "killed", killed, 90, RC, .sdp_only = true, .arg = (void *)&some },
 	{ "reset_advertised", reset, 60, RC, .sdp_only = true, .arg = (void *)&advertised },
-	{ "reset_messages", reset, 60, RC | LO, .sdp_only = true, .arg = (void *)&in_messages },
+	{ "reset_messages", reset, 60, V4_SETS, .sdp_only = true, .arg = (void *)&in_messages },
 };
 
 int main(int argc, char **argv)
