@@ -19,7 +19,8 @@
 # load_module NAME [PARAMETER...]	loads one, or ends the test as skipped
 # wait_for SECONDS COMMAND...	repeats the command until it succeeds
 # cleanup COMMAND...	runs the command at exit, however the test ends; the last command runs first
-# keeps FILE...		restores what is in these files at exit
+# keeps FILE...		puts back at exit what is in these files
+# put_back FILE		puts it back now
 # in_background COMMAND...	starts it, sets $bg to its PID and kills it at exit
 # pause SECONDS, process_gone PID	see selftests/vm/process.sh
 # sdpstat NAME		a counter of /proc/net/sdpstat
@@ -162,12 +163,17 @@ cleanup() { tap_cleanup=("$(printf '%q ' "$@")" "${tap_cleanup[@]}"); }
 
 write_file() { echo "$1" >"$2"; }
 
+declare -gA kept=()
+
 keeps() {
 	local file
 	for file in "$@"; do
-		cleanup write_file "$(<"$file")" "$file"
+		kept[$file]=$(<"$file")
+		cleanup put_back "$file"
 	done
 }
+
+put_back() { echo "${kept[$1]}" >"$1"; }
 
 tap_exit() {
 	local command

@@ -9,15 +9,10 @@
 need_module iommu
 grep -qw iommu_get_domain_for_dev /proc/kallsyms || tap_skip_all "a kernel without IOMMUs"
 settings=/proc/sys/net/sdp
-flow_before=$(<$settings/flow_control)
-size_before=$(<$settings/ring_size)
-threshold_before=$(<$settings/rdma_threshold)
+keeps $settings/{flow_control,ring_size,rdma_threshold}
 restore() {
 	peers_end
 	rmmod sdp_iommu
-	echo "$flow_before" >$settings/flow_control
-	echo "$size_before" >$settings/ring_size
-	echo "$threshold_before" >$settings/rdma_threshold
 }
 cleanup restore
 echo rdma >$settings/flow_control

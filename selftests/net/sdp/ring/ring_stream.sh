@@ -5,8 +5,7 @@
 . "$(dirname "$0")/../lib/lib.sh"
 
 settings=/proc/sys/net/sdp
-was=$(<$settings/flow_control)
-cleanup eval "echo $was >$settings/flow_control"
+keeps $settings/{flow_control,ring_size}
 
 # by SCHEME SIZE: the stream test with rings of that size
 by() {

@@ -15,10 +15,10 @@ FIN_WAIT2=05
 cut() { ip neighbour replace $SDP_B lladdr 02:00:00:00:00:01 dev va nud permanent; }
 mend() { lab_neighbour "" va 0 2 "$(lab_mac "" vb)"; }
 
+keeps /proc/sys/net/sdp/fin_timeout_ms
 restore() {
 	peers_end
 	mend
-	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
 }
 cleanup restore
 # The peer of an end that gave up may not learn of that, and has closed its socket. It must not

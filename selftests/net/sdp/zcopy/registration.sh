@@ -7,19 +7,16 @@ export PEER_SECONDS=600
 . "$(dirname "$0")/../lib/lib.sh" hostile
 
 regs=/sys/kernel/debug/sdp_hostile/regs
-threshold=/proc/sys/net/sdp/rdma_threshold
 invalidate=/proc/sys/net/sdp/invalidate
-threshold_before=$(<$threshold) invalidate_before=$(<$invalidate)
 need_module cqe_loss
+keeps /proc/sys/net/sdp/{rdma_threshold,invalidate}
 restore() {
 	peers_end
 	rmmod sdp_cqe_loss
 	rmmod sdp_hostile
-	echo "$threshold_before" >$threshold
-	echo "$invalidate_before" >$invalidate
 }
 cleanup restore
-echo 16384 >$threshold
+echo 16384 >/proc/sys/net/sdp/rdma_threshold
 
 # Memory in few pieces is transferred without a memory region, memory of large pieces with one.
 piece=65536 amount=$((24 * 65536)) large=524288 large_amount=$((6 * 524288)) phases=150

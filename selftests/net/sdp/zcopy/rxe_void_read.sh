@@ -8,12 +8,7 @@ need_lab
 need_module rxe_void_read
 
 settings=/proc/sys/net/sdp
-threshold_before=$(<$settings/rdma_threshold) mode_after_before=$(<$settings/mode_after)
-restore() {
-	echo "$threshold_before" >$settings/rdma_threshold
-	echo "$mode_after_before" >$settings/mode_after
-}
-cleanup restore
+keeps $settings/{rdma_threshold,mode_after}
 # Nothing that happens here turns large writes into messages permanently.
 echo 16384 >$settings/rdma_threshold
 echo 1000 >$settings/mode_after

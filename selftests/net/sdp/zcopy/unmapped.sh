@@ -11,12 +11,10 @@ tracing=/sys/kernel/tracing
 need_lab
 need_module unmapped
 
-scheme_before=$(<$settings/flow_control) fin_before=$(<$settings/fin_timeout_ms)
+keeps $settings/{flow_control,fin_timeout_ms}
 restore() {
 	peers_end
 	rmmod sdp_unmapped
-	echo "$scheme_before" >$settings/flow_control
-	echo "$fin_before" >$settings/fin_timeout_ms
 	lab_intact || { lab_down; lab_up; }
 }
 cleanup restore
@@ -150,7 +148,7 @@ closed() {
 	touch "$peers/go"
 	check "never mapped: who is closed has its time" says server $((2 * patience)) "$RESET"
 	check "never mapped: it is over" wait_for $patience no_sockets
-	echo "$fin_before" >$settings/fin_timeout_ms
+	put_back $settings/fin_timeout_ms
 	over_in_time "closed for ever"
 }
 
@@ -244,7 +242,7 @@ load_module unmapped
 mountpoint -q $tracing || mount -t tracefs none $tracing
 for scheme in credit rdma nic; do exchanges $scheme; done
 check "of messages in several pieces it was not always the first" test $undone -gt 0
-echo "$scheme_before" >$settings/flow_control
+put_back $settings/flow_control
 standstill
 closed
 aborted
