@@ -18,6 +18,10 @@
 # transfer ADDRESS		sends data both ways over a new connection, and checks it
 # data_before			checks that data passes, and sets $objects_before (checks.sh) when
 #				nothing is left of it
+# phases_begin N PIECE BYTES LARGE BYTES	a connection by RDMA for N phases, in each of which
+#				both ends send BYTES in writes of PIECE, and then of LARGE bytes
+# next_phase NAME SECONDS	checks that the data of the next phase is right
+# connection_lives NAME		checks that none has failed since phases_begin has set $failures
 # ms				the time of day in milliseconds
 # connections COLUMN [STATE [PORT]]	a column of the sockets in a state, on a port
 # no_sockets			succeeds when there are none
@@ -37,6 +41,7 @@ export PEER_SECONDS=${PEER_SECONDS:-$((100 * slow))}
 export PEER_FULL_MS=$((200 * slow)) PEER_REST_MS=$((50 * slow * slow))
 peer_in=
 peer_on=
+failures=0
 
 ESTABLISHED=01 SYN_SENT=02 SYN_RECV=03 CLOSED=07 LISTEN=0A
 
@@ -119,6 +124,30 @@ data_before() {
 	wait_for $patience no_sockets
 	objects_before=$(counts_at_rest)
 }
+
+# Between the phases no process waits with pages pinned.
+phases_begin() {
+	local i there=() back=()
+	rm -f "$peers"/go-*
+	phase=0
+	for ((i = 1; i <= $1; i++)); do
+		there+=(wait "$peers/go-$i" pieces "$2" send "$3" recv "$3"
+			pieces "$4" send "$5" recv "$5" say "phase $i")
+		back+=(wait "$peers/go-$i" pieces "$2" recv "$3" send "$3"
+			pieces "$4" recv "$5" send "$5")
+	done
+	listens server "$SDP_B" accept "${back[@]}" hold &&
+		peer client connect "$SDP_B" $port "${there[@]}" hold &&
+		says client $patience connected && failures=$(sdpstat Failures)
+}
+
+next_phase() {
+	phase=$((phase + 1))
+	touch "$peers/go-$phase"
+	check "$1: every byte is right, both ways" says client "$2" "phase $phase"
+}
+
+connection_lives() { check "$1: the connection lives" [ "$(sdpstat Failures)" = "$failures" ]; }
 
 ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
 

@@ -19,10 +19,9 @@ cleanup restore
 echo 16384 >/proc/sys/net/sdp/rdma_threshold
 
 # Memory in few pieces is transferred without a memory region, memory of large pieces with one.
-piece=65536 amount=$((24 * 65536)) large=524288 large_amount=$((6 * 524288)) phases=150
+piece=65536 amount=$((24 * 65536)) large=524288 large_amount=$((6 * 524288))
 # Regions that a device may have beside those that it keeps, as in kills.c.
 regions_more=8
-phase=0
 
 registers() { echo none >$regs; }
 registers_not() { echo "$1 $2" >$regs; }
@@ -31,30 +30,14 @@ moved() { echo $(($(sdpstat RdmaReadBytes) + $(sdpstat RdmaWriteBytesByPeer))); 
 
 regions() { rdma resource show mr | wc -l; }
 
-# One connection for all phases: large writes in both directions when told to. In between, no
-# process waits with pages pinned.
-begin() {
-	local i there=() back=()
-	for ((i = 1; i <= phases; i++)); do
-		there+=(wait "$peers/go-$i" pieces $piece send $amount recv $amount
-			pieces $large send $large_amount recv $large_amount say "phase $i")
-		back+=(wait "$peers/go-$i" pieces $piece recv $amount send $amount
-			pieces $large recv $large_amount send $large_amount)
-	done
-	next_port
-	peer server bind $SDP_B $port listen 5 say up accept "${back[@]}" hold
-	says server $patience up && peer client connect $SDP_B $port "${there[@]}" hold
-	says client $patience connected
-}
+begin() { phases_begin 150 $piece $amount $large $large_amount; }
 
 # exchange NAME: the connection's next phase
 exchange() {
-	phase=$((phase + 1))
 	moved_before=$(moved) maps_before=$(sdpstat MapsFailed)
-	touch "$peers/go-$phase"
-	check "$1: every byte is right, both ways" says client $((2 * patience)) "phase $phase"
+	next_phase "$1" $((2 * patience))
 	check "$1: no page is pinned" wait_for $patience unpinned
-	check "$1: the connection lives" [ "$(sdpstat Failures)" = "$failures" ]
+	connection_lives "$1"
 }
 
 by_rdma() {
@@ -134,19 +117,11 @@ too_late() {
 	registers
 }
 
-# again: starts another connection.
-again() {
-	peers_end
-	rm -f "$peers"/go-*
-	phase=0
-}
-
 # The final message for a key does not invalidate it.
 kept() {
-	again
+	peers_end
 	echo 0 >$invalidate
 	check "a connection without Send with Invalidate" begin
-	failures=$(sdpstat Failures)
 	taken_back "without it" -eq
 	too_late
 	echo 1 >$invalidate
@@ -174,12 +149,11 @@ no_invalidation() {
 no_pages() {
 	registers_not "$1" pages
 	check "a connection of an adapter without small pages" begin
-	failures=$(sdpstat Failures)
 	exchange "$1 has no small pages"
 	check "$1 is not asked to map" [ "$(<$regs)" = 0 ]
 	check "$1: all in messages" [ "$(moved)" = "$moved_before" ]
 	registers
-	again
+	peers_end
 }
 
 # A device whose writes the CPU caches do not see: no RDMA write to memory whose ends share a cache
@@ -205,19 +179,17 @@ kept_region() {
 	check "a region is not deregistered: it was asked to" [ "$(<$regs)" -gt 0 ]
 	check "a region is not deregistered: no page is pinned" wait_for $patience unpinned
 	registers
-	again
+	peers_end
 	echo 1 >$invalidate
 	check "a region is not deregistered: its device goes" timeout $((20 * slow)) rdma link delete rxa
 	check "and comes" lab_device "" rxa va 0 1
 	check "afterwards: a connection" begin
-	failures=$(sdpstat Failures)
 	by_rdma "afterwards"
-	again
+	peers_end
 }
 
 hostile_begin
 check "a connection" begin
-failures=$(sdpstat Failures)
 by_rdma "at first"
 taken_back "keys are taken back" -gt
 regions_before=$(regions)
@@ -232,7 +204,7 @@ for device in va vb; do
 	no_invalidation $device
 done
 shared_lines va
-again
+peers_end
 no_pages va
 kept_region
 kept

@@ -42,34 +42,12 @@ fail_no_more() {
 
 were() { [ "$(<$unmapped/"$1")" -ge "$2" ]; }
 
-lives() { [ "$(sdpstat Failures)" = "$failures" ]; }
-
-# One connection for all exchanges of a scheme: small and large writes in both directions.
-begin() {
-	local i there=() back=()
-	rm -f "$peers"/go-*
-	phase=0
-	for ((i = 1; i <= 20; i++)); do
-		there+=(wait "$peers/go-$i" pieces $small send $small_amount recv $small_amount
-			pieces $large send $large_amount recv $large_amount say "phase $i")
-		back+=(wait "$peers/go-$i" pieces $small recv $small_amount send $small_amount
-			pieces $large recv $large_amount send $large_amount)
-	done
-	next_port
-	peer server bind $SDP_B $port listen 5 say up accept "${back[@]}" hold
-	says server $patience up && peer client connect $SDP_B $port "${there[@]}" hold
-	says client $patience connected
-	failures=$(sdpstat Failures)
-}
-
 # exchange WHAT: the connection's next phase, with failures
 exchange() {
-	phase=$((phase + 1))
-	touch "$peers/go-$phase"
-	check "$1: every byte is right, both ways" says client $((3 * patience)) "phase $phase"
+	next_phase "$1" $((3 * patience))
 	echo "# $1: $(<$unmapped/refused) not mapped"
 	check "$1: some were not mapped" were refused 5
-	check "$1: the connection lives" lives
+	connection_lives "$1"
 	fail_no_more
 	undone=$((undone + $(<$unmapped/later)))
 }
@@ -78,7 +56,7 @@ exchange() {
 exchanges() {
 	local one_of
 	echo "$1" >$settings/flow_control
-	check "a connection by $1" begin
+	check "a connection by $1" phases_begin 20 $small $small_amount $large $large_amount
 	for one_of in 2 5; do
 		fail sends rxa $most_failures $one_of
 		exchange "$1, one of $one_of sends of one end"
@@ -96,6 +74,13 @@ ends() {
 	next_port
 	eval "peer server bind $SDP_B $port listen 5 say up accept $1"
 	says server $patience up && eval "peer client connect $SDP_B $port $2" && says client $patience connected
+}
+
+# unsent WHAT SERVER-OPERATIONS CLIENT-OPERATIONS: a connection of which nothing can be sent
+unsent() {
+	check "a connection $1" ends "$2" "wait $peers/go $3"
+	fail sends rxa $always
+	touch "$peers/go"
 }
 
 # over_in_time WHAT: nothing is left, and connections work. (A device's first connection creates
@@ -123,7 +108,7 @@ standstill() {
 	check "nothing is mapped: but not all the time ($refused times in $took ms)" \
 		test "$refused" -le $((took / 8 + 50))
 	check_not "nothing is mapped: nothing comes" printed server "received .*"
-	check "nothing is mapped: the connection lives" lives
+	connection_lives "nothing is mapped"
 	fail_no_more
 	check "it is mapped again: all comes" says server $patience "received 50000"
 	check "it is mapped again: all comes back" says client $patience "end after 50000 bytes"
@@ -133,9 +118,7 @@ standstill() {
 
 # A socket is closed before its data is mapped.
 closed() {
-	check "a connection to be closed" ends drain "wait $peers/go send 50000 close hold"
-	fail sends rxa $always
-	touch "$peers/go"
+	unsent "to be closed" drain "send 50000 close hold"
 	check "closed before anything is mapped" wait_for $patience were refused 20
 	check_not "closed: nothing comes" printed server "end.*"
 	fail_no_more
@@ -143,9 +126,7 @@ closed() {
 	over_in_time "closed"
 
 	echo 3000 >$settings/fin_timeout_ms
-	check "a connection to be closed for ever" ends drain "wait $peers/go send 50000 close hold"
-	fail sends rxa $always
-	touch "$peers/go"
+	unsent "to be closed for ever" drain "send 50000 close hold"
 	check "never mapped: who is closed has its time" says server $((2 * patience)) "$RESET"
 	check "never mapped: it is over" wait_for $patience no_sockets
 	put_back $settings/fin_timeout_ms
@@ -154,18 +135,13 @@ closed() {
 
 # A reset needs no message: close() with unread data, and the end of a process.
 aborted() {
-	check "a connection to be reset" ends "send 1000 swallow" \
-		"wait $peers/go send 50000 wait $peers/close close hold"
-	fail sends rxa $always
-	touch "$peers/go"
+	unsent "to be reset" "send 1000 swallow" "send 50000 wait $peers/close close hold"
 	check "reset before anything is mapped" wait_for $patience were refused 20
 	touch "$peers/close"
 	check "reset: the other end hears of it" reset_of server $patience
 	over_in_time "reset"
 
-	check "a connection to be killed" ends "send 1000 swallow" "wait $peers/go flow"
-	fail sends rxa $always
-	touch "$peers/go"
+	unsent "to be killed" "send 1000 swallow" flow
 	check "killed before anything is mapped" wait_for $patience were refused 20
 	peers_end client
 	check "killed: the other end hears of it" reset_of server $patience
@@ -174,9 +150,7 @@ aborted() {
 
 # The device is removed while messages wait for a mapping.
 removed() {
-	check "a connection whose device goes" ends drain "wait $peers/go flow"
-	fail sends rxa $always
-	touch "$peers/go"
+	unsent "whose device goes" drain flow
 	check "before anything is mapped" wait_for $patience were refused 20
 	check "its device goes" timeout $patience rdma link delete rxa
 	check "its device has gone: it ends" reset_of client $patience
@@ -187,9 +161,7 @@ removed() {
 
 # A limit set by the program: TCP_USER_TIMEOUT
 limited() {
-	check "a connection with a time limit" ends drain "option 6 18 2000 wait $peers/go flow"
-	fail sends rxa $always
-	touch "$peers/go"
+	unsent "with a time limit" drain "option 6 18 2000 flow"
 	check "the limit is kept" says client $patience "flow: ETIMEDOUT"
 	check "the other end hears of it" reset_of server $patience
 	over_in_time "a time limit"
