@@ -53,10 +53,10 @@ static int multipath_connect(void *arg)
 		int becomes;	/* 0: refused */
 		int flags;
 	} ways[] = {
-		{ TCP_SIDE, TCP_ONLY, BY_MPTCP }, { TCP_SIDE, PAIR, BY_MPTCP },
-		{ SDP_SIDE, SDP_ONLY, BY_SDP }, { SDP_SIDE, TCP_ONLY, 0 },
-		{ BOTH_SIDE, SDP_ONLY, BY_SDP }, { BOTH_SIDE, PAIR, BY_SDP },
-		{ BOTH_SIDE, TCP_ONLY, BY_MPTCP }, { BOTH_SIDE, NOBODY, 0 },
+		{ TCP_SIDE, TCP_ONLY, BY_MPTCP, 0 }, { TCP_SIDE, PAIR, BY_MPTCP, 0 },
+		{ SDP_SIDE, SDP_ONLY, BY_SDP, 0 }, { SDP_SIDE, TCP_ONLY, 0, 0 },
+		{ BOTH_SIDE, SDP_ONLY, BY_SDP, 0 }, { BOTH_SIDE, PAIR, BY_SDP, 0 },
+		{ BOTH_SIDE, TCP_ONLY, BY_MPTCP, 0 }, { BOTH_SIDE, NOBODY, 0, 0 },
 		{ BOTH_SIDE, PAIR, BY_SDP, SOCK_NONBLOCK },
 		{ BOTH_SIDE, TCP_ONLY, BY_MPTCP, SOCK_NONBLOCK },
 	};
