@@ -197,10 +197,10 @@ held_flood() {
 
 # client_told ERRNO WHY: a client on a device without queue pairs
 client_told() {
-	echo "va $2" >$full
+	echo "va $2" >$regs
 	peer refused connect $SDP_B $port_here
-	check "no queue pair for a client (${2:-table full}): $1" says refused $patience "connect: $1"
-	echo none >$full
+	check "no queue pair for a client ($2): $1" says refused $patience "connect: $1"
+	echo none >$regs
 	peers_end refused
 }
 
@@ -211,33 +211,33 @@ client_falls() {
 	before=$(sdpstat FellResources)
 	echo "connect $SDP_B:19999 program bash both" >$settings/policy
 	echo 1 >$settings/rewrite
-	echo "va $1" >$full
-	check_not "no queue pair for a client by a policy (${1:-table full}): TCP is asked" \
+	echo "va $1" >$regs
+	check_not "no queue pair for a client by a policy ($1): TCP is asked" \
 		bash -c "exec 3<>/dev/tcp/$SDP_B/19999"
-	echo none >$full
+	echo none >$regs
 	echo 0 >$settings/rewrite
 	echo >$settings/policy
-	check "no queue pair for a client by a policy (${1:-table full}): counted" \
+	check "no queue pair for a client by a policy ($1): counted" \
 		[ "$(sdpstat FellResources)" = $((before + 1)) ]
-	check "no queue pair for a client by a policy (${1:-table full}): the reason" \
+	check "no queue pair for a client by a policy ($1): the reason" \
 		fell_for "bash connect $SDP_B:19999 no memory or queue pair"
 }
 
 fell_for() { tail -n 1 /proc/net/sdp_fallbacks | grep -q " $1\$"; }
 
 no_queue_pairs() {
-	local full=/sys/kernel/debug/sdp_hostile/full before
+	local regs=/sys/kernel/debug/sdp_hostile/regs before
 	listener_start hold
-	client_told ENOBUFS ""
+	client_told ENOBUFS table
 	client_told ENOMEM memory
 	if short_form; then
 		left_out "no fall-back for want of queue pairs"
 	else
-		client_falls ""
+		client_falls table
 		client_falls memory
 	fi
 	before=$(sdpstat NoResources)
-	echo vb >$full
+	echo vb table >$regs
 	peer patient connect $SDP_B $port_here
 	check "no queue pair for a listener: its clients ask again, in vain" \
 		says patient $patience "connect: ETIMEDOUT"
@@ -245,7 +245,7 @@ no_queue_pairs() {
 	check "no queue pair for a listener: its queue is empty" queue_is 0
 	peer patient option 6 7 7 connect $SDP_B $port_here ended
 	pause 0.3
-	echo none >$full
+	echo none >$regs
 	check "with queue pairs again, who goes on asking gets in" says patient $patience connected
 	check "the honest connection streams beside that" streaming
 	peers_end server patient

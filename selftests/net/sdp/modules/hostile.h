@@ -6,9 +6,8 @@
  *
  *	conn.c	one connection: ib_cm, a queue pair, synchronous sends
  *	flood.c	floods of connection requests
- *	full.c	a device without free queue pairs
  *	unread.c	devices without RDMA read
- *	regs.c	a device that fails to register memory
+ *	regs.c	a device that fails to register memory, or to create queue pairs
  *	keys.c	misuse of the keys of advertised memory
  *	rings.c	wrong messages in a ring, and about rings
  *	modes.c	SrcAvail and SinkAvail exchanges that cross, are void, or break off
@@ -246,10 +245,6 @@ void hostile_free(struct hostile *h);
 int hostile_flood(struct hostile *h, const struct hostile_req *what, u32 count, bool leaves);
 int hostile_flood_verdict(struct hostile *h, char *text, size_t room);
 void hostile_flood_free(struct hostile *h);
-
-/* full.c */
-int hostile_full(const char *name, bool memory);
-void hostile_no_more_full(void);
 
 /* unread.c */
 int hostile_unread(const char *name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A device that fails to register memory.
+ * A device that fails to register memory, or to create queue pairs.
  *
  * soft-RoCE never fails, so its functions are replaced by functions that fail in one of the ways
  * in which a device can:
@@ -22,6 +22,9 @@
  *	lines	the device's writes bypass caches, whose lines are 2 MiB
  *	pages	a region supports pages of 2 MiB only, and reports that
  *
+ *	table	no queue pair is created: soft-RoCE's table is full (EINVAL)
+ *	memory	no queue pair is created, as with adapters (ENOMEM)
+ *
  * For "reg", "end" and "taken" soft-RoCE gets a key that no region has, and fails by itself.
  *
  * With "revoke" nothing fails: messages by Send with Invalidate are counted.
@@ -39,8 +42,19 @@
 static struct ib_device *ib;
 static struct ib_device_ops real;
 static u64 real_sizes;
-static enum ib_wr_opcode spoiled;
 static atomic_t failures;
+
+static int refuse_table(struct ib_qp *qp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
+{
+	atomic_inc(&failures);
+	return -EINVAL;
+}
+
+static int refuse_memory(struct ib_qp *qp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
+{
+	atomic_inc(&failures);
+	return -ENOMEM;
+}
 
 static struct ib_mr *refuse_region(struct ib_pd *pd, enum ib_mr_type type, u32 max)
 {
@@ -56,20 +70,49 @@ static int take_fewer(struct ib_mr *mr, struct scatterlist *sg, int n, unsigned 
 	return all > 0 ? all - 1 : all;
 }
 
-static int refuse_request(struct ib_qp *qp, const struct ib_send_wr *first,
-			  const struct ib_send_wr **bad)
-{
-	const struct ib_send_wr *wr;
+/**
+ * struct way - a way in which posted requests fail
+ * @how: its name
+ * @opcode: kind of the requests that fail
+ * @only: if not NULL, only those fail for which it returns true
+ * @err: the device refuses them with this errno
+ * @spoils: they get a key that no region has
+ * @flushes: their queue pair enters the error state
+ */
+struct way {
+	const char *how;
+	enum ib_wr_opcode opcode;
+	bool (*only)(const struct ib_send_wr *wr);
+	int err;
+	bool spoils;
+	bool flushes;
+};
 
-	for (wr = first; wr; wr = wr->next) {
-		if (wr->opcode != IB_WR_REG_MR)
-			continue;
-		atomic_inc(&failures);
-		*bad = first;
-		return -ENOMEM;
-	}
-	return real.post_send(qp, first, bad);
+/* soft-RoCE maps to kernel addresses, which are negative. */
+static bool is_moved(const struct ib_send_wr *wr)
+{
+	return !(reg_wr(wr)->access & (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)) &&
+	       (s64)reg_wr(wr)->mr->iova >= 0;
 }
+
+/* An invalidation with a registration behind it is of a key that no peer knows. */
+static bool is_alone(const struct ib_send_wr *wr)
+{
+	return !wr->next;
+}
+
+static const struct way ways[] = {
+	{ "post", IB_WR_REG_MR, .err = -ENOMEM },
+	{ "reg", IB_WR_REG_MR, .spoils = true },
+	{ "end", IB_WR_LOCAL_INV, .spoils = true },
+	{ "taken", IB_WR_LOCAL_INV, .only = is_alone, .spoils = true },
+	{ "flush", IB_WR_REG_MR, .flushes = true },
+	{ "noinv", IB_WR_LOCAL_INV, .err = -EINVAL },
+	{ "base", IB_WR_REG_MR, .only = is_moved, .spoils = true },
+	{ "revoke", IB_WR_SEND_WITH_INV },
+};
+
+static const struct way *way;
 
 /* The requests belong to their poster, and are const here only. */
 static void spoil(const struct ib_send_wr *wr)
@@ -80,57 +123,41 @@ static void spoil(const struct ib_send_wr *wr)
 		((struct ib_send_wr *)wr)->ex.invalidate_rkey ^= FOREIGN;
 }
 
-static int spoil_request(struct ib_qp *qp, const struct ib_send_wr *first,
-			 const struct ib_send_wr **bad)
+static int post_send(struct ib_qp *qp, const struct ib_send_wr *first,
+		     const struct ib_send_wr **bad)
 {
+	struct ib_qp_attr error = { .qp_state = IB_QPS_ERR };
+	const struct way *now = READ_ONCE(way);
 	const struct ib_send_wr *wr;
 
 	for (wr = first; wr; wr = wr->next) {
-		if (wr->opcode != READ_ONCE(spoiled))
+		if (wr->opcode != now->opcode || (now->only && !now->only(wr)))
 			continue;
 		atomic_inc(&failures);
-		spoil(wr);
+		if (now->err) {
+			*bad = first;
+			return now->err;
+		}
+		if (now->spoils)
+			spoil(wr);
+		if (now->flushes)
+			ib_modify_qp(qp, &error, IB_QP_STATE);
 	}
 	return real.post_send(qp, first, bad);
 }
 
-/* An invalidation with a registration behind it is of a key that no peer knows. */
-static int spoil_taken(struct ib_qp *qp, const struct ib_send_wr *first,
-		       const struct ib_send_wr **bad)
+static int fail_requests(const char *how)
 {
-	if (first->opcode == IB_WR_LOCAL_INV && !first->next) {
-		atomic_inc(&failures);
-		spoil(first);
-	}
-	return real.post_send(qp, first, bad);
-}
+	u32 i;
 
-static int refuse_invalidation(struct ib_qp *qp, const struct ib_send_wr *first,
-			       const struct ib_send_wr **bad)
-{
-	if (first->opcode == IB_WR_LOCAL_INV) {
-		atomic_inc(&failures);
-		*bad = first;
-		return -EINVAL;
-	}
-	return real.post_send(qp, first, bad);
-}
-
-/* soft-RoCE maps to kernel addresses, which are negative. */
-static int spoil_moved(struct ib_qp *qp, const struct ib_send_wr *first,
-		       const struct ib_send_wr **bad)
-{
-	const struct ib_send_wr *wr;
-
-	for (wr = first; wr; wr = wr->next) {
-		if (wr->opcode != IB_WR_REG_MR ||
-		    (reg_wr(wr)->access & (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)) ||
-		    (s64)reg_wr(wr)->mr->iova < 0)
+	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		if (strcmp(how, ways[i].how))
 			continue;
-		atomic_inc(&failures);
-		spoil(wr);
+		WRITE_ONCE(way, &ways[i]);
+		WRITE_ONCE(ib->ops.post_send, post_send);
+		return 0;
 	}
-	return real.post_send(qp, first, bad);
+	return -EINVAL;
 }
 
 static int refuse_pages(struct ib_mr *mr, struct scatterlist *sg, int n, unsigned int *offset)
@@ -176,36 +203,14 @@ static int probe_line(void)
 	return err;
 }
 
-static int count_revoking(struct ib_qp *qp, const struct ib_send_wr *first,
-			  const struct ib_send_wr **bad)
-{
-	if (first->opcode == IB_WR_SEND_WITH_INV)
-		atomic_inc(&failures);
-	return real.post_send(qp, first, bad);
-}
-
-static int flush_request(struct ib_qp *qp, const struct ib_send_wr *first,
-			 const struct ib_send_wr **bad)
-{
-	struct ib_qp_attr error = { .qp_state = IB_QPS_ERR };
-	const struct ib_send_wr *wr;
-
-	for (wr = first; wr; wr = wr->next) {
-		if (wr->opcode != IB_WR_REG_MR)
-			continue;
-		atomic_inc(&failures);
-		ib_modify_qp(qp, &error, IB_QP_STATE);
-	}
-	return real.post_send(qp, first, bad);
-}
-
 /**
- * hostile_registers() - let the device register memory again
+ * hostile_registers() - let the device register memory and create queue pairs again
  */
 void hostile_registers(void)
 {
 	if (!ib)
 		return;
+	WRITE_ONCE(ib->ops.create_qp, real.create_qp);
 	WRITE_ONCE(ib->ops.alloc_mr, real.alloc_mr);
 	WRITE_ONCE(ib->ops.map_mr_sg, real.map_mr_sg);
 	WRITE_ONCE(ib->ops.post_send, real.post_send);
@@ -221,7 +226,7 @@ void hostile_registers(void)
 }
 
 /**
- * hostile_registers_not() - let a device fail to register memory from now on
+ * hostile_registers_not() - let a device fail from now on
  * @name: its network device
  * @how: one of the ways in the head of this file
  *
@@ -241,31 +246,22 @@ int hostile_registers_not(const char *name, const char *how)
 	real = ib->ops;
 	real_sizes = ib->attrs.page_size_cap;
 	atomic_set(&failures, 0);
-	WRITE_ONCE(spoiled, !strcmp(how, "end") ? IB_WR_LOCAL_INV : IB_WR_REG_MR);
 	if (!strcmp(how, "pages"))
 		large_pages();
-	else if (!strcmp(how, "noinv"))
-		WRITE_ONCE(ib->ops.post_send, refuse_invalidation);
 	else if (!strcmp(how, "dereg"))
 		WRITE_ONCE(ib->ops.dereg_mr, keep_region);
 	else if (!strcmp(how, "lines"))
 		return probe_line();
-	else if (!strcmp(how, "base"))
-		WRITE_ONCE(ib->ops.post_send, spoil_moved);
 	else if (!strcmp(how, "alloc"))
 		WRITE_ONCE(ib->ops.alloc_mr, refuse_region);
 	else if (!strcmp(how, "map"))
 		WRITE_ONCE(ib->ops.map_mr_sg, take_fewer);
-	else if (!strcmp(how, "post"))
-		WRITE_ONCE(ib->ops.post_send, refuse_request);
-	else if (!strcmp(how, "flush"))
-		WRITE_ONCE(ib->ops.post_send, flush_request);
-	else if (!strcmp(how, "taken"))
-		WRITE_ONCE(ib->ops.post_send, spoil_taken);
-	else if (!strcmp(how, "revoke"))
-		WRITE_ONCE(ib->ops.post_send, count_revoking);
+	else if (!strcmp(how, "table"))
+		WRITE_ONCE(ib->ops.create_qp, refuse_table);
+	else if (!strcmp(how, "memory"))
+		WRITE_ONCE(ib->ops.create_qp, refuse_memory);
 	else
-		WRITE_ONCE(ib->ops.post_send, spoil_request);
+		return fail_requests(how);
 	return 0;
 }
 

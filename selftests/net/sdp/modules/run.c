@@ -11,13 +11,10 @@
  *
  * .../generate: random cases, see gen.c.
  *
- * .../full: write "NETDEV" or "NETDEV memory", and the device has no free queue pairs; "none" ends
- * that.
- *
  * .../unread: write "NETDEV", and the device has no RDMA read; "none" ends that.
  *
  * .../regs: write "NETDEV alloc", or another way of regs.c, and the device fails to register
- * memory; "none" ends that. Read the number of failures.
+ * memory or to create queue pairs; "none" ends that. Read the number of failures.
  *
  * A write returns when the case has sent everything.
  */
@@ -130,31 +127,6 @@ static const struct file_operations standing_ops = {
 	.read	= standing_read,
 };
 
-static ssize_t full_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
-{
-	char text[80] = "", name[64] = "", why[8] = "";
-	int err = 0;
-
-	if (len >= sizeof(text))
-		return -EINVAL;
-	if (copy_from_user(text, buf, len))
-		return -EFAULT;
-	if (sscanf(text, "%63s %7s", name, why) < 1)
-		return -EINVAL;
-	mutex_lock(&lock);
-	if (!strcmp(name, "none"))
-		hostile_no_more_full();
-	else
-		err = hostile_full(name, why[0]);
-	mutex_unlock(&lock);
-	return err ? err : len;
-}
-
-static const struct file_operations full_ops = {
-	.owner	= THIS_MODULE,
-	.write	= full_write,
-};
-
 static ssize_t unread_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
 	char text[80] = "", name[64] = "";
@@ -255,7 +227,6 @@ static int __init hostile_init(void)
 	debugfs_create_file("run", 0600, dir, NULL, &run_ops);
 	debugfs_create_file("standing", 0400, dir, NULL, &standing_ops);
 	debugfs_create_file("generate", 0600, dir, NULL, &generate_ops);
-	debugfs_create_file("full", 0200, dir, NULL, &full_ops);
 	debugfs_create_file("unread", 0200, dir, NULL, &unread_ops);
 	debugfs_create_file("regs", 0600, dir, NULL, &regs_ops);
 	return 0;
@@ -264,7 +235,6 @@ static int __init hostile_init(void)
 static void __exit hostile_exit(void)
 {
 	debugfs_remove(dir);
-	hostile_no_more_full();
 	hostile_all_read();
 	hostile_registers();
 	hostile_gen_exit();
