@@ -227,16 +227,19 @@ void hostile_registers(void)
 
 /**
  * hostile_registers_not() - let a device fail from now on
- * @name: its network device
+ * @name: its network device; "none": only end what was before
  * @how: one of the ways in the head of this file
  *
  * Return: 0 or an errno.
  */
 int hostile_registers_not(const char *name, const char *how)
 {
-	struct net_device *ndev = dev_get_by_name(&init_net, name);
+	struct net_device *ndev;
 
 	hostile_registers();
+	if (!strcmp(name, "none"))
+		return 0;
+	ndev = dev_get_by_name(&init_net, name);
 	if (!ndev)
 		return -ENODEV;
 	ib = ib_device_get_by_netdev(ndev, RDMA_DRIVER_UNKNOWN);

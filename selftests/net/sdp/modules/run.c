@@ -21,7 +21,7 @@
 #include <linux/debugfs.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/slab.h>
+#include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
 #include "hostile.h"
@@ -52,23 +52,19 @@ static void end_all(void)
 	}
 }
 
-static ssize_t run_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
+static int run_command(char *text)
 {
-	char text[80] = "", name[64];
 	unsigned int port, count = 0;
+	char name[64];
 	int err = 0;
 
-	if (len >= sizeof(text))
-		return -EINVAL;
-	if (copy_from_user(text, buf, len))
-		return -EFAULT;
 	mutex_lock(&lock);
 	end_all();
 	if (strncmp(text, "end", 3))
 		err = sscanf(text, "%63s %u %u", name, &port, &count) >= 2 ?
 			hostile_case(name, port, count, &conns) : -EINVAL;
 	mutex_unlock(&lock);
-	return err ? err : len;
+	return err;
 }
 
 static int verdicts(char *text, size_t room, unsigned int seconds)
@@ -76,6 +72,7 @@ static int verdicts(char *text, size_t room, unsigned int seconds)
 	struct hostile *h;
 	int n = 0;
 
+	mutex_lock(&lock);
 	list_for_each_entry(h, &conns, node) {
 		if (h->flood) {
 			n += hostile_flood_verdict(h, text + n, room - n);
@@ -88,147 +85,125 @@ static int verdicts(char *text, size_t room, unsigned int seconds)
 			n += scnprintf(text + n, room - n, "%s\n",
 				       h->end == HOSTILE_OPEN ? "open" : "ended");
 	}
-	return n;
-}
-
-static ssize_t read_verdicts(char __user *buf, size_t len, loff_t *pos, unsigned int seconds)
-{
-	char *text = kzalloc(PAGE_SIZE, GFP_KERNEL);
-	ssize_t n;
-
-	if (!text)
-		return -ENOMEM;
-	mutex_lock(&lock);
-	n = *pos ? 0 : simple_read_from_buffer(buf, len, pos, text,
-					       verdicts(text, PAGE_SIZE, seconds));
 	mutex_unlock(&lock);
-	kfree(text);
 	return n;
 }
 
-static ssize_t run_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
+static int run_report(char *text, size_t room)
 {
-	return read_verdicts(buf, len, pos, VERDICT_SECONDS);
+	return verdicts(text, room, VERDICT_SECONDS);
 }
 
-static ssize_t standing_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
+static int standing_report(char *text, size_t room)
 {
-	return read_verdicts(buf, len, pos, STANDING_SECONDS);
+	return verdicts(text, room, STANDING_SECONDS);
 }
 
-static const struct file_operations run_ops = {
-	.owner	= THIS_MODULE,
-	.write	= run_write,
-	.read	= run_read,
-};
-
-static const struct file_operations standing_ops = {
-	.owner	= THIS_MODULE,
-	.read	= standing_read,
-};
-
-static ssize_t unread_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
+static int unread_command(char *text)
 {
-	char text[80] = "", name[64] = "";
-	int err = 0;
+	char name[64];
+	int err;
 
-	if (len >= sizeof(text))
-		return -EINVAL;
-	if (copy_from_user(text, buf, len))
-		return -EFAULT;
 	if (sscanf(text, "%63s", name) < 1)
 		return -EINVAL;
 	mutex_lock(&lock);
-	if (!strcmp(name, "none"))
-		hostile_all_read();
-	else
-		err = hostile_unread(name);
+	err = hostile_unread(name);
 	mutex_unlock(&lock);
-	return err ? err : len;
+	return err;
 }
 
-static const struct file_operations unread_ops = {
-	.owner	= THIS_MODULE,
-	.write	= unread_write,
-};
-
-static ssize_t regs_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
+static int regs_command(char *text)
 {
-	char text[80] = "", name[64] = "", how[8] = "";
-	int err = 0;
+	char name[64], how[8] = "";
+	int err;
 
-	if (len >= sizeof(text))
-		return -EINVAL;
-	if (copy_from_user(text, buf, len))
-		return -EFAULT;
 	if (sscanf(text, "%63s %7s", name, how) < 1)
 		return -EINVAL;
 	mutex_lock(&lock);
-	if (!strcmp(name, "none"))
-		hostile_registers();
-	else
-		err = hostile_registers_not(name, how);
+	err = hostile_registers_not(name, how);
 	mutex_unlock(&lock);
-	return err ? err : len;
+	return err;
 }
 
-static ssize_t regs_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
+static int regs_report(char *text, size_t room)
 {
-	char text[16];
-	int n = scnprintf(text, sizeof(text), "%d\n", hostile_registers_failed());
-
-	return simple_read_from_buffer(buf, len, pos, text, n);
+	return scnprintf(text, room, "%d\n", hostile_registers_failed());
 }
 
-static const struct file_operations regs_ops = {
-	.owner	= THIS_MODULE,
-	.write	= regs_write,
-	.read	= regs_read,
+/**
+ * struct control - a file
+ * @name: its name
+ * @mode: its permissions
+ * @command: does what is written to it, and returns 0 or an errno
+ * @report: writes what is read from it, and returns the number of bytes
+ */
+struct control {
+	const char *name;
+	umode_t mode;
+	int (*command)(char *text);
+	int (*report)(char *text, size_t room);
 };
 
-static ssize_t generate_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
+static const struct control controls[] = {
+	{ "run", 0600, run_command, run_report },
+	{ "standing", 0400, NULL, standing_report },
+	{ "generate", 0600, hostile_gen_command, hostile_gen_report },
+	{ "unread", 0200, unread_command, NULL },
+	{ "regs", 0600, regs_command, regs_report },
+};
+
+static ssize_t control_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
+	const struct control *c = ((struct seq_file *)file->private_data)->private;
 	char text[80] = "";
 	int err;
 
-	if (len >= sizeof(text))
+	if (!c->command || len >= sizeof(text))
 		return -EINVAL;
 	if (copy_from_user(text, buf, len))
 		return -EFAULT;
-	err = hostile_gen_command(text);
+	err = c->command(text);
 	return err ? err : len;
 }
 
-static ssize_t generate_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
+/* Runs once for each opening of the file, however often that is read. */
+static int control_show(struct seq_file *m, void *unused)
 {
-	char *text = kzalloc(REPORT_ROOM, GFP_KERNEL);
-	ssize_t n;
+	const struct control *c = m->private;
+	size_t room;
+	char *text;
 
-	if (!text)
-		return -ENOMEM;
-	n = simple_read_from_buffer(buf, len, pos, text, hostile_gen_report(text, REPORT_ROOM));
-	kfree(text);
-	return n;
+	if (!c->report)
+		return -EINVAL;
+	room = seq_get_buf(m, &text);
+	seq_commit(m, c->report(text, room));
+	return 0;
 }
 
-static const struct file_operations generate_ops = {
-	.owner	= THIS_MODULE,
-	.write	= generate_write,
-	.read	= generate_read,
+static int control_open(struct inode *inode, struct file *file)
+{
+	return single_open_size(file, control_show, inode->i_private, REPORT_ROOM);
+}
+
+static const struct file_operations control_ops = {
+	.owner		= THIS_MODULE,
+	.open		= control_open,
+	.write		= control_write,
+	.read		= seq_read,
+	.release	= single_release,
 };
 
 static int __init hostile_init(void)
 {
 	int err = hostile_gen_init();
+	u32 i;
 
 	if (err)
 		return err;
 	dir = debugfs_create_dir("sdp_hostile", NULL);
-	debugfs_create_file("run", 0600, dir, NULL, &run_ops);
-	debugfs_create_file("standing", 0400, dir, NULL, &standing_ops);
-	debugfs_create_file("generate", 0600, dir, NULL, &generate_ops);
-	debugfs_create_file("unread", 0200, dir, NULL, &unread_ops);
-	debugfs_create_file("regs", 0600, dir, NULL, &regs_ops);
+	for (i = 0; i < ARRAY_SIZE(controls); i++)
+		debugfs_create_file(controls[i].name, controls[i].mode, dir, (void *)&controls[i],
+				    &control_ops);
 	return 0;
 }
 

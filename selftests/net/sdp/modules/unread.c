@@ -36,15 +36,20 @@ void hostile_all_read(void)
 
 /**
  * hostile_unread() - let a device's new connections do without RDMA read
- * @name: its network device
+ * @name: its network device; "none": restore all of them
  *
  * Return: 0 or an errno.
  */
 int hostile_unread(const char *name)
 {
-	struct net_device *ndev = dev_get_by_name(&init_net, name);
 	struct unread *u = list[0].ib ? &list[1] : &list[0];
+	struct net_device *ndev;
 
+	if (!strcmp(name, "none")) {
+		hostile_all_read();
+		return 0;
+	}
+	ndev = dev_get_by_name(&init_net, name);
 	if (!ndev || u->ib) {
 		dev_put(ndev);
 		return ndev ? -EBUSY : -ENODEV;
