@@ -3,8 +3,9 @@
  * The named cases: what the hostile peer sends, and when it stops sending.
  *
  * A case begins as an honest peer would and differs in one thing. Cases of the first list spoil
- * the Hello, those of the second list a message on an established connection, and those of the
- * third list the course of the exchange. The fourth list has forged addresses.
+ * the request, those of the second list (and of keys.c, modes.c and rings.c) a message on an
+ * established connection, and those of the third list the course of the exchange. The fourth list
+ * has forged addresses.
  */
 #include <linux/delay.h>
 #include <linux/inet.h>
@@ -13,45 +14,35 @@
 
 #include "hostile.h"
 
-static void hello_short_len(u8 *p)	{ p[7] = 60; }
-static void hello_mid(u8 *p)		{ p[0] = SDP_MID_DATA; }
-static void hello_flags(u8 *p)		{ p[1] = SDP_FLAG_OOB_PEND; }
-static void hello_mseq(u8 *p)		{ p[11] = 1; }
-static void hello_version_1(u8 *p)	{ p[16] = 0x11; }
-static void hello_ip_version(u8 *p)	{ p[17] = 0x50; }
-static void hello_bufs_0(u8 *p)		{ memset(p + 2, 0, 2); }
-static void hello_bufs_65535(u8 *p)	{ memset(p + 2, 0xff, 2); }
-static void hello_adverts_0(u8 *p)	{ memset(p + 19, 0, 1); }
-static void hello_recvsize_0(u8 *p)	{ memset(p + 24, 0, 4); }
-static void hello_recvsize_huge(u8 *p)	{ memset(p + 24, 0xff, 4); }
-static void hello_port_0(u8 *p)		{ memset(p + 28, 0, 2); }
-static void hello_source(u8 *p)		{ p[32 + 15] ^= 0x40; }
-static void hello_destination(u8 *p)	{ p[48 + 15] ^= 0x40; }
-static void hello_padding(u8 *p)	{ p[32] = 1; }
-static void hello_garbage(u8 *p)	{ memset(p, 0xa5, SDP_HELLO_LEN); }
-static void hello_zeroes(u8 *p)		{ memset(p, 0, SDP_HELLO_LEN); }
-
+/* A Hello in which @n bytes from @at on have another value, or another fault of a request. */
 static const struct {
 	const char *name;
-	void (*spoil)(u8 *hello);
-} hellos[] = {
-	{ "hello-short-len",		hello_short_len },
-	{ "hello-mid",			hello_mid },
-	{ "hello-flags",		hello_flags },
-	{ "hello-mseq",			hello_mseq },
-	{ "hello-version-1",		hello_version_1 },
-	{ "hello-ip-version",		hello_ip_version },
-	{ "hello-bufs-0",		hello_bufs_0 },
-	{ "hello-bufs-65535",		hello_bufs_65535 },
-	{ "hello-adverts-0",		hello_adverts_0 },
-	{ "hello-recvsize-0",		hello_recvsize_0 },
-	{ "hello-recvsize-huge",	hello_recvsize_huge },
-	{ "hello-port-0",		hello_port_0 },
-	{ "hello-wrong-source",		hello_source },
-	{ "hello-wrong-destination",	hello_destination },
-	{ "hello-padding",		hello_padding },
-	{ "hello-garbage",		hello_garbage },
-	{ "hello-zeroes",		hello_zeroes },
+	u8 at, n, value;
+	u8 port, mtu;
+	bool empty;
+} requests[] = {
+	{ "hello-short-len",		7, 1, 60 },
+	{ "hello-mid",			0, 1, SDP_MID_DATA },
+	{ "hello-flags",		1, 1, SDP_FLAG_OOB_PEND },
+	{ "hello-mseq",			11, 1, 1 },
+	{ "hello-version-1",		16, 1, 0x11 },
+	{ "hello-ip-version",		17, 1, 0x50 },
+	{ "hello-bufs-0",		2, 2, 0 },
+	{ "hello-bufs-65535",		2, 2, 0xff },
+	{ "hello-adverts-0",		19, 1, 0 },
+	{ "hello-recvsize-0",		24, 4, 0 },
+	{ "hello-recvsize-huge",	24, 4, 0xff },
+	{ "hello-port-0",		28, 2, 0 },
+	{ "hello-wrong-source",		32 + 15, 1, 0x40 },
+	{ "hello-wrong-destination",	48 + 15, 1, 0x40 },
+	{ "hello-padding",		32, 1, 1 },
+	{ "hello-garbage",		0, SDP_HELLO_LEN, 0xa5 },
+	{ "hello-zeroes",		0, SDP_HELLO_LEN, 0 },
+	/* By agreement with the script, nothing listens on the next port. */
+	{ "no-listener",		.port = 1 },
+	{ "no-private-data",		.empty = true },
+	/* A packet length that does not exist. */
+	{ "mtu-odd",			.mtu = 15 },
 };
 
 /**
@@ -309,14 +300,7 @@ static int msg_srcavail_wrap(struct hostile *h)
 #define PLAIN(mid, payload)			NULL, mid, payload, -1, 0
 #define SPOILED(mid, payload, at, value)	NULL, mid, payload, at, value
 
-static const struct message {
-	const char *name;
-	int (*speak)(struct hostile *h);
-	u8 mid;
-	u16 payload;
-	s8 at;
-	u8 value;
-} messages[] = {
+static const struct hostile_message messages[] = {
 	{ "msg-honest",			PLAIN(SDP_MID_DATA, 0) },
 	{ "msg-empty",			msg_empty },
 	{ "msg-write-imm",		hostile_write_imm },
@@ -375,67 +359,10 @@ static const struct message {
 	{ "msg-overrun",		msg_overrun },
 	{ "msg-suspend",		PLAIN(SDP_MID_SUSPEND, 0) },
 	{ "msg-suspend-ack",		PLAIN(SDP_MID_SUSPEND_ACK, 0) },
-	{ "key-read",			hostile_key_read },
-	{ "key-read-late",		hostile_key_read_late },
-	{ "key-read-before",		hostile_key_read_before },
-	{ "key-read-beyond",		hostile_key_read_beyond },
-	{ "key-write-srcavail",		hostile_key_write_srcavail },
-	{ "key-write",			hostile_key_write },
-	{ "key-write-late",		hostile_key_write_late },
-	{ "key-write-before",		hostile_key_write_before },
-	{ "key-write-beyond",		hostile_key_write_beyond },
-	{ "key-read-buffer",		hostile_key_read_buffer },
-	{ "mode-stale",			hostile_stale },
-	{ "mode-crossed",		hostile_crossed },
-	{ "mode-crossed-partly",	hostile_crossed_partly },
-	{ "mode-crosses",		hostile_crosses },
-	{ "mode-several",		hostile_several },
-	{ "mode-once",			hostile_once },
-	{ "mode-beyond",		hostile_reports_beyond },
-	{ "srcavail-silent",		hostile_srcavail_silent },
-	{ "srcavail-silent-partly",	hostile_srcavail_silent_partly },
-	{ "srcavail-gone",			hostile_srcavail_gone },
-	{ "srcavail-cancelled",		hostile_srcavail_cancelled },
-	{ "buffer-silent",		hostile_buffer_silent },
-	{ "buffer-silent-written",	hostile_buffer_silent_written },
-	{ "buffer-gone",		hostile_buffer_gone },
-	{ "buffer-cancelled",		hostile_buffer_cancelled },
 	/* The Hellos did not agree on rings. */
 	{ "msg-ring-ask",		PLAIN(SDP_MID_RING_ASK, 0) },
 	{ "msg-ring-avail",		PLAIN(SDP_MID_RING_AVAIL, 0) },
-	{ "msg-ring-freed",		hostile_ring_freed_unknown },
-	{ "ring-write",		hostile_ring_write },
-	{ "ring-anywhere",		hostile_ring_anywhere },
-	{ "ring-elsewhere",		hostile_ring_elsewhere },
-	{ "ring-beyond",		hostile_ring_beyond },
-	{ "ring-before",		hostile_ring_before },
-	{ "ring-none",		hostile_ring_none },
-	{ "ring-other",		hostile_ring_other },
-	{ "ring-short",		hostile_ring_short },
-	{ "ring-long",		hostile_ring_long },
-	{ "ring-bits",		hostile_ring_bits },
-	{ "ring-len",			hostile_ring_len },
-	{ "ring-mid",			hostile_ring_mid },
-	{ "ring-flags",		hostile_ring_flags },
-	{ "ring-mseq",		hostile_ring_mseq },
-	{ "ring-srcavail",		hostile_ring_srcavail },
-	{ "ring-overrun",		hostile_ring_overrun },
-	{ "ring-held",			hostile_ring_held },
-	{ "ring-ask-again",		hostile_ring_ask_again },
-	{ "ring-ask-twice",		hostile_ring_ask_twice },
-	{ "ring-ask-odd",		hostile_ring_ask_odd },
-	{ "ring-ask-huge",		hostile_ring_ask_huge },
-	{ "ring-give-back-none",	hostile_ring_give_back_none },
-	{ "ring-avail-unasked",	hostile_ring_avail_unasked },
-	{ "ring-avail-larger",	hostile_ring_avail_larger },
-	{ "ring-avail-wraps",		hostile_ring_avail_wraps },
-	{ "ring-avail-twice",		hostile_ring_avail_twice },
-	{ "ring-avail-key",		hostile_ring_avail_key },
-	{ "ring-freed",		hostile_ring_freed },
-	{ "nic-long",			hostile_nic_long },
-	{ "nic-srcavail",		hostile_nic_srcavail },
-	{ "nic-buffer",		hostile_nic_buffer },
-	{ "nic-write",			hostile_ring_write },
+	{ },
 };
 
 /* Sets the Hello's ring fields as the name of the case says. */
@@ -501,7 +428,7 @@ static struct hostile *begin(const struct hostile_req *req, struct list_head *co
 	return err ? ERR_PTR(err) : h;
 }
 
-static int run_hello(const struct hostile_req *req, struct list_head *conns)
+static int run_request(const struct hostile_req *req, struct list_head *conns)
 {
 	struct hostile *h = begin(req, conns);
 	int err;
@@ -542,7 +469,7 @@ static struct hostile *stand(u16 port, struct list_head *conns, bool rtu)
  * overtaken by later messages. The peer may break the queue pair during the misbehaviour, so -EIO
  * is no error.
  */
-static int run_message(const struct message *m, u16 port, struct list_head *conns)
+static int run_message(const struct hostile_message *m, u16 port, struct list_head *conns)
 {
 	struct hostile *h = stand_for(m->name, port, conns, true);
 	int err;
@@ -554,39 +481,13 @@ static int run_message(const struct message *m, u16 port, struct list_head *conn
 		return err;
 	if (m->speak)
 		err = m->speak(h);
+	else if (m->imm)
+		err = hostile_place(h, m);
 	else if (m->at < 0)
 		err = say(h, m->mid, m->payload);
 	else
 		err = say_spoiled(h, m->mid, m->payload, m->at, m->value);
 	return err == -EIO ? 0 : err;
-}
-
-/* By agreement with the script, nothing listens on the next port. */
-static int course_no_listener(u16 port, struct list_head *conns)
-{
-	struct hostile_req req;
-
-	hostile_honest_req(&req, port + 1);
-	return run_hello(&req, conns);
-}
-
-/* A packet length that does not exist. */
-static int course_mtu_odd(u16 port, struct list_head *conns)
-{
-	struct hostile_req req;
-
-	hostile_honest_req(&req, port);
-	req.mtu = 15;
-	return run_hello(&req, conns);
-}
-
-static int course_no_private_data(u16 port, struct list_head *conns)
-{
-	struct hostile_req req;
-
-	hostile_honest_req(&req, port);
-	req.private_len = 0;
-	return run_hello(&req, conns);
 }
 
 static int silent(u16 port, struct list_head *conns, u8 cm_timeout)
@@ -839,9 +740,6 @@ static const struct {
 	const char *name;
 	int (*run)(u16 port, struct list_head *conns);
 } courses[] = {
-	{ "no-listener",		course_no_listener },
-	{ "no-private-data",		course_no_private_data },
-	{ "mtu-odd",			course_mtu_odd },
 	{ "no-rtu",			course_no_rtu },
 	{ "no-rtu-for-hours",		course_no_rtu_for_hours },
 	{ "req-flood",			course_req_flood },
@@ -871,19 +769,27 @@ static const struct {
  */
 int hostile_case(const char *name, u16 port, u32 count, struct list_head *conns)
 {
+	static const struct hostile_message * const lists[] = {
+		messages, hostile_keys, hostile_modes, hostile_rings,
+	};
+	const struct hostile_message *m;
 	struct hostile_req req;
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(hellos); i++) {
-		if (strcmp(hellos[i].name, name))
+	for (i = 0; i < ARRAY_SIZE(requests); i++) {
+		if (strcmp(requests[i].name, name))
 			continue;
-		hostile_honest_req(&req, port);
-		hellos[i].spoil(req.private);
-		return run_hello(&req, conns);
+		hostile_honest_req(&req, port + requests[i].port);
+		memset(req.private + requests[i].at, requests[i].value, requests[i].n);
+		req.mtu = requests[i].mtu;
+		if (requests[i].empty)
+			req.private_len = 0;
+		return run_request(&req, conns);
 	}
-	for (i = 0; i < ARRAY_SIZE(messages); i++)
-		if (!strcmp(messages[i].name, name))
-			return run_message(&messages[i], port, conns);
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		for (m = lists[i]; m->name; m++)
+			if (!strcmp(m->name, name))
+				return run_message(m, port, conns);
 	for (i = 0; i < ARRAY_SIZE(courses); i++)
 		if (!strcmp(courses[i].name, name))
 			return courses[i].run(port, conns);

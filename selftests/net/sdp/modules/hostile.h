@@ -216,6 +216,28 @@ struct hostile_req {
 	u8 mtu;
 };
 
+/**
+ * struct hostile_message - a case: what follows an honest message
+ * @name: its name; NULL: the end of a list of cases
+ * @speak: sends what follows; NULL: that is one message
+ * @mid: kind of that message
+ * @payload: its bytes of payload
+ * @at: offset of a byte that is not an honest one, or -1
+ * @value: value of that byte
+ * @imm: immediate data with which it is written into the peer's ring; 0: it is sent
+ * @offset: where it is written in the ring
+ */
+struct hostile_message {
+	const char *name;
+	int (*speak)(struct hostile *h);
+	u8 mid;
+	u16 payload;
+	s8 at;
+	u8 value;
+	u32 imm;
+	s64 offset;
+};
+
 /* conn.c */
 struct hostile *hostile_make(void);
 int hostile_resolve(struct hostile *h, __be32 from, __be32 to, u16 port);
@@ -255,69 +277,10 @@ int hostile_registers_not(const char *name, const char *how);
 int hostile_registers_failed(void);
 void hostile_registers(void);
 
-/* keys.c */
-int hostile_key_read(struct hostile *h);
-int hostile_key_read_late(struct hostile *h);
-int hostile_key_read_before(struct hostile *h);
-int hostile_key_read_beyond(struct hostile *h);
-int hostile_key_write_srcavail(struct hostile *h);
-int hostile_key_write(struct hostile *h);
-int hostile_key_write_late(struct hostile *h);
-int hostile_key_write_before(struct hostile *h);
-int hostile_key_write_beyond(struct hostile *h);
-int hostile_key_read_buffer(struct hostile *h);
-
-/* rings.c */
-int hostile_ring_write(struct hostile *h);
-int hostile_ring_anywhere(struct hostile *h);
-int hostile_ring_elsewhere(struct hostile *h);
-int hostile_ring_beyond(struct hostile *h);
-int hostile_ring_before(struct hostile *h);
-int hostile_ring_none(struct hostile *h);
-int hostile_ring_other(struct hostile *h);
-int hostile_ring_short(struct hostile *h);
-int hostile_ring_long(struct hostile *h);
-int hostile_ring_bits(struct hostile *h);
-int hostile_ring_len(struct hostile *h);
-int hostile_ring_mid(struct hostile *h);
-int hostile_ring_flags(struct hostile *h);
-int hostile_ring_mseq(struct hostile *h);
-int hostile_ring_srcavail(struct hostile *h);
-int hostile_ring_overrun(struct hostile *h);
-int hostile_ring_held(struct hostile *h);
-int hostile_ring_ask_again(struct hostile *h);
-int hostile_ring_ask_twice(struct hostile *h);
-int hostile_ring_ask_odd(struct hostile *h);
-int hostile_ring_ask_huge(struct hostile *h);
-int hostile_ring_give_back_none(struct hostile *h);
-int hostile_ring_avail_unasked(struct hostile *h);
-int hostile_ring_avail_larger(struct hostile *h);
-int hostile_ring_avail_wraps(struct hostile *h);
-int hostile_ring_avail_twice(struct hostile *h);
-int hostile_ring_avail_key(struct hostile *h);
-int hostile_ring_freed(struct hostile *h);
-int hostile_ring_freed_unknown(struct hostile *h);
-int hostile_nic_long(struct hostile *h);
-int hostile_nic_srcavail(struct hostile *h);
-int hostile_nic_buffer(struct hostile *h);
-
-/* modes.c */
+/* keys.c, modes.c, rings.c: cases */
+extern const struct hostile_message hostile_keys[], hostile_modes[], hostile_rings[];
 void hostile_follow(struct hostile *h, const u8 *data, u32 n);
-int hostile_stale(struct hostile *h);
-int hostile_crossed(struct hostile *h);
-int hostile_crossed_partly(struct hostile *h);
-int hostile_crosses(struct hostile *h);
-int hostile_several(struct hostile *h);
-int hostile_once(struct hostile *h);
-int hostile_reports_beyond(struct hostile *h);
-int hostile_srcavail_silent(struct hostile *h);
-int hostile_srcavail_silent_partly(struct hostile *h);
-int hostile_srcavail_gone(struct hostile *h);
-int hostile_srcavail_cancelled(struct hostile *h);
-int hostile_buffer_silent(struct hostile *h);
-int hostile_buffer_silent_written(struct hostile *h);
-int hostile_buffer_gone(struct hostile *h);
-int hostile_buffer_cancelled(struct hostile *h);
+int hostile_place(struct hostile *h, const struct hostile_message *m);
 
 /* forge.c */
 int hostile_forge(struct hostile *h, u16 port, const char *src, const char *dst);

@@ -52,28 +52,28 @@ static int write_at(struct hostile *h, s64 at)
 }
 
 /* The regular use: the connection continues. */
-int hostile_key_read(struct hostile *h)
+static int key_read(struct hostile *h)
 {
 	return hostile_await(&h->adverts, 1) ?: read_at(h, 0) ?:
 	       read_at(h, h->told.src.len - BYTES) ?: finish_reading(h);
 }
 
-int hostile_key_read_late(struct hostile *h)
+static int key_read_late(struct hostile *h)
 {
-	return hostile_key_read(h) ?: refused(h, read_at(h, 0));
+	return key_read(h) ?: refused(h, read_at(h, 0));
 }
 
-int hostile_key_read_before(struct hostile *h)
+static int key_read_before(struct hostile *h)
 {
 	return hostile_await(&h->adverts, 1) ?: refused(h, read_at(h, -BYTES / 2));
 }
 
-int hostile_key_read_beyond(struct hostile *h)
+static int key_read_beyond(struct hostile *h)
 {
 	return hostile_await(&h->adverts, 1) ?: refused(h, read_at(h, h->told.src.len - BYTES / 2));
 }
 
-int hostile_key_write_srcavail(struct hostile *h)
+static int key_write_srcavail(struct hostile *h)
 {
 	return hostile_await(&h->adverts, 1) ?: refused(h, write_at(h, 0));
 }
@@ -86,7 +86,7 @@ static int await_buffer(struct hostile *h)
 }
 
 /* The regular use. The reader's next SinkAvail shows that the call is over. */
-int hostile_key_write(struct hostile *h)
+static int key_write(struct hostile *h)
 {
 	int err = await_buffer(h) ?: write_at(h, 0);
 
@@ -94,7 +94,7 @@ int hostile_key_write(struct hostile *h)
 	return err ?: hostile_say(h, SDP_MID_RDMA_WR_COMPL, 0) ?: hostile_await_buffer(h);
 }
 
-int hostile_key_write_late(struct hostile *h)
+static int key_write_late(struct hostile *h)
 {
 	struct sdp_msg first;
 	int err = await_buffer(h);
@@ -107,17 +107,31 @@ int hostile_key_write_late(struct hostile *h)
 	return err ?: refused(h, write_at(h, 0));
 }
 
-int hostile_key_write_before(struct hostile *h)
+static int key_write_before(struct hostile *h)
 {
 	return await_buffer(h) ?: refused(h, write_at(h, -BYTES / 2));
 }
 
-int hostile_key_write_beyond(struct hostile *h)
+static int key_write_beyond(struct hostile *h)
 {
 	return await_buffer(h) ?: refused(h, write_at(h, h->told.src.len - BYTES / 2));
 }
 
-int hostile_key_read_buffer(struct hostile *h)
+static int key_read_buffer(struct hostile *h)
 {
 	return await_buffer(h) ?: refused(h, read_at(h, 0));
 }
+
+const struct hostile_message hostile_keys[] = {
+	{ "key-read",			key_read },
+	{ "key-read-late",		key_read_late },
+	{ "key-read-before",		key_read_before },
+	{ "key-read-beyond",		key_read_beyond },
+	{ "key-write-srcavail",		key_write_srcavail },
+	{ "key-write",			key_write },
+	{ "key-write-late",		key_write_late },
+	{ "key-write-before",		key_write_before },
+	{ "key-write-beyond",		key_write_beyond },
+	{ "key-read-buffer",		key_read_buffer },
+	{ },
+};

@@ -162,7 +162,7 @@ static int written(struct hostile *h, u32 n)
  * nothing to it and sends the data of its SrcAvail in messages. A SinkAvail that is not stale is
  * used afterwards.
  */
-int hostile_stale(struct hostile *h)
+static int stale(struct hostile *h)
 {
 	int err = teach(h) ?: got(h, LARGE + SMALL);
 
@@ -178,7 +178,7 @@ int hostile_stale(struct hostile *h)
 }
 
 /* C8: our SinkAvail crosses the peer's SrcAvail: the peer writes to our memory. */
-int hostile_crossed(struct hostile *h)
+static int crossed(struct hostile *h)
 {
 	int err = teach(h) ?: go_on(h) ?: hostile_await(&h->adverts, 2);
 
@@ -187,7 +187,7 @@ int hostile_crossed(struct hostile *h)
 }
 
 /* C8 after a part of the SrcAvail was read: the peer writes the remainder. */
-int hostile_crossed_partly(struct hostile *h)
+static int crossed_partly(struct hostile *h)
 {
 	int err = teach(h) ?: go_on(h) ?: hostile_await(&h->adverts, 2);
 
@@ -230,7 +230,7 @@ static int report(struct hostile *h, u32 n)
  * Two reports for one SinkAvail (wire section 8). The reader has enough, and takes the remainder
  * back, which we answer. The next SinkAvail is filled.
  */
-int hostile_several(struct hostile *h)
+static int several(struct hostile *h)
 {
 	int err = h->peer.max_adverts == 1 ? await_buffer(h) : -EPROTO;
 
@@ -245,7 +245,7 @@ int hostile_several(struct hostile *h)
  * One report for each SinkAvail ends it though there is room left. So there is nothing to take
  * back, and we do not answer. The reader sends SinkCancel once, and then knows.
  */
-int hostile_once(struct hostile *h)
+static int once(struct hostile *h)
 {
 	int err = await_buffer(h);
 
@@ -258,14 +258,14 @@ int hostile_once(struct hostile *h)
 }
 
 /* The second report exceeds the remaining room. */
-int hostile_reports_beyond(struct hostile *h)
+static int reports_beyond(struct hostile *h)
 {
 	return await_buffer(h) ?: write_some(h, PIECE) ?: report(h, PIECE) ?:
 	       report(h, LARGE - PIECE + 1);
 }
 
 /* C8 in the other direction: our SrcAvail crosses the peer's SinkAvail, and both ends ignore it. */
-int hostile_crosses(struct hostile *h)
+static int crosses(struct hostile *h)
 {
 	struct sdp_msg srcavail = {
 		.h.mid = SDP_MID_SRC_AVAIL, .src = { .len = LARGE, .rkey = 1, .va = 4096 },
@@ -278,51 +278,70 @@ int hostile_crosses(struct hostile *h)
 }
 
 /* A SrcAvail is not answered. */
-int hostile_srcavail_silent(struct hostile *h)
+static int srcavail_silent(struct hostile *h)
 {
 	return hostile_await(&h->adverts, 1);
 }
 
 /* Only a part of a SrcAvail is read. */
-int hostile_srcavail_silent_partly(struct hostile *h)
+static int srcavail_silent_partly(struct hostile *h)
 {
 	return hostile_await(&h->adverts, 1) ?: read_some(h, h->told.payload_len, PIECE) ?:
 	       answer(h, SDP_MID_RDMA_RD_COMPL, PIECE, 0);
 }
 
 /* A SrcAvail is not answered, and neither does the adapter answer. */
-int hostile_srcavail_gone(struct hostile *h)
+static int srcavail_gone(struct hostile *h)
 {
 	return hostile_await(&h->adverts, 1) ?: hostile_fall_silent(h);
 }
 
 /* A SrcAvail is cancelled, and the remainder comes in messages, with the right contents. */
-int hostile_srcavail_cancelled(struct hostile *h)
+static int srcavail_cancelled(struct hostile *h)
 {
 	return hostile_await(&h->came[SDP_MID_SRC_CANCEL], 1) ?:
 	       answer(h, SDP_MID_SENDSM, 0, 0) ?: got(h, LARGE);
 }
 
 /* Nothing is written for a SinkAvail, and its cancellation is not answered. */
-int hostile_buffer_silent(struct hostile *h)
+static int buffer_silent(struct hostile *h)
 {
 	return await_buffer(h);
 }
 
 /* The memory of a SinkAvail is written to, but no report follows. */
-int hostile_buffer_silent_written(struct hostile *h)
+static int buffer_silent_written(struct hostile *h)
 {
 	return await_buffer(h) ?: write_some(h, PIECE);
 }
 
-int hostile_buffer_gone(struct hostile *h)
+static int buffer_gone(struct hostile *h)
 {
 	return await_buffer(h) ?: hostile_fall_silent(h);
 }
 
 /* A SinkAvail is cancelled, which is answered. */
-int hostile_buffer_cancelled(struct hostile *h)
+static int buffer_cancelled(struct hostile *h)
 {
 	return await_buffer(h) ?: hostile_await(&h->came[SDP_MID_SINK_CANCEL], 1) ?:
 	       answer(h, SDP_MID_SINK_CANCEL_ACK, 0, 0) ?: go_on(h);
 }
+
+const struct hostile_message hostile_modes[] = {
+	{ "mode-stale",			stale },
+	{ "mode-crossed",		crossed },
+	{ "mode-crossed-partly",	crossed_partly },
+	{ "mode-crosses",		crosses },
+	{ "mode-several",		several },
+	{ "mode-once",			once },
+	{ "mode-beyond",		reports_beyond },
+	{ "srcavail-silent",		srcavail_silent },
+	{ "srcavail-silent-partly",	srcavail_silent_partly },
+	{ "srcavail-gone",		srcavail_gone },
+	{ "srcavail-cancelled",		srcavail_cancelled },
+	{ "buffer-silent",		buffer_silent },
+	{ "buffer-silent-written",	buffer_silent_written },
+	{ "buffer-gone",		buffer_gone },
+	{ "buffer-cancelled",		buffer_cancelled },
+	{ },
+};

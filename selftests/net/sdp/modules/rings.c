@@ -41,22 +41,34 @@ static int message(struct hostile *h, s64 at, u32 imm)
 	return put(h, at, BYTES, imm);
 }
 
-/* Writes an honest message with one byte of its header changed. */
-static int spoiled(struct hostile *h, u32 byte, u8 value)
+/**
+ * hostile_place() - write the message of a case into the ring
+ * @h: connection, ready
+ * @m: the case
+ *
+ * Return: as hostile_send().
+ */
+int hostile_place(struct hostile *h, const struct hostile_message *m)
 {
-	hostile_header(h, SDP_MID_DATA, PAYLOAD);
-	h->send[byte] = value;
-	return put(h, 0, BYTES, FIRST | BYTES);
+	int err = get_ring(h);
+	u32 bytes;
+
+	if (err)
+		return err;
+	bytes = hostile_header(h, m->mid, m->payload);
+	if (m->at >= 0)
+		h->send[m->at] = m->value;
+	return put(h, m->offset, bytes, m->imm);
 }
 
 /* The regular use: two messages in a row. */
-int hostile_ring_write(struct hostile *h)
+static int ring_write(struct hostile *h)
 {
 	return get_ring(h) ?: message(h, 0, FIRST | BYTES) ?: message(h, BYTES, FIRST | BYTES);
 }
 
 /* The source may write anywhere in the ring; the sink reads only what an immediate announces. */
-int hostile_ring_anywhere(struct hostile *h)
+static int ring_anywhere(struct hostile *h)
 {
 	struct sdp_region to;
 	int err = get_ring(h);
@@ -72,72 +84,14 @@ int hostile_ring_anywhere(struct hostile *h)
 	return err ?: message(h, 0, FIRST | BYTES);
 }
 
-/* The message is not at the offset where the next one must begin. */
-int hostile_ring_elsewhere(struct hostile *h)
-{
-	return get_ring(h) ?: message(h, 5000, FIRST | BYTES);
-}
-
-/* Beyond both mappings of the ring: the adapter refuses that. */
-int hostile_ring_beyond(struct hostile *h)
-{
-	return get_ring(h) ?: message(h, 2 * HOSTILE_RING - BYTES / 2, FIRST | BYTES);
-}
-
-int hostile_ring_before(struct hostile *h)
-{
-	return get_ring(h) ?: message(h, -BYTES, FIRST | BYTES);
-}
-
 /* No ring was asked for. */
-int hostile_ring_none(struct hostile *h)
+static int ring_none(struct hostile *h)
 {
 	return hostile_await(&h->datas, 1) ?: hostile_write_imm(h);
 }
 
-int hostile_ring_other(struct hostile *h)
-{
-	return get_ring(h) ?: message(h, 0, SECOND | BYTES);
-}
-
-int hostile_ring_short(struct hostile *h)
-{
-	return get_ring(h) ?: message(h, 0, FIRST | SDP_BSDH_LEN);
-}
-
-int hostile_ring_long(struct hostile *h)
-{
-	return get_ring(h) ?: message(h, 0, FIRST | (HOSTILE_RING / 4 + 1));
-}
-
-int hostile_ring_bits(struct hostile *h)
-{
-	return get_ring(h) ?: message(h, 0, FIRST | 0x100000 | BYTES);
-}
-
-/* The length in the immediate differs from the message's own. */
-int hostile_ring_len(struct hostile *h)
-{
-	return get_ring(h) ?: message(h, 0, FIRST | (BYTES + 1));
-}
-
-int hostile_ring_mid(struct hostile *h)
-{
-	return get_ring(h) ?: spoiled(h, 0, SDP_MID_HELLO);
-}
-
-int hostile_ring_flags(struct hostile *h)
-{
-	return get_ring(h) ?: spoiled(h, 1, 0x80);
-}
-
-int hostile_ring_mseq(struct hostile *h)
-{
-	return get_ring(h) ?: spoiled(h, 11, 0x77);
-}
-
 /* A ring may only carry data messages. */
-int hostile_ring_srcavail(struct hostile *h)
+static int ring_srcavail(struct hostile *h)
 {
 	u32 len;
 	int err = get_ring(h);
@@ -149,7 +103,7 @@ int hostile_ring_srcavail(struct hostile *h)
 }
 
 /* More than is free: the application does not read. */
-int hostile_ring_overrun(struct hostile *h)
+static int ring_overrun(struct hostile *h)
 {
 	u32 bytes = HOSTILE_RING / 4, at;
 	int err = get_ring(h);
@@ -162,12 +116,12 @@ int hostile_ring_overrun(struct hostile *h)
 }
 
 /* A ring is asked for before the last one was used; a ring is asked for that is no larger. */
-int hostile_ring_ask_again(struct hostile *h)
+static int ring_ask_again(struct hostile *h)
 {
 	return get_ring(h) ?: hostile_say(h, SDP_MID_RING_ASK, 0);
 }
 
-int hostile_ring_ask_twice(struct hostile *h)
+static int ring_ask_twice(struct hostile *h)
 {
 	return get_ring(h) ?: message(h, 0, FIRST | BYTES) ?: hostile_say(h, SDP_MID_RING_ASK, 0);
 }
@@ -183,7 +137,7 @@ static int ask_for(struct hostile *h, u32 size)
  * Tiny messages that the application does not read, each in a ring of its own that was given
  * back.
  */
-int hostile_ring_held(struct hostile *h)
+static int ring_held(struct hostile *h)
 {
 	int err = hostile_await(&h->datas, 1);
 	u32 i;
@@ -194,22 +148,22 @@ int hostile_ring_held(struct hostile *h)
 	return err;
 }
 
-int hostile_ring_ask_odd(struct hostile *h)
+static int ring_ask_odd(struct hostile *h)
 {
 	return hostile_await(&h->datas, 1) ?: ask_for(h, HOSTILE_RING - 1);
 }
 
-int hostile_ring_ask_huge(struct hostile *h)
+static int ring_ask_huge(struct hostile *h)
 {
 	return hostile_await(&h->datas, 1) ?: ask_for(h, 1U << 31);
 }
 
-int hostile_ring_give_back_none(struct hostile *h)
+static int ring_give_back_none(struct hostile *h)
 {
 	return hostile_await(&h->datas, 1) ?: ask_for(h, 0);
 }
 
-int hostile_ring_avail_unasked(struct hostile *h)
+static int ring_avail_unasked(struct hostile *h)
 {
 	return hostile_say(h, SDP_MID_RING_AVAIL, 0);
 }
@@ -228,23 +182,23 @@ static int answer(struct hostile *h, u32 times, u32 rkey, u64 va)
 	return hostile_send(h, SDP_BSDH_LEN + 16);
 }
 
-int hostile_ring_avail_larger(struct hostile *h)
+static int ring_avail_larger(struct hostile *h)
 {
 	return answer(h, 2, 1, 4096);
 }
 
-int hostile_ring_avail_wraps(struct hostile *h)
+static int ring_avail_wraps(struct hostile *h)
 {
 	return answer(h, 1, 1, ~0ULL);
 }
 
-int hostile_ring_avail_twice(struct hostile *h)
+static int ring_avail_twice(struct hostile *h)
 {
 	return answer(h, 1, 1, 4096) ?: answer(h, 1, 1, 4096);
 }
 
 /* A key that does not exist: the peer's first write fails. */
-int hostile_ring_avail_key(struct hostile *h)
+static int ring_avail_key(struct hostile *h)
 {
 	return answer(h, 1, 0xdead00, 4096);
 }
@@ -259,7 +213,7 @@ static int freed(struct hostile *h, u32 bytes)
 }
 
 /* The report exceeds what was written. */
-int hostile_ring_freed(struct hostile *h)
+static int ring_freed(struct hostile *h)
 {
 	struct sdp_region ring;
 
@@ -267,23 +221,63 @@ int hostile_ring_freed(struct hostile *h)
 	       answer(h, 1, ring.rkey, ring.va) ?: freed(h, 1U << 20);
 }
 
-int hostile_ring_freed_unknown(struct hostile *h)
+static int ring_freed_unknown(struct hostile *h)
 {
 	return freed(h, 0);
 }
 
-/* Scheme by NIC: a message longer than a window. */
-int hostile_nic_long(struct hostile *h)
-{
-	return get_ring(h) ?: message(h, 0, FIRST | (HOSTILE_WINDOW + 1));
-}
-
-int hostile_nic_srcavail(struct hostile *h)
+static int nic_srcavail(struct hostile *h)
 {
 	return hostile_await(&h->datas, 1) ?: hostile_say(h, SDP_MID_SRC_AVAIL, 1);
 }
 
-int hostile_nic_buffer(struct hostile *h)
+static int nic_buffer(struct hostile *h)
 {
 	return hostile_await(&h->datas, 1) ?: hostile_say(h, SDP_MID_SINK_AVAIL, 0);
 }
+
+/* An honest message, at any offset and with any immediate; or one byte of it has another value. */
+#define PLACED(offset, imm)	NULL, SDP_MID_DATA, PAYLOAD, -1, 0, imm, offset
+#define SPOILED(at, value)	NULL, SDP_MID_DATA, PAYLOAD, at, value, FIRST | BYTES, 0
+
+const struct hostile_message hostile_rings[] = {
+	{ "ring-write",			ring_write },
+	{ "ring-anywhere",		ring_anywhere },
+	/* The message is not at the offset where the next one must begin. */
+	{ "ring-elsewhere",		PLACED(5000, FIRST | BYTES) },
+	/* Beyond both mappings of the ring: the adapter refuses that. */
+	{ "ring-beyond",		PLACED(2 * HOSTILE_RING - BYTES / 2, FIRST | BYTES) },
+	{ "ring-before",		PLACED(-BYTES, FIRST | BYTES) },
+	{ "ring-none",			ring_none },
+	{ "ring-other",			PLACED(0, SECOND | BYTES) },
+	{ "ring-short",			PLACED(0, FIRST | SDP_BSDH_LEN) },
+	{ "ring-long",			PLACED(0, FIRST | (HOSTILE_RING / 4 + 1)) },
+	{ "ring-bits",			PLACED(0, FIRST | 0x100000 | BYTES) },
+	/* The length in the immediate differs from the message's own. */
+	{ "ring-len",			PLACED(0, FIRST | (BYTES + 1)) },
+	{ "ring-mid",			SPOILED(0, SDP_MID_HELLO) },
+	{ "ring-flags",			SPOILED(1, 0x80) },
+	{ "ring-mseq",			SPOILED(11, 0x77) },
+	{ "ring-srcavail",		ring_srcavail },
+	{ "ring-overrun",		ring_overrun },
+	{ "ring-held",			ring_held },
+	{ "ring-ask-again",		ring_ask_again },
+	{ "ring-ask-twice",		ring_ask_twice },
+	{ "ring-ask-odd",		ring_ask_odd },
+	{ "ring-ask-huge",		ring_ask_huge },
+	{ "ring-give-back-none",	ring_give_back_none },
+	{ "ring-avail-unasked",		ring_avail_unasked },
+	{ "ring-avail-larger",		ring_avail_larger },
+	{ "ring-avail-wraps",		ring_avail_wraps },
+	{ "ring-avail-twice",		ring_avail_twice },
+	{ "ring-avail-key",		ring_avail_key },
+	{ "ring-freed",			ring_freed },
+	/* Scheme by NIC: a message longer than a window. */
+	{ "nic-long",			PLACED(0, FIRST | (HOSTILE_WINDOW + 1)) },
+	{ "nic-srcavail",		nic_srcavail },
+	{ "nic-buffer",			nic_buffer },
+	{ "nic-write",			ring_write },
+	/* The Hellos did not agree on rings. */
+	{ "msg-ring-freed",		ring_freed_unknown },
+	{ },
+};
