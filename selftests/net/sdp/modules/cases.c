@@ -108,17 +108,12 @@ int hostile_say(struct hostile *h, u8 mid, u32 payload)
 	return hostile_send(h, hostile_header(h, mid, payload));
 }
 
-static int say(struct hostile *h, u8 mid, u32 payload)
+/* Sends an honest message of a kind that does not exist. */
+static int say_unknown(struct hostile *h)
 {
-	return hostile_say(h, mid, payload);
-}
+	u32 len = hostile_header(h, SDP_MID_DATA, 0);
 
-/* Sends an honest message in which the byte at @at is replaced by @value. */
-static int say_spoiled(struct hostile *h, u8 mid, u32 payload, u32 at, u8 value)
-{
-	u32 len = hostile_header(h, mid, payload);
-
-	h->send[at] = value;
+	h->send[0] = 0x42;
 	return hostile_send(h, len);
 }
 
@@ -154,11 +149,6 @@ static int move_guessed(struct hostile *h, enum ib_wr_opcode opcode)
 static int msg_write_guessed(struct hostile *h)	{ return move_guessed(h, IB_WR_RDMA_WRITE); }
 static int msg_read_guessed(struct hostile *h)	{ return move_guessed(h, IB_WR_RDMA_READ); }
 
-static int msg_disconn_twice(struct hostile *h)
-{
-	return say(h, SDP_MID_DISCONN, 0) ?: say(h, SDP_MID_DISCONN, 0);
-}
-
 /* Waits for a message from the other program: then it has accepted the connection. */
 static int await_message(struct hostile *h)
 {
@@ -171,52 +161,14 @@ static int await_message(struct hostile *h)
  */
 static int msg_chrcvbuf_twice(struct hostile *h)
 {
-	return await_message(h) ?: say(h, SDP_MID_CHRCVBUF, 0) ?: say(h, SDP_MID_CHRCVBUF, 0);
-}
-
-/* A message larger than the posted receives, before the answer. */
-static int msg_chrcvbuf_hasty(struct hostile *h)
-{
-	return say(h, SDP_MID_CHRCVBUF, 0) ?: say(h, SDP_MID_DATA, 3000);
-}
-
-/* A second SrcAvail while the first one is unanswered. */
-static int msg_srcavail_twice(struct hostile *h)
-{
-	return say(h, SDP_MID_SRC_AVAIL, 1) ?: say(h, SDP_MID_SRC_AVAIL, 1);
+	return await_message(h) ?: hostile_say(h, SDP_MID_CHRCVBUF, 0) ?:
+	       hostile_say(h, SDP_MID_CHRCVBUF, 0);
 }
 
 /* The peer advertises memory, but its adapter does not answer reads. */
 static int msg_srcavail_silent(struct hostile *h)
 {
-	return say(h, SDP_MID_SRC_AVAIL, 1) ?: hostile_fall_silent(h);
-}
-
-static int msg_srcavail_data(struct hostile *h)
-{
-	return say(h, SDP_MID_SRC_AVAIL, 1) ?: say(h, SDP_MID_DATA, 10);
-}
-
-static int msg_srcavail_disconn(struct hostile *h)
-{
-	return say(h, SDP_MID_SRC_AVAIL, 1) ?: say(h, SDP_MID_DISCONN, 0);
-}
-
-/* Pipelined mode, with no SinkAvail outstanding. */
-static int msg_wrcompl_no_buffer(struct hostile *h)
-{
-	return say(h, SDP_MID_MODE_CHANGE, 0) ?: say(h, SDP_MID_RDMA_WR_COMPL, 0);
-}
-
-/* In Pipelined mode a SrcAvail carries no payload. */
-static int msg_srcavail_piece(struct hostile *h)
-{
-	return say(h, SDP_MID_MODE_CHANGE, 0) ?: say(h, SDP_MID_SRC_AVAIL, 1);
-}
-
-static int msg_after_disconn(struct hostile *h)
-{
-	return say(h, SDP_MID_DISCONN, 0) ?: say(h, SDP_MID_DATA, 10);
+	return hostile_say(h, SDP_MID_SRC_AVAIL, 1) ?: hostile_fall_silent(h);
 }
 
 static int msg_short(struct hostile *h)
@@ -235,31 +187,16 @@ static int msg_no_header(struct hostile *h)
 
 static int msg_mseq_repeat(struct hostile *h)
 {
-	int err = say(h, SDP_MID_DATA, 0);
+	int err = hostile_say(h, SDP_MID_DATA, 0);
 
 	h->mseq--;
-	return err ?: say(h, SDP_MID_DATA, 0);
+	return err ?: hostile_say(h, SDP_MID_DATA, 0);
 }
 
 static int msg_ack_ahead(struct hostile *h)
 {
 	h->seen += 1000;
-	return say(h, SDP_MID_DATA, 0);
-}
-
-static int msg_ack_back(struct hostile *h)
-{
-	u32 len = hostile_header(h, SDP_MID_DATA, 0);
-
-	memset(h->send + 12, 0xff, 4);
-	return hostile_send(h, len);
-}
-
-static int msg_bufs_65535(struct hostile *h)
-{
-	hostile_header(h, SDP_MID_DATA, 0);
-	memset(h->send + 2, 0xff, 2);
-	return hostile_send(h, SDP_BSDH_LEN);
+	return hostile_say(h, SDP_MID_DATA, 0);
 }
 
 /*
@@ -282,23 +219,17 @@ static int msg_overrun(struct hostile *h)
 static int msg_mseq_skip(struct hostile *h)
 {
 	h->mseq++;
-	return say(h, SDP_MID_DATA, 0);
-}
-
-static int msg_srcavail_wrap(struct hostile *h)
-{
-	u32 len = hostile_header(h, SDP_MID_SRC_AVAIL, 1);
-
-	memset(h->send + SDP_BSDH_LEN + 8, 0xff, 8);
-	return hostile_send(h, len);
+	return hostile_say(h, SDP_MID_DATA, 0);
 }
 
 /*
  * What follows an honest message: a function, or a message that is legal by itself, or an honest
- * message with one byte changed.
+ * message with @n bytes changed, or one message after another.
  */
-#define PLAIN(mid, payload)			NULL, mid, payload, -1, 0
-#define SPOILED(mid, payload, at, value)	NULL, mid, payload, at, value
+#define PLAIN(mid, payload)			NULL, mid, payload
+#define SPOILED(mid, payload, at, n, value)	NULL, mid, payload, at, n, value
+#define AFTER(mid1, payload1, mid, payload)	NULL, mid, payload, \
+						.first = mid1, .first_payload = payload1
 
 static const struct hostile_message messages[] = {
 	{ "msg-honest",			PLAIN(SDP_MID_DATA, 0) },
@@ -311,51 +242,55 @@ static const struct hostile_message messages[] = {
 	{ "msg-short",			msg_short },
 	{ "msg-no-header",		msg_no_header },
 	{ "msg-too-long",		PLAIN(SDP_MID_DATA, 3000) },
-	{ "msg-wrong-len",		SPOILED(SDP_MID_DATA, 10, 7, 99) },
-	{ "msg-huge-len",		SPOILED(SDP_MID_DATA, 10, 4, 0xff) },
+	{ "msg-wrong-len",		SPOILED(SDP_MID_DATA, 10, 7, 1, 99) },
+	{ "msg-huge-len",		SPOILED(SDP_MID_DATA, 10, 4, 1, 0xff) },
 	{ "msg-mseq-skip",		msg_mseq_skip },
 	{ "msg-mseq-repeat",		msg_mseq_repeat },
 	{ "msg-ack-ahead",		msg_ack_ahead },
-	{ "msg-ack-back",		msg_ack_back },
-	{ "msg-bufs-65535",		msg_bufs_65535 },
+	{ "msg-ack-back",		SPOILED(SDP_MID_DATA, 0, 12, 4, 0xff) },
+	{ "msg-bufs-65535",		SPOILED(SDP_MID_DATA, 0, 2, 2, 0xff) },
 	/* The Hello has granted more than two. */
-	{ "msg-bufs-takes-back",	SPOILED(SDP_MID_DATA, 0, 3, 2) },
-	{ "msg-unknown-mid",		SPOILED(SDP_MID_DATA, 0, 0, 0x42) },
-	{ "msg-hello-again",		SPOILED(SDP_MID_DATA, SDP_HELLO_LEN - SDP_BSDH_LEN, 0,
+	{ "msg-bufs-takes-back",	SPOILED(SDP_MID_DATA, 0, 3, 1, 2) },
+	{ "msg-unknown-mid",		say_unknown },
+	{ "msg-hello-again",		SPOILED(SDP_MID_DATA, SDP_HELLO_LEN - SDP_BSDH_LEN, 0, 1,
 						SDP_MID_HELLO) },
-	{ "msg-flags-reserved",		SPOILED(SDP_MID_DATA, 0, 1, 0x80) },
-	{ "msg-oob-empty",		SPOILED(SDP_MID_DATA, 0, 1, SDP_FLAG_OOB_PRES) },
+	{ "msg-flags-reserved",		SPOILED(SDP_MID_DATA, 0, 1, 1, 0x80) },
+	{ "msg-oob-empty",		SPOILED(SDP_MID_DATA, 0, 1, 1, SDP_FLAG_OOB_PRES) },
 	{ "msg-payload-on-control",	PLAIN(SDP_MID_DISCONN, 8) },
-	{ "msg-mode-field",		SPOILED(SDP_MID_MODE_CHANGE, 0, SDP_BSDH_LEN, 0xa0) },
-	{ "msg-srcavail-wrap",		msg_srcavail_wrap },
+	{ "msg-mode-field",		SPOILED(SDP_MID_MODE_CHANGE, 0, SDP_BSDH_LEN, 1, 0xa0) },
+	{ "msg-srcavail-wrap",		SPOILED(SDP_MID_SRC_AVAIL, 1, SDP_BSDH_LEN + 8, 8, 0xff) },
 	/* 2 GiB. */
-	{ "msg-srcavail-huge",		SPOILED(SDP_MID_SRC_AVAIL, 1, SDP_BSDH_LEN, 0x80) },
+	{ "msg-srcavail-huge",		SPOILED(SDP_MID_SRC_AVAIL, 1, SDP_BSDH_LEN, 1, 0x80) },
 	{ "msg-srcavail-key",		PLAIN(SDP_MID_SRC_AVAIL, 1) },
 	{ "msg-srcavail-empty",		PLAIN(SDP_MID_SRC_AVAIL, 0) },
-	{ "msg-srcavail-twice",		msg_srcavail_twice },
-	{ "msg-srcavail-data",		msg_srcavail_data },
+	/* The first one is unanswered. */
+	{ "msg-srcavail-twice",		AFTER(SDP_MID_SRC_AVAIL, 1, SDP_MID_SRC_AVAIL, 1) },
+	{ "msg-srcavail-data",		AFTER(SDP_MID_SRC_AVAIL, 1, SDP_MID_DATA, 10) },
 	{ "msg-srcavail-silent",	msg_srcavail_silent },
-	{ "msg-srcavail-disconn",	msg_srcavail_disconn },
+	{ "msg-srcavail-disconn",	AFTER(SDP_MID_SRC_AVAIL, 1, SDP_MID_DISCONN, 0) },
 	{ "msg-rdcompl",		PLAIN(SDP_MID_RDMA_RD_COMPL, 0) },
 	{ "msg-cancel",			PLAIN(SDP_MID_SRC_CANCEL, 0) },
 	{ "msg-sinkavail",		PLAIN(SDP_MID_SINK_AVAIL, 0) },
 	/* Leaves a mode in which the direction is not. */
-	{ "msg-mode",			SPOILED(SDP_MID_MODE_CHANGE, 0, SDP_BSDH_LEN, 0x10) },
+	{ "msg-mode",			SPOILED(SDP_MID_MODE_CHANGE, 0, SDP_BSDH_LEN, 1, 0x10) },
 	{ "msg-wrcompl",		PLAIN(SDP_MID_RDMA_WR_COMPL, 0) },
-	{ "msg-wrcompl-no-buffer",	msg_wrcompl_no_buffer },
-	{ "msg-srcavail-piece",		msg_srcavail_piece },
+	/* Pipelined mode, with no SinkAvail outstanding. */
+	{ "msg-wrcompl-no-buffer",	AFTER(SDP_MID_MODE_CHANGE, 0, SDP_MID_RDMA_WR_COMPL, 0) },
+	/* In Pipelined mode a SrcAvail carries no payload. */
+	{ "msg-srcavail-piece",		AFTER(SDP_MID_MODE_CHANGE, 0, SDP_MID_SRC_AVAIL, 1) },
 	{ "msg-sinkcancel",		PLAIN(SDP_MID_SINK_CANCEL, 0) },
 	{ "msg-sinkcancel-ack",		PLAIN(SDP_MID_SINK_CANCEL_ACK, 0) },
 	/* To the mode that is in effect already. */
-	{ "msg-mode-again",		SPOILED(SDP_MID_MODE_CHANGE, 0, SDP_BSDH_LEN, 0x90) },
+	{ "msg-mode-again",		SPOILED(SDP_MID_MODE_CHANGE, 0, SDP_BSDH_LEN, 1, 0x90) },
 	{ "msg-chrcvbuf",		PLAIN(SDP_MID_CHRCVBUF, 0) },
 	{ "msg-chrcvbuf-twice",		msg_chrcvbuf_twice },
-	{ "msg-chrcvbuf-hasty",		msg_chrcvbuf_hasty },
+	/* A message larger than the posted receives, before the answer. */
+	{ "msg-chrcvbuf-hasty",		AFTER(SDP_MID_CHRCVBUF, 0, SDP_MID_DATA, 3000) },
 	{ "msg-chrcvbuf-ack",		PLAIN(SDP_MID_CHRCVBUF_ACK, 0) },
 	{ "msg-sendsm",			PLAIN(SDP_MID_SENDSM, 0) },
 	{ "msg-abort-early",		PLAIN(SDP_MID_ABORT, 0) },
-	{ "msg-after-disconn",		msg_after_disconn },
-	{ "msg-second-disconn",		msg_disconn_twice },
+	{ "msg-after-disconn",		AFTER(SDP_MID_DISCONN, 0, SDP_MID_DATA, 10) },
+	{ "msg-second-disconn",		AFTER(SDP_MID_DISCONN, 0, SDP_MID_DISCONN, 0) },
 	{ "msg-overrun",		msg_overrun },
 	{ "msg-suspend",		PLAIN(SDP_MID_SUSPEND, 0) },
 	{ "msg-suspend-ack",		PLAIN(SDP_MID_SUSPEND_ACK, 0) },
@@ -403,8 +338,8 @@ void hostile_honest_req(struct hostile_req *req, u16 port)
 	sdp_hello_build(req->private, &hello);
 }
 
-/* Makes a connection with a resolved path. */
-static struct hostile *resolve(u16 port, struct list_head *conns)
+/* Makes a connection with a resolved path, which posts @recvs receives. */
+static struct hostile *resolve(u16 port, struct list_head *conns, u32 recvs)
 {
 	struct hostile *h = hostile_make();
 	int err;
@@ -412,6 +347,7 @@ static struct hostile *resolve(u16 port, struct list_head *conns)
 	if (!h)
 		return ERR_PTR(-ENOMEM);
 	list_add(&h->node, conns);
+	h->recvs = recvs;
 	err = hostile_resolve(h, in_aton(hostile_from), in_aton(hostile_to), port);
 	return err ? ERR_PTR(err) : h;
 }
@@ -419,7 +355,7 @@ static struct hostile *resolve(u16 port, struct list_head *conns)
 /* Makes a connection and sends its REQ. */
 static struct hostile *begin(const struct hostile_req *req, struct list_head *conns)
 {
-	struct hostile *h = resolve(req->port, conns);
+	struct hostile *h = resolve(req->port, conns, HOSTILE_RECVS);
 	int err;
 
 	if (IS_ERR(h))
@@ -464,6 +400,14 @@ static struct hostile *stand(u16 port, struct list_head *conns, bool rtu)
 	return stand_for("", port, conns, rtu);
 }
 
+static int say_message(struct hostile *h, const struct hostile_message *m)
+{
+	u32 len = hostile_header(h, m->mid, m->payload);
+
+	memset(h->send + m->at, m->value, m->n);
+	return hostile_send(h, len);
+}
+
 /*
  * An honest message comes first: it establishes the connection for certain, while the RTU may be
  * overtaken by later messages. The peer may break the queue pair during the misbehaviour, so -EIO
@@ -476,17 +420,13 @@ static int run_message(const struct hostile_message *m, u16 port, struct list_he
 
 	if (IS_ERR(h))
 		return PTR_ERR(h);
-	err = say(h, SDP_MID_DATA, 0);
+	err = hostile_say(h, SDP_MID_DATA, 0);
 	if (err)
 		return err;
-	if (m->speak)
-		err = m->speak(h);
-	else if (m->imm)
-		err = hostile_place(h, m);
-	else if (m->at < 0)
-		err = say(h, m->mid, m->payload);
-	else
-		err = say_spoiled(h, m->mid, m->payload, m->at, m->value);
+	if (m->first)
+		err = hostile_say(h, m->first, m->first_payload);
+	if (!err)
+		err = m->speak ? m->speak(h) : m->imm ? hostile_place(h, m) : say_message(h, m);
 	return err == -EIO ? 0 : err;
 }
 
@@ -531,7 +471,7 @@ static int course_req_flood(u16 port, struct list_head *conns)
 
 static int run_flood(u16 port, u32 count, bool leaves, u8 cm_timeout, struct list_head *conns)
 {
-	struct hostile *h = resolve(port, conns);
+	struct hostile *h = resolve(port, conns, HOSTILE_RECVS);
 	struct hostile_req req;
 
 	hostile_honest_req(&req, port);
@@ -544,7 +484,7 @@ static int course_early_message(u16 port, struct list_head *conns)
 {
 	struct hostile *h = stand(port, conns, false);
 
-	return IS_ERR(h) ? PTR_ERR(h) : say(h, SDP_MID_DATA, 0);
+	return IS_ERR(h) ? PTR_ERR(h) : hostile_say(h, SDP_MID_DATA, 0);
 }
 
 /*
@@ -554,7 +494,7 @@ static int course_early_message(u16 port, struct list_head *conns)
 static int course_bad_early_message(u16 port, struct list_head *conns)
 {
 	struct hostile *h = stand(port, conns, false);
-	int err = IS_ERR(h) ? PTR_ERR(h) : say_spoiled(h, SDP_MID_DATA, 0, 0, 0x42);
+	int err = IS_ERR(h) ? PTR_ERR(h) : say_unknown(h);
 
 	return err == -EIO ? 0 : err;
 }
@@ -573,7 +513,7 @@ static int course_late_bad_message(u16 port, struct list_head *conns)
 		return err;
 	h = list_first_entry(conns, struct hostile, node);
 	msleep(700);
-	err = hostile_ready(h) ?: say_spoiled(h, SDP_MID_DATA, 0, 0, 0x42);
+	err = hostile_ready(h) ?: say_unknown(h);
 	return err == -EIO ? 0 : err;
 }
 
@@ -600,25 +540,22 @@ static int course_ignores_dreq(u16 port, struct list_head *conns)
 	if (IS_ERR(h))
 		return PTR_ERR(h);
 	h->no_drep = true;
-	return say(h, SDP_MID_DATA, 0) ?: say_spoiled(h, SDP_MID_DATA, 0, 0, 0x42);
+	return hostile_say(h, SDP_MID_DATA, 0) ?: say_unknown(h);
 }
 
 /* Makes a connection that grants receives but posts only @recvs of them. */
 static struct hostile *takes(u16 port, struct list_head *conns, u32 recvs, u8 rnr_retry)
 {
-	struct hostile *h = hostile_make();
+	struct hostile *h = resolve(port, conns, recvs);
 	struct hostile_req req;
 	int err;
 
-	if (!h)
-		return ERR_PTR(-ENOMEM);
-	list_add(&h->node, conns);
-	h->recvs = recvs;
+	if (IS_ERR(h))
+		return h;
 	h->stingy = true;
 	hostile_honest_req(&req, port);
 	req.rnr_retry = rnr_retry;
-	err = hostile_resolve(h, in_aton(hostile_from), in_aton(hostile_to), port) ?:
-	      hostile_request(h, &req) ?: hostile_answer(h) ?: hostile_ready(h) ?:
+	err = hostile_request(h, &req) ?: hostile_answer(h) ?: hostile_ready(h) ?:
 	      ib_send_cm_rtu(h->cm, NULL, 0) ?: hostile_say(h, SDP_MID_DATA, 0);
 	return err ? ERR_PTR(err) : h;
 }
@@ -698,7 +635,7 @@ static int course_leaves_after_rep(u16 port, struct list_head *conns)
 static int course_leaves_after_rtu(u16 port, struct list_head *conns)
 {
 	struct hostile *h = stand(port, conns, true);
-	int err = IS_ERR(h) ? PTR_ERR(h) : say(h, SDP_MID_DATA, 0);
+	int err = IS_ERR(h) ? PTR_ERR(h) : hostile_say(h, SDP_MID_DATA, 0);
 
 	return err ? err : leave(h);
 }
@@ -706,7 +643,8 @@ static int course_leaves_after_rtu(u16 port, struct list_head *conns)
 static int course_leaves_after_disconn(u16 port, struct list_head *conns)
 {
 	struct hostile *h = stand(port, conns, true);
-	int err = IS_ERR(h) ? PTR_ERR(h) : say(h, SDP_MID_DATA, 0) ?: say(h, SDP_MID_DISCONN, 0);
+	int err = IS_ERR(h) ? PTR_ERR(h) : hostile_say(h, SDP_MID_DATA, 0) ?:
+					   hostile_say(h, SDP_MID_DISCONN, 0);
 
 	return err ? err : leave(h);
 }
@@ -731,7 +669,7 @@ static const struct {
 /* Depending on the forged address, the answer may not come back here. */
 static int run_forged(u16 port, const char *src, const char *dst, struct list_head *conns)
 {
-	struct hostile *h = resolve(port, conns);
+	struct hostile *h = resolve(port, conns, HOSTILE_RECVS);
 
 	return IS_ERR(h) ? PTR_ERR(h) : hostile_forge(h, port, src, dst);
 }

@@ -544,22 +544,6 @@ int hostile_send_revoking(struct hostile *h, u32 bytes, u32 rkey)
 }
 
 /**
- * hostile_write_imm() - post an empty RDMA write with immediate, which uses one of the peer's
- * receives
- * @h: connection, ready
- *
- * Return: 0 or an errno.
- */
-int hostile_write_imm(struct hostile *h)
-{
-	struct ib_rdma_wr wr = {
-		.wr = { .opcode = IB_WR_RDMA_WRITE_WITH_IMM, .ex.imm_data = htonl(1) },
-	};
-
-	return post(h, &wr.wr);
-}
-
-/**
  * hostile_await() - wait until a count of received messages reaches a value
  * @count: one of a connection's counts, or the number of its newest message
  * @n: the value
@@ -598,6 +582,24 @@ int hostile_await_buffer(struct hostile *h)
 	return err;
 }
 
+static int move(struct hostile *h, enum ib_wr_opcode opcode, const struct sdp_region *to, u32 imm)
+{
+	struct ib_sge sge = {
+		.addr = h->send_dma, .length = min_t(u32, to->len, HOSTILE_SEND_SIZE),
+		.lkey = h->pd->local_dma_lkey,
+	};
+	struct ib_rdma_wr wr = {
+		.wr = {
+			.opcode = opcode, .ex.imm_data = htonl(imm),
+			.sg_list = &sge, .num_sge = to->len ? 1 : 0,
+		},
+		.remote_addr = to->va,
+		.rkey = to->rkey,
+	};
+
+	return post(h, &wr.wr);
+}
+
 /**
  * hostile_rdma() - read from the peer's memory, or write to it
  * @h: connection, ready
@@ -608,17 +610,7 @@ int hostile_await_buffer(struct hostile *h)
  */
 int hostile_rdma(struct hostile *h, enum ib_wr_opcode opcode, const struct sdp_region *to)
 {
-	struct ib_sge sge = {
-		.addr = h->send_dma, .length = min_t(u32, to->len, HOSTILE_SEND_SIZE),
-		.lkey = h->pd->local_dma_lkey,
-	};
-	struct ib_rdma_wr wr = {
-		.wr = { .opcode = opcode, .sg_list = &sge, .num_sge = 1 },
-		.remote_addr = to->va,
-		.rkey = to->rkey,
-	};
-
-	return post(h, &wr.wr);
+	return move(h, opcode, to, 0);
 }
 
 /**
@@ -631,22 +623,18 @@ int hostile_rdma(struct hostile *h, enum ib_wr_opcode opcode, const struct sdp_r
  */
 int hostile_put(struct hostile *h, const struct sdp_region *to, u32 imm)
 {
-	struct ib_sge sge = {
-		.addr = h->send_dma, .length = min_t(u32, to->len, HOSTILE_SEND_SIZE),
-		.lkey = h->pd->local_dma_lkey,
-	};
-	struct ib_rdma_wr wr = {
-		.wr = {
-			.opcode = IB_WR_RDMA_WRITE_WITH_IMM, .ex.imm_data = htonl(imm),
-			.sg_list = &sge, .num_sge = 1,
-		},
-		.remote_addr = to->va,
-		.rkey = to->rkey,
-	};
+	return move(h, IB_WR_RDMA_WRITE_WITH_IMM, to, imm);
+}
 
-	ib_dma_sync_single_for_device(h->pd->device, h->send_dma, HOSTILE_SEND_SIZE,
-				      DMA_TO_DEVICE);
-	return post(h, &wr.wr);
+/**
+ * hostile_write_imm() - write nothing, with immediate data, which uses one of the peer's receives
+ * @h: connection, ready
+ *
+ * Return: as hostile_send().
+ */
+int hostile_write_imm(struct hostile *h)
+{
+	return hostile_put(h, &(struct sdp_region){ }, 1);
 }
 
 /**

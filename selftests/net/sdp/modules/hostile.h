@@ -222,20 +222,24 @@ struct hostile_req {
  * @speak: sends what follows; NULL: that is one message
  * @mid: kind of that message
  * @payload: its bytes of payload
- * @at: offset of a byte that is not an honest one, or -1
- * @value: value of that byte
+ * @at: offset of the bytes that are not honest ones
+ * @n: their number
+ * @value: value of each
  * @imm: immediate data with which it is written into the peer's ring; 0: it is sent
  * @offset: where it is written in the ring
+ * @first: kind of an honest message before it, or 0
+ * @first_payload: bytes of payload of that one
  */
 struct hostile_message {
 	const char *name;
 	int (*speak)(struct hostile *h);
 	u8 mid;
 	u16 payload;
-	s8 at;
-	u8 value;
+	u8 at, n, value;
 	u32 imm;
 	s64 offset;
+	u8 first;
+	u8 first_payload;
 };
 
 /* conn.c */

@@ -56,8 +56,7 @@ int hostile_place(struct hostile *h, const struct hostile_message *m)
 	if (err)
 		return err;
 	bytes = hostile_header(h, m->mid, m->payload);
-	if (m->at >= 0)
-		h->send[m->at] = m->value;
+	memset(h->send + m->at, m->value, m->n);
 	return put(h, m->offset, bytes, m->imm);
 }
 
@@ -237,8 +236,8 @@ static int nic_buffer(struct hostile *h)
 }
 
 /* An honest message, at any offset and with any immediate; or one byte of it has another value. */
-#define PLACED(offset, imm)	NULL, SDP_MID_DATA, PAYLOAD, -1, 0, imm, offset
-#define SPOILED(at, value)	NULL, SDP_MID_DATA, PAYLOAD, at, value, FIRST | BYTES, 0
+#define PLACED(offset, imm)	NULL, SDP_MID_DATA, PAYLOAD, 0, 0, 0, imm, offset
+#define SPOILED(at, value)	NULL, SDP_MID_DATA, PAYLOAD, at, 1, value, FIRST | BYTES, 0
 
 const struct hostile_message hostile_rings[] = {
 	{ "ring-write",			ring_write },
