@@ -88,34 +88,19 @@ static struct kprobe notify = {
 static struct kprobe destroy = {
 	.symbol_name = "rxe_destroy_cq", .pre_handler = before_destroy,
 };
+static struct kprobe sched = { .symbol_name = "rxe_sched_task", .pre_handler = before_wake };
+static struct kprobe *probes[] = { &notify, &destroy, &sched };
 
 /* rxe_run_task() exists up to 6.1 only, where the receiver runs the task itself. */
-static struct kprobe sched = { .symbol_name = "rxe_sched_task", .pre_handler = before_wake };
 static struct kprobe run = { .symbol_name = "rxe_run_task", .pre_handler = before_wake };
 static bool has_run;
 
 static int __init slow_init(void)
 {
-	int err;
+	int err = every ? register_kprobes(probes, ARRAY_SIZE(probes)) : -EINVAL;
 
-	if (!every)
-		return -EINVAL;
-	err = register_kprobe(&notify);
-	if (err)
-		return err;
-	err = register_kprobe(&destroy);
-	if (err)
-		goto no_destroy;
-	err = register_kprobe(&sched);
-	if (err)
-		goto no_sched;
-	has_run = !register_kprobe(&run);
-	return 0;
-
-no_sched:
-	unregister_kprobe(&destroy);
-no_destroy:
-	unregister_kprobe(&notify);
+	if (!err)
+		has_run = !register_kprobe(&run);
 	return err;
 }
 
@@ -123,9 +108,7 @@ static void __exit slow_exit(void)
 {
 	if (has_run)
 		unregister_kprobe(&run);
-	unregister_kprobe(&sched);
-	unregister_kprobe(&destroy);
-	unregister_kprobe(&notify);
+	unregister_kprobes(probes, ARRAY_SIZE(probes));
 }
 
 module_init(slow_init);
