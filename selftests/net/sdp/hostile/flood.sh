@@ -28,9 +28,9 @@ restore() {
 	peers_end
 	rmmod sdp_hostile
 	echo "$somaxconn" >/proc/sys/net/core/somaxconn
-	echo 30000 >/proc/sys/net/sdp/connect_timeout_ms
 }
 somaxconn=$(</proc/sys/net/core/somaxconn)
+keeps /proc/sys/net/sdp/connect_timeout_ms
 cleanup restore
 # A request without its last message is given up after this time, so that the flood gets many
 # places.

@@ -23,13 +23,12 @@ writers=24 batch=25
 [ $cases -ge $((writers * batch)) ] || batch=$(((cases + writers - 1) / writers))
 writer_pids=()
 
+keeps /proc/sys/net/sdp/{fin_timeout_ms,connect_timeout_ms}
 restore() {
 	kill "${writer_pids[@]}"
 	peers_end
 	echo stop >$generate
 	rmmod sdp_hostile
-	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
-	echo 30000 >/proc/sys/net/sdp/connect_timeout_ms
 }
 cleanup restore
 
@@ -183,11 +182,6 @@ none_stand() {
 unheard_are_over() {
 	echo let-go >$generate
 	wait_for $((2 * patience)) none_stand || none_stand
-}
-
-only_honest() {
-	awk -v port="$(printf ':%04X$' $honest_port)" \
-		'NR > 1 && $2 !~ port && $3 !~ port { bad = 1 } END { exit bad }' /proc/net/sdp
 }
 
 echo "# SEED=$seed CASES=$cases"

@@ -5,43 +5,18 @@
 # honest connection streams all the time.
 # Some processes wait while all the cases run.
 export PEER_SECONDS=2000
-. "$(dirname "$0")/../lib/lib.sh" hostile
+. "$(dirname "$0")/../lib/lib.sh" cases
 
+settings=/proc/sys/net/sdp
+keeps $settings/{connect_timeout_ms,fin_timeout_ms,accept_buffers,rdma_threshold,scan_ms}
 restore() {
 	peers_end
 	rmmod sdp_hostile
-	echo 30000 >/proc/sys/net/sdp/connect_timeout_ms
-	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
-	echo 3 >/proc/sys/net/sdp/accept_buffers
-	echo 65536 >/proc/sys/net/sdp/rdma_threshold
-	echo 100 >/proc/sys/net/sdp/scan_ms
 }
 cleanup restore
 # Room for three messages even before accept() posts the other receives: otherwise the third one
 # would be judged by its credit and not by its fault.
-echo 6 >/proc/sys/net/sdp/accept_buffers
-
-violations() { grep ^Bad /proc/net/sdpstat; }
-
-# violations_since: the violations counted since $violations_before, as "Name+N Name+N"
-violations_since() {
-	violations | paste -d ' ' - <(echo "$violations_before") |
-		awk '$2 != $4 { printf "%s%s+%d", sep, $1, $2 - $4; sep = " " }'
-}
-
-verdict() { cat $run | sort | uniq -c | awk '{ printf "%s%s", sep, $2 ($3 == "" ? "" : " " $3); sep = ", " }'; }
-
-verdict_is() {
-	local got
-	got=$(verdict)
-	[ "$got" = "$1" ] || { echo "verdict: $got, expected: $1"; return 1; }
-}
-
-counted() {
-	local got
-	got=$(violations_since)
-	[ "$got" = "$1" ] || { echo "counted: $got, expected: $1"; return 1; }
-}
+echo 6 >$settings/accept_buffers
 
 # hello CASE COUNTED [REASON]: a Hello that is refused
 hello() {
@@ -52,52 +27,22 @@ hello() {
 	check "$1: counted as ${2:-nothing}" counted "${2:+$2+1}"
 }
 
-# message CASE COUNTED WHAT-THE-SOCKET-SAYS [WHAT-IT-DOES-BEFORE]...: a message that ends the
-# connection
-message() {
-	my_turn || return 0
-	violations_before=$(violations)
-	# Keep the socket open: closing it at the end of the stream would end the connection before
-	# later messages are checked.
-	listener_start accept "${@:4}" ended hold
-	check "$1: said" commit "$1"
-	check "$1: the connection is ended" verdict_is ended
-	check "$1: the socket says $3" says server $patience "$3"
-	check "$1: counted as ${2:-nothing}" counted "${2:+$2+1}"
-	peers_end server
-}
-
-# srcavail CASE COUNTED: a SrcAvail, then a violation; the program does not read
-srcavail() {
-	my_turn || return 0
-	violations_before=$(violations)
-	listener_start accept hold
-	check "$1: said" commit "$1"
-	check "$1: the connection is ended" verdict_is ended
-	check "$1: counted as $2" counted "$2+1"
-	peers_end server
+# hellos COUNTED CASE...: such Hellos
+hellos() {
+	local name
+	for name in "${@:2}"; do hello "$name" "$1"; done
 }
 
 all_hellos() {
 	listener_start hold
-	hello hello-short-len BadLen
-	hello hello-zeroes BadLen
-	hello no-private-data BadLen
-	hello hello-mid BadMid
-	hello hello-garbage BadMid
-	hello hello-flags BadFlags
-	hello hello-mseq BadSeq
-	hello hello-bufs-0 BadBufs
-	hello hello-bufs-65535 BadBufs
-	hello hello-version-1 BadHello
-	hello hello-ip-version BadHello
-	hello hello-adverts-0 BadHello
-	hello hello-recvsize-0 BadHello
-	hello hello-recvsize-huge BadHello
-	hello hello-port-0 BadHello
-	hello hello-wrong-source BadHello
-	hello hello-wrong-destination BadHello
-	hello hello-padding BadHello
+	hellos BadLen hello-short-len hello-zeroes no-private-data
+	hellos BadMid hello-mid hello-garbage
+	hellos BadFlags hello-flags
+	hellos BadSeq hello-mseq
+	hellos BadBufs hello-bufs-0 hello-bufs-65535
+	hellos BadHello hello-version-1 hello-ip-version hello-adverts-0 hello-recvsize-0 \
+		hello-recvsize-huge hello-port-0 hello-wrong-source hello-wrong-destination \
+		hello-padding
 	hello mtu-odd "" 26
 	hello no-listener "" 8
 	check "after all these the listener is there, and its queue empty" queue_is 0
@@ -148,76 +93,54 @@ all_forged() {
 }
 
 all_messages() {
-	local proto="ended: EPROTO"
-	message msg-empty BadLen "$proto"
-	message msg-short BadLen "$proto"
-	message msg-no-header BadLen "$proto"
-	message msg-too-long BadLen "$proto"
-	message msg-wrong-len BadLen "$proto"
-	message msg-huge-len BadLen "$proto"
-	message msg-mseq-skip BadSeq "$proto"
-	message msg-mseq-repeat BadSeq "$proto"
-	message msg-ack-ahead BadAck "$proto"
-	message msg-ack-back BadAck "$proto"
-	message msg-bufs-65535 BadBufs "$proto"
-	message msg-bufs-takes-back BadBufs "$proto"
-	message msg-unknown-mid BadMid "$proto"
-	message msg-hello-again BadMid "$proto"
-	message msg-flags-reserved BadFlags "$proto"
-	message msg-oob-empty BadFlags "$proto"
-	message msg-payload-on-control BadPayload "$proto"
-	message msg-mode-field BadField "$proto"
-	message msg-srcavail-wrap BadField "$proto"
-	message msg-srcavail-huge BadField "$proto"
-	message msg-srcavail-empty BadPayload "$proto"
-	srcavail msg-srcavail-twice BadState
-	srcavail msg-srcavail-data BadState
-	srcavail msg-srcavail-disconn BadState
-	message msg-rdcompl BadState "$proto"
-	message msg-sinkavail BadState "$proto"
-	message msg-mode BadState "$proto"
-	message msg-wrcompl BadState "$proto"
-	message msg-wrcompl-no-buffer BadState "$proto"
-	message msg-srcavail-piece BadPayload "$proto"
-	message msg-sinkcancel BadState "$proto"
-	message msg-sinkcancel-ack BadState "$proto"
-	message msg-mode-again BadState "$proto"
+	messages BadLen msg-empty msg-short msg-no-header msg-too-long msg-wrong-len msg-huge-len \
+		msg-chrcvbuf-hasty
+	messages BadSeq msg-mseq-skip msg-mseq-repeat
+	messages BadAck msg-ack-ahead msg-ack-back
+	messages BadBufs msg-bufs-65535 msg-bufs-takes-back
+	messages BadMid msg-unknown-mid msg-hello-again
+	messages BadFlags msg-flags-reserved msg-oob-empty
+	messages BadPayload msg-payload-on-control msg-srcavail-empty msg-srcavail-piece
+	messages BadField msg-mode-field msg-srcavail-wrap msg-srcavail-huge
+	messages BadState msg-rdcompl msg-sinkavail msg-mode msg-wrcompl msg-wrcompl-no-buffer \
+		msg-sinkcancel msg-sinkcancel-ack msg-mode-again msg-chrcvbuf-ack msg-sendsm \
+		msg-suspend-ack
+	messages BadCredit msg-overrun
+	unread msg-srcavail-twice BadState
+	unread msg-srcavail-data BadState
+	unread msg-srcavail-disconn BadState
 	# The connection may end before the socket sends.
 	message msg-chrcvbuf-twice BadState "(send|ended): EPROTO" send 1
-	message msg-chrcvbuf-hasty BadLen "$proto"
-	message msg-chrcvbuf-ack BadState "$proto"
-	message msg-sendsm BadState "$proto"
 	message msg-abort-early BadState "ended: ECONNRESET"
-	message msg-overrun BadCredit "$proto"
-	message msg-suspend-ack BadState "$proto"
 	# The end of the stream is delivered first, in order, and the error after it.
 	message msg-after-disconn BadState "ended"
 	message msg-second-disconn BadState "ended"
-	message ignores-dreq BadMid "$proto"
+	messages BadMid ignores-dreq
 	check "the last connection is freed all the same" wait_for $patience only_honest
 }
 
-# only_honest: the hostile peer's sockets are gone; the honest pair and its listener are left.
-only_honest() {
-	awk -v port="$(printf ':%04X$' $honest_port)" \
-		'NR > 1 && $2 !~ port && $3 !~ port { bad = 1 } END { exit bad }' /proc/net/sdp
+# harmless WHAT CASE [RESULT COMMAND...]: a message after which COMMAND succeeds, and the connection
+# stands until it is closed
+harmless() {
+	violations_before=$(violations)
+	listener_start accept ended
+	check "$1: said" commit "$2"
+	[ $# = 2 ] || check "$1: $3" wait_for $patience "${@:4}"
+	check "$1: nothing happens" stands
+	check "$1: counted as nothing" counted ""
+	peers_end server
+	check "$1: closed, and no DisConn comes: it is ended" verdict_is ended
 }
 
 # promises: advertisements and requests that the peer does not honour.
 promises() {
-	echo 1000 >/proc/sys/net/sdp/fin_timeout_ms
+	echo 1000 >$settings/fin_timeout_ms
 	# A Suspend asks us to move the session, which no peer is obliged to do.
-	violations_before=$(violations)
-	listener_start accept ended
-	check "a wish to move: said" commit msg-suspend
-	check "a wish to move: nothing happens" stands
-	check "a wish to move: counted as nothing" counted ""
-	peers_end server
-	check "closed, and no DisConn comes: it is ended, as ever" verdict_is ended
+	harmless "a wish to move" msg-suspend
 
 	# The peer advertises memory that cannot be read: a non-blocking reader does not wait for
 	# it.
-	echo 600000 >/proc/sys/net/sdp/scan_ms
+	echo 600000 >$settings/scan_ms
 	listener_start accept wait "$peers/go" look hold
 	check "a SrcAvail of a silent peer: said" commit msg-srcavail-silent
 	touch "$peers/go"
@@ -226,27 +149,16 @@ promises() {
 	echo end >$run
 	peers_end server
 	rm -f "$peers/go"
-	echo 100 >/proc/sys/net/sdp/scan_ms
-	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
-}
-
-# as_meant CASE OPERATION...: regular use of keys
-as_meant() {
-	my_turn || return 0
-	violations_before=$(violations)
-	listener_start accept "${@:2}" hold
-	check "$1: done" commit "$1"
-	check "$1: nothing happens" stands
-	check "$1: counted as nothing" counted ""
-	peers_end server
+	echo 100 >$settings/scan_ms
+	echo 60000 >$settings/fin_timeout_ms
 }
 
 # The peer accesses more memory than was advertised: the adapter refuses that, which ends the
 # connection.
 keys() {
 	local reset="ECONNRESET" chunk=16384
-	echo $((chunk / 2)) >/proc/sys/net/sdp/rdma_threshold
-	echo 600000 >/proc/sys/net/sdp/scan_ms
+	echo $((chunk / 2)) >$settings/rdma_threshold
+	echo 600000 >$settings/scan_ms
 	# The regular use: the peer reads a SrcAvail, then a small write follows.
 	as_meant key-read send $chunk send 10
 	message key-read-late "" "ended: $reset" send $chunk send 10
@@ -259,16 +171,14 @@ keys() {
 	message key-write-before "" "swallow: $reset" swallow
 	message key-write-beyond "" "swallow: $reset" swallow
 	message key-read-buffer "" "swallow: $reset" swallow
-	echo 65536 >/proc/sys/net/sdp/rdma_threshold
-	echo 100 >/proc/sys/net/sdp/scan_ms
+	echo 65536 >$settings/rdma_threshold
+	echo 100 >$settings/scan_ms
 }
 
 # left CASE SOCKET-SAYS: the peer leaves an established connection
 left() {
 	my_turn || return 0
-	violations_before=$(violations)
-	listener_start accept ended
-	check "$1: done" commit "$1"
+	speak "$1" ended
 	check "$1: the socket says $2" says server $patience "$2"
 	check "$1: that is no violation" counted ""
 	peers_end server
@@ -278,9 +188,7 @@ left() {
 # program may have accepted the connection. It ends in any case.
 broken_early() {
 	my_turn || return 0
-	violations_before=$(violations)
-	listener_start accept hold
-	check "early-read-guessed: done" commit early-read-guessed
+	speak early-read-guessed hold
 	check "early-read-guessed: the connection is ended" wait_for $patience is_over
 	check "early-read-guessed: that is no violation" counted ""
 	peers_end server
@@ -307,39 +215,24 @@ no_receives() {
 	check "posts one receive now and then: closed, it is ended" verdict_is ended
 }
 
+resize_answered() { [ "$(sdpstat ResizesAnswered)" = $((resizes_before + 1)) ]; }
+
+established() { [ "$(connections st $ESTABLISHED $port_here)" = $ESTABLISHED ]; }
+
 courses() {
-	violations_before=$(violations)
 	# The peer never answers our DisConn.
-	echo 1000 >/proc/sys/net/sdp/fin_timeout_ms
-	listener_start accept ended
-	check "an honest message: said" commit msg-honest
-	check "an honest message: nothing happens" stands
-	check "an honest message: the connection is there" wait_for $patience eval \
-		'[ "$(connections st $ESTABLISHED $port_here)" = $ESTABLISHED ]'
-	peers_end server
-	check "closed, and no DisConn comes: it is ended" verdict_is ended
-
+	echo 1000 >$settings/fin_timeout_ms
+	harmless "an honest message" msg-honest "the connection is there" established
 	# The peer asks for larger receives, and waits for the answer before it continues.
-	listener_start accept ended
 	resizes_before=$(sdpstat ResizesAnswered)
-	check "asks for larger receives: said" commit msg-chrcvbuf
-	check "asks for larger receives: answered all the same" wait_for $patience eval \
-		'[ $(sdpstat ResizesAnswered) = $((resizes_before + 1)) ]'
-	check "asks for larger receives: nothing else happens" stands
-	peers_end server
-	check "closed, and no DisConn comes: it is ended, too" verdict_is ended
-
+	harmless "asks for larger receives" msg-chrcvbuf "answered all the same" resize_answered
 	# There was nothing to cancel.
-	listener_start accept ended
-	check "a cancel of nothing: said" commit msg-cancel
-	check "a cancel of nothing: nothing happens" stands
-	peers_end server
-	check "closed, and no DisConn comes: it is ended as well" verdict_is ended
+	harmless "a cancel of nothing" msg-cancel
 
 	# A SrcAvail with a key that does not exist: the reader's RDMA read fails.
 	violations_before=$(violations)
 	# No scan may decline the SrcAvail, however long the reader takes.
-	echo 600000 >/proc/sys/net/sdp/scan_ms
+	echo 600000 >$settings/scan_ms
 	listener_start accept swallow hold
 	check "a SrcAvail with a wrong key: said" commit msg-srcavail-key
 	check "a SrcAvail with a wrong key: the connection is ended" verdict_is ended
@@ -347,7 +240,7 @@ courses() {
 		"swallow: ECONNRESET"
 	check "a SrcAvail with a wrong key: counted as nothing" counted ""
 	peers_end server
-	echo 100 >/proc/sys/net/sdp/scan_ms
+	echo 100 >$settings/scan_ms
 
 	# The peer keeps sending to a closed socket, in messages that are answered.
 	timeouts=$(sdpstat OrphanTimeouts)
@@ -365,7 +258,7 @@ courses() {
 	check "a message instead of RTU: it counts as one" says server $patience accepted
 	peers_end server
 	check "closed, and no DisConn comes: it is freed too" wait_for $patience only_honest
-	echo 60000 >/proc/sys/net/sdp/fin_timeout_ms
+	echo 60000 >$settings/fin_timeout_ms
 
 	# An RDMA write of length 0 is legal as a keepalive probe and writes nothing. With
 	# immediate data it must not pass for a message.
@@ -389,32 +282,35 @@ courses() {
 
 sdp_pairs() { rdma resource show qp | grep -c '\[sdp\]'; }
 
-# The peer leaves, or falls silent, before the connection is established.
+pairs_at_most() { [ "$(sdp_pairs)" -le "$1" ]; }
+
+# goes CASE: the peer leaves, or falls silent, before the connection is established
+goes() {
+	check "$1: done" commit "$1"
+	check "$1: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
+}
+
 half_way() {
 	local pairs_before
 	pairs_before=$(sdp_pairs)
 	violations_before=$(violations)
 	listener_start hold
-	check "leaves-after-req: done" commit leaves-after-req
-	check "leaves-after-req: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
-	check "bad-early-message: done" commit bad-early-message
+	goes leaves-after-req
+	goes bad-early-message
 	check "bad-early-message: counted" wait_for $patience counted "BadMid+1"
-	check "bad-early-message: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
 	check "late-bad-message: done" commit late-bad-message
 	check "late-bad-message: counted" wait_for $patience counted "BadMid+2"
 	check "late-bad-message: its queue pair goes before the peer's time is over" \
-		wait_for 40 eval '[ "$(sdp_pairs)" -le "$pairs_before" ]'
+		wait_for 40 pairs_at_most "$pairs_before"
 	check "late-bad-message: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
 	violations_before=$(violations)
-	check "leaves-after-rep: done" commit leaves-after-rep
-	check "leaves-after-rep: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
-	check "no-rtu: done" commit no-rtu
-	check "no-rtu: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
+	goes leaves-after-rep
+	goes no-rtu
 	# The timeout that the peer asks for must not bind us for hours.
-	echo 2000 >/proc/sys/net/sdp/connect_timeout_ms
+	echo 2000 >$settings/connect_timeout_ms
 	check "no-rtu-for-hours: done" commit no-rtu-for-hours
 	check "no-rtu-for-hours: our own time limit holds" wait_for $patience queue_is 0
-	echo 30000 >/proc/sys/net/sdp/connect_timeout_ms
+	echo 30000 >$settings/connect_timeout_ms
 	check "and the listener still accepts" still_accepts
 	check "nothing of this was a violation" counted ""
 	echo end >$run

@@ -7,17 +7,10 @@ export PEER_SECONDS=300
 . "$(dirname "$0")/../lib/lib.sh" hostile
 
 settings=/proc/sys/net/sdp
-threshold_before=$(<$settings/rdma_threshold) mode_after_before=$(<$settings/mode_after)
-scan_before=$(<$settings/scan_ms) accept_before=$(<$settings/accept_buffers)
-fin_before=$(<$settings/fin_timeout_ms)
+keeps $settings/{rdma_threshold,mode_after,scan_ms,accept_buffers,fin_timeout_ms}
 restore() {
 	peers_end
 	rmmod sdp_hostile
-	echo "$threshold_before" >$settings/rdma_threshold
-	echo "$mode_after_before" >$settings/mode_after
-	echo "$scan_before" >$settings/scan_ms
-	echo "$accept_before" >$settings/accept_buffers
-	echo "$fin_before" >$settings/fin_timeout_ms
 }
 cleanup restore
 # As in modules/modes.c: one SrcAvail that a waiting reader reads makes the direction Pipelined.

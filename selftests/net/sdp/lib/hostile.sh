@@ -15,6 +15,7 @@
 # pinned		prints how many pages of programs are pinned, by any user of pinning
 # unpinned		succeeds when none are
 # honest_end		checks that the honest connection has survived, and ends it
+# only_honest		succeeds when there are no sockets but the honest pair and its listener
 use peers netlab checks
 
 run=/sys/kernel/debug/sdp_hostile/run
@@ -108,4 +109,9 @@ honest_end() {
 	sent=$(sed -n 's/^sent //p' "$peers/honest-client")
 	check "and its data is complete" says honest-server $((2 * patience)) "end after $sent bytes"
 	peers_end honest-client honest-server
+}
+
+only_honest() {
+	awk -v port="$(printf ':%04X$' $honest_port)" \
+		'NR > 1 && $2 !~ port && $3 !~ port { bad = 1 } END { exit bad }' /proc/net/sdp
 }

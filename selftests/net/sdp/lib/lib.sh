@@ -6,8 +6,9 @@
 #	tap_done
 #
 # The parts: peers (processes at the ends of connections), hostile (a peer that breaks the rules),
-# cm (connections around a disturbance of the CM), cm_loss (CM messages that are lost), streams (two
-# that must survive), and of selftests/vm: netlab (the RDMA devices), checks (RDMA objects, leaks).
+# cases (what it says), cm (connections around a disturbance of the CM), cm_loss (CM messages that
+# are lost), streams (two that must survive), and of selftests/vm: netlab (the RDMA devices), checks
+# (RDMA objects, leaks).
 #
 # check		one point: ok if the command succeeds; prints its output if it fails
 # check_not	one point: ok if the command fails

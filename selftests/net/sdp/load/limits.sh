@@ -21,8 +21,7 @@ seconds=60 thousands=60 readers=20 slowly=100
 # KiB that the system itself may keep. The CM remembers each connection for some seconds.
 growth=$((24 * 1024))
 
-restore() { echo 60000 >/proc/sys/net/sdp/fin_timeout_ms; }
-cleanup restore
+keeps /proc/sys/net/sdp/fin_timeout_ms
 
 memory_left() { awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo; }
 memory_back() { [ "$(memory_left)" -gt "$1" ]; }

@@ -24,7 +24,6 @@ cleanup restore
 
 # pages: pages of all SDP sockets, from /proc/net/protocols
 pages() { awk '$1 == "SDP" { print $4 }' /proc/net/protocols; }
-pages_above() { [ "$(pages)" -gt "$1" ]; }
 pages_at_most() { [ "$(pages)" -le "$1" ]; }
 
 # hold_data WHERE ADDRESS: connections full of unread and unsent data

@@ -19,9 +19,7 @@ description=$top/selftests/syscalls/sdp.txt
 need_lab
 [ -x "$programs/calls" ] || tap_skip_all "no $programs/calls; make it with make -C selftests/syscalls"
 
-restore_timeout() { echo "$timeout_before" >/proc/sys/net/sdp/fin_timeout_ms; }
-timeout_before=$(</proc/sys/net/sdp/fin_timeout_ms)
-cleanup restore_timeout
+keeps /proc/sys/net/sdp/fin_timeout_ms
 
 # For unknown names of congestion controls, devices and the like the kernel would start modprobe,
 # which takes longer than all the rest.
