@@ -8,10 +8,9 @@
  * The test takes minutes on the debug kernel.
  */
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 
-#include "cases.h"
+#include "pattern.h"
 
 #define PAGE		4096
 #define ROOM		(512 * 1024)
@@ -28,6 +27,7 @@ static const size_t goods[] = {
  * @same: the same memory, with all its pages
  * @gone: the page that comes and goes
  * @stop: the page is to come and go no more
+ * @reader: the thread that reads, of a stream whose writer is tested
  */
 struct stream {
 	int to;
@@ -36,37 +36,8 @@ struct stream {
 	unsigned char *same;
 	unsigned char *gone;
 	volatile bool stop;
+	pthread_t reader;
 };
-
-/* The byte at an offset of the stream. */
-static unsigned char byte_at(unsigned long long at)
-{
-	return at * 7 + at / 251;
-}
-
-static void put_bytes(unsigned char *p, unsigned long long at, size_t n)
-{
-	while (n--)
-		*p++ = byte_at(at++);
-}
-
-static void need_bytes(const unsigned char *p, unsigned long long at, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		need(p[i] == byte_at(at + i), "byte %llu is not what was written", at + i);
-}
-
-static unsigned char *map_room(void)
-{
-	unsigned char *p = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				-1, 0);
-
-	need_errno(p != MAP_FAILED, "mmap");
-	memset(p, 0, ROOM);
-	return p;
-}
 
 static void allow(unsigned char *page, int prot)
 {
@@ -76,18 +47,17 @@ static void allow(unsigned char *page, int prot)
 /* Reads everything and checks each byte. Returns the number of bytes. */
 static void *honest_reader(void *arg)
 {
+	static unsigned char data[ROOM];
 	struct stream *s = arg;
-	unsigned char *data = map_room();
-	unsigned long long at = 0;
+	long at = 0;
 	ssize_t n;
 
 	while ((n = recv(s->from, data, ROOM, 0)) > 0) {
-		need_bytes(data, at, n);
+		pattern_check(at, data, n);
 		at += n;
 	}
 	need_errno(!n, "recv");
-	munmap(data, ROOM);
-	return (void *)(uintptr_t)at;
+	return (void *)at;
 }
 
 static struct stream begin(const struct pair *p)
@@ -104,8 +74,23 @@ static struct stream begin(const struct pair *p)
 	return s;
 }
 
+static void begin_reading(struct stream *s)
+{
+	need(!pthread_create(&s->reader, NULL, honest_reader, s), "pthread_create");
+}
+
+/* Ends the stream: the reader has had the @at bytes that were taken. */
+static void end_reading(struct stream *s, long at)
+{
+	void *got;
+
+	need_errno(!shutdown(s->to, SHUT_WR), "shutdown");
+	pthread_join(s->reader, &got);
+	need((long)got == at, "%ld bytes were counted, %ld have come", at, (long)got);
+}
+
 /* Writes @good bytes and a page behind them that is missing. Returns how many were taken. */
-static size_t write_to_hole(struct stream *s, unsigned long long at, size_t good, bool vector)
+static size_t write_to_hole(struct stream *s, long at, size_t good, bool vector)
 {
 	unsigned char *hole = s->map + ROOM / 2, *p = vector ? s->map : hole - good;
 	struct iovec iov[] = {
@@ -115,7 +100,7 @@ static size_t write_to_hole(struct stream *s, unsigned long long at, size_t good
 	};
 	ssize_t n;
 
-	put_bytes(p, at, good);
+	memcpy(p, pattern(at), good);
 	allow(hole, PROT_NONE);
 	n = vector ? writev(s->to, iov, 3) : write(s->to, p, good + PAGE + 1000);
 	allow(hole, PROT_READ | PROT_WRITE);
@@ -132,27 +117,21 @@ static int write_holes(void *arg)
 	bool vector = arg;
 	struct pair p = pair_make();
 	struct stream s = begin(&p);
-	unsigned long long at = 0;
-	pthread_t reader;
 	unsigned int i;
-	void *got;
+	long at = 0;
 
-	need(!pthread_create(&reader, NULL, honest_reader, &s), "pthread_create");
+	begin_reading(&s);
 	for (i = 0; i < 3 * ARRAY_SIZE(goods); i++) {
-		size_t rest;
+		size_t rest = 1 + i * 100;
 
 		at += write_to_hole(&s, at, goods[i % ARRAY_SIZE(goods)], vector);
 		/* A write after that works. */
-		rest = 1 + i * 100;
-		put_bytes(s.map, at, rest);
+		memcpy(s.map, pattern(at), rest);
 		send_all(s.to, s.map, rest);
 		at += rest;
 	}
-	printf("# %llu bytes\n", at);
-	need_errno(!shutdown(s.to, SHUT_WR), "shutdown");
-	pthread_join(reader, &got);
-	need((uintptr_t)got == at, "%llu bytes were counted, %lu have come", at,
-	     (unsigned long)(uintptr_t)got);
+	printf("# %ld bytes\n", at);
+	end_reading(&s, at);
 	return EXIT_OK;
 }
 
@@ -175,17 +154,16 @@ static int write_flicker(void *arg)
 	unsigned int rounds = scaled(3000), i, faults = 0, parts = 0;
 	struct pair p = pair_make();
 	struct stream s = begin(&p);
-	pthread_t reader, other;
-	unsigned long long at = 0;
-	void *got;
+	pthread_t other;
+	long at = 0;
 
-	need(!pthread_create(&reader, NULL, honest_reader, &s), "pthread_create");
+	begin_reading(&s);
 	need(!pthread_create(&other, NULL, come_and_go, &s), "pthread_create");
 	for (i = 0; i < rounds; i++) {
 		size_t n = goods[i % ARRAY_SIZE(goods)] + PAGE, from = ROOM / 2 - n / 2;
 		ssize_t done;
 
-		put_bytes(s.same + from, at, n);
+		memcpy(s.same + from, pattern(at), n);
 		done = write(s.to, s.map + from, n);
 		need(done > 0 || errno == EFAULT, "write: %s", errno_text(errno));
 		faults += done < 0;
@@ -196,35 +174,27 @@ static int write_flicker(void *arg)
 	pthread_join(other, NULL);
 	printf("# %u writes: %u not begun, %u in part\n", rounds, faults, parts);
 	need(faults + parts, "the memory was there for each write");
-	need_errno(!shutdown(s.to, SHUT_WR), "shutdown");
-	pthread_join(reader, &got);
-	need((uintptr_t)got == at, "%llu bytes were counted, %lu have come", at,
-	     (unsigned long)(uintptr_t)got);
+	end_reading(&s, at);
 	return EXIT_OK;
 }
 
 struct writing {
 	int fd;
-	unsigned long long bytes;
+	long bytes;
 };
 
 static void *honest_writer(void *arg)
 {
 	struct writing *w = arg;
-	unsigned char *data = map_room();
-	unsigned long long at = 0;
 	unsigned int i = 0;
+	long at, n;
 
-	while (at < w->bytes) {
-		size_t n = goods[i++ % ARRAY_SIZE(goods)];
-
+	for (at = 0; at < w->bytes; at += n) {
+		n = goods[i++ % ARRAY_SIZE(goods)];
 		if (n > w->bytes - at)
 			n = w->bytes - at;
-		put_bytes(data, at, n);
-		send_all(w->fd, data, n);
-		at += n;
+		pattern_write(w->fd, at, n);
 	}
-	munmap(data, ROOM);
 	return NULL;
 }
 
@@ -234,11 +204,11 @@ static int read_holes(void *arg)
 	bool vector = arg;
 	struct pair p = pair_make();
 	struct stream s = begin(&p);
-	struct writing w = { .fd = p.s, .bytes = scaled(80) * 100000ULL };
+	struct writing w = { .fd = p.s, .bytes = scaled(80) * 100000L };
 	unsigned char *hole = s.map + ROOM / 2;
 	unsigned int i, faults = 0;
-	unsigned long long at = 0;
 	pthread_t writer;
+	long at = 0;
 
 	s.from = p.c;
 	need(!pthread_create(&writer, NULL, honest_writer, &w), "pthread_create");
@@ -263,11 +233,11 @@ static int read_holes(void *arg)
 			faults++;
 			continue;
 		}
-		need(n, "the end after %llu bytes", at);
+		need(n, "the end after %ld bytes", at);
 		need(!missing || (size_t)n <= good, "%zd bytes into %zu", n, good);
-		need_bytes(to, at, (size_t)n < good ? (size_t)n : good);
+		pattern_check(at, to, (size_t)n < good ? (size_t)n : good);
 		if ((size_t)n > good)
-			need_bytes(hole, at + good, n - good);
+			pattern_check(at + good, hole, n - good);
 		at += n;
 	}
 	pthread_join(writer, NULL);
@@ -276,11 +246,15 @@ static int read_holes(void *arg)
 }
 
 static const struct test tests[] = {
-	{ "write_vector", write_holes, 60, V4_SETS, .sdp_only = false, .arg = (void *)1 },
-	{ "write_buffer", write_holes, 60, V4_SETS, .sdp_only = false, .arg = NULL },
-	{ "write_flicker", write_flicker, 100, V4_SETS, .sdp_only = false, .arg = NULL },
-	{ "read_vector", read_holes, 60, V4_SETS, .sdp_only = false, .arg = (void *)1 },
-	{ "read_buffer", read_holes, 60, V4_SETS, .sdp_only = false, .arg = NULL },
+	{ "write_vector", write_holes, 60, V4_SETS, false, (void *)1 },
+	{ "write_buffer", write_holes, 60, V4_SETS, false, NULL },
+	{ "write_flicker", write_flicker, 100, V4_SETS, false, NULL },
+	{ "read_vector", read_holes, 60, V4_SETS, false, (void *)1 },
+	{ "read_buffer", read_holes, 60, V4_SETS, false, NULL },
 };
 
-TEST_MAIN(tests)
+int main(int argc, char **argv)
+{
+	pattern_make();
+	return run_tests(argv, tests, ARRAY_SIZE(tests));
+}
