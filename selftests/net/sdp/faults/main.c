@@ -106,15 +106,6 @@ static void after_talk(struct state *s)	{ need_talk(s->p.c, s->p.s); }
 
 static int run_shutdown(struct state *s)	{ return shutdown(s->p.c, SHUT_WR); }
 
-static void after_shutdown(struct state *s)
-{
-	char c;
-
-	need(!recv(s->p.s, &c, 1, 0), "it has not ended");
-	close(s->p.c);
-	close(s->p.s);
-}
-
 static int run_close(struct state *s)	{ return close(s->p.c); }
 
 static void after_close(struct state *s)
@@ -125,52 +116,48 @@ static void after_close(struct state *s)
 	close(s->p.s);
 }
 
+static void after_shutdown(struct state *s)
+{
+	after_close(s);
+	close(s->p.c);
+}
+
 #define FAILS .fails = true
-static const struct call calls[] = {
-	{ "socket", .run = run_socket, .after = close_fd, .setup = no_setup, FAILS, .inode = true },
-	{ "bind", .prepare = prepare_fresh, .run = run_bind, .after = close_fd, .setup = no_setup,
-	  FAILS },
-	{ "listen", .prepare = prepare_listen, .run = run_listen, .after = after_listen,
-	  .setup = no_setup, FAILS },
-	{ "connect", .prepare = prepare_fresh, .run = run_connect, .after = after_connect,
-	  .setup = setup_listener, FAILS },
-	{ "accept", .prepare = prepare_accept, .run = run_accept, .after = after_accept,
-	  .setup = setup_listener, FAILS, .inode = true },
-	{ "send", .run = run_send, .after = after_send, FAILS },
-	{ "send_pages", .run = run_send_pages, .after = after_send, FAILS },
-	{ "send_more", .run = run_send_more, .after = after_send, FAILS },
-	{ "send_zerocopy", .run = run_zerocopy, .after = after_send, .setup = setup_zerocopy,
-	  FAILS },
-	{ "send_large", .prepare = prepare_large, .run = run_send_large, .after = after_large,
-	  FAILS },
-	{ "recv", .prepare = prepare_recv, .run = run_recv, .after = after_send, FAILS },
-	{ "recv_large", .prepare = prepare_recv_large, .run = run_recv_large,
-	  .after = after_recv_large, FAILS },
-	{ "poll", .run = run_poll, .after = after_talk, FAILS },
-	{ "epoll", .run = run_epoll, .after = after_talk, FAILS },
-	{ "setsockopt", .run = run_setsockopt, .after = after_talk, FAILS },
-	{ "getsockopt", .run = run_getsockopt, .after = after_talk, FAILS },
-	{ "shutdown", .prepare = prepare_pair, .run = run_shutdown, .after = after_shutdown,
-	  .setup = no_setup },
-	{ "close", .prepare = prepare_pair, .run = run_close, .after = after_close,
-	  .setup = no_setup },
+static const struct test tests[] = {
+	SWEEP("socket", TWO_SETS, .run = run_socket, .after = close_fd, .setup = no_setup, FAILS,
+	      .inode = true),
+	SWEEP("bind", TWO_SETS, .prepare = prepare_fresh, .run = run_bind, .after = close_fd,
+	      .setup = no_setup, FAILS),
+	SWEEP("listen", TWO_SETS, .prepare = prepare_listen, .run = run_listen,
+	      .after = after_listen, .setup = no_setup, FAILS),
+	SWEEP("connect", TWO_SETS, .prepare = prepare_fresh, .run = run_connect,
+	      .after = after_connect, .setup = setup_listener, FAILS),
+	SWEEP("accept", TWO_SETS, .prepare = prepare_accept, .run = run_accept,
+	      .after = after_accept, .setup = setup_listener, FAILS, .inode = true),
+	SWEEP("send", TWO_SETS, .run = run_send, .after = after_send, FAILS),
+	SWEEP("send_pages", TWO_SETS, .run = run_send_pages, .after = after_send, FAILS),
+	SWEEP("send_more", TWO_SETS, .run = run_send_more, .after = after_send, FAILS),
+	SWEEP("send_zerocopy", TWO_SETS, .run = run_zerocopy, .after = after_send,
+	      .setup = setup_zerocopy, FAILS),
+	SWEEP("send_large", TWO_SETS, .prepare = prepare_large, .run = run_send_large,
+	      .after = after_large, FAILS),
+	SWEEP("recv", TWO_SETS, .prepare = prepare_recv, .run = run_recv, .after = after_send,
+	      FAILS),
+	SWEEP("recv_large", TWO_SETS, .prepare = prepare_recv_large, .run = run_recv_large,
+	      .after = after_recv_large, FAILS),
+	SWEEP("poll", TWO_SETS, .run = run_poll, .after = after_talk, FAILS),
+	SWEEP("epoll", TWO_SETS, .run = run_epoll, .after = after_talk, FAILS),
+	SWEEP("setsockopt", TWO_SETS, .run = run_setsockopt, .after = after_talk, FAILS),
+	SWEEP("getsockopt", TWO_SETS, .run = run_getsockopt, .after = after_talk, FAILS),
+	SWEEP("shutdown", TWO_SETS, .prepare = prepare_pair, .run = run_shutdown,
+	      .after = after_shutdown, .setup = no_setup),
+	SWEEP("close", TWO_SETS, .prepare = prepare_pair, .run = run_close, .after = after_close,
+	      .setup = no_setup),
+	CASE(at_random, 60, TWO_SETS),
+	{ "namespace", namespace_failing, 100, 1u << SET_LO6, true, NULL },
+	{ "device", device_failing, 100, 1u << SET_RC4, true, NULL },
+	CASE(as_before, 60, TWO_SETS),
+	{ "module", module_failing, 300, 1u << SET_LO6, true, NULL },
 };
 
-int main(int argc, char **argv)
-{
-	struct test tests[ARRAY_SIZE(calls) + 5];
-	size_t i, n = 0;
-
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		tests[n++] = (struct test){ calls[i].name, sweep, 60, TWO_SETS,
-					    true, (void *)&calls[i] };
-	tests[n++] = (struct test){ "at_random", at_random, 60, TWO_SETS, true, NULL };
-	tests[n++] = (struct test){ "namespace", namespace_failing, 100, 1u << SET_LO6,
-				    true, NULL };
-	tests[n++] = (struct test){ "device", device_failing, 100, 1u << SET_RC4, true,
-				    NULL };
-	tests[n++] = (struct test){ "as_before", as_before, 60, TWO_SETS, true, NULL };
-	tests[n++] = (struct test){ "module", module_failing, 300, 1u << SET_LO6, true,
-				    NULL };
-	return run_tests(argv, tests, n);
-}
+TEST_MAIN(tests)

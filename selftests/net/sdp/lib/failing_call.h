@@ -68,4 +68,8 @@ bool is_shortage(int error);
 int sweep_from(int step);
 int sweep(void *arg);
 
+/* A sweep in a table of cases; the arguments are those of struct call. */
+#define SWEEP(name, sets, ...)	\
+	{ name, sweep, 60, sets, true, &(struct call){ name, __VA_ARGS__ } }
+
 #endif /* SDP_TEST_FAILING_CALL_H */

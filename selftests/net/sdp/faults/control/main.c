@@ -50,13 +50,19 @@ static int write_once(const char *path, const char *text, size_t len)
 /* A rule with a long comment: a text of the largest size needs fewer rules than are allowed. */
 #define LINES	"any * program other tcp # one rule, and the rest of the line is what makes it long\n"
 
-/* A policy of nearly the largest size. The old text is in force until a new one is accepted. */
-static char long_text[POLICY_MAX];
+/* The new policy. The old text is in force until this one is accepted. */
+static char new_text[POLICY_MAX];
 
 static void setup_policy(struct state *s)
 {
-	while (strlen(long_text) + sizeof(LINES) < sizeof(long_text))
-		strcat(long_text, LINES);
+	strcpy(new_text, OTHER);
+}
+
+/* A policy of nearly the largest size. */
+static void setup_policy_long(struct state *s)
+{
+	while (strlen(new_text) + sizeof(LINES) < sizeof(new_text))
+		strcat(new_text, LINES);
 }
 
 static void prepare_policy(struct state *s)
@@ -71,22 +77,12 @@ static void still_good(struct state *s)
 
 static int run_policy(struct state *s)
 {
-	return write_once(POLICY_FILE, OTHER, strlen(OTHER));
-}
-
-static int run_policy_long(struct state *s)
-{
-	return write_once(POLICY_FILE, long_text, strlen(long_text));
+	return write_once(POLICY_FILE, new_text, strlen(new_text));
 }
 
 static void after_policy(struct state *s)
 {
-	need_policy(OTHER, strlen(OTHER));
-}
-
-static void after_policy_long(struct state *s)
-{
-	need_policy(long_text, strlen(long_text));
+	need_policy(new_text, strlen(new_text));
 }
 
 /* Settings of each kind: numbers, a word, and numbers that hold for the whole machine. */
@@ -141,29 +137,6 @@ static void after_settings(struct state *s)
 		need_setting(i, i < s->fd ? kinds[i].new : kinds[i].old);
 }
 
-static const struct call calls[] = {
-	{ "proc", .run = run_proc, .after = after_proc, .fails = true },
-	{ "policy", .prepare = prepare_policy, .run = run_policy, .refused = still_good,
-	  .after = after_policy, .setup = no_setup, .fails = true },
-	{ "policy_long", .prepare = prepare_policy, .run = run_policy_long, .refused = still_good,
-	  .after = after_policy_long, .setup = setup_policy, .fails = true },
-	{ "settings", .prepare = prepare_settings, .run = run_settings, .refused = after_settings,
-	  .after = after_settings, .setup = no_setup, .fails = true },
-	{ "policy_get", .prepare = prepare_request, .run = run_policy_get, .refused = ask_anew,
-	  .after = after_request, .setup = setup_policy_get, .fails = true },
-	{ "policy_set", .prepare = prepare_policy_set, .run = run_policy_set,
-	  .refused = set_or_not, .after = after_policy_set, .setup = no_setup, .fails = true },
-	{ "explain", .prepare = prepare_request, .run = run_explain, .refused = ask_anew,
-	  .after = after_request, .setup = setup_explain, .fails = true },
-	{ "sock_get", .prepare = prepare_request, .run = run_sock_get, .refused = ask_anew,
-	  .after = after_request, .setup = setup_sock_get, .fails = true },
-	{ "stat_get", .prepare = prepare_request, .run = run_stat_get, .refused = ask_anew,
-	  .after = after_request, .setup = setup_stat_get, .fails = true },
-	{ "fallback_get", .prepare = prepare_request, .run = run_fallback_get,
-	  .refused = ask_anew, .after = after_request, .setup = setup_fallback_get,
-	  .fails = true },
-};
-
 /*
  * The first namespace that turns rewriting on makes the kernel trace new sockets, which lasts until
  * the module is removed. So each attempt loads the module anew. Without memory the setting stays
@@ -200,16 +173,24 @@ static int rewrite_failing(void *arg)
 	return EXIT_OK;
 }
 
-int main(int argc, char **argv)
-{
-	struct test tests[ARRAY_SIZE(calls) + 1];
-	size_t i, n = 0;
+#define FAILS .fails = true
+#define REQUEST(run, setup)	prepare_request, run, ask_anew, after_request, setup, FAILS
+static const struct test tests[] = {
+	SWEEP("proc", ONE_SET, .run = run_proc, .after = after_proc, FAILS),
+	SWEEP("policy", ONE_SET, prepare_policy, run_policy, still_good, after_policy, setup_policy,
+	      FAILS),
+	SWEEP("policy_long", ONE_SET, prepare_policy, run_policy, still_good, after_policy,
+	      setup_policy_long, FAILS),
+	SWEEP("settings", ONE_SET, prepare_settings, run_settings, after_settings, after_settings,
+	      no_setup, FAILS),
+	SWEEP("policy_get", ONE_SET, REQUEST(run_policy_get, setup_policy_get)),
+	SWEEP("policy_set", ONE_SET, prepare_policy_set, run_policy_set, set_or_not,
+	      after_policy_set, no_setup, FAILS),
+	SWEEP("explain", TWO_SETS, REQUEST(run_explain, setup_explain)),
+	SWEEP("sock_get", ONE_SET, REQUEST(run_sock_get, setup_sock_get)),
+	SWEEP("stat_get", ONE_SET, REQUEST(run_stat_get, setup_stat_get)),
+	SWEEP("fallback_get", ONE_SET, REQUEST(run_fallback_get, setup_fallback_get)),
+	{ "rewrite", rewrite_failing, 100, ONE_SET | NOT_SHORT, true, NULL },
+};
 
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		tests[n++] = (struct test){ calls[i].name, sweep, 60,
-					    calls[i].run == run_explain ? TWO_SETS : ONE_SET, true,
-					    (void *)&calls[i] };
-	tests[n++] = (struct test){ "rewrite", rewrite_failing, 100, ONE_SET | NOT_SHORT, true,
-				    NULL };
-	return run_tests(argv, tests, n);
-}
+TEST_MAIN(tests)

@@ -122,87 +122,72 @@ static int run_options(struct state *s)
 
 static void after_options(struct state *s)	{ need_talk(s->p.c, s->p.s); }
 
-#define FAILS .fails = true
-#define MAKES FAILS, .inode = true
-static const struct call calls[] = {
-	{ "accept_waiting", prepare_accept_late, run_accept, join_late, after_accept_late,
-	  setup_listener, MAKES },
-	{ "inet_socket", NULL, run_socket_inet, NULL, close_fd, no_setup, MAKES },
-	{ "inet_connect", prepare_fresh, run_connect, NULL, after_connect, setup_inet, FAILS },
-	{ "disconnect", prepare_connected, run_disconnect, NULL, after_disconnect, setup_listener,
-	  FAILS },
-	{ "reconnect", prepare_disconnected, run_connect, NULL, after_connect, setup_listener,
-	  FAILS },
-	{ "urgent", .run = run_send_urgent, .after = after_send_urgent, FAILS },
-	{ "recv_urgent", prepare_urgent, run_recv_urgent, NULL, after_recv_urgent, NULL, FAILS },
-	{ "ioctl", NULL, run_ioctl, NULL, after_ioctl, setup_ioctl, FAILS },
-	{ "uncork", prepare_corked, run_uncork, NULL, after_send, NULL, FAILS },
-	{ "nodelay", prepare_corked, run_nodelay, NULL, after_send, NULL, FAILS },
-	{ "options", .run = run_options, .after = after_options, FAILS },
-	{ "splice_out", prepare_splice_out, run_splice_out, NULL, after_splice_out, setup_splice,
-	  FAILS },
-	{ "splice_in", prepare_splice_in, run_splice_in, NULL, after_splice_in, setup_splice,
-	  FAILS },
-	{ "sendfile", prepare_sendfile, run_sendfile, NULL, after_sendfile, setup_splice, FAILS },
-	{ "uring_send", .run = run_uring_send, .after = after_send, .setup = setup_uring, FAILS },
-	{ "uring_send_pages", .run = run_uring_send_pages, .after = after_send,
-	  .setup = setup_uring, FAILS },
-	{ "uring_recv", prepare_recv, run_uring_recv, NULL, after_send, setup_uring, FAILS },
-	{ "uring_recv_waiting", NULL, run_uring_recv_waiting, NULL, after_uring_recv_waiting,
-	  setup_uring, FAILS },
-	{ "uring_accept_waiting", NULL, run_uring_accept_waiting, NULL, after_uring_accept_waiting,
-	  setup_uring_accept, MAKES },
+#define RC	(1u << SET_RC4)
+#define FAILS	.fails = true
+#define MAKES	FAILS, .inode = true
+static const struct test tests[] = {
+	SWEEP("accept_waiting", TWO_SETS, prepare_accept_late, run_accept, join_late,
+	      after_accept_late, setup_listener, MAKES),
+	SWEEP("inet_socket", TWO_SETS, NULL, run_socket_inet, NULL, close_fd, no_setup, MAKES),
+	SWEEP("inet_connect", TWO_SETS, prepare_fresh, run_connect, NULL, after_connect,
+	      setup_inet, FAILS),
+	SWEEP("disconnect", TWO_SETS, prepare_connected, run_disconnect, NULL, after_disconnect,
+	      setup_listener, FAILS),
+	SWEEP("reconnect", TWO_SETS, prepare_disconnected, run_connect, NULL, after_connect,
+	      setup_listener, FAILS),
+	SWEEP("urgent", TWO_SETS, .run = run_send_urgent, .after = after_send_urgent, FAILS),
+	SWEEP("recv_urgent", TWO_SETS, prepare_urgent, run_recv_urgent, NULL, after_recv_urgent,
+	      NULL, FAILS),
+	SWEEP("ioctl", TWO_SETS, NULL, run_ioctl, NULL, after_ioctl, setup_ioctl, FAILS),
+	SWEEP("uncork", TWO_SETS, prepare_corked, run_uncork, NULL, after_send, NULL, FAILS),
+	SWEEP("nodelay", TWO_SETS, prepare_corked, run_nodelay, NULL, after_send, NULL, FAILS),
+	SWEEP("options", TWO_SETS, .run = run_options, .after = after_options, FAILS),
+	SWEEP("splice_out", TWO_SETS, prepare_splice_out, run_splice_out, NULL, after_splice_out,
+	      setup_splice, FAILS),
+	SWEEP("splice_in", TWO_SETS, prepare_splice_in, run_splice_in, NULL, after_splice_in,
+	      setup_splice, FAILS),
+	SWEEP("sendfile", TWO_SETS, prepare_sendfile, run_sendfile, NULL, after_sendfile,
+	      setup_splice, FAILS),
+	SWEEP("uring_send", TWO_SETS, .run = run_uring_send, .after = after_send,
+	      .setup = setup_uring, FAILS),
+	SWEEP("uring_send_pages", TWO_SETS, .run = run_uring_send_pages, .after = after_send,
+	      .setup = setup_uring, FAILS),
+	SWEEP("uring_recv", TWO_SETS, prepare_recv, run_uring_recv, NULL, after_send, setup_uring,
+	      FAILS),
+	SWEEP("uring_recv_waiting", TWO_SETS, NULL, run_uring_recv_waiting, NULL,
+	      after_uring_recv_waiting, setup_uring, FAILS),
+	SWEEP("uring_accept_waiting", TWO_SETS, NULL, run_uring_accept_waiting, NULL,
+	      after_uring_accept_waiting, setup_uring_accept, MAKES),
+	/*
+	 * Calls with many allocations and a connection for each: not in the short form, where
+	 * accept_waiting stands for them.
+	 */
+	SWEEP("inet_accept", TWO_SETS | NOT_SHORT, prepare_accept, run_accept, NULL, after_accept,
+	      setup_inet, MAKES),
+	SWEEP("uring_accept", TWO_SETS | NOT_SHORT, prepare_accept, run_uring_accept, NULL,
+	      after_accept, setup_uring_accept, MAKES),
+	/* There are rings on RDMA connections only. */
+	SWEEP("ring_send", RC, .run = run_send, .after = after_ring_send,
+	      .setup = setup_ring_rdma, FAILS),
+	SWEEP("ring_send_nic", RC, .run = run_send, .after = after_ring_send,
+	      .setup = setup_ring_nic, FAILS),
+	SWEEP("ring_send_pages", RC, .run = run_send_pages, .after = after_ring_send,
+	      .setup = setup_ring_rdma, FAILS),
+	SWEEP("ring_send_large", RC, prepare_large, run_send_large, NULL, after_large,
+	      setup_ring_rdma, FAILS),
+	SWEEP("ring_urgent", RC, NULL, run_send_urgent, NULL, after_send_urgent, setup_ring_rdma,
+	      FAILS),
+	SWEEP("ring_splice_out", RC, prepare_splice_out, run_splice_out, NULL, after_splice_out,
+	      setup_ring_splice, FAILS),
+	SWEEP("ring_recv", RC, prepare_recv, run_recv, NULL, after_ring_send, setup_ring_rdma,
+	      FAILS),
+	SWEEP("ring_recv_nic", RC, prepare_recv, run_recv, NULL, after_ring_send, setup_ring_nic,
+	      FAILS),
+	SWEEP("ring_first", RC, prepare_ring_fresh, run_send, NULL, after_ring_fresh, no_setup,
+	      FAILS),
+	CASE(ring_refused, 60, RC),
+	CASE(at_random_rings, 60, RC | NOT_SHORT),
+	CASE(as_before, 60, TWO_SETS),
 };
 
-/*
- * Calls with many allocations and a connection for each: not in the short form, where
- * accept_waiting stands for them.
- */
-static const struct call long_calls[] = {
-	{ "inet_accept", prepare_accept, run_accept, NULL, after_accept, setup_inet, MAKES },
-	{ "uring_accept", prepare_accept, run_uring_accept, NULL, after_accept, setup_uring_accept,
-	  MAKES },
-};
-
-/* There are rings on RDMA connections only. */
-static const struct call ring_calls[] = {
-	{ "ring_send", .run = run_send, .after = after_ring_send, .setup = setup_ring_rdma, FAILS },
-	{ "ring_send_nic", .run = run_send, .after = after_ring_send, .setup = setup_ring_nic,
-	  FAILS },
-	{ "ring_send_pages", .run = run_send_pages, .after = after_ring_send,
-	  .setup = setup_ring_rdma, FAILS },
-	{ "ring_send_large", prepare_large, run_send_large, NULL, after_large, setup_ring_rdma,
-	  FAILS },
-	{ "ring_urgent", NULL, run_send_urgent, NULL, after_send_urgent, setup_ring_rdma, FAILS },
-	{ "ring_splice_out", prepare_splice_out, run_splice_out, NULL, after_splice_out,
-	  setup_ring_splice, FAILS },
-	{ "ring_recv", prepare_recv, run_recv, NULL, after_ring_send, setup_ring_rdma, FAILS },
-	{ "ring_recv_nic", prepare_recv, run_recv, NULL, after_ring_send, setup_ring_nic, FAILS },
-	{ "ring_first", prepare_ring_fresh, run_send, NULL, after_ring_fresh, no_setup, FAILS },
-};
-
-static size_t add_sweeps(struct test *tests, const struct call *list, size_t n, unsigned int sets)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		tests[i] = (struct test){ list[i].name, sweep, 60, sets, true, (void *)&list[i] };
-	return n;
-}
-
-int main(int argc, char **argv)
-{
-	struct test tests[ARRAY_SIZE(calls) + ARRAY_SIZE(long_calls) + ARRAY_SIZE(ring_calls) + 3];
-	const unsigned int rc = 1u << SET_RC4;
-	size_t n;
-
-	n = add_sweeps(tests, calls, ARRAY_SIZE(calls), TWO_SETS);
-	n += add_sweeps(tests + n, long_calls, ARRAY_SIZE(long_calls), TWO_SETS | NOT_SHORT);
-	n += add_sweeps(tests + n, ring_calls, ARRAY_SIZE(ring_calls), rc);
-	tests[n++] = (struct test){ "ring_refused", ring_refused, 60, rc, true,
-				    NULL };
-	tests[n++] = (struct test){ "at_random_rings", at_random_rings, 60, rc | NOT_SHORT, true,
-				    NULL };
-	tests[n++] = (struct test){ "as_before", as_before, 60, TWO_SETS, true, NULL };
-	return run_tests(argv, tests, n);
-}
+TEST_MAIN(tests)

@@ -63,10 +63,7 @@ int run_uring_send_pages(struct state *s)	{ return send_uring(s, 20000); }
 
 static int take_uring(struct state *s, int done)
 {
-	int i;
-
-	for (i = 0; i < done; i++)
-		need(s->data[i] == byte_at(s->got + i), "byte %zu is wrong", s->got + i);
+	need_bytes(s->data, s->got, done);
 	if (done > 0)
 		s->got += done;
 	return done < 0 ? -1 : 0;

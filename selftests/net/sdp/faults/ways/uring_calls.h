@@ -7,6 +7,7 @@
 
 #include "failing_connect.h"
 #include "failing_data.h"
+#include "failing_load.h"
 #include "uring.h"
 
 int run_uring_send(struct state *s);
