@@ -156,8 +156,8 @@ static void write_piece(void *arg)
 }
 
 /*
- * Writes the stream from position @at until no more data is taken, in calls of 512 bytes or of mixed
- * sizes. Returns the number of bytes.
+ * Writes the stream from position @at until no more data is taken, in calls of 512 bytes or of
+ * mixed sizes. Returns the number of bytes.
  */
 static long fill_stream(int fd, long at, bool mixed)
 {

@@ -355,7 +355,8 @@ static int body_read(void *arg)
 	bodies_end(&b, pid);
 	need(since_mark("RdmaReadBytes") == b.n * (long long)(BODY_SIZE - FIRST_BYTES),
 	     "%lld bytes read", since_mark("RdmaReadBytes"));
-	need(!since_mark("ModePipelined") && !since_mark("SinkAvailAwaited"), "it is taken for a reader that is there first");
+	need(!since_mark("ModePipelined") && !since_mark("SinkAvailAwaited"),
+	     "it is taken for a reader that is there first");
 	return EXIT_OK;
 }
 

@@ -89,11 +89,12 @@ static void each_forkable(void (*what)(const struct pair *p, enum route way,
 
 	for (way = READ; way < WAYS; way++) {
 		for (i = 0; i < ARRAY_SIZE(forkable); i++) {
+			map_fn map = forkable[i];
 			struct memory m;
 			long at;
 			struct pair p = pair_for(way, &at);
 
-			if (forkable[i](&m)) {
+			if (map(&m)) {
 				what(&p, way, &m, at);
 				unmap(&m);
 			}
