@@ -46,7 +46,7 @@ meet() {
 # not wait for each other, so the port is free at once.
 port_free() {
 	next_waits
-	# The same port again: listens takes the next one.
+	# It listens at the same port again, $port + 1: listens has not counted it up yet.
 	listens server 127.0.0.1 wait "$peers/go" close \
 		bind 127.0.0.1 $((port + 1)) listen 5 say again accept drain
 	peer first connect 127.0.0.1 $port ended

@@ -183,8 +183,7 @@ orphan() {
 	check "$how: closed with unsent data" says client $((2 * patience)) closed
 	check "$how: a closed socket ends after fin_timeout_ms" wait_for $patience orphan_gone "$orphans"
 	check "$how: OrphanTimeouts counts it" test "$(sdpstat OrphanTimeouts)" = $((orphans + 1))
-	check "$how: its other end is closed, too" \
-		wait_for $patience eval '[ -n "$(connections st $CLOSED $port)" ]'
+	check "$how: its other end is closed, too, and it is gone" wait_for $patience orphan_left_one
 	touch "$peers/go"
 	check "$how: its peer learns that data is missing" reset_of server $patience
 	echo 60000 >$settings/fin_timeout_ms
@@ -192,6 +191,14 @@ orphan() {
 }
 
 orphan_gone() { [ "$(sdpstat OrphanTimeouts)" -gt "$1" ]; }
+
+# orphan_left_one: of the connection, only the end at $port is there, and it is closed
+orphan_left_one() {
+	awk -v port="$(printf ':%04X$' $port)" -v closed=$CLOSED '
+		$2 ~ port && $4 == closed { there++ }
+		$3 ~ port { bad = 1 }
+		END { exit bad || there != 1 }' /proc/net/sdp
+}
 
 # closed_unsent N ADDRESS NAME: the process NAME closes N sockets whose peer does not read
 closed_unsent() {

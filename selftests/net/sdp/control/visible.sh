@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # What an administrator sees: the connection table, the counters and the tracepoints.
 # Also the range of every setting, and that settings do what their names say. Those for peers that
-# do not answer are tested in device/devices.sh (connect_timeout_ms, retry_count) and lifetime.sh
-# (fin_timeout_ms).
+# do not answer or do not read are tested in device/devices.sh (connect_timeout_ms, retry_count) and
+# control/lifetime.sh (fin_timeout_ms).
 . "$(dirname "$0")/../lib/lib.sh" peers netlab
 
 settings=/proc/sys/net/sdp

@@ -185,6 +185,7 @@ all_forged() {
 	forged forge-source-broadcast $SDP_B
 	forged forge-source-nowhere $SDP_B
 	echo 0 >$port_of/any_gid
+	put_back $localnet
 }
 
 hostile_begin

@@ -13,7 +13,6 @@
 need_lab
 modprobe sch_netem 2>/dev/null || tap_skip_all "this kernel has no netem"
 settings=/proc/sys/net/sdp
-flow_before=$(<$settings/flow_control)
 keeps $settings/{rdma_threshold,rdma_read,flow_control}
 bytes=300000
 # Errors that a connection may end with here.
@@ -146,7 +145,7 @@ for scheme in rdma nic; do
 	scenario "loss of 1 %, rings by $scheme" SOME loss 1%
 	scenario "overtaking, rings by $scheme" SOME delay 4ms reorder 75% 50%
 done
-echo "$flow_before" >$settings/flow_control
+put_back $settings/flow_control
 scenario "everything" SOME delay 2ms 1ms loss 1% duplicate 1% corrupt 0.5% rate 40mbit
 check "no RDMA object is left" wait_for $((2 * patience)) connection_counts_are "$objects_before"
 tap_done

@@ -17,9 +17,9 @@ restore() {
 }
 cleanup restore
 
-# put_back: restores what lab_up has set: neighbours, and routes that vanish with an address or a
-# link.
-put_back() {
+# lab_as_before: restores what lab_up has set: neighbours, and routes that vanish with an address or
+# a link.
+lab_as_before() {
 	local v a b
 	for v in -4 -6; do
 		a=$SDP_A b=$SDP_B
@@ -67,7 +67,7 @@ neighbours() {
 	done
 	check "neighbours: all connects in time (the longest took $longest ms)" \
 		test $longest -lt $((10000 * slow))
-	put_back
+	lab_as_before
 }
 
 addresses() {
@@ -75,7 +75,7 @@ addresses() {
 	ip address delete $SDP_B/24 dev vb
 	pause 0.5
 	ip address add $SDP_B/24 dev vb
-	put_back
+	lab_as_before
 	peers_end
 	check "addresses: of the accepting end, gone and back: nothing is left" wait_for $((2 * patience)) no_sockets
 	check "addresses: it is connected to" shown transfer $SDP_B
@@ -83,7 +83,7 @@ addresses() {
 	ip address delete $SDP_A6/64 dev va
 	pause 0.5
 	ip address add $SDP_A6/64 dev va nodad
-	put_back
+	lab_as_before
 	peers_end
 	check "addresses: of the connecting end, gone and back: nothing is left" wait_for $((2 * patience)) no_sockets
 	check "addresses: it connects" shown transfer $SDP_B6
@@ -100,7 +100,7 @@ link_down_up() {
 	pause 0.5
 	ip link set "$dev" up
 	ip address add fd09::"$host"/64 dev "$dev" nodad
-	put_back
+	lab_as_before
 	check "$dev down and up: nothing is left" wait_for $((2 * patience)) no_sockets
 	check "$dev down and up: connects by IPv4" shown transfer $SDP_B
 	check "$dev down and up: connects by IPv6" shown transfer $SDP_B6

@@ -34,7 +34,8 @@ connects() {
 server_is=()
 check "the end that listens: a short MTU" ip link set vb mtu $short
 check "the devices are there" wait_for $patience lab_intact
-pair $SDP_B hold -- hold
+check "to the shorter one: a listener" listens server $SDP_B hold
+peer client connect $SDP_B $port hold
 check "to the shorter one: connect() says so" says client $patience "connect: EMSGSIZE"
 peers_end
 

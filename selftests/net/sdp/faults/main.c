@@ -155,7 +155,7 @@ static const struct test tests[] = {
 	      .setup = no_setup),
 	CASE(at_random, 60, TWO_SETS),
 	{ "namespace", namespace_failing, 100, 1u << SET_LO6, true, NULL },
-	{ "device", device_failing, 100, 1u << SET_RC4, true, NULL },
+	{ "device", device_failing, 100, RC, true, NULL },
 	CASE(as_before, 60, TWO_SETS),
 	{ "module", module_failing, 300, 1u << SET_LO6, true, NULL },
 };

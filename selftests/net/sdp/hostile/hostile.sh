@@ -21,7 +21,7 @@ echo 6 >$settings/accept_buffers
 # hello CASE COUNTED [REASON]: a Hello that is refused
 hello() {
 	my_turn || return 0
-	violations_before=$(violations)
+	bad_before=$(bad_counts)
 	check "$1: said" commit "$1"
 	check "$1: the request is rejected" verdict_is "rejected ${3:-28}"
 	check "$1: counted as ${2:-nothing}" counted "${2:+$2+1}"
@@ -50,7 +50,7 @@ all_hellos() {
 }
 
 # Counted once, or more often if the REQ is repeated.
-told_lies() { [[ $(violations_since) =~ ^BadHello\+[0-9]+$ ]]; }
+told_lies() { [[ $(bad_since) =~ ^BadHello\+[0-9]+$ ]]; }
 
 # The CM itself may refuse addresses without a route: IB_CM_REJ_INVALID_GID.
 not_taken() { told_lies || [ "$(verdict)" = "rejected 12" ]; }
@@ -61,7 +61,7 @@ forged() {
 	local way=told_lies
 	[ $# -lt 3 ] || way=not_taken
 	my_turn || return 0
-	violations_before=$(violations)
+	bad_before=$(bad_counts)
 	next_port
 	port=$((port + 1))
 	peer server bind "$2" $((port - 1)) listen $backlog say up hold
@@ -76,14 +76,13 @@ forged() {
 
 # The CM finds a route to 127.0.0.1 where route_localnet allows it (as on container hosts).
 all_forged() {
-	local localnet=/proc/sys/net/ipv4/conf/vb/route_localnet before
-	before=$(<$localnet)
-	cleanup eval "echo $before >$localnet"
+	local localnet=/proc/sys/net/ipv4/conf/vb/route_localnet
+	keeps $localnet
 	echo 1 >$localnet
 	forged forge-loopback 127.0.0.1
 	forged forge-source-loopback $SDP_B
 	forged forge-target-loopback 127.0.0.1
-	echo "$before" >$localnet
+	put_back $localnet
 	forged forge-loopback6 ::1 refused
 	forged forge-source-any $SDP_B refused
 	forged forge-source-multicast $SDP_B
@@ -122,11 +121,11 @@ all_messages() {
 # harmless WHAT CASE [RESULT COMMAND...]: a message after which COMMAND succeeds, and the connection
 # stands until it is closed
 harmless() {
-	violations_before=$(violations)
+	bad_before=$(bad_counts)
 	listener_start accept ended
 	check "$1: said" commit "$2"
-	[ $# = 2 ] || check "$1: $3" wait_for $patience "${@:4}"
 	check "$1: nothing happens" stands
+	[ $# = 2 ] || check "$1: $3" wait_for $patience "${@:4}"
 	check "$1: counted as nothing" counted ""
 	peers_end server
 	check "$1: closed, and no DisConn comes: it is ended" verdict_is ended
@@ -230,7 +229,7 @@ courses() {
 	harmless "a cancel of nothing" msg-cancel
 
 	# A SrcAvail with a key that does not exist: the reader's RDMA read fails.
-	violations_before=$(violations)
+	bad_before=$(bad_counts)
 	# No scan may decline the SrcAvail, however long the reader takes.
 	echo 600000 >$settings/scan_ms
 	listener_start accept swallow hold
@@ -293,7 +292,7 @@ goes() {
 half_way() {
 	local pairs_before
 	pairs_before=$(sdp_pairs)
-	violations_before=$(violations)
+	bad_before=$(bad_counts)
 	listener_start hold
 	goes leaves-after-req
 	goes bad-early-message
@@ -303,7 +302,7 @@ half_way() {
 	check "late-bad-message: its queue pair goes before the peer's time is over" \
 		wait_for 40 pairs_at_most "$pairs_before"
 	check "late-bad-message: no place in the queue is lost" wait_for $((2 * patience)) queue_is 0
-	violations_before=$(violations)
+	bad_before=$(bad_counts)
 	goes leaves-after-rep
 	goes no-rtu
 	# The timeout that the peer asks for must not bind us for hours.

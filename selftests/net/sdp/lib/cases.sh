@@ -2,7 +2,7 @@
 # Cases of the hostile peer (modules/hostile.h): how its connection ends, and what is counted.
 # A part of lib.sh. A case may be distributed (my_turn).
 #
-# violations_since	the violations counted since $violations_before, as "Name+N Name+N"
+# bad_since	the violations counted since $bad_before, as "Name+N Name+N"
 # verdict		how the connections of the last case have ended
 # verdict_is, counted TEXT	succeed if these two are TEXT
 # speak CASE OPERATION...	a new listener, whose program begins with $first and does these
@@ -16,10 +16,10 @@ use hostile
 
 first=
 
-violations() { grep ^Bad /proc/net/sdpstat; }
+bad_counts() { grep ^Bad /proc/net/sdpstat; }
 
-violations_since() {
-	violations | paste -d ' ' - <(echo "$violations_before") |
+bad_since() {
+	bad_counts | paste -d ' ' - <(echo "$bad_before") |
 		awk '$2 != $4 { printf "%s%s+%d", sep, $1, $2 - $4; sep = " " }'
 }
 
@@ -33,12 +33,12 @@ verdict_is() {
 
 counted() {
 	local got
-	got=$(violations_since)
+	got=$(bad_since)
 	[ "$got" = "$1" ] || { echo "counted: $got, expected: $1"; return 1; }
 }
 
 speak() {
-	violations_before=$(violations)
+	bad_before=$(bad_counts)
 	listener_start accept $first "${@:2}"
 	check "$1: said" commit "$1"
 }

@@ -9,11 +9,9 @@ parameters=/sys/module/sdp_cm_loss/parameters
 need_lab
 need_module cm_loss
 settings=/proc/sys/net/sdp
-connect_before=$(<$settings/connect_timeout_ms) fin_before=$(<$settings/fin_timeout_ms)
+keeps $settings/{connect_timeout_ms,fin_timeout_ms}
 restore() {
 	peers_end
-	echo "$connect_before" >$settings/connect_timeout_ms
-	echo "$fin_before" >$settings/fin_timeout_ms
 	rmmod sdp_cm_loss
 }
 cleanup restore

@@ -3,10 +3,13 @@
 
 struct sdp_info info_of(int fd)
 {
-	struct sdp_info info = { 0 };
+	struct sdp_info info;
 	socklen_t len = sizeof(info);
 
+	/* A member that the kernel does not write is noticed. */
+	memset(&info, 0xee, sizeof(info));
 	need_errno(!getsockopt(fd, SOL_SDP, SDP_INFO, &info, &len), "SDP_INFO");
+	need(len == sizeof(info), "SDP_INFO has %u bytes", len);
 	return info;
 }
 

@@ -21,7 +21,8 @@
 # wait_for SECONDS COMMAND...	repeats the command until it succeeds
 # cleanup COMMAND...	runs the command at exit, however the test ends; the last command runs first
 # keeps FILE...		puts back at exit what is in these files
-# put_back FILE		puts it back now
+# put_back FILE		writes to the file now what keeps has read from it
+# write_file TEXT FILE	for cleanup: writes a line
 # in_background COMMAND...	starts it, sets $bg to its PID and kills it at exit
 # pause SECONDS, process_gone PID	see selftests/vm/process.sh
 # sdpstat NAME		a counter of /proc/net/sdpstat
@@ -169,6 +170,7 @@ declare -gA kept=()
 keeps() {
 	local file
 	for file in "$@"; do
+		[ -z "${kept[$file]+kept}" ] || continue
 		kept[$file]=$(<"$file")
 		cleanup put_back "$file"
 	done

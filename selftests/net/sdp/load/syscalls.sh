@@ -23,9 +23,7 @@ keeps /proc/sys/net/sdp/fin_timeout_ms
 
 # For unknown names of congestion controls, devices and the like the kernel would start modprobe,
 # which takes longer than all the rest.
-modprobe_before=$(</proc/sys/kernel/modprobe)
-restore_modprobe() { echo "$modprobe_before" >/proc/sys/kernel/modprobe; }
-cleanup restore_modprobe
+keeps /proc/sys/kernel/modprobe
 echo >/proc/sys/kernel/modprobe
 
 check "data before" transfer "$SDP_B"

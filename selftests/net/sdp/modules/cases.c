@@ -33,6 +33,7 @@ static const struct {
 	{ "hello-recvsize-0",		24, 4, 0 },
 	{ "hello-recvsize-huge",	24, 4, 0xff },
 	{ "hello-port-0",		28, 2, 0 },
+	/* No address of the lab ends in 64. */
 	{ "hello-wrong-source",		32 + 15, 1, 0x40 },
 	{ "hello-wrong-destination",	48 + 15, 1, 0x40 },
 	{ "hello-padding",		32, 1, 1 },
@@ -108,7 +109,7 @@ int hostile_say(struct hostile *h, u8 mid, u32 payload)
 	return hostile_send(h, hostile_header(h, mid, payload));
 }
 
-/* Sends an honest message of a kind that does not exist. */
+/* Sends a message of a kind that does not exist. */
 static int say_unknown(struct hostile *h)
 {
 	u32 len = hostile_header(h, SDP_MID_DATA, 0);

@@ -235,6 +235,7 @@ void hostile_registers(void)
 int hostile_registers_not(const char *name, const char *how)
 {
 	struct net_device *ndev;
+	int err = 0;
 
 	hostile_registers();
 	if (!strcmp(name, "none"))
@@ -254,7 +255,7 @@ int hostile_registers_not(const char *name, const char *how)
 	else if (!strcmp(how, "dereg"))
 		WRITE_ONCE(ib->ops.dereg_mr, keep_region);
 	else if (!strcmp(how, "lines"))
-		return probe_line();
+		err = probe_line();
 	else if (!strcmp(how, "alloc"))
 		WRITE_ONCE(ib->ops.alloc_mr, refuse_region);
 	else if (!strcmp(how, "map"))
@@ -264,8 +265,10 @@ int hostile_registers_not(const char *name, const char *how)
 	else if (!strcmp(how, "memory"))
 		WRITE_ONCE(ib->ops.create_qp, refuse_memory);
 	else
-		return fail_requests(how);
-	return 0;
+		err = fail_requests(how);
+	if (err)
+		hostile_registers();
+	return err;
 }
 
 /**

@@ -108,7 +108,8 @@ static int switch_counts(void *arg)
 {
 	long long met = counter("PolicyMet");
 	struct addr where;
-	int listening;
+	int listening, fd;
+	long users;
 
 	policy_set("any * tcp");
 	setting_set("rewrite", 0);
@@ -117,7 +118,10 @@ static int switch_counts(void *arg)
 	setting_set("rewrite", 1);
 	close(stream(0));
 	close(stream(SOCK_NONBLOCK));
-	close(socket(set->family, SOCK_STREAM, IPPROTO_TCP));
+	users = module_users();
+	fd = socket(set->family, SOCK_STREAM, IPPROTO_TCP);
+	need(module_users() == users + 1, "the socket does not hold the module");
+	close(fd);
 	need_count("PolicyMet", met, 3);
 	close(socket(set->family, SOCK_DGRAM, 0));
 	close(socket(AF_UNIX, SOCK_STREAM, 0));

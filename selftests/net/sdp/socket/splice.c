@@ -597,8 +597,4 @@ static const struct test tests[] = {
 	{ "message_sizes", message_sizes, 60, V4_SETS, .sdp_only = true, .arg = NULL },
 };
 
-int main(int argc, char **argv)
-{
-	pattern_make();
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+PATTERN_MAIN(tests)

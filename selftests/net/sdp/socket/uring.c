@@ -514,8 +514,6 @@ static int recv_brings_back(void *arg)
 
 static unsigned int inline_first, by_worker = IOSQE_ASYNC;
 
-#define RC	(1u << SET_RC4)
-
 static const struct test tests[] = {
 	{ "results", results, 30, ALL_SETS, .arg = NULL },
 	{ "recv_multishot", recv_multishot, 20, V4_SETS, .arg = NULL },
@@ -529,8 +527,4 @@ static const struct test tests[] = {
 	{ "recv_unread", recv_unread, 30, RC, .sdp_only = true, .arg = NULL },
 };
 
-int main(int argc, char **argv)
-{
-	pattern_make();
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+PATTERN_MAIN(tests)

@@ -27,9 +27,9 @@ echo 5000 >/proc/sys/net/sdp/fin_timeout_ms
 
 established() { [ "$(connections st $ESTABLISHED $port | wc -l)" -ge 2 ]; }
 
-# pair OPTIONS-OF-LISTENER -- OPERATIONS-OF-SERVER -- OPERATIONS-OF-CLIENT
+# pair_with OPTIONS-OF-LISTENER -- OPERATIONS-OF-SERVER -- OPERATIONS-OF-CLIENT
 # One of the client's operations is to_server.
-pair() {
+pair_with() {
 	local listener=() server=() client=()
 	while [ "$1" != -- ]; do listener+=("$1"); shift; done
 	shift
@@ -67,7 +67,7 @@ nothing_left() {
 peer_gone() {
 	local before
 	before=$(sdpstat SilentPeers)
-	pair -- hold -- "${keepidle[@]}" 1 "${keepintvl[@]}" 1 "${keepcnt[@]}" 3 "${keepalive[@]}" 1 \
+	pair_with -- hold -- "${keepidle[@]}" 1 "${keepintvl[@]}" 1 "${keepcnt[@]}" 3 "${keepalive[@]}" 1 \
 		to_server ended
 	cut
 	within "the connecting end's keepalive" 2500 8000 says client $patience "ended: ETIMEDOUT"
@@ -76,7 +76,7 @@ peer_gone() {
 }
 
 accepted_peer_gone() {
-	pair "${keepidle[@]}" 1 "${keepintvl[@]}" 1 "${keepcnt[@]}" 3 "${keepalive[@]}" 1 -- ended -- \
+	pair_with "${keepidle[@]}" 1 "${keepintvl[@]}" 1 "${keepcnt[@]}" 3 "${keepalive[@]}" 1 -- ended -- \
 		to_server hold
 	cut
 	within "the accepted end's keepalive" 2500 8000 says server $patience "ended: ETIMEDOUT"
@@ -86,7 +86,7 @@ accepted_peer_gone() {
 # Probes need nothing from the peer's software, and use no receive of it.
 peer_stopped() {
 	local probes messages
-	pair -- hold -- "${keepidle[@]}" 1 "${keepintvl[@]}" 1 "${keepcnt[@]}" 1 "${keepalive[@]}" 1 \
+	pair_with -- hold -- "${keepidle[@]}" 1 "${keepintvl[@]}" 1 "${keepcnt[@]}" 1 "${keepalive[@]}" 1 \
 		to_server ended
 	kill -STOP "${peer_pid[server]}"
 	probes=$(sdpstat KeepaliveProbes) messages=$(sdpstat MsgsReceived)
@@ -100,7 +100,7 @@ peer_stopped() {
 
 # A machine that returns in time keeps its connections.
 peer_back() {
-	pair -- recv 1000 hold -- "${keepidle[@]}" 1 "${keepintvl[@]}" 1 "${keepcnt[@]}" 60 \
+	pair_with -- recv 1000 hold -- "${keepidle[@]}" 1 "${keepintvl[@]}" 1 "${keepcnt[@]}" 60 \
 		"${keepalive[@]}" 1 to_server wait "$peers/go" send 1000 hold
 	cut
 	pause 4
@@ -116,7 +116,7 @@ peer_back() {
 not_asked() {
 	local probes
 	probes=$(sdpstat KeepaliveProbes)
-	pair -- hold -- "${keepidle[@]}" 1 "${keepintvl[@]}" 1 "${keepcnt[@]}" 1 to_server \
+	pair_with -- hold -- "${keepidle[@]}" 1 "${keepintvl[@]}" 1 "${keepcnt[@]}" 1 to_server \
 		ended
 	cut
 	pause 4
@@ -126,7 +126,7 @@ not_asked() {
 }
 
 user_timeouts() {
-	pair -- hold -- "${user_timeout[@]}" 2000 to_server wait "$peers/go" flow
+	pair_with -- hold -- "${user_timeout[@]}" 2000 to_server wait "$peers/go" flow
 	cut
 	touch "$peers/go"
 	within "TCP_USER_TIMEOUT, sending" 1800 6000 says client $patience "flow: ETIMEDOUT"
@@ -134,7 +134,7 @@ user_timeouts() {
 	nothing_left "TCP_USER_TIMEOUT, sending"
 
 	# TCP_USER_TIMEOUT replaces the probe count.
-	pair -- hold -- "${user_timeout[@]}" 3000 "${keepidle[@]}" 1 "${keepintvl[@]}" 1 \
+	pair_with -- hold -- "${user_timeout[@]}" 3000 "${keepidle[@]}" 1 "${keepintvl[@]}" 1 \
 		"${keepcnt[@]}" 100 "${keepalive[@]}" 1 to_server ended
 	cut
 	within "TCP_USER_TIMEOUT with keepalive" 2000 8000 says client $patience "ended: ETIMEDOUT"
@@ -143,7 +143,7 @@ user_timeouts() {
 
 idle_user_timeout() {
 	# Nothing is in flight, so nothing can be overdue.
-	pair -- hold -- "${user_timeout[@]}" 1000 to_server ended
+	pair_with -- hold -- "${user_timeout[@]}" 1000 to_server ended
 	cut
 	pause 3
 	check "TCP_USER_TIMEOUT, idle: the connection stands" established
@@ -166,7 +166,7 @@ half_closed() { [ "$(connections st $FIN_WAIT2 $port | wc -l)" = 1 ]; }
 whole() { ! half_closed; }
 
 orphans() {
-	pair -- hold -- "${linger2[@]}" $((2 * slow)) to_server wait "$peers/go" close say closed hold
+	pair_with -- hold -- "${linger2[@]}" $((2 * slow)) to_server wait "$peers/go" close say closed hold
 	touch "$peers/go"
 	says client $patience closed >/dev/null
 	check "TCP_LINGER2: a closed end waits for its peer's" wait_for $patience half_closed

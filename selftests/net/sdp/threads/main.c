@@ -155,8 +155,4 @@ static const struct test tests[] = {
 	{ "flapping_listener", tcp_first, 40, ALL_SETS, .arg = &flapping },
 };
 
-int main(int argc, char **argv)
-{
-	pattern_make();
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+PATTERN_MAIN(tests)

@@ -99,7 +99,7 @@ standstill() {
 	local start took refused
 	check "a connection" ends "recv 50000 send 50000 drain" \
 		"wait $peers/go send 50000 recv 50000 shutdown drain"
-	failures=$(sdpstat Failures)
+	watched=$port
 	fail sends rxa $always
 	start=$(ms)
 	touch "$peers/go"
@@ -207,9 +207,7 @@ never() {
 	over_in_time "never mapped"
 }
 
-check "data before" transfer $SDP_B
-wait_for $patience no_sockets
-objects_before=$(counts_at_rest)
+data_before
 load_module unmapped
 mountpoint -q $tracing || mount -t tracefs none $tracing
 for scheme in credit rdma nic; do exchanges $scheme; done

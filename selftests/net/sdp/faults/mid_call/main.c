@@ -253,8 +253,4 @@ static const struct test tests[] = {
 	{ "read_buffer", read_holes, 60, V4_SETS, false, NULL },
 };
 
-int main(int argc, char **argv)
-{
-	pattern_make();
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
-}
+PATTERN_MAIN(tests)

@@ -122,7 +122,6 @@ static int run_options(struct state *s)
 
 static void after_options(struct state *s)	{ need_talk(s->p.c, s->p.s); }
 
-#define RC	(1u << SET_RC4)
 #define FAILS	.fails = true
 #define MAKES	FAILS, .inode = true
 static const struct test tests[] = {

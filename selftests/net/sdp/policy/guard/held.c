@@ -185,8 +185,8 @@ int held_asked_rarely(void *arg)
 	char last[300];
 	int n;
 
-	tracing_begin(WORK);
 	hold_connecting(&s, &peer, by_sock ? linger_slowly : set_slowly);
+	tracing_begin(WORK);
 	/* Count from the end of the time for SDP. */
 	pause_ms(ms);
 	trace_anew();
