@@ -13,6 +13,7 @@
 #	ROUNDS=3		every size and peer once in each
 #	PLAIN=1			real time instead of counted instructions
 #	TIME=7200		time limit of the guest in seconds
+#	MODULE=FILE.ko		another module for 6.12 than the tree's
 #	REPORT=PROGRAM		reads the results (table.py)
 #	OUT=DIRECTORY		output directory; a former run there is kept
 #	SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS	the larger buffers
@@ -44,8 +45,13 @@ build_tools() {
 	make -C "$SDP_TOP/selftests/programs" OUT="$out/bin" "$out/bin/libsdp_preload.so"
 }
 
-build_module() {
+# find_module: sets $module to $MODULE, or to the tree's module, which it builds
+find_module() {
 	local directory release
+	if [ -n "${MODULE:-}" ]; then
+		module=$(realpath -e "$MODULE") || die "there is no $MODULE"
+		return
+	fi
 	directory=$("$SDP_TOP/scripts/kernels.sh" $kernel)
 	release=$(basename "$directory"/lib/modules/*)
 	step "module for $release" make -C "$SDP_TOP" modules KERNEL=$kernel
@@ -90,7 +96,7 @@ next_round() {
 
 "$SDP_TOP/scripts/setup.sh" vm bench build
 step "benchmark programs" build_tools
-[[ " $PEERS" != *" sdp"* ]] || build_module
+[[ " $PEERS" != *" sdp"* ]] || find_module
 rm -f "$out"/*.png "$out"/*.svg "$out"/*.gp "$out"/table.* "$out"/*.csv "$out"/results \
 	"$out"/died-*.log
 touch "$out/results"
