@@ -221,15 +221,18 @@ static int full(void *arg)
 }
 
 /*
- * Reads the stream from position @at to @end. Now and then the writer makes a call that does
- * nothing.
+ * Reads the stream from position @at to @end. Whenever nothing more comes, the writer makes a call
+ * that does nothing. Each such call brings at most a ring full, so the time limit is for each.
  */
 static void drain_nudged(const struct pair *p, long at, long end)
 {
 	long long limit = now_ms() + WAIT_MS;
 	char byte;
+	long n;
 
-	while ((at += drain_stream(p->s, at)) < end) {
+	for (n = drain_stream(p->s, at); (at += n) < end; n = drain_stream(p->s, at)) {
+		if (n)
+			limit = now_ms() + WAIT_MS;
 		need(now_ms() < limit, "%ld bytes have not come", end - at);
 		need(recv(p->c, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN, "recv");
 	}
