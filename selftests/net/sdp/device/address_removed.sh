@@ -51,25 +51,38 @@ has_gid() {
 	return 1
 }
 
-add() {
+has_gid_of() {
 	if [ "$1" = $V ]; then
-		ip address add $V/24 dev va &&
-			wait_for $patience has_gid 0000:0000:0000:0000:0000:ffff:0a09:0003
+		has_gid 0000:0000:0000:0000:0000:ffff:0a09:0003
 	else
-		ip address add $V6/64 dev va nodad &&
-			wait_for $patience has_gid fd09:0000:0000:0000:0000:0000:0000:0003
+		has_gid fd09:0000:0000:0000:0000:0000:0000:0003
 	fi
 }
+
+add_address() {
+	if [ "$1" = $V ]; then
+		ip address add $V/24 dev va
+	else
+		ip address add $V6/64 dev va nodad
+	fi
+}
+
+# No peer knows the address yet.
+add() { add_address "$1" && wait_for $patience has_gid_of "$1"; }
 
 remove() {
 	if [ "$1" = $V ]; then ip address delete $V/24 dev va; else ip address delete $V6/64 dev va; fi
 }
 
-# soft-RoCE's management queue pair may break when a message cannot be sent for lack of a route.
-# The message that ends a connection of a removed address is such a message.
-make_anew() {
+# readd ADDRESS: puts it back while it has no device, and makes the device anew. For two defects of
+# soft-RoCE: Its management queue pair may break when a message cannot be sent for lack of a route.
+# The message that ends a connection of a removed address is such a message. And when a packet
+# arrives for an address that is not in the device's table yet, as one that the peer repeats does,
+# soft-RoCE drops a reference that it does not have, to whatever address stands there.
+readd() {
 	peers_end
-	wait_for $((2 * patience)) no_sockets && rdma link delete rxa && lab_device "" rxa va 0 1
+	wait_for $((2 * patience)) no_sockets && rdma link delete rxa || return
+	add_address "$1" && lab_device "" rxa va 0 1 && wait_for $patience has_gid_of "$1"
 }
 
 # Options by number: SO_KEEPALIVE, with an idle time, an interval and a count.
@@ -110,8 +123,7 @@ kept() {
 	touch "$peers/go"
 	check "$1: without the setting: another connection goes on" says other $patience had
 	check "$1: without the setting: none is counted" counts "$counted"
-	check "$1: without the setting: it is put back" add "$1"
-	check "$1: without the setting: its device is made anew" make_anew
+	check "$1: without the setting: it is put back, with a new device" readd "$1"
 }
 
 ends() {
@@ -127,8 +139,7 @@ ends() {
 	check "$1: the peer of an idle one does" reset_of far $((2 * patience))
 	touch "$peers/go"
 	check "$1: the connection of another address goes on" says other $patience had
-	check "$1: it is put back" add "$1"
-	check "$1: its device is made anew" make_anew
+	check "$1: it is put back, with a new device" readd "$1"
 	check "$1: it can be connected to" transfer "$1"
 }
 
