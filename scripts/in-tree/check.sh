@@ -119,17 +119,24 @@ build_m() {
 	[ -e "$cache/m/net/sdp/sdp.ko" ] || echo "no sdp.ko"
 }
 
-# A small kernel with the options of .kunitconfig, which must be enough.
+# build_y [OPTION...]: a small kernel with the options of .kunitconfig, which must be enough, but
+# for each OPTION.
 build_y() {
+	local option
 	printf 'CONFIG_%s=y\n' 64BIT SMP EXPERT AF_SDP_POLICY |
 		cat - "$here/kunitconfig" >"$cache/fragment"
+	for option; do
+		sed -i "/^CONFIG_$option=/d" "$cache/fragment"
+		echo "# CONFIG_$option is not set" >>"$cache/fragment"
+	done
 	kmake O="$cache/y" tinyconfig >/dev/null
 	(cd "$linux" && scripts/kconfig/merge_config.sh -m -O "$cache/y" "$cache/y/.config" \
 		"$cache/fragment") >/dev/null
 	kmake O="$cache/y" olddefconfig
 	"$SDP_TOP/scripts/config-has.sh" "$cache/y/.config" "$cache/fragment"
 	kmake O="$cache/y" prepare >/dev/null
-	kmake O="$cache/y" net/sdp/ 2>&1 | complaints
+	rm -rf "$cache/y/net/sdp"
+	kmake O="$cache/y" W=1 net/sdp/ 2>&1 | complaints
 	[ -e "$cache/y/net/sdp/built-in.a" ] || echo "no built-in.a"
 }
 
@@ -184,6 +191,12 @@ for patch in "$patches"/*.patch; do
 	esac
 done
 check "builds into a kernel" build_y
+if [ -z "${SDP_SHORT:-}" ]; then
+	check "... without IPv6" build_y IPV6
+	check "... without procfs and sysctl" build_y PROC_FS PROC_SYSCTL SYSCTL AF_SDP_POLICY
+else
+	echo "  short form: in the kernel tree: no build without IPv6, nor without procfs and sysctl"
+fi
 check "checkpatch --strict" checkpatch
 check "kernel-doc" kernel_doc
 check "documents by sphinx" htmldocs

@@ -24,7 +24,18 @@ int sdp_sysctl_register(struct net *net, struct sdp_net *sn);
 void sdp_sysctl_unregister(struct sdp_net *sn);
 
 /* proc.c */
+#ifdef CONFIG_PROC_FS
 int sdp_proc_register(struct net *net);
 void sdp_proc_unregister(struct net *net);
+#else
+static inline int sdp_proc_register(struct net *net)
+{
+	return 0;
+}
+
+static inline void sdp_proc_unregister(struct net *net)
+{
+}
+#endif
 
 #endif /* SDP_CONTROL_NETNS_H */

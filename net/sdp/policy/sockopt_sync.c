@@ -34,7 +34,7 @@ static bool has_ipsec_policy(const struct sock *sk)
 static bool has_ipv6_headers(const struct sock *sk)
 {
 	const struct ipv6_pinfo *np =
-		sk->sk_family == PF_INET6 ? inet_sk(sk)->pinet6 : NULL;
+		sk->sk_family == PF_INET6 ? inet6_sk(sk) : NULL;
 
 	return np && rcu_access_pointer(np->opt);
 }
@@ -110,7 +110,7 @@ static void carry_ip(struct sdp_options *opt, const struct sock *sk)
 {
 	const struct inet_sock *inet = inet_sk(sk);
 	const struct ipv6_pinfo *np =
-		sk->sk_family == PF_INET6 ? inet->pinet6 : NULL;
+		sk->sk_family == PF_INET6 ? inet6_sk(sk) : NULL;
 
 	opt->tos = inet->tos;
 	opt->ttl = inet->uc_ttl;
