@@ -18,12 +18,12 @@
 # Environment: BENCH_BIN (directory of what run.sh builds), SDP_TOP, SDP_MODULE, ROUNDS, FIRST
 # (first round), TESTS, SIZES, PEERS, HOLD (connections per step of the memory measurement),
 # CONNECTS, ECHOES (exchanges), ECHO_SIZE, ECHO_CONNECTIONS, LIMIT (guest seconds for one run or
-# answer), MODE_SIZES, READERS, READER_SIZES and COST_SIZES (see modes.sh), the variables of
+# answer), MODE_SIZES, READERS, READER_SIZES, EVENT_SIZES and COST_SIZES (see modes.sh), the variables of
 # tools/paper/experiments.sh, and the larger buffers of the peer sdpbig: SDP_RECV_BUFFER_SIZE,
 # SDP_RECV_BUFFERS, SDP_SEND_BUFFERS.
 set -euo pipefail
 
-ALL_TESTS="stream pingpong connect echo redis nginx idle modes readers cost pinned"
+ALL_TESTS="stream pingpong connect echo redis nginx idle modes readers events cost pinned"
 TESTS=${TESTS:-$ALL_TESTS}
 SIZES=${SIZES:-64 256 1024 4096 16384 65536 1048576}
 PEERS=${PEERS:-tcp tcpmtu rs smc verbs sdp sdpbig sdpring sdploop unix tcplo}
@@ -189,6 +189,7 @@ one_round() {
 	! wanted nginx || program_round nginx "$round" "requests per second and MB/s"
 	! wanted modes || modes_round "$round"
 	! wanted readers || readers_round "$round"
+	! wanted events || events_round "$round"
 	! wanted cost || cost_round "$round"
 	paper_round "$round"
 }

@@ -6,6 +6,8 @@
 #		default settings, which choose
 #	readers	stream by message size and by how the reader reads, in messages and with the
 #		default settings: no reader may be slower by more than a tenth
+#	events	stream of programs that never wait in a call: they poll(), and write and read by
+#		calls that do not wait; all peers
 #	cost	processor time per streamed byte, on one processor
 #	pinned	memory of programs that is pinned during a stream, and after it
 #
@@ -16,7 +18,8 @@ MODE_SIZES=${MODE_SIZES:-4096 8192 16384 32768 65536 131072 262144 524288 104857
 COST_SIZES=${COST_SIZES:-65536 1048576}
 MODE_PEERS="sdpmsg sdpread sdpwrite"
 READER_SIZES=${READER_SIZES:-4096 16384 65536 262144 1048576 4194304}
-READERS=${READERS:-recv waitall poll pollrecv readv uring body threads}
+READERS=${READERS:-recv waitall poll pollrecv readv uring body threads e_recv e_poll e_uring}
+EVENT_SIZES=${EVENT_SIZES:-65536 262144 1048576}
 PINNED_SIZE=1048576
 WARM=8
 
@@ -94,12 +97,13 @@ modes_round() {
 
 # measure_reader PEER READER SIZE ROUND: one run
 measure_reader() {
-	local peer=$1 reader=$2 size=$3 count
-	local warm=$WARM	# and $reader: read by run_sockbench
+	local peer=$1 kind=$2 size=$3 count
+	local warm=$WARM reader=${2#e_} events=	# read by run_sockbench
+	[ "$kind" = "$reader" ] || events=1
 	count=$(mode_messages stream "$size")
 	peer_prepare "$peer"
 	one_run "$peer" $((size * count / 10000)) \
-		"test=readers_$reader size=$size round=$4 count=$count" \
+		"test=readers_$kind size=$size round=$4 count=$count" \
 		sockbench "$peer" stream "$size" "$count" || failed "$peer"
 	peer_restore "$peer"
 }
@@ -117,6 +121,26 @@ readers_round() {
 			done
 			printf '  %10s %s\n' "$size" "$shown"
 		done
+	done
+}
+
+# measure_events PEER SIZE ROUND: one run
+measure_events() {
+	local peer=$1 size=$2 count
+	local warm=$WARM reader=poll events=1	# read by run_sockbench
+	[ "$(peer_tool "$peer")" = sockbench ] || return 0
+	count=$(mode_messages stream "$size")
+	peer_prepare "$peer"
+	one_run "$peer" $((size * count / 10000)) "test=events size=$size round=$3 count=$count" 		sockbench "$peer" stream "$size" "$count" || failed "$peer"
+	peer_restore "$peer"
+	last+=" MB/s"
+}
+
+events_round() {
+	local size PEERS=$PEERS
+	! has_peer sdp || PEERS+=" sdpmsg"
+	for size in $EVENT_SIZES; do
+		rates_round "round $1 of $ROUNDS, event-driven stream of $size bytes" 			measure_events "$size" "$1"
 	done
 }
 

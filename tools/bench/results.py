@@ -31,7 +31,7 @@ MODES = {
     "sdp": "default settings",
 }
 
-# The ways to read: tests readers_*.
+# The ways to read and to write: tests readers_*.
 READERS = {
     "recv": "recv()",
     "waitall": "recv(), MSG_WAITALL",
@@ -41,6 +41,9 @@ READERS = {
     "uring": "io_uring",
     "body": "recv() of 16 bytes, then of the rest",
     "threads": "recv() by three threads",
+    "e_recv": "recv(), event-driven writer",
+    "e_poll": "poll(), recv() without waiting, event-driven writer",
+    "e_uring": "io_uring, event-driven writer",
 }
 
 # Real programs: name of the test, and its unit.

@@ -5,10 +5,11 @@
 #
 #	PEERS="sdp rs"		only these (all)
 #	TESTS="stream redis"	only these (stream pingpong connect echo redis nginx idle modes
-#				readers cost pinned; the last four: tools/bench/modes.sh)
+#				readers events cost pinned; the last five: tools/bench/modes.sh)
 #	SIZES="64 65536"	only these message sizes (64 256 1024 4096 16384 65536 1048576)
 #	MODE_SIZES="4096 65536"	the same for modes (4096 and its doubles up to 4194304)
 #	READERS="poll readv" READER_SIZES=65536	the same for readers (all; 4096 to 4194304)
+#	EVENT_SIZES=65536	the same for events (65536 262144 1048576)
 #	COST_SIZES=65536	the same for cost (65536 1048576)
 #	ROUNDS=3		every size and peer once in each
 #	PLAIN=1			real time instead of counted instructions

@@ -27,6 +27,9 @@
  * With -w N, a stream or ping-pong begins with N messages that do not count: the clock starts when
  * all of them have arrived, on the connection that is then measured.
  *
+ * With -e, the client writes like an event-driven program: by calls that do not wait, and poll()
+ * when there is no room.
+ *
  * With -r, the server reads a stream in another way than by recv() into all of its buffer: waitall
  * (MSG_WAITALL), poll (poll(), then non-blocking recv()), pollrecv (poll(), then a recv() that
  * might block), readv (into 100 bytes and the rest), uring (io_uring), body (16 bytes, then the
@@ -48,6 +51,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -112,15 +116,26 @@ double now_us(void)
 	return t.tv_sec * 1e6 + t.tv_nsec * 1e-3;
 }
 
+/* Waits until there is room in the send buffer. */
+static int await_room(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	return poll(&p, 1, -1);
+}
+
 /* Transfers a whole buffer. */
 
 int send_all(int fd, const void *data, size_t len)
 {
+	int flags = MSG_NOSIGNAL | (cfg.events ? MSG_DONTWAIT : 0);
 	const char *p = data;
 
 	while (len) {
-		ssize_t n = send(fd, p, len, MSG_NOSIGNAL);
+		ssize_t n = send(fd, p, len, flags);
 
+		if (n < 0 && errno == EAGAIN && await_room(fd) >= 0)
+			continue;
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -666,12 +681,13 @@ static int run_quit(void)
 
 static noreturn void usage(void)
 {
-	fputs("Usage: sockbench [-c] [-n] [-u] [-b BYTES] [-r READER] [-s SOURCE] [-w MESSAGES]\n"
-	      "                 FAMILY ACTION ADDRESS PORT [SIZE] [COUNT] [CONNECTIONS]\n"
+	fputs("Usage: sockbench [-c] [-e] [-n] [-u] [-b BYTES] [-r READER] [-s SOURCE]\n"
+	      "                 [-w MESSAGES] FAMILY ACTION ADDRESS PORT [SIZE] [COUNT] [CONNECTIONS]\n"
 	      "  FAMILY  inet, inet6, unix, smc, sdp or a number\n"
 	      "  ACTION  server | stream SIZE COUNT | pingpong SIZE COUNT\n"
 	      "          echo SIZE COUNT CONNECTIONS | connect COUNT | socket COUNT | hold | quit\n"
 	      "  -c      check every byte (client)\n"
+	      "  -e      write by calls that do not wait (client)\n"
 	      "  -n      leave Nagle's algorithm on\n"
 	      "  -u      measure the processors' busy time too (client, root)\n"
 	      "  -b      SO_SNDBUF and SO_RCVBUF\n"
@@ -730,10 +746,13 @@ static void parse_options(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+cnub:r:s:w:")) != -1) {
+	while ((c = getopt(argc, argv, "+cenub:r:s:w:")) != -1) {
 		switch (c) {
 		case 'c':
 			cfg.check = 1;
+			break;
+		case 'e':
+			cfg.events = 1;
 			break;
 		case 'n':
 			cfg.nagle = 1;

@@ -23,6 +23,7 @@ struct config {
 	int bufsize;
 	int busy;
 	int reader;	/* enum reader_kind */
+	int events;	/* calls that write do not wait */
 	const char *source;
 	struct sockaddr_storage addr;
 	socklen_t addr_len;

@@ -77,8 +77,8 @@ def connections_name(count):
     return f"{count} connection{'s' if count > 1 else ''}"
 
 
-def by_size(results, title, test, among, remark=""):
-    sizes = results.sizes()
+def by_size(results, title, test, among, remark="", sizes=None):
+    sizes = sizes or results.sizes()
     rows = [[PEERS[p]] + [cell(results, test, p, s) for s in sizes]
             for p in results.peers(test, among)]
     return Table(title, [""] + [size_name(s) for s in sizes], rows, remark)
@@ -238,6 +238,8 @@ def all_tables(results):
         by_mode(results, "AF_SDP by the way of large writes: ping-pong, us one way",
                 "modes_pingpong"),
         readers(results),
+        by_size(results, "Event-driven stream, MB/s", "events", tuple(PEERS),
+                "both ends poll, and neither waits in a call", results.sizes(("events",))),
         crossover(results),
         cost(results),
         pinned(results),
