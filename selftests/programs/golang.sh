@@ -16,6 +16,7 @@ work() {
 	client "net/http" "$SDP_BIN/work-go" http "$address" "$port2"
 	result "http: $(<"$out")"
 	moved $((6 << 20))
+	by_rdma $((2 << 20))
 	result "the file: $(sum_of "$dir/file")"
 	result "log: $(<"$dir/server.log")"
 }

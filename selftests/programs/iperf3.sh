@@ -33,6 +33,7 @@ work() {
 	transfer "to the server"
 	transfer "from the server" -R
 	transfer "four streams" -P 4
+	by_rdma $((6 << 20))
 }
 
 each_case work "rc tcp sdp inet rule only client server neither" "rc6 tcp rule" \

@@ -17,6 +17,7 @@
 #			in $out
 # result WHAT VALUE	something that must be the same as with TCP
 # moved BYTES		at least that many bytes of payload are moved in this case
+# by_rdma BYTES		at least that many of them go by RDMA, where there is an RDMA device
 # figure WHAT VALUE	a rate (more is better), to be shown beside TCP's
 #
 # Ways: rc (from $SDP_A to $SDP_B over the cable), rc6 (the same with IPv6), mapped (to
@@ -139,6 +140,8 @@ result() { echo "$*" >>"$dir/results.$family"; }
 
 moved() { payload=$((payload + $1)); }
 
+by_rdma() { rdma=$((rdma + $1)); }
+
 figure() { echo "$name $way $family $2 $1" >>"$SDP_RUN/figures"; }
 
 sum_of() { sha256sum <"$1" | cut -d ' ' -f 1; }
@@ -178,15 +181,22 @@ grown() {
 # violations: counters of violations, which mean that the two ends disagreed.
 violations() { awk '/^Bad/ && $2 { print; n++ } END { exit n > 0 }' /proc/net/sdpstat; }
 
+bytes_by_rdma() { grown '(RdmaReadBytesByPeer|RdmaWriteBytes)'; }
+
 # Sent in messages, read by the receiver by RDMA, or written to it by RDMA.
 bytes_sent() { grown '(BytesSent|RdmaReadBytesByPeer|RdmaWriteBytes)'; }
 
 check_sdp() {
-	local sent device='^rx[ab]$'
-	sent=$(bytes_sent)
+	local sent fast device='^rx[ab]$'
+	sent=$(bytes_sent) fast=$(bytes_by_rdma)
 	[[ $way != loop* ]] || device='^loop$'
 	check "$label: $sent bytes went by SDP, at least $payload" \
 		test "$sent" -ge $payload -a $payload -gt 0
+	if [[ $way == loop* || $rdma = 0 ]]; then
+		echo "# $label: $fast bytes by RDMA"
+	else
+		check "$label: $fast bytes by RDMA, at least $rdma" test "$fast" -ge $rdma
+	fi
 	if grep -qvE "$device" "$dir/seen" || ! grep -qE "$device" "$dir/seen"; then
 		tap_not_ok "$label: /proc/net/sdp shows connections by $device" \
 			"$(sort "$dir/seen" | uniq -c)"
@@ -251,7 +261,7 @@ set_way() {
 
 one_case() {
 	local watcher start=$SECONDS
-	port=$((port + 2)) port2=$((port + 1)) payload=0 servers=()
+	port=$((port + 2)) port2=$((port + 1)) payload=0 rdma=0 servers=()
 	label="$way, $2"
 	set_family "$2"
 	: >"$dir/server.log" >"$dir/results.$family" >"$dir/seen"

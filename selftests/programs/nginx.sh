@@ -57,6 +57,7 @@ get() {
 	client "a file upwards" curl -sSf -T "$dir/up" "$url/put/up"
 	result "upwards: $(sum_of "$dir/put/up")"
 	moved $((3 << 20))
+	by_rdma $((1 << 20))
 }
 
 # wrk counts responses, and prints a line if there were errors of any kind.

@@ -33,6 +33,7 @@ large_value() {
 	result "large value $(sum_of "$dir/back")"
 	check "$label: it is what was set" cmp "$dir/value" "$dir/back"
 	moved $((2 << 20))
+	by_rdma $((1 << 20))
 }
 
 work() {

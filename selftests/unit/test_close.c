@@ -289,6 +289,23 @@ TEST(sdp_engine_shutdown__disconn_after_last_byte)
 	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->a, &view, &w->tx));
 }
 
+/* B8: DisConn does not overtake data that waits for an RDMA transfer. */
+TEST(sdp_engine_shutdown__disconn_waits_for_what_is_behind)
+{
+	struct world *w = connected(TEST_SELF);
+	struct sdp_tx_view view = { .head_full = true, .head_cut = true, .behind = true };
+
+	sdp_engine_shutdown(&w->a);
+	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->a, &view, &w->tx));
+	view.head_bytes = 5;
+	view.behind = false;
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &view, &w->tx));
+	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
+	memset(&view, 0, sizeof(view));
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &view, &w->tx));
+	EXPECT_EQ(SDP_MID_DISCONN, w->tx.mid);
+}
+
 /* D5: DisConn waits for a second credit. */
 TEST(sdp_engine_shutdown__disconn_waits_for_credit)
 {

@@ -579,6 +579,7 @@ TEST(sdp_engine_next__rides)
 		{ { .head_bytes = RECV_SIZE - 36, .head_full = true }, RECV_SIZE - 36 },
 		{ { .head_bytes = RECV_SIZE - 35, .head_full = true }, 0 },
 		{ { .head_bytes = 5, .hold = true }, 0 },
+		{ { .head_bytes = 5, .head_full = true, .head_cut = true }, 0 },
 		{ { .head_bytes = 5, .hold = true, .head_full = true }, 5 },
 		{ { .head_bytes = 5, .head_full = true, .head_urgent = true, .urgent = true }, 0 },
 		{ { .head_bytes = 5, .head_full = true, .urgent = true }, 5 },

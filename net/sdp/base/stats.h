@@ -52,6 +52,8 @@
 	_(SinkAvailStale)	/* SinkAvail received, but unusable: C7 */ \
 	_(SinkAvailAwaited)	/* large writes that waited for a SinkAvail */ \
 	_(SinkAvailMissed)	/* waits for a SinkAvail that did not come */ \
+	_(BackgroundWrites)	/* writes taken for RDMA in the background */ \
+	_(BackgroundBytes)	/* bytes of these writes */		\
 	_(ScansRun)		/* runs of the scanner for unread SrcAvail */ \
 	_(ScansFired)		/* SrcAvail declined: no reader came */	\
 	_(ScansCancelled)	/* SrcAvail cancelled: unread for too long */ \

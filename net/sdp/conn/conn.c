@@ -22,6 +22,7 @@
 #include "keepalive.h"
 #include "memory.h"
 #include "orphan.h"
+#include "rdma_buf.h"
 #include "ring.h"
 #include "scan.h"
 #include "state.h"
@@ -144,15 +145,25 @@ void sdp_conn_detach(struct sdp_sock *ssk, bool abort, struct sdp_todo *todo)
  */
 void sdp_conn_purge(struct sdp_sock *ssk)
 {
-	__skb_queue_purge(&ssk->tx_queue);
-	__skb_queue_purge(&ssk->tx_blocks);
+	struct sk_buff *skb;
+
+	/* Before its memory may be freed with the segments. */
 	sdp_zcopy_ops.srcavail_tx_over(ssk, 0);
+	while ((skb = __skb_dequeue(&ssk->tx_queue))) {
+		if (sdp_buf_cb(skb)->background)
+			sdp_zcopy_ops.background_drop(skb);
+		kfree_skb(skb);
+	}
+	__skb_queue_purge(&ssk->tx_blocks);
+	sdp_rdma_bufs_free(ssk);
 	sdp_zcopy_ops.sinkavail_rx_end(ssk);
 	sdp_memory_charge_tx(ssk, -ssk->sk.sk_wmem_queued);
 	ssk->tx_outq = 0;
 	ssk->tx_urgent = 0;
 	ssk->tx_inflight = 0;
 	ssk->tx_hold = false;
+	WRITE_ONCE(ssk->background, 0);
+	ssk->background_writing = NULL;
 }
 
 /**

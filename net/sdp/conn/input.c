@@ -28,6 +28,7 @@
 #include "rx_queue.h"
 #include "state.h"
 #include "timer.h"
+#include "tx_queue.h"
 #include "urgent.h"
 #include "zcopy_ops.h"
 #include "../base/trace.h"
@@ -136,8 +137,7 @@ static bool input_carry_out(struct sdp_sock *ssk,
 			todo->wake |= SDP_WAKE_READ;
 			break;
 		case SDP_ACT_SRCAVAIL_OVER:
-			sdp_zcopy_ops.srcavail_tx_answered(ssk, a);
-			todo->wake |= SDP_WAKE_WRITE;
+			sdp_zcopy_ops.srcavail_tx_answered(ssk, a, todo);
 			break;
 		case SDP_ACT_SINKAVAIL_WRITTEN:
 		case SDP_ACT_SINKAVAIL_OVER:
@@ -246,13 +246,14 @@ static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)
 	struct sdp_todo todo = { };
 	u8 tmp[SDP_HEADER_MAX];
 	struct sdp_msg msg;
-	u32 stale;
+	u32 stale, read;
 
 	sdp_conn_lock(ssk);
 	if (ssk->link != link) {
 		kfree_skb(skb);
 	} else {
 		stale = ssk->engine.sinkavail_tx.stale;
+		read = sdp_engine_srcavail_tx_read(&ssk->engine);
 		ssk->posted_bytes -=
 			sdp_memory_of_receive(ssk, sdp_buf_cb(skb)->size);
 		sdp_engine_receive(&ssk->engine,
@@ -263,34 +264,13 @@ static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)
 			ssk->engine.sinkavail_tx.stale - stale);
 		if (!input_carry_out(ssk, &acts, skb, bytes, &todo))
 			sdp_refill_reuse(ssk, link, skb);
+		/* The peer reads what an orphan has advertised. */
+		if (sock_flag(&ssk->sk, SOCK_DEAD) && ssk->link &&
+		    read != sdp_engine_srcavail_tx_read(&ssk->engine))
+			sdp_orphan_progress(ssk);
 		sdp_conn_progress(ssk, &todo);
 	}
 	sdp_conn_unlock(ssk, &todo);
-}
-
-/*
- * Sent bytes have arrived, so there is room in the send buffer. As TCP does,
- * wake writers once a third of the buffer is free, and only if a writer or
- * poller has found it full since the last wake-up: edge-triggered pollers rely
- * on that.
- */
-static void note_space(struct sdp_sock *ssk, struct sdp_todo *todo)
-{
-	sdp_autotune_regrow(ssk);
-	/*
-	 * Pairs with the barriers of writers and pollers, which set want_space
-	 * and then check for room again.
-	 */
-	smp_mb();
-	if (!READ_ONCE(ssk->want_space)) {
-		SDP_INC(sock_net(&ssk->sk), WakeWriteSkipped);
-		return;
-	}
-	ssk->tx_was_full = true;
-	if (!sk_stream_is_writeable(&ssk->sk) && ssk->tx_outq)
-		return;
-	WRITE_ONCE(ssk->want_space, false);
-	todo->wake |= SDP_WAKE_WRITE;
 }
 
 /*
@@ -382,14 +362,10 @@ static void up_sent(struct sdp_link *link, struct sdp_sent *sent)
 		state = ssk->engine.state;
 		SDP_INC(sock_net(&ssk->sk), SendCompletions);
 		sdp_memory_charge_tx(ssk, -(int)sent->truesize);
-		ssk->tx_outq -= sent->payload;
 		WRITE_ONCE(ssk->tx_inflight, ssk->tx_inflight - sent->payload);
 		sdp_keepalive_heard(ssk);
-		ssk->tx_since = jiffies;
 		keep_blocks(ssk, &sent->blocks);
-		note_space(ssk, &todo);
-		if (!ssk->tx_outq)
-			sdp_autotune_arrived(ssk);
+		sdp_tx_arrived(ssk, sent->payload, &todo);
 		sdp_engine_sent(&ssk->engine, sent->messages, &acts);
 		input_carry_out(ssk, &acts, NULL, 0, &todo);
 		sdp_conn_progress(ssk, &todo);

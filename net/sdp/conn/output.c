@@ -127,9 +127,23 @@ static void output_seal(struct sdp_sock *ssk, const struct sdp_tx_msg *tx,
 	count_sent(ssk, &msg);
 }
 
+/* The oldest unsent segment, after RDMA of background writes has begun. */
+static struct sk_buff *tx_head(struct sdp_sock *ssk)
+{
+	struct sk_buff *head = skb_peek(&ssk->tx_queue), *before = NULL;
+
+	/* A background write that has been handed over makes room for one. */
+	while (head && head != before && sdp_buf_cb(head)->background) {
+		before = head;
+		sdp_zcopy_ops.background_next(ssk, head);
+		head = skb_peek(&ssk->tx_queue);
+	}
+	return head;
+}
+
 static struct sdp_tx_view tx_view(struct sdp_sock *ssk)
 {
-	struct sk_buff *head = skb_peek(&ssk->tx_queue);
+	struct sk_buff *head = tx_head(ssk);
 	struct sdp_tx_view view = {
 		.hold = ssk->tx_hold,
 		.urgent = ssk->tx_urgent,
@@ -140,6 +154,8 @@ static struct sdp_tx_view tx_view(struct sdp_sock *ssk)
 		view.head_bytes = sdp_buf_cb(head)->payload;
 		view.head_urgent = sdp_buf_cb(head)->urgent;
 		view.head_declined = sdp_buf_cb(head)->declined;
+		view.head_cut = sdp_buf_cb(head)->background;
+		view.behind = view.head_cut && !view.head_bytes;
 		view.head_full =
 			!skb_queue_is_last(&ssk->tx_queue, head) ||
 			(!ssk->tx_copying && sdp_segment_full(ssk, head));
@@ -198,6 +214,8 @@ static struct sk_buff *next_message(struct sdp_sock *ssk)
 	}
 	if (tx.mid == SDP_MID_SRC_AVAIL)
 		skb = sdp_zcopy_ops.srcavail_tx_take(ssk);
+	else if (tx.payload_max && view.head_cut)
+		skb = sdp_zcopy_ops.background_cut(ssk, tx.payload_max);
 	else
 		skb = tx.payload_max ? __skb_dequeue(&ssk->tx_queue) :
 				       control_skb(ssk);

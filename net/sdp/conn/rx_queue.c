@@ -16,6 +16,7 @@
 #include "keepalive.h"
 #include "memory.h"
 #include "output.h"
+#include "rdma_buf.h"
 #include "refill.h"
 #include "ring.h"
 #include "rx_queue.h"
@@ -246,6 +247,9 @@ void sdp_rx_consume(struct sdp_sock *ssk, struct sk_buff *skb, u32 n)
 		if (sdp_buf_cb(done)->reused &&
 		    !sdp_memory_is_short(&ssk->sk)) {
 			sdp_refill_reuse(ssk, ssk->link, done);
+			done = NULL;
+		} else if (sdp_buf_cb(done)->rdma) {
+			sdp_rdma_buf_put(ssk, ssk->link, done);
 			done = NULL;
 		}
 		if (sdp_engine_receives_wanted(&ssk->engine))

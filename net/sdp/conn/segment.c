@@ -5,7 +5,9 @@
  * A segment is an skb with written bytes that become the payload of one
  * message. socket/send.c fills it by way of tx_queue.c, and output.c sends it.
  * A block is a segment that is allocated with pages for a whole message, and
- * that the socket reuses once the message has arrived (sdp_buf_cb.reused).
+ * that the socket reuses once the message has arrived (sdp_buf_cb.reused). An
+ * empty segment stands for a background write, whose messages, if any, are cut
+ * from its own buffer (zcopy/background.c).
  *
  * All functions run under the socket's @lock.
  */
@@ -18,13 +20,14 @@
  * @skb: the segment
  *
  * Return: true if the segment has its largest size or number of fragments, if
- * it ends with an urgent byte, or if writes do not share messages.
+ * it ends with an urgent byte or stands for a background write, or if writes do
+ * not share messages.
  */
 bool sdp_segment_full(const struct sdp_sock *ssk, const struct sk_buff *skb)
 {
 	const struct sdp_buf_cb *cb = sdp_buf_cb(skb);
 
-	if (!ssk->coalesce || cb->urgent ||
+	if (!ssk->coalesce || cb->urgent || cb->background ||
 	    cb->payload >= sdp_engine_payload_max(&ssk->engine))
 		return true;
 	/* A block may be from before a resize, when messages were smaller. */

@@ -99,6 +99,7 @@ void sdp_sk_destruct(struct sock *sk)
 
 	__skb_queue_purge(&ssk->tx_queue);
 	__skb_queue_purge(&ssk->tx_blocks);
+	__skb_queue_purge(&ssk->rdma_bufs);
 	__skb_queue_purge(&sk->sk_receive_queue);
 	__skb_queue_purge(&sk->sk_error_queue);
 	WARN_ON_ONCE(ssk->link || ssk->orphan || ssk->ring || ssk->ring_next ||
@@ -188,6 +189,7 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	mutex_init(&ssk->rx_mutex);
 	__skb_queue_head_init(&ssk->tx_queue);
 	__skb_queue_head_init(&ssk->tx_blocks);
+	__skb_queue_head_init(&ssk->rdma_bufs);
 	INIT_LIST_HEAD(&ssk->sinkavail_rx);
 	INIT_LIST_HEAD(&ssk->queue_node);
 	INIT_LIST_HEAD(&ssk->pending);

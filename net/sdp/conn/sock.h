@@ -119,6 +119,7 @@ struct sdp_port_key {
 	int cpu;
 };
 
+struct sdp_background;
 struct sdp_port;
 struct sdp_refs;
 struct sdp_todo;
@@ -264,8 +265,8 @@ struct sdp_sock {
 	/** @rdma_worth: bytes from which RDMA pays on this link, as measured */
 	u32 rdma_worth;
 	/**
-	 * @srcavail_tx: the writer's memory that we advertise by SrcAvail, or
-	 * NULL; on the writer's stack (srcavail_send.c)
+	 * @srcavail_tx: the memory that we advertise by SrcAvail, or NULL; on
+	 * the writer's stack (srcavail_send.c) or of a background write
 	 */
 	struct sdp_srcavail_send *srcavail_tx;
 	/** @srcavail_tx_out: the peer has not answered our SrcAvail yet */
@@ -277,6 +278,23 @@ struct sdp_sock {
 	 * buffer that the peer advertises now
 	 */
 	u32 sinkavail_tx_room;
+	/** @rdma_bufs: buffers kept for RDMA transfers (rdma_buf.c) */
+	struct sk_buff_head rdma_bufs;
+	/** @rdma_bufs_bytes: their length together */
+	u32 rdma_bufs_bytes;
+	/** @rdma_bufs_used: jiffies when one was last taken */
+	unsigned long rdma_bufs_used;
+	/**
+	 * @background: number of background writes whose bytes have not all
+	 * arrived (zcopy/background.c). While there are any, a large write
+	 * joins them: it must not overtake them
+	 */
+	u32 background;
+	/**
+	 * @background_writing: the background write whose RDMA write is in
+	 * flight on @link, or NULL
+	 */
+	struct sdp_background *background_writing;
 	/**
 	 * @sinkavail_missed: a large write has waited for a SinkAvail in vain,
 	 * and none has come since
@@ -602,7 +620,7 @@ struct sdp_sock {
 	unsigned long unregistered_kinds;
 	/**
 	 * @want_space: a writer or poller has found no room and has to be told
-	 * when there is some; ordered by barriers, see note_space()
+	 * when there is some; ordered by barriers, see tx_note_space()
 	 */
 	bool want_space;
 

@@ -19,6 +19,7 @@
 #include "conn.h"
 #include "memory.h"
 #include "output.h"
+#include "rdma_buf.h"
 #include "resize.h"
 #include "timer.h"
 
@@ -106,9 +107,13 @@ static bool was_lately(unsigned long when)
 
 static void drop_spares(struct sdp_sock *ssk)
 {
+	bool is_short = sdp_memory_is_short(&ssk->sk);
+
 	if (!ssk->spares)
 		return;
-	if (!sdp_memory_is_short(&ssk->sk) &&
+	if (is_short || !was_lately(ssk->rdma_bufs_used))
+		sdp_rdma_bufs_free(ssk);
+	if (!is_short &&
 	    (was_lately(ssk->last_sent) || was_lately(ssk->last_received))) {
 		tick_within(ssk, SPARE_JIFFIES);
 		return;

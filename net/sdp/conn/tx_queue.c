@@ -14,6 +14,7 @@
  * turn (tx_turn). Until it ends, other writers wait, or are told that there is
  * no room. So the bytes of two calls never mix.
  */
+#include "autotune.h"
 #include "conn.h"
 #include "memory.h"
 #include "output.h"
@@ -197,6 +198,45 @@ int sdp_tx_add(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh,
 	sdp_conn_progress(ssk, &todo);
 	sdp_conn_unlock(ssk, &todo);
 	return n;
+}
+
+/*
+ * There is more room in the send buffer. As TCP does, wake writers once a third
+ * of the buffer is free, and only if a writer or poller has found it full since
+ * the last wake-up: edge-triggered pollers rely on that.
+ */
+static void tx_note_space(struct sdp_sock *ssk, struct sdp_todo *todo)
+{
+	sdp_autotune_regrow(ssk);
+	/*
+	 * Pairs with the barriers of writers and pollers, which set want_space
+	 * and then check for room again.
+	 */
+	smp_mb();
+	if (!READ_ONCE(ssk->want_space)) {
+		SDP_INC(sock_net(&ssk->sk), WakeWriteSkipped);
+		return;
+	}
+	ssk->tx_was_full = true;
+	if (!sk_stream_is_writeable(&ssk->sk) && ssk->tx_outq)
+		return;
+	WRITE_ONCE(ssk->want_space, false);
+	todo->wake |= SDP_WAKE_WRITE;
+}
+
+/**
+ * sdp_tx_arrived() - written bytes have arrived at the peer
+ * @ssk: socket, locked; their memory is uncharged already
+ * @bytes: number of bytes
+ * @todo: notes the wake-up of writers
+ */
+void sdp_tx_arrived(struct sdp_sock *ssk, u32 bytes, struct sdp_todo *todo)
+{
+	ssk->tx_outq -= bytes;
+	ssk->tx_since = jiffies;
+	tx_note_space(ssk, todo);
+	if (!ssk->tx_outq)
+		sdp_autotune_arrived(ssk);
 }
 
 /**

@@ -15,6 +15,7 @@ struct sk_buff *sdp_tx_claim(struct sdp_sock *ssk, size_t left,
 			     bool *fresh);
 int sdp_tx_add(struct sdp_sock *ssk, struct sk_buff *skb, bool fresh,
 	       u32 old_truesize, int n, int how);
+void sdp_tx_arrived(struct sdp_sock *ssk, u32 bytes, struct sdp_todo *todo);
 void sdp_tx_turn_take(struct sdp_sock *ssk, bool *mine);
 void sdp_tx_turn_end(struct sdp_sock *ssk);
 void sdp_tx_push(struct sdp_sock *ssk);

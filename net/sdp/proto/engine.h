@@ -248,6 +248,9 @@ struct sdp_actions {
  *	segment follows
  * @head_urgent: its last byte is urgent; the segment is full then
  * @head_declined: it has bytes of a send whose SrcAvail the peer has declined
+ * @head_cut: messages are cut from that segment, so it is not sent as a whole
+ * @behind: unsent data waits for an RDMA transfer of the owner that comes
+ *	before it, so DisConn does not follow yet
  * @urgent: an urgent byte is somewhere in the unsent data
  * @hold: the application is about to add data (MSG_MORE, or a copy in progress)
  * @lazy: data waits until the application calls again (G2 without asynchronous
@@ -258,6 +261,8 @@ struct sdp_tx_view {
 	bool head_full;
 	bool head_urgent;
 	bool head_declined;
+	bool head_cut;
+	bool behind;
 	bool urgent;
 	bool hold;
 	bool lazy;

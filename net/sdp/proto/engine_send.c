@@ -192,7 +192,7 @@ static u32 rides(const struct sdp_engine *e, const struct sdp_tx_view *view)
 
 	if (!sdp_conn_may_send(e->state) ||
 	    sdp_srcavail_tx_out(&e->srcavail_tx) || view->head_urgent ||
-	    (view->hold && partial(e, view)))
+	    view->head_cut || (view->hold && partial(e, view)))
 		return 0;
 	return view->head_bytes <= room ? view->head_bytes : 0;
 }
@@ -232,13 +232,14 @@ static bool next_advert(const struct sdp_engine *e,
 }
 
 /* What to send when no data is ready, or none may be sent; 0 for nothing. */
-static u8 wanted_mid(const struct sdp_engine *e)
+static u8 wanted_mid(const struct sdp_engine *e, const struct sdp_tx_view *view)
 {
 	if (e->srcavail_tx.state == SDP_SRCAVAIL_TX_READY)
 		return SDP_MID_SRC_AVAIL;
 	if (e->srcavail_tx.state == SDP_SRCAVAIL_TX_CANCEL)
 		return SDP_MID_SRC_CANCEL;
-	if (e->shutdown && e->srcavail_tx.state == SDP_SRCAVAIL_TX_IDLE)
+	if (e->shutdown && e->srcavail_tx.state == SDP_SRCAVAIL_TX_IDLE &&
+	    !view->behind)
 		return SDP_MID_DISCONN;
 	return e->resize.flush ? SDP_MID_DATA : 0;
 }
@@ -256,7 +257,7 @@ static enum sdp_next next_wanted(const struct sdp_engine *e,
 		return SDP_NEXT_IDLE;
 	if (view->head_bytes && !sdp_srcavail_tx_out(&e->srcavail_tx))
 		return next_data(e, view, msg);
-	mid = wanted_mid(e);
+	mid = wanted_mid(e, view);
 	if (!mid)
 		return SDP_NEXT_IDLE;
 	if (!may_send(e))

@@ -180,7 +180,7 @@ int sdp_disconnect(struct sdp_sock *ssk)
 static bool linger_is_over(struct sdp_sock *ssk, u32 unused)
 {
 	WRITE_ONCE(ssk->want_space, true);
-	/* Pairs with the barrier before conn/input.c reads want_space. */
+	/* Pairs with the barrier before conn/tx_queue.c reads want_space. */
 	smp_mb();
 	return !READ_ONCE(ssk->tx_outq) ||
 	       READ_ONCE(ssk->sk.sk_state) == TCP_CLOSE;

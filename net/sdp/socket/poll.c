@@ -59,7 +59,7 @@ static __poll_t poll_stream_mask(struct sdp_sock *ssk, u8 state)
 	/* Send SIGIO to the owner when there is space again. */
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	WRITE_ONCE(ssk->want_space, true);
-	/* Pairs with the barrier before conn/input.c reads want_space. */
+	/* Pairs with the barrier before conn/tx_queue.c reads want_space. */
 	smp_mb();
 	return poll_writable(ssk) ? mask | EPOLLOUT | EPOLLWRNORM : mask;
 }

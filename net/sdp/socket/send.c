@@ -5,8 +5,9 @@
  * A write call copies its bytes into the segments of the send queue
  * (conn/tx_queue.c) and returns when all of them are there, within SO_SNDBUF
  * (A2, B6). conn/zerocopy.c refers to pages instead, for MSG_SPLICE_PAGES and
- * MSG_ZEROCOPY. A large write may go by RDMA from the caller's memory
- * (zcopy/srcavail_send.c). Segments and blocks are described in
+ * MSG_ZEROCOPY. A large write may go by RDMA: from the caller's memory if the
+ * call may wait (zcopy/srcavail_send.c), else from a copy
+ * (zcopy/background.c). Segments and blocks are described in
  * conn/segment.c.
  *
  * A writer holds tx_mutex and copies without the socket's lock; @tx_hold keeps
@@ -29,6 +30,7 @@
 #include "../conn/wake.h"
 #include "../conn/zerocopy.h"
 #include "send.h"
+#include "../zcopy/background.h"
 #include "../zcopy/srcavail_send.h"
 
 /* A writer that waits for memory of other sockets tries again this often. */
@@ -184,7 +186,7 @@ static bool send_may_take(const struct sdp_sock *ssk, bool mine)
 static bool send_may_continue(struct sdp_sock *ssk, u32 mine)
 {
 	WRITE_ONCE(ssk->want_space, true);
-	/* Pairs with the barrier before conn/input.c reads want_space. */
+	/* Pairs with the barrier before conn/tx_queue.c reads want_space. */
 	smp_mb();
 	return send_may_take(ssk, mine) || sdp_tx_error(&ssk->sk);
 }
@@ -305,6 +307,13 @@ static int send_parts(struct sdp_sock *ssk, struct msghdr *msg,
 			*done += n;
 			if (signal_pending(current))
 				return sock_intr_errno(*timeo);
+			continue;
+		}
+		n = sdp_background_send(ssk, msg, *timeo);
+		if (n < 0)
+			return n;
+		if (n) {
+			*done += n;
 			continue;
 		}
 		/*

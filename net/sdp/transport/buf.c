@@ -153,37 +153,82 @@ struct sk_buff *sdp_buf_block(u32 size, u16 frags, gfp_t gfp)
 	return skb;
 }
 
+/*
+ * Allocate a page of the largest order up to *@order of which there is one, and
+ * lower *@order to it. Reclaim only for single pages, as for other buffers.
+ */
+static struct page *buf_page(int *order, gfp_t gfp)
+{
+	struct page *page;
+
+	for (; *order; (*order)--) {
+		page = alloc_pages((gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_COMP |
+				   __GFP_NOWARN | __GFP_NORETRY, *order);
+		if (page)
+			return page;
+	}
+	return alloc_page(gfp | __GFP_NOWARN);
+}
+
 /**
- * sdp_buf_pages() - allocate a buffer of pages, to be filled by RDMA
+ * sdp_buf_pages() - allocate a buffer of pages for an RDMA transfer
  * @bytes: length of the buffer
  * @order: largest page order; smaller ones are used where needed
- * @pages: array that is filled with the buffer's pages
- * @n: filled in: number of pages
  * @gfp: allocation flags
  *
- * Return: a buffer of length @bytes, set up for being read from its beginning,
- * or NULL when memory is short.
+ * Before 6.5, alloc_skb_with_frags() gives no more bytes than there would be in
+ * %MAX_SKB_FRAGS single pages.
+ *
+ * Return: a buffer of length @bytes, set up for being read from its beginning;
+ * NULL when memory is short, or too fragmented for so many bytes.
  */
-struct sk_buff *sdp_buf_pages(u32 bytes, int order, struct page **pages,
-			      unsigned int *n, gfp_t gfp)
+struct sk_buff *sdp_buf_pages(u32 bytes, int order, gfp_t gfp)
 {
-	struct sk_buff *skb;
-	int err, i;
-	u32 at;
+	struct sk_buff *skb = alloc_skb(0, gfp | __GFP_NOWARN);
+	struct page *page;
+	u32 left, n;
+	int i;
 
-	skb = alloc_skb_with_frags(0, bytes, order, &err, gfp | __GFP_NOWARN);
 	if (!skb)
 		return NULL;
+	for (i = 0, left = bytes; left; i++, left -= n) {
+		order = min(order, get_order(left));
+		page = i < MAX_SKB_FRAGS ? buf_page(&order, gfp) : NULL;
+		if (!page) {
+			kfree_skb(skb);
+			return NULL;
+		}
+		n = min_t(u32, left, PAGE_SIZE << order);
+		skb_fill_page_desc(skb, i, page, 0, n);
+		skb->truesize += PAGE_SIZE << order;
+	}
 	skb->len = bytes;
 	skb->data_len = bytes;
-	for (*n = 0, i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
+	sdp_buf_cb(skb)->end = bytes;
+	return skb;
+}
+
+/**
+ * sdp_buf_list_pages() - list the pages of a buffer that consists of pages
+ * @skb: the buffer; each fragment but the last one has whole pages
+ * @bytes: number of bytes from its beginning to list the pages of
+ * @pages: filled in
+ *
+ * Return: number of pages.
+ */
+unsigned int sdp_buf_list_pages(const struct sk_buff *skb, u32 bytes,
+				struct page **pages)
+{
+	unsigned int n = 0;
+	u32 at, size;
+	int i;
+
+	for (i = 0; bytes; i++, bytes -= size) {
 		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
 
-		for (at = 0; at < skb_frag_size(frag); at += PAGE_SIZE)
-			pages[(*n)++] = skb_frag_page(frag) + at / PAGE_SIZE;
+		size = min_t(u32, bytes, skb_frag_size(frag));
+		for (at = 0; at < size; at += PAGE_SIZE)
+			pages[n++] = skb_frag_page(frag) + at / PAGE_SIZE;
 	}
-	sdp_buf_cb(skb)->offset = 0;
-	sdp_buf_cb(skb)->end = bytes;
-	sdp_buf_cb(skb)->reused = false;
-	return skb;
+	return n;
 }

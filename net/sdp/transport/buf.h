@@ -49,6 +49,8 @@
 /* Headroom of an outgoing message, for its header. */
 #define SDP_TX_HEADROOM		48
 
+struct sdp_background;
+
 /**
  * struct sdp_buf_cb - private data of a message buffer, in skb->cb
  * @payload: outgoing: payload bytes
@@ -60,7 +62,10 @@
  * @reused: the buffer is reused. Received: it belongs to the transport, which
  *	recycles it once it has been read; outgoing: it is a block
  * @urgent: outgoing: the last payload byte is urgent
+ * @rdma: the buffer is kept for other RDMA transfers when it is free
  * @declined: outgoing: it has bytes of a write whose SrcAvail was declined
+ * @background: outgoing: the memory of a background write whose bytes come here
+ *	in the stream, or NULL; the buffer itself is empty
  * @ring: received: length of the message in our ring, which becomes free when
  *	the message has been read; 0 if it is in no ring
  * @ring_id: received: number of the ring of @ring; valid even after the ring
@@ -76,8 +81,14 @@ struct sdp_buf_cb {
 	bool reused;
 	bool urgent;
 	bool declined;
-	u32 ring;
-	u32 ring_id;
+	bool rdma;
+	union {
+		struct sdp_background *background;
+		struct {
+			u32 ring;
+			u32 ring_id;
+		};
+	};
 	struct sdp_ring_place to;
 };
 
@@ -98,8 +109,9 @@ const u8 *sdp_buf_header(const struct sk_buff *skb, u32 bytes,
 u16 sdp_buf_pieces(u32 size, u32 grown);
 void sdp_buf_received(struct sk_buff *skb, u32 offset, u32 bytes);
 void sdp_buf_reset(struct sk_buff *skb);
-struct sk_buff *sdp_buf_pages(u32 bytes, int order, struct page **pages,
-			      unsigned int *n, gfp_t gfp);
+struct sk_buff *sdp_buf_pages(u32 bytes, int order, gfp_t gfp);
+unsigned int sdp_buf_list_pages(const struct sk_buff *skb, u32 bytes,
+				struct page **pages);
 struct sk_buff *sdp_buf_block(u32 size, u16 frags, gfp_t gfp);
 
 #endif /* SDP_BUF_H */

@@ -142,6 +142,8 @@ struct sdp_pages {
  * @ended: called when the move is complete, from any context, instead of
  *	completing @done; or NULL
  * @arg: for the owner's @ended
+ * @skip: bytes at the beginning that the next move() leaves out; only for
+ *	memory that the peer may read
  * @settled: the peer does not know the memory, or has said that it no longer
  *	uses it; maintained by the owner. If false, the peer may be accessing
  *	the memory when it is unmapped
@@ -151,6 +153,7 @@ struct sdp_mem {
 	struct completion done;
 	void (*ended)(struct sdp_mem *mem);
 	void *arg;
+	u32 skip;
 	int error;
 	bool settled;
 };
@@ -287,7 +290,8 @@ struct sdp_link_events {
  * @unmap: unmap and free memory; afterwards the peer cannot reach it. May
  *	sleep; only between use() and unuse()
  * @move: read @remote into @mem or write @mem to @remote, in order with the
- *	messages that are sent later. One read and one write at a time. Returns
+ *	messages that are sent later. Memory that the peer may read can be
+ *	written from as well. One read and one write at a time. Returns
  *	true if the move will end: the memory's @done completes, after up->read
  *	for a read. Returns false if the link is broken. An error of the move
  *	other than -EAGAIN also means that the link is broken

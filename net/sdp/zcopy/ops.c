@@ -3,6 +3,7 @@
  * The functions of zcopy/ that a connection calls, as one table.
  */
 #include "../conn/zcopy_ops.h"
+#include "background.h"
 #include "sinkavail_recv.h"
 #include "srcavail_recv.h"
 #include "srcavail_send.h"
@@ -11,6 +12,9 @@ const struct sdp_zcopy_ops sdp_zcopy_ops = {
 	.srcavail_tx_take	= sdp_srcavail_send_take,
 	.srcavail_tx_answered	= sdp_srcavail_send_answered,
 	.srcavail_tx_over	= sdp_srcavail_send_over,
+	.background_next	= sdp_background_next,
+	.background_cut		= sdp_background_cut,
+	.background_drop	= sdp_background_drop,
 	.srcavail_rx_arrived	= sdp_srcavail_recv_arrived,
 	.srcavail_rx_read	= sdp_srcavail_recv_end,
 	.sinkavail_rx_check	= sdp_sinkavail_recv_check,

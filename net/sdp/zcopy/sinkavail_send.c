@@ -58,18 +58,27 @@ static u32 sinkavail_write_begin(struct sdp_sock *ssk, struct sdp_link *link,
 	return n;
 }
 
+/**
+ * sdp_sinkavail_send_count() - count bytes that have arrived by RDMA write
+ * @ssk: socket, locked
+ * @n: number of bytes
+ */
+void sdp_sinkavail_send_count(struct sdp_sock *ssk, u32 n)
+{
+	SDP_ADD(sock_net(&ssk->sk), RdmaWriteBytes, n);
+	ssk->bytes_sent += n;
+	ssk->rdma_sent += n;
+	ssk->last_sent = jiffies;
+	ssk->tx_since = jiffies;
+}
+
 /* The write has ended; @n bytes have arrived. */
 static void sinkavail_write_end(struct sdp_sock *ssk, u32 n)
 {
 	sdp_conn_lock(ssk);
 	ssk->rdma_writing = false;
-	if (n) {
-		SDP_ADD(sock_net(&ssk->sk), RdmaWriteBytes, n);
-		ssk->bytes_sent += n;
-		ssk->rdma_sent += n;
-		ssk->last_sent = jiffies;
-		ssk->tx_since = jiffies;
-	}
+	if (n)
+		sdp_sinkavail_send_count(ssk, n);
 	sdp_keepalive_watch(ssk);
 	spin_unlock_bh(&ssk->lock);
 }

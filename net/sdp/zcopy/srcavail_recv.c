@@ -200,9 +200,10 @@ static int srcavail_read_queued(struct sdp_sock *ssk, u32 n)
 	struct sdp_link *link;
 	int err = -EAGAIN;
 
-	f.skb = sdp_buf_pages(n, 0, pages, &mem.n, ssk->sk.sk_allocation);
+	f.skb = sdp_buf_pages(n, 0, ssk->sk.sk_allocation);
 	if (!f.skb)
 		return -ENOBUFS;
+	mem.n = sdp_buf_list_pages(f.skb, n, pages);
 	link = sdp_conn_use_link(ssk);
 	if (link) {
 		err = srcavail_read_pages(ssk, link, &mem, &f);

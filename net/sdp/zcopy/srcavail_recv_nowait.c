@@ -21,17 +21,19 @@
 #include "../conn/conn.h"
 #include "../conn/keepalive.h"
 #include "../conn/output.h"
+#include "../conn/rdma_buf.h"
 #include "../conn/rx_queue.h"
 #include "srcavail_recv_nowait.h"
 #include "zcopy.h"
 
 /*
- * Largest read. Allocated in pages of this order, it consists of so few address
- * ranges that the device needs no registration of memory.
+ * Largest read. Its buffer consists of so few address ranges, as a rule, that
+ * the device needs no registration of memory.
  */
-#define NOWAIT_MAX	65536
+#define NOWAIT_MAX	262144
+/* Largest read where memory is too fragmented for that. */
+#define NOWAIT_SMALL	65536
 #define NOWAIT_PAGES	(NOWAIT_MAX / PAGE_SIZE)
-#define NOWAIT_ORDER	3
 
 /**
  * struct sdp_srcavail_recv_nowait - an RDMA read that nobody waits for
@@ -109,10 +111,16 @@ static bool nowait_map(struct sdp_srcavail_recv_nowait *s)
 				 .len = s->n,
 				 .use = SDP_MEM_READ_INTO };
 
-	s->skb = sdp_buf_pages(s->n, NOWAIT_ORDER, pages, &mem.n,
-			       s->ssk->sk.sk_allocation);
+	s->skb = sdp_rdma_buf_get(s->ssk, s->n);
+	if (!s->skb && s->n > NOWAIT_SMALL) {
+		s->more += s->n - NOWAIT_SMALL;
+		s->n = NOWAIT_SMALL;
+		mem.len = s->n;
+		s->skb = sdp_rdma_buf_get(s->ssk, s->n);
+	}
 	if (!s->skb)
 		return false;
+	mem.n = sdp_buf_list_pages(s->skb, s->n, pages);
 	s->mem = sdp_zcopy_map(s->ssk, s->link, &mem);
 	return !IS_ERR(s->mem);
 }

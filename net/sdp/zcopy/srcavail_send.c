@@ -49,38 +49,18 @@
 /* Interval at which a waiting writer checks whether the peer reads. */
 #define SRCAVAIL_SLICE		HZ
 
-/**
- * struct sdp_srcavail_send - a writer's memory while the peer may read it
- * @link: its link, in use
- * @mem: the memory
- * @skb: SrcAvail with the first bytes; NULL once it has been sent
- * @first: number of bytes that SrcAvail carries
- * @got: number of bytes that the peer has got; valid when @over
- * @over: the peer has answered, or the connection has ended
- * @declined: the peer wants the rest in messages
- * @asked: the peer's reader wants the beginning first, in a message (C10)
- * @unread: it was cancelled because nobody had read from it for long
+/*
+ * Is RDMA possible now for the rest of a write, and worth it? A write must not
+ * overtake a background write, and becomes one itself then (background.c).
  */
-struct sdp_srcavail_send {
-	struct sdp_link *link;
-	struct sdp_mem *mem;
-	struct sk_buff *skb;
-	u32 first;
-	u32 got;
-	bool over;
-	bool declined;
-	bool asked;
-	bool unread;
-};
-
-/* Is RDMA possible now for the rest of a write, and worth it? */
 static bool srcavail_worth(struct sdp_sock *ssk, const struct msghdr *msg,
 			   long timeo)
 {
 	const struct iov_iter *from = &msg->msg_iter;
 
-	if (!timeo || !(READ_ONCE(ssk->may_srcavail) ||
-			READ_ONCE(ssk->sinkavail_tx_room)))
+	if (!timeo || READ_ONCE(ssk->background) ||
+	    !(READ_ONCE(ssk->may_srcavail) ||
+	      READ_ONCE(ssk->sinkavail_tx_room)))
 		return false;
 	return !(msg->msg_flags & (MSG_OOB | MSG_ZEROCOPY)) &&
 	       user_backed_iter(from) &&
@@ -116,17 +96,25 @@ static struct sk_buff *srcavail_first_bytes(struct sdp_sock *ssk,
 	return skb;
 }
 
-static void srcavail_begin(struct sdp_sock *ssk, struct sdp_srcavail_send *o)
+/**
+ * sdp_srcavail_send_begin() - give SrcAvail to the engine
+ * @ssk: socket, locked; sdp_engine_may_srcavail() is true
+ * @o: memory, first bytes and message; stays valid until its SrcAvail is over
+ *
+ * The engine then sends SrcAvail when it has credit. The first bytes are among
+ * those of @tx_outq.
+ */
+void sdp_srcavail_send_begin(struct sdp_sock *ssk, struct sdp_srcavail_send *o)
 {
-	sdp_engine_srcavail(&ssk->engine, &o->mem->region, o->first);
+	struct sdp_region region = o->mem->region;
+
+	region.va += o->skip;
+	region.len -= o->skip;
+	sdp_engine_srcavail(&ssk->engine, &region, o->first);
 	ssk->srcavail_tx = o;
 	o->mem->settled = false;
 	WRITE_ONCE(ssk->srcavail_tx_out, true);
-	/* Unsent data is sent before SrcAvail, so it must not be held back. */
-	ssk->tx_hold = false;
 	sdp_memory_charge_tx(ssk, o->skb->truesize);
-	ssk->tx_outq += o->first;
-	ssk->tx_was_full = false;
 }
 
 /*
@@ -146,7 +134,11 @@ static bool srcavail_advertise(struct sdp_sock *ssk,
 			    SDP_MODE_PIPELINED) &&
 	      !ssk->sk.sk_err && !(ssk->sk.sk_shutdown & SEND_SHUTDOWN);
 	if (may) {
-		srcavail_begin(ssk, o);
+		/* Unsent data is sent before SrcAvail: do not hold it back. */
+		ssk->tx_hold = false;
+		ssk->tx_outq += o->first;
+		ssk->tx_was_full = false;
+		sdp_srcavail_send_begin(ssk, o);
 		sdp_conn_progress(ssk, &todo);
 	}
 	sdp_conn_unlock(ssk, &todo);
@@ -482,18 +474,18 @@ static void srcavail_count_crossed(struct sdp_sock *ssk)
  * @ssk: socket, locked
  * @a: the engine's action, %SDP_ACT_SRCAVAIL_OVER: the peer has answered, or a
  *	SinkAvail of the peer has crossed the SrcAvail
- *
- * The caller wakes the writer.
+ * @todo: notes the wake-up of the writer
  */
 void sdp_srcavail_send_answered(struct sdp_sock *ssk,
-				const struct sdp_action *a)
+				const struct sdp_action *a,
+				struct sdp_todo *todo)
 {
 	struct sdp_srcavail_send *o = ssk->srcavail_tx;
 	struct net *net = sock_net(&ssk->sk);
 	u32 got = a->len;
 
 	o->asked = a->pipe && sdp_engine_asks_first(&ssk->engine);
-	o->declined = !a->crossed && got != o->mem->region.len;
+	o->declined = !a->crossed && got != o->mem->region.len - o->skip;
 	if (a->crossed)
 		srcavail_count_crossed(ssk);
 	else if (o->declined)
@@ -507,6 +499,10 @@ void sdp_srcavail_send_answered(struct sdp_sock *ssk,
 	ssk->last_sent = jiffies;
 	ssk->tx_since = jiffies;
 	sdp_srcavail_send_over(ssk, got);
+	if (o->answered)
+		o->answered(ssk, o, todo);
+	else
+		todo->wake |= SDP_WAKE_WRITE;
 }
 
 /**

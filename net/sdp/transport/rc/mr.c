@@ -164,7 +164,9 @@ static bool region_give(struct rc_device *dev, struct rc_mr *r, bool again)
 /*
  * Return an address for memory that the peer may reach. It is new each time
  * and discloses nothing. (Other memory keeps the address from ib_map_mr_sg(),
- * because hfi1 compares the address in our requests with it.)
+ * because hfi1 compares the address in our requests with it. Background writes
+ * write from memory that has such an address, but not on hfi1, whose key 0
+ * keeps it from RDMA: key_opens_all().)
  */
 static u64 region_random_va(const struct ib_mr *mr)
 {

@@ -147,7 +147,7 @@ static bool move_post_region(struct rc_link *rc, struct rc_mem *m,
 {
 	rc_seal(rc, m, 0, len);
 	wr->wr.sg_list[0] = (struct ib_sge) {
-		.addr = m->mem.region.va,
+		.addr = m->mem.region.va + m->mem.skip,
 		.length = len,
 		.lkey = m->region->mr->lkey,
 	};
@@ -159,8 +159,8 @@ static bool move_post_region(struct rc_link *rc, struct rc_mem *m,
 /**
  * rc_move() - read from the peer's memory, or write to it
  * @link: the link, connected; under its owner's lock
- * @mem: our memory, mapped for %SDP_MEM_READ_INTO or %SDP_MEM_WRITE_FROM, and
- *	at least as long as @remote
+ * @mem: our memory, mapped for %SDP_MEM_READ_INTO, %SDP_MEM_WRITE_FROM or
+ *	%SDP_MEM_PEER_READS, and behind @mem->skip at least as long as @remote
  * @remote: the peer's memory
  *
  * The caller has no other move of the same kind in flight.

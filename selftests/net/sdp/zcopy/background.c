@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Large non-blocking writes: the call returns as soon as the kernel has the bytes, and they go by
+ * RDMA afterwards (requirement B8).
+ */
+#include "killing.h"
+#include "reading.h"
+
+#define SNDBUF	(1 << 20)
+#define PIECE	(1 << 18)
+
+/* The kernel doubles it. */
+static void make_roomy(const struct pair *p)
+{
+	int size = SNDBUF;
+
+	need_errno(!setsockopt(p->c, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)),
+		   "SO_SNDBUFFORCE");
+}
+
+static struct pair pair_roomy(void)
+{
+	struct pair p = pair_make();
+
+	make_roomy(&p);
+	return p;
+}
+
+/*
+ * Writes the stream from @at by calls that do not wait, in pieces of @piece bytes. The memory is
+ * overwritten after each call, as a program may do.
+ */
+static void write_nowait(int fd, long at, long len, long piece)
+{
+	static unsigned char buf[PATTERN_LARGEST];
+	long end = at + len;
+
+	while (at < end) {
+		long part = end - at < piece ? end - at : piece;
+		ssize_t n;
+
+		memcpy(buf, pattern(at), part);
+		/* Both ways to say that the call must not wait, in turns. */
+		set_nonblock(fd, at / piece % 2);
+		n = at / piece % 2 ? write(fd, buf, part) :
+				     send(fd, buf, part, MSG_DONTWAIT | MSG_NOSIGNAL);
+		memset(buf, 0xa5, part);
+		if (n < 0) {
+			need_errno(errno == EAGAIN, "send");
+			need(poll_for(fd, POLLOUT, WAIT_MS), "no room at byte %ld", at);
+			continue;
+		}
+		need(n, "nothing taken at byte %ld", at);
+		at += n;
+	}
+	set_nonblock(fd, false);
+}
+
+static void reads_all(const struct pair *p, long len, long piece, long write_piece)
+{
+	struct pattern_reader r = { p->s, p->c, len, piece, 0 };
+	pid_t pid = helper_start(pattern_reader_main, &r);
+
+	write_nowait(p->c, 0, len, write_piece);
+	need_errno(!shutdown(p->c, SHUT_WR), "shutdown");
+	helper_end(pid);
+}
+
+static long long by_rdma(void)
+{
+	return since_mark("RdmaReadBytes") + since_mark("RdmaWriteBytesByPeer");
+}
+
+/* A reader with a large buffer gets the bytes by RDMA. */
+static int to_large_reader(void *arg)
+{
+	const long len = 40L * PIECE;
+	struct pair p;
+
+	only_order_counts();
+	p = pair_roomy();
+	counters_mark();
+	reads_all(&p, len, PIECE, PIECE);
+	printf("# %lld background writes of %lld bytes, %lld by RDMA, %lld SrcAvail\n",
+	       since_mark("BackgroundWrites"), since_mark("BackgroundBytes"), by_rdma(),
+	       since_mark("SrcAvailSent"));
+	need(since_mark("BackgroundBytes") > len / 4 * 3, "%lld bytes in the background",
+	     since_mark("BackgroundBytes"));
+	need(by_rdma() > len / 4 * 3, "%lld bytes by RDMA", by_rdma());
+	return EXIT_OK;
+}
+
+/* C1, C2, C5: a reader that waits first advertises its buffer, and the bytes are written there. */
+static int to_waiting_reader(void *arg)
+{
+	long size = *(long *)arg;
+	static unsigned char buf[PATTERN_LARGEST];
+	struct reading r;
+	long at = 0;
+	struct pair p = pair_pipelined(size, &at);
+	int i;
+
+	make_roomy(&p);
+	counters_mark();
+	for (i = 0; i < 20; i++) {
+		reading_post(&r, p.s, buf, size, MSG_WAITALL);
+		write_nowait(p.c, at, size, size);
+		reading_end(&r, size, 0);
+		pattern_check(at, buf, size);
+		at += size;
+	}
+	need(since_mark("BackgroundBytes") == 20 * size, "%lld bytes in the background",
+	     since_mark("BackgroundBytes"));
+	need(since_mark("RdmaWriteBytes") > 10 * size, "%lld bytes written",
+	     since_mark("RdmaWriteBytes"));
+	need(!since_mark("ModeCombined"), "the mode was left");
+	return EXIT_OK;
+}
+
+static void waiting_reader(void *arg)
+{
+	const struct pattern_reader *r = arg;
+	static unsigned char buf[PATTERN_LARGEST];
+	long at;
+
+	close(r->other);
+	for (at = 0; at < r->len; at += r->piece) {
+		need_errno(recv(r->fd, buf, r->piece, MSG_WAITALL) == r->piece, "recv");
+		pattern_check(at, buf, r->piece);
+	}
+}
+
+/* A write that is larger than the reader's buffers goes into several of them. */
+static int to_smaller_buffers(void *arg)
+{
+	const long len = 60L * PIECE;
+	struct pattern_reader r = { .len = len, .piece = PIECE / 4 };
+	struct pair p;
+	pid_t pid;
+
+	only_order_counts();
+	p = pair_roomy();
+	r.fd = p.s;
+	r.other = p.c;
+	counters_mark();
+	pid = helper_start(waiting_reader, &r);
+	write_nowait(p.c, 0, len, PIECE);
+	helper_end(pid);
+	printf("# %lld bytes written, %lld read\n", since_mark("RdmaWriteBytes"),
+	       since_mark("RdmaReadBytes"));
+	need(by_rdma() > len / 4 * 3, "%lld bytes by RDMA", by_rdma());
+	return EXIT_OK;
+}
+
+/* B3, C2, C3: a reader with a small buffer gets messages, and no large write is taken any more. */
+static int to_small_reader(void *arg)
+{
+	const long len = 60L * PIECE;
+	struct pair p = pair_roomy();
+
+	counters_mark();
+	reads_all(&p, len, 1000, PIECE);
+	need(since_mark("ModeBuffered") > 0, "it has not learnt that the reader reads small");
+	need(since_mark("BackgroundBytes") < len / 2, "%lld bytes in the background",
+	     since_mark("BackgroundBytes"));
+	return EXIT_OK;
+}
+
+static void polled_reader(void *arg)
+{
+	const struct pattern_reader *r = arg;
+
+	close(r->other);
+	pattern_read_polled(r->fd, 0, r->len, r->piece);
+}
+
+/* Neither end waits in a call. */
+static int both_polled(void *arg)
+{
+	const long len = 40L * PIECE;
+	struct pattern_reader r = { .len = len, .piece = PIECE };
+	struct pair p;
+	pid_t pid;
+
+	only_order_counts();
+	p = pair_roomy();
+	r.fd = p.s;
+	r.other = p.c;
+	counters_mark();
+	pid = helper_start(polled_reader, &r);
+	write_nowait(p.c, 0, len, PIECE);
+	helper_end(pid);
+	need(since_mark("BackgroundBytes") > len / 4 * 3, "%lld bytes in the background",
+	     since_mark("BackgroundBytes"));
+	need(since_mark("RdmaReadBytes") > len / 2, "%lld bytes by RDMA",
+	     since_mark("RdmaReadBytes"));
+	return EXIT_OK;
+}
+
+/* Fills the send buffer without a reader. Returns the number of bytes taken. */
+static long fill_by(int fd, long piece)
+{
+	long at = 0;
+	ssize_t n;
+
+	while ((n = send(fd, pattern(at), piece, MSG_DONTWAIT | MSG_NOSIGNAL)) > 0)
+		at += n;
+	need_errno(n < 0 && errno == EAGAIN, "send");
+	return at;
+}
+
+/*
+ * A2: all of it is counted: no more is taken than SO_SNDBUF, and SIOCOUTQ shows what has not
+ * arrived. Once it has been read nothing is left, and the writer is woken.
+ */
+static int accounted(void *arg)
+{
+	struct pair p = pair_roomy();
+	int size = get_int(p.c, SOL_SOCKET, SO_SNDBUF), queued;
+	long len;
+
+	/* Else the scanner lets some of it go to the peer. */
+	setting_set("scan_ms", NO_SCAN_MS);
+	counters_mark();
+	len = fill_by(p.c, PIECE);
+	need(since_mark("BackgroundWrites") > 1, "%lld background writes",
+	     since_mark("BackgroundWrites"));
+	need(len <= size + PIECE, "%ld bytes taken of %d", len, size);
+	need_errno(!ioctl(p.c, SIOCOUTQ, &queued), "SIOCOUTQ");
+	need(queued > len - 4096 && queued <= len, "%d bytes queued of %ld", queued, len);
+	need(!poll_for(p.c, POLLOUT, 0), "writable although full");
+	pattern_read(p.s, 0, len, PIECE);
+	need(poll_for(p.c, POLLOUT, WAIT_MS), "not writable although all was read");
+	for (;;) {
+		need_errno(!ioctl(p.c, SIOCOUTQ, &queued), "SIOCOUTQ");
+		if (!queued)
+			break;
+		pause_ms(1);
+	}
+	in_step(p.c, p.s, &len, 3, 1000);
+	return EXIT_OK;
+}
+
+static void *reads_after_close(void *arg)
+{
+	const struct pattern_reader *r = arg;
+	char more;
+
+	pause_ms(r->pause_first);
+	pattern_read(r->fd, 0, r->len, r->piece);
+	need(read(r->fd, &more, 1) == 0, "more than the %ld bytes sent", r->len);
+	return NULL;
+}
+
+/*
+ * What is in the background arrives after a close, in order, and then the end of the stream. With
+ * SO_LINGER close() waits for that.
+ */
+static int closed(void *arg)
+{
+	struct linger l = { .l_onoff = *(bool *)arg, .l_linger = 30 };
+	struct pair p = pair_roomy();
+	struct pattern_reader r = { .fd = p.s, .piece = PIECE, .pause_first = 50 };
+	long long begun;
+	pthread_t reader;
+
+	counters_mark();
+	need_errno(!setsockopt(p.c, SOL_SOCKET, SO_LINGER, &l, sizeof(l)), "SO_LINGER");
+	r.len = fill_by(p.c, PIECE);
+	need(since_mark("BackgroundWrites") > 1, "%lld background writes",
+	     since_mark("BackgroundWrites"));
+	begun = now_ms();
+	need(!pthread_create(&reader, NULL, reads_after_close, &r), "pthread_create");
+	need_errno(!close(p.c), "close");
+	need(!l.l_onoff || now_ms() - begun >= r.pause_first, "close() has not waited");
+	pthread_join(reader, NULL);
+	return EXIT_OK;
+}
+
+/* Calls that wait, small writes and large ones keep their order behind it. */
+static int in_order(void *arg)
+{
+	static const long sizes[] = { PIECE, 1, PIECE + 77, 100, 70000, 5000, 3, 1 << 20 };
+	const int rounds = scaled(40);
+	struct pair p = pair_roomy();
+	struct pattern_reader r = { p.s, p.c, 0, PIECE, 0 };
+	unsigned int seed = 6174;
+	long at = 0;
+	pid_t pid;
+	int i;
+
+	for (i = 0; i < rounds * 8; i++)
+		r.len += sizes[i % 8];
+	counters_mark();
+	pid = helper_start(pattern_reader_main, &r);
+	for (i = 0; i < rounds * 8; i++) {
+		if (random_up_to(&seed, 1))
+			write_nowait(p.c, at, sizes[i % 8], PATTERN_LARGEST);
+		else
+			pattern_write(p.c, at, sizes[i % 8]);
+		at += sizes[i % 8];
+	}
+	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
+	helper_end(pid);
+	need(since_mark("BackgroundBytes") > 0, "nothing in the background");
+	return EXIT_OK;
+}
+
+/* B7: an urgent byte behind it comes at its place. */
+static int urgent_behind(void *arg)
+{
+	struct pair p = pair_roomy();
+	long len = 3L * PIECE;
+	char byte = 'u', got = 0;
+
+	write_nowait(p.c, 0, len, PIECE);
+	need_errno(send(p.c, &byte, 1, MSG_OOB | MSG_DONTWAIT) == 1, "send MSG_OOB");
+	write_nowait(p.c, len, 1000, 1000);
+	pattern_read(p.s, 0, len, PIECE);
+	need(poll_for(p.s, POLLPRI, WAIT_MS), "no urgent byte");
+	need_errno(recv(p.s, &got, 1, MSG_OOB) == 1, "recv MSG_OOB");
+	need(got == byte, "the urgent byte is %#x", got);
+	pattern_read(p.s, len, 1000, 1000);
+	return EXIT_OK;
+}
+
+/* C9: nobody reads; the scanner at the peer takes it in messages, as far as there is room. */
+static int unread(void *arg)
+{
+	struct pair p = pair_roomy();
+	long long fired = counter("ScansFired");
+	long len;
+
+	setting_set("scan_ms", 20);
+	setting_set("scan_count", 2);
+	len = fill_by(p.c, PIECE);
+	await_counter_above("ScansFired", fired);
+	pattern_read(p.s, 0, len, PIECE);
+	return EXIT_OK;
+}
+
+/* Memory that is taken for it is free again after each way in which a connection can end. */
+static void ends_at_once(int how)
+{
+	struct pair p = pair_roomy();
+	long len = fill_by(p.c, PIECE);
+	struct linger reset = { .l_onoff = 1 };
+
+	if (how & 4)
+		pattern_read(p.s, 0, len / 3, PIECE / 3);
+	if (how & 1)
+		need_errno(!setsockopt(p.c, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)),
+			   "SO_LINGER");
+	if (how & 2)
+		close(p.s);
+	close(p.c);
+	if (!(how & 2))
+		close(p.s);
+}
+
+static int ends(void *arg)
+{
+	long before, now;
+	int i, rounds = 8 * scaled(64);
+	long long end;
+
+	counters_mark();
+	for (i = 0; i < 8; i++)
+		ends_at_once(i);
+	before = meminfo("MemFree") + memory_in_cpu_lists();
+	for (i = 0; i < rounds; i++)
+		ends_at_once(i);
+	need(since_mark("BackgroundWrites") > rounds, "%lld background writes",
+	     since_mark("BackgroundWrites"));
+	for (end = now_ms() + patience(10000);; pause_ms(50)) {
+		now = meminfo("MemFree") + memory_in_cpu_lists();
+		if (now > before - 4 * SNDBUF)
+			return EXIT_OK;
+		need(now_ms() < end, "%ld KB are still held", (before - now) / 1024);
+	}
+}
+
+/* Endless non-blocking writes to an endless reader, for talks_killed(). */
+static void writes_on(void *arg)
+{
+	const struct pair *p = arg;
+	long at = 0;
+
+	close(p->s);
+	for (;; at += PIECE) {
+		while (send(p->c, pattern(at), PIECE, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+			if (errno != EAGAIN)
+				return;
+			poll_for(p->c, POLLOUT, WAIT_MS);
+		}
+	}
+}
+
+static void reads_on(void *arg)
+{
+	const struct pair *p = arg;
+	static char buf[PIECE];
+
+	close(p->c);
+	while (read(p->s, buf, sizeof(buf)) > 0)
+		;
+}
+
+static int killed(void *arg)
+{
+	static const struct talk talk = { writes_on, reads_on };
+
+	talks_killed(&talk, scaled(100), 30, 141421);
+	return EXIT_OK;
+}
+
+static long one_buffer = PIECE, small_buffers = 1 << 16;
+static bool lingers = true, leaves;
+
+static const struct test tests[] = {
+	{ "to_large_reader", to_large_reader, 30, RC | 1u << SET_RC6, true, NULL },
+	{ "to_waiting_reader", to_waiting_reader, 30, RC, true, &one_buffer },
+	{ "to_waiting_reader_64k", to_waiting_reader, 30, RC, true, &small_buffers },
+	CASE(to_smaller_buffers, 30, RC),
+	CASE(to_small_reader, 60, RC),
+	CASE(both_polled, 30, RC),
+	CASE(accounted, 30, RC),
+	{ "closed", closed, 30, RC, true, &leaves },
+	{ "closed_lingering", closed, 30, RC, true, &lingers },
+	CASE(in_order, 90, RC),
+	CASE(urgent_behind, 30, RC),
+	CASE(unread, 30, RC),
+	CASE(ends, 90, RC),
+	CASE(killed, 90, RC),
+};
+
+PATTERN_MAIN(tests)
