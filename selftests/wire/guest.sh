@@ -265,7 +265,8 @@ traffic() {
 	connection three-buffers-slow $a $b up=400000 slow=1 rcvbuf=8192
 	defaults
 
-	# Receives that follow the size of the writes (E1-E5).
+	# Receives that follow the size of the writes (E1-E5), which go in messages.
+	set_to rdma_threshold 0
 	connection grow $a $b up=600000 shows=grow
 	connection grow-both-ways $a $b up=2000000 down=2000000 write=65536 shows=grow
 	connection grow-v6 $b6 $a6 up=600000 write=50000 shows=grow
@@ -309,6 +310,7 @@ traffic() {
 	connection small-rest $a $b up=14400 write=600 gap=10 pause=1500 rcvbuf=13000 \
 		shows=grow,shrink,grow,shrink
 	set_to recv_buffer_max 8000
+	set_to rdma_threshold 0
 	connection odd-limit $a $b up=300000 write=50000 shows=grow
 	defaults
 

@@ -366,7 +366,7 @@ static struct sk_buff *background_message(struct sdp_background *b, u32 max)
 	return skb;
 }
 
-/* Advertise what is left. Returns false if that is not allowed now. */
+/* Advertise what is left. Returns false if that is not allowed, or worth it. */
 static bool background_advertise(struct sdp_background *b)
 {
 	struct sdp_sock *ssk = b->ssk;
@@ -374,7 +374,8 @@ static bool background_advertise(struct sdp_background *b)
 			  SDP_FIRST_BYTES);
 
 	if (!sdp_engine_may_srcavail(&ssk->engine) ||
-	    background_left(b) <= first)
+	    background_left(b) <= first ||
+	    !sdp_zcopy_worth(ssk, background_left(b)))
 		return false;
 	b->srcavail.skip = b->gone;
 	b->srcavail.over = false;
