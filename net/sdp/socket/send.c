@@ -309,7 +309,7 @@ static int send_parts(struct sdp_sock *ssk, struct msghdr *msg,
 				return sock_intr_errno(*timeo);
 			continue;
 		}
-		/* If the peer has declined a part, the rest goes in messages. */
+		/* What the peer has declined in part goes in messages. */
 		n = refused ? 0 : sdp_background_send(ssk, msg, *timeo);
 		if (n < 0)
 			return n;
