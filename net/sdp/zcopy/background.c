@@ -31,7 +31,6 @@
 #include <linux/slab.h>
 
 #include "../conn/conn.h"
-#include "../conn/keepalive.h"
 #include "../conn/memory.h"
 #include "../conn/orphan.h"
 #include "../conn/output.h"

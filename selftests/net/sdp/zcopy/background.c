@@ -130,11 +130,10 @@ static void waiting_reader(void *arg)
 	}
 }
 
-/* A write that is larger than the reader's buffers goes into several of them. */
-static int to_smaller_buffers(void *arg)
+/* Streams @len bytes to @reader, which makes calls for @piece bytes in another process. */
+static void stream_nowait_to(void (*reader)(void *arg), long len, long piece)
 {
-	const long len = 60L * PIECE;
-	struct pattern_reader r = { .len = len, .piece = PIECE / 4 };
+	struct pattern_reader r = { .len = len, .piece = piece };
 	struct pair p;
 	pid_t pid;
 
@@ -143,9 +142,17 @@ static int to_smaller_buffers(void *arg)
 	r.fd = p.s;
 	r.other = p.c;
 	counters_mark();
-	pid = helper_start(waiting_reader, &r);
+	pid = helper_start(reader, &r);
 	write_nowait(p.c, 0, len, PIECE);
 	helper_end(pid);
+}
+
+/* A write that is larger than the reader's buffers goes into several of them. */
+static int to_smaller_buffers(void *arg)
+{
+	const long len = 60L * PIECE;
+
+	stream_nowait_to(waiting_reader, len, PIECE / 4);
 	printf("# %lld bytes written, %lld read\n", since_mark("RdmaWriteBytes"),
 	       since_mark("RdmaReadBytes"));
 	need(by_rdma() > len / 4 * 3, "%lld bytes by RDMA", by_rdma());
@@ -178,18 +185,8 @@ static void polled_reader(void *arg)
 static int both_polled(void *arg)
 {
 	const long len = 40L * PIECE;
-	struct pattern_reader r = { .len = len, .piece = PIECE };
-	struct pair p;
-	pid_t pid;
 
-	only_order_counts();
-	p = pair_roomy();
-	r.fd = p.s;
-	r.other = p.c;
-	counters_mark();
-	pid = helper_start(polled_reader, &r);
-	write_nowait(p.c, 0, len, PIECE);
-	helper_end(pid);
+	stream_nowait_to(polled_reader, len, PIECE);
 	need(since_mark("BackgroundBytes") > len / 4 * 3, "%lld bytes in the background",
 	     since_mark("BackgroundBytes"));
 	need(since_mark("RdmaReadBytes") > len / 2, "%lld bytes by RDMA",
