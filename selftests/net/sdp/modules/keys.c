@@ -12,12 +12,17 @@
 /* Bytes of an access; half of them lie beyond an end, where that is tested. */
 #define BYTES		32
 
-/* The peer's adapter must have refused the access. */
+/*
+ * The peer's adapter must have refused the access, by an answer or by none: soft-RoCE reports the
+ * access to AF_SDP first and answers afterwards, and when AF_SDP has ended the queue pair in
+ * between, the answer is not sent. The case expects the connection's end in addition.
+ */
 static int refused(struct hostile *h, int err)
 {
 	if (!err)
 		return -EPERM;
-	if (err == -EIO && h->sent_status == IB_WC_REM_ACCESS_ERR)
+	if (err == -EIO && (h->sent_status == IB_WC_REM_ACCESS_ERR ||
+			    h->sent_status == IB_WC_RETRY_EXC_ERR))
 		return -EIO;
 	pr_info("sdp_hostile: a key was refused by error %d, status %s\n", err,
 		ib_wc_status_msg(h->sent_status));
