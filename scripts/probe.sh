@@ -42,6 +42,7 @@ has net/netlink.h 'const struct netlink_range_validation \*range;' NLA_CONST_RAN
 has linux/uio.h 'iov_iter_extract_pages' EXTRACT_PAGES
 has linux/uio.h 'iter_iov\(const struct' ITER_IOV
 has linux/skbuff.h 'bool devmem\)' ZEROCOPY_DEVMEM
+has linux/skbuff.h 'struct ubuf_info_ops \{' UBUF_OPS
 has net/inet_hashtables.h '__inet_lookup_listener\(net, hashinfo' LISTENER_HASHINFO
 has net/inet_sock.h 'INET_FLAGS_BIND_ADDRESS_NO_PORT' INET_FLAGS
 has net/proto_memory.h 'sk_under_memory_pressure' PROTO_MEMORY

@@ -216,6 +216,19 @@ static inline ssize_t sdp_sendpage(struct socket *sock, struct page *page,
 #define sdp_zerocopy_alloc(sk, size)	msg_zerocopy_realloc(sk, size, NULL)
 #endif
 
+/* The function of a ubuf_info: a pointer in it, or in a table of its own. */
+#ifdef SDP_HAVE_UBUF_OPS
+#define SDP_UBUF_OPS(name, function) \
+	static const struct ubuf_info_ops name = { .complete = (function) }
+#define sdp_ubuf_set_ops(ubuf, name)	((ubuf)->ops = &(name))
+#else
+#define SDP_UBUF_OPS(name, function) \
+	static void (*const name)(struct sk_buff *skb, \
+				  struct ubuf_info *ubuf, bool success) = \
+		(function)
+#define sdp_ubuf_set_ops(ubuf, name)	((ubuf)->callback = (name))
+#endif
+
 #ifdef SDP_HAVE_ITER_IOV
 #define sdp_iter_iov(iter)	iter_iov(iter)
 #else

@@ -191,6 +191,8 @@ void sdp_sock_init(struct sdp_sock *ssk)
 	__skb_queue_head_init(&ssk->tx_blocks);
 	__skb_queue_head_init(&ssk->rdma_bufs);
 	INIT_LIST_HEAD(&ssk->sinkavail_rx);
+	spin_lock_init(&ssk->reports_lock);
+	INIT_LIST_HEAD(&ssk->reports);
 	INIT_LIST_HEAD(&ssk->queue_node);
 	INIT_LIST_HEAD(&ssk->pending);
 	INIT_LIST_HEAD(&ssk->accepted);

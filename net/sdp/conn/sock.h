@@ -285,6 +285,15 @@ struct sdp_sock {
 	/** @rdma_bufs_used: jiffies when one was last taken */
 	unsigned long rdma_bufs_used;
 	/**
+	 * @reports_lock: protects @reports and @reports_passing, in any
+	 * context; innermost
+	 */
+	spinlock_t reports_lock;
+	/** @reports_passing: a CPU passes reports on at the moment */
+	bool reports_passing;
+	/** @reports: reports of MSG_ZEROCOPY that have not been passed on */
+	struct list_head reports;
+	/**
 	 * @background: number of background writes whose bytes have not all
 	 * arrived (zcopy/background.c). While there are any, a large write
 	 * joins them: it must not overtake them
@@ -295,6 +304,12 @@ struct sdp_sock {
 	 * flight on @link, or NULL
 	 */
 	struct sdp_background *background_writing;
+	/**
+	 * @background_open: the background write that writers add to, which is
+	 * the last segment of the send queue; or NULL. Writers set it with
+	 * @tx_mutex (zcopy/background_send.c)
+	 */
+	struct sdp_background *background_open;
 	/**
 	 * @sinkavail_missed: a large write has waited for a SinkAvail in vain,
 	 * and none has come since

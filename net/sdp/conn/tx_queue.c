@@ -22,6 +22,7 @@
 #include "segment.h"
 #include "tx_queue.h"
 #include "urgent.h"
+#include "zcopy_ops.h"
 #include "zerocopy.h"
 
 /* Linear part of a segment that may gather small writes: 2 KiB in all. */
@@ -282,6 +283,7 @@ void sdp_tx_push(struct sdp_sock *ssk)
 	struct sdp_todo todo = { };
 
 	mutex_lock(&ssk->tx_mutex);
+	sdp_zcopy_ops.background_close(ssk);
 	sdp_conn_lock(ssk);
 	ssk->tx_hold = false;
 	sdp_conn_progress(ssk, &todo);

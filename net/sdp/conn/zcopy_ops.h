@@ -21,6 +21,8 @@
  * @srcavail_tx_over: our SrcAvail has ended because the connection has; @got is
  *	the number of its bytes that the peer has. Does nothing without a
  *	SrcAvail
+ * @background_close: bytes that writers hold back are to be sent. The caller
+ *	has tx_mutex and not the lock; it may sleep
  * @background_next: a background write is next in the stream. Begins an RDMA
  *	transfer of its bytes, or says in sdp_buf_cb.payload of @head, the
  *	oldest segment, how many bytes may go in messages. May take @head off
@@ -41,7 +43,7 @@
  *	behind these bytes. The caller wakes readers
  * @sinkavail_rx_end: all our SinkAvails have ended because the connection has
  *
- * All functions are called with the socket's lock.
+ * All functions but background_close are called with the socket's lock.
  */
 struct sdp_zcopy_ops {
 	struct sk_buff *(*srcavail_tx_take)(struct sdp_sock *ssk);
@@ -49,6 +51,7 @@ struct sdp_zcopy_ops {
 				     const struct sdp_action *a,
 				     struct sdp_todo *todo);
 	void (*srcavail_tx_over)(struct sdp_sock *ssk, u32 got);
+	void (*background_close)(struct sdp_sock *ssk);
 	void (*background_next)(struct sdp_sock *ssk, struct sk_buff *head);
 	struct sk_buff *(*background_cut)(struct sdp_sock *ssk, u32 max);
 	void (*background_drop)(struct sk_buff *skb);

@@ -12,8 +12,8 @@
  * MSG_ZEROCOPY lends pages of the application, which has to know when it may
  * write to them again. A segment that refers to them carries a ubuf_info. The
  * segment's skb is freed when it has arrived, or when it never will. If that
- * drops the last reference on the ubuf_info, the kernel's own code puts a
- * report into the error queue, or tells io_uring.
+ * drops the last reference on the ubuf_info, a report goes into the error queue
+ * (zerocopy_report.c), or io_uring is told.
  *
  * Loopback hands the sender's own skb to the peer, which may keep it unread for
  * as long as it likes. A sender must not wait for that. So there pages of the
@@ -22,6 +22,7 @@
 #include <linux/errqueue.h>
 
 #include "zerocopy.h"
+#include "zerocopy_report.h"
 
 /*
  * Shorter pieces are copied. That is cheaper, and it saves one of the few page
@@ -75,19 +76,20 @@ int sdp_refs_begin(struct sdp_sock *ssk, const struct msghdr *msg,
 		 * it has no meaning.
 		 */
 		refs->splice = (msg->msg_flags & MSG_SPLICE_PAGES) &&
-			       !user_backed_iter(&msg->msg_iter) &&
-			       refs_pay(ssk, &msg->msg_iter);
+			       !user_backed_iter(&msg->msg_iter);
+		refs->pay = refs->splice && refs_pay(ssk, &msg->msg_iter);
 		return 0;
 	}
 	if (!user && sock_flag(sk, SOCK_ZEROCOPY) && !refs->own) {
-		refs->own =
-			sdp_zerocopy_alloc(sk, iov_iter_count(&msg->msg_iter));
+		refs->own = sdp_report_new(ssk, iov_iter_count(&msg->msg_iter));
 		if (!refs->own)
 			return -ENOBUFS;
 	}
-	refs->user = ssk->tx_user_pages ? user ?: refs->own : NULL;
+	if (refs->own)
+		user = &refs->own->ubuf;
+	refs->user = ssk->tx_user_pages ? user : NULL;
 	if (refs->own && iov_iter_count(&msg->msg_iter) < refer_min(ssk))
-		uarg_to_msgzc(refs->own)->zerocopy = 0;
+		uarg_to_msgzc(refs->own->own)->zerocopy = 0;
 	return 0;
 }
 
@@ -103,13 +105,13 @@ void sdp_refs_end(struct sdp_refs *refs, bool taken)
 	if (!refs->own)
 		return;
 	if (!taken) {
-		net_zcopy_put_abort(refs->own, true);
+		sdp_report_undo(refs->own);
 		return;
 	}
 	/* All was copied: say so in the report. */
 	if (!refs->user)
-		uarg_to_msgzc(refs->own)->zerocopy = 0;
-	net_zcopy_put(refs->own);
+		uarg_to_msgzc(refs->own->own)->zerocopy = 0;
+	net_zcopy_put(&refs->own->ubuf);
 }
 
 /**
@@ -157,34 +159,37 @@ static bool refs_follow_frag(const skb_frag_t *frag, struct page *page,
 	       offset == offset_in_page(end);
 }
 
-/*
- * Add part of a page to a segment, and take the caller's reference on the page.
- * Returns false, and does not take it, when no fragment is left.
+/**
+ * sdp_refs_add_frag() - let a message refer to part of a page
+ * @skb: message; the caller counts the bytes in its lengths
+ * @most: largest number of fragments
+ * @page: the page; gets a reference, unless the last fragment's is enough
+ * @offset: offset of the first byte in @page
+ * @n: number of bytes
+ *
+ * Return: false if no fragment is left.
  */
-static bool refs_add_frag(struct sdp_sock *ssk, struct sk_buff *skb,
-			  struct page *page, size_t offset, size_t n)
+bool sdp_refs_add_frag(struct sk_buff *skb, int most, struct page *page,
+		       u32 offset, u32 n)
 {
 	struct skb_shared_info *info = skb_shinfo(skb);
 	int i = info->nr_frags;
 
 	if (i && refs_follow_frag(&info->frags[i - 1], page, offset)) {
 		skb_frag_size_add(&info->frags[i - 1], n);
-		put_page(page);
-	} else if (i < ssk->tx_frags) {
-		skb_fill_page_desc_noacc(skb, i, page, offset, n);
-	} else {
-		return false;
+		return true;
 	}
-	info->flags |= SKBFL_SHARED_FRAG;
-	skb->len += n;
-	skb->data_len += n;
-	skb->truesize += n;
+	if (i >= most)
+		return false;
+	get_page(page);
+	skb_fill_page_desc_noacc(skb, i, page, offset, n);
 	return true;
 }
 
 /*
- * The next page of a write, with a reference. Returns NULL when its @n bytes
- * have to be copied, or with an error or 0 in @n.
+ * The next page of a write, with a reference if it is the application's.
+ * Returns NULL when its @n bytes have to be copied, or with an error or 0 in
+ * @n.
  */
 static struct page *refs_next_page(struct sdp_refs *refs, struct iov_iter *from,
 				   u32 max, u32 least, size_t *offset,
@@ -198,11 +203,8 @@ static struct page *refs_next_page(struct sdp_refs *refs, struct iov_iter *from,
 		*n = sdp_iter_page(from, max, &page, offset);
 	if (*n <= 0)
 		return NULL;
-	if (*n >= least && sendpage_ok(page)) {
-		if (!refs->user)
-			get_page(page);
+	if (*n >= least && sendpage_ok(page))
 		return page;
-	}
 	if (refs->user)
 		put_page(page);
 	iov_iter_revert(from, *n);
@@ -226,6 +228,7 @@ int sdp_refs_add_page(struct sdp_sock *ssk, struct sk_buff *skb,
 	struct page *page;
 	size_t offset;
 	ssize_t n;
+	bool fits;
 
 	page = refs_next_page(refs, from, *part, refer_min(ssk), &offset, &n);
 	if (n <= 0)
@@ -237,12 +240,18 @@ int sdp_refs_add_page(struct sdp_sock *ssk, struct sk_buff *skb,
 		*part = n;
 		return 0;
 	}
-	if (!refs_add_frag(ssk, skb, page, offset, n)) {
+	fits = sdp_refs_add_frag(skb, ssk->tx_frags, page, offset, n);
+	if (refs->user)
 		put_page(page);
+	if (!fits) {
 		iov_iter_revert(from, n);
 		*part = 0;
 		return 0;
 	}
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
+	skb->len += n;
+	skb->data_len += n;
+	skb->truesize += n;
 	SDP_ADD(sock_net(&ssk->sk), BytesReferenced, n);
 	return n;
 }

@@ -22,6 +22,7 @@
 #include "../conn/urgent.h"
 #include "../conn/wake.h"
 #include "../base/trace.h"
+#include "../zcopy/background_send.h"
 #include "close.h"
 #include "listen.h"
 
@@ -58,6 +59,7 @@ static int shutdown_locked(struct socket *sock, u8 how)
 	default:
 		/* Wait for a writer that is copying into a segment. */
 		mutex_lock(&ssk->tx_mutex);
+		sdp_background_close(ssk);
 		sdp_conn_lock(ssk);
 		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
 		if ((how & SEND_SHUTDOWN) && sdp_is_established(ssk))

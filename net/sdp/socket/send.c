@@ -7,7 +7,7 @@
  * (A2, B6). conn/zerocopy.c refers to pages instead, for MSG_SPLICE_PAGES and
  * MSG_ZEROCOPY. A large write may go by RDMA: from the caller's memory if the
  * call may wait (zcopy/srcavail_send.c), else from a copy
- * (zcopy/background.c). Segments and blocks are described in
+ * (zcopy/background_send.c). Segments and blocks are described in
  * conn/segment.c.
  *
  * A writer holds tx_mutex and copies without the socket's lock; @tx_hold keeps
@@ -30,7 +30,7 @@
 #include "../conn/wake.h"
 #include "../conn/zerocopy.h"
 #include "send.h"
-#include "../zcopy/background.h"
+#include "../zcopy/background_send.h"
 #include "../zcopy/srcavail_send.h"
 
 /* A writer that waits for memory of other sockets tries again this often. */
@@ -296,6 +296,9 @@ static int send_parts(struct sdp_sock *ssk, struct msghdr *msg,
 		if (sdp_tx_error(sk) || ssk->generation != lives)
 			return -EPIPE;
 		if (!send_may_take(ssk, *turn)) {
+			sdp_background_close(ssk);
+			if (!*done)
+				sdp_refs_undo(refs);
 			send_take_turn(ssk, *done, turn);
 			n = send_wait(ssk, timeo, send_may_continue, *turn);
 			if (n)
@@ -309,20 +312,17 @@ static int send_parts(struct sdp_sock *ssk, struct msghdr *msg,
 				return sock_intr_errno(*timeo);
 			continue;
 		}
-		/* What the peer has declined in part goes in messages. */
-		n = refused ? 0 : sdp_background_send(ssk, msg, *timeo);
-		if (n < 0)
-			return n;
-		if (n) {
-			*done += n;
-			continue;
-		}
 		/*
 		 * This assigns the number of a MSG_ZEROCOPY report, so tx_mutex
 		 * is held from here until the first byte is taken or
 		 * sdp_refs_undo() gives the number back.
 		 */
 		n = *done ? 0 : sdp_refs_begin(ssk, msg, refs);
+		/* What the peer has declined in part goes in messages. */
+		if (!n && !refused)
+			n = sdp_background_send(ssk, msg, refs, *timeo);
+		else
+			sdp_background_close(ssk);
 		if (!n)
 			n = send_segment(ssk, msg, refs, !*done);
 		if (n == -EAGAIN) {

@@ -3,9 +3,53 @@
 #ifndef SDP_ZCOPY_BACKGROUND_H
 #define SDP_ZCOPY_BACKGROUND_H
 
-#include "../conn/sock.h"
+#include "background_mem.h"
+#include "srcavail_send.h"
 
-int sdp_background_send(struct sdp_sock *ssk, struct msghdr *msg, long timeo);
+/**
+ * struct sdp_background - a background write
+ * @ssk: its socket, with a reference
+ * @skb: its segment; in the send queue, or about to be freed
+ * @bytes: memory with the bytes
+ * @srcavail: its SrcAvail; has the link, in use, and the mapping of @bytes,
+ *	once there is one
+ * @charged: bytes that the send buffer is charged for it
+ * @gone: bytes at its beginning that have left for the peer
+ * @writing: bytes of the RDMA write in flight, which begin at mem->skip
+ * @advertised: SrcAvail is with the engine
+ * @by_message: what is left goes in messages
+ * @refs: references: of its segment, of an RDMA write in flight, and of a
+ *	writer that works on it
+ * @work: frees it
+ */
+struct sdp_background {
+	struct sdp_sock *ssk;
+	struct sk_buff *skb;
+	struct sdp_background_mem bytes;
+	struct sdp_srcavail_send srcavail;
+	u32 charged;
+	u32 gone;
+	u32 writing;
+	bool advertised;
+	bool by_message;
+	refcount_t refs;
+	struct work_struct work;
+};
+
+/**
+ * sdp_background_left() - bytes that have not left for the peer
+ * @b: background write; the socket is locked, or nobody else knows @b
+ *
+ * Return: number of bytes.
+ */
+static inline u32 sdp_background_left(const struct sdp_background *b)
+{
+	return b->bytes.pages.len - b->gone;
+}
+
+struct sdp_background *sdp_background_new(struct sdp_sock *ssk);
+void sdp_background_free(struct sdp_background *b);
+void sdp_background_put(struct sdp_background *b);
 void sdp_background_next(struct sdp_sock *ssk, struct sk_buff *head);
 struct sk_buff *sdp_background_cut(struct sdp_sock *ssk, u32 max);
 void sdp_background_drop(struct sk_buff *skb);

@@ -4,6 +4,7 @@
  */
 #include "../conn/zcopy_ops.h"
 #include "background.h"
+#include "background_send.h"
 #include "sinkavail_recv.h"
 #include "srcavail_recv.h"
 #include "srcavail_send.h"
@@ -12,6 +13,7 @@ const struct sdp_zcopy_ops sdp_zcopy_ops = {
 	.srcavail_tx_take	= sdp_srcavail_send_take,
 	.srcavail_tx_answered	= sdp_srcavail_send_answered,
 	.srcavail_tx_over	= sdp_srcavail_send_over,
+	.background_close	= sdp_background_close,
 	.background_next	= sdp_background_next,
 	.background_cut		= sdp_background_cut,
 	.background_drop	= sdp_background_drop,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes from a learnt mode, the deadlock scan, and large writes without a SrcAvail.
+ * Changes from a learnt mode, and the deadlock scan.
  *
- * Requirements B1, C1, C2, C3, C4, C5, C9. Counters and SDP_INFO show it, and every byte is
+ * Requirements C1, C2, C3, C4, C5, C9. Counters and SDP_INFO show it, and every byte is
  * checked.
  */
 #include "pinned.h"
@@ -331,75 +331,6 @@ static int rests(void *arg)
 	return EXIT_OK;
 }
 
-static void zerocopy_on(int fd)
-{
-	int one = 1;
-
-	/* Kernels before 6.6 know SO_ZEROCOPY for some families only. */
-	if (setsockopt(fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)))
-		set_int(fd, SOL_SDP, SDP_ZEROCOPY, one);
-}
-
-/* Makes a write that sends the program's own pages. Returns the number of bytes taken. */
-static long write_zerocopy(const struct pair *p, long at)
-{
-	ssize_t n = send(p->c, pattern(at), SIZE, MSG_ZEROCOPY | MSG_NOSIGNAL);
-
-	need(n > 0, "send: %s", errno_text(errno));
-	return n;
-}
-
-/* B1: a write that has its own pages pinned sends no SrcAvail in any mode. */
-static int zerocopy_no_srcavail(void *arg)
-{
-	struct pair p = pair_sized(1 << 20);
-	long at = 0;
-	int i;
-
-	counters_mark();
-	setting_set("mode_after", NEVER);
-	zerocopy_on(p.c);
-	for (i = 0; i < 4; i++) {
-		long n = write_zerocopy(&p, at);
-
-		pattern_read(p.s, at, n, SIZE);
-		at += n;
-		need(!since_mark("SrcAvailSent") && !since_mark("RdmaReadBytes") &&
-		     !info_of(p.c).srcavail_sent, "a SrcAvail after %d writes", i + 1);
-	}
-	return EXIT_OK;
-}
-
-/* C5: nor does such a write go by RDMA into a reader's memory, although it is advertised. */
-static int zerocopy_no_rdma_write(void *arg)
-{
-	static unsigned char buf[SIZE];
-	struct reading r;
-	struct pair p;
-	long at, n;
-
-	p = pair_pipelined(SIZE, &at);
-	zerocopy_on(p.c);
-	counters_mark();
-	/* A large write first, or small writes would be learnt. */
-	reading_post(&r, p.s, buf, sizeof(buf), 0);
-	send_all(p.c, pattern(at), SIZE);
-	reading_end(&r, SIZE, 0);
-	pattern_check(at, buf, SIZE);
-	at += SIZE;
-	reading_post(&r, p.s, buf, sizeof(buf), 0);
-	n = write_zerocopy(&p, at);
-	pthread_join(r.thread, NULL);
-	need(r.n > 0 && r.n <= n, "recv: %zd, %s", r.n, errno_text(r.error));
-	pattern_check(at, buf, r.n);
-	pattern_read(p.s, at + r.n, n - r.n, 1000);
-	need(!since_mark("SrcAvailSent") && since_mark("RdmaWriteBytes") == SIZE,
-	     "%lld SrcAvails, %lld bytes written", since_mark("SrcAvailSent"),
-	     since_mark("RdmaWriteBytes"));
-	await_unpinned();
-	return EXIT_OK;
-}
-
 static const struct test tests[] = {
 	{ "leaves_polled", leaves_polled, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "leaves_small", leaves_small, 30, RC, .sdp_only = true, .arg = NULL },
@@ -408,8 +339,6 @@ static const struct test tests[] = {
 	{ "unscanned", unscanned, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "counted", counted, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "rests", rests, 30, RC, .sdp_only = true, .arg = NULL },
-	{ "zerocopy_no_srcavail", zerocopy_no_srcavail, 30, RC, .sdp_only = true, .arg = NULL },
-	{ "zerocopy_no_rdma_write", zerocopy_no_rdma_write, 30, RC, .sdp_only = true, .arg = NULL },
 };
 
 PATTERN_MAIN(tests)
