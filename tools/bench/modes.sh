@@ -18,7 +18,10 @@ MODE_SIZES=${MODE_SIZES:-4096 8192 16384 32768 65536 131072 262144 524288 104857
 COST_SIZES=${COST_SIZES:-65536 1048576}
 MODE_PEERS="sdpmsg sdpread sdpwrite"
 READER_SIZES=${READER_SIZES:-4096 16384 65536 262144 1048576 4194304}
-READERS=${READERS:-recv waitall poll pollrecv readv uring body threads e_recv e_poll e_uring}
+READERS=${READERS:-recv waitall poll pollrecv readv uring body threads e_recv e_poll e_uring
+	z_recv z_poll f_recv f_poll}
+# How the client writes: the beginning of a reader's name. Writers that call poll() for room.
+declare -A WRITERS=([e]=nowait [z]=zerocopy [f]=sendfile)
 EVENT_SIZES=${EVENT_SIZES:-65536 262144 1048576}
 PINNED_SIZE=1048576
 WARM=8
@@ -98,8 +101,8 @@ modes_round() {
 # measure_reader PEER READER SIZE ROUND: one run
 measure_reader() {
 	local peer=$1 kind=$2 size=$3 count
-	local warm=$WARM reader=${2#e_} events=	# read by run_sockbench
-	[ "$kind" = "$reader" ] || events=1
+	local warm=$WARM reader=${2#?_} writer=	# read by run_sockbench
+	[ "$kind" = "$reader" ] || writer=${WRITERS[${kind%%_*}]}
 	count=$(mode_messages stream "$size")
 	peer_prepare "$peer"
 	one_run "$peer" $((size * count / 10000)) \
@@ -127,7 +130,7 @@ readers_round() {
 # measure_events PEER SIZE ROUND: one run
 measure_events() {
 	local peer=$1 size=$2 count
-	local warm=$WARM reader=poll events=1	# read by run_sockbench
+	local warm=$WARM reader=poll writer=nowait	# read by run_sockbench
 	[ "$(peer_tool "$peer")" = sockbench ] || return 0
 	count=$(mode_messages stream "$size")
 	peer_prepare "$peer"

@@ -18,7 +18,7 @@ kernel=6.12
 build_sockbench() {
 	mkdir -p "$out/bin"
 	(cd "$here" && cc -O2 -Wall -Wextra -Werror -pthread -o "$out/bin/sockbench" \
-		sockbench.c echo.c busy.c readers.c -luring)
+		sockbench.c echo.c busy.c readers.c writers.c -luring)
 }
 
 "$SDP_TOP/scripts/setup.sh" vm build

@@ -44,6 +44,10 @@ READERS = {
     "e_recv": "recv(), event-driven writer",
     "e_poll": "poll(), recv() without waiting, event-driven writer",
     "e_uring": "io_uring, event-driven writer",
+    "z_recv": "recv(), event-driven writer, MSG_ZEROCOPY",
+    "z_poll": "poll(), recv() without waiting, event-driven writer, MSG_ZEROCOPY",
+    "f_recv": "recv(), event-driven writer, sendfile()",
+    "f_poll": "poll(), recv() without waiting, event-driven writer, sendfile()",
 }
 
 # Real programs: name of the test, and its unit.

@@ -32,7 +32,7 @@ died=99			# exit status of boot.sh
 
 build_tools() {
 	local name
-	local -A sources=([sockbench]="sockbench.c echo.c busy.c readers.c" [smcsetup]="smcsetup.c"
+	local -A sources=([sockbench]="sockbench.c echo.c busy.c readers.c writers.c" [smcsetup]="smcsetup.c"
 		[meter]="meter.c busy.c" [pinned]="pinned.c"
 		[progress]="../paper/progress.c ../paper/ends.c"
 		[pipeline]="../paper/pipeline.c ../paper/filters.c ../paper/ends.c")

@@ -92,14 +92,14 @@ one_run() {
 }
 
 # run_sockbench PEER TEST ARGUMENT...: with $warm messages before, if that is set; and with the
-# reader $reader, if that is set; the client writes like an event-driven program if $events is set.
+# reader $reader and the writer $writer, if they are set.
 run_sockbench() {
 	local peer=$1 test=$2
 	shift 2
 	need_server "$peer" || { echo "no server" >"$OUTPUT"; return 1; }
 	# shellcheck disable=SC2046 # a command and its words
-	limited $(peer_command "$peer" -u ${warm:+-w "$warm"} ${reader:+-r "$reader"} ${events:+-e}) "$test" \
-		$(peer_target "$peer" "${server_port[$peer]}") "$@"
+	limited $(peer_command "$peer" -u ${warm:+-w "$warm"} ${reader:+-r "$reader"} \
+		${writer:+-W "$writer"}) "$test" $(peer_target "$peer" "${server_port[$peer]}") "$@"
 }
 
 result_sockbench() {

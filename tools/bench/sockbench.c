@@ -27,8 +27,9 @@
  * With -w N, a stream or ping-pong begins with N messages that do not count: the clock starts when
  * all of them have arrived, on the connection that is then measured.
  *
- * With -e, the client writes like an event-driven program: by calls that do not wait, and poll()
- * when there is no room.
+ * With -W, the client writes a stream in another way than by send(): nowait (by calls that do not
+ * wait, and poll() when there is no room), zerocopy (the same with MSG_ZEROCOPY), sendfile (the
+ * same from a file in memory).
  *
  * With -r, the server reads a stream in another way than by recv() into all of its buffer: waitall
  * (MSG_WAITALL), poll (poll(), then non-blocking recv()), pollrecv (poll(), then a recv() that
@@ -51,7 +52,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -68,6 +68,7 @@
 #include "busy.h"
 #include "readers.h"
 #include "sockbench.h"
+#include "writers.h"
 
 #define FAMILY_SDP	27
 #define FAMILY_SMC	43
@@ -116,26 +117,15 @@ double now_us(void)
 	return t.tv_sec * 1e6 + t.tv_nsec * 1e-3;
 }
 
-/* Waits until there is room in the send buffer. */
-static int await_room(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
-
-	return poll(&p, 1, -1);
-}
-
 /* Transfers a whole buffer. */
 
 int send_all(int fd, const void *data, size_t len)
 {
-	int flags = MSG_NOSIGNAL | (cfg.events ? MSG_DONTWAIT : 0);
 	const char *p = data;
 
 	while (len) {
-		ssize_t n = send(fd, p, len, flags);
+		ssize_t n = send(fd, p, len, MSG_NOSIGNAL);
 
-		if (n < 0 && errno == EAGAIN && await_room(fd) >= 0)
-			continue;
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -544,8 +534,9 @@ static void stream_until(int fd, const char *buf, uint64_t offset, uint64_t tota
 	struct reply r;
 
 	for (; offset < total; offset += cfg.size)
-		if (send_all(fd, buf + (cfg.check ? offset % PERIOD : 0), cfg.size))
+		if (writer_send(fd, buf + (cfg.check ? offset % PERIOD : 0), cfg.size))
 			err(1, "send after %llu bytes", (unsigned long long)offset);
+	writer_pause(fd);
 	if (recv_all(fd, &r, sizeof(r)))
 		err(1, "the server did not confirm");
 	if (be64toh(r.received) != total)
@@ -562,6 +553,7 @@ static int run_stream(void)
 	int fd = open_connection(STREAM, cfg.count);
 	double us;
 
+	writer_begin(cfg.writer, fd, buf, cfg.size + PERIOD);
 	if (warm)
 		stream_until(fd, buf, 0, warm);
 	start_clock();
@@ -681,20 +673,20 @@ static int run_quit(void)
 
 static noreturn void usage(void)
 {
-	fputs("Usage: sockbench [-c] [-e] [-n] [-u] [-b BYTES] [-r READER] [-s SOURCE]\n"
-	      "                 [-w MESSAGES] FAMILY ACTION ADDRESS PORT [SIZE] [COUNT] [CONNECTIONS]\n"
+	fputs("Usage: sockbench [-c] [-n] [-u] [-b BYTES] [-r READER] [-s SOURCE] [-w MESSAGES]\n"
+	      "                 [-W WRITER] FAMILY ACTION ADDRESS PORT [SIZE] [COUNT] [CONNECTIONS]\n"
 	      "  FAMILY  inet, inet6, unix, smc, sdp or a number\n"
 	      "  ACTION  server | stream SIZE COUNT | pingpong SIZE COUNT\n"
 	      "          echo SIZE COUNT CONNECTIONS | connect COUNT | socket COUNT | hold | quit\n"
 	      "  -c      check every byte (client)\n"
-	      "  -e      write by calls that do not wait (client)\n"
 	      "  -n      leave Nagle's algorithm on\n"
 	      "  -u      measure the processors' busy time too (client, root)\n"
 	      "  -b      SO_SNDBUF and SO_RCVBUF\n"
 	      "  -r      how a stream is read: recv, waitall, poll, pollrecv, readv,\n"
 	      "          uring, body or threads\n"
 	      "  -s      the client's own address\n"
-	      "  -w      messages before the clock starts (stream and pingpong)\n", stderr);
+	      "  -w      messages before the clock starts (stream and pingpong)\n"
+	      "  -W      how a stream is written: send, nowait, zerocopy or sendfile\n", stderr);
 	exit(2);
 }
 
@@ -746,13 +738,10 @@ static void parse_options(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+cenub:r:s:w:")) != -1) {
+	while ((c = getopt(argc, argv, "+cnub:r:s:w:W:")) != -1) {
 		switch (c) {
 		case 'c':
 			cfg.check = 1;
-			break;
-		case 'e':
-			cfg.events = 1;
 			break;
 		case 'n':
 			cfg.nagle = 1;
@@ -773,6 +762,11 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 'w':
 			cfg.warm = parse_number(optarg, UINT32_MAX);
+			break;
+		case 'W':
+			cfg.writer = writer_named(optarg);
+			if (cfg.writer < 0)
+				usage();
 			break;
 		default:
 			usage();

@@ -23,7 +23,7 @@ struct config {
 	int bufsize;
 	int busy;
 	int reader;	/* enum reader_kind */
-	int events;	/* calls that write do not wait */
+	int writer;	/* enum writer_kind */
 	const char *source;
 	struct sockaddr_storage addr;
 	socklen_t addr_len;
