@@ -131,12 +131,12 @@ else
 	beside debug "engine, KUnit" check-kunit
 	beside debug "wire" check-wire
 	beside debug "the test runner" check-runner
+	beside debug "programs" check-programs
+	beside debug "other people's suites" check-suites
 	lanes_begin
 	part "kernel 6.12" check-vm KERNEL=6.12
 	part "kernel 6.1" check-vm KERNEL=6.1
 	part "without the policy" check-core
-	part "programs" check-programs
-	part "other people's suites" check-suites
 fi
 lanes_end
 
