@@ -247,9 +247,31 @@ static int background_room(const struct sdp_sock *ssk)
 	return room > 0 && least <= (u32)size ? max_t(int, room, least) : room;
 }
 
+/*
+ * Number of bytes in the next pieces of a write that are small by themselves.
+ * The program's own memory is used for a large one, if the writer may wait.
+ */
+static u32 background_small_pieces(const struct sdp_sock *ssk,
+				   const struct iov_iter *from)
+{
+	const struct iovec *piece;
+	size_t n = 0, skip = from->iov_offset;
+
+	if (!iter_is_iovec(from))
+		return 0;
+	for (piece = sdp_iter_iov(from); n < SDP_BACKGROUND_MAX; piece++) {
+		if (n == iov_iter_count(from) ||
+		    sdp_zcopy_worth(ssk, piece->iov_len - skip))
+			break;
+		n = min(n + piece->iov_len - skip, iov_iter_count(from));
+		skip = 0;
+	}
+	return min_t(size_t, n, SDP_BACKGROUND_MAX);
+}
+
 /* May the bytes of this write go in the background at all? */
 static bool background_may(const struct sdp_sock *ssk, const struct msghdr *msg,
-			   const struct sdp_refs *refs, long timeo)
+			   const struct sdp_refs *refs)
 {
 	if (sdp_engine_by_nic(&ssk->engine) || (msg->msg_flags & MSG_OOB) ||
 	    READ_ONCE(ssk->tx_mode) == SDP_MODE_BUFFERED)
@@ -257,10 +279,7 @@ static bool background_may(const struct sdp_sock *ssk, const struct msghdr *msg,
 	/* Registration allocates as it likes. */
 	if ((ssk->sk.sk_allocation & GFP_KERNEL) != GFP_KERNEL)
 		return false;
-	if (sdp_refs_lent(refs))
-		return true;
-	return (!timeo || READ_ONCE(ssk->background)) &&
-	       user_backed_iter(&msg->msg_iter);
+	return sdp_refs_lent(refs) || user_backed_iter(&msg->msg_iter);
 }
 
 /* Does more of a splice follow its next @n bytes? */
@@ -277,7 +296,7 @@ static bool background_more(const struct sdp_sock *ssk, struct msghdr *msg,
  * this way. Half of the threshold is enough if more is likely to come.
  */
 static u32 background_bytes(struct sdp_sock *ssk, struct msghdr *msg,
-			    const struct sdp_refs *refs, u32 max)
+			    const struct sdp_refs *refs, long timeo, u32 max)
 {
 	u32 n = min_t(u32, max, SDP_BACKGROUND_MAX);
 
@@ -285,6 +304,8 @@ static u32 background_bytes(struct sdp_sock *ssk, struct msghdr *msg,
 		return 0;
 	if (sdp_refs_lent(refs))
 		n = sdp_background_mem_lendable(&msg->msg_iter, n);
+	else if (timeo && !READ_ONCE(ssk->background))
+		n = min(n, background_small_pieces(ssk, &msg->msg_iter));
 	if (background_more(ssk, msg, refs, n))
 		return sdp_zcopy_worth(ssk, 2 * n) ? n : 0;
 	return sdp_zcopy_worth(ssk, n) ? n : 0;
@@ -324,9 +345,9 @@ static bool background_memory(struct sdp_sock *ssk, u32 bytes)
  * have to go in messages; or -EPIPE.
  */
 static int background_begin(struct sdp_sock *ssk, struct msghdr *msg,
-			    const struct sdp_refs *refs, u32 max)
+			    const struct sdp_refs *refs, long timeo, u32 max)
 {
-	u32 n = background_bytes(ssk, msg, refs, max);
+	u32 n = background_bytes(ssk, msg, refs, timeo, max);
 	struct sdp_background *b;
 
 	if (!n || !background_memory(ssk, n))
@@ -348,8 +369,9 @@ static int background_begin(struct sdp_sock *ssk, struct msghdr *msg,
  * @msg: the write; advanced
  * @refs: pages that it lends
  * @timeo: how long the writer may wait. If it may, and lends no pages, its
- *	bytes are taken only if those of an earlier write are in the background:
- *	they must not overtake them
+ *	bytes are taken only if they are in pieces that are small by themselves,
+ *	or if those of an earlier write are in the background: they must not
+ *	overtake them
  *
  * Return: number of bytes taken; 0 when the next bytes have to go in messages;
  * or -EPIPE.
@@ -359,14 +381,14 @@ int sdp_background_send(struct sdp_sock *ssk, struct msghdr *msg,
 {
 	int room = background_room(ssk), n = 0;
 
-	if (room > 0 && background_may(ssk, msg, refs, timeo)) {
+	if (room > 0 && background_may(ssk, msg, refs)) {
 		room = min_t(size_t, room, msg_data_left(msg));
 		if (refs->splice &&
 		    background_memory(ssk, min(room, SDP_BACKGROUND_MAX)))
 			n = background_append(ssk, &msg->msg_iter, room);
 		if (!n) {
 			sdp_background_close(ssk);
-			n = background_begin(ssk, msg, refs, room);
+			n = background_begin(ssk, msg, refs, timeo, room);
 		}
 	}
 	if (n <= 0 || !background_more(ssk, msg, refs, 0) ||

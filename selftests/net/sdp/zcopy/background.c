@@ -194,6 +194,55 @@ static int both_polled(void *arg)
 	return EXIT_OK;
 }
 
+/* Writes the stream by calls that may wait, in pieces of @piece bytes of a call of PIECE. */
+static void write_pieces(int fd, long len, long piece)
+{
+	struct iovec iov[PIECE / 1000 + 1];
+	long at, done;
+	int n;
+
+	for (at = 0; at < len; at += PIECE) {
+		for (done = 0, n = 0; done < PIECE; n++) {
+			iov[n].iov_base = (void *)pattern(at + done);
+			iov[n].iov_len = PIECE - done < piece ? PIECE - done : piece;
+			done += iov[n].iov_len;
+		}
+		need_errno(writev(fd, iov, n) == PIECE, "writev");
+	}
+}
+
+/*
+ * B1: the size of the whole call decides. Pieces that are small by themselves are copied together;
+ * a large one goes from the program's own memory, also behind a header.
+ */
+static int in_pieces(void *arg)
+{
+	const long piece = *(long *)arg, len = 40L * PIECE;
+	struct pattern_reader r = { .len = len, .piece = PIECE };
+	struct pair p;
+	pid_t pid;
+
+	only_order_counts();
+	p = pair_roomy();
+	r.fd = p.s;
+	r.other = p.c;
+	counters_mark();
+	pid = helper_start(pattern_reader_main, &r);
+	write_pieces(p.c, len, piece);
+	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
+	helper_end(pid);
+	printf("# %lld bytes in the background, %lld by RDMA\n", since_mark("BackgroundBytes"),
+	       by_rdma());
+	need(by_rdma() > len / 4 * 3, "%lld bytes by RDMA", by_rdma());
+	if (piece < 65536)
+		need(since_mark("BackgroundBytes") > len / 4 * 3, "%lld bytes in the background",
+		     since_mark("BackgroundBytes"));
+	else
+		need(!since_mark("BackgroundBytes"), "%lld bytes in the background",
+		     since_mark("BackgroundBytes"));
+	return EXIT_OK;
+}
+
 /* Fills the send buffer without a reader. Returns the number of bytes taken. */
 static long fill_by(int fd, long piece)
 {
@@ -412,6 +461,7 @@ static int killed(void *arg)
 }
 
 static long one_buffer = PIECE, small_buffers = 1 << 16;
+static long tiny_pieces = 1000, small_pieces = 1 << 14, large_pieces = PIECE / 2;
 static bool lingers = true, leaves;
 
 static const struct test tests[] = {
@@ -421,6 +471,9 @@ static const struct test tests[] = {
 	CASE(to_smaller_buffers, 30, RC),
 	CASE(to_small_reader, 60, RC),
 	CASE(both_polled, 30, RC),
+	{ "in_tiny_pieces", in_pieces, 30, RC, true, &tiny_pieces },
+	{ "in_small_pieces", in_pieces, 30, RC, true, &small_pieces },
+	{ "in_large_pieces", in_pieces, 30, RC, true, &large_pieces },
 	CASE(accounted, 30, RC),
 	{ "closed", closed, 30, RC, true, &leaves },
 	{ "closed_lingering", closed, 30, RC, true, &lingers },
