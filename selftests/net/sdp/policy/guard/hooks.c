@@ -325,6 +325,8 @@ int hooks_seen(void *arg)
 		need_protocol(c, hook_rows[i].protocol, hook_rows[i].way);
 		need_protocol(s, hook_rows[i].protocol, hook_rows[i].way);
 		hooks_again(hook_rows[i].way, c, &where);
+		/* TCP makes the listener's child after the client's connect() has returned. */
+		need(poll_for(listening, POLLIN, WAIT_MS), "no second connection");
 		close(c);
 		close(s);
 		close(listening);
