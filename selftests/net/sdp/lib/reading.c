@@ -71,6 +71,20 @@ struct pair pair_pipelined(long size, long *at)
 	return p;
 }
 
+/* Waits until the peer has all bytes: after shutdown() they would go in messages. */
+void await_all_sent(int fd)
+{
+	long long end = now_ms() + WAIT_MS;
+	int queued;
+
+	for (;; pause_ms(1)) {
+		need_errno(!ioctl(fd, SIOCOUTQ, &queued), "SIOCOUTQ");
+		if (!queued)
+			return;
+		need(now_ms() < end, "%d bytes have not left", queued);
+	}
+}
+
 void await_counter_above(const char *name, long long more_than)
 {
 	long long end = now_ms() + WAIT_MS;

@@ -18,6 +18,7 @@ void only_order_counts(void);
 void ping_pong(const struct pair *p, int n, long size);
 struct pair pair_pipelined(long size, long *at);
 void await_counter_above(const char *name, long long more_than);
+void await_all_sent(int fd);
 
 /**
  * struct reading - a receive call in a thread of its own
