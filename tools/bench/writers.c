@@ -19,7 +19,8 @@
 #include "writers.h"
 
 static const char *const names[] = {
-	[SENDS] = "send", [SENDS_NOWAIT] = "nowait", [LENDS] = "zerocopy", [SENDS_FILE] = "sendfile",
+	[SENDS] = "send", [SENDS_NOWAIT] = "nowait", [LENDS] = "zerocopy",
+	[SENDS_FILE] = "sendfile",
 };
 
 static struct {

@@ -229,6 +229,7 @@ static int in_pieces(void *arg)
 	counters_mark();
 	pid = helper_start(pattern_reader_main, &r);
 	write_pieces(p.c, len, piece);
+	await_all_sent(p.c);
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
 	helper_end(pid);
 	printf("# %lld bytes in the background, %lld by RDMA\n", since_mark("BackgroundBytes"),
@@ -277,12 +278,7 @@ static int accounted(void *arg)
 	need(!poll_for(p.c, POLLOUT, 0), "writable although full");
 	pattern_read(p.s, 0, len, PIECE);
 	need(poll_for(p.c, POLLOUT, WAIT_MS), "not writable although all was read");
-	for (;;) {
-		need_errno(!ioctl(p.c, SIOCOUTQ, &queued), "SIOCOUTQ");
-		if (!queued)
-			break;
-		pause_ms(1);
-	}
+	await_all_sent(p.c);
 	in_step(p.c, p.s, &len, 3, 1000);
 	return EXIT_OK;
 }
