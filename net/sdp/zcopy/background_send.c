@@ -389,7 +389,7 @@ int sdp_background_send(struct sdp_sock *ssk, struct msghdr *msg,
 
 	if (room > 0 && background_may(ssk, msg, refs)) {
 		room = min_t(size_t, room, msg_data_left(msg));
-		if (refs->splice &&
+		if (refs->splice && READ_ONCE(ssk->background_open) &&
 		    background_memory(ssk, min(room, SDP_BACKGROUND_MAX)))
 			n = background_append(ssk, &msg->msg_iter, room);
 		if (!n) {
