@@ -457,12 +457,32 @@ static int shim_shutdown(struct socket *sock, int how)
 }
 
 /*
+ * What kernel TLS says to a socket that is not connected: whether it exists.
+ * Even there the first call copies the socket's proto_ops, which all TLS
+ * sockets use from then on. So another socket asks, whose proto_ops are the
+ * kernel's.
+ */
+static int ask_for_tls(struct socket *sock, char name[TCP_ULP_NAME_MAX])
+{
+	struct socket *other;
+	int err = sock_create_kern(sock_net(sock->sk), sock->sk->sk_family,
+				   SOCK_STREAM, sock->sk->sk_protocol, &other);
+
+	if (err)
+		return err;
+	err = other->ops->setsockopt(other, SOL_TCP, TCP_ULP,
+				     KERNEL_SOCKPTR(name), TCP_ULP_NAME_MAX);
+	sock_release(other);
+	return err;
+}
+
+/*
  * Some upper layer protocols (ULPs) replace a socket's proto_ops and keep a
  * copy of those that they find; these must be TCP's. So the socket becomes
  * TCP's before its ULP is set. SDP would not take the place of a socket with a
- * ULP anyway. Kernel TLS does nothing before there is a connection, and
- * applications ask for it on unconnected sockets to know whether it exists. So
- * "tls" leaves a socket undecided unless it is connected.
+ * ULP anyway. Kernel TLS refuses a socket that is not connected, and
+ * applications ask for it there to know whether it exists. So "tls" leaves a
+ * socket undecided unless it is connected.
  */
 static int set_ulp(struct shim_call *t, struct socket *sock, sockptr_t value,
 		   unsigned int len)
@@ -478,14 +498,12 @@ static int set_ulp(struct shim_call *t, struct socket *sock, sockptr_t value,
 	if (n < 0)
 		return -EFAULT;
 	name[n] = 0;
-	if (strcmp(name, "tls") || sock->sk->sk_state == TCP_ESTABLISHED) {
-		call_unlock(t);
-		err = shim_become_tcp(t->shadow) ?: call_lock(t, sock);
-		if (err)
-			return err;
-	}
-	return t->ops->setsockopt(sock, SOL_TCP, TCP_ULP, KERNEL_SOCKPTR(name),
-				  sizeof(name));
+	if (!strcmp(name, "tls") && sock->sk->sk_state != TCP_ESTABLISHED)
+		return ask_for_tls(sock, name);
+	call_unlock(t);
+	err = shim_become_tcp(t->shadow) ?: call_lock(t, sock);
+	return err ?: t->ops->setsockopt(sock, SOL_TCP, TCP_ULP,
+					 KERNEL_SOCKPTR(name), sizeof(name));
 }
 
 static int call_setsockopt(struct shim_call *t, struct socket *sock, int level,

@@ -245,6 +245,34 @@ static int upper_layers(void *arg)
 	return EXIT_OK;
 }
 
+/*
+ * The first socket that is asked for "tls" since the module was loaded shows kernel TLS the
+ * operations that all TLS sockets use from then on. These must be TCP's.
+ */
+static int upper_layer_first(void *arg)
+{
+	struct addr where;
+	int listening, first, c;
+
+	if (system("modprobe -r tls >/dev/null 2>&1 && modprobe tls >/dev/null 2>&1"))
+		return EXIT_SKIPPED;
+	by_names();
+	as(BOTH_SIDE);
+	first = stream(0);
+	need(upper_layer(first, "tls") == ENOTCONN, "tls without a connection");
+	listening = listener_of(TCP_ONLY, 4, &where);
+	c = connected_as(BOTH_SIDE, &where);
+	need(!upper_layer(c, "tls"), "tls: %s", errno_text(errno));
+	close(accept_and_talk(listening, c, BY_TCP));
+	close(c);
+	/* It can still become SDP's. */
+	close(listening);
+	listening = listener_of(SDP_ONLY, 4, &where);
+	need(!connect_as(BOTH_SIDE, first, &where), "connect: %s", errno_text(errno));
+	close(accept_and_talk(listening, first, BY_SDP));
+	return EXIT_OK;
+}
+
 /* The same while SDP is tried: then the connection is by TCP. */
 static int upper_layer_connecting(void *arg)
 {
@@ -488,6 +516,7 @@ static const struct test tests[] = {
 	{ "held_asked_rarely", held_asked_rarely, 60, ONE_SET, true, NULL },
 	{ "held_asked_rarely_sock", held_asked_rarely, 60, ONE_SET, true, (void *)1 },
 	CASE(upper_layers, 60, TWO_SETS),
+	CASE(upper_layer_first, 60, TWO_SETS),
 	CASE(upper_layer_connecting, 60, TWO_SETS),
 	CASE(bpf_refuses, 30, TWO_SETS),
 	CASE(bpf_refuses_multipath, 30, TWO_SETS),
