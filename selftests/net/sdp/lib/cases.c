@@ -10,9 +10,10 @@ int scaled(int count)
 	return slow_kernel() || short_form() ? (count + 7) / 8 : count;
 }
 
-int patience(int seconds)
+/* How long to wait, in the unit of @time: longer on a slow kernel. */
+int patience(int time)
 {
-	return slow_kernel() ? 3 * seconds : seconds;
+	return slow_kernel() ? 3 * time : time;
 }
 
 bool named(const char *name, char **names)

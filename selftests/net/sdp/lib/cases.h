@@ -51,7 +51,7 @@ struct flag {
 char **read_options(char **argv, const struct flag *flags, unsigned int *sets);
 bool named(const char *name, char **names);
 int scaled(int count);
-int patience(int seconds);
+int patience(int time);
 int run_tests(char **argv, const struct test *tests, size_t count);
 int run_lists(char **argv, const struct test_list *const *lists, size_t count);
 

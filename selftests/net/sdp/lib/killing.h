@@ -23,6 +23,9 @@ struct talk {
 
 extern const struct talk endless_stream;
 extern const struct talk endless_dialogue;
+extern const struct talk endless_nowait;
+extern const struct talk endless_lent;
+extern const struct talk endless_file;
 
 void talk_killed(const struct talk *talk, int after_us, bool kill_c);
 void talks_killed(const struct talk *talk, int rounds, int longest_ms, unsigned int seed);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <net/if.h>
+#include <sys/utsname.h>
 
+#include "cases.h"
 #include "machine.h"
 
 void allow_descriptors(unsigned int n)
@@ -60,6 +62,23 @@ long long memory_in_cpu_lists(void)
 			sum += pages;
 	fclose(f);
 	return sum * sysconf(_SC_PAGESIZE);
+}
+
+/* Free pages, in bytes, those in the lists of each CPU among them. */
+long long memory_free(void)
+{
+	return meminfo("MemFree") + memory_in_cpu_lists();
+}
+
+/* Waits until of the @before bytes that were free at most @slack are not free. */
+void await_memory(long long before, long slack)
+{
+	long long end = now_ms() + patience(10000), now;
+
+	while ((now = memory_free()) < before - slack) {
+		need(now_ms() < end, "%lld KB are still held", (before - now) / 1024);
+		pause_ms(50);
+	}
 }
 
 /*
@@ -142,4 +161,15 @@ void loopback_up(void)
 	strcpy(ifr.ifr_name, "lo");
 	need_errno(!ioctl(fd, SIOCSIFFLAGS, &ifr), "lo up");
 	close(fd);
+}
+
+/* Since 6.5, sendfile(2) hands over many pages at a time. Before, each page is a write. */
+bool splices_many(void)
+{
+	struct utsname name;
+	int major = 0, minor = 0;
+
+	need_errno(!uname(&name), "uname");
+	need(sscanf(name.release, "%d.%d", &major, &minor) == 2, "release %s", name.release);
+	return major > 6 || (major == 6 && minor >= 5);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What many connections need of the machine, and what they take of it.
+ * What connections need of the machine and its kernel, and what they take of it.
  */
 #ifndef SDP_TEST_MACHINE_H
 #define SDP_TEST_MACHINE_H
@@ -13,9 +13,12 @@ void allow_descriptors(unsigned int n);
 void await_established(long long want);
 long long meminfo(const char *name);
 long long memory_in_cpu_lists(void);
+long long memory_free(void);
+void await_memory(long long before, long slack);
 long long memory_now(void);
 int rdma_objects(const char *kind);
 void loopback_up(void);
 void await_rest(void);
+bool splices_many(void);
 
 #endif /* SDP_TEST_MACHINE_H */

@@ -153,7 +153,7 @@ static void ask_moving(void)
 
 	/* A writer without room continues when there is room. */
 	p = pair_sized(16384);
-	fill(p.c);
+	fill_ends(p.c, p.s);
 	ASK_RING_LATER(io_uring_prep_send(sqe, p.c, pattern(0), 1, 0),
 		       read_away(p.s));
 }

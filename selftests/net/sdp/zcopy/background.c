@@ -402,57 +402,24 @@ static void ends_at_once(int how)
 
 static int ends(void *arg)
 {
-	long before, now;
 	int i, rounds = 8 * scaled(64);
-	long long end;
+	long long before;
 
 	counters_mark();
 	for (i = 0; i < 8; i++)
 		ends_at_once(i);
-	before = meminfo("MemFree") + memory_in_cpu_lists();
+	before = memory_free();
 	for (i = 0; i < rounds; i++)
 		ends_at_once(i);
 	need(since_mark("BackgroundWrites") > rounds, "%lld background writes",
 	     since_mark("BackgroundWrites"));
-	for (end = now_ms() + patience(10000);; pause_ms(50)) {
-		now = meminfo("MemFree") + memory_in_cpu_lists();
-		if (now > before - 4 * SNDBUF)
-			return EXIT_OK;
-		need(now_ms() < end, "%ld KB are still held", (before - now) / 1024);
-	}
-}
-
-/* Endless non-blocking writes to an endless reader, for talks_killed(). */
-static void writes_on(void *arg)
-{
-	const struct pair *p = arg;
-	long at = 0;
-
-	close(p->s);
-	for (;; at += PIECE) {
-		while (send(p->c, pattern(at), PIECE, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-			if (errno != EAGAIN)
-				return;
-			poll_for(p->c, POLLOUT, WAIT_MS);
-		}
-	}
-}
-
-static void reads_on(void *arg)
-{
-	const struct pair *p = arg;
-	static char buf[PIECE];
-
-	close(p->c);
-	while (read(p->s, buf, sizeof(buf)) > 0)
-		;
+	await_memory(before, 4 * SNDBUF);
+	return EXIT_OK;
 }
 
 static int killed(void *arg)
 {
-	static const struct talk talk = { writes_on, reads_on };
-
-	talks_killed(&talk, scaled(100), 30, 141421);
+	talks_killed(&endless_nowait, scaled(100), 30, 141421);
 	return EXIT_OK;
 }
 

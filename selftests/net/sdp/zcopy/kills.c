@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A sender or receiver is killed at a random moment, 500 times: nothing leaks.
+ * A sender or receiver is killed at a random moment, 500 times and more: nothing leaks.
  *
- * Large writes go in messages, by RDMA reads and by RDMA writes. In some of the runs either end
- * waits for the other one with its memory pinned. Each time the other end is told, and no page
+ * Large writes go in messages, by RDMA reads and by RDMA writes, from the program's memory, from a
+ * copy, from pages that it lends and from a file. In some of the runs either end waits for the
+ * other one with its memory pinned. Each time the other end is told, and no page
  * stays pinned. No more memory regions are left than devices keep for reuse, and in the end all
  * queue pairs are gone.
  *
@@ -100,10 +101,19 @@ static int random_moment(void)
 	return random_up_to(&seed, random_up_to(&seed, 4) == 1 ? 2000 : 40000);
 }
 
+/* It was used, and by RDMA if possible. @before and @bytes: what was counted at the beginning. */
+static void need_way(const struct manner *m, long long before, long long bytes)
+{
+	bool by_rdma = m->used && (m->talk != &endless_file || splices_many());
+
+	need(!m->used || counter(m->used) > before, "%s has not been counted", m->used);
+	need(by_rdma == (moved() != bytes), "%lld bytes have gone by RDMA", moved() - bytes);
+}
+
 static int killed(void *arg)
 {
 	const struct manner *m = arg;
-	long long established = counter("CurrEstab"), before;
+	long long established = counter("CurrEstab"), before, bytes;
 	int i, pairs, regions, rounds = scaled(m->rounds);
 
 	printf("# SEED=%u\n", seed);
@@ -115,7 +125,8 @@ static int killed(void *arg)
 	pause_ms(SETTLED_MS);
 	pairs = rdma_objects("qp");
 	regions = rdma_objects("mr");
-	before = m->used ? counter(m->used) : moved();
+	before = m->used ? counter(m->used) : 0;
+	bytes = moved();
 	for (i = 0; i < rounds; i++) {
 		talk_killed(m->talk, random_moment(), next_random(&seed) >> 8 & 1);
 		await_unpinned();
@@ -130,20 +141,25 @@ static int killed(void *arg)
 	await_established(established);
 	await_queue_pairs(pairs);
 	need_regions(regions, i);
-	need(!m->used == (moved() == before) && (!m->used || counter(m->used) > before),
-	     "it has gone another way");
+	need_way(m, before, bytes);
 	return EXIT_OK;
 }
 
 static struct manner messages = { &endless_stream, 0, 3, 1, NULL, 100 };
 static struct manner fetched = { &lazy_stream, 65536, 1000, 1, "RdmaReadBytes", 150 };
 static struct manner written = { &endless_dialogue, 65536, 1, 1, "RdmaWriteBytesByPeer", 150 };
+static struct manner copied = { &endless_nowait, 65536, 3, 1, "BackgroundBytes", 150 };
+static struct manner lent = { &endless_lent, 65536, 3, 1, "BytesReferenced", 150 };
+static struct manner of_file = { &endless_file, 65536, 3, 1, "BytesReferenced", 150 };
 static struct manner only_writes = { &lazy_stream, 65536, 1, 0, "RdmaWriteBytesByPeer", 100 };
 
 static const struct test tests[] = {
 	{ "messages", killed, 90, RC, .sdp_only = true, .arg = &messages },
 	{ "read", killed, 90, RC, .sdp_only = true, .arg = &fetched },
 	{ "written", killed, 90, RC, .sdp_only = true, .arg = &written },
+	{ "copied", killed, 90, RC, .sdp_only = true, .arg = &copied },
+	{ "lent", killed, 90, RC, .sdp_only = true, .arg = &lent },
+	{ "of_file", killed, 90, RC, .sdp_only = true, .arg = &of_file },
 	{ "only_written", killed, 90, RC, .sdp_only = true, .arg = &only_writes },
 };
 

@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
-#include <sys/utsname.h>
 
 /* Since 6.2; missing in older headers. */
 #ifndef IORING_SEND_ZC_REPORT_USAGE
@@ -265,17 +264,6 @@ static int in_order(void *arg)
 	reports_await(p.c, &done, calls);
 	need(since_mark("BackgroundBytes") > 0, "nothing in the background");
 	return EXIT_OK;
-}
-
-/* Since 6.5, sendfile(2) hands over many pages at a time. Before, each page is a write. */
-static bool splices_many(void)
-{
-	struct utsname name;
-	int major = 0, minor = 0;
-
-	need_errno(!uname(&name), "uname");
-	need(sscanf(name.release, "%d.%d", &major, &minor) == 2, "release %s", name.release);
-	return major > 6 || (major == 6 && minor >= 5);
 }
 
 /* Sends a file, from @skip. Every second write does not wait. */
@@ -596,37 +584,9 @@ static int ends(void *arg)
 	return EXIT_OK;
 }
 
-/* Endless writes to an endless reader, for talks_killed(). */
-static void writes_on(void *arg)
-{
-	const struct pair *p = arg;
-	struct reports done = { 0 };
-	long at = 0;
-
-	close(p->s);
-	for (;; at += PIECE) {
-		if (send(p->c, pattern(at), PIECE, MSG_ZEROCOPY | MSG_NOSIGNAL) < 0 &&
-		    errno != ENOBUFS)
-			return;
-		report_take(p->c, &done);
-	}
-}
-
-static void reads_on(void *arg)
-{
-	const struct pair *p = arg;
-	static char buf[PIECE];
-
-	close(p->c);
-	while (read(p->s, buf, sizeof(buf)) > 0)
-		;
-}
-
 static int killed(void *arg)
 {
-	static const struct talk talk = { writes_on, reads_on };
-
-	talks_killed(&talk, scaled(100), 30, 161803);
+	talks_killed(&endless_lent, scaled(100), 30, 161803);
 	return EXIT_OK;
 }
 
