@@ -164,7 +164,7 @@ void sdp_conn_purge(struct sdp_sock *ssk)
 	ssk->tx_hold = false;
 	WRITE_ONCE(ssk->background, 0);
 	ssk->background_writing = NULL;
-	ssk->background_open = NULL;
+	WRITE_ONCE(ssk->background_open, NULL);
 }
 
 /**

@@ -20,17 +20,39 @@
 #define RDMA_BUF_ORDER	3
 /* Most bytes that a socket keeps. */
 #define KEPT_BYTES	(2 << 20)
+/* A smaller buffer is not worth keeping. */
+#define KEPT_LEAST	16384
 
-/* A kept buffer that has room for @bytes and is at most twice as large. */
+/* Does nobody else refer to the pages of the buffer? */
+static bool rdma_buf_own(const struct sk_buff *skb)
+{
+	int i;
+
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++)
+		if (page_count(skb_frag_page(&skb_shinfo(skb)->frags[i])) != 1)
+			return false;
+	return true;
+}
+
+static void rdma_buf_take(struct sdp_sock *ssk, struct sk_buff *skb)
+{
+	__skb_unlink(skb, &ssk->rdma_bufs);
+	ssk->rdma_bufs_bytes -= skb->truesize;
+}
+
+/*
+ * A kept buffer that has room for @bytes and is at most twice as large. Pages
+ * may still be mapped by a program, or in a pipe.
+ */
 static struct sk_buff *rdma_buf_kept(struct sdp_sock *ssk, u32 bytes)
 {
 	struct sk_buff *skb;
 
 	skb_queue_walk(&ssk->rdma_bufs, skb) {
-		if (skb->len < bytes || skb->len / 2 > bytes)
+		if (skb->len < bytes || skb->len / 2 > bytes ||
+		    !rdma_buf_own(skb))
 			continue;
-		__skb_unlink(skb, &ssk->rdma_bufs);
-		ssk->rdma_bufs_bytes -= skb->len;
+		rdma_buf_take(ssk, skb);
 		return skb;
 	}
 	return NULL;
@@ -55,7 +77,7 @@ struct sk_buff *sdp_rdma_buf_get(struct sdp_sock *ssk, u32 bytes)
 	skb = rdma_buf_kept(ssk, bytes);
 	spin_unlock_bh(&ssk->lock);
 	if (!skb)
-		skb = sdp_buf_pages(bytes, RDMA_BUF_ORDER,
+		skb = sdp_buf_pages(PAGE_ALIGN(bytes), RDMA_BUF_ORDER,
 				    ssk->sk.sk_allocation);
 	if (!skb)
 		return NULL;
@@ -65,17 +87,25 @@ struct sk_buff *sdp_rdma_buf_get(struct sdp_sock *ssk, u32 bytes)
 	return skb;
 }
 
-/* Does nobody else refer to the buffer or its pages? */
-static bool rdma_buf_own(const struct sk_buff *skb)
+/*
+ * Make room for @bytes, by freeing a buffer that cannot be used again yet.
+ * Returns false if there is none.
+ */
+static bool rdma_buf_make_room(struct sdp_sock *ssk, u32 bytes)
 {
-	int i;
+	struct sk_buff *skb;
 
-	if (skb_shared(skb) || skb_cloned(skb))
-		return false;
-	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++)
-		if (page_count(skb_frag_page(&skb_shinfo(skb)->frags[i])) != 1)
-			return false;
-	return true;
+	if (ssk->rdma_bufs_bytes + bytes <= KEPT_BYTES)
+		return true;
+	skb_queue_walk(&ssk->rdma_bufs, skb) {
+		if (rdma_buf_own(skb) ||
+		    ssk->rdma_bufs_bytes + bytes - skb->truesize > KEPT_BYTES)
+			continue;
+		rdma_buf_take(ssk, skb);
+		kfree_skb(skb);
+		return true;
+	}
+	return false;
 }
 
 /**
@@ -88,12 +118,13 @@ void sdp_rdma_buf_put(struct sdp_sock *ssk, const struct sdp_link *link,
 		      struct sk_buff *skb)
 {
 	if (!ssk->link || ssk->link != link || sock_flag(&ssk->sk, SOCK_DEAD) ||
-	    ssk->rdma_bufs_bytes + skb->len > KEPT_BYTES ||
-	    sdp_memory_is_short(&ssk->sk) || !rdma_buf_own(skb)) {
+	    skb->len < KEPT_LEAST || sdp_memory_is_short(&ssk->sk) ||
+	    skb_shared(skb) || skb_cloned(skb) ||
+	    !rdma_buf_make_room(ssk, skb->truesize)) {
 		kfree_skb(skb);
 		return;
 	}
-	ssk->rdma_bufs_bytes += skb->len;
+	ssk->rdma_bufs_bytes += skb->truesize;
 	__skb_queue_head(&ssk->rdma_bufs, skb);
 	sdp_timer_watch_spares(ssk);
 }

@@ -23,7 +23,10 @@
 #include "wake.h"
 #include "../base/trace.h"
 
-/* Work items that may sleep: connect retries, rings, the deadlock scan. */
+/*
+ * Work items that may sleep: connect retries, rings, the deadlock scan, and
+ * RDMA that no call waits for.
+ */
 struct workqueue_struct *sdp_wq;
 
 /*

@@ -307,7 +307,8 @@ struct sdp_sock {
 	/**
 	 * @background_open: the background write that writers add to, which is
 	 * the last segment of the send queue; or NULL. Writers set it with
-	 * @tx_mutex (zcopy/background_send.c)
+	 * @tx_mutex and @lock (zcopy/background_send.c), and they or the
+	 * connection clear it, with @lock
 	 */
 	struct sdp_background *background_open;
 	/**

@@ -23,12 +23,14 @@
  * The segment leaves the queue when its last byte has been handed over: to a
  * message, to an RDMA write, or because the peer has read it.
  *
- * Life: a writer makes it and queues it open (background_send.c). Its segment
- * has a reference, as has an RDMA write in flight, and a writer that works on
- * it. When all are gone, a work item unmaps and frees the pages, because that
- * may sleep. The background write holds a reference to its socket, and uses the
- * link, until then. If the connection ends, sdp_background_drop() ends the
- * first reference, and the end of the queue pair ends the second one.
+ * Life: a writer makes it and queues it open (background_send.c). It is closed
+ * by a writer; or by the connection, when what is before it has begun to move,
+ * so that its memory gets registered meanwhile, by a work item. Its segment has
+ * a reference, as has an RDMA write in flight, the work item, and a writer that
+ * works on it. When all are gone, another one unmaps and frees the pages,
+ * because that may sleep. The background write holds a reference to its socket,
+ * and uses the link, until then. If the connection ends, sdp_background_drop()
+ * ends the first reference, and the end of the queue pair ends the second one.
  */
 #include <linux/slab.h>
 
@@ -36,6 +38,7 @@
 #include "../conn/memory.h"
 #include "../conn/orphan.h"
 #include "../conn/output.h"
+#include "../conn/resize.h"
 #include "../conn/tx_queue.h"
 #include "background.h"
 #include "sinkavail_send.h"
@@ -57,6 +60,15 @@ static void background_work(struct work_struct *work)
 	sdp_background_free(container_of(work, struct sdp_background, work));
 }
 
+static void background_ready_work(struct work_struct *work)
+{
+	struct sdp_background *b =
+		container_of(work, struct sdp_background, ready_work);
+
+	sdp_background_make_ready(b);
+	sdp_background_put(b);
+}
+
 /**
  * sdp_background_new() - allocate a background write
  * @ssk: socket
@@ -74,7 +86,9 @@ struct sdp_background *sdp_background_new(struct sdp_sock *ssk)
 	sock_hold(&ssk->sk);
 	b->ssk = ssk;
 	b->srcavail.answered = background_answered;
+	sdp_background_mem_init(&b->bytes);
 	refcount_set(&b->refs, 1);
+	INIT_WORK(&b->ready_work, background_ready_work);
 	INIT_WORK(&b->work, background_work);
 	return b;
 }
@@ -107,6 +121,68 @@ void sdp_background_put(struct sdp_background *b)
 {
 	if (refcount_dec_and_test(&b->refs))
 		queue_work(sdp_wq, &b->work);
+}
+
+/* Register the memory if it is worth it. Returns false if it is not. */
+static bool background_map(struct sdp_background *b, struct sdp_link **link,
+			   struct sdp_mem **mem)
+{
+	if (!sdp_zcopy_worth(b->ssk, b->bytes.pages.len))
+		return false;
+	*link = sdp_conn_use_link(b->ssk);
+	if (!*link)
+		return false;
+	*mem = sdp_zcopy_map(b->ssk, *link, &b->bytes.pages);
+	return !IS_ERR(*mem);
+}
+
+/**
+ * sdp_background_make_ready() - register its memory, and let it go
+ * @b: the background write, which is not open any more; the caller has a
+ *	reference, and the socket is not locked
+ *
+ * May sleep.
+ */
+void sdp_background_make_ready(struct sdp_background *b)
+{
+	struct sdp_sock *ssk = b->ssk;
+	struct sdp_link *link = NULL;
+	struct sdp_mem *mem = NULL;
+	struct sdp_todo todo = { };
+	bool mapped = background_map(b, &link, &mem);
+
+	sdp_conn_lock(ssk);
+	/* Its end unmaps the memory, whatever has happened meanwhile. */
+	b->srcavail.link = link;
+	b->srcavail.mem = mapped ? mem : NULL;
+	b->by_message = !mapped;
+	b->ready = true;
+	sdp_conn_progress(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
+}
+
+/* Let the open background write go if it is @b and no writer holds it back. */
+static void background_close(struct sdp_background *b)
+{
+	struct sdp_sock *ssk = b->ssk;
+
+	if (ssk->background_open != b || ssk->tx_hold)
+		return;
+	WRITE_ONCE(ssk->background_open, NULL);
+	refcount_inc(&b->refs);
+	queue_work(sdp_wq, &b->ready_work);
+}
+
+/*
+ * @b has begun to move. What is behind it gets ready meanwhile, with all that
+ * writers have added to it until now.
+ */
+static void background_begun(struct sdp_background *b)
+{
+	struct sk_buff *skb = skb_peek_next(b->skb, &b->ssk->tx_queue);
+
+	if (skb && sdp_buf_cb(skb)->background)
+		background_close(sdp_buf_cb(skb)->background);
 }
 
 /* All of its bytes have arrived, or are in messages. */
@@ -171,6 +247,7 @@ static bool background_advertise(struct sdp_background *b)
 	b->srcavail.first = sdp_buf_cb(b->srcavail.skb)->payload;
 	b->advertised = true;
 	sdp_srcavail_send_begin(ssk, &b->srcavail);
+	background_begun(b);
 	return true;
 }
 
@@ -191,10 +268,12 @@ static void background_answered(struct sdp_sock *ssk,
 	/* A SinkAvail may have come before SrcAvail was sent. */
 	kfree_skb(o->skb);
 	o->skb = NULL;
-	/* The peer may have invalidated the key. */
-	b->by_message = o->declined;
 	b->gone += read;
 	background_uncharge(b, read);
+	/* The peer may have invalidated the key. */
+	b->by_message = o->declined;
+	if (o->declined)
+		sdp_resize_note_send(ssk, sdp_background_left(b), 0);
 	if (!sdp_background_left(b))
 		background_leave(b);
 	if (read)
@@ -256,6 +335,7 @@ static void background_write(struct sdp_background *b, u32 n)
 	}
 	ssk->background_writing = b;
 	b->gone += n;
+	background_begun(b);
 	if (!sdp_background_left(b))
 		background_leave(b);
 }
@@ -267,7 +347,7 @@ static void background_write(struct sdp_background *b, u32 n)
  *
  * Takes @head off the queue if its last byte goes into an RDMA write. Otherwise
  * the segment's payload is set to the number of bytes that may go in messages
- * now: all, or none as long as they go by RDMA or a writer adds to them.
+ * now: all, or none as long as they go by RDMA or are not ready.
  */
 void sdp_background_next(struct sdp_sock *ssk, struct sk_buff *head)
 {
@@ -275,15 +355,9 @@ void sdp_background_next(struct sdp_sock *ssk, struct sk_buff *head)
 	u32 left = sdp_background_left(b), room;
 
 	sdp_buf_cb(head)->payload = 0;
-	if (ssk->background_open == b) {
-		if (ssk->tx_hold)
-			return;
-		/* Its bytes must go now, and its memory is not registered. */
-		ssk->background_open = NULL;
-		b->by_message = true;
-	}
+	background_close(b);
 	sdp_buf_cb(head)->declined = b->by_message;
-	if (b->advertised)
+	if (!b->ready || b->advertised)
 		return;
 	if (!b->by_message) {
 		room = min(left, sdp_engine_may_rdma_write(&ssk->engine));

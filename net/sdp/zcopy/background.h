@@ -16,10 +16,12 @@
  * @charged: bytes that the send buffer is charged for it
  * @gone: bytes at its beginning that have left for the peer
  * @writing: bytes of the RDMA write in flight, which begin at mem->skip
+ * @ready: it is closed, and its memory has been registered if it is worth it
  * @advertised: SrcAvail is with the engine
  * @by_message: what is left goes in messages
- * @refs: references: of its segment, of an RDMA write in flight, and of a
- *	writer that works on it
+ * @refs: references: of its segment, of an RDMA write in flight, of a writer
+ *	that works on it, and of @ready_work
+ * @ready_work: makes it ready
  * @work: frees it
  */
 struct sdp_background {
@@ -30,9 +32,11 @@ struct sdp_background {
 	u32 charged;
 	u32 gone;
 	u32 writing;
+	bool ready;
 	bool advertised;
 	bool by_message;
 	refcount_t refs;
+	struct work_struct ready_work;
 	struct work_struct work;
 };
 
@@ -50,6 +54,7 @@ static inline u32 sdp_background_left(const struct sdp_background *b)
 struct sdp_background *sdp_background_new(struct sdp_sock *ssk);
 void sdp_background_free(struct sdp_background *b);
 void sdp_background_put(struct sdp_background *b);
+void sdp_background_make_ready(struct sdp_background *b);
 void sdp_background_next(struct sdp_sock *ssk, struct sk_buff *head);
 struct sk_buff *sdp_background_cut(struct sdp_sock *ssk, u32 max);
 void sdp_background_drop(struct sk_buff *skb);

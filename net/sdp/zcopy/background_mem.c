@@ -25,27 +25,66 @@
 #include "background_mem.h"
 
 /**
+ * sdp_background_mem_init() - prepare memory that has no bytes yet
+ * @m: zeroed; sdp_background_mem_free() frees what it gets
+ */
+void sdp_background_mem_init(struct sdp_background_mem *m)
+{
+	__skb_queue_head_init(&m->copies);
+	m->pages.pages = m->list;
+	m->pages.use = SDP_MEM_PEER_READS;
+}
+
+/*
+ * Copy the next bytes into the rest of the last page. Returns their number, at
+ * most @bytes; or -EFAULT.
+ */
+static int mem_copy_page(struct sdp_pages *p, struct iov_iter *from, u32 bytes)
+{
+	u32 at = offset_in_page(p->len);
+	u32 n = at ? min_t(u32, PAGE_SIZE - at, bytes) : 0;
+
+	if (n && copy_page_from_iter(p->pages[p->n - 1], at, n, from) != n)
+		return -EFAULT;
+	p->len += n;
+	return n;
+}
+
+/**
  * sdp_background_mem_copy() - copy the next bytes of a write
  * @ssk: socket, not locked
- * @m: zeroed; sdp_background_mem_free() frees what it gets
+ * @p: the pages of the memory, or a copy of their description
  * @from: bytes of the write; advanced, also on failure
- * @bytes: number of bytes, at most %SDP_BACKGROUND_MAX
+ * @bytes: number of bytes; at most %SDP_BACKGROUND_MAX are in the memory then
  *
  * May sleep.
  *
- * Return: false if memory is short or @from faults.
+ * Return: the buffer that holds what did not fit into the last page, NULL if
+ * everything did; or an ERR_PTR if memory is short or @from faults.
  */
-bool sdp_background_mem_copy(struct sdp_sock *ssk, struct sdp_background_mem *m,
-			     struct iov_iter *from, u32 bytes)
+struct sk_buff *sdp_background_mem_copy(struct sdp_sock *ssk,
+					struct sdp_pages *p,
+					struct iov_iter *from, u32 bytes)
 {
-	m->copy = sdp_rdma_buf_get(ssk, bytes);
-	if (!m->copy || skb_copy_datagram_from_iter(m->copy, 0, from, bytes))
-		return false;
-	m->pages.pages = m->list;
-	m->pages.n = sdp_buf_list_pages(m->copy, bytes, m->list);
-	m->pages.len = bytes;
-	m->pages.use = SDP_MEM_PEER_READS;
-	return true;
+	struct sk_buff *skb;
+	int n;
+
+	n = mem_copy_page(p, from, bytes);
+	if (n < 0)
+		return ERR_PTR(n);
+	bytes -= n;
+	if (!bytes)
+		return NULL;
+	skb = sdp_rdma_buf_get(ssk, bytes);
+	if (!skb)
+		return ERR_PTR(-ENOBUFS);
+	if (skb_copy_datagram_from_iter(skb, 0, from, bytes)) {
+		kfree_skb(skb);
+		return ERR_PTR(-EFAULT);
+	}
+	p->n += sdp_buf_list_pages(skb, bytes, p->pages + p->n);
+	p->len += bytes;
+	return skb;
 }
 
 /**
@@ -140,14 +179,12 @@ static size_t mem_add_piece(struct sdp_pages *p, struct iov_iter *from, u32 max)
 
 /**
  * sdp_background_mem_lend() - prepare for pages that a program lends
- * @m: zeroed; sdp_background_mem_free() ends the loan
+ * @m: memory without bytes; sdp_background_mem_free() ends the loan
  * @lender: tells the application when the pages are no longer in use, or NULL
  */
 void sdp_background_mem_lend(struct sdp_background_mem *m,
 			     struct ubuf_info *lender)
 {
-	m->pages.pages = m->list;
-	m->pages.use = SDP_MEM_PEER_READS;
 	m->lender = lender;
 	if (lender)
 		net_zcopy_get(lender);
@@ -181,14 +218,15 @@ u32 sdp_background_mem_add(struct sdp_pages *p, struct iov_iter *from, u32 max)
 }
 
 /**
- * sdp_background_mem_full() - can nothing be added to lent memory?
- * @p: its pages
+ * sdp_background_mem_full() - can nothing be added to the memory?
+ * @m: the memory, which has bytes
  *
- * Return: true if it has its largest size, or ends within a page.
+ * Return: true if it has its largest size, or lent pages end within a page.
  */
-bool sdp_background_mem_full(const struct sdp_pages *p)
+bool sdp_background_mem_full(const struct sdp_background_mem *m)
 {
-	return p->len >= SDP_BACKGROUND_MAX || !mem_continues(p);
+	return m->pages.len >= SDP_BACKGROUND_MAX ||
+	       (sdp_background_mem_lent(m) && !mem_continues(&m->pages));
 }
 
 /**
@@ -212,9 +250,12 @@ void sdp_background_mem_drop(struct sdp_pages *p, unsigned int n)
 void sdp_background_mem_free(struct sdp_sock *ssk, struct sdp_background_mem *m,
 			     const struct sdp_link *link)
 {
-	if (m->copy) {
+	struct sk_buff *skb;
+
+	if (!sdp_background_mem_lent(m)) {
 		sdp_conn_lock(ssk);
-		sdp_rdma_buf_put(ssk, link, m->copy);
+		while ((skb = __skb_dequeue(&m->copies)))
+			sdp_rdma_buf_put(ssk, link, skb);
 		spin_unlock_bh(&ssk->lock);
 		return;
 	}
@@ -248,7 +289,7 @@ u32 sdp_background_mem_refer(const struct sdp_background_mem *m, u32 at,
 	skb->len += done;
 	skb->data_len += done;
 	skb->truesize += done;
-	if (!m->copy)
+	if (sdp_background_mem_lent(m))
 		skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 	if (m->lender)
 		skb_zcopy_set(skb, m->lender, NULL);

@@ -4,18 +4,21 @@
  *
  * A writer takes the bytes of its write: it copies them, or the program lends
  * their pages (background_mem.c). It queues them as an open background write
- * and closes that, which registers the memory and lets the connection begin
- * with it (background.c).
+ * (sdp_sock.background_open) and closes that, which registers the memory and
+ * lets the connection begin with it (background.c).
+ *
+ * One large transfer costs less than several small ones. So a background write
+ * stays open while it has to wait for its turn, and the next call adds to it.
+ * The writer closes it when it is full, when the send buffer is full, and
+ * before other bytes follow. Otherwise the connection closes it when what is
+ * before it begins to move, or has gone.
  *
  * sendfile(2) hands over at most 64 KiB at a time, and says by MSG_MORE that
- * more comes. So a background write of spliced pages stays open for the next
- * call, which adds to it (sdp_sock.background_open), while the peer gets what
- * is before it. The writer closes it when it is full, when the send buffer is
- * full, before other bytes follow, before a sleep, and at the end of the
- * splice. If something else ends the hold of the send queue (tx_hold), such as
- * the timer that bounds MSG_MORE, its bytes go in messages.
+ * more comes. Such a background write stays open as long as the peer gets
+ * anything that is before it, and the send queue is held back (tx_hold), as it
+ * is for a segment. The timer bounds that.
  *
- * Writers have tx_mutex. Only they set background_open and add pages.
+ * Writers have tx_mutex. Only they set background_open and add to it.
  */
 #include "../conn/conn.h"
 #include "../conn/memory.h"
@@ -27,26 +30,54 @@
 #include "zcopy.h"
 
 /*
- * Most background writes at once: each one has memory registered. What exceeds
+ * Most background writes at once: all but the open one have memory registered,
+ * or are about to. What exceeds
  * that goes in messages, which is dear for lent pages, so it is the exception:
  * a send buffer of 4 MiB has room for as many of 64 KiB.
  */
 #define BACKGROUND_QUEUED	64
 
-/* Take the first bytes of a write. Returns false if that fails. */
-static bool background_take(struct sdp_background *b,
-			    const struct sdp_refs *refs, struct iov_iter *from,
-			    u32 bytes)
+/*
+ * Take the next bytes of a write: copy them, with *@copy set to a buffer to be
+ * added, or take references to their pages. @p: its pages so far. Returns the
+ * number of bytes; 0 with @from as it was if there are none.
+ */
+static u32 background_take(struct sdp_sock *ssk, const struct sdp_refs *refs,
+			   struct sdp_pages *p, struct iov_iter *from,
+			   u32 bytes, struct sk_buff **copy)
 {
-	if (!sdp_refs_lent(refs)) {
-		if (!sdp_background_mem_copy(b->ssk, &b->bytes, from, bytes))
-			return false;
-		b->charged = b->bytes.copy->truesize;
-		return true;
+	size_t before = iov_iter_count(from);
+
+	*copy = NULL;
+	if (sdp_refs_lent(refs))
+		return sdp_background_mem_add(p, from, bytes);
+	*copy = sdp_background_mem_copy(ssk, p, from, bytes);
+	if (!IS_ERR(*copy))
+		return bytes;
+	*copy = NULL;
+	iov_iter_revert(from, before - iov_iter_count(from));
+	return 0;
+}
+
+/*
+ * Count what @all has in addition as part of @b. Returns the bytes that the
+ * send buffer is charged for it.
+ */
+static u32 background_own(struct sdp_background *b, const struct sdp_pages *all,
+			  struct sk_buff *copy)
+{
+	u32 charge = all->len - b->bytes.pages.len;
+
+	if (copy) {
+		charge = copy->truesize;
+		__skb_queue_tail(&b->bytes.copies, copy);
+	} else if (!sdp_background_mem_lent(&b->bytes)) {
+		/* The page has been charged with its buffer. */
+		charge = 0;
 	}
-	sdp_background_mem_lend(&b->bytes, refs->user);
-	b->charged = sdp_background_mem_add(&b->bytes.pages, from, bytes);
-	return b->charged;
+	b->bytes.pages = *all;
+	b->charged += charge;
+	return charge;
 }
 
 /* The segment that marks its place in the send queue. */
@@ -77,15 +108,23 @@ static struct sdp_background *background_make(struct sdp_sock *ssk,
 					      struct iov_iter *from, u32 bytes)
 {
 	struct sdp_background *b = sdp_background_new(ssk);
-	size_t before = iov_iter_count(from);
+	struct sdp_pages pages;
+	struct sk_buff *copy;
+	u32 n;
 
 	if (!b)
 		return NULL;
-	if (background_take(b, refs, from, bytes))
+	if (sdp_refs_lent(refs))
+		sdp_background_mem_lend(&b->bytes, refs->user);
+	pages = b->bytes.pages;
+	n = background_take(ssk, refs, &pages, from, bytes, &copy);
+	if (n) {
+		background_own(b, &pages, copy);
 		b->skb = background_segment(b);
-	if (b->skb)
-		return b;
-	iov_iter_revert(from, before - iov_iter_count(from));
+		if (b->skb)
+			return b;
+		iov_iter_revert(from, n);
+	}
 	sdp_background_free(b);
 	return NULL;
 }
@@ -96,7 +135,7 @@ static void background_count(struct sdp_sock *ssk,
 	struct net *net = sock_net(&ssk->sk);
 
 	SDP_ADD(net, BackgroundBytes, bytes);
-	if (!b->bytes.copy)
+	if (sdp_background_mem_lent(&b->bytes))
 		SDP_ADD(net, BytesReferenced, bytes);
 }
 
@@ -115,7 +154,7 @@ static bool background_queue(struct sdp_sock *ssk, struct sdp_background *b)
 		ssk->tx_hold = true;
 		ssk->tx_was_full = false;
 		ssk->tx_outq += sdp_background_left(b);
-		ssk->background_open = b;
+		WRITE_ONCE(ssk->background_open, b);
 		WRITE_ONCE(ssk->background, ssk->background + 1);
 		sdp_memory_charge_tx(ssk, b->charged);
 		__skb_queue_tail(&ssk->tx_queue, b->skb);
@@ -143,11 +182,11 @@ static struct sdp_background *background_get_open(struct sdp_sock *ssk)
 }
 
 /*
- * Count the pages that @all has in addition as part of @b. Returns false if @b
- * is not open any more.
+ * Count what @all has in addition as part of @b. Returns false if @b is not
+ * open any more.
  */
 static bool background_grow(struct sdp_sock *ssk, struct sdp_background *b,
-			    const struct sdp_pages *all)
+			    const struct sdp_pages *all, struct sk_buff *copy)
 {
 	u32 n = all->len - b->bytes.pages.len;
 	bool may;
@@ -156,12 +195,9 @@ static bool background_grow(struct sdp_sock *ssk, struct sdp_background *b,
 	may = ssk->background_open == b &&
 	      skb_peek_tail(&ssk->tx_queue) == b->skb;
 	if (may) {
-		ssk->tx_hold = true;
 		ssk->tx_was_full = false;
 		ssk->tx_outq += n;
-		b->charged += n;
-		b->bytes.pages = *all;
-		sdp_memory_charge_tx(ssk, n);
+		sdp_memory_charge_tx(ssk, background_own(b, all, copy));
 		background_count(ssk, b, n);
 	}
 	spin_unlock_bh(&ssk->lock);
@@ -169,42 +205,64 @@ static bool background_grow(struct sdp_sock *ssk, struct sdp_background *b,
 }
 
 /*
- * Add pages of the next write to the open background write, up to @max bytes.
- * Returns the number of bytes; 0 if there is none, or if these pages do not
+ * How many of the @left bytes of a write, for which there is @room, are to be
+ * added to @b? A rest of a copy that is too small for RDMA does not pay: then
+ * all of it is for a new background write.
+ */
+static u32 background_more_room(struct sdp_background *b,
+				const struct sdp_refs *refs, size_t left,
+				u32 room)
+{
+	bool lent = sdp_background_mem_lent(&b->bytes);
+	u32 n = min_t(u32, room, SDP_BACKGROUND_MAX - b->bytes.pages.len);
+
+	if (lent != sdp_refs_lent(refs) || refs->user || b->bytes.lender)
+		return 0;
+	return lent || n == left || sdp_zcopy_worth(b->ssk, left - n) ? n : 0;
+}
+
+/* May the memory of a background write be allocated? */
+static bool background_memory(struct sdp_sock *ssk, u32 bytes)
+{
+	bool may;
+
+	sdp_conn_lock(ssk);
+	may = sdp_memory_for_write(ssk, SKB_TRUESIZE(PAGE_ALIGN(bytes)));
+	spin_unlock_bh(&ssk->lock);
+	return may;
+}
+
+/*
+ * Add bytes of the next write to the open background write, at most @room.
+ * Returns the number of bytes; 0 if there is none, or if these bytes do not
  * continue its region.
  */
-static u32 background_append(struct sdp_sock *ssk, struct iov_iter *from,
-			     u32 max)
+static u32 background_append(struct sdp_sock *ssk, struct msghdr *msg,
+			     const struct sdp_refs *refs, u32 room)
 {
 	struct sdp_background *b = background_get_open(ssk);
+	struct sk_buff *copy;
 	struct sdp_pages all;
 	u32 n;
 
 	if (!b)
 		return 0;
-	/* The connection does not see the pages that are not counted yet. */
+	/* The connection does not see what is not counted yet. */
 	all = b->bytes.pages;
-	n = sdp_background_mem_add(&all, from, max);
-	if (n && !background_grow(ssk, b, &all)) {
-		sdp_background_mem_drop(&all, b->bytes.pages.n);
-		iov_iter_revert(from, n);
+	n = background_more_room(b, refs, msg_data_left(msg), room);
+	if (n && !background_memory(ssk, n))
+		n = 0;
+	if (n)
+		n = background_take(ssk, refs, &all, &msg->msg_iter, n, &copy);
+	if (n && !background_grow(ssk, b, &all, copy)) {
+		if (sdp_refs_lent(refs))
+			sdp_background_mem_drop(&all, b->bytes.pages.n);
+		kfree_skb(copy);
+		iov_iter_revert(&msg->msg_iter, n);
 		n = 0;
 	}
 	sdp_background_put(b);
 	return n;
-}
-
-/* Register the memory if it is worth it. Returns false if it is not. */
-static bool background_map(struct sdp_background *b, struct sdp_link **link,
-			   struct sdp_mem **mem)
-{
-	if (!sdp_zcopy_worth(b->ssk, b->bytes.pages.len))
-		return false;
-	*link = sdp_conn_use_link(b->ssk);
-	if (!*link)
-		return false;
-	*mem = sdp_zcopy_map(b->ssk, *link, &b->bytes.pages);
-	return !IS_ERR(*mem);
 }
 
 /**
@@ -215,40 +273,22 @@ static bool background_map(struct sdp_background *b, struct sdp_link **link,
  */
 void sdp_background_close(struct sdp_sock *ssk)
 {
-	struct sdp_background *b = background_get_open(ssk);
-	struct sdp_link *link = NULL;
-	struct sdp_mem *mem = NULL;
-	struct sdp_todo todo = { };
-	bool mapped;
+	struct sdp_background *b;
 
+	if (!READ_ONCE(ssk->background_open))
+		return;
+	sdp_conn_lock(ssk);
+	b = ssk->background_open;
+	if (b) {
+		refcount_inc(&b->refs);
+		WRITE_ONCE(ssk->background_open, NULL);
+		ssk->tx_hold = false;
+	}
+	spin_unlock_bh(&ssk->lock);
 	if (!b)
 		return;
-	mapped = background_map(b, &link, &mem);
-	sdp_conn_lock(ssk);
-	/* Its end unmaps the memory, whatever has happened meanwhile. */
-	b->srcavail.link = link;
-	b->srcavail.mem = mapped ? mem : NULL;
-	if (ssk->background_open == b) {
-		b->by_message = !mapped;
-		ssk->background_open = NULL;
-		ssk->tx_hold = false;
-		sdp_conn_progress(ssk, &todo);
-	}
-	sdp_conn_unlock(ssk, &todo);
+	sdp_background_make_ready(b);
 	sdp_background_put(b);
-}
-
-/*
- * Free bytes of the send buffer, or as many as are worth RDMA: like TCP, a
- * write that finds any room may exceed SO_SNDBUF by a segment.
- */
-static int background_room(const struct sdp_sock *ssk)
-{
-	int size = READ_ONCE(ssk->sk.sk_sndbuf);
-	int room = size - READ_ONCE(ssk->sk.sk_wmem_queued);
-	u32 least = sdp_zcopy_threshold(ssk);
-
-	return room > 0 && least <= (u32)size ? max_t(int, room, least) : room;
 }
 
 /*
@@ -318,30 +358,40 @@ static u32 background_bytes(struct sdp_sock *ssk, struct msghdr *msg,
 }
 
 /*
- * May the open background write wait for more? It waits only while the peer
- * gets what is before it, and not for room in the send buffer.
+ * Is a background write before @b that moves already, or nothing at all? Then
+ * @b gets ready now, and follows without a pause.
  */
-static bool background_may_wait(struct sdp_sock *ssk)
+static bool background_is_next(struct sdp_sock *ssk,
+			       const struct sdp_background *b)
+{
+	struct sk_buff *head = skb_peek(&ssk->tx_queue);
+	const struct sdp_background *first = sdp_buf_cb(head)->background;
+
+	if (head == b->skb)
+		return true;
+	return first && (first->advertised || first->writing) &&
+	       skb_peek_next(head, &ssk->tx_queue) == b->skb;
+}
+
+/*
+ * May the open background write wait for more? It waits only while the peer
+ * gets what is before it, and not for room in the send buffer. If the writer
+ * has said that @more comes, the connection waits, too; else it closes the
+ * background write when that is next.
+ */
+static bool background_leave_open(struct sdp_sock *ssk, bool more)
 {
 	struct sdp_background *b;
 	bool may;
 
 	sdp_conn_lock(ssk);
 	b = ssk->background_open;
-	may = b && !sdp_background_mem_full(&b->bytes.pages) &&
-	      sk_stream_memory_free(&ssk->sk) &&
-	      ssk->tx_outq > b->bytes.pages.len;
-	spin_unlock_bh(&ssk->lock);
-	return may;
-}
-
-/* May the memory of a background write be allocated? */
-static bool background_memory(struct sdp_sock *ssk, u32 bytes)
-{
-	bool may;
-
-	sdp_conn_lock(ssk);
-	may = sdp_memory_for_write(ssk, SKB_TRUESIZE(PAGE_ALIGN(bytes)));
+	may = b && !sdp_background_mem_full(&b->bytes) &&
+	      sk_stream_memory_free(&ssk->sk) && !b->bytes.lender &&
+	      (more ? ssk->tx_outq > b->bytes.pages.len :
+		      !background_is_next(ssk, b));
+	if (may)
+		ssk->tx_hold = more;
 	spin_unlock_bh(&ssk->lock);
 	return may;
 }
@@ -385,20 +435,18 @@ static int background_begin(struct sdp_sock *ssk, struct msghdr *msg,
 int sdp_background_send(struct sdp_sock *ssk, struct msghdr *msg,
 			const struct sdp_refs *refs, long timeo)
 {
-	int room = background_room(ssk), n = 0;
+	int room = sdp_zcopy_room(ssk), n = 0;
 
 	if (room > 0 && background_may(ssk, msg, refs)) {
 		room = min_t(size_t, room, msg_data_left(msg));
-		if (refs->splice && READ_ONCE(ssk->background_open) &&
-		    background_memory(ssk, min(room, SDP_BACKGROUND_MAX)))
-			n = background_append(ssk, &msg->msg_iter, room);
+		n = background_append(ssk, msg, refs, room);
 		if (!n) {
 			sdp_background_close(ssk);
 			n = background_begin(ssk, msg, refs, timeo, room);
 		}
 	}
-	if (n <= 0 || !background_more(ssk, msg, refs, 0) ||
-	    !background_may_wait(ssk))
+	if (n <= 0 ||
+	    !background_leave_open(ssk, background_more(ssk, msg, refs, 0)))
 		sdp_background_close(ssk);
 	return n;
 }

@@ -9,7 +9,9 @@
  * count as readable, so a poller sleeps until then.
  *
  * The reader's memory takes no part in this, which costs a copy. As many bytes
- * are read as the reader had room for, one piece after the other.
+ * are read as the reader had room for, one piece after the other; or more, as
+ * far as the receive buffer has room. A program that polls is likely to call
+ * again, and one large read costs less than many of the size of its calls.
  *
  * The completion comes in softirq context, but unmapping the buffer and mapping
  * the next one may sleep. So a work item ends the read and begins the next
@@ -158,6 +160,28 @@ static void nowait_work(struct work_struct *work)
 	nowait_free(s);
 }
 
+/* Number of bytes to read next for a call that has room for @room. */
+static u32 nowait_bytes(const struct sdp_sock *ssk, u32 room)
+{
+	const struct sock *sk = &ssk->sk;
+	int ahead = READ_ONCE(sk->sk_rcvbuf) - atomic_read(&sk->sk_rmem_alloc);
+
+	if (ahead > 0)
+		room = max_t(u32, room, ahead);
+	return min3(room, READ_ONCE(ssk->srcavail_rx_left), (u32)NOWAIT_MAX);
+}
+
+/* Is a read in flight? Meanwhile nothing is left to read. */
+static bool nowait_busy(struct sdp_sock *ssk)
+{
+	bool busy;
+
+	sdp_conn_lock(ssk);
+	busy = ssk->link && sdp_engine_srcavail_rx_reading(&ssk->engine);
+	spin_unlock_bh(&ssk->lock);
+	return busy;
+}
+
 /**
  * sdp_srcavail_recv_nowait() - begin to read from the peer's SrcAvail
  * @ssk: socket, not locked
@@ -172,11 +196,13 @@ static void nowait_work(struct work_struct *work)
  */
 bool sdp_srcavail_recv_nowait(struct sdp_sock *ssk, u32 room)
 {
-	u32 n = min3(room, READ_ONCE(ssk->srcavail_rx_left), (u32)NOWAIT_MAX);
+	u32 n = nowait_bytes(ssk, room);
 	struct sdp_srcavail_recv_nowait *s;
 	bool busy = false;
 
-	s = n ? kzalloc(sizeof(*s), GFP_KERNEL | __GFP_NOWARN) : NULL;
+	if (!n)
+		return nowait_busy(ssk);
+	s = kzalloc(sizeof(*s), GFP_KERNEL | __GFP_NOWARN);
 	if (!s)
 		return false;
 	s->link = sdp_conn_use_link(ssk);
@@ -187,7 +213,7 @@ bool sdp_srcavail_recv_nowait(struct sdp_sock *ssk, u32 room)
 	sock_hold(&ssk->sk);
 	s->ssk = ssk;
 	s->n = n;
-	s->more = room - n;
+	s->more = room - min(room, n);
 	INIT_WORK(&s->work, nowait_work);
 	if (nowait_map(s)) {
 		if (nowait_begin(s, &busy))

@@ -49,6 +49,23 @@ bool sdp_zcopy_worth(const struct sdp_sock *ssk, size_t bytes)
 }
 
 /**
+ * sdp_zcopy_room() - how many bytes may a background write take now?
+ * @ssk: socket
+ *
+ * Return: free bytes of the send buffer, or as many as are worth RDMA: like
+ * TCP, a write that finds any room may exceed SO_SNDBUF by a segment. 0 or less
+ * if there is no room.
+ */
+int sdp_zcopy_room(const struct sdp_sock *ssk)
+{
+	int size = READ_ONCE(ssk->sk.sk_sndbuf);
+	int room = size - READ_ONCE(ssk->sk.sk_wmem_queued);
+	u32 least = sdp_zcopy_threshold(ssk);
+
+	return room > 0 && least <= (u32)size ? max_t(int, room, least) : room;
+}
+
+/**
  * sdp_zcopy_map() - register memory for one transfer
  * @ssk: socket, not locked
  * @link: its link, in use

@@ -257,6 +257,54 @@ static long fill_by(int fd, long piece)
 }
 
 /*
+ * What several calls have written, and has to wait for its turn, goes in one transfer. Only the
+ * first two writes are alone: nothing is before the first one, and the second one gets ready while
+ * the first one waits for the reader.
+ */
+static int together(void *arg)
+{
+	const long piece = *(long *)arg;
+	struct pair p = pair_roomy();
+	long len, most;
+
+	setting_set("scan_ms", NO_SCAN_MS);
+	counters_mark();
+	len = fill_by(p.c, piece);
+	most = 3 + len / (PIECE - piece);
+	printf("# %lld background writes of %ld bytes\n", since_mark("BackgroundWrites"), len);
+	need(since_mark("BackgroundWrites") <= most, "%lld background writes, not %ld",
+	     since_mark("BackgroundWrites"), most);
+	pattern_read(p.s, 0, len, PIECE);
+	need(by_rdma() > len / 4 * 3, "%lld bytes by RDMA", by_rdma());
+	in_step(p.c, p.s, &len, 3, 1000);
+	return EXIT_OK;
+}
+
+/* Small writes between large ones join them. */
+static int with_headers(void *arg)
+{
+	const int n = 12, header = 100, body = 1 << 16;
+	struct pair p = pair_roomy();
+	long at = 0;
+	int i;
+
+	setting_set("scan_ms", NO_SCAN_MS);
+	counters_mark();
+	for (i = 0; i < n; i++) {
+		write_nowait(p.c, at, header, header);
+		write_nowait(p.c, at + header, body, body);
+		at += header + body;
+	}
+	need(since_mark("BackgroundWrites") <= 3 + n / 3, "%lld background writes",
+	     since_mark("BackgroundWrites"));
+	need(since_mark("BackgroundBytes") >= at - 3 * header, "%lld of %ld bytes",
+	     since_mark("BackgroundBytes"), at);
+	pattern_read(p.s, 0, at, PIECE);
+	need(by_rdma() > at / 4 * 3, "%lld bytes by RDMA", by_rdma());
+	return EXIT_OK;
+}
+
+/*
  * A2: all of it is counted: no more is taken than SO_SNDBUF, and SIOCOUTQ shows what has not
  * arrived. Once it has been read nothing is left, and the writer is woken.
  */
@@ -425,6 +473,7 @@ static int killed(void *arg)
 
 static long one_buffer = PIECE, small_buffers = 1 << 16;
 static long tiny_pieces = 1000, small_pieces = 1 << 14, large_pieces = PIECE / 2;
+static long evenly = 1 << 16, oddly = 70001, too_large = 100000;
 static bool lingers = true, leaves;
 
 static const struct test tests[] = {
@@ -437,6 +486,10 @@ static const struct test tests[] = {
 	{ "in_tiny_pieces", in_pieces, 30, RC, true, &tiny_pieces },
 	{ "in_small_pieces", in_pieces, 30, RC, true, &small_pieces },
 	{ "in_large_pieces", in_pieces, 30, RC, true, &large_pieces },
+	{ "together", together, 30, RC, true, &evenly },
+	{ "together_oddly", together, 30, RC, true, &oddly },
+	{ "together_if_it_pays", together, 30, RC, true, &too_large },
+	CASE(with_headers, 30, RC),
 	CASE(accounted, 30, RC),
 	{ "closed", closed, 30, RC, true, &leaves },
 	{ "closed_lingering", closed, 30, RC, true, &lingers },

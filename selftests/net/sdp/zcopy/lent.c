@@ -346,6 +346,25 @@ static int held_no_longer(void *arg)
 	return EXIT_OK;
 }
 
+/* What a program corks and forgets goes on by RDMA after a while. */
+static int held_for_a_while(void *arg)
+{
+	const long len = PIECE / 2;
+	int file = pattern_file(PIECE + len);
+	struct pair p;
+
+	if (!splices_many())
+		return EXIT_SKIPPED;
+	setting_set("scan_ms", NO_SCAN_MS);
+	p = pair_lending();
+	counters_mark();
+	set_int(p.c, SOL_TCP, TCP_CORK, 1);
+	send_file(p.c, file, 0, PIECE + len);
+	pattern_read(p.s, 0, PIECE + len, PIECE);
+	need(by_rdma() > PIECE / 4 * 3 + len / 4 * 3, "%lld bytes by RDMA", by_rdma());
+	return EXIT_OK;
+}
+
 static void reads_stream(void *arg)
 {
 	const struct pattern_reader *r = arg;
@@ -610,6 +629,7 @@ static const struct test tests[] = {
 	CASE(uring_not_copied, 30, RC),
 	CASE(undone, 30, RC),
 	CASE(held_no_longer, 30, RC),
+	CASE(held_for_a_while, 30, RC),
 	CASE(sender_exits, 60, RC),
 	CASE(ends, 90, RC),
 	CASE(killed, 90, RC),
