@@ -37,6 +37,8 @@ defaults() {
 	set_to credit_threshold 0
 	set_to recv_buffer_max 65552
 	set_to resize_after 3
+	set_to reader_wait_ms 8
+	waiting=
 	set_to resize_idle_ms 10000
 	set_to rdma_threshold 32768
 	set_to rdma_read 1
@@ -59,6 +61,10 @@ settings() {
 	printf ' max_adverts=%s held=%s' $MAX_ADVERTS $HELD
 }
 
+# An option for connections whose large writes have no room in the send buffer, and so wait for
+# readers that are late.
+waiting=
+
 # connection NAME CLIENT SERVER [OPTION...]: see traffic.c
 connection() {
 	local name=$1 line
@@ -66,7 +72,8 @@ connection() {
 	[[ -z ${SDP_SHORT:-} || ! $name =~ ^(rest|rest-both-ways|given-up|(gr|cr|of|mo|la).*-v6)$ ]] ||
 		return 0
 	port=$((port + 1))
-	line=$("$work/traffic" "$1" "$2" "$3" $port "${@:4}" 2>&1) || fail "$name: $line"
+	# shellcheck disable=SC2086 # no word if it is empty
+	line=$("$work/traffic" "$1" "$2" "$3" $port $waiting "${@:4}" 2>&1) || fail "$name: $line"
 	echo "$line$(settings)" >>"$SDP_RUN/facts"
 	echo "  $name"
 }
@@ -109,6 +116,7 @@ no_links() { [ "$(queue_pairs)" = $((queue_pairs_before + 2)) ]; }
 srcavails() {
 	local a=$SDP_A b=$SDP_B a6=$SDP_A6 b6=$SDP_B6 never=600000
 
+	waiting="sndbuf=8192"
 	connection srcavail-read $a $b up=2000000 write=1000000 wait=1 seen=1 srcavails=read
 	connection srcavail-read-down $b $a down=600000 write=300000 wait=1 seen=1 srcavails=read
 	connection srcavail-read-v6 $a6 $b6 up=600000 write=200000 wait=1 seen=1 srcavails=read
@@ -124,7 +132,8 @@ srcavails() {
 	# in messages, which the other end's socket must hold; only crossing SrcAvails are
 	# outstanding at once.
 	set_to recv_buffer_max 0
-	connection srcavail-both $a $b up=180000 down=180000 write=60000 wait=1 seen=1 srcavails=read
+	connection srcavail-both $a $b up=180000 down=180000 write=60000 sndbuf=29000 wait=1 seen=1 \
+		srcavails=read
 	set_to recv_buffer_max 65552
 	connection srcavail-small-reads $a $b up=400000 write=100000 read=1000 wait=1 seen=1 \
 		srcavails=declined,to-buffered
@@ -137,6 +146,7 @@ srcavails() {
 	connection srcavail-nobody-reads $a $b up=65536 write=65536 wait=1 slow=1 srcavails=declined
 	connection srcavail-rest $a $b up=200000 write=200000 read=40000 readgap=1000 wait=1 seen=1 \
 		srcavails=rest
+	waiting=
 	connection srcavail-or-not $a $b up=2000000 down=2000000 write=300000 read=70000 srcavails=any
 	set_to rdma_read 0
 	connection srcavail-unwanted $a $b up=400000 write=200000 wait=1 srcavails=declined
@@ -153,6 +163,7 @@ srcavails() {
 modes() {
 	local a=$SDP_A b=$SDP_B a6=$SDP_A6 b6=$SDP_B6 both=to-buffered,to-combined
 
+	waiting="sndbuf=8192"
 	connection mode-learnt $a $b up=400000 write=40000 read=1000 later=200000 gap=20 wait=1 \
 		srcavails=declined,$both,read
 	connection mode-learnt-v6 $b6 $a6 up=400000 write=40000 read=1000 later=200000 gap=20 \
@@ -169,6 +180,7 @@ modes() {
 	connection mode-kept $a $b up=400000 write=40000 read=1000 wait=1 srcavails=declined
 	defaults
 	set_to rdma_read 0
+	waiting="sndbuf=8192"
 	connection mode-unread $a $b up=400000 write=40000 wait=1 srcavails=declined,to-pipelined,written
 	# Readers that give up while the writer waits for that.
 	connection buffer-taken-back $a $b up=400000 write=40000 wait=1 rcvtimeo=400 \
@@ -208,6 +220,7 @@ rings() {
 small_srcavails() {
 	local a=$SDP_A b=$SDP_B
 
+	set_to reader_wait_ms 60000
 	set_to accept_buffers 12
 	set_to recv_buffer_size 256
 	set_to recv_buffer_max 0

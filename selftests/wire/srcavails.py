@@ -372,7 +372,8 @@ def srcavail_cancels(connection, facts):
 def srcavail_rest(connection, facts):
     """Refused data follows in messages before the next SrcAvail.
 
-    A writer that gives up does not continue, so connections with a time limit are exempt.
+    A writer that gives up does not continue, so connections with a time limit are exempt. A source
+    that has cancelled its SrcAvail gets SendSm as the answer to that, and may advertise again.
     """
     if facts.sndtimeo:
         return
@@ -381,7 +382,7 @@ def srcavail_rest(connection, facts):
         for srcavail, last in zip(direction.srcavails, following):
             rest = srcavail.rest - srcavail.reported
             sent = direction.sent(srcavail.message.mseq, last)
-            if srcavail.declined and sent < rest:
+            if srcavail.declined and not srcavail.cancels and sent < rest:
                 yield (f"{direction.source.name}: {sent} bytes after {srcavail} was refused, "
                        f"{rest} were left")
 

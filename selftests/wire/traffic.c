@@ -24,6 +24,7 @@
  *	readgap=MS		pause after each read
  *	seen=1			neither end reads until both can read the other's whole first write
  *	rcvbuf=BYTES		SO_RCVBUF of the listener, and so of the server
+ *	sndbuf=BYTES		SO_SNDBUF of both: a larger write waits for its reader
  *	shows=WORD,...		expected results of the client's requests for other sizes: grow,
  *				shrink, refused; copied to the output
  *	srcavails=WORD,...	expected fates of SrcAvails: read (by one RDMA read), parts (by
@@ -78,7 +79,8 @@ enum end { END_CLOSE, END_REFUSED, END_RESET };
 
 static struct plan {
 	const char *name;
-	size_t up, down, write, rounds, rcvbuf, tos, gap, pause, sndtimeo, rcvtimeo, read, later;
+	size_t up, down, write, rounds, rcvbuf, sndbuf,
+		tos, gap, pause, sndtimeo, rcvtimeo, read, later;
 	size_t readgap;
 	const char *first, *shows, *srcavails;
 	bool slow, wait, seen;
@@ -386,11 +388,13 @@ static unsigned int local_port(int fd)
 
 static int bound(const char *address, unsigned int port)
 {
-	int fd = socket(AF_SDP, SOCK_STREAM, 0), rcvbuf = plan.rcvbuf;
+	int fd = socket(AF_SDP, SOCK_STREAM, 0), rcvbuf = plan.rcvbuf, sndbuf = plan.sndbuf;
 	union address a;
 	socklen_t len = parse(&a, address, port);
 
 	need(fd >= 0, "socket(AF_SDP)");
+	if (sndbuf)
+		need(!setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sndbuf, sizeof(sndbuf)), "SO_SNDBUF");
 	if (rcvbuf && port)
 		need(!setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &rcvbuf, sizeof(rcvbuf)), "SO_RCVBUF");
 	need(!bind(fd, &a.any, len), "bind");
@@ -482,6 +486,7 @@ static bool read_number(const char *option)
 	} numbers[] = {
 		{ "up=", &plan.up }, { "down=", &plan.down }, { "write=", &plan.write },
 		{ "rounds=", &plan.rounds }, { "rcvbuf=", &plan.rcvbuf },
+		{ "sndbuf=", &plan.sndbuf },
 		{ "tos=", &plan.tos }, { "gap=", &plan.gap },
 		{ "pause=", &plan.pause }, { "sndtimeo=", &plan.sndtimeo },
 		{ "rcvtimeo=", &plan.rcvtimeo },

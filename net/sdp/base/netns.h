@@ -37,7 +37,7 @@
  *	mode of a direction; for instance, SrcAvails that the peer declines
  *	change it to Buffered
  * @reader_wait_ms: time that a large write waits for a SinkAvail in Pipelined
- *	mode
+ *	mode; and for any reader, if its bytes have room in the send buffer
  * @scan_ms: period in which the scanner looks for SrcAvails without a reader
  * @scan_count: number of scans that find a SrcAvail unread before the scanner
  *	declines it

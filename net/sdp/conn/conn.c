@@ -68,8 +68,10 @@ static void note_rdma(struct sdp_sock *ssk, struct sdp_todo *todo)
 	if (room && !ssk->sinkavail_tx_room && ssk->tx_turn)
 		todo->wake |= SDP_WAKE_WRITE;
 	WRITE_ONCE(ssk->sinkavail_tx_room, room);
-	if (room)
+	if (room) {
 		WRITE_ONCE(ssk->sinkavail_missed, false);
+		WRITE_ONCE(ssk->reader_late, false);
+	}
 	WRITE_ONCE(ssk->rx_least, sdp_engine_sinkavail_least(e));
 }
 
@@ -165,6 +167,7 @@ void sdp_conn_purge(struct sdp_sock *ssk)
 	WRITE_ONCE(ssk->background, 0);
 	ssk->background_writing = NULL;
 	WRITE_ONCE(ssk->background_open, NULL);
+	WRITE_ONCE(ssk->reader_late, false);
 }
 
 /**

@@ -312,6 +312,11 @@ struct sdp_sock {
 	 */
 	struct sdp_background *background_open;
 	/**
+	 * @reader_late: a large write that had room in the send buffer has
+	 * waited for a reader in vain, and no reader has come at once since
+	 */
+	bool reader_late;
+	/**
 	 * @sinkavail_missed: a large write has waited for a SinkAvail in vain,
 	 * and none has come since
 	 */

@@ -263,6 +263,8 @@ static void background_answered(struct sdp_sock *ssk,
 						srcavail);
 	u32 read = o->got - o->first;
 
+	if (read && sdp_srcavail_send_at_once(ssk, o->got, o->sent))
+		WRITE_ONCE(ssk->reader_late, false);
 	ssk->srcavail_tx = NULL;
 	b->advertised = false;
 	/* A SinkAvail may have come before SrcAvail was sent. */

@@ -350,7 +350,9 @@ static u32 background_bytes(struct sdp_sock *ssk, struct msghdr *msg,
 		return 0;
 	if (sdp_refs_lent(refs))
 		n = sdp_background_mem_lendable(&msg->msg_iter, n);
-	else if (timeo && !READ_ONCE(ssk->background))
+	else if (timeo && !READ_ONCE(ssk->background) &&
+		 !(READ_ONCE(ssk->reader_late) &&
+		   sdp_zcopy_fits(ssk, msg_data_left(msg))))
 		n = min(n, background_small_pieces(ssk, &msg->msg_iter));
 	if (background_more(ssk, msg, refs, n))
 		return sdp_zcopy_worth(ssk, 2 * n) ? n : 0;
@@ -426,8 +428,8 @@ static int background_begin(struct sdp_sock *ssk, struct msghdr *msg,
  * @refs: pages that it lends
  * @timeo: how long the writer may wait. If it may, and lends no pages, its
  *	bytes are taken only if they are in pieces that are small by themselves,
- *	or if those of an earlier write are in the background: they must not
- *	overtake them
+ *	or if those of an earlier write are in the background, which they must
+ *	not overtake, or if they have room and the peer's reader is late
  *
  * Return: number of bytes taken; 0 when the next bytes have to go in messages;
  * or -EPIPE.

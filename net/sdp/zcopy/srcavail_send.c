@@ -10,6 +10,12 @@
  * peer has read (RdmaRdCompl), or wants the rest in messages (SendSm). The
  * bytes that the peer has count as written, and the rest is sent in messages.
  *
+ * If all bytes have room in the send buffer, the writer waits only as long as a
+ * reader needs that is there already. Then it takes the rest back, and it goes
+ * as a background write (background.c), so that the call returns (B6). Until a
+ * reader has come at once again (reader_late), the next such writes do not wait
+ * at all.
+ *
  * The writer drops tx_mutex while it waits, but keeps its turn (tx_turn). So
  * other writers wait as they do for a full send buffer, non-blocking ones
  * return, and no two writes are mixed.
@@ -48,17 +54,22 @@
 #define SRCAVAIL_SCANS		10
 /* Interval at which a waiting writer checks whether the peer reads. */
 #define SRCAVAIL_SLICE		HZ
+/* Bytes that the slowest fabric moves in a millisecond. */
+#define SRCAVAIL_MS_BYTES	65536
 
 /*
  * Is RDMA possible now for the rest of a write, and worth it? A write must not
- * overtake a background write, and becomes one itself then (background.c).
+ * overtake a background write, and becomes one itself then (background.c). So
+ * does one that has room in the send buffer if the reader is late.
  */
-static bool srcavail_worth(struct sdp_sock *ssk, const struct msghdr *msg,
+static bool srcavail_worth(struct sdp_sock *ssk, struct msghdr *msg,
 			   long timeo)
 {
 	const struct iov_iter *from = &msg->msg_iter;
 
 	if (!timeo || READ_ONCE(ssk->background) ||
+	    (READ_ONCE(ssk->reader_late) &&
+	     sdp_zcopy_fits(ssk, msg_data_left(msg))) ||
 	    !(READ_ONCE(ssk->may_srcavail) ||
 	      READ_ONCE(ssk->sinkavail_tx_room)))
 		return false;
@@ -152,12 +163,37 @@ static bool srcavail_over_or_error(struct sdp_sock *ssk, u32 unused)
 	       (READ_ONCE(ssk->sk.sk_shutdown) & SEND_SHUTDOWN);
 }
 
+/* Time that a reader needs that waits already, jiffies. */
+static unsigned long srcavail_brief(const struct sdp_sock *ssk, u32 bytes)
+{
+	return sdp_sinkavail_send_patience(ssk) +
+	       msecs_to_jiffies(bytes / SRCAVAIL_MS_BYTES);
+}
+
+/**
+ * sdp_srcavail_send_at_once() - has a reader come at once?
+ * @ssk: socket
+ * @bytes: size of the transfer; a slow fabric gets time for it
+ * @since: when SrcAvail was sent, jiffies
+ *
+ * Return: true when no more time has passed than a reader that was waiting
+ * needs.
+ */
+bool sdp_srcavail_send_at_once(const struct sdp_sock *ssk, u32 bytes,
+			       unsigned long since)
+{
+	return time_before(jiffies, since + srcavail_brief(ssk, bytes));
+}
+
 /* Time after which a SrcAvail that is not read is cancelled, jiffies. */
-static unsigned long srcavail_patience(const struct sdp_sock *ssk)
+static unsigned long srcavail_patience(const struct sdp_sock *ssk,
+				       const struct sdp_srcavail_send *o)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 	u64 ms = SRCAVAIL_SCANS * (u64)READ_ONCE(set->scan_ms);
 
+	if (o->brief)
+		return srcavail_brief(ssk, o->mem->region.len);
 	ms = min_t(u64, ms * READ_ONCE(set->scan_count), INT_MAX);
 	return max_t(unsigned long, msecs_to_jiffies(ms), SRCAVAIL_SLICE);
 }
@@ -170,14 +206,18 @@ static unsigned long srcavail_patience(const struct sdp_sock *ssk)
  * That time begins anew when the settings make it shorter, because the peer's
  * scanner begins anew then, too.
  */
-static bool srcavail_await_reader(struct sdp_sock *ssk, long *timeo)
+static bool srcavail_await_reader(struct sdp_sock *ssk,
+				  const struct sdp_srcavail_send *o,
+				  long *timeo)
 {
-	unsigned long since = jiffies, limit = srcavail_patience(ssk), before;
+	unsigned long since = jiffies, limit = srcavail_patience(ssk, o);
+	unsigned long before;
 	u32 seen = 0, got;
 	int err = -EAGAIN;
 
 	while (err == -EAGAIN && *timeo) {
-		long slice = min_t(long, *timeo, SRCAVAIL_SLICE), left = slice;
+		long slice = min3(*timeo, (long)limit, (long)SRCAVAIL_SLICE);
+		long left = slice;
 
 		err = sdp_wait(ssk, SDP_WRITE, &left, srcavail_over_or_error,
 			       0);
@@ -185,7 +225,7 @@ static bool srcavail_await_reader(struct sdp_sock *ssk, long *timeo)
 			*timeo -= slice - left;
 		got = sdp_engine_srcavail_tx_read(&ssk->engine);
 		before = limit;
-		limit = srcavail_patience(ssk);
+		limit = srcavail_patience(ssk, o);
 		if (got != seen || limit < before)
 			since = jiffies;
 		seen = got;
@@ -220,14 +260,14 @@ static void srcavail_await_end(struct sdp_sock *ssk,
 			       struct sdp_srcavail_send *o, long *timeo)
 {
 	mutex_unlock(&ssk->tx_mutex);
-	o->unread = srcavail_await_reader(ssk, timeo);
+	o->unread = srcavail_await_reader(ssk, o, timeo);
 	if (o->unread) {
 		/*
 		 * The peer's kernel will answer. The writer may still wait, so
 		 * a peer or a network that is stuck for a while does not cost
 		 * the connection.
 		 */
-		srcavail_cancel(ssk, true);
+		srcavail_cancel(ssk, !o->brief);
 		sdp_wait(ssk, SDP_WRITE, timeo, srcavail_over_or_error, 0);
 	}
 	if (!READ_ONCE(o->over)) {
@@ -238,14 +278,24 @@ static void srcavail_await_end(struct sdp_sock *ssk,
 	mutex_lock(&ssk->tx_mutex);
 }
 
+/* Has nobody come at once for all of it, although the bytes have room? */
+static bool srcavail_late(const struct sdp_srcavail_send *o)
+{
+	return o->unread && o->brief && o->got < o->mem->region.len;
+}
+
 static void srcavail_end(struct sdp_sock *ssk,
 			 const struct sdp_srcavail_send *o)
 {
 	struct sdp_todo todo = { };
+	bool late = srcavail_late(o);
 
 	sdp_conn_lock(ssk);
 	ssk->srcavail_tx = NULL;
-	if (o->unread && o->got == o->first) {
+	ssk->tx_declined = o->declined && !late;
+	if (late && ssk->link == o->link && !ssk->engine.dead) {
+		WRITE_ONCE(ssk->reader_late, true);
+	} else if (o->unread && o->got == o->first) {
 		sdp_engine_srcavail_unread(&ssk->engine);
 		sdp_conn_progress(ssk, &todo);
 	}
@@ -264,17 +314,32 @@ static u32 srcavail_inline_bytes(const struct sdp_sock *ssk)
 		     SDP_FIRST_BYTES);
 }
 
+/**
+ * struct srcavail_write - what is known about a write
+ * @brief: it has room in the send buffer, so it waits for a reader only briefly
+ * @refused: its rest has to go in messages
+ * @asked: the peer's reader wants its beginning first (C10)
+ * @late: nobody has come at once, so its rest goes as a background write; or in
+ *	messages, if it is small
+ */
+struct srcavail_write {
+	bool brief;
+	bool refused;
+	bool asked;
+	bool late;
+};
+
 /*
  * Advertise pinned pages, and wait until the SrcAvail has ended. Returns the
- * number of bytes that the peer has got. @asked is set if the peer's reader
- * wants the beginning first (C10).
+ * number of bytes that the peer has got.
  */
 static u32 srcavail_send_pages(struct sdp_sock *ssk, struct sdp_link *link,
 			       struct sdp_pages *pages, long *timeo,
-			       bool *asked)
+			       struct srcavail_write *w)
 {
 	struct sdp_srcavail_send o = { .link = link,
-				       .first = srcavail_inline_bytes(ssk) };
+				       .first = srcavail_inline_bytes(ssk),
+				       .brief = w->brief };
 
 	if (pages->len <= o.first || !READ_ONCE(ssk->may_srcavail))
 		return 0;
@@ -286,8 +351,8 @@ static u32 srcavail_send_pages(struct sdp_sock *ssk, struct sdp_link *link,
 	if (o.skb && srcavail_advertise(ssk, &o)) {
 		srcavail_await_end(ssk, &o, timeo);
 		srcavail_end(ssk, &o);
-		ssk->tx_declined = o.declined;
-		*asked = o.asked;
+		w->asked = o.asked;
+		w->late = srcavail_late(&o);
 	}
 	kfree_skb(o.skb);
 	link->ops->unmap(link, o.mem);
@@ -299,29 +364,30 @@ static u32 srcavail_send_pages(struct sdp_sock *ssk, struct sdp_link *link,
  * send SrcAvail. If a SinkAvail crosses our SrcAvail, the peer has read nothing
  * or a part, and we write the rest (C8).
  *
- * Returns the number of bytes that the peer has got. @refused is set if the
- * rest has to go in messages.
+ * Returns the number of bytes that the peer has got.
  */
 static u32 srcavail_move_pages(struct sdp_sock *ssk, struct sdp_link *link,
 			       struct sdp_pages *pages, long *timeo,
-			       bool *refused, bool *asked)
+			       struct srcavail_write *w)
 {
 	bool passive = READ_ONCE(ssk->tx_mode) == SDP_MODE_PIPELINED;
 	unsigned long since = jiffies;
 	u32 got = 0;
 
-	*refused = false;
+	w->refused = false;
+	w->asked = false;
 	if (passive && sdp_sinkavail_send_await(ssk, timeo))
 		got = sdp_sinkavail_send(ssk, link, pages);
 	if (got)
 		return got;
-	got = srcavail_send_pages(ssk, link, pages, timeo, asked);
+	got = srcavail_send_pages(ssk, link, pages, timeo, w);
 	if (passive &&
 	    time_after_eq(jiffies, since + sdp_sinkavail_send_patience(ssk)))
 		sdp_sinkavail_send_missed(ssk);
 	if (!got && READ_ONCE(ssk->sinkavail_tx_room))
 		return sdp_sinkavail_send(ssk, link, pages);
-	*refused = got < pages->len && !READ_ONCE(ssk->sinkavail_tx_room);
+	w->refused = got < pages->len && !w->late &&
+		     !READ_ONCE(ssk->sinkavail_tx_room);
 	return got;
 }
 
@@ -377,30 +443,29 @@ static u32 srcavail_send_first(struct sdp_sock *ssk, struct sdp_link *link,
 /*
  * Move a write, or a further part of it (@begun). If the peer's readers want
  * the beginning first, it goes in a message. The rest then waits for the buffer
- * that the reader advertises next, and for no earlier one (C10). Returns as
- * srcavail_move_pages() does.
+ * that the reader advertises next, and for no earlier one (C10).
+ *
+ * Returns the number of bytes that have been sent.
  */
 static u32 srcavail_move_part(struct sdp_sock *ssk, struct sdp_link *link,
 			      struct sdp_pages *pages, long *timeo, bool begun,
-			      bool *refused)
+			      struct srcavail_write *w)
 {
-	struct sdp_pages rest = *pages;
-	bool asked = false;
+	struct sdp_pages left = *pages;
 	u32 first = 0, got;
 
 	ssk->tx_first &= READ_ONCE(ssk->tx_mode) == SDP_MODE_PIPELINED;
 	if (!begun && ssk->tx_first) {
-		first = srcavail_send_first(ssk, link, &rest);
+		first = srcavail_send_first(ssk, link, &left);
 		ssk->tx_first = first;
 	}
-	got = srcavail_move_pages(ssk, link, &rest, timeo, refused, &asked);
-	if (got || first || begun || !asked)
-		return first + got;
-	first = srcavail_send_first(ssk, link, &rest);
-	ssk->tx_first = first;
-	if (first)
-		got = srcavail_move_pages(ssk, link, &rest, timeo, refused,
-					  &asked);
+	got = srcavail_move_pages(ssk, link, &left, timeo, w);
+	if (!got && !first && !begun && w->asked) {
+		first = srcavail_send_first(ssk, link, &left);
+		ssk->tx_first = first;
+		if (first)
+			got = srcavail_move_pages(ssk, link, &left, timeo, w);
+	}
 	return first + got;
 }
 
@@ -421,6 +486,10 @@ static u32 srcavail_move_part(struct sdp_sock *ssk, struct sdp_link *link,
 u32 sdp_srcavail_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo,
 		      bool begun, bool *refused, bool *turn)
 {
+	struct srcavail_write w = {
+		.brief = sdp_zcopy_fits(ssk, msg_data_left(msg)),
+		.refused = true,
+	};
 	struct sdp_pinned pin;
 	struct sdp_link *link;
 	u32 got = 0;
@@ -434,8 +503,8 @@ u32 sdp_srcavail_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo,
 	link = sdp_conn_use_link(ssk);
 	if (link) {
 		sdp_tx_turn_take(ssk, turn);
-		got = srcavail_move_part(ssk, link, &pin.mem, timeo, begun,
-					 refused);
+		got = srcavail_move_part(ssk, link, &pin.mem, timeo, begun, &w);
+		*refused = w.refused;
 		link->ops->unuse(link);
 	}
 	sdp_unpin(&pin);
@@ -455,6 +524,7 @@ struct sk_buff *sdp_srcavail_send_take(struct sdp_sock *ssk)
 	struct sk_buff *skb = o->skb;
 
 	o->skb = NULL;
+	o->sent = jiffies;
 	SDP_INC(sock_net(&ssk->sk), SrcAvailSent);
 	ssk->srcavail_sent++;
 	return skb;

@@ -21,7 +21,11 @@
  * @over: the peer has answered, or the connection has ended
  * @declined: the peer wants the rest in messages
  * @asked: the peer's reader wants the beginning first, in a message (C10)
- * @unread: it was cancelled because nobody had read from it for long
+ * @unread: it was cancelled because nobody had read from it for long; or, with
+ *	@brief, at once
+ * @brief: its write has room in the send buffer, so the writer waits for a
+ *	reader only briefly
+ * @sent: when SrcAvail was sent, jiffies
  * @answered: called when the peer has answered, with the socket's lock; or
  *	NULL, and a writer waits for @over
  */
@@ -36,6 +40,8 @@ struct sdp_srcavail_send {
 	bool declined;
 	bool asked;
 	bool unread;
+	bool brief;
+	unsigned long sent;
 	void (*answered)(struct sdp_sock *ssk, struct sdp_srcavail_send *o,
 			 struct sdp_todo *todo);
 };
@@ -47,6 +53,8 @@ void sdp_srcavail_send_begin(struct sdp_sock *ssk, struct sdp_srcavail_send *o);
 void sdp_srcavail_send_answered(struct sdp_sock *ssk,
 				const struct sdp_action *a,
 				struct sdp_todo *todo);
+bool sdp_srcavail_send_at_once(const struct sdp_sock *ssk, u32 bytes,
+			       unsigned long since);
 void sdp_srcavail_send_over(struct sdp_sock *ssk, u32 got);
 
 #endif /* SDP_ZCOPY_SRCAVAIL_SEND_H */

@@ -66,6 +66,20 @@ int sdp_zcopy_room(const struct sdp_sock *ssk)
 }
 
 /**
+ * sdp_zcopy_fits() - do bytes have room in the send buffer?
+ * @ssk: socket
+ * @bytes: all that is left of a write
+ *
+ * Return: true if its writer need not wait until the peer has them (B6).
+ */
+bool sdp_zcopy_fits(const struct sdp_sock *ssk, size_t bytes)
+{
+	int room = sdp_zcopy_room(ssk);
+
+	return room > 0 && bytes <= (size_t)room;
+}
+
+/**
  * sdp_zcopy_map() - register memory for one transfer
  * @ssk: socket, not locked
  * @link: its link, in use

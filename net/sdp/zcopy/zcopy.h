@@ -6,6 +6,7 @@
 
 u32 sdp_zcopy_threshold(const struct sdp_sock *ssk);
 int sdp_zcopy_room(const struct sdp_sock *ssk);
+bool sdp_zcopy_fits(const struct sdp_sock *ssk, size_t bytes);
 bool sdp_zcopy_worth(const struct sdp_sock *ssk, size_t bytes);
 struct sdp_mem *sdp_zcopy_map(struct sdp_sock *ssk, struct sdp_link *link,
 			      const struct sdp_pages *pages);

@@ -21,7 +21,9 @@ suspended() { echo freezer >$rehearsal && echo freeze >/sys/power/state; }
 # srcavail_begin: a large write whose reader does something else.
 srcavail_begin() {
 	listens idle "$SDP_B" accept wait "$peers/read" scans recv $advertised hold
-	peer writer pieces $advertised connect "$SDP_B" $port send $advertised say sent hold
+	# The write has no room in the send buffer (SO_SNDBUF is 7), so it waits.
+	peer writer pieces $advertised option 1 7 16384 connect "$SDP_B" $port send $advertised \
+		say sent hold
 }
 
 srcavail_end() {

@@ -15,6 +15,8 @@ restore() {
 cleanup restore
 # As in modules/modes.c: one SrcAvail that a waiting reader reads makes the direction Pipelined.
 large=16384 small=100 piece=4096
+# A send buffer in which a large write has no room, so that its writer has to wait for the peer.
+tight="option 1 7 $piece"
 echo $((large / 2)) >$settings/rdma_threshold
 echo 1 >$settings/mode_after
 echo 600000 >$settings/scan_ms
@@ -52,7 +54,8 @@ no_pages_left() {
 # meets CASE COUNTED INFO OPERATION...: all bytes are right, and the connection stays established
 meets() {
 	remember
-	listener_start accept "${@:4}" info hold
+	# shellcheck disable=SC2086 # several words
+	listener_start accept $tight "${@:4}" info hold
 	check "$1: bytes are right, and go the way they should" commit "$1"
 	check "$1: SDP_INFO: $3" says server $patience "info $3"
 	check "$1: counted: $2" counted "$2"
@@ -131,8 +134,11 @@ silence() {
 
 # A cancellation is answered: the connection continues.
 answered() {
+	# shellcheck disable=SC2086 # several words
 	goes_on=1 silent srcavail-cancelled "info tx_mode=1 learning=0 stale=0 srcavail=1 crossed=0" \
-		"SrcAvailSent+1 SrcAvailRefused+1 SrcAvailCancelled+1" timeouts $((300 * slow)) send $large info
+		"SrcAvailSent+1 SrcAvailRefused+1 SrcAvailCancelled+1" $tight timeouts $((300 * slow)) send $large info
+	goes_on=1 silent srcavail-late "info tx_mode=1 learning=0 stale=0 srcavail=2 crossed=0" \
+		"SrcAvailSent+2 SrcAvailRead+1 SrcAvailRefused+1 SrcAvailCancelled+1" send $large recv 1 info
 	goes_on=1 silent buffer-cancelled "info tx_mode=1 learning=0 stale=0 srcavail=0 crossed=0" \
 		"SinkAvailSent+1 SinkAvailCancelled+1" recv 1 timeouts $((300 * slow)) wait-out $large \
 		timeouts 0 recv 1 info

@@ -71,6 +71,19 @@ struct pair pair_pipelined(long size, long *at)
 	return p;
 }
 
+/*
+ * A pair whose writers have to wait for their readers, because a large write has no room in the
+ * send buffer. There is room for it at the reader.
+ */
+struct pair pair_that_waits(void)
+{
+	struct pair p = pair_sized(1 << 20);
+
+	set_int(p.c, SOL_SOCKET, SO_SNDBUF, 1 << 14);
+	set_int(p.s, SOL_SOCKET, SO_SNDBUF, 1 << 14);
+	return p;
+}
+
 /* Waits until the peer has all bytes: after shutdown() they would go in messages. */
 void await_all_sent(int fd)
 {

@@ -17,6 +17,7 @@
 void only_order_counts(void);
 void ping_pong(const struct pair *p, int n, long size);
 struct pair pair_pipelined(long size, long *at);
+struct pair pair_that_waits(void);
 void await_counter_above(const char *name, long long more_than);
 void await_all_sent(int fd);
 

@@ -303,6 +303,20 @@ static int srcavail_cancelled(struct hostile *h)
 	       answer(h, SDP_MID_SENDSM, 0, 0) ?: got(h, LARGE);
 }
 
+/*
+ * A SrcAvail is cancelled, because its bytes have room in the send buffer and the reader is late.
+ * The remainder is advertised again, from a copy.
+ */
+static int srcavail_late(struct hostile *h)
+{
+	int err = hostile_await(&h->came[SDP_MID_SRC_CANCEL], 1) ?:
+		  answer(h, SDP_MID_SENDSM, 0, 0) ?: hostile_await(&h->adverts, 2);
+	u32 inlined = h->told.payload_len, rest = h->told.src.len - inlined;
+
+	return err ?: read_some(h, inlined, rest) ?:
+	       answer(h, SDP_MID_RDMA_RD_COMPL, rest, 0) ?: got(h, LARGE) ?: go_on(h);
+}
+
 /* Nothing is written for a SinkAvail, and its cancellation is not answered. */
 static int buffer_silent(struct hostile *h)
 {
@@ -339,6 +353,7 @@ const struct hostile_message hostile_modes[] = {
 	{ "srcavail-silent-partly",	srcavail_silent_partly },
 	{ "srcavail-gone",		srcavail_gone },
 	{ "srcavail-cancelled",		srcavail_cancelled },
+	{ "srcavail-late",		srcavail_late },
 	{ "buffer-silent",		buffer_silent },
 	{ "buffer-silent-written",	buffer_silent_written },
 	{ "buffer-gone",		buffer_gone },

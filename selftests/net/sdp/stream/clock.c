@@ -265,7 +265,7 @@ static int gone(void *arg)
  */
 static int scan(void *arg)
 {
-	struct pair p = pair_sized(1 << 20);
+	struct pair p = pair_that_waits();
 	pid_t leaper;
 	long long since;
 

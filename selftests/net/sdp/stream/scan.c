@@ -18,7 +18,7 @@ static void write_large(void *arg)
 /* C9: nobody reads. After two scans the data is sent in messages, and the writer continues. */
 static int nobody_reads(void *arg)
 {
-	struct pair p = pair_sized(1 << 20);
+	struct pair p = pair_that_waits();
 
 	counters_mark();
 	send_all(p.c, pattern(0), WRITE);
@@ -45,7 +45,7 @@ static int nobody_reads_many(void *arg)
 			need(!since_mark("ScansFired"), "a scan fired early");
 			setting_set("scan_ms", 50);
 		}
-		p[i] = pair_sized(1 << 20);
+		p[i] = pair_that_waits();
 		pid[i] = helper_start(write_large, &p[i]);
 	}
 	for (i = 0; i < MANY; i++) {
@@ -69,7 +69,7 @@ static void write_then_read(void *arg)
 /* C9: both programs first write and then read. */
 static int both_write(void *arg)
 {
-	struct pair p = pair_sized(1 << 20), other = { p.s, p.c };
+	struct pair p = pair_that_waits(), other = { p.s, p.c };
 	pid_t pid = helper_start(write_then_read, &other);
 
 	write_then_read(&p);

@@ -429,6 +429,40 @@ static int unread(void *arg)
 	return EXIT_OK;
 }
 
+/*
+ * B6: a call that may wait returns as soon as its bytes fit, as with TCP. The first one waits a
+ * moment for a reader. The next ones do not even do that, until a reader has been there at once.
+ */
+static int waits_for_no_reader(void *arg)
+{
+	static unsigned char buf[PIECE];
+	struct pair p;
+	struct reading r;
+	long at = 0;
+	int i;
+
+	setting_set("scan_ms", NO_SCAN_MS);
+	p = pair_roomy();
+	counters_mark();
+	for (i = 0; i < 3; i++, at += PIECE)
+		send_all(p.c, pattern(at), PIECE);
+	need(since_mark("SrcAvailCancelled") == 1, "%lld cancelled",
+	     since_mark("SrcAvailCancelled"));
+	need(since_mark("BackgroundBytes") > 3L * PIECE - 4096, "%lld bytes in the background",
+	     since_mark("BackgroundBytes"));
+	pattern_read(p.s, 0, at, PIECE);
+	/* On a busy machine a reader that waits may be late as well. */
+	do {
+		reading_begin(&r, p.s, buf, PIECE, MSG_WAITALL);
+		counters_mark();
+		send_all(p.c, pattern(at), PIECE);
+		reading_end(&r, PIECE, 0);
+		pattern_check(at, buf, PIECE);
+		at += PIECE;
+	} while (since_mark("BackgroundBytes"));
+	return EXIT_OK;
+}
+
 /* Memory that is taken for it is free again after each way in which a connection can end. */
 static void ends_at_once(int how)
 {
@@ -496,6 +530,7 @@ static const struct test tests[] = {
 	CASE(in_order, 90, RC),
 	CASE(urgent_behind, 30, RC),
 	CASE(unread, 30, RC),
+	CASE(waits_for_no_reader, 30, RC),
 	CASE(ends, 90, RC),
 	CASE(killed, 90, RC),
 };

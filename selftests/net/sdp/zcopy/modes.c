@@ -163,8 +163,7 @@ static int large_from_queue(void *arg)
 	int i;
 
 	counters_mark();
-	setting_set("mode_after", AFTER);
-	setting_set("scan_ms", NO_SCAN_MS);
+	only_order_counts();
 	pid = helper_start(reads_waiting, &r);
 	for (i = 0; i < AFTER; i++)
 		send_all(r.p.c, pattern(i * SIZE), SIZE);
@@ -235,7 +234,7 @@ static int scanned(void *arg)
  */
 static int unscanned(void *arg)
 {
-	struct steady w = { .p = pair_sized(1 << 20), .len = SIZE };
+	struct steady w = { .p = pair_that_waits(), .len = SIZE };
 	long long received = counter("SrcAvailReceived");
 	pthread_t thread;
 
@@ -264,7 +263,7 @@ static int unscanned(void *arg)
 /* Returns the number of scans until a SrcAvail that nobody reads is declined. */
 static long long looks_for(int count)
 {
-	struct steady w = { .p = pair_sized(1 << 20), .len = SIZE };
+	struct steady w = { .p = pair_that_waits(), .len = SIZE };
 	long long runs;
 
 	setting_set("scan_count", count);
@@ -310,7 +309,7 @@ static void need_rest(const char *when)
 /* C9: the scanner runs while a SrcAvail is not read, and not otherwise. */
 static int rests(void *arg)
 {
-	struct steady w = { .p = pair_sized(1 << 20), .len = SIZE };
+	struct steady w = { .p = pair_that_waits(), .len = SIZE };
 	long long runs = counter("ScansRun"), fired = counter("ScansFired");
 	static unsigned char buf[SIZE];
 	struct reading r;

@@ -221,8 +221,8 @@ static void comes_late(void *arg)
 }
 
 /*
- * C2: a reader that does not poll and always comes late costs the writer one wait in vain. After
- * some writes without a SinkAvail the direction is in Combined mode again.
+ * C2: a reader that does not poll and always comes late costs a writer that has to wait for it one
+ * wait in vain. After some writes without a SinkAvail the direction is in Combined mode again.
  */
 static int late(void *arg)
 {
@@ -235,6 +235,8 @@ static int late(void *arg)
 	setting_set("scan_ms", NO_SCAN_MS);
 	counters_mark();
 	r.p = pair_make();
+	/* No write fits. */
+	set_int(r.p.c, SOL_SOCKET, SO_SNDBUF, r.size / 4);
 	r.left = WRITES * r.size;
 	pid = helper_start(comes_late, &r);
 	for (i = 0; i < WRITES; i++)
