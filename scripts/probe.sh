@@ -40,6 +40,7 @@ has linux/sock_diag.h 'struct module \*owner;' DIAG_OWNER
 has net/genetlink.h 'struct genl_split_ops \{' GENL_SPLIT_OPS
 has net/netlink.h 'const struct netlink_range_validation \*range;' NLA_CONST_RANGE
 has linux/uio.h 'iov_iter_extract_pages' EXTRACT_PAGES
+has linux/mm.h 'void vm_flags_set\(' VM_FLAGS_SET
 has linux/uio.h 'iter_iov\(const struct' ITER_IOV
 has linux/skbuff.h 'bool devmem\)' ZEROCOPY_DEVMEM
 has linux/skbuff.h 'struct ubuf_info_ops \{' UBUF_OPS

@@ -12,6 +12,7 @@
 #define SDP_COMPAT_H
 
 #include <linux/ftrace.h>
+#include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/poll.h>
 #include <linux/skbuff.h>
@@ -251,6 +252,17 @@ static inline ssize_t sdp_iter_page(struct iov_iter *iter, size_t max,
 	if (n > 0)
 		put_page(*page);
 	return n;
+#endif
+}
+
+/* Since 6.3 the flags of a mapping are changed by functions. */
+static inline void sdp_vm_flags(struct vm_area_struct *vma,
+				unsigned long with, unsigned long without)
+{
+#ifdef SDP_HAVE_VM_FLAGS_SET
+	vm_flags_mod(vma, with, without);
+#else
+	vma->vm_flags = (vma->vm_flags | with) & ~without;
 #endif
 }
 

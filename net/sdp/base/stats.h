@@ -78,6 +78,7 @@
 	_(PartialHeld)		/* times that a partial message was held */ \
 	_(SendCompletions)	/* send completions handled */		\
 	_(BytesReferenced)	/* bytes sent by reference, without a copy */ \
+	_(BytesMapped)		/* bytes received by TCP_ZEROCOPY_RECEIVE */ \
 	_(Coalesced)		/* received messages copied together */	\
 	_(NoMemory)		/* work put off for lack of memory */	\
 	_(MemoryShort)		/* refusals by net.sdp.mem or a cgroup */ \

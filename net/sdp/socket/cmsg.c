@@ -67,6 +67,18 @@ static void cmsg_put_stamp(struct sock *sk, struct msghdr *msg, ktime_t stamp)
 }
 
 /**
+ * sdp_inq_hint() - number of bytes left to read, as reported by calls
+ * @ssk: socket; takes its lock
+ *
+ * Return: number of bytes; like TCP, count an end of the stream that is still
+ * to be read.
+ */
+int sdp_inq_hint(struct sdp_sock *ssk)
+{
+	return sdp_urgent_inq(ssk) ?: READ_ONCE(ssk->rx_ended);
+}
+
+/**
  * sdp_put_cmsgs() - add the control messages of a successful recvmsg(2)
  * @ssk: socket; takes its lock
  * @msg: message of the call
@@ -74,11 +86,8 @@ static void cmsg_put_stamp(struct sock *sk, struct msghdr *msg, ktime_t stamp)
  */
 void sdp_put_cmsgs(struct sdp_sock *ssk, struct msghdr *msg, ktime_t stamp)
 {
-	int left = sdp_urgent_inq(ssk);
+	int left = sdp_inq_hint(ssk);
 
-	/* Like TCP, count an end of the stream that is still to be read. */
-	if (!left && READ_ONCE(ssk->rx_ended))
-		left = 1;
 	if (stamp)
 		cmsg_put_stamp(&ssk->sk, msg, stamp);
 	if (msg->msg_get_inq)

@@ -5,6 +5,7 @@
 
 #include "../conn/sock.h"
 
+int sdp_inq_hint(struct sdp_sock *ssk);
 void sdp_put_cmsgs(struct sdp_sock *ssk, struct msghdr *msg, ktime_t stamp);
 
 #endif /* SDP_SOCKET_CMSG_H */

@@ -25,6 +25,7 @@
 #include "listen.h"
 #include "poll.h"
 #include "recv.h"
+#include "recv_map.h"
 #include "send.h"
 #include "sockopt.h"
 #include "sockopt_sock.h"
@@ -62,7 +63,7 @@ static int family_no_read_sock(struct sock *sk, read_descriptor_t *desc,
 	.set_peek_off	= sk_set_peek_off,		\
 	.sendmsg	= sdp_sendmsg,			\
 	.recvmsg	= sdp_recvmsg,			\
-	.mmap		= sock_no_mmap,			\
+	.mmap		= sdp_mmap,			\
 	.splice_read	= sdp_splice_read,		\
 	.read_sock	= family_no_read_sock,		\
 	SDP_SENDPAGE					\

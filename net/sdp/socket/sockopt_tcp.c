@@ -15,6 +15,7 @@
 #include "../conn/options.h"
 #include "../conn/tx_queue.h"
 #include "info.h"
+#include "recv_map.h"
 #include "sockopt.h"
 #include "sockopt_tcp.h"
 
@@ -244,6 +245,8 @@ int sdp_tcp_get(struct sdp_sock *ssk, int name, char __user *value,
 	case TCP_CONGESTION:
 		return sdp_option_copy(value, len, congestion_name,
 				       sizeof(congestion_name));
+	case TCP_ZEROCOPY_RECEIVE:
+		return sdp_tcp_zerocopy_receive(ssk, value, len);
 	case TCP_SAVED_SYN:
 		/* SDP has no SYN: report a length of 0. */
 		return put_user(val, len);

@@ -354,8 +354,10 @@ void sdp_srcavail_recv_decline(struct sdp_sock *ssk, u32 seen)
 
 /**
  * sdp_srcavail_recv() - read from the peer's SrcAvail, or decline it
- * @ssk: socket, with rx_mutex; all that came in messages has been read
- * @to: the reader's memory; NULL if it peeks, discards or reads into a pipe
+ * @ssk: socket, with rx_mutex; if the reader may wait, all that came in
+ *	messages has been read
+ * @to: the reader's memory; NULL if it peeks, discards, maps or reads into a
+ *	pipe
  * @len: bytes that the call has room for in all
  * @left: bytes of this room that are still free
  * @enough: the call has read enough already
