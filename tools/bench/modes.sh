@@ -19,7 +19,7 @@ COST_SIZES=${COST_SIZES:-65536 1048576}
 MODE_PEERS="sdpmsg sdpread sdpwrite"
 READER_SIZES=${READER_SIZES:-4096 16384 65536 262144 1048576 4194304}
 READERS=${READERS:-recv waitall poll pollrecv readv uring body threads e_recv e_poll e_uring
-	z_recv z_poll f_recv f_poll}
+	z_recv z_poll f_recv f_poll map e_map z_map f_map}
 # How the client writes: the beginning of a reader's name. Writers that call poll() for room.
 declare -A WRITERS=([e]=nowait [z]=zerocopy [f]=sendfile)
 EVENT_SIZES=${EVENT_SIZES:-65536 262144 1048576}

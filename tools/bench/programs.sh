@@ -9,6 +9,8 @@
 PROGRAM_CLIENTS=16
 REDIS_VALUE=100				# bytes
 REDIS_REQUESTS=${REDIS_REQUESTS:-4000}	# without pipelining
+REDIS_LARGE=262144			# bytes of a large value
+REDIS_LARGE_REQUESTS=${REDIS_LARGE_REQUESTS:-400}
 NGINX_SMALL=1024			# bytes
 NGINX_LARGE=${NGINX_LARGE:-20971520}
 NGINX_REQUESTS=${NGINX_REQUESTS:-2000}
@@ -143,6 +145,11 @@ redis_round() {
 			program_run "redis_$command$pipeline" "$count" $((count / pipeline / 2)) \
 				"${benchmark[@]}" -t $command -n "$count" -P $pipeline || return
 		done
+	done
+	count=$REDIS_LARGE_REQUESTS
+	for command in set get; do
+		program_run "redis_${command}large" "$count" $((count * (REDIS_LARGE / 10000))) \
+			"${benchmark[@]}" -d $REDIS_LARGE -t $command -n "$count" || return
 	done
 }
 

@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <liburing.h>
 #include <poll.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -13,6 +16,8 @@
 
 #define FIRST_PIECE	100u
 #define HEADER		16u
+/* Most bytes that are mapped by one call. */
+#define WINDOW		(1 << 18)
 
 /* Belongs to a thread, once it has read with it. */
 static _Thread_local struct io_uring ring;
@@ -20,7 +25,8 @@ static _Thread_local int ring_open;
 
 static const char *const names[] = {
 	[PLAIN] = "recv", [WAITALL] = "waitall", [POLLED] = "poll", [POLLED_BLOCKING] = "pollrecv",
-	[PIECES] = "readv", [URING] = "uring", [BODY] = "body", [SEVERAL] = "threads",
+	[MAPPED] = "map", [PIECES] = "readv", [URING] = "uring", [BODY] = "body",
+	[SEVERAL] = "threads",
 };
 
 int reader_named(const char *name)
@@ -61,6 +67,30 @@ static ssize_t by_ring(int fd, char *buf, size_t len)
 	return n < 0 ? -1 : n;
 }
 
+/* Maps what has come; what cannot be mapped is read. Touches each page, as a reader does. */
+static ssize_t by_mapping(int fd, char *buf, size_t len)
+{
+	static _Thread_local volatile char *window;
+	struct tcp_zerocopy_receive r = { .length = len < WINDOW ? len : WINDOW };
+	socklen_t size = sizeof(r);
+	unsigned int at;
+
+	if (!window)
+		window = mmap(NULL, WINDOW, PROT_READ, MAP_SHARED, fd, 0);
+	if (window == MAP_FAILED)
+		err(1, "mmap of a socket");
+	r.address = (unsigned long)window;
+	if (getsockopt(fd, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, &r, &size))
+		return errno == EIO ? 0 : -1;
+	for (at = 0; at < r.length; at += 4096)
+		(void)window[at];
+	if (r.length || !r.recv_skip_hint) {
+		errno = EAGAIN;
+		return r.length ? (ssize_t)r.length : -1;
+	}
+	return recv(fd, buf, r.recv_skip_hint < len ? r.recv_skip_hint : len, MSG_DONTWAIT);
+}
+
 /* The remainder of the current message; before that the remainder of its header. */
 static size_t rest_of_message(uint64_t at, size_t size)
 {
@@ -81,6 +111,10 @@ ssize_t reader_receive(const struct reader *r, char *buf, size_t len, uint64_t a
 		if (poll(&p, 1, -1) < 0)
 			return -1;
 		return recv(r->fd, buf, len, r->kind == POLLED ? MSG_DONTWAIT : 0);
+	case MAPPED:
+		if (poll(&p, 1, -1) < 0)
+			return -1;
+		return by_mapping(r->fd, buf, len);
 	case PIECES:
 		return in_pieces(r->fd, buf, len);
 	case URING:

@@ -37,6 +37,7 @@ READERS = {
     "waitall": "recv(), MSG_WAITALL",
     "poll": "poll(), recv() without waiting",
     "pollrecv": "poll(), recv()",
+    "map": "poll(), TCP_ZEROCOPY_RECEIVE",
     "readv": "readv(), 100 bytes first",
     "uring": "io_uring",
     "body": "recv() of 16 bytes, then of the rest",
@@ -48,6 +49,9 @@ READERS = {
     "z_poll": "poll(), recv() without waiting, event-driven writer, MSG_ZEROCOPY",
     "f_recv": "recv(), event-driven writer, sendfile()",
     "f_poll": "poll(), recv() without waiting, event-driven writer, sendfile()",
+    "e_map": "poll(), TCP_ZEROCOPY_RECEIVE, event-driven writer",
+    "z_map": "poll(), TCP_ZEROCOPY_RECEIVE, event-driven writer, MSG_ZEROCOPY",
+    "f_map": "poll(), TCP_ZEROCOPY_RECEIVE, event-driven writer, sendfile()",
 }
 
 # Real programs: name of the test, and its unit.
@@ -56,6 +60,8 @@ PROGRAMS = {
     "redis_get1": ("redis GET", "requests/s"),
     "redis_set16": ("redis SET, 16 at once", "requests/s"),
     "redis_get16": ("redis GET, 16 at once", "requests/s"),
+    "redis_setlarge": ("redis SET, 256 KiB", "requests/s"),
+    "redis_getlarge": ("redis GET, 256 KiB", "requests/s"),
     "nginx_small": ("nginx, 1 KiB", "requests/s"),
     "nginx_large": ("nginx, 20 MiB", "MB/s"),
 }
