@@ -97,26 +97,32 @@ static void make_roomy(const struct pair *p)
 		   "SO_SNDBUFFORCE");
 }
 
-/* A stream by large writes that do not wait. */
+/* Writes the stream by large calls that do not wait. */
+static void write_nowait(int fd, long len)
+{
+	long at = 0;
+	ssize_t n;
+
+	while (at < len) {
+		n = send(fd, pattern(at), PIECE, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n < 0)
+			poll_for(fd, POLLOUT, WAIT_MS);
+		else
+			at += n;
+	}
+}
+
 static int stream(void *arg)
 {
 	struct pair p = pair_make();
 	struct pattern_reader r = { p.s, p.c, (slow_kernel() ? 12 : 40) * (long)PIECE, 0, 0 };
 	bool by_rdma = set == &addrsets[SET_RC4] || set == &addrsets[SET_RC6];
-	long at = 0;
 	pid_t pid;
-	ssize_t n;
 
 	make_roomy(&p);
 	counters_mark();
 	pid = helper_start(reads_mapped, &r);
-	while (at < r.len) {
-		n = send(p.c, pattern(at), PIECE, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n < 0)
-			poll_for(p.c, POLLOUT, WAIT_MS);
-		else
-			at += n;
-	}
+	write_nowait(p.c, r.len);
 	helper_end(pid);
 	if (use_sdp && by_rdma)
 		need(since_mark("BytesMapped") > r.len / 4 * 3, "%lld bytes mapped",
@@ -374,21 +380,13 @@ static int mapped_early(void *arg)
 	unsigned char *to = window(client, PIECE);
 	struct pattern_reader r = { client, -1, 8L * PIECE, (unsigned long)to, 0 };
 	struct pair p = { .s = client };
-	long at = 0;
 	pid_t pid;
-	ssize_t n;
 
 	connect_to(client, &where);
 	p.c = accept_from(fd);
 	set_int(p.c, SOL_SOCKET, SO_SNDBUFFORCE, size);
 	pid = helper_start(child_reads, &r);
-	while (at < r.len) {
-		n = send(p.c, pattern(at), PIECE, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n < 0)
-			poll_for(p.c, POLLOUT, WAIT_MS);
-		else
-			at += n;
-	}
+	write_nowait(p.c, r.len);
 	helper_end(pid);
 	return EXIT_OK;
 }
