@@ -23,6 +23,16 @@ static unsigned int unfinished_messages(int fd)
 }
 
 /*
+ * @info's end has more data to send and may send it, or has announced it: a peer whose reader does
+ * not come asks for it in messages (C9). A peer keeps its last credit (D5); a full ring is no
+ * matter of credit.
+ */
+static bool has_more(const struct sdp_info *info)
+{
+	return info->bytes_unsent && info->credit > 1 && !info->tx_ring;
+}
+
+/*
  * Each end has received what the other one has sent, and knows that its own data has arrived.
  * Before an end can be asked again it has done all that a message makes it do, posting receives and
  * answering included. So nothing more happens until a program does something.
@@ -31,10 +41,10 @@ static bool ends_rest(int one, int other)
 {
 	struct sdp_info a = info_of(one), b;
 
-	if (a.bytes_unarrived || unfinished_messages(one))
+	if (a.bytes_unarrived || has_more(&a) || unfinished_messages(one))
 		return false;
 	b = info_of(other);
-	return !b.bytes_unarrived && !unfinished_messages(other) &&
+	return !b.bytes_unarrived && !has_more(&b) && !unfinished_messages(other) &&
 	       a.msgs_sent == b.msgs_received && b.msgs_sent == a.msgs_received;
 }
 
@@ -54,12 +64,13 @@ void await_ends_rest(int one, int other)
  */
 long fill_to_rest(int fd, int other)
 {
-	long total = 0, n;
+	long total = send_until_full(fd), n;
 
-	while ((n = send_until_full(fd))) {
-		total += n;
+	do {
 		await_ends_rest(fd, other);
-	}
+		n = send_until_full(fd);
+		total += n;
+	} while (n);
 	return total;
 }
 

@@ -316,12 +316,13 @@ long send_until_full(int fd)
  */
 long fill(int fd)
 {
-	long total = 0, n;
+	long total = send_until_full(fd), n;
 
-	while ((n = send_until_full(fd))) {
-		total += n;
+	do {
 		poll_for(fd, POLLOUT, quiet_ms());
-	}
+		n = send_until_full(fd);
+		total += n;
+	} while (n);
 	return total;
 }
 

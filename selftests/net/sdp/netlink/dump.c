@@ -5,6 +5,7 @@
  * What dumps show, also while sockets come and go, and when the program does not take the rest of
  * one.
  */
+#include "info.h"
 #include "netlink.h"
 
 struct stat_line {
@@ -435,7 +436,7 @@ static int sock_kill(void *arg)
 	local = name_of(p.c);
 	peer = peer_of(p.c);
 	/* Unread data keeps the closed socket. */
-	fill(p.c);
+	fill_ends(p.c, p.s);
 	close(p.c);
 	error = kill_ends(&nl, &local, &peer);
 	need(!error, "of a closed one: %s", errno_text(error));

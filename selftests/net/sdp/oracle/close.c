@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Oracle scenarios: poll masks by state, half close, close, reset. */
+#include "info.h"
 #include "oracle.h"
 
 static void masks_by_state(void)
@@ -414,13 +415,13 @@ static void writers_woken(void)
 	struct pair p = pair_sized(SMALL_BUFFER);
 	struct caller c;
 
-	fill(p.c);
+	fill_ends(p.c, p.s);
 	caller_start(&c, call_send, p.c);
 	linger_zero(p.s);
 	close(p.s);
 	caller_end("send, reset", &c);
 	p = pair_sized(SMALL_BUFFER);
-	fill(p.c);
+	fill_ends(p.c, p.s);
 	caller_start(&c, call_send, p.c);
 	shutdown(p.c, SHUT_WR);
 	caller_end("send, own shutdown", &c);

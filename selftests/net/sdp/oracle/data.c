@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Oracle scenarios: results of send and receive calls, with every flag. */
+#include "info.h"
 #include "oracle.h"
 
 static void calls_basic(void)
@@ -342,7 +343,7 @@ static void send_timeout(void)
 	set_timeout(p.c, SO_SNDTIMEO, 60);
 	n = send(p.c, big, sizeof(big), 0);
 	rec_bool("a part fits", n > 0 && n < (long)sizeof(big));
-	sent = n + fill(p.c);
+	sent = n + fill_ends(p.c, p.s);
 	start = now_ms();
 	REC("full", send_until_failure(p.c, &sent, sizeof(big), 0));
 	rec_bool("waited", took_at_least(start, 60));
@@ -389,7 +390,7 @@ static void full_buffer(void)
 
 	sent = send(p.c, big, sizeof(big), MSG_DONTWAIT);
 	rec_bool("a part fits", sent > 0 && sent < (long)sizeof(big));
-	sent += fill(p.c);
+	sent += fill_ends(p.c, p.s);
 	rec_mask("full", p.c);
 	REC("send", send_until_failure(p.c, &sent, 1, MSG_DONTWAIT));
 	set_nonblock(p.c, true);
@@ -557,7 +558,7 @@ static void interrupted_send(void)
 	n = send(p.c, big, sizeof(big), 0);
 	rec_bool("a part is sent", n > 0 && n < (long)sizeof(big));
 	ticks_stop();
-	sent = n + fill(p.c);
+	sent = n + fill_ends(p.c, p.s);
 	ticks_start(on_tick, 0);
 	REC("full", send_until_failure(p.c, &sent, 10, 0));
 	REC("full, write", write_until_failure(p.c, &sent));

@@ -5,6 +5,7 @@
  * The tables list options and values. Each value is set and read back in each state of a socket.
  * The scenarios behind the tables test what some options do.
  */
+#include "info.h"
 #include "oracle.h"
 #include <sys/utsname.h>
 
@@ -527,7 +528,7 @@ static void user_timeout_full(void)
 	 * The socket is filled before the timeout is set, because fill() takes long on a slow
 	 * kernel.
 	 */
-	fill(p.c);
+	fill_ends(p.c, p.s);
 	set_int(p.c, IPPROTO_TCP, TCP_USER_TIMEOUT, 1500);
 	rec_mask_at("mask", p.c, POLLERR);
 	rec_so_error("error", p.c);

@@ -82,7 +82,7 @@ static int info_unsent(void *arg)
 	need(info_of(p.c).bytes_unsent == 10, "corked: %u unsent", info_of(p.c).bytes_unsent);
 	set_int(p.c, IPPROTO_TCP, TCP_CORK, 0);
 	need(await_bytes(p.s, 10) == 10, "uncorked: nothing arrives");
-	n = fill(p.c);
+	n = fill_ends(p.c, p.s);
 	info = info_of(p.c);
 	need(info.bytes_unsent > 0, "full: nothing unsent");
 	need(!ioctl(p.c, SIOCOUTQNSD, &value) && (unsigned int)value == info.bytes_unsent,

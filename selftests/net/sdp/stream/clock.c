@@ -151,7 +151,7 @@ static int linger(void *arg)
 	struct pair p = pair_sized(16384);
 	long long since;
 
-	fill(p.c);
+	fill_ends(p.c, p.s);
 	need_errno(!setsockopt(p.c, SOL_SOCKET, SO_LINGER, &second, sizeof(second)), "SO_LINGER");
 	since = now_ms();
 	close(p.c);

@@ -4,6 +4,7 @@
  *
  * The reports have the same numbers as TCP's.
  */
+#include "info.h"
 #include "pattern.h"
 #include "reports.h"
 #include <linux/sdp.h>
@@ -177,7 +178,7 @@ static int not_reported(void *arg)
 	need(!report_take(p.c, &done), "a report of nothing");
 
 	/* A call that fails for lack of room gets no number. */
-	n = fill(p.c);
+	n = fill_ends(p.c, p.s);
 	need(send(p.c, mem, 5000, MSG_ZEROCOPY | MSG_DONTWAIT) < 0 && errno == EAGAIN,
 	     "send: %s", errno_text(errno));
 	drain(p.s, n);
