@@ -298,7 +298,7 @@ static void sinkavail_unmap(struct sdp_sock *ssk, struct sdp_link *link,
 /**
  * sdp_sinkavail_recv_fits() - could a reader's memory be advertised?
  * @ssk: socket
- * @to: the memory; only its first segment can be advertised
+ * @to: the memory; only its first region can be advertised (sdp_pin_span())
  * @room: bytes of it
  *
  * Checks the size only, not the mode: socket/recv.c calls this in every mode to
@@ -310,7 +310,7 @@ static void sinkavail_unmap(struct sdp_sock *ssk, struct sdp_link *link,
 bool sdp_sinkavail_recv_fits(const struct sdp_sock *ssk,
 			     const struct iov_iter *to, size_t room)
 {
-	room = min(room, iov_iter_single_seg_count(to));
+	room = sdp_pin_span(to, room);
 	return room >= READ_ONCE(ssk->rx_least) && sdp_zcopy_worth(ssk, room);
 }
 

@@ -75,7 +75,7 @@ static bool srcavail_worth(struct sdp_sock *ssk, struct msghdr *msg,
 		return false;
 	return !(msg->msg_flags & (MSG_OOB | MSG_ZEROCOPY)) &&
 	       user_backed_iter(from) &&
-	       sdp_zcopy_worth(ssk, iov_iter_single_seg_count(from));
+	       sdp_zcopy_worth(ssk, sdp_pin_span(from, SIZE_MAX));
 }
 
 /*
