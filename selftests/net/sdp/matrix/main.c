@@ -42,7 +42,6 @@ static struct difference {
 } differences[] = {
 	{ "*", "get SO_DOMAIN", 0, "0 27", "it is family 27" },
 	{ "*", "get SO_PROTOCOL", 0, "0 257", "its protocol is SDP, and it says so" },
-	{ "*", "mmap", 0, "-ENODEV", "TCP's mapping of received pages is an interface of its own" },
 	{ "fresh", "getsockname*", AF_INET6, "0 *16 bytes",
 	  "an unbound socket may still take addresses of either family" },
 	{ "*", "bind, family 0*", AF_INET6, "*", "what is a wildcard for IPv4 is welcome" },
@@ -54,7 +53,6 @@ static struct difference {
 static struct difference policy_differences[] = {
 	{ "*", "get SO_PROTOCOL", 0, "0 257", "once it is SDP, it says so" },
 	{ "connecting", "disconnect", 0, "0 port 0", "the port was SDP's, and went with it" },
-	{ "*", "mmap", 0, "-ENODEV", "TCP's mapping of received pages is an interface of its own" },
 	{ "[!f]*", "ioctl SIOCOUTQ*", 0, "0 0",
 	  "SYN and FIN are no bytes here, and what is over has nothing left to send" },
 };
