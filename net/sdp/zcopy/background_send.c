@@ -27,6 +27,7 @@
 #include "../conn/zerocopy.h"
 #include "background.h"
 #include "background_send.h"
+#include "pin.h"
 #include "zcopy.h"
 
 /*
@@ -293,22 +294,21 @@ void sdp_background_close(struct sdp_sock *ssk)
 
 /*
  * Number of bytes in the next pieces of a write that are small by themselves.
- * The program's own memory is used for a large one, if the writer may wait.
+ * The program's own memory is used for a large region, if the writer may wait.
  */
 static u32 background_small_pieces(const struct sdp_sock *ssk,
 				   const struct iov_iter *from)
 {
-	const struct iovec *piece;
-	size_t n = 0, skip = from->iov_offset;
+	struct iov_iter at = *from;
+	size_t n = 0, piece;
 
 	if (!iter_is_iovec(from))
 		return 0;
-	for (piece = sdp_iter_iov(from); n < SDP_BACKGROUND_MAX; piece++) {
-		if (n == iov_iter_count(from) ||
-		    sdp_zcopy_worth(ssk, piece->iov_len - skip))
+	for (; n < SDP_BACKGROUND_MAX && iov_iter_count(&at); n += piece) {
+		piece = sdp_pin_span(&at, SIZE_MAX);
+		if (sdp_zcopy_worth(ssk, piece))
 			break;
-		n = min(n + piece->iov_len - skip, iov_iter_count(from));
-		skip = 0;
+		iov_iter_advance(&at, piece);
 	}
 	return min_t(size_t, n, SDP_BACKGROUND_MAX);
 }

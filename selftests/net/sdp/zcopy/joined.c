@@ -105,6 +105,32 @@ static int write_once(void *arg)
 	return EXIT_OK;
 }
 
+/* A small piece before the region goes in a message, and the region from the process's memory. */
+static int behind_header(void *arg)
+{
+	const long header = 100;
+	struct pair p = pair_that_waits();
+	struct pattern_reader r = { p.s, p.c, header + WRITE, WRITE, 0 };
+	struct iovec iov[1 + PIECES];
+	unsigned char *memory = memory_new();
+	pid_t pid;
+
+	only_order_counts();
+	iov[0] = (struct iovec){ memory + MEMORY - PAGE, header };
+	memcpy(iov[0].iov_base, pattern(0), header);
+	pieces_of_pages(iov + 1, memory);
+	pieces_fill(iov + 1, header);
+	counters_mark();
+	pid = helper_start(pattern_reader_main, &r);
+	need(writev(p.c, iov, 1 + PIECES) == header + WRITE, "writev: %s", errno_text(errno));
+	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
+	helper_end(pid);
+	need(since_mark("SrcAvailSent") == 1, "%lld SrcAvails", since_mark("SrcAvailSent"));
+	need(!since_mark("BackgroundBytes"), "%lld bytes copied", since_mark("BackgroundBytes"));
+	await_unpinned();
+	return EXIT_OK;
+}
+
 static void writes(void *arg)
 {
 	const struct pattern_reader *r = arg;
@@ -260,6 +286,7 @@ static int at_random(void *arg)
 
 static const struct test tests[] = {
 	CASE(write_once, 30, RC),
+	CASE(behind_header, 30, RC),
 	CASE(read_once, 30, RC),
 	CASE(advertised_once, 30, RC),
 	CASE(unreadable, 30, RC),
