@@ -67,6 +67,10 @@ static void note_rdma(struct sdp_sock *ssk, struct sdp_todo *todo)
 	 */
 	if (room && !ssk->sinkavail_tx_room && ssk->tx_turn)
 		todo->wake |= SDP_WAKE_WRITE;
+	/* So may it for the end of background writes (socket/send.c). */
+	if (ssk->background_over && ssk->tx_turn)
+		todo->wake |= SDP_WAKE_WRITE;
+	ssk->background_over = false;
 	WRITE_ONCE(ssk->sinkavail_tx_room, room);
 	if (room) {
 		WRITE_ONCE(ssk->sinkavail_missed, false);

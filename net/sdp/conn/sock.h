@@ -299,6 +299,8 @@ struct sdp_sock {
 	 * joins them: it must not overtake them
 	 */
 	u32 background;
+	/** @background_over: @background has become 0 while @lock was held */
+	bool background_over;
 	/**
 	 * @background_writing: the background write whose RDMA write is in
 	 * flight on @link, or NULL

@@ -270,11 +270,75 @@ static int send_wait_connected(struct sdp_sock *ssk, long *timeo)
 	       (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) ? 0 : -EPIPE;
 }
 
+static bool send_background_over(struct sdp_sock *ssk, u32 unused)
+{
+	return !READ_ONCE(ssk->background) || sdp_tx_error(&ssk->sk);
+}
+
+/*
+ * Let background writes go before a write whose own memory can be offered then.
+ * Returns true if this has taken time, in which the connection may have ended.
+ */
+static bool send_behind_background(struct sdp_sock *ssk, struct msghdr *msg,
+				   long *timeo, bool *turn)
+{
+	long slice = sdp_srcavail_send_follows(ssk, msg, *timeo), left = slice;
+
+	if (!slice)
+		return false;
+	sdp_background_close(ssk);
+	sdp_tx_turn_take(ssk, turn);
+	if (send_wait(ssk, &left, send_background_over, 0) == -EAGAIN &&
+	    slice < *timeo)
+		sdp_srcavail_send_missed(ssk);
+	if (*timeo != MAX_SCHEDULE_TIMEOUT)
+		*timeo -= slice - left;
+	return true;
+}
+
 /* Called before a sleep: take the turn if bytes have already been taken. */
 static void send_take_turn(struct sdp_sock *ssk, size_t done, bool *turn)
 {
 	if (done)
 		sdp_tx_turn_take(ssk, turn);
+}
+
+/*
+ * Wait for room in the send buffer, or, with @memory, for memory of all sockets
+ * together. Returns 0 to try again, or an errno.
+ */
+static int send_wait_room(struct sdp_sock *ssk, struct sdp_refs *refs,
+			  long *timeo, size_t done, bool *turn, bool memory)
+{
+	sdp_background_close(ssk);
+	if (!done)
+		sdp_refs_undo(refs);
+	send_take_turn(ssk, done, turn);
+	return memory ? send_wait_memory(ssk, timeo) :
+			send_wait(ssk, timeo, send_may_continue, *turn);
+}
+
+/*
+ * Take the next bytes of the write, in the background or in a segment. What the
+ * peer has @refused in part goes in messages. @first: none have been taken so
+ * far. Returns the number of bytes or an errno, as send_segment() does.
+ */
+static int send_take(struct sdp_sock *ssk, struct msghdr *msg,
+		     struct sdp_refs *refs, long timeo, bool first,
+		     bool refused)
+{
+	/*
+	 * This assigns the number of a MSG_ZEROCOPY report, so tx_mutex is held
+	 * from here until the first byte is taken or sdp_refs_undo() gives the
+	 * number back.
+	 */
+	int n = first ? sdp_refs_begin(ssk, msg, refs) : 0;
+
+	if (!n && !refused)
+		n = sdp_background_send(ssk, msg, refs, timeo);
+	else
+		sdp_background_close(ssk);
+	return n ?: send_segment(ssk, msg, refs, first);
 }
 
 /*
@@ -288,7 +352,7 @@ static int send_parts(struct sdp_sock *ssk, struct msghdr *msg,
 {
 	struct sock *sk = &ssk->sk;
 	u32 lives = ssk->generation;
-	bool refused = false;
+	bool refused = false, waited = false;
 	int n;
 
 	while (msg_data_left(msg)) {
@@ -296,13 +360,15 @@ static int send_parts(struct sdp_sock *ssk, struct msghdr *msg,
 		if (sdp_tx_error(sk) || ssk->generation != lives)
 			return -EPIPE;
 		if (!send_may_take(ssk, *turn)) {
-			sdp_background_close(ssk);
-			if (!*done)
-				sdp_refs_undo(refs);
-			send_take_turn(ssk, *done, turn);
-			n = send_wait(ssk, timeo, send_may_continue, *turn);
+			n = send_wait_room(ssk, refs, timeo, *done, turn,
+					   false);
 			if (n)
 				return n;
+			continue;
+		}
+		if (!refused && !waited &&
+		    send_behind_background(ssk, msg, timeo, turn)) {
+			waited = true;
 			continue;
 		}
 		n = sdp_srcavail_send(ssk, msg, timeo, *done, &refused, turn);
@@ -312,28 +378,9 @@ static int send_parts(struct sdp_sock *ssk, struct msghdr *msg,
 				return sock_intr_errno(*timeo);
 			continue;
 		}
-		/*
-		 * This assigns the number of a MSG_ZEROCOPY report, so tx_mutex
-		 * is held from here until the first byte is taken or
-		 * sdp_refs_undo() gives the number back.
-		 */
-		n = *done ? 0 : sdp_refs_begin(ssk, msg, refs);
-		/* What the peer has declined in part goes in messages. */
-		if (!n && !refused)
-			n = sdp_background_send(ssk, msg, refs, *timeo);
-		else
-			sdp_background_close(ssk);
-		if (!n)
-			n = send_segment(ssk, msg, refs, !*done);
-		if (n == -EAGAIN) {
-			if (!*done)
-				sdp_refs_undo(refs);
-			send_take_turn(ssk, *done, turn);
-			n = send_wait_memory(ssk, timeo);
-			if (n)
-				return n;
-			continue;
-		}
+		n = send_take(ssk, msg, refs, *timeo, !*done, refused);
+		if (n == -EAGAIN)
+			n = send_wait_room(ssk, refs, timeo, *done, turn, true);
 		if (n < 0)
 			return n;
 		*done += n;

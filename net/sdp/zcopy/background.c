@@ -188,8 +188,12 @@ static void background_begun(struct sdp_background *b)
 /* All of its bytes have arrived, or are in messages. */
 static void background_done(struct sdp_background *b)
 {
+	struct sdp_sock *ssk = b->ssk;
+
 	background_uncharge(b, b->charged);
-	WRITE_ONCE(b->ssk->background, b->ssk->background - 1);
+	WRITE_ONCE(ssk->background, ssk->background - 1);
+	if (!ssk->background)
+		ssk->background_over = true;
 }
 
 /* Its last byte has been handed over: take its segment out of the queue. */

@@ -58,24 +58,52 @@
 #define SRCAVAIL_MS_BYTES	65536
 
 /*
- * Is RDMA possible now for the rest of a write, and worth it? A write must not
- * overtake a background write, and becomes one itself then (background.c). So
- * does one that has room in the send buffer if the reader is late.
+ * Is the rest of a write worth RDMA from the application's memory? A write that
+ * has room in the send buffer becomes a background write (background.c) if the
+ * reader is late.
  */
 static bool srcavail_worth(struct sdp_sock *ssk, struct msghdr *msg,
 			   long timeo)
 {
 	const struct iov_iter *from = &msg->msg_iter;
 
-	if (!timeo || READ_ONCE(ssk->background) ||
-	    (READ_ONCE(ssk->reader_late) &&
-	     sdp_zcopy_fits(ssk, msg_data_left(msg))) ||
-	    !(READ_ONCE(ssk->may_srcavail) ||
-	      READ_ONCE(ssk->sinkavail_tx_room)))
+	if (!timeo || (READ_ONCE(ssk->reader_late) &&
+		       sdp_zcopy_fits(ssk, msg_data_left(msg))))
 		return false;
 	return !(msg->msg_flags & (MSG_OOB | MSG_ZEROCOPY)) &&
 	       user_backed_iter(from) &&
 	       sdp_zcopy_worth(ssk, sdp_pin_span(from, SIZE_MAX));
+}
+
+/*
+ * Is a region of a write worth RDMA, maybe behind small pieces? For a write
+ * that would have to be copied as a whole.
+ */
+static bool srcavail_worth_later(struct sdp_sock *ssk, struct msghdr *msg,
+				 long timeo)
+{
+	struct msghdr rest = *msg;
+
+	while (msg_data_left(&rest)) {
+		if (srcavail_worth(ssk, &rest, timeo))
+			return true;
+		if (!user_backed_iter(&rest.msg_iter))
+			return false;
+		iov_iter_advance(&rest.msg_iter,
+				 sdp_pin_span(&rest.msg_iter, SIZE_MAX));
+	}
+	return false;
+}
+
+/*
+ * Is that possible now? A write must not overtake a background write, and
+ * becomes one itself.
+ */
+static bool srcavail_possible(const struct sdp_sock *ssk)
+{
+	return !READ_ONCE(ssk->background) &&
+	       (READ_ONCE(ssk->may_srcavail) ||
+		READ_ONCE(ssk->sinkavail_tx_room));
 }
 
 /*
@@ -494,7 +522,8 @@ u32 sdp_srcavail_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo,
 	struct sdp_link *link;
 	u32 got = 0;
 
-	if (*refused || !srcavail_worth(ssk, msg, *timeo))
+	if (*refused || !srcavail_possible(ssk) ||
+	    !srcavail_worth(ssk, msg, *timeo))
 		return 0;
 	*refused = true;
 	if (!sdp_pin(&pin, &msg->msg_iter, msg_data_left(msg),
@@ -510,6 +539,41 @@ u32 sdp_srcavail_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo,
 	sdp_unpin(&pin);
 	iov_iter_advance(&msg->msg_iter, got);
 	return got;
+}
+
+/**
+ * sdp_srcavail_send_follows() - is a write to wait for background writes?
+ * @ssk: socket, with tx_mutex
+ * @msg: the write
+ * @timeo: how long the writer may wait, jiffies
+ *
+ * Behind background writes it would become one itself, which costs a copy, and
+ * so would the next ones, however fast the reader is. If readers come at once,
+ * the background writes are soon gone.
+ *
+ * Return: how long to wait for their end before sdp_srcavail_send(), jiffies; 0
+ * if the write is not to wait.
+ */
+long sdp_srcavail_send_follows(struct sdp_sock *ssk, struct msghdr *msg,
+			       long timeo)
+{
+	if (!READ_ONCE(ssk->background) || READ_ONCE(ssk->reader_late) ||
+	    READ_ONCE(ssk->tx_mode) == SDP_MODE_BUFFERED ||
+	    !srcavail_worth_later(ssk, msg, timeo))
+		return 0;
+	return min_t(long, timeo, srcavail_brief(ssk, READ_ONCE(ssk->tx_outq)));
+}
+
+/**
+ * sdp_srcavail_send_missed() - a write has waited for background writes in vain
+ * @ssk: socket, not locked
+ */
+void sdp_srcavail_send_missed(struct sdp_sock *ssk)
+{
+	sdp_conn_lock(ssk);
+	if (ssk->background)
+		WRITE_ONCE(ssk->reader_late, true);
+	spin_unlock_bh(&ssk->lock);
 }
 
 /**

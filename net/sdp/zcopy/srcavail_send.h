@@ -48,6 +48,9 @@ struct sdp_srcavail_send {
 
 u32 sdp_srcavail_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo,
 		      bool begun, bool *refused, bool *turn);
+long sdp_srcavail_send_follows(struct sdp_sock *ssk, struct msghdr *msg,
+			       long timeo);
+void sdp_srcavail_send_missed(struct sdp_sock *ssk);
 struct sk_buff *sdp_srcavail_send_take(struct sdp_sock *ssk);
 void sdp_srcavail_send_begin(struct sdp_sock *ssk, struct sdp_srcavail_send *o);
 void sdp_srcavail_send_answered(struct sdp_sock *ssk,

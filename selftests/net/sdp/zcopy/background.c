@@ -368,6 +368,43 @@ static int closed(void *arg)
 }
 
 /* Calls that wait, small writes and large ones keep their order behind it. */
+static void writes_pieces(void *arg)
+{
+	const struct pattern_reader *w = arg;
+	long at;
+
+	for (at = 0; at < w->len; at += w->piece)
+		send_all(w->fd, pattern(at), w->piece);
+}
+
+/*
+ * A writer whose queue never runs empty gets back to its own memory: when readers come at once
+ * again, it waits until its background writes are gone.
+ */
+static int returns_to_own_memory(void *arg)
+{
+	const long late = 16L * PIECE, len = 40L * PIECE;
+	struct pair p = pair_roomy();
+	struct pattern_reader w = { .fd = p.c, .len = len, .piece = PIECE };
+	long long before;
+	pid_t pid;
+
+	setting_set("scan_ms", NO_SCAN_MS);
+	setting_set("reader_wait_ms", 1);
+	before = counter("BackgroundBytes");
+	pid = helper_start(writes_pieces, &w);
+	await_counter_above("BackgroundBytes", before + 2L * PIECE);
+	only_order_counts();
+	pattern_read(p.s, 0, late, PIECE);
+	counters_mark();
+	pattern_read(p.s, late, len - late, PIECE);
+	helper_end(pid);
+	need(!since_mark("BackgroundBytes"), "%lld bytes are still copied",
+	     since_mark("BackgroundBytes"));
+	need(by_rdma() > (len - late) / 4 * 3, "%lld bytes by RDMA", by_rdma());
+	return EXIT_OK;
+}
+
 static int in_order(void *arg)
 {
 	static const long sizes[] = { PIECE, 1, PIECE + 77, 100, 70000, 5000, 3, 1 << 20 };
@@ -499,6 +536,46 @@ static int ends(void *arg)
 	return EXIT_OK;
 }
 
+static void reads_pieces(void *arg)
+{
+	const struct pattern_reader *r = arg;
+
+	pattern_read(r->fd, 0, r->len, r->piece);
+}
+
+/* Sends by calls that do not wait, while the other end reads. */
+static void reads_some(const struct pair *p, long len)
+{
+	struct pattern_reader r = { .fd = p->s, .len = len, .piece = PIECE };
+	pid_t pid = helper_start(reads_pieces, &r);
+
+	write_nowait(p->c, 0, len, PIECE);
+	helper_end(pid);
+}
+
+/* What is left in the background when the socket is disconnected does not touch its next life. */
+static int connected_anew(void *arg)
+{
+	struct addr where, nowhere = { .ss.ss_family = AF_UNSPEC, .len = sizeof(nowhere.ss) };
+	int i, listening = listener(4, &where), rounds = scaled(60);
+	struct pair p = { .c = fresh(0) };
+
+	for (i = 0; i < rounds; i++) {
+		connect_to(p.c, &where);
+		p.s = accept_from(listening);
+		make_roomy(&p);
+		if (i)
+			reads_some(&p, 3L * PIECE);
+		fill_by(p.c, PIECE);
+		if (i % 2)
+			drain(p.s, PIECE / 3);
+		need_errno(!connect(p.c, &nowhere.sa, nowhere.len), "disconnect");
+		need(!unsent_bytes(p.c), "%d bytes are still counted", unsent_bytes(p.c));
+		close(p.s);
+	}
+	return EXIT_OK;
+}
+
 static int killed(void *arg)
 {
 	talks_killed(&endless_nowait, scaled(100), 30, 141421);
@@ -531,7 +608,9 @@ static const struct test tests[] = {
 	CASE(urgent_behind, 30, RC),
 	CASE(unread, 30, RC),
 	CASE(waits_for_no_reader, 30, RC),
+	CASE(returns_to_own_memory, 30, RC),
 	CASE(ends, 90, RC),
+	CASE(connected_anew, 60, RC),
 	CASE(killed, 90, RC),
 };
 
