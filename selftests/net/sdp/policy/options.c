@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "policy.h"
+#include "receive.h"
 
 enum when { BEFORE_BIND, AFTER_BIND, AFTER_LISTEN, WHENS };
 
@@ -367,6 +368,36 @@ static int options_async(void *arg)
 	return EXIT_OK;
 }
 
+#define PAGES	(3 * 4096)
+
+/*
+ * Nothing can be mapped where the program has mapped the socket while it was TCP: the call says
+ * that everything is to be read.
+ */
+static int mapped_before(void *arg)
+{
+	struct addr where;
+	int listening, c, s;
+	struct receive r = { .length = PAGES };
+
+	by_names();
+	as(SDP_SIDE);
+	listening = listener_of(SDP_ONLY, 4, &where);
+	c = stream(0);
+	r.address = (unsigned long)receive_window(c, PAGES);
+	need(!connect_as(SDP_SIDE, c, &where), "connect: %s", errno_text(errno));
+	need_protocol(c, BY_SDP, "the client");
+	s = accept_from(listening);
+	send_all(s, pattern(0), PAGES);
+	need(await_bytes(c, PAGES) == PAGES, "%d bytes have come", queued_bytes(c));
+	need_errno(!receive(c, &r), "TCP_ZEROCOPY_RECEIVE");
+	need(!r.length && r.skip, "%u mapped, %u to skip", r.length, r.skip);
+	pattern_read(c, 0, PAGES, PAGES);
+	close(s);
+	close(c);
+	return EXIT_OK;
+}
+
 static const struct test tests[] = {
 	CASE(options_connect, 30, ALL_SETS),
 	{ "options_accepted", options_accepted, 30, ALL_SETS, true, (void *)BEFORE_BIND },
@@ -375,6 +406,7 @@ static const struct test tests[] = {
 	CASE(options_work, 30, TWO_SETS),
 	CASE(options_low_water, 60, TWO_SETS),
 	CASE(options_async, 30, TWO_SETS),
+	CASE(mapped_before, 30, TWO_SETS),
 };
 
 const struct test_list options_tests = TEST_LIST(tests);

@@ -5,45 +5,18 @@
  * A program that uses it for TCP gets the same bytes by SDP. What has been mapped stays as it is
  * until the program unmaps it, or maps something else there.
  */
+#include <setjmp.h>
+
 #include "killing.h"
 #include "reading.h"
+#include "receive.h"
 
 #define PIECE	(1 << 18)
 #define PAGE	4096L
 
-/* struct tcp_zerocopy_receive, which older headers have in part only. */
-struct receive {
-	__u64 address;
-	__u32 length;
-	__u32 skip;
-	__u32 inq;
-	__s32 err;
-	__u64 copybuf_address;
-	__s32 copybuf_len;
-	__u32 flags;
-	__u64 msg_control;
-	__u64 msg_controllen;
-	__u32 msg_flags;
-	__u32 reserved;
-};
+#define CLEAN	1		/* TCP_RECEIVE_ZEROCOPY_FLAG_TLB_CLEAN_HINT */
 
-static int receive_sized(int fd, struct receive *r, socklen_t size)
-{
-	return getsockopt(fd, SOL_TCP, TCP_ZEROCOPY_RECEIVE, r, &size);
-}
-
-static int receive(int fd, struct receive *r)
-{
-	return receive_sized(fd, r, sizeof(*r));
-}
-
-static unsigned char *window(int fd, long size)
-{
-	unsigned char *at = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-
-	need_errno(at != MAP_FAILED, "mmap of a socket");
-	return at;
-}
+static bool clean_hint;
 
 /*
  * Gets some of the next @len bytes of the stream from @at on: maps pages at @to, or reads what
@@ -52,7 +25,8 @@ static unsigned char *window(int fd, long size)
 static long take(int fd, unsigned char *to, long at, long len, long *mapped)
 {
 	static unsigned char buf[PATTERN_LARGEST];
-	struct receive r = { .address = (unsigned long)to, .length = len };
+	struct receive r = { .address = (unsigned long)to, .length = len,
+			     .flags = clean_hint ? CLEAN : 0 };
 	ssize_t n;
 
 	need(poll_for(fd, POLLIN, WAIT_MS), "nothing at byte %ld", at);
@@ -85,8 +59,8 @@ static void reads_mapped(void *arg)
 	const struct pattern_reader *r = arg;
 
 	close(r->other);
-	printf("# %ld of %ld bytes mapped\n", take_all(r->fd, window(r->fd, PIECE), 0, r->len),
-	       r->len);
+	printf("# %ld of %ld bytes mapped\n",
+	       take_all(r->fd, receive_window(r->fd, PIECE), 0, r->len), r->len);
 }
 
 static void make_roomy(const struct pair *p)
@@ -112,6 +86,7 @@ static void write_nowait(int fd, long len)
 	}
 }
 
+/* What has come by loopback is in no pages of its own. */
 static int stream(void *arg)
 {
 	struct pair p = pair_make();
@@ -127,6 +102,8 @@ static int stream(void *arg)
 	if (use_sdp && by_rdma)
 		need(since_mark("BytesMapped") > r.len / 4 * 3, "%lld bytes mapped",
 		     since_mark("BytesMapped"));
+	else if (use_sdp)
+		need(!since_mark("BytesMapped"), "%lld bytes mapped", since_mark("BytesMapped"));
 	return EXIT_OK;
 }
 
@@ -140,7 +117,7 @@ static int refused(void *arg)
 	struct addr where;
 	int listening = listener(1, &where);
 	struct pair p = pair_make();
-	unsigned char *to = window(p.s, PIECE), *own = malloc(PIECE);
+	unsigned char *to = receive_window(p.s, PIECE), *own = malloc(PIECE);
 	struct receive good = { .address = (unsigned long)to, .length = PIECE };
 	struct receive bad = good;
 	char larger[sizeof(good) + 8] = "";
@@ -183,7 +160,7 @@ static int copied(void *arg)
 	static unsigned char buf[PAGE];
 	struct pair p = pair_make();
 	struct receive r = {
-		.address = (unsigned long)window(p.s, PIECE), .length = PIECE,
+		.address = (unsigned long)receive_window(p.s, PIECE), .length = PIECE,
 		.copybuf_address = (unsigned long)buf, .copybuf_len = sizeof(buf),
 	};
 
@@ -208,7 +185,9 @@ static int copied(void *arg)
 static int ended(void *arg)
 {
 	struct pair p = pair_make();
-	struct receive r = { .address = (unsigned long)window(p.s, PIECE), .length = PIECE };
+	struct receive r = {
+		.address = (unsigned long)receive_window(p.s, PIECE), .length = PIECE,
+	};
 
 	need_errno(!receive(p.s, &r), "with nothing there");
 	need(!r.length && !r.skip, "%u mapped, %u to skip of nothing", r.length, r.skip);
@@ -244,7 +223,7 @@ static int kept(void *arg)
 	make_roomy(&p);
 	before = memory_free();
 	for (i = 0; i < WINDOWS; i++) {
-		to[i] = window(p.s, PIECE);
+		to[i] = receive_window(p.s, PIECE);
 		write_background(p.c, pos, PIECE);
 		for (j = 0; j < PIECE; j += n) {
 			n = take(p.s, to[i], pos + j, PIECE - j, &mapped[i]);
@@ -268,29 +247,37 @@ static int kept(void *arg)
 	return EXIT_OK;
 }
 
+/* Maps some of the next PIECE bytes, and reads the others. Returns where in *at it has mapped. */
+static long map_some(const struct pair *p, unsigned char *to, long pos, long *at)
+{
+	long mapped = 0, n;
+
+	write_background(p->c, pos, PIECE);
+	for (*at = pos; !mapped; *at += mapped ? 0 : n)
+		n = take(p->s, to, *at, pos + PIECE - *at, &mapped);
+	pattern_read(p->s, *at + mapped, pos + PIECE - *at - mapped, PIECE);
+	return mapped;
+}
+
 /* Pages that are in a pipe when the program maps others in their place do not change either. */
 static int in_a_pipe(void *arg)
 {
 	static unsigned char buf[PIECE];
 	struct pair p = pair_make();
-	unsigned char *to = window(p.s, PIECE);
+	unsigned char *to = receive_window(p.s, PIECE);
 	struct iovec iov = { to, 4 * PAGE };
-	long pos = 0, mapped, at, n;
+	long at, last = 0;
 	int pipes[2], i;
 
 	make_roomy(&p);
 	need_errno(!pipe(pipes), "pipe");
-	for (i = 0; i < 12; i++) {
-		write_background(p.c, pos, PIECE);
-		for (at = pos, mapped = 0; !mapped; at += mapped ? 0 : n)
-			n = take(p.s, to, at, pos + PIECE - at, &mapped);
+	for (i = 0; i < 12; i++, last = at) {
+		need(map_some(&p, to, i * (long)PIECE, &at) >= 4 * PAGE, "little is mapped");
 		if (i)
 			need_errno(read(pipes[0], buf, 4 * PAGE) == 4 * PAGE, "read a pipe");
 		need_errno(vmsplice(pipes[1], &iov, 1, 0) == 4 * PAGE, "vmsplice");
 		if (i)
-			pattern_check(at - PIECE, buf, 4 * PAGE);
-		pos += PIECE;
-		pattern_read(p.s, at + mapped, pos - at - mapped, PIECE);
+			pattern_check(last, buf, 4 * PAGE);
 	}
 	return EXIT_OK;
 }
@@ -304,7 +291,7 @@ static int elsewhere(void *arg)
 
 	make_roomy(&p);
 	write_background(p.c, 0, PIECE);
-	need(take_all(p.s, window(other.s, PIECE), 0, PIECE) > PIECE / 2, "not mapped");
+	need(take_all(p.s, receive_window(other.s, PIECE), 0, PIECE) > PIECE / 2, "not mapped");
 	send_all(p.c, pattern(0), 10000);
 	need(await_bytes(p.s, 10000) == 10000, "%d bytes have come", queued_bytes(p.s));
 	r.address = (unsigned long)mmap(NULL, PIECE, PROT_READ, MAP_SHARED, file, 0);
@@ -342,7 +329,7 @@ static int remapped(void *arg)
 	ssize_t n;
 
 	make_roomy(&m.p);
-	m.to = window(m.p.s, PIECE);
+	m.to = receive_window(m.p.s, PIECE);
 	need(!pthread_create(&thread, NULL, remaps, &m), "pthread_create");
 	for (at = 0, sent = 0; at < end;) {
 		n = send(m.p.c, pattern(sent), PIECE, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -377,7 +364,7 @@ static int mapped_early(void *arg)
 {
 	struct addr where;
 	int fd = listener(1, &where), client = fresh(0), size = 1 << 20;
-	unsigned char *to = window(client, PIECE);
+	unsigned char *to = receive_window(client, PIECE);
 	struct pattern_reader r = { client, -1, 8L * PIECE, (unsigned long)to, 0 };
 	struct pair p = { .s = client };
 	pid_t pid;
@@ -391,12 +378,76 @@ static int mapped_early(void *arg)
 	return EXIT_OK;
 }
 
+/* The program says that nothing is mapped, which is wrong. */
+static int not_clean(void *arg)
+{
+	struct pair p = pair_make();
+	unsigned char *to = receive_window(p.s, PIECE);
+	long at, pos, mapped;
+
+	make_roomy(&p);
+	clean_hint = true;
+	for (pos = 0; pos < 4L * PIECE; pos += PIECE) {
+		mapped = map_some(&p, to, pos, &at);
+		pattern_check(at, to, mapped);
+	}
+	return EXIT_OK;
+}
+
+static sigjmp_buf faulted;
+
+static void on_fault(int sig)
+{
+	siglongjmp(faulted, sig);
+}
+
+struct inherited {
+	unsigned char *to;
+	long at, mapped;
+	int told[2];
+};
+
+/* A child has its parent's pages until the parent maps others at that place. */
+static void looks(void *arg)
+{
+	struct inherited *i = arg;
+	char byte;
+
+	pattern_check(i->at, i->to, i->mapped);
+	need_errno(write(i->told[1], "", 1) == 1 && read(i->told[1], &byte, 1) == 1, "tell");
+	signal(SIGBUS, on_fault);
+	if (!sigsetjmp(faulted, 1)) {
+		byte = *(volatile unsigned char *)i->to;
+		need(false, "there is a page: %d", byte);
+	}
+}
+
+static int inherited(void *arg)
+{
+	struct pair p = pair_make();
+	struct inherited i = { .to = receive_window(p.s, PIECE) };
+	long at, mapped;
+	char byte;
+	pid_t pid;
+
+	need_errno(!socketpair(AF_UNIX, SOCK_STREAM, 0, i.told), "socketpair");
+	make_roomy(&p);
+	i.mapped = map_some(&p, i.to, 0, &i.at);
+	pid = helper_start(looks, &i);
+	need_errno(read(i.told[0], &byte, 1) == 1, "await the child");
+	mapped = map_some(&p, i.to, PIECE, &at);
+	need_errno(write(i.told[0], "", 1) == 1, "tell the child");
+	helper_end(pid);
+	pattern_check(at, i.to, mapped);
+	return EXIT_OK;
+}
+
 static void maps_on(void *arg)
 {
 	const struct pair *p = arg;
 	struct receive r;
 	static char buf[PIECE];
-	unsigned char *to = window(p->s, PIECE);
+	unsigned char *to = receive_window(p->s, PIECE);
 
 	close(p->c);
 	for (;;) {
@@ -427,6 +478,8 @@ static const struct test tests[] = {
 	CASE(elsewhere, 30, RC),
 	CASE(remapped, 60, RC),
 	CASE(mapped_early, 30, RC),
+	CASE(not_clean, 30, RC),
+	CASE(inherited, 30, RC),
 	CASE(killed, 90, RC),
 };
 
