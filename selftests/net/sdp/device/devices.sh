@@ -6,7 +6,7 @@
 
 need_lab
 settings=/proc/sys/net/sdp
-keeps $settings/{connect_timeout_ms,retry_count}
+keeps $settings/{connect_timeout_ms,retry_count,scan_ms}
 # Time limit for the removal of a device, whatever the number of connections.
 removal_seconds=$((20 * slow))
 
@@ -102,6 +102,21 @@ stalled() {
 	before=$(sdpstat DataSent)
 	pause 0.3
 	[ "$(sdpstat DataSent)" = "$before" ]
+}
+
+# Large writes that have returned wait for a reader, with memory that the device has registered.
+removal_background() {
+	local before scan
+	before=$(sdpstat BackgroundWrites)
+	scan=$(cat $settings/scan_ms)
+	setting scan_ms 600000
+	pair $SDP_B accept hold -- pieces 65536 fill ended
+	began "background writes" says client 1 filled
+	check "background writes: there are some" test "$(sdpstat BackgroundWrites)" -gt "$before"
+	check "background writes: rxa is removed in time" device_delete rxa
+	check "background writes: ENETDOWN" says client $patience "ended: ENETDOWN"
+	setting scan_ms "$scan"
+	over_without "background writes"
 }
 
 removal_listening() {
@@ -261,6 +276,7 @@ my_turn && removal_idle rxa
 my_turn && removal_streaming rxa
 my_turn && removal_streaming rxb
 my_turn && removal_many
+my_turn && removal_background
 my_turn && removal_listening
 my_turn && removal_connecting
 my_turn && removal_resolving

@@ -117,10 +117,12 @@ int run_recv_large(struct state *s)	{ return recv_some(s, LARGE, MSG_WAITALL); }
 
 void after_recv_large(struct state *s)
 {
-	while (s->got % LARGE)
-		need_errno(!recv_some(s, LARGE - s->got % LARGE, MSG_WAITALL), "recv");
+	const size_t end = s->sent + LARGE;
+
+	while (s->got < end)
+		need_errno(!recv_some(s, end - s->got, MSG_WAITALL), "recv");
 	pthread_join(large_reader, NULL);
-	s->sent += LARGE;
+	s->sent = end;
 	need(s->got == s->sent, "%zu of %zu", s->got, s->sent);
 }
 

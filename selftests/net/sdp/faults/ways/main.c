@@ -6,6 +6,7 @@
  * fault injection, which the debug kernel has.
  *
  *	again.c		accept that sleeps, IPPROTO_SDP, disconnect and connect again
+ *	large.c		large transfers for which no call waits
  *	rings.c		rings
  *	splice.c	splice, sendfile
  *	uring_calls.c	io_uring
@@ -14,6 +15,7 @@
 #include <linux/sdp.h>
 
 #include "again.h"
+#include "large.h"
 #include "rings.h"
 #include "splice.h"
 #include "uring_calls.h"
@@ -157,6 +159,13 @@ static const struct test tests[] = {
 	      after_uring_recv_waiting, setup_uring, FAILS),
 	SWEEP("uring_accept_waiting", TWO_SETS, NULL, run_uring_accept_waiting, NULL,
 	      after_uring_accept_waiting, setup_uring_accept, MAKES),
+	SWEEP("send_background", RC, prepare_large, run_send_background, NULL, after_large, NULL,
+	      FAILS),
+	SWEEP("send_lent", RC, prepare_large, run_send_lent, NULL, after_lent, setup_lent, FAILS),
+	SWEEP("recv_polled", RC, .prepare = prepare_polled, .run = run_recv_polled,
+	      .after = after_recv_large),
+	SWEEP("recv_mapped", RC, .prepare = prepare_recv_large, .run = run_recv_mapped,
+	      .after = after_recv_large, .setup = setup_mapped),
 	/*
 	 * Calls with many allocations and a connection for each: not in the short form, where
 	 * accept_waiting stands for them.
