@@ -18,12 +18,12 @@
 # Environment: BENCH_BIN (directory of what run.sh builds), SDP_TOP, SDP_MODULE, ROUNDS, FIRST
 # (first round), TESTS, SIZES, PEERS, HOLD (connections per step of the memory measurement),
 # CONNECTS, ECHOES (exchanges), ECHO_SIZE, ECHO_CONNECTIONS, LIMIT (guest seconds for one run or
-# answer), MODE_SIZES, READERS, READER_SIZES, EVENT_SIZES and COST_SIZES (see modes.sh), the variables of
-# tools/paper/experiments.sh, and the larger buffers of the peer sdpbig: SDP_RECV_BUFFER_SIZE,
+# answer), MODE_SIZES, READERS, READER_SIZES, EVENT_SIZES and COST_SIZES (see modes.sh), PARTS_SIZES (see
+# parts.sh), the variables of tools/paper/experiments.sh, and the larger buffers of the peer sdpbig: SDP_RECV_BUFFER_SIZE,
 # SDP_RECV_BUFFERS, SDP_SEND_BUFFERS.
 set -euo pipefail
 
-ALL_TESTS="stream pingpong connect echo redis nginx idle modes readers events cost pinned"
+ALL_TESTS="stream pingpong connect echo redis nginx idle modes readers events cost parts pinned"
 TESTS=${TESTS:-$ALL_TESTS}
 SIZES=${SIZES:-64 256 1024 4096 16384 65536 1048576}
 PEERS=${PEERS:-tcp tcpmtu rs smc verbs sdp sdpbig sdpring sdploop unix tcplo}
@@ -38,7 +38,7 @@ MAX_CPU=60
 
 . "$SDP_TOP/selftests/vm/process.sh"
 . "$SDP_TOP/selftests/vm/netlab.sh"
-for part in peers runs idle programs modes; do
+for part in peers runs idle programs modes parts; do
 	. "$SDP_TOP/tools/bench/$part.sh"
 done
 . "$SDP_TOP/tools/paper/experiments.sh"
@@ -191,6 +191,7 @@ one_round() {
 	! wanted readers || readers_round "$round"
 	! wanted events || events_round "$round"
 	! wanted cost || cost_round "$round"
+	! wanted parts || parts_round "$round"
 	paper_round "$round"
 }
 

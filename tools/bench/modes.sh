@@ -134,7 +134,8 @@ measure_events() {
 	[ "$(peer_tool "$peer")" = sockbench ] || return 0
 	count=$(mode_messages stream "$size")
 	peer_prepare "$peer"
-	one_run "$peer" $((size * count / 10000)) "test=events size=$size round=$3 count=$count" 		sockbench "$peer" stream "$size" "$count" || failed "$peer"
+	one_run "$peer" $((size * count / 10000)) "test=events size=$size round=$3 count=$count" \
+		sockbench "$peer" stream "$size" "$count" || failed "$peer"
 	peer_restore "$peer"
 	last+=" MB/s"
 }
@@ -143,7 +144,8 @@ events_round() {
 	local size PEERS=$PEERS
 	! has_peer sdp || PEERS+=" sdpmsg"
 	for size in $EVENT_SIZES; do
-		rates_round "round $1 of $ROUNDS, event-driven stream of $size bytes" 			measure_events "$size" "$1"
+		rates_round "round $1 of $ROUNDS, event-driven stream of $size bytes" \
+			measure_events "$size" "$1"
 	done
 }
 

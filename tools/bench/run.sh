@@ -5,12 +5,14 @@
 #
 #	PEERS="sdp rs"		only these (all)
 #	TESTS="stream redis"	only these (stream pingpong connect echo redis nginx idle modes
-#				readers events cost pinned; the last five: tools/bench/modes.sh)
+#				readers events cost parts pinned; from modes on: tools/bench/modes.sh,
+#				parts: tools/bench/parts.sh)
 #	SIZES="64 65536"	only these message sizes (64 256 1024 4096 16384 65536 1048576)
 #	MODE_SIZES="4096 65536"	the same for modes (4096 and its doubles up to 4194304)
 #	READERS="poll readv" READER_SIZES=65536	the same for readers (all; 4096 to 4194304)
 #	EVENT_SIZES=65536	the same for events (65536 262144 1048576)
 #	COST_SIZES=65536	the same for cost (65536 1048576)
+#	PARTS_SIZES=65536	the same for parts (16384 65536 1048576)
 #	ROUNDS=3		every size and peer once in each
 #	PLAIN=1			real time instead of counted instructions
 #	TIME=7200		time limit of the guest in seconds
@@ -77,7 +79,7 @@ measure() {
 	# While the guest is idle, also while it waits for the host, counted time leaps from timer
 	# to timer, by about 1000 s per second: limits must be long.
 	[ "$PLAIN" = 1 ] || arguments+=(-i -e BENCH_CLOCK=instructions -e LIMIT=10000)
-	for name in PEERS TESTS SIZES MODE_SIZES READERS READER_SIZES COST_SIZES ROUNDS HOLD CONNECTS \
+	for name in PEERS TESTS SIZES MODE_SIZES READERS READER_SIZES COST_SIZES PARTS_SIZES ROUNDS HOLD CONNECTS \
 		ECHOES ECHO_SIZE ECHO_CONNECTIONS LIMIT PAPER_SIZES SPACE_SIZES COMPUTES BURST_ROUNDS \
 		BURST_BUFFER DATA DATA_SIZES SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS; do
 		[ -z "${!name:-}" ] || arguments+=(-e "$name=${!name}")

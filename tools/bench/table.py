@@ -126,6 +126,17 @@ def cost(results):
                  "programs and kernel, both ends and everything below them, without idle time")
 
 
+def parts(results):
+    """Pin, registration and copies in a ping-pong; what is left is the device's and the sockets'."""
+    sizes = results.sizes(("parts_all",))
+    rows = [[f"{PEERS[p]}, {size_name(s)}"] +
+            [cell(results, f"parts_{part}", p, s) for part in ("all", "pin", "region", "copy")]
+            for s in sizes for p in results.peers("parts_all")]
+    return Table("Parts of a large transfer in a ping-pong, us one way",
+                 ["", "all", "pin", "register", "copy"], rows,
+                 "both ends; traced, which makes every call of a part slower")
+
+
 def pinned(results):
     rows = [[PEERS[p], results.pinned[p].get("idle", "-"), results.pinned[p]["peak"],
              results.pinned[p]["after"]] for p in PEERS if p in results.pinned]
@@ -242,6 +253,7 @@ def all_tables(results):
                 "both ends poll, and neither waits in a call", results.sizes(("events",))),
         crossover(results),
         cost(results),
+        parts(results),
         pinned(results),
         packets(results),
         failures(results),
