@@ -63,12 +63,11 @@ beside() {
 }
 
 # run_lane LANE: run the parts of a lane; their names come on standard input.
-# All but the tests on the debug kernel run with "nice", so that they do not
-# delay those and the parts in the foreground. The niceness is low enough to
-# keep them within their time limits.
+# What needs no machine runs with "nice", so that it does not delay the machines,
+# whose tests have time limits.
 run_lane() {
 	local name start nice=()
-	[ "$1" = debug ] || nice=(nice -n 10)
+	[ "$1" != host ] || nice=(nice -n 10)
 	while read -r name; do
 		start=$SECONDS
 		{

@@ -37,7 +37,7 @@
 
 name=$(basename "$0" .sh)
 dir=/dev/shm/programs-$name
-preload=$SDP_BIN/libsdp_preload.so
+preload=$dir/libsdp_preload.so
 port=7100
 client_limit=60 server_limit=60 fallback_ms=6000
 out=$dir/out
@@ -51,6 +51,8 @@ fi
 
 mkdir -p "$dir"
 cleanup rm -rf "$dir"
+# Programs of other users could not read it in a tree that only root may enter.
+install -m 644 "$SDP_BIN/libsdp_preload.so" "$preload"
 cleanup policy_set ""
 cleanup eval "echo $(<$settings/fallback_ms) >$settings/fallback_ms"
 
