@@ -380,7 +380,9 @@ static bool mem_conceal(struct rc_link *rc, struct rc_mem *m)
  * @rkey: the key, which the device found valid
  *
  * A device may let the peer invalidate keys of other connections. The link
- * fails if the key is not one of its own. Called in softirq.
+ * fails if the key is not one of its own. Once the owner has released the link,
+ * its memory may have been unmapped before the message is handled. Called in
+ * softirq.
  */
 void rc_mem_revoked(struct rc_link *rc, u32 rkey)
 {
@@ -396,7 +398,7 @@ void rc_mem_revoked(struct rc_link *rc, u32 rkey)
 		}
 	}
 	spin_unlock_bh(&rc->exposed_lock);
-	if (found)
+	if (found || test_bit(RC_RELEASED, &rc->flags))
 		return;
 	rc_up->malformed(rc->net, SDP_BAD_KEY);
 	rc_up->failed(&rc->link, EPROTO, "peer invalidated a key that is not its own");
