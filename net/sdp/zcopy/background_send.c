@@ -302,7 +302,8 @@ static u32 background_small_pieces(const struct sdp_sock *ssk,
 	struct iov_iter at = *from;
 	size_t n = 0, piece;
 
-	if (!iter_is_iovec(from))
+	if (!iter_is_iovec(from) ||
+	    !sdp_zcopy_worth(ssk, iov_iter_count(from)))
 		return 0;
 	for (; n < SDP_BACKGROUND_MAX && iov_iter_count(&at); n += piece) {
 		piece = sdp_pin_span(&at, SIZE_MAX);

@@ -310,6 +310,8 @@ static void sinkavail_unmap(struct sdp_sock *ssk, struct sdp_link *link,
 bool sdp_sinkavail_recv_fits(const struct sdp_sock *ssk,
 			     const struct iov_iter *to, size_t room)
 {
+	if (!sdp_zcopy_worth(ssk, room))
+		return false;
 	room = sdp_pin_span(to, room);
 	return room >= READ_ONCE(ssk->rx_least) && sdp_zcopy_worth(ssk, room);
 }

@@ -70,8 +70,10 @@ static bool srcavail_worth(struct sdp_sock *ssk, struct msghdr *msg,
 	if (!timeo || (READ_ONCE(ssk->reader_late) &&
 		       sdp_zcopy_fits(ssk, msg_data_left(msg))))
 		return false;
+	/* Many small writes are not worth it, so look at the pieces last. */
 	return !(msg->msg_flags & (MSG_OOB | MSG_ZEROCOPY)) &&
 	       user_backed_iter(from) &&
+	       sdp_zcopy_worth(ssk, msg_data_left(msg)) &&
 	       sdp_zcopy_worth(ssk, sdp_pin_span(from, SIZE_MAX));
 }
 
