@@ -110,9 +110,7 @@ beside host "engine, user space" check-unit
 beside host "packages" check-deb
 beside host "in the kernel tree" check-in-tree
 # Two virtual machines run at a time and keep the host's two processors busy. A
-# third would slow them down by nearly as much as it gains. Only the full form
-# has one: there the debug kernel often waits, for tests that take long in real
-# time. SDP_TURNS lets the processors of a machine run in turns. Tests that
+# third would slow the others down by as much as it gains. SDP_TURNS lets the processors of a machine run in turns. Tests that
 # depend on the order of events then do not depend on the host's load. In the
 # full form the debug kernel, which detects races, has processors that run at
 # once.
@@ -130,14 +128,14 @@ if [ -n "${SDP_SHORT:-}" ]; then
 	part "the test runner" check-runner
 else
 	beside debug "debug kernel" check-vm KERNEL=debug SDP_TURNS=
-	beside more "programs" check-programs
-	beside more "other people's suites" check-suites
-	beside more "engine, KUnit" check-kunit
-	beside more "wire" check-wire
-	beside more "the test runner" check-runner
+	beside debug "programs" check-programs
+	beside debug "the test runner" check-runner
 	lanes_begin
 	part "kernel 6.12" check-vm KERNEL=6.12
 	part "kernel 6.1" check-vm KERNEL=6.1
+	part "other people's suites" check-suites
+	part "engine, KUnit" check-kunit
+	part "wire" check-wire
 	part "without the policy" check-core
 fi
 lanes_end

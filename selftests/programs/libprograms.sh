@@ -39,13 +39,14 @@ name=$(basename "$0" .sh)
 dir=/dev/shm/programs-$name
 preload=$dir/libsdp_preload.so
 port=7100
-client_limit=60 server_limit=60 fallback_ms=6000
+# Only for programs that hang: a busy host may need minutes for what takes seconds.
+client_limit=300 server_limit=300 fallback_ms=6000
 out=$dir/out
 settings=/proc/sys/net/sdp
 
 # An emulated debug kernel is many times slower.
 if [ "${SDP_DEBUG:-0}" = 1 ]; then
-	client_limit=300 server_limit=300 fallback_ms=30000
+	fallback_ms=30000
 	: "${SDP_FAMILIES:=tcp rule client}" "${SDP_WAYS:=rc}"
 fi
 
