@@ -110,10 +110,10 @@ beside host "engine, user space" check-unit
 beside host "packages" check-deb
 beside host "in the kernel tree" check-in-tree
 # Two virtual machines run at a time and keep the host's two processors busy. A
-# third would slow the others down by as much as it gains. SDP_TURNS lets the processors of a machine run in turns. Tests that
-# depend on the order of events then do not depend on the host's load. In the
-# full form the debug kernel, which detects races, has processors that run at
-# once.
+# third would slow the others down by as much as it gains. SDP_TURNS lets the
+# processors of a machine run in turns. Tests that depend on the order of events
+# then do not depend on the host's load. In the full form the debug kernel, which
+# detects races, has processors that run at once.
 export SDP_TURNS=1
 if [ -n "${SDP_SHORT:-}" ]; then
 	beside debug "debug kernel" check-vm KERNEL=debug
