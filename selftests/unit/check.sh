@@ -14,9 +14,9 @@ tap=$build/tap
 # Every run draws other schedules. A failure prints the seed that repeats it.
 seed=${SEED:-$(date +%s)}
 if [ -z "${SDP_SHORT:-}" ]; then
-	fuzz_seconds=${FUZZ_SECONDS:-5} steps=${STEPS:-20000000} states=() every=1
+	fuzz_seconds=${FUZZ_SECONDS:-5} steps=${STEPS:-20000000} states=() every=1 small=
 else
-	fuzz_seconds=${FUZZ_SECONDS:-2} steps=${STEPS:-10000000} states=(--max-states 100000) every=4
+	fuzz_seconds=${FUZZ_SECONDS:-2} steps=${STEPS:-10000000} states=(--max-states 100000) every=4 small=3
 fi
 
 # count PATTERN FILE
@@ -79,6 +79,10 @@ one pair.nic "$build/pair.asan" --rings --both 2 --seed "$seed" --steps $((steps
 notes pair.nic '[0-9r].*'
 one pair.asan "$build/pair.asan" --seed $((seed + 1000000)) --steps $((steps / 4))
 notes pair.asan '[0-9].*'
+one rails "$build/rails" --seed "$seed" --schedules 10000000
+notes rails '[0-9].*'
+one rails.all "$build/rails.all" --all $small
+notes rails.all '[0-9].*'
 one policy-tool "$here/../tools/policy.sh"
 one tool "$here/../tools/program.sh"
 one descriptions "$here/../syscalls/test.sh"
@@ -92,7 +96,8 @@ one coverage make -s -C "$here" coverage
 notes coverage '.*'
 
 if [ -n "${SDP_SHORT:-}" ]; then
-	echo "  short form: $steps random steps, ${states[1]} states of each small pair at most, one" \
+	echo "  short form: $steps random steps, ${states[1]} states of each small pair at most, three" \
+		"small connections by rails, one" \
 		"planted mistake in $every (SEED=$seed), $fuzz_seconds s of each fuzzer"
 fi
 sum $passed $failed $skipped

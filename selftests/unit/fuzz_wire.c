@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "wire.h"
+#include "wire_rails.h"
 
 #define CHECK(what)								\
 	do {									\
@@ -84,6 +84,19 @@ static void fuzz_hello_ack(const u8 *data, u32 bytes)
 	CHECK(!memcmp(&first, &second, sizeof(first)));
 }
 
+static void fuzz_rail_msg(const u8 *data, u32 bytes)
+{
+	struct sdp_rail_msg first, second;
+	u8 again[SDP_RAIL_MSG_MAX];
+
+	if (bytes < SDP_BSDH_LEN || bytes > SDP_RAIL_MSG_MAX || !sdp_mid_is_rails(data[0]) ||
+	    sdp_rail_msg_parse(data, bytes, &first))
+		return;
+	CHECK(sdp_rail_msg_build(again, &first) == bytes);
+	CHECK(sdp_rail_msg_parse(again, bytes, &second) == SDP_VALID);
+	CHECK(!memcmp(&first, &second, sizeof(first)));
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
@@ -109,6 +122,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		/* fall through */
 	case 0:
 		fuzz_message(exact, bytes);
+		fuzz_rail_msg(exact, bytes);
 		break;
 	case 2:
 		fuzz_hello(exact, bytes);

@@ -3,8 +3,8 @@
 # mutants.sh DIRECTORY [NAME...]: do the simulators and unit tests find planted mistakes?
 #
 # For each entry of mutants.list, a copy of the engine gets that mistake. Then it is simulated, at
-# random (pair) and exhaustively (search), and one of the simulators has to fail. An entry can also
-# name the unit test that has to fail: for a mistake that shows only with a hostile peer, or one in
+# random (pair) and exhaustively (search), and one of the simulators has to fail. Mistakes in rails
+# have a simulator of their own (sim_rails). An entry can also name the unit test that has to fail: for a mistake that shows only with a hostile peer, or one in
 # the policy's rules. The copies are made in DIRECTORY. With NAMEs only these entries run; with
 # EVERY=n in the environment only every n-th entry runs, and of the others it is only seen that they
 # still change something. Prints TAP.
@@ -22,10 +22,11 @@ flags=(-std=gnu11 -O1 -w)
 # Without smaller rings, because both simulators share the engine's objects, with its limits, here.
 small=(-DSIM_MSGS=8 -DSIM_BYTES=112 -DSIM_SEGMENTS=4)
 ksft=$("$here/../../scripts/kernels.sh" source)/tools/testing/selftests
-engine=(wire credit resize srcavail_tx srcavail_rx sinkavail_rx sinkavail_tx piggyback mode ring conn
+engine=(wire wire_rails credit resize srcavail_tx srcavail_rx sinkavail_rx sinkavail_tx piggyback mode ring conn
 	engine engine_action engine_api engine_rdma engine_ring engine_send)
+rails=(order rail rails)
 rules=(glob rules_target rules_parse rules_match)
-pure=("${engine[@]}" "${rules[@]}")
+pure=("${engine[@]}" "${rails[@]}" "${rules[@]}")
 sim=(sim sim_srcavail sim_sinkavail sim_ring sim_state judge judge_resize judge_srcavail judge_sinkavail judge_mode
      judge_ring)
 
@@ -72,6 +73,10 @@ build() {
 	for name in "${pure[@]}"; do
 		[ -e "$dir/$name.o" ] && list+=("$dir/$name.o") || list+=("$base/$name.o")
 	done
+	if [ "$judge" = rails ]; then
+		"$cc" "${flags[@]}" -I"$dir" "$here/sim_rails.c" "${list[@]}" -o "$dir/rails.run"
+		return
+	fi
 	if [[ $judge == test_* ]]; then
 		"$cc" "${flags[@]}" -I"$dir" -I"$ksft" "$here/$judge.c" "${list[@]}" \
 			-o "$dir/test.run"
@@ -97,6 +102,11 @@ simulate() {
 	local runs=(--seed 1 --steps 8000000) rules=()
 	if [[ $judge == test_* ]]; then
 		found "$judge" 60 "$dir/test.run" || echo "not ok - $name: $judge does not notice"
+		return
+	fi
+	if [ "$judge" = rails ]; then
+		found rails 30 "$dir/rails.run" --schedules 20000 ||
+			echo "not ok - $name: the simulator of rails does not notice"
 		return
 	fi
 	[ "$judge" = rule ] || rules=(--outcome)

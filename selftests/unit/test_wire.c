@@ -510,9 +510,13 @@ TEST(sdp_mid_name__all)
 	for (mid = 2; mid < 256; mid++) {
 		for (i = 0; i < ARRAY_SIZE(golden) && golden[i].mid != mid; i++)
 			;
-		EXPECT_STREQ(i < ARRAY_SIZE(golden) ? golden[i].name : "unknown",
-			     sdp_mid_name((u8)mid));
+		if (mid < SDP_MID_RAIL_ADDRS || mid > SDP_MID_RAIL_ACK)
+			EXPECT_STREQ(i < ARRAY_SIZE(golden) ? golden[i].name : "unknown",
+				     sdp_mid_name((u8)mid));
 	}
+	EXPECT_STREQ("RailAddrs", sdp_mid_name(0x42));
+	EXPECT_STREQ("RailGone", sdp_mid_name(0x43));
+	EXPECT_STREQ("RailAck", sdp_mid_name(0x44));
 }
 
 TEST(sdp_violation_name__all)

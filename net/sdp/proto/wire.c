@@ -7,40 +7,8 @@
  * do not matter. Each field is read once, so the result is consistent even if
  * the peer could change the buffer meanwhile.
  */
-#include "wire.h"
-
-static u16 get16(const u8 *p)
-{
-	return (u16)(p[0] << 8 | p[1]);
-}
-
-static u32 get32(const u8 *p)
-{
-	return (u32)p[0] << 24 | (u32)p[1] << 16 | (u32)p[2] << 8 | p[3];
-}
-
-static u64 get64(const u8 *p)
-{
-	return (u64)get32(p) << 32 | get32(p + 4);
-}
-
-static void put16(u8 *p, u16 v)
-{
-	p[0] = v >> 8;
-	p[1] = (u8)v;
-}
-
-static void put32(u8 *p, u32 v)
-{
-	put16(p, v >> 16);
-	put16(p + 2, (u16)v);
-}
-
-static void put64(u8 *p, u64 v)
-{
-	put32(p, v >> 32);
-	put32(p + 4, (u32)v);
-}
+#include "wire_bytes.h"
+#include "wire_rails.h"
 
 /*
  * BSDH:
@@ -69,6 +37,38 @@ static void put_bsdh(u8 *p, const struct sdp_bsdh *h)
 	put32(p + 4, h->len);
 	put32(p + 8, h->mseq);
 	put32(p + 12, h->mseq_ack);
+}
+
+/**
+ * sdp_wire_peek() - the base header of a message, not checked
+ * @buf: its first min(@bytes, %SDP_BSDH_LEN) bytes
+ * @bytes: its length
+ * @h: filled in
+ *
+ * Return: false if the message is shorter than a base header.
+ */
+bool sdp_wire_peek(const u8 *buf, u32 bytes, struct sdp_bsdh *h)
+{
+	if (bytes < SDP_BSDH_LEN)
+		return false;
+	get_bsdh(buf, h);
+	return true;
+}
+
+/**
+ * sdp_wire_weight() - bytes that a message moves, or announces to move by RDMA
+ * @buf: its first min(@bytes, %SDP_HEADER_MAX) bytes
+ * @bytes: its length
+ *
+ * Return: number of bytes; of a message that is not valid, any number.
+ */
+u32 sdp_wire_weight(const u8 *buf, u32 bytes)
+{
+	bool advert = bytes >= SDP_BSDH_LEN + 16 &&
+		      (buf[0] == SDP_MID_SRC_AVAIL ||
+		       buf[0] == SDP_MID_SINK_AVAIL);
+
+	return bytes + (advert ? get32(buf + SDP_BSDH_LEN) : 0);
 }
 
 /**
@@ -349,7 +349,7 @@ u32 sdp_wire_build(u8 *buf, const struct sdp_msg *msg)
  *	20 DesRemRcvSz			24 LocalRcvSz
  *	28 LocalPort  30 reserved	32 SrcIP (16)	48 DstIP (16)
  *	64 reserved   66 ExtMaxAdverts	68 reserved to 92, see get_rings() and
- *					   get_held()
+ *					   get_held(), and wire_rails.c
  */
 
 /* The first 12 of the 16 bytes of an IPv4 address are zero on the wire. */
@@ -484,6 +484,8 @@ enum sdp_violation sdp_hello_parse(const u8 *buf, u32 bytes,
 		return SDP_BAD_HELLO;
 	if (h.len >= HELLO_HELD + HELD_LEN)
 		hello->held = get_held(buf + HELLO_HELD);
+	if (h.len == SDP_HELLO_LEN)
+		sdp_hello_get_rails(buf, hello);
 	if (hello->ip_version == 4)
 		return ipv4_padded(hello->src) && ipv4_padded(hello->dst) ?
 			SDP_VALID : SDP_BAD_HELLO;
@@ -513,6 +515,7 @@ void sdp_hello_build(u8 buf[SDP_HELLO_LEN], const struct sdp_hello *hello)
 	memcpy(buf + 48, hello->dst, 16);
 	put_rings(buf + HELLO_RINGS, hello);
 	put_held(buf + HELLO_HELD, hello);
+	sdp_hello_put_rails(buf, hello);
 }
 
 /**
@@ -549,6 +552,8 @@ enum sdp_violation sdp_hello_ack_parse(const u8 *buf, u32 bytes,
 		return SDP_BAD_HELLO;
 	if (h.len >= HELLO_ACK_HELD + HELD_LEN)
 		ack->held = get_held(buf + HELLO_ACK_HELD);
+	if (h.len == SDP_HELLO_ACK_LEN)
+		sdp_hello_ack_get_rails(buf, ack);
 	return h.len >= HELLO_ACK_RINGS + RINGS_LEN ?
 		       get_rings(buf + HELLO_ACK_RINGS, ack) :
 		       SDP_VALID;
@@ -575,6 +580,7 @@ void sdp_hello_ack_build(u8 buf[SDP_HELLO_ACK_LEN], const struct sdp_hello *ack)
 	put32(buf + 20, ack->recv_size);
 	put_rings(buf + HELLO_ACK_RINGS, ack);
 	put_held(buf + HELLO_ACK_HELD, ack);
+	sdp_hello_ack_put_rails(buf, ack);
 }
 
 /**
@@ -592,10 +598,14 @@ const char *sdp_mid_name(u8 mid)
 		"SuspComm", "SuspCommAck",
 	};
 	static const char * const rings[] = { "RingAsk", "RingAvail" };
+	static const char * const rails[] = { "RailAddrs", "RailGone",
+					      "RailAck" };
 	static const char * const data[] = { "SinkAvail", "SrcAvail", "Data" };
 
 	if (mid == SDP_MID_RING_ASK || mid == SDP_MID_RING_AVAIL)
 		return rings[mid - SDP_MID_RING_ASK];
+	if (mid >= SDP_MID_RAIL_ADDRS && mid <= SDP_MID_RAIL_ACK)
+		return rails[mid - SDP_MID_RAIL_ADDRS];
 	if (mid < sizeof(control) / sizeof(control[0]))
 		return control[mid];
 	return mid >= SDP_MID_SINK_AVAIL ? data[mid - SDP_MID_SINK_AVAIL] :

@@ -36,6 +36,10 @@ enum sdp_mid {
 	/* Project extension: only when both Hellos announce rings (ring.h). */
 	SDP_MID_RING_ASK	 = 0x40,
 	SDP_MID_RING_AVAIL	 = 0x41,
+	/* Project extension: rails (wire_rails.h), below the engine. */
+	SDP_MID_RAIL_ADDRS	 = 0x42,
+	SDP_MID_RAIL_GONE	 = 0x43,
+	SDP_MID_RAIL_ACK	 = 0x44,
 	SDP_MID_SINK_AVAIL	 = 0xFD,
 	SDP_MID_SRC_AVAIL	 = 0xFE,
 	SDP_MID_DATA		 = 0xFF,
@@ -204,6 +208,25 @@ struct sdp_msg {
 	struct sdp_ring_place to;
 };
 
+#define SDP_RAIL_TOKEN	16	/* bytes */
+
+/**
+ * struct sdp_hello_rails - what Hello and HelloAck say about rails
+ * @most: most rails that the sender uses for a connection, 0 if it does not
+ *	know rails
+ * @join: Hello: this is no new connection but one more rail of connection @id
+ * @rail: @join: number of the rail, 1 to %SDP_RAILS_MAX - 1
+ * @id: HelloAck, and Hello with @join: number of the connection
+ * @token: as @id: shows that the sender knows the connection
+ */
+struct sdp_hello_rails {
+	u8 most;
+	bool join;
+	u8 rail;
+	u32 id;
+	u8 token[SDP_RAIL_TOKEN];
+};
+
 /**
  * struct sdp_hello - Hello or HelloAck; a HelloAck has only some fields
  * @bufs: receives posted before the message was sent
@@ -226,6 +249,7 @@ struct sdp_msg {
  * @held: number of SinkAvails that the sender can hold. A sender that gives
  *	it reports each SinkAvail once and does not write into it again. 0
  *	when the sender does not say so, see sinkavail_rx.h
+ * @rails: rails
  */
 struct sdp_hello {
 	u16 bufs;
@@ -242,11 +266,14 @@ struct sdp_hello {
 	u8 scheme;
 	u32 window;
 	u8 held;
+	struct sdp_hello_rails rails;
 };
 
 #define SDP_CAP_INVALIDATE	0x1	/* peer may use Send with Invalidate */
 #define SDP_CAP_EXT_ADVERTS	0x2	/* ExtMaxAdverts is present */
 
+bool sdp_wire_peek(const u8 *buf, u32 bytes, struct sdp_bsdh *h);
+u32 sdp_wire_weight(const u8 *buf, u32 bytes);
 u32 sdp_wire_header_len(u8 mid);
 u32 sdp_wire_msg_header_len(const struct sdp_bsdh *h);
 enum sdp_violation sdp_wire_parse(const u8 *buf, u32 bytes,
