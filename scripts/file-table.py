@@ -18,6 +18,7 @@ ROOMS = {
     "proto": "proto/: the protocol engine, without any kernel service",
     "transport": "transport/: links, by which messages go",
     "transport/rc": "transport/rc/: links over RDMA queue pairs",
+    "transport/rails": "transport/rails/: several of these links for one connection",
     "conn": "conn/: one connection: its lock, queues, timers and memory",
     "zcopy": "zcopy/: RDMA from and to the application's memory",
     "socket": "socket/: system calls",

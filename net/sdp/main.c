@@ -33,9 +33,12 @@ static int __init sdp_init(void)
 	err = sdp_loop_init(&sdp_input_events);
 	if (err)
 		goto net;
-	err = sdp_rc_init(&sdp_input_events);
+	err = sdp_rails_init(&sdp_input_events);
 	if (err)
 		goto loop;
+	err = sdp_rc_init(&sdp_input_events, sdp_rails_incoming);
+	if (err)
+		goto rails;
 	err = sdp_policy_init();
 	if (err)
 		goto rc;
@@ -56,6 +59,8 @@ policy:
 	sdp_policy_exit();
 rc:
 	sdp_rc_exit();
+rails:
+	sdp_rails_exit();
 loop:
 	sdp_loop_exit();
 net:
@@ -70,6 +75,7 @@ static void __exit sdp_exit(void)
 	sdp_policy_exit();
 	sdp_family_exit();
 	sdp_rc_exit();
+	sdp_rails_exit();
 	sdp_loop_exit();
 	sdp_net_exit();
 }

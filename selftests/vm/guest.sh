@@ -9,7 +9,7 @@
 # $SDP_RUN/now names the current step and the seconds that it may take: run.sh kills a machine that
 # takes longer. Exit status 0 when nothing failed.
 #
-# Variables for the runner's own test: SDP_TESTS (directory of the scripts), SDP_LAB=no (no lab),
+# SDP_RAILS: net.sdp.rails for all tests. Variables for the runner's own test: SDP_TESTS (directory of the scripts), SDP_LAB=no (no lab),
 # SDP_STAT (the protocol's counters), and SDP_UNLOAD_SECONDS (how long rmmod may take).
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -217,7 +217,8 @@ load_module() {
 	depends=$(modinfo -F depends "$SDP_MODULE" | tr , ' ')
 	# shellcheck disable=SC2086 # a list
 	[ -z "$depends" ] || modprobe -a $depends
-	insmod "$SDP_MODULE"
+	insmod "$SDP_MODULE" || return
+	[ -z "${SDP_RAILS:-}" ] || echo "$SDP_RAILS" >/proc/sys/net/$module/rails
 }
 
 # unload_module: retries rmmod, which the kernel refuses while orphans end. Prints the reason if

@@ -13,6 +13,9 @@
 #		beside the first lab.
 # lab_intact	succeeds when the first lab is as lab_up left it.
 # lab_mtu BYTES	sets the MTU of the first lab's cable.
+# lab_rail N	adds cable N, 1 to 7: devices rxaN on vaN with 10.9.(100+N).1, and rxbN on vbN with .2.
+# lab_rail_up N	puts up again an end of it that was put down, with the routes that were lost.
+# lab_rail_down N	removes it, also one that is set up in part only.
 # lab_down, lab_down_ns		remove the lab, also one that is set up in part only.
 
 # 4200 leaves room for RDMA packets with 4096 bytes of data.
@@ -152,6 +155,78 @@ lab_up() {
 		lab_neighbour "" vb 0 1 "$(lab_mac "" va)" || return
 	lab_device "" rxa va 0 1 && lab_device "" rxb vb 0 2 || return
 	lab_wait "addresses to be usable" lab_no_tentative ""
+}
+
+# lab_rail_rules COMMAND N: adds or deletes the rules of cable N, as lab_rule_lines has them.
+lab_rail_rules() {
+	local a=10.9.$((100 + $2)).1 b=10.9.$((100 + $2)).2 n=$2
+	printf 'rule %s %s\n' "$1" "pref 10 iif va$n lookup local" "$1" "pref 10 iif vb$n lookup local" \
+		"$1" "pref 20 from $a to $b lookup 11$n" "$1" "pref 20 from $b to $a lookup 12$n" \
+		"$1" "pref 21 iif lo to $b lookup 11$n"
+}
+
+lab_rail_device_ready() {
+	local port=/sys/class/infiniband/$1/ports/1 state gid v4 i
+	[ -e "$port" ] && read -r state <"$port/state" && [[ $state == *ACTIVE* ]] || return
+	printf -v v4 '0000:0000:0000:0000:0000:ffff:0a09:%02x%02x' "$2" "$3"
+	for i in {0..7}; do
+		read -r gid <"$port/gids/$i" && [ "$gid" != "$v4" ] || return 0
+	done
+	return 1
+}
+
+lab_rail() {
+	local n=$1 net=$((100 + $1)) end a b
+	a=10.9.$net.1 b=10.9.$net.2
+	ip link add va$n type veth peer name vb$n || return
+	for end in va$n vb$n; do
+		echo 1 >/proc/sys/net/ipv4/conf/$end/accept_local
+		echo 0 >/proc/sys/net/ipv4/conf/$end/rp_filter
+		lab_in_order "" $end || return
+	done
+	ip -batch - <<-EOF || return
+		address add $a/24 dev va$n
+		address add $b/24 dev vb$n
+		link set va$n mtu $LAB_MTU
+		link set vb$n mtu $LAB_MTU
+		$(lab_rail_rules add "$n")
+	EOF
+	lab_rail_up "$n" || return
+	lab_rail_end a "$n" && lab_rail_end b "$n"
+}
+
+lab_rail_up() {
+	local n=$1 a=10.9.$((100 + $1)).1 b=10.9.$((100 + $1)).2
+	ip -batch - <<-EOF
+		link set va$n up
+		link set vb$n up
+		route replace $b dev va$n src $a table 11$n
+		route replace $a dev vb$n src $b table 12$n
+		neighbour replace $b lladdr $(lab_mac "" vb$n) dev va$n nud permanent
+		neighbour replace $a lladdr $(lab_mac "" va$n) dev vb$n nud permanent
+	EOF
+}
+
+# lab_rail_end END N: the RDMA device of one end, a or b.
+lab_rail_end() {
+	local rdma=rx$1$2 host=1
+	[ "$1" = a ] || host=2
+	rdma link add "$rdma" type rxe netdev "v$1$2" || return
+	lab_wait "$rdma to be active with its GIDs" lab_rail_device_ready "$rdma" $((100 + $2)) $host
+}
+
+lab_rail_down() {
+	local n=$1 rdma
+	for rdma in rxa$n rxb$n; do
+		[ ! -e /sys/class/infiniband/$rdma ] || rdma link delete $rdma || return
+	done
+	[ ! -e /sys/class/net/va$n ] || ip link delete va$n || return
+	ip -force -batch - 2>/dev/null <<-EOF
+		$(lab_rail_rules del "$n")
+		route flush table 11$n
+		route flush table 12$n
+	EOF
+	return 0
 }
 
 lab_intact() {

@@ -32,6 +32,7 @@
  * @rdma_threshold: smallest write in bytes that goes by RDMA; 0: none does,
  *	-1: as measured for the device
  * @rdma_read: we read from a peer's memory by RDMA
+ * @rails: most rails of a connection; 1 for a single one
  * @invalidate: we use Send with Invalidate, and let the peer use it
  * @mode_after: number of consecutive large writes of one kind that change the
  *	mode of a direction; for instance, SrcAvails that the peer declines
@@ -73,6 +74,7 @@ struct sdp_settings {
 	int rdma_threshold;
 	unsigned int rdma_read;
 	unsigned int invalidate;
+	unsigned int rails;
 	unsigned int mode_after;
 	unsigned int reader_wait_ms;
 	unsigned int scan_ms;

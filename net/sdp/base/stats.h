@@ -70,6 +70,11 @@
 	_(RingBytesWritten)	/* payload bytes written into peers' rings */ \
 	_(RingReads)		/* messages received in our rings */	\
 	_(RingBytesRead)	/* payload bytes received in our rings */ \
+	_(RailsJoined)		/* further rails of connections */ \
+	_(RailsLost)		/* rails that have died, the others go on */ \
+	_(RailMsgsResent)	/* messages sent again by another rail */ \
+	_(RailMsgsHeld)		/* messages that came before an earlier one */ \
+	_(RailMsgsDropped)	/* messages that have come twice */ \
 	_(RingUnasked)		/* ring writes beyond the granted credit */ \
 	_(RingFull)		/* times that sending stopped: ring full */ \
 	_(RingSplits)		/* segments split to fit a ring message */ \

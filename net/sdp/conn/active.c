@@ -166,7 +166,7 @@ bool sdp_active_try_again(struct sdp_sock *ssk, int error,
 			min_t(unsigned long, ssk->backoff * 2, BACKOFF_LAST);
 		return true;
 	}
-	if (error == ENETUNREACH && ssk->transport == &sdp_rc &&
+	if (error == ENETUNREACH && ssk->transport != &sdp_loop &&
 	    sdp_addr_is_ours(net, &ssk->peer)) {
 		ssk->transport = &sdp_loop;
 		connect_retry_in(ssk, 0, todo);
@@ -384,8 +384,11 @@ int sdp_active_open(struct sdp_sock *ssk, const struct sdp_endpoint *peer,
 		sock_put(sk);
 	name_this_host(&to);
 	sdp_addr_set(ssk, &ssk->peer, &to);
-	ssk->transport = sdp_is_loopback(&ssk->peer) && may_use_loopback(ssk) ?
-				 &sdp_loop : &sdp_rc;
+	if (sdp_is_loopback(&ssk->peer) && may_use_loopback(ssk))
+		ssk->transport = &sdp_loop;
+	else
+		ssk->transport = sdp_rails_wanted(sock_net(sk)) ? &sdp_rails :
+								  &sdp_rc;
 	ssk->backoff = BACKOFF_FIRST;
 	ssk->deadline = jiffies + msecs_to_jiffies(active_timeout_ms(ssk));
 	SDP_INC(sock_net(sk), ActiveOpens);

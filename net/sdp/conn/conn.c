@@ -52,6 +52,9 @@ static void note_rdma(struct sdp_sock *ssk, struct sdp_todo *todo)
 	const struct sdp_engine *e = &ssk->engine;
 	u32 room = ssk->link ? sdp_engine_may_rdma_write(e) : 0;
 
+	/* What is advertised runs out; nothing more is. */
+	if (ssk->link && READ_ONCE(ssk->link->many))
+		ssk->rdma = false;
 	WRITE_ONCE(ssk->srcavail_rx_left,
 		   ssk->link ? sdp_engine_srcavail_rx_left(e) : 0);
 	WRITE_ONCE(ssk->rx_reads, ssk->link && ssk->rdma && ssk->link->reads &&

@@ -82,7 +82,7 @@ void sdp_params_of_link(struct sdp_sock *ssk, const struct sdp_transport *ops,
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
 
-	ssk->tx_user_pages = !ops->hands_over;
+	ssk->tx_user_pages = !ops->hands_over && !ops->keeps;
 	config->recv_size = ops->recv_size ?: READ_ONCE(set->recv_buffer_size);
 	/* A transport that prefers a size keeps it. */
 	config->recv_size_max =
@@ -145,7 +145,8 @@ void sdp_params_start(struct sdp_sock *ssk,
 		.send_slots = config->send_slots,
 		.mode_after = READ_ONCE(set->mode_after),
 		.revocable = config->rdma && READ_ONCE(set->invalidate),
-		.ring_max = config->rdma ? ring_size(set) : 0,
+		.ring_max = config->rdma && !ssk->link->ops->keeps ?
+				    ring_size(set) : 0,
 		.scheme = sdp_flow_wish(ssk),
 	};
 

@@ -22,6 +22,7 @@ static const struct sdp_settings net_defaults = {
 	.rdma_threshold		= 65536,
 	.rdma_read		= 1,
 	.invalidate		= 1,
+	.rails			= 1,
 	.mode_after		= 3,
 	.reader_wait_ms		= 8,
 	.scan_ms		= 100,

@@ -11,6 +11,7 @@
 #include <linux/sysctl.h>
 #include <uapi/linux/sdp.h>
 
+#include "../proto/rail.h"
 #include "netns.h"
 #include "../proto/credit.h"
 #include "../transport/buf.h"
@@ -20,6 +21,7 @@ static int none = -1;
 static int zero;
 static int one = 1;
 static int three_bits = 7;
+static int rails_max = SDP_RAILS_MAX;
 static int buffers_min = SDP_RECV_BUFFERS_MIN;
 static int buffers_max = 1024;
 static int size_min = 256;
@@ -87,6 +89,7 @@ static const struct ctl_table net_table[] = {
 	SDP_SETTING(rdma_threshold, &none, &memory_max),
 	SDP_SETTING(rdma_read, &zero, &one),
 	SDP_SETTING(invalidate, &zero, &one),
+	SDP_SETTING(rails, &one, &rails_max),
 	SDP_SETTING(mode_after, &one, &srcavails_max),
 	SDP_SETTING(reader_wait_ms, &one, &reader_wait_max),
 	SDP_SETTING(scan_ms, &scan_min, &timeout_max),

@@ -143,7 +143,7 @@ void sdp_listen_stop(struct sdp_sock *ssk)
 
 	listen_end(ssk);
 	sdp_claim_listen(ssk, false);
-	sdp_rc.unlisten(net, ssk->local.port);
+	sdp_rails.unlisten(net, ssk->local.port);
 	sdp_loop.unlisten(net, ssk->local.port);
 	listen_drop_children(ssk);
 }
@@ -174,17 +174,17 @@ static int listen_start(struct sdp_sock *ssk)
 		sdp_claim_listen(ssk, false);
 		return err;
 	}
-	err = sdp_rc.listen(net, ssk->local.port);
+	err = sdp_rails.listen(net, ssk->local.port);
 	if (!err) {
 		err = sdp_loop.listen(net, ssk->local.port);
 		if (err)
-			sdp_rc.unlisten(net, ssk->local.port);
+			sdp_rails.unlisten(net, ssk->local.port);
 	}
 	if (err) {
 		/*
 		 * A request may have arrived since sdp_port_listen(), by RDMA
-		 * (sdp_rc listens before sdp_loop) or from this host. Drop its
-		 * child.
+		 * (sdp_rails listens before sdp_loop) or from this host. Drop
+		 * its child.
 		 */
 		listen_end(ssk);
 		sdp_claim_listen(ssk, false);

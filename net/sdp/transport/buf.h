@@ -61,6 +61,10 @@ struct sdp_background;
  *	Invalidate), or 0
  * @reused: the buffer is reused. Received: it belongs to the transport, which
  *	recycles it once it has been read; outgoing: it is a block
+ * @block: outgoing, by rails: it is a block; @reused is true for all of them
+ * @note: outgoing, by rails: a message about rails
+ * @posted: outgoing, by rails: time when it was sent, microseconds; 0 while
+ *	it is not kept
  * @urgent: outgoing: the last payload byte is urgent
  * @rdma: the buffer is kept for other RDMA transfers when it is free
  * @declined: outgoing: it has bytes of a write whose SrcAvail was declined
@@ -74,14 +78,19 @@ struct sdp_background;
  */
 struct sdp_buf_cb {
 	u32 payload;
-	u32 offset;
+	union {
+		u32 offset;
+		u32 posted;
+	};
 	u32 end;
 	u32 size;
 	u32 revoke;
-	bool reused;
-	bool urgent;
-	bool declined;
-	bool rdma;
+	bool reused : 1;
+	bool urgent : 1;
+	bool declined : 1;
+	bool rdma : 1;
+	bool block : 1;
+	bool note : 1;
 	union {
 		struct sdp_background *background;
 		struct {

@@ -44,6 +44,16 @@
 struct sdp_link;
 
 /**
+ * struct sdp_rc_address - an address at which the RC transport has a device
+ * @ip: the address
+ * @ifindex: network interface that has it
+ */
+struct sdp_rc_address {
+	struct in6_addr ip;
+	int ifindex;
+};
+
+/**
  * struct sdp_link_config - limits of a link
  * @recv_size: bytes of a receive buffer, message header included
  * @recv_size_max: bytes that later receives may have; 0 if @recv_size is fixed.
@@ -144,6 +154,8 @@ struct sdp_pages {
  * @arg: for the owner's @ended
  * @skip: bytes at the beginning that the next move() leaves out; only for
  *	memory that the peer may read
+ * @link: link that has mapped it, of an owner with several
+ * @read_into: with @link: it is for reads
  * @settled: the peer does not know the memory, or has said that it no longer
  *	uses it; maintained by the owner. If false, the peer may be accessing
  *	the memory when it is unmapped
@@ -155,6 +167,8 @@ struct sdp_mem {
 	void *arg;
 	u32 skip;
 	int error;
+	struct sdp_link *link;
+	bool read_into;
 	bool settled;
 };
 
@@ -257,6 +271,8 @@ struct sdp_link_events {
  * @name: name of the transport
  * @recv_size: its receive buffer size in bytes, or 0 to use the setting
  * @recv_buffers: its number of receives, or 0 to use the setting
+ * @keeps: it may send a message again after up->sent(), so the pages of a
+ *	program must not be sent without a copy; and it has no rings
  * @hands_over: the receiver gets the sender's own buffer, so the sender must
  *	not change it, and a posted receive holds no memory
  * @create: make a link that will connect from @local to @peer. Returns NULL
@@ -308,6 +324,7 @@ struct sdp_transport {
 	u32 recv_size;
 	u16 recv_buffers;
 	bool hands_over;
+	bool keeps;
 	struct sdp_link *(*create)(struct net *net,
 				   const struct sdp_endpoint *local,
 				   const struct sdp_endpoint *peer);
@@ -341,6 +358,11 @@ struct sdp_transport {
  * @up: up-calls to its owner
  * @owner: the connection that the up-calls are for; the link has a reference
  * @kept: messages wait for resend(); under the owner's lock
+ * @many: it has several queue pairs, or is about to have them: no memory may
+ *	be advertised for the peer to write into, nor written into, and the
+ *	receives keep their size
+ * @one_of_many: the owner sets it before release(), or the peer has said it
+ *	before up->ended(): this link ends, and the connection goes on
  * @reads: the peer lets us read its memory; valid once established
  * @worth: smallest transfer in bytes for which RDMA is faster than messages
  *	with this device; valid once established
@@ -350,15 +372,27 @@ struct sdp_link {
 	const struct sdp_link_events *up;
 	void *owner;
 	bool kept;
+	bool many;
+	bool one_of_many;
 	bool reads;
 	u32 worth;
 };
 
+typedef int (*sdp_incoming_fn)(struct sdp_link *link, struct sdp_incoming *in);
+
 extern const struct sdp_transport sdp_rc;
+extern const struct sdp_transport sdp_rails;
 extern const struct sdp_transport sdp_loop;
 
-int sdp_rc_init(const struct sdp_link_events *up);
+int sdp_rc_init(const struct sdp_link_events *up, sdp_incoming_fn incoming);
 void sdp_rc_exit(void);
+u32 sdp_rc_addresses(struct net *net, struct sdp_rc_address *list, u32 n);
+bool sdp_rc_leads_by(struct net *net, const struct sdp_endpoint *local,
+		     const struct sdp_endpoint *peer, int ifindex);
+int sdp_rails_init(const struct sdp_link_events *up);
+void sdp_rails_exit(void);
+int sdp_rails_incoming(struct sdp_link *link, struct sdp_incoming *in);
+bool sdp_rails_wanted(struct net *net);
 bool sdp_rc_device(struct net *net, const struct sdp_endpoint *peer,
 		   char name[SDP_DEVICE_NAME]);
 bool sdp_rc_may_lead(struct net *net, const struct sdp_endpoint *local,

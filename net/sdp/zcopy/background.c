@@ -366,7 +366,8 @@ void sdp_background_next(struct sdp_sock *ssk, struct sk_buff *head)
 	if (!b->ready || b->advertised)
 		return;
 	if (!b->by_message) {
-		room = min(left, sdp_engine_may_rdma_write(&ssk->engine));
+		room = ssk->link->many ? 0 :
+		       min(left, sdp_engine_may_rdma_write(&ssk->engine));
 		if (room && (room == left || sdp_zcopy_worth(ssk, room))) {
 			/* The link takes one write at a time. */
 			if (!ssk->background_writing)

@@ -27,7 +27,8 @@ static u32 sinkavail_room_for(const struct sdp_sock *ssk, u32 bytes)
 {
 	u32 n = min(bytes, sdp_engine_may_rdma_write(&ssk->engine));
 
-	if (ssk->sk.sk_err || (ssk->sk.sk_shutdown & SEND_SHUTDOWN) ||
+	if (ssk->link->many || ssk->sk.sk_err ||
+	    (ssk->sk.sk_shutdown & SEND_SHUTDOWN) ||
 	    !skb_queue_empty(&ssk->tx_queue))
 		return 0;
 	return n == bytes || sdp_zcopy_worth(ssk, n) ? n : 0;

@@ -56,6 +56,9 @@ static enum sdp_violation rc_read_hello(const struct ib_cm_event *event,
 	sdp_ip_from_wire(&in->peer, in->hello.src, in->hello.ip_version);
 	in->local.port = l->port;
 	in->peer.port = in->hello.port;
+	/* Rails join at port 0. */
+	if (in->hello.rails.join && l->port)
+		return SDP_BAD_HELLO;
 	return event->param.req_rcvd.qp_type == IB_QPT_RC ? SDP_VALID :
 							    SDP_BAD_HELLO;
 }
@@ -215,7 +218,7 @@ static int rc_accept_request(struct rc_listener *l, struct ib_cm_id *cm,
 	rc->cm = cm;
 	cm->context = rc;
 	cm->cm_handler = rc_cm_event;
-	err = rc_up->incoming(&rc->link, in);
+	err = rc_incoming(&rc->link, in);
 	if (err) {
 		rc->cm = NULL;
 		rc_link_discard(rc);
@@ -267,7 +270,8 @@ static int rc_request_received(struct rc_listener *l, struct ib_cm_id *cm,
 		return rc_reject(cm, rc_reject_reason(-ENOMEM));
 	bad = rc_read_hello(event, l, in);
 	ndev = rc_origin_dev(req, l->dev->ib, &in->local);
-	if (ndev)
+	/* Port 0 is for nothing else; a program may try to connect to it. */
+	if (ndev && (bad || l->port || in->hello.rails.join))
 		err = rc_request_from(l, cm, req, ndev, in, bad);
 	dev_put(ndev);
 	kfree(in);
@@ -357,7 +361,7 @@ static int rc_take_reply(struct rc_link *rc, const struct ib_cm_event *event)
 	if (err)
 		return err;
 	rc_cm_connected(rc);
-	rc_up->hello_ack(&rc->link, event->private_data,
+	rc->link.up->hello_ack(&rc->link, event->private_data,
 			 IB_CM_REP_PRIVATE_DATA_SIZE);
 	return rc_cm_send_rtu(rc);
 }
@@ -391,6 +395,13 @@ static void rc_cm_rejected(struct rc_link *rc, const struct ib_cm_event *event)
 			     "rejected");
 }
 
+/* The peer's DREQ. The field for private data is zero where it says nothing. */
+static void rc_peer_disconnects(struct rc_link *rc, const u8 *data)
+{
+	if (data && *data == RC_DREQ_RAIL)
+		WRITE_ONCE(rc->link.one_of_many, true);
+}
+
 /**
  * rc_cm_event() - CM event handler of a link, of either side
  * @cm: CM id of the link; its context is the link
@@ -409,7 +420,7 @@ int rc_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 	case IB_CM_RTU_RECEIVED:
 	case IB_CM_USER_ESTABLISHED:
 		rc_cm_connected(rc);
-		rc_up->established(&rc->link);
+		rc->link.up->established(&rc->link);
 		rc_cm_answered(rc);
 		break;
 	case IB_CM_REJ_RECEIVED:
@@ -421,6 +432,7 @@ int rc_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 		rc_link_fail(rc, ETIMEDOUT, "no answer");
 		break;
 	case IB_CM_DREQ_RECEIVED:
+		rc_peer_disconnects(rc, event->private_data);
 		ib_send_cm_drep(cm, NULL, 0);
 		fallthrough;
 	case IB_CM_DREP_RECEIVED:

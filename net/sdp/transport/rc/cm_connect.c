@@ -131,7 +131,7 @@ static int rc_route_resolved(struct rc_link *rc)
 	rc_from_sockaddr(&rc->local, &id->route.addr.src_addr);
 	if (!rc_device_find_add_link(id->device, rc))
 		return -ENODEV;
-	err = rc_up->hello(&rc->link, &rc->local, hello);
+	err = rc->link.up->hello(&rc->link, &rc->local, hello);
 	return err ? err : rc_send_req(rc, hello);
 }
 

@@ -48,7 +48,7 @@ static void link_destroy(struct rc_link *rc)
 		rc_qp_destroy(rc);
 		rc_device_del_link(rc);
 	}
-	rc_up->released(&rc->link);
+	rc->link.up->released(&rc->link);
 	rc_link_put(rc);
 }
 
@@ -142,7 +142,13 @@ static unsigned long await_answer(struct rc_link *rc)
 static int send_dreq(struct rc_link *rc)
 {
 	unsigned int before = memalloc_noreclaim_save();
-	int err = ib_send_cm_dreq(rc->cm, NULL, 0);
+	u8 rail = RC_DREQ_RAIL;
+	int err;
+
+	if (test_bit(RC_ONE_RAIL, &rc->flags))
+		err = ib_send_cm_dreq(rc->cm, &rail, sizeof(rail));
+	else
+		err = ib_send_cm_dreq(rc->cm, NULL, 0);
 
 	memalloc_noreclaim_restore(before);
 	return err;
@@ -168,6 +174,31 @@ static unsigned long await_drep(const struct rc_link *rc)
 }
 
 /*
+ * A rail that has died says so when its port carries packets again: the
+ * connection goes on by others, so there is no hurry. soft-RoCE ends its queue
+ * pair for MADs, for good, when a MAD finds no route or is dropped. A port that
+ * goes down is noticed late, and routes come back later than the port, so it
+ * has to be up twice in a row. Returns the time until the next look.
+ */
+static unsigned long await_port(struct rc_link *rc)
+{
+	struct ib_port_attr attr;
+	bool was_up = rc->port_up;
+
+	if (!test_bit(RC_ONE_RAIL, &rc->flags) ||
+	    rc->port_looks == RC_PORT_LOOKS)
+		return 0;
+	rc->port_looks++;
+	rc->port_up = !ib_query_port(rc->dev->ib, rc->port, &attr) &&
+		      attr.state == IB_PORT_ACTIVE &&
+		      rc_route_carries(rc->net, &rc->local);
+	if (!rc->port_up || !was_up)
+		return RC_PORT_WAIT;
+	rc->port_looks = RC_PORT_LOOKS;
+	return 0;
+}
+
+/*
  * Tell the peer that the link ends, unless it knows. Returns the time to wait
  * for its answer.
  *
@@ -184,7 +215,9 @@ static unsigned long link_disconnect(struct rc_link *rc)
 	if (!rc->cm || test_bit(RC_PEER_ENDED, &rc->flags) ||
 	    link_device_going(rc))
 		return 0;
-	wait = await_answer(rc);
+	wait = await_port(rc);
+	if (!wait)
+		wait = await_answer(rc);
 	if (wait)
 		return wait;
 	/*
@@ -303,13 +336,13 @@ static unsigned long link_step(struct rc_link *rc)
 	if (test_and_clear_bit(RC_BROKEN, &rc->flags))
 		rc_link_fail(rc, ECONNRESET, "queue pair");
 	if (test_and_clear_bit(RC_UNPROBED, &rc->flags))
-		rc_up->alive(&rc->link);
+		rc->link.up->alive(&rc->link);
 	if (test_and_clear_bit(RC_UNMAPPED, &rc->flags))
 		rc_link_fail(rc, ETIMEDOUT, "DMA mapping failed");
 	if (test_bit(RC_PEER_ENDED, &rc->flags) &&
 	    !test_and_set_bit(RC_ENDED_SAID, &rc->flags)) {
 		rc_qp_drain(rc);
-		rc_up->ended(&rc->link);
+		rc->link.up->ended(&rc->link);
 	}
 	wait = send_rtu(rc);
 	if (!test_bit(RC_RELEASED, &rc->flags)) {
@@ -451,7 +484,7 @@ void rc_link_fail(struct rc_link *rc, int error, const char *place)
 	/* Fully ordered, pairs with rc_link_owned(). */
 	test_and_set_bit(RC_FAILED_WHY, &rc->flags);
 	if (test_bit(RC_OWNED, &rc->flags))
-		rc_up->failed(&rc->link, error, place);
+		rc->link.up->failed(&rc->link, error, place);
 }
 
 /**
@@ -466,5 +499,5 @@ void rc_link_owned(struct rc_link *rc)
 	/* Pairs with rc_link_fail(): one side sees the other's flag. */
 	smp_mb__after_atomic();
 	if (test_bit_acquire(RC_FAILED_WHY, &rc->flags))
-		rc_up->failed(&rc->link, rc->error, rc->place);
+		rc->link.up->failed(&rc->link, rc->error, rc->place);
 }

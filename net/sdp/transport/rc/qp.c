@@ -187,7 +187,7 @@ static void rx_failed(struct rc_link *rc, enum ib_wc_status status)
 	if (status == IB_WC_LOC_LEN_ERR || status == IB_WC_LOC_QP_OP_ERR)
 		rc_up->malformed(rc->net, SDP_BAD_LEN);
 	if (status != IB_WC_WR_FLUSH_ERR)
-		rc_up->failed(&rc->link, EPROTO, ib_wc_status_msg(status));
+		rc_completion_failed(rc, EPROTO, status);
 	else
 		flushed(rc);
 }
@@ -216,9 +216,10 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 		rc_mem_revoked(rc, wc->ex.invalidate_rkey);
 	/* A write with immediate data uses up a receive and leaves it empty. */
 	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
-		rc_up->placed(&rc->link, skb, be32_to_cpu(wc->ex.imm_data));
+		rc->link.up->placed(&rc->link, skb,
+				    be32_to_cpu(wc->ex.imm_data));
 	else
-		rc_up->received(&rc->link, skb, wc->byte_len);
+		rc->link.up->received(&rc->link, skb, wc->byte_len);
 }
 
 /**
@@ -237,9 +238,8 @@ void rc_send_failed(struct rc_link *rc, const struct ib_wc *wc)
 	    wc->status == IB_WC_LOC_QP_OP_ERR)
 		flushed(rc);
 	else
-		rc_up->failed(&rc->link, wc->status == IB_WC_RETRY_EXC_ERR ?
-					 ETIMEDOUT : ECONNRESET,
-			      ib_wc_status_msg(wc->status));
+		rc_completion_failed(rc, wc->status == IB_WC_RETRY_EXC_ERR ?
+				     ETIMEDOUT : ECONNRESET, wc->status);
 }
 
 /* Free the oldest messages up to the first signaled one: they have arrived. */
@@ -264,7 +264,7 @@ static void tx_arrived(struct rc_link *rc)
 		msg->skb = NULL;
 		rc->tx.tail++;
 	} while (!last);
-	rc_up->sent(&rc->link, &sent);
+	rc->link.up->sent(&rc->link, &sent);
 }
 
 static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -295,7 +295,7 @@ static void probe_done(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct rc_link, probe_cqe);
 
 	if (wc->status == IB_WC_SUCCESS)
-		rc_up->alive(&rc->link);
+		rc->link.up->alive(&rc->link);
 	else
 		rc_send_failed(rc, wc);
 }

@@ -7,20 +7,23 @@
 #include "rc.h"
 
 const struct sdp_link_events *rc_up;
+sdp_incoming_fn rc_incoming;
 struct workqueue_struct *rc_wq;
 struct workqueue_struct *rc_stop_wq;
 
 /**
  * sdp_rc_init() - register the RC transport
- * @up: up-calls to the owners of its links
+ * @up: up-calls to the owners of its links, unless link->up is changed
+ * @incoming: called for each connection request
  *
  * Return: 0 or an errno.
  */
-int sdp_rc_init(const struct sdp_link_events *up)
+int sdp_rc_init(const struct sdp_link_events *up, sdp_incoming_fn incoming)
 {
 	int err;
 
 	rc_up = up;
+	rc_incoming = incoming;
 	rc_wq = alloc_workqueue("sdp_rc", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rc_wq)
 		return -ENOMEM;
@@ -58,6 +61,8 @@ void sdp_rc_exit(void)
 
 static void rc_release(struct sdp_link *link, bool abort)
 {
+	if (link->one_of_many)
+		set_bit(RC_ONE_RAIL, &to_rc(link)->flags);
 	rc_link_poke(to_rc(link), RC_RELEASED);
 }
 

@@ -10,6 +10,7 @@
  *	link.c		life cycle and teardown of a link; its work item
  *	cm_connect.c	connecting side: address, route (rdma_cm), REQ
  *	route.c		which device the route to an address leads to
+ *	carrier.c	whether an interface carries packets
  *	origin.c	origin and plausibility of a connection request
  *	cm_accept.c	accepting side, REQ to REP; CM events of both sides
  *	qp.c		queue pair: posting, sending, completions
@@ -42,6 +43,8 @@
 #define RC_CM_RETRIES	15
 /* We stop waiting for a DREP once the CM may have sent our DREQ this often. */
 #define RC_DREQ_TIMES	3
+/* First byte of the private data of a DREQ that ends one rail of several. */
+#define RC_DREQ_RAIL	0x52
 /*
  * Lower and upper limit of that wait. It depends on the response timeout that
  * a REQ names, so we bound it.
@@ -58,6 +61,9 @@
  * connection is established.
  */
 #define RC_RTU_REPS	5
+/* Interval at which we look whether a port is up, and how often. */
+#define RC_PORT_WAIT	HZ
+#define RC_PORT_LOOKS	30
 /* Time to wait for an event that tells why a queue pair is in error. */
 #define RC_REASON_WAIT	(HZ / 5)
 /* Largest number of unused memory regions that a device keeps for reuse. */
@@ -229,6 +235,7 @@ struct rc_listener {
  * @RC_UNPROBED: the owner asked for a probe that is not sent: the work item
  *	reports the peer alive
  * @RC_OWNED: the link has an owner to report to
+ * @RC_ONE_RAIL: the connection goes on without the link: our DREQ says so
  */
 enum rc_flag {
 	RC_START,
@@ -256,6 +263,7 @@ enum rc_flag {
 	RC_NO_PROBES,
 	RC_UNPROBED,
 	RC_OWNED,
+	RC_ONE_RAIL,
 };
 
 /**
@@ -420,6 +428,8 @@ struct rc_move {
  * @wish: how to reach the peer
  * @error: cause of the failure, a positive errno; with %RC_FAILED_WHY
  * @place: place of the failure; with %RC_FAILED_WHY
+ * @port_looks: how often we have looked whether the port is up
+ * @port_up: it was, when we looked last
  * @flags: bits of enum rc_flag
  * @work: ends and frees the link, and does what must not run in a handler
  * @stop: stops the link; @work does not touch it in the meantime
@@ -472,6 +482,8 @@ struct rc_link {
 	struct sdp_path_wish wish;
 	int error;
 	const char *place;
+	u8 port_looks;
+	bool port_up;
 	unsigned long flags;
 	struct delayed_work work;
 	struct work_struct stop;
@@ -480,6 +492,7 @@ struct rc_link {
 
 /* Up-calls to the layer above. */
 extern const struct sdp_link_events *rc_up;
+extern sdp_incoming_fn rc_incoming;
 /* rc_stop_wq runs rc_link.stop, rc_wq all other work items. */
 extern struct workqueue_struct *rc_wq;
 extern struct workqueue_struct *rc_stop_wq;
@@ -498,6 +511,13 @@ static inline unsigned long rc_cm_time(int exponent)
 static inline struct rc_link *to_rc(struct sdp_link *link)
 {
 	return container_of(link, struct rc_link, link);
+}
+
+/* A completion shows that the link is broken; its owner is told. */
+static inline void rc_completion_failed(struct rc_link *rc, int error,
+					enum ib_wc_status status)
+{
+	rc->link.up->failed(&rc->link, error, ib_wc_status_msg(status));
 }
 
 /* device.c */
@@ -557,6 +577,10 @@ bool rc_origin_mtu_fits(const struct ib_cm_req_event_param *req,
 			struct ib_device *ib, const struct net_device *ndev);
 bool rc_origin_reachable(struct net_device *ndev,
 			 const struct sdp_incoming *in);
+
+/* carrier.c */
+bool rc_carries(const struct net_device *dev);
+bool rc_route_carries(struct net *net, const struct sdp_endpoint *local);
 
 /* cm_accept.c */
 int rc_listen_event(struct ib_cm_id *cm, const struct ib_cm_event *event);

@@ -33,7 +33,7 @@ static void move_done(struct rc_link *rc, struct rc_move *move,
 		mem->error = rc_seals_overwritten(to_rc_mem(mem)) ? 0 : -EAGAIN;
 	}
 	if (move == &rc->reading)
-		rc_up->read(&rc->link, mem->error);
+		rc->link.up->read(&rc->link, mem->error);
 	move_tell_ended(mem);
 }
 

@@ -212,3 +212,124 @@ bool sdp_rc_may_lead(struct net *net, const struct sdp_endpoint *local,
 	dev_put(way.dev);
 	return found;
 }
+
+/* Candidates for sdp_rc_addresses(). */
+struct candidates {
+	struct sdp_rc_address *list;
+	u32 n;
+	u32 most;
+};
+
+static void candidate_add(struct candidates *c, const struct in6_addr *ip,
+			  const struct net_device *dev)
+{
+	if (c->n == c->most)
+		return;
+	c->list[c->n].ip = *ip;
+	c->list[c->n++].ifindex = dev->ifindex;
+}
+
+static void candidates_v4(struct candidates *c, struct net_device *dev)
+{
+	const struct in_device *in_dev = __in_dev_get_rcu(dev);
+	const struct in_ifaddr *ifa;
+	struct in6_addr ip;
+
+	if (!in_dev)
+		return;
+	in_dev_for_each_ifa_rcu(ifa, in_dev) {
+		ipv6_addr_set_v4mapped(ifa->ifa_local, &ip);
+		candidate_add(c, &ip, dev);
+	}
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static void candidates_v6(struct candidates *c, struct net_device *dev)
+{
+	struct inet6_dev *in6_dev = __in6_dev_get(dev);
+	const struct inet6_ifaddr *ifa;
+
+	if (!in6_dev)
+		return;
+	read_lock_bh(&in6_dev->lock);
+	list_for_each_entry(ifa, &in6_dev->addr_list, if_list) {
+		if (!(ifa->flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED)) &&
+		    !(ipv6_addr_type(&ifa->addr) & IPV6_ADDR_LINKLOCAL))
+			candidate_add(c, &ifa->addr, dev);
+	}
+	read_unlock_bh(&in6_dev->lock);
+}
+#else
+static void candidates_v6(struct candidates *c, struct net_device *dev)
+{
+}
+#endif
+
+/* Does an RDMA device serve this address of ours? */
+static bool address_served(struct net *net, const struct sdp_rc_address *a)
+{
+	char name[SDP_DEVICE_NAME];
+	struct way way = { .net = net, .local.ip = a->ip, .name = name };
+	bool served;
+
+	way.dev = dev_get_by_index(net, a->ifindex);
+	if (!way.dev)
+		return false;
+	served = rc_device_any(route_device_serves, &way);
+	dev_put(way.dev);
+	return served;
+}
+
+/**
+ * sdp_rc_addresses() - addresses of this host that RDMA devices serve
+ * @net: namespace
+ * @list: filled in
+ * @n: number of entries of @list
+ *
+ * May sleep. Link-local addresses are left out, and interfaces that carry no
+ * packets.
+ *
+ * Return: number of addresses.
+ */
+u32 sdp_rc_addresses(struct net *net, struct sdp_rc_address *list, u32 n)
+{
+	struct candidates c = { .list = list, .most = n };
+	struct net_device *dev;
+	u32 i, served = 0;
+
+	rcu_read_lock();
+	for_each_netdev_rcu(net, dev) {
+		if (!rc_carries(dev) || dev->flags & IFF_LOOPBACK)
+			continue;
+		candidates_v4(&c, dev);
+		candidates_v6(&c, dev);
+	}
+	rcu_read_unlock();
+	for (i = 0; i < c.n; i++) {
+		if (address_served(net, &list[i]))
+			list[served++] = list[i];
+	}
+	return served;
+}
+
+/**
+ * sdp_rc_leads_by() - does a route leave by a certain interface?
+ * @net: namespace
+ * @local: source address
+ * @peer: destination address
+ * @ifindex: the interface
+ *
+ * Return: true when the route from @local to @peer does.
+ */
+bool sdp_rc_leads_by(struct net *net, const struct sdp_endpoint *local,
+		     const struct sdp_endpoint *peer, int ifindex)
+{
+	struct way way = { .net = net, .local = *local };
+	bool leads;
+
+	if (!route_find(&way, peer))
+		return false;
+	leads = way.dev->ifindex == ifindex && rc_carries(way.dev);
+	dev_put(way.dev);
+	return leads;
+}

@@ -14,6 +14,7 @@ static struct {
 	{ .name = "rdma_threshold" },
 	{ .name = "rdma_read" },
 	{ .name = "invalidate" },
+	{ .name = "rails" },
 	{ .name = "mode_after" },
 	{ .name = "reader_wait_ms" },
 	{ .name = "scan_ms" },

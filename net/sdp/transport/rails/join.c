@@ -1,0 +1,676 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Transport over rails: one more rail: announced, connected, accepted.
+ *
+ * When a connection has moved some data, the accepting side announces the
+ * addresses at which it has RDMA devices. The connecting side pairs them with
+ * its own: the route from its address to the peer's has to leave by the
+ * interface that has the address. It connects one rail for each pair, at port
+ * 0, with the connection's number and token in the Hello. A pair that fails,
+ * and a rail that has died, is tried again after a while.
+ *
+ * Bundles of the accepting side are in a table. Port 0 is listened on while any
+ * socket listens, or any such bundle exists.
+ */
+#include <linux/hashtable.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "../../base/netns.h"
+#include "rails.h"
+
+const struct sdp_link_events *sdp_rails_owner;
+
+static DEFINE_HASHTABLE(bundles, 8);
+static DEFINE_SPINLOCK(bundles_lock);
+/*
+ * Number of sockets and bundles for which port 0 is listened on. The handler of
+ * a request only raises it, and takes no mutex: the end of its listener waits
+ * for the handler, with the mutex of the devices.
+ */
+static refcount_t listens = REFCOUNT_INIT(0);
+static DEFINE_MUTEX(listens_lock);
+static bool port0_open;
+
+/**
+ * rails_setting() - most rails of a connection, as set
+ * @net: network namespace
+ *
+ * Return: number of rails, 1 if others are not wanted.
+ */
+u8 rails_setting(struct net *net)
+{
+	return READ_ONCE(sdp_net(net)->settings.rails);
+}
+
+static void port0_get(struct net *net)
+{
+	mutex_lock(&listens_lock);
+	if (!refcount_inc_not_zero(&listens)) {
+		/* If it cannot be had, connections have a single rail. */
+		port0_open = !sdp_rc.listen(net, 0);
+		refcount_set(&listens, 1);
+	}
+	mutex_unlock(&listens_lock);
+}
+
+static void port0_put(struct net *net)
+{
+	if (!refcount_dec_and_mutex_lock(&listens, &listens_lock))
+		return;
+	if (port0_open)
+		sdp_rc.unlisten(net, 0);
+	mutex_unlock(&listens_lock);
+}
+
+/**
+ * rails_listen() - accept requests for a port, and rails of their connections
+ * @net: network namespace
+ * @port: port number
+ *
+ * May sleep.
+ *
+ * Return: 0 or an errno.
+ */
+int rails_listen(struct net *net, u16 port)
+{
+	int err = sdp_rc.listen(net, port);
+
+	if (!err)
+		port0_get(net);
+	return err;
+}
+
+/**
+ * rails_unlisten() - undo one call of rails_listen()
+ * @net: network namespace
+ * @port: port number
+ *
+ * May sleep.
+ */
+void rails_unlisten(struct net *net, u16 port)
+{
+	port0_put(net);
+	sdp_rc.unlisten(net, port);
+}
+
+/* A second rail is about to join. Returns false when memory is short. */
+static bool become_many(struct rails *b)
+{
+	struct rails_many *m;
+
+	if (b->many)
+		return true;
+	m = kzalloc(sizeof(*m), GFP_ATOMIC | __GFP_NOWARN);
+	if (!m)
+		return false;
+	sdp_rails_start(&m->state, b->rx_seq, SDP_ORDER_WINDOW_MAX);
+	sdp_rails_join(&m->state, 0, b->config.send_slots);
+	__skb_queue_head_init(&m->unsent);
+	m->looked_at = jiffies;
+	b->many = m;
+	WRITE_ONCE(b->link.many, true);
+	if (b->rail[0])
+		rails_fill(b->rail[0]);
+	/* At once, whether the other one joins or not: messages wait for it. */
+	rails_tx_begin(b);
+	return true;
+}
+
+/* May one more rail join now? The receives must all have the same size. */
+static bool may_join(const struct rails *b)
+{
+	return !b->released && !b->error && !b->alone && !b->small &&
+	       rails_count(b) < b->most;
+}
+
+/**
+ * rails_join_count() - ask for other rails when enough data has moved
+ * @b: bundle with one rail; under its lock
+ * @bytes: bytes that a message moves
+ */
+void rails_join_count(struct rails *b, u32 bytes)
+{
+	b->moved = min_t(u64, (u64)b->moved + bytes, U32_MAX);
+	if (b->asked || b->connects || b->most < 2 || b->moved < RAILS_AFTER)
+		return;
+	b->asked = true;
+	rails_queue(b, &b->join, 0);
+}
+
+static bool is_v4(const struct in6_addr *ip)
+{
+	return ipv6_addr_v4mapped(ip);
+}
+
+/* Accepting side: tell the peer of our addresses. */
+static void announce(struct rails *b)
+{
+	struct sdp_rail_msg msg = { .mid = SDP_MID_RAIL_ADDRS };
+	struct sdp_rc_address list[RAILS_ADDRESSES];
+	u32 i, n, most;
+
+	n = sdp_rc_addresses(b->net, list, ARRAY_SIZE(list));
+	spin_lock_bh(&b->lock);
+	most = sdp_rail_addrs_most(b->peer_size);
+	for (i = 0; i < n && msg.n < most; i++) {
+		if (is_v4(&list[i].ip) == sdp_is_v4(&b->local))
+			memcpy(msg.addrs[msg.n++], &list[i].ip, 16);
+	}
+	if (!rails_tx_note(b, NULL, &msg) && !b->released)
+		rails_queue(b, &b->join, b->retry);
+	spin_unlock_bh(&b->lock);
+}
+
+/**
+ * rails_join_addrs() - the peer has announced its addresses
+ * @b: bundle; under its lock
+ * @msg: RailAddrs
+ */
+void rails_join_addrs(struct rails *b, const struct sdp_rail_msg *msg)
+{
+	u32 bytes = msg->n * sizeof(b->addrs[0]);
+
+	if (!b->connects || b->alone || b->released ||
+	    (b->n_addrs == msg->n && !memcmp(b->addrs, msg->addrs, bytes)))
+		return;
+	/* The first ones at once; others with the next attempt. */
+	if (!b->n_addrs)
+		rails_queue(b, &b->join, 0);
+	b->n_addrs = msg->n;
+	memcpy(b->addrs, msg->addrs, bytes);
+}
+
+/* Rails that are there, or on their way, by the addresses that they use. */
+struct pairs {
+	struct {
+		struct in6_addr local;
+		struct in6_addr peer;
+	} used[SDP_RAILS_MAX];
+	u32 n;
+};
+
+static void pairs_add(struct pairs *p, const struct in6_addr *local,
+		      const struct in6_addr *peer)
+{
+	p->used[p->n].local = *local;
+	p->used[p->n++].peer = *peer;
+}
+
+/* In either role: the other end may be on this host, with the same devices. */
+static bool pairs_use(const struct pairs *p, const struct in6_addr *ip)
+{
+	u32 i;
+
+	for (i = 0; i < p->n; i++)
+		if (ipv6_addr_equal(&p->used[i].local, ip) ||
+		    ipv6_addr_equal(&p->used[i].peer, ip))
+			return true;
+	return false;
+}
+
+/* A number that no rail has: from 1 on, because 0 is the first rail's. */
+static u8 free_number(const struct rails *b)
+{
+	u8 number = 1;
+
+	while (number < SDP_RAILS_MAX && b->rail[number])
+		number++;
+	return number;
+}
+
+/* Connect one rail. Returns false if it may not join now, or without memory. */
+static bool connect_rail(struct rails *b, const struct sdp_endpoint *local,
+			 const struct sdp_endpoint *peer)
+{
+	struct sdp_path_wish wish = { .timeout_ms = RAILS_RESOLVE_MS };
+	struct sdp_link *link = sdp_rc.create(b->net, local, peer);
+	struct rail *rail = NULL;
+	u8 number;
+
+	if (!link)
+		return false;
+	link->up = &rails_up;
+	spin_lock_bh(&b->lock);
+	number = free_number(b);
+	if (may_join(b) && number < SDP_RAILS_MAX && become_many(b))
+		rail = rails_attach(b, link, number);
+	if (rail) {
+		rail->local = *local;
+		rail->peer = *peer;
+		rail->since = jiffies;
+		b->rail[number] = rail;
+		sdp_rc.connect(link, &wish);
+	}
+	spin_unlock_bh(&b->lock);
+	if (!rail)
+		sdp_rc.release(link, true);
+	return rail;
+}
+
+/* Give up rails that have been on their way for too long. */
+static void expire_joins(struct rails *b)
+{
+	u32 i;
+
+	for (i = 1; i < SDP_RAILS_MAX; i++) {
+		struct rail *rail = b->rail[i];
+
+		if (rail && !rail->up &&
+		    time_after(jiffies, rail->since + RAILS_JOIN))
+			rails_kill(rail);
+	}
+}
+
+/* Is there a rail that could still join, or that is on its way? */
+static bool joins_left(const struct rails *b)
+{
+	u32 i, up = 0;
+
+	for (i = 0; i < SDP_RAILS_MAX; i++)
+		up += b->rail[i] && b->rail[i]->up;
+	return up < b->most;
+}
+
+/*
+ * What connect_rails() knows: what the peer has announced, the pairs in use,
+ * and our own addresses.
+ */
+struct join_plan {
+	struct in6_addr addrs[SDP_RAIL_ADDRS_MAX];
+	u32 n_addrs;
+	struct pairs pairs;
+	struct sdp_rc_address own[RAILS_ADDRESSES];
+};
+
+static void plan_join(struct rails *b, struct join_plan *p)
+{
+	u32 i;
+
+	spin_lock_bh(&b->lock);
+	expire_joins(b);
+	memcpy(p->addrs, b->addrs, sizeof(p->addrs));
+	p->n_addrs = b->n_addrs;
+	for (i = 0; i < SDP_RAILS_MAX; i++) {
+		if (b->rail[i])
+			pairs_add(&p->pairs, &b->rail[i]->local.ip,
+				  &b->rail[i]->peer.ip);
+	}
+	spin_unlock_bh(&b->lock);
+}
+
+/* Connect a rail from this address of ours to the first that it leads to. */
+static void connect_from(struct rails *b, struct join_plan *p,
+			 const struct sdp_rc_address *own)
+{
+	struct sdp_endpoint local = { .ip = own->ip }, peer = { };
+	u32 i;
+
+	for (i = 0; i < p->n_addrs; i++) {
+		peer.ip = p->addrs[i];
+		if (is_v4(&peer.ip) != is_v4(&local.ip) ||
+		    pairs_use(&p->pairs, &peer.ip) ||
+		    !sdp_rc_leads_by(b->net, &local, &peer, own->ifindex))
+			continue;
+		if (connect_rail(b, &local, &peer))
+			pairs_add(&p->pairs, &local.ip, &peer.ip);
+		return;
+	}
+}
+
+/* Connecting side: one rail for each pair of addresses that is not in use. */
+static void connect_rails(struct rails *b)
+{
+	struct join_plan *p = kzalloc(sizeof(*p), GFP_KERNEL | __GFP_NOWARN);
+	u32 i, n = 0;
+
+	if (p) {
+		plan_join(b, p);
+		n = sdp_rc_addresses(b->net, p->own, ARRAY_SIZE(p->own));
+	}
+	for (i = 0; i < n && p->pairs.n < b->most; i++) {
+		if (is_v4(&p->own[i].ip) == sdp_is_v4(&b->local) &&
+		    !pairs_use(&p->pairs, &p->own[i].ip))
+			connect_from(b, p, &p->own[i]);
+	}
+	kfree(p);
+	/* Again, also for those that are on their way now. */
+	spin_lock_bh(&b->lock);
+	if (!b->released && joins_left(b)) {
+		rails_queue(b, &b->join, b->retry);
+		b->retry = min_t(unsigned long, 2 * b->retry,
+				 RAILS_RETRY_LAST);
+	}
+	spin_unlock_bh(&b->lock);
+}
+
+/**
+ * rails_join_work() - work item: announce addresses, or join rails
+ * @work: struct rails.join; it has a reference to the bundle
+ */
+void rails_join_work(struct work_struct *work)
+{
+	struct rails *b = container_of(to_delayed_work(work), struct rails,
+				       join);
+
+	if (READ_ONCE(b->released))
+		;
+	else if (!b->connects)
+		announce(b);
+	else if (b->n_addrs)
+		connect_rails(b);
+	rails_put(b);
+}
+
+/* Prepare the link of a new rail. May sleep. Returns 0 or an errno. */
+static int prepare_rail(struct rail *rail)
+{
+	struct rails *b = rail->all;
+	struct sdp_link_config config = b->config;
+	int err = rails_prepare_link(rail->link, &config);
+
+	if (err)
+		return err;
+	/* Its device can do less than that of the first rail. */
+	if (config.tx_frags < b->config.tx_frags ||
+	    (!config.recv_size_max && b->size > config.recv_size))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+/*
+ * Post the receives of a new rail; under the lock. Returns 0, or an errno if it
+ * cannot join after all.
+ */
+static int first_receives(struct rail *rail)
+{
+	struct rails *b = rail->all;
+
+	if (rail->leaving || b->released)
+		return -ECONNABORTED;
+	rail->prepared = true;
+	rails_fill(rail);
+	return rail->posted < b->granted ? -ENOBUFS : 0;
+}
+
+/**
+ * rails_join_hello() - the path of a rail is known: build its Hello
+ * @rail: the rail
+ * @local: our address on the path
+ * @buf: receives the Hello
+ *
+ * May sleep.
+ *
+ * Return: 0 or an errno.
+ */
+int rails_join_hello(struct rail *rail, const struct sdp_endpoint *local,
+		     u8 buf[SDP_HELLO_LEN])
+{
+	struct rails *b = rail->all;
+	struct sdp_hello hello = {
+		.version = SDP_VERSION,
+		.max_adverts = 1,
+		.bufs = SDP_HELLO_BUFS_MIN,
+		.recv_size = b->size,
+		.wanted_recv_size = b->size,
+		.port = b->local.port ?: 1,
+		.ip_version = sdp_is_v4(local) ? 4 : 6,
+		.rails = {
+			.join = true, .rail = rail->number, .id = b->id,
+		},
+	};
+	int err = prepare_rail(rail);
+
+	if (err)
+		return err;
+	spin_lock_bh(&b->lock);
+	err = first_receives(rail);
+	spin_unlock_bh(&b->lock);
+	if (err)
+		return err;
+	memcpy(hello.rails.token, b->token, SDP_RAIL_TOKEN);
+	sdp_ip_to_wire(hello.src, local);
+	sdp_ip_to_wire(hello.dst, &rail->peer);
+	sdp_hello_build(buf, &hello);
+	return 0;
+}
+
+/**
+ * rails_join_up() - a rail is connected
+ * @rail: the rail
+ */
+void rails_join_up(struct rail *rail)
+{
+	struct rails *b = rail->all;
+
+	spin_lock_bh(&b->lock);
+	if (!rail->up && !rail->leaving) {
+		rail->up = true;
+		SDP_INC(b->net, RailsJoined);
+		b->retry = RAILS_RETRY;
+		sdp_rails_join(&b->many->state, rail->number,
+			       b->config.send_slots);
+		rails_tx_begin(b);
+		rails_tx_pump(b);
+	}
+	spin_unlock_bh(&b->lock);
+}
+
+/* Find the bundle of a join, with a reference; NULL if there is none. */
+static struct rails *find_bundle(const struct sdp_incoming *in)
+{
+	const struct sdp_hello_rails *r = &in->hello.rails;
+	struct rails *b, *found = NULL;
+
+	spin_lock_bh(&bundles_lock);
+	hash_for_each_possible(bundles, b, node, r->id) {
+		if (b->id == r->id && b->net == in->net &&
+		    sdp_rail_token_equal(b->token, r->token) &&
+		    refcount_inc_not_zero(&b->refs)) {
+			found = b;
+			break;
+		}
+	}
+	spin_unlock_bh(&bundles_lock);
+	return found;
+}
+
+/*
+ * Reserve the number of a join. Returns 0 or an errno. The peer chooses the
+ * number, so it knows that a rail which has it is dead, even if we do not.
+ */
+static int reserve_number(struct rails *b, u8 number)
+{
+	int err = -ECONNREFUSED;
+	struct rail *old;
+
+	spin_lock_bh(&b->lock);
+	if (!number || number >= SDP_RAILS_MAX || b->connects)
+		goto out;
+	old = b->rail[number];
+	if (old && b->many && sdp_rails_may_spare(&b->many->state, number))
+		rails_kill(old);
+	err = -EAGAIN;
+	if (b->rail[number] || b->joining & BIT(number) || !may_join(b) ||
+	    !become_many(b))
+		goto out;
+	b->joining |= BIT(number);
+	err = 0;
+out:
+	spin_unlock_bh(&b->lock);
+	return err;
+}
+
+/* Make a rail of the link of a join. May sleep. Returns 0 or an errno. */
+static int accept_rail(struct rails *b, struct sdp_link *link,
+		       const struct sdp_incoming *in)
+{
+	u8 number = in->hello.rails.rail;
+	struct rail *rail;
+	int err;
+
+	rail = rails_attach(b, link, number);
+	if (!rail)
+		return -ENOMEM;
+	rail->local = in->local;
+	rail->peer = in->peer;
+	err = prepare_rail(rail);
+	spin_lock_bh(&b->lock);
+	if (!err)
+		err = first_receives(rail);
+	if (!err)
+		b->rail[number] = rail;
+	spin_unlock_bh(&b->lock);
+	if (err)
+		rails_detach(rail);
+	return err;
+}
+
+static void answer_join(const struct rails *b, u8 buf[SDP_HELLO_ACK_LEN])
+{
+	struct sdp_hello ack = {
+		.version = SDP_VERSION,
+		.max_adverts = 1,
+		.bufs = SDP_HELLO_BUFS_MIN,
+		.recv_size = b->size,
+	};
+
+	sdp_hello_ack_build(buf, &ack);
+}
+
+static int incoming_join(struct sdp_link *link, struct sdp_incoming *in)
+{
+	struct rails *b = find_bundle(in);
+	int err;
+
+	if (!b)
+		return -ECONNREFUSED;
+	err = reserve_number(b, in->hello.rails.rail);
+	if (!err) {
+		err = accept_rail(b, link, in);
+		spin_lock_bh(&b->lock);
+		b->joining &= ~BIT(in->hello.rails.rail);
+		spin_unlock_bh(&b->lock);
+	}
+	if (!err)
+		answer_join(b, in->ack);
+	rails_put(b);
+	return err;
+}
+
+/* Let rails join a bundle of the accepting side, which holds port 0. */
+static void join_register(struct rails *b)
+{
+	get_random_bytes(b->token, sizeof(b->token));
+	b->id = get_random_u32();
+	spin_lock_bh(&bundles_lock);
+	hash_add(bundles, &b->node, b->id);
+	spin_unlock_bh(&bundles_lock);
+}
+
+/**
+ * rails_join_forget() - no rail joins a bundle any more
+ * @b: bundle without references
+ */
+void rails_join_forget(struct rails *b)
+{
+	if (hlist_unhashed(&b->node))
+		return;
+	spin_lock_bh(&bundles_lock);
+	hash_del(&b->node);
+	spin_unlock_bh(&bundles_lock);
+	port0_put(b->net);
+}
+
+/* The first rail of a new connection. */
+static int incoming_first(struct sdp_link *link, struct sdp_incoming *in)
+{
+	struct rails *b = rails_alloc(in->net);
+	struct sdp_hello ack = { };
+	struct rail *rail;
+	int err = -ENOMEM;
+
+	if (!b)
+		return err;
+	b->link.up = sdp_rails_owner;
+	b->local = in->local;
+	b->peer = in->peer;
+	b->peer_size = in->hello.recv_size;
+	b->most = min(in->hello.rails.most, rails_setting(in->net));
+	rail = rails_attach(b, link, 0);
+	if (rail) {
+		rail->local = in->local;
+		rail->peer = in->peer;
+		b->rail[0] = rail;
+		/* As long as the listener has the port. */
+		if (refcount_inc_not_zero(&listens))
+			join_register(b);
+		else
+			b->most = 0;
+		err = sdp_rails_owner->incoming(&b->link, in);
+		if (err)
+			rails_detach(rail);
+	}
+	if (err) {
+		link->up = sdp_rails_owner;
+		rails_put(b);
+		return err;
+	}
+	ack.rails.most = b->most;
+	ack.rails.id = b->id;
+	memcpy(ack.rails.token, b->token, SDP_RAIL_TOKEN);
+	sdp_hello_ack_put_rails(in->ack, &ack);
+	return 0;
+}
+
+/**
+ * sdp_rails_incoming() - a connection request has arrived
+ * @link: its link
+ * @in: the request
+ *
+ * May sleep.
+ *
+ * Return: as up->incoming() in transport.h.
+ */
+int sdp_rails_incoming(struct sdp_link *link, struct sdp_incoming *in)
+{
+	if (in->hello.rails.join)
+		return incoming_join(link, in);
+	if (in->hello.rails.most > 1 && rails_setting(in->net) > 1)
+		return incoming_first(link, in);
+	return sdp_rails_owner->incoming(link, in);
+}
+
+/**
+ * sdp_rails_wanted() - shall a connection be ready for several rails?
+ * @net: network namespace
+ *
+ * Return: true when it shall.
+ */
+bool sdp_rails_wanted(struct net *net)
+{
+	return rails_setting(net) > 1;
+}
+
+/**
+ * sdp_rails_init() - before the RC transport starts
+ * @up: up-calls to the owners of bundles, and of links without one
+ *
+ * Return: 0 or an errno.
+ */
+int sdp_rails_init(const struct sdp_link_events *up)
+{
+	sdp_rails_owner = up;
+	rails_wq = alloc_workqueue("sdp_rails", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return rails_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * sdp_rails_exit() - undo sdp_rails_init(), after the RC transport has ended
+ *
+ * Waits for the last bundles.
+ */
+void sdp_rails_exit(void)
+{
+	destroy_workqueue(rails_wq);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Transport over rails: structures and functions that its files share.
+ *
+ * One connection, several RC links (rc/), its rails: messages are spread over
+ * them, and go again by the others when a rail dies (H1, H6). The owner sees
+ * one link. proto/rails.h says which message goes by which rail; this folder
+ * has the messages and the links.
+ *
+ *	bundle.c	life of the bundle, and the operations of the transport
+ *	up.c		up-calls of the rails' links
+ *	tx.c		sends messages, and keeps them until acknowledged
+ *	rx.c		passes messages on in order
+ *	watch.c		rails that make no progress, and rails that have died
+ *	join.c		one more rail: announced, connected, accepted
+ *
+ * A bundle begins with one rail, and then costs a lock and a call for each
+ * message. It asks for others when the connection has moved some data. From
+ * then on (@many) all data goes as messages; memory is not advertised any more.
+ *
+ * Locks: struct rails.lock is taken under the owner's lock, and takes the place
+ * of the owner's lock for the links of the rails. No up-call to the owner runs
+ * under it.
+ */
+#ifndef SDP_TRANSPORT_RAILS_H
+#define SDP_TRANSPORT_RAILS_H
+
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
+
+#include "../../base/netns.h"
+#include "../../base/stats.h"
+#include "../../proto/rails.h"
+#include "../../proto/wire_rails.h"
+#include "../buf.h"
+#include "../transport.h"
+
+/* Receives of each rail for messages about rails, which have no credit. */
+#define RAILS_SPARE	4
+/* Most of them that a rail sends at a time. */
+#define RAILS_NOTES	2
+/* Time for the address and the route of a rail, and until it has joined. */
+#define RAILS_RESOLVE_MS	2000
+#define RAILS_JOIN		(5 * HZ)
+/* Bytes that a connection moves before it asks for other rails. */
+#define RAILS_AFTER	(256 * 1024)
+/* Interval at which the rails are judged while they are busy. */
+#define RAILS_WATCH	(HZ / 50 + 1)
+/* If nobody has looked for so long, it is not the rails that stood still. */
+#define RAILS_STILL	(HZ / 2)
+/* An acknowledgment by itself, when nothing else has been sent for so long. */
+#define RAILS_ACK	(HZ / 25)
+/* How long a peer that has ended one rail may take for the others. */
+#define RAILS_END	HZ
+/* Most addresses of this host that are looked at. */
+#define RAILS_ADDRESSES	24
+/* Time that the peer waits before it repeats what found no receive: 0.64 ms. */
+#define RAILS_RNR_TIMER	12
+/* Between two attempts to join a rail: doubled each time, up to the last. */
+#define RAILS_RETRY	HZ
+#define RAILS_RETRY_LAST	(30 * HZ)
+
+struct rails;
+
+/**
+ * struct rail - one link of a bundle
+ * @link: the link; the rail is freed when it is released
+ * @all: the bundle; the rail has a reference to it
+ * @local: our address
+ * @peer: the peer's address
+ * @number: number of the rail; the same at both ends
+ * @since: connecting side: when the attempt to join began (jiffies)
+ * @prepared: receives may be posted
+ * @probing: a probe has not been answered
+ * @up: it is connected
+ * @leaving: release() has been called
+ * @ended: the peer has ended it together with all others
+ * @posted: receives that it has posted
+ * @notes: messages about rails in flight
+ */
+struct rail {
+	struct sdp_link *link;
+	struct rails *all;
+	struct sdp_endpoint local;
+	struct sdp_endpoint peer;
+	u8 number;
+	unsigned long since;
+	bool prepared;
+	bool probing;
+	bool up;
+	bool leaving;
+	bool ended;
+	u16 posted;
+	u16 notes;
+};
+
+/**
+ * struct rails_many - what a bundle has from its second rail on
+ * @state: which message goes by which rail
+ * @begun: messages are sent by all rails; before, they wait in @unsent for
+ *	those that went by the first rail alone
+ * @marker: a message on the first rail whose completion shows that these have
+ *	arrived
+ * @unsent: messages of the owner that no rail has taken yet
+ * @kept: messages that are not acknowledged, by MSeq
+ * @held: messages ahead of the next one, by MSeq
+ * @counted: newest message that the owner has been told of as sent
+ * @dropped: newest message that is not kept any more
+ * @told_at: time of the last acknowledgment that was sent (jiffies)
+ * @looked_at: time when the rails were judged last (jiffies)
+ * @gone: rails whose death the peer is to be told of, as a bit mask
+ */
+struct rails_many {
+	struct sdp_rails state;
+	bool begun;
+	struct sk_buff *marker;
+	struct sk_buff_head unsent;
+	struct sk_buff *kept[SDP_ORDER_WINDOW_MAX];
+	struct sk_buff *held[SDP_ORDER_WINDOW_MAX];
+	u32 counted;
+	u32 dropped;
+	unsigned long told_at;
+	unsigned long looked_at;
+	u8 gone;
+};
+
+/**
+ * struct rails - a bundle: the rails of one connection
+ * @link: what the owner sees
+ * @net: network namespace
+ * @refs: one for the owner until release(), one per rail, one per queued work
+ * @lock: covers what follows
+ * @rail: the rails
+ * @config: limits of each of them, without what is added for messages about
+ *	rails
+ * @size: bytes of the receives that are posted now
+ * @joining: accepting side: numbers of rails that are being prepared, as a bit
+ *	mask
+ * @granted: receives that the owner has posted
+ * @small: receives of the first rail that are posted and smaller than @size
+ * @connects: we are the connecting side, which joins the rails
+ * @alone: no other rail is wanted
+ * @released: the owner has called release()
+ * @most: most rails of the connection, 0 while the peer may not know rails
+ * @id: number of the connection, from the accepting side
+ * @token: as @id
+ * @peer_size: bytes of the peer's first receives
+ * @local: our address on the first rail
+ * @peer: the peer's
+ * @addrs: addresses that the peer has announced
+ * @n_addrs: number of these
+ * @node: accepting side: entry in the table of bundles
+ * @tx_seq: newest message sent
+ * @rx_seq: newest message passed on; with @many in @many->state
+ * @acked: newest of our messages that the peer has acknowledged, before @many
+ * @moved: bytes of messages so far, until @asked
+ * @asked: other rails have been asked for
+ * @many: from the second rail on
+ * @ready: messages to be passed on, in order
+ * @passing: a task passes on what is in @ready
+ * @error: positive errno with which the bundle has failed, or 0
+ * @place: where it has failed
+ * @failed_said: the owner knows
+ * @ending: the peer has begun to end the rails at this time (jiffies), or 0
+ * @end_due: the owner is to be told of it, after what is in @ready
+ * @ended_said: the owner knows
+ * @retry: time until the next attempt to join
+ * @join: announces addresses, or joins rails
+ * @watch: judges the rails
+ * @end: frees the bundle
+ */
+struct rails {
+	struct sdp_link link;
+	struct net *net;
+	refcount_t refs;
+	spinlock_t lock;
+	struct rail *rail[SDP_RAILS_MAX];
+	struct sdp_link_config config;
+	u32 size;
+	u8 joining;
+	u16 granted;
+	u16 small;
+	bool connects;
+	bool alone;
+	bool released;
+	u8 most;
+	u32 id;
+	u8 token[SDP_RAIL_TOKEN];
+	u32 peer_size;
+	struct sdp_endpoint local;
+	struct sdp_endpoint peer;
+	struct in6_addr addrs[SDP_RAIL_ADDRS_MAX];
+	u32 n_addrs;
+	struct hlist_node node;
+	u32 tx_seq;
+	u32 rx_seq;
+	u32 acked;
+	u32 moved;
+	bool asked;
+	struct rails_many *many;
+	struct sk_buff_head ready;
+	bool passing;
+	int error;
+	const char *place;
+	bool failed_said;
+	unsigned long ending;
+	bool end_due;
+	bool ended_said;
+	unsigned long retry;
+	struct delayed_work join;
+	struct delayed_work watch;
+	struct work_struct end;
+};
+
+static inline struct rails *to_rails(const struct sdp_link *link)
+{
+	return container_of(link, struct rails, link);
+}
+
+/* bundle.c */
+struct rails *rails_alloc(struct net *net);
+struct rail *rails_attach(struct rails *b, struct sdp_link *link, u8 number);
+void rails_detach(struct rail *rail);
+u32 rails_count(const struct rails *b);
+void rails_put(struct rails *b);
+void rails_queue(struct rails *b, struct delayed_work *work,
+		 unsigned long delay);
+int rails_prepare_link(struct sdp_link *link, struct sdp_link_config *config);
+void rails_fill(struct rail *rail);
+void rails_resend_kept(struct rails *b);
+
+extern struct workqueue_struct *rails_wq;
+
+/* up.c */
+extern const struct sdp_link_events rails_up;
+
+/* tx.c */
+void rails_tx_begin(struct rails *b);
+void rails_tx_send(struct rails *b, struct sk_buff *skb, bool flush);
+void rails_tx_pump(struct rails *b);
+void rails_tx_acked(struct rails *b, u32 ack);
+void rails_tx_completed(struct rail *rail, struct sdp_sent *sent);
+void rails_tx_collect(struct rails *b, struct sdp_sent *sent);
+bool rails_tx_note(struct rails *b, struct rail *rail,
+		   struct sdp_rail_msg *msg);
+void rails_tx_ack(struct rails *b, bool idle);
+void rails_tx_gone(struct rails *b);
+void rails_tx_purge(struct rails *b);
+
+/* rx.c */
+void rails_rx_message(struct rail *rail, struct sk_buff *skb, u32 bytes);
+void rails_rx_pass(struct rails *b);
+void rails_fail(struct rails *b, int error, const char *place);
+void rails_rx_purge(struct rails *b);
+
+/* watch.c */
+void rails_watch_work(struct work_struct *work);
+void rails_kill(struct rail *rail);
+bool rails_lost(struct rail *rail, int error, const char *place);
+void rails_watch_start(struct rails *b);
+void rails_watch_end(struct rails *b);
+
+/* join.c */
+extern const struct sdp_link_events *sdp_rails_owner;
+
+u8 rails_setting(struct net *net);
+int rails_listen(struct net *net, u16 port);
+void rails_unlisten(struct net *net, u16 port);
+void rails_join_work(struct work_struct *work);
+void rails_join_count(struct rails *b, u32 bytes);
+void rails_join_addrs(struct rails *b, const struct sdp_rail_msg *msg);
+int rails_join_hello(struct rail *rail, const struct sdp_endpoint *local,
+		     u8 buf[SDP_HELLO_LEN]);
+void rails_join_up(struct rail *rail);
+void rails_join_forget(struct rails *b);
+
+#endif /* SDP_TRANSPORT_RAILS_H */

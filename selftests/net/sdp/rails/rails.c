@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rails: a connection over several cables, which fail and come back (H1, H6, D6).
+ *
+ * The lab gets three more cables, with devices of their own. A reader in a process of its own
+ * checks each byte.
+ */
+#include "info.h"
+#include "pattern.h"
+
+#define CABLES	3
+#define CHUNK	(64 << 10)
+
+static pid_t main_process;
+
+/* Runs a function of the lab, or another command. */
+static void lab(const char *format, ...)
+{
+	char command[300], line[600];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(command, sizeof(command), format, args);
+	va_end(args);
+	snprintf(line, sizeof(line), "bash -c '. %s/selftests/vm/netlab.sh; %s' >/dev/null",
+		 getenv("SDP_TOP"), command);
+	need(!system(line), "%s", command);
+}
+
+static void cables_down(void)
+{
+	int i;
+
+	if (getpid() != main_process)
+		return;
+	for (i = 1; i <= CABLES; i++)
+		lab("lab_rail_down %d", i);
+}
+
+static void cables_up(void)
+{
+	int i;
+
+	main_process = getpid();
+	atexit(cables_down);
+	for (i = 1; i <= CABLES; i++)
+		lab("lab_rail %d", i);
+}
+
+/* Packets that a device has sent. */
+static long long packets(const char *device)
+{
+	char path[200], text[40] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/1/hw_counters/sent_pkts",
+		 device);
+	f = fopen(path, "r");
+	need_errno(f, path);
+	need(fgets(text, sizeof(text), f), "%s is empty", path);
+	fclose(f);
+	return atoll(text);
+}
+
+/* A stream from the connecting end to a reader, or from the accepting end. */
+struct flow {
+	struct pair p;
+	int out, in;
+	long at;
+	pid_t reader;
+};
+
+static void read_to_end(void *arg)
+{
+	static unsigned char buf[PATTERN_LARGEST];
+	const struct flow *f = arg;
+	long at = 0;
+	ssize_t n;
+
+	close(f->out);
+	while ((n = read(f->in, buf, sizeof(buf))) > 0) {
+		pattern_check(at, buf, n);
+		at += n;
+	}
+	need_errno(!n, "read");
+	need(write(f->in, &at, sizeof(at)) == sizeof(at), "the answer: %s", errno_text(errno));
+}
+
+static struct flow flow_begin(bool back)
+{
+	struct flow f = { .p = pair_make() };
+
+	f.out = back ? f.p.s : f.p.c;
+	f.in = back ? f.p.c : f.p.s;
+	counters_mark();
+	f.reader = helper_start(read_to_end, &f);
+	close(f.in);
+	return f;
+}
+
+static void flow_more(struct flow *f, long len)
+{
+	pattern_write(f->out, f->at, len);
+	f->at += len;
+}
+
+/* Sends until as many rails as that have joined, or been lost, at both ends together. */
+static void flow_until(struct flow *f, const char *what, long long want)
+{
+	long end = now_ms() + 1000 * patience(30);
+
+	while (since_mark(what) < want) {
+		flow_more(f, CHUNK);
+		need(now_ms() < end, "%s is %lld of %lld after %ld bytes", what, since_mark(what),
+		     want, f->at);
+	}
+}
+
+static void flow_end(struct flow *f)
+{
+	long got;
+
+	need_errno(!shutdown(f->out, SHUT_WR), "shutdown");
+	recv_all(f->out, &got, sizeof(got));
+	need(got == f->at, "%ld bytes of %ld have arrived", got, f->at);
+	helper_end(f->reader);
+	close(f->out);
+}
+
+/* Packets that the device of one end of a cable has sent. */
+static long long packets_of(bool back, int cable)
+{
+	char name[8];
+
+	snprintf(name, sizeof(name), "rx%c%d", back ? 'b' : 'a', cable);
+	return packets(name);
+}
+
+/*
+ * H1: each cable carries a part of the data, in both directions. How much is for their speed to
+ * decide, which here is the processors'; a join alone takes three packets.
+ */
+static int spread(void *arg)
+{
+	int back, i;
+
+	setting_set("rails", 1 + CABLES);
+	for (back = 0; back < 2; back++) {
+		long long before[CABLES + 1], end;
+		struct flow f;
+
+		for (i = 1; i <= CABLES; i++)
+			before[i] = packets_of(back, i);
+		f = flow_begin(back);
+		flow_until(&f, "RailsJoined", 2 * CABLES);
+		end = now_ms() + 1000 * patience(20);
+		for (i = 1; i <= CABLES; i++) {
+			while (packets_of(back, i) <= before[i] + 12) {
+				need(now_ms() < end, "cable %d carries no data", i);
+				flow_more(&f, CHUNK);
+			}
+			printf("# cable %d: %lld packets\n", i, packets_of(back, i) - before[i]);
+		}
+		flow_end(&f);
+		need(!since_mark("RailsLost"), "%lld rails are lost", since_mark("RailsLost"));
+	}
+	return EXIT_OK;
+}
+
+/* A side that does not want rails gets none. */
+static int unwanted(void *arg)
+{
+	struct flow f;
+
+	setting_set("rails", 1);
+	f = flow_begin(false);
+	flow_more(&f, 4 << 20);
+	flow_end(&f);
+	need(!since_mark("RailsJoined"), "%lld rails have joined", since_mark("RailsJoined"));
+	return EXIT_OK;
+}
+
+/* H6: a cable fails while data flows, and comes back: no byte is lost, and the rail joins again. */
+static int cable_fails(void *arg)
+{
+	const char *cable = arg;
+	struct flow f;
+
+	setting_set("rails", 1 + CABLES);
+	f = flow_begin(false);
+	flow_until(&f, "RailsJoined", 2 * CABLES);
+	flow_more(&f, 1 << 20);
+	lab("ip link set %s down", cable);
+	flow_until(&f, "RailsLost", 2);
+	flow_more(&f, 4 << 20);
+	if (strcmp(cable, "va")) {
+		lab("lab_rail_up %s", cable + 2);
+		flow_until(&f, "RailsJoined", 2 * CABLES + 2);
+	}
+	flow_end(&f);
+	if (!strcmp(cable, "va"))
+		lab("lab_down; lab_up");
+	return EXIT_OK;
+}
+
+/* H6: a device is removed, and one of the same name is added. */
+static int device_removed(void *arg)
+{
+	struct flow f;
+
+	setting_set("rails", 1 + CABLES);
+	f = flow_begin(true);
+	flow_until(&f, "RailsJoined", 2 * CABLES);
+	lab("rdma link delete rxb2");
+	flow_until(&f, "RailsLost", 2);
+	flow_more(&f, 4 << 20);
+	lab("lab_rail_end b 2");
+	flow_until(&f, "RailsJoined", 2 * CABLES + 2);
+	flow_end(&f);
+	return EXIT_OK;
+}
+
+/* A short connection asks for no rails, and a long one ends in order at both ends. */
+static int short_one(void *arg)
+{
+	struct flow f;
+
+	setting_set("rails", 1 + CABLES);
+	f = flow_begin(false);
+	flow_more(&f, 10000);
+	flow_end(&f);
+	need(!since_mark("RailsJoined"), "%lld rails have joined", since_mark("RailsJoined"));
+	return EXIT_OK;
+}
+
+/* Port 0, where rails join, is no port for programs: nobody listens there. */
+static int port_zero(void *arg)
+{
+	struct pair p = pair_make();
+	struct addr zero = server_addr(0);
+	int fd = fresh(0);
+
+	counters_mark();
+	need(connect(fd, &zero.sa, zero.len) && errno == ECONNREFUSED, "connect: %s",
+	     errno_text(errno));
+	need(!since_mark("BadHello"), "it counts as a violation");
+	close(fd);
+	close(p.c);
+	close(p.s);
+	return EXIT_OK;
+}
+
+static const struct test tests[] = {
+	CASE(spread, 60, RC),
+	CASE(unwanted, 30, RC),
+	CASE(short_one, 30, RC),
+	CASE(port_zero, 30, RC),
+	{ "cable_fails", cable_fails, 60, RC, true, "va1" },
+	{ "first_cable_fails", cable_fails, 60, RC, true, "va" },
+	CASE(device_removed, 60, RC),
+};
+
+int main(int argc, char **argv)
+{
+	if (!getenv("SDP_TOP") || access("/sys/class/infiniband/rxa", F_OK)) {
+		puts("1..0 # SKIP the cables are made in the VM: selftests/vm/run.sh");
+		return EXIT_SKIPPED;
+	}
+	pattern_make();
+	cables_up();
+	return run_tests(argv, tests, ARRAY_SIZE(tests));
+}
