@@ -9,7 +9,9 @@
 # $SDP_RUN/now names the current step and the seconds that it may take: run.sh kills a machine that
 # takes longer. Exit status 0 when nothing failed.
 #
-# SDP_RAILS: net.sdp.rails for all tests. Variables for the runner's own test: SDP_TESTS (directory of the scripts), SDP_LAB=no (no lab),
+# SDP_RAILS: net.sdp.rails for all tests.
+#
+# Variables for the runner's own test: SDP_TESTS (directory of the scripts), SDP_LAB=no (no lab),
 # SDP_STAT (the protocol's counters), and SDP_UNLOAD_SECONDS (how long rmmod may take).
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

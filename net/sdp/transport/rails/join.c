@@ -446,6 +446,8 @@ void rails_join_up(struct rail *rail)
 	spin_lock_bh(&b->lock);
 	if (!rail->up && !rail->leaving) {
 		rail->up = true;
+		/* The peer has learned from this join that the old one is dead. */
+		b->many->gone &= ~BIT(rail->number);
 		SDP_INC(b->net, RailsJoined);
 		b->retry = RAILS_RETRY;
 		sdp_rails_join(&b->many->state, rail->number,

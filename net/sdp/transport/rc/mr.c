@@ -401,7 +401,8 @@ void rc_mem_revoked(struct rc_link *rc, u32 rkey)
 	if (found || test_bit(RC_RELEASED, &rc->flags))
 		return;
 	rc_up->malformed(rc->net, SDP_BAD_KEY);
-	rc->link.up->failed(&rc->link, EPROTO, "peer invalidated a key that is not its own");
+	rc->link.up->failed(&rc->link, EPROTO,
+			    "peer invalidated a key that is not its own");
 }
 
 /*
