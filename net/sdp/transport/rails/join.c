@@ -446,7 +446,7 @@ void rails_join_up(struct rail *rail)
 	spin_lock_bh(&b->lock);
 	if (!rail->up && !rail->leaving) {
 		rail->up = true;
-		/* The peer has learned from this join that the old one is dead. */
+		/* By this join the peer knows that the old rail is dead. */
 		b->many->gone &= ~BIT(rail->number);
 		SDP_INC(b->net, RailsJoined);
 		b->retry = RAILS_RETRY;
