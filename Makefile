@@ -31,6 +31,7 @@ COMPLETIONS	:= $(PREFIX)/share/bash-completion/completions
 EXAMPLES	:= $(PREFIX)/share/doc/sdp/examples
 DKMS_SOURCE	:= /usr/src/sdp-$(VERSION)
 HEADERS		:= sdp.h sdp_netlink.h
+LIBRARY		:= sdp_program
 
 .PHONY: all modules tools install install-module install-headers install-tools uninstall \
 	dkms-source dkms-install deb check-deb demo check check-all check-style \
@@ -62,6 +63,8 @@ install-module: modules
 install-headers:
 	install -d $(DESTDIR)$(PREFIX)/include/linux
 	install -m 644 $(addprefix include/uapi/linux/,$(HEADERS)) $(DESTDIR)$(PREFIX)/include/linux/
+	install -m 644 tools/lib/$(LIBRARY).h $(DESTDIR)$(PREFIX)/include/
+	install -D -m 644 tools/lib/$(LIBRARY).3 $(DESTDIR)$(PREFIX)/share/man/man3/$(LIBRARY).3
 
 # An existing policy is kept.
 install-tools: tools
@@ -80,6 +83,8 @@ install-tools: tools
 uninstall:
 	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/sdp.ko
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/include/linux/,$(HEADERS))
+	rm -f $(DESTDIR)$(PREFIX)/include/$(LIBRARY).h
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man3/$(LIBRARY).3
 	rm -f $(DESTDIR)$(PREFIX)/bin/sdp $(DESTDIR)$(PREFIX)/share/man/man8/sdp.8
 	rm -f $(DESTDIR)$(COMPLETIONS)/sdp $(DESTDIR)$(UNITDIR)/sdp.service
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/sdp

@@ -89,6 +89,9 @@ source_is_tree() {
 
 program_runs() { [ "$("$work/tools/usr/bin/sdp" --version)" = "sdp $version" ]; }
 manual() { zcat "$work/tools/usr/share/man/man8/sdp.8.gz" | mandoc -Tlint -W warning; }
+manual_of_header() {
+	zcat "$work/dev/usr/share/man/man3/sdp_program.3.gz" | mandoc -Tlint -W warning
+}
 unit() {
 	sed "s|/usr/bin/sdp|$work/tools&|" "$work/tools/lib/systemd/system/sdp.service" \
 		>"$work/sdp.service"
@@ -105,11 +108,13 @@ installed() {
 		opt/x/bin/sdp
 		opt/x/include/linux/sdp.h
 		opt/x/include/linux/sdp_netlink.h
+		opt/x/include/sdp_program.h
 		opt/x/lib/systemd/system/sdp.service
 		opt/x/share/bash-completion/completions/sdp
 		opt/x/share/doc/sdp/examples/modprobe.d/sdp.conf
 		opt/x/share/doc/sdp/examples/policy
 		opt/x/share/doc/sdp/examples/sysctl.d/sdp.conf
+		opt/x/share/man/man3/sdp_program.3
 		opt/x/share/man/man8/sdp.8
 	END
 	grep -q '^ExecStart=/opt/x/bin/sdp ' "$dest/opt/x/lib/systemd/system/sdp.service" &&
@@ -165,12 +170,14 @@ point "sdp-dkms" dkms_sources
 point "sdp-tools" holds tools etc/sdp/policy lib/systemd/system/sdp.service usr/bin/sdp \
 	usr/share/bash-completion/completions/sdp usr/share/man/man8/sdp.8.gz \
 	usr/share/doc/sdp-tools/examples/{modprobe.d/sdp.conf,policy,sysctl.d/sdp.conf}
-point "sdp-dev" holds dev usr/include/linux/sdp{,_netlink}.h
+point "sdp-dev" holds dev usr/include/linux/sdp{,_netlink}.h usr/include/sdp_program.h \
+	usr/share/man/man3/sdp_program.3.gz
 point "sdp-doc has the documents" documents
 point "no file is in two packages" no_file_twice
 point "the source package is the tree" source_is_tree
 point "the program runs" program_runs
 point "the man page" manual
+point "the man page of the header" manual_of_header
 if command -v systemd-analyze >/dev/null; then
 	point "systemd takes the unit" unit
 else

@@ -83,6 +83,8 @@ one rails "$build/rails" --seed "$seed" --schedules 10000000
 notes rails '[0-9].*'
 one rails.all "$build/rails.all" --all $small
 notes rails.all '[0-9].*'
+one programs "$build/programs" --seed "$seed" --programs 1000000
+notes programs '[0-9].*'
 one policy-tool "$here/../tools/policy.sh"
 one tool "$here/../tools/program.sh"
 one descriptions "$here/../syscalls/test.sh"

@@ -4,8 +4,9 @@
 #
 # For each entry of mutants.list, a copy of the engine gets that mistake. Then it is simulated, at
 # random (pair) and exhaustively (search), and one of the simulators has to fail. Mistakes in rails
-# have a simulator of their own (sim_rails). An entry can also name the unit test that has to fail: for a mistake that shows only with a hostile peer, or one in
-# the policy's rules. The copies are made in DIRECTORY. With NAMEs only these entries run; with
+# and in gather/scatter programs have simulators of their own (sim_rails, sim_program). An entry can
+# also name the unit test that has to fail: for a mistake that shows only with a hostile peer, or
+# one in the policy's rules. The copies are made in DIRECTORY. With NAMEs only these entries run; with
 # EVERY=n in the environment only every n-th entry runs, and of the others it is only seen that they
 # still change something. Prints TAP.
 set -euo pipefail
@@ -25,8 +26,9 @@ ksft=$("$here/../../scripts/kernels.sh" source)/tools/testing/selftests
 engine=(wire wire_rails credit resize srcavail_tx srcavail_rx sinkavail_rx sinkavail_tx piggyback mode ring conn
 	engine engine_action engine_api engine_rdma engine_ring engine_send)
 rails=(order rail rails)
+programs=(program program_sum)
 rules=(glob rules_target rules_parse rules_match)
-pure=("${engine[@]}" "${rails[@]}" "${rules[@]}")
+pure=("${engine[@]}" "${rails[@]}" "${programs[@]}" "${rules[@]}")
 sim=(sim sim_srcavail sim_sinkavail sim_ring sim_state judge judge_resize judge_srcavail judge_sinkavail judge_mode
      judge_ring)
 
@@ -63,7 +65,7 @@ simulators() {
 # change are taken from the unchanged engine. The function is called as a condition, where `set -e`
 # has no effect, so it checks each command.
 build() {
-	local file=$1 base=$out/.base headers=$dir extra=() name list=()
+	local file=$1 base=$out/.base headers=$dir extra=() name list=() source=
 	if [[ $file == *.h ]]; then
 		base=$dir
 		simulators "$dir" && objects "$dir" "$dir" "${pure[@]}" || return 1
@@ -73,8 +75,12 @@ build() {
 	for name in "${pure[@]}"; do
 		[ -e "$dir/$name.o" ] && list+=("$dir/$name.o") || list+=("$base/$name.o")
 	done
-	if [ "$judge" = rails ]; then
-		"$cc" "${flags[@]}" -I"$dir" "$here/sim_rails.c" "${list[@]}" -o "$dir/rails.run"
+	case $judge in
+	rails)		source=sim_rails ;;
+	programs)	source=sim_program ;;
+	esac
+	if [ -n "$source" ]; then
+		"$cc" "${flags[@]}" -I"$dir" "$here/$source.c" "${list[@]}" -o "$dir/$judge.run"
 		return
 	fi
 	if [[ $judge == test_* ]]; then
@@ -107,6 +113,11 @@ simulate() {
 	if [ "$judge" = rails ]; then
 		found rails 30 "$dir/rails.run" --schedules 20000 ||
 			echo "not ok - $name: the simulator of rails does not notice"
+		return
+	fi
+	if [ "$judge" = programs ]; then
+		found programs 30 "$dir/programs.run" --programs 100000 ||
+			echo "not ok - $name: no program is done wrong"
 		return
 	fi
 	[ "$judge" = rule ] || rules=(--outcome)

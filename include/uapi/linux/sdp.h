@@ -50,6 +50,12 @@
  * listener for its connections; later it fails with EISCONN.
  */
 #define SDP_FLOW_CONTROL	4
+/*
+ * int, 0 or 1: recvmsg() takes a program from its control buffer. As control
+ * message of sendmsg() and, with this option, recvmsg(): struct
+ * sdp_program_hdr and its operations.
+ */
+#define SDP_PROGRAM	5
 
 /*
  * Option of level SOL_IP for SDP and TCP sockets of AF_INET and AF_INET6; get
@@ -117,6 +123,66 @@ enum sdp_info_mode {
 	SDP_INFO_BUFFERED,
 	SDP_INFO_COMBINED,
 	SDP_INFO_PIPELINED,
+};
+
+/**
+ * enum sdp_op_code - what an operation of a program does
+ * @SDP_OP_COPY: move the next @n bytes from or to the position, which goes on
+ *	by @n
+ * @SDP_OP_SKIP: add @n to the position; the only one that may be negative
+ * @SDP_OP_SEEK: go to position @n
+ * @SDP_OP_LOOP: do @n times what is in front of the matching @SDP_OP_END
+ * @SDP_OP_END: end of a loop
+ * @SDP_OP_CALL: do what begins at operation number @n, up to its
+ *	@SDP_OP_RETURN. @n is larger than the number of the call, and a
+ *	@SDP_OP_RETURN stands in front of operation @n
+ * @SDP_OP_RETURN: end of the program, or of what is called
+ */
+enum sdp_op_code {
+	SDP_OP_COPY,
+	SDP_OP_SKIP,
+	SDP_OP_SEEK,
+	SDP_OP_LOOP,
+	SDP_OP_END,
+	SDP_OP_CALL,
+	SDP_OP_RETURN,
+};
+
+/* Largest number of operations, and of loops and calls within each other. */
+#define SDP_OPS_MAX		256
+#define SDP_OPS_DEPTH_MAX	8
+
+/**
+ * struct sdp_op - operation of a program
+ * @code: enum sdp_op_code
+ * @reserved: 0
+ * @n: number; its amount is below 2^56
+ */
+struct sdp_op {
+	__u32 code;
+	__u32 reserved;
+	__s64 n;
+};
+
+/**
+ * struct sdp_program_hdr - program that says where in memory the bytes of a
+ *	call lie
+ * @offset: bytes of the program that are passed over, for the rest of a
+ *	transfer
+ * @length: largest number of bytes to transfer; 0: up to the end of the program
+ * @ops: number of operations
+ * @reserved: 0
+ * @op: operations
+ *
+ * The memory is that of the call's iovec, as if its elements lay behind each
+ * other. The program begins at position 0.
+ */
+struct sdp_program_hdr {
+	__u64 offset;
+	__u64 length;
+	__u32 ops;
+	__u32 reserved;
+	struct sdp_op op[];
 };
 
 #define SDP_INFO_VERSION	6

@@ -13,9 +13,13 @@
 
 #include <linux/compiler.h>
 #include <linux/errno.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/types.h>
+
+/* Processors of 32 bits divide 64-bit numbers by a function. */
+#define sdp_div(a, b)	div64_u64(a, b)
 
 #else
 
@@ -30,9 +34,12 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int32_t s32;
+typedef int64_t s64;
 
 #define min(a, b)	((a) < (b) ? (a) : (b))
 #define max(a, b)	((a) > (b) ? (a) : (b))
+
+#define sdp_div(a, b)	((u64)(a) / (b))
 
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)

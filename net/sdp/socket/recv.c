@@ -21,6 +21,7 @@
 #include "../conn/wake.h"
 #include "../conn/zerocopy.h"
 #include "cmsg.h"
+#include "program.h"
 #include "recv.h"
 #include "../zcopy/sinkavail_recv.h"
 #include "../zcopy/sinkavail_send.h"
@@ -40,6 +41,7 @@
  * @flags: MSG_*
  * @stamp: arrival time of the last byte read, or 0
  * @pipe: destination of a splice; NULL to read into the caller's memory
+ * @run: program that finds the caller's memory, piece by piece; or NULL
  */
 struct recv_call {
 	u32 lives;
@@ -51,6 +53,7 @@ struct recv_call {
 	int flags;
 	ktime_t stamp;
 	struct pipe_inode_info *pipe;
+	struct sdp_program_run *run;
 };
 
 /*
@@ -240,14 +243,14 @@ static enum sdp_comes recv_timing(struct sdp_sock *ssk,
  * sdp_srcavail_recv() does.
  */
 static int recv_rdma(struct sdp_sock *ssk, struct msghdr *msg, size_t len,
-		     size_t target, struct recv_call *r)
+		     size_t room, size_t target, struct recv_call *r)
 {
 	bool direct = recv_is_direct(r);
 	int n;
 
 	n = sdp_srcavail_recv(ssk, direct ? &msg->msg_iter : NULL, len,
-			      len - r->copied, r->copied >= target,
-			      recv_timing(ssk, msg, len - r->copied, r),
+			      room, r->copied >= target,
+			      recv_timing(ssk, msg, room, r),
 			      r->may_wait);
 	if (n > 0)
 		r->stamp = sdp_rx_stamp(ssk);
@@ -291,6 +294,23 @@ static int recv_await_rest(struct sdp_sock *ssk, struct msghdr *msg,
 }
 
 /*
+ * Bytes that the call can take now, of @len in all: with a program, as many as
+ * there are in the pieces that it has found last. Finds the next ones first, if
+ * these are full.
+ */
+static size_t recv_room(struct msghdr *msg, size_t len, struct recv_call *r)
+{
+	size_t left = len - r->copied;
+
+	/* Discarded bytes need no room. */
+	if (!r->run || (r->flags & MSG_TRUNC))
+		return left;
+	if (left && !iov_iter_count(&msg->msg_iter))
+		sdp_program_next(r->run, msg);
+	return min(left, iov_iter_count(&msg->msg_iter));
+}
+
+/*
  * Read up to @len bytes. Called with rx_mutex. @r->copied counts the bytes
  * read. Returns 0, or an errno that counts only if nothing was read.
  */
@@ -300,26 +320,31 @@ static int recv_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len,
 	size_t target = r->pipe ? 1 : sock_rcvlowat(&ssk->sk,
 						    r->flags & MSG_WAITALL,
 						    len);
+	size_t room = recv_room(msg, len, r);
 	int n;
 
 	r->lives = ssk->generation;
 	r->start = READ_ONCE(ssk->rx_read);
 	r->may_wait = timeo;
 	r->large = recv_is_unprompted(ssk) &&
-		   recv_may_advertise(ssk, msg, len, r);
-	sdp_srcavail_recv_later(ssk, recv_direct_room(msg, len, r));
+		   recv_may_advertise(ssk, msg, room, r);
+	sdp_srcavail_recv_later(ssk, recv_direct_room(msg, room, r));
 	do {
 		/* The socket may have been connected anew during a sleep. */
 		if (r->lives != ssk->generation)
 			return recv_lost_error(ssk);
+		/* A program may take long to find what is little. */
+		if (r->run && r->copied && signal_pending(current))
+			break;
+		room = recv_room(msg, len, r);
 		/* A call with length 0 returns as soon as there is input. */
 		if (!len && sdp_readable(ssk))
 			break;
-		n = recv_piece(ssk, msg, len - r->copied, r);
+		n = recv_piece(ssk, msg, room, r);
 		if (!n && r->copied && recv_at_mark(ssk, r->peeked))
 			break;
 		if (!n && len) {
-			n = recv_rdma(ssk, msg, len, target, r);
+			n = recv_rdma(ssk, msg, len, room, target, r);
 			if (n == -EAGAIN)
 				continue;
 		}
@@ -333,8 +358,7 @@ static int recv_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len,
 		if (n)
 			continue;
 		if (r->copied >= target) {
-			r->copied += recv_await_rest(ssk, msg, len - r->copied,
-						     r, timeo);
+			r->copied += recv_await_rest(ssk, msg, room, r, timeo);
 			break;
 		}
 		if (sdp_rx_over(ssk)) {
@@ -346,7 +370,7 @@ static int recv_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len,
 				continue;
 			return r->copied ? 0 : recv_end_error(ssk);
 		}
-		n = recv_await_more(ssk, msg, len - r->copied, r, &timeo);
+		n = recv_await_more(ssk, msg, room, r, &timeo);
 		/*
 		 * Like TCP, a call with length 0 sleeps once and returns 0,
 		 * also after a signal or a timeout.
@@ -404,6 +428,18 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 		return -ENOTCONN;
 	if (flags & MSG_OOB)
 		return sdp_urgent_recv(ssk, msg, len, flags);
+	err = sdp_program_of_recv(ssk, msg, flags, &r.run);
+	if (err)
+		return err;
+	if (r.run)
+		len = r.run->left;
+	/* The rest of a program that has been read: nothing to wait for. */
+	if (r.run && !len) {
+		sdp_program_over(r.run, msg, 0);
+		return 0;
+	}
+	if (r.run)
+		sdp_program_next(r.run, msg);
 	sdp_flush_begin(ssk);
 	mutex_lock(&ssk->rx_mutex);
 	r.peeked = max(sk_peek_offset(sk, flags), 0);
@@ -415,6 +451,7 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 		sk_peek_offset_bwd(sk, r.copied);
 	mutex_unlock(&ssk->rx_mutex);
 	sdp_flush_end(ssk);
+	sdp_program_over(r.run, msg, r.copied);
 	if (!err || r.copied)
 		sdp_put_cmsgs(ssk, msg, r.stamp);
 	return r.copied ?: err;

@@ -29,6 +29,7 @@
 #include "../conn/tx_queue.h"
 #include "../conn/wake.h"
 #include "../conn/zerocopy.h"
+#include "program.h"
 #include "send.h"
 #include "../zcopy/background_send.h"
 #include "../zcopy/srcavail_send.h"
@@ -191,6 +192,17 @@ static bool send_may_continue(struct sdp_sock *ssk, u32 mine)
 	return send_may_take(ssk, mine) || sdp_tx_error(&ssk->sk);
 }
 
+/* Send the segment that is held. Called with tx_mutex. */
+static void send_release(struct sdp_sock *ssk)
+{
+	struct sdp_todo todo = { };
+
+	sdp_conn_lock(ssk);
+	ssk->tx_hold = false;
+	sdp_conn_progress(ssk, &todo);
+	sdp_conn_unlock(ssk, &todo);
+}
+
 /*
  * Sleep until @done returns true. Drops tx_mutex meanwhile. Returns 0 or an
  * errno.
@@ -198,14 +210,10 @@ static bool send_may_continue(struct sdp_sock *ssk, u32 mine)
 static int send_wait(struct sdp_sock *ssk, long *timeo, sdp_condition done,
 		     u32 arg)
 {
-	struct sdp_todo todo = { };
 	int err;
 
-	/* Send the held segment: it must not wait until this sleep ends. */
-	sdp_conn_lock(ssk);
-	ssk->tx_hold = false;
-	sdp_conn_progress(ssk, &todo);
-	sdp_conn_unlock(ssk, &todo);
+	/* It must not wait until this sleep ends. */
+	send_release(ssk);
 	mutex_unlock(&ssk->tx_mutex);
 	err = sdp_wait(ssk, SDP_WRITE, timeo, done, arg);
 	mutex_lock(&ssk->tx_mutex);
@@ -341,21 +349,42 @@ static int send_take(struct sdp_sock *ssk, struct msghdr *msg,
 	return n ?: send_segment(ssk, msg, refs, first);
 }
 
+/* Let the next pieces of a program take the place of those before. */
+static void send_next_pieces(struct msghdr *msg, struct sdp_program_run *run)
+{
+	sdp_program_next(run, msg);
+	msg->msg_flags = run->left ? (run->flags | MSG_MORE) & ~MSG_OOB :
+				     run->flags;
+}
+
+/* Are there bytes left to be taken? @done: bytes taken so far. */
+static bool send_goes_on(struct msghdr *msg, struct sdp_program_run *run,
+			 size_t done)
+{
+	if (msg_data_left(msg))
+		return true;
+	/* A program may take long to find what is little. */
+	if (!run || !run->left || (done && signal_pending(current)))
+		return false;
+	send_next_pieces(msg, run);
+	return true;
+}
+
 /*
- * Take all bytes of the write. Called with tx_mutex, which is dropped in
- * sleeps. @done counts the bytes taken. @turn tells whether the call has the
- * turn. Returns 0, or an errno that counts only if @done is 0.
+ * Take all bytes of the write, or of its program @run. Called with tx_mutex,
+ * which is dropped in sleeps. @done counts the bytes taken. @turn tells whether
+ * the call has the turn. Returns 0, or an errno that counts only if @done is 0.
  */
 static int send_parts(struct sdp_sock *ssk, struct msghdr *msg,
-		      struct sdp_refs *refs, long *timeo, size_t *done,
-		      bool *turn)
+		      struct sdp_program_run *run, struct sdp_refs *refs,
+		      long *timeo, size_t *done, bool *turn)
 {
 	struct sock *sk = &ssk->sk;
 	u32 lives = ssk->generation;
 	bool refused = false, waited = false;
 	int n;
 
-	while (msg_data_left(msg)) {
+	while (send_goes_on(msg, run, *done)) {
 		/* The socket may have been connected anew during a sleep. */
 		if (sdp_tx_error(sk) || ssk->generation != lives)
 			return -EPIPE;
@@ -390,13 +419,34 @@ static int send_parts(struct sdp_sock *ssk, struct msghdr *msg,
 }
 
 static int send_all(struct sdp_sock *ssk, struct msghdr *msg,
-		    struct sdp_refs *refs, long *timeo, size_t *done)
+		    struct sdp_program_run *run, struct sdp_refs *refs,
+		    long *timeo, size_t *done)
 {
 	bool turn = false;
-	int err = send_parts(ssk, msg, refs, timeo, done, &turn);
+	int err = send_parts(ssk, msg, run, refs, timeo, done, &turn);
 
 	if (turn)
 		sdp_tx_turn_end(ssk);
+	return err;
+}
+
+/*
+ * Take the bytes that a program finds, as one write. What is held back until
+ * the next pieces must not wait for those that do not come.
+ */
+static int send_program(struct sdp_sock *ssk, struct msghdr *msg,
+			struct sdp_program_run *run, long *timeo, size_t *done)
+{
+	struct sdp_refs refs = { };
+	int err;
+
+	run->flags = msg->msg_flags;
+	send_next_pieces(msg, run);
+	err = send_all(ssk, msg, run, &refs, timeo, done);
+	if (msg->msg_flags != run->flags && !(run->flags & MSG_MORE) &&
+	    !READ_ONCE(ssk->opt.cork))
+		send_release(ssk);
+	msg->msg_flags = run->flags;
 	return err;
 }
 
@@ -507,17 +557,36 @@ static size_t send_gather(struct sdp_sock *ssk, struct msghdr *msg)
 }
 
 /*
- * Control messages of a write have no effect for SDP. Like TCP, refuse
- * malformed ones of SOL_SOCKET.
+ * A program is the only control message of a write that has an effect for SDP.
+ * Like TCP, refuse malformed ones of SOL_SOCKET. Returns 0 or an errno.
  */
-static int send_check_control(struct sock *sk, struct msghdr *msg)
+static int send_check_control(struct sock *sk, struct msghdr *msg,
+			      struct sdp_program_run **run)
 {
 	struct sockcm_cookie cookie;
 
 	if (!msg->msg_controllen)
 		return 0;
 	sockcm_init(&cookie, sk);
-	return sock_cmsg_send(sk, msg, &cookie) ? -EINVAL : 0;
+	return sock_cmsg_send(sk, msg, &cookie) ? -EINVAL :
+						  sdp_program_of_send(msg, run);
+}
+
+/* Take the bytes of the write, with tx_mutex. Returns as send_parts(). */
+static int send_msg(struct sdp_sock *ssk, struct msghdr *msg,
+		    struct sdp_program_run *run, long *timeo, size_t *done)
+{
+	struct sdp_refs refs = { };
+	int err;
+
+	if (run)
+		return send_program(ssk, msg, run, timeo, done);
+	*done = send_gather(ssk, msg);
+	if (*done)
+		return 0;
+	err = send_all(ssk, msg, NULL, &refs, timeo, done);
+	sdp_refs_end(&refs, *done);
+	return err;
 }
 
 /**
@@ -534,23 +603,21 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	struct sock *sk = sock->sk;
 	struct sdp_sock *ssk = sdp_sk(sk);
 	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
-	struct sdp_refs refs = { };
+	struct sdp_program_run *run = NULL;
 	size_t done = 0;
 	int err;
 
-	err = send_wait_connected(ssk, &timeo) ?: send_check_control(sk, msg);
+	err = send_wait_connected(ssk, &timeo) ?:
+	      send_check_control(sk, msg, &run);
 	if (err)
 		return sk_stream_error(sk, msg->msg_flags, err);
 
 	sdp_flush_begin(ssk);
 	mutex_lock(&ssk->tx_mutex);
-	done = send_gather(ssk, msg);
-	if (!done) {
-		err = send_all(ssk, msg, &refs, &timeo, &done);
-		sdp_refs_end(&refs, done);
-	}
+	err = send_msg(ssk, msg, run, &timeo, &done);
 	mutex_unlock(&ssk->tx_mutex);
 	sdp_flush_end(ssk);
+	sdp_program_over(run, msg, done);
 	if (done)
 		return done;
 	return err ? sk_stream_error(sk, msg->msg_flags, err) : 0;

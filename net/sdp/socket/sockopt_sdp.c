@@ -2,8 +2,8 @@
 /*
  * Socket options of the level SOL_SDP, which have no counterpart in TCP.
  *
- * SDP_RDMA_THRESHOLD and SDP_FLOW_CONTROL are rows of a table. SDP_ZEROCOPY and
- * SDP_INFO have code of their own.
+ * SDP_RDMA_THRESHOLD, SDP_FLOW_CONTROL and SDP_PROGRAM are rows of a table.
+ * SDP_ZEROCOPY and SDP_INFO have code of their own.
  */
 #include "../conn/params.h"
 #include "../conn/zerocopy.h"
@@ -41,6 +41,7 @@ static const struct sdp_option own_options[] = {
 	  .get = get_threshold },
 	{ SDP_OPTION(SDP_FLOW_CONTROL, flow_control, -1, SDP_FLOW_NIC),
 	  .set = set_flow, .get = sdp_flow_wish },
+	{ SDP_OPTION_FLAG(SDP_PROGRAM, program) },
 };
 
 /**
