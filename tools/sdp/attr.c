@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Netlink attributes of the kernel's answers, as JSON. */
 #include <arpa/inet.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "netlink.h"
@@ -83,6 +84,61 @@ json_t *sdp_attr_policy(const struct nlattr *attr)
 	       sdp_attr_text(attr);
 }
 
+/* The address as text in @text, which has room for INET6_ADDRSTRLEN bytes; false if it is none. */
+static bool address_text(const struct nlattr *attr, char *text)
+{
+	int family = attr && mnl_attr_get_payload_len(attr) == 4 ? AF_INET : AF_INET6;
+
+	if (!attr || (family == AF_INET6 && mnl_attr_get_payload_len(attr) != 16))
+		return false;
+	return inet_ntop(family, mnl_attr_get_payload(attr), text, INET6_ADDRSTRLEN);
+}
+
+/**
+ * sdp_attr_address() - an address
+ * @attr: attribute or NULL
+ *
+ * Return: a JSON string, or NULL.
+ */
+json_t *sdp_attr_address(const struct nlattr *attr)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	return address_text(attr, text) ? sdp_need(json_string(text)) : NULL;
+}
+
+/**
+ * sdp_attr_list() - attributes of one kind within an attribute, each of which has others
+ * @attr: attribute or NULL
+ * @type: their type
+ * @reader: converts the attributes within each of them to a JSON object
+ *
+ * Return: a JSON array, or NULL.
+ */
+json_t *sdp_attr_list(const struct nlattr *attr, uint16_t type, sdp_nl_reader reader)
+{
+	const struct nlattr *one, *part;
+	json_t *list;
+
+	if (!attr)
+		return NULL;
+	list = sdp_need(json_array());
+	mnl_attr_for_each_nested(one, attr) {
+		const struct nlattr *attrs[SDP_NL_ATTRS] = {};
+		json_t *value;
+
+		if (mnl_attr_get_type(one) != type)
+			continue;
+		mnl_attr_for_each_nested(part, one)
+			if (mnl_attr_get_type(part) < SDP_NL_ATTRS)
+				attrs[mnl_attr_get_type(part)] = part;
+		value = reader(attrs);
+		if (value)
+			json_array_append_new(list, value);
+	}
+	return list;
+}
+
 /**
  * sdp_attr_endpoint() - an address and a port
  * @addr: attribute or NULL
@@ -93,14 +149,10 @@ json_t *sdp_attr_policy(const struct nlattr *attr)
 json_t *sdp_attr_endpoint(const struct nlattr *addr, const struct nlattr *port)
 {
 	char text[INET6_ADDRSTRLEN];
-	int family;
 
-	if (!addr || !port || mnl_attr_get_payload_len(port) != sizeof(uint16_t))
+	if (!port || mnl_attr_get_payload_len(port) != sizeof(uint16_t) ||
+	    !address_text(addr, text))
 		return NULL;
-	family = mnl_attr_get_payload_len(addr) == 4 ? AF_INET : AF_INET6;
-	if (family == AF_INET6 && mnl_attr_get_payload_len(addr) != 16)
-		return NULL;
-	inet_ntop(family, mnl_attr_get_payload(addr), text, sizeof(text));
 	return sdp_need(json_pack("{s:s, s:i}", "address", text, "port", mnl_attr_get_u16(port)));
 }
 

@@ -103,6 +103,10 @@ json_t *sdp_info_json(const void *bytes, size_t len)
 	set(info, "srcavail_crossed", i.srcavail_crossed);
 	set(info, "scans_fired", i.scans_fired);
 	json_object_set_new(info, "rings", rings(&i));
+	set(info, "rails", i.rails);
+	set(info, "rails_lost", i.rails_lost);
+	set(info, "rail_msgs_resent", i.rail_msgs_resent);
+	set(info, "rail_msgs_held", i.rail_msgs_held);
 	return info;
 }
 

@@ -46,13 +46,49 @@ static json_t *info_of(const struct nlattr *attr)
 	return sdp_info_json(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr));
 }
 
+static const char *rail_state_name(json_int_t state)
+{
+	static const char *const names[] = {
+		[SDP_NL_RAIL_JOINING]	= "joining",
+		[SDP_NL_RAIL_ACTIVE]	= "active",
+		[SDP_NL_RAIL_SUSPECT]	= "suspect",
+	};
+
+	if (state < 0 || (size_t)state >= sizeof(names) / sizeof(names[0]))
+		return "unknown";
+	return names[state];
+}
+
+static json_t *read_rail(const struct nlattr *const *attrs)
+{
+	json_t *state = sdp_attr_number(attrs[SDP_RAIL_A_STATE]);
+	const char *name = rail_state_name(json_integer_value(state));
+
+	json_decref(state);
+	return json_pack("{s:o, s:s, s:o*, s:o*, s:o, s:o, s:o, s:o, s:o, s:o}",
+			 "rail", sdp_attr_number(attrs[SDP_RAIL_A_NUMBER]), "state", name,
+			 "local", sdp_attr_address(attrs[SDP_RAIL_A_LOCAL]),
+			 "peer", sdp_attr_address(attrs[SDP_RAIL_A_PEER]),
+			 "device", sdp_attr_text(attrs[SDP_RAIL_A_DEVICE]),
+			 "bytes_sent", sdp_attr_number(attrs[SDP_RAIL_A_BYTES_SENT]),
+			 "bytes_received", sdp_attr_number(attrs[SDP_RAIL_A_BYTES_RECEIVED]),
+			 "pending", sdp_attr_number(attrs[SDP_RAIL_A_PENDING]),
+			 "speed", sdp_attr_number(attrs[SDP_RAIL_A_SPEED]),
+			 "srtt", sdp_attr_number(attrs[SDP_RAIL_A_SRTT]));
+}
+
+static json_t *rails_of(const struct nlattr *attr)
+{
+	return want.info ? sdp_attr_list(attr, SDP_RAILS_A_RAIL, read_rail) : NULL;
+}
+
 static json_t *read_socket(const struct nlattr *const *attrs)
 {
 	json_t *state = sdp_attr_number(attrs[SDP_SOCK_A_STATE]);
 	const char *name = state_name(json_integer_value(state));
 
 	json_decref(state);
-	return json_pack("{s:s, s:o, s:o, s:o, s:o*, s:o*, s:o, s:o, s:o*}", "state", name,
+	return json_pack("{s:s, s:o, s:o, s:o, s:o*, s:o*, s:o, s:o, s:o*, s:o*}", "state", name,
 			 "recv_q", sdp_attr_number(attrs[SDP_SOCK_A_RX_QUEUE]),
 			 "send_q", sdp_attr_number(attrs[SDP_SOCK_A_TX_QUEUE]),
 			 "local", sdp_attr_endpoint(attrs[SDP_SOCK_A_LOCAL],
@@ -62,7 +98,8 @@ static json_t *read_socket(const struct nlattr *const *attrs)
 			 "device", sdp_attr_text(attrs[SDP_SOCK_A_DEVICE]),
 			 "uid", sdp_attr_number(attrs[SDP_SOCK_A_UID]),
 			 "inode", sdp_attr_number(attrs[SDP_SOCK_A_INODE]),
-			 "info", info_of(attrs[SDP_SOCK_A_INFO]));
+			 "info", info_of(attrs[SDP_SOCK_A_INFO]),
+			 "rails", rails_of(attrs[SDP_SOCK_A_RAILS]));
 }
 
 static bool wanted(const json_t *socket)
@@ -100,10 +137,30 @@ static char *peer_text(const json_t *peer)
 	return sdp_endpoint_text(peer);
 }
 
+static long long number(const json_t *rail, const char *name)
+{
+	return json_integer_value(json_object_get(rail, name));
+}
+
+static const char *text(const json_t *rail, const char *name)
+{
+	return json_string_value(json_object_get(rail, name)) ?: "-";
+}
+
+static char *rail_text(const json_t *rail)
+{
+	return sdp_text("    rail %lld: %s, %s, %s to %s, out %lld bytes, in %lld, pending %lld,"
+			" %lld kB/s, %lld us", number(rail, "rail"), text(rail, "state"),
+			text(rail, "device"), text(rail, "local"), text(rail, "peer"),
+			number(rail, "bytes_sent"), number(rail, "bytes_received"),
+			number(rail, "pending"), number(rail, "speed"), number(rail, "srtt"));
+}
+
 static void add_row(struct sdp_table *table, const json_t *socket)
 {
 	const char *device = json_string_value(json_object_get(socket, "device"));
-	const json_t *info = json_object_get(socket, "info");
+	const json_t *info = json_object_get(socket, "info"), *rail;
+	size_t i;
 
 	sdp_table_row(table, sdp_text("%s", json_string_value(json_object_get(socket, "state"))),
 		      queue(socket, "recv_q"), queue(socket, "send_q"),
@@ -112,6 +169,8 @@ static void add_row(struct sdp_table *table, const json_t *socket)
 		      sdp_text("%s", device ?: "-"), sdp_users_text(socket));
 	if (info)
 		sdp_table_across(table, sdp_info_text(info));
+	json_array_foreach(json_object_get(socket, "rails"), i, rail)
+		sdp_table_across(table, rail_text(rail));
 }
 
 static void print(const json_t *sockets)

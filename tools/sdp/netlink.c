@@ -10,7 +10,6 @@
 #include "output.h"
 #include "sdp.h"
 
-#define ATTRS_MAX	64	/* more than any answer of the family has */
 #define BUFFER		65536	/* at least the size of the kernel's messages in a dump */
 #define DUMP_TRIES	10
 
@@ -34,14 +33,14 @@ static int put_attr(const struct nlattr *attr, void *data)
 {
 	const struct nlattr **attrs = data;
 
-	if (mnl_attr_get_type(attr) < ATTRS_MAX)
+	if (mnl_attr_get_type(attr) < SDP_NL_ATTRS)
 		attrs[mnl_attr_get_type(attr)] = attr;
 	return MNL_CB_OK;
 }
 
 static int take_answer(const struct nlmsghdr *message, void *data)
 {
-	const struct nlattr *attrs[ATTRS_MAX] = {};
+	const struct nlattr *attrs[SDP_NL_ATTRS] = {};
 	struct exchange *exchange = data;
 	json_t *answer;
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define SDP_NL_ROOM	65536	/* bytes of a request */
+#define SDP_NL_ATTRS	64	/* more than any answer of the family has */
 
 struct sdp_nl;
 
@@ -33,6 +34,8 @@ json_t *sdp_attr_number(const struct nlattr *attr);
 json_t *sdp_attr_bool(const struct nlattr *attr);
 json_t *sdp_attr_text(const struct nlattr *attr);
 json_t *sdp_attr_policy(const struct nlattr *attr);
+json_t *sdp_attr_address(const struct nlattr *attr);
+json_t *sdp_attr_list(const struct nlattr *attr, uint16_t type, sdp_nl_reader reader);
 json_t *sdp_attr_endpoint(const struct nlattr *addr, const struct nlattr *port);
 
 char *sdp_endpoint_text(const json_t *endpoint);

@@ -185,7 +185,7 @@ struct sdp_program_hdr {
 	struct sdp_op op[];
 };
 
-#define SDP_INFO_VERSION	6
+#define SDP_INFO_VERSION	7
 
 /**
  * struct sdp_info - state and counters of a connection (option SDP_INFO)
@@ -211,8 +211,10 @@ struct sdp_program_hdr {
  * @msgs_received: number of messages received, those without payload included
  * @bytes_sent: payload bytes handed to the transport
  * @bytes_received: payload bytes arrived
- * @transport: "rc" or "loop"; empty without a connection
- * @device: name of the RDMA device, or "loop"; empty without a connection
+ * @transport: "rc", "loop", or "rails" for RDMA links of which there may be
+ *	several; empty without a connection
+ * @device: name of the RDMA device, of the first link if there are several, or
+ *	"loop"; empty without a connection
  * @split_sends: number of writes that did not fit into one message
  * @resizes: number of times that the peer changed @send_size to the size that
  *	it was asked for
@@ -255,6 +257,12 @@ struct sdp_program_hdr {
  *	another @send_size with a different size
  * @split_largest: size in bytes of the largest write that did not fit into one
  *	message, since the peer was last asked for another @send_size
+ * @rails: number of RDMA links that are connected now, of a connection that may
+ *	have several (net.sdp.rails); 0 for others
+ * @rails_lost: number of links that have failed while the connection went on
+ *	by others
+ * @rail_msgs_resent: messages that were sent again by another link
+ * @rail_msgs_held: messages that arrived before an earlier one and had to wait
  *
  * Later versions may add members at the end. getsockopt() cuts the structure to
  * the length that the application passes, and returns the length written.
@@ -307,6 +315,10 @@ struct sdp_info {
 	__u64 rdma_read;
 	__u32 resizes_refused;
 	__u32 split_largest;
+	__u32 rails;
+	__u32 rails_lost;
+	__u32 rail_msgs_resent;
+	__u32 rail_msgs_held;
 };
 
 #endif /* _UAPI_LINUX_SDP_H */

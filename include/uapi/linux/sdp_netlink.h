@@ -10,6 +10,18 @@
 #define SDP_GENL_NAME		"sdp"
 #define SDP_GENL_VERSION	1
 
+/**
+ * enum sdp_nl_rail_state - State of a rail.
+ * @SDP_NL_RAIL_JOINING: it is being connected
+ * @SDP_NL_RAIL_ACTIVE: messages go by it
+ * @SDP_NL_RAIL_SUSPECT: it makes no progress, and nothing new goes by it
+ */
+enum sdp_nl_rail_state {
+	SDP_NL_RAIL_JOINING,
+	SDP_NL_RAIL_ACTIVE,
+	SDP_NL_RAIL_SUSPECT,
+};
+
 enum sdp_policy_attr {
 	SDP_POLICY_A_UNSPEC,
 	SDP_POLICY_A_TEXT,
@@ -57,10 +69,37 @@ enum sdp_sock_attr {
 	SDP_SOCK_A_TX_QUEUE,
 	SDP_SOCK_A_INFO,
 	SDP_SOCK_A_PAD,
+	SDP_SOCK_A_RAILS,
 
 	__SDP_SOCK_A_MAX
 };
 #define SDP_SOCK_A_MAX (__SDP_SOCK_A_MAX - 1)
+
+enum sdp_rails_attr {
+	SDP_RAILS_A_UNSPEC,
+	SDP_RAILS_A_RAIL,
+
+	__SDP_RAILS_A_MAX
+};
+#define SDP_RAILS_A_MAX (__SDP_RAILS_A_MAX - 1)
+
+enum sdp_rail_attr {
+	SDP_RAIL_A_UNSPEC,
+	SDP_RAIL_A_NUMBER,
+	SDP_RAIL_A_STATE,
+	SDP_RAIL_A_LOCAL,
+	SDP_RAIL_A_PEER,
+	SDP_RAIL_A_DEVICE,
+	SDP_RAIL_A_BYTES_SENT,
+	SDP_RAIL_A_BYTES_RECEIVED,
+	SDP_RAIL_A_PENDING,
+	SDP_RAIL_A_SPEED,
+	SDP_RAIL_A_SRTT,
+	SDP_RAIL_A_PAD,
+
+	__SDP_RAIL_A_MAX
+};
+#define SDP_RAIL_A_MAX (__SDP_RAIL_A_MAX - 1)
 
 enum sdp_fell_attr {
 	SDP_FELL_A_UNSPEC,

@@ -242,6 +242,54 @@ TRACE_EVENT(sdp_ring,
 		  __entry->in_used)
 );
 
+/* A rail of a connection joins, or fails while the connection goes on. */
+DECLARE_EVENT_CLASS(sdp_rail,
+	TP_PROTO(u16 port, u16 peer, u8 rail),
+	TP_ARGS(port, peer, rail),
+	TP_STRUCT__entry(
+		__field(u16, port)
+		__field(u16, peer)
+		__field(u8, rail)
+	),
+	TP_fast_assign(
+		__entry->port = port;
+		__entry->peer = peer;
+		__entry->rail = rail;
+	),
+	TP_printk("port=%u peer=%u rail=%u", __entry->port, __entry->peer,
+		  __entry->rail)
+);
+
+DEFINE_EVENT(sdp_rail, sdp_rail_join,
+	TP_PROTO(u16 port, u16 peer, u8 rail),
+	TP_ARGS(port, peer, rail)
+);
+
+DEFINE_EVENT(sdp_rail, sdp_rail_lost,
+	TP_PROTO(u16 port, u16 peer, u8 rail),
+	TP_ARGS(port, peer, rail)
+);
+
+/* A message of a rail that has failed goes again by @rail. */
+TRACE_EVENT(sdp_rail_resend,
+	TP_PROTO(u16 port, u16 peer, u8 rail, u32 mseq),
+	TP_ARGS(port, peer, rail, mseq),
+	TP_STRUCT__entry(
+		__field(u16, port)
+		__field(u16, peer)
+		__field(u8, rail)
+		__field(u32, mseq)
+	),
+	TP_fast_assign(
+		__entry->port = port;
+		__entry->peer = peer;
+		__entry->rail = rail;
+		__entry->mseq = mseq;
+	),
+	TP_printk("port=%u peer=%u rail=%u mseq=%u", __entry->port,
+		  __entry->peer, __entry->rail, __entry->mseq)
+);
+
 /* A connection or a connect fails; @place says where. */
 TRACE_EVENT(sdp_error,
 	TP_PROTO(const struct sock *sk, u16 port, u16 peer, int error,

@@ -9,6 +9,7 @@
  */
 #include "genl.h"
 #include "../conn/sock.h"
+#include "../proto/rail.h"
 #include "../netlink_gen.h"
 #include "sock_iter.h"
 #include "../socket/info.h"
@@ -47,6 +48,81 @@ static int dump_put_numbers(struct sk_buff *skb, const struct sdp_look *look,
 			     SDP_SOCK_A_PAD);
 }
 
+static bool can_have_rails(const struct sdp_sock *ssk)
+{
+	return ssk->link && ssk->link->ops->look_at;
+}
+
+static bool dump_may_have_rails(struct sdp_sock *ssk)
+{
+	bool may;
+
+	sdp_conn_lock(ssk);
+	may = can_have_rails(ssk);
+	spin_unlock_bh(&ssk->lock);
+	return may;
+}
+
+/* Returns false if the connection has no such rail, or cannot have several. */
+static bool dump_look_at_rail(struct sdp_sock *ssk, u8 number,
+			      struct sdp_rail_look *rail)
+{
+	bool found;
+
+	sdp_conn_lock(ssk);
+	found = can_have_rails(ssk) &&
+		ssk->link->ops->look_at(ssk->link, number, rail);
+	spin_unlock_bh(&ssk->lock);
+	return found;
+}
+
+static int dump_put_rail(struct sk_buff *skb, u8 number, bool v6,
+			 const struct sdp_rail_look *rail)
+{
+	struct nlattr *nest = nla_nest_start(skb, SDP_RAILS_A_RAIL);
+
+	BUILD_BUG_ON((int)SDP_NL_RAIL_JOINING != (int)SDP_RAIL_JOINING ||
+		     (int)SDP_NL_RAIL_ACTIVE != (int)SDP_RAIL_ACTIVE ||
+		     (int)SDP_NL_RAIL_SUSPECT != (int)SDP_RAIL_SUSPECT);
+	if (!nest || nla_put_u8(skb, SDP_RAIL_A_NUMBER, number) ||
+	    nla_put_u8(skb, SDP_RAIL_A_STATE, rail->state) ||
+	    sdp_genl_put_addr(skb, SDP_RAIL_A_LOCAL, &rail->local, v6) ||
+	    sdp_genl_put_addr(skb, SDP_RAIL_A_PEER, &rail->peer, v6) ||
+	    nla_put_string(skb, SDP_RAIL_A_DEVICE, rail->device) ||
+	    nla_put_u64_64bit(skb, SDP_RAIL_A_BYTES_SENT, rail->sent,
+			      SDP_RAIL_A_PAD) ||
+	    nla_put_u64_64bit(skb, SDP_RAIL_A_BYTES_RECEIVED, rail->received,
+			      SDP_RAIL_A_PAD) ||
+	    nla_put_u32(skb, SDP_RAIL_A_PENDING, rail->pending) ||
+	    nla_put_u32(skb, SDP_RAIL_A_SPEED, rail->speed) ||
+	    nla_put_u32(skb, SDP_RAIL_A_SRTT, rail->srtt))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int dump_put_rails(struct sk_buff *skb, struct sdp_sock *ssk)
+{
+	bool v6 = READ_ONCE(ssk->v6);
+	struct sdp_rail_look rail;
+	struct nlattr *nest = NULL;
+	u8 i;
+
+	if (!dump_may_have_rails(ssk))
+		return 0;
+	for (i = 0; i < SDP_RAILS_MAX; i++) {
+		if (!dump_look_at_rail(ssk, i, &rail))
+			continue;
+		if (!nest)
+			nest = nla_nest_start(skb, SDP_SOCK_A_RAILS);
+		if (!nest || dump_put_rail(skb, i, v6, &rail))
+			return -EMSGSIZE;
+	}
+	if (nest)
+		nla_nest_end(skb, nest);
+	return 0;
+}
+
 /* Returns -EMSGSIZE when @skb has no room for the socket. */
 static int dump_put_sock(struct sk_buff *skb, struct netlink_callback *cb,
 			 struct sdp_sock *ssk)
@@ -60,7 +136,7 @@ static int dump_put_sock(struct sk_buff *skb, struct netlink_callback *cb,
 	sdp_socks_look(ssk, &look, &info);
 	if (dump_put_numbers(skb, &look, &info) ||
 	    dump_put_ends(skb, &look, READ_ONCE(ssk->v6)) ||
-	    dump_put_owner(skb, cb, &ssk->sk)) {
+	    dump_put_owner(skb, cb, &ssk->sk) || dump_put_rails(skb, ssk)) {
 		genlmsg_cancel(skb, msg);
 		return -EMSGSIZE;
 	}

@@ -103,6 +103,19 @@ static u8 info_mode(const struct sdp_sock *ssk, u8 mode)
 	}
 }
 
+static void info_fill_rails(struct sdp_link *link, struct sdp_info *info)
+{
+	struct sdp_rails_look look;
+
+	if (!link->ops->look)
+		return;
+	link->ops->look(link, &look);
+	info->rails = look.rails;
+	info->rails_lost = look.lost;
+	info->rail_msgs_resent = look.resent;
+	info->rail_msgs_held = look.held;
+}
+
 /**
  * sdp_info_fill() - fill in the state and counters of a connection
  * @ssk: socket, locked
@@ -162,6 +175,7 @@ void sdp_info_fill(struct sdp_sock *ssk, struct sdp_info *info)
 	info->split_largest = e->resize.largest;
 	if (!ssk->link)
 		return;
+	info_fill_rails(ssk->link, info);
 	strscpy(info->transport, ssk->link->ops->name, sizeof(info->transport));
 	device = ssk->link->ops->device(ssk->link);
 	if (device)

@@ -200,6 +200,44 @@ struct sdp_sent {
 };
 
 /**
+ * struct sdp_rails_look - a link of several rails
+ * @rails: rails that are connected
+ * @lost: rails that have failed while others worked
+ * @resent: messages sent again by another rail
+ * @held: messages that had to wait for an earlier one
+ */
+struct sdp_rails_look {
+	u32 rails;
+	u32 lost;
+	u32 resent;
+	u32 held;
+};
+
+/**
+ * struct sdp_rail_look - one of these rails
+ * @local: our address
+ * @peer: the peer's
+ * @device: name of the device
+ * @state: enum sdp_rail_state (proto/rail.h)
+ * @sent: bytes of the messages sent by it
+ * @received: bytes of those that have come by it
+ * @pending: bytes that it has been given and that have not arrived
+ * @speed: bytes in a millisecond, 0 before it has been measured
+ * @srtt: microseconds until a message has arrived, 0 before the first
+ */
+struct sdp_rail_look {
+	struct sdp_endpoint local;
+	struct sdp_endpoint peer;
+	char device[SDP_DEVICE_NAME];
+	u8 state;
+	u64 sent;
+	u64 received;
+	u32 pending;
+	u32 speed;
+	u32 srtt;
+};
+
+/**
  * struct sdp_incoming - a connection request
  * @net: namespace that it arrived in
  * @local: destination address and port
@@ -315,6 +353,10 @@ struct sdp_link_events {
  *	without the owner's lock. @abort: the connection was reset and not
  *	closed in order; both transports ignore it
  * @device: name of the device in use, or NULL
+ * @look: what the rails of the link have done. This and the next are NULL if it
+ *	can have one only
+ * @look_at: look at one rail, by its number from 0 to 7; returns false if there
+ *	is no such rail. Both are called under the owner's lock
  * @listen: accept requests for @port from now on; counted. Returns 0 or an
  *	errno
  * @unlisten: undo one listen()
@@ -348,6 +390,9 @@ struct sdp_transport {
 		     const struct sdp_region *remote);
 	void (*release)(struct sdp_link *link, bool abort);
 	const char *(*device)(const struct sdp_link *link);
+	void (*look)(struct sdp_link *link, struct sdp_rails_look *look);
+	bool (*look_at)(struct sdp_link *link, u8 number,
+			struct sdp_rail_look *look);
 	int (*listen)(struct net *net, u16 port);
 	void (*unlisten)(struct net *net, u16 port);
 };

@@ -498,6 +498,8 @@ const struct sdp_transport sdp_rails = {
 	.move		= rails_move,
 	.release	= rails_release,
 	.device		= rails_device,
+	.look		= rails_look,
+	.look_at	= rails_look_at,
 	.listen		= rails_listen,
 	.unlisten	= rails_unlisten,
 };

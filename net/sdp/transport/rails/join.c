@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 
 #include "../../base/netns.h"
+#include "../../base/trace.h"
 #include "rails.h"
 
 const struct sdp_link_events *sdp_rails_owner;
@@ -449,6 +450,7 @@ void rails_join_up(struct rail *rail)
 		/* By this join the peer knows that the old rail is dead. */
 		b->many->gone &= ~BIT(rail->number);
 		SDP_INC(b->net, RailsJoined);
+		trace_sdp_rail_join(b->local.port, b->peer.port, rail->number);
 		b->retry = RAILS_RETRY;
 		sdp_rails_join(&b->many->state, rail->number,
 			       b->config.send_slots);

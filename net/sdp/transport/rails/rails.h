@@ -13,6 +13,7 @@
  *	rx.c		passes messages on in order
  *	watch.c		rails that make no progress, and rails that have died
  *	join.c		one more rail: announced, connected, accepted
+ *	look.c		what is shown of the rails
  *
  * A bundle begins with one rail, and then costs a lock and a call for each
  * message. It asks for others when the connection has moved some data. From
@@ -77,6 +78,8 @@ struct rails;
  * @ended: the peer has ended it together with all others
  * @posted: receives that it has posted
  * @notes: messages about rails in flight
+ * @sent: bytes of the messages sent by it
+ * @received: bytes of those that have come by it
  */
 struct rail {
 	struct sdp_link *link;
@@ -92,6 +95,8 @@ struct rail {
 	bool ended;
 	u16 posted;
 	u16 notes;
+	u64 sent;
+	u64 received;
 };
 
 /**
@@ -158,6 +163,9 @@ struct rails_many {
  * @many: from the second rail on
  * @ready: messages to be passed on, in order
  * @passing: a task passes on what is in @ready
+ * @lost: rails that have failed while others worked
+ * @resent: messages sent again by another rail
+ * @held: messages that had to wait for an earlier one
  * @error: positive errno with which the bundle has failed, or 0
  * @place: where it has failed
  * @failed_said: the owner knows
@@ -200,6 +208,9 @@ struct rails {
 	struct rails_many *many;
 	struct sk_buff_head ready;
 	bool passing;
+	u32 lost;
+	u32 resent;
+	u32 held;
 	int error;
 	const char *place;
 	bool failed_said;
@@ -238,7 +249,7 @@ extern const struct sdp_link_events rails_up;
 void rails_tx_begin(struct rails *b);
 void rails_tx_send(struct rails *b, struct sk_buff *skb, bool flush);
 void rails_tx_pump(struct rails *b);
-void rails_tx_acked(struct rails *b, u32 ack);
+enum sdp_violation rails_tx_acked(struct rails *b, u32 ack);
 void rails_tx_completed(struct rail *rail, struct sdp_sent *sent);
 void rails_tx_collect(struct rails *b, struct sdp_sent *sent);
 bool rails_tx_note(struct rails *b, struct rail *rail,
@@ -259,6 +270,11 @@ void rails_kill(struct rail *rail);
 bool rails_lost(struct rail *rail, int error, const char *place);
 void rails_watch_start(struct rails *b);
 void rails_watch_end(struct rails *b);
+
+/* look.c */
+void rails_look(struct sdp_link *link, struct sdp_rails_look *look);
+bool rails_look_at(struct sdp_link *link, u8 number,
+		   struct sdp_rail_look *look);
 
 /* join.c */
 extern const struct sdp_link_events *sdp_rails_owner;

@@ -74,11 +74,12 @@ static void take_note(struct rail *rail, struct sk_buff *skb, u32 bytes)
 	if (!bad && !b->most)
 		bad = SDP_BAD_MID;
 	reuse(rail, skb);
+	if (!bad)
+		bad = rails_tx_acked(b, msg.ack);
 	if (bad) {
 		fail(b, bad);
 		return;
 	}
-	rails_tx_acked(b, msg.ack);
 	if (msg.mid == SDP_MID_RAIL_ADDRS)
 		rails_join_addrs(b, &msg);
 	else if (msg.mid == SDP_MID_RAIL_GONE)
@@ -117,6 +118,7 @@ static void take_in_order(struct rail *rail, struct sk_buff *skb, u32 bytes,
 		break;
 	case SDP_ARRIVAL_AHEAD:
 		SDP_INC(b->net, RailMsgsHeld);
+		b->held++;
 		sdp_buf_cb(skb)->end = bytes;
 		m->held[seq % SDP_ORDER_WINDOW_MAX] = skb;
 		break;
@@ -145,6 +147,7 @@ void rails_rx_message(struct rail *rail, struct sk_buff *skb, u32 bytes)
 	struct sdp_bsdh h;
 
 	rail->posted--;
+	rail->received += bytes;
 	if (!rail->number && b->small)
 		b->small--;
 	/* After release() the links drain; nobody reads any more. */
@@ -159,12 +162,19 @@ void rails_rx_message(struct rail *rail, struct sk_buff *skb, u32 bytes)
 	} else if (sdp_mid_is_rails(h.mid)) {
 		take_note(rail, skb, bytes);
 	} else if (b->many) {
-		rails_tx_acked(b, h.mseq_ack);
+		enum sdp_violation bad = rails_tx_acked(b, h.mseq_ack);
+
+		if (bad) {
+			reuse(rail, skb);
+			fail(b, bad);
+			return;
+		}
 		take_in_order(rail, skb, bytes, h.mseq);
 		rails_tx_ack(b, false);
 		rails_watch_start(b);
 	} else {
 		b->rx_seq = h.mseq;
+		/* A wrong one is for the engine to find. */
 		rails_tx_acked(b, h.mseq_ack);
 		rails_join_count(b, sdp_wire_weight(header, bytes));
 		ready(b, skb, bytes);

@@ -10,6 +10,7 @@
  *
  * All functions run under struct rails.lock.
  */
+#include "../../base/trace.h"
 #include "rails.h"
 
 static u32 now_us(void)
@@ -32,6 +33,7 @@ static void post(struct rails *b, u32 number, struct sk_buff *skb)
 {
 	struct sdp_link *link = b->rail[number]->link;
 
+	b->rail[number]->sent += skb->len;
 	sdp_rc.send(link, skb, true);
 	b->link.kept |= link->kept;
 }
@@ -49,6 +51,9 @@ static bool post_message(struct rails *b, const struct sdp_rails_post *p)
 		if (!skb)
 			return false;
 		SDP_INC(b->net, RailMsgsResent);
+		b->resent++;
+		trace_sdp_rail_resend(b->local.port, b->peer.port, p->rail,
+				      p->seq);
 		/* Whether the key is still valid is not known. */
 		sdp_buf_cb(skb)->revoke = 0;
 	} else {
@@ -115,6 +120,7 @@ void rails_tx_send(struct rails *b, struct sk_buff *skb, bool flush)
 		kfree_skb(skb);
 		return;
 	}
+	b->rail[0]->sent += skb->len;
 	sdp_rc.send(b->rail[0]->link, skb, flush);
 	b->link.kept = b->rail[0]->link->kept;
 }
@@ -283,18 +289,20 @@ void rails_tx_completed(struct rail *rail, struct sdp_sent *sent)
  * rails_tx_acked() - the peer has acknowledged messages
  * @b: bundle
  * @ack: MSeqAck of a message that has come by any rail
+ *
+ * Return: %SDP_VALID, or %SDP_BAD_ACK for a message that we have not sent.
  */
-void rails_tx_acked(struct rails *b, u32 ack)
+enum sdp_violation rails_tx_acked(struct rails *b, u32 ack)
 {
 	struct rails_many *m = b->many;
 
-	if (!m || !m->begun) {
-		if (sdp_seq_after(ack, b->acked))
-			b->acked = ack;
-		return;
-	}
-	if (sdp_rails_acked(&m->state, ack))
-		rails_fail(b, EPROTO, sdp_violation_name(SDP_BAD_ACK));
+	if (m && m->begun)
+		return sdp_rails_acked(&m->state, ack);
+	if (sdp_seq_after(ack, b->tx_seq))
+		return SDP_BAD_ACK;
+	if (sdp_seq_after(ack, b->acked))
+		b->acked = ack;
+	return SDP_VALID;
 }
 
 /**

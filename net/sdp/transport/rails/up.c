@@ -17,8 +17,10 @@ static int up_hello(struct sdp_link *link, const struct sdp_endpoint *local,
 
 	if (rail->number)
 		return rails_join_hello(rail, local, buf);
+	spin_lock_bh(&b->lock);
 	b->local = *local;
 	rail->local = *local;
+	spin_unlock_bh(&b->lock);
 	err = b->link.up->hello(&b->link, local, buf);
 	if (err)
 		return err;

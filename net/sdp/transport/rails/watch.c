@@ -7,6 +7,7 @@
  * second is released; what it had goes again by the others (H6). The connecting
  * side joins another one in its place (join.c).
  */
+#include "../../base/trace.h"
 #include "rails.h"
 
 /**
@@ -75,6 +76,9 @@ void rails_kill(struct rail *rail)
 		return;
 	rail->leaving = true;
 	SDP_ADD(b->net, RailsLost, rail->up);
+	b->lost += rail->up;
+	if (rail->up)
+		trace_sdp_rail_lost(b->local.port, b->peer.port, rail->number);
 	b->rail[rail->number] = NULL;
 	rail->link->one_of_many = true;
 	sdp_rc.release(rail->link, true);

@@ -135,7 +135,7 @@ static int info_padding(void *arg)
 	     offsetof(struct sdp_info, rdma_read_by_peer) ==
 	     offsetof(struct sdp_info, ring_full) + sizeof(info->ring_full) &&
 	     sizeof(*info) ==
-	     offsetof(struct sdp_info, split_largest) + sizeof(info->split_largest),
+	     offsetof(struct sdp_info, rail_msgs_held) + sizeof(info->rail_msgs_held),
 	     "the structure has holes");
 	/* A socket without a connection has counted nothing. */
 	mark();

@@ -353,8 +353,14 @@ static struct hostile *resolve(u16 port, struct list_head *conns, u32 recvs)
 	return err ? ERR_PTR(err) : h;
 }
 
-/* Makes a connection and sends its REQ. */
-static struct hostile *begin(const struct hostile_req *req, struct list_head *conns)
+/**
+ * hostile_begin() - make a connection and send its REQ
+ * @req: the REQ
+ * @conns: list to which the connection is added
+ *
+ * Return: the connection or an ERR_PTR().
+ */
+struct hostile *hostile_begin(const struct hostile_req *req, struct list_head *conns)
 {
 	struct hostile *h = resolve(req->port, conns, HOSTILE_RECVS);
 	int err;
@@ -367,7 +373,7 @@ static struct hostile *begin(const struct hostile_req *req, struct list_head *co
 
 static int run_request(const struct hostile_req *req, struct list_head *conns)
 {
-	struct hostile *h = begin(req, conns);
+	struct hostile *h = hostile_begin(req, conns);
 	int err;
 
 	if (IS_ERR(h))
@@ -385,7 +391,7 @@ static struct hostile *stand_for(const char *name, u16 port, struct list_head *c
 
 	hostile_honest_req(&req, port);
 	wish_for_rings(&req, name);
-	h = begin(&req, conns);
+	h = hostile_begin(&req, conns);
 	if (IS_ERR(h))
 		return h;
 	err = hostile_answer(h);
@@ -438,7 +444,7 @@ static int silent(u16 port, struct list_head *conns, u8 cm_timeout)
 
 	hostile_honest_req(&req, port);
 	req.cm_timeout = cm_timeout;
-	h = begin(&req, conns);
+	h = hostile_begin(&req, conns);
 	return IS_ERR(h) ? PTR_ERR(h) : hostile_answer(h);
 }
 
@@ -461,7 +467,7 @@ static int course_req_flood(u16 port, struct list_head *conns)
 
 	hostile_honest_req(&req, port);
 	for (i = 0; i < 30; i++) {
-		h = begin(&req, conns);
+		h = hostile_begin(&req, conns);
 		if (IS_ERR(h))
 			return PTR_ERR(h);
 	}
@@ -625,7 +631,7 @@ static int course_leaves_after_req(u16 port, struct list_head *conns)
 	struct hostile_req req;
 
 	hostile_honest_req(&req, port);
-	return leave(begin(&req, conns));
+	return leave(hostile_begin(&req, conns));
 }
 
 static int course_leaves_after_rep(u16 port, struct list_head *conns)
@@ -675,10 +681,7 @@ static int run_forged(u16 port, const char *src, const char *dst, struct list_he
 	return IS_ERR(h) ? PTR_ERR(h) : hostile_forge(h, port, src, dst);
 }
 
-static const struct {
-	const char *name;
-	int (*run)(u16 port, struct list_head *conns);
-} courses[] = {
+static const struct hostile_course courses[] = {
 	{ "no-rtu",			course_no_rtu },
 	{ "no-rtu-for-hours",		course_no_rtu_for_hours },
 	{ "req-flood",			course_req_flood },
@@ -695,6 +698,7 @@ static const struct {
 	{ "leaves-after-rep",		course_leaves_after_rep },
 	{ "leaves-after-rtu",		course_leaves_after_rtu },
 	{ "leaves-after-disconn",	course_leaves_after_disconn },
+	{ },
 };
 
 /**
@@ -711,7 +715,9 @@ int hostile_case(const char *name, u16 port, u32 count, struct list_head *conns)
 	static const struct hostile_message * const lists[] = {
 		messages, hostile_keys, hostile_modes, hostile_rings,
 	};
+	static const struct hostile_course * const all_courses[] = { courses, hostile_rails };
 	const struct hostile_message *m;
+	const struct hostile_course *c;
 	struct hostile_req req;
 	u32 i;
 
@@ -729,9 +735,10 @@ int hostile_case(const char *name, u16 port, u32 count, struct list_head *conns)
 		for (m = lists[i]; m->name; m++)
 			if (!strcmp(m->name, name))
 				return run_message(m, port, conns);
-	for (i = 0; i < ARRAY_SIZE(courses); i++)
-		if (!strcmp(courses[i].name, name))
-			return courses[i].run(port, conns);
+	for (i = 0; i < ARRAY_SIZE(all_courses); i++)
+		for (c = all_courses[i]; c->name; c++)
+			if (!strcmp(c->name, name))
+				return c->run(port, conns);
 	for (i = 0; i < ARRAY_SIZE(forged); i++)
 		if (!strcmp(forged[i].name, name))
 			return run_forged(port, forged[i].src, forged[i].dst, conns);

@@ -11,6 +11,7 @@
 #include <rdma/ib_cache.h>
 
 #include "hostile.h"
+#include "wire_rails.h"
 
 #define RESOLVE_MS	5000
 #define ANSWER_TIME	(20 * HZ)
@@ -107,11 +108,24 @@ static void malformed(const char *what)
 	atomic_inc(&hostile_malformed);
 }
 
+/* A message about rails takes no part in order and credit. */
+static void rail_message(const u8 *buf, u32 bytes)
+{
+	struct sdp_rail_msg msg;
+
+	if (bytes > SDP_RAIL_MSG_MAX || sdp_rail_msg_parse(buf, bytes, &msg))
+		malformed("message about rails");
+}
+
 /* Handles a message of @bytes that arrived by a receive or in a ring. */
 static void message(struct hostile *h, const u8 *buf, u32 bytes, bool placed)
 {
 	struct sdp_msg msg;
 
+	if (!placed && bytes >= SDP_BSDH_LEN && sdp_mid_is_rails(buf[0])) {
+		rail_message(buf, bytes);
+		return;
+	}
 	if (sdp_wire_parse(buf, bytes, &msg) ||
 	    (placed && (msg.h.mid != SDP_MID_DATA || !msg.payload_len)))
 		malformed(placed ? "message in a ring" : "message");

@@ -12,6 +12,7 @@
  *	rings.c	wrong messages in a ring, and about rings
  *	modes.c	SrcAvail and SinkAvail exchanges that cross, are void, or break off
  *	forge.c	a REQ with forged addresses
+ *	rails.c	requests to join a connection, and messages by several rails
  *	cases.c	the cases, by name
  *	gen.c	random cases from a seed: the connecting end
  *	gen_accept.c	random cases: the accepting end
@@ -242,6 +243,16 @@ struct hostile_message {
 	u8 first_payload;
 };
 
+/**
+ * struct hostile_course - a case: the course of an exchange
+ * @name: its name; NULL: the end of a list
+ * @run: runs it against the listener of that port; its connections go to the list
+ */
+struct hostile_course {
+	const char *name;
+	int (*run)(u16 port, struct list_head *conns);
+};
+
 /* conn.c */
 struct hostile *hostile_make(void);
 int hostile_resolve(struct hostile *h, __be32 from, __be32 to, u16 port);
@@ -286,6 +297,9 @@ extern const struct hostile_message hostile_keys[], hostile_modes[], hostile_rin
 void hostile_follow(struct hostile *h, const u8 *data, u32 n);
 int hostile_place(struct hostile *h, const struct hostile_message *m);
 
+/* rails.c */
+extern const struct hostile_course hostile_rails[];
+
 /* forge.c */
 int hostile_forge(struct hostile *h, u16 port, const char *src, const char *dst);
 
@@ -294,6 +308,7 @@ u32 hostile_header(struct hostile *h, u8 mid, u32 payload);
 int hostile_say(struct hostile *h, u8 mid, u32 payload);
 int hostile_case(const char *name, u16 port, u32 count, struct list_head *conns);
 void hostile_honest_req(struct hostile_req *req, u16 port);
+struct hostile *hostile_begin(const struct hostile_req *req, struct list_head *conns);
 
 /* gen.c */
 int hostile_gen_command(char *text);

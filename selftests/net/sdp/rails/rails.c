@@ -16,7 +16,7 @@ static pid_t main_process;
 /* Runs a function of the lab, or another command. */
 static void lab(const char *format, ...)
 {
-	char command[300], line[600];
+	char command[600], line[1000];
 	va_list args;
 
 	va_start(args, format);
@@ -193,6 +193,7 @@ static int cable_fails(void *arg)
 	lab("ip link set %s down", cable);
 	flow_until(&f, "RailsLost", 2);
 	flow_more(&f, 4 << 20);
+	need(info_of(f.out).rails_lost, "SDP_INFO counts no lost rail");
 	if (strcmp(cable, "va")) {
 		lab("lab_rail_up %s", cable + 2);
 		flow_until(&f, "RailsJoined", 2 * CABLES + 2);
@@ -200,6 +201,37 @@ static int cable_fails(void *arg)
 	flow_end(&f);
 	if (!strcmp(cable, "va"))
 		lab("lab_down; lab_up");
+	return EXIT_OK;
+}
+
+#define EVENTS	"/sys/kernel/tracing/events/sdp"
+
+/* SDP_INFO, `sdp list -i` and the tracepoints show the rails of both ends. */
+static int seen(void *arg)
+{
+	bool traced = !access(EVENTS, F_OK);
+	struct sdp_info info;
+	struct flow f;
+
+	setting_set("rails", 1 + CABLES);
+	if (traced)
+		lab("echo >/sys/kernel/tracing/trace; echo 1 >" EVENTS "/sdp_rail_join/enable");
+	f = flow_begin(false);
+	need(info_of(f.out).rails == 1, "%u rails at first", info_of(f.out).rails);
+	flow_until(&f, "RailsJoined", 2 * CABLES);
+	flow_more(&f, 1 << 20);
+	info = info_of(f.out);
+	need(info.rails == 1 + CABLES && !info.rails_lost, "%u rails, %u lost", info.rails,
+	     info.rails_lost);
+	lab("\"$SDP_TOP\"/build/tools/sdp list -i >/tmp/rails.list; "
+	    "[ $(grep -Ec \"^    rail [0-%d]: (active|suspect), rx[ab][0-9]*, 10[0-9.]+ to 10[0-9.]+, "
+	    "out [0-9]+ bytes, in [0-9]+, pending [0-9]+, [0-9]+ kB/s, [0-9]+ us\" "
+	    "/tmp/rails.list) = %d ]", CABLES, 2 * (1 + CABLES));
+	if (traced)
+		lab("echo 0 >" EVENTS "/sdp_rail_join/enable; [ $(grep -Ec "
+		    "\"sdp_rail_join: port=[0-9]+ peer=[0-9]+ rail=[1-%d]\" "
+		    "/sys/kernel/tracing/trace) = %d ]", CABLES, 2 * CABLES);
+	flow_end(&f);
 	return EXIT_OK;
 }
 
@@ -258,6 +290,7 @@ static const struct test tests[] = {
 	{ "cable_fails", cable_fails, 60, RC, true, "va1" },
 	{ "first_cable_fails", cable_fails, 60, RC, true, "va" },
 	CASE(device_removed, 60, RC),
+	CASE(seen, 30, RC),
 };
 
 int main(int argc, char **argv)

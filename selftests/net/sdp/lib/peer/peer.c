@@ -14,6 +14,7 @@
  *	flow-until FILE	send a piece every PEER_REST_MS (50) until FILE exists; prints "sent N"
  *	fill		send until there is no room for PEER_FULL_MS (200), without reading
  *	recv N		receive exactly N bytes of the pattern, checked; prints "received N"
+ *	take N		receive N bytes of anything; prints "taken"
  *	drain		receive until the end, checked; prints "end after N bytes"
  *	swallow		receive until the end, unchecked; prints "swallowed"
  *	look		wait for data, receive what is there; prints "looked at N"
@@ -348,6 +349,19 @@ static void do_drain(void)
 	printf("end after %llu bytes\n", got);
 }
 
+static void do_take(void)
+{
+	static char data[CHUNK];
+	long left = number();
+	ssize_t done = 1;
+
+	for (; left && done > 0; left -= done)
+		done = recv(sock, data, left < CHUNK ? left : CHUNK, 0);
+	if (done <= 0)
+		failed("take");
+	printf("taken\n");
+}
+
 static void do_swallow(void)
 {
 	static char data[CHUNK];
@@ -497,7 +511,8 @@ static const struct {
 	{ "accept", do_accept }, { "connect", do_connect }, { "shutdown", do_shutdown },
 	{ "close", do_close }, { "pieces", do_pieces }, { "send", do_send }, { "flow", do_flow },
 	{ "flow-until", do_flow_until }, { "fill", do_fill }, { "recv", do_recv },
-	{ "drain", do_drain }, { "swallow", do_swallow }, { "ended", do_ended },
+	{ "drain", do_drain }, { "take", do_take }, { "swallow", do_swallow },
+	{ "ended", do_ended },
 	{ "look", do_look }, { "say", do_say }, { "wait", do_wait }, { "fork", do_fork },
 	{ "hold", do_hold }, { "repeat", do_repeat }, { "stop", do_stop },
 	{ "urgent", do_urgent }, { "tcp", do_tcp }, { "timeouts", do_timeouts },
