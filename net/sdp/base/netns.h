@@ -33,6 +33,8 @@
  *	-1: as measured for the device
  * @rdma_read: we read from a peer's memory by RDMA
  * @rails: most rails of a connection; 1 for a single one
+ * @rail_wait_ms: how long a connection of several rails, all of which have
+ *	failed, waits for one to join again
  * @invalidate: we use Send with Invalidate, and let the peer use it
  * @mode_after: number of consecutive large writes of one kind that change the
  *	mode of a direction; for instance, SrcAvails that the peer declines
@@ -75,6 +77,7 @@ struct sdp_settings {
 	unsigned int rdma_read;
 	unsigned int invalidate;
 	unsigned int rails;
+	unsigned int rail_wait_ms;
 	unsigned int mode_after;
 	unsigned int reader_wait_ms;
 	unsigned int scan_ms;

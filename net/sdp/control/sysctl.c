@@ -90,6 +90,7 @@ static const struct ctl_table net_table[] = {
 	SDP_SETTING(rdma_read, &zero, &one),
 	SDP_SETTING(invalidate, &zero, &one),
 	SDP_SETTING(rails, &one, &rails_max),
+	SDP_SETTING(rail_wait_ms, &zero, &timeout_max),
 	SDP_SETTING(mode_after, &one, &srcavails_max),
 	SDP_SETTING(reader_wait_ms, &one, &reader_wait_max),
 	SDP_SETTING(scan_ms, &scan_min, &timeout_max),

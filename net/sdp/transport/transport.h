@@ -202,7 +202,7 @@ struct sdp_sent {
 /**
  * struct sdp_rails_look - a link of several rails
  * @rails: rails that are connected
- * @lost: rails that have failed while others worked
+ * @lost: rails that have failed and not ended the connection
  * @resent: messages sent again by another rail
  * @held: messages that had to wait for an earlier one
  */
@@ -431,6 +431,7 @@ extern const struct sdp_transport sdp_loop;
 
 int sdp_rc_init(const struct sdp_link_events *up, sdp_incoming_fn incoming);
 void sdp_rc_exit(void);
+u32 sdp_rc_copies(void);
 u32 sdp_rc_addresses(struct net *net, struct sdp_rc_address *list, u32 n);
 bool sdp_rc_leads_by(struct net *net, const struct sdp_endpoint *local,
 		     const struct sdp_endpoint *peer, int ifindex);

@@ -44,6 +44,7 @@ struct rails *rails_alloc(struct net *net)
 	spin_lock_init(&b->lock);
 	__skb_queue_head_init(&b->ready);
 	b->retry = RAILS_RETRY;
+	b->copies = sdp_rc_copies();
 	INIT_HLIST_NODE(&b->node);
 	INIT_DELAYED_WORK(&b->join, rails_join_work);
 	INIT_DELAYED_WORK(&b->watch, rails_watch_work);
@@ -365,8 +366,12 @@ static void rails_probe(struct sdp_link *link)
 	struct rails *b = to_rails(link);
 	u32 i;
 
-	/* One answer is enough, whichever rail it comes by. */
+	/*
+	 * One answer is enough, whichever rail it comes by. If there is none,
+	 * or it dies, the next one that joins is as good.
+	 */
 	spin_lock_bh(&b->lock);
+	b->probing = true;
 	for (i = 0; i < SDP_RAILS_MAX; i++) {
 		struct rail *rail = b->rail[i];
 

@@ -122,7 +122,7 @@ static bool become_many(struct rails *b)
 static bool may_join(const struct rails *b)
 {
 	return !b->released && !b->error && !b->alone && !b->small &&
-	       rails_count(b) < b->most;
+	       !rails_copied(b) && rails_count(b) < b->most;
 }
 
 /**
@@ -337,7 +337,9 @@ static void connect_rails(struct rails *b)
 	kfree(p);
 	/* Again, also for those that are on their way now. */
 	spin_lock_bh(&b->lock);
-	if (!b->released && joins_left(b)) {
+	if (b->cut_off) {
+		rails_hurry(b);
+	} else if (!b->released && joins_left(b)) {
 		rails_queue(b, &b->join, b->retry);
 		b->retry = min_t(unsigned long, 2 * b->retry,
 				 RAILS_RETRY_LAST);
@@ -443,21 +445,28 @@ int rails_join_hello(struct rail *rail, const struct sdp_endpoint *local,
 void rails_join_up(struct rail *rail)
 {
 	struct rails *b = rail->all;
+	bool probing = false;
 
 	spin_lock_bh(&b->lock);
 	if (!rail->up && !rail->leaving) {
 		rail->up = true;
+		/* It is a sign of life. */
+		probing = b->probing;
+		b->probing = false;
 		/* By this join the peer knows that the old rail is dead. */
 		b->many->gone &= ~BIT(rail->number);
 		SDP_INC(b->net, RailsJoined);
 		trace_sdp_rail_join(b->local.port, b->peer.port, rail->number);
 		b->retry = RAILS_RETRY;
+		b->cut_off = 0;
 		sdp_rails_join(&b->many->state, rail->number,
 			       b->config.send_slots);
 		rails_tx_begin(b);
 		rails_tx_pump(b);
 	}
 	spin_unlock_bh(&b->lock);
+	if (probing)
+		b->link.up->alive(&b->link);
 }
 
 /* Find the bundle of a join, with a reference; NULL if there is none. */
@@ -479,6 +488,16 @@ static struct rails *find_bundle(const struct sdp_incoming *in)
 	return found;
 }
 
+/* A rail joins in the place of another one. */
+static void replace(struct rail *old)
+{
+	old->replaced = true;
+	if (old->up)
+		rails_give_up(old, ECONNRESET, "rail joins anew", RAILS_JOIN);
+	else
+		rails_kill(old);
+}
+
 /*
  * Reserve the number of a join. Returns 0 or an errno. The peer chooses the
  * number, so it knows that a rail which has it is dead, even if we do not.
@@ -492,8 +511,8 @@ static int reserve_number(struct rails *b, u8 number)
 	if (!number || number >= SDP_RAILS_MAX || b->connects)
 		goto out;
 	old = b->rail[number];
-	if (old && b->many && sdp_rails_may_spare(&b->many->state, number))
-		rails_kill(old);
+	if (old)
+		replace(old);
 	err = -EAGAIN;
 	if (b->rail[number] || b->joining & BIT(number) || !may_join(b) ||
 	    !become_many(b))

@@ -60,6 +60,10 @@
 /* Between two attempts to join a rail: doubled each time, up to the last. */
 #define RAILS_RETRY	HZ
 #define RAILS_RETRY_LAST	(30 * HZ)
+/* The same while no rail is left. */
+#define RAILS_RETRY_CUT_OFF	(HZ / 5)
+/* Interval at which a connection without rails is looked at. */
+#define RAILS_WATCH_CUT_OFF	(HZ / 4 + 1)
 
 struct rails;
 
@@ -76,6 +80,7 @@ struct rails;
  * @up: it is connected
  * @leaving: release() has been called
  * @ended: the peer has ended it together with all others
+ * @replaced: the peer joins another one in its place, so it knows
  * @posted: receives that it has posted
  * @notes: messages about rails in flight
  * @sent: bytes of the messages sent by it
@@ -93,6 +98,7 @@ struct rail {
 	bool up;
 	bool leaving;
 	bool ended;
+	bool replaced;
 	u16 posted;
 	u16 notes;
 	u64 sent;
@@ -163,16 +169,22 @@ struct rails_many {
  * @many: from the second rail on
  * @ready: messages to be passed on, in order
  * @passing: a task passes on what is in @ready
- * @lost: rails that have failed while others worked
+ * @lost: rails that have failed and not ended the connection
  * @resent: messages sent again by another rail
  * @held: messages that had to wait for an earlier one
  * @error: positive errno with which the bundle has failed, or 0
- * @place: where it has failed
+ * @place: where it has failed, or, with @cut_off, the last rail
+ * @last_error: positive errno of that rail
  * @failed_said: the owner knows
  * @ending: the peer has begun to end the rails at this time (jiffies), or 0
  * @end_due: the owner is to be told of it, after what is in @ready
  * @ended_said: the owner knows
+ * @copies: sdp_rc_copies() when it was made
+ * @probing: the owner waits for the answer to a probe
  * @retry: time until the next attempt to join
+ * @cut_off: all rails have failed at this time (jiffies), and the connection
+ *	waits for one to join again; or 0
+ * @cut_off_wait: for how long it does
  * @join: announces addresses, or joins rails
  * @watch: judges the rails
  * @end: frees the bundle
@@ -213,11 +225,16 @@ struct rails {
 	u32 held;
 	int error;
 	const char *place;
+	int last_error;
 	bool failed_said;
 	unsigned long ending;
 	bool end_due;
 	bool ended_said;
+	u32 copies;
+	bool probing;
 	unsigned long retry;
+	unsigned long cut_off;
+	unsigned long cut_off_wait;
 	struct delayed_work join;
 	struct delayed_work watch;
 	struct work_struct end;
@@ -268,6 +285,10 @@ void rails_rx_purge(struct rails *b);
 void rails_watch_work(struct work_struct *work);
 void rails_kill(struct rail *rail);
 bool rails_lost(struct rail *rail, int error, const char *place);
+bool rails_give_up(struct rail *rail, int error, const char *place,
+		   unsigned long least);
+bool rails_copied(const struct rails *b);
+void rails_hurry(struct rails *b);
 void rails_watch_start(struct rails *b);
 void rails_watch_end(struct rails *b);
 

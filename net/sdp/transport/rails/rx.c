@@ -82,7 +82,7 @@ static void take_note(struct rail *rail, struct sk_buff *skb, u32 bytes)
 	}
 	if (msg.mid == SDP_MID_RAIL_ADDRS)
 		rails_join_addrs(b, &msg);
-	else if (msg.mid == SDP_MID_RAIL_GONE)
+	else if (msg.mid == SDP_MID_RAIL_GONE && !rail->leaving)
 		note_gone(b, msg.rail);
 }
 

@@ -141,9 +141,13 @@ static void up_read_done(struct sdp_link *link, int error)
 static void up_alive(struct sdp_link *link)
 {
 	struct rail *rail = link->owner;
+	struct rails *b = rail->all;
 
-	WRITE_ONCE(rail->probing, false);
-	rail->all->link.up->alive(&rail->all->link);
+	spin_lock_bh(&b->lock);
+	rail->probing = false;
+	b->probing = false;
+	spin_unlock_bh(&b->lock);
+	b->link.up->alive(&b->link);
 }
 
 static void up_malformed(struct net *net, enum sdp_violation what)
@@ -168,7 +172,8 @@ static void up_ended(struct sdp_link *link)
 	struct rail *rail = link->owner;
 	struct rails *b = rail->all;
 
-	if (READ_ONCE(link->one_of_many)) {
+	if (READ_ONCE(link->one_of_many) ||
+	    (rail->number && !READ_ONCE(rail->up))) {
 		up_failed(link, ECONNRESET, "rail ended by the peer");
 		return;
 	}

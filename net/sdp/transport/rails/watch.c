@@ -5,7 +5,8 @@
  * While messages are on their way, a work item looks at the rails. A rail that
  * has failed, that the peer has given up, or that has made no progress for a
  * second is released; what it had goes again by the others (H6). The connecting
- * side joins another one in its place (join.c).
+ * side joins another one in its place (join.c). When the last one has failed,
+ * the connection may wait for that.
  */
 #include "../../base/trace.h"
 #include "rails.h"
@@ -84,7 +85,8 @@ void rails_kill(struct rail *rail)
 	sdp_rc.release(rail->link, true);
 	if (m && rail->up) {
 		sdp_rails_dead(&m->state, rail->number);
-		m->gone |= BIT(rail->number);
+		if (!rail->replaced)
+			m->gone |= BIT(rail->number);
 		rails_tx_gone(b);
 		rails_tx_pump(b);
 	}
@@ -94,6 +96,86 @@ void rails_kill(struct rail *rail)
 		b->ending = 0;
 	if (b->connects && !b->released)
 		rails_queue(b, &b->join, b->retry);
+}
+
+/**
+ * rails_copied() - has this machine been copied since the connection was made?
+ * @b: bundle
+ *
+ * Then the connection belongs to the other copy as well, and has to end
+ * (rc/vmfork.c).
+ *
+ * Return: true when it has.
+ */
+bool rails_copied(const struct rails *b)
+{
+	return b->copies != sdp_rc_copies();
+}
+
+/* How long may the connection be without any rail? */
+static unsigned long patience(const struct rails *b)
+{
+	const struct sdp_settings *set = &sdp_net(b->net)->settings;
+
+	return msecs_to_jiffies(READ_ONCE(set->rail_wait_ms));
+}
+
+/**
+ * rails_hurry() - try to join soon, because no rail is left
+ * @b: bundle; under its lock
+ */
+void rails_hurry(struct rails *b)
+{
+	if (!b->connects || b->released)
+		return;
+	refcount_inc(&b->refs);
+	if (mod_delayed_work(rails_wq, &b->join, RAILS_RETRY_CUT_OFF))
+		rails_put(b);
+}
+
+/*
+ * The last rail has failed. Does the connection wait for another one? Not if
+ * something was sent that is not kept: it could be lost.
+ */
+static bool cut_off(struct rail *rail, int error, const char *place,
+		    unsigned long least)
+{
+	struct rails *b = rail->all;
+	unsigned long wait = max(patience(b), least);
+
+	if (!b->many || !b->many->begun || !wait || rails_copied(b) ||
+	    (!rail->number && b->many->state.unkept))
+		return false;
+	if (!b->cut_off) {
+		b->cut_off = jiffies | 1;
+		b->cut_off_wait = wait;
+		b->last_error = error;
+		b->place = place;
+	}
+	rails_kill(rail);
+	rails_hurry(b);
+	rails_watch_start(b);
+	return true;
+}
+
+/**
+ * rails_give_up() - give up a rail, unless the connection ends with it
+ * @rail: the rail; under the lock of its bundle
+ * @error: positive errno, for the case that no other one joins in time
+ * @place: why, a static string
+ * @least: wait at least so long for another one
+ *
+ * Return: false if the connection cannot do without it.
+ */
+bool rails_give_up(struct rail *rail, int error, const char *place,
+		   unsigned long least)
+{
+	struct rails_many *m = rail->all->many;
+
+	if (!m || !sdp_rails_may_spare(&m->state, rail->number))
+		return cut_off(rail, error, place, least);
+	rails_kill(rail);
+	return true;
 }
 
 /**
@@ -112,11 +194,11 @@ bool rails_lost(struct rail *rail, int error, const char *place)
 	spin_lock_bh(&b->lock);
 	if (rail->leaving || b->error)
 		goto out;
-	/* One that has never joined is no loss. */
-	if ((b->many && sdp_rails_may_spare(&b->many->state, rail->number)) ||
-	    (rail->number && !rail->up)) {
+	if (rail->number && !rail->up) {
+		/* One that has never joined is no loss. */
 		rails_kill(rail);
-	} else {
+	} else if (rails_copied(b) ||
+		   !rails_give_up(rail, error, place, 0)) {
 		lives = false;
 		b->error = error;
 		b->failed_said = true;
@@ -159,22 +241,52 @@ static bool is_busy(const struct rails *b)
 
 	for (i = 0; i < SDP_RAILS_MAX; i++)
 		pending |= m->state.rail[i].pending;
-	return pending || !m->begun || !skb_queue_empty(&m->unsent) ||
+	return pending || b->cut_off || !m->begun ||
+	       !skb_queue_empty(&m->unsent) ||
 	       sdp_rails_ack_due(&m->state, true);
 }
 
-/* Judge the rails, unless this machine itself has stood still. */
+/* The only rail, if it has made no progress for too long. */
+static struct rail *late_last(struct rails *b, u32 now)
+{
+	struct sdp_rails *state = &b->many->state;
+	u32 i;
+
+	if (sdp_rails_working(state) != 1)
+		return NULL;
+	for (i = 0; i < SDP_RAILS_MAX; i++) {
+		if (b->rail[i] && b->rail[i]->up &&
+		    sdp_rail_late(&state->rail[i], now))
+			return b->rail[i];
+	}
+	return NULL;
+}
+
+/* This machine itself has stood still: nobody is late. */
+static void excuse(struct rails *b, u32 now)
+{
+	if (b->cut_off)
+		b->cut_off += jiffies - b->many->looked_at;
+	sdp_rails_excuse(&b->many->state, now);
+}
+
 static void judge(struct rails *b)
 {
 	struct rails_many *m = b->many;
 	u32 now = (u32)ktime_to_us(ktime_get()), late;
+	struct rail *last;
 
 	if (time_after(jiffies, m->looked_at + RAILS_STILL))
-		sdp_rails_excuse(&m->state, now);
+		excuse(b, now);
 	m->looked_at = jiffies;
 	late = sdp_rails_check(&m->state, now);
-	if (late != SDP_RAIL_NONE && b->rail[late])
+	if (late != SDP_RAIL_NONE && b->rail[late]) {
 		rails_kill(b->rail[late]);
+		return;
+	}
+	last = patience(b) ? late_last(b, now) : NULL;
+	if (last)
+		rails_give_up(last, ETIMEDOUT, "no progress", 0);
 }
 
 static void look(struct rails *b)
@@ -182,6 +294,11 @@ static void look(struct rails *b)
 	struct rails_many *m = b->many;
 
 	judge(b);
+	if (rails_copied(b))
+		rails_fail(b, ECONNRESET, "virtual machine was copied");
+	else if (b->cut_off &&
+		 time_after_eq(jiffies, b->cut_off + b->cut_off_wait))
+		rails_fail(b, b->last_error, b->place);
 	rails_resend_kept(b);
 	rails_tx_begin(b);
 	rails_tx_gone(b);
@@ -205,7 +322,8 @@ void rails_watch_work(struct work_struct *work)
 	if (b->many && !b->released && !b->error) {
 		look(b);
 		if (is_busy(b))
-			rails_queue(b, &b->watch, RAILS_WATCH);
+			rails_queue(b, &b->watch, b->cut_off ?
+				    RAILS_WATCH_CUT_OFF : RAILS_WATCH);
 	}
 	if (b->ending && !b->released)
 		rails_queue(b, &b->watch, RAILS_WATCH);

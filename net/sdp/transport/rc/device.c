@@ -479,8 +479,22 @@ static void client_remove(struct ib_device *ib, void *data)
 	kfree(dev);
 }
 
+static u32 copies;
+
 /**
- * rc_device_fail_all() - fail all links of all devices
+ * sdp_rc_copies() - how often has this machine been copied?
+ *
+ * For a connection that has no link at the moment: it must end, too.
+ *
+ * Return: number of times since the module was loaded.
+ */
+u32 sdp_rc_copies(void)
+{
+	return READ_ONCE(copies);
+}
+
+/**
+ * rc_device_fail_all() - fail all links of all devices (vmfork.c)
  * @error: positive errno
  * @place: reason, a static string
  *
@@ -491,6 +505,7 @@ void rc_device_fail_all(int error, const char *place)
 	struct rc_device *dev;
 
 	mutex_lock(&rc_mutex);
+	WRITE_ONCE(copies, copies + 1);
 	list_for_each_entry(dev, &rc_devices, node)
 		device_fail_links(dev, 0, error, place);
 	mutex_unlock(&rc_mutex);

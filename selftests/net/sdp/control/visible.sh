@@ -21,6 +21,7 @@ rdma_threshold 65536 -1 1073741824
 rdma_read 1 0 1
 invalidate 1 0 1
 rails 1 1 8
+rail_wait_ms 0 0 3600000
 mode_after 3 1 1000
 reader_wait_ms 8 1 60000
 scan_ms 100 10 3600000

@@ -15,6 +15,7 @@ static struct {
 	{ .name = "rdma_read" },
 	{ .name = "invalidate" },
 	{ .name = "rails" },
+	{ .name = "rail_wait_ms" },
 	{ .name = "mode_after" },
 	{ .name = "reader_wait_ms" },
 	{ .name = "scan_ms" },

@@ -235,6 +235,94 @@ static int seen(void *arg)
 	return EXIT_OK;
 }
 
+static void all_cables_down(void)
+{
+	lab("for dev in va va1 va2 va3; do ip link set $dev down; done");
+}
+
+/* What the other tests need. */
+static void all_cables_up(void)
+{
+	lab("for n in 1 2 3; do lab_rail_up $n; done; lab_down; lab_up");
+}
+
+/* H6: all cables fail, and one comes back: the connection has waited, and no byte is lost. */
+static int waits(void *arg)
+{
+	long long begin;
+	struct flow f;
+	int back;
+
+	setting_set("rails", 1 + CABLES);
+	setting_set("rail_wait_ms", 1000 * patience(30));
+	for (back = 0; back < 2; back++) {
+		f = flow_begin(back);
+		flow_until(&f, "RailsJoined", 2 * CABLES);
+		flow_more(&f, 1 << 20);
+		all_cables_down();
+		begin = now_ms();
+		lab("(sleep 2; lab_rail_up 2) >/dev/null 2>&1 &");
+		flow_more(&f, 4 << 20);
+		flow_end(&f);
+		printf("# without any cable for 2 s: %lld ms until all had come\n",
+		       now_ms() - begin);
+		need(since_mark("RailsLost") >= 2 * (1 + CABLES), "%lld rails are lost",
+		     since_mark("RailsLost"));
+		all_cables_up();
+	}
+	return EXIT_OK;
+}
+
+/* The reader of a connection that fails. */
+static void read_to_failure(void *arg)
+{
+	static unsigned char buf[PATTERN_LARGEST];
+	const struct flow *f = arg;
+	long at = 0;
+	ssize_t n;
+
+	close(f->out);
+	while ((n = read(f->in, buf, sizeof(buf))) > 0) {
+		pattern_check(at, buf, n);
+		at += n;
+	}
+	need(n < 0 && errno != EAGAIN, "the reader gets %zd, %s", n, errno_text(errno));
+}
+
+/* All cables fail and none comes back: the connection fails at both ends when the time is over. */
+static int waits_in_vain(void *arg)
+{
+	int wait = 1000 * patience(2);
+	struct flow f = { .at = 0 };
+	long long begin;
+	ssize_t n;
+
+	setting_set("rails", 1 + CABLES);
+	setting_set("rail_wait_ms", wait);
+	f.p = pair_make();
+	f.out = f.p.c;
+	f.in = f.p.s;
+	counters_mark();
+	f.reader = helper_start(read_to_failure, &f);
+	close(f.in);
+	flow_until(&f, "RailsJoined", 2 * CABLES);
+	flow_more(&f, 1 << 20);
+	lab("for dev in va va1 va2; do ip link set $dev down; done");
+	begin = now_ms();
+	lab("ip link set va3 down");
+	signal(SIGPIPE, SIG_IGN);
+	do
+		n = write(f.out, pattern(f.at), CHUNK);
+	while (n > 0 && (f.at += n));
+	need(n < 0, "write returns %zd", n);
+	need(now_ms() - begin >= wait, "it has failed after %lld ms: %s", now_ms() - begin,
+	     errno_text(errno));
+	printf("# failed after %lld ms: %s\n", now_ms() - begin, errno_text(errno));
+	helper_end(f.reader);
+	all_cables_up();
+	return EXIT_OK;
+}
+
 /* H6: a device is removed, and one of the same name is added. */
 static int device_removed(void *arg)
 {
@@ -291,6 +379,8 @@ static const struct test tests[] = {
 	{ "first_cable_fails", cable_fails, 60, RC, true, "va" },
 	CASE(device_removed, 60, RC),
 	CASE(seen, 30, RC),
+	CASE(waits, 120, RC),
+	CASE(waits_in_vain, 60, RC),
 };
 
 int main(int argc, char **argv)
