@@ -10,6 +10,7 @@
 #		busy_us (of all processors) where it is known; read and written (by RDMA, percent)
 #		in the tests modes_*; instead of value fail=REASON
 #	idle	memory of idle connections of one peer
+#	rail	a moment of a stream by two cables: microseconds, and bytes that each has carried
 #	pinned	memory pinned by one peer, in KiB: on an idle connection, maximum in a stream,
 #		after it
 #	round	this round is complete
@@ -19,11 +20,12 @@
 # (first round), TESTS, SIZES, PEERS, HOLD (connections per step of the memory measurement),
 # CONNECTS, ECHOES (exchanges), ECHO_SIZE, ECHO_CONNECTIONS, LIMIT (guest seconds for one run or
 # answer), MODE_SIZES, READERS, READER_SIZES, EVENT_SIZES and COST_SIZES (see modes.sh), PARTS_SIZES (see
-# parts.sh), the variables of tools/paper/experiments.sh, and the larger buffers of the peer sdpbig: SDP_RECV_BUFFER_SIZE,
+# parts.sh), COLUMN_WIDTHS (see columns.sh), RAILS and RAIL_MBIT (see rails.sh), the variables of tools/paper/experiments.sh, and the larger buffers of the peer sdpbig: SDP_RECV_BUFFER_SIZE,
 # SDP_RECV_BUFFERS, SDP_SEND_BUFFERS.
 set -euo pipefail
 
-ALL_TESTS="stream pingpong connect echo redis nginx idle modes readers events cost parts pinned"
+ALL_TESTS="stream pingpong connect echo redis nginx idle modes readers events columns cost parts"
+ALL_TESTS+=" pinned rails"
 TESTS=${TESTS:-$ALL_TESTS}
 SIZES=${SIZES:-64 256 1024 4096 16384 65536 1048576}
 PEERS=${PEERS:-tcp tcpmtu rs smc verbs sdp sdpbig sdpring sdploop unix tcplo}
@@ -38,7 +40,7 @@ MAX_CPU=60
 
 . "$SDP_TOP/selftests/vm/process.sh"
 . "$SDP_TOP/selftests/vm/netlab.sh"
-for part in peers runs idle programs modes parts; do
+for part in peers runs idle programs modes columns parts rails; do
 	. "$SDP_TOP/tools/bench/$part.sh"
 done
 . "$SDP_TOP/tools/paper/experiments.sh"
@@ -113,7 +115,7 @@ prove_smc() {
 # leaps from timer to timer. So everything used during a measurement is in memory: programs,
 # libraries, the loader, and files of libibverbs.
 copy_into_memory() {
-	local file loader programs=(timeout sleep env cat grep awk sed tail tr cut head modprobe ethtool
+	local file loader programs=(timeout sleep env cat grep awk sed tail tr cut head modprobe ethtool ip tc
 		ib_send_bw ib_send_lat redis-server redis-benchmark redis-cli nginx ab curl
 		"$BENCH_BIN"/*)
 	mkdir -p $WORK/bin $WORK/lib
@@ -191,7 +193,9 @@ one_round() {
 	! wanted readers || readers_round "$round"
 	! wanted events || events_round "$round"
 	! wanted cost || cost_round "$round"
+	! wanted columns || columns_round "$round"
 	! wanted parts || parts_round "$round"
+	! wanted rails || rails_round "$round"
 	paper_round "$round"
 }
 

@@ -164,6 +164,38 @@ def programs_script(results):
     ])
 
 
+def rail_rates(results, period=200000):
+    """(seconds, MB/s of each cable), over at least so many microseconds each."""
+    rates, before = [], results.rail[0]
+    for now in results.rail[1:]:
+        us = now["us"] - before["us"]
+        if us >= period:
+            rates.append((now["us"] / 1e6, *((now[c] - before[c]) / us for c in ("first", "second"))))
+            before = now
+    return rates
+
+
+def rails_script(results):
+    """The rates of two cables over time, while one fails and comes back."""
+    if len(results.rail) < 10:
+        return None
+    rows = [f"{t:.2f} {a:.3f} {b:.3f}" for t, a, b in rail_rates(results)]
+    return "\n".join([
+        STYLE.read_text(encoding="utf-8"),
+        "unset logscale",
+        f'set label 2 "bytes of each cable by its interface; Linux {results.info.get("kernel", "?")}"'
+        ' at graph 0, 1.05 left textcolor rgb "#5f6368"',
+        'set xlabel "seconds"',
+        "set yrange [0:*]",
+        "set rmargin 24",
+        "\n".join(["$rates << END", *rows, "END"]),
+        'plot $rates using 1:($2+$3) with lines linewidth 3 linecolor rgb "#202124" title "both",'
+        ' $rates using 1:2 with lines linewidth 2 linecolor rgb "#1a73e8" title "first cable",'
+        ' $rates using 1:3 with lines linewidth 2 linecolor rgb "#d93025" title "second cable"',
+        "",
+    ])
+
+
 def draw(out, name, title, body):
     heads = [f'set terminal {terminal}\nset output "{name}.{ending}"\n'
              f'set label 1 "{title}" at graph 0, 1.11 left font ",{points_high}"\n'
@@ -185,3 +217,6 @@ def draw_all(results, out):
     body = programs_script(results)
     if body:
         draw(out, "programs", PROGRAMS_TITLE, body)
+    body = rails_script(results)
+    if body:
+        draw(out, "rails", "AF_SDP by two cables, one of which fails and comes back, MB/s", body)

@@ -17,8 +17,9 @@ kernel=6.12
 
 build_sockbench() {
 	mkdir -p "$out/bin"
-	(cd "$here" && cc -O2 -Wall -Wextra -Werror -pthread -o "$out/bin/sockbench" \
-		sockbench.c echo.c busy.c readers.c writers.c -luring)
+	(cd "$here" && cc -O2 -Wall -Wextra -Werror -pthread -I "$SDP_TOP/tools/lib" \
+		-I "$SDP_TOP/include/uapi" -o "$out/bin/sockbench" \
+		sockbench.c echo.c busy.c readers.c writers.c strides.c -luring)
 }
 
 "$SDP_TOP/scripts/setup.sh" vm build

@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 
 #include "readers.h"
+#include "strides.h"
 
 #define FIRST_PIECE	100u
 #define HEADER		16u
@@ -26,7 +27,7 @@ static _Thread_local int ring_open;
 static const char *const names[] = {
 	[PLAIN] = "recv", [WAITALL] = "waitall", [POLLED] = "poll", [POLLED_BLOCKING] = "pollrecv",
 	[MAPPED] = "map", [PIECES] = "readv", [URING] = "uring", [BODY] = "body",
-	[SEVERAL] = "threads",
+	[SEVERAL] = "threads", [UNPACKS] = "unpack", [SCATTERS] = "scatter",
 };
 
 int reader_named(const char *name)
@@ -98,6 +99,16 @@ static size_t rest_of_message(uint64_t at, size_t size)
 	return at < HEADER && HEADER < size ? HEADER - at : size - at;
 }
 
+/* A whole message, apart into a column of the matrix. */
+static ssize_t in_columns(const struct reader *r, char *buf, size_t rest)
+{
+	ssize_t n = recv(r->fd, buf + r->size - rest, rest, MSG_WAITALL);
+
+	if (n == (ssize_t)rest)
+		strides_unpack(buf);
+	return n;
+}
+
 ssize_t reader_receive(const struct reader *r, char *buf, size_t len, uint64_t at)
 {
 	struct pollfd p = { .fd = r->fd, .events = POLLIN };
@@ -122,6 +133,10 @@ ssize_t reader_receive(const struct reader *r, char *buf, size_t len, uint64_t a
 	case BODY:
 		rest = rest_of_message(at, r->size);
 		return recv(r->fd, buf, rest < len ? rest : len, 0);
+	case UNPACKS:
+		return in_columns(r, buf, r->size - at % r->size);
+	case SCATTERS:
+		return strides_scatter(r->fd, at % r->size, MSG_WAITALL);
 	default:
 		return recv(r->fd, buf, len, 0);
 	}

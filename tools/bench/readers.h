@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum reader_kind { PLAIN, WAITALL, POLLED, POLLED_BLOCKING, MAPPED, PIECES, URING, BODY, SEVERAL };
+enum reader_kind { PLAIN, WAITALL, POLLED, POLLED_BLOCKING, MAPPED, PIECES, URING, BODY, SEVERAL,
+		   UNPACKS, SCATTERS };
 
 /* One thread that reads messages of @size. */
 struct reader {

@@ -84,7 +84,8 @@ class Results:
 
     Size is the number of connections in the test echo, and 0 where there is none. Busy time has
     samples of its own: "cpu" for streams, "cpu_TEST" for other tests. by_rdma has the
-    percentages of bytes read and written by RDMA, for the tests modes_*.
+    percentages of bytes read and written by RDMA, for the tests modes_*. rail has moments of the
+    stream of the test rails: time and bytes of each cable.
     """
 
     def __init__(self, path):
@@ -96,6 +97,7 @@ class Results:
         self.idle = collections.defaultdict(list)
         self.pinned = {}
         self.by_rdma = {}
+        self.rail = []
         self._values = collections.defaultdict(list)
         self._packets = collections.defaultdict(list)
         with open(path, encoding="utf-8") as lines:
@@ -122,6 +124,8 @@ class Results:
             self.pinned[words["peer"]] = words
         elif kind == "pinned":
             self.failures[("pinned", words["peer"], 0, words["fail"])] += 1
+        elif kind == "rail":
+            self.rail.append({k: int(v) for k, v in words.items()})
         elif kind == "run":
             self._take_run(words)
 

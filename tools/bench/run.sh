@@ -5,14 +5,17 @@
 #
 #	PEERS="sdp rs"		only these (all)
 #	TESTS="stream redis"	only these (stream pingpong connect echo redis nginx idle modes
-#				readers events cost parts pinned; from modes on: tools/bench/modes.sh,
-#				parts: tools/bench/parts.sh)
+#				readers events columns cost parts pinned rails; from modes on:
+#				tools/bench/modes.sh, columns.sh, parts.sh, rails.sh)
 #	SIZES="64 65536"	only these message sizes (64 256 1024 4096 16384 65536 1048576)
 #	MODE_SIZES="4096 65536"	the same for modes (4096 and its doubles up to 4194304)
 #	READERS="poll readv" READER_SIZES=65536	the same for readers (all; 4096 to 4194304)
 #	EVENT_SIZES=65536	the same for events (65536 262144 1048576)
 #	COST_SIZES=65536	the same for cost (65536 1048576)
 #	PARTS_SIZES=65536	the same for parts (16384 65536 1048576)
+#	COLUMN_WIDTHS=512	only columns of so many bytes (8 64 512 4096 65536)
+#	RAILS="1 2"		only so many cables (1 2 4)
+#	RAIL_MBIT=100		rate of each (50)
 #	ROUNDS=3		every size and peer once in each
 #	PLAIN=1			real time instead of counted instructions
 #	TIME=7200		time limit of the guest in seconds
@@ -34,7 +37,7 @@ died=99			# exit status of boot.sh
 
 build_tools() {
 	local name
-	local -A sources=([sockbench]="sockbench.c echo.c busy.c readers.c writers.c" [smcsetup]="smcsetup.c"
+	local -A sources=([sockbench]="sockbench.c echo.c busy.c readers.c writers.c strides.c" [smcsetup]="smcsetup.c"
 		[meter]="meter.c busy.c" [pinned]="pinned.c"
 		[progress]="../paper/progress.c ../paper/ends.c"
 		[pipeline]="../paper/pipeline.c ../paper/filters.c ../paper/ends.c")
@@ -42,7 +45,8 @@ build_tools() {
 	mkdir -p "$out/bin"
 	for name in "${!sources[@]}"; do
 		# shellcheck disable=SC2086 # several files
-		(cd "$here" && cc -O2 -Wall -Wextra -Werror -pthread -o "$out/bin/$name" \
+		(cd "$here" && cc -O2 -Wall -Wextra -Werror -pthread \
+			-I "$SDP_TOP/tools/lib" -I "$SDP_TOP/include/uapi" -o "$out/bin/$name" \
 			${sources[$name]} -lz -luring)
 	done
 	make -C "$SDP_TOP/selftests/programs" OUT="$out/bin" "$out/bin/libsdp_preload.so"
@@ -79,7 +83,7 @@ measure() {
 	# While the guest is idle, also while it waits for the host, counted time leaps from timer
 	# to timer, by about 1000 s per second: limits must be long.
 	[ "$PLAIN" = 1 ] || arguments+=(-i -e BENCH_CLOCK=instructions -e LIMIT=10000)
-	for name in PEERS TESTS SIZES MODE_SIZES READERS READER_SIZES COST_SIZES PARTS_SIZES ROUNDS HOLD CONNECTS \
+	for name in PEERS TESTS SIZES MODE_SIZES READERS READER_SIZES COST_SIZES PARTS_SIZES COLUMN_WIDTHS RAILS RAIL_MBIT ROUNDS HOLD CONNECTS \
 		ECHOES ECHO_SIZE ECHO_CONNECTIONS LIMIT PAPER_SIZES SPACE_SIZES COMPUTES BURST_ROUNDS \
 		BURST_BUFFER DATA DATA_SIZES SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS; do
 		[ -z "${!name:-}" ] || arguments+=(-e "$name=${!name}")

@@ -91,15 +91,15 @@ one_run() {
 	return $status
 }
 
-# run_sockbench PEER TEST ARGUMENT...: with $warm messages before, if that is set; and with the
-# reader $reader and the writer $writer, if they are set.
+# run_sockbench PEER TEST ARGUMENT...: with $warm messages before, if that is set; with the reader
+# $reader, the writer $writer, and columns of $width bytes, if they are set.
 run_sockbench() {
 	local peer=$1 test=$2
 	shift 2
 	need_server "$peer" || { echo "no server" >"$OUTPUT"; return 1; }
 	# shellcheck disable=SC2046 # a command and its words
 	limited $(peer_command "$peer" -u ${warm:+-w "$warm"} ${reader:+-r "$reader"} \
-		${writer:+-W "$writer"}) "$test" $(peer_target "$peer" "${server_port[$peer]}") "$@"
+		${writer:+-W "$writer"} ${width:+-S "$width"}) "$test" $(peer_target "$peer" "${server_port[$peer]}") "$@"
 }
 
 result_sockbench() {

@@ -29,12 +29,16 @@
  *
  * With -W, the client writes a stream in another way than by send(): nowait (by calls that do not
  * wait, and poll() when there is no room), zerocopy (the same with MSG_ZEROCOPY), sendfile (the
- * same from a file in memory).
+ * same from a file in memory), pack (the column of a matrix, copied together before), gather (such
+ * a column by a program, SDP_PROGRAM).
  *
  * With -r, the server reads a stream in another way than by recv() into all of its buffer: waitall
  * (MSG_WAITALL), poll (poll(), then non-blocking recv()), pollrecv (poll(), then a recv() that
  * might block), readv (into 100 bytes and the rest), uring (io_uring), body (16 bytes, then the
- * rest of a message), threads (recv() by three threads). With several threads -c checks nothing.
+ * rest of a message), threads (recv() by three threads), unpack and scatter (to the column of a
+ * matrix, as the writers pack and gather). With several threads -c checks nothing.
+ *
+ * With -S N, a column of the matrix has N bytes in each row.
  *
  * Every connection begins with a request and the server's reply, so the clock of a transfer starts
  * when both ends are ready. Each transfer has a thread of its own: a stuck client does not stop
@@ -68,6 +72,7 @@
 #include "busy.h"
 #include "readers.h"
 #include "sockbench.h"
+#include "strides.h"
 #include "writers.h"
 
 #define FAMILY_SDP	27
@@ -99,6 +104,7 @@ struct request {
 	uint64_t count;
 	uint64_t warm;
 	uint64_t reader;
+	uint64_t width;
 };
 
 /* The server's reply: when it is ready, after the messages of -w, and at the end of a stream. */
@@ -259,6 +265,7 @@ int open_connection(enum action action, uint64_t count)
 		.count = htobe64(count),
 		.warm = htobe64(cfg.warm),
 		.reader = htobe64(cfg.reader),
+		.width = htobe64(cfg.width),
 	};
 	struct sockaddr_storage src;
 	struct reply r;
@@ -286,6 +293,7 @@ struct transfer {
 	uint64_t count;
 	uint64_t warm;
 	enum reader_kind reader;
+	uint64_t width;
 };
 
 static struct {
@@ -347,11 +355,14 @@ static void serve_stream(const struct transfer *t)
 
 	in.buf = new_buffer(in.room);
 	in.pattern = t->check ? new_buffer(in.room) : NULL;
+	if (t->width)
+		strides_begin(t->size, t->width);
 	send_reply(t->fd, 0, 0);
 	if (t->warm)
 		receive_until(t->fd, &in, t->size * t->warm);
 	receive_until(t->fd, &in, t->size * (t->warm + t->count));
 	reader_end();
+	strides_end();
 	free(in.pattern);
 	free(in.buf);
 }
@@ -414,6 +425,7 @@ static void start_transfer(int fd, const struct request *rq)
 	t->count = be64toh(rq->count);
 	t->warm = be64toh(rq->warm);
 	t->reader = be64toh(rq->reader);
+	t->width = be64toh(rq->width);
 	errno = pthread_create(&thread, NULL, serve, t);
 	if (errno)
 		err(1, "thread for a client");
@@ -553,6 +565,8 @@ static int run_stream(void)
 	int fd = open_connection(STREAM, cfg.count);
 	double us;
 
+	if (cfg.width)
+		strides_begin(cfg.size, cfg.width);
 	writer_begin(cfg.writer, fd, buf, cfg.size + PERIOD);
 	if (warm)
 		stream_until(fd, buf, 0, warm);
@@ -560,6 +574,7 @@ static int run_stream(void)
 	stream_until(fd, buf, warm, warm + total);
 	us = stop_clock();
 	close(fd);
+	strides_end();
 	free(buf);
 	print_head();
 	printf("mbps=%.2f checked=%d\n", total / us, cfg.check);
@@ -738,7 +753,7 @@ static void parse_options(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+cnub:r:s:w:W:")) != -1) {
+	while ((c = getopt(argc, argv, "+cnub:r:s:S:w:W:")) != -1) {
 		switch (c) {
 		case 'c':
 			cfg.check = 1;
@@ -759,6 +774,9 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 's':
 			cfg.source = optarg;
+			break;
+		case 'S':
+			cfg.width = parse_number(optarg, INT32_MAX);
 			break;
 		case 'w':
 			cfg.warm = parse_number(optarg, UINT32_MAX);

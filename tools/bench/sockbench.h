@@ -23,6 +23,7 @@ struct config {
 	int bufsize;
 	int busy;
 	int reader;	/* enum reader_kind */
+	uint64_t width;		/* of a column, see strides.h; 0: none */
 	int writer;	/* enum writer_kind */
 	const char *source;
 	struct sockaddr_storage addr;

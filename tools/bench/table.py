@@ -126,6 +126,33 @@ def cost(results):
                  "programs and kernel, both ends and everything below them, without idle time")
 
 
+def columns(results):
+    """A column of a matrix, at both ends."""
+    tests = (("columns_packed", "tcp", "TCP, packed"), ("columns_packed", "sdp", "AF_SDP, packed"),
+             ("columns_program", "sdp", "AF_SDP, by a program"))
+    sizes = results.sizes(("columns_packed", "columns_program"))
+    rows = [[name] + [cell(results, test, peer, s) for s in sizes]
+            for test, peer, name in tests if results.peers(test, (peer,))]
+    return Table("Messages from and to a column of a matrix of 64 MiB, MB/s",
+                 ["bytes of the column in a row"] + [size_name(s) for s in sizes], rows,
+                 "packed: the program copies them together, and apart")
+
+
+def rails(results):
+    """Compared with one cable of that rate."""
+    one = results.median("rails", "sdp", 1)
+    rows = []
+    for test, size, name in [("rails", n, f"{n} cables" if n > 1 else "1 cable")
+                             for n in results.sizes(("rails",))] + \
+                            [("rails_uneven", 2, "2 cables, one three times as fast")]:
+        rate = results.median(test, "sdp", size)
+        if rate:
+            rows.append([name, number(rate), f"{rate / one:.2f}" if one else "-"])
+    share = results.median("rails_share", "sdp", 1)
+    return Table("AF_SDP by several cables, stream in MB/s", ["", "MB/s", "of one"], rows,
+                 f"of two, the faster cable has carried {share:.0f} %" if share else "")
+
+
 def parts(results):
     """Pin, registration and copies in a ping-pong; what is left is the device's and the sockets'."""
     sizes = results.sizes(("parts_all",))
@@ -253,7 +280,9 @@ def all_tables(results):
                 "both ends poll, and neither waits in a call", results.sizes(("events",))),
         crossover(results),
         cost(results),
+        columns(results),
         parts(results),
+        rails(results),
         pinned(results),
         packets(results),
         failures(results),

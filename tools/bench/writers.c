@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The ways to write a stream: by calls that may wait; or like an event-driven program, which calls
- * poll() when there is no room, and copies the bytes, lends its memory or sends a file.
+ * poll() when there is no room, and copies the bytes, lends its memory or sends a file; or by the
+ * column of a matrix, copied together before or gathered by a program.
  *
  * One connection of the process writes in such a way.
  */
@@ -16,16 +17,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "strides.h"
 #include "writers.h"
 
 static const char *const names[] = {
 	[SENDS] = "send", [SENDS_NOWAIT] = "nowait", [LENDS] = "zerocopy",
-	[SENDS_FILE] = "sendfile",
+	[SENDS_FILE] = "sendfile", [PACKS] = "pack", [GATHERS] = "gather",
 };
 
 static struct {
 	enum writer_kind kind;
 	const char *base;
+	size_t size;
 	int file;
 } writer;
 
@@ -94,6 +97,8 @@ static ssize_t write_some(int fd, const char *p, size_t len)
 		return send(fd, p, len, MSG_NOSIGNAL | MSG_DONTWAIT | MSG_ZEROCOPY);
 	case SENDS_FILE:
 		return sendfile(fd, writer.file, &at, len);
+	case GATHERS:
+		return strides_gather(fd, writer.size - len, MSG_NOSIGNAL);
 	default:
 		return send(fd, p, len, MSG_NOSIGNAL);
 	}
@@ -112,6 +117,9 @@ static void await_room(int fd)
 int writer_send(int fd, const char *p, size_t len)
 {
 	set_waits(fd, 0);
+	writer.size = len;
+	if (writer.kind == PACKS)
+		strides_pack((char *)p);
 	while (len) {
 		ssize_t n = write_some(fd, p, len);
 

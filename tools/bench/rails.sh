@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# AF_SDP over several cables, each of which has a rate limit, so that the cables are the limit and
+# not the processor. Sourced by guest.sh.
+#
+#	rails	stream by number of cables; by two cables of different rates, and what each
+#		carries; and the rates over time when one of two cables fails and comes back
+
+RAILS=${RAILS:-1 2 4}
+RAIL_MBIT=${RAIL_MBIT:-50}
+RAIL_SIZE=65536
+RAIL_CABLES=3		# beside the first one
+RAIL_FAILS=20 RAIL_RETURNS=50 RAIL_SAMPLES=100	# tenths of a second
+
+# cable_of N: its device at the sending end
+cable_of() { [ "$1" = 0 ] && echo va || echo "va$1"; }
+
+# limit_cable N MBIT: both directions
+limit_cable() {
+	local dev
+	for dev in "$(cable_of "$1")" "$(cable_of "$1" | tr a b)"; do
+		tc qdisc replace dev "$dev" root tbf rate "$2mbit" burst 64kb limit 4mb
+	done
+}
+
+cable_bytes() { cat "/sys/class/net/$(cable_of "$1")/statistics/tx_bytes"; }
+
+rails_up() {
+	local i
+	for ((i = 0; i <= RAIL_CABLES; i++)); do
+		[ $i = 0 ] || lab_rail $i || return
+		limit_cable $i "$RAIL_MBIT"
+	done
+}
+
+rails_down() {
+	local i
+	for ((i = 1; i <= RAIL_CABLES; i++)); do lab_rail_down $i; done
+	tc qdisc del dev va root
+	tc qdisc del dev vb root
+	echo "$rails_default" >/proc/sys/net/sdp/rails
+}
+
+# measure_rails TEST N ROUND MBIT: a stream by N cables, which have MBIT together; the rails join
+# before the clock starts.
+measure_rails() {
+	local test=$1 n=$2 round=$3 count=$(($4 * 4))
+	local warm=32	# read by run_sockbench
+	echo "$n" >/proc/sys/net/sdp/rails
+	one_run sdp 100 "test=$test size=$n round=$round count=$count" \
+		sockbench sdp stream $RAIL_SIZE "$count" || failed sdp
+	printf '  %-26s%s MB/s\n' "$n cables, $4 Mbit/s" "$last"
+}
+
+# Two cables, the second one three times as fast: what each has carried.
+uneven_rails() {
+	local round=$1 a b
+	limit_cable 1 $((3 * RAIL_MBIT))
+	a=$(cable_bytes 0) b=$(cable_bytes 1)
+	measure_rails rails_uneven 2 "$round" $((4 * RAIL_MBIT))
+	a=$(($(cable_bytes 0) - a)) b=$(($(cable_bytes 1) - b))
+	record "run peer=sdp test=rails_share size=1 round=$round count=1 value=$((100 * b / (a + b)))"
+	say "  the faster one has carried $((100 * b / (a + b))) %"
+	limit_cable 1 "$RAIL_MBIT"
+}
+
+# sample_rails PID: records the bytes of both cables every tenth of a second, and lets the second
+# one fail and return.
+sample_rails() {
+	local i start=$EPOCHREALTIME
+	for ((i = 0; i < RAIL_SAMPLES; i++)); do
+		process_gone "$1" && break
+		[ $i != $RAIL_FAILS ] || ip link set va1 down
+		[ $i != $RAIL_RETURNS ] || lab_rail_up 1
+		record "rail us=$((${EPOCHREALTIME/./} - ${start/./})) first=$(cable_bytes 0)" \
+			"second=$(cable_bytes 1)"
+		sleep 0.1
+	done
+}
+
+failing_rail() {
+	local pid
+	echo 2 >/proc/sys/net/sdp/rails
+	need_server sdp || return 0
+	# shellcheck disable=SC2046 # a command and its words
+	limited $(peer_command sdp -w 32) stream $(peer_target sdp "${server_port[sdp]}") $RAIL_SIZE \
+		$((RAIL_MBIT * 2 * RAIL_SAMPLES / 6)) &
+	pid=$!
+	sample_rails $pid
+	if wait $pid; then say "  one of two cables has failed and come back"; else
+		note "a stream did not survive the failure of a cable: $(why 1 "$OUTPUT")"
+	fi
+}
+
+rails_round() {
+	local round=$1 n
+	has_peer sdp || return 0
+	say "round $round of $ROUNDS, stream by several cables of $RAIL_MBIT Mbit/s"
+	rails_default=$(cat /proc/sys/net/sdp/rails)
+	rails_up || { note "the cables did not come up"; rails_down; return 0; }
+	for n in $RAILS; do measure_rails rails "$n" "$round" $((n * RAIL_MBIT)); done
+	uneven_rails "$round"
+	[ "$round" != "$ROUNDS" ] || failing_rail
+	rails_down
+}
