@@ -67,7 +67,9 @@ long long memory_in_cpu_lists(void)
 /* Free pages, in bytes, those in the lists of each CPU among them. */
 long long memory_free(void)
 {
-	return meminfo("MemFree") + memory_in_cpu_lists();
+	long long slabs = slow_kernel() ? meminfo("Slab") : 0;
+
+	return meminfo("MemFree") + memory_in_cpu_lists() + slabs;
 }
 
 /* Waits until of the @before bytes that were free at most @slack are not free. */
