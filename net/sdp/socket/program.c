@@ -13,7 +13,6 @@
  * normally only written to, and may have anything in it before. It is read only
  * if the option SDP_PROGRAM is set.
  */
-#include <linux/compat.h>
 #include <linux/fs.h>
 #include <linux/sched.h>
 #include <linux/slab.h>

@@ -70,18 +70,24 @@ struct flow {
 	pid_t reader;
 };
 
-static void read_to_end(void *arg)
+/* Reads and checks all that comes. Returns what the last read() did, and in @at the length. */
+static ssize_t read_stream(const struct flow *f, long *at)
 {
 	static unsigned char buf[PATTERN_LARGEST];
-	const struct flow *f = arg;
-	long at = 0;
 	ssize_t n;
 
 	close(f->out);
-	while ((n = read(f->in, buf, sizeof(buf))) > 0) {
-		pattern_check(at, buf, n);
-		at += n;
-	}
+	for (*at = 0; (n = read(f->in, buf, sizeof(buf))) > 0; *at += n)
+		pattern_check(*at, buf, n);
+	return n;
+}
+
+static void read_to_end(void *arg)
+{
+	const struct flow *f = arg;
+	long at;
+	ssize_t n = read_stream(f, &at);
+
 	need_errno(!n, "read");
 	need(write(f->in, &at, sizeof(at)) == sizeof(at), "the answer: %s", errno_text(errno));
 }
@@ -276,16 +282,9 @@ static int waits(void *arg)
 /* The reader of a connection that fails. */
 static void read_to_failure(void *arg)
 {
-	static unsigned char buf[PATTERN_LARGEST];
-	const struct flow *f = arg;
-	long at = 0;
-	ssize_t n;
+	long at;
+	ssize_t n = read_stream(arg, &at);
 
-	close(f->out);
-	while ((n = read(f->in, buf, sizeof(buf))) > 0) {
-		pattern_check(at, buf, n);
-		at += n;
-	}
 	need(n < 0 && errno != EAGAIN, "the reader gets %zd, %s", n, errno_text(errno));
 }
 
