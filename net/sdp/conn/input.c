@@ -247,11 +247,13 @@ static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)
 	u8 tmp[SDP_HEADER_MAX];
 	struct sdp_msg msg;
 	u32 stale, read;
+	u8 mode;
 
 	sdp_conn_lock(ssk);
 	if (ssk->link != link) {
 		kfree_skb(skb);
 	} else {
+		mode = ssk->rx_mode;
 		stale = ssk->engine.sinkavail_tx.stale;
 		read = sdp_engine_srcavail_tx_read(&ssk->engine);
 		ssk->posted_bytes -=
@@ -260,6 +262,9 @@ static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)
 				   sdp_buf_header(skb, bytes, tmp), bytes, &msg,
 				   &acts);
 		count_received(ssk, &msg);
+		/* A reader that sleeps can advertise its memory now. */
+		if (ssk->rx_mode != mode && ssk->rx_mode == SDP_MODE_PIPELINED)
+			todo.wake |= SDP_WAKE_READ;
 		SDP_ADD(sock_net(&ssk->sk), SinkAvailStale,
 			ssk->engine.sinkavail_tx.stale - stale);
 		if (!input_carry_out(ssk, &acts, skb, bytes, &todo))

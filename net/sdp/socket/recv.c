@@ -102,6 +102,13 @@ static bool recv_has_input(struct sdp_sock *ssk, u32 beyond)
 	return sdp_readable(ssk) > beyond || sdp_rx_over(ssk);
 }
 
+/* The same; or Pipelined mode has begun, and memory can be advertised now. */
+static bool recv_has_input_or_mode(struct sdp_sock *ssk, u32 beyond)
+{
+	return READ_ONCE(ssk->rx_mode) == SDP_MODE_PIPELINED ||
+	       recv_has_input(ssk, beyond);
+}
+
 /*
  * The result of a call that read nothing and has no more input: 0 at the end of
  * the stream or after SHUT_RD, else the error of the connection.
@@ -142,15 +149,16 @@ static bool recv_is_direct(const struct recv_call *r)
 
 /*
  * Sleep until there is input behind the bytes that MSG_PEEK has already
- * returned. Drops rx_mutex meanwhile. Returns 0 or an errno.
+ * returned, or @done is true for another reason. Drops rx_mutex meanwhile.
+ * Returns 0 or an errno.
  */
 static int recv_wait(struct sdp_sock *ssk, const struct recv_call *r,
-		     long *timeo)
+		     long *timeo, sdp_condition done)
 {
 	int err;
 
 	mutex_unlock(&ssk->rx_mutex);
-	err = sdp_wait(ssk, SDP_READ, timeo, recv_has_input, r->peeked);
+	err = sdp_wait(ssk, SDP_READ, timeo, done, r->peeked);
 	mutex_lock(&ssk->rx_mutex);
 	return err;
 }
@@ -177,6 +185,8 @@ static bool recv_may_advertise(struct sdp_sock *ssk, const struct msghdr *msg,
 static int recv_advertise_or_wait(struct sdp_sock *ssk, struct msghdr *msg,
 				  size_t room, struct recv_call *r, long *timeo)
 {
+	/* Looked at first: if the mode changes after that, the wait ends. */
+	bool too_early = READ_ONCE(ssk->rx_mode) != SDP_MODE_PIPELINED;
 	int n;
 
 	if (room && sdp_sinkavail_recv(ssk, &msg->msg_iter, room, timeo, &n)) {
@@ -185,7 +195,8 @@ static int recv_advertise_or_wait(struct sdp_sock *ssk, struct msghdr *msg,
 		return n;
 	}
 	sdp_srcavail_recv_decline(ssk, r->peeked);
-	return recv_wait(ssk, r, timeo);
+	return recv_wait(ssk, r, timeo, r->large && too_early ?
+			 recv_has_input_or_mode : recv_has_input);
 }
 
 /*

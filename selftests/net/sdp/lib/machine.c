@@ -175,3 +175,17 @@ bool splices_many(void)
 	need(sscanf(name.release, "%d.%d", &major, &minor) == 2, "release %s", name.release);
 	return major > 6 || (major == 6 && minor >= 5);
 }
+
+/* Delays all packets of the test network by @ms. Returns whether that worked. */
+bool way_takes(int ms)
+{
+	char command[200];
+
+	if (!ms)
+		return !system("tc qdisc del dev va root 2>/dev/null; "
+			       "tc qdisc del dev vb root 2>/dev/null; true");
+	snprintf(command, sizeof(command), "modprobe sch_netem 2>/dev/null; "
+		 "tc qdisc replace dev va root netem limit 10000 delay %dms && "
+		 "tc qdisc replace dev vb root netem limit 10000 delay %dms", ms, ms);
+	return !system(command);
+}

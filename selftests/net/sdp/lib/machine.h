@@ -20,5 +20,6 @@ int rdma_objects(const char *kind);
 void loopback_up(void);
 void await_rest(void);
 bool splices_many(void);
+bool way_takes(int ms);
 
 #endif /* SDP_TEST_MACHINE_H */

@@ -5,6 +5,7 @@
  * They grow on both sides when writes have to be split. They do not grow when there is no room for
  * it or when the size is fixed. They shrink after an idle time.
  */
+#include "machine.h"
 #include "reading.h"
 
 #define SMALL		1536
@@ -153,20 +154,6 @@ static int both_ask(void *arg)
 	need_errno(!shutdown(p.c, SHUT_WR), "shutdown");
 	helper_end(pid);
 	return EXIT_OK;
-}
-
-/* Delays all packets of the test network by @ms. Returns whether that worked. */
-static bool way_takes(int ms)
-{
-	char command[200];
-
-	if (!ms)
-		return !system("tc qdisc del dev va root 2>/dev/null; "
-			       "tc qdisc del dev vb root 2>/dev/null; true");
-	snprintf(command, sizeof(command), "modprobe sch_netem 2>/dev/null; "
-		 "tc qdisc replace dev va root netem limit 10000 delay %dms && "
-		 "tc qdisc replace dev vb root netem limit 10000 delay %dms", ms, ms);
-	return !system(command);
 }
 
 /*

@@ -6,6 +6,7 @@
  * (requirements B4, B5, C1, C2, C5-C8).
  */
 #include "killing.h"
+#include "machine.h"
 #include "reading.h"
 #include <sys/time.h>
 
@@ -206,6 +207,22 @@ static int learns_from_all(void *arg)
 	     "%lld bytes read, %lld placed", read, placed);
 	await_unpinned();
 	return EXIT_OK;
+}
+
+/*
+ * C5: a reader that already sleeps when the direction changes to Pipelined mode advertises its
+ * memory then. On a long way the writer's ModeChange always arrives after that.
+ */
+static int told_asleep(void *arg)
+{
+	int status;
+
+	need(way_takes(20), "tc");
+	counters_mark();
+	status = learns_from_all(arg);
+	need(!since_mark("SinkAvailMissed"), "%lld waits in vain", since_mark("SinkAvailMissed"));
+	way_takes(0);
+	return status;
 }
 
 /*
@@ -563,6 +580,17 @@ static const struct test tests[] = {
 	{ "one_reader_leaves", one_reader_leaves, 60, RC, .sdp_only = true, .arg = NULL },
 	{ "ends_under_several", ends_under_several, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "killed", killed, 90, RC, .sdp_only = true, .arg = NULL },
+	/* The last one: if it dies, the delay of the network stays. */
+	{ "told_asleep", told_asleep, 30, RC, .sdp_only = true, .arg = NULL },
 };
 
-PATTERN_MAIN(tests)
+int main(int argc, char **argv)
+{
+	int status;
+
+	pattern_make();
+	status = run_tests(argv, tests, ARRAY_SIZE(tests));
+	/* Also after a test that died. */
+	way_takes(0);
+	return status;
+}
