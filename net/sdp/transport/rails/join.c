@@ -158,7 +158,7 @@ static void announce(struct rails *b)
 		if (is_v4(&list[i].ip) == sdp_is_v4(&b->local))
 			memcpy(msg.addrs[msg.n++], &list[i].ip, 16);
 	}
-	if (!rails_tx_note(b, NULL, &msg) && !b->released)
+	if ((!msg.n || !rails_tx_note(b, NULL, &msg)) && !b->released)
 		rails_queue(b, &b->join, b->retry);
 	spin_unlock_bh(&b->lock);
 }
@@ -171,15 +171,19 @@ static void announce(struct rails *b)
 void rails_join_addrs(struct rails *b, const struct sdp_rail_msg *msg)
 {
 	u32 bytes = msg->n * sizeof(b->addrs[0]);
+	bool first = !b->n_addrs;
 
 	if (!b->connects || b->alone || b->released ||
 	    (b->n_addrs == msg->n && !memcmp(b->addrs, msg->addrs, bytes)))
 		return;
-	/* The first ones at once; others with the next attempt. */
-	if (!b->n_addrs)
-		rails_queue(b, &b->join, 0);
 	b->n_addrs = msg->n;
 	memcpy(b->addrs, msg->addrs, bytes);
+	/*
+	 * The first ones at once; others with the next attempt. The work item
+	 * may run before this function returns, so it is queued last.
+	 */
+	if (first)
+		rails_queue(b, &b->join, 0);
 }
 
 /* Rails that are there, or on their way, by the addresses that they use. */
@@ -319,7 +323,10 @@ static void connect_from(struct rails *b, struct join_plan *p,
 	}
 }
 
-/* Connecting side: one rail for each pair of addresses that is not in use. */
+/*
+ * Connecting side: one rail for each pair of addresses that is not in use.
+ * Before the peer has announced any, none is.
+ */
 static void connect_rails(struct rails *b)
 {
 	struct join_plan *p = kzalloc(sizeof(*p), GFP_KERNEL | __GFP_NOWARN);
@@ -360,7 +367,7 @@ void rails_join_work(struct work_struct *work)
 		;
 	else if (!b->connects)
 		announce(b);
-	else if (b->n_addrs)
+	else
 		connect_rails(b);
 	rails_put(b);
 }
