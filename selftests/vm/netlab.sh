@@ -74,6 +74,11 @@ lab_in_order() {
 		for cpus in /sys/class/net/$2/queues/rx-*/rps_cpus; do echo 1 >\$cpus || exit; done"
 }
 
+# lab_backlog: lets a CPU queue more incoming packets than all queue pairs together may send. When
+# the queue is full, veth tells soft-RoCE of the loss, which then ends the queue pair instead of
+# sending the packet again.
+lab_backlog() { echo 100000 >/proc/sys/net/core/netdev_max_backlog; }
+
 # lab_end NETNS NETDEV NET HOST: sets the addresses of one end of the cable.
 lab_end() {
 	local netdev=$2 v6=fd09
@@ -150,6 +155,7 @@ lab_up() {
 	modprobe -a $LAB_MODULES || return
 	ip link add va type veth peer name vb || return
 	lab_accept_local 1
+	lab_backlog || return
 	lab_end "" va 0 1 && lab_end "" vb 0 2 && lab_rules || return
 	lab_neighbour "" va 0 2 "$(lab_mac "" vb)" &&
 		lab_neighbour "" vb 0 1 "$(lab_mac "" va)" || return
