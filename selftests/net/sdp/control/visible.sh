@@ -311,23 +311,23 @@ longest_message() {
 	sed -n 's/.*mid=0xff.* len=\([0-9]*\) .*/\1/p' $tracing/trace | sort -n | tail -n 1 | grep -x "$1"
 }
 
-# Number of credit updates for a stream of 1000 KB.
-updates() {
-	local before
-	before=$(sdpstat CreditUpdatesSent)
-	pair $SDP_B accept drain -- send 1000000 shutdown drain
-	says server $((2 * patience)) "end after 1000000 bytes" >/dev/null
-	peers_end
-	echo $(($(sdpstat CreditUpdatesSent) - before))
-}
+updates_are() { [ $(($(sdpstat CreditUpdatesSent) - before)) = "$1" ]; }
 
-# Of 12 receives, an update grants at least 7 with a threshold of half of them, and 11 with a
-# threshold of 11.
-fewer_updates() {
-	local often seldom
-	often=$(updates) seldom=$(with credit_threshold 11 updates)
-	echo "threshold 0: $often updates, threshold 11: $seldom"
-	[ "$seldom" -gt 0 ] && [ $((often * 4)) -ge $((seldom * 5)) ]
+# With credit for all of 12 receives from the beginning, the client gets the first credit update when
+# the server has read message N, not before. With coalesce 0, each write is a message.
+update_after() {
+	local status=0 before n=$(($1 - 1))
+	pair $SDP_B accept recv $n recv 1 hold -- \
+		pieces 1 wait "$peers/go" send $n wait "$peers/close" send 1 hold
+	says server $patience accepted >/dev/null && wait_for $patience credit_seen 12 || status=1
+	before=$(sdpstat CreditUpdatesSent)
+	touch "$peers/go"
+	says server $patience "received $n" >/dev/null && updates_are 0 || status=1
+	touch "$peers/close"
+	wait_for $patience updates_are 1 || status=1
+	[ $status = 0 ] || { sdpstat CreditUpdatesSent; cat /proc/net/sdp; }
+	peers_end
+	return $status
 }
 
 # The receives that one end has posted are what the other one may send.
@@ -381,7 +381,10 @@ check "recv_buffers: they are the peer's credit" with recv_buffers 30 connection
 check "accept_buffers: posted before accept" with accept_buffers 7 accept_posts 7
 check "recv_buffer_size: the longest message" \
 	with recv_buffer_max 0 with recv_buffer_size 4096 longest_message 4096
-check "credit_threshold: how often credit is granted" with recv_buffer_max 0 fewer_updates
+check "credit_threshold: half of the receives" \
+	with accept_buffers 12 with coalesce 0 update_after 7
+check "credit_threshold: nearly all receives" \
+	with accept_buffers 12 with coalesce 0 with credit_threshold 11 update_after 11
 check "send_buffers: a stream with few of them" with send_buffers 4 transfer $SDP_B
 check "afterwards all is as it was" transfer $SDP_B
 tap_done

@@ -386,6 +386,7 @@ static int urgent_behind_batch(void *arg)
 		need_errno(send(p.c, "!", 1, MSG_OOB) == 1, "MSG_OOB");
 		send_all(p.c, pattern(BATCH), 1000);
 		await_bytes(p.s, BATCH);
+		need(poll_for(p.s, POLLPRI, WAIT_MS) & POLLPRI, "no urgent data");
 		n = read_either(p.s, way, &s, s.bytes, 0);
 		need(n == BATCH, "read %zd", n);
 		need_errno(!ioctl(p.s, SIOCATMARK, &mark), "SIOCATMARK");
