@@ -130,13 +130,13 @@ else
 	beside debug "debug kernel" check-vm KERNEL=debug SDP_TURNS=
 	beside debug "programs" check-programs
 	beside debug "the test runner" check-runner
+	beside debug "engine, KUnit" check-kunit
+	beside debug "wire" check-wire
+	beside debug "without the policy" check-core
 	lanes_begin
 	part "kernel 6.12" check-vm KERNEL=6.12
 	part "kernel 6.1" check-vm KERNEL=6.1
 	part "other people's suites" check-suites
-	part "engine, KUnit" check-kunit
-	part "wire" check-wire
-	part "without the policy" check-core
 fi
 lanes_end
 
