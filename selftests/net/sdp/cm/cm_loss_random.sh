@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Random loss of CM messages under many concurrent short connections by IPv4 and IPv6.
 # Some callers connect to a port without a listener. Each connection completes or fails with an
-# errno, within a bound, and nothing is left. SEED=n determines which messages are lost.
+# errno, within a bound, and nothing is left. SDP_SEED=n determines which messages are lost.
 . "$(dirname "$0")/../lib/lib.sh" cm_loss
 
-seed=${SEED:-$RANDOM} bytes=5000
+seed=${SDP_SEED:-$RANDOM} bytes=5000
 # Concurrent callers for each address, calls by each of them, and callers of a port without a
 # listener.
 callers=12 calls=$((20 / slow)) strangers=4

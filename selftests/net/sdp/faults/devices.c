@@ -190,8 +190,7 @@ static bool load_without(struct loads *l, int n)
  */
 static int load_without_some(struct loads *l)
 {
-	const char *given = getenv("SDP_SEED");
-	unsigned int seed = given ? atoi(given) : (int)now_ms();
+	unsigned int seed = seed_drawn();
 	int all = 1 << 20, left, error, step, n;
 
 	error = load_failing("", all, &left);

@@ -135,6 +135,18 @@ int run_tests(char **argv, const struct test *tests, size_t count)
 	return run_lists(argv, lists, 1);
 }
 
+/*
+ * A seed that is not 0, which next_random() would never leave: that of SDP_SEED, or another one in
+ * each run. The test prints it.
+ */
+unsigned int seed_drawn(void)
+{
+	const char *given = getenv("SDP_SEED");
+	unsigned int seed = given ? (unsigned int)strtoul(given, NULL, 0) : (unsigned int)now_ms();
+
+	return seed + !seed;
+}
+
 /* A xorshift generator. Each thread has a @state of its own, so that a seed repeats a run. */
 unsigned int next_random(unsigned int *state)
 {

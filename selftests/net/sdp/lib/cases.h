@@ -61,6 +61,7 @@ int run_lists(char **argv, const struct test_list *const *lists, size_t count);
 #define LISTS_MAIN(array) \
 	int main(int argc, char **argv) { return run_lists(argv, array, ARRAY_SIZE(array)); }
 
+unsigned int seed_drawn(void);
 unsigned int next_random(unsigned int *state);
 unsigned int random_up_to(unsigned int *state, unsigned int max);
 

@@ -26,8 +26,7 @@ bool is_shortage(int error)
 /* The first allocation to fail, if every @step'th does: random in the short form, else 1. */
 int sweep_from(int step)
 {
-	const char *given = getenv("SDP_SEED");
-	unsigned int seed = given ? (unsigned int)atoi(given) : (unsigned int)now_ms();
+	unsigned int seed = seed_drawn();
 
 	if (!short_form())
 		return 1;

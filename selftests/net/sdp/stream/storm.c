@@ -8,7 +8,7 @@
  * the connection. All other data arrives, the writers to killed receivers get an error, and two
  * uninvolved connections keep working.
  *
- * SEED=n in the environment determines the paces and the times.
+ * SDP_SEED=n in the environment determines the paces and the times.
  */
 #include "info.h"
 #include "machine.h"
@@ -425,7 +425,7 @@ static int rnr_storm(void *arg)
 	int pairs;
 
 	many = slow_kernel() ? 16 : MANY;
-	printf("# SEED=%u\n", seed);
+	printf("# SDP_SEED=%u\n", seed);
 	/* The first connection of a device creates one more queue pair, which stays. */
 	first = checked_pair(SDP_FLOW_NIC);
 	close(first.c);
@@ -451,9 +451,7 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	const char *text = getenv("SEED");
-
-	seed = text ? strtoul(text, NULL, 0) | 1 : (unsigned int)now_ms() * 2 + 1;
+	seed = seed_drawn();
 	pattern_make();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));
 }

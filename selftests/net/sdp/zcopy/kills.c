@@ -8,7 +8,7 @@
  * stays pinned. No more memory regions are left than devices keep for reuse, and in the end all
  * queue pairs are gone.
  *
- * The moments follow from a seed, which is printed; SEED=n in the environment sets it.
+ * The moments follow from a seed, which is printed; SDP_SEED=n in the environment sets it.
  *
  * On the debug kernel, rdma.c and pipelined.c kill a few processes instead.
  */
@@ -116,7 +116,7 @@ static int killed(void *arg)
 	long long established = counter("CurrEstab"), before, bytes;
 	int i, pairs, regions, rounds = scaled(m->rounds);
 
-	printf("# SEED=%u\n", seed);
+	printf("# SDP_SEED=%u\n", seed);
 	setting_set("rdma_threshold", m->threshold);
 	setting_set("mode_after", m->after);
 	setting_set("rdma_read", m->read);
@@ -165,14 +165,7 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	const char *given = getenv("SEED");
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	seed = given ? (unsigned int)strtoul(given, NULL, 0) :
-		       (unsigned int)(now.tv_sec ^ now.tv_nsec);
-	/* The generator would never leave 0. */
-	seed += !seed;
+	seed = seed_drawn();
 	pattern_make();
 	return run_tests(argv, tests, ARRAY_SIZE(tests));
 }
