@@ -15,6 +15,9 @@
 
 #include "pin.h"
 
+/* Bytes at the beginning that tell whether memory is scattered. */
+#define PIN_SCATTER_LOOK	(64 * 1024)
+
 /**
  * sdp_pin_span() - how much of the application's memory can one region hold?
  * @iter: the memory, of the user
@@ -45,6 +48,33 @@ size_t sdp_pin_span(const struct iov_iter *iter, size_t max)
 			break;
 	}
 	return n;
+}
+
+/**
+ * sdp_pin_scattered() - is memory in many small regions?
+ * @iter: the memory, of the user
+ * @max: bytes of it that matter
+ *
+ * A transfer takes a registration, and a wait, for each region.
+ *
+ * Return: true if the first four regions have neither %PIN_SCATTER_LOOK nor all
+ * bytes that matter.
+ */
+bool sdp_pin_scattered(const struct iov_iter *iter, size_t max)
+{
+	struct iov_iter at = *iter;
+	size_t n = 0, span;
+	int i;
+
+	max = min3(max, iov_iter_count(iter), (size_t)PIN_SCATTER_LOOK);
+	for (i = 0; i < 4; i++) {
+		span = sdp_pin_span(&at, max - n);
+		n += span;
+		if (n >= max)
+			return false;
+		iov_iter_advance(&at, span);
+	}
+	return true;
 }
 
 /*

@@ -15,6 +15,7 @@ struct sdp_pinned {
 };
 
 size_t sdp_pin_span(const struct iov_iter *iter, size_t max);
+bool sdp_pin_scattered(const struct iov_iter *iter, size_t max);
 u32 sdp_pin(struct sdp_pinned *p, const struct iov_iter *iter, size_t max,
 	    enum sdp_mem_use use);
 void sdp_unpin(struct sdp_pinned *p);

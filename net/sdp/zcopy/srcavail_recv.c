@@ -29,7 +29,8 @@
  * back (sdp_srcavail_recv_later()).
  *
  * A non-blocking reader does not wait for the RDMA read
- * (srcavail_recv_nowait.c).
+ * (srcavail_recv_nowait.c). A blocking one whose memory is scattered reads in
+ * this way, too, and copies.
  *
  * A blocking reader waits for the fabric, not for the peer's application. If
  * the peer's machine is gone, keepalive.c ends the connection, and so does a
@@ -386,10 +387,11 @@ int sdp_srcavail_recv(struct sdp_sock *ssk, struct iov_iter *to, size_t len,
 	if (!READ_ONCE(ssk->rx_reads))
 		return srcavail_unreadable(ssk, comes != SDP_COMES_ASKED);
 	n = min_t(size_t, all, left);
-	if (!wait)
-		return srcavail_nowait(ssk, n, small && n < all);
 	direct = to && user_backed_iter(to) &&
 		 (n >= SRCAVAIL_DIRECT_MIN || n == all);
+	/* Else scattered memory would take a wait for each of its regions. */
+	if (!wait || (direct && !small && sdp_pin_scattered(to, n)))
+		return srcavail_nowait(ssk, n, small && n < all);
 	if (direct)
 		got = srcavail_read_direct(ssk, to, n,
 					   comes == SDP_COMES_FIRST);

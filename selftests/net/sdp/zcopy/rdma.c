@@ -517,6 +517,46 @@ static int shapes(void *arg)
 	return EXIT_OK;
 }
 
+#define SCRAPS		250
+#define SCRAP		4000L
+
+static void writes_scraps(void *arg)
+{
+	const struct pair *p = arg;
+	int i;
+
+	for (i = 0; i < 8; i++)
+		send_all(p->c, pattern(i * SCRAPS * SCRAP), SCRAPS * SCRAP);
+}
+
+/* B3: memory in many small pieces with gaps gets large writes, too, and each byte its place. */
+static int scattered(void *arg)
+{
+	static unsigned char memory[SCRAPS * (SCRAP + 100)];
+	const long all = SCRAPS * SCRAP;
+	struct iovec iov[SCRAPS];
+	struct pair p = pair_make();
+	pid_t pid;
+	long at;
+	int i;
+
+	counters_mark();
+	pid = helper_start(writes_scraps, &p);
+	for (at = 0; at < 8 * all; at += all) {
+		for (i = 0; i < SCRAPS; i++)
+			iov[i] = (struct iovec){ memory + i * (SCRAP + 100) + 3, SCRAP };
+		need(recvmsg(p.s, &(struct msghdr){ .msg_iov = iov, .msg_iovlen = SCRAPS },
+			     MSG_WAITALL) == all, "recvmsg: %s", errno_text(errno));
+		for (i = 0; i < SCRAPS; i++)
+			pattern_check(at + i * SCRAP, iov[i].iov_base, SCRAP);
+	}
+	helper_end(pid);
+	need(since_mark("RdmaReadBytes") > 4 * all, "%lld bytes by RDMA",
+	     since_mark("RdmaReadBytes"));
+	await_unpinned();
+	return EXIT_OK;
+}
+
 static void mixed_writer(void *arg)
 {
 	const struct pair *p = arg;
@@ -793,6 +833,7 @@ static const struct test tests[] = {
 	{ "shut_meanwhile", shut_meanwhile, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "anywhere", anywhere, 60, RC, .sdp_only = true, .arg = NULL },
 	{ "shapes", shapes, 60, RC, .sdp_only = true, .arg = NULL },
+	{ "scattered", scattered, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "looked_at", looked_at, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "looked_at_unread", looked_at_unread, 30, RC, .sdp_only = true, .arg = NULL },
 	{ "urgent_behind", urgent_behind, 30, RC, .sdp_only = true, .arg = NULL },
