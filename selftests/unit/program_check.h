@@ -43,8 +43,8 @@ static union {
 		(SDP_PROGRAM_OPS_MAX + 1) * sizeof(struct sdp_program_op)];
 } drawn;
 
-/* Number of programs that were run to their end. */
-static u64 programs_run;
+/* Number of programs that were run to their end, and of strips found in them. */
+static u64 programs_run, strips_found;
 
 /* States at the ends of the pieces, as for parts that come in any order. */
 static struct sdp_program_state kept[TRACE_MAX + 1];
@@ -263,6 +263,25 @@ static const char *dry_differs(struct program_bytes *b, u32 k)
 	return NULL;
 }
 
+/* A strip at a state has the places of the next bytes, as many as it says. */
+static const char *strip_differs(const struct sdp_program_state *s)
+{
+	struct sdp_program_strip strip;
+	u32 k = s->done;
+	u64 i, j;
+
+	if (!sdp_program_find_strip(&drawn.p, s, &strip))
+		return NULL;
+	strips_found++;
+	if (!strip.n || !strip.width || k + strip.n * strip.width > reference.bytes)
+		return "bytes of a strip";
+	for (i = 0; i < strip.n; i++)
+		for (j = 0; j < strip.width; j++)
+			if (reference.trace[k++] != strip.at + (s64)(i * strip.stride + j))
+				return "position of a byte of a strip";
+	return NULL;
+}
+
 /* Move all bytes, in pieces of any size. */
 static const char *move_differs(struct program_bytes *b)
 {
@@ -288,7 +307,7 @@ static const char *move_differs(struct program_bytes *b)
 		kept[k] = now;
 		if (now.done != k)
 			return "bytes done";
-		what = dry_differs(b, k);
+		what = dry_differs(b, k) ?: strip_differs(&now);
 		if (what)
 			return what;
 	}

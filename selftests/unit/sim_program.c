@@ -52,9 +52,10 @@ int main(int argc, char **argv)
 		}
 		moved += reference.bytes;
 	}
-	printf("# %llu programs from %llu on, %llu of them run, %llu bytes\n",
+	printf("# %llu programs from %llu on, %llu of them run, %llu bytes, %llu strips\n",
 	       (unsigned long long)(n - seed), (unsigned long long)seed,
-	       (unsigned long long)programs_run, (unsigned long long)moved);
+	       (unsigned long long)programs_run, (unsigned long long)moved,
+	       (unsigned long long)strips_found);
 	printf("ok 1 - programs move the bytes that the interpreter moves\n");
 	return 0;
 }

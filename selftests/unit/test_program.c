@@ -186,6 +186,52 @@ TEST(sdp_program_move__together)
 	EXPECT_EQ(64, at);
 }
 
+/* H2: the pieces of a loop with one piece each time, and what is none. */
+TEST(sdp_program_find_strip__loop)
+{
+	struct sdp_program_strip strip;
+	struct sdp_program_state s;
+
+	ASSERT_EQ(0, load(LINES(SKIP(5), LOOP(3), LOOP(10), SKIP(1), COPY(4), SKIP(11), END,
+				SKIP(2), END), 1000));
+	sdp_program_begin(&drawn.p, &s);
+	sdp_program_dry(&drawn.p, &s, 44);
+	EXPECT_TRUE(sdp_program_find_strip(&drawn.p, &s, &strip));
+	EXPECT_EQ(5 + 160 + 2 + 16 + 1, strip.at);
+	EXPECT_EQ(4, strip.width);
+	EXPECT_EQ(16, strip.stride);
+	EXPECT_EQ(9, strip.n);
+	/* Within a piece. */
+	sdp_program_dry(&drawn.p, &s, 1);
+	EXPECT_FALSE(sdp_program_find_strip(&drawn.p, &s, &strip));
+	/* At the end. */
+	sdp_program_dry(&drawn.p, &s, 1000);
+	EXPECT_FALSE(sdp_program_find_strip(&drawn.p, &s, &strip));
+}
+
+TEST(sdp_program_find_strip__none)
+{
+	static const struct {
+		struct line line[8];
+		u32 lines;
+	} none[] = {
+		{ { COPY(4), SKIP(4), COPY(4) }, 3 },
+		{ { LOOP(9), COPY(4), SKIP(1), COPY(4), SKIP(1), END }, 6 },
+		{ { LOOP(9), SEEK(7), COPY(4), END }, 4 },
+		{ { LOOP(9), CALL(5), SKIP(1), END, RETURN, COPY(4), SKIP(1) }, 7 },
+		{ { LOOP(9), COPY(4), END }, 3 },
+	};
+	struct sdp_program_strip strip;
+	struct sdp_program_state s;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(none); i++) {
+		ASSERT_EQ(0, load(none[i].line, none[i].lines, 1000));
+		sdp_program_begin(&drawn.p, &s);
+		EXPECT_FALSE(sdp_program_find_strip(&drawn.p, &s, &strip));
+	}
+}
+
 /* H2, H3: random programs move what a simple interpreter moves. sim_program.c tries more. */
 TEST(sdp_program_move__random)
 {
@@ -210,6 +256,7 @@ TEST(sdp_program_move__random)
 		}
 	}
 	EXPECT_LE(1000, programs_run);
+	EXPECT_LE(1000, strips_found);
 }
 
 TEST_MAIN

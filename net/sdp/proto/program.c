@@ -316,3 +316,35 @@ u64 sdp_program_move(const struct sdp_program *p, struct sdp_program_state *s,
 					       bytes - n));
 	return n;
 }
+
+/**
+ * sdp_program_find_strip() - are the next bytes pieces at equal distances?
+ * @p: verified program
+ * @s: state; not changed
+ * @strip: to fill in: the next piece, and those that follow it
+ *
+ * They are when the next byte begins the only piece of the body of a loop.
+ *
+ * Return: true if they are.
+ */
+bool sdp_program_find_strip(const struct sdp_program *p,
+			    const struct sdp_program_state *s,
+			    struct sdp_program_strip *strip)
+{
+	const struct sdp_program_op *op = &p->op[s->op];
+	const struct sdp_program_frame *f;
+	const struct sdp_program_sum *body;
+
+	if (s->op == p->ops || !s->depth || s->part || !op->own.dense)
+		return false;
+	/* Of a call, which is done once, there may be one piece. */
+	f = &s->frame[s->depth - 1];
+	body = &p->op[f->op + 1].rest;
+	if (body->seeks || body->bytes != op->own.bytes)
+		return false;
+	strip->at = s->at;
+	strip->width = body->bytes;
+	strip->stride = body->shift;
+	strip->n = f->left + 1;
+	return true;
+}

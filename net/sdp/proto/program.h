@@ -104,6 +104,20 @@ struct sdp_program_state {
 	struct sdp_program_frame frame[SDP_PROGRAM_DEPTH_MAX];
 };
 
+/**
+ * struct sdp_program_strip - pieces of the same length at equal distances
+ * @at: position of the first
+ * @width: bytes of each
+ * @stride: from the first byte of one to that of the next
+ * @n: number of pieces
+ */
+struct sdp_program_strip {
+	s64 at;
+	u64 width;
+	s64 stride;
+	u64 n;
+};
+
 int sdp_program_add(struct sdp_program *p, u32 code, s64 n);
 int sdp_program_verify(struct sdp_program *p, u64 memory);
 u64 sdp_program_length(const struct sdp_program *p);
@@ -113,5 +127,8 @@ u64 sdp_program_dry(const struct sdp_program *p, struct sdp_program_state *s,
 		    u64 bytes);
 u64 sdp_program_move(const struct sdp_program *p, struct sdp_program_state *s,
 		     u64 bytes, s64 *at);
+bool sdp_program_find_strip(const struct sdp_program *p,
+			    const struct sdp_program_state *s,
+			    struct sdp_program_strip *strip);
 
 #endif /* SDP_PROTO_PROGRAM_H */

@@ -7,7 +7,10 @@
  * and a dry run leads to where the call begins. Then the call moves its bytes
  * in batches of at most PIECES, each of which is an iovec that takes the place
  * of the call's own. So all that a read or write does for an iovec, by messages
- * or by RDMA, it does for a program.
+ * or by RDMA, it does for a program. If the next pieces are small and at equal
+ * distances (a strip), the batch is memory of the kernel instead: a write is
+ * given what has been gathered there, and what a read has got there is
+ * scattered before it counts as read.
  *
  * A sender's control message is in kernel memory. A reader's control buffer is
  * normally only written to, and may have anything in it before. It is read only
@@ -22,9 +25,15 @@
 
 #include "../conn/sock.h"
 #include "program.h"
+#include "strip.h"
 
 /* Pieces of memory in a batch. */
 #define PIECES		UIO_MAXIOV
+/* Bytes of a batch that is a strip. */
+#define STRIP_BYTES	(PIECES * sizeof(struct iovec))
+/* Longer pieces, or fewer, are not worth another copy of their bytes. */
+#define STRIP_WIDTH_MAX	256
+#define STRIP_PIECES	8
 /* Length of a control message without operations. */
 #define HEADER		CMSG_LEN(sizeof(struct sdp_program_hdr))
 
@@ -76,6 +85,8 @@ static int program_start(struct sdp_program_run *run, struct msghdr *msg,
 
 	run->whole = msg->msg_iter;
 	run->memory = msg->msg_iter;
+	run->single = iov_iter_single_seg_count(&run->whole) ==
+		      iov_iter_count(&run->whole);
 	err = sdp_program_verify(run->program, iov_iter_count(&run->whole));
 	if (err)
 		return err;
@@ -225,14 +236,49 @@ static u32 program_map(struct sdp_program_run *run, s64 at, u64 *bytes, u32 n)
 	return n;
 }
 
-/**
- * sdp_program_next() - let a call go on with the next pieces of its memory
- * @run: program
- * @msg: message of the call, whose iterator becomes that of the pieces
- *
- * Return: number of bytes; 0 if there are none left.
- */
-size_t sdp_program_next(struct sdp_program_run *run, struct msghdr *msg)
+/* Is the next batch a strip? Fills in run->strip, as long as there is room. */
+static bool program_strip_next(struct sdp_program_run *run)
+{
+	struct sdp_program_strip *strip = &run->strip;
+
+	if (!run->single ||
+	    !sdp_program_find_strip(run->program, &run->state, strip) ||
+	    strip->width > STRIP_WIDTH_MAX)
+		return false;
+	/* A call moves less than 2 GiB. */
+	strip->n = min_t(u64, strip->n,
+			 min_t(u32, run->left, STRIP_BYTES) /
+				 (u32)strip->width);
+	return strip->n >= STRIP_PIECES;
+}
+
+/* Let the batch be run->strip. Returns its number of bytes. */
+static size_t program_take_strip(struct sdp_program_run *run,
+				 struct msghdr *msg)
+{
+	size_t bytes = run->strip.n * run->strip.width;
+
+	if (iov_iter_rw(&run->whole) == WRITE) {
+		size_t got = sdp_strip_gather(run->iov,
+					      sdp_iter_addr(&run->whole),
+					      &run->strip);
+
+		run->fault = got < bytes;
+		bytes = got;
+	}
+	sdp_program_dry(run->program, &run->state, bytes);
+	run->left = run->fault ? 0 : run->left - bytes;
+	run->put = 0;
+	run->room.iov_base = run->iov;
+	run->room.iov_len = bytes;
+	iov_iter_kvec(&msg->msg_iter, iov_iter_rw(&run->whole), &run->room, 1,
+		      bytes);
+	return bytes;
+}
+
+/* Let the batch be run->iov. Returns its number of bytes. */
+static size_t program_take_pieces(struct sdp_program_run *run,
+				  struct msghdr *msg)
 {
 	struct sdp_program_state before;
 	u64 bytes = 0, rest = 0;
@@ -259,6 +305,44 @@ size_t sdp_program_next(struct sdp_program_run *run, struct msghdr *msg)
 	iov_iter_init(&msg->msg_iter, iov_iter_rw(&run->whole), run->iov, n,
 		      bytes);
 	return bytes;
+}
+
+/**
+ * sdp_program_next() - let a call go on with the next pieces of its memory
+ * @run: program
+ * @msg: message of the call, whose iterator becomes that of the pieces
+ *
+ * With a write, run->fault tells whether the memory could not be read.
+ *
+ * Return: number of bytes; 0 if there are none left.
+ */
+size_t sdp_program_next(struct sdp_program_run *run, struct msghdr *msg)
+{
+	cond_resched();
+	run->stripped = program_strip_next(run);
+	return run->stripped ? program_take_strip(run, msg) :
+			       program_take_pieces(run, msg);
+}
+
+/**
+ * sdp_program_put() - a read has copied bytes to the iterator
+ * @run: program
+ * @n: number of bytes, behind those of the calls before
+ *
+ * Return: number of bytes that are where they belong, or -EFAULT if none is.
+ */
+int sdp_program_put(struct sdp_program_run *run, size_t n)
+{
+	size_t done;
+
+	if (!run->stripped)
+		return n;
+	done = sdp_strip_scatter((char __user *)sdp_iter_addr(&run->whole),
+				 &run->strip, run->put,
+				 (char *)run->iov + run->put, n);
+	run->put += done;
+	run->fault |= done < n;
+	return done ?: -EFAULT;
 }
 
 /**

@@ -17,6 +17,12 @@ struct sdp_sock;
  * @left: bytes that are still to be found
  * @flags: MSG_* of a write
  * @state: state of the program behind those that have been found
+ * @single: the memory is one piece, so that strips are of use
+ * @stripped: what has been found last is @strip, and not in @iov
+ * @fault: bytes of a strip could not be copied
+ * @strip: the strip
+ * @put: bytes of it that a read has copied to the memory
+ * @room: @iov, as memory for the bytes of a strip one after the other
  * @iov: what has been found last
  * @program: the program
  *
@@ -29,6 +35,12 @@ struct sdp_program_run {
 	u64 left;
 	int flags;
 	struct sdp_program_state state;
+	bool single;
+	bool stripped;
+	bool fault;
+	struct sdp_program_strip strip;
+	size_t put;
+	struct kvec room;
 	struct iovec *iov;
 	struct sdp_program *program;
 };
@@ -37,6 +49,7 @@ int sdp_program_of_send(struct msghdr *msg, struct sdp_program_run **run);
 int sdp_program_of_recv(struct sdp_sock *ssk, struct msghdr *msg, int flags,
 			struct sdp_program_run **run);
 size_t sdp_program_next(struct sdp_program_run *run, struct msghdr *msg);
+int sdp_program_put(struct sdp_program_run *run, size_t n);
 void sdp_program_over(struct sdp_program_run *run, struct msghdr *msg,
 		      size_t done);
 

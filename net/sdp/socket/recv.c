@@ -64,11 +64,18 @@ static int recv_copy_piece(struct sdp_sock *ssk, struct msghdr *msg, u32 n,
 			   const struct sdp_rx_piece *p,
 			   const struct recv_call *r)
 {
+	int err;
+
 	if (!n || (r->flags & MSG_TRUNC))
 		return n;
 	if (r->pipe)
 		return sdp_rx_splice(ssk, p->skb, p->offset, n, r->pipe);
-	return skb_copy_datagram_msg(p->skb, p->offset, msg, n) ?: n;
+	if (r->run && r->run->fault)
+		return -EFAULT;
+	err = skb_copy_datagram_msg(p->skb, p->offset, msg, n);
+	if (err)
+		return err;
+	return r->run ? sdp_program_put(r->run, n) : n;
 }
 
 /*

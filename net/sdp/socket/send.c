@@ -367,7 +367,7 @@ static bool send_goes_on(struct msghdr *msg, struct sdp_program_run *run,
 	if (!run || !run->left || (done && signal_pending(current)))
 		return false;
 	send_next_pieces(msg, run);
-	return true;
+	return msg_data_left(msg);
 }
 
 /*
@@ -415,7 +415,7 @@ static int send_parts(struct sdp_sock *ssk, struct msghdr *msg,
 		*done += n;
 		cond_resched();
 	}
-	return sdp_tx_error(sk);
+	return run && run->fault ? -EFAULT : sdp_tx_error(sk);
 }
 
 static int send_all(struct sdp_sock *ssk, struct msghdr *msg,
@@ -440,7 +440,8 @@ static int send_program(struct sdp_sock *ssk, struct msghdr *msg,
 	struct sdp_refs refs = { };
 	int err;
 
-	run->flags = msg->msg_flags;
+	/* Without the flag that lends the pages of memory of the kernel. */
+	run->flags = msg->msg_flags & ~MSG_SPLICE_PAGES;
 	send_next_pieces(msg, run);
 	err = send_all(ssk, msg, run, &refs, timeo, done);
 	if (msg->msg_flags != run->flags && !(run->flags & MSG_MORE) &&

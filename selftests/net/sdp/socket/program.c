@@ -157,8 +157,11 @@ static void sends(void *arg)
 	program_all(w->fd, w->s, w->iov, 3, true, w->flags);
 }
 
-/* Both ends by one program: the same bytes are at the same places. */
-static void both_ends(const struct shape *s, long len, int flags)
+/*
+ * Both ends by one program: the same bytes are at the same places. The memory is in one piece at
+ * both ends, or in several.
+ */
+static void both_ends_of(const struct shape *s, long len, int flags, bool single)
 {
 	struct pair p = pair_make();
 	unsigned char *from = matrix_new(len, true), *to = matrix_new(len, false);
@@ -169,12 +172,12 @@ static void both_ends(const struct shape *s, long len, int flags)
 
 	need_errno(packed && !sdp_program_enable(p.s), "SDP_PROGRAM");
 	/* Elements that meet inside of pieces, and an empty one. */
-	w.iov[0] = (struct iovec){ from, 12345 };
+	w.iov[0] = (struct iovec){ from, single ? len : 12345 };
 	w.iov[1] = (struct iovec){ from + 12345, 0 };
-	w.iov[2] = (struct iovec){ from + 12345, len - 12345 };
-	iov[0] = (struct iovec){ to, 0 };
-	iov[1] = (struct iovec){ to, 23457 };
-	iov[2] = (struct iovec){ to + 23457, len - 23457 };
+	w.iov[2] = (struct iovec){ from + 12345, single ? 0 : len - 12345 };
+	iov[0] = (struct iovec){ to, single ? len : 0 };
+	iov[1] = (struct iovec){ to, single ? 0 : 23457 };
+	iov[2] = (struct iovec){ to + 23457, single ? 0 : len - 23457 };
 	pid = helper_start(sends, &w);
 	program_all(p.s, s, iov, 3, false, flags);
 	helper_end(pid);
@@ -185,6 +188,44 @@ static void both_ends(const struct shape *s, long len, int flags)
 	munmap(from, len);
 	munmap(to, len);
 	free(packed);
+}
+
+static void both_ends(const struct shape *s, long len, int flags)
+{
+	both_ends_of(s, len, flags, false);
+}
+
+/* Columns of any width, at any address, in memory of one piece: they are copied as strips. */
+static int strips(void *arg)
+{
+	static const int widths[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 100, 255, 256, 257 };
+	struct shape s;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(widths); i++) {
+		shape_column(&s, 8 * i + i % 3, widths[i]);
+		both_ends_of(&s, MATRIX, i % 2 ? MSG_DONTWAIT : 0, true);
+		free(s.at);
+	}
+	return EXIT_OK;
+}
+
+/* Lines from the last to the first: the distance is negative. */
+static int strip_backwards(void *arg)
+{
+	struct shape s = { .bytes = 0 };
+	long row;
+
+	sdp_program_init(&s.p);
+	need_errno(!sdp_program_op(&s.p, SDP_OP_SEEK, (ROWS - 1) * PITCH + 4) &&
+		   !sdp_program_op(&s.p, SDP_OP_LOOP, ROWS) &&
+		   !sdp_program_op(&s.p, SDP_OP_COPY, 12) &&
+		   !sdp_program_op(&s.p, SDP_OP_SKIP, -PITCH - 12) &&
+		   !sdp_program_op(&s.p, SDP_OP_END, 0), "sdp_program_op");
+	for (row = ROWS; row--;)
+		shape_piece(&s, row * PITCH + 4, 12);
+	both_ends_of(&s, MATRIX, 0, true);
+	return EXIT_OK;
 }
 
 /* One column: pieces of a number. More than one batch of them. */
@@ -527,6 +568,42 @@ static int unmapped(void *arg)
 	return EXIT_OK;
 }
 
+/* The same with a column: nothing of what lies behind the hole is taken from the stream. */
+static int unmapped_strip(void *arg)
+{
+	const long page = sysconf(_SC_PAGESIZE), len = 8 * page, before = 5 * page / 64 * 8;
+	struct pair p = pair_make();
+	unsigned char *memory = matrix_new(len, true);
+	struct iovec iov = { memory, len };
+	struct sdp_program program;
+	unsigned char rest[1000];
+	ssize_t n;
+	long i;
+
+	sdp_program_init(&program);
+	sdp_program_strided(&program, 24, len / 64, 8, 64);
+	need_errno(!mprotect(memory + 5 * page, page, PROT_NONE), "mprotect");
+	need_errno(!sdp_program_enable(p.s), "SDP_PROGRAM");
+	n = sdp_program_send(p.c, &program, &iov, 1, 0, 0, 0);
+	need(n == before, "send: %zd of %ld, %s", n, before, errno_text(errno));
+	n = sdp_program_send(p.c, &program, &iov, 1, before, 0, 0);
+	need(n == -1 && errno == EFAULT, "send: %zd, %s", n, errno_text(errno));
+	recv_all(p.s, memory + 6 * page, before);
+	for (i = 0; i < before; i++)
+		need(memory[6 * page + i] == memory[24 + i / 8 * 64 + i % 8], "byte %ld", i);
+	send_all(p.c, pattern(0), before + sizeof(rest));
+	await_bytes(p.s, before + sizeof(rest));
+	n = sdp_program_recv(p.s, &program, &iov, 1, 0, 0, 0);
+	need(n == before, "recv: %zd of %ld, %s", n, before, errno_text(errno));
+	for (i = 0; i < before; i++)
+		need(memory[24 + i / 8 * 64 + i % 8] == pattern(0)[i], "byte %ld was put", i);
+	n = sdp_program_recv(p.s, &program, &iov, 1, before, 0, 0);
+	need(n == -1 && errno == EFAULT, "recv: %zd, %s", n, errno_text(errno));
+	recv_all(p.s, rest, sizeof(rest));
+	pattern_check(before, rest, sizeof(rest));
+	return EXIT_OK;
+}
+
 struct packed_reader {
 	int fd;
 	const unsigned char *packed;
@@ -618,6 +695,8 @@ static int by_rdma(void *arg)
 
 static const struct test tests[] = {
 	CASE(column, 30, ALL_SETS),
+	CASE(strips, 60, ALL_SETS),
+	CASE(strip_backwards, 30, TWO_SETS),
 	CASE(column_nonblocking, 60, ALL_SETS),
 	CASE(rectangle, 60, ALL_SETS),
 	CASE(box, 30, TWO_SETS),
@@ -630,6 +709,7 @@ static const struct test tests[] = {
 	CASE(lowat, 20, TWO_SETS),
 	CASE(refused, 20, ALL_SETS),
 	CASE(unmapped, 20, ALL_SETS),
+	CASE(unmapped_strip, 20, ALL_SETS),
 	CASE(uring, 60, TWO_SETS),
 	CASE(by_rdma, 30, RC),
 };
