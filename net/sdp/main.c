@@ -36,7 +36,8 @@ static int __init sdp_init(void)
 	err = sdp_rails_init(&sdp_input_events);
 	if (err)
 		goto loop;
-	err = sdp_rc_init(&sdp_input_events, sdp_rails_incoming);
+	err = sdp_rc_init(&sdp_input_events, sdp_rails_incoming,
+			  sdp_rails_paths_changed);
 	if (err)
 		goto rails;
 	err = sdp_policy_init();

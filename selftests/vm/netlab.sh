@@ -227,7 +227,7 @@ lab_rail_down() {
 		[ ! -e /sys/class/infiniband/$rdma ] || rdma link delete $rdma || return
 	done
 	[ ! -e /sys/class/net/va$n ] || ip link delete va$n || return
-	ip -force -batch - 2>/dev/null <<-EOF
+	ip -force -batch - 2>/dev/null <<-EOF || true
 		$(lab_rail_rules del "$n")
 		route flush table 11$n
 		route flush table 12$n

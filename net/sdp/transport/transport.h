@@ -429,7 +429,8 @@ extern const struct sdp_transport sdp_rc;
 extern const struct sdp_transport sdp_rails;
 extern const struct sdp_transport sdp_loop;
 
-int sdp_rc_init(const struct sdp_link_events *up, sdp_incoming_fn incoming);
+int sdp_rc_init(const struct sdp_link_events *up, sdp_incoming_fn incoming,
+		void (*paths_changed)(void));
 void sdp_rc_exit(void);
 u32 sdp_rc_copies(void);
 u32 sdp_rc_addresses(struct net *net, struct sdp_rc_address *list, u32 n);
@@ -439,6 +440,7 @@ int sdp_rails_init(const struct sdp_link_events *up);
 void sdp_rails_exit(void);
 int sdp_rails_incoming(struct sdp_link *link, struct sdp_incoming *in);
 bool sdp_rails_wanted(struct net *net);
+void sdp_rails_paths_changed(void);
 bool sdp_rc_device(struct net *net, const struct sdp_endpoint *peer,
 		   char name[SDP_DEVICE_NAME]);
 bool sdp_rc_may_lead(struct net *net, const struct sdp_endpoint *local,

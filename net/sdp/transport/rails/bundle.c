@@ -18,6 +18,7 @@ static void rails_free_work(struct work_struct *work)
 	struct rails *b = container_of(work, struct rails, end);
 
 	rails_join_forget(b);
+	rails_seek_end(b);
 	rails_tx_purge(b);
 	rails_rx_purge(b);
 	if (b->link.owner)
@@ -46,6 +47,7 @@ struct rails *rails_alloc(struct net *net)
 	b->retry = RAILS_RETRY;
 	b->copies = sdp_rc_copies();
 	INIT_HLIST_NODE(&b->node);
+	INIT_LIST_HEAD(&b->seeker);
 	INIT_DELAYED_WORK(&b->join, rails_join_work);
 	INIT_DELAYED_WORK(&b->watch, rails_watch_work);
 	INIT_WORK(&b->end, rails_free_work);

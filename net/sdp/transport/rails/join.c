@@ -144,7 +144,31 @@ static bool is_v4(const struct in6_addr *ip)
 	return ipv6_addr_v4mapped(ip);
 }
 
-/* Accepting side: tell the peer of our addresses. */
+/**
+ * rails_join_soon() - announce, or try to join, after this time
+ * @b: bundle; under its lock
+ * @delay: time until then, whenever it was to happen before
+ */
+void rails_join_soon(struct rails *b, unsigned long delay)
+{
+	refcount_inc(&b->refs);
+	if (mod_delayed_work(rails_wq, &b->join, delay))
+		rails_put(b);
+}
+
+static bool same_addrs(const struct rails *b, const struct sdp_rail_msg *msg)
+{
+	return b->n_addrs == msg->n &&
+	       !memcmp(b->addrs, msg->addrs, msg->n * sizeof(b->addrs[0]));
+}
+
+static void store_addrs(struct rails *b, const struct sdp_rail_msg *msg)
+{
+	b->n_addrs = msg->n;
+	memcpy(b->addrs, msg->addrs, msg->n * sizeof(b->addrs[0]));
+}
+
+/* Accepting side: tell the peer of our addresses, unless it knows them. */
 static void announce(struct rails *b)
 {
 	struct sdp_rail_msg msg = { .mid = SDP_MID_RAIL_ADDRS };
@@ -158,7 +182,11 @@ static void announce(struct rails *b)
 		if (is_v4(&list[i].ip) == sdp_is_v4(&b->local))
 			memcpy(msg.addrs[msg.n++], &list[i].ip, 16);
 	}
-	if ((!msg.n || !rails_tx_note(b, NULL, &msg)) && !b->released)
+	if (b->released || (msg.n && same_addrs(b, &msg)))
+		;
+	else if (msg.n && rails_tx_note(b, NULL, &msg))
+		store_addrs(b, &msg);
+	else
 		rails_queue(b, &b->join, b->retry);
 	spin_unlock_bh(&b->lock);
 }
@@ -170,20 +198,18 @@ static void announce(struct rails *b)
  */
 void rails_join_addrs(struct rails *b, const struct sdp_rail_msg *msg)
 {
-	u32 bytes = msg->n * sizeof(b->addrs[0]);
-	bool first = !b->n_addrs;
+	unsigned long delay;
 
-	if (!b->connects || b->alone || b->released ||
-	    (b->n_addrs == msg->n && !memcmp(b->addrs, msg->addrs, bytes)))
+	if (!b->connects || b->alone || b->released || same_addrs(b, msg))
 		return;
-	b->n_addrs = msg->n;
-	memcpy(b->addrs, msg->addrs, bytes);
 	/*
-	 * The first ones at once; others with the next attempt. The work item
-	 * may run before this function returns, so it is queued last.
+	 * The first ones at once, others a little later: a peer that invents
+	 * addresses does not keep us busy. The work item may run before this
+	 * function returns, so it is queued last.
 	 */
-	if (first)
-		rails_queue(b, &b->join, 0);
+	delay = b->n_addrs ? RAILS_RETRY / 2 : 0;
+	store_addrs(b, msg);
+	rails_join_soon(b, delay);
 }
 
 /* Rails that are there, or on their way, by the addresses that they use. */
@@ -267,8 +293,13 @@ static void expire_joins(struct rails *b)
 	}
 }
 
-/* Is there a rail that could still join, or that is on its way? */
-static bool joins_left(const struct rails *b)
+/**
+ * rails_joins_left() - could a rail still join, or is one on its way?
+ * @b: bundle; under its lock
+ *
+ * Return: true if so.
+ */
+bool rails_joins_left(const struct rails *b)
 {
 	u32 i, up = 0;
 
@@ -344,9 +375,11 @@ static void connect_rails(struct rails *b)
 	kfree(p);
 	/* Again, also for those that are on their way now. */
 	spin_lock_bh(&b->lock);
-	if (b->cut_off) {
-		rails_hurry(b);
-	} else if (!b->released && joins_left(b)) {
+	if (b->released) {
+		;
+	} else if (b->cut_off) {
+		rails_join_soon(b, RAILS_RETRY_CUT_OFF);
+	} else if (rails_joins_left(b)) {
 		rails_queue(b, &b->join, b->retry);
 		b->retry = min_t(unsigned long, 2 * b->retry,
 				 RAILS_RETRY_LAST);
@@ -596,6 +629,7 @@ static void join_register(struct rails *b)
 	spin_lock_bh(&bundles_lock);
 	hash_add(bundles, &b->node, b->id);
 	spin_unlock_bh(&bundles_lock);
+	rails_seek(b);
 }
 
 /**

@@ -60,7 +60,9 @@
 /* Between two attempts to join a rail: doubled each time, up to the last. */
 #define RAILS_RETRY	HZ
 #define RAILS_RETRY_LAST	(30 * HZ)
-/* The same while no rail is left. */
+/* Paths that change together: time from the last change to the attempt. */
+#define RAILS_SETTLE	(HZ / 20)
+/* Retry while no rail is left. */
 #define RAILS_RETRY_CUT_OFF	(HZ / 5)
 /* Interval at which a connection without rails is looked at. */
 #define RAILS_WATCH_CUT_OFF	(HZ / 4 + 1)
@@ -158,9 +160,10 @@ struct rails_many {
  * @peer_size: bytes of the peer's first receives
  * @local: our address on the first rail
  * @peer: the peer's
- * @addrs: addresses that the peer has announced
+ * @addrs: addresses that the accepting side has announced
  * @n_addrs: number of these
  * @node: accepting side: entry in the table of bundles
+ * @seeker: entry in the list of those that are told when paths change
  * @tx_seq: newest message sent
  * @rx_seq: newest message passed on; with @many in @many->state
  * @acked: newest of our messages that the peer has acknowledged, before @many
@@ -212,6 +215,7 @@ struct rails {
 	struct in6_addr addrs[SDP_RAIL_ADDRS_MAX];
 	u32 n_addrs;
 	struct hlist_node node;
+	struct list_head seeker;
 	u32 tx_seq;
 	u32 rx_seq;
 	u32 acked;
@@ -288,7 +292,6 @@ bool rails_lost(struct rail *rail, int error, const char *place);
 bool rails_give_up(struct rail *rail, int error, const char *place,
 		   unsigned long least);
 bool rails_copied(const struct rails *b);
-void rails_hurry(struct rails *b);
 void rails_watch_start(struct rails *b);
 void rails_watch_end(struct rails *b);
 
@@ -304,11 +307,17 @@ u8 rails_setting(struct net *net);
 int rails_listen(struct net *net, u16 port);
 void rails_unlisten(struct net *net, u16 port);
 void rails_join_work(struct work_struct *work);
+void rails_join_soon(struct rails *b, unsigned long delay);
+bool rails_joins_left(const struct rails *b);
 void rails_join_count(struct rails *b, u32 bytes);
 void rails_join_addrs(struct rails *b, const struct sdp_rail_msg *msg);
 int rails_join_hello(struct rail *rail, const struct sdp_endpoint *local,
 		     u8 buf[SDP_HELLO_LEN]);
 void rails_join_up(struct rail *rail);
 void rails_join_forget(struct rails *b);
+
+/* paths.c */
+void rails_seek(struct rails *b);
+void rails_seek_end(struct rails *b);
 
 #endif /* SDP_TRANSPORT_RAILS_H */

@@ -47,6 +47,8 @@ static void up_hello_ack(struct sdp_link *link, const u8 *buf, u32 bytes)
 		memcpy(b->token, ack.rails.token, SDP_RAIL_TOKEN);
 		rail->up = true;
 		spin_unlock_bh(&b->lock);
+		if (ack.rails.most > 1)
+			rails_seek(b);
 	}
 	b->link.reads = link->reads;
 	b->link.worth = link->worth;

@@ -120,19 +120,6 @@ static unsigned long patience(const struct rails *b)
 	return msecs_to_jiffies(READ_ONCE(set->rail_wait_ms));
 }
 
-/**
- * rails_hurry() - try to join soon, because no rail is left
- * @b: bundle; under its lock
- */
-void rails_hurry(struct rails *b)
-{
-	if (!b->connects || b->released)
-		return;
-	refcount_inc(&b->refs);
-	if (mod_delayed_work(rails_wq, &b->join, RAILS_RETRY_CUT_OFF))
-		rails_put(b);
-}
-
 /*
  * The last rail has failed. Does the connection wait for another one? Not if
  * something was sent that is not kept: it could be lost.
@@ -153,7 +140,8 @@ static bool cut_off(struct rail *rail, int error, const char *place,
 		b->place = place;
 	}
 	rails_kill(rail);
-	rails_hurry(b);
+	if (b->connects && !b->released)
+		rails_join_soon(b, RAILS_RETRY_CUT_OFF);
 	rails_watch_start(b);
 	return true;
 }

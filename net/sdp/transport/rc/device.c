@@ -358,6 +358,10 @@ static void device_event(struct ib_event_handler *handler,
 	case IB_EVENT_DEVICE_FATAL:
 		device_fail_links(dev, 0, ENETDOWN, ib_event_msg(event->event));
 		break;
+	case IB_EVENT_PORT_ACTIVE:
+	case IB_EVENT_GID_CHANGE:
+		rc_paths_changed();
+		break;
 	default:
 		break;
 	}
@@ -391,6 +395,7 @@ static int device_listen(struct rc_device *dev)
 	}
 	list_add(&dev->node, &rc_devices);
 	mutex_unlock(&rc_mutex);
+	rc_paths_changed();
 	return 0;
 }
 

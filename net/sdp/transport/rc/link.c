@@ -53,6 +53,30 @@ static void link_destroy(struct rc_link *rc)
 }
 
 /*
+ * Send a DREQ, with access to the kernel's memory reserve.
+ *
+ * The CM treats a DREQ that it has no memory for as sent: its id is in
+ * TIMEWAIT, sends nothing any more, and a peer that only reads is never told.
+ * The reserve is meant for work that frees memory; the end of a connection
+ * frees memory at both ends. If the reserve is empty as well, the peer finds
+ * out when it sends, or by keepalive, as with a lost RST of TCP.
+ */
+static int send_dreq(struct rc_link *rc)
+{
+	unsigned int before = memalloc_noreclaim_save();
+	u8 rail = RC_DREQ_RAIL;
+	int err;
+
+	if (test_bit(RC_ONE_RAIL, &rc->flags))
+		err = ib_send_cm_dreq(rc->cm, &rail, sizeof(rail));
+	else
+		err = ib_send_cm_dreq(rc->cm, NULL, 0);
+
+	memalloc_noreclaim_restore(before);
+	return err;
+}
+
+/*
  * Stop a link: afterwards no handler reaches it any more. Only a few links are
  * stopped at a time (RC_STOPS_MOST). Destroying a CM id and draining wait for
  * work items of others, and too many stops would keep these from running. (In
@@ -65,6 +89,13 @@ static void link_stop_work(struct work_struct *work)
 
 	link_drop_rdma_id(rc);
 	rc_qp_stop(rc);
+	/*
+	 * If the device is being removed, no DREQ has been sent, and the one of
+	 * ib_destroy_cm_id() does not say that the connection goes on.
+	 */
+	if (rc->cm && test_bit(RC_ONE_RAIL, &rc->flags) &&
+	    !test_and_set_bit(RC_CLOSING, &rc->flags))
+		send_dreq(rc);
 	if (rc->cm)
 		ib_destroy_cm_id(rc->cm);
 	rc->cm = NULL;
@@ -128,30 +159,6 @@ static unsigned long await_answer(struct rc_link *rc)
 	    test_and_clear_bit(RC_AWAITED, &rc->flags))
 		return 0;
 	return wait;
-}
-
-/*
- * Send a DREQ, with access to the kernel's memory reserve.
- *
- * The CM treats a DREQ that it has no memory for as sent: its id is in
- * TIMEWAIT, sends nothing any more, and a peer that only reads is never told.
- * The reserve is meant for work that frees memory; the end of a connection
- * frees memory at both ends. If the reserve is empty as well, the peer finds
- * out when it sends, or by keepalive, as with a lost RST of TCP.
- */
-static int send_dreq(struct rc_link *rc)
-{
-	unsigned int before = memalloc_noreclaim_save();
-	u8 rail = RC_DREQ_RAIL;
-	int err;
-
-	if (test_bit(RC_ONE_RAIL, &rc->flags))
-		err = ib_send_cm_dreq(rc->cm, &rail, sizeof(rail));
-	else
-		err = ib_send_cm_dreq(rc->cm, NULL, 0);
-
-	memalloc_noreclaim_restore(before);
-	return err;
 }
 
 /*

@@ -8,6 +8,7 @@
 
 const struct sdp_link_events *rc_up;
 sdp_incoming_fn rc_incoming;
+void (*rc_paths_changed)(void);
 struct workqueue_struct *rc_wq;
 struct workqueue_struct *rc_stop_wq;
 
@@ -15,15 +16,19 @@ struct workqueue_struct *rc_stop_wq;
  * sdp_rc_init() - register the RC transport
  * @up: up-calls to the owners of its links, unless link->up is changed
  * @incoming: called for each connection request
+ * @paths_changed: called in process context when a device has been added, a
+ *	port has become active, or its addresses may have changed
  *
  * Return: 0 or an errno.
  */
-int sdp_rc_init(const struct sdp_link_events *up, sdp_incoming_fn incoming)
+int sdp_rc_init(const struct sdp_link_events *up, sdp_incoming_fn incoming,
+		void (*paths_changed)(void))
 {
 	int err;
 
 	rc_up = up;
 	rc_incoming = incoming;
+	rc_paths_changed = paths_changed;
 	rc_wq = alloc_workqueue("sdp_rc", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rc_wq)
 		return -ENOMEM;

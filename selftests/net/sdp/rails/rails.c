@@ -122,13 +122,19 @@ static void flow_until(struct flow *f, const char *what, long long want)
 	}
 }
 
-static void flow_end(struct flow *f)
+/* Ends the stream. All bytes have arrived when the reader says how many. */
+static void flow_over(const struct flow *f)
 {
 	long got;
 
 	need_errno(!shutdown(f->out, SHUT_WR), "shutdown");
 	recv_all(f->out, &got, sizeof(got));
 	need(got == f->at, "%ld bytes of %ld have arrived", got, f->at);
+}
+
+static void flow_end(struct flow *f)
+{
+	flow_over(f);
 	helper_end(f->reader);
 	close(f->out);
 }
@@ -279,6 +285,30 @@ static int waits(void *arg)
 	return EXIT_OK;
 }
 
+/* H6: the device of the last rail is removed, at either end, and comes back. */
+static int last_device_removed(void *arg)
+{
+	struct flow f;
+	int back;
+
+	setting_set("rails", 1 + CABLES);
+	setting_set("rail_wait_ms", 1000 * patience(30));
+	for (back = 0; back < 2; back++) {
+		f = flow_begin(back);
+		flow_until(&f, "RailsJoined", 2 * CABLES);
+		lab("for dev in va va1 va3; do ip link set $dev down; done");
+		flow_until(&f, "RailsLost", 2 * CABLES);
+		lab("rdma link delete rxb2");
+		lab("(sleep 1; lab_rail_end b 2) >/dev/null 2>&1 &");
+		flow_more(&f, 4 << 20);
+		flow_end(&f);
+		need(since_mark("RailsLost") >= 2 * (1 + CABLES), "%lld rails are lost",
+		     since_mark("RailsLost"));
+		all_cables_up();
+	}
+	return EXIT_OK;
+}
+
 /* The reader of a connection that fails. */
 static void read_to_failure(void *arg)
 {
@@ -339,6 +369,96 @@ static int device_removed(void *arg)
 	return EXIT_OK;
 }
 
+/* H1: a cable that is plugged in later becomes a rail of connections that exist. */
+static int plugged_later(void *arg)
+{
+	struct flow f;
+
+	setting_set("rails", 1 + CABLES);
+	lab("lab_rail_down 2");
+	f = flow_begin(false);
+	flow_until(&f, "RailsJoined", 2 * (CABLES - 1));
+	lab("lab_rail 2");
+	flow_until(&f, "RailsJoined", 2 * CABLES);
+	flow_end(&f);
+	return EXIT_OK;
+}
+
+#define WAYS	4
+
+/* What may happen to a cable, and how that is mended. */
+static const char *const breaks[WAYS] = {
+	"ip link set va%d down", "ip link set vb%d down",
+	"rdma link delete rxa%d", "rdma link delete rxb%d",
+};
+
+static const char *const mends[WAYS] = {
+	"lab_rail_up %d", "lab_rail_up %d", "lab_rail_end a %d", "lab_rail_end b %d",
+};
+
+struct endless {
+	struct flow *f;
+	const volatile bool *stop;
+};
+
+static void write_until_told(void *arg)
+{
+	const struct endless *e = arg;
+
+	while (!*e->stop)
+		flow_more(e->f, CHUNK);
+	flow_over(e->f);
+}
+
+/*
+ * H6: the first cable fails for good. At random, links of the others go down and devices are
+ * removed, and come back. At times there is no cable at all. No byte is lost or twice. SDP_EVENTS
+ * in the environment is the number of events.
+ */
+static int failures(void *arg)
+{
+	bool *stop = mmap(NULL, sizeof(*stop), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			  -1, 0);
+	unsigned int first_seed = seed_drawn(), seed = first_seed;
+	const char *given = getenv("SDP_EVENTS");
+	int events = given ? atoi(given) : short_form() ? 40 : 250;
+	int broken[CABLES + 1] = { 0 }, i, cable;
+	struct endless e = { .stop = stop };
+	struct flow f;
+	pid_t writer;
+
+	need_errno(stop != MAP_FAILED, "mmap");
+	setting_set("rails", 1 + CABLES);
+	setting_set("rail_wait_ms", 1000 * patience(60));
+	f = flow_begin(seed % 2);
+	e.f = &f;
+	flow_until(&f, "RailsJoined", 2 * CABLES);
+	lab("ip link set va down");
+	writer = helper_start(write_until_told, &e);
+	for (i = 0; i < events; i++) {
+		cable = random_up_to(&seed, CABLES);
+		if (broken[cable]) {
+			lab(mends[broken[cable] - 1], cable);
+			broken[cable] = 0;
+		} else {
+			broken[cable] = random_up_to(&seed, WAYS);
+			lab(breaks[broken[cable] - 1], cable);
+		}
+		pause_ms(random_up_to(&seed, 200));
+	}
+	for (cable = 1; cable <= CABLES; cable++)
+		if (broken[cable])
+			lab(mends[broken[cable] - 1], cable);
+	*stop = true;
+	helper_end(writer);
+	helper_end(f.reader);
+	printf("# %d events, SDP_SEED=%u, %lld rails lost, %lld joined\n", events, first_seed,
+	       since_mark("RailsLost"), since_mark("RailsJoined"));
+	close(f.out);
+	lab("lab_down; lab_up");
+	return EXIT_OK;
+}
+
 /* A short connection asks for no rails, and a long one ends in order at both ends. */
 static int short_one(void *arg)
 {
@@ -377,9 +497,12 @@ static const struct test tests[] = {
 	{ "cable_fails", cable_fails, 60, RC, true, "va1" },
 	{ "first_cable_fails", cable_fails, 60, RC, true, "va" },
 	CASE(device_removed, 60, RC),
+	CASE(plugged_later, 60, RC),
 	CASE(seen, 30, RC),
 	CASE(waits, 120, RC),
+	CASE(last_device_removed, 60, RC),
 	CASE(waits_in_vain, 60, RC),
+	CASE(failures, 1200, RC),
 };
 
 int main(int argc, char **argv)
