@@ -13,7 +13,8 @@
 #		beside the first lab.
 # lab_intact	succeeds when the first lab is as lab_up left it.
 # lab_mtu BYTES	sets the MTU of the first lab's cable.
-# lab_rail N	adds cable N, 1 to 7: devices rxaN on vaN with 10.9.(100+N).1, and rxbN on vbN with .2.
+# lab_rail N	adds cable N, 1 to 7: devices rxaN on vaN with 10.9.(100+N).1 and fd09:(100+N)::1,
+#		and rxbN on vbN with .2 and ::2.
 # lab_rail_up N	puts up again an end of it that was put down, with the routes that were lost.
 # lab_rail_down N	removes it, also one that is set up in part only.
 # lab_down, lab_down_ns		remove the lab, also one that is set up in part only.
@@ -163,12 +164,12 @@ lab_up() {
 	lab_wait "addresses to be usable" lab_no_tentative ""
 }
 
-# lab_rail_rules COMMAND N: adds or deletes the rules of cable N, as lab_rule_lines has them.
+# lab_rail_rules COMMAND N A B: adds or deletes the rules of cable N with ends A and B, as
+# lab_rule_lines has them.
 lab_rail_rules() {
-	local a=10.9.$((100 + $2)).1 b=10.9.$((100 + $2)).2 n=$2
-	printf 'rule %s %s\n' "$1" "pref 10 iif va$n lookup local" "$1" "pref 10 iif vb$n lookup local" \
-		"$1" "pref 20 from $a to $b lookup 11$n" "$1" "pref 20 from $b to $a lookup 12$n" \
-		"$1" "pref 21 iif lo to $b lookup 11$n"
+	printf 'rule %s %s\n' "$1" "pref 10 iif va$2 lookup local" "$1" "pref 10 iif vb$2 lookup local" \
+		"$1" "pref 20 from $3 to $4 lookup 11$2" "$1" "pref 20 from $4 to $3 lookup 12$2" \
+		"$1" "pref 21 iif lo to $4 lookup 11$2"
 }
 
 lab_rail_device_ready() {
@@ -182,8 +183,7 @@ lab_rail_device_ready() {
 }
 
 lab_rail() {
-	local n=$1 net=$((100 + $1)) end a b
-	a=10.9.$net.1 b=10.9.$net.2
+	local n=$1 net=$((100 + $1)) end
 	ip link add va$n type veth peer name vb$n || return
 	for end in va$n vb$n; do
 		echo 1 >/proc/sys/net/ipv4/conf/$end/accept_local
@@ -191,25 +191,36 @@ lab_rail() {
 		lab_in_order "" $end || return
 	done
 	ip -batch - <<-EOF || return
-		address add $a/24 dev va$n
-		address add $b/24 dev vb$n
+		address add 10.9.$net.1/24 dev va$n
+		address add 10.9.$net.2/24 dev vb$n
 		link set va$n mtu $LAB_MTU
 		link set vb$n mtu $LAB_MTU
-		$(lab_rail_rules add "$n")
+		$(lab_rail_rules add "$n" 10.9.$net.1 10.9.$net.2)
 	EOF
-	lab_rail_up "$n" || return
-	lab_rail_end a "$n" && lab_rail_end b "$n"
+	ip -6 -batch - <<<"$(lab_rail_rules add "$n" fd09:$net::1 fd09:$net::2)" &&
+		lab_rail_up "$n" && lab_rail_end a "$n" && lab_rail_end b "$n"
 }
 
+# lab_rail_routes N A B: what the routes and neighbours of cable N with ends A and B are.
+lab_rail_routes() {
+	printf '%s\n' "route replace $3 dev va$1 src $2 table 11$1" \
+		"route replace $2 dev vb$1 src $3 table 12$1" \
+		"neighbour replace $3 lladdr $(lab_mac "" vb$1) dev va$1 nud permanent" \
+		"neighbour replace $2 lladdr $(lab_mac "" va$1) dev vb$1 nud permanent"
+}
+
+# The kernel drops IPv6 addresses of an interface that goes down.
 lab_rail_up() {
-	local n=$1 a=10.9.$((100 + $1)).1 b=10.9.$((100 + $1)).2
-	ip -batch - <<-EOF
+	local n=$1 net=$((100 + $1))
+	ip -batch - <<-EOF || return
 		link set va$n up
 		link set vb$n up
-		route replace $b dev va$n src $a table 11$n
-		route replace $a dev vb$n src $b table 12$n
-		neighbour replace $b lladdr $(lab_mac "" vb$n) dev va$n nud permanent
-		neighbour replace $a lladdr $(lab_mac "" va$n) dev vb$n nud permanent
+		$(lab_rail_routes "$n" 10.9.$net.1 10.9.$net.2)
+	EOF
+	ip -6 -batch - <<-EOF
+		address replace fd09:$net::1/64 dev va$n nodad
+		address replace fd09:$net::2/64 dev vb$n nodad
+		$(lab_rail_routes "$n" fd09:$net::1 fd09:$net::2)
 	EOF
 }
 
@@ -222,17 +233,21 @@ lab_rail_end() {
 }
 
 lab_rail_down() {
-	local n=$1 rdma
+	local n=$1 net=$((100 + $1)) rdma v ends
 	for rdma in rxa$n rxb$n; do
 		[ ! -e /sys/class/infiniband/$rdma ] || rdma link delete $rdma || return
 	done
 	[ ! -e /sys/class/net/va$n ] || ip link delete va$n || return
-	ip -force -batch - 2>/dev/null <<-EOF || true
-		$(lab_rail_rules del "$n")
-		route flush table 11$n
-		route flush table 12$n
-	EOF
-	return 0
+	for v in -4 -6; do
+		ends="10.9.$net.1 10.9.$net.2"
+		[ $v = -4 ] || ends="fd09:$net::1 fd09:$net::2"
+		# shellcheck disable=SC2086 # two words
+		ip $v -force -batch - 2>/dev/null <<-EOF || true
+			$(lab_rail_rules del "$n" $ends)
+			route flush table 11$n
+			route flush table 12$n
+		EOF
+	done
 }
 
 lab_intact() {

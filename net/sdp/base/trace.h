@@ -270,8 +270,8 @@ DEFINE_EVENT(sdp_rail, sdp_rail_lost,
 	TP_ARGS(port, peer, rail)
 );
 
-/* A message of a rail that has failed goes again by @rail. */
-TRACE_EVENT(sdp_rail_resend,
+/* A message goes by @rail. */
+DECLARE_EVENT_CLASS(sdp_rail_msg,
 	TP_PROTO(u16 port, u16 peer, u8 rail, u32 mseq),
 	TP_ARGS(port, peer, rail, mseq),
 	TP_STRUCT__entry(
@@ -288,6 +288,17 @@ TRACE_EVENT(sdp_rail_resend,
 	),
 	TP_printk("port=%u peer=%u rail=%u mseq=%u", __entry->port,
 		  __entry->peer, __entry->rail, __entry->mseq)
+);
+
+DEFINE_EVENT(sdp_rail_msg, sdp_rail_send,
+	TP_PROTO(u16 port, u16 peer, u8 rail, u32 mseq),
+	TP_ARGS(port, peer, rail, mseq)
+);
+
+/* It went by a rail that has failed before. */
+DEFINE_EVENT(sdp_rail_msg, sdp_rail_resend,
+	TP_PROTO(u16 port, u16 peer, u8 rail, u32 mseq),
+	TP_ARGS(port, peer, rail, mseq)
 );
 
 /* A connection or a connect fails; @place says where. */

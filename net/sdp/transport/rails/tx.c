@@ -58,6 +58,8 @@ static bool post_message(struct rails *b, const struct sdp_rails_post *p)
 		sdp_buf_cb(skb)->revoke = 0;
 	} else {
 		skb = __skb_dequeue(&m->unsent);
+		trace_sdp_rail_send(b->local.port, b->peer.port, p->rail,
+				    p->seq);
 		sdp_buf_cb(skb)->block = sdp_buf_cb(skb)->reused;
 		sdp_buf_cb(skb)->reused = true;
 		if (p->rail)

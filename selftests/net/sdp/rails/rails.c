@@ -10,6 +10,7 @@
 
 #define CABLES	3
 #define CHUNK	(64 << 10)
+#define CPU1	"/sys/devices/system/cpu/cpu1/online"
 
 static pid_t main_process;
 
@@ -33,6 +34,9 @@ static void cables_down(void)
 
 	if (getpid() != main_process)
 		return;
+	/* After a test that died. */
+	if (!access(CPU1, W_OK))
+		lab("echo 1 >" CPU1);
 	for (i = 1; i <= CABLES; i++)
 		lab("lab_rail_down %d", i);
 }
@@ -179,6 +183,90 @@ static int spread(void *arg)
 	return EXIT_OK;
 }
 
+#define TRACING		"/sys/kernel/tracing/"
+#define EVENTS		TRACING "events/sdp"
+#define CPUS		8
+
+/* Processors, and rails, by which messages were sent; and whether the caller sent any itself. */
+struct senders {
+	bool cpu[CPUS];
+	bool rail[1 + CABLES];
+	bool caller;
+};
+
+static void senders_look(struct senders *s)
+{
+	FILE *f = fopen(TRACING "trace", "r");
+	unsigned int cpu, rail;
+	char line[500];
+	int pid;
+
+	need_errno(f, TRACING "trace");
+	while (fgets(line, sizeof(line), f)) {
+		char *event = strstr(line, "sdp_rail_send:"), *at = strstr(line, "] ");
+
+		/* "COMM-PID [CPU] FLAGS TIME: sdp_rail_send: port=1 peer=2 rail=3 mseq=4" */
+		while (at && at > line && *at != '[')
+			at--;
+		if (!event || !at || sscanf(at, "[%u]", &cpu) != 1 || cpu >= CPUS)
+			continue;
+		if (sscanf(strstr(event, "rail="), "rail=%u", &rail) == 1 && rail <= CABLES)
+			s->rail[rail] = true;
+		s->cpu[cpu] = true;
+		while (at > line && *at != '-')
+			at--;
+		if (sscanf(at, "-%d", &pid) == 1 && pid == getpid())
+			s->caller = true;
+	}
+	fclose(f);
+}
+
+/* H4: messages of one write leave from several processors, the writer's own among them. */
+static int workers(void *arg)
+{
+	long long end = now_ms() + 1000 * patience(30);
+	struct senders s = { .caller = false };
+	struct flow f;
+	int i;
+
+	if (access(EVENTS, F_OK) || sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		return EXIT_SKIPPED;
+	setting_set("rails", 1 + CABLES);
+	f = flow_begin(false);
+	flow_until(&f, "RailsJoined", 2 * CABLES);
+	lab("echo >" TRACING "trace; echo 1 >" EVENTS "/sdp_rail_send/enable");
+	do {
+		flow_more(&f, 1 << 20);
+		senders_look(&s);
+		need(now_ms() < end, "by processors %d %d, rails %d %d %d %d, by the caller %d",
+		     s.cpu[0], s.cpu[1], s.rail[0], s.rail[1], s.rail[2], s.rail[3], s.caller);
+	} while (!(s.cpu[0] && s.cpu[1] && s.rail[0] && s.rail[1] && s.rail[2] && s.rail[3] &&
+		   s.caller));
+	lab("echo 0 >" EVENTS "/sdp_rail_send/enable");
+	flow_end(&f);
+	for (i = 0; i < CPUS; i++)
+		if (s.cpu[i])
+			printf("# messages were sent by processor %d\n", i);
+	return EXIT_OK;
+}
+
+/* H4, H5: one processor slices its time. */
+static int one_processor(void *arg)
+{
+	struct flow f;
+
+	if (access(CPU1, W_OK))
+		return EXIT_SKIPPED;
+	setting_set("rails", 1 + CABLES);
+	lab("echo 0 >" CPU1);
+	f = flow_begin(true);
+	flow_until(&f, "RailsJoined", 2 * CABLES);
+	flow_more(&f, 4 << 20);
+	flow_end(&f);
+	lab("echo 1 >" CPU1);
+	return EXIT_OK;
+}
+
 /* A side that does not want rails gets none. */
 static int unwanted(void *arg)
 {
@@ -215,8 +303,6 @@ static int cable_fails(void *arg)
 		lab("lab_down; lab_up");
 	return EXIT_OK;
 }
-
-#define EVENTS	"/sys/kernel/tracing/events/sdp"
 
 /* SDP_INFO, `sdp list -i` and the tracepoints show the rails of both ends. */
 static int seen(void *arg)
@@ -490,11 +576,13 @@ static int port_zero(void *arg)
 }
 
 static const struct test tests[] = {
-	CASE(spread, 60, RC),
+	CASE(spread, 60, RC | 1u << SET_RC6),
+	CASE(workers, 60, RC),
+	CASE(one_processor, 60, RC),
 	CASE(unwanted, 30, RC),
 	CASE(short_one, 30, RC),
 	CASE(port_zero, 30, RC),
-	{ "cable_fails", cable_fails, 60, RC, true, "va1" },
+	{ "cable_fails", cable_fails, 60, RC | 1u << SET_RC6, true, "va1" },
 	{ "first_cable_fails", cable_fails, 60, RC, true, "va" },
 	CASE(device_removed, 60, RC),
 	CASE(plugged_later, 60, RC),
