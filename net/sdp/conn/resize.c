@@ -64,6 +64,22 @@ void sdp_resize_note_send(struct sdp_sock *ssk, size_t bytes, u32 open)
 	sdp_engine_split(&ssk->engine, roundup_pow_of_two(all));
 }
 
+/**
+ * sdp_resize_note_rdma() - a part of a write has gone by RDMA
+ * @ssk: socket, locked
+ * @bytes: its size
+ *
+ * If other rails join, such writes will go in messages, and the size of the
+ * receives is fixed from then on. So they have to grow before.
+ */
+void sdp_resize_note_rdma(struct sdp_sock *ssk, size_t bytes)
+{
+	const struct sdp_link *link = ssk->link;
+
+	if (link && link->ops->keeps && !READ_ONCE(link->many))
+		sdp_resize_note_send(ssk, bytes, 0);
+}
+
 /* Number of receives to keep posted once their size is @size. */
 static u32 resize_receives(const struct sdp_sock *ssk, u32 size)
 {

@@ -15,6 +15,7 @@
 #include "../conn/conn.h"
 #include "../conn/keepalive.h"
 #include "../conn/output.h"
+#include "../conn/resize.h"
 #include "../conn/wake.h"
 #include "sinkavail_send.h"
 #include "zcopy.h"
@@ -69,6 +70,7 @@ void sdp_sinkavail_send_count(struct sdp_sock *ssk, u32 n)
 	SDP_ADD(sock_net(&ssk->sk), RdmaWriteBytes, n);
 	ssk->bytes_sent += n;
 	ssk->rdma_sent += n;
+	sdp_resize_note_rdma(ssk, n);
 	ssk->last_sent = jiffies;
 	ssk->tx_since = jiffies;
 }

@@ -38,6 +38,7 @@
 #include "../conn/conn.h"
 #include "../conn/memory.h"
 #include "../conn/output.h"
+#include "../conn/resize.h"
 #include "../conn/tx_queue.h"
 #include "../conn/wake.h"
 #include "pin.h"
@@ -632,6 +633,7 @@ void sdp_srcavail_send_answered(struct sdp_sock *ssk,
 	ssk->bytes_sent += got - o->first;
 	ssk->rdma_sent += got - o->first;
 	ssk->rdma_read_by_peer += got - o->first;
+	sdp_resize_note_rdma(ssk, got);
 	ssk->last_sent = jiffies;
 	ssk->tx_since = jiffies;
 	sdp_srcavail_send_over(ssk, got);

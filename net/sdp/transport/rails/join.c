@@ -125,6 +125,13 @@ static bool may_join(const struct rails *b)
 	       !rails_copied(b) && rails_count(b) < b->most;
 }
 
+/* Is it possible that the peer is about to ask for larger receives? */
+static bool may_grow(const struct rails *b)
+{
+	return b->config.recv_size_max &&
+	       (b->small || b->size == b->config.recv_size);
+}
+
 /**
  * rails_join_count() - ask for other rails when enough data has moved
  * @b: bundle with one rail; under its lock
@@ -132,8 +139,10 @@ static bool may_join(const struct rails *b)
  */
 void rails_join_count(struct rails *b, u32 bytes)
 {
+	u32 after = may_grow(b) ? RAILS_AFTER_SMALL : RAILS_AFTER;
+
 	b->moved = min_t(u64, (u64)b->moved + bytes, U32_MAX);
-	if (b->asked || b->connects || b->most < 2 || b->moved < RAILS_AFTER)
+	if (b->asked || b->connects || b->most < 2 || b->moved < after)
 		return;
 	b->asked = true;
 	rails_queue(b, &b->join, 0);

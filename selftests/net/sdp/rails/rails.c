@@ -267,6 +267,27 @@ static int one_processor(void *arg)
 	return EXIT_OK;
 }
 
+/*
+ * H1: large writes, which go by RDMA before, fill large messages once other rails have joined: the
+ * receives have grown before that.
+ */
+static int large_messages(void *arg)
+{
+	long long messages;
+	struct flow f;
+
+	setting_set("rails", 1 + CABLES);
+	f = flow_begin(false);
+	flow_until(&f, "RailsJoined", 2 * CABLES);
+	flow_more(&f, 1 << 20);
+	messages = since_mark("DataSent");
+	flow_more(&f, 8 << 20);
+	messages = since_mark("DataSent") - messages;
+	need(messages < (8 << 20) / (16 << 10), "%lld messages of 8 MiB", messages);
+	flow_end(&f);
+	return EXIT_OK;
+}
+
 /* A side that does not want rails gets none. */
 static int unwanted(void *arg)
 {
@@ -577,6 +598,7 @@ static int port_zero(void *arg)
 
 static const struct test tests[] = {
 	CASE(spread, 60, RC | 1u << SET_RC6),
+	CASE(large_messages, 60, RC),
 	CASE(workers, 60, RC),
 	CASE(one_processor, 60, RC),
 	CASE(unwanted, 30, RC),
