@@ -15,6 +15,8 @@
 # lab_mtu BYTES	sets the MTU of the first lab's cable.
 # lab_rail N	adds cable N, 1 to 7: devices rxaN on vaN with 10.9.(100+N).1 and fd09:(100+N)::1,
 #		and rxbN on vbN with .2 and ::2.
+# lab_rail_vlan N ON	adds VLAN N over cable ON, with addresses as a cable's, but no devices of its
+#		own: those of cable ON serve its addresses.
 # lab_rail_up N	puts up again an end of it that was put down, with the routes that were lost.
 # lab_rail_down N	removes it, also one that is set up in part only.
 # lab_down, lab_down_ns		remove the lab, also one that is set up in part only.
@@ -182,9 +184,9 @@ lab_rail_device_ready() {
 	return 1
 }
 
-lab_rail() {
+# lab_rail_addresses N: sets the addresses of cable N, and puts it up.
+lab_rail_addresses() {
 	local n=$1 net=$((100 + $1)) end
-	ip link add va$n type veth peer name vb$n || return
 	for end in va$n vb$n; do
 		echo 1 >/proc/sys/net/ipv4/conf/$end/accept_local
 		echo 0 >/proc/sys/net/ipv4/conf/$end/rp_filter
@@ -197,8 +199,20 @@ lab_rail() {
 		link set vb$n mtu $LAB_MTU
 		$(lab_rail_rules add "$n" 10.9.$net.1 10.9.$net.2)
 	EOF
-	ip -6 -batch - <<<"$(lab_rail_rules add "$n" fd09:$net::1 fd09:$net::2)" &&
-		lab_rail_up "$n" && lab_rail_end a "$n" && lab_rail_end b "$n"
+	ip -6 -batch - <<<"$(lab_rail_rules add "$n" fd09:$net::1 fd09:$net::2)" && lab_rail_up "$n"
+}
+
+lab_rail() {
+	ip link add va$1 type veth peer name vb$1 && lab_rail_addresses "$1" &&
+		lab_rail_end a "$1" && lab_rail_end b "$1"
+}
+
+lab_rail_vlan() {
+	local end
+	for end in va vb; do
+		ip link add link $end$2 name $end$1 type vlan id "$1" || return
+	done
+	lab_rail_addresses "$1"
 }
 
 # lab_rail_routes N A B: what the routes and neighbours of cable N with ends A and B are.
@@ -233,11 +247,13 @@ lab_rail_end() {
 }
 
 lab_rail_down() {
-	local n=$1 net=$((100 + $1)) rdma v ends
+	local n=$1 net=$((100 + $1)) rdma end v ends
 	for rdma in rxa$n rxb$n; do
 		[ ! -e /sys/class/infiniband/$rdma ] || rdma link delete $rdma || return
 	done
-	[ ! -e /sys/class/net/va$n ] || ip link delete va$n || return
+	for end in va$n vb$n; do
+		[ ! -e /sys/class/net/$end ] || ip link delete $end || return
+	done
 	for v in -4 -6; do
 		ends="10.9.$net.1 10.9.$net.2"
 		[ $v = -4 ] || ends="fd09:$net::1 fd09:$net::2"

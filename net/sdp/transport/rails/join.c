@@ -344,7 +344,10 @@ static void plan_join(struct rails *b, struct join_plan *p)
 	spin_unlock_bh(&b->lock);
 }
 
-/* Connect a rail from this address of ours to the first that it leads to. */
+/*
+ * Connect a rail from this address of ours to the first that it leads to. On
+ * one host each side has the addresses of the other one: not to itself.
+ */
 static void connect_from(struct rails *b, struct join_plan *p,
 			 const struct sdp_rc_address *own)
 {
@@ -354,6 +357,7 @@ static void connect_from(struct rails *b, struct join_plan *p,
 	for (i = 0; i < p->n_addrs; i++) {
 		peer.ip = p->addrs[i];
 		if (is_v4(&peer.ip) != is_v4(&local.ip) ||
+		    ipv6_addr_equal(&peer.ip, &local.ip) ||
 		    pairs_use(&p->pairs, &peer.ip) ||
 		    !sdp_rc_leads_by(b->net, &local, &peer, own->ifindex))
 			continue;
