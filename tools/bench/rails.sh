@@ -10,7 +10,7 @@ RAILS=${RAILS:-1 2 4}
 RAIL_MBIT=${RAIL_MBIT:-50}
 RAIL_SIZE=65536
 RAIL_CABLES=3		# beside the first one
-RAIL_FAILS=20 RAIL_RETURNS=50 RAIL_SAMPLES=100	# tenths of a second
+RAIL_FAILS=2 RAIL_RETURNS=5 RAIL_SECONDS=10
 
 # cable_of N: its device at the sending end
 cable_of() { [ "$1" = 0 ] && echo va || echo "va$1"; }
@@ -23,7 +23,14 @@ limit_cable() {
 	done
 }
 
-cable_bytes() { cat "/sys/class/net/$(cable_of "$1")/statistics/tx_bytes"; }
+# cable_bytes N: in both directions. Both ends are on one host, and a rail may begin at either one.
+cable_bytes() {
+	local dev bytes sum=0
+	for dev in "$(cable_of "$1")" "$(cable_of "$1" | tr a b)"; do
+		bytes=$(<"/sys/class/net/$dev/statistics/tx_bytes") && sum=$((sum + bytes))
+	done
+	echo $sum
+}
 
 rails_up() {
 	local i
@@ -64,27 +71,33 @@ uneven_rails() {
 	limit_cable 1 "$RAIL_MBIT"
 }
 
-# sample_rails PID: records the bytes of both cables every tenth of a second, and lets the second
-# one fail and return.
+# sample_rails PID: records the bytes of both cables several times a second, and lets the second one
+# fail and return.
 sample_rails() {
-	local i start=$EPOCHREALTIME
-	for ((i = 0; i < RAIL_SAMPLES; i++)); do
-		process_gone "$1" && break
-		[ $i != $RAIL_FAILS ] || ip link set va1 down
-		[ $i != $RAIL_RETURNS ] || lab_rail_up 1
-		record "rail us=$((${EPOCHREALTIME/./} - ${start/./})) first=$(cable_bytes 0)" \
-			"second=$(cable_bytes 1)"
+	local start=${EPOCHREALTIME/./} now=0 cable=up
+	until process_gone "$1"; do
+		now=$((${EPOCHREALTIME/./} - start))
+		if [ $cable = up ] && [ $now -ge ${RAIL_FAILS}000000 ]; then
+			ip link set va1 down
+			cable=down
+		elif [ $cable = down ] && [ $now -ge ${RAIL_RETURNS}000000 ]; then
+			lab_rail_up 1
+			cable=back
+		fi
+		record "rail us=$now first=$(cable_bytes 0) second=$(cable_bytes 1)"
 		sleep 0.1
 	done
 }
 
+# Without the other cables, one of which would take the place of the second.
 failing_rail() {
-	local pid
+	local pid i
+	for ((i = 2; i <= RAIL_CABLES; i++)); do lab_rail_down $i; done
 	echo 2 >/proc/sys/net/sdp/rails
 	need_server sdp || return 0
 	# shellcheck disable=SC2046 # a command and its words
 	limited $(peer_command sdp -w 32) stream $(peer_target sdp "${server_port[sdp]}") $RAIL_SIZE \
-		$((RAIL_MBIT * 2 * RAIL_SAMPLES / 6)) &
+		$((RAIL_MBIT * 20 * RAIL_SECONDS / 6)) &
 	pid=$!
 	sample_rails $pid
 	if wait $pid; then say "  one of two cables has failed and come back"; else
