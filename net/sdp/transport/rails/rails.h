@@ -45,7 +45,7 @@
 #define RAILS_JOIN		(5 * HZ)
 /* Bytes that a connection moves before it asks for other rails. */
 #define RAILS_AFTER	(256 * 1024)
-/* The same while its receives may still grow; afterwards their size is fixed. */
+/* The same while its receives may grow; after that their size is fixed. */
 #define RAILS_AFTER_SMALL	(4 * 1024 * 1024)
 /* Interval at which the rails are judged while they are busy. */
 #define RAILS_WATCH	(HZ / 50 + 1)
