@@ -70,8 +70,6 @@ static int recv_copy_piece(struct sdp_sock *ssk, struct msghdr *msg, u32 n,
 		return n;
 	if (r->pipe)
 		return sdp_rx_splice(ssk, p->skb, p->offset, n, r->pipe);
-	if (r->run && r->run->fault)
-		return -EFAULT;
 	err = skb_copy_datagram_msg(p->skb, p->offset, msg, n);
 	if (err)
 		return err;
@@ -351,6 +349,8 @@ static int recv_all(struct sdp_sock *ssk, struct msghdr *msg, size_t len,
 		/* The socket may have been connected anew during a sleep. */
 		if (r->lives != ssk->generation)
 			return recv_lost_error(ssk);
+		if (r->run && r->run->fault)
+			return -EFAULT;
 		/* A program may take long to find what is little. */
 		if (r->run && r->copied && signal_pending(current))
 			break;

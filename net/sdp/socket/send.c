@@ -444,8 +444,8 @@ static int send_program(struct sdp_sock *ssk, struct msghdr *msg,
 	run->flags = msg->msg_flags & ~MSG_SPLICE_PAGES;
 	send_next_pieces(msg, run);
 	err = send_all(ssk, msg, run, &refs, timeo, done);
-	if (msg->msg_flags != run->flags && !(run->flags & MSG_MORE) &&
-	    !READ_ONCE(ssk->opt.cork))
+	if ((msg->msg_flags != run->flags || run->fault) &&
+	    !(run->flags & MSG_MORE) && !READ_ONCE(ssk->opt.cork))
 		send_release(ssk);
 	msg->msg_flags = run->flags;
 	return err;

@@ -146,9 +146,10 @@ static void nowait_work(struct work_struct *work)
 			s->skb = NULL;
 			sdp_rx_was_read(ssk, s->n, &todo);
 			on = s->more;
-		} else if (error == -EAGAIN) {
+		} else {
 			/* The bytes can be read again, so they are readable. */
-			SDP_INC(sock_net(&ssk->sk), RdmaReadsVoid);
+			SDP_ADD(sock_net(&ssk->sk), RdmaReadsVoid,
+				error == -EAGAIN);
 			todo.wake |= SDP_WAKE_READ;
 		}
 		sdp_conn_progress(ssk, &todo);

@@ -593,11 +593,11 @@ static int unmapped_strip(void *arg)
 		need(memory[6 * page + i] == memory[24 + i / 8 * 64 + i % 8], "byte %ld", i);
 	send_all(p.c, pattern(0), before + sizeof(rest));
 	await_bytes(p.s, before + sizeof(rest));
-	n = sdp_program_recv(p.s, &program, &iov, 1, 0, 0, 0);
+	n = sdp_program_recv(p.s, &program, &iov, 1, 0, 0, MSG_WAITALL);
 	need(n == before, "recv: %zd of %ld, %s", n, before, errno_text(errno));
 	for (i = 0; i < before; i++)
 		need(memory[24 + i / 8 * 64 + i % 8] == pattern(0)[i], "byte %ld was put", i);
-	n = sdp_program_recv(p.s, &program, &iov, 1, before, 0, 0);
+	n = sdp_program_recv(p.s, &program, &iov, 1, before, 0, MSG_WAITALL);
 	need(n == -1 && errno == EFAULT, "recv: %zd, %s", n, errno_text(errno));
 	recv_all(p.s, rest, sizeof(rest));
 	pattern_check(before, rest, sizeof(rest));
