@@ -56,6 +56,12 @@
  * sdp_program_hdr and its operations.
  */
 #define SDP_PROGRAM	5
+/*
+ * int, 1 to 8: most rails of the connection. 0 (default): use net.sdp.rails.
+ * Set it before connect(), or on a listener for its connections; later it fails
+ * with EISCONN. get returns the value in force.
+ */
+#define SDP_RAILS	6
 
 /*
  * Option of level SOL_IP for SDP and TCP sockets of AF_INET and AF_INET6; get

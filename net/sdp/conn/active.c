@@ -65,11 +65,12 @@ bool sdp_active_is_typical(const struct sdp_sock *ssk, unsigned int ms)
 	       !sdp_tos(ssk, true) && !sdp_tos(ssk, false);
 }
 
-static void path_wish(const struct sdp_sock *ssk, struct sdp_path_wish *wish)
+static void path_wish(struct sdp_sock *ssk, struct sdp_path_wish *wish)
 {
 	wish->timeout_ms = active_timeout_ms(ssk);
 	wish->ifindex = READ_ONCE(ssk->sk.sk_bound_dev_if);
 	wish->tos = sdp_tos(ssk, sdp_is_v4(&ssk->peer));
+	wish->rails = sdp_rails_wish(ssk);
 }
 
 /*
@@ -387,8 +388,7 @@ int sdp_active_open(struct sdp_sock *ssk, const struct sdp_endpoint *peer,
 	if (sdp_is_loopback(&ssk->peer) && may_use_loopback(ssk))
 		ssk->transport = &sdp_loop;
 	else
-		ssk->transport = sdp_rails_wanted(sock_net(sk)) ? &sdp_rails :
-								  &sdp_rc;
+		ssk->transport = sdp_rails_wish(ssk) > 1 ? &sdp_rails : &sdp_rc;
 	ssk->backoff = BACKOFF_FIRST;
 	ssk->deadline = jiffies + msecs_to_jiffies(active_timeout_ms(ssk));
 	SDP_INC(sock_net(sk), ActiveOpens);

@@ -50,6 +50,7 @@ struct sock;
  * @rdma_threshold: SDP_RDMA_THRESHOLD in bytes, -1 for the namespace's value
  * @flow_control: SDP_FLOW_CONTROL (enum sdp_flow), -1 for the namespace's value
  * @program: SDP_PROGRAM
+ * @rails: SDP_RAILS, 0 for the namespace's value
  *
  * Read and written without a lock, by READ_ONCE() and WRITE_ONCE(). An accepted
  * socket starts with a copy of its listener's. Options that have a field in
@@ -98,6 +99,7 @@ struct sdp_options {
 	int rdma_threshold;
 	int flow_control;
 	int program;
+	int rails;
 };
 
 void sdp_options_init(struct sdp_sock *ssk);

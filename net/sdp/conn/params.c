@@ -43,6 +43,18 @@ int sdp_flow_wish(struct sdp_sock *ssk)
 					    ->settings.flow_control);
 }
 
+/**
+ * sdp_rails_wish() - most rails that a socket wants for a connection (H1)
+ * @ssk: socket
+ *
+ * Return: number of rails, as set for the socket or else for the namespace.
+ */
+int sdp_rails_wish(struct sdp_sock *ssk)
+{
+	return READ_ONCE(ssk->opt.rails) ?:
+	       READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.rails);
+}
+
 /*
  * Least number of receives that SO_RCVBUF is divided into, if the application
  * has set it. Each of them has room for at least RCVBUF_PAYLOAD_MIN bytes, even

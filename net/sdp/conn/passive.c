@@ -184,6 +184,20 @@ static int take_request(struct sdp_sock *parent, struct sdp_link *link,
 	return err;
 }
 
+/* The same, with a link that other rails can join if both sides want that. */
+static int take_by_rails(struct sdp_sock *parent, struct sdp_link *link,
+			 struct sdp_incoming *in)
+{
+	int err;
+
+	link = sdp_rails_accept(link, in, sdp_rails_wish(parent));
+	if (!link)
+		return -ENOMEM;
+	err = take_request(parent, link, in);
+	sdp_rails_accepted(link, in, err);
+	return err;
+}
+
 /**
  * sdp_passive_open() - up-call: a connection request has arrived
  * @link: link of the new connection; on success the child becomes its owner
@@ -208,7 +222,7 @@ int sdp_passive_open(struct sdp_link *link, struct sdp_incoming *in)
 	 * under the lock.
 	 */
 	err = sdp_accept_queue_full(parent) ? -EAGAIN :
-					      take_request(parent, link, in);
+					      take_by_rails(parent, link, in);
 	if (err == -EAGAIN)
 		SDP_INC(in->net, BacklogFull);
 	else if (err == -ENOMEM || err == -ENOBUFS)

@@ -2,11 +2,13 @@
 /*
  * Socket options of the level SOL_SDP, which have no counterpart in TCP.
  *
- * SDP_RDMA_THRESHOLD, SDP_FLOW_CONTROL and SDP_PROGRAM are rows of a table.
+ * SDP_RDMA_THRESHOLD, SDP_FLOW_CONTROL, SDP_PROGRAM and SDP_RAILS are rows of a
+ * table.
  * SDP_ZEROCOPY and SDP_INFO have code of their own.
  */
 #include "../conn/params.h"
 #include "../conn/zerocopy.h"
+#include "../proto/rail.h"
 #include "info.h"
 #include "sockopt.h"
 #include "sockopt_sdp.h"
@@ -21,19 +23,31 @@ static int get_threshold(struct sdp_sock *ssk)
 }
 
 /*
- * Hello and HelloAck negotiate the flow control of a connection, so it cannot
- * change afterwards. SDP_INFO shows what was agreed on.
+ * Hello and HelloAck negotiate the flow control and the rails of a connection,
+ * so these cannot change afterwards. SDP_INFO shows what was agreed on.
  */
-static int set_flow(struct sdp_sock *ssk, int val)
+static int set_before_hello(struct sdp_sock *ssk, int *option, int val, int min,
+			    int max)
 {
 	int state = READ_ONCE(ssk->sk.sk_state);
 
-	if (val < -1 || val > SDP_FLOW_NIC)
+	if (val < min || val > max)
 		return -EINVAL;
 	if (state != TCP_CLOSE && state != TCP_LISTEN)
 		return -EISCONN;
-	WRITE_ONCE(ssk->opt.flow_control, val);
+	WRITE_ONCE(*option, val);
 	return 0;
+}
+
+static int set_flow(struct sdp_sock *ssk, int val)
+{
+	return set_before_hello(ssk, &ssk->opt.flow_control, val, -1,
+				SDP_FLOW_NIC);
+}
+
+static int set_rails(struct sdp_sock *ssk, int val)
+{
+	return set_before_hello(ssk, &ssk->opt.rails, val, 0, SDP_RAILS_MAX);
 }
 
 static const struct sdp_option own_options[] = {
@@ -42,6 +56,8 @@ static const struct sdp_option own_options[] = {
 	{ SDP_OPTION(SDP_FLOW_CONTROL, flow_control, -1, SDP_FLOW_NIC),
 	  .set = set_flow, .get = sdp_flow_wish },
 	{ SDP_OPTION_FLAG(SDP_PROGRAM, program) },
+	{ SDP_OPTION(SDP_RAILS, rails, 0, SDP_RAILS_MAX),
+	  .set = set_rails, .get = sdp_rails_wish },
 };
 
 /**

@@ -177,11 +177,13 @@ struct sdp_mem {
  * @timeout_ms: largest time for each step (address, route), in milliseconds
  * @ifindex: network interface that the path must leave by, or 0
  * @tos: type of service or traffic class, or 0 for the device's default
+ * @rails: most rails of the connection
  */
 struct sdp_path_wish {
 	unsigned int timeout_ms;
 	int ifindex;
 	u8 tos;
+	u8 rails;
 };
 
 /**
@@ -439,7 +441,10 @@ bool sdp_rc_leads_by(struct net *net, const struct sdp_endpoint *local,
 int sdp_rails_init(const struct sdp_link_events *up);
 void sdp_rails_exit(void);
 int sdp_rails_incoming(struct sdp_link *link, struct sdp_incoming *in);
-bool sdp_rails_wanted(struct net *net);
+struct sdp_link *sdp_rails_accept(struct sdp_link *link,
+				  const struct sdp_incoming *in, u8 most);
+void sdp_rails_accepted(struct sdp_link *link, struct sdp_incoming *in,
+			int err);
 void sdp_rails_paths_changed(void);
 bool sdp_rc_device(struct net *net, const struct sdp_endpoint *peer,
 		   char name[SDP_DEVICE_NAME]);

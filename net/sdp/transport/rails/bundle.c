@@ -192,6 +192,7 @@ static void rails_connect(struct sdp_link *link,
 	spin_lock_bh(&b->lock);
 	/* Of the device that SO_BINDTODEVICE names there is only one. */
 	b->alone = wish->ifindex;
+	b->wish = wish->rails;
 	sdp_rc.connect(first_link(b), wish);
 	spin_unlock_bh(&b->lock);
 }

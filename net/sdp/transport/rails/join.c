@@ -33,17 +33,6 @@ static refcount_t listens = REFCOUNT_INIT(0);
 static DEFINE_MUTEX(listens_lock);
 static bool port0_open;
 
-/**
- * rails_setting() - most rails of a connection, as set
- * @net: network namespace
- *
- * Return: number of rails, 1 if others are not wanted.
- */
-u8 rails_setting(struct net *net)
-{
-	return READ_ONCE(sdp_net(net)->settings.rails);
-}
-
 static void port0_get(struct net *net)
 {
 	mutex_lock(&listens_lock);
@@ -139,10 +128,13 @@ static bool may_grow(const struct rails *b)
  */
 void rails_join_count(struct rails *b, u32 bytes)
 {
-	u32 after = may_grow(b) ? RAILS_AFTER_SMALL : RAILS_AFTER;
-
 	b->moved = min_t(u64, (u64)b->moved + bytes, U32_MAX);
-	if (b->asked || b->connects || b->most < 2 || b->moved < after)
+	if (b->asked || b->connects || b->most < 2 || b->moved < RAILS_AFTER)
+		return;
+	if (!b->ripe)
+		b->ripe = jiffies | 1;
+	if (may_grow(b) && b->moved < RAILS_AFTER_SMALL &&
+	    time_before(jiffies, b->ripe + RAILS_GROWTH))
 		return;
 	b->asked = true;
 	rails_queue(b, &b->join, 0);
@@ -154,12 +146,15 @@ static bool is_v4(const struct in6_addr *ip)
 }
 
 /**
- * rails_join_soon() - announce, or try to join, after this time
+ * rails_join_soon() - announce, or try to join, after this time at the latest
  * @b: bundle; under its lock
- * @delay: time until then, whenever it was to happen before
+ * @delay: time until then
  */
 void rails_join_soon(struct rails *b, unsigned long delay)
 {
+	if (delayed_work_pending(&b->join) &&
+	    time_before(b->join.timer.expires, jiffies + delay))
+		return;
 	refcount_inc(&b->refs);
 	if (mod_delayed_work(rails_wq, &b->join, delay))
 		rails_put(b);
@@ -175,6 +170,30 @@ static void store_addrs(struct rails *b, const struct sdp_rail_msg *msg)
 {
 	b->n_addrs = msg->n;
 	memcpy(b->addrs, msg->addrs, msg->n * sizeof(b->addrs[0]));
+}
+
+static bool has_addr(const struct sdp_rail_msg *msg, const u8 ip[16])
+{
+	u32 i;
+
+	for (i = 0; i < msg->n; i++)
+		if (!memcmp(msg->addrs[i], ip, sizeof(msg->addrs[i])))
+			return true;
+	return false;
+}
+
+/*
+ * Add the addresses that were announced before and are not any more. If the
+ * rails fail before the peer can announce them again, they may be the way back.
+ */
+static void keep_addrs(const struct rails *b, struct sdp_rail_msg *msg)
+{
+	u32 i;
+
+	for (i = 0; i < b->n_addrs && msg->n < SDP_RAIL_ADDRS_MAX; i++)
+		if (!has_addr(msg, b->addrs[i].s6_addr))
+			memcpy(msg->addrs[msg->n++], &b->addrs[i],
+			       sizeof(b->addrs[i]));
 }
 
 /* Accepting side: tell the peer of our addresses, unless it knows them. */
@@ -197,19 +216,28 @@ static void announce(struct rails *b)
 		store_addrs(b, &msg);
 	else
 		rails_queue(b, &b->join, b->retry);
+	/* An address may be usable only some time after the event. */
+	if (b->looks && !b->released) {
+		b->looks--;
+		rails_queue(b, &b->join, b->retry);
+		b->retry *= 4;
+	}
 	spin_unlock_bh(&b->lock);
 }
 
 /**
  * rails_join_addrs() - the peer has announced its addresses
  * @b: bundle; under its lock
- * @msg: RailAddrs
+ * @msg: RailAddrs; changed
  */
-void rails_join_addrs(struct rails *b, const struct sdp_rail_msg *msg)
+void rails_join_addrs(struct rails *b, struct sdp_rail_msg *msg)
 {
 	unsigned long delay;
 
-	if (!b->connects || b->alone || b->released || same_addrs(b, msg))
+	if (!b->connects || b->alone || b->released || !msg->n)
+		return;
+	keep_addrs(b, msg);
+	if (same_addrs(b, msg))
 		return;
 	/*
 	 * The first ones at once, others a little later: a peer that invents
@@ -373,9 +401,11 @@ static void connect_from(struct rails *b, struct join_plan *p,
  */
 static void connect_rails(struct rails *b)
 {
-	struct join_plan *p = kzalloc(sizeof(*p), GFP_KERNEL | __GFP_NOWARN);
+	struct join_plan *p = NULL;
 	u32 i, n = 0;
 
+	if (rails_paths_are_settled())
+		p = kzalloc(sizeof(*p), GFP_KERNEL | __GFP_NOWARN);
 	if (p) {
 		plan_join(b, p);
 		n = sdp_rc_addresses(b->net, p->own, ARRAY_SIZE(p->own));
@@ -512,6 +542,12 @@ void rails_join_up(struct rail *rail)
 		trace_sdp_rail_join(b->local.port, b->peer.port, rail->number);
 		b->retry = RAILS_RETRY;
 		b->cut_off = 0;
+		b->refused = 0;
+		/* What we have announced may have been lost with a rail. */
+		if (!b->connects && b->lost && !b->released) {
+			b->n_addrs = 0;
+			rails_join_soon(b, RAILS_RETRY);
+		}
 		sdp_rails_join(&b->many->state, rail->number,
 			       b->config.send_slots);
 		rails_tx_begin(b);
@@ -659,45 +695,73 @@ void rails_join_forget(struct rails *b)
 	port0_put(b->net);
 }
 
-/* The first rail of a new connection. */
-static int incoming_first(struct sdp_link *link, struct sdp_incoming *in)
+/**
+ * sdp_rails_accept() - make the link of a request ready for other rails
+ * @link: link of the request
+ * @in: the request
+ * @most: most rails that the listener wants
+ *
+ * Return: @link, if one of the sides wants one rail only; or a link of which it
+ * is the first rail; or NULL when memory is short. sdp_rails_accepted() must
+ * follow.
+ */
+struct sdp_link *sdp_rails_accept(struct sdp_link *link,
+				  const struct sdp_incoming *in, u8 most)
 {
-	struct rails *b = rails_alloc(in->net);
-	struct sdp_hello ack = { };
+	struct rails *b;
 	struct rail *rail;
-	int err = -ENOMEM;
 
-	if (!b)
-		return err;
+	if (most < 2 || in->hello.rails.most < 2)
+		return link;
+	b = rails_alloc(in->net);
+	rail = b ? rails_attach(b, link, 0) : NULL;
+	if (!rail) {
+		kfree(b);
+		return NULL;
+	}
 	b->link.up = sdp_rails_owner;
 	b->local = in->local;
 	b->peer = in->peer;
 	b->peer_size = in->hello.recv_size;
-	b->most = min(in->hello.rails.most, rails_setting(in->net));
-	rail = rails_attach(b, link, 0);
-	if (rail) {
-		rail->local = in->local;
-		rail->peer = in->peer;
-		b->rail[0] = rail;
-		/* As long as the listener has the port. */
-		if (refcount_inc_not_zero(&listens))
-			join_register(b);
-		else
-			b->most = 0;
-		err = sdp_rails_owner->incoming(&b->link, in);
-		if (err)
-			rails_detach(rail);
-	}
+	b->wish = most;
+	b->most = min(in->hello.rails.most, most);
+	rail->local = in->local;
+	rail->peer = in->peer;
+	b->rail[0] = rail;
+	/* As long as the listener has the port. */
+	if (refcount_inc_not_zero(&listens))
+		join_register(b);
+	else
+		b->most = 0;
+	return &b->link;
+}
+
+/**
+ * sdp_rails_accepted() - a request has an owner, or is refused
+ * @link: as sdp_rails_accept() returned it
+ * @in: the request; its HelloAck is completed
+ * @err: 0, or the errno with which it is refused
+ */
+void sdp_rails_accepted(struct sdp_link *link, struct sdp_incoming *in, int err)
+{
+	struct sdp_hello ack = { };
+	struct sdp_link *first;
+	struct rails *b;
+
+	if (link->ops != &sdp_rails)
+		return;
+	b = to_rails(link);
 	if (err) {
-		link->up = sdp_rails_owner;
+		first = b->rail[0]->link;
+		rails_detach(first->owner);
+		first->up = sdp_rails_owner;
 		rails_put(b);
-		return err;
+		return;
 	}
 	ack.rails.most = b->most;
 	ack.rails.id = b->id;
 	memcpy(ack.rails.token, b->token, SDP_RAIL_TOKEN);
 	sdp_hello_ack_put_rails(in->ack, &ack);
-	return 0;
 }
 
 /**
@@ -711,22 +775,8 @@ static int incoming_first(struct sdp_link *link, struct sdp_incoming *in)
  */
 int sdp_rails_incoming(struct sdp_link *link, struct sdp_incoming *in)
 {
-	if (in->hello.rails.join)
-		return incoming_join(link, in);
-	if (in->hello.rails.most > 1 && rails_setting(in->net) > 1)
-		return incoming_first(link, in);
-	return sdp_rails_owner->incoming(link, in);
-}
-
-/**
- * sdp_rails_wanted() - shall a connection be ready for several rails?
- * @net: network namespace
- *
- * Return: true when it shall.
- */
-bool sdp_rails_wanted(struct net *net)
-{
-	return rails_setting(net) > 1;
+	return in->hello.rails.join ? incoming_join(link, in) :
+				      sdp_rails_owner->incoming(link, in);
 }
 
 /**

@@ -14,6 +14,8 @@
 static LIST_HEAD(seekers);
 /* Taken before struct rails.lock. */
 static DEFINE_SPINLOCK(seekers_lock);
+/* Time of the last change (jiffies), or 0. */
+static unsigned long changed_at;
 
 /**
  * rails_seek() - have a bundle look for other rails when paths change
@@ -45,22 +47,38 @@ static void seek(struct rails *b)
 	if (!b->released && b->n_addrs &&
 	    (!b->connects || rails_joins_left(b))) {
 		b->retry = RAILS_RETRY;
-		rails_join_soon(b, RAILS_SETTLE);
+		b->looks = 2;
+		rails_join_soon(b, RAILS_SETTLE + 1);
 	}
 	spin_unlock_bh(&b->lock);
+}
+
+/**
+ * rails_paths_are_settled() - has no path of this host changed lately?
+ *
+ * A port is active before the routes by it are back. soft-RoCE ends its queue
+ * pair for management datagrams, for good, when one of these finds no route.
+ *
+ * Return: false during %RAILS_SETTLE after a change.
+ */
+bool rails_paths_are_settled(void)
+{
+	unsigned long at = READ_ONCE(changed_at);
+
+	return !at || time_after_eq(jiffies, at + RAILS_SETTLE);
 }
 
 /**
  * sdp_rails_paths_changed() - a path of this host may have come or gone
  *
  * Called in process context, for each of the events that come in a row when an
- * interface is configured; connections act when no other has come for
- * %RAILS_SETTLE.
+ * interface is configured.
  */
 void sdp_rails_paths_changed(void)
 {
 	struct rails *b;
 
+	WRITE_ONCE(changed_at, jiffies | 1);
 	spin_lock_bh(&seekers_lock);
 	list_for_each_entry(b, &seekers, seeker)
 		if (refcount_inc_not_zero(&b->refs)) {

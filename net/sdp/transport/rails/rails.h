@@ -46,7 +46,9 @@
 /* Bytes that a connection moves before it asks for other rails. */
 #define RAILS_AFTER	(256 * 1024)
 /* The same while its receives may grow; after that their size is fixed. */
-#define RAILS_AFTER_SMALL	(4 * 1024 * 1024)
+#define RAILS_AFTER_SMALL	(16 * 1024 * 1024)
+/* It waits so long for that. */
+#define RAILS_GROWTH	(3 * HZ)
 /* Interval at which the rails are judged while they are busy. */
 #define RAILS_WATCH	(HZ / 50 + 1)
 /* If nobody has looked for so long, it is not the rails that stood still. */
@@ -62,10 +64,12 @@
 /* Between two attempts to join a rail: doubled each time, up to the last. */
 #define RAILS_RETRY	HZ
 #define RAILS_RETRY_LAST	(30 * HZ)
-/* Paths that change together: time from the last change to the attempt. */
-#define RAILS_SETTLE	(HZ / 20)
+/* Time from the last change of a path to the next attempt to join. */
+#define RAILS_SETTLE	(HZ / 2)
 /* Retry while no rail is left. */
 #define RAILS_RETRY_CUT_OFF	(HZ / 5)
+/* Refusals for so long mean that the peer does not know the connection. */
+#define RAILS_REFUSED	HZ
 /* Interval at which a connection without rails is looked at. */
 #define RAILS_WATCH_CUT_OFF	(HZ / 4 + 1)
 
@@ -156,6 +160,7 @@ struct rails_many {
  * @connects: we are the connecting side, which joins the rails
  * @alone: no other rail is wanted
  * @released: the owner has called release()
+ * @wish: most rails that our side wants
  * @most: most rails of the connection, 0 while the peer may not know rails
  * @id: number of the connection, from the accepting side
  * @token: as @id
@@ -170,6 +175,7 @@ struct rails_many {
  * @rx_seq: newest message passed on; with @many in @many->state
  * @acked: newest of our messages that the peer has acknowledged, before @many
  * @moved: bytes of messages so far, until @asked
+ * @ripe: when enough had moved to ask for other rails (jiffies); or 0
  * @asked: other rails have been asked for
  * @many: from the second rail on
  * @ready: messages to be passed on, in order
@@ -187,9 +193,11 @@ struct rails_many {
  * @copies: sdp_rc_copies() when it was made
  * @probing: the owner waits for the answer to a probe
  * @retry: time until the next attempt to join
+ * @looks: accepting side: looks at our addresses still to come after a change
  * @cut_off: all rails have failed at this time (jiffies), and the connection
  *	waits for one to join again; or 0
  * @cut_off_wait: for how long it does
+ * @refused: time of the first in a row of refused attempts (jiffies), or 0
  * @join: announces addresses, or joins rails
  * @watch: judges the rails
  * @end: frees the bundle
@@ -208,6 +216,7 @@ struct rails {
 	bool connects;
 	bool alone;
 	bool released;
+	u8 wish;
 	u8 most;
 	u32 id;
 	u8 token[SDP_RAIL_TOKEN];
@@ -222,6 +231,7 @@ struct rails {
 	u32 rx_seq;
 	u32 acked;
 	u32 moved;
+	unsigned long ripe;
 	bool asked;
 	struct rails_many *many;
 	struct sk_buff_head ready;
@@ -239,8 +249,10 @@ struct rails {
 	u32 copies;
 	bool probing;
 	unsigned long retry;
+	u8 looks;
 	unsigned long cut_off;
 	unsigned long cut_off_wait;
+	unsigned long refused;
 	struct delayed_work join;
 	struct delayed_work watch;
 	struct work_struct end;
@@ -305,14 +317,13 @@ bool rails_look_at(struct sdp_link *link, u8 number,
 /* join.c */
 extern const struct sdp_link_events *sdp_rails_owner;
 
-u8 rails_setting(struct net *net);
 int rails_listen(struct net *net, u16 port);
 void rails_unlisten(struct net *net, u16 port);
 void rails_join_work(struct work_struct *work);
 void rails_join_soon(struct rails *b, unsigned long delay);
 bool rails_joins_left(const struct rails *b);
 void rails_join_count(struct rails *b, u32 bytes);
-void rails_join_addrs(struct rails *b, const struct sdp_rail_msg *msg);
+void rails_join_addrs(struct rails *b, struct sdp_rail_msg *msg);
 int rails_join_hello(struct rail *rail, const struct sdp_endpoint *local,
 		     u8 buf[SDP_HELLO_LEN]);
 void rails_join_up(struct rail *rail);
@@ -321,5 +332,6 @@ void rails_join_forget(struct rails *b);
 /* paths.c */
 void rails_seek(struct rails *b);
 void rails_seek_end(struct rails *b);
+bool rails_paths_are_settled(void);
 
 #endif /* SDP_TRANSPORT_RAILS_H */

@@ -24,7 +24,7 @@ static int up_hello(struct sdp_link *link, const struct sdp_endpoint *local,
 	err = b->link.up->hello(&b->link, local, buf);
 	if (err)
 		return err;
-	hello.rails.most = rails_setting(b->net);
+	hello.rails.most = b->wish;
 	sdp_hello_put_rails(buf, &hello);
 	return 0;
 }
@@ -41,7 +41,7 @@ static void up_hello_ack(struct sdp_link *link, const u8 *buf, u32 bytes)
 	}
 	if (!sdp_hello_ack_parse(buf, bytes, &ack)) {
 		spin_lock_bh(&b->lock);
-		b->most = min(ack.rails.most, rails_setting(b->net));
+		b->most = min(ack.rails.most, b->wish);
 		b->id = ack.rails.id;
 		b->peer_size = ack.recv_size;
 		memcpy(b->token, ack.rails.token, SDP_RAIL_TOKEN);

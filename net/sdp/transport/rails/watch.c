@@ -166,6 +166,21 @@ bool rails_give_up(struct rail *rail, int error, const char *place,
 	return true;
 }
 
+/*
+ * A rail could not join. If none is left, the peer may have ended, and answer
+ * that it does not know the connection. A single answer does not count: a
+ * device that is added anew has no listener for a moment.
+ */
+static void join_failed(struct rails *b, int error)
+{
+	if (!b->cut_off || error != ECONNREFUSED)
+		b->refused = 0;
+	else if (!b->refused)
+		b->refused = jiffies | 1;
+	else if (time_after_eq(jiffies, b->refused + RAILS_REFUSED))
+		rails_fail(b, ECONNRESET, "connection unknown to the peer");
+}
+
 /**
  * rails_lost() - the link of a rail has failed or ended
  * @rail: the rail
@@ -184,6 +199,7 @@ bool rails_lost(struct rail *rail, int error, const char *place)
 		goto out;
 	if (rail->number && !rail->up) {
 		/* One that has never joined is no loss. */
+		join_failed(b, error);
 		rails_kill(rail);
 	} else if (rails_copied(b) ||
 		   !rails_give_up(rail, error, place, 0)) {

@@ -6,6 +6,7 @@
 #define SDP_TEST_MACHINE_H
 
 #include "info.h"
+#include "pattern.h"
 #include "setting.h"
 #include "sock.h"
 
@@ -21,5 +22,17 @@ void loopback_up(void);
 void await_rest(void);
 bool splices_many(void);
 bool way_takes(int ms);
+
+/* For tests that use way_takes(). The delay ends also after a test that died. */
+#define DELAYED_MAIN(table)						\
+	int main(int argc, char **argv)					\
+	{								\
+		int status;						\
+									\
+		pattern_make();						\
+		status = run_tests(argv, table, ARRAY_SIZE(table));	\
+		way_takes(0);						\
+		return status;						\
+	}
 
 #endif /* SDP_TEST_MACHINE_H */

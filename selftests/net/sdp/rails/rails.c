@@ -7,6 +7,7 @@
  */
 #include "info.h"
 #include "pattern.h"
+#include "reading.h"
 
 #define CABLES	3
 #define CHUNK	(64 << 10)
@@ -96,16 +97,19 @@ static void read_to_end(void *arg)
 	need(write(f->in, &at, sizeof(at)) == sizeof(at), "the answer: %s", errno_text(errno));
 }
 
-static struct flow flow_begin(bool back)
+static struct flow flow_of(struct pair p, bool back)
 {
-	struct flow f = { .p = pair_make() };
+	struct flow f = { .p = p, .out = back ? p.s : p.c, .in = back ? p.c : p.s };
 
-	f.out = back ? f.p.s : f.p.c;
-	f.in = back ? f.p.c : f.p.s;
 	counters_mark();
 	f.reader = helper_start(read_to_end, &f);
 	close(f.in);
 	return f;
+}
+
+static struct flow flow_begin(bool back)
+{
+	return flow_of(pair_make(), back);
 }
 
 static void flow_more(struct flow *f, long len)
@@ -417,54 +421,147 @@ static void all_cables_up(void)
 	lab("for n in 1 2 3; do lab_rail_up $n; done; lab_down; lab_up");
 }
 
-/* H6: all cables fail, and one comes back: the connection has waited, and no byte is lost. */
-static int waits(void *arg)
+/* All rails are lost by what @outage does, and one joins again: no byte is lost. */
+static void through_outage(void (*outage)(struct flow *f))
 {
+	int back, end = directions(&back);
 	long long begin;
 	struct flow f;
-	int back, end = directions(&back);
 
 	setting_set("rails", 1 + CABLES);
 	setting_set("rail_wait_ms", 1000 * patience(30));
 	for (; back < end; back++) {
 		f = flow_begin(back);
 		flow_until(&f, "RailsJoined", 2 * CABLES);
-		flow_more(&f, 1 << 20);
-		all_cables_down();
+		outage(&f);
 		begin = now_ms();
-		lab("(sleep 2; lab_rail_up 2) >/dev/null 2>&1 &");
 		flow_more(&f, 4 << 20);
 		flow_end(&f);
-		printf("# without any cable for 2 s: %lld ms until all had come\n",
-		       now_ms() - begin);
+		printf("# %lld ms until all had come\n", now_ms() - begin);
 		need(since_mark("RailsLost") >= 2 * (1 + CABLES), "%lld rails are lost",
 		     since_mark("RailsLost"));
 		all_cables_up();
 	}
+}
+
+static void no_cable(struct flow *f)
+{
+	flow_more(f, 1 << 20);
+	all_cables_down();
+	lab("(sleep 2; lab_rail_up 2) >/dev/null 2>&1 &");
+}
+
+/* H6: all cables fail, and one comes back: the connection has waited. */
+static int waits(void *arg)
+{
+	through_outage(no_cable);
 	return EXIT_OK;
+}
+
+static void no_device(struct flow *f)
+{
+	lab("for dev in va va1 va3; do ip link set $dev down; done");
+	flow_until(f, "RailsLost", 2 * CABLES);
+	lab("rdma link delete rxb2");
+	lab("(sleep 1; lab_rail_end b 2) >/dev/null 2>&1 &");
 }
 
 /* H6: the device of the last rail is removed, at either end, and comes back. */
 static int last_device_removed(void *arg)
 {
+	through_outage(no_device);
+	return EXIT_OK;
+}
+
+/* H6: the peer's process is killed while no cable works. The writer learns it when one does. */
+static int peer_gone(void *arg)
+{
+	int wait = 1000 * patience(100), status;
+	long long begin = now_ms();
 	struct flow f;
-	int back, end = directions(&back);
 
 	setting_set("rails", 1 + CABLES);
-	setting_set("rail_wait_ms", 1000 * patience(30));
-	for (; back < end; back++) {
-		f = flow_begin(back);
-		flow_until(&f, "RailsJoined", 2 * CABLES);
-		lab("for dev in va va1 va3; do ip link set $dev down; done");
-		flow_until(&f, "RailsLost", 2 * CABLES);
-		lab("rdma link delete rxb2");
-		lab("(sleep 1; lab_rail_end b 2) >/dev/null 2>&1 &");
-		flow_more(&f, 4 << 20);
-		flow_end(&f);
-		need(since_mark("RailsLost") >= 2 * (1 + CABLES), "%lld rails are lost",
-		     since_mark("RailsLost"));
-		all_cables_up();
-	}
+	setting_set("rail_wait_ms", wait);
+	f = flow_begin(false);
+	flow_until(&f, "RailsJoined", 2 * CABLES);
+	all_cables_down();
+	need_errno(!kill(f.reader, SIGKILL), "kill");
+	waitpid(f.reader, &status, 0);
+	lab("lab_rail_up 2");
+	signal(SIGPIPE, SIG_IGN);
+	while (write(f.out, pattern(f.at), CHUNK) > 0)
+		;
+	need(errno == ECONNRESET || errno == EPIPE, "write: %s", errno_text(errno));
+	need(now_ms() - begin < wait, "only after %lld ms", now_ms() - begin);
+	close(f.out);
+	all_cables_up();
+	return EXIT_OK;
+}
+
+/* What a reader whose writer has gone has got in all. */
+static long *shared_total;
+
+static void read_total(void *arg)
+{
+	need_errno(!read_stream(arg, shared_total), "read");
+}
+
+/* H6: a socket that is closed while no cable works still delivers its bytes. */
+static int closes_cut_off(void *arg)
+{
+	struct flow f;
+	long total;
+
+	shared_total = mmap(NULL, sizeof(*shared_total), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	need_errno(shared_total != MAP_FAILED, "mmap");
+	setting_set("rails", 1 + CABLES);
+	setting_set("rail_wait_ms", 1000 * patience(60));
+	f = (struct flow){ .p = pair_make() };
+	f.out = f.p.c;
+	f.in = f.p.s;
+	counters_mark();
+	f.reader = helper_start(read_total, &f);
+	close(f.in);
+	flow_until(&f, "RailsJoined", 2 * CABLES);
+	all_cables_down();
+	flow_more(&f, 30000);
+	total = f.at;
+	close(f.out);
+	lab("lab_rail_up 2");
+	helper_end(f.reader);
+	need(*shared_total == total, "%ld bytes of %ld have arrived", *shared_total, total);
+	all_cables_up();
+	return EXIT_OK;
+}
+
+/* Keepalive ends an idle connection without cables, as it does with TCP. */
+static int keepalive_cut_off(void *arg)
+{
+	int wait = 1000 * patience(100), error = 0;
+	socklen_t len = sizeof(error);
+	long long begin;
+	struct flow f;
+
+	setting_set("rails", 1 + CABLES);
+	setting_set("rail_wait_ms", wait);
+	f = flow_begin(false);
+	flow_until(&f, "RailsJoined", 2 * CABLES);
+	await_all_sent(f.out);
+	set_int(f.out, IPPROTO_TCP, TCP_KEEPIDLE, 1);
+	set_int(f.out, IPPROTO_TCP, TCP_KEEPINTVL, 1);
+	set_int(f.out, IPPROTO_TCP, TCP_KEEPCNT, 2);
+	set_int(f.out, SOL_SOCKET, SO_KEEPALIVE, 1);
+	begin = now_ms();
+	all_cables_down();
+	need(poll_for(f.out, POLLERR, wait) & POLLERR, "no error");
+	need_errno(!getsockopt(f.out, SOL_SOCKET, SO_ERROR, &error, &len), "SO_ERROR");
+	need(error == ETIMEDOUT && now_ms() - begin < wait, "%s after %lld ms", errno_text(error),
+	     now_ms() - begin);
+	kill(f.reader, SIGKILL);
+	waitpid(f.reader, NULL, 0);
+	close(f.out);
+	all_cables_up();
 	return EXIT_OK;
 }
 
@@ -618,6 +715,51 @@ static int failures(void *arg)
 	return EXIT_OK;
 }
 
+/* A pair whose listener and connecting socket have set SDP_RAILS, or not (0). */
+static struct pair pair_of_rails(int listening, int connecting)
+{
+	struct addr where;
+	struct pair p = { .c = fresh(0) };
+	int fd = listener(1, &where);
+
+	set_int(fd, SOL_SDP, SDP_RAILS, listening);
+	set_int(p.c, SOL_SDP, SDP_RAILS, connecting);
+	connect_to(p.c, &where);
+	p.s = accept_from(fd);
+	close(fd);
+	return p;
+}
+
+/* SDP_RAILS takes the place of the setting, at either end. */
+static int by_option(void *arg)
+{
+	static const struct { int setting, listening, connecting, rails; } tries[] = {
+		{ 1, 1 + CABLES, 1 + CABLES, 1 + CABLES }, { 1, 8, 2, 2 }, { 1 + CABLES, 2, 0, 2 },
+		{ 1 + CABLES, 0, 1, 1 }, { 1 + CABLES, 1, 0, 1 }, { 1, 0, 8, 1 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(tries); i++) {
+		struct flow f;
+		struct pair p;
+		int wish;
+
+		setting_set("rails", tries[i].setting);
+		p = pair_of_rails(tries[i].listening, tries[i].connecting);
+		wish = get_int(p.c, SOL_SDP, SDP_RAILS);
+		f = flow_of(p, i % 2);
+		need(wish == (tries[i].connecting ?: tries[i].setting), "wish %d", wish);
+		flow_until(&f, "RailsJoined", 2 * (tries[i].rails - 1));
+		flow_more(&f, 8 << 20);
+		need((int)info_of(f.out).rails == tries[i].rails, "%u rails in try %u",
+		     info_of(f.out).rails, i);
+		need(setsockopt(f.out, SOL_SDP, SDP_RAILS, &wish, sizeof(wish)) && errno == EISCONN,
+		     "set when connected: %s", errno_text(errno));
+		flow_end(&f);
+	}
+	return EXIT_OK;
+}
+
 /* A short connection asks for no rails, and a long one ends in order at both ends. */
 static int short_one(void *arg)
 {
@@ -655,6 +797,7 @@ static const struct test tests[] = {
 	CASE(workers, 60, RC),
 	CASE(one_processor, 60, RC),
 	CASE(unwanted, 30, RC),
+	CASE(by_option, 60, RC),
 	CASE(short_one, 30, RC),
 	CASE(port_zero, 30, RC),
 	{ "cable_fails", cable_fails, 60, RC | 1u << SET_RC6, true, "va1" },
@@ -664,6 +807,9 @@ static const struct test tests[] = {
 	CASE(seen, 30, RC),
 	CASE(waits, 120, RC),
 	CASE(last_device_removed, 60, RC),
+	CASE(peer_gone, 60, RC),
+	CASE(closes_cut_off, 60, RC),
+	CASE(keepalive_cut_off, 60, RC),
 	CASE(waits_in_vain, 60, RC),
 	CASE(failures, 1200, RC),
 };

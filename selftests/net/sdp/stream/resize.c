@@ -491,13 +491,4 @@ static const struct test tests[] = {
 	{ "at_once", at_once, 60, RC, .sdp_only = true, .arg = NULL },
 };
 
-int main(int argc, char **argv)
-{
-	int status;
-
-	pattern_make();
-	status = run_tests(argv, tests, ARRAY_SIZE(tests));
-	/* Also after a test that died. */
-	way_takes(0);
-	return status;
-}
+DELAYED_MAIN(tests)

@@ -584,13 +584,4 @@ static const struct test tests[] = {
 	{ "told_asleep", told_asleep, 30, RC, .sdp_only = true, .arg = NULL },
 };
 
-int main(int argc, char **argv)
-{
-	int status;
-
-	pattern_make();
-	status = run_tests(argv, tests, ARRAY_SIZE(tests));
-	/* Also after a test that died. */
-	way_takes(0);
-	return status;
-}
+DELAYED_MAIN(tests)
