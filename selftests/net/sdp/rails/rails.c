@@ -666,6 +666,15 @@ static void write_until_told(void *arg)
 	flow_over(e->f);
 }
 
+static int events_wanted(void)
+{
+	const char *given = getenv("SDP_EVENTS");
+
+	if (given)
+		return atoi(given);
+	return slow_kernel() && short_form() ? 10 : scaled(256);
+}
+
 /*
  * H6: the first cable fails for good. At random, links of the others go down and devices are
  * removed, and come back. At times there is no cable at all. No byte is lost or twice. SDP_EVENTS
@@ -676,8 +685,7 @@ static int failures(void *arg)
 	bool *stop = mmap(NULL, sizeof(*stop), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			  -1, 0);
 	unsigned int first_seed = seed_drawn(), seed = first_seed;
-	const char *given = getenv("SDP_EVENTS");
-	int events = given ? atoi(given) : !short_form() ? 250 : slow_kernel() ? 10 : 40;
+	int events = events_wanted();
 	int broken[CABLES + 1] = { 0 }, i, cable;
 	struct endless e = { .stop = stop };
 	struct flow f;
