@@ -7,7 +7,8 @@
 #				kernels they have a wrong time, and they are in the other file
 #	facts			one line per connection, from its programs and settings; check.py
 #				compares the captures with it
-#	sdpstat			the module's counters at the end
+#	sdpstat			the module's counters at the end of these
+#	rail-*.pcap facts-rails	a connection over three cables, and its facts; for rails.py
 #
 # Needs SDP_MODULE and SDP_TRAFFIC (the traffic program).
 set -uo pipefail
@@ -17,7 +18,6 @@ vm=$SDP_TOP/selftests/vm
 
 work=/dev/shm/wire
 port=5000
-captures=()
 # Number of advertisements that the module can hold: of any kind, and SinkAvails. Not a setting.
 MAX_ADVERTS=1 HELD=4
 
@@ -54,7 +54,7 @@ settings() {
 	local name value
 	for name in recv_buffers recv_buffer_size accept_buffers credit_threshold \
 		recv_buffer_max resize_after resize_idle_ms rdma_threshold rdma_read mode_after \
-		$(! rings_known || echo flow_control ring_size ring_window); do
+		$(! rings_known || echo flow_control ring_size ring_window rails); do
 		read -r value <"/proc/sys/net/sdp/$name"
 		printf ' %s=%s' "$name" "$value"
 	done
@@ -78,19 +78,38 @@ connection() {
 	echo "  $name"
 }
 
-mark_both() { "$work/traffic" mark $SDP_A $SDP_B "$1" && "$work/traffic" mark $SDP_B $SDP_A "$1"; }
+# The cables that are captured, and what the names of the files begin with.
+cables=0 prefix=
 
-marked() { grep -q "$1" $work/va.pcap && grep -q "$1" $work/vb.pcap; }
+# cable_ends N, cable_devices N: both ends of a cable
+cable_ends() { [ "$1" = 0 ] && echo "$SDP_A $SDP_B" || echo "10.9.$((100 + $1)).1 10.9.$((100 + $1)).2"; }
+cable_devices() { [ "$1" = 0 ] && echo "va vb" || echo "va$1 vb$1"; }
 
-# A mark that has arrived shows that the capture runs, or that everything before it is in the file.
-# Only the end of the file tells that: tcpdump drops what it has not read when it is killed.
-mark_and_look() { mark_both "$1" && marked "$1"; }
+captured() {
+	local n
+	for n in $cables; do cable_devices "$n"; done
+}
+
+# mark_and_look TEXT: a mark that has arrived shows that the capture runs, or that everything before
+# it is in the file. Only the end of the file tells that: tcpdump drops what it has not read when it
+# is killed.
+mark_and_look() {
+	local n a b dev
+	for n in $cables; do
+		read -r a b < <(cable_ends "$n")
+		"$work/traffic" mark "$a" "$b" "$1" && "$work/traffic" mark "$b" "$a" "$1" || return
+	done
+	for dev in $(captured); do
+		grep -q "$1" "$work/$prefix$dev.pcap" || return
+	done
+}
 
 capture_start() {
 	local dev
-	for dev in va vb; do
-		tcpdump -Z root -i $dev -Q out -U -B 65536 --time-stamp-precision=nano \
-			-w $work/$dev.pcap 'udp port 4791 or udp port 9' 2>$work/$dev.log &
+	captures=()
+	for dev in $(captured); do
+		tcpdump -Z root -i "$dev" -Q out -U -B 65536 --time-stamp-precision=nano \
+			-w "$work/$prefix$dev.pcap" 'udp port 4791 or udp port 9' 2>"$work/$dev.log" &
 		captures+=($!)
 	done
 	lab_wait "the captures to begin" mark_and_look sdp-capture-begins ||
@@ -98,19 +117,21 @@ capture_start() {
 }
 
 capture_end() {
+	local dev
 	lab_wait "the captures to end" mark_and_look sdp-capture-ends || fail "capture: no end mark"
 	kill -INT "${captures[@]}" && wait "${captures[@]}"
-	grep -q '^0 packets dropped by kernel' $work/va.log &&
-		grep -q '^0 packets dropped by kernel' $work/vb.log ||
-		fail "the capture is not complete: $(grep dropped $work/*.log)"
-	cp $work/*.pcap "$SDP_RUN/" || fail "copying the captures"
+	for dev in $(captured); do
+		grep -q '^0 packets dropped by kernel' "$work/$dev.log" ||
+			fail "the capture is not complete: $(grep dropped $work/*.log)"
+	done
+	cp $work/$prefix*.pcap "$SDP_RUN/" || fail "copying the captures"
 }
 
 queue_pairs() { rdma resource show qp | wc -l; }
 
 # Links outlive their sockets and send the last packets. From its first connection on, each of the
 # two devices has a queue pair for registrations.
-no_links() { [ "$(queue_pairs)" = $((queue_pairs_before + 2)) ]; }
+no_links() { [ "$(queue_pairs)" = $((queue_pairs_before + ${1:-2})) ]; }
 
 # Large writes by SrcAvail, which are read by RDMA or not (B1-B4, C4, C9).
 srcavails() {
@@ -338,6 +359,22 @@ traffic() {
 	ip link set va mtu $LAB_MTU && ip link set vb mtu $LAB_MTU
 }
 
+# A connection over three cables (H1, D6). All bytes go in messages.
+rails() {
+	[ -e /proc/sys/net/sdp/rails ] || return 0
+	lab_rail 1 && lab_rail 2 || fail "the cables"
+	queue_pairs_before=$(queue_pairs)
+	cables="0 1 2" prefix=rail-
+	set_to rails 3
+	set_to rdma_threshold 0
+	capture_start
+	mv "$SDP_RUN/facts" "$SDP_RUN/facts-main"
+	connection rails $SDP_A $SDP_B up=12000000 down=6000000 write=65536
+	mv "$SDP_RUN/facts" "$SDP_RUN/facts-rails" && mv "$SDP_RUN/facts-main" "$SDP_RUN/facts"
+	lab_wait "the rails to end" no_links 4 || fail "still there: $(rdma resource show qp)"
+	capture_end
+}
+
 mkdir -p $work
 # A local copy: the program must not be read over 9p during the traffic.
 cp "$SDP_TRAFFIC" $work/traffic
@@ -353,4 +390,5 @@ traffic
 lab_wait "the last connections to end" no_links || fail "still there: $(rdma resource show qp)"
 capture_end
 cat /proc/net/sdpstat >"$SDP_RUN/sdpstat"
+rails
 check_log traffic || exit 1

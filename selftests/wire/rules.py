@@ -41,8 +41,9 @@ NUMBERS = ("port", "client_port", "tos", "up", "down", "recv_buffers", "recv_buf
            "resize_idle_ms", "rcvbuf", "sndtimeo", "rdma_threshold", "rdma_read", "mode_after",
            "max_adverts", "read")
 WORDS = ("name", "client", "server", "first", "end", "shows", "srcavails")
-# Facts that connections recorded before rings existed do not have.
-RINGS = {"flow_control": "credit", "ring_size": 0, "ring_window": 0, "held": 0}
+# Facts that connections recorded before rings or rails existed do not have.
+RINGS = {"flow_control": "credit", "ring_size": 0, "ring_window": 0, "held": 0,
+         "rails": 1}
 MESSAGES = (DATA, DISCONN, CHRCVBUF, CHRCVBUF_ACK, SRC_AVAIL, RDMA_RD_COMPL, SENDSM, SRC_CANCEL,
             MODE_CHANGE, SINK_AVAIL, RDMA_WR_COMPL, SINK_CANCEL, SINK_CANCEL_ACK, RING_ASK,
             RING_AVAIL)
