@@ -217,11 +217,8 @@ static void announce(struct rails *b)
 	else
 		rails_queue(b, &b->join, b->retry);
 	/* An address may be usable only some time after the event. */
-	if (b->looks && !b->released) {
-		b->looks--;
-		rails_queue(b, &b->join, b->retry);
-		b->retry *= 4;
-	}
+	if (b->looks && !b->released)
+		rails_queue(b, &b->join, b->looks-- > 1 ? HZ : 4 * HZ);
 	spin_unlock_bh(&b->lock);
 }
 
@@ -401,11 +398,9 @@ static void connect_from(struct rails *b, struct join_plan *p,
  */
 static void connect_rails(struct rails *b)
 {
-	struct join_plan *p = NULL;
+	struct join_plan *p = kzalloc(sizeof(*p), GFP_KERNEL | __GFP_NOWARN);
 	u32 i, n = 0;
 
-	if (rails_paths_are_settled())
-		p = kzalloc(sizeof(*p), GFP_KERNEL | __GFP_NOWARN);
 	if (p) {
 		plan_join(b, p);
 		n = sdp_rc_addresses(b->net, p->own, ARRAY_SIZE(p->own));
@@ -438,9 +433,12 @@ void rails_join_work(struct work_struct *work)
 {
 	struct rails *b = container_of(to_delayed_work(work), struct rails,
 				       join);
+	unsigned long wait = b->connects ? rails_settle_wait() : 0;
 
 	if (READ_ONCE(b->released))
 		;
+	else if (wait)
+		rails_queue(b, &b->join, wait);
 	else if (!b->connects)
 		announce(b);
 	else
@@ -533,6 +531,7 @@ void rails_join_up(struct rail *rail)
 	spin_lock_bh(&b->lock);
 	if (!rail->up && !rail->leaving) {
 		rail->up = true;
+		b->up_at[rail->number] = rail->peer.ip;
 		/* It is a sign of life. */
 		probing = b->probing;
 		b->probing = false;
@@ -546,6 +545,7 @@ void rails_join_up(struct rail *rail)
 		/* What we have announced may have been lost with a rail. */
 		if (!b->connects && b->lost && !b->released) {
 			b->n_addrs = 0;
+			b->looks = 2;
 			rails_join_soon(b, RAILS_RETRY);
 		}
 		sdp_rails_join(&b->many->state, rail->number,

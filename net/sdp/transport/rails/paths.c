@@ -14,8 +14,8 @@
 static LIST_HEAD(seekers);
 /* Taken before struct rails.lock. */
 static DEFINE_SPINLOCK(seekers_lock);
-/* Time of the last change (jiffies), or 0. */
-static unsigned long changed_at;
+/* A row of changes: time of the first and of the last one (jiffies). */
+static u64 row_begin, row_end;
 
 /**
  * rails_seek() - have a bundle look for other rails when paths change
@@ -54,18 +54,30 @@ static void seek(struct rails *b)
 }
 
 /**
- * rails_paths_are_settled() - has no path of this host changed lately?
+ * rails_settle_wait() - how long not to join, because paths have changed lately
  *
  * A port is active before the routes by it are back. soft-RoCE ends its queue
  * pair for management datagrams, for good, when one of these finds no route.
  *
- * Return: false during %RAILS_SETTLE after a change.
+ * Return: time in jiffies until the last change is %RAILS_SETTLE ago, or the
+ * first of its row %RAILS_SETTLE_MOST; 0 when that is over.
  */
-bool rails_paths_are_settled(void)
+unsigned long rails_settle_wait(void)
 {
-	unsigned long at = READ_ONCE(changed_at);
+	u64 now = get_jiffies_64(), end;
 
-	return !at || time_after_eq(jiffies, at + RAILS_SETTLE);
+	spin_lock_bh(&seekers_lock);
+	end = row_end ? min(row_end + RAILS_SETTLE,
+			    row_begin + RAILS_SETTLE_MOST) : 0;
+	spin_unlock_bh(&seekers_lock);
+	return end > now ? end - now : 0;
+}
+
+static void note_change(u64 now)
+{
+	if (!row_end || now >= row_end + RAILS_SETTLE)
+		row_begin = now;
+	row_end = now;
 }
 
 /**
@@ -78,8 +90,8 @@ void sdp_rails_paths_changed(void)
 {
 	struct rails *b;
 
-	WRITE_ONCE(changed_at, jiffies | 1);
 	spin_lock_bh(&seekers_lock);
+	note_change(get_jiffies_64());
 	list_for_each_entry(b, &seekers, seeker)
 		if (refcount_inc_not_zero(&b->refs)) {
 			seek(b);

@@ -66,6 +66,8 @@
 #define RAILS_RETRY_LAST	(30 * HZ)
 /* Time from the last change of a path to the next attempt to join. */
 #define RAILS_SETTLE	(HZ / 2)
+/* The same from the first change in a row. */
+#define RAILS_SETTLE_MOST	(2 * HZ)
 /* Retry while no rail is left. */
 #define RAILS_RETRY_CUT_OFF	(HZ / 5)
 /* Refusals for so long mean that the peer does not know the connection. */
@@ -169,6 +171,7 @@ struct rails_many {
  * @peer: the peer's
  * @addrs: addresses that the accepting side has announced
  * @n_addrs: number of these
+ * @up_at: the peer's addresses at which rails have been up, by number
  * @node: accepting side: entry in the table of bundles
  * @seeker: entry in the list of those that are told when paths change
  * @tx_seq: newest message sent
@@ -225,6 +228,7 @@ struct rails {
 	struct sdp_endpoint peer;
 	struct in6_addr addrs[SDP_RAIL_ADDRS_MAX];
 	u32 n_addrs;
+	struct in6_addr up_at[SDP_RAILS_MAX];
 	struct hlist_node node;
 	struct list_head seeker;
 	u32 tx_seq;
@@ -332,6 +336,6 @@ void rails_join_forget(struct rails *b);
 /* paths.c */
 void rails_seek(struct rails *b);
 void rails_seek_end(struct rails *b);
-bool rails_paths_are_settled(void);
+unsigned long rails_settle_wait(void);
 
 #endif /* SDP_TRANSPORT_RAILS_H */

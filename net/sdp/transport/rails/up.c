@@ -46,6 +46,7 @@ static void up_hello_ack(struct sdp_link *link, const u8 *buf, u32 bytes)
 		b->peer_size = ack.recv_size;
 		memcpy(b->token, ack.rails.token, SDP_RAIL_TOKEN);
 		rail->up = true;
+		b->up_at[0] = rail->peer.ip;
 		spin_unlock_bh(&b->lock);
 		if (ack.rails.most > 1)
 			rails_seek(b);

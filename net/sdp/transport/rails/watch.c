@@ -166,15 +166,29 @@ bool rails_give_up(struct rail *rail, int error, const char *place,
 	return true;
 }
 
+/* Has a rail been up at the address that this one was to join at? */
+static bool was_up_there(const struct rails *b, const struct rail *rail)
+{
+	u32 i;
+
+	for (i = 0; i < SDP_RAILS_MAX; i++)
+		if (ipv6_addr_equal(&b->up_at[i], &rail->peer.ip))
+			return true;
+	return false;
+}
+
 /*
  * A rail could not join. If none is left, the peer may have ended, and answer
- * that it does not know the connection. A single answer does not count: a
- * device that is added anew has no listener for a moment.
+ * that it does not know the connection. Only the answer of a host that did know
+ * it counts, and not a single one: a device that is added anew has no listener
+ * for a moment.
  */
-static void join_failed(struct rails *b, int error)
+static void join_failed(struct rails *b, const struct rail *rail, int error)
 {
-	if (!b->cut_off || error != ECONNREFUSED)
+	if (!b->connects || !b->cut_off || error != ECONNREFUSED)
 		b->refused = 0;
+	else if (!was_up_there(b, rail))
+		return;
 	else if (!b->refused)
 		b->refused = jiffies | 1;
 	else if (time_after_eq(jiffies, b->refused + RAILS_REFUSED))
@@ -199,7 +213,7 @@ bool rails_lost(struct rail *rail, int error, const char *place)
 		goto out;
 	if (rail->number && !rail->up) {
 		/* One that has never joined is no loss. */
-		join_failed(b, error);
+		join_failed(b, rail, error);
 		rails_kill(rail);
 	} else if (rails_copied(b) ||
 		   !rails_give_up(rail, error, place, 0)) {
@@ -269,8 +283,12 @@ static struct rail *late_last(struct rails *b, u32 now)
 /* This machine itself has stood still: nobody is late. */
 static void excuse(struct rails *b, u32 now)
 {
+	unsigned long still = jiffies - b->many->looked_at;
+
 	if (b->cut_off)
-		b->cut_off += jiffies - b->many->looked_at;
+		b->cut_off += still;
+	if (b->refused)
+		b->refused += still;
 	sdp_rails_excuse(&b->many->state, now);
 }
 
