@@ -316,7 +316,7 @@ static int vlan(void *arg)
 	struct flow f;
 
 	if (system("modprobe 8021q 2>/dev/null")) {
-		tap_skip("this kernel has no VLANs", "vlan");
+		puts("# this kernel has no VLANs");
 		return EXIT_SKIPPED;
 	}
 	lab("lab_rail_down 3; lab_rail_vlan 5 1");
