@@ -104,7 +104,8 @@ static int no_such_connection(u16 port, struct list_head *conns)
 	return ask(conns, &(struct sdp_hello_rails){ .join = true, .rail = 1, .id = 0x5a5a5a5a });
 }
 
-static int wrong_token(u16 port, struct list_head *conns)
+/* Joins with one bit wrong: of the token, or of the connection's number. */
+static int wrong_way(u16 port, struct list_head *conns, u8 token, u32 id)
 {
 	struct hostile *h = first(port, conns, RAILS);
 	struct sdp_hello_rails way;
@@ -112,20 +113,19 @@ static int wrong_token(u16 port, struct list_head *conns)
 	if (IS_ERR(h))
 		return PTR_ERR(h);
 	way = way_in(h, 1);
-	way.token[SDP_RAIL_TOKEN - 1] ^= 1;
+	way.token[SDP_RAIL_TOKEN - 1] ^= token;
+	way.id ^= id;
 	return ask(conns, &way);
+}
+
+static int wrong_token(u16 port, struct list_head *conns)
+{
+	return wrong_way(port, conns, 1, 0);
 }
 
 static int wrong_id(u16 port, struct list_head *conns)
 {
-	struct hostile *h = first(port, conns, RAILS);
-	struct sdp_hello_rails way;
-
-	if (IS_ERR(h))
-		return PTR_ERR(h);
-	way = way_in(h, 1);
-	way.id ^= 1;
-	return ask(conns, &way);
+	return wrong_way(port, conns, 0, 1);
 }
 
 static int number(u16 port, struct list_head *conns, u8 number)

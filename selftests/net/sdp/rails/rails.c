@@ -97,14 +97,20 @@ static void read_to_end(void *arg)
 	need(write(f->in, &at, sizeof(at)) == sizeof(at), "the answer: %s", errno_text(errno));
 }
 
-static struct flow flow_of(struct pair p, bool back)
+/* @reader is what the process at the other end does. */
+static struct flow flow_to(struct pair p, bool back, void (*reader)(void *f))
 {
 	struct flow f = { .p = p, .out = back ? p.s : p.c, .in = back ? p.c : p.s };
 
 	counters_mark();
-	f.reader = helper_start(read_to_end, &f);
+	f.reader = helper_start(reader, &f);
 	close(f.in);
 	return f;
+}
+
+static struct flow flow_of(struct pair p, bool back)
+{
+	return flow_to(p, back, read_to_end);
 }
 
 static struct flow flow_begin(bool back)
@@ -517,12 +523,7 @@ static int closes_cut_off(void *arg)
 	need_errno(shared_total != MAP_FAILED, "mmap");
 	setting_set("rails", 1 + CABLES);
 	setting_set("rail_wait_ms", 1000 * patience(60));
-	f = (struct flow){ .p = pair_make() };
-	f.out = f.p.c;
-	f.in = f.p.s;
-	counters_mark();
-	f.reader = helper_start(read_total, &f);
-	close(f.in);
+	f = flow_to(pair_make(), false, read_total);
 	flow_until(&f, "RailsJoined", 2 * CABLES);
 	all_cables_down();
 	flow_more(&f, 30000);
@@ -578,18 +579,13 @@ static void read_to_failure(void *arg)
 static int waits_in_vain(void *arg)
 {
 	int wait = 1000 * patience(2);
-	struct flow f = { .at = 0 };
 	long long begin;
+	struct flow f;
 	ssize_t n;
 
 	setting_set("rails", 1 + CABLES);
 	setting_set("rail_wait_ms", wait);
-	f.p = pair_make();
-	f.out = f.p.c;
-	f.in = f.p.s;
-	counters_mark();
-	f.reader = helper_start(read_to_failure, &f);
-	close(f.in);
+	f = flow_to(pair_make(), false, read_to_failure);
 	flow_until(&f, "RailsJoined", 2 * CABLES);
 	flow_more(&f, 1 << 20);
 	lab("for dev in va va1 va2; do ip link set $dev down; done");
