@@ -257,11 +257,17 @@ static inline int sdp_program_enable(int fd)
 	return setsockopt(fd, SOL_SDP, SDP_PROGRAM, &on, sizeof(on));
 }
 
-/* Fill in a message with the program. Returns 0, or -1 with errno set. */
+/*
+ * Fill in a message with the program, from byte @offset on, for @length bytes. Returns 0, or -1
+ * with errno set.
+ */
 static inline int sdp_program_message(struct msghdr *msg, union sdp_program_control *control,
 				      const struct sdp_program *p, const struct iovec *iov,
-				      size_t iovs, const struct sdp_program_hdr *hdr)
+				      size_t iovs, uint64_t offset, uint64_t length)
 {
+	struct sdp_program_hdr hdr = {
+		.offset = offset, .length = length, .ops = p->ops, .reserved = 0,
+	};
 	size_t ops = p->ops * sizeof(p->op[0]);
 
 	if (p->error) {
@@ -269,16 +275,16 @@ static inline int sdp_program_message(struct msghdr *msg, union sdp_program_cont
 		return -1;
 	}
 	memset(msg, 0, sizeof(*msg));
-	memset(control, 0, CMSG_SPACE(sizeof(*hdr)));
+	memset(control, 0, CMSG_SPACE(sizeof(hdr)));
 	msg->msg_iov = (struct iovec *)iov;
 	msg->msg_iovlen = iovs;
 	msg->msg_control = control;
-	msg->msg_controllen = CMSG_SPACE(sizeof(*hdr) + ops);
+	msg->msg_controllen = CMSG_SPACE(sizeof(hdr) + ops);
 	control->cmsg.cmsg_level = SOL_SDP;
 	control->cmsg.cmsg_type = SDP_PROGRAM;
-	control->cmsg.cmsg_len = CMSG_LEN(sizeof(*hdr) + ops);
-	memcpy(CMSG_DATA(&control->cmsg), hdr, sizeof(*hdr));
-	memcpy(CMSG_DATA(&control->cmsg) + sizeof(*hdr), p->op, ops);
+	control->cmsg.cmsg_len = CMSG_LEN(sizeof(hdr) + ops);
+	memcpy(CMSG_DATA(&control->cmsg), &hdr, sizeof(hdr));
+	memcpy(CMSG_DATA(&control->cmsg) + sizeof(hdr), p->op, ops);
 	return 0;
 }
 
@@ -297,13 +303,10 @@ static inline int sdp_program_message(struct msghdr *msg, union sdp_program_cont
 static inline ssize_t sdp_program_send(int fd, const struct sdp_program *p, const struct iovec *iov,
 				       size_t iovs, uint64_t offset, uint64_t length, int flags)
 {
-	struct sdp_program_hdr hdr = {
-		.offset = offset, .length = length, .ops = p->ops, .reserved = 0,
-	};
 	union sdp_program_control control;
 	struct msghdr msg;
 
-	if (sdp_program_message(&msg, &control, p, iov, iovs, &hdr))
+	if (sdp_program_message(&msg, &control, p, iov, iovs, offset, length))
 		return -1;
 	return sendmsg(fd, &msg, flags);
 }
@@ -323,13 +326,10 @@ static inline ssize_t sdp_program_send(int fd, const struct sdp_program *p, cons
 static inline ssize_t sdp_program_recv(int fd, const struct sdp_program *p, const struct iovec *iov,
 				       size_t iovs, uint64_t offset, uint64_t length, int flags)
 {
-	struct sdp_program_hdr hdr = {
-		.offset = offset, .length = length, .ops = p->ops, .reserved = 0,
-	};
 	union sdp_program_control control;
 	struct msghdr msg;
 
-	if (sdp_program_message(&msg, &control, p, iov, iovs, &hdr))
+	if (sdp_program_message(&msg, &control, p, iov, iovs, offset, length))
 		return -1;
 	return recvmsg(fd, &msg, flags);
 }

@@ -623,7 +623,6 @@ static void reads_packed(void *arg)
 /* All of a program by requests of io_uring, which repeats a short call by itself. */
 static void ring_all(int fd, const struct shape *s, const struct iovec *iov, bool send)
 {
-	struct sdp_program_hdr hdr = { .ops = s->p.ops };
 	union sdp_program_control control;
 	struct msghdr msg;
 	long done = 0;
@@ -632,8 +631,7 @@ static void ring_all(int fd, const struct shape *s, const struct iovec *iov, boo
 		struct io_uring_sqe *sqe = request(1);
 		struct done cqe;
 
-		hdr.offset = done;
-		sdp_program_message(&msg, &control, &s->p, iov, 1, &hdr);
+		sdp_program_message(&msg, &control, &s->p, iov, 1, done, 0);
 		if (send)
 			io_uring_prep_sendmsg(sqe, fd, &msg, MSG_WAITALL);
 		else
