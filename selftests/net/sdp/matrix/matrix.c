@@ -156,16 +156,17 @@ void settle_end(const struct cell *x)
 
 /*
  * As settle_end(), but the end may be a reset. A peer that knows of the stream's end does not show
- * whether a reset will follow, so this waits for a while.
+ * whether a reset will follow, so this waits for a while. A full connection holds back the stream's
+ * end, but no reset.
  */
 void settle_reset(const struct cell *x)
 {
 	const short told = POLLERR | POLLHUP;
-	int i;
+	int i, most = x->state->kind & S_FULL ? quiet_ms() : 30;
 
 	settle_end(x);
-	if (!reference && x->peer >= 0 && !(x->state->kind & S_FULL))
-		for (i = 0; i < 30 && !(poll_for(x->peer, POLLRDHUP, 0) & told); i++)
+	if (!reference && x->peer >= 0)
+		for (i = 0; i < most && !(poll_for(x->peer, POLLRDHUP, 0) & told); i++)
 			pause_ms(1);
 }
 
