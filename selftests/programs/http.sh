@@ -24,6 +24,8 @@ work() {
 	client "what is not there" curl -sS -o /dev/null -w '%{http_code}' "$url/no"
 	result "not there: $(cat "$out")"
 	result "answers: $(grep -c '" 200 -$' "$dir/server.log")"
+	# All of these may have been shorter than the watcher's interval.
+	stay curl -sS --limit-rate 1K "$url/large"
 }
 
 each_case work

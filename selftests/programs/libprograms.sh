@@ -139,6 +139,21 @@ $(tail -n 15 "$out" "$dir/client.log" "$dir/server.log")"
 	return $status
 }
 
+# stay COMMAND...: if the watcher has seen no connection, a client that stays until it has.
+stay() {
+	local i pid
+	by_sdp && [[ ! -s $dir/seen ]] || return 0
+	"${via[@]}" "$@" >/dev/null 2>&1 </dev/null &
+	pid=$!
+	for ((i = 0; i < 600; i++)); do
+		[[ ! -s $dir/seen ]] || break
+		pause 0.1
+	done
+	kill $pid 2>/dev/null || true
+	wait $pid 2>/dev/null || true
+	return 0
+}
+
 result() { echo "$*" >>"$dir/results.$family"; }
 
 moved() { payload=$((payload + $1)); }
